@@ -24,7 +24,7 @@ func bodyKind(info headInfo) frameKind {
 }
 
 // startBody sets f to the start of the body that info describes.
-func (p *Page) startBody(f *framer, info headInfo, max limits) {
+func (p *Page) startBody(f *framer, info headInfo, max bodyLimits) {
 	f.init(bodyKind(info), max)
 	if f.kind == frameLength {
 		f.setLength(info.length)

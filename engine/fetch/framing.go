@@ -39,16 +39,16 @@ const (
 	trailerMax     = 16 << 10 // bytes of trailer
 )
 
-// limits limits a body, in bytes.
-type limits struct {
-	payload int64
-	raw     int64 // with chunking
+// bodyLimits are the limits of one body, in bytes.
+type bodyLimits struct {
+	bodyMax    int64 // of payload: Options.BodyMax, or RobotsBodyMax
+	rawBodyMax int64 // with chunking
 }
 
 // framer finds the end of a body, however it is split into reads, and tells which bytes are payload. It stores no
 // bytes.
 type framer struct {
-	max       limits
+	max       bodyLimits
 	payload   int64 // bytes of payload so far
 	raw       int64 // bytes consumed so far
 	remaining int64 // bytes of payload to come: in the body with Content-Length, in this chunk with chunking
@@ -63,7 +63,7 @@ type framer struct {
 }
 
 // init sets f to the start of a body. For frameLength, length must be set with setLength.
-func (f *framer) init(kind frameKind, max limits) {
+func (f *framer) init(kind frameKind, max bodyLimits) {
 	*f = framer{kind: kind, max: max}
 	if kind == frameNone {
 		f.end = endWhole
@@ -101,7 +101,7 @@ func (f *framer) next(b []byte) (n int, data []byte) {
 		return n, b[:n]
 	}
 	for n < len(b) && f.end == endNone && f.state != inData {
-		if f.raw >= f.max.raw {
+		if f.raw >= f.max.rawBodyMax {
 			f.end = endLimit
 			break
 		}
@@ -116,7 +116,7 @@ func (f *framer) next(b []byte) (n int, data []byte) {
 
 // countPayload counts up to want bytes of payload, as far as the limits allow, and ends f if that is fewer.
 func (f *framer) countPayload(want int64) int {
-	n := min(want, f.max.payload-f.payload, f.max.raw-f.raw)
+	n := min(want, f.max.bodyMax-f.payload, f.max.rawBodyMax-f.raw)
 	if n < want {
 		f.end = endLimit
 	}

@@ -11,7 +11,7 @@ import (
 func frameAll(
 	kind frameKind,
 	length int64,
-	max limits,
+	max bodyLimits,
 	body []byte,
 	cut func(n int) int,
 ) (f framer, payload []byte, used int) {
@@ -50,10 +50,10 @@ func FuzzFraming(f *testing.F) {
 	f.Add(byte(frameClose), uint16(0), []byte(strings.Repeat("hello", 60)))
 	f.Fuzz(func(t *testing.T, kindByte byte, length uint16, body []byte) {
 		kind := frameKind(kindByte % 4)
-		max := limits{payload: 100, raw: 300}
+		max := bodyLimits{bodyMax: 100, rawBodyMax: 300}
 		whole, payload, used := frameAll(kind, int64(length), max, body, func(n int) int { return n })
-		if whole.payload != int64(len(payload)) || whole.raw != int64(used) || whole.payload > max.payload ||
-			whole.raw > max.raw {
+		if whole.payload != int64(len(payload)) || whole.raw != int64(used) || whole.payload > max.bodyMax ||
+			whole.raw > max.rawBodyMax {
 			t.Fatalf("%+v, %d bytes of payload in %d", whole, len(payload), used)
 		}
 		if whole.end == endNone || (kind == frameClose && !bytes.Equal(payload, body[:used])) {
@@ -98,14 +98,14 @@ func TestFramingModel(t *testing.T) {
 		f, got, used := frameAll(
 			frameChunked,
 			0,
-			limits{1 << 20, 1 << 20},
+			bodyLimits{1 << 20, 1 << 20},
 			raw,
 			func(n int) int { return 1 + rng.IntN(n) },
 		)
 		if f.end != endWhole || used != end || !bytes.Equal(got, want) {
 			t.Fatalf("%q: %q, ends %d at %d of %d", raw, got, f.end, used, end)
 		}
-		if f, _, _ := frameAll(frameChunked, 0, limits{1 << 20, 1 << 20}, raw[:rng.IntN(end)], func(n int) int { return n }); f.end == endWhole {
+		if f, _, _ := frameAll(frameChunked, 0, bodyLimits{1 << 20, 1 << 20}, raw[:rng.IntN(end)], func(n int) int { return n }); f.end == endWhole {
 			t.Fatalf("a part of %q reads as whole", raw)
 		}
 	}

@@ -167,7 +167,7 @@ func (p *Page) assemble() []byte {
 		dst = p.flat.b[:0]
 	}
 	var f framer
-	f.init(frameChunked, limits{payload: p.PayloadLen, raw: int64(len(p.Raw))})
+	f.init(frameChunked, bodyLimits{bodyMax: p.PayloadLen, rawBodyMax: int64(len(p.Raw))})
 	for b := p.Body(); len(b) > 0 && f.end == endNone; {
 		n, data := f.next(b)
 		dst = append(dst, data...)

@@ -36,7 +36,7 @@ func (r *Restorer) Stored(url, block []byte) (*Page, bool) {
 	}
 	p.Status, p.Flags = info.status, info.flags
 	var f framer
-	p.startBody(&f, info, limits{payload: math.MaxInt64, raw: math.MaxInt64})
+	p.startBody(&f, info, bodyLimits{bodyMax: math.MaxInt64, rawBodyMax: math.MaxInt64})
 	at := p.consume(&f, p.HeadLen)
 	f.eof()
 	p.endBody(&f, at)

@@ -33,8 +33,9 @@ type check struct {
 
 // visitChecks are asked once for a Visit, before its first item. The order matters:
 //
-//   - "excluded" before "foreign" and "recent owner": the operator's word also holds for sites of other agents.
-//   - "foreign" before "recent owner" and "address expired": a site that leaves needs neither a wait nor an address.
+//   - "stopping" first: a stop must not wait for anything, and no site dies in it.
+//   - "excluded" before "recent owner": an excluded site dies at once, whichever agent owned it.
+//   - "recent owner" before "address expired": no agent resolves a name for a site that it may not visit yet.
 func visitChecks() []check {
 	return []check{
 		{
@@ -63,11 +64,11 @@ func visitChecks() []check {
 //
 //   - "foreign" first: this agent decides nothing about an item of another agent, and fetches no redirect for it.
 //   - "redirect" before all others: the item is no URL of this site, so its filters, rules and quotas do not apply.
-//   - "filters" before "robots.txt missing": a site is not asked for rules that no URL needs.
+//   - "filters" before "site unreachable" and "robots.txt missing": a site is not asked for rules that no URL needs.
 //   - "site unreachable" before "robots.txt missing": it ends the attempts at robots.txt.
 //   - "robots.txt missing" before "proof by robots.txt": a new copy is also a proof.
 //   - "recovery pending" and "recovered" after the robots rows: they may wait for other agents.
-//   - "finished" after "recovered" does not matter to a URL that is both, since "recovered" leaves it to "finished".
+//   - "recovered" and "finished" may change places: "recovered" leaves a URL that is finished to "finished".
 //   - "finished" before "disallowed" and the quotas: a URL keeps the outcome that the journal has.
 func itemChecks() []check {
 	return []check{

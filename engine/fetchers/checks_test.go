@@ -10,6 +10,7 @@ import (
 
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/crawllog"
+	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/limits"
 	"orbweaver/engine/outcome"
@@ -30,11 +31,19 @@ type busyCluster struct {
 	notBefore time.Time
 	holders   []cluster.Holder
 	denied    time.Time
+	leaves    bool      // the site has another owner after Borrow
+	returns   time.Time // what NotBefore returns after Borrow
+	borrowed  bool
 }
 
-func (b *busyCluster) Owns([]byte) bool { return !b.foreign }
+func (b *busyCluster) Owns([]byte) bool { return !b.foreign && !(b.borrowed && b.leaves) }
 
-func (b *busyCluster) NotBefore([]byte) time.Time { return b.notBefore }
+func (b *busyCluster) NotBefore([]byte) time.Time {
+	if b.borrowed {
+		return b.returns
+	}
+	return b.notBefore
+}
 
 func (b *busyCluster) Recover(context.Context, []byte, [][]byte) ([]cluster.Holder, error) {
 	return b.holders, nil
@@ -43,6 +52,7 @@ func (b *busyCluster) Recover(context.Context, []byte, [][]byte) ([]cluster.Hold
 func (b *busyCluster) Borrow(
 	_ context.Context, _ <-chan struct{}, _ netip.Addr, _ *cluster.Exchange,
 ) (granted bool, retryAt time.Time) {
+	b.borrowed = true
 	return b.denied.IsZero(), b.denied
 }
 
@@ -106,43 +116,107 @@ func (w *checkWorld) ask(t *testing.T) (row string, follows verdict) {
 	return "", pass
 }
 
-// TestChecks makes the condition of each row true, and with it the condition of a later row that must not be asked.
-func TestChecks(t *testing.T) {
-	denyAll := robots.Parse([]byte("User-agent: *\nDisallow: /\n"), robots.Token)
-	disallowed := func(w *checkWorld) {
-		w.visit.Site.SetRules(denyAll, time.Now().Add(site.RobotsLifetime))
+// A setting makes the condition of a row true.
+type setting = func(w *checkWorld)
+
+func disallowed(w *checkWorld) {
+	rules := robots.Parse([]byte("User-agent: *\nDisallow: /\n"), robots.Token)
+	w.visit.Site.SetRules(rules, time.Now().Add(site.RobotsLifetime))
+}
+
+func finished(w *checkWorld) {
+	w.checks.Finished.Add(urlx.Fingerprint(1, []byte(checkedURL)), outcome.OK)
+}
+
+func foreign(w *checkWorld) { w.cluster.foreign = true }
+
+func recent(w *checkWorld) { w.cluster.notBefore = time.Now().Add(time.Minute) }
+
+func noRules(w *checkWorld) { w.visit.Site.Rules = nil }
+
+func unreachable(w *checkWorld) {
+	w.visit.Site.Rules, w.visit.Site.RobotsTries, w.visit.Site.HasAnswered = nil, site.RobotsTriesMax, false
+}
+
+func redirect(w *checkWorld) { w.item.RobotsOf = []byte("http://b.test") }
+
+func recovered(w *checkWorld) { w.cluster.holders = []cluster.Holder{{Instance: "other"}} }
+
+func pending(w *checkWorld) {
+	w.cluster.holders = []cluster.Holder{{RetryAt: time.Now().Add(time.Second)}}
+}
+
+func full(w *checkWorld) { w.visit.Site.Stored = 10 }
+
+func blocked(w *checkWorld) { w.visit.Site.Blocked = true }
+
+func stopping(w *checkWorld) {
+	closed := make(chan struct{})
+	close(closed)
+	w.checks.Stopping = closed
+}
+
+func domainFull(w *checkWorld) { w.checks.Quotas.AddPage([]byte(checkedURL)) }
+
+func denied(w *checkWorld) { w.cluster.denied = time.Now().Add(time.Second) }
+
+func expired(w *checkWorld) {
+	w.visit.Site.SetAddrs([]netip.Addr{netip.MustParseAddr("192.0.2.1")}, netip.Addr{}, time.Now().Add(-time.Second))
+}
+
+func filtered(w *checkWorld) {
+	f, err := filter.CompileFetch("none", new(filter.Seeds))
+	if err != nil {
+		panic(err)
 	}
-	finished := func(w *checkWorld) { w.checks.Finished.Add(urlx.Fingerprint(1, []byte(checkedURL)), outcome.OK) }
-	foreign := func(w *checkWorld) { w.cluster.foreign = true }
-	recent := func(w *checkWorld) { w.cluster.notBefore = time.Now().Add(time.Minute) }
-	noRules := func(w *checkWorld) { w.visit.Site.Rules = nil }
-	unreachable := func(w *checkWorld) {
-		w.visit.Site.Rules, w.visit.Site.RobotsTries, w.visit.Site.HasAnswered = nil, site.RobotsTriesMax, false
+	w.checks.Live.Fetch.Store(f)
+}
+
+func failing(w *checkWorld) {
+	for range 3 { // so many that a proof is due
+		w.visit.Site.NoteFailure(outcome.ServerError, time.Now(), time.Time{})
 	}
-	redirect := func(w *checkWorld) { w.item.RobotsOf = []byte("http://b.test") }
-	recovered := func(w *checkWorld) { w.cluster.holders = []cluster.Holder{{Instance: "other"}} }
-	pending := func(w *checkWorld) { w.cluster.holders = []cluster.Holder{{RetryAt: time.Now().Add(time.Second)}} }
-	full := func(w *checkWorld) { w.visit.Site.Stored = 10 }
-	blocked := func(w *checkWorld) { w.visit.Site.Blocked = true }
-	stopping := func(w *checkWorld) {
-		closed := make(chan struct{})
-		close(closed)
-		w.checks.Stopping = closed
+}
+
+func failingLong(w *checkWorld) {
+	for i := range 6 {
+		w.visit.Site.NoteFailure(outcome.ServerError, time.Now().Add(time.Duration(i-6)*time.Hour), time.Time{})
 	}
-	domainFull := func(w *checkWorld) { w.checks.Quotas.AddPage([]byte(checkedURL)) }
-	denied := func(w *checkWorld) { w.cluster.denied = time.Now().Add(time.Second) }
-	type setting = func(w *checkWorld)
-	for _, c := range []struct {
-		name    string
-		set     []setting
-		row     string
-		follows verdict
-		refused outcome.Outcome
-	}{
+	w.visit.Site.SetRules(robots.AllowAll(), time.Now().Add(site.RobotsLifetime))
+}
+
+func leaves(w *checkWorld) { w.cluster.leaves = true }
+
+func returns(w *checkWorld) { w.cluster.returns = time.Now().Add(time.Minute) }
+
+// A checkCase is a story of one row: its condition, and that of a later row that must not be asked.
+type checkCase struct {
+	name    string
+	set     []setting
+	row     string // that decides
+	follows verdict
+	refused outcome.Outcome // of the item; None if the item is not refused
+}
+
+func checkCases() []checkCase {
+	return []checkCase{
 		{"nothing", nil, "", pass, outcome.None},
 		{"stopping", []setting{stopping, blocked}, "stopping", giveBack, outcome.None},
 		{"excluded", []setting{blocked, foreign}, "excluded", giveBack, outcome.None},
 		{"recent owner", []setting{recent, redirect}, "recent owner", giveBack, outcome.None},
+		{"address expired", []setting{expired, redirect}, "address expired", giveBack, outcome.None},
+		{"foreign, and its address expired", []setting{foreign, expired}, "foreign", refuse, outcome.HandedOver},
+		{"excluded before recent owner", []setting{blocked, recent}, "excluded", giveBack, outcome.None},
+		{"recent owner before address", []setting{recent, expired}, "recent owner", giveBack, outcome.None},
+		{"filters before unreachable", []setting{filtered, unreachable}, "filters", refuse, outcome.Filtered},
+		{"filters", []setting{filtered, noRules}, "filters", refuse, outcome.Filtered},
+		{"filters and finished", []setting{filtered, finished}, "finished", refuse, outcome.OK},
+		{"redirect and filters", []setting{redirect, filtered}, "redirect", fetchRedirect, outcome.None},
+		{"proof by robots.txt", []setting{failing, pending}, "proof needed", fetchRobots, outcome.None},
+		{"proof by the root page", []setting{failingLong, pending}, "proof needed", fetchRoot, outcome.None},
+		{"missing rules before a proof", []setting{failing, noRules}, "robots.txt missing", fetchRobots, outcome.None},
+		{"owner changed", []setting{leaves, returns}, "owner changed", giveBack, outcome.None},
+		{"owner returned", []setting{returns}, "owner returned", giveBack, outcome.None},
 		{"foreign", []setting{foreign, redirect, recent}, "foreign", refuse, outcome.None},
 		{"foreign URL", []setting{foreign, disallowed}, "foreign", refuse, outcome.HandedOver},
 		{"finished foreign URL", []setting{foreign, finished}, "foreign", refuse, outcome.OK},
@@ -156,7 +230,13 @@ func TestChecks(t *testing.T) {
 		{"host quota", []setting{full, domainFull}, "host quota", refuse, outcome.QuotaHost},
 		{"domain quota", []setting{domainFull, denied}, "domain quota", refuse, outcome.QuotaDomain},
 		{"address lease", []setting{denied}, "address lease", giveBack, outcome.None},
-	} {
+	}
+}
+
+// TestChecks makes the condition of each row true, and with it the condition of a later row that must not be asked.
+func TestChecks(t *testing.T) {
+	asked := make(map[string]bool)
+	for _, c := range checkCases() {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newCheckWorld(t)
@@ -164,6 +244,7 @@ func TestChecks(t *testing.T) {
 					set(w)
 				}
 				row, follows := w.ask(t)
+				asked[row] = true
 				if row != c.row || follows != c.follows {
 					t.Fatalf("row %q decided %d, want %q and %d", row, follows, c.row, c.follows)
 				}
@@ -176,6 +257,11 @@ func TestChecks(t *testing.T) {
 				}
 			})
 		})
+	}
+	for _, k := range slices.Concat(visitChecks(), itemChecks(), exchangeChecks()) {
+		if !asked[k.name] {
+			t.Errorf("no case makes the condition of row %q true", k.name)
+		}
 	}
 }
 

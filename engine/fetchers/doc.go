@@ -14,7 +14,8 @@
 //
 // Delay between two requests to a site:
 //
-//	--host-delay -> politeness.Policy.HostDelay; a host rule -> filter.HostSettings.HostDelay; Crawl-delay -> robots.Rules
+//	--host-delay -> politeness.Policy.HostDelay; a host rule -> filter.HostSettings.HostDelay;
+//	Crawl-delay -> robots.Rules.CrawlDelay
 //	trouble.decide -> Policy.Decide -> Policy.SiteDelay -> Decision.SiteDue -> workbench.Release.SiteDue -> Acquire
 //
 // Retry-After of a response:

@@ -44,8 +44,8 @@ func (s *State) FailureStreak() FailureStreak {
 	return s.rare.failures
 }
 
-// NoteFailure records a failure of the site at time now. back is the time of Retry-After; zero if there is none.
-func (s *State) NoteFailure(o outcome.Outcome, now, back time.Time) {
+// NoteFailure records a failure of the site at time now. retryAt is the time of Retry-After; zero if there is none.
+func (s *State) NoteFailure(o outcome.Outcome, now, retryAt time.Time) {
 	t := s.FailureStreak()
 	at := UnixSeconds(now)
 	switch {
@@ -59,8 +59,8 @@ func (s *State) NoteFailure(o outcome.Outcome, now, back time.Time) {
 		t.Count = 0
 	}
 	t.lastAt, t.LastOutcome = at, o
-	if !back.IsZero() {
-		t.RetryAt = UnixSeconds(back.Add(time.Second - 1)) // rounded up, so that no request comes too early
+	if !retryAt.IsZero() {
+		t.RetryAt = UnixSeconds(retryAt.Add(time.Second - 1)) // rounded up, so that no request comes too early
 	} else if t.RetryAt <= at { // otherwise keep it: this failure happened without a request to the site
 		t.RetryAt = 0
 	}
