@@ -1,27 +1,26 @@
 // Package engine is one agent: it opens every component, starts the loops, and closes everything in order. Use it
 // through Open, Run and Close. Report and the methods in operate.go are for an operator.
 //
-// ARCHITECTURE.md has the picture of how URLs, Visits and Pages go through the program. The parts of the engine that
-// stand alone are packages below this one: engine/site, engine/attempt, engine/journal, engine/links, engine/outage and
-// others. The files here, by what they do:
+// ARCHITECTURE.md has the picture of how URLs, Visits and Pages go through the program, and the packages below this
+// one. The files that are still here, by what they do:
 //
 //	frontier.go     admission: every URL passes Frontier.Add; filters.go the compiled filters; explain.go a dry run
 //	flushloop.go    sieve -> ready queue
 //	distributor.go  ready queue -> workbench, or disk if its site has many
 //	hosts.go        a site by its key, in the workbench or on disk
 //	resolveloop.go  new site -> address; engine/dnsrecords keeps DNS answers
-//	feedloop.go     workbench -> fetch workers
+//	feedloop.go     workbench -> fetch workers of engine/fetchers
 //	returner.go     fetch workers -> workbench
-//	checkpoint.go   the checkpoint and its manifest; restore.go, replay.go and recall.go the way back
+//	restore.go      the way back from a checkpoint, with replay.go and recall.go; engine/checkpoint writes it
 //	turnover.go     begins a finished crawl again; engine/recrawl makes conditional requests
 //	rebuild.go      makes a lost frontier again from the archive alone
 //	run.go          starts and waits for every goroutine
 //
-// Several agents: peering.go is the interface to the other agents. peers.go and circle.go say which agent owns a host,
-// carrier.go and letter.go send and receive messages, recovery.go asks whether a page is stored elsewhere, calm.go
-// detects the end of the crawl. quorum.go and wing.go stop fetching without a majority, leases.go and clerk.go hold
-// leases of addresses, moving.go and sitemove.go hand hosts over, leaving.go, departure.go and left.go let an agent
-// leave. They will become engine/cluster.
+// Several agents: engine/cluster has the roles of the other agents as interfaces, and clusteragent.go implements them
+// with the files below. peers.go follows the ownership view, carrier.go and letter.go send and receive messages,
+// recovery.go asks whether a page is stored elsewhere, calm.go detects the end of the crawl. quorum.go and wing.go stop
+// exchanges without a majority, leases.go and clerk.go hold leases of addresses, moving.go and sitemove.go hand hosts
+// over, leaving.go, departure.go and left.go let an agent leave. They will become packages below engine/cluster.
 //
 // Promises:
 //
