@@ -26,7 +26,8 @@ func TestDemo(t *testing.T) {
 	if m["coverage"] != 1.0 || m["overlap"] != 0.0 {
 		t.Errorf("coverage %v, overlap %v", m["coverage"], m["overlap"])
 	}
-	if reason, _ := m["reason"].(string); !strings.HasPrefix(reason, lifecycle.ReasonComplete) {
+	report, _ := m["report"].(map[string]any)
+	if reason, _ := report["reason"].(string); !strings.HasPrefix(reason, lifecycle.ReasonComplete) {
 		t.Errorf("the demo ended with %q instead of %q", reason, lifecycle.ReasonComplete)
 	}
 	if _, err := os.Stat(left); err == nil {
