@@ -65,9 +65,9 @@ func (f *fleet) archives() (dirs []string) {
 	return dirs
 }
 
-// args is the command line of an agent. Its contact tells its requests from the others' in the web's log. In their
-// first life agents wait for each other before they begin, so that what they do while they find each other is not what
-// is measured; later they find who is there.
+// args is the command line of an agent. Its contact tells its requests from the others' in the web's log. In its
+// first run an agent waits for all agents before it begins, so that joining is not measured. After a restart it joins
+// the agents that it finds.
 func (f *fleet) args(a *agent) []string {
 	args := []string{
 		"crawl", "--dir", a.dir, "--seeds", f.web.Seeds, "--proxy", a.proxy, "--resolver", fmt.Sprintf("hashed:%d", f.web.Where.IPs),
@@ -189,7 +189,7 @@ func (f *fleet) ended(ctx context.Context, e exit) error {
 	default:
 		a.state = lost
 		return fmt.Errorf(
-			"agents: %s ended with %v, and nobody had asked it to; its last words in %s:\n%s",
+			"agents: %s ended with %v without an order to stop; the end of its output, in %s:\n%s",
 			a.id,
 			life,
 			a.words,

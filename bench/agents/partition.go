@@ -144,7 +144,7 @@ func (c *partition) args(f *fleet, a *agent) []string {
 		a.post,
 		"--max-time",
 		(f.o.Most + time.Minute).String(),
-	} // it ends whoever is left to himself
+	} // --max-time ends an agent that this program cannot stop any more
 	for _, b := range f.agents {
 		if a != b {
 			args = append(args, "--join", b.gossip)

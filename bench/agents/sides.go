@@ -27,9 +27,9 @@ type Parted struct {
 	Repeated Phases  `json:"repeated"` // pages asked for again
 	// Overlap is Repeated.Apart for each page that was asked for then.
 	Overlap float64 `json:"overlap_apart"`
-	// UnderWay is how many pages may be asked for again at any time with a quorum: what was under way when all had to
-	// stop, as they do when it changes who is there. Unanswered are questions after pages, behind the partition, that
-	// nobody answered: those are asked for again, too.
+	// UnderWay is how many pages may be asked for again at any time with a quorum: those in flight when the agents had to
+	// stop because the cluster membership changed. Unanswered counts page recovery requests across the partition without
+	// an answer: those pages are asked for again, too.
 	UnderWay   int `json:"under_way"`
 	Unanswered int `json:"unanswered"`
 }
@@ -58,7 +58,7 @@ const (
 	// stopsIn is within what time agents that have lost the majority stop, and what a machine may be late.
 	stopsIn = 10*time.Second + 500*time.Millisecond
 	// goesOn is after what time either side asks the hosts of the other: it takes the others for dead, and leaves alone
-	// what they had. Until then it may have nothing to ask: addresses are leased by whoever keeps them.
+	// what they had. Until then it may have nothing to ask: the other side grants the leases of its addresses.
 	goesOn = 25 * time.Second
 	// findIn is within what time after the end of a partition its sides find each other.
 	findIn = time.Minute

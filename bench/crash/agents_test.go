@@ -25,8 +25,8 @@ func agentDirs() []string { return []string{"one", "two"} }
 // couple is what went before the images of two agents.
 func couple() *Image { return &Image{Point: "two agents", Variant: "on one machine"} }
 
-// sharedWorld is a web for two agents: many small hosts, so that much goes between them. A robots.txt that leads to
-// another host is asked for by whoever needs it, whosever the host is; there is none.
+// sharedWorld is a web for two agents: many small hosts, so that much goes between them. There is
+// no robots.txt that redirects to another host: each agent that needs such rules would fetch it.
 func sharedWorld(seed uint64) (*simweb.World, error) {
 	w, err := world(seed)
 	if err != nil {
@@ -202,8 +202,8 @@ func (r *result) judgeAll(
 	}
 }
 
-// Two agents on one machine crash together, at any call by which either changes the disk: what one has acknowledged, or
-// said that it has, is missed by nobody, and both go on to the end.
+// Two agents on one machine crash together, at any call by which either changes the disk: neither agent
+// misses what the other has acknowledged or declared as stored, and both finish the crawl.
 func TestCrashOfAgents(t *testing.T) {
 	eachSeed(t, func(t *testing.T, seed uint64) {
 		w, err := sharedWorld(seed)

@@ -24,7 +24,7 @@ import (
 // With -golden.write, directories that do not exist are made. Without, each must be there.
 func TestWrite_makesDirectoriesThatDoNotExist(t *testing.T) {
 	if !golden.Writing() {
-		t.Skip("only with -golden.write")
+		t.Skip("only with -golden.write") // a tool that writes files; the other tests read them
 	}
 	for _, d := range all() {
 		if _, err := os.Stat(golden.Dir + "/" + d.name); errors.Is(err, fs.ErrNotExist) {

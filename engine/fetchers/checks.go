@@ -243,7 +243,7 @@ func (k *checker) isRobotsRedirect(_ context.Context, c *current) (verdict, erro
 }
 
 func (k *checker) isFiltered(_ context.Context, c *current) (verdict, error) {
-	if k.isKnownFinished(c.url) || k.PassesFilters(c.url, &c.queued) {
+	if k.PassesFilters(c.url, &c.queued) || k.isKnownFinished(c.url) {
 		return pass, nil
 	}
 	return k.logRefusal(c, outcome.Filtered)
