@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/ownership"
@@ -42,7 +43,7 @@ type clusterParts struct {
 	cfg      *Config
 	fs       vfs.FS
 	ledger   *journal.Store
-	frontier *Frontier
+	frontier *admission.Frontier
 	hosts    *hosts
 	gate     *outage.Gate
 	live     *settings.Live

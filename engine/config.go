@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/limits"
@@ -33,7 +34,7 @@ type Config struct {
 	Dir     string `help:"Crawl directory. It holds the archive, the frontier and the logs. A crawl that is there is resumed." default:"./crawl" placeholder:"DIR"`
 	Refresh bool   `help:"Crawl a finished crawl again from its seeds. Servers are asked with If-None-Match and If-Modified-Since. An unchanged page becomes a revisit record without a body. --max-pages, --max-per-host and --max-time count from then on. A crawl that is not finished is resumed."`
 
-	Seeds SeedSource `kong:"-"` // where the crawl starts; nil: with what is queued
+	Seeds admission.SeedSource `kong:"-"` // where the crawl starts; nil: with what is queued
 
 	Filters    Filters           `embed:""`
 	Admission  Admission         `embed:""`

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/ending"
@@ -43,8 +44,8 @@ type distributor struct {
 	cluster    distributorCluster
 
 	traps    *traps.Detector
-	frontier *Frontier // for the short form of delayed URLs
-	door     door
+	frontier *admission.Frontier // for the short form of delayed URLs
+	door     admission.Scratch
 	log      *crawllog.Log
 	skipped  *skipped.List
 	repeats  int // of folders in a path, beyond which a URL is left out; 0 for no limit

@@ -4,7 +4,7 @@
 // ARCHITECTURE.md has the picture of how URLs, Visits and Pages go through the program, and the packages below this
 // one. The files that are still here, by what they do:
 //
-//	frontier.go     admission: every URL passes Frontier.Add; filters.go the compiled filters; explain.go a dry run
+//	filters.go      the compiled filters; explain.go a dry run of them and of engine/admission
 //	flushloop.go    sieve -> ready queue
 //	distributor.go  ready queue -> workbench, or disk if its site has many
 //	hosts.go        a site by its key, in the workbench or on disk

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/clock"
@@ -54,7 +55,7 @@ type Engine struct {
 	lock  io.Closer
 
 	ledger     *journal.Store
-	frontier   *Frontier
+	frontier   *admission.Frontier
 	bench      *visit.Workbench
 	cold       *cold.Store
 	hosts      *hosts
@@ -219,12 +220,12 @@ func (e *Engine) openAll(m *manifest.Manifest) error {
 	e.resumed, e.pass = m.Resumed+1, m.Pass
 	m.Resumed = e.resumed
 	m.Filtered = m.Filtered || e.cfg.Filters.Store != filter.All
-	added, err := keepSeeds(e.seams.FS, e.frontierDir(), e.cfg.Seeds, e.seams.Log)
+	added, err := admission.KeepSeeds(e.seams.FS, e.frontierDir(), e.cfg.Seeds, e.seams.Log)
 	if err != nil {
 		return err
 	}
 	if fresh && added == 0 {
-		return ErrNoSeeds
+		return admission.ErrNoSeeds
 	}
 	e.seeded.Store(m.Seeded && added == 0)
 	if err := e.openPolicy(); err != nil {
@@ -254,7 +255,7 @@ func (e *Engine) openAll(m *manifest.Manifest) error {
 
 // openPolicy compiles what decides at the five points.
 func (e *Engine) openPolicy() (err error) {
-	if err = scopeSeeds(e.seams.FS, e.frontierDir(), e.seeds); err != nil {
+	if err = admission.LoadScope(e.seams.FS, e.frontierDir(), e.seeds); err != nil {
 		return err
 	}
 	if e.filters, err = compileFilters(&e.cfg, e.seeds); err != nil {
@@ -354,10 +355,10 @@ func (e *Engine) assemble(m *manifest.Manifest) {
 	e.hosts = &hosts{bench: e.bench, cold: e.cold, rules: e.rules, unresolved: e.unresolved, live: e.live,
 		quotas: e.quotas, traps: e.traps}
 	e.frontWant.Store(int64(2 * cfg.Workers.Fetchers))
-	e.frontier = &Frontier{
-		scope: e.filters.scope, lists: e.filters.lists, hosts: e.hostRules, maxDepth: cfg.Admission.MaxDepth, maxURL: cfg.Admission.MaxURL, hashSeed: m.HashSeed,
-		router: e.cluster, views: e.cluster.Views(), countOutward: e.cluster.IsShared(),
-		cache: fpcache.New(cfg.Admission.CacheMemory, m.HashSeed), sieve: e.sieve, n: &l.Count,
+	e.frontier = &admission.Frontier{
+		Scope: e.filters.scope, Lists: e.filters.lists, HostRules: e.hostRules, MaxDepth: cfg.Admission.MaxDepth, MaxURL: cfg.Admission.MaxURL, HashSeed: m.HashSeed,
+		Router: e.cluster, Views: e.cluster.Views(), CountOutward: e.cluster.IsShared(),
+		Cache: fpcache.New(cfg.Admission.CacheMemory, m.HashSeed), Sieve: e.sieve, Counters: &l.Count,
 	}
 	if cfg.Cookies.Mode == CookiesSite {
 		e.jars = cookie.NewJars(cfg.Cookies.Memory)

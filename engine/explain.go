@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/settings"
@@ -61,7 +62,7 @@ type Explanation struct {
 func NewExplainer(seams Seams, cfg Config, from ListSources) (*Explainer, error) {
 	x := &Explainer{cfg: cfg.WithDefaults(), allowed: seams.Allowed, from: from}
 	seeds := new(filter.Seeds)
-	if err := scopeSeeds(seams.FS, x.cfg.Dir+"/"+layout.FrontierDir, seeds); err != nil {
+	if err := admission.LoadScope(seams.FS, x.cfg.Dir+"/"+layout.FrontierDir, seeds); err != nil {
 		return nil, err
 	}
 	if cfg.Seeds != nil {

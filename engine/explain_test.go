@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/counters"
 	"orbweaver/engine/fetchers"
@@ -19,7 +20,7 @@ import (
 	"orbweaver/sieve/fpcache"
 )
 
-// seedsOf is a SeedSource of strings.
+// seedsOf is an admission.SeedSource of strings.
 type seedsOf []string
 
 func (s seedsOf) Each(f func(where string, url []byte) error) error {
@@ -129,17 +130,17 @@ func TestExplainKnowsTheSeedsOfTheDirectory(t *testing.T) {
 	}
 }
 
-// What Explain says is what the door and the fetch workers do.
+// What Explain says is what admission and the fetch workers do.
 func TestExplainAgreesWithTheDoor(t *testing.T) {
 	cfg, from := explained(t)
 	x, err := NewExplainer(Seams{FS: vfs.NewMem(1)}, cfg, from)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &Frontier{
-		router: cluster.Alone{}, views: cluster.Alone{}.Views(),
-		scope: x.filters.scope, lists: x.filters.lists, maxDepth: cfg.Admission.MaxDepth, cache: fpcache.New(1<<16, 1),
-		n: new(counters.Live),
+	f := &admission.Frontier{
+		Router: cluster.Alone{}, Views: cluster.Alone{}.Views(),
+		Scope: x.filters.scope, Lists: x.filters.lists, MaxDepth: cfg.Admission.MaxDepth, Cache: fpcache.New(1<<16, 1),
+		Counters: new(counters.Live),
 	}
 	w := &fetchers.Crawl{Live: new(settings.Live), Lists: x.filters.lists}
 	w.Live.Fetch.Store(x.filters.fetch)
@@ -157,14 +158,13 @@ func TestExplainAgreesWithTheDoor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var d door
-		f.begin(&d)
-		f.check(&d, url, &it)
+		var d admission.Scratch
+		admitted := f.Admits(&d, url, &it)
 		_, path := urlx.Split(url)
 		it.Rest = path
-		goes := len(d.urls) == 1 && !traps.RepeatsFolders(url, &it, cfg.Traps.MaxPathRepeats) && w.PassesFilters(url, &it)
+		goes := admitted && !traps.RepeatsFolders(url, &it, cfg.Traps.MaxPathRepeats) && w.PassesFilters(url, &it)
 		if goes != (e.Verdict != Refused) {
-			t.Fatalf("%s at depth %d: through the door %v, explained %+v", raw, it.Depth, goes, e)
+			t.Fatalf("%s at depth %d: admitted %v, explained %+v", raw, it.Depth, goes, e)
 		}
 		met[e.By]++
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"orbweaver/bench/golden"
+	"orbweaver/engine/admission"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/settings"
@@ -16,10 +17,10 @@ import (
 // The seeds and the host rules of an operator are lines of text.
 func TestGolden_seedsAndHostRules(t *testing.T) {
 	disk := vfstest.WithDir(t, "d")
-	if _, err := keepSeeds(disk, "d", seedsOf{"http://A.test/x/../", "http://b.test:8080"}, slog.New(slog.DiscardHandler)); err != nil {
+	if _, err := admission.KeepSeeds(disk, "d", seedsOf{"http://A.test/x/../", "http://b.test:8080"}, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
-	golden.Compare(t, "seeds-1", "e06538718f1d9bd3453f60a035c7d28852bead61a1a57841dfa04b14c26cc05d", vfstest.ReadAll(t, disk, seedsName("d")))
+	golden.Compare(t, "seeds-1", "e06538718f1d9bd3453f60a035c7d28852bead61a1a57841dfa04b14c26cc05d", vfstest.ReadAll(t, disk, admission.SeedsFile("d")))
 	var none *filter.HostRules
 	rules, _, err := none.With(".a.test exclude", "b.test host-delay=4s")
 	if err == nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/queued"
@@ -86,7 +87,7 @@ func (p *peers) takeTold(item []byte) error {
 		return err
 	}
 	known := slices.Contains(p.box.Agents(), line)
-	d := door{again: xxh3.HashString128(line)}
+	d := admission.Scratch{Salt: xxh3.HashString128(line)}
 	for one, err := range outbox.Items(items) {
 		switch {
 		case err != nil:
@@ -179,7 +180,7 @@ func (f *fetched) ofKey(own cluster.FetchedList, key seen.Digest) (of cluster.Fe
 // leaving, whose disk may be lost yet: whoever heard that would count on this agent, and not tell it again when that
 // one dies.
 func (p *peers) has(url []byte) (bool, error) {
-	line, err := p.fetched.hasURL(p.frontier.hashSeed, p.line, url)
+	line, err := p.fetched.hasURL(p.frontier.HashSeed, p.line, url)
 	return line != "" && (line == p.line || p.hasLeft(line) || !p.isGoing(line) &&
 		!slices.Contains(p.box.Agents(), line)), err
 }

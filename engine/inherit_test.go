@@ -3,6 +3,7 @@ package engine
 import (
 	"testing"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
@@ -32,7 +33,7 @@ func TestPeers_aLeaverDoesNotSpeakForAnotherThatLeaves(t *testing.T) {
 	}
 	here, other := ownership.Agent{ID: "a1", Capacity: 1, Store: 1}, ownership.Agent{ID: "a2", Capacity: 1, Store: 2}
 	seam := &company{there: []ownership.Agent{here, other}}
-	p := &peers{seam: seam, line: here.Instance(), box: box, fetched: known, frontier: &Frontier{hashSeed: 1},
+	p := &peers{seam: seam, line: here.Instance(), box: box, fetched: known, frontier: &admission.Frontier{HashSeed: 1},
 		leavers: leavers{going: map[string]byte{}, left: map[string]bool{}}}
 	c, err := ownership.NewView([]ownership.Agent{here}, []ownership.Agent{here, other}, 1, "a1")
 	if err != nil {

@@ -251,7 +251,7 @@ func (p *peers) giveFetched(to []string, from int64) (next int64, over bool, err
 	p.ledger.Steps.Begin()
 	defer p.ledger.Steps.End()
 	lists := make(map[cluster.FetchedList][]seen.Digest)
-	own := cluster.FetchedList{Seed: p.frontier.hashSeed, Instance: p.line}
+	own := cluster.FetchedList{Seed: p.frontier.HashSeed, Instance: p.line}
 	next, over, err = p.fetched.urls.Walk(from, inheritedAtOnce, func(key seen.Digest) {
 		if of, ok := p.fetched.ofKey(own, key); ok {
 			lists[of] = append(lists[of], key)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/journal"
@@ -82,7 +83,7 @@ func (p *peers) receive(from string, letter []byte) (end journal.Position, err e
 
 // unpack brings what a letter says to the door.
 func (p *peers) unpack(letter []byte, m postmark) error {
-	var d door
+	var d admission.Scratch
 	for item, err := range outbox.Items(letter) {
 		if err == nil {
 			err = p.take(&d, item, m)
@@ -95,7 +96,7 @@ func (p *peers) unpack(letter []byte, m postmark) error {
 }
 
 // take brings one item of a letter to the door, which was read before, or written by this agent.
-func (p *peers) take(d *door, item []byte, m postmark) error {
+func (p *peers) take(d *admission.Scratch, item []byte, m postmark) error {
 	switch kindOf(item) {
 	case letterSite:
 		return p.takeSite(d, item, m)

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"time"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/queued"
@@ -83,7 +84,7 @@ var errEnding = errors.New("engine: the crawl is stopping and takes no URLs")
 // the others are added all the same.
 func (e *Engine) AddURLs(ctx context.Context, urls iter.Seq[string]) (added int, err error) {
 	var faults badURLs
-	var d door
+	var d admission.Scratch
 	for raw := range urls {
 		url, err := urlx.Normalize(nil, []byte(raw))
 		if err != nil {
@@ -115,7 +116,7 @@ func (e *Engine) AddURLs(ctx context.Context, urls iter.Seq[string]) (added int,
 }
 
 // addSeed offers one URL, unless the crawl ends: then the last cut might have been taken already.
-func (e *Engine) addSeed(d *door, url []byte) bool {
+func (e *Engine) addSeed(d *admission.Scratch, url []byte) bool {
 	e.ledger.Steps.Begin()
 	defer e.ledger.Steps.End()
 	if e.isStopping() {
@@ -132,7 +133,7 @@ type badURLs struct {
 }
 
 func (b *badURLs) add(raw string, why error) {
-	if len(b.told) == badSeedsTold {
+	if len(b.told) == admission.BadSeedsLogged {
 		b.more++
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/counters"
@@ -32,10 +33,10 @@ func TestPeers_whatIsToBePassedOnToNobodyStaysHere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &Frontier{scope: scope, maxDepth: -1, maxURL: urlx.LengthMax, cache: fpcache.New(1<<16, 1), sieve: s,
-		n: new(counters.Live)}
+	f := &admission.Frontier{Scope: scope, MaxDepth: -1, MaxURL: urlx.LengthMax, Cache: fpcache.New(1<<16, 1), Sieve: s,
+		Counters: new(counters.Live)}
 	p := &peers{frontier: f, box: box}
-	f.router, f.views = clusterRoles{p}, &p.circle
+	f.Router, f.Views = clusterRoles{p}, &p.circle
 	here, there := ownership.Agent{ID: "a1", Capacity: 1, Store: 1}, ownership.Agent{ID: "a2", Capacity: 1, Store: 2}
 	both, err := ownership.NewView([]ownership.Agent{here, there}, []ownership.Agent{here, there}, 1, "a1")
 	if err != nil {
@@ -51,10 +52,10 @@ func TestPeers_whatIsToBePassedOnToNobodyStaysHere(t *testing.T) {
 			theirs = url
 		}
 	}
-	f.cache.Put(urlx.Fingerprint(f.hashSeed, theirs)) // it was here once
+	f.Cache.Put(urlx.Fingerprint(f.HashSeed, theirs)) // it was here once
 	p.circle.Store(alone)
 	p.Route(nil, &queued.URL{Rest: theirs})
-	if s.Pending() != 1 || f.n.Sieved.Load() != 1 || f.n.Sent.Load() != 0 {
-		t.Errorf("%d pending, %d went to the sieve, %d to others", s.Pending(), f.n.Sieved.Load(), f.n.Sent.Load())
+	if s.Pending() != 1 || f.Counters.Sieved.Load() != 1 || f.Counters.Sent.Load() != 0 {
+		t.Errorf("%d pending, %d went to the sieve, %d to others", s.Pending(), f.Counters.Sieved.Load(), f.Counters.Sent.Load())
 	}
 }

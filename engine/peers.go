@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
@@ -31,7 +32,7 @@ type peers struct {
 	seam     cluster.Network
 	box      *outbox.Outbox
 	ledger   *journal.Store
-	frontier *Frontier
+	frontier *admission.Frontier
 	hosts    *hosts
 	robots   *returner // brings hops and verdicts to sites
 	moving   *moving
@@ -394,7 +395,7 @@ func (p *peers) retell(line string) (over bool, err error) {
 		items = append(items, item...)
 		ends = append(ends, len(items))
 	})
-	d := door{again: xxh3.HashString128(line)}
+	d := admission.Scratch{Salt: xxh3.HashString128(line)}
 	from := 0
 	for _, end := range ends { // the box is not called by whom it calls
 		if err := p.take(&d, items[from:end], postmark{told: true}); err != nil {
@@ -417,7 +418,7 @@ func (p *peers) Route(scratch []byte, it *queued.URL) []byte {
 	c := p.circle.Load()
 	owner := c.OwnerOf(it.Rest)
 	if owner == c.Self {
-		p.frontier.Add(new(door), it.Rest, *it)
+		p.frontier.Add(new(admission.Scratch), it.Rest, *it)
 		return scratch
 	}
 	scratch = queued.Append(append(scratch[:0], letterLink), it)

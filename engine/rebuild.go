@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/ownership"
@@ -113,7 +114,7 @@ type rebuilder struct {
 	fs       vfs.FS
 	log      *slog.Logger
 	ledger   *journal.Store
-	frontier *Frontier
+	frontier *admission.Frontier
 	bench    *visit.Workbench
 	sieve    *sieve.Sieve
 	ready    *diskq.Queue
@@ -124,7 +125,7 @@ type rebuilder struct {
 	archive *warc.Archive
 	links   *links.Finder
 	faults  *parsers.FaultFiles
-	door    door
+	door    admission.Scratch
 	m       *manifest.Manifest
 	longest time.Duration // Crawl-delay
 	told    time.Time
@@ -232,14 +233,14 @@ func (e *Engine) openRebuild(r *rebuilder) error {
 	return err
 }
 
-// keepSeeds takes over what is left of the seeds, with those that are given now.
+// KeepSeeds takes over what is left of the seeds, with those that are given now.
 func (r *rebuilder) keepSeeds(aside string) error {
 	left := &seedsLeft{fs: r.fs, name: r.cfg.Dir + "/" + aside + "/seeds"}
 	sources := seedChain{r.cfg.Seeds}
 	if aside != "" {
 		sources = append(sources, left)
 	}
-	good, err := keepSeeds(r.fs, r.cfg.Dir+"/"+layout.FrontierDir, sources, r.log)
+	good, err := admission.KeepSeeds(r.fs, r.cfg.Dir+"/"+layout.FrontierDir, sources, r.log)
 	if err != nil {
 		return err
 	}
@@ -333,7 +334,7 @@ func (e *Engine) saveRebuild(r *rebuilder) error {
 	if err := e.points.Take(r.ctx, lifecycle.Stopped, lifecycle.ReasonRebuilt, true); err != nil {
 		return err
 	}
-	if err := checkpoint.SaveCache(r.fs, e.frontierDir(), l.Generation, e.frontier.cache); err != nil {
+	if err := checkpoint.SaveCache(r.fs, e.frontierDir(), l.Generation, e.frontier.Cache); err != nil {
 		return err
 	}
 	e.setState(lifecycle.Stopped, lifecycle.ReasonRebuilt)

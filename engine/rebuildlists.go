@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/urlx"
@@ -270,8 +271,8 @@ func rebuilding(fsys vfs.FS, front string) bool {
 	return err == nil
 }
 
-// seedChain is a SeedSource of several, nil ones among them.
-type seedChain []SeedSource
+// seedChain is an admission.SeedSource of several, nil ones among them.
+type seedChain []admission.SeedSource
 
 // Each implements SeedSource.
 func (c seedChain) Each(f func(where string, url []byte) error) error {

@@ -196,7 +196,7 @@ func (r *rebuilder) record(file string, rec *warc.RecordRead, at warc.Position) 
 }
 
 func (r *rebuilder) fingerprint(url []byte) xxh3.Uint128 {
-	return urlx.Fingerprint(r.frontier.hashSeed, url)
+	return urlx.Fingerprint(r.frontier.HashSeed, url)
 }
 
 // forRobots says whether a record is that of a robots.txt, or of what its redirects lead to: the next answer of that

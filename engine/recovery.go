@@ -49,11 +49,11 @@ func (p *peers) Recover(ctx context.Context, site []byte, items [][]byte) ([]clu
 			continue
 		}
 		url := append(append([]byte(nil), site...), it.Rest...)
-		if fps[i] = urlx.Fingerprint(p.frontier.hashSeed, url); p.cleared.has(turn, fps[i]) {
+		if fps[i] = urlx.Fingerprint(p.frontier.HashSeed, url); p.cleared.has(turn, fps[i]) {
 			continue
 		}
 		var err error
-		if holders[i].Instance, err = p.fetched.hasURL(p.frontier.hashSeed, p.line, url); err != nil {
+		if holders[i].Instance, err = p.fetched.hasURL(p.frontier.HashSeed, p.line, url); err != nil {
 			return nil, err
 		}
 		if holders[i].Instance != "" {
@@ -193,7 +193,7 @@ func (p *peers) answerFetched(ctx context.Context, from string, question []byte)
 // NoteAnswered notes that a URL has an answer.
 func (p *peers) NoteAnswered(o outcome.Outcome, url []byte) {
 	if o.Class() == outcome.ClassAnswer {
-		fp := urlx.Fingerprint(p.frontier.hashSeed, url)
+		fp := urlx.Fingerprint(p.frontier.HashSeed, url)
 		p.fetched.add(fp)
 		p.cleared.drop(fp)
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"time"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/clock"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
@@ -64,7 +65,7 @@ type replayer struct {
 	engine *Engine
 	end    *warc.Cut // of the archive, as far as it is journaled
 	clock  clock.Resumed
-	door   door
+	door   admission.Scratch
 	n      int
 	found  int
 }

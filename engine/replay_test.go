@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/limits"
 	"orbweaver/engine/outcome"
@@ -50,7 +51,7 @@ func TestReplayTendsTheMapOfPayloads(t *testing.T) {
 	e := &Engine{
 		cluster: alone{},
 		ledger:  &journal.Store{Seen: open()}, sieve: s, finished: journal.NewFinishedURLs(), limits: new(limits.Limits),
-		frontier: &Frontier{views: alone{}.Views()},
+		frontier: &admission.Frontier{Views: alone{}.Views()},
 	}
 	e.bench = workbench.New[site.State](workbench.Options{})
 	e.bench.GetOrAdd([]byte("http://a.test"))
@@ -62,7 +63,7 @@ func TestReplayTendsTheMapOfPayloads(t *testing.T) {
 			entries: []journal.Entry{{Kind: journal.KindPage, Outcome: outcome.OK, Status: 200}},
 			records: []record{{stored: true, response: true, whole: true, url: []byte("http://a.test/"), digest: digest(n)}},
 		}
-		e.frontier.n = &e.ledger.Count
+		e.frontier.Counters = &e.ledger.Count
 		if err := r.apply(context.Background(), k); err != nil {
 			t.Fatal(err)
 		}

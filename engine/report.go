@@ -118,7 +118,7 @@ func (e *Engine) Report() Report {
 	e.ledger.Steps.End()
 	state, reason := e.state()
 	bench := e.bench.Counts()
-	cache := e.frontier.cache.Stats()
+	cache := e.frontier.Cache.Stats()
 	usage := e.clock.Usage()
 	r := Report{
 		State: state, Reason: reason,

@@ -58,7 +58,7 @@ func (e *Engine) restore(m *manifest.Manifest, fresh bool) error {
 		return lost
 	}
 	if m.Clean {
-		e.frontier.cache, err = checkpoint.LoadCache(e.seams.FS, e.frontierDir(), m.Generation, e.frontier.cache)
+		e.frontier.Cache, err = checkpoint.LoadCache(e.seams.FS, e.frontierDir(), m.Generation, e.frontier.Cache)
 		return err
 	}
 	e.unclean, e.hosts.resumed = true, time.Now()

@@ -139,7 +139,7 @@ func (p *peers) takeHop(item []byte) error {
 	s, path := urlx.Split(it.Rest)
 	it.Rest = path
 	h.Site, h.Item = bytes.Clone(s), queued.Append(nil, &it)
-	if p.frontier.hosts.Excludes(h.Site) {
+	if p.frontier.HostRules.Excludes(h.Site) {
 		return p.robots.settle(&site.RobotsResult{Site: h.Origin, Unreachable: true})
 	}
 	return p.robots.sendHop(h)

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/clock"
 	"orbweaver/engine/cluster"
@@ -119,8 +120,8 @@ func (e *Engine) depart(ctx, abort context.Context) error {
 			return nil
 		}
 		s := e.newSeeder()
-		s.ready = d.reminding(s.ready)
-		if err := s.run(own); err != nil || e.seeded.Load() {
+		s.WaitBegun = d.reminding(s.WaitBegun)
+		if err := s.Run(own); err != nil || e.seeded.Load() {
 			return err
 		}
 		return d.ended(abort)
@@ -195,13 +196,13 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 		return err
 	}
 	s := e.newSeeder()
-	g.Go("seed", func() error { return s.run(ctx) })
+	g.Go("seed", func() error { return s.Run(ctx) })
 	for range e.cfg.Workers.Resolvers {
 		r := &resolveLoop{
 			ledger: e.ledger, quotas: e.quotas, keys: politeness.AddrKeys(e.cfg.Limits.IPv6Prefix), bench: e.bench,
 			unresolved: e.unresolved, under: e.under, names: names,
 			servers: e.servers, scarce: e.scarce,
-			giveUp: e.cfg.Limits.GiveUp, hashSeed: e.frontier.hashSeed, allowed: e.seams.Allowed,
+			giveUp: e.cfg.Limits.GiveUp, hashSeed: e.frontier.HashSeed, allowed: e.seams.Allowed,
 			feed: func() { notify.Send(e.feedWake) }, wake: func() { notify.Send(e.distWake) },
 		}
 		g.Go("resolve", func() error { return r.run(ctx) })
@@ -224,10 +225,10 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 	return nil
 }
 
-func (e *Engine) newSeeder() *seeder {
-	s := &seeder{
-		fs: e.seams.FS, dir: e.frontierDir(), ledger: e.ledger, frontier: e.frontier, seeded: &e.seeded,
-		ready: e.cluster.WaitBegun, wake: func() { notify.Send(e.distWake) },
+func (e *Engine) newSeeder() *admission.Seeder {
+	s := &admission.Seeder{
+		FS: e.seams.FS, Dir: e.frontierDir(), Journal: e.ledger, Frontier: e.frontier, Done: &e.seeded,
+		WaitBegun: e.cluster.WaitBegun, Wake: func() { notify.Send(e.distWake) },
 	}
 	return s
 }
@@ -309,7 +310,7 @@ func (e *Engine) startWorkers(exchanges, abort, forever context.Context, fetchin
 		if err != nil {
 			return err
 		}
-		w := parsers.NewWorker(crawl, &pageAdmission{Frontier: e.frontier}, encoder)
+		w := parsers.NewWorker(crawl, &admission.PageLinks{Frontier: e.frontier}, encoder)
 		parsing.Go("parse", func() error { return w.Run(abort, parsing.cancel) })
 	}
 	return nil
@@ -321,7 +322,7 @@ func (e *Engine) fetchersCrawl() *fetchers.Crawl {
 	return &fetchers.Crawl{
 		Options: fetchers.Options{
 			Fetch: e.cfg.Fetch, Proxy: e.cfg.Fetch.Proxy != nil, MaxPerHost: limits.MaxPerHost, GiveUp: limits.GiveUp,
-			StallWait: limits.StallWait, HashSeed: e.frontier.hashSeed, AddrKeys: politeness.AddrKeys(limits.IPv6Prefix),
+			StallWait: limits.StallWait, HashSeed: e.frontier.HashSeed, AddrKeys: politeness.AddrKeys(limits.IPv6Prefix),
 		},
 		Queues: fetchers.Queues{
 			Todo: e.todo, Results: e.done, Pool: e.pool, Pages: e.fetched, PagesOut: &e.pagesOut,
@@ -359,7 +360,7 @@ func (e *Engine) parsing() *parsers.Crawl {
 		Pages: e.fetched, Pool: e.pool, PagesOut: &e.pagesOut, LastOut: func() { notify.Send(e.distWake) },
 		Journal: e.ledger, InFlight: e.aloft, Limits: e.limits, Log: e.log, Sites: e.hosts, Answered: e.cluster,
 		Previous: e.previous, Traps: e.traps, Links: e.cfg.linkOptions(e.filters.links()),
-		Parsed: e.parsed, HashSeed: e.frontier.hashSeed, Store: e.filters.store,
+		Parsed: e.parsed, HashSeed: e.frontier.HashSeed, Store: e.filters.store,
 		Faults:   parsers.NewFaultFiles(e.seams.FS, e.frontierDir(), e.seams.Log),
 		Metadata: parsers.MetadataOptions{Mode: a.Metadata, Via: a.Via, Outlinks: a.Outlinks},
 	}
@@ -424,7 +425,7 @@ func (e *Engine) conclude(ctx, abort context.Context, err error) error {
 	case err != nil:
 		state, reason = lifecycle.Failed, err.Error()
 	default:
-		if err := checkpoint.SaveCache(e.seams.FS, e.frontierDir(), e.points.Last().Generation, e.frontier.cache); err != nil {
+		if err := checkpoint.SaveCache(e.seams.FS, e.frontierDir(), e.points.Last().Generation, e.frontier.Cache); err != nil {
 			e.seams.Log.Warn("the fingerprint cache could not be saved; the next run begins with an empty one", "error", err)
 		}
 	}

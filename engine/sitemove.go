@@ -9,6 +9,7 @@ import (
 	"math"
 	"time"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/queued"
@@ -164,7 +165,7 @@ func aged(letter []byte, now time.Time) []byte {
 
 // takeSite takes a site that another agent had: its URLs pass the door, and its clocks and rules are set, unless they
 // are of long ago.
-func (p *peers) takeSite(d *door, item []byte, m postmark) error {
+func (p *peers) takeSite(d *admission.Scratch, item []byte, m postmark) error {
 	move, err := readSiteMove(item)
 	if err != nil {
 		return err
@@ -175,7 +176,7 @@ func (p *peers) takeSite(d *door, item []byte, m postmark) error {
 		}
 		p.frontier.Receive(d, it.Rest, it)
 	}
-	if m.told || p.frontier.hosts.Excludes(move.key) {
+	if m.told || p.frontier.HostRules.Excludes(move.key) {
 		return nil
 	}
 	c := p.circle.Load()

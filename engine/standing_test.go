@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
@@ -194,7 +195,7 @@ func FuzzQuestion(f *testing.F) {
 			f.Error(err)
 		}
 	})
-	p := &peers{fetched: known, aloft: attempt.NewInFlight(), frontier: &Frontier{hashSeed: 7},
+	p := &peers{fetched: known, aloft: attempt.NewInFlight(), frontier: &admission.Frontier{HashSeed: 7},
 		seam: &company{there: []ownership.Agent{{ID: "peer"}}}, line: "a1/0000000000000001", ledger: &journal.Store{Journal: new(journal.File)}}
 	known.add(urlx.Fingerprint(7, []byte("http://a.test/")))
 	f.Fuzz(func(t *testing.T, question []byte) {

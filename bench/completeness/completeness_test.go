@@ -144,5 +144,5 @@ func (w *web) serve(conn net.Conn) {
 
 type seed string
 
-// Each implements engine.SeedSource.
+// Each implements admission.SeedSource.
 func (s seed) Each(f func(where string, url []byte) error) error { return f("seed", []byte(s)) }

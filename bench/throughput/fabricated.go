@@ -246,7 +246,7 @@ func frontierSize(dir string) (sum int64) {
 // seedRange is the source of the first pages of the web.
 type seedRange struct{ web *web }
 
-// Each implements engine.SeedSource.
+// Each implements admission.SeedSource.
 func (s seedRange) Each(f func(where string, url []byte) error) error {
 	for n := range uint64(fabricatedSeeds) {
 		if err := f(fmt.Sprintf("page %d", n), s.web.appendURL(nil, n)); err != nil {

@@ -173,7 +173,7 @@ func partPrefixes() []struct{ prefix, part string } {
 		{"orbweaver/engine.(*returner)", partBench}, {"orbweaver/engine.(*feeder)", partBench},
 		{"orbweaver/engine.(*hosts)", partBench},
 		{"orbweaver/sieve", partFrontier}, {"orbweaver/virtualize", partFrontier},
-		{"orbweaver/engine.(*Frontier)", partFrontier}, {"orbweaver/engine.(*distributor)", partFrontier},
+		{"orbweaver/engine/admission", partFrontier}, {"orbweaver/engine.(*distributor)", partFrontier},
 		{"orbweaver/engine.(*flusher)", partFrontier},
 		{"orbweaver/engine/journal.", partLog}, {"orbweaver/engine/crawllog.", partLog},
 		{"orbweaver/", partEngine},

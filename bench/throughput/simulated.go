@@ -127,10 +127,10 @@ func (w *simulatedWeb) close(r *Result) error {
 	return nil
 }
 
-// seedFile is a SeedSource that reads one URL a line.
+// seedFile is an admission.SeedSource that reads one URL a line.
 type seedFile string
 
-// Each implements engine.SeedSource.
+// Each implements admission.SeedSource.
 func (s seedFile) Each(f func(where string, url []byte) error) error {
 	b, err := os.ReadFile(string(s))
 	if err != nil {

@@ -166,7 +166,7 @@ func (w *web) runUntilKilled(t testing.TB, cfg engine.Config, disk *vfs.Mem, aft
 
 type seedList []string
 
-// Each implements engine.SeedSource.
+// Each implements admission.SeedSource.
 func (s seedList) Each(f func(where string, url []byte) error) error {
 	for i, u := range s {
 		if err := f(fmt.Sprintf("seed %d", i+1), []byte(u)); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"orbweaver/dnsres"
 	"orbweaver/engine"
+	"orbweaver/engine/admission"
 	"orbweaver/engine/fetch/addrguard"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outage"
@@ -141,7 +142,7 @@ func (c *crawlCmd) hostsBefore() (known, onDisk int64) {
 }
 
 func (c *crawlCmd) explain(err error) error {
-	if errors.Is(err, engine.ErrNoSeeds) {
+	if errors.Is(err, admission.ErrNoSeeds) {
 		return usageError{err}
 	}
 	return err

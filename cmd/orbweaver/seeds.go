@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"orbweaver/engine"
+	"orbweaver/engine/admission"
 	"orbweaver/engine/urlx"
 )
 
@@ -21,7 +21,7 @@ type seedFiles struct {
 }
 
 // seedSource checks the arguments and makes sure that every file can be read, before anything else is done.
-func (c *crawlCmd) seedSource(w *world) (engine.SeedSource, error) {
+func (c *crawlCmd) seedSource(w *world) (admission.SeedSource, error) {
 	var bad mistakes
 	s := &seedFiles{urls: c.URLs, files: c.Seeds}
 	for _, u := range c.URLs {

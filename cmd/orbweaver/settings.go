@@ -13,6 +13,7 @@ import (
 
 	"orbweaver/dnsres"
 	"orbweaver/engine"
+	"orbweaver/engine/admission"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/fetch/addrguard"
 	"orbweaver/engine/parsers"
@@ -123,7 +124,7 @@ func (c *crawlCmd) userAgent() string {
 }
 
 // contactNeeded refuses a public crawl that does not say who is asking.
-func (c *crawlCmd) contactNeeded(nets []netip.Prefix, seeds engine.SeedSource) error {
+func (c *crawlCmd) contactNeeded(nets []netip.Prefix, seeds admission.SeedSource) error {
 	if c.Config.Fetch.Contact != "" {
 		return nil
 	}

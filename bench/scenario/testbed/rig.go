@@ -56,10 +56,10 @@ func (r *Rig) NewNet() *simnet.Net {
 	})
 }
 
-// Seeds is a SeedSource of strings.
+// Seeds is an admission.SeedSource of strings.
 type Seeds []string
 
-// Each implements engine.SeedSource.
+// Each implements admission.SeedSource.
 func (s Seeds) Each(f func(where string, url []byte) error) error {
 	for i, u := range s {
 		if err := f(fmt.Sprintf("seed %d", i+1), []byte(u)); err != nil {

@@ -1,4 +1,4 @@
-package engine
+package admission
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"orbweaver/sieve/fpcache"
 )
 
-// What the door asks of a page's twenty links, sixteen of them to its own host, before it looks whether they are known.
-func BenchmarkDoorChecks(b *testing.B) {
+// The checks of a page's twenty links, sixteen of them to its own host, before the cache is asked.
+func BenchmarkChecks(b *testing.B) {
 	seeds := new(filter.Seeds)
 	pages := make([][]byte, 1024)
 	for i := range pages {
@@ -33,17 +33,17 @@ func BenchmarkDoorChecks(b *testing.B) {
 	for _, n := range []int{0, 100_000, 1_000_000} {
 		for _, what := range []string{"all", "domain", "in_domain && depth < 5", "exclude-hosts", "surts",
 			"extensions"} {
-			lists := doorLists(b, what, n)
+			lists := benchLists(b, what, n)
 			if (n > 0) != (lists != nil && lists.ExcludeExtensions == nil) {
 				continue
 			}
-			b.Run(fmt.Sprintf("%s/%d", what, n), func(b *testing.B) { benchDoor(b, what, seeds, lists, pages) })
+			b.Run(fmt.Sprintf("%s/%d", what, n), func(b *testing.B) { benchChecks(b, what, seeds, lists, pages) })
 		}
 	}
 }
 
-// doorLists makes a list of n rules, half of which are about hosts that links lead to; nil for a scope.
-func doorLists(b *testing.B, what string, n int) *filter.Lists {
+// benchLists makes a list of n rules, half of which are about hosts that links lead to; nil for a scope.
+func benchLists(b *testing.B, what string, n int) *filter.Lists {
 	b.Helper()
 	l := new(filter.Lists)
 	rules := filter.Rules{Lines: make([]int, n)}
@@ -70,7 +70,7 @@ func doorLists(b *testing.B, what string, n int) *filter.Lists {
 	return l
 }
 
-func benchDoor(b *testing.B, what string, seeds *filter.Seeds, lists *filter.Lists, pages [][]byte) {
+func benchChecks(b *testing.B, what string, seeds *filter.Seeds, lists *filter.Lists, pages [][]byte) {
 	b.Helper()
 	text := what
 	if lists != nil {
@@ -81,10 +81,10 @@ func benchDoor(b *testing.B, what string, seeds *filter.Seeds, lists *filter.Lis
 		b.Fatal(err)
 	}
 	f := &Frontier{
-		router: cluster.Alone{}, views: cluster.Alone{}.Views(), scope: scope, lists: lists, maxDepth: -1,
-		maxURL: urlx.LengthMax, cache: fpcache.New(1<<16, 1), n: new(counters.Live),
+		Router: cluster.Alone{}, Views: cluster.Alone{}.Views(), Scope: scope, Lists: lists, MaxDepth: -1,
+		MaxURL: urlx.LengthMax, Cache: fpcache.New(1<<16, 1), Counters: new(counters.Live),
 	}
-	var d door
+	var d Scratch
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		f.begin(&d)

@@ -1,4 +1,4 @@
-package engine
+package admission
 
 import (
 	"bufio"
@@ -28,15 +28,16 @@ type SeedSource interface {
 // ErrNoSeeds says that a new crawl has nothing to start from.
 var ErrNoSeeds = errors.New("engine: no usable seed; give URLs as arguments or a file with --seeds")
 
-func seedsName(dir string) string { return dir + "/seeds" }
+// SeedsFile is the file that keeps the seeds of a crawl.
+func SeedsFile(dir string) string { return dir + "/seeds" }
 
-// badSeedsTold is how many seeds the log tells of that are not taken as they are.
-const badSeedsTold = 20
+// BadSeedsLogged is how many seeds that are refused or changed get a line in the log.
+const BadSeedsLogged = 20
 
-// keepSeeds copies the seeds in normal form into the crawl directory, behind those of earlier runs, so that a kill
+// KeepSeeds copies the seeds in normal form into the crawl directory, behind those of earlier runs, so that a kill
 // while they are read loses none and a source that can be read once is enough. It returns how many are new and good.
-func keepSeeds(fsys vfs.FS, dir string, src SeedSource, log *slog.Logger) (int, error) {
-	old, err := vfs.ReadFile(fsys, seedsName(dir))
+func KeepSeeds(fsys vfs.FS, dir string, src SeedSource, log *slog.Logger) (int, error) {
+	old, err := vfs.ReadFile(fsys, SeedsFile(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, fmt.Errorf("engine: seeds: %w", err)
 	}
@@ -45,7 +46,7 @@ func keepSeeds(fsys vfs.FS, dir string, src SeedSource, log *slog.Logger) (int, 
 	}
 	good, bad, named := 0, 0, 0
 	var url []byte
-	err = vfs.WriteAtomic(fsys, seedsName(dir), func(w io.Writer) error {
+	err = vfs.WriteAtomic(fsys, SeedsFile(dir), func(w io.Writer) error {
 		if _, err := w.Write(old); err != nil {
 			return err
 		}
@@ -54,12 +55,12 @@ func keepSeeds(fsys vfs.FS, dir string, src SeedSource, log *slog.Logger) (int, 
 			shown := fmt.Sprintf("%.200q", raw)
 			if urlx.HasUserinfo(raw) {
 				shown = "not shown, since it names a user"
-				if named++; named <= badSeedsTold {
+				if named++; named <= BadSeedsLogged {
 					log.Warn("seed names a user; name and password are left out", "where", where)
 				}
 			}
 			if url, err = urlx.Normalize(url[:0], raw); err != nil {
-				if bad++; bad <= badSeedsTold {
+				if bad++; bad <= BadSeedsLogged {
 					log.Warn("seed is no URL that can be crawled and is left out", "where", where,
 						"seed", shown, "reason", urlx.Reason(err))
 				}
@@ -73,15 +74,15 @@ func keepSeeds(fsys vfs.FS, dir string, src SeedSource, log *slog.Logger) (int, 
 	if err != nil {
 		return 0, fmt.Errorf("engine: seeds: %w", err)
 	}
-	if bad > badSeedsTold {
+	if bad > BadSeedsLogged {
 		log.Warn("more seeds were no URLs", "bad", bad, "good", good)
 	}
 	return good, nil
 }
 
-// scopeSeeds tells the scope which seeds there are.
-func scopeSeeds(fsys vfs.FS, dir string, seeds *filter.Seeds) error {
-	f, err := fsys.Open(seedsName(dir))
+// LoadScope reads the kept seeds into the set from which the scope is computed.
+func LoadScope(fsys vfs.FS, dir string, seeds *filter.Seeds) error {
+	f, err := fsys.Open(SeedsFile(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -109,25 +110,25 @@ func scopeSeeds(fsys vfs.FS, dir string, seeds *filter.Seeds) error {
 	return errors.Join(flush(), in.Err())
 }
 
-// seeder offers the kept seeds at the door. After a kill it begins again: the sieve knows those that were through.
-type seeder struct {
-	fs       vfs.FS
-	dir      string
-	ledger   *journal.Store
-	frontier *Frontier
-	seeded   *atomic.Bool
-	ready    func(ctx context.Context) error // returns when it is known whose the seeds are
-	wake     func()                          // of the distributor
+// Seeder offers the kept seeds to the Frontier. After a kill it begins again: the sieve knows those that were added.
+type Seeder struct {
+	FS        vfs.FS
+	Dir       string
+	Journal   *journal.Store
+	Frontier  *Frontier
+	Done      *atomic.Bool
+	WaitBegun func(ctx context.Context) error // returns when the agents that own the seeds are known
+	Wake      func()                          // wakes the distributor
 }
 
 // open waits for a file descriptor if there is none; no file and no error say that the crawl stops meanwhile.
-func (s *seeder) open(ctx context.Context) (vfs.File, error) {
+func (s *Seeder) open(ctx context.Context) (vfs.File, error) {
 	for {
-		f, err := s.fs.Open(seedsName(s.dir))
+		f, err := s.FS.Open(SeedsFile(s.Dir))
 		if err == nil {
 			return f, nil
 		}
-		err = s.ledger.Disk.Wait(ctx, fmt.Errorf("engine: seeds: %w", err))
+		err = s.Journal.Disk.Wait(ctx, fmt.Errorf("engine: seeds: %w", err))
 		if errors.Is(err, outage.ErrFullAtStop) {
 			return nil, nil //nolint:nilnil // the loop's ordinary end
 		}
@@ -137,11 +138,12 @@ func (s *seeder) open(ctx context.Context) (vfs.File, error) {
 	}
 }
 
-func (s *seeder) run(ctx context.Context) error {
-	if s.seeded.Load() {
+// Run offers all seeds, sets Done and returns; it returns nil before that if ctx ends.
+func (s *Seeder) Run(ctx context.Context) error {
+	if s.Done.Load() {
 		return nil
 	}
-	if s.ready(ctx) != nil {
+	if s.WaitBegun(ctx) != nil {
 		return nil
 	}
 	f, err := s.open(ctx)
@@ -151,22 +153,22 @@ func (s *seeder) run(ctx context.Context) error {
 	defer f.Close()
 	in := bufio.NewScanner(f)
 	in.Buffer(nil, urlx.LengthMax+2)
-	var d door
+	var d Scratch
 	for n := 0; in.Scan(); n++ {
-		if s.frontier.WaitRoom(ctx) != nil {
+		if s.Frontier.WaitRoom(ctx) != nil {
 			return nil
 		}
-		s.ledger.Steps.Begin()
-		s.frontier.Add(&d, in.Bytes(), queued.URL{Seed: true})
-		s.ledger.Steps.End()
+		s.Journal.Steps.Begin()
+		s.Frontier.Add(&d, in.Bytes(), queued.URL{Seed: true})
+		s.Journal.Steps.End()
 		if n%1024 == 0 {
-			s.wake()
+			s.Wake()
 		}
 	}
 	if err := in.Err(); err != nil {
 		return fmt.Errorf("engine: seeds: %w", err)
 	}
-	s.seeded.Store(true)
-	s.wake()
+	s.Done.Store(true)
+	s.Wake()
 	return nil
 }

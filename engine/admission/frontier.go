@@ -1,0 +1,261 @@
+package admission
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/counters"
+	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/links"
+	"orbweaver/engine/parse"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/settings"
+	"orbweaver/engine/urlx"
+	"orbweaver/sieve"
+	"orbweaver/sieve/fpcache"
+)
+
+// Frontier admits discovered URLs: seeds, links of pages, URLs of an operator and of other agents. It owns the
+// fingerprint cache, and only it adds to the sieve. Safe for many goroutines.
+type Frontier struct {
+	Scope     *filter.Scope
+	Lists     *filter.Lists // nil if they can refuse nothing
+	HostRules *settings.HostRules
+	MaxDepth  int // -1 for no limit
+	MaxURL    int // bytes; 0 for no limit but urlx.LengthMax
+	HashSeed  uint64
+	Cache     *fpcache.Cache
+	Sieve     *sieve.Sieve
+	Counters  *counters.Live
+	Router    cluster.Router
+	Views     *ownership.Current
+	// CountOutward says that the crawl may have other agents, to which links lead.
+	CountOutward bool
+}
+
+// Scratch is the memory of one call, for reuse: one for each goroutine, never shared. The zero value is ready.
+type Scratch struct {
+	// Salt, if not zero, changes the fingerprints of this agent's own URLs, so that the sieve admits known URLs once
+	// more: after a recovery, when what the sieve knows is no proof that the page is stored.
+	Salt xxh3.Uint128
+
+	payload      []byte         // an encoded queued.URL
+	urls         [][]byte       // those that passed the checks, borrowed
+	fingerprints []xxh3.Uint128 // of urls
+	kinds        []parse.Kind   // of urls; empty if the caller gives none
+	view         *ownership.View
+	isShared     bool   // an agent other than this one may own a URL
+	owners       []int  // of urls, if isShared
+	host         []byte // of the last URL that was checked, borrowed: most links lead to the host of the link before
+	owner        int    // of host, in view
+	hopPath      []byte
+
+	found, tooDeep, outOfScope, tooLong int64
+
+	prefetched uint64 // what Prefetch read; kept so that the compiler keeps the read
+}
+
+func (f *Frontier) begin(d *Scratch) {
+	d.urls, d.fingerprints, d.kinds = d.urls[:0], d.fingerprints[:0], d.kinds[:0]
+	d.view = f.Views.Load()
+	if d.isShared = !d.view.OwnsAll(); d.isShared {
+		d.owners, d.host = d.owners[:0], nil
+	}
+	d.found, d.tooDeep, d.outOfScope, d.tooLong = 0, 0, 0, 0
+}
+
+// Admits says whether a URL belongs to the crawl: the checks of Add, without adding.
+func (f *Frontier) Admits(d *Scratch, url []byte, it *queued.URL) bool {
+	f.begin(d)
+	return f.check(d, url, it)
+}
+
+// WaitRoom blocks while the sieve or the queue of messages has no room. It must be called outside a step: a step
+// does not wait.
+func (f *Frontier) WaitRoom(ctx context.Context) error {
+	if err := f.Router.WaitRoom(ctx); err != nil {
+		return err
+	}
+	return f.Sieve.WaitRoom(ctx)
+}
+
+// Add offers one URL in normal form, with the Seed, Depth, Redirects and Via of it. It borrows url, does not block, and
+// must be called within a step. The fingerprint enters the cache only after the sieve has taken the URL.
+func (f *Frontier) Add(d *Scratch, url []byte, it queued.URL) {
+	f.begin(d)
+	f.check(d, url, &it)
+	f.admit(d, it, false)
+}
+
+// Receive is Add for a URL that another agent sent. If this agent does not own it, it is sent on to the owner, even if
+// the cache says that it was sent there lately: while the ownership views of agents differ a URL can pass between
+// them, and when the views agree it is at its owner.
+func (f *Frontier) Receive(d *Scratch, url []byte, it queued.URL) {
+	f.begin(d)
+	f.check(d, url, &it)
+	f.Counters.Received.Add(1)
+	f.admit(d, it, true)
+}
+
+// AddAll offers the links of a page, in the form of journal.AppendLink, as Add does one after the other. All
+// fingerprints are computed first and their cache lines prefetched together, so that reads from memory overlap. With
+// kinds, one for each link, it.HopPath is that of the page, and each link gets its own letter behind it.
+func (f *Frontier) AddAll(d *Scratch, links []byte, kinds []parse.Kind, it queued.URL) (n int, err error) {
+	f.begin(d)
+	err = journal.EachLink(links, func(url []byte) {
+		if f.check(d, url, &it) && kinds != nil {
+			d.kinds = append(d.kinds, kinds[n])
+		}
+		n++
+	})
+	f.admit(d, it, false)
+	return n, err
+}
+
+// PageLinks offers the links of pages. Each parse worker has its own.
+type PageLinks struct {
+	*Frontier
+	scratch Scratch
+}
+
+// AddLinks implements parsers.Admission.
+func (p *PageLinks) AddLinks(page []byte, found *links.Finder, kinds []parse.Kind, item queued.URL) error {
+	if found.Refused != (links.Refused{}) {
+		p.Refuse(found.Refused)
+	}
+	if n := found.Userinfo; n > 0 {
+		p.Counters.Userinfo.Add(int64(n))
+	}
+	if n := found.Budget.Beyond; n > 0 {
+		p.Counters.DroppedBytes.Add(int64(n))
+	}
+	if n := found.Unfollowed; n > 0 {
+		p.Unfollowed(n)
+	}
+	p.Outward(page, found.Links)
+	_, err := p.AddAll(&p.scratch, found.Links, kinds, item)
+	return err
+}
+
+// Outward counts, of links in the form of journal.AppendLink, those that lead to another host than the page's, for the
+// report of a crawl with several agents.
+func (f *Frontier) Outward(from, links []byte) {
+	if !f.CountOutward {
+		return
+	}
+	home, n := urlx.Host(from), int64(0)
+	err := journal.EachLink(links, func(url []byte) {
+		if !bytes.Equal(urlx.Host(url), home) {
+			n++
+		}
+	})
+	if err == nil && n > 0 { // if not, AddAll says so
+		f.Counters.LinksOut.Add(n)
+	}
+}
+
+// check appends a URL to d.urls if it belongs to the crawl, and says whether it does.
+func (f *Frontier) check(d *Scratch, url []byte, it *queued.URL) bool {
+	d.found++
+	if f.MaxDepth >= 0 && it.Depth > f.MaxDepth {
+		d.tooDeep++
+		return false
+	}
+	if f.MaxURL > 0 && len(url) > f.MaxURL {
+		d.tooLong++
+		return false
+	}
+	if f.HostRules.Excludes(url) || (f.Lists != nil && f.Lists.Refuses(url) != filter.NoList) || !f.Scope.Admits(url,
+		filter.Way{Depth: it.Depth, Hops: it.Redirects}) {
+		d.outOfScope++
+		return false
+	}
+	fp := urlx.Fingerprint(f.HashSeed, url)
+	owner := 0
+	if d.isShared {
+		owner = d.ownerOf(url)
+		d.owners = append(d.owners, owner)
+		fp = d.view.Salted(fp, url, owner)
+	}
+	if owner == d.view.Self {
+		fp.Hi, fp.Lo = fp.Hi^d.Salt.Hi, fp.Lo^d.Salt.Lo
+	}
+	d.urls, d.fingerprints = append(d.urls, url), append(d.fingerprints, fp)
+	return true
+}
+
+// ownerOf is the agent that owns the host of a URL, as an index in the view.
+func (d *Scratch) ownerOf(url []byte) int {
+	if host := urlx.Host(url); d.host == nil || !bytes.Equal(host, d.host) {
+		d.host, d.owner = host, d.view.HostOwner(host)
+	}
+	return d.owner
+}
+
+// admit gives the URLs of d that the cache does not know to the sieve or to the router, in order, and counts all.
+func (f *Frontier) admit(d *Scratch, it queued.URL, received bool) {
+	d.prefetched += f.Cache.Prefetch(d.fingerprints)
+	sieved, sent := int64(0), int64(0)
+	pathOfPage := it.HopPath
+	for i, fp := range d.fingerprints {
+		foreign := d.isShared && d.owners[i] != d.view.Self
+		if f.Cache.Seen(fp) && !(received && foreign) {
+			continue
+		}
+		it.Rest = d.urls[i]
+		if it.Via != nil {
+			it.HopPath = nil
+			if len(d.kinds) > 0 {
+				d.hopPath = queued.AppendHop(append(d.hopPath[:0], pathOfPage...), d.kinds[i])
+				it.HopPath = d.hopPath
+			}
+		}
+		if foreign {
+			d.payload = f.Router.Route(d.payload, &it)
+			sent++
+		} else {
+			d.payload = queued.Append(d.payload[:0], &it)
+			f.Sieve.Add(fp, d.payload)
+			sieved++
+		}
+		f.Cache.Put(fp)
+	}
+	f.Counters.Found.Add(d.found)
+	if d.tooDeep > 0 {
+		f.Counters.DroppedDepth.Add(d.tooDeep)
+	}
+	if d.outOfScope > 0 {
+		f.Counters.DroppedScope.Add(d.outOfScope)
+	}
+	if d.tooLong > 0 {
+		f.Counters.DroppedLong.Add(d.tooLong)
+	}
+	if known := int64(len(d.fingerprints)) - sieved - sent; known > 0 {
+		f.Counters.DroppedCache.Add(known)
+	}
+	if sent > 0 {
+		f.Counters.Sent.Add(sent)
+	}
+	if sieved > 0 {
+		f.Counters.Sieved.Add(sieved)
+	}
+}
+
+// Unfollowed counts links that the follow filter refused.
+func (f *Frontier) Unfollowed(n int) {
+	f.Counters.Found.Add(int64(n))
+	f.Counters.DroppedFollow.Add(int64(n))
+}
+
+// Refuse counts references that are no URLs we can fetch.
+func (f *Frontier) Refuse(r links.Refused) {
+	f.Counters.Found.Add(int64(r.Syntax + r.Foreign + r.Long))
+	f.Counters.DroppedSyntax.Add(int64(r.Syntax))
+	f.Counters.DroppedScheme.Add(int64(r.Foreign))
+	f.Counters.DroppedLong.Add(int64(r.Long))
+}
