@@ -8,6 +8,6 @@
 //	rustdoc   9,980 URLs of rust-doc 1.63: core/arch/x86 and x86_64, a page for each function, and chapters 1 to 4 of the book
 //	doxygen   3,138 URLs of libstdc++-12-doc: the lists, and pages of at most 14,000 bytes with their graphs
 //
-// The test needs no network and no package, and cannot be skipped: the sites are served inside the process, in virtual
-// time. make realsite crawls the real ones, and more.
+// A Site is a guest of the simulated web, in virtual time. So the test needs no network and no package, and cannot be
+// skipped. make realsite crawls the real ones, and more.
 package completeness

@@ -5,22 +5,35 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
+	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
+
+	"orbweaver/bench/simweb/guest"
 )
 
 // sizeMax bounds a skeleton that is read.
 const sizeMax = 16 << 20
 
-// Site is a skeleton: the HTML of each page, by its path. The entry is "/".
+// Host is the name of the site.
+const Host = "site.example"
+
+// Site is a skeleton: the HTML of each page, by its path. The entry is "/". It is a guest of a simulated world.
 type Site struct {
 	pages  map[string][]byte
 	images map[string]bool
+
+	mu       sync.Mutex
+	requests map[string]int // by path
 }
 
 // Read reads a skeleton as tools/skeleton prints it, compressed with zstd.
@@ -43,7 +56,7 @@ func Read(file string) (*Site, error) {
 	if len(lines)%2 != 0 {
 		return nil, fmt.Errorf("%s: %d lines, which are no pairs", file, len(lines))
 	}
-	s := &Site{pages: map[string][]byte{}, images: map[string]bool{}}
+	s := &Site{pages: map[string][]byte{}, images: map[string]bool{}, requests: map[string]int{}}
 	for i := 0; i < len(lines); i += 2 {
 		s.pages["/"+string(lines[i])] = lines[i+1]
 	}
@@ -71,15 +84,38 @@ func targets(path string, text []byte, reference *regexp.Regexp) (of []string) {
 	return of
 }
 
-// Answer is the status, the type and the body for a path.
-func (s *Site) Answer(path string) (status int, kind string, body []byte) {
+// Host implements guest.Guest.
+func (s *Site) Host(name string) (address netip.Addr, ok bool) { return netip.Addr{}, name == Host }
+
+// Serve implements guest.Guest.
+func (s *Site) Serve(conn net.Conn, r guest.Request) guest.Result {
+	path, _, _ := strings.Cut(r.Path, "?")
+	s.mu.Lock()
+	s.requests[path]++
+	s.mu.Unlock()
+	reply := s.answer(r.Path)
+	return reply.Send(conn)
+}
+
+// Asked returns how often each path was asked for.
+func (s *Site) Asked() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.requests)
+}
+
+func (s *Site) answer(path string) guest.Reply {
 	if text, found := s.pages[path]; found {
-		return 200, "text/html; charset=utf-8", append([]byte("<!DOCTYPE html><body>"), text...)
+		return guest.Reply{
+			Status: 200, Type: "text/html; charset=utf-8", Body: append([]byte("<!DOCTYPE html><body>"), text...),
+		}
 	}
 	if s.images[path] {
-		return 200, cmp.Or(mime.TypeByExtension(filepath.Ext(path)), "image/png"), []byte(path)
+		return guest.Reply{
+			Status: 200, Type: cmp.Or(mime.TypeByExtension(filepath.Ext(path)), "image/png"), Body: []byte(path),
+		}
 	}
-	return 404, "text/plain", []byte("not found")
+	return guest.Reply{Status: 404, Type: "text/plain", Body: []byte("not found")}
 }
 
 // Reachable are the paths of the pages to which links lead from the entry, and of their images.

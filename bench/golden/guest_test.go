@@ -3,11 +3,13 @@ package golden_test
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
 	"sync"
 
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/guest"
 )
 
 // calendar serves two sites beside the simulated web. Their pages say next to nothing new and lead to ever more of
@@ -33,34 +35,35 @@ func (*calendar) seeds() []string {
 // remember counts the requests of an earlier log.
 func (c *calendar) remember(l *simweb.Log) {
 	for a := range l.All() {
-		if c.Has(a.Host) {
+		if c.has(a.Host) {
 			c.asked[a.URL]++
 		}
 	}
 }
 
-// Has implements simweb.Guest.
-func (*calendar) Has(host string) bool { return host == firstCalendar || host == secondCalendar }
+// Host implements guest.Guest.
+func (c *calendar) Host(name string) (address netip.Addr, ok bool) { return netip.Addr{}, c.has(name) }
 
-// Serve implements simweb.Guest.
-func (c *calendar) Serve(conn net.Conn, ask simweb.Ask) (status int, keep, cut bool) {
+func (*calendar) has(host string) bool { return host == firstCalendar || host == secondCalendar }
+
+// Serve implements guest.Guest.
+func (c *calendar) Serve(conn net.Conn, r guest.Request) guest.Result {
 	c.mu.Lock()
-	c.asked["http://"+ask.Authority+ask.Path]++
+	c.asked["http://"+r.Authority+r.Path]++
 	c.mu.Unlock()
 	status, body := 200, ""
-	site := "http://" + ask.Authority
-	if n, ok := dayOf(ask.Path); ok {
+	site := "http://" + r.Authority
+	if n, ok := dayOf(r.Path); ok {
 		body = "<!doctype html><title>Day</title><p>Open from nine to five, closed on Sunday.</p>" + links(site, n)
-	} else if ask.Path == "/robots.txt" && ask.Authority == secondCalendar {
+	} else if r.Path == "/robots.txt" && r.Authority == secondCalendar {
 		body = "User-agent: *\nCrawl-delay: 0.12\n"
-	} else if ask.Path == "/" {
+	} else if r.Path == "/" {
 		body = "<!doctype html><title>Calendar</title><p>All days.</p><a href=/day/0>first</a>"
 	} else {
 		status = 404
 	}
-	_, err := fmt.Fprintf(conn, "HTTP/1.1 %d Answer\r\nContent-Type: text/html\r\n"+
-		"Connection: close\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body)
-	return status, false, err != nil
+	reply := guest.Reply{Status: status, Type: "text/html", Body: []byte(body)}
+	return reply.Send(conn)
 }
 
 func dayOf(path string) (n int, ok bool) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/guest"
 	"orbweaver/engine/fetch"
 )
 
@@ -37,7 +37,7 @@ func (d *direct) DialContext(context.Context, string, string) (net.Conn, error) 
 			}
 			head = append(head, line...)
 		}
-		d.web.Serve(theirs, simweb.Ask{Authority: d.host, Path: d.path, Head: head})
+		d.web.Serve(theirs, guest.Request{Authority: d.host, Path: d.path, Head: head})
 	})
 	return ours, nil
 }

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
 	"sync"
 
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/guest"
 )
 
 // domain is the top-level domain of all cases; nobody can register a name below it.
@@ -74,8 +75,10 @@ func (c *Case) seeds() []string {
 	return c.Seeds
 }
 
-// Has implements simweb.Guest.
-func (w *Web) Has(host string) bool { return w.caseOf(host) != nil }
+// Host implements guest.Guest.
+func (w *Web) Host(name string) (address netip.Addr, ok bool) {
+	return netip.Addr{}, w.caseOf(name) != nil
+}
 
 // caseOf finds the case of a host: its own name, a numbered one, or what is below them.
 func (w *Web) caseOf(host string) *Case {
@@ -94,31 +97,31 @@ func (w *Web) caseOf(host string) *Case {
 	return w.cases[id]
 }
 
-// Serve implements simweb.Guest.
-func (w *Web) Serve(conn net.Conn, ask simweb.Ask) (status int, keep, cut bool) {
-	method, _, _ := bytes.Cut(ask.Head, []byte(" "))
-	host, _, _ := strings.Cut(ask.Authority, ":")
+// Serve implements guest.Guest.
+func (w *Web) Serve(conn net.Conn, r guest.Request) guest.Result {
+	method, _, _ := bytes.Cut(r.Head, []byte(" "))
+	host, _, _ := strings.Cut(r.Authority, ":")
 	x := &Exchange{
 		Conn:   conn,
-		TLS:    ask.TLS,
-		Before: ask.Before,
+		TLS:    r.TLS,
+		Before: r.Before,
 		Method: string(method),
 		Host:   host,
-		Path:   ask.Path,
-		Head:   ask.Head,
-		Rest:   ask.Rest,
-		Time:   w.again(ask.Authority + ask.Path),
+		Path:   r.Path,
+		Head:   r.Head,
+		Rest:   r.Rest,
+		Time:   w.again(r.Authority + r.Path),
 	}
 	c := w.caseOf(host)
 	switch {
-	case ask.Path != "/robots.txt":
+	case r.Path != "/robots.txt":
 		c.Play(x)
 	case c.Robots != nil:
 		c.Robots(x)
 	default:
 		x.Keep = x.Page("404 Not Found", "", "")
 	}
-	return x.status, x.Keep, x.gone
+	return guest.Result{Status: x.status, Keep: x.Keep, Cut: x.gone}
 }
 
 // again counts.

@@ -13,15 +13,16 @@ import (
 	"time"
 
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/guest"
 	"orbweaver/internal/cputime"
 )
 
 // SimOptions is what `orbweaver sim` is told.
 type SimOptions struct {
 	World  simweb.Config
-	Guest  simweb.Guest // serves hosts of its own beside the world's; nil for none
-	Listen Options      // its Log is ignored: there is always one
-	Seeds  int          // how many seeds; 0 means 100
+	Guests guest.List // serve hosts of their own beside the world's
+	Listen Options    // its Log is ignored: there is always one
+	Seeds  int        // how many seeds; 0 means 100
 	// More are seeds beside those of the world: the guest's.
 	More []string
 	// SeedsFile is written with one URL a line before Ready is called; "" writes none.
@@ -68,7 +69,9 @@ func RunCommand(ctx context.Context, o SimOptions, stdout, stderr io.Writer) err
 	if err != nil {
 		return err
 	}
-	w.Invite(o.Guest)
+	for _, g := range o.Guests {
+		w.Invite(g)
+	}
 	if o.Seeds == 0 {
 		o.Seeds = 100
 	}

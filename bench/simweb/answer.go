@@ -12,8 +12,8 @@ import (
 func (s *session) handle(q *request, head []byte) {
 	s.over = !q.keep
 	https, authority, path := q.address(s.o.TLS)
-	if s.w.guestHas(authority) {
-		s.invited(q, https, authority, path, head)
+	if g, _, ok := s.w.guests.Find(authority); ok {
+		s.serveGuest(g, q, https, authority, path, head)
 		return
 	}
 	t, ok := s.w.locate(https, authority, path)

@@ -34,6 +34,8 @@
 // 304 to who asks whether they have changed. The same world in a later Edition reads otherwise in a share Changing of
 // its pages; links stay as they are.
 //
+// Guests. Sites that are not drawn from the seed are guests (package guest): hostile servers, traps, real sites.
+//
 // Addresses. AddrOf(name) = AddrBase + xxh3(name) mod IPs, with the 64-bit xxh3 of the lower-case name; a resolver that
 // knows this formula agrees with the judge without asking.
 //

@@ -3,6 +3,7 @@ package simweb
 import (
 	"crypto/sha1"
 	"iter"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ type Crawled = iter.Seq[Capture]
 // siteState is what the judge remembers of a host while it reads the log.
 type siteState struct {
 	last   last
-	addr   uint32
+	addr   netip.Addr
 	known  bool // robots.txt has been answered
 	told   bool // and the client must know what it says of delays
 	wait   int64
@@ -78,7 +79,7 @@ type judge struct {
 	v      Verdict
 	truth  *Truth
 	sites  map[int32]*siteState
-	ips    map[uint32]*last
+	ips    map[netip.Addr]*last
 	guests map[guestSite]*siteState
 	seen   map[target]uint8
 	holds  map[holding]struct{} // nil if there is one archive
@@ -109,7 +110,7 @@ func (w *World) Judge(log *Log, p Promise, crawled Crawled) Verdict {
 		p.Slack = 50 * time.Millisecond
 	}
 	p.DigestEvery = max(1, p.DigestEvery)
-	j := &judge{w: w, log: log, p: p, truth: p.Truth, sites: make(map[int32]*siteState), ips: make(map[uint32]*last),
+	j := &judge{w: w, log: log, p: p, truth: p.Truth, sites: make(map[int32]*siteState), ips: make(map[netip.Addr]*last),
 		guests: make(map[guestSite]*siteState), seen: make(map[target]uint8)}
 	j.v.Partial, j.v.Answered = p.Partial, crawled == nil
 	j.v.MinHostGap, j.v.MinIPGap = -1, -1
@@ -148,7 +149,7 @@ func (j *judge) classOf(t target) Class {
 func (j *judge) site(i int32) *siteState {
 	s := j.sites[i]
 	if s == nil {
-		s = &siteState{addr: number32(j.w.addrOf(j.w.Host(int(i))))}
+		s = &siteState{addr: j.w.addrOf(j.w.Host(int(i)))}
 		j.sites[i] = s
 	}
 	return s
@@ -322,7 +323,7 @@ func (j *judge) archive(crawled Crawled) {
 	v := &j.v
 	n := 0
 	for c := range crawled {
-		if _, authority, _, ok := split(c.URL); c.Status != 200 || ok && j.w.guestHas(authority) {
+		if _, authority, _, ok := split(c.URL); c.Status != 200 || ok && j.w.guests.Has(authority) {
 			continue
 		}
 		t, ok := j.w.find(c.URL)

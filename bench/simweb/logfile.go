@@ -81,7 +81,7 @@ func (w *World) targetOf(url string) target {
 	}
 	t := target{host: -1, kind: kindUnknown}
 	if _, authority, _, ok := split(url); ok {
-		if w.guestHas(authority) {
+		if w.guests.Has(authority) {
 			t.kind = kindGuest
 		}
 		name, _, _ := splitPort(authority)

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/zeebo/xxh3"
+
+	"orbweaver/bench/simweb/guest"
 )
 
 // World is one simulated web. It is safe for concurrent use; it remembers nothing but the tries of pages that fail
@@ -24,7 +26,7 @@ type World struct {
 	islands islands   // none if no host packs
 	buffers sync.Pool // *buffer
 	sheets  sync.Pool // *sheet
-	guest   Guest     // nil for none
+	guests  guest.List
 
 	mu    sync.Mutex
 	tries map[target]uint32 // requests for pages that fail at the first try
@@ -195,13 +197,17 @@ func number(s string) (int, bool) {
 }
 
 // AddrOf returns the address of a host: AddrBase + xxh3(name) mod IPs, with the 64-bit hash of the lower-case name. It
-// is the zero Addr for a name that is neither in the world nor the guest's.
+// is the zero Addr for a name that is neither in the world nor a guest's.
 func (w *World) AddrOf(name string) netip.Addr {
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
-	if _, ok := w.findHost(name); !ok && !w.guestHas(name) {
-		return netip.Addr{}
+	if _, ok := w.findHost(name); ok {
+		return w.addrOf(name)
 	}
-	return w.addrOf(name)
+	_, addr, ok := w.guests.Find(name)
+	if ok && !addr.IsValid() {
+		return w.addrOf(name)
+	}
+	return addr
 }
 
 func (w *World) addrOf(name string) netip.Addr {

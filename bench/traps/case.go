@@ -4,7 +4,6 @@ import (
 	"maps"
 	"net/netip"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -37,13 +36,11 @@ type Case struct {
 	Answer   func(host, target string) Answer
 }
 
-// Tally counts what a crawler asked for. Safe for concurrent use.
+// Tally counts what a crawler asked for.
 type Tally struct {
-	mu     sync.Mutex
-	honest map[string]int
+	honest map[string]int // requests of each honest page
 	trap   int
 	hosts  map[string]struct{}
-	names  int
 }
 
 // NewTally makes an empty one.
@@ -51,8 +48,6 @@ func NewTally() *Tally { return &Tally{honest: map[string]int{}, hosts: map[stri
 
 // Note counts an answer. The second copy of an honest page is waste.
 func (t *Tally) Note(host, target string, a *Answer) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.hosts[host] = struct{}{}
 	switch a.Kind {
 	case Honest:
@@ -69,28 +64,17 @@ func (t *Tally) Note(host, target string, a *Answer) {
 	}
 }
 
-// Question counts a question for a name.
-func (t *Tally) Question() {
-	t.mu.Lock()
-	t.names++
-	t.mu.Unlock()
-}
-
 // clone copies what was counted so far.
 func (t *Tally) clone() *Tally {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return &Tally{honest: maps.Clone(t.honest), hosts: maps.Clone(t.hosts), trap: t.trap, names: t.names}
+	return &Tally{honest: maps.Clone(t.honest), hosts: maps.Clone(t.hosts), trap: t.trap}
 }
 
 // Score is what came of a crawl.
-type Score struct{ Honest, Trap, Hosts, Questions int }
+type Score struct{ Honest, Trap, Hosts int }
 
 // Score sums up.
 func (t *Tally) Score() Score {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return Score{len(t.honest), t.trap, len(t.hosts), t.names}
+	return Score{len(t.honest), t.trap, len(t.hosts)}
 }
 
 // Waste is the share of trap pages among the pages that were asked for.

@@ -1,12 +1,9 @@
 package traps
 
 import (
-	"bufio"
-	"context"
 	"fmt"
-	"log/slog"
+	"io"
 	"net"
-	"net/http"
 	"net/netip"
 	"strings"
 	"sync"
@@ -14,17 +11,17 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/dnsres"
+	"orbweaver/bench/simnet"
+	"orbweaver/bench/simweb/guest"
 	"orbweaver/engine"
 	"orbweaver/internal/vfs"
 )
 
-// network is a machine with an IPv6 network of its own, whose name server gives each name under trap.test another
-// address of it and whose web server answers nothing, beside an honest site.
+// network is a guest: a machine with an IPv6 network of its own. Each name under trap.test has another address of it,
+// and its web server answers nothing. Beside it is an honest site.
 type network struct {
 	mu       sync.Mutex
-	gone     sync.WaitGroup
-	open     int // connections to the machine now,
+	open     int // requests to the machine that wait now,
 	most     int // and at most so far
 	targets  map[string]bool
 	honest   int // pages of the honest site
@@ -36,61 +33,46 @@ const (
 	networkPages = 50
 )
 
-// Resolve implements engine.Resolver.
-func (n *network) Resolve(_ context.Context, name string) dnsres.Answer {
-	addr := "2001:db8:1::1"
+// Host implements guest.Guest.
+func (n *network) Host(name string) (address netip.Addr, ok bool) {
 	var number int
 	if _, err := fmt.Sscanf(name, "t%d.trap.test", &number); err == nil {
-		addr = fmt.Sprintf("2001:db8:bad:1::%x", number+1)
+		return netip.MustParseAddr(fmt.Sprintf("2001:db8:bad:1::%x", number+1)), true
 	}
-	return dnsres.Answer{Addrs: []netip.Addr{netip.MustParseAddr(addr)}, Expires: time.Now().Add(time.Hour)}
+	return netip.MustParseAddr("2001:db8:1::1"), name == "honest.test"
 }
 
-// DialContext implements fetch.Dialer.
-func (n *network) DialContext(_ context.Context, _, addr string) (net.Conn, error) {
-	trap := strings.HasPrefix(addr, "[2001:db8:bad:1::")
-	n.mu.Lock()
-	if trap {
-		n.targets[addr] = true
-		n.open++
-		n.most = max(n.most, n.open)
+// Serve implements guest.Guest.
+func (n *network) Serve(conn net.Conn, r guest.Request) guest.Result {
+	if r.Authority == "honest.test" {
+		return n.answer(conn, r.Path)
 	}
+	n.mu.Lock()
+	n.targets[conn.LocalAddr().String()] = true
+	n.open++
+	n.most = max(n.most, n.open)
 	n.mu.Unlock()
-	ours, theirs := net.Pipe()
-	n.gone.Add(1)
-	go func() {
-		defer n.gone.Done()
-		defer theirs.Close() //nolint:errcheck // the client may be gone
-		in := bufio.NewReader(theirs)
-		req, err := http.ReadRequest(in)
-		if err == nil && !trap {
-			n.answer(theirs, req.URL.Path)
-		}
-		if trap {
-			_, _ = in.ReadByte() // until the client has enough
-			n.mu.Lock()
-			n.open--
-			n.mu.Unlock()
-		}
-	}()
-	return ours, nil
+	_, _ = io.Copy(io.Discard, conn) // until the client has enough
+	n.mu.Lock()
+	n.open--
+	n.mu.Unlock()
+	return guest.Result{Cut: true}
 }
 
 // answer plays the honest site: its first page leads to all networkHosts and to its other pages.
-func (n *network) answer(conn net.Conn, path string) {
-	status, body := 200, "<p>text"
+func (n *network) answer(conn net.Conn, path string) guest.Result {
+	reply := guest.Reply{Status: 200, Type: "text/html", Body: []byte("<p>text")}
 	switch path {
 	case "/robots.txt":
-		status = 404
+		reply.Status = 404
 	case "/":
-		var b strings.Builder
+		reply.Body = nil
 		for i := range networkHosts {
-			fmt.Fprintf(&b, "<a href=http://t%d.trap.test/>x</a>\n", i)
+			reply.Body = fmt.Appendf(reply.Body, "<a href=http://t%d.trap.test/>x</a>\n", i)
 		}
 		for i := range networkPages {
-			fmt.Fprintf(&b, "<a href=/p%d>x</a>\n", i)
+			reply.Body = fmt.Appendf(reply.Body, "<a href=/p%d>x</a>\n", i)
 		}
-		body = b.String()
 	default:
 		n.mu.Lock()
 		if n.honest++; n.honest == networkPages {
@@ -98,22 +80,14 @@ func (n *network) answer(conn net.Conn, path string) {
 		}
 		n.mu.Unlock()
 	}
-	_, _ = fmt.Fprintf(
-		conn,
-		"HTTP/1.1 %d X\r\nContent-Type: text/html\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
-		status,
-		len(body),
-		body,
-	)
+	return reply.Send(conn)
 }
 
-func (n *network) crawl(t testing.TB, fsys vfs.FS, prefix int, stop time.Duration) {
+func crawlNetwork(t *testing.T, network *simnet.Net, fsys vfs.FS, prefix int, stop time.Duration) {
 	t.Helper()
 	cfg := config([]string{"http://honest.test/"})
 	cfg.Limits.IPv6Prefix, cfg.Limits.MaxTime, cfg.Intervals.Checkpoint = prefix, stop, 10*time.Second
-	e, err := engine.Open(cfg, engine.Seams{
-		FS: fsys, Dialer: n, Resolver: n, Log: slog.New(slog.DiscardHandler), Allowed: func(netip.AddrPort) error { return nil },
-	})
+	e, err := engine.Open(cfg, seams(t, network, fsys))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +97,6 @@ func (n *network) crawl(t testing.TB, fsys vfs.FS, prefix int, stop time.Duratio
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	n.gone.Wait()
 }
 
 // 1,024 networkHosts with an address each in one /64 held all 16 fetchers, and the honest site came to a stop. By
@@ -133,8 +106,9 @@ func TestANetworkOfTarpitsHoldsOneFetcher(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			n := &network{targets: map[string]bool{}}
 			fsys, began := vfs.NewMem(1), time.Now()
-			n.crawl(t, fsys, prefix, 5*time.Minute)
-			n.crawl(t, fsys, prefix, 10*time.Minute)
+			network := newNet(t, n)
+			crawlNetwork(t, network, fsys, prefix, 5*time.Minute)
+			crawlNetwork(t, network, fsys, prefix, 10*time.Minute)
 			t.Logf(
 				"prefix %d: %d connections at once to %d addresses, the honest site is complete after %v",
 				prefix,

@@ -14,9 +14,9 @@ import (
 func keepsAll(t *testing.T, c Case) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWeb(c)
+		w := newWeb(t, c)
 		r := w.crawl(t, func(*engine.Config) {})
-		s := w.tally.Score()
+		s := w.Score()
 		t.Logf(
 			"%s: %d of %d fetched, %d delayed, %d revisits",
 			c.Name,

@@ -31,7 +31,6 @@ func (w *web) run(t *testing.T, disk vfs.FS, change func(*engine.Config)) engine
 	if err = errors.Join(err, e.Close()); err != nil {
 		t.Fatal(err)
 	}
-	w.gone.Wait()
 	return r
 }
 
@@ -98,14 +97,14 @@ func TestWhatIsLeftOutIsListedAndFetchedLater(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWeb(Similar(Tree, leftOutPages, false, true))
+				w := newWeb(t, Similar(Tree, leftOutPages, false, true))
 				disk := vfs.NewMem(1)
 				r := w.run(t, disk, func(*engine.Config) {})
 				list := listed(t, disk)
 				balanced(t, &r, len(list))
 				sound(t, disk)
-				if len(list) == 0 || w.tally.Score().Honest+len(list) > leftOutPages {
-					t.Fatalf("%d fetched, %d listed", w.tally.Score().Honest, len(list))
+				if len(list) == 0 || w.Score().Honest+len(list) > leftOutPages {
+					t.Fatalf("%d fetched, %d listed", w.Score().Honest, len(list))
 				}
 				for url, s := range list {
 					if s.Rule.String() != "endless-part" || s.Evidence.Fetched < smallFloor ||
@@ -113,14 +112,14 @@ func TestWhatIsLeftOutIsListedAndFetchedLater(t *testing.T) {
 						t.Fatalf("%s: %+v", url, s)
 					}
 				}
-				before := w.tally.Score().Honest
+				before := w.Score().Honest
 				r = w.run(t, disk, func(*engine.Config) {})
-				if again := listed(t, disk); len(again) != len(list) || w.tally.Score().Honest != before ||
+				if again := listed(t, disk); len(again) != len(list) || w.Score().Honest != before ||
 					r.State != lifecycle.Finished {
 					t.Errorf(
 						"after another start: %d listed, %d fetched, %s",
 						len(again),
-						w.tally.Score().Honest,
+						w.Score().Honest,
 						r.State,
 					)
 				}
@@ -128,7 +127,7 @@ func TestWhatIsLeftOutIsListedAndFetchedLater(t *testing.T) {
 				rest := listed(t, disk)
 				balanced(t, &r, len(rest))
 				sound(t, disk)
-				if s := w.tally.Score(); s.Honest != leftOutPages || s.Trap != 0 || len(rest) != 0 {
+				if s := w.Score(); s.Honest != leftOutPages || s.Trap != 0 || len(rest) != 0 {
 					t.Errorf("%d of %d fetched, %d twice, %d listed yet", s.Honest, leftOutPages, s.Trap, len(rest))
 				}
 			})
@@ -141,7 +140,7 @@ func TestAKillLosesNothingOfTheList(t *testing.T) {
 	found := 0 // a kill makes a site seem new again, so a small part may be whole before it looks endless
 	for _, after := range []time.Duration{31 * time.Second, 47 * time.Second, 3 * time.Second, 11 * time.Second, 70 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWeb(Similar(Tree, leftOutPages, false, true))
+			w := newWeb(t, Similar(Tree, leftOutPages, false, true))
 			small := func(c *engine.Config) { c.Intervals.Checkpoint = 7 * time.Second }
 			off := func(c *engine.Config) { c.Intervals.Checkpoint, c.Traps.Novelty = 7*time.Second, engine.NoveltyOff }
 			disk := w.killedAfter(t, vfs.NewMem(1), after, small)
@@ -154,7 +153,7 @@ func TestAKillLosesNothingOfTheList(t *testing.T) {
 			r = w.run(t, disk, off)
 			rest := listed(t, disk)
 			balanced(t, &r, len(rest))
-			if s := w.tally.Score(); s.Honest != leftOutPages || s.Trap > 16 || len(rest) != 0 {
+			if s := w.Score(); s.Honest != leftOutPages || s.Trap > 16 || len(rest) != 0 {
 				t.Errorf(
 					"killed after %v: %d of %d fetched, %d twice, %d listed yet",
 					after,
@@ -190,17 +189,17 @@ func TestPathsLeftOutByOptionAreFetchedLater(t *testing.T) {
 		func(string) Answer { return Answer{Kind: Trap, Body: page("Deep", "a page", "/")} },
 	)
 	synctest.Test(t, func(t *testing.T) {
-		w := newWeb(c)
+		w := newWeb(t, c)
 		disk := vfs.NewMem(1)
 		w.run(t, disk, func(c *engine.Config) { c.Traps.MaxPathRepeats = 4 })
 		if list := listed(t, disk); len(list) != 1 ||
 			list["http://t03.test/a/a/a/a/a/a/page"].Rule != skipped.RulePathRepeats ||
-			w.tally.Score().Trap != 0 {
-			t.Fatalf("listed: %v; %+v", list, w.tally.Score())
+			w.Score().Trap != 0 {
+			t.Fatalf("listed: %v; %+v", list, w.Score())
 		}
 		r := w.run(t, disk, func(c *engine.Config) { c.Traps.MaxPathRepeats = 6 })
 		balanced(t, &r, 0)
-		if s := w.tally.Score(); s.Trap != 1 || len(listed(t, disk)) != 0 {
+		if s := w.Score(); s.Trap != 1 || len(listed(t, disk)) != 0 {
 			t.Errorf("%+v, %d listed yet", s, len(listed(t, disk)))
 		}
 	})
@@ -219,9 +218,9 @@ func TestASilentParameterThatMattersElsewhereLosesNothing(t *testing.T) {
 	}
 	c.Answer = func(_, target string) Answer { return silentPage(l, articles, target) }
 	synctest.Test(t, func(t *testing.T) {
-		w := newWeb(c)
+		w := newWeb(t, c)
 		r := w.run(t, vfs.NewMem(1), func(*engine.Config) {})
-		s := w.tally.Score()
+		s := w.Score()
 		t.Logf("%+v; delayed %d; %v", s, r.NoveltyDelayed, r.Outcomes)
 		if s.Honest != c.Honest || len(r.Skipped) > 0 {
 			t.Errorf("%d of %d honest pages; skipped %v", s.Honest, c.Honest, r.Skipped)

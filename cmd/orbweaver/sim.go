@@ -90,7 +90,7 @@ func (c *simCmd) Run(w *world) error {
 		if err != nil {
 			return usageError{err}
 		}
-		o.Guest, o.More = web, web.Seeds(int(c.HostileHosts.n))
+		o.Guests, o.More = append(o.Guests, web), web.Seeds(int(c.HostileHosts.n))
 	}
 	if len(c.Proxy) > 0 {
 		o.Listen.Proxy, o.Listen.More = c.Proxy[0], c.Proxy[1:]

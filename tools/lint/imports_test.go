@@ -104,7 +104,8 @@ var importTable = []struct{ importer, may string }{
 	{"engine/peering", base + " engine engine/cluster engine/cluster/ownership engine/cluster/membership engine/cluster/transport engine/cluster/identity"}, // joins them behind the engine's seam
 
 	// The judge must not use the defendant's arithmetic: the synthetic web and its network know nothing of the product.
-	{"bench/simweb", ""},
+	{"bench/simweb", "bench/simweb/guest"},
+	{"bench/simweb/guest", ""},
 	{"bench/simnet", "bench/simweb dnsres/dnstest"}, // the name server of the simulations knows nothing of the product
 	{"bench/*", "*"},
 
@@ -212,7 +213,7 @@ func staleRows(h *tree) (faults []string) {
 var homes = map[string]string{
 	// The codec and the wire.
 	"github.com/valyala/fasthttp":     "engine/fetch bench/load",
-	"github.com/miekg/dns":            "dnsres dnsres/dnstest bench/simnet bench/load bench/traps bench/scenario/crawl/names_test.go",
+	"github.com/miekg/dns":            "dnsres dnsres/dnstest bench/simnet bench/load bench/scenario/crawl/names_test.go",
 	"github.com/andybalholm/brotli":   "engine/fetch/coding engine/fetch warc/warctool bench/hostile tests",
 	"golang.org/x/net/nettest":        "tests",
 	"github.com/hashicorp/memberlist": "engine/cluster/membership engine/cluster/membership/membershiptest",
