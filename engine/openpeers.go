@@ -29,7 +29,7 @@ func openPeers(seam cluster.Network, fsys vfs.FS, dir string, m *manifest.Manife
 	var image []byte
 	if !empty && m.Peers != nil {
 		var err error
-		if image, err = readOutboxImage(fsys, dir, m.Generation); err != nil {
+		if image, err = ReadOutboxImage(fsys, dir, m.Generation); err != nil {
 			return nil, err
 		}
 		cut = &m.Peers.Outbox

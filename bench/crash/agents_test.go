@@ -225,7 +225,7 @@ func TestCrashOfAgents(t *testing.T) {
 			cam.past, cam.variant = couple(), Variant(*variant)
 			return share(t, w, nil, cam).images
 		})
-		if !slices.ContainsFunc(images, func(im *Image) bool { return strings.Contains(im.Point, engine.OutboxDir) }) &&
+		if !slices.ContainsFunc(images, func(im *Image) bool { return strings.Contains(im.Point, layout.OutboxDir) }) &&
 			*onlyClass == "" &&
 			*classMax == 0 {
 			t.Error("no crash at the outbox")

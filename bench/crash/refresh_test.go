@@ -10,6 +10,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
+	"orbweaver/engine/inspect"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -49,11 +50,11 @@ func finish(t *testing.T, seed uint64) *finished {
 		if f.disk, err = photograph(newAlbum(), rig.FS.KillClone()); err != nil {
 			t.Fatal(err)
 		}
-		cut, err := engine.Inspect(rig.FS, "crawl")
+		cut, err := inspect.Open(rig.FS, "crawl")
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.disk.When, f.from = time.Now(), cut.Archive
+		f.disk.When, f.from = time.Now(), cut.ArchiveEnd()
 	})
 	c.Edition = 1
 	if f.web, err = simweb.New(c); err != nil {
@@ -102,7 +103,7 @@ func (f *finished) refresh(t *testing.T, from *Image, cam *camera) *result {
 
 // isOver wants a disk to hold the finished crawl as it was, or its second pass, and says whether that is over.
 func (r *result) isOver(disk *vfs.Mem) bool {
-	cut, err := engine.Inspect(disk, "crawl")
+	cut, err := inspect.Open(disk, "crawl")
 	if err != nil {
 		r.fault("the image: %v", err)
 		return false

@@ -14,6 +14,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/fsck"
+	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/skipped"
@@ -127,7 +128,7 @@ func (c *crawl) judge(t *testing.T, from warc.Cut, again int) {
 func (c *crawl) leftOut(t *testing.T) map[string]bool {
 	t.Helper()
 	list := map[string]bool{}
-	err := engine.EachSkipped(c.disk, "crawl", func(s skipped.URL) error {
+	err := inspect.EachSkipped(c.disk, "crawl", func(s skipped.URL) error {
 		list[s.URL] = true
 		return nil
 	})
@@ -271,7 +272,7 @@ func TestRefresh_aGoldenCrawlIsCrawledAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := finished()
 		c := d.open(t)
-		before, err := engine.Inspect(c.disk, "crawl")
+		before, err := inspect.Open(c.disk, "crawl")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,7 +284,7 @@ func TestRefresh_aGoldenCrawlIsCrawledAgain(t *testing.T) {
 			t.Error(err)
 		}
 		r := later.finish(t)
-		later.judge(t, before.Archive, 0)
+		later.judge(t, before.ArchiveEnd(), 0)
 		later.check(t)
 		later.verify(t)
 		if r.Pass != 2 || r.PagesUnchanged == 0 || r.PagesStored == 0 {

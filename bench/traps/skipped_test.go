@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/fsck"
+	"orbweaver/engine/inspect"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/skipped"
 	"orbweaver/internal/vfs"
@@ -38,7 +39,7 @@ func (w *web) run(t *testing.T, disk vfs.FS, change func(*engine.Config)) engine
 func listed(t *testing.T, disk vfs.FS) map[string]skipped.URL {
 	t.Helper()
 	list := map[string]skipped.URL{}
-	err := engine.EachSkipped(disk, "crawl", func(s skipped.URL) error {
+	err := inspect.EachSkipped(disk, "crawl", func(s skipped.URL) error {
 		if _, twice := list[s.URL]; twice {
 			t.Errorf("%s is listed twice", s.URL)
 		}

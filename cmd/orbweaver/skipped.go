@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"orbweaver/engine"
+	"orbweaver/engine/inspect"
 	"orbweaver/engine/skipped"
 	"orbweaver/internal/vfs"
 )
@@ -38,7 +38,7 @@ Examples:
 func (c *skippedCmd) Run(w *world) error {
 	lines := json.NewEncoder(w.stdout)
 	lines.SetEscapeHTML(false)
-	err := engine.EachSkipped(vfs.Disk(), c.Dir, func(s skipped.URL) error {
+	err := inspect.EachSkipped(vfs.Disk(), c.Dir, func(s skipped.URL) error {
 		if c.JSON {
 			return lines.Encode(s)
 		}

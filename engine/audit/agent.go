@@ -12,6 +12,7 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -33,14 +34,14 @@ type agent struct {
 // openAgent opens a directory, and holds its lock. What is open is given with an error, too, to be closed.
 func openAgent(fsys vfs.FS, dir string, write bool) (a *agent, err error) {
 	dir = strings.TrimRight(dir, "/")
-	cut, err := engine.Inspect(fsys, dir)
+	cut, err := inspect.Open(fsys, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s has no checkpoint", ErrNoAgent, dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("audit: %s: %w", dir, err)
 	}
-	peers, err := cut.Agents()
+	peers, err := cut.Cluster()
 	if err != nil {
 		return nil, fmt.Errorf("audit: %s: %w", dir, err)
 	}
@@ -58,11 +59,11 @@ func openAgent(fsys vfs.FS, dir string, write bool) (a *agent, err error) {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
 	a = &agent{
-		fsys: fsys, dir: dir, lock: lock, id: peers.Self.ID, known: append(slices.Clone(peers.All), peers.Self), from: cut.From, end: cut.Archive,
+		fsys: fsys, dir: dir, lock: lock, id: peers.Self.ID, known: append(slices.Clone(peers.All), peers.Self), from: cut.From, end: cut.ArchiveEnd(),
 		archive: warc.OpenArchive(fsys, dir+"/"+layout.ArchiveDir),
 		told:    AgentReport{ID: peers.Self.ID, Capacity: peers.Self.Capacity, Dir: dir, Clean: cut.Clean},
 	}
-	again, err := engine.Inspect(fsys, dir) // a crawl may have run until the lock was had
+	again, err := inspect.Open(fsys, dir) // a crawl may have run until the lock was had
 	if err == nil && again.Generation != cut.Generation {
 		err = fmt.Errorf("%w: %s", engine.ErrInUse, dir)
 	}

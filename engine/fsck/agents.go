@@ -27,12 +27,12 @@ func (c *checker) checkOutbox() (err error) {
 	if v == nil {
 		return nil
 	}
-	image, err := c.cut.OutboxImage()
+	image, err := engine.ReadOutboxImage(c.fsys, c.path(layout.FrontierDir), c.cut.Generation)
 	if err != nil {
 		c.fail(areaOutbox, c.cut.OutboxFile(), err)
 		return nil
 	}
-	box, err := outbox.Open(c.fsys, outbox.Options{Dir: c.path(engine.OutboxDir)}, &v.Outbox, image)
+	box, err := outbox.Open(c.fsys, outbox.Options{Dir: c.path(layout.OutboxDir)}, &v.Outbox, image)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (c *checker) checkOutbox() (err error) {
 		known := box.RetainedCount(line)
 		here := slices.ContainsFunc(v.Peers, func(p ownership.Agent) bool { return p.Instance() == line })
 		if here && kept > known {
-			c.fault(areaOutbox, engine.OutboxDir, "%d unsent URLs for %q, and %d retained ones (P1)", kept, line, known)
+			c.fault(areaOutbox, layout.OutboxDir, "%d unsent URLs for %q, and %d retained ones (P1)", kept, line, known)
 		}
 		links, err := c.toldTo(box, line)
 		if err != nil {
@@ -85,7 +85,7 @@ func (c *checker) waitingFor(box *outbox.Outbox, line string) (n, kept int) {
 	for c.ctx.Err() == nil {
 		batch, err := box.TakeBatch(line)
 		if err != nil {
-			c.fail(areaOutbox, engine.OutboxDir, err)
+			c.fail(areaOutbox, layout.OutboxDir, err)
 		}
 		if batch == nil {
 			break
@@ -123,7 +123,7 @@ func (c *checker) toldTo(box *outbox.Outbox, line string) (links int64, err erro
 func (c *checker) letterLinks(line string, item []byte) int64 {
 	links, err := engine.CheckItem(item)
 	if err != nil {
-		c.fault(areaOutbox, engine.OutboxDir, "for %q: %v (P1)", line, err)
+		c.fault(areaOutbox, layout.OutboxDir, "for %q: %v (P1)", line, err)
 	}
 	return links
 }
@@ -134,7 +134,7 @@ func (c *checker) checkFetched() (err error) {
 	if c.agents == nil {
 		return nil
 	}
-	if c.fetched, err = seen.Open(c.fsys, seen.Options{Dir: c.path(engine.FetchedDir), MemoryBytes: 1 << 20}, &c.agents.Fetched); err != nil {
+	if c.fetched, err = seen.Open(c.fsys, seen.Options{Dir: c.path(layout.FetchedDir), MemoryBytes: 1 << 20}, &c.agents.Fetched); err != nil {
 		return err
 	}
 	c.checked(areaFetched, int64(c.fetched.Len()), "URLs with an answer")
@@ -153,7 +153,7 @@ func (c *checker) compareFetched(redone int64) {
 		}
 	}
 	if n, err := c.ownFetched(); err == nil && n > answers+redone { // Check has told an error
-		c.fault(areaFetched, engine.FetchedDir, "%d URLs have an answer, by the counters %d (P2)", n, answers+redone)
+		c.fault(areaFetched, layout.FetchedDir, "%d URLs have an answer, by the counters %d (P2)", n, answers+redone)
 	}
 }
 
@@ -187,7 +187,7 @@ func (c *checker) isFetched(fp xxh3.Uint128, where string) bool {
 	if c.places.foreign++; c.places.foreign > c.cut.Counters.RobotsFetched-int64(c.places.robots) {
 		c.fault(
 			areaFetched,
-			engine.FetchedDir,
+			layout.FetchedDir,
 			"the answer of the URL with the fingerprint %016x%016x is in %s, and it does not know it (P2)",
 			fp.Hi,
 			fp.Lo,

@@ -146,7 +146,7 @@ func (c *checker) checkSerials(files []warc.FileInfo, end warc.Cut) {
 	if c.cut == nil {
 		return
 	}
-	cut := c.cut.Archive
+	cut := c.cut.ArchiveEnd()
 	if cut.Length > 0 && next <= cut.Serial {
 		c.fault(
 			areaArchive,

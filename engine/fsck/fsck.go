@@ -12,6 +12,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine"
+	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/seen"
@@ -64,17 +65,17 @@ type checker struct {
 	dir  string
 	o    Options
 
-	cut *engine.Inspection // nil: no manifest that can be read
+	cut *inspect.Checkpoint // nil: no manifest that can be read
 
 	// What is open; nil where it could not be opened.
-	bench *engine.BenchView
+	bench *inspect.Workbench
 	sieve *sieve.Sieve
 	ready *diskq.Queue
 	virt  *virtualize.Virtualizer
 	seen  *seen.Map
 
-	agents  *engine.PeersView // nil for a crawl alone
-	fetched *seen.Map         // nil for a crawl alone, too
+	agents  *inspect.Cluster // nil for a crawl alone
+	fetched *seen.Map        // nil for a crawl alone, too
 
 	places *places
 	policy politeness.Policy
@@ -185,7 +186,7 @@ func (c *checker) all() error {
 // readManifest reads what names everything else.
 func (c *checker) readManifest() {
 	c.o.Progress(layout.ManifestFile)
-	cut, err := engine.Inspect(c.fsys, c.dir)
+	cut, err := inspect.Open(c.fsys, c.dir)
 	switch {
 	case err == nil:
 		c.cut = cut

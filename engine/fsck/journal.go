@@ -24,8 +24,8 @@ func (c *checker) checkJournal() journaled {
 	}
 	const area = "journal"
 	c.o.Progress(c.cut.JournalFile())
-	j.end = c.cut.Archive
-	archive := warc.OpenArchive(c.fsys, c.path(layout.ArchiveDir)).Behind(c.cut.Archive)
+	j.end = c.cut.ArchiveEnd()
+	archive := warc.OpenArchive(c.fsys, c.path(layout.ArchiveDir)).Behind(c.cut.ArchiveEnd())
 	entries, short := int64(0), false
 	tails, err := c.cut.Journal(func(e journal.Attempt) error {
 		entries++

@@ -159,13 +159,13 @@ func (c *checker) judgeURL(u *url) error {
 func (c *checker) fileOfPlace(p place) string {
 	switch p {
 	case onBench:
-		return c.cut.BenchFile()
+		return c.cut.WorkbenchFile()
 	case onDisk:
 		return layout.QueuesDir
 	case isReady:
 		return layout.ReadyDir
 	case inFlight, isRedone:
-		return c.cut.AloftFile()
+		return c.cut.InFlightFile()
 	default:
 		return layout.ArchiveDir
 	}

@@ -3,7 +3,7 @@ package fsck
 import (
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine"
+	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/sites"
 	"orbweaver/engine/urlx"
@@ -35,7 +35,7 @@ func (c *checker) checkQueued() error {
 
 // add looks at one item.
 func (q *queued) add(p place, site, item []byte) {
-	url, robots, ok := engine.QueuedURL(q.url[:0], site, item)
+	url, robots, ok := inspect.QueuedURL(q.url[:0], site, item)
 	q.url = url
 	if !ok {
 		q.c.fault(p.area(), q.c.fileOfPlace(p), "an item that is none: %.100q", item)
@@ -61,7 +61,7 @@ func (q *queued) disk() {
 		return
 	}
 	var total uint64
-	c.bench.EachSite(func(s engine.SiteView) bool {
+	c.bench.EachSite(func(s inspect.Site) bool {
 		n := uint64(0)
 		for _, key := range sites.QueueKeys(s.ID) {
 			n += c.virt.Len(key)
@@ -77,7 +77,7 @@ func (q *queued) disk() {
 		if n != s.OnDisk {
 			c.fault(
 				"bench",
-				c.cut.BenchFile(),
+				c.cut.WorkbenchFile(),
 				"%s site %s has %d URLs on disk, and the bench believes %d",
 				s.State,
 				s.Key,
@@ -128,7 +128,7 @@ func (q *queued) ready() {
 func (q *queued) aloft() {
 	const area = "aloft"
 	n, redone := int64(0), int64(0)
-	err := q.c.cut.Aloft(func(site, item []byte) {
+	err := q.c.cut.InFlight(func(site, item []byte) {
 		n++
 		q.add(inFlight, site, item)
 	}, func(fp xxh3.Uint128) {
@@ -137,10 +137,10 @@ func (q *queued) aloft() {
 	})
 	if err != nil {
 		q.whole = false
-		q.c.fail(area, q.c.cut.AloftFile(), err)
+		q.c.fail(area, q.c.cut.InFlightFile(), err)
 	}
 	if q.c.cut.Clean && n > 0 {
-		q.c.note(area, q.c.cut.AloftFile(), "%d URLs in flight, and the crawl stopped in order", n)
+		q.c.note(area, q.c.cut.InFlightFile(), "%d URLs in flight, and the crawl stopped in order", n)
 	}
 	q.c.checked(area, n+redone, "URLs")
 	q.c.compareFetched(redone)

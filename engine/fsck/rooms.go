@@ -31,7 +31,7 @@ import (
 // openRooms opens every room at its cut and lets it check itself.
 func (c *checker) openRooms() {
 	var err error
-	if c.agents, err = c.cut.Agents(); err != nil {
+	if c.agents, err = c.cut.Cluster(); err != nil {
 		c.fail("manifest", layout.ManifestFile, err)
 	}
 	type step struct {
@@ -44,12 +44,12 @@ func (c *checker) openRooms() {
 		{"skipped", layout.SkippedDir, c.checkSkipped},
 		{"queues", layout.QueuesDir, c.checkQueues},
 		{"seen", layout.SeenDir, c.checkSeen},
-		{"bench", c.cut.BenchFile(), c.checkBench},
+		{"bench", c.cut.WorkbenchFile(), c.checkBench},
 		{"cold", layout.ColdDir, c.checkCold},
 		{"cache", layout.CacheFile, c.checkCache},
 		{"catalogue", recrawl.IndexFile(c.cut.Pass), c.checkCatalogue},
-		{areaOutbox, engine.OutboxDir, c.checkOutbox},
-		{areaFetched, engine.FetchedDir, c.checkFetched},
+		{areaOutbox, layout.OutboxDir, c.checkOutbox},
+		{areaFetched, layout.FetchedDir, c.checkFetched},
 	}
 	if c.cut.Afresh {
 		c.note(
@@ -99,7 +99,7 @@ func (c *checker) checkSkipped() error {
 	if c.cut.Skipped == nil {
 		return nil // a crawl of a version that kept no such list
 	}
-	rules, err := c.cut.CheckSkipped(c.fsys, c.path(layout.SkippedDir))
+	rules, err := c.cut.CountSkipped()
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (c *checker) checkSkipped() error {
 }
 
 func (c *checker) checkQueues() (err error) {
-	if c.virt, err = virtualize.Open(c.fsys, virtualize.Options{Dir: c.path(layout.QueuesDir)}, &c.cut.Queues); err != nil {
+	if c.virt, err = virtualize.Open(c.fsys, virtualize.Options{Dir: c.path(layout.QueuesDir)}, &c.cut.Virt); err != nil {
 		return err
 	}
 	c.checked("queues", int64(c.virt.Total()), "URLs")
@@ -138,10 +138,10 @@ func (c *checker) checkSeen() (err error) {
 }
 
 func (c *checker) checkBench() (err error) {
-	if c.bench, err = c.cut.Bench(); err != nil {
+	if c.bench, err = c.cut.Workbench(); err != nil {
 		return err
 	}
-	c.checked("bench", int64(c.bench.Sites()), "sites")
+	c.checked("bench", int64(c.bench.Len()), "sites")
 	return c.bench.Check()
 }
 

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orbweaver/engine"
 	"orbweaver/engine/capture"
+	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
@@ -45,10 +45,10 @@ type reference struct {
 	to     warc.ID
 }
 
-func newTally(cut *engine.Inspection, m *seen.Map) *tally {
+func newTally(cut *inspect.Checkpoint, m *seen.Map) *tally {
 	t := &tally{seen: m, behindIDs: map[warc.ID]bool{}, reached: true}
 	if cut != nil {
-		t.cut, t.from, t.reached = cut.Archive, cut.From, cut.Archive.Length == 0
+		t.cut, t.from, t.reached = cut.ArchiveEnd(), cut.From, cut.ArchiveEnd().Length == 0
 	}
 	return t
 }

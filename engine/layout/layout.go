@@ -17,6 +17,8 @@ const (
 	SeedsFile     = FrontierDir + "/seeds"
 	HostRulesFile = FrontierDir + "/host-rules" // need not be there
 	ReportFile    = "report.json"
+	OutboxDir     = FrontierDir + "/outbox"  // messages for other agents; only of a crawl with several
+	FetchedDir    = FrontierDir + "/fetched" // URLs that have an answer; only of a crawl with several
 )
 
 // SkippedName is the list of URLs left out, relative to FrontierDir.

@@ -23,7 +23,6 @@ var recordStructs = map[string]string{
 	"engine/counters.Totals":      "the counters of the manifest",
 	"engine/counters.Live":        "the live form of Totals, field by field",
 	"engine/manifest.Manifest":    "the manifest",
-	"engine.Inspection":           "the manifest, for programs that look at a crawl directory",
 }
 
 // A packageSize measures a package without its tests.

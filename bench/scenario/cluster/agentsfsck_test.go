@@ -12,7 +12,6 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
-	"orbweaver/engine"
 	"orbweaver/engine/fsck"
 	"orbweaver/engine/layout"
 )
@@ -94,7 +93,7 @@ func TestFsck_damageToWhatConcernsOtherAgentsIsFound(t *testing.T) {
 		disk := b.disks["agent-0"]
 		files, tried := testbed.NamedFiles(t, disk), map[string]int{}
 		for file, data := range files {
-			for _, part := range []string{engine.OutboxDir + "/", engine.FetchedDir + "/", layout.FrontierDir + "/outbox-"} {
+			for _, part := range []string{layout.OutboxDir + "/", layout.FetchedDir + "/", layout.FrontierDir + "/outbox-"} {
 				if !strings.HasPrefix(file, "crawl/"+part) || len(strings.Trim(data, "\x00")) < 40 {
 					continue
 				}
@@ -106,7 +105,7 @@ func TestFsck_damageToWhatConcernsOtherAgentsIsFound(t *testing.T) {
 				}
 			}
 		}
-		if tried[engine.OutboxDir+"/"] == 0 || tried[engine.FetchedDir+"/"] == 0 {
+		if tried[layout.OutboxDir+"/"] == 0 || tried[layout.FetchedDir+"/"] == 0 {
 			t.Errorf("tried %v", tried)
 		}
 	})

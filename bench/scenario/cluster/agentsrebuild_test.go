@@ -13,6 +13,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
 )
 
@@ -28,11 +29,11 @@ func (b *band) rebuild(name string) *engine.Rebuilt {
 	}
 	found := testbed.FsckReadOnly(b.t, disk)
 	testbed.WantSound(b.t, &found)
-	cut, err := engine.Inspect(disk, "crawl")
+	cut, err := inspect.Open(disk, "crawl")
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	v, err := cut.Agents()
+	v, err := cut.Cluster()
 	if err != nil || v == nil || v.Self.ID != name || areas(&found)["fetched"].Checked == 0 {
 		b.t.Errorf("what was rebuilt is no agent that has fetched something: %+v, %v", v, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
+	"orbweaver/engine/inspect"
 	"orbweaver/engine/lifecycle"
 )
 
@@ -113,7 +114,7 @@ func TestHostile_A03_veryManyURLsAreTakenAsThereIsRoom(t *testing.T) {
 				if found := r.URLsFound - before.URLsFound; found < int64(added) {
 					t.Errorf("%d URLs met, %d added", found, added)
 				}
-				view, verr := engine.Inspect(rig.FS, "crawl")
+				view, verr := inspect.Open(rig.FS, "crawl")
 				if verr != nil {
 					t.Fatal(verr)
 				}

@@ -165,7 +165,7 @@ func TestRefresh_ofAWebThatHasNotChangedStoresNoPageTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := crawlOnce(t, validWorld(*testbed.FirstSeed+860))
 		for n := range 2 {
-			from := testbed.Inspect(t, r.rig.FS).Archive
+			from := testbed.Inspect(t, r.rig.FS).ArchiveEnd()
 			r.later(t, 0)
 			report := r.run(t)
 			p := r.judge(t, r.rig.FS, from, 0)
@@ -199,7 +199,7 @@ func TestRefresh_storesWhatHasChanged(t *testing.T) {
 				world.CopyShare, world.Validators, world.Changing, world.GzipShare = 0.4, 0.8, 0.3, 0.5
 				r := crawlOnce(t, world)
 				for edition := 1; edition < testbed.Reduce(3, 2); edition++ {
-					from := testbed.Inspect(t, r.rig.FS).Archive
+					from := testbed.Inspect(t, r.rig.FS).ArchiveEnd()
 					r.later(t, edition)
 					r.run(t)
 					if p := r.judge(t, r.rig.FS, from, 0); p.unchanged == 0 || p.whole == 0 {
@@ -254,7 +254,7 @@ func TestRefresh_killedAgainAndAgainEndsWithTheSamePages(t *testing.T) {
 				world := testbed.CopiesWorld(seed)
 				world.Validators, world.Changing = 0.9, 0.1
 				r := crawlOnce(t, world)
-				from := testbed.Inspect(t, r.rig.FS).Archive
+				from := testbed.Inspect(t, r.rig.FS).ArchiveEnd()
 				r.later(t, 1)
 				kills := 0
 				for ; kills < 5; kills++ {
@@ -289,7 +289,7 @@ func TestRefresh_killedAgainAndAgainEndsWithTheSamePages(t *testing.T) {
 func TestRefresh_needsNoIndexes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := crawlOnce(t, validWorld(*testbed.FirstSeed+880))
-		from := testbed.Inspect(t, r.rig.FS).Archive
+		from := testbed.Inspect(t, r.rig.FS).ArchiveEnd()
 		files, err := warc.Files(r.rig.FS, "crawl/warc")
 		if err != nil || len(files) < 3 {
 			t.Fatal(len(files), err)
@@ -333,7 +333,7 @@ func TestRefresh_makesItsListAgain(t *testing.T) {
 	}) {
 		synctest.Test(t, func(t *testing.T) {
 			r := crawlOnce(t, validWorld(*testbed.FirstSeed+881))
-			from := testbed.Inspect(t, r.rig.FS).Archive
+			from := testbed.Inspect(t, r.rig.FS).ArchiveEnd()
 			r.later(t, 0)
 			var ended bool
 			if r.rig.FS, ended = testbed.Kill(t, r.rig, r.cfg, r.rig.FS, 10*time.Second, testbed.Sigkill); ended {
@@ -421,7 +421,7 @@ func TestRebuild_ofARefreshEndsThePassAndLosesNothing(t *testing.T) {
 				t.Errorf("%s: %+v, and it was %+v", url, now[url], n)
 			}
 		}
-		from := testbed.Inspect(t, r.rig.FS).Archive
+		from := testbed.Inspect(t, r.rig.FS).ArchiveEnd()
 		r.later(t, 2)
 		r.run(t)
 		if p := r.judge(t, r.rig.FS, from, 0); p.unchanged == 0 {

@@ -40,7 +40,7 @@ func TestRebuild_keepsRevisitsOfUnchangedPages(t *testing.T) {
 func appendUnchanged(t *testing.T, fsys *vfs.Mem, url string) {
 	t.Helper()
 	cut := testbed.Inspect(t, fsys)
-	w, err := warc.OpenWriter(fsys, warc.Options{Dir: "crawl/warc"}, &cut.Archive)
+	w, err := warc.OpenWriter(fsys, warc.Options{Dir: "crawl/warc"}, cut.Archive)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/fsck"
+	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/internal/vfs"
@@ -60,11 +61,11 @@ func halfWayWithQueues(t *testing.T) *vfs.Mem {
 	for i := range 50 {
 		fsys := testbed.StopHalfWay(t, largeSites(*testbed.FirstSeed+500),
 			30*time.Second-time.Duration(i)*500*time.Millisecond, testbed.NoChange)
-		cut, err := engine.Inspect(fsys, "crawl")
+		cut, err := inspect.Open(fsys, "crawl")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cut.Queues.Items > 0 {
+		if cut.Virt.Items > 0 {
 			return fsys
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
 	"orbweaver/engine/fsck"
+	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
 	"orbweaver/virtualize"
@@ -258,13 +259,13 @@ func amendManifest(t *testing.T, fsys *vfs.Mem, change func(m map[string]any)) {
 // writeQueuesOut has the virtualizer write the items into its log that a crawl as small as these leaves in its index.
 func writeQueuesOut(t *testing.T, fsys *vfs.Mem) {
 	t.Helper()
-	found, err := engine.Inspect(fsys, "crawl")
+	found, err := inspect.Open(fsys, "crawl")
 	if err != nil {
 		t.Fatal(err)
 	}
 	const buffer, nobody = 8192, 1 << 50
 	v, err := virtualize.Open(fsys, virtualize.Options{Dir: "crawl/" + layout.QueuesDir, BufferBytes: buffer},
-		&found.Queues)
+		&found.Virt)
 	if err != nil {
 		t.Fatal(err)
 	}

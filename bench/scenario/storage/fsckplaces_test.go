@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/engine"
 	"orbweaver/engine/fsck"
+	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
 	"orbweaver/virtualize/diskq"
@@ -103,7 +103,7 @@ func someURLs(t *testing.T, fsys *vfs.Mem) (stored, waits string) {
 	if err != nil || !ok {
 		t.Fatal("nothing in the ready queue", err)
 	}
-	url, _, ok := engine.QueuedURL(nil, nil, item)
+	url, _, ok := inspect.QueuedURL(nil, nil, item)
 	if !ok || stored == "" {
 		t.Fatal("no URLs to try")
 	}
@@ -140,7 +140,7 @@ func ready(url string) func(*testing.T, *vfs.Mem) {
 func appendCapture(t *testing.T, fsys *vfs.Mem, url string) {
 	t.Helper()
 	cut := testbed.Inspect(t, fsys)
-	w, err := warc.OpenWriter(fsys, warc.Options{Dir: "crawl/warc"}, &cut.Archive)
+	w, err := warc.OpenWriter(fsys, warc.Options{Dir: "crawl/warc"}, cut.Archive)
 	if err != nil {
 		t.Fatal(err)
 	}

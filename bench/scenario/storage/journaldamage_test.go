@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/engine"
+	"orbweaver/engine/inspect"
 )
 
 // A wrong byte in an entry of the journal that the disk had confirmed hides every entry behind it. Going on fetches
@@ -17,7 +17,7 @@ func TestHostile_S08_wholeEntriesBehindADamagedOneAreAFault(t *testing.T) {
 		disk, cfg := tornWorld(t)
 		r := testbed.Fsck(t, disk)
 		testbed.WantSound(t, &r)
-		view, err := engine.Inspect(disk, "crawl")
+		view, err := inspect.Open(disk, "crawl")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
+	"orbweaver/engine/inspect"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/manifest"
@@ -183,7 +184,7 @@ func TestHostile_S05_aRecordOrAnEntryTornAtAnyByteCostsOnePage(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		disk, cfg := tornWorld(t)
-		view, err := engine.Inspect(disk, "crawl")
+		view, err := inspect.Open(disk, "crawl")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/engine"
 	"orbweaver/engine/fsck"
+	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
 )
@@ -122,9 +122,9 @@ func NamedFiles(t *testing.T, fsys *vfs.Mem) map[string]string {
 }
 
 // Inspect reads the manifest of the crawl.
-func Inspect(t *testing.T, fsys *vfs.Mem) *engine.Inspection {
+func Inspect(t *testing.T, fsys *vfs.Mem) *inspect.Checkpoint {
 	t.Helper()
-	cut, err := engine.Inspect(fsys, "crawl")
+	cut, err := inspect.Open(fsys, "crawl")
 	if err != nil {
 		t.Fatal(err)
 	}
