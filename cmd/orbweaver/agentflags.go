@@ -25,7 +25,7 @@ type agentFlags struct {
 	Gossip     string   `help:"Address of this machine for cluster membership, UDP and TCP. The other agents must reach it." default:"127.0.0.1:7946" placeholder:"HOST:PORT"`
 	Post       string   `help:"Address for messages of other agents, TCP. The default is the host of --gossip and the next port." placeholder:"HOST:PORT"`
 	Join       []string `help:"The --gossip of another agent. Repeatable: one reachable address is enough, and its own address is ignored. If no address answers, no host is asked for 10s: the other agents may have just stopped." placeholder:"HOST:PORT"`
-	Capacity   count    `help:"Share of the hosts, in proportion to the other agents. Raise it on a larger machine." default:"1" placeholder:"N" least:"1" most:"1000"`
+	Capacity   int      `help:"Share of the hosts, in proportion to the other agents. Raise it on a larger machine." default:"1" placeholder:"N" least:"1" most:"1000"`
 
 	seat peering.Options // if Agent is given
 }
@@ -42,7 +42,7 @@ func (c *crawlCmd) agents(w *world, cfg *engine.Config, log *slog.Logger) error 
 		return c.alone()
 	}
 	var bad mistakes
-	o := peering.Options{ID: c.Agent, Capacity: int(c.Capacity.n), Log: log}
+	o := peering.Options{ID: c.Agent, Capacity: c.Capacity, Log: log}
 	bad.add("--agent", identity.CheckName(c.Agent))
 	bad.add("--agent", c.sameAgent())
 	switch {
@@ -93,7 +93,7 @@ func (c *crawlCmd) alone() error {
 		{"agent-plain", c.AgentPlain},
 		{"post", c.Post != ""},
 		{"join", len(c.Join) > 0},
-		{"capacity", c.Capacity.n > 1},
+		{"capacity", c.Capacity > 1},
 		{"agents", c.Config.Cluster.Agents > 1},
 		{"quorum", c.Config.Cluster.Quorum},
 	} {

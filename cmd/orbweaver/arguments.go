@@ -33,7 +33,7 @@ func (w *world) parse(args []string) (err error) {
 			err = errHelp
 		}
 	}()
-	c := &cli{Crawl: crawlCmd{Config: engine.Polite()}}
+	c := &cli{Crawl: crawlCmd{componentOptions: componentOptions{Config: engine.Polite()}}}
 	parser, err := w.parser(c)
 	if err != nil {
 		return err
@@ -48,16 +48,7 @@ func (w *world) parse(args []string) (err error) {
 	if ctx != nil {
 		w.args = ctx
 	}
-	if parsed := (*kong.ParseError)(nil); errors.As(err, &parsed) && w.applied && isCrawl(parsed.Context) {
-		// Package kong calls Validate of every component, before the configuration is complete. check does it later.
-		w.args, err = parsed.Context, nil
-	}
 	return err
-}
-
-func isCrawl(ctx *kong.Context) bool {
-	command := ctx.Selected()
-	return command != nil && command.Name == "crawl"
 }
 
 func (w *world) parser(c *cli) (*kong.Kong, error) {
@@ -200,11 +191,12 @@ func given(ctx *kong.Context, name string, file *tomlFile) (string, error) {
 	return "", fmt.Errorf("BUG: no flag --%s", name)
 }
 
-// readings gives the settings of the engine's components their values, and remembers the text of each: faults are
-// reported together when all are read, and crawl.toml keeps what was written.
+// readings gives flags their values, and remembers the text of each: faults are reported together when all are read,
+// and crawl.toml keeps what was written.
 type readings struct {
 	byOperator map[*kong.Value]reading // by a flag or a file
 	byDefault  map[*kong.Value]reading // by a variable or the default
+	inList     map[*kong.Value]error   // the first fault of an element
 }
 
 type reading struct {
@@ -213,7 +205,10 @@ type reading struct {
 }
 
 func newReadings() *readings {
-	return &readings{byOperator: map[*kong.Value]reading{}, byDefault: map[*kong.Value]reading{}}
+	return &readings{
+		byOperator: make(map[*kong.Value]reading), byDefault: make(map[*kong.Value]reading),
+		inList: make(map[*kong.Value]error),
+	}
 }
 
 // Decode is part of kong.Mapper. Package kong reads a value that is given into a copy of the field.
@@ -222,11 +217,21 @@ func (r *readings) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
 	if err := ctx.Scan.PopValueInto("value", &text); err != nil {
 		return err
 	}
+	err := options.Parse(target, ctx.Value.Tag, text)
+	if ctx.Value.IsSlice() {
+		if err == nil {
+			err = options.CheckValue(target, ctx.Value.Tag, text)
+		}
+		if r.inList[ctx.Value] == nil {
+			r.inList[ctx.Value] = err
+		}
+		return nil
+	}
 	into := r.byOperator
 	if target.Addr().Pointer() == ctx.Value.Target.Addr().Pointer() {
 		into = r.byDefault
 	}
-	into[ctx.Value] = reading{text, options.Parse(target, ctx.Value.Tag, text)}
+	into[ctx.Value] = reading{text, err}
 	return nil
 }
 
@@ -238,7 +243,7 @@ func (r *readings) readingOf(v *kong.Value) (reading, bool) {
 	return x, ok
 }
 
-// textOf is what a value was read from; false if it is no setting of a component.
+// textOf is what a value was read from; false if it is a list or was read by package kong.
 func (r *readings) textOf(v *kong.Value) (string, bool) {
 	x, ok := r.readingOf(v)
 	return x.text, ok
@@ -247,8 +252,14 @@ func (r *readings) textOf(v *kong.Value) (string, bool) {
 // faultOf is what is wrong with a value.
 func (r *readings) faultOf(v *kong.Value) error {
 	x, ok := r.readingOf(v)
-	if !ok || x.err != nil {
+	switch {
+	case ok && x.err == nil:
+		return options.CheckValue(v.Target, v.Tag, x.text)
+	case ok:
 		return x.err
+	case v.Target.Kind() == reflect.String:
+		return options.CheckValue(v.Target, v.Tag, v.Target.String())
+	default:
+		return r.inList[v]
 	}
-	return options.CheckValue(v.Target, v.Tag, x.text)
 }

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"syscall"
+	"time"
 
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/throughput"
@@ -47,28 +48,28 @@ func (*benchListCmd) Run(w *world) error {
 }
 
 type benchVitroCmd struct {
-	Dir       string   `help:"Crawl directory; made anew." default:"./build/vitro" placeholder:"DIR"`
-	Today     bool     `help:"A web as it is today: 240 KB of HTML, sent packed inside TLS, with a hundred links."`
-	Hosts     count    `help:"Hosts." default:"20000" placeholder:"N"`
-	IPs       count    `name:"ips" help:"Addresses." default:"5000" placeholder:"N"`
-	PerHost   count    `help:"Pages of the largest host." default:"10" placeholder:"N"`
-	Mean      count    `help:"Mean number of pages of a host; 0 for half of the largest." default:"0" placeholder:"N"`
-	Pages     count    `help:"Stop after this many pages; 0 for all." default:"0" placeholder:"N"`
-	BarePages count    `help:"Pages of the bare loop; 0 for none." default:"40000" placeholder:"N"`
-	HostDelay duration `help:"Wait between two requests to a site." default:"1s" placeholder:"TIME"`
-	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an address." default:"100ms" placeholder:"TIME"`
-	Fetchers  count    `help:"Fetch workers." default:"1024" placeholder:"N"`
-	KeepAlive duration `help:"Keep connections for so long, in the bare loop, too; 0 for one connection a page." default:"0" placeholder:"TIME"`
-	Level     count    `help:"gzip level of the crawl; the bare loop always has 1." default:"1" placeholder:"N"`
-	Metadata  string   `help:"Metadata records: auto, all or none." oneof:"auto,all,none" default:"auto" placeholder:"MODE"`
-	Via       bool     `help:"Keep with each queued URL the page that led to it."`
-	Outlinks  bool     `help:"List in metadata records what each page links to."`
-	Seed      count    `help:"Which web." default:"1" placeholder:"N"`
-	Digests   count    `help:"Compare one payload of so many with the truth." default:"1" placeholder:"N"`
-	Profile   string   `help:"Directory for CPU profiles of the bare loop and of the crawl." placeholder:"DIR"`
-	Keep      bool     `help:"Keep the crawl directory."`
-	Progress  string   `help:"auto, plain or none." oneof:"auto,plain,none" default:"auto" placeholder:"MODE"`
-	JSON      bool     `help:"Print JSON."`
+	Dir       string        `help:"Crawl directory; made anew." default:"./build/vitro" placeholder:"DIR"`
+	Today     bool          `help:"A web as it is today: 240 KB of HTML, sent packed inside TLS, with a hundred links."`
+	Hosts     int           `help:"Hosts." default:"20000" placeholder:"N"`
+	IPs       int           `name:"ips" help:"Addresses." default:"5000" placeholder:"N"`
+	PerHost   int           `help:"Pages of the largest host." default:"10" placeholder:"N"`
+	Mean      int           `help:"Mean number of pages of a host; 0 for half of the largest." default:"0" placeholder:"N"`
+	Pages     int64         `help:"Stop after this many pages; 0 for all." default:"0" placeholder:"N"`
+	BarePages int           `help:"Pages of the bare loop; 0 for none." default:"40000" placeholder:"N"`
+	HostDelay time.Duration `help:"Wait between two requests to a site." default:"1s" placeholder:"TIME"`
+	IPDelay   time.Duration `name:"ip-delay" help:"Wait between two requests to an address." default:"100ms" placeholder:"TIME"`
+	Fetchers  int           `help:"Fetch workers." default:"1024" placeholder:"N"`
+	KeepAlive time.Duration `help:"Keep connections for so long, in the bare loop, too; 0 for one connection a page." default:"0" placeholder:"TIME"`
+	Level     int           `help:"gzip level of the crawl; the bare loop always has 1." default:"1" placeholder:"N"`
+	Metadata  string        `help:"Metadata records: auto, all or none." oneof:"auto,all,none" default:"auto" placeholder:"MODE"`
+	Via       bool          `help:"Keep with each queued URL the page that led to it."`
+	Outlinks  bool          `help:"List in metadata records what each page links to."`
+	Seed      int64         `help:"Which web." default:"1" placeholder:"N"`
+	Digests   int           `help:"Compare one payload of so many with the truth." default:"1" placeholder:"N"`
+	Profile   string        `help:"Directory for CPU profiles of the bare loop and of the crawl." placeholder:"DIR"`
+	Keep      bool          `help:"Keep the crawl directory."`
+	Progress  string        `help:"auto, plain or none." oneof:"auto,plain,none" default:"auto" placeholder:"MODE"`
+	JSON      bool          `help:"Print JSON."`
 }
 
 // Help shows an example.
@@ -91,18 +92,18 @@ func (c *benchVitroCmd) Run(w *world) error {
 	if c.Today {
 		web.World = simweb.Today()
 	}
-	web.World.Seed, web.World.Hosts, web.World.IPs = uint64(c.Seed.n), int(c.Hosts.n), int(c.IPs.n)
-	web.World.PagesPerHostMax, web.World.PagesPerHostMean = int(c.PerHost.n), int(c.Mean.n)
-	if c.Mean.n == 0 {
-		web.World.PagesPerHostMean = max(int(c.PerHost.n)/2, 1)
+	web.World.Seed, web.World.Hosts, web.World.IPs = uint64(c.Seed), c.Hosts, c.IPs
+	web.World.PagesPerHostMax, web.World.PagesPerHostMean = c.PerHost, c.Mean
+	if c.Mean == 0 {
+		web.World.PagesPerHostMean = max(c.PerHost/2, 1)
 	}
-	o.HostDelay, o.IPDelay, o.Fetchers, o.KeepAlive = c.HostDelay.d, c.IPDelay.d, int(c.Fetchers.n), c.KeepAlive.d
-	o.Records.Level, o.Records.Via, o.Records.Outlinks = int(c.Level.n), c.Via, c.Outlinks
+	o.HostDelay, o.IPDelay, o.Fetchers, o.KeepAlive = c.HostDelay, c.IPDelay, c.Fetchers, c.KeepAlive
+	o.Records.Level, o.Records.Via, o.Records.Outlinks = c.Level, c.Via, c.Outlinks
 	if o.Records.Metadata, err = parsers.ParseMetadataMode(c.Metadata); err != nil {
 		return usageError{fmt.Errorf("--metadata: %w", err)}
 	}
-	o.MaxPages, o.Profile = c.Pages.n, c.Profile
-	web.BarePages, web.DigestEvery = int(c.BarePages.n), int(c.Digests.n)
+	o.MaxPages, o.Profile = c.Pages, c.Profile
+	web.BarePages, web.DigestEvery = c.BarePages, c.Digests
 	r, err := throughput.Run(ctx, o)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"orbweaver/bench/agents"
 	"orbweaver/bench/netns"
@@ -17,33 +18,33 @@ import (
 
 type benchAgentsCmd struct {
 	Scenario   []string `help:"plain, capacity, kill, lose, leave, depart, join, partition, or all." default:"all" placeholder:"NAME"`
-	Agents     []count  `help:"Numbers of agents, each a plain run." default:"1,2,4,8" placeholder:"N"`
-	Fetchers   []count  `help:"Numbers of fetch workers of an agent, each with each number of agents; the other runs take the first." default:"64" placeholder:"N"`
-	Among      count    `help:"Agents in the runs with faults." default:"4" placeholder:"N" least:"1"`
-	Capacities []count  `help:"Capacities of the agents in the run with capacities." default:"1,2,4" placeholder:"N"`
+	Agents     []int64  `help:"Numbers of agents, each a plain run." default:"1,2,4,8" placeholder:"N"`
+	Fetchers   []int64  `help:"Numbers of fetch workers of an agent, each with each number of agents; the other runs take the first." default:"64" placeholder:"N"`
+	Among      int      `help:"Agents in the runs with faults." default:"4" placeholder:"N" least:"1"`
+	Capacities []int64  `help:"Capacities of the agents in the run with capacities." default:"1,2,4" placeholder:"N"`
 	Apart      bool     `help:"Tell the agents nothing of each other: what is measured must find that out. N agents have overlap N-1."`
 
-	Grow      bool     `help:"Hosts and addresses of plain runs are for each agent: the web grows with their number, so that each has as much to do."`
-	Hosts     count    `help:"Hosts." default:"400" placeholder:"N"`
-	IPs       count    `name:"ips" help:"Addresses." default:"100" placeholder:"N"`
-	Mean      count    `help:"Mean number of pages of a host, without faults." default:"150" placeholder:"N"`
-	FaultMean count    `help:"The same in the runs with faults." default:"50" placeholder:"N"`
-	Crowd     count    `help:"Hosts in the run with capacities, of two pages each on average." default:"30000" placeholder:"N"`
-	HostDelay duration `help:"Wait between two requests to a site, without faults." default:"10ms" placeholder:"TIME"`
-	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an address, without faults." default:"2ms" placeholder:"TIME"`
-	Seed      count    `help:"Which web." default:"1" placeholder:"N"`
+	Grow      bool          `help:"Hosts and addresses of plain runs are for each agent: the web grows with their number, so that each has as much to do."`
+	Hosts     int           `help:"Hosts." default:"400" placeholder:"N"`
+	IPs       int           `name:"ips" help:"Addresses." default:"100" placeholder:"N"`
+	Mean      int           `help:"Mean number of pages of a host, without faults." default:"150" placeholder:"N"`
+	FaultMean int           `help:"The same in the runs with faults." default:"50" placeholder:"N"`
+	Crowd     int           `help:"Hosts in the run with capacities, of two pages each on average." default:"30000" placeholder:"N"`
+	HostDelay time.Duration `help:"Wait between two requests to a site, without faults." default:"10ms" placeholder:"TIME"`
+	IPDelay   time.Duration `name:"ip-delay" help:"Wait between two requests to an address, without faults." default:"2ms" placeholder:"TIME"`
+	Seed      int64         `help:"Which web." default:"1" placeholder:"N"`
 
-	FaultHostDelay duration `help:"Wait between two requests to a site in the runs with faults: it sets how long they take." default:"1s" placeholder:"TIME"`
-	FaultIPDelay   duration `name:"fault-ip-delay" help:"The same for addresses." default:"100ms" placeholder:"TIME"`
-	KillEvery      duration `help:"From one kill to the next." default:"20s" placeholder:"TIME"`
-	Rejoin         duration `help:"From a kill to the next start of the same agent." default:"2s" placeholder:"TIME"`
-	Partition      []string `help:"Partitions: full, one-way, flap, or all." default:"all" placeholder:"NAME"`
-	Quorum         string   `help:"Whether agents in partitions want leave of a majority: yes, no, or both, a run each." enum:"yes,no,both" default:"both"`
-	PartitionTime  duration `help:"How long a partition lasts." default:"40s" placeholder:"TIME"`
-	Most           duration `help:"The longest that one run may take." default:"10m" placeholder:"TIME"`
+	FaultHostDelay time.Duration `help:"Wait between two requests to a site in the runs with faults: it sets how long they take." default:"1s" placeholder:"TIME"`
+	FaultIPDelay   time.Duration `name:"fault-ip-delay" help:"The same for addresses." default:"100ms" placeholder:"TIME"`
+	KillEvery      time.Duration `help:"From one kill to the next." default:"20s" placeholder:"TIME"`
+	Rejoin         time.Duration `help:"From a kill to the next start of the same agent." default:"2s" placeholder:"TIME"`
+	Partition      []string      `help:"Partitions: full, one-way, flap, or all." default:"all" placeholder:"NAME"`
+	Quorum         string        `help:"Whether agents in partitions want leave of a majority: yes, no, or both, a run each." enum:"yes,no,both" default:"both"`
+	PartitionTime  time.Duration `help:"How long a partition lasts." default:"40s" placeholder:"TIME"`
+	Most           time.Duration `help:"The longest that one run may take." default:"10m" placeholder:"TIME"`
 
 	Pass    []string `help:"A further argument of each agent, such as --pass=--warc-level=3. Repeatable." placeholder:"ARG" sep:"none"`
-	Digests count    `help:"Compare one payload of so many with the truth." default:"5" placeholder:"N"`
+	Digests int      `help:"Compare one payload of so many with the truth." default:"5" placeholder:"N"`
 	Fsck    bool     `help:"Check each crawl directory that is left, too."`
 
 	Dir  string `help:"Directory of all files; made anew." default:"./build/agents" placeholder:"DIR"`
@@ -115,8 +116,8 @@ func (c *benchAgentsCmd) options(w *world) (o agents.Options, err error) {
 	if err := forgetVariables(); err != nil {
 		return o, err
 	}
-	o.Dir, o.Say, o.Apart, o.Among, o.Keep = c.Dir, w.stderr, c.Apart, int(c.Among.n), c.Keep
-	o.Pass, o.Fsck, o.Every = c.Pass, c.Fsck, int(c.Digests.n)
+	o.Dir, o.Say, o.Apart, o.Among, o.Keep = c.Dir, w.stderr, c.Apart, c.Among, c.Keep
+	o.Pass, o.Fsck, o.Every = c.Pass, c.Fsck, c.Digests
 	for _, s := range c.Scenario {
 		if s == "all" {
 			o.Scenarios = append(o.Scenarios, c.all(w)...)
@@ -132,17 +133,17 @@ func (c *benchAgentsCmd) options(w *world) (o agents.Options, err error) {
 		o.Cuts = append(o.Cuts, agents.Cut(p))
 	}
 	o.Quorums = map[string][]bool{"yes": {true}, "no": {false}, "both": {true, false}}[c.Quorum]
-	o.CutTime = c.PartitionTime.d
+	o.CutTime = c.PartitionTime
 	o.Agents, o.Fetchers, o.Shares, o.Grow = numbers(c.Agents), numbers(c.Fetchers), numbers(c.Capacities), c.Grow
-	o.Pace = agents.Pace{HostDelay: c.HostDelay.d, IPDelay: c.IPDelay.d}
-	o.FaultPace = agents.Pace{HostDelay: c.FaultHostDelay.d, IPDelay: c.FaultIPDelay.d}
-	o.KillEvery, o.Rejoin, o.Most = c.KillEvery.d, c.Rejoin.d, c.Most.d
+	o.Pace = agents.Pace{HostDelay: c.HostDelay, IPDelay: c.IPDelay}
+	o.FaultPace = agents.Pace{HostDelay: c.FaultHostDelay, IPDelay: c.FaultIPDelay}
+	o.KillEvery, o.Rejoin, o.Most = c.KillEvery, c.Rejoin, c.Most
 	o.World = simweb.Plain()
-	o.World.Seed, o.World.Hosts, o.World.IPs = uint64(c.Seed.n), int(c.Hosts.n), int(c.IPs.n)
-	o.World.PagesPerHostMean, o.World.PagesPerHostMax = int(c.Mean.n), 2*int(c.Mean.n) // a large host would be crawled alone in the end
+	o.World.Seed, o.World.Hosts, o.World.IPs = uint64(c.Seed), c.Hosts, c.IPs
+	o.World.PagesPerHostMean, o.World.PagesPerHostMax = c.Mean, 2*c.Mean // a large host would be crawled alone in the end
 	o.Slow, o.Crowd = o.World, o.World
-	o.Slow.PagesPerHostMean, o.Slow.PagesPerHostMax = int(c.FaultMean.n), 2*int(c.FaultMean.n)
-	o.Crowd.Hosts, o.Crowd.IPs, o.Crowd.PagesPerHostMean, o.Crowd.PagesPerHostMax = int(c.Crowd.n), max(1, int(c.Crowd.n)/4), 2, 4
+	o.Slow.PagesPerHostMean, o.Slow.PagesPerHostMax = c.FaultMean, 2*c.FaultMean
+	o.Crowd.Hosts, o.Crowd.IPs, o.Crowd.PagesPerHostMean, o.Crowd.PagesPerHostMax = c.Crowd, max(1, c.Crowd/4), 2, 4
 	return o, nil
 }
 
@@ -179,9 +180,9 @@ func (c *benchAgentsCmd) empty() error {
 	return nil
 }
 
-func numbers(list []count) (all []int) {
+func numbers(list []int64) (all []int) {
 	for _, c := range list {
-		all = append(all, int(c.n))
+		all = append(all, int(c))
 	}
 	return all
 }

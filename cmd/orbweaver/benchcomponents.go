@@ -10,10 +10,10 @@ import (
 
 // componentFlags are the flags of all component benchmarks.
 type componentFlags struct {
-	URLs  count  `name:"urls" help:"URLs at the end; the component is measured at a million and at every power of ten after it." default:"10_000_000" placeholder:"N"`
-	Hosts count  `help:"Hosts over which the URLs are spread." default:"1_000_000" placeholder:"N"`
+	URLs  int64  `name:"urls" help:"URLs at the end; the component is measured at a million and at every power of ten after it." default:"10_000_000" placeholder:"N"`
+	Hosts int64  `help:"Hosts over which the URLs are spread." default:"1_000_000" placeholder:"N"`
 	Dir   string `help:"Directory for the files; must not exist, and is removed at the end." default:"./build/bench" placeholder:"DIR"`
-	Seed  count  `help:"Seed of all random draws." default:"1" placeholder:"N"`
+	Seed  int64  `help:"Seed of all random draws." default:"1" placeholder:"N"`
 	JSON  bool   `help:"Print JSON."`
 }
 
@@ -22,7 +22,7 @@ func (f *componentFlags) measure(w *world, name string, memory int64) error {
 	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	r, err := components.Measure(ctx, name, components.Options{
-		URLs: f.URLs.n, Hosts: f.Hosts.n, Memory: memory, Dir: f.Dir, Seed: uint64(f.Seed.n), Progress: w.stderr,
+		URLs: f.URLs, Hosts: f.Hosts, Memory: memory, Dir: f.Dir, Seed: uint64(f.Seed), Progress: w.stderr,
 	})
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func (f *componentFlags) measure(w *world, name string, memory int64) error {
 
 type benchSieveCmd struct {
 	componentFlags `embed:""`
-	SieveMemory    size `help:"Memory of the sieve's buckets." default:"64MiB" placeholder:"SIZE" least:"1"`
+	SieveMemory    int64 `type:"size" help:"Memory of the sieve's buckets." default:"64MiB" placeholder:"SIZE" least:"1"`
 }
 
 // Help describes the measurement.
@@ -47,11 +47,11 @@ func (*benchSieveCmd) Help() string {
 }
 
 // Run measures.
-func (c *benchSieveCmd) Run(w *world) error { return c.measure(w, "sieve", c.SieveMemory.bytes) }
+func (c *benchSieveCmd) Run(w *world) error { return c.measure(w, "sieve", c.SieveMemory) }
 
 type benchCacheCmd struct {
 	componentFlags `embed:""`
-	CacheMemory    size `help:"Memory of the largest cache; each smaller one has a quarter of the next." default:"256MiB" placeholder:"SIZE" least:"65536"`
+	CacheMemory    int64 `type:"size" help:"Memory of the largest cache; each smaller one has a quarter of the next." default:"256MiB" placeholder:"SIZE" least:"65536"`
 }
 
 // Help describes the measurement.
@@ -64,11 +64,11 @@ func (*benchCacheCmd) Help() string {
 }
 
 // Run measures.
-func (c *benchCacheCmd) Run(w *world) error { return c.measure(w, "cache", c.CacheMemory.bytes) }
+func (c *benchCacheCmd) Run(w *world) error { return c.measure(w, "cache", c.CacheMemory) }
 
 type benchSeenCmd struct {
 	componentFlags `embed:""`
-	Memory         size `help:"Memory of the index." default:"192MiB" placeholder:"SIZE" least:"1"`
+	Memory         int64 `type:"size" help:"Memory of the index." default:"192MiB" placeholder:"SIZE" least:"1"`
 }
 
 // Help describes the measurement.
@@ -79,7 +79,7 @@ func (*benchSeenCmd) Help() string {
 }
 
 // Run measures.
-func (c *benchSeenCmd) Run(w *world) error { return c.measure(w, "seen", c.Memory.bytes) }
+func (c *benchSeenCmd) Run(w *world) error { return c.measure(w, "seen", c.Memory) }
 
 type benchVirtualizeCmd struct {
 	componentFlags `embed:""`

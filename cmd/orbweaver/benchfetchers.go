@@ -6,26 +6,27 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"orbweaver/bench/throughput"
 )
 
 type benchFetchersCmd struct {
-	Fetchers  []count    `help:"Numbers of fetch workers, each a crawl." default:"64,256,1000,4000,16000" placeholder:"N"`
-	IPDelays  []duration `name:"ip-delays" help:"Waits between two requests to an address, each a crawl." default:"100ms" placeholder:"TIME"`
-	HostDelay duration   `help:"Wait between two requests to a site; at least that for an address." default:"100ms" placeholder:"TIME"`
-	For       duration   `help:"How long each crawl is." default:"45s" placeholder:"TIME"`
-	Think     duration   `help:"Mean pause before an answer, exponential." default:"200ms" placeholder:"TIME"`
-	Hosts     count      `help:"Hosts; 0 for three of each fetcher." default:"0" placeholder:"N"`
-	IPs       count      `name:"ips" help:"Addresses; 0 for as many as hosts." default:"0" placeholder:"N"`
-	Mean      count      `help:"Mean number of pages of a host." default:"200" placeholder:"N"`
-	Proxies   count      `help:"Addresses of the simulated web." default:"8" placeholder:"N"`
-	Digests   count      `help:"Compare one payload of so many with the truth." default:"20" placeholder:"N"`
-	Verify    bool       `help:"Read every record of every archive, too."`
-	Dir       string     `help:"Crawl directory; made anew, and removed at the end." default:"./build/fetchers" placeholder:"DIR"`
-	Seed      count      `help:"Which web." default:"1" placeholder:"N"`
-	Out       string     `help:"Write JSON, every sample in it, to this file besides." placeholder:"FILE"`
-	JSON      bool       `help:"Print JSON, every sample in it."`
+	Fetchers  []int64         `help:"Numbers of fetch workers, each a crawl." default:"64,256,1000,4000,16000" placeholder:"N"`
+	IPDelays  []time.Duration `name:"ip-delays" help:"Waits between two requests to an address, each a crawl." default:"100ms" placeholder:"TIME"`
+	HostDelay time.Duration   `help:"Wait between two requests to a site; at least that for an address." default:"100ms" placeholder:"TIME"`
+	For       time.Duration   `help:"How long each crawl is." default:"45s" placeholder:"TIME"`
+	Think     time.Duration   `help:"Mean pause before an answer, exponential." default:"200ms" placeholder:"TIME"`
+	Hosts     int64           `help:"Hosts; 0 for three of each fetcher." default:"0" placeholder:"N"`
+	IPs       int64           `name:"ips" help:"Addresses; 0 for as many as hosts." default:"0" placeholder:"N"`
+	Mean      int             `help:"Mean number of pages of a host." default:"200" placeholder:"N"`
+	Proxies   int             `help:"Addresses of the simulated web." default:"8" placeholder:"N"`
+	Digests   int             `help:"Compare one payload of so many with the truth." default:"20" placeholder:"N"`
+	Verify    bool            `help:"Read every record of every archive, too."`
+	Dir       string          `help:"Crawl directory; made anew, and removed at the end." default:"./build/fetchers" placeholder:"DIR"`
+	Seed      int64           `help:"Which web." default:"1" placeholder:"N"`
+	Out       string          `help:"Write JSON, every sample in it, to this file besides." placeholder:"FILE"`
+	JSON      bool            `help:"Print JSON, every sample in it."`
 }
 
 // Help says what it does.
@@ -43,10 +44,10 @@ func (c *benchFetchersCmd) Run(w *world) error {
 	if err != nil {
 		return err
 	}
-	web.World.Seed, web.World.Think = uint64(c.Seed.n), c.Think.d
-	web.World.PagesPerHostMean, web.World.PagesPerHostMax = int(c.Mean.n), 2*int(c.Mean.n)
-	web.Proxies, web.DigestEvery = int(c.Proxies.n), int(c.Digests.n)
-	o.MaxTime, o.SkipVerify = c.For.d, !c.Verify
+	web.World.Seed, web.World.Think = uint64(c.Seed), c.Think
+	web.World.PagesPerHostMean, web.World.PagesPerHostMax = c.Mean, 2*c.Mean
+	web.Proxies, web.DigestEvery = c.Proxies, c.Digests
+	o.MaxTime, o.SkipVerify = c.For, !c.Verify
 	r, err := throughput.Sweep(ctx, o, *web, c.settings())
 	if err != nil {
 		return err
@@ -71,17 +72,17 @@ func writeJSON(name string, v any) error {
 // settings are all numbers of fetchers with all delays.
 func (c *benchFetchersCmd) settings() (all []throughput.Setting) {
 	for _, n := range c.Fetchers {
-		hosts := c.Hosts.n
+		hosts := c.Hosts
 		if hosts == 0 {
-			hosts = 3 * n.n
+			hosts = 3 * n
 		}
-		ips := c.IPs.n
+		ips := c.IPs
 		if ips == 0 {
 			ips = hosts
 		}
 		for _, d := range c.IPDelays {
 			all = append(all, throughput.Setting{
-				Fetchers: int(n.n), Hosts: int(hosts), IPs: int(ips), IPDelay: d.d, HostDelay: max(c.HostDelay.d, d.d),
+				Fetchers: int(n), Hosts: int(hosts), IPs: int(ips), IPDelay: d, HostDelay: max(c.HostDelay, d),
 			})
 		}
 	}

@@ -29,7 +29,7 @@ func TestSettingsOfASweep(t *testing.T) {
 	if s := all[3]; s.Fetchers != 1000 || s.Hosts != 3000 || s.IPDelay != 500*time.Millisecond || s.HostDelay != 500*time.Millisecond {
 		t.Errorf("%+v", s)
 	}
-	c.Hosts.n, c.IPs.n = 4000, 1000
+	c.Hosts, c.IPs = 4000, 1000
 	if s := c.settings()[0]; s.Hosts != 4000 || s.IPs != 1000 {
 		t.Errorf("%+v", s)
 	}

@@ -5,30 +5,31 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"orbweaver/bench/throughput"
 )
 
 type benchFrontierCmd struct {
-	URLs            count    `name:"urls" help:"URLs known at the end." default:"10_000_000" placeholder:"N"`
-	Hosts           count    `help:"Hosts they are spread over." default:"1_000_000" placeholder:"N"`
-	IPs             count    `name:"ips" help:"Addresses of the hosts; 0 for one of four hosts." default:"0" placeholder:"N"`
-	HostDelay       duration `help:"Wait between two requests to a site." default:"4s" placeholder:"TIME"`
-	IPDelay         duration `name:"ip-delay" help:"Wait between two requests to an address." default:"500ms" placeholder:"TIME"`
-	Fetchers        count    `help:"Fetch workers." default:"256" placeholder:"N"`
-	Think           duration `help:"Mean pause before an answer, exponential." default:"0s" placeholder:"TIME"`
-	Sockets         duration `help:"At the end, fetch pages of 16 KiB over real sockets and store them for so long; 0 for not at all." default:"0s" placeholder:"TIME"`
-	Alone           bool     `help:"Every page draws a host of its own, evenly: as many hosts as there can be."`
-	Rest            bool     `help:"At the end, measure what the program holds while all fetchers are idle."`
-	WorkbenchMemory size     `help:"Bytes of queued paths in memory." default:"256MiB" placeholder:"SIZE"`
-	CacheMemory     size     `help:"Bytes of the fingerprint cache." default:"64MiB" placeholder:"SIZE"`
-	SieveMemory     size     `help:"Bytes of the sieve's buckets." default:"128MiB" placeholder:"SIZE"`
-	Dir             string   `help:"Crawl directory; made anew, and removed at the end." default:"./build/frontier" placeholder:"DIR"`
-	Kill            bool     `help:"End as a kill would: without closing anything, and leave the directory."`
-	Resume          bool     `help:"Go on in the directory that a run with --kill has left."`
-	Archive         bool     `help:"Write records, as a crawl does."`
-	Seed            count    `help:"Which web." default:"1" placeholder:"N"`
-	JSON            bool     `help:"Print JSON."`
+	URLs            int64         `name:"urls" help:"URLs known at the end." default:"10_000_000" placeholder:"N"`
+	Hosts           int64         `help:"Hosts they are spread over." default:"1_000_000" placeholder:"N"`
+	IPs             int64         `name:"ips" help:"Addresses of the hosts; 0 for one of four hosts." default:"0" placeholder:"N"`
+	HostDelay       time.Duration `help:"Wait between two requests to a site." default:"4s" placeholder:"TIME"`
+	IPDelay         time.Duration `name:"ip-delay" help:"Wait between two requests to an address." default:"500ms" placeholder:"TIME"`
+	Fetchers        int           `help:"Fetch workers." default:"256" placeholder:"N"`
+	Think           time.Duration `help:"Mean pause before an answer, exponential." default:"0s" placeholder:"TIME"`
+	Sockets         time.Duration `help:"At the end, fetch pages of 16 KiB over real sockets and store them for so long; 0 for not at all." default:"0s" placeholder:"TIME"`
+	Alone           bool          `help:"Every page draws a host of its own, evenly: as many hosts as there can be."`
+	Rest            bool          `help:"At the end, measure what the program holds while all fetchers are idle."`
+	WorkbenchMemory int64         `type:"size" help:"Bytes of queued paths in memory." default:"256MiB" placeholder:"SIZE"`
+	CacheMemory     int64         `type:"size" help:"Bytes of the fingerprint cache." default:"64MiB" placeholder:"SIZE"`
+	SieveMemory     int64         `type:"size" help:"Bytes of the sieve's buckets." default:"128MiB" placeholder:"SIZE"`
+	Dir             string        `help:"Crawl directory; made anew, and removed at the end." default:"./build/frontier" placeholder:"DIR"`
+	Kill            bool          `help:"End as a kill would: without closing anything, and leave the directory."`
+	Resume          bool          `help:"Go on in the directory that a run with --kill has left."`
+	Archive         bool          `help:"Write records, as a crawl does."`
+	Seed            int64         `help:"Which web." default:"1" placeholder:"N"`
+	JSON            bool          `help:"Print JSON."`
 	profileFlag     `embed:""`
 }
 
@@ -58,16 +59,16 @@ func (c *benchFrontierCmd) Run(w *world) error {
 		}
 	}
 	web := &throughput.Fabricated{
-		URLs: c.URLs.n, Hosts: c.Hosts.n, IPs: c.IPs.n, Think: c.Think.d, Sockets: c.Sockets.d, Alone: c.Alone, Idle: c.Rest,
-		Archive: c.Archive, Seed: uint64(c.Seed.n),
+		URLs: c.URLs, Hosts: c.Hosts, IPs: c.IPs, Think: c.Think, Sockets: c.Sockets, Alone: c.Alone, Idle: c.Rest,
+		Archive: c.Archive, Seed: uint64(c.Seed),
 	}
 	if web.IPs == 0 {
-		web.IPs = max(c.Hosts.n/4, 1)
+		web.IPs = max(c.Hosts/4, 1)
 	}
 	o.Web, o.OnStart, o.SkipVerify = web, nil, true
-	o.HostDelay, o.IPDelay, o.Fetchers = c.HostDelay.d, c.IPDelay.d, int(c.Fetchers.n)
-	o.Memory = throughput.Memory{Workbench: c.WorkbenchMemory.bytes, Cache: c.CacheMemory.bytes,
-		Sieve: c.SieveMemory.bytes}
+	o.HostDelay, o.IPDelay, o.Fetchers = c.HostDelay, c.IPDelay, c.Fetchers
+	o.Memory = throughput.Memory{Workbench: c.WorkbenchMemory, Cache: c.CacheMemory,
+		Sieve: c.SieveMemory}
 	profiled, err := c.start()
 	if err != nil {
 		return err

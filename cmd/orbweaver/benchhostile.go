@@ -7,25 +7,26 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"orbweaver/bench/hostile"
 	"orbweaver/bench/throughput"
 )
 
 type benchHostileCmd struct {
-	Pairs     count    `help:"Pairs of crawls." default:"10" placeholder:"N"`
-	For       duration `help:"How long each crawl is." default:"40s" placeholder:"TIME"`
-	Hosts     count    `help:"Honest hosts." default:"3600" placeholder:"N"`
-	Hostile   count    `help:"Hostile hosts, about; of each case as many as of any other." default:"400" placeholder:"N"`
-	Cases     []string `help:"Cases, as H01; all that can be played, if none is named." placeholder:"ID,..."`
-	HostDelay duration `help:"Wait between two requests to a site: it sets the rate." default:"4s" placeholder:"TIME"`
-	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an address." default:"500ms" placeholder:"TIME"`
-	Fetchers  count    `help:"Fetch workers." default:"1024" placeholder:"N"`
-	Mean      count    `help:"Mean number of pages of a host." default:"40" placeholder:"N"`
-	Dir       string   `help:"Crawl directory; made anew, and removed at the end." default:"./build/hostile" placeholder:"DIR"`
-	Seed      count    `help:"Which web." default:"1" placeholder:"N"`
-	Verify    bool     `help:"Read every record of every archive, too."`
-	JSON      bool     `help:"Print JSON."`
+	Pairs     int           `help:"Pairs of crawls." default:"10" placeholder:"N"`
+	For       time.Duration `help:"How long each crawl is." default:"40s" placeholder:"TIME"`
+	Hosts     int           `help:"Honest hosts." default:"3600" placeholder:"N"`
+	Hostile   int           `help:"Hostile hosts, about; of each case as many as of any other." default:"400" placeholder:"N"`
+	Cases     []string      `help:"Cases, as H01; all that can be played, if none is named." placeholder:"ID,..."`
+	HostDelay time.Duration `help:"Wait between two requests to a site: it sets the rate." default:"4s" placeholder:"TIME"`
+	IPDelay   time.Duration `name:"ip-delay" help:"Wait between two requests to an address." default:"500ms" placeholder:"TIME"`
+	Fetchers  int           `help:"Fetch workers." default:"1024" placeholder:"N"`
+	Mean      int           `help:"Mean number of pages of a host." default:"40" placeholder:"N"`
+	Dir       string        `help:"Crawl directory; made anew, and removed at the end." default:"./build/hostile" placeholder:"DIR"`
+	Seed      int64         `help:"Which web." default:"1" placeholder:"N"`
+	Verify    bool          `help:"Read every record of every archive, too."`
+	JSON      bool          `help:"Print JSON."`
 }
 
 // Help says what it does.
@@ -53,17 +54,17 @@ func (c *benchHostileCmd) Run(w *world) error {
 	if _, err := hostile.New(hosts.Cases...); err != nil {
 		return usageError{fmt.Errorf("--cases %s: %w", strings.Join(hosts.Cases, ","), err)}
 	}
-	hosts.Hosts = max(int(c.Hostile.n)/len(hosts.Cases), 1)
+	hosts.Hosts = max(c.Hostile/len(hosts.Cases), 1)
 	o, web, err := newBenchOptions(w, c.Dir)
 	if err != nil {
 		return err
 	}
-	web.World.Seed, web.World.Hosts, web.World.IPs = uint64(c.Seed.n), int(c.Hosts.n), addresses
-	web.World.PagesPerHostMean, web.World.PagesPerHostMax = int(c.Mean.n), 2*int(c.Mean.n)
+	web.World.Seed, web.World.Hosts, web.World.IPs = uint64(c.Seed), c.Hosts, addresses
+	web.World.PagesPerHostMean, web.World.PagesPerHostMax = c.Mean, 2*c.Mean
 	web.Hostile, web.DigestEvery = &hosts, 100
-	o.HostDelay, o.IPDelay, o.Fetchers = c.HostDelay.d, c.IPDelay.d, int(c.Fetchers.n)
-	o.MaxTime, o.SkipVerify = c.For.d, !c.Verify
-	r, err := throughput.Isolation(ctx, o, *web, int(c.Pairs.n))
+	o.HostDelay, o.IPDelay, o.Fetchers = c.HostDelay, c.IPDelay, c.Fetchers
+	o.MaxTime, o.SkipVerify = c.For, !c.Verify
+	r, err := throughput.Isolation(ctx, o, *web, c.Pairs)
 	if err != nil {
 		return err
 	}

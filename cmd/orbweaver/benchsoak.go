@@ -4,23 +4,24 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"orbweaver/bench/throughput"
 )
 
 type benchSoakCmd struct {
-	For       duration `help:"How long." default:"30m" placeholder:"TIME"`
-	Dir       string   `help:"Crawl directory; made anew, and removed at the end." default:"./build/soak" placeholder:"DIR"`
-	Hosts     count    `help:"Hosts." default:"300_000" placeholder:"N"`
-	IPs       count    `name:"ips" help:"Addresses." default:"75_000" placeholder:"N"`
-	Mean      count    `help:"Mean number of pages of a host." default:"60" placeholder:"N"`
-	HostDelay duration `help:"Wait between two requests to a site." default:"4s" placeholder:"TIME"`
-	IPDelay   duration `name:"ip-delay" help:"Wait between two requests to an address." default:"500ms" placeholder:"TIME"`
-	Fetchers  count    `help:"Fetch workers." default:"1024" placeholder:"N"`
-	Seed      count    `help:"Which web." default:"1" placeholder:"N"`
-	Unread    bool     `help:"Delete closed archive files without verifying them, which takes CPU as well: the speed of the crawl alone."`
-	Profile   string   `help:"Directory for a profile of the memory after each sixth of the time." placeholder:"DIR"`
-	JSON      bool     `help:"Print JSON, every sample in it."`
+	For       time.Duration `help:"How long." default:"30m" placeholder:"TIME"`
+	Dir       string        `help:"Crawl directory; made anew, and removed at the end." default:"./build/soak" placeholder:"DIR"`
+	Hosts     int           `help:"Hosts." default:"300_000" placeholder:"N"`
+	IPs       int           `name:"ips" help:"Addresses." default:"75_000" placeholder:"N"`
+	Mean      int           `help:"Mean number of pages of a host." default:"60" placeholder:"N"`
+	HostDelay time.Duration `help:"Wait between two requests to a site." default:"4s" placeholder:"TIME"`
+	IPDelay   time.Duration `name:"ip-delay" help:"Wait between two requests to an address." default:"500ms" placeholder:"TIME"`
+	Fetchers  int           `help:"Fetch workers." default:"1024" placeholder:"N"`
+	Seed      int64         `help:"Which web." default:"1" placeholder:"N"`
+	Unread    bool          `help:"Delete closed archive files without verifying them, which takes CPU as well: the speed of the crawl alone."`
+	Profile   string        `help:"Directory for a profile of the memory after each sixth of the time." placeholder:"DIR"`
+	JSON      bool          `help:"Print JSON, every sample in it."`
 }
 
 // Help says what it does.
@@ -38,10 +39,10 @@ func (c *benchSoakCmd) Run(w *world) error {
 		return err
 	}
 	o.OnStart = nil
-	web.World.Seed, web.World.Hosts, web.World.IPs = uint64(c.Seed.n), int(c.Hosts.n), int(c.IPs.n)
-	web.World.PagesPerHostMean, web.World.PagesPerHostMax = int(c.Mean.n), 20*int(c.Mean.n)
+	web.World.Seed, web.World.Hosts, web.World.IPs = uint64(c.Seed), c.Hosts, c.IPs
+	web.World.PagesPerHostMean, web.World.PagesPerHostMax = c.Mean, 20*c.Mean
 	o.Profile, o.SkipVerify = c.Profile, c.Unread
-	o.MaxTime, o.HostDelay, o.IPDelay, o.Fetchers = c.For.d, c.HostDelay.d, c.IPDelay.d, int(c.Fetchers.n)
+	o.MaxTime, o.HostDelay, o.IPDelay, o.Fetchers = c.For, c.HostDelay, c.IPDelay, c.Fetchers
 	r, err := throughput.Soak(ctx, o, *web)
 	if err != nil {
 		return err

@@ -37,16 +37,16 @@ const (
 // daysMax is a century: more is a slip of the finger.
 const daysMax = 36_525
 
-func lifeOf(days count) (time.Duration, error) {
-	if days.n < 1 || days.n > daysMax {
-		return 0, usageError{fmt.Errorf("--days: %d: want 1 to %d", days.n, daysMax)}
+func lifeOf(days int64) (time.Duration, error) {
+	if days < 1 || days > daysMax {
+		return 0, usageError{fmt.Errorf("--days: %d: want 1 to %d", days, daysMax)}
 	}
-	return time.Duration(days.n) * 24 * time.Hour, nil
+	return time.Duration(days) * 24 * time.Hour, nil
 }
 
 type caInitCmd struct {
 	Dir   string `help:"Directory for the authority; keep it where no agent runs." required:"" placeholder:"DIR"`
-	Days  count  `help:"How long it is good for." default:"3650" placeholder:"N"`
+	Days  int64  `help:"How long it is good for." default:"3650" placeholder:"N"`
 	Force bool   `help:"Replace an authority that is there. All files it has issued are worthless then."`
 }
 
@@ -92,8 +92,8 @@ func (c *caInitCmd) Run(w *world) error {
 type caIssueCmd struct {
 	ID       string `arg:"" help:"Name of the agent: letters, digits, dots, hyphens, underscores; at most 64." placeholder:"ID"`
 	Dir      string `help:"Directory of the authority." required:"" placeholder:"DIR"`
-	Days     count  `help:"How long it is good for; not longer than the authority." default:"365" placeholder:"N"`
-	Capacity count  `help:"Largest --capacity that the agent may have." default:"8" placeholder:"N" least:"1" most:"1000"`
+	Days     int64  `help:"How long it is good for; not longer than the authority." default:"365" placeholder:"N"`
+	Capacity int    `help:"Largest --capacity that the agent may have." default:"8" placeholder:"N" least:"1" most:"1000"`
 	Force    bool   `help:"Replace the agent's file. Agents that have seen the new one refuse the old one."`
 }
 
@@ -125,7 +125,7 @@ func (c *caIssueCmd) Run(w *world) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	id, err := a.IssueFor(c.ID, int(c.Capacity.n), time.Now(), life, identity.GenerationIn(old))
+	id, err := a.IssueFor(c.ID, c.Capacity, time.Now(), life, identity.GenerationIn(old))
 	if err != nil {
 		return err
 	}

@@ -18,10 +18,17 @@ import (
 	"orbweaver/internal/vfs"
 )
 
+// componentOptions are the settings of the engine and of the name system. The type is not exported, since package kong calls
+// Validate of every component in an exported field, before the configuration is complete. check does it later.
+type componentOptions struct {
+	Config engine.Config  `embed:""`
+	DNS    dnsres.Options `embed:""`
+}
+
 // crawlCmd is the engine's configuration, and what a command adds to it: files, the network, the control port and the
 // terminal.
 type crawlCmd struct {
-	Config engine.Config `embed:""`
+	componentOptions
 
 	Seeds             []string `help:"File of seeds: one URL on each line, # comments, .gz read too, - for stdin. Repeatable." placeholder:"FILE" sep:"none"`
 	ExcludeHosts      string   `help:"File of hosts to exclude: host, .suffix, *.suffix or CIDR, one on each line. A CIDR matches only URLs whose host is an address; --deny-net is about all connections." placeholder:"FILE"`
@@ -31,12 +38,11 @@ type crawlCmd struct {
 	ExcludeExtensions []string `help:"Endings of paths to exclude, such as jpg,png." placeholder:"EXT"`
 	WarcDictionary    string   `help:"File with a dictionary for zstd, made by 'warc train'. Each WARC file begins with it. It makes small pages smaller." placeholder:"FILE"`
 
-	Proxy     string         `help:"HTTP proxy that carries all requests. A user and a password in it (http://USER:PASSWORD@IP:PORT) are stored in crawl.toml, which only its owner can read. On the command line all users can see them: use ORBWEAVER_PROXY or --config." placeholder:"URL"`
-	Resolver  []string       `help:"Name servers: system; IP:PORT, repeatable; or hashed[:N], made-up addresses for runs with a proxy. A local caching resolver makes large crawls faster." default:"system" placeholder:"R"`
-	DNS       dnsres.Options `embed:""`
-	AllowNet  []string       `help:"Allow addresses and ports of this range that are refused by default, such as private ones. Ports that the Fetch standard blocks need --allow-port too. Repeatable." placeholder:"CIDR"`
-	DenyNet   []string       `help:"Never connect to this range, even if it is allowed: for example, your public address behind a NAT. Addresses of this machine need not be named. Repeatable." placeholder:"CIDR"`
-	AllowPort []string       `help:"Port that links may name besides the usual ones. Repeatable." placeholder:"PORT"`
+	Proxy     string   `help:"HTTP proxy that carries all requests. A user and a password in it (http://USER:PASSWORD@IP:PORT) are stored in crawl.toml, which only its owner can read. On the command line all users can see them: use ORBWEAVER_PROXY or --config." placeholder:"URL"`
+	Resolver  []string `help:"Name servers: system; IP:PORT, repeatable; or hashed[:N], made-up addresses for runs with a proxy. A local caching resolver makes large crawls faster." default:"system" placeholder:"R"`
+	AllowNet  []string `help:"Allow addresses and ports of this range that are refused by default, such as private ones. Ports that the Fetch standard blocks need --allow-port too. Repeatable." placeholder:"CIDR"`
+	DenyNet   []string `help:"Never connect to this range, even if it is allowed: for example, your public address behind a NAT. Addresses of this machine need not be named. Repeatable." placeholder:"CIDR"`
+	AllowPort []string `help:"Port that links may name besides the usual ones. Repeatable." placeholder:"PORT"`
 
 	Listen   string `help:"Address for control and metrics: host:port, or unix:PATH. The default is a Unix socket in the crawl directory, for its owner only." placeholder:"ADDR"`
 	Token    string `help:"File whose first line is the token that requests to --listen host:port need. By default a token is made for each run, in control.token of the crawl directory, where ctl finds it. Required if the address is not loopback. Nothing is encrypted." placeholder:"FILE"`
@@ -45,8 +51,8 @@ type crawlCmd struct {
 
 	agentFlags `group:"agents"`
 
-	DryRun bool  `help:"Send nothing and write nothing: print what would happen to each URL, and which rule decides."`
-	Depth  count `help:"With --dry-run: number of links from a seed to the URLs." default:"0" placeholder:"N"`
+	DryRun bool `help:"Send nothing and write nothing: print what would happen to each URL, and which rule decides."`
+	Depth  int  `help:"With --dry-run: number of links from a seed to the URLs." default:"0" placeholder:"N"`
 
 	URLs []string `arg:"" optional:"" name:"url" help:"Seeds." placeholder:"URL"`
 

@@ -17,7 +17,7 @@ import (
 type demoCmd struct {
 	Dir      string `help:"Crawl directory; made anew." default:"./demo-crawl" placeholder:"DIR"`
 	Small    bool   `help:"A few hundred pages in some ninety seconds, with every fault there is."`
-	Seed     count  `help:"Which web." default:"1" placeholder:"N"`
+	Seed     int64  `help:"Which web." default:"1" placeholder:"N"`
 	Progress string `help:"auto, plain or none." oneof:"auto,plain,none" default:"auto" placeholder:"MODE"`
 	JSON     bool   `help:"Print JSON."`
 }
@@ -47,7 +47,7 @@ func (c *demoCmd) world() (simweb.Config, time.Duration, time.Duration) {
 		world.Timing.CrawlDelay = 200 * time.Millisecond
 		hostDelay, ipDelay = 50*time.Millisecond, 10*time.Millisecond
 	}
-	world.Seed = uint64(c.Seed.n)
+	world.Seed = uint64(c.Seed)
 	return world, hostDelay, ipDelay
 }
 

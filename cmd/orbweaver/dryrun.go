@@ -44,7 +44,7 @@ func (c *crawlCmd) dryRun(w *world) error {
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)
 	for _, url := range c.URLs {
-		e := x.Explain(url, int(c.Depth.n))
+		e := x.Explain(url, c.Depth)
 		if !c.JSON {
 			writeExplanation(out, e)
 		} else if err := lines.Encode(e); err != nil {

@@ -120,7 +120,9 @@ func (w *world) faults() error {
 		for _, f := range p.Command.Flags {
 			bad.add("--"+f.Name, w.read.faultOf(f.Value))
 		}
-		bad.add("", faults(p.Command.Target.Addr().Interface()))
+		for _, a := range p.Command.Positional {
+			bad.add(a.Name, w.read.faultOf(a))
+		}
 	}
 	return bad.err()
 }

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/engine"
 	"orbweaver/engine/fetch/addrguard"
 )
 
 // With --listen 127.0.0.1:0 and --allow-net 127.0.0.0/8, a page could send the crawl to its own control port.
 func TestTheControlPortThatTheSystemPickedIsNotConnectedTo(t *testing.T) {
-	c := &crawlCmd{Config: engine.Config{Dir: t.TempDir()}, Listen: "127.0.0.1:0", AllowNet: []string{"127.0.0.0/8"}}
+	c := &crawlCmd{Listen: "127.0.0.1:0", AllowNet: []string{"127.0.0.0/8"}}
+	c.Config.Dir = t.TempDir()
 	guard, _, err := c.guard(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -100,7 +100,7 @@ func (c *fsckCmd) refused(err error) error {
 // options tell about progress at most every few seconds.
 func (c *fsckCmd) options(w *world) (o engine.RebuildOptions) {
 	if c.crawl.Agent != "" {
-		o.Agent = ownership.Agent{ID: c.crawl.Agent, Capacity: int(c.crawl.Capacity.n)}
+		o.Agent = ownership.Agent{ID: c.crawl.Agent, Capacity: c.crawl.Capacity}
 	}
 	if c.Quiet {
 		return o

@@ -27,14 +27,14 @@ func (*ringCmd) Help() string {
 // assigned is how hosts are assigned to members.
 type assigned struct {
 	Assignment string `help:"How hosts are assigned: consistent hashing or rendezvous hashing." enum:"consistent,rendezvous" default:"consistent"`
-	Replicas   count  `help:"Replicas of a unit of capacity, of consistent hashing; 0 for the default." default:"0" placeholder:"N"`
+	Replicas   int    `help:"Replicas of a unit of capacity, of consistent hashing; 0 for the default." default:"0" placeholder:"N"`
 }
 
 func (a *assigned) assignment(members []ring.Member) (ring.Assignment, error) {
 	if a.Assignment == "rendezvous" {
 		return ring.NewRendezvous(members)
 	}
-	replicas := int(a.Replicas.n)
+	replicas := int(a.Replicas)
 	if replicas == 0 {
 		replicas = ring.DefaultReplicas
 	}
@@ -108,10 +108,10 @@ func ringHost(line []byte) ([]byte, error) {
 
 type ringBalanceCmd struct {
 	assigned
-	Agents []count `help:"Numbers of agents, each measured." default:"4,16,64" placeholder:"N"`
-	Hosts  count   `help:"Hosts." default:"10_000_000" placeholder:"N"`
-	Sets   count   `help:"Sets of identifiers, over which the mean is taken; the worst is that of all." default:"5" placeholder:"N"`
-	Seed   count   `help:"Which hosts." default:"1" placeholder:"N"`
+	Agents []int64 `help:"Numbers of agents, each measured." default:"4,16,64" placeholder:"N"`
+	Hosts  int     `help:"Hosts." default:"10_000_000" placeholder:"N"`
+	Sets   int64   `help:"Sets of identifiers, over which the mean is taken; the worst is that of all." default:"5" placeholder:"N"`
+	Seed   int64   `help:"Which hosts." default:"1" placeholder:"N"`
 	JSON   bool    `help:"Print JSON."`
 }
 
@@ -127,7 +127,7 @@ type ringBalance struct {
 	Assignment string  `json:"assignment"`
 	Agents     int     `json:"agents"`
 	Replicas   int     `json:"replicas,omitempty"`
-	Hosts      int64   `json:"hosts"`
+	Hosts      int     `json:"hosts"`
 	Sets       int64   `json:"sets"`
 	Mean       float64 `json:"mean_deviation"`
 	Worst      float64 `json:"worst_deviation"`
@@ -137,7 +137,7 @@ type ringBalance struct {
 func (c *ringBalanceCmd) Run(w *world) error {
 	var rows []ringBalance
 	for _, n := range c.Agents {
-		row, err := c.row(int(n.n))
+		row, err := c.row(int(n))
 		if err != nil {
 			return usageError{err}
 		}
@@ -158,7 +158,7 @@ func (c *ringBalanceCmd) Run(w *world) error {
 			Runs []ringBalance `json:"runs"`
 		}{worst, rows})
 	}
-	fmt.Fprintf(w.stdout, "%s, %d hosts, %d sets of identifiers\n%8s %9s %9s %9s\n", c.Assignment, c.Hosts.n, c.Sets.n, "agents", "replicas", "mean", "worst")
+	fmt.Fprintf(w.stdout, "%s, %d hosts, %d sets of identifiers\n%8s %9s %9s %9s\n", c.Assignment, c.Hosts, c.Sets, "agents", "replicas", "mean", "worst")
 	for _, r := range rows {
 		fmt.Fprintf(w.stdout, "%8d %9d %8.2f%% %8.2f%%\n", r.Agents, r.Replicas, 100*r.Mean, 100*r.Worst)
 	}
@@ -167,14 +167,14 @@ func (c *ringBalanceCmd) Run(w *world) error {
 
 // row measures one number of agents.
 func (c *ringBalanceCmd) row(n int) (ringBalance, error) {
-	row := ringBalance{Name: fmt.Sprintf("%d agents", n), Assignment: c.Assignment, Agents: n, Hosts: c.Hosts.n, Sets: c.Sets.n}
+	row := ringBalance{Name: fmt.Sprintf("%d agents", n), Assignment: c.Assignment, Agents: n, Hosts: c.Hosts, Sets: c.Sets}
 	if c.Assignment == "consistent" {
-		if row.Replicas = int(c.Replicas.n); row.Replicas == 0 {
+		if row.Replicas = c.Replicas; row.Replicas == 0 {
 			row.Replicas = ring.DefaultReplicas
 		}
 	}
-	hosts := rand.New(rand.NewPCG(uint64(c.Seed.n), 0))
-	for set := range c.Sets.n {
+	hosts := rand.New(rand.NewPCG(uint64(c.Seed), 0))
+	for set := range c.Sets {
 		members := make([]ring.Member, n)
 		for i := range members {
 			members[i] = ring.Member{ID: fmt.Sprintf("agent-%d-%d", set, i), Capacity: 1}
@@ -183,8 +183,8 @@ func (c *ringBalanceCmd) row(n int) (ringBalance, error) {
 		if err != nil {
 			return row, err
 		}
-		b := ring.MeasureBalance(a, int(c.Hosts.n), hosts.Uint64)
-		row.Mean += b.Mean / float64(c.Sets.n)
+		b := ring.MeasureBalance(a, c.Hosts, hosts.Uint64)
+		row.Mean += b.Mean / float64(c.Sets)
 		row.Worst = max(row.Worst, b.Worst)
 	}
 	return row, nil

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 
 	"orbweaver/bench/captures"
 	"orbweaver/bench/hostile"
@@ -22,14 +23,14 @@ import (
 type simCmd struct {
 	World  string `help:"File that describes the world in JSON." placeholder:"FILE"`
 	Faulty bool   `help:"A web with every fault instead of a plain one."`
-	Seed   count  `help:"All that is random comes from here." default:"1" placeholder:"N"`
-	Hosts  count  `help:"Hosts." default:"1000" placeholder:"N"`
-	IPs    count  `name:"ips" help:"Addresses that the hosts share; 0 for one to four hosts." default:"0" placeholder:"N"`
-	Pages  count  `help:"Mean number of pages of a host." default:"20" placeholder:"N"`
-	Most   count  `help:"Pages of the largest host." default:"1000" placeholder:"N"`
+	Seed   int64  `help:"All that is random comes from here." default:"1" placeholder:"N"`
+	Hosts  int    `help:"Hosts." default:"1000" placeholder:"N"`
+	IPs    int    `name:"ips" help:"Addresses that the hosts share; 0 for one to four hosts." default:"0" placeholder:"N"`
+	Pages  int    `help:"Mean number of pages of a host." default:"20" placeholder:"N"`
+	Most   int    `help:"Pages of the largest host." default:"1000" placeholder:"N"`
 
 	Hostile      []string `help:"Serve hostile hosts beside the others: cases by their ids, as H01; list prints those there are. Case H01 has the host h01.test." placeholder:"ID,..."`
-	HostileHosts count    `help:"So many hosts of each case: h01.test, h01-1.test, h01-2.test ..." default:"1" placeholder:"N"`
+	HostileHosts int      `help:"So many hosts of each case: h01.test, h01-1.test, h01-2.test ..." default:"1" placeholder:"N"`
 
 	Proxy  []string `help:"Serve as HTTP proxy on this loopback address; give it several times for several, since each takes some 28,000 connections. ADDR@FILE is on the loopback of another network namespace, such as /proc/PID/ns/net (Linux)." default:"127.0.0.1:8080" placeholder:"ADDR"`
 	HTTP   string   `name:"http" help:"Serve directly by Host field." placeholder:"ADDR"`
@@ -39,18 +40,18 @@ type simCmd struct {
 	Plain  bool     `help:"No pauses: latency, slow pages and stalls take no time."`
 
 	SeedsFile string `help:"Write seeds, one a line." placeholder:"FILE"`
-	SeedCount count  `help:"How many." default:"100" placeholder:"N"`
+	SeedCount int    `help:"How many." default:"100" placeholder:"N"`
 	Log       string `help:"Write arrivals, one JSON object a line." placeholder:"FILE"`
 
-	Judge       []string `help:"At the end, hold this crawl directory against the truth; give it once for each agent of a crawl that has several." placeholder:"DIR" sep:"none"`
-	HostDelay   duration `help:"What the crawler promised, for the verdict." default:"4s" placeholder:"TIME"`
-	IPDelay     duration `name:"ip-delay" help:"The same for addresses." default:"500ms" placeholder:"TIME"`
-	Partial     bool     `help:"The crawl was not meant to end."`
-	Complete    bool     `help:"Without --judge: the crawl was meant to end, so hold what was answered against all that can be reached."`
-	UnderWay    count    `help:"So many answered pages may be missing from a crawl that reached a limit." default:"0" placeholder:"N"`
-	DigestEvery count    `help:"Compare one payload of so many." default:"1" placeholder:"N"`
-	UntilEOF    bool     `name:"until-eof" help:"End when standard input ends, too."`
-	JSON        bool     `help:"Print JSON: addresses at the start, the summary at the end."`
+	Judge       []string      `help:"At the end, hold this crawl directory against the truth; give it once for each agent of a crawl that has several." placeholder:"DIR" sep:"none"`
+	HostDelay   time.Duration `help:"What the crawler promised, for the verdict." default:"4s" placeholder:"TIME"`
+	IPDelay     time.Duration `name:"ip-delay" help:"The same for addresses." default:"500ms" placeholder:"TIME"`
+	Partial     bool          `help:"The crawl was not meant to end."`
+	Complete    bool          `help:"Without --judge: the crawl was meant to end, so hold what was answered against all that can be reached."`
+	UnderWay    int           `help:"So many answered pages may be missing from a crawl that reached a limit." default:"0" placeholder:"N"`
+	DigestEvery int           `help:"Compare one payload of so many." default:"1" placeholder:"N"`
+	UntilEOF    bool          `name:"until-eof" help:"End when standard input ends, too."`
+	JSON        bool          `help:"Print JSON: addresses at the start, the summary at the end."`
 }
 
 // Help shows examples.
@@ -78,11 +79,11 @@ func (c *simCmd) Run(w *world) error {
 		return usageError{err}
 	}
 	o := load.SimOptions{
-		World: world, Seeds: int(c.SeedCount.n), SeedsFile: c.SeedsFile, LogFile: c.Log, JSON: c.JSON, Complete: c.Complete,
+		World: world, Seeds: c.SeedCount, SeedsFile: c.SeedsFile, LogFile: c.Log, JSON: c.JSON, Complete: c.Complete,
 		Listen: load.Options{HTTP: c.HTTP, TLS: c.TLS, DNS: c.DNS, Direct: c.Direct, Plain: c.Plain},
 		Promise: simweb.Promise{
-			HostDelay: c.HostDelay.d, IPDelay: c.IPDelay.d, Partial: c.Partial, UnderWay: int(c.UnderWay.n),
-			DigestEvery: int(c.DigestEvery.n),
+			HostDelay: c.HostDelay, IPDelay: c.IPDelay, Partial: c.Partial, UnderWay: c.UnderWay,
+			DigestEvery: c.DigestEvery,
 		},
 	}
 	if len(c.Hostile) > 0 {
@@ -90,7 +91,7 @@ func (c *simCmd) Run(w *world) error {
 		if err != nil {
 			return usageError{err}
 		}
-		o.Guests, o.More = append(o.Guests, web), web.Seeds(int(c.HostileHosts.n))
+		o.Guests, o.More = append(o.Guests, web), web.Seeds(c.HostileHosts)
 	}
 	if len(c.Proxy) > 0 {
 		o.Listen.Proxy, o.Listen.More = c.Proxy[0], c.Proxy[1:]
@@ -153,8 +154,8 @@ func (c *simCmd) config() (simweb.Config, error) {
 	if c.Faulty {
 		world = simweb.Faulty()
 	}
-	world.Seed, world.Hosts, world.IPs = uint64(c.Seed.n), int(c.Hosts.n), int(c.IPs.n)
-	world.PagesPerHostMean, world.PagesPerHostMax = int(c.Pages.n), int(c.Most.n)
+	world.Seed, world.Hosts, world.IPs = uint64(c.Seed), c.Hosts, c.IPs
+	world.PagesPerHostMean, world.PagesPerHostMax = c.Pages, c.Most
 	if c.Direct {
 		world.AddrBase = "127.1.0.0"
 	}

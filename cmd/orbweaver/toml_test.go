@@ -19,7 +19,7 @@ func configured(dir string, text []byte) error {
 	bad.add("", w.parse([]string{"crawl", "--dir", dir, "--config", file, "http://a.test/"}))
 	bad.add("", w.early.err())
 	if w.applied {
-		bad.add("", faults(w.args.Selected().Target.Addr().Interface()))
+		bad.add("", w.faults())
 	}
 	return bad.err()
 }

@@ -96,7 +96,7 @@ func (x *warcIndexCmd) Run(w *world, c *warcCmd) error { return c.tool(w).Index(
 
 type warcTrainCmd struct {
 	Out   string   `help:"File for the dictionary." required:"" placeholder:"FILE"`
-	Size  size     `help:"Size of the dictionary, at most." default:"64Ki" placeholder:"SIZE" least:"1024" most:"1048576"`
+	Size  int      `type:"size" help:"Size of the dictionary, at most." default:"64Ki" placeholder:"SIZE" least:"1024" most:"1048576"`
 	Files []string `arg:"" help:"WARC files." name:"file"`
 }
 
@@ -109,5 +109,5 @@ func (*warcTrainCmd) Help() string {
 
 // Run trains.
 func (x *warcTrainCmd) Run(w *world, c *warcCmd) error {
-	return c.tool(w).Train(x.Out, int(x.Size.bytes), x.Files...)
+	return c.tool(w).Train(x.Out, x.Size, x.Files...)
 }
