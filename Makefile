@@ -5,12 +5,12 @@ SEED     ?= 1
 FUZZTIME ?= 10s
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 VERSION  ?= 0.1.0
-LDFLAGS   = -s -w -X main.version=$(VERSION)
+LDFLAGS   = -s -w -X main.version=$(VERSION) $(if $(COMMIT),-X main.commit=$(COMMIT))
 
 .DEFAULT_GOAL := build
 .PHONY: outage polite build gen help fmt tidy lint test scenario nightly race fuzz sim crash judge conformance hostile demo bench micro vitro soak million plots pressure realsite others cross release bench-table cover ci clean
 
-build: ## build bin/orbweaver, a static binary
+build: ## build bin/orbweaver, a static binary (COMMIT=hash: for "orbweaver version", outside of a git checkout)
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
 
 gen: ## generate the code of the .proto files again; no protoc is needed

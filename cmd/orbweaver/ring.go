@@ -34,7 +34,7 @@ func (a *assigned) assignment(members []ring.Member) (ring.Assignment, error) {
 	if a.Assignment == "rendezvous" {
 		return ring.NewRendezvous(members)
 	}
-	replicas := int(a.Replicas)
+	replicas := a.Replicas
 	if replicas == 0 {
 		replicas = ring.DefaultReplicas
 	}

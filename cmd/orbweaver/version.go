@@ -2,13 +2,18 @@ package main
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/alecthomas/kong"
 )
 
-// version is set when a release is built (-ldflags "-X main.version=...").
-var version = "0.1.0"
+// version and commit are set by the linker (-ldflags "-X main.version=... -X main.commit=..."). Without a commit the go
+// command's own record is used.
+var (
+	version = "0.1.0"
+	commit  = ""
+)
 
 // versionFlag is --version, which needs no command.
 type versionFlag bool
@@ -31,26 +36,32 @@ func (*versionCmd) Run(w *world) error {
 	return nil
 }
 
-// versionLine is the program's name, its version and the commit that it was built from.
+// versionLine is the program's name, its version, the commit that it was built from and the Go release.
 func versionLine() string {
 	info, _ := debug.ReadBuildInfo()
-	return fmt.Sprintf("orbweaver %s (commit %s)", version, commitOf(info))
+	return fmt.Sprintf("orbweaver %s (commit %s; %s %s/%s)", version, commitOf(commit, info), runtime.Version(),
+		runtime.GOOS, runtime.GOARCH)
 }
 
-// commitOf returns the commit that the go command recorded, and whether files were changed after it. It is "unknown"
-// if the program was built outside of a git checkout.
-func commitOf(info *debug.BuildInfo) string {
-	if info == nil {
-		return "unknown"
+// commitOf returns the commit that the linker was given, else the one that the go command recorded, and whether files
+// were changed after it. The go command records none outside of a git checkout.
+func commitOf(stamped string, info *debug.BuildInfo) string {
+	if stamped != "" {
+		return stamped
 	}
-	revision, modified := "unknown", ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			revision = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			modified = ", modified"
+	revision, modified := "", ""
+	if info != nil {
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision":
+				revision = s.Value
+			case s.Key == "vcs.modified" && s.Value == "true":
+				modified = ", modified"
+			}
 		}
+	}
+	if revision == "" {
+		return "unknown, since this was not built in a git checkout: 'make build COMMIT=HASH' records it"
 	}
 	return revision + modified
 }

@@ -23,15 +23,16 @@ func TestCommitOf(t *testing.T) {
 	checkout := &debug.BuildInfo{Settings: []debug.BuildSetting{revision, clean}}
 	changed := &debug.BuildInfo{Settings: []debug.BuildSetting{revision, modified}}
 	for _, c := range []struct {
-		what, want string
-		info       *debug.BuildInfo
+		what, stamped, want string
+		info                *debug.BuildInfo
 	}{
-		{"a checkout", "0a1b2c", checkout},
-		{"a checkout with changes", "0a1b2c, modified", changed},
-		{"a build outside of git", "unknown", &debug.BuildInfo{}},
-		{"a build without information", "unknown", nil},
+		{"a checkout", "", "0a1b2c", checkout},
+		{"a checkout with changes", "", "0a1b2c, modified", changed},
+		{"a commit for the linker", "3d4e5f", "3d4e5f", checkout},
+		{"a build outside of git", "", "unknown, since", &debug.BuildInfo{}},
+		{"a build without information", "", "unknown, since", nil},
 	} {
-		if got := commitOf(c.info); got != c.want {
+		if got := commitOf(c.stamped, c.info); got != c.want && !strings.HasPrefix(got, c.want+" ") {
 			t.Errorf("%s: got %q, want %q", c.what, got, c.want)
 		}
 	}

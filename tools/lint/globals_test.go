@@ -30,6 +30,7 @@ var globalTables = map[string]string{
 	"bench/scenario/testbed.FirstSeed": "a flag, which package flag sets",
 	"bench/scenario/testbed.SeedCount": "a flag, which package flag sets",
 	"bench/throughput.words":           "the words of fabricated paths",
+	"cmd/orbweaver.commit":             "set by the linker",
 	"cmd/orbweaver.version":            "set by the linker",
 	"engine/parse.alphabets":           "commonest letters by character set",
 	"engine/parse.c1Controls":          "what the C1 numbers mean in references",
