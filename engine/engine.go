@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +24,7 @@ import (
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/recrawl"
+	"orbweaver/engine/report"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
@@ -98,24 +98,16 @@ type Engine struct {
 
 	fetching, pagesOut, frontWant atomic.Int64
 	seeded                        atomic.Bool
-	resumed                       int
-	pass                          int   // from 0
 	storedBefore                  int64 // bytes of WARC files that earlier runs left
 	unclean                       bool
 	opening                       Opening
 
 	feedWake, distWake chan struct{}
 	hungry             chan struct{}
-	stopping           chan struct{}
-	stopOnce           sync.Once
 
-	mu      sync.Mutex
-	status  lifecycle.State
-	reason  string
-	stalled *ending.TroubleReport // why the crawl has stalled; nil if it has not
-	lost    error                 // why this agent has no place among the others
-	over    bool                  // the directory held a finished crawl: Run has nothing to do
-	cancel  context.CancelCauseFunc
+	run     *lifecycle.Run
+	over    bool // the directory held a finished crawl: Run has nothing to do
+	reports *report.Collector
 }
 
 func (e *Engine) frontierDir() string { return e.cfg.Dir + "/frontier" }
@@ -181,10 +173,10 @@ func (e *Engine) mayBegin() error {
 
 func newEngine(cfg Config, seams Seams) *Engine {
 	return &Engine{
-		cluster: alone{}, cfg: cfg, seams: seams, status: lifecycle.Running, previous: recrawl.FirstPass{},
+		cluster: alone{}, cfg: cfg, seams: seams, run: lifecycle.NewRun(), previous: recrawl.FirstPass{},
 		feedWake: make(chan struct{}, 1), distWake: make(chan struct{}, 1),
-		hungry: make(chan struct{}, 1), stopping: make(chan struct{}),
-		rules: site.NewRulesPool(cfg.RulesMemory()), finished: journal.NewFinishedURLs(),
+		hungry: make(chan struct{}, 1),
+		rules:  site.NewRulesPool(cfg.RulesMemory()), finished: journal.NewFinishedURLs(),
 		aloft: attempt.NewInFlight(), unresolved: sites.NewUnresolvedQueue(), seeds: new(filter.Seeds),
 		servers: outage.NewNameServers(seams.Resolver, seams.Log.Warn), scarce: &outage.Shortage{Warn: seams.Log.Warn},
 		clamps:  &settings.ClampLog{Warn: seams.Log.Warn},
@@ -217,8 +209,7 @@ func (e *Engine) openAll(m *manifest.Manifest) error {
 			return err
 		}
 	}
-	e.resumed, e.pass = m.Resumed+1, m.Pass
-	m.Resumed = e.resumed
+	m.Resumed++
 	m.Filtered = m.Filtered || e.cfg.Filters.Store != filter.All
 	added, err := admission.KeepSeeds(e.seams.FS, e.frontierDir(), e.cfg.Seeds, e.seams.Log)
 	if err != nil {
@@ -341,7 +332,7 @@ func (e *Engine) assemble(m *manifest.Manifest) {
 	l.SlowSync.Warn = e.seams.Log.Warn
 	e.live = settings.NewLive(cfg.Politeness, e.hostRules)
 	e.live.Fetch.Store(e.filters.fetch)
-	e.limits = newLimits(cfg, m.Counters.Stored(), e.finish)
+	e.limits = newLimits(cfg, m.Counters.Stored(), e.run.Finish)
 	leases := cfg.Workers.Fetchers + max(cfg.Workers.Fetchers/2, 64)
 	e.todo = mpmc.New[visit.Visit](leases - cfg.Workers.Fetchers)
 	e.done = visit.NewResultQueue(2 * leases)
@@ -368,7 +359,7 @@ func (e *Engine) assemble(m *manifest.Manifest) {
 		ledger: l, bench: e.bench, hosts: e.hosts, ready: e.ready, virt: e.virt, queues: sites.NewDiskQueues(e.virt), unresolved: e.unresolved,
 		under: e.under, gate: e.gate,
 		frontWant: &e.frontWant, wake: e.distWake, hungry: e.hungry, feed: wakeFeed, pending: e.sieve.Pending,
-		pagesOut: &e.pagesOut, seeded: &e.seeded, stall: ending.NewStallDetector(e.bench, e.live, &l.Count, cfg.Limits.StallWait, wakeFeed), servers: e.servers, finish: e.finish,
+		pagesOut: &e.pagesOut, seeded: &e.seeded, stall: ending.NewStallDetector(e.bench, e.live, &l.Count, cfg.Limits.StallWait, wakeFeed), servers: e.servers, finish: e.run.Finish,
 		siteItems: cfg.Workers.SiteItems, cluster: e.cluster,
 		traps: e.traps, frontier: e.frontier, log: e.log, skipped: e.skipped, repeats: cfg.Traps.MaxPathRepeats, live: e.live,
 	}
@@ -393,6 +384,7 @@ func (e *Engine) assemble(m *manifest.Manifest) {
 		dist: e.dist, robots: e.returner, log: e.seams.Log, wake: wakeDist, lose: e.lose,
 	})
 	e.points = e.newCheckpointer(m)
+	e.reports = e.newCollector(m)
 }
 
 // diskMost is what the crawl might write at once: a merge of the sieve's whole store, beside what everything else
@@ -411,7 +403,7 @@ func (e *Engine) begin(m *manifest.Manifest, moreSeeds bool) error {
 		if left {
 			e.seams.Log.Warn("this agent has left the crawl for good: to come back it needs a new directory", "dir", e.cfg.Dir)
 		}
-		e.status, e.reason = lifecycle.Finished, m.Reason
+		e.run.SetState(lifecycle.Finished, m.Reason)
 		e.ledger.Journal = nil
 		return nil
 	}
@@ -462,6 +454,6 @@ func (e *Engine) closeRooms() error {
 	if e.lock != nil {
 		errs = append(errs, e.lock.Close())
 	}
-	*e = Engine{cluster: alone{}, cfg: e.cfg, seams: e.seams, status: e.status, reason: e.reason}
+	*e = Engine{cluster: alone{}, cfg: e.cfg, seams: e.seams, run: e.run}
 	return errors.Join(errs...)
 }

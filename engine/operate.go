@@ -18,6 +18,9 @@ import (
 // pauseReason is what the operator's pause is called in report.json.
 const pauseReason = "paused by the operator"
 
+// Opening says how the Open went.
+func (e *Engine) Opening() Opening { return e.opening }
+
 // Pause stops new exchanges until Resume; those under way end. It reports whether the crawl was running.
 func (e *Engine) Pause() bool { return e.gate.Shut(pauseReason) }
 
@@ -25,20 +28,20 @@ func (e *Engine) Pause() bool { return e.gate.Shut(pauseReason) }
 func (e *Engine) Resume() bool { return e.gate.Open(pauseReason) }
 
 // Stop ends the crawl in order; it can be resumed later.
-func (e *Engine) Stop() { e.finish(lifecycle.ReasonSignal) }
+func (e *Engine) Stop() { e.run.Finish(lifecycle.ReasonSignal) }
 
 // Leave ends this agent's part in the crawl for good: what it has queued goes to the other agents, with all that they
 // must know of it. It returns when that has begun; Run returns when it is done, in the state "finished". An error says
 // why it cannot be: ErrNoAgents, ErrNobodyThere, ErrFormer, or an agent that does not answer; then nothing has changed.
 func (e *Engine) Leave(ctx context.Context) error {
-	if e.cluster.IsShared() && (e.isStopping() || e.cluster.IsOver()) {
+	if e.cluster.IsShared() && (e.run.IsStopping() || e.cluster.IsOver()) {
 		return errEnding
 	}
 	if err := e.cluster.MayLeave(ctx); err != nil {
 		return err
 	}
 	e.cluster.Leave()
-	e.finish(lifecycle.ReasonLeft)
+	e.run.Finish(lifecycle.ReasonLeft)
 	return nil
 }
 
@@ -107,7 +110,7 @@ func (e *Engine) AddURLs(ctx context.Context, urls iter.Seq[string]) (added int,
 	}
 	notify.Send(e.distWake)
 	if added == 0 {
-		if e.isStopping() {
+		if e.run.IsStopping() {
 			err = errEnding
 		}
 		return 0, errors.Join(faults.err(), err)
@@ -119,7 +122,7 @@ func (e *Engine) AddURLs(ctx context.Context, urls iter.Seq[string]) (added int,
 func (e *Engine) addSeed(d *admission.Scratch, url []byte) bool {
 	e.ledger.Steps.Begin()
 	defer e.ledger.Steps.End()
-	if e.isStopping() {
+	if e.run.IsStopping() {
 		return false
 	}
 	e.frontier.Add(d, url, queued.URL{Seed: true})
@@ -152,7 +155,7 @@ func (e *Engine) Checkpoint(ctx context.Context) error {
 	reply := make(chan error, 1)
 	select {
 	case e.points.Requests() <- reply:
-	case <-e.stopping:
+	case <-e.run.Stopping():
 		return nil // the last cut is near
 	case <-ctx.Done():
 		return ctx.Err()

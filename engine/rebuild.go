@@ -337,9 +337,9 @@ func (e *Engine) saveRebuild(r *rebuilder) error {
 	if err := checkpoint.SaveCache(r.fs, e.frontierDir(), l.Generation, e.frontier.Cache); err != nil {
 		return err
 	}
-	e.setState(lifecycle.Stopped, lifecycle.ReasonRebuilt)
+	e.run.SetState(lifecycle.Stopped, lifecycle.ReasonRebuilt)
 	e.pool.Close()
-	return errors.Join(e.ledger.Writer.Close(), e.writeReport())
+	return errors.Join(e.ledger.Writer.Close(), e.writeReport(e.Report()))
 }
 
 // sum says what came of it.

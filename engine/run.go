@@ -20,6 +20,7 @@ import (
 	"orbweaver/engine/outage"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/report"
 	"orbweaver/internal/notify"
 	"orbweaver/internal/throttle"
 	"orbweaver/internal/vfs"
@@ -43,9 +44,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	forever := context.WithoutCancel(ctx)
 	abort, cancel := context.WithCancelCause(forever) // aborts exchanges and ends the drain loops
 	defer cancel(nil)
-	e.mu.Lock()
-	e.cancel = cancel
-	e.mu.Unlock()
+	e.run.OnAbort(func() { cancel(errDrain) })
 
 	intakeCtx, stopIntake := context.WithCancel(abort)
 	defer stopIntake()
@@ -65,15 +64,15 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	returning.Go("return", func() error { return e.returner.run(forever) })
 	if e.cluster.IsLeaving() { // it had begun to before it was stopped
-		e.finish(lifecycle.ReasonLeft)
+		e.run.Finish(lifecycle.ReasonLeft)
 	}
 
 	select {
 	case <-ctx.Done():
-		e.finish(lifecycle.ReasonSignal)
-	case <-e.stopping:
+		e.run.Finish(lifecycle.ReasonSignal)
+	case <-e.run.Stopping():
 	case <-abort.Done():
-		e.finish(lifecycle.ReasonSignal)
+		e.run.Finish(lifecycle.ReasonSignal)
 	}
 	stopIntake()
 	drain := time.AfterFunc(drainMax, func() {
@@ -130,11 +129,7 @@ func (e *Engine) depart(ctx, abort context.Context) error {
 	if err == nil {
 		return nil
 	}
-	e.mu.Lock()
-	if e.reason == lifecycle.ReasonLeft {
-		e.reason = lifecycle.ReasonSignal
-	}
-	e.mu.Unlock()
+	e.run.ReplaceReason(lifecycle.ReasonLeft, lifecycle.ReasonSignal)
 	if errors.Is(err, errDeparture) || errors.Is(err, outage.ErrFullAtStop) || abort.Err() != nil {
 		return nil //nolint:nilerr // the crawl has stopped; who aborted it says why
 	}
@@ -145,25 +140,13 @@ func (e *Engine) depart(ctx, abort context.Context) error {
 // hosts are another's.
 func (e *Engine) lose(why error) {
 	e.seams.Log.Error("this agent stops: it cannot go on beside the others", "error", why)
-	e.mu.Lock()
-	e.lost = fmt.Errorf("%w: %w", cluster.ErrLost, why)
-	e.mu.Unlock()
-	e.abort(lifecycle.ReasonLost)
+	e.run.Abort(lifecycle.ReasonLost, fmt.Errorf("%w: %w", cluster.ErrLost, why))
 }
 
 var errDrain = errors.New("engine: exchanges still under way when the time to stop was over were aborted")
 
 // Abort ends exchanges under way at once; the URLs stay queued. It is what a second signal asks for.
-func (e *Engine) Abort() { e.abort(lifecycle.ReasonSignal) }
-
-func (e *Engine) abort(reason string) {
-	e.finish(reason)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.cancel != nil {
-		e.cancel(errDrain)
-	}
-}
+func (e *Engine) Abort() { e.run.Abort(lifecycle.ReasonSignal, nil) }
 
 // group starts goroutines whose first error aborts everything.
 func (e *Engine) group(ctx context.Context, cancel context.CancelCauseFunc) *failGroup {
@@ -217,7 +200,7 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 			f.notBefore = due
 		}
 	}
-	if e.resumed > 0 {
+	if e.points.Last().Resumed > 0 {
 		e.dist.stall.RetryAll(time.Now())
 	}
 	g.Go("feed", func() error { return f.run(ctx) })
@@ -258,9 +241,9 @@ func (e *Engine) startLate(ctx context.Context, g *failGroup) {
 			watch.Check(time.Now())
 			notify.Send(e.log.WriteDue)
 			if reason := e.limitReached(); reason != "" {
-				e.finish(reason)
+				e.run.Finish(reason)
 			}
-			return e.tellReport(&unreported)
+			return e.refreshReport(&unreported)
 		})
 	})
 	if e.cfg.Limits.MaxTime > 0 {
@@ -269,7 +252,7 @@ func (e *Engine) startLate(ctx context.Context, g *failGroup) {
 			defer timer.Stop()
 			select {
 			case <-timer.C:
-				e.finish(lifecycle.ReasonMaxTime)
+				e.run.Finish(lifecycle.ReasonMaxTime)
 			case <-ctx.Done():
 			}
 			return nil
@@ -329,7 +312,7 @@ func (e *Engine) fetchersCrawl() *fetchers.Crawl {
 		},
 		Store: e.ledger, InFlight: e.aloft, Finished: e.finished, Log: e.log, Live: e.live, Lists: e.filters.lists,
 		Rules: e.rules, Jars: e.jars, Previous: e.previous, Quotas: e.quotas, Network: e.network, Shortage: e.scarce,
-		Clamps: e.clamps, Cluster: e.cluster, Dialer: e.seams.Dialer, Exchanging: &e.fetching, Stopping: e.stopping,
+		Clamps: e.clamps, Cluster: e.cluster, Dialer: e.seams.Dialer, Exchanging: &e.fetching, Stopping: e.run.Stopping(),
 	}
 }
 
@@ -366,25 +349,6 @@ func (e *Engine) parsing() *parsers.Crawl {
 	}
 }
 
-// finish begins the end of the crawl; the first reason stands.
-func (e *Engine) finish(reason string) {
-	e.stopOnce.Do(func() {
-		e.mu.Lock()
-		e.reason = reason
-		e.mu.Unlock()
-		close(e.stopping)
-	})
-}
-
-func (e *Engine) isStopping() bool {
-	select {
-	case <-e.stopping:
-		return true
-	default:
-		return false
-	}
-}
-
 // conclude finishes the archive, takes the last cut and writes the report. A full disk makes it wait for room until ctx
 // ends, or, if that is what ended the crawl, until the time to stop is over.
 func (e *Engine) conclude(ctx, abort context.Context, err error) error {
@@ -394,9 +358,7 @@ func (e *Engine) conclude(ctx, abort context.Context, err error) error {
 	if errors.Is(err, errDrain) {
 		err = nil
 	}
-	e.mu.Lock()
-	reason, lost := e.reason, e.lost
-	e.mu.Unlock()
+	_, reason := e.run.State()
 	state := lifecycle.Finished
 	switch {
 	case err != nil:
@@ -407,10 +369,7 @@ func (e *Engine) conclude(ctx, abort context.Context, err error) error {
 		state, reason = ending.StateOf(&c, !e.cluster.IsShared(), e.hosts.countGivenUp)
 	case reason == lifecycle.ReasonStalled:
 		state = lifecycle.Stalled
-		t := e.trouble.Stalled(e.seams.Log.Warn)
-		e.mu.Lock()
-		e.stalled = t
-		e.mu.Unlock()
+		e.trouble.Stalled(e.seams.Log.Warn)
 	}
 	if err == nil {
 		err = e.patiently(ctx, e.ledger.Writer.Close)
@@ -432,13 +391,13 @@ func (e *Engine) conclude(ctx, abort context.Context, err error) error {
 	e.pool.Close()
 	e.log.Flush()
 	if err == nil {
-		err = e.patiently(ctx, func() error { return e.writeLastReport(state, reason) })
+		err = e.patiently(ctx, func() error { return e.writeReport(e.Report().End(state, reason)) })
 	} else {
-		err = vfs.JoinCauses(err, e.writeLastReport(state, reason))
+		err = vfs.JoinCauses(err, e.writeReport(e.Report().End(state, reason)))
 	}
-	e.setState(state, reason)
+	e.run.SetState(state, reason)
 	if reason == lifecycle.ReasonLost {
-		err = vfs.JoinCauses(lost, err)
+		err = vfs.JoinCauses(e.run.Cause(), err)
 	}
 	return err
 }
@@ -448,10 +407,10 @@ func (e *Engine) stayOver() error {
 	if err := e.ledger.Writer.Close(); err != nil {
 		return err
 	}
-	if r, err := ReadReport(e.seams.FS, e.cfg.Dir); err == nil && r.State == lifecycle.Finished {
+	if r, err := report.Read(e.seams.FS, e.cfg.Dir); err == nil && r.State == lifecycle.Finished {
 		return nil
 	}
-	return e.writeReport()
+	return e.writeReport(e.Report())
 }
 
 // patiently calls f until the disk has room for it.
@@ -465,21 +424,4 @@ func (e *Engine) patiently(ctx context.Context, f func() error) error {
 			return err
 		}
 	}
-}
-
-func (e *Engine) setState(s lifecycle.State, reason string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.status, e.reason = s, reason
-}
-
-func (e *Engine) state() (lifecycle.State, string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.status == lifecycle.Running {
-		if reason := e.gate.Reason(); reason != "" {
-			return lifecycle.Paused, reason
-		}
-	}
-	return e.status, e.reason
 }

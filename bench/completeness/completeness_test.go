@@ -13,6 +13,7 @@ import (
 	"orbweaver/bench/simweb/guest"
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 )
 
 func TestCompleteness_rustdoc(t *testing.T) { judge(t, "rustdoc", 9900) }
@@ -72,7 +73,7 @@ func judge(t *testing.T, name string, least int) {
 
 // crawl crawls a guest with the default settings; call it inside a bubble. Sizes of memory have no effect on what is
 // fetched.
-func crawl(t *testing.T, site guest.Guest) engine.Report {
+func crawl(t *testing.T, site guest.Guest) report.Report {
 	t.Helper()
 	rig, err := testbed.NewRig(simweb.Config{Hosts: 1, PagesPerHostMean: 1}, false)
 	if err != nil {

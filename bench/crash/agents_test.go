@@ -16,6 +16,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 )
 
@@ -72,7 +73,7 @@ func share(t *testing.T, w *simweb.World, from *Image, cam *camera) *result {
 	return r
 }
 
-func isStalled(r engine.Report) bool { return r.State == lifecycle.Stalled }
+func isStalled(r report.Report) bool { return r.State == lifecycle.Stalled }
 
 // together runs both agents until they end.
 func (r *result) together(
@@ -80,7 +81,7 @@ func (r *result) together(
 	w *simweb.World,
 	log *simweb.Log,
 	fsys vfs.FS,
-) (reports []engine.Report) {
+) (reports []report.Report) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	meet := newMeeting()
@@ -108,7 +109,7 @@ func (r *result) agent(
 	fsys vfs.FS,
 	seat *chair,
 	dir string,
-) (report engine.Report, err error) {
+) (report report.Report, err error) {
 	cfg := agentConfig(rig)
 	cfg.Dir = dir
 	seams := rig.Seams(fsys)
@@ -145,7 +146,7 @@ func (r *result) judgeAll(
 	log *simweb.Log,
 	disk *vfs.Mem,
 	from *Image,
-	reports []engine.Report,
+	reports []report.Report,
 ) {
 	t.Helper()
 	for _, rep := range reports {

@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/parsers"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 )
 
@@ -82,7 +83,7 @@ func config(rig *testbed.Rig) engine.Config {
 
 // result is what a crawl came to.
 type result struct {
-	report engine.Report
+	report report.Report
 	pages  map[string]bool // stored with status 200
 	again  int             // pages fetched once more than needed
 	faults []string

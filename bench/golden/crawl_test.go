@@ -17,6 +17,7 @@ import (
 	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 	"orbweaver/engine/skipped"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -139,7 +140,7 @@ func (c *crawl) leftOut(t *testing.T) map[string]bool {
 }
 
 // finish runs a crawl to its end, and checks the counts.
-func (c *crawl) finish(t *testing.T) engine.Report {
+func (c *crawl) finish(t *testing.T) report.Report {
 	t.Helper()
 	r := c.run(t)
 	var outcomes int64

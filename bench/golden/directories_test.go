@@ -14,6 +14,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/parsers"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -31,16 +32,16 @@ type directory struct {
 
 // ending is how a crawl came to be as it is in its directory.
 type ending struct {
-	when func(r *engine.Report) bool // it stopped as soon as its report was so; nil: it came to its end
+	when func(r *report.Report) bool // it stopped as soon as its report was so; nil: it came to its end
 	kill bool                        // by SIGKILL, in place of an orderly stop
 }
 
 // leavesOut says that URLs were left out, while hosts are on disk.
-func leavesOut(r *engine.Report) bool { return r.Outcomes["novelty"] > 0 && r.HostsCold > 0 }
+func leavesOut(r *report.Report) bool { return r.Outcomes["novelty"] > 0 && r.HostsCold > 0 }
 
 // pagesStored says that so many pages are stored.
-func pagesStored(n int64) func(*engine.Report) bool {
-	return func(r *engine.Report) bool { return r.PagesStored >= n }
+func pagesStored(n int64) func(*report.Report) bool {
+	return func(r *report.Report) bool { return r.PagesStored >= n }
 }
 
 // The files of a golden directory beside the crawl.
@@ -255,10 +256,10 @@ func (d *directory) dictionary(t *testing.T) []byte {
 }
 
 // run runs a crawl to its end, and gives its report.
-func (c *crawl) run(t *testing.T) engine.Report { return c.runFor(t, ending{}) }
+func (c *crawl) run(t *testing.T) report.Report { return c.runFor(t, ending{}) }
 
 // runFor runs a crawl up to an ending. What a killed crawl does after that moment reaches neither the disk nor the web.
-func (c *crawl) runFor(t *testing.T, end ending) engine.Report {
+func (c *crawl) runFor(t *testing.T, end ending) report.Report {
 	t.Helper()
 	e, err := engine.Open(c.cfg, c.rig.Seams(c.disk))
 	if err != nil {
@@ -291,7 +292,7 @@ func (c *crawl) runFor(t *testing.T, end ending) engine.Report {
 }
 
 // waitFor waits until a report is as wanted, and fails the test if the crawl ends before.
-func waitFor(t *testing.T, e *engine.Engine, when func(*engine.Report) bool, done chan error) bool {
+func waitFor(t *testing.T, e *engine.Engine, when func(*report.Report) bool, done chan error) bool {
 	t.Helper()
 	for {
 		select {

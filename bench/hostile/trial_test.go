@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine/fsck"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/parsers"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -21,14 +22,14 @@ import (
 // trial is a crawl of a case and of a small honest web beside it, in virtual time, that has ended.
 type trial struct {
 	*testing.T
-	report  engine.Report
+	report  report.Report
 	cfg     engine.Config
 	disk    *vfs.Mem
 	began   time.Time
 	lines   []line
 	records map[string][]*warc.RecordRead // responses, revisits and resources with their blocks, by URL
 	said    string                        // by the engine, in its log
-	honest  *engine.Report                // see alone
+	honest  *report.Report                // see alone
 }
 
 // line is one attempt in crawl.log.
@@ -42,7 +43,7 @@ type line struct {
 }
 
 // alone is the report of a crawl of the honest web alone: it has some links, too, that lead nowhere.
-func (tr *trial) alone() *engine.Report {
+func (tr *trial) alone() *report.Report {
 	tr.Helper()
 	if tr.honest == nil {
 		rig, err := testbed.NewRig(honest(), false)

@@ -13,6 +13,7 @@ import (
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/report"
 	"orbweaver/internal/cputime"
 )
 
@@ -133,7 +134,7 @@ func (w *fabricatedWeb) watch(ctx context.Context, e *engine.Engine, end func(),
 }
 
 // point marks a Point and prints it.
-func (w *fabricatedWeb) point(r *engine.Report) {
+func (w *fabricatedWeb) point(r *report.Report) {
 	p := w.meter.Mark(r.URLsAdmitted)
 	_, rss := w.o.Usage()
 	fmt.Fprintf(w.o.Progress, "%d URLs known on %d hosts, %d pages fetched, %.0f pages/s, %.1f CPU us a page, "+

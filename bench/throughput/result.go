@@ -4,6 +4,7 @@ import (
 	"orbweaver/bench/components"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
+	"orbweaver/engine/report"
 	"orbweaver/warc"
 )
 
@@ -20,7 +21,7 @@ type Result struct {
 	Level          int           `json:"gzip_level"`
 	Opening        Opening       `json:"opening"`
 	Garbage        Garbage       `json:"garbage"`
-	Report         engine.Report `json:"report"`
+	Report         report.Report `json:"report"`
 	Archive        *warc.Report  `json:"archive,omitempty"`
 
 	*Judged     // of the simulated web
@@ -56,7 +57,7 @@ type Comparison struct {
 }
 
 // measure fills in what the engine reports. before is the number of pages of earlier runs.
-func (r *Result) measure(report *engine.Report, garbage Garbage, before int64) {
+func (r *Result) measure(report *report.Report, garbage Garbage, before int64) {
 	r.Report, r.Garbage, r.Pages = *report, garbage, pages(report)
 	r.Garbage.Pages = r.Pages - before
 	r.PagesPerSecond = float64(r.Pages) / max(report.WallSeconds, 1e-9)

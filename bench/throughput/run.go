@@ -11,6 +11,7 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/report"
 	"orbweaver/internal/cputime"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -82,7 +83,7 @@ func crawl(ctx context.Context, o *Options, w openWeb, r *Result) error {
 }
 
 // pages is the number of pages that were fetched.
-func pages(r *engine.Report) int64 { return r.PagesStored + r.RevisitsStored + r.PagesNotStored }
+func pages(r *report.Report) int64 { return r.PagesStored + r.RevisitsStored + r.PagesNotStored }
 
 // verify reads the whole archive: framing, fields, digests, references.
 func verify(dir string) (*warc.Report, error) {

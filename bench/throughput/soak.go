@@ -15,6 +15,7 @@ import (
 
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -192,7 +193,7 @@ func (s *soak) verify(name string) bool {
 	return true
 }
 
-func (s *soak) result(r *engine.Report) *SoakResult {
+func (s *soak) result(r *report.Report) *SoakResult {
 	pages := r.PagesStored + r.RevisitsStored
 	res := &SoakResult{
 		Name: "soak", Pages: pages, Rate: float64(pages) / max(r.WallSeconds,

@@ -14,6 +14,7 @@ import (
 	"orbweaver/bench/simweb/guest"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 )
 
@@ -83,7 +84,7 @@ func (w *web) open(t testing.TB, cfg engine.Config, fsys vfs.FS) *engine.Engine 
 }
 
 // crawl crawls a case in virtual time; call it inside a bubble.
-func (w *web) crawl(t testing.TB, change func(*engine.Config)) engine.Report {
+func (w *web) crawl(t testing.TB, change func(*engine.Config)) report.Report {
 	t.Helper()
 	cfg := config(w.c.Seeds)
 	change(&cfg)

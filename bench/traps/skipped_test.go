@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/fsck"
 	"orbweaver/engine/inspect"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 	"orbweaver/engine/skipped"
 	"orbweaver/internal/vfs"
 )
@@ -21,7 +22,7 @@ const (
 )
 
 // run runs a crawl on a disk to its end.
-func (w *web) run(t *testing.T, disk vfs.FS, change func(*engine.Config)) engine.Report {
+func (w *web) run(t *testing.T, disk vfs.FS, change func(*engine.Config)) report.Report {
 	t.Helper()
 	cfg := config(w.c.Seeds)
 	cfg.Traps.TrapFloor = smallFloor
@@ -53,7 +54,7 @@ func listed(t *testing.T, disk vfs.FS) map[string]skipped.URL {
 }
 
 // balanced says that every admitted URL has one outcome, and that the list is as long as its count.
-func balanced(t *testing.T, r *engine.Report, list int) {
+func balanced(t *testing.T, r *report.Report, list int) {
 	t.Helper()
 	sum, skipped := int64(0), int64(0)
 	for _, n := range r.Outcomes {

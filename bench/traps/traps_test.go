@@ -11,6 +11,7 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 	"orbweaver/internal/invariants"
 )
 
@@ -59,12 +60,12 @@ func caseOf(t *testing.T, id string) Case {
 }
 
 // judge crawls a case in virtual time: every honest page is fetched, and a bounded number of trap pages is.
-func judge(t *testing.T, id string, change func(*engine.Config), check func(w *web, r engine.Report)) {
+func judge(t *testing.T, id string, change func(*engine.Config), check func(w *web, r report.Report)) {
 	t.Helper()
 	judgeCase(t, caseOf(t, id), change, check)
 }
 
-func judgeCase(t *testing.T, c Case, change func(*engine.Config), check func(w *web, r engine.Report)) {
+func judgeCase(t *testing.T, c Case, change func(*engine.Config), check func(w *web, r report.Report)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(t, c)
@@ -106,9 +107,9 @@ func judgeCase(t *testing.T, c Case, change func(*engine.Config), check func(w *
 }
 
 // refused says that the crawl counted what it left out, by the name of an outcome or of a rule.
-func refused(t *testing.T, what string) func(*web, engine.Report) {
+func refused(t *testing.T, what string) func(*web, report.Report) {
 	t.Helper()
-	return func(_ *web, r engine.Report) {
+	return func(_ *web, r report.Report) {
 		if r.Outcomes[what]+r.Skipped[what] == 0 {
 			t.Errorf("nothing is counted as %s: %v, %v", what, r.Outcomes, r.Skipped)
 		}
@@ -169,7 +170,7 @@ func TestHostile_T02_sessionsInURLsAreBounded(t *testing.T) {
 
 func TestHostile_T02_parametersThatAreNamedAreNeverAskedFor(t *testing.T) {
 	judge(t, "T02", func(c *engine.Config) { c.Admission.StripParams = []string{"session"} }, func(w *web,
-		_ engine.Report) {
+		_ report.Report) {
 		if s := w.Score(); s.Trap > 0 {
 			t.Errorf("%d pages were asked for twice", s.Trap)
 		}
@@ -191,7 +192,7 @@ func TestHostile_T03_pathsThatGrowAreBounded(t *testing.T) {
 }
 
 func TestHostile_T03_theLimitOfAURLsLengthEndsAGrowingPath(t *testing.T) {
-	judge(t, "T03", nil, func(w *web, r engine.Report) {
+	judge(t, "T03", nil, func(w *web, r report.Report) {
 		if n := w.Score().Trap; n > 250 || r.Dropped["too-long"] == 0 {
 			t.Errorf("%d trap pages were fetched, dropped: %v", n, r.Dropped)
 		}
@@ -212,7 +213,7 @@ func TestHostile_D10_aWildcardZoneIsAskedForNoMoreNamesThanSites(t *testing.T) {
 		t,
 		"T05",
 		func(c *engine.Config) { c.Limits.MaxHostsPerDomain, c.Traps.Novelty = 50, engine.NoveltyOff },
-		func(w *web, r engine.Report) {
+		func(w *web, r report.Report) {
 			s, questions := w.Score(), w.net.Stats().Questions
 			if s.Hosts > 51 || questions > 6*51 || r.Outcomes["quota-domain"] == 0 {
 				t.Errorf("%d hosts and %d questions; %v", s.Hosts, questions, r.Outcomes)
@@ -252,7 +253,7 @@ func TestHostile_T08_aFarmOnFewAddressesHasALimit(t *testing.T) {
 }
 
 func TestHostile_T09_onePageUnderManyURLsIsStoredOnce(t *testing.T) {
-	judge(t, "T09", nil, func(w *web, r engine.Report) {
+	judge(t, "T09", nil, func(w *web, r report.Report) {
 		if s := w.Score(); r.RevisitsStored < int64(s.Trap)-1 {
 			t.Errorf("%d revisits of %d copies; %v", r.RevisitsStored, s.Trap, r.Outcomes)
 		}
@@ -264,7 +265,7 @@ func TestHostile_T10_redirectsToOneVictimAreBounded(t *testing.T) {
 }
 
 func TestHostile_R08_theVictimOfAFarmIsAskedAsPolitelyAsAnybody(t *testing.T) {
-	judge(t, "T10", nil, func(w *web, _ engine.Report) {
+	judge(t, "T10", nil, func(w *web, _ report.Report) {
 		asked := w.times["victim.test"]
 		if len(asked) == 0 {
 			t.Error("the victim was never asked")
@@ -291,7 +292,7 @@ func TestHostile_R02_chainsWhoseQueryGrowsAreBounded(t *testing.T) {
 }
 
 func TestALargeHonestSiteLosesNothing(t *testing.T) {
-	judge(t, "LARGE", nil, func(_ *web, r engine.Report) {
+	judge(t, "LARGE", nil, func(_ *web, r report.Report) {
 		if r.Outcomes["novelty"] > 0 {
 			t.Errorf("outcomes %v", r.Outcomes)
 		}

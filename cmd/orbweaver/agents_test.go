@@ -11,8 +11,8 @@ import (
 
 	"orbweaver/bench/captures"
 	"orbweaver/bench/simweb"
-	"orbweaver/engine"
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 )
 
@@ -75,9 +75,9 @@ func (w *web) agent(dir, name, at, join string, more ...string) []string {
 // peers is what a report says of the agents.
 func peers(t *testing.T, dir string) map[string]any {
 	t.Helper()
-	p, ok := report(t, dir)["peers"].(map[string]any)
+	p, ok := readReport(t, dir)["peers"].(map[string]any)
 	if !ok {
-		t.Fatalf("report.json has no peers: %v", report(t, dir))
+		t.Fatalf("report.json has no peers: %v", readReport(t, dir))
 	}
 	return p
 }
@@ -93,7 +93,7 @@ func (w *web) share(t *testing.T, first, second []string, one, other string) {
 	w.once(t, one, other)
 	sent, received := int64(0), int64(0)
 	for _, dir := range []string{one, other} {
-		m, p := report(t, dir), peers(t, dir)
+		m, p := readReport(t, dir), peers(t, dir)
 		balanced(t, m)
 		if m["state"] != "finished" || number(t, m, "pages_stored") == 0 || number(t, p, "waiting") != 0 {
 			t.Errorf("%s: %v", dir, m)
@@ -177,13 +177,13 @@ func TestACrawlAloneDoesNotLeave(t *testing.T) {
 }
 
 // reported is a crawl of which there is one report.
-type reported engine.Report
+type reported report.Report
 
-func (r reported) Report() engine.Report { return engine.Report(r) }
+func (r reported) Report() report.Report { return report.Report(r) }
 
 // The line of progress says how many agents there are, when there are several.
 func TestProgressBesideOthers(t *testing.T) {
-	r := engine.Report{PagesStored: 10, Waiting: "nothing"}
+	r := report.Report{PagesStored: 10, Waiting: "nothing"}
 	for _, c := range []struct {
 		peers *cluster.StatusReport
 		words string

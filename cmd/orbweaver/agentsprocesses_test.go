@@ -59,7 +59,7 @@ func TestG06_agentsWithoutAFileOfTheCrawlAreRefused(t *testing.T) {
 	call(w.agent(refused, "a3", elsewhere, here, "--agent-file", filepath.Join(theirs, "a3.agent"))...).want(t, exitFailed,
 		"other gossip key", "give all agents of a crawl files from one `orbweaver ca`")
 	call(w.agent(filepath.Join(dir, "4"), "a3", elsewhere, here, "--agent-plain")...).want(t, exitFailed, "other gossip key", "orbweaver ca")
-	if m := report(t, refused); m["state"] != "stopped" || number(t, m, "pages_stored")+number(t, m, "robots_fetched") != 0 {
+	if m := readReport(t, refused); m["state"] != "stopped" || number(t, m, "pages_stored")+number(t, m, "robots_fetched") != 0 {
 		t.Errorf("the refused agent still counts: %v", m)
 	}
 	other := w.agent(filepath.Join(dir, "2"), "a2", there, here, "--agent-file", filepath.Join(ours, "a2.agent"), "--agents", "2", "--json")
@@ -86,7 +86,7 @@ func TestG04_aSecondAgentOfOneNameIsRefused(t *testing.T) {
 	})
 	call(w.agent(other, "a1", there, here, "--agent-plain")...).want(t, exitFailed,
 		"cannot go on beside the others", "agent name in use", here, "choose another --agent, or stop that agent first")
-	if m := report(t, other); m["state"] != "stopped" || number(t, m, "pages_stored")+number(t, m, "robots_fetched") != 0 {
+	if m := readReport(t, other); m["state"] != "stopped" || number(t, m, "pages_stored")+number(t, m, "robots_fetched") != 0 {
 		t.Errorf("the second: %v", m)
 	}
 	r := call("ctl", "peers", "--dir", one, "--json").want(t, exitDone)
@@ -124,7 +124,7 @@ func TestAnAgentLeavesForGood(t *testing.T) {
 		t.Fatalf("%v\nfirst:\n%s\nsecond:\n%s", err, said, said2)
 	}
 	w.once(t, one, other)
-	m := report(t, one)
+	m := readReport(t, one)
 	balanced(t, m)
 	if m["state"] != "finished" || m["reason"] != "left for good: the other agents have everything" || number(t, m, "urls_queued") != 0 {
 		t.Errorf("%v", m)

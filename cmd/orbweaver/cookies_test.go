@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/engine"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -54,10 +54,10 @@ func TestCookiesGoBackToTheirSiteByOption(t *testing.T) {
 	l := &lounge{links: "<a href=" + second.URL + "/elsewhere>"} // the same host, another port
 	first := httptest.NewServer(l)
 	defer first.Close()
-	crawl := func(dir string, more ...string) engine.Report {
+	crawl := func(dir string, more ...string) report.Report {
 		t.Helper()
 		call(nearby(dir, append(more, first.URL+"/")...)...).want(t, exitDone)
-		r, err := engine.ReadReport(vfs.Disk(), dir)
+		r, err := report.Read(vfs.Disk(), dir)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/fetch/addrguard"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outage"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 )
 
@@ -140,7 +141,7 @@ func (c *crawlCmd) Run(w *world) error {
 // hostsBefore is how many hosts the crawl that is resumed knows, and how many of them are on disk: opening it brings
 // the others into memory.
 func (c *crawlCmd) hostsBefore() (known, onDisk int64) {
-	r, err := engine.ReadReport(vfs.Disk(), c.Config.Dir)
+	r, err := report.Read(vfs.Disk(), c.Config.Dir)
 	if err != nil {
 		return 0, 0 // a new crawl, or one whose report is lost
 	}
@@ -181,7 +182,7 @@ func (c *crawlCmd) crawl(w *world, e *engine.Engine, cfg engine.Config, seat sit
 	if err != nil {
 		return err
 	}
-	r, err := engine.ReadReport(vfs.Disk(), c.Config.Dir)
+	r, err := report.Read(vfs.Disk(), c.Config.Dir)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ func TestCrawlToTheEndAndAgain(t *testing.T) {
 	if r.out != "" {
 		t.Errorf("stdout without --json: %s", r.out)
 	}
-	m := report(t, dir)
+	m := readReport(t, dir)
 	for _, key := range strings.Fields(`state reason urls_found urls_admitted urls_fetched pages_stored revisits_stored urls_queued
 		outcomes statuses bytes_received bytes_stored hosts_known hosts_cold ips_known robots_fetched robots_denied cache_hits cache_lookups
 		sieve_size wall_seconds cpu_seconds rss_peak_bytes resumed`) {

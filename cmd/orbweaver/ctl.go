@@ -6,9 +6,9 @@ import (
 	"os"
 	"strings"
 
-	"orbweaver/engine"
 	"orbweaver/engine/control"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 )
 
@@ -98,10 +98,10 @@ func (*ctlStatusCmd) Run(w *world, c *ctlCmd) error {
 }
 
 // report is that of the running crawl, or the last one of a crawl that does not run.
-func (c *ctlCmd) report(w *world) (engine.Report, error) {
+func (c *ctlCmd) report(w *world) (report.Report, error) {
 	client, err := c.client()
 	if err != nil {
-		return engine.Report{}, err
+		return report.Report{}, err
 	}
 	r, err := client.Status(w.ctx)
 	if err == nil {
@@ -110,7 +110,7 @@ func (c *ctlCmd) report(w *world) (engine.Report, error) {
 	if !errors.Is(err, control.ErrNotRunning) || c.Address != "" {
 		return r, c.explain(err)
 	}
-	last, rerr := engine.ReadReport(vfs.Disk(), c.Dir)
+	last, rerr := report.Read(vfs.Disk(), c.Dir)
 	if errors.Is(rerr, os.ErrNotExist) {
 		return r, c.explain(err)
 	}

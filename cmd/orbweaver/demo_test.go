@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/report"
 )
 
 func TestDemoRemovesNothingOfOthers(t *testing.T) {
@@ -30,8 +30,8 @@ func TestDemoRemovesNothingOfOthers(t *testing.T) {
 
 type still struct{ pages int64 }
 
-func (s still) Report() engine.Report {
-	return engine.Report{PagesStored: s.pages, HostsKnown: 3, URLsQueued: 7, WallSeconds: 61, Waiting: "politeness"}
+func (s still) Report() report.Report {
+	return report.Report{PagesStored: s.pages, HostsKnown: 3, URLsQueued: 7, WallSeconds: 61, Waiting: "politeness"}
 }
 
 func TestProgressLines(t *testing.T) {

@@ -37,7 +37,7 @@ func TestHostile_S12_withAnOpenFileLimitOf256TheCrawlHasFewerWorkersAndGetsAll(t
 	if s := errs.String(); !strings.Contains(s, "limit=256 needs=1632 fetchers=128 asked=1024 resolvers=16") || !strings.Contains(s, "128 fetch workers") {
 		t.Errorf("stderr:\n%s", s)
 	}
-	m := report(t, dir)
+	m := readReport(t, dir)
 	if number(t, m, "pages_stored") != w.pages || number(t, m, "local_faults") != 0 {
 		t.Errorf("%v; the web has %d pages", m, w.pages)
 	}
@@ -71,7 +71,7 @@ func TestHostile_S12_descriptorsThatRunOutInMidCrawlAreWaitedFor(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != exitDone {
 		t.Fatalf("exit status %d:\n%s", code, errs)
 	}
-	m := report(t, dir)
+	m := readReport(t, dir)
 	balanced(t, m)
 	if number(t, m, "pages_stored") != w.pages {
 		t.Errorf("%v; the web has %d pages:\n%s", m, w.pages, errs)

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"orbweaver/engine"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 )
 
@@ -221,7 +221,7 @@ func TestHostile_R06_aRedirectToAPrivateAddressIsNotFollowed(t *testing.T) {
 }
 
 // forbidden crawls l, with leave for the address that l has and no other.
-func forbidden(t *testing.T, l *lure) engine.Report {
+func forbidden(t *testing.T, l *lure) report.Report {
 	t.Helper()
 	port, met := victim(t)
 	l.victim, l.port = "127.0.0.1:"+port, port
@@ -240,7 +240,7 @@ func forbidden(t *testing.T, l *lure) engine.Report {
 	if n := met.Load(); n != 0 {
 		t.Errorf("the forbidden server was met %d times", n)
 	}
-	r, err := engine.ReadReport(vfs.Disk(), dir)
+	r, err := report.Read(vfs.Disk(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func TestHostile_N11_aNameIsAskedOnceAndTheAddressThatWasJudgedIsUsed(t *testing
 	call("crawl", "--dir", dir, "--allow-net", "127.0.0.2/32", "--resolver", names, "--host-delay", "1ms", "--ip-delay", "0",
 		"--fetchers", "4", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", "--stall-wait", "1s",
 		"--progress", "none", "http://rebind.test:"+at+"/").want(t, exitDone)
-	r, err := engine.ReadReport(vfs.Disk(), dir)
+	r, err := report.Read(vfs.Disk(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +297,7 @@ func TestHostile_N10_theControlPortAndDeniedRangesAreNotAsked(t *testing.T) {
 	call("crawl", "--dir", dir, "--allow-net", "127.0.0.0/8", "--deny-net", "127.0.0.3/32", "--listen", "localhost:"+port, "--host-delay", "1ms",
 		"--ip-delay", "0", "--fetchers", "4", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", "--stall-wait", "1s",
 		"--progress", "none", site.URL+"/").want(t, exitDone)
-	r, err := engine.ReadReport(vfs.Disk(), dir)
+	r, err := report.Read(vfs.Disk(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

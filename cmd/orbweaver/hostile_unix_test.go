@@ -48,7 +48,7 @@ func TestHostile_S17_nobodyReadsWhatTheCrawlSays(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
-	if m := report(t, dir); number(t, m, "pages_stored") != w.pages {
+	if m := readReport(t, dir); number(t, m, "pages_stored") != w.pages {
 		t.Errorf("%v; the web has %d pages", m, w.pages)
 	}
 	if text := string(said[filled:]); !strings.Contains(text, "memory") || !strings.Contains(text, "finished: ") {
@@ -67,7 +67,7 @@ func TestHostile_S17_nobodyReadsWhatTheCrawlSays(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Error(err)
 	}
-	if m := report(t, dir); m["state"] != "finished" || number(t, m, "pages_stored") != w.pages {
+	if m := readReport(t, dir); m["state"] != "finished" || number(t, m, "pages_stored") != w.pages {
 		t.Errorf("%v; the web has %d pages", m, w.pages)
 	}
 }
@@ -108,7 +108,7 @@ func TestHostile_S15_withMostOfTheProcessorStolenNobodyIsBlamed(t *testing.T) {
 			}
 		}
 		beat.Stop()
-		m := report(t, dir)
+		m := readReport(t, dir)
 		balanced(t, m)
 		outcomes, ok := m["outcomes"].(map[string]any)
 		if !ok || number(t, outcomes, "ok") != w.pages || len(outcomes) != 1 || number(t, m, "retries") != 0 || number(t, m, "local_faults") != 0 || stolen < 3 {

@@ -170,8 +170,8 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-// report reads report.json.
-func report(t *testing.T, dir string) map[string]any {
+// readReport reads report.json.
+func readReport(t *testing.T, dir string) map[string]any {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, "report.json"))
 	if err != nil {

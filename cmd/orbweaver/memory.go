@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine"
+	"orbweaver/engine/report"
 )
 
 // memoryParts lists who may use how much memory, in bytes.
@@ -83,7 +84,7 @@ func setMemoryLimit(c engine.Config, known, onDisk int64) {
 const memoryPeriod = 10 * time.Second
 
 // followMemory raises the limit as hosts become known, until the returned function is called.
-func followMemory(c engine.Config, crawl interface{ Report() engine.Report }) (end func()) {
+func followMemory(c engine.Config, crawl interface{ Report() report.Report }) (end func()) {
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)

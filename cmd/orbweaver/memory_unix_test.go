@@ -3,15 +3,13 @@
 package main
 
 import (
-	"orbweaver/sieve"
-
-	"orbweaver/workbench"
-
 	"runtime/debug"
 	"testing"
 
 	"orbweaver/engine"
 	"orbweaver/internal/invariants"
+	"orbweaver/sieve"
+	"orbweaver/workbench"
 )
 
 // The sum of the caps is what the collector is told to stay under, and what a crawl stays under in fact.
@@ -36,7 +34,7 @@ func TestHostile_S11_theCapsAreToldToTheCollectorAndKept(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err, errs)
 	}
-	if peak := number(t, report(t, dir), "rss_peak_bytes"); !invariants.Race && (peak == 0 || peak > sum) {
+	if peak := number(t, readReport(t, dir), "rss_peak_bytes"); !invariants.Race && (peak == 0 || peak > sum) {
 		t.Errorf("at most %d bytes were resident, the caps are %d", peak, sum)
 	}
 }

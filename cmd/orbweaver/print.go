@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/engine"
+	"orbweaver/engine/report"
 )
 
 // printReport ends a crawl: JSON on stdout when asked for, a few lines for people on stderr.
-func printReport(w *world, r engine.Report, asJSON, quiet bool) error {
+func printReport(w *world, r report.Report, asJSON, quiet bool) error {
 	if asJSON {
 		return printJSON(w.stdout, r)
 	}
@@ -55,11 +55,11 @@ func printJSON(out io.Writer, v any) error {
 }
 
 // pagesOf is the number of pages that were met, whatever became of them.
-func pagesOf(r engine.Report) int64 {
+func pagesOf(r report.Report) int64 {
 	return r.PagesStored + r.RevisitsStored + r.PagesUnchanged + r.PagesNotStored
 }
 
-func writeReport(out io.Writer, r engine.Report) {
+func writeReport(out io.Writer, r report.Report) {
 	pages := pagesOf(r)
 	fmt.Fprintf(out, "%s: %s\n", r.State, r.Reason)
 	if r.Pass > 1 {

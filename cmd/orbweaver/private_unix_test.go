@@ -108,7 +108,7 @@ func TestL1_theProxysPasswordStaysItsOwners(t *testing.T) {
 	}
 
 	call("crawl", "--dir", dir, "--host-delay", "0").want(t, exitDone)
-	if m := report(t, dir); number(t, m, "pages_stored") != w.pages {
+	if m := readReport(t, dir); number(t, m, "pages_stored") != w.pages {
 		t.Errorf("%v; the web has %d pages", m, w.pages)
 	}
 }

@@ -7,16 +7,16 @@ import (
 	"os"
 	"time"
 
-	"orbweaver/engine"
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/report"
 )
 
 // progress tells how the crawl goes: one line that is written over on a terminal, a plain line now and then elsewhere.
 type progress struct {
 	out    io.Writer
-	crawl  interface{ Report() engine.Report }
+	crawl  interface{ Report() report.Report }
 	over   bool // write over the same line
-	last   engine.Report
+	last   report.Report
 	lastAt time.Time
 	done   chan struct{}
 	cancel context.CancelFunc
@@ -27,7 +27,7 @@ const (
 	progressPlain    = 10 * time.Second
 )
 
-func startProgress(parent context.Context, out io.Writer, terminal bool, mode string, crawl interface{ Report() engine.Report }) *progress {
+func startProgress(parent context.Context, out io.Writer, terminal bool, mode string, crawl interface{ Report() report.Report }) *progress {
 	p := &progress{out: out, crawl: crawl, done: make(chan struct{}), lastAt: time.Now(), last: crawl.Report()}
 	p.over = mode == "auto" && terminal
 	period := progressPlain

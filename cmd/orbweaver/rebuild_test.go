@@ -27,7 +27,7 @@ func TestFsckRebuild(t *testing.T) {
 		}
 	}
 	call("crawl", "--dir", dir, "--max-pages", "0").want(t, exitDone, "finished: complete")
-	if m := report(t, dir); number(t, m, "pages_stored") != w.pages {
+	if m := readReport(t, dir); number(t, m, "pages_stored") != w.pages {
 		t.Errorf("%d pages stored, the web has %d", number(t, m, "pages_stored"), w.pages)
 	}
 
@@ -51,7 +51,7 @@ func TestFsckRebuild(t *testing.T) {
 		t.Errorf("the old manifest was not kept: %v", err)
 	}
 	call("crawl", "--dir", dir).want(t, exitDone, "finished: complete")
-	if m := report(t, dir); number(t, m, "pages_stored") != w.pages {
+	if m := readReport(t, dir); number(t, m, "pages_stored") != w.pages {
 		t.Errorf("%d pages stored at last, the web has %d", number(t, m, "pages_stored"), w.pages)
 	}
 	call("fsck", "--quiet", dir).want(t, exitDone)

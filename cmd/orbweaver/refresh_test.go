@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"orbweaver/engine"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 )
 
@@ -48,10 +48,10 @@ func TestAFinishedCrawlIsRefreshedByOption(t *testing.T) {
 	site := httptest.NewServer(p)
 	defer site.Close()
 	dir := t.TempDir()
-	crawl := func(more ...string) (engine.Report, result) {
+	crawl := func(more ...string) (report.Report, result) {
 		t.Helper()
 		r := call(nearby(dir, more...)...).want(t, exitDone)
-		report, err := engine.ReadReport(vfs.Disk(), dir)
+		report, err := report.Read(vfs.Disk(), dir)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -211,7 +211,7 @@ func TestHostile_S14_anInterruptStopsInOrderAndTheCrawlGoesOn(t *testing.T) {
 	if s := errs.String(); !strings.Contains(s, "a second signal stops at once") || !strings.Contains(s, "stopped: ") {
 		t.Errorf("stderr:\n%s", s)
 	}
-	m := report(t, dir)
+	m := readReport(t, dir)
 	balanced(t, m)
 	if m["state"] != "stopped" || number(t, m, "urls_queued") == 0 || number(t, m, "urls_in_flight") != 0 {
 		t.Errorf("after the signal: %v", m)
@@ -253,7 +253,7 @@ func TestHostile_S14_theSecondInterruptStopsAtOnceAndAllIsValid(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != exitStopped {
 		t.Fatalf("exit status %d:\n%s", code, errs)
 	}
-	m := report(t, dir)
+	m := readReport(t, dir)
 	balanced(t, m)
 	if m["state"] != "stopped" || number(t, m, "urls_queued") != 1 || number(t, m, "urls_in_flight") != 0 {
 		t.Errorf("after the second signal: %v", m)

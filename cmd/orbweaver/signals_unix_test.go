@@ -52,7 +52,7 @@ func TestHostile_S14_aHangUpStopsTheCrawlInOrderLikeSIGTERM(t *testing.T) {
 		if code := cmd.ProcessState.ExitCode(); code != exitStopped {
 			t.Fatalf("%v: exit status %d:\n%s", s, code, errs)
 		}
-		if m := report(t, dir); m["state"] != "stopped" {
+		if m := readReport(t, dir); m["state"] != "stopped" {
 			t.Errorf("%v: %v", s, m)
 		}
 		resumes(t, w, dir)
@@ -69,7 +69,7 @@ func TestHostile_S14_underNohupAHangUpIsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // the status is looked at below
-	if m := report(t, dir); cmd.ProcessState.ExitCode() != exitDone || number(t, m, "pages_stored") != w.pages {
+	if m := readReport(t, dir); cmd.ProcessState.ExitCode() != exitDone || number(t, m, "pages_stored") != w.pages {
 		t.Errorf("%v:\n%s", m, errs)
 	}
 }
@@ -97,7 +97,7 @@ func TestHostile_S14_aClosedPipeForItsWordsDoesNotEndTheCrawl(t *testing.T) {
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signaled() {
 		t.Errorf("it was ended: %v", cmd.ProcessState)
 	}
-	if m := report(t, dir); m["state"] != "finished" || number(t, m, "pages_stored") != w.pages {
+	if m := readReport(t, dir); m["state"] != "finished" || number(t, m, "pages_stored") != w.pages {
 		t.Errorf("%v; the web has %d pages", m, w.pages)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"syscall"
 
-	"orbweaver/engine"
+	"orbweaver/engine/report"
 )
 
 // ErrNotRunning says that no process answers for the crawl directory.
@@ -46,8 +46,8 @@ func Dial(address, token string) *Client {
 }
 
 // Status asks for the report.
-func (c *Client) Status(ctx context.Context) (engine.Report, error) {
-	var r engine.Report
+func (c *Client) Status(ctx context.Context) (report.Report, error) {
+	var r report.Report
 	err := c.call(ctx, http.MethodGet, "/status", "", &r)
 	return r, err
 }

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"orbweaver/bench/golden"
-	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 )
 
 // filled is a crawl whose report has a value everywhere.
 type filled struct{ *fake }
 
-func (filled) Report() (r engine.Report) {
+func (filled) Report() (r report.Report) {
 	golden.Fill(&r)
 	r.State = lifecycle.Running
 	return r

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 )
 
 const secret = "correct-horse-battery-staple"
@@ -196,8 +196,8 @@ type loud struct{ fake }
 
 const script = "<script>alert(1)</script>\x1b[2J"
 
-func (*loud) Report() engine.Report {
-	return engine.Report{
+func (*loud) Report() report.Report {
+	return report.Report{
 		State:    lifecycle.Failed,
 		Reason:   script,
 		Waiting:  script,

@@ -17,12 +17,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"orbweaver/engine"
+	"orbweaver/engine/report"
 )
 
 // Crawl is what can be done to a running crawl; engine.Engine does it.
 type Crawl interface {
-	Report() engine.Report
+	Report() report.Report
 	Pause() bool
 	Resume() bool
 	Stop()

@@ -19,8 +19,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -33,8 +33,8 @@ type fake struct {
 
 func (f *fake) note(format string, args ...any) { f.did = append(f.did, fmt.Sprintf(format, args...)) }
 
-func (*fake) Report() engine.Report {
-	return engine.Report{
+func (*fake) Report() report.Report {
+	return report.Report{
 		State: lifecycle.Running, PagesStored: 12, Outcomes: map[string]int64{"ok": 12}, Statuses: map[string]int64{"200": 12},
 		Dropped: map[string]int64{"scope": 3},
 	}

@@ -3,6 +3,7 @@ package ending
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orbweaver/engine/outcome"
@@ -49,6 +50,8 @@ type Reporter struct {
 	workbench *visit.Workbench
 	sites     Sites
 	stall     *StallDetector
+
+	last atomic.Pointer[TroubleReport] // why the crawl has stalled; nil if it has not
 
 	// What the last scan of all sites found: reports come more often than a scan may cost.
 	mu            sync.Mutex
@@ -134,9 +137,13 @@ func (r *Reporter) nextTry() time.Time {
 	return next
 }
 
-// Stalled writes to the log why the crawl has stalled, and returns it for the report. All loops have ended.
-func (r *Reporter) Stalled(warn func(msg string, args ...any)) *TroubleReport {
+// Last returns why the crawl has stalled, for the report; nil if it has not.
+func (r *Reporter) Last() *TroubleReport { return r.last.Load() }
+
+// Stalled writes to the log why the crawl has stalled, and keeps it for the report. All loops have ended.
+func (r *Reporter) Stalled(warn func(msg string, args ...any)) {
 	t := r.allSites()
+	r.last.Store(t)
 	warn("the crawl stalls: every queued URL is of a site that fails or asks to slow down. Its queue is kept; "+
 		"run the same command again to go on", "sites", t.Sites, "urls", t.URLs)
 	for _, s := range t.List[:min(len(t.List), troubleLogged)] {
@@ -146,7 +153,6 @@ func (r *Reporter) Stalled(warn func(msg string, args ...any)) *TroubleReport {
 	if more := t.Sites - troubleLogged; more > 0 {
 		warn("more sites in trouble: the first 100 are listed in report.json", "sites", more)
 	}
-	return t
 }
 
 // allSites lists the sites that have queued URLs.

@@ -13,10 +13,10 @@ import (
 	"strconv"
 	"strings"
 
-	"orbweaver/engine"
 	"orbweaver/engine/catalogue"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/recrawl"
+	"orbweaver/engine/report"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/urlx"
@@ -249,7 +249,7 @@ func (c *checker) checkHostRules() {
 // checkReport reads report.json; after an orderly stop it says what the checkpoint says.
 func (c *checker) checkReport() {
 	const area, file = "report", layout.ReportFile
-	r, err := engine.ReadReport(c.fsys, c.dir)
+	r, err := report.Read(c.fsys, c.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		c.note(area, file, "there is none: the crawl ended before it wrote the first")
 		return

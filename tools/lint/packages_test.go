@@ -63,7 +63,7 @@ var engineFiles = places{
 	"engine/engine.go":   "Open and Close",
 	"engine/run.go":      "the loops",
 	"engine/operate.go":  "what an operator may ask for",
-	"engine/report.go":   "what an operator may see",
+	"engine/reports.go":  "what an operator may see",
 	"engine/restore.go":  "the way back from a manifest",
 	"engine/turnover.go": "the way from a finished crawl to one that begins again",
 	"engine/replay.go":   "the way forward along the journal",

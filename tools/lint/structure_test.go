@@ -18,7 +18,7 @@ const (
 
 // recordStructs are written out whole, so their fields are a list and not a design.
 var recordStructs = map[string]string{
-	"engine.Report":               "report.json",
+	"engine/report.Report":        "report.json",
 	"engine/cluster.StatusReport": "the part of report.json about other agents",
 	"engine/counters.Totals":      "the counters of the manifest",
 	"engine/counters.Live":        "the live form of Totals, field by field",

@@ -18,6 +18,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 )
 
@@ -43,7 +44,7 @@ type band struct {
 	slowSync time.Duration // between two group commits; 0 for the usual time
 
 	mu      sync.Mutex
-	reports map[string]engine.Report
+	reports map[string]report.Report
 	errs    map[string]error
 	wg      sync.WaitGroup
 }
@@ -54,7 +55,7 @@ func newBand(t *testing.T, world simweb.Config, agents int) *band {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &band{t: t, rig: rig, hub: newHub(), least: agents, disks: map[string]*vfs.Mem{}, reports: map[string]engine.Report{}, errs: map[string]error{}}
+	b := &band{t: t, rig: rig, hub: newHub(), least: agents, disks: map[string]*vfs.Mem{}, reports: map[string]report.Report{}, errs: map[string]error{}}
 	b.newsAfter(world.Seed, time.Second)
 	for i := range agents {
 		name := fmt.Sprintf("agent-%d", i)
@@ -141,7 +142,7 @@ func (a *agent) leave(ctx context.Context) error {
 }
 
 // report is how it stands, or stood at its end.
-func (a *agent) report() engine.Report {
+func (a *agent) report() report.Report {
 	select {
 	case a.calls <- struct{}{}:
 	case <-a.done:

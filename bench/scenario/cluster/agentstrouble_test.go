@@ -16,6 +16,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 )
 
@@ -39,9 +40,9 @@ func newTroubledBand(web *testbed.OutageWeb, agents int) *troubledBand {
 }
 
 // crawl lets all agents crawl until they end, and gives their reports, which balance, and when each ended.
-func (b *troubledBand) crawl(t *testing.T, happen func()) (reports map[string]engine.Report, ended map[string]time.Time) {
+func (b *troubledBand) crawl(t *testing.T, happen func()) (reports map[string]report.Report, ended map[string]time.Time) {
 	t.Helper()
-	reports, ended = map[string]engine.Report{}, map[string]time.Time{}
+	reports, ended = map[string]report.Report{}, map[string]time.Time{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for _, name := range b.names {

@@ -11,6 +11,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 )
 
 func TestCrawl_aPlainWebIsFetchedWholeOnceAndPolitely(t *testing.T) {
@@ -79,7 +80,7 @@ func TestResume_tenOrderlyStopsLoseAndRepeatNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg := rig.Config()
-		var report engine.Report
+		var report report.Report
 		for stop := range 11 {
 			ctx, cancel := context.WithTimeout(t.Context(), 13*time.Second)
 			if stop == 10 {

@@ -23,6 +23,7 @@ import (
 	"orbweaver/dnsres/dnstest"
 	"orbweaver/engine"
 	"orbweaver/engine/fetch/addrguard"
+	"orbweaver/engine/report"
 	"orbweaver/warc"
 )
 
@@ -86,7 +87,7 @@ func (s *street) serve(addr netip.Addr, conn net.Conn) {
 
 // namesCrawl runs a crawl of seeds on a street whose names are those of a scripted server, until it ends.
 func namesCrawl(t *testing.T, s *street, names *dnstest.Server, o dnsres.Options,
-	change func(*engine.Config, *engine.Seams), seeds ...string) (engine.Report, *testbed.Rig) {
+	change func(*engine.Config, *engine.Seams), seeds ...string) (report.Report, *testbed.Rig) {
 	t.Helper()
 	rig, err := testbed.NewRig(testbed.SmallWorld(*testbed.FirstSeed+700, simweb.Plain()), false)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 )
 
 // networkDown takes the whole network of a rig away, and brings it back.
@@ -103,7 +104,7 @@ func (a atlas) Resolve(_ context.Context, name string) dnsres.Answer {
 }
 
 // bad crawls a plain world over a bad network, whose names are known, and gives report and network when it has ended.
-func bad(t *testing.T, o simnet.Options, change func(*engine.Config)) (*testbed.Rig, engine.Config, engine.Report) {
+func bad(t *testing.T, o simnet.Options, change func(*engine.Config)) (*testbed.Rig, engine.Config, report.Report) {
 	t.Helper()
 	rig, err := testbed.NewRig(testbed.SmallWorld(*testbed.FirstSeed+990, simweb.Plain()), false)
 	if err != nil {

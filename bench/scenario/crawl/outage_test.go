@@ -12,6 +12,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 )
 
 func TestCrawl_withoutAProxyNamesAndAddressesAreRight(t *testing.T) {
@@ -49,7 +50,7 @@ func TestHostile_D03_anOutageOfTheNameServersPostponesAndBlamesNobody(t *testing
 }
 
 // goesOn resumes a crawl that has stalled, on a network that is well again, and wants its end.
-func goesOn(t *testing.T, rig *testbed.Rig, cfg engine.Config, before engine.Report) {
+func goesOn(t *testing.T, rig *testbed.Rig, cfg engine.Config, before report.Report) {
 	t.Helper()
 	if before.State != lifecycle.Stalled || before.URLsQueued == 0 || before.Trouble == nil ||
 		before.Trouble.URLs < before.URLsQueued {

@@ -8,6 +8,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 )
 
 func TestLimit_maxPagesIsExactAndCanBeRaised(t *testing.T) {
@@ -50,7 +51,7 @@ func TestLimit_maxDiskEndsTheCrawlAtOnceAndCanBeRaised(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg := rig.Config()
-		again := func(limit int64) engine.Report {
+		again := func(limit int64) report.Report {
 			rig.Connect()
 			cfg.Limits.MaxDisk = limit
 			report, err := rig.Crawl(t.Context(), cfg, rig.FS)

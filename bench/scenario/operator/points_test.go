@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 )
 
@@ -27,7 +28,7 @@ func pointsWorld() simweb.Config {
 
 // filteredCrawl crawls from one seed, and gives what is archived, how many requests each host got, and the report.
 func filteredCrawl(t *testing.T, change func(*testbed.Rig, *engine.Config)) (stored map[string]bool,
-	asked map[string]int, report engine.Report) {
+	asked map[string]int, report report.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		rig, err := testbed.NewRig(pointsWorld(), true)
@@ -65,7 +66,7 @@ func storedURLs(t *testing.T, fsys vfs.FS) map[string]bool {
 
 // checkDoor holds the counters of the door against each other: what was found was dropped for a counted reason, or
 // admitted.
-func checkDoor(t *testing.T, r engine.Report) {
+func checkDoor(t *testing.T, r report.Report) {
 	t.Helper()
 	found := r.URLsAdmitted
 	for reason, n := range r.Dropped {

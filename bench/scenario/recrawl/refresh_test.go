@@ -20,6 +20,7 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/recrawl"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -28,7 +29,7 @@ import (
 type refreshed struct {
 	rig   *testbed.Rig
 	cfg   engine.Config
-	first engine.Report
+	first report.Report
 }
 
 func crawlOnce(t *testing.T, world simweb.Config) *refreshed {
@@ -124,7 +125,7 @@ func (r *refreshed) judge(t *testing.T, fsys *vfs.Mem, from warc.Cut, again int)
 	return p
 }
 
-func (r *refreshed) run(t *testing.T) engine.Report {
+func (r *refreshed) run(t *testing.T) report.Report {
 	t.Helper()
 	report, err := r.rig.Crawl(t.Context(), r.cfg, r.rig.FS)
 	if err != nil {
@@ -479,9 +480,8 @@ func TestRefresh_limitsCountFromThePass(t *testing.T) {
 		testbed.WantSound(t, &found)
 		r.later(t, 0)
 		r.cfg.Refresh, r.cfg.Limits.MaxPages = false, 30 // the limit is higher: the same pass goes on
-		report = r.run(t)
-		if n := report.PagesUnchanged + report.PagesStored + report.RevisitsStored; n != 30 || report.Pass != 2 {
-			t.Errorf("%d pages in pass %d", n, report.Pass)
+		if report = r.run(t); report.PagesUnchanged+report.PagesStored+report.RevisitsStored != 30 || report.Pass != 2 {
+			t.Errorf("%d unchanged, %d stored, pass %d", report.PagesUnchanged, report.PagesStored, report.Pass)
 		}
 		before := testbed.FileContents(t, r.rig.FS)
 		r.later(t, 0)

@@ -19,6 +19,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/faultfs"
 )
@@ -175,7 +176,7 @@ func (a *ailing) start() error {
 }
 
 // end waits for the crawl and closes it; one that is not to end by itself is stopped.
-func (a *ailing) end() (engine.Report, error) {
+func (a *ailing) end() (report.Report, error) {
 	if a.partial {
 		testbed.Wait(beginning)
 		a.cancel()
@@ -190,7 +191,7 @@ func (a *ailing) end() (engine.Report, error) {
 }
 
 // over closes the network and asks the oracle and fsck. Of requests, so many may have been repeated.
-func (a *ailing) over(r engine.Report, again int) {
+func (a *ailing) over(r report.Report, again int) {
 	a.t.Helper()
 	p := testbed.Promise(a.cfg)
 	p.Partial = a.partial

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs/faultfs"
 )
 
@@ -105,7 +105,7 @@ func failsOnce(t *testing.T, a *ailing, c diskCall) (ended bool) {
 	t.Helper()
 	err := a.start()
 	if err == nil {
-		var r engine.Report
+		var r report.Report
 		if r, err = a.end(); err == nil {
 			a.over(r, 0)
 			return false

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outage"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs/faultfs"
 )
 
@@ -196,7 +196,7 @@ func TestHostile_S02_aDiskThatIsFullAThousandTimesIsHardlyWorthALine(t *testing.
 		testbed.Wait(2 * time.Second)
 		a.script.Add(faultfs.Rule{Op: faultfs.Space, Err: syscall.EDQUOT}) // and the disk says that it has room
 		began := time.Now()
-		var r engine.Report
+		var r report.Report
 		for r = a.e.Report(); r.DiskPauses < 1000; r = a.e.Report() {
 			if testbed.Wait(time.Hour); time.Since(began) > 40*time.Hour {
 				t.Fatalf("%d pauses in %v", r.DiskPauses, time.Since(began))

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs/faultfs"
 )
 
@@ -147,7 +147,7 @@ func TestHostile_S17_aCrawlLogThatCannotBeWrittenNeitherEndsNorSlowsTheCrawl(t *
 }
 
 // lines wants one whole line in the crawl log for each attempt.
-func lines(t *testing.T, a *ailing, r engine.Report) {
+func lines(t *testing.T, a *ailing, r report.Report) {
 	t.Helper()
 	text := testbed.FileContents(t, a.FS)["crawl/logs/crawl.log"]
 	n := 0

@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/parsers"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 )
 
@@ -20,7 +21,7 @@ func Promise(cfg engine.Config) simweb.Promise {
 }
 
 // CrawlAndJudge runs one whole crawl, and fails the test if the judge finds a fault.
-func CrawlAndJudge(t *testing.T, world simweb.Config, proxy bool, change func(*engine.Config)) (report engine.Report) {
+func CrawlAndJudge(t *testing.T, world simweb.Config, proxy bool, change func(*engine.Config)) (report report.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		rig, err := NewRig(world, proxy)
@@ -52,7 +53,7 @@ func CrawlAndJudge(t *testing.T, world simweb.Config, proxy bool, change func(*e
 }
 
 // CheckConservation checks E1 after the end of a crawl.
-func CheckConservation(t *testing.T, r engine.Report) {
+func CheckConservation(t *testing.T, r report.Report) {
 	t.Helper()
 	var outcomes int64
 	for _, n := range r.Outcomes {
@@ -111,7 +112,7 @@ func AllMetadata(c *engine.Config) {
 // CrawlDuring crawls a faulty web, directly or through the proxy, and calls happen while the crawl runs.
 func CrawlDuring(
 	t *testing.T, proxy bool, change func(*engine.Config), happen func(rig *Rig, e *engine.Engine),
-) (*Rig, engine.Config, engine.Report) {
+) (*Rig, engine.Config, report.Report) {
 	t.Helper()
 	return CrawlWebDuring(t, SmallWorld(*FirstSeed+400, simweb.Faulty()), proxy, change, happen)
 }
@@ -119,7 +120,7 @@ func CrawlDuring(
 // CrawlWebDuring is CrawlDuring with a given web.
 func CrawlWebDuring(
 	t *testing.T, world simweb.Config, proxy bool, change func(*engine.Config), happen func(rig *Rig, e *engine.Engine),
-) (*Rig, engine.Config, engine.Report) {
+) (*Rig, engine.Config, report.Report) {
 	t.Helper()
 	rig, err := NewRig(world, proxy)
 	if err != nil {
@@ -138,7 +139,7 @@ func CrawlWebDuring(
 }
 
 // WaitEnd waits for the end of a crawl, closes the crawl and its network, and checks conservation.
-func WaitEnd(t *testing.T, rig *Rig, e *engine.Engine, done <-chan error) engine.Report {
+func WaitEnd(t *testing.T, rig *Rig, e *engine.Engine, done <-chan error) report.Report {
 	t.Helper()
 	if err := <-done; err != nil {
 		t.Fatalf("Run: %v", err)
@@ -155,7 +156,7 @@ func WaitEnd(t *testing.T, rig *Rig, e *engine.Engine, done <-chan error) engine
 }
 
 // NoSiteBlamed checks that all outcomes are responses of the sites.
-func NoSiteBlamed(t *testing.T, r engine.Report) {
+func NoSiteBlamed(t *testing.T, r report.Report) {
 	t.Helper()
 	for name, n := range r.Outcomes {
 		if name != "ok" && name != "redirect" && name != "client-error" && name != "name-not-found" &&

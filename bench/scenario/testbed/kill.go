@@ -8,6 +8,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 )
 
@@ -28,7 +29,7 @@ func Rebuild(t *testing.T, rig *Rig, cfg engine.Config, fsys *vfs.Mem) *engine.R
 }
 
 // ResumeToEnd resumes the crawl to its end and judges the whole crawl. again is how many requests may be repeated.
-func ResumeToEnd(t *testing.T, rig *Rig, cfg engine.Config, fsys *vfs.Mem, again int) engine.Report {
+func ResumeToEnd(t *testing.T, rig *Rig, cfg engine.Config, fsys *vfs.Mem, again int) report.Report {
 	t.Helper()
 	report, err := rig.Crawl(t.Context(), cfg, fsys)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 )
 
@@ -181,7 +182,7 @@ func (o *OutageWeb) Engine(t *testing.T, rig *Rig, cfg engine.Config, disk vfs.F
 }
 
 // Crawl runs the crawl on a disk to its end, and checks conservation.
-func (o *OutageWeb) Crawl(t *testing.T, rig *Rig, cfg engine.Config, disk vfs.FS) engine.Report {
+func (o *OutageWeb) Crawl(t *testing.T, rig *Rig, cfg engine.Config, disk vfs.FS) report.Report {
 	t.Helper()
 	e := o.Engine(t, rig, cfg, disk)
 	if err := e.Run(t.Context()); err != nil {
@@ -198,7 +199,7 @@ func (o *OutageWeb) Crawl(t *testing.T, rig *Rig, cfg engine.Config, disk vfs.FS
 
 // Complete fails the test unless the crawl is finished and every page was fetched once. The root page of a failing site
 // may be fetched again, as a probe.
-func (o *OutageWeb) Complete(t *testing.T, r engine.Report) {
+func (o *OutageWeb) Complete(t *testing.T, r report.Report) {
 	t.Helper()
 	if want := int64(o.Sites * o.Pages); r.State != lifecycle.Finished || r.Reason != "complete" || r.URLsQueued != 0 ||
 		r.PagesStored+r.RevisitsStored != want {
@@ -214,7 +215,7 @@ func (o *OutageWeb) Complete(t *testing.T, r engine.Report) {
 
 // UntilEnd resumes the crawl an hour after each stall until it finishes, and returns the number of stalls. It checks
 // that nothing is lost.
-func (o *OutageWeb) UntilEnd(t *testing.T, rig *Rig, cfg engine.Config) (r engine.Report, stalls int) {
+func (o *OutageWeb) UntilEnd(t *testing.T, rig *Rig, cfg engine.Config) (r report.Report, stalls int) {
 	t.Helper()
 	for r = o.Crawl(t, rig, cfg, rig.FS); r.State == lifecycle.Stalled; r = o.Crawl(t, rig, cfg, rig.FS) {
 		if r.URLsQueued == 0 || r.Outcomes["given-up"] > 0 {

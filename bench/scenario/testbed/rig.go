@@ -14,6 +14,7 @@ import (
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 )
 
@@ -99,10 +100,10 @@ func (r *Rig) Seams(fsys vfs.FS) engine.Seams {
 }
 
 // Crawl opens a crawl on fsys, runs it until the crawl or ctx ends, and closes it.
-func (r *Rig) Crawl(ctx context.Context, cfg engine.Config, fsys vfs.FS) (engine.Report, error) {
+func (r *Rig) Crawl(ctx context.Context, cfg engine.Config, fsys vfs.FS) (report.Report, error) {
 	e, err := engine.Open(cfg, r.Seams(fsys))
 	if err != nil {
-		return engine.Report{}, err
+		return report.Report{}, err
 	}
 	err = e.Run(ctx)
 	rep := e.Report()

@@ -16,6 +16,7 @@ import (
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 )
 
 // FirstHost is the host that most tests script.
@@ -154,7 +155,7 @@ func (s *ScriptedHosts) Files(host string) (all []Request) {
 }
 
 // Crawl crawls all hosts from their roots to the end, inside a synctest bubble. It also returns the log.
-func (s *ScriptedHosts) Crawl(t *testing.T, change func(*engine.Config)) (r engine.Report, said string) {
+func (s *ScriptedHosts) Crawl(t *testing.T, change func(*engine.Config)) (r report.Report, said string) {
 	t.Helper()
 	rig, err := NewRig(SmallWorld(1, simweb.Plain()), false)
 	if err != nil {

@@ -1,0 +1,206 @@
+package report
+
+import (
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"orbweaver/engine/admission"
+	"orbweaver/engine/checkpoint"
+	"orbweaver/engine/clock"
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/cookie"
+	"orbweaver/engine/counters"
+	"orbweaver/engine/crawllog"
+	"orbweaver/engine/ending"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/outage"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/skipped"
+	"orbweaver/engine/traps"
+	"orbweaver/engine/visit"
+)
+
+// A Collector makes reports of a crawl. Safe for concurrent use.
+type Collector struct {
+	Settings Settings
+	Run      *lifecycle.Run
+	Clock    *clock.RunTime
+	Numbers  Numbers
+
+	Journal   *journal.Store
+	Frontier  *admission.Frontier
+	Workbench *visit.Workbench
+	Pool      *fetch.Pool
+	Traps     *traps.Detector
+	Log       *crawllog.Log
+	Pauses    *checkpoint.Pauses
+	Cluster   Cluster
+
+	Outages Outages
+	Stall   *ending.StallDetector
+	Trouble *ending.Reporter
+}
+
+// Settings are what does not change during a run.
+type Settings struct {
+	Dir           string // of the crawl
+	Fetchers      int    // fetch workers
+	Pass, Resumed int    // from 0
+}
+
+// Numbers are single numbers of components. All must be set.
+type Numbers struct {
+	Fetching    *atomic.Int64 // fetch workers in an exchange
+	PagesOut    *atomic.Int64 // Pages between fetch worker and pool
+	FrontWanted *atomic.Int64 // addresses that should have something due soon
+	Spilled     *atomic.Int64 // items that sites of a full workbench gave back, in this run
+
+	Sites         func() (known, cold int)      // cold: on disk
+	SiteMoves     func() (frozen, thawed int64) // to disk and back, in this run
+	BytesStored   func() int64
+	Front         func() int // addresses with something due soon
+	Unresolved    func() int // sites without an address
+	ParsersBehind func() bool
+	ConnsReused   func() int64
+	Cookies       func() cookie.Stats
+	FilterErrors  func() map[string]int64 // by point
+}
+
+// Cluster is what a report says of the other agents.
+type Cluster interface {
+	Report(c *counters.Totals) *cluster.StatusReport
+	IsLeaving() bool
+}
+
+// Outages detect what stops exchanges.
+type Outages struct {
+	Gate        *outage.Gate
+	Network     *outage.Network
+	NameServers *outage.NameServers
+	Shortage    *outage.Shortage
+}
+
+// Report describes the crawl as it is now.
+func (c *Collector) Report() Report {
+	c.Journal.Steps.Begin()
+	n := c.Journal.Count.Load()
+	c.Journal.Steps.End()
+	state, reason := c.state()
+	bench, cache, usage := c.Workbench.Counts(), c.Frontier.Cache.Stats(), c.Clock.Usage()
+	r := Report{
+		State: state, Reason: reason,
+		URLsFound: n.Found, URLsAdmitted: n.Admitted, URLsFetched: fetchedURLs(&n),
+		PagesStored: n.Pages, RevisitsStored: n.Revisits, PagesUnchanged: n.Unchanged,
+		PagesNotStored: n.NotStored, PagesNotParsed: n.NotParsed,
+		Dropped: dropped(&n), Userinfo: n.Userinfo,
+		Attempts: n.Attempts, Retries: n.Retries,
+		BytesReceived: n.BytesReceived, BytesStored: c.Numbers.BytesStored(),
+		IPsKnown: int64(bench.IPs), RobotsFetched: n.RobotsFetched, RobotsDenied: n.Outcomes[outcome.RobotsDenied],
+		DelaysCapped: n.DelayCapped, RetryClamped: n.RetryClamped, IPsSlowed: n.IPsSlowed,
+		CacheHits: int64(cache.Hits), CacheLookups: int64(cache.Lookups),
+		SieveSize: int64(c.Frontier.Sieve.Len()), SievePending: int64(c.Frontier.Sieve.Pending()),
+		BenchBytes: bench.Weight, Spilled: c.Numbers.Spilled.Load(),
+		ParseFaults: n.ParseFaults, BadEncodings: n.BadEncodings, PageMemory: c.Pool.Memory(),
+		ActiveFetches: c.Numbers.Fetching.Load(), Front: int64(c.Numbers.Front()),
+		FrontWanted: c.Numbers.FrontWanted.Load(),
+		WallSeconds: usage.Wall.Seconds(), CPUSeconds: usage.CPU.Seconds(), RSSPeakBytes: usage.RSSPeak,
+		Resumed: c.Settings.Resumed, Pass: c.Settings.Pass + 1,
+		Waiting: c.waiting(), Written: time.Now().UTC().Format(time.RFC3339),
+		ConnsReused:  c.Numbers.ConnsReused(),
+		FilterErrors: c.Numbers.FilterErrors(),
+		Peers:        c.Cluster.Report(&n),
+	}
+	r.URLsInFlight = min(c.Numbers.PagesOut.Load()+c.Numbers.Fetching.Load(), max(n.Admitted-n.Finished(), 0))
+	r.URLsQueued = n.Admitted - n.Finished() - r.URLsInFlight
+	r.addNamed(&n)
+	c.addComponents(&r)
+	if state == lifecycle.Running {
+		r.Trouble = c.Trouble.Current(r.URLsQueued)
+	}
+	if stalled := c.Trouble.Last(); stalled != nil {
+		r.Trouble = stalled
+	}
+	return r
+}
+
+// addComponents adds the numbers that are not in the manifest.
+func (c *Collector) addComponents(r *Report) {
+	logged := c.Log.Counts()
+	r.CertificateFaults, r.LongTypes, r.LogLinesLost = logged.Certificates, logged.LongTypes, c.Log.Dropped()
+	cookies := c.Numbers.Cookies()
+	r.Cookies, r.CookiesLost = int64(cookies.Cookies), cookies.Lost
+	if c.Traps.Enabled() {
+		s := c.Traps.Stats()
+		r.NoveltyWatched, r.NoveltyPoor, r.NoveltyDelayed = int64(s.Groups), int64(s.Poor), s.Delayed
+		r.NoveltyRead, r.NoveltyEvicted, r.NoveltyMemory = s.Read, s.Evicted, s.Bytes
+	}
+	known, cold := c.Numbers.Sites()
+	r.HostsKnown, r.HostsCold = int64(known), int64(cold)
+	r.HostsFrozen, r.HostsThawed = c.Numbers.SiteMoves()
+	pauses, longest := c.Pauses.Total()
+	r.Checkpoints, r.CheckpointPauseMost = pauses, longest.Seconds()
+	r.CheckpointPauseP99 = c.Pauses.Quantile(0.99).Seconds()
+	now := time.Now()
+	r.DiskPauses, _ = c.Journal.Disk.Pauses()
+	r.SyncSeconds = c.Journal.SlowSync.Now(now).Seconds()
+	r.LocalFaults, _ = c.Outages.Shortage.Current(now)
+}
+
+// addNamed adds the counters that have a name each, without those that are 0.
+func (r *Report) addNamed(n *counters.Totals) {
+	r.Outcomes, r.Skipped, r.Statuses = map[string]int64{}, map[string]int64{}, map[string]int64{}
+	for o, v := range n.Outcomes {
+		if v > 0 {
+			r.Outcomes[outcome.Outcome(o).String()] = v
+		}
+	}
+	for rule, v := range n.Skipped {
+		if v > 0 {
+			r.Skipped[skipped.Rule(rule).String()] = v
+		}
+	}
+	for code, v := range n.Statuses {
+		if v > 0 {
+			r.Statuses[strconv.Itoa(code)] = v
+		}
+	}
+}
+
+// fetchedURLs is the number of admitted URLs whose outcome came from a request.
+func fetchedURLs(n *counters.Totals) (fetched int64) {
+	for o, v := range n.Outcomes {
+		if outcome.Outcome(o).Class() != outcome.ClassRefusal {
+			fetched += v
+		}
+	}
+	return fetched
+}
+
+// dropped is the number of URLs that were not admitted, by reason.
+func dropped(n *counters.Totals) map[string]int64 {
+	d := map[string]int64{}
+	for name, v := range map[string]int64{
+		"syntax": n.DroppedSyntax, "scheme": n.DroppedScheme, "too-long": n.DroppedLong, "scope": n.DroppedScope,
+		"depth": n.DroppedDepth, "path-loop": n.DroppedLoop, "follow": n.DroppedFollow, "seen-cache": n.DroppedCache,
+		"seen-sieve": n.Known, "links-per-page": n.DroppedLinks, "link-bytes-per-page": n.DroppedBytes,
+	} {
+		if v > 0 {
+			d[name] = v
+		}
+	}
+	return d
+}
+
+// state is that of the run; a running crawl whose gate is shut is paused.
+func (c *Collector) state() (lifecycle.State, string) {
+	state, reason := c.Run.State()
+	if state == lifecycle.Running {
+		if why := c.Outages.Gate.Reason(); why != "" {
+			return lifecycle.Paused, why
+		}
+	}
+	return state, reason
+}
