@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"orbweaver/bench/load"
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
+	"orbweaver/bench/simweb/origin"
 )
 
 // RunPrefix begins the name of each folder in Options.Dir.
@@ -51,13 +52,13 @@ func Measure(ctx context.Context, o Options) (*Result, error) {
 
 // measure is one run.
 func measure(ctx context.Context, o *Options, p *plan, dir string) (*Run, error) {
-	world, err := simweb.New(p.world)
+	world, err := origin.New(p.world)
 	if err != nil {
 		return nil, err
 	}
 	seeds := min(seedCount, world.Hosts())
 	given := world.Seeds(seeds)
-	truth := world.Expected(simweb.ExpectOptions{Seeds: given})
+	truth := world.Expected(judge.ExpectOptions{Seeds: given})
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var parted *partition

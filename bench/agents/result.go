@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"orbweaver/bench/load"
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine/cluster/ring"
 )
 
@@ -51,12 +51,12 @@ type Run struct {
 	WorstOfPages     float64 `json:"worst_deviation_pages,omitempty"`
 	WorstOfBytes     float64 `json:"worst_deviation_bytes,omitempty"`
 
-	Peers   Peers           `json:"peers"` // of all agents
-	Audit   *Audit          `json:"audit,omitempty"`
-	Parted  *Parted         `json:"partition,omitempty"` // nil if there was none
-	Each    []Each          `json:"each"`
-	Faults  []string        `json:"faults"` // what is wrong
-	Verdict *simweb.Verdict `json:"verdict"`
+	Peers   Peers          `json:"peers"` // of all agents
+	Audit   *Audit         `json:"audit,omitempty"`
+	Parted  *Parted        `json:"partition,omitempty"` // nil if there was none
+	Each    []Each         `json:"each"`
+	Faults  []string       `json:"faults"` // what is wrong
+	Verdict *judge.Verdict `json:"verdict"`
 }
 
 // Each is one agent of a run.
@@ -97,7 +97,7 @@ func (r *Result) add(run *Run) {
 }
 
 // result asks everybody at the end of a run.
-func (f *fleet) result(truth *simweb.Truth, seeds []string, sum *load.Summary, wall time.Duration) (_ *Run, err error) {
+func (f *fleet) result(truth *judge.Truth, seeds []string, sum *load.Summary, wall time.Duration) (_ *Run, err error) {
 	v := sum.Verdict
 	r := &Run{
 		Name: f.p.name, Scenario: string(f.p.scenario), Agents: f.p.agents, Fetchers: f.p.fetchers, Pages: v.Stored, Coverage: v.Coverage,
@@ -107,7 +107,7 @@ func (f *fleet) result(truth *simweb.Truth, seeds []string, sum *load.Summary, w
 	var cpu float64
 	shares, capacities := v.Shares, 0
 	if len(shares) == 0 { // there is one archive
-		shares = []simweb.Share{{Pages: v.Held, Hosts: -1}}
+		shares = []judge.Share{{Pages: v.Held, Hosts: -1}}
 	}
 	for _, a := range f.agents {
 		capacities += a.capacity
@@ -156,7 +156,7 @@ func (f *fleet) result(truth *simweb.Truth, seeds []string, sum *load.Summary, w
 }
 
 // least is how many links the agents send each other at least, if all that are ever there are there all the time.
-func (f *fleet) least(truth *simweb.Truth, seeds []string) (int, error) {
+func (f *fleet) least(truth *judge.Truth, seeds []string) (int, error) {
 	members := make([]ring.Member, len(f.agents))
 	for i, a := range f.agents {
 		members[i] = ring.Member{ID: a.id, Capacity: a.capacity}

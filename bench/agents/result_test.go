@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 )
 
 // What faults excuse is excused, and one more is not.
@@ -14,21 +14,21 @@ func TestWhatIsWrong(t *testing.T) {
 		name  string
 		p     plan
 		r     Run
-		v     simweb.Verdict
+		v     judge.Verdict
 		wrong string // "" for nothing
 	}{
-		{"nothing", plan{scenario: Plain}, Run{}, simweb.Verdict{Held: 10, Stored: 10}, ""},
-		{"asked twice", plan{scenario: Plain}, Run{Repeated: 1}, simweb.Verdict{}, "1 pages asked for again, at most 0"},
-		{"asked twice after a stop in good order", plan{scenario: Leave}, Run{Repeated: 1}, simweb.Verdict{}, "asked for again"},
-		{"in flight at a kill", plan{scenario: Kill, fetchers: 8}, Run{Kills: 2, Repeated: 32}, simweb.Verdict{Held: 132, Stored: 100}, ""},
-		{"more than that", plan{scenario: Kill, fetchers: 8}, Run{Kills: 2, Repeated: 33}, simweb.Verdict{}, "33 pages asked for again, at most 32"},
-		{"what a disk held", plan{scenario: Lose, fetchers: 8}, Run{Repeated: 50}, simweb.Verdict{Unique: 100, Held: 116, Stored: 100}, ""},
-		{"what the others held", plan{scenario: Lose, fetchers: 8}, Run{Repeated: 50}, simweb.Verdict{Unique: 100, Held: 117, Stored: 100}, "17 pages held twice, at most 16"},
-		{"missing", plan{scenario: Kill}, Run{}, simweb.Verdict{Missing: 1}, "1 pages missing"},
-		{"impolite", plan{scenario: Join}, Run{}, simweb.Verdict{IPGapViolations: 2, HostConcurrency: 1}, "3 breaches"},
-		{"without leave", plan{scenario: Join}, Run{}, simweb.Verdict{RobotsViolations: 1}, "1 breaches"},
-		{"twice in one archive", plan{scenario: Kill}, Run{}, simweb.Verdict{Duplicates: 1}, "twice in one archive"},
-		{"altered", plan{scenario: Plain}, Run{}, simweb.Verdict{DigestMismatches: 1}, "wrong digests"},
+		{"nothing", plan{scenario: Plain}, Run{}, judge.Verdict{Held: 10, Stored: 10}, ""},
+		{"asked twice", plan{scenario: Plain}, Run{Repeated: 1}, judge.Verdict{}, "1 pages asked for again, at most 0"},
+		{"asked twice after a stop in good order", plan{scenario: Leave}, Run{Repeated: 1}, judge.Verdict{}, "asked for again"},
+		{"in flight at a kill", plan{scenario: Kill, fetchers: 8}, Run{Kills: 2, Repeated: 32}, judge.Verdict{Held: 132, Stored: 100}, ""},
+		{"more than that", plan{scenario: Kill, fetchers: 8}, Run{Kills: 2, Repeated: 33}, judge.Verdict{}, "33 pages asked for again, at most 32"},
+		{"what a disk held", plan{scenario: Lose, fetchers: 8}, Run{Repeated: 50}, judge.Verdict{Unique: 100, Held: 116, Stored: 100}, ""},
+		{"what the others held", plan{scenario: Lose, fetchers: 8}, Run{Repeated: 50}, judge.Verdict{Unique: 100, Held: 117, Stored: 100}, "17 pages held twice, at most 16"},
+		{"missing", plan{scenario: Kill}, Run{}, judge.Verdict{Missing: 1}, "1 pages missing"},
+		{"impolite", plan{scenario: Join}, Run{}, judge.Verdict{IPGapViolations: 2, HostConcurrency: 1}, "3 breaches"},
+		{"without leave", plan{scenario: Join}, Run{}, judge.Verdict{RobotsViolations: 1}, "1 breaches"},
+		{"twice in one archive", plan{scenario: Kill}, Run{}, judge.Verdict{Duplicates: 1}, "twice in one archive"},
+		{"altered", plan{scenario: Plain}, Run{}, judge.Verdict{DigestMismatches: 1}, "wrong digests"},
 	} {
 		r := c.r
 		r.Verdict = &c.v
@@ -72,7 +72,7 @@ func TestRatio(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	r.Runs[1].Faults, r.Runs[1].Verdict = []string{"a thing"}, &simweb.Verdict{Examples: []string{"of it"}}
+	r.Runs[1].Faults, r.Runs[1].Verdict = []string{"a thing"}, &judge.Verdict{Examples: []string{"of it"}}
 	r.Print(&out)
 	if !strings.Contains(out.String(), "1.10") || !strings.Contains(out.String(), "WRONG     a thing") || r.Sound() {
 		t.Errorf("%s", out.String())

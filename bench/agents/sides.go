@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/arrivals"
+	"orbweaver/bench/simweb/judge"
+	"orbweaver/bench/simweb/origin"
 )
 
 // Parted is what a partition did, by the web's log.
@@ -68,7 +70,7 @@ const (
 
 // sides reads the web's log, behind a run.
 func (c *partition) sides(f *fleet, run *Run, begun time.Time) (*Parted, error) {
-	world, err := simweb.New(f.p.world)
+	world, err := origin.New(f.p.world)
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +99,8 @@ func (c *partition) sides(f *fleet, run *Run, begun time.Time) (*Parted, error) 
 		r.Unanswered = int(run.Peers.Unanswered - c.unanswered)
 		r.Together, settled = c.together.Sub(c.mended).Seconds(), c.together.Add(settling)
 	}
-	verdict := func(keep func(*simweb.Arrival) bool) simweb.Verdict {
-		promise := simweb.Promise{
+	verdict := func(keep func(*arrivals.Arrival) bool) judge.Verdict {
+		promise := judge.Promise{
 			HostDelay: f.p.pace.HostDelay,
 			IPDelay:   f.p.pace.IPDelay,
 			Partial:   true,
@@ -106,21 +108,21 @@ func (c *partition) sides(f *fleet, run *Run, begun time.Time) (*Parted, error) 
 		}
 		return world.Judge(log.Only(keep), promise, nil)
 	}
-	var upTo [3]simweb.Verdict
+	var upTo [3]judge.Verdict
 	for i, end := range []time.Time{c.cut, settled, time.Unix(math.MaxInt32, 0)} {
-		upTo[i] = verdict(func(a *simweb.Arrival) bool { return a.Time.Before(end) })
+		upTo[i] = verdict(func(a *arrivals.Arrival) bool { return a.Time.Before(end) })
 	}
-	phases := func(n func(*simweb.Verdict) int) Phases {
+	phases := func(n func(*judge.Verdict) int) Phases {
 		return Phases{Before: n(&upTo[0]), Apart: n(&upTo[1]) - n(&upTo[0]), After: n(&upTo[2]) - n(&upTo[1])}
 	}
-	r.Impolite, r.Repeated = phases(impolite), phases(func(v *simweb.Verdict) int { return v.Repeated })
+	r.Impolite, r.Repeated = phases(impolite), phases(func(v *judge.Verdict) int { return v.Repeated })
 	asked := map[string]bool{}
 	for s, members := range [][]int{c.large, c.small} {
 		side := &r.Sides[s]
 		for _, k := range members {
 			side.Agents = append(side.Agents, f.agents[k].id)
 		}
-		v := verdict(func(a *simweb.Arrival) bool { return side.has(a) })
+		v := verdict(func(a *arrivals.Arrival) bool { return side.has(a) })
 		side.Impolite, side.MinGap = impolite(&v), v.MinHostGap
 		for a := range log.All() {
 			if !side.has(&a) {
@@ -137,7 +139,7 @@ func (c *partition) sides(f *fleet, run *Run, begun time.Time) (*Parted, error) 
 }
 
 // has says that a request is of this side, by the contact that each agent gives.
-func (s *Side) has(a *simweb.Arrival) bool {
+func (s *Side) has(a *arrivals.Arrival) bool {
 	return slices.ContainsFunc(s.Agents, func(id string) bool { return strings.Contains(a.Agent, contactOf(id)+")") })
 }
 
@@ -160,7 +162,7 @@ func (s *Side) note(at, cut, mended, settled time.Time) {
 }
 
 // impolite counts breaches of promises to hosts and addresses.
-func impolite(v *simweb.Verdict) int {
+func impolite(v *judge.Verdict) int {
 	return v.HostGapViolations + v.IPGapViolations + v.HostConcurrency + v.IPConcurrency + v.RetryAfterViolations + v.RobotsViolations + v.Nameless
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/arrivals"
 )
 
 // Each promise that a partition can break is told of; so is a partition that was none.
@@ -59,7 +59,7 @@ func TestRequestsOfASide(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	for agent, want := range map[string]bool{"a1": true, "a2": true, "a3": false, "a10": false} {
-		if s.has(&simweb.Arrival{Agent: "orbweaver/1 (+" + contactOf(agent) + ")"}) != want {
+		if s.has(&arrivals.Arrival{Agent: "orbweaver/1 (+" + contactOf(agent) + ")"}) != want {
 			t.Errorf("%s: want %t", agent, want)
 		}
 	}

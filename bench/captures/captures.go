@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -55,15 +55,15 @@ func fileRecords(fsys vfs.FS, name string, serial uint32, f func(warc.Cut, *warc
 }
 
 // Each reads an archive's responses and revisits, robots.txt left out, and hands each to f.
-func Each(fsys vfs.FS, dir string, f func(simweb.Capture)) error {
-	return EachAt(fsys, dir, func(_ warc.Cut, _ *warc.RecordRead, c simweb.Capture) { f(c) })
+func Each(fsys vfs.FS, dir string, f func(judge.Capture)) error {
+	return EachAt(fsys, dir, func(_ warc.Cut, _ *warc.RecordRead, c judge.Capture) { f(c) })
 }
 
 // Since reads the captures of an archive from a place on: those of one pass. A page that the server called
 // unchanged is one with status 200, and has the payload that it had.
-func Since(fsys vfs.FS, dir string, from warc.Cut) (simweb.Crawled, error) {
-	var list []simweb.Capture
-	err := EachAt(fsys, dir, func(at warc.Cut, rec *warc.RecordRead, c simweb.Capture) {
+func Since(fsys vfs.FS, dir string, from warc.Cut) (judge.Crawled, error) {
+	var list []judge.Capture
+	err := EachAt(fsys, dir, func(at warc.Cut, rec *warc.RecordRead, c judge.Capture) {
 		if at.Before(from) {
 			return
 		}
@@ -76,14 +76,14 @@ func Since(fsys vfs.FS, dir string, from warc.Cut) (simweb.Crawled, error) {
 }
 
 // EachAt is Each, and also gives f the place of each capture in the archive.
-func EachAt(fsys vfs.FS, dir string, f func(at warc.Cut, rec *warc.RecordRead, c simweb.Capture)) error {
+func EachAt(fsys vfs.FS, dir string, f func(at warc.Cut, rec *warc.RecordRead, c judge.Capture)) error {
 	head := make([]byte, 64)
 	return RecordsAt(fsys, dir, func(at warc.Cut, rec *warc.RecordRead) error {
 		if (rec.Type != warc.Response && rec.Type != warc.Revisit) || bytes.HasSuffix(rec.TargetURI, []byte("/robots.txt")) ||
 			rec.IsDNS() {
 			return nil
 		}
-		c := simweb.Capture{URL: string(rec.TargetURI), Truncated: rec.Type == warc.Response &&
+		c := judge.Capture{URL: string(rec.TargetURI), Truncated: rec.Type == warc.Response &&
 			rec.Get("WARC-Truncated") != ""}
 		if sum, ok := decodeDigest(rec.Get("WARC-Payload-Digest")); ok {
 			c.Digest, c.HasDigest = sum, true
@@ -112,19 +112,19 @@ func Status(head []byte) int {
 }
 
 // All reads all captures of an archive. They are kept as they come: about 100 bytes each.
-func All(fsys vfs.FS, dir string) (simweb.Crawled, error) {
-	var list []simweb.Capture
-	if err := Each(fsys, dir, func(c simweb.Capture) { list = append(list, c) }); err != nil {
+func All(fsys vfs.FS, dir string) (judge.Crawled, error) {
+	var list []judge.Capture
+	if err := Each(fsys, dir, func(c judge.Capture) { list = append(list, c) }); err != nil {
 		return nil, err
 	}
 	return slices.Values(list), nil
 }
 
 // OfAgents is All for the archives of several agents, each in a directory of its own.
-func OfAgents(fsys vfs.FS, dirs ...string) (simweb.Crawled, error) {
-	var list []simweb.Capture
+func OfAgents(fsys vfs.FS, dirs ...string) (judge.Crawled, error) {
+	var list []judge.Capture
 	for k, dir := range dirs {
-		err := Each(fsys, dir, func(c simweb.Capture) {
+		err := Each(fsys, dir, func(c judge.Capture) {
 			c.Archive = k
 			list = append(list, c)
 		})

@@ -75,7 +75,7 @@ func judge(t *testing.T, name string, least int) {
 // fetched.
 func crawl(t *testing.T, site guest.Guest) report.Report {
 	t.Helper()
-	rig, err := testbed.NewRig(simweb.Config{Hosts: 1, PagesPerHostMean: 1}, false)
+	rig, err := testbed.NewRig(simweb.Config{Hosts: 1, Graph: simweb.Graph{PagesPerHostMean: 1}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,9 @@ import (
 
 	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/arrivals"
+	"orbweaver/bench/simweb/judge"
+	"orbweaver/bench/simweb/origin"
 	"orbweaver/engine"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
@@ -28,7 +30,7 @@ func couple() *Image { return &Image{Point: "two agents", Variant: "on one machi
 
 // sharedWorld is a web for two agents: many small hosts, so that much goes between them. There is
 // no robots.txt that redirects to another host: each agent that needs such rules would fetch it.
-func sharedWorld(seed uint64) (*simweb.World, error) {
+func sharedWorld(seed uint64) (*origin.World, error) {
 	w, err := world(seed)
 	if err != nil {
 		return nil, err
@@ -38,12 +40,12 @@ func sharedWorld(seed uint64) (*simweb.World, error) {
 	c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax = 80, 80, 2, 5
 	c.PageFanout, c.HostFanout, c.LinksMean = 1, 2, 3 // what is lost is not found elsewhere
 	c.Faults.NoHost = 0
-	return simweb.New(c)
+	return origin.New(c)
 }
 
 // share has two agents crawl a world in virtual time to its end, from an image or from nothing, and judges what they
 // have together. Those that begin with nothing are stopped in order once, and go on. cam may be nil.
-func share(t *testing.T, w *simweb.World, from *Image, cam *camera) *result {
+func share(t *testing.T, w *origin.World, from *Image, cam *camera) *result {
 	t.Helper()
 	r := &result{}
 	synctest.Test(t, func(t *testing.T) {
@@ -78,8 +80,8 @@ func isStalled(r report.Report) bool { return r.State == lifecycle.Stalled }
 // together runs both agents until they end.
 func (r *result) together(
 	ctx context.Context,
-	w *simweb.World,
-	log *simweb.Log,
+	w *origin.World,
+	log *arrivals.Log,
 	fsys vfs.FS,
 ) (reports []report.Report) {
 	var wg sync.WaitGroup
@@ -142,8 +144,8 @@ func (r *result) fsckAll(t *testing.T, what string, disk *vfs.Mem) {
 // judgeAll is judge for both agents. Delays of an address are kept by each of them for itself.
 func (r *result) judgeAll(
 	t *testing.T,
-	w *simweb.World,
-	log *simweb.Log,
+	w *origin.World,
+	log *arrivals.Log,
 	disk *vfs.Mem,
 	from *Image,
 	reports []report.Report,
@@ -180,11 +182,11 @@ func (r *result) judgeAll(
 	cfg := agentConfig(&testbed.Rig{World: w, Log: log, Seeds: w.Seeds(3), Proxy: true})
 	v := w.Judge(
 		log,
-		simweb.Promise{
+		judge.Promise{
 			HostDelay: cfg.Politeness.HostDelay,
 			IPDelay:   cfg.Politeness.IPDelay,
 			Contact:   "https://example.org/bot",
-			Expect:    simweb.ExpectOptions{Seeds: w.Seeds(3)},
+			Expect:    judge.ExpectOptions{Seeds: w.Seeds(3)},
 		},
 		crawled,
 	)

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/arrivals"
 	"orbweaver/internal/vfs"
 )
 
@@ -43,7 +43,7 @@ type camera struct {
 
 	tap    *tap
 	dirs   []string // of the crawl; of several agents each has one
-	log    *simweb.Log
+	log    *arrivals.Log
 	rng    *rand.Rand
 	counts map[string]int // calls by class
 	images []*Image
@@ -71,7 +71,7 @@ func newCamera(seed uint64, bound int, a *album, pick func(class string, n int) 
 }
 
 // watch gives the disk on which a crawl into dirs is to work. The log is that of the web it crawls.
-func (c *camera) watch(disk *vfs.Mem, log *simweb.Log, dirs ...string) vfs.FS {
+func (c *camera) watch(disk *vfs.Mem, log *arrivals.Log, dirs ...string) vfs.FS {
 	c.log, c.dirs = log, dirs
 	c.tap = &tap{disk: disk, before: c.atStart, after: c.atEnd, pause: c.pause}
 	return c.tap

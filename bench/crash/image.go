@@ -16,7 +16,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/arrivals"
+	"orbweaver/bench/simweb/origin"
 	"orbweaver/internal/vfs"
 )
 
@@ -88,7 +89,7 @@ type Image struct {
 
 	classes []string // of the calls that leave such a disk
 
-	log      *simweb.Log
+	log      *arrivals.Log
 	arrivals int // of the log, at the crash
 	lost     int // of these, how many of the last the crawl may know nothing of
 	digest   xxh3.Uint128
@@ -214,7 +215,7 @@ func (im *Image) save(dir string) (string, error) {
 }
 
 // loadImage reads what save wrote, for the world that it is of.
-func loadImage(name string, world func(im *Image) (*simweb.World, error)) (*Image, *simweb.World, error) {
+func loadImage(name string, world func(im *Image) (*origin.World, error)) (*Image, *origin.World, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
 		return nil, nil, err

@@ -8,7 +8,7 @@ import (
 
 	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/fsck"
 	"orbweaver/engine/lifecycle"
@@ -69,16 +69,16 @@ func (r *result) judge(t *testing.T, rig *testbed.Rig, cfg engine.Config, disk *
 
 // hold holds what is in the archive, or in the part of it that the last pass wrote, against what the world has seen,
 // and keeps its pages.
-func (r *result) hold(rig *testbed.Rig, cfg engine.Config, crawled simweb.Crawled, from *Image) {
+func (r *result) hold(rig *testbed.Rig, cfg engine.Config, crawled judge.Crawled, from *Image) {
 	r.pages = map[string]bool{}
 	for c := range crawled {
 		if c.Status == 200 && !c.Truncated {
 			r.pages[c.URL] = true
 		}
 	}
-	v := rig.World.Judge(rig.Log, simweb.Promise{
+	v := rig.World.Judge(rig.Log, judge.Promise{
 		HostDelay: cfg.Politeness.HostDelay, IPDelay: cfg.Politeness.IPDelay, Contact: "https://example.org/bot",
-		Expect: simweb.ExpectOptions{Seeds: rig.Seeds},
+		Expect: judge.ExpectOptions{Seeds: rig.Seeds},
 	}, crawled)
 	allowed := 0
 	if from != nil {

@@ -8,7 +8,7 @@ import (
 
 	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/origin"
 	"orbweaver/engine"
 	"orbweaver/engine/inspect"
 	"orbweaver/engine/lifecycle"
@@ -20,7 +20,7 @@ import (
 type finished struct {
 	disk *Image
 	from warc.Cut // where the archive ends
-	web  *simweb.World
+	web  *origin.World
 }
 
 // finish crawls a world whose pages mostly have validators.
@@ -34,7 +34,7 @@ func finish(t *testing.T, seed uint64) *finished {
 	c.Validators, c.Changing = 0.8, 0.2
 	f := &finished{}
 	synctest.Test(t, func(t *testing.T) {
-		if w, err = simweb.New(c); err != nil {
+		if w, err = origin.New(c); err != nil {
 			t.Fatal(err)
 		}
 		rig := &testbed.Rig{World: w, Log: w.NewLog(), FS: vfs.NewMem(1), Seeds: w.Seeds(3), Proxy: behindProxy(seed)}
@@ -57,7 +57,7 @@ func finish(t *testing.T, seed uint64) *finished {
 		f.disk.When, f.from = time.Now(), cut.ArchiveEnd()
 	})
 	c.Edition = 1
-	if f.web, err = simweb.New(c); err != nil {
+	if f.web, err = origin.New(c); err != nil {
 		t.Fatal(err)
 	}
 	return f

@@ -9,6 +9,8 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/arrivals"
+	"orbweaver/bench/simweb/origin"
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/parsers"
@@ -24,7 +26,7 @@ const (
 )
 
 // world is a web of every fault, small enough to be crawled in a tenth of a second.
-func world(seed uint64) (*simweb.World, error) {
+func world(seed uint64) (*origin.World, error) {
 	c := simweb.Faulty()
 	c.Seed, c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax, c.PageBytesMean = seed, 16, 12, 12, 60, 1200
 	c.LinksMean = 12
@@ -39,7 +41,7 @@ func world(seed uint64) (*simweb.World, error) {
 	c.Timing.Stall = 30 * time.Second
 	c.Timing.CrawlDelay = 3 * time.Second
 	c.Timing.RetryAfter = 2 * time.Second
-	return simweb.New(c)
+	return origin.New(c)
 }
 
 // behindProxy says that a world's crawler asks a proxy, and no name server.
@@ -96,7 +98,7 @@ func (r *result) fault(format string, args ...any) {
 }
 
 // startFrom waits for the moment of an image, and returns its log and disk; empty ones without an image.
-func startFrom(t *testing.T, w *simweb.World, from *Image) (*simweb.Log, *vfs.Mem) {
+func startFrom(t *testing.T, w *origin.World, from *Image) (*arrivals.Log, *vfs.Mem) {
 	t.Helper()
 	if from == nil {
 		return w.NewLog(), vfs.NewMem(1)
@@ -123,7 +125,7 @@ func (r *result) takeImages(t *testing.T, cam *camera) {
 
 // crawl runs a crawl in virtual time to its end, from an image or from nothing, and judges it. One from nothing is
 // stopped in order once, and gone on with. cam may be nil.
-func crawl(t *testing.T, w *simweb.World, from *Image, cam *camera) *result {
+func crawl(t *testing.T, w *origin.World, from *Image, cam *camera) *result {
 	t.Helper()
 	r := &result{}
 	synctest.Test(t, func(t *testing.T) {

@@ -19,6 +19,9 @@ import (
 	"orbweaver/bench/captures"
 	"orbweaver/bench/load"
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/arrivals"
+	"orbweaver/bench/simweb/judge"
+	"orbweaver/bench/simweb/origin"
 	"orbweaver/internal/vfs"
 )
 
@@ -48,8 +51,8 @@ func killWorld(seed uint64) simweb.Config {
 // served is a web on loopback, and the program that crawls it.
 type served struct {
 	t       *testing.T
-	world   *simweb.World
-	log     *simweb.Log
+	world   *origin.World
+	log     *arrivals.Log
 	program string
 	dir     string
 	args    []string
@@ -67,7 +70,7 @@ func build(t *testing.T) string {
 
 func serve(t *testing.T, program string, seed uint64) *served {
 	t.Helper()
-	w, err := simweb.New(killWorld(seed))
+	w, err := origin.New(killWorld(seed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,9 +160,9 @@ func (s *served) judge(kills int) (pages map[string]bool, again int) {
 			pages[c.URL] = true
 		}
 	}
-	v := s.world.Judge(s.log, simweb.Promise{
+	v := s.world.Judge(s.log, judge.Promise{
 		HostDelay: killPolite, IPDelay: killPoliteIP, Slack: 250 * time.Millisecond,
-		Expect: simweb.ExpectOptions{Seeds: s.world.Seeds(3)},
+		Expect: judge.ExpectOptions{Seeds: s.world.Seeds(3)},
 	}, crawled)
 	again = v.Repeated
 	if again > kills*killInFlight {

@@ -11,7 +11,7 @@ import (
 
 	"orbweaver/bench/captures"
 	"orbweaver/bench/golden"
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/fsck"
 	"orbweaver/engine/inspect"
@@ -91,7 +91,7 @@ func (c *crawl) verify(t *testing.T) map[string]int {
 // was killed and may repeat as many requests.
 func (c *crawl) judge(t *testing.T, from warc.Cut, again int) {
 	t.Helper()
-	p := simweb.Promise{
+	p := judge.Promise{
 		HostDelay: c.cfg.Politeness.HostDelay,
 		IPDelay:   c.cfg.Politeness.IPDelay,
 		Contact:   "https://example.org/bot",

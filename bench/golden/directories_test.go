@@ -12,6 +12,7 @@ import (
 	"orbweaver/bench/golden"
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/report"
@@ -209,7 +210,7 @@ func (d *directory) make(t *testing.T) []byte {
 		}
 	}
 	report := c.runFor(t, d.end)
-	v := c.rig.World.Expected(simweb.ExpectOptions{Seeds: c.rig.Seeds})
+	v := c.rig.World.Expected(judge.ExpectOptions{Seeds: c.rig.Seeds})
 	c.note = note{
 		Stopped:  time.Now().Add(time.Second),
 		Expected: v.Pages(),

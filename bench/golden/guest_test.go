@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/arrivals"
 	"orbweaver/bench/simweb/guest"
 )
 
@@ -33,7 +33,7 @@ func (*calendar) seeds() []string {
 }
 
 // remember counts the requests of an earlier log.
-func (c *calendar) remember(l *simweb.Log) {
+func (c *calendar) remember(l *arrivals.Log) {
 	for a := range l.All() {
 		if c.has(a.Host) {
 			c.asked[a.URL]++

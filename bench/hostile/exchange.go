@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/origin"
 )
 
 // Exchange is one request and what is sent for it. Everything that is written goes out as it is.
@@ -107,7 +107,7 @@ func (x *Exchange) Repeat(text string, limit int64) bool {
 
 // Reset ends the connection with a reset where the transport has one.
 func (x *Exchange) Reset() {
-	simweb.Reset(x.Conn)
+	origin.Reset(x.Conn)
 	x.gone = true
 }
 

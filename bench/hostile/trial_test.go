@@ -10,6 +10,7 @@ import (
 	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/fsck"
 	"orbweaver/engine/outcome"
@@ -167,7 +168,7 @@ func (tr *trial) read() {
 
 // owed checks what every crawl owes.
 func (tr *trial) owed(rig *testbed.Rig) {
-	v, err := rig.Judge(simweb.Promise{HostDelay: tr.cfg.Politeness.HostDelay, IPDelay: tr.cfg.Politeness.IPDelay,
+	v, err := rig.Judge(judge.Promise{HostDelay: tr.cfg.Politeness.HostDelay, IPDelay: tr.cfg.Politeness.IPDelay,
 		Contact: "https://example.org/bot"}, tr.disk)
 	if err != nil {
 		tr.Fatal(err)

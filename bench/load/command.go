@@ -13,7 +13,10 @@ import (
 	"time"
 
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/arrivals"
 	"orbweaver/bench/simweb/guest"
+	"orbweaver/bench/simweb/judge"
+	"orbweaver/bench/simweb/origin"
 	"orbweaver/internal/cputime"
 )
 
@@ -32,10 +35,10 @@ type SimOptions struct {
 	JSON    bool // stdout is JSON: one object at the start, one at the end
 	// Archive, if not nil, is called at the end for what the crawl that was served has stored, to be judged by Promise.
 	// Without it the verdict is what the server alone can say: of all that can be reached if Complete, else partial.
-	Archive func() (simweb.Crawled, error)
+	Archive func() (judge.Crawled, error)
 	// Complete says that a crawl without Archive was meant to end: what it never asked for is missing.
 	Complete bool
-	Promise  simweb.Promise
+	Promise  judge.Promise
 	// Ready, if not nil, is called when everything listens.
 	Ready func(*Server)
 }
@@ -56,16 +59,16 @@ type Addresses struct {
 
 // Summary is what RunCommand prints at its end.
 type Summary struct {
-	Stats   Stats           `json:"stats"`
-	Wall    float64         `json:"wall_seconds"`
-	CPU     float64         `json:"cpu_seconds"` // of the whole process
-	Verdict *simweb.Verdict `json:"verdict,omitempty"`
+	Stats   Stats          `json:"stats"`
+	Wall    float64        `json:"wall_seconds"`
+	CPU     float64        `json:"cpu_seconds"` // of the whole process
+	Verdict *judge.Verdict `json:"verdict,omitempty"`
 }
 
 // RunCommand serves a world until ctx ends, and then prints what was requested. Results go to stdout, messages to
 // stderr.
 func RunCommand(ctx context.Context, o SimOptions, stdout, stderr io.Writer) error {
-	w, err := simweb.New(o.World)
+	w, err := origin.New(o.World)
 	if err != nil {
 		return err
 	}
@@ -104,7 +107,7 @@ func RunCommand(ctx context.Context, o SimOptions, stdout, stderr io.Writer) err
 	}
 	sum := Summary{Stats: s.Stats(), Wall: time.Since(begin).Seconds(), CPU: cputime.Process().Seconds()}
 	if log.Len() > 0 {
-		if sum.Verdict, err = judge(w, log, &o); err != nil {
+		if sum.Verdict, err = judgeLog(w, log, &o); err != nil {
 			return err
 		}
 	}
@@ -128,7 +131,7 @@ func writeSeeds(name string, seeds []string) error {
 }
 
 // announce prints where the world can be reached.
-func announce(stdout io.Writer, s *Server, w *simweb.World, o *SimOptions) error {
+func announce(stdout io.Writer, s *Server, w *origin.World, o *SimOptions) error {
 	a := Addresses{Seeds: o.SeedsFile, Hosts: w.Hosts(), IPs: w.Config().IPs, Pages: w.PagesTotal()}
 	if p := s.ProxyAddr(); p.IsValid() {
 		a.Proxy = "http://" + p.String()
@@ -162,12 +165,12 @@ func announce(stdout io.Writer, s *Server, w *simweb.World, o *SimOptions) error
 
 // logFile is where the log is written as it grows; with no file nothing is.
 type logFile struct {
-	log  *simweb.Log
+	log  *arrivals.Log
 	f    *os.File
 	next int // number of the first arrival not written
 }
 
-func createLog(log *simweb.Log, name string) (*logFile, error) {
+func createLog(log *arrivals.Log, name string) (*logFile, error) {
 	l := &logFile{log: log}
 	if name == "" {
 		return l, nil
@@ -209,13 +212,13 @@ func (l *logFile) close() error {
 	return errors.Join(l.write(), l.f.Close())
 }
 
-// judge asks the oracle.
-func judge(w *simweb.World, log *simweb.Log, o *SimOptions) (*simweb.Verdict, error) {
+// judgeLog asks the oracle.
+func judgeLog(w *origin.World, log *arrivals.Log, o *SimOptions) (*judge.Verdict, error) {
 	p := o.Promise
 	if p.Expect.Seeds == nil {
 		p.Expect.Seeds = w.Seeds(o.Seeds)
 	}
-	var crawled simweb.Crawled
+	var crawled judge.Crawled
 	if o.Archive == nil {
 		p.Partial = !o.Complete
 	} else {

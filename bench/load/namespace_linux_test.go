@@ -9,11 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/origin"
 )
 
 // A proxy listens in the namespace that is named with it, which must be there; that is as well its own.
 func TestProxyInANamespace(t *testing.T) {
-	w, err := simweb.New(simweb.Plain())
+	w, err := origin.New(simweb.Plain())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
+	"orbweaver/bench/simweb/origin"
 )
 
 // client is a connection to a server's proxy, used by hand.
@@ -45,7 +47,7 @@ func (c *client) send(text string) {
 }
 
 // want reads an answer and compares it with the world.
-func (c *client) want(w *simweb.World, u string) {
+func (c *client) want(w *origin.World, u string) {
 	c.t.Helper()
 	resp, err := http.ReadResponse(c.in, nil)
 	if err != nil {
@@ -103,20 +105,20 @@ func TestConnectionIsKept(t *testing.T) {
 }
 
 // faulty is a world where pages without tree links have faults, and its URLs.
-func faulty(t *testing.T, f simweb.Faults) (w *simweb.World, s *Server, urls iter.Seq2[string, simweb.Class]) {
+func faulty(t *testing.T, f simweb.Faults) (w *origin.World, s *Server, urls iter.Seq2[string, judge.Class]) {
 	t.Helper()
 	c := simweb.Plain()
 	c.Hosts, c.Faults, c.OtherShare = 20, f, 0
 	c.Timing.HugeBytes = hugeBytes
 	w, s = start(t, c, Options{Proxy: "127.0.0.1:0"})
-	return w, s, w.Expected(simweb.ExpectOptions{Seeds: w.Seeds(1)}).All()
+	return w, s, w.Expected(judge.ExpectOptions{Seeds: w.Seeds(1)}).All()
 }
 
 // hugeBytes is more than the buffers of both ends take.
 const hugeBytes = 24 << 20
 
 // late asks for a huge page and reads its first byte.
-func late(t *testing.T, w *simweb.World, s *Server, urls iter.Seq2[string, simweb.Class]) (c *client, u string) {
+func late(t *testing.T, w *origin.World, s *Server, urls iter.Seq2[string, judge.Class]) (c *client, u string) {
 	t.Helper()
 	for u := range urls {
 		if body, _ := w.Payload(u, false); len(body) < hugeBytes {
@@ -135,7 +137,7 @@ func late(t *testing.T, w *simweb.World, s *Server, urls iter.Seq2[string, simwe
 
 // A page that does not fit the buffers waits for a slow client, blocks no other client, and is complete.
 func TestHugePageWaits(t *testing.T) {
-	w, s, urls := faulty(t, simweb.Faults{Huge: 1})
+	w, s, urls := faulty(t, simweb.Faults{Variants: simweb.Variants{Huge: 1}})
 	patient, u := late(t, w, s, urls)
 	c := dial(t, s)
 	c.send(request(w.Root(0)))
@@ -145,7 +147,7 @@ func TestHugePageWaits(t *testing.T) {
 
 // Close ends an answer that waits for its reader.
 func TestL2_CloseEndsWrite(t *testing.T) {
-	w, s, urls := faulty(t, simweb.Faults{Huge: 1})
+	w, s, urls := faulty(t, simweb.Faults{Variants: simweb.Variants{Huge: 1}})
 	patient, _ := late(t, w, s, urls)
 	if err := s.Close(); err != nil {
 		t.Error(err)
@@ -158,7 +160,7 @@ func TestL2_CloseEndsWrite(t *testing.T) {
 
 // A page that is reset half-way has a first half.
 func TestResetMidHasBeginning(t *testing.T) {
-	_, s, urls := faulty(t, simweb.Faults{ResetMid: 1})
+	_, s, urls := faulty(t, simweb.Faults{Failures: simweb.Failures{ResetMid: 1}})
 	resets := 0
 	for u := range urls {
 		c := dial(t, s)

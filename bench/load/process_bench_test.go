@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/origin"
 )
 
 // serverProcess is the environment variable that makes the test binary a server, so that its CPU time can be told from
@@ -22,7 +23,7 @@ const serverProcess = "LOAD_TEST_SERVER"
 
 // runServerProcess serves until its standard input ends; kind says what: the world, or the same bytes for everything.
 func runServerProcess(kind string) int {
-	w, err := simweb.New(simweb.Plain())
+	w, err := origin.New(simweb.Plain())
 	if err != nil {
 		return 1
 	}
@@ -42,7 +43,7 @@ func runServerProcess(kind string) int {
 }
 
 // runBareServer does what cannot be left out: accept, read, write, close.
-func runBareServer(w *simweb.World) int {
+func runBareServer(w *origin.World) int {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return 1
@@ -78,7 +79,7 @@ func BenchmarkServerProcess(b *testing.B) {
 }
 
 func benchmarkProcess(b *testing.B, kind string) {
-	w, err := simweb.New(simweb.Plain())
+	w, err := origin.New(simweb.Plain())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -14,7 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/arrivals"
+	"orbweaver/bench/simweb/origin"
 )
 
 // ListenersMax is the most listeners a Server opens: each is a file descriptor and a goroutine.
@@ -31,8 +32,8 @@ type Options struct {
 	DNS  string // UDP and TCP
 	// Direct opens every address of the world on every port of the world. The world's AddrBase must be loopback.
 	Direct bool
-	Log    *simweb.Log // where arrivals go; nil for nowhere
-	Plain  bool        // no pauses; see simweb.ServeOptions
+	Log    *arrivals.Log // where arrivals go; nil for nowhere
+	Plain  bool          // no pauses; see simweb.ServeOptions
 }
 
 // Stats is what a Server has done so far.
@@ -48,11 +49,11 @@ type Stats struct {
 
 // Server is a simulated web being served.
 type Server struct {
-	world    *simweb.World
+	world    *origin.World
 	o        Options
 	tls      *tls.Config
 	root     *x509.Certificate
-	counters simweb.Counters
+	counters origin.Counters
 	dns      *responder
 	stop     func()        // unbinds from the context, and waits if that is ending just now
 	done     chan struct{} // closed when the server is to stop
@@ -73,7 +74,7 @@ type Server struct {
 
 // Start opens everything that the options name, and serves until Close or the end of ctx. On error nothing is left
 // open.
-func Start(ctx context.Context, w *simweb.World, o Options) (*Server, error) {
+func Start(ctx context.Context, w *origin.World, o Options) (*Server, error) {
 	s := &Server{world: w, o: o, waiting: make(map[io.Closer]struct{}), done: make(chan struct{})}
 	issuer, err := newIssuer(w.Config().Domain)
 	if err != nil {
@@ -227,8 +228,8 @@ func (s *Server) rest() {
 	}
 }
 
-func (s *Server) options(inTLS bool) simweb.ServeOptions {
-	return simweb.ServeOptions{Log: s.o.Log, TLS: inTLS, Counters: &s.counters, Plain: s.o.Plain}
+func (s *Server) options(inTLS bool) origin.ServeOptions {
+	return origin.ServeOptions{Log: s.o.Log, TLS: inTLS, Counters: &s.counters, Plain: s.o.Plain}
 }
 
 func (s *Server) servePlain(conn net.Conn) { s.world.Serve(conn, s.options(false)) }

@@ -23,6 +23,8 @@ import (
 	"go.uber.org/goleak"
 
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
+	"orbweaver/bench/simweb/origin"
 )
 
 func TestMain(m *testing.M) {
@@ -32,9 +34,9 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func start(t *testing.T, c simweb.Config, o Options) (*simweb.World, *Server) {
+func start(t *testing.T, c simweb.Config, o Options) (*origin.World, *Server) {
 	t.Helper()
-	w, err := simweb.New(c)
+	w, err := origin.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +53,7 @@ func start(t *testing.T, c simweb.Config, o Options) (*simweb.World, *Server) {
 }
 
 // fetch gets a URL and compares it with the world.
-func fetch(t *testing.T, w *simweb.World, transport *http.Transport, u string) {
+func fetch(t *testing.T, w *origin.World, transport *http.Transport, u string) {
 	t.Helper()
 	defer transport.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, u, nil)
@@ -103,7 +105,7 @@ func TestDirectWithDNS(t *testing.T) {
 	c := simweb.Plain()
 	c.Hosts, c.IPs, c.HTTPSShare, c.AddrBase = 30, 5, 0.3, "127.9.0.1"
 	c.HTTPPort, c.HTTPSPort = freePort(t), freePort(t)
-	w, err := simweb.New(c)
+	w, err := origin.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +194,7 @@ func freePort(t *testing.T) int {
 }
 
 func TestL1_OnlyLoopback(t *testing.T) {
-	w, err := simweb.New(simweb.Plain())
+	w, err := origin.New(simweb.Plain())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +210,7 @@ func TestL1_OnlyLoopback(t *testing.T) {
 // Closing, or the end of the context, ends connections that wait too.
 func TestL2_NothingIsLeft(t *testing.T) {
 	for _, how := range []string{"close", "context"} {
-		w, err := simweb.New(simweb.Plain())
+		w, err := origin.New(simweb.Plain())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,12 +260,12 @@ func TestL2_NothingIsLeft(t *testing.T) {
 func TestResetIsReset(t *testing.T) {
 	for _, share := range []float64{0, 1} {
 		c := simweb.Plain()
-		c.Hosts, c.HTTPSShare, c.Faults = 50, share, simweb.Faults{Reset: 1}
+		c.Hosts, c.HTTPSShare, c.Faults = 50, share, simweb.Faults{Failures: simweb.Failures{Reset: 1}}
 		w, s := start(t, c, Options{Proxy: "127.0.0.1:0"})
 		proxy := &url.URL{Scheme: "http", Host: s.ProxyAddr().String()}
 		tried := 0
-		for u, class := range w.Expected(simweb.ExpectOptions{Seeds: w.Seeds(1)}).All() {
-			if class != simweb.ClassAttempt {
+		for u, class := range w.Expected(judge.ExpectOptions{Seeds: w.Seeds(1)}).All() {
+			if class != judge.ClassAttempt {
 				continue
 			}
 			transport := &http.Transport{
@@ -298,7 +300,7 @@ func TestRunCommand(t *testing.T) {
 		o := SimOptions{World: c, Listen: Options{HTTP: "127.0.0.1:0", Proxy: "127.0.0.1:0"}, Seeds: 3, JSON: asJSON,
 			SeedsFile: filepath.Join(dir, "seeds"), LogFile: filepath.Join(dir, "log")}
 		o.Ready = func(s *Server) {
-			w, err := simweb.New(c)
+			w, err := origin.New(c)
 			if err != nil {
 				t.Error(err)
 			}
@@ -340,11 +342,11 @@ func TestRunCommandTellsCoverageWithoutArchive(t *testing.T) {
 	for _, complete := range []bool{false, true} {
 		c := simweb.Plain()
 		c.Hosts = 5
-		w, err := simweb.New(c)
+		w, err := origin.New(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		truth := w.Expected(simweb.ExpectOptions{Seeds: w.Seeds(1)})
+		truth := w.Expected(judge.ExpectOptions{Seeds: w.Seeds(1)})
 		ctx, cancel := context.WithCancel(t.Context())
 		var out bytes.Buffer
 		o := SimOptions{World: c, Listen: Options{Proxy: "127.0.0.1:0"}, Seeds: 1, JSON: true, Complete: complete}

@@ -12,7 +12,8 @@ import (
 	"syscall"
 	"time"
 
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/arrivals"
+	"orbweaver/bench/simweb/origin"
 	"orbweaver/dnsres/dnstest"
 )
 
@@ -25,8 +26,8 @@ type Options struct {
 	Seed    uint64         // what is lost, and when
 	Window  int            // bytes under way in one direction; default 64 KiB
 	Proxy   netip.AddrPort // where the world's proxy listens, if anywhere
-	Log     *simweb.Log    // where requests are noted; the same as Serve.Log
-	Serve   simweb.ServeOptions
+	Log     *arrivals.Log  // where requests are noted; the same as Serve.Log
+	Serve   origin.ServeOptions
 
 	// TLS, if not nil, is given the connections to port 443 and must serve and close them. Without it that port is
 	// served as any other, in clear text but as https.
@@ -46,7 +47,7 @@ const (
 
 // Net is the network of one world. It is safe for concurrent use.
 type Net struct {
-	world *simweb.World
+	world *origin.World
 	o     Options
 
 	mu     sync.Mutex // held for a few instructions only
@@ -96,7 +97,7 @@ func (o Options) Validate() error {
 }
 
 // New makes the network of a world. It panics if the options do not validate.
-func New(world *simweb.World, o Options) *Net {
+func New(world *origin.World, o Options) *Net {
 	if err := o.Validate(); err != nil {
 		panic("BUG: " + err.Error())
 	}

@@ -21,15 +21,16 @@ import (
 	"golang.org/x/net/nettest"
 
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/origin"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func world(t testing.TB) *simweb.World {
+func world(t testing.TB) *origin.World {
 	t.Helper()
 	c := simweb.Plain()
 	c.Seed, c.Hosts, c.IPs = 1, 20, 5
-	w, err := simweb.New(c)
+	w, err := origin.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func get(ctx context.Context, n *Net, host string) (int, error) {
 }
 
 // httpHost is a host of the world whose pages are at port 80.
-func httpHost(t testing.TB, w *simweb.World) string {
+func httpHost(t testing.TB, w *origin.World) string {
 	t.Helper()
 	for i := range w.Hosts() {
 		if w.Root(i) == "http://"+w.Host(i)+"/" {
@@ -81,7 +82,7 @@ func story(t *testing.T, o Options, tell func(t *testing.T, n *Net, host string)
 func TestAPageInVirtualTime(t *testing.T) {
 	story(
 		t,
-		Options{Latency: time.Second, Serve: simweb.ServeOptions{Plain: true}},
+		Options{Latency: time.Second, Serve: origin.ServeOptions{Plain: true}},
 		func(t *testing.T, n *Net, host string) {
 			start := time.Now()
 			status, err := get(t.Context(), n, host)
@@ -162,7 +163,7 @@ func TestLossIsByseed(t *testing.T) {
 func TestLostPacketsAreSentAgain(t *testing.T) {
 	story(
 		t,
-		Options{Latency: time.Second, Packets: 0.9, Seed: 3, Serve: simweb.ServeOptions{Plain: true}},
+		Options{Latency: time.Second, Packets: 0.9, Seed: 3, Serve: origin.ServeOptions{Plain: true}},
 		func(t *testing.T, n *Net, host string) {
 			came := 0
 			for range 40 {
@@ -324,7 +325,7 @@ func TestConnIsAConn(t *testing.T) {
 
 func BenchmarkPage(b *testing.B) {
 	w := world(b)
-	n := New(w, Options{Serve: simweb.ServeOptions{Plain: true}})
+	n := New(w, Options{Serve: origin.ServeOptions{Plain: true}})
 	defer n.Close()
 	host := httpHost(b, w)
 	b.ReportAllocs()

@@ -19,6 +19,21 @@ type Config struct {
 	Hosts int    // number of hosts, 1 to HostsMax
 	IPs   int    // number of addresses the hosts share; 0 means one for four hosts
 
+	Graph
+	Payloads
+	Endpoints
+
+	Agent   string        // robots.txt token of the crawler that is judged
+	Latency time.Duration // mean pause before an answer, by host; 0 is none
+	Think   time.Duration // mean of a further pause, drawn for each URL from an exponential distribution; 0 is none
+
+	Faults Faults
+	Robots Robots
+	Timing Timing
+}
+
+// Graph is how many pages there are, and how they link to each other.
+type Graph struct {
 	PagesPerHostMean int // mean number of pages of a host, Zipf-like
 	PagesPerHostMax  int // the largest host
 	PageFanout       int // tree links of a page to pages of its host
@@ -26,33 +41,33 @@ type Config struct {
 
 	LinksMean     int     // mean number of links of a page, tree links included
 	ExternalShare float64 // share of the extra links that leave the host
-	PageBytesMean int     // mean size of a page in bytes, lognormal
-	OtherShare    float64 // share of leaf pages that are images, style sheets and documents
-	CopyShare     float64 // share of leaf pages whose payload is that of other pages
 	// PlainLinks has every reference written in normal form inside double quotes of <a>, <img> or <link>, and leaves
 	// out base elements, refreshes and what only looks like a link: what any crawler can read.
 	PlainLinks bool
+}
 
-	Validators float64 // share of hosts whose pages say by what they are known again, and answer 304 to who asks whether they have changed
+// Payloads is what pages consist of, and how they change.
+type Payloads struct {
+	PageBytesMean int     // mean size of a page in bytes, lognormal
+	OtherShare    float64 // share of leaf pages that are images, style sheets and documents
+	CopyShare     float64 // share of leaf pages whose payload is that of other pages
+	GzipShare     float64 // share of hosts that send HTML packed to clients that accept gzip
+
+	Validators float64 // share of hosts whose pages have an ETag or Last-Modified and that answer conditional requests
 	Edition    int     // how often the web has changed since it was made
-	Changing   float64 // share of pages that read otherwise from one edition to the next; their links stay
+	Changing   float64 // share of pages that differ from one edition to the next; their links stay
+}
 
+// Endpoints is where hosts are: names, ports and addresses.
+type Endpoints struct {
 	HTTPSShare   float64 // share of hosts on https
-	GzipShare    float64 // share of hosts that send HTML packed to clients that accept gzip
 	HTTPPort     int     // port of http hosts
 	HTTPSPort    int     // port of https hosts
 	AltPort      int     // port of the hosts that use another one
 	AltPortShare float64 // their share
 
-	Domain   string        // every host's name ends in it
-	AddrBase string        // address 0; AddrOf is AddrBase + xxh3(name) mod IPs
-	Agent    string        // robots.txt token of the crawler that is judged
-	Latency  time.Duration // mean pause before an answer, by host; 0 is none
-	Think    time.Duration // mean of a further pause, drawn for each URL from an exponential distribution; 0 is none
-
-	Faults Faults
-	Robots Robots
-	Timing Timing
+	Domain   string // every host's name ends in it
+	AddrBase string // address 0; AddrOf is AddrBase + xxh3(name) mod IPs
 }
 
 // Timing says how long the slow faults take.
@@ -68,9 +83,13 @@ type Timing struct {
 // Plain is a world without faults where everything may be fetched.
 func Plain() Config {
 	return Config{
-		Seed: 1, Hosts: 1000, PagesPerHostMean: 10, PagesPerHostMax: 1000, PageFanout: 8, HostFanout: 8,
-		LinksMean: 20, ExternalShare: 0.2, PageBytesMean: 16 << 10, OtherShare: 0.05, CopyShare: 0.01,
-		Domain: "sim.test", Robots: Robots{AllowAll: 0.5},
+		Seed: 1, Hosts: 1000,
+		Graph: Graph{
+			PagesPerHostMean: 10, PagesPerHostMax: 1000, PageFanout: 8, HostFanout: 8, LinksMean: 20, ExternalShare: 0.2,
+		},
+		Payloads:  Payloads{PageBytesMean: 16 << 10, OtherShare: 0.05, CopyShare: 0.01},
+		Endpoints: Endpoints{Domain: "sim.test"},
+		Robots:    Robots{AllowAll: 0.5},
 	}.WithDefaults()
 }
 
@@ -148,7 +167,9 @@ func (c Config) Validate() error {
 	for _, p := range []int{c.HTTPPort, c.HTTPSPort, c.AltPort} {
 		bad(p >= 1 && p <= 65535, "port %d: want 1 to 65535", p)
 	}
-	for _, s := range []float64{c.ExternalShare, c.OtherShare, c.CopyShare, c.HTTPSShare, c.GzipShare, c.AltPortShare, c.Validators, c.Changing} {
+	for _, s := range []float64{
+		c.ExternalShare, c.OtherShare, c.CopyShare, c.HTTPSShare, c.GzipShare, c.AltPortShare, c.Validators, c.Changing,
+	} {
 		bad(s >= 0 && s <= 1, "share %g: want 0 to 1", s)
 	}
 	bad(c.Domain == strings.ToLower(c.Domain) && !strings.HasPrefix(c.Domain, ".") && !strings.HasSuffix(c.Domain, "."),
@@ -156,10 +177,10 @@ func (c Config) Validate() error {
 	bad(c.Timing.RetryAfter%time.Second == 0 && c.Timing.RetryAfter < 256*time.Second,
 		"retry after %v: want whole seconds below 256", c.Timing.RetryAfter)
 	bad(c.Timing.HugeBytes <= 64<<20, "huge bytes %d: want at most %d", c.Timing.HugeBytes, 64<<20)
-	if _, err := shapeTable(c.Faults); err != nil {
+	if _, err := shapeTable(&c.Faults); err != nil {
 		errs = append(errs, err)
 	}
-	if _, err := robotsTable(c.Robots); err != nil {
+	if _, err := robotsTable(&c.Robots); err != nil {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)

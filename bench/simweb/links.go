@@ -1,84 +1,115 @@
 package simweb
 
-import "math"
+import (
+	"orbweaver/bench/simweb/draw"
+)
 
-// link is one reference on a page: what it names.
-type link struct {
-	to   target
-	tree bool // part of the tree that makes every page reachable
+// Link is one reference on a page.
+type Link struct {
+	Target Target
+	tree   bool // part of the tree that makes every page reachable
 }
 
-// appendLinks appends what a page links to, in the order of the document. A page that may come to harm on its way, or
+// AppendLinks appends what a page links to, in the order of the document. A page that may come to harm on its way, or
 // shares its payload with others, links to its host's root only, or to nothing.
-func (w *World) appendLinks(dst []link, h *host, t target, f *page) []link {
-	if t.kind != kindPage || f.content != contentHTML || !f.shape.linked() || f.copy > 0 {
-		if t.kind == kindLand || t.kind == kindPage && f.content == contentHTML && !f.shape.lost() {
-			dst = append(dst, link{to: target{host: int32(h.index)}})
+func (h *Host) AppendLinks(dst []Link, t Target, f *Page) []Link {
+	if t.Kind != KindPage || f.Media != MediaHTML || !f.Shape.linked() || f.Copy > 0 {
+		if t.Kind == KindLand || t.Kind == KindPage && f.Media == MediaHTML && !f.Shape.IsLost() {
+			dst = append(dst, Link{Target: Target{Host: int32(h.Index)}})
 		}
 		return dst
 	}
-	p := int(t.page)
-	r := rng(w.hash(saltLinks, h.index, p))
+	m, p := h.model, int(t.Page)
+	r := draw.RNG(h.Hash(saltLinks, p))
 	tree := 0
-	for k := p*w.c.PageFanout + 1; k <= p*w.c.PageFanout+w.c.PageFanout && k < h.pages; k++ {
-		dst = append(dst, link{to: target{host: int32(h.index), page: uint32(k)}, tree: true})
+	for k := p*m.config.PageFanout + 1; k <= p*m.config.PageFanout+m.config.PageFanout && k < h.Pages; k++ {
+		dst = append(dst, Link{Target: Target{Host: int32(h.Index), Page: uint32(k)}, tree: true})
 		tree++
 	}
 	if p == 0 {
-		for k := h.index*w.c.HostFanout + 1; k <= h.index*w.c.HostFanout+w.c.HostFanout && k < w.c.Hosts; k++ {
-			dst = append(dst, link{to: target{host: int32(k)}, tree: true})
+		first := h.Index*m.config.HostFanout + 1
+		for k := first; k < min(first+m.config.HostFanout, m.config.Hosts); k++ {
+			dst = append(dst, Link{Target: Target{Host: int32(k)}, tree: true})
 			tree++
 		}
 	}
 	// Uniform between half and one and a half of the mean.
-	extra := w.c.LinksMean/2 + r.below(w.c.LinksMean+1) - tree
+	extra := m.config.LinksMean/2 + r.Below(m.config.LinksMean+1) - tree
 	for ; extra > 0; extra-- {
-		dst = append(dst, link{to: w.extraLink(&r, h)})
+		dst = append(dst, Link{Target: h.extraLink(&r)})
 	}
 	return dst
 }
 
 // extraLink draws a link beside the tree.
-func (w *World) extraLink(r *rng, h *host) target {
-	u := r.float()
+func (h *Host) extraLink(r *draw.RNG) Target {
+	m := h.model
+	u := r.Float()
 	switch {
-	case u < w.c.Faults.NoHost:
-		return target{host: -1, kind: kindNoHost, page: uint32(r.below(max(10, w.c.Hosts/10)))}
-	case u < w.c.Faults.NoHost+w.c.Faults.DeadLinks:
-		return target{host: int32(h.index), kind: kindNowhere, page: uint32(r.below(1000))}
+	case u < m.config.Faults.NoHost:
+		return Target{Host: -1, Kind: KindNoHost, Page: uint32(r.Below(max(10, m.config.Hosts/10)))}
+	case u < m.config.Faults.NoHost+m.config.Faults.DeadLinks:
+		return Target{Host: int32(h.Index), Kind: KindNowhere, Page: uint32(r.Below(1000))}
 	}
-	if r.float() >= w.c.ExternalShare {
-		return target{host: int32(h.index), page: uint32(r.zipf(h.pages))}
+	if r.Float() >= m.config.ExternalShare {
+		return Target{Host: int32(h.Index), Page: uint32(r.Zipf(h.Pages))}
 	}
 	// Popular hosts are those with low numbers; every second link from outside leads to the root.
-	i := r.zipf(w.c.Hosts)
-	if r.next()&1 == 0 {
-		return target{host: int32(i)}
+	i := r.Zipf(m.config.Hosts)
+	if r.Next()&1 == 0 {
+		return Target{Host: int32(i)}
 	}
-	n := int(w.pages[w.hash(saltHost, i, 0)>>52])
-	return target{host: int32(i), page: uint32(r.zipf(n))}
+	n := int(m.pages[m.Hash(saltHost, i, 0)>>52])
+	return Target{Host: int32(i), Page: uint32(r.Zipf(n))}
 }
 
 // linked says that a page of this shape arrives whole and readable at any sound crawler, so that links may hang on it.
-func (s shape) linked() bool {
+func (s Shape) linked() bool {
 	switch s {
-	case shapePlain, shapeChunked, shapeChunkedOdd, shapeGzip, shapeOddHeaders, shapeUntilClose:
+	case ShapePlain, ShapeChunked, ShapeChunkedOdd, ShapeGzip, ShapeOddHeaders, ShapeUntilClose:
 		return true
 	}
 	return false
 }
 
-// lost says that a page of this shape never arrives whole, and nobody can say whether its links are read: it has none.
-func (s shape) lost() bool { return s >= shapeNotFound }
+// IsLost reports whether a page of this shape never arrives whole. Then it has no links, since a crawler may read or
+// miss them.
+func (s Shape) IsLost() bool { return s >= ShapeNotFound }
 
-// PagesTotal is the number of pages of all hosts: counted for worlds of up to a million hosts, else the mean.
-func (w *World) PagesTotal() int64 {
-	if w.c.Hosts > 1_000_000 {
-		return int64(math.Round(float64(w.c.Hosts) * float64(w.c.PagesPerHostMean)))
+// hopsMax is the longest redirect chain, loopSteps the length of the loops.
+const (
+	hopsMax   = 5
+	loopSteps = 3
+)
+
+// hops is the number of redirects from a page to where it lands, 1 to hopsMax.
+func (h *Host) hops(page int) int { return 1 + int(h.Hash(SaltAnswer, page)%hopsMax) }
+
+// Redirect returns where a target redirects to, and the status it does it with; status 0 if it does not redirect.
+func (h *Host) Redirect(t Target, f *Page) (to Target, status int) {
+	hash := h.Hash(SaltAnswer, int(t.Page))
+	status = [...]int{301, 302, 303, 307, 308}[(hash>>8+uint64(t.Step))%5]
+	to = t
+	left := 0
+	switch {
+	case t.Kind == KindPage && f.Shape == shapeRedirect:
+		left = h.hops(int(t.Page)) - 1
+	case t.Kind == KindHop:
+		left = int(t.Step) - 1
+	case t.Kind == KindPage && f.Shape == shapeRedirectLoop:
+		to.Kind, to.Step = KindLoop, 0
+		return to, status
+	case t.Kind == KindLoop:
+		to.Step = (t.Step + 1) % loopSteps
+		return to, status
+	case t.Kind == KindPage && f.Shape == shapeRedirectAway:
+		return Target{Host: int32(h.model.away(hash))}, status
+	default:
+		return Target{}, 0
 	}
-	var n int64
-	for i := range w.c.Hosts {
-		n += int64(w.pages[w.hash(saltHost, i, 0)>>52])
+	to.Kind, to.Step = KindHop, uint8(left)
+	if left == 0 {
+		to.Kind = KindLand
 	}
-	return n
+	return to, status
 }

@@ -2,11 +2,12 @@ package simweb
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 )
 
-// split takes a URL in normal form apart. It is ours alone: the judge does not use the defendant's arithmetic.
-func split(url string) (https bool, authority, path string, ok bool) {
+// SplitURL takes a URL in normal form apart. It shares no code with the crawler, so that the same error is not made twice.
+func SplitURL(url string) (https bool, authority, path string, ok bool) {
 	rest, ok := strings.CutPrefix(url, "http://")
 	if !ok {
 		if rest, ok = strings.CutPrefix(url, "https://"); !ok {
@@ -21,130 +22,131 @@ func split(url string) (https bool, authority, path string, ok bool) {
 	return https, rest[:at], rest[at:], true
 }
 
-// splitPort takes the port off an authority; 0 if there is none. ok is false if it is no number.
-func splitPort(authority string) (name string, port int, ok bool) {
+// SplitPort takes the port off an authority; 0 if there is none. ok is false if the port is no number.
+func SplitPort(authority string) (name string, port int, ok bool) {
 	at := strings.LastIndexByte(authority, ':')
 	if at < 0 {
 		return authority, 0, true
 	}
-	port, ok = number(authority[at+1:])
+	port, ok = ParseNumber(authority[at+1:])
 	return authority[:at], port, ok
 }
 
-// find returns what a URL in normal form names; ok is false if nothing in the world has this name.
-func (w *World) find(url string) (target, bool) {
-	https, authority, path, ok := split(url)
+// Find returns what a URL in normal form names; ok is false if nothing in the world has this name.
+func (m *Model) Find(url string) (Target, bool) {
+	https, authority, path, ok := SplitURL(url)
 	if !ok {
-		return target{}, false
+		return Target{}, false
 	}
-	t, ok := w.locate(https, authority, path)
+	t, ok := m.Locate(https, authority, path)
 	if !ok {
-		return target{}, false
+		return Target{}, false
 	}
 	// A host may be asked for in any case, but the normal form is one.
 	var scratch [256]byte
-	return t, string(w.appendURL(scratch[:0], t)) == url
+	return t, string(m.AppendURL(scratch[:0], t)) == url
 }
 
-// locate returns what scheme, authority and path name together.
-func (w *World) locate(https bool, authority, path string) (target, bool) {
-	name, port, ok := splitPort(authority)
+// Locate returns what scheme, authority and path name together.
+func (m *Model) Locate(https bool, authority, path string) (Target, bool) {
+	name, port, ok := SplitPort(authority)
 	if !ok {
-		return target{}, false
+		return Target{}, false
 	}
-	i, ok := w.findHost(name)
+	i, ok := m.FindHost(name)
 	if !ok {
-		return w.locateNoHost(https, name, path)
+		return m.locateNoHost(https, name, path)
 	}
-	h := w.hostAt(i)
+	h := m.HostAt(i)
 	if port == 0 {
 		port = 80
 		if https {
 			port = 443
 		}
 	}
-	if h.https != https || h.port != port {
-		return target{}, false
+	if h.HTTPS != https || h.Port != port {
+		return Target{}, false
 	}
-	return w.locatePath(&h, path)
+	return h.locate(path)
 }
 
-func (w *World) locateNoHost(https bool, name, path string) (target, bool) {
-	rest, ok := strings.CutSuffix(name, "."+w.c.Domain)
+func (m *Model) locateNoHost(https bool, name, path string) (Target, bool) {
+	rest, ok := strings.CutSuffix(name, "."+m.config.Domain)
 	if !ok || https {
-		return target{}, false
+		return Target{}, false
 	}
-	n, ok := number(strings.TrimPrefix(rest, "gone-"))
-	t := target{host: -1, kind: kindNoHost, page: uint32(n)}
-	if !ok || string(w.appendTarget(nil, nil, t)) != path {
-		return target{}, false
+	n, ok := ParseNumber(strings.TrimPrefix(rest, "gone-"))
+	t := Target{Host: -1, Kind: KindNoHost, Page: uint32(n)}
+	if !ok || string((&Host{}).AppendPath(nil, t)) != path {
+		return Target{}, false
 	}
 	return t, true
 }
 
-// locatePath finds a path on its host. Every candidate is written again and compared: there is one name for one thing.
-func (w *World) locatePath(h *host, path string) (target, bool) {
+// Locate finds a path on its host. Every candidate is written again and compared: there is one name for one thing.
+func (h *Host) locate(path string) (Target, bool) {
 	if path == "/" {
-		return target{host: int32(h.index)}, true
+		return Target{Host: int32(h.Index)}, true
 	}
 	if path == "/robots.txt" {
-		return target{host: int32(h.index), kind: kindRobots}, true
+		return Target{Host: int32(h.Index), Kind: KindRobots}, true
 	}
 	n, before, ok := lastNumber(path)
 	if !ok {
-		return target{}, false
+		return Target{}, false
 	}
-	t := target{host: int32(h.index), page: uint32(n)}
+	t := Target{Host: int32(h.Index), Page: uint32(n)}
 	switch {
 	case strings.HasPrefix(path, "/~hop/"):
-		t.kind = kindHop
+		t.Kind = KindHop
 	case strings.HasPrefix(path, "/~land/"):
-		t.kind = kindLand
+		t.Kind = KindLand
 	case strings.HasPrefix(path, "/~loop/"):
-		t.kind = kindLoop
+		t.Kind = KindLoop
 	case strings.HasPrefix(path, "/nowhere/"):
-		t.kind = kindNowhere
+		t.Kind = KindNowhere
 	case strings.HasPrefix(path, "/trap/"):
-		t.kind = kindTrap
+		t.Kind = KindTrap
 	case strings.HasPrefix(path, "/~robots/"):
-		t.kind = kindRobotsOf
+		t.Kind = KindRobotsOf
 	}
-	if t.kind == kindHop || t.kind == kindLoop || t.kind == kindTrap {
+	if t.Kind == KindHop || t.Kind == KindLoop || t.Kind == KindTrap {
 		k, _, ok := lastNumber(before)
 		if !ok || k > 255 {
-			return target{}, false
+			return Target{}, false
 		}
-		t.n = uint8(k)
+		t.Step = uint8(k)
 	}
-	if !w.exists(h, t) {
-		return target{}, false
+	if !h.has(t) {
+		return Target{}, false
 	}
 	var scratch [256]byte
-	if !bytes.Equal(w.appendTarget(scratch[:0], h, t), []byte(path)) {
-		return target{}, false
+	if !bytes.Equal(h.AppendPath(scratch[:0], t), []byte(path)) {
+		return Target{}, false
 	}
 	return t, true
 }
 
-// exists says whether a target of that host is part of the world.
-func (w *World) exists(h *host, t target) bool {
-	switch t.kind {
-	case kindPage:
-		return int(t.page) < h.pages
-	case kindHop, kindLand, kindLoop:
-		if int(t.page) >= h.pages {
+// has says whether a target of that host is part of the world.
+func (h *Host) has(t Target) bool {
+	m := h.model
+	switch t.Kind {
+	case KindPage:
+		return int(t.Page) < h.Pages
+	case KindHop, KindLand, KindLoop:
+		if int(t.Page) >= h.Pages {
 			return false
 		}
-		f := w.pageAt(h, int(t.page))
-		if t.kind == kindLoop {
-			return f.shape == shapeRedirectLoop && t.n < loopSteps
+		f := h.PageAt(int(t.Page))
+		if t.Kind == KindLoop {
+			return f.Shape == shapeRedirectLoop && t.Step < loopSteps
 		}
-		return f.shape == shapeRedirect && int(t.n) < w.hops(h.index, int(t.page)) && (t.kind == kindLand || t.n > 0)
-	case kindRobotsOf:
-		if int(t.page) >= w.c.Hosts {
+		return f.Shape == shapeRedirect && int(t.Step) < h.hops(int(t.Page)) && (t.Kind == KindLand || t.Step > 0)
+	case KindRobotsOf:
+		if int(t.Page) >= m.config.Hosts {
 			return false
 		}
-		return w.robotsOf(int(t.page)) == robotsRedirect && w.robotsHome(int(t.page)) == h.index
+		return m.RobotsKind(int(t.Page)) == RobotsRedirect && m.RobotsHome(int(t.Page)) == h.Index
 	}
 	return true
 }
@@ -159,6 +161,53 @@ func lastNumber(s string) (n int, before string, ok bool) {
 	for start > 0 && s[start-1] >= '0' && s[start-1] <= '9' {
 		start--
 	}
-	n, ok = number(s[start:end])
+	n, ok = ParseNumber(s[start:end])
 	return n, s[:start], ok
+}
+
+// AppendPath appends the path and query of any target but KindUnknown and KindGuest, in normal form.
+func (h *Host) AppendPath(dst []byte, t Target) []byte {
+	numbers := func(before string, n int, after string) []byte {
+		dst = append(dst, before...)
+		if n >= 0 {
+			dst = strconv.AppendInt(dst, int64(n), 10)
+			dst = append(dst, '/')
+		}
+		dst = strconv.AppendInt(dst, int64(t.Page), 10)
+		return append(dst, after...)
+	}
+	switch t.Kind {
+	case KindPage:
+		f := h.PageAt(int(t.Page))
+		return appendPagePath(dst, int(t.Page), &f)
+	case KindHop:
+		return numbers("/~hop/", int(t.Step), "")
+	case KindLand:
+		return numbers("/~land/", -1, ".html")
+	case KindLoop:
+		return numbers("/~loop/", int(t.Step), "")
+	case KindNowhere, KindNoHost:
+		return numbers("/nowhere/", -1, ".html")
+	case KindTrap:
+		return numbers("/trap/", int(t.Step), "")
+	case KindRobots:
+		return append(dst, "/robots.txt"...)
+	case KindRobotsOf:
+		return numbers("/~robots/", -1, ".txt")
+	}
+	panic("BUG: simweb: path of an unknown target")
+}
+
+// AppendURL appends the normal form of a target's URL.
+func (m *Model) AppendURL(dst []byte, t Target) []byte {
+	if t.Kind == KindNoHost {
+		dst = append(dst, "http://"...)
+		dst = append(dst, "gone-"...)
+		dst = strconv.AppendInt(dst, int64(t.Page), 10)
+		dst = append(dst, '.')
+		dst = append(dst, m.config.Domain...)
+		return (&Host{}).AppendPath(dst, t)
+	}
+	h := m.HostAt(int(t.Host))
+	return h.AppendPath(h.AppendOrigin(dst), t)
 }

@@ -1,47 +1,54 @@
 package simweb
 
-import "strconv"
+import (
+	"strconv"
 
-// targetKind tells apart the things a URL of the world can name.
-type targetKind uint8
-
-const (
-	kindPage     targetKind = iota // page of a host
-	kindHop                        // a step of a redirect chain; n is the steps that are left
-	kindLand                       // where a chain ends; only redirects lead there
-	kindLoop                       // a step of a redirect loop
-	kindNowhere                    // a page that was never there
-	kindTrap                       // a thing that looks like a link and is none; n says which
-	kindRobots                     // robots.txt
-	kindRobotsOf                   // another host's robots.txt, redirected to this host; page is that host
-	kindNoHost                     // a page of a host that has no address; page says which
-	kindUnknown                    // no URL of the world; page is the number of its name in a log
-	kindGuest                      // the same of a guest's
+	"orbweaver/bench/simweb/corpus"
+	"orbweaver/bench/simweb/draw"
 )
 
-// target is what a URL of the world names. It is comparable and holds no pointer.
-type target struct {
-	host int32 // -1 for kindNoHost
-	page uint32
-	kind targetKind
-	n    uint8
+// TargetKind tells apart the things a URL of the world can name.
+type TargetKind uint8
+
+// The kinds.
+const (
+	KindPage     TargetKind = iota // page of a host
+	KindHop                        // a step of a redirect chain; Step is the number of steps that are left
+	KindLand                       // where a chain ends; only redirects lead there
+	KindLoop                       // a step of a redirect loop
+	KindNowhere                    // a page that was never there
+	KindTrap                       // text that looks like a link and is none; Step says which
+	KindRobots                     // robots.txt
+	KindRobotsOf                   // another host's robots.txt, redirected to this host; Page is that host
+	KindNoHost                     // a page of a host that has no address; Page says which
+	KindUnknown                    // no URL of the world; Page is the number of its name in a log
+	KindGuest                      // the same of a guest's
+)
+
+// Target is what a URL of the world names. It is comparable and holds no pointer.
+type Target struct {
+	Host int32 // -1 for KindNoHost
+	Page uint32
+	Kind TargetKind
+	Step uint8
 }
 
-// content is the type of a page.
-type content uint8
+// MediaType is the type of a page.
+type MediaType uint8
 
+// The types.
 const (
-	contentHTML content = iota
-	contentPNG
-	contentCSS
-	contentPDF
+	MediaHTML MediaType = iota
+	MediaPNG
+	MediaCSS
+	MediaPDF
 )
 
-// area says which rule of its host's robots.txt concerns a page.
-type area uint8
+// Area says which rule of its host's robots.txt concerns a page.
+type Area uint8
 
 const (
-	areaNone   area = iota
+	areaNone   Area = iota
 	areaDeny        // Disallow: /private/
 	areaOpen        // Allow: /private/open/, longer
 	areaEnd         // Disallow: /*.secret$
@@ -50,44 +57,46 @@ const (
 	areaCount
 )
 
-func (a area) denied() bool { return a == areaDeny || a == areaEnd || a == areaMiddle }
+// IsDenied reports whether robots.txt denies the area.
+func (a Area) IsDenied() bool { return a == areaDeny || a == areaEnd || a == areaMiddle }
 
-// page is what is true of one page.
-type page struct {
-	shape   shape
-	content content
-	area    area
-	style   uint8
-	copy    uint8 // which of the payloads that several pages share, plus 1
-	words   uint32
-	size    int // bytes, about
+// Page is what is true of one page.
+type Page struct {
+	Shape Shape
+	Media MediaType
+	Area  Area
+	style uint8
+	Copy  uint8 // which of the payloads that several pages share, plus 1
+	Words uint32
+	Bytes int // bytes, about
 }
 
 // copies is the number of payloads that several pages share.
 const copies = 64
 
-// pageAt draws the facts of a page, 0 <= p < h.pages. Only leaves of the tree are odd in any way.
-func (w *World) pageAt(h *host, p int) page {
-	hash := w.hash(saltPage, h.index, p)
-	f := page{words: uint32(hash >> 8), size: int(w.sizes[hash>>52])}
-	r := rng(hash)
-	f.style = uint8(r.below(pathStyles))
-	if !w.leafPage(h, p) {
+// PageAt draws the facts of a page, 0 <= p < h.Pages. Only leaves of the tree are odd in any way.
+func (h *Host) PageAt(p int) Page {
+	m := h.model
+	hash := h.Hash(saltPage, p)
+	f := Page{Words: uint32(hash >> 8), Bytes: int(m.sizes[hash>>52])}
+	r := draw.RNG(hash)
+	f.style = uint8(r.Below(pathStyles))
+	if !h.IsLeaf(p) {
 		return f
 	}
-	f.shape = shape(draw(w.shapes, r.next()))
-	if h.robots.rules() {
-		f.area = area(r.below(2 * int(areaCount)))
-		if f.area >= areaCount {
-			f.area = areaNone
+	f.Shape = Shape(m.shapes.Draw(r.Next()))
+	if h.Robots.rules() {
+		f.Area = Area(r.Below(2 * int(areaCount)))
+		if f.Area >= areaCount {
+			f.Area = areaNone
 		}
 	}
 	switch {
-	case f.shape != shapePlain || f.area != areaNone:
-	case r.float() < w.c.OtherShare:
-		f.content = contentPNG + content(r.below(3))
-	case r.float() < w.c.CopyShare:
-		f.copy = uint8(1 + r.below(copies))
+	case f.Shape != ShapePlain || f.Area != areaNone:
+	case r.Float() < m.config.OtherShare:
+		f.Media = MediaPNG + MediaType(r.Below(3))
+	case r.Float() < m.config.CopyShare:
+		f.Copy = uint8(1 + r.Below(copies))
 	}
 	return f
 }
@@ -95,28 +104,28 @@ func (w *World) pageAt(h *host, p int) page {
 // pathStyles is the number of ways pages are named.
 const pathStyles = 8
 
-// appendPath appends a page's path and query in normal form. The last run of digits is the page's number, and the words
-// hold none, so that locate can read it back.
-func appendPath(dst []byte, p int, f *page) []byte {
+// appendPagePath appends a page's path and query in normal form. The last run of digits is the page's number, and the
+// words hold none, so that Locate can read it back.
+func appendPagePath(dst []byte, p int, f *Page) []byte {
 	if p == 0 {
 		return append(dst, '/')
 	}
-	w1, w2 := word(f.words), word(f.words>>8)
+	w1, w2 := corpus.Word(f.Words), corpus.Word(f.Words>>8)
 	num := func(before, after string) []byte {
 		dst = append(dst, before...)
 		dst = strconv.AppendInt(dst, int64(p), 10)
 		return append(dst, after...)
 	}
 	dst = append(dst, '/')
-	switch f.content {
-	case contentPNG:
+	switch f.Media {
+	case MediaPNG:
 		return num("img/", ".png")
-	case contentCSS:
+	case MediaCSS:
 		return num("css/theme-", ".css")
-	case contentPDF:
+	case MediaPDF:
 		return num("doc/report-", ".pdf")
 	}
-	switch f.area {
+	switch f.Area {
 	case areaDeny:
 		return num("private/", ".html")
 	case areaOpen:
@@ -156,56 +165,4 @@ func appendPath(dst []byte, p int, f *page) []byte {
 	dst = append(append(dst, '/'), w2...)
 	dst = append(append(dst, '/'), w1...)
 	return num("/", "/index.html")
-}
-
-// appendTarget appends the path and query of any target but kindUnknown and kindGuest, in normal form.
-func (w *World) appendTarget(dst []byte, h *host, t target) []byte {
-	numbers := func(before string, n int, after string) []byte {
-		dst = append(dst, before...)
-		if n >= 0 {
-			dst = strconv.AppendInt(dst, int64(n), 10)
-			dst = append(dst, '/')
-		}
-		dst = strconv.AppendInt(dst, int64(t.page), 10)
-		return append(dst, after...)
-	}
-	switch t.kind {
-	case kindPage:
-		f := w.pageAt(h, int(t.page))
-		return appendPath(dst, int(t.page), &f)
-	case kindHop:
-		return numbers("/~hop/", int(t.n), "")
-	case kindLand:
-		return numbers("/~land/", -1, ".html")
-	case kindLoop:
-		return numbers("/~loop/", int(t.n), "")
-	case kindNowhere, kindNoHost:
-		return numbers("/nowhere/", -1, ".html")
-	case kindTrap:
-		return numbers("/trap/", int(t.n), "")
-	case kindRobots:
-		return append(dst, "/robots.txt"...)
-	case kindRobotsOf:
-		return numbers("/~robots/", -1, ".txt")
-	}
-	panic("BUG: simweb: path of an unknown target")
-}
-
-// appendURL appends the normal form of a target's URL.
-func (w *World) appendURL(dst []byte, t target) []byte {
-	if t.kind == kindNoHost {
-		dst = append(dst, "http://"...)
-		dst = append(w.appendNoHost(dst, t), ""...)
-		return w.appendTarget(dst, nil, t)
-	}
-	h := w.hostAt(int(t.host))
-	return w.appendTarget(w.appendOrigin(dst, &h), &h, t)
-}
-
-// appendNoHost appends a name that has no address.
-func (w *World) appendNoHost(dst []byte, t target) []byte {
-	dst = append(dst, "gone-"...)
-	dst = strconv.AppendInt(dst, int64(t.page), 10)
-	dst = append(dst, '.')
-	return append(dst, w.c.Domain...)
 }

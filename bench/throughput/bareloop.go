@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"orbweaver/bench/load"
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/origin"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/urlx"
@@ -68,7 +68,7 @@ type bareBuffers struct {
 // measureLoop runs the bare loop over the roots of the hosts of the world, and divides its CPU time by the pages. The
 // loop has a web of its own, so that its requests do not reach the judge of the crawl.
 func measureLoop(ctx context.Context, o *Options, s *Simulated) (cpuPerPage float64, where *Profile, err error) {
-	world, err := simweb.New(s.World)
+	world, err := origin.New(s.World)
 	if err != nil {
 		return 0, nil, fmt.Errorf("throughput: %w", err)
 	}

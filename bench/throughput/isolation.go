@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/warc"
 )
 
@@ -24,8 +24,8 @@ type Side struct {
 	Outcomes   map[string]int `json:"outcomes"`
 	Sound      bool           `json:"sound"`
 
-	Verdict *simweb.Verdict `json:"verdict,omitempty"` // if it is not sound
-	Archive *warc.Report    `json:"archive,omitempty"`
+	Verdict *judge.Verdict `json:"verdict,omitempty"` // if it is not sound
+	Archive *warc.Report   `json:"archive,omitempty"`
 }
 
 // IsolationResult is how hostile hosts affect the crawl of honest ones.

@@ -2,7 +2,7 @@ package throughput
 
 import (
 	"orbweaver/bench/components"
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/report"
 	"orbweaver/warc"
@@ -39,12 +39,12 @@ type Opening struct {
 
 // Judged is what the simulated web measured and the judge found.
 type Judged struct {
-	WebCPUPerPage   float64         `json:"web_cpu_us_per_page"`
-	Coverage        float64         `json:"coverage"`
-	Overlap         float64         `json:"overlap"`
-	BytesText       int64           `json:"bytes_text,omitempty"`   // of compressed pages, uncompressed
-	BytesCompressed int64           `json:"bytes_packed,omitempty"` // of the same pages, as sent
-	Verdict         *simweb.Verdict `json:"verdict"`
+	WebCPUPerPage   float64        `json:"web_cpu_us_per_page"`
+	Coverage        float64        `json:"coverage"`
+	Overlap         float64        `json:"overlap"`
+	BytesText       int64          `json:"bytes_text,omitempty"`   // of compressed pages, uncompressed
+	BytesCompressed int64          `json:"bytes_packed,omitempty"` // of the same pages, as sent
+	Verdict         *judge.Verdict `json:"verdict"`
 }
 
 // Comparison compares the crawl with the bare loop.

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
@@ -36,7 +36,7 @@ type SoakResult struct {
 	Unread   bool     `json:"unread"` // files were deleted and not verified
 	Polite   bool     `json:"polite"`
 	Samples  []Sample `json:"samples"`
-	verdict  *simweb.Verdict
+	verdict  *judge.Verdict
 	finished bool
 }
 

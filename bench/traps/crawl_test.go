@@ -12,6 +12,7 @@ import (
 	"orbweaver/bench/simnet"
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/guest"
+	"orbweaver/bench/simweb/origin"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/report"
@@ -34,7 +35,7 @@ func newWeb(t testing.TB, c Case) *web {
 // newNet makes a world with one guest, and its network, which ends with the test.
 func newNet(t testing.TB, site guest.Guest) *simnet.Net {
 	t.Helper()
-	world, err := simweb.New(simweb.Config{Hosts: 1, PagesPerHostMean: 1, PageBytesMean: 1000})
+	world, err := origin.New(simweb.Config{Hosts: 1, Graph: simweb.Graph{PagesPerHostMean: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"orbweaver/bench/captures"
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
@@ -48,7 +48,7 @@ func (w *web) once(t *testing.T, dirs ...string) {
 	t.Helper()
 	times := map[string]int{}
 	for _, dir := range dirs {
-		err := captures.Each(vfs.Disk(), dir+"/warc", func(c simweb.Capture) {
+		err := captures.Each(vfs.Disk(), dir+"/warc", func(c judge.Capture) {
 			if c.Status == 200 && !strings.HasSuffix(c.URL, "/robots.txt") {
 				times[c.URL]++
 			}

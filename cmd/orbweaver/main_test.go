@@ -16,6 +16,8 @@ import (
 
 	"orbweaver/bench/load"
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
+	"orbweaver/bench/simweb/origin"
 )
 
 // asProgram makes the test's own binary behave as orbweaver.
@@ -122,7 +124,7 @@ func serve(t *testing.T) *web {
 	c := simweb.Plain()
 	c.Hosts, c.PagesPerHostMean, c.PagesPerHostMax, c.PageBytesMean = 20, 5, 10, 2<<10
 	c.CopyShare, c.Robots = 0, simweb.Robots{AllowAll: 1}
-	world, err := simweb.New(c)
+	world, err := origin.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +139,7 @@ func serve(t *testing.T) *web {
 	})
 	w := &web{
 		proxy: "http://" + s.ProxyAddr().String(), seeds: filepath.Join(t.TempDir(), "seeds.txt"), roots: world.Seeds(20),
-		pages: int64(world.Expected(simweb.ExpectOptions{Seeds: world.Seeds(20)}).Pages()),
+		pages: int64(world.Expected(judge.ExpectOptions{Seeds: world.Seeds(20)}).Pages()),
 	}
 	write(t, w.seeds, "# seeds\n\n"+strings.Join(w.roots, "\n")+"\n")
 	return w

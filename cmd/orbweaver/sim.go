@@ -16,6 +16,7 @@ import (
 	"orbweaver/bench/hostile"
 	"orbweaver/bench/load"
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
 )
@@ -81,7 +82,7 @@ func (c *simCmd) Run(w *world) error {
 	o := load.SimOptions{
 		World: world, Seeds: c.SeedCount, SeedsFile: c.SeedsFile, LogFile: c.Log, JSON: c.JSON, Complete: c.Complete,
 		Listen: load.Options{HTTP: c.HTTP, TLS: c.TLS, DNS: c.DNS, Direct: c.Direct, Plain: c.Plain},
-		Promise: simweb.Promise{
+		Promise: judge.Promise{
 			HostDelay: c.HostDelay, IPDelay: c.IPDelay, Partial: c.Partial, UnderWay: c.UnderWay,
 			DigestEvery: c.DigestEvery,
 		},
@@ -98,7 +99,7 @@ func (c *simCmd) Run(w *world) error {
 	}
 	if len(c.Judge) > 0 {
 		o.Promise.Archives = len(c.Judge)
-		o.Archive = func() (simweb.Crawled, error) { return captures.OfAgents(vfs.Disk(), archives(c.Judge)...) }
+		o.Archive = func() (judge.Crawled, error) { return captures.OfAgents(vfs.Disk(), archives(c.Judge)...) }
 	}
 	raiseFileLimit(newLog(w.stderr), 8192)
 	ctx, stop := signal.NotifyContext(w.ctx, os.Interrupt, syscall.SIGTERM)

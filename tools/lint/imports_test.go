@@ -104,9 +104,17 @@ var importTable = []struct{ importer, may string }{
 	{"engine/peering", base + " engine engine/cluster engine/cluster/ownership engine/cluster/membership engine/cluster/transport engine/cluster/identity"}, // joins them behind the engine's seam
 
 	// The judge must not use the defendant's arithmetic: the synthetic web and its network know nothing of the product.
-	{"bench/simweb", "bench/simweb/guest"},
+	{"bench/simweb", "bench/simweb/draw bench/simweb/corpus"},
 	{"bench/simweb/guest", ""},
-	{"bench/simnet", "bench/simweb dnsres/dnstest"}, // the name server of the simulations knows nothing of the product
+	{"bench/simweb/draw", ""},
+	{"bench/simweb/corpus", "bench/simweb/draw"},
+	{"bench/simweb/content", "bench/simweb bench/simweb/draw bench/simweb/corpus"},
+	{"bench/simweb/arrivals", "bench/simweb"},
+	{"bench/simweb/judge", "bench/simweb bench/simweb/arrivals bench/simweb/content"},
+	{"bench/simweb/origin", "bench/simweb bench/simweb/draw bench/simweb/corpus bench/simweb/content " +
+		"bench/simweb/arrivals bench/simweb/judge bench/simweb/guest"},
+	// The name server of the simulations knows nothing of the product.
+	{"bench/simnet", "bench/simweb bench/simweb/arrivals bench/simweb/origin dnsres/dnstest"},
 	{"bench/*", "*"},
 
 	// Level 4. Tools may read the rooms, never the engine.
@@ -235,7 +243,7 @@ var homes = map[string]string{
 	"github.com/zeebo/xxh3":      "engine engine/ sieve sieve/fpcache virtualize virtualize/diskq workbench workbench/cold dnsres bench/ tests",
 
 	// Text.
-	"golang.org/x/net/html":         "engine/parse bench/simweb tools/conformance tools/skeleton tests",
+	"golang.org/x/net/html":         "engine/parse bench/simweb/origin tools/conformance tools/skeleton tests",
 	"golang.org/x/net/idna":         "engine/urlx engine/filter bench/simweb tests",
 	"golang.org/x/net/publicsuffix": "engine/filter",
 	"golang.org/x/text":             "engine/parse engine/urlx tests",

@@ -18,6 +18,7 @@ const (
 
 // recordStructs are written out whole, so their fields are a list and not a design.
 var recordStructs = map[string]string{
+	"bench/simweb/judge.Verdict":  "the verdict, as JSON",
 	"engine/report.Report":        "report.json",
 	"engine/cluster.StatusReport": "the part of report.json about other agents",
 	"engine/counters.Totals":      "the counters of the manifest",

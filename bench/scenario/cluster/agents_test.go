@@ -15,6 +15,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simnet"
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/lifecycle"
@@ -179,18 +180,18 @@ func (b *band) wait() {
 }
 
 // judge holds the log of the web and all archives against the truth.
-func (b *band) judge() simweb.Verdict {
+func (b *band) judge() judge.Verdict {
 	b.t.Helper()
-	var all []simweb.Capture
+	var all []judge.Capture
 	for _, name := range b.names {
-		err := captures.Each(b.disks[name], "crawl/warc", func(c simweb.Capture) { all = append(all, c) })
+		err := captures.Each(b.disks[name], "crawl/warc", func(c judge.Capture) { all = append(all, c) })
 		if err != nil {
 			b.t.Fatal(err)
 		}
 	}
 	p := testbed.Promise(b.rig.Config())
 	p.Expect.Seeds = b.rig.Seeds
-	return b.rig.World.Judge(b.rig.Log, p, func(yield func(simweb.Capture) bool) {
+	return b.rig.World.Judge(b.rig.Log, p, func(yield func(judge.Capture) bool) {
 		for _, c := range all {
 			if !yield(c) {
 				return
@@ -200,7 +201,7 @@ func (b *band) judge() simweb.Verdict {
 }
 
 // impolite says that a host or an address was asked too early, or by two at a time.
-func impolite(v simweb.Verdict) bool {
+func impolite(v judge.Verdict) bool {
 	return v.HostGapViolations+v.HostConcurrency+v.IPGapViolations+v.IPConcurrency > 0
 }
 
@@ -324,7 +325,7 @@ func (b *band) bury(a *agent) (had int) {
 // pages is how many good answers an agent's archive holds.
 func (b *band) pages(name string) (n int) {
 	b.t.Helper()
-	err := captures.Each(b.disks[name], "crawl/warc", func(simweb.Capture) { n++ })
+	err := captures.Each(b.disks[name], "crawl/warc", func(judge.Capture) { n++ })
 	if err != nil {
 		b.t.Fatal(err)
 	}

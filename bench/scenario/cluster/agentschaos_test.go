@@ -13,6 +13,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/internal/vfs"
 )
@@ -480,7 +481,7 @@ func (c *chaos) verdict(began time.Time) {
 }
 
 // explain says how all ended, and what was asked of the hosts of missing pages.
-func (c *chaos) explain(v simweb.Verdict) {
+func (c *chaos) explain(v judge.Verdict) {
 	for _, name := range c.names {
 		r := c.reports[name]
 		c.t.Logf("%s: %s (%s), %d queued, %v", name, r.State, r.Reason, r.URLsQueued, r.Outcomes)

@@ -9,6 +9,7 @@ import (
 	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/internal/vfs"
@@ -60,7 +61,7 @@ func TestAgents_whatAnAgentSaysItHasOutlivesAPowerCut(t *testing.T) {
 // held are the URLs whose pages an archive holds, whether they are durable or not.
 func (b *band) held(disk *vfs.Mem) (urls []string) {
 	b.t.Helper()
-	if err := captures.Each(disk.KillClone(), "crawl/warc", func(c simweb.Capture) { urls = append(urls, c.URL) }); err != nil {
+	if err := captures.Each(disk.KillClone(), "crawl/warc", func(c judge.Capture) { urls = append(urls, c.URL) }); err != nil {
 		b.t.Fatal(err)
 	}
 	return urls

@@ -18,6 +18,7 @@ import (
 	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/audit"
 	"orbweaver/engine/cluster/marks"
@@ -362,7 +363,7 @@ func TestAudit_aTryThatFailedSupersedesNothing(t *testing.T) {
 				for _, text := range marksOf(t, all, []string{name}) {
 					marked.WriteString(text)
 				}
-				err := captures.EachAt(all, name+"/warc", func(at warc.Cut, _ *warc.RecordRead, c simweb.Capture) {
+				err := captures.EachAt(all, name+"/warc", func(at warc.Cut, _ *warc.RecordRead, c judge.Capture) {
 					if c.Truncated || c.Status != 200 {
 						return
 					}

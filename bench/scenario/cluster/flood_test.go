@@ -17,6 +17,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/fetch/addrguard"
@@ -144,7 +145,7 @@ type beside struct {
 	strangers map[string]int  // requests for what is not in the web, by what they are
 	heap      uint64          // at most, looked at now and then
 	state     []cluster.AgentReport
-	verdict   simweb.Verdict
+	verdict   judge.Verdict
 }
 
 func besideAFlooder(t *testing.T, world simweb.Config, urls int) *beside {

@@ -14,6 +14,8 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/arrivals"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/internal/vfs"
 )
@@ -102,7 +104,7 @@ func (b *band) requests(names []string, from, to time.Time) (n int) {
 }
 
 // agentOf is the name that an agent gives in its User-Agent.
-func agentOf(a *simweb.Arrival) string {
+func agentOf(a *arrivals.Arrival) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(a.Agent, "orbweaver/"), " ")
 	return name
 }
@@ -110,14 +112,14 @@ func agentOf(a *simweb.Arrival) string {
 // impolite counts the requests to a host or an address that come too soon after another one of the same group of
 // agents.
 func (b *band) impolite(group func(agent string) string) (n int) {
-	var all []simweb.Arrival
+	var all []arrivals.Arrival
 	for a := range b.rig.Log.All() {
 		all = append(all, a)
 	}
-	slices.SortStableFunc(all, func(a, c simweb.Arrival) int { return a.Time.Compare(c.Time) })
+	slices.SortStableFunc(all, func(a, c arrivals.Arrival) int { return a.Time.Compare(c.Time) })
 	type visitor struct{ group, visited string }
 	last := map[visitor]time.Time{}
-	visit := func(a *simweb.Arrival, visited string, delay time.Duration) {
+	visit := func(a *arrivals.Arrival, visited string, delay time.Duration) {
 		v := visitor{group(agentOf(a)), visited}
 		if was, some := last[v]; some && a.Time.Sub(was) < delay-50*time.Millisecond {
 			n++
@@ -147,7 +149,7 @@ func (b *band) again(after time.Time) (n int) {
 }
 
 // sound judges agents of which one side at most went on.
-func (b *band) sound(again int) simweb.Verdict {
+func (b *band) sound(again int) judge.Verdict {
 	b.t.Helper()
 	v := b.judge()
 	for _, name := range b.names {

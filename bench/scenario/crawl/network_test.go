@@ -17,6 +17,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simnet"
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/origin"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
@@ -96,7 +97,7 @@ func TestHostile_N20_aNetworkThatIsDownBlamesNobodyAndTheCrawlGoesOnWithinHalfAM
 }
 
 // atlas is a resolver that knows the world by heart.
-type atlas struct{ world *simweb.World }
+type atlas struct{ world *origin.World }
 
 // Resolve implements engine.Resolver.
 func (a atlas) Resolve(_ context.Context, name string) dnsres.Answer {

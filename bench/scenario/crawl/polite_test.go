@@ -11,6 +11,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/arrivals"
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/internal/vfs"
@@ -42,7 +43,7 @@ var endings = []string{"stop", "kill", "power cut"}
 
 // forgotten is how many of the last answers before a kill the crawl need not know of: those that were on their way to
 // it, and, if the power was cut, those since the last group commit.
-func forgotten(log *simweb.Log, cfg *engine.Config, ending string) (n int) {
+func forgotten(log *arrivals.Log, cfg *engine.Config, ending string) (n int) {
 	onTheWay := map[string]time.Duration{"stop": 0, "kill": 5 * time.Millisecond,
 		"power cut": 5*time.Millisecond + cfg.Intervals.Sync}[ending]
 	since := time.Now().Add(-onTheWay)

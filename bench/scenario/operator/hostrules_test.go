@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/arrivals"
 	"orbweaver/engine"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/layout"
@@ -34,7 +35,7 @@ func rulesOf(t *testing.T, lines ...string) *filter.HostRules {
 
 // gaps gives of each host the shortest time from the end of an answer to the next request, and how many requests it
 // got.
-func gaps(log *simweb.Log) (least map[string]time.Duration, asked map[string]int) {
+func gaps(log *arrivals.Log) (least map[string]time.Duration, asked map[string]int) {
 	least, asked = map[string]time.Duration{}, map[string]int{}
 	ended := map[string]time.Time{}
 	for a := range log.All() {
@@ -165,7 +166,7 @@ func excludeInTheMiddle(t *testing.T, killed bool) {
 }
 
 // checkSince looks at the outside log from the moment of the rules on.
-func checkSince(t *testing.T, log *simweb.Log, since time.Time, out, slow string) {
+func checkSince(t *testing.T, log *arrivals.Log, since time.Time, out, slow string) {
 	t.Helper()
 	var last time.Time
 	slowAsked := 0

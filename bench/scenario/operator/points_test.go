@@ -12,6 +12,7 @@ import (
 	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/lifecycle"
@@ -58,7 +59,7 @@ func filteredCrawl(t *testing.T, change func(*testbed.Rig, *engine.Config)) (sto
 func storedURLs(t *testing.T, fsys vfs.FS) map[string]bool {
 	t.Helper()
 	stored := map[string]bool{}
-	if err := captures.Each(fsys, "crawl/warc", func(c simweb.Capture) { stored[c.URL] = true }); err != nil {
+	if err := captures.Each(fsys, "crawl/warc", func(c judge.Capture) { stored[c.URL] = true }); err != nil {
 		t.Fatal(err)
 	}
 	return stored

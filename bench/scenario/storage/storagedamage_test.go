@@ -14,6 +14,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/inspect"
 	"orbweaver/engine/journal"
@@ -164,7 +165,7 @@ func wholeAgain(t *testing.T, what string, disk *vfs.Mem, cfg engine.Config) {
 	if err := rig.Net.Close(); err != nil {
 		t.Error(err)
 	}
-	if want := int64(rig.World.Expected(simweb.ExpectOptions{Seeds: rig.Seeds}).Pages()); r.State != lifecycle.Finished ||
+	if want := int64(rig.World.Expected(judge.ExpectOptions{Seeds: rig.Seeds}).Pages()); r.State != lifecycle.Finished ||
 		r.PagesStored+r.RevisitsStored != want {
 		t.Errorf("%s: %s: %s, %d pages of %d", what, r.State, r.Reason, r.PagesStored+r.RevisitsStored, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/parsers"
@@ -15,8 +16,8 @@ import (
 )
 
 // Promise is what the judge holds a crawl with this configuration to.
-func Promise(cfg engine.Config) simweb.Promise {
-	return simweb.Promise{HostDelay: cfg.Politeness.HostDelay, IPDelay: cfg.Politeness.IPDelay,
+func Promise(cfg engine.Config) judge.Promise {
+	return judge.Promise{HostDelay: cfg.Politeness.HostDelay, IPDelay: cfg.Politeness.IPDelay,
 		Contact: "https://example.org/bot"}
 }
 
@@ -167,7 +168,7 @@ func NoSiteBlamed(t *testing.T, r report.Report) {
 }
 
 // JudgeSound fails the test if the judge finds a fault.
-func JudgeSound(t *testing.T, rig *Rig, cfg engine.Config, p simweb.Promise) simweb.Verdict {
+func JudgeSound(t *testing.T, rig *Rig, cfg engine.Config, p judge.Promise) judge.Verdict {
 	t.Helper()
 	v, err := rig.Judge(p, rig.FS)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"orbweaver/bench/captures"
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/report"
@@ -82,7 +83,7 @@ type captureCount struct{ Pages, All int }
 func CountCaptures(t *testing.T, fsys *vfs.Mem) map[string]captureCount {
 	t.Helper()
 	counts := map[string]captureCount{}
-	err := captures.Each(fsys, "crawl/warc", func(c simweb.Capture) {
+	err := captures.Each(fsys, "crawl/warc", func(c judge.Capture) {
 		n := counts[c.URL]
 		if n.All++; c.Status == 200 {
 			n.Pages++

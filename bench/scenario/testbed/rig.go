@@ -11,6 +11,9 @@ import (
 	"orbweaver/bench/captures"
 	"orbweaver/bench/simnet"
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/arrivals"
+	"orbweaver/bench/simweb/judge"
+	"orbweaver/bench/simweb/origin"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/fetch"
@@ -20,9 +23,9 @@ import (
 
 // Rig is a simulated web in virtual time with a disk in memory. Make it inside a synctest bubble.
 type Rig struct {
-	World *simweb.World
+	World *origin.World
 	Net   *simnet.Net
-	Log   *simweb.Log
+	Log   *arrivals.Log
 	FS    *vfs.Mem
 	Seeds []string
 	Proxy bool
@@ -37,7 +40,7 @@ func NewRig(c simweb.Config, proxy bool) (*Rig, error) {
 	if proxy {
 		c.Faults.NoHost = 0 // behind a proxy every name has a (made-up) address
 	}
-	w, err := simweb.New(c)
+	w, err := origin.New(c)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +56,7 @@ func (r *Rig) Connect() { r.Net = r.NewNet() }
 func (r *Rig) NewNet() *simnet.Net {
 	return simnet.New(r.World, simnet.Options{
 		Latency: 2 * time.Millisecond, Seed: r.World.Config().Seed, Proxy: proxyAddr(),
-		Serve: simweb.ServeOptions{Log: r.Log},
+		Serve: origin.ServeOptions{Log: r.Log},
 	})
 }
 
@@ -114,10 +117,10 @@ func (r *Rig) Crawl(ctx context.Context, cfg engine.Config, fsys vfs.FS) (report
 }
 
 // Judge compares the server log and the archive with the ground truth.
-func (r *Rig) Judge(p simweb.Promise, fsys vfs.FS) (simweb.Verdict, error) {
+func (r *Rig) Judge(p judge.Promise, fsys vfs.FS) (judge.Verdict, error) {
 	list, err := captures.All(fsys, "crawl/warc")
 	if err != nil {
-		return simweb.Verdict{}, err
+		return judge.Verdict{}, err
 	}
 	p.Expect.Seeds = r.Seeds
 	return r.World.Judge(r.Log, p, list), nil

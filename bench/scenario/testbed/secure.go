@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"orbweaver/bench/simnet"
-	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/origin"
 )
 
 // Secure makes the rig's network again, with real TLS on port 443 and a self-signed certificate.
@@ -31,7 +31,7 @@ func (r *Rig) Secure() error {
 	if err := r.Net.Close(); err != nil {
 		return err
 	}
-	o := simweb.ServeOptions{Log: r.Log}
+	o := origin.ServeOptions{Log: r.Log}
 	secure := o
 	secure.TLS = true
 	r.Net = simnet.New(r.World, simnet.Options{Latency: 2 * time.Millisecond, Seed: 1, Serve: o,
