@@ -7,14 +7,15 @@ import (
 	"time"
 
 	"orbweaver/engine/admission"
+	"orbweaver/engine/cookie"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/limits"
+	"orbweaver/engine/links"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/seen"
-	"orbweaver/engine/skipped"
-	"orbweaver/engine/urlx"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/options"
 	"orbweaver/sieve"
 	"orbweaver/virtualize"
@@ -36,14 +37,14 @@ type Config struct {
 
 	Seeds admission.SeedSource `kong:"-"` // where the crawl starts; nil: with what is queued
 
-	Filters    Filters           `embed:""`
-	Admission  Admission         `embed:""`
+	Filters    filter.Options    `embed:""`
+	Admission  admission.Options `embed:""`
 	Politeness politeness.Policy `embed:""`
 	Fetch      fetch.Options     `embed:""`
 	Workers    Workers           `embed:""`
-	Cookies    Cookies           `embed:""`
-	Limits     Limits            `embed:""`
-	Traps      Traps             `embed:""`
+	Cookies    cookie.Options    `embed:""`
+	Limits     limits.Options    `embed:""`
+	Traps      traps.Options     `embed:""`
 	Archive    Archive           `embed:""`
 	Workbench  workbench.Options `embed:""`
 	Sieve      sieve.Options     `embed:""`
@@ -54,31 +55,6 @@ type Config struct {
 	Ready  diskq.Options      `kong:"-"` // the ready queue
 	Queues virtualize.Options `kong:"-"` // queues of sites on disk
 	Cold   cold.Options       `kong:"-"` // idle sites on disk
-}
-
-// Filters decide at five points, each by all, none, or an expression over what is known there (engine/filter).
-type Filters struct {
-	Scope  string `help:"URLs that enter the frontier: all; host, domain or prefix of the seeds; or an expression. Give a narrow scope to crawl a few sites." default:"all" placeholder:"SCOPE"`
-	Fetch  string `help:"URLs that are fetched: all, none, or an expression. It is asked when a URL leaves the frontier, so 'ctl set fetch=' can change it during the crawl." default:"all" placeholder:"EXPR"`
-	Parse  string `help:"Pages that are searched for links: all, none, or an expression." default:"all" placeholder:"EXPR"`
-	Follow string `help:"Links that are followed: all, none, or an expression." default:"all" placeholder:"EXPR"`
-	Store  string `help:"Responses that are archived: all, none, or an expression. With 'none' the crawl only discovers URLs." default:"all" placeholder:"EXPR"`
-
-	Lists     filter.Lists      `kong:"-"` // plain rules before the scope, and again before a request
-	HostRules *filter.HostRules `kong:"-"` // settings of single hosts; nil: none
-}
-
-// Admission decides which references in a page become URLs of the crawl.
-type Admission struct {
-	NoFollow bool `name:"nofollow" help:"Ignore links that rel=nofollow, meta robots or X-Robots-Tag mark as nofollow or none, for all robots or for orbweaver. noindex has no effect: it is about search results."`
-	Forms    bool `help:"Follow the action of forms that only read (method GET)."`
-	Sitemaps bool `help:"Follow the sitemaps that robots.txt files name, also compressed ones and lists of URLs."`
-
-	MaxDepth    int      `help:"Longest chain of links from a seed; -1 for no limit. Lower it to stay near the seeds." default:"-1" zero:"meant" least:"-1" placeholder:"N"`
-	MaxURL      int      `name:"max-url" type:"size" help:"Length of the longest URL. Longer URLs are dropped and counted. Raise it for sites with long queries." default:"2KiB" least:"16" most:"8192" placeholder:"SIZE"`
-	StripParams []string `help:"Parameters to remove from links, in the query and after semicolons: names, prefixes such as utm_*, or the lists 'session' and 'tracking'. Use it if one page has many URLs." placeholder:"NAME"`
-
-	CacheMemory int64 `help:"Memory of the cache of recent URLs (fingerprints). Raise it if report.json shows few cache_hits." default:"64MiB" type:"size" least:"64KiB" placeholder:"SIZE"`
 }
 
 // Workers are the loops of an agent, by number, and the connections and items that they hold.
@@ -93,54 +69,6 @@ type Workers struct {
 	// IdleConnsMax limits open connections without a request; default: two for each fetch worker if KeepAlive is set.
 	IdleConnsMax int `kong:"-"`
 }
-
-// Cookies configure what sites may set.
-type Cookies struct {
-	Mode CookieMode `name:"cookies" type:"word" help:"off, or site: a cookie is sent back to the site (scheme, host, port) that set it, and to no other. At most 20 cookies and 4 KiB for each site, in memory, until the crawl stops." oneof:"off,site" default:"off" placeholder:"MODE"`
-
-	Memory int64 `kong:"-" default:"64MiB" type:"size"` // of all sites' cookies
-}
-
-// CookieMode says whether cookies are kept.
-type CookieMode uint8
-
-// The modes, in the order of the flag's words.
-const (
-	CookiesOff CookieMode = iota
-	CookiesSite
-)
-
-// Limits end the crawl, or the part of a site, a domain or an address in it.
-type Limits struct {
-	MaxPages          int64 `help:"Stop after this number of stored pages, unchanged pages included; 0 for no limit." default:"0" placeholder:"N"`
-	MaxPerHost        int   `help:"Stored pages of one site; 0 for no limit. Use it to collect a little of many sites." default:"0" placeholder:"N"`
-	MaxPerDomain      int   `help:"Stored pages of all sites of a registrable domain (public suffix list); 0 for no limit." default:"0" placeholder:"N"`
-	MaxHostsPerDomain int   `help:"Sites of a registrable domain; 0 for no limit. Further names are not looked up. Use it against domains with endless host names." default:"0" placeholder:"N"`
-	MaxHostsPerIP     int   `name:"max-hosts-per-ip" help:"Sites of one IP address; 0 for no limit." default:"0" placeholder:"N"`
-	IPv6Prefix        int   `name:"ipv6-prefix" help:"IPv6 addresses count as one IP address for delays and limits if their first N bits are equal. All agents of a crawl need the same value." default:"64" least:"32" most:"128" placeholder:"N"`
-
-	MaxTime   time.Duration `help:"Stop after this running time, earlier runs included; 0 for no limit." default:"0" placeholder:"TIME"`
-	MaxDisk   int64         `help:"Stop when archive, frontier and logs together have this size; 0 for no limit. The frontier of a small crawl has some 60 MiB, most of it reserved or cache." type:"size" default:"0" placeholder:"SIZE"`
-	StallWait time.Duration `help:"Time to continue when every queued URL is of a site that fails or asks to slow down. Then the crawl stops with its queue, state stalled, exit status 3. A Retry-After within this time is waited for. 0: stop at once. Raise it to wait for long outages. Politeness delays do not count." default:"1h" zero:"-1" placeholder:"TIME"`
-	GiveUp    time.Duration `help:"Time a site that has answered before may fail. Then its queued URLs are given up, each with a line in crawl.log. A site that never answered is given up after its tries. Lower it to end crawls with dead sites earlier." default:"7d" least:"1" placeholder:"TIME"`
-}
-
-// Traps bound what endless or repetitive parts of sites cost.
-type Traps struct {
-	MaxPathRepeats int         `help:"Skip URLs whose path repeats the same one to four folders more than N times in a row; 0 for no limit. --novelty already bounds endless paths; set it if even their first pages are unwanted. 'orbweaver skipped' lists what is skipped." default:"0" placeholder:"N"`
-	Novelty        NoveltyMode `type:"word" help:"on: URLs of a part of a site whose pages repeat known text wait until the site has nothing else. They are skipped only above --trap-floor. off: no URL waits or is skipped, and a crawl of an endless site does not end." oneof:"on,off" default:"on" placeholder:"MODE"`
-	TrapFloor      int         `help:"Delayed URLs of one part of a site that are fetched before any is skipped. Then a URL is skipped only if the part repeats itself and keeps growing; ten times as many if its payloads differ. Raise it if 'orbweaver skipped' lists pages that you want, and start the crawl again: they are queued again. Lower it if traps cost too much." default:"10000" least:"1" most:"1073741824" placeholder:"N"`
-	NoveltyMemory  int64       `help:"Memory of known text, for --novelty. Raise it if novelty_evicted in report.json grows." default:"32MiB" type:"size" least:"1" placeholder:"SIZE"`
-}
-
-// NoveltyMode says whether repetitive parts of sites are delayed.
-type NoveltyMode uint8
-
-// The modes, in the order of the flag's words.
-const (
-	NoveltyOn NoveltyMode = iota
-	NoveltyOff
-)
 
 // Archive configures the WARC files and what they tell about the crawl.
 type Archive struct {
@@ -203,7 +131,7 @@ func Polite() Config {
 // Simulation is a crawl of a small simulated web in virtual time: little memory and few workers.
 func Simulation() Config {
 	c := Config{
-		Dir: "crawl", Politeness: politeness.Default(), Admission: Admission{MaxDepth: -1, CacheMemory: 1 << 20},
+		Dir: "crawl", Politeness: politeness.Default(), Admission: admission.Options{MaxDepth: -1, CacheMemory: 1 << 20},
 		Workers: Workers{Fetchers: 16, Parsers: 1, Resolvers: 4}, Archive: Archive{Version: "test"},
 	}
 	c.Workbench.MemoryMax, c.Sieve.BucketBytes, c.Seen.MemoryBytes = 1<<20, 1<<20, 1<<20
@@ -213,7 +141,7 @@ func Simulation() Config {
 
 // Fast is a crawl of a simulated web on this machine, with delays chosen by its benchmark.
 func Fast(hostDelay, ipDelay time.Duration) Config {
-	c := Config{Politeness: politeness.Default(), Admission: Admission{MaxDepth: -1}}
+	c := Config{Politeness: politeness.Default(), Admission: admission.Options{MaxDepth: -1}}
 	c.Politeness.HostDelay, c.Politeness.IPDelay = hostDelay, ipDelay
 	c.Limits.StallWait = time.Minute
 	return c
@@ -243,22 +171,7 @@ func (c Config) Validate() error {
 	if c.Workers.IdleConnsMax < 0 {
 		faults = append(faults, fmt.Errorf("idle connections: %d is negative", c.Workers.IdleConnsMax))
 	}
-	if _, err := urlx.NewParams(c.Admission.StripParams); err != nil {
-		faults = append(faults, fmt.Errorf("--strip-params: %w", err))
-	}
-	if err := c.Politeness.Validate(); err != nil {
-		faults = append(faults, err)
-	}
-	return errors.Join(faults...)
-}
-
-// params are what links lose; faults are Validate's to tell.
-func (c Config) params() *urlx.Params {
-	if len(c.Admission.StripParams) == 0 {
-		return nil
-	}
-	p, _ := urlx.NewParams(c.Admission.StripParams)
-	return p
+	return errors.Join(append(faults, c.Admission.Validate(), c.Politeness.Validate())...)
 }
 
 // keep makes what holds connections between two exchanges; nil if none are to be.
@@ -298,25 +211,11 @@ func (c Config) PageMemory() int64 {
 	return int64(p.Inlines)*int64(p.InlineBytes) + int64(p.Mids)*int64(p.MidBytes) + int64(p.Slabs)*int64(p.SlabBytes)
 }
 
-func (c *Config) trapSettings() skipped.Settings {
-	s := skipped.Settings{Floor: c.Traps.TrapFloor, Repeats: c.Traps.MaxPathRepeats}
-	if c.Traps.Novelty == NoveltyOff {
-		s.Floor = 0
-	}
-	return s
-}
-
-// noveltyMemory is the memory of a detector of traps, below zero for none.
-func (t Traps) noveltyMemory() int64 {
-	if t.Novelty == NoveltyOff {
-		return -1
-	}
-	return t.NoveltyMemory
-}
-
-func (c *Config) quotas() limits.QuotaOptions {
-	return limits.QuotaOptions{
-		HostsPerDomain: c.Limits.MaxHostsPerDomain, PagesPerDomain: c.Limits.MaxPerDomain,
-		HostsPerAddr: c.Limits.MaxHostsPerIP,
+// linkOptions says which links of a page are taken.
+func (c *Config) linkOptions(by *filter.Filters) links.Options {
+	return links.Options{
+		Nofollow: c.Admission.NoFollow, Tell: c.Archive.Via || c.Archive.Outlinks, Forms: c.Admission.Forms,
+		Sitemaps: c.Admission.Sitemaps, Longest: c.Admission.MaxURL, Strip: c.Admission.Params(),
+		By: links.Filters{Parse: by.Parse, Follow: by.Follow},
 	}
 }

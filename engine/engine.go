@@ -64,7 +64,7 @@ type Engine struct {
 	skipped    *skipped.List
 	virt       *virtualize.Virtualizer
 	pool       *fetch.Pool
-	filters    *filters
+	filters    *filter.Filters
 	hostRules  *settings.HostRules
 	seeds      *filter.Seeds
 	rules      *site.RulesPool
@@ -249,7 +249,7 @@ func (e *Engine) openPolicy() (err error) {
 	if err = admission.LoadScope(e.seams.FS, e.frontierDir(), e.seeds); err != nil {
 		return err
 	}
-	if e.filters, err = compileFilters(&e.cfg, e.seeds); err != nil {
+	if e.filters, err = filter.Compile(&e.cfg.Filters, e.seeds, e.cfg.Archive.Via); err != nil {
 		return err
 	}
 	e.hostRules, err = settings.OpenHostRules(e.seams.FS, e.frontierDir(), e.cfg.Filters.HostRules, e.seams.Log)
@@ -283,7 +283,7 @@ func (e *Engine) openRooms(m *manifest.Manifest, fresh bool) error {
 	if !fresh && !m.Afresh {
 		listCut = m.Skipped
 	}
-	if e.skipped, err = skipped.Open(fsys, dir, listCut, e.cfg.trapSettings()); err != nil {
+	if e.skipped, err = skipped.Open(fsys, dir, listCut, e.cfg.Traps.SkipSettings()); err != nil {
 		return err
 	}
 	if e.virt, err = virtualize.Open(fsys, oVirt, cutVirt); err != nil {
@@ -331,8 +331,8 @@ func (e *Engine) assemble(m *manifest.Manifest) {
 	l.Disk = &outage.DiskGuard{Fs: e.seams.FS, Dir: cfg.Dir, Gate: e.gate, Most: e.diskMost, Warn: e.seams.Log.Warn}
 	l.SlowSync.Warn = e.seams.Log.Warn
 	e.live = settings.NewLive(cfg.Politeness, e.hostRules)
-	e.live.Fetch.Store(e.filters.fetch)
-	e.limits = newLimits(cfg, m.Counters.Stored(), e.run.Finish)
+	e.live.Fetch.Store(e.filters.Fetch)
+	e.limits = limits.New(&cfg.Limits, m.Counters.Stored(), e.run.Finish)
 	leases := cfg.Workers.Fetchers + max(cfg.Workers.Fetchers/2, 64)
 	e.todo = mpmc.New[visit.Visit](leases - cfg.Workers.Fetchers)
 	e.done = visit.NewResultQueue(2 * leases)
@@ -341,17 +341,17 @@ func (e *Engine) assemble(m *manifest.Manifest) {
 	e.log.OnDrained = wakeDist
 	e.under = &undertaker{log: e.log, bench: e.bench, n: &l.Count, finished: e.finished,
 		seed: m.HashSeed, wake: wakeDist}
-	e.traps = traps.New(cfg.Traps.noveltyMemory(), cfg.Traps.TrapFloor, m.HashSeed, m.Novelty)
-	e.quotas = limits.NewQuotas(cfg.quotas())
+	e.traps = traps.New(cfg.Traps.Memory(), cfg.Traps.TrapFloor, m.HashSeed, m.Novelty)
+	e.quotas = limits.NewQuotas(cfg.Limits.Quotas())
 	e.hosts = &hosts{bench: e.bench, cold: e.cold, rules: e.rules, unresolved: e.unresolved, live: e.live,
 		quotas: e.quotas, traps: e.traps}
 	e.frontWant.Store(int64(2 * cfg.Workers.Fetchers))
 	e.frontier = &admission.Frontier{
-		Scope: e.filters.scope, Lists: e.filters.lists, HostRules: e.hostRules, MaxDepth: cfg.Admission.MaxDepth, MaxURL: cfg.Admission.MaxURL, HashSeed: m.HashSeed,
+		Scope: e.filters.Scope, Lists: e.filters.Lists, HostRules: e.hostRules, MaxDepth: cfg.Admission.MaxDepth, MaxURL: cfg.Admission.MaxURL, HashSeed: m.HashSeed,
 		Router: e.cluster, Views: e.cluster.Views(), CountOutward: e.cluster.IsShared(),
 		Cache: fpcache.New(cfg.Admission.CacheMemory, m.HashSeed), Sieve: e.sieve, Counters: &l.Count,
 	}
-	if cfg.Cookies.Mode == CookiesSite {
+	if cfg.Cookies.Mode == cookie.Site {
 		e.jars = cookie.NewJars(cfg.Cookies.Memory)
 	}
 	e.parsed = fpcache.New(max(cfg.Admission.CacheMemory/16, 1<<16), m.HashSeed)

@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"time"
-
-	"orbweaver/engine/limits"
-)
+import "time"
 
 // Opening is what the time of an Open went into. A new crawl has nothing to load and nothing to replay.
 type Opening struct {
@@ -14,10 +10,4 @@ type Opening struct {
 	Checkpoint time.Duration // the first cut, durable before anything is fetched
 	Entries    int           // of the journal
 	Links      int           // that they led to
-}
-
-// newLimits returns the limits of a crawl that has stored some pages.
-func newLimits(cfg *Config, pages int64, finish func(reason string)) *limits.Limits {
-	o := &cfg.Limits
-	return &limits.Limits{PagesMax: o.MaxPages, DiskMax: o.MaxDisk, TimeMax: o.MaxTime, Finish: finish, Pages: pages}
 }

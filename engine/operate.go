@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orbweaver/engine/admission"
+	"orbweaver/engine/explain"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/queued"
@@ -20,6 +21,15 @@ const pauseReason = "paused by the operator"
 
 // Opening says how the Open went.
 func (e *Engine) Opening() Opening { return e.opening }
+
+// NewExplainer compiles the filters of a crawl for a dry run. Of the seams it uses FS, to read, and Allowed.
+func NewExplainer(seams Seams, cfg Config, from explain.Sources) (*explain.Explainer, error) {
+	cfg = cfg.WithDefaults()
+	return explain.New(explain.Options{
+		FS: seams.FS, Dir: cfg.Dir, Seeds: cfg.Seeds, Filters: cfg.Filters, Sources: from, HasVia: cfg.Archive.Via,
+		Admission: cfg.Admission, Traps: cfg.Traps, Allowed: seams.Allowed,
+	})
+}
 
 // Pause stops new exchanges until Resume; those under way end. It reports whether the crawl was running.
 func (e *Engine) Pause() bool { return e.gate.Shut(pauseReason) }
@@ -67,7 +77,7 @@ func (e *Engine) Set(key, value string) error {
 			return fmt.Errorf("engine: fetch: %w", err)
 		}
 		if f.AsksVia() && !e.cfg.Archive.Via {
-			return fmt.Errorf("engine: fetch: %w", ErrViaUnknown)
+			return fmt.Errorf("engine: fetch: %w", filter.ErrViaUnknown)
 		}
 		e.live.Fetch.Store(f)
 		return nil

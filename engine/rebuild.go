@@ -227,7 +227,7 @@ func (e *Engine) openRebuild(r *rebuilder) error {
 	r.ledger, r.frontier, r.bench, r.sieve, r.ready = e.ledger, e.frontier, e.bench, e.sieve, e.ready
 	r.info = func() []warc.Field { return e.warcInfo(r.m) }
 	r.archive = warc.OpenArchive(fsys, e.cfg.Dir+"/"+layout.ArchiveDir)
-	r.links = links.NewFinder(e.cfg.linkOptions(e.filters.links()))
+	r.links = links.NewFinder(e.cfg.linkOptions(e.filters))
 	r.faults = parsers.NewFaultFiles(fsys, e.frontierDir(), e.seams.Log)
 	r.lists, err = openRebuildLists(fsys, e.frontierDir()+"/"+rebuildDir)
 	return err

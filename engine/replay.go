@@ -27,7 +27,7 @@ func (e *Engine) replay(m *manifest.Manifest) error {
 	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // Open is not cancelled
 	defer cancel()
 	r := &replayer{engine: e, end: m.Archive, clock: clock.NewResumed(m.Clocks(), e.seams.Boot)}
-	c := &recollection{fs: e.seams.FS, dir: e.frontierDir(), archive: e.cfg.Dir + "/" + layout.ArchiveDir, o: e.cfg.linkOptions(e.filters.links()),
+	c := &recollection{fs: e.seams.FS, dir: e.frontierDir(), archive: e.cfg.Dir + "/" + layout.ArchiveDir, o: e.cfg.linkOptions(e.filters),
 		via: e.cfg.Archive.Via}
 	if m.Archive != nil {
 		c.cut = *m.Archive

@@ -42,7 +42,7 @@ func (e *Engine) reusedConns() int64 {
 
 // cookieStats counts cookies.
 func (e *Engine) cookieStats() cookie.Stats {
-	if e.cfg.Cookies.Mode == CookiesOff {
+	if e.cfg.Cookies.Mode == cookie.Off {
 		return cookie.Stats{}
 	}
 	return e.jars.Stats()
@@ -50,7 +50,7 @@ func (e *Engine) cookieStats() cookie.Stats {
 
 // filterErrors counts by point the evaluations of expressions that failed.
 func (e *Engine) filterErrors() map[string]int64 {
-	failed := e.filters.errors()
+	failed := e.filters.Errors()
 	if n := e.live.FetchErrors(); n > 0 {
 		failed["fetch"] = n
 	}

@@ -193,7 +193,7 @@ func (e *Engine) limitReached() string {
 // newCheckpointer makes the checkpointer of the components that are open.
 func (e *Engine) newCheckpointer(m *manifest.Manifest) *checkpoint.Checkpointer {
 	c := checkpoint.Components{
-		FS: e.seams.FS, Dir: e.frontierDir(), Sieve: e.sieve, Ready: e.ready, Skipped: e.skipped, Traps: e.cfg.trapSettings(),
+		FS: e.seams.FS, Dir: e.frontierDir(), Sieve: e.sieve, Ready: e.ready, Skipped: e.skipped, Traps: e.cfg.Traps.SkipSettings(),
 		Queues: e.virt, Seen: e.ledger.Seen, Cold: e.cold, Attempts: e.aloft, Held: func() []byte { return e.dist.held },
 		Finished: e.finished, Cluster: e.cluster, Novelty: e.traps.State, Workbench: e.bench,
 	}

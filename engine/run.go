@@ -310,7 +310,7 @@ func (e *Engine) fetchersCrawl() *fetchers.Crawl {
 		Queues: fetchers.Queues{
 			Todo: e.todo, Results: e.done, Pool: e.pool, Pages: e.fetched, PagesOut: &e.pagesOut,
 		},
-		Store: e.ledger, InFlight: e.aloft, Finished: e.finished, Log: e.log, Live: e.live, Lists: e.filters.lists,
+		Store: e.ledger, InFlight: e.aloft, Finished: e.finished, Log: e.log, Live: e.live, Lists: e.filters.Lists,
 		Rules: e.rules, Jars: e.jars, Previous: e.previous, Quotas: e.quotas, Network: e.network, Shortage: e.scarce,
 		Clamps: e.clamps, Cluster: e.cluster, Dialer: e.seams.Dialer, Exchanging: &e.fetching, Stopping: e.run.Stopping(),
 	}
@@ -342,8 +342,8 @@ func (e *Engine) parsing() *parsers.Crawl {
 	return &parsers.Crawl{
 		Pages: e.fetched, Pool: e.pool, PagesOut: &e.pagesOut, LastOut: func() { notify.Send(e.distWake) },
 		Journal: e.ledger, InFlight: e.aloft, Limits: e.limits, Log: e.log, Sites: e.hosts, Answered: e.cluster,
-		Previous: e.previous, Traps: e.traps, Links: e.cfg.linkOptions(e.filters.links()),
-		Parsed: e.parsed, HashSeed: e.frontier.HashSeed, Store: e.filters.store,
+		Previous: e.previous, Traps: e.traps, Links: e.cfg.linkOptions(e.filters),
+		Parsed: e.parsed, HashSeed: e.frontier.HashSeed, Store: e.filters.Store,
 		Faults:   parsers.NewFaultFiles(e.seams.FS, e.frontierDir(), e.seams.Log),
 		Metadata: parsers.MetadataOptions{Mode: a.Metadata, Via: a.Via, Outlinks: a.Outlinks},
 	}

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"orbweaver/engine"
+	"orbweaver/engine/cookie"
 	"orbweaver/engine/outcome"
 )
 
 // What a site has us say again is bounded, and is told to nobody else. No list of public suffixes is asked: a cookie
 // goes back to the very site that set it.
 func TestHostile_H29_cookiesAreFewAndStayAtHome(t *testing.T) {
-	play(t, "H29", func(c *engine.Config) { c.Cookies.Mode = engine.CookiesSite }, func(tr *trial) {
+	play(t, "H29", func(c *engine.Config) { c.Cookies.Mode = cookie.Site }, func(tr *trial) {
 		told := regexp.MustCompile(`(?m)^Cookie: (.*)\r$`)
 		some := false
 		for _, r := range tr.requests("h29.test") {

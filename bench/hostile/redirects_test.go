@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine"
+	"orbweaver/engine/cookie"
 	"orbweaver/engine/outcome"
 )
 
@@ -50,7 +51,7 @@ func TestHostile_R03_aRingOfSchemesIsCutAndCounted(t *testing.T) {
 	for _, cookies := range []bool{false, true} {
 		change := func(c *engine.Config) {
 			if cookies {
-				c.Cookies.Mode = engine.CookiesSite
+				c.Cookies.Mode = cookie.Site
 			}
 		}
 		playSecure(t, "R03", change, func(tr *trial) {

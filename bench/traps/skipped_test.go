@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/report"
 	"orbweaver/engine/skipped"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/vfs"
 )
 
@@ -94,7 +95,7 @@ func sound(t *testing.T, disk vfs.FS) {
 // setting.
 func TestWhatIsLeftOutIsListedAndFetchedLater(t *testing.T) {
 	for name, later := range map[string]func(*engine.Config){
-		"off":          func(c *engine.Config) { c.Traps.Novelty = engine.NoveltyOff },
+		"off":          func(c *engine.Config) { c.Traps.Novelty = traps.NoveltyOff },
 		"higher floor": func(c *engine.Config) { c.Traps.TrapFloor = 10_000 },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -144,7 +145,7 @@ func TestAKillLosesNothingOfTheList(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWeb(t, Similar(Tree, leftOutPages, false, true))
 			small := func(c *engine.Config) { c.Intervals.Checkpoint = 7 * time.Second }
-			off := func(c *engine.Config) { c.Intervals.Checkpoint, c.Traps.Novelty = 7*time.Second, engine.NoveltyOff }
+			off := func(c *engine.Config) { c.Intervals.Checkpoint, c.Traps.Novelty = 7*time.Second, traps.NoveltyOff }
 			disk := w.killedAfter(t, vfs.NewMem(1), after, small)
 			r := w.run(t, disk, small)
 			list := listed(t, disk)

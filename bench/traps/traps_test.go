@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/report"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/invariants"
 )
 
@@ -181,7 +182,7 @@ func TestHostile_T03_pathsThatGrowAreLeftOutByOption(t *testing.T) {
 	judge(
 		t,
 		"T03",
-		func(c *engine.Config) { c.Traps.Novelty, c.Traps.MaxPathRepeats = engine.NoveltyOff, 4 },
+		func(c *engine.Config) { c.Traps.Novelty, c.Traps.MaxPathRepeats = traps.NoveltyOff, 4 },
 		refused(t,
 			"path-repeats"),
 	)
@@ -212,7 +213,7 @@ func TestHostile_D10_aWildcardZoneIsAskedForNoMoreNamesThanSites(t *testing.T) {
 	judge(
 		t,
 		"T05",
-		func(c *engine.Config) { c.Limits.MaxHostsPerDomain, c.Traps.Novelty = 50, engine.NoveltyOff },
+		func(c *engine.Config) { c.Limits.MaxHostsPerDomain, c.Traps.Novelty = 50, traps.NoveltyOff },
 		func(w *web, r report.Report) {
 			s, questions := w.Score(), w.net.Stats().Questions
 			if s.Hosts > 51 || questions > 6*51 || r.Outcomes["quota-domain"] == 0 {
@@ -224,12 +225,12 @@ func TestHostile_D10_aWildcardZoneIsAskedForNoMoreNamesThanSites(t *testing.T) {
 
 func TestHostile_T05_theLimitOfPagesHoldsOverAllSitesOfADomain(t *testing.T) {
 	judge(t, "T05", func(c *engine.Config) {
-		c.Limits.MaxPerDomain, c.Traps.Novelty = size().Honest+1, engine.NoveltyOff
+		c.Limits.MaxPerDomain, c.Traps.Novelty = size().Honest+1, traps.NoveltyOff
 		c.Limits.MaxHostsPerDomain = 200
 	}, nil)
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(t, caseOf(t, "T05"))
-		r := w.crawl(t, func(c *engine.Config) { c.Limits.MaxPerDomain, c.Traps.Novelty = 40, engine.NoveltyOff })
+		r := w.crawl(t, func(c *engine.Config) { c.Limits.MaxPerDomain, c.Traps.Novelty = 40, traps.NoveltyOff })
 		// Pages that are under way when the limit is reached come home.
 		if r.PagesStored+r.RevisitsStored > 2*40+16 || r.Outcomes["quota-domain"] == 0 {
 			t.Errorf("%d pages of two domains; %v", r.PagesStored+r.RevisitsStored, r.Outcomes)
@@ -284,7 +285,7 @@ func TestHostile_R02_chainsWhoseQueryGrowsAreBounded(t *testing.T) {
 	one := chain(newLanguage(*seed, 60), Size{Honest: 10, Farm: 1})
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(t, one)
-		r := w.crawl(t, func(c *engine.Config) { c.Traps.Novelty = engine.NoveltyOff })
+		r := w.crawl(t, func(c *engine.Config) { c.Traps.Novelty = traps.NoveltyOff })
 		if s := w.Score(); s.Trap != 11 || r.Outcomes["too-many-redirects"] != 1 {
 			t.Errorf("%d steps of a chain; %v", s.Trap, r.Outcomes)
 		}
@@ -304,7 +305,7 @@ func TestWithoutTheWatchAllIsWasted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(t, caseOf(t, "T04"))
 		w.crawl(t, func(c *engine.Config) {
-			c.Traps.Novelty, c.Limits.MaxPages = engine.NoveltyOff, int64(4*size().Honest/5)
+			c.Traps.Novelty, c.Limits.MaxPages = traps.NoveltyOff, int64(4*size().Honest/5)
 		})
 		if s := w.Score(); s.Waste() < 0.2 { // a half of all and more on a site of 5,000 pages, less on a small one
 			t.Errorf("waste of %.1f %% only", 100*s.Waste())
@@ -340,7 +341,7 @@ func TestQuotasHoldAfterAKill(t *testing.T) {
 		w := newWeb(t, c)
 		w.crawlKilled(t, time.Duration(size().Honest/2)*hostDelay, func(c *engine.Config) {
 			c.Intervals.Checkpoint = 20 * time.Second
-			c.Traps.Novelty = engine.NoveltyOff
+			c.Traps.Novelty = traps.NoveltyOff
 			c.Limits.MaxHostsPerDomain, c.Limits.MaxHostsPerIP = 50, 40
 		})
 		if s := w.Score(); s.Hosts > 51 || s.Honest != c.Honest {

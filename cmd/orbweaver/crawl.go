@@ -12,6 +12,7 @@ import (
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/admission"
+	"orbweaver/engine/explain"
 	"orbweaver/engine/fetch/addrguard"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outage"
@@ -60,9 +61,9 @@ type crawlCmd struct {
 	resumes bool          // crawl.toml is there
 	cfg     engine.Config // Config, completed
 	seams   engine.Seams
-	policy  *addrguard.Guard   // what may be connected to; nil before settings
-	words   *words             // of the crawl; nil if this is a dry run
-	lists   engine.ListSources // what cfg.Filters.Lists were made of, if this is a dry run
+	policy  *addrguard.Guard // what may be connected to; nil before settings
+	words   *words           // of the crawl; nil if this is a dry run
+	lists   explain.Sources  // what cfg.Filters.Lists were made of, if this is a dry run
 }
 
 // Help shows examples.

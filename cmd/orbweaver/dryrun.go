@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"orbweaver/engine"
+	"orbweaver/engine/explain"
 	"orbweaver/internal/vfs"
 )
 
@@ -55,7 +56,7 @@ func (c *crawlCmd) dryRun(w *world) error {
 }
 
 // writeExplanation writes the verdict on a line of its own, and a line for each check.
-func writeExplanation(out io.Writer, e engine.Explanation) {
+func writeExplanation(out io.Writer, e explain.Explanation) {
 	fmt.Fprintf(out, "%s %s", e.Verdict, plainText(e.URL))
 	if e.By != "" {
 		fmt.Fprintf(out, " by %s", e.By)

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/engine"
+	"orbweaver/engine/explain"
 )
 
 // explanations reads what --dry-run --json prints.
-func explanations(t *testing.T, r result) (list []engine.Explanation) {
+func explanations(t *testing.T, r result) (list []explain.Explanation) {
 	t.Helper()
 	for line := range strings.Lines(r.out) {
-		var e engine.Explanation
+		var e explain.Explanation
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}
@@ -49,7 +49,7 @@ func TestDryRunTellsWhatWouldBecomeOfURLs(t *testing.T) {
 				says = c.Name + " " + c.Says
 			}
 		}
-		if says != want[i] || e.URL != urls[i] || (e.Verdict == engine.Admitted) != (i == 0) || e.Depth != 1 {
+		if says != want[i] || e.URL != urls[i] || (e.Verdict == explain.Admitted) != (i == 0) || e.Depth != 1 {
 			t.Errorf("%s: %+v", urls[i], e)
 		}
 		if !strings.Contains(text.out, string(e.Verdict)+" "+e.URL) || !strings.Contains(text.out, e.Checks[len(e.Checks)-1].Says) {
@@ -59,9 +59,9 @@ func TestDryRunTellsWhatWouldBecomeOfURLs(t *testing.T) {
 	if _, err := os.Stat(crawl); !os.IsNotExist(err) {
 		t.Errorf("the crawl directory was touched: %v", err)
 	}
-	for url, verdict := range map[string]engine.Answer{"http://10.1.2.3/": engine.Refused, "http://127.0.0.1:99/": engine.Admitted, "http://127.0.0.1:1/": engine.Refused, "http://[::1]/": engine.Refused} {
+	for url, verdict := range map[string]explain.Answer{"http://10.1.2.3/": explain.Refused, "http://127.0.0.1:99/": explain.Admitted, "http://127.0.0.1:1/": explain.Refused, "http://[::1]/": explain.Refused} {
 		e := explanations(t, call("crawl", "--dir", crawl, "--dry-run", "--json", "--allow-net", "127.0.0.0/8", url).want(t, exitDone))[0]
-		if e.Verdict != verdict || verdict == engine.Refused && e.By != "address" {
+		if e.Verdict != verdict || verdict == explain.Refused && e.By != "address" {
 			t.Errorf("%+v", e)
 		}
 	}

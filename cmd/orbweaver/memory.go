@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"orbweaver/engine"
+	"orbweaver/engine/cookie"
 	"orbweaver/engine/report"
+	"orbweaver/engine/traps"
 )
 
 // memoryParts lists who may use how much memory, in bytes.
@@ -24,10 +26,10 @@ func memoryParts(c engine.Config) []memoryPart {
 	if c.Workers.KeepAlive > 0 {
 		parts = append(parts, memoryPart{"connections", c.KeptMemory()})
 	}
-	if c.Cookies.Mode == engine.CookiesSite {
+	if c.Cookies.Mode == cookie.Site {
 		parts = append(parts, memoryPart{"cookies", c.Cookies.Memory})
 	}
-	if c.Traps.Novelty == engine.NoveltyOn {
+	if c.Traps.Novelty == traps.NoveltyOn {
 		parts = append(parts, memoryPart{"novelty", c.Traps.NoveltyMemory})
 	}
 	var sum int64

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"orbweaver/engine"
+	"orbweaver/engine/admission"
 	"orbweaver/internal/invariants"
 	"orbweaver/sieve"
 	"orbweaver/workbench"
@@ -16,7 +17,7 @@ import (
 func TestHostile_S11_theCapsAreToldToTheCollectorAndKept(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
-	cfg := engine.Config{Workers: engine.Workers{Fetchers: 16}, Workbench: workbench.Options{MemoryMax: 4 << 20}, Admission: engine.Admission{CacheMemory: 1 << 20}, Sieve: sieve.Options{BucketBytes: 1 << 20}}.WithDefaults()
+	cfg := engine.Config{Workers: engine.Workers{Fetchers: 16}, Workbench: workbench.Options{MemoryMax: 4 << 20}, Admission: admission.Options{CacheMemory: 1 << 20}, Sieve: sieve.Options{BucketBytes: 1 << 20}}.WithDefaults()
 	cfg.Fetch = cfg.Fetch.WithDefaults()
 	var sum int64
 	for _, p := range memoryParts(cfg) {

@@ -9,6 +9,8 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
 	"orbweaver/engine"
+	"orbweaver/engine/cookie"
+	"orbweaver/engine/traps"
 )
 
 // memoryAllowed is how much memory this process may have: that of its cgroup, or of the machine. Nobody knowing is no
@@ -32,10 +34,10 @@ func memoryCaps(c *engine.Config) []memoryCap {
 	caps := []memoryCap{
 		{&c.Workbench.MemoryMax, 4 << 20}, {&c.Admission.CacheMemory, 1 << 20}, {&c.Sieve.BucketBytes, 2 << 20}, {&c.Seen.MemoryBytes, 2 << 20},
 	}
-	if c.Cookies.Mode == engine.CookiesSite {
+	if c.Cookies.Mode == cookie.Site {
 		caps = append(caps, memoryCap{&c.Cookies.Memory, 1 << 20})
 	}
-	if c.Traps.Novelty == engine.NoveltyOn {
+	if c.Traps.Novelty == traps.NoveltyOn {
 		caps = append(caps, memoryCap{&c.Traps.NoveltyMemory, 1 << 20})
 	}
 	return caps

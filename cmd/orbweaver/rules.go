@@ -4,18 +4,19 @@ import (
 	"os"
 
 	"orbweaver/engine"
+	"orbweaver/engine/explain"
 	"orbweaver/engine/filter"
 )
 
 // points fills in what a crawl decides by at its five points, and gives the rules that its lists were made of.
-func (c *crawlCmd) points(cfg *engine.Config) (from engine.ListSources, err error) {
+func (c *crawlCmd) points(cfg *engine.Config) (from explain.Sources, err error) {
 	var bad mistakes
 	f := &cfg.Filters
 	_, err = filter.CompileScope(f.Scope, nil)
 	bad.add("--scope", err)
 	fetch, err := filter.CompileFetch(f.Fetch, nil)
 	if err == nil && fetch.AsksVia() && !cfg.Archive.Via {
-		err = engine.ErrViaUnknown
+		err = filter.ErrViaUnknown
 	}
 	bad.add("--fetch", err)
 	_, err = filter.CompileParse(f.Parse, nil)
@@ -24,7 +25,7 @@ func (c *crawlCmd) points(cfg *engine.Config) (from engine.ListSources, err erro
 	bad.add("--follow", err)
 	store, err := filter.CompileStore(f.Store, nil)
 	if err == nil && store.AsksVia() && !cfg.Archive.Via {
-		err = engine.ErrViaUnknown
+		err = filter.ErrViaUnknown
 	}
 	bad.add("--store", err)
 	from.ExcludeHosts, f.Lists.ExcludeHosts, err = readList(c.ExcludeHosts, filter.CompileHosts)

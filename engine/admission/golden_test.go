@@ -12,10 +12,12 @@ import (
 // The seeds are lines of text.
 func TestGolden_seeds(t *testing.T) {
 	disk := vfstest.WithDir(t, "d")
-	if _, err := KeepSeeds(disk, "d", seedsOf{"http://A.test/x/../", "http://b.test:8080"}, slog.New(slog.DiscardHandler)); err != nil {
+	seeds := seedsOf{"http://A.test/x/../", "http://b.test:8080"}
+	if _, err := KeepSeeds(disk, "d", seeds, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
-	golden.Compare(t, "seeds-1", "e06538718f1d9bd3453f60a035c7d28852bead61a1a57841dfa04b14c26cc05d", vfstest.ReadAll(t, disk, SeedsFile("d")))
+	golden.Compare(t, "seeds-1", "e06538718f1d9bd3453f60a035c7d28852bead61a1a57841dfa04b14c26cc05d",
+		vfstest.ReadAll(t, disk, SeedsFile("d")))
 }
 
 // seedsOf is a SeedSource of strings.

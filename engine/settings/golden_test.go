@@ -21,7 +21,8 @@ func TestGolden_hostRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := golden.Compare(t, "host-rules-1", "601e3da0c5bbc6142c91c26190949b0c16ccd6b58518fbfbbdc186c3c6946632", vfstest.ReadAll(t, disk, HostRulesName("d")))
+	text := golden.Compare(t, "host-rules-1", "601e3da0c5bbc6142c91c26190949b0c16ccd6b58518fbfbbdc186c3c6946632",
+		vfstest.ReadAll(t, disk, HostRulesName("d")))
 	back, taken, err := none.With(strings.Split(strings.TrimSpace(string(text)), "\n")...)
 	if err != nil || taken != 2 || !slices.Equal(back.Texts(), rules.Texts()) {
 		t.Errorf("%d rules taken: %q, %v", taken, back.Texts(), err)

@@ -22,6 +22,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/report"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/vfs"
 )
 
@@ -164,7 +165,7 @@ func (o *OutageWeb) Config(t *testing.T) (*Rig, engine.Config) {
 	cfg := rig.Config()
 	// days of virtual time cost less this way
 	cfg.Intervals.Sync, cfg.Intervals.Report, cfg.Intervals.Checkpoint = time.Second, time.Minute, time.Minute
-	cfg.Traps.Novelty = engine.NoveltyOff // the pages resemble each other
+	cfg.Traps.Novelty = traps.NoveltyOff // the pages resemble each other
 	return rig, cfg
 }
 

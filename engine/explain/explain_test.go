@@ -1,4 +1,4 @@
-package engine
+package explain
 
 import (
 	"fmt"
@@ -41,37 +41,37 @@ func rulesOf(lines ...string) filter.Rules {
 }
 
 // explained is a crawl with a rule of every kind.
-func explained(t *testing.T) (Config, ListSources) {
+func explained(t *testing.T) Options {
 	t.Helper()
-	from := ListSources{
+	from := Sources{
 		ExcludeHosts: rulesOf("bad.example.org", ".worse.example.org"), IncludeHosts: rulesOf(".example.org",
 			".example.net", "2001:db8::/32"),
 		SURTs: rulesOf("+http://(", "-http://(org,example,www,)/private/"),
 	}
-	cfg := Config{
-		Dir:       "crawl",
+	o := Options{
+		FS: vfs.NewMem(1), Dir: "crawl", Sources: from,
 		Seeds:     seedsOf{"http://www.example.org/", "not a seed"},
-		Admission: Admission{MaxDepth: 3, StripParams: []string{"utm_*"}},
-		Filters: Filters{Scope: "in_domain || depth < 2", Fetch: `query != "skip"`, Follow: "not nofollow",
+		Admission: admission.Options{MaxDepth: 3, MaxURL: 2048, StripParams: []string{"utm_*"}},
+		Filters: filter.Options{Scope: "in_domain || depth < 2", Fetch: `query != "skip"`, Follow: "not nofollow",
 			Parse: "size < 100", Store: "status == 200"},
-		Traps: Traps{MaxPathRepeats: 3},
+		Traps: traps.Options{MaxPathRepeats: 3},
 	}
 	var errs [4]error
-	cfg.Filters.Lists.ExcludeHosts, errs[0] = filter.CompileHosts(from.ExcludeHosts)
-	cfg.Filters.Lists.IncludeHosts, errs[1] = filter.CompileHosts(from.IncludeHosts)
-	cfg.Filters.Lists.SURTs, errs[2] = filter.CompileSURTs(from.SURTs)
-	cfg.Filters.Lists.ExcludeExtensions, errs[3] = filter.CompileExtensions([]string{"jpg"})
+	o.Filters.Lists.ExcludeHosts, errs[0] = filter.CompileHosts(from.ExcludeHosts)
+	o.Filters.Lists.IncludeHosts, errs[1] = filter.CompileHosts(from.IncludeHosts)
+	o.Filters.Lists.SURTs, errs[2] = filter.CompileSURTs(from.SURTs)
+	o.Filters.Lists.ExcludeExtensions, errs[3] = filter.CompileExtensions([]string{"jpg"})
 	for _, err := range errs {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	return cfg, from
+	return o
 }
 
-func TestExplainNamesTheRuleThatDecides(t *testing.T) {
-	cfg, from := explained(t)
-	x, err := NewExplainer(Seams{FS: vfs.NewMem(1)}, cfg, from)
+func TestExplain_namesTheRuleThatDecides(t *testing.T) {
+	o := explained(t)
+	x, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,11 +106,14 @@ func TestExplainNamesTheRuleThatDecides(t *testing.T) {
 	}
 }
 
-// Seeds come from the crawl directory too, which is only read; without any, a scope that is about them cannot be told.
-func TestExplainKnowsTheSeedsOfTheDirectory(t *testing.T) {
+// Seeds come from the crawl directory too, which is only read; without any, a scope that is about them is undecided.
+func TestExplain_knowsTheSeedsOfTheDirectory(t *testing.T) {
 	fsys := vfs.NewMem(1)
-	cfg := Config{Dir: "crawl", Admission: Admission{MaxDepth: -1}, Filters: Filters{Scope: "host"}}
-	x, err := NewExplainer(Seams{FS: fsys}, cfg, ListSources{})
+	o := Options{
+		FS: fsys, Dir: "crawl", Admission: admission.Options{MaxDepth: -1, MaxURL: 2048},
+		Filters: filter.Options{Scope: "host"},
+	}
+	x, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +124,7 @@ func TestExplainKnowsTheSeedsOfTheDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	vfstest.WriteAll(t, fsys, "crawl/frontier/seeds", []byte("http://a.test/x\n"))
-	if x, err = NewExplainer(Seams{FS: fsys}, cfg, ListSources{}); err != nil {
+	if x, err = New(o); err != nil {
 		t.Fatal(err)
 	}
 	if a, b := x.Explain("http://a.test/", 0), x.Explain("http://b.test/", 0); a.Verdict != Admitted ||
@@ -131,19 +134,19 @@ func TestExplainKnowsTheSeedsOfTheDirectory(t *testing.T) {
 }
 
 // What Explain says is what admission and the fetch workers do.
-func TestExplainAgreesWithTheDoor(t *testing.T) {
-	cfg, from := explained(t)
-	x, err := NewExplainer(Seams{FS: vfs.NewMem(1)}, cfg, from)
+func TestExplain_agreesWithAdmission(t *testing.T) {
+	o := explained(t)
+	x, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := &admission.Frontier{
 		Router: cluster.Alone{}, Views: cluster.Alone{}.Views(),
-		Scope: x.filters.scope, Lists: x.filters.lists, MaxDepth: cfg.Admission.MaxDepth, Cache: fpcache.New(1<<16, 1),
+		Scope: x.filters.Scope, Lists: x.filters.Lists, MaxDepth: o.Admission.MaxDepth, Cache: fpcache.New(1<<16, 1),
 		Counters: new(counters.Live),
 	}
-	w := &fetchers.Crawl{Live: new(settings.Live), Lists: x.filters.lists}
-	w.Live.Fetch.Store(x.filters.fetch)
+	w := &fetchers.Crawl{Live: new(settings.Live), Lists: x.filters.Lists}
+	w.Live.Fetch.Store(x.filters.Fetch)
 	r := rand.New(rand.NewPCG(9, 9))
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	met := map[string]int{}
@@ -162,7 +165,7 @@ func TestExplainAgreesWithTheDoor(t *testing.T) {
 		admitted := f.Admits(&d, url, &it)
 		_, path := urlx.Split(url)
 		it.Rest = path
-		goes := admitted && !traps.RepeatsFolders(url, &it, cfg.Traps.MaxPathRepeats) && w.PassesFilters(url, &it)
+		goes := admitted && !traps.RepeatsFolders(url, &it, o.Traps.MaxPathRepeats) && w.PassesFilters(url, &it)
 		if goes != (e.Verdict != Refused) {
 			t.Fatalf("%s at depth %d: admitted %v, explained %+v", raw, it.Depth, goes, e)
 		}

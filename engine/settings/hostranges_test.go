@@ -1,4 +1,4 @@
-package engine
+package settings
 
 import (
 	"bytes"
@@ -7,34 +7,36 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/engine/settings"
 	"orbweaver/internal/vfs"
 )
 
 // A crawl directory may hold a rule for a range of addresses that a former version took. The crawl goes on with it, and
 // the log says what it does not fit.
 func TestHostRules_aKeptRangeOfAddressesIsWarnedOf(t *testing.T) {
-	for text, want := range map[string]bool{"192.0.2.0/24 exclude": true, "2001:db8::/32 host-delay=9s": true, "192.0.2.7 exclude": false, ".a.test exclude": false} {
+	for text, want := range map[string]bool{
+		"192.0.2.0/24 exclude": true, "2001:db8::/32 host-delay=9s": true, "192.0.2.7 exclude": false, ".a.test exclude": false,
+	} {
 		var said bytes.Buffer
 		fsys := vfs.NewMem(1)
 		if err := fsys.MkdirAll("frontier"); err != nil {
 			t.Fatal(err)
 		}
-		if err := vfs.WriteAtomic(fsys, settings.HostRulesName("frontier"), func(w io.Writer) error {
+		if err := vfs.WriteAtomic(fsys, HostRulesName("frontier"), func(w io.Writer) error {
 			_, err := io.WriteString(w, text+"\n")
 			return err
 		}); err != nil {
 			t.Fatal(err)
 		}
-		h, err := settings.OpenHostRules(fsys, "frontier", nil, slog.New(slog.NewTextHandler(&said, nil)))
-		if err != nil || strings.Contains(said.String(), settings.RangesFit) != want {
+		h, err := OpenHostRules(fsys, "frontier", nil, slog.New(slog.NewTextHandler(&said, nil)))
+		if err != nil || strings.Contains(said.String(), RangesFit) != want {
 			t.Errorf("%s: %v, said %q", text, err, said.String())
 			continue
 		}
 		if terms := h.Terms([]byte("http://names.test/")); terms.Exclude || terms.HasDelay {
 			t.Errorf("%s fits a name", text)
 		}
-		if taken, err := h.Add([]string{"b.test exclude"}); taken != 1 || err != nil || !h.Excludes([]byte("http://b.test/")) {
+		taken, err := h.Add([]string{"b.test exclude"})
+		if taken != 1 || err != nil || !h.Excludes([]byte("http://b.test/")) {
 			t.Errorf("%s: another rule is not taken: %v", text, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package engine
+package links
 
 import (
 	"fmt"
@@ -10,21 +10,20 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
-	"orbweaver/engine/links"
 	"orbweaver/engine/parse"
 )
 
 // finderWith has a parse and a follow filter; empty texts are none.
-func finderWith(t *testing.T, parse, follow string) *links.Finder {
+func finderWith(t *testing.T, parse, follow string) *Finder {
 	t.Helper()
-	f, err := compileFilters(&Config{Filters: Filters{Parse: parse, Follow: follow}}, new(filter.Seeds))
+	f, err := filter.Compile(&filter.Options{Parse: parse, Follow: follow}, new(filter.Seeds), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return links.NewFinder(links.Options{By: f.links()})
+	return NewFinder(Options{By: Filters{Parse: f.Parse, Follow: f.Follow}})
 }
 
-func found(t *testing.T, l *links.Finder) string {
+func found(t *testing.T, l *Finder) string {
 	t.Helper()
 	var urls []string
 	if err := journal.EachLink(l.Links, func(url []byte) { urls = append(urls, string(url)) }); err != nil {
@@ -49,25 +48,27 @@ func TestLinkFinderAsksTheFilters(t *testing.T) {
 		links         string
 		unfollowed    int
 	}{
-		{"", "", 0, "http://www.example.org/dir/a http://www.example.org/dir/b http://www.example.org/dir/c http://other.example/d http://a.example.org/e", 0},
+		{"", "", 0, "http://www.example.org/dir/a http://www.example.org/dir/b http://www.example.org/dir/c " +
+			"http://other.example/d http://a.example.org/e", 0},
 		{"", `kind == "image"`, 0, "http://www.example.org/dir/c", 4},
 		{"", "nofollow", 0, "http://www.example.org/dir/b", 4},
 		{"", "not same_host", 0, "http://other.example/d http://a.example.org/e", 3},
 		{"", "same_domain and not same_host and depth == 3", 2, "http://a.example.org/e", 4},
-		{"", `via_host == "www.example.org" and via endsWith "/dir/" and status == 200 and content_type == "text/html" and path == "/d"`, 0, "http://other.example/d", 4},
+		{"", `via_host == "www.example.org" and via endsWith "/dir/" and status == 200 and content_type == "text/html" ` +
+			`and path == "/d"`, 0, "http://other.example/d", 4},
 		{`status == 200 and depth == 1 and content_type == "text/html"`, `path == "/d"`, 1, "http://other.example/d", 4},
 		{`content_type != "text/html"`, "", 1, "", 0},
 		{"none", "", 0, "", 0},
 		{"", "none", 0, "", 5},
 	} {
 		l := finderWith(t, story.parse, story.follow)
-		if l.Open(links.Page{URL: url, Page: page, Way: filter.Way{Depth: story.depth}, Size: page.PayloadLen}) {
+		if l.Open(Page{URL: url, Page: page, Way: filter.Way{Depth: story.depth}, Size: page.PayloadLen}) {
 			l.Scan(url, page, false)
 		}
 		if got := found(t, l); got != story.links || l.Unfollowed != story.unfollowed {
 			t.Errorf("parse %s, follow %s: %s, %d unfollowed", story.parse, story.follow, got, l.Unfollowed)
 		}
-		if parsed := story.parse != "none" && !strings.Contains(story.parse, "!="); parsed != (l.Refused == links.Refused{Syntax: 1}) {
+		if parsed := story.parse != "none" && !strings.Contains(story.parse, "!="); parsed != (l.Refused == Refused{Syntax: 1}) {
 			t.Errorf("parse %s: %+v refused", story.parse, l.Refused)
 		}
 	}
@@ -76,7 +77,7 @@ func TestLinkFinderAsksTheFilters(t *testing.T) {
 		"": "http://www.example.org/new", `kind == "redirect" and hops == 3 and depth == 2 and status == 301`: "http://www.example.org/new", `kind == "anchor"`: "",
 	} {
 		l := finderWith(t, "none", follow) // a redirect is no page that is searched
-		l.Open(links.Page{URL: url, Page: moved, Way: filter.Way{Depth: 2, Hops: 2}})
+		l.Open(Page{URL: url, Page: moved, Way: filter.Way{Depth: 2, Hops: 2}})
 		l.Redirect(url, moved.Location())
 		if got := found(t, l); got != want || (l.Unfollowed == 1) != (want == "") {
 			t.Errorf("redirect by %s: %s, %d unfollowed", follow, got, l.Unfollowed)
@@ -100,14 +101,14 @@ func BenchmarkLinkFinder(b *testing.B) {
 	}
 	for _, follow := range []string{"all", "not nofollow", `same_domain && kind in ["anchor", "area"]`} {
 		b.Run(follow, func(b *testing.B) {
-			f, err := compileFilters(&Config{Filters: Filters{Follow: follow}}, new(filter.Seeds))
+			f, err := filter.Compile(&filter.Options{Follow: follow}, new(filter.Seeds), false)
 			if err != nil {
 				b.Fatal(err)
 			}
-			l := links.NewFinder(links.Options{By: f.links()})
+			l := NewFinder(Options{By: Filters{Parse: f.Parse, Follow: f.Follow}})
 			b.ReportAllocs()
 			for b.Loop() {
-				if l.Open(links.Page{URL: url, Page: p, Size: p.PayloadLen}) {
+				if l.Open(Page{URL: url, Page: p, Size: p.PayloadLen}) {
 					l.Scan(url, p, false)
 				}
 			}
@@ -117,7 +118,7 @@ func BenchmarkLinkFinder(b *testing.B) {
 
 // What a link may be is listed for those who write expressions.
 func TestEveryKindIsInTheDocumentation(t *testing.T) {
-	for _, name := range []string{"../docs/filters.md", "filter/doc.go"} {
+	for _, name := range []string{"../../docs/filters.md", "../filter/doc.go"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-package engine
+package explain
 
 import (
 	"errors"
@@ -10,24 +10,38 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/settings"
+	"orbweaver/engine/traps"
 	"orbweaver/engine/urlx"
+	"orbweaver/internal/vfs"
 )
 
-// Explainer tells what would become of URLs, and which rule says so, without a packet and without touching the crawl
-// directory. It asks the same filters in the same order as the door and the fetch workers do.
+// Explainer says what would become of URLs, and which rule decides. It sends no packet and does not change the crawl
+// directory. It asks the same filters in the same order as admission and the fetch workers do.
 type Explainer struct {
-	cfg     Config
-	filters *filters
-	allowed func(netip.AddrPort) error
-	from    ListSources
-	seeds   int
+	o       Options
+	filters *filter.Filters
+	seeds   int // hosts of seeds
 
 	live     *filter.HostRules // that the operator gave, if the directory holds a crawl
 	liveFrom filter.Rules
 }
 
-// ListSources are the rules that Config.Lists were compiled from, so that the one that decides can be named.
-type ListSources struct{ ExcludeHosts, IncludeHosts, SURTs, HostRules filter.Rules }
+// Options are the configuration of the crawl.
+type Options struct {
+	FS        vfs.FS
+	Dir       string               // crawl directory; it need not hold a crawl
+	Seeds     admission.SeedSource // beside those of the directory; nil for none
+	Filters   filter.Options
+	Sources   Sources
+	HasVia    bool // the crawl keeps which page linked to a URL
+	Admission admission.Options
+	Traps     traps.Options
+	// Allowed says whether an address and port may be connected to; nil if a proxy makes the connections.
+	Allowed func(netip.AddrPort) error
+}
+
+// Sources are the rules that the lists of Options.Filters were compiled from, to name the rule that decides.
+type Sources struct{ ExcludeHosts, IncludeHosts, SURTs, HostRules filter.Rules }
 
 // Answer is what one check says of a URL.
 type Answer string
@@ -40,7 +54,7 @@ const (
 	Admitted  Answer = "admitted"  // the verdict if all that can be known beforehand passes
 )
 
-// Check is one thing that a URL is held against.
+// Check is the result of one check of a URL.
 type Check struct {
 	Name   string `json:"check"` // the flag, where there is one
 	Answer Answer `json:"answer"`
@@ -57,18 +71,17 @@ type Explanation struct {
 	Checks  []Check `json:"checks"`
 }
 
-// NewExplainer compiles the filters of a crawl. The seeds are those of cfg and, if the directory holds a crawl, its
-// own. Of the seams it uses FS, to read, and Allowed.
-func NewExplainer(seams Seams, cfg Config, from ListSources) (*Explainer, error) {
-	x := &Explainer{cfg: cfg.WithDefaults(), allowed: seams.Allowed, from: from}
-	seeds := new(filter.Seeds)
-	if err := admission.LoadScope(seams.FS, x.cfg.Dir+"/"+layout.FrontierDir, seeds); err != nil {
+// New compiles the filters of a crawl, with the seeds of Options and of the crawl directory.
+func New(o Options) (*Explainer, error) {
+	x, seeds := &Explainer{o: o}, new(filter.Seeds)
+	frontier := o.Dir + "/" + layout.FrontierDir
+	if err := admission.LoadScope(o.FS, frontier, seeds); err != nil {
 		return nil, err
 	}
-	if cfg.Seeds != nil {
+	if o.Seeds != nil {
 		var batch [][]byte
-		err := cfg.Seeds.Each(func(_ string, raw []byte) error {
-			if url, err := urlx.Normalize(nil, raw); err == nil { // what is none is told when a crawl begins
+		err := o.Seeds.Each(func(_ string, raw []byte) error {
+			if url, err := urlx.Normalize(nil, raw); err == nil { // the log of the crawl names those that are no URLs
 				batch = append(batch, url)
 			}
 			return nil
@@ -79,14 +92,14 @@ func NewExplainer(seams Seams, cfg Config, from ListSources) (*Explainer, error)
 	}
 	x.seeds = seeds.Hosts()
 	var err error
-	if x.liveFrom, x.live, err = settings.ReadHostRules(seams.FS, x.cfg.Dir+"/"+layout.FrontierDir); err != nil {
+	if x.liveFrom, x.live, err = settings.ReadHostRules(o.FS, frontier); err != nil {
 		return nil, err
 	}
-	x.filters, err = compileFilters(&x.cfg, seeds)
+	x.filters, err = filter.Compile(&o.Filters, seeds, o.HasVia)
 	return x, err
 }
 
-// Explain tells what would become of a URL that is so many links away from a seed.
+// Explain says what would become of a URL that is depth links away from a seed.
 func (x *Explainer) Explain(raw string, depth int) Explanation {
 	e := Explanation{URL: raw, Depth: depth, Verdict: Admitted}
 	url, err := urlx.Normalize(nil, []byte(raw))
@@ -101,12 +114,12 @@ func (x *Explainer) Explain(raw string, depth int) Explanation {
 		e.say("syntax", Passed, "normal form %s", e.Normal)
 		e.say("scheme", Passed, "http or https")
 		url = x.strip(&e, url)
-		x.door(&e, url)
+		x.admission(&e, url)
 		x.network(&e, url)
 	}
 	for _, wanted := range []Answer{Refused, Undecided} {
 		for _, c := range e.Checks {
-			if e.By == "" && c.Answer == wanted && (wanted == Refused || strings.HasPrefix(c.Name, "--") && c.Name != "--parse" && c.Name != "--store") {
+			if e.By == "" && c.Answer == wanted && (wanted == Refused || c.decidesAdmission()) {
 				e.Verdict, e.By = wanted, c.Name
 			}
 		}
@@ -114,11 +127,16 @@ func (x *Explainer) Explain(raw string, depth int) Explanation {
 	return e
 }
 
+// decidesAdmission says that a check is a flag, and not one about the response.
+func (c *Check) decidesAdmission() bool {
+	return strings.HasPrefix(c.Name, "--") && c.Name != "--parse" && c.Name != "--store"
+}
+
 func (e *Explanation) say(name string, a Answer, format string, args ...any) {
 	e.Checks = append(e.Checks, Check{name, a, fmt.Sprintf(format, args...)})
 }
 
-// verdict is say for who has a bool.
+// verdict is say for a check that passes or refuses.
 func (e *Explanation) verdict(name string, passed bool, format string, args ...any) {
 	a := Refused
 	if passed {
@@ -127,10 +145,10 @@ func (e *Explanation) verdict(name string, passed bool, format string, args ...a
 	e.say(name, a, format, args...)
 }
 
-// door is what Frontier.check does, one by one, behind what the follow filter does to links.
-func (x *Explainer) door(e *Explanation, url []byte) {
+// admission is what admission.Frontier checks, in its order, after the follow filter of links.
+func (x *Explainer) admission(e *Explanation, url []byte) {
 	way := filter.Way{Depth: e.Depth}
-	switch follow := x.filters.follow; {
+	switch follow := x.filters.Follow; {
 	case e.Depth == 0:
 		e.say("--follow", Passed, "seeds are no links of a page")
 	case follow == nil:
@@ -142,15 +160,15 @@ func (x *Explainer) door(e *Explanation, url []byte) {
 			e.say("--follow", Undecided, "it depends on page and link: %s", follow)
 		}
 	}
-	if most := x.cfg.Admission.MaxDepth; most >= 0 {
+	if most := x.o.Admission.MaxDepth; most >= 0 {
 		e.verdict("--max-depth", e.Depth <= most, "%d, at most %d", e.Depth, most)
 	} else {
 		e.say("--max-depth", Passed, "no limit")
 	}
-	e.verdict("--max-url", len(url) <= x.cfg.Admission.MaxURL, "%d bytes, at most %d", len(url), x.cfg.Admission.MaxURL)
+	e.verdict("--max-url", len(url) <= x.o.Admission.MaxURL, "%d bytes, at most %d", len(url), x.o.Admission.MaxURL)
 	x.hostRules(e, urlx.Host(url))
 	x.lists(e, url)
-	scope, failed := x.filters.scope, x.filters.scope.Errors()
+	scope, failed := x.filters.Scope, x.filters.Scope.Errors()
 	switch yes := scope.Admits(url, way); {
 	case x.seeds == 0 && scope.AboutSeeds():
 		e.say("--scope", Undecided, "%s: no seeds are known; give them with --seeds", scope)
@@ -162,9 +180,9 @@ func (x *Explainer) door(e *Explanation, url []byte) {
 	x.repeats(e, url)
 }
 
-// strip is what linkFinder.strip does to links.
+// strip is what links.Finder does to links.
 func (x *Explainer) strip(e *Explanation, url []byte) []byte {
-	p := x.cfg.params()
+	p := x.o.Admission.Params()
 	if p.IsEmpty() {
 		return url
 	}
@@ -183,7 +201,7 @@ func (x *Explainer) strip(e *Explanation, url []byte) []byte {
 
 // repeats is what traps.RepeatsFolders does.
 func (x *Explainer) repeats(e *Explanation, url []byte) {
-	switch most := x.cfg.Traps.MaxPathRepeats; {
+	switch most := x.o.Traps.MaxPathRepeats; {
 	case most == 0:
 	case e.Depth == 0:
 		e.say("--max-path-repeats", Passed, "it does not hold for seeds")
@@ -192,41 +210,42 @@ func (x *Explainer) repeats(e *Explanation, url []byte) {
 	}
 }
 
-// hostRules is what hostRules.terms says.
+// hostRules is what settings.HostRules.Terms says.
 func (x *Explainer) hostRules(e *Explanation, host []byte) {
-	if x.cfg.Filters.HostRules.Len()+x.live.Len() == 0 {
+	if x.o.Filters.HostRules.Len()+x.live.Len() == 0 {
 		return
 	}
 	var t filter.HostSettings
-	x.cfg.Filters.HostRules.Find(host, &t)
+	x.o.Filters.HostRules.Find(host, &t)
 	x.live.Find(host, &t)
 	var says []string
-	for _, say := range []string{x.live.Explain(host, x.liveFrom), x.cfg.Filters.HostRules.Explain(host,
-		x.from.HostRules)} {
+	for _, say := range []string{x.live.Explain(host, x.liveFrom), x.o.Filters.HostRules.Explain(host,
+		x.o.Sources.HostRules)} {
 		if say != "" {
 			says = append(says, say)
 		}
 	}
 	if len(says) == 0 {
-		says = append(says, fmt.Sprintf("none of %d rules fits", x.cfg.Filters.HostRules.Len()+x.live.Len()))
+		says = append(says, fmt.Sprintf("none of %d rules fits", x.o.Filters.HostRules.Len()+x.live.Len()))
 	}
 	e.verdict("--host-rules", !t.Exclude, "%s", strings.Join(says, "; "))
 }
 
-// lists is what filter.Lists.Refuses does, one by one.
+// lists is what filter.Lists.Refuses does, list by list.
 func (x *Explainer) lists(e *Explanation, url []byte) {
-	all := &x.cfg.Filters.Lists
+	all, from := &x.o.Filters.Lists, &x.o.Sources
 	site, _ := urlx.Split(url)
 	host := urlx.Host(site)
 	if set := all.ExcludeHosts; set != nil {
-		e.verdict("--exclude-hosts", !set.Has(host), "%s", ruleNamed(x.from.ExcludeHosts, x.from.ExcludeHosts.FindHost(host), set.Len()))
+		e.verdict("--exclude-hosts", !set.Has(host), "%s", ruleNamed(from.ExcludeHosts, from.ExcludeHosts.FindHost(host), set.Len()))
 	}
 	if set := all.IncludeHosts; set != nil {
-		e.verdict("--include-hosts", set.Has(host), "%s", ruleNamed(x.from.IncludeHosts, x.from.IncludeHosts.FindHost(host), set.Len()))
+		e.verdict("--include-hosts", set.Has(host), "%s", ruleNamed(from.IncludeHosts, from.IncludeHosts.FindHost(host), set.Len()))
 	}
 	if set := all.SURTs; set != nil {
 		alone := filter.Lists{SURTs: set}
-		e.verdict("--surts", alone.Refuses(url) == filter.NoList, "%s", ruleNamed(x.from.SURTs, x.from.SURTs.FindSURT(url), set.Len()))
+		rule := ruleNamed(from.SURTs, from.SURTs.FindSURT(url), set.Len())
+		e.verdict("--surts", alone.Refuses(url) == filter.NoList, "%s", rule)
 	}
 	if set := all.ExcludeExtensions; set != nil {
 		alone := filter.Lists{ExcludeExtensions: set}
@@ -246,9 +265,9 @@ func ruleNamed(from filter.Rules, i, n int) string {
 	return fmt.Sprintf("%s (%s)", from.Texts[i], from.Where(i))
 }
 
-// network is what the fetch workers decide just before the request, and what nobody can know before it.
+// network is what the fetch workers decide before the request, and what cannot be known before it.
 func (x *Explainer) network(e *Explanation, url []byte) {
-	if f := x.filters.fetch; f == nil {
+	if f := x.filters.Fetch; f == nil {
 		e.say("--fetch", Passed, filter.All)
 	} else if f.AsksVia() {
 		e.say("--fetch", Undecided, "it depends on the page that leads there: %s", f)
@@ -264,14 +283,14 @@ func (x *Explainer) network(e *Explanation, url []byte) {
 	e.say("seen before", Undecided, "the frontier is not asked")
 	x.address(e, url)
 	e.say("robots.txt", Undecided, "nobody is asked")
-	if x.cfg.Traps.Novelty == NoveltyOn {
+	if x.o.Traps.Novelty == traps.NoveltyOn {
 		e.say("novelty", Undecided, "it depends on what the site's pages have brought")
 	}
-	if f := x.filters.parse; f != nil {
+	if f := x.filters.Parse; f != nil {
 		e.say("--parse", Undecided, "it depends on the response: %s", f)
 	}
-	if yes, constant := x.filters.store.Constant(); !constant || !yes {
-		e.say("--store", Undecided, "it depends on the response: %s", x.filters.store)
+	if yes, constant := x.filters.Store.Constant(); !constant || !yes {
+		e.say("--store", Undecided, "it depends on the response: %s", x.filters.Store)
 	}
 }
 
@@ -279,12 +298,12 @@ func (x *Explainer) network(e *Explanation, url []byte) {
 func (x *Explainer) address(e *Explanation, url []byte) {
 	addr, err := netip.ParseAddr(string(urlx.Host(url)))
 	switch {
-	case x.allowed == nil:
+	case x.o.Allowed == nil:
 		e.say("address", Undecided, "the proxy makes the connections")
 	case err != nil:
 		e.say("address", Undecided, "no name is resolved")
 	default:
-		if err := x.allowed(netip.AddrPortFrom(addr, uint16(urlx.Port(url)))); err != nil {
+		if err := x.o.Allowed(netip.AddrPortFrom(addr, uint16(urlx.Port(url)))); err != nil {
 			e.say("address", Refused, "%v", err)
 		} else {
 			e.say("address", Passed, "%v, port %d", addr, urlx.Port(url))

@@ -1,0 +1,37 @@
+package admission
+
+import (
+	"fmt"
+
+	"orbweaver/engine/urlx"
+)
+
+// Options decide which references in a page become URLs of the crawl.
+type Options struct {
+	NoFollow bool `name:"nofollow" help:"Ignore links that rel=nofollow, meta robots or X-Robots-Tag mark as nofollow or none, for all robots or for orbweaver. noindex has no effect: it is about search results."`
+	Forms    bool `help:"Follow the action of forms that only read (method GET)."`
+	Sitemaps bool `help:"Follow the sitemaps that robots.txt files name, also compressed ones and lists of URLs."`
+
+	MaxDepth    int      `help:"Longest chain of links from a seed; -1 for no limit. Lower it to stay near the seeds." default:"-1" zero:"meant" least:"-1" placeholder:"N"`
+	MaxURL      int      `name:"max-url" type:"size" help:"Length of the longest URL. Longer URLs are dropped and counted. Raise it for sites with long queries." default:"2KiB" least:"16" most:"8192" placeholder:"SIZE"`
+	StripParams []string `help:"Parameters to remove from links, in the query and after semicolons: names, prefixes such as utm_*, or the lists 'session' and 'tracking'. Use it if one page has many URLs." placeholder:"NAME"`
+
+	CacheMemory int64 `help:"Memory of the cache of recent URLs (fingerprints). Raise it if report.json shows few cache_hits." default:"64MiB" type:"size" least:"64KiB" placeholder:"SIZE"`
+}
+
+// Validate reports faults that the tags of the fields cannot.
+func (o *Options) Validate() error {
+	if _, err := urlx.NewParams(o.StripParams); err != nil {
+		return fmt.Errorf("--strip-params: %w", err)
+	}
+	return nil
+}
+
+// Params are the parameters that links lose; nil for none. Validate reports faults of them.
+func (o *Options) Params() *urlx.Params {
+	if len(o.StripParams) == 0 {
+		return nil
+	}
+	p, _ := urlx.NewParams(o.StripParams)
+	return p
+}

@@ -1,0 +1,97 @@
+package filter
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Options decide at five points, each by all, none, or an expression over what is known there.
+type Options struct {
+	Scope  string `help:"URLs that enter the frontier: all; host, domain or prefix of the seeds; or an expression. Give a narrow scope to crawl a few sites." default:"all" placeholder:"SCOPE"`
+	Fetch  string `help:"URLs that are fetched: all, none, or an expression. It is asked when a URL leaves the frontier, so 'ctl set fetch=' can change it during the crawl." default:"all" placeholder:"EXPR"`
+	Parse  string `help:"Pages that are searched for links: all, none, or an expression." default:"all" placeholder:"EXPR"`
+	Follow string `help:"Links that are followed: all, none, or an expression." default:"all" placeholder:"EXPR"`
+	Store  string `help:"Responses that are archived: all, none, or an expression. With 'none' the crawl only discovers URLs." default:"all" placeholder:"EXPR"`
+
+	Lists     Lists      `kong:"-"` // plain rules before the scope, and again before a request
+	HostRules *HostRules `kong:"-"` // settings of single hosts; nil: none
+}
+
+// ErrViaUnknown says that a filter needs to know which page linked to a URL, and that the crawl does not keep that.
+var ErrViaUnknown = errors.New("via is known there only to a crawl that keeps it; give --warc-via too")
+
+// Filters are compiled Options. A nil filter refuses nothing. Scope and Store are never nil.
+type Filters struct {
+	Scope  *Scope
+	Lists  *Lists
+	Fetch  *Fetch
+	Parse  *Parse
+	Follow *Follow
+	Store  *Store
+}
+
+// Compile compiles Options, and reports all faults at once. Seeds decide for scopes that name them. hasVia says that the
+// crawl keeps which page linked to a URL.
+func Compile(o *Options, seeds *Seeds, hasVia bool) (*Filters, error) {
+	var f Filters
+	var faults []error
+	fault := func(point string, err error) {
+		if err != nil {
+			faults = append(faults, fmt.Errorf("engine: %s: %w", point, err))
+		}
+	}
+	var err error
+	f.Scope, err = CompileScope(o.Scope, seeds)
+	fault("scope", err)
+	f.Fetch, err = CompileFetch(o.Fetch, seeds)
+	fault("fetch", err)
+	f.Parse, err = CompileParse(o.Parse, seeds)
+	fault("parse", err)
+	f.Follow, err = CompileFollow(o.Follow, seeds)
+	fault("follow", err)
+	f.Store, err = CompileStore(o.Store, seeds)
+	fault("store", err)
+	if len(faults) == 0 && !hasVia {
+		if f.Fetch.AsksVia() {
+			fault("fetch", ErrViaUnknown)
+		}
+		if f.Store.AsksVia() {
+			fault("store", ErrViaUnknown)
+		}
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	if !o.Lists.IsEmpty() {
+		f.Lists = &o.Lists
+	}
+	if yes, constant := f.Fetch.Constant(); constant && yes {
+		f.Fetch = nil
+	}
+	if yes, constant := f.Parse.Constant(); constant && yes {
+		f.Parse = nil
+	}
+	if yes, constant := f.Follow.Constant(); constant && yes {
+		f.Follow = nil
+	}
+	return &f, nil
+}
+
+// Errors counts by point the evaluations that failed, without those of the fetch filter, which may change.
+func (f *Filters) Errors() map[string]int64 {
+	m := map[string]int64{}
+	count := func(point string, n uint64) {
+		if n > 0 {
+			m[point] = int64(n)
+		}
+	}
+	count("scope", f.Scope.Errors())
+	count("store", f.Store.Errors())
+	if f.Parse != nil {
+		count("parse", f.Parse.Errors())
+	}
+	if f.Follow != nil {
+		count("follow", f.Follow.Errors())
+	}
+	return m
+}
