@@ -86,7 +86,7 @@ func (p *peers) giveUpWaiting(now time.Time) error {
 		if !p.Owns(s) {
 			continue
 		}
-		if err := p.robots.deliver(&site.RobotsResult{Site: s, Unreachable: true}); err != nil {
+		if err := p.robots.DeliverRobots(&site.RobotsResult{Site: s, Unreachable: true}); err != nil {
 			return err
 		}
 	}

@@ -20,7 +20,9 @@ import (
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/schedule"
 	"orbweaver/engine/settings"
+	"orbweaver/engine/sites"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -44,12 +46,12 @@ type clusterParts struct {
 	fs       vfs.FS
 	ledger   *journal.Store
 	frontier *admission.Frontier
-	hosts    *hosts
+	hosts    *sites.Table
 	gate     *outage.Gate
 	live     *settings.Live
 	inFlight *attempt.InFlight
-	dist     *distributor
-	robots   *returner
+	dist     *schedule.Distributor
+	robots   *schedule.Returner
 	log      *slog.Logger
 	wake     func()      // wakes the distributor
 	lose     func(error) // ends the crawl in order

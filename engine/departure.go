@@ -8,14 +8,15 @@ import (
 
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/journal"
+	"orbweaver/engine/schedule"
 )
 
 // departure gives away all that an agent has, when nothing is fetched there any more.
 type departure struct {
 	peers  *peers
 	ledger *journal.Store
-	dist   *distributor
-	flush  *flusher
+	dist   *schedule.Distributor
+	flush  *schedule.Flusher
 	seeds  func(ctx context.Context) error // brings those to the door that have not been there
 	cut    chan<- chan error               // asks for a cut
 	wake   <-chan struct{}                 // the distributor's: something has happened
@@ -224,12 +225,12 @@ func (d *departure) giveSome(ctx context.Context) (over bool, err error) {
 	if err := d.peers.WaitRoom(ctx); err != nil {
 		return false, err
 	}
-	moved, err := d.dist.away(time.Now(), &d.peers.circle)
+	moved, err := d.dist.GiveAway(time.Now(), func() bool { return d.peers.circle.Load().Self < 0 })
 	if err != nil || moved {
 		return false, err
 	}
-	if d.flush.sieve.Pending() > 0 {
-		return false, d.flush.once(ctx)
+	if d.flush.Sieve.Pending() > 0 {
+		return false, d.flush.FlushOnce(ctx)
 	}
 	return d.peers.giveTold()
 }
@@ -237,7 +238,7 @@ func (d *departure) giveSome(ctx context.Context) (over bool, err error) {
 // nothingQueued says that all URLs have their outcome.
 func (d *departure) nothingQueued() bool {
 	n := &d.ledger.Count
-	return d.flush.sieve.Pending() == 0 && n.Finished.Load() == n.Admitted.Load()
+	return d.flush.Sieve.Pending() == 0 && n.Finished.Load() == n.Admitted.Load()
 }
 
 // gone says to all others that nothing is left, until they have forgotten what they told this agent, takes no letters
@@ -264,36 +265,4 @@ func (d *departure) gone(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// away is the distributor's step when nothing is fetched here any more: everything goes to other agents. It says
-// whether there was anything.
-func (d *distributor) away(now time.Time, views *ownership.Current) (moved bool, err error) {
-	d.ledger.Steps.Begin()
-	defer d.ledger.Steps.End()
-	if _, err := d.bury(); err != nil || len(d.graves) > 0 {
-		return true, err
-	}
-	moving, err := d.cluster.GiveSites(now)
-	if err != nil || moving {
-		return moving, err
-	}
-	if views.Load().Self >= 0 {
-		return false, nil // nobody else is there now
-	}
-	if err := d.placeHeld(); err != nil {
-		return false, err
-	}
-	if item := []byte(nil); d.queues.DelayedSites() > 0 {
-		if _, err := d.queues.TakeOfDelayedSite(func(b []byte) { item = append(item, b...) }); len(item) == 0 {
-			return false, err
-		}
-		if err := d.place(item); err != nil {
-			d.held = item
-			return false, err
-		}
-		return true, nil
-	}
-	placed, err := d.placeSome()
-	return placed > 0, err
 }

@@ -5,12 +5,6 @@
 // one. The files that are still here, by what they do:
 //
 //	filters.go      the compiled filters; explain.go a dry run of them and of engine/admission
-//	flushloop.go    sieve -> ready queue
-//	distributor.go  ready queue -> workbench, or disk if its site has many
-//	hosts.go        a site by its key, in the workbench or on disk
-//	resolveloop.go  new site -> address; engine/dnsrecords keeps DNS answers
-//	feedloop.go     workbench -> fetch workers of engine/fetchers
-//	returner.go     fetch workers -> workbench
 //	restore.go      the way back from a checkpoint, with replay.go and recall.go; engine/checkpoint writes it
 //	turnover.go     begins a finished crawl again; engine/recrawl makes conditional requests
 //	rebuild.go      makes a lost frontier again from the archive alone
@@ -29,7 +23,7 @@
 //	    within the step (journal.Steps) that moves the URL.
 //
 // A step waits for nothing but a read of what is on disk: a block of a queue, an idle host. Lock order: a step, then
-// the commit lock or the lock of hosts, then the locks of components.
+// the commit lock or the lock of sites.Table, then the locks of components.
 //
 // A rebuild trusts the archive and nothing else. It cannot know how far a page is from a seed (links of stored pages
 // count as one link away), how many redirects led to it, how often a URL was tried without an answer, what was refused,

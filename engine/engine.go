@@ -25,6 +25,7 @@ import (
 	"orbweaver/engine/outage"
 	"orbweaver/engine/recrawl"
 	"orbweaver/engine/report"
+	"orbweaver/engine/schedule"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
@@ -58,7 +59,7 @@ type Engine struct {
 	frontier   *admission.Frontier
 	bench      *visit.Workbench
 	cold       *cold.Store
-	hosts      *hosts
+	hosts      *sites.Table
 	sieve      *sieve.Sieve
 	ready      *diskq.Queue
 	skipped    *skipped.List
@@ -86,14 +87,14 @@ type Engine struct {
 	scarce     *outage.Shortage
 	clamps     *settings.ClampLog
 	network    *outage.Network
-	under      *undertaker
+	under      *schedule.DeadSites
 	todo       *mpmc.Queue[visit.Visit]
 	done       *visit.ResultQueue
 	fetched    chan *fetch.Page
 	trouble    *ending.Reporter
-	dist       *distributor
-	flush      *flusher
-	returner   *returner
+	dist       *schedule.Distributor
+	flush      *schedule.Flusher
+	returner   *schedule.Returner
 	points     *checkpoint.Checkpointer
 
 	fetching, pagesOut, frontWant atomic.Int64
@@ -232,7 +233,7 @@ func (e *Engine) openAll(m *manifest.Manifest) error {
 	if err := e.cluster.resume(m, !fresh); err != nil {
 		return err
 	}
-	if err := e.hosts.countKnown(); err != nil {
+	if err := e.hosts.CountInQuotas(); err != nil {
 		return err
 	}
 	if err := e.restore(m, fresh); err != nil {
@@ -339,12 +340,12 @@ func (e *Engine) assemble(m *manifest.Manifest) {
 	e.fetched = make(chan *fetch.Page, 4*cfg.Workers.Parsers)
 	e.pool = fetch.NewPool(cfg.pool())
 	e.log.OnDrained = wakeDist
-	e.under = &undertaker{log: e.log, bench: e.bench, n: &l.Count, finished: e.finished,
-		seed: m.HashSeed, wake: wakeDist}
+	e.under = &schedule.DeadSites{Log: e.log, Workbench: e.bench, Counters: &l.Count, Finished: e.finished,
+		HashSeed: m.HashSeed, Wake: wakeDist}
 	e.traps = traps.New(cfg.Traps.Memory(), cfg.Traps.TrapFloor, m.HashSeed, m.Novelty)
 	e.quotas = limits.NewQuotas(cfg.Limits.Quotas())
-	e.hosts = &hosts{bench: e.bench, cold: e.cold, rules: e.rules, unresolved: e.unresolved, live: e.live,
-		quotas: e.quotas, traps: e.traps}
+	e.hosts = &sites.Table{Workbench: e.bench, Cold: e.cold, Rules: e.rules, Unresolved: e.unresolved, Live: e.live,
+		Quotas: e.quotas, Traps: e.traps}
 	e.frontWant.Store(int64(2 * cfg.Workers.Fetchers))
 	e.frontier = &admission.Frontier{
 		Scope: e.filters.Scope, Lists: e.filters.Lists, HostRules: e.hostRules, MaxDepth: cfg.Admission.MaxDepth, MaxURL: cfg.Admission.MaxURL, HashSeed: m.HashSeed,
@@ -355,26 +356,28 @@ func (e *Engine) assemble(m *manifest.Manifest) {
 		e.jars = cookie.NewJars(cfg.Cookies.Memory)
 	}
 	e.parsed = fpcache.New(max(cfg.Admission.CacheMemory/16, 1<<16), m.HashSeed)
-	e.dist = &distributor{
-		ledger: l, bench: e.bench, hosts: e.hosts, ready: e.ready, virt: e.virt, queues: sites.NewDiskQueues(e.virt), unresolved: e.unresolved,
-		under: e.under, gate: e.gate,
-		frontWant: &e.frontWant, wake: e.distWake, hungry: e.hungry, feed: wakeFeed, pending: e.sieve.Pending,
-		pagesOut: &e.pagesOut, seeded: &e.seeded, stall: ending.NewStallDetector(e.bench, e.live, &l.Count, cfg.Limits.StallWait, wakeFeed), servers: e.servers, finish: e.run.Finish,
-		siteItems: cfg.Workers.SiteItems, cluster: e.cluster,
-		traps: e.traps, frontier: e.frontier, log: e.log, skipped: e.skipped, repeats: cfg.Traps.MaxPathRepeats, live: e.live,
+	e.dist = &schedule.Distributor{
+		Journal: l, Workbench: e.bench, Sites: e.hosts, Ready: e.ready, Queues: sites.NewDiskQueues(e.virt), Unresolved: e.unresolved,
+		Dead: e.under, Gate: e.gate,
+		FrontWanted: &e.frontWant, Wake: e.distWake, FlushWanted: e.hungry, WakeFeeder: wakeFeed, SievePending: e.sieve.Pending,
+		PagesOut: &e.pagesOut, Seeded: &e.seeded, Stall: ending.NewStallDetector(e.bench, e.live, &l.Count, cfg.Limits.StallWait, wakeFeed), NameServers: e.servers, Finish: e.run.Finish,
+		SiteItems: cfg.Workers.SiteItems, Cluster: e.cluster,
+		Traps: e.traps, Frontier: e.frontier, Log: e.log, Skipped: e.skipped, MaxPathRepeats: cfg.Traps.MaxPathRepeats, Live: e.live,
 	}
-	e.trouble = ending.NewReporter(e.bench, e.hosts, e.dist.stall)
-	e.dist.purge = &purge{dist: e.dist, rules: e.hostRules}
+	e.trouble = ending.NewReporter(e.bench, e.hosts, e.dist.Stall)
+	e.dist.Purge = &schedule.Purge{
+		Workbench: e.bench, Queues: e.dist.Queues, Dead: e.under, Rules: e.hostRules, Wake: wakeDist,
+	}
 	if e.hostRules.ExcludesAny() {
-		e.dist.purge.ask() // of what was queued before the rule was there, or a kill in the middle
+		e.dist.Purge.Start() // of what was queued before the rule was there, or a kill in the middle
 	}
-	e.flush = &flusher{
-		ledger: l, sieve: e.sieve, ready: e.ready, hungry: e.hungry, turn: make(chan struct{}, 1),
-		pace: &e.dist.lastFlush, wake: wakeDist,
+	e.flush = &schedule.Flusher{
+		Journal: l, Sieve: e.sieve, Ready: e.ready, Wanted: e.hungry, Turn: make(chan struct{}, 1),
+		Pace: &e.dist.FlushPace, WakeDistributor: wakeDist,
 	}
-	e.returner = &returner{
-		ledger: l, bench: e.bench, hosts: e.hosts, done: e.done, unresolved: e.unresolved, ready: e.ready, under: e.under, live: e.live,
-		cluster: e.cluster, feed: wakeFeed, wake: wakeDist,
+	e.returner = &schedule.Returner{
+		Journal: l, Workbench: e.bench, Sites: e.hosts, Results: e.done, Unresolved: e.unresolved, Ready: e.ready, Dead: e.under, Live: e.live,
+		Cluster: e.cluster, WakeFeeder: wakeFeed, WakeDistributor: wakeDist,
 	}
 	if n := e.skipped.Again; n > 0 {
 		e.seams.Log.Info("URLs that were left out are queued again, since the settings leave out less", "urls", n)

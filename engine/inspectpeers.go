@@ -8,6 +8,7 @@ import (
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
 	"orbweaver/internal/vfs"
 )
 
@@ -37,7 +38,7 @@ func KeptItem(item []byte) bool { return kindOf(item) == letterLink || kindOf(it
 
 // CheckItem says how many links an item of a letter has, or why it cannot be read.
 func CheckItem(item []byte) (links int64, err error) {
-	p := &peers{hosts: &hosts{rules: site.NewRulesPool(0)}}
+	p := &peers{hosts: &sites.Table{Rules: site.NewRulesPool(0)}}
 	if err := p.readItem(item); err != nil {
 		return 0, err
 	}

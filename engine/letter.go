@@ -179,7 +179,7 @@ func (p *peers) readSite(item []byte) error {
 		}
 	}
 	if len(move.state) > 0 {
-		_, err = site.Decode(move.state, p.hosts.rules)
+		_, err = site.Decode(move.state, p.hosts.Rules)
 	}
 	return err
 }

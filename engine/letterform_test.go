@@ -9,12 +9,13 @@ import (
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
 )
 
 // A letter is taken if all that it says can be: one item that cannot be read, or whose URL has another normal form, and
 // nothing of it counts.
 func TestALetterIsReadBeforeItCounts(t *testing.T) {
-	p := &peers{hosts: &hosts{rules: site.NewRulesPool(0)}}
+	p := &peers{hosts: &sites.Table{Rules: site.NewRulesPool(0)}}
 	link := func(url string) []byte { return queued.Append([]byte{letterLink}, &queued.URL{Rest: []byte(url)}) }
 	good := [][]byte{link("http://a.example/"), link("https://www.b.example:8443/c?d=e"),
 		link("http://a.example/%C3%A9")}

@@ -7,6 +7,7 @@ import (
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/schedule"
 	"orbweaver/engine/site"
 	"orbweaver/engine/visit"
 	"orbweaver/workbench"
@@ -17,7 +18,7 @@ import (
 // being visited goes when that Visit is back, so that nobody else asks it meanwhile. Only the distributor calls it, but
 // for turned.
 type moving struct {
-	dist  *distributor
+	dist  *schedule.Distributor
 	peers *peers
 
 	asked bool              // guarded by the cut: somebody else is there, or not any more
@@ -25,7 +26,7 @@ type moving struct {
 
 	busy  bool
 	chunk int            // of the bench, to look at next
-	found []*visit.State // to be given away; none is let go meanwhile, see distributor.step
+	found []*visit.State // to be given away; none is let go meanwhile, see schedule.Distributor
 	deep  []*visit.State // of these, those that have something on disk
 	late  [][]byte       // those whose Visit was out, by their keys
 	again time.Time      // when to look at late
@@ -115,7 +116,7 @@ func (m *moving) next(now time.Time) error {
 // something.
 func (m *moving) find() {
 	c := m.peers.circle.Load()
-	more := m.dist.bench.Keys(m.chunk, func(vs *visit.State, key []byte, state workbench.State, held uint64) {
+	more := m.dist.Workbench.Keys(m.chunk, func(vs *visit.State, key []byte, state workbench.State, held uint64) {
 		if !c.Owns(key) && (held > 0 && state != workbench.Dead || m.had(key)) {
 			m.found = append(m.found, vs)
 		}
@@ -138,7 +139,7 @@ func (m *moving) had(key []byte) bool {
 
 // give sends what is known of a site, and what it has in memory.
 func (m *moving) give(vs *visit.State, now time.Time) {
-	b := m.dist.bench
+	b := m.dist.Workbench
 	m.key = b.AppendKey(m.key[:0], vs)
 	m.state = m.state[:0]
 	if m.peers.Owns(m.key) {
@@ -170,12 +171,12 @@ func (m *moving) give(vs *visit.State, now time.Time) {
 // giveRest sends a part of what a site has on disk, and says whether it was the last.
 func (m *moving) giveRest(vs *visit.State, now time.Time) (over bool, err error) {
 	d := m.dist
-	m.key = d.bench.AppendKey(m.key[:0], vs)
+	m.key = d.Workbench.AppendKey(m.key[:0], vs)
 	if m.peers.Owns(m.key) {
 		return true, nil
 	}
 	m.buf, m.ends = m.buf[:0], m.ends[:0]
-	n, err := d.queues.Take(vs, movingTake, func(item []byte) {
+	n, err := d.Queues.Take(vs, movingTake, func(item []byte) {
 		m.buf = append(m.buf, item...)
 		m.ends = append(m.ends, len(m.buf))
 	})
@@ -185,7 +186,7 @@ func (m *moving) giveRest(vs *visit.State, now time.Time) (over bool, err error)
 	if m.held > 0 {
 		m.send()
 	}
-	d.bench.SetOnDisk(vs, d.queues.Len(vs))
+	d.Workbench.SetOnDisk(vs, d.Queues.Len(vs))
 	return err == nil && n < movingTake, err
 }
 
@@ -194,7 +195,7 @@ func (m *moving) giveLate(now time.Time) error {
 	late := m.late
 	m.late, m.again = nil, now.Add(movingLate)
 	for _, key := range late {
-		vs, err := m.dist.hosts.get(key)
+		vs, err := m.dist.Sites.Get(key)
 		if err != nil {
 			m.late = append(m.late, key)
 			return err
@@ -213,7 +214,7 @@ func (m *moving) giveLate(now time.Time) error {
 
 // begin begins an item of a letter.
 func (m *moving) begin(vs *visit.State, now time.Time) {
-	m.item, m.held = appendSiteMove(m.item[:0], m.key, m.dist.bench.Due(vs).Sub(now), m.state, now), 0
+	m.item, m.held = appendSiteMove(m.item[:0], m.key, m.dist.Workbench.Due(vs).Sub(now), m.state, now), 0
 }
 
 // addAll adds the items that were taken from a site.
@@ -234,10 +235,10 @@ func (m *moving) add(vs *visit.State, raw []byte, now time.Time) {
 		m.path = m.peers.Route(m.path, &it)
 		return
 	}
-	if !d.under.finished.IsEmpty() {
+	if !d.Dead.Finished.IsEmpty() {
 		m.path = append(append(m.path[:0], m.key...), it.Rest...)
-		if _, o := d.under.finished.OutcomeOf(d.under.seed, m.path); o != outcome.None {
-			d.under.dropOf(m.key, raw, o)
+		if _, o := d.Dead.Finished.OutcomeOf(d.Dead.HashSeed, m.path); o != outcome.None {
+			d.Dead.DropUnlessFinished(m.key, raw, o)
 			return
 		}
 	}
@@ -248,7 +249,7 @@ func (m *moving) add(vs *visit.State, raw []byte, now time.Time) {
 	}
 	m.item = outbox.AppendItem(m.item, raw)
 	m.held++
-	d.ledger.Count.Finish(outcome.HandedOver, 1)
+	d.Journal.Count.Finish(outcome.HandedOver, 1)
 	m.urls++
 }
 

@@ -3,20 +3,93 @@ package engine
 import (
 	"fmt"
 	"log/slog"
+	"net/netip"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/limits"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/politeness"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/schedule"
+	"orbweaver/engine/settings"
+	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
+	"orbweaver/engine/traps"
+	"orbweaver/engine/visit"
 	"orbweaver/internal/vfs"
+	"orbweaver/virtualize"
 	"orbweaver/workbench"
+	"orbweaver/workbench/cold"
 )
 
-// movingRig is a frontier, as purgeRig makes it, of an agent that was alone until another one came just now.
-func movingRig(tb testing.TB, hostCount, urls int) *distributor {
+// queuedSites makes a distributor with sites on a real disk: each has so many URLs, two of them in memory.
+func queuedSites(tb testing.TB, hostCount, urls int) *schedule.Distributor {
 	tb.Helper()
-	d := purgeRig(tb, hostCount, 0, urls)
+	dir := tb.TempDir()
+	virt, err := virtualize.Open(vfs.Disk(), virtualize.Options{Dir: dir + "/queues"}, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	store, err := cold.Open(vfs.Disk(), cold.Options{Dir: dir + "/cold"}, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := virt.Close(); err != nil {
+			tb.Error(err)
+		}
+		if err := store.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	b := workbench.New[site.State](workbench.Options{MemoryMax: 1 << 40})
+	under := &schedule.DeadSites{Workbench: b, Finished: journal.NewFinishedURLs(), Wake: func() {}}
+	d := &schedule.Distributor{
+		Cluster: cluster.Alone{},
+		Journal: &journal.Store{}, Workbench: b, Queues: sites.NewDiskQueues(virt), FrontWanted: new(atomic.Int64), Unresolved: sites.NewUnresolvedQueue(), Dead: under,
+		Wake: make(chan struct{}, 1), WakeFeeder: func() {}, Traps: traps.New(-1, 0, 1, nil),
+		Sites: &sites.Table{
+			Workbench: b, Cold: store, Rules: site.NewRulesPool(0), Unresolved: sites.NewUnresolvedQueue(),
+			Live: settings.NewLive(politeness.Default(), nil), Quotas: new(limits.Quotas),
+			Traps: traps.New(-1, 0, 1, nil),
+		},
+	}
+	under.Counters = &d.Journal.Count
+	now := time.Now()
+	var item []byte
+	for i := range hostCount {
+		name := fmt.Sprintf("http://www.host%d.example", i)
+		vs, _ := b.GetOrAdd([]byte(name))
+		b.Place(vs, netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), now)
+	}
+	for k := range urls { // round robin, as URLs come
+		b.Each(func(vs *visit.State, _ workbench.State) bool {
+			item = queued.Append(item[:0], &queued.URL{Depth: 3, Rest: fmt.Appendf(nil, "/archive/section-%d/page-%d.html", k%7, k)})
+			if k < 2 {
+				b.Push(vs, item)
+			} else if err := d.Queues.Append(vs, item); err != nil {
+				tb.Fatal(err)
+			}
+			return true
+		})
+	}
+	b.Each(func(vs *visit.State, _ workbench.State) bool {
+		b.SetOnDisk(vs, d.Queues.Len(vs))
+		return true
+	})
+	return d
+}
+
+// movingRig is the distributor of queuedSites of an agent that was alone until another one came just now.
+func movingRig(tb testing.TB, hostCount, urls int) *schedule.Distributor {
+	tb.Helper()
+	d := queuedSites(tb, hostCount, urls)
 	box, err := outbox.Open(vfs.Disk(), outbox.Options{Dir: tb.TempDir()}, nil, nil)
 	if err != nil {
 		tb.Fatal(err)
@@ -27,9 +100,9 @@ func movingRig(tb testing.TB, hostCount, urls int) *distributor {
 		}
 	})
 	one, two := ownership.Agent{ID: "one", Capacity: 1}, ownership.Agent{ID: "two", Capacity: 1}
-	p := &peers{box: box, ledger: d.ledger, hosts: d.hosts, say: slog.New(slog.DiscardHandler)}
+	p := &peers{box: box, ledger: d.Journal, hosts: d.Sites, say: slog.New(slog.DiscardHandler)}
 	p.moving = &moving{dist: d, peers: p}
-	d.cluster = clusterRoles{p}
+	d.Cluster = clusterRoles{p}
 	for _, all := range [][]ownership.Agent{{one}, {one, two}} {
 		c, err := ownership.NewView(all, all, 0, "one")
 		if err == nil {
@@ -44,13 +117,13 @@ func movingRig(tb testing.TB, hostCount, urls int) *distributor {
 
 // runMoving gives away what is the other's, and says how long it takes and how long the longest hold of the cut's lock
 // was.
-func runMoving(tb testing.TB, d *distributor) (took, longest time.Duration) {
+func runMoving(tb testing.TB, d *schedule.Distributor) (took, longest time.Duration) {
 	tb.Helper()
 	began := time.Now()
 	for more := true; more; {
 		step := time.Now()
 		var err error
-		if more, err = d.cluster.GiveSites(step); err != nil {
+		if more, err = d.Cluster.GiveSites(step); err != nil {
 			tb.Fatal(err)
 		}
 		longest = max(longest, time.Since(step))
@@ -64,26 +137,26 @@ func TestMoving_whatIsAnothersGoesAndNothingElse(t *testing.T) {
 	const hosts, urls = 3000, 9
 	d := movingRig(t, hosts, urls)
 	now := time.Now()
-	visits := d.bench.Acquire(now, nil, hosts/2)
+	visits := d.Workbench.Acquire(now, nil, hosts/2)
 	runMoving(t, d)
 	for i := range visits {
-		d.bench.Release(&visits[i], workbench.Release{Unused: visits[i].Items}, now)
+		d.Workbench.Release(&visits[i], workbench.Release{Unused: visits[i].Items}, now)
 	}
-	for again := now.Add(time.Minute); len(d.cluster.(clusterRoles).moving.late) > 0 ||
-		d.cluster.(clusterRoles).moving.busy; again = again.Add(movingLate) {
-		if _, err := d.cluster.(clusterRoles).moving.step(again); err != nil {
+	for again := now.Add(time.Minute); len(d.Cluster.(clusterRoles).moving.late) > 0 ||
+		d.Cluster.(clusterRoles).moving.busy; again = again.Add(movingLate) {
+		if _, err := d.Cluster.(clusterRoles).moving.step(again); err != nil {
 			t.Fatal(err)
 		}
 	}
-	left := int64(d.bench.Counts().Queued) + int64(d.virt.Total())
-	gone := d.ledger.Count.Outcomes[outcome.HandedOver].Load()
-	if gone+left != hosts*urls || gone < hosts*urls/3 || left < hosts*urls/3 || d.ledger.Count.Finished.Load() != gone {
+	left := int64(d.Workbench.Counts().Queued) + onDisk(d.Workbench)
+	gone := d.Journal.Count.Outcomes[outcome.HandedOver].Load()
+	if gone+left != hosts*urls || gone < hosts*urls/3 || left < hosts*urls/3 || d.Journal.Count.Finished.Load() != gone {
 		t.Errorf("%d URLs have gone, %d are left", gone, left)
 	}
 	line := ownership.Agent{ID: "two", Capacity: 1}.Instance()
 	next := map[string]int{}
 	for {
-		batch, err := d.cluster.(clusterRoles).box.TakeBatch(line)
+		batch, err := d.Cluster.(clusterRoles).box.TakeBatch(line)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,18 +174,18 @@ func TestMoving_whatIsAnothersGoesAndNothingElse(t *testing.T) {
 				}
 				k := next[string(m.key)]
 				if want := fmt.Sprintf("%s/archive/section-%d/page-%d.html", m.key, k%7, k); string(it.Rest) != want ||
-					d.cluster.Owns(m.key) {
+					d.Cluster.Owns(m.key) {
 					t.Fatalf("%s, want %s", it.Rest, want)
 				}
 				next[string(m.key)]++
 			}
 		}
-		d.cluster.(clusterRoles).box.Acknowledge(batch)
+		d.Cluster.(clusterRoles).box.Acknowledge(batch)
 	}
 	if int64(len(next)*urls) != gone {
 		t.Errorf("URLs of %d hosts have arrived, %d were sent", len(next), gone)
 	}
-	if err := d.bench.Check(); err != nil {
+	if err := d.Workbench.Check(); err != nil {
 		t.Error(err)
 	}
 }
@@ -129,11 +202,20 @@ func BenchmarkMoving(b *testing.B) {
 				b.StartTimer()
 				t, l := runMoving(b, d)
 				took, longest = max(took, t), max(longest, l)
-				gone = d.ledger.Count.Outcomes[outcome.HandedOver].Load()
+				gone = d.Journal.Count.Outcomes[outcome.HandedOver].Load()
 			}
 			b.ReportMetric(float64(took.Milliseconds()), "ms/move")
 			b.ReportMetric(float64(longest.Microseconds())/1000, "ms/step-max")
 			b.ReportMetric(float64(gone), "URLs")
 		})
 	}
+}
+
+// onDisk counts the items of all sites on disk.
+func onDisk(b *visit.Workbench) (n int64) {
+	b.Each(func(vs *visit.State, _ workbench.State) bool {
+		n += int64(b.OnDisk(vs))
+		return true
+	})
+	return n
 }

@@ -20,6 +20,8 @@ import (
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/schedule"
+	"orbweaver/engine/sites"
 	"orbweaver/internal/notify"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -33,8 +35,8 @@ type peers struct {
 	box      *outbox.Outbox
 	ledger   *journal.Store
 	frontier *admission.Frontier
-	hosts    *hosts
-	robots   *returner // brings hops and verdicts to sites
+	hosts    *sites.Table
+	robots   *schedule.Returner // brings hops and verdicts to sites
 	moving   *moving
 	gate     *outage.Gate
 	say      *slog.Logger

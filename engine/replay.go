@@ -81,7 +81,7 @@ func (r *replayer) apply(ctx context.Context, k *recall) error {
 			return err
 		}
 		if r.engine.sieve.Full() {
-			if err := r.engine.flush.once(ctx); err != nil {
+			if err := r.engine.flush.FlushOnce(ctx); err != nil {
 				return err
 			}
 		}
@@ -185,7 +185,7 @@ func (r *replayer) back(rec *record) time.Time {
 // its URLs come from the ready queue.
 func (r *replayer) site(url []byte, f func(vs *visit.State)) error {
 	key, _ := urlx.Split(url)
-	return r.engine.hosts.meet(key, f)
+	return r.engine.hosts.UseOrAdd(key, f)
 }
 
 func (r *replayer) page(e *journal.Entry, rec *record) error {

@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
 	"orbweaver/engine/traps"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
@@ -55,7 +56,7 @@ func TestReplayTendsTheMapOfPayloads(t *testing.T) {
 	}
 	e.bench = workbench.New[site.State](workbench.Options{})
 	e.bench.GetOrAdd([]byte("http://a.test"))
-	e.hosts = &hosts{bench: e.bench, quotas: new(limits.Quotas), traps: traps.New(-1, 0, 1, nil)}
+	e.hosts = &sites.Table{Workbench: e.bench, Quotas: new(limits.Quotas), Traps: traps.New(-1, 0, 1, nil)}
 	r := &replayer{engine: e}
 	n := 0
 	for ; e.ledger.Seen.Stats().Merges < 3 && n < most; n++ {

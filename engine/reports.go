@@ -6,6 +6,7 @@ import (
 	"orbweaver/engine/cookie"
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/report"
+	"orbweaver/engine/schedule"
 	"orbweaver/internal/throttle"
 	"orbweaver/internal/vfs"
 )
@@ -18,15 +19,15 @@ func (e *Engine) newCollector(m *manifest.Manifest) *report.Collector {
 	return &report.Collector{
 		Settings: report.Settings{Dir: e.cfg.Dir, Fetchers: e.cfg.Workers.Fetchers, Pass: m.Pass, Resumed: m.Resumed},
 		Run:      e.run, Clock: e.clock, Journal: e.ledger, Frontier: e.frontier, Workbench: e.bench, Pool: e.pool,
-		Traps: e.traps, Log: e.log, Pauses: e.points.Pauses(), Cluster: e.cluster, Stall: e.dist.stall, Trouble: e.trouble,
+		Traps: e.traps, Log: e.log, Pauses: e.points.Pauses(), Cluster: e.cluster, Stall: e.dist.Stall, Trouble: e.trouble,
 		Outages: report.Outages{Gate: e.gate, Network: e.network, NameServers: e.servers, Shortage: e.scarce},
 		Numbers: report.Numbers{
-			Fetching: &e.fetching, PagesOut: &e.pagesOut, FrontWanted: &e.frontWant, Spilled: &e.dist.spills,
-			Sites:       e.hosts.counts,
-			SiteMoves:   func() (frozen, thawed int64) { return e.hosts.frozen.Load(), e.hosts.thawed.Load() },
+			Fetching: &e.fetching, PagesOut: &e.pagesOut, FrontWanted: &e.frontWant, Spilled: &e.dist.Spilled,
+			Sites:       e.hosts.Counts,
+			SiteMoves:   func() (frozen, thawed int64) { return e.hosts.Evicted.Load(), e.hosts.Reloaded.Load() },
 			BytesStored: e.bytesStored, Unresolved: e.unresolved.Len,
 			ParsersBehind: func() bool { return len(e.fetched) == cap(e.fetched) },
-			Front:         func() int { return e.bench.Front(time.Now(), frontSoon) },
+			Front:         func() int { return e.bench.Front(time.Now(), schedule.FrontSoon) },
 			ConnsReused:   e.reusedConns, Cookies: e.cookieStats, FilterErrors: e.filterErrors,
 		},
 	}

@@ -61,8 +61,8 @@ func (e *Engine) restore(m *manifest.Manifest, fresh bool) error {
 		e.frontier.Cache, err = checkpoint.LoadCache(e.seams.FS, e.frontierDir(), m.Generation, e.frontier.Cache)
 		return err
 	}
-	e.unclean, e.hosts.resumed = true, time.Now()
-	began := e.hosts.resumed
+	e.unclean, e.hosts.Resumed = true, time.Now()
+	began := e.hosts.Resumed
 	if err := e.replay(m); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (e *Engine) restore(m *manifest.Manifest, fresh bool) error {
 }
 
 // keepDelays makes every site with a delay of its own, from its robots.txt or from a rule, wait that long from now: it
-// may have been asked for something just before the kill. So it is with those that come from the store: see hosts.thaw.
+// may have been asked for something just before the kill. So it is with those that come from the store: see sites.Table.
 // All others wait for the feeder, which waits for the general delays.
 func (e *Engine) keepDelays(now time.Time) {
 	p := &e.cfg.Politeness
@@ -113,7 +113,7 @@ func (e *Engine) wakeSites() {
 			e.bench.Unpark(vs, nil)
 		case workbench.Dead:
 			if e.bench.OnDisk(vs) > 0 {
-				e.under.Dig(vs)
+				e.under.EmptyQueue(vs)
 			}
 		case workbench.Deferred, workbench.Idle, workbench.Waiting, workbench.Leased:
 		}
@@ -129,9 +129,9 @@ func (e *Engine) putBack(key, item []byte) error {
 		it.Rest = path
 		key, item = site, queued.Append(nil, &it)
 	}
-	return e.hosts.meet(key, func(vs *visit.State) {
+	return e.hosts.UseOrAdd(key, func(vs *visit.State) {
 		if !e.bench.PushFront(vs, item) {
-			e.under.drop(key, item, outcome.SiteGone)
+			e.under.Drop(key, item, outcome.SiteGone)
 		}
 	})
 }
@@ -194,14 +194,14 @@ func (e *Engine) limitReached() string {
 func (e *Engine) newCheckpointer(m *manifest.Manifest) *checkpoint.Checkpointer {
 	c := checkpoint.Components{
 		FS: e.seams.FS, Dir: e.frontierDir(), Sieve: e.sieve, Ready: e.ready, Skipped: e.skipped, Traps: e.cfg.Traps.SkipSettings(),
-		Queues: e.virt, Seen: e.ledger.Seen, Cold: e.cold, Attempts: e.aloft, Held: func() []byte { return e.dist.held },
+		Queues: e.virt, Seen: e.ledger.Seen, Cold: e.cold, Attempts: e.aloft, Held: func() []byte { return e.dist.Held },
 		Finished: e.finished, Cluster: e.cluster, Novelty: e.traps.State, Workbench: e.bench,
 	}
 	return checkpoint.New(c, checkpoint.Options{
-		Journal: e.ledger, Flush: e.flush.turn, Seeded: e.seeded.Load, Period: e.cfg.Intervals.Checkpoint,
+		Journal: e.ledger, Flush: e.flush.Turn, Seeded: e.seeded.Load, Period: e.cfg.Intervals.Checkpoint,
 		JournalStep: e.cfg.Archive.JournalReserve, RunTime: e.clock, Boot: e.seams.Boot,
 		Drain: func() error {
-			_, err := e.returner.drain(1 << 30)
+			_, err := e.returner.Drain(1 << 30)
 			return err
 		},
 	}, m)

@@ -93,7 +93,7 @@ func (p *peers) readVerdict(item []byte) (v site.RobotsResult, err error) {
 		return v, fmt.Errorf("no rules for %.200q", site)
 	}
 	if v.Unreachable = len(rules) == 0; !v.Unreachable {
-		v.Rules, err = p.hosts.rules.Decode(rules)
+		v.Rules, err = p.hosts.Rules.Decode(rules)
 	}
 	return v, err
 }
@@ -105,14 +105,14 @@ func (p *peers) takeVerdict(item []byte, m postmark) error {
 		return err
 	}
 	v.Age += m.aged
-	if v.Rules != nil && (v.Age >= site.RobotsLifetime || !p.hosts.rules.Accepts(v.Rules)) {
+	if v.Rules != nil && (v.Age >= site.RobotsLifetime || !p.hosts.Rules.Accepts(v.Rules)) {
 		v.Rules, v.Unreachable = nil, true
 	}
 	if p.SendResult(&v) {
 		return nil
 	}
 	p.n.steps.Add(1)
-	return p.robots.deliver(&v)
+	return p.robots.DeliverRobots(&v)
 }
 
 // readHop reads a hop. The Item borrows it.
@@ -140,7 +140,7 @@ func (p *peers) takeHop(item []byte) error {
 	it.Rest = path
 	h.Site, h.Item = bytes.Clone(s), queued.Append(nil, &it)
 	if p.frontier.HostRules.Excludes(h.Site) {
-		return p.robots.settle(&site.RobotsResult{Site: h.Origin, Unreachable: true})
+		return p.robots.SettleRobots(&site.RobotsResult{Site: h.Origin, Unreachable: true})
 	}
-	return p.robots.sendHop(h)
+	return p.robots.RedirectRobots(h)
 }

@@ -21,6 +21,7 @@ import (
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/report"
+	"orbweaver/engine/schedule"
 	"orbweaver/internal/notify"
 	"orbweaver/internal/throttle"
 	"orbweaver/internal/vfs"
@@ -62,7 +63,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	if err := e.startWorkers(exchanges, abort, forever, fetching, parsing); err != nil {
 		cancel(err)
 	}
-	returning.Go("return", func() error { return e.returner.run(forever) })
+	returning.Go("return", func() error { return e.returner.Run(forever) })
 	if e.cluster.IsLeaving() { // it had begun to before it was stopped
 		e.run.Finish(lifecycle.ReasonLeft)
 	}
@@ -181,30 +182,30 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 	s := e.newSeeder()
 	g.Go("seed", func() error { return s.Run(ctx) })
 	for range e.cfg.Workers.Resolvers {
-		r := &resolveLoop{
-			ledger: e.ledger, quotas: e.quotas, keys: politeness.AddrKeys(e.cfg.Limits.IPv6Prefix), bench: e.bench,
-			unresolved: e.unresolved, under: e.under, names: names,
-			servers: e.servers, scarce: e.scarce,
-			giveUp: e.cfg.Limits.GiveUp, hashSeed: e.frontier.HashSeed, allowed: e.seams.Allowed,
-			feed: func() { notify.Send(e.feedWake) }, wake: func() { notify.Send(e.distWake) },
+		r := &schedule.ResolveLoop{
+			Journal: e.ledger, Quotas: e.quotas, AddrKeys: politeness.AddrKeys(e.cfg.Limits.IPv6Prefix), Workbench: e.bench,
+			Unresolved: e.unresolved, Dead: e.under, Names: names,
+			NameServers: e.servers, Shortage: e.scarce,
+			GiveUp: e.cfg.Limits.GiveUp, HashSeed: e.frontier.HashSeed, Allowed: e.seams.Allowed,
+			WakeFeeder: func() { notify.Send(e.feedWake) }, WakeDistributor: func() { notify.Send(e.distWake) },
 		}
-		g.Go("resolve", func() error { return r.run(ctx) })
+		g.Go("resolve", func() error { return r.Run(ctx) })
 	}
-	f := &feeder{
-		ledger: e.ledger, bench: e.bench, todo: e.todo, leases: e.done.Cap() / 2, gate: e.gate, wake: e.feedWake,
-		starved: e.starved, notBefore: e.points.Last().NotBefore,
+	f := &schedule.Feeder{
+		Journal: e.ledger, Workbench: e.bench, Todo: e.todo, MaxLeased: e.done.Cap() / 2, Gate: e.gate, Wake: e.feedWake,
+		Starved: e.starved, NotBefore: e.points.Last().NotBefore,
 	}
 	if e.unclean {
 		p := e.cfg.Politeness
-		if due := time.Now().Add(max(p.HostDelay, p.IPDelay)); due.After(f.notBefore) {
-			f.notBefore = due
+		if due := time.Now().Add(max(p.HostDelay, p.IPDelay)); due.After(f.NotBefore) {
+			f.NotBefore = due
 		}
 	}
 	if e.points.Last().Resumed > 0 {
-		e.dist.stall.RetryAll(time.Now())
+		e.dist.Stall.RetryAll(time.Now())
 	}
-	g.Go("feed", func() error { return f.run(ctx) })
-	g.Go("distribute", func() error { return e.dist.run(ctx) })
+	g.Go("feed", func() error { return f.Run(ctx) })
+	g.Go("distribute", func() error { return e.dist.Run(ctx) })
 	return nil
 }
 
@@ -216,7 +217,7 @@ func (e *Engine) newSeeder() *admission.Seeder {
 	return s
 }
 
-// starved widens the front when fetchers find nothing due while new URLs wait.
+// Starved widens the front when fetchers find nothing due while new URLs wait.
 func (e *Engine) starved() {
 	if e.ready.Len() > 0 {
 		want := e.frontWant.Load()
@@ -230,7 +231,7 @@ func (e *Engine) starved() {
 // startLate starts what must go on until the last Page is home.
 func (e *Engine) startLate(ctx context.Context, g *failGroup) {
 	e.cluster.Start(ctx, g.Go)
-	g.Go("flush", func() error { return e.flush.run(ctx) })
+	g.Go("flush", func() error { return e.flush.Run(ctx) })
 	g.Go("log", func() error { return e.log.Run(ctx) })
 	g.Go("checkpoint", func() error { return e.points.Run(ctx) })
 	g.Go("sync", func() error { return e.every(ctx, e.cfg.Intervals.Sync, e.ledger.Sync) })
@@ -366,7 +367,7 @@ func (e *Engine) conclude(ctx, abort context.Context, err error) error {
 		state = lifecycle.Stopped
 	case reason == lifecycle.ReasonComplete:
 		c := e.ledger.Count.Load()
-		state, reason = ending.StateOf(&c, !e.cluster.IsShared(), e.hosts.countGivenUp)
+		state, reason = ending.StateOf(&c, !e.cluster.IsShared(), e.hosts.CountGivenUp)
 	case reason == lifecycle.ReasonStalled:
 		state = lifecycle.Stalled
 		e.trouble.Stalled(e.seams.Log.Warn)

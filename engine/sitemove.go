@@ -193,7 +193,7 @@ func (p *peers) keepSite(move *siteMove, m postmark) error {
 	var known site.State
 	if len(move.state) > 0 {
 		var err error
-		if known, err = site.Decode(move.state, p.hosts.rules); err != nil {
+		if known, err = site.Decode(move.state, p.hosts.Rules); err != nil {
 			return err
 		}
 	}
@@ -203,12 +203,12 @@ func (p *peers) keepSite(move *siteMove, m postmark) error {
 	}
 	life := time.Duration(known.RulesUntil)*time.Second - move.age - m.aged
 	known.SetAddrsAndFailures(nil, known.FailureStreak().FromAges(now, move.age+m.aged))
-	if known.Rules != nil && !p.hosts.rules.Accepts(known.Rules) {
+	if known.Rules != nil && !p.hosts.Rules.Accepts(known.Rules) {
 		known.Rules = nil
 	}
-	err := p.hosts.meet(move.key, func(vs *visit.State) {
-		p.hosts.bench.WithSite(vs, func(s *site.State) { s.Merge(&known, life, now) }) // who visits it knows better
-		p.hosts.bench.Postpone(vs, due, time.Time{})
+	err := p.hosts.UseOrAdd(move.key, func(vs *visit.State) {
+		p.hosts.Workbench.WithSite(vs, func(s *site.State) { s.Merge(&known, life, now) }) // who visits it knows better
+		p.hosts.Workbench.Postpone(vs, due, time.Time{})
 	})
 	if err == nil && m.from != "" && m.from == p.formerly(move.key) {
 		p.inOrder.add(move.key, due)

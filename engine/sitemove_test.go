@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine/robots"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
 )
 
 // aLetter is one with a site and a link, as it lies in the outbox since some time ago.
@@ -160,7 +161,7 @@ func FuzzLetter(f *testing.F) {
 		told = outbox.AppendItem(told, item)
 	}
 	f.Add(outbox.AppendItem(nil, told))
-	p := &peers{hosts: &hosts{rules: site.NewRulesPool(0)}}
+	p := &peers{hosts: &sites.Table{Rules: site.NewRulesPool(0)}}
 	f.Fuzz(func(t *testing.T, letter []byte) {
 		if p.readLetter(letter) != nil {
 			return

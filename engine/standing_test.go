@@ -16,6 +16,7 @@ import (
 	"orbweaver/engine/journal"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/vfs"
 )
@@ -140,7 +141,7 @@ func FuzzLetterTexts(f *testing.F) {
 	robots := queued.URL{RobotsOf: []byte("http://b.test"), Rest: []byte("http://a.test/robots.txt")}
 	f.Add(outbox.AppendItem(nil, queued.Append([]byte{letterLink}, &robots)))
 	f.Add([]byte{200, 1, 'L'})
-	p := &peers{hosts: &hosts{rules: site.NewRulesPool(0)}}
+	p := &peers{hosts: &sites.Table{Rules: site.NewRulesPool(0)}}
 	f.Fuzz(func(t *testing.T, letter []byte) {
 		if err := p.readLetter(letter); err != nil {
 			if !errors.Is(err, cluster.ErrMalformed) {

@@ -1,5 +1,5 @@
-// Package sites has the sites of a crawl apart from the workbench: their queues on disk (DiskQueues), and the sites
-// that wait for an address (UnresolvedQueue).
+// Package sites finds a site by its key, in the workbench or in the cold store (Table). It also has the queues of sites
+// on disk (DiskQueues), and the sites that wait for an address (UnresolvedQueue).
 //
 // The queue of a site is in three parts, which are emptied in this order:
 //

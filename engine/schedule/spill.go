@@ -1,4 +1,4 @@
-package engine
+package schedule
 
 import (
 	"time"
@@ -7,37 +7,37 @@ import (
 )
 
 // Spill lets sites of a full bench that are not due for long, the slow and the broken, give their memory back.
-func (d *distributor) spill(now time.Time) error {
-	if !d.bench.Full() {
+func (d *Distributor) spill(now time.Time) error {
+	if !d.Workbench.Full() {
 		return nil
 	}
-	d.vs = d.bench.UnloadCandidates(now.Add(spillAfter), d.vs[:0], spillBatch)
+	d.vs = d.Workbench.UnloadCandidates(now.Add(spillAfter), d.vs[:0], spillBatch)
 	for _, vs := range d.vs {
-		if !d.queues.CanSpill(vs) {
+		if !d.Queues.CanSpill(vs) {
 			continue
 		}
-		d.spilled, d.ends = d.bench.Unload(vs, d.spilled[:0], d.ends[:0])
+		d.items, d.ends = d.Workbench.Unload(vs, d.items[:0], d.ends[:0])
 		var err error
 		hops := d.spillsHops()
 		if !hops {
-			err = d.queues.Spill(vs, d.eachSpilled)
+			err = d.Queues.Spill(vs, d.eachSpilled)
 		}
 		if hops || err != nil { // as if nothing had been; an error is a full disk
 			d.eachSpilled(func(item []byte) bool { d.push(vs, item); return true })
 		}
-		d.bench.SetOnDisk(vs, d.queues.Len(vs))
+		d.Workbench.SetOnDisk(vs, d.Queues.Len(vs))
 		if err != nil {
 			return err
 		}
 		if !hops {
-			d.spills.Add(int64(len(d.ends)))
+			d.Spilled.Add(int64(len(d.ends)))
 		}
 	}
 	return nil
 }
 
 // spillsHops says that a hop of somebody's robots.txt is among the items: those are in a hurry, and are no URLs.
-func (d *distributor) spillsHops() (found bool) {
+func (d *Distributor) spillsHops() (found bool) {
 	d.eachSpilled(func(raw []byte) bool {
 		it := queued.MustDecode(raw)
 		found = it.RobotsOf != nil
@@ -46,10 +46,10 @@ func (d *distributor) spillsHops() (found bool) {
 	return found
 }
 
-func (d *distributor) eachSpilled(yield func(item []byte) bool) {
+func (d *Distributor) eachSpilled(yield func(item []byte) bool) {
 	from := 0
 	for _, end := range d.ends {
-		if !yield(d.spilled[from:end]) {
+		if !yield(d.items[from:end]) {
 			return
 		}
 		from = end

@@ -1,4 +1,4 @@
-package engine
+package sites
 
 import (
 	"flag"
@@ -14,7 +14,6 @@ import (
 	"orbweaver/engine/robots"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
-	"orbweaver/engine/sites"
 	"orbweaver/engine/traps"
 	"orbweaver/internal/vfs"
 	"orbweaver/workbench"
@@ -45,60 +44,62 @@ func TestHostile_B10_rulesBeyondTheirMemoryAreOnDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &hosts{
-		bench: workbench.New[site.State](workbench.Options{MemoryMax: 1 << 40}), cold: store, rules: site.NewRulesPool(limit),
-		unresolved: sites.NewUnresolvedQueue(), live: settings.NewLive(politeness.Default(), nil), quotas: new(limits.Quotas),
-		traps: traps.New(-1, 0, 1, nil),
+	h := &Table{
+		Workbench: workbench.New[site.State](workbench.Options{MemoryMax: 1 << 40}), Cold: store,
+		Rules:      site.NewRulesPool(limit),
+		Unresolved: NewUnresolvedQueue(), Live: settings.NewLive(politeness.Default(), nil), Quotas: new(limits.Quotas),
+		Traps: traps.New(-1, 0, 1, nil),
 	}
 	now, before := time.Now(), heapLive()
 	key := func(i int) []byte { return fmt.Appendf(nil, "http://h%d.test", i) }
 	most := int64(0)
 	for i := range n {
-		vs, _, err := h.getOrAdd(key(i))
+		vs, _, err := h.GetOrAdd(key(i))
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.bench.Place(vs, netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), now)
-		s := site.New(h.rules.Share(ownRules(i)), now.Add(time.Hour), time.Time{})
-		h.bench.WithSite(vs, func(to *site.State) { *to = s })
+		h.Workbench.Place(vs, netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), now)
+		s := site.New(h.Rules.Share(ownRules(i)), now.Add(time.Hour), time.Time{})
+		h.Workbench.WithSite(vs, func(to *site.State) { *to = s })
 		if i%256 == 255 {
-			now = now.Add(rulesRest / 4)
-			if _, err := h.freeze(now); err != nil {
+			now = now.Add(recountPause / 4)
+			if _, err := h.Evict(now); err != nil {
 				t.Fatal(err)
 			}
-			most = max(most, h.rules.Bytes.Load())
+			most = max(most, h.Rules.Bytes.Load())
 		}
 	}
 	all := int64(n) * int64(ownRules(n).Size())
 	for range 4 { // those that nobody has looked at since
-		now = now.Add(rulesRest)
-		if _, err := h.freeze(now); err != nil {
+		now = now.Add(recountPause)
+		if _, err := h.Evict(now); err != nil {
 			t.Fatal(err)
 		}
 		runtime.GC()
 	}
 	heap := heapLive() - before
-	known, inStore := h.counts()
+	known, inStore := h.Counts()
 	t.Logf(
-		"%d hosts, %d of them on disk: rules of %d bytes in all, %d in memory, %d at most, with what was not collected yet; %d bytes of heap, %.1f a host",
+		"%d hosts, %d of them on disk: rules of %d bytes in all, %d in memory, "+
+			"%d at most, with what was not collected yet; %d bytes of heap, %.1f a host",
 		known,
 		inStore,
 		all,
-		h.rules.Bytes.Load(),
+		h.Rules.Bytes.Load(),
 		most,
 		heap,
 		float64(heap)/float64(n),
 	)
-	if perHost := heap / int64(n); known != n || perHost > 200+limit/int64(n) || h.rules.Bytes.Load() > limit+limit/4 ||
+	if perHost := heap / int64(n); known != n || perHost > 200+limit/int64(n) || h.Rules.Bytes.Load() > limit+limit/4 ||
 		all < 8*limit {
-		t.Errorf("%d bytes a host, %d of rules in memory, which has %d for them", perHost, h.rules.Bytes.Load(), limit)
+		t.Errorf("%d bytes a host, %d of rules in memory, which has %d for them", perHost, h.Rules.Bytes.Load(), limit)
 	}
 	for i := 0; i < n; i += max(1, n/1000) {
-		vs, err := h.get(key(i))
+		vs, err := h.Get(key(i))
 		if err != nil || vs == nil {
 			t.Fatal(i, err)
 		}
-		h.bench.ReadSite(vs, func(s *site.State) {
+		h.Workbench.ReadSite(vs, func(s *site.State) {
 			if !s.Rules.Equal(ownRules(i)) {
 				t.Errorf("host %d came back with other rules", i)
 			}

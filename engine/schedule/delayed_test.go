@@ -1,4 +1,4 @@
-package engine
+package schedule
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ import (
 )
 
 // newDelaysRig makes a distributor that has one site with an address.
-func newDelaysRig(t *testing.T, pending *int) (d *distributor, vs *visit.State, now time.Time) {
+func newDelaysRig(t *testing.T, pending *int) (d *Distributor, vs *visit.State, now time.Time) {
 	t.Helper()
 	disk := vfs.NewMem(1)
 	virt, err := virtualize.Open(disk, virtualize.Options{Dir: "queues", SegmentBytes: 1 << 20}, nil)
@@ -39,41 +39,42 @@ func newDelaysRig(t *testing.T, pending *int) (d *distributor, vs *visit.State, 
 			t.Error(err)
 		}
 	})
-	d = &distributor{
-		cluster: cluster.Alone{},
-		bench: workbench.New[site.State](
+	d = &Distributor{
+		Cluster: cluster.Alone{},
+		Workbench: workbench.New[site.State](
 			workbench.Options{MemoryMax: 1 << 20},
-		), virt: virt, queues: sites.NewDiskQueues(virt), ready: ready, frontWant: new(atomic.Int64),
-		traps: traps.New(0, 100, 1, nil), pending: func() int { return *pending }, feed: func() {}, siteItems: siteItemsMax,
+		), Queues: sites.NewDiskQueues(virt), Ready: ready, FrontWanted: new(atomic.Int64),
+		Traps: traps.New(0, 100, 1, nil), SievePending: func() int { return *pending }, WakeFeeder: func() {},
+		SiteItems: siteItemsMax,
 	}
-	d.frontWant.Store(100)
+	d.FrontWanted.Store(100)
 	now = time.Now()
-	vs, _ = d.bench.GetOrAdd([]byte("http://a.test"))
-	d.bench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, 1}), now)
+	vs, _ = d.Workbench.GetOrAdd([]byte("http://a.test"))
+	d.Workbench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, 1}), now)
 	return d, vs, now
 }
 
-func delayItems(t *testing.T, d *distributor, vs *visit.State, n int) {
+func delayItems(t *testing.T, d *Distributor, vs *visit.State, n int) {
 	t.Helper()
 	for i := range n {
-		if err := d.queues.AppendDelayed(vs, queued.Append(nil,
+		if err := d.Queues.AppendDelayed(vs, queued.Append(nil,
 			&queued.URL{Delayed: true, Rest: fmt.Appendf(nil, "/late/%d", i)})); err != nil {
 			t.Fatal(err)
 		}
 	}
-	d.bench.SetOnDisk(vs, d.queues.Len(vs))
+	d.Workbench.SetOnDisk(vs, d.Queues.Len(vs))
 }
 
 // visitAll visits the site until it is dry, one item a Visit, and returns the paths.
-func visitAll(d *distributor, now time.Time) (paths []string) {
+func visitAll(d *Distributor, now time.Time) (paths []string) {
 	for {
-		visits := d.bench.Acquire(now, nil, 1)
+		visits := d.Workbench.Acquire(now, nil, 1)
 		if len(visits) == 0 {
 			return paths
 		}
 		it := queued.MustDecode(visits[0].Items[0])
 		paths = append(paths, string(it.Rest))
-		d.bench.Release(&visits[0], workbench.Release{Unused: visits[0].Items[1:]}, now)
+		d.Workbench.Release(&visits[0], workbench.Release{Unused: visits[0].Items[1:]}, now)
 	}
 }
 
@@ -84,15 +85,15 @@ func TestDelayedURLsAreNotForgotten(t *testing.T) {
 	d, vs, now := newDelaysRig(t, &pending)
 	delayItems(t, d, vs, 1)
 	for _, path := range []string{"/1", "/2"} {
-		d.bench.Push(vs, queued.Append(nil, &queued.URL{Rest: []byte(path)}))
+		d.Workbench.Push(vs, queued.Append(nil, &queued.URL{Rest: []byte(path)}))
 	}
-	visit := d.bench.Acquire(now, nil, 1)[0]
-	d.bench.Release(&visit, workbench.Release{Unused: visit.Items[1:]}, now)
+	visit := d.Workbench.Acquire(now, nil, 1)[0]
+	d.Workbench.Release(&visit, workbench.Release{Unused: visit.Items[1:]}, now)
 	if n, err := d.refill(now); n != 0 || err != nil || len(d.late) != 1 {
 		t.Fatalf("%d refilled, %d wait for links: %v", n, len(d.late), err)
 	}
-	if err := d.takeLateSites(now.Add(time.Hour)); err != nil || d.bench.Queued(vs) != 1 {
-		t.Fatalf("%d items, %v", d.bench.Queued(vs), err)
+	if err := d.takeLateSites(now.Add(time.Hour)); err != nil || d.Workbench.Queued(vs) != 1 {
+		t.Fatalf("%d items, %v", d.Workbench.Queued(vs), err)
 	}
 	if got := visitAll(d, now); fmt.Sprint(got) != "[/2]" {
 		t.Fatalf("visited %v", got)
@@ -112,11 +113,11 @@ func TestDelayedURLsComeLast(t *testing.T) {
 	d, vs, now := newDelaysRig(t, &pending)
 	delayItems(t, d, vs, 5)
 	for i := range 3 {
-		if err := d.queues.Append(vs, queued.Append(nil, &queued.URL{Rest: fmt.Appendf(nil, "/%d", i)})); err != nil {
+		if err := d.Queues.Append(vs, queued.Append(nil, &queued.URL{Rest: fmt.Appendf(nil, "/%d", i)})); err != nil {
 			t.Fatal(err)
 		}
 	}
-	d.bench.SetOnDisk(vs, d.queues.Len(vs))
+	d.Workbench.SetOnDisk(vs, d.Queues.Len(vs))
 	if _, err := d.refill(now); err != nil {
 		t.Fatal(err)
 	}
@@ -126,10 +127,10 @@ func TestDelayedURLsComeLast(t *testing.T) {
 	if n, err := d.refill(now); n != 0 || err != nil {
 		t.Errorf("%d are taken while links are on their way: %v", n, err)
 	}
-	if err := d.queues.Append(vs, queued.Append(nil, &queued.URL{Rest: []byte("/3")})); err != nil {
+	if err := d.Queues.Append(vs, queued.Append(nil, &queued.URL{Rest: []byte("/3")})); err != nil {
 		t.Fatal(err)
 	}
-	d.bench.SetOnDisk(vs, d.queues.Len(vs))
+	d.Workbench.SetOnDisk(vs, d.Queues.Len(vs))
 	pending = 0
 	var got []string
 	for range 10 {

@@ -1,4 +1,4 @@
-package engine
+package schedule
 
 import (
 	"fmt"
@@ -29,7 +29,7 @@ import (
 
 // purgeRig is what the purge needs of a frontier, on a real disk: hosts, some of them below opt.test, with so many URLs
 // each, of which two are in memory.
-func purgeRig(tb testing.TB, hostCount, out, urls int) *distributor {
+func purgeRig(tb testing.TB, hostCount, out, urls int) *Distributor {
 	tb.Helper()
 	dir := tb.TempDir()
 	virt, err := virtualize.Open(vfs.Disk(), virtualize.Options{Dir: dir + "/queues"}, nil)
@@ -60,19 +60,20 @@ func purgeRig(tb testing.TB, hostCount, out, urls int) *distributor {
 			tb.Error(err)
 		}
 	})
-	under := &undertaker{log: log, bench: b, n: n, finished: journal.NewFinishedURLs(), wake: func() {}}
-	d := &distributor{
-		cluster: cluster.Alone{},
-		ledger:  &journal.Store{}, bench: b, virt: virt, queues: sites.NewDiskQueues(virt), frontWant: new(atomic.Int64), unresolved: sites.NewUnresolvedQueue(), under: under,
-		wake: make(chan struct{}, 1), feed: func() {}, traps: traps.New(-1, 0, 1, nil),
-		hosts: &hosts{
-			bench: b, cold: store, rules: site.NewRulesPool(0), unresolved: sites.NewUnresolvedQueue(),
-			live: settings.NewLive(politeness.Default(), rules), quotas: new(limits.Quotas),
-			traps: traps.New(-1, 0, 1, nil),
+	under := &DeadSites{Log: log, Workbench: b, Counters: n, Finished: journal.NewFinishedURLs(), Wake: func() {}}
+	d := &Distributor{
+		Cluster: cluster.Alone{},
+		Journal: &journal.Store{}, Workbench: b, Queues: sites.NewDiskQueues(virt), FrontWanted: new(atomic.Int64),
+		Unresolved: sites.NewUnresolvedQueue(), Dead: under,
+		Wake: make(chan struct{}, 1), WakeFeeder: func() {}, Traps: traps.New(-1, 0, 1, nil),
+		Sites: &sites.Table{
+			Workbench: b, Cold: store, Rules: site.NewRulesPool(0), Unresolved: sites.NewUnresolvedQueue(),
+			Live: settings.NewLive(politeness.Default(), rules), Quotas: new(limits.Quotas),
+			Traps: traps.New(-1, 0, 1, nil),
 		},
 	}
-	under.n = &d.ledger.Count
-	d.purge = &purge{dist: d, rules: rules}
+	under.Counters = &d.Journal.Count
+	d.Purge = &Purge{Workbench: b, Queues: d.Queues, Dead: under, Rules: rules, Wake: func() {}}
 	now := time.Now()
 	var item []byte
 	for i := range hostCount {
@@ -85,17 +86,18 @@ func purgeRig(tb testing.TB, hostCount, out, urls int) *distributor {
 	}
 	for k := range urls { // round robin, as URLs come
 		b.Each(func(vs *visit.State, _ workbench.State) bool {
-			item = queued.Append(item[:0], &queued.URL{Depth: 3, Rest: fmt.Appendf(nil, "/archive/section-%d/page-%d.html", k%7, k)})
+			path := fmt.Appendf(nil, "/archive/section-%d/page-%d.html", k%7, k)
+			item = queued.Append(item[:0], &queued.URL{Depth: 3, Rest: path})
 			if k < 2 {
 				b.Push(vs, item)
-			} else if err := d.queues.Append(vs, item); err != nil {
+			} else if err := d.Queues.Append(vs, item); err != nil {
 				tb.Fatal(err)
 			}
 			return true
 		})
 	}
 	b.Each(func(vs *visit.State, _ workbench.State) bool {
-		b.SetOnDisk(vs, d.queues.Len(vs))
+		b.SetOnDisk(vs, d.Queues.Len(vs))
 		return true
 	})
 	return d
@@ -103,22 +105,22 @@ func purgeRig(tb testing.TB, hostCount, out, urls int) *distributor {
 
 // runPurge excludes all below opt.test, and says how long it takes until all that was queued there has its outcome, and
 // how long the longest hold of the cut's lock was.
-func runPurge(tb testing.TB, d *distributor) (took, longest time.Duration) {
+func runPurge(tb testing.TB, d *Distributor) (took, longest time.Duration) {
 	tb.Helper()
 	began := time.Now()
-	if _, err := d.purge.rules.Add([]string{".opt.test exclude"}); err != nil {
+	if _, err := d.Purge.Rules.Add([]string{".opt.test exclude"}); err != nil {
 		tb.Fatal(err)
 	}
-	d.purge.ask()
+	d.Purge.Start()
 	for more := true; more; {
 		step := time.Now()
 		var err error
-		if more, err = d.purge.step(step); err != nil {
+		if more, err = d.Purge.Step(step); err != nil {
 			tb.Fatal(err)
 		}
 		longest = max(longest, time.Since(step))
-		if !d.under.log.HasRoom() {
-			d.under.log.Flush()
+		if !d.Dead.Log.HasRoom() {
+			d.Dead.Log.Flush()
 		}
 	}
 	return time.Since(began), longest
@@ -127,12 +129,12 @@ func runPurge(tb testing.TB, d *distributor) (took, longest time.Duration) {
 func TestPurge_onlyWhatIsExcludedGoes(t *testing.T) {
 	d := purgeRig(t, 3000, 1000, 9)
 	runPurge(t, d)
-	n := d.ledger.Count.Outcomes[outcome.Blocked].Load()
-	left := int64(d.bench.Counts().Queued) + int64(d.virt.Total())
-	if n != 9000 || left != 18000 || d.ledger.Count.Finished.Load() != n {
+	n := d.Journal.Count.Outcomes[outcome.Blocked].Load()
+	left := int64(d.Workbench.Counts().Queued) + itemsOnDisk(d.Workbench)
+	if n != 9000 || left != 18000 || d.Journal.Count.Finished.Load() != n {
 		t.Errorf("%d purged, %d left", n, left)
 	}
-	if err := d.bench.Check(); err != nil {
+	if err := d.Workbench.Check(); err != nil {
 		t.Error(err)
 	}
 }
@@ -150,7 +152,7 @@ func BenchmarkPurge(b *testing.B) {
 				b.StartTimer()
 				t, l := runPurge(b, d)
 				took, longest = max(took, t), max(longest, l)
-				if n := d.ledger.Count.Outcomes[outcome.Blocked].Load(); n != int64(c.out)*int64(c.urls) {
+				if n := d.Journal.Count.Outcomes[outcome.Blocked].Load(); n != int64(c.out)*int64(c.urls) {
 					b.Fatalf("%d purged", n)
 				}
 			}
@@ -158,4 +160,13 @@ func BenchmarkPurge(b *testing.B) {
 			b.ReportMetric(float64(longest.Microseconds())/1000, "ms/step-max")
 		})
 	}
+}
+
+// itemsOnDisk counts the items of all sites on disk.
+func itemsOnDisk(b *visit.Workbench) (n int64) {
+	b.Each(func(vs *visit.State, _ workbench.State) bool {
+		n += int64(b.OnDisk(vs))
+		return true
+	})
+	return n
 }

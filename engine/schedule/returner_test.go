@@ -1,4 +1,4 @@
-package engine
+package schedule
 
 import (
 	"context"
@@ -24,12 +24,13 @@ func TestNoVisitIsInTheReturnersHandAtACut(t *testing.T) {
 	item := queued.Append(nil, &queued.URL{Rest: []byte("/a")})
 	vs, _ := b.GetOrAdd([]byte("http://a.test"))
 	b.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, 1}), now)
-	r := &returner{
-		cluster: cluster.Alone{},
-		ledger:  new(journal.Store), bench: b, done: visit.NewResultQueue(4), unresolved: sites.NewUnresolvedQueue(), feed: func() {}, wake: func() {},
+	r := &Returner{
+		Cluster: cluster.Alone{},
+		Journal: new(journal.Store), Workbench: b, Results: visit.NewResultQueue(4), Unresolved: sites.NewUnresolvedQueue(),
+		WakeFeeder: func() {}, WakeDistributor: func() {},
 	}
 	over := make(chan error)
-	go func() { over <- r.run(context.Background()) }() //nolint:forbidigo // it ends when the queue closes
+	go func() { over <- r.Run(context.Background()) }() //nolint:forbidigo // it ends when the queue closes
 	for round := range 50 {
 		b.Push(vs, item)
 		visits := b.Acquire(now, nil, 1)
@@ -39,24 +40,24 @@ func TestNoVisitIsInTheReturnersHandAtACut(t *testing.T) {
 		for range 100 {
 			runtime.Gosched() // the returner goes to sleep
 		}
-		r.ledger.Steps.Begin()
-		r.done.Put(&visit.Result{Visit: visits[0]})
+		r.Journal.Steps.Begin()
+		r.Results.Put(&visit.Result{Visit: visits[0]})
 		marked := make(chan int)
 		go func() { // waits for the lock before the returner does
-			r.ledger.Steps.Stop()
-			defer r.ledger.Steps.Allow()
-			r.drain(1 << 30)
+			r.Journal.Steps.Stop()
+			defer r.Journal.Steps.Allow()
+			r.Drain(1 << 30)
 			marked <- b.Leased()
 		}()
 		for range 100 {
 			runtime.Gosched() // the returner is awake, and stands before the lock
 		}
-		r.ledger.Steps.End()
+		r.Journal.Steps.End()
 		if n := <-marked; n != 0 {
 			t.Fatalf("round %d: %d Visits are out at the cut, and nobody has them", round, n)
 		}
 	}
-	r.done.Close()
+	r.Results.Close()
 	if err := <-over; err != nil {
 		t.Error(err)
 	}

@@ -1,4 +1,4 @@
-package engine
+package schedule
 
 import (
 	"fmt"
@@ -25,26 +25,27 @@ func TestAFullBenchIsRefilledWhenTheFrontIsSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Unix(1e9, 0)
-	d := &distributor{
-		cluster: cluster.Alone{},
-		bench:   workbench.New[site.State](workbench.Options{MemoryMax: 1}), virt: virt, queues: sites.NewDiskQueues(virt), frontWant: new(atomic.Int64),
-		traps: traps.New(-1, 0, 1, nil),
+	d := &Distributor{
+		Cluster:   cluster.Alone{},
+		Workbench: workbench.New[site.State](workbench.Options{MemoryMax: 1}),
+		Queues:    sites.NewDiskQueues(virt), FrontWanted: new(atomic.Int64),
+		Traps: traps.New(-1, 0, 1, nil),
 	}
 	item := queued.Append(nil, &queued.URL{Rest: []byte("/a")})
 	for i := range 50 {
-		vs, _ := d.bench.GetOrAdd(fmt.Appendf(nil, "http://h%d.test", i))
-		d.bench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, byte(i)}), now)
+		vs, _ := d.Workbench.GetOrAdd(fmt.Appendf(nil, "http://h%d.test", i))
+		d.Workbench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, byte(i)}), now)
 		if i > 0 {
-			d.bench.Push(vs, item)
+			d.Workbench.Push(vs, item)
 			continue
 		}
-		if err := d.queues.Append(vs, item); err != nil {
+		if err := d.Queues.Append(vs, item); err != nil {
 			t.Fatal(err)
 		}
-		d.bench.SetOnDisk(vs, 1)
+		d.Workbench.SetOnDisk(vs, 1)
 	}
 	for _, story := range []struct{ want, refilled int }{{49, 0}, {10, 0}, {50, 1}, {50, 0}} {
-		d.frontWant.Store(int64(story.want))
+		d.FrontWanted.Store(int64(story.want))
 		if n, err := d.refill(now); err != nil || n != story.refilled {
 			t.Errorf("a front of 49 where %d are wanted: %d refilled, want %d (%v)", story.want, n, story.refilled, err)
 		}

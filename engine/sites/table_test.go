@@ -1,4 +1,4 @@
-package engine
+package sites
 
 import (
 	"errors"
@@ -14,7 +14,6 @@ import (
 	"orbweaver/engine/robots"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
-	"orbweaver/engine/sites"
 	"orbweaver/engine/traps"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/vfs"
@@ -22,26 +21,27 @@ import (
 	"orbweaver/workbench/cold"
 )
 
-func newHosts(t *testing.T, disk vfs.FS) *hosts {
+func newHosts(t *testing.T, disk vfs.FS) *Table {
 	t.Helper()
 	store, err := cold.Open(disk, cold.Options{Dir: "cold"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &hosts{
-		bench: workbench.New[site.State](workbench.Options{MemoryMax: 1000}), cold: store, rules: site.NewRulesPool(0),
-		unresolved: sites.NewUnresolvedQueue(), live: settings.NewLive(politeness.Default(), nil), quotas: new(limits.Quotas),
-		traps: traps.New(-1, 0, 1, nil),
+	return &Table{
+		Workbench: workbench.New[site.State](workbench.Options{MemoryMax: 1000}), Cold: store,
+		Rules:      site.NewRulesPool(0),
+		Unresolved: NewUnresolvedQueue(), Live: settings.NewLive(politeness.Default(), nil), Quotas: new(limits.Quotas),
+		Traps: traps.New(-1, 0, 1, nil),
 	}
 }
 
 // fill makes hosts of all fortunes, and returns what is known of each.
-func (h *hosts) fill(t *testing.T, n int, now time.Time) map[string]site.State {
+func (h *Table) fill(t *testing.T, n int, now time.Time) map[string]site.State {
 	t.Helper()
 	known := map[string]site.State{}
 	for i := range n {
 		key := fmt.Sprintf("http://h%d.test", i)
-		vs, added, err := h.getOrAdd([]byte(key))
+		vs, added, err := h.GetOrAdd([]byte(key))
 		if err != nil || !added {
 			t.Fatal(key, added, err)
 		}
@@ -54,22 +54,22 @@ func (h *hosts) fill(t *testing.T, n int, now time.Time) map[string]site.State {
 		}
 		if i%2 == 0 {
 			s.DeadOutcome = outcome.RobotsUnreachable
-			h.bench.Kill(vs, nil)
-			h.bench.SetOnDisk(vs, 0)
+			h.Workbench.Kill(vs, nil)
+			h.Workbench.SetOnDisk(vs, 0)
 		} else {
-			h.bench.Place(vs, addr, now)
+			h.Workbench.Place(vs, addr, now)
 		}
-		h.bench.WithSite(vs, func(to *site.State) { *to = s })
+		h.Workbench.WithSite(vs, func(to *site.State) { *to = s })
 		known[key] = s
 	}
 	return known
 }
 
 // all lets go of whoever may leave.
-func (h *hosts) all(t *testing.T, now time.Time) {
+func (h *Table) all(t *testing.T, now time.Time) {
 	t.Helper()
 	for range 3 {
-		if _, err := h.freeze(now); err != nil {
+		if _, err := h.Evict(now); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -81,31 +81,31 @@ func TestAHostComesBackFromDisk(t *testing.T) {
 	h := newHosts(t, vfs.NewMem(1))
 	sites := h.fill(t, 50, now)
 	h.all(t, now)
-	known, inStore := h.counts()
-	if known != 50 || inStore < 40 || h.bench.MemoryShort() {
+	known, inStore := h.Counts()
+	if known != 50 || inStore < 40 || h.Workbench.MemoryShort() {
 		t.Fatalf("%d hosts known, %d in the store", known, inStore)
 	}
 	for key, want := range sites {
-		vs, err := h.get([]byte(key))
+		vs, err := h.Get([]byte(key))
 		if err != nil || vs == nil {
 			t.Fatal(key, err)
 		}
-		h.bench.WithSite(vs, func(s *site.State) {
+		h.Workbench.WithSite(vs, func(s *site.State) {
 			if !reflect.DeepEqual(*s, want) {
 				t.Errorf("%s came back as %+v, was %+v", key, *s, want)
 			}
 		})
-		if h.bench.Push(vs, []byte("/")) == (want.DeadOutcome != outcome.None) {
+		if h.Workbench.Push(vs, []byte("/")) == (want.DeadOutcome != outcome.None) {
 			t.Errorf("%s is dead or alive, and was not", key)
 		}
 	}
-	if known, inStore := h.counts(); known != 50 || inStore != 0 {
+	if known, inStore := h.Counts(); known != 50 || inStore != 0 {
 		t.Errorf("%d hosts known, %d in the store", known, inStore)
 	}
-	if vs, err := h.get([]byte("http://nobody.test")); vs != nil || err != nil {
+	if vs, err := h.Get([]byte("http://nobody.test")); vs != nil || err != nil {
 		t.Error(vs, err)
 	}
-	if vs, added, err := h.getOrAdd([]byte("http://nobody.test")); vs == nil || !added || err != nil {
+	if vs, added, err := h.GetOrAdd([]byte("http://nobody.test")); vs == nil || !added || err != nil {
 		t.Error(vs, added, err)
 	}
 }
@@ -118,12 +118,12 @@ func TestAHostThatComesBackAfterAKillKeepsItsCrawlDelay(t *testing.T) {
 		h := newHosts(t, vfs.NewMem(1))
 		h.fill(t, 50, now)
 		h.all(t, now)
-		h.resumed = resumed
-		vs, err := h.get([]byte("http://h1.test"))
-		if err != nil || !h.bench.Push(vs, []byte("/")) {
+		h.Resumed = resumed
+		vs, err := h.Get([]byte("http://h1.test"))
+		if err != nil || !h.Workbench.Push(vs, []byte("/")) {
 			t.Fatal(err)
 		}
-		waits := len(h.bench.Acquire(time.Now(), nil, 1)) == 0
+		waits := len(h.Workbench.Acquire(time.Now(), nil, 1)) == 0
 		if waits != now.Add(-6*time.Second).Before(resumed) {
 			t.Errorf("resumed %v ago: it waits: %v", now.Sub(resumed), waits)
 		}
@@ -136,7 +136,7 @@ func TestAHostThatCannotBeReadIsAnError(t *testing.T) {
 	h := newHosts(t, disk)
 	h.fill(t, 50, now)
 	h.all(t, now)
-	if err := h.cold.Sync(); err != nil {
+	if err := h.Cold.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	f, err := disk.OpenRW("cold/00000001")
@@ -147,16 +147,16 @@ func TestAHostThatCannotBeReadIsAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.get([]byte("http://h1.test")); !errors.Is(err, vfs.ErrCorrupt) {
+	if _, err := h.Get([]byte("http://h1.test")); !errors.Is(err, vfs.ErrCorrupt) {
 		t.Error(err)
 	}
-	if err := h.meet([]byte("http://h3.test"), func(*visit.State) { t.Error("it was met") }); !errors.Is(
+	if err := h.UseOrAdd([]byte("http://h3.test"), func(*visit.State) { t.Error("it was met") }); !errors.Is(
 		err,
 		vfs.ErrCorrupt,
 	) {
 		t.Error(err)
 	}
-	if h.unresolved.Len() > 0 {
+	if h.Unresolved.Len() > 0 {
 		t.Error("it was taken for a new one")
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package schedule
 
 import (
 	"errors"
@@ -12,51 +12,51 @@ import (
 	"orbweaver/engine/visit"
 )
 
-// What looks like a trap is delayed: it waits in the third queue of its site (sites.DiskQueues) until the site has nothing
-// else. Then it is fetched at the site's own pace, until engine/novelty has evidence of a trap; from then on it goes to
-// the list of what is left out (engine/skipped).
+// What looks like a trap is delayed: it waits in the third queue of its site (sites.DiskQueues) until the site has
+// nothing else. Then it is fetched at the site's own pace, until engine/novelty has evidence of a trap; from then on it
+// goes to the list of what is left out (engine/skipped).
 
 const (
 	delayedBatch = 2  // delayed URLs of a site in memory, so that what is found meanwhile soon has its turn
 	delayedMost  = 64 // delayed URLs that are looked at in one go, if they are left out
 )
 
-// AppendDelayed puts an item, whose Rest is a path, behind everything else of its site, if it looks like a part of a trap, and
+// delay puts an item, whose Rest is a path, behind everything else of its site, if it looks like a part of a trap, and
 // says so. After an error it is where it was. The caller notes how many items the site has on disk.
-func (d *distributor) delay(
+func (d *Distributor) delay(
 	vs *visit.State, group novelty.Group, key []byte, it *queued.URL,
 ) (delayed bool, err error) {
-	if d.bench.IsDead(vs) {
+	if d.Workbench.IsDead(vs) {
 		return false, nil
 	}
 	if it.Delayed { // it comes from another agent, or from the list of what was left out
-		return true, d.queues.AppendDelayed(vs, queued.Append(nil, it))
+		return true, d.Queues.AppendDelayed(vs, queued.Append(nil, it))
 	}
-	short := d.traps.ShortURL(group, key, it.Rest, it)
-	if short == nil && !d.traps.ShouldDelay(group, it.Rest, it) {
+	short := d.Traps.ShortURL(group, key, it.Rest, it)
+	if short == nil && !d.Traps.ShouldDelay(group, it.Rest, it) {
 		return false, nil
 	}
 	late := *it
 	late.Delayed = true
-	if err := d.queues.AppendDelayed(vs, queued.Append(nil, &late)); err != nil {
+	if err := d.Queues.AppendDelayed(vs, queued.Append(nil, &late)); err != nil {
 		return false, err
 	}
 	if short != nil {
-		d.traps.NoteDelayed(group, it.Rest)
+		d.Traps.NoteDelayed(group, it.Rest)
 		other := *it
 		other.Redirects = 0
-		d.frontier.Add(&d.door, short, other)
+		d.Frontier.Add(&d.door, short, other)
 	}
 	return true, nil
 }
 
 // takeWatched moves up to limit items of a site from disk to the bench, and those that look like a part of a trap
 // behind the others. Delayed ones follow when there are no others.
-func (d *distributor) takeWatched(vs *visit.State, limit int) (n int, err error) {
-	d.key = d.bench.AppendKey(d.key[:0], vs)
-	group := d.traps.GroupOf(d.key)
-	d.spilled, d.ends = d.spilled[:0], d.ends[:0]
-	n, err = d.queues.TakePrompt(vs, limit, d.lift)
+func (d *Distributor) takeWatched(vs *visit.State, limit int) (n int, err error) {
+	d.key = d.Workbench.AppendKey(d.key[:0], vs)
+	group := d.Traps.GroupOf(d.key)
+	d.items, d.ends = d.items[:0], d.ends[:0]
+	n, err = d.Queues.TakePrompt(vs, limit, d.lift)
 	d.eachSpilled(func(item []byte) bool {
 		it := queued.MustDecode(item)
 		if !traps.MayDelay(&it) {
@@ -73,13 +73,13 @@ func (d *distributor) takeWatched(vs *visit.State, limit int) (n int, err error)
 	now := time.Now()
 	switch {
 	case n > 0 || err != nil:
-	case d.pending() == 0 && d.ready.Len() == 0:
+	case d.SievePending() == 0 && d.Ready.Len() == 0:
 		n, err = d.takeLate(vs, group)
-	case d.queues.Len(vs) > 0:
+	case d.Queues.Len(vs) > 0:
 		d.late = append(d.late, lateSite{vs, now})
 		return 0, nil // and it is not offered again before something has come to it
 	}
-	d.bench.SetOnDisk(vs, d.queues.Len(vs))
+	d.Workbench.SetOnDisk(vs, d.Queues.Len(vs))
 	return n, err
 }
 
@@ -96,20 +96,20 @@ const lateRest = 2 * flushPause
 
 // takeLateSites moves delayed items of sites to the bench that had nothing else for a while, and places the next late
 // site.
-func (d *distributor) takeLateSites(now time.Time) error {
-	calm := d.pending() == 0 && d.ready.Len() == 0
+func (d *Distributor) takeLateSites(now time.Time) error {
+	calm := d.SievePending() == 0 && d.Ready.Len() == 0
 	for len(d.late) > 0 && (calm || !now.Before(d.late[0].since.Add(lateRest))) {
 		vs := d.late[0].vs
 		d.late = d.late[1:]
-		if d.bench.Queued(vs) > 0 {
-			d.bench.SetOnDisk(vs, d.queues.Len(vs)) // so that it is offered again
+		if d.Workbench.Queued(vs) > 0 {
+			d.Workbench.SetOnDisk(vs, d.Queues.Len(vs)) // so that it is offered again
 			continue
 		}
-		d.key = d.bench.AppendKey(d.key[:0], vs)
-		n, err := d.takeLate(vs, d.traps.GroupOf(d.key))
-		d.bench.SetOnDisk(vs, d.queues.Len(vs))
+		d.key = d.Workbench.AppendKey(d.key[:0], vs)
+		n, err := d.takeLate(vs, d.Traps.GroupOf(d.key))
+		d.Workbench.SetOnDisk(vs, d.Queues.Len(vs))
 		if n > 0 {
-			d.feed()
+			d.WakeFeeder()
 		}
 		if err != nil {
 			return err
@@ -123,43 +123,43 @@ func (d *distributor) takeLateSites(now time.Time) error {
 const lateSitePace = 4
 
 // placeLateSite gives the next site its turn that has waited since the sites of its domain look like a trap.
-func (d *distributor) placeLateSite(now time.Time) error {
-	if now.Before(d.nextLate) || d.queues.DelayedSites() == 0 || !d.frontSmall(now) {
+func (d *Distributor) placeLateSite(now time.Time) error {
+	if now.Before(d.nextLate) || d.Queues.DelayedSites() == 0 || !d.frontSmall(now) {
 		return nil
 	}
 	if err := d.placeHeld(); err != nil {
 		return err
 	}
-	d.nextLate = now.Add(lateSitePace * d.live.Policy().IPDelay)
+	d.nextLate = now.Add(lateSitePace * d.Live.Policy().IPDelay)
 	var item []byte
-	n, err := d.queues.TakeOfDelayedSite(func(b []byte) { item = append(item, b...) })
+	n, err := d.Queues.TakeOfDelayedSite(func(b []byte) { item = append(item, b...) })
 	if n == 0 {
 		return err
 	}
 	d.lateTurn = true
 	defer func() { d.lateTurn = false }()
 	if failed := d.place(item); failed != nil {
-		d.held = item
+		d.Held = item
 		return errors.Join(err, failed)
 	}
-	d.feed()
+	d.WakeFeeder()
 	return err
 }
 
-func (d *distributor) lift(item []byte) {
-	d.spilled = append(d.spilled, item...)
-	d.ends = append(d.ends, len(d.spilled))
+func (d *Distributor) lift(item []byte) {
+	d.items = append(d.items, item...)
+	d.ends = append(d.ends, len(d.items))
 }
 
 // takeLate moves some delayed items of a site to the bench, and lists those that belong to a trap.
-func (d *distributor) takeLate(vs *visit.State, group novelty.Group) (n int, err error) {
+func (d *Distributor) takeLate(vs *visit.State, group novelty.Group) (n int, err error) {
 	for pushed := 0; pushed < delayedBatch && n < delayedMost && err == nil; {
-		d.spilled, d.ends = d.spilled[:0], d.ends[:0]
-		took, failed := d.queues.TakeDelayed(vs, delayedBatch-pushed, d.lift)
+		d.items, d.ends = d.items[:0], d.ends[:0]
+		took, failed := d.Queues.TakeDelayed(vs, delayedBatch-pushed, d.lift)
 		n, err = n+took, failed
 		d.eachSpilled(func(item []byte) bool {
 			it := queued.MustDecode(item)
-			why, fetch := d.traps.ReleaseDelayed(group, it.Rest)
+			why, fetch := d.Traps.ReleaseDelayed(group, it.Rest)
 			if !fetch {
 				d.whole = append(append(d.whole[:0], d.key...), it.Rest...)
 				it.Rest = d.whole
@@ -182,39 +182,39 @@ func (d *distributor) takeLate(vs *visit.State, group novelty.Group) (n int, err
 
 // skip leaves a URL out, the Rest of its item: it gets its outcome, and its place in the list. What an earlier run did
 // keeps its outcome.
-func (d *distributor) skip(site []byte, it *queued.URL, rule skipped.Rule, why novelty.Evidence) error {
-	if _, o := d.under.finished.OutcomeOf(d.under.seed, it.Rest); o != outcome.None {
+func (d *Distributor) skip(site []byte, it *queued.URL, rule skipped.Rule, why novelty.Evidence) error {
+	if _, o := d.Dead.Finished.OutcomeOf(d.Dead.HashSeed, it.Rest); o != outcome.None {
 		done := *it
 		done.Rest = it.Rest[len(site):]
-		d.under.dropOf(site, queued.Append(nil, &done), o)
+		d.Dead.DropUnlessFinished(site, queued.Append(nil, &done), o)
 		return nil
 	}
-	if err := d.skipped.Add(it, rule, why); err != nil {
+	if err := d.Skipped.Add(it, rule, why); err != nil {
 		return err
 	}
-	d.ledger.Count.Finish(outcome.Novelty, 1)
-	d.ledger.Count.Skipped[rule].Add(1)
-	d.log.Refusal(it.Rest, it, outcome.Novelty, 0)
+	d.Journal.Count.Finish(outcome.Novelty, 1)
+	d.Journal.Count.Skipped[rule].Add(1)
+	d.Log.Refusal(it.Rest, it, outcome.Novelty, 0)
 	return nil
 }
 
 // readmit queues URLs again that were left out under a stricter setting, and returns how many.
-func (d *distributor) readmit(now time.Time) (n int, err error) {
-	if d.skipped == nil || d.skipped.Again == 0 {
+func (d *Distributor) readmit(now time.Time) (n int, err error) {
+	if d.Skipped == nil || d.Skipped.Again == 0 {
 		return 0, nil
 	}
 	if err := d.placeHeld(); err != nil || !d.frontSmall(now) {
 		return 0, err
 	}
-	for ; n < distributeBatch && d.skipped.Again > 0; n++ {
-		item, rule, err := d.skipped.Next()
+	for ; n < distributeBatch && d.Skipped.Again > 0; n++ {
+		item, rule, err := d.Skipped.Next()
 		if err != nil {
 			return n, err
 		}
-		d.ledger.Count.Finish(outcome.Novelty, -1)
-		d.ledger.Count.Skipped[rule].Add(-1)
+		d.Journal.Count.Finish(outcome.Novelty, -1)
+		d.Journal.Count.Skipped[rule].Add(-1)
 		if err := d.place(item); err != nil {
-			d.held = append([]byte(nil), item...)
+			d.Held = append([]byte(nil), item...)
 			return n, err
 		}
 	}
