@@ -7,7 +7,7 @@
 //	filters.go      the compiled filters; explain.go a dry run of them and of engine/admission
 //	restore.go      the way back from a checkpoint, with replay.go and recall.go; engine/checkpoint writes it
 //	turnover.go     begins a finished crawl again; engine/recrawl makes conditional requests
-//	rebuild.go      makes a lost frontier again from the archive alone
+//	rebuild.go      opens an empty frontier for engine/rebuild, and saves it
 //	run.go          starts and waits for every goroutine
 //
 // Several agents: engine/cluster has the roles of the other agents as interfaces, and clusteragent.go implements them
@@ -24,10 +24,6 @@
 //
 // A step waits for nothing but a read of what is on disk: a block of a queue, an idle host. Lock order: a step, then
 // the commit lock or the lock of sites.Table, then the locks of components.
-//
-// A rebuild trusts the archive and nothing else. It cannot know how far a page is from a seed (links of stored pages
-// count as one link away), how many redirects led to it, how often a URL was tried without an answer, what was refused,
-// and seeds that were never fetched. So it drops no URL that a stored page links to, and may fetch again what failed.
 //
 // What it costs: a page takes two steps, one write to the archive and one of 63 bytes to the journal. Pages that are
 // written at the same time share the writes.

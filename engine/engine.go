@@ -23,6 +23,7 @@ import (
 	"orbweaver/engine/limits"
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/outage"
+	"orbweaver/engine/rebuild"
 	"orbweaver/engine/recrawl"
 	"orbweaver/engine/report"
 	"orbweaver/engine/schedule"
@@ -44,9 +45,6 @@ import (
 	"orbweaver/workbench"
 	"orbweaver/workbench/cold"
 )
-
-// ErrInUse says that another process works in the crawl directory.
-var ErrInUse = errors.New("engine: the crawl directory is in use by another process")
 
 // Engine is one agent: the composition root that owns every room and every loop. Open acquires, Run works, Close lets
 // go.
@@ -159,15 +157,15 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 
 // mayBegin says why no crawl can begin in a directory without a manifest: it was not always without one.
 func (e *Engine) mayBegin() error {
-	if rebuilding(e.seams.FS, e.frontierDir()) {
-		return ErrRebuilding
+	if rebuild.IsUnfinished(e.seams.FS, e.frontierDir()) {
+		return rebuild.ErrUnfinished
 	}
 	files, err := warc.Files(e.seams.FS, e.cfg.Dir+"/"+layout.ArchiveDir)
 	if err != nil {
 		return fmt.Errorf("engine: archive: %w", err)
 	}
 	if len(files) > 0 {
-		return fmt.Errorf("%w: %s", ErrFrontierLost, e.cfg.Dir)
+		return fmt.Errorf("%w: %s", rebuild.ErrFrontierLost, e.cfg.Dir)
 	}
 	return nil
 }
@@ -194,7 +192,7 @@ func (e *Engine) enter() (err error) {
 	}
 	if e.lock, err = e.seams.FS.Lock(e.frontierDir() + "/lock"); err != nil {
 		if errors.Is(err, vfs.ErrLocked) {
-			return fmt.Errorf("%w (%s): %s; stop it, or give another --dir", ErrInUse, layout.ReadOwner(e.seams.FS, e.frontierDir()), e.cfg.Dir)
+			return fmt.Errorf("%w (%s): %s; stop it, or give another --dir", layout.ErrInUse, layout.ReadOwner(e.seams.FS, e.frontierDir()), e.cfg.Dir)
 		}
 		return fmt.Errorf("engine: crawl directory: %w", err)
 	}

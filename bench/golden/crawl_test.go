@@ -17,6 +17,7 @@ import (
 	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/rebuild"
 	"orbweaver/engine/report"
 	"orbweaver/engine/skipped"
 	"orbweaver/internal/vfs"
@@ -253,7 +254,7 @@ func (c *crawl) checkWaiting(t *testing.T, retryAfter time.Duration) {
 func TestRebuild_aGoldenCrawlWithoutFrontier(t *testing.T) {
 	each(t, func(t *testing.T, d *directory, c *crawl) {
 		removeTree(t, c.disk, "crawl/"+layout.FrontierDir)
-		r, err := engine.Rebuild(t.Context(), c.cfg, c.rig.Seams(c.disk), engine.RebuildOptions{})
+		r, err := engine.Rebuild(t.Context(), c.cfg, c.rig.Seams(c.disk), rebuild.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,13 +11,14 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/fsck"
+	"orbweaver/engine/rebuild"
 )
 
 // rebuildReport is what fsck --rebuild --json prints.
 type rebuildReport struct {
 	Before  *fsck.Report    `json:"before"`            // null where there was no frontier
 	Indexes []string        `json:"indexes,omitempty"` // written, where nothing else was wrong
-	Rebuilt *engine.Rebuilt `json:"rebuilt"`           // null where nothing else was wrong
+	Rebuilt *rebuild.Result `json:"rebuilt"`           // null where nothing else was wrong
 	After   *fsck.Report    `json:"after"`
 }
 
@@ -56,7 +57,7 @@ func (c *fsckCmd) rebuild(w *world) error {
 	last := out.Before
 	switch {
 	case out.Before != nil && before.OnlyIndexes():
-		if out.Indexes, err = engine.Reindex(w.ctx, engine.Disk(c.Dir), c.Dir); err != nil {
+		if out.Indexes, err = rebuild.WriteIndexes(w.ctx, engine.Disk(c.Dir), c.Dir); err != nil {
 			return err
 		}
 		for _, name := range out.Indexes {
@@ -91,14 +92,14 @@ func (c *fsckCmd) rebuild(w *world) error {
 }
 
 func (c *fsckCmd) refused(err error) error {
-	if errors.Is(err, engine.ErrNoArchive) || errors.Is(err, engine.ErrSeedsLost) {
+	if errors.Is(err, rebuild.ErrNoArchive) || errors.Is(err, rebuild.ErrSeedsLost) {
 		return usageError{err}
 	}
 	return err
 }
 
 // options tell about progress at most every few seconds.
-func (c *fsckCmd) options(w *world) (o engine.RebuildOptions) {
+func (c *fsckCmd) options(w *world) (o rebuild.Options) {
 	if c.crawl.Agent != "" {
 		o.Agent = ownership.Agent{ID: c.crawl.Agent, Capacity: c.crawl.Capacity}
 	}
@@ -106,7 +107,7 @@ func (c *fsckCmd) options(w *world) (o engine.RebuildOptions) {
 		return o
 	}
 	began := time.Now()
-	o.Progress = func(p engine.RebuildProgress) {
+	o.Progress = func(p rebuild.Progress) {
 		fmt.Fprintf(w.stderr, "rebuilding: %s: %s, %s of %s, %.0f s\n", p.Stage, p.File, human(p.Bytes), human(p.Total), time.Since(began).Seconds())
 	}
 	return o

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 
-	"orbweaver/engine"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
@@ -52,7 +51,7 @@ func openAgent(fsys vfs.FS, dir string, write bool) (a *agent, err error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, vfs.ErrLocked):
-		return nil, fmt.Errorf("%w: %s; stop it first: orbweaver ctl --dir %s stop", engine.ErrInUse, dir, dir)
+		return nil, fmt.Errorf("%w: %s; stop it first: orbweaver ctl --dir %s stop", layout.ErrInUse, dir, dir)
 	case !write && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)): // no crawl can run there either
 		lock = io.NopCloser(nil)
 	default:
@@ -65,7 +64,7 @@ func openAgent(fsys vfs.FS, dir string, write bool) (a *agent, err error) {
 	}
 	again, err := inspect.Open(fsys, dir) // a crawl may have run until the lock was had
 	if err == nil && again.Generation != cut.Generation {
-		err = fmt.Errorf("%w: %s", engine.ErrInUse, dir)
+		err = fmt.Errorf("%w: %s", layout.ErrInUse, dir)
 	}
 	return a, err
 }

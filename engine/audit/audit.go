@@ -58,7 +58,7 @@ type auditor struct {
 }
 
 // Run audits the directories of all agents of a crawl. What is wrong is in the Report; an error says that it could not
-// be found out: a directory is no agent's (ErrNoAgent, ErrTwice), is in use (engine.ErrInUse) or damaged, or ctx ended.
+// be found out: a directory is no agent's (ErrNoAgent, ErrTwice), is in use (layout.ErrInUse) or damaged, or ctx ended.
 func Run(ctx context.Context, fsys vfs.FS, dirs []string, o Options) (_ *Report, err error) {
 	a := &auditor{ctx: ctx, o: o.WithDefaults(), report: newReport(), rings: rings{}}
 	defer func() { err = errors.Join(err, a.close()) }()

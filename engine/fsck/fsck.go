@@ -11,7 +11,6 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine"
 	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/politeness"
@@ -86,7 +85,7 @@ type checker struct {
 }
 
 // Check examines the crawl directory dir and changes nothing in it. What is wrong with the crawl is in the Report; an
-// error says that it could not be examined: there is none (ErrNoCrawl), it is in use (engine.ErrInUse), or ctx ended.
+// error says that it could not be examined: there is none (ErrNoCrawl), it is in use (layout.ErrInUse), or ctx ended.
 func Check(ctx context.Context, fsys vfs.FS, dir string, o Options) (Report, error) {
 	if err := o.Validate(); err != nil {
 		return Report{}, err
@@ -141,7 +140,7 @@ func (c *checker) lock(fsys vfs.FS) (io.Closer, error) {
 	}
 	switch {
 	case errors.Is(err, vfs.ErrLocked):
-		return nil, fmt.Errorf("%w: %s; stop it first: orbweaver ctl --dir %s stop", engine.ErrInUse, c.dir, c.dir)
+		return nil, fmt.Errorf("%w: %s; stop it first: orbweaver ctl --dir %s stop", layout.ErrInUse, c.dir, c.dir)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		c.note("manifest", layout.LockFile, "could not be locked (%v); make sure that no process works here", err)
 		return noLock{}, nil

@@ -15,15 +15,16 @@ import (
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/rebuild"
 )
 
 // rebuild makes the frontier of an agent that does not run anew from its archive, and wants it sound.
-func (b *band) rebuild(name string) *engine.Rebuilt {
+func (b *band) rebuild(name string) *rebuild.Result {
 	b.t.Helper()
 	disk := b.disks[name]
 	testbed.RemoveTree(b.t, disk, "crawl/"+layout.FrontierDir)
 	cfg := b.config("")
-	r, err := engine.Rebuild(b.t.Context(), cfg, b.rig.Seams(disk), engine.RebuildOptions{Agent: ownership.Agent{ID: name, Capacity: 1}})
+	r, err := engine.Rebuild(b.t.Context(), cfg, b.rig.Seams(disk), rebuild.Options{Agent: ownership.Agent{ID: name, Capacity: 1}})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -315,7 +315,7 @@ func TestAudit_whatCannotBeAuditedIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f(engine.ErrInUse, "agent-0", "agent-1")
+		f(layout.ErrInUse, "agent-0", "agent-1")
 		if err := lock.Close(); err != nil {
 			t.Fatal(err)
 		}

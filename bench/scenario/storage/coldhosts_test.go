@@ -19,6 +19,7 @@ import (
 	"orbweaver/engine/fsck"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/rebuild"
 	"orbweaver/internal/vfs"
 )
 
@@ -169,7 +170,7 @@ func TestColdHosts_damageIsFoundAndRebuilt(t *testing.T) {
 		if _, err := engine.Open(cfg, rig.Seams(rig.FS)); !errors.Is(err, vfs.ErrCorrupt) {
 			t.Errorf("the crawl goes on: %v", err)
 		}
-		if _, err := engine.Rebuild(t.Context(), cfg, rig.Seams(rig.FS), engine.RebuildOptions{}); err != nil {
+		if _, err := engine.Rebuild(t.Context(), cfg, rig.Seams(rig.FS), rebuild.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if report, err = rig.Crawl(t.Context(), cfg, rig.FS); err != nil || report.State != lifecycle.Finished {

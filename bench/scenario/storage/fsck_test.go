@@ -233,7 +233,7 @@ func TestFsck_aRunningCrawlIsRefusedAndADirectoryWithoutOneToo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fsck.Check(t.Context(), fsys, "crawl", fsck.Options{}); !errors.Is(err, engine.ErrInUse) {
+	if _, err := fsck.Check(t.Context(), fsys, "crawl", fsck.Options{}); !errors.Is(err, layout.ErrInUse) {
 		t.Errorf("in use: %v", err)
 	}
 	if err := lock.Close(); err != nil {

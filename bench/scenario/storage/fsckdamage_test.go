@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/engine"
 	"orbweaver/engine/fsck"
 	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/rebuild"
 	"orbweaver/internal/vfs"
 	"orbweaver/virtualize"
 )
@@ -145,7 +145,7 @@ func TestHostile_S05_S08_anIndexTornAtAnyByteIsMadeAnew(t *testing.T) {
 						t.Errorf("fsck does not name it: byte %d of %d", at, len(whole))
 					}
 				}
-				made, err := engine.Reindex(t.Context(), a.FS, "crawl")
+				made, err := rebuild.WriteIndexes(t.Context(), a.FS, "crawl")
 				if err != nil || len(made) != 1 || "crawl/"+made[0] != name {
 					t.Fatalf("byte %d: %q, %v", at, made, err)
 				}

@@ -22,6 +22,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/fsck"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/rebuild"
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/faultfs"
 	"orbweaver/warc"
@@ -196,13 +197,13 @@ func TestRebuild_killedAtAnyMomentItIsDoneAgain(t *testing.T) {
 		for point := 1; ; point += testbed.Reduce(1, 4) + point/3 {
 			disk := b.Disk.KillClone()
 			seams := b.Rig.Seams(faultfs.New(disk, faultfs.NewScript(faultfs.Rule{From: point, Err: syscall.EIO})))
-			_, err := engine.Rebuild(t.Context(), b.Cfg, seams, engine.RebuildOptions{})
+			_, err := engine.Rebuild(t.Context(), b.Cfg, seams, rebuild.Options{})
 			if point%2 == 0 {
 				disk = disk.CrashClone(rng)
 			} else {
 				disk = disk.KillClone()
 			}
-			if _, oerr := engine.Open(b.Cfg, b.Rig.Seams(disk.KillClone())); errors.Is(oerr, engine.ErrRebuilding) {
+			if _, oerr := engine.Open(b.Cfg, b.Rig.Seams(disk.KillClone())); errors.Is(oerr, rebuild.ErrUnfinished) {
 				refused++
 			}
 			r := testbed.Rebuild(t, b.Rig, b.Cfg, disk)
@@ -237,8 +238,8 @@ func TestRebuild_limitsAndScopeHoldOn(t *testing.T) {
 		lost.Seeds = nil
 		kept := rig.FS.KillClone()
 		testbed.RemoveTree(t, rig.FS, "crawl/"+layout.FrontierDir)
-		if _, err := engine.Rebuild(t.Context(), lost, rig.Seams(rig.FS), engine.RebuildOptions{}); !errors.Is(err,
-			engine.ErrSeedsLost) {
+		if _, err := engine.Rebuild(t.Context(), lost, rig.Seams(rig.FS), rebuild.Options{}); !errors.Is(err,
+			rebuild.ErrSeedsLost) {
 			t.Errorf("a scope about seeds, and no seeds: %v", err)
 		}
 		testbed.Rebuild(t, rig, cfg, rig.FS) // given again
@@ -272,9 +273,9 @@ func TestRebuild_withoutAnArchiveThereIsNothingToRebuildFrom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := engine.Rebuild(t.Context(), rig.Config(), rig.Seams(rig.FS), engine.RebuildOptions{}); !errors.Is(
+		if _, err := engine.Rebuild(t.Context(), rig.Config(), rig.Seams(rig.FS), rebuild.Options{}); !errors.Is(
 			err,
-			engine.ErrNoArchive,
+			rebuild.ErrNoArchive,
 		) {
 			t.Error(err)
 		}

@@ -9,14 +9,15 @@ import (
 	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/rebuild"
 	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 )
 
 // Rebuild rebuilds the frontier from the archive, and fails the test unless fsck finds it sound.
-func Rebuild(t *testing.T, rig *Rig, cfg engine.Config, fsys *vfs.Mem) *engine.Rebuilt {
+func Rebuild(t *testing.T, rig *Rig, cfg engine.Config, fsys *vfs.Mem) *rebuild.Result {
 	t.Helper()
-	r, err := engine.Rebuild(t.Context(), cfg, rig.Seams(fsys), engine.RebuildOptions{})
+	r, err := engine.Rebuild(t.Context(), cfg, rig.Seams(fsys), rebuild.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package engine
+package rebuild
 
 import (
 	"bytes"
@@ -13,12 +13,12 @@ import (
 	"orbweaver/warc"
 )
 
-// Reindex writes the CDXJ beside every finished archive file of a crawl that does not run, where it is missing or does
-// not say what the file says. It touches nothing else. written are the names of the indexes, relative to dir.
-func Reindex(ctx context.Context, fsys vfs.FS, dir string) (written []string, err error) {
+// WriteIndexes writes the CDXJ beside every finished archive file of a crawl that does not run, where it is missing or
+// differs from what the file says. It changes nothing else. written are the names of the indexes, relative to dir.
+func WriteIndexes(ctx context.Context, fsys vfs.FS, dir string) (written []string, err error) {
 	lock, err := fsys.Lock(dir + "/" + layout.LockFile)
 	if errors.Is(err, vfs.ErrLocked) {
-		return nil, fmt.Errorf("%w: %s; stop it first", ErrInUse, dir)
+		return nil, fmt.Errorf("%w: %s; stop it first", layout.ErrInUse, dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("engine: indexes: %w", err)
@@ -32,7 +32,7 @@ func Reindex(ctx context.Context, fsys vfs.FS, dir string) (written []string, er
 		if info.Open {
 			continue
 		}
-		made, err := reindex(fsys, dir+"/"+layout.ArchiveDir, info)
+		made, err := writeIndex(fsys, dir+"/"+layout.ArchiveDir, info)
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return written, fmt.Errorf("engine: index of %s: %w", info.Name, err)
 		}
@@ -43,7 +43,7 @@ func Reindex(ctx context.Context, fsys vfs.FS, dir string) (written []string, er
 	return written, nil
 }
 
-func reindex(fsys vfs.FS, dir string, info warc.FileInfo) (written bool, err error) {
+func writeIndex(fsys vfs.FS, dir string, info warc.FileInfo) (written bool, err error) {
 	f, err := fsys.Open(dir + "/" + info.Name)
 	if err != nil {
 		return false, err

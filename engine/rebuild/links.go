@@ -1,52 +1,63 @@
-package engine
+package rebuild
 
 import (
 	"errors"
 	"fmt"
 	"io"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
-	"orbweaver/engine/layout"
 	"orbweaver/engine/links"
 	"orbweaver/engine/outcome"
+	"orbweaver/engine/parsers"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/seen"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
 
-// sweepLinks reads the archive again, which is sound by now, for what leads on.
-func (r *rebuilder) sweepLinks() error {
-	dir := r.cfg.Dir + "/" + layout.ArchiveDir
-	files, err := r.files(dir)
+// linkReading is the second reading of the archive, which has no damage any more: it queues the URLs that have no
+// record.
+type linkReading struct {
+	*rebuilder
+	archive *warc.Archive
+	links   *links.Finder
+	faults  *parsers.FaultFiles
+	scratch admission.Scratch
+	lasts   lastTries
+}
+
+func (r *linkReading) readLinks() error {
+	dir := r.archiveDir()
+	files, err := r.beginReading()
 	if err != nil {
 		return err
 	}
-	clear(r.hops)
-	next, stop := pull(r.lists.lasts)
+	clear(r.chains.expected)
+	next, stop := pull(r.lists.final)
 	defer stop()
 	r.lasts = lastTries{next: next}
 	if err := r.lasts.advance(); err != nil {
 		return err
 	}
 	for _, info := range files {
-		f, err := r.fs.Open(dir + "/" + info.Name)
+		f, err := r.FS.Open(dir + "/" + info.Name)
 		if err != nil {
 			return err
 		}
-		err = r.linksOf(info, f)
+		err = r.readFile(info, f)
 		size, serr := f.Size()
 		if err := errors.Join(err, serr, f.Close()); err != nil {
 			return err
 		}
-		r.before += size
+		r.progress.before += size
 	}
-	return r.flush(true, r.ready.Append)
+	return r.flush(true, r.Ready.Append)
 }
 
-func (r *rebuilder) linksOf(info warc.FileInfo, f vfs.File) error {
+func (r *linkReading) readFile(info warc.FileInfo, f vfs.File) error {
 	size, err := f.Size()
 	if err != nil {
 		return err
@@ -61,7 +72,7 @@ func (r *rebuilder) linksOf(info warc.FileInfo, f vfs.File) error {
 		if err != nil {
 			return err
 		}
-		if err := r.progress("links", info.Name, rec.Offset); err != nil {
+		if err := r.progress.at("links", info.Name, rec.Offset); err != nil {
 			return err
 		}
 		if rec.Type != warc.Response && rec.Type != warc.Revisit || rec.IsDNS() {
@@ -71,10 +82,10 @@ func (r *rebuilder) linksOf(info warc.FileInfo, f vfs.File) error {
 			return err
 		}
 		c := r.captureOf(rec)
-		if r.forRobots(&c) {
-			err = r.sitemaps(&c)
+		if r.chains.isRobots(&c) {
+			err = r.offerSitemaps(&c)
 		} else {
-			err = r.leads(&c)
+			err = r.follow(&c)
 		}
 		if err != nil {
 			return err
@@ -82,13 +93,13 @@ func (r *rebuilder) linksOf(info warc.FileInfo, f vfs.File) error {
 	}
 }
 
-// leads offers what a capture leads to at the door.
-func (r *rebuilder) leads(c *storedCapture) error {
+// follow offers the links of a capture, or its URL if that is to be tried again.
+func (r *linkReading) follow(c *storedCapture) error {
 	if err := r.claim(c); err != nil {
 		return err
 	}
-	if c.again {
-		last, err := r.lasts.is()
+	if c.repeatable {
+		last, err := r.lasts.takeNext()
 		if err != nil {
 			return err
 		}
@@ -96,7 +107,7 @@ func (r *rebuilder) leads(c *storedCapture) error {
 			return r.offer(c.url, queued.URL{})
 		}
 		if outcome.IsPageStatus(c.Status) {
-			r.stored(c)
+			r.countStored(c)
 		}
 	}
 	if c.Page == nil {
@@ -113,14 +124,14 @@ func (r *rebuilder) leads(c *storedCapture) error {
 		}
 	}
 	it := links.LeadsTo(&links.Lead{Outcome: c.Outcome, Index: r.links.Index})
-	if r.cfg.Archive.Via {
-		it.Via = c.url // and the way is not known, as the depth is not
+	if r.settings.Via {
+		it.Via = c.url // the hop path is not known, as the depth is not
 	}
 	return r.offerLinks(it)
 }
 
-// sitemaps offers what a robots.txt names, as the seeds' own would be.
-func (r *rebuilder) sitemaps(c *storedCapture) error {
+// offerSitemaps offers the sitemaps that a robots.txt names.
+func (r *linkReading) offerSitemaps(c *storedCapture) error {
 	if c.Page == nil || !outcome.IsPageStatus(c.Status) {
 		return nil
 	}
@@ -128,13 +139,13 @@ func (r *rebuilder) sitemaps(c *storedCapture) error {
 	return r.offerLinks(queued.URL{})
 }
 
-// offerLinks lets the links that were found through the door.
-func (r *rebuilder) offerLinks(it queued.URL) error {
-	r.frontier.Refuse(r.links.Refused)
-	r.ledger.Count.Userinfo.Add(int64(r.links.Userinfo))
-	r.frontier.Unfollowed(r.links.Unfollowed)
-	r.ledger.Count.DroppedLinks.Add(int64(r.links.Dropped))
-	r.ledger.Count.DroppedBytes.Add(int64(r.links.Budget.Beyond))
+// offerLinks offers the links that were found.
+func (r *linkReading) offerLinks(it queued.URL) error {
+	r.Frontier.Refuse(r.links.Refused)
+	r.Journal.Count.Userinfo.Add(int64(r.links.Userinfo))
+	r.Frontier.Unfollowed(r.links.Unfollowed)
+	r.Journal.Count.DroppedLinks.Add(int64(r.links.Dropped))
+	r.Journal.Count.DroppedBytes.Add(int64(r.links.Budget.Beyond))
 	var fault error
 	err := journal.EachLink(r.links.Links, func(url []byte) {
 		if fault == nil {
@@ -144,8 +155,8 @@ func (r *rebuilder) offerLinks(it queued.URL) error {
 	return errors.Join(err, fault)
 }
 
-// claim tells content-seen of a response that is the first of its payload.
-func (r *rebuilder) claim(c *storedCapture) error {
+// claim tells payload deduplication of a response that is the first of its payload.
+func (r *linkReading) claim(c *storedCapture) error {
 	if c.rec.Type != warc.Response || c.rec.PayloadDigest == nil {
 		return nil
 	}
@@ -154,25 +165,25 @@ func (r *rebuilder) claim(c *storedCapture) error {
 	if err != nil || !first {
 		return err
 	}
-	_, _, err = r.ledger.Seen.Insert(d, seen.First{RecordID: c.rec.ID, URI: string(c.url), Date: c.rec.Date})
+	_, _, err = r.Journal.Seen.Insert(d, seen.First{RecordID: c.rec.ID, URI: string(c.url), Date: c.rec.Date})
 	if errors.Is(err, seen.ErrURI) {
-		r.ledger.Count.Unclaimed.Add(1)
+		r.Journal.Count.Unclaimed.Add(1)
 		return nil
 	}
 	return err
 }
 
-// offer lets a URL through the door.
-func (r *rebuilder) offer(url []byte, it queued.URL) error {
-	r.frontier.Add(&r.door, url, it)
-	return r.flush(false, r.ready.Append)
+// offer offers a URL to admission.
+func (r *linkReading) offer(url []byte, it queued.URL) error {
+	r.Frontier.Add(&r.scratch, url, it)
+	return r.flush(false, r.Ready.Append)
 }
 
-// scan finds the links of a page. A revisit has the payload of another record, and its own URL to resolve against.
-func (r *rebuilder) scan(c *storedCapture) error {
+// scan finds the links of a page. A revisit has the payload of another record, and its own URL as the base URL.
+func (r *linkReading) scan(c *storedCapture) error {
 	page := c.Page
 	if c.rec.Type == warc.Revisit {
-		at, ok, err := r.lists.place(seen.Digest(*c.rec.PayloadDigest))
+		at, ok, err := r.lists.placeOf(seen.Digest(*c.rec.PayloadDigest))
 		if err != nil {
 			return err
 		}
@@ -194,42 +205,19 @@ func (r *rebuilder) scan(c *storedCapture) error {
 		r.scanPage(c.url, page)
 		r.links.Refresh(c.url, c.Page)
 	} else {
-		r.ledger.Count.NotParsed.Add(1)
+		r.Journal.Count.NotParsed.Add(1)
 	}
 	return nil
 }
 
-// scanPage is the parse worker's scan: a panic is a bug, and must not end a rebuild either.
-func (r *rebuilder) scanPage(url []byte, page *fetch.Page) {
+// scanPage scans a page as a parse worker does: a panic is a bug, and must not end a rebuild.
+func (r *linkReading) scanPage(url []byte, page *fetch.Page) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.ledger.Count.ParseFaults.Add(1)
+			r.Journal.Count.ParseFaults.Add(1)
 			r.links = r.links.Again()
 			r.faults.Save(url, page.Raw, p)
 		}
 	}()
-	r.links.Scan(url, page, false) // which pages an index of sitemaps named is not in the archive
-}
-
-// lastTries tells which of the attempts that may be repeated were a URL's last. They are asked about in order.
-type lastTries struct {
-	next func() (uint64, bool, error)
-	now  uint64 // the attempt at hand
-	last uint64 // the next one that was the last
-	some bool
-}
-
-func (l *lastTries) advance() (err error) {
-	l.last, l.some, err = l.next()
-	return err
-}
-
-// is says whether the attempt at hand was the last, and goes on to the next.
-func (l *lastTries) is() (bool, error) {
-	now := l.now
-	l.now++
-	if !l.some || l.last != now {
-		return false, nil
-	}
-	return true, l.advance()
+	r.links.Scan(url, page, false) // the archive does not say which pages a sitemap index named
 }

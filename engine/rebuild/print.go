@@ -1,4 +1,4 @@
-package engine
+package rebuild
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"orbweaver/engine/layout"
 )
 
-// Print writes for people what a rebuild did.
-func (r *Rebuilt) Print(out io.Writer) {
+// Print writes the result as text.
+func (r *Result) Print(out io.Writer) {
 	fmt.Fprintf(out, "%s: rebuilt from %d archive files\n", r.Dir, r.Files)
 	if r.Aside != "" {
 		fmt.Fprintf(out, "  the old frontier is in %s\n", r.Aside)

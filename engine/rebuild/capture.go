@@ -1,0 +1,28 @@
+package rebuild
+
+import (
+	"orbweaver/engine/capture"
+	"orbweaver/engine/site"
+	"orbweaver/warc"
+)
+
+// storedCapture is a response or revisit of the archive. It borrows the record.
+type storedCapture struct {
+	capture.Capture
+	rec        *warc.RecordRead
+	url        []byte
+	repeatable bool // a crawl tries such a URL again, unless this was its last try
+}
+
+func (r *rebuilder) captureOf(rec *warc.RecordRead) storedCapture {
+	c := storedCapture{Capture: capture.Read(rec), rec: rec, url: rec.TargetURI}
+	c.repeatable = c.Again(&r.settings.Politeness)
+	return c
+}
+
+// countStored counts a page against the limit of its site.
+func (r *rebuilder) countStored(c *storedCapture) {
+	if r.settings.MaxPerHost > 0 {
+		r.Workbench.WithSite(r.siteOf(c.url), func(s *site.State) { s.Stored++ })
+	}
+}

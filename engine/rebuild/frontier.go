@@ -1,0 +1,156 @@
+package rebuild
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"orbweaver/engine/layout"
+	"orbweaver/internal/vfs"
+)
+
+const (
+	// markFile is a file in the frontier that exists until a rebuild has ended. It holds the name of the directory of the
+	// old frontier.
+	markFile = "REBUILDING"
+	// listsDir holds the lists of a rebuild, in the frontier.
+	listsDir = "rebuild"
+)
+
+// Begin empties the frontier of the crawl in dir but for its lock: the old frontier is moved aside. What a rebuild left
+// that did not end is removed. It returns the name of the directory of the old frontier, relative to dir, "" if there
+// was none.
+func Begin(fsys vfs.FS, dir string) (aside string, err error) {
+	front := dir + "/" + layout.FrontierDir
+	mark, err := vfs.ReadFile(fsys, front+"/"+markFile)
+	switch {
+	case err == nil:
+		aside = string(mark)
+		return aside, clearFrontier(fsys, front, true)
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", err
+	}
+	names, err := fsys.List(front)
+	if err != nil {
+		return "", err
+	}
+	if len(names) > 1 { // more than the lock
+		if aside, err = unusedName(fsys, dir); err != nil {
+			return "", err
+		}
+		if err := moveFrontier(fsys, front, dir+"/"+aside); err != nil {
+			return "", err
+		}
+	}
+	return aside, vfs.WriteAtomic(fsys, front+"/"+markFile, func(w io.Writer) error {
+		_, err := io.WriteString(w, aside)
+		return err
+	})
+}
+
+// End removes what only the rebuild needed, when the new frontier is durable.
+func End(fsys vfs.FS, front string) error {
+	if err := clearDir(fsys, front+"/"+listsDir, nil); err != nil {
+		return err
+	}
+	if err := fsys.Remove(front + "/" + markFile); err != nil {
+		return err
+	}
+	return fsys.SyncDir(front)
+}
+
+// unusedName finds a name for the directory of the old frontier.
+func unusedName(fsys vfs.FS, dir string) (string, error) {
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("%s.broken-%d", layout.FrontierDir, n)
+		switch _, err := fsys.List(dir + "/" + name); {
+		case errors.Is(err, fs.ErrNotExist):
+			return name, nil
+		case err != nil:
+			return "", err
+		}
+	}
+}
+
+// moveFrontier moves everything but the lock, the manifest first: without it the rest is no frontier.
+func moveFrontier(fsys vfs.FS, from, to string) error {
+	if err := fsys.MkdirAll(to); err != nil {
+		return err
+	}
+	if err := fsys.Rename(from+"/MANIFEST", to+"/MANIFEST"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	names, err := fsys.List(from)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if name == "lock" {
+			continue
+		}
+		if err := moveTree(fsys, from+"/"+name, to+"/"+name); err != nil {
+			return err
+		}
+	}
+	return errors.Join(fsys.SyncDir(to), fsys.SyncDir(from))
+}
+
+// moveTree moves a file, or a directory file by file: not every disk can do it in one.
+func moveTree(fsys vfs.FS, from, to string) error {
+	names, err := fsys.List(from)
+	if err != nil {
+		return fsys.Rename(from, to) // a file
+	}
+	if err := fsys.MkdirAll(to); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := moveTree(fsys, from+"/"+name, to+"/"+name); err != nil {
+			return err
+		}
+	}
+	return errors.Join(fsys.SyncDir(to), fsys.Remove(from))
+}
+
+// clearFrontier removes what a rebuild made.
+func clearFrontier(fsys vfs.FS, front string, keepMark bool) error {
+	return clearDir(fsys, front, func(name string) bool { return name == "lock" || keepMark && name == markFile })
+}
+
+// clearDir removes what is in a directory, all that keep does not want, and the directory if that is all.
+func clearDir(fsys vfs.FS, dir string, keep func(name string) bool) error {
+	names, err := fsys.List(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if keep != nil && keep(name) {
+			continue
+		}
+		name = dir + "/" + name
+		if _, err := fsys.List(name); err == nil {
+			err = clearDir(fsys, name, nil)
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if err := fsys.Remove(name); err != nil {
+			return err
+		}
+	}
+	if keep != nil {
+		return nil
+	}
+	return fsys.Remove(dir)
+}
+
+// IsUnfinished says whether a rebuild began in this frontier and did not end.
+func IsUnfinished(fsys vfs.FS, front string) bool {
+	_, err := fsys.Size(front + "/" + markFile)
+	return err == nil
+}

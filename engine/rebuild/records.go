@@ -1,0 +1,211 @@
+package rebuild
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/links"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/robots"
+	"orbweaver/engine/seen"
+	"orbweaver/engine/site"
+	"orbweaver/internal/extsort"
+	"orbweaver/warc"
+)
+
+// recordReading is the first reading of the archive: it repairs the files and notes what they hold.
+type recordReading struct {
+	*rebuilder
+	finder     *links.Finder // of which it uses the decoder
+	repeatable uint64        // number of attempts after which a crawl may try again
+	crawlDelay time.Duration // the longest one
+}
+
+func (r *recordReading) readRecords() error {
+	dir := r.archiveDir()
+	if err := warc.FinishMending(r.FS, dir); err != nil {
+		return err
+	}
+	if err := r.fillGaps(); err != nil {
+		return err
+	}
+	files, err := r.beginReading()
+	if err != nil {
+		return err
+	}
+	for _, info := range files {
+		size, err := r.FS.Size(dir + "/" + info.Name)
+		if err != nil {
+			return err
+		}
+		mended, err := warc.Mend(r.FS, dir, info, warc.MendOptions{
+			Info:    r.WARCInfo(),
+			OnFault: func(f *warc.Fault) { r.out.addDamage(f.File, f.Offset, fmt.Sprintf("%v: %s", f.Kind, f.What)) },
+			Visit: func(rec *warc.RecordRead, at warc.Position) (bool, error) {
+				if err := r.progress.at("records", info.Name, rec.Offset); err != nil {
+					return false, err
+				}
+				return r.takeRecord(info.Name, rec, at)
+			},
+		})
+		if err != nil {
+			return err
+		}
+		r.progress.before += size
+		if r.out.Files++; mended.Changed() {
+			r.out.Mended = append(r.out.Mended, mended)
+		}
+	}
+	if err := r.judgeTries(); err != nil {
+		return err
+	}
+	return r.flush(true, r.countFinished)
+}
+
+// countFinished counts a URL with its outcome, which has passed the sieve.
+func (r *recordReading) countFinished(payload []byte) error {
+	r.Journal.Count.Finish(outcome.Outcome(payload[0]), 1)
+	return nil
+}
+
+// addFinished gives a URL that has its outcome to the sieve.
+func (r *recordReading) addFinished(fp xxh3.Uint128, o outcome.Outcome) error {
+	r.Journal.Count.Found.Add(1)
+	r.Journal.Count.Sieved.Add(1)
+	r.Sieve.Add(fp, []byte{byte(o)})
+	r.Fetched.NoteRebuilt(o, fp)
+	return r.flush(false, r.countFinished)
+}
+
+// takeRecord notes one undamaged record, and says whether it may stay in the archive.
+func (r *recordReading) takeRecord(file string, rec *warc.RecordRead, at warc.Position) (keep bool, err error) {
+	n := &r.Journal.Count
+	switch rec.Type {
+	case warc.Warcinfo:
+		r.takeCrawlID(rec)
+		return true, nil
+	case warc.Request:
+		n.BytesSent.Add(rec.ContentLength)
+		return true, nil
+	case warc.Response:
+		if rec.IsDNS() {
+			return true, nil
+		}
+	case warc.Revisit:
+		if why, err := r.checkRevisit(rec); err != nil || why != "" {
+			r.out.addDamage(file, rec.Offset, why)
+			return false, err
+		}
+	default:
+		return true, nil
+	}
+	c := r.captureOf(rec)
+	n.Status(c.Status)
+	n.BytesReceived.Add(rec.ContentLength)
+	if r.Manifest.Created.IsZero() || rec.Date.Before(r.Manifest.Created) {
+		r.Manifest.Created = rec.Date
+	}
+	if rec.Type == warc.Response && rec.PayloadDigest != nil {
+		if err := r.lists.addPayload(rec, at); err != nil {
+			return false, err
+		}
+	}
+	r.postpone(&c)
+	if c.Outcome.Class() == outcome.ClassAnswer && (!c.Robots || c.Outcome != outcome.Redirect) {
+		r.Workbench.WithSite(r.siteOf(c.url), func(s *site.State) { s.HasAnswered = true })
+	}
+	if r.chains.isRobots(&c) {
+		n.RobotsFetched.Add(1)
+		r.takeCrawlDelay(&c)
+		return true, nil
+	}
+	n.Attempts.Add(1)
+	fp := r.fingerprint(c.url)
+	if c.repeatable {
+		tag := r.repeatable<<16 | uint64(c.Outcome)
+		if outcome.IsPageStatus(c.Status) {
+			tag |= tagPage
+		}
+		r.repeatable++
+		return true, r.lists.repeatable.Add(extsort.Entry{Hi: fp.Hi, Lo: fp.Lo, Tag: tag})
+	}
+	r.countPage(&c)
+	return true, r.addFinished(fp, c.Outcome)
+}
+
+// checkRevisit says why a revisit does not lead to its payload, "" if it does. A revisit of a page that the server
+// called unchanged, and that has no payload digest, may name the record of another crawl.
+func (r *recordReading) checkRevisit(rec *warc.RecordRead) (why string, err error) {
+	to, _ := warc.ParseID(rec.Get("WARC-Refers-To")) // none is zero
+	unchanged := rec.Get("WARC-Profile") == warc.ProfileNotModified
+	if unchanged && !to.IsZero() && rec.PayloadDigest == nil {
+		return "", nil
+	}
+	if to.IsZero() || rec.PayloadDigest == nil {
+		return fmt.Sprintf("the revisit of %.200q names no record or no payload", rec.TargetURI), nil
+	}
+	ok, err := r.lists.resolve(seen.Digest(*rec.PayloadDigest), to, !unchanged)
+	if err != nil || ok {
+		return "", err
+	}
+	return fmt.Sprintf("the revisit of %.200q names %s, which is not there any more; it is fetched again",
+		rec.TargetURI, to), nil
+}
+
+// countPage counts a page that is stored.
+func (r *recordReading) countPage(c *storedCapture) {
+	if c.rec.Type == warc.Revisit && c.rec.Get("WARC-Profile") == warc.ProfileNotModified {
+		r.Journal.Count.Unchanged.Add(1)
+		r.countStored(c)
+		return
+	}
+	if !outcome.IsPageStatus(c.Status) {
+		return
+	}
+	if c.rec.Type == warc.Revisit {
+		r.Journal.Count.Revisits.Add(1)
+	} else {
+		r.Journal.Count.Pages.Add(1)
+	}
+	r.countStored(c)
+}
+
+// takeCrawlID takes the identity of the crawl from a warcinfo record.
+func (r *recordReading) takeCrawlID(rec *warc.RecordRead) {
+	for line := range strings.Lines(string(rec.Block)) {
+		if id, ok := strings.CutPrefix(line, "isPartOf: "); ok && strings.TrimSpace(id) != "" {
+			r.Manifest.CrawlID = strings.TrimSpace(id)
+		}
+	}
+}
+
+// postpone makes a site wait whose answer has Retry-After.
+func (r *recordReading) postpone(c *storedCapture) {
+	p := &r.settings.Politeness
+	if c.Page == nil || c.Outcome.Class() != outcome.ClassBusy {
+		return
+	}
+	// When the answer ended is not in the archive, only when the exchange began.
+	c.Page.Ended = c.rec.Date.Add(r.settings.TotalTimeout)
+	if c.Page.Ended.After(r.began) {
+		c.Page.Ended = r.began
+	}
+	wait, ok := c.Page.RetryAfter()
+	if due := c.Page.Ended.Add(min(wait.Wait, p.RetryAfterMax)); ok && due.After(r.began) {
+		r.Workbench.Postpone(r.siteOf(c.url), due, time.Time{})
+	}
+}
+
+// takeCrawlDelay notes the longest Crawl-delay of all sites: the first request of the crawl waits for that time.
+func (r *recordReading) takeCrawlDelay(c *storedCapture) {
+	if c.Page == nil || !outcome.IsPageStatus(c.Status) {
+		return
+	}
+	body, _ := c.Page.Decoded(r.finder.Decoder)
+	if d, ok := robots.Parse(body, robots.Token).CrawlDelay(); ok {
+		r.crawlDelay = max(r.crawlDelay, d)
+	}
+}
