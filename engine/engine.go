@@ -146,7 +146,7 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 	if err := layout.WriteOwner(seams.FS, e.frontierDir(), boot); err != nil {
 		seams.Log.Warn("frontier/owner could not be written; the crawl directory is locked all the same", "error", err)
 	}
-	if m, err = e.turnOver(m); err != nil {
+	if m, err = e.nextPass(m); err != nil {
 		return nil, err
 	}
 	if err := e.openAll(m); err != nil {
@@ -221,7 +221,7 @@ func (e *Engine) openAll(m *manifest.Manifest) error {
 	if err := e.openPolicy(); err != nil {
 		return err
 	}
-	if e.previous, m.Earlier, err = passOf(&e.seams, e.cfg.Dir, m).Open(m.Earlier); err != nil {
+	if e.previous, m.Earlier, err = e.passOf(m).Open(m.Earlier); err != nil {
 		return err
 	}
 	if err := e.openRooms(m, fresh); err != nil {
@@ -412,7 +412,7 @@ func (e *Engine) begin(m *manifest.Manifest, moreSeeds bool) error {
 	if err := e.points.Take(context.Background(), lifecycle.Running, "", false); err != nil { //nolint:forbidigo // Open is not cancelled
 		return err
 	}
-	return passOf(&e.seams, e.cfg.Dir, e.points.Last()).RemoveOtherIndexes(e.points.Last().Earlier)
+	return e.passOf(e.points.Last()).RemoveOtherIndexes(e.points.Last().Earlier)
 }
 
 // Close lets go of everything. After Run it is the end of an orderly stop.

@@ -1,139 +1,45 @@
 package engine
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"orbweaver/engine/checkpoint"
-	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/manifest"
-	"orbweaver/engine/outcome"
-	"orbweaver/engine/queued"
-	"orbweaver/engine/site"
-	"orbweaver/engine/urlx"
-	"orbweaver/engine/visit"
-	"orbweaver/internal/vfs"
+	"orbweaver/engine/recrawl"
+	"orbweaver/engine/restore"
 	"orbweaver/warc"
-	"orbweaver/workbench"
 )
 
-// restore brings the crawl from the manifest's cut to where the journal says it was: URLs in flight go back to their
-// sites, what the journal names as done is not fetched again, and its links, read back from the archive, pass the
-// front door. It sets m.Archive to the end of what was journaled: records behind it belong to attempts that count as
-// never made.
+// restore brings the crawl from the manifest's checkpoint to where the journal ends.
 func (e *Engine) restore(m *manifest.Manifest, fresh bool) error {
-	if fresh {
-		return e.clearFresh()
+	if fresh { // remove what a kill before the first manifest may have left
+		return layout.RemoveOlder(e.seams.FS, e.frontierDir(), 1<<63, func(uint64) bool { return false })
 	}
 	generation, err := layout.Youngest(e.seams.FS, e.frontierDir())
 	if err != nil {
 		return err
 	}
 	e.points.SkipGenerations(generation)
+	c := &restore.Crawl{
+		FS: e.seams.FS, Dir: e.cfg.Dir, Boot: e.seams.Boot, Log: e.seams.Log, Journal: e.ledger, Frontier: e.frontier,
+		Sites: e.hosts, Dead: e.under, Flusher: e.flush, Finished: e.finished, Limits: e.limits, Cluster: e.cluster,
+		Options: restore.Options{
+			Links: e.cfg.linkOptions(e.filters), HasVia: e.cfg.Archive.Via, Politeness: e.cfg.Politeness,
+			StallWait: e.cfg.Limits.StallWait, RulesMemory: e.cfg.RulesMemory(), Readers: e.cfg.Workers.Parsers,
+		},
+	}
 	if m.Afresh {
 		last := e.points.Last()
 		m.Afresh, last.Afresh, last.Bench = false, false, nil
-		if err := e.carryDues(m); err != nil {
-			return err
-		}
-		e.wakeSites()
-		return nil
+		return c.BeginPass(m)
 	}
-	e.wakeSites()
-	b, err := vfs.ReadFile(e.seams.FS, manifest.InFlightPath(e.frontierDir(), m.Generation))
-	if err != nil {
-		return fmt.Errorf("engine: resume: %w", err)
-	}
-	var lost error
-	back := func(key, item []byte) { lost = errors.Join(lost, e.putBack(key, item)) }
-	err = checkpoint.ReadInFlight(b, back, e.finished)
-	if err != nil {
-		return fmt.Errorf("%s: %w", manifest.InFlightPath(e.frontierDir(), m.Generation), err)
-	}
-	if lost != nil {
-		return lost
-	}
-	if m.Clean {
-		e.frontier.Cache, err = checkpoint.LoadCache(e.seams.FS, e.frontierDir(), m.Generation, e.frontier.Cache)
-		return err
-	}
-	e.unclean, e.hosts.Resumed = true, time.Now()
-	began := e.hosts.Resumed
-	if err := e.replay(m); err != nil {
-		return err
-	}
-	e.opening.Replay = time.Since(began)
-	e.keepDelays(time.Now())
-	return nil
-}
-
-// keepDelays makes every site with a delay of its own, from its robots.txt or from a rule, wait that long from now: it
-// may have been asked for something just before the kill. So it is with those that come from the store: see sites.Table.
-// All others wait for the feeder, which waits for the general delays.
-func (e *Engine) keepDelays(now time.Time) {
-	p := &e.cfg.Politeness
-	ruled := e.live.Hosts.Delays()
-	slow := map[*visit.State]time.Duration{}
-	var key []byte
-	e.bench.Each(func(vs *visit.State, _ workbench.State) bool {
-		var own filter.HostSettings
-		if ruled {
-			key = e.bench.AppendKey(key[:0], vs)
-			own = e.live.Hosts.Terms(key)
-		}
-		e.bench.ReadSite(vs, func(s *site.State) { // at all of them: none must count as changed
-			if d := p.SiteDelay(own.Delay(), s.CrawlDelay()); d > p.HostDelay {
-				slow[vs] = d
-			}
-		})
-		return true
-	})
-	for vs, delay := range slow {
-		e.bench.Postpone(vs, now.Add(delay), time.Time{})
-	}
-}
-
-// clearFresh removes what a kill before the first manifest may have left.
-func (e *Engine) clearFresh() error {
-	return layout.RemoveOlder(e.seams.FS, e.frontierDir(), 1<<63, func(uint64) bool { return false })
-}
-
-// wakeSites sends every site on that waited for something which the cut does not hold: an address, a robots.txt on its
-// way from elsewhere (asked for again from the start), the distributor to drop what a dead site has on disk.
-func (e *Engine) wakeSites() {
-	e.bench.Each(func(vs *visit.State, state workbench.State) bool {
-		switch state {
-		case workbench.Unresolved:
-			e.unresolved.Put(vs)
-		case workbench.Parked:
-			e.bench.Unpark(vs, nil)
-		case workbench.Dead:
-			if e.bench.OnDisk(vs) > 0 {
-				e.under.EmptyQueue(vs)
-			}
-		case workbench.Deferred, workbench.Idle, workbench.Waiting, workbench.Leased:
-		}
-		return true
-	})
-}
-
-// putBack gives a URL that was in flight back to its site.
-func (e *Engine) putBack(key, item []byte) error {
-	if len(key) == 0 { // the distributor held it, whole
-		it := queued.MustDecode(item)
-		site, path := urlx.Split(it.Rest)
-		it.Rest = path
-		key, item = site, queued.Append(nil, &it)
-	}
-	return e.hosts.UseOrAdd(key, func(vs *visit.State) {
-		if !e.bench.PushFront(vs, item) {
-			e.under.Drop(key, item, outcome.SiteGone)
-		}
-	})
+	done, err := c.Restore(m)
+	e.unclean, e.opening.Replay, e.opening.Entries, e.opening.Links = done.Unclean, done.Replay, done.Entries, done.Links
+	return err
 }
 
 // warcInfo is the block of each file's warcinfo record.
@@ -206,4 +112,29 @@ func (e *Engine) newCheckpointer(m *manifest.Manifest) *checkpoint.Checkpointer 
 		},
 	}, m)
 
+}
+
+// nextPass begins a finished crawl again, if that is wanted.
+func (e *Engine) nextPass(m *manifest.Manifest) (*manifest.Manifest, error) {
+	p := &e.cfg.Politeness
+	b := recrawl.Beginning{
+		FS: e.seams.FS, Dir: e.cfg.Dir, Log: e.seams.Log,
+		Refresh: e.cfg.Refresh, MaxDisk: e.cfg.Limits.MaxDisk, Delay: max(p.HostDelay, p.IPDelay),
+	}
+	return b.Next(m)
+}
+
+func (e *Engine) passOf(m *manifest.Manifest) *recrawl.Pass {
+	return recrawl.PassOf(e.seams.FS, e.cfg.Dir, m, e.seams.Log)
+}
+
+// stillOver says whether a finished crawl stays finished under today's limits.
+func (e *Engine) stillOver(m *manifest.Manifest) bool {
+	switch m.Reason {
+	case lifecycle.ReasonMaxPages, lifecycle.ReasonMaxDisk, lifecycle.ReasonMaxTime:
+		wall := time.Duration(m.WallSeconds * float64(time.Second))
+		return e.limits.Reached(m.Counters.Stored(), e.bytesStored(), wall) != ""
+	default:
+		return true
+	}
 }

@@ -15,7 +15,7 @@ var starters = places{
 	"engine/run.go":                             "Run waits for its groups",
 	"engine/carrier.go":                         "the loop that follows who is there waits for all carriers",
 	"engine/cluster/consensus/":                 "Close waits for the loops, and a call of all agents waits for all answers",
-	"engine/recall.go":                          "the replay of the journals waits for its readers",
+	"engine/restore/archived.go":                "the replay of the journals waits for its readers",
 	"engine/fetch/keep.go":                      "time.AfterFunc; Close waits for it",
 	"engine/fetch/watch.go":                     "context.AfterFunc, stopped when the exchange ends",
 	"engine/control/server.go":                  "Close waits for the server",

@@ -60,14 +60,12 @@ func names(page, dir string) bool {
 // engineFiles are the files of package engine that see the whole engine: its birth, its loops, and what is asked of it
 // from outside. Everything else there is handed the three or four things it uses.
 var engineFiles = places{
-	"engine/engine.go":   "Open and Close",
-	"engine/run.go":      "the loops",
-	"engine/operate.go":  "what an operator may ask for",
-	"engine/reports.go":  "what an operator may see",
-	"engine/restore.go":  "the way back from a manifest",
-	"engine/turnover.go": "the way from a finished crawl to one that begins again",
-	"engine/replay.go":   "the way forward along the journal",
-	"engine/rebuild.go":  "opens rooms that are empty, has them filled, and saves them as a stop does",
+	"engine/engine.go":  "Open and Close",
+	"engine/run.go":     "the loops",
+	"engine/operate.go": "what an operator may ask for",
+	"engine/reports.go": "what an operator may see",
+	"engine/restore.go": "the way back from a manifest",
+	"engine/rebuild.go": "opens rooms that are empty, has them filled, and saves them as a stop does",
 }
 
 func checkEngine(h *tree) (faults []string) {

@@ -486,7 +486,7 @@ func TestRefresh_limitsCountFromThePass(t *testing.T) {
 		before := testbed.FileContents(t, r.rig.FS)
 		r.later(t, 0)
 		r.cfg.Limits.MaxPages, r.cfg.Limits.MaxDisk = 0, report.BytesStored
-		if _, err := r.rig.Crawl(t.Context(), r.cfg, r.rig.FS); !errors.Is(err, engine.ErrDiskSpent) {
+		if _, err := r.rig.Crawl(t.Context(), r.cfg, r.rig.FS); !errors.Is(err, recrawl.ErrDiskSpent) {
 			t.Errorf("the disk is spent: %v", err)
 		}
 		if after := testbed.FileContents(t, r.rig.FS); after["crawl/"+layout.ManifestFile] != before["crawl/"+layout.ManifestFile] {

@@ -1,11 +1,11 @@
-package engine
+package restore
 
 import (
-	"context"
 	"encoding/binary"
 	"testing"
 
 	"orbweaver/engine/admission"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/limits"
 	"orbweaver/engine/outcome"
@@ -20,7 +20,7 @@ import (
 
 // A long journal is replayed with the map of payloads tended, entry by entry: its merges are done before an insertion
 // has to wait for them, and its memory stays what it may be.
-func TestReplayTendsTheMapOfPayloads(t *testing.T) {
+func TestReplay_tendsTheMapOfPayloads(t *testing.T) {
 	const memory = 256 << 10
 	open := func() *seen.Map {
 		m, err := seen.Open(vfs.NewMem(1), seen.Options{Dir: "seen", MemoryBytes: memory}, nil)
@@ -49,26 +49,25 @@ func TestReplayTendsTheMapOfPayloads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &Engine{
-		cluster: alone{},
-		ledger:  &journal.Store{Seen: open()}, sieve: s, finished: journal.NewFinishedURLs(), limits: new(limits.Limits),
-		frontier: &admission.Frontier{Views: alone{}.Views()},
+	bench := workbench.New[site.State](workbench.Options{})
+	bench.GetOrAdd([]byte("http://a.test"))
+	c := &Crawl{
+		Cluster: cluster.Alone{}, Journal: &journal.Store{Seen: open()}, Finished: journal.NewFinishedURLs(),
+		Limits: new(limits.Limits), Frontier: &admission.Frontier{Views: cluster.Alone{}.Views(), Sieve: s},
+		Sites: &sites.Table{Workbench: bench, Quotas: new(limits.Quotas), Traps: traps.New(-1, 0, 1, nil)},
 	}
-	e.bench = workbench.New[site.State](workbench.Options{})
-	e.bench.GetOrAdd([]byte("http://a.test"))
-	e.hosts = &sites.Table{Workbench: e.bench, Quotas: new(limits.Quotas), Traps: traps.New(-1, 0, 1, nil)}
-	r := &replayer{engine: e}
+	c.Frontier.Counters = &c.Journal.Count
+	r := &replayer{Crawl: c}
 	n := 0
-	for ; e.ledger.Seen.Stats().Merges < 3 && n < most; n++ {
-		k := &recall{
+	for ; c.Journal.Seen.Stats().Merges < 3 && n < most; n++ {
+		b := &batch{
 			entries: []journal.Entry{{Kind: journal.KindPage, Outcome: outcome.OK, Status: 200}},
-			records: []record{{stored: true, response: true, whole: true, url: []byte("http://a.test/"), digest: digest(n)}},
+			records: []record{{stored: true, response: true, hasDigest: true, url: []byte("http://a.test/"), digest: digest(n)}},
 		}
-		e.frontier.Counters = &e.ledger.Count
-		if err := r.apply(context.Background(), k); err != nil {
+		if err := r.apply(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
-		if st := e.ledger.Seen.Stats(); st.MemoryBytes > memory+int64(st.Runs)*256*24 {
+		if st := c.Journal.Seen.Stats(); st.MemoryBytes > memory+int64(st.Runs)*256*24 {
 			t.Fatalf("%d bytes in use of %d after %d entries", st.MemoryBytes, memory, n+1)
 		}
 	}

@@ -1,0 +1,268 @@
+package restore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"orbweaver/engine/capture"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/links"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/parse"
+	"orbweaver/engine/robots"
+	"orbweaver/engine/seen"
+	"orbweaver/engine/urlx"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// batch is a run of journal entries, in order, with their records.
+type batch struct {
+	entries []journal.Entry // their Links belong to the batch
+	records []record        // of each
+	bytes   int64           // about what reading them takes
+	done    chan struct{}   // closed when the records are there
+}
+
+// record is what the replay needs of the main record of an entry.
+type record struct {
+	err       error    // why it could not be read
+	stored    bool     // there is a record; the rest is about it
+	end       warc.Cut // of its group
+	url       []byte
+	response  bool // or a revisit
+	unchanged bool // a revisit, because the server said that the page has not changed
+	id        warc.ID
+	date      time.Time
+	digest    seen.Digest
+	hasDigest bool          // of the payload
+	links     []byte        // see journal.AppendLink
+	kinds     []parse.Kind  // of links; nil unless HasVia, and the hop path of the page is known
+	hopPath   []byte        // of the page
+	rules     *robots.Rules // of a site's own robots.txt, if they last
+	wait      time.Duration // Retry-After; 0 for none
+}
+
+// errNoRecord says that the archive has something else where the journal names a record.
+var errNoRecord = errors.New("engine: no record")
+
+const (
+	batchEntries = 64
+	batchBytes   = 512 << 10
+)
+
+// journalReader reads the journals since a checkpoint and the records that they name, in batches, ahead of the replay.
+// The batches come in the order of the journals, and only a few are ahead.
+type journalReader struct {
+	fs      vfs.FS
+	dir     string // of the frontier
+	archive string
+	end     warc.Cut // of the archive at the checkpoint
+	links   links.Options
+	hasVia  bool
+
+	order   chan *batch // to be applied, not all of them done
+	todo    chan *batch
+	current *batch
+	torn    string // a journal whose end is not on disk
+	reader  errgroup.Group
+	workers errgroup.Group
+}
+
+// start starts to read the journals from a generation on, with a number of goroutines that read the archive; wait must
+// follow. Cancelling ctx makes it end early.
+func (c *journalReader) start(ctx context.Context, from uint64, workers int) {
+	c.order, c.todo = make(chan *batch, 2*workers), make(chan *batch, workers)
+	c.reader.Go(func() error { return c.readJournals(ctx, from) })
+	for range workers {
+		c.workers.Go(func() error { return c.readRecords(ctx) })
+	}
+}
+
+// wait returns when all goroutines have ended. torn is a journal whose end is not on disk.
+func (c *journalReader) wait() (torn string, err error) {
+	err = c.reader.Wait()
+	if werr := c.workers.Wait(); err == nil {
+		err = werr
+	}
+	return c.torn, err
+}
+
+// readJournals cuts the journals into batches.
+func (c *journalReader) readJournals(ctx context.Context, from uint64) (err error) {
+	defer close(c.order)
+	defer close(c.todo)
+	c.torn, err = journal.Each(c.fs, c.dir, from, func(name string) (int64, error) {
+		return journal.Read(c.fs, name, func(e *journal.Entry) error { return c.add(ctx, e) })
+	})
+	if sent := c.send(ctx); err == nil {
+		err = sent
+	}
+	return err
+}
+
+// add adds an entry, which it borrows.
+func (c *journalReader) add(ctx context.Context, e *journal.Entry) error {
+	if c.current == nil {
+		c.current = &batch{entries: make([]journal.Entry, 0, batchEntries), done: make(chan struct{})}
+	}
+	b := c.current
+	b.entries = append(b.entries, *e)
+	if own := &b.entries[len(b.entries)-1]; len(own.Links) > 0 {
+		own.Links = bytes.Clone(own.Links)
+	}
+	if b.bytes += int64(len(e.Links)) + e.Length; len(b.entries) < batchEntries && b.bytes < batchBytes {
+		return nil
+	}
+	return c.send(ctx)
+}
+
+func (c *journalReader) send(ctx context.Context) error {
+	b := c.current
+	if b == nil {
+		return nil
+	}
+	c.current = nil
+	for _, to := range []chan *batch{c.todo, c.order} {
+		select {
+		case to <- b:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// readRecords reads the records that the batches name.
+func (c *journalReader) readRecords(ctx context.Context) (err error) {
+	r := recordReader{
+		archive: warc.OpenArchive(c.fs, c.archive).Behind(c.end), links: links.NewFinder(c.links), hasVia: c.hasVia,
+	}
+	for b := range c.todo {
+		b.records = make([]record, len(b.entries))
+		for i := range b.entries {
+			if e := &b.entries[i]; e.Serial > 0 && ctx.Err() == nil {
+				r.fill(e, &b.records[i])
+			}
+		}
+		close(b.done)
+	}
+	if err = r.archive.Close(); err != nil {
+		return fmt.Errorf("engine: resume: %w", err)
+	}
+	return nil
+}
+
+// recordReader reads one record at a time.
+type recordReader struct {
+	archive  *warc.Archive
+	restorer fetch.Restorer
+	links    *links.Finder
+	hasVia   bool
+}
+
+// fill reads the record of an entry, with the links or the rules of its page.
+func (r *recordReader) fill(e *journal.Entry, rec *record) {
+	page, err := r.read(e, rec)
+	rec.err, rec.stored = err, err == nil
+	if page == nil {
+		return
+	}
+	switch {
+	case e.Kind == journal.KindRobots:
+		rec.rules = r.rules(e, rec, page)
+		if outcome.IsPageStatus(e.Status) {
+			r.links.SitemapsOf(rec.url, page, filter.Way{Depth: e.Depth})
+			rec.links = bytes.Clone(r.links.Links)
+		}
+	case e.Kind != journal.KindPage:
+	case e.Outcome == outcome.Redirect:
+		r.links.Open(links.Page{URL: rec.url, Page: page, Way: filter.Way{Depth: e.Depth, Hops: e.Hops}})
+		r.links.Redirect(rec.url, page.Location())
+		r.keepLinks(e, rec)
+	case outcome.IsPageStatus(e.Status) && !r.links.Forbids(page):
+		from := links.Page{URL: rec.url, Page: page, Way: filter.Way{Depth: e.Depth, Hops: e.Hops}, Size: page.PayloadLen, Cut: e.Outcome.IsBodyCut()}
+		if r.links.Open(from) {
+			r.links.Scan(rec.url, page, e.Listed)
+			r.links.Refresh(rec.url, page)
+		}
+		r.keepLinks(e, rec)
+	}
+}
+
+// keepLinks keeps the links that were found.
+func (r *recordReader) keepLinks(e *journal.Entry, rec *record) {
+	rec.links = bytes.Clone(r.links.Links)
+	if r.hasVia && (len(rec.hopPath) > 0 || e.Depth+e.Hops == 0) {
+		rec.kinds = slices.Clone(r.links.Kinds)
+	}
+}
+
+// read reads the main record of an entry from the archive; no page and no error mean a revisit.
+func (r *recordReader) read(e *journal.Entry, rec *record) (*fetch.Page, error) {
+	group, pos, err := r.archive.ReadGroup(warc.Position{Serial: e.Serial - 1, Offset: e.Offset, Length: e.Length})
+	if err != nil {
+		return nil, err
+	}
+	if len(group) == 0 {
+		return nil, fmt.Errorf("%w at %d of file %d", errNoRecord, pos.Offset, pos.Serial)
+	}
+	main := &group[0]
+	rec.end, rec.url, rec.id, rec.date = pos.End(), main.TargetURI, main.ID, main.Date
+	if r.hasVia {
+		rec.hopPath = capture.HopPath(group)
+	}
+	rec.unchanged = main.Type == warc.Revisit && main.Get("WARC-Profile") == warc.ProfileNotModified
+	busy := e.Outcome.Class() == outcome.ClassBusy
+	if main.Type != warc.Response {
+		if busy && main.Type == warc.Revisit { // its block is the header
+			if head, ok := r.restorer.Stored(rec.url, main.Block); ok {
+				rec.wait = namedWait(head, rec.date)
+			}
+		}
+		return nil, nil //nolint:nilnil // as the comment says
+	}
+	page, ok := r.restorer.Stored(rec.url, main.Block)
+	if !ok {
+		return nil, fmt.Errorf("%w of %s that holds a response", errNoRecord, rec.url)
+	}
+	if busy {
+		rec.wait = namedWait(page, rec.date)
+	}
+	rec.response, rec.digest, rec.hasDigest = true, page.Digest, main.Get("WARC-Payload-Digest") != ""
+	return page, nil
+}
+
+// namedWait is the Retry-After of a response that began at a time; 0 for none.
+func namedWait(p *fetch.Page, began time.Time) time.Duration {
+	p.Ended = began
+	asked, _ := p.RetryAfter()
+	return asked.Wait
+}
+
+// rules are those of a robots.txt, or of its absence; nil if the response decides nothing that lasts.
+func (r *recordReader) rules(e *journal.Entry, rec *record, page *fetch.Page) *robots.Rules {
+	if e.Hops > 0 {
+		return nil
+	}
+	if _, path := urlx.Split(rec.url); !bytes.Equal(path, []byte(robots.FilePath)) {
+		return nil
+	}
+	switch {
+	case outcome.IsPageStatus(e.Status) && e.Outcome != outcome.CutDisconnect && e.Outcome != outcome.CutTime:
+		body, _ := page.Decoded(r.links.Decoder)
+		return robots.Parse(body, robots.Token)
+	case e.Outcome.Class() == outcome.ClassAnswer && e.Outcome != outcome.Redirect:
+		return robots.AllowAll()
+	default:
+		return nil
+	}
+}
