@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"net"
+	"net/netip"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -11,8 +12,7 @@ import (
 
 	"orbweaver/bench/captures"
 	"orbweaver/bench/simweb/judge"
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/report"
+	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/internal/vfs"
 )
 
@@ -98,11 +98,12 @@ func (w *web) share(t *testing.T, first, second []string, one, other string) {
 		if m["state"] != "finished" || number(t, m, "pages_stored") == 0 || number(t, p, "waiting") != 0 {
 			t.Errorf("%s: %v", dir, m)
 		}
-		if number(t, p, "letters_sent") == 0 || number(t, p, "links_out") < number(t, p, "links_sent") || number(t, p, "bytes_sent") == 0 {
+		if number(t, p, "letters_sent") == 0 || number(t, p, "links_out") < number(t, p, "links_sent") ||
+			number(t, p, "bytes_sent") == 0 {
 			t.Errorf("%s: %v", dir, p)
 		}
 		sent, received = sent+number(t, p, "links_sent"), received+number(t, p, "links_received")
-		call("fsck", "--quiet", dir).want(t, exitDone)
+		call("fsck", "--quiet", dir).want(t, command.ExitDone)
 	}
 	if sent == 0 || sent != received {
 		t.Errorf("%d links sent, %d received", sent, received)
@@ -111,18 +112,14 @@ func (w *web) share(t *testing.T, first, second []string, one, other string) {
 
 func port(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }
 
-// next is where an agent takes letters that was not told where.
+// next is the address for messages of an agent without --post.
 func next(t *testing.T, gossip string) string {
 	t.Helper()
-	a, err := agentAddr(gossip)
+	a, err := netip.ParseAddrPort(gossip)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err = nextPort(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a.String()
+	return netip.AddrPortFrom(a.Addr(), a.Port()+1).String()
 }
 
 // Agents come and go while an operator looks: a table and metrics say who is there.
@@ -130,11 +127,19 @@ func TestPeersOfARunningCrawl(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	here, there := gossipPort(t), gossipPort(t)
 	one, other := filepath.Join(dir, "1"), filepath.Join(dir, "2")
-	first, said := child(t, w.crawl(one, 3*time.Second, "--agent", "a1", "--agent-plain", "--gossip", here, "--agents", "2")...)
-	second, said2 := child(t, w.crawl(other, 3*time.Second, "--agent", "a2", "--agent-plain", "--gossip", there, "--join", here, "--agents", "2", "--capacity", "3")...)
+	first, said := child(
+		t,
+		w.crawl(one, 3*time.Second, "--agent", "a1", "--agent-plain", "--gossip", here, "--agents", "2")...)
+	second, said2 := child(
+		t,
+		w.crawl(
+			other, 3*time.Second, "--agent", "a2", "--agent-plain", "--gossip", there, "--join", here, "--agents", "2",
+			"--capacity", "3",
+		)...)
 	soon(t, "both agents", func() bool {
 		r := call("ctl", "peers", "--dir", one)
-		return r.code == exitDone && strings.Contains(r.out, "a2 ") && strings.Count(r.out, "alive") == 2 && strings.Contains(r.out, "75.")
+		return r.code == command.ExitDone && strings.Contains(r.out, "a2 ") && strings.Count(r.out, "alive") == 2 &&
+			strings.Contains(r.out, "75.")
 	})
 	metrics := metricsOf(t, one)
 	for _, name := range []string{
@@ -147,17 +152,18 @@ func TestPeersOfARunningCrawl(t *testing.T) {
 		}
 	}
 	for i, dir := range []string{other, one} {
-		call("ctl", "stop", "--dir", dir).want(t, exitDone)
+		call("ctl", "stop", "--dir", dir).want(t, command.ExitDone)
 		cmd := []*exec.Cmd{second, first}[i]
 		_ = cmd.Wait() // the status is looked at below
-		if code := cmd.ProcessState.ExitCode(); code != exitStopped {
+		if code := cmd.ProcessState.ExitCode(); code != command.ExitStopped {
 			t.Fatalf("exit status %d:\n%s\n%s", code, said, said2)
 		}
 		if i == 0 {
 			soon(t, "one that has left", func() bool { return strings.Contains(call("ctl", "peers", "--dir", one).out, "left") })
 		}
 	}
-	if r := call("ctl", "peers", "--dir", t.TempDir()); r.code != exitFailed || !strings.Contains(r.err, "no crawl is running there") {
+	if r := call("ctl", "peers", "--dir", t.TempDir()); r.code != command.ExitFailed ||
+		!strings.Contains(r.err, "no crawl is running there") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -169,68 +175,23 @@ func TestACrawlAloneDoesNotLeave(t *testing.T) {
 	go func() { done <- call(w.crawl(dir, time.Second)...) }()
 	soon(t, "pages", func() bool {
 		r := call("ctl", "status", "--dir", dir, "--json")
-		return r.code == exitDone && number(t, r.object(t), "pages_stored") >= 1
+		return r.code == command.ExitDone && number(t, r.object(t), "pages_stored") >= 1
 	})
-	call("ctl", "leave", "--dir", dir).want(t, exitFailed, "no other agents", "stop")
-	call("ctl", "stop", "--dir", dir).want(t, exitDone)
+	call("ctl", "leave", "--dir", dir).want(t, command.ExitFailed, "no other agents", "stop")
+	call("ctl", "stop", "--dir", dir).want(t, command.ExitDone)
 	<-done
-}
-
-// reported is a crawl of which there is one report.
-type reported report.Report
-
-func (r reported) Report() report.Report { return report.Report(r) }
-
-// The line of progress says how many agents there are, when there are several.
-func TestProgressBesideOthers(t *testing.T) {
-	r := report.Report{PagesStored: 10, Waiting: "nothing"}
-	for _, c := range []struct {
-		peers *cluster.StatusReport
-		words string
-	}{
-		{nil, "0 fetching | nothing\n"},
-		{&cluster.StatusReport{Agents: []cluster.AgentReport{{ID: "a1", State: cluster.AgentAlive}}}, "0 fetching | nothing\n"},
-		{&cluster.StatusReport{Overhead: 0.44, Waiting: 7, Agents: []cluster.AgentReport{
-			{ID: "a1", State: cluster.AgentAlive}, {ID: "a2", State: cluster.AgentSuspected}, {ID: "a3", State: cluster.AgentAlive}, {ID: "a4", State: cluster.AgentDead}}},
-			"0 fetching | 3 agents, 0.4 links/page sent, 7 waiting | nothing\n"},
-	} {
-		r.Peers = c.peers
-		var out buffer
-		p := &progress{out: &out, crawl: reported(r), lastAt: time.Now().Add(-time.Second)}
-		if p.print(); !strings.HasSuffix(out.String(), c.words) {
-			t.Errorf("%q, want %q", out.String(), c.words)
-		}
-	}
-}
-
-// Who was told to wait, and who is banned and why, stands below the table.
-func TestPeersThatAreBanned(t *testing.T) {
-	var out buffer
-	p := &cluster.StatusReport{Self: "a1", LettersHeld: 3, Strangers: 4, Agents: []cluster.AgentReport{
-		{ID: "a1", State: cluster.AgentAlive}, {ID: "a2", State: cluster.AgentAlive, Received: 2_000_000, ToldToWait: 70, NotTaken: 5, Banned: "2026-11-22T10:00:00Z", BannedFor: "it floods", Refused: 9}}}
-	if err := writePeers(&out, p); err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range []string{
-		"quota    a2 has sent 2000000 URLs, and was told 70 times to wait\n",
-		"banned   a2 until 2026-11-22T10:00:00Z: it floods; 9 letters and questions were refused since\n",
-		"quota    others told this agent 3 times to wait\n",
-		"ignored  5 statements of a2, which has no authority to make them; the rest of its letters was taken\n",
-		"refused  4 letters and questions of agents that are not members of this crawl\n",
-	} {
-		if !strings.Contains(out.String(), line) {
-			t.Errorf("%q lacks %q", out.String(), line)
-		}
-	}
 }
 
 // All that is wrong with the flags of an agent is told at once, with what to do.
 func TestAgentFlags(t *testing.T) {
 	dir := t.TempDir()
-	call("ca", "init", "--dir", dir).want(t, exitDone)
-	call("ca", "issue", "a1", "--dir", dir).want(t, exitDone)
+	call("ca", "init", "--dir", dir).want(t, command.ExitDone)
+	call("ca", "issue", "a1", "--dir", dir).want(t, command.ExitDone)
 	file := filepath.Join(dir, "a1.agent")
-	base := []string{"crawl", "--dir", filepath.Join(dir, "c"), "--proxy", "http://127.0.0.1:9", "--resolver", "hashed", "http://a.test/"}
+	base := []string{
+		"crawl", "--dir", filepath.Join(dir, "c"), "--proxy", "http://127.0.0.1:9", "--resolver", "hashed",
+		"http://a.test/",
+	}
 	for _, c := range []struct {
 		args  string
 		words []string
@@ -249,6 +210,6 @@ func TestAgentFlags(t *testing.T) {
 		{"--quorum", []string{"--quorum: is for one of several agents"}},
 		{"--join 127.0.0.1:7946 --agent-plain --agents 3", []string{"--join: is for one of several agents", "--agent-plain: is for", "--agents: is for"}},
 	} {
-		call(append(base[:len(base):len(base)], strings.Fields(c.args)...)...).want(t, exitUsage, c.words...)
+		call(append(base[:len(base):len(base)], strings.Fields(c.args)...)...).want(t, command.ExitUsage, c.words...)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"orbweaver/bench/load"
 	"orbweaver/bench/simweb"
+	"orbweaver/cmd/orbweaver/internal/command"
 )
 
 // agentsRun is a small benchmark of agents, all in one directory of the test's.
@@ -47,13 +48,14 @@ func TestBenchAgentsOfOne(t *testing.T) {
 		t.Skip("takes two seconds") // -short is for the seconds between two edits; it runs in CI
 	}
 	dir := filepath.Join(t.TempDir(), "agents")
-	run := runsOf(t, agentsRun(t, dir, "--scenario", "plain", "--agents", "1", "--fsck", "--pass=--warc-level=3", "--pass=--max-depth=100").want(t, exitDone))["plain-1"]
+	run := runsOf(t, agentsRun(t, dir, "--scenario", "plain", "--agents", "1", "--fsck", "--pass=--warc-level=3", "--pass=--max-depth=100").want(t, command.ExitDone))["plain-1"]
 	for name, want := range map[string]float64{"coverage": 1, "overlap": 0, "overlap_held": 0, "impolite": 0, "agents": 1, "links_sent": 0, "cpu_ratio": 1} {
 		if run[name] != want {
 			t.Errorf("%s is %v, want %v", name, run[name], want)
 		}
 	}
-	if pages := number(t, run, "pages"); pages < 100 || run["lambda"].(float64) < 1 || run["cpu_us_per_page"].(float64) < 10 {
+	if pages := number(t, run, "pages"); pages < 100 || run["lambda"].(float64) < 1 ||
+		run["cpu_us_per_page"].(float64) < 10 {
 		t.Errorf("%v", run)
 	}
 	if _, err := os.Stat(dir); err == nil {
@@ -68,7 +70,7 @@ func TestBenchAgentsApartAreFoundOut(t *testing.T) {
 		t.Skip("takes two seconds") // -short is for the seconds between two edits; it runs in CI
 	}
 	dir := filepath.Join(t.TempDir(), "agents")
-	run := runsOf(t, agentsRun(t, dir, "--scenario", "plain", "--agents", "2", "--apart").want(t, exitFailed, "something is wrong"))["plain-2-apart"]
+	run := runsOf(t, agentsRun(t, dir, "--scenario", "plain", "--agents", "2", "--apart").want(t, command.ExitFailed, "something is wrong"))["plain-2-apart"]
 	if run["coverage"] != 1.0 || run["overlap"] != 1.0 || run["overlap_held"] != 1.0 {
 		t.Errorf("coverage %v, overlap %v, held %v", run["coverage"], run["overlap"], run["overlap_held"])
 	}
@@ -93,10 +95,11 @@ func TestBenchAgentsKilled(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "agents")
 	run := runsOf(t, agentsRun(t, dir, "--scenario", "kill", "--among", "1", "--fault-host-delay", "300ms", "--fault-ip-delay", "20ms", "--kill-every", "1500ms",
-		"--rejoin", "100ms").want(t, exitDone))["kill"]
+		"--rejoin", "100ms").want(t, command.ExitDone))["kill"]
 	kills := number(t, run, "kills")
 	each, _ := run["each"].([]any)
-	if len(each) != 1 || kills < 1 || number(t, each[0].(map[string]any), "lives") != kills+1 || run["coverage"] != 1.0 || number(t, run, "impolite") != 0 {
+	if len(each) != 1 || kills < 1 || number(t, each[0].(map[string]any), "lives") != kills+1 || run["coverage"] != 1.0 ||
+		number(t, run, "impolite") != 0 {
 		t.Errorf("%v", run)
 	}
 }
@@ -107,8 +110,9 @@ func TestBenchAgentsStuck(t *testing.T) {
 		t.Skip("takes two seconds") // -short is for the seconds between two edits; it runs in CI
 	}
 	dir := filepath.Join(t.TempDir(), "agents")
-	agentsRun(t, dir, "--scenario", "plain", "--agents", "2", "--apart", "--host-delay", "1m", "--most", "1s").want(t, exitFailed,
-		"plain-2-apart", "not over after 1s", "--most", "a1 is running", "a2 is running", "a2.log")
+	agentsRun(t, dir, "--scenario", "plain", "--agents", "2", "--apart", "--host-delay", "1m", "--most", "1s").want(
+		t, command.ExitFailed, "plain-2-apart", "not over after 1s", "--most", "a1 is running", "a2 is running", "a2.log",
+	)
 	ended(t, filepath.Join(dir, "run-plain-2-apart"))
 }
 
@@ -134,7 +138,11 @@ func TestSimJudgesTheUnionOfCrawls(t *testing.T) {
 	crawled := &web{proxy: child.Where.Proxy, seeds: child.Seeds}
 	for k, half := range halves {
 		scope := fmt.Sprintf(`host matches "h[0-9]*[%s][.]"`, []string{"02468", "13579"}[k])
-		call(crawled.crawl(half, 0, "--scope", scope, "--contact", "https://example.org/"+filepath.Base(half))...).want(t, exitDone)
+		call(
+			crawled.crawl(half, 0, "--scope", scope, "--contact", "https://example.org/"+filepath.Base(half))...).want(
+			t,
+			command.ExitDone,
+		)
 	}
 	sum, err := child.Stop()
 	if err != nil {
@@ -144,7 +152,8 @@ func TestSimJudgesTheUnionOfCrawls(t *testing.T) {
 	if !v.Sound() || v.Coverage != 1 || v.Held != v.Expected || v.Stored != v.Expected || v.OverlapHeld != 0 {
 		t.Errorf("%+v", v)
 	}
-	if len(v.Shares) != 2 || v.Shares[0].Hosts != 5 || v.Shares[1].Hosts != 5 || v.Shares[0].Pages+v.Shares[1].Pages != v.Expected {
+	if len(v.Shares) != 2 || v.Shares[0].Hosts != 5 || v.Shares[1].Hosts != 5 ||
+		v.Shares[0].Pages+v.Shares[1].Pages != v.Expected {
 		t.Errorf("shares %+v of %d pages", v.Shares, v.Expected)
 	}
 }
@@ -155,18 +164,22 @@ func TestBenchAgentsInterrupted(t *testing.T) {
 		t.Skip("takes two seconds") // -short is for the seconds between two edits; it runs in CI
 	}
 	dir := filepath.Join(t.TempDir(), "agents")
-	cmd, errs := child(t, "bench", "agents", "--dir", dir, "--scenario", "plain", "--agents", "2", "--apart", "--hosts", "30", "--host-delay", "1m", "--json")
+	cmd, errs := child(
+		t, "bench", "agents", "--dir", dir, "--scenario", "plain", "--agents", "2", "--apart", "--hosts", "30",
+		"--host-delay", "1m", "--json",
+	)
 	status := func(id string) result {
 		return call("ctl", "status", "--dir", filepath.Join(dir, "run-plain-2-apart", id))
 	}
 	for _, id := range []string{"a1", "a2"} {
-		soon(t, "an answer of "+id, func() bool { return status(id).code == exitDone })
+		soon(t, "an answer of "+id, func() bool { return status(id).code == command.ExitDone })
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // the status is looked at below
-	if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(errs.String(), "interrupted; all agents were ended") {
+	if code := cmd.ProcessState.ExitCode(); code != command.ExitFailed ||
+		!strings.Contains(errs.String(), "interrupted; all agents were ended") {
 		t.Errorf("exit status %d:\n%s", code, errs)
 	}
 	ended(t, filepath.Join(dir, "run-plain-2-apart"))
@@ -176,14 +189,14 @@ func TestBenchAgentsInterrupted(t *testing.T) {
 func ended(t *testing.T, run string) {
 	t.Helper()
 	for _, id := range []string{"a1", "a2"} {
-		call("ctl", "pause", "--dir", filepath.Join(run, id)).want(t, exitFailed, "no crawl is running there")
+		call("ctl", "pause", "--dir", filepath.Join(run, id)).want(t, command.ExitFailed, "no crawl is running there")
 	}
 }
 
 func TestBenchAgentsRefusals(t *testing.T) {
 	dir := t.TempDir()
-	agentsRun(t, dir, "--scenario", "party").want(t, exitFailed, `no scenario is called "party"`, "plain")
-	agentsRun(t, dir, "--scenario", "lose", "--among", "1").want(t, exitFailed, "want at least 2")
-	write(t, filepath.Join(dir, "letters"), "mine")
-	agentsRun(t, dir).want(t, exitUsage, "--dir", "holds letters")
+	agentsRun(t, dir, "--scenario", "party").want(t, command.ExitFailed, `no scenario is called "party"`, "plain")
+	agentsRun(t, dir, "--scenario", "lose", "--among", "1").want(t, command.ExitFailed, "want at least 2")
+	writeFile(t, filepath.Join(dir, "letters"), "mine")
+	agentsRun(t, dir).want(t, command.ExitUsage, "--dir", "holds letters")
 }

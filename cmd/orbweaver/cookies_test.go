@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -56,7 +57,7 @@ func TestCookiesGoBackToTheirSiteByOption(t *testing.T) {
 	defer first.Close()
 	crawl := func(dir string, more ...string) report.Report {
 		t.Helper()
-		call(nearby(dir, append(more, first.URL+"/")...)...).want(t, exitDone)
+		call(nearby(dir, append(more, first.URL+"/")...)...).want(t, command.ExitDone)
 		r, err := report.Read(vfs.Disk(), dir)
 		if err != nil {
 			t.Fatal(err)
@@ -80,7 +81,8 @@ func TestCookiesGoBackToTheirSiteByOption(t *testing.T) {
 	if r.Cookies != 0 || r.CookiesLost != 0 {
 		t.Errorf("%d cookies are kept, %d were refused", r.Cookies, r.CookiesLost)
 	}
-	if b, err := os.ReadFile(filepath.Join(dir, effectiveName)); err != nil || !strings.Contains(string(b), "cookies = 'site'") {
+	if b, err := os.ReadFile(filepath.Join(dir, settingsName)); err != nil ||
+		!strings.Contains(string(b), "cookies = 'site'") {
 		t.Errorf("the configuration beside the crawl: %v\n%s", err, b)
 	}
 	if got, want := cookiesSent(t, dir), []string{"/bar guest=7", "/hall guest=7"}; !slices.Equal(got, want) {

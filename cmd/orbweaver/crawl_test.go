@@ -6,11 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"orbweaver/cmd/orbweaver/internal/command"
 )
 
 func TestCrawlToTheEndAndAgain(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
-	r := call(w.crawl(dir, 0)...).want(t, exitDone, "memory caps:", "total", "finished: complete")
+	r := call(w.crawl(dir, 0)...).want(t, command.ExitDone, "memory caps:", "total", "finished: complete")
 	if r.out != "" {
 		t.Errorf("stdout without --json: %s", r.out)
 	}
@@ -29,17 +31,19 @@ func TestCrawlToTheEndAndAgain(t *testing.T) {
 	if number(t, m, "hosts_known") != 20 || number(t, m, "ips_known") > 8 || number(t, m, "resumed") != 0 {
 		t.Errorf("hosts_known, ips_known or resumed: %v", m)
 	}
-	again := call("crawl", "--dir", dir, "--json").want(t, exitDone).object(t)
+	again := call("crawl", "--dir", dir, "--json").want(t, command.ExitDone).object(t)
 	if again["state"] != "finished" || number(t, again, "pages_stored") != w.pages {
 		t.Errorf("running it again: %v", again)
 	}
-	call("crawl", "--dir", dir, "--warc-compression", "zstd").want(t, exitUsage, "--warc-compression", "writes gzip and cannot change to zstd")
-	call("fsck", "--quiet", dir).want(t, exitDone)
+	call("crawl", "--dir", dir, "--warc-compression", "zstd").want(
+		t, command.ExitUsage, "--warc-compression", "writes gzip and cannot change to zstd",
+	)
+	call("fsck", "--quiet", dir).want(t, command.ExitDone)
 	files, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	call(append([]string{"warc", "verify"}, files...)...).want(t, exitDone)
+	call(append([]string{"warc", "verify"}, files...)...).want(t, command.ExitDone)
 }
 
 func TestMaxPagesIsExactAndCanBeRaised(t *testing.T) {
@@ -54,7 +58,7 @@ func TestMaxPagesIsExactAndCanBeRaised(t *testing.T) {
 		{[]string{"crawl", "--dir", dir, "--max-pages", "30", "--json"}, 30, "max-pages reached"},
 		{[]string{"crawl", "--dir", dir, "--max-pages", "0", "--json"}, w.pages, "complete"},
 	} {
-		m := call(c.args...).want(t, exitDone).object(t)
+		m := call(c.args...).want(t, command.ExitDone).object(t)
 		if got := number(t, m, "pages_stored") + number(t, m, "revisits_stored"); got != c.pages {
 			t.Errorf("run %d: %d pages, want %d", i, got, c.pages)
 		}
@@ -79,47 +83,28 @@ func TestSeedsFromEverywhere(t *testing.T) {
 	if z.Close() != nil || f.Close() != nil {
 		t.Fatal("cannot write", zipped)
 	}
-	args := append(small(filepath.Join(dir, "c"), w.proxy, 0), "--max-depth", "0", "--seeds", zipped, "--seeds", "-", "--json", w.roots[0])
-	m := callWith(w.roots[2]+"\nbad seed\n\n", args...).want(t, exitDone, "-:2").object(t)
+	args := append(
+		small(filepath.Join(dir, "c"), w.proxy, 0), "--max-depth", "0", "--seeds", zipped, "--seeds", "-", "--json",
+		w.roots[0],
+	)
+	m := callWith(w.roots[2]+"\nbad seed\n\n", args...).want(t, command.ExitDone, "-:2").object(t)
 	if number(t, m, "urls_admitted") != 3 || number(t, m, "pages_stored") != 3 {
 		t.Errorf("three seeds, depth 0: %v", m)
 	}
-	m = callWith("", "crawl", "--dir", filepath.Join(dir, "c"), "--json", w.roots[0], w.roots[3]).want(t, exitDone, "it goes on").object(t)
+	m = callWith("", "crawl", "--dir", filepath.Join(dir, "c"), "--json", w.roots[0], w.roots[3]).want(
+		t, command.ExitDone, "it goes on",
+	).object(t)
 	if number(t, m, "urls_admitted") != 4 || number(t, m, "pages_stored") != 4 {
 		t.Errorf("a known seed and a new one: %v", m)
-	}
-}
-
-// TestPublicCrawlAsksForContact begins no crawl: private names and addresses need no contact, and are not reached
-// either.
-func TestPublicCrawlAsksForContact(t *testing.T) {
-	for _, c := range []struct {
-		nets, seed string
-		needed     bool
-	}{
-		{"127.0.0.0/8", "http://127.0.0.1:1/", false},
-		{"127.0.0.0/8", "http://localhost:1/", false},
-		{"10.0.0.0/8", "http://site.test/", false},
-		{"10.0.0.0/8", "http://example.org/", true},
-		{"10.0.0.0/8", "http://127.0.0.1/", true},
-		{"", "http://site.test/", true},
-	} {
-		cmd := parsed(t, "crawl", "--resolver", "127.0.0.1:1", "--dir", t.TempDir(), "--allow-net", c.nets, c.seed)
-		if c.nets == "" {
-			cmd.AllowNet = nil
-		}
-		_, _, err := cmd.settings(&world{ctx: t.Context(), stdin: strings.NewReader(""), stderr: new(buffer)})
-		if needed := err != nil && strings.Contains(err.Error(), "--contact"); needed != c.needed || err != nil && !needed {
-			t.Errorf("%s within %q: %v", c.seed, c.nets, err)
-		}
 	}
 }
 
 // The warning that a proxy makes the address rules advisory is all that is said.
 func TestQuietCrawlSaysNothingButTheWarning(t *testing.T) {
 	w := serve(t)
-	r := call(w.crawl(t.TempDir(), 0, "--progress", "none")...).want(t, exitDone)
-	if r.out != "" || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, "level=WARN msg=\"--proxy: the address rules are advisory") {
+	r := call(w.crawl(t.TempDir(), 0, "--progress", "none")...).want(t, command.ExitDone)
+	if r.out != "" || strings.Count(r.err, "\n") != 1 ||
+		!strings.Contains(r.err, "level=WARN msg=\"--proxy: the address rules are advisory") {
 		t.Errorf("stdout %q, stderr %q", r.out, r.err)
 	}
 }

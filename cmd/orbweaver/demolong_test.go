@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/lifecycle"
 )
 
@@ -20,9 +21,9 @@ func TestDemo(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(left), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	write(t, left, "")
-	write(t, filepath.Join(dir, "report.json"), "{}")
-	m := call("demo", "--small", "--dir", dir, "--json", "--progress", "none").want(t, exitDone).object(t)
+	writeFile(t, left, "")
+	writeFile(t, filepath.Join(dir, "report.json"), "{}")
+	m := call("demo", "--small", "--dir", dir, "--json", "--progress", "none").want(t, command.ExitDone).object(t)
 	if m["coverage"] != 1.0 || m["overlap"] != 0.0 {
 		t.Errorf("coverage %v, overlap %v", m["coverage"], m["overlap"])
 	}
@@ -39,13 +40,18 @@ func TestDemo(t *testing.T) {
 func TestSoak(t *testing.T) {
 	t.Setenv(asProgram, "1")
 	heaps := filepath.Join(t.TempDir(), "heaps")
-	m := call("bench", "soak", "--profile", heaps, "--for", "6s", "--hosts", "500", "--ips", "400", "--mean", "100", "--host-delay", "100ms", "--ip-delay", "5ms",
-		"--fetchers", "16", "--dir", filepath.Join(t.TempDir(), "soak"), "--json").want(t, exitDone).object(t)
+	m := call(
+		"bench", "soak", "--profile", heaps, "--for", "6s", "--hosts", "500", "--ips", "400", "--mean", "100",
+		"--host-delay", "100ms", "--ip-delay", "5ms", "--fetchers", "16", "--dir", filepath.Join(t.TempDir(), "soak"),
+		"--json",
+	).want(t, command.ExitDone).object(t)
 	if names, err := filepath.Glob(filepath.Join(heaps, "heap-*.pprof")); err != nil || len(names) < 4 {
 		t.Errorf("%d profiles of the memory: %v", len(names), err)
 	}
 	samples, ok := m["samples"].([]any)
-	if pages := number(t, m, "pages"); !ok || len(samples) < 5 || pages < 50 || number(t, m, "records_verified") < 2*pages || m["polite"] != true {
+	if pages := number(t, m, "pages"); !ok || len(samples) < 5 || pages < 50 ||
+		number(t, m, "records_verified") < 2*pages ||
+		m["polite"] != true {
 		t.Errorf("%v", m)
 	}
 }
@@ -54,10 +60,14 @@ func TestSoak(t *testing.T) {
 // cost.
 func TestVitroToday(t *testing.T) {
 	t.Setenv(asProgram, "1")
-	m := call("bench", "vitro", "--today", "--hosts", "60", "--ips", "60", "--per-host", "20", "--host-delay", "50ms", "--ip-delay", "5ms", "--fetchers", "16",
-		"--bare-pages", "300", "--dir", filepath.Join(t.TempDir(), "today"), "--progress", "none", "--json").want(t, exitDone).object(t)
+	m := call(
+		"bench", "vitro", "--today", "--hosts", "60", "--ips", "60", "--per-host", "20", "--host-delay", "50ms",
+		"--ip-delay", "5ms", "--fetchers", "16", "--bare-pages", "300", "--dir", filepath.Join(t.TempDir(), "today"),
+		"--progress", "none", "--json",
+	).want(t, command.ExitDone).object(t)
 	each := number(t, m, "bytes_text") / number(t, m, "pages")
-	if packed := number(t, m, "bytes_packed"); m["coverage"] != 1.0 || each < 150_000 || 3*packed > number(t, m, "bytes_text") {
+	if packed := number(t, m, "bytes_packed"); m["coverage"] != 1.0 || each < 150_000 ||
+		3*packed > number(t, m, "bytes_text") {
 		t.Errorf("coverage %v, pages of %d bytes, %d bytes packed", m["coverage"], each, packed)
 	}
 	costs := map[string]int64{}

@@ -7,13 +7,17 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"orbweaver/cmd/orbweaver/internal/command"
 )
 
 // limitFiles changes the limit of open files of another process.
 func limitFiles(t *testing.T, pid int, files uint64) {
 	t.Helper()
 	limit := syscall.Rlimit{Cur: files, Max: 1 << 10}
-	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(pid), syscall.RLIMIT_NOFILE, uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
+	_, _, errno := syscall.RawSyscall6(
+		syscall.SYS_PRLIMIT64, uintptr(pid), syscall.RLIMIT_NOFILE, uintptr(unsafe.Pointer(&limit)), 0, 0, 0,
+	)
 	if errno != 0 {
 		t.Fatal(errno)
 	}
@@ -31,10 +35,11 @@ func TestHostile_S12_withAnOpenFileLimitOf256TheCrawlHasFewerWorkersAndGetsAll(t
 	w, dir := serve(t), t.TempDir()
 	cmd, errs := limited(t, "256", w.crawl(dir, 0, "--fetchers", "1024")...)
 	_ = cmd.Wait() // the status is looked at below
-	if code := cmd.ProcessState.ExitCode(); code != exitDone {
+	if code := cmd.ProcessState.ExitCode(); code != command.ExitDone {
 		t.Fatalf("exit status %d:\n%s", code, errs)
 	}
-	if s := errs.String(); !strings.Contains(s, "limit=256 needs=1632 fetchers=128 asked=1024 resolvers=16") || !strings.Contains(s, "128 fetch workers") {
+	if s := errs.String(); !strings.Contains(s, "limit=256 needs=1632 fetchers=128 asked=1024 resolvers=16") ||
+		!strings.Contains(s, "128 fetch workers") {
 		t.Errorf("stderr:\n%s", s)
 	}
 	m := readReport(t, dir)
@@ -47,7 +52,8 @@ func TestHostile_S12_aLimitThatIsTooLowForAnyCrawlIsRefusedWithTheFigure(t *test
 	w, dir := serve(t), t.TempDir()
 	cmd, errs := limited(t, "64", w.crawl(dir, 0)...)
 	_ = cmd.Wait() // the status is looked at below
-	if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(errs.String(), "is 64, and a crawl needs at least 112: raise it (ulimit -n 624)") {
+	if code := cmd.ProcessState.ExitCode(); code != command.ExitFailed ||
+		!strings.Contains(errs.String(), "is 64, and a crawl needs at least 112: raise it (ulimit -n 624)") {
 		t.Errorf("exit status %d:\n%s", code, errs)
 	}
 }
@@ -59,7 +65,7 @@ func TestHostile_S12_descriptorsThatRunOutInMidCrawlAreWaitedFor(t *testing.T) {
 	cmd, errs := child(t, w.crawl(dir, 200*time.Millisecond, "--checkpoint", "1s")...)
 	soon(t, "pages in the child's crawl", func() bool {
 		r := call("ctl", "status", "--dir", dir, "--json")
-		return r.code == exitDone && number(t, r.object(t), "pages_stored") >= 5
+		return r.code == command.ExitDone && number(t, r.object(t), "pages_stored") >= 5
 	})
 	limitFiles(t, cmd.Process.Pid, 5)
 	soon(t, "a line about it", func() bool {
@@ -68,7 +74,7 @@ func TestHostile_S12_descriptorsThatRunOutInMidCrawlAreWaitedFor(t *testing.T) {
 	})
 	limitFiles(t, cmd.Process.Pid, 1<<10)
 	_ = cmd.Wait() // the status is looked at below
-	if code := cmd.ProcessState.ExitCode(); code != exitDone {
+	if code := cmd.ProcessState.ExitCode(); code != command.ExitDone {
 		t.Fatalf("exit status %d:\n%s", code, errs)
 	}
 	m := readReport(t, dir)

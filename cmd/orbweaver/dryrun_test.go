@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/explain"
 )
 
@@ -26,19 +27,28 @@ func explanations(t *testing.T, r result) (list []explain.Explanation) {
 // A dry run needs no contact, no name server and no directory, and leaves none.
 func TestDryRunTellsWhatWouldBecomeOfURLs(t *testing.T) {
 	dir := t.TempDir()
-	hosts, surts, seeds := filepath.Join(dir, "hosts.txt"), filepath.Join(dir, "surts.txt"), filepath.Join(dir, "seeds.txt")
-	write(t, hosts, "# they asked us\n.private.example\n")
-	write(t, surts, "+http://(example,\n-http://(example,www,)/cgi-bin/\n")
-	write(t, seeds, "http://www.example/\n")
+	hosts, surts, seeds := filepath.Join(dir, "hosts.txt"), filepath.Join(
+		dir, "surts.txt",
+	), filepath.Join(dir, "seeds.txt")
+	writeFile(t, hosts, "# they asked us\n.private.example\n")
+	writeFile(t, surts, "+http://(example,\n-http://(example,www,)/cgi-bin/\n")
+	writeFile(t, seeds, "http://www.example/\n")
 	crawl := filepath.Join(dir, "crawl")
-	args := []string{"crawl", "--dir", crawl, "--dry-run", "--exclude-hosts", hosts, "--surts", surts, "--seeds", seeds, "--scope", "host",
-		"--exclude-extensions", "jpg,.PNG", "--fetch", "query == ''", "--max-depth", "2", "--depth", "1"}
-	urls := []string{"http://www.example/a", "http://a.private.example/", "https://www.example/cgi-bin/x", "http://www.example/x.Png", "http://www.example/?q",
-		"http://other.example/", "mailto:a@b.example", "http://www.test/"}
-	want := []string{"", "--exclude-hosts .private.example (" + hosts + ":2)", "--surts -http://(example,www,)/cgi-bin/ (" + surts + ":2)",
-		"--exclude-extensions png", "--fetch query == ''", "--scope host", "scheme scheme is not http or https", "--surts none of 2 rules fits"}
-	text := call(append(args, urls...)...).want(t, exitDone)
-	list := explanations(t, call(append(append(args, "--json"), urls...)...).want(t, exitDone))
+	args := []string{
+		"crawl", "--dir", crawl, "--dry-run", "--exclude-hosts", hosts, "--surts", surts, "--seeds", seeds, "--scope",
+		"host", "--exclude-extensions", "jpg,.PNG", "--fetch", "query == ''", "--max-depth", "2", "--depth", "1",
+	}
+	urls := []string{
+		"http://www.example/a", "http://a.private.example/", "https://www.example/cgi-bin/x", "http://www.example/x.Png",
+		"http://www.example/?q", "http://other.example/", "mailto:a@b.example", "http://www.test/",
+	}
+	want := []string{
+		"", "--exclude-hosts .private.example (" + hosts + ":2)",
+		"--surts -http://(example,www,)/cgi-bin/ (" + surts + ":2)", "--exclude-extensions png", "--fetch query == ''",
+		"--scope host", "scheme scheme is not http or https", "--surts none of 2 rules fits",
+	}
+	text := call(append(args, urls...)...).want(t, command.ExitDone)
+	list := explanations(t, call(append(append(args, "--json"), urls...)...).want(t, command.ExitDone))
 	if len(list) != len(urls) {
 		t.Fatalf("%d explanations of %d URLs", len(list), len(urls))
 	}
@@ -52,7 +62,8 @@ func TestDryRunTellsWhatWouldBecomeOfURLs(t *testing.T) {
 		if says != want[i] || e.URL != urls[i] || (e.Verdict == explain.Admitted) != (i == 0) || e.Depth != 1 {
 			t.Errorf("%s: %+v", urls[i], e)
 		}
-		if !strings.Contains(text.out, string(e.Verdict)+" "+e.URL) || !strings.Contains(text.out, e.Checks[len(e.Checks)-1].Says) {
+		if !strings.Contains(text.out, string(e.Verdict)+" "+e.URL) ||
+			!strings.Contains(text.out, e.Checks[len(e.Checks)-1].Says) {
 			t.Errorf("not told as text: %+v\n%s", e, text.out)
 		}
 	}
@@ -60,21 +71,31 @@ func TestDryRunTellsWhatWouldBecomeOfURLs(t *testing.T) {
 		t.Errorf("the crawl directory was touched: %v", err)
 	}
 	for url, verdict := range map[string]explain.Answer{"http://10.1.2.3/": explain.Refused, "http://127.0.0.1:99/": explain.Admitted, "http://127.0.0.1:1/": explain.Refused, "http://[::1]/": explain.Refused} {
-		e := explanations(t, call("crawl", "--dir", crawl, "--dry-run", "--json", "--allow-net", "127.0.0.0/8", url).want(t, exitDone))[0]
+		e := explanations(t, call("crawl", "--dir", crawl, "--dry-run", "--json", "--allow-net", "127.0.0.0/8", url).want(t, command.ExitDone))[0]
 		if e.Verdict != verdict || verdict == explain.Refused && e.By != "address" {
 			t.Errorf("%+v", e)
 		}
 	}
-	call("crawl", "--dry-run").want(t, exitUsage, "--dry-run: give the URLs")
+	call("crawl", "--dry-run").want(t, command.ExitUsage, "--dry-run: give the URLs")
 }
 
 // Which rule of a host is kept to is told with its place, whether it refuses or not.
 func TestDryRunTellsWhichHostRuleApplies(t *testing.T) {
 	dir := t.TempDir()
 	rules := filepath.Join(dir, "rules.txt")
-	write(t, rules, "# they asked us\n.slow.example host-delay=20s\n*.slow.example max-per-host=10\nout.slow.example exclude\n")
+	writeFile(
+		t, rules,
+		"# they asked us\n.slow.example host-delay=20s\n*.slow.example max-per-host=10\nout.slow.example exclude\n",
+	)
 	args := []string{"crawl", "--dir", filepath.Join(dir, "crawl"), "--dry-run", "--json", "--host-rules", rules}
-	list := explanations(t, call(append(args, "http://www.slow.example/", "http://out.slow.example/", "http://other.example/")...).want(t, exitDone))
+	list := explanations(
+		t,
+		call(
+			append(args, "http://www.slow.example/", "http://out.slow.example/", "http://other.example/")...).want(
+			t,
+			command.ExitDone,
+		),
+	)
 	delay, most := "host-delay=20s (.slow.example, "+rules+":2)", "max-per-host=10 (*.slow.example, "+rules+":3)"
 	for i, want := range []string{delay + "; " + most, delay + "; " + most + "; exclude (out.slow.example, " + rules + ":4)", "none of 3 rules fits"} {
 		says := ""
@@ -87,22 +108,34 @@ func TestDryRunTellsWhichHostRuleApplies(t *testing.T) {
 			t.Errorf("%+v, want %q", list[i], want)
 		}
 	}
-	write(t, rules, "a.test host-delay=soon\n")
-	call(append(args, "http://a.test/")...).want(t, exitUsage, "--host-rules: "+rules+":1", "host-delay=soon")
+	writeFile(t, rules, "a.test host-delay=soon\n")
+	call(append(args, "http://a.test/")...).want(t, command.ExitUsage, "--host-rules: "+rules+":1", "host-delay=soon")
 }
 
 // The settings and the seeds are those of the crawl directory, of which nothing changes.
 func TestDryRunKnowsTheCrawlDirectory(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	list := filepath.Join(dir, "away.txt")
-	write(t, list, "*.away.test\n")
+	writeFile(t, list, "*.away.test\n")
 	rules := filepath.Join(dir, "rules.txt")
 	crawl := filepath.Join(dir, "c")
-	write(t, rules, "*.ruled.test exclude\n")
-	call(append(w.crawl(crawl, 0), "--scope", "host", "--host-rules", rules, "--max-depth", "1", "--exclude-hosts", list, "--follow", "not nofollow",
-		"--exclude-extensions", "jpg", "--exclude-extensions", "gif")...).want(t, exitDone)
+	writeFile(t, rules, "*.ruled.test exclude\n")
+	call(
+		append(
+			w.crawl(crawl, 0), "--scope", "host", "--host-rules", rules, "--max-depth", "1", "--exclude-hosts", list,
+			"--follow", "not nofollow", "--exclude-extensions", "jpg", "--exclude-extensions", "gif",
+		)...).want(
+		t,
+		command.ExitDone,
+	)
 	before := contents(t, crawl)
-	out := explanations(t, call("crawl", "--dir", crawl, "--dry-run", "--json", w.roots[0], "http://x.away.test/", w.roots[0]+"x.gif", "http://elsewhere.test/").want(t, exitDone))
+	out := explanations(
+		t,
+		call(
+			"crawl", "--dir", crawl, "--dry-run", "--json", w.roots[0], "http://x.away.test/", w.roots[0]+"x.gif",
+			"http://elsewhere.test/",
+		).want(t, command.ExitDone),
+	)
 	for i, by := range []string{"", "--exclude-hosts", "--exclude-extensions", "--scope"} {
 		if out[i].By != by {
 			t.Errorf("%+v", out[i])
@@ -111,9 +144,11 @@ func TestDryRunKnowsTheCrawlDirectory(t *testing.T) {
 	if after := contents(t, crawl); after != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
 	}
-	kept, err := os.ReadFile(filepath.Join(crawl, effectiveName))
+	kept, err := os.ReadFile(filepath.Join(crawl, settingsName))
 	if err != nil || strings.Contains(string(kept), "dry-run") || strings.Contains(string(kept), "depth = '0'") ||
-		!strings.Contains(string(kept), "exclude-extensions = ['jpg', 'gif']") || !strings.Contains(string(kept), "follow = 'not nofollow'") {
+		!strings.Contains(
+			string(kept), "exclude-extensions = ['jpg', 'gif']",
+		) || !strings.Contains(string(kept), "follow = 'not nofollow'") {
 		t.Errorf("%s: %v", kept, err)
 	}
 }

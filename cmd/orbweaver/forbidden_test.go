@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 )
@@ -35,8 +36,13 @@ func (l *lure) links() (all []string) {
 	} {
 		all = append(all, "http://"+host+":"+l.port+"/page")
 	}
-	return append(all, "http://user:pw@127.0.0.1:"+l.port+"/page", "http:\\\\127.0.0.1:"+l.port+"\\page", "//127.0.0.1:"+l.port+"/page",
-		"https://127.0.0.1:"+l.port+"/page")
+	return append(
+		all,
+		"http://user:pw@127.0.0.1:"+l.port+"/page",
+		"http:\\\\127.0.0.1:"+l.port+"\\page",
+		"//127.0.0.1:"+l.port+"/page",
+		"https://127.0.0.1:"+l.port+"/page",
+	)
 }
 
 func (l *lure) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -47,10 +53,16 @@ func (l *lure) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, l.robots, http.StatusMovedPermanently)
 			return
 		}
-		fmt.Fprintf(w, "User-agent: *\nAllow: /\nSitemap: http://%s/sitemap.xml\nSitemap: http://%s/sitemap.xml\n", l.victim, l.addr)
+		fmt.Fprintf(
+			w, "User-agent: *\nAllow: /\nSitemap: http://%s/sitemap.xml\nSitemap: http://%s/sitemap.xml\n", l.victim, l.addr,
+		)
 	case "/sitemap.xml":
 		w.Header().Set("Content-Type", "application/xml")
-		fmt.Fprintf(w, `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://%s/from-sitemap</loc></url></urlset>`, l.victim)
+		fmt.Fprintf(
+			w,
+			`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://%s/from-sitemap</loc></url></urlset>`,
+			l.victim,
+		)
 	case "/":
 		for i, link := range l.links() {
 			fmt.Fprintf(w, "<a href='/to?%d'>", i)
@@ -207,7 +219,8 @@ func TestHostile_N10_noPathLeadsToAForbiddenAddress(t *testing.T) {
 	l := &lure{}
 	r := forbidden(t, l)
 	// Each link by itself and as the target of a redirect, the refresh, the sitemap and what it lists.
-	if n, links := r.Outcomes["blocked-address"], int64(len(l.links())); n != 2*links+3 || r.Outcomes["redirect"] != links {
+	if n, links := r.Outcomes["blocked-address"], int64(len(l.links())); n != 2*links+3 ||
+		r.Outcomes["redirect"] != links {
 		t.Errorf("%v of %d links", r.Outcomes, links)
 	}
 }
@@ -234,9 +247,11 @@ func forbidden(t *testing.T, l *lure) report.Report {
 	})
 	dir := filepath.Join(t.TempDir(), "crawl")
 	// The site whose robots.txt leads to the forbidden server keeps its queue, so the crawl stalls.
-	call("crawl", "--dir", dir, "--allow-net", "127.0.0.2/32", "--resolver", names, "--sitemaps", "--host-delay", "1ms", "--ip-delay", "0",
-		"--fetchers", "4", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", "--stall-wait", "1s",
-		"--progress", "none", "http://"+l.addr+"/", "http://"+moved.addr+"/").want(t, exitStalled)
+	call(
+		"crawl", "--dir", dir, "--allow-net", "127.0.0.2/32", "--resolver", names, "--sitemaps", "--host-delay", "1ms",
+		"--ip-delay", "0", "--fetchers", "4", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi",
+		"--stall-wait", "1s", "--progress", "none", "http://"+l.addr+"/", "http://"+moved.addr+"/",
+	).want(t, command.ExitStalled)
 	if n := met.Load(); n != 0 {
 		t.Errorf("the forbidden server was met %d times", n)
 	}
@@ -261,9 +276,11 @@ func TestHostile_N11_aNameIsAskedOnceAndTheAddressThatWasJudgedIsUsed(t *testing
 	listenAt(t, "127.0.0.1:"+at, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { met.Add(1) }))
 	names, n := serveNames(t, map[string][][]string{"rebind.test": {{"127.0.0.2"}, {"127.0.0.1"}}})
 	dir := filepath.Join(t.TempDir(), "crawl")
-	call("crawl", "--dir", dir, "--allow-net", "127.0.0.2/32", "--resolver", names, "--host-delay", "1ms", "--ip-delay", "0",
-		"--fetchers", "4", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", "--stall-wait", "1s",
-		"--progress", "none", "http://rebind.test:"+at+"/").want(t, exitDone)
+	call(
+		"crawl", "--dir", dir, "--allow-net", "127.0.0.2/32", "--resolver", names, "--host-delay", "1ms", "--ip-delay", "0",
+		"--fetchers", "4", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", "--stall-wait",
+		"1s", "--progress", "none", "http://rebind.test:"+at+"/",
+	).want(t, command.ExitDone)
 	r, err := report.Read(vfs.Disk(), dir)
 	if err != nil {
 		t.Fatal(err)
@@ -285,7 +302,10 @@ func TestHostile_N10_theControlPortAndDeniedRangesAreNotAsked(t *testing.T) {
 	control := free.Addr().String()
 	_ = free.Close()
 	_, port, _ := net.SplitHostPort(control)
-	links := []string{control + "/status", "127.0.0.9:" + port + "/metrics", "localhost:" + port + "/status", "[::ffff:127.0.0.1]:" + port + "/", away + "/"}
+	links := []string{
+		control + "/status", "127.0.0.9:" + port + "/metrics", "localhost:" + port + "/status",
+		"[::ffff:127.0.0.1]:" + port + "/", away + "/",
+	}
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		for _, link := range links {
@@ -294,9 +314,11 @@ func TestHostile_N10_theControlPortAndDeniedRangesAreNotAsked(t *testing.T) {
 	}))
 	defer site.Close()
 	dir := filepath.Join(t.TempDir(), "crawl")
-	call("crawl", "--dir", dir, "--allow-net", "127.0.0.0/8", "--deny-net", "127.0.0.3/32", "--listen", "localhost:"+port, "--host-delay", "1ms",
-		"--ip-delay", "0", "--fetchers", "4", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", "--stall-wait", "1s",
-		"--progress", "none", site.URL+"/").want(t, exitDone)
+	call(
+		"crawl", "--dir", dir, "--allow-net", "127.0.0.0/8", "--deny-net", "127.0.0.3/32", "--listen", "localhost:"+port,
+		"--host-delay", "1ms", "--ip-delay", "0", "--fetchers", "4", "--workbench-memory", "4Mi", "--cache-memory", "1Mi",
+		"--sieve-memory", "1Mi", "--stall-wait", "1s", "--progress", "none", site.URL+"/",
+	).want(t, command.ExitDone)
 	r, err := report.Read(vfs.Disk(), dir)
 	if err != nil {
 		t.Fatal(err)

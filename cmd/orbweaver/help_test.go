@@ -8,6 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"orbweaver/bench/components"
+	"orbweaver/cmd/orbweaver/internal/command"
 )
 
 // commands lists every command and group of commands.
@@ -35,12 +36,13 @@ func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 	}
 	for _, path := range paths {
 		name := strings.Join(append([]string{"orbweaver"}, path...), " ")
-		r := call(append(path, "--help")...).want(t, exitDone)
+		r := call(append(path, "--help")...).want(t, command.ExitDone)
 		if r.err != "" {
 			t.Errorf("%s --help writes to stderr: %s", name, r.err)
 		}
 		_, example, _ := strings.Cut(r.out, "Example")
-		if !strings.HasPrefix(r.out, "Usage: "+name) || !strings.Contains(example, " "+name+" ") && !strings.Contains(example, " "+name+"\n") {
+		if !strings.HasPrefix(r.out, "Usage: "+name) ||
+			!strings.Contains(example, " "+name+" ") && !strings.Contains(example, " "+name+"\n") {
 			t.Errorf("%s --help lacks its usage or an example:\n%s", name, r.out)
 		}
 		if !strings.Contains(r.out, "--config=FILE") {
@@ -89,7 +91,7 @@ func TestReadmeListsEveryCommand(t *testing.T) {
 }
 
 func TestHelpShowsDefaults(t *testing.T) {
-	out := strings.Join(strings.Fields(call("crawl", "-h").want(t, exitDone).out), " ")
+	out := strings.Join(strings.Fields(call("crawl", "-h").want(t, command.ExitDone).out), " ")
 	for _, word := range []string{"[4s]", "[500ms]", "[1024]", "[./crawl]", "[2MiB]", "[1GiB]", "[30s]", "[1h]", "[7d]"} {
 		if !strings.Contains(out, word) {
 			t.Errorf("crawl --help lacks %q", word)
@@ -98,7 +100,7 @@ func TestHelpShowsDefaults(t *testing.T) {
 }
 
 func TestBenchList(t *testing.T) {
-	r := call("bench", "list").want(t, exitDone)
+	r := call("bench", "list").want(t, command.ExitDone)
 	names := []string{"vitro", "frontier"}
 	for _, c := range components.Table() {
 		command, _, _ := strings.Cut(c.Name, " ")

@@ -11,9 +11,9 @@ func TestHostile_U09_whatIsPrintedOfAURLHasNoEscapes(t *testing.T) {
 	const evil = "http://a.example/\x1b[31m\x1b]0;x\a\u202e\u009b"
 	dir := t.TempDir()
 	page := filepath.Join(dir, "page.html")
-	write(t, page, "<title>\x1b[2J</title><a href='"+evil+"'>.</a><a href='http://\x1b[31m/'>.</a>")
+	writeFile(t, page, "<title>\x1b[2J</title><a href='"+evil+"'>.</a><a href='http://\x1b[31m/'>.</a>")
 	robots := filepath.Join(dir, "robots.txt")
-	write(t, robots, "User-agent: *\nDisallow: /\x1b[31m\n")
+	writeFile(t, robots, "User-agent: *\nDisallow: /\x1b[31m\n")
 	crawl := filepath.Join(dir, "crawl")
 	for _, r := range []result{
 		call("crawl", "--dir", crawl, "--dry-run", evil),

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"orbweaver/cmd/orbweaver/internal/command"
 )
 
 // The program says what it has to say into a pipe that is full and that nobody reads, and into a file on a full disk:
@@ -111,7 +113,9 @@ func TestHostile_S15_withMostOfTheProcessorStolenNobodyIsBlamed(t *testing.T) {
 		m := readReport(t, dir)
 		balanced(t, m)
 		outcomes, ok := m["outcomes"].(map[string]any)
-		if !ok || number(t, outcomes, "ok") != w.pages || len(outcomes) != 1 || number(t, m, "retries") != 0 || number(t, m, "local_faults") != 0 || stolen < 3 {
+		if !ok || number(t, outcomes, "ok") != w.pages || len(outcomes) != 1 || number(t, m, "retries") != 0 ||
+			number(t, m, "local_faults") != 0 ||
+			stolen < 3 {
 			t.Errorf("%s processors, stolen %d times: %v", processors, stolen, m)
 		}
 	}
@@ -126,7 +130,7 @@ func TestHostile_S04_aDeletedDirectoryEndsTheCrawlWithOneLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // the status is looked at below
-	if code := cmd.ProcessState.ExitCode(); code != exitFailed {
+	if code := cmd.ProcessState.ExitCode(); code != command.ExitFailed {
 		t.Errorf("exit status %d", code)
 	}
 	last := ""
@@ -137,7 +141,8 @@ func TestHostile_S04_aDeletedDirectoryEndsTheCrawlWithOneLine(t *testing.T) {
 			told++
 		}
 	}
-	if told != 1 || !strings.Contains(last, "no such file") || !strings.Contains(last, dir) || !strings.HasSuffix(errs.String(), last) {
+	if told != 1 || !strings.Contains(last, "no such file") || !strings.Contains(last, dir) ||
+		!strings.HasSuffix(errs.String(), last) {
 		t.Errorf("it said:\n%s", errs)
 	}
 }

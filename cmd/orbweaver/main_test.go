@@ -20,6 +20,9 @@ import (
 	"orbweaver/bench/simweb/origin"
 )
 
+// settingsName is the file within a crawl directory that keeps its settings.
+const settingsName = "crawl.toml"
+
 // asProgram makes the test's own binary behave as orbweaver.
 const asProgram = "RUN_AS_ORBWEAVER"
 
@@ -141,7 +144,7 @@ func serve(t *testing.T) *web {
 		proxy: "http://" + s.ProxyAddr().String(), seeds: filepath.Join(t.TempDir(), "seeds.txt"), roots: world.Seeds(20),
 		pages: int64(world.Expected(judge.ExpectOptions{Seeds: world.Seeds(20)}).Pages()),
 	}
-	write(t, w.seeds, "# seeds\n\n"+strings.Join(w.roots, "\n")+"\n")
+	writeFile(t, w.seeds, "# seeds\n\n"+strings.Join(w.roots, "\n")+"\n")
 	return w
 }
 
@@ -165,7 +168,7 @@ func nearby(dir string, more ...string) []string {
 	}, more...)
 }
 
-func write(t *testing.T, name, text string) {
+func writeFile(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

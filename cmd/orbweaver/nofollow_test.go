@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"orbweaver/cmd/orbweaver/internal/command"
 )
 
 // site is a web server of a few pages that remembers what it was asked for.
@@ -56,21 +58,22 @@ func TestNoFollowLeavesLinksAloneByOption(t *testing.T) {
 	defer server.Close()
 	crawl := func(dir string, more ...string) {
 		t.Helper()
-		call(nearby(dir, append(more, server.URL+"/")...)...).want(t, exitDone)
+		call(nearby(dir, append(more, server.URL+"/")...)...).want(t, command.ExitDone)
 	}
 	dir := t.TempDir()
 	crawl(dir, "--nofollow")
 	if got := s.take(); got != obeyed {
 		t.Errorf("with --nofollow:\n%s, want\n%s", got, obeyed)
 	}
-	if b, err := os.ReadFile(filepath.Join(dir, effectiveName)); err != nil || !strings.Contains(string(b), "nofollow = true") {
+	if b, err := os.ReadFile(filepath.Join(dir, settingsName)); err != nil ||
+		!strings.Contains(string(b), "nofollow = true") {
 		t.Errorf("the configuration beside the crawl: %v\n%s", err, b)
 	}
 	// The frontier made anew from the archive, by the same rules, has nothing more to fetch.
 	if err := os.RemoveAll(filepath.Join(dir, "frontier")); err != nil {
 		t.Fatal(err)
 	}
-	call("fsck", "--rebuild", "--quiet", dir, server.URL+"/").want(t, exitDone)
+	call("fsck", "--rebuild", "--quiet", dir, server.URL+"/").want(t, command.ExitDone)
 	crawl(dir)
 	if got := s.take(); got != "" {
 		t.Errorf("after a rebuild: %s", got)

@@ -8,12 +8,16 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"orbweaver/cmd/orbweaver/internal/command"
 )
 
 // A crawl whose only seed does not resolve has failed, says what to look at, and tries again when the same command is
 // given.
 func TestCrawl_failsIfNoSeedCouldBeFetched(t *testing.T) {
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("a page")) }))
+	site := httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("a page")) }),
+	)
 	defer site.Close()
 	_, port, err := net.SplitHostPort(site.Listener.Addr().String())
 	if err != nil {
@@ -22,17 +26,24 @@ func TestCrawl_failsIfNoSeedCouldBeFetched(t *testing.T) {
 	names, _ := serveNames(t, map[string][][]string{"late.test": {{}, {"127.0.0.1"}}}) // no address at first
 	dir := t.TempDir()
 	args := nearby(dir, "--json", "--resolver", names, "http://late.test:"+port+"/")
-	r := call(args...).want(t, exitFailed, "no seed could be fetched: 1 of 1 name-not-found", "--resolver", "the same command tries again")
+	r := call(
+		args...).want(
+		t,
+		command.ExitFailed,
+		"no seed could be fetched: 1 of 1 name-not-found",
+		"--resolver",
+		"the same command tries again",
+	)
 	if m := r.object(t); m["state"] != "failed" || number(t, m, "urls_queued") != 0 {
 		t.Errorf("%v", m)
 	}
-	call("fsck", "--quiet", dir).want(t, exitDone)
-	r = call(args...).want(t, exitDone, "the last run could fetch none of them")
+	call("fsck", "--quiet", dir).want(t, command.ExitDone)
+	r = call(args...).want(t, command.ExitDone, "the last run could fetch none of them")
 	if m := r.object(t); m["state"] != "finished" || m["reason"] != "complete" || number(t, m, "pages_stored") != 1 {
 		t.Errorf("%v", m)
 	}
-	call("fsck", "--quiet", dir).want(t, exitDone)
-	call(args...).want(t, exitDone)
+	call("fsck", "--quiet", dir).want(t, command.ExitDone)
+	call(args...).want(t, command.ExitDone)
 }
 
 // An address that may not be connected to is named with the option that allows it, and seeds that the crawl's own rules
@@ -44,15 +55,24 @@ func TestCrawl_saysWhyNoSeedCouldBeFetched(t *testing.T) {
 		t.Fatal(err)
 	}
 	call(nearby(filepath.Join(dir, "a"), "--contact", "me@site.test", "http://127.0.0.1:1/", "http://[::1]/")...).
-		want(t, exitFailed, "1 of 2 blocked-address", "1 of 2 blocked-port", "--allow-")
-	call(nearby(filepath.Join(dir, "b"), "--exclude-hosts", hosts, "http://127.0.0.1/")...).want(t, exitFailed, "no seed entered the frontier: 1 refused by --scope")
+		want(t, command.ExitFailed, "1 of 2 blocked-address", "1 of 2 blocked-port", "--allow-")
+	call(
+		nearby(filepath.Join(dir, "b"), "--exclude-hosts", hosts, "http://127.0.0.1/")...).want(
+		t,
+		command.ExitFailed,
+		"no seed entered the frontier: 1 refused by --scope",
+	)
 }
 
 // A server that answers, if only by forbidding everything, is no failure of the crawl.
 func TestCrawl_isDoneIfRobotsForbidsTheSeed(t *testing.T) {
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("User-agent: *\nDisallow: /\n")) }))
+	site := httptest.NewServer(
+		http.HandlerFunc(
+			func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("User-agent: *\nDisallow: /\n")) },
+		),
+	)
 	defer site.Close()
-	call(nearby(t.TempDir(), site.URL+"/")...).want(t, exitDone, "finished: complete", "robots-denied 1")
+	call(nearby(t.TempDir(), site.URL+"/")...).want(t, command.ExitDone, "finished: complete", "robots-denied 1")
 }
 
 // A crawl from an address stays at that address, also when it is stopped and goes on without naming the scope again.
@@ -64,14 +84,16 @@ func TestCrawl_ofAnAddressAdmitsNoForeignName(t *testing.T) {
 		}
 		w.Header().Set("Content-Type", "text/html")
 		for i := range 500 {
-			_, _ = fmt.Fprintf(w, "<a href=http://h%d.example/><a href=http://%d.127.0.0.1.nip.io/><a href=//127.0.0.1.h%d.test/>", i, i, i)
+			_, _ = fmt.Fprintf(
+				w, "<a href=http://h%d.example/><a href=http://%d.127.0.0.1.nip.io/><a href=//127.0.0.1.h%d.test/>", i, i, i,
+			)
 		}
 		_, _ = fmt.Fprint(w, "<a href=/next>")
 	}))
 	defer site.Close()
 	dir := t.TempDir()
-	call(nearby(dir, "--scope", "domain", "--max-pages", "1", site.URL+"/")...).want(t, exitDone)
-	m := call(nearby(dir, "--max-pages", "0", "--json")...).want(t, exitDone).object(t)
+	call(nearby(dir, "--scope", "domain", "--max-pages", "1", site.URL+"/")...).want(t, command.ExitDone)
+	m := call(nearby(dir, "--max-pages", "0", "--json")...).want(t, command.ExitDone).object(t)
 	dropped, _ := m["dropped"].(map[string]any)
 	if number(t, m, "urls_admitted") != 2 || number(t, m, "hosts_known") != 1 || dropped["scope"] != 3000.0 {
 		t.Errorf("%v", m)

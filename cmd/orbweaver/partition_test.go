@@ -2,6 +2,8 @@ package main
 
 import (
 	"testing"
+
+	"orbweaver/cmd/orbweaver/internal/command"
 )
 
 // parted runs agents that are cut apart.
@@ -14,14 +16,16 @@ func parted(dir string, more ...string) result {
 
 // What there is none of is refused, before anything is started.
 func TestBenchPartitionRefusals(t *testing.T) {
-	parted(t.TempDir(), "--partition", "half").want(t, exitFailed, `no partition is called "half"`, "one-way")
-	parted(t.TempDir(), "--among", "2").want(t, exitFailed, "want at least 3")
-	parted(t.TempDir(), "--apart").want(t, exitFailed, "one or the other")
-	parted(t.TempDir(), "--quorum", "perhaps").want(t, exitUsage, "quorum")
+	parted(t.TempDir(), "--partition", "half").want(t, command.ExitFailed, `no partition is called "half"`, "one-way")
+	parted(t.TempDir(), "--among", "2").want(t, command.ExitFailed, "want at least 3")
+	parted(t.TempDir(), "--apart").want(t, command.ExitFailed, "one or the other")
+	parted(t.TempDir(), "--quorum", "perhaps").want(t, command.ExitUsage, "quorum")
 }
 
 // Where no namespaces can be made, that is said, and what helps.
 func TestBenchPartitionWithoutNamespaces(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	parted(t.TempDir()).want(t, exitFailed, "no network namespaces can be made here", "unshare", "util-linux and iproute2")
+	parted(t.TempDir()).want(
+		t, command.ExitFailed, "no network namespaces can be made here", "unshare", "util-linux and iproute2",
+	)
 }

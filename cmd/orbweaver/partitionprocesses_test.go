@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"orbweaver/bench/netns"
+	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/internal/invariants"
 )
 
@@ -31,11 +32,23 @@ func TestG01_realProcessesAreCutApart(t *testing.T) {
 		wrong     string
 		done      chan result
 	}{
-		{"a full one with a quorum", "full-quorum", []string{"--partition", "full", "--quorum", "yes", "--partition-time", "32s"}, exitDone, "", nil},
-		{"one in one direction", "one-way-quorum", []string{"--partition", "one-way", "--quorum", "yes", "--partition-time", "15s"}, exitDone, "", nil},
-		{"without a quorum", "full", []string{"--partition", "full", "--quorum", "no", "--partition-time", "28s"}, exitDone, "", nil},
-		{"a quorum that is none", "full-quorum", []string{"--partition", "full", "--quorum", "yes", "--partition-time", "28s", "--pass=--quorum=false"}, exitFailed,
-			"the smaller side made", nil},
+		{
+			"a full one with a quorum", "full-quorum",
+			[]string{"--partition", "full", "--quorum", "yes", "--partition-time", "32s"}, command.ExitDone, "", nil,
+		},
+		{
+			"one in one direction", "one-way-quorum",
+			[]string{"--partition", "one-way", "--quorum", "yes", "--partition-time", "15s"}, command.ExitDone, "", nil,
+		},
+		{
+			"without a quorum", "full", []string{"--partition", "full", "--quorum", "no", "--partition-time", "28s"},
+			command.ExitDone, "", nil,
+		},
+		{
+			"a quorum that is none", "full-quorum",
+			[]string{"--partition", "full", "--quorum", "yes", "--partition-time", "28s", "--pass=--quorum=false"},
+			command.ExitFailed, "the smaller side made", nil,
+		},
 	}
 	for i := range cases { // all at once: they wait most of the time
 		c := &cases[i]
@@ -51,7 +64,8 @@ func TestG01_realProcessesAreCutApart(t *testing.T) {
 		}
 		run := runsOf(t, r)[c.run]
 		t.Logf("%s: %v", c.name, run["partition"])
-		if faults := fmt.Sprint(run["faults"]); run["coverage"] != 1.0 || run["partition"] == nil || !strings.Contains(faults, c.wrong) {
+		if faults := fmt.Sprint(run["faults"]); run["coverage"] != 1.0 || run["partition"] == nil ||
+			!strings.Contains(faults, c.wrong) {
 			t.Errorf("%s: coverage %v, %s", c.name, run["coverage"], faults)
 		}
 	}

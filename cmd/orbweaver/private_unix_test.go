@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"orbweaver/cmd/orbweaver/internal/command"
 )
 
 // filesOf gives the files below dir, by their path within it, without sockets.
@@ -61,20 +63,24 @@ func TestL1_theProxysPasswordStaysItsOwners(t *testing.T) {
 	const password = "Passw0rd-of-the-proxy"
 	w, dir := serve(t), filepath.Join(t.TempDir(), "crawl")
 	config := filepath.Join(t.TempDir(), "private.toml")
-	write(t, config, "proxy = \"http://crawler:"+password+"@"+strings.TrimPrefix(w.proxy, "http://")+"\"\n")
-	line := append([]string{"sh", "-c", `umask 0; exec "$0" "$@"`, program(), "crawl", "--config", config}, small(dir, "", 300*time.Millisecond)[5:]...)
+	writeFile(t, config, "proxy = \"http://crawler:"+password+"@"+strings.TrimPrefix(w.proxy, "http://")+"\"\n")
+	line := append(
+		[]string{"sh", "-c", `umask 0; exec "$0" "$@"`, program(), "crawl", "--config", config},
+		small(dir, "", 300*time.Millisecond)[5:]...)
 	line = append(line, "--dir", dir, "--seeds", w.seeds, "--progress", "plain")
 	cmd, said := childOf(t, line...)
 	told := map[string]string{}
 	soon(t, "pages of the child's crawl", func() bool {
 		r := call("ctl", "--dir", dir, "status", "--json")
 		told["ctl status"] = r.out
-		return r.code == exitDone && number(t, r.object(t), "pages_stored") > 5
+		return r.code == command.ExitDone && number(t, r.object(t), "pages_stored") > 5
 	})
-	told["/metrics"], told["/rules"], told["/status"] = metricsOf(t, dir), answerOf(t, dir, "/rules"), answerOf(t, dir, "/status")
-	call("ctl", "--dir", dir, "stop").want(t, exitDone)
+	told["/metrics"], told["/rules"], told["/status"] = metricsOf(t, dir), answerOf(
+		t, dir, "/rules",
+	), answerOf(t, dir, "/status")
+	call("ctl", "--dir", dir, "stop").want(t, command.ExitDone)
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitStopped {
+	if code := cmd.ProcessState.ExitCode(); code != command.ExitStopped {
 		t.Fatal(code, said)
 	}
 	told["messages"] = said.String()
@@ -95,7 +101,8 @@ func TestL1_theProxysPasswordStaysItsOwners(t *testing.T) {
 			told[name] = string(unpacked(t, filepath.Join(dir, name)))
 		}
 	}
-	if files["crawl.toml"] == nil || files["logs/crawl.log"] == nil || files["frontier/MANIFEST"] == nil || !strings.Contains(told["crawl.toml"], password) {
+	if files["crawl.toml"] == nil || files["logs/crawl.log"] == nil || files["frontier/MANIFEST"] == nil ||
+		!strings.Contains(told["crawl.toml"], password) {
 		t.Errorf("crawl.toml lacks the password, or files are missing: %v", files)
 	}
 	delete(told, "crawl.toml")
@@ -107,7 +114,7 @@ func TestL1_theProxysPasswordStaysItsOwners(t *testing.T) {
 		}
 	}
 
-	call("crawl", "--dir", dir, "--host-delay", "0").want(t, exitDone)
+	call("crawl", "--dir", dir, "--host-delay", "0").want(t, command.ExitDone)
 	if m := readReport(t, dir); number(t, m, "pages_stored") != w.pages {
 		t.Errorf("%v; the web has %d pages", m, w.pages)
 	}
@@ -116,7 +123,7 @@ func TestL1_theProxysPasswordStaysItsOwners(t *testing.T) {
 // What an earlier version left open is closed when the crawl goes on.
 func TestL1_aDirectoryOfAnEarlierVersionIsClosed(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
-	call(w.crawl(dir, 0, "--max-pages", "3")...).want(t, exitDone)
+	call(w.crawl(dir, 0, "--max-pages", "3")...).want(t, command.ExitDone)
 	for name, info := range filesOf(t, dir) {
 		mode := fs.FileMode(0o644)
 		if info.IsDir() {
@@ -126,7 +133,7 @@ func TestL1_aDirectoryOfAnEarlierVersionIsClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	call(w.crawl(dir, 0, "--max-pages", "0")...).want(t, exitDone)
+	call(w.crawl(dir, 0, "--max-pages", "0")...).want(t, command.ExitDone)
 	files := filesOf(t, dir)
 	for name, want := range map[string]fs.FileMode{"frontier": 0o750, "logs": 0o750, "crawl.toml": 0o600, "report.json": 0o600, "warc": 0o755} {
 		if got := files[name].Mode().Perm(); got != want {
@@ -138,13 +145,20 @@ func TestL1_aDirectoryOfAnEarlierVersionIsClosed(t *testing.T) {
 // A proxy that is none is named without its password; one on the command line is warned of.
 func TestL1_messagesHaveNoPasswordOfAProxy(t *testing.T) {
 	for _, proxy := range []string{"https://u:Passw0rd@127.0.0.1:1", "http://u:Passw0rd@proxy.test:1", "u:Passw0rd@127.0.0.1:1", "http://u:Passw0rd@", "http://u:Passw0%zz@127.0.0.1:1", "http://u:Pass/w0rd@127.0.0.1:1"} {
-		r := call("crawl", "--dir", t.TempDir(), "--proxy", proxy, "http://a.test/").want(t, exitUsage, "--proxy")
+		r := call("crawl", "--dir", t.TempDir(), "--proxy", proxy, "http://a.test/").want(t, command.ExitUsage, "--proxy")
 		if strings.Contains(r.err, "Pass") {
 			t.Errorf("%s: %s", proxy, r.err)
 		}
 	}
 	w, dir := serve(t), t.TempDir()
-	r := call(append(w.crawl(dir, 0, "--max-pages", "1"), "--proxy", "http://u:Passw0rd@"+strings.TrimPrefix(w.proxy, "http://"))...).want(t, exitDone, "list of processes")
+	r := call(
+		append(
+			w.crawl(dir, 0, "--max-pages", "1"), "--proxy", "http://u:Passw0rd@"+strings.TrimPrefix(w.proxy, "http://"),
+		)...).want(
+		t,
+		command.ExitDone,
+		"list of processes",
+	)
 	if strings.Contains(r.err, "Passw0rd") {
 		t.Error(r.err)
 	}

@@ -5,6 +5,8 @@ package main
 import (
 	"net"
 	"testing"
+
+	"orbweaver/cmd/orbweaver/internal/command"
 )
 
 // Sites that cannot be reached keep their queues: the crawl stalls, and says so by its status. (It waits for 14
@@ -18,7 +20,13 @@ func TestProxyThatRefuses(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	m := call(append(small(t.TempDir(), "http://"+address, 0), "--stall-wait", "1s", "--json", "http://a.test/", "http://b.test/")...).want(t, exitStalled).object(t)
+	m := call(
+		append(
+			small(t.TempDir(), "http://"+address, 0), "--stall-wait", "1s", "--json", "http://a.test/", "http://b.test/",
+		)...).want(
+		t,
+		command.ExitStalled,
+	).object(t)
 	balanced(t, m)
 	if number(t, m, "urls_queued") != 2 || number(t, m, "pages_stored") != 0 || m["state"] != "stalled" {
 		t.Errorf("%v", m)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 )
@@ -50,12 +51,12 @@ func TestAFinishedCrawlIsRefreshedByOption(t *testing.T) {
 	dir := t.TempDir()
 	crawl := func(more ...string) (report.Report, result) {
 		t.Helper()
-		r := call(nearby(dir, more...)...).want(t, exitDone)
+		r := call(nearby(dir, more...)...).want(t, command.ExitDone)
 		report, err := report.Read(vfs.Disk(), dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		call("fsck", dir).want(t, exitDone)
+		call("fsck", dir).want(t, command.ExitDone)
 		return report, r
 	}
 	report, _ := crawl(site.URL+"/", "--refresh") // there is nothing yet
@@ -68,7 +69,10 @@ func TestAFinishedCrawlIsRefreshedByOption(t *testing.T) {
 	p.news.Store(1)
 	report, said := crawl("--refresh")
 	if report.PagesUnchanged != 2 || report.PagesStored != 2 || report.RevisitsStored != 0 || report.Pass != 2 {
-		t.Errorf("pass %d: %d unchanged, %d stored, %d revisits", report.Pass, report.PagesUnchanged, report.PagesStored, report.RevisitsStored)
+		t.Errorf(
+			"pass %d: %d unchanged, %d stored, %d revisits", report.Pass, report.PagesUnchanged, report.PagesStored,
+			report.RevisitsStored,
+		)
 	}
 	if want := `/robots.txt, / "front", /news "news-0", /archive "/archive", /news/1`; p.takeAsItCame() != want {
 		t.Errorf("asked for otherwise than: %s", want)
@@ -83,5 +87,5 @@ func TestAFinishedCrawlIsRefreshedByOption(t *testing.T) {
 	if err != nil || len(files) < 2 {
 		t.Fatal(files, err)
 	}
-	call(append([]string{"warc", "verify"}, files...)...).want(t, exitDone)
+	call(append([]string{"warc", "verify"}, files...)...).want(t, command.ExitDone)
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/control"
 )
 
@@ -23,63 +24,68 @@ func running(t *testing.T, w *web, dir string) {
 	go func() { done <- call(w.crawl(dir, time.Second)...) }()
 	t.Cleanup(func() {
 		call("ctl", "stop", "--dir", dir)
-		if r := <-done; r.code != exitStopped || !strings.Contains(r.err, "run the same command again") {
+		if r := <-done; r.code != command.ExitStopped || !strings.Contains(r.err, "run the same command again") {
 			t.Errorf("a stopped crawl: %+v", r)
 		}
 	})
 	soon(t, "pages in the running crawl", func() bool {
 		r := call("ctl", "status", "--dir", dir, "--json")
-		return r.code == exitDone && number(t, r.object(t), "pages_stored") >= 5
+		return r.code == command.ExitDone && number(t, r.object(t), "pages_stored") >= 5
 	})
 }
 
 func TestControl(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	running(t, w, dir)
-	call(w.crawl(dir, 0)...).want(t, exitFailed, "in use by another process", dir)
+	call(w.crawl(dir, 0)...).want(t, command.ExitFailed, "in use by another process", dir)
 	ctl := func(args ...string) result { return call(append([]string{"ctl", "--dir", dir}, args...)...) }
 
-	status := ctl("status").want(t, exitDone)
+	status := ctl("status").want(t, command.ExitDone)
 	if !strings.HasPrefix(status.out, "running") || !strings.Contains(status.out, "waiting") {
 		t.Errorf("status: %s", status.out)
 	}
-	ctl("pause").want(t, exitDone, "paused")
-	ctl("pause").want(t, exitDone, "was paused already")
-	m := ctl("status", "--json").want(t, exitDone).object(t)
+	ctl("pause").want(t, command.ExitDone, "paused")
+	ctl("pause").want(t, command.ExitDone, "was paused already")
+	m := ctl("status", "--json").want(t, command.ExitDone).object(t)
 	if m["state"] != "paused" {
 		t.Errorf("state is %v", m["state"])
 	}
 	balanced(t, m)
-	ctl("resume").want(t, exitDone, "goes on")
-	ctl("set", "host-delay=900ms", "ip-delay=1ms").want(t, exitDone, "set")
-	ctl("set", "host-delay=soon").want(t, exitFailed, `"soon" is no duration`)
-	ctl("set", "colour=4s").want(t, exitFailed, `"colour" cannot be set`)
-	ctl("set", `fetch=host not in ["a.test", "b.test"] and path != "/x=y"`, "ip-delay=2ms").want(t, exitDone, "set")
-	ctl("set", "fetch=hots == 1").want(t, exitFailed, "unknown name hots (1:1)")
-	ctl("block", ".blocked.test").want(t, exitDone, "1 of 1 host rules taken")
-	ctl("block", "not a host").want(t, exitFailed, "host")
-	ctl("rule", "slow.test", "host-delay=20s", "max-per-host=7").want(t, exitDone, "1 of 1 host rules taken")
-	ctl("rule", "slow.test", "colour=red").want(t, exitFailed, `"colour=red" is none of`)
-	if list := ctl("rules").want(t, exitDone); list.out != ".blocked.test exclude  # ctl\nslow.test host-delay=20s max-per-host=7  # ctl\n" {
+	ctl("resume").want(t, command.ExitDone, "goes on")
+	ctl("set", "host-delay=900ms", "ip-delay=1ms").want(t, command.ExitDone, "set")
+	ctl("set", "host-delay=soon").want(t, command.ExitFailed, `"soon" is no duration`)
+	ctl("set", "colour=4s").want(t, command.ExitFailed, `"colour" cannot be set`)
+	ctl("set", `fetch=host not in ["a.test", "b.test"] and path != "/x=y"`, "ip-delay=2ms").want(
+		t, command.ExitDone, "set",
+	)
+	ctl("set", "fetch=hots == 1").want(t, command.ExitFailed, "unknown name hots (1:1)")
+	ctl("block", ".blocked.test").want(t, command.ExitDone, "1 of 1 host rules taken")
+	ctl("block", "not a host").want(t, command.ExitFailed, "host")
+	ctl("rule", "slow.test", "host-delay=20s", "max-per-host=7").want(t, command.ExitDone, "1 of 1 host rules taken")
+	ctl("rule", "slow.test", "colour=red").want(t, command.ExitFailed, `"colour=red" is none of`)
+	if list := ctl("rules").want(t, command.ExitDone); list.out != ".blocked.test exclude  # ctl\nslow.test host-delay=20s max-per-host=7  # ctl\n" {
 		t.Errorf("rules: %q", list.out)
 	}
 	before := number(t, ctl("status", "--json").object(t), "urls_found")
-	if reply := ctl("add", "--json", "http://new.blocked.test/", "http://other.test/").want(t, exitDone).object(t); reply["message"] != "2 of 2 URLs offered at the door" {
+	if reply := ctl("add", "--json", "http://new.blocked.test/", "http://other.test/").want(t, command.ExitDone).object(t); reply["message"] != "2 of 2 URLs offered at the door" {
 		t.Errorf("add: %v", reply)
 	}
 	if now := number(t, ctl("status", "--json").object(t), "urls_found"); now < before+2 {
 		t.Errorf("urls_found: %d, then %d", before, now)
 	}
-	ctl("add", "nonsense").want(t, exitFailed, `"nonsense"`)
+	ctl("add", "nonsense").want(t, command.ExitFailed, `"nonsense"`)
 }
 
 // answerOf asks the control socket of a running crawl.
 func answerOf(t *testing.T, dir, path string) string {
 	t.Helper()
 	socket := strings.TrimPrefix(control.Address(dir), "unix:")
-	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", socket)
-	}}
+	transport := &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", socket)
+		},
+	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://crawl"+path, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -126,11 +132,13 @@ func TestMetrics(t *testing.T) {
 func TestControlWithoutACrawl(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	none := filepath.Join(dir, "none")
-	call("ctl", "--dir", none, "status").want(t, exitFailed, "no crawl is running there", "orbweaver crawl --dir "+none)
-	call("ctl", "--dir", none, "pause").want(t, exitFailed, "no crawl is running there")
-	call("ctl", "--address", "127.0.0.1:1", "status").want(t, exitFailed, "no crawl is running there")
-	call(w.crawl(dir, 0)...).want(t, exitDone)
-	if r := call("ctl", "--dir", dir, "status").want(t, exitDone); !strings.HasPrefix(r.out, "finished") {
+	call("ctl", "--dir", none, "status").want(
+		t, command.ExitFailed, "no crawl is running there", "orbweaver crawl --dir "+none,
+	)
+	call("ctl", "--dir", none, "pause").want(t, command.ExitFailed, "no crawl is running there")
+	call("ctl", "--address", "127.0.0.1:1", "status").want(t, command.ExitFailed, "no crawl is running there")
+	call(w.crawl(dir, 0)...).want(t, command.ExitDone)
+	if r := call("ctl", "--dir", dir, "status").want(t, command.ExitDone); !strings.HasPrefix(r.out, "finished") {
 		t.Errorf("the last report: %s", r.out)
 	}
 }
@@ -138,14 +146,20 @@ func TestControlWithoutACrawl(t *testing.T) {
 func TestListenElsewhere(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	precious := filepath.Join(dir, "precious")
-	write(t, precious, "text")
-	call(w.crawl(filepath.Join(dir, "a"), 0, "--listen", "unix:"+precious)...).want(t, exitFailed, "--listen", "no socket")
+	writeFile(t, precious, "text")
+	call(
+		w.crawl(filepath.Join(dir, "a"), 0, "--listen", "unix:"+precious)...).want(
+		t,
+		command.ExitFailed,
+		"--listen",
+		"no socket",
+	)
 	if b, err := os.ReadFile(precious); err != nil || string(b) != "text" {
 		t.Errorf("%q %v", b, err)
 	}
-	call(w.crawl(filepath.Join(dir, "b"), 0, "--listen", "unix:"+filepath.Join(dir, "sock"))...).want(t, exitDone)
-	call(w.crawl(filepath.Join(dir, "c"), 0, "--listen", "127.0.0.1:0")...).want(t, exitDone)
-	call(w.crawl(filepath.Join(dir, strings.Repeat("long", 30)), 0)...).want(t, exitDone)
+	call(w.crawl(filepath.Join(dir, "b"), 0, "--listen", "unix:"+filepath.Join(dir, "sock"))...).want(t, command.ExitDone)
+	call(w.crawl(filepath.Join(dir, "c"), 0, "--listen", "127.0.0.1:0")...).want(t, command.ExitDone)
+	call(w.crawl(filepath.Join(dir, strings.Repeat("long", 30)), 0)...).want(t, command.ExitDone)
 }
 
 // A crawl that was told nothing listens on a socket of its owner's alone and on no port. On a port of loopback ctl
@@ -153,28 +167,46 @@ func TestListenElsewhere(t *testing.T) {
 // gone. Beyond loopback the crawl does not begin without a token that somebody chose.
 func TestHostile_A01_aPortWantsATokenAndASocketItsOwner(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
-	call(w.crawl(filepath.Join(dir, "remote"), 0, "--listen", "0.0.0.0:0")...).want(t, exitFailed, "--listen", "that others can reach needs a token: give --token FILE")
-	call(w.crawl(filepath.Join(dir, "socket"), 0, "--token", w.seeds)...).want(t, exitUsage, "--token", "a Unix socket needs none")
+	call(
+		w.crawl(filepath.Join(dir, "remote"), 0, "--listen", "0.0.0.0:0")...).want(
+		t,
+		command.ExitFailed,
+		"--listen",
+		"that others can reach needs a token: give --token FILE",
+	)
+	call(
+		w.crawl(filepath.Join(dir, "socket"), 0, "--token", w.seeds)...).want(
+		t,
+		command.ExitUsage,
+		"--token",
+		"a Unix socket needs none",
+	)
 	bad := filepath.Join(dir, "bad")
-	write(t, bad, "short\n")
-	call(w.crawl(filepath.Join(dir, "bad token"), 0, "--listen", "127.0.0.1:0", "--token", bad)...).want(t, exitFailed, "--token", "is no token")
+	writeFile(t, bad, "short\n")
+	call(
+		w.crawl(filepath.Join(dir, "bad token"), 0, "--listen", "127.0.0.1:0", "--token", bad)...).want(
+		t,
+		command.ExitFailed,
+		"--token",
+		"is no token",
+	)
 
 	port := freePort(t)
 	at := func(more ...string) result { return call(append([]string{"ctl", "--address", port}, more...)...) }
 	ours, token := filepath.Join(dir, "ours"), filepath.Join(dir, "ours", "control.token")
 	done := make(chan result, 1)
 	go func() { done <- call(w.crawl(ours, time.Second, "--listen", port)...) }()
-	soon(t, "an answer of the crawl", func() bool { return at("--dir", ours, "status").code == exitDone })
+	soon(t, "an answer of the crawl", func() bool { return at("--dir", ours, "status").code == command.ExitDone })
 	if info, err := os.Stat(token); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the token: %v %v", info, err)
 	}
 	for _, action := range []string{"status", "pause", "stop", "rules"} {
-		at("--dir", dir, action).want(t, exitFailed, "wants its token", "--token")
-		at("--token", w.seeds, action).want(t, exitFailed, "is no token")
+		at("--dir", dir, action).want(t, command.ExitFailed, "wants its token", "--token")
+		at("--token", w.seeds, action).want(t, command.ExitFailed, "is no token")
 	}
-	at("--token", token, "pause").want(t, exitDone, "paused")
-	at("--dir", ours, "stop").want(t, exitDone, "stopping")
-	if r := <-done; r.code != exitStopped {
+	at("--token", token, "pause").want(t, command.ExitDone, "paused")
+	at("--dir", ours, "stop").want(t, command.ExitDone, "stopping")
+	if r := <-done; r.code != command.ExitStopped {
 		t.Errorf("the crawl: %+v", r)
 	}
 	if _, err := os.Stat(token); !errors.Is(err, os.ErrNotExist) {
@@ -199,13 +231,13 @@ func TestHostile_S14_anInterruptStopsInOrderAndTheCrawlGoesOn(t *testing.T) {
 	cmd, errs := child(t, w.crawl(dir, 300*time.Millisecond)...)
 	soon(t, "pages in the child's crawl", func() bool {
 		r := call("ctl", "status", "--dir", dir, "--json")
-		return r.code == exitDone && number(t, r.object(t), "pages_stored") >= 5
+		return r.code == command.ExitDone && number(t, r.object(t), "pages_stored") >= 5
 	})
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // the status is looked at below
-	if code := cmd.ProcessState.ExitCode(); code != exitStopped {
+	if code := cmd.ProcessState.ExitCode(); code != command.ExitStopped {
 		t.Fatalf("exit status %d:\n%s", code, errs)
 	}
 	if s := errs.String(); !strings.Contains(s, "a second signal stops at once") || !strings.Contains(s, "stopped: ") {
@@ -218,7 +250,9 @@ func TestHostile_S14_anInterruptStopsInOrderAndTheCrawlGoesOn(t *testing.T) {
 	}
 	stored := number(t, m, "bytes_stored")
 	for run := range 2 {
-		m = call("crawl", "--dir", dir, "--host-delay", "0", "--stall-wait", "5s", "--json").want(t, exitDone).object(t)
+		m = call("crawl", "--dir", dir, "--host-delay", "0", "--stall-wait", "5s", "--json").want(
+			t, command.ExitDone,
+		).object(t)
 		if m["state"] != "finished" || number(t, m, "pages_stored") != w.pages {
 			t.Errorf("run %d after the signal: %v; the web has %d pages", run, m, w.pages)
 		}
@@ -250,7 +284,7 @@ func TestHostile_S14_theSecondInterruptStopsAtOnceAndAllIsValid(t *testing.T) {
 		soon(t, answer, func() bool { return strings.Contains(errs.String(), answer) })
 	}
 	_ = cmd.Wait() // the status is looked at below; a stop that waited for the fetch would have its outcome, and nothing queued
-	if code := cmd.ProcessState.ExitCode(); code != exitStopped {
+	if code := cmd.ProcessState.ExitCode(); code != command.ExitStopped {
 		t.Fatalf("exit status %d:\n%s", code, errs)
 	}
 	m := readReport(t, dir)
@@ -258,5 +292,5 @@ func TestHostile_S14_theSecondInterruptStopsAtOnceAndAllIsValid(t *testing.T) {
 	if m["state"] != "stopped" || number(t, m, "urls_queued") != 1 || number(t, m, "urls_in_flight") != 0 {
 		t.Errorf("after the second signal: %v", m)
 	}
-	call("fsck", dir).want(t, exitDone)
+	call("fsck", dir).want(t, command.ExitDone)
 }

@@ -11,6 +11,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/process"
 )
 
 // stored waits until a child's crawl has some pages.
@@ -18,18 +21,20 @@ func stored(t *testing.T, dir string, pages int64) {
 	t.Helper()
 	soon(t, "pages in the child's crawl", func() bool {
 		r := call("ctl", "status", "--dir", dir, "--json")
-		return r.code == exitDone && number(t, r.object(t), "pages_stored") >= pages
+		return r.code == command.ExitDone && number(t, r.object(t), "pages_stored") >= pages
 	})
 }
 
 // resumes runs the crawl again to its end: every page is there, and fsck has nothing to say.
 func resumes(t *testing.T, w *web, dir string) {
 	t.Helper()
-	m := call("crawl", "--dir", dir, "--host-delay", "0", "--stall-wait", "5s", "--json").want(t, exitDone).object(t)
+	m := call("crawl", "--dir", dir, "--host-delay", "0", "--stall-wait", "5s", "--json").want(
+		t, command.ExitDone,
+	).object(t)
 	if m["state"] != "finished" || number(t, m, "pages_stored") != w.pages {
 		t.Errorf("run again: %v; the web has %d pages", m, w.pages)
 	}
-	call("fsck", dir).want(t, exitDone)
+	call("fsck", dir).want(t, command.ExitDone)
 }
 
 // A closed terminal and a service manager mean the same: finish what is under way, save all, say so. (A hang-up reloads
@@ -49,7 +54,7 @@ func TestHostile_S14_aHangUpStopsTheCrawlInOrderLikeSIGTERM(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait() // the status is looked at below
-		if code := cmd.ProcessState.ExitCode(); code != exitStopped {
+		if code := cmd.ProcessState.ExitCode(); code != command.ExitStopped {
 			t.Fatalf("%v: exit status %d:\n%s", s, code, errs)
 		}
 		if m := readReport(t, dir); m["state"] != "stopped" {
@@ -69,7 +74,8 @@ func TestHostile_S14_underNohupAHangUpIsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // the status is looked at below
-	if m := readReport(t, dir); cmd.ProcessState.ExitCode() != exitDone || number(t, m, "pages_stored") != w.pages {
+	if m := readReport(t, dir); cmd.ProcessState.ExitCode() != command.ExitDone ||
+		number(t, m, "pages_stored") != w.pages {
 		t.Errorf("%v:\n%s", m, errs)
 	}
 }
@@ -123,11 +129,18 @@ func TestHostile_S09_aSecondProcessIsRefusedByNameAndAKillReleasesTheLock(t *tes
 	w, dir := serve(t), t.TempDir()
 	cmd, _ := child(t, w.crawl(dir, 300*time.Millisecond)...)
 	stored(t, dir, 3)
-	call(w.crawl(dir, 0)...).want(t, exitFailed, "in use by another process", "process "+strconv.Itoa(cmd.Process.Pid), dir)
-	if boot, _ := bootClock(); boot != "" {
-		call(w.crawl(dir, 0)...).want(t, exitFailed, "boot "+boot)
+	call(
+		w.crawl(dir, 0)...).want(
+		t,
+		command.ExitFailed,
+		"in use by another process",
+		"process "+strconv.Itoa(cmd.Process.Pid),
+		dir,
+	)
+	if boot, _ := process.BootClock(); boot != "" {
+		call(w.crawl(dir, 0)...).want(t, command.ExitFailed, "boot "+boot)
 	}
-	call("fsck", dir).want(t, exitFailed, "in use")
+	call("fsck", dir).want(t, command.ExitFailed, "in use")
 	stored(t, dir, 5)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

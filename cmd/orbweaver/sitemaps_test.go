@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"orbweaver/cmd/orbweaver/internal/command"
 )
 
 // shop is a web server whose pages are found in sitemaps only. It remembers what it was asked for.
@@ -61,8 +63,17 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func shopCrawl(t *testing.T, dir, seed string, more ...string) {
 	t.Helper()
-	call(append([]string{"crawl", "--dir", dir, "--allow-net", "127.0.0.0/8", "--host-delay", "20ms", "--ip-delay", "0", "--fetchers", "2",
-		"--stall-wait", "1m", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", "--scope", "host", seed}, more...)...).want(t, exitDone)
+	call(
+		append(
+			[]string{
+				"crawl", "--dir", dir, "--allow-net", "127.0.0.0/8", "--host-delay", "20ms", "--ip-delay", "0", "--fetchers", "2",
+				"--stall-wait", "1m", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi", "--scope",
+				"host", seed,
+			},
+			more...)...).want(
+		t,
+		command.ExitDone,
+	)
 }
 
 func TestSitemapsAreFollowedByOption(t *testing.T) {
@@ -79,7 +90,7 @@ func TestSitemapsAreFollowedByOption(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, "frontier")); err != nil {
 		t.Fatal(err)
 	}
-	call("fsck", "--rebuild", "--quiet", dir, server.URL+"/").want(t, exitDone)
+	call("fsck", "--rebuild", "--quiet", dir, server.URL+"/").want(t, command.ExitDone)
 	shopCrawl(t, dir, server.URL+"/")
 	// That an index names nested.xml is not in the archive, so what that names is fetched now.
 	if got := s.take(); got != "/never.xml" {

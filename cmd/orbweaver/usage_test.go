@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"orbweaver/cmd/orbweaver/internal/command"
 )
 
 func TestUsageErrors(t *testing.T) {
@@ -32,7 +34,7 @@ func TestUsageErrors(t *testing.T) {
 		{"ca gossip-key take --dir " + dir, []string{`"take" is none of add, use, remove`}},
 		{"fsck " + dir, []string{"crawl"}},
 	} {
-		r := call(strings.Fields(c.args)...).want(t, exitUsage, c.words...)
+		r := call(strings.Fields(c.args)...).want(t, command.ExitUsage, c.words...)
 		if r.out != "" {
 			t.Errorf("%s: writes to stdout: %s", c.args, r.out)
 		}
@@ -42,7 +44,7 @@ func TestUsageErrors(t *testing.T) {
 func TestCrawlRefuses(t *testing.T) {
 	dir := t.TempDir()
 	nothing := filepath.Join(dir, "nothing.txt")
-	write(t, nothing, "# no seed\nnot a url\n")
+	writeFile(t, nothing, "# no seed\nnot a url\n")
 	base := []string{"crawl", "--dir", filepath.Join(dir, "c")}
 	proxied := append(base, "--proxy", "http://127.0.0.1:9", "--resolver", "hashed")
 	for _, c := range []struct {
@@ -78,7 +80,7 @@ func TestCrawlRefuses(t *testing.T) {
 		{base, "http://a.example/", []string{"--contact: a public crawl must say", "give a URL or an e-mail address"}},
 		{base, "--allow-net 127.0.0.0/8 http://127.0.0.1/ http://192.0.2.1/", []string{"--contact"}},
 	} {
-		call(append(c.base[:len(c.base):len(c.base)], strings.Fields(c.args)...)...).want(t, exitUsage, c.words...)
+		call(append(c.base[:len(c.base):len(c.base)], strings.Fields(c.args)...)...).want(t, command.ExitUsage, c.words...)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "c", "warc", "crawl.toml")); err == nil {
 		t.Error("a refused crawl left a configuration")
@@ -88,11 +90,17 @@ func TestCrawlRefuses(t *testing.T) {
 func TestAllMistakesAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	config := filepath.Join(dir, "my.toml")
-	write(t, config, "hsot-delay = '4s'\nfetchrs = 3\nmax-pages = [1, 2]\nhost-delay = 'soon'\nhelp = true\n[limits]\npages = 1\n")
+	writeFile(
+		t, config,
+		"hsot-delay = '4s'\nfetchrs = 3\nmax-pages = [1, 2]\nhost-delay = 'soon'\nhelp = true\n[limits]\npages = 1\n",
+	)
 	t.Setenv("ORBWEAVER_IP_DELAY", "often")
-	r := call("crawl", "--dir", dir, "--config", config, "--bogus", "3", "--zork=1", "--progress", "loud", "--max-disk", "3Q",
-		"--fetchers", "0", "--max-depth", "-7", "--scope", "planet(", "--seeds", "missing.txt", "https://a.example/", "nonsense")
-	r.want(t, exitUsage,
+	r := call(
+		"crawl", "--dir", dir, "--config", config, "--bogus", "3", "--zork=1", "--progress", "loud", "--max-disk", "3Q",
+		"--fetchers", "0", "--max-depth", "-7", "--scope", "planet(", "--seeds", "missing.txt", "https://a.example/",
+		"nonsense",
+	)
+	r.want(t, command.ExitUsage,
 		"unknown flag --bogus", "unknown flag --zork", "unknown key: hsot-delay", "unknown key: fetchrs", "unknown key: help",
 		"unknown table: limits", "max-pages: takes one value, not a list", `--host-delay: "soon"`, `--ip-delay: "often"`,
 		`--progress: "loud"`, `--max-disk: "3Q"`, "--fetchers: 0 is not between", "--max-depth: -7 is too small", "--scope",
@@ -104,10 +112,12 @@ func TestAllMistakesAtOnce(t *testing.T) {
 
 func TestUnreadableConfiguration(t *testing.T) {
 	dir := t.TempDir()
-	call("crawl", "--config", filepath.Join(dir, "none.toml"), "--fetchers", "x").want(t, exitUsage, "none.toml", "--fetchers")
+	call("crawl", "--config", filepath.Join(dir, "none.toml"), "--fetchers", "x").want(
+		t, command.ExitUsage, "none.toml", "--fetchers",
+	)
 	bad := filepath.Join(dir, "bad.toml")
-	write(t, bad, "fetchers = 1\nhost-delay 4s\n")
-	call("crawl", "--config", bad).want(t, exitUsage, "bad.toml:2:")
-	write(t, filepath.Join(dir, effectiveName), "fetchers = 1\nnonsense = 2\n")
-	call("crawl", "--dir", dir).want(t, exitUsage, "crawl.toml: unknown key: nonsense")
+	writeFile(t, bad, "fetchers = 1\nhost-delay 4s\n")
+	call("crawl", "--config", bad).want(t, command.ExitUsage, "bad.toml:2:")
+	writeFile(t, filepath.Join(dir, settingsName), "fetchers = 1\nnonsense = 2\n")
+	call("crawl", "--dir", dir).want(t, command.ExitUsage, "crawl.toml: unknown key: nonsense")
 }

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"orbweaver/cmd/orbweaver/internal/command"
+
 	"github.com/alecthomas/kong"
 )
 
@@ -21,7 +23,7 @@ type versionFlag bool
 // BeforeReset prints the version and ends the parsing, as --help does.
 func (versionFlag) BeforeReset(app *kong.Kong) error {
 	fmt.Fprintln(app.Stdout, versionLine())
-	app.Exit(exitDone)
+	app.Exit(command.ExitDone)
 	return nil
 }
 
@@ -31,8 +33,8 @@ type versionCmd struct{}
 func (*versionCmd) Help() string { return "Example:\n  orbweaver version" }
 
 // Run prints the version.
-func (*versionCmd) Run(w *world) error {
-	fmt.Fprintln(w.stdout, versionLine())
+func (*versionCmd) Run(inv *command.Invocation) error {
+	fmt.Fprintln(inv.Stdout, versionLine())
 	return nil
 }
 

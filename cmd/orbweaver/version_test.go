@@ -4,10 +4,12 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+
+	"orbweaver/cmd/orbweaver/internal/command"
 )
 
 func TestVersion(t *testing.T) {
-	command, flag := call("version").want(t, exitDone), call("--version").want(t, exitDone)
+	command, flag := call("version").want(t, command.ExitDone), call("--version").want(t, command.ExitDone)
 	if !strings.HasPrefix(command.out, "orbweaver "+version+" (commit ") || strings.Count(command.out, "\n") != 1 {
 		t.Errorf("orbweaver version prints %q", command.out)
 	}

@@ -69,6 +69,7 @@ func findBareNames(h *tree) (findings []finding) {
 			switch {
 			case d.field && hasWord(bareFields, name):
 				findings = append(findings, finding{dir, d.at, "field " + d.name, 1})
+			case d.fn && isProgram(dir) && d.name == "Run": // package kong calls Run of a command
 			case d.fn && hasWord(bareFuncs, name):
 				if before, ok := first[name]; ok {
 					findings = append(findings, finding{dir, d.at, "func " + d.name + ", as at " + before.at, 1})

@@ -43,21 +43,21 @@ const doors = `
 
 // doorkeepers may use the doors. Tests may as well.
 var doorkeepers = places{
-	"engine/fetch/socket_linux.go":          "the same with fewer system calls, used by the one dial function alone: see checkInner",
-	"engine/fetch/dialer.go":                "the one dial function, for pages and for questions to name servers alike",
-	"engine/cluster/membership/sockets.go":  "membership: the operator gives the port and the addresses, never a page",
-	"engine/control/client.go":              "asks a running crawl over its local port",
-	"engine/control/server.go":              "answers on the local port",
-	"engine/control/socket.go":              "the local port, both ends of it",
-	"engine/control/conns.go":               "counts the connections that the local port takes",
-	"engine/control/door.go":                "looks at where the local port listens",
-	"engine/cluster/transport/network.go":   "messages between agents, which are no pages: literal addresses, and loopback only without certificates",
-	"cmd/orbweaver/listen.go":               "control.Listen: the local port",
-	"cmd/orbweaver/ctl.go":                  "control.Dial: asks a running crawl over it",
-	"tools/realsite/servers.go":             "asks whether the servers that it has started answer, on loopback",
-	"bench/load/":                           "a web server on real sockets",
-	"bench/agents/ports.go":                 "looks which ports of loopback are free, for the agents that it starts",
-	"bench/throughput/fabricatedsockets.go": "a small one, on loopback, in the process of the crawler",
+	"engine/fetch/socket_linux.go":           "the same with fewer system calls, used by the one dial function alone: see checkInner",
+	"engine/fetch/dialer.go":                 "the one dial function, for pages and for questions to name servers alike",
+	"engine/cluster/membership/sockets.go":   "membership: the operator gives the port and the addresses, never a page",
+	"engine/control/client.go":               "asks a running crawl over its local port",
+	"engine/control/server.go":               "answers on the local port",
+	"engine/control/socket.go":               "the local port, both ends of it",
+	"engine/control/conns.go":                "counts the connections that the local port takes",
+	"engine/control/door.go":                 "looks at where the local port listens",
+	"engine/cluster/transport/network.go":    "messages between agents, which are no pages: literal addresses, and loopback only without certificates",
+	"cmd/orbweaver/internal/crawl/listen.go": "control.Listen: the local port",
+	"cmd/orbweaver/internal/ctl/ctl.go":      "control.Dial: asks a running crawl over it",
+	"tools/realsite/servers.go":              "asks whether the servers that it has started answer, on loopback",
+	"bench/load/":                            "a web server on real sockets",
+	"bench/agents/ports.go":                  "looks which ports of loopback are free, for the agents that it starts",
+	"bench/throughput/fabricatedsockets.go":  "a small one, on loopback, in the process of the crawler",
 }
 
 // isDoor says whether a name, with the path of its package, reaches the network.

@@ -95,27 +95,31 @@ func kebab(field string) string { return strings.Join(nameParts(field), "-") }
 
 // commands are the fields with a tag cmd, joined with the command that they belong to.
 func (h *tree) commands() map[string]string {
-	parents := make(map[string]string) // by the type of the field
-	names := make(map[string]string)
 	type command struct{ in, name, of, at string }
 	var all []command
-	h.eachField("cmd", func(structName, fieldName string, tag reflect.StructTag, field *ast.Field) {
-		if _, ok := tag.Lookup("cmd"); !ok {
+	h.eachStruct(func(f *goFile, structName string, s *ast.StructType) {
+		if !isProgram(f.dir) {
 			return
 		}
-		name := tag.Get("name")
-		if name == "" {
-			name = kebab(fieldName)
+		for _, field := range s.Fields.List {
+			tag := tagOf(field)
+			if _, ok := tag.Lookup("cmd"); !ok || len(field.Names) != 1 {
+				continue
+			}
+			name := tag.Get("name")
+			if name == "" {
+				name = kebab(field.Names[0].Name)
+			}
+			all = append(all, command{f.dir + "." + structName, name, f.typePlace(field.Type), h.at(field)})
 		}
-		all = append(all, command{structName, name, typeName(field.Type), h.at(field)})
 	})
-	for _, c := range all {
-		parents[c.of] = c.name
-	}
+	parents := make(map[string]string) // by the type of the field
 	groups := make(map[string]bool)
 	for _, c := range all {
+		parents[c.of] = c.name
 		groups[c.in] = true
 	}
+	names := make(map[string]string)
 	for _, c := range all {
 		if groups[c.of] {
 			continue
@@ -127,6 +131,28 @@ func (h *tree) commands() map[string]string {
 		names[name] = c.at
 	}
 	return names
+}
+
+// tagOf is the tag of a field, empty if it has none.
+func tagOf(field *ast.Field) reflect.StructTag {
+	if field.Tag == nil {
+		return ""
+	}
+	tag, err := strconv.Unquote(field.Tag.Value)
+	if err != nil {
+		return ""
+	}
+	return reflect.StructTag(tag)
+}
+
+// typePlace is a type as DIRECTORY.NAME: of the file's package, or of one that it imports.
+func (f *goFile) typePlace(e ast.Expr) string {
+	if other, ok := e.(*ast.SelectorExpr); ok {
+		if pkg, ok := other.X.(*ast.Ident); ok {
+			return strings.TrimPrefix(f.imports[pkg.Name], module+"/") + "." + other.Sel.Name
+		}
+	}
+	return f.dir + "." + typeName(e)
 }
 
 // flags are the fields with a tag help that are neither commands nor arguments.

@@ -1,0 +1,121 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+	"orbweaver/warc/warctool"
+)
+
+// Command is the command warc.
+type Command struct {
+	JSON bool `help:"Print JSON, one object a line."`
+
+	Ls     warcLsCmd     `cmd:"" help:"List records: offset, type, date, URI, length."`
+	Cat    warcCatCmd    `cmd:"" help:"Print records, or their payload."`
+	Verify warcVerifyCmd `cmd:"" help:"Check framing, fields, digests and references."`
+	Index  warcIndexCmd  `cmd:"" help:"Print the sorted CDXJ, or write it beside each file."`
+	Train  warcTrainCmd  `cmd:"" help:"Make a zstd dictionary for archives like these, for crawl --warc-dictionary."`
+}
+
+// Help shows examples.
+func (*Command) Help() string {
+	return "Files may be .warc, .warc.gz or .warc.zst, of WARC 0.17 to 1.1, made by anybody.\n\nExamples:\n" +
+		"  orbweaver warc ls crawl/warc/*.warc.gz\n  orbweaver warc cat --uri https://example.org/ --payload --decode FILE\n" +
+		"  orbweaver warc verify crawl/warc/*.warc.gz\n  orbweaver warc index --write FILE"
+}
+
+func (c *Command) tool(inv *command.Invocation) *warctool.Tool {
+	return &warctool.Tool{FS: vfs.Disk(), Out: inv.Stdout, Err: inv.Stderr, JSON: c.JSON}
+}
+
+type warcLsCmd struct {
+	Files []string `arg:"" help:"WARC files." name:"file"`
+}
+
+// Help shows an example.
+func (*warcLsCmd) Help() string { return "Example:\n  orbweaver warc ls crawl/warc/*.warc.gz" }
+
+// Run lists.
+func (x *warcLsCmd) Run(inv *command.Invocation, c *Command) error {
+	return c.tool(inv).List(x.Files...)
+}
+
+type warcCatCmd struct {
+	Offset  int64  `help:"Record at this offset; all without." default:"-1" least:"-1" placeholder:"BYTES"`
+	URI     string `name:"uri" help:"Records with this target URI." placeholder:"URI"`
+	Type    string `help:"Only records of this type." placeholder:"TYPE"`
+	Payload bool   `help:"The body alone, without head and chunking."`
+	Decode  bool   `help:"The body without its content encodings, too."`
+	File    string `arg:"" help:"WARC file."`
+}
+
+// Help shows examples.
+func (*warcCatCmd) Help() string {
+	return "Examples:\n  orbweaver warc cat --offset 1234 FILE\n  orbweaver warc cat --uri https://example.org/ --type response --payload --decode FILE"
+}
+
+// Run prints records.
+func (x *warcCatCmd) Run(inv *command.Invocation, c *Command) error {
+	o := warctool.CatOptions{Offset: x.Offset, URI: x.URI, Payload: x.Payload, Decode: x.Decode}
+	if x.Type != "" {
+		if o.Type = warc.ParseType(x.Type); o.Type == warc.Unknown {
+			return command.Misuse(fmt.Errorf("--type: %q is no record type such as response, request or revisit", x.Type))
+		}
+	}
+	err := c.tool(inv).Cat(x.File, o)
+	if errors.Is(err, warctool.ErrNotFound) {
+		return fmt.Errorf("%s: %w; 'orbweaver warc ls' shows what is there", x.File, err)
+	}
+	return err
+}
+
+type warcVerifyCmd struct {
+	Files []string `arg:"" help:"WARC files; give all of a crawl, since records name each other." name:"file"`
+}
+
+// Help shows an example.
+func (*warcVerifyCmd) Help() string {
+	return "Exit status: 0 all is well, 1 it is not.\n\nExample:\n  orbweaver warc verify crawl/warc/*.warc.gz"
+}
+
+// Run verifies.
+func (x *warcVerifyCmd) Run(inv *command.Invocation, c *Command) error {
+	return c.tool(inv).Verify(x.Files...)
+}
+
+type warcIndexCmd struct {
+	Write bool     `help:"Write FILE.cdxj beside each file instead of printing."`
+	Files []string `arg:"" help:"WARC files." name:"file"`
+}
+
+// Help shows examples.
+func (*warcIndexCmd) Help() string {
+	return "Examples:\n  orbweaver warc index crawl/warc/*.warc.gz >all.cdxj\n  orbweaver warc index --write FILE"
+}
+
+// Run indexes.
+func (x *warcIndexCmd) Run(inv *command.Invocation, c *Command) error {
+	return c.tool(inv).Index(x.Write, x.Files...)
+}
+
+type warcTrainCmd struct {
+	Out   string   `help:"File for the dictionary." required:"" placeholder:"FILE"`
+	Size  int      `type:"size" help:"Size of the dictionary, at most." default:"64Ki" placeholder:"SIZE" least:"1024" most:"1048576"`
+	Files []string `arg:"" help:"WARC files." name:"file"`
+}
+
+// Help shows an example.
+func (*warcTrainCmd) Help() string {
+	return "Some hundreds of records are needed, and the first 32 MB are looked at.\n\nExample:\n" +
+		"  orbweaver warc train --out words.zdict crawl/warc/*.warc.gz\n" +
+		"  orbweaver crawl --warc-compression zstd --warc-dictionary words.zdict --dir next --seeds FILE"
+}
+
+// Run trains.
+func (x *warcTrainCmd) Run(inv *command.Invocation, c *Command) error {
+	return c.tool(inv).Train(x.Out, x.Size, x.Files...)
+}

@@ -1,0 +1,192 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"orbweaver/bench/agents"
+	"orbweaver/bench/netns"
+	"orbweaver/bench/simweb"
+	"orbweaver/cmd/orbweaver/internal/command"
+)
+
+type benchAgentsCmd struct {
+	Scenario   []string `help:"plain, capacity, kill, lose, leave, depart, join, partition, or all." default:"all" placeholder:"NAME"`
+	Agents     []int64  `help:"Numbers of agents, each a plain run." default:"1,2,4,8" placeholder:"N"`
+	Fetchers   []int64  `help:"Numbers of fetch workers of an agent, each with each number of agents; the other runs take the first." default:"64" placeholder:"N"`
+	Among      int      `help:"Agents in the runs with faults." default:"4" placeholder:"N" least:"1"`
+	Capacities []int64  `help:"Capacities of the agents in the run with capacities." default:"1,2,4" placeholder:"N"`
+	Apart      bool     `help:"Tell the agents nothing of each other: what is measured must find that out. N agents have overlap N-1."`
+
+	Grow      bool          `help:"Hosts and addresses of plain runs are for each agent: the web grows with their number, so that each has as much to do."`
+	Hosts     int           `help:"Hosts." default:"400" placeholder:"N"`
+	IPs       int           `name:"ips" help:"Addresses." default:"100" placeholder:"N"`
+	Mean      int           `help:"Mean number of pages of a host, without faults." default:"150" placeholder:"N"`
+	FaultMean int           `help:"The same in the runs with faults." default:"50" placeholder:"N"`
+	Crowd     int           `help:"Hosts in the run with capacities, of two pages each on average." default:"30000" placeholder:"N"`
+	HostDelay time.Duration `help:"Wait between two requests to a site, without faults." default:"10ms" placeholder:"TIME"`
+	IPDelay   time.Duration `name:"ip-delay" help:"Wait between two requests to an address, without faults." default:"2ms" placeholder:"TIME"`
+	Seed      int64         `help:"Which web." default:"1" placeholder:"N"`
+
+	FaultHostDelay time.Duration `help:"Wait between two requests to a site in the runs with faults: it sets how long they take." default:"1s" placeholder:"TIME"`
+	FaultIPDelay   time.Duration `name:"fault-ip-delay" help:"The same for addresses." default:"100ms" placeholder:"TIME"`
+	KillEvery      time.Duration `help:"From one kill to the next." default:"20s" placeholder:"TIME"`
+	Rejoin         time.Duration `help:"From a kill to the next start of the same agent." default:"2s" placeholder:"TIME"`
+	Partition      []string      `help:"Partitions: full, one-way, flap, or all." default:"all" placeholder:"NAME"`
+	Quorum         string        `help:"Whether agents in partitions want leave of a majority: yes, no, or both, a run each." enum:"yes,no,both" default:"both"`
+	PartitionTime  time.Duration `help:"How long a partition lasts." default:"40s" placeholder:"TIME"`
+	Most           time.Duration `help:"The longest that one run may take." default:"10m" placeholder:"TIME"`
+
+	Pass    []string `help:"A further argument of each agent, such as --pass=--warc-level=3. Repeatable." placeholder:"ARG" sep:"none"`
+	Digests int      `help:"Compare one payload of so many with the truth." default:"5" placeholder:"N"`
+	Fsck    bool     `help:"Check each crawl directory that is left, too."`
+
+	Dir  string `help:"Directory of all files; made anew." default:"./build/agents" placeholder:"DIR"`
+	Keep bool   `help:"Keep the directory; what something is wrong with is kept anyway."`
+	Out  string `help:"Write JSON to this file besides." placeholder:"FILE"`
+	JSON bool   `help:"Print JSON."`
+}
+
+// Help says what it does.
+func (*benchAgentsCmd) Help() string {
+	return `Starts several agents as processes on loopback, and one simulated web that they share, and says what came of it, judged from outside:
+coverage, overlap and communication overhead as in the UbiCrawler papers, politeness over all agents together, work per agent and fetch
+worker, CPU time a page. Scenarios: plain; capacity (agents of different size); kill (kill -9 in turn, with return); lose (one agent and its
+disk); leave (one stops in good order); depart (one leaves for good); join (one comes later); partition (agents in network namespaces of their own, of
+which the smaller side is cut off for a while: full; one-way, so that it is not heard; flap, at random), with --quorum and without. Partitions take
+Linux, unshare, nsenter, ip, and leave to make user namespaces; without these the exit status is 1, and all leaves them out.
+
+Examples:
+  orbweaver bench agents
+  orbweaver bench agents --scenario plain --agents 1,8,1,8,1,8
+  orbweaver bench agents --scenario plain --grow --hosts 500 --ips 250 --mean 12 --host-delay 1500ms
+  orbweaver bench agents --scenario kill,lose --among 8
+  orbweaver bench agents --scenario partition --partition full,one-way --quorum yes --among 5
+  orbweaver bench agents --scenario plain --agents 2 --apart      # must fail: overlap 1`
+}
+
+// Run measures.
+func (c *benchAgentsCmd) Run(inv *command.Invocation) error {
+	ctx, stop := signal.NotifyContext(inv.Context, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	o, err := c.options(inv)
+	if err != nil {
+		return err
+	}
+	r, err := agents.Measure(ctx, o)
+	if ctx.Err() != nil {
+		return errors.Join(errors.New("interrupted; all agents were ended"), err)
+	}
+	if err != nil {
+		return err
+	}
+	if c.Out != "" {
+		if err := writeJSON(c.Out, r); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+	}
+	if c.JSON {
+		err = command.PrintJSON(inv.Stdout, r)
+	} else {
+		r.Print(inv.Stdout)
+	}
+	if err == nil && !r.Sound() {
+		return command.ErrUnsound
+	}
+	if err == nil && !c.Keep {
+		err = os.RemoveAll(c.Dir)
+	}
+	return err
+}
+
+// options are what the flags say. The directory is emptied.
+func (c *benchAgentsCmd) options(inv *command.Invocation) (o agents.Options, err error) {
+	if o.Program, err = os.Executable(); err != nil {
+		return o, fmt.Errorf("this program does not know its own file: %w", err)
+	}
+	if err := c.empty(); err != nil {
+		return o, command.Misuse(fmt.Errorf("--dir: %w", err))
+	}
+	if err := forgetVariables(); err != nil {
+		return o, err
+	}
+	o.Dir, o.Say, o.Apart, o.Among, o.Keep = c.Dir, inv.Stderr, c.Apart, c.Among, c.Keep
+	o.Pass, o.Fsck, o.Every = c.Pass, c.Fsck, c.Digests
+	for _, s := range c.Scenario {
+		if s == "all" {
+			o.Scenarios = append(o.Scenarios, c.all(inv)...)
+			continue
+		}
+		o.Scenarios = append(o.Scenarios, agents.Scenario(s))
+	}
+	for _, p := range c.Partition {
+		if p == "all" {
+			o.Cuts = append(o.Cuts, agents.Cuts()...)
+			continue
+		}
+		o.Cuts = append(o.Cuts, agents.Cut(p))
+	}
+	o.Quorums = map[string][]bool{"yes": {true}, "no": {false}, "both": {true, false}}[c.Quorum]
+	o.CutTime = c.PartitionTime
+	o.Agents, o.Fetchers, o.Shares, o.Grow = numbers(c.Agents), numbers(c.Fetchers), numbers(c.Capacities), c.Grow
+	o.Pace = agents.Pace{HostDelay: c.HostDelay, IPDelay: c.IPDelay}
+	o.FaultPace = agents.Pace{HostDelay: c.FaultHostDelay, IPDelay: c.FaultIPDelay}
+	o.KillEvery, o.Rejoin, o.Most = c.KillEvery, c.Rejoin, c.Most
+	o.World = simweb.Plain()
+	o.World.Seed, o.World.Hosts, o.World.IPs = uint64(c.Seed), c.Hosts, c.IPs
+	o.World.PagesPerHostMean, o.World.PagesPerHostMax = c.Mean, 2*c.Mean // a large host would be crawled alone in the end
+	o.Slow, o.Crowd = o.World, o.World
+	o.Slow.PagesPerHostMean, o.Slow.PagesPerHostMax = c.FaultMean, 2*c.FaultMean
+	o.Crowd.Hosts, o.Crowd.IPs, o.Crowd.PagesPerHostMean, o.Crowd.PagesPerHostMax = c.Crowd, max(1, c.Crowd/4), 2, 4
+	return o, nil
+}
+
+// all are all scenarios that can be played here: one that takes what is not everywhere is left out, and that is said.
+func (c *benchAgentsCmd) all(inv *command.Invocation) []agents.Scenario {
+	list := agents.Scenarios()
+	why := netns.Try(inv.Context)
+	if c.Apart {
+		why = errors.New("agents that are --apart know nothing of each other")
+	}
+	if why == nil {
+		return list
+	}
+	fmt.Fprintf(inv.Stderr, "without partitions: %v\n", why)
+	return slices.DeleteFunc(list, func(s agents.Scenario) bool { return s == agents.Partition })
+}
+
+// empty removes what an earlier run has left, and refuses a directory that holds more than that.
+func (c *benchAgentsCmd) empty() error {
+	entries, err := os.ReadDir(c.Dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), agents.RunPrefix) {
+			return fmt.Errorf(
+				"%s holds %s, which no benchmark of agents made; give another directory, since this one would be removed", c.Dir,
+				e.Name(),
+			)
+		}
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(filepath.Join(c.Dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func numbers(list []int64) (all []int) {
+	for _, c := range list {
+		all = append(all, int(c))
+	}
+	return all
+}

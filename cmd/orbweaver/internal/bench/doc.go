@@ -1,0 +1,2 @@
+// Package bench holds the benchmarks of the program, and the demo.
+package bench

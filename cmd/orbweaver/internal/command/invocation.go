@@ -1,0 +1,135 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit statuses, fixed for scripts.
+const (
+	ExitDone    = 0
+	ExitFailed  = 1
+	ExitUsage   = 2
+	ExitStalled = 3
+	ExitStopped = 130
+)
+
+// Invocation is what a command may use of the outside.
+type Invocation struct {
+	Context context.Context //nolint:containedctx // the root of the process, handed to the one command that runs
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Version string // of the program
+	Args    *kong.Context
+	keys    map[string]bool // flags of all commands, as keys of files of settings: whether each may be a list
+	applied bool            // the command's struct has its values
+	early   Faults          // met while flags, variables and files were read
+	read    *readings
+}
+
+// Nested is another run within this one, which writes its results to stdout. Files of settings may have the keys of all
+// commands of this one.
+func (inv *Invocation) Nested(stdout io.Writer) *Invocation {
+	return &Invocation{
+		Context: inv.Context, Stdin: inv.Stdin, Stdout: stdout, Stderr: inv.Stderr, Version: inv.Version, keys: inv.keys,
+	}
+}
+
+// Checker is a command that has more to look at than the values of its flags, before it runs.
+type Checker interface{ Check(inv *Invocation) error }
+
+// Misuse marks an error as a mistake in flags, variables or keys: exit status 2.
+func Misuse(err error) error { return usageError{err} }
+
+type usageError struct{ error }
+
+// Unwrap gives the cause.
+func (u usageError) Unwrap() error { return u.error }
+
+// ErrStopped says that a signal or the operator ended the crawl, which can be resumed: exit status 130.
+var ErrStopped = errors.New("stopped before the end; run the same command again to go on")
+
+// ErrStalled says that the crawl stopped since only sites in trouble have queued URLs: exit status 3.
+var ErrStalled = errors.New(
+	"stalled: every queued URL is of a site that fails or asks to slow down; run the same command again to go on",
+)
+
+// Check joins everything that is wrong with the command line, so that it is told at once.
+func (inv *Invocation) Check(parsed error) error {
+	bad := Faults{slices.Clone(inv.early.list)}
+	bad.Add("", parsed)
+	bad.Add("", inv.ValueFaults())
+	if parsed == nil {
+		if c, ok := inv.Args.Selected().Target.Addr().Interface().(Checker); ok {
+			bad.Add("", c.Check(inv))
+		}
+	}
+	return bad.Err()
+}
+
+// ReadFaults are what was wrong while flags, variables and files were read.
+func (inv *Invocation) ReadFaults() error { return inv.early.Err() }
+
+// ValueFaults are the values of flags that are out of their range, whatever gave them.
+func (inv *Invocation) ValueFaults() error {
+	var bad Faults
+	if !inv.applied {
+		return nil
+	}
+	for _, p := range inv.Args.Path {
+		if p.Command == nil {
+			continue
+		}
+		for _, f := range p.Command.Flags {
+			bad.Add("--"+f.Name, inv.read.faultOf(f.Value))
+		}
+		for _, a := range p.Command.Positional {
+			bad.Add(a.Name, inv.read.faultOf(a))
+		}
+	}
+	return bad.Err()
+}
+
+// Exit prints an error and returns the exit status.
+func (inv *Invocation) Exit(err error) int {
+	var usage usageError
+	switch {
+	case err == nil:
+		return ExitDone
+	case errors.Is(err, ErrStopped):
+		fmt.Fprintln(inv.Stderr, "orbweaver:", err)
+		return ExitStopped
+	case errors.Is(err, ErrStalled):
+		fmt.Fprintln(inv.Stderr, "orbweaver:", err)
+		return ExitStalled
+	case errors.As(err, &usage):
+		fmt.Fprintf(inv.Stderr, "orbweaver: %s\nTry 'orbweaver %s--help'.\n", indent(err.Error()), inv.commandName())
+		return ExitUsage
+	default:
+		fmt.Fprintln(inv.Stderr, "orbweaver:", indent(err.Error()))
+		return ExitFailed
+	}
+}
+
+func (inv *Invocation) commandName() string {
+	if inv.Args == nil {
+		return ""
+	}
+	name := ""
+	for _, p := range inv.Args.Path {
+		if p.Command != nil {
+			name += p.Command.Name + " "
+		}
+	}
+	return name
+}
+
+// indent lines up several faults under the first.
+func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n           ") }

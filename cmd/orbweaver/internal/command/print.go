@@ -1,0 +1,82 @@
+package command
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+)
+
+// Verdict is what a crawl of a simulated web, or a row of them, came to.
+type Verdict interface {
+	Print(out io.Writer)
+	Sound() bool
+}
+
+// ErrUnsound ends a benchmark whose result is wrong. The result has been printed.
+var ErrUnsound = errors.New("something is wrong, see above")
+
+// ShowResult ends a benchmark, with an error if something is wrong.
+func ShowResult(inv *Invocation, r Verdict, asJSON bool) error {
+	if asJSON {
+		if err := PrintJSON(inv.Stdout, r); err != nil {
+			return err
+		}
+	} else {
+		r.Print(inv.Stdout)
+	}
+	if !r.Sound() {
+		return ErrUnsound
+	}
+	return nil
+}
+
+// PrintJSON prints a value with indentation.
+func PrintJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// PlainText makes what somebody else has written safe for a terminal: one line, no control characters.
+func PlainText(s string) string {
+	for _, r := range s {
+		if !strconv.IsPrint(r) {
+			q := strconv.Quote(s)
+			return q[1 : len(q)-1]
+		}
+	}
+	return s
+}
+
+// FormatBytes writes bytes for people.
+func FormatBytes(n int64) string {
+	switch {
+	case n >= 10<<30:
+		return fmt.Sprintf("%.0f GiB", float64(n)/(1<<30))
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.0f KiB", float64(n)/(1<<10))
+	default:
+		return fmt.Sprintf("%d B", n)
+	}
+}
+
+// Lines reads standard input line by line.
+func Lines(inv *Invocation) *bufio.Scanner {
+	in := bufio.NewScanner(inv.Stdin)
+	in.Buffer(nil, 1<<20)
+	return in
+}
+
+// NewLog writes log records as lines of text.
+func NewLog(out interface{ Write([]byte) (int, error) }) *slog.Logger {
+	return slog.New(slog.NewTextHandler(out, nil))
+}

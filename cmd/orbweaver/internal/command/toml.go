@@ -1,0 +1,112 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/alecthomas/kong"
+	"github.com/pelletier/go-toml/v2"
+)
+
+// TOMLFile gives flags their values from a TOML file whose keys are the flags' names. An environment variable is
+// stronger than the file, a flag stronger than both.
+type TOMLFile struct {
+	name   string
+	values map[string]any
+}
+
+// ReadTOML reads a file. An error names the line.
+func ReadTOML(name string) (*TOMLFile, error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	t := &TOMLFile{name: name}
+	if err := toml.Unmarshal(b, &t.values); err != nil {
+		var syntax *toml.DecodeError
+		if errors.As(err, &syntax) {
+			row, column := syntax.Position()
+			return nil, fmt.Errorf("%s:%d:%d: %w", name, row, column, err)
+		}
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return t, nil
+}
+
+// Text is the value of a key that holds text.
+func (t *TOMLFile) Text(key string) (value string, ok bool) {
+	value, ok = t.values[key].(string)
+	return value, ok
+}
+
+// flagKeys are the flags of all commands by name, and whether each may be a list.
+func flagKeys(app *kong.Application) map[string]bool {
+	keys := make(map[string]bool)
+	var walk func(n *kong.Node)
+	walk = func(n *kong.Node) {
+		for _, f := range n.Flags {
+			keys[f.Name] = keys[f.Name] || f.IsSlice()
+		}
+		for _, child := range n.Children {
+			walk(child)
+		}
+	}
+	walk(app.Node)
+	delete(keys, "help")
+	delete(keys, "config")
+	return keys
+}
+
+// check refuses keys that are no flag of any command, and values of a wrong shape, all of them at once.
+func (t *TOMLFile) check(known map[string]bool) error {
+	var bad Faults
+	for _, key := range slices.Sorted(maps.Keys(t.values)) {
+		list, ok := known[key]
+		switch t.values[key].(type) {
+		case map[string]any:
+			bad.Add(t.name, fmt.Errorf("unknown table: %s; the keys are the names of the flags, without tables", key))
+			continue
+		case []any:
+			if ok && !list {
+				bad.Add(t.name, fmt.Errorf("%s: takes one value, not a list", key))
+			}
+		}
+		if !ok {
+			bad.Add(t.name, fmt.Errorf("unknown key: %s; the keys are the names of the flags", key))
+		}
+	}
+	return bad.Err()
+}
+
+// Validate is part of kong.Resolver; check has been called before, since kong tells one mistake only.
+func (*TOMLFile) Validate(*kong.Application) error { return nil }
+
+// Resolve gives a flag its value, or nil.
+func (t *TOMLFile) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	for _, env := range flag.Envs {
+		if _, ok := os.LookupEnv(env); ok {
+			return nil, nil //nolint:nilnil // kong's way to say: not from here
+		}
+	}
+	switch v := t.values[flag.Name].(type) {
+	case nil, map[string]any:
+		return nil, nil //nolint:nilnil // kong's way to say: not from here
+	case []any:
+		if !flag.IsSlice() {
+			return nil, nil //nolint:nilnil // told by check
+		}
+		list := make([]any, len(v)) // kong takes lists of what the flag holds: text
+		for i, x := range v {
+			list[i] = fmt.Sprint(x)
+		}
+		return list, nil
+	default:
+		if flag.IsSlice() {
+			return []any{fmt.Sprint(v)}, nil
+		}
+		return fmt.Sprint(v), nil
+	}
+}

@@ -1,0 +1,242 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/summary"
+	"orbweaver/engine"
+	"orbweaver/engine/admission"
+	"orbweaver/engine/explain"
+	"orbweaver/engine/fetch/addrguard"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/outage"
+	"orbweaver/engine/report"
+	"orbweaver/internal/vfs"
+)
+
+// componentOptions are the settings of the engine and of the name system. The type is not exported, since package kong calls
+// Validate of every component in an exported field, before the configuration is complete. check does it later.
+type componentOptions struct {
+	Config engine.Config `embed:""`
+}
+
+// Command is the engine's configuration, and what a command adds to it: files, the network, the control port and the
+// terminal.
+type Command struct {
+	componentOptions
+
+	Seeds []string `help:"File of seeds: one URL on each line, # comments, .gz read too, - for stdin. Repeatable." placeholder:"FILE" sep:"none"`
+	listOptions
+	WarcDictionary string `help:"File with a dictionary for zstd, made by 'warc train'. Each WARC file begins with it. It makes small pages smaller." placeholder:"FILE"`
+
+	networkOptions
+	controlOptions
+	Progress string `help:"Progress line: auto, plain or none. auto updates one line on a terminal." oneof:"auto,plain,none" default:"auto" placeholder:"MODE"`
+	JSON     bool   `help:"Print the final report as JSON on stdout; with --dry-run, one object for each URL."`
+
+	agentOptions `group:"agents"`
+
+	DryRun bool `help:"Send nothing and write nothing: print what would happen to each URL, and which rule decides."`
+	Depth  int  `help:"With --dry-run: number of links from a seed to the URLs." default:"0" placeholder:"N"`
+
+	URLs []string `arg:"" optional:"" name:"url" help:"Seeds." placeholder:"URL"`
+
+	resumes bool          // crawl.toml is there
+	cfg     engine.Config // Config, completed
+	seams   engine.Seams
+	policy  *addrguard.Guard // what may be connected to; nil before settings
+	words   *words           // of the crawl; nil if this is a dry run
+	lists   explain.Sources  // what cfg.Filters.Lists were made of, if this is a dry run
+}
+
+// Help shows examples.
+func (*Command) Help() string {
+	return `The crawl ends when nothing is left, a limit is reached, or a signal comes: the first signal finishes the exchanges
+under way, the second stops at once; the same command goes on from there. It also stops when only sites in trouble have queued URLs
+(--stall-wait); the queue is kept, and the same command goes on. Exit status: 0 done, 1 failed (also when no server of a seed has
+answered: the same command tries again), 2 wrong usage, 3 stalled with URLs queued and resumable, 130 stopped by a signal and
+resumable.
+
+Expressions are those of https://expr-lang.org. All five points know url, site, scheme, host, port, domain, path, query,
+depth, hops, seed, in_host, in_domain and in_prefix; --fetch knows try and, with --warc-via, via; --follow knows kind, nofollow, via, via_host,
+via_domain, same_host, same_domain, and status and content_type of the page; --parse and --store know status,
+content_type, size and truncated; --store knows duplicate and, with --warc-via, via. docs/filters.md has more.
+
+Examples:
+  orbweaver crawl --contact https://example.org/crawl --scope domain --max-pages 10000 https://example.org/
+  orbweaver crawl --dir crawl                                  # goes on with what is there
+  orbweaver crawl --dir crawl --refresh                        # when it is finished: again, for what has changed
+  orbweaver crawl --seeds seeds.txt.gz --config crawl.toml
+  orbweaver crawl --proxy http://127.0.0.1:8080 --resolver hashed --seeds seeds.txt   # a simulated web
+  orbweaver crawl --scope 'in_domain && depth <= 5' --follow 'kind != "image" && not nofollow' https://example.org/
+  orbweaver crawl --surts surts.txt --exclude-extensions jpg,png,mp4 --store 'status == 200' --seeds seeds.txt
+  orbweaver crawl --host-rules hosts.txt --seeds seeds.txt     # lines such as: .example.org host-delay=20s max-per-host=1000
+  orbweaver crawl --dir crawl --dry-run --depth 2 https://example.org/a.jpg            # what would become of it, and why`
+}
+
+// New returns the command with the presets of a public crawl.
+func New() Command {
+	return Command{componentOptions: componentOptions{Config: engine.Polite()}}
+}
+
+// SettingsFile keeps the settings of the crawl in dir.
+func (*Command) SettingsFile(dir string) string { return effectiveFile(dir) }
+
+// Resume notes that the directory holds a crawl.
+func (c *Command) Resume() { c.resumes = true }
+
+// Prepared gives the configuration and the surroundings of the engine, once check has made them.
+func (c *Command) Prepared() (engine.Config, engine.Seams) { return c.cfg, c.seams }
+
+// Check makes the engine's configuration from the flags.
+func (c *Command) Check(inv *command.Invocation) (err error) {
+	if c.DryRun {
+		return c.checkDryRun(inv)
+	}
+	c.cfg, c.seams, err = c.settings(inv)
+	return err
+}
+
+// Run crawls.
+func (c *Command) Run(inv *command.Invocation) error {
+	if c.DryRun {
+		return c.dryRun(inv)
+	}
+	cfg, seams := c.cfg, c.seams
+	if c.resumes && len(c.Seeds)+len(c.URLs) > 0 {
+		seams.Log.Info("the crawl directory holds a crawl: it goes on; seeds that it knows are ignored", "dir", c.Config.Dir)
+	}
+	c.words.start()
+	defer c.words.Close()
+	signal.Ignore(syscall.SIGPIPE) // who reads what we say may go away; the crawl stays
+	if err := fitFiles(seams.Log, &cfg); err != nil {
+		return err
+	}
+	if err := fitMemory(seams.Log, &cfg, memoryAllowed()); err != nil {
+		return err
+	}
+	known, onDisk := hostsBefore(c.Config.Dir)
+	setMemoryLimit(cfg, known, onDisk)
+	c.warnOfPassword(inv, seams.Log)
+	c.warnOfProxy(seams.Log)
+	closeToOthers(seams.Log, c.Config.Dir)
+	peers, err := c.openPeering(inv.Context, c.Config.Dir, &seams)
+	if err != nil {
+		return err
+	}
+	defer peers.close()
+	if c.Agent != "" {
+		refuseOwn(c.policy, c.peering.Gossip.String(), c.peering.Post.String())
+	}
+	e, err := engine.Open(cfg, seams)
+	if err != nil {
+		if errors.Is(err, admission.ErrNoSeeds) {
+			err = command.Misuse(err)
+		}
+		return err
+	}
+	err = c.crawl(inv, e, cfg, peers, seams.Log)
+	return errors.Join(err, e.Close())
+}
+
+// hostsBefore is how many hosts the crawl that is resumed knows, and how many of them are on disk: opening it brings
+// the others into memory.
+func hostsBefore(dir string) (known, onDisk int64) {
+	r, err := report.Read(vfs.Disk(), dir)
+	if err != nil {
+		return 0, 0 // a new crawl, or one whose report is lost
+	}
+	return r.HostsKnown, r.HostsCold
+}
+
+// crawl runs an open engine with its control socket, its progress line and its signals.
+func (c *Command) crawl(
+	inv *command.Invocation,
+	e *engine.Engine,
+	cfg engine.Config,
+	peers peerConnection,
+	log *slog.Logger,
+) error {
+	if err := c.writeEffective(inv); err != nil {
+		return err
+	}
+	server, err := c.listen(inv.Context, c.Config.Dir, e, peers.reload, log)
+	if err != nil {
+		return err
+	}
+	refuseOwn(c.policy, server.Addr())
+	if c.Progress != "none" {
+		fmt.Fprintln(c.words, memoryPlan(cfg))
+	}
+	ctx, stop := signals(inv.Context, e, log)
+	progress := summary.StartProgress(ctx, c.words, summary.IsTerminal(inv.Stderr), c.Progress, e)
+	endMemory := followMemory(cfg, e)
+	err = e.Run(ctx)
+	endMemory()
+	stop()
+	progress.Close()
+	err = errors.Join(err, server.close())
+	if errors.Is(err, outage.ErrFullAtStop) {
+		return errors.Join(command.ErrStopped, err)
+	}
+	if err != nil {
+		return err
+	}
+	r, err := report.Read(vfs.Disk(), c.Config.Dir)
+	if err != nil {
+		return err
+	}
+	c.words.Close()
+	if err := summary.PrintReport(inv, r, c.JSON, c.Progress == "none"); err != nil {
+		return err
+	}
+	switch r.State {
+	case lifecycle.Stopped:
+		return command.ErrStopped
+	case lifecycle.Stalled:
+		return command.ErrStalled
+	case lifecycle.Failed:
+		return fmt.Errorf("%s; the same command tries again", r.Reason)
+	default:
+		return nil
+	}
+}
+
+// signals turns the first signal into an orderly stop and the second into one at once. A hang-up, which is what a
+// closed terminal sends, is a signal like the others; under nohup it is none.
+func signals(parent context.Context, e *engine.Engine, log *slog.Logger) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(parent)
+	c := make(chan os.Signal, 2)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(c, syscall.SIGHUP)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		first := true
+		for s := range c {
+			if first {
+				log.Info("stopping: exchanges under way are finished; a second signal stops at once", "signal", s.String())
+				cancel()
+			} else {
+				log.Info("stopping at once", "signal", s.String())
+				e.Abort()
+			}
+			first = false
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(c)
+		close(c)
+		<-done
+		cancel()
+	}
+}

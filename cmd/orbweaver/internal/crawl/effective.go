@@ -1,0 +1,90 @@
+package crawl
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/engine"
+	"orbweaver/internal/vfs"
+)
+
+// SettingsName is the file within the crawl directory that keeps its configuration.
+const SettingsName = "crawl.toml"
+
+func effectiveFile(dir string) string { return filepath.Join(dir, SettingsName) }
+
+// sameFormat refuses on resume what would change the format on disk.
+func sameFormat(cfg *engine.Config) error {
+	t, err := command.ReadTOML(effectiveFile(cfg.Dir))
+	if err != nil {
+		return nil //nolint:nilerr // a new crawl, or told elsewhere
+	}
+	if was, ok := t.Text("warc-compression"); ok && was != cfg.Archive.Compression.String() {
+		return fmt.Errorf(
+			"--warc-compression: the crawl in %s writes %s and cannot change to %s; begin another in a new --dir", cfg.Dir,
+			was, cfg.Archive.Compression,
+		)
+	}
+	return nil
+}
+
+// writeEffective keeps the configuration beside the data.
+func (c *Command) writeEffective(inv *command.Invocation) error {
+	values := map[string]any{}
+	for _, f := range inv.Args.Selected().Flags {
+		switch f.Name {
+		case "help", "config", "dir", "seeds", "progress", "json", "dry-run", "depth", "refresh":
+			continue
+		case "agents":
+			if !c.Config.Cluster.Quorum { // one that is killed before the crawl has begun must not begin it alone
+				continue
+			}
+		}
+		if text, ok := inv.TextOf(f.Value); ok {
+			values[f.Name] = text
+			continue
+		}
+		v := f.Target.Interface()
+		switch v := v.(type) {
+		case fmt.Stringer:
+			values[f.Name] = v.String()
+		case []string:
+			if len(v) > 0 {
+				values[f.Name] = v
+			}
+		case string:
+			if v != "" {
+				values[f.Name] = v
+			}
+		default:
+			values[f.Name] = v
+		}
+	}
+	// The crawl may go on from another working directory.
+	for flag, file := range map[string]string{"exclude-hosts": c.ExcludeHosts, "include-hosts": c.IncludeHosts, "surts": c.Surts, "host-rules": c.HostRules, "warc-dictionary": c.WarcDictionary,
+		"agent-file": c.AgentFile} {
+		if file == "" {
+			continue
+		}
+		name, err := filepath.Abs(file)
+		if err != nil {
+			return fmt.Errorf("--%s: %w", flag, err)
+		}
+		values[flag] = name
+	}
+	b, err := toml.Marshal(values)
+	if err != nil {
+		return err
+	}
+	head := []byte(
+		"# The effective configuration of this crawl. Flags given when it is resumed win over what stands here.\n",
+	)
+	return vfs.WriteAtomic(engine.Disk(c.Config.Dir), effectiveFile(c.Config.Dir), func(out io.Writer) error {
+		_, err := out.Write(append(head, b...))
+		return err
+	})
+}

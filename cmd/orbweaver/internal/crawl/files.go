@@ -1,0 +1,48 @@
+package crawl
+
+import (
+	"fmt"
+	"log/slog"
+
+	"orbweaver/cmd/orbweaver/internal/process"
+	"orbweaver/engine"
+)
+
+// A crawl's open files: those of its directory (archive, runs of the sieve, queues, journal, a checkpoint being
+// written) and of the program itself, which do not grow with the crawl; a socket for each fetch worker, and for each
+// connection that is kept; two for each question to a name server.
+const (
+	filesOfDisk    = 96
+	filesOfResolve = 2
+	filesLeast     = filesOfDisk + resolvesLeast*filesOfResolve + fetchersLeast
+	resolvesLeast  = 4
+	fetchersLeast  = 8
+)
+
+func filesNeeded(c engine.Config) int {
+	return filesOfDisk + c.Workers.Resolvers*filesOfResolve + c.Workers.Fetchers + c.Workers.IdleConnsMax
+}
+
+// fitFiles makes a crawl fit into the limit of open files: with fewer workers than asked for, if there must be.
+func fitFiles(log *slog.Logger, c *engine.Config) error {
+	need := filesNeeded(*c)
+	limit := process.FileLimit(need)
+	if limit >= need {
+		return nil
+	}
+	if limit < filesLeast {
+		return fmt.Errorf(
+			"the limit of open files is %d, and a crawl needs at least %d: raise it (ulimit -n %d)", limit, filesLeast, need,
+		)
+	}
+	asked := c.Workers.Fetchers
+	if c.Workers.KeepAlive > 0 {
+		c.Workers.IdleConnsMax = max(1, min(c.Workers.IdleConnsMax, limit/4, limit-filesLeast))
+		limit -= c.Workers.IdleConnsMax
+	}
+	c.Workers.Resolvers = min(c.Workers.Resolvers, max(resolvesLeast, limit/16))
+	c.Workers.Fetchers = min(c.Workers.Fetchers, limit-filesOfDisk-c.Workers.Resolvers*filesOfResolve)
+	log.Warn("the limit of open files is lower than this crawl needs, so it has fewer workers; raise it (ulimit -n)",
+		"limit", limit, "needs", need, "fetchers", c.Workers.Fetchers, "asked", asked, "resolvers", c.Workers.Resolvers)
+	return nil
+}

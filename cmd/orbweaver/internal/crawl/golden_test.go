@@ -1,0 +1,77 @@
+package crawl
+
+import (
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"orbweaver/bench/golden"
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/engine/cluster/identity"
+	"orbweaver/engine/peering"
+)
+
+// A crawl.toml of an earlier version is read without a mistake, and what this version writes has all its keys.
+func TestGolden_configuration(t *testing.T) {
+	dir := t.TempDir()
+	w := &command.Invocation{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}
+	c, err := parseCrawl(w, "crawl", "--dir", dir, "--contact", "https://example.org/bot", "http://a.test/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.writeEffective(w); err != nil {
+		t.Fatal(err)
+	}
+	written, err := os.ReadFile(effectiveFile(c.Config.Dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if golden.Writing() {
+		golden.Add(t, "crawl-1.toml", written)
+	}
+	text := golden.Read(t, "crawl-1.toml", "6e2af660fdf40164ce774b55a6288cb5c88fb2c63469f1108e288cb361471abd")
+	if err := configured(t.TempDir(), text); err != nil {
+		t.Error(err)
+	}
+	golden.Contains(t, keys(t, written), keys(t, text))
+}
+
+func keys(t *testing.T, text []byte) []string {
+	t.Helper()
+	var values map[string]any
+	if err := toml.Unmarshal(text, &values); err != nil {
+		t.Fatal(err)
+	}
+	return slices.Sorted(maps.Keys(values))
+}
+
+// The generations of certificates are written as they were, and read as they were.
+func TestGolden_generations(t *testing.T) {
+	dir := t.TempDir()
+	o := peering.Options{Identity: &identity.Identity{Crawl: "0123abcd"}}
+	if err := keepGenerations(&o, dir); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]uint64{"agent-1": 7, "agent-2": 1}
+	if err := o.SaveGenerations(want); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, generationsName)
+	written, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, golden.Compare(t, "generations-1.json", "1acdb6d8a056dfc24e1557af16feefc8d73013dd7759876bc9a674ee9dda70ac", written), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.Generations = nil
+	if err := keepGenerations(&o, dir); err != nil || !maps.Equal(o.Generations, want) {
+		t.Errorf("%v, %v", o.Generations, err)
+	}
+}

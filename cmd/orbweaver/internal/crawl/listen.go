@@ -1,0 +1,83 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+
+	"orbweaver/engine/control"
+)
+
+// listening is the control port of a crawl.
+type listening struct {
+	*control.Server
+	token string // the file that was made for it; "" if none was
+}
+
+// controlOptions are the address of the control port and its token.
+type controlOptions struct {
+	Listen string `help:"Address for control and metrics: host:port, or unix:PATH. The default is a Unix socket in the crawl directory, for its owner only." placeholder:"ADDR"`
+	Token  string `help:"File whose first line is the token that requests to --listen host:port need. By default a token is made for each run, in control.token of the crawl directory, where ctl finds it. Required if the address is not loopback. Nothing is encrypted." placeholder:"FILE"`
+}
+
+// listen opens the control port: a socket in the crawl directory, or what was asked for. On host:port a token is
+// wanted; one is made where only this machine can connect, and must be given for any other address.
+func (c *controlOptions) listen(
+	ctx context.Context,
+	dir string,
+	crawl control.Crawl,
+	reload func() (string, error),
+	log *slog.Logger,
+) (l listening, err error) {
+	o := control.Options{Address: c.Listen, Reload: reload, Log: log}
+	switch {
+	case o.Address == "":
+		o.Address = control.Address(dir)
+	case strings.HasPrefix(o.Address, "unix:"):
+	case c.Token != "":
+		o.Token, err = ReadToken(c.Token)
+	case isLoopback(o.Address):
+		if o.Token, err = newToken(dir); err == nil {
+			l.token = TokenFile(dir)
+		}
+	}
+	if err != nil {
+		return l, fmt.Errorf("--token: %w", err)
+	}
+	if l.Server, err = control.Listen(ctx, o, crawl); err != nil {
+		if errors.Is(err, control.ErrNoToken) {
+			err = fmt.Errorf("%w: give --token FILE, or listen on 127.0.0.1", err)
+		}
+		return l, errors.Join(fmt.Errorf("--listen: %w", err), l.forget())
+	}
+	return l, nil
+}
+
+// isLoopback says that an address can only be this machine's own. A name other than localhost is none.
+func isLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// close ends the port and takes the token away, which was good for this run.
+func (l listening) close() error { return errors.Join(l.Close(), l.forget()) }
+
+func (l listening) forget() error {
+	if l.token == "" {
+		return nil
+	}
+	if err := os.Remove(l.token); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

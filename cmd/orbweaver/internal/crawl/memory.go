@@ -1,0 +1,113 @@
+package crawl
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/engine"
+	"orbweaver/engine/cookie"
+	"orbweaver/engine/report"
+	"orbweaver/engine/traps"
+)
+
+// memoryParts lists who may use how much memory, in bytes.
+func memoryParts(c engine.Config) []memoryPart {
+	parts := []memoryPart{
+		{"workbench", c.Workbench.MemoryMax},
+		{"rules", c.RulesMemory()},
+		{"cache", c.Admission.CacheMemory + c.Admission.CacheMemory/16},
+		{"sieve", c.Sieve.BucketBytes},
+		{"seen", c.Seen.MemoryBytes},
+		{"pages", c.PageMemory()},
+		{"fetchers", int64(c.Workers.Fetchers) * (24 << 10)},
+	}
+	if c.Workers.KeepAlive > 0 {
+		parts = append(parts, memoryPart{"connections", c.KeptMemory()})
+	}
+	if c.Cookies.Mode == cookie.Site {
+		parts = append(parts, memoryPart{"cookies", c.Cookies.Memory})
+	}
+	if c.Traps.Novelty == traps.NoveltyOn {
+		parts = append(parts, memoryPart{"novelty", c.Traps.NoveltyMemory})
+	}
+	var sum int64
+	for _, p := range parts {
+		sum += p.bytes
+	}
+	return append(parts, memoryPart{"rest", min(restMost, max(restLeast, sum/3))})
+}
+
+// The program itself, compressors, checkpoints, and what the collector has not taken back yet.
+const (
+	restLeast = 24 << 20
+	restMost  = 128 << 20
+)
+
+type memoryPart struct {
+	name  string
+	bytes int64
+}
+
+// memorySum is what all of them may use together.
+func memorySum(c engine.Config) (total int64) {
+	for _, p := range memoryParts(c) {
+		total += p.bytes
+	}
+	return total
+}
+
+// memoryPlan is the line printed at the start: the caps and their sum.
+func memoryPlan(c engine.Config) string {
+	var b strings.Builder
+	for _, p := range memoryParts(c) {
+		fmt.Fprintf(&b, " %s %s,", p.name, command.FormatBytes(p.bytes))
+	}
+	return fmt.Sprintf(
+		"memory caps:%s total %s, and %d bytes for each host in memory, %d for each on disk; %d fetch workers, host delay %v, IP delay %v",
+		b.String(), command.FormatBytes(memorySum(c)), hostMemory, hostColdMemory, c.Workers.Fetchers,
+		c.Politeness.HostDelay, c.Politeness.IPDelay,
+	)
+}
+
+// hostMemory is what a known host takes in memory, on the bench and in the index of its queue on disk: 152 and 57 bytes
+// where it was measured, and some for garbage. Idle hosts are no more than the workbench's part has room for; the
+// others are on disk, and take hostColdMemory: 13 bytes at most of the table by which they are found, and some for its
+// growth.
+const (
+	hostMemory     = 256
+	hostColdMemory = 20
+)
+
+// setMemoryLimit tells the collector to stay under the sum of the caps, with so many hosts known and on disk, and under
+// what this process may have.
+func setMemoryLimit(c engine.Config, known, onDisk int64) {
+	debug.SetMemoryLimit(min(memorySum(c)+(known-onDisk)*hostMemory+onDisk*hostColdMemory, memoryOurs(memoryAllowed())))
+}
+
+const memoryPeriod = 10 * time.Second
+
+// followMemory raises the limit as hosts become known, until the returned function is called.
+func followMemory(c engine.Config, crawl interface{ Report() report.Report }) (end func()) {
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(memoryPeriod)
+		defer tick.Stop()
+		for {
+			r := crawl.Report()
+			setMemoryLimit(c, r.HostsKnown, r.HostsCold)
+			select {
+			case <-tick.C:
+			case <-stop:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(stop)
+		<-done
+	}
+}

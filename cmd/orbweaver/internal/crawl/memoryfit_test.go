@@ -1,0 +1,85 @@
+package crawl
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/engine"
+	"orbweaver/engine/politeness"
+)
+
+// usual is a crawl of which nothing was said.
+func usual() engine.Config {
+	c := engine.Config{Politeness: politeness.Default()}.WithDefaults()
+	c.Fetch = c.Fetch.WithDefaults()
+	return c
+}
+
+// Where there is room, a crawl uses what it was told to. Where there is less, its caps sum up to what there is, none is
+// below the least that works, and the log says so once. Where there is nearly nothing, it says how much it needs, and
+// that is true.
+func TestHostile_S11_aCrawlFitsIntoTheMemoryThatThereIs(t *testing.T) {
+	kept := usual()
+	kept.Workers.KeepAlive = 5 * time.Second
+	fits(t, usual())
+	fits(t, kept.WithDefaults())
+	if strings.Contains(memoryPlan(usual()), "connections") ||
+		!strings.Contains(memoryPlan(kept.WithDefaults()), "connections 64 MiB") {
+		t.Errorf("connections that wait: %s", memoryPlan(kept.WithDefaults()))
+	}
+}
+
+func fits(t *testing.T, whole engine.Config) {
+	t.Helper()
+	for _, allowed := range []int64{math.MaxInt64, 64 << 30, 2 << 30, 800 << 20, 300 << 20, 128 << 20, 80 << 20} {
+		var said bytes.Buffer
+		cfg := whole
+		if err := fitMemory(slog.New(slog.NewTextHandler(&said, nil)), &cfg, allowed); err != nil {
+			t.Fatalf("%s: %v", command.FormatBytes(allowed), err)
+		}
+		if sum := memorySum(cfg); sum > memoryOurs(allowed) {
+			t.Errorf("of %s the caps take %s", command.FormatBytes(allowed), command.FormatBytes(sum))
+		}
+		for _, m := range memoryCaps(&cfg) {
+			if *m.bytes < m.least {
+				t.Errorf(
+					"%s: a cap of %s is below %s", command.FormatBytes(allowed), command.FormatBytes(*m.bytes),
+					command.FormatBytes(m.least),
+				)
+			}
+		}
+		if err := cfg.Validate(); err != nil {
+			t.Errorf("%s: %v", command.FormatBytes(allowed), err)
+		}
+		short := memoryOurs(allowed) < memorySum(whole)
+		if told := strings.Count(said.String(), "\n"); told > 1 || (told == 1) != short {
+			t.Errorf("%s: the log says %q", command.FormatBytes(allowed), said.String())
+		}
+		if !short && memorySum(cfg) != memorySum(whole) {
+			t.Errorf("%s: the caps became %s without need", command.FormatBytes(allowed), command.FormatBytes(memorySum(cfg)))
+		}
+	}
+}
+
+func TestHostile_S11_tooLittleMemoryIsNamedWithWhatIsNeeded(t *testing.T) {
+	whole := usual()
+	cfg := whole
+	err := fitMemory(slog.New(slog.DiscardHandler), &cfg, 20<<20)
+	if !errors.Is(err, errLittleMemory) || !strings.Contains(err.Error(), "20 MiB") {
+		t.Fatalf("it says %v", err)
+	}
+	need := memorySum(cfg) + memorySum(cfg)/7 + 1<<20
+	if !strings.Contains(err.Error(), command.FormatBytes(need-1<<20)) {
+		t.Errorf("it says %v, and needs %s", err, command.FormatBytes(need))
+	}
+	again := whole
+	if err := fitMemory(slog.New(slog.DiscardHandler), &again, need); err != nil {
+		t.Errorf("with what it asked for: %v", err)
+	}
+}

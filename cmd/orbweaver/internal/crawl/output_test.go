@@ -1,0 +1,75 @@
+package crawl
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Nobody reads what is said: whoever says it goes on at once, what finds no room is counted, and the count is told when
+// somebody reads.
+func TestHostile_S17_whoSaysSomethingNeverWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		read, write := io.Pipe()
+		w := newWords(write)
+		w.start()
+		line := strings.Repeat("x", 1023) + "\n"
+		const lines = 3 * wordsHold / 1024
+		for range lines { // in a bubble a wait would be a deadlock
+			fmt.Fprint(w, line)
+		}
+		closed := make(chan struct{})
+		go func() { w.Close(); close(closed) }()
+		synctest.Wait()
+		select {
+		case <-closed:
+			t.Error("it did not wait for what is being written")
+		default:
+		}
+		text := make(chan string)
+		go func() {
+			b, err := io.ReadAll(read)
+			if err != nil {
+				t.Error(err)
+			}
+			text <- string(b)
+		}()
+		<-closed
+		fmt.Fprint(w, "the end\n") // at once again
+		if err := write.Close(); err != nil {
+			t.Error(err)
+		}
+		got := <-text
+		n := strings.Count(got, line)
+		if want := fmt.Sprintf("orbweaver: %d lines were lost", lines-n); !strings.Contains(got, want) ||
+			n < wordsHold/1024 ||
+			!strings.HasSuffix(got, "\nthe end\n") {
+			t.Errorf("%d lines of %d, and %q", n, lines, got[max(0, len(got)-300):])
+		}
+	})
+}
+
+// One message that comes a million times is told sixty times a minute, says so, and hides no other.
+func TestHostile_S17_aFloodOfOneMessageIsTold60TimesAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said strings.Builder
+		log := slog.New(newCalm(slog.NewTextHandler(&said, nil))).With("crawl", 1)
+		const minutes = 5
+		for i := range minutes {
+			for j := range 20_000 {
+				log.Warn("a stranger did it again", "url", j)
+			}
+			log.Info("something else", "minute", i)
+			<-time.After(time.Minute)
+		}
+		floods, others := strings.Count(said.String(), "a stranger"), strings.Count(said.String(), "something else")
+		if floods != minutes*perMinute || others != minutes ||
+			strings.Count(said.String(), "not within this minute") != minutes {
+			t.Errorf("%d lines of the flood, %d others", floods, others)
+		}
+	})
+}

@@ -1,0 +1,64 @@
+package crawl
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/engine/layout"
+)
+
+// closeToOthers takes the frontier and the logs away from other users if an earlier version left them readable. What
+// the group may do stays: somebody may have decided that.
+func closeToOthers(log *slog.Logger, dir string) {
+	for _, part := range []string{layout.FrontierDir, layout.LogsDir} {
+		name := filepath.Join(dir, part)
+		info, err := os.Stat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		const others = 0o007
+		if err == nil && info.Mode().Perm()&others != 0 {
+			err = os.Chmod(name, info.Mode().Perm()&^others)
+		}
+		if err != nil {
+			log.Warn("a directory of the crawl may be readable for other users", "dir", name, "error", err)
+		}
+	}
+}
+
+// warnOfPassword says that a password on the command line is in the system's list of processes.
+func (c *networkOptions) warnOfPassword(inv *command.Invocation, log *slog.Logger) {
+	u, err := url.Parse(c.Proxy)
+	if err != nil || u.User == nil {
+		return
+	}
+	for _, p := range inv.Args.Path {
+		if p.Flag != nil && p.Flag.Name == "proxy" {
+			log.Warn(
+				"--proxy: other users see the password in the list of processes; put it into ORBWEAVER_PROXY or a file for --config",
+			)
+		}
+	}
+}
+
+// withoutUser is a URL, well formed or not, as an error message may show it: without user information.
+func withoutUser(raw string) string {
+	scheme, rest, ok := strings.Cut(raw, "//")
+	if !ok {
+		scheme, rest = "", raw
+	}
+	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
+		rest = "..." + rest[at:]
+	}
+	if !ok {
+		return rest
+	}
+	return fmt.Sprintf("%s//%s", scheme, rest)
+}

@@ -1,0 +1,89 @@
+package crawl
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"orbweaver/dnsres"
+	"orbweaver/engine"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/addrguard"
+)
+
+// resolver makes the name system.
+func (c *networkOptions) resolver(seams *engine.Seams) error {
+	var upstreams []netip.AddrPort
+	for _, r := range c.Resolver {
+		if n, ok := strings.CutPrefix(r, "hashed"); ok {
+			return c.hashed(seams, strings.TrimPrefix(n, ":"), len(c.Resolver))
+		}
+		if r == "system" {
+			found, err := dnsres.SystemUpstreams()
+			if err != nil {
+				return fmt.Errorf("system: %w; name a server as IP:PORT", err)
+			}
+			upstreams = append(upstreams, found...)
+			continue
+		}
+		a, err := netip.ParseAddrPort(r)
+		if host, noPort := netip.ParseAddr(r); noPort == nil {
+			a, err = netip.AddrPortFrom(host, 53), nil
+		}
+		if err != nil {
+			return fmt.Errorf("%q is none of system, IP:PORT, hashed[:N]", r)
+		}
+		upstreams = append(upstreams, a)
+	}
+	dialer := fetch.NetDialer(addrguard.New(nil, nil, upstreams).Upstream())
+	o := c.DNS
+	o.Upstreams, o.IPv6 = upstreams, true
+	o.NegativeTTL = max(dnsres.Options{}.WithDefaults().NegativeTTL, o.TTLMin)
+	r, err := dnsres.New(o, dnsres.NetExchanger{Dial: dialer.DialContext})
+	if err != nil {
+		return err
+	}
+	seams.Resolver = r
+	return nil
+}
+
+func (c *networkOptions) hashed(seams *engine.Seams, n string, resolvers int) error {
+	if c.Proxy == "" || resolvers > 1 {
+		return errors.New("hashed makes addresses up, so it needs --proxy and no other resolver beside it")
+	}
+	h := dnsres.Hashed{}
+	if n != "" {
+		v, err := strconv.ParseUint(n, 10, 32)
+		if err != nil || v == 0 || v > 1<<28 {
+			return fmt.Errorf("hashed:%s: N is between 1 and %d", n, 1<<28)
+		}
+		h.N = uint32(v)
+	}
+	seams.Resolver = h
+	return nil
+}
+
+func proxyAddr(raw string) (netip.AddrPort, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "http" || u.Hostname() == "" {
+		return netip.AddrPort{}, fmt.Errorf("%q is no proxy such as http://127.0.0.1:8080", withoutUser(raw))
+	}
+	host, port := u.Hostname(), u.Port()
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	if port == "" {
+		port = "80"
+	}
+	a, err := netip.ParseAddrPort(host + ":" + port)
+	if strings.Contains(host, ":") {
+		a, err = netip.ParseAddrPort("[" + host + "]:" + port)
+	}
+	if err != nil {
+		return a, fmt.Errorf("%q: give the proxy's address, not its name", withoutUser(raw))
+	}
+	return a, nil
+}

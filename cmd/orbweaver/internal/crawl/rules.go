@@ -1,0 +1,72 @@
+package crawl
+
+import (
+	"os"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/engine"
+	"orbweaver/engine/explain"
+	"orbweaver/engine/filter"
+)
+
+// listOptions are files of rules.
+type listOptions struct {
+	ExcludeHosts      string   `help:"File of hosts to exclude: host, .suffix, *.suffix or CIDR, one on each line. A CIDR matches only URLs whose host is an address; --deny-net is about all connections." placeholder:"FILE"`
+	IncludeHosts      string   `help:"File of hosts, in the same form: no other host is asked." placeholder:"FILE"`
+	Surts             string   `help:"File of SURT prefixes, +http://(org,example, or - one on each line: the longest that matches decides. If the file has a +, a URL that matches none is refused." placeholder:"FILE"`
+	HostRules         string   `help:"File of rules for single hosts, one on each line: host, .suffix, *.suffix or an address, then host-delay=TIME, max-per-host=N or exclude. The narrowest rule decides. A delay may be shorter than --host-delay; Crawl-delay still lengthens it." placeholder:"FILE"`
+	ExcludeExtensions []string `help:"Endings of paths to exclude, such as jpg,png." placeholder:"EXT"`
+}
+
+// points fills in what a crawl decides by at its five points, and gives the rules that its lists were made of.
+func (c *listOptions) points(cfg *engine.Config) (from explain.Sources, err error) {
+	var bad command.Faults
+	f := &cfg.Filters
+	_, err = filter.CompileScope(f.Scope, nil)
+	bad.Add("--scope", err)
+	fetch, err := filter.CompileFetch(f.Fetch, nil)
+	if err == nil && fetch.AsksVia() && !cfg.Archive.Via {
+		err = filter.ErrViaUnknown
+	}
+	bad.Add("--fetch", err)
+	_, err = filter.CompileParse(f.Parse, nil)
+	bad.Add("--parse", err)
+	_, err = filter.CompileFollow(f.Follow, nil)
+	bad.Add("--follow", err)
+	store, err := filter.CompileStore(f.Store, nil)
+	if err == nil && store.AsksVia() && !cfg.Archive.Via {
+		err = filter.ErrViaUnknown
+	}
+	bad.Add("--store", err)
+	from.ExcludeHosts, f.Lists.ExcludeHosts, err = readList(c.ExcludeHosts, filter.CompileHosts)
+	bad.Add("--exclude-hosts", err)
+	from.IncludeHosts, f.Lists.IncludeHosts, err = readList(c.IncludeHosts, filter.CompileHosts)
+	bad.Add("--include-hosts", err)
+	from.SURTs, f.Lists.SURTs, err = readList(c.Surts, filter.CompileSURTs)
+	bad.Add("--surts", err)
+	from.HostRules, f.HostRules, err = readList(c.HostRules, filter.CompileHostRules)
+	bad.Add("--host-rules", err)
+	if len(c.ExcludeExtensions) > 0 {
+		f.Lists.ExcludeExtensions, err = filter.CompileExtensions(c.ExcludeExtensions)
+		bad.Add("--exclude-extensions", err)
+	}
+	return from, bad.Err()
+}
+
+// readList reads a file of rules and makes a list of them; no name means no list.
+func readList[L any](name string, compile func(filter.Rules) (*L, error)) (filter.Rules, *L, error) {
+	if name == "" {
+		return filter.Rules{}, nil, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return filter.Rules{}, nil, err
+	}
+	defer f.Close()
+	rules, err := filter.ReadRules(name, f)
+	if err != nil {
+		return rules, nil, err
+	}
+	list, err := compile(rules)
+	return rules, list, err
+}

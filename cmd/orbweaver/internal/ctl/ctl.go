@@ -1,0 +1,257 @@
+package ctl
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/crawl"
+	"orbweaver/cmd/orbweaver/internal/summary"
+	"orbweaver/engine/control"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
+	"orbweaver/internal/vfs"
+)
+
+// Command is the command ctl.
+type Command struct {
+	Dir     string `help:"Crawl directory." default:"./crawl" placeholder:"DIR"`
+	Address string `help:"Where the crawl listens, if it was started with --listen." placeholder:"ADDR"`
+	Token   string `help:"File with the token of a crawl that listens on host:port; by default that in the crawl directory." placeholder:"FILE"`
+	JSON    bool   `help:"Print JSON."`
+
+	Status ctlStatusCmd `cmd:"" help:"How the crawl goes."`
+	Pause  ctlPauseCmd  `cmd:"" help:"Begin no more exchanges."`
+	Resume ctlResumeCmd `cmd:"" help:"Go on after a pause."`
+	Stop   ctlStopCmd   `cmd:"" help:"Stop in order; the crawl can be resumed."`
+	Leave  ctlLeaveCmd  `cmd:"" help:"Give everything to the other agents, and end for good."`
+	Add    ctlAddCmd    `cmd:"" help:"Add URLs."`
+	Block  ctlBlockCmd  `cmd:"" help:"Ask hosts no more: host, .suffix or *.suffix."`
+	Rule   ctlRuleCmd   `cmd:"" help:"Give hosts a delay or a cap of their own, or exclude them."`
+	Rules  ctlRulesCmd  `cmd:"" help:"List the rules of single hosts."`
+	Reload ctlReloadCmd `cmd:"" help:"Read the file of this agent again: certificate and gossip keys."`
+	Peers  ctlPeersCmd  `cmd:"" help:"The agents that share the crawl, and what goes between them."`
+	Set    ctlSetCmd    `cmd:"" help:"Change host-delay, ip-delay or the fetch filter."`
+}
+
+// Help shows examples.
+func (*Command) Help() string {
+	return "Examples:\n  orbweaver ctl --dir crawl status\n  orbweaver ctl --dir crawl add https://example.org/new/\n" +
+		"  orbweaver ctl --dir crawl block .example.com\n  orbweaver ctl --dir crawl set host-delay=10s\n" +
+		"  orbweaver ctl --dir crawl rule .example.com host-delay=20s max-per-host=1000"
+}
+
+// client brings the token where one may be wanted. A crawl on this machine left it in its directory.
+func (c *Command) client() (*control.Client, error) {
+	if c.Address == "" {
+		return control.Dial(control.Address(c.Dir), ""), nil
+	}
+	name := c.Token
+	if name == "" {
+		name = crawl.TokenFile(c.Dir)
+	}
+	token, err := crawl.ReadToken(name)
+	if err != nil && (c.Token != "" || !errors.Is(err, os.ErrNotExist)) {
+		return nil, fmt.Errorf("--token: %w", err)
+	}
+	return control.Dial(c.Address, token), nil
+}
+
+func (c *Command) do(inv *command.Invocation, action string, args []string) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	reply, err := client.Do(inv.Context, action, args)
+	if err != nil {
+		return c.explain(err)
+	}
+	if c.JSON {
+		return command.PrintJSON(inv.Stdout, reply)
+	}
+	fmt.Fprintln(inv.Stderr, reply.Message)
+	return nil
+}
+
+func (c *Command) explain(err error) error {
+	if errors.Is(err, control.ErrNotRunning) {
+		return fmt.Errorf(
+			"%w; start it with: orbweaver crawl --dir %s (a crawl with --listen is found by --address)", err, c.Dir,
+		)
+	}
+	if errors.Is(err, control.ErrToken) {
+		return fmt.Errorf("%w: name its directory (--dir, which holds %s) or its file (--token)", err, crawl.TokenName)
+	}
+	return err
+}
+
+type ctlStatusCmd struct{}
+
+// Run prints the report of the running crawl, or the last one of a crawl that does not run.
+func (*ctlStatusCmd) Run(inv *command.Invocation, c *Command) error {
+	r, err := c.report(inv)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return command.PrintJSON(inv.Stdout, r)
+	}
+	summary.WriteReport(inv.Stdout, r)
+	fmt.Fprintf(inv.Stdout, "  waiting   %s\n", r.Waiting)
+	return nil
+}
+
+// report is that of the running crawl, or the last one of a crawl that does not run.
+func (c *Command) report(inv *command.Invocation) (report.Report, error) {
+	client, err := c.client()
+	if err != nil {
+		return report.Report{}, err
+	}
+	r, err := client.Status(inv.Context)
+	if err == nil {
+		return r, nil
+	}
+	if !errors.Is(err, control.ErrNotRunning) || c.Address != "" {
+		return r, c.explain(err)
+	}
+	last, rerr := report.Read(vfs.Disk(), c.Dir)
+	if errors.Is(rerr, os.ErrNotExist) {
+		return r, c.explain(err)
+	}
+	if rerr == nil && (last.State == lifecycle.Running || last.State == lifecycle.Paused) {
+		fmt.Fprintln(inv.Stderr, "not running any more; this is its last report:")
+	}
+	return last, rerr
+}
+
+type (
+	ctlPauseCmd  struct{}
+	ctlResumeCmd struct{}
+	ctlStopCmd   struct{}
+	ctlLeaveCmd  struct{}
+	ctlAddCmd    struct {
+		URLs []string `arg:"" name:"url" help:"URLs to add."`
+	}
+	ctlBlockCmd struct {
+		Rules []string `arg:"" name:"host" help:"Host rules."`
+	}
+	ctlRuleCmd struct {
+		Host  string   `arg:"" name:"host" help:"host, .suffix, *.suffix or CIDR."`
+		Terms []string `arg:"" name:"key=value" help:"host-delay=TIME, max-per-host=N, exclude or exclude=no."`
+	}
+	ctlRulesCmd struct{}
+	ctlSetCmd   struct {
+		Settings []string `arg:"" name:"key=value" help:"Settings."`
+	}
+)
+
+// Help shows an example.
+func (*ctlStatusCmd) Help() string {
+	return "For a crawl that does not run, this is its last report.\n\nExample:\n  orbweaver ctl status --dir crawl --json"
+}
+
+// Help shows an example.
+func (*ctlPauseCmd) Help() string {
+	return "Exchanges under way end; the rest waits for resume.\n\nExample:\n  orbweaver ctl pause --dir crawl"
+}
+
+// Help shows an example.
+func (*ctlResumeCmd) Help() string { return "Example:\n  orbweaver ctl resume --dir crawl" }
+
+// Help shows an example.
+func (*ctlStopCmd) Help() string {
+	return "As the first signal does: orbweaver crawl --dir goes on from there.\n\nExample:\n  orbweaver ctl stop --dir crawl"
+}
+
+// Help shows an example.
+func (*ctlLeaveCmd) Help() string {
+	return "For one of several agents that is not to come back. It asks the web for nothing more; its hosts go to the others, with their queues, delays\n" +
+		"and robots.txt rules, and with the list of what it has fetched. When they have all of that it ends, with exit status 0. Its archive stays.\n\n" +
+		"Example:\n  orbweaver ctl leave --dir a1"
+}
+
+// Help shows an example.
+func (*ctlAddCmd) Help() string {
+	return "They are treated as seeds, and are on disk when the command returns.\n\nExample:\n  orbweaver ctl add --dir crawl https://example.org/new/"
+}
+
+// Help shows an example.
+func (*ctlBlockCmd) Help() string {
+	return "The same as rule HOST exclude.\n\nExample:\n  orbweaver ctl block --dir crawl .example.com"
+}
+
+// Help shows examples.
+func (*ctlRuleCmd) Help() string {
+	return "In force at once, and when the crawl goes on after a stop or a kill. Of the rules that fit a host the narrowest decides; of two\n" +
+		"that are as narrow this one, not that of --host-rules. What is queued of excluded hosts counts as blocked.\n\n" +
+		"Examples:\n  orbweaver ctl rule --dir crawl www.example.com host-delay=20s\n" +
+		"  orbweaver ctl rule --dir crawl .example.com max-per-host=1000 host-delay=1s\n  orbweaver ctl rule --dir crawl .example.com exclude"
+}
+
+// Help shows an example.
+func (*ctlRulesCmd) Help() string {
+	return "First those that ctl rule and ctl block gave, then those of --host-rules.\n\nExample:\n  orbweaver ctl rules --dir crawl"
+}
+
+// Help shows an example.
+func (*ctlSetCmd) Help() string {
+	return "Until the crawl ends; for good, give the flag when it is resumed.\n\nExample:\n  orbweaver ctl set --dir crawl host-delay=10s ip-delay=1s\n" +
+		"  orbweaver ctl set --dir crawl 'fetch=not (path startsWith \"/calendar/\")'"
+}
+
+// Run pauses.
+func (*ctlPauseCmd) Run(inv *command.Invocation, c *Command) error { return c.do(inv, "pause", nil) }
+
+// Run resumes.
+func (*ctlResumeCmd) Run(inv *command.Invocation, c *Command) error { return c.do(inv, "resume", nil) }
+
+// Run stops.
+func (*ctlStopCmd) Run(inv *command.Invocation, c *Command) error { return c.do(inv, "stop", nil) }
+
+// Run leaves.
+func (*ctlLeaveCmd) Run(inv *command.Invocation, c *Command) error { return c.do(inv, "leave", nil) }
+
+// Run adds URLs.
+func (x *ctlAddCmd) Run(inv *command.Invocation, c *Command) error { return c.do(inv, "add", x.URLs) }
+
+// Run blocks hosts.
+func (x *ctlBlockCmd) Run(inv *command.Invocation, c *Command) error {
+	return c.do(inv, "block", x.Rules)
+}
+
+// Run takes a rule.
+func (x *ctlRuleCmd) Run(inv *command.Invocation, c *Command) error {
+	return c.do(inv, "rule", []string{x.Host + " " + strings.Join(x.Terms, " ")})
+}
+
+// Run lists the rules.
+func (*ctlRulesCmd) Run(inv *command.Invocation, c *Command) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	rules, err := client.HostRules(inv.Context)
+	switch {
+	case err != nil:
+		return c.explain(err)
+	case c.JSON:
+		return command.PrintJSON(inv.Stdout, rules)
+	}
+	for _, rule := range rules.Live {
+		fmt.Fprintf(inv.Stdout, "%s  # ctl\n", rule)
+	}
+	for _, rule := range rules.Fixed {
+		fmt.Fprintln(inv.Stdout, rule)
+	}
+	if rules.More > 0 {
+		fmt.Fprintf(inv.Stdout, "# and %d more\n", rules.More)
+	}
+	return nil
+}
+
+// Run changes settings.
+func (x *ctlSetCmd) Run(inv *command.Invocation, c *Command) error {
+	return c.do(inv, "set", x.Settings)
+}

@@ -1,0 +1,66 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/engine"
+	"orbweaver/engine/audit"
+	"orbweaver/internal/vfs"
+)
+
+// AuditCommand is the command audit.
+type AuditCommand struct {
+	Dirs  []string `arg:"" name:"dir" help:"Crawl directories of all agents." placeholder:"DIR"`
+	Mark  bool     `help:"Mark what is superseded, in superseded/ of each directory; take away marks that are not true."`
+	Temp  string   `help:"Directory for lists that do not fit in memory; the default is the system's." placeholder:"DIR"`
+	JSON  bool     `help:"Print JSON."`
+	Quiet bool     `help:"Do not say what is being read."`
+}
+
+// Help shows examples.
+func (*AuditCommand) Help() string {
+	return `Reads the archives of all agents that shared a crawl (docs/cluster-use.md), none of which may run, and says which pages several of them
+have, and whether exactly one copy of each counts: of the agents that have a page, that of the one that is responsible. All other copies are
+superseded, and are to be marked as such: archives are only appended to, so the marks are lines of the index, in superseded/AGENT.cdxj, where
+AGENT is whose copy counts. Misplaced is what is superseded and not marked; stale is a mark of what is not. robots.txt is not looked at.
+Exit status: 0 each page counts at one agent, 1 not so.
+
+Examples:
+  orbweaver audit a1 a2 a3 a4
+  orbweaver audit --mark a1 a2 a3 a4
+  LC_ALL=C comm -23 <(LC_ALL=C sort a*/warc/*.cdxj) <(LC_ALL=C sort a*/superseded/*.cdxj)   # the index of all that counts`
+}
+
+// Run audits, and marks if asked to.
+func (c *AuditCommand) Run(inv *command.Invocation) (err error) {
+	temp, err := os.MkdirTemp(c.Temp, "orbweaver-audit-")
+	if err != nil {
+		return fmt.Errorf("--temp: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	o := audit.Options{Mark: c.Mark, Temp: vfs.Disk(), TempDir: temp}
+	if !c.Quiet {
+		o.Progress = func(what string) { fmt.Fprintln(inv.Stderr, "reading", what) }
+	}
+	r, err := audit.Run(inv.Context, engine.Disk(c.Dirs...), c.Dirs, o)
+	if errors.Is(err, audit.ErrNoAgent) || errors.Is(err, audit.ErrTwice) {
+		return command.Misuse(err)
+	}
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = command.PrintJSON(inv.Stdout, r)
+	} else {
+		r.Print(inv.Stdout)
+	}
+	if err == nil && !r.Sound() {
+		err = fmt.Errorf(
+			"%d captures are misplaced, %d marks are stale: orbweaver audit --mark puts that right", r.Misplaced, r.Stale,
+		)
+	}
+	return err
+}

@@ -1,0 +1,98 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/crawl"
+	"orbweaver/engine/fsck"
+	"orbweaver/internal/vfs"
+)
+
+// FsckCommand is the command fsck.
+type FsckCommand struct {
+	Dir     string   `arg:"" help:"Crawl directory." placeholder:"DIR"`
+	URLs    []string `arg:"" optional:"" name:"url" help:"With --rebuild: seeds, beside those that are left of the old frontier." placeholder:"URL"`
+	Rebuild bool     `help:"If the crawl is not sound, make frontier, indexes and counters anew from the WARC files."`
+	Temp    string   `help:"Directory for the lists of fingerprints that do not fit in memory; the default is the system's." placeholder:"DIR"`
+	JSON    bool     `help:"Print JSON."`
+	Quiet   bool     `help:"Do not say what is being examined."`
+
+	crawl *crawl.Command // with --rebuild: the settings of the crawl
+}
+
+// Help shows examples.
+func (*FsckCommand) Help() string {
+	return `Reads a crawl directory that no process uses, and changes nothing in it: the checkpoint and all files it names, the
+journal, every record of the archive with its digests, the indexes, whether every URL is in one place and every page that is
+done has its record, and whether the counters are true. Errors are broken promises; notes are what going on with the crawl
+will put in order. Exit status: 0 sound, 1 not sound.
+
+With --rebuild, a crawl that is not sound gets a new frontier from its WARC files alone, and is examined again. Records that
+are damaged are left out of the archive (the file as it was is kept as .damaged, a torn end as .torn), and what was fetched
+with them is fetched again; the old frontier is kept as frontier.broken-N; the settings are those of crawl.toml, or of
+--config. Then "orbweaver crawl --dir DIR" goes on. It prints what cannot be known from an archive.
+
+Examples:
+  orbweaver fsck crawl
+  orbweaver fsck --json crawl | jq '.findings[] | select(.severity == "error")'
+  orbweaver fsck --rebuild crawl
+  orbweaver fsck --rebuild crawl https://example.org/     # a seed that was lost with the frontier`
+}
+
+// Check finds the settings of the crawl, if they are needed.
+func (c *FsckCommand) Check(inv *command.Invocation) (err error) {
+	if !c.Rebuild {
+		if len(c.URLs) > 0 {
+			return fmt.Errorf("unexpected argument %s: seeds are for --rebuild", c.URLs[0])
+		}
+		return nil
+	}
+	c.crawl, err = c.crawlSettings(inv)
+	return err
+}
+
+// Run checks, and rebuilds if asked to.
+func (c *FsckCommand) Run(inv *command.Invocation) error {
+	if c.Rebuild {
+		return c.rebuild(inv)
+	}
+	r, err := c.examine(inv)
+	if errors.Is(err, fsck.ErrNoCrawl) {
+		return command.Misuse(err)
+	}
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		if err := command.PrintJSON(inv.Stdout, r); err != nil {
+			return err
+		}
+	} else {
+		r.Print(inv.Stdout)
+	}
+	return c.verdict(&r)
+}
+
+func (c *FsckCommand) verdict(r *fsck.Report) error {
+	if !r.Sound() {
+		return fmt.Errorf("%s is not sound: %d faults", c.Dir, r.Errors)
+	}
+	return nil
+}
+
+// examine checks the directory, with a temporary one for what does not fit in memory.
+func (c *FsckCommand) examine(inv *command.Invocation) (r fsck.Report, err error) {
+	temp, err := os.MkdirTemp(c.Temp, "orbweaver-fsck-")
+	if err != nil {
+		return r, fmt.Errorf("--temp: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	o := fsck.Options{Temp: vfs.Disk(), TempDir: temp}
+	if !c.Quiet {
+		o.Progress = func(what string) { fmt.Fprintln(inv.Stderr, "checking", what) }
+	}
+	return fsck.Check(inv.Context, vfs.Disk(), c.Dir, o)
+}

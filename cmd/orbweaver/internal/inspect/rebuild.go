@@ -1,0 +1,125 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/crawl"
+	"orbweaver/engine"
+	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/fsck"
+	"orbweaver/engine/rebuild"
+)
+
+// rebuildReport is what fsck --rebuild --json prints.
+type rebuildReport struct {
+	Before  *fsck.Report    `json:"before"`            // null where there was no frontier
+	Indexes []string        `json:"indexes,omitempty"` // written, where nothing else was wrong
+	Rebuilt *rebuild.Result `json:"rebuilt"`           // null where nothing else was wrong
+	After   *fsck.Report    `json:"after"`
+}
+
+// crawlSettings reads the settings of the crawl as "orbweaver crawl --dir DIR" would.
+func (c *FsckCommand) crawlSettings(inv *command.Invocation) (*crawl.Command, error) {
+	args := []string{"crawl", "--dir", c.Dir}
+	config, err := command.GivenText(inv.Args, "config", nil)
+	if err != nil {
+		return nil, err
+	}
+	if config != "" {
+		args = append(args, "--config", config)
+	} else if _, err := os.Stat(filepath.Join(c.Dir, crawl.SettingsName)); errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s has no %s: give the settings of the crawl with --config", c.Dir, crawl.SettingsName)
+	}
+	var grammar struct {
+		command.Sources
+		Crawl crawl.Command `cmd:""`
+	}
+	grammar.Crawl = crawl.New()
+	nested := inv.Nested(io.Discard)
+	if err := nested.Check(nested.Parse(&grammar, append(args, c.URLs...))); err != nil {
+		return nil, err
+	}
+	return &grammar.Crawl, nil
+}
+
+// rebuild examines the crawl, rebuilds it unless it is sound, and examines it again.
+func (c *FsckCommand) rebuild(inv *command.Invocation) error {
+	var out rebuildReport
+	before, err := c.examine(inv)
+	switch {
+	case err == nil:
+		out.Before = &before
+	case !errors.Is(err, fsck.ErrNoCrawl):
+		return err
+	}
+	if out.Before != nil && !c.JSON {
+		before.Print(inv.Stdout)
+	}
+	last := out.Before
+	switch {
+	case out.Before != nil && before.OnlyIndexes():
+		if out.Indexes, err = rebuild.WriteIndexes(inv.Context, engine.Disk(c.Dir), c.Dir); err != nil {
+			return err
+		}
+		for _, name := range out.Indexes {
+			if !c.JSON {
+				fmt.Fprintln(inv.Stdout, "written:", name)
+			}
+		}
+	case out.Before == nil || !before.Sound() || before.State == "":
+		cfg, seams := c.crawl.Prepared()
+		if out.Rebuilt, err = engine.Rebuild(inv.Context, cfg, seams, c.options(inv)); err != nil {
+			return c.refused(err)
+		}
+		if !c.JSON {
+			out.Rebuilt.Print(inv.Stdout)
+		}
+	}
+	if out.Rebuilt != nil || len(out.Indexes) > 0 {
+		after, err := c.examine(inv)
+		if err != nil {
+			return err
+		}
+		out.After, last = &after, &after
+		if !c.JSON {
+			after.Print(inv.Stdout)
+		}
+	}
+	if c.JSON {
+		if err := command.PrintJSON(inv.Stdout, &out); err != nil {
+			return err
+		}
+	}
+	return c.verdict(last)
+}
+
+func (c *FsckCommand) refused(err error) error {
+	if errors.Is(err, rebuild.ErrNoArchive) || errors.Is(err, rebuild.ErrSeedsLost) {
+		return command.Misuse(err)
+	}
+	return err
+}
+
+// options tell about progress at most every few seconds.
+func (c *FsckCommand) options(inv *command.Invocation) (o rebuild.Options) {
+	if c.crawl.Agent != "" {
+		o.Agent = ownership.Agent{ID: c.crawl.Agent, Capacity: c.crawl.Capacity}
+	}
+	if c.Quiet {
+		return o
+	}
+	began := time.Now()
+	o.Progress = func(p rebuild.Progress) {
+		fmt.Fprintf(
+			inv.Stderr, "rebuilding: %s: %s, %s of %s, %.0f s\n", p.Stage, p.File, command.FormatBytes(p.Bytes),
+			command.FormatBytes(p.Total), time.Since(began).Seconds(),
+		)
+	}
+	return o
+}

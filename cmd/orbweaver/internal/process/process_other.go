@@ -1,0 +1,11 @@
+//go:build !unix
+
+package process
+
+import "time"
+
+// Usage is not known on this system.
+func Usage() (cpu time.Duration, rssPeak int64) { return 0, 0 }
+
+// FileLimit: this system has none that is known.
+func FileLimit(int) int { return unlimited }

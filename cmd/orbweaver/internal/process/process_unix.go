@@ -1,0 +1,39 @@
+//go:build unix
+
+package process
+
+import (
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// Usage gives this process's CPU time and peak resident memory.
+func Usage() (cpu time.Duration, rssPeak int64) {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0, 0
+	}
+	cpu = time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	rssPeak = int64(u.Maxrss)
+	if runtime.GOOS != "darwin" {
+		rssPeak <<= 10 // kilobytes but on macOS
+	}
+	return cpu, rssPeak
+}
+
+// FileLimit asks for as many open files as are needed, and returns how many there may be.
+func FileLimit(need int) (limit int) {
+	var l syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {
+		return unlimited
+	}
+	if uint64(l.Cur) < uint64(need) {
+		want := l
+		want.Cur = min(l.Max, max(l.Cur, 1<<20))
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &want); err == nil {
+			l = want
+		}
+	}
+	return int(min(uint64(l.Cur), unlimited))
+}

@@ -1,0 +1,2 @@
+// Package sim is the command sim, which serves the simulated web.
+package sim

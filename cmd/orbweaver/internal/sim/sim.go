@@ -1,0 +1,167 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"orbweaver/bench/captures"
+	"orbweaver/bench/hostile"
+	"orbweaver/bench/load"
+	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/process"
+	"orbweaver/engine/layout"
+	"orbweaver/internal/vfs"
+)
+
+// Command is the command sim.
+type Command struct {
+	World  string `help:"File that describes the world in JSON." placeholder:"FILE"`
+	Faulty bool   `help:"A web with every fault instead of a plain one."`
+	Seed   int64  `help:"All that is random comes from here." default:"1" placeholder:"N"`
+	Hosts  int    `help:"Hosts." default:"1000" placeholder:"N"`
+	IPs    int    `name:"ips" help:"Addresses that the hosts share; 0 for one to four hosts." default:"0" placeholder:"N"`
+	Pages  int    `help:"Mean number of pages of a host." default:"20" placeholder:"N"`
+	Most   int    `help:"Pages of the largest host." default:"1000" placeholder:"N"`
+
+	Hostile      []string `help:"Serve hostile hosts beside the others: cases by their ids, as H01; list prints those there are. Case H01 has the host h01.test." placeholder:"ID,..."`
+	HostileHosts int      `help:"So many hosts of each case: h01.test, h01-1.test, h01-2.test ..." default:"1" placeholder:"N"`
+
+	Proxy  []string `help:"Serve as HTTP proxy on this loopback address; give it several times for several, since each takes some 28,000 connections. ADDR@FILE is on the loopback of another network namespace, such as /proc/PID/ns/net (Linux)." default:"127.0.0.1:8080" placeholder:"ADDR"`
+	HTTP   string   `name:"http" help:"Serve directly by Host field." placeholder:"ADDR"`
+	TLS    string   `name:"tls" help:"Serve directly inside TLS." placeholder:"ADDR"`
+	DNS    string   `name:"dns" help:"Answer DNS questions, UDP and TCP." placeholder:"ADDR"`
+	Direct bool     `help:"Open every address of the world on every port of it; addresses are then 127.x.y.z."`
+	Plain  bool     `help:"No pauses: latency, slow pages and stalls take no time."`
+
+	SeedsFile string `help:"Write seeds, one a line." placeholder:"FILE"`
+	SeedCount int    `help:"How many." default:"100" placeholder:"N"`
+	Log       string `help:"Write arrivals, one JSON object a line." placeholder:"FILE"`
+
+	Judge       []string      `help:"At the end, hold this crawl directory against the truth; give it once for each agent of a crawl that has several." placeholder:"DIR" sep:"none"`
+	HostDelay   time.Duration `help:"What the crawler promised, for the verdict." default:"4s" placeholder:"TIME"`
+	IPDelay     time.Duration `name:"ip-delay" help:"The same for addresses." default:"500ms" placeholder:"TIME"`
+	Partial     bool          `help:"The crawl was not meant to end."`
+	Complete    bool          `help:"Without --judge: the crawl was meant to end, so hold what was answered against all that can be reached."`
+	UnderWay    int           `help:"So many answered pages may be missing from a crawl that reached a limit." default:"0" placeholder:"N"`
+	DigestEvery int           `help:"Compare one payload of so many." default:"1" placeholder:"N"`
+	UntilEOF    bool          `name:"until-eof" help:"End when standard input ends, too."`
+	JSON        bool          `help:"Print JSON: addresses at the start, the summary at the end."`
+}
+
+// Help shows examples.
+func (*Command) Help() string {
+	return `Serves a simulated web, the same for the same seed, on loopback only. It ends at an interrupt, then prints who came and
+whether politeness and robots.txt were kept; with --judge also coverage and overlap of the archive, or of those of all agents together.
+
+Examples:
+  orbweaver sim --hosts 500 --ips 200 --seeds-file seeds.txt --judge crawl --host-delay 400ms --ip-delay 50ms
+  orbweaver crawl --proxy http://127.0.0.1:8080 --resolver hashed:200 --seeds seeds.txt --host-delay 400ms --ip-delay 50ms
+
+Any crawler can be shown hostile servers: what a case does, and what a sound crawler makes of it, says docs/conformance.md.
+  orbweaver sim --hostile list
+  orbweaver sim --hostile H01,H06 --hosts 10
+  curl --proxy http://127.0.0.1:8080 http://h01.test/`
+}
+
+// Run serves until an interrupt.
+func (c *Command) Run(inv *command.Invocation) error {
+	if slices.Equal(c.Hostile, []string{"list"}) {
+		return listHostile(inv.Stdout)
+	}
+	world, err := c.config()
+	if err != nil {
+		return command.Misuse(err)
+	}
+	o := load.SimOptions{
+		World: world, Seeds: c.SeedCount, SeedsFile: c.SeedsFile, LogFile: c.Log, JSON: c.JSON, Complete: c.Complete,
+		Listen: load.Options{HTTP: c.HTTP, TLS: c.TLS, DNS: c.DNS, Direct: c.Direct, Plain: c.Plain},
+		Promise: judge.Promise{
+			HostDelay: c.HostDelay, IPDelay: c.IPDelay, Partial: c.Partial, UnderWay: c.UnderWay,
+			DigestEvery: c.DigestEvery,
+		},
+	}
+	if len(c.Hostile) > 0 {
+		web, err := hostile.New(c.Hostile...)
+		if err != nil {
+			return command.Misuse(err)
+		}
+		o.Guests, o.More = append(o.Guests, web), web.Seeds(c.HostileHosts)
+	}
+	if len(c.Proxy) > 0 {
+		o.Listen.Proxy, o.Listen.More = c.Proxy[0], c.Proxy[1:]
+	}
+	if len(c.Judge) > 0 {
+		o.Promise.Archives = len(c.Judge)
+		o.Archive = func() (judge.Crawled, error) { return captures.OfAgents(vfs.Disk(), archives(c.Judge)...) }
+	}
+	process.RaiseFileLimit(command.NewLog(inv.Stderr), 8192)
+	ctx, stop := signal.NotifyContext(inv.Context, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if c.UntilEOF {
+		go func() { // ends with the process: nothing can interrupt a read of standard input
+			_, _ = io.Copy(io.Discard, inv.Stdin)
+			cancel()
+		}()
+	}
+	return load.RunCommand(ctx, o, inv.Stdout, inv.Stderr)
+}
+
+// archives are where crawl directories keep theirs.
+func archives(dirs []string) []string {
+	names := make([]string, 0, len(dirs))
+	for _, dir := range dirs {
+		names = append(names, filepath.Join(dir, layout.ArchiveDir))
+	}
+	return names
+}
+
+// listHostile prints the cases that can be played.
+func listHostile(out io.Writer) error {
+	played := hostile.Cases()
+	for _, e := range hostile.Catalogue {
+		if played[e.ID] == nil {
+			continue
+		}
+		if _, err := fmt.Fprintf(out, "%s  %s\n     %s\n", e.ID, e.What, e.Expected); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// config is the world that the flags describe.
+func (c *Command) config() (simweb.Config, error) {
+	if c.World != "" {
+		var world simweb.Config
+		b, err := os.ReadFile(c.World)
+		if err != nil {
+			return world, fmt.Errorf("--world: %w", err)
+		}
+		if err := json.Unmarshal(b, &world); err != nil {
+			return world, fmt.Errorf("--world: %s: %w", c.World, err)
+		}
+		return world, nil
+	}
+	world := simweb.Plain()
+	if c.Faulty {
+		world = simweb.Faulty()
+	}
+	world.Seed, world.Hosts, world.IPs = uint64(c.Seed), c.Hosts, c.IPs
+	world.PagesPerHostMean, world.PagesPerHostMax = c.Pages, c.Most
+	if c.Direct {
+		world.AddrBase = "127.1.0.0"
+	}
+	return world, nil
+}

@@ -1,0 +1,2 @@
+// Package summary writes the report of a crawl for people: a progress line while it runs, some lines at its end.
+package summary

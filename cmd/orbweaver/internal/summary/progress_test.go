@@ -1,0 +1,69 @@
+package summary
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/report"
+)
+
+// reported is a crawl of which there is one report.
+type reported report.Report
+
+func (r reported) Report() report.Report { return report.Report(r) }
+
+// The line of progress says how many agents there are, when there are several.
+func TestProgressBesideOthers(t *testing.T) {
+	r := report.Report{PagesStored: 10, Waiting: "nothing"}
+	for _, c := range []struct {
+		peers *cluster.StatusReport
+		words string
+	}{
+		{nil, "0 fetching | nothing\n"},
+		{&cluster.StatusReport{Agents: []cluster.AgentReport{{ID: "a1", State: cluster.AgentAlive}}}, "0 fetching | nothing\n"},
+		{&cluster.StatusReport{Overhead: 0.44, Waiting: 7, Agents: []cluster.AgentReport{
+			{ID: "a1", State: cluster.AgentAlive}, {ID: "a2", State: cluster.AgentSuspected}, {ID: "a3", State: cluster.AgentAlive}, {ID: "a4", State: cluster.AgentDead}}},
+			"0 fetching | 3 agents, 0.4 links/page sent, 7 waiting | nothing\n"},
+	} {
+		r.Peers = c.peers
+		var out strings.Builder
+		p := &Progress{out: &out, crawl: reported(r), lastAt: time.Now().Add(-time.Second)}
+		if p.print(); !strings.HasSuffix(out.String(), c.words) {
+			t.Errorf("%q, want %q", out.String(), c.words)
+		}
+	}
+}
+
+type still struct{ pages int64 }
+
+func (s still) Report() report.Report {
+	return report.Report{PagesStored: s.pages, HostsKnown: 3, URLsQueued: 7, WallSeconds: 61, Waiting: "politeness"}
+}
+
+func TestProgressLines(t *testing.T) {
+	out := new(strings.Builder)
+	p := StartProgress(t.Context(), out, false, "auto", still{})
+	p.crawl, p.lastAt = still{pages: 20}, time.Now().Add(-10*time.Second)
+	p.print()
+	p.Close()
+	if want := "1m1s  20 pages  2 pages/s  0.0 MB/s  3 hosts  7 queued  0 fetching | politeness\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+	p = StartProgress(t.Context(), out, false, "none", still{})
+	p.Close()
+}
+
+func TestIsTerminal(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if IsTerminal(file) || IsTerminal(new(strings.Builder)) {
+		t.Error("a file or a buffer is taken for a terminal")
+	}
+}

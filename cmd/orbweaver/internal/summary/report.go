@@ -1,0 +1,89 @@
+package summary
+
+import (
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+	"time"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/engine/report"
+)
+
+// PrintReport ends a crawl: JSON on stdout when asked for, a few lines for people on stderr.
+func PrintReport(inv *command.Invocation, r report.Report, asJSON, quiet bool) error {
+	if asJSON {
+		return command.PrintJSON(inv.Stdout, r)
+	}
+	if !quiet {
+		WriteReport(inv.Stderr, r)
+	}
+	return nil
+}
+
+// pagesOf is the number of pages that were met, whatever became of them.
+func pagesOf(r report.Report) int64 {
+	return r.PagesStored + r.RevisitsStored + r.PagesUnchanged + r.PagesNotStored
+}
+
+// WriteReport writes a report as lines of text.
+func WriteReport(out io.Writer, r report.Report) {
+	pages := pagesOf(r)
+	fmt.Fprintf(out, "%s: %s\n", r.State, r.Reason)
+	if r.Pass > 1 {
+		fmt.Fprintf(out, "  pass      %d: %d pages unchanged, beside those that follow\n", r.Pass, r.PagesUnchanged)
+	}
+	fmt.Fprintf(
+		out, "  pages     %d stored, %d revisits, %d not stored; %.1f pages/s over %v\n", r.PagesStored, r.RevisitsStored,
+		r.PagesNotStored, float64(pages)/max(r.WallSeconds, 1e-9),
+		(time.Duration(r.WallSeconds * float64(time.Second))).Round(100*time.Millisecond),
+	)
+	fmt.Fprintf(
+		out, "  bytes     %s received, %s stored\n", command.FormatBytes(r.BytesReceived),
+		command.FormatBytes(r.BytesStored),
+	)
+	fmt.Fprintf(
+		out, "  URLs      %d found, %d admitted, %d fetched, %d queued\n", r.URLsFound, r.URLsAdmitted, r.URLsFetched,
+		r.URLsQueued,
+	)
+	fmt.Fprintf(out, "  outcomes  %s\n", table(r.Outcomes))
+	if len(r.Dropped) > 0 {
+		fmt.Fprintf(out, "  dropped   %s\n", table(r.Dropped))
+	}
+	fmt.Fprintf(
+		out, "  hosts     %d, %d of them put to disk; %d addresses; %d robots.txt fetched\n", r.HostsKnown, r.HostsCold,
+		r.IPsKnown, r.RobotsFetched,
+	)
+	if p := r.Peers; p != nil {
+		fmt.Fprintf(
+			out, "  agents    %d there; %d links sent, %d received, %d waiting; %.2f sent a page, %.2f lead to other hosts\n",
+			p.Here(), p.LinksSent, p.LinksReceived, p.Waiting, p.Overhead, p.Lambda,
+		)
+	}
+	if pages > 0 {
+		fmt.Fprintf(
+			out, "  cost      %.0f CPU µs per page, peak memory %s\n", r.CPUSeconds*1e6/float64(pages),
+			command.FormatBytes(r.RSSPeakBytes),
+		)
+	}
+}
+
+// table writes names and numbers, largest first.
+func table(m map[string]int64) string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	sort.Slice(names, func(i, j int) bool {
+		if m[names[i]] != m[names[j]] {
+			return m[names[i]] > m[names[j]]
+		}
+		return names[i] < names[j]
+	})
+	parts := make([]string, len(names))
+	for i, name := range names {
+		parts[i] = fmt.Sprintf("%s %d", name, m[name])
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,168 @@
+package text
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/engine/parse"
+	"orbweaver/engine/robots"
+	"orbweaver/engine/urlx"
+)
+
+// URLCommand is the command url.
+type URLCommand struct {
+	Normalize urlNormalizeCmd `cmd:"" help:"Read URL or URL<tab>BASE from stdin; print the normal form, or ! and the reason."`
+}
+
+// Help shows an example.
+func (*URLCommand) Help() string {
+	return "Example:\n  echo 'HTTP://Example.COM/a/../b' | orbweaver url normalize"
+}
+
+type urlNormalizeCmd struct{}
+
+// Help shows an example.
+func (*urlNormalizeCmd) Help() string {
+	return "The normal form is the WHATWG serialisation without fragment and user information.\n\n" +
+		"Example:\n  printf 'HTTP://Example.COM:80/a/../b#c\\n' | orbweaver url normalize"
+}
+
+// Run normalises line by line.
+func (*urlNormalizeCmd) Run(inv *command.Invocation) error {
+	in, out := command.Lines(inv), bufio.NewWriter(inv.Stdout)
+	for in.Scan() {
+		raw, base, relative := bytes.Cut(in.Bytes(), []byte{'\t'})
+		var url []byte
+		var err error
+		if relative {
+			if base, err = urlx.Normalize(nil, base); err == nil {
+				url, err = urlx.Resolve(nil, base, raw)
+			}
+		} else {
+			url, err = urlx.Normalize(nil, raw)
+		}
+		if err != nil {
+			fmt.Fprintf(out, "! %s\n", urlx.Reason(err))
+			continue
+		}
+		fmt.Fprintf(out, "%s\n", url)
+	}
+	if err := in.Err(); err != nil {
+		return fmt.Errorf("standard input: %w", err)
+	}
+	return out.Flush()
+}
+
+// RobotsCommand is the command robots.
+type RobotsCommand struct {
+	Test robotsTestCmd `cmd:"" help:"Read URLs from stdin; print allow or disallow and the deciding line."`
+}
+
+// Help shows an example.
+func (*RobotsCommand) Help() string {
+	return "Example:\n  echo https://example.org/private/ | orbweaver robots test --robots robots.txt"
+}
+
+type robotsTestCmd struct {
+	Agent  string `help:"Product token of the robot." default:"orbweaver" placeholder:"TOKEN"`
+	Robots string `help:"The robots.txt." required:"" placeholder:"FILE"`
+}
+
+// Help shows an example.
+func (*robotsTestCmd) Help() string {
+	return "The rules are those of RFC 9309. A line is a URL, or a path that begins with a slash. A crawl asks for the normal form of a URL, as\n" +
+		"url normalize gives it; one with characters beyond ASCII must be allowed here as it is written, too.\n\nExample:\n" +
+		"  echo https://example.org/private/ | orbweaver robots test --agent orbweaver --robots robots.txt"
+}
+
+// Run tests line by line.
+func (c *robotsTestCmd) Run(inv *command.Invocation) error {
+	body, err := os.ReadFile(c.Robots)
+	if err != nil {
+		return fmt.Errorf("--robots: %w", err)
+	}
+	rules := robots.Parse(body, c.Agent)
+	in, out := command.Lines(inv), bufio.NewWriter(inv.Stdout)
+	for in.Scan() {
+		v, err := rules.ExplainURL(in.Bytes())
+		if err != nil {
+			fmt.Fprintf(out, "! %s\n", urlx.Reason(err))
+			continue
+		}
+		verdict := "disallow"
+		if v.Allowed {
+			verdict = "allow"
+		}
+		if v.Line > 0 {
+			fmt.Fprintf(out, "%s\tline %d: %s\n", verdict, v.Line, command.PlainText(v.Rule))
+		} else {
+			fmt.Fprintf(out, "%s\tno rule matches\n", verdict)
+		}
+	}
+	if err := in.Err(); err != nil {
+		return fmt.Errorf("standard input: %w", err)
+	}
+	return out.Flush()
+}
+
+// LinksCommand is the command links.
+type LinksCommand struct {
+	Base        string `help:"URL of the document." required:"" placeholder:"URL"`
+	ContentType string `help:"Its Content-Type." default:"text/html" placeholder:"TYPE"`
+	JSON        bool   `help:"Print one JSON object a link: url, kind, nofollow."`
+	File        string `arg:"" help:"The document." placeholder:"FILE"`
+}
+
+// Help shows an example.
+func (*LinksCommand) Help() string {
+	return "Example:\n  orbweaver links --base https://example.org/dir/ --content-type 'text/html; charset=utf-8' page.html"
+}
+
+// Run prints the links, resolved, one a line.
+func (c *LinksCommand) Run(inv *command.Invocation) error {
+	url, err := urlx.Normalize(nil, []byte(c.Base))
+	if err != nil {
+		return command.Misuse(fmt.Errorf("--base: %q: %s", c.Base, urlx.Reason(err)))
+	}
+	body, err := os.ReadFile(c.File)
+	if err != nil {
+		return err
+	}
+	res, err := parse.NewScanner(parse.Options{}).Scan(body, []byte(c.ContentType))
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.File, err)
+	}
+	base := url
+	if len(res.Base) > 0 {
+		if b, err := urlx.Resolve(nil, url, res.Base); err == nil {
+			base = b
+		}
+	}
+	out := bufio.NewWriter(inv.Stdout)
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	for _, l := range res.Links {
+		link, err := urlx.Resolve(nil, base, l.Ref)
+		if err != nil {
+			fmt.Fprintf(inv.Stderr, "orbweaver: %q: %s\n", l.Ref, urlx.Reason(err))
+			continue
+		}
+		if !c.JSON {
+			fmt.Fprintf(out, "%s\n", link)
+			continue
+		}
+		err = encoder.Encode(struct {
+			URL      string `json:"url"`
+			Kind     string `json:"kind"`
+			NoFollow bool   `json:"nofollow"`
+		}{string(link), l.Kind.String(), l.NoFollow})
+		if err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
