@@ -50,7 +50,8 @@ type clusterParts struct {
 	gate     *outage.Gate
 	live     *settings.Live
 	inFlight *attempt.InFlight
-	dist     *schedule.Distributor
+	queues   sites.DiskQueues
+	dead     *schedule.DeadSites
 	robots   *schedule.Returner
 	log      *slog.Logger
 	wake     func()      // wakes the distributor
@@ -89,7 +90,7 @@ func (p clusterMember) connect(parts clusterParts) {
 	p.cfg, p.dir = cfg, cfg.Dir
 	p.leases.gap = func() time.Duration { return parts.live.Policy().IPDelay }
 	p.standings = newStandings(int64(max(cfg.Cluster.PeerQuota, 0)), p.ledger.Count.Finished.Load, p.say)
-	p.moving = &moving{dist: parts.dist, peers: p.peers}
+	p.moving = &moving{peers: p.peers, queues: parts.queues, dead: parts.dead}
 	p.robots = parts.robots
 }
 

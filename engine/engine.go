@@ -91,18 +91,19 @@ type Engine struct {
 	fetched    chan *fetch.Page
 	trouble    *ending.Reporter
 	dist       *schedule.Distributor
+	front      *schedule.Front
+	stall      *ending.StallDetector
 	flush      *schedule.Flusher
 	returner   *schedule.Returner
 	points     *checkpoint.Checkpointer
 
-	fetching, pagesOut, frontWant atomic.Int64
-	seeded                        atomic.Bool
-	storedBefore                  int64 // bytes of WARC files that earlier runs left
-	unclean                       bool
-	opening                       Opening
+	fetching, pagesOut atomic.Int64
+	seeded             atomic.Bool
+	storedBefore       int64 // bytes of WARC files that earlier runs left
+	unclean            bool
+	opening            Opening
 
 	feedWake, distWake chan struct{}
-	hungry             chan struct{}
 
 	run     *lifecycle.Run
 	over    bool // the directory held a finished crawl: Run has nothing to do
@@ -174,8 +175,8 @@ func newEngine(cfg Config, seams Seams) *Engine {
 	return &Engine{
 		cluster: alone{}, cfg: cfg, seams: seams, run: lifecycle.NewRun(), previous: recrawl.FirstPass{},
 		feedWake: make(chan struct{}, 1), distWake: make(chan struct{}, 1),
-		hungry: make(chan struct{}, 1),
-		rules:  site.NewRulesPool(cfg.RulesMemory()), finished: journal.NewFinishedURLs(),
+
+		rules: site.NewRulesPool(cfg.RulesMemory()), finished: journal.NewFinishedURLs(),
 		aloft: attempt.NewInFlight(), unresolved: sites.NewUnresolvedQueue(), seeds: new(filter.Seeds),
 		servers: outage.NewNameServers(seams.Resolver, seams.Log.Warn), scarce: &outage.Shortage{Warn: seams.Log.Warn},
 		clamps:  &settings.ClampLog{Warn: seams.Log.Warn},
@@ -344,7 +345,6 @@ func (e *Engine) assemble(m *manifest.Manifest) {
 	e.quotas = limits.NewQuotas(cfg.Limits.Quotas())
 	e.hosts = &sites.Table{Workbench: e.bench, Cold: e.cold, Rules: e.rules, Unresolved: e.unresolved, Live: e.live,
 		Quotas: e.quotas, Traps: e.traps}
-	e.frontWant.Store(int64(2 * cfg.Workers.Fetchers))
 	e.frontier = &admission.Frontier{
 		Scope: e.filters.Scope, Lists: e.filters.Lists, HostRules: e.hostRules, MaxDepth: cfg.Admission.MaxDepth, MaxURL: cfg.Admission.MaxURL, HashSeed: m.HashSeed,
 		Router: e.cluster, Views: e.cluster.Views(), CountOutward: e.cluster.IsShared(),
@@ -354,24 +354,22 @@ func (e *Engine) assemble(m *manifest.Manifest) {
 		e.jars = cookie.NewJars(cfg.Cookies.Memory)
 	}
 	e.parsed = fpcache.New(max(cfg.Admission.CacheMemory/16, 1<<16), m.HashSeed)
-	e.dist = &schedule.Distributor{
-		Journal: l, Workbench: e.bench, Sites: e.hosts, Ready: e.ready, Queues: sites.NewDiskQueues(e.virt), Unresolved: e.unresolved,
-		Dead: e.under, Gate: e.gate,
-		FrontWanted: &e.frontWant, Wake: e.distWake, FlushWanted: e.hungry, WakeFeeder: wakeFeed, SievePending: e.sieve.Pending,
-		PagesOut: &e.pagesOut, Seeded: &e.seeded, Stall: ending.NewStallDetector(e.bench, e.live, &l.Count, cfg.Limits.StallWait, wakeFeed), NameServers: e.servers, Finish: e.run.Finish,
-		SiteItems: cfg.Workers.SiteItems, Cluster: e.cluster,
-		Traps: e.traps, Frontier: e.frontier, Log: e.log, Skipped: e.skipped, MaxPathRepeats: cfg.Traps.MaxPathRepeats, Live: e.live,
-	}
-	e.trouble = ending.NewReporter(e.bench, e.hosts, e.dist.Stall)
-	e.dist.Purge = &schedule.Purge{
-		Workbench: e.bench, Queues: e.dist.Queues, Dead: e.under, Rules: e.hostRules, Wake: wakeDist,
-	}
+	e.front = schedule.NewFront(e.bench, cfg.Workers.Fetchers)
+	e.flush = schedule.NewFlusher(l, e.sieve, e.ready, wakeDist)
+	e.stall = ending.NewStallDetector(e.bench, e.live, &l.Count, cfg.Limits.StallWait, wakeFeed)
+	e.trouble = ending.NewReporter(e.bench, e.hosts, e.stall)
+	e.dist = schedule.NewDistributor(&schedule.Parts{
+		Queues: schedule.Queues{
+			Workbench: e.bench, Sites: e.hosts, Ready: e.ready, OnDisk: sites.NewDiskQueues(e.virt), Unresolved: e.unresolved,
+		},
+		Progress: schedule.Progress{PagesOut: &e.pagesOut, Seeded: &e.seeded, NameServers: e.servers, Stall: e.stall},
+		Signals:  schedule.Signals{Wake: e.distWake, WakeFeeder: wakeFeed, Finish: e.run.Finish},
+		Options:  schedule.Options{SiteItems: cfg.Workers.SiteItems, MaxPathRepeats: cfg.Traps.MaxPathRepeats},
+		Journal:  l, Dead: e.under, Rules: e.hostRules, Front: e.front, Flushes: e.flush, Gate: e.gate, Cluster: e.cluster,
+		Traps: e.traps, Admission: e.frontier, Skipped: e.skipped, Live: e.live,
+	})
 	if e.hostRules.ExcludesAny() {
-		e.dist.Purge.Start() // of what was queued before the rule was there, or a kill in the middle
-	}
-	e.flush = &schedule.Flusher{
-		Journal: l, Sieve: e.sieve, Ready: e.ready, Wanted: e.hungry, Turn: make(chan struct{}, 1),
-		Pace: &e.dist.FlushPace, WakeDistributor: wakeDist,
+		e.dist.Purge() // URLs that were queued before the rule, or a purge that a kill has ended
 	}
 	e.returner = &schedule.Returner{
 		Journal: l, Workbench: e.bench, Sites: e.hosts, Results: e.done, Unresolved: e.unresolved, Ready: e.ready, Dead: e.under, Live: e.live,
@@ -382,7 +380,7 @@ func (e *Engine) assemble(m *manifest.Manifest) {
 	}
 	e.cluster.connect(clusterParts{
 		cfg: cfg, fs: e.seams.FS, ledger: l, frontier: e.frontier, hosts: e.hosts, gate: e.gate, live: e.live, inFlight: e.aloft,
-		dist: e.dist, robots: e.returner, log: e.seams.Log, wake: wakeDist, lose: e.lose,
+		queues: e.dist.OnDisk, dead: e.under, robots: e.returner, log: e.seams.Log, wake: wakeDist, lose: e.lose,
 	})
 	e.points = e.newCheckpointer(m)
 	e.reports = e.newCollector(m)

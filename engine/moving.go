@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/queued"
 	"orbweaver/engine/schedule"
 	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
 	"orbweaver/engine/visit"
 	"orbweaver/workbench"
 )
@@ -18,8 +19,9 @@ import (
 // being visited goes when that Visit is back, so that nobody else asks it meanwhile. Only the distributor calls it, but
 // for turned.
 type moving struct {
-	dist  *schedule.Distributor
-	peers *peers
+	peers  *peers
+	queues sites.DiskQueues
+	dead   *schedule.DeadSites
 
 	asked bool              // guarded by the cut: somebody else is there, or not any more
 	were  []*ownership.View // guarded by the cut: who was responsible since the last whole walk
@@ -30,14 +32,19 @@ type moving struct {
 	deep  []*visit.State // of these, those that have something on disk
 	late  [][]byte       // those whose Visit was out, by their keys
 	again time.Time      // when to look at late
-	began time.Time
-	sites int
-	urls  int64
+	walk  walkCounts
 
 	item, key, state, path []byte
 	held                   int    // URLs in item
 	buf                    []byte // items on their way
 	ends                   []int  // of each
+}
+
+// walkCounts are the numbers of one walk over the sites.
+type walkCounts struct {
+	began time.Time
+	sites int
+	urls  int64
 }
 
 const (
@@ -64,7 +71,7 @@ func (m *moving) step(now time.Time) (more bool, err error) {
 	if m.asked {
 		m.asked, m.chunk = false, 0
 		if !m.busy {
-			m.busy, m.began, m.sites, m.urls = true, now, 0, 0
+			m.busy, m.walk.began, m.walk.sites, m.walk.urls = true, now, 0, 0
 		}
 	}
 	if len(m.late) > 0 && !now.Before(m.again) {
@@ -104,9 +111,9 @@ func (m *moving) next(now time.Time) error {
 		if len(m.late) == 0 {
 			m.were = nil
 		}
-		if m.sites > 0 {
-			m.peers.say.Info("sites were given to the agents that they belong to now", "sites", m.sites, "urls", m.urls,
-				"took", time.Since(m.began).String())
+		if m.walk.sites > 0 {
+			m.peers.say.Info("sites were given to the agents that they belong to now", "sites", m.walk.sites, "urls", m.walk.urls,
+				"took", time.Since(m.walk.began).String())
 		}
 	}
 	return nil
@@ -116,7 +123,7 @@ func (m *moving) next(now time.Time) error {
 // something.
 func (m *moving) find() {
 	c := m.peers.circle.Load()
-	more := m.dist.Workbench.Keys(m.chunk, func(vs *visit.State, key []byte, state workbench.State, held uint64) {
+	more := m.peers.hosts.Workbench.Keys(m.chunk, func(vs *visit.State, key []byte, state workbench.State, held uint64) {
 		if !c.Owns(key) && (held > 0 && state != workbench.Dead || m.had(key)) {
 			m.found = append(m.found, vs)
 		}
@@ -139,7 +146,7 @@ func (m *moving) had(key []byte) bool {
 
 // give sends what is known of a site, and what it has in memory.
 func (m *moving) give(vs *visit.State, now time.Time) {
-	b := m.dist.Workbench
+	b := m.peers.hosts.Workbench
 	m.key = b.AppendKey(m.key[:0], vs)
 	m.state = m.state[:0]
 	if m.peers.Owns(m.key) {
@@ -161,7 +168,7 @@ func (m *moving) give(vs *visit.State, now time.Time) {
 	m.addAll(vs, now)
 	if m.held > 0 || len(m.state) > 0 || b.Due(vs).After(now) {
 		m.send()
-		m.sites++
+		m.walk.sites++
 	}
 	if b.OnDisk(vs) > 0 {
 		m.deep = append(m.deep, vs)
@@ -170,13 +177,12 @@ func (m *moving) give(vs *visit.State, now time.Time) {
 
 // giveRest sends a part of what a site has on disk, and says whether it was the last.
 func (m *moving) giveRest(vs *visit.State, now time.Time) (over bool, err error) {
-	d := m.dist
-	m.key = d.Workbench.AppendKey(m.key[:0], vs)
+	m.key = m.peers.hosts.Workbench.AppendKey(m.key[:0], vs)
 	if m.peers.Owns(m.key) {
 		return true, nil
 	}
 	m.buf, m.ends = m.buf[:0], m.ends[:0]
-	n, err := d.Queues.Take(vs, movingTake, func(item []byte) {
+	n, err := m.queues.Take(vs, movingTake, func(item []byte) {
 		m.buf = append(m.buf, item...)
 		m.ends = append(m.ends, len(m.buf))
 	})
@@ -186,7 +192,7 @@ func (m *moving) giveRest(vs *visit.State, now time.Time) (over bool, err error)
 	if m.held > 0 {
 		m.send()
 	}
-	d.Workbench.SetOnDisk(vs, d.Queues.Len(vs))
+	m.peers.hosts.Workbench.SetOnDisk(vs, m.queues.Len(vs))
 	return err == nil && n < movingTake, err
 }
 
@@ -195,7 +201,7 @@ func (m *moving) giveLate(now time.Time) error {
 	late := m.late
 	m.late, m.again = nil, now.Add(movingLate)
 	for _, key := range late {
-		vs, err := m.dist.Sites.Get(key)
+		vs, err := m.peers.hosts.Get(key)
 		if err != nil {
 			m.late = append(m.late, key)
 			return err
@@ -214,7 +220,7 @@ func (m *moving) giveLate(now time.Time) error {
 
 // begin begins an item of a letter.
 func (m *moving) begin(vs *visit.State, now time.Time) {
-	m.item, m.held = appendSiteMove(m.item[:0], m.key, m.dist.Workbench.Due(vs).Sub(now), m.state, now), 0
+	m.item, m.held = appendSiteMove(m.item[:0], m.key, m.peers.hosts.Workbench.Due(vs).Sub(now), m.state, now), 0
 }
 
 // addAll adds the items that were taken from a site.
@@ -228,17 +234,16 @@ func (m *moving) addAll(vs *visit.State, now time.Time) {
 
 // add gives one queued URL its place in a letter, and its outcome, unless it was done before a kill.
 func (m *moving) add(vs *visit.State, raw []byte, now time.Time) {
-	d := m.dist
 	it := queued.MustDecode(raw)
 	if it.RobotsOf != nil {
 		it.Rest = append(append([]byte(nil), m.key...), it.Rest...)
 		m.path = m.peers.Route(m.path, &it)
 		return
 	}
-	if !d.Dead.Finished.IsEmpty() {
+	if !m.dead.Finished.IsEmpty() {
 		m.path = append(append(m.path[:0], m.key...), it.Rest...)
-		if _, o := d.Dead.Finished.OutcomeOf(d.Dead.HashSeed, m.path); o != outcome.None {
-			d.Dead.DropUnlessFinished(m.key, raw, o)
+		if _, o := m.dead.Finished.OutcomeOf(m.dead.HashSeed, m.path); o != outcome.None {
+			m.dead.DropUnlessFinished(m.key, raw, o)
 			return
 		}
 	}
@@ -249,8 +254,8 @@ func (m *moving) add(vs *visit.State, raw []byte, now time.Time) {
 	}
 	m.item = outbox.AppendItem(m.item, raw)
 	m.held++
-	d.Journal.Count.Finish(outcome.HandedOver, 1)
-	m.urls++
+	m.peers.ledger.Count.Finish(outcome.HandedOver, 1)
+	m.walk.urls++
 }
 
 // send puts the item into the outbox. One without URLs need not be told to anybody else, if its receiver is lost.

@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/journal"
@@ -28,8 +26,15 @@ import (
 	"orbweaver/workbench/cold"
 )
 
-// queuedSites makes a distributor with sites on a real disk: each has so many URLs, two of them in memory.
-func queuedSites(tb testing.TB, hostCount, urls int) *schedule.Distributor {
+// movingRig has the sites of an agent, on a real disk, and its cluster.
+type movingRig struct {
+	bench   *visit.Workbench
+	ledger  *journal.Store
+	cluster clusterRoles
+}
+
+// queuedSites makes an agent with sites: each has so many URLs, two of them in memory.
+func queuedSites(tb testing.TB, hostCount, urls int) movingRig {
 	tb.Helper()
 	dir := tb.TempDir()
 	virt, err := virtualize.Open(vfs.Disk(), virtualize.Options{Dir: dir + "/queues"}, nil)
@@ -49,18 +54,17 @@ func queuedSites(tb testing.TB, hostCount, urls int) *schedule.Distributor {
 		}
 	})
 	b := workbench.New[site.State](workbench.Options{MemoryMax: 1 << 40})
-	under := &schedule.DeadSites{Workbench: b, Finished: journal.NewFinishedURLs(), Wake: func() {}}
-	d := &schedule.Distributor{
-		Cluster: cluster.Alone{},
-		Journal: &journal.Store{}, Workbench: b, Queues: sites.NewDiskQueues(virt), FrontWanted: new(atomic.Int64), Unresolved: sites.NewUnresolvedQueue(), Dead: under,
-		Wake: make(chan struct{}, 1), WakeFeeder: func() {}, Traps: traps.New(-1, 0, 1, nil),
-		Sites: &sites.Table{
-			Workbench: b, Cold: store, Rules: site.NewRulesPool(0), Unresolved: sites.NewUnresolvedQueue(),
-			Live: settings.NewLive(politeness.Default(), nil), Quotas: new(limits.Quotas),
-			Traps: traps.New(-1, 0, 1, nil),
-		},
+	ledger, queues := new(journal.Store), sites.NewDiskQueues(virt)
+	dead := &schedule.DeadSites{
+		Workbench: b, Counters: &ledger.Count, Finished: journal.NewFinishedURLs(), Wake: func() {},
 	}
-	under.Counters = &d.Journal.Count
+	table := &sites.Table{
+		Workbench: b, Cold: store, Rules: site.NewRulesPool(0), Unresolved: sites.NewUnresolvedQueue(),
+		Live: settings.NewLive(politeness.Default(), nil), Quotas: new(limits.Quotas),
+		Traps: traps.New(-1, 0, 1, nil),
+	}
+	p := &peers{ledger: ledger, hosts: table, say: slog.New(slog.DiscardHandler)}
+	p.moving = &moving{peers: p, queues: queues, dead: dead}
 	now := time.Now()
 	var item []byte
 	for i := range hostCount {
@@ -70,24 +74,25 @@ func queuedSites(tb testing.TB, hostCount, urls int) *schedule.Distributor {
 	}
 	for k := range urls { // round robin, as URLs come
 		b.Each(func(vs *visit.State, _ workbench.State) bool {
-			item = queued.Append(item[:0], &queued.URL{Depth: 3, Rest: fmt.Appendf(nil, "/archive/section-%d/page-%d.html", k%7, k)})
+			path := fmt.Appendf(nil, "/archive/section-%d/page-%d.html", k%7, k)
+			item = queued.Append(item[:0], &queued.URL{Depth: 3, Rest: path})
 			if k < 2 {
 				b.Push(vs, item)
-			} else if err := d.Queues.Append(vs, item); err != nil {
+			} else if err := queues.Append(vs, item); err != nil {
 				tb.Fatal(err)
 			}
 			return true
 		})
 	}
 	b.Each(func(vs *visit.State, _ workbench.State) bool {
-		b.SetOnDisk(vs, d.Queues.Len(vs))
+		b.SetOnDisk(vs, queues.Len(vs))
 		return true
 	})
-	return d
+	return movingRig{b, ledger, clusterRoles{p}}
 }
 
-// movingRig is the distributor of queuedSites of an agent that was alone until another one came just now.
-func movingRig(tb testing.TB, hostCount, urls int) *schedule.Distributor {
+// newMovingRig returns queuedSites of an agent that was alone until another one came just now.
+func newMovingRig(tb testing.TB, hostCount, urls int) movingRig {
 	tb.Helper()
 	d := queuedSites(tb, hostCount, urls)
 	box, err := outbox.Open(vfs.Disk(), outbox.Options{Dir: tb.TempDir()}, nil, nil)
@@ -100,13 +105,11 @@ func movingRig(tb testing.TB, hostCount, urls int) *schedule.Distributor {
 		}
 	})
 	one, two := ownership.Agent{ID: "one", Capacity: 1}, ownership.Agent{ID: "two", Capacity: 1}
-	p := &peers{box: box, ledger: d.Journal, hosts: d.Sites, say: slog.New(slog.DiscardHandler)}
-	p.moving = &moving{dist: d, peers: p}
-	d.Cluster = clusterRoles{p}
+	d.cluster.box = box
 	for _, all := range [][]ownership.Agent{{one}, {one, two}} {
 		c, err := ownership.NewView(all, all, 0, "one")
 		if err == nil {
-			err = p.turn(c)
+			err = d.cluster.turn(c)
 		}
 		if err != nil {
 			tb.Fatal(err)
@@ -117,13 +120,13 @@ func movingRig(tb testing.TB, hostCount, urls int) *schedule.Distributor {
 
 // runMoving gives away what is the other's, and says how long it takes and how long the longest hold of the cut's lock
 // was.
-func runMoving(tb testing.TB, d *schedule.Distributor) (took, longest time.Duration) {
+func runMoving(tb testing.TB, d movingRig) (took, longest time.Duration) {
 	tb.Helper()
 	began := time.Now()
 	for more := true; more; {
 		step := time.Now()
 		var err error
-		if more, err = d.Cluster.GiveSites(step); err != nil {
+		if more, err = d.cluster.GiveSites(step); err != nil {
 			tb.Fatal(err)
 		}
 		longest = max(longest, time.Since(step))
@@ -135,28 +138,28 @@ func runMoving(tb testing.TB, d *schedule.Distributor) (took, longest time.Durat
 // nothing else.
 func TestMoving_whatIsAnothersGoesAndNothingElse(t *testing.T) {
 	const hosts, urls = 3000, 9
-	d := movingRig(t, hosts, urls)
+	d := newMovingRig(t, hosts, urls)
 	now := time.Now()
-	visits := d.Workbench.Acquire(now, nil, hosts/2)
+	visits := d.bench.Acquire(now, nil, hosts/2)
 	runMoving(t, d)
 	for i := range visits {
-		d.Workbench.Release(&visits[i], workbench.Release{Unused: visits[i].Items}, now)
+		d.bench.Release(&visits[i], workbench.Release{Unused: visits[i].Items}, now)
 	}
-	for again := now.Add(time.Minute); len(d.Cluster.(clusterRoles).moving.late) > 0 ||
-		d.Cluster.(clusterRoles).moving.busy; again = again.Add(movingLate) {
-		if _, err := d.Cluster.(clusterRoles).moving.step(again); err != nil {
+	for again := now.Add(time.Minute); len(d.cluster.moving.late) > 0 ||
+		d.cluster.moving.busy; again = again.Add(movingLate) {
+		if _, err := d.cluster.moving.step(again); err != nil {
 			t.Fatal(err)
 		}
 	}
-	left := int64(d.Workbench.Counts().Queued) + onDisk(d.Workbench)
-	gone := d.Journal.Count.Outcomes[outcome.HandedOver].Load()
-	if gone+left != hosts*urls || gone < hosts*urls/3 || left < hosts*urls/3 || d.Journal.Count.Finished.Load() != gone {
+	left := int64(d.bench.Counts().Queued) + onDisk(d.bench)
+	gone := d.ledger.Count.Outcomes[outcome.HandedOver].Load()
+	if gone+left != hosts*urls || gone < hosts*urls/3 || left < hosts*urls/3 || d.ledger.Count.Finished.Load() != gone {
 		t.Errorf("%d URLs have gone, %d are left", gone, left)
 	}
 	line := ownership.Agent{ID: "two", Capacity: 1}.Instance()
 	next := map[string]int{}
 	for {
-		batch, err := d.Cluster.(clusterRoles).box.TakeBatch(line)
+		batch, err := d.cluster.box.TakeBatch(line)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,18 +177,18 @@ func TestMoving_whatIsAnothersGoesAndNothingElse(t *testing.T) {
 				}
 				k := next[string(m.key)]
 				if want := fmt.Sprintf("%s/archive/section-%d/page-%d.html", m.key, k%7, k); string(it.Rest) != want ||
-					d.Cluster.Owns(m.key) {
+					d.cluster.Owns(m.key) {
 					t.Fatalf("%s, want %s", it.Rest, want)
 				}
 				next[string(m.key)]++
 			}
 		}
-		d.Cluster.(clusterRoles).box.Acknowledge(batch)
+		d.cluster.box.Acknowledge(batch)
 	}
 	if int64(len(next)*urls) != gone {
 		t.Errorf("URLs of %d hosts have arrived, %d were sent", len(next), gone)
 	}
-	if err := d.Workbench.Check(); err != nil {
+	if err := d.bench.Check(); err != nil {
 		t.Error(err)
 	}
 }
@@ -198,11 +201,11 @@ func BenchmarkMoving(b *testing.B) {
 			var gone int64
 			for range b.N {
 				b.StopTimer()
-				d := movingRig(b, c.hosts, c.urls)
+				d := newMovingRig(b, c.hosts, c.urls)
 				b.StartTimer()
 				t, l := runMoving(b, d)
 				took, longest = max(took, t), max(longest, l)
-				gone = d.Journal.Count.Outcomes[outcome.HandedOver].Load()
+				gone = d.ledger.Count.Outcomes[outcome.HandedOver].Load()
 			}
 			b.ReportMetric(float64(took.Milliseconds()), "ms/move")
 			b.ReportMetric(float64(longest.Microseconds())/1000, "ms/step-max")

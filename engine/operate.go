@@ -60,7 +60,7 @@ func (e *Engine) Leave(ctx context.Context) error {
 func (e *Engine) HostRule(rules []string) (taken int, err error) {
 	taken, err = e.live.Hosts.Add(rules)
 	if taken > 0 && e.live.Hosts.ExcludesAny() {
-		e.dist.Purge.Start()
+		e.dist.Purge()
 	}
 	return taken, err
 }

@@ -6,7 +6,6 @@ import (
 	"orbweaver/engine/cookie"
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/report"
-	"orbweaver/engine/schedule"
 	"orbweaver/internal/throttle"
 	"orbweaver/internal/vfs"
 )
@@ -19,15 +18,15 @@ func (e *Engine) newCollector(m *manifest.Manifest) *report.Collector {
 	return &report.Collector{
 		Settings: report.Settings{Dir: e.cfg.Dir, Fetchers: e.cfg.Workers.Fetchers, Pass: m.Pass, Resumed: m.Resumed},
 		Run:      e.run, Clock: e.clock, Journal: e.ledger, Frontier: e.frontier, Workbench: e.bench, Pool: e.pool,
-		Traps: e.traps, Log: e.log, Pauses: e.points.Pauses(), Cluster: e.cluster, Stall: e.dist.Stall, Trouble: e.trouble,
+		Traps: e.traps, Log: e.log, Pauses: e.points.Pauses(), Cluster: e.cluster, Stall: e.stall, Trouble: e.trouble,
 		Outages: report.Outages{Gate: e.gate, Network: e.network, NameServers: e.servers, Shortage: e.scarce},
 		Numbers: report.Numbers{
-			Fetching: &e.fetching, PagesOut: &e.pagesOut, FrontWanted: &e.frontWant, Spilled: &e.dist.Spilled,
+			Fetching: &e.fetching, PagesOut: &e.pagesOut, FrontWanted: e.front.Wanted, Spilled: e.dist.Spilled,
 			Sites:       e.hosts.Counts,
 			SiteMoves:   func() (frozen, thawed int64) { return e.hosts.Evicted.Load(), e.hosts.Reloaded.Load() },
 			BytesStored: e.bytesStored, Unresolved: e.unresolved.Len,
 			ParsersBehind: func() bool { return len(e.fetched) == cap(e.fetched) },
-			Front:         func() int { return e.bench.Front(time.Now(), schedule.FrontSoon) },
+			Front:         e.front.Size,
 			ConnsReused:   e.reusedConns, Cookies: e.cookieStats, FilterErrors: e.filterErrors,
 		},
 	}

@@ -100,11 +100,11 @@ func (e *Engine) limitReached() string {
 func (e *Engine) newCheckpointer(m *manifest.Manifest) *checkpoint.Checkpointer {
 	c := checkpoint.Components{
 		FS: e.seams.FS, Dir: e.frontierDir(), Sieve: e.sieve, Ready: e.ready, Skipped: e.skipped, Traps: e.cfg.Traps.SkipSettings(),
-		Queues: e.virt, Seen: e.ledger.Seen, Cold: e.cold, Attempts: e.aloft, Held: func() []byte { return e.dist.Held },
+		Queues: e.virt, Seen: e.ledger.Seen, Cold: e.cold, Attempts: e.aloft, Held: e.dist.Held,
 		Finished: e.finished, Cluster: e.cluster, Novelty: e.traps.State, Workbench: e.bench,
 	}
 	return checkpoint.New(c, checkpoint.Options{
-		Journal: e.ledger, Flush: e.flush.Turn, Seeded: e.seeded.Load, Period: e.cfg.Intervals.Checkpoint,
+		Journal: e.ledger, Flush: e.flush.Turn(), Seeded: e.seeded.Load, Period: e.cfg.Intervals.Checkpoint,
 		JournalStep: e.cfg.Archive.JournalReserve, RunTime: e.clock, Boot: e.seams.Boot,
 		Drain: func() error {
 			_, err := e.returner.Drain(1 << 30)

@@ -181,19 +181,23 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 	}
 	s := e.newSeeder()
 	g.Go("seed", func() error { return s.Run(ctx) })
+	choose := schedule.FirstAddr
+	if e.seams.Allowed != nil {
+		choose = schedule.AllowedAddrs(e.seams.Allowed)
+	}
 	for range e.cfg.Workers.Resolvers {
 		r := &schedule.ResolveLoop{
 			Journal: e.ledger, Quotas: e.quotas, AddrKeys: politeness.AddrKeys(e.cfg.Limits.IPv6Prefix), Workbench: e.bench,
 			Unresolved: e.unresolved, Dead: e.under, Names: names,
 			NameServers: e.servers, Shortage: e.scarce,
-			GiveUp: e.cfg.Limits.GiveUp, HashSeed: e.frontier.HashSeed, Allowed: e.seams.Allowed,
+			GiveUp: e.cfg.Limits.GiveUp, HashSeed: e.frontier.HashSeed, Choose: choose,
 			WakeFeeder: func() { notify.Send(e.feedWake) }, WakeDistributor: func() { notify.Send(e.distWake) },
 		}
 		g.Go("resolve", func() error { return r.Run(ctx) })
 	}
 	f := &schedule.Feeder{
 		Journal: e.ledger, Workbench: e.bench, Todo: e.todo, MaxLeased: e.done.Cap() / 2, Gate: e.gate, Wake: e.feedWake,
-		Starved: e.starved, NotBefore: e.points.Last().NotBefore,
+		Ready: e.ready, Front: e.front, WakeDistributor: func() { notify.Send(e.distWake) }, NotBefore: e.points.Last().NotBefore,
 	}
 	if e.unclean {
 		p := e.cfg.Politeness
@@ -202,7 +206,7 @@ func (e *Engine) startIntake(ctx context.Context, g *failGroup) error {
 		}
 	}
 	if e.points.Last().Resumed > 0 {
-		e.dist.Stall.RetryAll(time.Now())
+		e.stall.RetryAll(time.Now())
 	}
 	g.Go("feed", func() error { return f.Run(ctx) })
 	g.Go("distribute", func() error { return e.dist.Run(ctx) })
@@ -215,17 +219,6 @@ func (e *Engine) newSeeder() *admission.Seeder {
 		WaitBegun: e.cluster.WaitBegun, Wake: func() { notify.Send(e.distWake) },
 	}
 	return s
-}
-
-// Starved widens the front when fetchers find nothing due while new URLs wait.
-func (e *Engine) starved() {
-	if e.ready.Len() > 0 {
-		want := e.frontWant.Load()
-		e.frontWant.CompareAndSwap(want, min(want+int64(e.cfg.Workers.Fetchers/4+1), int64(64*e.cfg.Workers.Fetchers)))
-	} else if want := e.frontWant.Load(); want > int64(2*e.cfg.Workers.Fetchers) {
-		e.frontWant.CompareAndSwap(want, want-want/16)
-	}
-	notify.Send(e.distWake)
 }
 
 // startLate starts what must go on until the last Page is home.

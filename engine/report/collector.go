@@ -55,8 +55,8 @@ type Settings struct {
 type Numbers struct {
 	Fetching    *atomic.Int64 // fetch workers in an exchange
 	PagesOut    *atomic.Int64 // Pages between fetch worker and pool
-	FrontWanted *atomic.Int64 // addresses that should have something due soon
-	Spilled     *atomic.Int64 // items that sites of a full workbench gave back, in this run
+	FrontWanted func() int64  // addresses that should have something due soon
+	Spilled     func() int64  // items that sites of a full workbench gave back, in this run
 
 	Sites         func() (known, cold int)      // cold: on disk
 	SiteMoves     func() (frozen, thawed int64) // to disk and back, in this run
@@ -102,10 +102,10 @@ func (c *Collector) Report() Report {
 		DelaysCapped: n.DelayCapped, RetryClamped: n.RetryClamped, IPsSlowed: n.IPsSlowed,
 		CacheHits: int64(cache.Hits), CacheLookups: int64(cache.Lookups),
 		SieveSize: int64(c.Frontier.Sieve.Len()), SievePending: int64(c.Frontier.Sieve.Pending()),
-		BenchBytes: bench.Weight, Spilled: c.Numbers.Spilled.Load(),
+		BenchBytes: bench.Weight, Spilled: c.Numbers.Spilled(),
 		ParseFaults: n.ParseFaults, BadEncodings: n.BadEncodings, PageMemory: c.Pool.Memory(),
 		ActiveFetches: c.Numbers.Fetching.Load(), Front: int64(c.Numbers.Front()),
-		FrontWanted: c.Numbers.FrontWanted.Load(),
+		FrontWanted: c.Numbers.FrontWanted(),
 		WallSeconds: usage.Wall.Seconds(), CPUSeconds: usage.CPU.Seconds(), RSSPeakBytes: usage.RSSPeak,
 		Resumed: c.Settings.Resumed, Pass: c.Settings.Pass + 1,
 		Waiting: c.waiting(), Written: time.Now().UTC().Format(time.RFC3339),

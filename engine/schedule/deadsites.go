@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"sync"
+	"time"
 
 	"orbweaver/engine/counters"
 	"orbweaver/engine/crawllog"
@@ -9,74 +10,163 @@ import (
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
 	"orbweaver/engine/visit"
 )
 
-// DeadSites gives sites up: each of their queued URLs gets its outcome, and its line in the crawl log; those in memory
-// at once, those on disk by the distributor, who alone may touch the virtualizer, as fast as the log is written.
+// DeadSites gives sites up: each of their queued URLs gets its outcome and its line in the crawl log. URLs in memory
+// get it at once, and those on disk from the Distributor, as fast as the log is written. Safe for concurrent use.
 type DeadSites struct {
 	Log       *crawllog.Log
 	Workbench *visit.Workbench
 	Counters  *counters.Live
 	Finished  *journal.FinishedURLs
-	HashSeed  uint64 // of fingerprints
-	Wake      func() // of the distributor
+	HashSeed  uint64
+	Wake      func() // wakes the Distributor
 
 	mu        sync.Mutex
-	unemptied []*visit.State
-	waiting   [][]byte // sites whose robots hop died with the site it was to be fetched from
+	unemptied []*visit.State // may have items on disk
+	awaiting  [][]byte       // sites that wait for a robots.txt whose redirect led to a dead site
 }
 
-// GiveUp gives a site up with the outcome that its queued URLs share. Call it under the cut's shared lock. A leased
-// site is given up when its Visit comes back.
-func (u *DeadSites) GiveUp(vs *visit.State, fate outcome.Outcome) {
-	u.Workbench.WithSite(vs, func(s *site.State) { s.DeadOutcome = fate })
-	site := u.Workbench.AppendKey(nil, vs)
-	u.Workbench.Kill(vs, func(item []byte) { u.Drop(site, item, fate) })
-	u.EmptyQueue(vs)
+// GiveUp gives a site up with the outcome that its queued URLs share. It must be called within a step. A leased site is
+// given up when its Visit comes back.
+func (d *DeadSites) GiveUp(vs *visit.State, o outcome.Outcome) {
+	d.Workbench.WithSite(vs, func(s *site.State) { s.DeadOutcome = o })
+	key := d.Workbench.AppendKey(nil, vs)
+	d.Workbench.Kill(vs, func(item []byte) { d.Drop(key, item, o) })
+	d.EmptyQueue(vs)
 }
 
-// DropUnlessFinished is drop for who knows the site: what an earlier run did keeps the outcome that it had.
-func (u *DeadSites) DropUnlessFinished(site, item []byte, fate outcome.Outcome) {
-	if !u.Finished.IsEmpty() {
+// FinishedAs returns the outcome that an earlier run gave a URL after its last checkpoint; outcome.None if there is
+// none.
+func (d *DeadSites) FinishedAs(url []byte) outcome.Outcome {
+	if d.Finished.IsEmpty() {
+		return outcome.None
+	}
+	_, o := d.Finished.OutcomeOf(d.HashSeed, url)
+	return o
+}
+
+// DropUnlessFinished is Drop, but a URL that an earlier run finished keeps the outcome that it had.
+func (d *DeadSites) DropUnlessFinished(key, item []byte, o outcome.Outcome) {
+	if !d.Finished.IsEmpty() {
 		if it := queued.MustDecode(item); it.RobotsOf == nil {
-			fp, o := u.Finished.OutcomeOf(u.HashSeed, append(append([]byte(nil), site...), it.Rest...))
-			if o != outcome.None {
-				u.Counters.Finish(o, 1)
-				u.Finished.Remove(fp)
+			fp, had := d.Finished.OutcomeOf(d.HashSeed, append(append([]byte(nil), key...), it.Rest...))
+			if had != outcome.None {
+				d.Counters.Finish(had, 1)
+				d.Finished.Remove(fp)
 				return
 			}
 		}
 	}
-	u.Drop(site, item, fate)
+	d.Drop(key, item, o)
 }
 
-// Drop gives one queued item of a dead site its outcome. It runs under the bench's lock and must not call the bench.
-func (u *DeadSites) Drop(site, item []byte, fate outcome.Outcome) {
+// Drop gives one queued item of a site its outcome. It does not call the workbench, whose lock the caller may hold.
+func (d *DeadSites) Drop(key, item []byte, o outcome.Outcome) {
 	it := queued.MustDecode(item)
 	if it.RobotsOf == nil {
-		u.Log.Refusal(append(append([]byte(nil), site...), it.Rest...), &it, fate, 0)
-		u.Counters.Finish(fate, 1)
+		d.Log.Refusal(append(append([]byte(nil), key...), it.Rest...), &it, o, 0)
+		d.Counters.Finish(o, 1)
 		return
 	}
-	u.mu.Lock()
-	u.waiting = append(u.waiting, append([]byte(nil), it.RobotsOf...))
-	u.mu.Unlock()
+	d.mu.Lock()
+	d.awaiting = append(d.awaiting, append([]byte(nil), it.RobotsOf...))
+	d.mu.Unlock()
 }
 
-// EmptyQueue asks the distributor to drop what a dead site has on disk.
-func (u *DeadSites) EmptyQueue(vs *visit.State) {
-	u.mu.Lock()
-	u.unemptied = append(u.unemptied, vs)
-	u.mu.Unlock()
-	u.Wake()
+// EmptyQueue asks the Distributor to drop what a dead site has on disk.
+func (d *DeadSites) EmptyQueue(vs *visit.State) {
+	d.mu.Lock()
+	d.unemptied = append(d.unemptied, vs)
+	d.mu.Unlock()
+	d.Wake()
 }
 
-// take hands over the open graves, and the sites that wait for robots hops that will never come.
-func (u *DeadSites) take() (graves []*visit.State, waiting [][]byte) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	graves, waiting = u.unemptied, u.waiting
-	u.unemptied, u.waiting = nil, nil
-	return graves, waiting
+// take returns what EmptyQueue and Drop have left for the Distributor.
+func (d *DeadSites) take() (unemptied []*visit.State, awaiting [][]byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	unemptied, awaiting = d.unemptied, d.awaiting
+	d.unemptied, d.awaiting = nil, nil
+	return unemptied, awaiting
+}
+
+// push puts an item on the workbench; an item of a dead site gets the outcome of its site.
+func (d *DeadSites) push(vs *visit.State, item []byte) {
+	if !d.Workbench.Push(vs, item) {
+		d.Drop(d.Workbench.AppendKey(nil, vs), item, d.outcomeOf(vs))
+	}
+}
+
+// outcomeOf returns the outcome of the URLs of a dead site.
+func (d *DeadSites) outcomeOf(vs *visit.State) outcome.Outcome {
+	o := outcome.SiteGone
+	d.Workbench.WithSite(vs, func(s *site.State) {
+		if s.DeadOutcome != outcome.None {
+			o = s.DeadOutcome
+		}
+	})
+	return o
+}
+
+// emptier drops the items of dead sites on disk, for the Distributor.
+type emptier struct {
+	dead       *DeadSites
+	sites      *sites.Table
+	queues     sites.DiskQueues
+	cluster    Cluster
+	wakeFeeder func()
+	unemptied  []*visit.State
+}
+
+// emptyTime is the time of one step, which a checkpoint may have to wait for.
+const emptyTime = 5 * time.Millisecond
+
+// step does a part, and reports whether it can go on at once.
+func (e *emptier) step() (more bool, err error) {
+	unemptied, awaiting := e.dead.take()
+	e.unemptied = append(e.unemptied, unemptied...)
+	if len(awaiting) > 0 {
+		defer e.wakeFeeder() // they may be due, and nothing else wakes the feeder then
+		if err := e.failRobots(awaiting); err != nil {
+			return true, err
+		}
+	}
+	for end := time.Now().Add(emptyTime); e.canGoOn() && time.Now().Before(end); {
+		vs := e.unemptied[len(e.unemptied)-1]
+		key, o := e.dead.Workbench.AppendKey(nil, vs), e.dead.outcomeOf(vs)
+		n, err := e.queues.Take(vs, distributeBatch, func(item []byte) { e.dead.DropUnlessFinished(key, item, o) })
+		e.dead.Workbench.SetOnDisk(vs, e.queues.Len(vs))
+		if err != nil {
+			return true, err
+		}
+		if n < distributeBatch {
+			e.unemptied = e.unemptied[:len(e.unemptied)-1]
+		}
+	}
+	return e.canGoOn(), nil
+}
+
+func (e *emptier) canGoOn() bool { return len(e.unemptied) > 0 && e.dead.Log.HasRoom() }
+
+// isDone reports whether nothing is left to drop.
+func (e *emptier) isDone() bool { return len(e.unemptied) == 0 }
+
+// failRobots tells sites that their robots.txt cannot be had.
+func (e *emptier) failRobots(awaiting [][]byte) error {
+	for _, key := range awaiting {
+		if e.cluster.SendResult(&site.RobotsResult{Site: key, Unreachable: true}) {
+			continue
+		}
+		vs, err := e.sites.Get(key)
+		if err != nil {
+			return err
+		}
+		if vs != nil {
+			e.dead.Workbench.Unpark(vs, func(s *site.State) { s.NoteRobotsFailure(time.Now()) })
+		}
+	}
+	return nil
 }

@@ -8,24 +8,30 @@ import (
 	"orbweaver/engine/outage"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/mpmc"
+	"orbweaver/virtualize/diskq"
 )
 
-// Feeder takes due Visits off the bench in batches and puts them on the todo queue, no more than the workers can soon
-// use: a Visit there holds its IP. One goroutine.
+// Feeder moves due Visits from the workbench to the fetch workers, in batches, and no more than the workers can soon
+// use: a Visit in the queue holds its IP address. Run is one goroutine.
 type Feeder struct {
-	Journal   *journal.Store
-	Workbench *visit.Workbench
-	Todo      *mpmc.Queue[visit.Visit]
-	MaxLeased int // Visits that may be out at once: the done queue has room for all of them
-	Gate      *outage.Gate
-	Wake      chan struct{}
-	Starved   func()    // the todo queue is empty and nothing is due
-	NotBefore time.Time // after an unclean stop: whoever was asked last is not asked again before this
+	Journal         *journal.Store
+	Workbench       *visit.Workbench
+	Todo            *mpmc.Queue[visit.Visit] // filled by the Feeder only
+	MaxLeased       int                      // Visits that are out at most: the queue of Results has room for all
+	Gate            *outage.Gate
+	Wake            chan struct{} // something may be due
+	Ready           *diskq.Queue
+	Front           *Front
+	WakeDistributor func()
+	NotBefore       time.Time // after a kill, which host was asked last is not known: no host is asked before this time
 
 	visits []visit.Visit
 }
 
-const feedBatch = 256
+const (
+	feedBatch = 256
+	feedPause = 100 * time.Microsecond // the least wait for a Visit that is not due yet
+)
 
 // Run moves Visits until ctx ends.
 func (f *Feeder) Run(ctx context.Context) error {
@@ -45,13 +51,13 @@ func (f *Feeder) Run(ctx context.Context) error {
 		if n := f.feed(time.Now()); n > 0 {
 			continue
 		}
-		if !f.wait(ctx) {
+		if !f.waitForVisits(ctx) {
 			return nil
 		}
 	}
 }
 
-// feed moves one batch and says how many.
+// feed moves one batch and returns its size.
 func (f *Feeder) feed(now time.Time) int {
 	f.Journal.Steps.Begin()
 	room := min(feedBatch, f.Todo.Cap()-f.Todo.Len(), f.MaxLeased-f.Workbench.Leased())
@@ -63,24 +69,25 @@ func (f *Feeder) feed(now time.Time) int {
 	f.Journal.Steps.End()
 	for i := range f.visits {
 		if !f.Todo.TryPut(f.visits[i]) {
-			panic("BUG: engine: the todo queue has less room than its only filler saw")
+			panic("BUG: schedule: the queue of Visits has less room than the Feeder saw")
 		}
 		f.visits[i] = visit.Visit{}
 	}
 	return len(f.visits)
 }
 
-// wait waits until something is due or somebody says that there is; false when the crawl stops.
-func (f *Feeder) wait(ctx context.Context) bool {
+// waitForVisits waits until a Visit is due or Wake is signalled; it returns false when ctx has ended.
+func (f *Feeder) waitForVisits(ctx context.Context) bool {
 	var due <-chan time.Time
 	if f.Todo.Len() < f.Todo.Cap() {
 		if next, ok := f.Workbench.NextDue(); ok {
-			timer := time.NewTimer(max(time.Until(next), 100*time.Microsecond))
+			timer := time.NewTimer(max(time.Until(next), feedPause))
 			defer timer.Stop()
 			due = timer.C
 		}
 		if f.Todo.Len() == 0 {
-			f.Starved()
+			f.Front.noteStarved(f.Ready.Len() > 0)
+			f.WakeDistributor()
 		}
 	}
 	select {

@@ -8,28 +8,48 @@ import (
 
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
+	"orbweaver/internal/notify"
 	"orbweaver/sieve"
 	"orbweaver/virtualize/diskq"
 )
 
-// Flusher carries what is new from the sieve to the ready queue, whenever a bucket is full or the distributor is
-// hungry. Its turn is what the checkpointer takes to know that no flush is half done.
+// Flusher flushes the sieve: new URLs go to the ready queue, when a bucket is full or a flush is requested. Its methods
+// are safe for concurrent use.
 type Flusher struct {
-	Journal         *journal.Store
-	Sieve           *sieve.Sieve
-	Ready           *diskq.Queue
-	Wanted          <-chan struct{}
-	Turn            chan struct{} // capacity 1: holding the token means no flush is under way
-	Pace            *FlushPace
-	WakeDistributor func() // of the distributor
+	journal         *journal.Store
+	sieve           *sieve.Sieve
+	ready           *diskq.Queue
+	wakeDistributor func()
+	requested       chan struct{}
+	turn            chan struct{} // capacity 1: a token in it means that a flush is half done
+
+	mu          sync.Mutex
+	nextRequest time.Time // a flush should not be requested before this time
+}
+
+// flushPause is the least time between the end of a flush and the next request.
+const flushPause = 100 * time.Millisecond
+
+// flushShare is the time between the end of a flush and the next request, in durations of the flush. Each flush writes
+// a new file, however few URLs it brings, and a crawl whose sites all wait for their delays requests one all the time.
+const flushShare = 9
+
+// NewFlusher returns the flusher of a sieve.
+func NewFlusher(
+	store *journal.Store, filter *sieve.Sieve, ready *diskq.Queue, wakeDistributor func(),
+) *Flusher {
+	return &Flusher{
+		journal: store, sieve: filter, ready: ready, wakeDistributor: wakeDistributor,
+		requested: make(chan struct{}, 1), turn: make(chan struct{}, 1),
+	}
 }
 
 // Run flushes until ctx ends.
 func (f *Flusher) Run(ctx context.Context) error {
 	for {
 		select {
-		case <-f.Sieve.Wake():
-		case <-f.Wanted:
+		case <-f.sieve.Wake():
+		case <-f.requested:
 		case <-ctx.Done():
 			return nil
 		}
@@ -39,13 +59,30 @@ func (f *Flusher) Run(ctx context.Context) error {
 	}
 }
 
+// Turn is held while a flush is half done: a checkpoint puts a token in to hold it.
+func (f *Flusher) Turn() chan struct{} { return f.turn }
+
+// Pending returns the number of URLs in the buckets of the sieve.
+func (f *Flusher) Pending() int { return f.sieve.Pending() }
+
+// Request asks Run for a flush.
+func (f *Flusher) Request() { notify.Send(f.requested) }
+
+// RequestIn returns how long to wait before the next Request; negative if it may come now.
+func (f *Flusher) RequestIn(now time.Time) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.nextRequest.Sub(now)
+}
+
+// flush flushes, and waits while the disk is full.
 func (f *Flusher) flush(ctx context.Context) error {
 	for {
 		err := f.FlushOnce(ctx)
 		if err == nil || ctx.Err() != nil {
-			return nil //nolint:nilerr // at the end of the crawl what is pending goes into the cut
+			return nil //nolint:nilerr // at the end of the crawl pending URLs go into the checkpoint
 		}
-		if err := f.Journal.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
+		if err := f.journal.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
 			return nil
 		} else if err != nil {
 			return err
@@ -56,44 +93,29 @@ func (f *Flusher) flush(ctx context.Context) error {
 // FlushOnce flushes the sieve, when no other flush and no checkpoint is under way.
 func (f *Flusher) FlushOnce(ctx context.Context) error {
 	select {
-	case f.Turn <- struct{}{}:
+	case f.turn <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-f.Turn }()
+	defer func() { <-f.turn }()
 	start := time.Now()
-	stats, err := f.Sieve.Flush(func(payload []byte) error {
-		if err := f.Ready.Append(payload); err != nil {
+	stats, err := f.sieve.Flush(func(payload []byte) error {
+		if err := f.ready.Append(payload); err != nil {
 			return err
 		}
-		f.Journal.Count.Admitted.Add(1)
+		f.journal.Count.Admitted.Add(1)
 		return nil
 	})
-	f.Journal.Count.Known.Add(int64(stats.Known + stats.Duplicates))
-	now := time.Now()
-	f.Pace.done(now, now.Sub(start))
-	f.WakeDistributor()
+	f.journal.Count.Known.Add(int64(stats.Known + stats.Duplicates))
+	f.notePause(start)
+	f.wakeDistributor()
 	return err
 }
 
-// FlushPace keeps forced flushes to about a tenth of the time, and to ten a second: each writes a new file of the
-// store, however little it brings, and a crawl whose sites all wait for their delays is hungry all the while.
-type FlushPace struct {
-	mu   sync.Mutex
-	next time.Time
-}
-
-const flushPause = 100 * time.Millisecond
-
-func (p *FlushPace) done(now time.Time, took time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.next = now.Add(max(flushPause, 9*took))
-}
-
-// until is how long to wait for the next.
-func (p *FlushPace) until(now time.Time) time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.next.Sub(now)
+// notePause sets the time of the next request after a flush that began at start.
+func (f *Flusher) notePause(start time.Time) {
+	now := time.Now()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.nextRequest = now.Add(max(flushPause, flushShare*now.Sub(start)))
 }

@@ -12,77 +12,77 @@ import (
 	"orbweaver/workbench"
 )
 
-// Purge gives the queues of excluded hosts up, in steps: it looks at all sites on the bench, and each URL of an
-// excluded one gets its outcome. What is not on the bench yet gets it when it comes up: see Distributor.place; nothing
-// of either is asked for from the moment of the rule on. Only the distributor calls it, but for ask.
-type Purge struct {
-	Workbench *visit.Workbench
-	Queues    sites.DiskQueues
-	Dead      *DeadSites
-	Rules     *settings.HostRules
-	Wake      func() // wakes the distributor
+// purge gives the queues of excluded hosts up, in steps: it scans all sites of the workbench, and each URL of an
+// excluded site gets the outcome Blocked. A URL that is not at its site yet gets it when it is placed, so from the
+// moment of the rule on none is fetched. The Distributor calls step; start is safe for concurrent use.
+type purge struct {
+	workbench *visit.Workbench
+	queues    sites.DiskQueues
+	dead      *DeadSites
+	rules     *settings.HostRules
+	wake      func() // wakes the Distributor
 
-	asked atomic.Bool // there is a rule that no walk has begun with
+	requested atomic.Bool // there is a rule that no scan has begun with
 
-	chunk    int // of the bench, to look at next
-	busy     bool
-	excluded []*visit.State // to be given up; none is let go meanwhile, see distributor.step
+	scanning bool
+	chunk    int            // of the workbench, to scan next
+	excluded []*visit.State // to be given up; the Distributor evicts no site meanwhile
 	began    time.Time
-	given    int   // sites given up in this walk
+	given    int   // given up in this scan
 	onDisk   int64 // URLs of these that were on disk
 }
 
 const (
-	purgeTime = 5 * time.Millisecond // of one step, which holds the cut's shared lock
-	purgeTake = 256                  // items that are looked at one by one in one go
+	purgeTime = 5 * time.Millisecond // of one step, which a checkpoint may have to wait for
+	purgeTake = 256                  // items that are read from disk in one go
 )
 
-// Start begins a walk, or another one if one is under way.
-func (p *Purge) Start() {
-	p.asked.Store(true)
-	p.Wake()
+// start begins a scan, or begins it again if one is under way.
+func (p *purge) start() {
+	p.requested.Store(true)
+	p.wake()
 }
 
-// Step does a part, under the cut's shared lock, and says whether there is more.
-func (p *Purge) Step(now time.Time) (more bool, err error) {
-	if p.asked.Load() {
-		p.asked.Store(false)
-		if !p.busy {
+// step does a part, within a step of the journal, and reports whether there is more.
+func (p *purge) step(now time.Time) (more bool, err error) {
+	if p.requested.Load() {
+		p.requested.Store(false)
+		if !p.scanning {
 			p.began, p.given, p.onDisk = now, 0, 0
 		}
-		p.busy, p.chunk = true, 0
+		p.scanning, p.chunk = true, 0
 	}
-	for end := time.Now().Add(purgeTime); p.busy && p.Dead.Log.HasRoom() && time.Now().Before(end); {
-		if len(p.excluded) > 0 {
-			done, err := p.giveUp(p.excluded[len(p.excluded)-1])
-			if err != nil {
-				return true, err
-			}
-			if done {
-				p.excluded = p.excluded[:len(p.excluded)-1]
-			}
+	for end := time.Now().Add(purgeTime); p.scanning && p.dead.Log.HasRoom() && time.Now().Before(end); {
+		if len(p.excluded) == 0 {
+			p.scanning = p.scan()
 			continue
 		}
-		p.busy = p.find()
+		done, err := p.giveUp(p.excluded[len(p.excluded)-1])
+		if err != nil {
+			return true, err
+		}
+		if done {
+			p.excluded = p.excluded[:len(p.excluded)-1]
+		}
 	}
-	if !p.busy && p.given > 0 {
-		p.Rules.Say.Info("what was queued of excluded hosts is purged",
+	if !p.scanning && p.given > 0 {
+		p.rules.Say.Info("queued URLs of excluded hosts are purged",
 			"sites", p.given, "on_disk", p.onDisk, "took", time.Since(p.began).String())
 		p.given = 0
 	}
-	return p.busy, nil
+	return p.scanning, nil
 }
 
-// giveUp drops what a site has queued, all of it or a part of what is on disk.
-func (p *Purge) giveUp(vs *visit.State) (done bool, err error) {
-	key := p.Workbench.AppendKey(nil, vs)
-	drop := func(item []byte) { p.Dead.DropUnlessFinished(key, item, outcome.Blocked) }
-	p.Workbench.Kill(vs, drop)
+// giveUp drops all that a site has queued in memory, and a part of what it has on disk.
+func (p *purge) giveUp(vs *visit.State) (done bool, err error) {
+	key := p.workbench.AppendKey(nil, vs)
+	drop := func(item []byte) { p.dead.DropUnlessFinished(key, item, outcome.Blocked) }
+	p.workbench.Kill(vs, drop)
 	// A leased site is given up at its Release.
-	p.Workbench.Unpark(vs, func(s *site.State) { s.Blocked, s.DeadOutcome = true, outcome.Blocked })
-	n, err := p.Queues.Take(vs, purgeTake, drop)
+	p.workbench.Unpark(vs, func(s *site.State) { s.Blocked, s.DeadOutcome = true, outcome.Blocked })
+	n, err := p.queues.Take(vs, purgeTake, drop)
 	p.onDisk += int64(n)
-	p.Workbench.SetOnDisk(vs, p.Queues.Len(vs))
+	p.workbench.SetOnDisk(vs, p.queues.Len(vs))
 	if err != nil || n == purgeTake {
 		return false, err
 	}
@@ -90,10 +90,10 @@ func (p *Purge) giveUp(vs *visit.State) (done bool, err error) {
 	return true, nil
 }
 
-// find looks at the next 1,024 sites, and says whether there is more to do.
-func (p *Purge) find() (more bool) {
-	more = p.Workbench.Keys(p.chunk, func(vs *visit.State, key []byte, state workbench.State, held uint64) {
-		if held > 0 && state != workbench.Dead && p.Rules.Excludes(key) {
+// scan looks at the next chunk of sites, and reports whether there is more to do.
+func (p *purge) scan() (more bool) {
+	more = p.workbench.Keys(p.chunk, func(vs *visit.State, key []byte, state workbench.State, items uint64) {
+		if items > 0 && state != workbench.Dead && p.rules.Excludes(key) {
 			p.excluded = append(p.excluded, vs)
 		}
 	})

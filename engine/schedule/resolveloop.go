@@ -22,7 +22,8 @@ import (
 	"orbweaver/engine/visit"
 )
 
-// ResolveLoop finds the addresses of newborn sites. Several goroutines run the same loop; each has one site in hand.
+// ResolveLoop finds the addresses of new sites, and of known sites whose addresses have expired. Run is one of several
+// goroutines; each resolves one site at a time.
 type ResolveLoop struct {
 	Journal         *journal.Store
 	Workbench       *visit.Workbench
@@ -33,18 +34,44 @@ type ResolveLoop struct {
 	Names           dnsrecords.Source
 	NameServers     *outage.NameServers
 	Shortage        *outage.Shortage
-	Allowed         func(netip.AddrPort) error // may it be connected to; nil if everything may
+	Choose          AddrChooser
 	WakeFeeder      func()
 	GiveUp          time.Duration
 	HashSeed        uint64
-	WakeDistributor func() // of the distributor
+	WakeDistributor func()
+}
+
+// AddrChooser returns the addresses of a site that may be connected to, in order of preference. If there is none,
+// refusal says why.
+type AddrChooser func(port uint16, addrs []netip.Addr) (allowed []netip.Addr, refusal outcome.Outcome)
+
+// FirstAddr is the AddrChooser of a crawl that may connect to every address.
+func FirstAddr(_ uint16, addrs []netip.Addr) ([]netip.Addr, outcome.Outcome) {
+	return addrs[:1:1], outcome.None
+}
+
+// AllowedAddrs returns the AddrChooser of a crawl that may connect to the addresses for which check returns no error.
+// Errors of check wrap addrguard.ErrBlockedAddress or addrguard.ErrBlockedPort.
+func AllowedAddrs(check func(netip.AddrPort) error) AddrChooser {
+	return func(port uint16, addrs []netip.Addr) (allowed []netip.Addr, refusal outcome.Outcome) {
+		refusal = outcome.BlockedAddress
+		for _, a := range addrs {
+			switch err := check(netip.AddrPortFrom(a, port)); {
+			case err == nil:
+				allowed = append(allowed, a)
+			case errors.Is(err, addrguard.ErrBlockedPort):
+				refusal = outcome.BlockedPort
+			}
+		}
+		return allowed, refusal
+	}
 }
 
 const (
 	nameTries      = 7                // failures before a site that never answered is given up: 45 minutes
 	nameWaitMost   = time.Hour        // longest wait after a failure
-	nameWaitMin    = 10 * time.Second // least wait after a failure; mostly it is the resolver that says how long
-	nameWaitOutage = 10 * time.Second // wait while all name servers are down: nobody is blamed
+	nameWaitMin    = 10 * time.Second // least wait after a failure; mostly the resolver names a longer one
+	nameWaitOutage = 10 * time.Second // wait while all name servers are down, which is no fault of the site
 )
 
 // Run resolves names until ctx ends.
@@ -67,7 +94,7 @@ func (l *ResolveLoop) Run(ctx context.Context) error {
 	}
 }
 
-// resolve resolves the name of a site. An error is one of the archive.
+// resolve resolves the name of a site. An error is of the archive.
 func (l *ResolveLoop) resolve(ctx context.Context, vs *visit.State, host string) (dnsres.Answer, error) {
 	return l.Names.Resolve(ctx, host, func() (isFirst bool) {
 		l.Workbench.ReadSite(vs, func(s *site.State) { isFirst = s.FailureStreak().NameFailures == 0 })
@@ -83,9 +110,10 @@ func (l *ResolveLoop) settle(vs *visit.State, ans dnsres.Answer) {
 	down := l.NameServers.Check()
 	switch {
 	case ans.Err == nil && len(ans.Addrs) > 0:
-		addrs, fate := l.reachable(vs, ans.Addrs)
+		port := uint16(urlx.Port(l.Workbench.AppendKey(nil, vs)))
+		addrs, refusal := l.Choose(port, ans.Addrs)
 		if len(addrs) == 0 {
-			l.failed(vs, now, ans.Expires, fate)
+			l.fail(vs, now, ans.Expires, refusal)
 			return
 		}
 		key := l.AddrKeys.KeyOf(addrs[0])
@@ -103,19 +131,19 @@ func (l *ResolveLoop) settle(vs *visit.State, ans dnsres.Answer) {
 		l.Shortage.Note(now, ans.Err.Error())
 		l.Workbench.Defer(vs, now.Add(outage.ShortageWait))
 	case ans.Err == nil, errors.Is(ans.Err, dnsres.ErrNotFound):
-		l.failed(vs, now, ans.Expires, outcome.NameNotFound)
+		l.fail(vs, now, ans.Expires, outcome.NameNotFound)
 	case down:
 		l.Workbench.WithSite(vs, (*site.State).NoteNameServersDown)
 		l.Workbench.Defer(vs, now.Add(nameWaitOutage))
 	default:
-		l.failed(vs, now, ans.Expires, outcome.NameFault)
+		l.fail(vs, now, ans.Expires, outcome.NameFault)
 	}
 }
 
-// failed gives a site up that has no address, or lets it wait, at least until the resolver asks again. A site that has
-// answered before waits ever longer, for --give-up at most; one that has not waits only for name servers that fail,
-// which say nothing about the name.
-func (l *ResolveLoop) failed(vs *visit.State, now, again time.Time, why outcome.Outcome) {
+// fail gives a site up that has no address, or lets it wait, at least until retryAt, when the answer expires. A site
+// that has answered before waits longer each time, and is given up after --give-up. Another site waits only if name
+// servers failed, which says nothing about the name.
+func (l *ResolveLoop) fail(vs *visit.State, now, retryAt time.Time, why outcome.Outcome) {
 	var fails int
 	var answered, overdue bool
 	l.Workbench.WithSite(vs, func(s *site.State) {
@@ -137,28 +165,10 @@ func (l *ResolveLoop) failed(vs *visit.State, now, again time.Time, why outcome.
 		}
 		wait = min(wait, nameWaitMost)
 		spread := xxh3.HashSeed(l.Workbench.AppendKey(nil, vs), l.HashSeed+uint64(fails)) % 256
-		wait += wait / 4 * time.Duration(spread) / 256 // not all at once
+		wait += wait / 4 * time.Duration(spread) / 256 // so that not all sites come at once
 	}
-	if least := now.Add(wait); again.Before(least) {
-		again = least
+	if least := now.Add(wait); retryAt.Before(least) {
+		retryAt = least
 	}
-	l.Workbench.Defer(vs, again)
-}
-
-// reachable keeps the addresses that may be connected to; fate says why there is none.
-func (l *ResolveLoop) reachable(vs *visit.State, addrs []netip.Addr) (kept []netip.Addr, fate outcome.Outcome) {
-	if l.Allowed == nil {
-		return addrs[:1:1], outcome.None
-	}
-	port := uint16(urlx.Port(l.Workbench.AppendKey(nil, vs)))
-	fate = outcome.BlockedAddress
-	for _, a := range addrs {
-		switch err := l.Allowed(netip.AddrPortFrom(a, port)); {
-		case err == nil:
-			kept = append(kept, a)
-		case errors.Is(err, addrguard.ErrBlockedPort):
-			fate = outcome.BlockedPort
-		}
-	}
-	return kept, fate
+	l.Workbench.Defer(vs, retryAt)
 }

@@ -15,7 +15,7 @@ import (
 	"orbweaver/virtualize/diskq"
 )
 
-// Returner folds finished Visits back into the bench, in batches. One goroutine.
+// Returner gives finished Visits back to the workbench, in batches. Run is one goroutine.
 type Returner struct {
 	Journal         *journal.Store
 	Workbench       *visit.Workbench
@@ -27,15 +27,16 @@ type Returner struct {
 	Live            *settings.Live
 	Cluster         cluster.RobotsRouter
 	WakeFeeder      func()
-	WakeDistributor func() // of the distributor
+	WakeDistributor func()
 
-	batch  [foldBatch]visit.Result // guarded by the cut: drain's
+	// Of Drain, which runs in a step of the Returner or while all steps stand still.
+	batch  [foldBatch]visit.Result
 	visits [foldBatch]visit.Visit
 }
 
 const (
-	returnBatch = 256
-	foldBatch   = 16 // Visits that are read ahead in one go
+	returnBatch = 256 // Visits in one step
+	foldBatch   = 16  // Visits whose memory is prefetched together
 )
 
 // Run returns Visits until the queue of Results is closed.
@@ -61,18 +62,19 @@ func (r *Returner) Run(ctx context.Context) error {
 	}
 }
 
-// Drain folds what is waiting, up to limit or a few more, and reports whether there may be more. The checkpointer calls
-// it under the exclusive lock, so that a Visit whose Page already carries its item is not saved with it. An error is of
-// the disk, and ends the crawl before the next cut: what it kept from being done is not saved as done.
+// Drain returns the Visits that wait, up to limit or a few more, and reports whether there may be more. The
+// checkpointer calls it while all steps stand still, so that no Visit is saved with an item that its Page carries
+// already. An error is of the disk, and ends the crawl before the next checkpoint, so that nothing is saved as done
+// that was not done.
 func (r *Returner) Drain(limit int) (more bool, err error) {
 	n := foldBatch
 	for ; n == foldBatch && limit > 0 && err == nil; limit -= n {
 		for n = 0; n < foldBatch; n++ {
-			one, ok := r.Results.TryTake()
+			result, ok := r.Results.TryTake()
 			if !ok {
 				break
 			}
-			r.batch[n], r.visits[n] = one, one.Visit
+			r.batch[n], r.visits[n] = result, result.Visit
 		}
 		r.Workbench.Prefetch(r.visits[:n])
 		for i := range n {
@@ -83,91 +85,90 @@ func (r *Returner) Drain(limit int) (more bool, err error) {
 	return n == foldBatch && err == nil, err
 }
 
-func (r *Returner) fold(one *visit.Result) error {
-	vs := one.Visit.VS
-	now := time.Now()
-	rel := one.Release
+// fold returns one Visit.
+func (r *Returner) fold(result *visit.Result) error {
+	vs, now, rel := result.Visit.VS, time.Now(), result.Release
 	if rel.Kill {
-		fate := one.Visit.Site.DeadOutcome
-		rel.Drop = func(item []byte) { r.Dead.DropUnlessFinished(one.Visit.Key, item, fate) }
+		o := result.Visit.Site.DeadOutcome
+		rel.Drop = func(item []byte) { r.Dead.DropUnlessFinished(result.Visit.Key, item, o) }
 	}
-	if one.RequeueLast {
-		rel.Front = r.requeueLast(one.Visit.Key, rel.Front)
+	if result.RequeueLast {
+		rel.Front = r.requeueLast(result.Visit.Key, rel.Front)
 	}
-	r.Workbench.Release(&one.Visit, rel, now)
+	r.Workbench.Release(&result.Visit, rel, now)
 	if rel.Kill {
 		r.Dead.EmptyQueue(vs)
 	}
 	if rel.Unresolved {
 		r.Unresolved.Put(vs)
 	}
-	if one.RobotsRedirect != nil {
-		if err := r.RedirectRobots(one.RobotsRedirect); err != nil {
+	if result.RobotsRedirect != nil {
+		if err := r.RedirectRobots(result.RobotsRedirect); err != nil {
 			return err
 		}
 	}
-	if one.RobotsResult != nil {
-		return r.SettleRobots(one.RobotsResult)
+	if result.RobotsResult != nil {
+		return r.SettleRobots(result.RobotsResult)
 	}
 	return nil
 }
 
-// requeueLast moves the last of some items of a site into the ready queue, behind all others of the site, and returns
-// the rest of them. If the disk does not take it, it stays where it is.
+// requeueLast moves the last of some items of a site to the ready queue, so that it comes behind all others of the
+// site, and returns the rest of them. After an error of the disk the item stays where it is.
 func (r *Returner) requeueLast(site []byte, items [][]byte) [][]byte {
 	last := len(items) - 1
 	it := queued.MustDecode(items[last])
 	it.Rest = append(append([]byte(nil), site...), it.Rest...)
 	if err := r.Ready.Append(queued.Append(nil, &it)); err != nil {
-		return items // the flusher meets the same disk, and tells
+		return items // the Flusher gets the same error, and reports it
 	}
 	return items[:last]
 }
 
-// SettleRobots gives a verdict to the site that waits, or to the agent that has it.
-func (r *Returner) SettleRobots(v *site.RobotsResult) error {
-	if r.Cluster.SendResult(v) {
+// SettleRobots gives the result of a redirected robots.txt to the site that waits for it, or to the agent that owns it.
+func (r *Returner) SettleRobots(result *site.RobotsResult) error {
+	if r.Cluster.SendResult(result) {
 		return nil
 	}
-	return r.DeliverRobots(v)
+	return r.DeliverRobots(result)
 }
 
-// RedirectRobots puts a hop of a robots.txt redirect at the head of the site that it leads to. If that one waits for
-// its own robots.txt from elsewhere it goes on, and asks again later: perhaps each of two sites waits for the other, or
-// the chain has come home.
-func (r *Returner) RedirectRobots(h *site.RobotsRedirect) error {
-	if r.Cluster.SendRedirect(h) {
+// RedirectRobots puts a redirect of a robots.txt at the head of the site that it leads to. If that site itself waits
+// for a redirected robots.txt, it stops waiting and asks again later: each of two sites may wait for the other, or the
+// redirects may be a loop.
+func (r *Returner) RedirectRobots(redirect *site.RobotsRedirect) error {
+	if r.Cluster.SendRedirect(redirect) {
 		return nil
 	}
 	sent := false
-	err := r.Sites.UseOrAdd(h.Site, func(vs *visit.State) {
-		if sent = r.Workbench.PushFront(vs, h.Item); sent {
+	err := r.Sites.UseOrAdd(redirect.Site, func(vs *visit.State) {
+		if sent = r.Workbench.PushFront(vs, redirect.Item); sent {
 			r.Workbench.Unpark(vs, nil)
 		}
 	})
-	r.WakeFeeder() // a letter brought it, and nobody else may have a reason to look when it is due
+	r.WakeFeeder() // if it came from another agent, nothing else wakes the Feeder
 	if err == nil && !sent {
-		err = r.SettleRobots(&site.RobotsResult{Site: h.Origin, Unreachable: true})
+		err = r.SettleRobots(&site.RobotsResult{Site: redirect.Origin, Unreachable: true})
 	}
 	return err
 }
 
-// DeliverRobots ends the waiting of a site whose robots.txt was redirected elsewhere.
-func (r *Returner) DeliverRobots(v *site.RobotsResult) error {
-	return r.Sites.Use(v.Site, func(vs *visit.State) {
+// DeliverRobots gives the result of a redirected robots.txt to the site that waits for it.
+func (r *Returner) DeliverRobots(result *site.RobotsResult) error {
+	return r.Sites.Use(result.Site, func(vs *visit.State) {
 		now := time.Now()
-		if v.Rules != nil {
-			delay, _ := v.Rules.CrawlDelay()
-			r.Workbench.Postpone(vs, now.Add(r.Live.SiteDelay(v.Site, delay)), time.Time{})
+		if result.Rules != nil {
+			delay, _ := result.Rules.CrawlDelay()
+			r.Workbench.Postpone(vs, now.Add(r.Live.SiteDelay(result.Site, delay)), time.Time{})
 		}
 		tries := int8(0)
 		r.Workbench.Unpark(vs, func(s *site.State) {
-			v.Apply(s, now)
+			result.Apply(s, now)
 			tries = s.RobotsTries
 		})
-		if pause := site.RobotsRetryWait(tries); v.Unreachable && pause > 0 {
+		if pause := site.RobotsRetryWait(tries); result.Unreachable && pause > 0 {
 			r.Workbench.Postpone(vs, now.Add(pause), time.Time{})
 		}
-		r.WakeFeeder() // a letter brought it, and nobody else may have a reason to look when it is due
+		r.WakeFeeder() // if it came from another agent, nothing else wakes the Feeder
 	})
 }

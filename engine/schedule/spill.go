@@ -1,57 +1,66 @@
 package schedule
 
 import (
+	"sync/atomic"
 	"time"
 
 	"orbweaver/engine/queued"
+	"orbweaver/engine/sites"
+	"orbweaver/engine/visit"
 )
 
-// Spill lets sites of a full bench that are not due for long, the slow and the broken, give their memory back.
-func (d *Distributor) spill(now time.Time) error {
-	if !d.Workbench.Full() {
+// spiller moves items of sites that are not due for long, the slow and the broken, from a full workbench to disk.
+type spiller struct {
+	dead   *DeadSites
+	queues sites.DiskQueues
+	items  itemList
+	sites  []*visit.State
+	count  atomic.Int64 // items that were moved
+}
+
+const (
+	spillDue   = time.Minute // a site that is not due for so long spills
+	spillBatch = 64          // sites that spill in one step
+)
+
+// step spills a batch of sites, if the workbench is full. The one error is a full disk; no item is lost then.
+func (s *spiller) step(now time.Time) error {
+	w := s.dead.Workbench
+	if !w.Full() {
 		return nil
 	}
-	d.vs = d.Workbench.UnloadCandidates(now.Add(spillAfter), d.vs[:0], spillBatch)
-	for _, vs := range d.vs {
-		if !d.Queues.CanSpill(vs) {
+	s.sites = w.UnloadCandidates(now.Add(spillDue), s.sites[:0], spillBatch)
+	for _, vs := range s.sites {
+		if !s.queues.CanSpill(vs) {
 			continue
 		}
-		d.items, d.ends = d.Workbench.Unload(vs, d.items[:0], d.ends[:0])
+		s.items.bytes, s.items.ends = w.Unload(vs, s.items.bytes[:0], s.items.ends[:0])
 		var err error
-		hops := d.spillsHops()
-		if !hops {
-			err = d.Queues.Spill(vs, d.eachSpilled)
+		hasRedirects := s.hasRobotsRedirects()
+		if !hasRedirects {
+			err = s.queues.Spill(vs, s.items.each)
 		}
-		if hops || err != nil { // as if nothing had been; an error is a full disk
-			d.eachSpilled(func(item []byte) bool { d.push(vs, item); return true })
+		if hasRedirects || err != nil {
+			s.items.each(func(item []byte) bool { s.dead.push(vs, item); return true })
 		}
-		d.Workbench.SetOnDisk(vs, d.Queues.Len(vs))
+		w.SetOnDisk(vs, s.queues.Len(vs))
 		if err != nil {
 			return err
 		}
-		if !hops {
-			d.Spilled.Add(int64(len(d.ends)))
+		if !hasRedirects {
+			s.count.Add(int64(len(s.items.ends)))
 		}
 	}
 	return nil
 }
 
-// spillsHops says that a hop of somebody's robots.txt is among the items: those are in a hurry, and are no URLs.
-func (d *Distributor) spillsHops() (found bool) {
-	d.eachSpilled(func(raw []byte) bool {
+// hasRobotsRedirects reports whether a redirect of a robots.txt is among the items. A site waits for it, so it stays in
+// memory.
+func (s *spiller) hasRobotsRedirects() (found bool) {
+	s.items.each(func(raw []byte) bool {
 		it := queued.MustDecode(raw)
 		found = it.RobotsOf != nil
 		return !found
 	})
 	return found
-}
-
-func (d *Distributor) eachSpilled(yield func(item []byte) bool) {
-	from := 0
-	for _, end := range d.ends {
-		if !yield(d.items[from:end]) {
-			return
-		}
-		from = end
-	}
 }

@@ -1,0 +1,83 @@
+package schedule
+
+import (
+	"time"
+
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/lifecycle"
+)
+
+// endCheck decides, when no URL can be moved, how long the Distributor waits or why the crawl is over.
+type endCheck struct {
+	Progress
+	queues       Queues
+	dead         *DeadSites
+	front        *Front
+	flushes      Flushes
+	delayed      *delayedURLs
+	delayedSites *delayedSites
+	cluster      cluster.Termination
+}
+
+// controlPeriod is the longest wait: so often the Distributor looks at the front even if it is not woken.
+const controlPeriod = time.Second
+
+// next returns how long to wait, or why the crawl is over.
+func (e *endCheck) next(now time.Time) (wait time.Duration, reason string) {
+	wait = controlPeriod
+	if next, ok := e.queues.Workbench.NextDeferred(); ok {
+		wait = min(wait, untilLeast(now, next))
+	}
+	n := e.dead.Counters
+	finished, admitted, pending := n.Finished.Load(), n.Admitted.Load(), e.flushes.Pending()
+	if pending > 0 && e.queues.Ready.Len() == 0 && e.front.isSmall(now) {
+		if left := e.flushes.RequestIn(now); left > 0 {
+			return min(wait, left), ""
+		}
+		e.flushes.Request()
+		return wait, ""
+	}
+	if e.queues.OnDisk.DelayedSites() > 0 {
+		return min(wait, untilLeast(now, e.delayedSites.nextTurn)), ""
+	}
+	if len(e.delayed.waiting) > 0 {
+		return min(wait, max(e.delayed.nextIn(now), leastWait)), ""
+	}
+	if !e.Seeded.Load() || pending > 0 || n.Admitted.Load() != admitted {
+		return wait, ""
+	}
+	if finished == admitted {
+		return 0, lifecycle.ReasonComplete
+	}
+	if e.Stall.IsStalled(now, e.nothingMoves) {
+		if finished := n.Finished.Load(); finished == n.Admitted.Load() {
+			return 0, lifecycle.ReasonComplete // the last URL was finished after the comparison above
+		}
+		return 0, lifecycle.ReasonStalled
+	}
+	return wait, ""
+}
+
+const leastWait = time.Millisecond
+
+func untilLeast(now, at time.Time) time.Duration { return max(at.Sub(now), leastWait) }
+
+// nothingMoves reports whether no URL is on its way between the components. It asks them in the order in which URLs
+// move: a URL that moves on after one answer is in the next.
+func (e *endCheck) nothingMoves() bool {
+	unresolved := e.queues.Unresolved
+	puts := unresolved.Puts()
+	if e.cluster.AwaitsRobots() || e.queues.Ready.Len() > 0 || unresolved.Len() > 0 && !e.NameServers.Down.Load() ||
+		e.PagesOut.Load() > 0 {
+		return false
+	}
+	return e.flushes.Pending() == 0 && e.queues.Ready.Len() == 0 &&
+		(unresolved.Puts() == puts || e.NameServers.Down.Load())
+}
+
+// isBusy reports whether the workbench has items. When all URLs have their outcome these are redirects of robots.txt
+// for sites of other agents.
+func (e *endCheck) isBusy() bool {
+	c := e.queues.Workbench.Counts()
+	return c.Queued+c.InVisits > 0
+}

@@ -1,0 +1,153 @@
+package schedule
+
+import (
+	"orbweaver/engine/novelty"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/settings"
+	"orbweaver/engine/sites"
+	"orbweaver/engine/skipped"
+	"orbweaver/engine/traps"
+	"orbweaver/engine/urlx"
+	"orbweaver/engine/visit"
+	"orbweaver/virtualize/diskq"
+)
+
+// placer gives ready URLs to their sites, for the Distributor.
+type placer struct {
+	workbench  *visit.Workbench
+	sites      *sites.Table
+	ready      *diskq.Queue
+	queues     sites.DiskQueues
+	unresolved *sites.UnresolvedQueue
+	dead       *DeadSites
+	delayed    *delayedURLs
+	skips      *skipList
+	rules      *settings.HostRules
+	cluster    Cluster
+	options    Options
+
+	held    []byte // a URL that was taken from a queue and could not be placed, because the disk is full
+	scratch []byte // a URL from the ready queue
+	item    []byte // an item of a site
+}
+
+const (
+	distributeBatch = 256 // ready URLs in one step
+	reloadBatch     = 16  // sites that are read from disk in one step: a checkpoint may have to wait for these reads
+	siteItemsFull   = 2   // items of one site in memory when the workbench is full: the site keeps its turn
+)
+
+// placeHeld places the URL that could not be placed before. Until that is done no other URL can be placed.
+func (p *placer) placeHeld() error {
+	if p.held == nil {
+		return nil
+	}
+	err := p.place(p.held, false)
+	if err == nil {
+		p.held = nil
+	}
+	return err
+}
+
+// placeOrHold places a URL, or holds it after an error. It copies item.
+func (p *placer) placeOrHold(item []byte, waited bool) error {
+	err := p.place(item, waited)
+	if err != nil {
+		p.held = append([]byte(nil), item...)
+	}
+	return err
+}
+
+// placeReady places a batch of ready URLs and returns how many.
+func (p *placer) placeReady() (n int, err error) {
+	for reloaded := p.sites.Reloaded.Load(); n < distributeBatch; n++ {
+		if p.sites.Reloaded.Load()-reloaded >= reloadBatch {
+			return n, nil
+		}
+		item, ok, err := p.ready.Read(p.scratch[:0])
+		if err != nil || !ok {
+			return n, err
+		}
+		p.scratch = item
+		if err := p.placeOrHold(item, false); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// place gives one ready URL to its site: to the workbench, or to disk if the site has items there already, which are
+// older, or has its share of memory. waited says that the URL is of a delayed site whose turn has come.
+func (p *placer) place(item []byte, waited bool) error {
+	it := queued.MustDecode(item)
+	key, path := urlx.Split(it.Rest)
+	if p.rules.Excludes(key) {
+		it.Rest = path
+		p.item = queued.Append(p.item[:0], &it)
+		p.dead.DropUnlessFinished(key, p.item, outcome.Blocked)
+		return nil
+	}
+	if !p.cluster.Owns(key) {
+		p.handOver(key, path, &it)
+		return nil
+	}
+	if traps.RepeatsFolders(it.Rest, &it, p.options.MaxPathRepeats) {
+		return p.skips.skip(key, &it, skipped.RulePathRepeats, novelty.Evidence{})
+	}
+	vs, added, refused, err := p.sites.Admit(key, it.Seed, waited)
+	switch {
+	case err != nil:
+		return err
+	case refused.Waits:
+		it.Delayed = true
+		return p.queues.AppendOfDelayedSite(queued.Append(nil, &it))
+	case refused.Outcome == outcome.Novelty:
+		return p.skips.skip(key, &it, skipped.RuleEndlessSites, refused.Evidence)
+	}
+	it.Rest = path
+	p.item = queued.Append(p.item[:0], &it)
+	if refused.Outcome != outcome.None {
+		p.dead.DropUnlessFinished(key, p.item, refused.Outcome)
+		return nil
+	}
+	if added {
+		defer p.unresolved.Put(vs)
+	}
+	return p.queue(vs, key, &it)
+}
+
+// queue puts an item behind all others of its site. p.item is its code.
+func (p *placer) queue(vs *visit.State, key []byte, it *queued.URL) error {
+	if p.delayed.traps.Enabled() {
+		if delayed, err := p.delayed.delay(vs, p.delayed.traps.GroupOf(key), key, it); delayed || err != nil {
+			p.workbench.SetOnDisk(vs, p.queues.Len(vs))
+			return err
+		}
+	}
+	limit := p.options.SiteItems
+	if p.workbench.Full() {
+		limit = siteItemsFull
+	}
+	if p.workbench.OnDisk(vs) > 0 || p.workbench.Queued(vs) >= limit {
+		if err := p.queues.Append(vs, p.item); err != nil {
+			return err
+		}
+		p.workbench.SetOnDisk(vs, p.queues.Len(vs))
+	} else if !p.workbench.Push(vs, p.item) {
+		p.dead.Drop(key, p.item, p.dead.outcomeOf(vs))
+	}
+	return nil
+}
+
+// handOver gives a ready URL to the agent that owns its host now, unless it was finished before a kill.
+func (p *placer) handOver(key, path []byte, it *queued.URL) {
+	if o := p.dead.FinishedAs(it.Rest); o != outcome.None {
+		it.Rest = path
+		p.item = queued.Append(p.item[:0], it)
+		p.dead.DropUnlessFinished(key, p.item, o)
+		return
+	}
+	p.item = p.cluster.Route(p.item, it)
+	p.dead.Counters.Finish(outcome.HandedOver, 1)
+}
