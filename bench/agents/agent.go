@@ -30,7 +30,9 @@ const (
 )
 
 func (s state) String() string {
-	return [...]string{"not yet started", "running", "being killed", "down", "leaving", "gone in good order", "lost with its disk", "done"}[s]
+	return [...]string{
+		"not yet started", "running", "being killed", "down", "leaving", "gone in good order", "lost with its disk", "done",
+	}[s]
 }
 
 // live says that there is a process.
@@ -41,7 +43,7 @@ type agent struct {
 	id       string
 	capacity int
 	dir      string                           // its crawl directory
-	words    string                           // file of what it says
+	output   string                           // file of what it says
 	enter    func(command ...string) []string // what runs a command where the agent lives; nil for here
 	gossip   string
 	post     string
@@ -62,7 +64,7 @@ type exit struct {
 
 // start begins a life: exits hears of its end.
 func (a *agent) start(ctx context.Context, program string, args []string, exits chan<- exit) error {
-	words, err := os.OpenFile(a.words, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	words, err := os.OpenFile(a.output, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("agents: %w", err)
 	}
@@ -91,10 +93,10 @@ func (a *agent) kill() error {
 	return nil
 }
 
-// lastWords is the end of what the agent has said.
-func (a *agent) lastWords() string {
+// lastOutput is the end of what the agent has said.
+func (a *agent) lastOutput() string {
 	const most = 2000
-	f, err := os.Open(a.words)
+	f, err := os.Open(a.output)
 	if err != nil {
 		return err.Error()
 	}
@@ -110,8 +112,8 @@ func (a *agent) lastWords() string {
 	return strings.TrimSpace(string(b))
 }
 
-// Told is what is read of an agent's report.json.
-type Told struct {
+// AgentReport is what is read of an agent's report.json.
+type AgentReport struct {
 	State          string  `json:"state"`
 	Reason         string  `json:"reason"`
 	Waiting        string  `json:"waiting"`
@@ -132,9 +134,9 @@ type Told struct {
 type Peers struct {
 	LinksSent     int64 `json:"links_sent"` // the e of the papers
 	LinksReceived int64 `json:"links_received"`
-	LettersSent   int64 `json:"letters_sent"`
+	MessagesSent  int64 `json:"letters_sent"`
 	BytesSent     int64 `json:"bytes_sent"`
-	Asked         int64 `json:"asked"`       // questions of the last life after pages that others may have
+	Questions     int64 `json:"asked"`       // questions of the last life after pages that others may have
 	Unanswered    int64 `json:"unanswered"`  // of these
 	Recovered     int64 `json:"recovered"`   // pages that others had
 	HandedOver    int64 `json:"handed_over"` // URLs
@@ -143,19 +145,19 @@ type Peers struct {
 func (p *Peers) add(q Peers) {
 	p.LinksSent += q.LinksSent
 	p.LinksReceived += q.LinksReceived
-	p.LettersSent += q.LettersSent
+	p.MessagesSent += q.MessagesSent
 	p.BytesSent += q.BytesSent
-	p.Asked += q.Asked
+	p.Questions += q.Questions
 	p.Unanswered += q.Unanswered
 	p.Recovered += q.Recovered
 	p.HandedOver += q.HandedOver
 }
 
 // pages is how many the agent has.
-func (t *Told) pages() int64 { return t.PagesStored + t.RevisitsStored }
+func (t *AgentReport) pages() int64 { return t.PagesStored + t.RevisitsStored }
 
-// told reads the report; it is empty while there is none.
-func (a *agent) told() (t Told, err error) {
+// readReport reads the report; it is empty while there is none.
+func (a *agent) readReport() (t AgentReport, err error) {
 	b, err := os.ReadFile(filepath.Join(a.dir, "report.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
@@ -171,12 +173,12 @@ func (a *agent) told() (t Told, err error) {
 
 // describe says in one line how the agent is.
 func (a *agent) describe() string {
-	t, err := a.told()
+	t, err := a.readReport()
 	switch {
 	case err != nil:
 		return fmt.Sprintf("%s is %v: %v", a.id, a.state, err)
 	case t.State == "":
-		return fmt.Sprintf("%s is %v, and has reported nothing; its words: %s", a.id, a.state, a.words)
+		return fmt.Sprintf("%s is %v, and has reported nothing; its words: %s", a.id, a.state, a.output)
 	}
 	return fmt.Sprintf(
 		"%s is %v: reported %s, %s; %d pages, %d URLs queued, %d in flight; waits for: %s; its words: %s",
@@ -188,6 +190,6 @@ func (a *agent) describe() string {
 		t.URLsQueued,
 		t.URLsInFlight,
 		t.Waiting,
-		a.words,
+		a.output,
 	)
 }

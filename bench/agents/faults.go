@@ -10,7 +10,7 @@ import (
 
 // faults is what has been done to a fleet so far.
 type faults struct {
-	begun     bool      // what happens once, in the middle, has happened
+	onceDone  bool      // what happens once, in the middle, has happened
 	next      time.Time // of the kills
 	turn      int       // whose it is
 	kills     int
@@ -41,7 +41,7 @@ func (f *fleet) step(ctx context.Context, now time.Time) error {
 	case Lose, Leave, Depart, Join:
 		return f.once(ctx)
 	case Partition:
-		return f.parted.step(ctx, f, now)
+		return f.net.step(ctx, f, now)
 	case Plain, Capacity:
 	}
 	return nil
@@ -51,7 +51,7 @@ func (f *fleet) step(ctx context.Context, now time.Time) error {
 func (f *fleet) stored() (float64, error) {
 	var n int64
 	for _, a := range f.agents {
-		t, err := a.told()
+		t, err := a.readReport()
 		if err != nil {
 			return 0, err
 		}
@@ -83,14 +83,14 @@ func (f *fleet) killNext(now time.Time) error {
 
 // once does what happens once, if half of the pages are there.
 func (f *fleet) once(ctx context.Context) error {
-	if f.faults.begun {
+	if f.faults.onceDone {
 		return nil
 	}
 	if part, err := f.stored(); err != nil || part < 0.5 {
 		return err
 	}
 	a := f.victim()
-	f.faults.begun = true
+	f.faults.onceDone = true
 	if f.p.scenario == Join {
 		return f.start(ctx, a)
 	}
@@ -98,7 +98,7 @@ func (f *fleet) once(ctx context.Context) error {
 		return fmt.Errorf("agents: %s is %v when half of the pages are there: nothing can happen to it", a.id, a.state)
 	}
 	if f.p.scenario == Lose {
-		t, err := a.told()
+		t, err := a.readReport()
 		if err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func (f *fleet) once(ctx context.Context) error {
 	if f.p.scenario == Depart {
 		said, err := exec.CommandContext(ctx, f.o.Program, "ctl", "leave", "--dir", a.dir).CombinedOutput()
 		if err != nil {
-			return fmt.Errorf("agents: ask %s to leave for good: %w: %s", a.id, err, said)
+			return fmt.Errorf("agents: ask %s to leave the cluster: %w: %s", a.id, err, said)
 		}
 		return nil
 	}
@@ -131,14 +131,14 @@ func (s *faults) happened(f *fleet) error {
 			f.o.KillEvery,
 		)
 	case Lose, Leave, Depart, Join:
-		if s.begun {
+		if s.onceDone {
 			return nil
 		}
 		return fmt.Errorf(
 			"agents: the run was over before half of its pages were reported: give it more pages or longer delays",
 		)
 	case Partition:
-		return f.parted.happened(f)
+		return f.net.checkPlayed(f)
 	case Plain, Capacity:
 	}
 	return nil

@@ -22,30 +22,21 @@ type fleet struct {
 	agents []*agent
 	exits  chan exit
 	faults faults
-	parted *partition // nil if there is none
-	pages  int        // that are to be had
+	net    network
+	pages  int // of the truth
 }
 
 // stopped is the exit status of a crawl that a signal has ended, and that can go on.
 const stopped = 130
 
 // newFleet gives each agent a directory and two ports.
-func newFleet(ctx context.Context, o *Options, p *plan, parted *partition, dir string) (*fleet, error) {
-	f := &fleet{o: o, p: p, parted: parted, exits: make(chan exit)}
-	taken := newPorts()
+func newFleet(ctx context.Context, o *Options, p *plan, net network, dir string) (*fleet, error) {
+	f := &fleet{o: o, p: p, net: net, exits: make(chan exit)}
 	for k := range p.agents {
 		id := fmt.Sprintf("a%d", k+1)
-		a := &agent{id: id, capacity: p.capacity(k), dir: filepath.Join(dir, id), words: filepath.Join(dir, id+".log")}
-		if f.parted != nil {
-			f.parted.settle(a, k)
-		} else if p.peering() {
-			var err error
-			if a.gossip, err = taken.free(ctx); err != nil {
-				return nil, err
-			}
-			if a.post, err = taken.free(ctx); err != nil {
-				return nil, err
-			}
+		a := &agent{id: id, capacity: p.capacity(k), dir: filepath.Join(dir, id), output: filepath.Join(dir, id+".log")}
+		if err := net.place(ctx, f, a, k); err != nil {
+			return nil, err
 		}
 		f.agents = append(f.agents, a)
 	}
@@ -70,43 +61,14 @@ func (f *fleet) archives() (dirs []string) {
 // the agents that it finds.
 func (f *fleet) args(a *agent) []string {
 	args := []string{
-		"crawl", "--dir", a.dir, "--seeds", f.web.Seeds, "--proxy", a.proxy, "--resolver", fmt.Sprintf("hashed:%d", f.web.Where.IPs),
-		"--host-delay", f.p.pace.HostDelay.String(), "--ip-delay", f.p.pace.IPDelay.String(), "--fetchers", fmt.Sprint(f.p.fetchers),
-		"--stall-wait", "10s", "--contact", contactOf(a.id), "--progress", "none",
-		"--workbench-memory", "32MiB", "--cache-memory", "8MiB", "--sieve-memory", "8MiB", "--seen-memory", "16MiB", "--novelty-memory", "4MiB",
+		"crawl", "--dir", a.dir, "--seeds", f.web.Seeds, "--proxy", a.proxy,
+		"--resolver", fmt.Sprintf("hashed:%d", f.web.Where.IPs),
+		"--host-delay", f.p.pace.HostDelay.String(), "--ip-delay", f.p.pace.IPDelay.String(),
+		"--fetchers", fmt.Sprint(f.p.fetchers), "--stall-wait", "10s", "--contact", contactOf(a.id), "--progress", "none",
+		"--workbench-memory", "32MiB", "--cache-memory", "8MiB", "--sieve-memory", "8MiB", "--seen-memory", "16MiB",
+		"--novelty-memory", "4MiB",
 	}
-	if f.parted != nil {
-		return slices.Concat(args, f.parted.args(f, a), f.o.Pass)
-	}
-	args = append(args, f.o.Pass...)
-	if !f.p.peering() {
-		return args
-	}
-	args = append(
-		args,
-		"--agent",
-		a.id,
-		"--agent-plain",
-		"--gossip",
-		a.gossip,
-		"--post",
-		a.post,
-		"--capacity",
-		fmt.Sprint(a.capacity),
-	)
-	first := 0
-	for _, b := range f.agents {
-		if !f.late(b) {
-			first++
-		}
-		if b != a && (!f.late(b) || f.late(a)) { // who is not there yet need not be asked
-			args = append(args, "--join", b.gossip)
-		}
-	}
-	if a.lives > 0 || f.late(a) {
-		first = 1
-	}
-	return append(args, "--agents", fmt.Sprint(first))
+	return f.net.complete(f, a, args)
 }
 
 // contactOf is the contact that an agent gives, by which its requests are told from the others' in the web's log.
@@ -159,12 +121,12 @@ func (f *fleet) run(ctx context.Context, web *load.Child) (wall time.Duration, e
 	return time.Since(begin), f.faults.happened(f)
 }
 
-// over says that there is no process and none comes back.
+// over reports whether no process runs and none will start again.
 func (f *fleet) over() bool {
 	return !slices.ContainsFunc(f.agents, func(a *agent) bool { return a.state.live() || a.state == down })
 }
 
-// ended notes the end of a process, and is an error if nobody wanted it.
+// ended notes the end of a process, and returns an error if no signal asked for it.
 func (f *fleet) ended(ctx context.Context, e exit) error {
 	a, life := e.a, e.a.cmd.ProcessState
 	if life == nil {
@@ -178,7 +140,7 @@ func (f *fleet) ended(ctx context.Context, e exit) error {
 		if err := os.RemoveAll(a.dir); err != nil {
 			return fmt.Errorf("agents: %w", err)
 		}
-	case life.ExitCode() == 0: // at the very moment, perhaps, in which it was to be killed
+	case life.ExitCode() == 0: // perhaps just before the kill
 		a.state = done
 	case was == dying:
 		a.state, a.back = down, time.Now().Add(f.o.Rejoin)
@@ -192,8 +154,8 @@ func (f *fleet) ended(ctx context.Context, e exit) error {
 			"agents: %s ended with %v without an order to stop; the end of its output, in %s:\n%s",
 			a.id,
 			life,
-			a.words,
-			a.lastWords(),
+			a.output,
+			a.lastOutput(),
 		)
 	}
 	return nil
@@ -214,7 +176,7 @@ func (f *fleet) stop() {
 	}
 }
 
-// fsck checks every directory that is left, with the program's own check, and says of which it found fault.
+// fsck checks every directory that is left, with the program's own check, and returns the faults found.
 func (f *fleet) fsck(ctx context.Context) (faults []string, err error) {
 	for _, a := range f.agents {
 		if a.state == lost {

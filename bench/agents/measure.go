@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"orbweaver/bench/load"
 	"orbweaver/bench/simweb/judge"
 	"orbweaver/bench/simweb/origin"
 )
@@ -61,31 +60,23 @@ func measure(ctx context.Context, o *Options, p *plan, dir string) (*Run, error)
 	truth := world.Expected(judge.ExpectOptions{Seeds: given})
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var parted *partition
-	if p.scenario == Partition {
-		if parted, err = newPartition(ctx, p, dir); err != nil {
-			return nil, err
-		}
-		defer parted.land.Close()
+	net, err := newNetwork(ctx, p, dir)
+	if err != nil {
+		return nil, err
 	}
-	f, err := newFleet(ctx, o, p, parted, dir)
+	defer net.close()
+	f, err := newFleet(ctx, o, p, net, dir)
 	if err != nil {
 		return nil, err
 	}
 	args := []string{
-		"--host-delay",
-		p.pace.HostDelay.String(),
-		"--ip-delay",
-		p.pace.IPDelay.String(),
-		"--seed-count",
-		fmt.Sprint(seeds),
-		"--digest-every",
-		fmt.Sprint(max(o.Every, 1)),
+		"--host-delay", p.pace.HostDelay.String(), "--ip-delay", p.pace.IPDelay.String(),
+		"--seed-count", fmt.Sprint(seeds), "--digest-every", fmt.Sprint(max(o.Every, 1)),
 	}
 	for _, d := range f.archives() {
 		args = append(args, "--judge", d)
 	}
-	web, err := f.serve(ctx, args)
+	web, err := net.serve(ctx, f, args)
 	if err != nil {
 		return nil, err
 	}
@@ -102,11 +93,11 @@ func measure(ctx context.Context, o *Options, p *plan, dir string) (*Run, error)
 		return nil, err
 	}
 	if sum.Verdict == nil {
-		return nil, errors.New("agents: nobody asked the simulated web for anything")
+		return nil, errors.New("agents: the simulated web got no request")
 	}
 	r, err := f.result(truth, given, &sum, wall)
-	if err == nil && parted != nil {
-		r.Parted, err = parted.sides(f, r, begun)
+	if err == nil {
+		err = net.report(f, r, begun)
 	}
 	if err == nil {
 		r.judge(f.p)
@@ -122,15 +113,11 @@ func measure(ctx context.Context, o *Options, p *plan, dir string) (*Run, error)
 	return r, err
 }
 
-// serve starts the web.
-func (f *fleet) serve(ctx context.Context, args []string) (*load.Child, error) {
-	if f.parted == nil {
-		return load.StartChild(ctx, f.o.Program, f.p.world, f.p.agents, args...)
+func newNetwork(ctx context.Context, p *plan, dir string) (network, error) {
+	if p.scenario == Partition {
+		return newPartition(ctx, p, dir)
 	}
-	if err := f.parted.seal(ctx, f); err != nil {
-		return nil, err
-	}
-	return f.parted.web(ctx, f, args)
+	return newLoopback(), nil
 }
 
 // seedCount is how many seeds each agent is given: the same ones all.

@@ -61,13 +61,13 @@ type partition struct {
 	next    time.Time // of the changes
 
 	cut      time.Time // zero before
-	mended   time.Time // for good
+	mended   time.Time // after the last change
 	together time.Time // when the last agent saw all others again
 
 	unanswered int64 // questions up to then
 }
 
-// newPartition makes the namespaces. The caller closes them.
+// newPartition makes the namespaces. close removes them.
 func newPartition(ctx context.Context, p *plan, dir string) (*partition, error) {
 	land, err := netns.New(ctx, p.agents)
 	if err != nil {
@@ -89,18 +89,12 @@ func newPartition(ctx context.Context, p *plan, dir string) (*partition, error) 
 	return c, nil
 }
 
-// settle gives agent k its place.
-func (c *partition) settle(a *agent, k int) {
+// place implements network.
+func (c *partition) place(_ context.Context, _ *fleet, a *agent, k int) error {
 	a.enter = func(command ...string) []string { return c.land.In(k, command...) }
-	a.gossip, a.post = fmt.Sprintf(
-		"%s:%d",
-		c.land.Address(k),
-		gossipPort,
-	), fmt.Sprintf(
-		"%s:%d",
-		c.land.Address(k),
-		postPort,
-	)
+	a.gossip = fmt.Sprintf("%s:%d", c.land.Address(k), gossipPort)
+	a.post = fmt.Sprintf("%s:%d", c.land.Address(k), postPort)
+	return nil
 }
 
 // smaller is how many agents are fewer than the others.
@@ -120,8 +114,11 @@ func (c *partition) seal(ctx context.Context, f *fleet) error {
 	return nil
 }
 
-// web starts one that each agent has on its own loopback.
-func (c *partition) web(ctx context.Context, f *fleet, args []string) (*load.Child, error) {
+// serve starts a web that each agent has on its own loopback.
+func (c *partition) serve(ctx context.Context, f *fleet, args []string) (*load.Child, error) {
+	if err := c.seal(ctx, f); err != nil {
+		return nil, err
+	}
 	var where []string
 	for k := range f.agents {
 		where = append(where, fmt.Sprintf("127.0.0.1:%d@%s", webPort, c.land.Namespace(k)))
@@ -129,22 +126,11 @@ func (c *partition) web(ctx context.Context, f *fleet, args []string) (*load.Chi
 	return load.StartChildAt(ctx, c.land.Hub(f.o.Program), f.p.world, where, append(args, "--log", c.log)...)
 }
 
-// args is what an agent is told beside the rest.
-func (c *partition) args(f *fleet, a *agent) []string {
-	args := []string{
-		"--agent",
-		a.id,
-		"--agent-file",
-		filepath.Join(c.seals, a.id+".agent"),
-		"--agents",
-		fmt.Sprint(len(f.agents)),
-		"--gossip",
-		a.gossip,
-		"--post",
-		a.post,
-		"--max-time",
-		(f.o.Most + time.Minute).String(),
-	} // --max-time ends an agent that this program cannot stop any more
+// complete implements network. --max-time ends an agent that this program can no longer stop.
+func (c *partition) complete(f *fleet, a *agent, args []string) []string {
+	args = append(args, "--agent", a.id, "--agent-file", filepath.Join(c.seals, a.id+".agent"),
+		"--agents", fmt.Sprint(len(f.agents)), "--gossip", a.gossip, "--post", a.post,
+		"--max-time", (f.o.Most + time.Minute).String())
 	for _, b := range f.agents {
 		if a != b {
 			args = append(args, "--join", b.gossip)
@@ -153,7 +139,7 @@ func (c *partition) args(f *fleet, a *agent) []string {
 	if f.p.quorum {
 		args = append(args, "--quorum")
 	}
-	return args
+	return append(args, f.o.Pass...)
 }
 
 // step does what is due.
@@ -218,7 +204,7 @@ func (c *partition) between(least, most float64) time.Duration {
 func (c *partition) look(f *fleet) error {
 	last, unanswered := c.mended, int64(0)
 	for _, a := range f.agents {
-		t, err := a.told()
+		t, err := a.readReport()
 		if err != nil {
 			return err
 		}
@@ -268,8 +254,8 @@ func (a *agent) sees(want int) (last time.Time, err error) {
 	return last, nil
 }
 
-// happened is an error if the run was over before the partition was.
-func (c *partition) happened(f *fleet) error {
+// checkPlayed implements network.
+func (c *partition) checkPlayed(f *fleet) error {
 	if c.mended.IsZero() {
 		return fmt.Errorf(
 			"agents: the run was over before its partition of %v: give it more pages or longer delays",
@@ -278,3 +264,5 @@ func (c *partition) happened(f *fleet) error {
 	}
 	return nil
 }
+
+func (c *partition) close() { c.land.Close() }

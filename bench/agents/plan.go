@@ -19,7 +19,7 @@ const (
 	Kill     Scenario = "kill"     // every so often one of them is killed, in turn, and started again
 	Lose     Scenario = "lose"     // in the middle one is killed and its disk is gone
 	Leave    Scenario = "leave"    // in the middle one is asked to stop, and does not come back
-	Depart   Scenario = "depart"   // in the middle one leaves for good: ctl leave
+	Depart   Scenario = "depart"   // in the middle one leaves permanently: ctl leave
 	Join     Scenario = "join"     // in the middle one more comes
 
 	Partition Scenario = "partition" // in network namespaces of their own they are cut apart for a while
@@ -42,32 +42,46 @@ type Options struct {
 	Dir       string // of all files; must be empty or missing
 	Scenarios []Scenario
 
-	World    simweb.Config // of plain runs: large, since a process costs some 60 ms of CPU before its first page
-	Slow     simweb.Config // of runs with faults
-	Crowd    simweb.Config // of that with capacities: many small hosts, since shares of a few hosts are a matter of luck
-	Agents   []int         // numbers of agents, each a plain run
-	Fetchers []int         // of each agent, each with each number of agents
-	Grow     bool          // World is for one agent: in a plain run of N there are N times as many hosts and addresses
-	Among    int           // agents where there are faults
-	Shares   []int         // capacities, one for each agent of the run with capacities
+	Worlds
+	Agents   []int // numbers of agents, each a plain run
+	Fetchers []int // of each agent, each with each number of agents
+	Grow     bool  // World is for one agent: a run of N has N times as many hosts and addresses
+	Among    int   // agents where there are faults
+	Shares   []int // capacities, one for each agent of the run with capacities
 
+	Times
+	Partitions
+
+	// Apart keeps the agents from each other, which must be found out: N agents have overlap N-1.
+	Isolated bool
+	Pass     []string  // further arguments of each agent
+	Every    int       // compare one payload of so many with the truth; 0 means every one
+	Fsck     bool      // check each directory that is left
+	Keep     bool      // the files of all runs
+	Say      io.Writer // gets a line for each run
+}
+
+// Worlds are the simulated webs, by the kind of run.
+type Worlds struct {
+	World      simweb.Config // of plain runs: large, since a process costs some 60 ms of CPU before its first page
+	WithFaults simweb.Config // of runs with faults
+	ManyHosts  simweb.Config // of that with capacities: many small hosts, since shares of a few hosts are a matter of luck
+}
+
+// Times say how fast runs are, and how long their parts take.
+type Times struct {
 	Pace      Pace          // without faults
 	FaultPace Pace          // with faults: slow, so that there is time for them
 	KillEvery time.Duration // from one kill to the next
 	Rejoin    time.Duration // from a kill to the next life
 	Most      time.Duration // for one run; it is an error if it is not over then
+}
 
-	Cuts    []Cut         // partitions, each a run for each of Quorums
-	Quorums []bool        // whether the agents want leave of a majority
+// Partitions says which partitions are played.
+type Partitions struct {
+	Cuts    []Cut         // each a run for each of Quorums
+	Quorums []bool        // whether the agents run with --quorum
 	CutTime time.Duration // how long a partition lasts
-
-	// Apart keeps the agents from each other, which must be found out: N agents have overlap N-1.
-	Apart bool
-	Pass  []string  // further arguments of each agent
-	Every int       // compare one payload of so many with the truth; 0 means every one
-	Fsck  bool      // check each directory that is left
-	Keep  bool      // the files of all runs
-	Say   io.Writer // hears about each run
 }
 
 // plan is one run.
@@ -79,7 +93,7 @@ type plan struct {
 	shares   []int // capacities; nil if all have 1
 	world    simweb.Config
 	pace     Pace
-	apart    bool
+	isolated bool
 	cut      Cut  // of a partition
 	quorum   bool // in it
 }
@@ -93,7 +107,7 @@ func (o *Options) plans() ([]plan, error) {
 			scenario: s,
 			agents:   o.Among,
 			fetchers: o.Fetchers[0],
-			world:    o.Slow,
+			world:    o.WithFaults,
 			pace:     o.FaultPace,
 		}
 		switch s {
@@ -101,7 +115,7 @@ func (o *Options) plans() ([]plan, error) {
 			all = append(all, o.plain()...)
 			continue
 		case Capacity:
-			p.agents, p.shares, p.world, p.pace = len(o.Shares), o.Shares, o.Crowd, o.Pace
+			p.agents, p.shares, p.world, p.pace = len(o.Shares), o.Shares, o.ManyHosts, o.Pace
 		case Partition:
 			parted, err := o.parted(p)
 			if err != nil {
@@ -131,7 +145,7 @@ func (o *Options) parted(p plan) (all []plan, err error) {
 			p.agents,
 		)
 	}
-	if o.Apart {
+	if o.Isolated {
 		return nil, fmt.Errorf(
 			"agents: %s of agents that know nothing of each other: want one or the other",
 			p.scenario,
@@ -175,7 +189,7 @@ func (o *Options) plain() (all []plan) {
 				world:    o.World,
 				pace:     o.Pace,
 			}
-			if o.Grow && !o.Apart { // agents apart have a whole web each
+			if o.Grow && !o.Isolated { // isolated agents have a whole web each
 				p.world.Hosts, p.world.IPs = n*o.World.Hosts, n*o.World.IPs
 			}
 			if len(o.Fetchers) > 1 {
@@ -189,14 +203,14 @@ func (o *Options) plain() (all []plan) {
 
 // named says in the name that the agents are apart.
 func (p plan) named(o *Options) plan {
-	if p.apart = o.Apart; p.apart {
+	if p.isolated = o.Isolated; p.isolated {
 		p.name += "-apart"
 	}
 	return p
 }
 
 // peering says that the agents of a run are told of each other.
-func (p *plan) peering() bool { return p.agents > 1 && !p.apart }
+func (p *plan) peering() bool { return p.agents > 1 && !p.isolated }
 
 // capacity is that of agent k, from 0.
 func (p *plan) capacity(k int) int {

@@ -18,15 +18,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // options ask for everything there is.
 func options() *Options {
 	return &Options{
-		Scenarios: Scenarios(), World: simweb.Plain(), Agents: []int{1, 4}, Fetchers: []int{16, 64}, Among: 3, Shares: []int{1, 2, 4}, Cuts: Cuts(), Quorums: []bool{true, false},
-		Pace: Pace{HostDelay: time.Second}, FaultPace: Pace{HostDelay: time.Minute},
+		Scenarios: Scenarios(), Worlds: Worlds{World: simweb.Plain()}, Agents: []int{1, 4}, Fetchers: []int{16, 64}, Among: 3,
+		Shares: []int{1, 2, 4}, Partitions: Partitions{Cuts: Cuts(), Quorums: []bool{true, false}},
+		Times: Times{Pace: Pace{HostDelay: time.Second}, FaultPace: Pace{HostDelay: time.Minute}},
 	}
 }
 
 // The plain runs come first, each number of agents with each number of fetchers; faults take their time.
 func TestPlans(t *testing.T) {
 	o := options()
-	o.Crowd.Hosts = 9999
+	o.ManyHosts.Hosts = 9999
 	plans, err := o.plans()
 	if err != nil {
 		t.Fatal(err)
@@ -35,10 +36,9 @@ func TestPlans(t *testing.T) {
 	for i := range plans {
 		names = append(names, plans[i].name)
 	}
-	if want := "plain-1x16 plain-4x16 plain-1x64 plain-4x64 capacity kill lose leave depart join full-quorum full one-way-quorum one-way flap-quorum flap"; strings.Join(
-		names,
-		" ",
-	) != want {
+	const want = "plain-1x16 plain-4x16 plain-1x64 plain-4x64 capacity kill lose leave depart join full-quorum full " +
+		"one-way-quorum one-way flap-quorum flap"
+	if strings.Join(names, " ") != want {
 		t.Fatalf("%q, want %q", names, want)
 	}
 	four, capacity, kill := plans[3], plans[4], plans[5]
@@ -57,7 +57,9 @@ func TestPlans(t *testing.T) {
 		t.Errorf("%+v %v", plans, err)
 	}
 	o.Agents = []int{1, 4}
-	for _, bad := range []func(o *Options){func(o *Options) { o.Cuts = []Cut{"half"} }, func(o *Options) { o.Among = 2 }, func(o *Options) { o.Apart = true }} {
+	for _, bad := range []func(o *Options){
+		func(o *Options) { o.Cuts = []Cut{"half"} }, func(o *Options) { o.Among = 2 }, func(o *Options) { o.Isolated = true },
+	} {
 		o := options()
 		o.Scenarios = []Scenario{Partition}
 		bad(o)
@@ -65,7 +67,7 @@ func TestPlans(t *testing.T) {
 			t.Errorf("%+v", plans)
 		}
 	}
-	o.Apart, o.Scenarios, o.Fetchers = true, []Scenario{Plain}, []int{8}
+	o.Isolated, o.Scenarios, o.Fetchers = true, []Scenario{Plain}, []int{8}
 	if plans, err = o.plans(); err != nil || plans[1].name != "plain-4-apart" || plans[1].peering() {
 		t.Errorf("%+v %v", plans, err)
 	}
@@ -75,9 +77,9 @@ func TestPlans(t *testing.T) {
 func TestAGrowingWeb(t *testing.T) {
 	o := options()
 	o.Scenarios, o.Agents, o.Fetchers, o.Grow = []Scenario{Plain, Capacity}, []int{1, 8}, []int{8}, true
-	o.World.Hosts, o.World.IPs, o.Crowd.Hosts = 50, 13, 99
+	o.World.Hosts, o.World.IPs, o.ManyHosts.Hosts = 50, 13, 99
 	for _, apart := range []bool{false, true} {
-		o.Apart = apart
+		o.Isolated = apart
 		plans, err := o.plans()
 		if err != nil {
 			t.Fatal(err)
@@ -102,7 +104,7 @@ func TestAGrowingWeb(t *testing.T) {
 // fleetOf makes a fleet that is not started.
 func fleetOf(t *testing.T, p plan) *fleet {
 	t.Helper()
-	f, err := newFleet(t.Context(), options(), &p, nil, t.TempDir())
+	f, err := newFleet(t.Context(), options(), &p, newLoopback(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +117,8 @@ func TestArguments(t *testing.T) {
 	f := fleetOf(t, plan{scenario: Capacity, agents: 3, fetchers: 8, shares: []int{1, 2, 4}})
 	line := strings.Join(f.args(f.agents[2]), " ")
 	for _, want := range []string{
-		"--resolver hashed:7", "--fetchers 8", "--agent a3 --agent-plain", "--gossip " + f.agents[2].gossip, "--post " + f.agents[2].post, "--capacity 4",
+		"--resolver hashed:7", "--fetchers 8", "--agent a3 --agent-plain", "--gossip " + f.agents[2].gossip,
+		"--post " + f.agents[2].post, "--capacity 4",
 		"--join " + f.agents[0].gossip + " --join " + f.agents[1].gossip, "--agents 3",
 	} {
 		if !strings.Contains(line, want) {
@@ -134,7 +137,7 @@ func TestArguments(t *testing.T) {
 	if len(slices.Compact(all)) != 6 {
 		t.Errorf("addresses %q", all)
 	}
-	for _, p := range []plan{{scenario: Plain, agents: 1}, {scenario: Plain, agents: 2, apart: true}} {
+	for _, p := range []plan{{scenario: Plain, agents: 1}, {scenario: Plain, agents: 2, isolated: true}} {
 		f := fleetOf(t, p)
 		if line := strings.Join(f.args(f.agents[0]), " "); strings.Contains(line, "--agent") ||
 			strings.Contains(line, "--gossip") {
@@ -143,7 +146,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// Who comes late is not asked for before, and who loses its disk is not judged by it.
+// An agent that joins later is not named before, and the archive of an agent that loses its disk is not judged.
 func TestTheLastIsTheOneSomethingHappensTo(t *testing.T) {
 	f := fleetOf(t, plan{scenario: Join, agents: 3})
 	first, late := strings.Join(f.args(f.agents[0]), " "), strings.Join(f.args(f.agents[2]), " ")
@@ -161,7 +164,7 @@ func TestTheLastIsTheOneSomethingHappensTo(t *testing.T) {
 	}
 }
 
-// A port on which somebody listens, with TCP or UDP, is not free.
+// A port with a listener, TCP or UDP, is not free.
 func TestFreePorts(t *testing.T) {
 	ctx := t.Context()
 	p := newPorts()

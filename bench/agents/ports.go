@@ -15,7 +15,7 @@ const (
 	portsTo   = 32000
 )
 
-// ports gives out addresses of loopback that nobody listens on.
+// ports gives out addresses of loopback without a listener.
 type ports struct{ next int }
 
 func newPorts() *ports { return &ports{next: portsFrom + rand.IntN(portsTo-portsFrom)} }

@@ -85,14 +85,15 @@ func (r *Run) print(out io.Writer) {
 	if p := r.Peers; p != (Peers{}) {
 		fmt.Fprintf(
 			out,
-			"  peers     %d links sent (%.3f of lambda a page; at least %d), %d received; %d letters, %.0f bytes a page; %d questions, %d pages recovered, %d URLs handed over\n",
+			"  peers     %d links sent (%.3f of lambda a page; at least %d), %d received; %d letters, %.0f bytes a page; %d "+
+				"questions, %d pages recovered, %d URLs handed over\n",
 			p.LinksSent,
 			r.OverheadOfLambda,
 			r.LinksLeast,
 			p.LinksReceived,
-			p.LettersSent,
+			p.MessagesSent,
 			r.PeerBytesPerPage,
-			p.Asked,
+			p.Questions,
 			p.Recovered,
 			p.HandedOver,
 		)
@@ -120,7 +121,7 @@ func (r *Run) print(out io.Writer) {
 			out,
 			"%d pages, %.1f MB, %.1f CPU s in %d lives; %s\n",
 			e.Pages,
-			float64(e.Told.BytesReceived)/1e6,
+			float64(e.Report.BytesReceived)/1e6,
 			e.CPUSeconds,
 			e.Lives,
 			e.State,

@@ -27,7 +27,7 @@ type Run struct {
 	Coverage    float64 `json:"coverage"`
 	Overlap     float64 `json:"overlap"`      // by the web's log
 	OverlapHeld float64 `json:"overlap_held"` // by the archives that are left
-	Repeated    int     `json:"repeated"`     // requests for what had been answered for good already
+	Repeated    int     `json:"repeated"`     // requests for what had a final answer already
 	Allowed     int     `json:"allowed"`      // of these, the most that faults excuse
 	Impolite    int     `json:"impolite"`     // breaches of promises to hosts and addresses
 	Kills       int     `json:"kills,omitempty"`
@@ -37,7 +37,7 @@ type Run struct {
 	PagesPerSecond   float64 `json:"pages_per_second"`
 	PagesPerAgent    float64 `json:"pages_per_second_per_agent"`
 	PagesPerWorker   float64 `json:"pages_per_second_per_worker"`
-	CPUPerPage       float64 `json:"cpu_us_per_page"`           // of all agents; if they are apart, of all pages that all of them have
+	CPUPerPage       float64 `json:"cpu_us_per_page"`           // of all agents; if isolated, of the pages of each
 	CPURatio         float64 `json:"cpu_ratio,omitempty"`       // to that of one agent with as many fetchers
 	WebCPUPerPage    float64 `json:"web_cpu_us_per_page"`       // of the simulated web
 	LinksSent        int64   `json:"links_sent"`                // e
@@ -46,7 +46,7 @@ type Run struct {
 	Lambda           float64 `json:"lambda"`                    // links to other hosts, of a page
 	OverheadOfLambda float64 `json:"communication_of_lambda"`   // (e/n) / lambda
 	PeerBytesPerPage float64 `json:"peer_bytes_sent_per_page"`  // by all agents
-	MeanDeviation    float64 `json:"mean_deviation,omitempty"`  // of the agents' hosts from their shares, as a part of the share
+	MeanDeviation    float64 `json:"mean_deviation,omitempty"`  // of hosts from the share, as a part of it
 	WorstDeviation   float64 `json:"worst_deviation,omitempty"` // the same of the agent for which it is largest
 	WorstOfPages     float64 `json:"worst_deviation_pages,omitempty"`
 	WorstOfBytes     float64 `json:"worst_deviation_bytes,omitempty"`
@@ -61,15 +61,15 @@ type Run struct {
 
 // Each is one agent of a run.
 type Each struct {
-	ID         string  `json:"id"`
-	State      string  `json:"state"` // at the end
-	Lives      int     `json:"lives"`
-	Capacity   int     `json:"capacity"`
-	Share      float64 `json:"share"` // what its capacity gives it
-	Hosts      int     `json:"hosts"` // in its archive
-	Pages      int     `json:"pages"` // in its archive
-	CPUSeconds float64 `json:"cpu_seconds"`
-	Told       Told    `json:"report"`
+	ID         string      `json:"id"`
+	State      string      `json:"state"` // at the end
+	Lives      int         `json:"lives"`
+	Capacity   int         `json:"capacity"`
+	Share      float64     `json:"share"` // what its capacity gives it
+	Hosts      int         `json:"hosts"` // in its archive
+	Pages      int         `json:"pages"` // in its archive
+	CPUSeconds float64     `json:"cpu_seconds"`
+	Report     AgentReport `json:"report"`
 }
 
 // Sound says that nothing is wrong.
@@ -96,13 +96,14 @@ func (r *Result) add(run *Run) {
 	}
 }
 
-// result asks everybody at the end of a run.
+// result reads the reports of all agents at the end of a run.
 func (f *fleet) result(truth *judge.Truth, seeds []string, sum *load.Summary, wall time.Duration) (_ *Run, err error) {
 	v := sum.Verdict
 	r := &Run{
-		Name: f.p.name, Scenario: string(f.p.scenario), Agents: f.p.agents, Fetchers: f.p.fetchers, Pages: v.Stored, Coverage: v.Coverage,
-		Overlap: v.Overlap, OverlapHeld: v.OverlapHeld, Repeated: v.Repeated, Kills: f.faults.kills, LostPages: f.faults.lostPages,
-		WallSeconds: wall.Seconds(), Lambda: truth.LinksOut(), Faults: []string{}, Verdict: v,
+		Name: f.p.name, Scenario: string(f.p.scenario), Agents: f.p.agents, Fetchers: f.p.fetchers, Pages: v.Stored,
+		Coverage: v.Coverage, Overlap: v.Overlap, OverlapHeld: v.OverlapHeld, Repeated: v.Repeated,
+		Kills: f.faults.kills, LostPages: f.faults.lostPages, WallSeconds: wall.Seconds(), Lambda: truth.LinksOut(),
+		Faults: []string{}, Verdict: v,
 	}
 	var cpu float64
 	shares, capacities := v.Shares, 0
@@ -113,7 +114,7 @@ func (f *fleet) result(truth *judge.Truth, seeds []string, sum *load.Summary, wa
 		capacities += a.capacity
 	}
 	for _, a := range f.agents {
-		t, err := a.told()
+		t, err := a.readReport()
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +125,7 @@ func (f *fleet) result(truth *judge.Truth, seeds []string, sum *load.Summary, wa
 			Capacity:   a.capacity,
 			Share:      float64(a.capacity) / float64(capacities),
 			CPUSeconds: a.cpu.Seconds(),
-			Told:       t,
+			Report:     t,
 		}
 		if a.state != lost {
 			e.Pages, e.Hosts, shares = shares[0].Pages, shares[0].Hosts, shares[1:]
@@ -135,7 +136,7 @@ func (f *fleet) result(truth *judge.Truth, seeds []string, sum *load.Summary, wa
 	}
 	n := float64(max(r.Pages, 1))
 	work := n
-	if f.p.apart { // each of them has them all
+	if f.p.isolated { // each of them has them all
 		work = float64(max(v.Held, 1))
 	}
 	r.PagesPerSecond = float64(r.Pages) / max(r.WallSeconds, 1e-9)
@@ -176,7 +177,7 @@ func (r *Run) balance() {
 	}{
 		{func(e *Each) float64 { return float64(e.Hosts) }, &r.MeanDeviation, &r.WorstDeviation},
 		{func(e *Each) float64 { return float64(e.Pages) }, nil, &r.WorstOfPages},
-		{func(e *Each) float64 { return float64(e.Told.BytesReceived) }, nil, &r.WorstOfBytes},
+		{func(e *Each) float64 { return float64(e.Report.BytesReceived) }, nil, &r.WorstOfBytes},
 	}
 	for _, m := range measures {
 		var all, sum float64
@@ -206,10 +207,10 @@ func (r *Run) judge(p *plan) {
 	case Lose: // its pages are fetched again, of necessity, and what it had not yet reported
 		r.Allowed = v.Unique
 	case Partition: // by either side; how much of it came when is judged below
-		r.Allowed = r.Parted.Sides[0].Requests.Apart + r.Parted.Sides[1].Requests.Apart
+		r.Allowed = r.Parted.Sides[0].Requests.During + r.Parted.Sides[1].Requests.During
 		r.Faults = append(r.Faults, r.Parted.faults()...)
 		if !p.quorum {
-			impoliteAllowed, betweenAllowed = r.Parted.Impolite.Apart, v.BetweenAgents
+			impoliteAllowed, betweenAllowed = r.Parted.Impolite.During, v.BetweenAgents
 		}
 	case Plain, Capacity, Leave, Depart, Join:
 	}
@@ -223,8 +224,10 @@ func (r *Run) judge(p *plan) {
 	}{
 		{v.Missing, 0, "pages missing"}, {v.AttemptsMissing, 0, "URLs never asked for"},
 		{r.Repeated, r.Allowed, "pages asked for again"}, {held, heldAllowed, "pages held twice"},
-		{r.Impolite, impoliteAllowed, "breaches of politeness or obedience"}, {v.BetweenAgents, betweenAllowed, "of them between two agents"},
-		{v.DigestMismatches, 0, "wrong digests"}, {v.Duplicates, 0, "pages twice in one archive"}, {v.StoredUnknown, 0, "unknown pages stored"},
+		{r.Impolite, impoliteAllowed, "breaches of politeness or obedience"},
+		{v.BetweenAgents, betweenAllowed, "of them between two agents"},
+		{v.DigestMismatches, 0, "wrong digests"}, {v.Duplicates, 0, "pages twice in one archive"},
+		{v.StoredUnknown, 0, "unknown pages stored"},
 		{v.Unexpected, 0, "unexpected requests"},
 	} {
 		if c.n > c.most {

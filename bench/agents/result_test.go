@@ -19,11 +19,26 @@ func TestWhatIsWrong(t *testing.T) {
 	}{
 		{"nothing", plan{scenario: Plain}, Run{}, judge.Verdict{Held: 10, Stored: 10}, ""},
 		{"asked twice", plan{scenario: Plain}, Run{Repeated: 1}, judge.Verdict{}, "1 pages asked for again, at most 0"},
-		{"asked twice after a stop in good order", plan{scenario: Leave}, Run{Repeated: 1}, judge.Verdict{}, "asked for again"},
-		{"in flight at a kill", plan{scenario: Kill, fetchers: 8}, Run{Kills: 2, Repeated: 32}, judge.Verdict{Held: 132, Stored: 100}, ""},
-		{"more than that", plan{scenario: Kill, fetchers: 8}, Run{Kills: 2, Repeated: 33}, judge.Verdict{}, "33 pages asked for again, at most 32"},
-		{"what a disk held", plan{scenario: Lose, fetchers: 8}, Run{Repeated: 50}, judge.Verdict{Unique: 100, Held: 116, Stored: 100}, ""},
-		{"what the others held", plan{scenario: Lose, fetchers: 8}, Run{Repeated: 50}, judge.Verdict{Unique: 100, Held: 117, Stored: 100}, "17 pages held twice, at most 16"},
+		{
+			"asked twice after a stop in good order", plan{scenario: Leave}, Run{Repeated: 1}, judge.Verdict{},
+			"asked for again",
+		},
+		{
+			"in flight at a kill", plan{scenario: Kill, fetchers: 8}, Run{Kills: 2, Repeated: 32},
+			judge.Verdict{Held: 132, Stored: 100}, "",
+		},
+		{
+			"more than that", plan{scenario: Kill, fetchers: 8}, Run{Kills: 2, Repeated: 33}, judge.Verdict{},
+			"33 pages asked for again, at most 32",
+		},
+		{
+			"what a disk held", plan{scenario: Lose, fetchers: 8}, Run{Repeated: 50},
+			judge.Verdict{Unique: 100, Held: 116, Stored: 100}, "",
+		},
+		{
+			"what the others held", plan{scenario: Lose, fetchers: 8}, Run{Repeated: 50},
+			judge.Verdict{Unique: 100, Held: 117, Stored: 100}, "17 pages held twice, at most 16",
+		},
 		{"missing", plan{scenario: Kill}, Run{}, judge.Verdict{Missing: 1}, "1 pages missing"},
 		{"impolite", plan{scenario: Join}, Run{}, judge.Verdict{IPGapViolations: 2, HostConcurrency: 1}, "3 breaches"},
 		{"without leave", plan{scenario: Join}, Run{}, judge.Verdict{RobotsViolations: 1}, "1 breaches"},
@@ -43,11 +58,11 @@ func TestWhatIsWrong(t *testing.T) {
 func TestBalance(t *testing.T) {
 	r := &Run{Each: []Each{
 		{
-			Share: 0.25,
-			Hosts: 30,
-			Pages: 25,
-			Told:  Told{BytesReceived: 20},
-		}, {Share: 0.75, Hosts: 70, Pages: 75, Told: Told{BytesReceived: 80}},
+			Share:  0.25,
+			Hosts:  30,
+			Pages:  25,
+			Report: AgentReport{BytesReceived: 20},
+		}, {Share: 0.75, Hosts: 70, Pages: 75, Report: AgentReport{BytesReceived: 80}},
 	}}
 	r.balance()
 	near := func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
@@ -61,8 +76,10 @@ func TestBalance(t *testing.T) {
 func TestRatio(t *testing.T) {
 	var r Result
 	for _, run := range []*Run{
-		{Scenario: "plain", Agents: 1, Fetchers: 8, CPUPerPage: 100}, {Scenario: "plain", Agents: 4, Fetchers: 8, CPUPerPage: 110},
-		{Scenario: "plain", Agents: 4, Fetchers: 64, CPUPerPage: 110}, {Scenario: "kill", Agents: 4, Fetchers: 8, CPUPerPage: 110},
+		{Scenario: "plain", Agents: 1, Fetchers: 8, CPUPerPage: 100},
+		{Scenario: "plain", Agents: 4, Fetchers: 8, CPUPerPage: 110},
+		{Scenario: "plain", Agents: 4, Fetchers: 64, CPUPerPage: 110},
+		{Scenario: "kill", Agents: 4, Fetchers: 8, CPUPerPage: 110},
 	} {
 		r.add(run)
 	}

@@ -20,7 +20,7 @@ type Parted struct {
 	Quorum  bool    `json:"quorum"`
 	Began   float64 `json:"began_s"` // since the run began
 	Lasted  float64 `json:"lasted_s"`
-	Changes int     `json:"changes"` // cuts and, but for the last, mends
+	Changes int     `json:"changes"` // cuts and mends, without the last mend
 	// Together is how long after its end the last agent saw all others again; -1 if that was never.
 	Together float64 `json:"together_s"`
 
@@ -40,7 +40,7 @@ type Parted struct {
 // that.
 type Phases struct {
 	Before int `json:"before"`
-	Apart  int `json:"apart"`
+	During int `json:"apart"`
 	After  int `json:"after"`
 }
 
@@ -52,8 +52,8 @@ type Side struct {
 	Requests Phases        `json:"requests"`
 	// Late are those of its requests from 10.5 s after the beginning of the partition to its end, and Last those of the
 	// last 5 s.
-	Late int `json:"requests_late"`
-	Last int `json:"requests_last"`
+	LateRequests int `json:"requests_late"`
+	LastRequests int `json:"requests_last"`
 }
 
 const (
@@ -64,11 +64,17 @@ const (
 	goesOn = 25 * time.Second
 	// findIn is within what time after the end of a partition its sides find each other.
 	findIn = time.Minute
-	// settling is what is under way when they do: who has found the others asks them from then on.
+	// settling is the time for what is under way then: an agent that has found the others asks them from then on.
 	settling = 5 * time.Second
 )
 
-// sides reads the web's log, behind a run.
+// report implements network: it reads the web's log after a run.
+func (c *partition) report(f *fleet, run *Run, begun time.Time) (err error) {
+	run.Parted, err = c.sides(f, run, begun)
+	return err
+}
+
+// sides compares the requests of both sides.
 func (c *partition) sides(f *fleet, run *Run, begun time.Time) (*Parted, error) {
 	world, err := origin.New(f.p.world)
 	if err != nil {
@@ -113,7 +119,7 @@ func (c *partition) sides(f *fleet, run *Run, begun time.Time) (*Parted, error) 
 		upTo[i] = verdict(func(a *arrivals.Arrival) bool { return a.Time.Before(end) })
 	}
 	phases := func(n func(*judge.Verdict) int) Phases {
-		return Phases{Before: n(&upTo[0]), Apart: n(&upTo[1]) - n(&upTo[0]), After: n(&upTo[2]) - n(&upTo[1])}
+		return Phases{Before: n(&upTo[0]), During: n(&upTo[1]) - n(&upTo[0]), After: n(&upTo[2]) - n(&upTo[1])}
 	}
 	r.Impolite, r.Repeated = phases(impolite), phases(func(v *judge.Verdict) int { return v.Repeated })
 	asked := map[string]bool{}
@@ -134,7 +140,7 @@ func (c *partition) sides(f *fleet, run *Run, begun time.Time) (*Parted, error) 
 			}
 		}
 	}
-	r.Overlap = float64(r.Repeated.Apart) / float64(max(len(asked), 1))
+	r.Overlap = float64(r.Repeated.During) / float64(max(len(asked), 1))
 	return r, nil
 }
 
@@ -149,21 +155,22 @@ func (s *Side) note(at, cut, mended, settled time.Time) {
 	case at.Before(cut):
 		s.Requests.Before++
 	case at.Before(settled):
-		s.Requests.Apart++
+		s.Requests.During++
 	default:
 		s.Requests.After++
 	}
 	if at.After(cut.Add(stopsIn)) && at.Before(mended) {
-		s.Late++
+		s.LateRequests++
 	}
 	if at.After(mended.Add(-5*time.Second)) && at.Before(mended) {
-		s.Last++
+		s.LastRequests++
 	}
 }
 
 // impolite counts breaches of promises to hosts and addresses.
 func impolite(v *judge.Verdict) int {
-	return v.HostGapViolations + v.IPGapViolations + v.HostConcurrency + v.IPConcurrency + v.RetryAfterViolations + v.RobotsViolations + v.Nameless
+	return v.HostGapViolations + v.IPGapViolations + v.HostConcurrency + v.IPConcurrency + v.RetryAfterViolations +
+		v.RobotsViolations + v.Nameless
 }
 
 // faults says what is wrong: a broken promise, or a partition that was none.
@@ -180,9 +187,9 @@ func (r *Parted) faults() (faults []string) {
 	complain(r.Impolite.Before > 0, "%d breaches of politeness before the partition", r.Impolite.Before)
 	complain(r.Impolite.After > 0, "%d breaches of politeness after it", r.Impolite.After)
 	complain(
-		r.Quorum && r.Impolite.Apart > 0,
+		r.Quorum && r.Impolite.During > 0,
 		"%d breaches of politeness by the two sides, with a quorum",
-		r.Impolite.Apart,
+		r.Impolite.During,
 	)
 	complain(
 		r.Repeated.Before > r.UnderWay,
@@ -207,14 +214,14 @@ func (r *Parted) faults() (faults []string) {
 	if r.Cut == string(Flap) {
 		return faults
 	}
-	complain(large.Last == 0, "the larger side asked for nothing in the last 5 s of the partition")
+	complain(large.LastRequests == 0, "the larger side asked for nothing in the last 5 s of the partition")
 	complain(
-		r.Quorum && small.Late > 0,
+		r.Quorum && small.LateRequests > 0,
 		"the smaller side made %d requests from %v on, with a quorum",
-		small.Late,
+		small.LateRequests,
 		stopsIn,
 	)
-	complain(!r.Quorum && r.Lasted >= goesOn.Seconds() && small.Late == 0, "the smaller side stopped, without a quorum")
+	complain(!r.Quorum && r.Lasted >= goesOn.Seconds() && small.LateRequests == 0, "the smaller side stopped, without a quorum")
 	return faults
 }
 
@@ -235,12 +242,13 @@ func (r *Parted) print(out io.Writer) {
 	)
 	fmt.Fprintf(
 		out,
-		"  impolite  %d before, %d apart, %d after; asked for again %d before, %d apart (%.4f of the pages asked for then), %d after (%d questions unanswered)\n",
+		"  impolite  %d before, %d apart, %d after; asked for again %d before, %d apart (%.4f of the pages asked for "+
+			"then), %d after (%d questions unanswered)\n",
 		r.Impolite.Before,
-		r.Impolite.Apart,
+		r.Impolite.During,
 		r.Impolite.After,
 		r.Repeated.Before,
-		r.Repeated.Apart,
+		r.Repeated.During,
 		r.Overlap,
 		r.Repeated.After,
 		r.Unanswered,
@@ -248,14 +256,15 @@ func (r *Parted) print(out io.Writer) {
 	for i, s := range r.Sides {
 		fmt.Fprintf(
 			out,
-			"  %s %s: %d impolite, smallest gap %v; requests %d before, %d apart (%d from %v on to the end of the partition), %d after\n",
+			"  %s %s: %d impolite, smallest gap %v; requests %d before, %d apart (%d from %v on to the end of the "+
+				"partition), %d after\n",
 			[...]string{"larger   ", "smaller  "}[i],
 			strings.Join(s.Agents, " "),
 			s.Impolite,
 			s.MinGap.Round(100*time.Microsecond),
 			s.Requests.Before,
-			s.Requests.Apart,
-			s.Late,
+			s.Requests.During,
+			s.LateRequests,
 			stopsIn,
 			s.Requests.After,
 		)

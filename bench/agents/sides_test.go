@@ -19,25 +19,46 @@ func TestWhatIsWrongWithAPartition(t *testing.T) {
 		wrong string // "" for nothing
 	}{
 		{"nothing", func(*Parted) {}, ""},
-		{"two sides at a host", func(p *Parted) { p.Impolite.Apart = 3 }, "3 breaches of politeness by the two sides, with a quorum"},
-		{"the same without a quorum", func(p *Parted) { p.Impolite.Apart, p.Quorum, p.Sides[1].Late = 3, false, 9 }, ""},
-		{"within a side", func(p *Parted) { p.Quorum, p.Sides[1].Late, p.Sides[1].Impolite = false, 9, 1 }, "1 breaches of politeness within the side of [a3]"},
-		{"when it is over", func(p *Parted) { p.Quorum, p.Sides[1].Late, p.Impolite.After = false, 9, 2 }, "2 breaches of politeness after it"},
+		{
+			"two sides at a host", func(p *Parted) { p.Impolite.During = 3 },
+			"3 breaches of politeness by the two sides, with a quorum",
+		},
+		{"the same without a quorum", func(p *Parted) { p.Impolite.During, p.Quorum, p.Sides[1].LateRequests = 3, false, 9 }, ""},
+		{
+			"within a side", func(p *Parted) { p.Quorum, p.Sides[1].LateRequests, p.Sides[1].Impolite = false, 9, 1 },
+			"1 breaches of politeness within the side of [a3]",
+		},
+		{
+			"when it is over", func(p *Parted) { p.Quorum, p.Sides[1].LateRequests, p.Impolite.After = false, 9, 2 },
+			"2 breaches of politeness after it",
+		},
 		{"before it", func(p *Parted) { p.Impolite.Before = 2 }, "2 breaches of politeness before"},
-		{"who lost the majority went on", func(p *Parted) { p.Sides[1].Late = 1 }, "the smaller side made 1 requests"},
-		{"in a flapping one it may", func(p *Parted) { p.Sides[1].Late, p.Cut = 1, string(Flap) }, ""},
-		{"a side that stopped without need", func(p *Parted) { p.Quorum = false }, "the smaller side stopped, without a quorum"},
+		{"who lost the majority went on", func(p *Parted) { p.Sides[1].LateRequests = 1 }, "the smaller side made 1 requests"},
+		{"in a flapping one it may", func(p *Parted) { p.Sides[1].LateRequests, p.Cut = 1, string(Flap) }, ""},
+		{
+			"a side that stopped without need", func(p *Parted) { p.Quorum = false },
+			"the smaller side stopped, without a quorum",
+		},
 		{"one that had no time to go on", func(p *Parted) { p.Quorum, p.Lasted = false, 20 }, ""},
-		{"the majority stopped as well", func(p *Parted) { p.Sides[0].Last = 0 }, "the larger side asked for nothing"},
-		{"who was cut off did not go on", func(p *Parted) { p.Sides[1].Requests.After = 0 }, "the smaller side asked for nothing after"},
+		{"the majority stopped as well", func(p *Parted) { p.Sides[0].LastRequests = 0 }, "the larger side asked for nothing"},
+		{
+			"the side that was cut off did not go on", func(p *Parted) { p.Sides[1].Requests.After = 0 },
+			"the smaller side asked for nothing after",
+		},
 		{"they never met again", func(p *Parted) { p.Together = -1 }, "not found each other again"},
 		{"they met late", func(p *Parted) { p.Together = 61 }, "after 61 s"},
-		{"pages are fetched again and again", func(p *Parted) { p.Repeated.After = 6 }, "6 pages asked for again after it, at most 5"},
-		{"before it they are", func(p *Parted) { p.Repeated.Before = 3 }, "3 pages asked for again before the partition, at most 2"},
-		{"what nobody could say whether it was there", func(p *Parted) { p.Repeated.After, p.Repeated.Apart = 5, 500 }, ""},
+		{
+			"pages are fetched again and again", func(p *Parted) { p.Repeated.After = 6 },
+			"6 pages asked for again after it, at most 5",
+		},
+		{
+			"before it they are", func(p *Parted) { p.Repeated.Before = 3 },
+			"3 pages asked for again before the partition, at most 2",
+		},
+		{"what nobody could say whether it was there", func(p *Parted) { p.Repeated.After, p.Repeated.During = 5, 500 }, ""},
 	} {
 		p := &Parted{Cut: string(Full), Quorum: true, Lasted: 40, Together: 4, UnderWay: 2, Unanswered: 3}
-		p.Sides[0] = Side{Agents: []string{"a1", "a2"}, Requests: Phases{1, 1, 1}, Late: 1, Last: 1}
+		p.Sides[0] = Side{Agents: []string{"a1", "a2"}, Requests: Phases{1, 1, 1}, LateRequests: 1, LastRequests: 1}
 		p.Sides[1] = Side{Agents: []string{"a3"}, Requests: Phases{1, 1, 1}}
 		c.spoil(p)
 		said := strings.Join(p.faults(), "; ")
@@ -55,7 +76,7 @@ func TestRequestsOfASide(t *testing.T) {
 	for _, at := range []float64{-1, 0, 5, 10.6, 16, 19, 20, 29, 30, 40} {
 		s.note(cut.Add(time.Duration(at*float64(time.Second))), cut, mended, settled)
 	}
-	if want := (Phases{1, 7, 2}); s.Requests != want || s.Late != 3 || s.Last != 2 {
+	if want := (Phases{1, 7, 2}); s.Requests != want || s.LateRequests != 3 || s.LastRequests != 2 {
 		t.Errorf("%+v", s)
 	}
 	for agent, want := range map[string]bool{"a1": true, "a2": true, "a3": false, "a10": false} {
@@ -84,19 +105,12 @@ func TestSides(t *testing.T) {
 	if at, err := a.sees(2); err != nil || !at.IsZero() {
 		t.Errorf("without a report: %v %v", at, err)
 	}
-	report(
-		t,
-		a,
-		`{"peers": {"agents": [{"state": "alive", "since": "2026-01-02T03:04:05Z"}, {"state": "dead", "since": "2026-01-02T04:04:05Z"}]}}`,
-	)
+	const seen = `{"peers": {"agents": [{"state": "alive", "since": "2026-01-02T03:04:05Z"}, `
+	report(t, a, seen+`{"state": "dead", "since": "2026-01-02T04:04:05Z"}]}}`)
 	if at, err := a.sees(2); err != nil || !at.IsZero() {
 		t.Errorf("one is dead: %v %v", at, err)
 	}
-	report(
-		t,
-		a,
-		`{"peers": {"agents": [{"state": "alive", "since": "2026-01-02T03:04:05Z"}, {"state": "alive", "since": "2026-01-02T04:04:05Z"}], "unanswered": 4}}`,
-	)
+	report(t, a, seen+`{"state": "alive", "since": "2026-01-02T04:04:05Z"}], "unanswered": 4}}`)
 	c.mended = time.Date(2026, 1, 2, 4, 4, 0, 0, time.UTC)
 	if err := c.look(&fleet{agents: []*agent{a, a}}); err != nil || c.together.Sub(c.mended) != 5*time.Second ||
 		c.unanswered != 8 {
@@ -109,7 +123,7 @@ func TestSides(t *testing.T) {
 func TestArgumentsInAPartition(t *testing.T) {
 	o := options()
 	o.Pass, o.Most = []string{"--quorum=false"}, time.Minute
-	f := &fleet{o: o, p: &plan{scenario: Partition, agents: 3, quorum: true}, parted: &partition{seals: "ca"}}
+	f := &fleet{o: o, p: &plan{scenario: Partition, agents: 3, quorum: true}, net: &partition{seals: "ca"}}
 	f.web = fleetOf(t, plan{scenario: Plain, agents: 1}).web
 	for _, id := range []string{"a1", "a2", "a3"} {
 		f.agents = append(
@@ -119,13 +133,16 @@ func TestArgumentsInAPartition(t *testing.T) {
 	}
 	args := f.args(f.agents[2])
 	line := strings.Join(args, " ")
-	for _, want := range []string{"--agent a3 --agent-file ca/a3.agent --agents 3 --gossip 10.77.0.3:1 --post 10.77.0.3:2", "--join 10.77.0.1:1 --join 10.77.0.2:1 --quorum --quorum=false", "--max-time 2m0s"} {
+	for _, want := range []string{
+		"--agent a3 --agent-file ca/a3.agent --agents 3 --gossip 10.77.0.3:1 --post 10.77.0.3:2",
+		"--join 10.77.0.1:1 --join 10.77.0.2:1 --quorum --quorum=false", "--max-time 2m0s",
+	} {
 		if !strings.Contains(line, want) {
 			t.Errorf("%q is not in %s", want, line)
 		}
 	}
 	f.p.quorum = false
 	if slices.Contains(f.args(f.agents[2]), "--quorum") {
-		t.Error("a quorum that nobody asked for")
+		t.Error("--quorum without being asked for")
 	}
 }

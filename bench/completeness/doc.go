@@ -5,7 +5,7 @@
 // the real ones do, and no text of others is in this repository. With the default of version 0.1.0 before --trap-floor,
 // a crawl stored 2,564 of the 9,980 and 2,306 of the 3,138.
 //
-//	rustdoc   9,980 URLs of rust-doc 1.63: core/arch/x86 and x86_64, a page for each function, and chapters 1 to 4 of the book
+//	rustdoc   9,980 URLs of rust-doc 1.63: core/arch/x86 and x86_64, a page for each function, and four chapters
 //	doxygen   3,138 URLs of libstdc++-12-doc: the lists, and pages of at most 14,000 bytes with their graphs
 //
 // A Site is a guest of the simulated web, in virtual time. So the test needs no network and no package, and cannot be

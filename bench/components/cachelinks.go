@@ -12,13 +12,13 @@ import (
 // 1/r (menus, then the rest); 25 % to the front pages of the web's sites, with a chance like 1/r over all of them; 10 %
 // to any page of any site. When a site has been visited as often as it has pages another one takes its place.
 type linkStream struct {
-	state  uint64
-	hosts  uint64
-	pages  uint64 // of a site
-	active []visited
-	next   uint64 // site that comes when one is done
-	site   uint64
-	left   int // links of the page
+	state     uint64
+	hosts     uint64
+	pages     uint64 // of a site
+	active    []visited
+	next      uint64 // site that comes when one is done
+	site      uint64
+	linksLeft int // links of the page
 }
 
 type visited struct{ site, times uint64 }
@@ -46,15 +46,15 @@ func (s *linkStream) fill(out []xxh3.Uint128) {
 }
 
 func (s *linkStream) link() xxh3.Uint128 {
-	if s.left == 0 {
+	if s.linksLeft == 0 {
 		v := &s.active[s.below(uint64(len(s.active)))]
 		if v.times++; v.times > s.pages {
 			*v = visited{site: s.next % s.hosts, times: 1}
 			s.next++
 		}
-		s.site, s.left = v.site, pageLinks
+		s.site, s.linksLeft = v.site, pageLinks
 	}
-	s.left--
+	s.linksLeft--
 	site, page := s.site, uint64(0)
 	switch u := s.below(100); {
 	case u < 65:

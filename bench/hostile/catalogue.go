@@ -35,7 +35,8 @@ var Catalogue = []Entry{
 	{
 		"H10",
 		"Content-Length -5, +5, 5 twice, 5 and 6, 0x5, 2^64, with spaces",
-		"equal ones are one, different ones an error, what is no number counts for nothing, as in browsers; the record is kept",
+		"equal ones are one, different ones an error, what is no number counts for nothing, as in browsers; the record is " +
+			"kept",
 	},
 	{"H11", "Content-Length and Transfer-Encoding together", "the chunks count, the connection is not used again"},
 	{
@@ -62,7 +63,7 @@ var Catalogue = []Entry{
 	{"H21", "101 Switching Protocols", "recorded, the connection closed"},
 	{"H22", "204 and 304 with a body", "the body is none, the connection is not used again"},
 	{"H23", "rubbish behind the body on a kept connection", "never part of the next answer"},
-	{"H24", "a second answer nobody asked for", "URL B never gets the body of A"},
+	{"H24", "a second answer without a request", "URL B never gets the body of A"},
 	{"H25", "the server closes a kept connection as we write", "one try more, which counts as a request"},
 	{"H26", "data after Connection: close; a reset within the body", "disconnect; what came is kept"},
 	{"H27", "no content type, a wrong one, one of 100 KB, ten thousand charsets", "bounded"},
@@ -98,7 +99,8 @@ var Catalogue = []Entry{
 	{
 		"D02",
 		"SERVFAIL, REFUSED, no answer",
-		"remembered for a minute to a quarter of an hour, doubling, never for ever; a host that has never answered is given up after three quarters of an hour of it",
+		"remembered for a minute to a quarter of an hour, doubling, never for ever; a host that has never answered is " +
+			"given up after three quarters of an hour of it",
 	},
 	{"D03", "no name server answers for ten minutes", "hosts wait, none is given up, it goes on by itself"},
 	{"D04", "a ring and a chain of fifty CNAMEs", "an error after twelve"},
@@ -140,7 +142,8 @@ var Catalogue = []Entry{
 	{
 		"N13",
 		"certificates expired, self-signed, of another name",
-		"fetched and noted; --tls strict refuses. Whether one was revoked is not looked up: it would tell others what is crawled",
+		"fetched and noted; --tls strict refuses. Whether one was revoked is not looked up: it would tell others what is " +
+			"crawled",
 	},
 	{"N14", "a handshake that hangs or drips", "ten seconds"},
 	{
@@ -148,7 +151,7 @@ var Catalogue = []Entry{
 		"TLS 1.0 alone, a chain of a megabyte",
 		"refused by name, with no option for old versions; chains are bounded to 128 KiB",
 	},
-	{"N18", "no local port is left", "the crawl slows down, nobody is to blame; other source addresses are not taken"},
+	{"N18", "no local port is left", "the crawl slows down, no host is to blame; other source addresses are not taken"},
 	{"N19", "the tables of a router are full", "fewer fetchers go on until it is over, and the log says why"},
 	{"N20", "the network goes and comes back", "no host is given up, on within 30 s"},
 
@@ -204,7 +207,7 @@ var Catalogue = []Entry{
 	{"T03", "paths that repeat themselves", "seen by a rule"},
 	{"T04", "a million combinations of facets", "5 % of the pages at most"},
 	{"T05", "hosts without end below one domain", "bounded per registrable domain"},
-	{"T06", "slow text without end", "the host sleeps, nobody waits for it"},
+	{"T06", "slow text without end", "the host sleeps, no worker waits for it"},
 	{"T07", "200 for anything", "seen, and little is spent"},
 	{"T08", "farms of domains on three addresses", "bounded per address"},
 	{"T09", "one page at a million URLs", "parsed once, stored as revisits"},
@@ -224,8 +227,8 @@ var Catalogue = []Entry{
 	{"S08", "bits that flip", "found by a checksum; rebuilt from the archive"},
 	{"S09", "two crawls in one directory", "the second is refused"},
 	{"S10", "data of another version", "refused or read, never spoiled"},
-	{"S11", "memory runs short", "it sheds and spills, nobody is killed"},
-	{"S12", "256 descriptors; none left", "counted at the start; waits, blames nobody"},
+	{"S11", "memory runs short", "it sheds and spills, no process is killed"},
+	{"S12", "256 descriptors; none left", "counted at the start; waits, blames no host"},
 	{"S13", "the clock jumps", "delays do not notice; dates say so"},
 	{"S14", "signals, once and twice", "the first drains, the second stops; both can be resumed"},
 	{"S15", "most of the processor stolen", "slower, and nothing else"},
@@ -238,13 +241,13 @@ var Catalogue = []Entry{
 	{"A04", "filters that are wrong, slow or match all", "compiled or refused, linear; --dry-run shows"},
 	{"A05", "pause and resume ten thousand times at once", "one after the other, the last holds"},
 	{"A06", "names that climb out of the directory", "refused"},
-	{"A07", "profiles for strangers", "off unless asked for"},
+	{"A07", "profiles without a token", "off unless asked for"},
 
-	{"G01", "a full, partial or one-way partition, and its end", "nobody stops; one group again within 60 s"},
+	{"G01", "a full, partial or one-way partition, and its end", "no agent stops; one group again within 60 s"},
 	{
 		"G02",
 		"a peer to which a kilobyte a second gets through",
-		"what it is to be told waits on disk; the others keep 98 % of their rate",
+		"messages to it wait on disk; the others keep 98 % of their rate",
 	},
 	{
 		"G03",
@@ -259,7 +262,7 @@ var Catalogue = []Entry{
 	},
 	{
 		"G06",
-		"strangers, other crawls, connections and words played back, replaced certificates",
+		"agents without a certificate, other crawls, connections and words played back, replaced certificates",
 		"refused, counted, logged",
 	},
 	{"G07", "a peer that speaks another protocol", "an error of its own; messages to it wait"},
@@ -267,11 +270,11 @@ var Catalogue = []Entry{
 	{
 		"G09",
 		"a clock that is wrong by a day",
-		"no effect: nobody sends the time of day, certificates reach a day into the past",
+		"no effect: no agent sends the time of day, certificates reach a day into the past",
 	},
 	{
 		"G10",
 		"peers come and go, one each second",
-		"coverage is whole and hosts keep their delays; who is there is agreed on after an hour of it",
+		"coverage is whole and hosts keep their delays; all agree on the members after an hour of it",
 	},
 }

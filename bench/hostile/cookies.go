@@ -32,7 +32,9 @@ func cookies() []Case {
 				case "/huge":
 					b.WriteString(set + "huge=" + strings.Repeat("v", 1<<20) + "; Path=/\r\n")
 				case "/foreign":
-					for _, domain := range []string{"com", ".com", "test", ".test", "example.com", "other-h29.test", "x.h29.test", "", "."} {
+					for _, domain := range []string{
+						"com", ".com", "test", ".test", "example.com", "other-h29.test", "x.h29.test", "", ".",
+					} {
 						b.WriteString(
 							set + "evil-" + strings.Trim(domain, ".") + "=1; Path=/; Domain=" + domain + "\r\n",
 						)

@@ -10,7 +10,7 @@ import (
 	"orbweaver/engine/outcome"
 )
 
-// What a site has us say again is bounded, and is told to nobody else. No list of public suffixes is asked: a cookie
+// What a site has us say again is bounded, and is sent to no other site. No list of public suffixes is asked: a cookie
 // goes back to the very site that set it.
 func TestHostile_H29_cookiesAreFewAndStayAtHome(t *testing.T) {
 	play(t, "H29", func(c *engine.Config) { c.Cookies.Mode = cookie.Site }, func(tr *trial) {
@@ -22,7 +22,10 @@ func TestHostile_H29_cookiesAreFewAndStayAtHome(t *testing.T) {
 				if n := strings.Count(m[1], "="); n > 50 || len(m[1]) > 8<<10 {
 					tr.Errorf("%d cookies in %d bytes: %.100s", n, len(m[1]), m[1])
 				}
-				for _, never := range []string{"large=", "huge=", "__Host-evil", "__Secure-evil", "evil=", "evil-com", "evil-other", "evil-example", "evil-x", "evil-path"} {
+				for _, never := range []string{
+					"large=", "huge=", "__Host-evil", "__Secure-evil", "evil=", "evil-com", "evil-other", "evil-example", "evil-x",
+					"evil-path",
+				} {
 					if strings.Contains(m[1], never) {
 						tr.Errorf("%s is told: %.100s", never, m[1])
 					}

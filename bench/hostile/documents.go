@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// documents holds what pages do to those who read them.
+// documents holds what pages do to a parser.
 func documents() []Case {
 	return []Case{
 		{ID: "P01", Play: func(x *Exchange) { x.pages(nested) }},
@@ -52,23 +52,6 @@ func documents() []Case {
 	}
 }
 
-// pages shows a page at / that leads to those named, and an ordinary page anywhere else.
-func (x *Exchange) pages(named map[string]func() string) {
-	if x.Path == "/" {
-		var b strings.Builder
-		for name := range named {
-			fmt.Fprintf(&b, "<a href=/%s>.</a>", name)
-		}
-		x.HTML(b.String() + "<a href=/endless>.</a>")
-		return
-	}
-	if body := named[strings.TrimPrefix(x.Path, "/")]; body != nil {
-		x.HTML(body())
-		return
-	}
-	x.HTML("found")
-}
-
 // nested are the pages of P01. Each has a link behind it all, /end-NAME.
 var nested = map[string]func() string{
 	"div":      func() string { return strings.Repeat("<div>", 1_000_000) + "<a href=/end-div>" },
@@ -110,8 +93,10 @@ func around(name, middle string) string {
 
 // foreignLinks are those of P05.
 var foreignLinks = []string{
-	"javascript:void(0)", "JavaScript:alert(1)", "java\tscript:alert(1)", " javascript:x", "data:text/html,x", "blob:http://p05.test/1", "mailto:a@p05.test",
-	"tel:+1", "about:blank", "ftp://p05.test/", "file:///etc/passwd", "vbscript:x", "intent://p05.test/#Intent;end", "magnet:?xt=1",
+	"javascript:void(0)", "JavaScript:alert(1)", "java\tscript:alert(1)", " javascript:x", "data:text/html,x",
+	"blob:http://p05.test/1", "mailto:a@p05.test",
+	"tel:+1", "about:blank", "ftp://p05.test/", "file:///etc/passwd", "vbscript:x", "intent://p05.test/#Intent;end",
+	"magnet:?xt=1",
 }
 
 // liars are the pages of P08: those whose character set is not what they say. /NAME is sent with the type of liarTypes.
@@ -131,8 +116,10 @@ func liars(x *Exchange) {
 }
 
 var liarTypes = map[string]string{
-	"utf7": "text/html; charset=utf-7", "utf16": "text/html", "utf16said": "text/html; charset=utf-16le", "late": "text/html", "mixed": "text/html; charset=utf-8",
-	"bom": "text/html; charset=koi8-r", "nonsense": "text/html; charset=nonsense", "hz": "text/html; charset=hz-gb-2312", "early": "text/html",
+	"utf7": "text/html; charset=utf-7", "utf16": "text/html", "utf16said": "text/html; charset=utf-16le",
+	"late": "text/html", "mixed": "text/html; charset=utf-8",
+	"bom": "text/html; charset=koi8-r", "nonsense": "text/html; charset=nonsense", "hz": "text/html; charset=hz-gb-2312",
+	"early": "text/html",
 }
 
 var liarBodies = map[string]string{
@@ -161,12 +148,15 @@ func expanders(x *Exchange) {
 			fmt.Fprintf(&b, "<!ENTITY l%d '%s'>", i, strings.Repeat(fmt.Sprintf("&l%d;", i-1), 10))
 		}
 		xml(
-			"<!DOCTYPE html [<!ENTITY l0 'ha'>" + b.String() + "]><html><a href='/yes-laughs'>&l29;</a><a href='/a-&l29;'/></html>",
+			"<!DOCTYPE html [<!ENTITY l0 'ha'>" + b.String() + "]><html><a href='/yes-laughs'>&l29;</a><a " +
+				"href='/a-&l29;'/></html>",
 		)
 	case "/external":
 		xml(
-			"<!DOCTYPE html PUBLIC 'x' 'http://dtd.p09.test/evil.dtd' [<!ENTITY f SYSTEM 'file:///etc/passwd'><!ENTITY % p SYSTEM 'http://dtd.p09.test/p.ent'>%p;]>" +
-				"<html xmlns:xi='http://www.w3.org/2001/XInclude'><xi:include href='http://dtd.p09.test/included'/><a href='/yes-external'>&f;</a></html>",
+			"<!DOCTYPE html PUBLIC 'x' 'http://dtd.p09.test/evil.dtd' [<!ENTITY f SYSTEM 'file:///etc/passwd'><!ENTITY % p " +
+				"SYSTEM 'http://dtd.p09.test/p.ent'>%p;]>" +
+				"<html xmlns:xi='http://www.w3.org/2001/XInclude'><xi:include href='http://dtd.p09.test/included'/><a " +
+				"href='/yes-external'>&f;</a></html>",
 		)
 	case "/namespaces":
 		var b strings.Builder
@@ -178,7 +168,8 @@ func expanders(x *Exchange) {
 		x.Page(
 			"200 OK",
 			"Content-Type: application/rss+xml\r\n",
-			"<!DOCTYPE rss [<!ENTITY u 'http://p09.test/no'>]><rss><item><link>/yes-feed</link></item><item><link>&u;</link></item></rss>",
+			"<!DOCTYPE rss [<!ENTITY u "+
+				"'http://p09.test/no'>]><rss><item><link>/yes-feed</link></item><item><link>&u;</link></item></rss>",
 		)
 	default:
 		x.HTML("found")

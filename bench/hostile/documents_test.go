@@ -43,7 +43,7 @@ func TestHostile_P01_whatIsBehindAMillionElementsIsFound(t *testing.T) {
 	})
 }
 
-// What is opened and never closed swallows what follows, as it does in a browser: that is no link that anybody could
+// What is opened and never closed swallows what follows, as it does in a browser: that is no link that a user could
 // click on. What is closed at last, even after a megabyte, swallows no more than a browser would let it. A page is cut
 // at --max-body.
 func TestHostile_P02_whatIsNotClosedEndsWhereABrowserEndsIt(t *testing.T) {

@@ -3,9 +3,11 @@ package hostile
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,8 +29,8 @@ type Exchange struct {
 	// Keep has the connection live on after the case returns; otherwise it is closed.
 	Keep bool
 
-	status int
-	gone   bool
+	status     int
+	clientGone bool
 }
 
 // Write sends text and says whether the client may still be there.
@@ -36,16 +38,16 @@ func (x *Exchange) Write(text string) bool { return x.Send([]byte(text)) }
 
 // Send is Write of bytes. They are borrowed.
 func (x *Exchange) Send(b []byte) bool {
-	if x.gone {
+	if x.clientGone {
 		return false
 	}
 	if x.status == 0 {
 		x.status = statusOf(b)
 	}
 	if _, err := x.Conn.Write(b); err != nil {
-		x.gone = true
+		x.clientGone = true
 	}
-	return !x.gone
+	return !x.clientGone
 }
 
 // Page sends a whole answer: a status line, the fields given, each with its line end, Content-Length, and the body.
@@ -64,16 +66,16 @@ func (x *Exchange) HTML(body string) bool {
 
 // Pause waits, and is false if the client has gone meanwhile. What the client sends is dropped.
 func (x *Exchange) Pause(d time.Duration) bool {
-	if x.gone {
+	if x.clientGone {
 		return false
 	}
 	_ = x.Conn.SetReadDeadline(time.Now().Add(d))
 	var scrap [512]byte
 	for {
 		if _, err := x.Conn.Read(scrap[:]); err != nil {
-			x.gone = !errors.Is(err, os.ErrDeadlineExceeded)
+			x.clientGone = !errors.Is(err, os.ErrDeadlineExceeded)
 			_ = x.Conn.SetReadDeadline(time.Time{})
-			return !x.gone
+			return !x.clientGone
 		}
 	}
 }
@@ -82,7 +84,7 @@ func (x *Exchange) Pause(d time.Duration) bool {
 func (x *Exchange) Wait() {
 	_ = x.Conn.SetReadDeadline(time.Time{})
 	_, err := io.Copy(io.Discard, x.Conn)
-	x.gone = true
+	x.clientGone = true
 	_ = err // however it went
 }
 
@@ -108,7 +110,7 @@ func (x *Exchange) Repeat(text string, limit int64) bool {
 // Reset ends the connection with a reset where the transport has one.
 func (x *Exchange) Reset() {
 	origin.Reset(x.Conn)
-	x.gone = true
+	x.clientGone = true
 }
 
 // statusOf reads the number of a status line, 0 if there is none.
@@ -126,4 +128,49 @@ func statusOf(b []byte) int {
 		n = n*10 + int(c-'0')
 	}
 	return n
+}
+
+// pages shows a page at / that leads to those named, and an ordinary page anywhere else.
+func (x *Exchange) pages(named map[string]func() string) {
+	if x.Path == "/" {
+		var b strings.Builder
+		for name := range named {
+			fmt.Fprintf(&b, "<a href=/%s>.</a>", name)
+		}
+		x.HTML(b.String() + "<a href=/endless>.</a>")
+		return
+	}
+	if body := named[strings.TrimPrefix(x.Path, "/")]; body != nil {
+		x.HTML(body())
+		return
+	}
+	x.HTML("found")
+}
+
+// redirect answers 302.
+func (x *Exchange) redirect(to string) bool {
+	return x.Page("302 Found", "Location: "+to+"\r\n", "")
+}
+
+// redirects shows a page at / of the case's first host whose links /0, /1 ... redirect to the targets, and an ordinary
+// page anywhere else.
+func (x *Exchange) redirects(targets []string) {
+	n, err := strconv.Atoi(strings.TrimPrefix(x.Path, "/"))
+	switch {
+	case x.Path == "/" && strings.Count(x.Host, ".") == 1:
+		x.HTML(links("/%d", len(targets)))
+	case err == nil && n < len(targets):
+		x.redirect(targets[n])
+	default:
+		x.HTML("here")
+	}
+}
+
+// linksTo shows a page at / that links to all targets, and an ordinary page anywhere else.
+func (x *Exchange) linksTo(targets []string) {
+	if x.Path == "/" {
+		x.HTML("<a href='" + strings.Join(targets, "'>.</a>\n<a href='") + "'>.</a>")
+		return
+	}
+	x.HTML("here")
 }

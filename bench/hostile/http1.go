@@ -14,7 +14,7 @@ func http1() []Case {
 func slow() []Case {
 	return []Case{
 		{ID: "H01", Play: func(x *Exchange) { // a byte of the head each ten seconds
-			for _, b := range []byte("HTTP/1.1 200 OK\r\nServer: slow and steady wins the race against nobody at all\r\n") {
+			for _, b := range []byte("HTTP/1.1 200 OK\r\nServer: slow and steady wins the race against no rival at all\r\n") {
 				if !x.Send([]byte{b}) || !x.Pause(10*time.Second) {
 					return
 				}

@@ -77,14 +77,15 @@ func TestHostile_H09_surplusIsNoPayload(t *testing.T) {
 func keepAlive(c *engine.Config) { c.Workers.KeepAlive, c.Workers.IdleConnsMax = time.Minute, 100 }
 
 // A length is the same wherever it is said. One that is no number says nothing, and the body ends with the connection:
-// so it is for browsers (the fetch standard, "extract a length"), who would show the page, and so it has links that
-// others follow.
+// browsers do the same (the fetch standard, "extract a length") and show the page, so its links are followed.
 func TestHostile_H10_lengthsAreReadAsBrowsersDo(t *testing.T) {
 	play(t, "H10", nil, func(tr *trial) {
 		for _, path := range []string{"/2e64", "/2e64and5", "/list-differs", "/fields-differ"} {
 			tr.all("h10.test", want{path, outcome.Protocol, "unspecified", path[:5]})
 		}
-		for _, path := range []string{"/list", "/fields", "/spaces", "/zeros", "/negative", "/plus", "/hexadecimal", "/empty", "/text", "/inner-space"} {
+		for _, path := range []string{
+			"/list", "/fields", "/spaces", "/zeros", "/negative", "/plus", "/hexadecimal", "/empty", "/text", "/inner-space",
+		} {
 			tr.all("h10.test", want{path, outcome.OK, "", path[:5]})
 		}
 	})
@@ -105,7 +106,8 @@ func TestHostile_H11_chunksCountBeforeALength(t *testing.T) {
 func TestHostile_H12_aChunkSizeIsANumber(t *testing.T) {
 	play(t, "H12", nil, func(tr *trial) {
 		for path, kept := range map[string]string{
-			"/overflow": "2\r\nhe\r\nFFFFFFFFFFFFFFFF", "/wraps": "2\r\nhe\r\n1000000000000000", "/negative": "2\r\nhe\r\n-", "/empty": "2\r\nhe\r\n\r",
+			"/overflow": "2\r\nhe\r\nFFFFFFFFFFFFFFFF", "/wraps": "2\r\nhe\r\n1000000000000000", "/negative": "2\r\nhe\r\n-",
+			"/empty":    "2\r\nhe\r\n\r",
 			"/prefixed": "2\r\nhe\r\n0x", "/too-short": "2\r\nhel", "/no-chunks": "<",
 		} {
 			tr.all("h12.test", want{path, outcome.Protocol, "unspecified", kept})

@@ -82,7 +82,7 @@ func heads() []Case {
 	}
 }
 
-// statuses makes case H17 of numbers, each of which is the path, too.
+// statuses makes case H17 of numbers; each is the path, too.
 func statuses(numbers ...string) Case {
 	var answers []answer
 	for _, n := range numbers {
@@ -91,7 +91,7 @@ func statuses(numbers ...string) Case {
 	return says("H17", answers...)
 }
 
-// playSplitting has references that would be line breaks, if somebody decoded them, and would then be a field of their
+// playSplitting has references that would be line breaks, if a client decoded them, and would then be a field of their
 // own.
 func playSplitting(x *Exchange) {
 	to := map[string]string{

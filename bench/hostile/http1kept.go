@@ -2,7 +2,7 @@ package hostile
 
 import "time"
 
-// stolen is an answer that nobody asked for.
+// stolen is an answer without a request.
 const stolen = okHTML + "Content-Length: 20\r\n\r\n<p>stolen by another"
 
 // late is when an answer that should be over goes on: a client has what it asked for, and does not ask again so soon.

@@ -27,7 +27,7 @@ func (tr *trial) own(host string) {
 	}
 }
 
-// What has no body has none, whatever comes; and what comes is nobody's.
+// What has no body has none, whatever comes; and what comes belongs to no request.
 func TestHostile_H22_noBodyIsNoBody(t *testing.T) {
 	play(t, "H22", keepAlive, func(tr *trial) {
 		tr.own("h22.test")
@@ -45,7 +45,7 @@ func TestHostile_H23_rubbishBetweenAnswersIsNoneOfThem(t *testing.T) {
 	play(t, "H23", keepAlive, func(tr *trial) { tr.own("h23.test") })
 }
 
-// An answer that nobody asked for is not the answer to what is asked next.
+// An answer without a request is not the answer to what is asked next.
 func TestHostile_H24_noPageGetsTheBodyOfAnother(t *testing.T) {
 	play(t, "H24", keepAlive, func(tr *trial) { tr.own("h24.test") })
 }

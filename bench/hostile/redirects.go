@@ -62,8 +62,8 @@ func ring(x *Exchange) {
 	}
 }
 
-// wantsCookie is R03: without its cookie nobody sees the page, and who is sent for it comes back without one, since the
-// cookie is of the other scheme.
+// wantsCookie is R03: without its cookie the page is not sent. A client that is sent for the cookie comes back without
+// it, since it is of the other scheme.
 func wantsCookie(x *Exchange) {
 	switch {
 	case strings.Contains(string(x.Head), "pass=1"):
@@ -77,17 +77,20 @@ func wantsCookie(x *Exchange) {
 
 // oddLocations are the targets of R04, in order of the paths that redirect to them.
 var oddLocations = []string{
-	"", "relative", "//x.r04.test/slashes", "\\\\x.r04.test\\backslashes", "http:///x.r04.test/three", "http:\\\\x.r04.test/mixed",
+	"", "relative", "//x.r04.test/slashes", "\\\\x.r04.test\\backslashes", "http:///x.r04.test/three",
+	"http:\\\\x.r04.test/mixed",
 	"/long?" + strings.Repeat(
 		"x",
 		64_000,
 	), "/a\x01b\x1bc", "/tab\tinside", "http://b\u00fccher.r04.test/", "/caf\xe9", "/fragment#part",
-	"?query", "#", "http://", "http://[::1", "http://a b/", "http://x.r04.test:99999/", "HTTP://X.R04.TEST:80/upper/../case", "/%0d%0aX-Evil:%201",
+	"?query", "#", "http://", "http://[::1", "http://a b/", "http://x.r04.test:99999/",
+	"HTTP://X.R04.TEST:80/upper/../case", "/%0d%0aX-Evil:%201",
 }
 
 // foreignLocations are those of R05.
 var foreignLocations = []string{
-	"file:///etc/passwd", "gopher://r05.test/", "javascript:alert(1)", "data:text/html,<a href=http://r05.test/no>", "ftp://r05.test/", "about:blank",
+	"file:///etc/passwd", "gopher://r05.test/", "javascript:alert(1)", "data:text/html,<a href=http://r05.test/no>",
+	"ftp://r05.test/", "about:blank",
 	"view-source:http://r05.test/no", "ws://r05.test/", "blob:http://r05.test/1", "tel:+1",
 }
 
@@ -131,25 +134,6 @@ func refreshes(x *Exchange) {
 			body += fmt.Sprintf("<a href=/%d></a>", status)
 		}
 		x.HTML(body)
-	}
-}
-
-// redirect answers 302.
-func (x *Exchange) redirect(to string) bool {
-	return x.Page("302 Found", "Location: "+to+"\r\n", "")
-}
-
-// redirects shows a page at / of the case's first host whose links /0, /1 ... redirect to the targets, and an ordinary
-// page anywhere else.
-func (x *Exchange) redirects(targets []string) {
-	n, err := strconv.Atoi(strings.TrimPrefix(x.Path, "/"))
-	switch {
-	case x.Path == "/" && strings.Count(x.Host, ".") == 1:
-		x.HTML(links("/%d", len(targets)))
-	case err == nil && n < len(targets):
-		x.redirect(targets[n])
-	default:
-		x.HTML("here")
 	}
 }
 

@@ -10,7 +10,9 @@ func sitemaps() []Case {
 	return []Case{
 		{ID: "Z06", Robots: func(x *Exchange) {
 			var b strings.Builder
-			for _, path := range []string{"/self.xml", "/ring.xml", "/deep/1.xml", "/bomb.xml.gz", "/many.txt.gz", "/packed-twice.xml.gz"} {
+			for _, path := range []string{
+				"/self.xml", "/ring.xml", "/deep/1.xml", "/bomb.xml.gz", "/many.txt.gz", "/packed-twice.xml.gz",
+			} {
 				b.WriteString("Sitemap: http://" + x.Host + path + "\n")
 			}
 			x.Keep = x.Page("200 OK", "Content-Type: text/plain\r\n", b.String())
@@ -47,7 +49,7 @@ func playSitemap(x *Exchange) {
 	case x.Path == "/bomb.xml.gz": // gigabytes of entries, all the same
 		x.Write(gz)
 		x.sendGzip("<?xml version=\"1.0\"?><urlset"+sitemapSpace+entry("/bomb/found"), 10<<10)
-	case x.Path == "/many.txt.gz": // 60,000, of which 50,000 count
+	case x.Path == "/many.txt.gz": // 60,000; 50,000 of them count
 		x.Write(gz)
 		var b strings.Builder
 		for i := range 60_000 {

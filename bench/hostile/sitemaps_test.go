@@ -26,7 +26,10 @@ func TestHostile_Z06_sitemapsEnd(t *testing.T) {
 				tr.Errorf("%s was asked for %d times", url, n)
 			}
 		}
-		for _, path := range []string{"/self.xml", "/self.xml?again", "/ring.xml", "/ring2.xml", "/deep/1.xml", "/deep/2.xml", "/bomb/found", "/packed-twice/found"} {
+		for _, path := range []string{
+			"/self.xml", "/self.xml?again", "/ring.xml", "/ring2.xml", "/deep/1.xml", "/deep/2.xml", "/bomb/found",
+			"/packed-twice/found",
+		} {
 			tr.wants("http://z06.test"+path, outcome.OK)
 		}
 		tr.never("http://z06.test/deep/3.xml", "http://z06.test/ring.xml?2")

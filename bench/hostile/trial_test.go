@@ -73,9 +73,9 @@ func honest() simweb.Config {
 	return world
 }
 
-// play crawls a case with the usual settings but for change, which may be nil, and hands the trial to check. What every
-// crawl owes is checked before: the honest web is there whole and once, everybody was treated politely, counts balance,
-// nobody panicked, the archive verifies and the directory is sound.
+// play crawls a case with the usual settings, which change, if not nil, changes, and hands the trial to check. What
+// every crawl must do is checked before: the honest web is there whole and once, every host was treated politely, counts
+// balance, nothing panicked, the archive verifies and the directory is sound.
 func play(t *testing.T, id string, change func(*engine.Config), check func(*trial)) {
 	t.Helper()
 	playOn(t, id, func(*testbed.Rig) error { return nil }, change, check)
@@ -121,7 +121,7 @@ func playOn(
 		if err := rig.Net.Close(); err != nil {
 			t.Error(err)
 		}
-		tr.said = rig.Said.String()
+		tr.said = rig.EngineLog.String()
 		tr.read()
 		tr.owed(rig)
 		check(tr)
@@ -175,7 +175,7 @@ func (tr *trial) owed(rig *testbed.Rig) {
 	}
 	if !v.Sound() {
 		v.Print(tr.Output())
-		tr.Errorf("the oracle complains; outcomes %v", tr.report.Outcomes)
+		tr.Errorf("the verdict is not sound; outcomes %v", tr.report.Outcomes)
 	}
 	if tr.report.ParseFaults > 0 {
 		tr.Errorf("%d pages panicked the parser", tr.report.ParseFaults)

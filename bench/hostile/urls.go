@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// urls holds what the URLs of a page do to those who keep, send and print them.
+// urls holds what the URLs of a page do to programs that keep, send and print them.
 func urls() []Case {
 	return []Case{
 		{ID: "U01", Play: func(x *Exchange) { x.linksTo(longURLs) }},
@@ -12,15 +12,6 @@ func urls() []Case {
 		{ID: "U04", Seeds: []string{"/", "http://user:secret@u04.test/seed"}, Play: userinfo},
 		{ID: "U09", Play: escapes},
 	}
-}
-
-// linksTo shows a page at / that links to all targets, and an ordinary page anywhere else.
-func (x *Exchange) linksTo(targets []string) {
-	if x.Path == "/" {
-		x.HTML("<a href='" + strings.Join(targets, "'>.</a>\n<a href='") + "'>.</a>")
-		return
-	}
-	x.HTML("here")
 }
 
 // longURLs are those of U01: the first is as long as 8 KiB allow, the others are longer.
@@ -35,10 +26,11 @@ var longURLs = []string{
 
 // dottedURLs are those of U03.
 var dottedURLs = []string{
-	"/a/%2e%2e/b", "/a/../../../../c", "/./d/.", "/e//f", "/g%00h", "/i%zz", "/j%2fk", "/l%2Fm", "/%252e%252e/n", "/o/%2E%2e/x", "/p\\..\\q", "/r/..;/s", "/t%",
+	"/a/%2e%2e/b", "/a/../../../../c", "/./d/.", "/e//f", "/g%00h", "/i%zz", "/j%2fk", "/l%2Fm", "/%252e%252e/n",
+	"/o/%2E%2e/x", "/p\\..\\q", "/r/..;/s", "/t%",
 }
 
-// userinfo is U04: nobody is to be told of user and password, by a header or otherwise.
+// userinfo is U04: user and password must not be sent to any server, in a header or otherwise.
 func userinfo(x *Exchange) {
 	const as = "http://user:secret@"
 	switch head := string(x.Head); {
@@ -46,7 +38,8 @@ func userinfo(x *Exchange) {
 		x.Page("500 It Was Told", "", "")
 	case x.Path == "/" && x.Host == "u04.test":
 		x.HTML(
-			"<a href='" + as + "u04.test/in'>.</a><a href='//user:secret@other.u04.test/relative'>.</a><a href=/moved>.</a><a href=/@mail/a:b>.</a>" +
+			"<a href='" + as + "u04.test/in'>.</a><a href='//user:secret@other.u04.test/relative'>.</a><a " +
+				"href=/moved>.</a><a href=/@mail/a:b>.</a>" +
 				"<a href='" + as + "@u04.test/twice'>.</a><a href='http://user:sec%72et@u04.test/encoded'>.</a>",
 		)
 	case x.Path == "/moved":
@@ -72,7 +65,8 @@ func escapes(x *Exchange) {
 			"Content-Type: text/html; charset=utf-8\r\nX-"+field+": x\r\n",
 			"<title>"+evil+"</title><a href='/a"+evil+"b'>.</a>"+
 				"<a href='/?q="+evil+"'>.</a><a href='http://"+evil+"u09.test/no'>.</a><a href='http://u09.test:"+evil+"/no'>.</a>"+
-				"<a href='/&lt;script>alert(1)&lt;/script>&#34;&#39;'>.</a><a href='javascript:"+evil+"'>.</a><a href=/type>.</a><a href=/moved>.</a>",
+				"<a href='/&lt;script>alert(1)&lt;/script>&#34;&#39;'>.</a><a href='javascript:"+evil+"'>.</a><a "+
+				"href=/type>.</a><a href=/moved>.</a>",
 		)
 	case "/type":
 		x.Page(

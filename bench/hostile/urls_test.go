@@ -13,7 +13,7 @@ import (
 	"orbweaver/warc/warctool"
 )
 
-// asked are the URLs of a host and those below it that were asked for, but for robots.txt.
+// asked are the URLs of a host and those below it that were asked for, without robots.txt.
 func (tr *trial) asked(host string) map[string]bool {
 	all := map[string]bool{}
 	for _, l := range tr.lines {
@@ -92,12 +92,14 @@ func TestHostile_U03_pathsReachTheServerAsTheStandardHasThem(t *testing.T) {
 func TestHostile_U04_userAndPasswordAreNeitherSentNorLogged(t *testing.T) {
 	tell := func(c *engine.Config) { c.Archive.Via, c.Archive.Outlinks = true, true }
 	play(t, "U04", tell, func(tr *trial) {
-		for _, url := range []string{"http://u04.test/", "http://u04.test/seed", "http://other.u04.test/relative", "http://moved.u04.test/", "http://u04.test/@mail/a:b",
-			"http://u04.test/twice", "http://u04.test/encoded"} {
+		for _, url := range []string{
+			"http://u04.test/", "http://u04.test/seed", "http://other.u04.test/relative", "http://moved.u04.test/",
+			"http://u04.test/@mail/a:b", "http://u04.test/twice", "http://u04.test/encoded",
+		} {
 			tr.wants(url, outcome.OK)
 		}
 		tr.wants("http://u04.test/moved", outcome.Redirect)
-		tr.wants("http://u04.test/in", outcome.ClientError) // the server asks who we are: we do not say
+		tr.wants("http://u04.test/in", outcome.ClientError) // the server asks for a login: none is sent
 		if n := tr.report.Userinfo - tr.alone().Userinfo; n != 5 {
 			tr.Errorf("%d are counted, want 5: four links and a Location", n)
 		}
@@ -121,8 +123,11 @@ func TestHostile_U09_nothingThatWeWriteHasALineOrAnEscapeOfTheirs(t *testing.T) 
 	tell := func(c *engine.Config) { c.Archive.Via, c.Archive.Outlinks = true, true }
 	play(t, "U09", tell, func(tr *trial) {
 		const escaped = "%1B[31m%1B]0;x%07WARC/1.1WARC-Type:%20warcinfo%E2%80%AE%EF%BF%BD%7F%EF%BF%BD31m"
-		for _, url := range []string{"http://u09.test/a" + escaped + "b", "http://u09.test/?q=" + escaped, "http://u09.test/type",
-			"http://u09.test/%3Cscript%3Ealert(1)%3C/script%3E%22'", "http://u09.test/to%1B[31m%1B]0;x%07WARC/1.1WARC-Type:%20warcinfo%E2%80%AE%7F%9B31m"} {
+		for _, url := range []string{
+			"http://u09.test/a" + escaped + "b", "http://u09.test/?q=" + escaped, "http://u09.test/type",
+			"http://u09.test/%3Cscript%3Ealert(1)%3C/script%3E%22'",
+			"http://u09.test/to%1B[31m%1B]0;x%07WARC/1.1WARC-Type:%20warcinfo%E2%80%AE%7F%9B31m",
+		} {
 			tr.wants(url, outcome.OK)
 			tr.record(url, "")
 		}
@@ -130,7 +135,8 @@ func TestHostile_U09_nothingThatWeWriteHasALineOrAnEscapeOfTheirs(t *testing.T) 
 			tr.Errorf("%d URLs were asked for: %v", n, tr.asked("u09.test"))
 		}
 		for name, text := range tr.written() {
-			if i := bytes.IndexFunc(text, func(r rune) bool { return r != '\n' && r != '\r' && r != '\t' && (r < ' ' || r > '~') }); i >= 0 {
+			isControl := func(r rune) bool { return r != '\n' && r != '\r' && r != '\t' && (r < ' ' || r > '~') }
+			if i := bytes.IndexFunc(text, isControl); i >= 0 {
 				tr.Errorf("%s: %q", name, text[max(i-20, 0):min(i+20, len(text))])
 			}
 		}
@@ -138,7 +144,7 @@ func TestHostile_U09_nothingThatWeWriteHasALineOrAnEscapeOfTheirs(t *testing.T) 
 }
 
 // written is all text that a crawl leaves, and what `warc ls` and `warc verify` print of it: log, indexes, reports,
-// seeds, what it said, and the archive but for what servers sent.
+// seeds, what it said, and the archive without what servers sent.
 func (tr *trial) written() map[string][]byte {
 	tr.Helper()
 	all := map[string][]byte{"what was said": []byte(tr.said)}

@@ -12,7 +12,7 @@ import (
 	"orbweaver/bench/simweb/guest"
 )
 
-// domain is the top-level domain of all cases; nobody can register a name below it.
+// domain is the top-level domain of all cases; no name below it can be registered.
 const domain = ".test"
 
 // Web plays some cases as a guest of a world. It is safe for concurrent use.
@@ -20,8 +20,8 @@ type Web struct {
 	cases map[string]*Case // by the lower-case id
 	hosts map[string]*Case // by the whole name: Case.Hosts
 
-	mu    sync.Mutex
-	asked map[string]int // URLs, how often
+	mu       sync.Mutex
+	requests map[string]int // URLs, how often
 }
 
 // askedMax bounds what a Web remembers; beyond it every URL is asked for the first time.
@@ -29,7 +29,7 @@ const askedMax = 1 << 20
 
 // New makes a web of cases by their ids; of one that is not known, or that no server can play, it is an error.
 func New(ids ...string) (*Web, error) {
-	w := &Web{cases: map[string]*Case{}, hosts: map[string]*Case{}, asked: map[string]int{}}
+	w := &Web{cases: map[string]*Case{}, hosts: map[string]*Case{}, requests: map[string]int{}}
 	all := Cases()
 	for _, id := range ids {
 		c := all[strings.ToUpper(id)]
@@ -121,16 +121,16 @@ func (w *Web) Serve(conn net.Conn, r guest.Request) guest.Result {
 	default:
 		x.Keep = x.Page("404 Not Found", "", "")
 	}
-	return guest.Result{Status: x.status, Keep: x.Keep, Cut: x.gone}
+	return guest.Result{Status: x.status, Keep: x.Keep, Cut: x.clientGone}
 }
 
 // again counts.
 func (w *Web) again(url string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n := w.asked[url]
-	if n > 0 || len(w.asked) < askedMax {
-		w.asked[url] = n + 1
+	n := w.requests[url]
+	if n > 0 || len(w.requests) < askedMax {
+		w.requests[url] = n + 1
 	}
 	return n
 }

@@ -17,8 +17,8 @@ import (
 const issuedMax = 4096
 
 // issuer shows each host a certificate of its own, as the web does: a root that a client may trust, below it an
-// intermediate that is sent along, below that one leaf for each name. All keys are ECDSA on P-256; all leaves share
-// one. Everything is good for a day.
+// intermediate that is sent along, below the intermediate a leaf for each name. All keys are ECDSA on P-256; all leaves
+// share one. Certificates are valid for a day.
 type issuer struct {
 	root   *x509.Certificate
 	middle *x509.Certificate

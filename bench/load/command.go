@@ -155,7 +155,10 @@ func announce(stdout io.Writer, s *Server, w *origin.World, o *SimOptions) error
 		return json.NewEncoder(stdout).Encode(a)
 	}
 	_, err := fmt.Fprintf(stdout, "world  %d hosts, %d addresses, about %d pages\n", a.Hosts, a.IPs, a.Pages)
-	for _, l := range [][2]string{{"proxy", strings.Join(append([]string{a.Proxy}, a.More...), " ")}, {"http", a.HTTP}, {"tls", a.TLS}, {"dns", a.DNS}, {"seeds", a.Seeds}} {
+	for _, l := range [][2]string{
+		{"proxy", strings.Join(append([]string{a.Proxy}, a.More...), " ")}, {"http", a.HTTP}, {"tls", a.TLS}, {"dns", a.DNS},
+		{"seeds", a.Seeds},
+	} {
 		if l[1] != "" && err == nil {
 			_, err = fmt.Fprintf(stdout, "%-6s %s\n", l[0], l[1])
 		}

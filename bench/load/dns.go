@@ -24,11 +24,11 @@ type responder struct {
 	zone  string
 	names dnstest.Server
 	addr  netip.AddrPort
-	udp   *dns.Server
-	tcp   *dns.Server
-	once  sync.Once
-	err   error
-	wg    sync.WaitGroup
+	// servers are those of UDP and TCP; none if the web has no name server.
+	servers []*dns.Server
+	once    sync.Once
+	err     error
+	wg      sync.WaitGroup
 }
 
 // startDNS listens on one loopback address over UDP and TCP.
@@ -56,9 +56,8 @@ func startDNS(ctx context.Context, w *origin.World, address string) (*responder,
 	}
 	r := &responder{world: w, zone: strings.ToLower(w.Config().Domain), addr: p.LocalAddr().(*net.UDPAddr).AddrPort()}
 	r.names.Lookup = r.lookup
-	r.udp = &dns.Server{PacketConn: p, Handler: &r.names}
-	r.tcp = &dns.Server{Listener: l, Handler: &r.names}
-	for _, s := range []*dns.Server{r.udp, r.tcp} {
+	r.servers = []*dns.Server{{PacketConn: p, Handler: &r.names}, {Listener: l, Handler: &r.names}}
+	for _, s := range r.servers {
 		started := make(chan struct{})
 		s.NotifyStartedFunc = func() { close(started) }
 		r.wg.Go(func() { _ = s.ActivateAndServe() })
@@ -83,11 +82,13 @@ func (r *responder) lookup(name string) dnstest.Script {
 	return script
 }
 
-// shut stops both servers.
+// shut stops the servers.
 func (r *responder) shut() {
 	r.once.Do(func() {
-		if err := errors.Join(r.udp.Shutdown(), r.tcp.Shutdown()); err != nil {
-			r.err = fmt.Errorf("load: DNS: %w", err)
+		for _, s := range r.servers {
+			if err := s.Shutdown(); err != nil {
+				r.err = errors.Join(r.err, fmt.Errorf("load: DNS: %w", err))
+			}
 		}
 	})
 }

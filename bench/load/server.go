@@ -65,17 +65,17 @@ type Server struct {
 
 	open atomic.Int64 // connections being served
 
-	mu      sync.Mutex
-	closed  bool
-	doors   []*door
-	waiting map[io.Closer]struct{} // ends of the connections that something is waited for
-	wg      sync.WaitGroup
+	mu        sync.Mutex
+	closed    bool
+	listeners []*listener
+	waiting   map[io.Closer]struct{} // ends of the connections that something is waited for
+	wg        sync.WaitGroup
 }
 
 // Start opens everything that the options name, and serves until Close or the end of ctx. On error nothing is left
 // open.
 func Start(ctx context.Context, w *origin.World, o Options) (*Server, error) {
-	s := &Server{world: w, o: o, waiting: make(map[io.Closer]struct{}), done: make(chan struct{})}
+	s := &Server{world: w, o: o, waiting: make(map[io.Closer]struct{}), done: make(chan struct{}), dns: new(responder)}
 	issuer, err := newIssuer(w.Config().Domain)
 	if err != nil {
 		return nil, err
@@ -133,9 +133,11 @@ func (s *Server) openAll(ctx context.Context) (err error) {
 		}
 	}
 	if s.o.DNS != "" {
-		if s.dns, err = startDNS(ctx, s.world, s.o.DNS); err != nil {
+		dns, err := startDNS(ctx, s.world, s.o.DNS)
+		if err != nil {
 			return err
 		}
+		s.dns = dns
 	}
 	return nil
 }
@@ -187,9 +189,9 @@ func (s *Server) listen(ctx context.Context, address string, serve func(net.Conn
 	if err != nil {
 		return ap, err
 	}
-	var d *door
+	var d *listener
 	err = inNamespace(namespace, func() (err error) {
-		d, err = openDoor(ctx, ap)
+		d, err = openListener(ctx, ap)
 		return err
 	})
 	if err != nil {
@@ -201,9 +203,9 @@ func (s *Server) listen(ctx context.Context, address string, serve func(net.Conn
 		_ = d.Close()
 		return ap, net.ErrClosed
 	}
-	s.doors = append(s.doors, d)
-	p := &post{s: s, door: d, serve: serve, next: make(chan struct{}), idle: make(chan struct{}, idleMax)}
-	s.wg.Go(p.work)
+	s.listeners = append(s.listeners, d)
+	p := &acceptor{s: s, listener: d, serve: serve, next: make(chan struct{}), idle: make(chan struct{}, idleMax)}
+	s.wg.Go(p.acceptUntilClosed)
 	return d.addr, nil
 }
 
@@ -302,9 +304,6 @@ func (s *Server) TLSAddr() netip.AddrPort { return s.tlsAddr }
 
 // DNSAddr is where the name server listens, UDP and TCP; zero if there is none.
 func (s *Server) DNSAddr() netip.AddrPort {
-	if s.dns == nil {
-		return netip.AddrPort{}
-	}
 	return s.dns.addr
 }
 
@@ -315,9 +314,7 @@ func (s *Server) Root() *x509.Certificate { return s.root }
 func (s *Server) Stats() Stats {
 	st := Stats{Conns: s.counters.Conns.Load(), Requests: s.counters.Requests.Load(), Bytes: s.counters.Bytes.Load(),
 		Text: s.counters.Text.Load(), Packed: s.counters.Packed.Load()}
-	if s.dns != nil {
-		st.Queries = s.dns.names.Served()
-	}
+	st.Queries = s.dns.names.Served()
 	st.Open = int(s.open.Load())
 	return st
 }
@@ -329,17 +326,15 @@ func (s *Server) shut() {
 		s.closed = true
 		close(s.done)
 	}
-	for _, d := range s.doors {
+	for _, d := range s.listeners {
 		_ = d.Close()
 	}
-	s.doors = nil
+	s.listeners = nil
 	for c := range s.waiting {
 		_ = c.Close()
 	}
 	s.mu.Unlock()
-	if s.dns != nil {
-		s.dns.shut()
-	}
+	s.dns.shut()
 }
 
 // Close stops serving and waits until nothing is left. Called again it returns the same.
@@ -349,10 +344,8 @@ func (s *Server) Close() error {
 			s.stop()
 		}
 		s.shut()
-		if s.dns != nil {
-			s.dns.wg.Wait()
-			s.closeErr = s.dns.err
-		}
+		s.dns.wg.Wait()
+		s.closeErr = s.dns.err
 		s.wg.Wait()
 	})
 	return s.closeErr

@@ -10,6 +10,6 @@
 //
 // It takes no root where users may make user namespaces (user_namespaces(7), network_namespaces(7)), and the tools
 // unshare, nsenter, sh, cat and ip. Each namespace is kept by a process that reads from a pipe to this one: they go
-// when Close is called, or when this process dies. No route leads out, and what is made and cut inside is so for nobody
-// outside. Whoever has entered keeps his namespace until he ends: end him first.
+// when Close is called, or when this process dies. No route leads out, and what is made and cut inside has no effect
+// outside. A process that has entered a namespace keeps it until it ends: end it first.
 package netns

@@ -30,11 +30,11 @@ const (
 
 // Land is some namespaces, the members from 0. It is not safe for concurrent use.
 type Land struct {
-	tools   map[string]string // their files
-	hub     *holder
-	members []*holder
-	away    []int    // on the other bridge
-	lost    [][2]int // from one to another
+	tools     map[string]string // their files
+	hub       *holder
+	members   []*holder
+	separated []int    // on the other bridge
+	lost      [][2]int // from one to another
 }
 
 // New makes so many members, all joined. Without the means the error is ErrImpossible. The caller calls Close, also
@@ -74,7 +74,8 @@ func (l *Land) make(ctx context.Context, members int) (err error) {
 			return impossible(err)
 		}
 	}
-	if l.hub, err = hold(ctx, l.tools["unshare"], "--user", "--map-root-user", "--net", l.tools["sh"], "-c", keep); err != nil {
+	l.hub, err = hold(ctx, l.tools["unshare"], "--user", "--map-root-user", "--net", l.tools["sh"], "-c", keep)
+	if err != nil {
 		return impossible(err)
 	}
 	ways := []string{
@@ -132,8 +133,8 @@ func (l *Land) Address(k int) string { return fmt.Sprintf("10.77.0.%d", k+1) }
 // Namespace is the file of member k's namespace. A process in the hub may enter it.
 func (l *Land) Namespace(k int) string { return fmt.Sprintf("/proc/%d/ns/net", l.members[k].pid()) }
 
-// Hub is the command line that runs a command in the namespace of the bridges, with an address of nobody. The number of
-// its process is that of the command.
+// Hub is the command line that runs a command in the namespace of the bridges, with an address of no member. The number
+// of its process is that of the command.
 func (l *Land) Hub(command ...string) []string { return l.enter(l.hub, command) }
 
 // In is the command line that runs a command as member k, with a loopback of its own. The number of its process is that
@@ -171,7 +172,7 @@ func (l *Land) ip(ctx context.Context, where func(command ...string) []string, l
 
 // Part moves some members to the other bridge: between them and the rest nothing passes, until Mend.
 func (l *Land) Part(ctx context.Context, away []int) error {
-	l.away = append(l.away, away...)
+	l.separated = append(l.separated, away...)
 	return l.moved(ctx, away, "other")
 }
 
@@ -206,15 +207,16 @@ func (l *Land) Lose(ctx context.Context, from, to []int) error {
 
 // Mend joins all members again.
 func (l *Land) Mend(ctx context.Context) error {
-	if len(l.away) > 0 {
-		if err := l.moved(ctx, l.away, "one"); err != nil {
+	if len(l.separated) > 0 {
+		if err := l.moved(ctx, l.separated, "one"); err != nil {
 			return err
 		}
-		l.away = nil
+		l.separated = nil
 	}
 	for ; len(l.lost) > 0; l.lost = l.lost[1:] {
 		way := l.lost[0]
-		if err := l.ip(ctx, l.in(way[0]), []string{fmt.Sprintf("neigh del %s dev %s", l.Address(way[1]), device)}); err != nil {
+		neighbour := fmt.Sprintf("neigh del %s dev %s", l.Address(way[1]), device)
+		if err := l.ip(ctx, l.in(way[0]), []string{neighbour}); err != nil {
 			return fmt.Errorf("netns: %w", err)
 		}
 	}

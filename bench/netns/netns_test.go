@@ -37,7 +37,8 @@ func (l *Land) reaches(t *testing.T, from, to int, want bool) bool {
 	}
 	before := received()
 	for sent := 0; sent < 12 || want && ctx.Err() == nil; sent++ {
-		if said, err := run(l.In(from, "bash", "-c", "echo hello > /dev/udp/"+l.Address(to)+"/9")).CombinedOutput(); err != nil &&
+		send := l.In(from, "bash", "-c", "echo hello > /dev/udp/"+l.Address(to)+"/9")
+		if said, err := run(send).CombinedOutput(); err != nil &&
 			!strings.Contains(string(said), "refused") {
 			t.Fatalf("%v: %s", err, said)
 		}

@@ -29,7 +29,7 @@ func newConns(
 	late func(bytes int) time.Duration,
 ) (c, s *conn) {
 	up, down := newPipe(latency, limit), newPipe(latency, limit)
-	up.late, down.late = late, late
+	up.lateness, down.lateness = late, late
 	c = &conn{in: down, out: up, local: client, remote: server, closed: make(chan struct{})}
 	s = &conn{in: up, out: down, local: server, remote: client, closed: make(chan struct{})}
 	for _, end := range []*conn{c, s} {

@@ -14,6 +14,6 @@
 //
 // # Owners
 //
-// Net owns a goroutine for each connection, which serves it; Close resets them all and joins. Whoever dialled owns the
-// client end.
+// Net owns a goroutine for each connection, which serves it; Close resets them all and joins. The dialer's
+// caller owns the client end.
 package simnet

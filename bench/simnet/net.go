@@ -21,7 +21,7 @@ import (
 type Options struct {
 	Latency time.Duration  // one way; connecting takes two
 	Loss    float64        // share of connections, 0 to 1, that are reset after a while
-	Packets float64        // share of packets, 0 to 1, that are lost and sent again, as TCP does it; 1 is a network that carries nothing
+	Packets float64        // share of packets, 0 to 1, that are lost and sent again, as TCP does it
 	MTU     int            // bytes of the largest packet that passes; larger packets vanish without an error. 0: all pass
 	Seed    uint64         // what is lost, and when
 	Window  int            // bytes under way in one direction; default 64 KiB

@@ -12,7 +12,8 @@ import (
 type pipe struct {
 	latency time.Duration
 	limit   int
-	late    func(bytes int) time.Duration // how much later so many bytes are there since some were lost on the way; nil: none ever is
+	// late is how much later so many bytes arrive since packets were lost; nil if none is ever lost.
+	lateness func(bytes int) time.Duration
 
 	mu     sync.Mutex // held for a few instructions only
 	pieces []piece
@@ -121,8 +122,8 @@ func (p *pipe) write(b []byte, d *deadline) (n int, err error) {
 // arrival is when bytes that are written now can be read. The lock is held.
 func (p *pipe) arrival(now time.Time, bytes int) time.Time {
 	at := now.Add(p.latency)
-	if p.late != nil {
-		at = at.Add(p.late(bytes))
+	if p.lateness != nil {
+		at = at.Add(p.lateness(bytes))
 	}
 	if at.Before(p.tail) {
 		at = p.tail
@@ -141,7 +142,7 @@ func (p *pipe) end() {
 	}
 }
 
-// stopReading says that nothing will be read any more. It reports whether bytes were left unread: the kernel answers these
+// stopReading ends reading. It reports whether bytes were left unread: the kernel answers these
 // with a reset.
 func (p *pipe) stopReading() (unread bool) {
 	p.mu.Lock()

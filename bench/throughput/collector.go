@@ -91,7 +91,8 @@ func (g *Garbage) print(out io.Writer) {
 	fmt.Fprintf(out,
 		"garbage     %.1f objects and %.0f bytes allocated a page; the collector takes %.1f %% of the CPU time, "+
 			"99 in 100 of its %d pauses below %v, all below %v; %.0f MiB live\n",
-		float64(g.Objects)*each, float64(g.Bytes)*each, 100*g.Share, g.Pauses, g.PauseP99, g.PauseMost, float64(g.Live)/(1<<20))
+		float64(g.Objects)*each, float64(g.Bytes)*each, 100*g.Share, g.Pauses, g.PauseP99, g.PauseMost,
+		float64(g.Live)/(1<<20))
 	fmt.Fprintf(out, "locks       all goroutines together wait %.1f us a page\n", g.LockSeconds*1e6*each)
 }
 

@@ -39,7 +39,7 @@ func (d *dialer) DialAddr(ctx context.Context, _ netip.AddrPort) (net.Conn, erro
 	if !ok {
 		c = &conn{dialer: d}
 	}
-	c.url, c.left = c.url[:0], nil
+	c.url, c.unread = c.url[:0], nil
 	return c, nil
 }
 
@@ -49,7 +49,7 @@ type conn struct {
 	url      []byte // requested, without a response so far
 	timer    *time.Timer
 	response *[]byte
-	left     []byte
+	unread   []byte
 }
 
 // Write takes a whole request, which the engine sends in one piece.
@@ -84,13 +84,13 @@ func (c *conn) Read(b []byte) (int, error) {
 			c.response = new([]byte)
 		}
 		*c.response = c.dialer.web.appendResponse((*c.response)[:0], c.url)
-		c.url, c.left = c.url[:0], *c.response
+		c.url, c.unread = c.url[:0], *c.response
 	}
-	if len(c.left) == 0 {
+	if len(c.unread) == 0 {
 		return 0, io.EOF
 	}
-	n := copy(b, c.left)
-	c.left = c.left[n:]
+	n := copy(b, c.unread)
+	c.unread = c.unread[n:]
 	return n, nil
 }
 
@@ -102,7 +102,7 @@ func (c *conn) Close() error {
 	if c.timer != nil {
 		c.timer.Stop()
 	}
-	c.response, c.left = nil, nil
+	c.response, c.unread = nil, nil
 	c.dialer.pool.Put(c)
 	return nil
 }

@@ -72,7 +72,7 @@ func sharesOf(p *profile.Profile) (*Profile, error) {
 
 // lockShare is the part of the CPU time in contended locks.
 func (p *Profile) lockShare() float64 {
-	if p == nil || p.total == 0 {
+	if p.total == 0 {
 		return 0
 	}
 	return float64(p.locks) / float64(p.total)

@@ -38,7 +38,8 @@ func newSample(e *engine.Engine, start time.Time) Sample {
 		Exchanges: r.Attempts + r.RobotsFetched, CPU: r.CPUSeconds,
 		RSS: resident(), PageMemory: r.PageMemory, Stacks: stacks(), Descriptors: descriptors(),
 		Goroutines: runtime.NumGoroutine(),
-		Front:      r.Front, FrontWanted: r.FrontWanted, Fetching: r.ActiveFetches, Stopping: r.Reason != "", Waiting: r.Waiting,
+		Front:      r.Front, FrontWanted: r.FrontWanted, Fetching: r.ActiveFetches, Stopping: r.Reason != "",
+		Waiting: r.Waiting,
 	}
 }
 

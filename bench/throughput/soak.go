@@ -22,22 +22,22 @@ import (
 
 // SoakResult is what a soak found.
 type SoakResult struct {
-	Name     string   `json:"name"`
-	Pages    int64    `json:"pages"`
-	Rate     float64  `json:"pages_per_second"`
-	Early    float64  `json:"pages_per_second_early"` // of the sixth of the time after the first sixth
-	Late     float64  `json:"pages_per_second_late"`  // of the last sixth
-	Ratio    float64  `json:"late_to_early"`
-	Files    int      `json:"files"` // closed, read whole unless Unread, and deleted
-	Records  int64    `json:"records_verified"`
-	Faults   int64    `json:"faults"`
-	CPU      float64  `json:"cpu_us_per_page"`
-	WebCPU   float64  `json:"web_cpu_us_per_page"`
-	Unread   bool     `json:"unread"` // files were deleted and not verified
-	Polite   bool     `json:"polite"`
-	Samples  []Sample `json:"samples"`
-	verdict  *judge.Verdict
-	finished bool
+	Name      string   `json:"name"`
+	Pages     int64    `json:"pages"`
+	Rate      float64  `json:"pages_per_second"`
+	EarlyRate float64  `json:"pages_per_second_early"` // of the sixth of the time after the first sixth
+	LateRate  float64  `json:"pages_per_second_late"`  // of the last sixth
+	Ratio     float64  `json:"late_to_early"`
+	Files     int      `json:"files"` // closed, read whole unless Unread, and deleted
+	Records   int64    `json:"records_verified"`
+	Faults    int64    `json:"faults"`
+	CPU       float64  `json:"cpu_us_per_page"`
+	WebCPU    float64  `json:"web_cpu_us_per_page"`
+	Unread    bool     `json:"unread"` // files were deleted and not verified
+	Polite    bool     `json:"polite"`
+	Samples   []Sample `json:"samples"`
+	verdict   *judge.Verdict
+	finished  bool
 }
 
 const samples = 180 // of one soak
@@ -75,7 +75,9 @@ func Soak(ctx context.Context, o Options, web Simulated) (*SoakResult, error) {
 	s.deleteClosed(true)
 	r := s.result(&crawled.Report)
 	r.verdict, r.WebCPU = crawled.Verdict, crawled.WebCPUPerPage
-	r.Polite = r.verdict != nil && r.verdict.Polite()
+	if v := crawled.Verdict; v != nil {
+		r.Polite = v.Polite()
+	}
 	return r, s.err
 }
 
@@ -202,9 +204,9 @@ func (s *soak) result(r *report.Report) *SoakResult {
 		finished: r.WallSeconds < 0.99*s.length.Seconds(),
 	}
 	sixth := s.length.Seconds() / 6
-	res.Early, res.Late = s.rate(sixth, 2*sixth), s.rate(5*sixth, 6*sixth)
-	if res.Early > 0 {
-		res.Ratio = res.Late / res.Early
+	res.EarlyRate, res.LateRate = s.rate(sixth, 2*sixth), s.rate(5*sixth, 6*sixth)
+	if res.EarlyRate > 0 {
+		res.Ratio = res.LateRate / res.EarlyRate
 	}
 	return res
 }
@@ -234,8 +236,8 @@ func (r *SoakResult) Sound() bool { return r.Faults == 0 && r.Polite && !r.finis
 func (r *SoakResult) Print(out io.Writer) {
 	fmt.Fprintf(out, "soak        %d pages, %.0f pages/s, %.0f CPU µs a page, %.0f for the simulated web\n", r.Pages,
 		r.Rate, r.CPU, r.WebCPU)
-	fmt.Fprintf(out, "rate        %.0f pages/s in the second sixth of the time, %.0f in the last: %.1f %%\n", r.Early,
-		r.Late, 100*r.Ratio)
+	fmt.Fprintf(out, "rate        %.0f pages/s in the second sixth of the time, %.0f in the last: %.1f %%\n", r.EarlyRate,
+		r.LateRate, 100*r.Ratio)
 	if r.finished {
 		fmt.Fprintln(out, "            THE WEB WAS TOO SMALL: the crawl ended before its time")
 	}

@@ -3,7 +3,7 @@
 // whatever is asked, farms of links, one page under many names, redirects to one victim. And honest sites that look
 // like them.
 //
-// It knows which of its pages are honest and which are trap, by their URL, and counts who is asked for what. It shares
+// It knows which of its pages are honest and which are trap, by their URL, and counts the requests for each. It shares
 // no code with the crawler, opens no socket and starts no goroutine.
 //
 // A Web is a guest of a simulated world (origin.World.Invite), which has the server, the network and the name server.

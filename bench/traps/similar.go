@@ -36,7 +36,8 @@ const (
 func Similar(shape Shape, pages int, query, same bool) Case {
 	s := &similar{shape, pages, query, same}
 	return Case{
-		ID: "SIMILAR", Name: fmt.Sprintf("%d similar pages, %s", pages, shape), Seeds: []string{"http://" + similarHost + "/"},
+		ID: "SIMILAR", Name: fmt.Sprintf("%d similar pages, %s", pages, shape),
+		Seeds:  []string{"http://" + similarHost + "/"},
 		Honest: pages, Addr: spread(8), Answer: func(_, target string) Answer { return s.answer(target) },
 	}
 }

@@ -89,7 +89,8 @@ func page(title, text string, links ...string) []byte {
 	var b strings.Builder
 	fmt.Fprintf(
 		&b,
-		"<!DOCTYPE html>\n<html><head><title>%s</title><style>p { margin: 0 }</style></head>\n<body><div class=\"menu\">Home News About Contact Imprint</div>\n",
+		"<!DOCTYPE html>\n<html><head><title>%s</title><style>p { margin: 0 }</style></head>\n<body><div "+
+			"class=\"menu\">Home News About Contact Imprint</div>\n",
 		title,
 	)
 	fmt.Fprintf(&b, "<h1>%s</h1>\n<p>%s</p>\n<ul>\n", title, text)

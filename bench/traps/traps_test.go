@@ -78,7 +78,8 @@ func judgeCase(t *testing.T, c Case, change func(*engine.Config), check func(w *
 		})
 		s := w.Score()
 		t.Logf(
-			"%-5s %-24s waste %5.2f %%: %d trap pages beside %d of %d honest ones; hosts %d, questions %d, outcomes %v, skipped %v, delayed %d, dropped %v",
+			"%-5s %-24s waste %5.2f %%: %d trap pages beside %d of %d honest ones; hosts %d, questions %d, outcomes %v, "+
+				"skipped %v, delayed %d, dropped %v",
 			c.ID,
 			c.Name,
 			100*s.Waste(),

@@ -81,7 +81,7 @@ func run(ctx context.Context) (*score, error) {
 
 // print says what was shown, and whether all is well.
 func (s *score) print(out io.Writer) bool {
-	for name, said := range s.said {
+	for name, said := range s.output {
 		if slices.ContainsFunc(s.faults, func(f string) bool { return strings.Contains(f, name) }) {
 			fmt.Fprint(out, said)
 		}

@@ -31,8 +31,9 @@ func (s *score) page() []byte {
 	b.WriteString(`
 ## Hostile inputs
 
-What servers, networks, disks and operators do to a crawler, case by case, and what becomes of it. Made by ` + "`make hostile`" + `; tests of
-the name TestHostile_H01_... prove case H01, and TestG01_... case G01. Those that a server can commit are played for any crawler by ` + "`orbweaver sim --hostile H01`" + `.
+What servers, networks, disks and operators do to a crawler, case by case, and what becomes of it. Made by
+` + "`make hostile`" + `; tests of the name TestHostile_H01_... prove case H01, and TestG01_... case G01. Those that a server can
+commit are played for any crawler by ` + "`orbweaver sim --hostile H01`" + `.
 
 ` + "```\n")
 	s.table(&b)

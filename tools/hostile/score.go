@@ -27,13 +27,13 @@ type proof struct {
 type score struct {
 	proofs map[string]*proof
 	faults []string
-	said   map[string]*strings.Builder // output of tests, by package and name
+	output map[string]*strings.Builder // output of tests, by package and name
 }
 
 var testName = regexp.MustCompile(`^Test(?:Hostile_((?:[A-Z][0-9]{2}_)+)|((?:G[0-9]{2}_)+))\w`)
 
 func newScore() *score {
-	return &score{proofs: map[string]*proof{}, said: map[string]*strings.Builder{}}
+	return &score{proofs: map[string]*proof{}, output: map[string]*strings.Builder{}}
 }
 
 // take reads one event.
@@ -41,10 +41,10 @@ func (s *score) take(e *event) {
 	name := e.Package + "." + e.Test
 	switch e.Action {
 	case "output":
-		if s.said[name] == nil {
-			s.said[name] = new(strings.Builder)
+		if s.output[name] == nil {
+			s.output[name] = new(strings.Builder)
 		}
-		s.said[name].WriteString(e.Output)
+		s.output[name].WriteString(e.Output)
 	case "build-fail":
 		s.faults = append(s.faults, "a package does not build")
 	case "pass", "fail", "skip":
@@ -107,8 +107,11 @@ func (s *score) judge() {
 	}
 }
 
-// held says that a case is proven.
-func (p *proof) held() bool { return p != nil && len(p.failed) == 0 }
+// isProven reports whether a case has a test, and none failed.
+func (s *score) isProven(id string) bool {
+	p, tested := s.proofs[id]
+	return tested && len(p.failed) == 0
+}
 
 // table prints a line for each family.
 func (s *score) table(out io.Writer) {
@@ -121,7 +124,7 @@ func (s *score) table(out io.Writer) {
 				continue
 			}
 			n++
-			if s.proofs[e.ID].held() && open[e.ID] == "" {
+			if s.isProven(e.ID) && open[e.ID] == "" {
 				good++
 			} else {
 				missing = append(missing, e.ID)

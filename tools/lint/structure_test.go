@@ -19,6 +19,8 @@ const (
 // recordStructs are written out whole, so their fields are a list and not a design.
 var recordStructs = map[string]string{
 	"bench/simweb/judge.Verdict":  "the verdict, as JSON",
+	"bench/agents.Run":            "one run of the benchmark of agents, as JSON",
+	"bench/throughput.SweepCrawl": "one crawl of a sweep, as JSON",
 	"engine/report.Report":        "report.json",
 	"engine/cluster.StatusReport": "the part of report.json about other agents",
 	"engine/counters.Totals":      "the counters of the manifest",

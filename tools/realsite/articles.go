@@ -32,7 +32,7 @@ var (
 )
 
 // manual reads the pages of Git's documentation that are whole ones, at most so many.
-func (r *run) manual(most int) ([]*article, error) {
+func (r *packages) manual(most int) ([]*article, error) {
 	names, err := filepath.Glob(filepath.Join(r.root, "usr/share/doc/git-doc/git*.txt"))
 	if err != nil || len(names) < 100 {
 		return nil, fmt.Errorf("git-doc has %d texts: %w", len(names), err)
@@ -51,7 +51,7 @@ func (r *run) manual(most int) ([]*article, error) {
 }
 
 // releases reads the notes of Git's releases, oldest first, each with a day of its own.
-func (r *run) releases() ([]*article, error) {
+func (r *packages) releases() ([]*article, error) {
 	names, err := filepath.Glob(filepath.Join(r.root, "usr/share/doc/git/RelNotes/*.txt"))
 	if err != nil || len(names) < 100 {
 		return nil, fmt.Errorf("git has notes of %d releases: %w", len(names), err)

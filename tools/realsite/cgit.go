@@ -51,13 +51,15 @@ func fillCgit(ctx context.Context, r *run, _ *servers, _ *site) error {
 	if err != nil {
 		return err
 	}
-	out, err := exec.CommandContext(ctx, "git", "clone", "--bare", "--quiet", "--single-branch", "--depth", cgitCommits, "file://"+here,
+	out, err := exec.CommandContext(ctx, "git", "clone", "--bare", "--quiet", "--single-branch",
+		"--depth", cgitCommits, "file://"+here,
 		r.path("cgit", "orbweaver.git")).
 		CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("git clone: %w: %s", err, out)
 	}
-	config := "css=/cgit-css/cgit.css\nlogo=/cgit-css/cgit.png\nvirtual-root=/cgit/\nenable-http-clone=0\nrepo.url=orbweaver\nrepo.path=" +
+	config := "css=/cgit-css/cgit.css\nlogo=/cgit-css/cgit.png\nvirtual-root=/cgit/\nenable-http-clone=0\n" +
+		"repo.url=orbweaver\nrepo.path=" +
 		r.inside(
 			"cgit",
 			"orbweaver.git",

@@ -15,6 +15,13 @@ import (
 // exchange is a request and the status of its response, as the archive or a server's log has it.
 type exchange struct{ status, url string }
 
+// crawls runs the crawler and reads its archives.
+type crawls struct {
+	*packages
+	*findings
+	crawler string // its file
+}
+
 // crawl is a finished run of the crawler.
 type crawl struct {
 	State, Reason string
@@ -28,7 +35,7 @@ type crawl struct {
 
 // crawl crawls sites with the default settings, apart from delays, the network and the name server, and reads the
 // archive back. The name is that of the crawl directory.
-func (r *run) crawl(ctx context.Context, name string, of []*site, flags ...string) (*crawl, error) {
+func (r *crawls) crawl(ctx context.Context, name string, of []*site, flags ...string) (*crawl, error) {
 	dir := r.path(name)
 	args := []string{
 		"crawl",
@@ -91,7 +98,7 @@ func (r *run) crawl(ctx context.Context, name string, of []*site, flags ...strin
 }
 
 // skipped reads which URLs a crawl has left out.
-func (r *run) skipped(ctx context.Context, dir string) (map[string]bool, error) {
+func (r *crawls) skipped(ctx context.Context, dir string) (map[string]bool, error) {
 	out, err := exec.CommandContext(ctx, r.crawler, "skipped", "--json", dir).Output()
 	if err != nil {
 		return nil, fmt.Errorf("the list of URLs left out: %w", err)
@@ -107,7 +114,7 @@ func (r *run) skipped(ctx context.Context, dir string) (map[string]bool, error) 
 	return of, nil
 }
 
-func (r *run) warcs(name string) []string {
+func (r *crawls) warcs(name string) []string {
 	entries, _ := os.ReadDir(r.path(name, "warc"))
 	var of []string
 	for _, e := range entries {
@@ -119,7 +126,7 @@ func (r *run) warcs(name string) []string {
 }
 
 // index reads which exchanges an archive has.
-func (r *run) index(ctx context.Context, name string) ([]exchange, error) {
+func (r *crawls) index(ctx context.Context, name string) ([]exchange, error) {
 	out, err := exec.CommandContext(ctx, r.crawler, append([]string{"warc", "index"}, r.warcs(name)...)...).Output()
 	if err != nil {
 		return nil, fmt.Errorf("the index of the crawl %q: %w", name, err)
@@ -148,7 +155,7 @@ type logged struct {
 }
 
 // logs reads what the web servers were asked for by one client.
-func (r *run) logs(agent string) ([]logged, error) {
+func (r *crawls) logs(agent string) ([]logged, error) {
 	var of []logged
 	for _, server := range []string{"nginx", "apache"} {
 		text, err := os.ReadFile(r.path("access." + server))
@@ -175,7 +182,7 @@ func (r *run) logs(agent string) ([]logged, error) {
 
 // honest compares an archive with the logs of the servers: the same exchanges, each once. Servers log an exchange after
 // they sent it, so a difference of the last few is read again.
-func (r *run) honest(name string, c *crawl) error {
+func (r *crawls) honest(name string, c *crawl) error {
 	archive := slices.Clone(c.archive)
 	compare := func(a, b exchange) int { return strings.Compare(a.url+" "+a.status, b.url+" "+b.status) }
 	slices.SortFunc(archive, compare)

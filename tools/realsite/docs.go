@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -243,33 +242,4 @@ func (s *site) escape(name string) string {
 		}
 	}
 	return out.String()
-}
-
-// resolve follows symbolic links as the servers do, for which the packages' directory is the root.
-func (r *run) resolve(path string) string {
-	for range 20 {
-		to, err := os.Readlink(path)
-		if err != nil {
-			break
-		}
-		if filepath.IsAbs(to) {
-			path = filepath.Join(r.root, to)
-		} else {
-			path = filepath.Join(filepath.Dir(path), to)
-		}
-	}
-	return path
-}
-
-// file is the file that a URL of a site stands for.
-func (r *run) file(s *site, u string) string {
-	parsed, err := url.Parse(u)
-	if err != nil {
-		return ""
-	}
-	path := parsed.Path
-	if strings.HasSuffix(path, "/") {
-		path += "index.html"
-	}
-	return r.resolve(filepath.Join(r.root, s.dir, path))
 }

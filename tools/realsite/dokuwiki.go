@@ -44,7 +44,9 @@ func fillDokuwiki(ctx context.Context, r *run, _ *servers, _ *site) error {
 	config := "<?php\n$conf['title'] = 'Git';\n$conf['useacl'] = 0;\n$conf['savedir'] = '" + r.inside(
 		"dokuwiki",
 	) + "';\n"
-	if err := os.WriteFile(filepath.Join(r.root, "etc/dokuwiki/local.php"), []byte(config), 0o644); err != nil { //nolint:gosec // not secret
+	settings := filepath.Join(r.root, "etc/dokuwiki/local.php")
+	err := os.WriteFile(settings, []byte(config), 0o644) //nolint:gosec // not secret
+	if err != nil {
 		return err
 	}
 	for _, dir := range strings.Fields("attic cache index locks log media media_attic media_meta meta pages tmp") {

@@ -16,16 +16,12 @@ import (
 
 // run is one run of the program.
 type run struct {
-	root     string // the directory with the unpacked packages, which is the root directory of the servers
-	work     string // what this run writes, below root
-	crawler  string
+	*crawls
 	appTime  time.Duration
 	endTime  time.Duration
 	wgetTime time.Duration
 	floor    int // the --trap-floor of a second crawl of the applications
 	sites    []*site
-	failures []string
-	started  time.Time
 }
 
 func main() {
@@ -46,7 +42,7 @@ func main() {
 var errDiffers = errors.New("something does not hold")
 
 func realsite(ctx context.Context, args []string) error {
-	r := &run{started: time.Now()}
+	r := &run{crawls: &crawls{packages: new(packages), findings: &findings{started: time.Now()}}}
 	flags := flag.NewFlagSet("realsite", flag.ContinueOnError)
 	flags.StringVar(&r.root, "root", "", "directory with the unpacked packages")
 	flags.StringVar(&r.crawler, "crawler", "bin/orbweaver", "the crawler to judge")
@@ -96,10 +92,10 @@ func realsite(ctx context.Context, args []string) error {
 	if err := r.judge(ctx); err != nil {
 		return err
 	}
-	text := r.tables()
+	text := tables(r)
 	fmt.Print(text)
 	if *table != "" {
-		if err := os.WriteFile(*table, []byte(text), 0o644); err != nil { //nolint:gosec // a report for everybody
+		if err := os.WriteFile(*table, []byte(text), 0o644); err != nil { //nolint:gosec // a report for all users
 			return err
 		}
 	}
@@ -156,22 +152,4 @@ func (r *run) choose(names string) error {
 		return fmt.Errorf("no site is called %s", names)
 	}
 	return nil
-}
-
-func (r *run) say(format string, args ...any) {
-	fmt.Printf("realsite: %4.0f s: %s\n", time.Since(r.started).Seconds(), fmt.Sprintf(format, args...))
-}
-
-// fail notes that something does not hold; the run goes on.
-func (r *run) fail(format string, args ...any) {
-	r.failures = append(r.failures, fmt.Sprintf(format, args...))
-	r.say("FAILED: %s", r.failures[len(r.failures)-1])
-}
-
-// path is where a file of this run is, as this program sees it.
-func (r *run) path(name ...string) string { return filepath.Join(append([]string{r.work}, name...)...) }
-
-// inside is the same file as the servers see it.
-func (r *run) inside(name ...string) string {
-	return strings.TrimPrefix(r.path(name...), strings.TrimRight(r.root, "/"))
 }

@@ -93,18 +93,21 @@ func fillMediawiki(ctx context.Context, r *run, _ *servers, s *site) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(settings, append(text, mediawikiSettings...), 0o644); err != nil { //nolint:gosec // the web server reads it
+	err = os.WriteFile(settings, append(text, mediawikiSettings...), 0o644) //nolint:gosec // the web server reads it
+	if err != nil {
 		return err
 	}
 	articles, err := r.manual(mediawikiArticles)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(r.path("mediawiki.xml"), mediawikiDump(articles), 0o644); err != nil { //nolint:gosec // as above
+	err = os.WriteFile(r.path("mediawiki.xml"), mediawikiDump(articles), 0o644) //nolint:gosec // as above
+	if err != nil {
 		return err
 	}
 	for _, args := range [][]string{
-		{"importDump.php", "--no-updates", r.inside("mediawiki.xml")}, {"rebuildrecentchanges.php"}, {"refreshLinks.php"}, {"runJobs.php"}, {"initSiteStats.php", "--update"},
+		{"importDump.php", "--no-updates", r.inside("mediawiki.xml")}, {"rebuildrecentchanges.php"}, {"refreshLinks.php"},
+		{"runJobs.php"}, {"initSiteStats.php", "--update"},
 	} {
 		if err := php(append([]string{maintenance + args[0]}, args[1:]...)...); err != nil {
 			return err
@@ -114,7 +117,7 @@ func fillMediawiki(ctx context.Context, r *run, _ *servers, s *site) error {
 }
 
 // give makes what is below a name of this run the web server's.
-func (r *run) give(name string) error {
+func (r *packages) give(name string) error {
 	_, err := r.do(context.Background(), "/usr/bin/chown", "-R", "www-data:www-data", r.inside(name))
 	return err
 }
@@ -178,7 +181,7 @@ func mediawikiPages(ctx context.Context, r *run, _ *site) ([]string, error) {
 }
 
 // script runs a PHP script of ours, with arguments, and returns the lines that it prints.
-func (r *run) script(ctx context.Context, name string, args ...string) ([]string, error) {
+func (r *packages) script(ctx context.Context, name string, args ...string) ([]string, error) {
 	text, err := files.ReadFile("apps/" + name)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"text/template"
 	"time"
@@ -22,36 +21,6 @@ var files embed.FS
 
 // servers are the processes that were started, in this order.
 type servers struct{ running []*exec.Cmd }
-
-// command is a program of the packages, with their directory as its root directory.
-func (r *run) command(ctx context.Context, program string, args ...string) *exec.Cmd {
-	c := exec.CommandContext(ctx, program, args...)
-	// A group of its own: Apache httpd ends by a signal to its whole group.
-	c.SysProcAttr = &syscall.SysProcAttr{Chroot: r.root, Setpgid: true}
-	c.Dir = "/"
-	c.Env = []string{"PATH=/usr/sbin:/usr/bin", "HOME=/root", "LC_ALL=C.UTF-8"}
-	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
-	c.WaitDelay = 20 * time.Second
-	return c
-}
-
-// do runs a program of the packages to its end and returns what it printed.
-func (r *run) do(ctx context.Context, program string, args ...string) ([]byte, error) {
-	var out, said bytes.Buffer
-	c := r.command(ctx, program, args...)
-	c.Stdout, c.Stderr = &out, &said
-	if err := c.Run(); err != nil {
-		return nil, fmt.Errorf(
-			"%s %s: %w: %s%s",
-			program,
-			strings.Join(args, " "),
-			err,
-			tail(out.Bytes()),
-			tail(said.Bytes()),
-		)
-	}
-	return out.Bytes(), nil
-}
 
 func tail(b []byte) []byte { return b[max(0, len(b)-2000):] }
 
@@ -75,7 +44,9 @@ func (r *run) serve(ctx context.Context) (*servers, error) {
 	if err := s.start(r.command(ctx, "/usr/sbin/dnsmasq", names...), r.path("dnsmasq.log"), "127.0.0.1:53"); err != nil {
 		return s, err
 	}
-	if err := os.WriteFile(filepath.Join(r.root, "etc/resolv.conf"), []byte("nameserver 127.0.0.1\n"), 0o644); err != nil { //nolint:gosec // read by all
+	resolv := filepath.Join(r.root, "etc/resolv.conf")
+	err := os.WriteFile(resolv, []byte("nameserver 127.0.0.1\n"), 0o644) //nolint:gosec // read by all
+	if err != nil {
 		return s, err
 	}
 	for _, site := range r.of(application) {
@@ -125,31 +96,12 @@ type virtualHost struct {
 func virtualHosts(of []*site) (hosts []virtualHost) {
 	for _, s := range of {
 		h := virtualHost{Name: s.host(), IP: s.addr, Root: s.dir, IndexFile: s.index, Lists: s.list}
-		if s.app != nil {
+		if s.kind == application {
 			h.Conf = s.app.conf
 		}
 		hosts = append(hosts, h)
 	}
 	return hosts
-}
-
-// modules are the lines that load modules of Apache httpd, with the settings that the package ships.
-func (r *run) modules(names string) (string, error) {
-	var lines strings.Builder
-	for _, name := range strings.Fields(names) {
-		found, err := filepath.Glob(filepath.Join(r.root, "etc/apache2/mods-available", name+".*"))
-		if err != nil || len(found) == 0 {
-			return "", fmt.Errorf("apache httpd has no module %s", name)
-		}
-		slices.SortFunc(
-			found,
-			func(a, b string) int { return strings.Compare(filepath.Ext(b), filepath.Ext(a)) },
-		) // .load before .conf
-		for _, file := range found {
-			fmt.Fprintf(&lines, "Include %s\n", strings.TrimPrefix(file, strings.TrimRight(r.root, "/")))
-		}
-	}
-	return lines.String(), nil
 }
 
 // start starts a server and waits until it answers, if it has an address.

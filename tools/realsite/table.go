@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// tables are the results as Markdown.
-func (r *run) tables() string {
+// tables returns the results of a run as Markdown.
+func tables(r *run) string {
 	var out strings.Builder
 	out.WriteString(
-		"| site | made by | server | pages for readers | stored | lost | requests | waste |\n|---|---|---|---|---|---|---|---|\n",
+		"| site | made by | server | pages for readers | stored | lost | requests | waste " +
+			"|\n|---|---|---|---|---|---|---|---|\n",
 	)
 	for _, s := range r.sites {
 		f := s.result
@@ -31,7 +32,8 @@ func (r *run) tables() string {
 	if r.floor > 0 && len(r.of(application)) > 0 {
 		fmt.Fprintf(&out, "\nThe applications with `--trap-floor %d`, to the end:\n\n", r.floor)
 		out.WriteString(
-			"| site | pages for readers | stored | in the list of URLs left out | requests | waste | allowed waste, F = floor |\n|---|---|---|---|---|---|---|\n",
+			"| site | pages for readers | stored | in the list of URLs left out | requests | waste | allowed waste, F = " +
+				"floor |\n|---|---|---|---|---|---|---|\n",
 		)
 		for _, s := range r.of(application) {
 			f := s.bounded

@@ -45,11 +45,12 @@ func fillWordpress(ctx context.Context, r *run, s *servers, _ *site) error {
 	if err := r.startDatabase(ctx, s); err != nil {
 		return err
 	}
-	config := "<?php\ndefine('DB_NAME', 'wordpress');\ndefine('DB_USER', 'root');\ndefine('DB_PASSWORD', '');\ndefine('DB_HOST', 'localhost:" +
-		r.inside(
-			"mysql.sock",
-		) + "');\ndefine('DISABLE_WP_CRON', true);\ndefine('WP_HTTP_BLOCK_EXTERNAL', true);\n"
-	if err := os.WriteFile(filepath.Join(r.root, "etc/wordpress/config-wordpress.test.php"), []byte(config), 0o644); err != nil { //nolint:gosec // a database without a password
+	config := "<?php\ndefine('DB_NAME', 'wordpress');\ndefine('DB_USER', 'root');\ndefine('DB_PASSWORD', '');\n" +
+		"define('DB_HOST', 'localhost:" + r.inside("mysql.sock") + "');\n" +
+		"define('DISABLE_WP_CRON', true);\ndefine('WP_HTTP_BLOCK_EXTERNAL', true);\n"
+	settings := filepath.Join(r.root, "etc/wordpress/config-wordpress.test.php")
+	err := os.WriteFile(settings, []byte(config), 0o644) //nolint:gosec // a database without a password
+	if err != nil {
 		return err
 	}
 	notes, err := r.releases()
@@ -68,7 +69,7 @@ func fillWordpress(ctx context.Context, r *run, s *servers, _ *site) error {
 }
 
 // startDatabase makes a database in a directory of this run and starts MariaDB on it, which listens on a socket alone.
-func (r *run) startDatabase(ctx context.Context, s *servers) error {
+func (r *packages) startDatabase(ctx context.Context, s *servers) error {
 	if err := os.Mkdir(r.path("mysql"), 0o755); err != nil { //nolint:gosec // a database without secrets
 		return err
 	}
@@ -82,7 +83,9 @@ func (r *run) startDatabase(ctx context.Context, s *servers) error {
 	bootstrap := r.command(ctx, "/usr/sbin/mariadbd", append(common, "--bootstrap")...)
 	var sql, said bytes.Buffer
 	sql.WriteString("CREATE DATABASE mysql;\nUSE mysql;\n")
-	for _, name := range []string{"mysql_system_tables.sql", "mysql_performance_tables.sql", "mysql_system_tables_data.sql"} {
+	for _, name := range []string{
+		"mysql_system_tables.sql", "mysql_performance_tables.sql", "mysql_system_tables_data.sql",
+	} {
 		text, err := os.ReadFile(filepath.Join(r.root, "usr/share/mysql", name)) //nolint:gosec // a file of the package
 		if err != nil {
 			return err

@@ -87,7 +87,7 @@ func TestHostile_N20_aNetworkThatIsDownBlamesNobodyAndTheCrawlGoesOnWithinHalfAM
 				r := testbed.WaitEnd(t, rig, e, done)
 				testbed.JudgeSound(t, rig, cfg, testbed.Promise(cfg))
 				testbed.NoSiteBlamed(t, r)
-				if s := rig.Said.String(); strings.Count(s, "no site that answered before can be reached") != 1 ||
+				if s := rig.EngineLog.String(); strings.Count(s, "no site that answered before can be reached") != 1 ||
 					strings.Count(s, "servers can be reached again") != 1 {
 					t.Errorf("it says:\n%s", s)
 				}
@@ -349,8 +349,8 @@ func TestHostile_N19_aFullTableOfConnectionsSlowsTheCrawlAndIsNamed(t *testing.T
 		if r.Outcomes["ok"] != 400*31 || len(r.Outcomes) != 1 {
 			t.Errorf("%v", r.Outcomes)
 		}
-		if n := strings.Count(rig.Said.String(), "connection table is probably full"); n == 0 || n > 3 {
-			t.Errorf("it was said %d times:\n%s", n, rig.Said.String())
+		if n := strings.Count(rig.EngineLog.String(), "connection table is probably full"); n == 0 || n > 3 {
+			t.Errorf("it was said %d times:\n%s", n, rig.EngineLog.String())
 		}
 		tenth := len(n.dropped) / 10
 		first, last := share(n.dropped[:tenth]), share(n.dropped[9*tenth:])

@@ -42,7 +42,7 @@ func TestHostile_D03_anOutageOfTheNameServersPostponesAndBlamesNobody(t *testing
 			t.Errorf("hosts were given up: %v", report.Outcomes)
 		}
 		for _, line := range []string{"no name server answers", "the name servers answer again"} {
-			if n := strings.Count(rig.Said.String(), line); n != 1 {
+			if n := strings.Count(rig.EngineLog.String(), line); n != 1 {
 				t.Errorf("%q was said %d times", line, n)
 			}
 		}

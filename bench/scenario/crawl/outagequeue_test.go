@@ -89,7 +89,9 @@ func TestStall_theSameCommandGoesOnAndEndsComplete(t *testing.T) {
 				r.Trouble.List[0].Why != "refused" {
 				t.Errorf("%s: %s, %d queued: %+v", r.State, r.Reason, r.URLsQueued, r.Trouble)
 			}
-			if said := rig.Said.String(); !strings.Contains(said, `msg="site in trouble" site=http://s0000.test why=refused`) {
+			if said := rig.EngineLog.String(); !strings.Contains(
+				said, `msg="site in trouble" site=http://s0000.test why=refused`,
+			) {
 				t.Errorf("the log:\n%s", said)
 			}
 			if r = o.Crawl(t, rig, cfg, disk); r.State != lifecycle.Stalled || r.URLsQueued != 37 {

@@ -153,9 +153,9 @@ func excludeInTheMiddle(t *testing.T, killed bool) {
 	}
 	checkSince(t, rig.Log, since, out, slow)
 	checkKept(t, disk, "."+out+" exclude")
-	if !strings.Contains(rig.Said.String(), "host rules taken") ||
-		!strings.Contains(rig.Said.String(), "excluded hosts are purged") {
-		t.Errorf("the log says nothing of it: %s", rig.Said.String())
+	if !strings.Contains(rig.EngineLog.String(), "host rules taken") ||
+		!strings.Contains(rig.EngineLog.String(), "excluded hosts are purged") {
+		t.Errorf("the log says nothing of it: %s", rig.EngineLog.String())
 	}
 	sound := testbed.Fsck(t, disk)
 	testbed.WantSound(t, &sound)

@@ -133,7 +133,7 @@ func fullAndBack(t *testing.T, a *ailing, c diskCall, nth int) (hit bool) {
 		t.Fatal(err)
 	}
 	a.over(r, 0)
-	if said := a.Said.String(); hit && strings.Count(said, "needs_bytes=67108864") != 1 {
+	if said := a.EngineLog.String(); hit && strings.Count(said, "needs_bytes=67108864") != 1 {
 		t.Errorf("the log says:\n%s", said)
 	}
 	return hit
@@ -212,7 +212,7 @@ func TestHostile_S02_aDiskThatIsFullAThousandTimesIsHardlyWorthALine(t *testing.
 			t.Fatal(err)
 		}
 		a.over(r, 0)
-		lines := strings.Count(a.Said.String(), "\n")
+		lines := strings.Count(a.EngineLog.String(), "\n")
 		if per := took / time.Duration(lines); per < 5*time.Minute {
 			t.Errorf("%d lines for %d pauses in %v", lines, r.DiskPauses, took)
 		}

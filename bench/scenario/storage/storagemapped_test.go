@@ -132,7 +132,7 @@ func TestMappedFault_aFullCopyOnWriteFileSystemPausesTheCrawlAndLosesNothing(t *
 			t.Fatal(err)
 		}
 		a.over(r, 0)
-		if said := a.Said.String(); strings.Count(said, "write to memory-mapped segment") != 1 {
+		if said := a.EngineLog.String(); strings.Count(said, "write to memory-mapped segment") != 1 {
 			t.Errorf("the log says:\n%s", said)
 		}
 	})

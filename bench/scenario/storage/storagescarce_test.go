@@ -83,7 +83,7 @@ func scarcely(t *testing.T, errno syscall.Errno) {
 				r := testbed.WaitEnd(t, rig, e, done)
 				testbed.JudgeSound(t, rig, cfg, testbed.Promise(cfg))
 				testbed.NoSiteBlamed(t, r)
-				if n := strings.Count(rig.Said.String(), "no file descriptor or port for a connection"); n == 0 ||
+				if n := strings.Count(rig.EngineLog.String(), "no file descriptor or port for a connection"); n == 0 ||
 					n > 4 {
 					t.Errorf("it was said %d times", n)
 				}

@@ -56,7 +56,7 @@ func TestHostile_S16_aDiskThatSyncsInFiveSecondsIsNamedAndHardlySlowsTheCrawl(t 
 		if slow > 2*fast+6*time.Minute { // at the end every file is synced, one after the other
 			t.Errorf("%v with a slow disk, %v without", slow, fast)
 		}
-		if n := strings.Count(a.Said.String(), "the disk is slow"); n == 0 || n > 3 {
+		if n := strings.Count(a.EngineLog.String(), "the disk is slow"); n == 0 || n > 3 {
 			t.Errorf("it was said %d times", n)
 		}
 		t.Logf("%v with a slow disk, %v without", slow, fast)
@@ -90,7 +90,7 @@ func TestHostile_S16_aSyncThatDoesNotEndIsNamedAndWaitedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.over(r, 0)
-		if n := strings.Count(a.Said.String(), "the disk does not answer"); n == 0 || n > 4 {
+		if n := strings.Count(a.EngineLog.String(), "the disk does not answer"); n == 0 || n > 4 {
 			t.Errorf("it was said %d times", n)
 		}
 	})
@@ -134,7 +134,7 @@ func TestHostile_S17_aCrawlLogThatCannotBeWrittenNeitherEndsNorSlowsTheCrawl(t *
 					t.Fatal(err)
 				}
 				a.over(r, 0)
-				said := strings.Count(a.Said.String(), "cannot write the crawl log")
+				said := strings.Count(a.EngineLog.String(), "cannot write the crawl log")
 				if want := fault.rule.Err != nil && fault.rule.Op == faultfs.Write; (said == 1) != want || said > 1 {
 					t.Errorf("it was said %d times", said)
 				}

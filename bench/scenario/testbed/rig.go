@@ -23,13 +23,13 @@ import (
 
 // Rig is a simulated web in virtual time with a disk in memory. Make it inside a synctest bubble.
 type Rig struct {
-	World *origin.World
-	Net   *simnet.Net
-	Log   *arrivals.Log
-	FS    *vfs.Mem
-	Seeds []string
-	Proxy bool
-	Said  strings.Builder // the engine's log lines; read it when the engine has ended
+	World     *origin.World
+	Net       *simnet.Net
+	Log       *arrivals.Log
+	FS        *vfs.Mem
+	Seeds     []string
+	Proxy     bool
+	EngineLog strings.Builder // the engine's log lines; read it when the engine has ended
 }
 
 // proxyAddr is the address of the simulated proxy.
@@ -87,7 +87,7 @@ func (r *Rig) Config() engine.Config {
 
 // Seams connects an engine to the rig.
 func (r *Rig) Seams(fsys vfs.FS) engine.Seams {
-	s := engine.Seams{FS: fsys, Dialer: r.Net, Log: slog.New(slog.NewTextHandler(&r.Said, nil))}
+	s := engine.Seams{FS: fsys, Dialer: r.Net, Log: slog.New(slog.NewTextHandler(&r.EngineLog, nil))}
 	if r.Proxy {
 		s.Resolver = dnsres.Hashed{N: uint32(r.World.Config().IPs)}
 		return s

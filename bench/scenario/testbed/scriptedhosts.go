@@ -200,5 +200,5 @@ func (s *ScriptedHosts) Crawl(t *testing.T, change func(*engine.Config)) (r repo
 	if r.State != want {
 		t.Errorf("%s: %s", r.State, r.Reason)
 	}
-	return r, rig.Said.String()
+	return r, rig.EngineLog.String()
 }

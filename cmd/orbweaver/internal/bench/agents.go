@@ -117,7 +117,7 @@ func (c *benchAgentsCmd) options(inv *command.Invocation) (o agents.Options, err
 	if err := forgetVariables(); err != nil {
 		return o, err
 	}
-	o.Dir, o.Say, o.Apart, o.Among, o.Keep = c.Dir, inv.Stderr, c.Apart, c.Among, c.Keep
+	o.Dir, o.Say, o.Isolated, o.Among, o.Keep = c.Dir, inv.Stderr, c.Apart, c.Among, c.Keep
 	o.Pass, o.Fsck, o.Every = c.Pass, c.Fsck, c.Digests
 	for _, s := range c.Scenario {
 		if s == "all" {
@@ -134,17 +134,17 @@ func (c *benchAgentsCmd) options(inv *command.Invocation) (o agents.Options, err
 		o.Cuts = append(o.Cuts, agents.Cut(p))
 	}
 	o.Quorums = map[string][]bool{"yes": {true}, "no": {false}, "both": {true, false}}[c.Quorum]
-	o.CutTime = c.PartitionTime
 	o.Agents, o.Fetchers, o.Shares, o.Grow = numbers(c.Agents), numbers(c.Fetchers), numbers(c.Capacities), c.Grow
 	o.Pace = agents.Pace{HostDelay: c.HostDelay, IPDelay: c.IPDelay}
 	o.FaultPace = agents.Pace{HostDelay: c.FaultHostDelay, IPDelay: c.FaultIPDelay}
-	o.KillEvery, o.Rejoin, o.Most = c.KillEvery, c.Rejoin, c.Most
+	o.KillEvery, o.Rejoin, o.Most, o.CutTime = c.KillEvery, c.Rejoin, c.Most, c.PartitionTime
 	o.World = simweb.Plain()
 	o.World.Seed, o.World.Hosts, o.World.IPs = uint64(c.Seed), c.Hosts, c.IPs
 	o.World.PagesPerHostMean, o.World.PagesPerHostMax = c.Mean, 2*c.Mean // a large host would be crawled alone in the end
-	o.Slow, o.Crowd = o.World, o.World
-	o.Slow.PagesPerHostMean, o.Slow.PagesPerHostMax = c.FaultMean, 2*c.FaultMean
-	o.Crowd.Hosts, o.Crowd.IPs, o.Crowd.PagesPerHostMean, o.Crowd.PagesPerHostMax = c.Crowd, max(1, c.Crowd/4), 2, 4
+	o.WithFaults, o.ManyHosts = o.World, o.World
+	o.WithFaults.PagesPerHostMean, o.WithFaults.PagesPerHostMax = c.FaultMean, 2*c.FaultMean
+	m := &o.ManyHosts
+	m.Hosts, m.IPs, m.PagesPerHostMean, m.PagesPerHostMax = c.Crowd, max(1, c.Crowd/4), 2, 4
 	return o, nil
 }
 

@@ -13,18 +13,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// door is a listener whose connections are served by hand: see socket. The runtime's poller knows it.
-type door struct {
+// listener is a listener whose connections are served by hand: see socket. The runtime's poller knows it.
+type listener struct {
 	file *os.File
 	raw  syscall.RawConn
 	addr netip.AddrPort
 }
 
-// openDoor listens.
-func openDoor(ctx context.Context, at netip.AddrPort) (*door, error) {
+// openListener listens.
+func openListener(ctx context.Context, at netip.AddrPort) (*listener, error) {
 	lc := net.ListenConfig{KeepAlive: -1, Control: func(_, _ string, c syscall.RawConn) error {
 		var result error
-		err := c.Control(func(fd uintptr) { result = furnish(int(fd)) })
+		err := c.Control(func(fd uintptr) { result = setOptions(int(fd)) })
 		return errors.Join(err, result)
 	}}
 	lc.SetMultipathTCP(false) // all is on loopback, and accept costs more
@@ -32,7 +32,7 @@ func openDoor(ctx context.Context, at netip.AddrPort) (*door, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &door{addr: l.Addr().(*net.TCPAddr).AddrPort()}
+	d := &listener{addr: l.Addr().(*net.TCPAddr).AddrPort()}
 	d.file, err = l.(*net.TCPListener).File() // a second descriptor of the same socket
 	if err = errors.Join(err, l.Close()); err == nil {
 		d.raw, err = d.file.SyscallConn()
@@ -43,8 +43,8 @@ func openDoor(ctx context.Context, at netip.AddrPort) (*door, error) {
 	return d, nil
 }
 
-// furnish sets what is true of a listener and, except for the first, of its connections too.
-func furnish(fd int) error {
+// setOptions sets what is true of a listener and, except for the first, of its connections too.
+func setOptions(fd int) error {
 	return errors.Join(
 		// A connection is there to be accepted when its first bytes are, or after a second without any: the client asks
 		// first.
@@ -56,9 +56,9 @@ func furnish(fd int) error {
 }
 
 // accept waits for a connection. wait is called, once at most, before the connection waits for anything, with what ends
-// all its waiting, and an error of it is that of the connection. The error is net.ErrClosed when the door has been
+// all its waiting, and an error of it is that of the connection. The error is net.ErrClosed when the listener has been
 // closed.
-func (d *door) accept(wait func(io.Closer) error) (net.Conn, error) {
+func (d *listener) accept(wait func(io.Closer) error) (net.Conn, error) {
 	fd := -1
 	var result error
 	err := d.raw.Read(func(listener uintptr) (done bool) {
@@ -75,4 +75,4 @@ func (d *door) accept(wait func(io.Closer) error) (net.Conn, error) {
 }
 
 // Close ends accept.
-func (d *door) Close() error { return d.file.Close() }
+func (d *listener) Close() error { return d.file.Close() }

@@ -9,25 +9,25 @@ import (
 	"net/netip"
 )
 
-// door is a listener.
-type door struct {
+// listener is a listener.
+type listener struct {
 	l    net.Listener
 	addr netip.AddrPort
 }
 
-// openDoor listens.
-func openDoor(ctx context.Context, at netip.AddrPort) (*door, error) {
+// openListener listens.
+func openListener(ctx context.Context, at netip.AddrPort) (*listener, error) {
 	lc := net.ListenConfig{KeepAlive: -1} // probes would cost four system calls for each connection
 	l, err := lc.Listen(ctx, "tcp", at.String())
 	if err != nil {
 		return nil, err
 	}
-	return &door{l: l, addr: l.Addr().(*net.TCPAddr).AddrPort()}, nil
+	return &listener{l: l, addr: l.Addr().(*net.TCPAddr).AddrPort()}, nil
 }
 
 // accept waits for a connection. wait is called before the connection waits for anything, with what ends all its
-// waiting. The error is net.ErrClosed when the door has been closed.
-func (d *door) accept(wait func(io.Closer) error) (net.Conn, error) {
+// waiting. The error is net.ErrClosed when the listener has been closed.
+func (d *listener) accept(wait func(io.Closer) error) (net.Conn, error) {
 	conn, err := d.l.Accept()
 	if err != nil {
 		return nil, err
@@ -40,4 +40,4 @@ func (d *door) accept(wait func(io.Closer) error) (net.Conn, error) {
 }
 
 // Close ends accept.
-func (d *door) Close() error { return d.l.Close() }
+func (d *listener) Close() error { return d.l.Close() }
