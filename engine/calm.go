@@ -52,7 +52,7 @@ type calmness struct {
 // attempt that brings nothing does not: agents that stall go on asking sites in trouble.
 func (p *peers) StepCount() int64 {
 	n := &p.ledger.Count
-	return n.Found.Load() + n.Finished.Load() + p.n.steps.Load()
+	return n.URLsFound.Load() + n.Finished.Load() + p.n.steps.Load()
 }
 
 // agree tells the others, when they ask, that nothing is left for this agent to do, and was not at a count.
@@ -84,7 +84,7 @@ func (p *peers) NegotiateEnd(wait time.Duration, reason string, busy bool, steps
 // now is how this agent is.
 func (p *peers) now() calmness {
 	count := p.StepCount()
-	stalled := p.stalled.Load() || p.ledger.Count.Finished.Load() != p.ledger.Count.Admitted.Load()
+	stalled := p.stalled.Load() || p.ledger.Count.Finished.Load() != p.ledger.Count.URLsAdmitted.Load()
 	c := p.circle.Load()
 	return calmness{Stalled: stalled, Calm: p.calmAt.Load() == count && p.quiet(), Count: count, View: c.Hash(),
 		All: ownership.Hash(p.company(c)), Over: p.over.Load(), Busy: p.busy.Load(), First: p.founded.Load(), Turns: p.turns.Load()}

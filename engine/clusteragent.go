@@ -205,7 +205,7 @@ func (p clusterRoles) EndReason() string {
 	if p.late.Load() {
 		return lifecycle.ReasonLate
 	}
-	if n := &p.ledger.Count; n.Finished.Load() == n.Admitted.Load() && !p.stalled.Load() {
+	if n := &p.ledger.Count; n.Finished.Load() == n.URLsAdmitted.Load() && !p.stalled.Load() {
 		return lifecycle.ReasonComplete
 	}
 	return lifecycle.ReasonStalled

@@ -238,7 +238,7 @@ func (d *departure) giveSome(ctx context.Context) (over bool, err error) {
 // nothingQueued says that all URLs have their outcome.
 func (d *departure) nothingQueued() bool {
 	n := &d.ledger.Count
-	return d.flush.Pending() == 0 && n.Finished.Load() == n.Admitted.Load()
+	return d.flush.Pending() == 0 && n.Finished.Load() == n.URLsAdmitted.Load()
 }
 
 // gone says to all others that nothing is left, until they have forgotten what they told this agent, takes no letters

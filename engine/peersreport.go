@@ -13,7 +13,7 @@ import (
 // Report says how things stand between the agents.
 func (p *peers) Report(c *counters.Totals) *cluster.StatusReport {
 	r := &cluster.StatusReport{
-		Self: p.seam.Self(), Pages: c.Stored() + c.NotStored,
+		Self: p.seam.Self(), Pages: c.Stored() + c.PagesNotStored,
 		LinksSent: c.Sent, LinksReceived: c.Received, LinksOut: c.LinksOut, HandedOver: c.Outcomes[outcome.HandedOver],
 		Asked: p.n.asked.Load(), Unanswered: p.n.unanswered.Load(), Recovered: c.Outcomes[outcome.Recovered], Retold: p.n.retold.Load(), Superseded: p.n.superseded.Load(),
 		LettersSent: p.n.lettersOut.Load(), LettersReceived: p.n.lettersIn.Load(), LettersFailed: p.n.failed.Load(), LettersHeld: p.n.held.Load(), LettersRefused: p.n.refused.Load(),

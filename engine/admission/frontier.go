@@ -225,7 +225,7 @@ func (f *Frontier) admit(d *Scratch, it queued.URL, received bool) {
 		}
 		f.Cache.Put(fp)
 	}
-	f.Counters.Found.Add(d.found)
+	f.Counters.URLsFound.Add(d.found)
 	if d.tooDeep > 0 {
 		f.Counters.DroppedDepth.Add(d.tooDeep)
 	}
@@ -248,13 +248,13 @@ func (f *Frontier) admit(d *Scratch, it queued.URL, received bool) {
 
 // Unfollowed counts links that the follow filter refused.
 func (f *Frontier) Unfollowed(n int) {
-	f.Counters.Found.Add(int64(n))
+	f.Counters.URLsFound.Add(int64(n))
 	f.Counters.DroppedFollow.Add(int64(n))
 }
 
 // Refuse counts references that are no URLs we can fetch.
 func (f *Frontier) Refuse(r links.Refused) {
-	f.Counters.Found.Add(int64(r.Syntax + r.Foreign + r.Long))
+	f.Counters.URLsFound.Add(int64(r.Syntax + r.Foreign + r.Long))
 	f.Counters.DroppedSyntax.Add(int64(r.Syntax))
 	f.Counters.DroppedScheme.Add(int64(r.Foreign))
 	f.Counters.DroppedLong.Add(int64(r.Long))

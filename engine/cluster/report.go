@@ -6,13 +6,13 @@ type StatusReport struct {
 	Self     string        `json:"self"`
 	Agents   []AgentReport `json:"agents"` // those there are and those there were, by their names
 	Pages    int64         `json:"pages"`  // n: crawled by this agent
-	Overhead float64       `json:"overhead"`
-	Lambda   float64       `json:"lambda"`
+	Overhead float64       `json:"overhead" metric:"peers_overhead" help:"URLs sent for each page crawled: e/n."`
+	Lambda   float64       `json:"lambda" metric:"peers_lambda" help:"Links to other hosts for each page crawled."`
 
-	LinksSent     int64 `json:"links_sent"`     // e: URLs for which others are responsible
-	LinksReceived int64 `json:"links_received"` // from others
-	LinksOut      int64 `json:"links_out"`      // links found that lead to another host than where they were
-	HandedOver    int64 `json:"handed_over"`    // admitted URLs that went to the agent that is responsible now
+	LinksSent     int64 `json:"links_sent" metric:"peers_links_sent_total" help:"URLs sent to the agents that own them: e."`
+	LinksReceived int64 `json:"links_received" metric:"peers_links_received_total" help:"URLs that other agents sent."`
+	LinksOut      int64 `json:"links_out" metric:"peers_links_out_total" help:"Links found that lead to another host than where they were."`
+	HandedOver    int64 `json:"handed_over"` // admitted URLs that went to the agent that is responsible now
 
 	Asked      int64 `json:"asked"`      // questions of this run whether others have pages
 	Unanswered int64 `json:"unanswered"` // of these
@@ -21,21 +21,21 @@ type StatusReport struct {
 
 	Superseded int64 `json:"superseded"` // captures that were marked in this run, since another agent's counts
 
-	LettersSent     int64 `json:"letters_sent"` // and acknowledged: the other agent has them for good
-	LettersReceived int64 `json:"letters_received"`
-	LettersFailed   int64 `json:"letters_failed"` // that did not arrive, or are not known to have; they are sent again
-	LettersHeld     int64 `json:"letters_held"`   // that the other agent has no room for yet, as it says; they are sent again
-	LettersRefused  int64 `json:"letters_refused"`
-	Strangers       int64 `json:"strangers_refused"` // letters and questions of agents that are no members
-	NotTaken        int64 `json:"not_taken"`         // statements in letters for which their sender has no authority
-	BytesSent       int64 `json:"bytes_sent"`        // of letters, before they are packed
-	BytesReceived   int64 `json:"bytes_received"`
+	LettersSent     int64 `json:"letters_sent" metric:"peers_letters_sent_total" help:"Letters that other agents have acknowledged, in this run."`
+	LettersReceived int64 `json:"letters_received" metric:"peers_letters_received_total" help:"Letters of other agents that were taken, in this run."`
+	LettersFailed   int64 `json:"letters_failed" metric:"peers_letters_failed_total" help:"Letters that did not arrive, and are sent again, in this run."`
+	LettersHeld     int64 `json:"letters_held" metric:"peers_letters_held_total" help:"Letters for which the other agent had no room yet, and that are sent again, in this run."`
+	LettersRefused  int64 `json:"letters_refused" metric:"peers_letters_refused_total" help:"Letters that could not be read, there or here, in this run."`
+	Strangers       int64 `json:"strangers_refused" metric:"peers_strangers_refused_total" help:"Letters and questions refused in this run since their sender is not a member of the crawl, as this agent knows it."`
+	NotTaken        int64 `json:"not_taken"` // statements in letters for which their sender has no authority
+	BytesSent       int64 `json:"bytes_sent" metric:"peers_sent_bytes_total" help:"Bytes of letters sent, before they were packed, in this run."`
+	BytesReceived   int64 `json:"bytes_received" metric:"peers_received_bytes_total" help:"Bytes of letters received, after they were unpacked, in this run."`
 
-	LeasesWished     int64 `json:"leases_wished"`     // addresses that were wished for, in this run
-	LeasesAsked      int64 `json:"leases_asked"`      // questions in which such wishes went to others
-	LeasesUnanswered int64 `json:"leases_unanswered"` // of these
-	LeasesAborted    int64 `json:"leases_aborted"`    // exchanges that were aborted since nobody prolonged the lease
-	LeasesKept       int   `json:"leases_kept"`       // addresses that this agent has leased to somebody, now
+	LeasesWished     int64 `json:"leases_wished" metric:"peers_leases_wished_total" help:"Addresses that this agent wished to ask, in this run."`
+	LeasesAsked      int64 `json:"leases_asked" metric:"peers_leases_asked_total" help:"Questions in which such wishes went to other agents, in this run."`
+	LeasesUnanswered int64 `json:"leases_unanswered" metric:"peers_leases_unanswered_total" help:"Questions for addresses that were not answered, in this run."`
+	LeasesAborted    int64 `json:"leases_aborted" metric:"peers_leases_aborted_total" help:"Exchanges aborted since the lease of the address ended, in this run."`
+	LeasesKept       int   `json:"leases_kept" metric:"peers_leases_kept" help:"Addresses that this agent has leased to agents, itself among them."`
 
 	Waiting int64 `json:"waiting"` // URLs in outboxes, on their way or not
 

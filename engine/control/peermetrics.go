@@ -6,19 +6,13 @@ import (
 	"orbweaver/engine/cluster"
 )
 
-// peerMetrics are those of a crawl that several agents share. URLs that were handed over are among the outcomes.
+// peerMetrics are the metrics about other agents that have labels, or are no single numbers of cluster.StatusReport.
 type peerMetrics struct {
-	totals, gauges []peerMetric
 	agents         *prometheus.Desc
 	share, waiting *prometheus.Desc
 	banned         *prometheus.Desc
 	byAgent        []agentMetric
 	majority       *prometheus.Desc // with --quorum alone
-}
-
-type peerMetric struct {
-	desc  *prometheus.Desc
-	value func(p *cluster.StatusReport) float64
 }
 
 // agentMetric is a counter of what came from one agent.
@@ -28,36 +22,10 @@ type agentMetric struct {
 }
 
 func newPeerMetrics() peerMetrics {
-	one := func(name, help string, value func(p *cluster.StatusReport) float64) peerMetric {
-		return peerMetric{prometheus.NewDesc("orbweaver_peers_"+name, help, nil, nil), value}
-	}
 	many := func(name, help, label string) *prometheus.Desc {
 		return prometheus.NewDesc("orbweaver_peers_"+name, help, []string{label}, nil)
 	}
 	return peerMetrics{
-		totals: []peerMetric{
-			one("links_sent_total", "URLs sent to the agents that are responsible for them: e.", func(p *cluster.StatusReport) float64 { return float64(p.LinksSent) }),
-			one("links_received_total", "URLs that other agents sent.", func(p *cluster.StatusReport) float64 { return float64(p.LinksReceived) }),
-			one("links_out_total", "Links found that lead to another host than where they were.", func(p *cluster.StatusReport) float64 { return float64(p.LinksOut) }),
-			one("letters_sent_total", "Letters that other agents have acknowledged, in this run.", func(p *cluster.StatusReport) float64 { return float64(p.LettersSent) }),
-			one("letters_received_total", "Letters of other agents that were taken, in this run.", func(p *cluster.StatusReport) float64 { return float64(p.LettersReceived) }),
-			one("letters_failed_total", "Letters that did not arrive, and are sent again, in this run.", func(p *cluster.StatusReport) float64 { return float64(p.LettersFailed) }),
-			one("letters_held_total", "Letters for which the other agent had no room yet, and that are sent again, in this run.", func(p *cluster.StatusReport) float64 { return float64(p.LettersHeld) }),
-			one("letters_refused_total", "Letters that could not be read, there or here, in this run.", func(p *cluster.StatusReport) float64 { return float64(p.LettersRefused) }),
-			one("strangers_refused_total", "Letters and questions refused in this run since their sender is not a member of the crawl, as this agent knows it.",
-				func(p *cluster.StatusReport) float64 { return float64(p.Strangers) }),
-			one("leases_wished_total", "Addresses that this agent wished to ask, in this run.", func(p *cluster.StatusReport) float64 { return float64(p.LeasesWished) }),
-			one("leases_asked_total", "Questions in which such wishes went to other agents, in this run.", func(p *cluster.StatusReport) float64 { return float64(p.LeasesAsked) }),
-			one("leases_unanswered_total", "Questions for addresses that were not answered, in this run.", func(p *cluster.StatusReport) float64 { return float64(p.LeasesUnanswered) }),
-			one("leases_aborted_total", "Exchanges aborted since the lease of the address ended, in this run.", func(p *cluster.StatusReport) float64 { return float64(p.LeasesAborted) }),
-			one("sent_bytes_total", "Bytes of letters sent, before they were packed, in this run.", func(p *cluster.StatusReport) float64 { return float64(p.BytesSent) }),
-			one("received_bytes_total", "Bytes of letters received, after they were unpacked, in this run.", func(p *cluster.StatusReport) float64 { return float64(p.BytesReceived) }),
-		},
-		gauges: []peerMetric{
-			one("overhead", "URLs sent for each page crawled: e/n.", func(p *cluster.StatusReport) float64 { return p.Overhead }),
-			one("lambda", "Links to other hosts for each page crawled.", func(p *cluster.StatusReport) float64 { return p.Lambda }),
-			one("leases_kept", "Addresses that this agent has leased to somebody, itself among them.", func(p *cluster.StatusReport) float64 { return float64(p.LeasesKept) }),
-		},
 		agents:  many("agents", "Agents by state, this one among them.", "state"),
 		share:   many("share", "Part of all hosts that an agent is responsible for.", "agent"),
 		waiting: many("waiting", "URLs in the outbox for an agent.", "agent"),
@@ -73,12 +41,6 @@ func newPeerMetrics() peerMetrics {
 }
 
 func (m *peerMetrics) collect(out chan<- prometheus.Metric, p *cluster.StatusReport) {
-	for _, t := range m.totals {
-		out <- prometheus.MustNewConstMetric(t.desc, prometheus.CounterValue, t.value(p))
-	}
-	for _, g := range m.gauges {
-		out <- prometheus.MustNewConstMetric(g.desc, prometheus.GaugeValue, g.value(p))
-	}
 	states := map[cluster.AgentState]int{cluster.AgentAlive: 0, cluster.AgentSuspected: 0, cluster.AgentDead: 0, cluster.AgentLeft: 0, cluster.AgentUnproven: 0}
 	for _, a := range p.Agents {
 		states[a.State]++

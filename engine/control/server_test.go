@@ -19,6 +19,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"orbweaver/engine/counters"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/report"
 )
@@ -35,7 +36,7 @@ func (f *fake) note(format string, args ...any) { f.did = append(f.did, fmt.Spri
 
 func (*fake) Report() report.Report {
 	return report.Report{
-		State: lifecycle.Running, PagesStored: 12, Outcomes: map[string]int64{"ok": 12}, Statuses: map[string]int64{"200": 12},
+		State: lifecycle.Running, Reported: counters.Reported[int64]{PagesStored: 12}, Outcomes: map[string]int64{"ok": 12}, Statuses: map[string]int64{"200": 12},
 		Dropped: map[string]int64{"scope": 3},
 	}
 }

@@ -36,7 +36,7 @@ func StateOf(c *counters.Totals, isAlone bool, sitesGivenUp func() (int, error))
 // noSeedFetched returns why an ended crawl has fetched nothing: no server has answered, or no seed was admitted. It
 // returns "" if a server has answered, or if rules such as robots.txt have refused URLs.
 func noSeedFetched(c *counters.Totals) string {
-	if c.Stored()+c.NotStored > 0 {
+	if c.Stored()+c.PagesNotStored > 0 {
 		return ""
 	}
 	var found []outcome.Outcome
@@ -62,7 +62,7 @@ func noSeedFetched(c *counters.Totals) string {
 
 // noSeedAdmitted returns that the crawl's own rules have refused all seeds; "" if they have not.
 func noSeedAdmitted(c *counters.Totals) string {
-	if c.Admitted > 0 || c.DroppedScope+c.DroppedLong == 0 {
+	if c.URLsAdmitted > 0 || c.DroppedScope+c.DroppedLong == 0 {
 		return ""
 	}
 	return fmt.Sprintf("no seed entered the frontier: %d refused by --scope or by lists of hosts, SURTs and extensions, "+

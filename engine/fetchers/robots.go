@@ -85,7 +85,7 @@ func (r *robotsVisits) parse(p *fetch.Page, result *site.RobotsResult) {
 	result.Rules = r.Rules.Share(rules)
 	most := r.Live.Policy().CrawlDelayMax
 	if asked, _ := rules.CrawlDelay(); asked > most {
-		r.Store.Count.DelayCapped.Add(1)
+		r.Store.Count.DelaysCapped.Add(1)
 		r.Clamps.CrawlDelay(time.Now(), result.Site, asked, most)
 	}
 }

@@ -55,7 +55,7 @@ func (t *trouble) decide(c *current, p *fetch.Page, o outcome.Outcome, try int) 
 	t.note(c, p, &a, &d)
 	v.IPNote = d.IPSlowdown.Pack()
 	if d.IPSlowdown.Level > 0 {
-		t.Store.Count.IpsSlowed.Add(1)
+		t.Store.Count.IPsSlowed.Add(1)
 	}
 	release := &c.result.Release
 	if !d.SiteDue.IsZero() {

@@ -44,21 +44,21 @@ func (c *checker) compareArchive(t *tally, j journaled) {
 			n.Unclaimed,
 		)
 	}
-	if t.revisits != n.Revisits {
-		c.fault(area, file, "%d pages were stored as revisits, and the archive has %d", n.Revisits, t.revisits)
+	if t.revisits != n.RevisitsStored {
+		c.fault(area, file, "%d pages were stored as revisits, and the archive has %d", n.RevisitsStored, t.revisits)
 	}
-	if t.unchanged != n.Unchanged {
-		c.fault(area, file, "%d pages were stored as unchanged, and the archive has %d", n.Unchanged, t.unchanged)
+	if t.unchanged != n.PagesUnchanged {
+		c.fault(area, file, "%d pages were stored as unchanged, and the archive has %d", n.PagesUnchanged, t.unchanged)
 	}
 	// A robots.txt is no page, nor is what its redirects lead to, nor an answer that was not good enough and asked for
 	// again; a link to a robots.txt makes it one.
-	if least, most := t.pages-t.robotsMoved*robotsHops-foreign-n.Retries, t.pages+t.robots; n.Pages < least ||
-		n.Pages > most {
+	if least, most := t.pages-t.robotsMoved*robotsHops-foreign-n.Retries, t.pages+t.robots; n.PagesStored < least ||
+		n.PagesStored > most {
 		c.fault(
 			area,
 			file,
 			"%d pages were stored, and the archive has %d, %d robots.txt not included",
-			n.Pages,
+			n.PagesStored,
 			t.pages,
 			t.robots,
 		)
@@ -89,17 +89,17 @@ func (c *checker) compareStatuses(t *tally) {
 			counted, stored = counted+n.Statuses[code], stored+t.statuses[code]
 		}
 	}
-	switch missing := counted - stored - n.NotStored; {
+	switch missing := counted - stored - n.PagesNotStored; {
 	case missing < 0 || missing > n.Retries+n.RobotsFetched:
 		c.fault(
 			area,
 			file,
 			"%d responses with status 2xx were counted and %d pages not stored, and the archive has %d",
 			counted,
-			n.NotStored,
+			n.PagesNotStored,
 			stored,
 		)
-	case missing > 0 && n.NotStored == 0 && stored > 0:
+	case missing > 0 && n.PagesNotStored == 0 && stored > 0:
 		c.note(
 			area,
 			file,
@@ -149,7 +149,7 @@ func (c *checker) compareCounters(queued int64, complete bool) {
 		if c.cut.Sieve.FrozenStored {
 			frozen = int64(c.cut.Sieve.FrozenMask.Count)
 		}
-		if n.Sieved != pending+n.Known+n.Admitted {
+		if n.Sieved != pending+n.Known+n.URLsAdmitted {
 			c.fault(
 				area,
 				file,
@@ -157,29 +157,29 @@ func (c *checker) compareCounters(queued int64, complete bool) {
 				n.Sieved,
 				pending,
 				n.Known,
-				n.Admitted,
+				n.URLsAdmitted,
 			)
 		}
-		if keys := int64(c.sieve.Len()); keys != n.Admitted+frozen {
-			c.fault(area, file, "%d URLs were admitted, and the sieve knows %d", n.Admitted+frozen, keys)
+		if keys := int64(c.sieve.Len()); keys != n.URLsAdmitted+frozen {
+			c.fault(area, file, "%d URLs were admitted, and the sieve knows %d", n.URLsAdmitted+frozen, keys)
 		}
 	}
-	if complete && n.Admitted != n.Finished()+queued {
+	if complete && n.URLsAdmitted != n.Finished()+queued {
 		c.fault(
 			area,
 			file,
 			"%d URLs were admitted, but %d have an outcome and %d are queued (E1)",
-			n.Admitted,
+			n.URLsAdmitted,
 			n.Finished(),
 			queued,
 		)
 	}
-	if drops := n.DroppedSyntax + n.DroppedScheme + n.DroppedLong + n.DroppedScope + n.DroppedDepth + n.DroppedFollow + n.DroppedLoop + n.DroppedCache; n.Found != drops+n.Sieved+n.Sent {
+	if drops := n.DroppedSyntax + n.DroppedScheme + n.DroppedLong + n.DroppedScope + n.DroppedDepth + n.DroppedFollow + n.DroppedLoop + n.DroppedCache; n.URLsFound != drops+n.Sieved+n.Sent {
 		c.fault(
 			area,
 			file,
 			"%d URLs were found, but %d were dropped, %d handed to the sieve and %d to other agents",
-			n.Found,
+			n.URLsFound,
 			drops,
 			n.Sieved,
 			n.Sent,

@@ -285,9 +285,9 @@ func (c *checker) checkReport() {
 		name      string
 		told, cut int64
 	}{
-		{"urls_found", r.URLsFound, n.Found}, {"urls_admitted", r.URLsAdmitted, n.Admitted},
-		{"outcomes", finished, n.Finished()}, {"pages_stored", r.PagesStored, n.Pages},
-		{"revisits_stored", r.RevisitsStored, n.Revisits}, {"pages_unchanged", r.PagesUnchanged, n.Unchanged}, {"attempts", r.Attempts, n.Attempts},
+		{"urls_found", r.URLsFound, n.URLsFound}, {"urls_admitted", r.URLsAdmitted, n.URLsAdmitted},
+		{"outcomes", finished, n.Finished()}, {"pages_stored", r.PagesStored, n.PagesStored},
+		{"revisits_stored", r.RevisitsStored, n.RevisitsStored}, {"pages_unchanged", r.PagesUnchanged, n.PagesUnchanged}, {"attempts", r.Attempts, n.Attempts},
 	} {
 		if pair.told != pair.cut {
 			c.fault(area, file, "%s is %d, and %d in the checkpoint", pair.name, pair.told, pair.cut)

@@ -55,7 +55,7 @@ func (x *extractor) extract(p, content *fetch.Page, a *attempt.Attempt) {
 		return
 	}
 	if !x.Open(links.Page{URL: a.URL, Page: content, Way: way, Size: content.PayloadLen, Cut: a.Outcome.IsBodyCut()}) {
-		x.crawl.Journal.Count.NotParsed.Add(1)
+		x.crawl.Journal.Count.PagesNotParsed.Add(1)
 		return
 	}
 	x.parse(content, a)

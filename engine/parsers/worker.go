@@ -162,7 +162,7 @@ func (w *Worker) fillPending(p *fetch.Page, a *attempt.Attempt, plan *recordPlan
 func (w *Worker) count(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
 	n := &w.crawl.Journal.Count
 	if p.HasHead() {
-		n.Status(p.Status)
+		n.CountStatus(p.Status)
 	}
 	n.BytesReceived.Add(int64(len(p.Raw) + len(p.Interim)))
 	n.BytesSent.Add(int64(len(p.Request)))
@@ -179,14 +179,14 @@ func (w *Worker) count(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
 	case !plan.isPage:
 	case plan.isUnchanged:
 		if plan.isStored {
-			n.Unchanged.Add(1)
+			n.PagesUnchanged.Add(1)
 		}
 	case !plan.isStored:
-		n.NotStored.Add(1)
+		n.PagesNotStored.Add(1)
 	case plan.isRevisit:
-		n.Revisits.Add(1)
+		n.RevisitsStored.Add(1)
 	default:
-		n.Pages.Add(1)
+		n.PagesStored.Add(1)
 	}
 }
 

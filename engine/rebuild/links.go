@@ -205,7 +205,7 @@ func (r *linkReading) scan(c *storedCapture) error {
 		r.scanPage(c.url, page)
 		r.links.Refresh(c.url, c.Page)
 	} else {
-		r.Journal.Count.NotParsed.Add(1)
+		r.Journal.Count.PagesNotParsed.Add(1)
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func (r *rebuilder) flush(all bool, emit func(payload []byte) error) error {
 		if err := emit(payload); err != nil {
 			return err
 		}
-		r.Journal.Count.Admitted.Add(1)
+		r.Journal.Count.URLsAdmitted.Add(1)
 		return nil
 	})
 	r.Journal.Count.Known.Add(int64(stats.Known + stats.Duplicates))
@@ -128,8 +128,8 @@ func (r *rebuilder) flush(all bool, emit func(payload []byte) error) error {
 // crawl, and empty otherwise.
 func Conclude(p *Parts, s *Settings, agent string, out *Result) {
 	n := p.Journal.Count.Load()
-	out.Pages, out.Copies, out.Unchanged, out.Robots = n.Pages, n.Revisits, n.Unchanged, n.RobotsFetched
-	out.Done, out.Queued = n.Finished(), n.Admitted-n.Finished()
+	out.Pages, out.Copies, out.Unchanged, out.Robots = n.PagesStored, n.RevisitsStored, n.PagesUnchanged, n.RobotsFetched
+	out.Done, out.Queued = n.Finished(), n.URLsAdmitted-n.Finished()
 	if s.MaxDepth >= 0 {
 		out.note("how far pages are from a seed is not in the archive: links of stored pages count as depth 1,"+
 			" so with --max-depth %d the crawl may go deeper than it would have", s.MaxDepth)

@@ -73,7 +73,7 @@ func (r *recordReading) countFinished(payload []byte) error {
 
 // addFinished gives a URL that has its outcome to the sieve.
 func (r *recordReading) addFinished(fp xxh3.Uint128, o outcome.Outcome) error {
-	r.Journal.Count.Found.Add(1)
+	r.Journal.Count.URLsFound.Add(1)
 	r.Journal.Count.Sieved.Add(1)
 	r.Sieve.Add(fp, []byte{byte(o)})
 	r.Fetched.NoteRebuilt(o, fp)
@@ -103,7 +103,7 @@ func (r *recordReading) takeRecord(file string, rec *warc.RecordRead, at warc.Po
 		return true, nil
 	}
 	c := r.captureOf(rec)
-	n.Status(c.Status)
+	n.CountStatus(c.Status)
 	n.BytesReceived.Add(rec.ContentLength)
 	if r.Manifest.Created.IsZero() || rec.Date.Before(r.Manifest.Created) {
 		r.Manifest.Created = rec.Date
@@ -158,7 +158,7 @@ func (r *recordReading) checkRevisit(rec *warc.RecordRead) (why string, err erro
 // countPage counts a page that is stored.
 func (r *recordReading) countPage(c *storedCapture) {
 	if c.rec.Type == warc.Revisit && c.rec.Get("WARC-Profile") == warc.ProfileNotModified {
-		r.Journal.Count.Unchanged.Add(1)
+		r.Journal.Count.PagesUnchanged.Add(1)
 		r.countStored(c)
 		return
 	}
@@ -166,9 +166,9 @@ func (r *recordReading) countPage(c *storedCapture) {
 		return
 	}
 	if c.rec.Type == warc.Revisit {
-		r.Journal.Count.Revisits.Add(1)
+		r.Journal.Count.RevisitsStored.Add(1)
 	} else {
-		r.Journal.Count.Pages.Add(1)
+		r.Journal.Count.PagesStored.Add(1)
 	}
 	r.countStored(c)
 }

@@ -25,7 +25,7 @@ func (r *recordReading) judgeTries() error {
 		n := &r.Journal.Count
 		n.Retries.Add(-1)
 		if last.Tag&tagPage != 0 {
-			n.Pages.Add(1)
+			n.PagesStored.Add(1)
 		}
 		if err := r.lists.final.Add(extsort.Entry{Hi: last.Tag >> 16}); err != nil {
 			return err

@@ -92,18 +92,13 @@ func (c *Collector) Report() Report {
 	bench, cache, usage := c.Workbench.Counts(), c.Frontier.Cache.Stats(), c.Clock.Usage()
 	r := Report{
 		State: state, Reason: reason,
-		URLsFound: n.Found, URLsAdmitted: n.Admitted, URLsFetched: fetchedURLs(&n),
-		PagesStored: n.Pages, RevisitsStored: n.Revisits, PagesUnchanged: n.Unchanged,
-		PagesNotStored: n.NotStored, PagesNotParsed: n.NotParsed,
-		Dropped: dropped(&n), Userinfo: n.Userinfo,
-		Attempts: n.Attempts, Retries: n.Retries,
-		BytesReceived: n.BytesReceived, BytesStored: c.Numbers.BytesStored(),
-		IPsKnown: int64(bench.IPs), RobotsFetched: n.RobotsFetched, RobotsDenied: n.Outcomes[outcome.RobotsDenied],
-		DelaysCapped: n.DelayCapped, RetryClamped: n.RetryClamped, IPsSlowed: n.IPsSlowed,
+		Reported:    n.Reported,
+		URLsFetched: fetchedURLs(&n), Dropped: n.Dropped(), BytesStored: c.Numbers.BytesStored(),
+		IPsKnown: int64(bench.IPs), RobotsDenied: n.Outcomes[outcome.RobotsDenied],
 		CacheHits: int64(cache.Hits), CacheLookups: int64(cache.Lookups),
 		SieveSize: int64(c.Frontier.Sieve.Len()), SievePending: int64(c.Frontier.Sieve.Pending()),
 		BenchBytes: bench.Weight, Spilled: c.Numbers.Spilled(),
-		ParseFaults: n.ParseFaults, BadEncodings: n.BadEncodings, PageMemory: c.Pool.Memory(),
+		PageMemory:    c.Pool.Memory(),
 		ActiveFetches: c.Numbers.Fetching.Load(), Front: int64(c.Numbers.Front()),
 		FrontWanted: c.Numbers.FrontWanted(),
 		WallSeconds: usage.Wall.Seconds(), CPUSeconds: usage.CPU.Seconds(), RSSPeakBytes: usage.RSSPeak,
@@ -113,8 +108,8 @@ func (c *Collector) Report() Report {
 		FilterErrors: c.Numbers.FilterErrors(),
 		Peers:        c.Cluster.Report(&n),
 	}
-	r.URLsInFlight = min(c.Numbers.PagesOut.Load()+c.Numbers.Fetching.Load(), max(n.Admitted-n.Finished(), 0))
-	r.URLsQueued = n.Admitted - n.Finished() - r.URLsInFlight
+	r.URLsInFlight = min(c.Numbers.PagesOut.Load()+c.Numbers.Fetching.Load(), max(n.URLsAdmitted-n.Finished(), 0))
+	r.URLsQueued = n.URLsAdmitted - n.Finished() - r.URLsInFlight
 	r.addNamed(&n)
 	c.addComponents(&r)
 	if state == lifecycle.Running {
@@ -177,21 +172,6 @@ func fetchedURLs(n *counters.Totals) (fetched int64) {
 		}
 	}
 	return fetched
-}
-
-// dropped is the number of URLs that were not admitted, by reason.
-func dropped(n *counters.Totals) map[string]int64 {
-	d := map[string]int64{}
-	for name, v := range map[string]int64{
-		"syntax": n.DroppedSyntax, "scheme": n.DroppedScheme, "too-long": n.DroppedLong, "scope": n.DroppedScope,
-		"depth": n.DroppedDepth, "path-loop": n.DroppedLoop, "follow": n.DroppedFollow, "seen-cache": n.DroppedCache,
-		"seen-sieve": n.Known, "links-per-page": n.DroppedLinks, "link-bytes-per-page": n.DroppedBytes,
-	} {
-		if v > 0 {
-			d[name] = v
-		}
-	}
-	return d
 }
 
 // state is that of the run; a running crawl whose gate is shut is paused.

@@ -6,68 +6,52 @@ import (
 	"io"
 
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/counters"
 	"orbweaver/engine/ending"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/internal/vfs"
 )
 
-// Report is report.json: what the crawl has done so far. Counts balance: URLsAdmitted = sum of Outcomes + URLsQueued +
+// Report is report.json: what the crawl has done so far. A number with the tag metric is a metric, too: see Metric. Counts balance: URLsAdmitted = sum of Outcomes + URLsQueued +
 // URLsInFlight.
 type Report struct {
 	State  lifecycle.State `json:"state"`
 	Reason string          `json:"reason"`
 
-	URLsFound    int64 `json:"urls_found"`    // links and seeds, repetitions included
-	URLsAdmitted int64 `json:"urls_admitted"` // of these, new and in scope
-	URLsFetched  int64 `json:"urls_fetched"`  // admitted URLs that were requested and have their outcome
-	URLsQueued   int64 `json:"urls_queued"`
-	URLsInFlight int64 `json:"urls_in_flight"`
+	counters.Reported[int64]
 
-	PagesStored    int64 `json:"pages_stored"`
-	RevisitsStored int64 `json:"revisits_stored"`
-	PagesUnchanged int64 `json:"pages_unchanged"` // revisits too: the server said so, and sent no body
-	PagesNotStored int64 `json:"pages_not_stored"`
-	PagesNotParsed int64 `json:"pages_not_parsed"` // by --parse
+	URLsFetched  int64 `json:"urls_fetched"` // admitted URLs that were requested and have their outcome
+	URLsQueued   int64 `json:"urls_queued" metric:"urls_queued" help:"Admitted URLs without an outcome yet."`
+	URLsInFlight int64 `json:"urls_in_flight" metric:"urls_in_flight" help:"URLs being fetched, read or kept."`
 
-	Outcomes map[string]int64 `json:"outcomes"`
+	Outcomes map[string]int64 `json:"outcomes" metric:"outcomes_total" label:"outcome" help:"Admitted URLs by final outcome."`
 	// CertificateFaults are exchanges of this run with servers whose certificate does not verify, by why: expired,
 	// wrong-name, unknown-authority, invalid.
-	CertificateFaults map[string]int64 `json:"certificate_faults,omitempty"`
-	Statuses          map[string]int64 `json:"statuses"`
-	Dropped           map[string]int64 `json:"dropped"` // by admission, by reason
+	CertificateFaults map[string]int64 `json:"certificate_faults,omitempty" metric:"certificate_faults_total" label:"fault" help:"Exchanges with servers whose certificate does not verify, by fault, in this run."`
+	Statuses          map[string]int64 `json:"statuses" metric:"responses_total" label:"code" help:"Responses by status code."`
+	Dropped           map[string]int64 `json:"dropped" metric:"dropped_total" label:"reason" help:"URLs that admission dropped, by reason."`
 
-	Userinfo int64 `json:"userinfo_left_out"` // references with a user or a password, which are neither sent nor kept
+	FilterErrors map[string]int64 `json:"filter_errors,omitempty" metric:"filter_errors_total" label:"point" help:"Evaluations of expressions that failed, by point, in this run."`
 
-	FilterErrors map[string]int64 `json:"filter_errors,omitempty"` // failed evaluations of expressions, by point, in this run
-
-	Attempts      int64 `json:"attempts"`
-	Retries       int64 `json:"retries"`
-	BytesReceived int64 `json:"bytes_received"`
-	BytesStored   int64 `json:"bytes_stored"`
-	HostsKnown    int64 `json:"hosts_known"`
-	HostsCold     int64 `json:"hosts_cold"`   // of these, on disk: long idle when memory was short
-	HostsFrozen   int64 `json:"hosts_frozen"` // moves to disk, in this run
-	HostsThawed   int64 `json:"hosts_thawed"` // moves back
-	IPsKnown      int64 `json:"ips_known"`
-	RobotsFetched int64 `json:"robots_fetched"`
-	RobotsDenied  int64 `json:"robots_denied"`
-	DelaysCapped  int64 `json:"crawl_delays_capped"` // robots.txt files that asked for more than --crawl-delay-max
-	RetryClamped  int64 `json:"retry_after_clamped"` // answers with a Retry-After below zero or above a day
-	IPsSlowed     int64 `json:"ip_slowdowns"`        // exchanges whose IP then waited longer, as several of its sites were in trouble
-	ConnsReused   int64 `json:"connections_reused"`  // exchanges over a connection that was kept, in this run
-	Cookies       int64 `json:"cookies"`             // kept now, of all sites
-	CookiesLost   int64 `json:"cookies_refused"`     // dropped or not kept by this run, because memory was short
-	CacheHits     int64 `json:"cache_hits"`
-	CacheLookups  int64 `json:"cache_lookups"`
-	SieveSize     int64 `json:"sieve_size"`
-	SievePending  int64 `json:"sieve_pending"`
-	BenchBytes    int64 `json:"workbench_bytes"` // memory of the queued items
-	Spilled       int64 `json:"spilled"`         // items that sites of a full workbench gave back, in this run
-	ParseFaults   int64 `json:"parse_faults"`
-	BadEncodings  int64 `json:"bad_encodings"`     // pages searched for links whose content encoding lies, is damaged or unpacks to too much
-	LongTypes     int64 `json:"content_types_cut"` // responses of this run whose media type is too long for crawl.log and the index
-	PageMemory    int64 `json:"page_memory_bytes"` // of buffers for pages, in use or free
+	BytesStored  int64 `json:"bytes_stored" metric:"stored_bytes_total" help:"Bytes of WARC files."`
+	HostsKnown   int64 `json:"hosts_known" metric:"sites" help:"Sites known."`
+	HostsCold    int64 `json:"hosts_cold" metric:"sites_cold" help:"Of these, on disk: idle for long while memory was short."`
+	HostsFrozen  int64 `json:"hosts_frozen" metric:"sites_frozen_total" help:"Moves of sites to disk, in this run."`
+	HostsThawed  int64 `json:"hosts_thawed" metric:"sites_thawed_total" help:"Moves of sites from disk, in this run."`
+	IPsKnown     int64 `json:"ips_known" metric:"ips" help:"IP addresses known, of sites that are not on disk, or not due yet."`
+	RobotsDenied int64 `json:"robots_denied"`
+	ConnsReused  int64 `json:"connections_reused" metric:"connections_reused_total" help:"Exchanges over a connection that was kept, in this run."`
+	Cookies      int64 `json:"cookies" metric:"cookies" help:"Cookies kept, of all sites."`
+	CookiesLost  int64 `json:"cookies_refused" metric:"cookies_refused_total" help:"Cookies that were not kept since there was no memory for them, in this run."`
+	CacheHits    int64 `json:"cache_hits" metric:"cache_hits_total" help:"Hits in the fingerprint cache."`
+	CacheLookups int64 `json:"cache_lookups" metric:"cache_lookups_total" help:"Look-ups in the fingerprint cache."`
+	SieveSize    int64 `json:"sieve_size" metric:"sieve_fingerprints" help:"Fingerprints in the sieve's store."`
+	SievePending int64 `json:"sieve_pending" metric:"sieve_pending" help:"Fingerprints waiting for a flush."`
+	BenchBytes   int64 `json:"workbench_bytes"` // memory of the queued items
+	Spilled      int64 `json:"spilled"`         // items that sites of a full workbench gave back, in this run
+	LongTypes    int64 `json:"content_types_cut" metric:"content_types_cut" help:"Responses of this run whose media type is too long for crawl.log and the index."`
+	PageMemory   int64 `json:"page_memory_bytes"` // of buffers for pages, in use or free
 
 	Checkpoints         int64   `json:"checkpoints"`                  // of this run
 	CheckpointPauseP99  float64 `json:"checkpoint_pause_p99_seconds"` // how long all steps stood still for one
@@ -75,20 +59,20 @@ type Report struct {
 
 	Skipped map[string]int64 `json:"skipped"` // URLs skipped as parts of traps, by rule: "orbweaver skipped" lists them
 
-	NoveltyWatched int64 `json:"novelty_watched"`      // sites and domains
-	NoveltyPoor    int64 `json:"novelty_poor"`         // parts of them whose URLs are delayed
-	NoveltyDelayed int64 `json:"novelty_delayed"`      // URLs that were delayed in this run
-	NoveltyRead    int64 `json:"novelty_read"`         // pages of this run that were compared with earlier ones of their site
-	NoveltyEvicted int64 `json:"novelty_evicted"`      // sites of this run that were forgotten because memory was short
+	NoveltyWatched int64 `json:"novelty_watched" metric:"novelty_watched" help:"Sites and domains whose novelty is watched."`
+	NoveltyPoor    int64 `json:"novelty_poor" metric:"novelty_poor" help:"Parts of sites that bring nothing new."`
+	NoveltyDelayed int64 `json:"novelty_delayed"` // URLs that were delayed in this run
+	NoveltyRead    int64 `json:"novelty_read" metric:"novelty_pages_read_total" help:"Pages compared with earlier pages of their site, in this run."`
+	NoveltyEvicted int64 `json:"novelty_evicted" metric:"novelty_evicted_total" help:"Sites whose novelty was forgotten since memory was short, in this run."`
 	NoveltyMemory  int64 `json:"novelty_memory_bytes"` // for that
 
 	Peers *cluster.StatusReport `json:"peers,omitempty"` // nil for a crawl with one agent
 
-	ActiveFetches int64   `json:"active_fetches"`
-	Front         int64   `json:"front"`        // addresses with something due soon
+	ActiveFetches int64   `json:"active_fetches" metric:"active_fetches" help:"Fetch workers in an exchange."`
+	Front         int64   `json:"front" metric:"front_ips" help:"IP addresses with something due within a second."`
 	FrontWanted   int64   `json:"front_wanted"` // how many there should be
 	WallSeconds   float64 `json:"wall_seconds"`
-	CPUSeconds    float64 `json:"cpu_seconds"`
+	CPUSeconds    float64 `json:"cpu_seconds" metric:"cpu_seconds_total" help:"Processor time of all runs of this crawl."`
 	RSSPeakBytes  int64   `json:"rss_peak_bytes"`
 	Pass          int     `json:"pass"` // from 1: how often the crawl was begun
 	Resumed       int     `json:"resumed"`

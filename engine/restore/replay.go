@@ -115,7 +115,7 @@ func (r *replayer) applyEntry(e *journal.Entry, rec *record) error {
 	}
 	r.entries++
 	n := &r.Journal.Count
-	n.Status(e.Status)
+	n.CountStatus(e.Status)
 	switch e.Kind {
 	case journal.KindRobots:
 		n.RobotsFetched.Add(1)
@@ -196,18 +196,18 @@ func (r *replayer) applyPage(e *journal.Entry, rec *record) error {
 	r.Cluster.NoteRebuilt(e.Outcome, e.FP)
 	n := &r.Journal.Count
 	if rec.unchanged {
-		n.Unchanged.Add(1)
+		n.PagesUnchanged.Add(1)
 		r.Limits.Pages++
 	}
 	if outcome.IsPageStatus(e.Status) {
 		switch {
 		case !rec.stored:
-			n.NotStored.Add(1)
+			n.PagesNotStored.Add(1)
 		case !rec.response:
-			n.Revisits.Add(1)
+			n.RevisitsStored.Add(1)
 			r.Limits.Pages++
 		default:
-			n.Pages.Add(1)
+			n.PagesStored.Add(1)
 			r.Limits.Pages++
 		}
 	}

@@ -29,7 +29,7 @@ func (e *endCheck) next(now time.Time) (wait time.Duration, reason string) {
 		wait = min(wait, untilLeast(now, next))
 	}
 	n := e.dead.Counters
-	finished, admitted, pending := n.Finished.Load(), n.Admitted.Load(), e.flushes.Pending()
+	finished, admitted, pending := n.Finished.Load(), n.URLsAdmitted.Load(), e.flushes.Pending()
 	if pending > 0 && e.queues.Ready.Len() == 0 && e.front.isSmall(now) {
 		if left := e.flushes.RequestIn(now); left > 0 {
 			return min(wait, left), ""
@@ -43,14 +43,14 @@ func (e *endCheck) next(now time.Time) (wait time.Duration, reason string) {
 	if len(e.delayed.waiting) > 0 {
 		return min(wait, max(e.delayed.nextIn(now), leastWait)), ""
 	}
-	if !e.Seeded.Load() || pending > 0 || n.Admitted.Load() != admitted {
+	if !e.Seeded.Load() || pending > 0 || n.URLsAdmitted.Load() != admitted {
 		return wait, ""
 	}
 	if finished == admitted {
 		return 0, lifecycle.ReasonComplete
 	}
 	if e.Stall.IsStalled(now, e.nothingMoves) {
-		if finished := n.Finished.Load(); finished == n.Admitted.Load() {
+		if finished := n.Finished.Load(); finished == n.URLsAdmitted.Load() {
 			return 0, lifecycle.ReasonComplete // the last URL was finished after the comparison above
 		}
 		return 0, lifecycle.ReasonStalled

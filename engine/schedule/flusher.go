@@ -103,7 +103,7 @@ func (f *Flusher) FlushOnce(ctx context.Context) error {
 		if err := f.ready.Append(payload); err != nil {
 			return err
 		}
-		f.journal.Count.Admitted.Add(1)
+		f.journal.Count.URLsAdmitted.Add(1)
 		return nil
 	})
 	f.journal.Count.Known.Add(int64(stats.Known + stats.Duplicates))

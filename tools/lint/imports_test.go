@@ -275,7 +275,7 @@ var homes = map[string]string{
 	"flag":                            "tools/others tools/realsite tools/skeleton bench/golden bench/scenario/testbed tests",
 	"log":                             "",
 	"plugin":                          "",
-	"reflect":                         "cmd/ bench/golden internal/options tests",
+	"reflect":                         "cmd/ bench/golden internal/options engine/counters engine/report engine/control/metrics.go tests",
 	"unsafe":                          "internal/mpmc internal/vfs/fault.go bench/load/system_linux.go tests",
 	"net/url":                         "engine/fetch/options.go engine/cluster/identity warc/recordread.go cmd/ bench/ tools/realsite tools/skeleton tests",
 	"net/http":                        "engine/control engine/cookie/cookie.go bench/load bench/scenario/testbed cmd/ tests",

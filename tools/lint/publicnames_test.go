@@ -1,10 +1,13 @@
 package lint
 
 import (
+	"flag"
 	"fmt"
 	"go/ast"
 	"go/token"
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -15,9 +18,11 @@ import (
 // publicNamesFile lists every name that operators and scripts rely on, beside the word that others use for it.
 const publicNamesFile = "docs/names.md"
 
-// checkPublicNames compares the tables of publicNamesFile with the names in the code, section by section.
-func checkPublicNames(h *tree) (faults []string) {
-	code := map[string]map[string]string{
+var namesWrite = flag.Bool("names.write", false, "add missing rows to "+publicNamesFile+", and take out those that are gone")
+
+// publicNames are the names in the code, by section of publicNamesFile, with their places.
+func (h *tree) publicNames() map[string]map[string]string {
+	return map[string]map[string]string{
 		"Commands":          h.commands(),
 		"Flags":             h.flags(),
 		"Control endpoints": h.literals(regexp.MustCompile(`^(GET|POST|PUT|DELETE) /`)),
@@ -27,13 +32,25 @@ func checkPublicNames(h *tree) (faults []string) {
 		"Outcomes":          h.outcomes(),
 		"Metrics":           h.metrics(),
 	}
+}
+
+// checkPublicNames compares the tables of publicNamesFile with the names in the code, section by section.
+func checkPublicNames(h *tree) (faults []string) {
+	code := h.publicNames()
+	if *namesWrite && h.whole {
+		text := writePublicNames(h.texts[publicNamesFile], code)
+		if err := os.WriteFile(filepath.Join("..", "..", publicNamesFile), []byte(text), 0o644); err != nil {
+			return []string{err.Error()}
+		}
+		return nil
+	}
 	page := rowsBySection(h.texts[publicNamesFile])
 	for _, section := range sorted(code) {
 		for _, name := range sorted(code[section]) {
 			if !page[section][name] {
 				faults = append(
 					faults,
-					fmt.Sprintf("%s: %s: %q has no row in section %q", publicNamesFile, code[section][name], name, section),
+					fmt.Sprintf("%s: %s: %q has no row in section %q (go test ./tools/lint -names.write)", publicNamesFile, code[section][name], name, section),
 				)
 			}
 		}
@@ -41,12 +58,69 @@ func checkPublicNames(h *tree) (faults []string) {
 			if code[section][name] == "" {
 				faults = append(
 					faults,
-					fmt.Sprintf("%s: %q of section %q is gone: take its row out", publicNamesFile, name, section),
+					fmt.Sprintf("%s: %q of section %q is gone: take its row out (go test ./tools/lint -names.write)", publicNamesFile, name, section),
 				)
 			}
 		}
 	}
 	return faults
+}
+
+// writePublicNames returns the page with a row for each name in the code and no other, sorted. Rows keep their other
+// cells, and new rows have an empty one.
+func writePublicNames(page string, code map[string]map[string]string) string {
+	var b strings.Builder
+	section := ""
+	var rows []string
+	flush := func() {
+		had := make(map[string]bool)
+		var list []string
+		for _, row := range rows {
+			name := rowName(row)
+			if had[name] = true; code[section] == nil || code[section][name] != "" {
+				list = append(list, row)
+			}
+		}
+		for name := range code[section] {
+			if !had[name] {
+				list = append(list, "| `"+name+"` |  |\n")
+			}
+		}
+		if code[section] != nil {
+			slices.SortFunc(list, func(a, b string) int { return strings.Compare(rowName(a), rowName(b)) })
+		}
+		b.WriteString(strings.Join(list, ""))
+		rows = nil
+	}
+	inTable := false
+	for line := range strings.Lines(page) {
+		switch heading, ok := strings.CutPrefix(line, "## "); {
+		case ok:
+			section = strings.TrimSpace(heading)
+		case strings.HasPrefix(line, "|---"):
+			inTable = true
+			b.WriteString(line)
+			continue
+		case inTable && strings.HasPrefix(line, "| `"):
+			rows = append(rows, line)
+			continue
+		}
+		if inTable {
+			inTable = false
+			flush()
+		}
+		b.WriteString(line)
+	}
+	if inTable {
+		flush()
+	}
+	return b.String()
+}
+
+// rowName is the first cell of a row, without backticks.
+func rowName(row string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(row, "| `"), "`")
+	return name
 }
 
 // rowsBySection are the first cells of the table rows, without backticks, under each heading.
@@ -162,7 +236,8 @@ func (h *tree) flags() map[string]string {
 		_, help := tag.Lookup("help")
 		_, command := tag.Lookup("cmd")
 		_, argument := tag.Lookup("arg")
-		if !help || command || argument {
+		_, metric := tag.Lookup("metric") // a number of the report
+		if !help || command || argument || metric {
 			return
 		}
 		name := tag.Get("name")
@@ -207,52 +282,48 @@ func stringOf(n ast.Node) string {
 	return text
 }
 
-// reportFields are the JSON names of the struct with a field urls_found, and of the structs that it holds, as paths.
+// reportFields are the JSON names of the struct engine/report.Report, and of the structs that it holds, as paths.
 func (h *tree) reportFields() map[string]string {
 	structs := make(map[string]*ast.StructType)
-	root := ""
-	h.eachField("engine", func(structName, _ string, tag reflect.StructTag, _ *ast.Field) {
-		if tag.Get("json") == "urls_found" {
-			root = structName
-		}
-	})
+	files := make(map[string]*goFile)
 	h.eachStruct(func(f *goFile, name string, s *ast.StructType) {
-		if strings.HasPrefix(f.dir, "engine") && (strings.HasSuffix(name, "Report") || strings.HasSuffix(name, "Site")) {
-			structs[name] = s
+		if strings.HasPrefix(f.dir, "engine") {
+			structs[f.dir+"."+name], files[f.dir+"."+name] = s, f
 		}
 	})
 	names := make(map[string]string)
-	var walk func(name, prefix string)
-	walk = func(name, prefix string) {
-		s := structs[name]
+	var walk func(place, prefix string)
+	walk = func(place, prefix string) {
+		s := structs[place]
 		if s == nil {
 			return
 		}
 		for _, field := range s.Fields.List {
-			if field.Tag == nil {
-				continue
+			json, _, _ := strings.Cut(tagOf(field).Get("json"), ",")
+			switch {
+			case len(field.Names) == 0:
+				walk(files[place].typePlace(heldType(field.Type)), prefix)
+			case json != "" && json != "-":
+				names[prefix+json] = h.at(field)
+				walk(files[place].typePlace(heldType(field.Type)), prefix+json+".")
 			}
-			tag, _ := strconv.Unquote(field.Tag.Value)
-			json, _, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ",")
-			if json == "" || json == "-" {
-				continue
-			}
-			names[prefix+json] = h.at(field)
-			held := field.Type
-			if slice, ok := held.(*ast.ArrayType); ok {
-				held = slice.Elt
-			}
-			if star, ok := held.(*ast.StarExpr); ok {
-				held = star.X
-			}
-			if other, ok := held.(*ast.SelectorExpr); ok { // a struct of another package
-				held = other.Sel
-			}
-			walk(typeName(held), prefix+json+".")
 		}
 	}
-	walk(root, "")
+	walk("engine/report.Report", "")
 	return names
+}
+
+// heldType is the type of elements, or of what a pointer leads to, without its arguments.
+func heldType(e ast.Expr) ast.Expr {
+	switch e := e.(type) {
+	case *ast.ArrayType:
+		return heldType(e.Elt)
+	case *ast.StarExpr:
+		return heldType(e.X)
+	case *ast.IndexExpr:
+		return e.X
+	}
+	return e
 }
 
 // constants are the string values of the constants of a type in engine.
@@ -301,10 +372,16 @@ func (h *tree) outcomes() map[string]string {
 	return names
 }
 
-// metrics are the names that engine/control describes to Prometheus. The helpers of a file put the prefix of its
-// NewDesc before the first argument; a literal in place of the prefix is a whole name.
+// metrics are the names that tags of fields declare (engine/report.Metric), and those that engine/control describes to
+// Prometheus itself. The helpers of a file put the prefix of its NewDesc before the first argument; a literal in place
+// of the prefix is a whole name.
 func (h *tree) metrics() map[string]string {
 	names := make(map[string]string)
+	h.eachField("engine", func(_, _ string, tag reflect.StructTag, field *ast.Field) {
+		if name := tag.Get("metric"); name != "" {
+			names["orbweaver_"+name] = h.at(field)
+		}
+	})
 	for _, f := range h.files {
 		if f.test ||
 			!slices.Contains(slices.Collect(maps.Values(f.imports)), "github.com/prometheus/client_golang/prometheus") {

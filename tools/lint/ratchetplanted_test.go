@@ -173,13 +173,24 @@ func TestRatchetOnlyFalls(t *testing.T) {
 	}
 }
 
+// The page is written again from the code: rows keep their other cells.
+func TestPublicNamesAreWritten(t *testing.T) {
+	page := "# Names\n\n## Flags\n\n| name | elsewhere |\n|---|---|\n| `--gone` | wget |\n| `--kept` | curl |\n\nText.\n" +
+		"\n## Other\n\n|---|\n| `row` |\n"
+	got := writePublicNames(page, map[string]map[string]string{"Flags": {"--kept": "a.go:1", "--added": "a.go:2"}})
+	want := strings.Replace(page, "| `--gone` | wget |\n", "| `--added` |  |\n", 1)
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // A public name without a row is a fault, and a row without a name.
 func TestPublicNamesAndTheirPageAgree(t *testing.T) {
 	texts := sound()
 	maps.Copy(texts, map[string]string{
 		"cmd/orbweaver/cli.go": "package main\n\ntype cli struct {\n\tCtl ctlCmd `cmd:\"\"`\n}\n\ntype ctlCmd struct {\n" +
 			"\tIPDelay int `name:\"ip-delay\" help:\"Wait.\"`\n\tMaxPages int `help:\"Most.\"`\n\tStop stopCmd `cmd:\"\"`\n}\n",
-		"engine/report.go": "package engine\n\ntype Report struct {\n\tFound int `json:\"urls_found\"`\n" +
+		"engine/report/report.go": "package report\n\ntype Report struct {\n\tFound int `json:\"urls_found\"`\n" +
 			"\tAgents []AgentReport `json:\"agents,omitempty\"`\n}\n\ntype AgentReport struct {\n\tID string `json:\"id\"`\n}\n",
 		"engine/control/metrics.go": "package control\n\nimport \"github.com/prometheus/client_golang/prometheus\"\n\n" +
 			"func f() {\n\t_ = prometheus.NewDesc(\"orbweaver_\"+name, \"\", nil, nil)\n\tone(\"sites\", \"Sites.\")\n" +

@@ -23,8 +23,7 @@ var recordStructs = map[string]string{
 	"bench/throughput.SweepCrawl": "one crawl of a sweep, as JSON",
 	"engine/report.Report":        "report.json",
 	"engine/cluster.StatusReport": "the part of report.json about other agents",
-	"engine/counters.Totals":      "the counters of the manifest",
-	"engine/counters.Live":        "the live form of Totals, field by field",
+	"engine/counters.Set":         "the counters of the manifest",
 	"engine/manifest.Manifest":    "the manifest",
 }
 

@@ -118,8 +118,8 @@ func TestHostile_A03_veryManyURLsAreTakenAsThereIsRoom(t *testing.T) {
 				if verr != nil {
 					t.Fatal(verr)
 				}
-				if view.Counters.Found < int64(added) {
-					t.Errorf("the checkpoint knows of %d URLs, %d were added", view.Counters.Found, added)
+				if view.Counters.URLsFound < int64(added) {
+					t.Errorf("the checkpoint knows of %d URLs, %d were added", view.Counters.URLsFound, added)
 				}
 				t.Logf("%d of %d added, %d read", added, good, read)
 			})

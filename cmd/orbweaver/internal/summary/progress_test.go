@@ -18,7 +18,8 @@ func (r reported) Report() report.Report { return report.Report(r) }
 
 // The line of progress says how many agents there are, when there are several.
 func TestProgressBesideOthers(t *testing.T) {
-	r := report.Report{PagesStored: 10, Waiting: "nothing"}
+	r := report.Report{Waiting: "nothing"}
+	r.PagesStored = 10
 	for _, c := range []struct {
 		peers *cluster.StatusReport
 		words string
@@ -41,7 +42,9 @@ func TestProgressBesideOthers(t *testing.T) {
 type still struct{ pages int64 }
 
 func (s still) Report() report.Report {
-	return report.Report{PagesStored: s.pages, HostsKnown: 3, URLsQueued: 7, WallSeconds: 61, Waiting: "politeness"}
+	r := report.Report{HostsKnown: 3, URLsQueued: 7, WallSeconds: 61, Waiting: "politeness"}
+	r.PagesStored = s.pages
+	return r
 }
 
 func TestProgressLines(t *testing.T) {
