@@ -42,20 +42,23 @@ type clusterAgent interface {
 
 // clusterParts are the parts of the engine that the other agents change.
 type clusterParts struct {
-	cfg      *Config
-	fs       vfs.FS
-	ledger   *journal.Store
-	frontier *admission.Frontier
-	hosts    *sites.Table
-	gate     *outage.Gate
-	live     *settings.Live
-	inFlight *attempt.InFlight
-	queues   sites.DiskQueues
-	dead     *schedule.DeadSites
-	robots   *schedule.Returner
-	log      *slog.Logger
-	wake     func()      // wakes the distributor
-	lose     func(error) // ends the crawl in order
+	options   Cluster
+	dir       string        // of the crawl
+	hostDelay time.Duration // between two requests to a host
+	storesAll bool          // every answer is stored: there is no store filter
+	fs        vfs.FS
+	ledger    *journal.Store
+	frontier  *admission.Frontier
+	hosts     *sites.Table
+	gate      *outage.Gate
+	live      *settings.Live
+	inFlight  *attempt.InFlight
+	queues    sites.DiskQueues
+	dead      *schedule.DeadSites
+	robots    *schedule.Returner
+	log       *slog.Logger
+	wake      func()      // wakes the distributor
+	lose      func(error) // ends the crawl in order
 }
 
 // alone is the cluster of a crawl with one agent.
@@ -66,16 +69,24 @@ func (alone) resume(*manifest.Manifest, bool) error    { return nil }
 func (alone) beginRebuilt() error                      { return nil }
 func (alone) depart(context.Context, *departure) error { return nil }
 
-// openCluster opens what the cluster keeps on disk as it was at the last checkpoint, or empty.
-func openCluster(seams *Seams, cfg *Config, dir string, m *manifest.Manifest, empty bool) (clusterAgent, error) {
-	if seams.Peering == nil {
+// clusterStorage sizes the files of the cluster.
+type clusterStorage struct {
+	SegmentBytes int64 // of the outbox
+	IndexMemory  int64 // of the list of fetched URLs, in bytes
+	IndexBuffer  int   // of that, for new entries
+}
+
+// openCluster opens what the cluster keeps in dir as it was at the last checkpoint, or empty.
+func openCluster(
+	network cluster.Network, fsys vfs.FS, dir string, m *manifest.Manifest, empty bool, o clusterStorage,
+) (clusterAgent, error) {
+	if network == nil {
 		if m.Peers != nil {
 			return alone{}, ErrAlone
 		}
 		return alone{}, nil
 	}
-	memory := max(cfg.Seen.MemoryBytes/4, seenMemoryLeast)
-	p, err := openPeers(seams.Peering, seams.FS, dir, m, empty, cfg.Ready.SegmentBytes, memory, cfg.Seen.BufferBytes)
+	p, err := openPeers(network, fsys, dir, m, empty, o.SegmentBytes, o.IndexMemory, o.IndexBuffer)
 	if err != nil {
 		return alone{}, err
 	}
@@ -83,19 +94,18 @@ func openCluster(seams *Seams, cfg *Config, dir string, m *manifest.Manifest, em
 }
 
 func (p clusterMember) connect(parts clusterParts) {
-	cfg := parts.cfg
 	p.ledger, p.frontier, p.hosts, p.gate = parts.ledger, parts.frontier, parts.hosts, parts.gate
 	p.say, p.wake, p.lose, p.fs, p.aloft = parts.log, parts.wake, parts.lose, parts.fs, parts.inFlight
-	p.least, p.invited, p.away, p.recover = cfg.Cluster.Agents, cfg.Cluster.Invited, cfg.Cluster.AgentAway, cfg.Cluster.Recover
-	p.cfg, p.dir = cfg, cfg.Dir
+	p.least, p.invited, p.away, p.recover = parts.options.Agents, parts.options.Invited, parts.options.AgentAway, parts.options.Recover
+	p.options, p.dir, p.hostDelay, p.storesAll = parts.options, parts.dir, parts.hostDelay, parts.storesAll
 	p.leases.gap = func() time.Duration { return parts.live.Policy().IPDelay }
-	p.standings = newStandings(int64(max(cfg.Cluster.PeerQuota, 0)), p.ledger.Count.Finished.Load, p.say)
+	p.standings = newStandings(int64(max(parts.options.PeerQuota, 0)), p.ledger.Count.Finished.Load, p.say)
 	p.moving = &moving{peers: p.peers, queues: parts.queues, dead: parts.dead}
 	p.robots = parts.robots
 }
 
 func (p clusterMember) resume(m *manifest.Manifest, resumed bool) error {
-	if err := openQuorum(p.peers, p.fs, p.dir+"/"+layout.FrontierDir, p.cfg); err != nil {
+	if err := openQuorum(p.peers, p.fs, p.dir+"/"+layout.FrontierDir); err != nil {
 		return err
 	}
 	if err := p.Begin(m.Peers, resumed); err != nil {

@@ -296,7 +296,9 @@ func (e *Engine) openRooms(m *manifest.Manifest, fresh bool) error {
 	if e.ledger.Seen, err = seen.Open(fsys, oSeen, cutSeen); err != nil {
 		return err
 	}
-	if e.cluster, err = openCluster(&e.seams, &e.cfg, dir, m, fresh || m.Afresh); err != nil {
+	if e.cluster, err = openCluster(e.seams.Peering, fsys, dir, m, fresh || m.Afresh, clusterStorage{
+		SegmentBytes: cfg.Ready.SegmentBytes, IndexMemory: max(cfg.Seen.MemoryBytes/4, seenMemoryLeast), IndexBuffer: cfg.Seen.BufferBytes,
+	}); err != nil {
 		return err
 	}
 	if e.log, err = crawllog.Open(fsys, e.cfg.Dir+"/"+layout.LogsDir, e.seams.Log.Warn); err != nil {
@@ -379,7 +381,8 @@ func (e *Engine) assemble(m *manifest.Manifest) {
 		e.seams.Log.Info("URLs that were left out are queued again, since the settings leave out less", "urls", n)
 	}
 	e.cluster.connect(clusterParts{
-		cfg: cfg, fs: e.seams.FS, ledger: l, frontier: e.frontier, hosts: e.hosts, gate: e.gate, live: e.live, inFlight: e.aloft,
+		options: cfg.Cluster, dir: cfg.Dir, hostDelay: cfg.Politeness.HostDelay, storesAll: cfg.Filters.Store == filter.All,
+		fs: e.seams.FS, ledger: l, frontier: e.frontier, hosts: e.hosts, gate: e.gate, live: e.live, inFlight: e.aloft,
 		queues: e.dist.OnDisk, dead: e.under, robots: e.returner, log: e.seams.Log, wake: wakeDist, lose: e.lose,
 	})
 	e.points = e.newCheckpointer(m)

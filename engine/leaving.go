@@ -40,12 +40,6 @@ const (
 	leaveDone
 )
 
-// Errors of Leave.
-var (
-	ErrNobodyThere = errors.New("engine: no other agent is there, and stays, to take the hosts of this one: end it with stop, or wait for one")
-	ErrFormer      = errors.New("engine: another agent is of a version that does not know how one leaves: end this one with stop")
-)
-
 // leavers are the agents that leave for good.
 type leavers struct {
 	mu    sync.Mutex
@@ -170,7 +164,7 @@ func (p *peers) answerLeave(from string, question []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: it says that %s leaves", errStranger, line)
 	}
 	if stage == leaveMay && p.over.Load() {
-		return nil, errEnding
+		return nil, cluster.ErrEnding
 	}
 	if stage == leaveMay {
 		return []byte{leaveDone}, nil
@@ -224,7 +218,7 @@ func (p *peers) tellLeave(ctx context.Context, stage byte) (all bool, err error)
 		answer, aerr := p.ask(ctx, peer.ID, question)
 		switch {
 		case errors.Is(aerr, cluster.ErrMalformed):
-			return false, fmt.Errorf("%w: %s", ErrFormer, peer.ID)
+			return false, fmt.Errorf("%w: %s", cluster.ErrLeaveUnknown, peer.ID)
 		case aerr != nil && stage == leaveMay:
 			return false, fmt.Errorf("engine: agent %s does not answer: %w", peer.ID, aerr)
 		case aerr != nil, len(answer) != 1 || answer[0] != leaveDone:
@@ -239,7 +233,7 @@ func (p *peers) MayLeave(ctx context.Context) error {
 	others := slices.DeleteFunc(p.staying(p.seam.Agents()),
 		func(peer ownership.Agent) bool { return peer.Instance() == p.line })
 	if len(others) == 0 {
-		return ErrNobodyThere
+		return cluster.ErrNoAgentStays
 	}
 	_, err := p.tellLeave(ctx, leaveMay)
 	return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orbweaver/engine/admission"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/explain"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/lifecycle"
@@ -42,10 +43,10 @@ func (e *Engine) Stop() { e.run.Finish(lifecycle.ReasonSignal) }
 
 // Leave ends this agent's part in the crawl for good: what it has queued goes to the other agents, with all that they
 // must know of it. It returns when that has begun; Run returns when it is done, in the state "finished". An error says
-// why it cannot be: ErrNoAgents, ErrNobodyThere, ErrFormer, or an agent that does not answer; then nothing has changed.
+// why it cannot be: cluster.ErrNoAgents, ErrNoAgentStays, ErrLeaveUnknown, or an agent that does not answer; then nothing has changed.
 func (e *Engine) Leave(ctx context.Context) error {
 	if e.cluster.IsShared() && (e.run.IsStopping() || e.cluster.IsOver()) {
-		return errEnding
+		return cluster.ErrEnding
 	}
 	if err := e.cluster.MayLeave(ctx); err != nil {
 		return err
@@ -89,9 +90,6 @@ func (e *Engine) Set(key, value string) error {
 	return e.live.SetDelay(key, d)
 }
 
-// errEnding says that what comes now would be lost.
-var errEnding = errors.New("engine: the crawl is stopping and takes no URLs")
-
 // AddURLs offers URLs at the front door as seeds, as fast as there is room for them, and returns when they are durable:
 // a checkpoint has been taken that holds them. Those that are no URLs are told in the error, the first of them by name;
 // the others are added all the same.
@@ -112,7 +110,7 @@ func (e *Engine) AddURLs(ctx context.Context, urls iter.Seq[string]) (added int,
 			return added, errors.Join(faults.err(), err)
 		}
 		if !e.addSeed(&d, url) {
-			return added, errors.Join(faults.err(), errEnding)
+			return added, errors.Join(faults.err(), cluster.ErrEnding)
 		}
 		if added++; added%1024 == 0 {
 			notify.Send(e.distWake)
@@ -121,7 +119,7 @@ func (e *Engine) AddURLs(ctx context.Context, urls iter.Seq[string]) (added int,
 	notify.Send(e.distWake)
 	if added == 0 {
 		if e.run.IsStopping() {
-			err = errEnding
+			err = cluster.ErrEnding
 		}
 		return 0, errors.Join(faults.err(), err)
 	}

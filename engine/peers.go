@@ -87,11 +87,13 @@ type peers struct {
 	next    int                 // run's: whom it asks next whether the crawl has begun
 	heard   time.Time           // run's: when one said that it has
 
-	fs   vfs.FS
-	dir  string // of the crawl
-	cfg  *Config
-	lent *warc.Cut   // where the archive was when hosts were on loan first; nil if none ever were; written under the exclusive cut
-	busy atomic.Bool // this agent marks what is superseded
+	fs        vfs.FS
+	dir       string // of the crawl
+	options   Cluster
+	hostDelay time.Duration
+	storesAll bool        // see clusterParts
+	lent      *warc.Cut   // where the archive was when hosts were on loan first; nil if none ever were; written under the exclusive cut
+	busy      atomic.Bool // this agent marks what is superseded
 
 	all     []ownership.Agent // who ever were there; written under the exclusive cut
 	births  uint64            // how often somebody came, with data that were not there before

@@ -55,12 +55,12 @@ type quorum struct {
 }
 
 // openQuorum makes this agent ask for leave to fetch, if it must, or forgets what it has promised.
-func openQuorum(p *peers, fsys vfs.FS, dir string, cfg *Config) (err error) {
-	if !cfg.Cluster.Quorum {
+func openQuorum(p *peers, fsys vfs.FS, dir string) (err error) {
+	if !p.options.Quorum {
 		return vfs.RemoveIfExists(fsys, consensusName(dir))
 	}
 	q := &quorum{
-		peers: p, least: cfg.Cluster.Agents, news: make(chan struct{}, 1), shut: quorumBegins,
+		peers: p, least: p.options.Agents, news: make(chan struct{}, 1), shut: quorumBegins,
 		deaf: map[string]time.Time{}, wings: map[*cluster.Exchange]struct{}{},
 	}
 	o := consensus.Options{
@@ -70,7 +70,7 @@ func openQuorum(p *peers, fsys vfs.FS, dir string, cfg *Config) (err error) {
 		return err
 	}
 	p.leases.isAgreed = true
-	p.quorum, p.grace = q, max(p.grace, cfg.Politeness.HostDelay)+consensus.Takeover
+	p.quorum, p.grace = q, max(p.grace, p.hostDelay)+consensus.Takeover
 	p.gate.Shut(q.shut)
 	return nil
 }

@@ -58,9 +58,8 @@ func startVoting(t *testing.T, agents int) *votingCluster {
 			say: slog.New(slog.DiscardHandler), grace: peerGrace, ledger: &journal.Store{Disk: &outage.DiskGuard{}},
 		}
 		a.peers = p
-		var cfg Config
-		cfg.Cluster.Quorum, cfg.Cluster.Agents = true, agents
-		if err := openQuorum(p, disk, "f", &cfg); err != nil {
+		p.options = Cluster{Quorum: true, Agents: agents}
+		if err := openQuorum(p, disk, "f"); err != nil {
 			t.Fatal(err)
 		}
 		a.goBy([]ownership.Agent{a.self})

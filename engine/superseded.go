@@ -12,7 +12,6 @@ import (
 	"orbweaver/engine/cluster/marks"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/filter"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/manifest"
 	"orbweaver/warc"
@@ -48,7 +47,7 @@ func (p *peers) lend(c *ownership.View) {
 // supersede marks what is superseded, if anything can be. A failure costs marks, which an audit makes, and nothing
 // else.
 func (p *peers) supersede(ctx context.Context) {
-	if p.recover < 1 || p.cfg.Filters.Store != filter.All { // with a store filter, who has a page may have no record of it
+	if p.recover < 1 || !p.storesAll { // with a store filter, who has a page may have no record of it
 		return
 	}
 	p.ledger.Steps.Begin()

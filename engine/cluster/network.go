@@ -82,6 +82,19 @@ var ErrClosing = errors.New("engine: the crawl takes no letters now")
 // ErrBanned says that an agent takes nothing of another for a time.
 var ErrBanned = errors.New("engine: banned")
 
+// Reasons why an agent cannot leave permanently, beside ErrNoAgents.
+var (
+	// ErrNoAgentStays says that there is no agent that could take the hosts.
+	ErrNoAgentStays = errors.New(
+		"engine: no other agent is there, and stays, to take the hosts of this one: end it with stop, or wait for one")
+	// ErrLeaveUnknown says that another agent cannot read the message about leaving.
+	ErrLeaveUnknown = errors.New(
+		"engine: another agent is of a version that does not know how one leaves: end this one with stop")
+)
+
+// ErrEnding says that the crawl ends: what came now would be lost.
+var ErrEnding = errors.New("engine: the crawl is stopping and takes no URLs")
+
 // WaitError says that an agent takes no more messages of another for now. The sender keeps them, and waits before it
 // sends the next.
 type WaitError struct{ Wait time.Duration }

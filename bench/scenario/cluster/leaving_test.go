@@ -15,6 +15,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/internal/vfs"
 )
@@ -350,13 +351,13 @@ func TestAgents_nobodyLeavesIfNobodyStays(t *testing.T) {
 		b.least = 1
 		only := b.start(t.Context(), b.names[0])
 		time.Sleep(10 * time.Second)
-		if err := only.leave(t.Context()); !errors.Is(err, engine.ErrNobodyThere) {
+		if err := only.leave(t.Context()); !errors.Is(err, cluster.ErrNoAgentStays) {
 			t.Error(err)
 		}
 		other := b.start(t.Context(), b.names[1])
 		time.Sleep(5 * time.Second)
 		b.hub.date(other.desk, true)
-		if err := only.leave(t.Context()); !errors.Is(err, engine.ErrFormer) {
+		if err := only.leave(t.Context()); !errors.Is(err, cluster.ErrLeaveUnknown) {
 			t.Error(err)
 		}
 		b.hub.date(other.desk, false)
