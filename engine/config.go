@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine/admission"
+	"orbweaver/engine/cluster/agent"
 	"orbweaver/engine/cookie"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
@@ -50,7 +51,7 @@ type Config struct {
 	Sieve      sieve.Options     `embed:""`
 	Seen       seen.Options      `embed:""`
 	Intervals  Intervals         `embed:""`
-	Cluster    Cluster           `embed:"" group:"agents"`
+	Cluster    agent.Options     `embed:"" group:"agents"`
 
 	Ready  diskq.Options      `kong:"-"` // the ready queue
 	Queues virtualize.Options `kong:"-"` // queues of sites on disk

@@ -10,11 +10,7 @@
 //	rebuild.go      opens an empty frontier for engine/rebuild, and saves it
 //	run.go          starts and waits for every goroutine
 //
-// Several agents: engine/cluster has the roles of the other agents as interfaces, and clusteragent.go implements them
-// with the files below. peers.go follows the ownership view, carrier.go and letter.go send and receive messages,
-// recovery.go asks whether a page is stored elsewhere, calm.go detects the end of the crawl. quorum.go and wing.go stop
-// exchanges without a majority, leases.go and clerk.go hold leases of addresses, moving.go and sitemove.go hand hosts
-// over, leaving.go, departure.go and left.go let an agent leave. They will become packages below engine/cluster.
+// Several agents: engine/cluster has the roles of the other agents as interfaces; engine/cluster/agent implements them.
 //
 // Promises:
 //

@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/clock"
+	"orbweaver/engine/cluster/agent"
 	"orbweaver/engine/cookie"
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/ending"
@@ -70,7 +71,7 @@ type Engine struct {
 	jars       *cookie.Jars // nil if no cookies are kept
 	previous   recrawl.PreviousCrawl
 	traps      *traps.Detector
-	cluster    clusterAgent
+	cluster    agent.Participant
 	quotas     *limits.Quotas
 	finished   *journal.FinishedURLs
 	aloft      *attempt.InFlight
@@ -173,7 +174,7 @@ func (e *Engine) mayBegin() error {
 
 func newEngine(cfg Config, seams Seams) *Engine {
 	return &Engine{
-		cluster: alone{}, cfg: cfg, seams: seams, run: lifecycle.NewRun(), previous: recrawl.FirstPass{},
+		cluster: agent.Alone{}, cfg: cfg, seams: seams, run: lifecycle.NewRun(), previous: recrawl.FirstPass{},
 		feedWake: make(chan struct{}, 1), distWake: make(chan struct{}, 1),
 
 		rules: site.NewRulesPool(cfg.RulesMemory()), finished: journal.NewFinishedURLs(),
@@ -229,7 +230,7 @@ func (e *Engine) openAll(m *manifest.Manifest) error {
 		return err
 	}
 	e.assemble(m)
-	if err := e.cluster.resume(m, !fresh); err != nil {
+	if err := e.cluster.Resume(m, !fresh); err != nil {
 		return err
 	}
 	if err := e.hosts.CountInQuotas(); err != nil {
@@ -296,7 +297,7 @@ func (e *Engine) openRooms(m *manifest.Manifest, fresh bool) error {
 	if e.ledger.Seen, err = seen.Open(fsys, oSeen, cutSeen); err != nil {
 		return err
 	}
-	if e.cluster, err = openCluster(e.seams.Peering, fsys, dir, m, fresh || m.Afresh, clusterStorage{
+	if e.cluster, err = agent.Open(e.seams.Peering, fsys, dir, m, fresh || m.Afresh, agent.Storage{
 		SegmentBytes: cfg.Ready.SegmentBytes, IndexMemory: max(cfg.Seen.MemoryBytes/4, seenMemoryLeast), IndexBuffer: cfg.Seen.BufferBytes,
 	}); err != nil {
 		return err
@@ -380,10 +381,10 @@ func (e *Engine) assemble(m *manifest.Manifest) {
 	if n := e.skipped.Again; n > 0 {
 		e.seams.Log.Info("URLs that were left out are queued again, since the settings leave out less", "urls", n)
 	}
-	e.cluster.connect(clusterParts{
-		options: cfg.Cluster, dir: cfg.Dir, hostDelay: cfg.Politeness.HostDelay, storesAll: cfg.Filters.Store == filter.All,
-		fs: e.seams.FS, ledger: l, frontier: e.frontier, hosts: e.hosts, gate: e.gate, live: e.live, inFlight: e.aloft,
-		queues: e.dist.OnDisk, dead: e.under, robots: e.returner, log: e.seams.Log, wake: wakeDist, lose: e.lose,
+	e.cluster.Connect(agent.Parts{
+		Options: cfg.Cluster, Dir: cfg.Dir, HostDelay: cfg.Politeness.HostDelay, StoresAll: cfg.Filters.Store == filter.All,
+		FS: e.seams.FS, Journal: l, Frontier: e.frontier, Sites: e.hosts, Gate: e.gate, Live: e.live, InFlight: e.aloft,
+		Queues: e.dist.OnDisk, Dead: e.under, Robots: e.returner, Log: e.seams.Log, Wake: wakeDist, Lose: e.lose,
 	})
 	e.points = e.newCheckpointer(m)
 	e.reports = e.newCollector(m)
@@ -456,6 +457,6 @@ func (e *Engine) closeRooms() error {
 	if e.lock != nil {
 		errs = append(errs, e.lock.Close())
 	}
-	*e = Engine{cluster: alone{}, cfg: e.cfg, seams: e.seams, run: e.run}
+	*e = Engine{cluster: agent.Alone{}, cfg: e.cfg, seams: e.seams, run: e.run}
 	return errors.Join(errs...)
 }

@@ -100,7 +100,7 @@ func (e *Engine) openEmpty(seeded bool) (*manifest.Manifest, error) {
 	}
 	e.assemble(m)
 	if e.cluster.IsShared() {
-		if err := e.cluster.beginRebuilt(); err != nil {
+		if err := e.cluster.BeginRebuilt(); err != nil {
 			return nil, err
 		}
 	}

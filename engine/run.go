@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/clock"
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/agent"
 	"orbweaver/engine/dnsrecords"
 	"orbweaver/engine/ending"
 	"orbweaver/engine/fetchers"
@@ -105,33 +106,33 @@ func (e *Engine) Run(ctx context.Context) error {
 	return err
 }
 
-// depart gives all that this agent has to the others. If it is stopped meanwhile that is how the crawl has ended, and
+// Depart gives all that this agent has to the others. If it is stopped meanwhile that is how the crawl has ended, and
 // its next run departs.
 func (e *Engine) depart(ctx, abort context.Context) error {
-	d := departure{
-		ledger: e.ledger, dist: e.dist, flush: e.flush, cut: e.points.Requests(), wake: e.distWake, signal: ctx.Done(),
-		given: make(map[string]bool),
+	d := agent.Departure{
+		Journal: e.ledger, Distributor: e.dist, Flusher: e.flush, Checkpoints: e.points.Requests(), Wake: e.distWake, Stop: ctx.Done(),
+		Given: make(map[string]bool),
 	}
 	own, end := context.WithCancel(abort)
 	defer end()
 	defer context.AfterFunc(ctx, end)()
-	d.seeds = func(context.Context) error {
+	d.OfferSeeds = func(context.Context) error {
 		if e.seeded.Load() {
 			return nil
 		}
 		s := e.newSeeder()
-		s.WaitBegun = d.reminding(s.WaitBegun)
+		s.WaitBegun = d.WithReminders(s.WaitBegun)
 		if err := s.Run(own); err != nil || e.seeded.Load() {
 			return err
 		}
-		return d.ended(abort)
+		return d.StopReason(abort)
 	}
-	err := e.cluster.depart(abort, &d)
+	err := e.cluster.Depart(abort, &d)
 	if err == nil {
 		return nil
 	}
 	e.run.ReplaceReason(lifecycle.ReasonLeft, lifecycle.ReasonSignal)
-	if errors.Is(err, errDeparture) || errors.Is(err, outage.ErrFullAtStop) || abort.Err() != nil {
+	if errors.Is(err, agent.ErrStopped) || errors.Is(err, outage.ErrFullAtStop) || abort.Err() != nil {
 		return nil //nolint:nilerr // the crawl has stopped; who aborted it says why
 	}
 	return err

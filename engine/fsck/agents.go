@@ -6,7 +6,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine"
+	"orbweaver/engine/cluster/agent"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/layout"
@@ -27,7 +27,7 @@ func (c *checker) checkOutbox() (err error) {
 	if v == nil {
 		return nil
 	}
-	image, err := engine.ReadOutboxImage(c.fsys, c.path(layout.FrontierDir), c.cut.Generation)
+	image, err := agent.ReadOutboxImage(c.fsys, c.path(layout.FrontierDir), c.cut.Generation)
 	if err != nil {
 		c.fail(areaOutbox, c.cut.OutboxFile(), err)
 		return nil
@@ -96,7 +96,7 @@ func (c *checker) waitingFor(box *outbox.Outbox, line string) (n, kept int) {
 				break
 			}
 			c.letterLinks(line, item)
-			if engine.KeptItem(item) {
+			if agent.KeptItem(item) {
 				kept++
 			}
 		}
@@ -121,7 +121,7 @@ func (c *checker) toldTo(box *outbox.Outbox, line string) (links int64, err erro
 
 // letterLinks is how many links an item of a letter has.
 func (c *checker) letterLinks(line string, item []byte) int64 {
-	links, err := engine.CheckItem(item)
+	links, err := agent.CheckItem(item)
 	if err != nil {
 		c.fault(areaOutbox, layout.OutboxDir, "for %q: %v (P1)", line, err)
 	}
@@ -161,7 +161,7 @@ func (c *checker) compareFetched(redone int64) {
 func (c *checker) ownFetched() (n int64, err error) {
 	for from, over := int64(0), false; !over && err == nil && c.ctx.Err() == nil; {
 		from, over, err = c.fetched.Walk(from, toldStep, func(key seen.Digest) {
-			if engine.IsOwnKey(key) {
+			if agent.IsOwnKey(key) {
 				n++
 			}
 		})
@@ -180,7 +180,7 @@ func (c *checker) isFetched(fp xxh3.Uint128, where string) bool {
 	if c.fetched == nil {
 		return true
 	}
-	_, known, err := c.fetched.Lookup(engine.FetchedKey(fp))
+	_, known, err := c.fetched.Lookup(agent.FetchedKey(fp))
 	if err != nil || known { // its own Check has told an error
 		return true
 	}

@@ -15,6 +15,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/cluster"
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine"
+	"orbweaver/engine/cluster/agent"
 	"orbweaver/engine/cluster/identity"
 	"orbweaver/engine/peering"
 )
@@ -100,7 +101,7 @@ func (c *agentOptions) agents(inv *command.Invocation, cfg *engine.Config, log *
 }
 
 // alone refuses what only an agent needs.
-func (c *agentOptions) alone(cluster *engine.Cluster) error {
+func (c *agentOptions) alone(cluster *agent.Options) error {
 	var bad command.Faults
 	for _, f := range []struct {
 		name  string

@@ -1,0 +1,385 @@
+package agent
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/site"
+)
+
+// This file is the gate for messages of other agents. Each letter and each question passes it before anything is stored
+// or believed. package post has proved the sender's name by its certificate; the gate asks for more:
+//
+//   - The sender must be a member of the current view or of a recent one (isMember).
+//   - The sender must keep its quota: bytes of letters (standings.charge), questions and their bytes (standings.ask).
+//   - The sender must have the authority for what a letter says (permit). What it may not say is cut out before the
+//     letter is journaled, so a replay of the journal needs no authority. What is cut out is counted and logged; it is
+//     no fault of the sender, since honest agents may disagree for some seconds on who is there.
+//
+// The authority for each kind of item:
+//
+//	L  any member. The seed flag is never taken: a seed is exempt from limits, and each agent reads its own seeds.
+//	S  URLs: any member. What is known of the site (delay, robots.txt rules, counters): only an agent that was responsible for it.
+//	R  an agent that is responsible for the site whose robots.txt it is; or the agent that this one asked for it.
+//	V  the agent that this one asked for this robots.txt.
+//	F  the agent itself, for its own list: one hash seed for each agent. Lists of agents that left before: a few from each member.
+//	T  an agent that has said that it leaves.
+
+// errStranger says that a message is not taken since its sender is not a member. The sender keeps the message and sends
+// it again.
+var errStranger = errors.New("engine: the sender is not a member of this crawl, as this agent knows it")
+
+// handoffTime is how long after an agent came to others it believes what the former owners of its sites say of them.
+const handoffTime = 10 * time.Minute
+
+// earlyWait is after how long an agent that has just come wants to hear again of a site.
+const earlyWait = time.Second
+
+const (
+	// inheritMost is from how many agents this one keeps lists of fetched URLs. Each look-up hashes the URL once for
+	// each list.
+	inheritMost = 128
+	// passedMost is how many lists of agents that have left a member may pass on.
+	passedMost = 8
+	// lineMost is the longest name of an agent with its data: 64 bytes, a slash, 16 hexadecimal digits.
+	lineMost = 64 + 1 + 16
+)
+
+// isLine says that a text could be the line of an agent: see Peer.line.
+func isLine(line string) bool {
+	id, store, ok := strings.Cut(line, "/")
+	if !ok || id == "" || len(line) > lineMost || len(store) != 16 {
+		return false
+	}
+	for i := range len(store) {
+		if c := store[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	for i := range len(id) {
+		if c := id[i]; c <= ' ' || c > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// isMember says that an agent is a member of the view, of the circle, or of one that was a moment ago.
+func (p *agent) isMember(id string) bool {
+	is := func(peer ownership.Agent) bool { return peer.ID == id }
+	if c := p.views.Load(); c != nil && slices.ContainsFunc(c.Agents, is) {
+		return true
+	}
+	for _, f := range p.previousViews.All() {
+		if slices.ContainsFunc(f.Value.Agents, is) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.network.Agents(), is)
+}
+
+// lineNow is the line of a member as membership has it; empty if it is not there.
+func (p *agent) lineNow(id string) string {
+	there := p.network.Agents()
+	if i := slices.IndexFunc(there, func(peer ownership.Agent) bool { return peer.ID == id }); i >= 0 {
+		return there[i].Instance()
+	}
+	return ""
+}
+
+// checkSender says why nothing of an agent is taken now; nil if it is.
+func (p *agent) checkSender(from string) error {
+	if !p.isMember(from) {
+		if p.counters.strangers.Add(1) == 1 {
+			p.log.Warn("messages of an agent are refused that is not a member of this crawl", "agent", from)
+		}
+		return fmt.Errorf("%w: %.80q", errStranger, from)
+	}
+	return p.standings.hear(from)
+}
+
+// checkQuestion says why a question is not answered now; nil if it is. Any agent may ask the two questions that change
+// nothing: one that has just come asks them before the others know it, and one that is banned must learn that the crawl
+// ends. All such agents share one quota. A banned one may also say that the crawl is over: it gets an answer and is not
+// believed.
+func (p *agent) checkQuestion(from string, question []byte) error {
+	harmless := len(question) == 1 && question[0] == questionCalm || len(question) > 1 && len(question) <= 1+lineMost &&
+		question[0] == questionLeft
+	switch banned := p.standings.bannedFor(from, time.Now()) > 0; {
+	case harmless && (banned || !p.isMember(from)), banned && isOver(question):
+		return p.standings.ask("", len(question))
+	}
+	if err := p.checkSender(from); err != nil {
+		return err
+	}
+	return p.standings.ask(from, len(question))
+}
+
+// isOver says that a question is questionOver.
+func isOver(question []byte) bool {
+	return (len(question) == 1+8 || len(question) == 1+8+1) && question[0] == questionOver
+}
+
+// wasResponsible says that an agent is responsible for a site, or was until others came, went, or came back.
+func (p *agent) wasResponsible(from string, site []byte) bool {
+	c := p.views.Load()
+	if c.Agents[c.OwnerOf(site)].ID == from {
+		return true
+	}
+	for _, f := range p.previousViews.All() {
+		if f.Value.Agents[f.Value.OwnerOf(site)].ID == from {
+			return true
+		}
+	}
+	guest := p.cautiousUntil.Load()
+	if !p.isResumed && !p.foundBegun.Load() || guest == 0 || time.Now().UnixNano()-guest > int64(handoffTime) {
+		return false
+	}
+	next := c.Successors(site, 1) // this agent has just come: whoever would be responsible without it was
+	return len(next) > 0 && c.Agents[next[0]].ID == from
+}
+
+// isEarly says that this agent does not know yet whether others had begun before it came.
+func (p *agent) isEarly() bool { return !p.isResumed && p.cautiousUntil.Load() == math.MaxInt64 }
+
+// permit gives the part of a letter that its sender has the authority to say: the letter itself if that is all of it,
+// else a copy without the rest. The letter has been read: see readLetter.
+func (p *agent) permit(from string, letter []byte) (kept []byte, err error) {
+	whole, n, cut := true, 0, int64(0)
+	for item, err := range outbox.Items(letter) {
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
+		}
+		allowed, why, err := p.permitItem(from, item)
+		if err != nil {
+			return nil, err
+		}
+		if why != "" {
+			cut++
+			p.standings.overstep(from, kindOf(item), why)
+		}
+		if whole && !sameBytes(allowed, item) {
+			whole, kept = false, firstItems(letter, n)
+		}
+		if n++; !whole && len(allowed) > 0 {
+			kept = outbox.AppendItem(kept, allowed)
+		}
+		if !whole && len(allowed) == 0 && kindOf(item) == letterSite {
+			kept = appendURLs(kept, item)
+		}
+	}
+	p.counters.unauthorised.Add(cut)
+	if whole {
+		return letter, nil
+	}
+	return kept, nil
+}
+
+// firstItems copies the first n items of a letter.
+func firstItems(letter []byte, n int) (first []byte) {
+	first = make([]byte, 0, len(letter))
+	for item := range itemsOfRead(letter) {
+		if n--; n < 0 {
+			break
+		}
+		first = outbox.AppendItem(first, item)
+	}
+	return first
+}
+
+// itemsOfRead are the items of bytes that have been read without a fault.
+func itemsOfRead(b []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for item, err := range outbox.Items(b) {
+			if err != nil || !yield(item) {
+				return
+			}
+		}
+	}
+}
+
+// sameBytes says that two slices are one.
+func sameBytes(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+
+// permitItem gives what may be taken of an item: the item itself, another in its place, or nothing. why says what the
+// sender had no authority for, if anything. An error is that the letter is to come again later.
+func (p *agent) permitItem(from string, item []byte) (allowed []byte, why string, err error) {
+	switch kindOf(item) {
+	case letterLink:
+		return withoutSeed(item, 1), "", nil
+	case letterSite:
+		if allowed, why = p.permitSite(from, item); why != "" && p.isEarly() {
+			return nil, "", &cluster.WaitError{Wait: earlyWait}
+		}
+	case letterHop:
+		allowed, why = p.permitHop(from, item)
+	case letterVerdict:
+		allowed, why = p.permitVerdict(from, item)
+	case letterFetched:
+		allowed, why = p.permitFetched(from, item)
+	case letterTold:
+		return p.permitTold(from, item)
+	}
+	return allowed, why, nil
+}
+
+// withoutSeed is an item without the flag of a seed, which is in the byte at a place.
+func withoutSeed(item []byte, at int) []byte {
+	if len(item) <= at || item[at]&queued.FlagSeed == 0 {
+		return item
+	}
+	item = bytes.Clone(item)
+	item[at] &^= queued.FlagSeed
+	return item
+}
+
+// permitSite takes what is known of a site from an agent that was responsible for it. From any other member it takes
+// the URLs alone.
+func (p *agent) permitSite(from string, item []byte) (allowed []byte, why string) {
+	m, err := readSiteMove(item)
+	if err != nil {
+		return nil, "what cannot be read"
+	}
+	if !p.wasResponsible(from, m.key) {
+		return nil, "what is known of a site for which it was not responsible"
+	}
+	return withoutSeeds(item, &m), ""
+}
+
+// appendURLs appends the URLs of an item with a site as links, which any member may send.
+func appendURLs(letter, item []byte) []byte {
+	m, err := readSiteMove(item)
+	if err != nil {
+		return letter
+	}
+	for it, err := range m.urls() {
+		if err == nil {
+			it.Seed = false
+			letter = outbox.AppendItem(letter, queued.Append([]byte{letterLink}, &it))
+		}
+	}
+	return letter
+}
+
+// append makes an item of a letter, of the age of another.
+func (m *siteMove) append(was []byte) (item []byte) {
+	item = appendSiteMove(nil, m.key, m.due, m.state, time.Time{})
+	copy(item[2:siteMoveHead], was[2:siteMoveHead])
+	return append(item, m.items...)
+}
+
+// withoutSeeds is an item with a site, none of whose URLs has the flag of a seed.
+func withoutSeeds(item []byte, m *siteMove) []byte {
+	isSeed := false
+	for raw := range itemsOfRead(m.items) {
+		isSeed = isSeed || len(raw) > 0 && raw[0]&queued.FlagSeed != 0
+	}
+	if !isSeed {
+		return item
+	}
+	var items []byte
+	for raw := range itemsOfRead(m.items) {
+		items = outbox.AppendItem(items, withoutSeed(raw, 0))
+	}
+	own := *m
+	own.items = items
+	return own.append(item)
+}
+
+// permitHop takes a hop from who is responsible for the site whose rules it is for, or from who was asked for these and
+// says where they are.
+func (p *agent) permitHop(from string, item []byte) (allowed []byte, why string) {
+	it, err := readHop(item)
+	if err != nil {
+		return nil, "what cannot be read"
+	}
+	if it.Redirects > site.RobotsRedirectsMax || p.awaited.asked(it.RobotsOf) != from &&
+		!p.wasResponsible(from, it.RobotsOf) {
+		return nil, "a redirect of the robots.txt of a site that is not its own"
+	}
+	return item, ""
+}
+
+// permitVerdict takes a verdict from the agent that was asked for it.
+func (p *agent) permitVerdict(from string, item []byte) (allowed []byte, why string) {
+	v, err := p.readVerdict(item)
+	if err != nil {
+		return nil, "what cannot be read"
+	}
+	if p.awaited.asked(v.Site) != from {
+		return nil, "robots.txt rules that it was not asked for"
+	}
+	return item, ""
+}
+
+// permitFetched takes an agent's list of what it has fetched, and lists of agents that left before it.
+func (p *agent) permitFetched(from string, item []byte) (allowed []byte, why string) {
+	of, _, err := readInherited(item)
+	if err != nil || !isLine(of.Instance) || of.Instance == p.instance {
+		return nil, "a list of fetched URLs of no other agent"
+	}
+	heir := p.fetched.inherited()
+	i := slices.IndexFunc(heir, func(known cluster.FetchedList) bool { return known.Instance == of.Instance })
+	switch {
+	case i >= 0 && heir[i].Seed != of.Seed:
+		return nil, "a second list of one agent"
+	case i >= 0:
+		return item, ""
+	case len(heir) >= inheritMost:
+		return nil, "one more list of fetched URLs than are kept"
+	case of.Instance == p.lineNow(from):
+		return item, ""
+	}
+	if id, _, _ := strings.Cut(of.Instance, "/"); id == from || p.lineNow(id) == of.Instance ||
+		!p.standings.passesOn(from,
+			of.Instance) {
+		return nil, "the list of another agent"
+	}
+	return item, ""
+}
+
+// permitTold takes what an agent told others, from one that leaves. One that is not known to leave says so again, and
+// sends it again.
+func (p *agent) permitTold(from string, item []byte) (allowed []byte, why string, err error) {
+	if line := p.lineNow(from); line == "" || !p.isGoing(line) {
+		return nil, "", &cluster.WaitError{Wait: standingWait}
+	}
+	line, items, err := p.readTold(item)
+	if err != nil {
+		return nil, "", fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
+	}
+	same, kept := true, []byte(nil)
+	for one := range itemsOfRead(items) {
+		own := one
+		switch kindOf(one) {
+		case letterLink:
+			own = withoutSeed(one, 1)
+		case letterSite: // of which only the URLs count: see takeSite
+			if m, err := readSiteMove(one); err == nil {
+				own = withoutSeeds(one, &m)
+			}
+		default: // a redirect of a robots.txt: the agent that is responsible for the site asks again
+			own = nil
+		}
+		if same = same && sameBytes(own, one); len(own) > 0 {
+			kept = outbox.AppendItem(kept, own)
+		}
+	}
+	switch {
+	case same:
+		return item, "", nil
+	case len(kept) == 0:
+		return nil, "", nil
+	}
+	return append(queued.AppendBytes([]byte{letterTold, inheritVersion}, []byte(line)), kept...), "", nil
+}

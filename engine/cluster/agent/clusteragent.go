@@ -1,0 +1,230 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/admission"
+	"orbweaver/engine/attempt"
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/layout"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/manifest"
+	"orbweaver/engine/outage"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/schedule"
+	"orbweaver/engine/settings"
+	"orbweaver/engine/sites"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// Participant is the cluster as the engine wires it.
+type Participant interface {
+	cluster.Agent
+	// Connect gives it the parts of the engine that it uses, when all are made.
+	Connect(parts Parts)
+	// Resume begins with the state of the last checkpoint.
+	Resume(m *manifest.Manifest, resumed bool) error
+	// BeginRebuilt begins after a rebuild of the frontier.
+	BeginRebuilt() error
+	// Depart gives all that this agent has to the other agents, after Leave.
+	Depart(ctx context.Context, d *Departure) error
+}
+
+// Parts are the parts of the engine that the other agents change.
+type Parts struct {
+	Options   Options
+	Dir       string        // of the crawl
+	HostDelay time.Duration // between two requests to a host
+	StoresAll bool          // every answer is stored: there is no store filter
+	FS        vfs.FS
+	Journal   *journal.Store
+	Frontier  *admission.Frontier
+	Sites     *sites.Table
+	Gate      *outage.Gate
+	Live      *settings.Live
+	InFlight  *attempt.InFlight
+	Queues    sites.DiskQueues
+	Dead      *schedule.DeadSites
+	Robots    *schedule.Returner
+	Log       *slog.Logger
+	Wake      func()      // wakes the distributor
+	Lose      func(error) // ends the crawl in order
+}
+
+// Alone is the cluster of a crawl with one agent.
+type Alone struct{ cluster.Alone }
+
+// Connect implements Participant.
+func (Alone) Connect(Parts) {}
+
+// Resume implements Participant.
+func (Alone) Resume(*manifest.Manifest, bool) error { return nil }
+
+// BeginRebuilt implements Participant.
+func (Alone) BeginRebuilt() error { return nil }
+
+// Depart implements Participant.
+func (Alone) Depart(context.Context, *Departure) error { return nil }
+
+// Storage sizes the files of the cluster.
+type Storage struct {
+	SegmentBytes int64 // of the outbox
+	IndexMemory  int64 // of the list of fetched URLs, in bytes
+	IndexBuffer  int   // of that, for new entries
+}
+
+// Open opens what the cluster keeps in dir as it was at the last checkpoint, or empty.
+func Open(
+	network cluster.Network, fsys vfs.FS, dir string, m *manifest.Manifest, empty bool, o Storage,
+) (Participant, error) {
+	if network == nil {
+		if m.Peers != nil {
+			return Alone{}, ErrAlone
+		}
+		return Alone{}, nil
+	}
+	p, err := openAgent(network, fsys, dir, m, empty, o.SegmentBytes, o.IndexMemory, o.IndexBuffer)
+	if err != nil {
+		return Alone{}, err
+	}
+	return participant{roles{p}}, nil
+}
+
+func (p participant) Connect(parts Parts) {
+	p.journal, p.frontier, p.sites, p.gate = parts.Journal, parts.Frontier, parts.Sites, parts.Gate
+	p.log, p.wake, p.endCrawl, p.fs, p.inFlight = parts.Log, parts.Wake, parts.Lose, parts.FS, parts.InFlight
+	o := &parts.Options
+	p.minAgents, p.invited, p.restartWait, p.recover = o.Agents, o.Invited, o.AgentAway, o.Recover
+	p.options, p.dir, p.hostDelay, p.storesAll = parts.Options, parts.Dir, parts.HostDelay, parts.StoresAll
+	p.leases.gap = func() time.Duration { return parts.Live.Policy().IPDelay }
+	p.standings = newStandings(int64(max(parts.Options.PeerQuota, 0)), p.journal.Count.Finished.Load, p.log)
+	p.moving = &moving{peers: p.agent, queues: parts.Queues, dead: parts.Dead}
+	p.robots = parts.Robots
+}
+
+func (p participant) Resume(m *manifest.Manifest, resumed bool) error {
+	if err := openQuorum(p.agent, p.fs, p.dir+"/"+layout.FrontierDir); err != nil {
+		return err
+	}
+	if err := p.Begin(m.Peers, resumed); err != nil {
+		return err
+	}
+	p.lentSince(m)
+	return nil
+}
+
+func (p participant) BeginRebuilt() error {
+	if err := p.Begin(nil, true); err != nil {
+		return err
+	}
+	p.temporarySince = new(warc.Cut) // when this agent was a temporary owner is not in the archive
+	return nil
+}
+
+func (p participant) Depart(ctx context.Context, d *Departure) error {
+	d.peers = p.agent
+	return d.run(ctx)
+}
+
+// roles are the roles of the cluster that package engine/cluster names, except Member.
+type roles struct{ *agent }
+
+// participant is the life of this agent in the cluster.
+type participant struct{ roles }
+
+// Views implements cluster.Router.
+func (p roles) Views() *ownership.Current { return &p.views }
+
+// Borrow implements cluster.VisitGate.
+func (p roles) Borrow(
+	ctx context.Context, stopping <-chan struct{}, addr netip.Addr, x *cluster.Exchange,
+) (granted bool, retryAt time.Time) {
+	return p.leases.borrow(ctx, stopping, addr, x.Open(ctx))
+}
+
+// GiveAddress implements cluster.VisitGate.
+func (p roles) GiveAddress(addr netip.Addr, due time.Time, soon bool) {
+	p.leases.give(addr, due, soon)
+}
+
+// GiveSites implements cluster.Handoff.
+func (p roles) GiveSites(now time.Time) (more bool, err error) { return p.moving.step(now) }
+
+// Ended implements cluster.Termination.
+func (p roles) Ended() <-chan struct{} { return p.ended }
+
+// Maintain implements cluster.FetchedLog.
+func (p roles) Maintain() error { return p.fetched.tend() }
+
+// NoteRebuilt implements cluster.FetchedLog.
+func (p roles) NoteRebuilt(o outcome.Outcome, fp xxh3.Uint128) {
+	if o.Class() == outcome.ClassAnswer {
+		p.fetched.add(fp)
+	}
+}
+
+// Sync implements cluster.CheckpointPart.
+func (p roles) Sync() error { return errors.Join(p.outbox.Sync(), p.fetched.urls.Sync()) }
+
+// Release implements cluster.CheckpointPart.
+func (p roles) Release(state *cluster.Checkpoint) error {
+	return errors.Join(p.outbox.Release(state.Outbox), p.fetched.urls.Release(state.Fetched))
+}
+
+// IsShared implements cluster.Member.
+func (p participant) IsShared() bool { return true }
+
+// Replay implements cluster.Member.
+func (p participant) Replay(message []byte, age time.Duration) error {
+	return p.unpack(message, postmark{aged: age})
+}
+
+// WaitBegun implements cluster.Member.
+func (p participant) WaitBegun(ctx context.Context) error { return p.gate.Wait(ctx) }
+
+// Start implements cluster.Member.
+func (p participant) Start(ctx context.Context, start func(loop string, run func() error)) {
+	p.AcceptMessages(true)
+	start("agents", func() error { return p.run(ctx) })
+	start("settle", func() error { return p.settle(ctx) })
+	start("leases", func() error { return p.leases.watch(ctx) })
+	if q := p.quorum; q != nil {
+		start("quorum", func() error { return q.run(ctx) })
+	}
+}
+
+// IsOver implements cluster.Member.
+func (p participant) IsOver() bool { return p.over.Load() }
+
+// Stop implements cluster.Member.
+func (p participant) Stop(ctx context.Context) error {
+	p.quorum.stop(ctx)
+	if err := p.network.Leave(ctx); err != nil {
+		return fmt.Errorf("engine: agents: %w", err)
+	}
+	return nil
+}
+
+// Close implements cluster.Member.
+func (p participant) Close() error { return errors.Join(p.outbox.Close(), p.fetched.urls.Close()) }
+
+// EndReason implements cluster.Termination.
+func (p roles) EndReason() string {
+	if p.late.Load() {
+		return lifecycle.ReasonLate
+	}
+	if n := &p.journal.Count; n.Finished.Load() == n.URLsAdmitted.Load() && !p.stalled.Load() {
+		return lifecycle.ReasonComplete
+	}
+	return lifecycle.ReasonStalled
+}

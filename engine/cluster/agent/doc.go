@@ -1,0 +1,22 @@
+// Package agent is this agent in a cluster: it implements the roles of package engine/cluster for a crawl with several
+// agents. Package engine calls Open, Connect and Resume, and knows nothing else of it. A crawl of one agent has Alone.
+//
+// What it does, and the files that do it:
+//
+//	peers.go       follows membership and makes the ownership view from it; underway.go asks whether the crawl has begun
+//	former.go      hosts that another agent owned recently are not visited at once; inorder.go knows the exceptions
+//	carrier.go     sends messages; letter.go reads them; authority.go decides what a sender may say
+//	standing.go    limits what another agent may send, and bans
+//	recovery.go    asks other agents whether they have a page; fetched.go is the list of URLs with an answer
+//	superseded.go  marks captures that another agent's capture replaces
+//	leases.go      leases of addresses, with leaserequests.go and keepers.go
+//	quorum.go      --quorum: no exchange without a majority; wing.go ends exchanges
+//	moving.go      gives hosts to their new owners, with their queues (sitemove.go) and lists (inherit.go)
+//	leaving.go     an agent leaves permanently: departure.go, left.go
+//	idle.go        detects that no agent has anything left to do; endnotice.go tells all agents
+//	robotsletter.go  redirects of robots.txt between agents; awaited.go what sites wait for
+//
+// What an agent does for a URL happens in the step that moves the URL (journal.Steps); the ownership view changes while
+// all steps stand still. docs/cluster-design.md has the protocol and its promises; cluster-faults.md what an operator
+// sees.
+package agent

@@ -1,0 +1,66 @@
+package agent
+
+import (
+	"testing"
+
+	"orbweaver/engine/admission"
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/urlx"
+	"orbweaver/internal/vfs"
+)
+
+// company is who is there.
+type company struct {
+	cluster.Network
+	there []ownership.Agent
+}
+
+func (c *company) Agents() []ownership.Agent { return c.there }
+
+// An agent that leaves has been given the list of another that leaves as well, and owes that one nothing. It speaks for
+// it when that one has left, not before, and no more when that one has died.
+func TestPeers_aLeaverDoesNotSpeakForAnotherThatLeaves(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	box, err := outbox.Open(fsys, outbox.Options{Dir: "outbox"}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := openFetched(fsys, "fetched", 1<<16, 1<<12, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, other := ownership.Agent{ID: "a1", Capacity: 1, Store: 1}, ownership.Agent{ID: "a2", Capacity: 1, Store: 2}
+	seam := &company{there: []ownership.Agent{here, other}}
+	p := &agent{network: seam, instance: here.Instance(), outbox: box,
+		fetched: known, frontier: &admission.Frontier{HashSeed: 1},
+		leavers: leavers{going: map[string]byte{}, left: map[string]bool{}}}
+	c, err := ownership.NewView([]ownership.Agent{here}, []ownership.Agent{here, other}, 1, "a1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := []byte("http://a.test/")
+	fp := fetchedKey(urlx.Fingerprint(2, url))
+	known.inherit(cluster.FetchedList{Seed: 2, Instance: other.Instance()}, fp[:16])
+	for _, step := range []struct {
+		name  string
+		do    func()
+		speak bool
+	}{
+		{"it goes", func() { p.leavers.going[other.Instance()] = leaveGoing }, false},
+		{"it has nothing left", func() { p.leavers.going[other.Instance()] = leaveGone }, true},
+		{"it has left, and nobody remembers", func() { delete(p.leavers.going, other.Instance()) }, true},
+		{"it goes, and has died", func() { p.leavers.going[other.Instance()], seam.there = leaveGoing, seam.there[:1] },
+			false},
+		{"nobody remembers that either", func() { delete(p.leavers.going, other.Instance()) }, false},
+	} {
+		step.do()
+		if err := p.reroute(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		if speaks, err := p.has(url); err != nil || speaks != step.speak {
+			t.Errorf("%s: it speaks for it: %v, %v", step.name, speaks, err)
+		}
+	}
+}

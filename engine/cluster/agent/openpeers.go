@@ -1,0 +1,77 @@
+package agent
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"math"
+	"time"
+
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/manifest"
+	"orbweaver/engine/seen"
+	"orbweaver/internal/vfs"
+)
+
+// ErrAlone says that a crawl of several agents was to be gone on with by one that knows of no others.
+var ErrAlone = errors.New("engine: this crawl has other agents, and URLs of theirs may be here: give --agent and the flags beside it, as before")
+
+// errOutbox says that the image of the outbox is damaged.
+var errOutbox = errors.New("engine: the list of what was on its way to other agents is damaged")
+
+// openAgent opens the outbox as it was at a cut, or empty.
+func openAgent(seam cluster.Network, fsys vfs.FS, dir string, m *manifest.Manifest, empty bool, segment, memory int64,
+	buffer int) (*agent, error) {
+	var cut *outbox.Checkpoint
+	var image []byte
+	if !empty && m.Peers != nil {
+		var err error
+		if image, err = ReadOutboxImage(fsys, dir, m.Generation); err != nil {
+			return nil, err
+		}
+		cut = &m.Peers.Outbox
+	}
+	box, err := outbox.Open(fsys, outbox.Options{Dir: dir + "/outbox", SegmentBytes: segment}, cut, image)
+	if err != nil {
+		return nil, err
+	}
+	var done *seen.Cut
+	if cut != nil {
+		done = &m.Peers.Fetched
+	}
+	known, err := openFetched(fsys, dir, memory, buffer, done)
+	if err != nil {
+		return nil, errors.Join(err, box.Close())
+	}
+	p := &agent{
+		fetched: known, network: seam, store: m.StoreID(), outbox: box, grace: peerGrace, sendEpoch: time.Now(), senders: map[string]*sender{},
+		becameIdle: make(chan struct{}, 1), sendFailed: make(chan error, 1),
+		joinedSignal: make(chan struct{}), endFound: make(chan struct{},
+			1), ended: make(chan struct{}),
+		leavers: leavers{going: map[string]byte{}, left: map[string]bool{}, news: make(chan struct{}, 1)},
+	}
+	p.instance = ownership.Agent{ID: seam.Self(), Store: p.store}.Instance()
+	p.leases.init(p)
+	p.cautiousUntil.Store(math.MaxInt64) // until it arrives among the others
+	return p, nil
+}
+
+// peerGrace is how long a host that was another agent's is left alone by the next: that one may have an exchange with
+// it under way.
+const peerGrace = 10 * time.Second
+
+// appendSum appends a checksum.
+func appendSum(b []byte) []byte {
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, journal.Castagnoli()))
+}
+
+// cutSum takes it away again, if it is right.
+func cutSum(b []byte) ([]byte, bool) {
+	if len(b) < 4 || crc32.Checksum(b[:len(b)-4], journal.Castagnoli()) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
+		return nil, false
+	}
+	return b[:len(b)-4], true
+}

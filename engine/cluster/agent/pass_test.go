@@ -1,0 +1,61 @@
+package agent
+
+import (
+	"fmt"
+	"testing"
+
+	"orbweaver/engine/admission"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/counters"
+	"orbweaver/engine/filter"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/urlx"
+	"orbweaver/internal/vfs"
+	"orbweaver/sieve"
+	"orbweaver/sieve/fpcache"
+)
+
+// Between the moment at which a fetch worker finds that a host is another's and that at which it hands the host's URLs
+// over, that agent may have gone, and the host be this one's again. Its URLs come up here then, whether they had been
+// here before or not.
+func TestPeers_whatIsToBePassedOnToNobodyStaysHere(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	s, err := sieve.Open(fsys, sieve.Options{Dir: "sieve", BucketBytes: 1 << 16}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := outbox.Open(fsys, outbox.Options{Dir: "outbox"}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scope, err := filter.CompileScope("all", new(filter.Seeds))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &admission.Frontier{Scope: scope, MaxDepth: -1, MaxURL: urlx.LengthMax, Cache: fpcache.New(1<<16, 1), Sieve: s,
+		Counters: new(counters.Live)}
+	p := &agent{frontier: f, outbox: box}
+	f.Router, f.Views = roles{p}, &p.views
+	here, there := ownership.Agent{ID: "a1", Capacity: 1, Store: 1}, ownership.Agent{ID: "a2", Capacity: 1, Store: 2}
+	both, err := ownership.NewView([]ownership.Agent{here, there}, []ownership.Agent{here, there}, 1, "a1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, err := ownership.NewView([]ownership.Agent{here}, []ownership.Agent{here, there}, 2, "a1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := []byte(nil)
+	for i := 0; theirs == nil; i++ {
+		if url := fmt.Appendf(nil, "http://h%d.test/", i); !both.Owns(url) {
+			theirs = url
+		}
+	}
+	f.Cache.Put(urlx.Fingerprint(f.HashSeed, theirs)) // it was here once
+	p.views.Store(alone)
+	p.Route(nil, &queued.URL{Rest: theirs})
+	if s.Pending() != 1 || f.Counters.Sieved.Load() != 1 || f.Counters.Sent.Load() != 0 {
+		t.Errorf("%d pending, %d went to the sieve, %d to others", s.Pending(), f.Counters.Sieved.Load(), f.Counters.Sent.Load())
+	}
+}

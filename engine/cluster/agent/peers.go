@@ -1,0 +1,484 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/admission"
+	"orbweaver/engine/attempt"
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/outage"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/schedule"
+	"orbweaver/engine/sites"
+	"orbweaver/internal/notify"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// Agents is this agent among the others: it knows who is responsible for a host, sends what belongs to others and takes
+// what they send. What it does for a URL happens under the shared cut, in the step that moves the URL; the circle
+// changes under the exclusive one.
+type agent struct {
+	network   cluster.Network
+	outbox    *outbox.Outbox
+	journal   *journal.Store
+	frontier  *admission.Frontier
+	sites     *sites.Table
+	robots    *schedule.Returner // brings hops and verdicts to sites
+	moving    *moving
+	gate      *outage.Gate
+	log       *slog.Logger
+	wake      func()        // of the distributor
+	store     uint64        // tells the data in this directory from others
+	instance  string        // names this agent with these data
+	grace     time.Duration // how long a host that was another's is left alone
+	recover   int           // agents that are asked whether they have a page
+	fetched   *fetched
+	inFlight  *attempt.InFlight // pages between fetch and archive
+	cleared   cleared
+	silences  silences
+	awaited   awaited
+	quorum    *quorum   // nil if each side of a partition goes on
+	minAgents int       // agents that there must be before the crawl begins
+	invited   bool      // it was told of others
+	sendEpoch time.Time // letters leave a whole number of periods after it
+
+	over       atomic.Bool   // all agents are done
+	stalled    atomic.Bool   // when the crawl is over: an agent has queued URLs, so that all agents stop as stalled
+	late       atomic.Bool   // the others were before this one had a part in the crawl
+	departed   atomic.Bool   // this one has left for good
+	ended      chan struct{} // closed when they know it
+	idleAt     atomic.Int64  // the count at which this agent has nothing to do; -1 if it has
+	wasIdle    atomic.Bool   // it had nothing to do once, in this run
+	endFound   chan struct{} // capacity 1: another one has found out that the crawl is over
+	becameIdle chan struct{} // capacity 1: it has nothing to do
+	sendFailed chan error    // capacity 1: letters cannot be carried any more
+	endCrawl   func(error)   // ends the crawl in good order: there is no place for this agent
+
+	views ownership.Current
+
+	banned          atomic.Pointer[[]ownership.Agent] // members outside of the view
+	previousViews   ownership.History[*ownership.View]
+	cautiousUntil   atomic.Int64 // until then, in Unix ns, any host may have been another's a moment ago
+	leavers         leavers
+	inOrder         inOrder     // sites that need no such rest
+	acceptsMessages atomic.Bool // letters are taken
+	hasBegun        atomic.Bool // the agents were complete once, in this run or one before
+
+	isResumed    bool                // this agent goes on
+	isComplete   bool                // run's: they were, in this run
+	isJoined     bool                // run's: the crawl goes on
+	joinedSignal chan struct{}       // closed then
+	restartWait  time.Duration       // how long who went in good order is waited for
+	stopped      map[string]*absence // run's: who did, by line
+	expected     []string            // run's: agents of the circle that are expected back, or agreed to be
+	nextAsked    int                 // run's: whom it asks next whether the crawl has begun
+	begunHeard   time.Time           // run's: when one said that it has
+
+	fs vfs.FS
+	configuration
+	temporarySince *warc.Cut   // the archive when this agent was a temporary owner first; nil: never; see Steps.Stop
+	isMarking      atomic.Bool // this agent marks what is superseded
+
+	everAll       []ownership.Agent // who ever were there; written under the exclusive cut
+	arrivals      uint64            // how often somebody came, with data that were not there before
+	founded       atomic.Uint64     // the hash of the first complete circle
+	beganTogether atomic.Bool       // all others began with the same: nobody else could be responsible before
+	foundBegun    atomic.Bool       // another agent had begun before this one came
+	viewChanges   atomic.Int64      // how often the circle became another one since the agents were complete first
+
+	mu          sync.Mutex
+	senders     map[string]*sender // guarded by mu: who carries letters to whom
+	senderGroup sync.WaitGroup     // of carriers and clerks
+	leases      leases
+	counters    messageCounters
+
+	standings *standings // of the others
+}
+
+// configuration is what package engine tells: see Parts.
+type configuration struct {
+	options   Options
+	dir       string // of the crawl
+	hostDelay time.Duration
+	storesAll bool
+}
+
+// messageCounters are what went between agents, in this run.
+type messageCounters struct {
+	lettersOut, lettersIn, bytesOut, bytesIn, failed, held, refused, retold, asked, unanswered, superseded atomic.Int64
+	strangers, unauthorised                                                                                atomic.Int64 // messages of no members; what their senders may not say
+	leaseWishes, leaseAsked, leaseUnanswered, leaseAborted                                                 atomic.Int64
+	steps                                                                                                  atomic.Int64 // of letters that gave somebody something to do, and are counted nowhere else
+}
+
+// peerPatience is how long an agent that starts again waits for those whom it knew before it takes them for gone.
+const peerPatience = 15 * time.Second
+
+// waitingForAgents is why a crawl does not begin.
+const waitingForAgents = "waiting for the other agents"
+
+// Begin makes the circle that the last cut knew, or that of this agent alone; who is there now is found out when the
+// crawl runs.
+func (p *agent) Begin(cut *cluster.Checkpoint, again bool) error {
+	p.isResumed = again
+	known := []ownership.Agent{{ID: p.network.Self(), Capacity: 1, Store: p.store}}
+	if self := p.network.Agents(); len(self) == 1 { // nobody has been met yet
+		known[0].Capacity = self[0].Capacity
+	}
+	if cut != nil {
+		known, p.everAll, p.arrivals = cut.Agents, cut.EverAll, cut.Births
+		p.viewChanges.Store(cut.Turns)
+		p.founded.Store(cut.Founded)
+		p.hasBegun.Store(cut.HasBegun)
+		p.fetched.heir = cut.FetchedLists
+		p.leavers.resume(cut, p.instance)
+	}
+	if p.standings != nil {
+		p.standings.bans = func() { notify.Send(p.leavers.news) }
+	}
+	p.idleAt.Store(-1) // nobody has looked yet
+	p.gate.Shut(waitingForAgents)
+	c, err := ownership.NewView(known, p.everAll, p.arrivals, p.among(known))
+	if err != nil {
+		return err
+	}
+	return p.turn(c)
+}
+
+// among is the name of this agent if it is one of some, empty if it leaves.
+func (p *agent) among(all []ownership.Agent) string {
+	self := p.network.Self()
+	if slices.ContainsFunc(all, func(peer ownership.Agent) bool { return peer.ID == self }) {
+		return self
+	}
+	return ""
+}
+
+// meet notes who is there, and makes their circle.
+func (p *agent) meet(now []ownership.Agent) (*ownership.View, error) {
+	all, births := slices.Clone(p.everAll), p.arrivals
+	for _, peer := range now {
+		i := slices.IndexFunc(all, func(other ownership.Agent) bool { return other.ID == peer.ID })
+		if i < 0 {
+			all = append(all, peer)
+		} else {
+			all[i] = peer
+		}
+		if !p.views.Load().Has(peer) {
+			births++
+		}
+	}
+	c, err := ownership.NewView(now, all, births, p.among(now))
+	if err == nil {
+		p.journal.Steps.Stop() // a cut reads them
+		p.everAll, p.arrivals = all, births
+		p.journal.Steps.Allow()
+	}
+	return c, err
+}
+
+// turn takes another circle.
+func (p *agent) turn(c *ownership.View) error {
+	for i, peer := range c.Agents {
+		if i == c.Self {
+			continue
+		}
+		if _, err := p.outbox.EnsureAgent(peer.Instance()); err != nil {
+			return fmt.Errorf("engine: agents: %w", err)
+		}
+	}
+	p.journal.Steps.Stop()
+	defer p.journal.Steps.Allow()
+	was := p.views.Load()
+	p.replace(c, time.Now())
+	p.lend(c)
+	p.inOrder.clear()
+	p.moving.turned(was)
+	return nil
+}
+
+// run follows who is there, until ctx ends. Letters are carried until then.
+func (p *agent) run(ctx context.Context) error {
+	defer p.senderGroup.Wait()
+	if err := p.network.Join(ctx, p.store, p); err != nil {
+		if ctx.Err() == nil {
+			p.endCrawl(err)
+		}
+		return nil
+	}
+	patience := time.NewTimer(peerPatience)
+	defer patience.Stop()
+	ask := time.NewTicker(underWayPeriod)
+	defer ask.Stop()
+	for patient := true; ; {
+		now, again := p.present(time.Now())
+		news, open := p.inquire(ctx)
+		if news {
+			now, again = p.present(time.Now())
+		}
+		if open {
+			again = underWayPeriod
+		}
+		if again > 0 {
+			patience.Reset(again)
+		}
+		if !p.over.Load() { // at the end they go, one after the other, and leave nothing to be done
+			if view, ok := p.quorum.agreed(now, p.complete(ctx, now, patient)); ok {
+				if err := p.goBy(ctx, view); err != nil {
+					return err
+				}
+			}
+		}
+		if p.isComplete && (p.beganTogether.Load() || !p.untouched()) { // now the end cannot be news
+			ask.Stop()
+		}
+		select {
+		case <-p.network.Changed():
+		case <-ask.C:
+		case <-p.quorum.changed():
+		case <-p.leavers.news:
+		case <-patience.C:
+			patient = false
+		case err := <-p.sendFailed:
+			return err
+		case <-p.network.Lost():
+			p.endCrawl(p.network.Err())
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// complete says that enough agents are there for this one to go by who is there. In the beginning that is a number,
+// unless others have begun before; when it starts again, all whom it knew before or, when it has waited long enough,
+// whoever is there.
+func (p *agent) complete(ctx context.Context, now []ownership.Agent, patient bool) bool {
+	if p.isComplete {
+		return true
+	}
+	if p.hasBegun.Load() {
+		p.isComplete = !patient || !slices.ContainsFunc(p.views.Load().Agents,
+			func(p ownership.Agent) bool { return !slices.Contains(now, p) })
+	} else {
+		p.isComplete = len(now) >= p.minAgents || p.underWay(ctx, now)
+	}
+	return p.isComplete
+}
+
+// arrive lets the crawl begin, or go on. Unless all began together just now, the others may have asked any host of this
+// agent for something a moment ago; those whom it was told of and has not found, too.
+func (p *agent) arrive() {
+	if p.isJoined {
+		return
+	}
+	p.isJoined = true
+	until := int64(0)
+	if p.isResumed || !p.beganTogether.Load() || p.invited && len(p.views.Load().Agents) == 1 {
+		until = time.Now().Add(p.grace).UnixNano()
+	}
+	p.cautiousUntil.Store(until)
+	p.gate.Open(waitingForAgents)
+	close(p.joinedSignal)
+}
+
+// fail ends the crawl.
+func (p *agent) fail(err error) {
+	select {
+	case p.sendFailed <- err:
+	default:
+	}
+}
+
+// AcceptMessages takes letters from now on, or none any more.
+func (p *agent) AcceptMessages(open bool) {
+	p.journal.Steps.Stop()
+	defer p.journal.Steps.Allow()
+	p.acceptsMessages.Store(open)
+}
+
+// Owns says that this agent is responsible for a site or URL.
+func (p *agent) Owns(url []byte) bool { return p.views.Load().Owns(url) }
+
+// follow makes c the circle, if it is not, sends letters to all of it, and gives what waits for others to those who are
+// responsible now.
+func (p *agent) follow(ctx context.Context, c *ownership.View) error {
+	if !p.views.Load().Equal(c) {
+		if err := p.become(ctx, c); err != nil || !p.views.Load().Equal(c) {
+			return err // or the crawl stops on a full disk, and goes by the old one to its end
+		}
+	} else if p.leases.keep(p.views.Load(), p.expected, time.Now(), p.grace) {
+		p.leases.moved()
+	}
+	p.carry(ctx, c)
+	err := p.reroute(ctx, c)
+	p.wake()
+	return err
+}
+
+// become takes another circle.
+func (p *agent) become(ctx context.Context, c *ownership.View) error {
+	for {
+		err := p.turn(c)
+		if err == nil {
+			break
+		}
+		if err := p.journal.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	p.viewChanges.Add(1)
+	p.leases.moved()
+	names := make([]string, len(c.Agents))
+	for i, peer := range c.Agents {
+		names[i] = peer.ID
+	}
+	p.log.Info("the agents of this crawl are others now", "agents", len(names), "names", names)
+	return nil
+}
+
+// reroute tells those who are responsible now all that agents were told that are gone: all of it, since nobody knows
+// whether they left anything behind.
+func (p *agent) reroute(ctx context.Context, c *ownership.View) error {
+	for _, of := range p.fetched.inherited() { // who leaves may be owed nothing any more, and be believed all the same
+		if p.isGoing(of.Instance) && p.isLost(of.Instance, c) && !p.hasLeft(of.Instance) {
+			p.fetched.disown(of.Instance)
+		}
+	}
+	for _, line := range p.outbox.Agents() {
+		if !p.isLost(line, c) {
+			continue
+		}
+		p.dismiss(line)
+		if !p.hasLeft(line) {
+			p.fetched.disown(line)
+		}
+		for over := false; !over; {
+			if err := p.frontier.WaitRoom(ctx); err != nil {
+				return nil //nolint:nilerr // ctx ended: what is left is in the cut
+			}
+			var err error
+			if over, err = p.retell(line); err == nil {
+				continue
+			}
+			if err := p.journal.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
+				return nil
+			} else if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// isLost says that an agent has no part in a circle, and is not one that leaves and is there, or expected back.
+func (p *agent) isLost(line string, c *ownership.View) bool {
+	return !slices.Contains(c.Instances, line) && (!p.isGoing(line) || !p.isThere(line) && !p.isStopped(line))
+}
+
+// retellItems are told again in one step of the cut.
+const retellItems = 512
+
+// retell tells a part of what an agent knew, and says whether it was the last.
+func (p *agent) retell(line string) (over bool, err error) {
+	p.journal.Steps.Begin()
+	defer p.journal.Steps.End()
+	var items []byte
+	var ends []int
+	over, err = p.outbox.RemoveAgent(line, retellItems, func(item []byte) {
+		items = append(items, item...)
+		ends = append(ends, len(items))
+	})
+	d := admission.Scratch{Salt: xxh3.HashString128(line)}
+	from := 0
+	for _, end := range ends { // the box is not called by whom it calls
+		if err := p.take(&d, items[from:end], postmark{told: true}); err != nil {
+			panic(fmt.Sprintf("BUG: engine: what %q was told cannot be read: %v", line, err))
+		}
+		from = end
+	}
+	p.counters.retold.Add(int64(len(ends)))
+	return over, err
+}
+
+// Route sends an item of the frontier to the agent that is responsible for it, for who has found that this one is not.
+// The item has its whole URL. If it is by now, since that one has gone meanwhile, the item goes through the door again:
+// on loan it is new.
+func (p *agent) Route(scratch []byte, it *queued.URL) []byte {
+	if it.RobotsOf != nil {
+		p.routeHop(it)
+		return scratch
+	}
+	c := p.views.Load()
+	owner := c.OwnerOf(it.Rest)
+	if owner == c.Self {
+		p.frontier.Add(new(admission.Scratch), it.Rest, *it)
+		return scratch
+	}
+	scratch = queued.Append(append(scratch[:0], letterLink), it)
+	p.outbox.Put(c.Instances[owner], scratch)
+	return scratch
+}
+
+// RouteRecovered notes that another agent has a page, if it is not this one: when that agent is lost, the page may be,
+// too.
+func (p *agent) RouteRecovered(line string, it *queued.URL) {
+	p.outbox.PutRetained(line, queued.Append([]byte{letterLink}, it))
+}
+
+// WaitRoom waits while the outbox is in memory for want of disk.
+func (p *agent) WaitRoom(ctx context.Context) error {
+	for p.outbox.HasOverflow() {
+		err := p.spill()
+		if err == nil {
+			return nil
+		}
+		if err := p.journal.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *agent) spill() error {
+	p.journal.Steps.Begin()
+	defer p.journal.Steps.End()
+	return p.outbox.Spill()
+}
+
+// MarkState is the checkpointer's: everybody stands still.
+func (p *agent) MarkState() (*cluster.Checkpoint, []byte, error) {
+	box, image, err := p.outbox.Checkpoint()
+	if err != nil {
+		return nil, nil, err
+	}
+	done, err := p.fetched.cut()
+	if err != nil {
+		return nil, nil, err
+	}
+	departed := p.departed.Load()
+	return &cluster.Checkpoint{
+		Outbox: box, Fetched: done, Agents: p.views.Load().Agents, EverAll: p.everAll, Births: p.arrivals,
+		Turns: p.viewChanges.Load(), Founded: p.founded.Load(), TemporarySince: p.temporarySince,
+		IsLeaving: p.IsLeaving() && !departed, AnnouncedLeave: p.isGoing(p.instance) && !departed,
+		LeavingAgents: p.leavers.lines(leaveGoing), DoneAgents: p.leavers.lines(leaveGone),
+		FetchedLists: p.fetched.inherited(), HasBegun: p.hasBegun.Load(),
+	}, appendSum(image), nil
+}

@@ -1,0 +1,54 @@
+package agent
+
+import (
+	"slices"
+	"time"
+
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/counters"
+	"orbweaver/engine/outcome"
+)
+
+// Report says how things stand between the agents.
+func (p *agent) Report(c *counters.Totals) *cluster.StatusReport {
+	r := &cluster.StatusReport{
+		Self: p.network.Self(), Pages: c.Stored() + c.PagesNotStored,
+		LinksSent: c.Sent, LinksReceived: c.Received, LinksOut: c.LinksOut, HandedOver: c.Outcomes[outcome.HandedOver],
+		Asked: p.counters.asked.Load(), Unanswered: p.counters.unanswered.Load(),
+		Recovered: c.Outcomes[outcome.Recovered], Retold: p.counters.retold.Load(),
+		Superseded:  p.counters.superseded.Load(),
+		LettersSent: p.counters.lettersOut.Load(), LettersReceived: p.counters.lettersIn.Load(),
+		LettersFailed: p.counters.failed.Load(), LettersHeld: p.counters.held.Load(),
+		LettersRefused: p.counters.refused.Load(),
+		BytesSent:      p.counters.bytesOut.Load(), BytesReceived: p.counters.bytesIn.Load(),
+		Strangers: p.counters.strangers.Load(), NotTaken: p.counters.unauthorised.Load(),
+	}
+	n := &p.counters
+	r.LeasesWished, r.LeasesAsked = n.leaseWishes.Load(), n.leaseAsked.Load()
+	r.LeasesUnanswered, r.LeasesAborted = n.leaseUnanswered.Load(), n.leaseAborted.Load()
+	r.LeasesKept = p.leases.book.LeaseCount(time.Now())
+	if r.Pages > 0 {
+		r.Overhead, r.Lambda = float64(r.LinksSent)/float64(r.Pages), float64(r.LinksOut)/float64(r.Pages)
+	}
+	for _, id := range p.outbox.Agents() {
+		all, _ := p.outbox.Backlog(id)
+		r.Waiting += int64(all)
+	}
+	r.Quorum = p.quorum.report(time.Now())
+	circle := p.views.Load()
+	for _, k := range p.network.KnownAgents() {
+		a := cluster.AgentReport{ID: k.ID, Capacity: k.Capacity, State: k.State}
+		if !k.Since.IsZero() {
+			a.Since = k.Since.UTC().Format(time.RFC3339)
+		}
+		if i := slices.IndexFunc(circle.Agents, func(p ownership.Agent) bool { return p.ID == k.ID }); i >= 0 {
+			a.Share = circle.Shares[i]
+		}
+		waiting, _ := p.outbox.Backlog(k.Instance())
+		a.Waiting = int64(waiting)
+		p.standings.report(&a)
+		r.Agents = append(r.Agents, a)
+	}
+	return r
+}

@@ -1,0 +1,42 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"orbweaver/engine/cluster/ownership"
+)
+
+// A crawl begins when as many agents are there as it was told of (Config.Agents). Who comes to it later was told the
+// same number, and so many may not be left: whoever replaces an agent that died with its disk would wait for ever, and
+// the others for it. So it asks them whether they have begun.
+
+// underWayPeriod is how often an agent that waits for others asks one of them, each in turn.
+const underWayPeriod = time.Second
+
+// underWay says that the crawl has begun, and that this agent may go by who is there although they are fewer than begin
+// one. Whoever has begun and goes by the same agents counts on this one already. If one goes by others, it may be in
+// the beginning, of which this agent is a part that sees them all a moment later; so that is waited for. When it does
+// not come, the other expects somebody back of whom this agent knows nothing.
+func (p *agent) underWay(ctx context.Context, now []ownership.Agent) bool {
+	if p.quorum != nil {
+		return p.quorum.underWay()
+	}
+	others := slices.DeleteFunc(slices.Clone(now),
+		func(other ownership.Agent) bool { return other.ID == p.network.Self() })
+	if len(others) == 0 {
+		return false
+	}
+	p.nextAsked++
+	var a calmness // of a build that does not say whether it has begun: it has not
+	answer, err := p.ask(ctx, others[p.nextAsked%len(others)].ID, []byte{questionCalm})
+	if err != nil || json.Unmarshal(answer, &a) != nil || a.First == 0 {
+		return false
+	}
+	if p.begunHeard.IsZero() {
+		p.begunHeard = time.Now()
+	}
+	return a.View == ownership.Hash(now) || time.Since(p.begunHeard) >= peerPatience
+}

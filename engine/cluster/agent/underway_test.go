@@ -1,0 +1,68 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/ownership"
+)
+
+// talk is the seam to two others who all say the same.
+type talk struct {
+	cluster.Network
+	says  string // "" for no answer
+	asked string
+}
+
+func (*talk) Self() string { return "b" }
+
+func (s *talk) Ask(_ context.Context, to string, _ []byte) ([]byte, error) {
+	s.asked += to
+	if s.says == "" {
+		return nil, errors.New("nobody there")
+	}
+	return []byte(s.says), nil
+}
+
+// An agent goes by who is there if one of them has begun and goes by the same; by others it may go when it has heard
+// for 15 s that one has begun. What older builds say, which do not know the word, or say nothing, is that they have
+// not.
+func TestUnderWay_whatOthersSay(t *testing.T) {
+	now := []ownership.Agent{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2},
+		{ID: "c", Capacity: 1, Store: 3}}
+	f := func(says string, view uint64, at, later bool) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			t.Helper()
+			if says != "" {
+				says = fmt.Sprintf(says, view)
+			}
+			s := &talk{says: says}
+			p := &agent{network: s}
+			if got := p.underWay(t.Context(), now); got != at {
+				t.Errorf("%s: %v", says, got)
+			}
+			time.Sleep(peerPatience)
+			if got := p.underWay(t.Context(), now); got != later {
+				t.Errorf("15 s later, %s: %v", says, got)
+			}
+			if s.asked != "ca" {
+				t.Errorf("%q were asked", s.asked)
+			}
+			if p.underWay(t.Context(), now[1:2]) {
+				t.Errorf("nobody is there, and the crawl has begun")
+			}
+		})
+	}
+	f(`{"count":12,"view":%d,"first":9,"turns":2}`, ownership.Hash(now), true, true)
+	f(`{"count":12,"view":%d,"first":9,"turns":2}`, ownership.Hash(now[:2]), false, true)
+	f(`{"count":0,"view":%d,"first":0,"turns":0}`, ownership.Hash(now), false, false)
+	f(`{"calm":false,"count":12,"view":%d}`, ownership.Hash(now), false, false)
+	f(`"first %d"`, ownership.Hash(now), false, false)
+	f("", 0, false, false)
+}
