@@ -31,6 +31,17 @@ func bands() int {
 	return *testbed.SeedCount
 }
 
+// eachSeed runs a story in virtual time, with each of several seeds from first on.
+func eachSeed(t *testing.T, first uint64, story func(t *testing.T, i int, seed uint64)) {
+	t.Helper()
+	for i := range bands() {
+		seed := *testbed.FirstSeed + first + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { story(t, i, seed) })
+		})
+	}
+}
+
 // band is some agents that crawl one web together, each over a network of its own.
 type band struct {
 	t      *testing.T
@@ -52,10 +63,7 @@ type band struct {
 
 func newBand(t *testing.T, world simweb.Config, agents int) *band {
 	t.Helper()
-	rig, err := testbed.NewRig(world, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig := testbed.MustRig(t, world, true)
 	b := &band{t: t, rig: rig, hub: newHub(), least: agents, disks: map[string]*vfs.Mem{}, reports: map[string]report.Report{}, errs: map[string]error{}}
 	b.newsAfter(world.Seed, time.Second)
 	for i := range agents {
@@ -131,7 +139,25 @@ func (b *band) start(ctx context.Context, name string) *agent {
 	return a
 }
 
-// leave has it leave for good.
+// startAll starts agents by their names.
+func (b *band) startAll(names []string) map[string]*agent {
+	b.t.Helper()
+	running := map[string]*agent{}
+	for _, name := range names {
+		running[name] = b.start(b.t.Context(), name)
+	}
+	return running
+}
+
+// mustLeave has the agent leave permanently.
+func (a *agent) mustLeave(t *testing.T) {
+	t.Helper()
+	if err := a.leave(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// leave has the agent leave permanently.
 func (a *agent) leave(ctx context.Context) error {
 	select {
 	case a.calls <- struct{}{}:
@@ -200,6 +226,25 @@ func (b *band) judge() judge.Verdict {
 	})
 }
 
+// wantWhole fails the test unless every page was fetched, at most so many were asked for again, and politely.
+func wantWhole(t *testing.T, v judge.Verdict, repeated int) {
+	t.Helper()
+	if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > repeated || impolite(v) {
+		testbed.FailVerdict(t, v)
+	}
+}
+
+// wantLeft fails the test unless an agent has left and nothing of it is left behind. It returns the agent's report.
+func (b *band) wantLeft(name string) report.Report {
+	b.t.Helper()
+	r := b.reports[name]
+	const reason = "left for good: the other agents have everything"
+	if r.State != lifecycle.Finished || r.Reason != reason || r.URLsQueued != 0 || r.Peers.Waiting != 0 {
+		b.t.Errorf("%s: %s (%s), %d URLs queued, %d messages wait", name, r.State, r.Reason, r.URLsQueued, r.Peers.Waiting)
+	}
+	return r
+}
+
 // impolite says that a host or an address was asked too early, or by two at a time.
 func impolite(v judge.Verdict) bool {
 	return v.HostGapViolations+v.HostConcurrency+v.IPGapViolations+v.IPConcurrency > 0
@@ -229,8 +274,7 @@ func TestAgents_shareAWebWithoutGapsOrOverlap(t *testing.T) {
 				}
 				t.Logf("virtual time %v, %d pages, %d letters, %d questions", time.Since(began), pages, b.hub.letters, b.hub.asked)
 				if impolite(v) || v.Coverage != 1 || v.Overlap != 0 || v.Duplicates > 0 {
-					v.Print(t.Output())
-					t.Error("the oracle complains")
+					testbed.FailVerdict(t, v)
 				}
 			})
 		})
@@ -240,76 +284,56 @@ func TestAgents_shareAWebWithoutGapsOrOverlap(t *testing.T) {
 // An agent that is killed and starts again before the others take it for gone, again and again, costs nothing but what
 // was in flight.
 func TestG03_anAgentIsKilledAndComesBack(t *testing.T) {
-	for i := range bands() {
-		seed := *testbed.FirstSeed + 720 + uint64(i)
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(seed, 3))
-			synctest.Test(t, func(t *testing.T) {
-				b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
-				running := map[string]*agent{}
-				for _, name := range b.names {
-					running[name] = b.start(t.Context(), name)
-				}
-				kills := 0
-				for range 12 {
-					time.Sleep(time.Duration(rng.Int64N(int64(20 * time.Second))))
-					name := b.names[rng.IntN(len(b.names))]
-					select {
-					case <-running[name].done:
-						continue // it was faster
-					default:
-					}
-					running[name].kill(func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) })
-					time.Sleep(time.Duration(rng.Int64N(int64(5 * time.Second))))
-					running[name] = b.start(t.Context(), name)
-					kills++
-				}
-				b.wait()
-				v := b.judge()
-				inFlight := kills * b.config("").Workers.Fetchers
-				t.Logf("%d kills, %d pages, %d asked for again, %d letters", kills, v.Fetched, v.Repeated, b.hub.letters)
-				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > inFlight || impolite(v) {
-					v.Print(t.Output())
-					t.Error("the oracle complains")
-				}
-			})
-		})
-	}
+	eachSeed(t, 720, func(t *testing.T, _ int, seed uint64) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
+		running := b.startAll(b.names)
+		kills := 0
+		for range 12 {
+			time.Sleep(time.Duration(rng.Int64N(int64(20 * time.Second))))
+			name := b.names[rng.IntN(len(b.names))]
+			select {
+			case <-running[name].done:
+				continue // it was faster
+			default:
+			}
+			running[name].kill(func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) })
+			time.Sleep(time.Duration(rng.Int64N(int64(5 * time.Second))))
+			running[name] = b.start(t.Context(), name)
+			kills++
+		}
+		b.wait()
+		v := b.judge()
+		inFlight := kills * b.config("").Workers.Fetchers
+		t.Logf("%d kills, %d pages, %d asked for again, %d letters", kills, v.Fetched, v.Repeated, b.hub.letters)
+		wantWhole(t, v, inFlight)
+	})
 }
 
 // An agent that dies with its disk is missed by nobody: the others take its hosts over and are told of its URLs again.
 // So it is also when it had died before and come back: then its hosts are lent a second time.
 func TestG03_anAgentAndItsDiskAreLost(t *testing.T) {
-	for i := range bands() {
-		seed := *testbed.FirstSeed + 740 + uint64(i)
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
-				running := map[string]*agent{}
-				for _, name := range b.names {
-					running[name] = b.start(t.Context(), name)
-				}
-				had := 0
-				if i%2 == 1 {
-					time.Sleep(15 * time.Second)
-					had += b.bury(running["agent-1"])
-					time.Sleep(time.Duration(12+i) * time.Second)
-					running["agent-1"] = b.start(t.Context(), "agent-1")
-				}
-				time.Sleep(time.Duration(20+3*i) * time.Second)
-				had += b.bury(running["agent-1"])
-				b.wait()
-				b.names = []string{"agent-0", "agent-2"}
-				v := b.judge()
-				t.Logf("%d pages, %d of them lost and fetched again; %d asked for again", v.Fetched, had, v.Repeated)
-				if v.Coverage != 1 || impolite(v) || v.Missing+v.AttemptsMissing > 0 ||
-					v.Repeated > had+b.config("").Workers.Fetchers {
-					v.Print(t.Output())
-					t.Error("the oracle complains")
-				}
-			})
-		})
-	}
+	eachSeed(t, 740, func(t *testing.T, i int, seed uint64) {
+		b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
+		running := b.startAll(b.names)
+		had := 0
+		if i%2 == 1 {
+			time.Sleep(15 * time.Second)
+			had += b.bury(running["agent-1"])
+			time.Sleep(time.Duration(12+i) * time.Second)
+			running["agent-1"] = b.start(t.Context(), "agent-1")
+		}
+		time.Sleep(time.Duration(20+3*i) * time.Second)
+		had += b.bury(running["agent-1"])
+		b.wait()
+		b.names = []string{"agent-0", "agent-2"}
+		v := b.judge()
+		t.Logf("%d pages, %d of them lost and fetched again; %d asked for again", v.Fetched, had, v.Repeated)
+		if v.Coverage != 1 || impolite(v) || v.Missing+v.AttemptsMissing > 0 ||
+			v.Repeated > had+b.config("").Workers.Fetchers {
+			testbed.FailVerdict(t, v)
+		}
+	})
 }
 
 // bury kills an agent, lets the others find out some time later, and says how many pages it had.
@@ -334,38 +358,29 @@ func (b *band) pages(name string) (n int) {
 
 // An agent that comes late gets its share, with what was queued of it, and fetches nothing that another has.
 func TestAgents_anAgentComesLateAndAnotherGoesAndComesBack(t *testing.T) {
-	for i := range bands() {
-		seed := *testbed.FirstSeed + 760 + uint64(i)
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
-				b.least = 2
-				running := map[string]*agent{}
-				for _, name := range b.names[:2] {
-					running[name] = b.start(t.Context(), name)
-				}
-				time.Sleep(time.Duration(10+3*i) * time.Second)
-				running["agent-2"] = b.start(t.Context(), "agent-2")
-				time.Sleep(25 * time.Second)
-				running["agent-0"].stop() // in good order
-				<-running["agent-0"].done
-				time.Sleep(30 * time.Second)
-				running["agent-0"] = b.start(t.Context(), "agent-0")
-				b.wait()
-				v := b.judge()
-				handed, recovered := int64(0), int64(0)
-				for _, name := range b.names {
-					handed += b.reports[name].Outcomes["handed-over"]
-					recovered += b.reports[name].Outcomes["recovered"]
-				}
-				t.Logf("%d pages, %d asked for again; %d URLs handed over, %d pages recovered, %d questions", v.Fetched, v.Repeated, handed, recovered, b.hub.asked)
-				if v.Coverage != 1 || impolite(v) || v.Missing+v.AttemptsMissing > 0 || v.Repeated > 10 { // what was in flight
-					v.Print(t.Output())
-					t.Error("the oracle complains")
-				}
-			})
-		})
-	}
+	eachSeed(t, 760, func(t *testing.T, i int, seed uint64) {
+		b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
+		b.least = 2
+		running := b.startAll(b.names[:2])
+		time.Sleep(time.Duration(10+3*i) * time.Second)
+		running["agent-2"] = b.start(t.Context(), "agent-2")
+		time.Sleep(25 * time.Second)
+		running["agent-0"].stop() // in good order
+		<-running["agent-0"].done
+		time.Sleep(30 * time.Second)
+		running["agent-0"] = b.start(t.Context(), "agent-0")
+		b.wait()
+		v := b.judge()
+		handed, recovered := int64(0), int64(0)
+		for _, name := range b.names {
+			handed += b.reports[name].Outcomes["handed-over"]
+			recovered += b.reports[name].Outcomes["recovered"]
+		}
+		t.Logf("%d pages, %d asked for again; %d URLs handed over, %d pages recovered, %d questions", v.Fetched, v.Repeated, handed, recovered, b.hub.asked)
+		if v.Coverage != 1 || impolite(v) || v.Missing+v.AttemptsMissing > 0 || v.Repeated > 10 { // what was in flight
+			testbed.FailVerdict(t, v)
+		}
+	})
 }
 
 // An agent whose name another has stops in good order, and says why. What it has is whole, and it goes on when it is
@@ -397,8 +412,7 @@ func TestG04_whoIsLostStopsInOrderAndGoesOn(t *testing.T) {
 			t.Errorf("when it was run again: %s (%s) after %d pages", again.State, again.Reason, again.PagesStored)
 		}
 		if v := b.judge(); impolite(v) || v.Coverage != 1 {
-			v.Print(t.Output())
-			t.Error("the oracle complains")
+			testbed.FailVerdict(t, v)
 		}
 	})
 }
@@ -423,8 +437,7 @@ func TestAgents_whoComesLateIsPoliteAllTheSame(t *testing.T) {
 		}
 		v := b.judge()
 		if impolite(v) || v.Coverage != 1 || v.Repeated > b.config("").Workers.Fetchers {
-			v.Print(t.Output())
-			t.Error("the oracle complains")
+			testbed.FailVerdict(t, v)
 		}
 	})
 }

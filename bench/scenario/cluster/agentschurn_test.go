@@ -64,8 +64,7 @@ func TestAgents_eightThatComeAndGoAnnoyNobody(t *testing.T) {
 				v := b.judge()
 				t.Logf("%d pages, %d asked for again, %d came and went; %d letters, %d questions", v.Fetched, v.Repeated, goes, b.hub.letters, b.hub.asked)
 				if v.Coverage != 1 || impolite(v) {
-					v.Print(t.Output())
-					t.Error("the oracle complains")
+					testbed.FailVerdict(t, v)
 				}
 			})
 		})

@@ -56,9 +56,7 @@ func TestAgents_delayedURLsMoveWithTheirSite(t *testing.T) {
 		delayed := first.report().NoveltyDelayed + second.report().NoveltyDelayed
 		b.start(t.Context(), b.names[2])
 		time.Sleep(3 * time.Minute)
-		if err := first.leave(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		first.mustLeave(t)
 		b.wait()
 		s.Done.Wait()
 		moved := 0

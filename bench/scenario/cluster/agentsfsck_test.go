@@ -3,7 +3,6 @@
 package cluster
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -28,61 +27,50 @@ func areas(r *fsck.Report) map[string]fsck.Area {
 // Whenever an agent is killed, and wherever the others are, its directory is sound, and what it owes to others and has
 // fetched is looked at.
 func TestFsck_agentsAreSoundAtEveryMoment(t *testing.T) {
-	for i := range bands() {
-		seed := *testbed.FirstSeed + 850 + uint64(i)
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(seed, 3))
-			synctest.Test(t, func(t *testing.T) {
-				b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
-				running := map[string]*agent{}
-				for _, name := range b.names {
-					running[name] = b.start(t.Context(), name)
-				}
-				outbox, fetched := int64(0), int64(0)
-				for k := range 5 {
-					time.Sleep(time.Duration(5+rng.IntN(20)) * time.Second)
-					name := b.names[rng.IntN(len(b.names))]
-					select {
-					case <-running[name].done:
-						continue
-					default:
-					}
-					switch k % 3 {
-					case 0:
-						running[name].kill(testbed.Sigkill)
-					case 1:
-						b.bury(running[name])
-					default:
-						running[name].stop()
-						<-running[name].done
-					}
-					r := testbed.Fsck(t, b.disks[name])
-					testbed.WantSound(t, &r)
-					outbox, fetched = outbox+areas(&r)["outbox"].Checked, fetched+areas(&r)["fetched"].Checked
-					running[name] = b.start(t.Context(), name)
-				}
-				b.wait()
-				for _, name := range b.names {
-					r := testbed.Fsck(t, b.disks[name])
-					testbed.WantSound(t, &r)
-					if a := areas(&r); a["outbox"].Checked == 0 || a["fetched"].Checked == 0 {
-						t.Errorf("%s: not looked at: %+v", name, a)
-					}
-				}
-				t.Logf("%d URLs that others were told, %d with an answer", outbox, fetched)
-			})
-		})
-	}
+	eachSeed(t, 850, func(t *testing.T, _ int, seed uint64) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
+		running := b.startAll(b.names)
+		outbox, fetched := int64(0), int64(0)
+		for k := range 5 {
+			time.Sleep(time.Duration(5+rng.IntN(20)) * time.Second)
+			name := b.names[rng.IntN(len(b.names))]
+			select {
+			case <-running[name].done:
+				continue
+			default:
+			}
+			switch k % 3 {
+			case 0:
+				running[name].kill(testbed.Sigkill)
+			case 1:
+				b.bury(running[name])
+			default:
+				running[name].stop()
+				<-running[name].done
+			}
+			r := testbed.Fsck(t, b.disks[name])
+			testbed.WantSound(t, &r)
+			outbox, fetched = outbox+areas(&r)["outbox"].Checked, fetched+areas(&r)["fetched"].Checked
+			running[name] = b.start(t.Context(), name)
+		}
+		b.wait()
+		for _, name := range b.names {
+			r := testbed.Fsck(t, b.disks[name])
+			testbed.WantSound(t, &r)
+			if a := areas(&r); a["outbox"].Checked == 0 || a["fetched"].Checked == 0 {
+				t.Errorf("%s: not looked at: %+v", name, a)
+			}
+		}
+		t.Logf("%d URLs that others were told, %d with an answer", outbox, fetched)
+	})
 }
 
 // A wrong byte in what an agent owes to others, or in what it has fetched, is found, and the place is named.
 func TestFsck_damageToWhatConcernsOtherAgentsIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+860, simweb.Faulty()), 3)
-		running := map[string]*agent{}
-		for _, name := range b.names {
-			running[name] = b.start(t.Context(), name)
-		}
+		running := b.startAll(b.names)
 		time.Sleep(40 * time.Second)
 		b.hub.lose(running["agent-1"].desk) // so that something waits for it
 		time.Sleep(2 * time.Second)

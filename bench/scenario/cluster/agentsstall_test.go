@@ -48,8 +48,7 @@ func TestStall_ofSeveralAgentsIsAgreed(t *testing.T) {
 			}
 		}
 		if v := b.judge(); !v.Sound() {
-			v.Print(t.Output())
-			t.Error("the oracle complains")
+			testbed.FailVerdict(t, v)
 		}
 	})
 }

@@ -160,10 +160,7 @@ func unmark(t *testing.T, fsys *vfs.Mem, dirs []string) {
 func TestAudit_whatTwoAgentsHaveCountsAtOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+790, simweb.Plain()), 3)
-		running := map[string]*agent{}
-		for _, name := range b.names {
-			running[name] = b.start(t.Context(), name)
-		}
+		running := b.startAll(b.names)
 		time.Sleep(30 * time.Second)
 		had := b.bury(running["agent-1"])
 		time.Sleep(40 * time.Second)
@@ -330,10 +327,7 @@ func TestAudit_aTryThatFailedSupersedesNothing(t *testing.T) {
 	for i := range bands() {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+794+uint64(i), simweb.Faulty()), 3)
-			running := map[string]*agent{}
-			for _, name := range b.names {
-				running[name] = b.start(t.Context(), name)
-			}
+			running := b.startAll(b.names)
 			again := i%2 == 1 // who has its hosts on loan dies as well, before a checkpoint knows of the loan
 			if again {
 				time.Sleep(23500 * time.Millisecond)

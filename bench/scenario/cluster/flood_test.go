@@ -281,8 +281,7 @@ func TestG05_aFloodOfURLs(t *testing.T) {
 	}
 	for _, r := range []*beside{quiet, flooded} {
 		if v := r.verdict; v.Coverage != 1 || v.Missing > 0 || impolite(v) {
-			v.Print(t.Output())
-			t.Error("the oracle complains")
+			testbed.FailVerdict(t, v)
 		}
 	}
 }
@@ -294,10 +293,7 @@ func TestG05_theQuotaHoldsUpNobodyHonest(t *testing.T) {
 		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+785, simweb.Faulty()), 3)
 		b.least = 2
 		b.alter = func(_ string, c *engine.Config, _ *engine.Seams) { c.Cluster.PeerQuota = 1 }
-		running := map[string]*agent{}
-		for _, name := range b.names[:2] {
-			running[name] = b.start(t.Context(), name)
-		}
+		running := b.startAll(b.names[:2])
 		time.Sleep(15 * time.Second)
 		running["agent-2"] = b.start(t.Context(), "agent-2")
 		time.Sleep(25 * time.Second)

@@ -23,75 +23,46 @@ import (
 // One of three agents leaves for good when half of the web is there: no page is fetched twice, none is missing, the
 // others do not wait for it, and no delay is cut short.
 func TestAgents_oneLeavesForGood(t *testing.T) {
-	for i := range bands() {
-		seed := *testbed.FirstSeed + 800 + uint64(i)
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
-				running := map[string]*agent{}
-				for _, name := range b.names {
-					running[name] = b.start(t.Context(), name)
-				}
-				time.Sleep(time.Duration(20+3*i) * time.Second)
-				left := b.names[i%3]
-				began := time.Now()
-				if err := running[left].leave(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				<-running[left].done
-				took := time.Since(began)
-				r := b.reports[left]
-				testbed.CheckConservation(t, r)
-				if r.State != lifecycle.Finished || r.Reason != "left for good: the other agents have everything" || r.URLsQueued != 0 || r.Peers.Waiting != 0 {
-					t.Errorf("%s (%s), %d URLs are queued, %d wait", r.State, r.Reason, r.URLsQueued, r.Peers.Waiting)
-				}
-				b.wait()
-				v := b.judge()
-				t.Logf("it took %v; %d pages, %d asked for again; %d of the one that left, %d URLs handed over, %d recovered", took, v.Fetched, v.Repeated,
-					r.PagesStored, r.Outcomes["handed-over"], b.reports[b.names[(i+1)%3]].Outcomes["recovered"]+b.reports[b.names[(i+2)%3]].Outcomes["recovered"])
-				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > 0 || v.Overlap > 0 || impolite(v) {
-					v.Print(t.Output())
-					t.Error("the oracle complains")
-				}
-			})
-		})
-	}
+	eachSeed(t, 800, func(t *testing.T, i int, seed uint64) {
+		b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
+		running := b.startAll(b.names)
+		time.Sleep(time.Duration(20+3*i) * time.Second)
+		left := b.names[i%3]
+		began := time.Now()
+		running[left].mustLeave(t)
+		<-running[left].done
+		took := time.Since(began)
+		r := b.wantLeft(left)
+		testbed.CheckConservation(t, r)
+		b.wait()
+		v := b.judge()
+		t.Logf("it took %v; %d pages, %d asked for again; %d of the one that left, %d URLs handed over, %d recovered", took, v.Fetched, v.Repeated,
+			r.PagesStored, r.Outcomes["handed-over"], b.reports[b.names[(i+1)%3]].Outcomes["recovered"]+b.reports[b.names[(i+2)%3]].Outcomes["recovered"])
+		if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > 0 || v.Overlap > 0 || impolite(v) {
+			testbed.FailVerdict(t, v)
+		}
+	})
 }
 
 // With a quorum one of four leaves for good all the same, and then another: the others agree on who they are without
 // it, and go on.
 func TestAgents_oneLeavesForGoodWithAQuorum(t *testing.T) {
-	for i := range bands() {
-		seed := *testbed.FirstSeed + 890 + uint64(i)
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 4)
-				b.quorum = true
-				running := map[string]*agent{}
-				for _, name := range b.names {
-					running[name] = b.start(t.Context(), name)
-				}
-				for k := range 2 {
-					time.Sleep(time.Duration(20+3*i) * time.Second)
-					left := b.names[(i+k)%4]
-					if err := running[left].leave(t.Context()); err != nil {
-						t.Fatal(err)
-					}
-					<-running[left].done
-					if r := b.reports[left]; r.State != lifecycle.Finished || r.Reason != "left for good: the other agents have everything" || r.Peers.Waiting != 0 {
-						t.Errorf("%s (%s), %d wait", r.State, r.Reason, r.Peers.Waiting)
-					}
-				}
-				b.wait()
-				v := b.judge()
-				t.Logf("%d pages, %d asked for again", v.Fetched, v.Repeated)
-				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > b.config("").Workers.Fetchers || impolite(v) {
-					v.Print(t.Output())
-					t.Error("the oracle complains")
-				}
-			})
-		})
-	}
+	eachSeed(t, 890, func(t *testing.T, i int, seed uint64) {
+		b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 4)
+		b.quorum = true
+		running := b.startAll(b.names)
+		for k := range 2 {
+			time.Sleep(time.Duration(20+3*i) * time.Second)
+			left := b.names[(i+k)%4]
+			running[left].mustLeave(t)
+			<-running[left].done
+			b.wantLeft(left)
+		}
+		b.wait()
+		v := b.judge()
+		t.Logf("%d pages, %d asked for again", v.Fetched, v.Repeated)
+		wantWhole(t, v, b.config("").Workers.Fetchers)
+	})
 }
 
 // Two of four leave, one after the other: the second passes on what the first had, and the crawl is over long before
@@ -106,9 +77,7 @@ func TestAgents_twoLeaveOneAfterTheOther(t *testing.T) {
 		}
 		for _, name := range b.names[:2] {
 			time.Sleep(20 * time.Second)
-			if err := running[name].leave(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			running[name].mustLeave(t)
 			<-running[name].done
 		}
 		b.wait()
@@ -116,8 +85,7 @@ func TestAgents_twoLeaveOneAfterTheOther(t *testing.T) {
 		v := b.judge()
 		t.Logf("virtual time %v, %d pages, %d asked for again", took, v.Fetched, v.Repeated)
 		if v.Coverage != 1 || v.Overlap != 0 || v.Repeated > 0 || impolite(v) || took > 8*time.Minute {
-			v.Print(t.Output())
-			t.Error("the oracle complains")
+			testbed.FailVerdict(t, v)
 		}
 	})
 }
@@ -129,138 +97,98 @@ func TestAgents_oneLeavesInTheMiddleOfLongExchanges(t *testing.T) {
 		world.Think, world.PagesPerHostMean, world.PagesPerHostMax = time.Minute, 4, 9
 		b := newBand(t, world, 3)
 		b.alter = func(_ string, cfg *engine.Config, _ *engine.Seams) { cfg.Fetch.HeaderTimeout = 5 * time.Minute }
-		running := map[string]*agent{}
-		for _, name := range b.names {
-			running[name] = b.start(t.Context(), name)
-		}
+		running := b.startAll(b.names)
 		time.Sleep(90 * time.Second)
 		left := b.names[0]
 		under := running[left].report().URLsInFlight
-		if err := running[left].leave(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		running[left].mustLeave(t)
 		<-running[left].done
-		r := b.reports[left]
-		if r.State != lifecycle.Finished || r.Reason != "left for good: the other agents have everything" || r.URLsQueued != 0 || r.Peers.Waiting != 0 {
-			t.Errorf("%s (%s), %d URLs are queued, %d wait", r.State, r.Reason, r.URLsQueued, r.Peers.Waiting)
-		}
+		b.wantLeft(left)
 		b.wait()
 		v := b.judge()
 		t.Logf("%d URLs in flight; %d pages, %d asked for again", under, v.Fetched, v.Repeated)
 		if v.Coverage != 1 || v.Duplicates > 0 || v.Repeated > 0 || impolite(v) {
-			v.Print(t.Output())
-			t.Error("the oracle complains")
+			testbed.FailVerdict(t, v)
 		}
 	})
 }
 
 // One that is killed while it leaves, or stopped, goes on with it when it starts again.
 func TestAgents_whoIsKilledWhileItLeavesGoesOnLeaving(t *testing.T) {
-	for i := range bands() {
-		seed := *testbed.FirstSeed + 820 + uint64(i)
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(seed, 3))
-			synctest.Test(t, func(t *testing.T) {
-				b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 3)
-				running := map[string]*agent{}
-				for _, name := range b.names {
-					running[name] = b.start(t.Context(), name)
-				}
-				time.Sleep(time.Duration(20+3*(i%12)) * time.Second) // while there is much left to fetch
-				left := b.names[0]
-				if err := running[left].leave(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(time.Duration(rng.Int64N(int64(900 * time.Millisecond))))
-				if i%2 == 1 { // in good order
-					running[left].stop()
-					<-running[left].done
-				} else {
-					running[left].kill(func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) })
-				}
-				time.Sleep(2 * time.Second)
-				b.start(t.Context(), left)
-				b.wait()
-				v := b.judge()
-				r := b.reports[left]
-				t.Logf("%s: %s; %d pages, %d asked for again", r.State, r.Reason, v.Fetched, v.Repeated)
-				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > b.config("").Workers.Fetchers || impolite(v) {
-					v.Print(t.Output())
-					t.Error("the oracle complains")
-				}
-				if r.State != lifecycle.Finished {
-					t.Errorf("it has not come to its end: %s (%s)", r.State, r.Reason)
-				}
-			})
-		})
-	}
+	eachSeed(t, 820, func(t *testing.T, i int, seed uint64) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 3)
+		running := b.startAll(b.names)
+		time.Sleep(time.Duration(20+3*(i%12)) * time.Second) // while there is much left to fetch
+		left := b.names[0]
+		running[left].mustLeave(t)
+		time.Sleep(time.Duration(rng.Int64N(int64(900 * time.Millisecond))))
+		if i%2 == 1 { // in good order
+			running[left].stop()
+			<-running[left].done
+		} else {
+			running[left].kill(func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) })
+		}
+		time.Sleep(2 * time.Second)
+		b.start(t.Context(), left)
+		b.wait()
+		v := b.judge()
+		r := b.reports[left]
+		t.Logf("%s: %s; %d pages, %d asked for again", r.State, r.Reason, v.Fetched, v.Repeated)
+		wantWhole(t, v, b.config("").Workers.Fetchers)
+		if r.State != lifecycle.Finished {
+			t.Errorf("it has not come to its end: %s (%s)", r.State, r.Reason)
+		}
+	})
 }
 
 // One that dies while it leaves, with its disk, is missed by nobody: nobody counts on the pages that it said it had.
 func TestAgents_whoIsLostWhileItLeavesIsMissedByNobody(t *testing.T) {
-	for i := range bands() {
-		seed := *testbed.FirstSeed + 850 + uint64(i)
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 3)
-				b.hub.latency = func() time.Duration { return 150 * time.Millisecond } // so that leaving takes a while
-				running := map[string]*agent{}
-				for _, name := range b.names {
-					running[name] = b.start(t.Context(), name)
-				}
-				time.Sleep(time.Duration(20+3*(i%12)) * time.Second) // while there is much left to fetch
-				if err := running["agent-0"].leave(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(time.Duration(300+150*(i%6)) * time.Millisecond)
-				select {
-				case <-running["agent-0"].done:
-					t.Fatal("it has left already")
-				default:
-				}
-				had := b.bury(running["agent-0"])
-				b.wait()
-				b.names = []string{"agent-1", "agent-2"}
-				v := b.judge()
-				t.Logf("%d pages, %d of them lost and fetched again; %d asked for again", v.Fetched, had, v.Repeated)
-				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > had+b.config("").Workers.Fetchers {
-					v.Print(t.Output())
-					t.Error("the oracle complains")
-				}
-			})
-		})
-	}
+	eachSeed(t, 850, func(t *testing.T, i int, seed uint64) {
+		b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 3)
+		b.hub.latency = func() time.Duration { return 150 * time.Millisecond } // so that leaving takes a while
+		running := b.startAll(b.names)
+		time.Sleep(time.Duration(20+3*(i%12)) * time.Second) // while there is much left to fetch
+		if err := running["agent-0"].leave(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(300+150*(i%6)) * time.Millisecond)
+		select {
+		case <-running["agent-0"].done:
+			t.Fatal("it has left already")
+		default:
+		}
+		had := b.bury(running["agent-0"])
+		b.wait()
+		b.names = []string{"agent-1", "agent-2"}
+		v := b.judge()
+		t.Logf("%d pages, %d of them lost and fetched again; %d asked for again", v.Fetched, had, v.Repeated)
+		if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > had+b.config("").Workers.Fetchers {
+			testbed.FailVerdict(t, v)
+		}
+	})
 }
 
 // What the one that left had told others is told again when one of these is lost with its disk.
 func TestAgents_oneLeavesAndThenAnotherIsLost(t *testing.T) {
-	for i := range bands() {
-		seed := *testbed.FirstSeed + 830 + uint64(i)
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 4)
-				running := map[string]*agent{}
-				for _, name := range b.names {
-					running[name] = b.start(t.Context(), name)
-				}
-				time.Sleep(25 * time.Second)
-				if err := running["agent-0"].leave(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				<-running["agent-0"].done
-				time.Sleep(time.Duration(3*(i%6)) * time.Second)
-				had := b.bury(running["agent-1"])
-				b.wait()
-				b.names = []string{"agent-0", "agent-2", "agent-3"}
-				v := b.judge()
-				t.Logf("%d pages, %d of them lost and fetched again; %d asked for again", v.Fetched, had, v.Repeated)
-				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > had+b.config("").Workers.Fetchers {
-					v.Print(t.Output())
-					t.Error("the oracle complains")
-				}
-			})
-		})
-	}
+	eachSeed(t, 830, func(t *testing.T, i int, seed uint64) {
+		b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 4)
+		running := b.startAll(b.names)
+		time.Sleep(25 * time.Second)
+		if err := running["agent-0"].leave(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		<-running["agent-0"].done
+		time.Sleep(time.Duration(3*(i%6)) * time.Second)
+		had := b.bury(running["agent-1"])
+		b.wait()
+		b.names = []string{"agent-0", "agent-2", "agent-3"}
+		v := b.judge()
+		t.Logf("%d pages, %d of them lost and fetched again; %d asked for again", v.Fetched, had, v.Repeated)
+		if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > had+b.config("").Workers.Fetchers {
+			testbed.FailVerdict(t, v)
+		}
+	})
 }
 
 // An agent that starts again while another leaves, and has not yet found out who is there, brings that one all the same
@@ -268,7 +196,7 @@ func TestAgents_oneLeavesAndThenAnotherIsLost(t *testing.T) {
 func TestAgents_whoComesBackWhileAnotherLeavesStillOwesItLetters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+845, simweb.Plain()), 4)
-		running := b.all()
+		running := b.startAll(b.names)
 		time.Sleep(10 * time.Second)
 		b.hub.sever([]string{"agent-1"}, []string{"agent-0"}, true)
 		time.Sleep(15 * time.Second)
@@ -288,8 +216,7 @@ func TestAgents_whoComesBackWhileAnotherLeavesStillOwesItLetters(t *testing.T) {
 		b.names = b.names[:3]
 		b.wait()
 		if v := b.judge(); v.Coverage != 1 || impolite(v) {
-			v.Print(t.Output())
-			t.Error("the oracle complains")
+			testbed.FailVerdict(t, v)
 		}
 	})
 }
@@ -333,8 +260,7 @@ func TestAgents_notEverybodyHasHeardThatOneLeaves(t *testing.T) {
 		b.wait()
 		v := b.judge()
 		if v.Coverage != 1 || v.Repeated > b.config("").Workers.Fetchers || impolite(v) {
-			v.Print(t.Output())
-			t.Error("the oracle complains")
+			testbed.FailVerdict(t, v)
 		}
 		for _, name := range b.names {
 			if r := b.reports[name]; r.State != lifecycle.Finished {
@@ -363,8 +289,7 @@ func TestAgents_nobodyLeavesIfNobodyStays(t *testing.T) {
 		b.hub.date(other.desk, false)
 		b.wait()
 		if v := b.judge(); v.Coverage != 1 || b.reports[b.names[0]].Reason != "complete" {
-			v.Print(t.Output())
-			t.Error("the oracle complains")
+			testbed.FailVerdict(t, v)
 		}
 	})
 }
@@ -384,15 +309,10 @@ func TestAgents_whatOneThatLeftHasToldIsNotForgotten(t *testing.T) {
 		s.Hosts["index.test"] = func(_ string, _ int, c net.Conn) { testbed.Respond(c, 200, "", index) }
 		b := among(t, s, 3)
 		b.rig.Seeds = []string{"http://index.test/"}
-		running := map[string]*agent{}
-		for _, name := range b.names {
-			running[name] = b.start(t.Context(), name)
-		}
+		running := b.startAll(b.names)
 		time.Sleep(30 * time.Second)
 		left := s.Pages("index.test")[0].Agent
-		if err := running[left].leave(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		running[left].mustLeave(t)
 		<-running[left].done
 		var rest []string
 		for _, name := range b.names {

@@ -48,16 +48,6 @@ func newParted(t *testing.T, seed uint64, agents int, quorum bool) *band {
 	return b
 }
 
-// all starts everybody.
-func (b *band) all() map[string]*agent {
-	b.t.Helper()
-	running := map[string]*agent{}
-	for _, name := range b.names {
-		running[name] = b.start(b.t.Context(), name)
-	}
-	return running
-}
-
 // split cuts the agents in two for a while, which membership notices after a time, and heals that.
 func (b *band) split(left, right []string, lasts, noticed time.Duration) {
 	b.hub.sever(left, right, true)
@@ -172,7 +162,7 @@ func TestG01_aFullPartitionWithAQuorum(t *testing.T) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newParted(t, seed, 5, true)
-				b.all()
+				b.startAll(b.names)
 				time.Sleep(40 * time.Second)
 				large, small, cut := b.names[:3], b.names[3:], time.Now()
 				b.split(large, small, 90*time.Second, min(noticed, time.Duration(1+4*i)*time.Second))
@@ -204,7 +194,7 @@ func TestG01_aFullPartitionWithoutOne(t *testing.T) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newParted(t, seed, 4, false)
-				b.all()
+				b.startAll(b.names)
 				time.Sleep(40 * time.Second)
 				left, right, cut := b.names[:2], b.names[2:], time.Now()
 				b.split(left, right, 60*time.Second, noticed)
@@ -229,7 +219,7 @@ func TestG01_aFullPartitionWithoutOne(t *testing.T) {
 func TestG01_twoHalvesBothStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newParted(t, *testbed.FirstSeed+840, 4, true)
-		b.all()
+		b.startAll(b.names)
 		time.Sleep(30 * time.Second)
 		cut := time.Now()
 		b.split(b.names[:2], b.names[2:], 60*time.Second, noticed)
@@ -250,7 +240,7 @@ func TestG01_aWayThatIsCutInOneDirection(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, outward %t", kind, outward), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					b := newParted(t, *testbed.FirstSeed+850+uint64(i), 5, true)
-					b.all()
+					b.startAll(b.names)
 					time.Sleep(30 * time.Second)
 					large, small, cut := b.names[:3], b.names[3:], time.Now()
 					from, to := small, large
@@ -290,7 +280,7 @@ func TestG01_partitionsThatFlap(t *testing.T) {
 				b := newParted(t, seed, 3+i%3, true)
 				late := rand.New(rand.NewPCG(seed, 8))
 				b.hub.latency = func() time.Duration { return time.Duration(late.ExpFloat64() * float64(200*time.Millisecond)) }
-				b.all()
+				b.startAll(b.names)
 				time.Sleep(20 * time.Second)
 				began, calm := time.Now(), time.Duration(5+5*(i%4))*time.Second
 				events := b.shake(rng, 4*time.Minute, calm)
@@ -354,7 +344,7 @@ func (b *band) shake(rng *rand.Rand, lasts, calm time.Duration) (events int) {
 func TestQuorum_agentsAreLostOneAfterTheOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newParted(t, *testbed.FirstSeed+890, 4, true)
-		running := b.all()
+		running := b.startAll(b.names)
 		for _, name := range b.names[2:] {
 			time.Sleep(40 * time.Second)
 			b.bury(running[name])
@@ -363,8 +353,7 @@ func TestQuorum_agentsAreLostOneAfterTheOther(t *testing.T) {
 		b.names = b.names[:2]
 		v := b.judge()
 		if v.Coverage != 1 || v.Missing > 0 || impolite(v) {
-			v.Print(t.Output())
-			t.Error("the oracle complains")
+			testbed.FailVerdict(t, v)
 		}
 		for _, name := range b.names {
 			if r := b.reports[name]; r.State != lifecycle.Finished || r.Peers.Quorum == nil || len(r.Peers.Quorum.Agreed) != 2 {
@@ -379,7 +368,7 @@ func TestQuorum_agentsAreLostOneAfterTheOther(t *testing.T) {
 func TestQuorum_whoLeavesIsNotMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newParted(t, *testbed.FirstSeed+895, 2, true)
-		running := b.all()
+		running := b.startAll(b.names)
 		time.Sleep(30 * time.Second)
 		one := b.names[1]
 		running[one].stop()
@@ -402,7 +391,7 @@ func TestQuorum_whoLosesItsDirectoryIsANewcomer(t *testing.T) {
 		t.Run(fmt.Sprintf("missed %t", missed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newParted(t, *testbed.FirstSeed+893, 3, true)
-				running := b.all()
+				running := b.startAll(b.names)
 				time.Sleep(40 * time.Second)
 				one := running[b.names[1]]
 				if missed {
@@ -417,8 +406,7 @@ func TestQuorum_whoLosesItsDirectoryIsANewcomer(t *testing.T) {
 				b.wait()
 				v := b.judge()
 				if v.Coverage != 1 || v.Missing > 0 || impolite(v) {
-					v.Print(t.Output())
-					t.Error("the oracle complains")
+					testbed.FailVerdict(t, v)
 				}
 				for _, name := range b.names {
 					if r := b.reports[name]; r.State != lifecycle.Finished || len(r.Peers.Quorum.Agreed) != 3 {
@@ -440,7 +428,7 @@ func TestQuorum_allAreKilledAndStartAgain(t *testing.T) {
 		t.Run(fmt.Sprintf("%d, before that %t", c.back, c.before), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newParted(t, *testbed.FirstSeed+897, 3, c.before)
-				running := b.all()
+				running := b.startAll(b.names)
 				time.Sleep(50 * time.Second)
 				for _, name := range b.names {
 					running[name].kill(func(disk *vfs.Mem) *vfs.Mem { return disk.LostClone(1) })
@@ -448,12 +436,11 @@ func TestQuorum_allAreKilledAndStartAgain(t *testing.T) {
 				}
 				b.least, b.quorum = 1, true // as after a resume that is told nothing
 				b.names = b.names[:c.back]
-				b.all()
+				b.startAll(b.names)
 				b.wait()
 				v := b.judge()
 				if v.Coverage != 1 || v.Missing > 0 || impolite(v) {
-					v.Print(t.Output())
-					t.Error("the oracle complains")
+					testbed.FailVerdict(t, v)
 				}
 			})
 		})

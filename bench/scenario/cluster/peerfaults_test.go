@@ -172,10 +172,7 @@ func TestG03_aPeerComesBack(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+800, simweb.Faulty()), 3)
-				running := map[string]*agent{}
-				for _, name := range b.names {
-					running[name] = b.start(t.Context(), name)
-				}
+				running := b.startAll(b.names)
 				time.Sleep(25 * time.Second)
 				one := running["agent-1"]
 				one.kill(testbed.Sigkill)
@@ -196,8 +193,7 @@ func TestG03_aPeerComesBack(t *testing.T) {
 				v := b.judge()
 				t.Logf("%d pages, %d asked for again; it had %d", v.Fetched, v.Repeated, had)
 				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > twice || v.HostConcurrency > 0 {
-					v.Print(t.Output())
-					t.Error("the oracle complains")
+					testbed.FailVerdict(t, v)
 				}
 			})
 		})
@@ -207,57 +203,48 @@ func TestG03_aPeerComesBack(t *testing.T) {
 // A peer loses its power at the very moment at which it has acknowledged a letter, again and again: what it
 // acknowledged is there afterwards, and what it did not is sent again.
 func TestG08_aPeerDiesWhenItHasAcknowledged(t *testing.T) {
-	for i := range bands() {
-		seed := *testbed.FirstSeed + 810 + uint64(i)
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(seed, 4))
-			synctest.Test(t, func(t *testing.T) {
-				world := testbed.SmallWorld(seed, simweb.Plain())
-				world.Hosts, world.PagesPerHostMean, world.PagesPerHostMax, world.LinksMean, world.HostFanout = 150, 2, 4, 1, 3 // each host is linked to once
-				b := newBand(t, world, 3)
-				var disk *vfs.Mem
-				var mu sync.Mutex
-				cut := make(chan struct{}, 1)
-				armed := false
-				b.hub.acked = func(_, to string) {
-					mu.Lock()
-					defer mu.Unlock()
-					if armed && to == "agent-1" {
-						armed = false
-						disk = b.disks[to].CrashClone(rng) // nothing that it writes from now on is there
-						cut <- struct{}{}
-					}
-				}
-				running := map[string]*agent{}
-				for _, name := range b.names {
-					running[name] = b.start(t.Context(), name)
-				}
-				kills := 0
-				for range 10 {
-					mu.Lock()
-					armed = true
-					mu.Unlock()
-					select {
-					case <-cut:
-					case <-running["agent-1"].done:
-						continue
-					}
-					running["agent-1"].kill(func(*vfs.Mem) *vfs.Mem { return disk })
-					time.Sleep(time.Duration(rng.Int64N(int64(3 * time.Second))))
-					running["agent-1"] = b.start(t.Context(), "agent-1")
-					kills++
-				}
-				b.wait()
-				v := b.judge()
-				t.Logf("%d power cuts, %d pages, %d asked for again, %d letters", kills, v.Fetched, v.Repeated, b.hub.letters)
-				if kills < 3 || v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 ||
-					v.Repeated > kills*b.config("").Workers.Fetchers || impolite(v) {
-					v.Print(t.Output())
-					t.Error("the oracle complains")
-				}
-			})
-		})
-	}
+	eachSeed(t, 810, func(t *testing.T, _ int, seed uint64) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		world := testbed.SmallWorld(seed, simweb.Plain())
+		world.Hosts, world.PagesPerHostMean, world.PagesPerHostMax, world.LinksMean, world.HostFanout = 150, 2, 4, 1, 3 // each host is linked to once
+		b := newBand(t, world, 3)
+		var disk *vfs.Mem
+		var mu sync.Mutex
+		cut := make(chan struct{}, 1)
+		armed := false
+		b.hub.acked = func(_, to string) {
+			mu.Lock()
+			defer mu.Unlock()
+			if armed && to == "agent-1" {
+				armed = false
+				disk = b.disks[to].CrashClone(rng) // nothing that it writes from now on is there
+				cut <- struct{}{}
+			}
+		}
+		running := b.startAll(b.names)
+		kills := 0
+		for range 10 {
+			mu.Lock()
+			armed = true
+			mu.Unlock()
+			select {
+			case <-cut:
+			case <-running["agent-1"].done:
+				continue
+			}
+			running["agent-1"].kill(func(*vfs.Mem) *vfs.Mem { return disk })
+			time.Sleep(time.Duration(rng.Int64N(int64(3 * time.Second))))
+			running["agent-1"] = b.start(t.Context(), "agent-1")
+			kills++
+		}
+		b.wait()
+		v := b.judge()
+		t.Logf("%d power cuts, %d pages, %d asked for again, %d letters", kills, v.Fetched, v.Repeated, b.hub.letters)
+		if kills < 3 || v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 ||
+			v.Repeated > kills*b.config("").Workers.Fetchers || impolite(v) {
+			testbed.FailVerdict(t, v)
+		}
+	})
 }
 
 // What agents say to each other does not depend on the time of day: a crawl of another day, an hour and a month on, has
@@ -311,10 +298,7 @@ func TestG10_churn(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 6)
 				b.alter = func(_ string, c *engine.Config, _ *engine.Seams) { c.Cluster.AgentAway = 5 * time.Second }
-				running := map[string]*agent{}
-				for _, name := range b.names {
-					running[name] = b.start(t.Context(), name)
-				}
+				running := b.startAll(b.names)
 				time.Sleep(5 * time.Second)
 				changes, kills := 0, 0
 				for range 120 {
@@ -351,8 +335,7 @@ func TestG10_churn(t *testing.T) {
 				v := b.judge()
 				t.Logf("%d changes, %d of them kills; %d pages, %d asked for again, %d letters, %d questions", changes, kills, v.Fetched, v.Repeated, b.hub.letters, b.hub.asked)
 				if changes < 60 || v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || impolite(v) {
-					v.Print(t.Output())
-					t.Error("the oracle complains")
+					testbed.FailVerdict(t, v)
 				}
 			})
 		})

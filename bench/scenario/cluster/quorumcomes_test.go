@@ -39,8 +39,7 @@ func TestQuorum_aNewAgentComesWhenFewerAreLeftThanBegan(t *testing.T) {
 			}
 		}
 		if v := b.judge(); v.Coverage != 1 || impolite(v) {
-			v.Print(t.Output())
-			t.Error("the oracle complains")
+			testbed.FailVerdict(t, v)
 		}
 	})
 }

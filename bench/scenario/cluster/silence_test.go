@@ -39,8 +39,7 @@ func TestAgents_noAnswerIsWaitedFor(t *testing.T) {
 					r := b.reports[late]
 					t.Logf("virtual time %v; %d pages, %d asked for again; %d questions of the one that came late, %d unanswered", time.Since(came), v.Fetched, v.Repeated, r.Peers.Asked, r.Peers.Unanswered)
 					if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || impolite(v) || lasts > 0 && v.Repeated > 0 || r.Peers.Unanswered == 0 || r.State != lifecycle.Finished {
-						v.Print(t.Output())
-						t.Error("the oracle complains")
+						testbed.FailVerdict(t, v)
 					}
 				})
 			})

@@ -39,10 +39,7 @@ func TestDelays_ofAnHourCostNothingWhileTheyAreWaitedFor(t *testing.T) {
 		world.Seed, world.Hosts, world.IPs = *testbed.FirstSeed+6100, hosts, hosts
 		world.PagesPerHostMean, world.PagesPerHostMax, world.PageBytesMean, world.LinksMean = 3, 4, 512, 12
 		world.Robots, world.Timing.CrawlDelay = simweb.Robots{CrawlDelay: 1}, time.Hour
-		rig, err := testbed.NewRig(world, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, world, true)
 		rig.Seeds = nil
 		for h := range hosts {
 			rig.Seeds = append(rig.Seeds, "http://"+rig.World.Host(h)+"/")

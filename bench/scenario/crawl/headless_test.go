@@ -61,10 +61,7 @@ func rudeCrawl(t *testing.T) (*testbed.Rig, engine.Config, rude) {
 		"192.0.2.3": "HTTP/1.1 200 OK\r\nServer: slow",
 		"192.0.2.4": "HTTP/1.1 200 OK\r\nServer",
 	}, hangs: map[string]bool{"192.0.2.3": true}}
-	rig, err := testbed.NewRig(testbed.SmallWorld(*testbed.FirstSeed+45, simweb.Plain()), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+45, simweb.Plain()), false)
 	if err := rig.Net.Close(); err != nil {
 		t.Error(err)
 	}

@@ -56,10 +56,7 @@ func TestHostile_N20_aNetworkThatIsDownBlamesNobodyAndTheCrawlGoesOnWithinHalfAM
 	for _, fault := range networkFaults() {
 		t.Run(fault.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				rig, err := testbed.NewRig(testbed.SmallWorld(*testbed.FirstSeed+980, simweb.Plain()), false)
-				if err != nil {
-					t.Fatal(err)
-				}
+				rig := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+980, simweb.Plain()), false)
 				cfg := rig.Config()
 				e, err := engine.Open(cfg, rig.Seams(rig.FS))
 				if err != nil {
@@ -107,10 +104,7 @@ func (a atlas) Resolve(_ context.Context, name string) dnsres.Answer {
 // bad crawls a plain world over a bad network, whose names are known, and gives report and network when it has ended.
 func bad(t *testing.T, o simnet.Options, change func(*engine.Config)) (*testbed.Rig, engine.Config, report.Report) {
 	t.Helper()
-	rig, err := testbed.NewRig(testbed.SmallWorld(*testbed.FirstSeed+990, simweb.Plain()), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+990, simweb.Plain()), false)
 	o.Seed, o.Serve.Log = *testbed.FirstSeed, rig.Log
 	rig.Net = simnet.New(rig.World, o)
 	cfg := rig.Config()
@@ -226,10 +220,7 @@ func TestHostile_N01_anAddressThatCannotBeReachedIsLeftAloneForLongerAndLonger(t
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				rig, err := testbed.NewRig(testbed.SmallWorld(*testbed.FirstSeed+995, simweb.Plain()), false)
-				if err != nil {
-					t.Fatal(err)
-				}
+				rig := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+995, simweb.Plain()), false)
 				cfg := rig.Config()
 				cfg.Limits.StallWait = 24 * time.Hour
 				alone := netip.MustParseAddr("192.0.2.77")
@@ -309,10 +300,7 @@ func (n *narrow) take(now time.Time) bool {
 // fewer workers go on, so that most of what is sent passes, and no host is given up.
 func TestHostile_N19_aFullTableOfConnectionsSlowsTheCrawlAndIsNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rig, err := testbed.NewRig(testbed.SmallWorld(*testbed.FirstSeed+997, simweb.Plain()), false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+997, simweb.Plain()), false)
 		if err := rig.Net.Close(); err != nil {
 			t.Error(err)
 		}

@@ -71,10 +71,7 @@ func TestPolite_underEveryFaultAndAcrossTenRestartsNobodyIsAskedTooSoon(t *testi
 }
 
 func politeCrawl(t *testing.T, requests int) {
-	rig, err := testbed.NewRig(politeWorld(requests), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig := testbed.MustRig(t, politeWorld(requests), true)
 	cfg := rig.Config()
 	cfg.Workers.Fetchers, cfg.Workers.Parsers = 32, 2
 	cfg.Limits.StallWait = 2 * time.Hour
@@ -106,20 +103,11 @@ func politeCrawl(t *testing.T, requests int) {
 		}
 		runtime.GC()
 	}
-	report, err := rig.Crawl(t.Context(), cfg, disk)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := rig.Net.Close(); err != nil {
-		t.Error(err)
-	}
+	report := rig.MustCrawl(t, cfg, disk)
 	testbed.CheckConservation(t, report)
 	p := testbed.Promise(cfg)
 	p.DigestEvery = 100
-	v, err := rig.Judge(p, disk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := rig.MustJudge(t, p, disk)
 	c := rig.World.Config()
 	t.Logf("%d hosts on %d addresses, delays %v and %v, Crawl-delay %v, Retry-After %v: %d requests in %v of the "+
 		"crawl's time, "+

@@ -17,10 +17,7 @@ func TestCrawl_packedPagesInsideTLSAreFetchedWholeOnceAndPolitely(t *testing.T) 
 		world := testbed.SmallWorld(*testbed.FirstSeed+300, simweb.Today())
 		world.PageBytesMean, world.HTTPSShare, world.GzipShare, world.CopyShare = 60_000, 0.8, 0.9, 0.1
 		world.Faults = simweb.Harmless(0.05)
-		rig, err := testbed.NewRig(world, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, world, false)
 		if err := rig.Secure(); err != nil {
 			t.Fatal(err)
 		}
@@ -32,10 +29,7 @@ func TestCrawl_packedPagesInsideTLSAreFetchedWholeOnceAndPolitely(t *testing.T) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := rig.Judge(testbed.Promise(cfg), rig.FS)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := rig.MustJudge(t, testbed.Promise(cfg), rig.FS)
 		testbed.CheckConservation(t, report)
 		if !v.Sound() || v.Fetched < 100 {
 			v.Print(t.Output())

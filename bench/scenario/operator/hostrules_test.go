@@ -54,10 +54,7 @@ func gaps(log *arrivals.Log) (least map[string]time.Duration, asked map[string]i
 // one nothing.
 func TestHostRules_delaysAndCapsAreKeptAsTheWebSeesThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rig, err := testbed.NewRig(rulesWorld(), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, rulesWorld(), true)
 		defer rig.Net.Close()
 		slow, fast, capped, away := rig.World.Host(0), rig.World.Host(1), rig.World.Host(2), rig.World.Host(11)
 		cfg := rig.Config()
@@ -105,10 +102,7 @@ func TestHostRules_anExclusionWhileRunningPurgesAndSurvivesAKill(t *testing.T) {
 
 func excludeInTheMiddle(t *testing.T, killed bool) {
 	t.Helper()
-	rig, err := testbed.NewRig(rulesWorld(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig := testbed.MustRig(t, rulesWorld(), true)
 	cfg := rig.Config()
 	cfg.Workers.SiteItems = 4 // the rest is on disk
 	out, slow := rig.World.Host(0), rig.World.Host(1)

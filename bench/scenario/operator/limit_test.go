@@ -46,21 +46,12 @@ func TestLimit_maxPagesIsExactAndCanBeRaised(t *testing.T) {
 func TestLimit_maxDiskEndsTheCrawlAtOnceAndCanBeRaised(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit, grow = 400_000, 300_000
-		rig, err := testbed.NewRig(testbed.SmallWorld(*testbed.FirstSeed+450, simweb.Plain()), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+450, simweb.Plain()), true)
 		cfg := rig.Config()
 		again := func(limit int64) report.Report {
 			rig.Connect()
 			cfg.Limits.MaxDisk = limit
-			report, err := rig.Crawl(t.Context(), cfg, rig.FS)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := rig.Net.Close(); err != nil {
-				t.Error(err)
-			}
+			report := rig.MustCrawl(t, cfg, rig.FS)
 			testbed.CheckConservation(t, report)
 			return report
 		}

@@ -202,10 +202,7 @@ func TestPoints_failuresAreCountedAndCautious(t *testing.T) {
 // A crawl that is stopped and goes on with a longer list asks no excluded host for what it has queued.
 func TestPoints_aListGivenAtAResumeHoldsForWhatIsQueued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rig, err := testbed.NewRig(pointsWorld(), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, pointsWorld(), true)
 		cfg := rig.Config()
 		ctx := t.Context()
 		e, err := engine.Open(cfg, rig.Seams(rig.FS))
@@ -258,10 +255,7 @@ func TestPoints_aListGivenAtAResumeHoldsForWhatIsQueued(t *testing.T) {
 // The fetch filter can be changed while the crawl runs.
 func TestPoints_theFetchFilterIsLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rig, err := testbed.NewRig(pointsWorld(), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, pointsWorld(), true)
 		e, err := engine.Open(rig.Config(), rig.Seams(rig.FS))
 		if err != nil {
 			t.Fatal(err)
@@ -296,10 +290,7 @@ func TestPoints_killsChangeNothing(t *testing.T) {
 		t.Fatalf("%d of %d URLs pass: the test tests nothing", len(want), len(all))
 	}
 	synctest.Test(t, func(t *testing.T) {
-		rig, err := testbed.NewRig(pointsWorld(), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, pointsWorld(), true)
 		rig.Seeds = rig.World.Seeds(1)
 		cfg := rig.Config()
 		filters(&cfg)
@@ -312,13 +303,7 @@ func TestPoints_killsChangeNothing(t *testing.T) {
 				break
 			}
 		}
-		r, err := rig.Crawl(t.Context(), cfg, disk)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := rig.Net.Close(); err != nil {
-			t.Error(err)
-		}
+		r := rig.MustCrawl(t, cfg, disk)
 		testbed.CheckConservation(t, r)
 		if got := storedURLs(t, disk); !maps.Equal(got, want) {
 			t.Errorf("%d stored after kills, %d without", len(got), len(want))
@@ -329,10 +314,7 @@ func TestPoints_killsChangeNothing(t *testing.T) {
 // A crawl with filters is sound, and so is its rebuild, which goes on to nothing new.
 func TestPoints_aRebuildAsksTheSameFilters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rig, err := testbed.NewRig(pointsWorld(), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, pointsWorld(), true)
 		rig.Seeds = rig.World.Seeds(1)
 		cfg := rig.Config()
 		away := rig.World.Host(rig.World.Hosts() - 1)
@@ -350,13 +332,7 @@ func TestPoints_aRebuildAsksTheSameFilters(t *testing.T) {
 		before := storedURLs(t, rig.FS)
 		cfg.Seeds = nil
 		testbed.Rebuild(t, rig, cfg, rig.FS)
-		after, err := rig.Crawl(t.Context(), cfg, rig.FS)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := rig.Net.Close(); err != nil {
-			t.Error(err)
-		}
+		after := rig.MustCrawl(t, cfg, rig.FS)
 		testbed.CheckConservation(t, after)
 		if got := storedURLs(t, rig.FS); !maps.Equal(got, before) || after.Outcomes["ok"] != r.Outcomes["ok"] ||
 			after.PagesNotParsed != r.PagesNotParsed {

@@ -31,10 +31,7 @@ func TestHostile_S14_theFirstSignalWaitsForHalfAMinuteAtMost(t *testing.T) {
 					<-time.After(10 * time.Second)
 				}
 			}}}
-		rig, err := testbed.NewRig(testbed.SmallWorld(1, simweb.Plain()), false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, testbed.SmallWorld(1, simweb.Plain()), false)
 		rig.Seeds = []string{"http://" + testbed.FirstHost + "/"}
 		cfg := rig.Config()
 		cfg.Fetch.HeaderTimeout, cfg.Fetch.TotalTimeout = time.Hour, time.Hour

@@ -34,10 +34,7 @@ type refreshed struct {
 
 func crawlOnce(t *testing.T, world simweb.Config) *refreshed {
 	t.Helper()
-	rig, err := testbed.NewRig(world, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig := testbed.MustRig(t, world, true)
 	r := &refreshed{rig: rig, cfg: testbed.FsckConfig(rig)}
 	r.cfg.Archive.SizeMax = 1 << 16
 	r.cfg.Limits.StallWait = time.Hour
@@ -50,10 +47,7 @@ func (r *refreshed) later(t *testing.T, edition int) {
 	t.Helper()
 	c := r.rig.World.Config()
 	c.Edition = edition
-	rig, err := testbed.NewRig(c, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig := testbed.MustRig(t, c, true)
 	rig.FS = r.rig.FS
 	r.rig = rig
 	r.cfg.Seeds = nil
@@ -220,10 +214,7 @@ func TestRefresh_waitsForThoseWhoAskedForIt(t *testing.T) {
 		world.Robots = simweb.Robots{AllowAll: 0.3, CrawlDelay: 0.4}
 		world.Faults.Unavailable = 0.05
 		world.Timing.RetryAfter, world.Timing.CrawlDelay = 200*time.Second, 20*time.Second
-		rig, err := testbed.NewRig(world, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, world, true)
 		cfg := testbed.FsckConfig(rig)
 		cfg.Limits.MaxPages = 150 // it ends, and has been asked to come back later
 		if _, err := rig.Crawl(t.Context(), cfg, rig.FS); err != nil {
@@ -234,10 +225,7 @@ func TestRefresh_waitsForThoseWhoAskedForIt(t *testing.T) {
 		if err = errors.Join(err, rig.Net.Close()); err != nil || report.Pass != 2 {
 			t.Fatal(report.Pass, err)
 		}
-		v, err := rig.Judge(testbed.Promise(cfg), rig.FS)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := rig.MustJudge(t, testbed.Promise(cfg), rig.FS)
 		if v.HostGapViolations+v.IPGapViolations+v.RetryAfterViolations+v.HostConcurrency+v.IPConcurrency > 0 || v.Repeated == 0 {
 			v.Print(t.Output())
 			t.Error("somebody was asked too early")

@@ -16,10 +16,7 @@ import (
 // are taken all the same. Killed then, and resumed on a disk with room, the crawl must still have every page.
 func TestKill_pagesOnTheirWayAtACutAreFetchedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rig, err := testbed.NewRig(testbed.SmallWorld(*testbed.FirstSeed+800, simweb.Plain()), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+800, simweb.Plain()), true)
 		cfg := rig.Config()
 		cfg.Intervals.Checkpoint = time.Second
 		script := faultfs.NewScript()
@@ -44,20 +41,11 @@ func TestKill_pagesOnTheirWayAtACutAreFetchedAgain(t *testing.T) {
 		_ = e.Close()
 
 		rig.Connect()
-		report, err := rig.Crawl(t.Context(), cfg, disk)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := rig.Net.Close(); err != nil {
-			t.Error(err)
-		}
+		report := rig.MustCrawl(t, cfg, disk)
 		testbed.CheckConservation(t, report)
 		p := testbed.Promise(cfg)
 		p.Resumed = true
-		v, err := rig.Judge(p, disk)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := rig.MustJudge(t, p, disk)
 		v.Repeated, v.Overlap = 0, 0 // those on their way
 		if !v.Sound() {
 			v.Print(t.Output())

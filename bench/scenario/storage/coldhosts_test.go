@@ -49,18 +49,9 @@ func TestColdHosts_comeBackWithAllThatWasKnownOfThem(t *testing.T) {
 }
 
 func crawlColdHosts(t *testing.T, c simweb.Config, proxy bool) {
-	rig, err := testbed.NewRig(testbed.ManyHosts(*testbed.FirstSeed+900, c), proxy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig := testbed.MustRig(t, testbed.ManyHosts(*testbed.FirstSeed+900, c), proxy)
 	cfg := coldConfig(rig)
-	report, err := rig.Crawl(t.Context(), cfg, rig.FS)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := rig.Net.Close(); err != nil {
-		t.Error(err)
-	}
+	report := rig.MustCrawl(t, cfg, rig.FS)
 	testbed.CheckConservation(t, report)
 	testbed.JudgeSound(t, rig, cfg, testbed.Promise(cfg))
 	checks := testbed.FsckReadOnly(t, rig.FS)
@@ -98,10 +89,7 @@ func TestColdHosts_surviveKillsAndPowerCuts(t *testing.T) {
 
 func killColdHosts(t *testing.T, world simweb.Config, death testbed.Death) {
 	rng := rand.New(rand.NewPCG(world.Seed, 5))
-	rig, err := testbed.NewRig(world, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig := testbed.MustRig(t, world, true)
 	cfg := coldConfig(rig)
 	disk, kills, cold := rig.FS, 0, int64(0)
 	for ; kills < testbed.Reduce(6, 2); kills++ {
@@ -139,10 +127,7 @@ func killColdHosts(t *testing.T, world simweb.Config, death testbed.Death) {
 // without them.
 func TestColdHosts_damageIsFoundAndRebuilt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rig, err := testbed.NewRig(testbed.ManyHosts(*testbed.FirstSeed+930, simweb.Plain()), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, testbed.ManyHosts(*testbed.FirstSeed+930, simweb.Plain()), true)
 		cfg := coldConfig(rig)
 		ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
 		defer cancel()

@@ -28,20 +28,14 @@ func wordsOf(t *testing.T, fsys vfs.FS) []byte {
 // archive; so it does when its frontier is made anew.
 func TestKill_aCrawlWithADictionaryEndsWithASoundArchive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		before, err := testbed.NewRig(testbed.SmallWorld(*testbed.FirstSeed+42, simweb.Plain()), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+42, simweb.Plain()), true)
 		if _, err := before.Crawl(t.Context(), before.Config(), before.FS); err != nil {
 			t.Fatal(err)
 		}
 		if err := before.Net.Close(); err != nil {
 			t.Error(err)
 		}
-		rig, err := testbed.NewRig(testbed.SmallWorld(*testbed.FirstSeed+43, simweb.Faulty()), false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+43, simweb.Faulty()), false)
 		cfg := rig.Config()
 		cfg.Limits.StallWait = time.Hour
 		testbed.AllMetadata(&cfg)

@@ -18,10 +18,7 @@ import (
 // page is fetched, so that no earlier version reads a journal with marks. The crawl ends whole.
 func TestResume_ofAFormerFormatIsMarkedBeforeAPageIsFetched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rig, err := testbed.NewRig(testbed.SmallWorld(*testbed.FirstSeed+60, simweb.Plain()), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+60, simweb.Plain()), true)
 		fsys, ended := testbed.Kill(t, rig, rig.Config(), vfs.NewMem(1), 20*time.Second, testbed.Sigkill)
 		if ended {
 			t.Fatal("it ended before it was killed")

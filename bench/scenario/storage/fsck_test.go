@@ -95,17 +95,8 @@ func TestFsck_aCompleteCrawlIsSound(t *testing.T) {
 	for i := range testbed.WorldSeeds() {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				rig, err := testbed.NewRig(testbed.SmallWorld(*testbed.FirstSeed+520+uint64(i), simweb.Faulty()), true)
-				if err != nil {
-					t.Fatal(err)
-				}
-				rep, err := rig.Crawl(t.Context(), testbed.FsckConfig(rig), rig.FS)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := rig.Net.Close(); err != nil {
-					t.Error(err)
-				}
+				rig := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+520+uint64(i), simweb.Faulty()), true)
+				rep := rig.MustCrawl(t, testbed.FsckConfig(rig), rig.FS)
 				r := testbed.FsckReadOnly(t, rig.FS)
 				testbed.WantSound(t, &r)
 				if rep.State != lifecycle.Finished || r.State != "finished" {
@@ -122,10 +113,7 @@ func TestFsck_aKilledCrawlIsSound(t *testing.T) {
 		seed := *testbed.FirstSeed + 540 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				rig, err := testbed.NewRig(largeSites(seed), true)
-				if err != nil {
-					t.Fatal(err)
-				}
+				rig := testbed.MustRig(t, largeSites(seed), true)
 				cfg := testbed.FsckConfig(rig)
 				cfg.Intervals.Checkpoint = 7 * time.Second
 				rng := rand.New(rand.NewPCG(seed, 2))
@@ -169,10 +157,7 @@ func TestFsck_aPowerCutIsSound(t *testing.T) {
 		seed := *testbed.FirstSeed + 560 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				rig, err := testbed.NewRig(testbed.SmallWorld(seed, simweb.Faulty()), true)
-				if err != nil {
-					t.Fatal(err)
-				}
+				rig := testbed.MustRig(t, testbed.SmallWorld(seed, simweb.Faulty()), true)
 				cfg := testbed.FsckConfig(rig)
 				cfg.Intervals.Checkpoint = 7 * time.Second
 				rng := rand.New(rand.NewPCG(seed, 2))
@@ -204,10 +189,7 @@ func TestFsck_aPowerCutMayTakeAnArchiveFileAndLeaveTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		world := largeSites(*testbed.FirstSeed + 570)
 		world.Hosts = testbed.Reduce(world.Hosts, 10)
-		rig, err := testbed.NewRig(world, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, world, true)
 		cfg := testbed.FsckConfig(rig)
 		cfg.Archive.SizeMax, cfg.Intervals.Checkpoint, cfg.Limits.StallWait = 1<<16, time.Hour, time.Hour
 		disk, ended := testbed.Kill(t, rig, cfg, rig.FS, time.Minute, testbed.Sigkill)

@@ -34,10 +34,7 @@ func crawlOnAFullBench(t *testing.T, name string, fetchers int, change func(w *s
 		world := testbed.SmallWorld(*testbed.FirstSeed+600, simweb.Plain())
 		world.Hosts, world.IPs, world.PagesPerHostMean, world.PagesPerHostMax = 60, 40, 40, 100
 		change(&world)
-		rig, err := testbed.NewRig(world, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, world, true)
 		cfg := rig.Config()
 		cfg.Workbench.MemoryMax, cfg.Limits.StallWait = limit, time.Hour
 		cfg.Workers.Fetchers = fetchers

@@ -39,10 +39,7 @@ func TestHostile_S06_aCrawlKilledAgainAndAgainEndsWithTheSameArchive(t *testing.
 
 func killAndResume(t *testing.T, seed uint64, death testbed.Death) {
 	t.Helper()
-	rig, err := testbed.NewRig(testbed.SmallWorld(seed, simweb.Faulty()), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig := testbed.MustRig(t, testbed.SmallWorld(seed, simweb.Faulty()), true)
 	cfg := rig.Config()
 	// A site that answered 503 before a kill and after it waits longer each time; the crawl is to wait for it.
 	cfg.Limits.StallWait = time.Hour

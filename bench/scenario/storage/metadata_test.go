@@ -70,10 +70,7 @@ func TestMetadata_everyPageIsListedByThePageThatItSaysLedToIt(t *testing.T) {
 	for _, proxy := range []bool{false, true} {
 		t.Run(fmt.Sprintf("proxy %v", proxy), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				rig, err := testbed.NewRig(testbed.SmallWorld(*testbed.FirstSeed+40, simweb.Faulty()), proxy)
-				if err != nil {
-					t.Fatal(err)
-				}
+				rig := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+40, simweb.Faulty()), proxy)
 				cfg := rig.Config()
 				testbed.AllMetadata(&cfg)
 				if _, err := rig.Crawl(t.Context(), cfg, rig.FS); err != nil {
@@ -141,10 +138,7 @@ func leadBack(t *testing.T, pages map[string]*told, strict bool) (known int) {
 // any more, none are told.
 func TestMetadata_aKilledCrawlStillKnowsWhereItsPagesCameFrom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rig, err := testbed.NewRig(testbed.SmallWorld(*testbed.FirstSeed+41, simweb.Plain()), false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+41, simweb.Plain()), false)
 		cfg := rig.Config()
 		testbed.AllMetadata(&cfg)
 		rng := rand.New(rand.NewPCG(*testbed.FirstSeed, 41))

@@ -223,10 +223,7 @@ func TestRebuild_killedAtAnyMomentItIsDoneAgain(t *testing.T) {
 
 func TestRebuild_limitsAndScopeHoldOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rig, err := testbed.NewRig(largeSites(*testbed.FirstSeed+860), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, largeSites(*testbed.FirstSeed+860), true)
 		cfg := testbed.FsckConfig(rig)
 		cfg.Limits.MaxPerHost, cfg.Filters.Scope = 20, "host"
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
@@ -255,10 +252,7 @@ func TestRebuild_limitsAndScopeHoldOn(t *testing.T) {
 		}
 		p := testbed.Promise(cfg)
 		p.Resumed, p.Partial, p.MaxPerHost = true, true, cfg.Limits.MaxPerHost
-		v, err := rig.Judge(p, kept)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := rig.MustJudge(t, p, kept)
 		v.Repeated, v.Overlap = 0, 0
 		if !v.Sound() {
 			v.Print(t.Output())
@@ -269,10 +263,7 @@ func TestRebuild_limitsAndScopeHoldOn(t *testing.T) {
 
 func TestRebuild_withoutAnArchiveThereIsNothingToRebuildFrom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rig, err := testbed.NewRig(testbed.CopiesWorld(*testbed.FirstSeed+870), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, testbed.CopiesWorld(*testbed.FirstSeed+870), true)
 		if _, err := engine.Rebuild(t.Context(), rig.Config(), rig.Seams(rig.FS), rebuild.Options{}); !errors.Is(
 			err,
 			rebuild.ErrNoArchive,

@@ -89,10 +89,7 @@ func TestHostile_S08_wrongBytesInTheArchiveAreFoundAndFetchedAgain(t *testing.T)
 
 func hurtAndRebuild(t *testing.T, h hurt, seed uint64) {
 	t.Helper()
-	rig, err := testbed.NewRig(testbed.CopiesWorld(seed), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig := testbed.MustRig(t, testbed.CopiesWorld(seed), true)
 	b := testbed.KilledCrawl{Rig: rig, Cfg: testbed.FsckConfig(rig)}
 	b.WithSmallFiles()
 	b.Cfg.Limits.StallWait = time.Hour

@@ -83,10 +83,7 @@ func census(t *testing.T, s stage, ops ...faultfs.Op) map[diskCall]int {
 	t.Helper()
 	found := map[diskCall]int{}
 	synctest.Test(t, func(t *testing.T) {
-		rig, err := testbed.NewRig(s.world, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, s.world, true)
 		cfg := rig.Config()
 		busy(&cfg)
 		script := faultfs.NewScript()
@@ -152,10 +149,7 @@ type ailing struct {
 // newAiling makes the rig; nothing is opened yet.
 func newAiling(t *testing.T, s stage) *ailing {
 	t.Helper()
-	rig, err := testbed.NewRig(s.world, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig := testbed.MustRig(t, s.world, true)
 	a := &ailing{Rig: rig, t: t, cfg: rig.Config(), script: faultfs.NewScript(), partial: s.partial}
 	busy(&a.cfg)
 	a.fs = faultfs.New(rig.FS, a.script)

@@ -48,10 +48,7 @@ func clockRun(t *testing.T, disk *vfs.Mem, wall, stop time.Duration, boot clock.
 		<-time.After(wall)
 		world := testbed.SmallWorld(*testbed.FirstSeed+980, simweb.Plain())
 		world.Hosts, world.IPs, world.PagesPerHostMean, world.PagesPerHostMax, world.Robots = 6, 6, 6, 8, simweb.Robots{}
-		rig, err := testbed.NewRig(world, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rig := testbed.MustRig(t, world, false)
 		cfg := rig.Config()
 		cfg.Politeness.HostDelay, cfg.Politeness.IPDelay, cfg.Intervals.Checkpoint = clockDelay, clockDelay, 7*time.Second
 		cfg.Limits.StallWait = 10 * time.Minute

@@ -81,10 +81,7 @@ func TestHostile_S10_dataOfAnotherVersionIsRefusedByNameAndNothingIsChanged(t *t
 							replace(t, clone, name, string(patched))
 						}
 						before := testbed.FileContents(t, clone)
-						rig, err := testbed.NewRig(testbed.SmallWorld(1, simweb.Plain()), true)
-						if err != nil {
-							t.Fatal(err)
-						}
+						rig := testbed.MustRig(t, testbed.SmallWorld(1, simweb.Plain()), true)
 						cfg := rig.Config()
 						cfg.Seeds = nil
 						e, err := engine.Open(cfg, rig.Seams(clone))
@@ -154,10 +151,7 @@ func tornWorld(t *testing.T) (*vfs.Mem, engine.Config) {
 // wholeAgain runs the crawl on a disk to its end, and wants every page and nothing to complain of.
 func wholeAgain(t *testing.T, what string, disk *vfs.Mem, cfg engine.Config) {
 	t.Helper()
-	rig, err := testbed.NewRig(fewSites(*testbed.FirstSeed+1020), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rig := testbed.MustRig(t, fewSites(*testbed.FirstSeed+1020), true)
 	r, err := rig.Crawl(t.Context(), cfg, disk)
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
@@ -248,10 +242,7 @@ func TestHostile_S08_oneWrongBitInWhatIsReadAtTheStartIsRefusedByName(t *testing
 				for _, at := range anywhere(data) {
 					clone := d.KillClone()
 					testbed.FlipByte(t, clone, name, at)
-					rig, err := testbed.NewRig(testbed.SmallWorld(1, simweb.Plain()), true)
-					if err != nil {
-						t.Fatal(err)
-					}
+					rig := testbed.MustRig(t, testbed.SmallWorld(1, simweb.Plain()), true)
 					cfg := rig.Config()
 					cfg.Seeds = nil
 					e, err := engine.Open(cfg, rig.Seams(clone))

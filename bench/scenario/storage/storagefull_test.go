@@ -225,10 +225,7 @@ func TestHostile_S02_aDiskThatIsFullAThousandTimesIsHardlyWorthALine(t *testing.
 func TestS01_aFullDiskAtTheWordOfANameServerPausesAndLosesNothing(t *testing.T) {
 	for nth := 1; nth <= 3; nth++ {
 		synctest.Test(t, func(t *testing.T) {
-			rig, err := testbed.NewRig(fewSites(*testbed.FirstSeed+44), false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			rig := testbed.MustRig(t, fewSites(*testbed.FirstSeed+44), false)
 			a := &ailing{Rig: rig, t: t, cfg: rig.Config(), script: faultfs.NewScript()}
 			busy(&a.cfg)
 			testbed.AllMetadata(&a.cfg)

@@ -53,10 +53,7 @@ func scarcely(t *testing.T, errno syscall.Errno) {
 		t.Run(fmt.Sprintf("proxy %v", proxy), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				world := testbed.SmallWorld(*testbed.FirstSeed+960, simweb.Plain())
-				rig, err := testbed.NewRig(world, proxy)
-				if err != nil {
-					t.Fatal(err)
-				}
+				rig := testbed.MustRig(t, world, proxy)
 				cfg := rig.Config()
 				scarce := &scarcity{odds: 10, err: errno}
 				rig.Net.SetLocal(scarce.fault)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"strings"
+	"testing"
 	"time"
 
 	"orbweaver/bench/captures"
@@ -128,4 +129,44 @@ func (r *Rig) Judge(p judge.Promise, fsys vfs.FS) (judge.Verdict, error) {
 
 func proxyOf(a netip.AddrPort) *fetch.Proxy {
 	return &fetch.Proxy{URL: "http://" + a.String(), Addr: a}
+}
+
+// MustRig is NewRig for a test, which fails if there is no rig.
+func MustRig(t testing.TB, c simweb.Config, proxy bool) *Rig {
+	t.Helper()
+	r, err := NewRig(c, proxy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// MustCrawl runs a crawl to its end, then closes the network. The test fails if either does.
+func (r *Rig) MustCrawl(t testing.TB, cfg engine.Config, fsys vfs.FS) report.Report {
+	t.Helper()
+	result, err := r.Crawl(t.Context(), cfg, fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Net.Close(); err != nil {
+		t.Error(err)
+	}
+	return result
+}
+
+// MustJudge is Judge for a test, which fails if the archive cannot be read.
+func (r *Rig) MustJudge(t testing.TB, p judge.Promise, fsys vfs.FS) judge.Verdict {
+	t.Helper()
+	v, err := r.Judge(p, fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// FailVerdict fails a test for a verdict, which it prints.
+func FailVerdict(t testing.TB, v judge.Verdict) {
+	t.Helper()
+	v.Print(t.Output())
+	t.Error("the verdict is not what the crawl owes")
 }

@@ -1,0 +1,254 @@
+//go:build scenario
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/scenario/testbed"
+	"orbweaver/bench/simweb"
+	"orbweaver/engine/lifecycle"
+)
+
+// While an agent that was stopped is expected back, the others go on with all that is theirs, on whatever addresses:
+// who keeps these is somebody else for that time.
+func TestAgents_whoIsAwayHoldsUpNobodysAddresses(t *testing.T) {
+	eachSeed(t, 1600, func(t *testing.T, _ int, seed uint64) {
+		b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 3)
+		b.newsAfter(seed, 4*time.Second)
+		var all []*agent
+		for _, name := range b.names {
+			all = append(all, b.start(t.Context(), name))
+		}
+		time.Sleep(5 * time.Second)
+		gone := all[2]
+		gone.stop()
+		<-gone.done
+		time.Sleep(8 * time.Minute)
+		for _, a := range all[:2] {
+			if r := a.report(); r.URLsQueued > 0 {
+				t.Errorf("%s still has %d URLs after eight minutes", a.name, r.URLsQueued)
+			}
+		}
+		b.start(t.Context(), gone.name)
+		b.wait()
+		v := b.judge()
+		if v.Coverage != 1 || v.Repeated > 0 || impolite(v) {
+			testbed.FailVerdict(t, v)
+		}
+	})
+}
+
+// One comes in the last moment of another's leaving: that one never hears of it, and it sees that one, and then that it
+// has gone in good order, as an agent goes that is stopped. The others tell it that this one has left for good, so that
+// nobody waits for it, and nothing is fetched twice.
+func TestAgents_oneComesInTheLastMomentOfAnother(t *testing.T) {
+	eachSeed(t, 1000, func(t *testing.T, i int, seed uint64) {
+		b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 4)
+		b.least = 3
+		leaves, late := b.names[0], b.names[3]
+		gone := make(chan struct{})
+		var once sync.Once
+		b.hub.mute = func(from, _ string, question []byte) bool {
+			if from == leaves && question[0] == 'G' && question[1] == 2 {
+				once.Do(func() { close(gone) })
+			}
+			return false
+		}
+		began := time.Now()
+		running := b.startAll(b.names[:3])
+		time.Sleep(time.Duration(30+5*(i%8)) * time.Second)
+		b.hub.mu.Lock()
+		b.hub.gossip = func() time.Duration { return 2 * time.Second } // nobody hears at once of anybody
+		b.hub.mu.Unlock()
+		running[leaves].mustLeave(t)
+		<-gone
+		b.start(t.Context(), late)
+		b.wait()
+		v := b.judge()
+		took := time.Since(began)
+		t.Logf("%d pages, %d asked for again, in %v", v.Fetched, v.Repeated, took)
+		if r := b.reports[leaves]; r.State != lifecycle.Finished || v.Coverage != 1 || v.Missing > 0 || v.Repeated > 0 || impolite(v) || took > 10*time.Minute {
+			v.Print(t.Output())
+			t.Errorf("the oracle complains, or it took too long; %s: %s (%s)", leaves, r.State, r.Reason)
+		}
+	})
+}
+
+// Two agents leave for good. What the first gives to the second, of which it does not know yet that it leaves, arrives
+// when that one has told the others that it has nothing left: it is given away once more, or not taken, and nothing is
+// lost.
+func TestAgents_aLetterComesToOneThatHasNothingLeft(t *testing.T) {
+	for i := range 4 * bands() {
+		seed := *testbed.FirstSeed + 1200 + uint64(i)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 3)
+				b.least = 3
+				first, second := b.names[2], b.names[0]
+				going, gone := make(chan struct{}), make(chan struct{})
+				var goes, goneBy sync.Once
+				b.hub.mute = func(from, to string, question []byte) bool {
+					switch {
+					case from == first && to == second && question[0] == 'G' && question[1] == 1:
+						goes.Do(func() { close(going) })
+					case from == second && question[0] == 'G' && question[1] == 2:
+						goneBy.Do(func() { close(gone) })
+					}
+					return false
+				}
+				b.hub.way = func(ctx context.Context, from, to string, _ []byte) error {
+					if from != first || to != second {
+						return nil
+					}
+					select {
+					case <-going:
+					default:
+						return nil
+					}
+					select {
+					case <-gone:
+					case <-ctx.Done():
+						return ctx.Err()
+					}
+					time.Sleep(time.Duration(i) * 5 * time.Millisecond)
+					return ctx.Err()
+				}
+				running := b.startAll(b.names)
+				time.Sleep(time.Duration(20+i%10*5) * time.Second)
+				running[first].mustLeave(t)
+				<-going
+				running[second].mustLeave(t)
+				b.wait()
+				v := b.judge()
+				t.Logf("%d pages, %d asked for again", v.Fetched, v.Repeated)
+				for _, name := range b.names {
+					if r := b.reports[name]; r.State != lifecycle.Finished {
+						t.Errorf("%s: %s (%s)", name, r.State, r.Reason)
+					}
+				}
+				if v.Coverage != 1 || v.Missing > 0 || v.Repeated > 0 || impolite(v) {
+					testbed.FailVerdict(t, v)
+				}
+			})
+		})
+	}
+}
+
+// One comes while another leaves, and gets hosts that this one had: nobody counts on that one any more, but it is asked
+// what it has, as long as it is there. So nothing is fetched twice.
+func TestAgents_oneComesWhileAnotherLeaves(t *testing.T) {
+	eachSeed(t, 970, func(t *testing.T, i int, seed uint64) {
+		b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 4)
+		b.least = 3
+		leaves, late := b.names[0], b.names[3]
+		b.hub.way = func(ctx context.Context, from, _ string, _ []byte) error {
+			if from != leaves {
+				return nil
+			}
+			timer := time.NewTimer(10 * time.Second) // so that leaving takes a while
+			defer timer.Stop()
+			select {
+			case <-timer.C:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		running := b.startAll(b.names[:3])
+		time.Sleep(time.Duration(40+3*i) * time.Second)
+		running[leaves].mustLeave(t)
+		time.Sleep(2 * time.Second)
+		came := time.Now()
+		b.start(t.Context(), late)
+		<-running[leaves].done
+		took := time.Since(came)
+		b.wait()
+		asked := b.requests([]string{late}, came, came.Add(took))
+		v := b.judge()
+		t.Logf("%d pages, %d asked for again; the one that came asked for %d in the %v until the other had left", v.Fetched, v.Repeated, asked, took)
+		if r := b.reports[leaves]; r.State != lifecycle.Finished || v.Coverage != 1 || v.Missing > 0 || v.Repeated > 0 || impolite(v) {
+			v.Print(t.Output())
+			t.Errorf("the oracle complains; %s: %s (%s)", leaves, r.State, r.Reason)
+		}
+	})
+}
+
+// One that leaves for good is killed, and started again where nobody reaches it, so that it has no majority and reads
+// its seeds no further. It can be stopped all the same; and when it is reached again it leaves, and the others finish.
+func TestAgents_whoLeavesAndHasNoMajorityCanBeStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+1300, simweb.Plain()), 3)
+		b.quorum = true
+		leaves, others := b.names[:1], b.names[1:]
+		running := b.startAll(b.names)
+		time.Sleep(25 * time.Second)
+		running[leaves[0]].mustLeave(t)
+		time.Sleep(300 * time.Millisecond)
+		running[leaves[0]].kill(testbed.Sigkill)
+		b.hub.sever(leaves, others, true)
+		b.hub.sever(others, leaves, true)
+		again := b.start(t.Context(), leaves[0])
+		time.Sleep(30 * time.Second)
+		stopped := time.Now()
+		again.stop()
+		<-again.done
+		if took := time.Since(stopped); took > 40*time.Second {
+			t.Errorf("it took %v to stop", took)
+		}
+		b.hub.sever(leaves, others, false)
+		b.hub.sever(others, leaves, false)
+		b.start(t.Context(), leaves[0])
+		b.wait()
+		v := b.judge()
+		if r := b.reports[leaves[0]]; r.State != lifecycle.Finished || v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || impolite(v) {
+			v.Print(t.Output())
+			t.Errorf("the oracle complains; %s: %s (%s)", leaves[0], r.State, r.Reason)
+		}
+	})
+}
+
+// A random story in which one that leaves for good is started again among some who have heard that it leaves, and some
+// who were killed and have forgotten it: with a quorum they agreed on nothing, for ever, in one of four goes.
+func TestAgents_whoLeavesAndIsStartedAgainTellsThoseWhoHaveForgotten(t *testing.T) {
+	_, everything := stories(0)
+	for i := range testbed.Reduce(8, 1) {
+		synctest.Test(t, func(t *testing.T) {
+			t.Logf("go %d", i+1)
+			newChaos(t, 2039, everything).tell()
+		})
+	}
+}
+
+// Three of five agents leave for good at the same moment: each hears that the others go, be it going itself, and gives
+// nothing to them that they do not take any more. It is a matter of seconds, and nothing is fetched twice.
+func TestAgents_threeLeaveAtOnce(t *testing.T) {
+	eachSeed(t, 960, func(t *testing.T, i int, seed uint64) {
+		b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 5)
+		b.hub.latency = func() time.Duration { return 200 * time.Microsecond }
+		running := b.startAll(b.names)
+		time.Sleep(time.Duration(8+2*(i%10)) * time.Second)
+		began := time.Now()
+		for _, name := range b.names[2:] {
+			running[name].mustLeave(t)
+		}
+		for _, name := range b.names[2:] {
+			<-running[name].done
+		}
+		if took := time.Since(began); took > time.Minute {
+			t.Errorf("it took %v", took)
+		}
+		b.wait()
+		for _, name := range b.names[2:] {
+			b.wantLeft(name)
+		}
+		if v := b.judge(); v.Coverage != 1 || v.Missing > 0 || v.Repeated > 0 || impolite(v) {
+			testbed.FailVerdict(t, v)
+		}
+	})
+}
