@@ -140,7 +140,7 @@ func (o *Options) plans() ([]plan, error) {
 func (o *Options) parted(p plan) (all []plan, err error) {
 	if smaller(p.agents) < 1 {
 		return nil, fmt.Errorf(
-			"agents: %s with %d agents: want at least 3, so that one side is smaller",
+			"agents: %s with %d agents: want at least 3, for a larger and a smaller side",
 			p.scenario,
 			p.agents,
 		)

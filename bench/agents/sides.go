@@ -221,7 +221,8 @@ func (r *Parted) faults() (faults []string) {
 		small.LateRequests,
 		stopsIn,
 	)
-	complain(!r.Quorum && r.Lasted >= goesOn.Seconds() && small.LateRequests == 0, "the smaller side stopped, without a quorum")
+	stopped := r.Lasted >= goesOn.Seconds() && small.LateRequests == 0
+	complain(!r.Quorum && stopped, "the smaller side stopped, without a quorum")
 	return faults
 }
 

@@ -23,7 +23,10 @@ func TestWhatIsWrongWithAPartition(t *testing.T) {
 			"two sides at a host", func(p *Parted) { p.Impolite.During = 3 },
 			"3 breaches of politeness by the two sides, with a quorum",
 		},
-		{"the same without a quorum", func(p *Parted) { p.Impolite.During, p.Quorum, p.Sides[1].LateRequests = 3, false, 9 }, ""},
+		{
+			"the same without a quorum", func(p *Parted) { p.Impolite.During, p.Quorum, p.Sides[1].LateRequests = 3, false, 9 },
+			"",
+		},
 		{
 			"within a side", func(p *Parted) { p.Quorum, p.Sides[1].LateRequests, p.Sides[1].Impolite = false, 9, 1 },
 			"1 breaches of politeness within the side of [a3]",
@@ -33,14 +36,18 @@ func TestWhatIsWrongWithAPartition(t *testing.T) {
 			"2 breaches of politeness after it",
 		},
 		{"before it", func(p *Parted) { p.Impolite.Before = 2 }, "2 breaches of politeness before"},
-		{"who lost the majority went on", func(p *Parted) { p.Sides[1].LateRequests = 1 }, "the smaller side made 1 requests"},
+		{
+			"the side without a majority went on", func(p *Parted) { p.Sides[1].LateRequests = 1 }, "the smaller side made 1 requests",
+		},
 		{"in a flapping one it may", func(p *Parted) { p.Sides[1].LateRequests, p.Cut = 1, string(Flap) }, ""},
 		{
 			"a side that stopped without need", func(p *Parted) { p.Quorum = false },
 			"the smaller side stopped, without a quorum",
 		},
 		{"one that had no time to go on", func(p *Parted) { p.Quorum, p.Lasted = false, 20 }, ""},
-		{"the majority stopped as well", func(p *Parted) { p.Sides[0].LastRequests = 0 }, "the larger side asked for nothing"},
+		{
+			"the majority stopped as well", func(p *Parted) { p.Sides[0].LastRequests = 0 }, "the larger side asked for nothing",
+		},
 		{
 			"the side that was cut off did not go on", func(p *Parted) { p.Sides[1].Requests.After = 0 },
 			"the smaller side asked for nothing after",

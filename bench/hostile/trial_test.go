@@ -74,8 +74,8 @@ func honest() simweb.Config {
 }
 
 // play crawls a case with the usual settings, which change, if not nil, changes, and hands the trial to check. What
-// every crawl must do is checked before: the honest web is there whole and once, every host was treated politely, counts
-// balance, nothing panicked, the archive verifies and the directory is sound.
+// every crawl must do is checked before: the honest web is there whole and once, every host was treated politely,
+// counts balance, nothing panicked, the archive verifies and the directory is sound.
 func play(t *testing.T, id string, change func(*engine.Config), check func(*trial)) {
 	t.Helper()
 	playOn(t, id, func(*testbed.Rig) error { return nil }, change, check)

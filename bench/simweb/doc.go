@@ -1,8 +1,8 @@
 // Package simweb is the model of a simulated web with ground truth: which hosts and pages there are, how they link to
 // each other, and how each is answered.
 //
-// A page is a pure function of (seed, URL); a hundred million hosts take no storage. The packages below it make a web of
-// it. None shares code with the crawler, so that the judge does not repeat an error of the crawler.
+// A page is a pure function of (seed, URL); a hundred million hosts take no storage. The packages below it make a web
+// of it. None shares code with the crawler, so that the judge does not repeat an error of the crawler.
 //
 //	seed --> Host   (pages, scheme, port, kind of robots.txt)   Model.HostAt
 //	     --> Page   (shape, media type, area, path, size)       Host.PageAt
@@ -19,10 +19,10 @@
 // root of host 0 everything can be reached by links over good pages, whatever the rates are. Extra links are Zipf-like,
 // inside the host and across hosts.
 //
-// Names. A path ends in the page's number, behind words that hold no digit. Model.Locate reads it, writes the path again
-// and compares, so there is one name for one page. /~hop, /~land and /~loop are steps of redirects, /~robots another
-// host's robots.txt, /nowhere pages that never were. /trap is text that looks like a link and is none: a crawler that
-// asks for it has read a comment, a script, a template or an address of another scheme as a link.
+// Names. A path ends in the page's number, behind words that hold no digit. Model.Locate reads it, writes the path
+// again and compares, so there is one name for one page. /~hop, /~land and /~loop are steps of redirects, /~robots
+// another host's robots.txt, /nowhere pages that never were. /trap is text that looks like a link and is none: a
+// crawler that asks for it has read a comment, a script, a template or an address of another scheme as a link.
 //
 // Time passes. The same world in a later Edition differs in a share Changing of its pages; links stay as they are.
 //
@@ -31,8 +31,8 @@
 // guest).
 //
 // Promises, whose tests are in package origin: G1: the bytes served hold the links of the model, and no others, by any
-// sound tokenizer and URL parser. G2: every page is reached from one seed, except behind robots.txt. G3: the judge finds
-// each kind of misconduct, and finds none in a sound crawl.
+// sound tokenizer and URL parser. G2: every page is reached from one seed, except behind robots.txt. G3: the judge
+// finds each kind of misconduct, and finds none in a sound crawl.
 //
 // A Model is read only.
 package simweb

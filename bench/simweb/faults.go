@@ -78,7 +78,7 @@ type FirstTry struct {
 // Failures are pages that never arrive whole.
 type Failures struct {
 	NotFound    float64 // 404
-	Gone        float64 // 410
+	StatusGone  float64 // 410
 	Error       float64 // 500
 	Unavailable float64 // 503 with Retry-After, always
 	Reset       float64 // reset before the answer
@@ -105,7 +105,7 @@ func AllFaults(rate float64) Faults {
 		},
 		FirstTry: FirstTry{OnceError: rate, OnceUnavail: rate, OnceReset: rate, OnceCut: rate},
 		Failures: Failures{
-			NotFound: rate, Gone: rate, Error: rate, Unavailable: rate, Reset: rate, ResetMid: rate, Stall: rate,
+			NotFound: rate, StatusGone: rate, Error: rate, Unavailable: rate, Reset: rate, ResetMid: rate, Stall: rate,
 			StallMid: rate, Truncated: rate, ChunkedCut: rate,
 		},
 		Redirects: Redirects{Redirect: rate, RedirectAway: rate, RedirectLoop: rate},
@@ -125,6 +125,6 @@ func shapeTable(f *Faults) (draw.Table, error) {
 	return draw.NewTable("faults",
 		f.Chunked, f.ChunkedOdd, f.Gzip, f.LyingGzip, f.OddHeaders, f.Surplus, f.UntilClose, f.Slow, f.Huge,
 		f.OnceError, f.OnceUnavail, f.OnceReset, f.OnceCut,
-		f.NotFound, f.Gone, f.Error, f.Unavailable, f.Reset, f.ResetMid, f.Stall, f.StallMid, f.Truncated, f.ChunkedCut,
+		f.NotFound, f.StatusGone, f.Error, f.Unavailable, f.Reset, f.ResetMid, f.Stall, f.StallMid, f.Truncated, f.ChunkedCut,
 		f.Redirect, f.RedirectAway, f.RedirectLoop)
 }

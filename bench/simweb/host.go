@@ -113,8 +113,8 @@ func (h *Host) AppendOrigin(dst []byte) []byte {
 	return dst
 }
 
-// Packs reports whether a page is sent packed to a client that accepts gzip: HTML of a host that does so, unless its shape is
-// about another encoding, about size, or about heads.
+// Packs reports whether a page is sent packed to a client that accepts gzip: HTML of a host that does so, unless its
+// shape is about another encoding, about size, or about heads.
 func (h *Host) Packs(f *Page, s Shape) bool {
 	switch s {
 	case ShapeGzip, ShapeLyingGzip, ShapeOddHeaders, ShapeHuge:

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// SplitURL takes a URL in normal form apart. It shares no code with the crawler, so that the same error is not made twice.
+// SplitURL takes a URL in normal form apart. It shares no code with the crawler, so that the same error is not made
+// twice.
 func SplitURL(url string) (https bool, authority, path string, ok bool) {
 	rest, ok := strings.CutPrefix(url, "http://")
 	if !ok {

@@ -32,8 +32,9 @@ func (k RobotsKind) rules() bool { return k == RobotsRules || k == RobotsRedirec
 // DeniesAll says that no page of the host may be fetched.
 func (k RobotsKind) DeniesAll() bool { return k >= RobotsDenyAll }
 
-// Robots holds the share of hosts with each kind of robots.txt; the rest has none (404). The shares add up to at most 1.
-// Kinds that deny the whole host are drawn only for hosts that no other hangs on; elsewhere they are read as AllowAll.
+// Robots holds the share of hosts with each kind of robots.txt; the rest has none (404). The shares add up to at most
+// 1. Kinds that deny the whole host are drawn only for hosts that no other hangs on; elsewhere they are read as
+// AllowAll.
 type Robots struct {
 	AllowAll    float64
 	Rules       float64 // groups, longest match, wildcards: see robots.go for the rules

@@ -32,10 +32,9 @@ func (s *score) page() []byte {
 ## Hostile inputs
 
 What servers, networks, disks and operators do to a crawler, case by case, and what becomes of it. Made by
-` + "`make hostile`" + `; tests of the name TestHostile_H01_... prove case H01, and TestG01_... case G01. Those that a server can
-commit are played for any crawler by ` + "`orbweaver sim --hostile H01`" + `.
-
-` + "```\n")
+` +
+		"`make hostile`; tests of the name TestHostile_H01_... prove case H01, and TestG01_... case G01. Those that a " +
+		"server can\ncommit are played for any crawler by `orbweaver sim --hostile H01`.\n\n```\n")
 	s.table(&b)
 	b.WriteString("```\n\n| case | what happens | what becomes of it | tests |\n|---|---|---|---|\n")
 	for _, e := range hostile.Catalogue {

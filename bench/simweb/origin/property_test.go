@@ -326,7 +326,7 @@ func TestWorldsAreTheSame(t *testing.T) {
 func TestValidateTellsAll(t *testing.T) {
 	c := simweb.Plain()
 	c.Hosts, c.Domain, c.HTTPSShare, c.Faults, c.Robots = -1, "Sim.Test", 2, simweb.Faults{
-		Failures: simweb.Failures{Gone: 0.7, Error: 0.7},
+		Failures: simweb.Failures{StatusGone: 0.7, Error: 0.7},
 	}, simweb.Robots{
 		Slow: -1,
 	}
