@@ -8,7 +8,7 @@ VERSION  ?= 0.1.0
 LDFLAGS   = -s -w -X main.version=$(VERSION) $(if $(COMMIT),-X main.commit=$(COMMIT))
 
 .DEFAULT_GOAL := build
-.PHONY: outage polite build gen help fmt tidy lint test scenario nightly race fuzz sim crash judge conformance hostile demo bench micro vitro soak million plots pressure realsite others cross release bench-table cover ci clean
+.PHONY: outage polite build gen help fmt tidy lint test scenario nightly race fuzz sim crash judge conformance hostile demo bench micro throughput soak million plots pressure realsite others cross release bench-table cover ci clean
 
 build: ## build bin/orbweaver, a static binary (COMMIT=hash: for "orbweaver version", outside of a git checkout)
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
@@ -76,14 +76,14 @@ polite: ## 10^6 requests in a web of faults, across ten restarts, held against t
 demo: build ## the main job: a simulated web, a real crawl, a verified archive
 	bin/orbweaver demo
 
-vitro: build ## the speed of one crawl beside a bare loop
-	bin/orbweaver bench vitro
+throughput: build ## the speed of one crawl beside a bare loop
+	bin/orbweaver bench throughput
 
 soak: build ## half an hour at full speed: does anything grow or slow down?
 	bin/orbweaver bench soak
 
 million: build ## one million pages over 50,000 hosts and 10,000 addresses, with full politeness
-	bin/orbweaver bench vitro --hosts 50000 --ips 10000 --per-host 40 --mean 21 --host-delay 4s --ip-delay 500ms
+	bin/orbweaver bench throughput --hosts 50000 --ips 10000 --per-host 40 --mean 21 --host-delay 4s --ip-delay 500ms
 
 plots: ## draw the results of the benchmarks into docs/plots
 	$(GO) -C tools/plot test . && $(GO) -C tools/plot run . ../../bench/results ../../docs/plots

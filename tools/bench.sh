@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The short tables of BENCHMARKS.md, measured here: each benchmark's output goes to build/tables/NAME.txt with commit, machine and
-# command above it. Nothing else should run on the machine meanwhile. With names, only those: tools/bench.sh vitro sieve
+# command above it. Nothing else should run on the machine meanwhile. With names, only those: tools/bench.sh throughput sieve
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=build/tables
@@ -19,9 +19,9 @@ measure() {
   "${command[@]}" 2>&1 | tee -a "$out/$name.txt"
 }
 
-measure vitro vitro --hosts 4000 --ips 1000 --per-host 40 --mean 21 --host-delay 100ms --ip-delay 10ms --progress none
-measure keepalive vitro --hosts 4000 --ips 1000 --per-host 40 --mean 21 --host-delay 0s --ip-delay 0s --keep-alive 5s --progress none
-measure today vitro --today --hosts 300 --ips 150 --mean 20 --per-host 100 --bare-pages 4000 --fetchers 64 --host-delay 50ms --ip-delay 5ms --progress none
+measure throughput throughput --hosts 4000 --ips 1000 --per-host 40 --mean 21 --host-delay 100ms --ip-delay 10ms --progress none
+measure keepalive throughput --hosts 4000 --ips 1000 --per-host 40 --mean 21 --host-delay 0s --ip-delay 0s --keep-alive 5s --progress none
+measure today throughput --today --hosts 300 --ips 150 --mean 20 --per-host 100 --bare-pages 4000 --fetchers 64 --host-delay 50ms --ip-delay 5ms --progress none
 measure frontier frontier --urls 10_000_000 --host-delay 200ms --ip-delay 20ms
 measure sieve sieve --urls 100_000_000
 measure cache cache --urls 2_000_000 --cache-memory 64MiB

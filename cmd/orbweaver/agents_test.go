@@ -16,7 +16,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// gossipPort is an address of loopback that nobody listens on just now, neither there, UDP and TCP, nor on the port
+// gossipPort is a free address of loopback, for UDP and TCP, and so is the port
 // after it.
 func gossipPort(t *testing.T) string {
 	t.Helper()
@@ -122,7 +122,7 @@ func next(t *testing.T, gossip string) string {
 	return netip.AddrPortFrom(a.Addr(), a.Port()+1).String()
 }
 
-// Agents come and go while an operator looks: a table and metrics say who is there.
+// A table and metrics show the agents that are there, while agents join and leave.
 func TestPeersOfARunningCrawl(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	here, there := gossipPort(t), gossipPort(t)
@@ -168,7 +168,7 @@ func TestPeersOfARunningCrawl(t *testing.T) {
 	}
 }
 
-// A crawl alone has nobody to leave anything to.
+// A crawl with one agent cannot leave.
 func TestACrawlAloneDoesNotLeave(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	done := make(chan result, 1)

@@ -108,7 +108,7 @@ func TestG06_agentsWithoutAFileOfTheCrawlAreRefused(t *testing.T) {
 	)
 }
 
-// A second process under a name that lives is refused before it asks anybody for anything, and the first does not
+// A second process under a name that lives is refused before it sends a request, and the first does not
 // notice.
 func TestG04_aSecondAgentOfOneNameIsRefused(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
@@ -141,7 +141,7 @@ func TestG04_aSecondAgentOfOneNameIsRefused(t *testing.T) {
 	}
 }
 
-// One of two agents leaves for good, with exit status 0. The other does not wait for it, and fetches no page that it
+// One of two agents leaves permanently, with exit status 0. The other does not wait for it, and fetches no page that it
 // had.
 func TestAnAgentLeavesForGood(t *testing.T) {
 	w, dir := serve(t), t.TempDir()

@@ -42,7 +42,7 @@ func runsOf(t *testing.T, r result) map[string]map[string]any {
 	return runs
 }
 
-// One agent has nobody to share with, and everything is as with a crawl. Of its files nothing is left.
+// One agent alone: everything is as with a crawl. Of its files nothing is left.
 func TestBenchAgentsOfOne(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes two seconds") // -short is for the seconds between two edits; it runs in CI
@@ -64,13 +64,13 @@ func TestBenchAgentsOfOne(t *testing.T) {
 }
 
 // Two agents that know nothing of each other fetch everything twice, and that is found out: the measure can fail.
-// Whether they meet at a host depends on who begins when.
+// Whether they meet at a host depends on when they begin.
 func TestBenchAgentsApartAreFoundOut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes two seconds") // -short is for the seconds between two edits; it runs in CI
 	}
 	dir := filepath.Join(t.TempDir(), "agents")
-	run := runsOf(t, agentsRun(t, dir, "--scenario", "plain", "--agents", "2", "--apart").want(t, command.ExitFailed, "something is wrong"))["plain-2-apart"]
+	run := runsOf(t, agentsRun(t, dir, "--scenario", "plain", "--agents", "2", "--isolated").want(t, command.ExitFailed, "something is wrong"))["plain-2-apart"]
 	if run["coverage"] != 1.0 || run["overlap"] != 1.0 || run["overlap_held"] != 1.0 {
 		t.Errorf("coverage %v, overlap %v, held %v", run["coverage"], run["overlap"], run["overlap_held"])
 	}
@@ -110,7 +110,7 @@ func TestBenchAgentsStuck(t *testing.T) {
 		t.Skip("takes two seconds") // -short is for the seconds between two edits; it runs in CI
 	}
 	dir := filepath.Join(t.TempDir(), "agents")
-	agentsRun(t, dir, "--scenario", "plain", "--agents", "2", "--apart", "--host-delay", "1m", "--most", "1s").want(
+	agentsRun(t, dir, "--scenario", "plain", "--agents", "2", "--isolated", "--host-delay", "1m", "--most", "1s").want(
 		t, command.ExitFailed, "plain-2-apart", "not over after 1s", "--most", "a1 is running", "a2 is running", "a2.log",
 	)
 	ended(t, filepath.Join(dir, "run-plain-2-apart"))
@@ -165,7 +165,7 @@ func TestBenchAgentsInterrupted(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "agents")
 	cmd, errs := child(
-		t, "bench", "agents", "--dir", dir, "--scenario", "plain", "--agents", "2", "--apart", "--hosts", "30",
+		t, "bench", "agents", "--dir", dir, "--scenario", "plain", "--agents", "2", "--isolated", "--hosts", "30",
 		"--host-delay", "1m", "--json",
 	)
 	status := func(id string) result {

@@ -12,7 +12,7 @@ import (
 	"orbweaver/engine/cluster/identity"
 )
 
-// An operator makes an authority and two agents, who are of one crawl and have one key of gossip; nobody else may read
+// An operator makes an authority and two agents of one crawl with one gossip key. Other users cannot read
 // their files.
 func TestCA_makesAgentsOfOneCrawl(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ca")
@@ -54,7 +54,7 @@ func TestCA_makesAgentsOfOneCrawl(t *testing.T) {
 	}
 }
 
-// What is there is kept, unless somebody insists; then the new certificate is of a later generation.
+// What is there is kept, unless --force is given; then the new certificate is of a later generation.
 func TestCA_replacesNothingUnasked(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a.agent")
@@ -113,7 +113,7 @@ func TestCA_saysWhatIsWrong(t *testing.T) {
 	expect(command.ExitFailed, "its key", "ca", "issue", "b", "--dir", dir)
 }
 
-// The gossip key is changed in three steps, each of which can be repeated. ca.key and the files of all agents have the
+// The gossip key is changed in three steps. Each can be repeated. ca.key and the files of all agents have the
 // same keys after each, the certificates stay, and a step out of turn is refused.
 func TestCA_changesTheGossipKeyInThreeSteps(t *testing.T) {
 	dir := t.TempDir()

@@ -17,7 +17,7 @@ import (
 	"orbweaver/warc"
 )
 
-// lounge is a site that hands out a cookie at the door and shows its links to those who bring it back.
+// lounge is a site that sets a cookie and shows its links to requests that have it.
 type lounge struct {
 	links string
 

@@ -15,7 +15,7 @@ func TestDemoRemovesNothingOfOthers(t *testing.T) {
 		file := filepath.Join(dir, name)
 		writeFile(t, file, "")
 		writeFile(t, filepath.Join(dir, "report.json"), "{}")
-		for _, line := range [][]string{{"demo", "--small"}, {"bench", "vitro"}, {"bench", "soak"}, {"bench", "frontier"}} {
+		for _, line := range [][]string{{"demo", "--small"}, {"bench", "throughput"}, {"bench", "soak"}, {"bench", "frontier"}} {
 			call(append(line, "--dir", dir)...).want(t, command.ExitUsage, "--dir", "give another directory")
 		}
 		t.Setenv("ORBWEAVER_DIR", dir)
@@ -35,9 +35,29 @@ func TestBenchVitro(t *testing.T) {
 	t.Setenv(asProgram, "1")
 	dir := t.TempDir()
 	m := call(
-		"bench", "vitro", "--hosts", "200", "--ips", "200", "--per-host", "20", "--host-delay", "20ms", "--ip-delay", "5ms",
-		"--fetchers", "32", "--bare-pages", "1000", "--dir", filepath.Join(dir, "vitro"), "--profile",
-		filepath.Join(dir, "profiles"), "--progress", "none", "--json",
+		"bench",
+		"throughput",
+		"--hosts",
+		"200",
+		"--ips",
+		"200",
+		"--per-host",
+		"20",
+		"--host-delay",
+		"20ms",
+		"--ip-delay",
+		"5ms",
+		"--fetchers",
+		"32",
+		"--bare-pages",
+		"1000",
+		"--dir",
+		filepath.Join(dir, "throughput"),
+		"--profile",
+		filepath.Join(dir, "profiles"),
+		"--progress",
+		"none",
+		"--json",
 	).
 		want(t, command.ExitDone).object(
 		t,

@@ -61,7 +61,7 @@ func TestSoak(t *testing.T) {
 func TestVitroToday(t *testing.T) {
 	t.Setenv(asProgram, "1")
 	m := call(
-		"bench", "vitro", "--today", "--hosts", "60", "--ips", "60", "--per-host", "20", "--host-delay", "50ms",
+		"bench", "throughput", "--today", "--hosts", "60", "--ips", "60", "--per-host", "20", "--host-delay", "50ms",
 		"--ip-delay", "5ms", "--fetchers", "16", "--bare-pages", "300", "--dir", filepath.Join(t.TempDir(), "today"),
 		"--progress", "none", "--json",
 	).want(t, command.ExitDone).object(t)

@@ -112,7 +112,7 @@ func TestDryRunTellsWhichHostRuleApplies(t *testing.T) {
 	call(append(args, "http://a.test/")...).want(t, command.ExitUsage, "--host-rules: "+rules+":1", "host-delay=soon")
 }
 
-// The settings and the seeds are those of the crawl directory, of which nothing changes.
+// The settings and the seeds are those of the crawl directory, which does not change.
 func TestDryRunKnowsTheCrawlDirectory(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	list := filepath.Join(dir, "away.txt")

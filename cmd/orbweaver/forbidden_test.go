@@ -166,7 +166,7 @@ func listenAt(t *testing.T, addr string, h http.Handler) string {
 	t.Helper()
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		// Linux has all of 127.0.0.0/8; elsewhere only 127.0.0.1 is there until somebody adds more, and these tests
+		// Linux has all of 127.0.0.0/8; elsewhere only 127.0.0.1 is there unless more were added, and these tests
 		// need two.
 		t.Skip("no such address of loopback here: ", err)
 	}
@@ -178,7 +178,7 @@ func listenAt(t *testing.T, addr string, h http.Handler) string {
 	return l.Addr().String()
 }
 
-// victim counts who connects to a port of loopback, on both families.
+// victim counts the connections to a port of loopback, on both families.
 func victim(t *testing.T) (port string, met *atomic.Int64) {
 	t.Helper()
 	met = new(atomic.Int64)
@@ -214,7 +214,7 @@ func victim(t *testing.T) (port string, met *atomic.Int64) {
 }
 
 // The whole program on real sockets, with leave for one address of loopback: pages, redirects, a robots.txt, a sitemap
-// and names lead to others in every form there is, and nobody connects.
+// and names lead to others in every form there is, and no connection is made.
 func TestHostile_N10_noPathLeadsToAForbiddenAddress(t *testing.T) {
 	l := &lure{}
 	r := forbidden(t, l)
@@ -262,7 +262,7 @@ func forbidden(t *testing.T, l *lure) report.Report {
 	return r
 }
 
-// A name that leads to a good address first and to a forbidden one a moment later: within the life of the answer nobody
+// A name that leads to a good address first and to a forbidden one a moment later: within the life of the answer no agent
 // asks again, and what is connected to is the address that was judged.
 func TestHostile_N11_aNameIsAskedOnceAndTheAddressThatWasJudgedIsUsed(t *testing.T) {
 	pages := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

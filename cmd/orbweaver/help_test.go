@@ -101,7 +101,7 @@ func TestHelpShowsDefaults(t *testing.T) {
 
 func TestBenchList(t *testing.T) {
 	r := call("bench", "list").want(t, command.ExitDone)
-	names := []string{"vitro", "frontier"}
+	names := []string{"throughput", "frontier"}
 	for _, c := range components.Table() {
 		command, _, _ := strings.Cut(c.Name, " ")
 		names = append(names, command)

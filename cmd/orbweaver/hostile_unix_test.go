@@ -15,7 +15,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 )
 
-// The program says what it has to say into a pipe that is full and that nobody reads, and into a file on a full disk:
+// The program says what it has to say into a pipe that is full and has no reader, and into a file on a full disk:
 // the crawl goes on to its end and is saved; in the first case it waits for its reader then, as any program does.
 func TestHostile_S17_nobodyReadsWhatTheCrawlSays(t *testing.T) {
 	w, dir := serve(t), t.TempDir()

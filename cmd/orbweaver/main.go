@@ -33,14 +33,14 @@ type cli struct {
 	Sim     sim.Command            `cmd:"" help:"Serve the simulated web: proxy, direct, TLS and DNS."`
 	Bench   bench.Command          `cmd:"" help:"Run one benchmark of BENCHMARKS.md."`
 	Fsck    inspect.FsckCommand    `cmd:"" help:"Check every invariant of a crawl directory."`
-	Skipped inspect.SkippedCommand `cmd:"" help:"List the URLs that a crawl has left out since they belong to a trap, and why."`
-	Audit   inspect.AuditCommand   `cmd:"" help:"Which agent's copy of each page counts, over the directories of all agents of a crawl."`
+	Skipped inspect.SkippedCommand `cmd:"" help:"List the URLs that a crawl skips because they belong to a trap."`
+	Audit   inspect.AuditCommand   `cmd:"" help:"Find which agent's copy of each page counts."`
 	Warc    archive.Command        `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
-	Ctl     ctl.Command            `cmd:"" help:"Talk to a running crawl."`
+	Ctl     ctl.Command            `cmd:"" help:"Control a running crawl."`
 	URL     text.URLCommand        `cmd:"" name:"url" help:"Normalise URLs."`
 	Robots  text.RobotsCommand     `cmd:"" help:"Test URLs against a robots.txt."`
 	Links   text.LinksCommand      `cmd:"" help:"Print the links that the parser finds in a file."`
-	Ring    cluster.RingCommand    `cmd:"" help:"Who is responsible for a host when several agents share a crawl, and how even that is."`
+	Ring    cluster.RingCommand    `cmd:"" help:"Print which agent owns a host, and how even the shares are."`
 	CA      cluster.CACommand      `cmd:"" name:"ca" help:"Certificates for agents that share a crawl."`
 	Version versionCmd             `cmd:"" help:"Print the version and the commit."`
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // A seed is asked for over the network or not at all: no file of this machine is read for it, from the command line,
-// from a file of seeds, or over the control port. Who the operator says he is goes into the archive and not into the
+// from a file of seeds, or over the control port. The name of the operator goes into the archive and not into the
 // name of a file.
 func TestHostile_A06_filesAreNoSeedsAndOperatorsNoPaths(t *testing.T) {
 	w, dir := serve(t), t.TempDir()

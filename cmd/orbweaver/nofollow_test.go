@@ -30,7 +30,7 @@ func (*site) page(path string) (body, header string) {
 		return "<a href=/other-link>", "otherbot: nofollow"
 	case "/same/p?1":
 		return "<a href=link>", "none"
-	case "/same/p?2": // the same bytes, and nobody minds
+	case "/same/p?2": // the same bytes, without nofollow
 		return "<a href=link>", ""
 	}
 	return "the end of " + path, ""
@@ -69,7 +69,7 @@ func TestNoFollowLeavesLinksAloneByOption(t *testing.T) {
 		!strings.Contains(string(b), "nofollow = true") {
 		t.Errorf("the configuration beside the crawl: %v\n%s", err, b)
 	}
-	// The frontier made anew from the archive, by the same rules, has nothing more to fetch.
+	// The frontier rebuilt from the archive, by the same rules, has nothing more to fetch.
 	if err := os.RemoveAll(filepath.Join(dir, "frontier")); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func parted(dir string, more ...string) result {
 func TestBenchPartitionRefusals(t *testing.T) {
 	parted(t.TempDir(), "--partition", "half").want(t, command.ExitFailed, `no partition is called "half"`, "one-way")
 	parted(t.TempDir(), "--among", "2").want(t, command.ExitFailed, "want at least 3")
-	parted(t.TempDir(), "--apart").want(t, command.ExitFailed, "one or the other")
+	parted(t.TempDir(), "--isolated").want(t, command.ExitFailed, "one or the other")
 	parted(t.TempDir(), "--quorum", "perhaps").want(t, command.ExitUsage, "quorum")
 }
 

@@ -164,7 +164,7 @@ func TestListenElsewhere(t *testing.T) {
 
 // A crawl that was told nothing listens on a socket of its owner's alone and on no port. On a port of loopback ctl
 // brings the token that lies in the crawl directory, and without it is told where that is; after the crawl the token is
-// gone. Beyond loopback the crawl does not begin without a token that somebody chose.
+// gone. Beyond loopback the crawl does not begin without a token that the operator chose.
 func TestHostile_A01_aPortWantsATokenAndASocketItsOwner(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	call(
@@ -214,7 +214,7 @@ func TestHostile_A01_aPortWantsATokenAndASocketItsOwner(t *testing.T) {
 	}
 }
 
-// freePort is an address of loopback that nobody listens on just now.
+// freePort is a free address of loopback.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

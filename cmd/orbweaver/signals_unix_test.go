@@ -80,7 +80,7 @@ func TestHostile_S14_underNohupAHangUpIsNothing(t *testing.T) {
 	}
 }
 
-// Whoever reads what the crawl says goes away (orbweaver crawl 2>&1 | head): the crawl goes on to its end.
+// The reader of the messages ends (orbweaver crawl 2>&1 | head): the crawl goes on to its end.
 func TestHostile_S14_aClosedPipeForItsWordsDoesNotEndTheCrawl(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	cmd := exec.CommandContext(t.Context(), program(), w.crawl(dir, 50*time.Millisecond, "--json")...)
@@ -124,7 +124,7 @@ func TestHostile_S14_aQuitWithStacksLeavesAResumableCrawl(t *testing.T) {
 }
 
 // A second process is refused and told whose the directory is; the first does not notice. When the first is killed, its
-// lock goes with it, and what it left behind blocks nobody.
+// lock goes with it, and what it left behind blocks no process.
 func TestHostile_S09_aSecondProcessIsRefusedByNameAndAKillReleasesTheLock(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	cmd, _ := child(t, w.crawl(dir, 300*time.Millisecond)...)

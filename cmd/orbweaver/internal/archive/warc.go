@@ -23,9 +23,13 @@ type Command struct {
 
 // Help shows examples.
 func (*Command) Help() string {
-	return "Files may be .warc, .warc.gz or .warc.zst, of WARC 0.17 to 1.1, made by anybody.\n\nExamples:\n" +
-		"  orbweaver warc ls crawl/warc/*.warc.gz\n  orbweaver warc cat --uri https://example.org/ --payload --decode FILE\n" +
-		"  orbweaver warc verify crawl/warc/*.warc.gz\n  orbweaver warc index --write FILE"
+	return `Files may be .warc, .warc.gz or .warc.zst, of WARC 0.17 to 1.1, made by any program.
+
+Examples:
+  orbweaver warc ls crawl/warc/*.warc.gz
+  orbweaver warc cat --uri https://example.org/ --payload --decode FILE
+  orbweaver warc verify crawl/warc/*.warc.gz
+  orbweaver warc index --write FILE`
 }
 
 func (c *Command) tool(inv *command.Invocation) *warctool.Tool {
@@ -55,7 +59,9 @@ type warcCatCmd struct {
 
 // Help shows examples.
 func (*warcCatCmd) Help() string {
-	return "Examples:\n  orbweaver warc cat --offset 1234 FILE\n  orbweaver warc cat --uri https://example.org/ --type response --payload --decode FILE"
+	return `Examples:
+  orbweaver warc cat --offset 1234 FILE
+  orbweaver warc cat --uri https://example.org/ --type response --payload --decode FILE`
 }
 
 // Run prints records.

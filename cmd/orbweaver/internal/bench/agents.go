@@ -18,23 +18,47 @@ import (
 )
 
 type benchAgentsCmd struct {
+	agentsRuns
+
+	agentsWeb
+
+	agentsFaults
+
+	Pass    []string `help:"A further argument of each agent, such as --pass=--warc-level=3. Repeatable." placeholder:"ARG" sep:"none"`
+	Digests int      `help:"Compare one payload of so many with the truth." default:"5" placeholder:"N"`
+	Fsck    bool     `help:"Check each crawl directory that is left, too."`
+
+	Dir  string `help:"Directory of all files; replaced." default:"./build/agents" placeholder:"DIR"`
+	Keep bool   `help:"Keep the directory. The files of a failed run are always kept."`
+	Out  string `help:"Write JSON to this file besides." placeholder:"FILE"`
+	JSON bool   `help:"Print JSON."`
+}
+
+// agentsRuns says which runs there are.
+type agentsRuns struct {
 	Scenario   []string `help:"plain, capacity, kill, lose, leave, depart, join, partition, or all." default:"all" placeholder:"NAME"`
 	Agents     []int64  `help:"Numbers of agents, each a plain run." default:"1,2,4,8" placeholder:"N"`
 	Fetchers   []int64  `help:"Numbers of fetch workers of an agent, each with each number of agents; the other runs take the first." default:"64" placeholder:"N"`
 	Among      int      `help:"Agents in the runs with faults." default:"4" placeholder:"N" least:"1"`
 	Capacities []int64  `help:"Capacities of the agents in the run with capacities." default:"1,2,4" placeholder:"N"`
-	Apart      bool     `help:"Tell the agents nothing of each other: what is measured must find that out. N agents have overlap N-1."`
+	Isolated   bool     `help:"Do not connect the agents: the measurement must detect it. N agents have overlap N-1."`
+}
 
+// agentsWeb is the simulated web, and the delays without faults.
+type agentsWeb struct {
 	Grow      bool          `help:"Hosts and addresses of plain runs are for each agent: the web grows with their number, so that each has as much to do."`
 	Hosts     int           `help:"Hosts." default:"400" placeholder:"N"`
 	IPs       int           `name:"ips" help:"Addresses." default:"100" placeholder:"N"`
 	Mean      int           `help:"Mean number of pages of a host, without faults." default:"150" placeholder:"N"`
 	FaultMean int           `help:"The same in the runs with faults." default:"50" placeholder:"N"`
-	Crowd     int           `help:"Hosts in the run with capacities, of two pages each on average." default:"30000" placeholder:"N"`
+	ManyHosts int           `help:"Hosts in the run with capacities, of two pages each on average." default:"30000" placeholder:"N"`
 	HostDelay time.Duration `help:"Wait between two requests to a site, without faults." default:"10ms" placeholder:"TIME"`
 	IPDelay   time.Duration `name:"ip-delay" help:"Wait between two requests to an address, without faults." default:"2ms" placeholder:"TIME"`
 	Seed      int64         `help:"Which web." default:"1" placeholder:"N"`
+}
 
+// agentsFaults are the faults, and the delays with them.
+type agentsFaults struct {
 	FaultHostDelay time.Duration `help:"Wait between two requests to a site in the runs with faults: it sets how long they take." default:"1s" placeholder:"TIME"`
 	FaultIPDelay   time.Duration `name:"fault-ip-delay" help:"The same for addresses." default:"100ms" placeholder:"TIME"`
 	KillEvery      time.Duration `help:"From one kill to the next." default:"20s" placeholder:"TIME"`
@@ -42,26 +66,28 @@ type benchAgentsCmd struct {
 	Partition      []string      `help:"Partitions: full, one-way, flap, or all." default:"all" placeholder:"NAME"`
 	Quorum         string        `help:"Whether agents in partitions want leave of a majority: yes, no, or both, a run each." enum:"yes,no,both" default:"both"`
 	PartitionTime  time.Duration `help:"How long a partition lasts." default:"40s" placeholder:"TIME"`
-	Most           time.Duration `help:"The longest that one run may take." default:"10m" placeholder:"TIME"`
-
-	Pass    []string `help:"A further argument of each agent, such as --pass=--warc-level=3. Repeatable." placeholder:"ARG" sep:"none"`
-	Digests int      `help:"Compare one payload of so many with the truth." default:"5" placeholder:"N"`
-	Fsck    bool     `help:"Check each crawl directory that is left, too."`
-
-	Dir  string `help:"Directory of all files; made anew." default:"./build/agents" placeholder:"DIR"`
-	Keep bool   `help:"Keep the directory; what something is wrong with is kept anyway."`
-	Out  string `help:"Write JSON to this file besides." placeholder:"FILE"`
-	JSON bool   `help:"Print JSON."`
+	Most           time.Duration `help:"Longest time of a run." default:"10m" placeholder:"TIME"`
 }
 
 // Help says what it does.
 func (*benchAgentsCmd) Help() string {
-	return `Starts several agents as processes on loopback, and one simulated web that they share, and says what came of it, judged from outside:
-coverage, overlap and communication overhead as in the UbiCrawler papers, politeness over all agents together, work per agent and fetch
-worker, CPU time a page. Scenarios: plain; capacity (agents of different size); kill (kill -9 in turn, with return); lose (one agent and its
-disk); leave (one stops in good order); depart (one leaves for good); join (one comes later); partition (agents in network namespaces of their own, of
-which the smaller side is cut off for a while: full; one-way, so that it is not heard; flap, at random), with --quorum and without. Partitions take
-Linux, unshare, nsenter, ip, and leave to make user namespaces; without these the exit status is 1, and all leaves them out.
+	return `Starts several agents as processes on loopback, with one simulated web for all of them. Prints what an
+observer outside measures: coverage, overlap and communication overhead as in the UbiCrawler papers;
+politeness over all agents together; work by agent and fetch worker; CPU time for each page.
+
+Scenarios:
+  plain      no faults
+  capacity   agents with different capacities
+  kill       kill -9 of each agent in turn; the agent returns
+  lose       an agent and its disk are lost
+  leave      an agent stops in good order, and returns
+  depart     an agent leaves permanently
+  join       an agent joins later
+  partition  network namespaces; the smaller side is cut off for a while (full), cannot be heard (one-way), or is cut
+             off at random (flap); with --quorum and without
+
+Partitions need Linux, unshare, nsenter, ip, and permission to make user namespaces. Without these the exit
+status is 1, and all leaves partitions out.
 
 Examples:
   orbweaver bench agents
@@ -69,7 +95,7 @@ Examples:
   orbweaver bench agents --scenario plain --grow --hosts 500 --ips 250 --mean 12 --host-delay 1500ms
   orbweaver bench agents --scenario kill,lose --among 8
   orbweaver bench agents --scenario partition --partition full,one-way --quorum yes --among 5
-  orbweaver bench agents --scenario plain --agents 2 --apart      # must fail: overlap 1`
+  orbweaver bench agents --scenario plain --agents 2 --isolated      # must fail: overlap 1`
 }
 
 // Run measures.
@@ -117,7 +143,7 @@ func (c *benchAgentsCmd) options(inv *command.Invocation) (o agents.Options, err
 	if err := forgetVariables(); err != nil {
 		return o, err
 	}
-	o.Dir, o.Say, o.Isolated, o.Among, o.Keep = c.Dir, inv.Stderr, c.Apart, c.Among, c.Keep
+	o.Dir, o.Say, o.Isolated, o.Among, o.Keep = c.Dir, inv.Stderr, c.Isolated, c.Among, c.Keep
 	o.Pass, o.Fsck, o.Every = c.Pass, c.Fsck, c.Digests
 	for _, s := range c.Scenario {
 		if s == "all" {
@@ -144,7 +170,7 @@ func (c *benchAgentsCmd) options(inv *command.Invocation) (o agents.Options, err
 	o.WithFaults, o.ManyHosts = o.World, o.World
 	o.WithFaults.PagesPerHostMean, o.WithFaults.PagesPerHostMax = c.FaultMean, 2*c.FaultMean
 	m := &o.ManyHosts
-	m.Hosts, m.IPs, m.PagesPerHostMean, m.PagesPerHostMax = c.Crowd, max(1, c.Crowd/4), 2, 4
+	m.Hosts, m.IPs, m.PagesPerHostMean, m.PagesPerHostMax = c.ManyHosts, max(1, c.ManyHosts/4), 2, 4
 	return o, nil
 }
 
@@ -152,8 +178,8 @@ func (c *benchAgentsCmd) options(inv *command.Invocation) (o agents.Options, err
 func (c *benchAgentsCmd) all(inv *command.Invocation) []agents.Scenario {
 	list := agents.Scenarios()
 	why := netns.Try(inv.Context)
-	if c.Apart {
-		why = errors.New("agents that are --apart know nothing of each other")
+	if c.Isolated {
+		why = errors.New("agents that are --isolated know nothing of each other")
 	}
 	if why == nil {
 		return list

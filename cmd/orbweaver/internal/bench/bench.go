@@ -18,7 +18,7 @@ import (
 // Command is the command bench.
 type Command struct {
 	List       benchListCmd       `cmd:"" help:"List the benchmarks."`
-	Vitro      benchVitroCmd      `cmd:"" help:"A crawl of a simulated web over loopback, beside a bare loop."`
+	Throughput benchThroughputCmd `cmd:"" help:"A crawl of a simulated web over loopback, beside a bare loop."`
 	Soak       benchSoakCmd       `cmd:"" help:"A long crawl at full speed: does anything grow or slow down?"`
 	Fetchers   benchFetchersCmd   `cmd:"" help:"A series of crawls, each with more fetchers or a longer IP delay."`
 	Agents     benchAgentsCmd     `cmd:"" help:"Several agents that share one simulated web: coverage, overlap and cost, with and without faults."`
@@ -33,7 +33,10 @@ type Command struct {
 
 // Help shows an example.
 func (*Command) Help() string {
-	return "Examples:\n  orbweaver bench list\n  orbweaver bench vitro\n  orbweaver bench frontier --urls 100_000_000 --hosts 10_000_000"
+	return `Examples:
+  orbweaver bench list
+  orbweaver bench throughput
+  orbweaver bench frontier --urls 100_000_000 --hosts 10_000_000`
 }
 
 type benchListCmd struct{}
@@ -49,42 +52,55 @@ func (*benchListCmd) Run(inv *command.Invocation) error {
 	return nil
 }
 
-type benchVitroCmd struct {
-	Dir       string        `help:"Crawl directory; made anew." default:"./build/vitro" placeholder:"DIR"`
-	Today     bool          `help:"A web as it is today: 240 KB of HTML, sent packed inside TLS, with a hundred links."`
-	Hosts     int           `help:"Hosts." default:"20000" placeholder:"N"`
-	IPs       int           `name:"ips" help:"Addresses." default:"5000" placeholder:"N"`
-	PerHost   int           `help:"Pages of the largest host." default:"10" placeholder:"N"`
-	Mean      int           `help:"Mean number of pages of a host; 0 for half of the largest." default:"0" placeholder:"N"`
+type benchThroughputCmd struct {
+	Dir string `help:"Crawl directory; replaced." default:"./build/throughput" placeholder:"DIR"`
+	throughputWeb
 	Pages     int64         `help:"Stop after this many pages; 0 for all." default:"0" placeholder:"N"`
 	BarePages int           `help:"Pages of the bare loop; 0 for none." default:"40000" placeholder:"N"`
 	HostDelay time.Duration `help:"Wait between two requests to a site." default:"1s" placeholder:"TIME"`
 	IPDelay   time.Duration `name:"ip-delay" help:"Wait between two requests to an address." default:"100ms" placeholder:"TIME"`
 	Fetchers  int           `help:"Fetch workers." default:"1024" placeholder:"N"`
 	KeepAlive time.Duration `help:"Keep connections for so long, in the bare loop, too; 0 for one connection a page." default:"0" placeholder:"TIME"`
-	Level     int           `help:"gzip level of the crawl; the bare loop always has 1." default:"1" placeholder:"N"`
-	Metadata  string        `help:"Metadata records: auto, all or none." oneof:"auto,all,none" default:"auto" placeholder:"MODE"`
-	Via       bool          `help:"Keep with each queued URL the page that led to it."`
-	Outlinks  bool          `help:"List in metadata records what each page links to."`
-	Seed      int64         `help:"Which web." default:"1" placeholder:"N"`
-	Digests   int           `help:"Compare one payload of so many with the truth." default:"1" placeholder:"N"`
-	Profile   string        `help:"Directory for CPU profiles of the bare loop and of the crawl." placeholder:"DIR"`
-	Keep      bool          `help:"Keep the crawl directory."`
-	Progress  string        `help:"auto, plain or none." oneof:"auto,plain,none" default:"auto" placeholder:"MODE"`
-	JSON      bool          `help:"Print JSON."`
+	throughputRecords
+	Seed     int64  `help:"Which web." default:"1" placeholder:"N"`
+	Digests  int    `help:"Compare one payload of so many with the truth." default:"1" placeholder:"N"`
+	Profile  string `help:"Directory for CPU profiles of the bare loop and of the crawl." placeholder:"DIR"`
+	Keep     bool   `help:"Keep the crawl directory."`
+	Progress string `help:"auto, plain or none." oneof:"auto,plain,none" default:"auto" placeholder:"MODE"`
+	JSON     bool   `help:"Print JSON."`
+}
+
+// throughputWeb is the simulated web.
+type throughputWeb struct {
+	Today   bool `help:"A web as it is today: 240 KB of HTML, sent packed inside TLS, with a hundred links."`
+	Hosts   int  `help:"Hosts." default:"20000" placeholder:"N"`
+	IPs     int  `name:"ips" help:"Addresses." default:"5000" placeholder:"N"`
+	PerHost int  `help:"Pages of the largest host." default:"10" placeholder:"N"`
+	Mean    int  `help:"Mean number of pages of a host; 0 for half of the largest." default:"0" placeholder:"N"`
+}
+
+// throughputRecords is what the archive holds.
+type throughputRecords struct {
+	Level    int    `help:"gzip level of the crawl; the bare loop always has 1." default:"1" placeholder:"N"`
+	Metadata string `help:"Metadata records: auto, all or none." oneof:"auto,all,none" default:"auto" placeholder:"MODE"`
+	Via      bool   `help:"Keep with each queued URL the page that led to it."`
+	Outlinks bool   `help:"List in metadata records what each page links to."`
 }
 
 // Help shows an example.
-func (*benchVitroCmd) Help() string {
-	return "Prints pages/s, CPU microseconds a page of the crawler and of the simulated web, bytes, peak memory, the oracle's verdict,\n" +
-		"and in the same run what a bare loop takes that fetches, digests, packs, scans and writes and does nothing else: their ratio, and where\n" +
-		"the difference goes.\n\nExamples:\n  orbweaver bench vitro\n" +
-		"  orbweaver bench vitro --hosts 50000 --ips 10000 --per-host 40 --host-delay 4s --ip-delay 500ms\n" +
-		"  orbweaver bench vitro --today --hosts 3000 --ips 1000 --pages 12000 --bare-pages 6000 --fetchers 128"
+func (*benchThroughputCmd) Help() string {
+	return `Prints pages/s, CPU microseconds per page of the crawler and of the simulated web, bytes, peak memory, and
+the verdict of the simulated web. The same run measures a bare loop, which only fetches, digests,
+compresses, scans and writes. It prints the ratio of both, and where the difference goes.
+
+Examples:
+  orbweaver bench throughput
+  orbweaver bench throughput --hosts 50000 --ips 10000 --per-host 40 --host-delay 4s --ip-delay 500ms
+  orbweaver bench throughput --today --hosts 3000 --ips 1000 --pages 12000 --bare-pages 6000 --fetchers 128`
 }
 
 // Run measures.
-func (c *benchVitroCmd) Run(inv *command.Invocation) error {
+func (c *benchThroughputCmd) Run(inv *command.Invocation) error {
 	ctx, stop := signal.NotifyContext(inv.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	o, web, err := benchOptions(inv, c.Dir, c.Progress)

@@ -20,7 +20,7 @@ import (
 
 // DemoCommand is the command demo.
 type DemoCommand struct {
-	Dir      string `help:"Crawl directory; made anew." default:"./demo-crawl" placeholder:"DIR"`
+	Dir      string `help:"Crawl directory; replaced." default:"./demo-crawl" placeholder:"DIR"`
 	Small    bool   `help:"A few hundred pages in some ninety seconds, with every fault there is."`
 	Seed     int64  `help:"Which web." default:"1" placeholder:"N"`
 	Progress string `help:"auto, plain or none." oneof:"auto,plain,none" default:"auto" placeholder:"MODE"`
@@ -29,8 +29,8 @@ type DemoCommand struct {
 
 // Help says what it does.
 func (*DemoCommand) Help() string {
-	return `Serves a simulated web of 500 hosts on 200 addresses on loopback, crawls it with the real engine, verifies the archive and
-asks the oracle. Nothing else is needed, and nothing but loopback is ever connected to.
+	return `Serves a simulated web of 500 hosts on 200 addresses on loopback, crawls it with the real engine, verifies
+the archive and compares it with the simulated web. It needs nothing else, and connects to loopback only.
 
 Examples:
   orbweaver demo
@@ -101,7 +101,8 @@ func benchOptions(
 	process.RaiseFileLimit(log, 8192)
 	web = &throughput.Simulated{Program: program, World: simweb.Plain()}
 	return throughput.Options{
-		Web: web, Dir: dir, Records: throughput.Records{Level: 1}, Version: inv.Version, Progress: inv.Stderr, Log: log, Usage: process.Usage,
+		Web: web, Dir: dir, Records: throughput.Records{Level: 1}, Version: inv.Version, Progress: inv.Stderr,
+		Log: log, Usage: process.Usage,
 		OnStart: func(e *engine.Engine) func() {
 			p := summary.StartProgress(inv.Context, inv.Stderr, summary.IsTerminal(inv.Stderr), progress, e)
 			return func() {

@@ -24,7 +24,7 @@ type benchFetchersCmd struct {
 	Proxies   int             `help:"Addresses of the simulated web." default:"8" placeholder:"N"`
 	Digests   int             `help:"Compare one payload of so many with the truth." default:"20" placeholder:"N"`
 	Verify    bool            `help:"Read every record of every archive, too."`
-	Dir       string          `help:"Crawl directory; made anew, and removed at the end." default:"./build/fetchers" placeholder:"DIR"`
+	Dir       string          `help:"Crawl directory; replaced, and removed at the end." default:"./build/fetchers" placeholder:"DIR"`
 	Seed      int64           `help:"Which web." default:"1" placeholder:"N"`
 	Out       string          `help:"Write JSON, every sample in it, to this file besides." placeholder:"FILE"`
 	JSON      bool            `help:"Print JSON, every sample in it."`
@@ -32,9 +32,12 @@ type benchFetchersCmd struct {
 
 // Help says what it does.
 func (*benchFetchersCmd) Help() string {
-	return "Crawls a simulated web that thinks before it answers, over sockets, again and again: once with each number of fetchers and each IP delay.\n" +
-		"Prints throughput, CPU, memory and how large the front was; the JSON has them over time.\n\nExamples:\n  orbweaver bench fetchers\n" +
-		"  orbweaver bench fetchers --fetchers 4000 --ips 2000 --hosts 20000 --ip-delays 0s,50ms,200ms,500ms --out delays.json"
+	return `Crawls a simulated web that waits before it answers, over sockets, once for each number of fetch workers and
+each IP delay. Prints throughput, CPU, memory and the size of the front. The JSON has them over time.
+
+Examples:
+  orbweaver bench fetchers
+  orbweaver bench fetchers --fetchers 4000 --ips 2000 --hosts 20000 --ip-delays 0s,50ms,200ms,500ms --out delays.json`
 }
 
 // Run measures.

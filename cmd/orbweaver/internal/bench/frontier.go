@@ -25,7 +25,7 @@ type benchFrontierCmd struct {
 	WorkbenchMemory int64         `type:"size" help:"Bytes of queued paths in memory." default:"256MiB" placeholder:"SIZE"`
 	CacheMemory     int64         `type:"size" help:"Bytes of the fingerprint cache." default:"64MiB" placeholder:"SIZE"`
 	SieveMemory     int64         `type:"size" help:"Bytes of the sieve's buckets." default:"128MiB" placeholder:"SIZE"`
-	Dir             string        `help:"Crawl directory; made anew, and removed at the end." default:"./build/frontier" placeholder:"DIR"`
+	Dir             string        `help:"Crawl directory; replaced, and removed at the end." default:"./build/frontier" placeholder:"DIR"`
 	Kill            bool          `help:"End as a kill would: without closing anything, and leave the directory."`
 	Resume          bool          `help:"Go on in the directory that a run with --kill has left."`
 	Archive         bool          `help:"Write records, as a crawl does."`

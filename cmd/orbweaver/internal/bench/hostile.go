@@ -24,7 +24,7 @@ type benchHostileCmd struct {
 	IPDelay   time.Duration `name:"ip-delay" help:"Wait between two requests to an address." default:"500ms" placeholder:"TIME"`
 	Fetchers  int           `help:"Fetch workers." default:"1024" placeholder:"N"`
 	Mean      int           `help:"Mean number of pages of a host." default:"40" placeholder:"N"`
-	Dir       string        `help:"Crawl directory; made anew, and removed at the end." default:"./build/hostile" placeholder:"DIR"`
+	Dir       string        `help:"Crawl directory; replaced, and removed at the end." default:"./build/hostile" placeholder:"DIR"`
 	Seed      int64         `help:"Which web." default:"1" placeholder:"N"`
 	Verify    bool          `help:"Read every record of every archive, too."`
 	JSON      bool          `help:"Print JSON."`
@@ -32,10 +32,14 @@ type benchHostileCmd struct {
 
 // Help says what it does.
 func (*benchHostileCmd) Help() string {
-	return "Crawls the same honest hosts at a rate that politeness limits, in alternating pairs: alone, and beside hosts of all hostile kinds that\n" +
-		"sim --hostile knows. Prints the rate on the honest hosts, processor and memory of both, and the median of the ratios. Every host\n" +
-		"has an address of its own, nearly: who shares an address with a hostile host waits for it, which is politeness and no fault.\n\n" +
-		"Examples:\n  orbweaver bench hostile\n  orbweaver bench hostile --pairs 2 --for 20s --cases H02,H06"
+	return `Crawls the same honest hosts at a rate that politeness limits, in alternating pairs: alone, and beside hosts
+of all kinds that sim --hostile has. Prints the rate on the honest hosts, the CPU time and memory of both,
+and the median of the ratios. Nearly every host has an address of its own: hosts that share an address wait
+for each other.
+
+Examples:
+  orbweaver bench hostile
+  orbweaver bench hostile --pairs 2 --for 20s --cases H02,H06`
 }
 
 // addresses is how many there are for hosts to be made of: so many that hardly two hosts share one.

@@ -12,7 +12,7 @@ import (
 
 type benchSoakCmd struct {
 	For       time.Duration `help:"How long." default:"30m" placeholder:"TIME"`
-	Dir       string        `help:"Crawl directory; made anew, and removed at the end." default:"./build/soak" placeholder:"DIR"`
+	Dir       string        `help:"Crawl directory; replaced, and removed at the end." default:"./build/soak" placeholder:"DIR"`
 	Hosts     int           `help:"Hosts." default:"300_000" placeholder:"N"`
 	IPs       int           `name:"ips" help:"Addresses." default:"75_000" placeholder:"N"`
 	Mean      int           `help:"Mean number of pages of a host." default:"60" placeholder:"N"`
@@ -27,8 +27,13 @@ type benchSoakCmd struct {
 
 // Help says what it does.
 func (*benchSoakCmd) Help() string {
-	return "Crawls a simulated web that is too large to be finished, verifies and deletes each archive file as it is closed, and prints how\n" +
-		"memory, descriptors, goroutines and speed went.\n\nExamples:\n  orbweaver bench soak\n  orbweaver bench soak --for 2m --hosts 20000 --ips 5000\n  orbweaver bench soak --for 10m --unread"
+	return `Crawls a simulated web that is too large to be finished. Verifies and deletes each archive file when it is
+closed. Prints memory, descriptors, goroutines and speed over time.
+
+Examples:
+  orbweaver bench soak
+  orbweaver bench soak --for 2m --hosts 20000 --ips 5000
+  orbweaver bench soak --for 10m --unread`
 }
 
 // Run measures.

@@ -47,7 +47,7 @@ func ReadIdentity(name string, now time.Time) (id *identity.Identity, warnings [
 func writeNew(name string, b []byte, mode os.FileMode, force bool) (err error) {
 	f, err := os.CreateTemp(
 		filepath.Dir(name), filepath.Base(name)+".*",
-	) // mode 0600, and never through a link that somebody put there
+	) // mode 0600, and never through a link in its place
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 type CACommand struct {
 	Init  caInitCmd  `cmd:"" help:"Make the authority of a crawl."`
 	Issue caIssueCmd `cmd:"" help:"Make the file of an agent."`
-	Show  caShowCmd  `cmd:"" help:"Say whose a file is, and how long it is good for."`
+	Show  caShowCmd  `cmd:"" help:"Print the agent of a file, and how long the file is valid."`
 
 	GossipKey caGossipKeyCmd `cmd:"" help:"Change the key that gossip is encrypted with, while the agents run."`
 }
@@ -48,14 +48,15 @@ func lifeOf(days int64) (time.Duration, error) {
 
 type caInitCmd struct {
 	Dir   string `help:"Directory for the authority; keep it where no agent runs." required:"" placeholder:"DIR"`
-	Days  int64  `help:"How long it is good for." default:"3650" placeholder:"N"`
+	Days  int64  `help:"Days that it is valid." default:"3650" placeholder:"N"`
 	Force bool   `help:"Replace an authority that is there. All files it has issued are worthless then."`
 }
 
 // Help shows examples.
 func (*caInitCmd) Help() string {
-	return `Writes ca.crt, the certificate, and ca.key, which nobody else may read: whoever has it can make agents. The authority
-names the crawl, and all files it issues hold the key that gossip is encrypted with.
+	return `Writes ca.crt, the certificate, and ca.key, which only its owner can read. A person with this key can add
+agents to the crawl. The authority names the crawl. All files it issues hold the key that encrypts cluster
+membership (gossip).
 
 Examples:
   orbweaver ca init --dir ca
@@ -97,19 +98,20 @@ func (c *caInitCmd) Run(inv *command.Invocation) error {
 type caIssueCmd struct {
 	ID       string `arg:"" help:"Name of the agent: letters, digits, dots, hyphens, underscores; at most 64." placeholder:"ID"`
 	Dir      string `help:"Directory of the authority." required:"" placeholder:"DIR"`
-	Days     int64  `help:"How long it is good for; not longer than the authority." default:"365" placeholder:"N"`
+	Days     int64  `help:"Days that it is valid; not longer than the authority." default:"365" placeholder:"N"`
 	Capacity int    `help:"Largest --capacity that the agent may have." default:"8" placeholder:"N" least:"1" most:"1000"`
 	Force    bool   `help:"Replace the agent's file. Agents that have seen the new one refuse the old one."`
 }
 
 // Help shows examples.
 func (*caIssueCmd) Help() string {
-	return `Writes ID.agent into the directory of the authority, which nobody else may read: certificate and key of the agent, the
-authority's certificate, and the key of gossip. Bring it to the machine of the agent and name it there with --agent-file.
+	return `Writes ID.agent into the directory of the authority. Only its owner can read it. It holds the certificate
+and the key of the agent, the authority's certificate, and the gossip key. Copy it to the machine of the
+agent, and give it there with --agent-file.
 
 Examples:
   orbweaver ca issue agent-1 --dir ca
-  orbweaver ca issue agent-1 --dir ca --days 90 --force     # a new one, since the old one ends`
+  orbweaver ca issue agent-1 --dir ca --days 90 --force     # a new one, since the old one expires`
 }
 
 // Run makes it.

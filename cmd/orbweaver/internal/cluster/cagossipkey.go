@@ -19,13 +19,14 @@ type caGossipKeyCmd struct {
 
 // Help says how the key is changed.
 func (*caGossipKeyCmd) Help() string {
-	return `In three steps, and no agent is stopped: "add" makes a new key, which agents accept from then on; with "use" they encrypt with it, and
-still accept the old one; "remove" takes the old one away. Each step writes ca.key and the files of the agents in the directory (NAME.agent);
-their certificates stay. After each step bring the files to the agents, and run "orbweaver ctl reload" for each. Begin the next step when all have
-done that. Each step can be repeated.
+	return `Changes the key in three steps, while all agents run. "add" makes a new key, which agents accept from then
+on. With "use" they encrypt with it, and still accept the old one. "remove" removes the old one. Each step
+writes ca.key and the files of the agents in the directory (NAME.agent). Their certificates stay. After each
+step copy the files to the agents, and run "orbweaver ctl reload" for each. Begin the next step when all
+agents have reloaded. Each step can be repeated.
 
-After the last step a file from before the change is worth nothing. If the file of an agent was stolen, make that agent a new one before the
-first step ("orbweaver ca issue NAME --force").
+After the last step, files from before the change are useless. If the file of an agent was stolen, make a
+new one for that agent before the first step ("orbweaver ca issue NAME --force").
 
 Example:
   orbweaver ca gossip-key add --dir ca         # copy the files, ctl reload for each agent

@@ -16,14 +16,16 @@ import (
 
 // RingCommand is the command ring.
 type RingCommand struct {
-	Owner   ringOwnerCmd   `cmd:"" help:"Read hosts or URLs from stdin; print who is responsible for each."`
+	Owner   ringOwnerCmd   `cmd:"" help:"Read hosts or URLs from stdin; print the agent that owns each."`
 	Balance ringBalanceCmd `cmd:"" help:"Measure how evenly hosts are shared."`
 }
 
 // Help shows an example.
 func (*RingCommand) Help() string {
-	return "Several agents share the hosts by their identifiers alone: docs/ring.md.\n\nExample:\n" +
-		"  echo example.org | orbweaver ring owner --member agent-1 --member agent-2=4"
+	return `Several agents share the hosts by their names alone: docs/ring.md.
+
+Example:
+  echo example.org | orbweaver ring owner --member agent-1 --member agent-2=4`
 }
 
 // assigned is how hosts are assigned to members.
@@ -50,8 +52,10 @@ type ringOwnerCmd struct {
 
 // Help shows an example.
 func (*ringOwnerCmd) Help() string {
-	return "Prints the host, a tab, and the identifier of the agent that is responsible for it.\n\nExample:\n" +
-		"  echo http://example.org/page | orbweaver ring owner --member agent-1 --member agent-2=4"
+	return `Prints the host, a tab, and the name of the agent that owns it.
+
+Example:
+  echo http://example.org/page | orbweaver ring owner --member agent-1 --member agent-2=4`
 }
 
 // Run answers line by line.
@@ -119,8 +123,12 @@ type ringBalanceCmd struct {
 
 // Help says what it does.
 func (*ringBalanceCmd) Help() string {
-	return "Shares hosts out among agents of equal capacity and prints how far what they get is from an even share: the mean of the deviations, as in\n" +
-		"Figure 1 of the paper on UbiCrawler, and the worst of any agent.\n\nExamples:\n  orbweaver ring balance\n  orbweaver ring balance --agents 8,16,32 --replicas 100 --json"
+	return `Divides hosts among agents of equal capacity and prints how far their shares are from equal: the mean of the
+deviations, as in Figure 1 of the UbiCrawler paper, and the worst deviation of any agent.
+
+Examples:
+  orbweaver ring balance
+  orbweaver ring balance --agents 8,16,32 --replicas 100 --json`
 }
 
 // ringBalance is one row.

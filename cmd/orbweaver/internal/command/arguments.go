@@ -178,7 +178,8 @@ func (inv *Invocation) files(parser *kong.Kong, ctx *kong.Context) error {
 	return kong.Resolvers(files...).Apply(parser)
 }
 
-// GivenText is the value of a text flag before it is applied: from the command line, a variable, the file, or its default.
+// GivenText is the value of a text flag before it is applied: from the command line, a variable, the file, or its
+// default.
 func GivenText(ctx *kong.Context, name string, file *TOMLFile) (string, error) {
 	for _, f := range ctx.Flags() {
 		if f.Name != name {

@@ -42,7 +42,7 @@ func PrintJSON(out io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// PlainText makes what somebody else has written safe for a terminal: one line, no control characters.
+// PlainText makes text from the web safe for a terminal: one line, no control characters.
 func PlainText(s string) string {
 	for _, r := range s {
 		if !strconv.IsPrint(r) {

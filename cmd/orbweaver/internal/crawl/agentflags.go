@@ -39,7 +39,8 @@ func AgentGroup() kong.Group {
 		Key:   "agents",
 		Title: "Several agents that share a crawl (docs/cluster-use.md):",
 		Description: "Example, on each machine with its own name and addresses, and all with the same seeds and limits:\n" +
-			"orbweaver crawl --agent a1 --agent-file a1.agent --gossip 192.0.2.1:7946 --join 192.0.2.2:7946 --agents 2 --seeds seeds.txt",
+			"orbweaver crawl --agent a1 --agent-file a1.agent --gossip 192.0.2.1:7946 --join 192.0.2.2:7946 " +
+			"--agents 2 --seeds seeds.txt",
 	}
 }
 
@@ -89,7 +90,7 @@ func (c *agentOptions) agents(inv *command.Invocation, cfg *engine.Config, log *
 		bad.Add(
 			"--quorum",
 			errors.New(
-				"with --join, say by --agents how many agents begin the crawl, lest this one begins it alone when none of them answers",
+				"with --join, say by --agents how many agents begin the crawl; else this one begins it alone if no agent answers",
 			),
 		)
 	}
@@ -130,7 +131,7 @@ func (c *agentOptions) identify(o *peering.Options, log *slog.Logger) error {
 	}
 	if id.ID != c.Agent {
 		return fmt.Errorf(
-			"%s is the file of agent %s, and this is to be %s: give --agent %s, or the file of %s", c.AgentFile, id.ID,
+			"%s is the file of agent %s, and this agent is %s: give --agent %s, or the file of %s", c.AgentFile, id.ID,
 			c.Agent, id.ID, c.Agent,
 		)
 	}
@@ -182,7 +183,7 @@ func agentAddr(text string) (netip.AddrPort, error) {
 	return netip.AddrPortFrom(addr.Unmap(), uint16(n)), nil
 }
 
-// nextPort is where letters are taken if nobody says otherwise; any free port if membership has any.
+// nextPort is the default address for messages: the port after that of membership; any free port if that has any.
 func nextPort(gossip netip.AddrPort) (netip.AddrPort, error) {
 	switch gossip.Port() {
 	case 0:

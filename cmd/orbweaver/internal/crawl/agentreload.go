@@ -24,7 +24,7 @@ const generationsMax = 16 << 20
 
 // keptGenerations is its content.
 type keptGenerations struct {
-	Crawl  string            `json:"crawl"` // of the authority: under another one all generations begin anew
+	Crawl  string            `json:"crawl"` // of the authority: under another one all generations begin again
 	Newest map[string]uint64 `json:"newest"`
 }
 
@@ -47,8 +47,8 @@ func keepGenerations(o *peering.Options, dir string) error {
 		return fmt.Errorf("generations of certificates: %w", err)
 	case len(b) > generationsMax || json.Unmarshal(b, &kept) != nil:
 		return fmt.Errorf(
-			"%s, the list of the certificates that were replaced, is damaged: remove it to go on; a file that was stolen and replaced is accepted then "+
-				"until its agent has connected with the new one",
+			"%s, the list of the certificates that were replaced, is damaged: remove it to go on; "+
+				"then a file that was stolen and replaced is accepted until its agent has connected with the new one",
 			name,
 		)
 	case kept.Crawl == crawl:

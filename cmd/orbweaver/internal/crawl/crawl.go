@@ -21,8 +21,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// componentOptions are the settings of the engine and of the name system. The type is not exported, since package kong calls
-// Validate of every component in an exported field, before the configuration is complete. check does it later.
+// componentOptions are the settings of the engine. The type is not exported: package kong calls Validate of every
+// component in an exported field, and the configuration is not complete yet. Check does it later.
 type componentOptions struct {
 	Config engine.Config `embed:""`
 }
@@ -52,33 +52,33 @@ type Command struct {
 	cfg     engine.Config // Config, completed
 	seams   engine.Seams
 	policy  *addrguard.Guard // what may be connected to; nil before settings
-	words   *words           // of the crawl; nil if this is a dry run
+	output  *output          // of the crawl; nil if this is a dry run
 	lists   explain.Sources  // what cfg.Filters.Lists were made of, if this is a dry run
 }
 
 // Help shows examples.
 func (*Command) Help() string {
-	return `The crawl ends when nothing is left, a limit is reached, or a signal comes: the first signal finishes the exchanges
-under way, the second stops at once; the same command goes on from there. It also stops when only sites in trouble have queued URLs
-(--stall-wait); the queue is kept, and the same command goes on. Exit status: 0 done, 1 failed (also when no server of a seed has
-answered: the same command tries again), 2 wrong usage, 3 stalled with URLs queued and resumable, 130 stopped by a signal and
-resumable.
+	return `The crawl ends when nothing is left, at a limit, or at a signal. The first signal finishes the exchanges in
+flight, the second stops at once. The crawl also stops when only sites in trouble have queued URLs
+(--stall-wait). The same command resumes the crawl. Exit status: 0 finished; 1 failed, also when no server
+of a seed answered; 2 wrong usage; 3 stalled with URLs queued; 130 stopped by a signal.
 
-Expressions are those of https://expr-lang.org. All five points know url, site, scheme, host, port, domain, path, query,
-depth, hops, seed, in_host, in_domain and in_prefix; --fetch knows try and, with --warc-via, via; --follow knows kind, nofollow, via, via_host,
-via_domain, same_host, same_domain, and status and content_type of the page; --parse and --store know status,
-content_type, size and truncated; --store knows duplicate and, with --warc-via, via. docs/filters.md has more.
+Expressions are those of https://expr-lang.org. All five filters know url, site, scheme, host, port, domain,
+path, query, depth, hops, seed, in_host, in_domain and in_prefix. --fetch also knows try and, with
+--warc-via, via. --follow knows kind, nofollow, via, via_host, via_domain, same_host, same_domain, and
+status and content_type of the page. --parse and --store know status, content_type, size and truncated.
+--store knows duplicate and, with --warc-via, via. docs/filters.md has more.
 
 Examples:
   orbweaver crawl --contact https://example.org/crawl --scope domain --max-pages 10000 https://example.org/
-  orbweaver crawl --dir crawl                                  # goes on with what is there
-  orbweaver crawl --dir crawl --refresh                        # when it is finished: again, for what has changed
+  orbweaver crawl --dir crawl                                  # resume the crawl in this directory
+  orbweaver crawl --dir crawl --refresh                        # after its end: again, for what has changed
   orbweaver crawl --seeds seeds.txt.gz --config crawl.toml
   orbweaver crawl --proxy http://127.0.0.1:8080 --resolver hashed --seeds seeds.txt   # a simulated web
   orbweaver crawl --scope 'in_domain && depth <= 5' --follow 'kind != "image" && not nofollow' https://example.org/
   orbweaver crawl --surts surts.txt --exclude-extensions jpg,png,mp4 --store 'status == 200' --seeds seeds.txt
-  orbweaver crawl --host-rules hosts.txt --seeds seeds.txt     # lines such as: .example.org host-delay=20s max-per-host=1000
-  orbweaver crawl --dir crawl --dry-run --depth 2 https://example.org/a.jpg            # what would become of it, and why`
+  orbweaver crawl --host-rules hosts.txt --seeds seeds.txt     # .example.org host-delay=20s max-per-host=1000
+  orbweaver crawl --dir crawl --dry-run --depth 2 https://example.org/a.jpg     # what would happen to it, and why`
 }
 
 // New returns the command with the presets of a public crawl.
@@ -113,9 +113,9 @@ func (c *Command) Run(inv *command.Invocation) error {
 	if c.resumes && len(c.Seeds)+len(c.URLs) > 0 {
 		seams.Log.Info("the crawl directory holds a crawl: it goes on; seeds that it knows are ignored", "dir", c.Config.Dir)
 	}
-	c.words.start()
-	defer c.words.Close()
-	signal.Ignore(syscall.SIGPIPE) // who reads what we say may go away; the crawl stays
+	c.output.start()
+	defer c.output.Close()
+	signal.Ignore(syscall.SIGPIPE) // the crawl goes on if the reader of its output ends
 	if err := fitFiles(seams.Log, &cfg); err != nil {
 		return err
 	}
@@ -173,10 +173,10 @@ func (c *Command) crawl(
 	}
 	refuseOwn(c.policy, server.Addr())
 	if c.Progress != "none" {
-		fmt.Fprintln(c.words, memoryPlan(cfg))
+		fmt.Fprintln(c.output, memoryPlan(cfg))
 	}
 	ctx, stop := signals(inv.Context, e, log)
-	progress := summary.StartProgress(ctx, c.words, summary.IsTerminal(inv.Stderr), c.Progress, e)
+	progress := summary.StartProgress(ctx, c.output, summary.IsTerminal(inv.Stderr), c.Progress, e)
 	endMemory := followMemory(cfg, e)
 	err = e.Run(ctx)
 	endMemory()
@@ -193,7 +193,7 @@ func (c *Command) crawl(
 	if err != nil {
 		return err
 	}
-	c.words.Close()
+	c.output.Close()
 	if err := summary.PrintReport(inv, r, c.JSON, c.Progress == "none"); err != nil {
 		return err
 	}

@@ -65,7 +65,9 @@ func (c *Command) writeEffective(inv *command.Invocation) error {
 		}
 	}
 	// The crawl may go on from another working directory.
-	for flag, file := range map[string]string{"exclude-hosts": c.ExcludeHosts, "include-hosts": c.IncludeHosts, "surts": c.Surts, "host-rules": c.HostRules, "warc-dictionary": c.WarcDictionary,
+	for flag, file := range map[string]string{
+		"exclude-hosts": c.ExcludeHosts, "include-hosts": c.IncludeHosts, "surts": c.Surts,
+		"host-rules": c.HostRules, "warc-dictionary": c.WarcDictionary,
 		"agent-file": c.AgentFile} {
 		if file == "" {
 			continue

@@ -75,7 +75,7 @@ func controlAddrs(listen string) []netip.AddrPort {
 	return []netip.AddrPort{netip.AddrPortFrom(addr, uint16(n))}
 }
 
-// refuseOwn has the address policy refuse what this process listens on by now, whatever is allowed: the port of
+// refuseOwn has the address policy refuse the addresses that this process listens on, whatever is allowed: the port of
 // --listen may be one that the system picked, and agents have ports, too. Addresses of another kind, such as a Unix
 // socket, are left out.
 func refuseOwn(policy *addrguard.Guard, addrs ...string) {
@@ -89,8 +89,7 @@ func refuseOwn(policy *addrguard.Guard, addrs ...string) {
 // warnOfProxy says what the address policy is worth behind a proxy.
 func (c *networkOptions) warnOfProxy(log *slog.Logger) {
 	if c.Proxy != "" {
-		log.Warn(
-			"--proxy: the address rules are advisory: the proxy looks names up and connects, so it must itself refuse private, loopback and metadata addresses",
-		)
+		log.Warn("--proxy: the address rules are advisory: the proxy looks names up and connects, so it must itself " +
+			"refuse private, loopback and metadata addresses")
 	}
 }

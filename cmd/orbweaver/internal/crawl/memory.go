@@ -13,7 +13,7 @@ import (
 	"orbweaver/engine/traps"
 )
 
-// memoryParts lists who may use how much memory, in bytes.
+// memoryParts lists the memory of each part, in bytes.
 func memoryParts(c engine.Config) []memoryPart {
 	parts := []memoryPart{
 		{"workbench", c.Workbench.MemoryMax},
@@ -66,7 +66,8 @@ func memoryPlan(c engine.Config) string {
 		fmt.Fprintf(&b, " %s %s,", p.name, command.FormatBytes(p.bytes))
 	}
 	return fmt.Sprintf(
-		"memory caps:%s total %s, and %d bytes for each host in memory, %d for each on disk; %d fetch workers, host delay %v, IP delay %v",
+		"memory caps:%s total %s, and %d bytes for each host in memory, %d for each on disk; "+
+			"%d fetch workers, host delay %v, IP delay %v",
 		b.String(), command.FormatBytes(memorySum(c)), hostMemory, hostColdMemory, c.Workers.Fetchers,
 		c.Politeness.HostDelay, c.Politeness.IPDelay,
 	)

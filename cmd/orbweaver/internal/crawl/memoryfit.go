@@ -14,8 +14,8 @@ import (
 	"orbweaver/engine/traps"
 )
 
-// memoryAllowed is how much memory this process may have: that of its cgroup, or of the machine. Nobody knowing is no
-// limit.
+// memoryAllowed is how much memory this process may have: that of its cgroup, or of the machine. If both are unknown
+// there is no limit.
 func memoryAllowed() int64 {
 	allowed := uint64(math.MaxInt64)
 	for _, ask := range []memlimit.Provider{memlimit.FromCgroup, memlimit.FromSystem} {
@@ -63,13 +63,15 @@ func fitMemory(log *slog.Logger, c *engine.Config, allowed int64) error {
 	for memorySum(*c) > ours {
 		if !shrink(c) {
 			return fmt.Errorf(
-				"%w: this process may have %s, and a crawl needs at least %s: raise the limit of its cgroup, or use a larger machine",
+				"%w: this process may have %s, and a crawl needs at least %s: "+
+					"raise the limit of its cgroup, or use a larger machine",
 				errLittleMemory, command.FormatBytes(allowed), command.FormatBytes(memorySum(*c)+memorySum(*c)/7),
 			)
 		}
 	}
 	log.Warn(
-		"there is less memory than this crawl was to use, so its caps are lower; raise the limit of the cgroup, or ask for less",
+		"there is less memory than this crawl is set to use, so its caps are lower; "+
+			"raise the limit of the cgroup, or ask for less",
 		"allowed", command.FormatBytes(allowed), "asked", command.FormatBytes(asked), "workbench",
 		command.FormatBytes(c.Workbench.MemoryMax), "cache", command.FormatBytes(c.Admission.CacheMemory), "sieve",
 		command.FormatBytes(c.Sieve.BucketBytes), "seen", command.FormatBytes(c.Seen.MemoryBytes), "fetchers",

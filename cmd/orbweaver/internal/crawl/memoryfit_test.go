@@ -14,7 +14,7 @@ import (
 	"orbweaver/engine/politeness"
 )
 
-// usual is a crawl of which nothing was said.
+// usual is a crawl without settings.
 func usual() engine.Config {
 	c := engine.Config{Politeness: politeness.Default()}.WithDefaults()
 	c.Fetch = c.Fetch.WithDefaults()

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// words is standard error while a crawl runs: a terminal that somebody has stopped, a pipe that nobody reads, a file on
-// a full disk. Whoever says something does not wait for it: it waits here, up to a bound, until one goroutine has
-// written it. What finds no room is counted, and told when there is some. Before start and after Close it is written at
-// once.
-type words struct {
+// output is standard error while a crawl runs. That may be a terminal that is stopped, a pipe without a reader, or a
+// file on a full disk. Code that writes a message does not wait: the text waits here, up to a limit, until one goroutine has
+// written it. Messages beyond the limit are counted, and the count is printed later. Before start and after Close it is
+// written at once.
+type output struct {
 	out  io.Writer
 	wake chan struct{} // capacity 1
 	done chan struct{} // closed when the goroutine ends
@@ -24,19 +24,19 @@ type words struct {
 	lost    int
 }
 
-// wordsHold is how much waits at most, in bytes.
-const wordsHold = 1 << 20
+// outputMax is how much waits at most, in bytes.
+const outputMax = 1 << 20
 
-func newWords(out io.Writer) *words { return &words{out: out, wake: make(chan struct{}, 1)} }
+func newOutput(out io.Writer) *output { return &output{out: out, wake: make(chan struct{}, 1)} }
 
-// Write never fails: there is nobody who could be told.
-func (w *words) Write(b []byte) (int, error) {
+// Write never fails: there is no place to report it.
+func (w *output) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case !w.running:
 		_, _ = w.out.Write(b) // as above
-	case len(w.waiting)+len(b) > wordsHold:
+	case len(w.waiting)+len(b) > outputMax:
 		w.lost++
 	default:
 		w.waiting = append(w.waiting, b...)
@@ -45,14 +45,14 @@ func (w *words) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (w *words) poke() {
+func (w *output) poke() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (w *words) start() {
+func (w *output) start() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.running, w.done = true, make(chan struct{})
@@ -60,7 +60,7 @@ func (w *words) start() {
 }
 
 // run writes until Close, and what there is then.
-func (w *words) run(done chan<- struct{}) {
+func (w *output) run(done chan<- struct{}) {
 	defer close(done)
 	for range w.wake {
 		for {
@@ -77,20 +77,20 @@ func (w *words) run(done chan<- struct{}) {
 }
 
 // take gives what waits, and says whether more may come.
-func (w *words) take() (text []byte, more bool) {
+func (w *output) take() (text []byte, more bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	text, w.waiting = w.waiting, nil
 	if w.lost > 0 {
-		text = fmt.Appendf(text, "orbweaver: %d lines were lost here: nobody read what was said before them\n", w.lost)
+		text = fmt.Appendf(text, "orbweaver: %d lines were lost here: the lines before them were not read in time\n", w.lost)
 		w.lost = 0
 	}
 	return text, w.running
 }
 
-// Close waits until all is written. It comes when the crawl is saved, so that nothing is lost with who does not read.
+// Close waits until all is written. The crawl is on disk then, so nothing but messages can be lost.
 // It may be called again.
-func (w *words) Close() {
+func (w *output) Close() {
 	w.mu.Lock()
 	if !w.running {
 		w.mu.Unlock()
@@ -103,26 +103,28 @@ func (w *words) Close() {
 	<-done
 }
 
-// calm lets a message through so many times a minute, whatever is said with it: a stranger who can make the crawl say
-// one thing cannot make it say nothing else.
-type calm struct {
+// repeatLimit drops a message that repeats more than 60 times a minute, whatever its values: a site that can make the
+// crawl print one message cannot hide the others.
+type repeatLimit struct {
 	slog.Handler
-	told *told
+	counts *messageCounts
 }
 
-// perMinute is how often one message is told in a minute.
+// perMinute is how often one message is printed in a minute.
 const perMinute = 60
 
-func newCalm(h slog.Handler) calm { return calm{h, &told{times: map[string]int{}}} }
+func newRepeatLimit(h slog.Handler) repeatLimit {
+	return repeatLimit{h, &messageCounts{times: map[string]int{}}}
+}
 
-// told counts messages since the minute began.
-type told struct {
+// messageCounts are how often each message was printed since the minute began.
+type messageCounts struct {
 	mu    sync.Mutex
 	began time.Time
 	times map[string]int
 }
 
-func (t *told) count(now time.Time, message string) int {
+func (t *messageCounts) count(now time.Time, message string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if now.Sub(t.began) >= time.Minute || len(t.times) >= 1000 {
@@ -134,8 +136,8 @@ func (t *told) count(now time.Time, message string) int {
 }
 
 // Handle tells a record, or drops it.
-func (c calm) Handle(ctx context.Context, r slog.Record) error {
-	switch n := c.told.count(r.Time, r.Message); {
+func (c repeatLimit) Handle(ctx context.Context, r slog.Record) error {
+	switch n := c.counts.count(r.Time, r.Message); {
 	case n > perMinute:
 		return nil
 	case n == perMinute:
@@ -146,9 +148,11 @@ func (c calm) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // WithAttrs keeps count.
-func (c calm) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return calm{c.Handler.WithAttrs(attrs), c.told}
+func (c repeatLimit) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return repeatLimit{c.Handler.WithAttrs(attrs), c.counts}
 }
 
 // WithGroup keeps count.
-func (c calm) WithGroup(name string) slog.Handler { return calm{c.Handler.WithGroup(name), c.told} }
+func (c repeatLimit) WithGroup(name string) slog.Handler {
+	return repeatLimit{c.Handler.WithGroup(name), c.counts}
+}

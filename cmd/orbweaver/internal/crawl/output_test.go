@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// Nobody reads what is said: whoever says it goes on at once, what finds no room is counted, and the count is told when
-// somebody reads.
+// Without a reader, code that writes a message goes on at once. Messages beyond the limit are counted, and the count is
+// printed when there is a reader.
 func TestHostile_S17_whoSaysSomethingNeverWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		read, write := io.Pipe()
-		w := newWords(write)
+		w := newOutput(write)
 		w.start()
 		line := strings.Repeat("x", 1023) + "\n"
-		const lines = 3 * wordsHold / 1024
+		const lines = 3 * outputMax / 1024
 		for range lines { // in a bubble a wait would be a deadlock
 			fmt.Fprint(w, line)
 		}
@@ -46,7 +46,7 @@ func TestHostile_S17_whoSaysSomethingNeverWaits(t *testing.T) {
 		got := <-text
 		n := strings.Count(got, line)
 		if want := fmt.Sprintf("orbweaver: %d lines were lost", lines-n); !strings.Contains(got, want) ||
-			n < wordsHold/1024 ||
+			n < outputMax/1024 ||
 			!strings.HasSuffix(got, "\nthe end\n") {
 			t.Errorf("%d lines of %d, and %q", n, lines, got[max(0, len(got)-300):])
 		}
@@ -57,7 +57,7 @@ func TestHostile_S17_whoSaysSomethingNeverWaits(t *testing.T) {
 func TestHostile_S17_aFloodOfOneMessageIsTold60TimesAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said strings.Builder
-		log := slog.New(newCalm(slog.NewTextHandler(&said, nil))).With("crawl", 1)
+		log := slog.New(newRepeatLimit(slog.NewTextHandler(&said, nil))).With("crawl", 1)
 		const minutes = 5
 		for i := range minutes {
 			for j := range 20_000 {

@@ -15,7 +15,7 @@ import (
 )
 
 // closeToOthers takes the frontier and the logs away from other users if an earlier version left them readable. What
-// the group may do stays: somebody may have decided that.
+// the group may do stays: an operator may have decided that.
 func closeToOthers(log *slog.Logger, dir string) {
 	for _, part := range []string{layout.FrontierDir, layout.LogsDir} {
 		name := filepath.Join(dir, part)
@@ -42,7 +42,8 @@ func (c *networkOptions) warnOfPassword(inv *command.Invocation, log *slog.Logge
 	for _, p := range inv.Args.Path {
 		if p.Flag != nil && p.Flag.Name == "proxy" {
 			log.Warn(
-				"--proxy: other users see the password in the list of processes; put it into ORBWEAVER_PROXY or a file for --config",
+				"--proxy: other users see the password in the list of processes; " +
+					"put it into ORBWEAVER_PROXY or a file for --config",
 			)
 		}
 	}

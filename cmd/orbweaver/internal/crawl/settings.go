@@ -29,9 +29,11 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 	bad.Add("", err)
 	cfg.Seeds, err = seedSource(inv, c.URLs, c.Seeds)
 	bad.Add("", err)
-	c.words = newWords(inv.Stderr)
+	c.output = newOutput(inv.Stderr)
 	seams := engine.Seams{
-		FS: engine.Disk(c.Config.Dir), Log: slog.New(newCalm(command.NewLog(c.words).Handler())), Usage: process.Usage,
+		FS: engine.Disk(
+			c.Config.Dir,
+		), Log: slog.New(newRepeatLimit(command.NewLog(c.output).Handler())), Usage: process.Usage,
 		Boot: process.BootClock,
 	}
 	bad.Add("", c.network(inv, &cfg, &seams))
@@ -64,7 +66,7 @@ func (c *Command) archive(a *engine.Archive) (err error) {
 	return bad.Err()
 }
 
-// network fills in what the crawl may talk to, and as whom.
+// network fills in the addresses that the crawl may connect to, and its name in requests.
 func (c *Command) network(inv *command.Invocation, cfg *engine.Config, seams *engine.Seams) error {
 	var bad command.Faults
 	cfg.Fetch.UserAgent = userAgent(inv.Version, &c.Config.Fetch)
@@ -106,7 +108,7 @@ func userAgent(version string, f *fetch.Options) string {
 	}
 }
 
-// contactNeeded refuses a public crawl that does not say who is asking.
+// contactNeeded refuses a public crawl without the address of its operator.
 func contactNeeded(contact string, nets []netip.Prefix, seeds admission.SeedSource) error {
 	if contact != "" {
 		return nil

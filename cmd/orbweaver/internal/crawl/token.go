@@ -25,7 +25,7 @@ func TokenFile(dir string) string { return filepath.Join(dir, TokenName) }
 // there is replaced: it is good for one run.
 func newToken(dir string) (token string, err error) {
 	token = rand.Text()
-	f, err := os.CreateTemp(dir, TokenName+".*") // mode 0600, and never through a link that somebody put there
+	f, err := os.CreateTemp(dir, TokenName+".*") // mode 0600, and never through a link in its place
 	if err != nil {
 		return "", err
 	}

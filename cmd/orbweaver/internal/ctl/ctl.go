@@ -22,14 +22,14 @@ type Command struct {
 	Token   string `help:"File with the token of a crawl that listens on host:port; by default that in the crawl directory." placeholder:"FILE"`
 	JSON    bool   `help:"Print JSON."`
 
-	Status ctlStatusCmd `cmd:"" help:"How the crawl goes."`
+	Status ctlStatusCmd `cmd:"" help:"Print the state and the numbers of the crawl."`
 	Pause  ctlPauseCmd  `cmd:"" help:"Begin no more exchanges."`
 	Resume ctlResumeCmd `cmd:"" help:"Go on after a pause."`
 	Stop   ctlStopCmd   `cmd:"" help:"Stop in order; the crawl can be resumed."`
-	Leave  ctlLeaveCmd  `cmd:"" help:"Give everything to the other agents, and end for good."`
+	Leave  ctlLeaveCmd  `cmd:"" help:"Give all hosts to the other agents, and end permanently."`
 	Add    ctlAddCmd    `cmd:"" help:"Add URLs."`
-	Block  ctlBlockCmd  `cmd:"" help:"Ask hosts no more: host, .suffix or *.suffix."`
-	Rule   ctlRuleCmd   `cmd:"" help:"Give hosts a delay or a cap of their own, or exclude them."`
+	Block  ctlBlockCmd  `cmd:"" help:"Send no more requests to hosts: host, .suffix or *.suffix."`
+	Rule   ctlRuleCmd   `cmd:"" help:"Give hosts their own delay or limit, or exclude them."`
 	Rules  ctlRulesCmd  `cmd:"" help:"List the rules of single hosts."`
 	Reload ctlReloadCmd `cmd:"" help:"Read the file of this agent again: certificate and gossip keys."`
 	Peers  ctlPeersCmd  `cmd:"" help:"The agents that share the crawl, and what goes between them."`
@@ -162,19 +162,28 @@ func (*ctlResumeCmd) Help() string { return "Example:\n  orbweaver ctl resume --
 
 // Help shows an example.
 func (*ctlStopCmd) Help() string {
-	return "As the first signal does: orbweaver crawl --dir goes on from there.\n\nExample:\n  orbweaver ctl stop --dir crawl"
+	return `Works as the first signal does. orbweaver crawl --dir resumes the crawl.
+
+Example:
+  orbweaver ctl stop --dir crawl`
 }
 
 // Help shows an example.
 func (*ctlLeaveCmd) Help() string {
-	return "For one of several agents that is not to come back. It asks the web for nothing more; its hosts go to the others, with their queues, delays\n" +
-		"and robots.txt rules, and with the list of what it has fetched. When they have all of that it ends, with exit status 0. Its archive stays.\n\n" +
-		"Example:\n  orbweaver ctl leave --dir a1"
+	return `For one of several agents that will not return. It sends no more requests. Its hosts go to the other agents,
+with their queues, delays and robots.txt rules, and with the list of what it has fetched. Then it ends, with
+exit status 0. Its archive stays.
+
+Example:
+  orbweaver ctl leave --dir a1`
 }
 
 // Help shows an example.
 func (*ctlAddCmd) Help() string {
-	return "They are treated as seeds, and are on disk when the command returns.\n\nExample:\n  orbweaver ctl add --dir crawl https://example.org/new/"
+	return `They are treated as seeds, and are on disk when the command returns.
+
+Example:
+  orbweaver ctl add --dir crawl https://example.org/new/`
 }
 
 // Help shows an example.
@@ -184,21 +193,31 @@ func (*ctlBlockCmd) Help() string {
 
 // Help shows examples.
 func (*ctlRuleCmd) Help() string {
-	return "In force at once, and when the crawl goes on after a stop or a kill. Of the rules that fit a host the narrowest decides; of two\n" +
-		"that are as narrow this one, not that of --host-rules. What is queued of excluded hosts counts as blocked.\n\n" +
-		"Examples:\n  orbweaver ctl rule --dir crawl www.example.com host-delay=20s\n" +
-		"  orbweaver ctl rule --dir crawl .example.com max-per-host=1000 host-delay=1s\n  orbweaver ctl rule --dir crawl .example.com exclude"
+	return `Takes effect at once, also after a stop or a kill. Of the rules that match a host the narrowest decides. Of
+two equally narrow ones, this one decides and not that of --host-rules. Queued URLs of excluded hosts count
+as blocked.
+
+Examples:
+  orbweaver ctl rule --dir crawl www.example.com host-delay=20s
+  orbweaver ctl rule --dir crawl .example.com max-per-host=1000 host-delay=1s
+  orbweaver ctl rule --dir crawl .example.com exclude`
 }
 
 // Help shows an example.
 func (*ctlRulesCmd) Help() string {
-	return "First those that ctl rule and ctl block gave, then those of --host-rules.\n\nExample:\n  orbweaver ctl rules --dir crawl"
+	return `First those of ctl rule and ctl block, then those of --host-rules.
+
+Example:
+  orbweaver ctl rules --dir crawl`
 }
 
 // Help shows an example.
 func (*ctlSetCmd) Help() string {
-	return "Until the crawl ends; for good, give the flag when it is resumed.\n\nExample:\n  orbweaver ctl set --dir crawl host-delay=10s ip-delay=1s\n" +
-		"  orbweaver ctl set --dir crawl 'fetch=not (path startsWith \"/calendar/\")'"
+	return `Until the crawl ends or stops. To keep a setting, give the flag when you resume the crawl.
+
+Example:
+  orbweaver ctl set --dir crawl host-delay=10s ip-delay=1s
+  orbweaver ctl set --dir crawl 'fetch=not (path startsWith "/calendar/")'`
 }
 
 // Run pauses.

@@ -15,11 +15,12 @@ type ctlPeersCmd struct{}
 
 // Help shows examples.
 func (*ctlPeersCmd) Help() string {
-	return `As the agent sees it whose crawl this is; each has its own --dir. A star is behind its name. Of a crawl that does not run it is what
-the last report says.
+	return `The other agents, as the agent of this directory sees them. Each agent has its own --dir. A star marks this
+agent. If the crawl does not run, this is its last report.
 
-e is the number of links that it sent to others, n that of the pages that it has crawled, and lambda how many links of a page lead to other
-hosts: without what keeps a URL from being sent twice, e/n would be close to lambda.
+e is the number of links that this agent sent to others, n the number of pages that it has crawled. lambda
+is the number of links of a page that lead to other hosts. If URLs were sent repeatedly, e/n would be close
+to lambda.
 
 Examples:
   orbweaver ctl peers --dir crawl
@@ -65,7 +66,8 @@ func writePeers(out io.Writer, p *cluster.StatusReport) error {
 	)
 	fmt.Fprintf(
 		out,
-		"leases   %d addresses wished for in %d questions, %d not answered; %d leased to somebody by this agent; %d exchanges aborted\n",
+		"leases   %d addresses requested in %d questions, %d not answered; %d granted by this agent now; "+
+			"%d exchanges aborted\n",
 		p.LeasesWished, p.LeasesAsked, p.LeasesUnanswered, p.LeasesKept, p.LeasesAborted,
 	)
 	if q := p.Quorum; q != nil {
@@ -74,7 +76,7 @@ func writePeers(out io.Writer, p *cluster.StatusReport) error {
 			word = "yes"
 		}
 		fmt.Fprintf(
-			out, "majority %s: agreed on are %s; who answers: %s\n", word, strings.Join(q.Agreed, ", "),
+			out, "majority %s: voters: %s; answering: %s\n", word, strings.Join(q.Agreed, ", "),
 			strings.Join(q.Answer, ", "),
 		)
 	}

@@ -6,8 +6,11 @@ type ctlReloadCmd struct{}
 
 // Help shows an example.
 func (*ctlReloadCmd) Help() string {
-	return "For one of several agents whose --agent-file was replaced: it takes the certificate and the gossip keys, and goes on. The other agents refuse\n" +
-		"the certificate before it once they have seen the new one, also after a restart.\n\nExample:\n  orbweaver ctl reload --dir a1"
+	return `For one of several agents whose --agent-file was replaced. The agent reads the certificate and the gossip
+keys, and continues. Agents that have seen the new certificate refuse the old one, also after a restart.
+
+Example:
+  orbweaver ctl reload --dir a1`
 }
 
 // Run has the file read again.

@@ -22,16 +22,17 @@ type AuditCommand struct {
 
 // Help shows examples.
 func (*AuditCommand) Help() string {
-	return `Reads the archives of all agents that shared a crawl (docs/cluster-use.md), none of which may run, and says which pages several of them
-have, and whether exactly one copy of each counts: of the agents that have a page, that of the one that is responsible. All other copies are
-superseded, and are to be marked as such: archives are only appended to, so the marks are lines of the index, in superseded/AGENT.cdxj, where
-AGENT is whose copy counts. Misplaced is what is superseded and not marked; stale is a mark of what is not. robots.txt is not looked at.
-Exit status: 0 each page counts at one agent, 1 not so.
+	return `Reads the archives of all agents that shared a crawl (docs/cluster-use.md). The agents must not run. Prints
+which pages several agents have, and whether exactly one copy of each page counts: that of its owner, if the
+owner has one. All other copies are superseded. Archives are only appended to, so superseded copies are
+marked by lines of the index in superseded/AGENT.cdxj; AGENT is the agent whose copy counts. A superseded
+copy without a mark is misplaced. A mark of a copy that is not superseded is stale. robots.txt files are
+ignored. Exit status: 0 if each page counts at one agent, else 1.
 
 Examples:
   orbweaver audit a1 a2 a3 a4
   orbweaver audit --mark a1 a2 a3 a4
-  LC_ALL=C comm -23 <(LC_ALL=C sort a*/warc/*.cdxj) <(LC_ALL=C sort a*/superseded/*.cdxj)   # the index of all that counts`
+  LC_ALL=C comm -23 <(LC_ALL=C sort a*/warc/*.cdxj) <(LC_ALL=C sort a*/superseded/*.cdxj)   # index of what counts`
 }
 
 // Run audits, and marks if asked to.

@@ -15,7 +15,7 @@ import (
 type FsckCommand struct {
 	Dir     string   `arg:"" help:"Crawl directory." placeholder:"DIR"`
 	URLs    []string `arg:"" optional:"" name:"url" help:"With --rebuild: seeds, beside those that are left of the old frontier." placeholder:"URL"`
-	Rebuild bool     `help:"If the crawl is not sound, make frontier, indexes and counters anew from the WARC files."`
+	Rebuild bool     `help:"If the crawl is not sound, make frontier, indexes and counters again from the WARC files."`
 	Temp    string   `help:"Directory for the lists of fingerprints that do not fit in memory; the default is the system's." placeholder:"DIR"`
 	JSON    bool     `help:"Print JSON."`
 	Quiet   bool     `help:"Do not say what is being examined."`
@@ -25,15 +25,16 @@ type FsckCommand struct {
 
 // Help shows examples.
 func (*FsckCommand) Help() string {
-	return `Reads a crawl directory that no process uses, and changes nothing in it: the checkpoint and all files it names, the
-journal, every record of the archive with its digests, the indexes, whether every URL is in one place and every page that is
-done has its record, and whether the counters are true. Errors are broken promises; notes are what going on with the crawl
-will put in order. Exit status: 0 sound, 1 not sound.
+	return `Checks a crawl directory that no process uses, and changes nothing: the checkpoint and all files it names,
+the journal, every record of the archive with its digests, the indexes, whether every URL is in one place
+and every finished page has its record, and whether the counters are right. An error is a broken promise. A
+note is something that resuming the crawl repairs. Exit status: 0 sound, 1 not sound.
 
-With --rebuild, a crawl that is not sound gets a new frontier from its WARC files alone, and is examined again. Records that
-are damaged are left out of the archive (the file as it was is kept as .damaged, a torn end as .torn), and what was fetched
-with them is fetched again; the old frontier is kept as frontier.broken-N; the settings are those of crawl.toml, or of
---config. Then "orbweaver crawl --dir DIR" goes on. It prints what cannot be known from an archive.
+With --rebuild, a crawl that is not sound gets a new frontier from its WARC files alone, and is checked
+again. Damaged records are removed from the archive, and their pages are fetched again. The old file is kept
+as .damaged, a torn end as .torn, the old frontier as frontier.broken-N. The settings are those of
+crawl.toml, or of --config. Then "orbweaver crawl --dir DIR" resumes the crawl. It prints what an archive
+cannot tell.
 
 Examples:
   orbweaver fsck crawl

@@ -20,15 +20,15 @@ type SkippedCommand struct {
 
 // Help shows examples.
 func (*SkippedCommand) Help() string {
-	return `Lists the URLs that a crawl has left out since they belong to a trap, as of its last checkpoint. The crawl may run. Each line has the
-rule, the URL and the evidence, separated by tabs. The rules (docs/traps.md):
+	return `Lists the URLs that a crawl skips because they belong to a trap, as of its last checkpoint. The crawl may
+run. Each line has the rule, the URL and the evidence, separated by tabs. The rules (docs/traps.md):
 
   endless-part    a part of the site repeats itself and has ever more URLs
-  endless-sites   the same of the sites of a domain
+  endless-sites   the same for the sites of a domain
   path-repeats    the path repeats the same folders more often than --max-path-repeats
 
-To fetch them, start the crawl again with --novelty off, a higher --trap-floor or a higher --max-path-repeats: each is queued again
-once, and leaves the list.
+To fetch them, start the crawl again with --novelty off, a higher --trap-floor or a higher
+--max-path-repeats. Each URL is queued again once, and leaves the list.
 
 Examples:
   orbweaver skipped crawl

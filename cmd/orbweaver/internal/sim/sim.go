@@ -25,6 +25,24 @@ import (
 
 // Command is the command sim.
 type Command struct {
+	webOptions
+
+	Hostile      []string `help:"Serve hostile hosts beside the others: cases by their ids, as H01; list prints those there are. Case H01 has the host h01.test." placeholder:"ID,..."`
+	HostileHosts int      `help:"So many hosts of each case: h01.test, h01-1.test, h01-2.test ..." default:"1" placeholder:"N"`
+
+	serverOptions
+
+	SeedsFile string `help:"Write seeds, one a line." placeholder:"FILE"`
+	SeedCount int    `help:"How many." default:"100" placeholder:"N"`
+	Log       string `help:"Write arrivals, one JSON object a line." placeholder:"FILE"`
+
+	verdictOptions
+	UntilEOF bool `name:"until-eof" help:"End when standard input ends, too."`
+	JSON     bool `help:"Print JSON: addresses at the start, the summary at the end."`
+}
+
+// webOptions describe the simulated web.
+type webOptions struct {
 	World  string `help:"File that describes the world in JSON." placeholder:"FILE"`
 	Faulty bool   `help:"A web with every fault instead of a plain one."`
 	Seed   int64  `help:"All that is random comes from here." default:"1" placeholder:"N"`
@@ -32,21 +50,20 @@ type Command struct {
 	IPs    int    `name:"ips" help:"Addresses that the hosts share; 0 for one to four hosts." default:"0" placeholder:"N"`
 	Pages  int    `help:"Mean number of pages of a host." default:"20" placeholder:"N"`
 	Most   int    `help:"Pages of the largest host." default:"1000" placeholder:"N"`
+}
 
-	Hostile      []string `help:"Serve hostile hosts beside the others: cases by their ids, as H01; list prints those there are. Case H01 has the host h01.test." placeholder:"ID,..."`
-	HostileHosts int      `help:"So many hosts of each case: h01.test, h01-1.test, h01-2.test ..." default:"1" placeholder:"N"`
-
+// serverOptions are the addresses that it is served on.
+type serverOptions struct {
 	Proxy  []string `help:"Serve as HTTP proxy on this loopback address; give it several times for several, since each takes some 28,000 connections. ADDR@FILE is on the loopback of another network namespace, such as /proc/PID/ns/net (Linux)." default:"127.0.0.1:8080" placeholder:"ADDR"`
 	HTTP   string   `name:"http" help:"Serve directly by Host field." placeholder:"ADDR"`
 	TLS    string   `name:"tls" help:"Serve directly inside TLS." placeholder:"ADDR"`
 	DNS    string   `name:"dns" help:"Answer DNS questions, UDP and TCP." placeholder:"ADDR"`
 	Direct bool     `help:"Open every address of the world on every port of it; addresses are then 127.x.y.z."`
 	Plain  bool     `help:"No pauses: latency, slow pages and stalls take no time."`
+}
 
-	SeedsFile string `help:"Write seeds, one a line." placeholder:"FILE"`
-	SeedCount int    `help:"How many." default:"100" placeholder:"N"`
-	Log       string `help:"Write arrivals, one JSON object a line." placeholder:"FILE"`
-
+// verdictOptions are for the verdict on a crawl, at the end.
+type verdictOptions struct {
 	Judge       []string      `help:"At the end, hold this crawl directory against the truth; give it once for each agent of a crawl that has several." placeholder:"DIR" sep:"none"`
 	HostDelay   time.Duration `help:"What the crawler promised, for the verdict." default:"4s" placeholder:"TIME"`
 	IPDelay     time.Duration `name:"ip-delay" help:"The same for addresses." default:"500ms" placeholder:"TIME"`
@@ -54,20 +71,21 @@ type Command struct {
 	Complete    bool          `help:"Without --judge: the crawl was meant to end, so hold what was answered against all that can be reached."`
 	UnderWay    int           `help:"So many answered pages may be missing from a crawl that reached a limit." default:"0" placeholder:"N"`
 	DigestEvery int           `help:"Compare one payload of so many." default:"1" placeholder:"N"`
-	UntilEOF    bool          `name:"until-eof" help:"End when standard input ends, too."`
-	JSON        bool          `help:"Print JSON: addresses at the start, the summary at the end."`
 }
 
 // Help shows examples.
 func (*Command) Help() string {
-	return `Serves a simulated web, the same for the same seed, on loopback only. It ends at an interrupt, then prints who came and
-whether politeness and robots.txt were kept; with --judge also coverage and overlap of the archive, or of those of all agents together.
+	return `Serves a simulated web on loopback only, always the same for the same seed. It ends at an interrupt. Then it
+prints the clients, and whether they kept politeness and robots.txt. With --judge it also prints coverage
+and overlap of the archive, or of the archives of all agents together.
 
 Examples:
   orbweaver sim --hosts 500 --ips 200 --seeds-file seeds.txt --judge crawl --host-delay 400ms --ip-delay 50ms
-  orbweaver crawl --proxy http://127.0.0.1:8080 --resolver hashed:200 --seeds seeds.txt --host-delay 400ms --ip-delay 50ms
+  orbweaver crawl --proxy http://127.0.0.1:8080 --resolver hashed:200 --seeds seeds.txt --host-delay 400ms
 
-Any crawler can be shown hostile servers: what a case does, and what a sound crawler makes of it, says docs/conformance.md.
+It can show hostile servers to any crawler. docs/conformance.md says what a case does, and what a crawler
+should do.
+
   orbweaver sim --hostile list
   orbweaver sim --hostile H01,H06 --hosts 10
   curl --proxy http://127.0.0.1:8080 http://h01.test/`

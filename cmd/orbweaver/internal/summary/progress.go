@@ -13,13 +13,13 @@ import (
 
 // Progress tells how the crawl goes: one line that is written over on a terminal, a plain line now and then elsewhere.
 type Progress struct {
-	out    io.Writer
-	crawl  interface{ Report() report.Report }
-	over   bool // write over the same line
-	last   report.Report
-	lastAt time.Time
-	done   chan struct{}
-	cancel context.CancelFunc
+	out     io.Writer
+	crawl   interface{ Report() report.Report }
+	inPlace bool // write over the same line
+	last    report.Report
+	lastAt  time.Time
+	done    chan struct{}
+	cancel  context.CancelFunc
 }
 
 const (
@@ -36,9 +36,9 @@ func StartProgress(
 	crawl interface{ Report() report.Report },
 ) *Progress {
 	p := &Progress{out: out, crawl: crawl, done: make(chan struct{}), lastAt: time.Now(), last: crawl.Report()}
-	p.over = mode == "auto" && terminal
+	p.inPlace = mode == "auto" && terminal
 	period := progressPlain
-	if p.over {
+	if p.inPlace {
 		period = progressTerminal
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
@@ -60,7 +60,7 @@ func (p *Progress) run(ctx context.Context, period time.Duration) {
 		case <-tick.C:
 			p.print()
 		case <-ctx.Done():
-			if p.over {
+			if p.inPlace {
 				fmt.Fprint(p.out, "\r\x1b[K")
 			}
 			return
@@ -86,7 +86,7 @@ func (p *Progress) print() {
 			beside(r.Peers)+r.Waiting,
 		)
 	}
-	if p.over {
+	if p.inPlace {
 		fmt.Fprintf(p.out, "\r\x1b[K%.140s", line)
 		return
 	}

@@ -11,7 +11,7 @@ import (
 	"orbweaver/engine/report"
 )
 
-// reported is a crawl of which there is one report.
+// reported is a crawl with one report.
 type reported report.Report
 
 func (r reported) Report() report.Report { return report.Report(r) }

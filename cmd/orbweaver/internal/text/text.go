@@ -74,9 +74,12 @@ type robotsTestCmd struct {
 
 // Help shows an example.
 func (*robotsTestCmd) Help() string {
-	return "The rules are those of RFC 9309. A line is a URL, or a path that begins with a slash. A crawl asks for the normal form of a URL, as\n" +
-		"url normalize gives it; one with characters beyond ASCII must be allowed here as it is written, too.\n\nExample:\n" +
-		"  echo https://example.org/private/ | orbweaver robots test --agent orbweaver --robots robots.txt"
+	return `The rules are those of RFC 9309. A line is a URL, or a path that begins with a slash. A crawl asks for the
+normal form of a URL, which url normalize prints. A URL with characters beyond ASCII must also be allowed in
+the form given here.
+
+Example:
+  echo https://example.org/private/ | orbweaver robots test --agent orbweaver --robots robots.txt`
 }
 
 // Run tests line by line.
@@ -119,7 +122,8 @@ type LinksCommand struct {
 
 // Help shows an example.
 func (*LinksCommand) Help() string {
-	return "Example:\n  orbweaver links --base https://example.org/dir/ --content-type 'text/html; charset=utf-8' page.html"
+	return `Example:
+  orbweaver links --base https://example.org/dir/ --content-type 'text/html; charset=utf-8' page.html`
 }
 
 // Run prints the links, resolved, one a line.
