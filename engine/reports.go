@@ -21,7 +21,7 @@ func (e *Engine) newCollector(m *manifest.Manifest) *report.Collector {
 		Traps: e.traps, Log: e.log, Pauses: e.points.Pauses(), Cluster: e.cluster, Stall: e.stall, Trouble: e.trouble,
 		Outages: report.Outages{Gate: e.gate, Network: e.network, NameServers: e.servers, Shortage: e.scarce},
 		Numbers: report.Numbers{
-			Fetching: &e.fetching, PagesOut: &e.pagesOut, FrontWanted: e.front.Wanted, Spilled: e.dist.Spilled,
+			Fetching: &e.fetching, PagesOut: &e.pagesOut, FrontWanted: e.front.Required, Spilled: e.dist.Spilled,
 			Sites:       e.hosts.Counts,
 			SiteMoves:   func() (frozen, thawed int64) { return e.hosts.Evicted.Load(), e.hosts.Reloaded.Load() },
 			BytesStored: e.bytesStored, Unresolved: e.unresolved.Len,

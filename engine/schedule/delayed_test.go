@@ -48,7 +48,7 @@ func visitAll(d *Distributor, now time.Time) (paths []string) {
 
 // A site whose delayed URLs wait for new links, and that gets an item back meanwhile, has them offered again when it is
 // dry.
-func TestDelayedURLsAreNotForgotten(t *testing.T) {
+func TestDelayedURLs_areOfferedAgain(t *testing.T) {
 	r, d, vs, now := newDelaysRig(t)
 	r.flushes.pending = 1
 	delayItems(t, d, vs, 1)
@@ -76,7 +76,7 @@ func TestDelayedURLsAreNotForgotten(t *testing.T) {
 }
 
 // Delayed URLs come after all others of their site, also after those that come later, and while links are on their way.
-func TestDelayedURLsComeLast(t *testing.T) {
+func TestDelayedURLs_comeLast(t *testing.T) {
 	r, d, vs, now := newDelaysRig(t)
 	r.flushes.pending = 1
 	delayItems(t, d, vs, 5)

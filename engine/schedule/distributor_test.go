@@ -11,7 +11,7 @@ import (
 
 // A full workbench takes nothing from disk while the front is as large as it should be, and is refilled, full or not,
 // when fetch workers wait.
-func TestAFullBenchIsRefilledWhenTheFrontIsSmall(t *testing.T) {
+func TestDistributor_refillsAFullWorkbenchWhenTheFrontIsSmall(t *testing.T) {
 	r, now := newRig(t, vfs.NewMem(1), "crawl", 1, -1), time.Unix(1e9, 0)
 	d := r.distributor()
 	for i := range 50 {
@@ -27,7 +27,7 @@ func TestAFullBenchIsRefilledWhenTheFrontIsSmall(t *testing.T) {
 		r.Workbench.SetOnDisk(vs, 1)
 	}
 	for _, c := range []struct{ want, refilled int }{{49, 0}, {10, 0}, {50, 1}, {50, 0}} {
-		r.Front.wanted.Store(int64(c.want))
+		r.Front.required.Store(int64(c.want))
 		if n, err := d.refill(now); err != nil || n != c.refilled {
 			t.Errorf("a front of 49 where %d are wanted: %d refilled, want %d (%v)", c.want, n, c.refilled, err)
 		}

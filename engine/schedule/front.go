@@ -13,7 +13,7 @@ import (
 type Front struct {
 	workbench *visit.Workbench
 	fetchers  int64
-	wanted    atomic.Int64
+	required  atomic.Int64
 
 	nextCount time.Time // a front of largeSize is not counted again before this time
 	largeSize int64     // the front had at least this size at the last count
@@ -23,7 +23,7 @@ type Front struct {
 const (
 	frontSoon       = time.Second      // an address that is due within this time belongs to the front
 	frontPause      = time.Millisecond // between two counts of a front that is large
-	frontMost       = 64               // addresses wanted, at most, for each fetch worker
+	frontMost       = 64               // addresses required, at most, for each fetch worker
 	frontLeast      = 2                // the same, at least
 	frontGrowPart   = 4                // the front grows by this part of the fetch workers
 	frontShrinkPart = 16               // and shrinks by this part of itself
@@ -32,12 +32,12 @@ const (
 // NewFront returns the front of a crawl with so many fetch workers.
 func NewFront(w *visit.Workbench, fetchers int) *Front {
 	f := &Front{workbench: w, fetchers: int64(fetchers)}
-	f.wanted.Store(frontLeast * f.fetchers)
+	f.required.Store(frontLeast * f.fetchers)
 	return f
 }
 
-// Wanted returns how large the front should be.
-func (f *Front) Wanted() int64 { return f.wanted.Load() }
+// Required returns how large the front should be.
+func (f *Front) Required() int64 { return f.required.Load() }
 
 // Size counts the front.
 func (f *Front) Size() int { return f.workbench.Front(time.Now(), frontSoon) }
@@ -45,18 +45,18 @@ func (f *Front) Size() int { return f.workbench.Front(time.Now(), frontSoon) }
 // noteStarved is told that the fetch workers find nothing due. urlsWait says that ready URLs could make the front
 // larger; without them a large front is of no use.
 func (f *Front) noteStarved(urlsWait bool) {
-	want := f.wanted.Load()
+	want := f.required.Load()
 	if urlsWait {
-		f.wanted.CompareAndSwap(want, min(want+f.fetchers/frontGrowPart+1, frontMost*f.fetchers))
+		f.required.CompareAndSwap(want, min(want+f.fetchers/frontGrowPart+1, frontMost*f.fetchers))
 	} else if want > frontLeast*f.fetchers {
-		f.wanted.CompareAndSwap(want, want-want/frontShrinkPart)
+		f.required.CompareAndSwap(want, want-want/frontShrinkPart)
 	}
 }
 
 // isSmall reports whether the front is smaller than it should be. A front that was large is not counted again for
 // frontPause, so that the count is not a cost of each page.
 func (f *Front) isSmall(now time.Time) bool {
-	want := f.wanted.Load()
+	want := f.required.Load()
 	if now.Before(f.nextCount) && want <= f.largeSize {
 		f.uncounted = true
 		return false

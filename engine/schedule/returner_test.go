@@ -16,9 +16,9 @@ import (
 	"orbweaver/workbench"
 )
 
-// A Visit that is given back just before a cut is folded into the bench when the cut is marked: it is never in the
-// returner's hand, where nobody would see it and its URL would be saved with the site for a second time.
-func TestNoVisitIsInTheReturnersHandAtACut(t *testing.T) {
+// A Visit that is given back just before a checkpoint is at its site when the checkpoint marks the workbench. If the
+// Returner had it then, its URL would be saved with the site a second time.
+func TestReturner_hasNoVisitAtACheckpoint(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	b := workbench.New[site.State](workbench.Options{})
 	item := queued.Append(nil, &queued.URL{Rest: []byte("/a")})
@@ -38,23 +38,23 @@ func TestNoVisitIsInTheReturnersHandAtACut(t *testing.T) {
 			t.Fatalf("round %d: nothing is due", round)
 		}
 		for range 100 {
-			runtime.Gosched() // the returner goes to sleep
+			runtime.Gosched() // the Returner waits for Results
 		}
 		r.Journal.Steps.Begin()
 		r.Results.Put(&visit.Result{Visit: visits[0]})
 		marked := make(chan int)
-		go func() { // waits for the lock before the returner does
+		go func() { // asks for the lock before the Returner does
 			r.Journal.Steps.Stop()
 			defer r.Journal.Steps.Allow()
 			r.Drain(1 << 30)
 			marked <- b.Leased()
 		}()
 		for range 100 {
-			runtime.Gosched() // the returner is awake, and stands before the lock
+			runtime.Gosched() // the Returner is awake, and waits for its step
 		}
 		r.Journal.Steps.End()
 		if n := <-marked; n != 0 {
-			t.Fatalf("round %d: %d Visits are out at the cut, and nobody has them", round, n)
+			t.Fatalf("round %d: %d Visits are out at the checkpoint", round, n)
 		}
 	}
 	r.Results.Close()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -60,7 +61,11 @@ func newRig(tb testing.TB, disk vfs.FS, dir string, memory int64, trapFloor int)
 	log, err := crawllog.Open(disk, dir+"/logs", func(string, ...any) {})
 	check(err)
 	closeLater(log)
-	virt, err := virtualize.Open(disk, virtualize.Options{Dir: dir + "/queues"}, nil)
+	o := virtualize.Options{Dir: dir + "/queues"}
+	if _, isMem := disk.(*vfs.Mem); isMem {
+		o.BufferBytes = 4 << 10 // so that a full disk is an error soon
+	}
+	virt, err := virtualize.Open(disk, o, nil)
 	check(err)
 	closeLater(virt)
 	ready, err := diskq.Open(disk, diskq.Options{Dir: dir + "/ready"}, nil)
@@ -140,6 +145,10 @@ func itemsOnDisk(w *visit.Workbench) (n int64) {
 	return n
 }
 
+// long makes the items of a test so large that few fit in the buffers of the disk queues.
+var long = strings.Repeat("x", 1000)
+
+// path returns an item of a site.
 func path(format string, args ...any) []byte {
 	return queued.Append(nil, &queued.URL{Rest: fmt.Appendf(nil, format, args...)})
 }

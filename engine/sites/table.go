@@ -19,10 +19,10 @@ import (
 	"orbweaver/workbench/cold"
 )
 
-// Table is all that is known of hosts, wherever it is: on the bench or, of those that have been idle for long while
-// memory was short, in the cold store. Each is in exactly one of them, at every cut, since it moves under the cut's
-// shared lock. Whoever looks for a host by its key asks here, under that lock. Only the distributor lets hosts go
-// (freeze), so it alone may hold a VisitState of an idle site for longer than a call of meet or look.
+// Table finds a site by its key, in the workbench or in the cold store, which has sites that were idle for long while
+// memory was short. A site is in exactly one of them at every checkpoint, since it moves within a step. All methods are
+// called within a step, except as they say. Only the Distributor of package schedule calls Evict, so only it may keep
+// a *visit.State of an idle site for longer than a call of Use or UseOrAdd.
 type Table struct {
 	Workbench  *visit.Workbench
 	Cold       *cold.Store
@@ -31,15 +31,17 @@ type Table struct {
 	Live       *settings.Live
 	Quotas     *limits.Quotas
 	Traps      *traps.Detector
-	Evicted    atomic.Int64 // Table that went to the store in this run
-	Reloaded   atomic.Int64 // that came back
-	Resumed    time.Time    // when this run began, if the one before did not end in order; else zero
+	Evicted    atomic.Int64 // moves of sites to the cold store, in this run
+	Reloaded   atomic.Int64 // moves back
+	Resumed    time.Time    // when this run began, if the run before was killed; else zero
 
-	mu          sync.Mutex // a host moves, or somebody uses one that may not move meanwhile
-	nextRecount time.Time  // the distributor's: when to look at the rules again
-	excess      int64      // and how many bytes of them are to leave until then
+	mu   sync.Mutex // held while a site moves, and while a caller uses one that must not move
+	form []byte     // scratch, guarded by mu
+
+	// Of Evict.
+	nextRecount time.Time // the memory of robots.txt rules is not counted before this time
+	excess      int64     // bytes of rules that must leave before that
 	batch       workbench.Evicted
-	form        []byte
 }
 
 // Refusal is why a new site is refused. Its name is not looked up then.
@@ -50,11 +52,11 @@ type Refusal struct {
 }
 
 // refusalOfNew returns why a new site is refused, or that it must wait for its turn first.
-func (h *Table) refusalOfNew(site []byte, waited bool) Refusal {
-	if h.Quotas.HostsReached(site) {
+func (t *Table) refusalOfNew(site []byte, waited bool) Refusal {
+	if t.Quotas.HostsReached(site) {
 		return Refusal{Outcome: outcome.QuotaDomain}
 	}
-	switch verdict, why := h.Traps.AdmitSite(site, waited); verdict {
+	switch verdict, why := t.Traps.AdmitSite(site, waited); verdict {
 	case novelty.MemberSkipped:
 		return Refusal{Outcome: outcome.Novelty, Evidence: why}
 	case novelty.MemberDelayed:
@@ -65,24 +67,24 @@ func (h *Table) refusalOfNew(site []byte, waited bool) Refusal {
 }
 
 // CountInQuotas counts the sites of a checkpoint in the quotas. Entries of the journal are counted as they are
-// replayed. Nothing else may use the hosts meanwhile.
-func (h *Table) CountInQuotas() error {
-	if !h.Quotas.AreSet() {
+// replayed. No step runs meanwhile.
+func (t *Table) CountInQuotas() error {
+	if !t.Quotas.AreSet() {
 		return nil
 	}
 	var key []byte
-	h.Workbench.Each(func(vs *visit.State, _ workbench.State) bool {
+	t.Workbench.Each(func(vs *visit.State, _ workbench.State) bool {
 		stored := int32(0)
-		h.Workbench.ReadSite(vs, func(s *site.State) { stored = s.Stored })
-		key = h.Workbench.AppendKey(key[:0], vs)
-		h.Quotas.AddKnownSite(key, h.Workbench.Addr(vs), stored)
+		t.Workbench.ReadSite(vs, func(s *site.State) { stored = s.Stored })
+		key = t.Workbench.AppendKey(key[:0], vs)
+		t.Quotas.AddKnownSite(key, t.Workbench.Addr(vs), stored)
 		return true
 	})
 	var bad error
-	err := h.Cold.Each(func(key, form []byte) bool {
-		addr, s, err := workbench.ReadForm(form, func(b []byte) (site.State, error) { return site.Decode(b, h.Rules) })
+	err := t.Cold.Each(func(key, form []byte) bool {
+		addr, s, err := workbench.ReadForm(form, func(b []byte) (site.State, error) { return site.Decode(b, t.Rules) })
 		if bad = err; err == nil {
-			h.Quotas.AddKnownSite(key, addr, s.Stored)
+			t.Quotas.AddKnownSite(key, addr, s.Stored)
 		}
 		return bad == nil
 	})
@@ -92,178 +94,177 @@ func (h *Table) CountInQuotas() error {
 	return nil
 }
 
-// GetOrAdd finds a host or makes it. For the distributor, and for who is alone.
-func (h *Table) GetOrAdd(key []byte) (vs *visit.State, added bool, err error) {
-	if vs := h.Workbench.Get(key); vs != nil {
+// GetOrAdd finds a site or adds it. The caller is the Distributor, or no other goroutine runs.
+func (t *Table) GetOrAdd(key []byte) (vs *visit.State, added bool, err error) {
+	if vs := t.Workbench.Get(key); vs != nil {
 		return vs, false, nil
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.find(key, true)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.find(key, true)
 }
 
-// Admit is GetOrAdd, unless the host is not known and there is a reason not to make it, which for seeds there never is.
-// For the distributor.
-func (h *Table) Admit(key []byte, seed, waited bool) (vs *visit.State, added bool, refused Refusal, err error) {
-	if vs := h.Workbench.Get(key); vs != nil {
+// Admit is GetOrAdd, but a new site may be refused, unless the URL is a seed. waited says that the site was refused
+// before with Waits, and that its turn has come. The caller is the Distributor.
+func (t *Table) Admit(key []byte, seed, waited bool) (vs *visit.State, added bool, refused Refusal, err error) {
+	if vs := t.Workbench.Get(key); vs != nil {
 		return vs, false, Refusal{}, nil
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if vs, _, err = h.find(key, false); vs != nil || err != nil {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if vs, _, err = t.find(key, false); vs != nil || err != nil {
 		return vs, false, Refusal{}, err
 	}
 	if !seed {
-		if refused = h.refusalOfNew(key, waited); refused.Outcome != outcome.None || refused.Waits {
+		if refused = t.refusalOfNew(key, waited); refused.Outcome != outcome.None || refused.Waits {
 			return nil, false, refused, nil
 		}
 	}
-	vs, added, err = h.find(key, true)
+	vs, added, err = t.find(key, true)
 	return vs, added, Refusal{}, err
 }
 
-// Get finds a host; nil if it is not known. For the distributor, and for who is alone.
-func (h *Table) Get(key []byte) (*visit.State, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	vs, _, err := h.find(key, false)
+// Get finds a site; nil if it is not known. The caller is the Distributor, or no other goroutine runs.
+func (t *Table) Get(key []byte) (*visit.State, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	vs, _, err := t.find(key, false)
 	return vs, err
 }
 
-// UseOrAdd finds a host or makes it, and lets it stay on the bench while f runs. A new one is sent for its address
-// after that.
-func (h *Table) UseOrAdd(key []byte, f func(vs *visit.State)) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	vs, added, err := h.find(key, true)
+// UseOrAdd finds a site or adds it, and calls f with it. The site stays on the workbench while f runs. A new site goes
+// to Unresolved after that.
+func (t *Table) UseOrAdd(key []byte, f func(vs *visit.State)) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	vs, added, err := t.find(key, true)
 	if err != nil {
 		return err
 	}
 	f(vs)
 	if added {
-		h.Unresolved.Put(vs)
+		t.Unresolved.Put(vs)
 	}
 	return nil
 }
 
 // PutFront implements parsers.Sites.
-func (h *Table) PutFront(url, item []byte) (ok bool, err error) {
+func (t *Table) PutFront(url, item []byte) (ok bool, err error) {
 	site, _ := urlx.Split(url)
-	err = h.UseOrAdd(site, func(vs *visit.State) { ok = h.Workbench.PushFront(vs, item) })
+	err = t.UseOrAdd(site, func(vs *visit.State) { ok = t.Workbench.PushFront(vs, item) })
 	return ok, err
 }
 
-// Use is meet without the making: f does not run if the host is not known.
-func (h *Table) Use(key []byte, f func(vs *visit.State)) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	vs, _, err := h.find(key, false)
+// Use is UseOrAdd, but it does not call f if the site is not known.
+func (t *Table) Use(key []byte, f func(vs *visit.State)) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	vs, _, err := t.find(key, false)
 	if err == nil && vs != nil {
 		f(vs)
 	}
 	return err
 }
 
-// find brings a host to the bench, if it is known or is to be made. The caller holds mu.
-func (h *Table) find(key []byte, orMake bool) (vs *visit.State, added bool, err error) {
-	if vs = h.Workbench.Get(key); vs != nil {
+// find finds a site and moves it to the workbench; orAdd says that an unknown site is added. The caller holds mu.
+func (t *Table) find(key []byte, orAdd bool) (vs *visit.State, added bool, err error) {
+	if vs = t.Workbench.Get(key); vs != nil {
 		return vs, false, nil
 	}
-	form, found, err := h.Cold.Take(h.form[:0], key)
-	h.form = form
+	form, found, err := t.Cold.Take(t.form[:0], key)
+	t.form = form
 	switch {
 	case err != nil:
 		return nil, false, fmt.Errorf("engine: host %.200q: %w", key, err)
 	case found:
-		vs, err = h.reload(key, form)
+		vs, err = t.reload(key, form)
 		return vs, false, err
-	case !orMake:
+	case !orAdd:
 		return nil, false, nil
 	}
-	vs, added = h.Workbench.GetOrAdd(key)
-	h.Quotas.AddSite(key)
+	vs, added = t.Workbench.GetOrAdd(key)
+	t.Quotas.AddSite(key)
 	return vs, added, nil
 }
 
-// reload puts a host from the store on the bench.
-func (h *Table) reload(key, form []byte) (*visit.State, error) {
+// reload moves a site from the cold store to the workbench.
+func (t *Table) reload(key, form []byte) (*visit.State, error) {
 	now, delay := time.Now(), time.Duration(0)
-	vs, err := h.Workbench.Admit(key, form, func(b []byte) (site.State, error) {
-		s, err := site.Decode(b, h.Rules)
+	vs, err := t.Workbench.Admit(key, form, func(b []byte) (site.State, error) {
+		s, err := site.Decode(b, t.Rules)
 		delay = s.CrawlDelay()
 		return s, err
 	}, now)
 	if err != nil {
 		return nil, fmt.Errorf("engine: host %.200q: %w", key, err)
 	}
-	h.Reloaded.Add(1)
-	if !h.Resumed.IsZero() { // it may have been asked for something just before the kill: see keepDelays
-		if due := h.Resumed.Add(h.Live.SiteDelay(key, delay)); due.After(now) {
-			h.Workbench.Postpone(vs, due, time.Time{})
+	t.Reloaded.Add(1)
+	if !t.Resumed.IsZero() { // the site may have been asked just before the kill
+		if due := t.Resumed.Add(t.Live.SiteDelay(key, delay)); due.After(now) {
+			t.Workbench.Postpone(vs, due, time.Time{})
 		}
 	}
 	return vs, nil
 }
 
-// recountPause is the time between two looks at the memory that rules take, while it is short.
+// recountPause is the time between two counts of the memory of rules, while it is short.
 const recountPause = 500 * time.Millisecond
 
-// evictBatch is how many hosts go to the store in one step: more than come to be known in one.
+// evictBatch is the number of sites that move in one step: more than a step of the Distributor adds.
 const evictBatch = 512
 
-// Evict moves hosts that have been idle for long to the store, while the bench has not enough room. It returns how
-// many moved.
-func (h *Table) Evict(now time.Time) (n int, err error) {
-	if h.Cold.Buffered() {
-		if err := h.Cold.Flush(); err != nil {
+// Evict moves sites that were idle for long to the cold store, while memory is short. It returns how many.
+func (t *Table) Evict(now time.Time) (n int, err error) {
+	if t.Cold.Buffered() {
+		if err := t.Cold.Flush(); err != nil {
 			return 0, fmt.Errorf("engine: cold hosts: %w", err)
 		}
 	}
-	if !h.Cold.Room() || !h.Workbench.MemoryShort() && !h.rulesAreShort(now) {
+	if !t.Cold.Room() || !t.Workbench.MemoryShort() && !t.rulesAreShort(now) {
 		return 0, nil
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.Workbench.Evict(now, evictBatch, site.Append, &h.batch)
-	n = h.batch.Len()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.Workbench.Evict(now, evictBatch, site.Append, &t.batch)
+	n = t.batch.Len()
 	for i := range n {
-		key, form := h.batch.At(i)
-		h.Cold.Put(key, form)
-		h.excess -= int64(len(form))
+		key, form := t.batch.At(i)
+		t.Cold.Put(key, form)
+		t.excess -= int64(len(form))
 	}
-	h.Evicted.Add(int64(n))
+	t.Evicted.Add(int64(n))
 	return n, nil
 }
 
-// rulesAreShort says that hosts should leave since their rules take too much memory: as many as take what is too much.
-// What has left is not free before the collector has been there, so that is looked at again only after a rest.
-func (h *Table) rulesAreShort(now time.Time) bool {
-	if now.Before(h.nextRecount) {
-		return h.excess > 0
+// rulesAreShort reports whether sites must leave because their robots.txt rules take too much memory. Memory that has
+// left is free only after a garbage collection, so it is counted again only after recountPause.
+func (t *Table) rulesAreShort(now time.Time) bool {
+	if now.Before(t.nextRecount) {
+		return t.excess > 0
 	}
-	h.excess = 0
-	if h.Rules.IsOverLimit() {
-		h.Rules.Recount()
-		h.excess = h.Rules.Bytes.Load() - h.Rules.MaxBytes
-		h.nextRecount = now.Add(recountPause)
+	t.excess = 0
+	if t.Rules.IsOverLimit() {
+		t.Rules.Recount()
+		t.excess = t.Rules.Bytes.Load() - t.Rules.MaxBytes
+		t.nextRecount = now.Add(recountPause)
 	}
-	return h.excess > 0
+	return t.excess > 0
 }
 
-// Counts is how many hosts are known, and how many of them are in the store.
-func (h *Table) Counts() (known, inStore int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	inStore = h.Cold.Len()
-	return h.Workbench.Counts().Sites + inStore, inStore
+// Counts returns how many sites are known, and how many of them are in the cold store. Safe for concurrent use.
+func (t *Table) Counts() (known, inStore int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	inStore = t.Cold.Len()
+	return t.Workbench.Counts().Sites + inStore, inStore
 }
 
 // CountGivenUp counts the sites that failed for --give-up, on the workbench and in the cold store. All loops have
 // ended.
-func (h *Table) CountGivenUp() (sites int, err error) {
-	h.Workbench.Each(func(vs *visit.State, state workbench.State) bool {
+func (t *Table) CountGivenUp() (sites int, err error) {
+	t.Workbench.Each(func(vs *visit.State, state workbench.State) bool {
 		if state == workbench.Dead {
-			h.Workbench.ReadSite(vs, func(s *site.State) {
+			t.Workbench.ReadSite(vs, func(s *site.State) {
 				if s.DeadOutcome == outcome.GivenUp {
 					sites++
 				}
@@ -272,8 +273,8 @@ func (h *Table) CountGivenUp() (sites int, err error) {
 		return true
 	})
 	var bad error
-	err = h.Cold.Each(func(_, form []byte) bool {
-		_, s, err := workbench.ReadForm(form, func(b []byte) (site.State, error) { return site.Decode(b, h.Rules) })
+	err = t.Cold.Each(func(_, form []byte) bool {
+		_, s, err := workbench.ReadForm(form, func(b []byte) (site.State, error) { return site.Decode(b, t.Rules) })
 		if bad = err; s.DeadOutcome == outcome.GivenUp {
 			sites++
 		}
@@ -283,10 +284,10 @@ func (h *Table) CountGivenUp() (sites int, err error) {
 }
 
 // UseLoaded calls f with a site that is on the workbench, which does not leave it meanwhile.
-func (h *Table) UseLoaded(key []byte, f func(vs *visit.State)) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if vs := h.Workbench.Get(key); vs != nil {
+func (t *Table) UseLoaded(key []byte, f func(vs *visit.State)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if vs := t.Workbench.Get(key); vs != nil {
 		f(vs)
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"orbweaver/workbench/cold"
 )
 
-func newHosts(t *testing.T, disk vfs.FS) *Table {
+func newTable(t *testing.T, disk vfs.FS) *Table {
 	t.Helper()
 	store, err := cold.Open(disk, cold.Options{Dir: "cold"}, nil)
 	if err != nil {
@@ -35,8 +35,8 @@ func newHosts(t *testing.T, disk vfs.FS) *Table {
 	}
 }
 
-// fill makes hosts of all fortunes, and returns what is known of each.
-func (h *Table) fill(t *testing.T, n int, now time.Time) map[string]site.State {
+// addSites adds sites with different states, and returns the states.
+func addSites(t *testing.T, h *Table, n int, now time.Time) map[string]site.State {
 	t.Helper()
 	known := map[string]site.State{}
 	for i := range n {
@@ -65,8 +65,8 @@ func (h *Table) fill(t *testing.T, n int, now time.Time) map[string]site.State {
 	return known
 }
 
-// all lets go of whoever may leave.
-func (h *Table) all(t *testing.T, now time.Time) {
+// evictAll evicts all sites that may leave.
+func evictAll(t *testing.T, h *Table, now time.Time) {
 	t.Helper()
 	for range 3 {
 		if _, err := h.Evict(now); err != nil {
@@ -75,12 +75,13 @@ func (h *Table) all(t *testing.T, now time.Time) {
 	}
 }
 
-// A host that comes back is what it was: rules, addresses, counts, fate. The totals stay true meanwhile.
-func TestAHostComesBackFromDisk(t *testing.T) {
+// A site that comes back from disk has the state that it had: rules, addresses, counts, outcome. The totals are right
+// all the time.
+func TestTable_aSiteComesBackAsItWas(t *testing.T) {
 	now := time.Now()
-	h := newHosts(t, vfs.NewMem(1))
-	sites := h.fill(t, 50, now)
-	h.all(t, now)
+	h := newTable(t, vfs.NewMem(1))
+	sites := addSites(t, h, 50, now)
+	evictAll(t, h, now)
 	known, inStore := h.Counts()
 	if known != 50 || inStore < 40 || h.Workbench.MemoryShort() {
 		t.Fatalf("%d hosts known, %d in the store", known, inStore)
@@ -96,28 +97,28 @@ func TestAHostComesBackFromDisk(t *testing.T) {
 			}
 		})
 		if h.Workbench.Push(vs, []byte("/")) == (want.DeadOutcome != outcome.None) {
-			t.Errorf("%s is dead or alive, and was not", key)
+			t.Errorf("%s is dead now and was not, or the other way round", key)
 		}
 	}
 	if known, inStore := h.Counts(); known != 50 || inStore != 0 {
 		t.Errorf("%d hosts known, %d in the store", known, inStore)
 	}
-	if vs, err := h.Get([]byte("http://nobody.test")); vs != nil || err != nil {
+	if vs, err := h.Get([]byte("http://unknown.test")); vs != nil || err != nil {
 		t.Error(vs, err)
 	}
-	if vs, added, err := h.GetOrAdd([]byte("http://nobody.test")); vs == nil || !added || err != nil {
+	if vs, added, err := h.GetOrAdd([]byte("http://unknown.test")); vs == nil || !added || err != nil {
 		t.Error(vs, added, err)
 	}
 }
 
-// After a kill nobody knows when a host with a Crawl-delay was asked last: it waits that long from the start of the
+// After a kill it is not known when a site with a Crawl-delay was asked last: it waits that long from the start of the
 // run.
-func TestAHostThatComesBackAfterAKillKeepsItsCrawlDelay(t *testing.T) {
+func TestTable_aSiteKeepsItsCrawlDelayAfterAKill(t *testing.T) {
 	now := time.Now()
 	for _, resumed := range []time.Time{{}, now.Add(-5 * time.Second), now.Add(-time.Hour)} {
-		h := newHosts(t, vfs.NewMem(1))
-		h.fill(t, 50, now)
-		h.all(t, now)
+		h := newTable(t, vfs.NewMem(1))
+		addSites(t, h, 50, now)
+		evictAll(t, h, now)
 		h.Resumed = resumed
 		vs, err := h.Get([]byte("http://h1.test"))
 		if err != nil || !h.Workbench.Push(vs, []byte("/")) {
@@ -130,12 +131,12 @@ func TestAHostThatComesBackAfterAKillKeepsItsCrawlDelay(t *testing.T) {
 	}
 }
 
-// A host that cannot be read ends what was to be done with it, by its name; it is not taken for a new one.
-func TestAHostThatCannotBeReadIsAnError(t *testing.T) {
+// A site that cannot be read is an error, and is not taken for a new site.
+func TestTable_aSiteThatCannotBeReadIsAnError(t *testing.T) {
 	now, disk := time.Now(), vfs.NewMem(1)
-	h := newHosts(t, disk)
-	h.fill(t, 50, now)
-	h.all(t, now)
+	h := newTable(t, disk)
+	addSites(t, h, 50, now)
+	evictAll(t, h, now)
 	if err := h.Cold.Sync(); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func TestAHostThatCannotBeReadIsAnError(t *testing.T) {
 	if _, err := h.Get([]byte("http://h1.test")); !errors.Is(err, vfs.ErrCorrupt) {
 		t.Error(err)
 	}
-	if err := h.UseOrAdd([]byte("http://h3.test"), func(*visit.State) { t.Error("it was met") }); !errors.Is(
+	if err := h.UseOrAdd([]byte("http://h3.test"), func(*visit.State) { t.Error("the site is used") }); !errors.Is(
 		err,
 		vfs.ErrCorrupt,
 	) {

@@ -20,9 +20,9 @@ import (
 	"orbweaver/workbench/cold"
 )
 
-var ruledHosts = flag.Int("ruled-hosts", 0, "how many hosts with rules of their own TestHostile_B10 meets; 0 are a few")
+var ruledHosts = flag.Int("ruled-hosts", 0, "sites with rules of their own in TestHostile_B10; 0 for a few")
 
-// ownRules are the rules of the ith host, which no other has: about a KiB of them.
+// ownRules returns the rules of site i, about a KiB, which no other site has.
 func ownRules(i int) *robots.Rules {
 	var file strings.Builder
 	file.WriteString("User-agent: *\n")
@@ -32,9 +32,8 @@ func ownRules(i int) *robots.Rules {
 	return robots.Parse([]byte(file.String()), robots.Token)
 }
 
-// Hosts without number, each with a robots.txt like no other's: memory holds as much of that as it may, and what is
-// beyond is on disk with the hosts that are idle. When they are met again they have the rules that they had. The bench
-// itself has room for all hosts, and would keep them.
+// Each of many sites has rules of its own: memory holds as much of them as it may, and the rest is on disk with idle
+// sites. A site that comes back has the rules that it had. The workbench itself has room for all sites.
 func TestHostile_B10_rulesBeyondTheirMemoryAreOnDisk(t *testing.T) {
 	n, limit := *ruledHosts, int64(64<<20)
 	if n == 0 {
@@ -70,7 +69,7 @@ func TestHostile_B10_rulesBeyondTheirMemoryAreOnDisk(t *testing.T) {
 		}
 	}
 	all := int64(n) * int64(ownRules(n).Size())
-	for range 4 { // those that nobody has looked at since
+	for range 4 { // sites that were not used since
 		now = now.Add(recountPause)
 		if _, err := h.Evict(now); err != nil {
 			t.Fatal(err)
@@ -111,7 +110,7 @@ func TestHostile_B10_rulesBeyondTheirMemoryAreOnDisk(t *testing.T) {
 	runtime.KeepAlive(h)
 }
 
-// heapLive is what the heap holds when the collector has been there, twice: cleanups run after the first.
+// heapLive returns the live bytes of the heap, after two collections: cleanups run after the first.
 func heapLive() int64 {
 	runtime.GC()
 	runtime.GC()
@@ -120,8 +119,8 @@ func heapLive() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// While memory is short a large file counts as one that could not be had, and an ordinary one is taken; when the hosts
-// that had the others are gone, there is room again.
+// While memory is short a large robots.txt counts as unreachable, and an ordinary one is taken. There is room again
+// when the sites that have the others are gone.
 func TestHostile_B10_largeFilesAreNotTakenWhileMemoryIsShort(t *testing.T) {
 	large := func(i int) *robots.Rules {
 		file := "User-agent: *\n"
@@ -141,12 +140,12 @@ func TestHostile_B10_largeFilesAreNotTakenWhileMemoryIsShort(t *testing.T) {
 	if !p.Accepts(ownRules(1)) {
 		t.Error("an ordinary file was not taken")
 	}
-	runtime.KeepAlive(held) // and from here on nobody has them
+	runtime.KeepAlive(held) // from here on they can be collected
 	for range 100 {
 		runtime.GC()
 		if p.Recount(); p.Accepts(large(1)) {
 			return
 		}
 	}
-	t.Errorf("%d bytes are held by nobody", p.Bytes.Load())
+	t.Errorf("%d bytes that are not in use are counted", p.Bytes.Load())
 }

@@ -1,4 +1,4 @@
-package engine
+package sites
 
 import (
 	"bytes"
@@ -14,10 +14,10 @@ import (
 	"orbweaver/workbench"
 )
 
-// A bench of many hosts, four to an address, each with two items: what a resume reads before anything else.
-func BenchmarkLoadBench(b *testing.B) {
-	const hosts = 1_000_000
-	image := imageOfHosts(b, hosts)
+// A workbench of many sites, four to an address, each with two items: what a resume reads first.
+func BenchmarkLoad(b *testing.B) {
+	const siteCount = 1_000_000
+	image := imageOfSites(b, siteCount)
 	b.ReportAllocs()
 	b.SetBytes(int64(len(image)))
 	for b.Loop() {
@@ -25,22 +25,22 @@ func BenchmarkLoadBench(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if n := w.Counts().Waiting; n != hosts {
-			b.Fatalf("%d hosts", n)
+		if n := w.Counts().Waiting; n != siteCount {
+			b.Fatalf("%d sites", n)
 		}
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/hosts, "ns/host")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/siteCount, "ns/host")
 }
 
-func imageOfHosts(t testing.TB, hosts int) []byte {
+func imageOfSites(t testing.TB, siteCount int) []byte {
 	now := time.Now()
 	w := workbench.New[site.State](workbench.Options{})
 	rules := robots.AllowAll()
-	for i := range hosts {
+	for i := range siteCount {
 		vs, _ := w.GetOrAdd(fmt.Appendf(nil, "http://h%d.load.test", i))
 		w.WithSite(vs, func(s *site.State) { *s = site.New(rules, now.Add(time.Hour), time.Time{}) })
 		var addr [4]byte
-		binary.BigEndian.PutUint32(addr[:], 0xf0000000|uint32(uint64(i)*2654435761%uint64(max(hosts/4, 1))))
+		binary.BigEndian.PutUint32(addr[:], 0xf0000000|uint32(uint64(i)*2654435761%uint64(max(siteCount/4, 1))))
 		w.Place(vs, netip.AddrFrom4(addr), now)
 		for k := range 2 {
 			w.Push(

@@ -1,0 +1,82 @@
+package schedule
+
+import (
+	"testing"
+	"time"
+
+	"orbweaver/engine/lifecycle"
+	"orbweaver/internal/vfs"
+)
+
+// A crawl is complete when all admitted URLs are finished and none can come: all seeds are admitted, and the sieve has
+// none.
+func TestEndCheck_completeWhenNoURLCanCome(t *testing.T) {
+	r, now := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1), time.Now()
+	d := r.distributor()
+	next := func(want string) {
+		t.Helper()
+		if wait, got := d.end.next(now); got != want || got == "" && (wait <= 0 || wait > controlPeriod) {
+			t.Errorf("the end is %q, want %q; the wait is %v", got, want, wait)
+		}
+	}
+	next("") // the seeds are not admitted
+	r.seeded.Store(true)
+	next(lifecycle.ReasonComplete)
+	r.flushes.pending = 1
+	next("")
+	if r.flushes.pending = 0; r.flushes.requested != 0 {
+		t.Error("a flush was requested for a front that is large enough")
+	}
+	r.Journal.Count.URLsAdmitted.Add(1)
+	r.pagesOut.Store(1)
+	next("")
+	r.Journal.Count.Finished.Add(1)
+	next(lifecycle.ReasonComplete)
+	if err := r.OnDisk.AppendOfDelayedSite(url("http://a.test/")); err != nil {
+		t.Fatal(err)
+	}
+	next("")
+}
+
+// Without ready URLs a small front requests a flush, at the pace of the Flusher.
+func TestEndCheck_requestsFlushes(t *testing.T) {
+	r, now := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1), time.Now()
+	r.Front = NewFront(r.Workbench, 10)
+	d := r.distributor()
+	r.flushes.pending, r.flushes.wait = 1, time.Millisecond
+	if wait, reason := d.end.next(now); wait != time.Millisecond || reason != "" || r.flushes.requested != 0 {
+		t.Errorf("wait %v, end %q, %d requests; a flush ended just now", wait, reason, r.flushes.requested)
+	}
+	r.flushes.wait = -1
+	if wait, reason := d.end.next(now); wait != controlPeriod || reason != "" || r.flushes.requested != 1 {
+		t.Errorf("wait %v, end %q, %d requests", wait, reason, r.flushes.requested)
+	}
+}
+
+// A crawl with queued URLs does not stall while a URL is on its way between the components.
+func TestEndCheck_nothingMoves(t *testing.T) {
+	r := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1)
+	d := r.distributor()
+	check := func(where string, want bool) {
+		t.Helper()
+		if got := d.end.nothingMoves(); got != want {
+			t.Errorf("%s: nothing moves: %v", where, got)
+		}
+	}
+	check("no URL", true)
+	r.pagesOut.Store(1)
+	check("a Page", false)
+	r.pagesOut.Store(0)
+	r.flushes.pending = 1
+	check("a URL in the sieve", false)
+	r.flushes.pending = 0
+	vs, _ := r.Workbench.GetOrAdd([]byte("http://a.test"))
+	r.Unresolved.Put(vs)
+	check("a site that waits for an address", false)
+	r.NameServers.Down.Store(true)
+	check("the same, while no name server answers", true)
+	if err := r.Ready.Append([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	check("a ready URL", false)
+}

@@ -1,0 +1,187 @@
+package schedule
+
+import (
+	"context"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/engine/visit"
+	"orbweaver/internal/mpmc"
+	"orbweaver/internal/vfs"
+	"orbweaver/workbench"
+)
+
+// feederRig is a Feeder that runs, and sites of one address each: site i is due i seconds from the start.
+type feederRig struct {
+	*rig
+	feeder *Feeder
+	woken  int // calls of WakeDistributor
+}
+
+func newFeederRig(t *testing.T, siteCount int, change func(f *Feeder)) *feederRig {
+	t.Helper()
+	g := &feederRig{rig: newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1)}
+	g.Front = NewFront(g.Workbench, 8)
+	now := time.Now()
+	for i := range siteCount {
+		vs, _ := g.Workbench.GetOrAdd([]byte{'h', 't', 't', 'p', ':', '/', '/', byte('a' + i)})
+		g.Workbench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, byte(i)}), now)
+		g.Workbench.Push(vs, path("/1"))
+		g.Workbench.Push(vs, path("/2"))
+		g.Workbench.Postpone(vs, now.Add(time.Duration(i)*time.Second), time.Time{})
+	}
+	g.feeder = &Feeder{
+		Journal: g.Journal, Workbench: g.Workbench, Todo: mpmc.New[visit.Visit](16), MaxLeased: 32, Gate: g.Gate,
+		Wake: make(chan struct{}, 1), Ready: g.Ready, Front: g.Front, WakeDistributor: func() { g.woken++ },
+	}
+	if change != nil {
+		change(g.feeder)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan error)
+	go func() { over <- g.feeder.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
+	})
+	return g
+}
+
+// take returns the Visits that the Feeder has moved.
+func (g *feederRig) take() (visits []visit.Visit) {
+	synctest.Wait()
+	for {
+		v, ok := g.feeder.Todo.TryTake()
+		if !ok {
+			return visits
+		}
+		visits = append(visits, v)
+	}
+}
+
+// A Visit reaches the fetch workers when it is due, not before, and the Feeder needs no signal for that.
+func TestFeeder_movesVisitsWhenTheyAreDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, start := newFeederRig(t, 4, nil), time.Now()
+		for i := range 4 {
+			got := g.take()
+			if len(got) != 1 || string(got[0].Key) != "http://"+string(rune('a'+i)) {
+				t.Fatalf("after %v: %d Visits", time.Since(start), len(got))
+			}
+			time.Sleep(999 * time.Millisecond)
+			if got := g.take(); len(got) > 0 {
+				t.Fatalf("after %v: a Visit that is not due", time.Since(start))
+			}
+			time.Sleep(time.Millisecond)
+		}
+	})
+}
+
+// A site that becomes due earlier than the Feeder knew is moved at the signal.
+func TestFeeder_wakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newFeederRig(t, 0, nil)
+		g.take()
+		vs, _ := g.Workbench.GetOrAdd([]byte("http://new.test"))
+		g.Workbench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 1, 0}), time.Now())
+		g.Workbench.Push(vs, path("/"))
+		if got := g.take(); len(got) > 0 {
+			t.Fatal("moved without a signal: the test shows nothing")
+		}
+		g.feeder.Wake <- struct{}{}
+		if got := g.take(); len(got) != 1 {
+			t.Errorf("%d Visits after the signal", len(got))
+		}
+	})
+}
+
+// After a kill nothing is fetched before NotBefore, also what is due.
+func TestFeeder_waitsAfterAKill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newFeederRig(t, 1, func(f *Feeder) { f.NotBefore = time.Now().Add(4 * time.Second) })
+		time.Sleep(4*time.Second - time.Nanosecond)
+		if got := g.take(); len(got) > 0 {
+			t.Error("a Visit before NotBefore")
+		}
+		time.Sleep(time.Nanosecond)
+		if got := g.take(); len(got) != 1 {
+			t.Errorf("%d Visits at NotBefore", len(got))
+		}
+	})
+}
+
+// No Visit is moved while the gate is shut.
+func TestFeeder_stopsAtTheGate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newFeederRig(t, 3, nil)
+		g.take()
+		g.Gate.Shut("pause")
+		g.feeder.Wake <- struct{}{} // as the gate does in a crawl
+		time.Sleep(time.Minute)
+		if got := g.take(); len(got) > 0 {
+			t.Errorf("%d Visits while the gate is shut", len(got))
+		}
+		g.Gate.Open("pause")
+		if got := g.take(); len(got) != 2 {
+			t.Errorf("%d Visits when it is open again", len(got))
+		}
+	})
+}
+
+// So many Visits are out at most as the queue of Results has room for, and more when some are back.
+func TestFeeder_leasesNoMoreThanItMay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newFeederRig(t, 5, func(f *Feeder) { f.MaxLeased = 2 })
+		time.Sleep(time.Minute)
+		out := g.take()
+		if g.Workbench.Leased() != 2 || len(out) != 2 {
+			t.Fatalf("%d Visits are out, %d were moved", g.Workbench.Leased(), len(out))
+		}
+		g.Workbench.Release(&out[0], workbench.Release{}, time.Now())
+		g.feeder.Wake <- struct{}{}
+		if got := g.take(); len(got) != 1 || g.Workbench.Leased() != 2 {
+			t.Errorf("%d Visits after one is back", len(got))
+		}
+	})
+}
+
+// When fetch workers find nothing due the front that is wanted grows, up to a limit, if ready URLs could make it
+// larger; else it shrinks to where it began. Each time the Distributor is woken.
+func TestFeeder_widensTheFront(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newFeederRig(t, 0, nil)
+		g.take()
+		if g.Front.Required() != 16 || g.woken != 1 {
+			t.Fatalf("%d addresses are required at the start, %d signals", g.Front.Required(), g.woken)
+		}
+		if err := g.Ready.Append([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		starve := func() {
+			g.feeder.Wake <- struct{}{}
+			g.take()
+		}
+		if starve(); g.Front.Required() != 19 || g.woken != 2 {
+			t.Errorf("%d addresses are required, want 19", g.Front.Required())
+		}
+		for range 1000 {
+			starve()
+		}
+		if g.Front.Required() != 64*8 {
+			t.Errorf("%d addresses are required at most, want 512", g.Front.Required())
+		}
+		if _, _, err := g.Ready.Read(nil); err != nil {
+			t.Fatal(err)
+		}
+		for range 1000 {
+			starve()
+		}
+		if n := g.Front.Required(); n > 17 || n < 16 {
+			t.Errorf("%d addresses are required at least, want 16", n)
+		}
+	})
+}
