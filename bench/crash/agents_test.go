@@ -30,7 +30,7 @@ func couple() *Image { return &Image{Point: "two agents", Variant: "on one machi
 
 // sharedWorld is a web for two agents: many small hosts, so that much goes between them. There is
 // no robots.txt that redirects to another host: each agent that needs such rules would fetch it.
-func sharedWorld(seed uint64) (*origin.World, error) {
+func sharedWorld(seed uint64) (*origin.Web, error) {
 	w, err := world(seed)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func sharedWorld(seed uint64) (*origin.World, error) {
 
 // share has two agents crawl a world in virtual time to its end, from an image or from nothing, and judges what they
 // have together. Those that begin with nothing are stopped in order once, and go on. cam may be nil.
-func share(t *testing.T, w *origin.World, from *Image, cam *camera) *result {
+func share(t *testing.T, w *origin.Web, from *Image, cam *camera) *result {
 	t.Helper()
 	r := &result{}
 	synctest.Test(t, func(t *testing.T) {
@@ -80,7 +80,7 @@ func isStalled(r report.Report) bool { return r.State == lifecycle.Stalled }
 // together runs both agents until they end.
 func (r *result) together(
 	ctx context.Context,
-	w *origin.World,
+	w *origin.Web,
 	log *arrivals.Log,
 	fsys vfs.FS,
 ) (reports []report.Report) {
@@ -144,7 +144,7 @@ func (r *result) fsckAll(t *testing.T, what string, disk *vfs.Mem) {
 // judgeAll is judge for both agents. Delays of an address are kept by each of them for itself.
 func (r *result) judgeAll(
 	t *testing.T,
-	w *origin.World,
+	w *origin.Web,
 	log *arrivals.Log,
 	disk *vfs.Mem,
 	from *Image,

@@ -33,7 +33,7 @@ var (
 
 // rehearse runs the crawl of a seed unkilled: what every killed one must come to, and how many calls of each class it
 // makes.
-func rehearse(t *testing.T, seed uint64) (*origin.World, *result) {
+func rehearse(t *testing.T, seed uint64) (*origin.Web, *result) {
 	t.Helper()
 	w, err := world(seed)
 	if err != nil {
@@ -57,7 +57,7 @@ func nothing(string, int) bool { return false }
 // trial is what was tried with one seed.
 type trial struct {
 	seed   uint64
-	world  *origin.World
+	world  *origin.Web
 	base   *result
 	chosen map[string]map[int]bool // calls of each class
 	album  *album
@@ -205,7 +205,7 @@ func TestImage(t *testing.T) {
 	if *imageFile == "" {
 		t.Skip("no -image") // a tool to examine a failed crash
 	}
-	im, w, err := loadImage(*imageFile, func(im *Image) (*origin.World, error) {
+	im, w, err := loadImage(*imageFile, func(im *Image) (*origin.Web, error) {
 		if strings.HasPrefix(im.Past, couple().Story()) {
 			return sharedWorld(im.Seed)
 		}

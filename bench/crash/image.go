@@ -215,7 +215,7 @@ func (im *Image) save(dir string) (string, error) {
 }
 
 // loadImage reads what save wrote, for the world that it is of.
-func loadImage(name string, world func(im *Image) (*origin.World, error)) (*Image, *origin.World, error) {
+func loadImage(name string, world func(im *Image) (*origin.Web, error)) (*Image, *origin.Web, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
 		return nil, nil, err

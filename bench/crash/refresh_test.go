@@ -20,7 +20,7 @@ import (
 type finished struct {
 	disk *Image
 	from warc.Cut // where the archive ends
-	web  *origin.World
+	web  *origin.Web
 }
 
 // finish crawls a world whose pages mostly have validators.

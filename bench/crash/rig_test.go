@@ -26,7 +26,7 @@ const (
 )
 
 // world is a web of every fault, small enough to be crawled in a tenth of a second.
-func world(seed uint64) (*origin.World, error) {
+func world(seed uint64) (*origin.Web, error) {
 	c := simweb.Faulty()
 	c.Seed, c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax, c.PageBytesMean = seed, 16, 12, 12, 60, 1200
 	c.LinksMean = 12
@@ -98,7 +98,7 @@ func (r *result) fault(format string, args ...any) {
 }
 
 // startFrom waits for the moment of an image, and returns its log and disk; empty ones without an image.
-func startFrom(t *testing.T, w *origin.World, from *Image) (*arrivals.Log, *vfs.Mem) {
+func startFrom(t *testing.T, w *origin.Web, from *Image) (*arrivals.Log, *vfs.Mem) {
 	t.Helper()
 	if from == nil {
 		return w.NewLog(), vfs.NewMem(1)
@@ -125,7 +125,7 @@ func (r *result) takeImages(t *testing.T, cam *camera) {
 
 // crawl runs a crawl in virtual time to its end, from an image or from nothing, and judges it. One from nothing is
 // stopped in order once, and gone on with. cam may be nil.
-func crawl(t *testing.T, w *origin.World, from *Image, cam *camera) *result {
+func crawl(t *testing.T, w *origin.Web, from *Image, cam *camera) *result {
 	t.Helper()
 	r := &result{}
 	synctest.Test(t, func(t *testing.T) {

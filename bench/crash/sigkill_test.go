@@ -51,7 +51,7 @@ func killWorld(seed uint64) simweb.Config {
 // served is a web on loopback, and the program that crawls it.
 type served struct {
 	t       *testing.T
-	world   *origin.World
+	world   *origin.Web
 	log     *arrivals.Log
 	program string
 	dir     string

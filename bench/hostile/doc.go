@@ -1,7 +1,7 @@
 // Package hostile plays the servers that a crawler of the open web meets and would rather not: each case is one abuse
 // of a protocol, known by an id, that a host commits on purpose or by accident.
 //
-// A Web is a guest of a simulated world (origin.World.Invite): it answers for its hosts beside the honest ones, over
+// A Web is a guest of a simulated world (origin.Web.Invite): it answers for its hosts beside the honest ones, over
 // the same addresses, in virtual time (simnet) or on loopback sockets (`orbweaver sim --hostile ID`, for any crawler at
 // all).
 //

@@ -47,7 +47,7 @@ func (c *client) send(text string) {
 }
 
 // want reads an answer and compares it with the world.
-func (c *client) want(w *origin.World, u string) {
+func (c *client) want(w *origin.Web, u string) {
 	c.t.Helper()
 	resp, err := http.ReadResponse(c.in, nil)
 	if err != nil {
@@ -105,7 +105,7 @@ func TestConnectionIsKept(t *testing.T) {
 }
 
 // faulty is a world where pages without tree links have faults, and its URLs.
-func faulty(t *testing.T, f simweb.Faults) (w *origin.World, s *Server, urls iter.Seq2[string, judge.Class]) {
+func faulty(t *testing.T, f simweb.Faults) (w *origin.Web, s *Server, urls iter.Seq2[string, judge.Class]) {
 	t.Helper()
 	c := simweb.Plain()
 	c.Hosts, c.Faults, c.OtherShare = 20, f, 0
@@ -118,7 +118,7 @@ func faulty(t *testing.T, f simweb.Faults) (w *origin.World, s *Server, urls ite
 const hugeBytes = 24 << 20
 
 // late asks for a huge page and reads its first byte.
-func late(t *testing.T, w *origin.World, s *Server, urls iter.Seq2[string, judge.Class]) (c *client, u string) {
+func late(t *testing.T, w *origin.Web, s *Server, urls iter.Seq2[string, judge.Class]) (c *client, u string) {
 	t.Helper()
 	for u := range urls {
 		if body, _ := w.Payload(u, false); len(body) < hugeBytes {

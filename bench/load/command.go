@@ -131,7 +131,7 @@ func writeSeeds(name string, seeds []string) error {
 }
 
 // announce prints where the world can be reached.
-func announce(stdout io.Writer, s *Server, w *origin.World, o *SimOptions) error {
+func announce(stdout io.Writer, s *Server, w *origin.Web, o *SimOptions) error {
 	a := Addresses{Seeds: o.SeedsFile, Hosts: w.Hosts(), IPs: w.Config().IPs, Pages: w.PagesTotal()}
 	if p := s.ProxyAddr(); p.IsValid() {
 		a.Proxy = "http://" + p.String()
@@ -216,7 +216,7 @@ func (l *logFile) close() error {
 }
 
 // judgeLog asks the oracle.
-func judgeLog(w *origin.World, log *arrivals.Log, o *SimOptions) (*judge.Verdict, error) {
+func judgeLog(w *origin.Web, log *arrivals.Log, o *SimOptions) (*judge.Verdict, error) {
 	p := o.Promise
 	if p.Expect.Seeds == nil {
 		p.Expect.Seeds = w.Seeds(o.Seeds)

@@ -20,7 +20,7 @@ const ttl = 300
 
 // responder is the name server of a world's domain.
 type responder struct {
-	world *origin.World
+	world *origin.Web
 	zone  string
 	names dnstest.Server
 	addr  netip.AddrPort
@@ -32,7 +32,7 @@ type responder struct {
 }
 
 // startDNS listens on one loopback address over UDP and TCP.
-func startDNS(ctx context.Context, w *origin.World, address string) (*responder, error) {
+func startDNS(ctx context.Context, w *origin.Web, address string) (*responder, error) {
 	ap, err := loopback(address)
 	if err != nil {
 		return nil, err

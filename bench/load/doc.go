@@ -5,9 +5,9 @@
 // before anything is opened. It decides nothing about pages; package simweb does.
 //
 //	crawler --absolute form, CONNECT--> proxy  --+
-//	crawler --origin form, Host-------> direct --+--> origin.World.Serve --> arrivals.Log
+//	crawler --origin form, Host-------> direct --+--> origin.Web.Serve --> arrivals.Log
 //	crawler --TLS, any SNI------------> TLS    --+
-//	crawler --A, AAAA over UDP, TCP---> DNS    -----> origin.World.AddrOf
+//	crawler --A, AAAA over UDP, TCP---> DNS    -----> origin.Web.AddrOf
 //
 // In direct mode the world's addresses are in 127.0.0.0/8, which is all loopback on Linux: a world with AddrBase
 // 127.1.0.0 and N IPs is served by N listeners for each port, and the DNS responder names the same addresses.

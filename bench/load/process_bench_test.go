@@ -43,7 +43,7 @@ func runServerProcess(kind string) int {
 }
 
 // runBareServer does what cannot be left out: accept, read, write, close.
-func runBareServer(w *origin.World) int {
+func runBareServer(w *origin.Web) int {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return 1

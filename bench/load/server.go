@@ -49,7 +49,7 @@ type Stats struct {
 
 // Server is a simulated web being served.
 type Server struct {
-	world    *origin.World
+	world    *origin.Web
 	o        Options
 	tls      *tls.Config
 	root     *x509.Certificate
@@ -74,7 +74,7 @@ type Server struct {
 
 // Start opens everything that the options name, and serves until Close or the end of ctx. On error nothing is left
 // open.
-func Start(ctx context.Context, w *origin.World, o Options) (*Server, error) {
+func Start(ctx context.Context, w *origin.Web, o Options) (*Server, error) {
 	s := &Server{world: w, o: o, waiting: make(map[io.Closer]struct{}), done: make(chan struct{}), dns: new(responder)}
 	issuer, err := newIssuer(w.Config().Domain)
 	if err != nil {

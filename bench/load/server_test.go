@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func start(t *testing.T, c simweb.Config, o Options) (*origin.World, *Server) {
+func start(t *testing.T, c simweb.Config, o Options) (*origin.Web, *Server) {
 	t.Helper()
 	w, err := origin.New(c)
 	if err != nil {
@@ -53,7 +53,7 @@ func start(t *testing.T, c simweb.Config, o Options) (*origin.World, *Server) {
 }
 
 // fetch gets a URL and compares it with the world.
-func fetch(t *testing.T, w *origin.World, transport *http.Transport, u string) {
+func fetch(t *testing.T, w *origin.Web, transport *http.Transport, u string) {
 	t.Helper()
 	defer transport.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, u, nil)

@@ -7,7 +7,7 @@
 //	DialContext --- address:port ---> down? refused, black hole, reset
 //	     |                             | up
 //	     v                             v
-//	  client end  <== two pipes ==>  server end ---> World.Serve in a goroutine of Net
+//	  client end  <== two pipes ==>  server end ---> Web.Serve in a goroutine of Net
 //
 // A pipe is a queue of bytes with a bound; what was written can be read after the latency of one way. Closing one end
 // lets the other read what is under way, then end of file; a reset throws it away.

@@ -47,7 +47,7 @@ const (
 
 // Net is the network of one world. It is safe for concurrent use.
 type Net struct {
-	world *origin.World
+	world *origin.Web
 	o     Options
 
 	mu     sync.Mutex // held for a few instructions only
@@ -97,7 +97,7 @@ func (o Options) Validate() error {
 }
 
 // New makes the network of a world. It panics if the options do not validate.
-func New(world *origin.World, o Options) *Net {
+func New(world *origin.Web, o Options) *Net {
 	if err := o.Validate(); err != nil {
 		panic("BUG: " + err.Error())
 	}

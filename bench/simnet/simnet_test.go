@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func world(t testing.TB) *origin.World {
+func world(t testing.TB) *origin.Web {
 	t.Helper()
 	c := simweb.Plain()
 	c.Seed, c.Hosts, c.IPs = 1, 20, 5
@@ -57,7 +57,7 @@ func get(ctx context.Context, n *Net, host string) (int, error) {
 }
 
 // httpHost is a host of the world whose pages are at port 80.
-func httpHost(t testing.TB, w *origin.World) string {
+func httpHost(t testing.TB, w *origin.Web) string {
 	t.Helper()
 	for i := range w.Hosts() {
 		if w.Root(i) == "http://"+w.Host(i)+"/" {

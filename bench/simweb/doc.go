@@ -9,7 +9,7 @@
 //	     --> links  (tree + extra)                              Host.AppendLinks --+--> judge.Expected: the truth
 //	     --> bytes  (spellings, text of package corpus)         content.Writer ----+
 //	                                                                    |
-//	       crawler <---- origin.World.Serve (one connection, any shape of answer)
+//	       crawler <---- origin.Web.Serve (one connection, any shape of answer)
 //	          |             |
 //	       archive     arrivals.Log
 //	          +--> judge.Judge <--+--- judge.Truth

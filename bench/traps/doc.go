@@ -6,7 +6,7 @@
 // It knows which of its pages are honest and which are trap, by their URL, and counts the requests for each. It shares
 // no code with the crawler, opens no socket and starts no goroutine.
 //
-// A Web is a guest of a simulated world (origin.World.Invite), which has the server, the network and the name server.
+// A Web is a guest of a simulated world (origin.Web.Invite), which has the server, the network and the name server.
 //
 //	Case: seeds, addresses ---> Answer(host, target) ---> status, body, and what it is in truth
 //	                                    |

@@ -31,13 +31,13 @@ func bands() int {
 	return *testbed.SeedCount
 }
 
-// eachSeed runs a story in virtual time, with each of several seeds from first on.
-func eachSeed(t *testing.T, first uint64, story func(t *testing.T, i int, seed uint64)) {
+// eachSeed runs a scenario in virtual time, with each of several seeds from first on.
+func eachSeed(t *testing.T, first uint64, scenario func(t *testing.T, i int, seed uint64)) {
 	t.Helper()
 	for i := range bands() {
 		seed := *testbed.FirstSeed + first + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { story(t, i, seed) })
+			synctest.Test(t, func(t *testing.T) { scenario(t, i, seed) })
 		})
 	}
 }

@@ -94,7 +94,7 @@ func TestHostile_N20_aNetworkThatIsDownBlamesNobodyAndTheCrawlGoesOnWithinHalfAM
 }
 
 // atlas is a resolver that knows the world by heart.
-type atlas struct{ world *origin.World }
+type atlas struct{ world *origin.Web }
 
 // Resolve implements engine.Resolver.
 func (a atlas) Resolve(_ context.Context, name string) dnsres.Answer {

@@ -24,7 +24,7 @@ import (
 
 // Rig is a simulated web in virtual time with a disk in memory. Make it inside a synctest bubble.
 type Rig struct {
-	World     *origin.World
+	World     *origin.Web
 	Net       *simnet.Net
 	Log       *arrivals.Log
 	FS        *vfs.Mem

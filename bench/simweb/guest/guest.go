@@ -5,8 +5,8 @@
 // and the addresses. What a guest's pages are in truth is known to the guest alone; the web judges how politely they
 // were asked for.
 //
-//	request -> origin.World.Serve -> List.Find -> Guest.Serve -> Result -> arrivals.Log
-//	name    -> origin.World.AddrOf -> List.Find -> Guest.Host, or the formula of the world
+//	request -> origin.Web.Serve -> List.Find -> Guest.Serve -> Result -> arrivals.Log
+//	name    -> origin.Web.AddrOf -> List.Find -> Guest.Host, or the formula of the world
 //
 // The package starts no goroutine.
 package guest

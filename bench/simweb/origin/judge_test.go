@@ -25,7 +25,7 @@ type story struct {
 	at  time.Time
 }
 
-func newStory(t *testing.T, w *World) *story {
+func newStory(t *testing.T, w *Web) *story {
 	s := &story{t: t, log: w.NewLog(), at: time.Unix(1000, 0)}
 	s.log.Connect(s.at)
 	return s
@@ -47,7 +47,7 @@ func (s *story) whole(urls ...string) {
 }
 
 // judgeWorld has one host without faults, and no robots.txt.
-func judgeWorld(t *testing.T) (*World, []string) {
+func judgeWorld(t *testing.T) (*Web, []string) {
 	c := simweb.Plain()
 	c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax, c.OtherShare = 1, 1, 5, 5, 0
 	c.Robots = simweb.Robots{}
@@ -64,7 +64,7 @@ func judgeWorld(t *testing.T) (*World, []string) {
 }
 
 // archiveOf is a sound archive of these pages.
-func archiveOf(t *testing.T, w *World, pages []string) []judge.Capture {
+func archiveOf(t *testing.T, w *Web, pages []string) []judge.Capture {
 	var all []judge.Capture
 	for _, u := range pages {
 		p, ok := w.Payload(u, false)
@@ -76,7 +76,7 @@ func archiveOf(t *testing.T, w *World, pages []string) []judge.Capture {
 	return all
 }
 
-func judgePromise(w *World) judge.Promise {
+func judgePromise(w *Web) judge.Promise {
 	return judge.Promise{HostDelay: 500 * time.Millisecond, IPDelay: 100 * time.Millisecond, Contact: "+mailto:a@b.test",
 		Expect: judge.ExpectOptions{Seeds: w.Seeds(1)}}
 }
@@ -329,7 +329,7 @@ func TestG3_JudgeOfWholeCrawl(t *testing.T) {
 }
 
 // patientCrawl fetches what the truth says, one after the other.
-func patientCrawl(t *testing.T, w *World, log *arrivals.Log, delay time.Duration) []judge.Capture {
+func patientCrawl(t *testing.T, w *Web, log *arrivals.Log, delay time.Duration) []judge.Capture {
 	var archive []judge.Capture
 	known := make(map[string]bool)
 	robots := func(site string) {

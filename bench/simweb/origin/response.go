@@ -120,7 +120,7 @@ type sheet struct {
 
 // response writes the answer to the request at hand of a connection.
 type response struct {
-	w       *World
+	w       *Web
 	conn    net.Conn
 	o       ServeOptions
 	b       *buffer

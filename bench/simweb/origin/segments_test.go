@@ -16,7 +16,7 @@ import (
 )
 
 // packedWorld has two hosts of three that pack their HTML, pages of today's size, and some of everything else.
-func packedWorld(t *testing.T) *World {
+func packedWorld(t *testing.T) *Web {
 	c := simweb.Plain()
 	c.Hosts, c.GzipShare, c.PageBytesMean, c.LinksMean, c.OtherShare, c.CopyShare = 40, 0.66, 240_000, 100, 0.1, 0.1
 	return testWorld(t, c)

@@ -137,7 +137,7 @@ func (s *session) refuse(status string, head []byte) {
 
 // Serve answers the requests that come on one connection, as an origin server by Host field or as a proxy by the
 // absolute form, until either side closes it. It takes conn and closes it, and starts no goroutine.
-func (w *World) Serve(conn net.Conn, o ServeOptions) {
+func (w *Web) Serve(conn net.Conn, o ServeOptions) {
 	b := w.buffers.Get().(*buffer)
 	defer w.buffers.Put(b)
 	if b.in == nil {

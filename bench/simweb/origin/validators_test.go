@@ -10,7 +10,7 @@ import (
 
 // A page with validators is 304 to a client that has it, and whole to a client that has an older one.
 func TestValidators_knowWhatHasChanged(t *testing.T) {
-	world := func(edition int) *World {
+	world := func(edition int) *Web {
 		c := simweb.Plain()
 		c.Hosts, c.Validators, c.Changing, c.Edition = 30, 0.9, 0.3, edition
 		w, err := New(c)

@@ -19,13 +19,13 @@ import (
 )
 
 // get asks for a URL over a pipe, as through a proxy.
-func get(t *testing.T, w *World, o ServeOptions, url string) (*http.Response, []byte, error) {
+func get(t *testing.T, w *Web, o ServeOptions, url string) (*http.Response, []byte, error) {
 	t.Helper()
 	return getWith(t, w, o, url, "Accept: */*")
 }
 
 // getWith is get with one more line in the head.
-func getWith(t *testing.T, w *World, o ServeOptions, url, line string) (*http.Response, []byte, error) {
+func getWith(t *testing.T, w *Web, o ServeOptions, url, line string) (*http.Response, []byte, error) {
 	t.Helper()
 	client, server := net.Pipe()
 	done := make(chan struct{})
@@ -132,7 +132,7 @@ func readLinks(t *testing.T, base string, body []byte) []string {
 	return all
 }
 
-func testWorld(t *testing.T, c simweb.Config) *World {
+func testWorld(t *testing.T, c simweb.Config) *Web {
 	t.Helper()
 	w, err := New(c)
 	if err != nil {
@@ -284,7 +284,7 @@ func TestPlainLinksCanBeReadByAnybody(t *testing.T) {
 	}
 }
 
-func crawlAgrees(t *testing.T, w *World) {
+func crawlAgrees(t *testing.T, w *Web) {
 	truth := w.Expected(judge.ExpectOptions{Seeds: w.Seeds(2)})
 	log := w.NewLog()
 	queue := w.Seeds(2)
