@@ -58,7 +58,7 @@ func TestEveryFailureNeedsAReasonAndEveryReasonAFailure(t *testing.T) {
 		t.Errorf("a reason for what passes: %q", late.faults)
 	}
 	page := string(pageOf(results, e))
-	for _, want := range []string{"| half | what | somebody | 1 | 2 |", "`` bad: a|b\\x60c ``: got `` 2 ``, want `` 3 ``: since\n"} {
+	for _, want := range []string{"| half | what | somebody | 1 | 2 |", "`` bad: a|b\\x60c ``\n  - got `` 2 ``\n  - want `` 3 ``\n  - since\n"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}

@@ -54,7 +54,8 @@ func pageOf(results []result, e explained) []byte {
 		}
 		fmt.Fprintf(&page, "\n### %s\n\n", r.name)
 		for i, f := range r.failures {
-			fmt.Fprintf(&page, "- %s: got %s, want %s: %s\n", code(f.name), code(f.got), code(f.want), e.why[r.name][i])
+			fmt.Fprintf(&page, "- %s\n", code(f.name))
+			fmt.Fprintf(&page, "  - got %s\n  - want %s\n  - %s\n", code(f.got), code(f.want), e.why[r.name][i])
 		}
 	}
 	return page.Bytes()
@@ -78,11 +79,12 @@ func code(text string) string {
 
 const pageHead = `# Conformance
 
-Scores on the test suites that others have published. Made by ` + "`make conformance DATA=dir`" + `, which also fails when a score sinks
-below what ` + "`tools/conformance/held.go`" + ` says, or when a failure is not explained here; ` + "`.ci/run`" + ` does the same where it finds the
-suites (in the directory that ORBWEAVER_CONFORMANCE names, or in one called conformance beside the checkout). The suites are not
-part of the repository: ` + "`tools/conformance/doc.go`" + ` says how the directory is laid out and where upstream has each of them. The
-repository's own cases are in the packages' testdata, and in tests that compare with a second, literal reading of each standard.
+Scores on the test suites that others have published. Made by ` + "`make conformance DATA=dir`" + `. It also fails when
+a score falls below that of ` + "`tools/conformance/held.go`" + `, or when a failure is not explained here.
+` + "`.ci/run`" + ` does the same if it finds the suites: in the directory that ORBWEAVER_CONFORMANCE names, or in one
+called conformance beside the checkout. The suites are not part of the repository: ` + "`tools/conformance/doc.go`" + `
+says how the directory is laid out and where upstream has each of them. The repository's own cases are in the packages'
+testdata, and in tests that compare with a second, literal reading of each standard.
 
 `
 

@@ -13,8 +13,9 @@ func reasons() []reason {
 		{"idna", `"\U00032b9a9\ua369\u17d3.SS"`, unicode17},
 		{"query", `"\x0eA" in iso-2022-jp`, iso2022},
 		{"query", `"\u203e\\" in iso-2022-jp`, iso2022},
-		{"robots", "ID_Encoding, line 441:*", "RFC 9309, 2.2.2: %62%61%7A is compared as baz, by the last row of its table; upstream's own remark on this case is " +
-			"that it should not be relied on"},
+		{"robots", "ID_Encoding, line 441:*", "" +
+			"RFC 9309, 2.2.2: %62%61%7A is compared as baz, by the last row of its table. " +
+			"Upstream remarks that this case should not be relied on"},
 		{"charset-html5lib", "scripted/tests1.dat, case 1*", "a script says so, and no scripts are run"},
 		{"psl", `".example.com"`, noLabel},
 		{"psl", `".example.example"`, noLabel},
