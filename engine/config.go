@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"orbweaver/engine/admission"
+	"orbweaver/engine/archive"
 	"orbweaver/engine/cluster/agent"
 	"orbweaver/engine/cookie"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/limits"
 	"orbweaver/engine/links"
-	"orbweaver/engine/parsers"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/traps"
@@ -21,7 +21,6 @@ import (
 	"orbweaver/sieve"
 	"orbweaver/virtualize"
 	"orbweaver/virtualize/diskq"
-	"orbweaver/warc"
 	"orbweaver/workbench"
 	"orbweaver/workbench/cold"
 )
@@ -46,7 +45,7 @@ type Config struct {
 	Cookies    cookie.Options    `embed:""`
 	Limits     limits.Options    `embed:""`
 	Traps      traps.Options     `embed:""`
-	Archive    Archive           `embed:""`
+	Archive    archive.Options   `embed:""`
 	Workbench  workbench.Options `embed:""`
 	Sieve      sieve.Options     `embed:""`
 	Seen       seen.Options      `embed:""`
@@ -71,37 +70,6 @@ type Workers struct {
 	IdleConnsMax int `kong:"-"`
 }
 
-// Archive configures the WARC files and what they tell about the crawl.
-type Archive struct {
-	Compression warc.Compression     `name:"warc-compression" type:"word" help:"gzip, zstd or none. zstd is smaller; fewer programs read it." oneof:"gzip,zstd,none" default:"gzip" placeholder:"MODE"`
-	Level       int                  `name:"warc-level" help:"Compression level, 1 (fast) to 9 (small)." default:"1" least:"1" most:"9" placeholder:"N"`
-	SizeMax     int64                `name:"warc-size" help:"Size at which the next WARC file begins." default:"1GiB" type:"size" least:"64KiB" placeholder:"SIZE"`
-	Metadata    parsers.MetadataMode `name:"warc-metadata" type:"word" help:"Metadata records: auto, if the other records do not tell all; all; or none." oneof:"auto,all,none" default:"auto" placeholder:"MODE"`
-	Via         bool                 `name:"warc-via" help:"Store with each queued URL the page that linked to it, for metadata records and the name 'via' in --fetch and --store. The frontier grows by the length of that URL."`
-	Outlinks    bool                 `name:"warc-outlinks" help:"List in metadata records the links of each page."`
-	DNS         DNSRecords           `name:"warc-dns" type:"word" help:"Records of the answers of name servers: all or none." oneof:"none,all" default:"all" zero:"meant" placeholder:"MODE"`
-
-	Operator string `help:"Person or organisation that runs the crawl, for the archive's warcinfo." placeholder:"NAME"`
-
-	Dictionary  []byte `kong:"-"` // of zstd, for all files; nil for none
-	Description string `kong:"-"` // for warcinfo
-	Version     string `kong:"-"` // of the program, for warcinfo
-	Effective   string `kong:"-"` // the configuration as text, for warcinfo's digest
-
-	Prefix         string `kong:"-" default:"orbweaver"`        // of the names of the WARC files
-	Host           string `kong:"-" default:"localhost"`        // in the names of the WARC files
-	JournalReserve int64  `kong:"-" default:"1MiB" type:"size"` // bytes of disk that a journal reserves at a time
-}
-
-// DNSRecords says whether answers of name servers are archived. It needs a resolver that asks them itself.
-type DNSRecords uint8
-
-// The choices, in the order of the flag's words.
-const (
-	DNSRecordsNone DNSRecords = iota
-	DNSRecordsAll
-)
-
 // Intervals are the times between what is repeated.
 type Intervals struct {
 	Checkpoint time.Duration `name:"checkpoint" help:"Time between two checkpoints. A crash loses no page; after it, what came after the checkpoint is read again from the journal. Raise it if checkpoint pauses disturb." default:"30s" least:"1s" placeholder:"TIME"`
@@ -121,7 +89,7 @@ func Polite() Config {
 func Simulation() Config {
 	c := Config{
 		Dir: "crawl", Politeness: politeness.Default(), Admission: admission.Options{MaxDepth: -1, CacheMemory: 1 << 20},
-		Workers: Workers{Fetchers: 16, Parsers: 1, Resolvers: 4}, Archive: Archive{Version: "test"},
+		Workers: Workers{Fetchers: 16, Parsers: 1, Resolvers: 4}, Archive: archive.Options{Version: "test"},
 	}
 	c.Workbench.MemoryMax, c.Sieve.BucketBytes, c.Seen.MemoryBytes = 1<<20, 1<<20, 1<<20
 	c.Fetch.UserAgent = "orbweaver/test (+https://example.org/bot)"
@@ -196,8 +164,7 @@ func (c Config) pool() fetch.PoolOptions {
 
 // PageMemory is the most that the buffers of Pages can take, in bytes. They are made when needed.
 func (c Config) PageMemory() int64 {
-	p := c.pool()
-	return int64(p.Inlines)*int64(p.InlineBytes) + int64(p.Mids)*int64(p.MidBytes) + int64(p.Slabs)*int64(p.SlabBytes)
+	return c.pool().BytesMax()
 }
 
 // linkOptions says which links of a page are taken.
@@ -207,4 +174,12 @@ func (c *Config) linkOptions(by *filter.Filters) links.Options {
 		Sitemaps: c.Admission.Sitemaps, Longest: c.Admission.MaxURL, Strip: c.Admission.Params(),
 		By: links.Filters{Parse: by.Parse, Follow: by.Follow},
 	}
+}
+
+// reusedConns counts exchanges over a connection that was kept.
+func (c *Config) reusedConns() int64 {
+	if c.Workers.KeepAlive == 0 {
+		return 0
+	}
+	return int64(c.Fetch.Keep.Stats().Reused)
 }

@@ -2,13 +2,15 @@
 // through Open, Run and Close. Report and the methods in operate.go are for an operator.
 //
 // ARCHITECTURE.md has the picture of how URLs, Visits and Pages go through the program, and the packages below this
-// one. The files that are still here, by what they do:
+// one. What is here, by files:
 //
-//	filters.go      the compiled filters; explain.go a dry run of them and of engine/admission
-//	restore.go      the way back from a checkpoint, with replay.go and recall.go; engine/checkpoint writes it
-//	turnover.go     begins a finished crawl again; engine/recrawl makes conditional requests
-//	rebuild.go      opens an empty frontier for engine/rebuild, and saves it
-//	run.go          starts and waits for every goroutine
+//	engine.go    Engine: what is open on disk, what decides, the queues between loops, the loops
+//	open.go      Open: lock, manifest, files, restore, first checkpoint; rebuild.go opens an empty frontier
+//	wire.go      gives each loop the parts that it uses
+//	run.go       Run: starts and ends the groups of loops; loops.go starts each loop
+//	conclude.go  the last checkpoint and the last report
+//	operate.go   what an operator may ask for
+//	config.go    Config, the tree of options; seams.go what a simulated world replaces
 //
 // Several agents: engine/cluster has the roles of the other agents as interfaces; engine/cluster/agent implements them.
 //

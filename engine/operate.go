@@ -12,9 +12,7 @@ import (
 	"orbweaver/engine/explain"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/queued"
-	"orbweaver/engine/urlx"
-	"orbweaver/internal/notify"
+	"orbweaver/engine/report"
 )
 
 // pauseReason is what the operator's pause is called in report.json.
@@ -32,18 +30,35 @@ func NewExplainer(seams Seams, cfg Config, from explain.Sources) (*explain.Expla
 	})
 }
 
+// Report describes the crawl as it is now. Safe for concurrent use.
+func (e *Engine) Report() report.Report { return e.reports.Report() }
+
+// writeReport replaces report.json.
+func (e *Engine) writeReport(r report.Report) error { return report.Write(e.seams.FS, e.cfg.Dir, r) }
+
+// Abort ends exchanges under way at once; the URLs stay queued. It is what a second signal asks for.
+func (e *Engine) Abort() { e.run.Abort(lifecycle.ReasonSignal, nil) }
+
+// lose ends the crawl because this agent has no place among the others. Exchanges under way are aborted, since other
+// agents own their hosts.
+func (e *Engine) lose(why error) {
+	e.seams.Log.Error("this agent stops: it cannot go on beside the others", "error", why)
+	e.run.Abort(lifecycle.ReasonLost, fmt.Errorf("%w: %w", cluster.ErrLost, why))
+}
+
 // Pause stops new exchanges until Resume; those under way end. It reports whether the crawl was running.
-func (e *Engine) Pause() bool { return e.gate.Shut(pauseReason) }
+func (e *Engine) Pause() bool { return e.outages.Gate.Shut(pauseReason) }
 
 // Resume undoes Pause. It reports whether there was one.
-func (e *Engine) Resume() bool { return e.gate.Open(pauseReason) }
+func (e *Engine) Resume() bool { return e.outages.Gate.Open(pauseReason) }
 
 // Stop ends the crawl in order; it can be resumed later.
 func (e *Engine) Stop() { e.run.Finish(lifecycle.ReasonSignal) }
 
 // Leave ends this agent's part in the crawl for good: what it has queued goes to the other agents, with all that they
 // must know of it. It returns when that has begun; Run returns when it is done, in the state "finished". An error says
-// why it cannot be: cluster.ErrNoAgents, ErrNoAgentStays, ErrLeaveUnknown, or an agent that does not answer; then nothing has changed.
+// why it cannot be: cluster.ErrNoAgents, ErrNoAgentStays, ErrLeaveUnknown, or an agent that does not answer; then
+// nothing has changed.
 func (e *Engine) Leave(ctx context.Context) error {
 	if e.cluster.IsShared() && (e.run.IsStopping() || e.cluster.IsOver()) {
 		return cluster.ErrEnding
@@ -59,112 +74,57 @@ func (e *Engine) Leave(ctx context.Context) error {
 // HostRule takes rules of single hosts (see filter.HostRules), in force at once and for the runs to come. What is
 // queued of hosts that they exclude gets the outcome Blocked, beside the crawl.
 func (e *Engine) HostRule(rules []string) (taken int, err error) {
-	taken, err = e.live.Hosts.Add(rules)
-	if taken > 0 && e.live.Hosts.ExcludesAny() {
-		e.dist.Purge()
+	taken, err = e.policy.live.Hosts.Add(rules)
+	if taken > 0 && e.policy.live.Hosts.ExcludesAny() {
+		e.loops.distributor.Purge()
 	}
 	return taken, err
 }
 
 // HostRules are the rules of single hosts: those that HostRule took, in this run and before, and those of the
 // configuration.
-func (e *Engine) HostRules() (live, fixed []string) { return e.live.Hosts.List() }
+func (e *Engine) HostRules() (live, fixed []string) { return e.policy.live.Hosts.List() }
 
 // Set changes a setting of the running crawl: host-delay, ip-delay, or the fetch filter.
 func (e *Engine) Set(key, value string) error {
 	if key == "fetch" {
-		f, err := filter.CompileFetch(value, e.seeds)
+		f, err := filter.CompileFetch(value, e.policy.seeds)
 		if err != nil {
 			return fmt.Errorf("engine: fetch: %w", err)
 		}
 		if f.AsksVia() && !e.cfg.Archive.Via {
 			return fmt.Errorf("engine: fetch: %w", filter.ErrViaUnknown)
 		}
-		e.live.Fetch.Store(f)
+		e.policy.live.Fetch.Store(f)
 		return nil
 	}
 	d, err := time.ParseDuration(value)
 	if err != nil {
 		return fmt.Errorf("engine: %s: %q is no duration such as 4s or 500ms", key, value)
 	}
-	return e.live.SetDelay(key, d)
+	return e.policy.live.SetDelay(key, d)
 }
 
-// AddURLs offers URLs at the front door as seeds, as fast as there is room for them, and returns when they are durable:
-// a checkpoint has been taken that holds them. Those that are no URLs are told in the error, the first of them by name;
-// the others are added all the same.
+// AddURLs offers URLs as seeds, as fast as there is room for them, and returns when a checkpoint has them. The error
+// names the first of those that are no URLs; the others are added all the same.
 func (e *Engine) AddURLs(ctx context.Context, urls iter.Seq[string]) (added int, err error) {
-	var faults badURLs
-	var d admission.Scratch
-	for raw := range urls {
-		url, err := urlx.Normalize(nil, []byte(raw))
-		if err != nil {
-			faults.add(raw, errors.New(urlx.Reason(err)))
-			continue
-		}
-		if err := e.seeds.Add(url); err != nil {
-			faults.add(raw, err)
-			continue
-		}
-		if err := e.frontier.WaitRoom(ctx); err != nil {
-			return added, errors.Join(faults.err(), err)
-		}
-		if !e.addSeed(&d, url) {
-			return added, errors.Join(faults.err(), cluster.ErrEnding)
-		}
-		if added++; added%1024 == 0 {
-			notify.Send(e.distWake)
-		}
+	i := admission.Injector{
+		Frontier: e.loops.frontier, Seeds: e.policy.seeds, Journal: e.disk.journal, IsStopping: e.run.IsStopping,
+		Wake: e.queues.wakeDistributor,
 	}
-	notify.Send(e.distWake)
-	if added == 0 {
-		if e.run.IsStopping() {
-			err = cluster.ErrEnding
-		}
-		return 0, errors.Join(faults.err(), err)
+	if added, err = i.Add(ctx, urls); added > 0 && !i.Refused {
+		err = errors.Join(err, e.Checkpoint(ctx))
 	}
-	return added, errors.Join(faults.err(), e.Checkpoint(ctx))
+	return added, err
 }
 
-// addSeed offers one URL, unless the crawl ends: then the last cut might have been taken already.
-func (e *Engine) addSeed(d *admission.Scratch, url []byte) bool {
-	e.ledger.Steps.Begin()
-	defer e.ledger.Steps.End()
-	if e.run.IsStopping() {
-		return false
-	}
-	e.frontier.Add(d, url, queued.URL{Seed: true})
-	return true
-}
-
-// badURLs collects what is no URL: the first few by name, the others by their number.
-type badURLs struct {
-	told []error
-	more int
-}
-
-func (b *badURLs) add(raw string, why error) {
-	if len(b.told) == admission.BadSeedsLogged {
-		b.more++
-		return
-	}
-	b.told = append(b.told, fmt.Errorf("%.200q: %w", raw, why))
-}
-
-func (b *badURLs) err() error {
-	if b.more > 0 {
-		return errors.Join(append(b.told, fmt.Errorf("engine: and %d more", b.more))...)
-	}
-	return errors.Join(b.told...)
-}
-
-// Checkpoint takes a cut now and returns when its manifest is durable.
+// Checkpoint takes a checkpoint now and returns when its manifest is durable.
 func (e *Engine) Checkpoint(ctx context.Context) error {
 	reply := make(chan error, 1)
 	select {
-	case e.points.Requests() <- reply:
+	case e.loops.checkpoints.Requests() <- reply:
 	case <-e.run.Stopping():
-		return nil // the last cut is near
+		return nil // the last checkpoint follows
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -34,105 +34,112 @@ func Rebuild(ctx context.Context, cfg Config, seams Seams, o rebuild.Options) (_
 	if o.Agent.ID != "" {
 		seams.Peering = rebuild.Unconnected{Agent: o.Agent}
 	}
+	cfg.Workers.KeepAlive = 0 // nothing is fetched
 	e := newEngine(cfg, seams)
-	if err := e.enter(); err != nil {
+	opening := rebuilder{opener{Engine: e, fresh: true}}
+	if err := opening.lock(); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, e.closeRooms()) }()
+	defer func() { err = errors.Join(err, e.Close()) }()
 	out := &rebuild.Result{Dir: cfg.Dir, Mended: []warc.Mended{}, Damage: []rebuild.Damage{}}
-	if err := e.rebuild(ctx, o, out); err != nil {
+	if err := opening.rebuild(ctx, o, out); err != nil {
 		return out, fmt.Errorf("engine: rebuild: %w", err)
 	}
 	return out, nil
 }
 
-func (e *Engine) rebuild(ctx context.Context, o rebuild.Options, out *rebuild.Result) (err error) {
-	began, cfg := time.Now(), &e.cfg
-	if out.Aside, err = rebuild.Begin(e.seams.FS, cfg.Dir); err != nil {
+// rebuilder opens an empty crawl, has it filled from the archive, and saves it.
+type rebuilder struct{ opener }
+
+func (o *rebuilder) rebuild(ctx context.Context, ro rebuild.Options, out *rebuild.Result) (err error) {
+	began, cfg := time.Now(), &o.cfg
+	if out.Aside, err = rebuild.Begin(o.seams.FS, cfg.Dir); err != nil {
 		return err
 	}
-	parts := rebuild.Parts{FS: e.seams.FS, Dir: cfg.Dir, Log: e.seams.Log}
+	parts := rebuild.Parts{FS: o.seams.FS, Dir: cfg.Dir, Log: o.seams.Log}
 	if err := rebuild.KeepSeeds(&parts, cfg.Seeds, cfg.Filters.Scope, out); err != nil {
 		return err
 	}
-	m, err := e.openEmpty(out.Seeds == 0)
+	m, err := o.openEmpty(out.Seeds == 0)
 	if err != nil {
 		return err
 	}
-	parts.Journal, parts.Frontier, parts.Workbench, parts.Sieve, parts.Ready = e.ledger, e.frontier, e.bench, e.sieve, e.ready
-	parts.Manifest, parts.WARCInfo, parts.Fetched = m, func() []warc.Field { return e.warcInfo(m) }, e.cluster
+	parts.Journal, parts.Frontier, parts.Workbench = o.disk.journal, o.loops.frontier, o.disk.workbench
+	parts.Sieve, parts.Ready, parts.Manifest, parts.Fetched = o.disk.sieve, o.disk.ready, m, o.cluster
+	parts.WARCInfo = func() []warc.Field { return cfg.Archive.Info(m.CrawlID, &cfg.Fetch) }
 	settings := rebuild.Settings{
 		Politeness: cfg.Politeness, TotalTimeout: cfg.Fetch.TotalTimeout, MaxPerHost: cfg.Limits.MaxPerHost,
 		MaxDepth: cfg.Admission.MaxDepth, MaxTime: cfg.Limits.MaxTime, Prefix: cfg.Archive.Prefix, Host: cfg.Archive.Host,
-		Via: cfg.Archive.Via, Links: cfg.linkOptions(e.filters),
+		Via: cfg.Archive.Via, Links: cfg.linkOptions(o.policy.filters),
 		Parse: cfg.Filters.Parse, Follow: cfg.Filters.Follow, Store: cfg.Filters.Store,
 	}
-	crawlDelay, err := rebuild.ReadArchive(ctx, parts, settings, o, began, out)
+	crawlDelay, err := rebuild.ReadArchive(ctx, parts, settings, ro, began, out)
 	if err != nil {
 		return err
 	}
 	p := &cfg.Politeness
 	m.NotBefore = began.Add(max(p.HostDelay, p.IPDelay, min(crawlDelay, p.CrawlDelayMax)))
 	out.NotBefore = m.NotBefore
-	if err := e.saveRebuilt(ctx, m); err != nil {
+	if err := o.saveRebuilt(ctx, m); err != nil {
 		return err
 	}
-	rebuild.Conclude(&parts, &settings, o.Agent.ID, out)
-	return rebuild.End(e.seams.FS, e.frontierDir())
+	rebuild.Conclude(&parts, &settings, ro.Agent.ID, out)
+	return rebuild.End(o.seams.FS, o.frontierDir())
 }
 
 // openEmpty opens the components of a frontier that a rebuild fills. seeded says that there are no seeds.
-func (e *Engine) openEmpty(seeded bool) (*manifest.Manifest, error) {
+func (o *rebuilder) openEmpty(seeded bool) (*manifest.Manifest, error) {
 	m, err := manifest.New()
 	if err != nil {
 		return nil, err
 	}
+	o.m = m
 	if m.Store, err = rebuild.NewStore(); err != nil {
 		return nil, err
 	}
 	m.Resumed, m.State, m.Reason = 0, lifecycle.Stopped, lifecycle.ReasonRebuilt
-	m.Filtered = e.cfg.Filters.Store != filter.All
-	if err := e.openPolicy(); err != nil {
+	m.Filtered = o.cfg.Filters.Store != filter.All
+	if err := o.openPolicy(); err != nil {
 		return nil, err
 	}
-	if err := e.openRooms(m, true); err != nil {
+	if err := o.openDisk(); err != nil {
 		return nil, err
 	}
-	e.assemble(m)
-	if e.cluster.IsShared() {
-		if err := e.cluster.BeginRebuilt(); err != nil {
+	o.wire()
+	if o.cluster.IsShared() {
+		if err := o.cluster.BeginRebuilt(); err != nil {
 			return nil, err
 		}
 	}
-	e.seeded.Store(seeded)
+	o.queues.seeded.Store(seeded)
 	return m, nil
 }
 
 // saveRebuilt makes the new frontier durable, as an orderly stop does.
-func (e *Engine) saveRebuilt(ctx context.Context, m *manifest.Manifest) error {
-	files, err := warc.Files(e.seams.FS, e.cfg.Dir+"/"+layout.ArchiveDir)
+func (o *rebuilder) saveRebuilt(ctx context.Context, m *manifest.Manifest) error {
+	files, err := warc.Files(o.seams.FS, o.cfg.Dir+"/"+layout.ArchiveDir)
 	if err != nil {
 		return err
 	}
 	last := files[len(files)-1]
-	size, err := e.seams.FS.Size(e.cfg.Dir + "/" + layout.ArchiveDir + "/" + last.Name)
+	size, err := o.seams.FS.Size(o.cfg.Dir + "/" + layout.ArchiveDir + "/" + last.Name)
 	if err != nil {
 		return err
 	}
 	m.Archive = &warc.Cut{Serial: last.Serial, Length: size}
-	if err := e.openArchive(m); err != nil {
+	if err := o.openArchive(); err != nil {
 		return err
 	}
-	l := e.points.Last()
+	l := o.loops.checkpoints.Last()
 	l.CrawlID, l.Created, l.NotBefore = m.CrawlID, m.Created, m.NotBefore
-	e.clock.Restart(m.Usage()) // the time of the rebuild is not the crawl's
-	if err := e.points.Take(ctx, lifecycle.Stopped, lifecycle.ReasonRebuilt, true); err != nil {
+	o.clock.Restart(m.Usage()) // the time of the rebuild is not the crawl's
+	if err := o.loops.checkpoints.Take(ctx, lifecycle.Stopped, lifecycle.ReasonRebuilt, true); err != nil {
 		return err
 	}
-	if err := checkpoint.SaveCache(e.seams.FS, e.frontierDir(), l.Generation, e.frontier.Cache); err != nil {
+	if err := checkpoint.SaveCache(o.seams.FS, o.frontierDir(), l.Generation, o.loops.frontier.Cache); err != nil {
 		return err
 	}
-	e.run.SetState(lifecycle.Stopped, lifecycle.ReasonRebuilt)
-	e.pool.Close()
-	return errors.Join(e.ledger.Writer.Close(), e.writeReport(e.Report()))
+	o.run.SetState(lifecycle.Stopped, lifecycle.ReasonRebuilt)
+	o.queues.pool.Close()
+	return errors.Join(o.disk.journal.Writer.Close(), o.writeReport(o.Report()))
 }

@@ -4,12 +4,15 @@ import (
 	"context"
 	"log/slog"
 	"net/netip"
+	"path/filepath"
 	"time"
 
 	"orbweaver/dnsres"
 	"orbweaver/engine/clock"
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/marks"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
 )
 
@@ -37,4 +40,27 @@ type Seams struct {
 // Resolver is the seam to the name system; dnsres.Resolver and dnsres.Hashed are its implementations.
 type Resolver interface {
 	Resolve(ctx context.Context, name string) dnsres.Answer
+}
+
+// Opening says what an Open took time for. A new crawl has nothing to load and nothing to replay.
+type Opening struct {
+	Rooms      time.Duration // opening files: indexes are read, and what is behind the checkpoint is removed
+	Bench      time.Duration // loading the workbench
+	Replay     time.Duration // of the journal
+	Checkpoint time.Duration // the first one, durable before anything is fetched
+	Entries    int           // of the journal
+	Links      int           // of these entries
+}
+
+// Disk returns the file system for the crawls in dirs. Only the owner may read what a crawl writes (settings, report,
+// frontier, logs), except the archive and the lists of superseded captures: they follow the umask, since other programs
+// replay and index them.
+func Disk(dirs ...string) vfs.FS {
+	var shared []string
+	for _, dir := range dirs {
+		for _, part := range []string{layout.ArchiveDir, marks.Dir} {
+			shared = append(shared, filepath.ToSlash(filepath.Join(filepath.FromSlash(dir), part)))
+		}
+	}
+	return vfs.PrivateDisk(shared...)
 }

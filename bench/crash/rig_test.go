@@ -12,6 +12,7 @@ import (
 	"orbweaver/bench/simweb/arrivals"
 	"orbweaver/bench/simweb/origin"
 	"orbweaver/engine"
+	"orbweaver/engine/archive"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/report"
@@ -67,7 +68,7 @@ func config(rig *testbed.Rig) engine.Config {
 	if !behindProxy(rig.World.Config().Seed) {
 		c.Workers.KeepAlive = 5 * time.Second
 		c.Archive.Metadata, c.Archive.Via = parsers.MetadataAll, true
-		c.Archive.Outlinks, c.Archive.DNS = true, engine.DNSRecordsAll
+		c.Archive.Outlinks, c.Archive.DNS = true, archive.DNSAll
 	}
 	if crowded(rig.World.Config().Seed) {
 		c.Workbench.MemoryMax = 16 << 10

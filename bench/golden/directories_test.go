@@ -14,6 +14,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
+	"orbweaver/engine/archive"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
@@ -107,7 +108,7 @@ func killed() directory {
 		config: func(c *engine.Config) {
 			c.Archive.Compression, c.Intervals.Checkpoint = warc.None, 2*time.Second
 			c.Archive.Metadata, c.Archive.Via = parsers.MetadataAll, true
-			c.Archive.Outlinks, c.Archive.DNS = true, engine.DNSRecordsAll
+			c.Archive.Outlinks, c.Archive.DNS = true, archive.DNSAll
 		},
 	}
 }

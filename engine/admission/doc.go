@@ -5,7 +5,7 @@
 // cache is asked; then a URL of this agent goes to the sieve, and one of another agent to the router. The chain:
 //
 //	parsers.Worker -> PageLinks.AddLinks -> Frontier.AddAll -> check -> admit -> sieve.Sieve.Add
-//	Seeder.Run, Engine.AddURLs ---------> Frontier.Add ----> check -> admit -> cluster.Router.Route
+//	Seeder.Run, Injector.Add -----------> Frontier.Add ----> check -> admit -> cluster.Router.Route
 //	another agent ----------------------> Frontier.Receive
 //
 // Frontier and its parts are safe for many goroutines; a Scratch belongs to one. The Seeder keeps the seeds of all runs

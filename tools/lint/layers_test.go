@@ -26,7 +26,7 @@ func layers() []string {
 		"engine/sites engine/ending engine/schedule",
 		"engine/fetchers engine/parsers",
 		"engine/cluster/",
-		"engine/checkpoint engine/restore engine/rebuild engine/inspect",
+		"engine/archive engine/checkpoint engine/restore engine/rebuild engine/inspect",
 		"engine/report engine/explain",
 		"engine",
 		"engine/control engine/fsck engine/audit engine/peering",

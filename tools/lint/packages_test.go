@@ -60,12 +60,10 @@ func names(page, dir string) bool {
 // engineFiles are the files of package engine that see the whole engine: its birth, its loops, and what is asked of it
 // from outside. Everything else there is handed the three or four things it uses.
 var engineFiles = places{
-	"engine/engine.go":  "Open and Close",
-	"engine/run.go":     "the loops",
-	"engine/operate.go": "what an operator may ask for",
-	"engine/reports.go": "what an operator may see",
-	"engine/restore.go": "the way back from a manifest",
-	"engine/rebuild.go": "opens rooms that are empty, has them filled, and saves them as a stop does",
+	"engine/engine.go":  "the type, Open and Close",
+	"engine/open.go":    "opens a crawl from a manifest",
+	"engine/run.go":     "starts the groups of loops and ends them in order",
+	"engine/operate.go": "what an operator may ask for and may see",
 }
 
 func checkEngine(h *tree) (faults []string) {

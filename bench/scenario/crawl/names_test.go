@@ -22,6 +22,7 @@ import (
 	"orbweaver/dnsres"
 	"orbweaver/dnsres/dnstest"
 	"orbweaver/engine"
+	"orbweaver/engine/archive"
 	"orbweaver/engine/fetch/addrguard"
 	"orbweaver/engine/report"
 	"orbweaver/warc"
@@ -98,7 +99,7 @@ func namesCrawl(t *testing.T, s *street, names *dnstest.Server, o dnsres.Options
 	}
 	cfg := rig.Config()
 	cfg.Seeds, cfg.Limits.StallWait = testbed.Seeds(seeds), 24*time.Hour
-	cfg.Archive.DNS = engine.DNSRecordsAll
+	cfg.Archive.DNS = archive.DNSAll
 	seams := rig.Seams(rig.FS)
 	o.Upstreams = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}
 	seams.Resolver, err = dnsres.New(o, names)

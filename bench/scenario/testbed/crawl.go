@@ -9,6 +9,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
+	"orbweaver/engine/archive"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/report"
@@ -107,7 +108,7 @@ func StopHalfWay(t *testing.T, world simweb.Config, after time.Duration, change 
 // AllMetadata turns on all optional records.
 func AllMetadata(c *engine.Config) {
 	c.Archive.Metadata, c.Archive.Via = parsers.MetadataAll, true
-	c.Archive.Outlinks, c.Archive.DNS = true, engine.DNSRecordsAll
+	c.Archive.Outlinks, c.Archive.DNS = true, archive.DNSAll
 }
 
 // CrawlDuring crawls a faulty web, directly or through the proxy, and calls happen while the crawl runs.

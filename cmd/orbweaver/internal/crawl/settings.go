@@ -13,6 +13,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/process"
 	"orbweaver/engine"
 	"orbweaver/engine/admission"
+	"orbweaver/engine/archive"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/urlx"
@@ -51,7 +52,7 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 }
 
 // archive reads the dictionary and refuses what has no place in the archive.
-func (c *Command) archive(a *engine.Archive) (err error) {
+func (c *Command) archive(a *archive.Options) (err error) {
 	var bad command.Faults
 	if a.Metadata == parsers.MetadataNone && (a.Via || a.Outlinks) {
 		bad.Add("--warc-metadata", errors.New("none leaves no place for what --warc-via and --warc-outlinks would tell"))

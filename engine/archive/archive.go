@@ -1,0 +1,99 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/layout"
+	"orbweaver/engine/parsers"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// Options configure the WARC files and what they tell about the crawl.
+type Options struct {
+	Compression warc.Compression     `name:"warc-compression" type:"word" help:"gzip, zstd or none. zstd is smaller; fewer programs read it." oneof:"gzip,zstd,none" default:"gzip" placeholder:"MODE"`
+	Level       int                  `name:"warc-level" help:"Compression level, 1 (fast) to 9 (small)." default:"1" least:"1" most:"9" placeholder:"N"`
+	SizeMax     int64                `name:"warc-size" help:"Size at which the next WARC file begins." default:"1GiB" type:"size" least:"64KiB" placeholder:"SIZE"`
+	Metadata    parsers.MetadataMode `name:"warc-metadata" type:"word" help:"Metadata records: auto, if the other records do not tell all; all; or none." oneof:"auto,all,none" default:"auto" placeholder:"MODE"`
+	Via         bool                 `name:"warc-via" help:"Store with each queued URL the page that linked to it, for metadata records and the name 'via' in --fetch and --store. The frontier grows by the length of that URL."`
+	Outlinks    bool                 `name:"warc-outlinks" help:"List in metadata records the links of each page."`
+	DNS         DNSRecords           `name:"warc-dns" type:"word" help:"Records of the answers of name servers: all or none." oneof:"none,all" default:"all" zero:"meant" placeholder:"MODE"`
+
+	Operator string `help:"Person or organisation that runs the crawl, for the archive's warcinfo." placeholder:"NAME"`
+
+	Dictionary  []byte `kong:"-"` // of zstd, for all files; nil for none
+	Description string `kong:"-"` // for warcinfo
+	Version     string `kong:"-"` // of the program, for warcinfo
+	Effective   string `kong:"-"` // the configuration as text, for warcinfo's digest
+
+	Prefix         string `kong:"-" default:"orbweaver"`        // of the names of the WARC files
+	Host           string `kong:"-" default:"localhost"`        // in the names of the WARC files
+	JournalReserve int64  `kong:"-" default:"1MiB" type:"size"` // bytes of disk that a journal reserves at a time
+}
+
+// DNSRecords says whether answers of name servers are archived. It needs a resolver that asks them itself.
+type DNSRecords uint8
+
+// The choices, in the order of the flag's words.
+const (
+	DNSNone DNSRecords = iota
+	DNSAll
+)
+
+// Info is the block of the warcinfo record of each file. fetching are the options by which servers were asked.
+func (o *Options) Info(crawlID string, fetching *fetch.Options) []warc.Field {
+	fields := []warc.Field{
+		{Name: "software", Value: "orbweaver/" + o.Version},
+		{Name: "format", Value: "WARC File Format 1.1"},
+		{Name: "conformsTo", Value: "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
+		{Name: "hostname", Value: o.Host},
+		{Name: "http-header-user-agent", Value: fetching.UserAgent},
+		{Name: "robots", Value: "obey (RFC 9309)"},
+		{Name: "isPartOf", Value: crawlID},
+		{Name: "payload-digest", Value: "sha1 of the body without transfer coding, content coding kept"},
+	}
+	for _, f := range []warc.Field{
+		{Name: "http-header-from", Value: fetching.Contact},
+		{Name: "operator", Value: o.Operator},
+		{Name: "description", Value: o.Description},
+	} {
+		if strings.TrimSpace(f.Value) != "" {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// Encoder makes what packs records.
+func (o *Options) Encoder() (*warc.Encoder, error) {
+	encoder, err := warc.NewEncoder(warc.EncoderOptions{
+		Compression: o.Compression, Level: o.Level, Dictionary: o.Dictionary,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("engine: archive: %w", err)
+	}
+	return encoder, nil
+}
+
+// Open opens the archive of the crawl in dir for writing, behind end. earlier is the size of what earlier runs left.
+func (o *Options) Open(
+	fsys vfs.FS, dir string, info []warc.Field, end *warc.Cut,
+) (w *warc.Writer, earlier int64, err error) {
+	dir += "/" + layout.ArchiveDir
+	w, err = warc.OpenWriter(fsys, warc.Options{
+		Dir: dir, Prefix: o.Prefix, Host: o.Host, SizeMax: o.SizeMax,
+		Compression: o.Compression, Level: o.Level, Dictionary: o.Dictionary, Info: info, FinishLater: true,
+	}, end)
+	if err != nil {
+		return nil, 0, err
+	}
+	total, err := journal.ArchiveBytes(fsys, dir)
+	if err != nil {
+		return nil, 0, errors.Join(err, w.Abandon())
+	}
+	return w, total - w.Stats().Bytes, nil
+}

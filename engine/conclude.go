@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"orbweaver/engine/checkpoint"
+	"orbweaver/engine/ending"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/outage"
+	"orbweaver/engine/report"
+	"orbweaver/internal/vfs"
+)
+
+// conclude finishes the archive, takes the last cut and writes the report. A full disk makes it wait for room until ctx
+// ends, or, if that is what ended the crawl, until the time to stop is over.
+func (r *runner) conclude(ctx, abort context.Context, err error) error {
+	if ctx.Err() != nil {
+		ctx = abort
+	}
+	if errors.Is(err, errDrain) {
+		err = nil
+	}
+	_, reason := r.run.State()
+	state := lifecycle.Finished
+	switch {
+	case err != nil:
+	case reason == lifecycle.ReasonSignal, reason == lifecycle.ReasonLost, reason == lifecycle.ReasonLate:
+		state = lifecycle.Stopped
+	case reason == lifecycle.ReasonComplete:
+		c := r.disk.journal.Count.Load()
+		state, reason = ending.StateOf(&c, !r.cluster.IsShared(), r.loops.sites.CountGivenUp)
+	case reason == lifecycle.ReasonStalled:
+		state = lifecycle.Stalled
+		r.loops.trouble.Stalled(r.seams.Log.Warn)
+	}
+	if err == nil {
+		err = r.patiently(ctx, r.disk.journal.Writer.Close)
+	}
+	if err == nil {
+		forever := context.WithoutCancel(ctx)
+		err = r.patiently(ctx, func() error { return r.loops.checkpoints.Take(forever, state, reason, true) })
+	}
+	switch {
+	case errors.Is(err, outage.ErrFullAtStop):
+		state, reason = lifecycle.Stopped, outage.ErrFullAtStop.Error()
+	case err != nil:
+		state, reason = lifecycle.Failed, err.Error()
+	default:
+		generation := r.loops.checkpoints.Last().Generation
+		if err := checkpoint.SaveCache(r.seams.FS, r.frontierDir(), generation, r.loops.frontier.Cache); err != nil {
+			r.seams.Log.Warn("the fingerprint cache could not be saved; the next run begins with an empty one",
+				"error", err)
+		}
+	}
+	r.queues.pool.Close()
+	r.disk.log.Flush()
+	if err == nil {
+		err = r.patiently(ctx, func() error { return r.writeReport(r.Report().End(state, reason)) })
+	} else {
+		err = vfs.JoinCauses(err, r.writeReport(r.Report().End(state, reason)))
+	}
+	r.run.SetState(state, reason)
+	if reason == lifecycle.ReasonLost {
+		err = vfs.JoinCauses(r.run.Cause(), err)
+	}
+	return err
+}
+
+// stayOver ends a run that has nothing to do. A kill may have come between the last manifest and the report.
+func (r *runner) stayOver() error {
+	if err := r.disk.journal.Writer.Close(); err != nil {
+		return err
+	}
+	if r, err := report.Read(r.seams.FS, r.cfg.Dir); err == nil && r.State == lifecycle.Finished {
+		return nil
+	}
+	return r.writeReport(r.Report())
+}
+
+// patiently calls f until the disk has room for it.
+func (r *runner) patiently(ctx context.Context, f func() error) error {
+	for {
+		err := f()
+		if err == nil {
+			return nil
+		}
+		if err := r.disk.journal.Disk.Wait(ctx, err); err != nil {
+			return err
+		}
+	}
+}

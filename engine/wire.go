@@ -1,0 +1,175 @@
+package engine
+
+import (
+	"orbweaver/engine/admission"
+	"orbweaver/engine/checkpoint"
+	"orbweaver/engine/clock"
+	"orbweaver/engine/cluster/agent"
+	"orbweaver/engine/cookie"
+	"orbweaver/engine/ending"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
+	"orbweaver/engine/limits"
+	"orbweaver/engine/outage"
+	"orbweaver/engine/report"
+	"orbweaver/engine/schedule"
+	"orbweaver/engine/settings"
+	"orbweaver/engine/sites"
+	"orbweaver/engine/traps"
+	"orbweaver/engine/visit"
+	"orbweaver/internal/mpmc"
+	"orbweaver/sieve/fpcache"
+)
+
+// wire makes the loops, and gives each the parts that it uses.
+func (o *opener) wire() {
+	cfg, d, p, q, l := &o.cfg, &o.disk, &o.policy, &o.queues, &o.loops
+	counts := &d.journal.Count
+	counts.Store(o.m.Counters)
+	o.clock = clock.NewRunTime(o.m.Usage(), o.seams.Usage)
+	gate := outage.NewGate(func() { q.wakeFeeder(); q.wakeDistributor() })
+	o.outages.Gate = gate
+	d.journal.Disk = &outage.DiskGuard{
+		Fs: o.seams.FS, Dir: cfg.Dir, Gate: gate, Most: d.writeMost, Warn: o.seams.Log.Warn,
+	}
+	d.journal.SlowSync.Warn = o.seams.Log.Warn
+	d.log.OnDrained = q.wakeDistributor
+	o.wirePolicy()
+	q.make(cfg, o.m.HashSeed)
+	l.deadSites = &schedule.DeadSites{
+		Log: d.log, Workbench: d.workbench, Counters: counts, Finished: q.finished, HashSeed: o.m.HashSeed,
+		Wake: q.wakeDistributor,
+	}
+	l.sites = &sites.Table{
+		Workbench: d.workbench, Cold: d.cold, Rules: p.rules, Unresolved: q.unresolved, Live: p.live, Quotas: p.quotas,
+		Traps: p.traps,
+	}
+	l.frontier = &admission.Frontier{
+		Scope: p.filters.Scope, Lists: p.filters.Lists, HostRules: p.hostRules,
+		MaxDepth: cfg.Admission.MaxDepth, MaxURL: cfg.Admission.MaxURL, HashSeed: o.m.HashSeed,
+		Router: o.cluster, Views: o.cluster.Views(), CountOutward: o.cluster.IsShared(),
+		Cache: fpcache.New(cfg.Admission.CacheMemory, o.m.HashSeed), Sieve: d.sieve, Counters: counts,
+	}
+	o.wireSchedule()
+	if n := d.skipped.Again; n > 0 {
+		o.seams.Log.Info("URLs that were left out are queued again, since the settings leave out less", "urls", n)
+	}
+	o.cluster.Connect(agent.Parts{
+		Options: cfg.Cluster, Dir: cfg.Dir, HostDelay: cfg.Politeness.HostDelay,
+		StoresAll: cfg.Filters.Store == filter.All, FS: o.seams.FS, Journal: d.journal, Frontier: l.frontier,
+		Sites: l.sites, Gate: gate, Live: p.live, InFlight: q.inFlight, Queues: l.distributor.OnDisk, Dead: l.deadSites,
+		Robots: l.returner, Log: o.seams.Log, Wake: q.wakeDistributor, Lose: o.lose,
+	})
+	l.checkpoints = o.newCheckpointer()
+	o.reports = o.newCollector()
+}
+
+// wirePolicy makes what decides in the crawl.
+func (o *opener) wirePolicy() {
+	cfg, p := &o.cfg, &o.policy
+	p.live = settings.NewLive(cfg.Politeness, p.hostRules)
+	p.live.Fetch.Store(p.filters.Fetch)
+	p.limits = limits.New(&cfg.Limits, o.m.Counters.Stored(), o.run.Finish)
+	p.traps = traps.New(cfg.Traps.Memory(), cfg.Traps.TrapFloor, o.m.HashSeed, o.m.Novelty)
+	p.quotas = limits.NewQuotas(cfg.Limits.Quotas())
+	if cfg.Cookies.Mode == cookie.Site {
+		p.jars = cookie.NewJars(cfg.Cookies.Memory)
+	}
+}
+
+// make makes the queues whose size depends on the configuration.
+func (q *queues) make(cfg *Config, hashSeed uint64) {
+	leases := cfg.Workers.Fetchers + max(cfg.Workers.Fetchers/2, 64)
+	q.todo = mpmc.New[visit.Visit](leases - cfg.Workers.Fetchers)
+	q.results = visit.NewResultQueue(2 * leases)
+	q.pages = make(chan *fetch.Page, 4*cfg.Workers.Parsers)
+	q.pool = fetch.NewPool(cfg.pool())
+	q.parsed = fpcache.New(max(cfg.Admission.CacheMemory/16, 1<<16), hashSeed)
+}
+
+// wireSchedule makes the loops between sieve and fetch workers.
+func (o *opener) wireSchedule() {
+	cfg, d, p, q, l := &o.cfg, &o.disk, &o.policy, &o.queues, &o.loops
+	l.stall = ending.NewStallDetector(d.workbench, p.live, &d.journal.Count, cfg.Limits.StallWait, q.wakeFeeder)
+	l.trouble = ending.NewReporter(d.workbench, l.sites, l.stall)
+	l.front = schedule.NewFront(d.workbench, cfg.Workers.Fetchers)
+	l.flusher = schedule.NewFlusher(d.journal, d.sieve, d.ready, q.wakeDistributor)
+	l.distributor = schedule.NewDistributor(&schedule.Parts{
+		Queues: schedule.Queues{
+			Workbench: d.workbench, Sites: l.sites, Ready: d.ready, OnDisk: sites.NewDiskQueues(d.siteQueues),
+			Unresolved: q.unresolved,
+		},
+		Progress: schedule.Progress{
+			PagesOut: &q.pagesOut, Seeded: &q.seeded, NameServers: o.outages.NameServers, Stall: l.stall,
+		},
+		Signals: schedule.Signals{Wake: q.distributorWake, WakeFeeder: q.wakeFeeder, Finish: o.run.Finish},
+		Options: schedule.Options{SiteItems: cfg.Workers.SiteItems, MaxPathRepeats: cfg.Traps.MaxPathRepeats},
+		Journal: d.journal, Dead: l.deadSites, Rules: p.hostRules, Front: l.front, Flushes: l.flusher,
+		Gate: o.outages.Gate, Cluster: o.cluster, Traps: p.traps, Admission: l.frontier, Skipped: d.skipped, Live: p.live,
+	})
+	if p.hostRules.ExcludesAny() {
+		l.distributor.Purge() // URLs that were queued before the rule, or a purge that a kill has ended
+	}
+	l.returner = &schedule.Returner{
+		Journal: d.journal, Workbench: d.workbench, Sites: l.sites, Results: q.results, Unresolved: q.unresolved,
+		Ready: d.ready, Dead: l.deadSites, Live: p.live, Cluster: o.cluster,
+		WakeFeeder: q.wakeFeeder, WakeDistributor: q.wakeDistributor,
+	}
+}
+
+// newCheckpointer makes the checkpointer of the components that are open.
+func (o *opener) newCheckpointer() *checkpoint.Checkpointer {
+	d, q, l := &o.disk, &o.queues, &o.loops
+	return checkpoint.New(checkpoint.Components{
+		FS: o.seams.FS, Dir: o.frontierDir(), Sieve: d.sieve, Ready: d.ready, Skipped: d.skipped,
+		Traps: o.cfg.Traps.SkipSettings(), Queues: d.siteQueues, Seen: d.journal.Seen, Cold: d.cold,
+		Attempts: q.inFlight, Held: l.distributor.Held, Finished: q.finished, Cluster: o.cluster,
+		Novelty: o.policy.traps.State, Workbench: d.workbench,
+	}, checkpoint.Options{
+		Journal: d.journal, Flush: l.flusher.Turn(), Seeded: q.seeded.Load, Period: o.cfg.Intervals.Checkpoint,
+		JournalStep: o.cfg.Archive.JournalReserve, RunTime: o.clock, Boot: o.seams.Boot,
+		Drain: func() error {
+			_, err := l.returner.Drain(1 << 30)
+			return err
+		},
+	}, o.m)
+}
+
+// newCollector makes what collects the numbers of a report.
+func (o *opener) newCollector() *report.Collector {
+	d, p, q, l := &o.disk, &o.policy, &o.queues, &o.loops
+	return &report.Collector{
+		Settings: report.Settings{
+			Dir: o.cfg.Dir, Fetchers: o.cfg.Workers.Fetchers, Pass: o.m.Pass, Resumed: o.m.Resumed,
+		},
+		Run: o.run, Clock: o.clock, Journal: d.journal, Frontier: l.frontier, Workbench: d.workbench, Pool: q.pool,
+		Traps: p.traps, Log: d.log, Pauses: l.checkpoints.Pauses(), Cluster: o.cluster, Stall: l.stall,
+		Trouble: l.trouble, Outages: o.outages,
+		Numbers: report.Numbers{
+			Fetching: &q.fetching, PagesOut: &q.pagesOut, FrontWanted: l.front.Required, Spilled: l.distributor.Spilled,
+			Sites:       l.sites.Counts,
+			SiteMoves:   func() (frozen, thawed int64) { return l.sites.Evicted.Load(), l.sites.Reloaded.Load() },
+			BytesStored: d.archiveBytes, Unresolved: q.unresolved.Len,
+			ParsersBehind: func() bool { return len(q.pages) == cap(q.pages) },
+			Front:         l.front.Size,
+			ConnsReused:   o.cfg.reusedConns, Cookies: p.cookieStats(o.cfg.Cookies.Mode), FilterErrors: p.filterErrors,
+		},
+	}
+}
+
+// cookieStats returns what counts cookies.
+func (p *policy) cookieStats(mode cookie.Mode) func() cookie.Stats {
+	if mode == cookie.Off {
+		return func() cookie.Stats { return cookie.Stats{} }
+	}
+	return p.jars.Stats
+}
+
+// filterErrors counts by point the evaluations of expressions that failed.
+func (p *policy) filterErrors() map[string]int64 {
+	failed := p.filters.Errors()
+	if n := p.live.FetchErrors(); n > 0 {
+		failed["fetch"] = n
+	}
+	return failed
+}
