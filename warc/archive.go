@@ -81,7 +81,7 @@ func (a *Archive) checkHead() error {
 	defer z.Close()
 	rec, err := z.Next()
 	if err == nil {
-		_, err = io.Copy(io.Discard, onlyReader{rec})
+		err = skipBlock(rec)
 	}
 	if err == io.EOF { //nolint:errorlint // Next's own word
 		err = a.fault(ErrTruncated, Position{}, "no record")
@@ -218,18 +218,4 @@ func (r *RecordRead) HTTPMessage() (head HTTPHead, body []byte, ok bool) {
 		return HTTPHead{}, nil, false
 	}
 	return parseHead(r.Block[:n]), r.Block[n:], true
-}
-
-// Dechunk returns a chunked body without its framing, in a new slice. It stops at invalid framing.
-func Dechunk(body []byte) []byte {
-	var c chunkScan
-	var out []byte
-	for done := false; len(body) > 0 && !done; {
-		var piece []byte
-		var used int
-		piece, used, done = c.next(body)
-		out = append(out, piece...)
-		body = body[used:]
-	}
-	return out
 }

@@ -164,27 +164,18 @@ func (r *RecordRead) indexEntry() (c indexEntry, ok bool, err error) {
 // collect reads all records of a file and collects the lines of those that are indexed.
 func (l *indexLines) collect(z *Reader) error {
 	var entry []byte
-	for {
-		rec, err := z.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return ScanRecords(z, func(rec *RecordRead) error {
 		c, ok, err := rec.indexEntry()
-		if err != nil {
+		if err != nil || !ok {
 			return err
 		}
-		if !ok {
-			continue
-		}
-		if _, err := io.Copy(io.Discard, onlyReader{rec}); err != nil {
+		if err := skipBlock(rec); err != nil {
 			return err
 		}
 		entry = c.append(entry[:0])
 		l.add(entry, rec.Offset, rec.Length)
-	}
+		return nil
+	}, StopAtDamage)
 }
 
 // WriteIndex reads the records of a file and writes its CDXJ index, sorted by bytes. name is the file name in the

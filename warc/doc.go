@@ -11,7 +11,8 @@
 //	|  compress: one member   |  (whole members)  |  index line, rotate  |        +----------+--------+-----+---------+-
 //	+-------------------------+                   +----------------------+          member     \____ one Group ____/
 //
-//	Archive.ReadGroup, OpenWriter(cut) <--- Reader (streaming, any form) ---> Verifier, WriteIndex, package warctool
+//	Archive.ReadGroup <--- Reader (streaming, any form) ---> ScanRecords ---> Verifier, Mend, WriteIndex,
+//	                                                                          OpenWriter(cut), fsck, rebuild, recrawl
 //
 // # Format
 //

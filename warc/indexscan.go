@@ -34,42 +34,43 @@ func ScanIndex(fsys vfs.FS, dir string, info FileInfo, counts int64, f func(line
 	}
 	if from == nil {
 		name = join(dir, info.Name)
-		if from, err = makeIndex(fsys, name, info, counts); err != nil {
+		var made bytes.Buffer
+		err := ReadFile(fsys, dir, info, counts, ReaderOptions{}, func(z *Reader) error {
+			return WriteIndex(&made, z, info.Final())
+		})
+		if err != nil {
 			return fmt.Errorf("warc: index of %s: %w", name, err)
 		}
+		from = &made
 	}
-	in := bufio.NewReaderSize(from, indexLineMax)
+	return ScanIndexLines(from, func(line []byte, said *IndexLine, damage error) error {
+		if damage != nil {
+			return fmt.Errorf("warc: %s: %w", name, damage)
+		}
+		return f(line, said)
+	})
+}
+
+// ScanIndexLines calls f with each line of an index, including its end, and its decoded form. f borrows both. damage is
+// not nil for a line that is damaged, too long or without an end, and wraps ErrField; a line that is too long is passed
+// in parts. An error of f or of reading ends the scan and is returned.
+func ScanIndexLines(r io.Reader, f func(line []byte, said *IndexLine, damage error) error) error {
+	in := bufio.NewReaderSize(r, indexLineMax)
 	for {
 		line, err := in.ReadSlice('\n')
-		if err == io.EOF && len(line) == 0 { //nolint:errorlint // bufio's own word
+		if err == io.EOF && len(line) == 0 { //nolint:errorlint // bufio returns it unwrapped
 			return nil
 		}
-		if err != nil {
-			return fmt.Errorf("warc: %s: %w", name, err)
+		var said IndexLine
+		if err == nil {
+			said, err = ParseIndexLine(line)
+		} else if err == io.EOF || errors.Is(err, bufio.ErrBufferFull) { //nolint:errorlint // as above
+			err = fmt.Errorf("%w: index line %.100q has no end", ErrField, line)
+		} else {
+			return err
 		}
-		said, err := ParseIndexLine(line)
-		if err != nil {
-			return fmt.Errorf("warc: %s: %w", name, err)
-		}
-		if err := f(line, &said); err != nil {
+		if err := f(line, &said, err); err != nil {
 			return err
 		}
 	}
-}
-
-// makeIndex returns the index of the first bytes of a file.
-func makeIndex(fsys vfs.FS, name string, info FileInfo, counts int64) (_ *bytes.Buffer, err error) {
-	f, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	size, err := f.Size()
-	if err != nil {
-		return nil, err
-	}
-	z := NewReader(io.NewSectionReader(f, 0, min(size, counts)), ReaderOptions{Name: info.Name})
-	defer z.Close()
-	var b bytes.Buffer
-	return &b, WriteIndex(&b, z, info.Final())
 }

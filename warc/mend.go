@@ -133,23 +133,14 @@ func (m *mender) read(f vfs.File) error {
 		Name: m.info.Name, Syntax: Fail, Spec: Fail, Block: Fail, Form: &m.info.Compression, OneMember: true,
 	})
 	defer z.Close()
-	for {
-		rec, err := z.Next()
-		if err == io.EOF {
-			break
-		}
-		if err == nil {
-			_, err = rec.ReadBlock(BlockMax)
-		}
-		if err == nil {
-			err = m.record(rec)
-		}
-		var damage *Fault
-		if errors.As(err, &damage) {
-			m.o.OnFault(damage)
-		} else if err != nil {
+	err := ScanRecords(z, func(rec *RecordRead) error {
+		if _, err := rec.ReadBlock(BlockMax); err != nil {
 			return err
 		}
+		return m.record(rec)
+	}, func(f *Fault) error { m.o.OnFault(f); return nil })
+	if err != nil {
+		return err
 	}
 	if m.records == 0 {
 		return m.newHead(ID{})

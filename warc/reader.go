@@ -418,6 +418,11 @@ func (z *Reader) finish() error {
 	if rec.err != nil {
 		return nil //nolint:nilerr // its end is reached, or a fault was reported
 	}
+	return skipBlock(rec)
+}
+
+// skipBlock reads the rest of a block, so that its end and its digests are checked and Length is known.
+func skipBlock(rec *RecordRead) error {
 	_, err := io.Copy(io.Discard, onlyReader{rec})
 	return err
 }

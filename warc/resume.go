@@ -207,7 +207,7 @@ func (f *outFile) goOn(length int64, later bool) error {
 	defer z.Close()
 	rec, err := z.Next()
 	if err == nil {
-		_, err = io.Copy(io.Discard, onlyReader{rec})
+		err = skipBlock(rec)
 	}
 	if err != nil {
 		return err
@@ -250,30 +250,17 @@ func (f *outFile) rebuild(length int64) (good int64, err error) {
 	z := NewReader(io.NewSectionReader(f.f, 0, length), ReaderOptions{Name: f.info.Name, Syntax: Fail})
 	defer z.Close()
 	var entry []byte
-	for {
-		rec, err := z.Next()
-		var damage *Fault
-		if errors.Is(err, io.EOF) || errors.As(err, &damage) {
-			f.size = good
-			return good, nil
-		}
-		if err != nil {
-			return good, err
-		}
+	err = ScanRecords(z, func(rec *RecordRead) error {
 		first := good == 0
 		if first && rec.Type == Warcinfo {
 			f.id = rec.ID
 		}
 		c, indexed, err := rec.indexEntry()
 		if err == nil {
-			_, err = io.Copy(io.Discard, onlyReader{rec})
-		}
-		if errors.As(err, &damage) {
-			f.size = good
-			return good, nil
+			err = skipBlock(rec)
 		}
 		if err != nil {
-			return good, err
+			return err
 		}
 		if indexed {
 			entry = c.append(entry[:0])
@@ -283,7 +270,14 @@ func (f *outFile) rebuild(length int64) (good int64, err error) {
 		if first {
 			f.infoSize = good
 		}
+		return nil
+	}, StopAtDamage)
+	var damage *Fault
+	if err != nil && !errors.As(err, &damage) {
+		return good, err
 	}
+	f.size = good
+	return good, nil
 }
 
 // setAside copies what is truncated from a file before the Cut into another file, so that the operator can examine it.

@@ -3,7 +3,6 @@ package warc
 import (
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"strings"
 )
 
@@ -121,16 +120,6 @@ func (c Compression) String() string {
 		return "none"
 	}
 	return "invalid"
-}
-
-// ParseCompression is the inverse of String.
-func ParseCompression(s string) (Compression, error) {
-	for c := Gzip; c <= None; c++ {
-		if s == c.String() {
-			return c, nil
-		}
-	}
-	return Gzip, fmt.Errorf("warc: compression %q is none of gzip, zstd, none", s)
 }
 
 // suffix returns the file name suffix.

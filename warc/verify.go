@@ -93,7 +93,8 @@ func referenceFields() []string { return []string{"WARC-Concurrent-To", "WARC-Wa
 
 // NewVerifier makes a Verifier.
 func NewVerifier(o VerifyOptions) *Verifier {
-	return &Verifier{o: o.WithDefaults(), report: Report{Types: map[string]int{}}}
+	reader := NewReader(strings.NewReader(""), ReaderOptions{})
+	return &Verifier{o: o.WithDefaults(), reader: reader, report: Report{Types: map[string]int{}}}
 }
 
 // tell counts a fault and reports it.
@@ -111,39 +112,24 @@ func (v *Verifier) File(name string, r io.Reader) error {
 	v.reported = 0
 	v.names = append(v.names, name)
 	v.report.Files++
-	if v.reader == nil {
-		v.reader = NewReader(r, o)
-	} else {
-		v.reader.Reset(r, o)
-	}
+	v.reader.Reset(r, o)
 	defer v.reader.Close()
 	count := 0
 	var end int64
-	for {
-		rec, err := v.reader.Next()
-		var damage *Fault
-		if errors.As(err, &damage) {
-			v.damaged(name, damage)
-			continue
-		}
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
+	err := ScanRecords(v.reader, func(rec *RecordRead) error {
 		count++
 		v.report.Records++
 		v.report.Types[rec.Type.String()]++
 		v.note(rec)
-		if _, err := io.Copy(io.Discard, onlyReader{rec}); errors.As(err, &damage) {
-			v.damaged(name, damage)
-			continue
-		} else if err != nil {
+		if err := skipBlock(rec); err != nil {
 			return err
 		}
 		end = rec.Offset + rec.Length
 		v.digests(rec)
+		return nil
+	}, func(f *Fault) error { v.damaged(name, f); return nil })
+	if err != nil {
+		return err
 	}
 	if count == 0 && v.reported == 0 && !v.o.Open(name) {
 		v.tell(&Fault{Kind: ErrNotWARC, File: name, What: "no record"})

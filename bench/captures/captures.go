@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 
@@ -25,33 +26,17 @@ func RecordsAt(fsys vfs.FS, dir string, f func(at warc.Cut, rec *warc.RecordRead
 		return err
 	}
 	for _, info := range files {
-		if err := fileRecords(fsys, dir+"/"+info.Name, info.Serial, f); err != nil {
+		o := warc.ReaderOptions{Name: dir + "/" + info.Name, Syntax: warc.Fail, Spec: warc.Fail, Block: warc.Fail}
+		err := warc.ReadFile(fsys, dir, info, math.MaxInt64, o, func(z *warc.Reader) error {
+			return warc.ScanRecords(z, func(rec *warc.RecordRead) error {
+				return f(warc.Cut{Serial: info.Serial, Length: rec.Offset}, rec)
+			}, warc.StopAtDamage)
+		})
+		if err != nil {
 			return fmt.Errorf("%s: %w", info.Name, err)
 		}
 	}
 	return nil
-}
-
-func fileRecords(fsys vfs.FS, name string, serial uint32, f func(warc.Cut, *warc.RecordRead) error) error {
-	file, err := fsys.Open(name)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = file.Close() }() // only read
-	r := warc.NewReader(file, warc.ReaderOptions{Name: name, Syntax: warc.Fail, Spec: warc.Fail, Block: warc.Fail})
-	defer r.Close()
-	for {
-		rec, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err == nil {
-			err = f(warc.Cut{Serial: serial, Length: rec.Offset}, rec)
-		}
-		if err != nil {
-			return err
-		}
-	}
 }
 
 // Each reads an archive's responses and revisits, robots.txt left out, and hands each to f.

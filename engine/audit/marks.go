@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"slices"
@@ -100,27 +99,20 @@ func (a *auditor) readMarksOf(n, wins int, name string, final map[uint32]string)
 		return fmt.Errorf("audit: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	in := bufio.NewReaderSize(f, 256<<10)
-	for {
-		line, err := in.ReadSlice('\n')
-		if err == io.EOF && len(line) == 0 { //nolint:errorlint // bufio's own word
-			return nil
-		}
-		if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) { //nolint:errorlint // as above
-			return fmt.Errorf("audit: %w", err)
-		}
-		said, broken := warc.ParseIndexLine(line)
+	err = warc.ScanIndexLines(f, func(_ []byte, said *warc.IndexLine, damage error) error {
 		info, ok := warc.ParseName(string(said.File))
-		if err != nil || broken != nil || !ok || final[info.Serial] != string(said.File) {
+		if damage != nil || !ok || final[info.Serial] != string(said.File) {
 			one.told.Stale++
-			continue
+			return nil //nolint:nilerr // a damaged line marks nothing
 		}
 		e := markEntry(n, warc.Position{Serial: info.Serial, Offset: said.Offset}, wins)
 		e.Tag |= isMark
-		if err := a.wanted.Add(e); err != nil {
-			return fmt.Errorf("audit: %w", err)
-		}
+		return a.wanted.Add(e)
+	})
+	if err != nil {
+		return fmt.Errorf("audit: %w", err)
 	}
+	return nil
 }
 
 // compare holds the marks there are against those that are wanted.

@@ -87,7 +87,7 @@ func (c *checker) archiveFile(v *warc.Verifier, t *tally, info warc.FileInfo, en
 	all := func() *io.SectionReader { return io.NewSectionReader(f, 0, size) }
 	var g errgroup.Group
 	g.Go(func() error { return v.File(name, all()) })
-	g.Go(func() error { return c.walk(t, info, size, all()) })
+	g.Go(func() error { return c.readRecords(t, info, size, all()) })
 	if !info.Open && whole {
 		g.Go(func() error { return c.checkIndex(info, all()) })
 	}

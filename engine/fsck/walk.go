@@ -53,37 +53,32 @@ func newTally(cut *inspect.Checkpoint, m *seen.Map) *tally {
 	return t
 }
 
-// walk reads the records of one file for the tally. Damage is the Verifier's to tell.
-func (c *checker) walk(t *tally, info warc.FileInfo, size int64, r io.Reader) error {
+// readRecords reads the records of one file for the tally. The Verifier reports the damage.
+func (c *checker) readRecords(t *tally, info warc.FileInfo, size int64, r io.Reader) error {
 	name := layout.ArchiveDir + "/" + info.Name
 	z := warc.NewReader(r, warc.ReaderOptions{Name: name})
 	defer z.Close()
 	whole := int64(0)
-	for {
-		rec, err := z.Next()
-		if err == io.EOF { //nolint:errorlint // io.Reader's own word
-			break
+	err := warc.ScanRecords(z, func(rec *warc.RecordRead) error {
+		if _, err := rec.ReadBlock(warc.BlockMax); err != nil {
+			return err
 		}
-		if err == nil {
-			_, err = rec.ReadBlock(warc.BlockMax)
-		}
-		if err == nil {
-			err = c.record(t, name, warc.Cut{Serial: info.Serial, Length: rec.Offset}, rec)
-		}
-		var damage *warc.Fault
-		if errors.As(err, &damage) {
-			if !info.Open || !errors.Is(err, warc.ErrTruncated) {
-				t.damaged.Store(true)
-			}
-			continue
-		}
-		if err != nil {
+		if err := c.record(t, name, warc.Cut{Serial: info.Serial, Length: rec.Offset}, rec); err != nil {
 			return err
 		}
 		whole = rec.Offset + rec.Length
 		if info.Serial == t.cut.Serial && whole == t.cut.Length {
 			t.reached = true
 		}
+		return nil
+	}, func(f *warc.Fault) error {
+		if !info.Open || !errors.Is(f, warc.ErrTruncated) {
+			t.damaged.Store(true)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if info.Open && whole < size {
 		c.note(

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 
 	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
@@ -44,15 +45,11 @@ func WriteIndexes(ctx context.Context, fsys vfs.FS, dir string) (written []strin
 }
 
 func writeIndex(fsys vfs.FS, dir string, info warc.FileInfo) (written bool, err error) {
-	f, err := fsys.Open(dir + "/" + info.Name)
-	if err != nil {
-		return false, err
-	}
-	z := warc.NewReader(f, warc.ReaderOptions{Name: info.Name})
 	var want bytes.Buffer
-	err = warc.WriteIndex(&want, z, info.Final())
-	z.Close()
-	if err := errors.Join(err, f.Close()); err != nil {
+	err = warc.ReadFile(fsys, dir, info, math.MaxInt64, warc.ReaderOptions{}, func(z *warc.Reader) error {
+		return warc.WriteIndex(&want, z, info.Final())
+	})
+	if err != nil {
 		return false, err
 	}
 	have, err := vfs.ReadFile(fsys, dir+"/"+info.Index())

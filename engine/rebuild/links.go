@@ -3,7 +3,6 @@ package rebuild
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"orbweaver/engine/admission"
 	"orbweaver/engine/fetch"
@@ -14,7 +13,6 @@ import (
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/seen"
-	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
 
@@ -43,13 +41,15 @@ func (r *linkReading) readLinks() error {
 		return err
 	}
 	for _, info := range files {
-		f, err := r.FS.Open(dir + "/" + info.Name)
+		size, err := r.FS.Size(dir + "/" + info.Name)
 		if err != nil {
 			return err
 		}
-		err = r.readFile(info, f)
-		size, serr := f.Size()
-		if err := errors.Join(err, serr, f.Close()); err != nil {
+		err = warc.ReadFile(r.FS, dir, info, size, warc.ReaderOptions{}, func(z *warc.Reader) error {
+			onRecord := func(rec *warc.RecordRead) error { return r.readRecord(info.Name, rec) }
+			return warc.ScanRecords(z, onRecord, warc.StopAtDamage)
+		})
+		if err != nil {
 			return err
 		}
 		r.progress.before += size
@@ -57,40 +57,21 @@ func (r *linkReading) readLinks() error {
 	return r.flush(true, r.Ready.Append)
 }
 
-func (r *linkReading) readFile(info warc.FileInfo, f vfs.File) error {
-	size, err := f.Size()
-	if err != nil {
+func (r *linkReading) readRecord(file string, rec *warc.RecordRead) error {
+	if err := r.progress.at("links", file, rec.Offset); err != nil {
 		return err
 	}
-	z := warc.NewReader(io.NewSectionReader(f, 0, size), warc.ReaderOptions{Name: info.Name})
-	defer z.Close()
-	for {
-		rec, err := z.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := r.progress.at("links", info.Name, rec.Offset); err != nil {
-			return err
-		}
-		if rec.Type != warc.Response && rec.Type != warc.Revisit || rec.IsDNS() {
-			continue
-		}
-		if _, err := rec.ReadBlock(warc.BlockMax); err != nil {
-			return err
-		}
-		c := r.captureOf(rec)
-		if r.chains.isRobots(&c) {
-			err = r.offerSitemaps(&c)
-		} else {
-			err = r.follow(&c)
-		}
-		if err != nil {
-			return err
-		}
+	if rec.Type != warc.Response && rec.Type != warc.Revisit || rec.IsDNS() {
+		return nil
 	}
+	if _, err := rec.ReadBlock(warc.BlockMax); err != nil {
+		return err
+	}
+	c := r.captureOf(rec)
+	if r.chains.isRobots(&c) {
+		return r.offerSitemaps(&c)
+	}
+	return r.follow(&c)
 }
 
 // follow offers the links of a capture, or its URL if that is to be tried again.

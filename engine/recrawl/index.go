@@ -1,11 +1,10 @@
 package recrawl
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"math"
 
 	"orbweaver/engine/catalogue"
 	"orbweaver/engine/layout"
@@ -71,65 +70,37 @@ func (b *indexBuilder) addIndex(info warc.FileInfo) (ok bool, err error) {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	in := bufio.NewReaderSize(f, 256<<10)
-	for {
-		line, err := in.ReadSlice('\n')
-		if err == io.EOF && len(line) == 0 { //nolint:errorlint // bufio returns it unwrapped
-			return true, nil
-		}
-		if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) { //nolint:errorlint // as above
-			return false, err
-		}
-		entry, broken := warc.ParseIndexLine(line)
-		if err != nil || broken != nil {
-			b.pass.Warn("a CDXJ index of the archive is damaged; its WARC file is read instead", "index", info.Index())
-			return false, nil
+	err = warc.ScanIndexLines(f, func(_ []byte, entry *warc.IndexLine, damage error) error {
+		if damage != nil {
+			return damage
 		}
 		at := catalogue.Place{Serial: info.Serial, Offset: entry.Offset, Revisit: entry.Revisit}
-		if err := b.add(entry.URL, entry.Status, at); err != nil {
-			return false, err
-		}
+		return b.add(entry.URL, entry.Status, at)
+	})
+	if errors.Is(err, warc.ErrField) {
+		b.pass.Warn("a CDXJ index of the archive is damaged; its WARC file is read instead", "index", info.Index())
+		return false, nil
 	}
+	return err == nil, err
 }
 
 // addFile reads the records of an archive file. Damaged records are skipped; their pages are requested
 // unconditionally.
-func (b *indexBuilder) addFile(info warc.FileInfo) (err error) {
-	f, err := b.pass.FS.Open(b.archiveDir + "/" + info.Name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	size, err := f.Size()
-	if err != nil {
-		return err
-	}
-	z := warc.NewReader(io.NewSectionReader(f, 0, size), warc.ReaderOptions{Name: info.Name})
-	defer z.Close()
-	for {
-		rec, err := z.Next()
-		if err == io.EOF { //nolint:errorlint // Next returns it unwrapped
-			return nil
-		}
-		var damage *warc.Fault
-		if errors.As(err, &damage) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
+func (b *indexBuilder) addFile(info warc.FileInfo) error {
+	onRecord := func(rec *warc.RecordRead) error {
 		if rec.Type != warc.Response && rec.Type != warc.Revisit || !rec.IsHTTP() {
-			continue
+			return nil
 		}
 		head, _, err := rec.HTTP(false)
 		if err != nil {
-			continue // no head, or damage, which the next call of Next returns
+			return nil //nolint:nilerr // no head, or damage, which the reader returns next
 		}
 		at := catalogue.Place{Serial: info.Serial, Offset: rec.Offset, Revisit: rec.Type == warc.Revisit}
-		if err := b.add(rec.TargetURI, head.Status, at); err != nil {
-			return err
-		}
+		return b.add(rec.TargetURI, head.Status, at)
 	}
+	return warc.ReadFile(b.pass.FS, b.archiveDir, info, math.MaxInt64, warc.ReaderOptions{}, func(z *warc.Reader) error {
+		return warc.ScanRecords(z, onRecord, func(*warc.Fault) error { return nil })
+	})
 }
 
 func (b *indexBuilder) add(url []byte, status int, at catalogue.Place) error {

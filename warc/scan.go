@@ -1,0 +1,55 @@
+package warc
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+
+	"orbweaver/internal/vfs"
+)
+
+// ScanRecords calls onRecord with each record of z in order, up to the end of the file. onRecord borrows the record,
+// and may read its block, or a part of it. Memory is that of the Reader, and of a block that onRecord reads.
+//
+// Each fault is passed to onDamage, whether z or onRecord found it: then the scan continues at the next position where
+// a record can start. Any other error of z, onRecord or onDamage ends the scan and is returned.
+func ScanRecords(z *Reader, onRecord func(*RecordRead) error, onDamage func(*Fault) error) error {
+	for {
+		rec, err := z.Next()
+		if err == io.EOF { //nolint:errorlint // Next returns it unwrapped
+			return nil
+		}
+		if err == nil {
+			err = onRecord(rec)
+		}
+		var damage *Fault
+		if errors.As(err, &damage) {
+			err = onDamage(damage)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// StopAtDamage is an onDamage of ScanRecords: the first fault ends the scan.
+func StopAtDamage(f *Fault) error { return f }
+
+// ReadFile calls f with a Reader of at most the first n bytes of an archive file in dir. The default of o.Name is
+// the name of the file. An error of f is returned as it is.
+func ReadFile(fsys vfs.FS, dir string, info FileInfo, n int64, o ReaderOptions, f func(*Reader) error) (err error) {
+	file, err := fsys.Open(join(dir, info.Name))
+	if err != nil {
+		return fmt.Errorf("warc: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	size, err := file.Size()
+	if err != nil {
+		return fmt.Errorf("warc: %w", err)
+	}
+	o.Name = cmp.Or(o.Name, info.Name)
+	z := NewReader(io.NewSectionReader(file, 0, min(size, n)), o)
+	defer z.Close()
+	return f(z)
+}
