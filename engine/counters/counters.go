@@ -29,8 +29,8 @@ type Reported[N any] struct {
 	DelaysCapped  N `json:"crawl_delays_capped" metric:"crawl_delays_capped_total" help:"Files robots.txt that asked for a longer Crawl-delay than is kept." saved:"DelayCapped"`
 	RetryClamped  N `json:"retry_after_clamped" metric:"retry_after_clamped_total" help:"Answers with a Retry-After below zero or above a day."`
 	IPsSlowed     N `json:"ip_slowdowns" metric:"ip_slowdowns_total" help:"Exchanges whose IP address then waited longer, since several of its sites were in trouble."`
-	ParseFaults   N `json:"parse_faults" metric:"parse_faults" help:"Pages whose parse panicked."` // a bug; saved for the fuzzers
-	BadEncodings  N `json:"bad_encodings" metric:"bad_encodings" help:"Pages whose content encoding lies, is damaged or unpacks to too much."`
+	ParseFaults   N `json:"parse_faults" metric:"parse_faults_total" help:"Pages whose parser panicked."` // a bug; saved for the fuzzers
+	BadEncodings  N `json:"bad_encodings" metric:"bad_encodings_total" help:"Pages whose content encoding is false or damaged, or unpacks to too much."`
 }
 
 // Set is all counters as numbers of one kind: N is int64 in Totals and atomic.Int64 in Live. Names in the manifest are

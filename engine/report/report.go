@@ -50,7 +50,7 @@ type Report struct {
 	SievePending int64 `json:"sieve_pending" metric:"sieve_pending" help:"Fingerprints waiting for a flush."`
 	BenchBytes   int64 `json:"workbench_bytes"` // memory of the queued items
 	Spilled      int64 `json:"spilled"`         // items that sites of a full workbench gave back, in this run
-	LongTypes    int64 `json:"content_types_cut" metric:"content_types_cut" help:"Responses of this run whose media type is too long for crawl.log and the index."`
+	LongTypes    int64 `json:"content_types_cut" metric:"content_types_cut_total" help:"Responses of this run whose media type is too long for crawl.log and the index."`
 	PageMemory   int64 `json:"page_memory_bytes"` // of buffers for pages, in use or free
 
 	Checkpoints         int64   `json:"checkpoints"`                  // of this run
