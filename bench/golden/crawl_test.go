@@ -206,9 +206,9 @@ func TestResume_aGoldenCrawlGoesOnToItsEnd(t *testing.T) {
 // record waits for the disk. The tests of the codecs in package engine hold the forms of those.
 func (d *directory) empty() []string {
 	if d.end.kill {
-		return []string{"ready", "aloft", "cold", "skipped", "queues"}
+		return []string{"ready", "in flight", "cold", "skipped", "queues"}
 	}
-	return []string{"ready", "aloft", "journal"}
+	return []string{"ready", "in flight", "journal"}
 }
 
 // The unfinished directories hold what a crawl can hold, so that a reader that is lost is noticed.

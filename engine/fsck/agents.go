@@ -19,10 +19,13 @@ const (
 	areaFetched = "fetched"
 )
 
+// clusterCheck checks what an agent of a cluster has besides.
+type clusterCheck struct{ *checker }
+
 // checkOutbox reads the unsent and the retained messages (P1): they can be read, their items are URLs in normal form,
 // and the unsent messages of a member are among the retained ones. The counters have their number as long as no agent
 // was given up.
-func (c *checker) checkOutbox() (err error) {
+func (c *clusterCheck) checkOutbox() (err error) {
 	v := c.agents
 	if v == nil {
 		return nil
@@ -80,7 +83,7 @@ func (c *checker) checkOutbox() (err error) {
 }
 
 // waitingFor reads all unsent messages for an agent. It counts as kept the items that a new owner would get, too.
-func (c *checker) waitingFor(box *outbox.Outbox, line string) (n, kept int) {
+func (c *clusterCheck) waitingFor(box *outbox.Outbox, line string) (n, kept int) {
 	n, _ = box.Backlog(line)
 	for c.ctx.Err() == nil {
 		batch, err := box.TakeBatch(line)
@@ -109,7 +112,7 @@ func (c *checker) waitingFor(box *outbox.Outbox, line string) (n, kept int) {
 const toldStep = 4096
 
 // toldTo reads all that an agent was told, and counts the links.
-func (c *checker) toldTo(box *outbox.Outbox, line string) (links int64, err error) {
+func (c *clusterCheck) toldTo(box *outbox.Outbox, line string) (links int64, err error) {
 	for c.ctx.Err() == nil {
 		over, err := box.RemoveAgent(line, toldStep, func(item []byte) { links += c.letterLinks(line, item) })
 		if err != nil || over {
@@ -120,7 +123,7 @@ func (c *checker) toldTo(box *outbox.Outbox, line string) (links int64, err erro
 }
 
 // letterLinks is how many links an item of a letter has.
-func (c *checker) letterLinks(line string, item []byte) int64 {
+func (c *clusterCheck) letterLinks(line string, item []byte) int64 {
 	links, err := agent.CheckItem(item)
 	if err != nil {
 		c.fault(areaOutbox, layout.OutboxDir, "for %q: %v (P1)", line, err)
@@ -130,19 +133,20 @@ func (c *checker) letterLinks(line string, item []byte) int64 {
 
 // checkFetched reads which URLs have an answer: other agents are told that they are here. There are not more than were
 // counted.
-func (c *checker) checkFetched() (err error) {
+func (c *clusterCheck) checkFetched() (err error) {
 	if c.agents == nil {
 		return nil
 	}
 	if c.fetched, err = seen.Open(c.fsys, seen.Options{Dir: c.path(layout.FetchedDir), MemoryBytes: 1 << 20}, &c.agents.Fetched); err != nil {
 		return err
 	}
+	c.opened = append(c.opened, c.fetched)
 	c.checked(areaFetched, int64(c.fetched.Len()), "URLs with an answer")
 	return c.fetched.Check()
 }
 
 // compareFetched holds them against the counters; redone are URLs that are done by the journal and still to come up.
-func (c *checker) compareFetched(redone int64) {
+func (c *clusterCheck) compareFetched(redone int64) {
 	if c.fetched == nil {
 		return
 	}
@@ -158,7 +162,7 @@ func (c *checker) compareFetched(redone int64) {
 }
 
 // ownFetched counts those that are not from the list of an agent that has left, or died while it did.
-func (c *checker) ownFetched() (n int64, err error) {
+func (c *clusterCheck) ownFetched() (n int64, err error) {
 	for from, over := int64(0), false; !over && err == nil && c.ctx.Err() == nil; {
 		from, over, err = c.fetched.Walk(from, toldStep, func(key seen.Digest) {
 			if agent.IsOwnKey(key) {

@@ -21,16 +21,13 @@ const (
 	areaIndex   = "index"
 )
 
-// emptyArchive says that there is no archive file.
-func (c *checker) emptyArchive() bool {
-	files, err := warc.Files(c.fsys, c.path(layout.ArchiveDir))
-	return err == nil && len(files) == 0
-}
+// archiveCheck checks the files of the archive and their indexes.
+type archiveCheck struct{ *checker }
 
 // checkArchive reads every archive file, three times at once: for the form and the digests, for the index, and for what
 // the records say of the crawl. What lies behind the last record that counts was not acknowledged, and is not looked
 // at.
-func (c *checker) checkArchive(end warc.Cut) *tally {
+func (c *archiveCheck) checkArchive(end warc.Cut) *tally {
 	t := newTally(c.cut, c.seen)
 	dir := c.path(layout.ArchiveDir)
 	files, err := warc.Files(c.fsys, dir)
@@ -64,7 +61,7 @@ func (c *checker) checkArchive(end warc.Cut) *tally {
 	return t
 }
 
-func (c *checker) archiveFile(v *warc.Verifier, t *tally, info warc.FileInfo, end warc.Cut) error {
+func (c *archiveCheck) archiveFile(v *warc.Verifier, t *tally, info warc.FileInfo, end warc.Cut) error {
 	name := layout.ArchiveDir + "/" + info.Name
 	f, err := c.fsys.Open(c.path(name))
 	if err != nil {
@@ -87,7 +84,7 @@ func (c *checker) archiveFile(v *warc.Verifier, t *tally, info warc.FileInfo, en
 	all := func() *io.SectionReader { return io.NewSectionReader(f, 0, size) }
 	var g errgroup.Group
 	g.Go(func() error { return v.File(name, all()) })
-	g.Go(func() error { return c.readRecords(t, info, size, all()) })
+	g.Go(func() error { return (&recordCheck{c.checker}).readRecords(t, info, size, all()) })
 	if !info.Open && whole {
 		g.Go(func() error { return c.checkIndex(info, all()) })
 	}
@@ -107,7 +104,7 @@ func countedOf(info warc.FileInfo, end warc.Cut, size int64) int64 {
 }
 
 // behind tells of bytes that do not count.
-func (c *checker) behind(name string, bytes int64) {
+func (c *archiveCheck) behind(name string, bytes int64) {
 	if c.cut.Clean {
 		c.fault(
 			areaArchive,
@@ -127,7 +124,7 @@ func (c *checker) behind(name string, bytes int64) {
 
 // checkSerials looks for archive files that are missing, or there twice. Files behind the end may have gaps: a power
 // cut can take the name of one and spare that of the next, and going on removes them.
-func (c *checker) checkSerials(files []warc.FileInfo, end warc.Cut) {
+func (c *archiveCheck) checkSerials(files []warc.FileInfo, end warc.Cut) {
 	next := uint32(0)
 	for _, f := range files {
 		if c.cut != nil && end.Before(warc.Cut{Serial: f.Serial, Length: 1}) {
@@ -173,7 +170,7 @@ func (c *checker) checkSerials(files []warc.FileInfo, end warc.Cut) {
 }
 
 // checkStray looks for files beside the archive's.
-func (c *checker) checkStray(files []warc.FileInfo) {
+func (c *archiveCheck) checkStray(files []warc.FileInfo) {
 	names, err := c.fsys.List(c.path(layout.ArchiveDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return // what should be in it is missed elsewhere
@@ -206,7 +203,7 @@ func (c *checker) checkStray(files []warc.FileInfo) {
 }
 
 // checkIndex compares the CDXJ beside a finished file with what the file says.
-func (c *checker) checkIndex(info warc.FileInfo, r io.Reader) error {
+func (c *archiveCheck) checkIndex(info warc.FileInfo, r io.Reader) error {
 	name := layout.ArchiveDir + "/" + info.Index()
 	f, err := c.fsys.Open(c.path(name))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -5,8 +5,11 @@ import (
 	"orbweaver/engine/outcome"
 )
 
+// comparison compares the counters of the checkpoint with the archive and the queues.
+type comparison struct{ *checker }
+
 // compareArchive holds the archive against counters, map of payloads and journal.
-func (c *checker) compareArchive(t *tally, j journaled) {
+func (c *comparison) compareArchive(t *tally, j journaled) {
 	if c.ctx.Err() != nil {
 		return
 	}
@@ -70,7 +73,7 @@ func (c *checker) compareArchive(t *tally, j journaled) {
 
 // compareStatuses holds the statuses of the records against those that were counted: of each there may be fewer, if a
 // store filter refused some, and never more. Of 2xx it is known how many pages were refused.
-func (c *checker) compareStatuses(t *tally) {
+func (c *comparison) compareStatuses(t *tally) {
 	const area, file = "counters", layout.ManifestFile
 	n := &c.cut.Counters
 	var counted, stored int64
@@ -112,7 +115,7 @@ func (c *checker) compareStatuses(t *tally) {
 
 // foreignHops is how many answers may be to what a robots.txt led to whose redirect is in the archive of another agent.
 // A hop is counted as a robots.txt that was asked for.
-func (c *checker) foreignHops() int64 {
+func (c *comparison) foreignHops() int64 {
 	if c.agents == nil {
 		return 0
 	}
@@ -123,7 +126,7 @@ func (c *checker) foreignHops() int64 {
 const robotsHops = 5
 
 // compareBehind looks at what lies behind the checkpoint: it counts as far as the journal names it.
-func (c *checker) compareBehind(t *tally, j journaled) {
+func (c *comparison) compareBehind(t *tally, j journaled) {
 	if t.behind > j.records {
 		c.note(
 			areaArchive,
@@ -141,7 +144,7 @@ func (c *checker) compareBehind(t *tally, j journaled) {
 
 // compareCounters holds the counters against what is queued (E1). queued is the number of URLs that are waiting
 // somewhere.
-func (c *checker) compareCounters(queued int64, complete bool) {
+func (c *comparison) compareCounters(queued int64, complete bool) {
 	const area, file = "counters", layout.ManifestFile
 	n := &c.cut.Counters
 	if c.sieve != nil {

@@ -3,7 +3,7 @@
 // It changes nothing on disk. To repair a killed crawl, resume it; what a resume would remove is reported as a note. To
 // repair a crawl with faults, rebuild its frontier from the archive.
 //
-//	MANIFEST --names--> sieve, ready, queues, seen, bench, cold, aloft    each opened at the checkpoint, each checks itself
+//	MANIFEST --names--> sieve, ready, queues, seen, bench, cold, in flight  each opened at the checkpoint, each checks itself
 //	    |                                  |
 //	    |                                  +--> every queued URL ---+
 //	    +-- counters --E1--> their number                           +--> sorted by fingerprint: in one place? known to the sieve?

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"sync"
 	"syscall"
 
 	"github.com/zeebo/xxh3"
@@ -57,11 +56,10 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// checker is one check.
+// checker is what the checks of one directory share. The checks are types of their own, one for each subject.
 type checker struct {
-	ctx  context.Context //nolint:containedctx // one check's
+	*findings
 	fsys *overlay
-	dir  string
 	o    Options
 
 	cut *inspect.Checkpoint // nil: no manifest that can be read
@@ -80,8 +78,7 @@ type checker struct {
 	policy politeness.Policy
 	hops   map[xxh3.Uint128]bool // URLs that were asked for on the way to a robots.txt elsewhere
 
-	mu     sync.Mutex
-	report Report
+	opened []io.Closer // components
 }
 
 // Check examines the crawl directory dir and changes nothing in it. What is wrong with the crawl is in the Report; an
@@ -91,9 +88,9 @@ func Check(ctx context.Context, fsys vfs.FS, dir string, o Options) (Report, err
 		return Report{}, err
 	}
 	c := &checker{
-		ctx: ctx, fsys: newOverlay(ctx, fsys), dir: dir, o: o.WithDefaults(),
+		findings: &findings{ctx: ctx, dir: dir, report: Report{Dir: dir, Areas: []Area{}, Findings: []Finding{}}},
+		fsys:     newOverlay(ctx, fsys), o: o.WithDefaults(),
 		policy: politeness.Default(), hops: map[xxh3.Uint128]bool{},
-		report: Report{Dir: dir, Areas: []Area{}, Findings: []Finding{}},
 	}
 	if _, err := fsys.List(dir + "/" + layout.FrontierDir); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -153,31 +150,33 @@ func (c *checker) lock(fsys vfs.FS) (io.Closer, error) {
 func (c *checker) all() error {
 	c.readManifest()
 	if c.cut != nil {
-		c.openRooms()
-		c.checkSeeds()
-		c.checkHostRules()
-		c.checkReport()
+		components := componentCheck{c}
+		components.checkAll()
+		components.checkSeeds()
+		components.checkHostRules()
+		components.checkReport()
 	}
-	journaled := c.checkJournal()
-	tally := c.checkArchive(journaled.end)
-	if err := c.compareIDs(); err != nil {
+	journaled := (&journalCheck{c}).checkJournal()
+	tally := (&archiveCheck{c}).checkArchive(journaled.end)
+	places := placeCheck{c}
+	if err := places.compareIDs(); err != nil {
 		return err
 	}
 	if c.cut == nil {
 		return nil
 	}
-	c.compareArchive(tally, journaled)
+	(&comparison{c}).compareArchive(tally, journaled)
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
 	if err := c.checkQueued(); err != nil {
 		return err
 	}
-	if err := c.comparePlaces(); err != nil {
+	if err := places.comparePlaces(); err != nil {
 		return err
 	}
 	if !tally.damaged.Load() {
-		c.compareAnswers()
+		places.compareAnswers()
 	}
 	return nil
 }
@@ -204,67 +203,16 @@ func (c *checker) readManifest() {
 
 func (c *checker) close() error {
 	var errs []error
-	if c.sieve != nil {
-		errs = append(errs, c.sieve.Close())
-	}
-	if c.ready != nil {
-		errs = append(errs, c.ready.Close())
-	}
-	if c.virt != nil {
-		errs = append(errs, c.virt.Close())
-	}
-	if c.seen != nil {
-		errs = append(errs, c.seen.Close())
-	}
-	if c.fetched != nil {
-		errs = append(errs, c.fetched.Close())
+	for _, component := range c.opened {
+		errs = append(errs, component.Close())
 	}
 	return errors.Join(errs...)
 }
 
 func (c *checker) path(name string) string { return c.dir + "/" + name }
 
-// fault and note add a finding. Safe for concurrent use.
-func (c *checker) fault(area, file, format string, args ...any) {
-	c.add(Finding{area, file, Error, fmt.Sprintf(format, args...)})
-}
-
-func (c *checker) note(area, file, format string, args ...any) {
-	c.add(Finding{area, file, Note, fmt.Sprintf(format, args...)})
-}
-
-func (c *checker) add(f Finding) {
-	if c.ctx.Err() != nil {
-		return // what fails now fails because the check was ended
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.report.add(f)
-}
-
-// checked says how much of an area was examined.
-func (c *checker) checked(area string, n int64, unit string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	a := c.report.area(area)
-	a.Checked, a.Unit = a.Checked+n, unit
-}
-
-// fail adds the errors of a room, each by itself, under the file that it names; under file if it names none.
-func (c *checker) fail(area, file string, err error) {
-	if many, ok := err.(interface{ Unwrap() []error }); ok &&
-		err.Error() != "" { //nolint:errorlint // only a joined error at the top is taken apart
-		if list := many.Unwrap(); joined(err, list) {
-			for _, e := range list {
-				c.fail(area, file, e)
-			}
-			return
-		}
-	}
-	c.fault(area, c.fileOf(file, err), "%v", err)
-}
-
-// joined tells a list of errors from one error that wraps two: the text of the latter is its own.
-func joined(err error, list []error) bool {
-	return err.Error() == errors.Join(list...).Error()
+// emptyArchive says that there is no archive file.
+func (c *checker) emptyArchive() bool {
+	files, err := warc.Files(c.fsys, c.path(layout.ArchiveDir))
+	return err == nil && len(files) == 0
 }

@@ -16,8 +16,11 @@ type journaled struct {
 	records int64    // entries that name records which are there
 }
 
+// journalCheck checks the entries of the journal against the archive.
+type journalCheck struct{ *checker }
+
 // checkJournal follows the journal from the checkpoint on: each entry must name whole records, one behind the other.
-func (c *checker) checkJournal() journaled {
+func (c *journalCheck) checkJournal() journaled {
 	var j journaled
 	if c.cut == nil || c.ctx.Err() != nil {
 		return j
@@ -72,7 +75,7 @@ func (c *checker) checkJournal() journaled {
 }
 
 // entry checks one entry's records. False says that the archive ends before them, and that nothing from here on counts.
-func (c *checker) entry(archive *warc.Archive, e *journal.Attempt, j *journaled) bool {
+func (c *journalCheck) entry(archive *warc.Archive, e *journal.Attempt, j *journaled) bool {
 	const area = "journal"
 	w := e.Where
 	begin := warc.Cut{Serial: w.Serial, Length: w.Offset}

@@ -28,7 +28,7 @@ const (
 )
 
 func (p place) area() string {
-	return [...]string{"bench", "queues", "ready", "aloft", "aloft", areaArchive, areaArchive, areaArchive}[p]
+	return [...]string{"bench", "queues", "ready", areaInFlight, areaInFlight, areaArchive, areaArchive, areaArchive}[p]
 }
 
 // The tag of an entry: the place, and of a record its position.
@@ -83,10 +83,13 @@ func (u *url) String() string {
 	return fmt.Sprintf("the URL with the fingerprint %016x%016x", u.fp.Hi, u.fp.Lo)
 }
 
+// placeCheck compares the places of each URL, and of each record.
+type placeCheck struct{ *checker }
+
 // comparePlaces compares what was collected, URL by URL in the order of the fingerprints, so that the sieve's files are
 // read from front to back. No URL is queued twice, or queued with a record (I1). The sieve knows queued URLs (I4) and
 // URLs with a record (I2).
-func (c *checker) comparePlaces() error {
+func (c *placeCheck) comparePlaces() error {
 	c.o.Progress("every URL in one place")
 	var u url
 	judge := func() error {
@@ -113,7 +116,7 @@ func (c *checker) comparePlaces() error {
 	return judge()
 }
 
-func (c *checker) judgeURL(u *url) error {
+func (c *placeCheck) judgeURL(u *url) error {
 	waiting := u.met[onBench] + u.met[onDisk] + u.met[isReady] + u.met[inFlight]
 	hop, redone, answered := u.met[isHop] > 0, u.met[isRedone] > 0, u.met[stored]+u.met[asked] > 0
 	first := u.where[0]
@@ -171,14 +174,14 @@ func (c *checker) fileOfPlace(p place) string {
 	}
 }
 
-func (c *checker) placeOfRecord(tag uint64) string {
+func (c *placeCheck) placeOfRecord(tag uint64) string {
 	serial := uint32(tag >> serialShift & serialMask)
 	return fmt.Sprintf("%s at %d", c.places.answers[serial], tag&offsetMask)
 }
 
 // compareAnswers compares the number of URLs with an answer and the number of URLs with a record of it (I2). The
 // difference is the number of lost records; which URLs lost theirs is not known.
-func (c *checker) compareAnswers() {
+func (c *placeCheck) compareAnswers() {
 	n := &c.cut.Counters
 	var done int64
 	for _, o := range []outcome.Outcome{
@@ -217,7 +220,7 @@ const (
 )
 
 // compareIDs looks for identities that two records have, and for those that a revisit names and no record has (I2).
-func (c *checker) compareIDs() error {
+func (c *placeCheck) compareIDs() error {
 	var last extsort.Entry
 	some := false
 	for e, err := range c.places.ids.Sorted() {

@@ -10,6 +10,9 @@ import (
 	"orbweaver/warc"
 )
 
+// areaInFlight is the area of the URLs that were in flight at the checkpoint.
+const areaInFlight = "in flight"
+
 // queued gathers what waits: on the bench, in its sites' queues on disk, in the ready queue, and in flight.
 type queued struct {
 	c     *checker
@@ -27,9 +30,9 @@ func (c *checker) checkQueued() error {
 	q.disk()
 	q.bench()
 	q.ready()
-	q.aloft()
+	q.inFlightURLs()
 	c.checked("queued", q.urls, "URLs")
-	c.compareCounters(q.urls, q.whole)
+	(&comparison{c}).compareCounters(q.urls, q.whole)
 	return q.err
 }
 
@@ -125,8 +128,7 @@ func (q *queued) ready() {
 	}
 }
 
-func (q *queued) aloft() {
-	const area = "aloft"
+func (q *queued) inFlightURLs() {
 	n, redone := int64(0), int64(0)
 	err := q.c.cut.InFlight(func(site, item []byte) {
 		n++
@@ -137,11 +139,11 @@ func (q *queued) aloft() {
 	})
 	if err != nil {
 		q.whole = false
-		q.c.fail(area, q.c.cut.InFlightFile(), err)
+		q.c.fail(areaInFlight, q.c.cut.InFlightFile(), err)
 	}
 	if q.c.cut.Clean && n > 0 {
-		q.c.note(area, q.c.cut.InFlightFile(), "%d URLs in flight, and the crawl stopped in order", n)
+		q.c.note(areaInFlight, q.c.cut.InFlightFile(), "%d URLs in flight, and the crawl stopped in order", n)
 	}
-	q.c.checked(area, n+redone, "URLs")
-	q.c.compareFetched(redone)
+	q.c.checked(areaInFlight, n+redone, "URLs")
+	(&clusterCheck{q.c}).compareFetched(redone)
 }

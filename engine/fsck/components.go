@@ -5,13 +5,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io/fs"
-	"path"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"orbweaver/engine/catalogue"
 	"orbweaver/engine/layout"
@@ -20,7 +15,6 @@ import (
 	"orbweaver/engine/seen"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/urlx"
-	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
 	"orbweaver/sieve/fpcache"
 	"orbweaver/virtualize"
@@ -28,8 +22,11 @@ import (
 	"orbweaver/workbench/cold"
 )
 
-// openRooms opens every room at its cut and lets it check itself.
-func (c *checker) openRooms() {
+// componentCheck checks each component, and the files beside them.
+type componentCheck struct{ *checker }
+
+// checkAll opens every component at the checkpoint, and has it check itself.
+func (c *componentCheck) checkAll() {
 	var err error
 	if c.agents, err = c.cut.Cluster(); err != nil {
 		c.fail("manifest", layout.ManifestFile, err)
@@ -38,6 +35,7 @@ func (c *checker) openRooms() {
 		area, where string
 		run         func() error
 	}
+	cluster := clusterCheck{c.checker}
 	steps := []step{
 		{"sieve", layout.SieveDir, c.checkSieve},
 		{"ready", layout.ReadyDir, c.checkReady},
@@ -48,14 +46,14 @@ func (c *checker) openRooms() {
 		{"cold", layout.ColdDir, c.checkCold},
 		{"cache", layout.CacheFile, c.checkCache},
 		{"catalogue", recrawl.IndexFile(c.cut.Pass), c.checkCatalogue},
-		{areaOutbox, layout.OutboxDir, c.checkOutbox},
-		{areaFetched, layout.FetchedDir, c.checkFetched},
+		{areaOutbox, layout.OutboxDir, cluster.checkOutbox},
+		{areaFetched, layout.FetchedDir, cluster.checkFetched},
 	}
 	if c.cut.Afresh {
 		c.note(
 			"manifest",
 			layout.ManifestFile,
-			"the crawl was begun again and then ended: a new pass begins with empty rooms",
+			"the crawl was begun again and then ended: a new pass begins with empty components",
 		)
 		steps = slices.DeleteFunc(steps, func(s step) bool { return s.area != "seen" && s.area != "catalogue" })
 	}
@@ -78,24 +76,26 @@ func (c *checker) openRooms() {
 	}
 }
 
-func (c *checker) checkSieve() (err error) {
+func (c *componentCheck) checkSieve() (err error) {
 	if c.sieve, err = sieve.Open(c.fsys, sieve.Options{Dir: c.path(layout.SieveDir)}, &c.cut.Sieve); err != nil {
 		return err
 	}
+	c.opened = append(c.opened, c.sieve)
 	c.checked("sieve", int64(c.sieve.Len())+int64(c.sieve.Pending()), "URLs")
 	return c.sieve.Check()
 }
 
-func (c *checker) checkReady() (err error) {
+func (c *componentCheck) checkReady() (err error) {
 	if c.ready, err = diskq.Open(c.fsys, diskq.Options{Dir: c.path(layout.ReadyDir)}, &c.cut.Ready); err != nil {
 		return err
 	}
+	c.opened = append(c.opened, c.ready)
 	c.checked("ready", int64(c.ready.Len()), "URLs")
 	return c.ready.Check()
 }
 
 // checkSkipped reads the list of URLs left out.
-func (c *checker) checkSkipped() error {
+func (c *componentCheck) checkSkipped() error {
 	if c.cut.Skipped == nil {
 		return nil // a crawl of a version that kept no such list
 	}
@@ -121,23 +121,25 @@ func (c *checker) checkSkipped() error {
 	return nil
 }
 
-func (c *checker) checkQueues() (err error) {
+func (c *componentCheck) checkQueues() (err error) {
 	if c.virt, err = virtualize.Open(c.fsys, virtualize.Options{Dir: c.path(layout.QueuesDir)}, &c.cut.Virt); err != nil {
 		return err
 	}
+	c.opened = append(c.opened, c.virt)
 	c.checked("queues", int64(c.virt.Total()), "URLs")
 	return c.virt.Check()
 }
 
-func (c *checker) checkSeen() (err error) {
+func (c *componentCheck) checkSeen() (err error) {
 	if c.seen, err = seen.Open(c.fsys, seen.Options{Dir: c.path(layout.SeenDir), MemoryBytes: 1 << 20}, &c.cut.Seen); err != nil {
 		return err
 	}
+	c.opened = append(c.opened, c.seen)
 	c.checked("seen", int64(c.seen.Len()), "payload digests")
 	return c.seen.Check()
 }
 
-func (c *checker) checkBench() (err error) {
+func (c *componentCheck) checkBench() (err error) {
 	if c.bench, err = c.cut.Workbench(); err != nil {
 		return err
 	}
@@ -146,7 +148,7 @@ func (c *checker) checkBench() (err error) {
 }
 
 // checkCold reads the hosts that are on disk: each is in one place, and can be brought back (H3).
-func (c *checker) checkCold() error {
+func (c *componentCheck) checkCold() error {
 	s, err := cold.Open(c.fsys, cold.Options{Dir: c.path(layout.ColdDir), Seed: c.cut.HashSeed}, &c.cut.Cold)
 	if err != nil {
 		return err
@@ -165,7 +167,7 @@ func (c *checker) checkCold() error {
 }
 
 // checkCatalogue reads the list of what the archive held when this pass began; the crawl makes it again if it has to.
-func (c *checker) checkCatalogue() error {
+func (c *componentCheck) checkCatalogue() error {
 	if c.cut.Earlier == nil {
 		return nil
 	}
@@ -188,7 +190,7 @@ func (c *checker) checkCatalogue() error {
 }
 
 // checkCache looks at what keeps the door warm after an orderly stop; the crawl goes on without it.
-func (c *checker) checkCache() error {
+func (c *componentCheck) checkCache() error {
 	f, err := c.fsys.Open(c.path(layout.CacheFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -211,7 +213,7 @@ func (c *checker) checkCache() error {
 }
 
 // checkSeeds holds each kept seed against the normal form.
-func (c *checker) checkSeeds() {
+func (c *componentCheck) checkSeeds() {
 	f, err := c.fsys.Open(c.path(layout.SeedsFile))
 	if err != nil {
 		c.fail("seeds", layout.SeedsFile, err)
@@ -235,7 +237,7 @@ func (c *checker) checkSeeds() {
 }
 
 // checkHostRules reads the rules that the operator gave for single hosts, if there are any.
-func (c *checker) checkHostRules() {
+func (c *componentCheck) checkHostRules() {
 	_, rules, err := settings.ReadHostRules(c.fsys, c.path(layout.FrontierDir))
 	if err != nil {
 		c.fault("host-rules", layout.HostRulesFile, "%v", err)
@@ -247,7 +249,7 @@ func (c *checker) checkHostRules() {
 }
 
 // checkReport reads report.json; after an orderly stop it says what the checkpoint says.
-func (c *checker) checkReport() {
+func (c *componentCheck) checkReport() {
 	const area, file = "report", layout.ReportFile
 	r, err := report.Read(c.fsys, c.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -293,47 +295,4 @@ func (c *checker) checkReport() {
 			c.fault(area, file, "%s is %d, and %d in the checkpoint", pair.name, pair.told, pair.cut)
 		}
 	}
-}
-
-// fileOf finds the file that an error is about, relative to the crawl directory.
-func (c *checker) fileOf(where string, err error) string {
-	var onPath *fs.PathError // first: it knows the file of an image of the workbench, which the image does not
-	var corrupt *vfs.CorruptError
-	switch {
-	case errors.As(err, &onPath):
-		return c.relative(onPath.Path)
-	case errors.As(err, &corrupt):
-		return c.relative(corrupt.File)
-	}
-	return where + placeIn(where, err.Error())
-}
-
-func (c *checker) relative(name string) string {
-	return strings.TrimPrefix(path.Clean(name), path.Clean(c.dir)+"/")
-}
-
-// placeIn reads the number of a segment out of what the queues say.
-func placeIn(where, text string) string {
-	number := func(pattern string, base int) (uint64, bool) {
-		m := regexp.MustCompile(pattern).FindStringSubmatch(text)
-		if m == nil {
-			return 0, false
-		}
-		n, err := strconv.ParseUint(m[1], base, 64)
-		return n, err == nil
-	}
-	switch where {
-	case layout.ReadyDir, layout.SkippedDir:
-		if n, ok := number(`segment (\d+)`, 10); ok {
-			return fmt.Sprintf("/q-%016x", n)
-		}
-	case layout.QueuesDir:
-		if n, ok := number(`index (\d+)`, 10); ok {
-			return fmt.Sprintf("/idx-%016x", n)
-		}
-		if n, ok := number(`(?:segment|block) (\d+)`, 10); ok {
-			return fmt.Sprintf("/seg-%08x", n)
-		}
-	}
-	return ""
 }

@@ -53,8 +53,11 @@ func newTally(cut *inspect.Checkpoint, m *seen.Map) *tally {
 	return t
 }
 
+// recordCheck checks the records of the archive against the map of payloads, and notes whose they are.
+type recordCheck struct{ *checker }
+
 // readRecords reads the records of one file for the tally. The Verifier reports the damage.
-func (c *checker) readRecords(t *tally, info warc.FileInfo, size int64, r io.Reader) error {
+func (c *recordCheck) readRecords(t *tally, info warc.FileInfo, size int64, r io.Reader) error {
 	name := layout.ArchiveDir + "/" + info.Name
 	z := warc.NewReader(r, warc.ReaderOptions{Name: name})
 	defer z.Close()
@@ -92,7 +95,7 @@ func (c *checker) readRecords(t *tally, info warc.FileInfo, size int64, r io.Rea
 }
 
 // record adds one record to the tally. Its block is in memory.
-func (c *checker) record(t *tally, file string, at warc.Cut, rec *warc.RecordRead) error {
+func (c *recordCheck) record(t *tally, file string, at warc.Cut, rec *warc.RecordRead) error {
 	if rec.Type != warc.Response && rec.Type != warc.Revisit || rec.IsDNS() {
 		return nil
 	}
@@ -124,7 +127,7 @@ func (c *checker) record(t *tally, file string, at warc.Cut, rec *warc.RecordRea
 
 // unchanged notes what a revisit of this pass refers to, if the server said that the page is as it was: the response is
 // in this archive. The first pass sends no conditions, so it may be in the archive of an earlier crawl.
-func (c *checker) unchanged(t *tally, rec *warc.RecordRead, at warc.Cut) error {
+func (c *recordCheck) unchanged(t *tally, rec *warc.RecordRead, at warc.Cut) error {
 	to := refersTo(rec)
 	if !notModified(rec) || c.cut == nil || c.cut.Pass == 0 || at.Before(t.from) || to.IsZero() {
 		return nil
@@ -163,7 +166,7 @@ func (t *tally) count(rec *warc.RecordRead, c *capture.Capture) {
 }
 
 // place notes whose record it is.
-func (c *checker) place(rec *warc.RecordRead, capture *capture.Capture, at warc.Cut) error {
+func (c *recordCheck) place(rec *warc.RecordRead, capture *capture.Capture, at warc.Cut) error {
 	fp := urlx.Fingerprint(c.cut.HashSeed, rec.TargetURI)
 	if capture.Outcome == outcome.Redirect && (capture.Robots || c.hops[fp]) {
 		to, err := urlx.Resolve(nil, rec.TargetURI, capture.Page.Location())
@@ -220,7 +223,7 @@ func refersTo(rec *warc.RecordRead) warc.ID {
 
 // firstOf holds a record against the map of payloads: what the map names must be there, and a revisit must name what
 // the map names, so that it resolves. old says that it is of an earlier pass, whose counters are forgotten.
-func (c *checker) firstOf(t *tally, file string, rec *warc.RecordRead, capture *capture.Capture, old bool) error {
+func (c *recordCheck) firstOf(t *tally, file string, rec *warc.RecordRead, capture *capture.Capture, old bool) error {
 	if t.seen == nil {
 		return nil
 	}
