@@ -90,154 +90,84 @@ const (
 	ClassRefusal       // a decision of this crawler; no request was made
 )
 
+// description is what is declared of an outcome.
+type description struct {
+	name     string
+	class    Class
+	response bool // a response head was received, so that a record can be stored
+	cut      bool // the body is not whole
+}
+
+// descriptions has a row for each outcome. To add one, add its constant and its row; politeness.Policy decides what
+// follows from it.
+var descriptions = [Count]description{ //nolint:gochecknoglobals // a table
+	None:              {name: "none"},
+	OK:                {name: "ok", class: ClassAnswer, response: true},
+	Redirect:          {name: "redirect", class: ClassAnswer, response: true},
+	NotModified:       {name: "not-modified", class: ClassAnswer, response: true},
+	OtherStatus:       {name: "other-status", class: ClassAnswer, response: true},
+	ClientError:       {name: "client-error", class: ClassAnswer, response: true},
+	TooMany:           {name: "too-many-requests", class: ClassBusy, response: true},
+	ServerError:       {name: "server-error", class: ClassFault, response: true},
+	Unavailable:       {name: "unavailable", class: ClassBusy, response: true},
+	CutLength:         {name: "cut-length", class: ClassAnswer, response: true, cut: true},
+	CutTime:           {name: "cut-time", class: ClassFault, response: true, cut: true},
+	CutDisconnect:     {name: "cut-disconnect", class: ClassFault, response: true, cut: true},
+	Protocol:          {name: "protocol", class: ClassFault},
+	HeaderTooLarge:    {name: "header-too-large", class: ClassFault},
+	HeaderTimeout:     {name: "header-timeout", class: ClassFault},
+	Reset:             {name: "reset", class: ClassFault},
+	ConnectTimeout:    {name: "connect-timeout", class: ClassHost},
+	Refused:           {name: "refused", class: ClassHost},
+	Unreachable:       {name: "unreachable", class: ClassHost},
+	TLSFault:          {name: "tls-fault", class: ClassFault},
+	ProxyFault:        {name: "proxy-fault", class: ClassFault},
+	NameNotFound:      {name: "name-not-found", class: ClassHost},
+	NameFault:         {name: "name-fault", class: ClassHost},
+	BlockedAddress:    {name: "blocked-address", class: ClassRefusal},
+	BlockedPort:       {name: "blocked-port", class: ClassRefusal},
+	RobotsDenied:      {name: "robots-denied", class: ClassRefusal},
+	RobotsUnreachable: {name: "robots-unreachable", class: ClassRefusal},
+	Filtered:          {name: "filtered", class: ClassRefusal},
+	Blocked:           {name: "blocked", class: ClassRefusal},
+	QuotaHost:         {name: "quota-host", class: ClassRefusal},
+	TooManyRedirects:  {name: "too-many-redirects", class: ClassRefusal},
+	SiteGone:          {name: "site-gone", class: ClassRefusal},
+	GivenUp:           {name: "given-up", class: ClassRefusal},
+	Cancelled:         {name: "cancelled", class: ClassRefusal},
+	NoMemory:          {name: "no-memory", class: ClassAnswer, response: true, cut: true},
+	LocalFault:        {name: "local-fault", class: ClassRefusal},
+	Stale:             {name: "stale", class: ClassFault},
+	Novelty:           {name: "novelty", class: ClassRefusal},
+	QuotaDomain:       {name: "quota-domain", class: ClassRefusal},
+	QuotaAddress:      {name: "quota-address", class: ClassRefusal},
+	HandedOver:        {name: "handed-over", class: ClassRefusal},
+	Recovered:         {name: "recovered", class: ClassRefusal},
+}
+
 // String returns the name of o as report.json, crawl.log and the metrics show it.
 func (o Outcome) String() string {
-	switch o {
-	case None:
-		return "none"
-	case OK:
-		return "ok"
-	case Redirect:
-		return "redirect"
-	case NotModified:
-		return "not-modified"
-	case OtherStatus:
-		return "other-status"
-	case ClientError:
-		return "client-error"
-	case TooMany:
-		return "too-many-requests"
-	case ServerError:
-		return "server-error"
-	case Unavailable:
-		return "unavailable"
-	case CutLength:
-		return "cut-length"
-	case CutTime:
-		return "cut-time"
-	case CutDisconnect:
-		return "cut-disconnect"
-	default:
-		return o.faultString()
-	}
-}
-
-func (o Outcome) faultString() string {
-	switch o {
-	case Protocol:
-		return "protocol"
-	case HeaderTooLarge:
-		return "header-too-large"
-	case HeaderTimeout:
-		return "header-timeout"
-	case Reset:
-		return "reset"
-	case ConnectTimeout:
-		return "connect-timeout"
-	case Refused:
-		return "refused"
-	case Unreachable:
-		return "unreachable"
-	case TLSFault:
-		return "tls-fault"
-	case ProxyFault:
-		return "proxy-fault"
-	case NameNotFound:
-		return "name-not-found"
-	case NameFault:
-		return "name-fault"
-	default:
-		return o.refusalString()
-	}
-}
-
-func (o Outcome) refusalString() string {
-	switch o {
-	case BlockedAddress:
-		return "blocked-address"
-	case BlockedPort:
-		return "blocked-port"
-	case RobotsDenied:
-		return "robots-denied"
-	case RobotsUnreachable:
-		return "robots-unreachable"
-	case Filtered:
-		return "filtered"
-	case Blocked:
-		return "blocked"
-	case QuotaHost:
-		return "quota-host"
-	case TooManyRedirects:
-		return "too-many-redirects"
-	case SiteGone:
-		return "site-gone"
-	case GivenUp:
-		return "given-up"
-	case Cancelled:
-		return "cancelled"
-	case NoMemory:
-		return "no-memory"
-	case LocalFault:
-		return "local-fault"
-	case Stale:
-		return "stale"
-	case Novelty:
-		return "novelty"
-	case QuotaDomain:
-		return "quota-domain"
-	case QuotaAddress:
-		return "quota-address"
-	case HandedOver:
-		return "handed-over"
-	case Recovered:
-		return "recovered"
-	default:
+	if o >= count {
 		return "unknown"
 	}
+	return descriptions[o].name
 }
 
 // Class returns what o shows about the site.
-func (o Outcome) Class() Class {
-	switch o {
-	case OK, Redirect, NotModified, OtherStatus, ClientError, CutLength, NoMemory:
-		return ClassAnswer
-	case TooMany, Unavailable:
-		return ClassBusy
-	case ServerError,
-		CutTime,
-		CutDisconnect,
-		Protocol,
-		HeaderTooLarge,
-		HeaderTimeout,
-		Reset,
-		TLSFault,
-		ProxyFault,
-		Stale:
-		return ClassFault
-	case ConnectTimeout, Refused, Unreachable, NameNotFound, NameFault:
-		return ClassHost
-	case BlockedAddress, BlockedPort, RobotsDenied, RobotsUnreachable, Filtered, Blocked, QuotaHost,
-		TooManyRedirects, SiteGone, GivenUp, Cancelled, LocalFault, Novelty, QuotaDomain, QuotaAddress, HandedOver, Recovered:
-		return ClassRefusal
-	default:
-		return ClassNone
-	}
-}
+func (o Outcome) Class() Class { return o.description().class }
 
 // HasResponse reports whether a response head was received, so that a record can be stored.
-func (o Outcome) HasResponse() bool {
-	return (o >= OK && o <= CutDisconnect) || o == NoMemory
+func (o Outcome) HasResponse() bool { return o.description().response }
+
+// IsBodyCut says that the body of the page is not whole.
+func (o Outcome) IsBodyCut() bool { return o.description().cut }
+
+func (o Outcome) description() description {
+	if o >= count {
+		return description{}
+	}
+	return descriptions[o]
 }
 
 // IsPageStatus reports whether an HTTP status is that of a page: 2xx.
 func IsPageStatus(status int) bool { return status >= 200 && status < 300 }
-
-// IsBodyCut says that the body of the page is not whole.
-func (o Outcome) IsBodyCut() bool {
-	switch o {
-	case CutLength, CutTime, CutDisconnect, NoMemory:
-		return true
-	default:
-		return false
-	}
-}

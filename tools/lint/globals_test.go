@@ -32,6 +32,7 @@ var globalTables = map[string]string{
 	"bench/throughput.words":           "the words of fabricated paths",
 	"cmd/orbweaver.commit":             "set by the linker",
 	"cmd/orbweaver.version":            "set by the linker",
+	"engine/outcome.descriptions":      "the row of each outcome",
 	"engine/parse.alphabets":           "commonest letters by character set",
 	"engine/parse.c1Controls":          "what the C1 numbers mean in references",
 	"engine/parse.class":               "classes of octets",

@@ -347,27 +347,23 @@ func (h *tree) constants(typ string) map[string]string {
 	return names
 }
 
-// outcomes are the texts that the methods of Outcome return.
+// outcomes are the names in the rows of engine/outcome.
 func (h *tree) outcomes() map[string]string {
 	names := make(map[string]string)
 	for _, f := range h.files {
-		if f.test {
+		if f.test || f.dir != "engine/outcome" {
 			continue
 		}
-		for _, decl := range f.ast.Decls {
-			fn, ok := decl.(*ast.FuncDecl)
-			if !ok || fn.Recv == nil || typeName(fn.Recv.List[0].Type) != "Outcome" {
-				continue
-			}
-			ast.Inspect(fn, func(n ast.Node) bool {
-				if ret, ok := n.(*ast.ReturnStmt); ok && len(ret.Results) == 1 {
-					if text := stringOf(ret.Results[0]); text != "" {
-						names[text] = h.at(ret)
-					}
-				}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			pair, ok := n.(*ast.KeyValueExpr)
+			if !ok {
 				return true
-			})
-		}
+			}
+			if key, ok := pair.Key.(*ast.Ident); ok && key.Name == "name" {
+				names[stringOf(pair.Value)] = h.at(pair)
+			}
+			return true
+		})
 	}
 	return names
 }
