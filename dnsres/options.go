@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"slices"
 	"time"
+
+	"orbweaver/internal/options"
 )
 
 // Options configure a Resolver. A zero field has its default, except Upstreams: see SystemUpstreams.
@@ -43,8 +45,7 @@ func (o Options) WithDefaults() Options {
 			*n = v
 		}
 	}
-	duration(&o.TTLMin, 30*time.Second)
-	duration(&o.TTLMax, time.Hour)
+	options.SetDefaults(&o)
 	duration(&o.NegativeTTL, 10*time.Minute)
 	duration(&o.FaultMin, time.Minute)
 	duration(&o.FaultMax, 15*time.Minute)

@@ -7,9 +7,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"orbweaver/internal/vfs"
-
 	"github.com/zeebo/xxh3"
+
+	"orbweaver/internal/options"
+	"orbweaver/internal/vfs"
 )
 
 // ErrClosed is returned by calls after Close.
@@ -20,7 +21,7 @@ type Options struct {
 	// Dir is the directory of the sieve's files. It is required, and created if missing. Other files in it are not
 	// changed.
 	Dir string `kong:"-"`
-	// BucketBytes is the memory of both buckets together, fingerprints and payloads. Default 64 MiB, range 4 KiB to 64
+	// BucketBytes is the memory of both buckets together, fingerprints and payloads. Range 4 KiB to 64
 	// GiB. The cost of a URL grows with the number of store blocks per URL of a bucket; one byte for each URL that will
 	// be known is enough. With a large store, payloads wait in files that take five times as much. Adds without
 	// WaitRoom may exceed it.
@@ -30,17 +31,14 @@ type Options struct {
 }
 
 const (
-	bucketBytesDefault = 64 << 20
-	bucketBytesMin     = 4 << 10
-	bucketBytesMax     = 64 << 30 // the entries of a bucket are counted with 32 bits
-	runsMaxDefault     = 8
+	bucketBytesMin = 4 << 10
+	bucketBytesMax = 64 << 30 // the entries of a bucket are counted with 32 bits
+	runsMaxDefault = 8
 )
 
 // WithDefaults returns a copy of o whose zero fields have their defaults.
 func (o Options) WithDefaults() Options {
-	if o.BucketBytes == 0 {
-		o.BucketBytes = bucketBytesDefault
-	}
+	options.SetDefaults(&o)
 	if o.RunsMax == 0 {
 		o.RunsMax = runsMaxDefault
 	}

@@ -3,6 +3,8 @@ package workbench
 import (
 	"errors"
 	"fmt"
+
+	"orbweaver/internal/options"
 )
 
 // Options configure a Workbench. The zero value of a field means its default.
@@ -10,7 +12,7 @@ type Options struct {
 	// PathsPerVisit is K, the most items in one Visit. Default 4, range 1 to 65536.
 	PathsPerVisit int `kong:"-"`
 	// MemoryMax is the weight in bytes from which Full returns true. It is advice to the caller: Push works above it as
-	// well. Default 256 MiB, range 1 and more.
+	// well. Range 1 and more.
 	MemoryMax int64 `name:"workbench-memory" type:"size" help:"Memory of queued paths and of idle hosts; more of them go to disk. Raise it for crawls of millions of hosts." default:"256MiB" least:"16KiB" placeholder:"SIZE"`
 }
 
@@ -18,7 +20,6 @@ type Options struct {
 const (
 	defaultPathsPerVisit = 4
 	maxPathsPerVisit     = 1 << 16
-	defaultMemoryMax     = 256 << 20
 )
 
 // WithDefaults returns a copy of o whose zero fields have their defaults.
@@ -26,9 +27,7 @@ func (o Options) WithDefaults() Options {
 	if o.PathsPerVisit == 0 {
 		o.PathsPerVisit = defaultPathsPerVisit
 	}
-	if o.MemoryMax == 0 {
-		o.MemoryMax = defaultMemoryMax
-	}
+	options.SetDefaults(&o)
 	return o
 }
 

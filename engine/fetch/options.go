@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"orbweaver/internal/options"
 )
 
 // Errors of options and of the dialer. What a site does wrong is an outcome, not an error.
@@ -65,7 +67,7 @@ type Proxy struct {
 
 // WithDefaults returns a copy of o in which every field that is zero has its default.
 func (o Options) WithDefaults() Options {
-	setDefault(&o.BodyMax, 2<<20)
+	options.SetDefaults(&o)
 	setDefault(&o.HeaderMax, 256<<10)
 	setDefault(&o.HeaderLineMax, 64<<10)
 	setDefault(&o.HeaderCount, 1000)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine/outcome"
+	"orbweaver/internal/options"
 )
 
 // Policy has all settings of Decide. Defaults are in brackets. It must not change while in use.
@@ -30,9 +31,6 @@ type Policy struct {
 
 // The defaults of Policy.
 const (
-	defaultHostDelay        = 4 * time.Second
-	defaultIPDelay          = 500 * time.Millisecond
-	defaultCrawlDelayMax    = 5 * time.Minute
 	defaultRetryAfterMax    = 24 * time.Hour
 	defaultBackoffMin       = 10 * time.Second
 	defaultBackoffMax       = time.Hour
@@ -44,7 +42,13 @@ const (
 
 // Default returns the policy for servers of other owners.
 func Default() Policy {
-	return Policy{HostDelay: defaultHostDelay, IPDelay: defaultIPDelay}.WithDefaults()
+	return flagDefaults().WithDefaults()
+}
+
+// flagDefaults is a policy with the defaults of the flags.
+func flagDefaults() (p Policy) {
+	options.SetAllDefaults(&p)
+	return p
 }
 
 // WithDefaults returns a copy with the default for each field that is zero. HostDelay and IPDelay stay as they are:
@@ -55,7 +59,7 @@ func (p Policy) WithDefaults() Policy {
 			*d = v
 		}
 	}
-	set(&p.CrawlDelayMax, defaultCrawlDelayMax)
+	set(&p.CrawlDelayMax, flagDefaults().CrawlDelayMax)
 	set(&p.RetryAfterMax, defaultRetryAfterMax)
 	set(&p.BackoffMin, defaultBackoffMin)
 	set(&p.BackoffMax, max(defaultBackoffMax, p.BackoffMin))

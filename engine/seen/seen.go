@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/internal/options"
 	"orbweaver/internal/vfs"
 )
 
@@ -39,7 +40,7 @@ type First struct {
 type Options struct {
 	// Dir is the directory of the files; it is created if missing.
 	Dir string `kong:"-"`
-	// MemoryBytes limits the memory of filters and tables. 0 means 192 MiB, enough for 1.3x10^8 digests. With more
+	// MemoryBytes limits the memory of filters and tables. The default is enough for 1.3x10^8 digests. With more
 	// digests the filters are wrong more often, which costs reads. They never take less than about two bits for each
 	// digest.
 	MemoryBytes int64 `name:"seen-memory" type:"size" help:"Memory of the index of payload digests, which finds pages with equal content. 192MiB is enough for 100 million pages; raise it in proportion." default:"192MiB" least:"16KiB" placeholder:"SIZE"`
@@ -49,7 +50,6 @@ type Options struct {
 }
 
 const (
-	memoryBytesDefault = 192 << 20
 	memoryBytesMin     = 12 << 10
 	bufferBytesDefault = 64 << 10
 	// tableShare: the two tables take a twelfth of the memory, in which a digest takes slotsPerDigest slots.
@@ -58,9 +58,7 @@ const (
 
 // WithDefaults returns a copy with the default for each zero field.
 func (o Options) WithDefaults() Options {
-	if o.MemoryBytes == 0 {
-		o.MemoryBytes = memoryBytesDefault
-	}
+	options.SetDefaults(&o)
 	if o.BufferBytes == 0 {
 		o.BufferBytes = bufferBytesDefault
 	}
