@@ -97,7 +97,7 @@ func slow(kind string) bool {
 }
 
 // pause lets the syncs of journal and checkpoint take up to syncMax, and mostly much less. Virtual time stands still
-// while anybody waits for a mutex, so calls under a lock that others want cannot be slow.
+// while a goroutine waits for a mutex, so calls under a lock that others want cannot be slow.
 func (c *camera) pause(op *operation) time.Duration {
 	if !op.kind.syncs() || !slow(c.kind(op.name)) {
 		return 0

@@ -29,8 +29,8 @@
 // the unkilled crawl, each once, each record valid (I2, I3); no more pages were fetched again than were in flight, and
 // at a power cut than had not been synced (I3); no site and no address was asked too early, across the restart (I5),
 // and robots.txt was kept (I6); the counters balance (E1); no goroutine is left (I8); and the crawl came to its end
-// (I9). Nobody can be asked in virtual time that is not in the world (I7: the oracle counts requests for what is
-// unexpected).
+// (I9). In virtual time only the simulated web can be asked (I7: the judge counts unexpected
+// requests).
 //
 // TestKillTheProgram does it for real: SIGKILL for the program at random moments, with a web on loopback.
 //

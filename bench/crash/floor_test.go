@@ -62,8 +62,8 @@ func (tr *trial) record(t *testing.T) []*Image {
 	})
 }
 
-// photograph runs what takes images of the calls that are picked, and again for the first calls of the classes of which
-// it took none.
+// photograph runs what takes images of the calls that are picked, and again for the first calls of the classes
+// without an image.
 func (tr *trial) photograph(take func(pick func(class string, n int) bool) []*Image) []*Image {
 	images := take(func(class string, n int) bool {
 		if *onlyPoint != "" {
@@ -89,7 +89,7 @@ func (tr *trial) photograph(take func(pick func(class string, n int) bool) []*Im
 }
 
 // survive goes on from images of each class, chosen by the seed, until each has its floor. It is a fault if one has
-// not: an image of another class that is equal counts, and a class of which there are fewer different images needs all
+// not: an image of another class that is equal counts, and a class with fewer different images needs all
 // of them, and one at least.
 func (tr *trial) survive(t *testing.T, images []*Image) {
 	t.Helper()

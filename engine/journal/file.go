@@ -53,13 +53,13 @@ type Kind byte
 // The kinds of entries.
 const (
 	KindPage    Kind = 1 // the URL is done
-	KindRetry   Kind = 2 // an attempt that is to be repeated; only its record and dues count
+	KindRetry   Kind = 2 // an attempt that will be repeated; only its record and dues count
 	KindRobots  Kind = 3 // a robots.txt
 	KindMessage Kind = 4 // a message of another agent, which is in its links
 	kindSynced  Kind = 5 // a sync mark, see syncmark.go; the reader keeps it to itself
 )
 
-// What is beside the hops, of which there are 15 at most.
+// What is beside the hops; there are 15 hops at most.
 const (
 	journalIndex  = 1 << 6
 	journalListed = 1 << 7
@@ -75,7 +75,8 @@ const (
 // Castagnoli is the table of the checksum of journals, CRC-32C.
 func Castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// File is one generation of the journal, open for appending. Its owner is whoever holds the engine's commit lock.
+// File is one generation of the journal, open for appending. Its owner is the goroutine that holds the engine's commit
+// lock.
 type File struct {
 	file       vfs.File
 	generation uint64
@@ -89,7 +90,7 @@ type File struct {
 }
 
 // journalLong is after how many entries a checkpoint does not wait for its time: reading back the links of a small page
-// takes some 40 microseconds of CPU, of which all but six are spread over the processors, and a resume should not take
+// takes some 40 microseconds of CPU, all but six of them spread over the processors, and a resume should not take
 // long.
 const journalLong = 200_000
 

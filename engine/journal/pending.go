@@ -200,6 +200,6 @@ func (l *Store) enter(ps []*Pending) error {
 // ErrPageLimit says that the limit of pages is reached: nothing was written.
 var ErrPageLimit = errors.New("engine: the limit of pages is reached")
 
-// ErrDuplicate says that an equal payload was stored between the look-up and the writing: the records are to be
+// ErrDuplicate says that an equal payload was stored between the look-up and the writing: the records must be
 // built again, as a revisit.
 var ErrDuplicate = errors.New("engine: the payload was stored meanwhile")

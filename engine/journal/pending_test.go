@@ -145,8 +145,8 @@ func (f *office) named(t *testing.T) (all []Entry) {
 
 func url(n int) string { return fmt.Sprintf("http://h.test/%d", n) }
 
-// Workers who meet at the lock are written together: in order, each with its place, those without records too, and over
-// the end of a file.
+// Workers that meet at the lock are written together: in order, each with its place, those without records too, and
+// over the end of a file.
 func TestPostings_writtenTogetherStandInOrder(t *testing.T) {
 	f := newOffice(t, warc.Options{SizeMax: 1 << 12}, 0)
 	var ps []*Pending
@@ -212,7 +212,7 @@ func TestPostings_theLimitOfPagesIsExact(t *testing.T) {
 	}
 }
 
-// When the disk refuses archive or journal, nothing of what was to be written together is there and no page of the
+// When the disk refuses archive or journal, nothing of the group is there and no page of the
 // limit is taken; the same postings can be written later.
 func TestPostings_aRefusalIsOfAll(t *testing.T) {
 	for what, rule := range map[string]faultfs.Rule{

@@ -2,8 +2,8 @@ package journal
 
 import "context"
 
-// AppendEntry writes a journal entry that belongs to no attempt, and says where the journal ends then. Call it under the
-// shared cut. After an error nothing of it counts.
+// AppendEntry writes a journal entry that belongs to no attempt, and says where the journal ends then. Call it under
+// the shared cut. After an error nothing of it counts.
 func (l *Store) AppendEntry(e *Entry) (Position, error) {
 	l.commit.Lock()
 	defer l.commit.Unlock()
@@ -21,7 +21,7 @@ func (l *Store) AppendEntry(e *Entry) (Position, error) {
 }
 
 // Await returns when the journal is durable up to there, which the next group commit sees to, or with the error that
-// says that it will not be. Nobody may hold the cut.
+// says that it will not be. The caller must not hold the checkpoint lock.
 func (l *Store) Await(ctx context.Context, end Position) error {
 	for {
 		l.commit.Lock()
@@ -42,7 +42,8 @@ func (l *Store) Await(ctx context.Context, end Position) error {
 	}
 }
 
-// AwaitAll returns when all that the journal holds by now is durable: at once if it is. Nobody may hold the cut.
+// AwaitAll returns when all that the journal holds already is durable: at once if it is. The caller must not hold the
+// checkpoint lock.
 func (l *Store) AwaitAll(ctx context.Context) error {
 	l.commit.Lock()
 	end := Position{l.Journal.generation, l.Journal.size}
@@ -50,7 +51,7 @@ func (l *Store) AwaitAll(ctx context.Context) error {
 	return l.Await(ctx, end)
 }
 
-// tellNews wakes whoever awaits. The caller holds the commit lock.
+// tellNews wakes the goroutines in Await. The caller holds the commit lock.
 func (l *Store) tellNews() {
 	if l.news != nil {
 		close(l.news)

@@ -12,7 +12,7 @@ import (
 	"orbweaver/warc"
 )
 
-// Whoever wants to know that all is durable waits for the next group commit if something is not, and not at all if
+// AwaitAll waits for the next group commit if something is not, and not at all if
 // nothing was written.
 func TestLedger_settledWaitsForWhatIsNotDurable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -30,7 +30,7 @@ const (
 // An entry of the journal has room for the links of any page, and for the lengths in front of them.
 const _ = uint(journal.JournalLinksMax - 2*linkRoomMax)
 
-// Open begins with a page of which so many bytes came over the wire, and so many are searched.
+// Open begins with a page: raw bytes came over the wire, and searched bytes are searched.
 func (b *Budget) Open(raw, searched int64) {
 	room := min(linkRoomMax, linkRoomBase+min(linkRoomBody*searched, linkRoomRaw*raw))
 	*b = Budget{room: room, whole: room}

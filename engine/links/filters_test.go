@@ -116,7 +116,7 @@ func BenchmarkLinkFinder(b *testing.B) {
 	}
 }
 
-// What a link may be is listed for those who write expressions.
+// What a link may be is listed for people who write expressions.
 func TestEveryKindIsInTheDocumentation(t *testing.T) {
 	for _, name := range []string{"../../docs/filters.md", "../filter/doc.go"} {
 		text, err := os.ReadFile(name)

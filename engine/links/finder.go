@@ -96,7 +96,7 @@ func (l *Finder) Reset() {
 	l.Budget.Open(0, 0)
 }
 
-// Open begins with a page, and says whether it is to be searched for links. A redirect is none that is searched, nor is
+// Open begins with a page, and says whether it must be searched for links. A redirect is none that is searched, nor is
 // a robots.txt, so there the answer is of no interest.
 func (l *Finder) Open(from Page) bool {
 	l.Reset()
@@ -260,7 +260,7 @@ func (l *Finder) strip(url, base []byte, kind parse.Kind) []byte {
 	return url
 }
 
-// LeadsHome says that the links, of which a redirect has one, differ from the page's own URL in the query at most.
+// LeadsHome says that the links, a single link for a redirect, differ from the page's own URL in the query at most.
 func (l *Finder) LeadsHome(url []byte) bool {
 	own, _, _ := bytes.Cut(url, []byte{'?'})
 	home := len(l.Links) > 0

@@ -13,7 +13,7 @@ import (
 // DiskGuard decides what a failed call of the disk means: a full disk pauses the crawl until there is room, and a want
 // of file descriptors until connections have given some back; anything else ends it.
 //
-// It may be wrong about the room: a quota is used up while the disk has plenty, or what is to be written is larger than
+// It may be wrong about the room: a quota is used up while the disk has plenty, or the next write is larger than
 // what is free. Then the next write fails at once, and so on for as long as it takes. So each pause that comes soon
 // after the last is longer than that, and needs more room if the crawl can use more; the log says so once in a while.
 type DiskGuard struct {
@@ -112,7 +112,7 @@ func (d *DiskGuard) leave(now time.Time, free int64) time.Duration {
 	defer d.mu.Unlock()
 	switch early := d.look.Sub(now); {
 	case !d.shut:
-		return 0 // somebody else has seen it
+		return 0 // another goroutine has seen it
 	case early > 0:
 		return early // a pause that was begun since
 	case free < d.need:

@@ -13,7 +13,7 @@ import (
 )
 
 // Flapping: the disk has room whenever it is asked and none when it is written to. The pauses grow longer, the room
-// that is waited for grows up to what the crawl could use, and after a while of calm all begins anew.
+// that is waited for grows up to what the crawl could use, and after a while without pauses all begins again.
 func TestHostile_S02_pausesThatFollowEachOtherGrow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		script := faultfs.NewScript()

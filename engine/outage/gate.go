@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Gate is a door that may be shut: Wait blocks while somebody keeps it shut. Several reasons can keep it shut at once
+// Gate holds goroutines back: Wait blocks while a reason keeps it shut. Several reasons can keep it shut at once
 // (the operator's pause, a full disk); it opens when the last is gone.
 type Gate struct {
 	mu      sync.Mutex

@@ -7,7 +7,7 @@ import (
 	"orbweaver/internal/throttle"
 )
 
-// SlowSync watches how long the group commit takes. A disk that is slow to sync holds nobody up (pages are fetched and
+// SlowSync watches how long the group commit takes. A disk that is slow to sync delays no fetch (pages are fetched and
 // written meanwhile, and bounds hold what cannot be), but a power cut then costs what came since, and the operator
 // should know.
 type SlowSync struct {
@@ -56,7 +56,7 @@ func (d *SlowSync) End(now time.Time) {
 }
 
 // Now says how long a sync takes that is under way or has just ended, 0 if that is not long. One that does not end at
-// all is told here: nobody else would.
+// all is reported only here.
 func (d *SlowSync) Now(now time.Time) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()

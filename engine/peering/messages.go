@@ -12,11 +12,11 @@ import (
 	"orbweaver/engine/cluster/transport"
 )
 
-// ErrAway says that an agent is not among those who are there.
+// ErrAway says that an agent is not a member.
 var ErrAway = errors.New("peering: that agent is not there")
 
-// Send implements engine.Peering. An error wraps engine.ErrMalformed if the other agent never accepts this message, or if
-// it is too long.
+// Send implements engine.Peering. An error wraps engine.ErrMalformed if the other agent never accepts this message, or
+// if it is too long.
 func (s *Seat) Send(ctx context.Context, to string, sequence uint64, letter []byte) error {
 	peer, err := s.find(to)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"orbweaver/engine/cluster/membership"
 )
 
-// Options say who an agent is. ID, Gossip and Post have no default.
+// Options identify an agent. ID, Gossip and Post have no default.
 type Options struct {
 	ID       string         // of the agent: 1 to 64 letters, digits, dots, hyphens, underscores, the first a letter or digit
 	Capacity int            // its share, in proportion to the others', 1 to membership.MaxCapacity [1]
@@ -26,7 +26,7 @@ type Options struct {
 	SaveGenerations func(newest map[string]uint64) error
 
 	Timings membership.Timings // how fast agents talk; zero for the defaults
-	Log     *slog.Logger       // nil for nobody
+	Log     *slog.Logger       // nil: no log
 }
 
 // plainCrawl is the crawl of all agents that have no certificates.

@@ -14,7 +14,7 @@ import (
 	"orbweaver/engine/cluster/transport"
 )
 
-// Whoever has the gossip key, which all agents share, can tell membership of any agent, under any name and with any
+// A process with the gossip key, which all agents share, can announce any agent, under any name and with any
 // capacity. So an agent counts only when it has proved what membership says of it: the agent at its address for letters
 // must hold the certificate of its name, and must answer there that this is its data and its capacity. The capacity
 // that counts is never larger than the certificate allows. Without certificates nothing is proved.
@@ -70,7 +70,7 @@ func (s *Seat) proveAll(ctx context.Context, g *membership.Service) {
 	}
 }
 
-// poke says that Peers may have changed, and that somebody has proved something or failed to.
+// poke says that Peers may have changed, and that an agent has proved something or failed to.
 func (s *Seat) poke() {
 	select {
 	case s.changed <- struct{}{}:

@@ -32,8 +32,8 @@ func forge(t *testing.T, beside *Seat, id string, capacity int, letters netip.Ad
 }
 
 // A process with the gossip key tells membership of an agent of capacity 1,000 that was never issued, with the address
-// for letters of an honest one, of nobody, or of a process of its own; or of one that was issued and is not there. None
-// of them counts: together they took 99.9 % of the hosts.
+// for letters of an honest agent, of no process, or of a process of its own; or of one that was issued and is not
+// there. None of them counts: together they took 99.9 % of the hosts.
 func TestHostilePeer_P4_aNameWithoutACertificateIsNotCounted(t *testing.T) {
 	by := authority(t)
 	a := open(t, "a", by)
@@ -101,8 +101,8 @@ func TestHostilePeer_P4_theCertificateBoundsTheCapacity(t *testing.T) {
 	}
 }
 
-// An agent that is there is not taken for another one by what somebody else tells of it: its data and its capacity are
-// what it says itself.
+// An agent that is there is not taken for another one by what another process tells of it: its data and its capacity
+// are what it says itself.
 func TestHostilePeer_P4_anAgentConfirmsItsCard(t *testing.T) {
 	by := authority(t)
 	a := open(t, "a", by)

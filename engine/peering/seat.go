@@ -199,7 +199,7 @@ func peerOf(a *membership.Agent) ownership.Agent {
 	return ownership.Agent{ID: a.ID, Capacity: a.Capacity, Store: a.Store}
 }
 
-// note remembers since when everybody in a View has been there.
+// note records since when each agent of a View has been a member.
 func (s *Seat) note(v *membership.View) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -217,7 +217,7 @@ func TestASeatThatIsGoneAndComesBack(t *testing.T) {
 	}
 }
 
-// A name has one owner: who comes second is refused, and where two groups of one name meet one of the two is lost.
+// A name has one owner: the second agent is refused, and where two groups of one name meet one of the two is lost.
 func TestG04_oneNameOneSeat(t *testing.T) {
 	a := open(t, "a", nil)
 	join(t, a, 1)
@@ -245,7 +245,7 @@ func TestG04_oneNameOneSeat(t *testing.T) {
 	}
 }
 
-// Who has a file of another crawl, or none, is refused with what to do.
+// An agent with a file of another crawl, or none, is refused with what to do.
 func TestG06_anotherCrawlsFile(t *testing.T) {
 	a := open(t, "a", authority(t))
 	join(t, a, 1)
@@ -257,7 +257,7 @@ func TestG06_anotherCrawlsFile(t *testing.T) {
 	}
 }
 
-// A port that is taken is an error before anybody joins, for letters, and when this one joins, for gossip.
+// A port that is taken is an error before any agent joins, for letters, and when this one joins, for gossip.
 func TestPortsInUse(t *testing.T) {
 	a := open(t, "a", nil)
 	join(t, a, 1)

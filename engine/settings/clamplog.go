@@ -7,9 +7,9 @@ import (
 	"orbweaver/internal/throttle"
 )
 
-// ClampLog tells the log now and again that a site has asked for more patience than it gets: a Crawl-delay above the cap,
-// a Retry-After that is none or beyond a day. All are counted; a million strangers who write nonsense do not fill the
-// log.
+// ClampLog tells the log now and again that a site has asked for more patience than it gets: a Crawl-delay above the
+// cap, a Retry-After that is none or beyond a day. All are counted; a million servers that write nonsense do not fill
+// the log.
 type ClampLog struct {
 	Warn func(msg string, args ...any)
 

@@ -23,7 +23,7 @@ type HostRules struct {
 	live  atomic.Pointer[filter.HostRules]
 	some  atomic.Bool // there are rules
 
-	mu  sync.Mutex // of who changes them
+	mu  sync.Mutex // held while rules change
 	Fs  vfs.FS
 	Dir string // frontier/
 	Say *slog.Logger
@@ -87,7 +87,7 @@ func (h *HostRules) Terms(url []byte) (t filter.HostSettings) {
 	return t
 }
 
-// Excludes says that nothing is to be asked of the host of a site or URL.
+// Excludes says that no request may go to the host of a site or URL.
 func (h *HostRules) Excludes(url []byte) bool {
 	if h == nil || !h.some.Load() {
 		return false

@@ -13,7 +13,7 @@ import (
 // Live holds the few things that may change while a crawl runs. It is safe for concurrent use.
 type Live struct {
 	set   atomic.Pointer[politeness.Policy] // with the changes
-	turn  sync.Mutex                        // of who changes set: each is made of all that was said before
+	turn  sync.Mutex                        // held while set changes: each change starts from the value before
 	Hosts *HostRules
 	Fetch atomic.Pointer[filter.Fetch] // nil if it refuses nothing
 }

@@ -53,7 +53,7 @@ func (r Rule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 // and leaves the list; what is left out meanwhile follows behind. It belongs to the distributor; a cut marks it.
 type List struct {
 	Queue *diskq.Queue
-	Again uint64 // entries that are to be queued again
+	Again uint64 // entries that will be queued again
 	added []byte // an entry on its way to the list
 	read  []byte // and one on its way back
 }

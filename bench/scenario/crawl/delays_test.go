@@ -24,8 +24,8 @@ func footprint() (goroutines int, heap uint64) {
 }
 
 // Every host asks for an hour between two requests, and has more pages than one. While all of them are waited for there
-// is not one goroutine more than before the crawl met the first, nothing grows, and no fetch worker is held: whoever
-// waits is an entry in a heap.
+// is not one goroutine more than before the crawl met the first, nothing grows, and no fetch worker is held: a
+// waiting host is an entry in a heap.
 func TestDelays_ofAnHourCostNothingWhileTheyAreWaitedFor(t *testing.T) {
 	hosts := *delayedHosts
 	if hosts == 0 {

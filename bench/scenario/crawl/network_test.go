@@ -50,7 +50,7 @@ func networkFaults() []networkDown {
 	}
 }
 
-// The network is away for a quarter of an hour, longer than an idle crawl waits for sites that failed. Nobody is given
+// The network is away for a quarter of an hour, longer than an idle crawl waits for sites that failed. No site is given
 // up or asked twice, and half a minute after it is back pages come in.
 func TestHostile_N20_aNetworkThatIsDownBlamesNobodyAndTheCrawlGoesOnWithinHalfAMinute(t *testing.T) {
 	for _, fault := range networkFaults() {
@@ -257,7 +257,7 @@ func TestHostile_N01_anAddressThatCannotBeReachedIsLeftAloneForLongerAndLonger(t
 }
 
 // narrow is a street behind a table of connections, as a NAT or a firewall has one: each connection has a place in it
-// until a while after it was made, and for whom there is none nothing comes back.
+// until a while after it was made. A connection without a place gets no answer.
 type narrow struct {
 	street
 	places int

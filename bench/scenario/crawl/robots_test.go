@@ -101,8 +101,8 @@ func TestHostile_B01_anHourWithoutAnAnswerIsBridgedByTheCopy(t *testing.T) {
 	})
 }
 
-// Most of 4xx says that there are no rules. 429 does not: who has no time for robots.txt has none for pages, so it
-// counts as unreachable.
+// Most of 4xx says that there are no rules. 429 does not: a server that has no time for robots.txt has none for pages,
+// so it counts as unreachable.
 func TestHostile_B02_noFileAllowsAllAndTooManyRequestsAllowNothing(t *testing.T) {
 	for _, status := range []int{400, 401, 403, 404, 410, 418, 451, 429} {
 		synctest.Test(t, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"orbweaver/engine/lifecycle"
 )
 
-// Ten thousand times an operator pauses the crawl, resumes it or changes a setting, a hundred of them at once. Nobody
+// Ten thousand times an operator pauses the crawl, resumes it or changes a setting, a hundred of them at once. No call
 // waits for ever; each change is made or found made, one after the other; and what was said last holds, for all
 // settings.
 func TestHostile_A05_pausesAndSettingsAtOnceAreOneAfterTheOther(t *testing.T) {

@@ -25,7 +25,7 @@ func wordsOf(t *testing.T, fsys vfs.FS) []byte {
 }
 
 // A crawl whose files begin with a dictionary is killed again and again, by power cuts too, and ends with a sound
-// archive; so it does when its frontier is made anew.
+// archive; so it does when its frontier is rebuilt.
 func TestKill_aCrawlWithADictionaryEndsWithASoundArchive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		before := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+42, simweb.Plain()), true)

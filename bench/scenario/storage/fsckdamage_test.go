@@ -27,7 +27,7 @@ import (
 type damage struct {
 	name  string // of the kind
 	match func(file string) bool
-	where func(data string) []int // places to try, each of which must be found
+	where func(data string) []int // places to try; each must be found
 }
 
 // anywhere gives places all over the file.
@@ -111,7 +111,7 @@ func spoil(t *testing.T, fsys *vfs.Mem, d *damage, file, data string) {
 	}
 }
 
-// An index is torn at any byte of its last line, or one of them is wrong: fsck names it, and it is made anew from the
+// An index is torn at any byte of its last line, or one of them is wrong: fsck names it, and it is made again from the
 // archive as it was.
 func TestHostile_S05_S08_anIndexTornAtAnyByteIsMadeAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

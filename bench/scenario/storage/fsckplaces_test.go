@@ -19,7 +19,7 @@ import (
 )
 
 // Here every file is sound by itself and under a good checksum, and what they say of each other is not: a URL in two
-// places, in none, or with a record that nobody knows of.
+// places, in none, or with a record that the frontier does not know.
 func TestFsck_everyURLIsInOnePlaceAndEveryPageHasItsRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		whole := testbed.StopHalfWay(t, manySites(*testbed.FirstSeed+501), 4*time.Second, oneFetcher)

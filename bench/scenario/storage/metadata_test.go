@@ -134,8 +134,8 @@ func leadBack(t *testing.T, pages map[string]*told, strict bool) (known int) {
 	return known
 }
 
-// A crawl that is killed again and again forgets about no page who led to it; where the letters of a way are not known
-// any more, none are told.
+// A crawl that is killed again and again forgets the via of no page. If the hop path is not known
+// any more, none is written.
 func TestMetadata_aKilledCrawlStillKnowsWhereItsPagesCameFrom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rig := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+41, simweb.Plain()), false)

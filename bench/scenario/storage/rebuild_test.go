@@ -276,8 +276,8 @@ func TestRebuild_withoutAnArchiveThereIsNothingToRebuildFrom(t *testing.T) {
 	})
 }
 
-// Who was asked last, and what he asked for, is forgotten with the frontier; the first request to each site keeps its
-// delay all the same, a long Crawl-delay and a Retry-After among them.
+// The time of the last request, and the delay that a site asked for, are lost with the frontier. The first request to
+// each site keeps its delay all the same, a long Crawl-delay and a Retry-After among them.
 func TestRebuild_isPolite(t *testing.T) {
 	for i := range 3 {
 		synctest.Test(t, func(t *testing.T) {

@@ -72,7 +72,7 @@ type stage struct {
 }
 
 // beginning is how long a crawl of many sites is let run, and beginningPages what it must have fetched by then (it is
-// some 700): one that stood still would write to few files, and nobody would know why.
+// some 700): one that stood still would write to few files, without a visible reason.
 const (
 	beginning      = 8 * time.Second
 	beginningPages = 500

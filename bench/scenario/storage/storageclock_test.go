@@ -100,8 +100,8 @@ func clockRun(t *testing.T, disk *vfs.Mem, wall, stop time.Duration, boot clock.
 }
 
 // Between two runs the wall clock is set, an hour or ten years, to either side. However that is, no address is asked
-// sooner than its delay after it was asked last, and nobody waits for longer than a delay: where the system has a clock
-// that nobody sets, time that has passed is taken off.
+// sooner than its delay after it was asked last, and no address waits for longer than a delay: where the system has a
+// clock that cannot be set, time that has passed is taken off.
 func TestHostile_S13_aWallClockThatIsSetBetweenTwoRunsNeitherHastensNorStopsTheCrawl(t *testing.T) {
 	const year = 365 * 24 * time.Hour
 	const pause = 20 * time.Second // between the runs

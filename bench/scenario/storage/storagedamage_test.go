@@ -223,7 +223,7 @@ func TestHostile_S05_aRecordOrAnEntryTornAtAnyByteCostsOnePage(t *testing.T) {
 }
 
 // One wrong bit in what a crawl reads when it goes on: it is refused, and the message names the file. The archive and
-// the store of the sieve are not read then; fsck finds what is wrong there, and so does the first who reads it.
+// the store of the sieve are not read then; fsck finds what is wrong there, and so does the first reader.
 func TestHostile_S08_oneWrongBitInWhatIsReadAtTheStartIsRefusedByName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disks := []*vfs.Mem{

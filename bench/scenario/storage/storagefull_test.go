@@ -139,8 +139,8 @@ func fullAndBack(t *testing.T, a *ailing, c diskCall, nth int) (hit bool) {
 	return hit
 }
 
-// A signal comes while the disk is full: the crawl stops within the time it has, whoever waits for room, and goes on
-// when it is run on a disk that has some.
+// A signal comes while the disk is full: the crawl stops within the time it has, also while goroutines wait for room,
+// and goes on when it is run on a disk that has some.
 func TestS01_aCrawlCanBeStoppedWhileTheDiskIsFullAndGoesOnLater(t *testing.T) {
 	for _, c := range []diskCall{
 		{faultfs.Write, "*.warc.gz.open"}, {faultfs.Write, "journal-*"}, {faultfs.Allocate, "journal-*"},
@@ -186,7 +186,7 @@ func TestS01_aCrawlCanBeStoppedWhileTheDiskIsFullAndGoesOnLater(t *testing.T) {
 }
 
 // A disk on which there is room, and then again none, a thousand times: a quota that others use up, or a clean-up that
-// gives little. Nobody hangs, and the log can be read.
+// gives little. Nothing hangs, and the log can be read.
 func TestHostile_S02_aDiskThatIsFullAThousandTimesIsHardlyWorthALine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAiling(t, stage{world: fewSites(*testbed.FirstSeed + 920)})

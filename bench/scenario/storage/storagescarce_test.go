@@ -36,13 +36,13 @@ func (s *scarcity) fault() error {
 }
 
 // For a quarter of an hour there is no file descriptor for a connection or a question, and all the time one in ten
-// tries meets none. It is counted and said; no host is blamed, nothing is given up, and nobody is asked sooner or
+// tries meets none. It is counted and said; no host is blamed, nothing is given up, and no host is asked sooner or
 // twice.
 func TestHostile_S12_aMachineWithoutFileDescriptorsBlamesNobodyAndGoesSlower(t *testing.T) {
 	scarcely(t, syscall.EMFILE)
 }
 
-// The same without local ports, all of which wait in TIME_WAIT. There is one source address: they are not spread over
+// The same without local ports: all wait in TIME_WAIT. There is one source address: they are not spread over
 // more.
 func TestHostile_N18_aMachineWithoutPortsBlamesNobodyAndGoesSlower(t *testing.T) {
 	scarcely(t, syscall.EADDRNOTAVAIL)
@@ -113,7 +113,7 @@ func TestHostile_S12_aFileThatCannotBeOpenedForWantOfDescriptorsIsWaitedFor(t *t
 						synctest.Test(t, func(t *testing.T) {
 							a := newAiling(t, s)
 							a.script.Add(faultfs.Rule{Op: c.op, Name: c.file, From: nth, Count: 3, Err: syscall.EMFILE})
-							if err := a.start(); err != nil { // at the start nobody gives any back
+							if err := a.start(); err != nil { // at the start no descriptor is released
 								if !strings.Contains(err.Error(), "too many open files") {
 									t.Fatal(err)
 								}

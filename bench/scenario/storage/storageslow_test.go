@@ -96,8 +96,8 @@ func TestHostile_S16_aSyncThatDoesNotEndIsNamedAndWaitedFor(t *testing.T) {
 	})
 }
 
-// The crawl log cannot be written, for a while or for good, or each write takes ten seconds: the crawl does not mind,
-// says so once, and counts the lines that were lost.
+// The crawl log cannot be written, for a while or permanently, or each write takes ten seconds: the crawl does not
+// mind, says so once, and counts the lines that were lost.
 func TestHostile_S17_aCrawlLogThatCannotBeWrittenNeitherEndsNorSlowsTheCrawl(t *testing.T) {
 	for name, fault := range testbed.SampleMap(map[string]struct {
 		rule  faultfs.Rule
