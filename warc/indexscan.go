@@ -56,13 +56,13 @@ func ScanIndex(fsys vfs.FS, dir string, info FileInfo, counts int64, f func(line
 // in parts. An error of f or of reading ends the scan and is returned.
 func ScanIndexLines(r io.Reader, f func(line []byte, said *IndexLine, damage error) error) error {
 	in := bufio.NewReaderSize(r, indexLineMax)
+	var said IndexLine // one for all lines, since f makes it escape
 	for {
 		line, err := in.ReadSlice('\n')
 		if err == io.EOF && len(line) == 0 { //nolint:errorlint // bufio returns it unwrapped
 			return nil
 		}
-		var said IndexLine
-		if err == nil {
+		if said = (IndexLine{}); err == nil {
 			said, err = ParseIndexLine(line)
 		} else if err == io.EOF || errors.Is(err, bufio.ErrBufferFull) { //nolint:errorlint // as above
 			err = fmt.Errorf("%w: index line %.100q has no end", ErrField, line)
