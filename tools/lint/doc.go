@@ -13,6 +13,7 @@
 //	size_test.go        files of at most 500 lines, functions of at most 80, with a list that may only shrink
 //	promises_test.go    a promise is explained, cited in code, and has a test that bears its name
 //	packages_test.go    each package has a page and a place in ARCHITECTURE.md; only the engine and above hold an *Engine
+//	programs_test.go    no built program is committed
 //	words_test.go       words that do not enter the tree; names in the documentation that must exist
 //	chains_test.go      names in chains of package comments and of ARCHITECTURE.md must exist
 //	ratchet_test.go     what the tree still owes to the rules below: counts in ratchet.txt that may only fall

@@ -10,6 +10,6 @@
 // reports. It reads files for Linux with the tags invariants and scenario, so other files are edited by hand. Golden
 // files and docs move by hand too. Begin with a clean git tree: files move by git mv.
 //
-// plan.txt names the package in which each file of package engine belongs. The command cutdecl moves single declarations between files of one package, to prepare a move. All of them go
-// when the plan is carried out.
+// plan.txt names the packages into which engine/cluster/agent is to be cut. The command cutdecl moves single
+// declarations between files of one package, to prepare a move. All of them go when the plan is carried out.
 package main
