@@ -163,29 +163,29 @@ func aged(letter []byte, now time.Time) []byte {
 	return own
 }
 
-// takeSite takes a site that another agent had: its URLs pass the door, and its clocks and rules are set, unless they
-// are of long ago.
+// takeSite takes a site that another agent had. Its clocks and rules are set, unless they are of long ago, before its
+// URLs pass admission: as long as it has no URL it is not leased to a fetch worker, and only such a site takes them.
 func (p *agent) takeSite(d *admission.Scratch, item []byte, m postmark) error {
 	move, err := readSiteMove(item)
 	if err != nil {
 		return err
 	}
-	for it, err := range move.urls() {
-		if err != nil {
-			return err
+	c := p.views.Load()
+	switch owner := c.OwnerOf(move.key); {
+	case m.told || p.frontier.HostRules.Excludes(move.key):
+	case owner == c.Self:
+		err = p.keepSite(&move, m)
+	default:
+		put := time.Now().Add(-move.age)
+		p.outbox.PutBacklog(c.Instances[owner], appendSiteMove(nil, move.key, move.due, move.state, put))
+	}
+	for it, fault := range move.urls() {
+		if err = errors.Join(err, fault); err != nil {
+			break
 		}
 		p.frontier.Receive(d, it.Rest, it)
 	}
-	if m.told || p.frontier.HostRules.Excludes(move.key) {
-		return nil
-	}
-	c := p.views.Load()
-	if owner := c.OwnerOf(move.key); owner != c.Self {
-		put := time.Now().Add(-move.age)
-		p.outbox.PutBacklog(c.Instances[owner], appendSiteMove(nil, move.key, move.due, move.state, put))
-		return nil
-	}
-	return p.keepSite(&move, m)
+	return err
 }
 
 // keepSite sets clocks and rules of a site.
