@@ -186,7 +186,7 @@ func (a *votingAgent) Send(context.Context, string, uint64, []byte) error  { ret
 func TestQuorum_exchangesEndInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := startVoting(t, 3)
-		time.Sleep(20 * time.Second)
+		time.Sleep(30 * time.Second) // by then no host is left alone any more
 		a := c.agents[0]
 		if !a.peers.quorum.holds() || a.peers.gate.Reason() != "" {
 			t.Fatalf("it may not fetch: %q", a.peers.gate.Reason())
@@ -196,6 +196,7 @@ func TestQuorum_exchangesEndInTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		a.turn.Lock() // so that the agent does not take its own view again meanwhile
 		a.peers.views.Store(two)
 		var kept, moved cluster.Exchange
 		defer kept.Close()
@@ -205,9 +206,9 @@ func TestQuorum_exchangesEndInTime(t *testing.T) {
 		moved.Open(t.Context())
 		one, other := a.peers.BeginExchange(t.Context(), &kept, stays), a.peers.BeginExchange(t.Context(), &moved, goes)
 		if one.Err() != nil || other.Err() != nil {
-			t.Fatal("an exchange could not begin")
+			t.Errorf("an exchange could not begin: %v, %v; not before %v, %v", one.Err(), other.Err(),
+				a.peers.NotBefore(stays), a.peers.NotBefore(goes))
 		}
-		a.turn.Lock()
 		a.peers.views.Store(view)
 		a.peers.quorum.acts()
 		a.turn.Unlock()
@@ -215,7 +216,7 @@ func TestQuorum_exchangesEndInTime(t *testing.T) {
 			t.Errorf("after the change: the one that stays %v, the one that goes %v", one.Err(), other.Err())
 		}
 		c.setCut("a0", true)
-		time.Sleep(10 * time.Second)
+		time.Sleep(10*time.Second + 500*time.Millisecond) // the lease, and how late its end may be noticed
 		moved.Open(t.Context())
 		if late := a.peers.BeginExchange(t.Context(), &moved, stays); one.Err() == nil || late.Err() == nil {
 			t.Errorf("without a majority: %v, %v", one.Err(), late.Err())
