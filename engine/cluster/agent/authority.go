@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
 )
@@ -21,7 +22,7 @@ import (
 // or believed. package post has proved the sender's name by its certificate; the gate asks for more:
 //
 //   - The sender must be a member of the current view or of a recent one (isMember).
-//   - The sender must keep its quota: bytes of letters (standings.charge), questions and their bytes (standings.ask).
+//   - The sender must keep its quota of items and of questions (package quota).
 //   - The sender must have the authority for what a letter says (permit). What it may not say is cut out before the
 //     letter is journaled, so a replay of the journal needs no authority. What is cut out is counted and logged; it is
 //     no fault of the sender, since honest agents may disagree for some seconds on who is there.
@@ -49,8 +50,6 @@ const (
 	// inheritMost is from how many agents this one keeps lists of fetched URLs. Each look-up hashes the URL once for
 	// each list.
 	inheritMost = 128
-	// passedMost is how many lists of agents that have left a member may pass on.
-	passedMost = 8
 	// lineMost is the longest name of an agent with its data: 64 bytes, a slash, 16 hexadecimal digits.
 	lineMost = 64 + 1 + 16
 )
@@ -105,7 +104,7 @@ func (p *agent) checkSender(from string) error {
 		}
 		return fmt.Errorf("%w: %.80q", errStranger, from)
 	}
-	return p.standings.hear(from)
+	return p.accounts.CheckBan(from)
 }
 
 // checkQuestion says why a question is not answered now; nil if it is. Any agent may ask the two questions that change
@@ -115,14 +114,14 @@ func (p *agent) checkSender(from string) error {
 func (p *agent) checkQuestion(from string, question []byte) error {
 	harmless := len(question) == 1 && question[0] == questionCalm || len(question) > 1 && len(question) <= 1+lineMost &&
 		question[0] == questionLeft
-	switch banned := p.standings.bannedFor(from, time.Now()) > 0; {
+	switch banned := p.accounts.BannedFor(from, time.Now()) > 0; {
 	case harmless && (banned || !p.isMember(from)), banned && isOver(question):
-		return p.standings.ask("", len(question))
+		return p.accounts.ChargeQuestion("", len(question))
 	}
 	if err := p.checkSender(from); err != nil {
 		return err
 	}
-	return p.standings.ask(from, len(question))
+	return p.accounts.ChargeQuestion(from, len(question))
 }
 
 // isOver says that a question is questionOver.
@@ -166,7 +165,7 @@ func (p *agent) permit(from string, letter []byte) (kept []byte, err error) {
 		}
 		if why != "" {
 			cut++
-			p.standings.overstep(from, kindOf(item), why)
+			p.accounts.NoteUnauthorised(from, kindOf(item), why)
 		}
 		if whole && !sameBytes(allowed, item) {
 			whole, kept = false, firstItems(letter, n)
@@ -341,8 +340,7 @@ func (p *agent) permitFetched(from string, item []byte) (allowed []byte, why str
 		return item, ""
 	}
 	if id, _, _ := strings.Cut(of.Instance, "/"); id == from || p.lineNow(id) == of.Instance ||
-		!p.standings.passesOn(from,
-			of.Instance) {
+		!p.accounts.MayPassOn(from, of.Instance) {
 		return nil, "the list of another agent"
 	}
 	return item, ""
@@ -352,7 +350,7 @@ func (p *agent) permitFetched(from string, item []byte) (allowed []byte, why str
 // sends it again.
 func (p *agent) permitTold(from string, item []byte) (allowed []byte, why string, err error) {
 	if line := p.lineNow(from); line == "" || !p.isGoing(line) {
-		return nil, "", &cluster.WaitError{Wait: standingWait}
+		return nil, "", &cluster.WaitError{Wait: quota.WaitTime}
 	}
 	line, items, err := p.readTold(item)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
@@ -23,6 +24,7 @@ import (
 	"orbweaver/engine/schedule"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/sites"
+	"orbweaver/internal/notify"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -107,7 +109,8 @@ func (p participant) Connect(parts Parts) {
 	p.minAgents, p.invited, p.restartWait, p.recover = o.Agents, o.Invited, o.AgentAway, o.Recover
 	p.options, p.dir, p.hostDelay, p.storesAll = parts.Options, parts.Dir, parts.HostDelay, parts.StoresAll
 	p.leases.gap = func() time.Duration { return parts.Live.Policy().IPDelay }
-	p.standings = newStandings(int64(max(parts.Options.PeerQuota, 0)), p.journal.Count.Finished.Load, p.log)
+	p.accounts = quota.NewAccounts(int64(max(o.PeerQuota, 0)), p.journal.Count.Finished.Load,
+		func() { notify.Send(p.leavers.news) }, p.log)
 	p.moving = &moving{peers: p.agent, queues: parts.Queues, dead: parts.Dead}
 	p.robots = parts.Robots
 }

@@ -59,7 +59,7 @@ func (p *agent) StepCount() int64 {
 func (p *agent) agree(count int64) {
 	p.idleAt.Store(count)
 	p.wasIdle.Store(true)
-	p.standings.forgive()
+	p.accounts.ForgiveAll()
 	notify.Send(p.becameIdle)
 }
 
@@ -259,7 +259,7 @@ func (p *agent) HandleQuestion(ctx context.Context, from string, question []byte
 	}
 	answer, err := p.answer(ctx, from, question)
 	if errors.Is(err, cluster.ErrMalformed) {
-		return nil, p.standings.garbled(from, err)
+		return nil, p.accounts.NoteMalformed(from, err)
 	}
 	return answer, err
 }
@@ -269,7 +269,7 @@ func (p *agent) answer(ctx context.Context, from string, question []byte) ([]byt
 	case len(question) == 1 && question[0] == questionCalm:
 		return json.Marshal(p.now())
 	case isOver(question):
-		if p.standings.bannedFor(from, time.Now()) > 0 { // it may know how this agent is, and is not believed
+		if p.accounts.BannedFor(from, time.Now()) > 0 { // it may know how this agent is, and is not believed
 			return json.Marshal(p.now())
 		}
 		return p.answerOver(binary.BigEndian.Uint64(question[1:]), len(question) > 1+8)

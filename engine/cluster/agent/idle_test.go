@@ -16,6 +16,7 @@ import (
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outage"
@@ -95,7 +96,7 @@ func newVillager(v *village, all []ownership.Agent, i int, tasks []time.Time) *v
 		log: say, wake: func() { notify.Send(one.wake) },
 		becameIdle: make(chan struct{}, 1), endFound: make(chan struct{}, 1),
 		ended: make(chan struct{}), gate: outage.NewGate(func() {}),
-		restartWait: 10 * time.Minute, standings: newStandings(0, func() int64 { return 0 }, say),
+		restartWait: 10 * time.Minute, accounts: quota.NewAccounts(0, func() int64 { return 0 }, func() {}, say),
 	}
 	one.peers.idleAt.Store(-1)
 	one.peers.journal.Count.Attempts.Store(1) // they have had a part in it

@@ -10,6 +10,7 @@ import (
 
 	"orbweaver/engine/cluster/addresslease"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/quota"
 )
 
 // claimTown is an agent that keeps an address, and how another one's wishes for it are answered.
@@ -19,7 +20,7 @@ func claimTown(t *testing.T) (keeper *tenant, addr addresslease.Addr,
 	all := []ownership.Agent{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2},
 		{ID: "evil", Capacity: 1, Store: 3}}
 	keeper = newTenant(t, all[0], all)
-	keeper.peers.standings = newStandings(0, func() int64 { return 0 }, slog.New(slog.DiscardHandler))
+	keeper.peers.accounts = quota.NewAccounts(0, func() int64 { return 0 }, func() {}, slog.New(slog.DiscardHandler))
 	for !keeper.peers.leases.keepers.Load().mine(addr) {
 		addr[15]++
 	}

@@ -230,7 +230,7 @@ func (l *leases) answer(from string, question []byte) (answers []byte, err error
 		switch {
 		case w.Kind != addresslease.Acquire && !l.mayClaim(from, w.Addr, k, now):
 			l.peers.counters.unauthorised.Add(1)
-			l.peers.standings.overstep(from, questionLease, "an exchange with an address, or its end, without a lease")
+			l.peers.accounts.NoteUnauthorised(from, questionLease, "an exchange with an address, or its end, without a lease")
 		case w.Kind != addresslease.Acquire || k.mine(w.Addr):
 			a = l.book.Handle(from, w, l.peers.keepsFrom(w.Addr), now)
 		}

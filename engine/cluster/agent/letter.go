@@ -40,26 +40,26 @@ func (p *agent) HandleMessage(ctx context.Context, from string, letter []byte) e
 	}
 	if err := p.readLetter(letter); err != nil {
 		p.counters.refused.Add(1)
-		return p.standings.garbled(from, err)
+		return p.accounts.NoteMalformed(from, err)
 	}
-	back, err := p.standings.charge(from, letter)
+	refund, err := p.accounts.ChargeMessage(from, letter)
 	if err != nil {
 		return err
 	}
 	size := len(letter)
 	if letter, err = p.permit(from, letter); err != nil || len(letter) == 0 {
 		if err != nil {
-			back()
+			refund()
 		}
 		return err
 	}
 	if err := p.frontier.WaitRoom(ctx); err != nil {
-		back()
+		refund()
 		return err
 	}
 	end, err := p.receive(from, letter)
 	if err != nil {
-		back()
+		refund()
 		return fmt.Errorf("engine: a letter of %q: %w", from, err)
 	}
 	p.counters.lettersIn.Add(1)

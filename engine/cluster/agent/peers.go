@@ -17,12 +17,12 @@ import (
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/schedule"
 	"orbweaver/engine/sites"
-	"orbweaver/internal/notify"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -105,7 +105,7 @@ type agent struct {
 	leases      leases
 	counters    messageCounters
 
-	standings *standings // of the others
+	accounts *quota.Accounts // of the other agents
 }
 
 // configuration is what package engine tells: see Parts.
@@ -145,9 +145,6 @@ func (p *agent) Begin(cut *cluster.Checkpoint, again bool) error {
 		p.hasBegun.Store(cut.HasBegun)
 		p.fetched.heir = cut.FetchedLists
 		p.leavers.resume(cut, p.instance)
-	}
-	if p.standings != nil {
-		p.standings.bans = func() { notify.Send(p.leavers.news) }
 	}
 	p.idleAt.Store(-1) // nobody has looked yet
 	p.gate.Shut(waitingForAgents)

@@ -47,7 +47,7 @@ func (p *agent) Report(c *counters.Totals) *cluster.StatusReport {
 		}
 		waiting, _ := p.outbox.Backlog(k.Instance())
 		a.Waiting = int64(waiting)
-		p.standings.report(&a)
+		p.accounts.FillReport(&a)
 		r.Agents = append(r.Agents, a)
 	}
 	return r

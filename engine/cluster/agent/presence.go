@@ -64,7 +64,7 @@ func (p *agent) withoutBanned(now []ownership.Agent, at time.Time, again time.Du
 	time.Duration) {
 	var banned []ownership.Agent
 	now = slices.DeleteFunc(now, func(peer ownership.Agent) bool {
-		left := p.standings.bannedFor(peer.ID, at)
+		left := p.accounts.BannedFor(peer.ID, at)
 		if left > 0 {
 			banned = append(banned, peer)
 		}
