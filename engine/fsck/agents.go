@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/cluster/agent"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
@@ -165,7 +166,7 @@ func (c *clusterCheck) compareFetched(redone int64) {
 func (c *clusterCheck) ownFetched() (n int64, err error) {
 	for from, over := int64(0), false; !over && err == nil && c.ctx.Err() == nil; {
 		from, over, err = c.fetched.Walk(from, toldStep, func(key seen.Digest) {
-			if agent.IsOwnKey(key) {
+			if recovery.IsOwnKey(key) {
 				n++
 			}
 		})
@@ -184,7 +185,7 @@ func (c *checker) isFetched(fp xxh3.Uint128, where string) bool {
 	if c.fetched == nil {
 		return true
 	}
-	_, known, err := c.fetched.Lookup(agent.FetchedKey(fp))
+	_, known, err := c.fetched.Lookup(recovery.Key(fp))
 	if err != nil || known { // its own Check has told an error
 		return true
 	}

@@ -22,7 +22,7 @@ func layers() []string {
 			"engine/traps",
 		"engine/journal engine/cluster",
 		"engine/manifest",
-		"engine/links engine/admission engine/dnsrecords engine/recrawl engine/cluster/quota",
+		"engine/links engine/admission engine/dnsrecords engine/recrawl engine/cluster/quota engine/cluster/recovery",
 		"engine/sites engine/ending engine/schedule",
 		"engine/fetchers engine/parsers",
 		"engine/cluster/",

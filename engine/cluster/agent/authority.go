@@ -327,14 +327,14 @@ func (p *agent) permitFetched(from string, item []byte) (allowed []byte, why str
 	if err != nil || !isLine(of.Instance) || of.Instance == p.instance {
 		return nil, "a list of fetched URLs of no other agent"
 	}
-	heir := p.fetched.inherited()
-	i := slices.IndexFunc(heir, func(known cluster.FetchedList) bool { return known.Instance == of.Instance })
+	lists := p.fetched.Lists()
+	i := slices.IndexFunc(lists, func(known cluster.FetchedList) bool { return known.Instance == of.Instance })
 	switch {
-	case i >= 0 && heir[i].Seed != of.Seed:
+	case i >= 0 && lists[i].Seed != of.Seed:
 		return nil, "a second list of one agent"
 	case i >= 0:
 		return item, ""
-	case len(heir) >= inheritMost:
+	case len(lists) >= inheritMost:
 		return nil, "one more list of fetched URLs than are kept"
 	case of.Instance == p.lineNow(from):
 		return item, ""

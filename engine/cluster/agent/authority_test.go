@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quota"
+	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
@@ -82,18 +83,18 @@ func FuzzQuestion(f *testing.F) {
 	f.Add(outbox.AppendItem(outbox.AppendItem([]byte{questionFetched}, nil), []byte("x")))
 	f.Add([]byte{questionFetched, 0xff, 0xff, 0x7f, 'x'})
 	f.Add([]byte{})
-	known, err := openFetched(vfs.NewMem(1), "fetched", 1<<16, 1<<12, nil)
+	known, err := recovery.OpenFetched(vfs.NewMem(1), "fetched", 1<<16, 1<<12, nil)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() {
-		if err := known.urls.Close(); err != nil {
+		if err := known.Close(); err != nil {
 			f.Error(err)
 		}
 	})
 	p := &agent{fetched: known, inFlight: attempt.NewInFlight(), frontier: &admission.Frontier{HashSeed: 7},
 		network: &company{there: []ownership.Agent{{ID: "peer"}}}, instance: "a1/0000000000000001", journal: &journal.Store{Journal: new(journal.File)}}
-	known.add(urlx.Fingerprint(7, []byte("http://a.test/")))
+	known.Add(urlx.Fingerprint(7, []byte("http://a.test/")))
 	f.Fuzz(func(t *testing.T, question []byte) {
 		if len(question) > 0 && question[0] != questionFetched {
 			return // it is answered from a crawl that runs

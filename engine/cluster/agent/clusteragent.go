@@ -167,21 +167,21 @@ func (p roles) GiveSites(now time.Time) (more bool, err error) { return p.moving
 func (p roles) Ended() <-chan struct{} { return p.ended }
 
 // Maintain implements cluster.FetchedLog.
-func (p roles) Maintain() error { return p.fetched.tend() }
+func (p roles) Maintain() error { return p.fetched.Maintain() }
 
 // NoteRebuilt implements cluster.FetchedLog.
 func (p roles) NoteRebuilt(o outcome.Outcome, fp xxh3.Uint128) {
 	if o.Class() == outcome.ClassAnswer {
-		p.fetched.add(fp)
+		p.fetched.Add(fp)
 	}
 }
 
 // Sync implements cluster.CheckpointPart.
-func (p roles) Sync() error { return errors.Join(p.outbox.Sync(), p.fetched.urls.Sync()) }
+func (p roles) Sync() error { return errors.Join(p.outbox.Sync(), p.fetched.Sync()) }
 
 // Release implements cluster.CheckpointPart.
 func (p roles) Release(state *cluster.Checkpoint) error {
-	return errors.Join(p.outbox.Release(state.Outbox), p.fetched.urls.Release(state.Fetched))
+	return errors.Join(p.outbox.Release(state.Outbox), p.fetched.Release(state.Fetched))
 }
 
 // IsShared implements cluster.Member.
@@ -219,7 +219,7 @@ func (p participant) Stop(ctx context.Context) error {
 }
 
 // Close implements cluster.Member.
-func (p participant) Close() error { return errors.Join(p.outbox.Close(), p.fetched.urls.Close()) }
+func (p participant) Close() error { return errors.Join(p.outbox.Close(), p.fetched.Close()) }
 
 // EndReason implements cluster.Termination.
 func (p roles) EndReason() string {

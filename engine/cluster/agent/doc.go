@@ -6,7 +6,7 @@
 //	peers.go       follows membership and makes the ownership view from it; underway.go asks whether the crawl has begun
 //	former.go      hosts that another agent owned recently are not visited at once; inorder.go knows the exceptions
 //	carrier.go     sends messages; letter.go reads them; authority.go decides what a sender may say
-//	recovery.go    asks other agents whether they have a page; fetched.go is the list of URLs with an answer
+//	recovery.go    asks other agents whether they have a page; package recovery has what it remembers
 //	superseded.go  marks captures that another agent's capture replaces
 //	leases.go      leases of addresses, with leaserequests.go and keepers.go
 //	quorum.go      --quorum: no exchange without a majority; wing.go ends exchanges

@@ -12,7 +12,6 @@ import (
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/seen"
-	"orbweaver/engine/urlx"
 )
 
 // What an agent that leaves for good knows and nobody else does goes to the others, in items of letters:
@@ -103,84 +102,11 @@ func (p *agent) takeTold(item []byte) error {
 	return nil
 }
 
-// inherit notes URLs that another agent has answers of. A hash with another seed is another key.
-func (f *fetched) inherit(of cluster.FetchedList, fps []byte) {
-	f.mu.Lock()
-	if !slices.ContainsFunc(f.heir, func(known cluster.FetchedList) bool { return known.Seed == of.Seed }) {
-		f.heir = append(f.heir, of)
-	}
-	f.mu.Unlock()
-	for ; len(fps) > 0; fps = fps[16:] {
-		fp := xxh3.Uint128{Hi: binary.LittleEndian.Uint64(fps), Lo: binary.LittleEndian.Uint64(fps[8:])}
-		f.addKey(inheritedKey(fp, of.Seed))
-	}
-}
-
-// disown forgets the list of an agent that died before it had left.
-func (f *fetched) disown(line string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.heir = slices.DeleteFunc(f.heir, func(of cluster.FetchedList) bool { return of.Instance == line })
-}
-
-// inheritedKey is the key of a fingerprint whose hash has the seed of another agent.
-func inheritedKey(fp xxh3.Uint128, seed uint64) seen.Digest {
-	d := fetchedKey(fp)
-	binary.LittleEndian.PutUint32(d[16:], seedMark(seed))
-	return d
-}
-
-// seedMark tells keys of one seed from those of another; it is never 0, which own keys have.
-func seedMark(seed uint64) uint32 {
-	var b [8]byte
-	binary.LittleEndian.PutUint64(b[:], seed)
-	return uint32(xxh3.Hash(b[:])) | 1
-}
-
-func markOf(key seen.Digest) uint32 { return binary.LittleEndian.Uint32(key[16:]) }
-
-// hasURL says whose answer of a URL is known: own is this agent's line, empty is nobody.
-func (f *fetched) hasURL(seed uint64, own string, url []byte) (line string, err error) {
-	have, err := f.hasKey(fetchedKey(urlx.Fingerprint(seed, url)))
-	if have {
-		return own, nil
-	}
-	for _, of := range f.inherited() {
-		if err != nil {
-			break
-		}
-		if have, err = f.hasKey(inheritedKey(urlx.Fingerprint(of.Seed, url), of.Seed)); have {
-			return of.Instance, nil
-		}
-	}
-	return "", err
-}
-
-func (f *fetched) inherited() []cluster.FetchedList {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clone(f.heir)
-}
-
-// ofKey says whose list a key is from; false if that counts no more.
-func (f *fetched) ofKey(own cluster.FetchedList, key seen.Digest) (of cluster.FetchedList, ok bool) {
-	mark := markOf(key)
-	if mark == 0 {
-		return own, true
-	}
-	for _, of := range f.inherited() {
-		if seedMark(of.Seed) == mark {
-			return of, true
-		}
-	}
-	return of, false
-}
-
 // has says that this agent has an answer of a URL, or one that has left for good. It does not speak for one that is
 // leaving, whose disk may be lost yet: whoever heard that would count on this agent, and not tell it again when that
 // one dies.
 func (p *agent) has(url []byte) (bool, error) {
-	line, err := p.fetched.hasURL(p.frontier.HashSeed, p.instance, url)
+	line, err := p.fetched.HolderOf(p.frontier.HashSeed, p.instance, url)
 	return line != "" && (line == p.instance || p.hasLeft(line) || !p.isGoing(line) &&
 		!slices.Contains(p.outbox.Agents(), line)), err
 }

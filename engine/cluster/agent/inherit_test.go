@@ -7,6 +7,7 @@ import (
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/urlx"
 	"orbweaver/internal/vfs"
 )
@@ -27,7 +28,7 @@ func TestPeers_aLeaverDoesNotSpeakForAnotherThatLeaves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known, err := openFetched(fsys, "fetched", 1<<16, 1<<12, nil)
+	known, err := recovery.OpenFetched(fsys, "fetched", 1<<16, 1<<12, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,8 +42,8 @@ func TestPeers_aLeaverDoesNotSpeakForAnotherThatLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	url := []byte("http://a.test/")
-	fp := fetchedKey(urlx.Fingerprint(2, url))
-	known.inherit(cluster.FetchedList{Seed: 2, Instance: other.Instance()}, fp[:16])
+	fp := recovery.Key(urlx.Fingerprint(2, url))
+	known.Inherit(cluster.FetchedList{Seed: 2, Instance: other.Instance()}, fp[:16])
 	for _, step := range []struct {
 		name  string
 		do    func()

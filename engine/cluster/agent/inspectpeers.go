@@ -3,10 +3,7 @@ package agent
 import (
 	"fmt"
 
-	"github.com/zeebo/xxh3"
-
 	"orbweaver/engine/manifest"
-	"orbweaver/engine/seen"
 	"orbweaver/engine/site"
 	"orbweaver/engine/sites"
 	"orbweaver/internal/vfs"
@@ -25,13 +22,6 @@ func ReadOutboxImage(fsys vfs.FS, dir string, generation uint64) ([]byte, error)
 	}
 	return image, nil
 }
-
-// FetchedKey is the key of a URL in the map of those that have an answer, by its fingerprint.
-func FetchedKey(fp xxh3.Uint128) seen.Digest { return fetchedKey(fp) }
-
-// IsOwnKey says of a key there that the answer is this agent's; the others are of agents that left for good, or died
-// while they did.
-func IsOwnKey(key seen.Digest) bool { return markOf(key) == 0 }
 
 // KeptItem says of an item for another agent that whoever takes its place is told it, too.
 func KeptItem(item []byte) bool { return kindOf(item) == letterLink || kindOf(item) == letterHop }

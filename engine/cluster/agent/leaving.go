@@ -246,13 +246,11 @@ func (p *agent) giveFetched(to []string, from int64) (next int64, over bool, err
 	defer p.journal.Steps.End()
 	lists := make(map[cluster.FetchedList][]seen.Digest)
 	own := cluster.FetchedList{Seed: p.frontier.HashSeed, Instance: p.instance}
-	next, over, err = p.fetched.urls.Walk(from, inheritedAtOnce, func(key seen.Digest) {
-		if of, ok := p.fetched.ofKey(own, key); ok {
-			lists[of] = append(lists[of], key)
-		}
+	next, over, err = p.fetched.Walk(own, from, inheritedAtOnce, func(of cluster.FetchedList, key seen.Digest) {
+		lists[of] = append(lists[of], key)
 	})
 	if err != nil {
-		return from, false, fmt.Errorf("engine: fetched: %w", err)
+		return from, false, err
 	}
 	c := p.views.Load()
 	for of, keys := range lists {

@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/recovery"
 )
 
 // Who comes in the last moment of another's leaving for good sees only that this one has gone in good order, as an
@@ -43,7 +44,7 @@ func (p *agent) hasLeft(line string) bool {
 // inquire asks others about those who have gone in good order. It says whether one of these has left for good, and
 // whether somebody is to be asked again.
 func (p *agent) inquire(ctx context.Context) (news, again bool) {
-	ctx, cancel := context.WithTimeout(ctx, recoveryPatience)
+	ctx, cancel := context.WithTimeout(ctx, recovery.Patience)
 	defer cancel()
 	for line, one := range p.stopped {
 		if !one.back || one.tries >= inquireTries {

@@ -107,7 +107,7 @@ func (p *agent) take(d *admission.Scratch, item []byte, m postmark) error {
 	case letterFetched:
 		of, fps, err := readInherited(item)
 		if err == nil {
-			p.fetched.inherit(of, fps)
+			p.fetched.Inherit(of, fps)
 		}
 		return err
 	case letterTold:

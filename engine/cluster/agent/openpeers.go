@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/seen"
@@ -42,7 +43,7 @@ func openAgent(seam cluster.Network, fsys vfs.FS, dir string, m *manifest.Manife
 	if cut != nil {
 		done = &m.Peers.Fetched
 	}
-	known, err := openFetched(fsys, dir, memory, buffer, done)
+	known, err := recovery.OpenFetched(fsys, dir, memory, buffer, done)
 	if err != nil {
 		return nil, errors.Join(err, box.Close())
 	}

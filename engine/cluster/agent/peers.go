@@ -18,6 +18,7 @@ import (
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quota"
+	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/queued"
@@ -31,29 +32,29 @@ import (
 // what they send. What it does for a URL happens under the shared cut, in the step that moves the URL; the circle
 // changes under the exclusive one.
 type agent struct {
-	network   cluster.Network
-	outbox    *outbox.Outbox
-	journal   *journal.Store
-	frontier  *admission.Frontier
-	sites     *sites.Table
-	robots    *schedule.Returner // brings hops and verdicts to sites
-	moving    *moving
-	gate      *outage.Gate
-	log       *slog.Logger
-	wake      func()        // of the distributor
-	store     uint64        // tells the data in this directory from others
-	instance  string        // names this agent with these data
-	grace     time.Duration // how long a host that was another's is left alone
-	recover   int           // agents that are asked whether they have a page
-	fetched   *fetched
-	inFlight  *attempt.InFlight // pages between fetch and archive
-	cleared   cleared
-	silences  silences
-	awaited   awaited
-	quorum    *quorum   // nil if each side of a partition goes on
-	minAgents int       // agents that there must be before the crawl begins
-	invited   bool      // it was told of others
-	sendEpoch time.Time // letters leave a whole number of periods after it
+	network     cluster.Network
+	outbox      *outbox.Outbox
+	journal     *journal.Store
+	frontier    *admission.Frontier
+	sites       *sites.Table
+	robots      *schedule.Returner // brings hops and verdicts to sites
+	moving      *moving
+	gate        *outage.Gate
+	log         *slog.Logger
+	wake        func()        // of the distributor
+	store       uint64        // tells the data in this directory from others
+	instance    string        // names this agent with these data
+	grace       time.Duration // how long a host that was another's is left alone
+	recover     int           // agents that are asked whether they have a page
+	fetched     *recovery.FetchedURLs
+	inFlight    *attempt.InFlight // pages between fetch and archive
+	cleared     recovery.ClearedURLs
+	unanswering recovery.Unanswering
+	awaited     awaited
+	quorum      *quorum   // nil if each side of a partition goes on
+	minAgents   int       // agents that there must be before the crawl begins
+	invited     bool      // it was told of others
+	sendEpoch   time.Time // letters leave a whole number of periods after it
 
 	over       atomic.Bool   // all agents are done
 	stalled    atomic.Bool   // when the crawl is over: an agent has queued URLs, so that all agents stop as stalled
@@ -143,7 +144,7 @@ func (p *agent) Begin(cut *cluster.Checkpoint, again bool) error {
 		p.viewChanges.Store(cut.Turns)
 		p.founded.Store(cut.Founded)
 		p.hasBegun.Store(cut.HasBegun)
-		p.fetched.heir = cut.FetchedLists
+		p.fetched.RestoreLists(cut.FetchedLists)
 		p.leavers.resume(cut, p.instance)
 	}
 	p.idleAt.Store(-1) // nobody has looked yet
@@ -352,9 +353,9 @@ func (p *agent) become(ctx context.Context, c *ownership.View) error {
 // reroute tells those who are responsible now all that agents were told that are gone: all of it, since nobody knows
 // whether they left anything behind.
 func (p *agent) reroute(ctx context.Context, c *ownership.View) error {
-	for _, of := range p.fetched.inherited() { // who leaves may be owed nothing any more, and be believed all the same
+	for _, of := range p.fetched.Lists() { // who leaves may be owed nothing any more, and be believed all the same
 		if p.isGoing(of.Instance) && p.isLost(of.Instance, c) && !p.hasLeft(of.Instance) {
-			p.fetched.disown(of.Instance)
+			p.fetched.Disown(of.Instance)
 		}
 	}
 	for _, line := range p.outbox.Agents() {
@@ -363,7 +364,7 @@ func (p *agent) reroute(ctx context.Context, c *ownership.View) error {
 		}
 		p.dismiss(line)
 		if !p.hasLeft(line) {
-			p.fetched.disown(line)
+			p.fetched.Disown(line)
 		}
 		for over := false; !over; {
 			if err := p.frontier.WaitRoom(ctx); err != nil {
@@ -466,7 +467,7 @@ func (p *agent) MarkState() (*cluster.Checkpoint, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	done, err := p.fetched.cut()
+	done, err := p.fetched.Checkpoint()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -476,6 +477,6 @@ func (p *agent) MarkState() (*cluster.Checkpoint, []byte, error) {
 		Turns: p.viewChanges.Load(), Founded: p.founded.Load(), TemporarySince: p.temporarySince,
 		IsLeaving: p.IsLeaving() && !departed, AnnouncedLeave: p.isGoing(p.instance) && !departed,
 		LeavingAgents: p.leavers.lines(leaveGoing), DoneAgents: p.leavers.lines(leaveGone),
-		FetchedLists: p.fetched.inherited(), HasBegun: p.hasBegun.Load(),
+		FetchedLists: p.fetched.Lists(), HasBegun: p.hasBegun.Load(),
 	}, appendSum(image), nil
 }

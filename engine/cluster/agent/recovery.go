@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/urlx"
@@ -26,9 +27,6 @@ import (
 // questionFetched asks which of some URLs another agent has fetched. They follow, framed as in a letter; the answer has
 // a byte for each, 1 for those it has.
 const questionFetched byte = 'F'
-
-// recoveryPatience is how long an answer is waited for. Without one the pages wait, see silences.
-const recoveryPatience = 3 * time.Second
 
 // recoveryMost is how many URLs are asked about in one question.
 const recoveryMost = 1024
@@ -49,11 +47,11 @@ func (p *agent) Recover(ctx context.Context, site []byte, items [][]byte) ([]clu
 			continue
 		}
 		url := append(append([]byte(nil), site...), it.Rest...)
-		if fps[i] = urlx.Fingerprint(p.frontier.HashSeed, url); p.cleared.has(turn, fps[i]) {
+		if fps[i] = urlx.Fingerprint(p.frontier.HashSeed, url); p.cleared.Has(turn, fps[i]) {
 			continue
 		}
 		var err error
-		if holders[i].Instance, err = p.fetched.hasURL(p.frontier.HashSeed, p.instance, url); err != nil {
+		if holders[i].Instance, err = p.fetched.HolderOf(p.frontier.HashSeed, p.instance, url); err != nil {
 			return nil, err
 		}
 		if holders[i].Instance != "" {
@@ -93,7 +91,7 @@ func (p *agent) Recover(ctx context.Context, site []byte, items [][]byte) ([]clu
 		switch {
 		case holders[i].Instance != "":
 		case all:
-			p.cleared.add(turn, fps[i])
+			p.cleared.Add(turn, fps[i])
 		default:
 			holders[i].RetryAt = again
 		}
@@ -105,23 +103,23 @@ func (p *agent) Recover(ctx context.Context, site []byte, items [][]byte) ([]clu
 // is not there, or has not answered for long, or will not say it.
 func (p *agent) askFetched(ctx context.Context, id, line string, question []byte, n int) (answer []byte,
 	again time.Time) {
-	again, may := p.silences.ask(line, time.Now())
+	again, may := p.unanswering.MayAsk(line, time.Now())
 	if !may {
 		return nil, again
 	}
 	p.counters.asked.Add(1)
 	answer, err := p.ask(ctx, id, question)
 	if err == nil && len(answer) == n {
-		p.silences.end(line)
+		p.unanswering.Forget(line)
 		return answer, time.Time{}
 	}
 	p.counters.unanswered.Add(1)
 	// it would not say it later either
 	if err == nil || errors.Is(err, cluster.ErrMalformed) || errors.Is(err, cluster.ErrBanned) || !p.isThere(line) {
-		p.silences.end(line)
+		p.unanswering.Forget(line)
 		return nil, time.Time{}
 	}
-	return nil, p.silences.miss(line, time.Now())
+	return nil, p.unanswering.NoteMissed(line, time.Now())
 }
 
 // compare finds out whether all others began when this agent did, with the same, and have seen nobody come or go since:
@@ -153,7 +151,7 @@ func (p *agent) compare(ctx context.Context, c *ownership.View) {
 
 // ask puts a question to another agent.
 func (p *agent) ask(ctx context.Context, to string, question []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, recoveryPatience)
+	ctx, cancel := context.WithTimeout(ctx, recovery.Patience)
 	defer cancel()
 	return p.network.Ask(ctx, to, question)
 }
@@ -194,7 +192,7 @@ func (p *agent) answerFetched(ctx context.Context, from string, question []byte)
 func (p *agent) NoteAnswered(o outcome.Outcome, url []byte) {
 	if o.Class() == outcome.ClassAnswer {
 		fp := urlx.Fingerprint(p.frontier.HashSeed, url)
-		p.fetched.add(fp)
-		p.cleared.drop(fp)
+		p.fetched.Add(fp)
+		p.cleared.Drop(fp)
 	}
 }

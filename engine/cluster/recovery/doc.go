@@ -1,0 +1,15 @@
+// Package recovery has what page recovery between agents remembers (Boldi, Codenotti, Santini, Vigna: UbiCrawler, 2004,
+// section 6.1.1): before an agent asks a site for pages that another agent may have, it asks that agent.
+//
+//	FetchedURLs   the URLs with an answer, of this agent and of agents that left permanently; on disk
+//	ClearedURLs   URLs that no asked agent has, in the current view
+//	Unanswering   agents that did not answer the last question, and when to ask them again
+//
+// The package asks nothing and starts no goroutines: package agent puts the questions and answers them. All types are
+// safe for concurrent use.
+//
+// # Units and limits
+//
+// FetchedURLs is a seen.Map whose digests are URL fingerprints, 24 bytes an entry on disk. ClearedURLs remembers 65,536
+// URLs. An agent that does not answer is asked once a second for a minute; after that its pages are fetched again.
+package recovery
