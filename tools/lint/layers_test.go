@@ -22,7 +22,8 @@ func layers() []string {
 			"engine/traps",
 		"engine/journal engine/cluster",
 		"engine/manifest",
-		"engine/links engine/admission engine/dnsrecords engine/recrawl engine/cluster/quota engine/cluster/recovery",
+		"engine/links engine/admission engine/dnsrecords engine/recrawl " +
+			"engine/cluster/quota engine/cluster/recovery engine/cluster/leasing",
 		"engine/sites engine/ending engine/schedule",
 		"engine/fetchers engine/parsers",
 		"engine/cluster/",

@@ -60,10 +60,10 @@ func (p *agent) carry(ctx context.Context, c *ownership.View) {
 		one := &sender{peers: p, to: peer.ID, line: peer.Instance(), wake: wake, turn: make(chan struct{}, 1), stop: stop}
 		p.senders[one.line] = one
 		one.ended.Add(1)
-		clerk := p.leases.hire(one.to, one.line)
+		requester := p.leases.AddRequester(one.to, one.line)
 		p.senderGroup.Go(func() {
 			defer one.ended.Done()
-			clerk.run(own)
+			requester.Run(own)
 		})
 		for range lettersAtOnce {
 			one.ended.Add(1)
@@ -96,7 +96,7 @@ func (p *agent) dismiss(line string) {
 	if one != nil {
 		one.stop()
 		one.ended.Wait()
-		p.leases.fire(line)
+		p.leases.RemoveRequester(line)
 	}
 }
 

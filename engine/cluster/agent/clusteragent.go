@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/admission"
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/leasing"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/journal"
@@ -108,11 +109,28 @@ func (p participant) Connect(parts Parts) {
 	o := &parts.Options
 	p.minAgents, p.invited, p.restartWait, p.recover = o.Agents, o.Invited, o.AgentAway, o.Recover
 	p.options, p.dir, p.hostDelay, p.storesAll = parts.Options, parts.Dir, parts.HostDelay, parts.StoresAll
-	p.leases.gap = func() time.Duration { return parts.Live.Policy().IPDelay }
 	p.accounts = quota.NewAccounts(int64(max(o.PeerQuota, 0)), p.journal.Count.Finished.Load,
 		func() { notify.Send(p.leavers.news) }, p.log)
+	p.leases = newLeases(p.agent, func() time.Duration { return parts.Live.Policy().IPDelay })
 	p.moving = &moving{peers: p.agent, queues: parts.Queues, dead: parts.Dead}
 	p.robots = parts.Robots
+}
+
+// newLeases makes the leases of addresses, with the delay between two exchanges.
+func newLeases(p *agent, delay func() time.Duration) *leasing.Leases {
+	return leasing.New(leasing.Options{
+		Self: ownership.AgentID(p.instance), Instance: p.instance, Log: p.log, Delay: delay,
+		Ask: func(ctx context.Context, agent string, question []byte) ([]byte, error) {
+			return p.network.Ask(ctx, agent, question)
+		},
+		Grace:         func() time.Duration { return p.grace },
+		CautiousUntil: func() time.Time { return time.Unix(0, p.cautiousUntil.Load()) },
+		MayGrant:      func() bool { return p.quorum.holds() },
+		Unauthorised: func(from, statement string) {
+			p.counters.unauthorised.Add(1)
+			p.accounts.NoteUnauthorised(from, leasing.QuestionKind, statement)
+		},
+	})
 }
 
 func (p participant) Resume(m *manifest.Manifest, resumed bool) error {
@@ -152,12 +170,12 @@ func (p roles) Views() *ownership.Current { return &p.views }
 func (p roles) Borrow(
 	ctx context.Context, stopping <-chan struct{}, addr netip.Addr, x *cluster.Exchange,
 ) (granted bool, retryAt time.Time) {
-	return p.leases.borrow(ctx, stopping, addr, x.Open(ctx))
+	return p.leases.Acquire(ctx, stopping, addr, x.Open(ctx))
 }
 
 // GiveAddress implements cluster.VisitGate.
 func (p roles) GiveAddress(addr netip.Addr, due time.Time, soon bool) {
-	p.leases.give(addr, due, soon)
+	p.leases.Release(addr, due, soon)
 }
 
 // GiveSites implements cluster.Handoff.
@@ -200,7 +218,7 @@ func (p participant) Start(ctx context.Context, start func(loop string, run func
 	p.AcceptMessages(true)
 	start("agents", func() error { return p.run(ctx) })
 	start("settle", func() error { return p.settle(ctx) })
-	start("leases", func() error { return p.leases.watch(ctx) })
+	start("leases", func() error { return p.leases.Run(ctx) })
 	if q := p.quorum; q != nil {
 		start("quorum", func() error { return q.run(ctx) })
 	}

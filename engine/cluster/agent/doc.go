@@ -8,7 +8,6 @@
 //	carrier.go     sends messages; letter.go reads them; authority.go decides what a sender may say
 //	recovery.go    asks other agents whether they have a page; package recovery has what it remembers
 //	superseded.go  marks captures that another agent's capture replaces
-//	leases.go      leases of addresses, with leaserequests.go and keepers.go
 //	quorum.go      --quorum: no exchange without a majority; wing.go ends exchanges
 //	moving.go      gives hosts to their new owners, with their queues (sitemove.go) and lists (inherit.go)
 //	leaving.go     an agent leaves permanently: departure.go, left.go

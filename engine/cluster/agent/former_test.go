@@ -29,6 +29,7 @@ func TestPeers_aHostThatCameInOrderWaitsForItsDelayAlone(t *testing.T) {
 			}
 		}
 		p := &agent{grace: peerGrace}
+		p.leases = newLeases(p, func() time.Duration { return time.Second })
 		p.replace(both, time.Now())
 		time.Sleep(time.Minute)
 		turned := time.Now()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/leasing"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/internal/notify"
 )
@@ -275,8 +276,8 @@ func (p *agent) answer(ctx context.Context, from string, question []byte) ([]byt
 		return p.answerOver(binary.BigEndian.Uint64(question[1:]), len(question) > 1+8)
 	case len(question) > 0 && question[0] == questionFetched:
 		return p.answerFetched(ctx, from, question[1:])
-	case len(question) > 0 && question[0] == questionLease:
-		return p.leases.answer(from, question[1:])
+	case len(question) > 0 && question[0] == leasing.QuestionKind:
+		return p.leases.HandleQuestion(from, question[1:])
 	case len(question) > 0 && question[0] == questionConsensus && p.quorum != nil:
 		return p.quorum.answer(ctx, from, question[1:])
 	case len(question) > 0 && question[0] == questionLeave:

@@ -64,6 +64,7 @@ func queuedSites(tb testing.TB, hostCount, urls int) movingRig {
 		Traps: traps.New(-1, 0, 1, nil),
 	}
 	p := &agent{journal: ledger, sites: table, log: slog.New(slog.DiscardHandler)}
+	p.leases = newLeases(p, func() time.Duration { return time.Second })
 	p.moving = &moving{peers: p, queues: queues, dead: dead}
 	now := time.Now()
 	var item []byte

@@ -55,7 +55,6 @@ func openAgent(seam cluster.Network, fsys vfs.FS, dir string, m *manifest.Manife
 		leavers: leavers{going: map[string]byte{}, left: map[string]bool{}, news: make(chan struct{}, 1)},
 	}
 	p.instance = ownership.Agent{ID: seam.Self(), Store: p.store}.Instance()
-	p.leases.init(p)
 	p.cautiousUntil.Store(math.MaxInt64) // until it arrives among the others
 	return p, nil
 }

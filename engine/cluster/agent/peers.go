@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/admission"
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/leasing"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quota"
@@ -103,7 +104,7 @@ type agent struct {
 	mu          sync.Mutex
 	senders     map[string]*sender // guarded by mu: who carries letters to whom
 	senderGroup sync.WaitGroup     // of carriers and clerks
-	leases      leases
+	leases      *leasing.Leases
 	counters    messageCounters
 
 	accounts *quota.Accounts // of the other agents
@@ -121,7 +122,6 @@ type configuration struct {
 type messageCounters struct {
 	lettersOut, lettersIn, bytesOut, bytesIn, failed, held, refused, retold, asked, unanswered, superseded atomic.Int64
 	strangers, unauthorised                                                                                atomic.Int64 // messages of no members; what their senders may not say
-	leaseWishes, leaseAsked, leaseUnanswered, leaseAborted                                                 atomic.Int64
 	steps                                                                                                  atomic.Int64 // of letters that gave somebody something to do, and are counted nowhere else
 }
 
@@ -318,8 +318,8 @@ func (p *agent) follow(ctx context.Context, c *ownership.View) error {
 		if err := p.become(ctx, c); err != nil || !p.views.Load().Equal(c) {
 			return err // or the crawl stops on a full disk, and goes by the old one to its end
 		}
-	} else if p.leases.keep(p.views.Load(), p.expected, time.Now(), p.grace) {
-		p.leases.moved()
+	} else if p.leases.UseView(p.views.Load(), p.expected, time.Now()) {
+		p.leases.NoteChange()
 	}
 	p.carry(ctx, c)
 	err := p.reroute(ctx, c)
@@ -341,7 +341,7 @@ func (p *agent) become(ctx context.Context, c *ownership.View) error {
 		}
 	}
 	p.viewChanges.Add(1)
-	p.leases.moved()
+	p.leases.NoteChange()
 	names := make([]string, len(c.Agents))
 	for i, peer := range c.Agents {
 		names[i] = peer.ID

@@ -24,10 +24,7 @@ func (p *agent) Report(c *counters.Totals) *cluster.StatusReport {
 		BytesSent:      p.counters.bytesOut.Load(), BytesReceived: p.counters.bytesIn.Load(),
 		Strangers: p.counters.strangers.Load(), NotTaken: p.counters.unauthorised.Load(),
 	}
-	n := &p.counters
-	r.LeasesWished, r.LeasesAsked = n.leaseWishes.Load(), n.leaseAsked.Load()
-	r.LeasesUnanswered, r.LeasesAborted = n.leaseUnanswered.Load(), n.leaseAborted.Load()
-	r.LeasesKept = p.leases.book.LeaseCount(time.Now())
+	p.leases.FillReport(r, time.Now())
 	if r.Pages > 0 {
 		r.Overhead, r.Lambda = float64(r.LinksSent)/float64(r.Pages), float64(r.LinksOut)/float64(r.Pages)
 	}

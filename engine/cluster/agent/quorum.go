@@ -69,7 +69,7 @@ func openQuorum(p *agent, fsys vfs.FS, dir string) (err error) {
 	if q.node, err = consensus.Open(o); err != nil {
 		return err
 	}
-	p.leases.isAgreed = true
+	p.leases.UseAgreedViews()
 	p.quorum, p.grace = q, max(p.grace, p.hostDelay)+consensus.Takeover
 	p.gate.Shut(q.shut)
 	return nil

@@ -58,6 +58,7 @@ func startVoting(t *testing.T, agents int) *votingCluster {
 			log: slog.New(slog.DiscardHandler), grace: peerGrace, journal: &journal.Store{Disk: &outage.DiskGuard{}},
 		}
 		a.peers = p
+		p.leases = newLeases(p, func() time.Duration { return time.Second })
 		p.options = Options{Quorum: true, Agents: agents}
 		if err := openQuorum(p, disk, "f"); err != nil {
 			t.Fatal(err)
@@ -250,10 +251,8 @@ func TestQuorum_withoutAMajorityNothingIsLent(t *testing.T) {
 		c := startVoting(t, 3)
 		time.Sleep(20 * time.Second)
 		a := c.agents[0].peers
-		a.leases.init(a)
-		a.leases.gap = func() time.Duration { return time.Second }
-		a.leases.keep(a.views.Load(), nil, time.Now(), a.grace)
-		lends := func() time.Duration { return time.Until(a.keepsFrom(addresslease.Addr{15: 1})) }
+		a.leases.UseView(a.views.Load(), nil, time.Now())
+		lends := func() time.Duration { return time.Until(a.leases.GrantsFrom(addresslease.Addr{15: 1})) }
 		if lends() > 0 {
 			t.Fatalf("nothing is lent for another %v", lends())
 		}

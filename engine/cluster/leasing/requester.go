@@ -1,0 +1,158 @@
+package leasing
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"sync"
+	"time"
+
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/addresslease"
+	"orbweaver/internal/notify"
+)
+
+const (
+	// batchWait is how long the first request of a question waits for others, for each other granter, so that an agent
+	// asks as often however many there are. batchWaitMost is the most.
+	batchWait, batchWaitMost = 50 * time.Millisecond, 400 * time.Millisecond
+	// answerWait is how long a question waits for its answer.
+	answerWait = time.Second
+)
+
+// Requester sends the requests of this agent to one granter, in one question for all that came while the last one was
+// under way. They are no more than there are exchanges and fetch workers.
+type Requester struct {
+	leases   *Leases
+	agent    string
+	instance string
+	wake     chan struct{} // capacity 1: there are requests
+
+	mu            sync.Mutex
+	next          *batch    // guarded by mu: of the next question; nil after Run
+	retryAt       time.Time // guarded by mu: no address is asked for before, since the granter did not answer
+	isUnsupported bool      // Run's: the granter is of a former version without leases
+}
+
+// batch are the requests of one question.
+type batch struct {
+	requests []addresslease.Request
+	answered chan struct{} // closed when the holder has the responses, or will get none
+}
+
+func newBatch() *batch { return &batch{answered: make(chan struct{})} }
+
+// AddRequester makes the requester for a granter, by name and instance. Its Run is to be called, and RemoveRequester
+// when that has returned.
+func (l *Leases) AddRequester(agent, instance string) *Requester {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q := &Requester{leases: l, agent: agent, instance: instance, wake: make(chan struct{}, 1), next: newBatch()}
+	l.requesters[instance] = q
+	return q
+}
+
+// RemoveRequester removes the requester for a granter.
+func (l *Leases) RemoveRequester(instance string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.requesters, instance)
+}
+
+// batchTime is how long a batch waits for more requests.
+func (l *Leases) batchTime() time.Duration {
+	return min(time.Duration(len(l.granters.Load().instances)-1)*batchWait, batchWaitMost)
+}
+
+// add adds a request to the next question. It returns nil if the granter is not to be asked now.
+func (q *Requester) add(r addresslease.Request) (answered <-chan struct{}) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.next == nil || r.Kind == addresslease.Acquire && time.Now().Before(q.retryAt) {
+		return nil
+	}
+	q.next.requests = append(q.next.requests, r)
+	notify.Send(q.wake)
+	return q.next.answered
+}
+
+// Run asks the granter whenever there are requests, until ctx ends.
+func (q *Requester) Run(ctx context.Context) {
+	for {
+		select {
+		case <-q.wake:
+			q.wait(ctx)
+			q.ask(ctx)
+		case <-ctx.Done():
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			close(q.next.answered)
+			q.next = nil
+			return
+		}
+	}
+}
+
+// wait waits for more requests, until ctx ends.
+func (q *Requester) wait(ctx context.Context) {
+	timer := time.NewTimer(q.leases.batchTime())
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// take takes the requests of one question.
+func (q *Requester) take() *batch {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	b := q.next
+	q.next = newBatch()
+	if len(b.requests) > requestsMost {
+		q.next.requests = append(q.next.requests, b.requests[requestsMost:]...)
+		b.requests = b.requests[:requestsMost]
+		notify.Send(q.wake)
+	}
+	return b
+}
+
+// ask puts one question.
+func (q *Requester) ask(ctx context.Context) {
+	b, l := q.take(), q.leases
+	defer close(b.answered)
+	if q.isUnsupported {
+		l.handleHere(q.instance, b.requests)
+		return
+	}
+	question := binary.BigEndian.AppendUint64([]byte{QuestionKind}, l.run)
+	question = binary.AppendUvarint(question, l.number.Add(1))
+	for _, r := range b.requests {
+		question = addresslease.AppendRequest(question, r)
+	}
+	l.counts.asked.Add(1)
+	asked := time.Now()
+	own, cancel := context.WithTimeout(ctx, answerWait)
+	defer cancel()
+	raw, err := l.options.Ask(own, q.agent, question)
+	now := time.Now()
+	if err == nil {
+		var responses []addresslease.Response
+		if responses, err = addresslease.ParseResponses(raw, len(b.requests)); err == nil {
+			l.holder.HandleResponses(q.instance, b.requests, responses, asked, now)
+			return
+		}
+	}
+	if q.isUnsupported = errors.Is(err, cluster.ErrMalformed); q.isUnsupported {
+		l.options.Log.Warn("another agent knows nothing of leases: "+
+			"the delay of its addresses is kept by each agent for itself", "agent", q.agent)
+		l.handleHere(q.instance, b.requests)
+		return
+	}
+	l.counts.unanswered.Add(1)
+	retryAt := now.Add(retryWait)
+	l.holder.HandleFailure(q.instance, b.requests, retryAt)
+	q.mu.Lock()
+	q.retryAt = retryAt
+	q.mu.Unlock()
+}
