@@ -6,11 +6,12 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine/cluster/agent"
+	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/manifest"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
 )
@@ -31,7 +32,7 @@ func (c *clusterCheck) checkOutbox() (err error) {
 	if v == nil {
 		return nil
 	}
-	image, err := agent.ReadOutboxImage(c.fsys, c.path(layout.FrontierDir), c.cut.Generation)
+	image, err := outbox.ReadImage(c.fsys, manifest.OutboxPath(c.path(layout.FrontierDir), c.cut.Generation))
 	if err != nil {
 		c.fail(areaOutbox, c.cut.OutboxFile(), err)
 		return nil
@@ -100,7 +101,7 @@ func (c *clusterCheck) waitingFor(box *outbox.Outbox, line string) (n, kept int)
 				break
 			}
 			c.letterLinks(line, item)
-			if agent.KeptItem(item) {
+			if message.IsRetained(item) {
 				kept++
 			}
 		}
@@ -125,7 +126,7 @@ func (c *clusterCheck) toldTo(box *outbox.Outbox, line string) (links int64, err
 
 // letterLinks is how many links an item of a letter has.
 func (c *clusterCheck) letterLinks(line string, item []byte) int64 {
-	links, err := agent.CheckItem(item)
+	links, err := message.CountLinks(item)
 	if err != nil {
 		c.fault(areaOutbox, layout.OutboxDir, "for %q: %v (P1)", line, err)
 	}

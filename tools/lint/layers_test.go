@@ -17,11 +17,11 @@ func layers() []string {
 			"engine/cluster/ring engine/cluster/ownership engine/cluster/consensus engine/cluster/identity " +
 			"engine/cluster/transport engine/cluster/transport/ " +
 			"engine/cluster/outbox engine/cluster/addresslease engine/cluster/marks",
-		"engine/layout engine/clock engine/lifecycle engine/queued engine/attempt engine/site engine/visit engine/cluster/message",
+		"engine/layout engine/clock engine/lifecycle engine/queued engine/attempt engine/site engine/visit",
 		"engine/limits engine/outage engine/crawllog engine/skipped engine/counters engine/settings engine/capture " +
 			"engine/traps",
 		"engine/journal engine/cluster",
-		"engine/manifest",
+		"engine/manifest engine/cluster/message",
 		"engine/links engine/admission engine/dnsrecords engine/recrawl " +
 			"engine/cluster/quota engine/cluster/recovery engine/cluster/leasing",
 		"engine/sites engine/ending engine/schedule",

@@ -1,20 +1,18 @@
 package agent
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quota"
-	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
 )
 
@@ -50,28 +48,7 @@ const (
 	// inheritMost is from how many agents this one keeps lists of fetched URLs. Each look-up hashes the URL once for
 	// each list.
 	inheritMost = 128
-	// lineMost is the longest name of an agent with its data: 64 bytes, a slash, 16 hexadecimal digits.
-	lineMost = 64 + 1 + 16
 )
-
-// isLine says that a text could be the line of an agent: see Peer.line.
-func isLine(line string) bool {
-	id, store, ok := strings.Cut(line, "/")
-	if !ok || id == "" || len(line) > lineMost || len(store) != 16 {
-		return false
-	}
-	for i := range len(store) {
-		if c := store[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	for i := range len(id) {
-		if c := id[i]; c <= ' ' || c > '~' {
-			return false
-		}
-	}
-	return true
-}
 
 // isMember says that an agent is a member of the view, of the circle, or of one that was a moment ago.
 func (p *agent) isMember(id string) bool {
@@ -112,8 +89,8 @@ func (p *agent) checkSender(from string) error {
 // ends. All such agents share one quota. A banned one may also say that the crawl is over: it gets an answer and is not
 // believed.
 func (p *agent) checkQuestion(from string, question []byte) error {
-	harmless := len(question) == 1 && question[0] == questionCalm || len(question) > 1 && len(question) <= 1+lineMost &&
-		question[0] == questionLeft
+	harmless := len(question) == 1 && question[0] == message.QuestionStatus || len(question) > 1 && len(question) <= 1+ownership.InstanceMax &&
+		question[0] == message.QuestionLeft
 	switch banned := p.accounts.BannedFor(from, time.Now()) > 0; {
 	case harmless && (banned || !p.isMember(from)), banned && isOver(question):
 		return p.accounts.ChargeQuestion("", len(question))
@@ -124,9 +101,9 @@ func (p *agent) checkQuestion(from string, question []byte) error {
 	return p.accounts.ChargeQuestion(from, len(question))
 }
 
-// isOver says that a question is questionOver.
+// isOver says that a question is message.QuestionEnded.
 func isOver(question []byte) bool {
-	return (len(question) == 1+8 || len(question) == 1+8+1) && question[0] == questionOver
+	return (len(question) == 1+8 || len(question) == 1+8+1) && question[0] == message.QuestionEnded
 }
 
 // wasResponsible says that an agent is responsible for a site, or was until others came, went, or came back.
@@ -165,7 +142,7 @@ func (p *agent) permit(from string, letter []byte) (kept []byte, err error) {
 		}
 		if why != "" {
 			cut++
-			p.accounts.NoteUnauthorised(from, kindOf(item), why)
+			p.accounts.NoteUnauthorised(from, message.KindOf(item), why)
 		}
 		if whole && !sameBytes(allowed, item) {
 			whole, kept = false, firstItems(letter, n)
@@ -173,8 +150,8 @@ func (p *agent) permit(from string, letter []byte) (kept []byte, err error) {
 		if n++; !whole && len(allowed) > 0 {
 			kept = outbox.AppendItem(kept, allowed)
 		}
-		if !whole && len(allowed) == 0 && kindOf(item) == letterSite {
-			kept = appendURLs(kept, item)
+		if !whole && len(allowed) == 0 && message.KindOf(item) == message.Site {
+			kept = message.AppendLinks(kept, item)
 		}
 	}
 	p.counters.unauthorised.Add(cut)
@@ -187,7 +164,7 @@ func (p *agent) permit(from string, letter []byte) (kept []byte, err error) {
 // firstItems copies the first n items of a letter.
 func firstItems(letter []byte, n int) (first []byte) {
 	first = make([]byte, 0, len(letter))
-	for item := range itemsOfRead(letter) {
+	for item := range message.CheckedItems(letter) {
 		if n--; n < 0 {
 			break
 		}
@@ -196,154 +173,88 @@ func firstItems(letter []byte, n int) (first []byte) {
 	return first
 }
 
-// itemsOfRead are the items of bytes that have been read without a fault.
-func itemsOfRead(b []byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		for item, err := range outbox.Items(b) {
-			if err != nil || !yield(item) {
-				return
-			}
-		}
-	}
-}
-
 // sameBytes says that two slices are one.
 func sameBytes(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// permitItem gives what may be taken of an item: the item itself, another in its place, or nothing. why says what the
-// sender had no authority for, if anything. An error is that the letter is to come again later.
-func (p *agent) permitItem(from string, item []byte) (allowed []byte, why string, err error) {
-	switch kindOf(item) {
-	case letterLink:
-		return withoutSeed(item, 1), "", nil
-	case letterSite:
-		if allowed, why = p.permitSite(from, item); why != "" && p.isEarly() {
-			return nil, "", &cluster.WaitError{Wait: earlyWait}
-		}
-	case letterHop:
-		allowed, why = p.permitHop(from, item)
-	case letterVerdict:
-		allowed, why = p.permitVerdict(from, item)
-	case letterFetched:
-		allowed, why = p.permitFetched(from, item)
-	case letterTold:
-		return p.permitTold(from, item)
-	}
-	return allowed, why, nil
+// permitItem gives what may be taken of an item: the item itself, another in its place, or nothing. unauthorised is
+// what the sender had no authority to say, if anything. An error means that the message must come again later.
+func (p *agent) permitItem(from string, item []byte) (allowed []byte, unauthorised string, err error) {
+	return itemKindOf(message.KindOf(item)).permit(p, from, item)
 }
 
-// withoutSeed is an item without the flag of a seed, which is in the byte at a place.
-func withoutSeed(item []byte, at int) []byte {
-	if len(item) <= at || item[at]&queued.FlagSeed == 0 {
-		return item
-	}
-	item = bytes.Clone(item)
-	item[at] &^= queued.FlagSeed
-	return item
+// permitLink takes a URL from any member. The flag of a seed is not taken: see the table in authority.go.
+func (p *agent) permitLink(_ string, item []byte) (allowed []byte, unauthorised string, err error) {
+	return message.WithoutSeed(item), "", nil
 }
 
 // permitSite takes what is known of a site from an agent that was responsible for it. From any other member it takes
 // the URLs alone.
-func (p *agent) permitSite(from string, item []byte) (allowed []byte, why string) {
-	m, err := readSiteMove(item)
-	if err != nil {
-		return nil, "what cannot be read"
+func (p *agent) permitSite(from string, item []byte) (allowed []byte, why string, err error) {
+	m, err := message.ReadSite(item)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case p.wasResponsible(from, m.Key):
+		return m.WithoutSeeds(item), "", nil
+	case p.isEarly():
+		return nil, "", &cluster.WaitError{Wait: earlyWait}
+	default:
+		return nil, "what is known of a site for which it was not responsible", nil
 	}
-	if !p.wasResponsible(from, m.key) {
-		return nil, "what is known of a site for which it was not responsible"
-	}
-	return withoutSeeds(item, &m), ""
-}
-
-// appendURLs appends the URLs of an item with a site as links, which any member may send.
-func appendURLs(letter, item []byte) []byte {
-	m, err := readSiteMove(item)
-	if err != nil {
-		return letter
-	}
-	for it, err := range m.urls() {
-		if err == nil {
-			it.Seed = false
-			letter = outbox.AppendItem(letter, queued.Append([]byte{letterLink}, &it))
-		}
-	}
-	return letter
-}
-
-// append makes an item of a letter, of the age of another.
-func (m *siteMove) append(was []byte) (item []byte) {
-	item = appendSiteMove(nil, m.key, m.due, m.state, time.Time{})
-	copy(item[2:siteMoveHead], was[2:siteMoveHead])
-	return append(item, m.items...)
-}
-
-// withoutSeeds is an item with a site, none of whose URLs has the flag of a seed.
-func withoutSeeds(item []byte, m *siteMove) []byte {
-	isSeed := false
-	for raw := range itemsOfRead(m.items) {
-		isSeed = isSeed || len(raw) > 0 && raw[0]&queued.FlagSeed != 0
-	}
-	if !isSeed {
-		return item
-	}
-	var items []byte
-	for raw := range itemsOfRead(m.items) {
-		items = outbox.AppendItem(items, withoutSeed(raw, 0))
-	}
-	own := *m
-	own.items = items
-	return own.append(item)
 }
 
 // permitHop takes a hop from who is responsible for the site whose rules it is for, or from who was asked for these and
 // says where they are.
-func (p *agent) permitHop(from string, item []byte) (allowed []byte, why string) {
-	it, err := readHop(item)
+func (p *agent) permitHop(from string, item []byte) (allowed []byte, why string, err error) {
+	it, err := message.ReadRobotsRedirect(item)
 	if err != nil {
-		return nil, "what cannot be read"
+		return nil, "", err
 	}
 	if it.Redirects > site.RobotsRedirectsMax || p.awaited.asked(it.RobotsOf) != from &&
 		!p.wasResponsible(from, it.RobotsOf) {
-		return nil, "a redirect of the robots.txt of a site that is not its own"
+		return nil, "a redirect of the robots.txt of a site that is not its own", nil
 	}
-	return item, ""
+	return item, "", nil
 }
 
 // permitVerdict takes a verdict from the agent that was asked for it.
-func (p *agent) permitVerdict(from string, item []byte) (allowed []byte, why string) {
-	v, err := p.readVerdict(item)
+func (p *agent) permitVerdict(from string, item []byte) (allowed []byte, why string, err error) {
+	v, err := message.ReadRobotsResult(item, p.sites.Rules)
 	if err != nil {
-		return nil, "what cannot be read"
+		return nil, "", err
 	}
 	if p.awaited.asked(v.Site) != from {
-		return nil, "robots.txt rules that it was not asked for"
+		return nil, "robots.txt rules that it was not asked for", nil
 	}
-	return item, ""
+	return item, "", nil
 }
 
 // permitFetched takes an agent's list of what it has fetched, and lists of agents that left before it.
-func (p *agent) permitFetched(from string, item []byte) (allowed []byte, why string) {
-	of, _, err := readInherited(item)
-	if err != nil || !isLine(of.Instance) || of.Instance == p.instance {
-		return nil, "a list of fetched URLs of no other agent"
+func (p *agent) permitFetched(from string, item []byte) (allowed []byte, why string, err error) {
+	of, _, err := message.ReadFetched(item)
+	if err != nil {
+		return nil, "", err
+	}
+	if !ownership.IsInstance(of.Instance) || of.Instance == p.instance {
+		return nil, "a list of fetched URLs of no other agent", nil
 	}
 	lists := p.fetched.Lists()
 	i := slices.IndexFunc(lists, func(known cluster.FetchedList) bool { return known.Instance == of.Instance })
 	switch {
 	case i >= 0 && lists[i].Seed != of.Seed:
-		return nil, "a second list of one agent"
+		return nil, "a second list of one agent", nil
 	case i >= 0:
-		return item, ""
+		return item, "", nil
 	case len(lists) >= inheritMost:
-		return nil, "one more list of fetched URLs than are kept"
+		return nil, "one more list of fetched URLs than are kept", nil
 	case of.Instance == p.lineNow(from):
-		return item, ""
+		return item, "", nil
 	}
 	if id, _, _ := strings.Cut(of.Instance, "/"); id == from || p.lineNow(id) == of.Instance ||
 		!p.accounts.MayPassOn(from, of.Instance) {
-		return nil, "the list of another agent"
+		return nil, "the list of another agent", nil
 	}
-	return item, ""
+	return item, "", nil
 }
 
 // permitTold takes what an agent told others, from one that leaves. One that is not known to leave says so again, and
@@ -352,19 +263,19 @@ func (p *agent) permitTold(from string, item []byte) (allowed []byte, why string
 	if line := p.lineNow(from); line == "" || !p.isGoing(line) {
 		return nil, "", &cluster.WaitError{Wait: quota.WaitTime}
 	}
-	line, items, err := p.readTold(item)
+	line, items, err := message.ReadRetained(item, p.sites.Rules)
 	if err != nil {
 		return nil, "", fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
 	}
 	same, kept := true, []byte(nil)
-	for one := range itemsOfRead(items) {
+	for one := range message.CheckedItems(items) {
 		own := one
-		switch kindOf(one) {
-		case letterLink:
-			own = withoutSeed(one, 1)
-		case letterSite: // of which only the URLs count: see takeSite
-			if m, err := readSiteMove(one); err == nil {
-				own = withoutSeeds(one, &m)
+		switch message.KindOf(one) {
+		case message.Link:
+			own = message.WithoutSeed(one)
+		case message.Site: // of which only the URLs count: see takeSite
+			if m, err := message.ReadSite(one); err == nil {
+				own = m.WithoutSeeds(one)
 			}
 		default: // a redirect of a robots.txt: the agent that is responsible for the site asks again
 			own = nil
@@ -379,5 +290,5 @@ func (p *agent) permitTold(from string, item []byte) (allowed []byte, why string
 	case len(kept) == 0:
 		return nil, "", nil
 	}
-	return append(queued.AppendBytes([]byte{letterTold, inheritVersion}, []byte(line)), kept...), "", nil
+	return append(message.AppendRetained(nil, line), kept...), "", nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 )
@@ -172,7 +173,7 @@ func (o *sender) take() (*outbox.Batch, error) {
 func (o *sender) deliver(ctx context.Context, batch *outbox.Batch) (over bool, wait time.Duration) {
 	p := o.peers
 	var told *cluster.WaitError
-	err := p.network.Send(ctx, o.to, batch.Sequence, aged(batch.Bytes, time.Now()))
+	err := p.network.Send(ctx, o.to, batch.Sequence, message.WithAges(batch.Bytes, time.Now()))
 	p.journal.Steps.Begin()
 	defer p.journal.Steps.End()
 	switch {

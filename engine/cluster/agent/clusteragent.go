@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/leasing"
+	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/journal"
@@ -128,7 +129,7 @@ func newLeases(p *agent, delay func() time.Duration) *leasing.Leases {
 		MayGrant:      func() bool { return p.quorum.holds() },
 		Unauthorised: func(from, statement string) {
 			p.counters.unauthorised.Add(1)
-			p.accounts.NoteUnauthorised(from, leasing.QuestionKind, statement)
+			p.accounts.NoteUnauthorised(from, message.QuestionLease, statement)
 		},
 	})
 }
@@ -207,7 +208,7 @@ func (p participant) IsShared() bool { return true }
 
 // Replay implements cluster.Member.
 func (p participant) Replay(message []byte, age time.Duration) error {
-	return p.unpack(message, postmark{aged: age})
+	return p.unpack(message, origin{delay: age})
 }
 
 // WaitBegun implements cluster.Member.

@@ -5,7 +5,8 @@
 //
 //	peers.go       follows membership and makes the ownership view from it; underway.go asks whether the crawl has begun
 //	former.go      hosts that another agent owned recently are not visited at once; inorder.go knows the exceptions
-//	carrier.go     sends messages; letter.go reads them; authority.go decides what a sender may say
+//	carrier.go     sends messages; receive.go takes them; authority.go decides what a sender may say; itemkinds.go
+//	               has the table of the kinds of items
 //	recovery.go    asks other agents whether they have a page; package recovery has what it remembers
 //	superseded.go  marks captures that another agent's capture replaces
 //	quorum.go      --quorum: no exchange without a majority; wing.go ends exchanges

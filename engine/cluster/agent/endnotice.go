@@ -9,20 +9,10 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/internal/notify"
 )
-
-// questionOver says that the crawl is over, by the hash of the agents that have all been calm at one moment, big endian
-// in eight bytes. One more byte says that the crawl stalls, as no agent of the former version has it. The answer is as
-// of questionCalm. Whoever is one of them takes it as it is, if it has given its word. Perhaps it has something to do
-// again since, that was to wait for longer than the crawl is willing to. One that has been killed meanwhile, and
-// started again, has not: it may have lost what it does once more.
-//
-// Somebody may come in that very moment. It has had no part in the crawl, and ends with it; else it would take the
-// others for gone a while later, and do their work once more. Who counts on it already takes the word for those it
-// counted on before, if it has nothing to do.
-const questionOver byte = 'O'
 
 // lastCall is how long who has found out that the crawl is over is there at least: whoever comes just then is known by
 // then, and told.
@@ -72,7 +62,7 @@ func (p *agent) unaware(ctx context.Context, aware map[string]bool) (who unaware
 	ctx, cancel := context.WithTimeout(ctx, peerPatience)
 	defer cancel()
 	c, known := p.views.Load(), p.network.KnownAgents()
-	question := binary.BigEndian.AppendUint64([]byte{questionOver}, ownership.Hash(p.company(c)))
+	question := binary.BigEndian.AppendUint64([]byte{message.QuestionEnded}, ownership.Hash(p.company(c)))
 	if p.stalled.Load() {
 		question = append(question, 1)
 	}

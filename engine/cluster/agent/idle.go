@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/leasing"
+	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/internal/notify"
 )
@@ -31,9 +31,6 @@ const (
 // crawlIsOver is why nothing is fetched any more while some agents do not know it yet. What they were all waiting for
 // was for later.
 const crawlIsOver = "the crawl is over; not all agents know it yet"
-
-// questionCalm asks how an agent is; the answer is a calmness as JSON.
-const questionCalm byte = 'C'
 
 // calmness is what an agent says of itself.
 type calmness struct {
@@ -231,7 +228,7 @@ func (p *agent) wave(ctx context.Context, c *ownership.View, who []ownership.Age
 		a := p.now()
 		if peer.ID != p.network.Self() {
 			a = calmness{}
-			raw, err := p.network.Ask(ctx, peer.ID, []byte{questionCalm})
+			raw, err := p.network.Ask(ctx, peer.ID, []byte{message.QuestionStatus})
 			if err != nil || json.Unmarshal(raw, &a) != nil {
 				return nil, false
 			}
@@ -267,22 +264,22 @@ func (p *agent) HandleQuestion(ctx context.Context, from string, question []byte
 
 func (p *agent) answer(ctx context.Context, from string, question []byte) ([]byte, error) {
 	switch {
-	case len(question) == 1 && question[0] == questionCalm:
+	case len(question) == 1 && question[0] == message.QuestionStatus:
 		return json.Marshal(p.now())
 	case isOver(question):
 		if p.accounts.BannedFor(from, time.Now()) > 0 { // it may know how this agent is, and is not believed
 			return json.Marshal(p.now())
 		}
 		return p.answerOver(binary.BigEndian.Uint64(question[1:]), len(question) > 1+8)
-	case len(question) > 0 && question[0] == questionFetched:
+	case len(question) > 0 && question[0] == message.QuestionFetched:
 		return p.answerFetched(ctx, from, question[1:])
-	case len(question) > 0 && question[0] == leasing.QuestionKind:
+	case len(question) > 0 && question[0] == message.QuestionLease:
 		return p.leases.HandleQuestion(from, question[1:])
-	case len(question) > 0 && question[0] == questionConsensus && p.quorum != nil:
+	case len(question) > 0 && question[0] == message.QuestionConsensus && p.quorum != nil:
 		return p.quorum.answer(ctx, from, question[1:])
-	case len(question) > 0 && question[0] == questionLeave:
+	case len(question) > 0 && question[0] == message.QuestionLeave:
 		return p.answerLeave(from, question[1:])
-	case len(question) > 1 && question[0] == questionLeft:
+	case len(question) > 1 && question[0] == message.QuestionLeft:
 		return p.answerLeft(string(question[1:]))
 	}
 	return nil, fmt.Errorf("%w: a question of %q that is not known: %.20q", cluster.ErrMalformed, from, question)

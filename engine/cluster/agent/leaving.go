@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/queued"
 	"orbweaver/engine/seen"
 	"orbweaver/internal/notify"
 )
@@ -24,20 +24,11 @@ import (
 // gone, so that they forget what they told it. If it dies in between, it has died as any agent does, and they tell
 // others what they told it. If it starts again, it goes on with leaving.
 
-// questionLeave tells another agent how far this one is with leaving. The line of this one and a stage follow; the
-// answer is leaveDone, or leaveWait if it is to be asked again.
-const questionLeave byte = 'G'
-
 // The stages of leaving.
 const (
 	leaveMay   byte = iota // it would like to; nothing changes
 	leaveGoing             // nobody counts on it any more; what was sent to it comes back to its new owner
 	leaveGone              // it has nothing left
-)
-
-const (
-	leaveWait byte = iota
-	leaveDone
 )
 
 // leavers are the agents that leave for good.
@@ -157,7 +148,7 @@ func (p *agent) answerLeave(from string, question []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: a question of %q about leaving", cluster.ErrMalformed, from)
 	}
 	stage, line := question[0], string(question[1:])
-	if id, _, ok := strings.Cut(line, "/"); !ok || id != from || !isLine(line) {
+	if id, _, ok := strings.Cut(line, "/"); !ok || id != from || !ownership.IsInstance(line) {
 		return nil, fmt.Errorf("%w: %q says that %.200q leaves", cluster.ErrMalformed, from, line)
 	}
 	if line != p.lineNow(from) { // membership will tell of it, and it asks again
@@ -167,14 +158,14 @@ func (p *agent) answerLeave(from string, question []byte) ([]byte, error) {
 		return nil, cluster.ErrEnding
 	}
 	if stage == leaveMay {
-		return []byte{leaveDone}, nil
+		return []byte{message.LeaveDone}, nil
 	}
 	if p.leavers.goes(from, line, stage) {
 		p.log.Info("an agent leaves for good: its hosts are given to the others", "agent", from)
 		notify.Send(p.leavers.news)
 	}
 	if stage == leaveGoing {
-		return []byte{leaveDone}, nil
+		return []byte{message.LeaveDone}, nil
 	}
 	return p.forget(line)
 }
@@ -193,7 +184,7 @@ func (l *leavers) goes(id, line string, stage byte) (news bool) {
 // forget forgets what an agent was told that has left, unless something still waits for it.
 func (p *agent) forget(line string) ([]byte, error) {
 	if all, _ := p.outbox.Backlog(line); all > 0 || slices.Contains(p.views.Load().Instances, line) {
-		return []byte{leaveWait}, nil
+		return []byte{message.LeaveWait}, nil
 	}
 	p.dismiss(line)
 	p.journal.Steps.Begin()
@@ -202,14 +193,14 @@ func (p *agent) forget(line string) ([]byte, error) {
 		return nil, err
 	}
 	p.wake()
-	return []byte{leaveDone}, nil
+	return []byte{message.LeaveDone}, nil
 }
 
 // tellLeave tells all others how far this agent is, and says whether all have done what that asks of them. Who is not
 // there any more has. Who leaves as well hears it, too: it may have something for this one under way, which nobody else
 // knows of by then.
 func (p *agent) tellLeave(ctx context.Context, stage byte) (all bool, err error) {
-	question := append([]byte{questionLeave, stage}, p.instance...)
+	question := append([]byte{message.QuestionLeave, stage}, p.instance...)
 	all = true
 	for _, peer := range p.network.Agents() {
 		if peer.ID == p.network.Self() || stage == leaveMay && p.isGoing(peer.Instance()) {
@@ -221,7 +212,7 @@ func (p *agent) tellLeave(ctx context.Context, stage byte) (all bool, err error)
 			return false, fmt.Errorf("%w: %s", cluster.ErrLeaveUnknown, peer.ID)
 		case aerr != nil && stage == leaveMay:
 			return false, fmt.Errorf("engine: agent %s does not answer: %w", peer.ID, aerr)
-		case aerr != nil, len(answer) != 1 || answer[0] != leaveDone:
+		case aerr != nil, len(answer) != 1 || answer[0] != message.LeaveDone:
 			all = false
 		}
 	}
@@ -254,7 +245,7 @@ func (p *agent) giveFetched(to []string, from int64) (next int64, over bool, err
 	}
 	c := p.views.Load()
 	for of, keys := range lists {
-		item := appendInherited(nil, of, keys)
+		item := message.AppendFetched(nil, of, keys)
 		for _, line := range to {
 			if c.HasInstance(line) {
 				p.outbox.PutBacklog(line, item)
@@ -283,7 +274,7 @@ func (p *agent) giveTold() (over bool, err error) {
 			func(item []byte) { items = append(items, slices.Clone(item)) }); err != nil {
 			return false, err
 		}
-		head := queued.AppendBytes([]byte{letterTold, inheritVersion}, []byte(line))
+		head := message.AppendRetained(nil, line)
 		letter := slices.Clone(head)
 		for _, item := range items {
 			if letter = outbox.AppendItem(letter, item); len(letter) > toldBytes {

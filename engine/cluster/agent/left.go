@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/recovery"
 )
@@ -14,10 +15,6 @@ import (
 // Who comes in the last moment of another's leaving for good sees only that this one has gone in good order, as an
 // agent does that is stopped for a while. It would wait for it as long as for that one (Config.AgentAway). The others
 // have heard that it leaves: so some of them are asked.
-
-// questionLeft asks whether an agent has left for good: its line follows; the answer is leaveDone if it has, or is
-// about to, and leaveWait if nothing is known of that.
-const questionLeft byte = 'B'
 
 const (
 	// inquireMost is how many others are asked about one that has gone. Nearly all know: those who were there before.
@@ -29,9 +26,9 @@ const (
 // answerLeft says what this agent has heard of another one.
 func (p *agent) answerLeft(line string) ([]byte, error) {
 	if p.hasLeft(line) || p.isGoing(line) {
-		return []byte{leaveDone}, nil
+		return []byte{message.LeaveDone}, nil
 	}
-	return []byte{leaveWait}, nil
+	return []byte{message.LeaveWait}, nil
 }
 
 // hasLeft says that an agent has left for good, or has nothing left and does so, and has not come back.
@@ -77,9 +74,9 @@ func (p *agent) askLeft(ctx context.Context, line string) (left, all bool) {
 	self := slices.IndexFunc(there, func(other ownership.Agent) bool { return other.ID == p.network.Self() })
 	for k := 1; k <= min(inquireMost, len(there)-1); k++ {
 		other := there[(self+k+len(there))%len(there)] // not all ask the same
-		answer, err := p.ask(ctx, other.ID, append([]byte{questionLeft}, line...))
+		answer, err := p.ask(ctx, other.ID, append([]byte{message.QuestionLeft}, line...))
 		switch {
-		case err == nil && slices.Equal(answer, []byte{leaveDone}):
+		case err == nil && slices.Equal(answer, []byte{message.LeaveDone}):
 			return true, true
 		case err != nil && !errors.Is(err, cluster.ErrMalformed) && !errors.Is(err, cluster.ErrBanned):
 			all = false

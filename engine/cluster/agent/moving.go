@@ -3,6 +3,7 @@ package agent
 import (
 	"time"
 
+	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/outcome"
@@ -152,7 +153,7 @@ func (m *moving) give(vs *visit.State, now time.Time) {
 	if m.peers.Owns(m.key) {
 		return // the circle has turned again
 	}
-	if !b.ReadSite(vs, func(s *site.State) { m.state = appendKnown(m.state, s, now) }) {
+	if !b.ReadSite(vs, func(s *site.State) { m.state = message.AppendState(m.state, s, now) }) {
 		m.late = append(m.late, append([]byte(nil), m.key...))
 		m.again = now.Add(movingLate)
 		return
@@ -220,7 +221,7 @@ func (m *moving) giveLate(now time.Time) error {
 
 // begin begins an item of a letter.
 func (m *moving) begin(vs *visit.State, now time.Time) {
-	m.item, m.held = appendSiteMove(m.item[:0], m.key, m.peers.sites.Workbench.Due(vs).Sub(now), m.state, now), 0
+	m.item, m.held = message.AppendSite(m.item[:0], m.key, m.peers.sites.Workbench.Due(vs).Sub(now), m.state, now), 0
 }
 
 // addAll adds the items that were taken from a site.

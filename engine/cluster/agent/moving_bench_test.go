@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/journal"
@@ -167,21 +168,21 @@ func TestMoving_whatIsAnothersGoesAndNothingElse(t *testing.T) {
 		if batch == nil {
 			break
 		}
-		for _, item := range itemsOf(t, batch.Bytes) {
-			m, err := readSiteMove(item)
+		for item := range message.CheckedItems(batch.Bytes) {
+			m, err := message.ReadSite(item)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for it, err := range m.urls() {
+			for it, err := range m.URLs() {
 				if err != nil {
 					t.Fatal(err)
 				}
-				k := next[string(m.key)]
-				if want := fmt.Sprintf("%s/archive/section-%d/page-%d.html", m.key, k%7, k); string(it.Rest) != want ||
-					d.cluster.Owns(m.key) {
+				k := next[string(m.Key)]
+				if want := fmt.Sprintf("%s/archive/section-%d/page-%d.html", m.Key, k%7, k); string(it.Rest) != want ||
+					d.cluster.Owns(m.Key) {
 					t.Fatalf("%s, want %s", it.Rest, want)
 				}
-				next[string(m.key)]++
+				next[string(m.Key)]++
 			}
 		}
 		d.cluster.outbox.Acknowledge(batch)

@@ -1,9 +1,7 @@
 package agent
 
 import (
-	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"math"
 	"time"
 
@@ -11,7 +9,6 @@ import (
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/recovery"
-	"orbweaver/engine/journal"
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/seen"
 	"orbweaver/internal/vfs"
@@ -20,9 +17,6 @@ import (
 // ErrAlone says that a crawl of several agents was to be gone on with by one that knows of no others.
 var ErrAlone = errors.New("engine: this crawl has other agents, and URLs of theirs may be here: give --agent and the flags beside it, as before")
 
-// errOutbox says that the image of the outbox is damaged.
-var errOutbox = errors.New("engine: the list of what was on its way to other agents is damaged")
-
 // openAgent opens the outbox as it was at a cut, or empty.
 func openAgent(seam cluster.Network, fsys vfs.FS, dir string, m *manifest.Manifest, empty bool, segment, memory int64,
 	buffer int) (*agent, error) {
@@ -30,7 +24,7 @@ func openAgent(seam cluster.Network, fsys vfs.FS, dir string, m *manifest.Manife
 	var image []byte
 	if !empty && m.Peers != nil {
 		var err error
-		if image, err = ReadOutboxImage(fsys, dir, m.Generation); err != nil {
+		if image, err = outbox.ReadImage(fsys, manifest.OutboxPath(dir, m.Generation)); err != nil {
 			return nil, err
 		}
 		cut = &m.Peers.Outbox
@@ -62,16 +56,3 @@ func openAgent(seam cluster.Network, fsys vfs.FS, dir string, m *manifest.Manife
 // peerGrace is how long a host that was another agent's is left alone by the next: that one may have an exchange with
 // it under way.
 const peerGrace = 10 * time.Second
-
-// appendSum appends a checksum.
-func appendSum(b []byte) []byte {
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, journal.Castagnoli()))
-}
-
-// cutSum takes it away again, if it is right.
-func cutSum(b []byte) ([]byte, bool) {
-	if len(b) < 4 || crc32.Checksum(b[:len(b)-4], journal.Castagnoli()) != binary.LittleEndian.Uint32(b[len(b)-4:]) {
-		return nil, false
-	}
-	return b[:len(b)-4], true
-}

@@ -16,6 +16,7 @@ import (
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/leasing"
+	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quota"
@@ -405,7 +406,7 @@ func (p *agent) retell(line string) (over bool, err error) {
 	d := admission.Scratch{Salt: xxh3.HashString128(line)}
 	from := 0
 	for _, end := range ends { // the box is not called by whom it calls
-		if err := p.take(&d, items[from:end], postmark{told: true}); err != nil {
+		if err := p.take(&d, items[from:end], origin{resent: true}); err != nil {
 			panic(fmt.Sprintf("BUG: engine: what %q was told cannot be read: %v", line, err))
 		}
 		from = end
@@ -428,7 +429,7 @@ func (p *agent) Route(scratch []byte, it *queued.URL) []byte {
 		p.frontier.Add(new(admission.Scratch), it.Rest, *it)
 		return scratch
 	}
-	scratch = queued.Append(append(scratch[:0], letterLink), it)
+	scratch = message.AppendLink(scratch[:0], it)
 	p.outbox.Put(c.Instances[owner], scratch)
 	return scratch
 }
@@ -436,7 +437,7 @@ func (p *agent) Route(scratch []byte, it *queued.URL) []byte {
 // RouteRecovered notes that another agent has a page, if it is not this one: when that agent is lost, the page may be,
 // too.
 func (p *agent) RouteRecovered(line string, it *queued.URL) {
-	p.outbox.PutRetained(line, queued.Append([]byte{letterLink}, it))
+	p.outbox.PutRetained(line, message.AppendLink(nil, it))
 }
 
 // WaitRoom waits while the outbox is in memory for want of disk.
@@ -478,5 +479,5 @@ func (p *agent) MarkState() (*cluster.Checkpoint, []byte, error) {
 		IsLeaving: p.IsLeaving() && !departed, AnnouncedLeave: p.isGoing(p.instance) && !departed,
 		LeavingAgents: p.leavers.lines(leaveGoing), DoneAgents: p.leavers.lines(leaveGone),
 		FetchedLists: p.fetched.Lists(), HasBegun: p.hasBegun.Load(),
-	}, appendSum(image), nil
+	}, outbox.AppendChecksum(image), nil
 }

@@ -11,13 +11,11 @@ import (
 
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/consensus"
+	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/internal/notify"
 	"orbweaver/internal/vfs"
 )
-
-// questionConsensus brings a message of package consensus; the answer is another.
-const questionConsensus byte = 'Q'
 
 // consensusName is the file that keeps what this agent has promised. It is no part of a checkpoint: what was said to
 // others may not be forgotten.
@@ -76,14 +74,14 @@ func openQuorum(p *agent, fsys vfs.FS, dir string) (err error) {
 }
 
 // ask brings a message to another agent.
-func (q *quorum) ask(ctx context.Context, line string, message []byte) ([]byte, error) {
+func (q *quorum) ask(ctx context.Context, line string, content []byte) ([]byte, error) {
 	q.mu.Lock()
 	deaf := time.Since(q.deaf[line]) < deafTime
 	q.mu.Unlock()
 	if deaf {
 		return nil, cluster.ErrMalformed
 	}
-	answer, err := q.peers.network.Ask(ctx, ownership.AgentID(line), append([]byte{questionConsensus}, message...))
+	answer, err := q.peers.network.Ask(ctx, ownership.AgentID(line), append([]byte{message.QuestionConsensus}, content...))
 	if errors.Is(err, cluster.ErrMalformed) {
 		q.mu.Lock()
 		defer q.mu.Unlock()
@@ -97,8 +95,8 @@ func (q *quorum) ask(ctx context.Context, line string, message []byte) ([]byte, 
 }
 
 // answer answers a message of another agent.
-func (q *quorum) answer(ctx context.Context, from string, message []byte) ([]byte, error) {
-	answer, err := q.node.Answer(ctx, from, message)
+func (q *quorum) answer(ctx context.Context, from string, content []byte) ([]byte, error) {
+	answer, err := q.node.Answer(ctx, from, content)
 	if errors.Is(err, consensus.ErrMessage) {
 		err = fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
 	}

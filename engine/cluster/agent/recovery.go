@@ -10,6 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/recovery"
@@ -24,10 +25,6 @@ import (
 // as no more agents came than are asked, nothing is fetched twice. An agent that has always been the only one who could
 // be responsible asks nobody.
 
-// questionFetched asks which of some URLs another agent has fetched. They follow, framed as in a letter; the answer has
-// a byte for each, 1 for those it has.
-const questionFetched byte = 'F'
-
 // recoveryMost is how many URLs are asked about in one question.
 const recoveryMost = 1024
 
@@ -39,7 +36,7 @@ func (p *agent) Recover(ctx context.Context, site []byte, items [][]byte) ([]clu
 	}
 	holders := make([]cluster.Holder, len(items))
 	fps := make([]xxh3.Uint128, len(items))
-	question := []byte{questionFetched}
+	question := []byte{message.QuestionFetched}
 	var asked []int
 	for i, raw := range items {
 		it := queued.MustDecode(raw)
@@ -133,7 +130,7 @@ func (p *agent) compare(ctx context.Context, c *ownership.View) {
 		if i == c.Self {
 			continue
 		}
-		raw, err := p.ask(ctx, peer.ID, []byte{questionCalm})
+		raw, err := p.ask(ctx, peer.ID, []byte{message.QuestionStatus})
 		if err != nil || json.Unmarshal(raw, &a) != nil {
 			return
 		}

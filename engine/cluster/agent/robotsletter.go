@@ -2,10 +2,10 @@ package agent
 
 import (
 	"bytes"
-	"encoding/binary"
-	"fmt"
 	"time"
 
+	"orbweaver/engine/admission"
+	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
 	"orbweaver/engine/urlx"
@@ -46,7 +46,7 @@ func (p *agent) routeHop(it *queued.URL) {
 		p.awaited.add(it.RobotsOf, c.Agents[to].ID, time.Now())
 	}
 	if to != c.Self { // else the circle has turned meanwhile: the site asks again after awaitedMost
-		p.outbox.Put(c.Instances[to], queued.Append([]byte{letterHop}, it))
+		p.outbox.Put(c.Instances[to], message.AppendRobotsRedirect(nil, it))
 	}
 }
 
@@ -60,51 +60,17 @@ func (p *agent) SendResult(v *site.RobotsResult) bool {
 		return false
 	}
 	p.counters.steps.Add(1)
-	p.outbox.PutBacklog(c.Instances[owner], appendVerdict(nil, v, time.Now()))
+	p.outbox.PutBacklog(c.Instances[owner], message.AppendRobotsResult(nil, v, time.Now()))
 	return true
 }
 
-// appendVerdict makes the item of a letter.
-func appendVerdict(dst []byte, v *site.RobotsResult, now time.Time) []byte {
-	dst = binary.LittleEndian.AppendUint64(append(dst, letterVerdict, siteMoveVersion),
-		uint64(now.Add(-v.Age).UnixNano()))
-	dst = queued.AppendBytes(dst, v.Site)
-	if v.Rules == nil {
-		return queued.AppendBytes(dst, nil)
-	}
-	return queued.AppendBytes(dst, v.Rules.Append(nil))
-}
-
-// readVerdict reads it. Rules are held once.
-func (p *agent) readVerdict(item []byte) (v site.RobotsResult, err error) {
-	var m siteMove
-	rest, ok := m.head(item, letterVerdict)
-	if !ok {
-		return v, fmt.Errorf("no verdict: %.40q", item)
-	}
-	v.Age = m.age
-	site, rest, ok := queued.CutBytes(rest)
-	if !ok || !isSiteKey(site) {
-		return v, fmt.Errorf("a verdict for no site: %.200q", site)
-	}
-	v.Site = bytes.Clone(site)
-	rules, rest, ok := queued.CutBytes(rest)
-	if !ok || len(rest) > 0 {
-		return v, fmt.Errorf("no rules for %.200q", site)
-	}
-	if v.Unreachable = len(rules) == 0; !v.Unreachable {
-		v.Rules, err = p.sites.Rules.Decode(rules)
-	}
-	return v, err
-}
-
 // takeVerdict ends the waiting of a site, if it is still this agent's.
-func (p *agent) takeVerdict(item []byte, m postmark) error {
-	v, err := p.readVerdict(item)
-	if err != nil || m.told {
+func (p *agent) takeVerdict(_ *admission.Scratch, item []byte, o origin) error {
+	v, err := message.ReadRobotsResult(item, p.sites.Rules)
+	if err != nil || o.resent {
 		return err
 	}
-	v.Age += m.aged
+	v.Age += o.delay
 	if v.Rules != nil && (v.Age >= site.RobotsLifetime || !p.sites.Rules.Accepts(v.Rules)) {
 		v.Rules, v.Unreachable = nil, true
 	}
@@ -115,22 +81,9 @@ func (p *agent) takeVerdict(item []byte, m postmark) error {
 	return p.robots.DeliverRobots(&v)
 }
 
-// readHop reads a hop. The Item borrows it.
-func readHop(item []byte) (queued.URL, error) {
-	it, ok := queued.Decode(item[1:])
-	if !ok || len(it.RobotsOf) == 0 || !isSiteKey(it.RobotsOf) {
-		return queued.URL{}, fmt.Errorf("no hop of a robots.txt: %.200q", item)
-	}
-	url, err := urlx.Normalize(nil, it.Rest)
-	if err != nil || !bytes.Equal(url, it.Rest) {
-		return queued.URL{}, fmt.Errorf("a hop that is not in normal form: %.200q", it.Rest)
-	}
-	return it, nil
-}
-
 // takeHop takes a hop to a host of this agent, or sends it on.
-func (p *agent) takeHop(item []byte) error {
-	it, err := readHop(item)
+func (p *agent) takeHop(_ *admission.Scratch, item []byte, _ origin) error {
+	it, err := message.ReadRobotsRedirect(item)
 	if err != nil {
 		return err
 	}

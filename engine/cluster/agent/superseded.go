@@ -10,6 +10,7 @@ import (
 
 	"orbweaver/engine/capture"
 	"orbweaver/engine/cluster/marks"
+	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/layout"
@@ -176,7 +177,7 @@ func (m *marker) ask(n int) error {
 	}
 	all := m.waiting[n]
 	m.waiting[n] = nil
-	question := []byte{questionFetched}
+	question := []byte{message.QuestionFetched}
 	for _, k := range all {
 		question = outbox.AppendItem(question, k.url)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/ownership"
 )
 
@@ -31,7 +32,7 @@ func (p *agent) underWay(ctx context.Context, now []ownership.Agent) bool {
 	}
 	p.nextAsked++
 	var a calmness // of a build that does not say whether it has begun: it has not
-	answer, err := p.ask(ctx, others[p.nextAsked%len(others)].ID, []byte{questionCalm})
+	answer, err := p.ask(ctx, others[p.nextAsked%len(others)].ID, []byte{message.QuestionStatus})
 	if err != nil || json.Unmarshal(answer, &a) != nil || a.First == 0 {
 		return false
 	}

@@ -50,3 +50,25 @@ func Hash(agents []Agent) uint64 {
 	}
 	return xxh3.Hash(b)
 }
+
+// InstanceMax is the longest instance, in bytes: an ID of 64 bytes, a slash, 16 hexadecimal digits.
+const InstanceMax = 64 + 1 + 16
+
+// IsInstance says that a text has the form of an instance.
+func IsInstance(text string) bool {
+	id, store, ok := strings.Cut(text, "/")
+	if !ok || id == "" || len(text) > InstanceMax || len(store) != 16 {
+		return false
+	}
+	for i := range len(store) {
+		if c := store[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	for i := range len(id) {
+		if c := id[i]; c <= ' ' || c > '~' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,107 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"orbweaver/engine/admission"
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/message"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/journal"
+)
+
+// origin says where an item comes from.
+type origin struct {
+	from   string        // ID of the sender; empty if unknown, because the item is replayed from the journal
+	delay  time.Duration // at most so much time has passed since it arrived
+	resent bool          // it was sent to a lost agent some time ago: its clocks are not true any more
+}
+
+// HandleMessage takes what another agent sends, as far as that agent has the authority to say it (authority.go). Its
+// URLs pass admission like those of a page. HandleMessage returns when the message is durable.
+func (p *agent) HandleMessage(ctx context.Context, from string, batch []byte) error {
+	if err := p.checkSender(from); err != nil {
+		return err
+	}
+	if err := message.Check(batch, p.sites.Rules); err != nil {
+		p.counters.refused.Add(1)
+		return p.accounts.NoteMalformed(from, err)
+	}
+	refund, err := p.accounts.ChargeMessage(from, batch)
+	if err != nil {
+		return err
+	}
+	size := len(batch)
+	if batch, err = p.permit(from, batch); err != nil || len(batch) == 0 {
+		if err != nil {
+			refund()
+		}
+		return err
+	}
+	if err := p.frontier.WaitRoom(ctx); err != nil {
+		refund()
+		return err
+	}
+	end, err := p.receive(from, batch)
+	if err != nil {
+		refund()
+		return fmt.Errorf("engine: a message of %q: %w", from, err)
+	}
+	p.counters.lettersIn.Add(1)
+	p.counters.bytesIn.Add(int64(size))
+	p.wake()
+	return p.journal.Await(ctx, end)
+}
+
+// receive writes a message to the journal and does what its items say, in one step.
+func (p *agent) receive(from string, batch []byte) (end journal.Position, err error) {
+	p.journal.Steps.Begin()
+	defer p.journal.Steps.End()
+	if !p.acceptsMessages.Load() {
+		return end, cluster.ErrClosing
+	}
+	if end, err = p.journal.AppendEntry(&journal.Entry{Kind: journal.KindMessage, Links: batch}); err != nil {
+		return end, err
+	}
+	return end, p.unpack(batch, origin{from: from})
+}
+
+// unpack does what the items of a message say.
+func (p *agent) unpack(batch []byte, o origin) error {
+	var d admission.Scratch
+	for item, err := range outbox.Items(batch) {
+		if err == nil {
+			err = p.take(&d, item, o)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
+		}
+	}
+	return nil
+}
+
+// take does what one item says, which was checked before, or written by this agent.
+func (p *agent) take(d *admission.Scratch, item []byte, o origin) error {
+	return itemKindOf(message.KindOf(item)).take(p, d, item, o)
+}
+
+// takeLink gives a URL to admission.
+func (p *agent) takeLink(d *admission.Scratch, item []byte, _ origin) error {
+	it, err := message.ReadLink(item)
+	if err != nil {
+		return err
+	}
+	p.frontier.Receive(d, it.Rest, it)
+	return nil
+}
+
+// takeFetched adds to the list of what an agent that leaves has fetched.
+func (p *agent) takeFetched(_ *admission.Scratch, item []byte, _ origin) error {
+	list, fingerprints, err := message.ReadFetched(item)
+	if err == nil {
+		p.fetched.Inherit(list, fingerprints)
+	}
+	return err
+}
