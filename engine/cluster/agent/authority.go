@@ -3,7 +3,6 @@ package agent
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -38,9 +37,6 @@ import (
 // it again.
 var errStranger = errors.New("engine: the sender is not a member of this crawl, as this agent knows it")
 
-// handoffTime is how long after an agent came to others it believes what the former owners of its sites say of them.
-const handoffTime = 10 * time.Minute
-
 // earlyWait is after how long an agent that has just come wants to hear again of a site.
 const earlyWait = time.Second
 
@@ -52,16 +48,8 @@ const (
 
 // isMember says that an agent is a member of the view, of the circle, or of one that was a moment ago.
 func (p *agent) isMember(id string) bool {
-	is := func(peer ownership.Agent) bool { return peer.ID == id }
-	if c := p.views.Load(); c != nil && slices.ContainsFunc(c.Agents, is) {
-		return true
-	}
-	for _, f := range p.previousViews.All() {
-		if slices.ContainsFunc(f.Value.Agents, is) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(p.network.Agents(), is)
+	return p.views.HasMember(id) ||
+		slices.ContainsFunc(p.network.Agents(), func(peer ownership.Agent) bool { return peer.ID == id })
 }
 
 // lineNow is the line of a member as membership has it; empty if it is not there.
@@ -106,27 +94,13 @@ func isOver(question []byte) bool {
 	return (len(question) == 1+8 || len(question) == 1+8+1) && question[0] == message.QuestionEnded
 }
 
-// wasResponsible says that an agent is responsible for a site, or was until others came, went, or came back.
-func (p *agent) wasResponsible(from string, site []byte) bool {
-	c := p.views.Load()
-	if c.Agents[c.OwnerOf(site)].ID == from {
-		return true
-	}
-	for _, f := range p.previousViews.All() {
-		if f.Value.Agents[f.Value.OwnerOf(site)].ID == from {
-			return true
-		}
-	}
-	guest := p.cautiousUntil.Load()
-	if !p.isResumed && !p.foundBegun.Load() || guest == 0 || time.Now().UnixNano()-guest > int64(handoffTime) {
-		return false
-	}
-	next := c.Successors(site, 1) // this agent has just come: whoever would be responsible without it was
-	return len(next) > 0 && c.Agents[next[0]].ID == from
+// hasOwned says that an agent owns a site, or owned it recently.
+func (p *agent) hasOwned(from string, site []byte) bool {
+	return p.views.HasOwned(from, site, p.isResumed || p.foundBegun.Load())
 }
 
 // isEarly says that this agent does not know yet whether others had begun before it came.
-func (p *agent) isEarly() bool { return !p.isResumed && p.cautiousUntil.Load() == math.MaxInt64 }
+func (p *agent) isEarly() bool { return !p.isResumed && !p.views.HasArrived() }
 
 // permit gives the part of a letter that its sender has the authority to say: the letter itself if that is all of it,
 // else a copy without the rest. The letter has been read: see readLetter.
@@ -194,7 +168,7 @@ func (p *agent) permitSite(from string, item []byte) (allowed []byte, why string
 	switch {
 	case err != nil:
 		return nil, "", err
-	case p.wasResponsible(from, m.Key):
+	case p.hasOwned(from, m.Key):
 		return m.WithoutSeeds(item), "", nil
 	case p.isEarly():
 		return nil, "", &cluster.WaitError{Wait: earlyWait}
@@ -211,7 +185,7 @@ func (p *agent) permitHop(from string, item []byte) (allowed []byte, why string,
 		return nil, "", err
 	}
 	if it.Redirects > site.RobotsRedirectsMax || p.awaited.asked(it.RobotsOf) != from &&
-		!p.wasResponsible(from, it.RobotsOf) {
+		!p.hasOwned(from, it.RobotsOf) {
 		return nil, "a redirect of the robots.txt of a site that is not its own", nil
 	}
 	return item, "", nil

@@ -83,7 +83,7 @@ func (p *agent) AwaitsRobots() bool { return p.awaited.any() }
 // giveUpWaiting ends the waiting of sites that have waited for too long.
 func (p *agent) giveUpWaiting(now time.Time) error {
 	for _, s := range p.awaited.overdue(now) {
-		if !p.Owns(s) {
+		if !p.views.Load().Owns(s) {
 			continue
 		}
 		if err := p.robots.DeliverRobots(&site.RobotsResult{Site: s, Unreachable: true}); err != nil {

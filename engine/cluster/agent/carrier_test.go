@@ -31,7 +31,7 @@ func TestLettersLeaveAtTheSameMoments(t *testing.T) {
 		1: 250 * time.Millisecond, 2: 250 * time.Millisecond, 4: 750 * time.Millisecond, 8: 1750 * time.Millisecond, 9: 2 * time.Second, 40: 2 * time.Second,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			p, rng := &agent{sendEpoch: time.Now()}, rand.New(rand.NewPCG(1, uint64(n)))
+			p, rng := &agent{views: ownership.NewTimeline(peerGrace), sendEpoch: time.Now()}, rand.New(rand.NewPCG(1, uint64(n)))
 			p.views.Store(circleOfSome(t, n))
 			for range 100 {
 				wait := p.linger()

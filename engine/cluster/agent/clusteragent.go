@@ -124,8 +124,8 @@ func newLeases(p *agent, delay func() time.Duration) *leasing.Leases {
 		Ask: func(ctx context.Context, agent string, question []byte) ([]byte, error) {
 			return p.network.Ask(ctx, agent, question)
 		},
-		Grace:         func() time.Duration { return p.grace },
-		CautiousUntil: func() time.Time { return time.Unix(0, p.cautiousUntil.Load()) },
+		Grace:         func() time.Duration { return p.views.Grace },
+		CautiousUntil: p.views.CautiousUntil,
 		MayGrant:      func() bool { return p.quorum.holds() },
 		Unauthorised: func(from, statement string) {
 			p.counters.unauthorised.Add(1)
@@ -165,7 +165,13 @@ type roles struct{ *agent }
 type participant struct{ roles }
 
 // Views implements cluster.Router.
-func (p roles) Views() *ownership.Current { return &p.views }
+func (p roles) Views() *ownership.Current { return &p.views.Current }
+
+// Owns implements cluster.VisitGate.
+func (p roles) Owns(site []byte) bool { return p.views.Load().Owns(site) }
+
+// NotBefore implements cluster.VisitGate.
+func (p roles) NotBefore(site []byte) time.Time { return p.views.NotBefore(site) }
 
 // Borrow implements cluster.VisitGate.
 func (p roles) Borrow(

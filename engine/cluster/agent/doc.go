@@ -4,7 +4,6 @@
 // What it does, and the files that do it:
 //
 //	peers.go       follows membership and makes the ownership view from it; underway.go asks whether the crawl has begun
-//	former.go      hosts that another agent owned recently are not visited at once; inorder.go knows the exceptions
 //	carrier.go     sends messages; receive.go takes them; authority.go decides what a sender may say; itemkinds.go
 //	               has the table of the kinds of items
 //	recovery.go    asks other agents whether they have a page; package recovery has what it remembers

@@ -105,7 +105,7 @@ func (p *agent) everybody(c *ownership.View) []ownership.Agent {
 func (p *agent) answerOver(view uint64, stalled bool) ([]byte, error) {
 	now := p.now()
 	switch {
-	case p.wasIdle.Load() && (view == now.View || view == now.All || now.Calm && p.wasOne(view)):
+	case p.wasIdle.Load() && (view == now.View || view == now.All || now.Calm && p.views.HadView(view)):
 		if stalled {
 			p.stalled.Store(true)
 		}
@@ -115,12 +115,6 @@ func (p *agent) answerOver(view uint64, stalled bool) ([]byte, error) {
 		notify.Send(p.endFound)
 	}
 	return json.Marshal(now)
-}
-
-// wasOne says that this agent was one of some a moment ago, by their hash.
-func (p *agent) wasOne(view uint64) bool {
-	return slices.ContainsFunc(p.previousViews.All(),
-		func(f ownership.Previous[*ownership.View]) bool { return f.Value.Self >= 0 && f.Value.Hash() == view })
 }
 
 // untouched says that this agent has had no part in the crawl yet.

@@ -95,7 +95,7 @@ func newVillager(v *village, all []ownership.Agent, i int, tasks []time.Time) *v
 		network: one, outbox: box, journal: new(journal.Store),
 		log: say, wake: func() { notify.Send(one.wake) },
 		becameIdle: make(chan struct{}, 1), endFound: make(chan struct{}, 1),
-		ended: make(chan struct{}), gate: outage.NewGate(func() {}),
+		ended: make(chan struct{}), views: ownership.NewTimeline(peerGrace), gate: outage.NewGate(func() {}),
 		restartWait: 10 * time.Minute, accounts: quota.NewAccounts(0, func() int64 { return 0 }, func() {}, say),
 	}
 	one.peers.idleAt.Store(-1)

@@ -150,7 +150,7 @@ func (m *moving) give(vs *visit.State, now time.Time) {
 	b := m.peers.sites.Workbench
 	m.key = b.AppendKey(m.key[:0], vs)
 	m.state = m.state[:0]
-	if m.peers.Owns(m.key) {
+	if m.peers.views.Load().Owns(m.key) {
 		return // the circle has turned again
 	}
 	if !b.ReadSite(vs, func(s *site.State) { m.state = message.AppendState(m.state, s, now) }) {
@@ -179,7 +179,7 @@ func (m *moving) give(vs *visit.State, now time.Time) {
 // giveRest sends a part of what a site has on disk, and says whether it was the last.
 func (m *moving) giveRest(vs *visit.State, now time.Time) (over bool, err error) {
 	m.key = m.peers.sites.Workbench.AppendKey(m.key[:0], vs)
-	if m.peers.Owns(m.key) {
+	if m.peers.views.Load().Owns(m.key) {
 		return true, nil
 	}
 	m.buf, m.ends = m.buf[:0], m.ends[:0]

@@ -64,7 +64,7 @@ func queuedSites(tb testing.TB, hostCount, urls int) movingRig {
 		Live: settings.NewLive(politeness.Default(), nil), Quotas: new(limits.Quotas),
 		Traps: traps.New(-1, 0, 1, nil),
 	}
-	p := &agent{journal: ledger, sites: table, log: slog.New(slog.DiscardHandler)}
+	p := &agent{views: ownership.NewTimeline(peerGrace), journal: ledger, sites: table, log: slog.New(slog.DiscardHandler)}
 	p.leases = newLeases(p, func() time.Duration { return time.Second })
 	p.moving = &moving{peers: p, queues: queues, dead: dead}
 	now := time.Now()

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"errors"
-	"math"
 	"time"
 
 	"orbweaver/engine/cluster"
@@ -42,14 +41,13 @@ func openAgent(seam cluster.Network, fsys vfs.FS, dir string, m *manifest.Manife
 		return nil, errors.Join(err, box.Close())
 	}
 	p := &agent{
-		fetched: known, network: seam, store: m.StoreID(), outbox: box, grace: peerGrace, sendEpoch: time.Now(), senders: map[string]*sender{},
+		fetched: known, network: seam, store: m.StoreID(), outbox: box, views: ownership.NewTimeline(peerGrace), sendEpoch: time.Now(), senders: map[string]*sender{},
 		becameIdle: make(chan struct{}, 1), sendFailed: make(chan error, 1),
 		joinedSignal: make(chan struct{}), endFound: make(chan struct{},
 			1), ended: make(chan struct{}),
 		leavers: leavers{going: map[string]byte{}, left: map[string]bool{}, news: make(chan struct{}, 1)},
 	}
 	p.instance = ownership.Agent{ID: seam.Self(), Store: p.store}.Instance()
-	p.cautiousUntil.Store(math.MaxInt64) // until it arrives among the others
 	return p, nil
 }
 

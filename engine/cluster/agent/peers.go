@@ -43,11 +43,10 @@ type agent struct {
 	moving      *moving
 	gate        *outage.Gate
 	log         *slog.Logger
-	wake        func()        // of the distributor
-	store       uint64        // tells the data in this directory from others
-	instance    string        // names this agent with these data
-	grace       time.Duration // how long a host that was another's is left alone
-	recover     int           // agents that are asked whether they have a page
+	wake        func() // of the distributor
+	store       uint64 // tells the data in this directory from others
+	instance    string // names this agent with these data
+	recover     int    // agents that are asked whether they have a page
 	fetched     *recovery.FetchedURLs
 	inFlight    *attempt.InFlight // pages between fetch and archive
 	cleared     recovery.ClearedURLs
@@ -70,13 +69,10 @@ type agent struct {
 	sendFailed chan error    // capacity 1: letters cannot be carried any more
 	endCrawl   func(error)   // ends the crawl in good order: there is no place for this agent
 
-	views ownership.Current
+	views *ownership.Timeline
 
 	banned          atomic.Pointer[[]ownership.Agent] // members outside of the view
-	previousViews   ownership.History[*ownership.View]
-	cautiousUntil   atomic.Int64 // until then, in Unix ns, any host may have been another's a moment ago
 	leavers         leavers
-	inOrder         inOrder     // sites that need no such rest
 	acceptsMessages atomic.Bool // letters are taken
 	hasBegun        atomic.Bool // the agents were complete once, in this run or one before
 
@@ -202,9 +198,10 @@ func (p *agent) turn(c *ownership.View) error {
 	p.journal.Steps.Stop()
 	defer p.journal.Steps.Allow()
 	was := p.views.Load()
-	p.replace(c, time.Now())
+	now := time.Now()
+	p.views.Replace(c, now)
+	p.leases.UseView(c, p.expected, now)
 	p.lend(c)
-	p.inOrder.clear()
 	p.moving.turned(was)
 	return nil
 }
@@ -285,11 +282,11 @@ func (p *agent) arrive() {
 		return
 	}
 	p.isJoined = true
-	until := int64(0)
+	until := time.Time{}
 	if p.isResumed || !p.beganTogether.Load() || p.invited && len(p.views.Load().Agents) == 1 {
-		until = time.Now().Add(p.grace).UnixNano()
+		until = time.Now().Add(p.views.Grace)
 	}
-	p.cautiousUntil.Store(until)
+	p.views.Arrive(until)
 	p.gate.Open(waitingForAgents)
 	close(p.joinedSignal)
 }
@@ -308,9 +305,6 @@ func (p *agent) AcceptMessages(open bool) {
 	defer p.journal.Steps.Allow()
 	p.acceptsMessages.Store(open)
 }
-
-// Owns says that this agent is responsible for a site or URL.
-func (p *agent) Owns(url []byte) bool { return p.views.Load().Owns(url) }
 
 // follow makes c the circle, if it is not, sends letters to all of it, and gives what waits for others to those who are
 // responsible now.

@@ -68,7 +68,7 @@ func openQuorum(p *agent, fsys vfs.FS, dir string) (err error) {
 		return err
 	}
 	p.leases.UseAgreedViews()
-	p.quorum, p.grace = q, max(p.grace, p.hostDelay)+consensus.Takeover
+	p.quorum, p.views.Grace = q, max(p.views.Grace, p.hostDelay)+consensus.Takeover
 	p.gate.Shut(q.shut)
 	return nil
 }
@@ -136,7 +136,7 @@ func (q *quorum) agreed(now []ownership.Agent, complete bool) (view []ownership.
 		return nil, false
 	}
 	if index != q.index && count != q.count+1 && q.index != 0 { // others may have had its hosts, and have their pages
-		p.cautiousUntil.Store(time.Now().Add(p.grace).UnixNano())
+		p.views.Arrive(time.Now().Add(p.views.Grace))
 		p.viewChanges.Add(1)
 	}
 	if index != q.index {

@@ -55,8 +55,10 @@ func startVoting(t *testing.T, agents int) *votingCluster {
 		}
 		p := &agent{
 			network: a, store: a.self.Store, instance: a.self.Instance(), gate: outage.NewGate(func() {}),
-			log: slog.New(slog.DiscardHandler), grace: peerGrace, journal: &journal.Store{Disk: &outage.DiskGuard{}},
+			log: slog.New(slog.DiscardHandler), views: ownership.NewTimeline(peerGrace),
+			journal: &journal.Store{Disk: &outage.DiskGuard{}},
 		}
+		p.views.Arrive(time.Time{})
 		a.peers = p
 		p.leases = newLeases(p, func() time.Duration { return time.Second })
 		p.options = Options{Quorum: true, Agents: agents}
@@ -208,7 +210,7 @@ func TestQuorum_exchangesEndInTime(t *testing.T) {
 		one, other := a.peers.BeginExchange(t.Context(), &kept, stays), a.peers.BeginExchange(t.Context(), &moved, goes)
 		if one.Err() != nil || other.Err() != nil {
 			t.Errorf("an exchange could not begin: %v, %v; not before %v, %v", one.Err(), other.Err(),
-				a.peers.NotBefore(stays), a.peers.NotBefore(goes))
+				a.peers.views.NotBefore(stays), a.peers.views.NotBefore(goes))
 		}
 		a.peers.views.Store(view)
 		a.peers.quorum.acts()
@@ -276,7 +278,7 @@ func TestQuorum_aMissedView(t *testing.T) {
 		c := startVoting(t, 3)
 		time.Sleep(20 * time.Second)
 		q := c.agents[0].peers.quorum
-		c.agents[0].peers.cautiousUntil.Store(0)
+		c.agents[0].peers.views.Arrive(time.Time{})
 		c.agents[0].stop()
 		synctest.Wait()
 		c.agents[0].turn.Lock()
@@ -285,7 +287,7 @@ func TestQuorum_aMissedView(t *testing.T) {
 		if _, ok := q.agreed(c.agents[0].Agents(), true); !ok {
 			t.Fatal("no view")
 		}
-		if rest := time.Until(time.Unix(0, c.agents[0].peers.cautiousUntil.Load())); rest < 22*time.Second {
+		if rest := time.Until(c.agents[0].peers.views.CautiousUntil()); rest < 22*time.Second {
 			t.Errorf("hosts are left alone for %v", rest)
 		}
 		c.end()
@@ -298,7 +300,7 @@ func TestQuorum_whoMayBegin(t *testing.T) {
 		return ownership.Agent{ID: fmt.Sprintf("a%d", i), Capacity: 1, Store: uint64(i)}
 	}
 	all := []ownership.Agent{peer(1), peer(2), peer(3), peer(4)}
-	p := new(agent)
+	p := &agent{views: ownership.NewTimeline(peerGrace)}
 	q := &quorum{peers: p, least: 3}
 	if q.mayBegin(all[:2]) || !q.mayBegin(all[:3]) {
 		t.Error("of a new crawl")

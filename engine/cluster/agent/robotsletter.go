@@ -27,7 +27,7 @@ import (
 // the agent that is responsible for the site asks another one on its behalf: so it knows from whom it may take the
 // verdict. Any other tells that one where the hop leads.
 func (p *agent) SendRedirect(h *site.RobotsRedirect) bool {
-	if p.Owns(h.Site) {
+	if p.views.Load().Owns(h.Site) {
 		return false
 	}
 	it := queued.MustDecode(h.Item)

@@ -58,25 +58,8 @@ func (p *agent) keepSite(move *message.SiteMove, o origin) error {
 		p.sites.Workbench.WithSite(vs, func(s *site.State) { s.Merge(&known, life, now) }) // who visits it knows better
 		p.sites.Workbench.Postpone(vs, due, time.Time{})
 	})
-	if err == nil && o.from != "" && o.from == p.formerly(move.Key) {
-		p.inOrder.add(move.Key, due)
+	if err == nil && o.from != "" && o.from == p.views.LastOwner(move.Key) {
+		p.views.NoteHandedOver(move.Key, due)
 	}
 	return err
-}
-
-// formerly is who was responsible for a site before this agent, the last time that somebody was; empty if nobody is
-// known.
-func (p *agent) formerly(site []byte) string {
-	c := p.views.Load()
-	was, ok := p.previousViews.Last()
-	if time.Now().UnixNano() < p.cautiousUntil.Load() { // it has just come: whoever would be without it
-		if next := c.Successors(site, 1); len(next) > 0 {
-			return c.Agents[next[0]].ID
-		}
-		return ""
-	}
-	if !ok {
-		return ""
-	}
-	return was.Agents[was.OwnerOf(site)].ID
 }

@@ -16,7 +16,7 @@ func (p *agent) BeginExchange(_ context.Context, w *cluster.Exchange, site []byt
 	q := p.quorum
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !q.holds() || !p.views.Load().Owns(site) || !p.NotBefore(site).IsZero() {
+	if !q.holds() || !p.views.Load().Owns(site) || !p.views.NotBefore(site).IsZero() {
 		w.Cancel()
 		return w.Context
 	}

@@ -1,4 +1,4 @@
-// Package ownership says which agent of a crawl owns each host: now (View), and recently (History).
+// Package ownership says which agent of a crawl owns each host: now (View), and recently (Timeline).
 //
 // A View follows from the agents alone, so all agents that know the same agents make the same one. It never changes;
 // Current holds the one in force. Admission reads it for every link, so it is a struct and no interface.
