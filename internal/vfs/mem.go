@@ -16,17 +16,33 @@ import (
 // Mem is a file system in memory for tests. It is as strict as the strictest disk: names are durable only after
 // SyncDir, content only after Sync, and CrashClone shows what that means. Directories are durable at once.
 //
-// Locking order: Mem.mu before memNode.mu.
+// Locking order: memSpace.mu before memNode.mu.
 type Mem struct {
-	mu      sync.Mutex
-	rng     *rand.Rand                     // for CrashClone(nil)
-	dirs    map[string]map[string]*memNode // directory -> base name -> file; nil for a subdirectory
-	durable map[string]map[string]*memNode // the same as of the last SyncDir of each directory, files only
-	pending []nameOp                       // what happened to names since, in order
+	space   *memSpace  // space.mu guards all fields
+	rng     *rand.Rand // for CrashClone(nil)
+	dirs    memTree
+	durable memTree  // as of the last SyncDir of each directory, files only
+	pending []nameOp // changes of names since then, in order
 	locks   map[string]bool
-	limit   int64 // negative: none
-	used    int64 // sum of the sizes of files that have a name or are open
 }
+
+// memSpace is the space of a Mem: its limit and what its files use. Its lock is the lock of the Mem.
+type memSpace struct {
+	mu    sync.Mutex
+	limit int64 // negative: none
+	used  int64 // sum of the sizes of files that have a name or are open
+}
+
+// free returns how many bytes may still be written.
+func (s *memSpace) free() int64 {
+	if s.limit < 0 {
+		return math.MaxInt64
+	}
+	return max(0, s.limit-s.used)
+}
+
+// memTree holds the files of each directory by base name; nil for a subdirectory.
+type memTree map[string]map[string]*memNode
 
 // nameOp is one change of a directory that is not durable yet. A creation has no old name, a removal no new one.
 type nameOp struct {
@@ -38,36 +54,36 @@ type nameOp struct {
 // NewMem returns an empty file system that has the directories "." and "/". The seed drives CrashClone(nil).
 func NewMem(seed uint64) *Mem {
 	return &Mem{
+		space:   &memSpace{limit: -1},
 		rng:     rand.New(rand.NewPCG(seed, 0x6d656d)),
-		dirs:    map[string]map[string]*memNode{".": {}, "/": {}},
-		durable: map[string]map[string]*memNode{},
+		dirs:    memTree{".": {}, "/": {}},
+		durable: memTree{},
 		locks:   map[string]bool{},
-		limit:   -1,
 	}
 }
 
 // SetLimit plays a disk of so many bytes: what would make the files' sizes exceed it fails with syscall.ENOSPC, after
 // writing what still fits. A negative limit is none. Lowering it below what is used deletes nothing.
 func (m *Mem) SetLimit(bytes int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.limit = bytes
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
+	m.space.limit = bytes
 }
 
 // Used returns the bytes that count against the limit: the sizes of all files that have a name or are open.
 func (m *Mem) Used() int64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.used
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
+	return m.space.used
 }
 
 func pathError(op, name string, err error) error { return &fs.PathError{Op: op, Path: name, Err: err} }
 
-// find returns a file by name; the caller holds m.mu.
-func (m *Mem) find(name string) (node *memNode, err error) {
-	node, ok := m.dirs[path.Dir(name)][path.Base(name)]
+// find returns a file by its name.
+func (t memTree) find(name string) (node *memNode, err error) {
+	node, ok := t[path.Dir(name)][path.Base(name)]
 	switch {
-	case !ok && m.dirs[name] == nil:
+	case !ok && t[name] == nil:
 		return nil, fs.ErrNotExist
 	case node == nil:
 		return nil, syscall.EISDIR
@@ -76,16 +92,16 @@ func (m *Mem) find(name string) (node *memNode, err error) {
 }
 
 func (m *Mem) open(op, name string, create, truncate, writable bool) (File, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
 	clean := path.Clean(name)
-	node, err := m.find(clean)
+	node, err := m.dirs.find(clean)
 	if errors.Is(err, fs.ErrNotExist) && create {
 		dir, base := path.Dir(clean), path.Base(clean)
 		if m.dirs[dir] == nil {
 			return nil, pathError(op, name, fs.ErrNotExist)
 		}
-		node, err = &memNode{fs: m}, nil
+		node, err = &memNode{space: m.space}, nil
 		m.record(nameOp{newDir: dir, newBase: base, node: node})
 	}
 	if err != nil {
@@ -116,7 +132,7 @@ func (m *Mem) record(op nameOp) {
 }
 
 // apply makes the change in a tree that may have missed earlier ones: only the node it was about is ever unlinked.
-func (op nameOp) apply(tree map[string]map[string]*memNode) {
+func (op nameOp) apply(tree memTree) {
 	if op.oldBase != "" && tree[op.oldDir][op.oldBase] == op.node {
 		delete(tree[op.oldDir], op.oldBase)
 	}
@@ -130,17 +146,17 @@ func (op nameOp) apply(tree map[string]map[string]*memNode) {
 
 // Rename implements FS.
 func (m *Mem) Rename(oldName, newName string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
 	from, to := path.Clean(oldName), path.Clean(newName)
-	node, err := m.find(from)
+	node, err := m.dirs.find(from)
 	if err != nil {
 		return pathError("rename", oldName, err)
 	}
 	if from == to {
 		return nil
 	}
-	replaced, err := m.find(to)
+	replaced, err := m.dirs.find(to)
 	if errors.Is(err, syscall.EISDIR) {
 		return pathError("rename", newName, err)
 	}
@@ -152,17 +168,17 @@ func (m *Mem) Rename(oldName, newName string) error {
 		newDir: path.Dir(to), newBase: path.Base(to), node: node,
 	})
 	if replaced != nil {
-		m.unlinked(replaced)
+		replaced.unlink()
 	}
 	return nil
 }
 
 // Remove implements FS.
 func (m *Mem) Remove(name string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
 	clean := path.Clean(name)
-	node, err := m.find(clean)
+	node, err := m.dirs.find(clean)
 	if errors.Is(err, syscall.EISDIR) {
 		if len(m.dirs[clean]) > 0 {
 			return pathError("remove", name, syscall.ENOTEMPTY)
@@ -175,45 +191,37 @@ func (m *Mem) Remove(name string) error {
 		return pathError("remove", name, err)
 	}
 	m.record(nameOp{oldDir: path.Dir(clean), oldBase: path.Base(clean), node: node})
-	m.unlinked(node)
+	node.unlink()
 	return nil
-}
-
-// unlinked gives a nameless file's bytes back, now or when its last holder closes it. The caller holds m.mu.
-func (m *Mem) unlinked(node *memNode) {
-	node.nameless = true
-	if node.opens == 0 {
-		m.used -= node.size()
-	}
 }
 
 // MkdirAll implements FS.
 func (m *Mem) MkdirAll(name string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.mkdirAll(path.Clean(name))
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
+	return m.dirs.mkdirAll(path.Clean(name))
 }
 
-func (m *Mem) mkdirAll(dir string) error {
-	if m.dirs[dir] != nil {
+func (t memTree) mkdirAll(dir string) error {
+	if t[dir] != nil {
 		return nil
 	}
 	parent, base := path.Dir(dir), path.Base(dir)
-	if err := m.mkdirAll(parent); err != nil {
+	if err := t.mkdirAll(parent); err != nil {
 		return err
 	}
-	if m.dirs[parent][base] != nil {
+	if t[parent][base] != nil {
 		return pathError("mkdir", dir, syscall.ENOTDIR)
 	}
-	m.dirs[parent][base] = nil
-	m.dirs[dir] = map[string]*memNode{}
+	t[parent][base] = nil
+	t[dir] = map[string]*memNode{}
 	return nil
 }
 
 // List implements FS.
 func (m *Mem) List(dir string) ([]string, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
 	names, ok := m.dirs[path.Clean(dir)]
 	if !ok {
 		return nil, pathError("list", dir, fs.ErrNotExist)
@@ -223,9 +231,9 @@ func (m *Mem) List(dir string) ([]string, error) {
 
 // Size implements FS.
 func (m *Mem) Size(name string) (int64, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	node, err := m.find(path.Clean(name))
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
+	node, err := m.dirs.find(path.Clean(name))
 	if err != nil {
 		return 0, pathError("stat", name, err)
 	}
@@ -234,8 +242,8 @@ func (m *Mem) Size(name string) (int64, error) {
 
 // SyncDir implements FS.
 func (m *Mem) SyncDir(dir string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
 	clean := path.Clean(dir)
 	if m.dirs[clean] == nil {
 		return pathError("sync", dir, fs.ErrNotExist)
@@ -255,15 +263,12 @@ func (m *Mem) SyncDir(dir string) error {
 
 // Free implements FS.
 func (m *Mem) Free(dir string) (int64, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
 	if m.dirs[path.Clean(dir)] == nil {
 		return 0, pathError("statfs", dir, fs.ErrNotExist)
 	}
-	if m.limit < 0 {
-		return math.MaxInt64, nil
-	}
-	return max(0, m.limit-m.used), nil
+	return m.space.free(), nil
 }
 
 // Lock implements FS.
@@ -275,8 +280,8 @@ func (m *Mem) Lock(name string) (io.Closer, error) {
 	if err := f.Close(); err != nil {
 		return nil, err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
 	clean := path.Clean(name)
 	if m.locks[clean] {
 		return nil, pathError("lock", name, ErrLocked)
@@ -293,8 +298,8 @@ type memLock struct {
 
 func (l *memLock) Close() error {
 	l.once.Do(func() {
-		l.fs.mu.Lock()
-		defer l.fs.mu.Unlock()
+		l.fs.space.mu.Lock()
+		defer l.fs.space.mu.Unlock()
 		delete(l.fs.locks, l.name)
 	})
 	return nil

@@ -10,8 +10,8 @@ import (
 // KillClone returns the disk after a kill of the process: all written bytes are there, and all locks are free. It
 // shares nothing with m.
 func (m *Mem) KillClone() *Mem {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
 	return m.clone(m.rng.Uint64(), m.dirs, func(n *memNode) []byte {
 		n.mu.RLock()
 		defer n.mu.RUnlock()
@@ -24,9 +24,9 @@ func (m *Mem) KillClone() *Mem {
 // Forget simulates a failed sync of many systems. Bytes that were written and not synced stay readable but do not count
 // as dirty. They never reach the disk, whatever later syncs return, unless they are written again.
 func (m *Mem) Forget(name string) {
-	m.mu.Lock()
-	node, err := m.find(path.Clean(name))
-	m.mu.Unlock()
+	m.space.mu.Lock()
+	node, err := m.dirs.find(path.Clean(name))
+	m.space.mu.Unlock()
 	if err != nil {
 		return
 	}
@@ -44,12 +44,12 @@ func (m *Mem) Forget(name string) {
 // directory may be lost. A rename is never incomplete. rng makes the choices, or the generator of m if rng is nil. The
 // clone shares nothing with m.
 func (m *Mem) CrashClone(rng *rand.Rand) *Mem {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
 	if rng == nil {
 		rng = m.rng
 	}
-	names := m.durableNames()
+	names := m.durable.clone()
 	for _, op := range survivors(rng, m.pending) {
 		op.apply(names)
 	}
@@ -63,9 +63,9 @@ func (m *Mem) CrashClone(rng *rand.Rand) *Mem {
 // names of the last SyncDir. Of the changes of names since, the youngest survive, as many as kept says: a disk may
 // write down what came last and lose what came before. The original lives on and shares nothing with the clone.
 func (m *Mem) LostClone(kept int) *Mem {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	names := m.durableNames()
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
+	names := m.durable.clone()
 	for _, op := range m.pending[max(0, len(m.pending)-kept):] {
 		op.apply(names)
 	}
@@ -76,13 +76,13 @@ func (m *Mem) LostClone(kept int) *Mem {
 	})
 }
 
-// durableNames copies the names that a power cut cannot take away. The caller holds m.mu.
-func (m *Mem) durableNames() map[string]map[string]*memNode {
-	names := map[string]map[string]*memNode{}
-	for dir, files := range m.durable {
-		names[dir] = maps.Clone(files)
+// clone copies the names and shares the files.
+func (t memTree) clone() memTree {
+	c := memTree{}
+	for dir, files := range t {
+		c[dir] = maps.Clone(files)
 	}
-	return names
+	return c
 }
 
 // survivors chooses which unsynced changes of names a power cut leaves: half the time a journalling file system's
@@ -101,10 +101,10 @@ func survivors(rng *rand.Rand, ops []nameOp) []nameOp {
 }
 
 // clone makes a Mem of the directories of m, the files of names and the content that content gives. Files are visited
-// in sorted order, so that a seed gives one result. The caller holds m.mu.
-func (m *Mem) clone(seed uint64, names map[string]map[string]*memNode, content func(*memNode) []byte) *Mem {
+// in sorted order, so that a seed gives one result. The caller holds m.space.mu.
+func (m *Mem) clone(seed uint64, names memTree, content func(*memNode) []byte) *Mem {
 	c := NewMem(seed)
-	c.limit = m.limit
+	c.space.limit = m.space.limit
 	for dir, entries := range m.dirs {
 		c.dirs[dir] = map[string]*memNode{}
 		for base, node := range entries {
@@ -126,8 +126,8 @@ func (m *Mem) clone(seed uint64, names map[string]map[string]*memNode, content f
 			}
 			if copies[node] == nil {
 				data := content(node)
-				copies[node] = &memNode{fs: c, data: data, durable: append([]byte(nil), data...)}
-				c.used += int64(len(data))
+				copies[node] = &memNode{space: c.space, data: data, durable: append([]byte(nil), data...)}
+				c.space.used += int64(len(data))
 			}
 			c.dirs[dir][base] = copies[node]
 			c.durable[dir][base] = copies[node]

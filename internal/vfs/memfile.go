@@ -14,9 +14,9 @@ const pageSize = 4096
 
 // memNode is a file's content, apart from its names.
 type memNode struct {
-	fs       *Mem
-	opens    int  // guarded by fs.mu
-	nameless bool // guarded by fs.mu
+	space    *memSpace
+	opens    int  // guarded by space.mu
+	nameless bool // guarded by space.mu
 
 	mu       sync.RWMutex
 	data     []byte           // what readers see
@@ -42,7 +42,16 @@ func (n *memNode) touch(from, to int) {
 	}
 }
 
-// resize sets the length, with zeros for what is new. The caller holds fs.mu.
+// unlink gives back the bytes of a file that has lost its name, now or when its last opening is closed. The caller
+// holds space.mu.
+func (n *memNode) unlink() {
+	n.nameless = true
+	if n.opens == 0 {
+		n.space.used -= n.size()
+	}
+}
+
+// resize sets the length, with zeros for what is new. The caller holds space.mu.
 func (n *memNode) resize(size int64) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -53,7 +62,7 @@ func (n *memNode) resize(size int64) error {
 	if n.maps > 0 {
 		return errMapped
 	}
-	if size > old && n.fs.limit >= 0 && n.fs.used+size-old > n.fs.limit {
+	if size-old > n.space.free() {
 		return syscall.ENOSPC
 	}
 	if size > int64(cap(n.data)) {
@@ -67,7 +76,7 @@ func (n *memNode) resize(size int64) error {
 		}
 	}
 	n.touch(int(min(old, size)), int(max(old, size)))
-	n.fs.used += size - old
+	n.space.used += size - old
 	return nil
 }
 
@@ -77,7 +86,7 @@ type memFile struct {
 	name     string
 	writable bool
 
-	mu     sync.Mutex // guards pos and closed; taken before fs.mu
+	mu     sync.Mutex // guards pos and closed; taken before space.mu
 	pos    int64
 	closed bool
 }
@@ -184,9 +193,9 @@ func (f *memFile) writeAt(p []byte, off int64) (int, error) {
 // grow makes the file at least end bytes long, or as long as the disk allows; got is how many of the bytes from off
 // to end there is now room for.
 func (f *memFile) grow(off, end int64) (got int64, err error) {
-	m := f.node.fs
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	space := f.node.space
+	space.mu.Lock()
+	defer space.mu.Unlock()
 	size := f.node.size()
 	if end <= size {
 		return end - off, nil
@@ -195,7 +204,7 @@ func (f *memFile) grow(off, end int64) (got int64, err error) {
 	if !errors.Is(err, syscall.ENOSPC) {
 		return end - off, err
 	}
-	if most := size + max(0, m.limit-m.used); most > max(size, off) {
+	if most := size + space.free(); most > max(size, off) {
 		if shortErr := f.node.resize(most); shortErr != nil {
 			return 0, shortErr
 		}
@@ -211,12 +220,12 @@ func (f *memFile) Close() error {
 	f.mu.Lock()
 	f.closed = true
 	f.mu.Unlock()
-	m := f.node.fs
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	space := f.node.space
+	space.mu.Lock()
+	defer space.mu.Unlock()
 	f.node.opens--
 	if f.node.opens == 0 && f.node.nameless {
-		m.used -= f.node.size()
+		space.used -= f.node.size()
 	}
 	return nil
 }
@@ -239,9 +248,9 @@ func (f *memFile) Truncate(size int64) error {
 }
 
 func (f *memFile) resize(op string, size int64) error {
-	m := f.node.fs
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	space := f.node.space
+	space.mu.Lock()
+	defer space.mu.Unlock()
 	if err := f.node.resize(size); err != nil {
 		return pathError(op, f.name, err)
 	}
