@@ -23,7 +23,8 @@ func layers() []string {
 		"engine/journal engine/cluster",
 		"engine/manifest engine/cluster/message",
 		"engine/links engine/admission engine/dnsrecords engine/recrawl " +
-			"engine/cluster/quota engine/cluster/recovery engine/cluster/leasing",
+			"engine/cluster/quota engine/cluster/recovery engine/cluster/leasing " +
+			"engine/cluster/termination",
 		"engine/sites engine/ending engine/schedule",
 		"engine/fetchers engine/parsers",
 		"engine/cluster/",

@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quota"
+	"orbweaver/engine/cluster/termination"
 	"orbweaver/engine/site"
 )
 
@@ -77,21 +78,16 @@ func (p *agent) checkSender(from string) error {
 // ends. All such agents share one quota. A banned one may also say that the crawl is over: it gets an answer and is not
 // believed.
 func (p *agent) checkQuestion(from string, question []byte) error {
-	harmless := len(question) == 1 && question[0] == message.QuestionStatus || len(question) > 1 && len(question) <= 1+ownership.InstanceMax &&
+	harmless := termination.IsStatus(question) || len(question) > 1 && len(question) <= 1+ownership.InstanceMax &&
 		question[0] == message.QuestionLeft
 	switch banned := p.accounts.BannedFor(from, time.Now()) > 0; {
-	case harmless && (banned || !p.isMember(from)), banned && isOver(question):
+	case harmless && (banned || !p.isMember(from)), banned && termination.IsEnded(question):
 		return p.accounts.ChargeQuestion("", len(question))
 	}
 	if err := p.checkSender(from); err != nil {
 		return err
 	}
 	return p.accounts.ChargeQuestion(from, len(question))
-}
-
-// isOver says that a question is message.QuestionEnded.
-func isOver(question []byte) bool {
-	return (len(question) == 1+8 || len(question) == 1+8+1) && question[0] == message.QuestionEnded
 }
 
 // hasOwned says that an agent owns a site, or owned it recently.

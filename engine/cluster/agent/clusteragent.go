@@ -17,9 +17,9 @@ import (
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quota"
+	"orbweaver/engine/cluster/termination"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
-	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/outcome"
@@ -115,6 +115,19 @@ func (p participant) Connect(parts Parts) {
 	p.leases = newLeases(p.agent, func() time.Duration { return parts.Live.Policy().IPDelay })
 	p.moving = &moving{peers: p.agent, queues: parts.Queues, dead: parts.Dead}
 	p.robots = parts.Robots
+	p.end = newDetector(p.agent)
+}
+
+// newDetector makes the termination detection.
+func newDetector(p *agent) *termination.Detector {
+	return termination.New(termination.Options{
+		Network: p.network, Views: p.views, Outbox: p.outbox, Counters: &p.journal.Count, Gate: p.gate, Log: p.log,
+		RestartWait: p.restartWait, Steps: &p.counters.steps, Banned: p.bannedAgents,
+		IsBanned:  func(id string) bool { return p.accounts.BannedFor(id, time.Now()) > 0 },
+		IsLeaving: p.IsLeaving, HasLeft: p.isGoing,
+		Founding: func() (first uint64, changes int64) { return p.founded.Load(), p.viewChanges.Load() },
+		Forgive:  p.accounts.ForgiveAll, Wake: p.wake, Conclude: p.supersede,
+	})
 }
 
 // newLeases makes the leases of addresses, with the delay between two exchanges.
@@ -189,7 +202,7 @@ func (p roles) GiveAddress(addr netip.Addr, due time.Time, soon bool) {
 func (p roles) GiveSites(now time.Time) (more bool, err error) { return p.moving.step(now) }
 
 // Ended implements cluster.Termination.
-func (p roles) Ended() <-chan struct{} { return p.ended }
+func (p roles) Ended() <-chan struct{} { return p.end.Ended() }
 
 // Maintain implements cluster.FetchedLog.
 func (p roles) Maintain() error { return p.fetched.Maintain() }
@@ -224,7 +237,7 @@ func (p participant) WaitBegun(ctx context.Context) error { return p.gate.Wait(c
 func (p participant) Start(ctx context.Context, start func(loop string, run func() error)) {
 	p.AcceptMessages(true)
 	start("agents", func() error { return p.run(ctx) })
-	start("settle", func() error { return p.settle(ctx) })
+	start("termination", func() error { p.end.Run(ctx); return nil })
 	start("leases", func() error { return p.leases.Run(ctx) })
 	if q := p.quorum; q != nil {
 		start("quorum", func() error { return q.run(ctx) })
@@ -232,7 +245,7 @@ func (p participant) Start(ctx context.Context, start func(loop string, run func
 }
 
 // IsOver implements cluster.Member.
-func (p participant) IsOver() bool { return p.over.Load() }
+func (p participant) IsOver() bool { return p.end.HasEnded() }
 
 // Stop implements cluster.Member.
 func (p participant) Stop(ctx context.Context) error {
@@ -247,12 +260,12 @@ func (p participant) Stop(ctx context.Context) error {
 func (p participant) Close() error { return errors.Join(p.outbox.Close(), p.fetched.Close()) }
 
 // EndReason implements cluster.Termination.
-func (p roles) EndReason() string {
-	if p.late.Load() {
-		return lifecycle.ReasonLate
-	}
-	if n := &p.journal.Count; n.Finished.Load() == n.URLsAdmitted.Load() && !p.stalled.Load() {
-		return lifecycle.ReasonComplete
-	}
-	return lifecycle.ReasonStalled
+func (p roles) EndReason() string { return p.end.EndReason() }
+
+// StepCount implements cluster.Termination.
+func (p roles) StepCount() int64 { return p.end.StepCount() }
+
+// NegotiateEnd implements cluster.Termination.
+func (p roles) NegotiateEnd(wait time.Duration, reason string, busy bool, steps int64) (time.Duration, string) {
+	return p.end.NegotiateEnd(wait, reason, busy, steps)
 }

@@ -11,7 +11,6 @@
 //	quorum.go      --quorum: no exchange without a majority; wing.go ends exchanges
 //	moving.go      gives hosts to their new owners, with their queues (sitemove.go) and lists (inherit.go)
 //	leaving.go     an agent leaves permanently: departure.go, left.go
-//	idle.go        detects that no agent has anything left to do; endnotice.go tells all agents
 //	robotsletter.go  redirects of robots.txt between agents; awaited.go what sites wait for
 //
 // What an agent does for a URL happens in the step that moves the URL (journal.Steps); the ownership view changes while

@@ -154,7 +154,7 @@ func (p *agent) answerLeave(from string, question []byte) ([]byte, error) {
 	if line != p.lineNow(from) { // membership will tell of it, and it asks again
 		return nil, fmt.Errorf("%w: it says that %s leaves", errStranger, line)
 	}
-	if stage == leaveMay && p.over.Load() {
+	if stage == leaveMay && p.end.HasEnded() {
 		return nil, cluster.ErrEnding
 	}
 	if stage == leaveMay {

@@ -42,9 +42,7 @@ func openAgent(seam cluster.Network, fsys vfs.FS, dir string, m *manifest.Manife
 	}
 	p := &agent{
 		fetched: known, network: seam, store: m.StoreID(), outbox: box, views: ownership.NewTimeline(peerGrace), sendEpoch: time.Now(), senders: map[string]*sender{},
-		becameIdle: make(chan struct{}, 1), sendFailed: make(chan error, 1),
-		joinedSignal: make(chan struct{}), endFound: make(chan struct{},
-			1), ended: make(chan struct{}),
+		sendFailed: make(chan error, 1), joinedSignal: make(chan struct{}),
 		leavers: leavers{going: map[string]byte{}, left: map[string]bool{}, news: make(chan struct{}, 1)},
 	}
 	p.instance = ownership.Agent{ID: seam.Self(), Store: p.store}.Instance()

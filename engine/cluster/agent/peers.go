@@ -21,6 +21,7 @@ import (
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/cluster/recovery"
+	"orbweaver/engine/cluster/termination"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/queued"
@@ -57,17 +58,10 @@ type agent struct {
 	invited     bool      // it was told of others
 	sendEpoch   time.Time // letters leave a whole number of periods after it
 
-	over       atomic.Bool   // all agents are done
-	stalled    atomic.Bool   // when the crawl is over: an agent has queued URLs, so that all agents stop as stalled
-	late       atomic.Bool   // the others were before this one had a part in the crawl
-	departed   atomic.Bool   // this one has left for good
-	ended      chan struct{} // closed when they know it
-	idleAt     atomic.Int64  // the count at which this agent has nothing to do; -1 if it has
-	wasIdle    atomic.Bool   // it had nothing to do once, in this run
-	endFound   chan struct{} // capacity 1: another one has found out that the crawl is over
-	becameIdle chan struct{} // capacity 1: it has nothing to do
-	sendFailed chan error    // capacity 1: letters cannot be carried any more
-	endCrawl   func(error)   // ends the crawl in good order: there is no place for this agent
+	end        *termination.Detector
+	departed   atomic.Bool // this agent has left permanently
+	sendFailed chan error  // capacity 1: letters cannot be carried any more
+	endCrawl   func(error) // ends the crawl in good order: there is no place for this agent
 
 	views *ownership.Timeline
 
@@ -88,8 +82,7 @@ type agent struct {
 
 	fs vfs.FS
 	configuration
-	temporarySince *warc.Cut   // the archive when this agent was a temporary owner first; nil: never; see Steps.Stop
-	isMarking      atomic.Bool // this agent marks what is superseded
+	temporarySince *warc.Cut // the archive when this agent was a temporary owner first; nil: never; see Steps.Stop
 
 	everAll       []ownership.Agent // who ever were there; written under the exclusive cut
 	arrivals      uint64            // how often somebody came, with data that were not there before
@@ -144,7 +137,7 @@ func (p *agent) Begin(cut *cluster.Checkpoint, again bool) error {
 		p.fetched.RestoreLists(cut.FetchedLists)
 		p.leavers.resume(cut, p.instance)
 	}
-	p.idleAt.Store(-1) // nobody has looked yet
+	p.end.Begin(again)
 	p.gate.Shut(waitingForAgents)
 	c, err := ownership.NewView(known, p.everAll, p.arrivals, p.among(known))
 	if err != nil {
@@ -231,14 +224,14 @@ func (p *agent) run(ctx context.Context) error {
 		if again > 0 {
 			patience.Reset(again)
 		}
-		if !p.over.Load() { // at the end they go, one after the other, and leave nothing to be done
+		if !p.end.HasEnded() { // at the end they go, one after the other, and leave nothing to be done
 			if view, ok := p.quorum.agreed(now, p.complete(ctx, now, patient)); ok {
 				if err := p.goBy(ctx, view); err != nil {
 					return err
 				}
 			}
 		}
-		if p.isComplete && (p.beganTogether.Load() || !p.untouched()) { // now the end cannot be news
+		if p.isComplete && (p.beganTogether.Load() || !p.end.HadNoPart()) { // now the end cannot be news
 			ask.Stop()
 		}
 		select {

@@ -78,6 +78,14 @@ func (p *agent) withoutBanned(now []ownership.Agent, at time.Time, again time.Du
 	return now, again
 }
 
+// bannedAgents are those that withoutBanned left out last.
+func (p *agent) bannedAgents() []ownership.Agent {
+	if banned := p.banned.Load(); banned != nil {
+		return *banned
+	}
+	return nil
+}
+
 // goBy makes some agents those that share the crawl.
 func (p *agent) goBy(ctx context.Context, view []ownership.Agent) error {
 	p.hasBegun.Store(true)

@@ -35,13 +35,14 @@ const (
 // quorum has this agent fetch only while it has a lease of a majority, and act by the ownership view that the majority
 // has agreed on. It is nil without --quorum: then each side of a partition goes on.
 type quorum struct {
-	peers *agent
-	node  *consensus.Node
-	least int           // agents that begin a crawl
-	news  chan struct{} // capacity 1: another view is there
-	runs  bool          // the node was started
-	shut  string        // follow's: why the gate is shut; empty if it is open
-	short bool          // follow's: the log says that too few agents answer
+	peers    *agent
+	node     *consensus.Node
+	least    int           // agents that begin a crawl
+	hasEnded func() bool   // the crawl has ended
+	news     chan struct{} // capacity 1: another view is there
+	runs     bool          // the node was started
+	shut     string        // follow's: why the gate is shut; empty if it is open
+	short    bool          // follow's: the log says that too few agents answer
 
 	index uint64 // peers.run's: of the view that this agent acts by
 	count int    // peers.run's: see consensus.Node.View
@@ -58,7 +59,7 @@ func openQuorum(p *agent, fsys vfs.FS, dir string) (err error) {
 		return vfs.RemoveIfExists(fsys, consensusName(dir))
 	}
 	q := &quorum{
-		peers: p, least: p.options.Agents, news: make(chan struct{}, 1), shut: quorumBegins,
+		peers: p, least: p.options.Agents, hasEnded: p.end.HasEnded, news: make(chan struct{}, 1), shut: quorumBegins,
 		deaf: map[string]time.Time{}, wings: map[*cluster.Exchange]struct{}{},
 	}
 	o := consensus.Options{
@@ -199,7 +200,7 @@ func (q *quorum) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		if q.peers.over.Load() {
+		if q.hasEnded() {
 			q.peers.gate.Open(q.shut)
 			return nil
 		}
@@ -231,7 +232,7 @@ func (q *quorum) stop(ctx context.Context) {
 	if q == nil || !q.runs {
 		return
 	}
-	if !q.peers.over.Load() {
+	if !q.hasEnded() {
 		ctx, end := context.WithTimeout(ctx, leaveTime)
 		if err := q.node.Leave(ctx); err != nil {
 			q.peers.log.Info("the other agents could not agree to go on without this one", "error", err)

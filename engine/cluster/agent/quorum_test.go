@@ -60,7 +60,7 @@ func startVoting(t *testing.T, agents int) *votingCluster {
 		}
 		p.views.Arrive(time.Time{})
 		a.peers = p
-		p.leases = newLeases(p, func() time.Duration { return time.Second })
+		p.leases, p.end = newLeases(p, func() time.Duration { return time.Second }), newDetector(p)
 		p.options = Options{Quorum: true, Agents: agents}
 		if err := openQuorum(p, disk, "f"); err != nil {
 			t.Fatal(err)
@@ -88,7 +88,7 @@ func (c *votingCluster) end() {
 	}
 	c.loops.Wait()
 	for _, a := range c.agents {
-		a.peers.over.Store(true)
+		a.peers.quorum.hasEnded = func() bool { return true }
 		a.peers.quorum.stop(c.t.Context())
 	}
 }

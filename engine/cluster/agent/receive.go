@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/termination"
 	"orbweaver/engine/journal"
 )
 
@@ -104,4 +106,34 @@ func (p *agent) takeFetched(_ *admission.Scratch, item []byte, _ origin) error {
 		p.fetched.Inherit(list, fingerprints)
 	}
 	return err
+}
+
+// HandleQuestion implements PeerServer.
+func (p *agent) HandleQuestion(ctx context.Context, from string, question []byte) ([]byte, error) {
+	if err := p.checkQuestion(from, question); err != nil {
+		return nil, err
+	}
+	answer, err := p.answer(ctx, from, question)
+	if errors.Is(err, cluster.ErrMalformed) {
+		return nil, p.accounts.NoteMalformed(from, err)
+	}
+	return answer, err
+}
+
+func (p *agent) answer(ctx context.Context, from string, question []byte) ([]byte, error) {
+	switch {
+	case termination.IsStatus(question), termination.IsEnded(question):
+		return p.end.Answer(from, question)
+	case len(question) > 0 && question[0] == message.QuestionFetched:
+		return p.answerFetched(ctx, from, question[1:])
+	case len(question) > 0 && question[0] == message.QuestionLease:
+		return p.leases.HandleQuestion(from, question[1:])
+	case len(question) > 0 && question[0] == message.QuestionConsensus && p.quorum != nil:
+		return p.quorum.answer(ctx, from, question[1:])
+	case len(question) > 0 && question[0] == message.QuestionLeave:
+		return p.answerLeave(from, question[1:])
+	case len(question) > 1 && question[0] == message.QuestionLeft:
+		return p.answerLeft(string(question[1:]))
+	}
+	return nil, fmt.Errorf("%w: a question of %q that is not known: %.20q", cluster.ErrMalformed, from, question)
 }

@@ -14,10 +14,10 @@ import (
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/recovery"
+	"orbweaver/engine/cluster/termination"
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/urlx"
-	"orbweaver/internal/notify"
 )
 
 // Page recovery (Boldi, Codenotti, Santini, Vigna: UbiCrawler, 2004, section 6.1.1). Before it asks a site for pages,
@@ -126,7 +126,7 @@ func (p *agent) compare(ctx context.Context, c *ownership.View) {
 		return
 	}
 	for i, peer := range c.Agents {
-		var a calmness
+		var a termination.Status
 		if i == c.Self {
 			continue
 		}
@@ -134,11 +134,10 @@ func (p *agent) compare(ctx context.Context, c *ownership.View) {
 		if err != nil || json.Unmarshal(raw, &a) != nil {
 			return
 		}
-		if a.Over && p.untouched() { // that one may be gone before it hears of this agent
-			p.late.Store(true)
-			notify.Send(p.endFound)
+		if a.HasEnded && p.end.HadNoPart() { // the other agent may be gone before it hears of this one
+			p.end.EndLate()
 		}
-		if a.First != 0 && a.First != p.founded.Load() || a.Turns > 1 {
+		if a.First != 0 && a.First != p.founded.Load() || a.ViewChanges > 1 {
 			p.foundBegun.Store(true)
 			return
 		}

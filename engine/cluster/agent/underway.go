@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/termination"
 )
 
 // A crawl begins when as many agents are there as it was told of (Config.Agents). Who comes to it later was told the
@@ -31,7 +32,7 @@ func (p *agent) underWay(ctx context.Context, now []ownership.Agent) bool {
 		return false
 	}
 	p.nextAsked++
-	var a calmness // of a build that does not say whether it has begun: it has not
+	var a termination.Status // of a build that does not say whether it has begun: it has not
 	answer, err := p.ask(ctx, others[p.nextAsked%len(others)].ID, []byte{message.QuestionStatus})
 	if err != nil || json.Unmarshal(answer, &a) != nil || a.First == 0 {
 		return false
