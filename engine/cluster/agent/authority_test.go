@@ -69,7 +69,7 @@ func FuzzQuestion(f *testing.F) {
 			}
 			asked++
 		}
-		if asked != len(answer) || asked > recoveryMost {
+		if asked != len(answer) || asked > recovery.QuestionMax {
 			t.Errorf("%d answers to %d questions", len(answer), asked)
 		}
 	})

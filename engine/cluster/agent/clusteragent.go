@@ -154,7 +154,7 @@ func (p participant) Resume(m *manifest.Manifest, resumed bool) error {
 	if err := p.Begin(m.Peers, resumed); err != nil {
 		return err
 	}
-	p.lentSince(m)
+	p.restoreTemporary(m)
 	return nil
 }
 

@@ -194,7 +194,7 @@ func (p *agent) turn(c *ownership.View) error {
 	now := time.Now()
 	p.views.Replace(c, now)
 	p.leases.UseView(c, p.expected, now)
-	p.lend(c)
+	p.noteTemporary(c)
 	p.moving.turned(was)
 	return nil
 }

@@ -25,9 +25,6 @@ import (
 // as no more agents came than are asked, nothing is fetched twice. An agent that has always been the only one who could
 // be responsible asks nobody.
 
-// recoveryMost is how many URLs are asked about in one question.
-const recoveryMost = 1024
-
 // Recover tells of each item that a Visit brought who has fetched it. It is nil if nobody can have.
 func (p *agent) Recover(ctx context.Context, site []byte, items [][]byte) ([]cluster.Holder, error) {
 	turn, c := p.viewChanges.Load(), p.views.Load()
@@ -159,7 +156,7 @@ func (p *agent) answerFetched(ctx context.Context, from string, question []byte)
 	var all [][]byte
 	some, urls := false, make(map[string]struct{})
 	for url, err := range outbox.Items(question) {
-		if err != nil || len(all) == recoveryMost {
+		if err != nil || len(all) == recovery.QuestionMax {
 			return nil, fmt.Errorf("%w: a question of %q", cluster.ErrMalformed, from)
 		}
 		all, urls[string(url)] = append(all, url), struct{}{}

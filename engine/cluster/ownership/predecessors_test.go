@@ -1,25 +1,24 @@
-package agent
+package ownership
 
 import (
 	"fmt"
 	"slices"
 	"testing"
-
-	"orbweaver/engine/cluster/ownership"
 )
 
-// Who comes before an agent for a host is who would have it if those before were not there, down to the agent itself.
-func TestCircle_aheadIsWhoWouldHaveIt(t *testing.T) {
-	var all []ownership.Agent
+// The predecessors of an agent for a host are the agents that would own the host one after the other, if those before
+// were not there, down to the agent itself.
+func TestPredecessors_ownTheHostOneAfterTheOther(t *testing.T) {
+	var all []Agent
 	for i := range 5 {
-		all = append(all, ownership.Agent{ID: fmt.Sprintf("a%d", i), Capacity: 1 + i%2, Store: uint64(i + 1)})
+		all = append(all, Agent{ID: fmt.Sprintf("a%d", i), Capacity: 1 + i%2, Store: uint64(i + 1)})
 	}
-	made := map[string]*ownership.View{}
-	of := func(peers []ownership.Agent, self string) *ownership.View {
+	made := map[string]*View{}
+	of := func(peers []Agent, self string) *View {
 		t.Helper()
 		name := fmt.Sprint(self, peers)
 		if made[name] == nil {
-			c, err := ownership.NewView(peers, nil, 0, self)
+			c, err := NewView(peers, nil, 0, self)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -35,7 +34,7 @@ func TestCircle_aheadIsWhoWouldHaveIt(t *testing.T) {
 			c := of(left, left[0].ID)
 			first := c.Agents[c.OwnerOf(url)].ID
 			order = append(order, first)
-			left = slices.DeleteFunc(slices.Clone(left), func(p ownership.Agent) bool { return p.ID == first })
+			left = slices.DeleteFunc(slices.Clone(left), func(p Agent) bool { return p.ID == first })
 		}
 		for _, self := range all {
 			c := of(all, self.ID)
@@ -55,6 +54,6 @@ func TestCircle_aheadIsWhoWouldHaveIt(t *testing.T) {
 		}
 	}
 	if own != 300*5 { // each has one owner, whatever most is
-		t.Errorf("%d times nobody came before", own)
+		t.Errorf("%d times there was no predecessor", own)
 	}
 }
