@@ -139,7 +139,7 @@ func newLeases(p *agent, delay func() time.Duration) *leasing.Leases {
 		},
 		Grace:         func() time.Duration { return p.views.Grace },
 		CautiousUntil: p.views.CautiousUntil,
-		MayGrant:      func() bool { return p.quorum.holds() },
+		MayGrant:      func() bool { return p.quorum.MayFetch() },
 		Unauthorised: func(from, statement string) {
 			p.counters.unauthorised.Add(1)
 			p.accounts.NoteUnauthorised(from, message.QuestionLease, statement)
@@ -198,6 +198,14 @@ func (p roles) GiveAddress(addr netip.Addr, due time.Time, soon bool) {
 	p.leases.Release(addr, due, soon)
 }
 
+// BeginExchange implements cluster.VisitGate.
+func (p roles) BeginExchange(_ context.Context, x *cluster.Exchange, site []byte) context.Context {
+	return p.quorum.BeginExchange(x, site)
+}
+
+// EndExchange implements cluster.VisitGate.
+func (p roles) EndExchange(x *cluster.Exchange) { p.quorum.EndExchange(x) }
+
 // GiveSites implements cluster.Handoff.
 func (p roles) GiveSites(now time.Time) (more bool, err error) { return p.moving.step(now) }
 
@@ -239,9 +247,7 @@ func (p participant) Start(ctx context.Context, start func(loop string, run func
 	start("agents", func() error { return p.run(ctx) })
 	start("termination", func() error { p.end.Run(ctx); return nil })
 	start("leases", func() error { return p.leases.Run(ctx) })
-	if q := p.quorum; q != nil {
-		start("quorum", func() error { return q.run(ctx) })
-	}
+	start("quorum", func() error { return p.quorum.FollowLease(ctx) })
 }
 
 // IsOver implements cluster.Member.
@@ -249,7 +255,7 @@ func (p participant) IsOver() bool { return p.end.HasEnded() }
 
 // Stop implements cluster.Member.
 func (p participant) Stop(ctx context.Context) error {
-	p.quorum.stop(ctx)
+	p.quorum.Stop(ctx)
 	if err := p.network.Leave(ctx); err != nil {
 		return fmt.Errorf("engine: agents: %w", err)
 	}

@@ -8,7 +8,6 @@
 //	               has the table of the kinds of items
 //	recovery.go    asks other agents whether they have a page; package recovery has what it remembers
 //	superseded.go  starts the marking of captures that other agents have, too: package recovery
-//	quorum.go      --quorum: no exchange without a majority; wing.go ends exchanges
 //	moving.go      gives hosts to their new owners, with their queues (sitemove.go) and lists (inherit.go)
 //	leaving.go     an agent leaves permanently: departure.go, left.go
 //	robotsletter.go  redirects of robots.txt between agents; awaited.go what sites wait for

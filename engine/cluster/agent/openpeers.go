@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/consensus"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/quorum"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/seen"
@@ -41,7 +43,7 @@ func openAgent(seam cluster.Network, fsys vfs.FS, dir string, m *manifest.Manife
 		return nil, errors.Join(err, box.Close())
 	}
 	p := &agent{
-		fetched: known, network: seam, store: m.StoreID(), outbox: box, views: ownership.NewTimeline(peerGrace), sendEpoch: time.Now(), senders: map[string]*sender{},
+		fetched: known, network: seam, store: m.StoreID(), outbox: box, views: ownership.NewTimeline(peerGrace), quorum: quorum.None{}, sendEpoch: time.Now(), senders: map[string]*sender{},
 		sendFailed: make(chan error, 1), joinedSignal: make(chan struct{}),
 		leavers: leavers{going: map[string]byte{}, left: map[string]bool{}, news: make(chan struct{}, 1)},
 	}
@@ -52,3 +54,20 @@ func openAgent(seam cluster.Network, fsys vfs.FS, dir string, m *manifest.Manife
 // peerGrace is how long a host that was another agent's is left alone by the next: that one may have an exchange with
 // it under way.
 const peerGrace = 10 * time.Second
+
+// openQuorum makes this agent ask a majority for leases to fetch, if it must, or forgets what it has promised.
+func openQuorum(p *agent, fsys vfs.FS, dir string) error {
+	if !p.options.Quorum {
+		return quorum.Forget(fsys, dir)
+	}
+	q, err := quorum.Open(quorum.Options{
+		FS: fsys, Dir: dir, Self: p.instance, Network: p.network, Views: p.views, Gate: p.gate, Log: p.log,
+		Least: p.options.Agents, HasEnded: p.end.HasEnded, Retry: p.journal.Disk.Wait,
+	})
+	if err != nil {
+		return err
+	}
+	p.leases.UseAgreedViews()
+	p.quorum, p.views.Grace = q, max(p.views.Grace, p.hostDelay)+consensus.Takeover
+	return nil
+}

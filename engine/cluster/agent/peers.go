@@ -19,6 +19,7 @@ import (
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/quorum"
 	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/cluster/termination"
@@ -53,7 +54,7 @@ type agent struct {
 	cleared     recovery.ClearedURLs
 	unanswering recovery.Unanswering
 	awaited     awaited
-	quorum      *quorum   // nil if each side of a partition goes on
+	quorum      quorum.Quorum
 	minAgents   int       // agents that there must be before the crawl begins
 	invited     bool      // it was told of others
 	sendEpoch   time.Time // letters leave a whole number of periods after it
@@ -225,10 +226,8 @@ func (p *agent) run(ctx context.Context) error {
 			patience.Reset(again)
 		}
 		if !p.end.HasEnded() { // at the end they go, one after the other, and leave nothing to be done
-			if view, ok := p.quorum.agreed(now, p.complete(ctx, now, patient)); ok {
-				if err := p.goBy(ctx, view); err != nil {
-					return err
-				}
+			if err := p.propose(ctx, now, p.complete(ctx, now, patient)); err != nil {
+				return err
 			}
 		}
 		if p.isComplete && (p.beganTogether.Load() || !p.end.HadNoPart()) { // now the end cannot be news
@@ -237,7 +236,7 @@ func (p *agent) run(ctx context.Context) error {
 		select {
 		case <-p.network.Changed():
 		case <-ask.C:
-		case <-p.quorum.changed():
+		case <-p.quorum.Changed():
 		case <-p.leavers.news:
 		case <-patience.C:
 			patient = false
@@ -250,6 +249,23 @@ func (p *agent) run(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// propose proposes some agents as those that share the crawl, and goes by those that are agreed on.
+func (p *agent) propose(ctx context.Context, now []ownership.Agent, isComplete bool) error {
+	agreed, ok := p.quorum.Propose(quorum.Proposal{
+		Members: now, AwayAgents: p.expected, IsComplete: isComplete,
+		HasBegun: p.hasBegun.Load(), IsLeaving: p.isGoing(p.instance),
+	})
+	if !ok {
+		return nil
+	}
+	if agreed.MissedView {
+		p.views.Arrive(time.Now().Add(p.views.Grace))
+		p.viewChanges.Add(1)
+	}
+	p.expected = agreed.AwayAgents
+	return p.goBy(ctx, agreed.Members)
 }
 
 // complete says that enough agents are there for this one to go by who is there. In the beginning that is a number,

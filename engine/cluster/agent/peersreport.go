@@ -32,7 +32,7 @@ func (p *agent) Report(c *counters.Totals) *cluster.StatusReport {
 		all, _ := p.outbox.Backlog(id)
 		r.Waiting += int64(all)
 	}
-	r.Quorum = p.quorum.report(time.Now())
+	r.Quorum = p.quorum.Report(time.Now())
 	circle := p.views.Load()
 	for _, k := range p.network.KnownAgents() {
 		a := cluster.AgentReport{ID: k.ID, Capacity: k.Capacity, State: k.State}

@@ -97,7 +97,7 @@ func (p *agent) goBy(ctx context.Context, view []ownership.Agent) error {
 		return err
 	}
 	if p.views.Load().Equal(c) { // else the disk is full, and the crawl stops
-		p.quorum.acts()
+		p.quorum.ActByAgreed()
 	}
 	p.founded.CompareAndSwap(0, c.Hash())
 	p.compare(ctx, c)

@@ -128,8 +128,8 @@ func (p *agent) answer(ctx context.Context, from string, question []byte) ([]byt
 		return p.answerFetched(ctx, from, question[1:])
 	case len(question) > 0 && question[0] == message.QuestionLease:
 		return p.leases.HandleQuestion(from, question[1:])
-	case len(question) > 0 && question[0] == message.QuestionConsensus && p.quorum != nil:
-		return p.quorum.answer(ctx, from, question[1:])
+	case len(question) > 0 && question[0] == message.QuestionConsensus:
+		return p.quorum.Answer(ctx, from, question[1:])
 	case len(question) > 0 && question[0] == message.QuestionLeave:
 		return p.answerLeave(from, question[1:])
 	case len(question) > 1 && question[0] == message.QuestionLeft:

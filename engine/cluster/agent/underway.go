@@ -23,8 +23,8 @@ const underWayPeriod = time.Second
 // the beginning, of which this agent is a part that sees them all a moment later; so that is waited for. When it does
 // not come, the other expects somebody back of whom this agent knows nothing.
 func (p *agent) underWay(ctx context.Context, now []ownership.Agent) bool {
-	if p.quorum != nil {
-		return p.quorum.underWay()
+	if begun, isKnown := p.quorum.HasBegun(); isKnown {
+		return begun
 	}
 	others := slices.DeleteFunc(slices.Clone(now),
 		func(other ownership.Agent) bool { return other.ID == p.network.Self() })

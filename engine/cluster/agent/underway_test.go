@@ -10,6 +10,7 @@ import (
 
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/quorum"
 )
 
 // talk is the seam to two others who all say the same.
@@ -43,7 +44,7 @@ func TestUnderWay_whatOthersSay(t *testing.T) {
 				says = fmt.Sprintf(says, view)
 			}
 			s := &talk{says: says}
-			p := &agent{network: s}
+			p := &agent{network: s, quorum: quorum.None{}}
 			if got := p.underWay(t.Context(), now); got != at {
 				t.Errorf("%s: %v", says, got)
 			}

@@ -1,0 +1,36 @@
+package agent
+
+import (
+	"testing"
+	"time"
+
+	"orbweaver/engine/cluster/addresslease"
+	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/quorum"
+)
+
+// minority is a quorum that does not let this agent fetch.
+type minority struct{ quorum.None }
+
+func (minority) MayFetch() bool { return false }
+
+// An agent without a majority grants no lease of an address: on the other side of a partition another agent does.
+func TestLeases_withoutAMajorityNoneIsGranted(t *testing.T) {
+	for _, c := range []struct {
+		quorum quorum.Quorum
+		grants bool
+	}{{quorum.None{}, true}, {minority{}, false}} {
+		self := ownership.Agent{ID: "a0", Capacity: 1, Store: 1}
+		v, err := ownership.NewView([]ownership.Agent{self}, nil, 0, "a0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &agent{instance: self.Instance(), views: ownership.NewTimeline(peerGrace), quorum: c.quorum}
+		p.views.Arrive(time.Time{})
+		p.leases = newLeases(p, func() time.Duration { return time.Second })
+		p.leases.UseView(v, nil, time.Now())
+		if grants := time.Until(p.leases.GrantsFrom(addresslease.Addr{15: 1})) <= 0; grants != c.grants {
+			t.Errorf("%T: grants %v", c.quorum, grants)
+		}
+	}
+}

@@ -1,0 +1,327 @@
+package quorum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/consensus"
+	"orbweaver/engine/cluster/message"
+	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/outage"
+	"orbweaver/internal/notify"
+	"orbweaver/internal/vfs"
+)
+
+const (
+	leaveTime   = 20 * time.Second // so long an agent that stops waits for the others, which may have to elect a leader
+	refusedTime = time.Minute      // so long an agent is not asked that runs without --quorum
+)
+
+// Why nothing is fetched while no crawl has begun, and while a majority is there.
+const (
+	waitsToBegin  = "waiting for the other agents, to begin with them"
+	waitsForViews = "the agents of this crawl agree on who they are"
+)
+
+// Network is what a Majority needs of cluster.Network.
+type Network interface {
+	Agents() []ownership.Agent
+	Ask(ctx context.Context, to string, question []byte) (answer []byte, err error)
+}
+
+// Options are what a Majority needs of the agent that it serves.
+type Options struct {
+	FS       vfs.FS
+	Dir      string // of the frontier
+	Self     string // instance of this agent
+	Network  Network
+	Views    *ownership.Timeline
+	Gate     *outage.Gate // shut while this agent may not fetch
+	Log      *slog.Logger
+	Least    int         // agents that begin a crawl
+	HasEnded func() bool // the crawl has ended
+	// Retry waits until the disk takes what failed with err.
+	Retry func(ctx context.Context, err error) error
+}
+
+// Majority is the Quorum of an agent with --quorum.
+type Majority struct {
+	o     Options
+	node  *consensus.Node
+	views chan struct{} // capacity 1: another view may be there
+
+	acting position // Propose's: of the view that this agent acts by
+
+	isStarted  bool   // FollowLease's: the node was started
+	shutReason string // FollowLease's: why the gate is shut; empty if it is open
+	isShort    bool   // FollowLease's: the log says that too few agents answer
+
+	mu        sync.Mutex
+	refused   map[string]time.Time           // guarded by mu: when agents refused a message, by instance
+	exchanges map[*cluster.Exchange]struct{} // guarded by mu: in flight
+	cancelled int64                          // guarded by mu: how many of them were cancelled
+}
+
+// position is the place of a view in the order of all views: see consensus.Node.View.
+type position struct {
+	index uint64
+	count int
+}
+
+// Open makes an agent ask for a lease to fetch. The gate is shut until it has one.
+func Open(o Options) (q *Majority, err error) {
+	q = &Majority{
+		o: o, views: make(chan struct{}, 1), shutReason: waitsToBegin,
+		refused: map[string]time.Time{}, exchanges: map[*cluster.Exchange]struct{}{},
+	}
+	q.node, err = consensus.Open(consensus.Options{
+		FS: o.FS, File: consensusFile(o.Dir), Self: o.Self, Ask: q.askOther, Log: o.Log, Retry: o.Retry,
+	})
+	if err != nil {
+		return nil, err
+	}
+	o.Gate.Shut(q.shutReason)
+	return q, nil
+}
+
+// askOther brings a message to another agent. An agent without --quorum is not asked again for a while: it would ban
+// this one.
+func (q *Majority) askOther(ctx context.Context, instance string, content []byte) ([]byte, error) {
+	q.mu.Lock()
+	refused := time.Since(q.refused[instance]) < refusedTime
+	q.mu.Unlock()
+	if refused {
+		return nil, cluster.ErrMalformed
+	}
+	id := ownership.AgentID(instance)
+	answer, err := q.o.Network.Ask(ctx, id, append([]byte{message.QuestionConsensus}, content...))
+	if errors.Is(err, cluster.ErrMalformed) {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if _, known := q.refused[instance]; !known {
+			q.o.Log.Warn("another agent runs without --quorum: give it to all agents of a crawl, or to none",
+				"agent", id, "error", err)
+		}
+		q.refused[instance] = time.Now()
+	}
+	return answer, err
+}
+
+// Answer implements Quorum.
+func (q *Majority) Answer(ctx context.Context, from string, content []byte) ([]byte, error) {
+	answer, err := q.node.Answer(ctx, from, content)
+	if errors.Is(err, consensus.ErrMessage) {
+		err = fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
+	}
+	return answer, err
+}
+
+// Changed implements Quorum.
+func (q *Majority) Changed() <-chan struct{} { return q.views }
+
+// isIn says that this agent is among some.
+func (q *Majority) isIn(members []ownership.Agent) bool {
+	return slices.Contains(ownership.Instances(members), q.o.Self)
+}
+
+// Propose implements Quorum. The agreed view counts if this agent is a member of it, or has asked to be left out.
+func (q *Majority) Propose(p Proposal) (a Agreement, ok bool) {
+	index, count, content := q.node.View()
+	at := position{index, count}
+	members, away, err := ownership.DecodeAgreed(content)
+	counts := index > 0 && err == nil && (q.isIn(members) || p.IsLeaving)
+	wish := consensus.Wish{Present: ownership.Instances(q.o.Network.Agents()), Base: at.index}
+	if counts {
+		wish.Base = q.acting.index // the proposal was made under this view
+	}
+	if p.IsComplete {
+		wish.View = ownership.EncodeAgreed(p.Members, p.AwayAgents)
+		if q.mayBegin(p.Members, p.HasBegun) {
+			wish.Found = ownership.Instances(p.Members)
+		}
+	}
+	q.node.Wish(wish)
+	if !counts {
+		return Agreement{}, false
+	}
+	a = Agreement{Members: members, AwayAgents: away}
+	was := q.acting
+	if at.index != was.index {
+		a.MissedView = at.count != was.count+1 && was.index != 0
+		notify.Send(q.views) // the agent must look at the others again under this view
+	}
+	q.acting = at
+	return a, true
+}
+
+// mayBegin says that some agents may begin the crawl, if no others have: they are as many as begin a crawl, or a
+// majority of those that have begun it without a quorum.
+func (q *Majority) mayBegin(members []ownership.Agent, hasBegun bool) bool {
+	if !hasBegun {
+		return len(members) >= q.o.Least
+	}
+	known := q.o.Views.Load().Instances
+	here := slices.DeleteFunc(ownership.Instances(members),
+		func(instance string) bool { return !slices.Contains(known, instance) })
+	return 2*len(here) > len(known)
+}
+
+// HasBegun implements Quorum.
+func (q *Majority) HasBegun() (begun, isKnown bool) {
+	_, _, content := q.node.View()
+	members, _, err := ownership.DecodeAgreed(content)
+	return err == nil && q.isIn(members), true
+}
+
+// ActByAgreed implements Quorum. Exchanges with hosts that another agent owns now are cancelled.
+func (q *Majority) ActByAgreed() {
+	q.cancelUnless(q.o.Views.Load().Owns)
+	q.node.Acts(q.acting.index)
+}
+
+// MayFetch implements Quorum.
+func (q *Majority) MayFetch() bool { return q.node.Holds(time.Now()) > 0 }
+
+// FollowLease implements Quorum.
+func (q *Majority) FollowLease(ctx context.Context) error {
+	if err := q.node.Start(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	q.isStarted = true
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	leaseEnd := time.NewTimer(time.Second)
+	defer leaseEnd.Stop()
+	for last := uint64(0); ; {
+		select {
+		case <-tick.C:
+		case <-leaseEnd.C:
+		case <-q.node.Changed():
+			if index, _, _ := q.node.View(); index != last {
+				last = index
+				notify.Send(q.views)
+			}
+		case <-ctx.Done():
+			return nil
+		}
+		if q.o.HasEnded() {
+			q.o.Gate.Open(q.shutReason)
+			return nil
+		}
+		left := q.node.Holds(time.Now())
+		if left > 0 {
+			leaseEnd.Reset(left)
+		} else {
+			q.cancelUnless(func([]byte) bool { return false })
+		}
+		q.setGate(left > 0)
+	}
+}
+
+// Stop implements Quorum. It ends the node, and is called after FollowLease has returned.
+func (q *Majority) Stop(ctx context.Context) {
+	if !q.isStarted {
+		return
+	}
+	if !q.o.HasEnded() {
+		ctx, end := context.WithTimeout(ctx, leaveTime)
+		if err := q.node.Leave(ctx); err != nil {
+			q.o.Log.Info("the other agents could not agree to go on without this one", "error", err)
+		}
+		end()
+	}
+	if err := q.node.Close(); err != nil {
+		q.o.Log.Warn("the consensus of the agents could not be closed", "error", err)
+	}
+}
+
+// setGate opens the gate if this agent may fetch, else shuts it, and logs why.
+func (q *Majority) setGate(mayFetch bool) {
+	reason, isShort := "", false
+	if !mayFetch {
+		reason, isShort = q.waitReason()
+	}
+	if reason != q.shutReason {
+		if reason != "" {
+			q.o.Gate.Shut(reason)
+		}
+		if q.shutReason != "" {
+			q.o.Gate.Open(q.shutReason)
+		}
+		q.shutReason = reason
+	}
+	if isShort == q.isShort {
+		return
+	}
+	q.isShort = isShort
+	if isShort {
+		q.o.Log.Warn(reason + ": nothing is fetched until more do")
+	} else {
+		q.o.Log.Info("a majority of the agents of this crawl answer again")
+	}
+}
+
+// waitReason says why this agent may not fetch; isShort says that too few agents answer.
+func (q *Majority) waitReason() (reason string, isShort bool) {
+	voters, heard := q.node.Voters(), q.node.Heard(time.Now())
+	if len(voters) == 0 {
+		return waitsToBegin, false
+	}
+	silent := slices.DeleteFunc(slices.Clone(voters),
+		func(instance string) bool { return slices.Contains(heard, instance) })
+	if 2*len(silent) < len(voters) {
+		return waitsForViews, false
+	}
+	names := strings.Join(ownership.AgentIDs(silent), ", ")
+	return "fewer than a majority of the agents of this crawl answer: not " + names, true
+}
+
+// Report implements Quorum.
+func (q *Majority) Report(now time.Time) *cluster.QuorumReport {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return &cluster.QuorumReport{
+		Majority: q.node.Holds(now) > 0, Grounded: q.cancelled,
+		Answer: ownership.AgentIDs(q.node.Heard(now)), Agreed: ownership.AgentIDs(q.node.Voters()),
+	}
+}
+
+// BeginExchange implements Quorum. The exchange is cancelled at once if it must not begin.
+func (q *Majority) BeginExchange(x *cluster.Exchange, site []byte) context.Context {
+	x.Site = site
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.MayFetch() || !q.o.Views.Load().Owns(site) || !q.o.Views.NotBefore(site).IsZero() {
+		x.Cancel()
+		return x.Context
+	}
+	q.exchanges[x] = struct{}{}
+	return x.Context
+}
+
+// EndExchange implements Quorum.
+func (q *Majority) EndExchange(x *cluster.Exchange) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.exchanges, x)
+}
+
+// cancelUnless cancels the exchanges in flight with the sites for which keeps is false.
+func (q *Majority) cancelUnless(keeps func(site []byte) bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for x := range q.exchanges {
+		if !keeps(x.Site) {
+			x.Cancel()
+			delete(q.exchanges, x)
+			q.cancelled++
+		}
+	}
+}
