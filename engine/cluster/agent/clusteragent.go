@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/admission"
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/delivery"
 	"orbweaver/engine/cluster/leasing"
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/ownership"
@@ -116,6 +117,13 @@ func (p participant) Connect(parts Parts) {
 	p.moving = &moving{peers: p.agent, queues: parts.Queues, dead: parts.Dead}
 	p.robots = parts.Robots
 	p.end = newDetector(p.agent)
+	p.senders = delivery.New(delivery.Options{
+		Outbox: p.outbox, Journal: p.journal, Log: p.log, Send: p.network.Send, Wake: p.wake,
+		Others: func() int { return len(p.views.Load().Agents) - 1 },
+		Attend: func(id, instance string) func(ctx context.Context) {
+			return p.leases.AddRequester(id, instance).Run
+		},
+	})
 }
 
 // newDetector makes the termination detection.

@@ -5,6 +5,7 @@ import (
 
 	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/delivery"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/recovery"
@@ -34,7 +35,7 @@ func TestPeers_aLeaverDoesNotSpeakForAnotherThatLeaves(t *testing.T) {
 	}
 	here, other := ownership.Agent{ID: "a1", Capacity: 1, Store: 1}, ownership.Agent{ID: "a2", Capacity: 1, Store: 2}
 	seam := &company{there: []ownership.Agent{here, other}}
-	p := &agent{network: seam, views: ownership.NewTimeline(peerGrace), instance: here.Instance(), outbox: box,
+	p := &agent{senders: delivery.New(delivery.Options{}), network: seam, views: ownership.NewTimeline(peerGrace), instance: here.Instance(), outbox: box,
 		fetched: known, frontier: &admission.Frontier{HashSeed: 1},
 		leavers: leavers{going: map[string]byte{}, left: map[string]bool{}}}
 	c, err := ownership.NewView([]ownership.Agent{here}, []ownership.Agent{here, other}, 1, "a1")

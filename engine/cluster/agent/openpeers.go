@@ -43,8 +43,7 @@ func openAgent(seam cluster.Network, fsys vfs.FS, dir string, m *manifest.Manife
 		return nil, errors.Join(err, box.Close())
 	}
 	p := &agent{
-		fetched: known, network: seam, store: m.StoreID(), outbox: box, views: ownership.NewTimeline(peerGrace), quorum: quorum.None{}, sendEpoch: time.Now(), senders: map[string]*sender{},
-		sendFailed: make(chan error, 1), joinedSignal: make(chan struct{}),
+		fetched: known, network: seam, store: m.StoreID(), outbox: box, views: ownership.NewTimeline(peerGrace), quorum: quorum.None{}, joinedSignal: make(chan struct{}),
 		leavers: leavers{going: map[string]byte{}, left: map[string]bool{}, news: make(chan struct{}, 1)},
 	}
 	p.instance = ownership.Agent{ID: seam.Self(), Store: p.store}.Instance()

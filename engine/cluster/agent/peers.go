@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"orbweaver/engine/admission"
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/delivery"
 	"orbweaver/engine/cluster/leasing"
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
@@ -55,14 +55,12 @@ type agent struct {
 	unanswering recovery.Unanswering
 	awaited     awaited
 	quorum      quorum.Quorum
-	minAgents   int       // agents that there must be before the crawl begins
-	invited     bool      // it was told of others
-	sendEpoch   time.Time // letters leave a whole number of periods after it
+	minAgents   int  // agents that there must be before the crawl begins
+	invited     bool // it was told of others
 
-	end        *termination.Detector
-	departed   atomic.Bool // this agent has left permanently
-	sendFailed chan error  // capacity 1: letters cannot be carried any more
-	endCrawl   func(error) // ends the crawl in good order: there is no place for this agent
+	end      *termination.Detector
+	departed atomic.Bool // this agent has left permanently
+	endCrawl func(error) // ends the crawl in good order: there is no place for this agent
 
 	views *ownership.Timeline
 
@@ -92,11 +90,9 @@ type agent struct {
 	foundBegun    atomic.Bool       // another agent had begun before this one came
 	viewChanges   atomic.Int64      // how often the circle became another one since the agents were complete first
 
-	mu          sync.Mutex
-	senders     map[string]*sender // guarded by mu: who carries letters to whom
-	senderGroup sync.WaitGroup     // of carriers and clerks
-	leases      *leasing.Leases
-	counters    messageCounters
+	senders  *delivery.Senders
+	leases   *leasing.Leases
+	counters messageCounters
 
 	accounts *quota.Accounts // of the other agents
 }
@@ -111,9 +107,9 @@ type configuration struct {
 
 // messageCounters are what went between agents, in this run.
 type messageCounters struct {
-	lettersOut, lettersIn, bytesOut, bytesIn, failed, held, refused, retold, asked, unanswered, superseded atomic.Int64
-	strangers, unauthorised                                                                                atomic.Int64 // messages of no members; what their senders may not say
-	steps                                                                                                  atomic.Int64 // of letters that gave somebody something to do, and are counted nowhere else
+	lettersIn, bytesIn, refused, retold, asked, unanswered, superseded atomic.Int64
+	strangers, unauthorised                                            atomic.Int64 // messages of no members; what their senders may not say
+	steps                                                              atomic.Int64 // of letters that gave somebody something to do, and are counted nowhere else
 }
 
 // peerPatience is how long an agent that starts again waits for those whom it knew before it takes them for gone.
@@ -202,7 +198,7 @@ func (p *agent) turn(c *ownership.View) error {
 
 // run follows who is there, until ctx ends. Letters are carried until then.
 func (p *agent) run(ctx context.Context) error {
-	defer p.senderGroup.Wait()
+	defer p.senders.Wait()
 	if err := p.network.Join(ctx, p.store, p); err != nil {
 		if ctx.Err() == nil {
 			p.endCrawl(err)
@@ -240,7 +236,7 @@ func (p *agent) run(ctx context.Context) error {
 		case <-p.leavers.news:
 		case <-patience.C:
 			patient = false
-		case err := <-p.sendFailed:
+		case err := <-p.senders.Failure():
 			return err
 		case <-p.network.Lost():
 			p.endCrawl(p.network.Err())
@@ -300,14 +296,6 @@ func (p *agent) arrive() {
 	close(p.joinedSignal)
 }
 
-// fail ends the crawl.
-func (p *agent) fail(err error) {
-	select {
-	case p.sendFailed <- err:
-	default:
-	}
-}
-
 // AcceptMessages takes letters from now on, or none any more.
 func (p *agent) AcceptMessages(open bool) {
 	p.journal.Steps.Stop()
@@ -325,10 +313,33 @@ func (p *agent) follow(ctx context.Context, c *ownership.View) error {
 	} else if p.leases.UseView(p.views.Load(), p.expected, time.Now()) {
 		p.leases.NoteChange()
 	}
-	p.carry(ctx, c)
+	p.sendToAll(ctx, c)
 	err := p.reroute(ctx, c)
 	p.wake()
 	return err
+}
+
+// sendToAll makes sure that messages are sent to each other agent of a view. They are also sent to agents that leave and
+// wait for messages of this one: it may have started when they were leaving already.
+func (p *agent) sendToAll(ctx context.Context, v *ownership.View) {
+	for i, peer := range v.Agents {
+		if i != v.Self {
+			p.senders.Add(ctx, peer.ID, peer.Instance())
+		}
+	}
+	for _, peer := range p.network.Agents() {
+		instance := peer.Instance()
+		if all, _ := p.outbox.Backlog(instance); all > 0 && instance != p.instance && p.isGoing(instance) {
+			p.senders.Add(ctx, peer.ID, instance)
+		}
+	}
+}
+
+// dismiss ends the sending to an agent, and waits for that.
+func (p *agent) dismiss(instance string) {
+	if p.senders.Remove(instance) {
+		p.leases.RemoveRequester(instance)
+	}
 }
 
 // become takes another circle.

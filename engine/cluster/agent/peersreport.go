@@ -18,10 +18,10 @@ func (p *agent) Report(c *counters.Totals) *cluster.StatusReport {
 		Asked: p.counters.asked.Load(), Unanswered: p.counters.unanswered.Load(),
 		Recovered: c.Outcomes[outcome.Recovered], Retold: p.counters.retold.Load(),
 		Superseded:  p.counters.superseded.Load(),
-		LettersSent: p.counters.lettersOut.Load(), LettersReceived: p.counters.lettersIn.Load(),
-		LettersFailed: p.counters.failed.Load(), LettersHeld: p.counters.held.Load(),
-		LettersRefused: p.counters.refused.Load(),
-		BytesSent:      p.counters.bytesOut.Load(), BytesReceived: p.counters.bytesIn.Load(),
+		LettersSent: p.senders.Sent.Load(), LettersReceived: p.counters.lettersIn.Load(),
+		LettersFailed: p.senders.Failed.Load(), LettersHeld: p.senders.Held.Load(),
+		LettersRefused: p.counters.refused.Load() + p.senders.Refused.Load(),
+		BytesSent:      p.senders.BytesSent.Load(), BytesReceived: p.counters.bytesIn.Load(),
 		Strangers: p.counters.strangers.Load(), NotTaken: p.counters.unauthorised.Load(),
 	}
 	p.leases.FillReport(r, time.Now())

@@ -81,7 +81,7 @@ func (q *Requester) Run(ctx context.Context) {
 	for {
 		select {
 		case <-q.wake:
-			q.wait(ctx)
+			notify.Sleep(ctx, q.leases.batchTime())
 			q.ask(ctx)
 		case <-ctx.Done():
 			q.mu.Lock()
@@ -90,16 +90,6 @@ func (q *Requester) Run(ctx context.Context) {
 			q.next = nil
 			return
 		}
-	}
-}
-
-// wait waits for more requests, until ctx ends.
-func (q *Requester) wait(ctx context.Context) {
-	timer := time.NewTimer(q.leases.batchTime())
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
 	}
 }
 

@@ -1,0 +1,110 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/message"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/outage"
+	"orbweaver/engine/queued"
+	"orbweaver/internal/vfs"
+)
+
+// Whenever a message begins to wait for more items, it leaves when the others of its agent do: a whole number of
+// periods after the beginning. The period grows with the number of agents, up to two seconds.
+func TestSenders_messagesLeaveAtTheSameMoments(t *testing.T) {
+	for others, period := range map[int]time.Duration{
+		0: 250 * time.Millisecond, 1: 250 * time.Millisecond, 3: 750 * time.Millisecond, 7: 1750 * time.Millisecond,
+		8: 2 * time.Second, 39: 2 * time.Second,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s, rng := New(Options{Others: func() int { return others }}), rand.New(rand.NewPCG(1, uint64(others)))
+			for range 100 {
+				wait := s.linger()
+				if wait <= 0 || wait > period {
+					t.Fatalf("%d others: a message waits for %v", others, wait)
+				}
+				time.Sleep(wait)
+				if past := time.Since(s.epoch) % period; past != 0 {
+					t.Fatalf("%d others: a message leaves %v after the moment", others, past)
+				}
+				time.Sleep(time.Duration(rng.Int64N(int64(2 * period))))
+			}
+		})
+	}
+}
+
+// What an agent does not take stays in the outbox and is sent again, until it arrives or cannot be read. When each
+// sender has been told to wait, the message is not sent before that. Each outcome is counted.
+func TestSenders_aMessageIsSentUntilItIsDone(t *testing.T) {
+	held := &cluster.WaitError{Wait: time.Minute}
+	for name, c := range map[string]struct {
+		answers []error
+		want    string // sent, held, failed, refused
+		least   time.Duration
+	}{
+		"taken at once":  {[]error{nil}, "1 0 0 0", 0},
+		"lost twice":     {[]error{errors.New("lost"), errors.New("lost"), nil}, "1 0 2 0", 2 * lingerPerAgent},
+		"held":           {[]error{held, held, held, held, nil}, "1 4 0 0", time.Minute},
+		"not understood": {[]error{cluster.ErrMalformed}, "0 0 0 1", 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			box, err := outbox.Open(vfs.NewMem(1), outbox.Options{Dir: "outbox"}, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := box.EnsureAgent("a1/1"); err != nil {
+				t.Fatal(err)
+			}
+			var tries, attended atomic.Int64
+			s := New(Options{
+				Outbox: box, Journal: &journal.Store{Disk: new(outage.DiskGuard)}, Log: slog.New(slog.DiscardHandler),
+				Others: func() int { return 1 }, Wake: func() {},
+				Send: func(_ context.Context, to string, _ uint64, _ []byte) error {
+					if to != "a1" {
+						t.Errorf("it is sent to %q", to)
+					}
+					return c.answers[min(int(tries.Add(1)), len(c.answers))-1]
+				},
+				Attend: func(string, string) func(ctx context.Context) {
+					return func(ctx context.Context) {
+						attended.Add(1)
+						<-ctx.Done()
+					}
+				},
+			})
+			box.Put("a1/1", message.AppendLink(nil, &queued.URL{Rest: []byte("http://a.test/")}))
+			began := time.Now()
+			for range 2 { // the second time changes nothing
+				s.Add(t.Context(), "a1", "a1/1")
+			}
+			for waiting := 1; waiting > 0; waiting, _ = box.Backlog("a1/1") {
+				if time.Since(began) > 2*time.Minute {
+					t.Fatalf("%s: %d items wait still", name, waiting)
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			if took := time.Since(began); took < c.least || took > c.least+2*time.Second {
+				t.Errorf("%s: it took %v", name, took)
+			}
+			got := fmt.Sprint(s.Sent.Load(), s.Held.Load(), s.Failed.Load(), s.Refused.Load())
+			if got != c.want || attended.Load() != 1 {
+				t.Errorf("%s: sent, held, failed, refused: %s, want %s; %d loops", name, got, c.want, attended.Load())
+			}
+			if !s.Remove("a1/1") || s.Remove("a1/1") {
+				t.Errorf("%s: an agent was not there, or is there twice", name)
+			}
+			s.Wait()
+		})
+	}
+}
