@@ -16,23 +16,24 @@ import (
 	"orbweaver/engine/site"
 )
 
-// This file is the gate for messages of other agents. Each letter and each question passes it before anything is stored
-// or believed. package post has proved the sender's name by its certificate; the gate asks for more:
+// This file decides which messages and questions of other agents are taken, before anything is stored or believed.
+// Package transport has proved the ID of the sender by its certificate. Here the agent asks for more:
 //
 //   - The sender must be a member of the current view or of a recent one (isMember).
 //   - The sender must keep its quota of items and of questions (package quota).
-//   - The sender must have the authority for what a letter says (permit). What it may not say is cut out before the
-//     letter is journaled, so a replay of the journal needs no authority. What is cut out is counted and logged; it is
-//     no fault of the sender, since honest agents may disagree for some seconds on who is there.
+//   - The sender must have the authority for what a message says (permit). What it may not say is cut out before the
+//     message goes into the journal, so a replay of the journal needs no authority. What is cut out is counted and
+//     logged. It is no fault of the sender: honest agents may disagree for some seconds on which agents there are.
 //
 // The authority for each kind of item:
 //
-//	L  any member. The seed flag is never taken: a seed is exempt from limits, and each agent reads its own seeds.
-//	S  URLs: any member. What is known of the site (delay, robots.txt rules, counters): only an agent that was responsible for it.
-//	R  an agent that is responsible for the site whose robots.txt it is; or the agent that this one asked for it.
+//	L  any member. The flag of a seed is never taken: seeds have no limits, and each agent reads its own.
+//	S  URLs: any member. What is known of the site (delay, robots.txt rules, counters): an agent that owned it.
+//	R  an agent that owns the site whose robots.txt it is; or the agent that this one asked for it.
 //	V  the agent that this one asked for this robots.txt.
-//	F  the agent itself, for its own list: one hash seed for each agent. Lists of agents that left before: a few from each member.
-//	T  an agent that has said that it leaves.
+//	F  the agent itself, for its own list, with one hash seed for each agent. Lists of agents that left before: a few
+//	   from each member.
+//	T  an agent that has told that it leaves.
 
 // errStranger says that a message is not taken since its sender is not a member. The sender keeps the message and sends
 // it again.

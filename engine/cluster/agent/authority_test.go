@@ -36,10 +36,11 @@ func FuzzQuestion(f *testing.F) {
 		}
 	})
 	p := &agent{
-		fetched: known, views: ownership.NewTimeline(peerGrace), inFlight: attempt.NewInFlight(),
-		frontier: &admission.Frontier{HashSeed: 7}, network: &company{there: []ownership.Agent{{ID: "peer"}}},
+		fetched: known, views: ownership.NewTimeline(peerGrace), frontier: &admission.Frontier{HashSeed: 7},
+		network:  &company{there: []ownership.Agent{{ID: "peer"}}},
 		instance: "a1/0000000000000001", journal: &journal.Store{Journal: new(journal.File)},
 	}
+	p.pages = newPages(p, attempt.NewInFlight())
 	known.Add(urlx.Fingerprint(7, []byte("http://a.test/")))
 	f.Fuzz(func(t *testing.T, question []byte) {
 		if len(question) > 0 && question[0] != message.QuestionFetched {

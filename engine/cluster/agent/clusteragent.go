@@ -18,6 +18,7 @@ import (
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quota"
+	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/cluster/termination"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
@@ -107,7 +108,7 @@ func Open(
 
 func (p participant) Connect(parts Parts) {
 	p.journal, p.frontier, p.sites, p.gate = parts.Journal, parts.Frontier, parts.Sites, parts.Gate
-	p.log, p.wake, p.endCrawl, p.fs, p.inFlight = parts.Log, parts.Wake, parts.Lose, parts.FS, parts.InFlight
+	p.log, p.wake, p.endCrawl, p.fs = parts.Log, parts.Wake, parts.Lose, parts.FS
 	o := &parts.Options
 	p.minAgents, p.invited, p.restartWait, p.recover = o.Agents, o.Invited, o.AgentAway, o.Recover
 	p.options, p.dir, p.hostDelay, p.storesAll = parts.Options, parts.Dir, parts.HostDelay, parts.StoresAll
@@ -116,6 +117,7 @@ func (p participant) Connect(parts Parts) {
 	p.leases = newLeases(p.agent, func() time.Duration { return parts.Live.Policy().IPDelay })
 	p.moving = &moving{peers: p.agent, queues: parts.Queues, dead: parts.Dead}
 	p.robots = parts.Robots
+	p.pages = newPages(p.agent, parts.InFlight)
 	p.end = newDetector(p.agent)
 	p.senders = delivery.New(delivery.Options{
 		Outbox: p.outbox, Journal: p.journal, Log: p.log, Send: p.network.Send, Wake: p.wake,
@@ -123,6 +125,16 @@ func (p participant) Connect(parts Parts) {
 		Attend: func(id, instance string) func(ctx context.Context) {
 			return p.leases.AddRequester(id, instance).Run
 		},
+	})
+}
+
+// newPages makes the page recovery.
+func newPages(p *agent, inFlight *attempt.InFlight) *recovery.Pages {
+	return recovery.NewPages(recovery.PagesOptions{
+		Self: p.instance, Fetched: p.fetched, HashSeed: func() uint64 { return p.frontier.HashSeed }, Views: p.views,
+		InFlight: inFlight, Most: p.recover, Changes: p.viewChanges.Load, BeganTogether: p.beganTogether.Load,
+		Leaving: p.parting, IsThere: p.isThere, SpeaksFor: p.speaksFor, Ask: p.ask,
+		AwaitDurable: func(ctx context.Context) error { return p.journal.AwaitAll(ctx) },
 	})
 }
 
@@ -193,6 +205,14 @@ func (p roles) Owns(site []byte) bool { return p.views.Load().Owns(site) }
 
 // NotBefore implements cluster.VisitGate.
 func (p roles) NotBefore(site []byte) time.Time { return p.views.NotBefore(site) }
+
+// Recover implements cluster.VisitGate.
+func (p roles) Recover(ctx context.Context, site []byte, items [][]byte) ([]cluster.Holder, error) {
+	return p.pages.Recover(ctx, site, items)
+}
+
+// NoteAnswered implements cluster.VisitGate.
+func (p roles) NoteAnswered(o outcome.Outcome, url []byte) { p.pages.NoteAnswered(o, url) }
 
 // Borrow implements cluster.VisitGate.
 func (p roles) Borrow(

@@ -6,7 +6,6 @@
 //	peers.go       follows membership and makes the ownership view from it; underway.go asks whether the crawl has begun
 //	receive.go     takes messages; authority.go decides what a sender may say; itemkinds.go has the table of the
 //	               kinds of items
-//	recovery.go    asks other agents whether they have a page; package recovery has what it remembers
 //	superseded.go  starts the marking of captures that other agents have, too: package recovery
 //	moving.go      gives hosts to their new owners, with their queues (sitemove.go) and lists (inherit.go)
 //	leaving.go     an agent leaves permanently: departure.go, left.go

@@ -10,16 +10,14 @@ import (
 	"orbweaver/engine/cluster/outbox"
 )
 
-// What an agent that leaves for good knows and nobody else does goes to the others, in items of letters:
+// What an agent that leaves permanently knows, and no other agent does, goes to the others: items of the kinds
+// message.Fetched and message.Retained. All agents get each list of fetched URLs, since any of them may own a host one
+// day. What the leaving agent sent to another one goes to a third.
 //
-//	'F' 1  seed (8)  line (s)  fingerprint (16)*    URLs that an agent has an answer of; their hash is seeded
-//	'T' 1  line (s)  (item)*                        what it told another agent: whoever gets this is to tell it again if that one is lost
-//
-// Everybody gets all of 'F', since nobody knows who will be responsible for what one day; 'T' goes to one who is not
-// the one that was told.
-//
-// As long as the agent has not left, it may die, and its disk be lost: a URL that is not fetched since it has the page
-// is noted as told to it. If it dies, the list counts no more, and what it was told is told again, as after any death.
+// Until the agent has left it may fail, and its disk be lost. So a URL that is not fetched because the leaving agent has
+// the page is noted as sent to it. If it fails, its list counts no more, and what it was sent is sent to other agents,
+// as after any failure.
+
 const (
 	inheritedAtOnce = 2048     // fingerprints in an item
 	toldBytes       = 32 << 10 // an item of a letter is no longer than that and one item that was told
@@ -48,11 +46,9 @@ func (p *agent) takeTold(_ *admission.Scratch, item []byte, _ origin) error {
 	return nil
 }
 
-// has says that this agent has an answer of a URL, or one that has left for good. It does not speak for one that is
-// leaving, whose disk may be lost yet: whoever heard that would count on this agent, and not tell it again when that
-// one dies.
-func (p *agent) has(url []byte) (bool, error) {
-	line, err := p.fetched.HolderOf(p.frontier.HashSeed, p.instance, url)
-	return line != "" && (line == p.instance || p.hasLeft(line) || !p.isGoing(line) &&
-		!slices.Contains(p.outbox.Agents(), line)), err
+// speaksFor says that this agent answers for the pages of an agent that has left. It does not for one that is leaving,
+// whose disk may still be lost: an agent that heard so would rely on this one, and not be sent the URL again if the
+// leaving one fails.
+func (p *agent) speaksFor(instance string) bool {
+	return p.hasLeft(instance) || !p.isGoing(instance) && !slices.Contains(p.outbox.Agents(), instance)
 }

@@ -35,9 +35,12 @@ func TestPeers_aLeaverDoesNotSpeakForAnotherThatLeaves(t *testing.T) {
 	}
 	here, other := ownership.Agent{ID: "a1", Capacity: 1, Store: 1}, ownership.Agent{ID: "a2", Capacity: 1, Store: 2}
 	seam := &company{there: []ownership.Agent{here, other}}
-	p := &agent{senders: delivery.New(delivery.Options{}), network: seam, views: ownership.NewTimeline(peerGrace), instance: here.Instance(), outbox: box,
-		fetched: known, frontier: &admission.Frontier{HashSeed: 1},
-		leavers: leavers{going: map[string]byte{}, left: map[string]bool{}}}
+	p := &agent{
+		senders: delivery.New(delivery.Options{}), network: seam, views: ownership.NewTimeline(peerGrace),
+		instance: here.Instance(), outbox: box, fetched: known, frontier: &admission.Frontier{HashSeed: 1},
+		leavers: leavers{going: map[string]byte{}, left: map[string]bool{}},
+	}
+	p.pages = newPages(p, nil)
 	c, err := ownership.NewView([]ownership.Agent{here}, []ownership.Agent{here, other}, 1, "a1")
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +64,7 @@ func TestPeers_aLeaverDoesNotSpeakForAnotherThatLeaves(t *testing.T) {
 		if err := p.reroute(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
-		if speaks, err := p.has(url); err != nil || speaks != step.speak {
+		if speaks, err := p.pages.Has(url); err != nil || speaks != step.speak {
 			t.Errorf("%s: it speaks for it: %v, %v", step.name, speaks, err)
 		}
 	}

@@ -53,7 +53,9 @@ const (
 	movingTake  = 256                   // items that are read from disk in one go
 	movingBytes = 32 << 10              // an item of a letter is no longer than that and one URL
 	movingLate  = 50 * time.Millisecond // between two looks at those whose Visit is out
-	movingWere  = 16                    // circles that are remembered: whose sites come later is not told what is known of them, and asks
+	// movingWere is how many former views are remembered. An agent whose sites come later is not told what is known of
+	// them, and asks the sites.
+	movingWere = 16
 )
 
 // turned says that others are responsible from now on. The caller holds the exclusive cut.
@@ -113,8 +115,8 @@ func (m *moving) next(now time.Time) error {
 			m.were = nil
 		}
 		if m.walk.sites > 0 {
-			m.peers.log.Info("sites were given to the agents that they belong to now", "sites", m.walk.sites, "urls", m.walk.urls,
-				"took", time.Since(m.walk.began).String())
+			m.peers.log.Info("sites were given to the agents that they belong to now",
+				"sites", m.walk.sites, "urls", m.walk.urls, "took", time.Since(m.walk.began).String())
 		}
 	}
 	return nil

@@ -16,7 +16,8 @@ import (
 )
 
 // ErrAlone says that a crawl of several agents was to be gone on with by one that knows of no others.
-var ErrAlone = errors.New("engine: this crawl has other agents, and URLs of theirs may be here: give --agent and the flags beside it, as before")
+var ErrAlone = errors.New("engine: this crawl has other agents, and URLs of theirs may be here: " +
+	"give --agent and the flags beside it, as before")
 
 // openAgent opens the outbox as it was at a cut, or empty.
 func openAgent(seam cluster.Network, fsys vfs.FS, dir string, m *manifest.Manifest, empty bool, segment, memory int64,
@@ -43,7 +44,8 @@ func openAgent(seam cluster.Network, fsys vfs.FS, dir string, m *manifest.Manife
 		return nil, errors.Join(err, box.Close())
 	}
 	p := &agent{
-		fetched: known, network: seam, store: m.StoreID(), outbox: box, views: ownership.NewTimeline(peerGrace), quorum: quorum.None{}, joinedSignal: make(chan struct{}),
+		fetched: known, network: seam, store: m.StoreID(), outbox: box, views: ownership.NewTimeline(peerGrace),
+		quorum: quorum.None{}, joinedSignal: make(chan struct{}),
 		leavers: leavers{going: map[string]byte{}, left: map[string]bool{}, news: make(chan struct{}, 1)},
 	}
 	p.instance = ownership.Agent{ID: seam.Self(), Store: p.store}.Instance()

@@ -56,6 +56,7 @@ func TestPeers_whatIsToBePassedOnToNobodyStaysHere(t *testing.T) {
 	p.views.Store(alone)
 	p.Route(nil, &queued.URL{Rest: theirs})
 	if s.Pending() != 1 || f.Counters.Sieved.Load() != 1 || f.Counters.Sent.Load() != 0 {
-		t.Errorf("%d pending, %d went to the sieve, %d to others", s.Pending(), f.Counters.Sieved.Load(), f.Counters.Sent.Load())
+		t.Errorf("%d pending, %d went to the sieve, %d to others",
+			s.Pending(), f.Counters.Sieved.Load(), f.Counters.Sent.Load())
 	}
 }

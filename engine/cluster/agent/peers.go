@@ -12,7 +12,6 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/admission"
-	"orbweaver/engine/attempt"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/delivery"
 	"orbweaver/engine/cluster/leasing"
@@ -36,27 +35,25 @@ import (
 // what they send. What it does for a URL happens under the shared cut, in the step that moves the URL; the circle
 // changes under the exclusive one.
 type agent struct {
-	network     cluster.Network
-	outbox      *outbox.Outbox
-	journal     *journal.Store
-	frontier    *admission.Frontier
-	sites       *sites.Table
-	robots      *schedule.Returner // brings hops and verdicts to sites
-	moving      *moving
-	gate        *outage.Gate
-	log         *slog.Logger
-	wake        func() // of the distributor
-	store       uint64 // tells the data in this directory from others
-	instance    string // names this agent with these data
-	recover     int    // agents that are asked whether they have a page
-	fetched     *recovery.FetchedURLs
-	inFlight    *attempt.InFlight // pages between fetch and archive
-	cleared     recovery.ClearedURLs
-	unanswering recovery.Unanswering
-	awaited     awaited
-	quorum      quorum.Quorum
-	minAgents   int  // agents that there must be before the crawl begins
-	invited     bool // it was told of others
+	network   cluster.Network
+	outbox    *outbox.Outbox
+	journal   *journal.Store
+	frontier  *admission.Frontier
+	sites     *sites.Table
+	robots    *schedule.Returner // brings hops and verdicts to sites
+	moving    *moving
+	gate      *outage.Gate
+	log       *slog.Logger
+	wake      func() // of the distributor
+	store     uint64 // tells the data in this directory from others
+	instance  string // names this agent with these data
+	recover   int    // agents that are asked whether they have a page
+	fetched   *recovery.FetchedURLs
+	pages     *recovery.Pages
+	awaited   awaited
+	quorum    quorum.Quorum
+	minAgents int  // agents that there must be before the crawl begins
+	invited   bool // it was told of others
 
 	end      *termination.Detector
 	departed atomic.Bool // this agent has left permanently
@@ -107,9 +104,11 @@ type configuration struct {
 
 // messageCounters are what went between agents, in this run.
 type messageCounters struct {
-	lettersIn, bytesIn, refused, retold, asked, unanswered, superseded atomic.Int64
-	strangers, unauthorised                                            atomic.Int64 // messages of no members; what their senders may not say
-	steps                                                              atomic.Int64 // of letters that gave somebody something to do, and are counted nowhere else
+	lettersIn, bytesIn, refused, retold, asked, superseded atomic.Int64
+
+	strangers    atomic.Int64 // messages of agents that are no members
+	unauthorised atomic.Int64 // statements that their senders may not make
+	steps        atomic.Int64 // effects of messages that give an agent something to do, and are counted nowhere else
 }
 
 // peerPatience is how long an agent that starts again waits for those whom it knew before it takes them for gone.

@@ -15,7 +15,7 @@ func (p *agent) Report(c *counters.Totals) *cluster.StatusReport {
 	r := &cluster.StatusReport{
 		Self: p.network.Self(), Pages: c.Stored() + c.PagesNotStored,
 		LinksSent: c.Sent, LinksReceived: c.Received, LinksOut: c.LinksOut, HandedOver: c.Outcomes[outcome.HandedOver],
-		Asked: p.counters.asked.Load(), Unanswered: p.counters.unanswered.Load(),
+		Asked: p.counters.asked.Load() + p.pages.Questions.Load(), Unanswered: p.pages.Unanswered.Load(),
 		Recovered: c.Outcomes[outcome.Recovered], Retold: p.counters.retold.Load(),
 		Superseded:  p.counters.superseded.Load(),
 		LettersSent: p.senders.Sent.Load(), LettersReceived: p.counters.lettersIn.Load(),

@@ -125,7 +125,7 @@ func (p *agent) answer(ctx context.Context, from string, question []byte) ([]byt
 	case termination.IsStatus(question), termination.IsEnded(question):
 		return p.end.Answer(from, question)
 	case len(question) > 0 && question[0] == message.QuestionFetched:
-		return p.answerFetched(ctx, from, question[1:])
+		return p.pages.Answer(ctx, from, question[1:])
 	case len(question) > 0 && question[0] == message.QuestionLease:
 		return p.leases.HandleQuestion(from, question[1:])
 	case len(question) > 0 && question[0] == message.QuestionConsensus:

@@ -53,5 +53,5 @@ func (p *agent) supersede(ctx context.Context) {
 		return
 	}
 	p.log.Info("copies of pages that other agents have, too, are marked as superseded",
-		"asked", done.Asked, "marked", done.Marked, "unanswered", done.Unanswered)
+		"asked", done.Claims, "marked", done.Marked, "unanswered", done.Unanswered)
 }

@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/cluster/termination"
 )
 
@@ -41,4 +42,37 @@ func (p *agent) underWay(ctx context.Context, now []ownership.Agent) bool {
 		p.begunHeard = time.Now()
 	}
 	return a.View == ownership.Hash(now) || time.Since(p.begunHeard) >= peerPatience
+}
+
+// compare finds out whether all others began when this agent did, with the same, and have seen nobody come or go since:
+// then nobody has pages of its hosts. As long as that is not known they are asked.
+func (p *agent) compare(ctx context.Context, c *ownership.View) {
+	if p.beganTogether.Load() || p.viewChanges.Load() > 1 {
+		return
+	}
+	for i, peer := range c.Agents {
+		var a termination.Status
+		if i == c.Self {
+			continue
+		}
+		raw, err := p.ask(ctx, peer.ID, []byte{message.QuestionStatus})
+		if err != nil || json.Unmarshal(raw, &a) != nil {
+			return
+		}
+		if a.HasEnded && p.end.HadNoPart() { // the other agent may be gone before it hears of this one
+			p.end.EndLate()
+		}
+		if a.First != 0 && a.First != p.founded.Load() || a.ViewChanges > 1 {
+			p.foundBegun.Store(true)
+			return
+		}
+	}
+	p.beganTogether.Store(true)
+}
+
+// ask puts a question to another agent.
+func (p *agent) ask(ctx context.Context, to string, question []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, recovery.Patience)
+	defer cancel()
+	return p.network.Ask(ctx, to, question)
 }

@@ -1,12 +1,13 @@
-// Package recovery has what page recovery between agents remembers (Boldi, Codenotti, Santini, Vigna: UbiCrawler, 2004,
-// section 6.1.1): before an agent asks a site for pages that another agent may have, it asks that agent.
+// Package recovery is page recovery between agents (Boldi, Codenotti, Santini, Vigna: UbiCrawler, 2004, section 6.1.1):
+// before an agent asks a site for pages that another agent may have, it asks that agent.
 //
+//	Pages          asks other agents, and answers them
+//	Stabilisation  marks captures that another agent has as well, when the crawl has ended
 //	FetchedURLs   the URLs with an answer, of this agent and of agents that left permanently; on disk
 //	ClearedURLs   URLs that no asked agent has, in the current view
 //	Unanswering   agents that did not answer the last question, and when to ask them again
 //
-// The package asks nothing and starts no goroutines: package agent puts the questions and answers them. All types are
-// safe for concurrent use.
+// The package starts no goroutines. All types except Stabilisation are safe for concurrent use.
 //
 // # Units and limits
 //

@@ -44,7 +44,7 @@ type Stabilisation struct {
 // Superseded are the numbers of one Stabilisation.
 type Superseded struct {
 	Questions  int // that were asked
-	Asked      int // pages that other agents were asked about, once for each agent
+	Claims     int // pages that other agents were asked about, once for each agent
 	Unanswered int // of these
 	Marked     int // captures that were not marked before
 }
@@ -154,7 +154,7 @@ func (m *Stabilisation) ask(ctx context.Context, n int) error {
 	for _, k := range all {
 		question = outbox.AppendItem(question, k.url)
 	}
-	m.done.Asked += len(all)
+	m.done.Claims += len(all)
 	m.done.Questions++
 	answer, err := m.Ask(ctx, m.View.Agents[n].ID, question)
 	if err != nil || len(answer) != len(all) {

@@ -15,7 +15,7 @@ type Unanswering struct {
 
 // silence is that of one agent.
 type silence struct {
-	since   time.Time // when the first answer was missed
+	began   time.Time // when the first answer was missed
 	retryAt time.Time // when it may be asked again
 }
 
@@ -36,7 +36,7 @@ func (s *Unanswering) MayAsk(instance string, now time.Time) (retryAt time.Time,
 	defer s.mu.Unlock()
 	one, silent := s.byInstance[instance]
 	switch {
-	case !silent || now.Sub(one.since) >= waitMost:
+	case !silent || now.Sub(one.began) >= waitMost:
 		return time.Time{}, true
 	case now.Before(one.retryAt):
 		return one.retryAt, false
@@ -52,14 +52,14 @@ func (s *Unanswering) NoteMissed(instance string, now time.Time) (retryAt time.T
 	defer s.mu.Unlock()
 	one, silent := s.byInstance[instance]
 	if !silent {
-		one.since = now
+		one.began = now
 	}
 	one.retryAt = now.Add(retryWait)
 	if s.byInstance == nil {
 		s.byInstance = make(map[string]silence)
 	}
 	s.byInstance[instance] = one
-	if now.Sub(one.since) >= waitMost {
+	if now.Sub(one.began) >= waitMost {
 		return time.Time{}
 	}
 	return one.retryAt
