@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
@@ -52,15 +53,6 @@ const (
 func (p *agent) isMember(id string) bool {
 	return p.views.HasMember(id) ||
 		slices.ContainsFunc(p.network.Agents(), func(peer ownership.Agent) bool { return peer.ID == id })
-}
-
-// lineNow is the line of a member as membership has it; empty if it is not there.
-func (p *agent) lineNow(id string) string {
-	there := p.network.Agents()
-	if i := slices.IndexFunc(there, func(peer ownership.Agent) bool { return peer.ID == id }); i >= 0 {
-		return there[i].Instance()
-	}
-	return ""
 }
 
 // checkSender says why nothing of an agent is taken now; nil if it is.
@@ -218,10 +210,10 @@ func (p *agent) permitFetched(from string, item []byte) (allowed []byte, why str
 		return item, "", nil
 	case len(lists) >= inheritMost:
 		return nil, "one more list of fetched URLs than are kept", nil
-	case of.Instance == p.lineNow(from):
+	case of.Instance == leave.InstanceOf(p.network.Agents(), from):
 		return item, "", nil
 	}
-	if id, _, _ := strings.Cut(of.Instance, "/"); id == from || p.lineNow(id) == of.Instance ||
+	if id, _, _ := strings.Cut(of.Instance, "/"); id == from || leave.InstanceOf(p.network.Agents(), id) == of.Instance ||
 		!p.accounts.MayPassOn(from, of.Instance) {
 		return nil, "the list of another agent", nil
 	}
@@ -231,7 +223,7 @@ func (p *agent) permitFetched(from string, item []byte) (allowed []byte, why str
 // permitTold takes what an agent told others, from one that leaves. One that is not known to leave says so again, and
 // sends it again.
 func (p *agent) permitTold(from string, item []byte) (allowed []byte, why string, err error) {
-	if line := p.lineNow(from); line == "" || !p.isGoing(line) {
+	if line := leave.InstanceOf(p.network.Agents(), from); line == "" || !p.leavingAgents.HasAnnounced(line) {
 		return nil, "", &cluster.WaitError{Wait: quota.WaitTime}
 	}
 	line, items, err := message.ReadRetained(item, p.sites.Rules)

@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/delivery"
 	"orbweaver/engine/cluster/leasing"
+	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quota"
@@ -28,7 +29,6 @@ import (
 	"orbweaver/engine/schedule"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/sites"
-	"orbweaver/internal/notify"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -112,8 +112,9 @@ func (p participant) Connect(parts Parts) {
 	o := &parts.Options
 	p.minAgents, p.invited, p.restartWait, p.recover = o.Agents, o.Invited, o.AgentAway, o.Recover
 	p.options, p.dir, p.hostDelay, p.storesAll = parts.Options, parts.Dir, parts.HostDelay, parts.StoresAll
+	p.leavingAgents = newLeaveRegister(p.agent)
 	p.accounts = quota.NewAccounts(int64(max(o.PeerQuota, 0)), p.journal.Count.Finished.Load,
-		func() { notify.Send(p.leavers.news) }, p.log)
+		p.leavingAgents.Wake, p.log)
 	p.leases = newLeases(p.agent, func() time.Duration { return parts.Live.Policy().IPDelay })
 	p.moving = &moving{peers: p.agent, queues: parts.Queues, dead: parts.Dead}
 	p.robots = parts.Robots
@@ -133,8 +134,16 @@ func newPages(p *agent, inFlight *attempt.InFlight) *recovery.Pages {
 	return recovery.NewPages(recovery.PagesOptions{
 		Self: p.instance, Fetched: p.fetched, HashSeed: func() uint64 { return p.frontier.HashSeed }, Views: p.views,
 		InFlight: inFlight, Most: p.recover, Changes: p.viewChanges.Load, BeganTogether: p.beganTogether.Load,
-		Leaving: p.parting, IsThere: p.isThere, SpeaksFor: p.speaksFor, Ask: p.ask,
+		Leaving: p.leavingAgents.Leaving, IsThere: p.isThere, SpeaksFor: p.speaksFor, Ask: p.ask,
 		AwaitDurable: func(ctx context.Context) error { return p.journal.AwaitAll(ctx) },
+	})
+}
+
+// newLeaveRegister makes the list of agents that leave.
+func newLeaveRegister(p *agent) *leave.Register {
+	return leave.New(leave.Options{
+		Self: p.instance, Agents: p.network.Agents, Log: p.log, Ask: p.ask,
+		HasEnded: func() bool { return p.end.HasEnded() },
 	})
 }
 
@@ -144,7 +153,7 @@ func newDetector(p *agent) *termination.Detector {
 		Network: p.network, Views: p.views, Outbox: p.outbox, Counters: &p.journal.Count, Gate: p.gate, Log: p.log,
 		RestartWait: p.restartWait, Steps: &p.counters.steps, Banned: p.bannedAgents,
 		IsBanned:  func(id string) bool { return p.accounts.BannedFor(id, time.Now()) > 0 },
-		IsLeaving: p.IsLeaving, HasLeft: p.isGoing,
+		IsLeaving: p.leavingAgents.IsLeaving, HasLeft: p.leavingAgents.HasAnnounced,
 		Founding: func() (first uint64, changes int64) { return p.founded.Load(), p.viewChanges.Load() },
 		Forgive:  p.accounts.ForgiveAll, Wake: p.wake, Conclude: p.supersede,
 	})
@@ -277,6 +286,15 @@ func (p participant) Start(ctx context.Context, start func(loop string, run func
 	start("leases", func() error { return p.leases.Run(ctx) })
 	start("quorum", func() error { return p.quorum.FollowLease(ctx) })
 }
+
+// Leave implements cluster.Member.
+func (p participant) Leave() { p.leavingAgents.Leave() }
+
+// MayLeave implements cluster.Member.
+func (p participant) MayLeave(ctx context.Context) error { return p.leavingAgents.MayLeave(ctx) }
+
+// IsLeaving implements cluster.Member.
+func (p participant) IsLeaving() bool { return p.leavingAgents.IsLeaving() }
 
 // IsOver implements cluster.Member.
 func (p participant) IsOver() bool { return p.end.HasEnded() }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/schedule"
@@ -124,10 +125,10 @@ func (d *Departure) giveFetched(ctx context.Context) error {
 // remind tells those who have come since, if this agent goes already, that it does. Some know that, and with a quorum
 // these and those would never agree on who they are.
 func (d *Departure) remind(ctx context.Context) error {
-	if !d.peers.isGoing(d.peers.instance) {
+	if !d.peers.leavingAgents.HasAnnounced(d.peers.instance) {
 		return nil
 	}
-	_, err := d.peers.tellLeave(ctx, leaveGoing)
+	_, err := d.peers.leavingAgents.Tell(ctx, leave.Announced)
 	return err
 }
 
@@ -176,12 +177,12 @@ func (d *Departure) listless() []string {
 
 // going tells all others that they are not to count on this agent any more, and returns when they and it do not.
 func (d *Departure) going(ctx context.Context) error {
-	d.peers.setGoing()
+	d.peers.leavingAgents.Announce()
 	if err := d.cutNow(ctx); err != nil { // it says so again when it has died
 		return err
 	}
 	for {
-		all, err := d.peers.tellLeave(ctx, leaveGoing)
+		all, err := d.peers.leavingAgents.Tell(ctx, leave.Announced)
 		if err != nil || all && d.peers.views.Load().Self < 0 {
 			return err
 		}
@@ -201,7 +202,7 @@ func (d *Departure) giveQueues(ctx context.Context) error {
 		}
 		if err == nil && over {
 			// those who have come since: they would send back what they are given, for ever
-			if _, err = d.peers.tellLeave(ctx, leaveGoing); err == nil {
+			if _, err = d.peers.leavingAgents.Tell(ctx, leave.Announced); err == nil {
 				err = d.giveLists(ctx)
 			}
 			if err == nil && !d.peers.waits() && d.nothingQueued() && d.peers.views.Load().Self < 0 {
@@ -246,7 +247,7 @@ func (d *Departure) nothingQueued() bool {
 func (d *Departure) gone(ctx context.Context) error {
 	for there := []string(nil); ; {
 		now := ownership.Instances(d.peers.network.Agents())
-		all, err := d.peers.tellLeave(ctx, leaveGone)
+		all, err := d.peers.leavingAgents.Tell(ctx, leave.Done)
 		switch {
 		case err != nil:
 			return err

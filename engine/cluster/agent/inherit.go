@@ -14,9 +14,9 @@ import (
 // message.Fetched and message.Retained. All agents get each list of fetched URLs, since any of them may own a host one
 // day. What the leaving agent sent to another one goes to a third.
 //
-// Until the agent has left it may fail, and its disk be lost. So a URL that is not fetched because the leaving agent has
-// the page is noted as sent to it. If it fails, its list counts no more, and what it was sent is sent to other agents,
-// as after any failure.
+// Until the agent has left it may fail, and its disk be lost. So a URL that is not fetched because the leaving agent
+// has the page is noted as sent to it. If it fails, its list counts no more, and what it was sent is sent to other
+// agents, as after any failure.
 
 const (
 	inheritedAtOnce = 2048     // fingerprints in an item
@@ -50,5 +50,6 @@ func (p *agent) takeTold(_ *admission.Scratch, item []byte, _ origin) error {
 // whose disk may still be lost: an agent that heard so would rely on this one, and not be sent the URL again if the
 // leaving one fails.
 func (p *agent) speaksFor(instance string) bool {
-	return p.hasLeft(instance) || !p.isGoing(instance) && !slices.Contains(p.outbox.Agents(), instance)
+	isLeaving := p.leavingAgents.HasAnnounced(instance)
+	return p.leavingAgents.HasLeft(instance) || !isLeaving && !slices.Contains(p.outbox.Agents(), instance)
 }

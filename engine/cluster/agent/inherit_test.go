@@ -1,11 +1,13 @@
 package agent
 
 import (
+	"log/slog"
 	"testing"
 
 	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/delivery"
+	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/recovery"
@@ -36,11 +38,19 @@ func TestPeers_aLeaverDoesNotSpeakForAnotherThatLeaves(t *testing.T) {
 	here, other := ownership.Agent{ID: "a1", Capacity: 1, Store: 1}, ownership.Agent{ID: "a2", Capacity: 1, Store: 2}
 	seam := &company{there: []ownership.Agent{here, other}}
 	p := &agent{
-		senders: delivery.New(delivery.Options{}), network: seam, views: ownership.NewTimeline(peerGrace),
+		log: slog.New(slog.DiscardHandler), senders: delivery.New(delivery.Options{}), network: seam,
+		views:    ownership.NewTimeline(peerGrace),
 		instance: here.Instance(), outbox: box, fetched: known, frontier: &admission.Frontier{HashSeed: 1},
-		leavers: leavers{going: map[string]byte{}, left: map[string]bool{}},
 	}
-	p.pages = newPages(p, nil)
+	at := func(stage leave.Stage) {
+		p.leavingAgents = newLeaveRegister(p)
+		if stage > leave.Asking {
+			if _, _, err := p.leavingAgents.Note(other.ID, append([]byte{byte(stage)}, other.Instance()...)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.pages = newPages(p, nil)
+	}
 	c, err := ownership.NewView([]ownership.Agent{here}, []ownership.Agent{here, other}, 1, "a1")
 	if err != nil {
 		t.Fatal(err)
@@ -53,12 +63,11 @@ func TestPeers_aLeaverDoesNotSpeakForAnotherThatLeaves(t *testing.T) {
 		do    func()
 		speak bool
 	}{
-		{"it goes", func() { p.leavers.going[other.Instance()] = leaveGoing }, false},
-		{"it has nothing left", func() { p.leavers.going[other.Instance()] = leaveGone }, true},
-		{"it has left, and nobody remembers", func() { delete(p.leavers.going, other.Instance()) }, true},
-		{"it goes, and has died", func() { p.leavers.going[other.Instance()], seam.there = leaveGoing, seam.there[:1] },
-			false},
-		{"nobody remembers that either", func() { delete(p.leavers.going, other.Instance()) }, false},
+		{"it goes", func() { at(leave.Announced) }, false},
+		{"it has nothing left", func() { at(leave.Done) }, true},
+		{"it has left, and nobody remembers", func() { at(leave.Asking) }, true},
+		{"it goes, and has died", func() { at(leave.Announced); seam.there = seam.there[:1] }, false},
+		{"nobody remembers that either", func() { at(leave.Asking) }, false},
 	} {
 		step.do()
 		if err := p.reroute(t.Context(), c); err != nil {

@@ -46,7 +46,6 @@ func openAgent(seam cluster.Network, fsys vfs.FS, dir string, m *manifest.Manife
 	p := &agent{
 		fetched: known, network: seam, store: m.StoreID(), outbox: box, views: ownership.NewTimeline(peerGrace),
 		quorum: quorum.None{}, joinedSignal: make(chan struct{}),
-		leavers: leavers{going: map[string]byte{}, left: map[string]bool{}, news: make(chan struct{}, 1)},
 	}
 	p.instance = ownership.Agent{ID: seam.Self(), Store: p.store}.Instance()
 	return p, nil

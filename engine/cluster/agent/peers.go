@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/delivery"
 	"orbweaver/engine/cluster/leasing"
+	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
@@ -62,7 +63,7 @@ type agent struct {
 	views *ownership.Timeline
 
 	banned          atomic.Pointer[[]ownership.Agent] // members outside of the view
-	leavers         leavers
+	leavingAgents   *leave.Register
 	acceptsMessages atomic.Bool // letters are taken
 	hasBegun        atomic.Bool // the agents were complete once, in this run or one before
 
@@ -131,7 +132,7 @@ func (p *agent) Begin(cut *cluster.Checkpoint, again bool) error {
 		p.founded.Store(cut.Founded)
 		p.hasBegun.Store(cut.HasBegun)
 		p.fetched.RestoreLists(cut.FetchedLists)
-		p.leavers.resume(cut, p.instance)
+		p.leavingAgents.Restore(cut)
 	}
 	p.end.Begin(again)
 	p.gate.Shut(waitingForAgents)
@@ -210,7 +211,7 @@ func (p *agent) run(ctx context.Context) error {
 	defer ask.Stop()
 	for patient := true; ; {
 		now, again := p.present(time.Now())
-		news, open := p.inquire(ctx)
+		news, open := p.askAboutStopped(ctx)
 		if news {
 			now, again = p.present(time.Now())
 		}
@@ -232,7 +233,7 @@ func (p *agent) run(ctx context.Context) error {
 		case <-p.network.Changed():
 		case <-ask.C:
 		case <-p.quorum.Changed():
-		case <-p.leavers.news:
+		case <-p.leavingAgents.Changed():
 		case <-patience.C:
 			patient = false
 		case err := <-p.senders.Failure():
@@ -250,7 +251,7 @@ func (p *agent) run(ctx context.Context) error {
 func (p *agent) propose(ctx context.Context, now []ownership.Agent, isComplete bool) error {
 	agreed, ok := p.quorum.Propose(quorum.Proposal{
 		Members: now, AwayAgents: p.expected, IsComplete: isComplete,
-		HasBegun: p.hasBegun.Load(), IsLeaving: p.isGoing(p.instance),
+		HasBegun: p.hasBegun.Load(), IsLeaving: p.leavingAgents.HasAnnounced(p.instance),
 	})
 	if !ok {
 		return nil
@@ -318,8 +319,8 @@ func (p *agent) follow(ctx context.Context, c *ownership.View) error {
 	return err
 }
 
-// sendToAll makes sure that messages are sent to each other agent of a view. They are also sent to agents that leave and
-// wait for messages of this one: it may have started when they were leaving already.
+// sendToAll makes sure that messages are sent to each other agent of a view. They are also sent to agents that leave
+// and wait for messages of this one: it may have started when they were leaving already.
 func (p *agent) sendToAll(ctx context.Context, v *ownership.View) {
 	for i, peer := range v.Agents {
 		if i != v.Self {
@@ -328,7 +329,7 @@ func (p *agent) sendToAll(ctx context.Context, v *ownership.View) {
 	}
 	for _, peer := range p.network.Agents() {
 		instance := peer.Instance()
-		if all, _ := p.outbox.Backlog(instance); all > 0 && instance != p.instance && p.isGoing(instance) {
+		if all, _ := p.outbox.Backlog(instance); all > 0 && instance != p.instance && p.leavingAgents.HasAnnounced(instance) {
 			p.senders.Add(ctx, peer.ID, instance)
 		}
 	}
@@ -368,7 +369,7 @@ func (p *agent) become(ctx context.Context, c *ownership.View) error {
 // whether they left anything behind.
 func (p *agent) reroute(ctx context.Context, c *ownership.View) error {
 	for _, of := range p.fetched.Lists() { // who leaves may be owed nothing any more, and be believed all the same
-		if p.isGoing(of.Instance) && p.isLost(of.Instance, c) && !p.hasLeft(of.Instance) {
+		if p.leavingAgents.HasAnnounced(of.Instance) && p.isLost(of.Instance, c) && !p.leavingAgents.HasLeft(of.Instance) {
 			p.fetched.Disown(of.Instance)
 		}
 	}
@@ -377,7 +378,7 @@ func (p *agent) reroute(ctx context.Context, c *ownership.View) error {
 			continue
 		}
 		p.dismiss(line)
-		if !p.hasLeft(line) {
+		if !p.leavingAgents.HasLeft(line) {
 			p.fetched.Disown(line)
 		}
 		for over := false; !over; {
@@ -400,7 +401,7 @@ func (p *agent) reroute(ctx context.Context, c *ownership.View) error {
 
 // isLost says that an agent has no part in a circle, and is not one that leaves and is there, or expected back.
 func (p *agent) isLost(line string, c *ownership.View) bool {
-	return !slices.Contains(c.Instances, line) && (!p.isGoing(line) || !p.isThere(line) && !p.isStopped(line))
+	return !slices.Contains(c.Instances, line) && (!p.leavingAgents.HasAnnounced(line) || !p.isThere(line) && !p.isStopped(line))
 }
 
 // retellItems are told again in one step of the cut.
@@ -485,12 +486,11 @@ func (p *agent) MarkState() (*cluster.Checkpoint, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	departed := p.departed.Load()
-	return &cluster.Checkpoint{
+	state := &cluster.Checkpoint{
 		Outbox: box, Fetched: done, Agents: p.views.Load().Agents, EverAll: p.everAll, Births: p.arrivals,
 		Turns: p.viewChanges.Load(), Founded: p.founded.Load(), TemporarySince: p.temporarySince,
-		IsLeaving: p.IsLeaving() && !departed, AnnouncedLeave: p.isGoing(p.instance) && !departed,
-		LeavingAgents: p.leavers.lines(leaveGoing), DoneAgents: p.leavers.lines(leaveGone),
 		FetchedLists: p.fetched.Lists(), HasBegun: p.hasBegun.Load(),
-	}, outbox.AppendChecksum(image), nil
+	}
+	p.leavingAgents.FillCheckpoint(state, p.departed.Load())
+	return state, outbox.AppendChecksum(image), nil
 }

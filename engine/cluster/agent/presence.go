@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/recovery"
 )
 
 // absence is that of an agent that has gone in good order.
@@ -25,8 +27,9 @@ func (p *agent) present(at time.Time) (now []ownership.Agent, again time.Duratio
 	p.expected = nil
 	for _, k := range p.network.KnownAgents() {
 		line, counted := k.Instance(), p.views.Load().Has(k.Agent)
-		if k.State != cluster.AgentLeft || p.hasLeft(line) || !counted && !p.isGoing(line) || slices.ContainsFunc(now,
-			func(other ownership.Agent) bool { return other.ID == k.ID }) {
+		isHere := slices.ContainsFunc(now, func(other ownership.Agent) bool { return other.ID == k.ID })
+		if isHere || k.State != cluster.AgentLeft || p.leavingAgents.HasLeft(line) ||
+			!counted && !p.leavingAgents.HasAnnounced(line) {
 			continue
 		}
 		one := p.stopped[line]
@@ -47,7 +50,7 @@ func (p *agent) present(at time.Time) (now []ownership.Agent, again time.Duratio
 	}
 	p.stopped = gone
 	now, again = p.withoutBanned(now, at, again)
-	now = p.staying(now)
+	now = p.leavingAgents.Staying(now)
 	slices.SortFunc(now, func(a, b ownership.Agent) int { return strings.Compare(a.ID, b.ID) })
 	return now, again
 }
@@ -73,7 +76,7 @@ func (p *agent) withoutBanned(now []ownership.Agent, at time.Time, again time.Du
 		}
 		return left > 0
 	})
-	banned = slices.DeleteFunc(banned, func(peer ownership.Agent) bool { return p.isGoing(peer.Instance()) })
+	banned = slices.DeleteFunc(banned, func(peer ownership.Agent) bool { return p.leavingAgents.HasAnnounced(peer.Instance()) })
 	p.banned.Store(&banned)
 	return now, again
 }
@@ -103,4 +106,27 @@ func (p *agent) goBy(ctx context.Context, view []ownership.Agent) error {
 	p.compare(ctx, c)
 	p.arrive()
 	return nil
+}
+
+// askAboutStopped asks other agents about those that went in order. It says whether one of these has left, and whether
+// the others must be asked again.
+func (p *agent) askAboutStopped(ctx context.Context) (news, again bool) {
+	ctx, cancel := context.WithTimeout(ctx, recovery.Patience)
+	defer cancel()
+	for instance, stop := range p.stopped {
+		if !stop.back || stop.tries >= leave.AskAboutTries {
+			continue
+		}
+		hasLeft, isAnswered := p.leavingAgents.AskAbout(ctx, instance)
+		switch {
+		case hasLeft:
+			news = true
+		case isAnswered:
+			stop.tries = leave.AskAboutTries
+		default:
+			stop.tries++
+			again = again || stop.tries < leave.AskAboutTries
+		}
+	}
+	return news, again
 }

@@ -133,7 +133,7 @@ func (p *agent) answer(ctx context.Context, from string, question []byte) ([]byt
 	case len(question) > 0 && question[0] == message.QuestionLeave:
 		return p.answerLeave(from, question[1:])
 	case len(question) > 1 && question[0] == message.QuestionLeft:
-		return p.answerLeft(string(question[1:]))
+		return p.leavingAgents.AnswerLeft(string(question[1:])), nil
 	}
 	return nil, fmt.Errorf("%w: a question of %q that is not known: %.20q", cluster.ErrMalformed, from, question)
 }

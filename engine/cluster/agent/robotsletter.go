@@ -23,8 +23,8 @@ import (
 // comes from the agent that was asked for it, while the site waits. If a hop leads on to a third agent, the one that
 // fetched it sends that hop back to the agent that is responsible for the site, which asks the third.
 
-// SendRedirect gives a hop to the agent that is responsible for where it leads, and says whether that is another one. Only
-// the agent that is responsible for the site asks another one on its behalf: so it knows from whom it may take the
+// SendRedirect gives a hop to the agent that is responsible for where it leads, and says whether that is another one.
+// Only the agent that is responsible for the site asks another one on its behalf: so it knows from whom it may take the
 // verdict. Any other tells that one where the hop leads.
 func (p *agent) SendRedirect(h *site.RobotsRedirect) bool {
 	if p.views.Load().Owns(h.Site) {
