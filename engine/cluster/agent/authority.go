@@ -166,27 +166,27 @@ func (p *agent) permitSite(from string, item []byte) (allowed []byte, why string
 	}
 }
 
-// permitHop takes a hop from who is responsible for the site whose rules it is for, or from who was asked for these and
-// says where they are.
-func (p *agent) permitHop(from string, item []byte) (allowed []byte, why string, err error) {
+// permitRobotsRedirect takes a redirect from an owner of the site whose rules it is for, or from the agent that was
+// asked for these.
+func (p *agent) permitRobotsRedirect(from string, item []byte) (allowed []byte, why string, err error) {
 	it, err := message.ReadRobotsRedirect(item)
 	if err != nil {
 		return nil, "", err
 	}
-	if it.Redirects > site.RobotsRedirectsMax || p.awaited.asked(it.RobotsOf) != from &&
+	if it.Redirects > site.RobotsRedirectsMax || p.robots.AskedAgent(it.RobotsOf) != from &&
 		!p.hasOwned(from, it.RobotsOf) {
 		return nil, "a redirect of the robots.txt of a site that is not its own", nil
 	}
 	return item, "", nil
 }
 
-// permitVerdict takes a verdict from the agent that was asked for it.
-func (p *agent) permitVerdict(from string, item []byte) (allowed []byte, why string, err error) {
-	v, err := message.ReadRobotsResult(item, p.sites.Rules)
+// permitRobotsResult takes rules from the agent that was asked for them.
+func (p *agent) permitRobotsResult(from string, item []byte) (allowed []byte, why string, err error) {
+	result, err := message.ReadRobotsResult(item, p.sites.Rules)
 	if err != nil {
 		return nil, "", err
 	}
-	if p.awaited.asked(v.Site) != from {
+	if p.robots.AskedAgent(result.Site) != from {
 		return nil, "robots.txt rules that it was not asked for", nil
 	}
 	return item, "", nil

@@ -20,6 +20,7 @@ import (
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/cluster/recovery"
+	"orbweaver/engine/cluster/robotsrelay"
 	"orbweaver/engine/cluster/termination"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
@@ -28,6 +29,7 @@ import (
 	"orbweaver/engine/outcome"
 	"orbweaver/engine/schedule"
 	"orbweaver/engine/settings"
+	"orbweaver/engine/site"
 	"orbweaver/engine/sites"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -103,7 +105,7 @@ func Open(
 	if err != nil {
 		return Alone{}, err
 	}
-	return participant{roles{p}}, nil
+	return participant{roles{p}, endRole{p}, robotsRole{p}}, nil
 }
 
 func (p participant) Connect(parts Parts) {
@@ -117,7 +119,10 @@ func (p participant) Connect(parts Parts) {
 		p.leavingAgents.Wake, p.log)
 	p.leases = newLeases(p.agent, func() time.Duration { return parts.Live.Policy().IPDelay })
 	p.moving = &moving{peers: p.agent, queues: parts.Queues, dead: parts.Dead}
-	p.robots = parts.Robots
+	p.robots = robotsrelay.New(robotsrelay.Options{
+		Views: p.views, Outbox: p.outbox, Sites: parts.Robots, Rules: p.sites.Rules,
+		IsExcluded: p.frontier.HostRules.Excludes, Steps: &p.counters.steps,
+	})
 	p.pages = newPages(p.agent, parts.InFlight)
 	p.end = newDetector(p.agent)
 	p.senders = delivery.New(delivery.Options{
@@ -200,11 +205,21 @@ func (p participant) Depart(ctx context.Context, d *Departure) error {
 	return d.run(ctx)
 }
 
-// roles are the roles of the cluster that package engine/cluster names, except Member.
+// roles are the roles of the cluster that package engine/cluster names, except those below.
 type roles struct{ *agent }
 
-// participant is the life of this agent in the cluster.
-type participant struct{ roles }
+// endRole is cluster.Termination, except AwaitsRobots.
+type endRole struct{ of *agent }
+
+// robotsRole is cluster.RobotsRouter, and AwaitsRobots.
+type robotsRole struct{ of *agent }
+
+// participant has all roles, and is the life of this agent in the cluster.
+type participant struct {
+	roles
+	endRole
+	robotsRole
+}
 
 // Views implements cluster.Router.
 func (p roles) Views() *ownership.Current { return &p.views.Current }
@@ -243,11 +258,20 @@ func (p roles) BeginExchange(_ context.Context, x *cluster.Exchange, site []byte
 // EndExchange implements cluster.VisitGate.
 func (p roles) EndExchange(x *cluster.Exchange) { p.quorum.EndExchange(x) }
 
+// SendRedirect implements cluster.RobotsRouter.
+func (p robotsRole) SendRedirect(r *site.RobotsRedirect) bool { return p.of.robots.SendRedirect(r) }
+
+// SendResult implements cluster.RobotsRouter.
+func (p robotsRole) SendResult(r *site.RobotsResult) bool { return p.of.robots.SendResult(r) }
+
+// AwaitsRobots implements cluster.Termination.
+func (p robotsRole) AwaitsRobots() bool { return p.of.robots.AwaitsRobots() }
+
 // GiveSites implements cluster.Handoff.
 func (p roles) GiveSites(now time.Time) (more bool, err error) { return p.moving.step(now) }
 
 // Ended implements cluster.Termination.
-func (p roles) Ended() <-chan struct{} { return p.end.Ended() }
+func (p endRole) Ended() <-chan struct{} { return p.of.end.Ended() }
 
 // Maintain implements cluster.FetchedLog.
 func (p roles) Maintain() error { return p.fetched.Maintain() }
@@ -312,12 +336,12 @@ func (p participant) Stop(ctx context.Context) error {
 func (p participant) Close() error { return errors.Join(p.outbox.Close(), p.fetched.Close()) }
 
 // EndReason implements cluster.Termination.
-func (p roles) EndReason() string { return p.end.EndReason() }
+func (p endRole) EndReason() string { return p.of.end.EndReason() }
 
 // StepCount implements cluster.Termination.
-func (p roles) StepCount() int64 { return p.end.StepCount() }
+func (p endRole) StepCount() int64 { return p.of.end.StepCount() }
 
 // NegotiateEnd implements cluster.Termination.
-func (p roles) NegotiateEnd(wait time.Duration, reason string, busy bool, steps int64) (time.Duration, string) {
-	return p.end.NegotiateEnd(wait, reason, busy, steps)
+func (p endRole) NegotiateEnd(wait time.Duration, reason string, busy bool, steps int64) (time.Duration, string) {
+	return p.of.end.NegotiateEnd(wait, reason, busy, steps)
 }

@@ -9,7 +9,6 @@
 //	superseded.go  starts the marking of captures that other agents have, too: package recovery
 //	moving.go      gives hosts to their new owners, with their queues (sitemove.go) and lists (inherit.go)
 //	departure.go   an agent leaves permanently, given.go what it gives away; package leave knows which ones do
-//	robotsletter.go  redirects of robots.txt between agents; awaited.go what sites wait for
 //
 // What an agent does for a URL happens in the step that moves the URL (journal.Steps); the ownership view changes while
 // all steps stand still. docs/cluster-design.md has the protocol and its promises; cluster-faults.md what an operator

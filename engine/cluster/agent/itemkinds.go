@@ -19,9 +19,9 @@ func itemKindOf(kind byte) itemKind {
 	case message.Site:
 		return itemKind{(*agent).permitSite, (*agent).takeSite}
 	case message.RobotsRedirect:
-		return itemKind{(*agent).permitHop, (*agent).takeHop}
+		return itemKind{(*agent).permitRobotsRedirect, (*agent).takeRobotsRedirect}
 	case message.RobotsResult:
-		return itemKind{(*agent).permitVerdict, (*agent).takeVerdict}
+		return itemKind{(*agent).permitRobotsResult, (*agent).takeRobotsResult}
 	case message.Fetched:
 		return itemKind{(*agent).permitFetched, (*agent).takeFetched}
 	case message.Retained:

@@ -68,7 +68,7 @@ func (m *moving) turned(was *ownership.View) {
 
 // step does a part, under the cut's shared lock, and says whether there is more.
 func (m *moving) step(now time.Time) (more bool, err error) {
-	if err := m.peers.giveUpWaiting(now); err != nil {
+	if err := m.peers.robots.GiveUpOverdue(now); err != nil {
 		return false, err
 	}
 	if m.asked {
@@ -166,7 +166,7 @@ func (m *moving) give(vs *visit.State, now time.Time) {
 		return
 	}
 	b.Unpark(vs, nil) // what it waits for goes to whoever has it now
-	m.peers.awaited.drop(m.key)
+	m.peers.robots.Forget(m.key)
 	m.begin(vs, now)
 	m.addAll(vs, now)
 	if m.held > 0 || len(m.state) > 0 || b.Due(vs).After(now) {

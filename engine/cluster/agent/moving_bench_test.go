@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/robotsrelay"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/limits"
 	"orbweaver/engine/outcome"
@@ -66,6 +67,7 @@ func queuedSites(tb testing.TB, hostCount, urls int) movingRig {
 	}
 	p := &agent{views: ownership.NewTimeline(peerGrace), journal: ledger, sites: table, log: slog.New(slog.DiscardHandler)}
 	p.leases = newLeases(p, func() time.Duration { return time.Second })
+	p.robots = robotsrelay.New(robotsrelay.Options{})
 	p.moving = &moving{peers: p, queues: queues, dead: dead}
 	now := time.Now()
 	var item []byte

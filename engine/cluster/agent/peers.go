@@ -22,11 +22,11 @@ import (
 	"orbweaver/engine/cluster/quorum"
 	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/cluster/recovery"
+	"orbweaver/engine/cluster/robotsrelay"
 	"orbweaver/engine/cluster/termination"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/queued"
-	"orbweaver/engine/schedule"
 	"orbweaver/engine/sites"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -41,7 +41,7 @@ type agent struct {
 	journal   *journal.Store
 	frontier  *admission.Frontier
 	sites     *sites.Table
-	robots    *schedule.Returner // brings hops and verdicts to sites
+	robots    *robotsrelay.Relay
 	moving    *moving
 	gate      *outage.Gate
 	log       *slog.Logger
@@ -51,7 +51,6 @@ type agent struct {
 	recover   int    // agents that are asked whether they have a page
 	fetched   *recovery.FetchedURLs
 	pages     *recovery.Pages
-	awaited   awaited
 	quorum    quorum.Quorum
 	minAgents int  // agents that there must be before the crawl begins
 	invited   bool // it was told of others
@@ -434,7 +433,7 @@ func (p *agent) retell(line string) (over bool, err error) {
 // on loan it is new.
 func (p *agent) Route(scratch []byte, it *queued.URL) []byte {
 	if it.RobotsOf != nil {
-		p.routeHop(it)
+		p.robots.Route(it)
 		return scratch
 	}
 	c := p.views.Load()

@@ -99,6 +99,19 @@ func (p *agent) takeLink(d *admission.Scratch, item []byte, _ origin) error {
 	return nil
 }
 
+// takeRobotsRedirect takes a redirect to a host of this agent, or sends it on.
+func (p *agent) takeRobotsRedirect(_ *admission.Scratch, item []byte, _ origin) error {
+	return p.robots.TakeRedirect(item)
+}
+
+// takeRobotsResult ends the wait of a site. What was sent to a lost agent is not true any more.
+func (p *agent) takeRobotsResult(_ *admission.Scratch, item []byte, o origin) error {
+	if o.resent {
+		return nil
+	}
+	return p.robots.TakeResult(item, o.delay)
+}
+
 // takeFetched adds to the list of what an agent that leaves has fetched.
 func (p *agent) takeFetched(_ *admission.Scratch, item []byte, _ origin) error {
 	list, fingerprints, err := message.ReadFetched(item)

@@ -1,0 +1,140 @@
+package robotsrelay
+
+import (
+	"bytes"
+	"sync/atomic"
+	"time"
+
+	"orbweaver/engine/cluster/message"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/site"
+	"orbweaver/engine/urlx"
+)
+
+// Sites are the sites of this agent.
+type Sites interface {
+	// DeliverRobots gives a result to the site that waits for it.
+	DeliverRobots(r *site.RobotsResult) error
+	// SettleRobots is DeliverRobots, or Relay.SendResult if another agent owns the site.
+	SettleRobots(r *site.RobotsResult) error
+	// RedirectRobots puts a redirect at the head of the site that it leads to.
+	RedirectRobots(r *site.RobotsRedirect) error
+}
+
+// Options are what a Relay needs of the agent that it serves.
+type Options struct {
+	Views  *ownership.Timeline
+	Outbox *outbox.Outbox
+	Sites  Sites
+	Rules  *site.RulesPool
+	// IsExcluded says that the rules for hosts exclude a site.
+	IsExcluded func(site []byte) bool
+	// Steps counts the effects of messages, for termination detection.
+	Steps *atomic.Int64
+}
+
+// Relay carries redirects and results.
+type Relay struct {
+	o       Options
+	waiting waitingSites
+}
+
+// New makes the Relay of an agent.
+func New(o Options) *Relay { return &Relay{o: o} }
+
+// SendRedirect gives a redirect to the agent that owns its target, and says whether that is another agent.
+func (r *Relay) SendRedirect(redirect *site.RobotsRedirect) bool {
+	if r.o.Views.Load().Owns(redirect.Site) {
+		return false
+	}
+	it := queued.MustDecode(redirect.Item)
+	it.Rest = append(append([]byte(nil), redirect.Site...), it.Rest...)
+	r.Route(&it)
+	return true
+}
+
+// Route sends a redirect, whose URL is whole in it.Rest, to the agent that owns its target if this agent owns the site
+// that waits; else to the owner of that site.
+func (r *Relay) Route(it *queued.URL) {
+	v := r.o.Views.Load()
+	to := v.OwnerOf(it.RobotsOf)
+	if to == v.Self {
+		to = v.OwnerOf(it.Rest)
+		r.waiting.add(it.RobotsOf, v.Agents[to].ID, time.Now())
+	}
+	if to != v.Self { // else the view has changed meanwhile: the site is given up, and asks again
+		r.o.Outbox.Put(v.Instances[to], message.AppendRobotsRedirect(nil, it))
+	}
+}
+
+// SendResult gives a result to the agent that owns the site that waits, and says whether that is another agent.
+func (r *Relay) SendResult(result *site.RobotsResult) bool {
+	v := r.o.Views.Load()
+	owner := v.OwnerOf(result.Site)
+	if owner == v.Self {
+		r.waiting.drop(result.Site)
+		return false
+	}
+	r.o.Steps.Add(1)
+	r.o.Outbox.PutBacklog(v.Instances[owner], message.AppendRobotsResult(nil, result, time.Now()))
+	return true
+}
+
+// TakeResult ends the wait of a site with an item of another agent, which arrived at most delay ago. If the site has
+// another owner now, the item is sent there.
+func (r *Relay) TakeResult(item []byte, delay time.Duration) error {
+	result, err := message.ReadRobotsResult(item, r.o.Rules)
+	if err != nil {
+		return err
+	}
+	result.Age += delay
+	if result.Rules != nil && (result.Age >= site.RobotsLifetime || !r.o.Rules.Accepts(result.Rules)) {
+		result.Rules, result.Unreachable = nil, true
+	}
+	if r.SendResult(&result) {
+		return nil
+	}
+	r.o.Steps.Add(1)
+	return r.o.Sites.DeliverRobots(&result)
+}
+
+// TakeRedirect takes a redirect to a host of this agent, or sends it on.
+func (r *Relay) TakeRedirect(item []byte) error {
+	it, err := message.ReadRobotsRedirect(item)
+	if err != nil {
+		return err
+	}
+	r.o.Steps.Add(1)
+	redirect := &site.RobotsRedirect{Origin: bytes.Clone(it.RobotsOf)}
+	key, path := urlx.Split(it.Rest)
+	it.Rest = path
+	redirect.Site, redirect.Item = bytes.Clone(key), queued.Append(nil, &it)
+	if r.o.IsExcluded(redirect.Site) {
+		return r.o.Sites.SettleRobots(&site.RobotsResult{Site: redirect.Origin, Unreachable: true})
+	}
+	return r.o.Sites.RedirectRobots(redirect)
+}
+
+// AskedAgent is the agent that was asked for the robots.txt of a site; empty if the site waits for none.
+func (r *Relay) AskedAgent(site []byte) (id string) { return r.waiting.askedAgent(site) }
+
+// AwaitsRobots says that a site of this agent waits for another agent.
+func (r *Relay) AwaitsRobots() bool { return r.waiting.any() }
+
+// Forget ends the wait of a site that goes to another agent.
+func (r *Relay) Forget(site []byte) { r.waiting.drop(site) }
+
+// GiveUpOverdue ends the wait of sites that have waited too long. It looks at most once a second.
+func (r *Relay) GiveUpOverdue(now time.Time) error {
+	for _, key := range r.waiting.takeOverdue(now) {
+		if !r.o.Views.Load().Owns(key) {
+			continue
+		}
+		if err := r.o.Sites.DeliverRobots(&site.RobotsResult{Site: key, Unreachable: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
