@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/delivery"
+	"orbweaver/engine/cluster/handoff"
 	"orbweaver/engine/cluster/leasing"
 	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/message"
@@ -118,10 +119,13 @@ func (p participant) Connect(parts Parts) {
 	p.accounts = quota.NewAccounts(int64(max(o.PeerQuota, 0)), p.journal.Count.Finished.Load,
 		p.leavingAgents.Wake, p.log)
 	p.leases = newLeases(p.agent, func() time.Duration { return parts.Live.Policy().IPDelay })
-	p.moving = &moving{peers: p.agent, queues: parts.Queues, dead: parts.Dead}
 	p.robots = robotsrelay.New(robotsrelay.Options{
 		Views: p.views, Outbox: p.outbox, Sites: parts.Robots, Rules: p.sites.Rules,
 		IsExcluded: p.frontier.HostRules.Excludes, Steps: &p.counters.steps,
+	})
+	p.handoff = handoff.NewGiver(handoff.Options{
+		Views: p.views, Outbox: p.outbox, Sites: p.sites, Queues: parts.Queues, Dead: parts.Dead,
+		Counters: &p.journal.Count, Log: p.log, Route: p.Route, Forget: p.robots.Forget,
 	})
 	p.pages = newPages(p.agent, parts.InFlight)
 	p.end = newDetector(p.agent)
@@ -268,7 +272,12 @@ func (p robotsRole) SendResult(r *site.RobotsResult) bool { return p.of.robots.S
 func (p robotsRole) AwaitsRobots() bool { return p.of.robots.AwaitsRobots() }
 
 // GiveSites implements cluster.Handoff.
-func (p roles) GiveSites(now time.Time) (more bool, err error) { return p.moving.step(now) }
+func (p roles) GiveSites(now time.Time) (more bool, err error) {
+	if err := p.robots.GiveUpOverdue(now); err != nil {
+		return false, err
+	}
+	return p.handoff.Step(now)
+}
 
 // Ended implements cluster.Termination.
 func (p endRole) Ended() <-chan struct{} { return p.of.end.Ended() }

@@ -7,7 +7,6 @@
 //	receive.go     takes messages; authority.go decides what a sender may say; itemkinds.go has the table of the
 //	               kinds of items
 //	superseded.go  starts the marking of captures that other agents have, too: package recovery
-//	moving.go      gives hosts to their new owners, with their queues (sitemove.go) and lists (inherit.go)
 //	departure.go   an agent leaves permanently, given.go what it gives away; package leave knows which ones do
 //
 // What an agent does for a URL happens in the step that moves the URL (journal.Steps); the ownership view changes while

@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/delivery"
+	"orbweaver/engine/cluster/handoff"
 	"orbweaver/engine/cluster/leasing"
 	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/message"
@@ -42,7 +43,7 @@ type agent struct {
 	frontier  *admission.Frontier
 	sites     *sites.Table
 	robots    *robotsrelay.Relay
-	moving    *moving
+	handoff   *handoff.Giver
 	gate      *outage.Gate
 	log       *slog.Logger
 	wake      func() // of the distributor
@@ -191,7 +192,7 @@ func (p *agent) turn(c *ownership.View) error {
 	p.views.Replace(c, now)
 	p.leases.UseView(c, p.expected, now)
 	p.noteTemporary(c)
-	p.moving.turned(was)
+	p.handoff.NoteView(was)
 	return nil
 }
 

@@ -99,6 +99,31 @@ func (p *agent) takeLink(d *admission.Scratch, item []byte, _ origin) error {
 	return nil
 }
 
+// takeSite takes a site that another agent had. What is known of it is set, unless it was sent long ago, before its
+// URLs pass admission.
+func (p *agent) takeSite(d *admission.Scratch, item []byte, o origin) error {
+	move, err := message.ReadSite(item)
+	if err != nil {
+		return err
+	}
+	v := p.views.Load()
+	switch owner := v.OwnerOf(move.Key); {
+	case o.resent || p.frontier.HostRules.Excludes(move.Key):
+	case owner == v.Self:
+		err = p.handoff.TakeSite(&move, o.from, o.delay)
+	default:
+		put := time.Now().Add(-move.Age)
+		p.outbox.PutBacklog(v.Instances[owner], message.AppendSite(nil, move.Key, move.Due, move.State, put))
+	}
+	for it, fault := range move.URLs() {
+		if err = errors.Join(err, fault); err != nil {
+			break
+		}
+		p.frontier.Receive(d, it.Rest, it)
+	}
+	return err
+}
+
 // takeRobotsRedirect takes a redirect to a host of this agent, or sends it on.
 func (p *agent) takeRobotsRedirect(_ *admission.Scratch, item []byte, _ origin) error {
 	return p.robots.TakeRedirect(item)

@@ -1,4 +1,4 @@
-package agent
+package handoff
 
 import (
 	"fmt"
@@ -10,7 +10,6 @@ import (
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/cluster/robotsrelay"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/limits"
 	"orbweaver/engine/outcome"
@@ -28,15 +27,16 @@ import (
 	"orbweaver/workbench/cold"
 )
 
-// movingRig has the sites of an agent, on a real disk, and its cluster.
-type movingRig struct {
-	bench   *visit.Workbench
-	ledger  *journal.Store
-	cluster roles
+// rig has the sites of an agent, on a real disk.
+type rig struct {
+	bench  *visit.Workbench
+	ledger *journal.Store
+	outbox *outbox.Outbox
+	giver  *Giver
 }
 
 // queuedSites makes an agent with sites: each has so many URLs, two of them in memory.
-func queuedSites(tb testing.TB, hostCount, urls int) movingRig {
+func queuedSites(tb testing.TB, hostCount, urls int) rig {
 	tb.Helper()
 	dir := tb.TempDir()
 	virt, err := virtualize.Open(vfs.Disk(), virtualize.Options{Dir: dir + "/queues"}, nil)
@@ -65,10 +65,19 @@ func queuedSites(tb testing.TB, hostCount, urls int) movingRig {
 		Live: settings.NewLive(politeness.Default(), nil), Quotas: new(limits.Quotas),
 		Traps: traps.New(-1, 0, 1, nil),
 	}
-	p := &agent{views: ownership.NewTimeline(peerGrace), journal: ledger, sites: table, log: slog.New(slog.DiscardHandler)}
-	p.leases = newLeases(p, func() time.Duration { return time.Second })
-	p.robots = robotsrelay.New(robotsrelay.Options{})
-	p.moving = &moving{peers: p, queues: queues, dead: dead}
+	box, err := outbox.Open(vfs.Disk(), outbox.Options{Dir: tb.TempDir()}, nil, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := box.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	giver := NewGiver(Options{
+		Views: ownership.NewTimeline(10 * time.Second), Outbox: box, Sites: table, Queues: queues, Dead: dead,
+		Counters: &ledger.Count, Log: slog.New(slog.DiscardHandler), Forget: func([]byte) {},
+	})
 	now := time.Now()
 	var item []byte
 	for i := range hostCount {
@@ -92,45 +101,37 @@ func queuedSites(tb testing.TB, hostCount, urls int) movingRig {
 		b.SetOnDisk(vs, queues.Len(vs))
 		return true
 	})
-	return movingRig{b, ledger, roles{p}}
+	return rig{b, ledger, box, giver}
 }
 
-// newMovingRig returns queuedSites of an agent that was alone until another one came just now.
-func newMovingRig(tb testing.TB, hostCount, urls int) movingRig {
+// newRig returns queuedSites of an agent that was alone until another one came just now.
+func newRig(tb testing.TB, hostCount, urls int) rig {
 	tb.Helper()
 	d := queuedSites(tb, hostCount, urls)
-	box, err := outbox.Open(vfs.Disk(), outbox.Options{Dir: tb.TempDir()}, nil, nil)
-	if err != nil {
+	one, two := ownership.Agent{ID: "one", Capacity: 1}, ownership.Agent{ID: "two", Capacity: 1}
+	if _, err := d.outbox.EnsureAgent(two.Instance()); err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() {
-		if err := box.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
-	one, two := ownership.Agent{ID: "one", Capacity: 1}, ownership.Agent{ID: "two", Capacity: 1}
-	d.cluster.outbox = box
 	for _, all := range [][]ownership.Agent{{one}, {one, two}} {
-		c, err := ownership.NewView(all, all, 0, "one")
-		if err == nil {
-			err = d.cluster.turn(c)
-		}
+		v, err := ownership.NewView(all, all, 0, "one")
 		if err != nil {
 			tb.Fatal(err)
 		}
+		was := d.giver.o.Views.Load()
+		d.giver.o.Views.Replace(v, time.Now())
+		d.giver.NoteView(was)
 	}
 	return d
 }
 
-// runMoving gives away what is the other's, and says how long it takes and how long the longest hold of the cut's lock
-// was.
-func runMoving(tb testing.TB, d movingRig) (took, longest time.Duration) {
+// giveAll gives the other agent its sites, and says how long that takes, and the longest step.
+func giveAll(tb testing.TB, d rig) (took, longest time.Duration) {
 	tb.Helper()
 	began := time.Now()
 	for more := true; more; {
 		step := time.Now()
 		var err error
-		if more, err = d.cluster.GiveSites(step); err != nil {
+		if more, err = d.giver.Step(step); err != nil {
 			tb.Fatal(err)
 		}
 		longest = max(longest, time.Since(step))
@@ -138,20 +139,20 @@ func runMoving(tb testing.TB, d movingRig) (took, longest time.Duration) {
 	return time.Since(began), longest
 }
 
-// What the other agent is responsible for goes there whole and in order, those that are visited when they are back, and
-// nothing else.
-func TestMoving_whatIsAnothersGoesAndNothingElse(t *testing.T) {
+// Sites of the other agent go there whole and in order, those with a Visit that is out when it is back; no other site
+// goes.
+func TestGiver_sitesOfTheOtherAgentGoAndNoOthers(t *testing.T) {
 	const hosts, urls = 3000, 9
-	d := newMovingRig(t, hosts, urls)
+	d := newRig(t, hosts, urls)
 	now := time.Now()
 	visits := d.bench.Acquire(now, nil, hosts/2)
-	runMoving(t, d)
+	giveAll(t, d)
 	for i := range visits {
 		d.bench.Release(&visits[i], workbench.Release{Unused: visits[i].Items}, now)
 	}
-	for again := now.Add(time.Minute); len(d.cluster.moving.late) > 0 ||
-		d.cluster.moving.busy; again = again.Add(movingLate) {
-		if _, err := d.cluster.moving.step(again); err != nil {
+	for again := now.Add(time.Minute); len(d.giver.visited) > 0 ||
+		d.giver.isWalking; again = again.Add(lookPeriod) {
+		if _, err := d.giver.Step(again); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -163,7 +164,7 @@ func TestMoving_whatIsAnothersGoesAndNothingElse(t *testing.T) {
 	line := ownership.Agent{ID: "two", Capacity: 1}.Instance()
 	next := map[string]int{}
 	for {
-		batch, err := d.cluster.outbox.TakeBatch(line)
+		batch, err := d.outbox.TakeBatch(line)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,13 +182,13 @@ func TestMoving_whatIsAnothersGoesAndNothingElse(t *testing.T) {
 				}
 				k := next[string(m.Key)]
 				if want := fmt.Sprintf("%s/archive/section-%d/page-%d.html", m.Key, k%7, k); string(it.Rest) != want ||
-					d.cluster.Owns(m.Key) {
+					d.giver.o.Views.Load().Owns(m.Key) {
 					t.Fatalf("%s, want %s", it.Rest, want)
 				}
 				next[string(m.Key)]++
 			}
 		}
-		d.cluster.outbox.Acknowledge(batch)
+		d.outbox.Acknowledge(batch)
 	}
 	if int64(len(next)*urls) != gone {
 		t.Errorf("URLs of %d hosts have arrived, %d were sent", len(next), gone)
@@ -198,16 +199,16 @@ func TestMoving_whatIsAnothersGoesAndNothingElse(t *testing.T) {
 }
 
 // A second agent comes when 10^7 URLs are queued: of one host, and of a million.
-func BenchmarkMoving(b *testing.B) {
+func BenchmarkGiver(b *testing.B) {
 	for _, c := range []struct{ hosts, urls int }{{4, 2_500_000}, {1_000_000, 10}} {
 		b.Run(fmt.Sprintf("hosts=%d/urls=%d", c.hosts, c.hosts*c.urls), func(b *testing.B) {
 			var took, longest time.Duration
 			var gone int64
 			for range b.N {
 				b.StopTimer()
-				d := newMovingRig(b, c.hosts, c.urls)
+				d := newRig(b, c.hosts, c.urls)
 				b.StartTimer()
-				t, l := runMoving(b, d)
+				t, l := giveAll(b, d)
 				took, longest = max(took, t), max(longest, l)
 				gone = d.ledger.Count.Outcomes[outcome.HandedOver].Load()
 			}

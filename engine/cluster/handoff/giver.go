@@ -1,0 +1,285 @@
+package handoff
+
+import (
+	"log/slog"
+	"time"
+
+	"orbweaver/engine/cluster/message"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/counters"
+	"orbweaver/engine/outcome"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/schedule"
+	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
+	"orbweaver/engine/visit"
+	"orbweaver/workbench"
+)
+
+// Options are what handing over needs of the agent.
+type Options struct {
+	Views    *ownership.Timeline
+	Outbox   *outbox.Outbox
+	Sites    *sites.Table
+	Queues   sites.DiskQueues
+	Dead     *schedule.DeadSites
+	Counters *counters.Live
+	Log      *slog.Logger
+	// Route sends a redirect of a robots.txt to the agent that it concerns. It returns scratch, perhaps grown.
+	Route func(scratch []byte, it *queued.URL) []byte
+	// Forget ends the wait of a site for a robots.txt.
+	Forget func(site []byte)
+}
+
+// Giver gives sites to other agents that own them now: first what is known of each, with what is in memory of its
+// queue; and when all of them are that far, what they have on disk, in steps beside the crawl. A site with a Visit that
+// is out goes when the Visit is back, so that no two agents visit it. Only the distributor calls Step.
+type Giver struct {
+	o Options
+
+	isAsked     bool              // guarded by the steps: the view has changed
+	recentViews []*ownership.View // guarded by the steps: in force since the last whole walk
+
+	isWalking bool
+	chunk     int            // of the workbench, to look at next; -1 after the last
+	found     []*visit.State // to be given; none is dropped meanwhile, see schedule.Distributor
+	withDisk  []*visit.State // of these, those that have something on disk
+	visited   [][]byte       // keys of those whose Visit was out
+	nextLook  time.Time      // at visited
+	walk      walkCounts
+
+	item, key, state, path []byte
+	held                   int    // URLs in item
+	buf                    []byte // items to be sent
+	ends                   []int  // of each
+}
+
+// walkCounts are the numbers of one walk over the sites.
+type walkCounts struct {
+	began time.Time
+	sites int
+	urls  int64
+}
+
+const (
+	stepTime   = 5 * time.Millisecond  // of one step, which keeps the view from changing
+	takeMax    = 256                   // items that are read from disk in one go
+	itemBytes  = 32 << 10              // an item of a message is no longer than that and one URL
+	lookPeriod = 50 * time.Millisecond // between two looks at sites whose Visit is out
+	// recentViewsMax is how many former views are remembered. An agent whose sites come later is not told what is known
+	// of them, and asks the sites.
+	recentViewsMax = 16
+)
+
+// NewGiver makes the Giver of an agent.
+func NewGiver(o Options) *Giver { return &Giver{o: o} }
+
+// NoteView says that another view is in force in place of was. All steps stand still.
+func (m *Giver) NoteView(was *ownership.View) {
+	m.isAsked = true
+	if was != nil && len(m.recentViews) < recentViewsMax {
+		m.recentViews = append(m.recentViews, was)
+	}
+}
+
+// Step does a part, within a step of the journal, and says whether there is more to do now.
+func (m *Giver) Step(now time.Time) (more bool, err error) {
+	if m.isAsked {
+		m.isAsked, m.chunk = false, 0
+		if !m.isWalking {
+			m.isWalking, m.walk.began, m.walk.sites, m.walk.urls = true, now, 0, 0
+		}
+	}
+	if len(m.visited) > 0 && !now.Before(m.nextLook) {
+		if err := m.giveVisited(now); err != nil {
+			return m.isWalking, err
+		}
+	}
+	for end := time.Now().Add(stepTime); m.isWalking && time.Now().Before(end); {
+		if m.o.Outbox.HasOverflow() {
+			if err := m.o.Outbox.Spill(); err != nil {
+				return true, err
+			}
+		}
+		if err := m.continueWalk(now); err != nil {
+			return true, err
+		}
+	}
+	return m.isWalking, nil
+}
+
+// continueWalk does the next part of a walk.
+func (m *Giver) continueWalk(now time.Time) error {
+	switch {
+	case len(m.found) > 0:
+		m.giveSite(m.found[len(m.found)-1], now)
+		m.found = m.found[:len(m.found)-1]
+	case m.chunk >= 0:
+		m.findSites()
+	case len(m.withDisk) > 0:
+		over, err := m.giveDisk(m.withDisk[len(m.withDisk)-1], now)
+		if over {
+			m.withDisk = m.withDisk[:len(m.withDisk)-1]
+		}
+		return err
+	default:
+		m.isWalking = false
+		if len(m.visited) == 0 {
+			m.recentViews = nil
+		}
+		if m.walk.sites > 0 {
+			m.o.Log.Info("sites were given to the agents that they belong to now",
+				"sites", m.walk.sites, "urls", m.walk.urls, "took", time.Since(m.walk.began).String())
+		}
+	}
+	return nil
+}
+
+// findSites looks at the next 1,024 sites. Those go that have something queued, and those that this agent owned.
+func (m *Giver) findSites() {
+	v := m.o.Views.Load()
+	more := m.o.Sites.Workbench.Keys(m.chunk, func(vs *visit.State, key []byte, state workbench.State, held uint64) {
+		if !v.Owns(key) && (held > 0 && state != workbench.Dead || m.hasOwned(key)) {
+			m.found = append(m.found, vs)
+		}
+	})
+	m.chunk++
+	if !more {
+		m.chunk = -1
+	}
+}
+
+// hasOwned says that this agent owned a site since the last whole walk.
+func (m *Giver) hasOwned(key []byte) bool {
+	for _, v := range m.recentViews {
+		if v.Owns(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// giveSite sends what is known of a site, and what it has in memory.
+func (m *Giver) giveSite(vs *visit.State, now time.Time) {
+	b := m.o.Sites.Workbench
+	m.key = b.AppendKey(m.key[:0], vs)
+	m.state = m.state[:0]
+	if m.o.Views.Load().Owns(m.key) {
+		return // the view has changed again
+	}
+	if !b.ReadSite(vs, func(s *site.State) { m.state = message.AppendState(m.state, s, now) }) {
+		m.visited = append(m.visited, append([]byte(nil), m.key...))
+		m.nextLook = now.Add(lookPeriod)
+		return
+	}
+	var ok bool
+	if m.buf, m.ends, ok = b.Drain(vs, m.buf[:0], m.ends[:0]); !ok {
+		m.visited = append(m.visited, append([]byte(nil), m.key...))
+		return
+	}
+	b.Unpark(vs, nil) // what it waits for goes to its new owner
+	m.o.Forget(m.key)
+	m.beginItem(vs, now)
+	m.addURLs(vs, now)
+	if m.held > 0 || len(m.state) > 0 || b.Due(vs).After(now) {
+		m.sendItem()
+		m.walk.sites++
+	}
+	if b.OnDisk(vs) > 0 {
+		m.withDisk = append(m.withDisk, vs)
+	}
+}
+
+// giveDisk sends a part of what a site has on disk, and says whether it was the last.
+func (m *Giver) giveDisk(vs *visit.State, now time.Time) (over bool, err error) {
+	m.key = m.o.Sites.Workbench.AppendKey(m.key[:0], vs)
+	if m.o.Views.Load().Owns(m.key) {
+		return true, nil
+	}
+	m.buf, m.ends = m.buf[:0], m.ends[:0]
+	n, err := m.o.Queues.Take(vs, takeMax, func(item []byte) {
+		m.buf = append(m.buf, item...)
+		m.ends = append(m.ends, len(m.buf))
+	})
+	m.state = m.state[:0]
+	m.beginItem(vs, now)
+	m.addURLs(vs, now) // also before an error: they are not on disk any more
+	if m.held > 0 {
+		m.sendItem()
+	}
+	m.o.Sites.Workbench.SetOnDisk(vs, m.o.Queues.Len(vs))
+	return err == nil && n < takeMax, err
+}
+
+// giveVisited gives the sites whose Visit has come back.
+func (m *Giver) giveVisited(now time.Time) error {
+	keys := m.visited
+	m.visited, m.nextLook = nil, now.Add(lookPeriod)
+	for _, key := range keys {
+		vs, err := m.o.Sites.Get(key)
+		if err != nil {
+			m.visited = append(m.visited, key)
+			return err
+		}
+		if vs != nil {
+			m.giveSite(vs, now)
+		}
+	}
+	if len(m.withDisk) > 0 {
+		m.isWalking = true
+	} else if len(m.visited) == 0 && !m.isWalking && !m.isAsked {
+		m.recentViews = nil
+	}
+	return nil
+}
+
+// beginItem begins an item of a message.
+func (m *Giver) beginItem(vs *visit.State, now time.Time) {
+	m.item, m.held = message.AppendSite(m.item[:0], m.key, m.o.Sites.Workbench.Due(vs).Sub(now), m.state, now), 0
+}
+
+// addURLs adds the items that were taken from a site.
+func (m *Giver) addURLs(vs *visit.State, now time.Time) {
+	from := 0
+	for _, end := range m.ends {
+		m.addURL(vs, m.buf[from:end], now)
+		from = end
+	}
+}
+
+// addURL adds one queued URL to the item, and gives it its outcome, unless it was done before a kill.
+func (m *Giver) addURL(vs *visit.State, raw []byte, now time.Time) {
+	it := queued.MustDecode(raw)
+	if it.RobotsOf != nil {
+		it.Rest = append(append([]byte(nil), m.key...), it.Rest...)
+		m.path = m.o.Route(m.path, &it)
+		return
+	}
+	if !m.o.Dead.Finished.IsEmpty() {
+		m.path = append(append(m.path[:0], m.key...), it.Rest...)
+		if _, o := m.o.Dead.Finished.OutcomeOf(m.o.Dead.HashSeed, m.path); o != outcome.None {
+			m.o.Dead.DropUnlessFinished(m.key, raw, o)
+			return
+		}
+	}
+	if len(m.item) > itemBytes {
+		m.sendItem()
+		m.state = m.state[:0] // it has gone
+		m.beginItem(vs, now)
+	}
+	m.item = outbox.AppendItem(m.item, raw)
+	m.held++
+	m.o.Counters.Finish(outcome.HandedOver, 1)
+	m.walk.urls++
+}
+
+// sendItem puts the item into the outbox. One without URLs is not sent to another agent if its receiver is lost.
+func (m *Giver) sendItem() {
+	v := m.o.Views.Load()
+	put := m.o.Outbox.Put
+	if m.held == 0 {
+		put = m.o.Outbox.PutBacklog
+	}
+	put(v.Instances[v.OwnerOf(m.key)], m.item)
+}
