@@ -59,7 +59,7 @@ func (p *agent) isMember(id string) bool {
 func (p *agent) checkSender(from string) error {
 	if !p.isMember(from) {
 		if p.counters.strangers.Add(1) == 1 {
-			p.log.Warn("messages of an agent are refused that is not a member of this crawl", "agent", from)
+			p.parts.Log.Warn("messages of an agent are refused that is not a member of this crawl", "agent", from)
 		}
 		return fmt.Errorf("%w: %.80q", errStranger, from)
 	}
@@ -85,11 +85,11 @@ func (p *agent) checkQuestion(from string, question []byte) error {
 
 // hasOwned says that an agent owns a site, or owned it recently.
 func (p *agent) hasOwned(from string, site []byte) bool {
-	return p.views.HasOwned(from, site, p.isResumed || p.foundBegun.Load())
+	return p.views.HasOwned(from, site, p.members.isResumed || p.history.foundBegun.Load())
 }
 
 // isEarly says that this agent does not know yet whether others had begun before it came.
-func (p *agent) isEarly() bool { return !p.isResumed && !p.views.HasArrived() }
+func (p *agent) isEarly() bool { return !p.members.isResumed && !p.views.HasArrived() }
 
 // permit gives the part of a letter that its sender has the authority to say: the letter itself if that is all of it,
 // else a copy without the rest. The letter has been read: see readLetter.
@@ -182,7 +182,7 @@ func (p *agent) permitRobotsRedirect(from string, item []byte) (allowed []byte, 
 
 // permitRobotsResult takes rules from the agent that was asked for them.
 func (p *agent) permitRobotsResult(from string, item []byte) (allowed []byte, why string, err error) {
-	result, err := message.ReadRobotsResult(item, p.sites.Rules)
+	result, err := message.ReadRobotsResult(item, p.parts.Sites.Rules)
 	if err != nil {
 		return nil, "", err
 	}
@@ -226,7 +226,7 @@ func (p *agent) permitTold(from string, item []byte) (allowed []byte, why string
 	if line := leave.InstanceOf(p.network.Agents(), from); line == "" || !p.leavingAgents.HasAnnounced(line) {
 		return nil, "", &cluster.WaitError{Wait: quota.WaitTime}
 	}
-	line, items, err := message.ReadRetained(item, p.sites.Rules)
+	line, items, err := message.ReadRetained(item, p.parts.Sites.Rules)
 	if err != nil {
 		return nil, "", fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
 	}

@@ -36,11 +36,15 @@ func FuzzQuestion(f *testing.F) {
 		}
 	})
 	p := &agent{
-		fetched: known, views: ownership.NewTimeline(peerGrace), frontier: &admission.Frontier{HashSeed: 7},
+		fetched: known, views: ownership.NewTimeline(peerGrace),
 		network:  &company{there: []ownership.Agent{{ID: "peer"}}},
-		instance: "a1/0000000000000001", journal: &journal.Store{Journal: new(journal.File)},
+		instance: "a1/0000000000000001",
+		parts: Parts{
+			Frontier: &admission.Frontier{HashSeed: 7}, Journal: &journal.Store{Journal: new(journal.File)},
+			InFlight: attempt.NewInFlight(),
+		},
 	}
-	p.pages = newPages(p, attempt.NewInFlight())
+	p.pages = newPages(p)
 	known.Add(urlx.Fingerprint(7, []byte("http://a.test/")))
 	f.Fuzz(func(t *testing.T, question []byte) {
 		if len(question) > 0 && question[0] != message.QuestionFetched {

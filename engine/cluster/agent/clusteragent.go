@@ -110,27 +110,23 @@ func Open(
 }
 
 func (p participant) Connect(parts Parts) {
-	p.journal, p.frontier, p.sites, p.gate = parts.Journal, parts.Frontier, parts.Sites, parts.Gate
-	p.log, p.wake, p.endCrawl, p.fs = parts.Log, parts.Wake, parts.Lose, parts.FS
-	o := &parts.Options
-	p.minAgents, p.invited, p.restartWait, p.recover = o.Agents, o.Invited, o.AgentAway, o.Recover
-	p.options, p.dir, p.hostDelay, p.storesAll = parts.Options, parts.Dir, parts.HostDelay, parts.StoresAll
+	p.parts = parts
 	p.leavingAgents = newLeaveRegister(p.agent)
-	p.accounts = quota.NewAccounts(int64(max(o.PeerQuota, 0)), p.journal.Count.Finished.Load,
-		p.leavingAgents.Wake, p.log)
+	p.accounts = quota.NewAccounts(int64(max(parts.Options.PeerQuota, 0)), p.parts.Journal.Count.Finished.Load,
+		p.leavingAgents.Wake, p.parts.Log)
 	p.leases = newLeases(p.agent, func() time.Duration { return parts.Live.Policy().IPDelay })
 	p.robots = robotsrelay.New(robotsrelay.Options{
-		Views: p.views, Outbox: p.outbox, Sites: parts.Robots, Rules: p.sites.Rules,
-		IsExcluded: p.frontier.HostRules.Excludes, Steps: &p.counters.steps,
+		Views: p.views, Outbox: p.outbox, Sites: parts.Robots, Rules: p.parts.Sites.Rules,
+		IsExcluded: p.parts.Frontier.HostRules.Excludes, Steps: &p.counters.steps,
 	})
 	p.handoff = handoff.NewGiver(handoff.Options{
-		Views: p.views, Outbox: p.outbox, Sites: p.sites, Queues: parts.Queues, Dead: parts.Dead,
-		Counters: &p.journal.Count, Log: p.log, Route: p.Route, Forget: p.robots.Forget,
+		Views: p.views, Outbox: p.outbox, Sites: p.parts.Sites, Queues: parts.Queues, Dead: parts.Dead,
+		Counters: &p.parts.Journal.Count, Log: p.parts.Log, Route: p.Route, Forget: p.robots.Forget,
 	})
-	p.pages = newPages(p.agent, parts.InFlight)
+	p.pages = newPages(p.agent)
 	p.end = newDetector(p.agent)
 	p.senders = delivery.New(delivery.Options{
-		Outbox: p.outbox, Journal: p.journal, Log: p.log, Send: p.network.Send, Wake: p.wake,
+		Outbox: p.outbox, Journal: p.parts.Journal, Log: p.parts.Log, Send: p.network.Send, Wake: p.parts.Wake,
 		Others: func() int { return len(p.views.Load().Agents) - 1 },
 		Attend: func(id, instance string) func(ctx context.Context) {
 			return p.leases.AddRequester(id, instance).Run
@@ -139,19 +135,20 @@ func (p participant) Connect(parts Parts) {
 }
 
 // newPages makes the page recovery.
-func newPages(p *agent, inFlight *attempt.InFlight) *recovery.Pages {
+func newPages(p *agent) *recovery.Pages {
 	return recovery.NewPages(recovery.PagesOptions{
-		Self: p.instance, Fetched: p.fetched, HashSeed: func() uint64 { return p.frontier.HashSeed }, Views: p.views,
-		InFlight: inFlight, Most: p.recover, Changes: p.viewChanges.Load, BeganTogether: p.beganTogether.Load,
-		Leaving: p.leavingAgents.Leaving, IsThere: p.isThere, SpeaksFor: p.speaksFor, Ask: p.ask,
-		AwaitDurable: func(ctx context.Context) error { return p.journal.AwaitAll(ctx) },
+		Self: p.instance, Fetched: p.fetched, HashSeed: func() uint64 { return p.parts.Frontier.HashSeed }, Views: p.views,
+		InFlight: p.parts.InFlight, Most: p.parts.Options.Recover, Changes: p.history.viewChanges.Load,
+		BeganTogether: p.history.beganTogether.Load,
+		Leaving:       p.leavingAgents.Leaving, IsThere: p.isThere, SpeaksFor: p.speaksFor, Ask: p.ask,
+		AwaitDurable: func(ctx context.Context) error { return p.parts.Journal.AwaitAll(ctx) },
 	})
 }
 
 // newLeaveRegister makes the list of agents that leave.
 func newLeaveRegister(p *agent) *leave.Register {
 	return leave.New(leave.Options{
-		Self: p.instance, Agents: p.network.Agents, Log: p.log, Ask: p.ask,
+		Self: p.instance, Agents: p.network.Agents, Log: p.parts.Log, Ask: p.ask,
 		HasEnded: func() bool { return p.end.HasEnded() },
 	})
 }
@@ -159,19 +156,20 @@ func newLeaveRegister(p *agent) *leave.Register {
 // newDetector makes the termination detection.
 func newDetector(p *agent) *termination.Detector {
 	return termination.New(termination.Options{
-		Network: p.network, Views: p.views, Outbox: p.outbox, Counters: &p.journal.Count, Gate: p.gate, Log: p.log,
-		RestartWait: p.restartWait, Steps: &p.counters.steps, Banned: p.bannedAgents,
+		Network: p.network, Views: p.views, Outbox: p.outbox, Counters: &p.parts.Journal.Count, Gate: p.parts.Gate,
+		Log:         p.parts.Log,
+		RestartWait: p.parts.Options.AgentAway, Steps: &p.counters.steps, Banned: p.bannedAgents,
 		IsBanned:  func(id string) bool { return p.accounts.BannedFor(id, time.Now()) > 0 },
 		IsLeaving: p.leavingAgents.IsLeaving, HasLeft: p.leavingAgents.HasAnnounced,
-		Founding: func() (first uint64, changes int64) { return p.founded.Load(), p.viewChanges.Load() },
-		Forgive:  p.accounts.ForgiveAll, Wake: p.wake, Conclude: p.supersede,
+		Founding: func() (first uint64, changes int64) { return p.history.founded.Load(), p.history.viewChanges.Load() },
+		Forgive:  p.accounts.ForgiveAll, Wake: p.parts.Wake, Conclude: p.supersede,
 	})
 }
 
 // newLeases makes the leases of addresses, with the delay between two exchanges.
 func newLeases(p *agent, delay func() time.Duration) *leasing.Leases {
 	return leasing.New(leasing.Options{
-		Self: ownership.AgentID(p.instance), Instance: p.instance, Log: p.log, Delay: delay,
+		Self: ownership.AgentID(p.instance), Instance: p.instance, Log: p.parts.Log, Delay: delay,
 		Ask: func(ctx context.Context, agent string, question []byte) ([]byte, error) {
 			return p.network.Ask(ctx, agent, question)
 		},
@@ -186,7 +184,7 @@ func newLeases(p *agent, delay func() time.Duration) *leasing.Leases {
 }
 
 func (p participant) Resume(m *manifest.Manifest, resumed bool) error {
-	if err := openQuorum(p.agent, p.fs, p.dir+"/"+layout.FrontierDir); err != nil {
+	if err := openQuorum(p.agent, p.parts.FS, p.parts.Dir+"/"+layout.FrontierDir); err != nil {
 		return err
 	}
 	if err := p.Begin(m.Peers, resumed); err != nil {
@@ -200,7 +198,7 @@ func (p participant) BeginRebuilt() error {
 	if err := p.Begin(nil, true); err != nil {
 		return err
 	}
-	p.temporarySince = new(warc.Cut) // when this agent was a temporary owner is not in the archive
+	p.history.temporarySince = new(warc.Cut) // when this agent was a temporary owner is not in the archive
 	return nil
 }
 
@@ -309,7 +307,7 @@ func (p participant) Replay(message []byte, age time.Duration) error {
 }
 
 // WaitBegun implements cluster.Member.
-func (p participant) WaitBegun(ctx context.Context) error { return p.gate.Wait(ctx) }
+func (p participant) WaitBegun(ctx context.Context) error { return p.parts.Gate.Wait(ctx) }
 
 // Start implements cluster.Member.
 func (p participant) Start(ctx context.Context, start func(loop string, run func() error)) {

@@ -34,14 +34,14 @@ func (d *Departure) run(ctx context.Context) error {
 	if err := d.arrived(ctx); err != nil {
 		return err
 	}
-	p.log.Info("this agent leaves for good: its hosts are given to the others")
+	p.parts.Log.Info("this agent leaves for good: its hosts are given to the others")
 	for _, step := range []func(context.Context) error{d.cutNow, d.OfferSeeds, d.giveFetched, d.going, d.giveQueues,
 		d.gone} {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
-	p.departed.Store(true)
+	p.members.departed.Store(true)
 	return nil
 }
 
@@ -52,7 +52,7 @@ func (d *Departure) arrived(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		select {
-		case <-p.joinedSignal:
+		case <-p.members.joinedSignal:
 			return d.StopReason(ctx)
 		case <-tick.C:
 			if err := d.remind(ctx); err != nil {

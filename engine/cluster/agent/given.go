@@ -30,12 +30,12 @@ func (p *agent) forget(line string) ([]byte, error) {
 		return []byte{message.LeaveWait}, nil
 	}
 	p.dismiss(line)
-	p.journal.Steps.Begin()
-	defer p.journal.Steps.End()
+	p.parts.Journal.Steps.Begin()
+	defer p.parts.Journal.Steps.End()
 	if err := p.outbox.RemoveIdle(line); err != nil {
 		return nil, err
 	}
-	p.wake()
+	p.parts.Wake()
 	return []byte{message.LeaveDone}, nil
 }
 
@@ -47,10 +47,10 @@ func (p *agent) isThere(line string) bool {
 // giveFetched puts a part of the list of what this agent has answers of into the outboxes of some others, and says
 // where to go on, and whether that was the last.
 func (p *agent) giveFetched(to []string, from int64) (next int64, over bool, err error) {
-	p.journal.Steps.Begin()
-	defer p.journal.Steps.End()
+	p.parts.Journal.Steps.Begin()
+	defer p.parts.Journal.Steps.End()
 	lists := make(map[cluster.FetchedList][]seen.Digest)
-	own := cluster.FetchedList{Seed: p.frontier.HashSeed, Instance: p.instance}
+	own := cluster.FetchedList{Seed: p.parts.Frontier.HashSeed, Instance: p.instance}
 	next, over, err = p.fetched.Walk(own, from, inheritedAtOnce, func(of cluster.FetchedList, key seen.Digest) {
 		lists[of] = append(lists[of], key)
 	})
@@ -74,8 +74,8 @@ const toldAtOnce = 1024
 
 // giveTold gives a part of what this agent told others to somebody else each, and says whether there was nothing.
 func (p *agent) giveTold() (over bool, err error) {
-	p.journal.Steps.Begin()
-	defer p.journal.Steps.End()
+	p.parts.Journal.Steps.Begin()
+	defer p.parts.Journal.Steps.End()
 	c := p.views.Load()
 	if len(c.Agents) < 2 || c.Self >= 0 {
 		return true, nil // nobody else is there

@@ -25,7 +25,7 @@ const (
 
 // takeTold keeps what an agent was told by one that has left; if that agent is gone already, it is told to others.
 func (p *agent) takeTold(_ *admission.Scratch, item []byte, _ origin) error {
-	line, items, err := message.ReadRetained(item, p.sites.Rules)
+	line, items, err := message.ReadRetained(item, p.parts.Sites.Rules)
 	if err != nil || line == p.instance {
 		return err
 	}

@@ -38,9 +38,10 @@ func TestPeers_aLeaverDoesNotSpeakForAnotherThatLeaves(t *testing.T) {
 	here, other := ownership.Agent{ID: "a1", Capacity: 1, Store: 1}, ownership.Agent{ID: "a2", Capacity: 1, Store: 2}
 	seam := &company{there: []ownership.Agent{here, other}}
 	p := &agent{
-		log: slog.New(slog.DiscardHandler), senders: delivery.New(delivery.Options{}), network: seam,
+		senders: delivery.New(delivery.Options{}), network: seam,
 		views:    ownership.NewTimeline(peerGrace),
-		instance: here.Instance(), outbox: box, fetched: known, frontier: &admission.Frontier{HashSeed: 1},
+		instance: here.Instance(), outbox: box, fetched: known,
+		parts: Parts{Log: slog.New(slog.DiscardHandler), Frontier: &admission.Frontier{HashSeed: 1}},
 	}
 	at := func(stage leave.Stage) {
 		p.leavingAgents = newLeaveRegister(p)
@@ -49,7 +50,7 @@ func TestPeers_aLeaverDoesNotSpeakForAnotherThatLeaves(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		p.pages = newPages(p, nil)
+		p.pages = newPages(p)
 	}
 	c, err := ownership.NewView([]ownership.Agent{here}, []ownership.Agent{here, other}, 1, "a1")
 	if err != nil {

@@ -45,7 +45,7 @@ func openAgent(seam cluster.Network, fsys vfs.FS, dir string, m *manifest.Manife
 	}
 	p := &agent{
 		fetched: known, network: seam, store: m.StoreID(), outbox: box, views: ownership.NewTimeline(peerGrace),
-		quorum: quorum.None{}, joinedSignal: make(chan struct{}),
+		quorum: quorum.None{}, members: memberState{joinedSignal: make(chan struct{})},
 	}
 	p.instance = ownership.Agent{ID: seam.Self(), Store: p.store}.Instance()
 	return p, nil
@@ -57,17 +57,17 @@ const peerGrace = 10 * time.Second
 
 // openQuorum makes this agent ask a majority for leases to fetch, if it must, or forgets what it has promised.
 func openQuorum(p *agent, fsys vfs.FS, dir string) error {
-	if !p.options.Quorum {
+	if !p.parts.Options.Quorum {
 		return quorum.Forget(fsys, dir)
 	}
 	q, err := quorum.Open(quorum.Options{
-		FS: fsys, Dir: dir, Self: p.instance, Network: p.network, Views: p.views, Gate: p.gate, Log: p.log,
-		Least: p.options.Agents, HasEnded: p.end.HasEnded, Retry: p.journal.Disk.Wait,
+		FS: fsys, Dir: dir, Self: p.instance, Network: p.network, Views: p.views, Gate: p.parts.Gate, Log: p.parts.Log,
+		Least: p.parts.Options.Agents, HasEnded: p.end.HasEnded, Retry: p.parts.Journal.Disk.Wait,
 	})
 	if err != nil {
 		return err
 	}
 	p.leases.UseAgreedViews()
-	p.quorum, p.views.Grace = q, max(p.views.Grace, p.hostDelay)+consensus.Takeover
+	p.quorum, p.views.Grace = q, max(p.views.Grace, p.parts.HostDelay)+consensus.Takeover
 	return nil
 }

@@ -35,7 +35,7 @@ func TestPeers_whatIsToBePassedOnToNobodyStaysHere(t *testing.T) {
 	}
 	f := &admission.Frontier{Scope: scope, MaxDepth: -1, MaxURL: urlx.LengthMax, Cache: fpcache.New(1<<16, 1), Sieve: s,
 		Counters: new(counters.Live)}
-	p := &agent{frontier: f, outbox: box, views: ownership.NewTimeline(0)}
+	p := &agent{parts: Parts{Frontier: f}, outbox: box, views: ownership.NewTimeline(0)}
 	f.Router, f.Views = roles{p}, &p.views.Current
 	here, there := ownership.Agent{ID: "a1", Capacity: 1, Store: 1}, ownership.Agent{ID: "a2", Capacity: 1, Store: 2}
 	both, err := ownership.NewView([]ownership.Agent{here, there}, []ownership.Agent{here, there}, 1, "a1")

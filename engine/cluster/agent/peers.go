@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -25,82 +24,69 @@ import (
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/cluster/robotsrelay"
 	"orbweaver/engine/cluster/termination"
-	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/queued"
-	"orbweaver/engine/sites"
-	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
 
-// Agents is this agent among the others: it knows who is responsible for a host, sends what belongs to others and takes
-// what they send. What it does for a URL happens under the shared cut, in the step that moves the URL; the circle
-// changes under the exclusive one.
+// agent is this agent among the others. What it does for a URL happens within the step of the journal that moves the
+// URL. The ownership view changes while all steps stand still.
 type agent struct {
-	network   cluster.Network
-	outbox    *outbox.Outbox
-	journal   *journal.Store
-	frontier  *admission.Frontier
-	sites     *sites.Table
-	robots    *robotsrelay.Relay
-	handoff   *handoff.Giver
-	gate      *outage.Gate
-	log       *slog.Logger
-	wake      func() // of the distributor
-	store     uint64 // tells the data in this directory from others
-	instance  string // names this agent with these data
-	recover   int    // agents that are asked whether they have a page
-	fetched   *recovery.FetchedURLs
-	pages     *recovery.Pages
-	quorum    quorum.Quorum
-	minAgents int  // agents that there must be before the crawl begins
-	invited   bool // it was told of others
+	parts    Parts
+	network  cluster.Network
+	store    uint64 // tells the data in this directory from others
+	instance string // of this agent with these data
 
-	end      *termination.Detector
-	departed atomic.Bool // this agent has left permanently
-	endCrawl func(error) // ends the crawl in good order: there is no place for this agent
+	views   *ownership.Timeline
+	members memberState
+	history crawlHistory
+	quorum  quorum.Quorum
+	end     *termination.Detector
 
-	views *ownership.Timeline
+	outbox          *outbox.Outbox
+	senders         *delivery.Senders
+	accounts        *quota.Accounts // of the other agents
+	counters        messageCounters
+	acceptsMessages atomic.Bool
 
-	banned          atomic.Pointer[[]ownership.Agent] // members outside of the view
-	leavingAgents   *leave.Register
-	acceptsMessages atomic.Bool // letters are taken
-	hasBegun        atomic.Bool // the agents were complete once, in this run or one before
-
-	isResumed    bool                // this agent goes on
-	isComplete   bool                // run's: they were, in this run
-	isJoined     bool                // run's: the crawl goes on
-	joinedSignal chan struct{}       // closed then
-	restartWait  time.Duration       // how long who went in good order is waited for
-	stopped      map[string]*absence // run's: who did, by line
-	expected     []string            // run's: agents of the circle that are expected back, or agreed to be
-	nextAsked    int                 // run's: whom it asks next whether the crawl has begun
-	begunHeard   time.Time           // run's: when one said that it has
-
-	fs vfs.FS
-	configuration
-	temporarySince *warc.Cut // the archive when this agent was a temporary owner first; nil: never; see Steps.Stop
-
-	everAll       []ownership.Agent // who ever were there; written under the exclusive cut
-	arrivals      uint64            // how often somebody came, with data that were not there before
-	founded       atomic.Uint64     // the hash of the first complete circle
-	beganTogether atomic.Bool       // all others began with the same: nobody else could be responsible before
-	foundBegun    atomic.Bool       // another agent had begun before this one came
-	viewChanges   atomic.Int64      // how often the circle became another one since the agents were complete first
-
-	senders  *delivery.Senders
-	leases   *leasing.Leases
-	counters messageCounters
-
-	accounts *quota.Accounts // of the other agents
+	fetched       *recovery.FetchedURLs
+	pages         *recovery.Pages
+	leases        *leasing.Leases
+	handoff       *handoff.Giver
+	robots        *robotsrelay.Relay
+	leavingAgents *leave.Register
 }
 
-// configuration is what package engine tells: see Parts.
-type configuration struct {
-	options   Options
-	dir       string // of the crawl
-	hostDelay time.Duration
-	storesAll bool
+// memberState is what this agent knows of the others in this run. Fields without an atomic type are those of the loop
+// that follows membership, except isResumed, which is set before it starts.
+type memberState struct {
+	isResumed    bool          // this agent had a part in the crawl before this run
+	isComplete   bool          // the agents were complete, in this run
+	isJoined     bool          // the crawl goes on
+	joinedSignal chan struct{} // closed then
+	hasBegun     atomic.Bool   // the agents were complete once, in this run or before
+	departed     atomic.Bool   // this agent has left permanently
+
+	stopped    map[string]*absence               // agents that stopped in order, by instance
+	expected   []string                          // instances in the view that are expected back, or agreed to be
+	banned     atomic.Pointer[[]ownership.Agent] // members that are not in the view
+	nextAsked  int                               // which agent is asked next whether the crawl has begun
+	begunHeard time.Time                         // when an agent said first that it has
+}
+
+// crawlHistory is what agents that come later have to know of the crawl. All of it is in the checkpoint, except the
+// answers of other agents.
+type crawlHistory struct {
+	everAll     []ownership.Agent // that ever were members; written while all steps stand still
+	arrivals    uint64            // how often an agent came with data that were not there before
+	founded     atomic.Uint64     // the hash of the first complete view
+	viewChanges atomic.Int64      // how often the view has changed since
+	// temporarySince is where the archive was when this agent was a temporary owner first; nil for never. Guarded by the
+	// steps.
+	temporarySince *warc.Cut
+
+	beganTogether atomic.Bool // all others began with the same view: no other agent owned a host before
+	foundBegun    atomic.Bool // another agent had begun before this one came
 }
 
 // messageCounters are what went between agents, in this run.
@@ -121,22 +107,22 @@ const waitingForAgents = "waiting for the other agents"
 // Begin makes the circle that the last cut knew, or that of this agent alone; who is there now is found out when the
 // crawl runs.
 func (p *agent) Begin(cut *cluster.Checkpoint, again bool) error {
-	p.isResumed = again
+	p.members.isResumed = again
 	known := []ownership.Agent{{ID: p.network.Self(), Capacity: 1, Store: p.store}}
 	if self := p.network.Agents(); len(self) == 1 { // nobody has been met yet
 		known[0].Capacity = self[0].Capacity
 	}
 	if cut != nil {
-		known, p.everAll, p.arrivals = cut.Agents, cut.EverAll, cut.Births
-		p.viewChanges.Store(cut.Turns)
-		p.founded.Store(cut.Founded)
-		p.hasBegun.Store(cut.HasBegun)
+		known, p.history.everAll, p.history.arrivals = cut.Agents, cut.EverAll, cut.Births
+		p.history.viewChanges.Store(cut.Turns)
+		p.history.founded.Store(cut.Founded)
+		p.members.hasBegun.Store(cut.HasBegun)
 		p.fetched.RestoreLists(cut.FetchedLists)
 		p.leavingAgents.Restore(cut)
 	}
 	p.end.Begin(again)
-	p.gate.Shut(waitingForAgents)
-	c, err := ownership.NewView(known, p.everAll, p.arrivals, p.among(known))
+	p.parts.Gate.Shut(waitingForAgents)
+	c, err := ownership.NewView(known, p.history.everAll, p.history.arrivals, p.among(known))
 	if err != nil {
 		return err
 	}
@@ -154,7 +140,7 @@ func (p *agent) among(all []ownership.Agent) string {
 
 // meet notes who is there, and makes their circle.
 func (p *agent) meet(now []ownership.Agent) (*ownership.View, error) {
-	all, births := slices.Clone(p.everAll), p.arrivals
+	all, births := slices.Clone(p.history.everAll), p.history.arrivals
 	for _, peer := range now {
 		i := slices.IndexFunc(all, func(other ownership.Agent) bool { return other.ID == peer.ID })
 		if i < 0 {
@@ -168,9 +154,9 @@ func (p *agent) meet(now []ownership.Agent) (*ownership.View, error) {
 	}
 	c, err := ownership.NewView(now, all, births, p.among(now))
 	if err == nil {
-		p.journal.Steps.Stop() // a cut reads them
-		p.everAll, p.arrivals = all, births
-		p.journal.Steps.Allow()
+		p.parts.Journal.Steps.Stop() // a cut reads them
+		p.history.everAll, p.history.arrivals = all, births
+		p.parts.Journal.Steps.Allow()
 	}
 	return c, err
 }
@@ -185,12 +171,12 @@ func (p *agent) turn(c *ownership.View) error {
 			return fmt.Errorf("engine: agents: %w", err)
 		}
 	}
-	p.journal.Steps.Stop()
-	defer p.journal.Steps.Allow()
+	p.parts.Journal.Steps.Stop()
+	defer p.parts.Journal.Steps.Allow()
 	was := p.views.Load()
 	now := time.Now()
 	p.views.Replace(c, now)
-	p.leases.UseView(c, p.expected, now)
+	p.leases.UseView(c, p.members.expected, now)
 	p.noteTemporary(c)
 	p.handoff.NoteView(was)
 	return nil
@@ -201,7 +187,7 @@ func (p *agent) run(ctx context.Context) error {
 	defer p.senders.Wait()
 	if err := p.network.Join(ctx, p.store, p); err != nil {
 		if ctx.Err() == nil {
-			p.endCrawl(err)
+			p.parts.Lose(err)
 		}
 		return nil
 	}
@@ -226,7 +212,7 @@ func (p *agent) run(ctx context.Context) error {
 				return err
 			}
 		}
-		if p.isComplete && (p.beganTogether.Load() || !p.end.HadNoPart()) { // now the end cannot be news
+		if p.members.isComplete && (p.history.beganTogether.Load() || !p.end.HadNoPart()) { // now the end cannot be news
 			ask.Stop()
 		}
 		select {
@@ -239,7 +225,7 @@ func (p *agent) run(ctx context.Context) error {
 		case err := <-p.senders.Failure():
 			return err
 		case <-p.network.Lost():
-			p.endCrawl(p.network.Err())
+			p.parts.Lose(p.network.Err())
 			return nil
 		case <-ctx.Done():
 			return nil
@@ -250,17 +236,17 @@ func (p *agent) run(ctx context.Context) error {
 // propose proposes some agents as those that share the crawl, and goes by those that are agreed on.
 func (p *agent) propose(ctx context.Context, now []ownership.Agent, isComplete bool) error {
 	agreed, ok := p.quorum.Propose(quorum.Proposal{
-		Members: now, AwayAgents: p.expected, IsComplete: isComplete,
-		HasBegun: p.hasBegun.Load(), IsLeaving: p.leavingAgents.HasAnnounced(p.instance),
+		Members: now, AwayAgents: p.members.expected, IsComplete: isComplete,
+		HasBegun: p.members.hasBegun.Load(), IsLeaving: p.leavingAgents.HasAnnounced(p.instance),
 	})
 	if !ok {
 		return nil
 	}
 	if agreed.MissedView {
 		p.views.Arrive(time.Now().Add(p.views.Grace))
-		p.viewChanges.Add(1)
+		p.history.viewChanges.Add(1)
 	}
-	p.expected = agreed.AwayAgents
+	p.members.expected = agreed.AwayAgents
 	return p.goBy(ctx, agreed.Members)
 }
 
@@ -268,38 +254,39 @@ func (p *agent) propose(ctx context.Context, now []ownership.Agent, isComplete b
 // unless others have begun before; when it starts again, all whom it knew before or, when it has waited long enough,
 // whoever is there.
 func (p *agent) complete(ctx context.Context, now []ownership.Agent, patient bool) bool {
-	if p.isComplete {
+	if p.members.isComplete {
 		return true
 	}
-	if p.hasBegun.Load() {
-		p.isComplete = !patient || !slices.ContainsFunc(p.views.Load().Agents,
+	if p.members.hasBegun.Load() {
+		p.members.isComplete = !patient || !slices.ContainsFunc(p.views.Load().Agents,
 			func(p ownership.Agent) bool { return !slices.Contains(now, p) })
 	} else {
-		p.isComplete = len(now) >= p.minAgents || p.underWay(ctx, now)
+		p.members.isComplete = len(now) >= p.parts.Options.Agents || p.underWay(ctx, now)
 	}
-	return p.isComplete
+	return p.members.isComplete
 }
 
 // arrive lets the crawl begin, or go on. Unless all began together just now, the others may have asked any host of this
 // agent for something a moment ago; those whom it was told of and has not found, too.
 func (p *agent) arrive() {
-	if p.isJoined {
+	if p.members.isJoined {
 		return
 	}
-	p.isJoined = true
+	p.members.isJoined = true
 	until := time.Time{}
-	if p.isResumed || !p.beganTogether.Load() || p.invited && len(p.views.Load().Agents) == 1 {
+	isAlone := len(p.views.Load().Agents) == 1
+	if p.members.isResumed || !p.history.beganTogether.Load() || p.parts.Options.Invited && isAlone {
 		until = time.Now().Add(p.views.Grace)
 	}
 	p.views.Arrive(until)
-	p.gate.Open(waitingForAgents)
-	close(p.joinedSignal)
+	p.parts.Gate.Open(waitingForAgents)
+	close(p.members.joinedSignal)
 }
 
 // AcceptMessages takes letters from now on, or none any more.
 func (p *agent) AcceptMessages(open bool) {
-	p.journal.Steps.Stop()
-	defer p.journal.Steps.Allow()
+	p.parts.Journal.Steps.Stop()
+	defer p.parts.Journal.Steps.Allow()
 	p.acceptsMessages.Store(open)
 }
 
@@ -310,12 +297,12 @@ func (p *agent) follow(ctx context.Context, c *ownership.View) error {
 		if err := p.become(ctx, c); err != nil || !p.views.Load().Equal(c) {
 			return err // or the crawl stops on a full disk, and goes by the old one to its end
 		}
-	} else if p.leases.UseView(p.views.Load(), p.expected, time.Now()) {
+	} else if p.leases.UseView(p.views.Load(), p.members.expected, time.Now()) {
 		p.leases.NoteChange()
 	}
 	p.sendToAll(ctx, c)
 	err := p.reroute(ctx, c)
-	p.wake()
+	p.parts.Wake()
 	return err
 }
 
@@ -349,19 +336,19 @@ func (p *agent) become(ctx context.Context, c *ownership.View) error {
 		if err == nil {
 			break
 		}
-		if err := p.journal.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
+		if err := p.parts.Journal.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
 			return nil
 		} else if err != nil {
 			return err
 		}
 	}
-	p.viewChanges.Add(1)
+	p.history.viewChanges.Add(1)
 	p.leases.NoteChange()
 	names := make([]string, len(c.Agents))
 	for i, peer := range c.Agents {
 		names[i] = peer.ID
 	}
-	p.log.Info("the agents of this crawl are others now", "agents", len(names), "names", names)
+	p.parts.Log.Info("the agents of this crawl are others now", "agents", len(names), "names", names)
 	return nil
 }
 
@@ -382,14 +369,14 @@ func (p *agent) reroute(ctx context.Context, c *ownership.View) error {
 			p.fetched.Disown(line)
 		}
 		for over := false; !over; {
-			if err := p.frontier.WaitRoom(ctx); err != nil {
+			if err := p.parts.Frontier.WaitRoom(ctx); err != nil {
 				return nil //nolint:nilerr // ctx ended: what is left is in the cut
 			}
 			var err error
 			if over, err = p.retell(line); err == nil {
 				continue
 			}
-			if err := p.journal.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
+			if err := p.parts.Journal.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
 				return nil
 			} else if err != nil {
 				return err
@@ -401,7 +388,8 @@ func (p *agent) reroute(ctx context.Context, c *ownership.View) error {
 
 // isLost says that an agent has no part in a circle, and is not one that leaves and is there, or expected back.
 func (p *agent) isLost(line string, c *ownership.View) bool {
-	return !slices.Contains(c.Instances, line) && (!p.leavingAgents.HasAnnounced(line) || !p.isThere(line) && !p.isStopped(line))
+	return !slices.Contains(c.Instances, line) &&
+		(!p.leavingAgents.HasAnnounced(line) || !p.isThere(line) && !p.isStopped(line))
 }
 
 // retellItems are told again in one step of the cut.
@@ -409,8 +397,8 @@ const retellItems = 512
 
 // retell tells a part of what an agent knew, and says whether it was the last.
 func (p *agent) retell(line string) (over bool, err error) {
-	p.journal.Steps.Begin()
-	defer p.journal.Steps.End()
+	p.parts.Journal.Steps.Begin()
+	defer p.parts.Journal.Steps.End()
 	var items []byte
 	var ends []int
 	over, err = p.outbox.RemoveAgent(line, retellItems, func(item []byte) {
@@ -440,7 +428,7 @@ func (p *agent) Route(scratch []byte, it *queued.URL) []byte {
 	c := p.views.Load()
 	owner := c.OwnerOf(it.Rest)
 	if owner == c.Self {
-		p.frontier.Add(new(admission.Scratch), it.Rest, *it)
+		p.parts.Frontier.Add(new(admission.Scratch), it.Rest, *it)
 		return scratch
 	}
 	scratch = message.AppendLink(scratch[:0], it)
@@ -461,7 +449,7 @@ func (p *agent) WaitRoom(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if err := p.journal.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
+		if err := p.parts.Journal.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
 			return nil
 		} else if err != nil {
 			return err
@@ -471,8 +459,8 @@ func (p *agent) WaitRoom(ctx context.Context) error {
 }
 
 func (p *agent) spill() error {
-	p.journal.Steps.Begin()
-	defer p.journal.Steps.End()
+	p.parts.Journal.Steps.Begin()
+	defer p.parts.Journal.Steps.End()
 	return p.outbox.Spill()
 }
 
@@ -487,10 +475,10 @@ func (p *agent) MarkState() (*cluster.Checkpoint, []byte, error) {
 		return nil, nil, err
 	}
 	state := &cluster.Checkpoint{
-		Outbox: box, Fetched: done, Agents: p.views.Load().Agents, EverAll: p.everAll, Births: p.arrivals,
-		Turns: p.viewChanges.Load(), Founded: p.founded.Load(), TemporarySince: p.temporarySince,
-		FetchedLists: p.fetched.Lists(), HasBegun: p.hasBegun.Load(),
+		Outbox: box, Fetched: done, Agents: p.views.Load().Agents, EverAll: p.history.everAll, Births: p.history.arrivals,
+		Turns: p.history.viewChanges.Load(), Founded: p.history.founded.Load(), TemporarySince: p.history.temporarySince,
+		FetchedLists: p.fetched.Lists(), HasBegun: p.members.hasBegun.Load(),
 	}
-	p.leavingAgents.FillCheckpoint(state, p.departed.Load())
+	p.leavingAgents.FillCheckpoint(state, p.members.departed.Load())
 	return state, outbox.AppendChecksum(image), nil
 }

@@ -24,7 +24,7 @@ type absence struct {
 func (p *agent) present(at time.Time) (now []ownership.Agent, again time.Duration) {
 	now = slices.Clone(p.network.Agents())
 	gone := make(map[string]*absence)
-	p.expected = nil
+	p.members.expected = nil
 	for _, k := range p.network.KnownAgents() {
 		line, counted := k.Instance(), p.views.Load().Has(k.Agent)
 		isHere := slices.ContainsFunc(now, func(other ownership.Agent) bool { return other.ID == k.ID })
@@ -32,12 +32,12 @@ func (p *agent) present(at time.Time) (now []ownership.Agent, again time.Duratio
 			!counted && !p.leavingAgents.HasAnnounced(line) {
 			continue
 		}
-		one := p.stopped[line]
+		one := p.members.stopped[line]
 		if one == nil {
 			one = &absence{since: at}
 		}
 		gone[line] = one
-		wait := p.restartWait - at.Sub(one.since)
+		wait := p.parts.Options.AgentAway - at.Sub(one.since)
 		if one.back = wait > 0; !one.back {
 			continue
 		}
@@ -45,10 +45,10 @@ func (p *agent) present(at time.Time) (now []ownership.Agent, again time.Duratio
 			again = wait
 		}
 		if counted {
-			now, p.expected = append(now, k.Agent), append(p.expected, line)
+			now, p.members.expected = append(now, k.Agent), append(p.members.expected, line)
 		}
 	}
-	p.stopped = gone
+	p.members.stopped = gone
 	now, again = p.withoutBanned(now, at, again)
 	now = p.leavingAgents.Staying(now)
 	slices.SortFunc(now, func(a, b ownership.Agent) int { return strings.Compare(a.ID, b.ID) })
@@ -57,7 +57,7 @@ func (p *agent) present(at time.Time) (now []ownership.Agent, again time.Duratio
 
 // isStopped says of an agent that it has gone in good order and is expected back.
 func (p *agent) isStopped(line string) bool {
-	one := p.stopped[line]
+	one := p.members.stopped[line]
 	return one != nil && one.back
 }
 
@@ -76,14 +76,15 @@ func (p *agent) withoutBanned(now []ownership.Agent, at time.Time, again time.Du
 		}
 		return left > 0
 	})
-	banned = slices.DeleteFunc(banned, func(peer ownership.Agent) bool { return p.leavingAgents.HasAnnounced(peer.Instance()) })
-	p.banned.Store(&banned)
+	banned = slices.DeleteFunc(banned,
+		func(peer ownership.Agent) bool { return p.leavingAgents.HasAnnounced(peer.Instance()) })
+	p.members.banned.Store(&banned)
 	return now, again
 }
 
 // bannedAgents are those that withoutBanned left out last.
 func (p *agent) bannedAgents() []ownership.Agent {
-	if banned := p.banned.Load(); banned != nil {
+	if banned := p.members.banned.Load(); banned != nil {
 		return *banned
 	}
 	return nil
@@ -91,7 +92,7 @@ func (p *agent) bannedAgents() []ownership.Agent {
 
 // goBy makes some agents those that share the crawl.
 func (p *agent) goBy(ctx context.Context, view []ownership.Agent) error {
-	p.hasBegun.Store(true)
+	p.members.hasBegun.Store(true)
 	c, err := p.meet(view)
 	if err != nil {
 		return err
@@ -102,7 +103,7 @@ func (p *agent) goBy(ctx context.Context, view []ownership.Agent) error {
 	if p.views.Load().Equal(c) { // else the disk is full, and the crawl stops
 		p.quorum.ActByAgreed()
 	}
-	p.founded.CompareAndSwap(0, c.Hash())
+	p.history.founded.CompareAndSwap(0, c.Hash())
 	p.compare(ctx, c)
 	p.arrive()
 	return nil
@@ -113,7 +114,7 @@ func (p *agent) goBy(ctx context.Context, view []ownership.Agent) error {
 func (p *agent) askAboutStopped(ctx context.Context) (news, again bool) {
 	ctx, cancel := context.WithTimeout(ctx, recovery.Patience)
 	defer cancel()
-	for instance, stop := range p.stopped {
+	for instance, stop := range p.members.stopped {
 		if !stop.back || stop.tries >= leave.AskAboutTries {
 			continue
 		}

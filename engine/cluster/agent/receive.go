@@ -27,7 +27,7 @@ func (p *agent) HandleMessage(ctx context.Context, from string, batch []byte) er
 	if err := p.checkSender(from); err != nil {
 		return err
 	}
-	if err := message.Check(batch, p.sites.Rules); err != nil {
+	if err := message.Check(batch, p.parts.Sites.Rules); err != nil {
 		p.counters.refused.Add(1)
 		return p.accounts.NoteMalformed(from, err)
 	}
@@ -42,7 +42,7 @@ func (p *agent) HandleMessage(ctx context.Context, from string, batch []byte) er
 		}
 		return err
 	}
-	if err := p.frontier.WaitRoom(ctx); err != nil {
+	if err := p.parts.Frontier.WaitRoom(ctx); err != nil {
 		refund()
 		return err
 	}
@@ -53,18 +53,18 @@ func (p *agent) HandleMessage(ctx context.Context, from string, batch []byte) er
 	}
 	p.counters.lettersIn.Add(1)
 	p.counters.bytesIn.Add(int64(size))
-	p.wake()
-	return p.journal.Await(ctx, end)
+	p.parts.Wake()
+	return p.parts.Journal.Await(ctx, end)
 }
 
 // receive writes a message to the journal and does what its items say, in one step.
 func (p *agent) receive(from string, batch []byte) (end journal.Position, err error) {
-	p.journal.Steps.Begin()
-	defer p.journal.Steps.End()
+	p.parts.Journal.Steps.Begin()
+	defer p.parts.Journal.Steps.End()
 	if !p.acceptsMessages.Load() {
 		return end, cluster.ErrClosing
 	}
-	if end, err = p.journal.AppendEntry(&journal.Entry{Kind: journal.KindMessage, Links: batch}); err != nil {
+	if end, err = p.parts.Journal.AppendEntry(&journal.Entry{Kind: journal.KindMessage, Links: batch}); err != nil {
 		return end, err
 	}
 	return end, p.unpack(batch, origin{from: from})
@@ -95,7 +95,7 @@ func (p *agent) takeLink(d *admission.Scratch, item []byte, _ origin) error {
 	if err != nil {
 		return err
 	}
-	p.frontier.Receive(d, it.Rest, it)
+	p.parts.Frontier.Receive(d, it.Rest, it)
 	return nil
 }
 
@@ -108,7 +108,7 @@ func (p *agent) takeSite(d *admission.Scratch, item []byte, o origin) error {
 	}
 	v := p.views.Load()
 	switch owner := v.OwnerOf(move.Key); {
-	case o.resent || p.frontier.HostRules.Excludes(move.Key):
+	case o.resent || p.parts.Frontier.HostRules.Excludes(move.Key):
 	case owner == v.Self:
 		err = p.handoff.TakeSite(&move, o.from, o.delay)
 	default:
@@ -119,7 +119,7 @@ func (p *agent) takeSite(d *admission.Scratch, item []byte, o origin) error {
 		if err = errors.Join(err, fault); err != nil {
 			break
 		}
-		p.frontier.Receive(d, it.Rest, it)
+		p.parts.Frontier.Receive(d, it.Rest, it)
 	}
 	return err
 }

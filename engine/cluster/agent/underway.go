@@ -32,22 +32,22 @@ func (p *agent) underWay(ctx context.Context, now []ownership.Agent) bool {
 	if len(others) == 0 {
 		return false
 	}
-	p.nextAsked++
+	p.members.nextAsked++
 	var a termination.Status // of a build that does not say whether it has begun: it has not
-	answer, err := p.ask(ctx, others[p.nextAsked%len(others)].ID, []byte{message.QuestionStatus})
+	answer, err := p.ask(ctx, others[p.members.nextAsked%len(others)].ID, []byte{message.QuestionStatus})
 	if err != nil || json.Unmarshal(answer, &a) != nil || a.First == 0 {
 		return false
 	}
-	if p.begunHeard.IsZero() {
-		p.begunHeard = time.Now()
+	if p.members.begunHeard.IsZero() {
+		p.members.begunHeard = time.Now()
 	}
-	return a.View == ownership.Hash(now) || time.Since(p.begunHeard) >= peerPatience
+	return a.View == ownership.Hash(now) || time.Since(p.members.begunHeard) >= peerPatience
 }
 
 // compare finds out whether all others began when this agent did, with the same, and have seen nobody come or go since:
 // then nobody has pages of its hosts. As long as that is not known they are asked.
 func (p *agent) compare(ctx context.Context, c *ownership.View) {
-	if p.beganTogether.Load() || p.viewChanges.Load() > 1 {
+	if p.history.beganTogether.Load() || p.history.viewChanges.Load() > 1 {
 		return
 	}
 	for i, peer := range c.Agents {
@@ -62,12 +62,12 @@ func (p *agent) compare(ctx context.Context, c *ownership.View) {
 		if a.HasEnded && p.end.HadNoPart() { // the other agent may be gone before it hears of this one
 			p.end.EndLate()
 		}
-		if a.First != 0 && a.First != p.founded.Load() || a.ViewChanges > 1 {
-			p.foundBegun.Store(true)
+		if a.First != 0 && a.First != p.history.founded.Load() || a.ViewChanges > 1 {
+			p.history.foundBegun.Store(true)
 			return
 		}
 	}
-	p.beganTogether.Store(true)
+	p.history.beganTogether.Store(true)
 }
 
 // ask puts a question to another agent.
