@@ -36,20 +36,20 @@ import (
 //	   from each member.
 //	T  an agent that has told that it leaves.
 
-// errStranger says that a message is not taken since its sender is not a member. The sender keeps the message and sends
+// errNoMember says that a message is not taken since its sender is not a member. The sender keeps the message and sends
 // it again.
-var errStranger = errors.New("engine: the sender is not a member of this crawl, as this agent knows it")
+var errNoMember = errors.New("engine: the sender is not a member of this crawl, as this agent knows it")
 
 // earlyWait is after how long an agent that has just come wants to hear again of a site.
 const earlyWait = time.Second
 
 const (
-	// inheritMost is from how many agents this one keeps lists of fetched URLs. Each look-up hashes the URL once for
-	// each list.
-	inheritMost = 128
+	// fetchedListsMax is from how many agents this one keeps lists of fetched URLs. Each look-up hashes the URL once
+	// for each list.
+	fetchedListsMax = 128
 )
 
-// isMember says that an agent is a member of the view, of the circle, or of one that was a moment ago.
+// isMember says that an agent is alive, or a member of the view or of a recent one.
 func (p *agent) isMember(id string) bool {
 	return p.views.HasMember(id) ||
 		slices.ContainsFunc(p.network.Agents(), func(peer ownership.Agent) bool { return peer.ID == id })
@@ -58,10 +58,10 @@ func (p *agent) isMember(id string) bool {
 // checkSender says why nothing of an agent is taken now; nil if it is.
 func (p *agent) checkSender(from string) error {
 	if !p.isMember(from) {
-		if p.counters.strangers.Add(1) == 1 {
+		if p.counters.noMember.Add(1) == 1 {
 			p.parts.Log.Warn("messages of an agent are refused that is not a member of this crawl", "agent", from)
 		}
-		return fmt.Errorf("%w: %.80q", errStranger, from)
+		return fmt.Errorf("%w: %.80q", errNoMember, from)
 	}
 	return p.accounts.CheckBan(from)
 }
@@ -91,11 +91,11 @@ func (p *agent) hasOwned(from string, site []byte) bool {
 // isEarly says that this agent does not know yet whether others had begun before it came.
 func (p *agent) isEarly() bool { return !p.members.isResumed && !p.views.HasArrived() }
 
-// permit gives the part of a letter that its sender has the authority to say: the letter itself if that is all of it,
-// else a copy without the rest. The letter has been read: see readLetter.
-func (p *agent) permit(from string, letter []byte) (kept []byte, err error) {
+// permit gives the part of a batch that its sender has the authority to say: the batch itself if that is all of it,
+// else a copy without the rest. The batch has been read: see readLetter.
+func (p *agent) permit(from string, batch []byte) (kept []byte, err error) {
 	whole, n, cut := true, 0, int64(0)
-	for item, err := range outbox.Items(letter) {
+	for item, err := range outbox.Items(batch) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
 		}
@@ -108,7 +108,7 @@ func (p *agent) permit(from string, letter []byte) (kept []byte, err error) {
 			p.accounts.NoteUnauthorised(from, message.KindOf(item), why)
 		}
 		if whole && !sameBytes(allowed, item) {
-			whole, kept = false, firstItems(letter, n)
+			whole, kept = false, firstItems(batch, n)
 		}
 		if n++; !whole && len(allowed) > 0 {
 			kept = outbox.AppendItem(kept, allowed)
@@ -119,15 +119,15 @@ func (p *agent) permit(from string, letter []byte) (kept []byte, err error) {
 	}
 	p.counters.unauthorised.Add(cut)
 	if whole {
-		return letter, nil
+		return batch, nil
 	}
 	return kept, nil
 }
 
-// firstItems copies the first n items of a letter.
-func firstItems(letter []byte, n int) (first []byte) {
-	first = make([]byte, 0, len(letter))
-	for item := range message.CheckedItems(letter) {
+// firstItems copies the first n items of a batch.
+func firstItems(batch []byte, n int) (first []byte) {
+	first = make([]byte, 0, len(batch))
+	for item := range message.CheckedItems(batch) {
 		if n--; n < 0 {
 			break
 		}
@@ -208,7 +208,7 @@ func (p *agent) permitFetched(from string, item []byte) (allowed []byte, why str
 		return nil, "a second list of one agent", nil
 	case i >= 0:
 		return item, "", nil
-	case len(lists) >= inheritMost:
+	case len(lists) >= fetchedListsMax:
 		return nil, "one more list of fetched URLs than are kept", nil
 	case of.Instance == leave.InstanceOf(p.network.Agents(), from):
 		return item, "", nil
@@ -220,13 +220,13 @@ func (p *agent) permitFetched(from string, item []byte) (allowed []byte, why str
 	return item, "", nil
 }
 
-// permitTold takes what an agent told others, from one that leaves. One that is not known to leave says so again, and
-// sends it again.
-func (p *agent) permitTold(from string, item []byte) (allowed []byte, why string, err error) {
-	if line := leave.InstanceOf(p.network.Agents(), from); line == "" || !p.leavingAgents.HasAnnounced(line) {
+// permitRetained takes what a leaving agent sent to others. One that is not known to leave announces it again,
+// and sends it again.
+func (p *agent) permitRetained(from string, item []byte) (allowed []byte, why string, err error) {
+	if instance := leave.InstanceOf(p.network.Agents(), from); instance == "" || !p.leavingAgents.HasAnnounced(instance) {
 		return nil, "", &cluster.WaitError{Wait: quota.WaitTime}
 	}
-	line, items, err := message.ReadRetained(item, p.parts.Sites.Rules)
+	instance, items, err := message.ReadRetained(item, p.parts.Sites.Rules)
 	if err != nil {
 		return nil, "", fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
 	}
@@ -253,5 +253,5 @@ func (p *agent) permitTold(from string, item []byte) (allowed []byte, why string
 	case len(kept) == 0:
 		return nil, "", nil
 	}
-	return append(message.AppendRetained(nil, line), kept...), "", nil
+	return append(message.AppendRetained(nil, instance), kept...), "", nil
 }

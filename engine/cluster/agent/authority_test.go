@@ -36,7 +36,7 @@ func FuzzQuestion(f *testing.F) {
 		}
 	})
 	p := &agent{
-		fetched: known, views: ownership.NewTimeline(peerGrace),
+		fetched: known, views: ownership.NewTimeline(hostGrace),
 		network:  &company{there: []ownership.Agent{{ID: "peer"}}},
 		instance: "a1/0000000000000001",
 		parts: Parts{

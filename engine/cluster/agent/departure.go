@@ -12,31 +12,31 @@ import (
 	"orbweaver/engine/schedule"
 )
 
-// Departure gives away all that an agent has, when nothing is fetched there any more.
+// Departure gives away all that an agent has, when it fetches nothing any more.
 type Departure struct {
-	peers       *agent
+	agent       *agent
 	Journal     *journal.Store
 	Distributor *schedule.Distributor
 	Flusher     *schedule.Flusher
-	OfferSeeds  func(ctx context.Context) error // brings those to the door that have not been there
-	Checkpoints chan<- chan error               // asks for a cut
-	Wake        <-chan struct{}                 // the distributor's: something has happened
-	Stop        <-chan struct{}                 // closed when it is to stop in the middle
-	Given       map[string]bool                 // who has the list of what it has answers of, by line
+	OfferSeeds  func(ctx context.Context) error // gives admission the seeds that it has not had
+	Checkpoints chan<- chan error               // asks for a checkpoint
+	Wake        <-chan struct{}                 // the distributor's: there may be something to do
+	Stop        <-chan struct{}                 // closed when the process must stop
+	Given       map[string]bool                 // instances that have the list of fetched URLs
 }
 
-// ErrStopped says that a departure was ended in the middle: the next run goes on with it.
+// ErrStopped says that the process stopped while its agent was leaving: the next run goes on with it.
 var ErrStopped = errors.New("engine: stopped while it left for good")
 
-// run is over when the other agents have everything, or with ctx, or at the signal.
+// run returns when the other agents have everything, or with ctx, or when the process must stop.
 func (d *Departure) run(ctx context.Context) error {
-	p := d.peers
-	if err := d.arrived(ctx); err != nil {
+	p := d.agent
+	if err := d.awaitJoined(ctx); err != nil {
 		return err
 	}
 	p.parts.Log.Info("this agent leaves for good: its hosts are given to the others")
-	for _, step := range []func(context.Context) error{d.cutNow, d.OfferSeeds, d.giveFetched, d.going, d.giveQueues,
-		d.gone} {
+	for _, step := range []func(context.Context) error{d.checkpoint, d.OfferSeeds, d.giveFetched, d.announce, d.giveQueues,
+		d.finish} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -45,9 +45,9 @@ func (d *Departure) run(ctx context.Context) error {
 	return nil
 }
 
-// arrived returns when this agent is among the others: it may have started just now, to go on with leaving.
-func (d *Departure) arrived(ctx context.Context) error {
-	p := d.peers
+// awaitJoined returns when this agent is among the others: it may have started just now, to go on with leaving.
+func (d *Departure) awaitJoined(ctx context.Context) error {
+	p := d.agent
 	tick := time.NewTicker(leavePeriod)
 	defer tick.Stop()
 	for {
@@ -55,7 +55,7 @@ func (d *Departure) arrived(ctx context.Context) error {
 		case <-p.members.joinedSignal:
 			return d.StopReason(ctx)
 		case <-tick.C:
-			if err := d.remind(ctx); err != nil {
+			if err := d.repeatAnnouncement(ctx); err != nil {
 				return err
 			}
 		case <-d.Stop:
@@ -66,7 +66,7 @@ func (d *Departure) arrived(ctx context.Context) error {
 	}
 }
 
-// StopReason says why it must not go on.
+// StopReason says why the departure must not go on; nil if it may.
 func (d *Departure) StopReason(ctx context.Context) error {
 	select {
 	case <-d.Stop:
@@ -76,8 +76,8 @@ func (d *Departure) StopReason(ctx context.Context) error {
 	}
 }
 
-// awhile waits until something has happened, or for a while.
-func (d *Departure) awhile(ctx context.Context) error {
+// pause waits until there may be something to do, or for a while.
+func (d *Departure) pause(ctx context.Context) error {
 	timer := time.NewTimer(leavePeriod)
 	defer timer.Stop()
 	select {
@@ -89,8 +89,8 @@ func (d *Departure) awhile(ctx context.Context) error {
 	return d.StopReason(ctx)
 }
 
-// cutNow takes a cut that says how far this agent is with leaving, before anybody is told.
-func (d *Departure) cutNow(ctx context.Context) error {
+// checkpoint makes a checkpoint that says how far this agent is with leaving, before the others are told.
+func (d *Departure) checkpoint(ctx context.Context) error {
 	reply := make(chan error, 1)
 	select {
 	case d.Checkpoints <- reply:
@@ -105,34 +105,34 @@ func (d *Departure) cutNow(ctx context.Context) error {
 	}
 }
 
-// giveFetched tells all others what this agent has answers of, and returns when they know it for good. Until then it
-// counts as one of them, so that nobody asks its hosts for anything.
+// giveFetched gives all others the list of URLs that this agent has answers of, and returns when they have it on disk.
+// Until then it owns its hosts, so that no agent contacts them.
 func (d *Departure) giveFetched(ctx context.Context) error {
 	if err := d.giveLists(ctx); err != nil {
 		return err
 	}
-	for d.peers.waits() {
-		if err := d.awhile(ctx); err != nil {
+	for d.agent.hasBacklog() {
+		if err := d.pause(ctx); err != nil {
 			return err
 		}
-		if err := d.remind(ctx); err != nil {
+		if err := d.repeatAnnouncement(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// remind tells those who have come since, if this agent goes already, that it does. Some know that, and with a quorum
-// these and those would never agree on who they are.
-func (d *Departure) remind(ctx context.Context) error {
-	if !d.peers.leavingAgents.HasAnnounced(d.peers.instance) {
+// repeatAnnouncement tells agents that have come since that this one leaves, if it has announced that. With --quorum
+// the agents that know it would never agree on a view with those that do not.
+func (d *Departure) repeatAnnouncement(ctx context.Context) error {
+	if !d.agent.leavingAgents.HasAnnounced(d.agent.instance) {
 		return nil
 	}
-	_, err := d.peers.leavingAgents.Tell(ctx, leave.Announced)
+	_, err := d.agent.leavingAgents.Tell(ctx, leave.Announced)
 	return err
 }
 
-// WithReminders waits as ready does, and reminds the others meanwhile.
+// WithReminders waits as ready does, and repeats the announcement meanwhile.
 func (d *Departure) WithReminders(ready func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for {
@@ -142,58 +142,58 @@ func (d *Departure) WithReminders(ready func(context.Context) error) func(contex
 			if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 				return err
 			}
-			if err := d.remind(ctx); err != nil {
+			if err := d.repeatAnnouncement(ctx); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// giveLists puts the list into the outboxes of all who do not have it: those who come while this agent leaves need it
-// when it has left, and perhaps nobody else has it.
+// giveLists queues the list for all agents that do not have it. Agents that come while this one leaves need it when it
+// has left, and perhaps no other agent has it.
 func (d *Departure) giveLists(ctx context.Context) (err error) {
-	for to := d.listless(); len(to) > 0; to = d.listless() {
+	for to := d.agentsWithoutList(); len(to) > 0; to = d.agentsWithoutList() {
 		for from, over := int64(0), false; !over; {
-			if from, over, err = d.peers.giveFetched(to, from); err != nil {
+			if from, over, err = d.agent.giveFetched(to, from); err != nil {
 				return err
 			}
-			if err := d.peers.WaitRoom(ctx); err != nil {
+			if err := d.agent.WaitRoom(ctx); err != nil {
 				return err
 			}
 		}
-		for _, line := range to {
-			d.Given[line] = true
+		for _, instance := range to {
+			d.Given[instance] = true
 		}
 	}
 	return nil
 }
 
-// listless are the others who do not have the list.
-func (d *Departure) listless() []string {
-	c := d.peers.views.Load()
+// agentsWithoutList are the other agents that do not have the list.
+func (d *Departure) agentsWithoutList() []string {
+	c := d.agent.views.Load()
 	return slices.DeleteFunc(slices.Clone(c.Instances),
-		func(line string) bool { return d.Given[line] || line == d.peers.instance })
+		func(instance string) bool { return d.Given[instance] || instance == d.agent.instance })
 }
 
-// going tells all others that they are not to count on this agent any more, and returns when they and it do not.
-func (d *Departure) going(ctx context.Context) error {
-	d.peers.leavingAgents.Announce()
-	if err := d.cutNow(ctx); err != nil { // it says so again when it has died
+// announce tells all others that this agent leaves, and returns when all of them, and it too, have a view without it.
+func (d *Departure) announce(ctx context.Context) error {
+	d.agent.leavingAgents.Announce()
+	if err := d.checkpoint(ctx); err != nil { // after a failure it announces it again
 		return err
 	}
 	for {
-		all, err := d.peers.leavingAgents.Tell(ctx, leave.Announced)
-		if err != nil || all && d.peers.views.Load().Self < 0 {
+		all, err := d.agent.leavingAgents.Tell(ctx, leave.Announced)
+		if err != nil || all && d.agent.views.Load().Self < 0 {
 			return err
 		}
-		if err := d.awhile(ctx); err != nil {
+		if err := d.pause(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// giveQueues gives away all that is queued here, and all that others were told, until nothing is left and nothing comes
-// any more.
+// giveQueues gives away all that is queued here, and all that was sent to others, until nothing is left and nothing
+// comes any more.
 func (d *Departure) giveQueues(ctx context.Context) error {
 	for {
 		over, err := d.giveSome(ctx)
@@ -201,16 +201,16 @@ func (d *Departure) giveQueues(ctx context.Context) error {
 			err = d.Journal.Disk.Wait(ctx, err)
 		}
 		if err == nil && over {
-			// those who have come since: they would send back what they are given, for ever
-			if _, err = d.peers.leavingAgents.Tell(ctx, leave.Announced); err == nil {
+			// agents that have come since: they would send back what they are given, for ever
+			if _, err = d.agent.leavingAgents.Tell(ctx, leave.Announced); err == nil {
 				err = d.giveLists(ctx)
 			}
-			if err == nil && !d.peers.waits() && d.nothingQueued() && d.peers.views.Load().Self < 0 {
+			if err == nil && !d.agent.hasBacklog() && d.nothingQueued() && d.agent.views.Load().Self < 0 {
 				return nil
 			}
 		}
 		if err == nil && over {
-			err = d.awhile(ctx)
+			err = d.pause(ctx)
 		}
 		if err == nil {
 			err = d.StopReason(ctx)
@@ -221,19 +221,19 @@ func (d *Departure) giveQueues(ctx context.Context) error {
 	}
 }
 
-// giveSome gives a part away, and says whether that was the last for now.
+// giveSome gives a part away. over says that it was the last for now.
 func (d *Departure) giveSome(ctx context.Context) (over bool, err error) {
-	if err := d.peers.WaitRoom(ctx); err != nil {
+	if err := d.agent.WaitRoom(ctx); err != nil {
 		return false, err
 	}
-	moved, err := d.Distributor.GiveAway(time.Now(), func() bool { return d.peers.views.Load().Self < 0 })
+	moved, err := d.Distributor.GiveAway(time.Now(), func() bool { return d.agent.views.Load().Self < 0 })
 	if err != nil || moved {
 		return false, err
 	}
 	if d.Flusher.Pending() > 0 {
 		return false, d.Flusher.FlushOnce(ctx)
 	}
-	return d.peers.giveTold()
+	return d.agent.giveRetained()
 }
 
 // nothingQueued says that all URLs have their outcome.
@@ -242,24 +242,24 @@ func (d *Departure) nothingQueued() bool {
 	return d.Flusher.Pending() == 0 && n.Finished.Load() == n.URLsAdmitted.Load()
 }
 
-// gone says to all others that nothing is left, until they have forgotten what they told this agent, takes no letters
-// any more, and gives away what came meanwhile. Who has come meanwhile hears it, too.
-func (d *Departure) gone(ctx context.Context) error {
+// finish tells all others that nothing is left, until they have forgotten what they sent to this agent. Then it takes
+// no messages any more, and gives away what came meanwhile. Agents that have come meanwhile are told, too.
+func (d *Departure) finish(ctx context.Context) error {
 	for there := []string(nil); ; {
-		now := ownership.Instances(d.peers.network.Agents())
-		all, err := d.peers.leavingAgents.Tell(ctx, leave.Done)
+		now := ownership.Instances(d.agent.network.Agents())
+		all, err := d.agent.leavingAgents.Tell(ctx, leave.Done)
 		switch {
 		case err != nil:
 			return err
-		case !all: // one that has come may have sent something before it heard that this agent goes
+		case !all: // a new agent may have sent something before it heard that this one leaves
 			there = nil
-			d.peers.AcceptMessages(true)
-			err = d.awhile(ctx)
-		case !slices.ContainsFunc(now, func(line string) bool { return !slices.Contains(there, line) }):
+			d.agent.AcceptMessages(true)
+			err = d.pause(ctx)
+		case !slices.ContainsFunc(now, func(instance string) bool { return !slices.Contains(there, instance) }):
 			return nil
 		default:
 			there = now
-			d.peers.AcceptMessages(false)
+			d.agent.AcceptMessages(false)
 			err = d.giveQueues(ctx)
 		}
 		if err != nil {

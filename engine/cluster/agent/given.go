@@ -4,6 +4,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/message"
@@ -24,15 +27,15 @@ func (p *agent) answerLeave(from string, content []byte) ([]byte, error) {
 	return []byte{message.LeaveDone}, nil
 }
 
-// forget forgets what an agent was told that has left, unless something still waits for it.
-func (p *agent) forget(line string) ([]byte, error) {
-	if all, _ := p.outbox.Backlog(line); all > 0 || slices.Contains(p.views.Load().Instances, line) {
+// forget forgets what was sent to an agent that has left, unless a message still waits for it.
+func (p *agent) forget(instance string) ([]byte, error) {
+	if all, _ := p.outbox.Backlog(instance); all > 0 || slices.Contains(p.views.Load().Instances, instance) {
 		return []byte{message.LeaveWait}, nil
 	}
-	p.dismiss(line)
+	p.dismiss(instance)
 	p.parts.Journal.Steps.Begin()
 	defer p.parts.Journal.Steps.End()
-	if err := p.outbox.RemoveIdle(line); err != nil {
+	if err := p.outbox.RemoveIdle(instance); err != nil {
 		return nil, err
 	}
 	p.parts.Wake()
@@ -40,18 +43,18 @@ func (p *agent) forget(line string) ([]byte, error) {
 }
 
 // isThere says that an agent is there, with the data that it had.
-func (p *agent) isThere(line string) bool {
-	return slices.ContainsFunc(p.network.Agents(), func(peer ownership.Agent) bool { return peer.Instance() == line })
+func (p *agent) isThere(instance string) bool {
+	return slices.ContainsFunc(p.network.Agents(), func(peer ownership.Agent) bool { return peer.Instance() == instance })
 }
 
-// giveFetched puts a part of the list of what this agent has answers of into the outboxes of some others, and says
-// where to go on, and whether that was the last.
+// giveFetched queues a part of the list of URLs that this agent has answers of for some other agents. next is where to
+// go on; over says that this was the last part.
 func (p *agent) giveFetched(to []string, from int64) (next int64, over bool, err error) {
 	p.parts.Journal.Steps.Begin()
 	defer p.parts.Journal.Steps.End()
 	lists := make(map[cluster.FetchedList][]seen.Digest)
 	own := cluster.FetchedList{Seed: p.parts.Frontier.HashSeed, Instance: p.instance}
-	next, over, err = p.fetched.Walk(own, from, inheritedAtOnce, func(of cluster.FetchedList, key seen.Digest) {
+	next, over, err = p.fetched.Walk(own, from, fetchedPerItem, func(of cluster.FetchedList, key seen.Digest) {
 		lists[of] = append(lists[of], key)
 	})
 	if err != nil {
@@ -60,59 +63,105 @@ func (p *agent) giveFetched(to []string, from int64) (next int64, over bool, err
 	c := p.views.Load()
 	for of, keys := range lists {
 		item := message.AppendFetched(nil, of, keys)
-		for _, line := range to {
-			if c.HasInstance(line) {
-				p.outbox.PutBacklog(line, item)
+		for _, instance := range to {
+			if c.HasInstance(instance) {
+				p.outbox.PutBacklog(instance, item)
 			}
 		}
 	}
 	return next, over, nil
 }
 
-// toldAtOnce is how many items that an agent was told go on in one step of the cut.
-const toldAtOnce = 1024
+// retainedPerStep is how many retained items of an agent are given in one step of the journal.
+const retainedPerStep = 1024
 
-// giveTold gives a part of what this agent told others to somebody else each, and says whether there was nothing.
-func (p *agent) giveTold() (over bool, err error) {
+// giveRetained gives a part of what this agent sent to each other agent to a third one. over says that nothing was
+// left.
+func (p *agent) giveRetained() (over bool, err error) {
 	p.parts.Journal.Steps.Begin()
 	defer p.parts.Journal.Steps.End()
 	c := p.views.Load()
 	if len(c.Agents) < 2 || c.Self >= 0 {
-		return true, nil // nobody else is there
+		return true, nil // there is no third agent
 	}
 	over = true
-	for i, line := range c.Instances {
-		keeper := c.Instances[(i+1)%len(c.Instances)]
+	for i, instance := range c.Instances {
+		receiver := c.Instances[(i+1)%len(c.Instances)]
 		var items [][]byte
-		if _, err := p.outbox.DrainRetained(line, toldAtOnce,
+		if _, err := p.outbox.DrainRetained(instance, retainedPerStep,
 			func(item []byte) { items = append(items, slices.Clone(item)) }); err != nil {
 			return false, err
 		}
-		head := message.AppendRetained(nil, line)
-		letter := slices.Clone(head)
+		head := message.AppendRetained(nil, instance)
+		batch := slices.Clone(head)
 		for _, item := range items {
-			if letter = outbox.AppendItem(letter, item); len(letter) > toldBytes {
-				p.outbox.PutBacklog(keeper, letter)
-				letter = append(letter[:0], head...)
+			if batch = outbox.AppendItem(batch, item); len(batch) > retainedBytes {
+				p.outbox.PutBacklog(receiver, batch)
+				batch = append(batch[:0], head...)
 			}
 		}
-		if len(letter) > len(head) {
-			p.outbox.PutBacklog(keeper, letter)
+		if len(batch) > len(head) {
+			p.outbox.PutBacklog(receiver, batch)
 		}
 		over = over && len(items) == 0
 	}
 	return over, nil
 }
 
-// waits says that something is in an outbox for those who are there.
-func (p *agent) waits() bool {
-	for _, line := range p.outbox.Agents() {
-		if all, _ := p.outbox.Backlog(line); all > 0 {
+// hasBacklog says that a message waits for an agent.
+func (p *agent) hasBacklog() bool {
+	for _, instance := range p.outbox.Agents() {
+		if all, _ := p.outbox.Backlog(instance); all > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// leavePeriod is the time between two looks at how far the leaving is, if nothing happens in between.
+// leavePeriod is the time between two checks of how far the leaving is, if nothing happens in between.
 const leavePeriod = 250 * time.Millisecond
+
+// What an agent that leaves permanently knows, and no other agent does, goes to the others: items of the kinds
+// message.Fetched and message.Retained. All agents get each list of fetched URLs, since any of them may own a host one
+// day. What the leaving agent sent to another one goes to a third.
+//
+// Until the agent has left it may fail, and its disk be lost. So a URL that is not fetched because the leaving agent
+// has the page is noted as sent to it. If it fails, its list counts no more, and what it was sent is sent to other
+// agents, as after any failure.
+
+const (
+	fetchedPerItem = 2048     // fingerprints in an item
+	retainedBytes  = 32 << 10 // an item is no longer than that and one retained item
+)
+
+// takeRetained retains what a leaving agent sent to another one. If that one is gone already, it is sent to other
+// agents.
+func (p *agent) takeRetained(_ *admission.Scratch, item []byte, _ origin) error {
+	instance, items, err := message.ReadRetained(item, p.parts.Sites.Rules)
+	if err != nil || instance == p.instance {
+		return err
+	}
+	known := slices.Contains(p.outbox.Agents(), instance)
+	d := admission.Scratch{Salt: xxh3.HashString128(instance)}
+	for one, err := range outbox.Items(items) {
+		switch {
+		case err != nil:
+			return err
+		case known:
+			p.outbox.PutRetained(instance, one)
+		default:
+			if err := p.take(&d, one, origin{resent: true}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// speaksFor says that this agent answers for the pages of an agent that has left. It does not for one that is leaving,
+// whose disk may still be lost: an agent that heard so would rely on this one, and not be sent the URL again if the
+// leaving one fails.
+func (p *agent) speaksFor(instance string) bool {
+	isLeaving := p.leavingAgents.HasAnnounced(instance)
+	return p.leavingAgents.HasLeft(instance) || !isLeaving && !slices.Contains(p.outbox.Agents(), instance)
+}

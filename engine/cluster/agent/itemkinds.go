@@ -25,7 +25,7 @@ func itemKindOf(kind byte) itemKind {
 	case message.Fetched:
 		return itemKind{(*agent).permitFetched, (*agent).takeFetched}
 	case message.Retained:
-		return itemKind{(*agent).permitTold, (*agent).takeTold}
+		return itemKind{(*agent).permitRetained, (*agent).takeRetained}
 	default:
 		return itemKind{(*agent).permitLink, (*agent).takeLink}
 	}

@@ -25,7 +25,7 @@ func TestLeases_withoutAMajorityNoneIsGranted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &agent{instance: self.Instance(), views: ownership.NewTimeline(peerGrace), quorum: c.quorum}
+		p := &agent{instance: self.Instance(), views: ownership.NewTimeline(hostGrace), quorum: c.quorum}
 		p.views.Arrive(time.Time{})
 		p.leases = newLeases(p, func() time.Duration { return time.Second })
 		p.leases.UseView(v, nil, time.Now())

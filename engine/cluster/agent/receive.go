@@ -51,7 +51,7 @@ func (p *agent) HandleMessage(ctx context.Context, from string, batch []byte) er
 		refund()
 		return fmt.Errorf("engine: a message of %q: %w", from, err)
 	}
-	p.counters.lettersIn.Add(1)
+	p.counters.messagesIn.Add(1)
 	p.counters.bytesIn.Add(int64(size))
 	p.parts.Wake()
 	return p.parts.Journal.Await(ctx, end)
@@ -67,11 +67,11 @@ func (p *agent) receive(from string, batch []byte) (end journal.Position, err er
 	if end, err = p.parts.Journal.AppendEntry(&journal.Entry{Kind: journal.KindMessage, Links: batch}); err != nil {
 		return end, err
 	}
-	return end, p.unpack(batch, origin{from: from})
+	return end, p.takeItems(batch, origin{from: from})
 }
 
 // unpack does what the items of a message say.
-func (p *agent) unpack(batch []byte, o origin) error {
+func (p *agent) takeItems(batch []byte, o origin) error {
 	var d admission.Scratch
 	for item, err := range outbox.Items(batch) {
 		if err == nil {

@@ -44,16 +44,16 @@ func openAgent(seam cluster.Network, fsys vfs.FS, dir string, m *manifest.Manife
 		return nil, errors.Join(err, box.Close())
 	}
 	p := &agent{
-		fetched: known, network: seam, store: m.StoreID(), outbox: box, views: ownership.NewTimeline(peerGrace),
+		fetched: known, network: seam, store: m.StoreID(), outbox: box, views: ownership.NewTimeline(hostGrace),
 		quorum: quorum.None{}, members: memberState{joinedSignal: make(chan struct{})},
 	}
 	p.instance = ownership.Agent{ID: seam.Self(), Store: p.store}.Instance()
 	return p, nil
 }
 
-// peerGrace is how long a host that was another agent's is left alone by the next: that one may have an exchange with
+// hostGrace is how long a host that was another agent's is left alone by the next: that one may have an exchange with
 // it under way.
-const peerGrace = 10 * time.Second
+const hostGrace = 10 * time.Second
 
 // openQuorum makes this agent ask a majority for leases to fetch, if it must, or forgets what it has promised.
 func openQuorum(p *agent, fsys vfs.FS, dir string) error {

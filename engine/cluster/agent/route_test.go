@@ -19,7 +19,7 @@ import (
 // Between the moment at which a fetch worker finds that a host is another's and that at which it hands the host's URLs
 // over, that agent may have gone, and the host be this one's again. Its URLs come up here then, whether they had been
 // here before or not.
-func TestPeers_whatIsToBePassedOnToNobodyStaysHere(t *testing.T) {
+func TestAgent_whatIsToBePassedOnToNobodyStaysHere(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	s, err := sieve.Open(fsys, sieve.Options{Dir: "sieve", BucketBytes: 1 << 16}, nil)
 	if err != nil {

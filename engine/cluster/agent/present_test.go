@@ -25,7 +25,7 @@ func (*talk) Self() string { return "b" }
 func (s *talk) Ask(_ context.Context, to string, _ []byte) ([]byte, error) {
 	s.asked += to
 	if s.says == "" {
-		return nil, errors.New("nobody there")
+		return nil, errors.New("no answer")
 	}
 	return []byte(s.says), nil
 }
@@ -33,7 +33,7 @@ func (s *talk) Ask(_ context.Context, to string, _ []byte) ([]byte, error) {
 // An agent goes by who is there if one of them has begun and goes by the same; by others it may go when it has heard
 // for 15 s that one has begun. What older builds say, which do not know the word, or say nothing, is that they have
 // not.
-func TestUnderWay_whatOthersSay(t *testing.T) {
+func TestHasBegun_whatOthersSay(t *testing.T) {
 	now := []ownership.Agent{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2},
 		{ID: "c", Capacity: 1, Store: 3}}
 	f := func(says string, view uint64, at, later bool) {
@@ -45,18 +45,18 @@ func TestUnderWay_whatOthersSay(t *testing.T) {
 			}
 			s := &talk{says: says}
 			p := &agent{network: s, quorum: quorum.None{}}
-			if got := p.underWay(t.Context(), now); got != at {
+			if got := p.hasBegun(t.Context(), now); got != at {
 				t.Errorf("%s: %v", says, got)
 			}
-			time.Sleep(peerPatience)
-			if got := p.underWay(t.Context(), now); got != later {
+			time.Sleep(restartPatience)
+			if got := p.hasBegun(t.Context(), now); got != later {
 				t.Errorf("15 s later, %s: %v", says, got)
 			}
 			if s.asked != "ca" {
 				t.Errorf("%q were asked", s.asked)
 			}
-			if p.underWay(t.Context(), now[1:2]) {
-				t.Errorf("nobody is there, and the crawl has begun")
+			if p.hasBegun(t.Context(), now[1:2]) {
+				t.Errorf("no other agent is there, and the crawl has begun")
 			}
 		})
 	}

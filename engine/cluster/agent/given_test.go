@@ -25,7 +25,7 @@ func (c *company) Agents() []ownership.Agent { return c.there }
 
 // An agent that leaves has been given the list of another that leaves as well, and owes that one nothing. It speaks for
 // it when that one has left, not before, and no more when that one has died.
-func TestPeers_aLeaverDoesNotSpeakForAnotherThatLeaves(t *testing.T) {
+func TestAgent_aLeaverDoesNotSpeakForAnotherThatLeaves(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	box, err := outbox.Open(fsys, outbox.Options{Dir: "outbox"}, nil, nil)
 	if err != nil {
@@ -39,7 +39,7 @@ func TestPeers_aLeaverDoesNotSpeakForAnotherThatLeaves(t *testing.T) {
 	seam := &company{there: []ownership.Agent{here, other}}
 	p := &agent{
 		senders: delivery.New(delivery.Options{}), network: seam,
-		views:    ownership.NewTimeline(peerGrace),
+		views:    ownership.NewTimeline(hostGrace),
 		instance: here.Instance(), outbox: box, fetched: known,
 		parts: Parts{Log: slog.New(slog.DiscardHandler), Frontier: &admission.Frontier{HashSeed: 1}},
 	}
@@ -66,9 +66,9 @@ func TestPeers_aLeaverDoesNotSpeakForAnotherThatLeaves(t *testing.T) {
 	}{
 		{"it goes", func() { at(leave.Announced) }, false},
 		{"it has nothing left", func() { at(leave.Done) }, true},
-		{"it has left, and nobody remembers", func() { at(leave.Asking) }, true},
+		{"it has left, and is forgotten", func() { at(leave.Asking) }, true},
 		{"it goes, and has died", func() { at(leave.Announced); seam.there = seam.there[:1] }, false},
-		{"nobody remembers that either", func() { at(leave.Asking) }, false},
+		{"that is forgotten, too", func() { at(leave.Asking) }, false},
 	} {
 		step.do()
 		if err := p.reroute(t.Context(), c); err != nil {

@@ -8,15 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/zeebo/xxh3"
-
-	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/delivery"
 	"orbweaver/engine/cluster/handoff"
 	"orbweaver/engine/cluster/leasing"
 	"orbweaver/engine/cluster/leave"
-	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quorum"
@@ -25,7 +21,6 @@ import (
 	"orbweaver/engine/cluster/robotsrelay"
 	"orbweaver/engine/cluster/termination"
 	"orbweaver/engine/outage"
-	"orbweaver/engine/queued"
 	"orbweaver/warc"
 )
 
@@ -67,7 +62,7 @@ type memberState struct {
 	hasBegun     atomic.Bool   // the agents were complete once, in this run or before
 	departed     atomic.Bool   // this agent has left permanently
 
-	stopped    map[string]*absence               // agents that stopped in order, by instance
+	stopped    map[string]*stoppedAgent          // agents that stopped in order, by instance
 	expected   []string                          // instances in the view that are expected back, or agreed to be
 	banned     atomic.Pointer[[]ownership.Agent] // members that are not in the view
 	nextAsked  int                               // which agent is asked next whether the crawl has begun
@@ -81,8 +76,8 @@ type crawlHistory struct {
 	arrivals    uint64            // how often an agent came with data that were not there before
 	founded     atomic.Uint64     // the hash of the first complete view
 	viewChanges atomic.Int64      // how often the view has changed since
-	// temporarySince is where the archive was when this agent was a temporary owner first; nil for never. Guarded by the
-	// steps.
+	// temporarySince is where the archive was when this agent was a temporary owner first; nil for never. Guarded by
+	// the steps.
 	temporarySince *warc.Cut
 
 	beganTogether atomic.Bool // all others began with the same view: no other agent owned a host before
@@ -91,46 +86,47 @@ type crawlHistory struct {
 
 // messageCounters are what went between agents, in this run.
 type messageCounters struct {
-	lettersIn, bytesIn, refused, retold, asked, superseded atomic.Int64
+	messagesIn, bytesIn, refused, resent, asked, superseded atomic.Int64
 
-	strangers    atomic.Int64 // messages of agents that are no members
+	noMember     atomic.Int64 // messages of agents that are no members
 	unauthorised atomic.Int64 // statements that their senders may not make
 	steps        atomic.Int64 // effects of messages that give an agent something to do, and are counted nowhere else
 }
 
-// peerPatience is how long an agent that starts again waits for those whom it knew before it takes them for gone.
-const peerPatience = 15 * time.Second
+// restartPatience is how long an agent that starts again waits for the agents that it knew, before it takes them for
+// failed.
+const restartPatience = 15 * time.Second
 
 // waitingForAgents is why a crawl does not begin.
 const waitingForAgents = "waiting for the other agents"
 
-// Begin makes the circle that the last cut knew, or that of this agent alone; who is there now is found out when the
-// crawl runs.
-func (p *agent) Begin(cut *cluster.Checkpoint, again bool) error {
-	p.members.isResumed = again
+// Begin implements cluster.Member: it puts the view of the checkpoint in force, or that of this agent alone. The loop
+// that follows membership finds out which agents are there now.
+func (p *agent) Begin(state *cluster.Checkpoint, resumed bool) error {
+	p.members.isResumed = resumed
 	known := []ownership.Agent{{ID: p.network.Self(), Capacity: 1, Store: p.store}}
-	if self := p.network.Agents(); len(self) == 1 { // nobody has been met yet
+	if self := p.network.Agents(); len(self) == 1 { // no other agent is known yet
 		known[0].Capacity = self[0].Capacity
 	}
-	if cut != nil {
-		known, p.history.everAll, p.history.arrivals = cut.Agents, cut.EverAll, cut.Births
-		p.history.viewChanges.Store(cut.Turns)
-		p.history.founded.Store(cut.Founded)
-		p.members.hasBegun.Store(cut.HasBegun)
-		p.fetched.RestoreLists(cut.FetchedLists)
-		p.leavingAgents.Restore(cut)
+	if state != nil {
+		known, p.history.everAll, p.history.arrivals = state.Agents, state.EverAll, state.Births
+		p.history.viewChanges.Store(state.Turns)
+		p.history.founded.Store(state.Founded)
+		p.members.hasBegun.Store(state.HasBegun)
+		p.fetched.RestoreLists(state.FetchedLists)
+		p.leavingAgents.Restore(state)
 	}
-	p.end.Begin(again)
+	p.end.Begin(resumed)
 	p.parts.Gate.Shut(waitingForAgents)
-	c, err := ownership.NewView(known, p.history.everAll, p.history.arrivals, p.among(known))
+	c, err := ownership.NewView(known, p.history.everAll, p.history.arrivals, p.selfAmong(known))
 	if err != nil {
 		return err
 	}
-	return p.turn(c)
+	return p.replaceView(c)
 }
 
-// among is the name of this agent if it is one of some, empty if it leaves.
-func (p *agent) among(all []ownership.Agent) string {
+// selfAmong is the ID of this agent if it is one of some, empty if it leaves.
+func (p *agent) selfAmong(all []ownership.Agent) string {
 	self := p.network.Self()
 	if slices.ContainsFunc(all, func(peer ownership.Agent) bool { return peer.ID == self }) {
 		return self
@@ -138,8 +134,8 @@ func (p *agent) among(all []ownership.Agent) string {
 	return ""
 }
 
-// meet notes who is there, and makes their circle.
-func (p *agent) meet(now []ownership.Agent) (*ownership.View, error) {
+// makeView makes the view of some agents, and notes that they were there.
+func (p *agent) makeView(now []ownership.Agent) (*ownership.View, error) {
 	all, births := slices.Clone(p.history.everAll), p.history.arrivals
 	for _, peer := range now {
 		i := slices.IndexFunc(all, func(other ownership.Agent) bool { return other.ID == peer.ID })
@@ -152,17 +148,17 @@ func (p *agent) meet(now []ownership.Agent) (*ownership.View, error) {
 			births++
 		}
 	}
-	c, err := ownership.NewView(now, all, births, p.among(now))
+	c, err := ownership.NewView(now, all, births, p.selfAmong(now))
 	if err == nil {
-		p.parts.Journal.Steps.Stop() // a cut reads them
+		p.parts.Journal.Steps.Stop() // a checkpoint reads them
 		p.history.everAll, p.history.arrivals = all, births
 		p.parts.Journal.Steps.Allow()
 	}
 	return c, err
 }
 
-// turn takes another circle.
-func (p *agent) turn(c *ownership.View) error {
+// replaceView puts another view in force.
+func (p *agent) replaceView(c *ownership.View) error {
 	for i, peer := range c.Agents {
 		if i == c.Self {
 			continue
@@ -182,7 +178,7 @@ func (p *agent) turn(c *ownership.View) error {
 	return nil
 }
 
-// run follows who is there, until ctx ends. Letters are carried until then.
+// run follows membership, and sends messages, until ctx ends.
 func (p *agent) run(ctx context.Context) error {
 	defer p.senders.Wait()
 	if err := p.network.Join(ctx, p.store, p); err != nil {
@@ -191,24 +187,24 @@ func (p *agent) run(ctx context.Context) error {
 		}
 		return nil
 	}
-	patience := time.NewTimer(peerPatience)
+	patience := time.NewTimer(restartPatience)
 	defer patience.Stop()
-	ask := time.NewTicker(underWayPeriod)
+	ask := time.NewTicker(askPeriod)
 	defer ask.Stop()
 	for patient := true; ; {
-		now, again := p.present(time.Now())
+		now, again := p.presentAgents(time.Now())
 		news, open := p.askAboutStopped(ctx)
 		if news {
-			now, again = p.present(time.Now())
+			now, again = p.presentAgents(time.Now())
 		}
 		if open {
-			again = underWayPeriod
+			again = askPeriod
 		}
 		if again > 0 {
 			patience.Reset(again)
 		}
 		if !p.end.HasEnded() { // at the end they go, one after the other, and leave nothing to be done
-			if err := p.propose(ctx, now, p.complete(ctx, now, patient)); err != nil {
+			if err := p.propose(ctx, now, p.areComplete(ctx, now, patient)); err != nil {
 				return err
 			}
 		}
@@ -247,13 +243,13 @@ func (p *agent) propose(ctx context.Context, now []ownership.Agent, isComplete b
 		p.history.viewChanges.Add(1)
 	}
 	p.members.expected = agreed.AwayAgents
-	return p.goBy(ctx, agreed.Members)
+	return p.adoptView(ctx, agreed.Members)
 }
 
-// complete says that enough agents are there for this one to go by who is there. In the beginning that is a number,
-// unless others have begun before; when it starts again, all whom it knew before or, when it has waited long enough,
-// whoever is there.
-func (p *agent) complete(ctx context.Context, now []ownership.Agent, patient bool) bool {
+// areComplete says that enough agents are there to go by them. In the beginning that is a number, unless others have
+// begun before. When this agent starts again, it is all agents that it knew, or those that are there when it has waited
+// long enough.
+func (p *agent) areComplete(ctx context.Context, now []ownership.Agent, patient bool) bool {
 	if p.members.isComplete {
 		return true
 	}
@@ -261,14 +257,14 @@ func (p *agent) complete(ctx context.Context, now []ownership.Agent, patient boo
 		p.members.isComplete = !patient || !slices.ContainsFunc(p.views.Load().Agents,
 			func(p ownership.Agent) bool { return !slices.Contains(now, p) })
 	} else {
-		p.members.isComplete = len(now) >= p.parts.Options.Agents || p.underWay(ctx, now)
+		p.members.isComplete = len(now) >= p.parts.Options.Agents || p.hasBegun(ctx, now)
 	}
 	return p.members.isComplete
 }
 
-// arrive lets the crawl begin, or go on. Unless all began together just now, the others may have asked any host of this
-// agent for something a moment ago; those whom it was told of and has not found, too.
-func (p *agent) arrive() {
+// join lets the crawl begin, or go on. Unless all agents began together just now, others may have contacted any host of
+// this agent recently; so may agents that it was told of and has not found.
+func (p *agent) join() {
 	if p.members.isJoined {
 		return
 	}
@@ -283,19 +279,19 @@ func (p *agent) arrive() {
 	close(p.members.joinedSignal)
 }
 
-// AcceptMessages takes letters from now on, or none any more.
+// AcceptMessages implements cluster.Member.
 func (p *agent) AcceptMessages(open bool) {
 	p.parts.Journal.Steps.Stop()
 	defer p.parts.Journal.Steps.Allow()
 	p.acceptsMessages.Store(open)
 }
 
-// follow makes c the circle, if it is not, sends letters to all of it, and gives what waits for others to those who are
-// responsible now.
+// follow puts a view in force, if it is not, sends messages to all its agents, and gives what waits for lost agents to
+// the owners of now.
 func (p *agent) follow(ctx context.Context, c *ownership.View) error {
 	if !p.views.Load().Equal(c) {
-		if err := p.become(ctx, c); err != nil || !p.views.Load().Equal(c) {
-			return err // or the crawl stops on a full disk, and goes by the old one to its end
+		if err := p.changeView(ctx, c); err != nil || !p.views.Load().Equal(c) {
+			return err // or the crawl stops on a full disk, and keeps the old view to its end
 		}
 	} else if p.leases.UseView(p.views.Load(), p.members.expected, time.Now()) {
 		p.leases.NoteChange()
@@ -306,33 +302,10 @@ func (p *agent) follow(ctx context.Context, c *ownership.View) error {
 	return err
 }
 
-// sendToAll makes sure that messages are sent to each other agent of a view. They are also sent to agents that leave
-// and wait for messages of this one: it may have started when they were leaving already.
-func (p *agent) sendToAll(ctx context.Context, v *ownership.View) {
-	for i, peer := range v.Agents {
-		if i != v.Self {
-			p.senders.Add(ctx, peer.ID, peer.Instance())
-		}
-	}
-	for _, peer := range p.network.Agents() {
-		instance := peer.Instance()
-		if all, _ := p.outbox.Backlog(instance); all > 0 && instance != p.instance && p.leavingAgents.HasAnnounced(instance) {
-			p.senders.Add(ctx, peer.ID, instance)
-		}
-	}
-}
-
-// dismiss ends the sending to an agent, and waits for that.
-func (p *agent) dismiss(instance string) {
-	if p.senders.Remove(instance) {
-		p.leases.RemoveRequester(instance)
-	}
-}
-
-// become takes another circle.
-func (p *agent) become(ctx context.Context, c *ownership.View) error {
+// changeView puts another view in force. If the crawl stops on a full disk, it returns nil and the view is the old one.
+func (p *agent) changeView(ctx context.Context, c *ownership.View) error {
 	for {
-		err := p.turn(c)
+		err := p.replaceView(c)
 		if err == nil {
 			break
 		}
@@ -348,123 +321,11 @@ func (p *agent) become(ctx context.Context, c *ownership.View) error {
 	for i, peer := range c.Agents {
 		names[i] = peer.ID
 	}
-	p.parts.Log.Info("the agents of this crawl are others now", "agents", len(names), "names", names)
+	p.parts.Log.Info("cluster membership changed", "agents", len(names), "names", names)
 	return nil
 }
 
-// reroute tells those who are responsible now all that agents were told that are gone: all of it, since nobody knows
-// whether they left anything behind.
-func (p *agent) reroute(ctx context.Context, c *ownership.View) error {
-	for _, of := range p.fetched.Lists() { // who leaves may be owed nothing any more, and be believed all the same
-		if p.leavingAgents.HasAnnounced(of.Instance) && p.isLost(of.Instance, c) && !p.leavingAgents.HasLeft(of.Instance) {
-			p.fetched.Disown(of.Instance)
-		}
-	}
-	for _, line := range p.outbox.Agents() {
-		if !p.isLost(line, c) {
-			continue
-		}
-		p.dismiss(line)
-		if !p.leavingAgents.HasLeft(line) {
-			p.fetched.Disown(line)
-		}
-		for over := false; !over; {
-			if err := p.parts.Frontier.WaitRoom(ctx); err != nil {
-				return nil //nolint:nilerr // ctx ended: what is left is in the cut
-			}
-			var err error
-			if over, err = p.retell(line); err == nil {
-				continue
-			}
-			if err := p.parts.Journal.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
-				return nil
-			} else if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// isLost says that an agent has no part in a circle, and is not one that leaves and is there, or expected back.
-func (p *agent) isLost(line string, c *ownership.View) bool {
-	return !slices.Contains(c.Instances, line) &&
-		(!p.leavingAgents.HasAnnounced(line) || !p.isThere(line) && !p.isStopped(line))
-}
-
-// retellItems are told again in one step of the cut.
-const retellItems = 512
-
-// retell tells a part of what an agent knew, and says whether it was the last.
-func (p *agent) retell(line string) (over bool, err error) {
-	p.parts.Journal.Steps.Begin()
-	defer p.parts.Journal.Steps.End()
-	var items []byte
-	var ends []int
-	over, err = p.outbox.RemoveAgent(line, retellItems, func(item []byte) {
-		items = append(items, item...)
-		ends = append(ends, len(items))
-	})
-	d := admission.Scratch{Salt: xxh3.HashString128(line)}
-	from := 0
-	for _, end := range ends { // the box is not called by whom it calls
-		if err := p.take(&d, items[from:end], origin{resent: true}); err != nil {
-			panic(fmt.Sprintf("BUG: engine: what %q was told cannot be read: %v", line, err))
-		}
-		from = end
-	}
-	p.counters.retold.Add(int64(len(ends)))
-	return over, err
-}
-
-// Route sends an item of the frontier to the agent that is responsible for it, for who has found that this one is not.
-// The item has its whole URL. If it is by now, since that one has gone meanwhile, the item goes through the door again:
-// on loan it is new.
-func (p *agent) Route(scratch []byte, it *queued.URL) []byte {
-	if it.RobotsOf != nil {
-		p.robots.Route(it)
-		return scratch
-	}
-	c := p.views.Load()
-	owner := c.OwnerOf(it.Rest)
-	if owner == c.Self {
-		p.parts.Frontier.Add(new(admission.Scratch), it.Rest, *it)
-		return scratch
-	}
-	scratch = message.AppendLink(scratch[:0], it)
-	p.outbox.Put(c.Instances[owner], scratch)
-	return scratch
-}
-
-// RouteRecovered notes that another agent has a page, if it is not this one: when that agent is lost, the page may be,
-// too.
-func (p *agent) RouteRecovered(line string, it *queued.URL) {
-	p.outbox.PutRetained(line, message.AppendLink(nil, it))
-}
-
-// WaitRoom waits while the outbox is in memory for want of disk.
-func (p *agent) WaitRoom(ctx context.Context) error {
-	for p.outbox.HasOverflow() {
-		err := p.spill()
-		if err == nil {
-			return nil
-		}
-		if err := p.parts.Journal.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *agent) spill() error {
-	p.parts.Journal.Steps.Begin()
-	defer p.parts.Journal.Steps.End()
-	return p.outbox.Spill()
-}
-
-// MarkState is the checkpointer's: everybody stands still.
+// MarkState implements cluster.CheckpointPart.
 func (p *agent) MarkState() (*cluster.Checkpoint, []byte, error) {
 	box, image, err := p.outbox.Checkpoint()
 	if err != nil {

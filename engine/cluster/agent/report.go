@@ -16,13 +16,13 @@ func (p *agent) Report(c *counters.Totals) *cluster.StatusReport {
 		Self: p.network.Self(), Pages: c.Stored() + c.PagesNotStored,
 		LinksSent: c.Sent, LinksReceived: c.Received, LinksOut: c.LinksOut, HandedOver: c.Outcomes[outcome.HandedOver],
 		Asked: p.counters.asked.Load() + p.pages.Questions.Load(), Unanswered: p.pages.Unanswered.Load(),
-		Recovered: c.Outcomes[outcome.Recovered], Retold: p.counters.retold.Load(),
+		Recovered: c.Outcomes[outcome.Recovered], Retold: p.counters.resent.Load(),
 		Superseded:  p.counters.superseded.Load(),
-		LettersSent: p.senders.Sent.Load(), LettersReceived: p.counters.lettersIn.Load(),
+		LettersSent: p.senders.Sent.Load(), LettersReceived: p.counters.messagesIn.Load(),
 		LettersFailed: p.senders.Failed.Load(), LettersHeld: p.senders.Held.Load(),
 		LettersRefused: p.counters.refused.Load() + p.senders.Refused.Load(),
 		BytesSent:      p.senders.BytesSent.Load(), BytesReceived: p.counters.bytesIn.Load(),
-		Strangers: p.counters.strangers.Load(), NotTaken: p.counters.unauthorised.Load(),
+		Strangers: p.counters.noMember.Load(), NotTaken: p.counters.unauthorised.Load(),
 	}
 	p.leases.FillReport(r, time.Now())
 	if r.Pages > 0 {
@@ -33,14 +33,14 @@ func (p *agent) Report(c *counters.Totals) *cluster.StatusReport {
 		r.Waiting += int64(all)
 	}
 	r.Quorum = p.quorum.Report(time.Now())
-	circle := p.views.Load()
+	view := p.views.Load()
 	for _, k := range p.network.KnownAgents() {
 		a := cluster.AgentReport{ID: k.ID, Capacity: k.Capacity, State: k.State}
 		if !k.Since.IsZero() {
 			a.Since = k.Since.UTC().Format(time.RFC3339)
 		}
-		if i := slices.IndexFunc(circle.Agents, func(p ownership.Agent) bool { return p.ID == k.ID }); i >= 0 {
-			a.Share = circle.Shares[i]
+		if i := slices.IndexFunc(view.Agents, func(p ownership.Agent) bool { return p.ID == k.ID }); i >= 0 {
+			a.Share = view.Shares[i]
 		}
 		waiting, _ := p.outbox.Backlog(k.Instance())
 		a.Waiting = int64(waiting)

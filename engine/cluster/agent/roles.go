@@ -203,7 +203,7 @@ func (p participant) BeginRebuilt() error {
 }
 
 func (p participant) Depart(ctx context.Context, d *Departure) error {
-	d.peers = p.agent
+	d.agent = p.agent
 	return d.run(ctx)
 }
 
@@ -303,7 +303,7 @@ func (p participant) IsShared() bool { return true }
 
 // Replay implements cluster.Member.
 func (p participant) Replay(message []byte, age time.Duration) error {
-	return p.unpack(message, origin{delay: age})
+	return p.takeItems(message, origin{delay: age})
 }
 
 // WaitBegun implements cluster.Member.
