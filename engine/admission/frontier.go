@@ -45,6 +45,7 @@ type Scratch struct {
 	Salt xxh3.Uint128
 
 	payload      []byte         // an encoded queued.URL
+	routed       queued.URL     // that another agent owns
 	urls         [][]byte       // those that passed the checks, borrowed
 	fingerprints []xxh3.Uint128 // of urls
 	kinds        []parse.Kind   // of urls; empty if the caller gives none
@@ -216,7 +217,8 @@ func (f *Frontier) admit(d *Scratch, it queued.URL, received bool) {
 			}
 		}
 		if foreign {
-			d.payload = f.Router.Route(d.payload, &it)
+			d.routed = it // an interface takes it: else each call would put it on the heap
+			d.payload = f.Router.Route(d.payload, &d.routed)
 			sent++
 		} else {
 			d.payload = queued.Append(d.payload[:0], &it)

@@ -27,9 +27,10 @@ type placer struct {
 	cluster    Cluster
 	options    Options
 
-	held    []byte // a URL that was taken from a queue and could not be placed, because the disk is full
-	scratch []byte // a URL from the ready queue
-	item    []byte // an item of a site
+	held    []byte     // a URL that was taken from a queue and could not be placed, because the disk is full
+	scratch []byte     // a URL from the ready queue
+	item    []byte     // an item of a site
+	url     queued.URL // that is being placed: interfaces take it, so that as a variable it would be on the heap
 }
 
 const (
@@ -80,20 +81,21 @@ func (p *placer) placeReady() (n int, err error) {
 // place gives one ready URL to its site: to the workbench, or to disk if the site has items there already, which are
 // older, or has its share of memory. waited says that the URL is of a delayed site whose turn has come.
 func (p *placer) place(item []byte, waited bool) error {
-	it := queued.MustDecode(item)
+	it := &p.url
+	*it = queued.MustDecode(item)
 	key, path := urlx.Split(it.Rest)
 	if p.rules.Excludes(key) {
 		it.Rest = path
-		p.item = queued.Append(p.item[:0], &it)
+		p.item = queued.Append(p.item[:0], it)
 		p.dead.DropUnlessFinished(key, p.item, outcome.Blocked)
 		return nil
 	}
 	if !p.cluster.Owns(key) {
-		p.handOver(key, path, &it)
+		p.handOver(key, path, it)
 		return nil
 	}
-	if traps.RepeatsFolders(it.Rest, &it, p.options.MaxPathRepeats) {
-		return p.skips.skip(key, &it, skipped.RulePathRepeats, novelty.Evidence{})
+	if traps.RepeatsFolders(it.Rest, it, p.options.MaxPathRepeats) {
+		return p.skips.skip(key, it, skipped.RulePathRepeats, novelty.Evidence{})
 	}
 	vs, added, refused, err := p.sites.Admit(key, it.Seed, waited)
 	switch {
@@ -101,12 +103,12 @@ func (p *placer) place(item []byte, waited bool) error {
 		return err
 	case refused.Waits:
 		it.Delayed = true
-		return p.queues.AppendOfDelayedSite(queued.Append(nil, &it))
+		return p.queues.AppendOfDelayedSite(queued.Append(nil, it))
 	case refused.Outcome == outcome.Novelty:
-		return p.skips.skip(key, &it, skipped.RuleEndlessSites, refused.Evidence)
+		return p.skips.skip(key, it, skipped.RuleEndlessSites, refused.Evidence)
 	}
 	it.Rest = path
-	p.item = queued.Append(p.item[:0], &it)
+	p.item = queued.Append(p.item[:0], it)
 	if refused.Outcome != outcome.None {
 		p.dead.DropUnlessFinished(key, p.item, refused.Outcome)
 		return nil
@@ -114,7 +116,7 @@ func (p *placer) place(item []byte, waited bool) error {
 	if added {
 		defer p.unresolved.Put(vs)
 	}
-	return p.queue(vs, key, &it)
+	return p.queue(vs, key, it)
 }
 
 // queue puts an item behind all others of its site. p.item is its code.
