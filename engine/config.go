@@ -131,7 +131,7 @@ func (c Config) Validate() error {
 	return errors.Join(append(faults, c.Admission.Validate(), c.Politeness.Validate())...)
 }
 
-// keep makes what holds connections between two exchanges; nil if none are to be.
+// keep makes what holds connections between two exchanges; nil if connections are not kept.
 func (c Config) keep() *fetch.IdleConns {
 	if c.Workers.KeepAlive == 0 {
 		return nil
@@ -149,7 +149,7 @@ func (c Config) KeptMemory() int64 { return int64(c.Workers.IdleConnsMax) * kept
 // keptBytes is the memory of a waiting connection with TLS.
 const keptBytes = 32 << 10
 
-// pagesMax is how many Pages can be out at once: the sum of those who may hold one.
+// pagesMax is how many Pages can be out at once: the sum of all places that may hold one.
 func (c Config) pagesMax() int {
 	fetching := c.Workers.Fetchers   // one in the hands of each fetch worker
 	waiting := 4 * c.Workers.Parsers // fetched, not yet taken by a parse worker

@@ -121,7 +121,7 @@ func (r *runner) every(ctx context.Context, period time.Duration, f func() error
 	}
 }
 
-// startWorkers starts those who fetch and parse; exchanges aborts what the first do, abort the others.
+// startWorkers starts the workers that fetch and parse; exchanges aborts what the first do, abort the others.
 func (r *runner) startWorkers(exchanges, abort, forever context.Context, fetching, parsing *failGroup) error {
 	shared, crawl := r.fetchersCrawl(), r.parsing()
 	for i := range r.cfg.Workers.Fetchers {
@@ -185,7 +185,7 @@ func (r *runner) parsing() *parsers.Crawl {
 	}
 }
 
-// limitReached says which limit the crawl has reached by now, "" for none.
+// limitReached says which limit the crawl has reached, "" for none.
 func (r *runner) limitReached() string {
 	r.policy.limits.Measure(r.seams.FS, r.cfg.Dir, r.seams.Log)
 	c := r.disk.journal.Count.Load()

@@ -296,7 +296,7 @@ func (o *opener) begin(moreSeeds bool) error {
 	o.over = m.State == lifecycle.Finished && (left || !moreSeeds && o.disk.skipped.Again == 0 && o.isStillOver())
 	if o.over {
 		if left {
-			o.seams.Log.Warn("this agent has left the crawl for good: to come back it needs a new directory",
+			o.seams.Log.Warn("this agent has left the crawl permanently: to come back it needs a new directory",
 				"dir", o.cfg.Dir)
 		}
 		o.run.SetState(lifecycle.Finished, m.Reason)

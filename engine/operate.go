@@ -55,9 +55,9 @@ func (e *Engine) Resume() bool { return e.outages.Gate.Open(pauseReason) }
 // Stop ends the crawl in order; it can be resumed later.
 func (e *Engine) Stop() { e.run.Finish(lifecycle.ReasonSignal) }
 
-// Leave ends this agent's part in the crawl for good: what it has queued goes to the other agents, with all that they
-// must know of it. It returns when that has begun; Run returns when it is done, in the state "finished". An error says
-// why it cannot be: cluster.ErrNoAgents, ErrNoAgentStays, ErrLeaveUnknown, or an agent that does not answer; then
+// Leave ends this agent's part in the crawl permanently: what it has queued goes to the other agents, with all that
+// they must know of it. It returns when that has begun; Run returns when it is done, in the state "finished". An error
+// says why it cannot be: cluster.ErrNoAgents, ErrNoAgentStays, ErrLeaveUnknown, or an agent that does not answer; then
 // nothing has changed.
 func (e *Engine) Leave(ctx context.Context) error {
 	if e.cluster.IsShared() && (e.run.IsStopping() || e.cluster.IsOver()) {

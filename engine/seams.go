@@ -29,9 +29,9 @@ type Seams struct {
 	Allowed func(netip.AddrPort) error
 	// Peering is the way to the other agents; nil for a crawl alone.
 	Peering cluster.Network
-	// Usage gives this process's CPU time and peak resident memory; nil where nobody asks.
+	// Usage gives this process's CPU time and peak resident memory; nil if it is not needed.
 	Usage func() (cpu time.Duration, rssPeak int64)
-	// Boot tells which run of the machine this is; nil where nobody knows.
+	// Boot tells which run of the machine this is; nil if that is unknown.
 	Boot clock.Boot
 	// Log takes what an operator should read.
 	Log *slog.Logger

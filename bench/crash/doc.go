@@ -1,7 +1,7 @@
 // Package crash kills crawls at every point at which they change the disk, and sees what comes of them.
 //
-// It is not a test of single rooms (each has its own crash tests) and it plays no disk that errs (faultfs and the tests
-// of the rooms do): here the disk obeys, and the process or the power goes away.
+// It is not a test of single components (each has its own crash tests) and it plays no disk that errs (faultfs and the
+// tests of the components do): here the disk obeys, and the process or the power goes away.
 //
 //	rehearse: an unkilled crawl of a small faulty web, in virtual time, counts its calls by class (one web in four has more
 //	             |            hosts than memory, and some of them are on disk)

@@ -165,17 +165,17 @@ func TestAnAgentLeavesForGood(t *testing.T) {
 		}
 		return true
 	})
-	call("ctl", "leave", "--dir", one).want(t, command.ExitDone, "leaving for good")
+	call("ctl", "leave", "--dir", one).want(t, command.ExitDone, "leaving permanently")
 	if err := errors.Join(first.Wait(), second.Wait()); err != nil {
 		t.Fatalf("%v\nfirst:\n%s\nsecond:\n%s", err, said, said2)
 	}
 	w.once(t, one, other)
 	m := readReport(t, one)
 	balanced(t, m)
-	if m["state"] != "finished" || m["reason"] != "left for good: the other agents have everything" ||
+	if m["state"] != "finished" || m["reason"] != "left permanently: the other agents have everything" ||
 		number(t, m, "urls_queued") != 0 {
 		t.Errorf("%v", m)
 	}
 	call("fsck", "--quiet", one).want(t, command.ExitDone)
-	call("crawl", "--dir", one).want(t, command.ExitDone, "left for good")
+	call("crawl", "--dir", one).want(t, command.ExitDone, "left permanently")
 }

@@ -42,7 +42,7 @@ func BenchmarkChecks(b *testing.B) {
 	}
 }
 
-// benchLists makes a list of n rules, half of which are about hosts that links lead to; nil for a scope.
+// benchLists makes a list of n rules; half of them are about hosts that links lead to; nil for a scope.
 func benchLists(b *testing.B, what string, n int) *filter.Lists {
 	b.Helper()
 	l := new(filter.Lists)

@@ -8,7 +8,7 @@ import (
 	"orbweaver/engine/cluster/ownership"
 )
 
-// viewOf is the ownership view of n agents, of which the first is this one.
+// viewOf is the ownership view of n agents. The first is this one.
 func viewOf(t testing.TB, n int) *ownership.View {
 	t.Helper()
 	var all []ownership.Agent

@@ -17,19 +17,19 @@ type StatusReport struct {
 	Asked      int64 `json:"asked"`      // questions of this run whether others have pages
 	Unanswered int64 `json:"unanswered"` // of these
 	Recovered  int64 `json:"recovered"`  // admitted URLs whose pages others have, or this agent had before
-	Retold     int64 `json:"retold"`     // URLs of this run that agents had been told who are gone
+	Retold     int64 `json:"retold"`     // URLs that were sent to lost agents, and are sent again, in this run
 
 	Superseded int64 `json:"superseded"` // captures that were marked in this run, since another agent's counts
 
-	LettersSent     int64 `json:"letters_sent" metric:"peers_letters_sent_total" help:"Letters that other agents have acknowledged, in this run."`
-	LettersReceived int64 `json:"letters_received" metric:"peers_letters_received_total" help:"Letters of other agents that were taken, in this run."`
-	LettersFailed   int64 `json:"letters_failed" metric:"peers_letters_failed_total" help:"Letters that did not arrive, and are sent again, in this run."`
-	LettersHeld     int64 `json:"letters_held" metric:"peers_letters_held_total" help:"Letters for which the other agent had no room yet, and that are sent again, in this run."`
-	LettersRefused  int64 `json:"letters_refused" metric:"peers_letters_refused_total" help:"Letters that could not be read, there or here, in this run."`
-	Strangers       int64 `json:"strangers_refused" metric:"peers_strangers_refused_total" help:"Letters and questions refused in this run since their sender is not a member of the crawl, as this agent knows it."`
-	NotTaken        int64 `json:"not_taken"` // statements in letters for which their sender has no authority
-	BytesSent       int64 `json:"bytes_sent" metric:"peers_sent_bytes_total" help:"Bytes of letters sent, before they were packed, in this run."`
-	BytesReceived   int64 `json:"bytes_received" metric:"peers_received_bytes_total" help:"Bytes of letters received, after they were unpacked, in this run."`
+	MessagesSent     int64 `json:"letters_sent" metric:"peers_letters_sent_total" help:"Letters that other agents have acknowledged, in this run."`
+	MessagesReceived int64 `json:"letters_received" metric:"peers_letters_received_total" help:"Letters of other agents that were taken, in this run."`
+	MessagesFailed   int64 `json:"letters_failed" metric:"peers_letters_failed_total" help:"Letters that did not arrive, and are sent again, in this run."`
+	MessagesHeld     int64 `json:"letters_held" metric:"peers_letters_held_total" help:"Letters for which the other agent had no room yet, and that are sent again, in this run."`
+	MessagesRefused  int64 `json:"letters_refused" metric:"peers_letters_refused_total" help:"Letters that could not be read, there or here, in this run."`
+	Strangers        int64 `json:"strangers_refused" metric:"peers_strangers_refused_total" help:"Letters and questions refused in this run since their sender is not a member of the crawl, as this agent knows it."`
+	NotTaken         int64 `json:"not_taken"` // statements in letters for which their sender has no authority
+	BytesSent        int64 `json:"bytes_sent" metric:"peers_sent_bytes_total" help:"Bytes of letters sent, before they were packed, in this run."`
+	BytesReceived    int64 `json:"bytes_received" metric:"peers_received_bytes_total" help:"Bytes of letters received, after they were unpacked, in this run."`
 
 	LeasesWished     int64 `json:"leases_wished" metric:"peers_leases_wished_total" help:"Addresses that this agent wished to ask, in this run."`
 	LeasesAsked      int64 `json:"leases_asked" metric:"peers_leases_asked_total" help:"Questions in which such wishes went to other agents, in this run."`

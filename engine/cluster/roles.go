@@ -20,7 +20,7 @@ type Router interface {
 	Views() *ownership.Current
 	// WaitRoom waits while the backlog is in memory because the disk is full.
 	WaitRoom(ctx context.Context) error
-	// Route sends a URL, whole in it.Rest, to the agent that owns it. If that is this agent by now, the URL passes
+	// Route sends a URL, whole in it.Rest, to the agent that owns it. If that is this agent now, the URL passes
 	// admission again. Route returns scratch, perhaps grown. It is called within a step.
 	Route(scratch []byte, it *queued.URL) []byte
 }
@@ -39,8 +39,8 @@ type VisitGate interface {
 	// GiveAddress ends the use of an address. due is when the address may be contacted again; soon says that this agent
 	// will do so.
 	GiveAddress(addr netip.Addr, due time.Time, soon bool)
-	// BeginExchange begins an exchange with a site after Borrow, and returns its context, which ends when this agent may
-	// not go on with it. EndExchange ends it.
+	// BeginExchange begins an exchange with a site after Borrow, and returns its context, which ends when this agent
+	// may not go on with it. EndExchange ends it.
 	BeginExchange(ctx context.Context, x *Exchange, site []byte) context.Context
 	EndExchange(x *Exchange)
 	// Route is Router's.
@@ -74,8 +74,8 @@ type Termination interface {
 	EndReason() string
 	// StepCount grows with every step that could give an agent something to do.
 	StepCount() int64
-	// NegotiateEnd is told what the distributor would do, at a step count: wait, or end for a reason. It returns what the
-	// distributor does. busy says that the workbench has items, though all URLs have their outcome.
+	// NegotiateEnd is told what the distributor would do, at a step count: wait, or end for a reason. It returns what
+	// the distributor does. busy says that the workbench has items, though all URLs have their outcome.
 	NegotiateEnd(wait time.Duration, reason string, busy bool, steps int64) (time.Duration, string)
 	// AwaitsRobots says that a site waits for a robots.txt that another agent fetches.
 	AwaitsRobots() bool
@@ -93,8 +93,8 @@ type FetchedLog interface {
 
 // CheckpointPart is the cluster's part of a checkpoint.
 type CheckpointPart interface {
-	// MarkState marks the state while all steps stand still. image is written to a file of the checkpoint; a nil state says
-	// that there is none.
+	// MarkState marks the state while all steps stand still. image is written to a file of the checkpoint; a nil state
+	// says that there is none.
 	MarkState() (state *Checkpoint, image []byte, err error)
 	// Sync makes durable what the state names.
 	Sync() error

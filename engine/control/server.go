@@ -168,7 +168,7 @@ func (h *handler) leave(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	said := "leaving for good: its hosts are given to the other agents"
+	said := "leaving permanently: its hosts are given to the other agents"
 	h.log.Info("by the operator: " + said)
 	answer(w, Reply{Message: said})
 }

@@ -105,7 +105,7 @@ func TestActions(t *testing.T) {
 		{"/pause", "", 200, "paused", ""},
 		{"/resume", "", 200, "was not paused", ""},
 		{"/stop", "", 200, "stopping", ""},
-		{"/leave", "", 200, "leaving for good: its hosts are given to the other agents", ""},
+		{"/leave", "", 200, "leaving permanently: its hosts are given to the other agents", ""},
 		{"/reload", "", 400, "", "control: this crawl has no file of an agent"},
 		{"/add", "http://a.test/\n# no\n\n http://b.test/ ", 200, "2 of 2 URLs offered at the door", ""},
 		{"/add", "http://a.test/\nbad", 400, "1 of 2 URLs offered at the door", `"bad": no URL`},

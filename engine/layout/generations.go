@@ -7,7 +7,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// EachGeneration calls f for the bench, aloft, outbox and journal files in the directory.
+// EachGeneration calls f for the files of the workbench, of URLs in flight, of the outbox and of the journal.
 func EachGeneration(fsys vfs.FS, dir string, f func(name, kind string, generation uint64) error) error {
 	names, err := fsys.List(dir)
 	if err != nil {

@@ -9,7 +9,7 @@ const (
 	ReasonMaxDisk  = "max-disk reached"
 	ReasonMaxTime  = "max-time reached"
 	ReasonSignal   = "stopped"
-	ReasonLeft     = "left for good: the other agents have everything"
+	ReasonLeft     = "left permanently: the other agents have everything"
 	ReasonLost     = "no place among the other agents"
 )
 

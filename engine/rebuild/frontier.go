@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// markFile is a file in the frontier that exists until a rebuild has ended. It holds the name of the directory of the
-	// old frontier.
+	// markFile is a file in the frontier that exists until a rebuild has ended. It holds the name of the directory of
+	// the old frontier.
 	markFile = "REBUILDING"
 	// listsDir holds the lists of a rebuild, in the frontier.
 	listsDir = "rebuild"
 )
 
-// Begin empties the frontier of the crawl in dir but for its lock: the old frontier is moved aside. What a rebuild left
+// Begin empties the frontier of the crawl in dir except its lock: the old frontier is moved aside. What a rebuild left
 // that did not end is removed. It returns the name of the directory of the old frontier, relative to dir, "" if there
 // was none.
 func Begin(fsys vfs.FS, dir string) (aside string, err error) {

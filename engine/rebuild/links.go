@@ -74,7 +74,7 @@ func (r *linkReading) readRecord(file string, rec *warc.RecordRead) error {
 	return r.follow(&c)
 }
 
-// follow offers the links of a capture, or its URL if that is to be tried again.
+// follow offers the links of a capture, or its URL if that must be tried again.
 func (r *linkReading) follow(c *storedCapture) error {
 	if err := r.claim(c); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 // recordReading is the first reading of the archive: it repairs the files and notes what they hold.
 type recordReading struct {
 	*rebuilder
-	finder     *links.Finder // of which it uses the decoder
+	finder     *links.Finder // for its decoder
 	repeatable uint64        // number of attempts after which a crawl may try again
 	crawlDelay time.Duration // the longest one
 }

@@ -121,7 +121,7 @@ func (l *List) Next() (item []byte, rule Rule, err error) {
 		return nil, 0, fmt.Errorf("engine: list of URLs left out: %w", err)
 	}
 	if !ok {
-		panic("BUG: engine: the list of URLs left out is shorter than what is to be queued again")
+		panic("BUG: engine: the list of URLs left out is shorter than what must be queued again")
 	}
 	l.read = b
 	l.Again--

@@ -4,7 +4,7 @@
 // code itself, without this package. A failed check is a bug, so it panics; nothing here looks at untrusted input.
 //
 //	Check         a condition that must hold
-//	Mangle        fills bytes that nobody may read any more, so that a reader who does sees 0xCC and not luck
+//	Mangle        fills bytes that must not be read any more, so that a reader sees 0xCC
 //	CloseChecker  embedded in what is closed once and not used afterwards
 //	NoCopy        makes go vet complain about copies
 //	Race          whether the race detector is on

@@ -2,7 +2,7 @@
 
 package vfs
 
-// copyMapped copies bytes that somebody may be changing through a mapping. A disk reads mapped pages while they change,
+// copyMapped copies bytes that may change through a mapping meanwhile. A disk reads mapped pages while they change,
 // too, and gets some of the old bytes and some of the new ones; the race detector is not to take that for a mistake.
 //
 //go:norace

@@ -55,7 +55,7 @@ type File interface {
 	// Allocate reserves disk space for the range and grows the file to cover it. Later writes through a mapping cannot
 	// meet a full disk then, except on copy-on-write file systems, where they fault: see FaultOffset.
 	Allocate(offset, length int64) error
-	// Forget says that nobody will read the range soon: what of it is durable may leave the system's memory, so that
+	// Forget says that the range will not be read soon: what of it is durable may leave the system's memory, so that
 	// this is there for others. It changes nothing but speed, and where a system knows no such thing it does nothing.
 	Forget(offset, length int64)
 	// Map maps the first length bytes, readable and (for files opened for writing) writable. The file must be at least

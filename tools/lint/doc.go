@@ -3,7 +3,7 @@
 // It has no code to import: only tests, run by `go test ./tools/lint` and as the last step of `make lint`. Each rule is
 // a function from the tree to a list of faults, and each fault names the place and says what to write instead.
 //
-// What a linter off the shelf can check is left to golangci-lint. Here stands the rest:
+// What a common linter can check is left to golangci-lint. Here stands the rest:
 //
 //	imports_test.go     which package may import which, and the home package of each third-party module
 //	network_test.go     dialling and listening: only in their places, and whatever else could reach the network

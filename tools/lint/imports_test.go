@@ -9,7 +9,7 @@ import (
 // base is what every package of level 1 and above may use: level 0.
 const base = "engine/urlx engine/outcome internal/invariants internal/mpmc internal/notify internal/throttle internal/vfs internal/extsort internal/options"
 
-// rooms and parts are level 1. The rooms are libraries of their own; the parts live under the engine.
+// components and parts are level 1. The components are libraries of their own; the parts live under the engine.
 const (
 	rooms = "workbench workbench/cold sieve sieve/fpcache virtualize virtualize/diskq dnsres warc warc/deflate"
 	parts = `
@@ -60,7 +60,7 @@ var importTable = []struct{ importer, may string }{
 	{"engine/urlx", "internal/invariants"},
 	{"engine/outcome", ""},
 
-	// Level 1, the rooms.
+	// Level 1, the components.
 	{"workbench", base},
 	{"workbench/cold", base},
 	{"sieve/fpcache", base},
@@ -117,7 +117,7 @@ var importTable = []struct{ importer, may string }{
 	{"bench/simnet", "bench/simweb bench/simweb/arrivals bench/simweb/origin dnsres/dnstest"},
 	{"bench/*", "*"},
 
-	// Level 4. Tools may read the rooms, never the engine.
+	// Level 4. Tools may read the components, never the engine.
 	{"cmd/orbweaver", "*"},
 	{"cmd/orbweaver/*", "*"},
 	{"tools/conformance", base + " " + rooms + " " + parts}, // it scores the parts, each alone

@@ -85,7 +85,7 @@ func TestFailedSyncSticks(t *testing.T) {
 	}
 	for range 2 {
 		if err := q.Sync(); err == nil || vfs.IsFull(err) {
-			t.Fatalf("a failed sync is for good: %v", err)
+			t.Fatalf("a failed sync is permanently: %v", err)
 		}
 	}
 	if err := q.Append(nil); err == nil || vfs.IsFull(err) {

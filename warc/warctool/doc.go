@@ -1,5 +1,5 @@
 // Package warctool is what `orbweaver warc ls, cat, verify, index` do, without the flags: functions that read WARC
-// files, ours or anybody's, and write what they found as text or as JSON.
+// files, of this or any other crawler, and write what they found as text or as JSON.
 //
 // It is not a place for knowledge of the format, which is package warc's, and it decides no exit status: a function
 // that could do its work but met faults returns an error that wraps ErrFaults; one that could not, another error.

@@ -58,7 +58,7 @@ func TestFailedSyncSticks(t *testing.T) {
 	s.Put(key(1), nil)
 	for range 2 {
 		if err := s.Sync(); err == nil {
-			t.Fatal("a failed sync is for good")
+			t.Fatal("a failed sync is permanently")
 		}
 	}
 }

@@ -238,7 +238,7 @@ func wantWhole(t *testing.T, v judge.Verdict, repeated int) {
 func (b *band) wantLeft(name string) report.Report {
 	b.t.Helper()
 	r := b.reports[name]
-	const reason = "left for good: the other agents have everything"
+	const reason = "left permanently: the other agents have everything"
 	if r.State != lifecycle.Finished || r.Reason != reason || r.URLsQueued != 0 || r.Peers.Waiting != 0 {
 		b.t.Errorf("%s: %s (%s), %d URLs queued, %d messages wait", name, r.State, r.Reason, r.URLsQueued, r.Peers.Waiting)
 	}

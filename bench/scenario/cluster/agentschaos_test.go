@@ -26,8 +26,8 @@ type chaos struct {
 	running map[string]*agent
 	plan    []deed // what is to be done later
 	absent  map[string]bool
-	gone    map[string]bool // left for good, or never come back
-	leaving map[string]bool // told to leave for good
+	gone    map[string]bool // left permanently, or never come back
+	leaving map[string]bool // told to leave permanently
 	lost    map[string]bool // the archive is lost, too
 	again   int             // that may be asked for again
 	away    time.Duration   // so long a stopped agent is waited for
@@ -250,7 +250,7 @@ func (c *chaos) some() (names []string) {
 	return names
 }
 
-// spare says that one more agent may go for good or for long: somebody must stay, and with a quorum a majority, of
+// spare says that one more agent may go permanently or for long: somebody must stay, and with a quorum a majority, of
 // which those who leave are until they have gone.
 func (c *chaos) spare() bool {
 	up := c.up()
@@ -358,7 +358,7 @@ func (c *chaos) depart(a *agent) {
 		return
 	}
 	err := a.leave(c.t.Context())
-	c.say("%s leaves for good: %v", a.name, err)
+	c.say("%s leaves permanently: %v", a.name, err)
 	if err != nil {
 		return
 	}

@@ -32,7 +32,7 @@ func orderly(i int) (name string, p perils) {
 	}
 }
 
-// Random stories of agents that come late and leave for good, or are stopped for a while, on a network that loses
+// Random stories of agents that come late and leave permanently, or are stopped for a while, on a network that loses
 // messages: nothing is asked for again, and nothing is stored twice.
 func TestAgents_comeAndGoInGoodOrder(t *testing.T) {
 	for i := range bands() {

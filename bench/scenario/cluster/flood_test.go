@@ -305,7 +305,7 @@ func TestG05_theQuotaHoldsUpNobodyHonest(t *testing.T) {
 		waits := int64(0)
 		for _, name := range b.names {
 			r := b.reports[name]
-			waits += r.Peers.LettersHeld
+			waits += r.Peers.MessagesHeld
 			for _, a := range r.Peers.Agents {
 				if a.Banned != "" {
 					t.Errorf("%s has banned %+v", name, a)

@@ -20,7 +20,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// One of three agents leaves for good when half of the web is there: no page is fetched twice, none is missing, the
+// One of three agents leaves permanently when half of the web is there: no page is fetched twice, none is missing, the
 // others do not wait for it, and no delay is cut short.
 func TestAgents_oneLeavesForGood(t *testing.T) {
 	eachSeed(t, 800, func(t *testing.T, i int, seed uint64) {
@@ -44,7 +44,7 @@ func TestAgents_oneLeavesForGood(t *testing.T) {
 	})
 }
 
-// With a quorum one of four leaves for good all the same, and then another: the others agree on who they are without
+// With a quorum one of four leaves permanently all the same, and then another: the others agree on who they are without
 // it, and go on.
 func TestAgents_oneLeavesForGoodWithAQuorum(t *testing.T) {
 	eachSeed(t, 890, func(t *testing.T, i int, seed uint64) {

@@ -45,8 +45,8 @@ func TestAgents_whoIsAwayHoldsUpNobodysAddresses(t *testing.T) {
 }
 
 // One comes in the last moment of another's leaving: that one never hears of it, and it sees that one, and then that it
-// has gone in good order, as an agent goes that is stopped. The others tell it that this one has left for good, so that
-// nobody waits for it, and nothing is fetched twice.
+// has gone in good order, as an agent goes that is stopped. The others tell it that this one has left permanently, so
+// that nobody waits for it, and nothing is fetched twice.
 func TestAgents_oneComesInTheLastMomentOfAnother(t *testing.T) {
 	eachSeed(t, 1000, func(t *testing.T, i int, seed uint64) {
 		b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 4)
@@ -80,9 +80,9 @@ func TestAgents_oneComesInTheLastMomentOfAnother(t *testing.T) {
 	})
 }
 
-// Two agents leave for good. What the first gives to the second, of which it does not know yet that it leaves, arrives
-// when that one has told the others that it has nothing left: it is given away once more, or not taken, and nothing is
-// lost.
+// Two agents leave permanently. What the first gives to the second, of which it does not know yet that it leaves,
+// arrives when that one has told the others that it has nothing left: it is given away once more, or not taken, and
+// nothing is lost.
 func TestAgents_aLetterComesToOneThatHasNothingLeft(t *testing.T) {
 	for i := range 4 * bands() {
 		seed := *testbed.FirstSeed + 1200 + uint64(i)
@@ -179,8 +179,9 @@ func TestAgents_oneComesWhileAnotherLeaves(t *testing.T) {
 	})
 }
 
-// One that leaves for good is killed, and started again where nobody reaches it, so that it has no majority and reads
-// its seeds no further. It can be stopped all the same; and when it is reached again it leaves, and the others finish.
+// One that leaves permanently is killed, and started again where nobody reaches it, so that it has no majority and
+// reads its seeds no further. It can be stopped all the same; and when it is reached again it leaves, and the others
+// finish.
 func TestAgents_whoLeavesAndHasNoMajorityCanBeStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+1300, simweb.Plain()), 3)
@@ -213,8 +214,8 @@ func TestAgents_whoLeavesAndHasNoMajorityCanBeStopped(t *testing.T) {
 	})
 }
 
-// A random story in which one that leaves for good is started again among some who have heard that it leaves, and some
-// who were killed and have forgotten it: with a quorum they agreed on nothing, for ever, in one of four goes.
+// A random story in which one that leaves permanently is started again among some who have heard that it leaves, and
+// some who were killed and have forgotten it: with a quorum they agreed on nothing, for ever, in one of four goes.
 func TestAgents_whoLeavesAndIsStartedAgainTellsThoseWhoHaveForgotten(t *testing.T) {
 	_, everything := stories(0)
 	for i := range testbed.Reduce(8, 1) {
@@ -225,8 +226,8 @@ func TestAgents_whoLeavesAndIsStartedAgainTellsThoseWhoHaveForgotten(t *testing.
 	}
 }
 
-// Three of five agents leave for good at the same moment: each hears that the others go, be it going itself, and gives
-// nothing to them that they do not take any more. It is a matter of seconds, and nothing is fetched twice.
+// Three of five agents leave permanently at the same moment: each hears that the others go, be it going itself, and
+// gives nothing to them that they do not take any more. It is a matter of seconds, and nothing is fetched twice.
 func TestAgents_threeLeaveAtOnce(t *testing.T) {
 	eachSeed(t, 960, func(t *testing.T, i int, seed uint64) {
 		b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 5)

@@ -13,9 +13,9 @@ import (
 	"orbweaver/internal/vfs/faultfs"
 )
 
-// A resume meets a disk that cannot be read for a moment, in the archive, in the journal and in the rooms: it ends with
-// an error and takes it for nothing else. Nothing is cut off, and the next resume goes on as if the one before had not
-// been.
+// A resume meets a disk that cannot be read for a moment, in the archive, in the journal and in the components: it ends
+// with an error and takes it for nothing else. Nothing is cut off, and the next resume goes on as if the one before had
+// not been.
 func TestHostile_S03_aDiskThatCannotBeReadAtAResumeLosesNothing(t *testing.T) {
 	for _, file := range []string{"*.warc.gz*", "journal-*", "aloft-*", "bench-*", "MANIFEST"} {
 		t.Run(file, func(t *testing.T) {

@@ -103,11 +103,11 @@ func TestHostile_S17_aCrawlLogThatCannotBeWrittenNeitherEndsNorSlowsTheCrawl(t *
 		rule  faultfs.Rule
 		heals bool
 	}{
-		"full for good":     {faultfs.Rule{Op: faultfs.Write, Err: syscall.ENOSPC, Short: 7}, false},
-		"broken for good":   {faultfs.Rule{Op: faultfs.Write, Err: syscall.EIO}, false},
-		"full for a while":  {faultfs.Rule{Op: faultfs.Write, Err: syscall.ENOSPC, Short: 7}, true},
-		"slow for a while":  {faultfs.Rule{Op: faultfs.Write, Delay: 10 * time.Second}, true},
-		"cannot be rotated": {faultfs.Rule{Op: faultfs.Truncate, Err: syscall.EIO}, true},
+		"full permanently":   {faultfs.Rule{Op: faultfs.Write, Err: syscall.ENOSPC, Short: 7}, false},
+		"broken permanently": {faultfs.Rule{Op: faultfs.Write, Err: syscall.EIO}, false},
+		"full for a while":   {faultfs.Rule{Op: faultfs.Write, Err: syscall.ENOSPC, Short: 7}, true},
+		"slow for a while":   {faultfs.Rule{Op: faultfs.Write, Delay: 10 * time.Second}, true},
+		"cannot be rotated":  {faultfs.Rule{Op: faultfs.Truncate, Err: syscall.EIO}, true},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -236,7 +236,7 @@ func (p *agent) permitRetained(from string, item []byte) (allowed []byte, why st
 		switch message.KindOf(one) {
 		case message.Link:
 			own = message.WithoutSeed(one)
-		case message.Site: // of which only the URLs count: see takeSite
+		case message.Site: // only its URLs count: see takeSite
 			if m, err := message.ReadSite(one); err == nil {
 				own = m.WithoutSeeds(one)
 			}

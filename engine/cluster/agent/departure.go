@@ -26,7 +26,7 @@ type Departure struct {
 }
 
 // ErrStopped says that the process stopped while its agent was leaving: the next run goes on with it.
-var ErrStopped = errors.New("engine: stopped while it left for good")
+var ErrStopped = errors.New("engine: stopped while it left permanently")
 
 // run returns when the other agents have everything, or with ctx, or when the process must stop.
 func (d *Departure) run(ctx context.Context) error {
@@ -34,7 +34,7 @@ func (d *Departure) run(ctx context.Context) error {
 	if err := d.awaitJoined(ctx); err != nil {
 		return err
 	}
-	p.parts.Log.Info("this agent leaves for good: its hosts are given to the others")
+	p.parts.Log.Info("this agent leaves permanently: its hosts are given to the others")
 	for _, step := range []func(context.Context) error{d.checkpoint, d.OfferSeeds, d.giveFetched, d.announce, d.giveQueues,
 		d.finish} {
 		if err := step(ctx); err != nil {

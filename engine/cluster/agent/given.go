@@ -134,7 +134,7 @@ const (
 	retainedBytes  = 32 << 10 // an item is no longer than that and one retained item
 )
 
-// takeRetained retains what a leaving agent sent to another one. If that one is gone already, it is sent to other
+// takeRetained retains what a leaving agent sent to another one. If the receiver is gone already, it is sent to other
 // agents.
 func (p *agent) takeRetained(_ *admission.Scratch, item []byte, _ origin) error {
 	instance, items, err := message.ReadRetained(item, p.parts.Sites.Rules)

@@ -15,7 +15,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// company is who is there.
+// company are the agents that are there.
 type company struct {
 	cluster.Network
 	there []ownership.Agent
@@ -23,9 +23,9 @@ type company struct {
 
 func (c *company) Agents() []ownership.Agent { return c.there }
 
-// An agent that leaves has been given the list of another that leaves as well, and owes that one nothing. It speaks for
-// it when that one has left, not before, and no more when that one has died.
-func TestAgent_aLeaverDoesNotSpeakForAnotherThatLeaves(t *testing.T) {
+// An agent has the list of another one that leaves, and nothing is queued for that agent. It speaks for the leaving
+// agent when that has left, not before, and no more when it has failed.
+func TestAgent_doesNotSpeakForAnAgentThatIsLeaving(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	box, err := outbox.Open(fsys, outbox.Options{Dir: "outbox"}, nil, nil)
 	if err != nil {

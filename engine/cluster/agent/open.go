@@ -15,7 +15,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// ErrAlone says that a crawl of several agents was to be gone on with by one that knows of no others.
+// ErrAlone means that a directory of a crawl of several agents is opened by an agent that knows of no others.
 var ErrAlone = errors.New("engine: this crawl has other agents, and URLs of theirs may be here: " +
 	"give --agent and the flags beside it, as before")
 
@@ -51,8 +51,7 @@ func openAgent(seam cluster.Network, fsys vfs.FS, dir string, m *manifest.Manife
 	return p, nil
 }
 
-// hostGrace is how long a host that was another agent's is left alone by the next: that one may have an exchange with
-// it under way.
+// hostGrace is how long a host rests that another agent owned: that agent may have an exchange with it in flight.
 const hostGrace = 10 * time.Second
 
 // openQuorum makes this agent ask a majority for leases to fetch, if it must, or forgets what it has promised.

@@ -13,7 +13,7 @@ import (
 	"orbweaver/engine/cluster/quorum"
 )
 
-// talk is the seam to two others who all say the same.
+// talk is the network to two other agents that give the same answer.
 type talk struct {
 	cluster.Network
 	says  string // "" for no answer
@@ -30,10 +30,9 @@ func (s *talk) Ask(_ context.Context, to string, _ []byte) ([]byte, error) {
 	return []byte(s.says), nil
 }
 
-// An agent goes by who is there if one of them has begun and goes by the same; by others it may go when it has heard
-// for 15 s that one has begun. What older builds say, which do not know the word, or say nothing, is that they have
-// not.
-func TestHasBegun_whatOthersSay(t *testing.T) {
+// The crawl has begun if an agent says so that has the same view. If its view is another one, that counts after 15 s.
+// An answer without a first view, or none, says that it has not begun.
+func TestHasBegun_theAnswersOfOthers(t *testing.T) {
 	now := []ownership.Agent{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2},
 		{ID: "c", Capacity: 1, Store: 3}}
 	f := func(says string, view uint64, at, later bool) {

@@ -17,11 +17,11 @@ func (p *agent) Report(c *counters.Totals) *cluster.StatusReport {
 		LinksSent: c.Sent, LinksReceived: c.Received, LinksOut: c.LinksOut, HandedOver: c.Outcomes[outcome.HandedOver],
 		Asked: p.counters.asked.Load() + p.pages.Questions.Load(), Unanswered: p.pages.Unanswered.Load(),
 		Recovered: c.Outcomes[outcome.Recovered], Retold: p.counters.resent.Load(),
-		Superseded:  p.counters.superseded.Load(),
-		LettersSent: p.senders.Sent.Load(), LettersReceived: p.counters.messagesIn.Load(),
-		LettersFailed: p.senders.Failed.Load(), LettersHeld: p.senders.Held.Load(),
-		LettersRefused: p.counters.refused.Load() + p.senders.Refused.Load(),
-		BytesSent:      p.senders.BytesSent.Load(), BytesReceived: p.counters.bytesIn.Load(),
+		Superseded:   p.counters.superseded.Load(),
+		MessagesSent: p.senders.Sent.Load(), MessagesReceived: p.counters.messagesIn.Load(),
+		MessagesFailed: p.senders.Failed.Load(), MessagesHeld: p.senders.Held.Load(),
+		MessagesRefused: p.counters.refused.Load() + p.senders.Refused.Load(),
+		BytesSent:       p.senders.BytesSent.Load(), BytesReceived: p.counters.bytesIn.Load(),
 		Strangers: p.counters.noMember.Load(), NotTaken: p.counters.unauthorised.Load(),
 	}
 	p.leases.FillReport(r, time.Now())

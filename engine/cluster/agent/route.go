@@ -103,7 +103,7 @@ func (p *agent) resend(instance string) (over bool, err error) {
 	return over, err
 }
 
-// Route implements cluster.Router. If this agent owns the URL by now, because its owner is gone, the URL passes
+// Route implements cluster.Router. If this agent owns the URL now, because its owner is gone, the URL passes
 // admission again: for a temporary owner it is new.
 func (p *agent) Route(scratch []byte, it *queued.URL) []byte {
 	if it.RobotsOf != nil {

@@ -96,7 +96,7 @@ func (a *Authority) IssueFor(id string, capacity int, now time.Time, life time.D
 	}, nil
 }
 
-// generationOf is the time in nanoseconds, or one more than the generation that is to be replaced if a clock has gone
+// generationOf is the time in nanoseconds, or one more than the replaced generation if a clock has gone
 // back.
 func generationOf(now time.Time, after uint64) uint64 {
 	return max(uint64(max(now.UnixNano(), 1)), after+1)

@@ -1,5 +1,5 @@
-// Package identity says who an agent is: the certificates of a crawl that several agents share, and the file that gives
-// an agent its own.
+// Package identity has the identities of agents: the certificates of a crawl that several agents share, and the file
+// that gives an agent its own.
 //
 //	New ---> Authority --Issue--> the file of an agent --Parse--> Identity
 //	            |  ^
@@ -16,8 +16,8 @@
 // newer certificate of another agent refuses the older one, also after a restart (package post keeps the generations).
 // There are no lists of revocation.
 //
-// All files have the same gossip key. It is changed in three steps (AddGossipKey, UseGossipKey, RemoveGossipKey), after
-// each of which all agents read their files again. The file of an agent that was stolen is then worth nothing. When the
+// All files have the same gossip key. It is changed in three steps (AddGossipKey, UseGossipKey, RemoveGossipKey). After
+// each step all agents read their files again. The file of an agent that was stolen is then worth nothing. When the
 // key of the authority is stolen, the crawl needs a new authority.
 //
 // Everything is bytes in and bytes out; nothing here touches a disk.

@@ -30,8 +30,8 @@ const FileMax = 64 << 10
 // ErrFile is wrapped by every fault of a file.
 var ErrFile = errors.New("no file of an agent")
 
-// Files are the two that keep an authority: its certificate, which anybody may read, and what nobody may, its key and
-// the gossip key.
+// Files are the two files of an authority: its certificate, which is public, and its key with the gossip key, which are
+// secret.
 func (a *Authority) Files() (certificate, secret []byte, err error) {
 	key, err := keyBlock(a.key)
 	if err != nil {

@@ -96,7 +96,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Of reads the names that an agent's certificate bears. Whether it is to be believed is for its signature to say.
+// Of reads the names that an agent's certificate bears. Its signature says whether they are true.
 func Of(leaf *x509.Certificate) (crawl, id string, err error) {
 	if len(leaf.URIs) != 1 || leaf.URIs[0].Scheme != scheme {
 		return "", "", fmt.Errorf("the certificate of %q is not an agent's: it has no name of the form %s:CRAWL/AGENT", leaf.Subject.CommonName, scheme)

@@ -37,8 +37,8 @@ func fileOf(t testing.TB, a *Authority, id string, life time.Duration, after uin
 	return b
 }
 
-// What was issued is read back: who it is, of which crawl, with the key of gossip that all have, signed by the
-// authority for both ends.
+// What was issued is read back: the ID of the agent, its crawl and the common gossip key, signed by the authority for
+// both ends.
 func TestParse_readsWhatWasIssued(t *testing.T) {
 	a := makeAuthority(t)
 	id, err := Parse(fileOf(t, a, "agent-1", year, 0), noon().Add(time.Hour))

@@ -14,7 +14,7 @@
 //
 // F1 of package addresslease, when granters change: a new granter grants nothing before the leases of the one before
 // have ended, and believes exchanges that began under it for a minute. An agent that went by another granter waits
-// until the leases of that one have ended. No agent can reserve an address, or end its lease, without having had it.
+// until the leases of its granter have ended. No agent can reserve an address, or end its lease, without having had it.
 //
 // # Goroutines
 //

@@ -42,8 +42,8 @@ type batch struct {
 
 func newBatch() *batch { return &batch{answered: make(chan struct{})} }
 
-// AddRequester makes the requester for a granter, by name and instance. Its Run is to be called, and RemoveRequester
-// when that has returned.
+// AddRequester makes the requester for a granter, by name and instance. The caller runs it with Run, and calls
+// RemoveRequester when that has returned.
 func (l *Leases) AddRequester(agent, instance string) *Requester {
 	l.mu.Lock()
 	defer l.mu.Unlock()

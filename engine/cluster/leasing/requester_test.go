@@ -94,7 +94,7 @@ func TestRequester_aGranterThatWasLostAnswersAtOnce(t *testing.T) {
 }
 
 // A granter that some agents took for dead may not know that, and grants its addresses when they see it again. An agent
-// that went by another granter meanwhile waits until the leases of that one have ended.
+// that went by another granter meanwhile waits until the leases of its granter have ended.
 func TestLeases_ofAFormerGranterEndFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := []ownership.Agent{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2},

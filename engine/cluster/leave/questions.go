@@ -91,7 +91,7 @@ func (l *Register) Note(from string, content []byte) (instance string, stage Sta
 		return "", 0, fmt.Errorf("%w: %s", errUnknown, instance)
 	case stage > Asking:
 		if l.noteStage(from, instance, stage) {
-			l.o.Log.Info("an agent leaves for good: its hosts are given to the others", "agent", from)
+			l.o.Log.Info("an agent leaves permanently: its hosts are given to the others", "agent", from)
 			l.Wake()
 		}
 	case l.o.HasEnded():
@@ -104,7 +104,7 @@ func (l *Register) Note(from string, content []byte) (instance string, stage Sta
 // stopped for a while. It would wait for it as long. The other agents have heard that it leaves, so some are asked.
 
 // AskAbout asks some of the agents that are there whether an agent has left, and notes it. isAnswered says that none of
-// them has to be asked again.
+// them must be asked again.
 func (l *Register) AskAbout(ctx context.Context, instance string) (hasLeft, isAnswered bool) {
 	isAnswered = true
 	there := slices.Clone(l.o.Agents())
@@ -114,7 +114,7 @@ func (l *Register) AskAbout(ctx context.Context, instance string) (hasLeft, isAn
 		answer, err := l.o.Ask(ctx, other.ID, append([]byte{message.QuestionLeft}, instance...))
 		switch {
 		case err == nil && isDone(answer):
-			l.o.Log.Info("an agent has left for good, the others say", "agent", ownership.AgentID(instance))
+			l.o.Log.Info("an agent has left permanently, the others say", "agent", ownership.AgentID(instance))
 			l.noteLeft(instance)
 			return true, true
 		case err != nil && !errors.Is(err, cluster.ErrMalformed) && !errors.Is(err, cluster.ErrBanned):

@@ -43,5 +43,5 @@ func KindOf(item []byte) byte {
 	return item[0]
 }
 
-// IsRetained says of an item for another agent that it is sent again to the agent that takes that one's place.
+// IsRetained says of an item for another agent that it is sent again to the agent that takes its place.
 func IsRetained(item []byte) bool { return KindOf(item) == Link || KindOf(item) == RobotsRedirect }

@@ -89,7 +89,7 @@ func (t *Timeline) HasMember(id string) bool {
 		func(p Previous[*View]) bool { return slices.ContainsFunc(p.Value.Agents, is) })
 }
 
-// HadView says that a recent view, of which this agent was a member, has a hash.
+// HadView says that a recent view with this agent as a member has a hash.
 func (t *Timeline) HadView(hash uint64) bool {
 	return slices.ContainsFunc(t.previous.All(),
 		func(p Previous[*View]) bool { return p.Value.Self >= 0 && p.Value.Hash() == hash })

@@ -20,7 +20,7 @@ type Quorum interface {
 	// Changed receives when another view may have been agreed on.
 	Changed() <-chan struct{}
 	// HasBegun says that this agent is a member of an agreed view. Without --quorum isKnown is false: the other agents
-	// have to be asked.
+	// must be asked.
 	HasBegun() (begun, isKnown bool)
 	// MayFetch says that this agent may fetch.
 	MayFetch() bool
@@ -50,8 +50,8 @@ type Proposal struct {
 type Agreement struct {
 	Members    []ownership.Agent
 	AwayAgents []string // see Proposal
-	// MissedView says that other views may have been in force since the last one: other agents may have had the hosts of
-	// this one, and have their pages.
+	// MissedView says that other views may have been in force since the last one: other agents may have had the hosts
+	// of this one, and have their pages.
 	MissedView bool
 }
 

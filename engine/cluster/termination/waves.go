@@ -102,7 +102,7 @@ func (d *Detector) askTwice(
 	return true
 }
 
-// askOnce asks some agents once, this one among them. No answers and ok say that one of them knows already that the
+// askOnce asks some agents once, this one among them. No answers and ok say that an agent knows already that the
 // crawl has ended.
 func (d *Detector) askOnce(
 	ctx context.Context, v *ownership.View, agents []ownership.Agent, agrees func(*Status) bool,

@@ -143,7 +143,7 @@ func (s *Script) Calls(op Op) int {
 	return s.calls[op]
 }
 
-// meet counts a call, waits if it is to be late, and returns its error and how much of a write happens before it.
+// meet counts a call, waits if it must be late, and returns its error and how much of a write happens before it.
 func (s *Script) meet(op Op, space bool, name string) (short int, err error) {
 	rule := s.match(op, space, name)
 	if rule.Then != nil {

@@ -19,7 +19,7 @@ func TestDisk(t *testing.T) {
 	})
 }
 
-// Who may read the files changes nothing else.
+// The permissions of the files change nothing else.
 func TestPrivateDisk(t *testing.T) {
 	vfstest.RunFS(t, func(t *testing.T) vfs.FS {
 		t.Chdir(t.TempDir())

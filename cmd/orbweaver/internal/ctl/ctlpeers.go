@@ -60,9 +60,9 @@ func writePeers(out io.Writer, p *cluster.StatusReport) error {
 		p.LinksSent, p.LinksReceived, p.Pages, p.Overhead, p.Lambda, p.Waiting, p.HandedOver,
 	)
 	fmt.Fprintf(
-		out, "letters  %d sent (%s), %d received (%s); %d did not arrive and were kept, %d were refused\n", p.LettersSent,
-		command.FormatBytes(p.BytesSent), p.LettersReceived, command.FormatBytes(p.BytesReceived), p.LettersFailed,
-		p.LettersRefused,
+		out, "letters  %d sent (%s), %d received (%s); %d did not arrive and were kept, %d were refused\n", p.MessagesSent,
+		command.FormatBytes(p.BytesSent), p.MessagesReceived, command.FormatBytes(p.BytesReceived), p.MessagesFailed,
+		p.MessagesRefused,
 	)
 	fmt.Fprintf(
 		out,
@@ -100,8 +100,8 @@ func writePeers(out io.Writer, p *cluster.StatusReport) error {
 	if p.Strangers > 0 {
 		fmt.Fprintf(out, "refused  %d letters and questions of agents that are not members of this crawl\n", p.Strangers)
 	}
-	if p.LettersHeld > 0 {
-		fmt.Fprintf(out, "quota    others told this agent %d times to wait\n", p.LettersHeld)
+	if p.MessagesHeld > 0 {
+		fmt.Fprintf(out, "quota    others told this agent %d times to wait\n", p.MessagesHeld)
 	}
 	return nil
 }

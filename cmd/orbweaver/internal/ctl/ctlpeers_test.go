@@ -10,7 +10,7 @@ import (
 // Agents that were told to wait, and banned ones with the reason, stand below the table.
 func TestPeersThatAreBanned(t *testing.T) {
 	var out strings.Builder
-	p := &cluster.StatusReport{Self: "a1", LettersHeld: 3, Strangers: 4, Agents: []cluster.AgentReport{
+	p := &cluster.StatusReport{Self: "a1", MessagesHeld: 3, Strangers: 4, Agents: []cluster.AgentReport{
 		{
 			ID: "a1", State: cluster.AgentAlive,
 		}, {ID: "a2", State: cluster.AgentAlive, Received: 2_000_000, ToldToWait: 70, NotTaken: 5, Banned: "2026-11-22T10:00:00Z", BannedFor: "it floods", Refused: 9}}}
