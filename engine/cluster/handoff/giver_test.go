@@ -227,3 +227,26 @@ func onDisk(b *visit.Workbench) (n int64) {
 	})
 	return n
 }
+
+// Sites that become this agent's again, before they were given, stay here.
+func TestGiver_whatComesBackIsNotGiven(t *testing.T) {
+	const hosts, urls = 300, 3
+	d := newRig(t, hosts, urls)
+	d.giver.isAsked, d.giver.isWalking = false, true
+	d.giver.findSites()
+	if len(d.giver.found) == 0 {
+		t.Fatal("no site is the other agent's")
+	}
+	one := ownership.Agent{ID: "one", Capacity: 1}
+	v, err := ownership.NewView([]ownership.Agent{one}, []ownership.Agent{one}, 0, "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := d.giver.o.Views.Load()
+	d.giver.o.Views.Replace(v, time.Now())
+	d.giver.NoteView(was)
+	giveAll(t, d)
+	if n := d.ledger.Count.Outcomes[outcome.HandedOver].Load(); n != 0 {
+		t.Errorf("%d URLs were given away", n)
+	}
+}

@@ -2,6 +2,7 @@ package termination
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -285,5 +286,104 @@ func TestDetector_whoseWordCounts(t *testing.T) {
 			c.isLate != (m.detector.EndReason() == lifecycle.ReasonLate) {
 			t.Errorf("%s: believes %v, ends as %q", name, believes, m.detector.EndReason())
 		}
+	}
+}
+
+// scriptedNetwork is the network to one other agent, which gives prepared answers.
+type scriptedNetwork struct {
+	*member
+	answers []Status
+}
+
+func (n *scriptedNetwork) Agents() []ownership.Agent {
+	return []ownership.Agent{{ID: "a0", Capacity: 1, Store: 1}, {ID: "a1", Capacity: 1, Store: 2}}
+}
+
+func (n *scriptedNetwork) Ask(context.Context, string, []byte) ([]byte, error) {
+	if len(n.answers) == 0 {
+		return nil, errors.New("no answer")
+	}
+	s := n.answers[0]
+	n.answers = n.answers[1:]
+	return json.Marshal(s)
+}
+
+// TD1: an agent finds that all are idle if all say so in two waves, have the same members in mind and have counted
+// nothing in between; and if it is idle itself, with no message that waits.
+func TestDetector_twoWavesMustAgree(t *testing.T) {
+	all := new(scriptedNetwork).Agents()
+	idle := Status{IsIdle: true, Steps: 5, View: ownership.Hash(all), All: ownership.Hash(all)}
+	but := func(change func(s *Status)) Status {
+		s := idle
+		change(&s)
+		return s
+	}
+	none := func(*member) {}
+	for name, c := range map[string]struct {
+		first, second Status
+		change        func(m *member)
+		want          bool
+	}{
+		"idle all the while":       {idle, idle, none, true},
+		"a step between the waves": {idle, but(func(s *Status) { s.Steps++ }), none, false},
+		"busy in the second wave":  {idle, but(func(s *Status) { s.IsIdle = false }), none, false},
+		"busy in the first wave":   {but(func(s *Status) { s.IsIdle = false }), idle, none, false},
+		"other members":            {but(func(s *Status) { s.View, s.All = 1, 1 }), idle, none, false},
+		"it knows of the end":      {but(func(s *Status) { s.HasEnded = true }), Status{}, none, true},
+		"a message waits here": {idle, idle, func(m *member) {
+			m.detector.o.Outbox.Put(all[1].Instance(), []byte("x"))
+		}, false},
+		"a step here since": {idle, idle, func(m *member) { m.steps.Add(1) }, false},
+		"this agent leaves": {idle, idle, func(m *member) {
+			m.detector.o.IsLeaving = func() bool { return true }
+		}, false},
+		"the other one has left": {idle, idle, func(m *member) {
+			m.detector.o.HasLeft = func(string) bool { return true }
+		}, false},
+		"something to do here": {idle, idle, func(m *member) { m.detector.NegotiateEnd(0, "", false, 0) }, false},
+		"an item in the workbench": {idle, idle, func(m *member) {
+			m.detector.NegotiateEnd(0, lifecycle.ReasonComplete, true, 0)
+		}, false},
+	} {
+		m := newMember(&simulation{t: t}, all, 0, nil)
+		m.detector.o.Network = &scriptedNetwork{m, []Status{c.first, c.second}}
+		if _, err := m.detector.o.Outbox.EnsureAgent(all[1].Instance()); err != nil {
+			t.Fatal(err)
+		}
+		m.detector.NegotiateEnd(time.Second, lifecycle.ReasonComplete, false, m.detector.StepCount())
+		c.change(m)
+		if got := m.detector.areAllIdle(t.Context()); got != c.want {
+			t.Errorf("%s: all idle %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TD2: an agent that knows of the end stays until the others know it: it tells them again and again, and waits for the
+// restart of one that cannot be reached.
+func TestDetector_staysUntilTheOthersKnow(t *testing.T) {
+	all := new(scriptedNetwork).Agents()
+	v := ownership.Hash(all)
+	behind, aware := Status{View: v}, Status{View: v, HasEnded: true}
+	concludes := Status{View: v, HasEnded: true, Concludes: true}
+	for name, c := range map[string]struct {
+		answers []Status
+		want    time.Duration
+	}{
+		"the other one knows":          {[]Status{aware}, stayMin},
+		"the other one is behind":      {slices.Repeat([]Status{behind}, 40), 10 * time.Minute},
+		"it knows a while later":       {append(slices.Repeat([]Status{behind}, 40), aware), 10 * time.Second},
+		"it does its last work":        {append(slices.Repeat([]Status{concludes}, 80), aware), 20 * time.Second},
+		"it has other members in mind": {slices.Repeat([]Status{{View: 1}}, 1000), patience},
+		"it cannot be reached":         {nil, 10 * time.Minute},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			m := newMember(&simulation{t: t}, all, 0, nil)
+			m.detector.o.Network = &scriptedNetwork{m, c.answers}
+			began := time.Now()
+			m.detector.tellOthers(t.Context())
+			if took := time.Since(began); took < c.want || took > c.want+patience+time.Second {
+				t.Errorf("%s: it stays for %v, want %v", name, took, c.want)
+			}
+		})
 	}
 }
