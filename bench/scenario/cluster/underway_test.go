@@ -83,7 +83,7 @@ func TestAgents_whoSeesTheOthersLateBeginsWithAllOfThem(t *testing.T) {
 		b.start(t.Context(), b.names[3])
 		b.wait()
 		for _, name := range b.names {
-			if n := strings.Count(said[name].String(), "are others now"); n != 1 {
+			if n := strings.Count(said[name].String(), "cluster membership changed"); n != 1 {
 				t.Errorf("%s has gone by %d groups of agents", name, n)
 			}
 		}
