@@ -191,7 +191,7 @@ func TestHostile_A02_whatAWebPageSendsIsRefused(t *testing.T) {
 	}
 }
 
-// loud is a crawl that says what other people wrote.
+// loud is a crawl that says what servers wrote.
 type loud struct{ fake }
 
 const script = "<script>alert(1)</script>\x1b[2J"

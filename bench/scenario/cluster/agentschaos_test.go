@@ -250,8 +250,8 @@ func (c *chaos) some() (names []string) {
 	return names
 }
 
-// spare says that one more agent may go permanently or for long: somebody must stay, and with a quorum a majority, of
-// which those who leave are until they have gone.
+// spare says that one more agent may leave or fail for long: one agent must stay, and with a quorum a majority. Leaving
+// agents count for the majority until they have left.
 func (c *chaos) spare() bool {
 	up := c.up()
 	stay := slices.DeleteFunc(slices.Clone(up), func(name string) bool { return c.leaving[name] })

@@ -44,8 +44,8 @@ func TestAgents_oneLeavesForGood(t *testing.T) {
 	})
 }
 
-// With a quorum one of four leaves permanently all the same, and then another: the others agree on who they are without
-// it, and go on.
+// With a quorum one of four agents leaves permanently, and then another one: the others agree on a view without it, and
+// go on.
 func TestAgents_oneLeavesForGoodWithAQuorum(t *testing.T) {
 	eachSeed(t, 890, func(t *testing.T, i int, seed uint64) {
 		b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 4)

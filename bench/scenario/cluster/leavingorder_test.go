@@ -44,9 +44,9 @@ func TestAgents_whoIsAwayHoldsUpNobodysAddresses(t *testing.T) {
 	})
 }
 
-// One comes in the last moment of another's leaving: that one never hears of it, and it sees that one, and then that it
-// has gone in good order, as an agent goes that is stopped. The others tell it that this one has left permanently, so
-// that nobody waits for it, and nothing is fetched twice.
+// An agent comes in the last moment of another agent's leaving. The leaving agent never hears of it. The new agent sees
+// only that the other one went in order, as an agent does that is stopped. The other agents tell it that this agent has
+// left permanently. So no agent waits for it, and nothing is fetched twice.
 func TestAgents_oneComesInTheLastMomentOfAnother(t *testing.T) {
 	eachSeed(t, 1000, func(t *testing.T, i int, seed uint64) {
 		b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 4)
@@ -80,8 +80,8 @@ func TestAgents_oneComesInTheLastMomentOfAnother(t *testing.T) {
 	})
 }
 
-// Two agents leave permanently. What the first gives to the second, of which it does not know yet that it leaves,
-// arrives when that one has told the others that it has nothing left: it is given away once more, or not taken, and
+// Two agents leave permanently. The first does not know yet that the second leaves, and gives it messages. They arrive
+// when the second has told the others that it has nothing left. They are given away once more, or not taken, and
 // nothing is lost.
 func TestAgents_aLetterComesToOneThatHasNothingLeft(t *testing.T) {
 	for i := range 4 * bands() {
@@ -179,9 +179,8 @@ func TestAgents_oneComesWhileAnotherLeaves(t *testing.T) {
 	})
 }
 
-// One that leaves permanently is killed, and started again where nobody reaches it, so that it has no majority and
-// reads its seeds no further. It can be stopped all the same; and when it is reached again it leaves, and the others
-// finish.
+// An agent that leaves permanently is killed, and started again where no agent reaches it. So it has no majority, and
+// reads its seeds no further. It can still be stopped. When it is reached again it leaves, and the others finish.
 func TestAgents_whoLeavesAndHasNoMajorityCanBeStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+1300, simweb.Plain()), 3)
@@ -214,8 +213,8 @@ func TestAgents_whoLeavesAndHasNoMajorityCanBeStopped(t *testing.T) {
 	})
 }
 
-// A random story in which one that leaves permanently is started again among some who have heard that it leaves, and
-// some who were killed and have forgotten it: with a quorum they agreed on nothing, for ever, in one of four goes.
+// A random story in which an agent that leaves permanently is started again. Some agents have heard that it leaves;
+// some were killed and have forgotten it. With a quorum they once never agreed on a view, in one of four runs.
 func TestAgents_whoLeavesAndIsStartedAgainTellsThoseWhoHaveForgotten(t *testing.T) {
 	_, everything := stories(0)
 	for i := range testbed.Reduce(8, 1) {
@@ -226,8 +225,8 @@ func TestAgents_whoLeavesAndIsStartedAgainTellsThoseWhoHaveForgotten(t *testing.
 	}
 }
 
-// Three of five agents leave permanently at the same moment: each hears that the others go, be it going itself, and
-// gives nothing to them that they do not take any more. It is a matter of seconds, and nothing is fetched twice.
+// Three of five agents leave permanently at the same moment. Each hears that the others leave, though it leaves itself,
+// and gives them nothing that they do not take any more. That takes seconds, and nothing is fetched twice.
 func TestAgents_threeLeaveAtOnce(t *testing.T) {
 	eachSeed(t, 960, func(t *testing.T, i int, seed uint64) {
 		b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 5)

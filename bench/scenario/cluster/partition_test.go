@@ -339,8 +339,8 @@ func (b *band) shake(rng *rand.Rand, lasts, calm time.Duration) (events int) {
 	return events
 }
 
-// An agent that is lost permanently is missed by nobody as long as the others are a majority, and after that they are
-// the crawl: so it goes on down to two.
+// After an agent is lost permanently, a majority of the others goes on, and agrees on a view without it. So the crawl
+// goes on with ever fewer agents, down to two.
 func TestQuorum_agentsAreLostOneAfterTheOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newParted(t, *testbed.FirstSeed+890, 4, true)

@@ -13,8 +13,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Four begin a crawl, one is lost permanently, and then a new one comes, which was told as well that four begin: it
-// need not wait for a fourth, and the others do not wait for its hosts for ever.
+// Four agents begin a crawl, and one is lost permanently. Then a new agent comes with the option that four agents
+// begin: it does not wait for a fourth one, and the others do not wait for its hosts for ever.
 func TestQuorum_aNewAgentComesWhenFewerAreLeftThanBegan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newParted(t, *testbed.FirstSeed+899, 4, true)

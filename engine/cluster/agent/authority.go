@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"orbweaver/engine/cluster"
@@ -40,14 +39,12 @@ import (
 // it again.
 var errNoMember = errors.New("engine: the sender is not a member of this crawl, as this agent knows it")
 
-// earlyWait is after how long an agent that has just come wants to hear again of a site.
+// earlyWait is after how long another agent sends a site again to an agent that has just come.
 const earlyWait = time.Second
 
-const (
-	// fetchedListsMax is from how many agents this one keeps lists of fetched URLs. Each look-up hashes the URL once
-	// for each list.
-	fetchedListsMax = 128
-)
+// fetchedListsMax is from how many agents this one keeps lists of fetched URLs. Each look-up hashes the URL once for
+// each list.
+const fetchedListsMax = 128
 
 // isMember says that an agent is alive, or a member of the view or of a recent one.
 func (p *agent) isMember(id string) bool {
@@ -92,7 +89,7 @@ func (p *agent) hasOwned(from string, site []byte) bool {
 func (p *agent) isEarly() bool { return !p.members.isResumed && !p.views.HasArrived() }
 
 // permit gives the part of a batch that its sender has the authority to say: the batch itself if that is all of it,
-// else a copy without the rest. The batch has been read: see readLetter.
+// else a copy without the rest. The batch has passed message.Check.
 func (p *agent) permit(from string, batch []byte) (kept []byte, err error) {
 	whole, n, cut := true, 0, int64(0)
 	for item, err := range outbox.Items(batch) {
@@ -150,7 +147,7 @@ func (p *agent) permitLink(_ string, item []byte) (allowed []byte, unauthorised 
 	return message.WithoutSeed(item), "", nil
 }
 
-// permitSite takes what is known of a site from an agent that was responsible for it. From any other member it takes
+// permitSite takes what is known of a site from an agent that owns it or owned it. From any other member it takes
 // the URLs alone.
 func (p *agent) permitSite(from string, item []byte) (allowed []byte, why string, err error) {
 	m, err := message.ReadSite(item)
@@ -213,15 +210,15 @@ func (p *agent) permitFetched(from string, item []byte) (allowed []byte, why str
 	case of.Instance == leave.InstanceOf(p.network.Agents(), from):
 		return item, "", nil
 	}
-	if id, _, _ := strings.Cut(of.Instance, "/"); id == from || leave.InstanceOf(p.network.Agents(), id) == of.Instance ||
+	if id := ownership.AgentID(of.Instance); id == from || leave.InstanceOf(p.network.Agents(), id) == of.Instance ||
 		!p.accounts.MayPassOn(from, of.Instance) {
 		return nil, "the list of another agent", nil
 	}
 	return item, "", nil
 }
 
-// permitRetained takes what a leaving agent sent to others. One that is not known to leave announces it again,
-// and sends it again.
+// permitRetained takes what a leaving agent sent to others. An agent that is not known to leave must wait: it announces
+// that it leaves again, and sends the message again.
 func (p *agent) permitRetained(from string, item []byte) (allowed []byte, why string, err error) {
 	if instance := leave.InstanceOf(p.network.Agents(), from); instance == "" || !p.leavingAgents.HasAnnounced(instance) {
 		return nil, "", &cluster.WaitError{Wait: quota.WaitTime}
@@ -240,7 +237,7 @@ func (p *agent) permitRetained(from string, item []byte) (allowed []byte, why st
 			if m, err := message.ReadSite(one); err == nil {
 				own = m.WithoutSeeds(one)
 			}
-		default: // a redirect of a robots.txt: the agent that is responsible for the site asks again
+		default: // a redirect of a robots.txt: the owner of the site asks again
 			own = nil
 		}
 		if same = same && sameBytes(own, one); len(own) > 0 {

@@ -19,35 +19,36 @@ import (
 var ErrAlone = errors.New("engine: this crawl has other agents, and URLs of theirs may be here: " +
 	"give --agent and the flags beside it, as before")
 
-// openAgent opens the outbox as it was at a cut, or empty.
-func openAgent(seam cluster.Network, fsys vfs.FS, dir string, m *manifest.Manifest, empty bool, segment, memory int64,
-	buffer int) (*agent, error) {
-	var cut *outbox.Checkpoint
+// openAgent opens the outbox and the list of fetched URLs as they were at the last checkpoint, or empty.
+func openAgent(
+	network cluster.Network, fsys vfs.FS, dir string, m *manifest.Manifest, empty bool, o Storage,
+) (*agent, error) {
+	var unsent *outbox.Checkpoint
 	var image []byte
 	if !empty && m.Peers != nil {
 		var err error
 		if image, err = outbox.ReadImage(fsys, manifest.OutboxPath(dir, m.Generation)); err != nil {
 			return nil, err
 		}
-		cut = &m.Peers.Outbox
+		unsent = &m.Peers.Outbox
 	}
-	box, err := outbox.Open(fsys, outbox.Options{Dir: dir + "/outbox", SegmentBytes: segment}, cut, image)
+	box, err := outbox.Open(fsys, outbox.Options{Dir: dir + "/outbox", SegmentBytes: o.SegmentBytes}, unsent, image)
 	if err != nil {
 		return nil, err
 	}
 	var done *seen.Cut
-	if cut != nil {
+	if unsent != nil {
 		done = &m.Peers.Fetched
 	}
-	known, err := recovery.OpenFetched(fsys, dir, memory, buffer, done)
+	fetched, err := recovery.OpenFetched(fsys, dir, o.IndexMemory, o.IndexBuffer, done)
 	if err != nil {
 		return nil, errors.Join(err, box.Close())
 	}
 	p := &agent{
-		fetched: known, network: seam, store: m.StoreID(), outbox: box, views: ownership.NewTimeline(hostGrace),
+		fetched: fetched, network: network, store: m.StoreID(), outbox: box, views: ownership.NewTimeline(hostGrace),
 		quorum: quorum.None{}, members: memberState{joinedSignal: make(chan struct{})},
 	}
-	p.instance = ownership.Agent{ID: seam.Self(), Store: p.store}.Instance()
+	p.instance = ownership.Agent{ID: network.Self(), Store: p.store}.Instance()
 	return p, nil
 }
 

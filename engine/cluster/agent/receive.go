@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/handoff"
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/termination"
@@ -70,7 +71,7 @@ func (p *agent) receive(from string, batch []byte) (end journal.Position, err er
 	return end, p.takeItems(batch, origin{from: from})
 }
 
-// unpack does what the items of a message say.
+// takeItems does what the items of a message say.
 func (p *agent) takeItems(batch []byte, o origin) error {
 	var d admission.Scratch
 	for item, err := range outbox.Items(batch) {
@@ -110,7 +111,7 @@ func (p *agent) takeSite(d *admission.Scratch, item []byte, o origin) error {
 	switch owner := v.OwnerOf(move.Key); {
 	case o.resent || p.parts.Frontier.HostRules.Excludes(move.Key):
 	case owner == v.Self:
-		err = p.handoff.TakeSite(&move, o.from, o.delay)
+		err = handoff.TakeSite(p.parts.Sites, p.views, &move, o.from, o.delay)
 	default:
 		put := time.Now().Add(-move.Age)
 		p.outbox.PutBacklog(v.Instances[owner], message.AppendSite(nil, move.Key, move.Due, move.State, put))
@@ -146,7 +147,7 @@ func (p *agent) takeFetched(_ *admission.Scratch, item []byte, _ origin) error {
 	return err
 }
 
-// HandleQuestion implements PeerServer.
+// HandleQuestion implements cluster.Handler.
 func (p *agent) HandleQuestion(ctx context.Context, from string, question []byte) ([]byte, error) {
 	if err := p.checkQuestion(from, question); err != nil {
 		return nil, err

@@ -102,7 +102,7 @@ func Open(
 		}
 		return Alone{}, nil
 	}
-	p, err := openAgent(network, fsys, dir, m, empty, o.SegmentBytes, o.IndexMemory, o.IndexBuffer)
+	p, err := openAgent(network, fsys, dir, m, empty, o)
 	if err != nil {
 		return Alone{}, err
 	}
@@ -157,10 +157,9 @@ func newLeaveRegister(p *agent) *leave.Register {
 func newDetector(p *agent) *termination.Detector {
 	return termination.New(termination.Options{
 		Network: p.network, Views: p.views, Outbox: p.outbox, Counters: &p.parts.Journal.Count, Gate: p.parts.Gate,
-		Log:         p.parts.Log,
-		RestartWait: p.parts.Options.AgentAway, Steps: &p.counters.steps, Banned: p.bannedAgents,
+		Log: p.parts.Log, RestartWait: p.parts.Options.AgentAway, Steps: &p.counters.steps, Banned: p.bannedAgents,
 		IsBanned:  func(id string) bool { return p.accounts.BannedFor(id, time.Now()) > 0 },
-		IsLeaving: p.leavingAgents.IsLeaving, HasLeft: p.leavingAgents.HasAnnounced,
+		IsLeaving: p.leavingAgents.IsLeaving, HasAnnounced: p.leavingAgents.HasAnnounced,
 		Founding: func() (first uint64, changes int64) { return p.history.founded.Load(), p.history.viewChanges.Load() },
 		Forgive:  p.accounts.ForgiveAll, Wake: p.parts.Wake, Conclude: p.supersede,
 	})

@@ -2,7 +2,7 @@
 //
 //	Giver.NoteView   another view is in force
 //	Giver.Step       gives a part of the sites to their new owners, as items of kind message.Site
-//	Giver.TakeSite   the new owner sets the clocks and rules of a site, before its URLs pass admission
+//	TakeSite         the new owner sets the clocks and rules of a site, before its URLs pass admission
 //
 // # Promises
 //

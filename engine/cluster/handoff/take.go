@@ -4,18 +4,22 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/message"
+	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
 	"orbweaver/engine/visit"
 )
 
 // TakeSite sets the clocks and rules of a site that another agent had. from is the ID of the sender, empty if unknown;
 // the item arrived at most delay ago. The site must have no URL yet: then no fetch worker visits it.
-func (m *Giver) TakeSite(move *message.SiteMove, from string, delay time.Duration) error {
+func TakeSite(
+	table *sites.Table, views *ownership.Timeline, move *message.SiteMove, from string, delay time.Duration,
+) error {
 	var known site.State
 	if len(move.State) > 0 {
 		var err error
-		if known, err = site.Decode(move.State, m.o.Sites.Rules); err != nil {
+		if known, err = site.Decode(move.State, table.Rules); err != nil {
 			return err
 		}
 	}
@@ -25,16 +29,16 @@ func (m *Giver) TakeSite(move *message.SiteMove, from string, delay time.Duratio
 	}
 	life := time.Duration(known.RulesUntil)*time.Second - move.Age - delay
 	known.SetAddrsAndFailures(nil, known.FailureStreak().FromAges(now, move.Age+delay))
-	if known.Rules != nil && !m.o.Sites.Rules.Accepts(known.Rules) {
+	if known.Rules != nil && !table.Rules.Accepts(known.Rules) {
 		known.Rules = nil
 	}
-	err := m.o.Sites.UseOrAdd(move.Key, func(vs *visit.State) {
+	err := table.UseOrAdd(move.Key, func(vs *visit.State) {
 		// an agent that visits the site knows better
-		m.o.Sites.Workbench.WithSite(vs, func(s *site.State) { s.Merge(&known, life, now) })
-		m.o.Sites.Workbench.Postpone(vs, due, time.Time{})
+		table.Workbench.WithSite(vs, func(s *site.State) { s.Merge(&known, life, now) })
+		table.Workbench.Postpone(vs, due, time.Time{})
 	})
-	if err == nil && from != "" && from == m.o.Views.LastOwner(move.Key) {
-		m.o.Views.NoteHandedOver(move.Key, due)
+	if err == nil && from != "" && from == views.LastOwner(move.Key) {
+		views.NoteHandedOver(move.Key, due)
 	}
 	return err
 }

@@ -95,6 +95,6 @@ func (d *Detector) tellUnaware(ctx context.Context, aware map[string]bool) (u un
 // membersAndNewcomers are the members of a view and the agents that have come since.
 func (d *Detector) membersAndNewcomers(v *ownership.View) []ownership.Agent {
 	newcomers := slices.DeleteFunc(slices.Clone(d.o.Network.Agents()),
-		func(a ownership.Agent) bool { return d.o.HasLeft(a.Instance()) })
+		func(a ownership.Agent) bool { return d.o.HasAnnounced(a.Instance()) })
 	return appendMissing(slices.Clone(v.Agents), newcomers)
 }

@@ -46,8 +46,8 @@ type Options struct {
 	IsBanned func(id string) bool
 	// IsLeaving says that this agent leaves.
 	IsLeaving func() bool
-	// HasLeft says that an agent which is still there has told that it leaves.
-	HasLeft func(instance string) bool
+	// HasAnnounced says that another agent has announced that it leaves.
+	HasAnnounced func(instance string) bool
 	// Founding is the hash of the first complete view, and how often the view has changed since.
 	Founding func() (first uint64, changes int64)
 	// Forgive is called when this agent is idle.
@@ -224,7 +224,7 @@ func (d *Detector) status() Status {
 // that the others have not been told yet.
 func (d *Detector) isQuiet() bool {
 	if d.o.IsLeaving() || slices.ContainsFunc(d.o.Network.Agents(),
-		func(a ownership.Agent) bool { return d.o.HasLeft(a.Instance()) }) {
+		func(a ownership.Agent) bool { return d.o.HasAnnounced(a.Instance()) }) {
 		return false
 	}
 	v := d.o.Views.Load()

@@ -28,8 +28,8 @@ import (
 // retryWait is for how long a member waits for a retry that is due.
 const retryWait = 20 * time.Second
 
-// simulation is a crawl of some agents that have no web: each has tasks that are due at certain times, and is idle while
-// the next one is due later than retryWait.
+// simulation is a crawl of some agents that have no web: each has tasks that are due at certain times, and is idle
+// while the next one is due later than retryWait.
 type simulation struct {
 	t       *testing.T
 	agents  int
@@ -110,7 +110,7 @@ func newMember(s *simulation, all []ownership.Agent, i int, tasks []time.Time) *
 		Network: m, Views: views, Outbox: box, Counters: count, Gate: m.gate, Log: slog.New(slog.DiscardHandler),
 		RestartWait: 10 * time.Minute, Steps: &m.steps, Banned: func() []ownership.Agent { return nil },
 		IsBanned: func(string) bool { return false }, IsLeaving: func() bool { return false },
-		HasLeft: func(string) bool { return false }, Founding: func() (uint64, int64) { return 1, 1 },
+		HasAnnounced: func(string) bool { return false }, Founding: func() (uint64, int64) { return 1, 1 },
 		Forgive: func() {}, Wake: func() { notify.Send(m.wake) }, Conclude: func(context.Context) {},
 	})
 	return m
@@ -338,7 +338,7 @@ func TestDetector_twoWavesMustAgree(t *testing.T) {
 			m.detector.o.IsLeaving = func() bool { return true }
 		}, false},
 		"the other one has left": {idle, idle, func(m *member) {
-			m.detector.o.HasLeft = func(string) bool { return true }
+			m.detector.o.HasAnnounced = func(string) bool { return true }
 		}, false},
 		"something to do here": {idle, idle, func(m *member) { m.detector.NegotiateEnd(0, "", false, 0) }, false},
 		"an item in the workbench": {idle, idle, func(m *member) {
