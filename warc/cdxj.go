@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // indexEntry is a line of a CDXJ index without the position in the archive.

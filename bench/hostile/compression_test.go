@@ -16,7 +16,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/fetch/coding"
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // notes checks what crawl.log says behind the outcome of the last attempt at a URL.

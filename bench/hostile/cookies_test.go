@@ -7,7 +7,7 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/cookie"
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // What a site has us say again is bounded, and is sent to no other site. No list of public suffixes is asked: a cookie

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"orbweaver/engine"
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // bodyOf is what the archive has of a URL, without the head.

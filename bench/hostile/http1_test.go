@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // The head comes a byte each ten seconds: no deadline for a single read would ever end that.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"orbweaver/engine"
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // As much is kept as may be, to the byte.

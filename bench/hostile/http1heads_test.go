@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 	"orbweaver/warc"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // own checks that each page of a host with kept connections is that of its own path.

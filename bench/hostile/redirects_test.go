@@ -8,7 +8,7 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/cookie"
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // Rings are seen by the set of known URLs, and long ones end at ten hops before that. Each hop waits for the turn of

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"orbweaver/engine"
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // Sitemaps are read to the limits of their protocol, an index that an index names leads nowhere, and every file is

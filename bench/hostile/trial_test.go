@@ -13,9 +13,9 @@ import (
 	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/fsck"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/report"
+	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

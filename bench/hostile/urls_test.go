@@ -7,7 +7,7 @@ import (
 
 	"orbweaver/bench/captures"
 	"orbweaver/engine"
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/warctool"

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"orbweaver/bench/captures"
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 	"orbweaver/warc"
 )
 

@@ -23,8 +23,8 @@ import (
 	"orbweaver/bench/simweb/origin"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/parse"
-	"orbweaver/engine/urlx"
 	"orbweaver/internal/inflate"
+	"orbweaver/internal/urlx"
 	"orbweaver/warc/deflate"
 )
 

@@ -159,7 +159,7 @@ func partPrefixes() []struct{ prefix, part string } {
 		{"crypto/", partTLS}, {"vendor/golang.org/x/crypto/", partTLS}, {"encoding/asn1.", partTLS}, {"math/big.", partTLS},
 		{"orbweaver/engine/fetch.(*Fetcher).inspect", partTLS}, {"orbweaver/engine/fetch.verify", partTLS},
 		{"github.com/klauspost/compress/", partPack}, {"orbweaver/warc/deflate.", partPack}, {"hash/crc32.", partPack},
-		{"orbweaver/engine/parse.", partLinks}, {"orbweaver/engine/urlx.", partLinks},
+		{"orbweaver/engine/parse.", partLinks}, {"orbweaver/internal/urlx.", partLinks},
 		{"orbweaver/engine/links.", partLinks}, {"orbweaver/bench/throughput.(*bareBuffers).links", partLinks},
 		{"orbweaver/engine/fetch.", partNetwork}, {"net.", partNetwork},
 		{"orbweaver/bench/throughput.(*bareLoop).page", partNetwork},

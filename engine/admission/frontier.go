@@ -15,7 +15,7 @@ import (
 	"orbweaver/engine/parse"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/settings"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 	"orbweaver/sieve"
 	"orbweaver/sieve/fpcache"
 )

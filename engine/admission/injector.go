@@ -10,7 +10,7 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/queued"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // Injector offers the URLs of an operator as seeds. It is for one call of Add.

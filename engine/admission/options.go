@@ -3,7 +3,7 @@ package admission
 import (
 	"fmt"
 
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // Options decide which references in a page become URLs of the crawl.

@@ -15,7 +15,7 @@ import (
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/queued"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 )
 

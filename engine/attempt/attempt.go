@@ -7,9 +7,9 @@ import (
 
 	"orbweaver/engine/catalogue"
 	"orbweaver/engine/fetch"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/seen"
+	"orbweaver/internal/outcome"
 	"orbweaver/warc"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // InFlight is the set of attempts whose queued item exists nowhere else. An attempt is added in the same step that

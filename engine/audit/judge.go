@@ -8,8 +8,8 @@ import (
 	"orbweaver/engine/capture"
 	"orbweaver/engine/cluster/ring"
 	"orbweaver/engine/layout"
-	"orbweaver/engine/urlx"
 	"orbweaver/internal/extsort"
+	"orbweaver/internal/urlx"
 	"orbweaver/warc"
 )
 

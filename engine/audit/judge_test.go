@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"orbweaver/engine/cluster/ring"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 	"orbweaver/warc"
 )
 

@@ -4,10 +4,10 @@ import (
 	"bytes"
 
 	"orbweaver/engine/fetch"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/robots"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 	"orbweaver/warc"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"orbweaver/bench/golden"
 	"orbweaver/engine/attempt"
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // The list of URLs in flight is written as it was, and read as it was.

@@ -10,9 +10,9 @@ import (
 
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/counters"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
+	"orbweaver/internal/outcome"
 )
 
 // ErrNoAgents says that an agent cannot leave a crawl that has no other agents.

@@ -9,9 +9,9 @@ import (
 
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/counters"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
+	"orbweaver/internal/outcome"
 )
 
 // Router sends queued URLs to the agents that own them.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // lifeMax is the longest lifetime of a cookie, whatever the server says (RFC 6265bis, section 5.5).

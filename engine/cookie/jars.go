@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // The limits of one site.

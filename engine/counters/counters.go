@@ -3,8 +3,8 @@ package counters
 import (
 	"sync/atomic"
 
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/skipped"
+	"orbweaver/internal/outcome"
 )
 
 // Reported are the counters that stand in report.json. A counter is declared here and nowhere else: its field, its name

@@ -10,8 +10,8 @@ import (
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/fetch/coding"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
+	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 )
 

@@ -9,7 +9,7 @@ import (
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // StateOf returns the final state and the reason of a crawl that has no queued URLs. An agent of a cluster cannot know

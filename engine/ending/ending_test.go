@@ -9,10 +9,10 @@ import (
 
 	"orbweaver/engine/counters"
 	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
+	"orbweaver/internal/outcome"
 	"orbweaver/workbench"
 )
 

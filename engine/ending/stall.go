@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"orbweaver/engine/counters"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/engine/visit"
+	"orbweaver/internal/outcome"
 	"orbweaver/workbench"
 )
 

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/site"
 	"orbweaver/engine/visit"
+	"orbweaver/internal/outcome"
 	"orbweaver/workbench"
 )
 

@@ -11,7 +11,7 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/traps"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 )
 

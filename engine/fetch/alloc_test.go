@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"orbweaver/engine/fetch/coding"
-	"orbweaver/engine/outcome"
 	"orbweaver/internal/invariants"
+	"orbweaver/internal/outcome"
 )
 
 // memConn is a connection whose peer has already sent everything.

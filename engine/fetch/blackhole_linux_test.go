@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // blackHole returns a loopback address where connections are neither accepted nor refused: its queue is full.

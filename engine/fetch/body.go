@@ -2,7 +2,7 @@ package fetch
 
 import (
 	"orbweaver/engine/fetch/coding"
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 	"orbweaver/internal/sha1pair"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // A body of 42 bytes with Content-Length in every form of web-platform-tests (fetch/content-length): browsers read this

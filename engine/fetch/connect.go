@@ -8,7 +8,7 @@ import (
 	"net/netip"
 	"time"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // connect opens the connection for t: directly, to the proxy, or through it. On a fault the caller closes f.raw.

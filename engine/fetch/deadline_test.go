@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // drip writes b forever, one copy every period.

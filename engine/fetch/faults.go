@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"orbweaver/engine/fetch/addrguard"
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // isTimeout reports whether err is an expired deadline.

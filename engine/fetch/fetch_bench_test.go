@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // benchServer answers every connection on loopback with response and closes it. It ends with the listener.

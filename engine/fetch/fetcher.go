@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"time"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // Target is what to fetch. Fetch borrows it.

@@ -8,7 +8,7 @@ import (
 	"net/netip"
 	"testing"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 	"orbweaver/internal/sha1pair"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // smallOptions are limits that a test can reach quickly.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"orbweaver/engine/fetch/addrguard"
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // serve plays script for every connection to a loopback address until the test ends.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // fetchTwice makes two exchanges, one after the other, by two Fetchers that share what keeps connections.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 func proxied(addr string) Options {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"orbweaver/engine/fetch/coding"
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 	"orbweaver/internal/sha1pair"
 )
 

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // headScan is how far the search for the end of a head has come.

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"orbweaver/engine/filter"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 )
 
 // A verdict is what follows from a check.

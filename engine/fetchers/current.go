@@ -8,11 +8,11 @@ import (
 
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/filter"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/robots"
 	"orbweaver/engine/site"
 	"orbweaver/engine/visit"
+	"orbweaver/internal/outcome"
 	"orbweaver/workbench"
 )
 

@@ -10,9 +10,9 @@ import (
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/outage"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/recrawl"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 )
 
 // An exchange makes the requests of a worker, one at a time.

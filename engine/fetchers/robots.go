@@ -6,12 +6,12 @@ import (
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/fetch/coding"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/robots"
 	"orbweaver/engine/site"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 )
 
 // RFC 9309, section 2.3, as it is kept here: a site whose rules are missing or expire soon is asked for /robots.txt

@@ -12,7 +12,7 @@ import (
 	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // reuseWithin is how long an address lease is kept for the next exchange of this agent, while other agents wait for

@@ -7,9 +7,9 @@ import (
 
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/fetch"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/site"
+	"orbweaver/internal/outcome"
 )
 
 // A failure of a site does not count as a try of its URLs, a failure of a URL does. No connection is a failure of the

@@ -10,11 +10,11 @@ import (
 	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
-	"orbweaver/engine/urlx"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/mpmc"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 )
 
 // Worker is a fetch worker. It holds at most one Visit, one connection and one Page at a time. The workers of a crawl

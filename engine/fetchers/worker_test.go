@@ -19,7 +19,6 @@ import (
 	"orbweaver/engine/journal"
 	"orbweaver/engine/limits"
 	"orbweaver/engine/outage"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/recrawl"
@@ -28,6 +27,7 @@ import (
 	"orbweaver/engine/site"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/mpmc"
+	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // readSURT parses one rule of a list of SURT prefixes. The prefix is the text after http://(, in lower case. A rule

@@ -12,8 +12,8 @@ import (
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/manifest"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
+	"orbweaver/internal/outcome"
 )
 
 const (

@@ -2,7 +2,7 @@ package fsck
 
 import (
 	"orbweaver/engine/layout"
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // comparison compares the counters of the checkpoint with the archive and the queues.

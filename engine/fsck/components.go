@@ -14,7 +14,7 @@ import (
 	"orbweaver/engine/report"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/settings"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 	"orbweaver/sieve"
 	"orbweaver/sieve/fpcache"
 	"orbweaver/virtualize"

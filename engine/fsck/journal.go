@@ -6,7 +6,7 @@ import (
 
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 	"orbweaver/warc"
 )
 

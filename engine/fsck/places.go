@@ -7,8 +7,8 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/layout"
-	"orbweaver/engine/outcome"
 	"orbweaver/internal/extsort"
+	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

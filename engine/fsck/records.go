@@ -10,10 +10,10 @@ import (
 	"orbweaver/engine/capture"
 	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
-	"orbweaver/engine/urlx"
 	"orbweaver/internal/extsort"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

@@ -8,8 +8,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine/outcome"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 )
 
 // FinishedURLs are the URLs that the journal names as finished after the checkpoint from which an unclean crawl was

@@ -3,8 +3,8 @@ package journal
 import (
 	"testing"
 
-	"orbweaver/engine/outcome"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 )
 
 // TestFinishedURLs adds two URLs, takes them through the encoded form, and removes one.

@@ -8,7 +8,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/bench/golden"
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs/vfstest"
 )
 

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"orbweaver/engine/limits"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/faultfs"
 	"orbweaver/warc"

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

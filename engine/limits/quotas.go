@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"orbweaver/engine/filter"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // QuotaOptions are the most hosts and pages of a registrable domain, and the most hosts of an address. 0 is no limit.

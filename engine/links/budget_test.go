@@ -12,7 +12,7 @@ import (
 	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // answer is a response with a body, packed if encoding is gzip.

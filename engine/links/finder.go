@@ -11,7 +11,7 @@ import (
 	"orbweaver/engine/parse"
 	"orbweaver/engine/robots"
 	"orbweaver/engine/sitemap"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // Finder reads the links of one page at a time into links, in normal form. Parse workers have one each; a resume

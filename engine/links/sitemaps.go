@@ -6,12 +6,12 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/filter"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/robots"
 	"orbweaver/engine/sitemap"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 )
 
 // Sitemaps, if they are asked for (Config.Sitemaps), are pages like any other: what a robots.txt names goes through the

@@ -7,7 +7,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 	"orbweaver/internal/throttle"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // testNetwork reports attempts to a Network in virtual time, and collects what it logs.

@@ -11,11 +11,11 @@ import (
 	"orbweaver/engine/journal"
 	"orbweaver/engine/limits"
 	"orbweaver/engine/links"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/recrawl"
 	"orbweaver/engine/traps"
+	"orbweaver/internal/outcome"
 	"orbweaver/sieve/fpcache"
 )
 

@@ -10,8 +10,8 @@ import (
 	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/links"
-	"orbweaver/engine/outcome"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 )
 
 // extractor finds the links of Pages. The Finder has those of the last Page.

@@ -8,8 +8,8 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/seen"
+	"orbweaver/internal/outcome"
 	"orbweaver/warc"
 )
 

@@ -12,10 +12,10 @@ import (
 	"orbweaver/engine/links"
 	"orbweaver/engine/novelty"
 	"orbweaver/engine/outage"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/recrawl"
+	"orbweaver/internal/outcome"
 	"orbweaver/internal/sha1pair"
 	"orbweaver/warc"
 )

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"time"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // Attempt is what became of one attempt, and what is known about its site and IP address.

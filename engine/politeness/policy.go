@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"orbweaver/engine/outcome"
 	"orbweaver/internal/options"
+	"orbweaver/internal/outcome"
 )
 
 // Policy has all settings of Decide. Defaults are in brackets. It must not change while in use.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // asking returns a function that makes one more attempt at the same site and returns the wait after it.

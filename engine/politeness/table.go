@@ -3,7 +3,7 @@ package politeness
 import (
 	"fmt"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // Effect is what an outcome shows about the site as a whole.

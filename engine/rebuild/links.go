@@ -9,10 +9,10 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/links"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/seen"
+	"orbweaver/internal/outcome"
 	"orbweaver/warc"
 )
 

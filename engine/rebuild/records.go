@@ -8,11 +8,11 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/links"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/robots"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/site"
 	"orbweaver/internal/extsort"
+	"orbweaver/internal/outcome"
 	"orbweaver/warc"
 )
 

@@ -3,9 +3,9 @@ package rebuild
 import (
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/robots"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 )
 
 // robotsChains follow the redirects of robots.txt files: the next answer of a URL to which one redirects belongs to

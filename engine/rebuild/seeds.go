@@ -13,7 +13,7 @@ import (
 	"orbweaver/engine/admission"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/settings"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 )
 

@@ -5,8 +5,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine/outcome"
 	"orbweaver/internal/extsort"
+	"orbweaver/internal/outcome"
 )
 
 // tagPage marks an attempt that brought a page, however short. The outcome is in the eight bits below it.

@@ -10,8 +10,8 @@ import (
 	"orbweaver/engine/catalogue"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/layout"
-	"orbweaver/engine/urlx"
 	"orbweaver/internal/throttle"
+	"orbweaver/internal/urlx"
 	"orbweaver/warc"
 )
 

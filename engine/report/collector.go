@@ -17,10 +17,10 @@ import (
 	"orbweaver/engine/journal"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outage"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/skipped"
 	"orbweaver/engine/traps"
 	"orbweaver/engine/visit"
+	"orbweaver/internal/outcome"
 )
 
 // A Collector makes reports of a crawl. Safe for concurrent use.

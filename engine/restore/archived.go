@@ -15,11 +15,11 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/links"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/robots"
 	"orbweaver/engine/seen"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

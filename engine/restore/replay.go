@@ -13,12 +13,12 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/engine/links"
 	"orbweaver/engine/manifest"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/seen"
 	"orbweaver/engine/site"
-	"orbweaver/engine/urlx"
 	"orbweaver/engine/visit"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 	"orbweaver/warc"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/urlx"
 	"orbweaver/internal/cputime"
+	"orbweaver/internal/urlx"
 )
 
 // verdicts checks the rules of a file: "+/path" is allowed, "-/path" is denied.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // ExplainURL is Explain for a URL or path as a person wrote it: for its normal form, and for its path as written if

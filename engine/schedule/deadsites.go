@@ -7,11 +7,11 @@ import (
 	"orbweaver/engine/counters"
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/journal"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
 	"orbweaver/engine/sites"
 	"orbweaver/engine/visit"
+	"orbweaver/internal/outcome"
 )
 
 // DeadSites gives sites up: each of their queued URLs gets its outcome and its line in the crawl log. URLs in memory

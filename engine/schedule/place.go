@@ -2,14 +2,14 @@ package schedule
 
 import (
 	"orbweaver/engine/novelty"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/sites"
 	"orbweaver/engine/skipped"
 	"orbweaver/engine/traps"
-	"orbweaver/engine/urlx"
 	"orbweaver/engine/visit"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 	"orbweaver/virtualize/diskq"
 )
 

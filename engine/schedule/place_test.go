@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 	"orbweaver/workbench"
 )

@@ -4,11 +4,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/engine/sites"
 	"orbweaver/engine/visit"
+	"orbweaver/internal/outcome"
 	"orbweaver/workbench"
 )
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/visit"
+	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 	"orbweaver/workbench"
 )

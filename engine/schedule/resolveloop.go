@@ -14,12 +14,12 @@ import (
 	"orbweaver/engine/journal"
 	"orbweaver/engine/limits"
 	"orbweaver/engine/outage"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/site"
 	"orbweaver/engine/sites"
-	"orbweaver/engine/urlx"
 	"orbweaver/engine/visit"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 )
 
 // ResolveLoop finds the addresses of new sites, and of known sites whose addresses have expired. Run is one of several

@@ -12,10 +12,10 @@ import (
 	"orbweaver/dnsres"
 	"orbweaver/engine/fetch/addrguard"
 	"orbweaver/engine/outage"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/site"
 	"orbweaver/engine/visit"
+	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 )
 

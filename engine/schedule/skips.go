@@ -2,9 +2,9 @@ package schedule
 
 import (
 	"orbweaver/engine/novelty"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/skipped"
+	"orbweaver/internal/outcome"
 )
 
 // skipList skips URLs, for the Distributor: a skipped URL gets its outcome and a place in the list of package skipped.

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 
 	"orbweaver/engine/filter"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 )
 

@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
-	"orbweaver/engine/outcome"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 )
 
 // FailureStreak describes the consecutive failures of a site: see docs/adr/0032-a-passing-fault-never-costs-a-queue.md.

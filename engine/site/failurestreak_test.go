@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // An answered page of a healthy site must not allocate, however many addresses the site has.

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"orbweaver/bench/golden"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/robots"
+	"orbweaver/internal/outcome"
 )
 
 // The encoded states must equal the golden file, and must decode to the original values.

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/robots"
+	"orbweaver/internal/outcome"
 )
 
 // State is what the engine knows about one site. The zero value is a new site.

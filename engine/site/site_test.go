@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/robots"
+	"orbweaver/internal/outcome"
 )
 
 func TestASiteComesBackFromItsForm(t *testing.T) {

@@ -9,12 +9,12 @@ import (
 
 	"orbweaver/engine/limits"
 	"orbweaver/engine/novelty"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/engine/traps"
-	"orbweaver/engine/urlx"
 	"orbweaver/engine/visit"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 	"orbweaver/workbench"
 	"orbweaver/workbench/cold"
 )

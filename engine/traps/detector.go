@@ -4,7 +4,7 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/novelty"
 	"orbweaver/engine/queued"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // Detector decides for single URLs and sites what engine/novelty decides for groups of pages. Two kinds of groups

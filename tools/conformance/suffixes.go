@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"orbweaver/engine/filter"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // registrableDomains scores the public suffix list's own cases. Scopes have no "none": what has no registrable domain

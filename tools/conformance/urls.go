@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"orbweaver/engine/parse"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // refused is the answer to what is no URL.

@@ -7,7 +7,7 @@ import (
 )
 
 // base is what every package of level 1 and above may use: level 0.
-const base = "engine/urlx engine/outcome internal/invariants internal/mpmc internal/notify internal/throttle internal/vfs internal/extsort internal/options"
+const base = "internal/urlx internal/outcome internal/invariants internal/mpmc internal/notify internal/throttle internal/vfs internal/extsort internal/options"
 
 // components and parts are level 1. The components are libraries of their own; the parts live under the engine.
 const (
@@ -57,8 +57,8 @@ var importTable = []struct{ importer, may string }{
 	{"internal/extsort", "internal/vfs internal/invariants"},
 	{"internal/vfs/faultfs", "internal/vfs internal/invariants"},
 	{"internal/vfs/vfstest", "internal/vfs internal/invariants"},
-	{"engine/urlx", "internal/invariants"},
-	{"engine/outcome", ""},
+	{"internal/urlx", "internal/invariants"},
+	{"internal/outcome", ""},
 
 	// Level 1, the components.
 	{"workbench", base},
@@ -248,13 +248,13 @@ var homes = map[string]string{
 	"golang.org/x/sys":              "internal/cputime internal/vfs engine/fetch bench/load",
 	// Fingerprints of URLs and hosts, digests of pages, and the checksums of our own formats.
 	"github.com/klauspost/cpuid": "internal/sha1pair",
-	"github.com/zeebo/xxh3":      "engine engine/ sieve sieve/fpcache virtualize virtualize/diskq workbench workbench/cold dnsres bench/ tests",
+	"github.com/zeebo/xxh3":      "internal/urlx engine engine/ sieve sieve/fpcache virtualize virtualize/diskq workbench workbench/cold dnsres bench/ tests",
 
 	// Text.
 	"golang.org/x/net/html":         "engine/parse bench/simweb/origin tools/conformance tools/skeleton tests",
-	"golang.org/x/net/idna":         "engine/urlx engine/filter bench/simweb tests",
+	"golang.org/x/net/idna":         "internal/urlx engine/filter bench/simweb tests",
 	"golang.org/x/net/publicsuffix": "engine/filter",
-	"golang.org/x/text":             "engine/parse engine/urlx tests",
+	"golang.org/x/text":             "engine/parse internal/urlx tests",
 	"github.com/expr-lang/expr":     "engine/filter",
 	"github.com/nlnwa/whatwg-url":   "tests", // a second opinion on urlx
 

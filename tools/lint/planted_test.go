@@ -65,7 +65,7 @@ func TestPlanted(t *testing.T) {
 	check(checkImports, "engine/a.go", code("orbweaver/bench/simweb", ""), "does not know its simulators")
 	check(checkImports, "engine/a_test.go", code("orbweaver/bench/simweb", ""), "does not know its simulators")
 	check(checkImports, "engine/a.go", code("orbweaver/tools/lint", ""), "leaves")
-	check(checkImports, "bench/simweb/a.go", code("orbweaver/engine/urlx", ""), "defendant's arithmetic")
+	check(checkImports, "bench/simweb/a.go", code("orbweaver/internal/urlx", ""), "defendant's arithmetic")
 	check(checkImports, "tools/dump/a.go", code("orbweaver/engine", ""), "nobody below knows the engine")
 	check(checkImports, "sieve/a.go", code("orbweaver/internal/vfs/faultfs", ""), "arrows go down only")
 	check(checkHomes, "warc/a.go", code("github.com/valyala/fasthttp", ""), "not at home in warc")

@@ -347,11 +347,11 @@ func (h *tree) constants(typ string) map[string]string {
 	return names
 }
 
-// outcomes are the names in the rows of engine/outcome.
+// outcomes are the names in the rows of internal/outcome.
 func (h *tree) outcomes() map[string]string {
 	names := make(map[string]string)
 	for _, f := range h.files {
-		if f.test || f.dir != "engine/outcome" {
+		if f.test || f.dir != "internal/outcome" {
 			continue
 		}
 		ast.Inspect(f.ast, func(n ast.Node) bool {

@@ -14,7 +14,7 @@ import (
 	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/journal"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 )
 

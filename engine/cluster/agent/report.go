@@ -7,7 +7,7 @@ import (
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/counters"
-	"orbweaver/engine/outcome"
+	"orbweaver/internal/outcome"
 )
 
 // Report says how things stand between the agents.

@@ -27,11 +27,11 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/outage"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/schedule"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/engine/sites"
+	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

@@ -8,12 +8,12 @@ import (
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/counters"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/schedule"
 	"orbweaver/engine/site"
 	"orbweaver/engine/sites"
 	"orbweaver/engine/visit"
+	"orbweaver/internal/outcome"
 	"orbweaver/workbench"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"orbweaver/engine/queued"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // AppendLink appends an item with a URL, which is whole in it.Rest.

@@ -8,7 +8,7 @@ import (
 
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // AppendRobotsRedirect appends a redirect, whose URL is whole in it.Rest.

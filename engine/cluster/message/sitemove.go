@@ -12,7 +12,7 @@ import (
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // SiteMove is a site that moves to another agent, as an item has it. It borrows the item.

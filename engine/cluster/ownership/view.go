@@ -9,7 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/cluster/ring"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // View says which agent owns each host, as one agent sees it. It never changes.

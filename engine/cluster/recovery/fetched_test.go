@@ -6,7 +6,7 @@ import (
 
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/seen"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 )
 

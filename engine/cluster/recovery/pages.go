@@ -14,9 +14,9 @@ import (
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 )
 
 // PagesOptions are what Pages need of the agent that they serve.

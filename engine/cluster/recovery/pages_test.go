@@ -13,8 +13,8 @@ import (
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/outcome"
 	"orbweaver/engine/queued"
+	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 )
 

@@ -10,7 +10,7 @@ import (
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // Sites are the sites of this agent.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // registries has the rows of the IANA registries of IPv4 and IPv6 special-purpose addresses, and everything that is no

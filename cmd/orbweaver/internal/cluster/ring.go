@@ -11,7 +11,7 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/cluster/ring"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // RingCommand is the command ring.

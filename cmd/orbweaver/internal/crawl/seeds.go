@@ -11,7 +11,7 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/admission"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // seedFiles gives the seeds of the command line and of files. Standard input is read once, and only when asked for.

@@ -16,7 +16,7 @@ import (
 	"orbweaver/engine/archive"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/parsers"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 	"orbweaver/warc"
 )
 

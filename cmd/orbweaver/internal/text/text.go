@@ -10,7 +10,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/robots"
-	"orbweaver/engine/urlx"
+	"orbweaver/internal/urlx"
 )
 
 // URLCommand is the command url.
