@@ -76,6 +76,31 @@ func (b *buffer) record(at uint32) (item []byte, next uint32) {
 // oldest returns the position of the oldest record of a ring that is not empty.
 func (b *buffer) oldest(e *entry) uint32 { return binary.LittleEndian.Uint32(b.bytes(e.bufTail)) }
 
+// measure returns how many of the oldest items of a ring make a block, and the size of their payload in plain encoding.
+// The block ends before it exceeds the target, but has at least one item.
+func (b *buffer) measure(e *entry, target int) (items uint32, plain int) {
+	plain = 1
+	for at := b.oldest(e); items < min(e.buffered, maxItems); items++ {
+		item, next := b.record(at)
+		if items > 0 && plain+itemBytes(len(item)) > target {
+			break
+		}
+		plain += itemBytes(len(item))
+		at = next
+	}
+	return items, plain
+}
+
+// pack packs the n oldest items of a ring into a block with these codes.
+func (b *buffer) pack(e *entry, n uint32, to *packer, c *codes) {
+	to.begin(c)
+	for at := b.oldest(e); to.items < n; {
+		var item []byte
+		item, at = b.record(at)
+		to.add(item)
+	}
+}
+
 // drop removes the n oldest records of a ring. Slices that were returned stay valid until the next add.
 func (b *buffer) drop(e *entry, n uint32) {
 	for ; n > 0; n-- {

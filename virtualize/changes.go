@@ -26,51 +26,58 @@ func (s set) addBelow(n uint32) {
 	}
 }
 
-// move is a change of the relocation table. before is the old value for the block, 0 if there was none.
-type move struct{ born, before address }
-
-// changes are what the next snapshot must contain: everything that changed since the last complete one.
+// changes are the queues that the next snapshot must contain: all that changed since the last complete one.
 type changes struct {
 	queues  set
+	spare   set      // empty: alternates with queues; nil while a snapshot uses it
 	deleted []uint64 // keys of deleted queues; some may exist again
-	moves   []move
 }
 
-// adopt adds the changes of an older snapshot that was not completed.
-func (c *changes) adopt(older changes) {
-	for i, w := range older.queues {
+// grow makes the sets long enough for this number of words.
+func (c *changes) grow(words int) {
+	for len(c.queues) < words {
+		c.queues = append(c.queues, make(set, words-len(c.queues))...)
+		c.spare = append(c.spare, make(set, words-len(c.spare))...)
+	}
+}
+
+// begin returns the changes for a new snapshot, and continues with none.
+func (c *changes) begin() (queues set, deleted []uint64) {
+	queues, deleted = c.queues, c.deleted
+	if len(c.spare) < len(queues) {
+		c.spare = make(set, len(queues))
+	}
+	*c = changes{queues: c.spare}
+	return queues, deleted
+}
+
+// adopt adds the changes of a snapshot that was not completed.
+func (c *changes) adopt(queues set, deleted []uint64) {
+	for i, w := range queues {
 		c.queues[i] |= w
 	}
-	c.deleted = append(older.deleted, c.deleted...)
-	c.moves = append(older.moves, c.moves...)
+	c.deleted = append(deleted, c.deleted...)
 }
 
-// touch must be called before a queue is created or changes. It copies the old state for the open snapshot, and marks
-// the queue for the next one.
-func (v *Virtualizer) touch(id uint32) {
-	if im := v.image; im != nil && im.mustWrite(id) {
-		im.changes.queues.remove(id)
-		im.copiedEarly = v.appendQueue(im.copiedEarly, v.idx.at(id))
-	}
-	v.changes.queues.add(id)
+// bytes returns the approximate memory in bytes.
+func (c *changes) bytes() int64 { return int64(cap(c.queues)+cap(c.spare)+cap(c.deleted)) * 8 }
+
+// image contains the queues of an open snapshot that are not yet written. They must be copied before they change. The
+// zero image contains none.
+type image struct {
+	queues      set    // the changed queues; those with numbers below next are copied
+	next        uint32 // the next entry to examine
+	entryCount  uint32 // number of entries at the snapshot
+	copied      bool   // everything is copied
+	open        bool
+	copiedEarly []byte // records of queues that changed before they were written
 }
 
-// insert creates a queue with a new key.
-func (v *Virtualizer) insert(key uint64) (id uint32) {
-	id = v.idx.insert(key)
-	for need := len(v.idx.chunks) * chunkSize / 64; len(v.changes.queues) < need; {
-		v.changes.queues = append(v.changes.queues, make(set, need-len(v.changes.queues))...)
-		v.spare = append(v.spare, make(set, need-len(v.spare))...)
-	}
-	if im := v.image; im != nil {
-		im.changes.queues.remove(id) // It was free when the snapshot was taken.
-	}
-	v.changes.queues.add(id)
-	return id
-}
+// mustCopy reports whether a queue must be copied in its current state.
+func (im *image) mustCopy(id uint32) bool { return !im.copied && id >= im.next && im.queues.has(id) }
 
-// deleteQueue deletes a queue without items. touch was called when it had some.
-func (v *Virtualizer) deleteQueue(id uint32) {
-	v.changes.deleted = append(v.changes.deleted, v.idx.at(id).key)
-	v.idx.remove(id)
-}
+// end ends the snapshot.
+func (im *image) end() { *im = image{} }
+
+// bytes returns the approximate memory in bytes.
+func (im *image) bytes() int64 { return int64(cap(im.queues))*8 + int64(cap(im.copiedEarly)) }

@@ -7,20 +7,37 @@ import (
 	"runtime/debug"
 )
 
-// Check reads every block of every queue and verifies links, ordinals, checksums, items, the live bytes of each
-// segment, the relocation table and the totals. It takes as long as reading all items.
-func (v *Virtualizer) Check() (err error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.closed {
-		return ErrClosed
+// checker verifies the queues. It adds up what it reaches, and compares the sums with the accounts.
+type checker struct {
+	q       *queues
+	live    []int64              // by segment: bytes of the blocks of queues
+	reached map[address]struct{} // original addresses of the moved blocks of queues
+}
+
+func (q *queues) check() (err error) {
+	l := &q.log
+	defer l.guard(reading, debug.SetPanicOnFault(true), &err)
+	c := checker{
+		q:       q,
+		live:    make([]int64, len(l.segments.byNumber)),
+		reached: make(map[address]struct{}, l.segments.moved.count),
 	}
-	defer v.guard(reading, debug.SetPanicOnFault(true), &err)
-	live := make([]int64, len(v.segments))
-	reached := make(map[address]struct{}, v.reloc.count)
+	if err := c.checkQueues(); err != nil {
+		return err
+	}
+	if len(c.reached) != l.segments.moved.count {
+		return fmt.Errorf("%w: %d blocks were moved, and %d are in the table",
+			ErrCorrupt, len(c.reached), l.segments.moved.count)
+	}
+	return c.checkSegments()
+}
+
+// checkQueues verifies all queues and the number of their items.
+func (c *checker) checkQueues() error {
+	q := c.q
 	var disk, buffered uint64
-	err = v.idx.each(func(id uint32, e *entry) error {
-		if found, ok := v.idx.find(e.key); !ok || found != id {
+	err := q.idx.each(func(id uint32, e *entry) error {
+		if found, ok := q.idx.find(e.key); !ok || found != id {
 			return corrupt("queue %x is not found by its key", e.key)
 		}
 		if e.disk == 0 && e.buffered == 0 {
@@ -28,38 +45,36 @@ func (v *Virtualizer) Check() (err error) {
 		}
 		disk += uint64(e.disk)
 		buffered += uint64(e.buffered)
-		return v.checkQueue(*e, live, reached)
+		return c.checkQueue(*e)
 	})
 	if err != nil {
 		return err
 	}
-	if disk+buffered != v.total || buffered != v.buf.items {
+	if disk+buffered != q.total || buffered != q.buf.items {
 		return fmt.Errorf("%w: %d items on disk and %d buffered, want %d with %d buffered",
-			ErrCorrupt, disk, buffered, v.total, v.buf.items)
+			ErrCorrupt, disk, buffered, q.total, q.buf.items)
 	}
-	if len(reached) != v.reloc.count {
-		return fmt.Errorf("%w: %d blocks were moved, and %d are in the table", ErrCorrupt, len(reached), v.reloc.count)
-	}
-	return v.checkSegments(live)
+	return nil
 }
 
-// checkQueue verifies one queue. It adds the size of its blocks to live, and the addresses of moved ones to reached.
-func (v *Virtualizer) checkQueue(e entry, live []int64, reached map[address]struct{}) error {
+// checkQueue verifies one queue.
+func (c *checker) checkQueue(e entry) error {
+	l := &c.q.log
 	for at := e.head; e.disk > 0; at = e.head {
-		b, left, after, err := v.headBlock(&e)
+		b, left, after, err := l.headBlock(&e)
 		if err != nil {
 			return err
 		}
-		if err := v.items(&b, at, left, func([]byte) bool { return true }); err != nil {
+		if err := l.items(&b, at, left, func([]byte) bool { return true }); err != nil {
 			return err
 		}
-		if !v.unpack.atEnd() {
+		if !l.unpack.atEnd() {
 			return corrupt("block %v: something follows its items", at)
 		}
-		s, i := v.locate(at)
-		_, moved := v.reloc.get(at)
+		s, i := l.segments.locate(at)
+		_, moved := l.segments.moved.get(at)
 		if moved {
-			reached[at] = struct{}{}
+			c.reached[at] = struct{}{}
 		}
 		if moved != b.moved {
 			return corrupt("block %v: moved %v, and in the table: %v", at, b.moved, moved)
@@ -71,36 +86,38 @@ func (v *Virtualizer) checkQueue(e entry, live []int64, reached map[address]stru
 		if b.moved && address(binary.LittleEndian.Uint64(body)) != at {
 			return corrupt("block %v: moved, and it says that it was born elsewhere", at)
 		}
-		live[s.number] += cost(body)
+		c.live[s.number] += cost(body)
 		e = after
 	}
 	return nil
 }
 
-func (v *Virtualizer) checkSegments(live []int64) error {
+// checkSegments compares the accounts of the segments with what the queues reach.
+func (c *checker) checkSegments() error {
+	l := &c.q.log.segments
 	var errs []error
-	moved := make([]uint32, len(v.segments))
-	for _, table := range v.reloc.tables {
+	moved := make([]uint32, len(l.byNumber))
+	for _, table := range l.moved.tables {
 		for born := range table {
 			moved[born.segment()]++
 		}
 	}
-	for n, s := range v.segments {
+	for n, s := range l.byNumber {
 		if s == nil {
 			continue
 		}
 		// After the drop of a damaged queue, a segment may count more live bytes than were found, until Collect.
-		if live[n] > s.live || live[n] < s.live && !v.leaky {
+		if c.live[n] > s.live || c.live[n] < s.live && !l.leaky {
 			errs = append(
 				errs,
-				fmt.Errorf("%w: segment %d has %d live bytes, accounts say %d", ErrCorrupt, n, live[n], s.live),
+				fmt.Errorf("%w: segment %d has %d live bytes, accounts say %d", ErrCorrupt, n, c.live[n], s.live),
 			)
 		}
-		if claimed := v.claimedBytes(s); claimed != live[n] {
+		if claimed := c.claimedBytes(s); claimed != c.live[n] {
 			errs = append(
 				errs,
 				fmt.Errorf("%w: segment %d has blocks of %d bytes that no queue leads to, and that say they are live",
-					ErrCorrupt, n, claimed-live[n]),
+					ErrCorrupt, n, claimed-c.live[n]),
 			)
 		}
 		if moved[n] != s.moved {
@@ -120,13 +137,13 @@ func (v *Virtualizer) checkSegments(live []int64) error {
 }
 
 // claimedBytes returns the size of the blocks that Collect would treat as live. Damage in dead blocks is ignored.
-func (v *Virtualizer) claimedBytes(s *segment) (sum int64) {
+func (c *checker) claimedBytes(s *segment) (sum int64) {
 	for i := range s.slots {
 		sl, _, body, err := s.body(i)
 		if err != nil {
 			continue
 		}
-		if _, e, _ := v.claims(s, i, sl, body); e != nil {
+		if _, e, _ := c.q.claims(s, i, sl, body); e != nil {
 			sum += cost(body)
 		}
 	}

@@ -71,6 +71,24 @@
 //	V2: a record is read only if its checksum is right; Open truncates a torn tail, since no checkpoint names it.
 //	V3: space is reclaimed only if it has no live record, and if no checkpoint that may still be opened needs it.
 //
+// # Parts
+//
+//	Virtualizer    the calls, the lock, and the error that stops it
+//	queues         index, buffer and log: all operations on items; records every change for snapshots
+//	index          key -> entry: head, tail and counts of a queue
+//	buffer         the newest items of all queues
+//	blockLog       reads and writes blocks; packs and verifies them
+//	segmentList    the files, the addresses of blocks, and the live bytes
+//	relocations    the current addresses of blocks that were moved alone
+//	codebook       the codes of all models in use
+//	collector      empties segments with few live bytes
+//	changes, image what the next snapshot must contain; what the open one must still copy
+//	checkpoints    which checkpoints may still be opened, and what a Sync must make durable
+//	Snapshot       writes a section of the index file; the loader reads it
+//	checker        compares the accounts with what the queues reach
+//
+// The queues know neither collector, checkpoints nor snapshots.
+//
 // # Ownership and concurrency
 //
 // All methods may be called by any goroutine at any time. One lock is held during a call, but only for small portions

@@ -178,7 +178,7 @@ func (w *faulty) protect(rng *rand.Rand, prot int) (undo func()) {
 	page := os.Getpagesize()
 	var pages [][]byte
 	one := 1 + rng.IntN(4)
-	for _, s := range w.v.segments {
+	for _, s := range w.v.queues.log.segments.byNumber {
 		if s == nil {
 			continue
 		}
@@ -315,7 +315,7 @@ func TestMappedFault_aFaultOutsideTheGuardEndsTheProcess(t *testing.T) {
 	}
 	w := newFaulty(t)
 	w.fill(rand.New(rand.NewPCG(1, 1)), 500)
-	s := w.v.active
+	s := w.v.queues.log.segments.active
 	must(t, os.Truncate(segmentName(w.opts.Dir, s.number), 0))
 	t.Fatalf("there is %d", s.slotAt(0)[0])
 }

@@ -24,7 +24,7 @@ func FuzzOpen(f *testing.F) {
 			f.Fatal(err)
 		}
 	}
-	flushErr := v.flush()
+	flushErr := v.queues.flush()
 	if err := v.Append(7, []byte("in the buffer")); err != nil {
 		f.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func exercise(t *testing.T, v *Virtualizer) {
 		t.Fatalf("check: %v", checked)
 	}
 	var keys []uint64
-	if err := v.idx.each(func(_ uint32, e *entry) error { keys = append(keys, e.key); return nil }); err != nil {
+	if err := v.queues.idx.each(func(_ uint32, e *entry) error { keys = append(keys, e.key); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	fail := func(what string, err error) {
@@ -98,7 +98,7 @@ func exercise(t *testing.T, v *Virtualizer) {
 			t.Fatalf("%s: %v; check: %v", what, err, checked)
 		}
 	}
-	v.opts.LiveRatioMin = 1
+	v.collector.liveRatioMin = 1
 	for i, key := range keys {
 		fail("each", v.Each(key, func([]byte) bool { return true }))
 		if err := v.Append(key, []byte("more")); err != nil && !errors.Is(err, ErrTooMany) {

@@ -18,7 +18,7 @@ func crowded(f *testing.F) (files map[string][]byte) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	v.opts.LiveRatioMin = 1
+	v.collector.liveRatioMin = 1
 	for i := range 1500 {
 		if err := v.Append(uint64(i%5), number(i)); err != nil {
 			f.Fatal(err)
@@ -28,7 +28,7 @@ func crowded(f *testing.F) (files map[string][]byte) {
 	_, dropErr := v.Drop(1)
 	_, collectErr := v.Collect(8000)
 	cut, cutErr := cutNow(v)
-	if v.reloc.count == 0 {
+	if v.queues.log.segments.moved.count == 0 {
 		f.Fatal("nothing was moved")
 	}
 	if err := errors.Join(takeErr, dropErr, collectErr, cutErr, v.Release(cut), v.Close()); err != nil {
@@ -74,7 +74,8 @@ func FuzzPatched(f *testing.F) {
 				mendBlocks(bad[name])
 			}
 			data := bad[name]
-			if err := vfs.WriteAtomic(disk, "v/"+name, func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
+			write := func(w io.Writer) error { _, err := w.Write(data); return err }
+			if err := vfs.WriteAtomic(disk, "v/"+name, write); err != nil {
 				t.Fatal(err)
 			}
 		}

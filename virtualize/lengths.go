@@ -39,8 +39,8 @@ const firstLengths = "" +
 	"594bbbb98abbbbbbb9bbbbbbbbbbbbbabbbba7aab898bbbbba8995abbbbbbbbbb6b4654654659936785454456799bbbbb" + // &
 	"794bbbb77bbbbbbbb888abbbbbbbbbbbb5b7997b9ab8bb8a7ba7a7abbbbbbbbbb8b544675774b955574463465887abbbb" + // ?
 	"794bbbb8bb7bbbbbb96b1386b656bbbbbbb657659abbbbbbbbbbbbbbbbbbbabbbbb99969bababbaaaaaba69b7babbbbbb" + // %
-	"495bbbb87bbabb85344444444554bbbab9b8aa9a8bbbbbbbbbbbbbbbbbbbbbbbb7b777777aaabbaaababaaabababbbbbb" + // a digit
-	"695bbbb78bbbbab6647778989989abb8bab5756567759866666865687989abbbb6b477849975a96754695775a987abbbb" + // an upper-case letter
+	"495bbbb87bbabb85344444444554bbbab9b8aa9a8bbbbbbbbbbbbbbbbbbbbbbbb7b777777aaabbaaababaaabababbbbbb" + // 0 to 9
+	"695bbbb78bbbbab6647778989989abb8bab5756567759866666865687989abbbb6b477849975a96754695775a987abbbb" + // A to Z
 	"695abbb8683778787366678989a988bbba88a89b9899ab8aa98ba99abbbbb7b3b9b6766766377966786a6669679abbbbb" + // any other byte
 	"8853266666666666444545566778889aaabbbbbbbbbbbbbb" + // shared
 	"3334444455555666556779aabbbbbbbbbbbbbbbbbbbbbbbb" // copied

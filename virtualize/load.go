@@ -8,7 +8,7 @@ import (
 
 // loader reads the sections of an index file.
 type loader struct {
-	v        *Virtualizer
+	q        *queues
 	data     []byte
 	at       int
 	bad      bool // an expected number was missing
@@ -45,7 +45,6 @@ func (l *loader) sections(cut Checkpoint) error {
 	if h.next == 0 || h.next > maxSegments || h.ordinal > maxOrdinal {
 		return corrupt("index %d: %d segments, ordinal %d", h.base, h.next, h.ordinal)
 	}
-	l.v.file = l.file
 	return nil
 }
 
@@ -64,7 +63,7 @@ func (l *loader) section(cut Checkpoint) error {
 		return corrupt("index %d: the section of generation %d does not belong to it", cut.Base, h.generation)
 	}
 	if before == 0 {
-		l.v.idx = newIndex(int(min(h.queues, uint64(len(l.data))/8)))
+		l.q.idx = newIndex(int(min(h.queues, uint64(len(l.data))/8)))
 	}
 	l.at += sectionHead
 	l.segments = l.segments[:0]
@@ -79,11 +78,11 @@ func (l *loader) section(cut Checkpoint) error {
 			l.segments = append(l.segments, namedSegment{l.number(), l.number(), l.number(), l.number(), l.number()})
 		case recordMove:
 			born, now := l.address(), l.address()
-			l.v.reloc.set(born, now)
+			l.q.log.segments.moved.set(born, now)
 		case recordDeleted:
-			if id, ok := l.v.idx.find(l.number()); ok {
+			if id, ok := l.q.idx.find(l.number()); ok {
 				delete(l.buffered, id)
-				l.v.idx.remove(id)
+				l.q.idx.remove(id)
 			}
 		case recordQueue:
 			l.queue()
@@ -118,12 +117,12 @@ func (l *loader) queue() {
 	e.disk, e.buffered = uint32(disk), uint32(buffered)
 	id, ok := uint32(0), false
 	if l.file.base != 0 { // The first section has each key once, and lookups would take most of the time.
-		id, ok = l.v.idx.find(e.key)
+		id, ok = l.q.idx.find(e.key)
 	}
 	if !ok {
-		id = l.v.insert(e.key)
+		id = l.q.insert(e.key)
 	}
-	*l.v.idx.at(id) = e
+	*l.q.idx.at(id) = e
 	delete(l.buffered, id)
 	if payload != nil {
 		l.buffered[id] = payload
@@ -150,27 +149,74 @@ func (l *loader) address() address {
 	return makeAddress(uint32(segment), uint32(slot))
 }
 
+// finish makes the state of the last section the current one. It opens the segments and verifies the queues.
+func (l *loader) finish() error {
+	q, h := l.q, &l.head
+	q.log.ordinal, q.total, q.log.segments.leaky = h.ordinal, h.items, h.leaky != 0
+	if err := q.log.segments.open(h, l.segments, &q.log.book); err != nil {
+		return err
+	}
+	if s := q.log.segments.active; s != nil {
+		q.log.book.resume(s, &q.log.pack)
+	}
+	if err := l.checkEntries(); err != nil {
+		return err
+	}
+	if err := l.refill(); err != nil {
+		return err
+	}
+	clear(q.changes.queues) // Nothing has changed yet.
+	return nil
+}
+
+// checkEntries verifies head and tail of every queue.
+func (l *loader) checkEntries() error {
+	q, h := l.q, &l.head
+	var items uint64
+	err := q.idx.each(func(_ uint32, e *entry) error {
+		items += e.items()
+		if e.first+uint64(e.disk) > h.ordinal || e.first > h.ordinal || (e.disk == 0) != (e.head == 0) ||
+			(e.disk == 0) != (e.tail == 0) {
+			return corrupt("index %d: impossible queue %x with %d items from %d", h.base, e.key, e.disk, e.first)
+		}
+		if e.disk == 0 {
+			return nil
+		}
+		for _, a := range [...]address{e.head, e.tail} {
+			if s, i := q.log.segments.locate(a); s == nil || i >= s.slots {
+				return corrupt("index %d: queue %x leads to block %v, and there is none", h.base, e.key, a)
+			}
+		}
+		return nil
+	})
+	if err == nil && (items != h.items || uint64(q.idx.count) != h.queues) {
+		err = corrupt("index %d: %d items in %d queues, want %d in %d", h.base, items, q.idx.count, h.items, h.queues)
+	}
+	return err
+}
+
 // refill adds the items to the buffer that were not on disk. They may exceed the buffer, and count as the half that is
 // written next.
 func (l *loader) refill() error {
-	v := l.v
-	v.buf.turn()
-	defer v.buf.turn()
+	q := l.q
+	u := &q.log.unpack
+	q.buf.turn()
+	defer q.buf.turn()
 	for id, payload := range l.buffered {
-		e := v.idx.at(id)
+		e := q.idx.at(id)
 		want := e.buffered
 		e.buffered = 0
-		ok := v.unpack.begin(v.first, payload)
+		ok := u.begin(q.log.book.first, payload)
 		for ok && e.buffered < want {
 			var item []byte
-			if item, ok = v.unpack.next(); ok && len(v.buf.filling().arena)+len(item) < 1<<30 {
-				v.buf.add(id, e, item)
+			if item, ok = u.next(); ok && len(q.buf.filling().arena)+len(item) < 1<<30 {
+				q.buf.add(id, e, item)
 			} else {
 				ok = false
 			}
 		}
-		if !ok || !v.unpack.atEnd() {
-			return corrupt("index %d: the newest items of queue %x do not parse", v.file.base, e.key)
+		if !ok || !u.atEnd() {
+			return corrupt("index %d: the newest items of queue %x do not parse", l.file.base, e.key)
 		}
 	}
 	return nil

@@ -446,7 +446,8 @@ func TestFaultsAnywhere(t *testing.T) {
 				v = open(t, disk.CrashClone(nil), &cut)
 				must(t, v.Check())
 				var got []int
-				if _, err := v.Take(19, 100, func(item []byte) { got = append(got, int(binary.BigEndian.Uint64(item))) }); err != nil {
+				emit := func(item []byte) { got = append(got, int(binary.BigEndian.Uint64(item))) }
+				if _, err := v.Take(19, 100, emit); err != nil {
 					t.Fatal(err)
 				}
 				if len(got) != 50 || got[0] != 19 || !slices.IsSorted(got) {

@@ -3,9 +3,13 @@ package virtualize
 // relocations map the original address of a block to its current one, for blocks that Collect moved alone. There are
 // many tables, so that a snapshot can copy them one at a time.
 type relocations struct {
-	tables [64]map[address]address
-	count  int
+	tables  [64]map[address]address
+	count   int
+	changed []move // since the last snapshot, in order
 }
+
+// move is a change of the relocation table. before is the old value for the block, 0 if there was none.
+type move struct{ born, before address }
 
 func (r *relocations) table(born address) *map[address]address {
 	return &r.tables[spread(uint64(born))>>(64-6)]
@@ -31,36 +35,41 @@ func (r *relocations) set(born, now address) {
 	r.count += len(*t) - before
 }
 
-// locate returns the current segment and slot of a block, or nil if there is none.
-func (v *Virtualizer) locate(a address) (*segment, uint32) {
-	if int(a.segment()) >= len(v.segments) {
-		return nil, 0
+// change does the same as set, and records the old value for snapshots. delta is the change of the number of blocks
+// that are now elsewhere: 1, 0 or -1.
+func (r *relocations) change(born, now address) (delta int) {
+	before, known := r.get(born)
+	if !known && now == 0 {
+		return 0
 	}
-	s := v.segments[a.segment()]
-	if s == nil || s.moved > 0 {
-		if to, ok := v.reloc.get(a); ok {
-			// The segments in the table exist, because a segment with live blocks is never deleted.
-			return v.segments[to.segment()], to.slot()
-		}
+	r.set(born, now)
+	r.changed = append(r.changed, move{born, before})
+	switch {
+	case now == 0:
+		return -1
+	case !known:
+		return 1
 	}
-	return s, a.slot()
+	return 0
 }
 
-// setRelocation stores the current address of a block, or removes it if that is 0. It records the old value for
-// snapshots.
-func (v *Virtualizer) setRelocation(born, now address) {
-	before, known := v.reloc.get(born)
-	if !known && now == 0 {
-		return
-	}
-	v.reloc.set(born, now)
-	v.changes.moves = append(v.changes.moves, move{born, before})
-	if s := v.segments[born.segment()]; s != nil {
-		switch {
-		case now == 0:
-			s.moved--
-		case !known:
-			s.moved++ // the block was created here
-		}
-	}
+// takeChanged returns the changes since the last call, for a snapshot.
+func (r *relocations) takeChanged() []move {
+	changed := r.changed
+	r.changed = nil
+	return changed
 }
+
+// adopt puts the changes of an older snapshot, which was not completed, before the newer ones.
+func (r *relocations) adopt(older []move) { r.changed = append(older, r.changed...) }
+
+// appendUndo appends records that reverse the changes since the last snapshot, the last one first.
+func (r *relocations) appendUndo(dst []byte) []byte {
+	for i := len(r.changed) - 1; i >= 0; i-- {
+		dst = appendMove(dst, r.changed[i].born, r.changed[i].before)
+	}
+	return dst
+}
+
+// bytes returns the approximate memory in bytes.
+func (r *relocations) bytes() int64 { return int64(r.count)*32 + int64(cap(r.changed))*16 }

@@ -113,5 +113,5 @@ func BenchmarkCut(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(v.idx.count), "ns/queue")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(v.queues.idx.count), "ns/queue")
 }

@@ -92,55 +92,37 @@ type Stats struct {
 // Virtualizer is a set of FIFO queues in one log. All methods may be called by any goroutine at any time. The order of
 // items in a queue is the order in which the calls got the lock.
 type Virtualizer struct {
-	fsys vfs.FS
-	opts Options
-
+	fsys    vfs.FS
+	opts    Options
 	portion int // bytes per portion of a snapshot; tests use small ones
 
-	mu sync.Mutex // guards the following fields; not held during I/O, except to create a segment
-
-	idx     *index
-	buf     buffer
-	pack    packer
-	unpack  unpacker
-	pile    itemList
-	chain   []spent // blocks of a queue that will be deleted or moved
-	total   uint64
-	ordinal uint64 // greater than the ordinal of any block
-
-	segments []*segment // by number; nil where there is none
-	active   *segment   // the segment to write to; nil before the first write
-	reloc    relocations
-	first    *codes // of the first segment, and of items in the index file
-	codes    *codes // of the next segment
-	models   map[model]*codes
-
-	changes    changes
-	spare      set       // empty: alternates with that of changes
-	image      *Snapshot // the open one
-	file       indexFile
-	generation uint64   // of the last checkpoint or snapshot
-	written    uint64   // of the last written checkpoint
-	released   uint64   // of the last checkpoint that was released or opened
-	old        []uint64 // older index files that are not yet removed
-
-	victim     *segment // being emptied by Collect
-	victimSlot uint32
-
-	checked address // the last block with a verified checksum
-	leaky   bool    // a damaged queue was dropped: segments may count too many live bytes
-	closed  bool
-	failed  *failure
-	count   Stats
-	pending work
-
 	syncing sync.Mutex // held by Sync, Write and Close; locked before mu
+	mu      sync.Mutex // guards the following fields; not held during I/O, except to create a segment
+
+	queues      queues
+	collector   collector
+	checkpoints checkpoints
+	stopped     stopped
 }
 
-// work is what the next Sync must make durable.
-type work struct {
-	segments map[*segment]struct{}
-	index    string
+// stopped says why a Virtualizer refuses calls. The zero value is that of one that is open.
+type stopped struct {
+	closed bool
+	failed error // nothing is written any more
+}
+
+// fail makes an error of a sync the result of all later writes.
+func (s *stopped) fail(err error) error {
+	s.failed = &failure{err}
+	return s.failed
+}
+
+// writable returns the error that prevents writes, or nil.
+func (s *stopped) writable() error {
+	if s.closed {
+		return ErrClosed
+	}
+	return s.failed
 }
 
 // failure is the error after which nothing is written any more. vfs.IsFull returns false for it: a file system that
@@ -156,98 +138,153 @@ func (f *failure) Unwrap() error {
 	return f.err
 }
 
-// writable returns the error that prevents writes, or nil.
-func (v *Virtualizer) writable() error {
-	if v.closed {
-		return ErrClosed
-	}
-	if v.failed != nil {
-		return v.failed
-	}
-	return nil
-}
-
-func (v *Virtualizer) checkWritable() error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.writable()
-}
-
 // Append adds an item at the end of a queue, and creates the queue if needed. It borrows the item. After an error
 // nothing has changed. If vfs.IsFull reports true for the error, the call may be repeated when the disk has space.
 // Other errors of the mapping wrap ErrMapped.
 func (v *Virtualizer) Append(key uint64, item []byte) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if err := v.writable(); err != nil {
+	if err := v.stopped.writable(); err != nil {
 		return err
 	}
 	if len(item) > v.opts.MaxItem() {
 		return fmt.Errorf("%w: %d bytes, and %d are allowed", ErrTooLarge, len(item), v.opts.MaxItem())
 	}
-	if err := v.makeRoom(item); err != nil {
-		return err
+	return v.queues.append(key, item)
+}
+
+// Take removes up to limit items from the front of a queue and passes each to emit, oldest first. emit borrows the
+// bytes and must not call the Virtualizer. n is the number of emitted items. They are removed even if an error follows,
+// which wraps ErrCorrupt or ErrMapped.
+func (v *Virtualizer) Take(key uint64, limit int, emit func(item []byte)) (n int, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.stopped.closed {
+		return 0, ErrClosed
 	}
-	id, ok := v.idx.find(key)
-	if !ok {
-		id = v.insert(key)
-		v.idx.at(id).first = v.ordinal
+	return v.queues.takeItems(key, limit, emit)
+}
+
+// Each calls f with the items of a queue, oldest first, without taking them, until f returns false. f borrows the bytes
+// and must not call the Virtualizer. Errors wrap ErrCorrupt or ErrMapped.
+func (v *Virtualizer) Each(key uint64, f func(item []byte) bool) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.stopped.closed {
+		return ErrClosed
 	}
-	e := v.idx.at(id)
-	if e.items() == 1<<32-1 {
-		return fmt.Errorf("%w: queue %x has 2^32-1 items", ErrTooMany, key)
+	return v.queues.each(key, f)
+}
+
+// Drop deletes a queue and returns the number of its items. It reads a few bytes of each block. If the error wraps
+// ErrCorrupt, the queue is deleted nevertheless, and Collect reclaims the space of lost blocks. If it wraps ErrMapped,
+// nothing has changed.
+func (v *Virtualizer) Drop(key uint64) (n uint64, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.stopped.closed {
+		return 0, ErrClosed
 	}
-	if ok {
-		v.touch(id)
-	}
-	v.buf.add(id, e, item)
-	v.total++
-	v.count.Appended++
-	return nil
+	return v.queues.drop(key)
 }
 
 // Len returns the number of items of a queue.
 func (v *Virtualizer) Len(key uint64) uint64 {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.closed {
+	if v.stopped.closed {
 		return 0
 	}
-	id, ok := v.idx.find(key)
-	if !ok {
-		return 0
-	}
-	return v.idx.at(id).items()
+	return v.queues.len(key)
 }
 
 // Total returns the number of items of all queues.
 func (v *Virtualizer) Total() uint64 {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.total
+	return v.queues.total
 }
 
 // Stats returns sizes and counters. Its cost is proportional to the number of segments.
 func (v *Virtualizer) Stats() Stats {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	c := v.count
-	c.Queues, c.Items, c.Buffered = int64(v.idx.count), int64(v.total), int64(v.buf.items)
-	c.Moved, c.Index = int64(v.reloc.count), int64(v.file.length)
-	for _, s := range v.segments {
-		if s != nil {
-			c.Live += max(s.live, 0)
-			c.Used += s.used()
-			c.Disk += int64(len(s.data))
-			c.Segments++
+	c := Stats{
+		Index: int64(v.checkpoints.file.length), Collected: v.collector.moved,
+		FullFailures: v.checkpoints.fullFailures,
+	}
+	v.queues.addStats(&c)
+	return c
+}
+
+// Check reads every block of every queue and verifies links, ordinals, checksums, items, the live bytes of each
+// segment, the relocation table and the totals. It takes as long as reading all items.
+func (v *Virtualizer) Check() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.stopped.closed {
+		return ErrClosed
+	}
+	return v.queues.check()
+}
+
+// Collect does a small step of reclaiming space and returns the number of bytes copied. It deletes segments that are
+// not needed. It also copies live blocks to the end of the log, from the full segment with the fewest live bytes, if
+// less than LiveRatioMin of its bytes is live. budget bounds the bytes examined and copied; one block or small queue
+// may exceed it. The lock is held for about ten KB at a time. With no other calls, repeated calls end with 0. Collect
+// only saves space; correctness does not depend on it.
+//
+// An error that wraps ErrCorrupt names a segment that cannot be emptied. Later calls ignore it.
+func (v *Virtualizer) Collect(budgetBytes int64) (moved int64, err error) {
+	if err := v.checkWritable(); err != nil {
+		return 0, err
+	}
+	if err := v.deleteDead(); err != nil {
+		return 0, err
+	}
+	for more := true; more && budgetBytes > 0; {
+		var n, spent int64
+		n, spent, more, err = v.collectStep(min(budgetBytes, collectStride))
+		moved += n
+		budgetBytes -= spent
+		if err != nil {
+			return moved, err
 		}
 	}
-	sets := int64(cap(v.changes.queues)+cap(v.spare)) * 8
-	if v.image != nil {
-		sets += int64(cap(v.image.changes.queues))*8 + int64(cap(v.image.copiedEarly))
+	return moved, v.deleteDead()
+}
+
+func (v *Virtualizer) checkWritable() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.stopped.writable()
+}
+
+// collectStep collects under one hold of the lock.
+func (v *Virtualizer) collectStep(budget int64) (moved, spent int64, more bool, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err := v.stopped.writable(); err != nil {
+		return 0, 0, false, err
 	}
-	c.BufferMemory = v.buf.bytesHeld()
-	c.Memory = v.idx.bytes() + c.BufferMemory + sets + int64(v.reloc.count)*32 +
-		int64(cap(v.changes.deleted))*8 + int64(cap(v.changes.moves))*16
-	return c
+	return v.collector.step(&v.queues, budget)
+}
+
+// deleteDead deletes the segments that neither a queue nor a checkpoint needs. The lock is not held while files are
+// removed.
+func (v *Virtualizer) deleteDead() error {
+	v.mu.Lock()
+	l := &v.queues.log.segments
+	// V3: only segments without live records that no checkpoint from released on names
+	dead := l.takeDead(v.checkpoints.released)
+	for _, s := range dead {
+		v.checkpoints.forget(s)
+		v.collector.forget(s)
+	}
+	v.mu.Unlock()
+	var errs []error
+	for _, s := range dead {
+		errs = append(errs, l.removeFile(s))
+	}
+	return errors.Join(errs...)
 }

@@ -187,9 +187,9 @@ func TestManyAtOnce(t *testing.T) {
 func TestCollectHealsAfterDamage(t *testing.T) {
 	v := open(t, vfs.NewMem(1), nil)
 	fill(t, v, 2, 0, 600)
-	must(t, v.flush())
-	id, _ := v.idx.find(0)
-	s, i := v.locate(v.idx.at(id).head)
+	must(t, v.queues.flush())
+	id, _ := v.queues.idx.find(0)
+	s, i := v.queues.log.segments.locate(v.queues.idx.at(id).head)
 	s.setNext(i, makeAddress(9999, 1))
 	if n, err := v.Drop(0); n != 300 || !errors.Is(err, ErrCorrupt) {
 		t.Fatal(n, err)
@@ -198,7 +198,7 @@ func TestCollectHealsAfterDamage(t *testing.T) {
 	if n, err := v.Take(1, 300, func([]byte) {}); n != 300 || err != nil {
 		t.Fatal(n, err)
 	}
-	v.opts.LiveRatioMin = 1
+	v.collector.liveRatioMin = 1
 	settle(t, v)
 	if s := v.Stats(); s.Segments > 1 {
 		t.Fatalf("%d segments for nothing", s.Segments)
@@ -221,7 +221,7 @@ func TestNoAllocations(t *testing.T) {
 		if err := v.Append(1, item); err != nil {
 			t.Fatal(err)
 		}
-		if err := v.flush(); err != nil {
+		if err := v.queues.flush(); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := v.Take(1, 1, emit); err != nil {
