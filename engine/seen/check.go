@@ -34,64 +34,75 @@ func (m *Map) Check() error {
 		m.mu.Unlock()
 		return ErrClosed
 	}
-	if m.entries.writing != nil {
+	if m.log.writing != nil {
 		panic("BUG: seen: Check during an Insert")
 	}
-	written, buffered := m.entries.written, bytes.Clone(m.entries.buf)
-	runs, count := slices.Clone(m.runs), m.count
+	written, buffered := m.log.snapshot()
+	c := checker{m: m, runs: slices.Clone(m.index.runs.live), begin: headBytes}
+	count := m.index.count
 	m.mu.Unlock()
 	if len(buffered) > 0 && written == 0 {
 		written, buffered = headBytes, buffered[headBytes:]
 	}
-	var want, have sum
-	inRuns := int64(headBytes)
-	if len(runs) > 0 {
-		inRuns = runs[len(runs)-1].end
+	if len(c.runs) > 0 {
+		c.begin = c.runs[len(c.runs)-1].end
 	}
-	var entries uint64
-	err := m.scan(headBytes, written, bytes.NewReader(buffered), func(offset int64, d Digest) error {
-		entries++
-		if offset >= inRuns {
-			return m.checkNew(offset, d)
-		}
-		want.add(slot{m.hash(d), offset})
-		return nil
-	})
-	if err != nil {
+	if err := m.log.scan(headBytes, written, bytes.NewReader(buffered), c.checkEntry); err != nil {
 		return err
 	}
-	if entries != count {
-		return m.corrupt(written, fmt.Sprintf("%d entries, the index has %d", entries, count))
+	if c.want.n+c.inTables != count {
+		return m.log.corrupt(written, fmt.Sprintf("%d entries, the index has %d", c.want.n+c.inTables, count))
 	}
-	if err := m.checkRuns(runs, &have); err != nil {
+	if err := c.checkRuns(); err != nil {
 		return err
 	}
-	if want != have {
-		return m.corrupt(inRuns, "the runs do not have exactly the entries before this place")
+	if c.want != c.have {
+		return m.log.corrupt(c.begin, "the runs do not have exactly the entries before this place")
 	}
 	return nil
 }
 
-// checkNew checks that a table has this entry, and no other one with its digest.
-func (m *Map) checkNew(offset int64, d Digest) error {
-	hash := m.hash(d)
-	var p probe
-	m.mu.Lock()
-	tables := m.appendTables(nil, hash)
-	m.mu.Unlock()
-	if !slices.Contains(tables, offset) {
-		return m.corrupt(offset, "the table does not lead to this entry")
+// checker compares the entries of a map with its index.
+type checker struct {
+	m        *Map
+	runs     []*run
+	begin    int64 // where the entries begin that are in no run
+	want     sum   // of the entries before begin
+	have     sum   // of the records of the runs
+	inTables uint64
+	probe    probe
+}
+
+// checkEntry checks an entry. One that belongs into a run is added to want only.
+func (c *checker) checkEntry(offset int64, d Digest) error {
+	if offset >= c.begin {
+		c.inTables++
+		return c.checkInTables(offset, d)
 	}
-	if whole, err := m.search(&p, hash); err != nil {
+	c.want.add(slot{c.m.hash(d), offset})
+	return nil
+}
+
+// checkInTables checks that a table has this entry, and no other one with its digest.
+func (c *checker) checkInTables(offset int64, d Digest) error {
+	hash := c.m.hash(d)
+	c.m.mu.Lock()
+	offsets := c.m.index.tables.appendOffsets(nil, hash)
+	c.m.mu.Unlock()
+	if !slices.Contains(offsets, offset) {
+		return c.m.log.corrupt(offset, "the table does not lead to this entry")
+	}
+	c.probe.offsets = c.probe.offsets[:0]
+	if whole, err := c.m.index.runs.search(&c.probe, hash); err != nil {
 		return err
 	} else if !whole {
 		panic("BUG: seen: Check during a merge")
 	}
-	for _, o := range append(tables, p.offsets...) {
-		if o == offset {
+	for _, other := range append(offsets, c.probe.offsets...) {
+		if other == offset {
 			continue
 		}
-		if err := m.checkTwins(&p, slot{hash, offset}, slot{hash, o}); err != nil {
+		if err := c.checkTwins(slot{hash, offset}, slot{hash, other}); err != nil {
 			return err
 		}
 	}
@@ -99,12 +110,11 @@ func (m *Map) checkNew(offset int64, d Digest) error {
 }
 
 // checkRuns reads all runs in parallel.
-func (m *Map) checkRuns(runs []*run, have *sum) error {
+func (c *checker) checkRuns() error {
 	var from merged
-	for _, r := range runs {
+	for _, r := range c.runs {
 		from.sources = append(from.sources, &source{r: r})
 	}
-	var p probe
 	for segment := range segments {
 		if err := from.enter(segment, nil); err != nil {
 			return err
@@ -115,16 +125,15 @@ func (m *Map) checkRuns(runs []*run, have *sum) error {
 			if i == -2 {
 				break
 			}
-			s := from.live[i]
-			if err := checkFilter(s, v); err != nil {
+			if err := checkFilter(from.live[i], v); err != nil {
 				return err
 			}
 			if n > 0 && v.hash == last.hash {
-				if err := m.checkTwins(&p, last, v); err != nil {
+				if err := c.checkTwins(last, v); err != nil {
 					return err
 				}
 			}
-			have.add(v)
+			c.have.add(v)
 			last = v
 			if err := from.advance(i); err != nil {
 				return err
@@ -150,17 +159,17 @@ func checkFilter(s *source, v slot) error {
 }
 
 // checkTwins checks that two entries with one hash have different digests.
-func (m *Map) checkTwins(p *probe, a, b slot) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	d, _, err := m.read(p, a.offset)
+func (c *checker) checkTwins(a, b slot) error {
+	c.m.mu.Lock()
+	defer c.m.mu.Unlock()
+	d, _, err := c.m.log.read(&c.probe, a.offset)
 	if err != nil {
 		return err
 	}
-	if _, same, err := m.isAt(p, b.offset, d); err != nil {
+	if _, same, err := c.m.isAt(&c.probe, b.offset, d); err != nil {
 		return err
 	} else if same {
-		return m.corrupt(b.offset, fmt.Sprintf("the entry at byte %d has the same digest", a.offset))
+		return c.m.log.corrupt(b.offset, fmt.Sprintf("the entry at byte %d has the same digest", a.offset))
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package seen
 import (
 	"errors"
 	"fmt"
-	"slices"
 )
 
 // RunCut describes one run of a Cut.
@@ -21,6 +20,13 @@ type Cut struct {
 	Runs       []RunCut `json:"runs,omitempty"` // oldest first
 }
 
+// unsyncedCut is what the next Sync must make durable.
+type unsyncedCut struct {
+	runs   []*run
+	length int64 // of the entries
+	failed error // permanent error of a Sync: the system reports lost data only once
+}
+
 // Cut returns the current state. It accesses no file. The runs that it names are kept until Release.
 func (m *Map) Cut() (Cut, error) {
 	m.mu.Lock()
@@ -28,15 +34,9 @@ func (m *Map) Cut() (Cut, error) {
 	if err := m.usable(); err != nil {
 		return Cut{}, err
 	}
-	m.generation++
-	c := Cut{Generation: m.generation, Length: m.entries.end(), Count: m.count}
-	m.cut, m.cutLength = slices.Clone(m.runs), c.Length
-	for _, r := range m.cut {
-		c.Runs = append(c.Runs, RunCut{Serial: r.serial, Digests: r.keys, Bytes: r.bytes})
-		if r.firstCut == 0 {
-			r.firstCut = m.generation
-		}
-	}
+	c := Cut{Length: m.log.end(), Count: m.index.count}
+	m.lastCut.runs, c.Runs = m.index.runs.cut()
+	m.lastCut.length, c.Generation = c.Length, m.index.runs.generation
 	return c, nil
 }
 
@@ -45,28 +45,22 @@ func (m *Map) usable() error {
 	if m.closed {
 		return ErrClosed
 	}
-	return m.failed
+	return m.lastCut.failed
 }
 
 // Sync writes and syncs what the last Cut names. A failed write may be repeated. After a failed fsync, Cut and Sync
 // fail permanently: the system may have lost data and reports this only once.
 func (m *Map) Sync() error {
 	m.mu.Lock()
-	for m.usable() == nil && m.entries.written < m.cutLength {
-		if m.entries.writing != nil {
-			m.idle.Wait()
-		} else if err := m.write(); err != nil {
+	for m.usable() == nil && m.log.written < m.lastCut.length {
+		if err := m.log.writeOrWait(); err != nil {
 			m.mu.Unlock()
 			return err
 		}
 	}
 	err := m.usable()
-	runs := m.cut
-	var unfinished *run
-	if m.merge != nil {
-		unfinished = m.merge.out
-	}
-	m.syncing = unfinished
+	runs, unfinished := m.lastCut.runs, m.index.unfinished()
+	m.index.runs.syncing = unfinished
 	m.mu.Unlock()
 	if err != nil {
 		return err
@@ -74,15 +68,15 @@ func (m *Map) Sync() error {
 	err = m.syncFiles(runs, unfinished)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.syncing = nil
+	m.index.runs.syncing = nil
 	if err != nil {
-		m.failed = fmt.Errorf("seen: %w", err)
+		m.lastCut.failed = fmt.Errorf("seen: %w", err)
 	}
-	return m.failed
+	return m.lastCut.failed
 }
 
 func (m *Map) syncFiles(runs []*run, unfinished *run) error {
-	if err := m.file.Sync(); err != nil {
+	if err := m.log.file.Sync(); err != nil {
 		return err
 	}
 	// The unfinished run is not needed yet. But if a large run is never synced before its end, the next Sync waits for
@@ -92,16 +86,7 @@ func (m *Map) syncFiles(runs []*run, unfinished *run) error {
 			return err
 		}
 	}
-	for _, r := range runs {
-		if r.synced {
-			continue
-		}
-		if err := r.file.Sync(); err != nil {
-			return err
-		}
-		r.synced = true
-	}
-	return m.fsys.SyncDir(m.o.Dir)
+	return m.index.runs.sync(runs)
 }
 
 // Release says that a manifest with c is durable: runs that only older Cuts name are removed. A file that cannot be
@@ -112,18 +97,9 @@ func (m *Map) Release(c Cut) error {
 		m.mu.Unlock()
 		return err
 	}
-	var gone []*run
-	var kept []obsolete
-	for _, o := range m.obsolete {
-		if o.lastCut < c.Generation {
-			gone = append(gone, o.run)
-		} else {
-			kept = append(kept, o)
-		}
-	}
-	m.obsolete = kept
+	unused := m.index.runs.takeObsolete(c.Generation)
 	m.mu.Unlock()
-	return m.discard(gone)
+	return m.index.discard(unused)
 }
 
 // Close closes the files. Everything after the last Cut is lost. No other call may run; a second Close does nothing.
@@ -134,23 +110,11 @@ func (m *Map) Close() error {
 		return nil
 	}
 	m.closed = true
-	runs := slices.Clone(m.runs)
-	for _, o := range m.obsolete {
-		runs = append(runs, o.run)
-	}
-	if m.merge != nil {
-		runs = append(runs, m.merge.out)
-	}
-	m.idle.Broadcast()
+	m.log.idle.Broadcast()
 	m.mu.Unlock()
-	var faults []error
-	for _, r := range runs {
-		if r.file != nil {
-			faults = append(faults, r.file.Close())
-		}
-	}
-	if m.file != nil {
-		faults = append(faults, m.file.Close())
+	faults := m.index.close()
+	if m.log.file != nil {
+		faults = append(faults, m.log.file.Close())
 	}
 	if err := errors.Join(faults...); err != nil {
 		return fmt.Errorf("seen: %w", err)

@@ -6,7 +6,7 @@
 //
 //	Insert -> [ filling table ] --full--> [ frozen table ] --Tend: merged step by step, segment by segment--+
 //	       \    (hash, offset)                                                                              v
-//	        \                                       [ run 0 ][ run 1 ]...[ run n ]   sorted by hash, oldest and largest first
+//	        \                                    [ run 0 ][ run 1 ]...[ run n ]  sorted by hash, oldest and largest first
 //	         -> [ write buffer ] -> one append-only file of entries; an offset leads to a whole digest, here or there
 //
 //	Lookup -> tables -> the filter of each run, in memory -> one block of a run that may have it -> the entry
@@ -15,6 +15,9 @@
 // at least a third of the next one. Merged records are found in the new run as soon as their segment (one of 256 ranges
 // of hashes) is complete, and then the old filters of this segment are released. So no caller waits for a whole merge,
 // and there are never two copies of all filters. The index is derived from the entries, and checked against them.
+//
+// The parts: entryLog is the file of entries with its buffer. index maps hashes to offsets: tables has the newest
+// pairs, runSet owns the runs and their files, and merge makes a run of both. Map joins log and index, and takes Cuts.
 //
 // Format, little-endian. A hash is xxh3 of the digest with the file's seed; a segment is its 8 high bits.
 //

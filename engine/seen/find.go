@@ -2,6 +2,26 @@ package seen
 
 import "slices"
 
+// Lookup returns the first record with this digest. The error is that of the disk, or wraps vfs.ErrCorrupt.
+func (m *Map) Lookup(d Digest) (First, bool, error) {
+	f, _, found, err := m.find(d, nil)
+	return f, found, err
+}
+
+// Insert maps d to f unless d is known: then fresh is false and first is the earlier record. Of several concurrent
+// Inserts of one digest, one wins. After an error nothing has changed, and the call may be repeated.
+func (m *Map) Insert(d Digest, f First) (first First, fresh bool, err error) {
+	if len(f.URI) > URIBytesMax {
+		return First{}, false, ErrURI
+	}
+	if !dated(f.Date) {
+		return First{}, false, ErrDate
+	}
+	f.Date = f.Date.UTC()
+	first, fresh, _, err = m.find(d, &f)
+	return first, fresh, err
+}
+
 // find looks up d. If insert is not nil and d is not known, it inserts it.
 //
 // It searches the tables first and then the runs, because digests of the frozen table appear in a run before they leave
@@ -13,17 +33,17 @@ func (m *Map) find(d Digest, insert *First) (first First, fresh, found bool, err
 	known := room[:0] // offsets with the same hash that have proved to be of other digests
 	asked, askedAt := false, uint64(0)
 	m.mu.Lock()
-	m.stats.Lookups++
-	p := m.getProbe()
+	m.usage.lookups++
+	p := m.probes.get()
 	defer func() {
-		m.putProbe(p)
+		m.probes.put(p)
 		m.mu.Unlock()
 	}()
 	for {
 		if m.closed {
 			return First{}, false, false, ErrClosed
 		}
-		p.offsets = m.appendTables(p.offsets[:0], hash)
+		p.offsets = m.index.tables.appendOffsets(p.offsets[:0], hash)
 		if next, ok := unproved(p.offsets, known); ok {
 			first, same, err := m.isAt(p, next, d)
 			if err != nil || same {
@@ -32,8 +52,8 @@ func (m *Map) find(d Digest, insert *First) (first First, fresh, found bool, err
 			known = append(known, next)
 			continue
 		}
-		if !asked || askedAt != m.epoch {
-			asked, askedAt = true, m.epoch
+		if !asked || askedAt != m.index.tables.epoch {
+			asked, askedAt = true, m.index.tables.epoch
 			m.mu.Unlock()
 			first, found, err := m.findInRuns(p, hash, d)
 			m.mu.Lock()
@@ -57,35 +77,46 @@ func (m *Map) find(d Digest, insert *First) (first First, fresh, found bool, err
 // hit counts one unless there was an error. mu is held.
 func (m *Map) hit(err error) error {
 	if err == nil {
-		m.stats.Hits++
+		m.usage.hits++
 	}
 	return err
+}
+
+// makeRoom returns at once if buffer and table are within their limits. Otherwise it writes or merges, or waits for the
+// goroutine that does. Then waited is true, and the state may have changed. The caller holds mu.
+func (m *Map) makeRoom() (waited bool, err error) {
+	for m.log.isOverfull() {
+		waited = true
+		if err := m.log.writeOrWait(); err != nil {
+			return true, err
+		}
+		if m.closed {
+			return true, ErrClosed
+		}
+	}
+	if !m.index.tables.filling.full() {
+		return waited, nil
+	}
+	if m.index.tables.frozen == nil {
+		m.index.tables.freeze(m.log.end())
+		return waited, nil
+	}
+	m.mu.Unlock()
+	defer m.mu.Lock()
+	return true, m.index.completeMerge()
 }
 
 // insert adds a digest for which there is room. The caller holds mu, which is released only when the digest is in the
 // map.
 func (m *Map) insert(hash uint64, d Digest, f *First) error {
-	at := m.entries.end()
+	at := m.log.end()
 	if at > offsetMax {
 		return ErrFull
 	}
-	m.filling.insert(hash, at)
-	m.entries.buf = appendEntry(m.entries.buf, at, d, *f)
-	m.count++
-	m.stats.Fresh++
-	if len(m.entries.buf) >= m.o.BufferBytes && m.entries.writing == nil {
-		_ = m.write() // counted, and kept for the next try: the digest is in the map whatever the disk says
-	}
+	m.index.add(hash, at)
+	m.usage.fresh++
+	m.log.append(d, f)
 	return nil
-}
-
-// appendTables needs mu.
-func (m *Map) appendTables(dst []int64, hash uint64) []int64 {
-	dst = m.filling.appendOffsets(dst, hash)
-	if m.frozen != nil {
-		dst = m.frozen.appendOffsets(dst, hash)
-	}
-	return dst
 }
 
 // unproved returns an offset that is not known to be another digest's.
@@ -98,19 +129,10 @@ func unproved(offsets, known []int64) (int64, bool) {
 	return 0, false
 }
 
-// findInRuns asks all runs. mu is not held.
+// findInRuns looks up d in all runs. mu is not held.
 func (m *Map) findInRuns(p *probe, hash uint64, d Digest) (First, bool, error) {
-	for {
-		p.reads, p.errs, p.offsets = 0, 0, p.offsets[:0]
-		whole, err := m.search(p, hash)
-		m.reads.blocks.Add(p.reads)
-		m.reads.errors.Add(p.errs)
-		if err != nil {
-			return First{}, false, err
-		}
-		if whole {
-			break
-		}
+	if err := m.index.searchRuns(p, hash); err != nil {
+		return First{}, false, err
 	}
 	for _, at := range p.offsets {
 		m.mu.Lock()
@@ -123,35 +145,15 @@ func (m *Map) findInRuns(p *probe, hash uint64, d Digest) (First, bool, error) {
 	return First{}, false, nil
 }
 
-// search appends the offsets of a hash in all runs. It reports false when a merge went on meanwhile: ask again.
-func (m *Map) search(p *probe, hash uint64) (whole bool, err error) {
-	m.reading.RLock()
-	defer m.reading.RUnlock()
-	v := m.view.Load()
-	runs := v.runs
-	if v.m != nil && int32(hash>>segmentShift) < v.m.done.Load() {
-		runs = runs[:v.kept]
-		if whole, err := v.m.out.search(p, hash); !whole {
-			return false, err
-		}
-	}
-	for _, r := range runs {
-		if whole, err := r.search(p, hash); !whole {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
 // isAt reads the entry at an offset and reports whether it is d's: N1. mu is held, but not while the disk is read.
 func (m *Map) isAt(p *probe, offset int64, d Digest) (First, bool, error) {
-	have, first, err := m.read(p, offset)
+	have, first, err := m.log.read(p, offset)
 	if err != nil || have == d {
 		return first, err == nil, err
 	}
 	if m.hash(have) != m.hash(d) {
-		return First{}, false, m.corrupt(offset, "the index leads to the entry of another digest")
+		return First{}, false, m.log.corrupt(offset, "the index leads to the entry of another digest")
 	}
-	m.reads.collisions.Add(1)
+	m.collisions.Add(1)
 	return First{}, false, nil
 }

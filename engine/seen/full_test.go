@@ -64,8 +64,8 @@ func TestN4_AFullDiskLosesNothing(t *testing.T) {
 				}
 				return err
 			})
-			if most := bufferLimit*small.BufferBytes + 1000; len(m.entries.buf) > most {
-				t.Fatalf("%d bytes wait for the disk", len(m.entries.buf))
+			if most := bufferLimit*small.BufferBytes + 1000; len(m.log.buf) > most {
+				t.Fatalf("%d bytes wait for the disk", len(m.log.buf))
 			}
 			for _, k := range []uint64{i, i / 2, 1000 + i} {
 				stubborn(t, func() error {
@@ -100,7 +100,7 @@ func TestN4_ReadsThatFailWithinASegment(t *testing.T) {
 	script := faultfs.NewScript()
 	m := open(t, faultfs.New(vfs.NewMem(1), script), nil)
 	m.hash = func(d Digest) uint64 { return 77<<segmentShift | binary.LittleEndian.Uint64(d[:])>>segmentBits }
-	m.tableMax, m.filling = n, newTable(n)
+	m.index.tables = newTables(n)
 	for i := range uint64(2 * n) {
 		_, _, err := m.Insert(benchDigest(i), First{})
 		must(t, err)
@@ -109,7 +109,7 @@ func TestN4_ReadsThatFailWithinASegment(t *testing.T) {
 	for from := 1; from < 10; from += 2 {
 		script.Add(faultfs.Rule{Op: faultfs.Read, Name: "run-*", From: from, Count: 1, Err: syscall.ENOSPC})
 	}
-	g := merged{sources: []*source{{r: m.runs[0]}}}
+	g := merged{sources: []*source{{r: m.index.runs.live[0]}}}
 	refused := stubborn(t, func() error { return g.enter(77, nil) })
 	var last slot
 	for i := range n {
@@ -154,7 +154,7 @@ func TestN4_SyncOnAFullDisk(t *testing.T) {
 	script := faultfs.NewScript()
 	m := open(t, faultfs.New(mem, script), nil)
 	fill(t, m, 45)
-	for i := uint64(1000); len(m.entries.buf) == 0; i++ {
+	for i := uint64(1000); len(m.log.buf) == 0; i++ {
 		insert(t, m, i, true)
 	}
 	c, err := m.Cut()

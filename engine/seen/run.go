@@ -89,15 +89,6 @@ func (r *run) corrupt(offset int64, what string) error {
 	return &vfs.CorruptError{File: r.file.Name(), Offset: offset, What: what}
 }
 
-// probe is the memory of one lookup.
-type probe struct {
-	block   [blockBytes]byte
-	entry   []byte
-	offsets []int64
-	reads   uint64 // blocks
-	errs    uint64 // of them, for nothing
-}
-
 // search appends the offsets of all records with the hash to p.offsets. It returns false if the segment's filter was
 // released: a younger run has replaced it.
 func (r *run) search(p *probe, hash uint64) (bool, error) {

@@ -114,7 +114,7 @@ func TestWhatADigestCosts(t *testing.T) {
 		must(t, m.Tend())
 	}
 	st := m.Stats()
-	tables := int64(2 * m.tableMax * slotsPerDigest * slotBytes)
+	tables := int64(2 * m.index.tables.limit * slotsPerDigest * slotBytes)
 	per := float64(st.MemoryBytes-tables) / n
 	t.Logf(
 		"%.2f bytes of memory, %.2f of disk, %.2f writes, %.4f errors",
@@ -123,7 +123,7 @@ func TestWhatADigestCosts(t *testing.T) {
 		float64(st.Merged)/n,
 		float64(st.FilterErrors)/n,
 	)
-	if per > 1.6 || tables > m.o.MemoryBytes/tableShare {
+	if per > 1.6 || tables > m.index.memoryBytes/tableShare {
 		t.Errorf("%.2f bytes of memory for a digest, and %d of tables", per, tables)
 	}
 	if st.FilterErrors*100 > n || st.Merged > 8*n || st.Runs > 6 || st.RunBytes > 22*n {
@@ -143,7 +143,7 @@ func TestMemoryIsAnOption(t *testing.T) {
 		memory := filters + 2*tableMax*slotsPerDigest*slotBytes
 		m, err := Open(vfs.NewMem(1), Options{Dir: "seen", MemoryBytes: memory}, nil)
 		must(t, err)
-		m.tableMax, m.filling = tableMax, newTable(tableMax)
+		m.index.tables = newTables(tableMax)
 		for i := range uint64(n) {
 			if _, fresh, err := m.Insert(benchDigest(i), First{}); err != nil || !fresh {
 				t.Fatal(i, fresh, err)

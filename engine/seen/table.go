@@ -107,3 +107,61 @@ func (t *table) clear() {
 	clear(t.slots)
 	t.used = 0
 }
+
+// tables are the two tables of the newest digests. Each digest that is in no run is in one of them. The Map's mu guards
+// them.
+type tables struct {
+	limit     int // digests of one table
+	filling   *table
+	frozen    *table // full; being merged into the runs. nil: nothing is due
+	frozenEnd int64  // end of its entries
+	spare     *table // empty, to be filled next
+	epoch     uint64 // counts the tables that have become part of a run
+}
+
+func newTables(limit int) tables { return tables{limit: limit, filling: newTable(limit)} }
+
+// appendOffsets appends the offsets of all entries with this hash.
+func (t *tables) appendOffsets(dst []int64, hash uint64) []int64 {
+	dst = t.filling.appendOffsets(dst, hash)
+	if t.frozen != nil {
+		dst = t.frozen.appendOffsets(dst, hash)
+	}
+	return dst
+}
+
+// freeze makes the full table the one to be merged. end is the end of its entries. There must be no frozen table.
+func (t *tables) freeze(end int64) {
+	t.frozen, t.frozenEnd = t.filling, end
+	if t.filling, t.spare = t.spare, nil; t.filling == nil {
+		t.filling = newTable(t.limit)
+	}
+}
+
+// release ends the use of the frozen table, whose entries are in a run, and returns it.
+func (t *tables) release() *table {
+	merged := t.frozen
+	t.frozen = nil
+	t.epoch++
+	return merged
+}
+
+// recycle takes an empty table to be filled later.
+func (t *tables) recycle(empty *table) {
+	if t.spare == nil && empty.limit == t.limit {
+		t.spare = empty
+	}
+}
+
+// budget is what the two tables take in memory, in bytes.
+func (t *tables) budget() int64 { return 2 * int64(t.limit*slotsPerDigest*slotBytes) }
+
+// memory is what the tables take now.
+func (t *tables) memory() (n int64) {
+	for _, one := range []*table{t.filling, t.frozen, t.spare} {
+		if one != nil {
+			n += int64(len(one.slots)) * slotBytes
+		}
+	}
+	return n
+}

@@ -1,6 +1,7 @@
 package seen
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -11,7 +12,6 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/internal/options"
-	"orbweaver/internal/vfs"
 )
 
 // Errors of a Map.
@@ -90,52 +90,26 @@ func (o Options) tableDigests() int {
 
 // Map maps digests to first records. See the package page for concurrent use.
 //
-// Lock order: turn before mu, reading before mu. mu is never held during disk access.
+// Lock order: the index's turn, the reading of its runs, mu. mu is never held during disk access.
 type Map struct {
-	fsys vfs.FS
-	o    Options
-	file vfs.File // the entries
-	seed uint64
 	// hash uses a seed of its own for each map, so that the author of payloads cannot choose their places.
-	hash func(Digest) uint64
+	hash       func(Digest) uint64
+	collisions atomic.Uint64
 
-	// turn is held by the goroutine that merges.
-	turn sync.Mutex
-	// reading is held shared while runs are read, and exclusively to close one.
-	reading sync.RWMutex
-	view    atomic.Pointer[view]
-
-	mu         sync.Mutex
-	idle       sync.Cond // on mu: a write has ended
-	entries    entries
-	tableMax   int // digests
-	filling    *table
-	frozen     *table // full; being merged into the runs
-	frozenEnd  int64  // end of its entries
-	spare      *table
-	epoch      uint64 // counts the tables that have become part of a run
-	runs       []*run // oldest first
-	merge      *merge // changed under turn and mu, used under turn
-	obsolete   []obsolete
-	serial     uint64 // of the next run
-	generation uint64
-	cut        []*run // what the last Cut names
-	cutLength  int64
-	syncing    *run // Sync has it in hand: it is not to be closed
-	count      uint64
-	failed     error // Sync has failed
-	closed     bool
-	stats      Stats
-	reads      readStats
-	probes     []*probe // at rest
+	mu      sync.Mutex // guards what follows; log and index say what it does not guard
+	log     entryLog
+	index   index
+	lastCut unsyncedCut
+	usage   usage
+	probes  probePool
+	closed  bool
 }
 
-// view is the runs as lookups see them: runs[:kept], and then for each segment either the other runs or the merge's
-// output.
-type view struct {
-	runs []*run
-	kept int
-	m    *merge // nil: all runs
+// usage counts the calls of Lookup and Insert.
+type usage struct {
+	lookups uint64
+	hits    uint64
+	fresh   uint64
 }
 
 // Stats counts what a Map did since Open.
@@ -156,59 +130,75 @@ type Stats struct {
 	MemoryBytes  int64 // of tables and filters
 }
 
-// readStats are counted without a lock.
-type readStats struct{ collisions, blocks, errors atomic.Uint64 }
-
 // seededHash is the hash of a map's index.
 func seededHash(seed uint64) func(Digest) uint64 {
 	return func(d Digest) uint64 { return xxh3.HashSeed(d[:], seed) }
-}
-
-// Lookup returns the first record with this digest. The error is that of the disk, or wraps vfs.ErrCorrupt.
-func (m *Map) Lookup(d Digest) (First, bool, error) {
-	f, _, found, err := m.find(d, nil)
-	return f, found, err
-}
-
-// Insert maps d to f unless d is known: then fresh is false and first is the earlier record. Of several concurrent
-// Inserts of one digest, one wins. After an error nothing has changed, and the call may be repeated.
-func (m *Map) Insert(d Digest, f First) (first First, fresh bool, err error) {
-	if len(f.URI) > URIBytesMax {
-		return First{}, false, ErrURI
-	}
-	if !dated(f.Date) {
-		return First{}, false, ErrDate
-	}
-	f.Date = f.Date.UTC()
-	first, fresh, _, err = m.find(d, &f)
-	return first, fresh, err
 }
 
 // Len returns the number of digests.
 func (m *Map) Len() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.count
+	return m.index.count
 }
 
 // Stats returns the current counters and sizes.
 func (m *Map) Stats() Stats {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	st := m.stats
-	st.Digests, st.Runs, st.EntryBytes = m.count, len(m.runs), m.entries.end()
-	st.Collisions, st.BlocksRead, st.FilterErrors = m.reads.collisions.Load(), m.reads.blocks.Load(), m.reads.errors.Load()
-	for _, t := range []*table{m.filling, m.frozen, m.spare} {
-		if t != nil {
-			st.MemoryBytes += int64(len(t.slots)) * slotBytes
-		}
+	st := Stats{
+		Lookups: m.usage.lookups, Hits: m.usage.hits, Fresh: m.usage.fresh,
+		Collisions: m.collisions.Load(), EntryBytes: m.log.end(), WriteErrors: m.log.writeErrors,
 	}
-	for _, r := range m.runs {
-		st.RunBytes += r.bytes
-		st.MemoryBytes += r.filterMemory()
-	}
-	if m.merge != nil {
-		st.MemoryBytes += m.merge.out.filterMemory()
-	}
+	m.index.addTo(&st)
 	return st
+}
+
+// Tend merges as far as it is due. Usually there is nothing to do. If a table is frozen, it merges in proportion to how
+// full the other one is. Call it after each Insert, while holding no lock that others need; what it does not do, Insert
+// must do when there is no room. One caller at a time works, the others return at once. After an error nothing is lost,
+// and the next call tries again.
+func (m *Map) Tend() error {
+	m.mu.Lock()
+	due := m.index.tables.frozen != nil && !m.closed
+	m.mu.Unlock()
+	if !due {
+		return nil
+	}
+	return m.index.tendIfDue()
+}
+
+// errEnough ends a scan.
+var errEnough = errors.New("seen: enough")
+
+// Walk calls visit for at most n digests in the order of insertion. from is the place that the previous Walk returned,
+// 0 for the first one. over says that there are no more at the moment. Inserts may run meanwhile.
+func (m *Map) Walk(from int64, n int, visit func(d Digest)) (next int64, over bool, err error) {
+	m.mu.Lock()
+	for m.log.writing != nil && !m.closed {
+		m.log.idle.Wait()
+	}
+	if m.closed {
+		m.mu.Unlock()
+		return from, false, ErrClosed
+	}
+	end, buffered := m.log.snapshot()
+	m.mu.Unlock()
+	begin := max(from, headBytes)
+	if begin >= end { // the head may not be written yet
+		buffered, end = buffered[begin-end:], begin
+	}
+	err = m.log.scan(begin, end, bytes.NewReader(buffered), func(offset int64, d Digest) error {
+		if n == 0 {
+			next = offset
+			return errEnough
+		}
+		n--
+		visit(d)
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return next, false, nil
+	}
+	return end + int64(len(buffered)), true, err
 }
