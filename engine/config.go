@@ -10,12 +10,12 @@ import (
 	"orbweaver/engine/archive"
 	"orbweaver/engine/cluster/agent"
 	"orbweaver/engine/cookie"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/limits"
 	"orbweaver/engine/links"
 	"orbweaver/engine/politeness"
-	"orbweaver/engine/seen"
 	"orbweaver/engine/traps"
 	"orbweaver/internal/options"
 	"orbweaver/sieve"
@@ -48,7 +48,7 @@ type Config struct {
 	Archive    archive.Options   `embed:""`
 	Workbench  workbench.Options `embed:""`
 	Sieve      sieve.Options     `embed:""`
-	Seen       seen.Options      `embed:""`
+	Seen       dedup.Options     `embed:""`
 	Intervals  Intervals         `embed:""`
 	Cluster    agent.Options     `embed:"" group:"agents"`
 

@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/clock"
 	"orbweaver/engine/cluster/agent"
 	"orbweaver/engine/crawllog"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
@@ -20,7 +21,6 @@ import (
 	"orbweaver/engine/rebuild"
 	"orbweaver/engine/recrawl"
 	"orbweaver/engine/restore"
-	"orbweaver/engine/seen"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/engine/skipped"
@@ -174,7 +174,7 @@ func (o *opener) openDisk() (err error) {
 	}
 	oSeen.Dir = dir + "/seen"
 	d.journal = journal.NewStore()
-	if d.journal.Seen, err = seen.Open(fsys, oSeen, inSeen); err != nil {
+	if d.journal.Seen, err = dedup.Open(fsys, oSeen, inSeen); err != nil {
 		return err
 	}
 	o.closers.add(d.journal.Seen.Close)

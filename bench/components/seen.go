@@ -9,7 +9,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"orbweaver/engine/seen"
+	"orbweaver/engine/dedup"
 	"orbweaver/internal/cputime"
 	"orbweaver/internal/vfs"
 )
@@ -29,8 +29,8 @@ const (
 // resume. It checks all answers.
 type seenAdapter struct {
 	*driver
-	o     seen.Options
-	m     *seen.Map
+	o     dedup.Options
+	m     *dedup.Map
 	rng   *rand.Rand
 	hosts uint64
 	uri   []byte
@@ -39,7 +39,7 @@ type seenAdapter struct {
 
 	held         uint64 // digests 0 to held-1 are in the map
 	handled      int64
-	checkpointed seen.Cut
+	checkpointed dedup.Cut
 	longestCut   time.Duration
 	longestSync  time.Duration
 	diskPeak     int64
@@ -47,13 +47,13 @@ type seenAdapter struct {
 }
 
 func openSeen(d *driver) (adapter, error) {
-	a := &seenAdapter{driver: d, o: seen.Options{Dir: d.Dir, MemoryBytes: d.Memory}, hosts: uint64(max(d.Hosts, 1)),
+	a := &seenAdapter{driver: d, o: dedup.Options{Dir: d.Dir, MemoryBytes: d.Memory}, hosts: uint64(max(d.Hosts, 1)),
 		rng: rand.New(rand.NewPCG(d.Seed, 0))}
 	a.pages = d.meter("a page, one in ten a duplicate, with checkpoints and merging", "digests")
 	a.absent = d.meter("look-up of a new digest", "digests")
 	a.present = d.meter("look-up of a digest that is there", "digests")
 	var err error
-	a.m, err = seen.Open(vfs.Disk(), a.o, nil)
+	a.m, err = dedup.Open(vfs.Disk(), a.o, nil)
 	return a, err
 }
 
@@ -61,7 +61,7 @@ func (a *seenAdapter) finish() error { return nil }
 func (a *seenAdapter) close() error  { return a.m.Close() }
 
 // digest is the digest of payload number i: spread as evenly as SHA-1, and cheap.
-func (a *seenAdapter) digest(i uint64) (d seen.Digest) {
+func (a *seenAdapter) digest(i uint64) (d dedup.Digest) {
 	for k := range 3 {
 		x := i*3 + uint64(k) + 0x9e3779b97f4a7c15
 		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -77,9 +77,9 @@ func (a *seenAdapter) digest(i uint64) (d seen.Digest) {
 }
 
 // first is the record of payload number i.
-func (a *seenAdapter) first(i uint64) seen.First {
+func (a *seenAdapter) first(i uint64) dedup.First {
 	a.uri = fmt.Appendf(a.uri[:0], "https://www.host-%d.example/archive/%d/page-%d.html", i*2654435761%a.hosts, i%1000, i)
-	f := seen.First{URI: string(a.uri), Date: time.Unix(int64(1_700_000_000+i/1000), int64(i%1e6)*1000)}
+	f := dedup.First{URI: string(a.uri), Date: time.Unix(int64(1_700_000_000+i/1000), int64(i%1e6)*1000)}
 	binary.LittleEndian.PutUint64(f.RecordID[:], i)
 	binary.LittleEndian.PutUint64(f.RecordID[8:], ^i)
 	return f
@@ -246,7 +246,7 @@ func (a *seenAdapter) reopen() (took seenOpened, err error) {
 		return took, err
 	}
 	began, cpu := time.Now(), cputime.Process()
-	m, err := seen.Open(vfs.Disk(), a.o, &a.checkpointed)
+	m, err := dedup.Open(vfs.Disk(), a.o, &a.checkpointed)
 	if err != nil {
 		return took, err
 	}

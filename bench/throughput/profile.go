@@ -168,7 +168,7 @@ func partPrefixes() []struct{ prefix, part string } {
 		{"orbweaver/internal/vfs.", partDisk}, {"os.(*File).WriteAt", partDisk}, {"os.(*File).Sync", partDisk},
 		{"orbweaver/bench/throughput.(*bareLoop).append", partDisk},
 		{"orbweaver/warc.", partRecords},
-		{"orbweaver/engine/seen.", partSeen},
+		{"orbweaver/engine/dedup.", partSeen},
 		{"orbweaver/workbench", partBench}, {"orbweaver/internal/mpmc.", partBench},
 		{"orbweaver/engine/schedule.(*Returner)", partBench}, {"orbweaver/engine/schedule.(*Feeder)", partBench},
 		{"orbweaver/engine/sites.(*Table)", partBench},

@@ -6,9 +6,9 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/catalogue"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/queued"
-	"orbweaver/engine/seen"
 	"orbweaver/internal/outcome"
 	"orbweaver/warc"
 )
@@ -44,8 +44,8 @@ type Attempt struct {
 
 // PreviousCapture is an earlier capture of the URL: its WARC record and where it is stored.
 type PreviousCapture struct {
-	seen.First
-	Digest *seen.Digest // of its payload; nil if unknown
+	dedup.First
+	Digest *dedup.Digest // of its payload; nil if unknown
 	Place  catalogue.Place
 }
 
@@ -56,11 +56,11 @@ func (e *PreviousCapture) IsNone() bool { return e.RecordID == [16]byte{} }
 // which it takes.
 func NewPreviousCapture(rec *warc.RecordRead, at catalogue.Place) PreviousCapture {
 	return PreviousCapture{
-		First: seen.First{
+		First: dedup.First{
 			RecordID: rec.ID,
 			URI:      string(rec.TargetURI),
 			Date:     rec.Date,
-		}, Digest: (*seen.Digest)(rec.PayloadDigest), Place: at,
+		}, Digest: (*dedup.Digest)(rec.PayloadDigest), Place: at,
 	}
 }
 

@@ -3,8 +3,8 @@ package checkpoint
 import (
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/manifest"
-	"orbweaver/engine/seen"
 	"orbweaver/engine/site"
 	"orbweaver/engine/skipped"
 	"orbweaver/internal/vfs"
@@ -24,7 +24,7 @@ type Components struct {
 	Skipped   *skipped.List
 	Traps     skipped.Settings // that the list of skipped URLs was made with
 	Queues    *virtualize.Virtualizer
-	Seen      *seen.Map
+	Seen      *dedup.Map
 	Cold      *cold.Store
 	Attempts  *attempt.InFlight
 	Held      func() []byte // the URL that the distributor holds between two queues; nil if there is none
@@ -62,8 +62,8 @@ func (c *Components) order() []entry {
 			part: func(m *manifest.Manifest) *virtualize.Checkpoint { return &m.Virt },
 			mark: c.Queues.Snapshot, sync: c.Queues.Sync, release: c.Queues.Release,
 		}},
-		{Participant: &marker[seen.Cut]{
-			part: func(m *manifest.Manifest) *seen.Cut { return &m.Seen },
+		{Participant: &marker[dedup.Cut]{
+			part: func(m *manifest.Manifest) *dedup.Cut { return &m.Seen },
 			mark: c.Seen.Cut, sync: c.Seen.Sync, release: c.Seen.Release,
 		}},
 		{Participant: &marker[cold.Checkpoint]{

@@ -3,7 +3,7 @@ package cluster
 import (
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/seen"
+	"orbweaver/engine/dedup"
 	"orbweaver/warc"
 )
 
@@ -21,7 +21,7 @@ type Checkpoint struct {
 	Births  uint64            `json:"births"`  // how often an agent came with data that were not there before
 	Founded uint64            `json:"founded"` // the hash of the first complete view; 0 if there was none
 	Turns   int64             `json:"turns"`   // how often the view changed since the first complete one
-	Fetched seen.Cut          `json:"fetched"`
+	Fetched dedup.Cut         `json:"fetched"`
 	// TemporarySince is where the archive was when a host had a temporary owner first; nil if none had.
 	TemporarySince *warc.Cut     `json:"lent,omitempty"`
 	IsLeaving      bool          `json:"leaving,omitempty"`   // this agent leaves permanently

@@ -10,9 +10,9 @@ import (
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/recovery"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/manifest"
-	"orbweaver/engine/seen"
 	"orbweaver/internal/outcome"
 )
 
@@ -139,7 +139,7 @@ func (c *clusterCheck) checkFetched() (err error) {
 	if c.agents == nil {
 		return nil
 	}
-	if c.fetched, err = seen.Open(c.fsys, seen.Options{Dir: c.path(layout.FetchedDir), MemoryBytes: 1 << 20}, &c.agents.Fetched); err != nil {
+	if c.fetched, err = dedup.Open(c.fsys, dedup.Options{Dir: c.path(layout.FetchedDir), MemoryBytes: 1 << 20}, &c.agents.Fetched); err != nil {
 		return err
 	}
 	c.opened = append(c.opened, c.fetched)
@@ -166,7 +166,7 @@ func (c *clusterCheck) compareFetched(redone int64) {
 // ownFetched counts those that are not from the list of an agent that has left, or died while it did.
 func (c *clusterCheck) ownFetched() (n int64, err error) {
 	for from, over := int64(0), false; !over && err == nil && c.ctx.Err() == nil; {
-		from, over, err = c.fetched.Walk(from, toldStep, func(key seen.Digest) {
+		from, over, err = c.fetched.Walk(from, toldStep, func(key dedup.Digest) {
 			if recovery.IsOwnKey(key) {
 				n++
 			}

@@ -28,7 +28,7 @@ type archiveCheck struct{ *checker }
 // the records say of the crawl. What lies behind the last record that counts was not acknowledged, and is not looked
 // at.
 func (c *archiveCheck) checkArchive(end warc.Cut) *tally {
-	t := newTally(c.cut, c.seen)
+	t := newTally(c.cut, c.dedup)
 	dir := c.path(layout.ArchiveDir)
 	files, err := warc.Files(c.fsys, dir)
 	if err != nil {

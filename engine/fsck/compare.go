@@ -27,13 +27,13 @@ func (c *comparison) compareArchive(t *tally, j journaled) {
 			t.cut.Serial,
 		)
 	}
-	if c.seen != nil && t.matched != c.seen.Len() {
+	if c.dedup != nil && t.matched != c.dedup.Len() {
 		c.fault(
 			"seen",
 			layout.SeenDir,
 			"%d of its %d digests lead to no record of the archive",
-			c.seen.Len()-t.matched,
-			c.seen.Len(),
+			c.dedup.Len()-t.matched,
+			c.dedup.Len(),
 		)
 	}
 	n := &c.cut.Counters

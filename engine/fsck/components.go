@@ -9,10 +9,10 @@ import (
 	"slices"
 
 	"orbweaver/engine/catalogue"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/recrawl"
 	"orbweaver/engine/report"
-	"orbweaver/engine/seen"
 	"orbweaver/engine/settings"
 	"orbweaver/internal/urlx"
 	"orbweaver/sieve"
@@ -131,12 +131,12 @@ func (c *componentCheck) checkQueues() (err error) {
 }
 
 func (c *componentCheck) checkSeen() (err error) {
-	if c.seen, err = seen.Open(c.fsys, seen.Options{Dir: c.path(layout.SeenDir), MemoryBytes: 1 << 20}, &c.cut.Seen); err != nil {
+	if c.dedup, err = dedup.Open(c.fsys, dedup.Options{Dir: c.path(layout.SeenDir), MemoryBytes: 1 << 20}, &c.cut.Seen); err != nil {
 		return err
 	}
-	c.opened = append(c.opened, c.seen)
-	c.checked("seen", int64(c.seen.Len()), "payload digests")
-	return c.seen.Check()
+	c.opened = append(c.opened, c.dedup)
+	c.checked("seen", int64(c.dedup.Len()), "payload digests")
+	return c.dedup.Check()
 }
 
 func (c *componentCheck) checkBench() (err error) {

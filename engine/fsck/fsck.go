@@ -10,10 +10,10 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/politeness"
-	"orbweaver/engine/seen"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
 	"orbweaver/virtualize"
@@ -69,10 +69,10 @@ type checker struct {
 	sieve *sieve.Sieve
 	ready *diskq.Queue
 	virt  *virtualize.Virtualizer
-	seen  *seen.Map
+	dedup *dedup.Map
 
 	agents  *inspect.Cluster // nil for a crawl alone
-	fetched *seen.Map        // nil for a crawl alone, too
+	fetched *dedup.Map       // nil for a crawl alone, too
 
 	places *places
 	policy politeness.Policy

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"orbweaver/engine/capture"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
-	"orbweaver/engine/seen"
 	"orbweaver/internal/extsort"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
@@ -20,9 +20,9 @@ import (
 
 // tally is what the records of the archive come to, up to the checkpoint.
 type tally struct {
-	cut  warc.Cut
-	from warc.Cut  // where this pass began
-	seen *seen.Map // nil: could not be opened
+	cut   warc.Cut
+	from  warc.Cut   // where this pass began
+	dedup *dedup.Map // nil: could not be opened
 
 	statuses      [600]int64 // of responses and revisits
 	pages         int64      // responses with a status of 2xx, those of robots.txt left out
@@ -45,8 +45,8 @@ type reference struct {
 	to     warc.ID
 }
 
-func newTally(cut *inspect.Checkpoint, m *seen.Map) *tally {
-	t := &tally{seen: m, behindIDs: map[warc.ID]bool{}, reached: true}
+func newTally(cut *inspect.Checkpoint, m *dedup.Map) *tally {
+	t := &tally{dedup: m, behindIDs: map[warc.ID]bool{}, reached: true}
 	if cut != nil {
 		t.cut, t.from, t.reached = cut.ArchiveEnd(), cut.From, cut.ArchiveEnd().Length == 0
 	}
@@ -196,12 +196,12 @@ func hasAnswer(o outcome.Outcome) bool { return o.Class() == outcome.ClassAnswer
 
 // behindRevisits remembers a revisit of something that was stored after the checkpoint.
 func (t *tally) behindRevisits(file string, rec *warc.RecordRead) error {
-	if t.seen == nil || notModified(rec) {
+	if t.dedup == nil || notModified(rec) {
 		return nil
 	}
 	to := refersTo(rec)
 	if rec.PayloadDigest != nil {
-		first, ok, err := t.seen.Lookup(seen.Digest(*rec.PayloadDigest))
+		first, ok, err := t.dedup.Lookup(dedup.Digest(*rec.PayloadDigest))
 		if err != nil && !errors.Is(err, vfs.ErrCorrupt) {
 			return err
 		}
@@ -224,7 +224,7 @@ func refersTo(rec *warc.RecordRead) warc.ID {
 // firstOf holds a record against the map of payloads: what the map names must be there, and a revisit must name what
 // the map names, so that it resolves. old says that it is of an earlier pass, whose counters are forgotten.
 func (c *recordCheck) firstOf(t *tally, file string, rec *warc.RecordRead, capture *capture.Capture, old bool) error {
-	if t.seen == nil {
+	if t.dedup == nil {
 		return nil
 	}
 	if notModified(rec) {
@@ -245,7 +245,7 @@ func (c *recordCheck) firstOf(t *tally, file string, rec *warc.RecordRead, captu
 		}
 		return nil
 	}
-	first, ok, err := t.seen.Lookup(seen.Digest(*rec.PayloadDigest))
+	first, ok, err := t.dedup.Lookup(dedup.Digest(*rec.PayloadDigest))
 	if errors.Is(err, vfs.ErrCorrupt) {
 		return nil // seen's own Check has told it
 	}

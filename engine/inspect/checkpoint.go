@@ -11,11 +11,11 @@ import (
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/queued"
-	"orbweaver/engine/seen"
 	"orbweaver/engine/skipped"
 	"orbweaver/internal/vfs"
 	"orbweaver/virtualize/diskq"
@@ -118,7 +118,7 @@ type Cluster struct {
 	// that were sent again.
 	Changed bool
 	Outbox  outbox.Checkpoint
-	Fetched seen.Cut // the URLs that have an answer, by keys made of their fingerprints
+	Fetched dedup.Cut // the URLs that have an answer, by keys made of their fingerprints
 }
 
 // Cluster returns what the checkpoint says of the agents; nil for a crawl with one agent.

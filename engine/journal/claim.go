@@ -3,23 +3,23 @@ package journal
 import (
 	"fmt"
 
-	"orbweaver/engine/seen"
+	"orbweaver/engine/dedup"
 )
 
 // Claim says that a response will be the first of its payload in the archive. The zero value claims nothing.
 type Claim struct {
-	digest seen.Digest // of the payload
-	first  seen.First  // what later equal payloads refer to
+	digest dedup.Digest // of the payload
+	first  dedup.First  // what later equal payloads refer to
 	made   bool
 }
 
 // NewClaim claims that the response called first is the first one with this payload digest.
-func NewClaim(digest seen.Digest, first seen.First) Claim {
+func NewClaim(digest dedup.Digest, first dedup.First) Claim {
 	return Claim{digest, first, true}
 }
 
 // check returns ErrDuplicate if an equal payload has been stored since the look-up. The caller holds the commit lock.
-func (c *Claim) check(m *seen.Map) error {
+func (c *Claim) check(m *dedup.Map) error {
 	_, stored, err := m.Lookup(c.digest)
 	if err != nil {
 		return fmt.Errorf("engine: content seen: %w", err)

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/limits"
-	"orbweaver/engine/seen"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
@@ -49,7 +49,7 @@ func newOffice(t *testing.T, o warc.Options, pagesMax int64) *office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known, err := seen.Open(fsys, seen.Options{Dir: "seen", MemoryBytes: 1 << 20}, nil)
+	known, err := dedup.Open(fsys, dedup.Options{Dir: "seen", MemoryBytes: 1 << 20}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func fill(p *Pending, enc *warc.Encoder, url string, payload byte) error {
 	}
 	p.Entry = Entry{Kind: KindPage, Outcome: outcome.OK, FP: urlx.Fingerprint(1, []byte(url))}
 	p.Group = enc.Group()
-	p.Claim, p.Page = NewClaim(seen.Digest{payload}, seen.First{RecordID: r.ID, URI: url, Date: r.Date}), true
+	p.Claim, p.Page = NewClaim(dedup.Digest{payload}, dedup.First{RecordID: r.ID, URI: url, Date: r.Date}), true
 	return nil
 }
 
@@ -191,7 +191,7 @@ func TestPostings_ofEqualPayloadsOneIsStored(t *testing.T) {
 		!errors.Is(ps[3].err, ErrDuplicate) {
 		t.Errorf("%v, %v, %v, %v", ps[0].err, ps[1].err, ps[2].err, ps[3].err)
 	}
-	if first, ok, err := f.ledger.Seen.Lookup(seen.Digest{7}); err != nil || !ok || first.URI != url(0) {
+	if first, ok, err := f.ledger.Seen.Lookup(dedup.Digest{7}); err != nil || !ok || first.URI != url(0) {
 		t.Errorf("the first is %+v, %t, %v", first, ok, err)
 	}
 	if n := len(f.named(t)); n != 2 {

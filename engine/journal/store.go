@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"orbweaver/engine/counters"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/outage"
-	"orbweaver/engine/seen"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -29,7 +29,7 @@ type Store struct {
 	ready    []*Pending   // guarded by commit: writeAll's
 	groups   []warc.Group // guarded by commit: writeSome's
 	entries  []*Entry     // guarded by commit: enter's
-	Seen     *seen.Map
+	Seen     *dedup.Map
 	Disk     *outage.DiskGuard
 	SlowSync outage.SlowSync
 	dirty    bool  // guarded by commit: something was appended since the last sync

@@ -19,9 +19,9 @@ import (
 	"orbweaver/engine/clock"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/counters"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/seen"
 	"orbweaver/engine/skipped"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
@@ -71,7 +71,7 @@ type Manifest struct {
 	Sieve    sieve.Checkpoint      `json:"sieve"`
 	Ready    diskq.Checkpoint      `json:"ready"`
 	Virt     virtualize.Checkpoint `json:"virtualize"`
-	Seen     seen.Cut              `json:"seen"`
+	Seen     dedup.Cut             `json:"seen"`
 	Bench    Chain                 `json:"bench"`
 	Cold     cold.Checkpoint       `json:"cold"`
 	Archive  *warc.Cut             `json:"archive"`

@@ -9,10 +9,10 @@ import (
 
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/capture"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/links"
 	"orbweaver/engine/parse"
-	"orbweaver/engine/seen"
 	"orbweaver/warc"
 )
 
@@ -111,9 +111,9 @@ func TestUnchangedPageIsRevisit(t *testing.T) {
 		t.Fatal("no page")
 	}
 	page.Started = time.Unix(2e9, 0)
-	digest := seen.Digest{1, 2, 3}
+	digest := dedup.Digest{1, 2, 3}
 	previous := attempt.PreviousCapture{
-		First:  seen.First{RecordID: [16]byte{1, 2, 3}, URI: "http://a.test/", Date: time.Unix(1e9, 0)},
+		First:  dedup.First{RecordID: [16]byte{1, 2, 3}, URI: "http://a.test/", Date: time.Unix(1e9, 0)},
 		Digest: &digest,
 	}
 	pack := func(previous attempt.PreviousCapture) (*warc.RecordRead, recordPlan) {
@@ -137,7 +137,7 @@ func TestUnchangedPageIsRevisit(t *testing.T) {
 			String()+
 			">" || rec.Get("WARC-Refers-To-Target-URI") != previous.URI ||
 		rec.Get("WARC-Refers-To-Date") != "2001-09-09T01:46:40.000000Z" || rec.Get("WARC-Truncated") != "" ||
-		rec.PayloadDigest == nil || seen.Digest(*rec.PayloadDigest) != digest {
+		rec.PayloadDigest == nil || dedup.Digest(*rec.PayloadDigest) != digest {
 		t.Errorf("%+v", rec.Fields)
 	}
 	if c := capture.Read(rec); c.Status != 304 || c.Page == nil || string(c.Page.Header("etag")) != `"7"` {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"orbweaver/engine/attempt"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
-	"orbweaver/engine/seen"
 	"orbweaver/internal/outcome"
 	"orbweaver/warc"
 )
@@ -21,7 +21,7 @@ type recordPlan struct {
 	isUnchanged bool // the server says that the page is as in its previous capture, to which the revisit record refers
 	hasPayload  bool // the records contain the payload
 	claim       journal.Claim
-	first       seen.First
+	first       dedup.First
 }
 
 // annotation is the note in the crawl log.
@@ -76,7 +76,7 @@ func (b *recordBuilder) plan(p, content *fetch.Page, a *attempt.Attempt) (record
 	}
 	b.encoder.Pack(b.crawl.Journal.Writer)
 	if isDeduplicated && !plan.isRevisit {
-		first := seen.First{RecordID: b.response.ID, URI: string(a.URL), Date: p.Started}
+		first := dedup.First{RecordID: b.response.ID, URI: string(a.URL), Date: p.Started}
 		plan.claim = journal.NewClaim(p.Digest, first)
 	}
 	return plan, nil
@@ -156,7 +156,7 @@ func (b *recordBuilder) fillResponse(p *fetch.Page, a *attempt.Attempt) {
 }
 
 // makeRevisit makes the response record a revisit record.
-func (b *recordBuilder) makeRevisit(profile string, first seen.First) {
+func (b *recordBuilder) makeRevisit(profile string, first dedup.First) {
 	r := &b.response
 	r.Type, r.Profile = warc.Revisit, profile
 	r.RefersTo, r.RefersToURI, r.RefersToDate = first.RecordID, first.URI, first.Date

@@ -5,13 +5,13 @@ import (
 	"fmt"
 
 	"orbweaver/engine/admission"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/links"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/queued"
-	"orbweaver/engine/seen"
 	"orbweaver/internal/outcome"
 	"orbweaver/warc"
 )
@@ -141,13 +141,13 @@ func (r *linkReading) claim(c *storedCapture) error {
 	if c.rec.Type != warc.Response || c.rec.PayloadDigest == nil {
 		return nil
 	}
-	d := seen.Digest(*c.rec.PayloadDigest)
+	d := dedup.Digest(*c.rec.PayloadDigest)
 	first, err := r.lists.mayBeFirst(d, c.rec.ID)
 	if err != nil || !first {
 		return err
 	}
-	_, _, err = r.Journal.Seen.Insert(d, seen.First{RecordID: c.rec.ID, URI: string(c.url), Date: c.rec.Date})
-	if errors.Is(err, seen.ErrURI) {
+	_, _, err = r.Journal.Seen.Insert(d, dedup.First{RecordID: c.rec.ID, URI: string(c.url), Date: c.rec.Date})
+	if errors.Is(err, dedup.ErrURI) {
 		r.Journal.Count.Unclaimed.Add(1)
 		return nil
 	}
@@ -164,7 +164,7 @@ func (r *linkReading) offer(url []byte, it queued.URL) error {
 func (r *linkReading) scan(c *storedCapture) error {
 	page := c.Page
 	if c.rec.Type == warc.Revisit {
-		at, ok, err := r.lists.placeOf(seen.Digest(*c.rec.PayloadDigest))
+		at, ok, err := r.lists.placeOf(dedup.Digest(*c.rec.PayloadDigest))
 		if err != nil {
 			return err
 		}

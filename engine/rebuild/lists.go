@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"orbweaver/engine/seen"
+	"orbweaver/engine/dedup"
 	"orbweaver/internal/extsort"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -14,7 +14,7 @@ import (
 type lists struct {
 	// first is the first response with each payload digest. others are all later responses, by record id. Both have the
 	// place of the record in First.URI. named has, by digest, the record that revisits name where it is not the first.
-	first, others, named *seen.Map
+	first, others, named *dedup.Map
 	repeatable           *sorted // attempts after which a crawl may try again, by URL
 	final                *sorted // of these, those that were the last try, by number
 }
@@ -26,10 +26,10 @@ const listMemory = 32 << 20 // of each map
 func openLists(fsys vfs.FS, dir string) (l *lists, err error) {
 	l = new(lists)
 	for _, m := range []struct {
-		to   **seen.Map
+		to   **dedup.Map
 		name string
 	}{{&l.first, "first"}, {&l.others, "others"}, {&l.named, "named"}} {
-		if *m.to, err = seen.Open(fsys, seen.Options{Dir: dir + "/" + m.name, MemoryBytes: listMemory}, nil); err != nil {
+		if *m.to, err = dedup.Open(fsys, dedup.Options{Dir: dir + "/" + m.name, MemoryBytes: listMemory}, nil); err != nil {
 			return nil, errors.Join(err, l.close())
 		}
 	}
@@ -47,7 +47,7 @@ func openLists(fsys vfs.FS, dir string) (l *lists, err error) {
 // close closes the lists; End removes their files.
 func (l *lists) close() error {
 	var errs []error
-	for _, m := range []*seen.Map{l.first, l.others, l.named} {
+	for _, m := range []*dedup.Map{l.first, l.others, l.named} {
 		if m != nil {
 			errs = append(errs, m.Close())
 		}
@@ -62,8 +62,8 @@ func (l *lists) close() error {
 
 // addPayload notes a response that has a payload digest.
 func (l *lists) addPayload(rec *warc.RecordRead, at warc.Position) error {
-	d := seen.Digest(*rec.PayloadDigest)
-	f := seen.First{RecordID: rec.ID, URI: formatPlace(at, d), Date: rec.Date}
+	d := dedup.Digest(*rec.PayloadDigest)
+	f := dedup.First{RecordID: rec.ID, URI: formatPlace(at, d), Date: rec.Date}
 	_, fresh, err := l.first.Insert(d, f)
 	if err == nil && !fresh {
 		_, _, err = l.others.Insert(keyOfID(rec.ID), f)
@@ -73,7 +73,7 @@ func (l *lists) addPayload(rec *warc.RecordRead, at warc.Position) error {
 
 // resolve says whether the record that a revisit names is stored and has the payload. asFirst says that the revisit
 // names it as the first record with that payload.
-func (l *lists) resolve(d seen.Digest, to warc.ID, asFirst bool) (bool, error) {
+func (l *lists) resolve(d dedup.Digest, to warc.ID, asFirst bool) (bool, error) {
 	first, ok, err := l.first.Lookup(d)
 	if err != nil || ok && warc.ID(first.RecordID) == to {
 		return ok, err
@@ -93,7 +93,7 @@ func (l *lists) resolve(d seen.Digest, to warc.ID, asFirst bool) (bool, error) {
 
 // mayBeFirst says whether payload deduplication may name this response for its payload: the record that revisits name,
 // or else the first one.
-func (l *lists) mayBeFirst(d seen.Digest, id warc.ID) (bool, error) {
+func (l *lists) mayBeFirst(d dedup.Digest, id warc.ID) (bool, error) {
 	if l.named.Len() == 0 {
 		return true, nil
 	}
@@ -102,7 +102,7 @@ func (l *lists) mayBeFirst(d seen.Digest, id warc.ID) (bool, error) {
 }
 
 // placeOf is the place of the first record with a payload.
-func (l *lists) placeOf(d seen.Digest) (at warc.Position, ok bool, err error) {
+func (l *lists) placeOf(d dedup.Digest) (at warc.Position, ok bool, err error) {
 	first, ok, err := l.first.Lookup(d)
 	if err != nil || !ok {
 		return at, false, err
@@ -111,16 +111,16 @@ func (l *lists) placeOf(d seen.Digest) (at warc.Position, ok bool, err error) {
 	return at, err == nil, err
 }
 
-func keyOfID(id warc.ID) (d seen.Digest) {
+func keyOfID(id warc.ID) (d dedup.Digest) {
 	copy(d[:], id[:])
 	return d
 }
 
-func formatPlace(at warc.Position, d seen.Digest) string {
+func formatPlace(at warc.Position, d dedup.Digest) string {
 	return fmt.Sprintf("%d %d %d %x", at.Serial, at.Offset, at.Length, d[:])
 }
 
-func parsePlace(s string) (at warc.Position, d seen.Digest, err error) {
+func parsePlace(s string) (at warc.Position, d dedup.Digest, err error) {
 	var sum []byte
 	if _, err := fmt.Sscanf(s, "%d %d %d %x", &at.Serial, &at.Offset, &at.Length, &sum); err != nil || len(sum) != len(d) {
 		return at, d, fmt.Errorf("rebuild: a list is damaged: %q", s)

@@ -7,9 +7,9 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/links"
 	"orbweaver/engine/robots"
-	"orbweaver/engine/seen"
 	"orbweaver/engine/site"
 	"orbweaver/internal/extsort"
 	"orbweaver/internal/outcome"
@@ -147,7 +147,7 @@ func (r *recordReading) checkRevisit(rec *warc.RecordRead) (why string, err erro
 	if to.IsZero() || rec.PayloadDigest == nil {
 		return fmt.Sprintf("the revisit of %.200q names no record or no payload", rec.TargetURI), nil
 	}
-	ok, err := r.lists.resolve(seen.Digest(*rec.PayloadDigest), to, !unchanged)
+	ok, err := r.lists.resolve(dedup.Digest(*rec.PayloadDigest), to, !unchanged)
 	if err != nil || ok {
 		return "", err
 	}

@@ -11,13 +11,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"orbweaver/engine/capture"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/links"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/robots"
-	"orbweaver/engine/seen"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
@@ -42,7 +42,7 @@ type record struct {
 	unchanged bool // a revisit, because the server said that the page has not changed
 	id        warc.ID
 	date      time.Time
-	digest    seen.Digest
+	digest    dedup.Digest
 	hasDigest bool          // of the payload
 	links     []byte        // see journal.AppendLink
 	kinds     []parse.Kind  // of links; nil unless HasVia, and the hop path of the page is known

@@ -9,12 +9,12 @@ import (
 
 	"orbweaver/engine/admission"
 	"orbweaver/engine/clock"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/links"
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/parse"
-	"orbweaver/engine/seen"
 	"orbweaver/engine/site"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/outcome"
@@ -212,7 +212,7 @@ func (r *replayer) applyPage(e *journal.Entry, rec *record) error {
 		}
 	}
 	if rec.hasDigest {
-		_, _, err := r.Journal.Seen.Insert(rec.digest, seen.First{RecordID: rec.id, URI: string(rec.url), Date: rec.date})
+		_, _, err := r.Journal.Seen.Insert(rec.digest, dedup.First{RecordID: rec.id, URI: string(rec.url), Date: rec.date})
 		if err != nil {
 			return fmt.Errorf("engine: resume: %w", err)
 		}

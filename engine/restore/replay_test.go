@@ -6,9 +6,9 @@ import (
 
 	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/limits"
-	"orbweaver/engine/seen"
 	"orbweaver/engine/site"
 	"orbweaver/engine/sites"
 	"orbweaver/engine/traps"
@@ -22,8 +22,8 @@ import (
 // has to wait for them, and its memory stays what it may be.
 func TestReplay_tendsTheMapOfPayloads(t *testing.T) {
 	const memory = 256 << 10
-	open := func() *seen.Map {
-		m, err := seen.Open(vfs.NewMem(1), seen.Options{Dir: "seen", MemoryBytes: memory}, nil)
+	open := func() *dedup.Map {
+		m, err := dedup.Open(vfs.NewMem(1), dedup.Options{Dir: "seen", MemoryBytes: memory}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,13 +34,13 @@ func TestReplay_tendsTheMapOfPayloads(t *testing.T) {
 		})
 		return m
 	}
-	digest := func(n int) (d seen.Digest) {
+	digest := func(n int) (d dedup.Digest) {
 		binary.LittleEndian.PutUint64(d[:], uint64(n)*0x9e3779b97f4a7c15)
 		return d
 	}
 	untended, most := open(), 0
 	for untended.Stats().Merges < 3 {
-		if _, _, err := untended.Insert(digest(most), seen.First{URI: "http://a.test/"}); err != nil {
+		if _, _, err := untended.Insert(digest(most), dedup.First{URI: "http://a.test/"}); err != nil {
 			t.Fatal(err)
 		}
 		most++

@@ -32,7 +32,7 @@ const (
 		engine/cluster/transport
 		engine/cluster/transport/transportpb
 		engine/cluster/identity
-		engine/seen
+		engine/dedup
 	`
 )
 
@@ -96,7 +96,7 @@ var importTable = []struct{ importer, may string }{
 	{"engine/cluster/ring", base},
 	{"engine/cluster/addresslease", base},
 	{"engine/cluster/outbox", base + " virtualize/diskq"}, // its lines are queues on disk
-	{"engine/seen", base},
+	{"engine/dedup", base},
 
 	// Level 2 alone imports all components. Level 3 looks at it from outside.
 	{"engine", below},

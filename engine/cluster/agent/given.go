@@ -12,7 +12,7 @@ import (
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/seen"
+	"orbweaver/engine/dedup"
 )
 
 // answerLeave notes how far another agent is with leaving. The answer says whether this agent has done what that asks.
@@ -52,9 +52,9 @@ func (p *agent) isThere(instance string) bool {
 func (p *agent) giveFetched(to []string, from int64) (next int64, over bool, err error) {
 	p.parts.Journal.Steps.Begin()
 	defer p.parts.Journal.Steps.End()
-	lists := make(map[cluster.FetchedList][]seen.Digest)
+	lists := make(map[cluster.FetchedList][]dedup.Digest)
 	own := cluster.FetchedList{Seed: p.parts.Frontier.HashSeed, Instance: p.instance}
-	next, over, err = p.fetched.Walk(own, from, fetchedPerItem, func(of cluster.FetchedList, key seen.Digest) {
+	next, over, err = p.fetched.Walk(own, from, fetchedPerItem, func(of cluster.FetchedList, key dedup.Digest) {
 		lists[of] = append(lists[of], key)
 	})
 	if err != nil {

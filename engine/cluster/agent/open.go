@@ -10,8 +10,8 @@ import (
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quorum"
 	"orbweaver/engine/cluster/recovery"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/manifest"
-	"orbweaver/engine/seen"
 	"orbweaver/internal/vfs"
 )
 
@@ -36,7 +36,7 @@ func openAgent(
 	if err != nil {
 		return nil, err
 	}
-	var done *seen.Cut
+	var done *dedup.Cut
 	if unsent != nil {
 		done = &m.Peers.Fetched
 	}

@@ -6,13 +6,13 @@ import (
 
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/queued"
-	"orbweaver/engine/seen"
 	"orbweaver/engine/site"
 )
 
 // AppendFetched appends a list of fingerprints, each the first half of a digest.
-func AppendFetched(dst []byte, list cluster.FetchedList, keys []seen.Digest) []byte {
+func AppendFetched(dst []byte, list cluster.FetchedList, keys []dedup.Digest) []byte {
 	dst = binary.LittleEndian.AppendUint64(append(dst, Fetched, version), list.Seed)
 	dst = queued.AppendBytes(dst, []byte(list.Instance))
 	for i := range keys {

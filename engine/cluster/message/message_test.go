@@ -12,9 +12,9 @@ import (
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/robots"
-	"orbweaver/engine/seen"
 	"orbweaver/engine/site"
 )
 
@@ -133,7 +133,7 @@ func oneOfEachKind(t testing.TB, put time.Time) map[byte][]byte {
 		message.RobotsRedirect: message.AppendRobotsRedirect(nil, &hop),
 		message.RobotsResult:   message.AppendRobotsResult(nil, &result, put),
 		message.Fetched: message.AppendFetched(nil, cluster.FetchedList{Seed: 7, Instance: instance},
-			make([]seen.Digest, 2)),
+			make([]dedup.Digest, 2)),
 		message.Retained: outbox.AppendItem(outbox.AppendItem(message.AppendRetained(nil, instance), siteItem), link),
 	}
 }

@@ -11,6 +11,7 @@
 //
 // # Units and limits
 //
-// FetchedURLs is a seen.Map whose digests are URL fingerprints, 24 bytes an entry on disk. ClearedURLs remembers 65,536
-// URLs. An agent that does not answer is asked once a second for a minute; after that its pages are fetched again.
+// FetchedURLs is a dedup.Map whose digests are URL fingerprints, 24 bytes an entry on disk. ClearedURLs remembers
+// 65,536 URLs. An agent that does not answer is asked once a second for a minute; after that its pages are fetched
+// again.
 package recovery

@@ -9,7 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/cluster"
-	"orbweaver/engine/seen"
+	"orbweaver/engine/dedup"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 )
@@ -20,21 +20,21 @@ import (
 // It is a map of page digests whose digests are URL fingerprints. Each agent hashes with a seed of its own; the mark of
 // the seed is part of the key. What cannot be written, since the disk is full, is kept in memory and tried again.
 type FetchedURLs struct {
-	urls *seen.Map
+	urls *dedup.Map
 
 	mu      sync.Mutex
-	pending map[seen.Digest]struct{} // guarded by mu: not yet written
-	lists   []cluster.FetchedList    // guarded by mu: of agents that left permanently
+	pending map[dedup.Digest]struct{} // guarded by mu: not yet written
+	lists   []cluster.FetchedList     // guarded by mu: of agents that left permanently
 }
 
 // OpenFetched opens the map in dir as it was at a checkpoint; a nil checkpoint opens an empty one. memory and buffer
 // are in bytes.
-func OpenFetched(fsys vfs.FS, dir string, memory int64, buffer int, at *seen.Cut) (*FetchedURLs, error) {
-	m, err := seen.Open(fsys, seen.Options{Dir: dir + "/fetched", MemoryBytes: memory, BufferBytes: buffer}, at)
+func OpenFetched(fsys vfs.FS, dir string, memory int64, buffer int, at *dedup.Cut) (*FetchedURLs, error) {
+	m, err := dedup.Open(fsys, dedup.Options{Dir: dir + "/fetched", MemoryBytes: memory, BufferBytes: buffer}, at)
 	if err != nil {
 		return nil, wrap(err)
 	}
-	return &FetchedURLs{urls: m, pending: make(map[seen.Digest]struct{})}, nil
+	return &FetchedURLs{urls: m, pending: make(map[dedup.Digest]struct{})}, nil
 }
 
 func wrap(err error) error {
@@ -45,17 +45,17 @@ func wrap(err error) error {
 }
 
 // Key is the key of a fingerprint of this agent.
-func Key(fp xxh3.Uint128) (d seen.Digest) {
+func Key(fp xxh3.Uint128) (d dedup.Digest) {
 	binary.LittleEndian.PutUint64(d[:], fp.Hi)
 	binary.LittleEndian.PutUint64(d[8:], fp.Lo)
 	return d
 }
 
 // IsOwnKey says whether a key is from this agent, not from an inherited list.
-func IsOwnKey(key seen.Digest) bool { return markOf(key) == 0 }
+func IsOwnKey(key dedup.Digest) bool { return markOf(key) == 0 }
 
 // inheritedKey is the key of a fingerprint that another agent hashed with its seed.
-func inheritedKey(fp xxh3.Uint128, seed uint64) seen.Digest {
+func inheritedKey(fp xxh3.Uint128, seed uint64) dedup.Digest {
 	d := Key(fp)
 	binary.LittleEndian.PutUint32(d[16:], seedMark(seed))
 	return d
@@ -68,7 +68,7 @@ func seedMark(seed uint64) uint32 {
 	return uint32(xxh3.Hash(b[:])) | 1
 }
 
-func markOf(key seen.Digest) uint32 { return binary.LittleEndian.Uint32(key[16:]) }
+func markOf(key dedup.Digest) uint32 { return binary.LittleEndian.Uint32(key[16:]) }
 
 // Add adds a URL of this agent, in the step that counts it as completed.
 func (f *FetchedURLs) Add(fp xxh3.Uint128) { f.insert(Key(fp)) }
@@ -86,8 +86,8 @@ func (f *FetchedURLs) Inherit(of cluster.FetchedList, fps []byte) {
 	}
 }
 
-func (f *FetchedURLs) insert(key seen.Digest) {
-	if _, _, err := f.urls.Insert(key, seen.First{}); err != nil {
+func (f *FetchedURLs) insert(key dedup.Digest) {
+	if _, _, err := f.urls.Insert(key, dedup.First{}); err != nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.pending[key] = struct{}{}
@@ -133,7 +133,7 @@ func (f *FetchedURLs) HolderOf(seed uint64, self string, url []byte) (instance s
 	return "", err
 }
 
-func (f *FetchedURLs) contains(key seen.Digest) (bool, error) {
+func (f *FetchedURLs) contains(key dedup.Digest) (bool, error) {
 	f.mu.Lock()
 	_, pending := f.pending[key]
 	f.mu.Unlock()
@@ -147,9 +147,9 @@ func (f *FetchedURLs) contains(key seen.Digest) (bool, error) {
 // Walk calls give with some keys of the lists that count, from a position on; 0 is the first. own is the list of this
 // agent. It returns the next position, and whether these keys were the last.
 func (f *FetchedURLs) Walk(
-	own cluster.FetchedList, from int64, most int, give func(of cluster.FetchedList, key seen.Digest),
+	own cluster.FetchedList, from int64, most int, give func(of cluster.FetchedList, key dedup.Digest),
 ) (next int64, over bool, err error) {
-	next, over, err = f.urls.Walk(from, most, func(key seen.Digest) {
+	next, over, err = f.urls.Walk(from, most, func(key dedup.Digest) {
 		if of, ok := f.listOf(own, key); ok {
 			give(of, key)
 		}
@@ -158,7 +158,7 @@ func (f *FetchedURLs) Walk(
 }
 
 // listOf is the list that a key is from; false if that list does not count any more.
-func (f *FetchedURLs) listOf(own cluster.FetchedList, key seen.Digest) (of cluster.FetchedList, ok bool) {
+func (f *FetchedURLs) listOf(own cluster.FetchedList, key dedup.Digest) (of cluster.FetchedList, ok bool) {
 	if IsOwnKey(key) {
 		return own, true
 	}
@@ -183,7 +183,7 @@ func (f *FetchedURLs) writePending() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for key := range f.pending {
-		if _, _, err := f.urls.Insert(key, seen.First{}); err != nil {
+		if _, _, err := f.urls.Insert(key, dedup.First{}); err != nil {
 			return wrap(err)
 		}
 		delete(f.pending, key)
@@ -192,9 +192,9 @@ func (f *FetchedURLs) writePending() error {
 }
 
 // Checkpoint marks the state for a checkpoint. It writes first what is pending, so that the checkpoint has it.
-func (f *FetchedURLs) Checkpoint() (seen.Cut, error) {
+func (f *FetchedURLs) Checkpoint() (dedup.Cut, error) {
 	if err := f.writePending(); err != nil {
-		return seen.Cut{}, err
+		return dedup.Cut{}, err
 	}
 	c, err := f.urls.Cut()
 	return c, wrap(err)
@@ -204,7 +204,7 @@ func (f *FetchedURLs) Checkpoint() (seen.Cut, error) {
 func (f *FetchedURLs) Sync() error { return wrap(f.urls.Sync()) }
 
 // Release lets go of what only checkpoints before this one need.
-func (f *FetchedURLs) Release(at seen.Cut) error { return wrap(f.urls.Release(at)) }
+func (f *FetchedURLs) Release(at dedup.Cut) error { return wrap(f.urls.Release(at)) }
 
 // Close closes the files.
 func (f *FetchedURLs) Close() error { return wrap(f.urls.Close()) }

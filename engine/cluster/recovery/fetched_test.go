@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"orbweaver/engine/cluster"
-	"orbweaver/engine/seen"
+	"orbweaver/engine/dedup"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 )
@@ -18,7 +18,7 @@ const (
 
 var left = cluster.FetchedList{Seed: leftSeed, Instance: "a2/0000000000000002"}
 
-func openFetched(t *testing.T, fsys vfs.FS, at *seen.Cut) *FetchedURLs {
+func openFetched(t *testing.T, fsys vfs.FS, at *dedup.Cut) *FetchedURLs {
 	t.Helper()
 	f, err := OpenFetched(fsys, "d", 1<<16, 1<<12, at)
 	if err != nil {
@@ -73,10 +73,10 @@ func TestFetchedURLs_walk(t *testing.T) {
 	}
 	f.Inherit(left, digest(leftSeed, 1))
 	walk := func() map[cluster.FetchedList]int {
-		counts, keys := make(map[cluster.FetchedList]int), make(map[seen.Digest]bool)
+		counts, keys := make(map[cluster.FetchedList]int), make(map[dedup.Digest]bool)
 		for from, over := int64(0), false; !over; {
 			var err error
-			if from, over, err = f.Walk(own, from, 8, func(of cluster.FetchedList, key seen.Digest) {
+			if from, over, err = f.Walk(own, from, 8, func(of cluster.FetchedList, key dedup.Digest) {
 				if keys[key] || IsOwnKey(key) != (of == own) {
 					t.Errorf("key %x of %v: twice, or of the wrong list", key, of)
 				}
