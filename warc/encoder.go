@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"hash"
 	"math/rand/v2"
-	"strconv"
+
+	"orbweaver/warc/cdxj"
 )
 
 // EncoderOptions configure the compression of records. They must be equal to those of the Writer.
@@ -185,17 +186,17 @@ func (e *Encoder) pack(r *Record) (member, error) {
 // appendIndex appends the part of the CDXJ line that is already known. The Writer adds length, offset and file name.
 func (e *Encoder) appendIndex(r *Record) {
 	e.scratch = appendURI(e.scratch[:0], r.TargetURI)
-	c := indexEntry{date: r.Date, uri: e.scratch, status: r.Index.Status, mime: r.Index.MIME}
+	c := cdxj.Entry{Date: r.Date, URI: e.scratch, Status: r.Index.Status, MIME: r.Index.MIME}
 	if r.Type == Revisit {
 		n := len(e.scratch)
 		e.scratch = append(e.scratch, "warc/revisit"...)
-		c.uri, c.mime = e.scratch[:n], e.scratch[n:]
+		c.URI, c.MIME = e.scratch[:n], e.scratch[n:]
 	}
 	if r.PayloadDigest != nil {
 		e.header = appendDigest(e.header[:0], r.PayloadDigest)
-		c.digest = e.header
+		c.Digest = e.header
 	}
-	e.index = c.append(e.index)
+	e.index = c.Append(e.index)
 }
 
 // Pack compresses the records for the current file of w, without a lock. It does nothing if there is no dictionary. If
@@ -257,6 +258,3 @@ func (g Group) stamp(info ID) {
 		m.setPrefix(b[m.start:m.end], g.e.p.compression, info)
 	}
 }
-
-// appendInt is strconv.AppendInt in base ten.
-func appendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }

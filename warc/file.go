@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/warc/cdxj"
 )
 
 // outFile is a file that is written or waits to be finished. The Writer's lock guards all fields except those of sync
@@ -20,11 +21,11 @@ type outFile struct {
 	wrote    int64 // bytes appended since it was opened, with undone groups; it never decreases
 	infoSize int64 // of the warcinfo record
 	dirty    bool  // the file may be longer than size
-	index    indexLines
+	index    cdxj.Lines
 
 	recalling chan struct{} // a lock for recall with capacity one: held while it is full
 	unread    int64         // length of the first part without index lines in memory: see recall; guarded by recalling
-	recalled  indexLines    // of the first part; guarded by recalling
+	recalled  cdxj.Lines    // of the first part; guarded by recalling
 
 	closing chan struct{} // a lock for sync and finish, which take long: held while it is full
 	synced  int64         // durable part of wrote; guarded by closing
@@ -129,7 +130,7 @@ func (f *outFile) finish() error {
 		stageOpen: func() error { return f.syncHeld(f.wrote, f.size) },
 		stageSynced: func() error {
 			return vfs.WriteAtomic(f.fsys, join(f.dir, f.info.Index()), func(w io.Writer) error {
-				return f.allLines().writeTo(w, f.info.Final())
+				return f.allLines().WriteSorted(w, f.info.Final())
 			})
 		},
 		stageIndexed: func() error { return f.f.Close() },
@@ -146,12 +147,12 @@ func (f *outFile) finish() error {
 			return fmt.Errorf("warc: finishing %s: %w", f.info.Final(), err)
 		}
 	}
-	f.index, f.recalled = indexLines{}, indexLines{}
+	f.index, f.recalled = cdxj.Lines{}, cdxj.Lines{}
 	return nil
 }
 
 // allLines returns the lines of the whole file. No lines may be added afterwards.
-func (f *outFile) allLines() *indexLines { return f.recalled.join(&f.index) }
+func (f *outFile) allLines() *cdxj.Lines { return f.recalled.Join(&f.index) }
 
 // abandon closes the file without its final name.
 func (f *outFile) abandon() error {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/warc/cdxj"
 )
 
 // For any bytes the reader ends without a panic, in a bounded number of steps. It returns the same records whether or
@@ -70,9 +71,9 @@ func FuzzReader(f *testing.F) {
 		v.Finish()
 		z := NewReader(bytes.NewReader(b), ReaderOptions{})
 		defer z.Close()
-		var l indexLines
-		if err := l.collect(z); err == nil {
-			if err := l.writeTo(io.Discard, "f"); err != nil {
+		var l cdxj.Lines
+		if err := collectLines(&l, z); err == nil {
+			if err := l.WriteSorted(io.Discard, "f"); err != nil {
 				t.Fatal(err)
 			}
 		}

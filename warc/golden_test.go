@@ -12,6 +12,7 @@ import (
 
 	"orbweaver/bench/golden"
 	"orbweaver/warc"
+	"orbweaver/warc/cdxj"
 )
 
 // goldenRecords are a capture of each kind.
@@ -104,7 +105,7 @@ func TestGolden_recordsAndIndex(t *testing.T) {
 	golden.Compare(t, "records-1-zst.cdxj", "526a13b1422ad2be6ea66a060b9d641c62217211fd575f5f57ad89e333dcd97a", index("records-1.warc.zst", frames))
 	revisits := 0
 	for line := range bytes.Lines(lines) {
-		l, err := warc.ParseIndexLine(line)
+		l, err := cdxj.ParseLine(line)
 		if err != nil || string(l.File) != "records-1.warc" || l.Length == 0 || l.Status != 200 && l.Status != 304 {
 			t.Errorf("%+v, %v", l, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/warc/cdxj"
 )
 
 // MendOptions configure Mend.
@@ -76,7 +77,7 @@ type mender struct {
 	sure     bool // named is certain
 	capture  ID   // the last kept response, revisit or resource
 	ids      map[key]struct{}
-	index    indexLines
+	index    cdxj.Lines
 	entry    []byte
 }
 
@@ -120,7 +121,7 @@ func (m *mender) read(f vfs.File) error {
 		return err
 	}
 	m.ids = make(map[key]struct{})
-	m.spans, m.out, m.records, m.index, m.warcinfo = nil, int64(len(m.front)), 0, indexLines{}, ID{}
+	m.spans, m.out, m.records, m.index, m.warcinfo = nil, int64(len(m.front)), 0, cdxj.Lines{}, ID{}
 	if len(m.front) > 0 {
 		m.spans = append(m.spans, span{0, m.out})
 	}
@@ -232,13 +233,13 @@ func (m *mender) record(rec *RecordRead) error {
 }
 
 func (m *mender) keep(rec *RecordRead) error {
-	c, indexed, err := rec.indexEntry()
+	c, indexed, err := rec.IndexEntry()
 	if err != nil {
 		return err
 	}
 	if indexed {
-		m.entry = c.append(m.entry[:0])
-		m.index.add(m.entry, m.out, rec.Length)
+		m.entry = c.Append(m.entry[:0])
+		m.index.Add(m.entry, m.out, rec.Length)
 	}
 	end := rec.Offset + rec.Length
 	if n := len(m.spans); n > 0 && m.spans[n-1].to == rec.Offset {
@@ -383,7 +384,7 @@ func (m *mender) freeName(name string) (string, error) {
 func (m *mender) writeIndex() (written bool, err error) {
 	name := join(m.dir, m.info.Index())
 	var want bytes.Buffer
-	if err := m.index.writeTo(&want, m.info.Final()); err != nil {
+	if err := m.index.WriteSorted(&want, m.info.Final()); err != nil {
 		return false, err
 	}
 	have, err := vfs.ReadFile(m.fsys, name)

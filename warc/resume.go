@@ -255,7 +255,7 @@ func (f *outFile) rebuild(length int64) (good int64, err error) {
 		if first && rec.Type == Warcinfo {
 			f.id = rec.ID
 		}
-		c, indexed, err := rec.indexEntry()
+		c, indexed, err := rec.IndexEntry()
 		if err == nil {
 			err = skipBlock(rec)
 		}
@@ -263,8 +263,8 @@ func (f *outFile) rebuild(length int64) (good int64, err error) {
 			return err
 		}
 		if indexed {
-			entry = c.append(entry[:0])
-			f.index.add(entry, rec.Offset, rec.Length)
+			entry = c.Append(entry[:0])
+			f.index.Add(entry, rec.Offset, rec.Length)
 		}
 		good = rec.Offset + rec.Length
 		if first {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -158,43 +157,6 @@ func TestReadFileStopsAtLength(t *testing.T) {
 	}
 }
 
-func TestScanIndexLinesPassesDamagedLines(t *testing.T) {
-	good := `com,a)/ 20260101000000 {"url":"http://a.com/","offset":"7","filename":"x"}` + "\n"
-	long := strings.Repeat("x", indexLineMax) + "\n"
-	scan := func(text string) (got string) {
-		t.Helper()
-		passed := 0
-		err := ScanIndexLines(strings.NewReader(text), func(line []byte, said *IndexLine, damage error) error {
-			passed += len(line)
-			switch {
-			case damage == nil && said.Offset == 7:
-				got += "+"
-			case errors.Is(damage, ErrField):
-				got += "-"
-			default:
-				t.Errorf("%q: %v", line, damage)
-			}
-			return nil
-		})
-		if err != nil || passed != len(text) {
-			t.Errorf("%d of %d bytes: %v", passed, len(text), err)
-		}
-		return got
-	}
-	for _, c := range []struct{ text, want string }{
-		{"", ""},
-		{good + good, "++"},
-		{good + "no line\n" + good, "+-+"},
-		{good + "\n" + good, "+-+"},
-		{good + good[:len(good)-1], "+-"},
-		{good + long + good, "+--+"},
-	} {
-		if got := scan(c.text); got != c.want {
-			t.Errorf("%.200q: %s, want %s", c.text, got, c.want)
-		}
-	}
-}
-
 // For any bytes the scan ends, and returns the records and faults of the model.
 func FuzzScan(f *testing.F) {
 	for _, c := range []Compression{Gzip, Zstd, None} {
@@ -209,17 +171,6 @@ func FuzzScan(f *testing.F) {
 		wantRecords, wantFaults := readPlainly(t, b, o)
 		if !slices.Equal(records, wantRecords) || !slices.Equal(faults, wantFaults) {
 			t.Fatalf("%d records and faults %q, want %d and %q", len(records), faults, len(wantRecords), wantFaults)
-		}
-		passed := 0
-		err := ScanIndexLines(bytes.NewReader(b), func(line []byte, _ *IndexLine, damage error) error {
-			passed += len(line)
-			if damage == nil && line[len(line)-1] != '\n' {
-				t.Errorf("a line without an end: %.100q", line)
-			}
-			return nil
-		})
-		if err != nil || passed != len(b) {
-			t.Fatalf("%d of %d bytes: %v", passed, len(b), err)
 		}
 	})
 }

@@ -192,7 +192,7 @@ func (w *Writer) appendHeld(groups []Group) (n int, span Position, err error) {
 	c := w.current
 	b := w.gather(groups, c.size)
 	span = Position{Serial: c.info.Serial, Offset: c.size, Length: int64(len(b))}
-	w.last = undoable{end: span.End(), offset: c.size, lines: len(c.index.lines), stats: w.stats}
+	w.last = undoable{end: span.End(), offset: c.size, lines: c.index.Len(), stats: w.stats}
 	err = c.append(b)
 	for at := span.Offset; at < span.End().Length; n++ {
 		if err == nil {
@@ -228,7 +228,7 @@ func (w *Writer) note(g Group, at int64) {
 	for i := range g.e.members {
 		m := &g.e.members[i]
 		if m.indexEnd > from {
-			w.current.index.add(g.e.index[from:m.indexEnd], at+int64(m.start), int64(m.end-m.start))
+			w.current.index.Add(g.e.index[from:m.indexEnd], at+int64(m.start), int64(m.end-m.start))
 			from = m.indexEnd
 		}
 		w.count(m)
@@ -247,7 +247,7 @@ func (w *Writer) Undo(pos Position) {
 		panic("BUG: warc: Undo of a group that is not the last one")
 	}
 	c.size, c.dirty = w.last.offset, true
-	c.index.cut(w.last.lines)
+	c.index.Cut(w.last.lines)
 	w.stats.Records, w.stats.Groups = w.last.stats.Records, w.last.stats.Groups
 	w.stats.Bytes, w.stats.BytesRaw = w.last.stats.Bytes, w.last.stats.BytesRaw
 	w.last = undoable{}
@@ -401,7 +401,7 @@ func (w *Writer) Stats() Stats {
 	s := w.stats
 	s.Unfinished = len(w.full)
 	if w.current != nil {
-		s.IndexMemory = w.current.index.memory()
+		s.IndexMemory = w.current.index.Memory()
 	}
 	return s
 }

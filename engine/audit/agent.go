@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
+	"orbweaver/warc/cdxj"
 )
 
 // agent is one agent's directory.
@@ -119,7 +120,7 @@ func (a *agent) files() (files []warc.FileInfo, err error) {
 func (a *agent) counts(at warc.Cut) bool { return !at.Before(a.from) && at.Before(a.end) }
 
 // lines calls f for each line of the index of a file that counts, with its end and what it says.
-func (a *agent) lines(info warc.FileInfo, f func(line []byte, said *warc.IndexLine) error) error {
+func (a *agent) lines(info warc.FileInfo, f func(line []byte, said *cdxj.Line) error) error {
 	size := int64(math.MaxInt64)
 	if info.Serial == a.end.Serial {
 		size = a.end.Length
@@ -129,7 +130,7 @@ func (a *agent) lines(info warc.FileInfo, f func(line []byte, said *warc.IndexLi
 		a.dir+"/"+layout.ArchiveDir,
 		info,
 		size,
-		func(line []byte, said *warc.IndexLine) error {
+		func(line []byte, said *cdxj.Line) error {
 			if !a.counts(warc.Cut{Serial: info.Serial, Length: said.Offset}) {
 				return nil
 			}
@@ -137,7 +138,7 @@ func (a *agent) lines(info warc.FileInfo, f func(line []byte, said *warc.IndexLi
 		},
 	)
 	var damage *warc.Fault
-	if errors.Is(err, warc.ErrField) || errors.As(err, &damage) {
+	if errors.Is(err, cdxj.ErrLine) || errors.As(err, &damage) {
 		return fmt.Errorf("audit: %w; orbweaver fsck %s says what is wrong", err, a.dir)
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 	"orbweaver/internal/extsort"
 	"orbweaver/internal/urlx"
 	"orbweaver/warc"
+	"orbweaver/warc/cdxj"
 )
 
 // A capture is sorted by the key of its host, and then by what is left of its URL's fingerprint beside the number of
@@ -51,7 +52,7 @@ func (a *auditor) readIndexes() error {
 			if info.Serial >= serialsMax {
 				return fmt.Errorf("audit: %s: the serial number is too large", info.Name)
 			}
-			err := one.lines(info, func(_ []byte, said *warc.IndexLine) error {
+			err := one.lines(info, func(_ []byte, said *cdxj.Line) error {
 				if !capture.MayBeAnswer(said) {
 					return nil
 				}

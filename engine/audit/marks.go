@@ -14,6 +14,7 @@ import (
 	"orbweaver/internal/extsort"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
+	"orbweaver/warc/cdxj"
 )
 
 // MarksDir holds the marks of an agent, relative to its crawl directory: AGENT.cdxj names those of its captures that
@@ -99,7 +100,7 @@ func (a *auditor) readMarksOf(n, wins int, name string, final map[uint32]string)
 		return fmt.Errorf("audit: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	err = warc.ScanIndexLines(f, func(_ []byte, said *warc.IndexLine, damage error) error {
+	err = cdxj.ScanLines(f, func(_ []byte, said *cdxj.Line, damage error) error {
 		info, ok := warc.ParseName(string(said.File))
 		if damage != nil || !ok || final[info.Serial] != string(said.File) {
 			one.told.Stale++
@@ -194,7 +195,7 @@ func (w *markWriter) file(serial uint32, wins map[int64]int) error {
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}
-	return w.of.lines(info, func(line []byte, said *warc.IndexLine) error {
+	return w.of.lines(info, func(line []byte, said *cdxj.Line) error {
 		to, ok := wins[said.Offset]
 		if !ok {
 			return nil

@@ -9,6 +9,7 @@ import (
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 	"orbweaver/warc"
+	"orbweaver/warc/cdxj"
 )
 
 // Capture is what a response or revisit of the archive tells of the attempt that it was stored for. The outcome is not
@@ -40,7 +41,7 @@ func Read(rec *warc.RecordRead) Capture {
 
 // MayBeAnswer says, by its line in the index, whether a capture may be what IsAnswer says yes of: no robots.txt, and
 // nothing that asks to slow down or is passing.
-func MayBeAnswer(said *warc.IndexLine) bool {
+func MayBeAnswer(said *cdxj.Line) bool {
 	if !bytes.HasPrefix(said.URL, []byte("http")) || said.Status == 0 || said.Status == 429 || said.Status/100 == 5 {
 		return false
 	}

@@ -15,7 +15,7 @@ import (
 	"orbweaver/engine/queued"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
-	"orbweaver/warc"
+	"orbweaver/warc/cdxj"
 )
 
 // Log writes crawl.log: one line for each attempt, with the columns of Heritrix:
@@ -29,7 +29,7 @@ import (
 //   - size: bytes of the payload; "-" without a request.
 //   - hops: L for each link from a seed (at most 50), then R for each redirect; "-" for a seed.
 //   - via, source: not kept, always "-".
-//   - type: media type of Content-Type, at most warc.MediaTypeMax bytes; "unknown" if there is none.
+//   - type: media type of Content-Type, at most cdxj.MediaTypeMax bytes; "unknown" if there is none.
 //   - worker: # and the number of the fetch worker.
 //   - digest: SHA-1 of the payload in base 32; "-" if the payload is empty or incomplete.
 //
@@ -109,9 +109,9 @@ func (l *Log) Attempt(p *fetch.Page, f *attempt.Attempt, encoding coding.Fault, 
 	if mime = bytes.TrimSpace(mime); p.HeadLen == 0 || len(mime) == 0 {
 		mime = []byte("unknown")
 	}
-	longType := len(mime) > warc.MediaTypeMax
+	longType := len(mime) > cdxj.MediaTypeMax
 	if longType {
-		mime = mime[:warc.MediaTypeMax]
+		mime = mime[:cdxj.MediaTypeMax]
 		l.counts.LongTypes++
 	}
 	for _, c := range mime {

@@ -11,6 +11,7 @@ import (
 	"orbweaver/internal/extsort"
 	"orbweaver/internal/urlx"
 	"orbweaver/warc"
+	"orbweaver/warc/cdxj"
 )
 
 // WriteIndex indexes the captures of earlier passes: from the CDXJ index of each archive file, or from the file if it
@@ -70,14 +71,14 @@ func (b *indexBuilder) addIndex(info warc.FileInfo) (ok bool, err error) {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	err = warc.ScanIndexLines(f, func(_ []byte, entry *warc.IndexLine, damage error) error {
+	err = cdxj.ScanLines(f, func(_ []byte, entry *cdxj.Line, damage error) error {
 		if damage != nil {
 			return damage
 		}
 		at := catalogue.Place{Serial: info.Serial, Offset: entry.Offset, Revisit: entry.Revisit}
 		return b.add(entry.URL, entry.Status, at)
 	})
-	if errors.Is(err, warc.ErrField) {
+	if errors.Is(err, cdxj.ErrLine) {
 		b.pass.Warn("a CDXJ index of the archive is damaged; its WARC file is read instead", "index", info.Index())
 		return false, nil
 	}

@@ -11,7 +11,7 @@ const base = "internal/urlx internal/outcome internal/invariants internal/mpmc i
 
 // components and parts are level 1. The components are libraries of their own; the parts live under the engine.
 const (
-	rooms = "workbench workbench/cold sieve sieve/fpcache virtualize virtualize/diskq dnsres warc warc/deflate"
+	rooms = "workbench workbench/cold sieve sieve/fpcache virtualize virtualize/diskq dnsres warc warc/cdxj warc/deflate"
 	parts = `
 		engine/catalogue
 		engine/cookie
@@ -70,7 +70,8 @@ var importTable = []struct{ importer, may string }{
 	{"dnsres", base},
 	{"dnsres/dnstest", base + " dnsres"},
 	{"warc/deflate", ""},
-	{"warc", base + " warc/deflate"},
+	{"warc/cdxj", base},
+	{"warc", base + " warc/cdxj warc/deflate"},
 	{"warc/warctool", base + " warc"},
 
 	// Level 1, the parts of the engine.

@@ -25,6 +25,7 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
+	"orbweaver/warc/cdxj"
 )
 
 // gathered is one disk with what an audit reads of each agent of a band, in directories of their names.
@@ -114,7 +115,7 @@ func unmarked(t *testing.T, fsys *vfs.Mem, dirs []string) map[string]int {
 				t.Fatal(err)
 			}
 			for line := range bytes.Lines(data) {
-				said, err := warc.ParseIndexLine(line)
+				said, err := cdxj.ParseLine(line)
 				if err != nil {
 					t.Fatal(err)
 				}

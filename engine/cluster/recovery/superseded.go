@@ -16,6 +16,7 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
+	"orbweaver/warc/cdxj"
 )
 
 // QuestionMax is how many URLs are asked about in one question.
@@ -107,7 +108,7 @@ func (m *Stabilisation) markFile(ctx context.Context, info warc.FileInfo) error 
 		counts = m.End.Length
 	}
 	scan := func(info warc.FileInfo) error {
-		return warc.ScanIndex(m.FS, m.archiveDir, info, counts, func(line []byte, entry *warc.IndexLine) error {
+		return warc.ScanIndex(m.FS, m.archiveDir, info, counts, func(line []byte, entry *cdxj.Line) error {
 			return m.add(ctx, line, entry, warc.Position{Serial: info.Serial, Offset: entry.Offset})
 		})
 	}
@@ -121,7 +122,7 @@ func (m *Stabilisation) markFile(ctx context.Context, info warc.FileInfo) error 
 }
 
 // add has a capture asked about, if other agents come before this one for its host.
-func (m *Stabilisation) add(ctx context.Context, line []byte, entry *warc.IndexLine, at warc.Position) error {
+func (m *Stabilisation) add(ctx context.Context, line []byte, entry *cdxj.Line, at warc.Position) error {
 	here := warc.Cut{Serial: at.Serial, Length: at.Offset}
 	if here.Before(m.From) || !here.Before(m.End) || !capture.MayBeAnswer(entry) {
 		return nil

@@ -1,50 +1,49 @@
-package warc
+package cdxj
 
 import (
 	"bytes"
-	"errors"
-	"io"
+	"strconv"
 	"time"
 	"unicode/utf8"
 
 	"orbweaver/internal/urlx"
 )
 
-// indexEntry is a line of a CDXJ index without the position in the archive.
-type indexEntry struct {
-	date   time.Time
-	uri    []byte
-	status int // 0: none
-	mime   []byte
-	digest []byte // empty: none
+// Entry is a line of an index without the position in the archive.
+type Entry struct {
+	Date   time.Time
+	URI    []byte
+	Status int    // of HTTP, 0 for none
+	MIME   []byte // value of a Content-Type field; its parameters are not written
+	Digest []byte // of the payload, with or without label; empty for none
 }
 
-// cdxjStamp is the 14-digit time of index lines, in UTC.
-const cdxjStamp = "20060102150405"
+// stampLayout is the 14-digit time of index lines, in UTC.
+const stampLayout = "20060102150405"
 
-// append appends the line including the comma after its last field. Fields, order and spelling are those of pywb and
+// Append appends the line including the comma after its last field. Fields, order and spelling are those of pywb and
 // warcio: numbers are strings, the digest has no label, and unknown fields are omitted.
-func (c *indexEntry) append(dst []byte) []byte {
+func (c *Entry) Append(dst []byte) []byte {
 	from := len(dst)
-	dst = cleanKey(appendKey(dst, c.uri), from)
+	dst = cleanKey(appendKey(dst, c.URI), from)
 	dst = append(dst, ' ')
-	dst = c.date.UTC().AppendFormat(dst, cdxjStamp)
+	dst = c.Date.UTC().AppendFormat(dst, stampLayout)
 	dst = append(dst, ` {"url":"`...)
-	dst = appendJSON(dst, c.uri)
+	dst = appendJSON(dst, c.URI)
 	dst = append(dst, '"', ',')
-	if mime := mediaType(c.mime); len(mime) > 0 {
+	if mime := mediaType(c.MIME); len(mime) > 0 {
 		dst = append(dst, `"mime":"`...)
 		dst = append(appendJSON(dst, mime), '"', ',')
 	}
-	if c.status > 0 {
+	if c.Status > 0 {
 		dst = append(dst, `"status":"`...)
-		dst = append(appendInt(dst, int64(c.status)), '"', ',')
+		dst = append(strconv.AppendInt(dst, int64(c.Status), 10), '"', ',')
 	}
-	if len(c.digest) > 0 {
+	if len(c.Digest) > 0 {
 		dst = append(dst, `"digest":"`...)
-		_, sum, labelled := bytes.Cut(c.digest, []byte(":"))
+		_, sum, labelled := bytes.Cut(c.Digest, []byte(":"))
 		if !labelled {
-			sum = c.digest
+			sum = c.Digest
 		}
 		dst = append(appendJSON(dst, sum), '"', ',')
 	}
@@ -57,8 +56,8 @@ const placeMax = 64
 // appendPlace adds length and offset of the record in its file; the line still lacks the file's name.
 func appendPlace(dst []byte, offset, length int64) []byte {
 	dst = append(dst, `"length":"`...)
-	dst = append(appendInt(dst, length), `","offset":"`...)
-	return append(appendInt(dst, offset), '"', ',')
+	dst = append(strconv.AppendInt(dst, length, 10), `","offset":"`...)
+	return append(strconv.AppendInt(dst, offset, 10), '"', ',')
 }
 
 // appendKey appends the sort key: the SURT of web addresses, otherwise the URI itself (dns:, urn:).
@@ -134,56 +133,4 @@ func appendJSON(dst, s []byte) []byte {
 		i++
 	}
 	return dst
-}
-
-// indexEntry returns the index entry of a record that was read, and reads the head of its block. ok is false for
-// records that are not indexed.
-func (r *RecordRead) indexEntry() (c indexEntry, ok bool, err error) {
-	if !r.Type.indexed() {
-		return c, false, nil
-	}
-	c.uri, c.date = r.TargetURI, r.Date
-	c.digest = []byte(r.Get("WARC-Payload-Digest"))
-	c.mime = []byte(r.Get("Content-Type"))
-	if r.IsHTTP() {
-		c.mime = nil
-		h, _, err := r.HTTP(false)
-		switch {
-		case err == nil:
-			c.status, c.mime = h.Status, []byte(h.Get("Content-Type"))
-		case !errors.Is(err, errNoHead):
-			return c, false, err
-		}
-	}
-	if r.Type == Revisit {
-		c.mime = []byte("warc/revisit")
-	}
-	return c, true, nil
-}
-
-// collect reads all records of a file and collects the lines of those that are indexed.
-func (l *indexLines) collect(z *Reader) error {
-	var entry []byte
-	return ScanRecords(z, func(rec *RecordRead) error {
-		c, ok, err := rec.indexEntry()
-		if err != nil || !ok {
-			return err
-		}
-		if err := skipBlock(rec); err != nil {
-			return err
-		}
-		entry = c.append(entry[:0])
-		l.add(entry, rec.Offset, rec.Length)
-		return nil
-	}, StopAtDamage)
-}
-
-// WriteIndex reads the records of a file and writes its CDXJ index, sorted by bytes. name is the file name in the
-// lines. Response, revisit and resource records are indexed.
-func WriteIndex(w io.Writer, z *Reader, name string) error {
-	var l indexLines
-	if err := l.collect(z); err != nil {
-		return err
-	}
-	return l.writeTo(w, name)
 }

@@ -1,4 +1,4 @@
-package warc
+package cdxj
 
 import (
 	"fmt"
@@ -9,45 +9,45 @@ import (
 )
 
 // Adds lines, short ones and ones longer than a block, and removes some, compared with a list of strings.
-func TestIndexLines(t *testing.T) {
+func TestLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 4))
-	var l indexLines
+	var l Lines
 	var want []string
 	for step := range 5000 {
 		if n := len(want); n > 0 && r.IntN(10) == 0 {
 			n -= 1 + r.IntN(min(n, 3))
-			l.cut(n)
+			l.Cut(n)
 			want = want[:n]
 			continue
 		}
 		size := 1 + r.IntN(200)
 		if r.IntN(500) == 0 {
-			size = indexBlock + r.IntN(1000)
+			size = blockSize + r.IntN(1000)
 		}
 		entry := strings.Repeat(string(rune('a'+r.IntN(26))), size)
 		offset, length := r.Int64(), r.Int64()
-		l.add([]byte(entry), offset, length)
+		l.Add([]byte(entry), offset, length)
 		want = append(want, entry+fmt.Sprintf(`"length":"%d","offset":"%d",`, length, offset))
 		if at := r.IntN(len(want)); string(l.line(at)) != want[at] {
 			t.Fatalf("step %d: line %d is wrong", step, at)
 		}
 	}
 	// Behind others, and sorted, with the name of the file.
-	before := &indexLines{}
-	before.add([]byte("first "), 1, 2)
+	before := &Lines{}
+	before.Add([]byte("first "), 1, 2)
 	whole := append([]string{`first "length":"2","offset":"1",`}, want...)
 	for i := range whole {
 		whole[i] += "\"filename\":\"F\"}\n"
 	}
 	slices.Sort(whole)
 	var out strings.Builder
-	if err := before.join(&l).writeTo(&out, "F"); err != nil || out.String() != strings.Join(whole, "") {
+	if err := before.Join(&l).WriteSorted(&out, "F"); err != nil || out.String() != strings.Join(whole, "") {
 		t.Errorf("%d bytes were written, want %d: %v", out.Len(), len(strings.Join(whole, "")), err)
 	}
-	if least := int64(len(strings.Join(want, ""))); l.memory() < least || l.memory() > 2*least+2*indexBlock {
-		t.Errorf("%d bytes of lines are said to take %d", least, l.memory())
+	if least := int64(len(strings.Join(want, ""))); l.Memory() < least || l.Memory() > 2*least+2*blockSize {
+		t.Errorf("%d bytes of lines are said to take %d", least, l.Memory())
 	}
-	l.cut(0)
+	l.Cut(0)
 	if len(l.lines) != 0 || len(l.blocks) != 1 || len(l.blocks[0]) != 0 {
 		t.Error("something is left of what was taken away")
 	}

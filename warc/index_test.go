@@ -9,6 +9,7 @@ import (
 
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
+	"orbweaver/warc/cdxj"
 )
 
 // The lines are the same from an index file and from the archive file without one. For a part of the file they are
@@ -45,7 +46,7 @@ func TestScanIndex(t *testing.T) {
 		if err != nil || len(files) != 1 {
 			t.Fatal(files, err)
 		}
-		err = warc.ScanIndex(fsys, "warc", files[0], counts, func(line []byte, said *warc.IndexLine) error {
+		err = warc.ScanIndex(fsys, "warc", files[0], counts, func(line []byte, said *cdxj.Line) error {
 			if line[len(line)-1] != '\n' || said.Length == 0 || string(said.File) != files[0].Final() {
 				t.Errorf("%q: %+v", line, said)
 			}
@@ -81,7 +82,7 @@ func TestScanIndex(t *testing.T) {
 	if err := vfs.WriteAtomic(fsys, index, func(w io.Writer) error { _, err := io.WriteString(w, "no line\n"); return err }); err != nil {
 		t.Fatal(err)
 	}
-	if err := warc.ScanIndex(fsys, "warc", files[0], math.MaxInt64, nil); !errors.Is(err, warc.ErrField) {
+	if err := warc.ScanIndex(fsys, "warc", files[0], math.MaxInt64, nil); !errors.Is(err, cdxj.ErrLine) {
 		t.Errorf("a damaged index: %v", err)
 	}
 }

@@ -1,0 +1,135 @@
+package cdxj
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// ErrLine is returned for a line that is damaged.
+var ErrLine = errors.New("bad field")
+
+// lineMax is the length in bytes of the longest line that is read.
+const lineMax = 256 << 10
+
+// Line is the decoded line of an index.
+type Line struct {
+	URL     []byte
+	Status  int // of HTTP, 0 for none
+	Revisit bool
+	Offset  int64 // of the record in its file, in bytes
+	Length  int64 // of the record in its file, in bytes; 0 if unknown
+	File    []byte
+}
+
+// ParseLine decodes a line of an index. URL and File may be parts of line. An error wraps ErrLine.
+func ParseLine(line []byte) (Line, error) {
+	var l Line
+	brace := bytes.IndexByte(line, '{')
+	if brace < 0 {
+		return l, fmt.Errorf("%w: index line %.100q", ErrLine, line)
+	}
+	text := bytes.TrimSpace(line[brace:])
+	plain := l.plain(text)
+	if !plain {
+		if err := l.json(text); err != nil {
+			return l, fmt.Errorf("%w: index line %.100q: %w", ErrLine, line, err)
+		}
+	}
+	if len(l.URL) == 0 || l.Offset < 0 {
+		return l, fmt.Errorf("%w: index line %.100q", ErrLine, line)
+	}
+	return l, nil
+}
+
+// plain decodes an object that contains only strings without escapes, the usual case. Otherwise it returns false.
+func (l *Line) plain(b []byte) bool {
+	*l = Line{Offset: -1}
+	if bytes.IndexByte(b, '\\') >= 0 {
+		return false
+	}
+	word := func() ([]byte, bool) {
+		if len(b) < 3 || b[1] != '"' {
+			return nil, false
+		}
+		end := bytes.IndexByte(b[2:], '"')
+		if end < 0 {
+			return nil, false
+		}
+		w := b[2 : 2+end]
+		b = b[3+end:]
+		return w, true
+	}
+	for len(b) > 1 {
+		name, ok := word() // behind { or ,
+		if !ok || len(b) == 0 || b[0] != ':' {
+			return false
+		}
+		value, ok := word() // behind :
+		if !ok || !l.set(name, value) {
+			return false
+		}
+	}
+	return string(b) == "}"
+}
+
+func (l *Line) set(name, value []byte) bool {
+	var err error
+	switch string(name) {
+	case "url":
+		l.URL = value
+	case "mime":
+		l.Revisit = string(value) == "warc/revisit"
+	case "status":
+		l.Status, err = strconv.Atoi(string(value))
+	case "offset":
+		l.Offset, err = strconv.ParseInt(string(value), 10, 64)
+	case "length":
+		l.Length, err = strconv.ParseInt(string(value), 10, 64)
+	case "filename":
+		l.File = value
+	}
+	return err == nil
+}
+
+func (l *Line) json(b []byte) error {
+	var fields map[string]string
+	if err := json.Unmarshal(b, &fields); err != nil {
+		return err
+	}
+	*l = Line{Offset: -1}
+	for name, value := range fields {
+		if !l.set([]byte(name), []byte(value)) {
+			return fmt.Errorf("%s %q", name, value)
+		}
+	}
+	return nil
+}
+
+// ScanLines calls f with each line of an index, including its end, and its decoded form. f borrows both. damage is
+// not nil for a line that is damaged, too long or without an end, and wraps ErrLine; a line that is too long is passed
+// in parts. An error of f or of reading ends the scan and is returned.
+func ScanLines(r io.Reader, f func(line []byte, said *Line, damage error) error) error {
+	in := bufio.NewReaderSize(r, lineMax)
+	var said Line // one for all lines, since f makes it escape
+	for {
+		line, err := in.ReadSlice('\n')
+		if err == io.EOF && len(line) == 0 { //nolint:errorlint // bufio returns it unwrapped
+			return nil
+		}
+		if said = (Line{}); err == nil {
+			said, err = ParseLine(line)
+		} else if err == io.EOF || errors.Is(err, bufio.ErrBufferFull) { //nolint:errorlint // as above
+			err = fmt.Errorf("%w: index line %.100q has no end", ErrLine, line)
+		} else {
+			return err
+		}
+		if err := f(line, &said, err); err != nil {
+			return err
+		}
+	}
+}

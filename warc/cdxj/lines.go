@@ -1,0 +1,88 @@
+package cdxj
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"slices"
+)
+
+// blockSize is the size of a memory block for index lines. A file of a gigabyte has about forty megabytes of lines; a
+// single growing slice would be copied many times, and be in memory twice meanwhile.
+const blockSize = 256 << 10
+
+// Lines holds the lines of a file, without file name and unsorted, in memory with few pointers.
+type Lines struct {
+	blocks [][]byte
+	lines  []place
+}
+
+// place is the position of a line in a block.
+type place struct{ block, start, end uint32 }
+
+// Len returns the number of lines.
+func (l *Lines) Len() int { return len(l.lines) }
+
+func (l *Lines) line(i int) []byte {
+	at := &l.lines[i]
+	return l.blocks[at.block][at.start:at.end]
+}
+
+// Add appends a line. It borrows entry.
+func (l *Lines) Add(entry []byte, offset, length int64) {
+	last := len(l.blocks) - 1
+	if need := len(entry) + placeMax; last < 0 || cap(l.blocks[last])-len(l.blocks[last]) < need {
+		l.blocks = append(l.blocks, make([]byte, 0, max(need, blockSize)))
+		last++
+	}
+	start := len(l.blocks[last])
+	l.blocks[last] = appendPlace(append(l.blocks[last], entry...), offset, length)
+	l.lines = append(l.lines, place{uint32(last), uint32(start), uint32(len(l.blocks[last]))})
+}
+
+// Cut removes all but the first n lines.
+func (l *Lines) Cut(n int) {
+	if n >= len(l.lines) {
+		return
+	}
+	at := l.lines[n]
+	l.lines = l.lines[:n]
+	clear(l.blocks[at.block+1:])
+	l.blocks = l.blocks[:at.block+1]
+	l.blocks[at.block] = l.blocks[at.block][:at.start]
+}
+
+// Join returns the lines of l followed by those of more, without copying the text. Neither may be changed afterwards.
+func (l *Lines) Join(more *Lines) *Lines {
+	joined := &Lines{blocks: slices.Concat(l.blocks, more.blocks), lines: slices.Clone(l.lines)}
+	for _, at := range more.lines {
+		at.block += uint32(len(l.blocks))
+		joined.lines = append(joined.lines, at)
+	}
+	return joined
+}
+
+// Memory returns the number of bytes in use.
+func (l *Lines) Memory() (n int64) {
+	for _, b := range l.blocks {
+		n += int64(cap(b))
+	}
+	return n + int64(cap(l.lines))*12
+}
+
+// WriteSorted writes the lines sorted by their bytes, each with the file's name.
+func (l *Lines) WriteSorted(w io.Writer, name string) error {
+	order := make([]int, len(l.lines))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return bytes.Compare(l.line(a), l.line(b)) })
+	out := bufio.NewWriterSize(w, 64<<10)
+	for _, i := range order {
+		_, _ = out.Write(l.line(i)) // bufio keeps the first error for Flush
+		_, _ = out.WriteString(`"filename":"`)
+		_, _ = out.WriteString(name)
+		_, _ = out.WriteString("\"}\n")
+	}
+	return out.Flush()
+}

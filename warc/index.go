@@ -1,0 +1,107 @@
+package warc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"orbweaver/internal/vfs"
+	"orbweaver/warc/cdxj"
+)
+
+// ScanIndex calls f with each line of the index of a file in dir, including its end, and its decoded form. f borrows
+// both. Without an index file, the index is made from the first counts bytes of the archive file, with all lines in
+// memory. An error for damage wraps cdxj.ErrLine or a *Fault.
+func ScanIndex(
+	fsys vfs.FS,
+	dir string,
+	info FileInfo,
+	counts int64,
+	f func(line []byte, said *cdxj.Line) error,
+) (err error) {
+	var from io.Reader
+	name := join(dir, info.Index())
+	file, err := fsys.Open(name)
+	switch {
+	case err == nil && !info.Open:
+		defer func() { err = errors.Join(err, file.Close()) }()
+		from = file
+	case err == nil: // of an unfinished file
+		if err := file.Close(); err != nil {
+			return fmt.Errorf("warc: %w", err)
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("warc: %w", err)
+	}
+	if from == nil {
+		name = join(dir, info.Name)
+		var made bytes.Buffer
+		err := ReadFile(fsys, dir, info, counts, ReaderOptions{}, func(z *Reader) error {
+			return WriteIndex(&made, z, info.Final())
+		})
+		if err != nil {
+			return fmt.Errorf("warc: index of %s: %w", name, err)
+		}
+		from = &made
+	}
+	return cdxj.ScanLines(from, func(line []byte, said *cdxj.Line, damage error) error {
+		if damage != nil {
+			return fmt.Errorf("warc: %s: %w", name, damage)
+		}
+		return f(line, said)
+	})
+}
+
+// IndexEntry returns the index entry of a record that was read, and reads the head of its block. ok is false for
+// records that are not indexed.
+func (r *RecordRead) IndexEntry() (c cdxj.Entry, ok bool, err error) {
+	if !r.Type.indexed() {
+		return c, false, nil
+	}
+	c.URI, c.Date = r.TargetURI, r.Date
+	c.Digest = []byte(r.Get("WARC-Payload-Digest"))
+	c.MIME = []byte(r.Get("Content-Type"))
+	if r.IsHTTP() {
+		c.MIME = nil
+		h, _, err := r.HTTP(false)
+		switch {
+		case err == nil:
+			c.Status, c.MIME = h.Status, []byte(h.Get("Content-Type"))
+		case !errors.Is(err, errNoHead):
+			return c, false, err
+		}
+	}
+	if r.Type == Revisit {
+		c.MIME = []byte("warc/revisit")
+	}
+	return c, true, nil
+}
+
+// collectLines reads all records of a file and collects the lines of those that are indexed.
+func collectLines(l *cdxj.Lines, z *Reader) error {
+	var entry []byte
+	return ScanRecords(z, func(rec *RecordRead) error {
+		c, ok, err := rec.IndexEntry()
+		if err != nil || !ok {
+			return err
+		}
+		if err := skipBlock(rec); err != nil {
+			return err
+		}
+		entry = c.Append(entry[:0])
+		l.Add(entry, rec.Offset, rec.Length)
+		return nil
+	}, StopAtDamage)
+}
+
+// WriteIndex reads the records of a file and writes its CDXJ index, sorted by bytes. name is the file name in the
+// lines. Response, revisit and resource records are indexed.
+func WriteIndex(w io.Writer, z *Reader, name string) error {
+	var l cdxj.Lines
+	if err := collectLines(&l, z); err != nil {
+		return err
+	}
+	return l.WriteSorted(w, name)
+}
