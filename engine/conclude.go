@@ -32,7 +32,7 @@ func (r *runner) conclude(ctx, abort context.Context, err error) error {
 		state, reason = ending.StateOf(&c, !r.cluster.IsShared(), r.loops.sites.CountGivenUp)
 	case reason == lifecycle.ReasonStalled:
 		state = lifecycle.Stalled
-		r.loops.trouble.Stalled(r.seams.Log.Warn)
+		r.loops.failingSites.Stalled(r.seams.Log.Warn)
 	}
 	if err == nil {
 		err = r.patiently(ctx, r.disk.journal.Writer.Close)

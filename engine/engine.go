@@ -113,16 +113,16 @@ func (q *queues) wakeDistributor() { notify.Send(q.distributorWake) }
 
 // loops are the parts that work on them.
 type loops struct {
-	sites       *sites.Table
-	frontier    *admission.Frontier
-	deadSites   *schedule.DeadSites
-	distributor *schedule.Distributor
-	front       *schedule.Front
-	flusher     *schedule.Flusher
-	returner    *schedule.Returner
-	stall       *ending.StallDetector
-	trouble     *ending.Reporter
-	checkpoints *checkpoint.Checkpointer
+	sites        *sites.Table
+	frontier     *admission.Frontier
+	deadSites    *schedule.DeadSites
+	distributor  *schedule.Distributor
+	front        *schedule.Front
+	flusher      *schedule.Flusher
+	returner     *schedule.Returner
+	stall        *ending.StallDetector
+	failingSites *ending.Reporter
+	checkpoints  *checkpoint.Checkpointer
 }
 
 // closers close what was opened, the last first.

@@ -91,7 +91,7 @@ func (q *queues) make(cfg *Config, hashSeed uint64) {
 func (o *opener) wireSchedule() {
 	cfg, d, p, q, l := &o.cfg, &o.disk, &o.policy, &o.queues, &o.loops
 	l.stall = ending.NewStallDetector(d.workbench, p.live, &d.journal.Count, cfg.Limits.StallWait, q.wakeFeeder)
-	l.trouble = ending.NewReporter(d.workbench, l.sites, l.stall)
+	l.failingSites = ending.NewReporter(d.workbench, l.sites, l.stall)
 	l.front = schedule.NewFront(d.workbench, cfg.Workers.Fetchers)
 	l.flusher = schedule.NewFlusher(d.journal, d.sieve, d.ready, q.wakeDistributor)
 	l.distributor = schedule.NewDistributor(&schedule.Parts{
@@ -144,7 +144,7 @@ func (o *opener) newCollector() *report.Collector {
 		},
 		Run: o.run, Clock: o.clock, Journal: d.journal, Frontier: l.frontier, Workbench: d.workbench, Pool: q.pool,
 		Traps: p.traps, Log: d.log, Pauses: l.checkpoints.Pauses(), Cluster: o.cluster, Stall: l.stall,
-		Trouble: l.trouble, Outages: o.outages,
+		FailingSites: l.failingSites, Outages: o.outages,
 		Numbers: report.Numbers{
 			Fetching: &q.fetching, PagesOut: &q.pagesOut, FrontWanted: l.front.Required, Spilled: l.distributor.Spilled,
 			Sites:       l.sites.Counts,

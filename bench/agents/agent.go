@@ -127,19 +127,19 @@ type AgentReport struct {
 	CPUSeconds     float64 `json:"cpu_seconds"`
 	RSSPeakBytes   int64   `json:"rss_peak_bytes"`
 	Resumed        int     `json:"resumed"`
-	Peers          Peers   `json:"peers"`
+	Peers          Peers   `json:"cluster"`
 }
 
-// Peers is what an agent says of its letters; all zero if it has no peers.
+// Peers is what an agent reports about its messages; all zero for a crawl with one agent.
 type Peers struct {
 	LinksSent     int64 `json:"links_sent"` // the e of the papers
 	LinksReceived int64 `json:"links_received"`
-	MessagesSent  int64 `json:"letters_sent"`
+	MessagesSent  int64 `json:"messages_sent"`
 	BytesSent     int64 `json:"bytes_sent"`
-	Questions     int64 `json:"asked"`       // questions of the last life after pages that others may have
-	Unanswered    int64 `json:"unanswered"`  // of these
-	Recovered     int64 `json:"recovered"`   // pages that others had
-	HandedOver    int64 `json:"handed_over"` // URLs
+	Questions     int64 `json:"recovery_requests"`   // questions of the last life after pages that others may have
+	Unanswered    int64 `json:"recovery_unanswered"` // of these
+	Recovered     int64 `json:"urls_recovered"`      // pages that others had
+	HandedOver    int64 `json:"urls_handed_over"`    // URLs
 }
 
 func (p *Peers) add(q Peers) {

@@ -65,7 +65,7 @@ func (f *fleet) args(a *agent) []string {
 		"--resolver", fmt.Sprintf("hashed:%d", f.web.Where.IPs),
 		"--host-delay", f.p.pace.HostDelay.String(), "--ip-delay", f.p.pace.IPDelay.String(),
 		"--fetchers", fmt.Sprint(f.p.fetchers), "--stall-wait", "10s", "--contact", contactOf(a.id), "--progress", "none",
-		"--workbench-memory", "32MiB", "--cache-memory", "8MiB", "--sieve-memory", "8MiB", "--seen-memory", "16MiB",
+		"--workbench-memory", "32MiB", "--cache-memory", "8MiB", "--sieve-memory", "8MiB", "--dedup-memory", "16MiB",
 		"--novelty-memory", "4MiB",
 	}
 	return f.net.complete(f, a, args)

@@ -47,7 +47,7 @@ func (l *loopback) complete(f *fleet, a *agent, args []string) []string {
 	if !f.p.peering() {
 		return args
 	}
-	args = append(args, "--agent", a.id, "--agent-plain", "--gossip", a.gossip, "--post", a.post,
+	args = append(args, "--agent", a.id, "--agent-plain", "--gossip", a.gossip, "--agent-listen", a.post,
 		"--capacity", fmt.Sprint(a.capacity))
 	first := 0
 	for _, b := range f.agents {

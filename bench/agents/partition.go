@@ -129,7 +129,7 @@ func (c *partition) serve(ctx context.Context, f *fleet, args []string) (*load.C
 // complete implements network. --max-time ends an agent that this program can no longer stop.
 func (c *partition) complete(f *fleet, a *agent, args []string) []string {
 	args = append(args, "--agent", a.id, "--agent-file", filepath.Join(c.seals, a.id+".agent"),
-		"--agents", fmt.Sprint(len(f.agents)), "--gossip", a.gossip, "--post", a.post,
+		"--agents", fmt.Sprint(len(f.agents)), "--gossip", a.gossip, "--agent-listen", a.post,
 		"--max-time", (f.o.Most + time.Minute).String())
 	for _, b := range f.agents {
 		if a != b {
@@ -229,7 +229,7 @@ func (a *agent) sees(want int) (last time.Time, err error) {
 				State string    `json:"state"`
 				Since time.Time `json:"since"`
 			} `json:"agents"`
-		} `json:"peers"`
+		} `json:"cluster"`
 	}
 	b, err := os.ReadFile(filepath.Join(a.dir, "report.json"))
 	if errors.Is(err, fs.ErrNotExist) {

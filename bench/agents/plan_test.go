@@ -118,7 +118,7 @@ func TestArguments(t *testing.T) {
 	line := strings.Join(f.args(f.agents[2]), " ")
 	for _, want := range []string{
 		"--resolver hashed:7", "--fetchers 8", "--agent a3 --agent-plain", "--gossip " + f.agents[2].gossip,
-		"--post " + f.agents[2].post, "--capacity 4",
+		"--agent-listen " + f.agents[2].post, "--capacity 4",
 		"--join " + f.agents[0].gossip + " --join " + f.agents[1].gossip, "--agents 3",
 	} {
 		if !strings.Contains(line, want) {

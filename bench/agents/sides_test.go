@@ -112,12 +112,12 @@ func TestSides(t *testing.T) {
 	if at, err := a.sees(2); err != nil || !at.IsZero() {
 		t.Errorf("without a report: %v %v", at, err)
 	}
-	const seen = `{"peers": {"agents": [{"state": "alive", "since": "2026-01-02T03:04:05Z"}, `
+	const seen = `{"cluster": {"agents": [{"state": "alive", "since": "2026-01-02T03:04:05Z"}, `
 	report(t, a, seen+`{"state": "dead", "since": "2026-01-02T04:04:05Z"}]}}`)
 	if at, err := a.sees(2); err != nil || !at.IsZero() {
 		t.Errorf("one is dead: %v %v", at, err)
 	}
-	report(t, a, seen+`{"state": "alive", "since": "2026-01-02T04:04:05Z"}], "unanswered": 4}}`)
+	report(t, a, seen+`{"state": "alive", "since": "2026-01-02T04:04:05Z"}], "recovery_unanswered": 4}}`)
 	c.mended = time.Date(2026, 1, 2, 4, 4, 0, 0, time.UTC)
 	if err := c.look(&fleet{agents: []*agent{a, a}}); err != nil || c.together.Sub(c.mended) != 5*time.Second ||
 		c.unanswered != 8 {
@@ -141,7 +141,7 @@ func TestArgumentsInAPartition(t *testing.T) {
 	args := f.args(f.agents[2])
 	line := strings.Join(args, " ")
 	for _, want := range []string{
-		"--agent a3 --agent-file ca/a3.agent --agents 3 --gossip 10.77.0.3:1 --post 10.77.0.3:2",
+		"--agent a3 --agent-file ca/a3.agent --agents 3 --gossip 10.77.0.3:1 --agent-listen 10.77.0.3:2",
 		"--join 10.77.0.1:1 --join 10.77.0.2:1 --quorum --quorum=false", "--max-time 2m0s",
 	} {
 		if !strings.Contains(line, want) {

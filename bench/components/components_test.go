@@ -13,7 +13,7 @@ import (
 var smallSizes = map[string]Options{
 	"sieve":      {URLs: 50_000, Memory: 1 << 20},
 	"cache":      {URLs: 100_000, Hosts: 10_000, Memory: 1 << 20},
-	"seen":       {URLs: 20_000, Hosts: 100, Memory: 1 << 20},
+	"dedup":      {URLs: 20_000, Hosts: 100, Memory: 1 << 20},
 	"virtualize": {URLs: 30_000, Hosts: 1000},
 	"workbench":  {Hosts: 5000},
 	coldName:     {Hosts: 60_000},
@@ -31,7 +31,7 @@ func small(t *testing.T, name string) Options {
 
 // runs is how many runs a component has, and which of them have Points.
 var runs = map[string]struct{ all, points int }{
-	"sieve": {1, 1}, "cache": {8, 8}, "seen": {3, 3}, "virtualize": {4, 3}, "workbench": {4, 3}, coldName: {2, 2},
+	"sieve": {1, 1}, "cache": {8, 8}, "dedup": {3, 3}, "virtualize": {4, 3}, "workbench": {4, 3}, coldName: {2, 2},
 }
 
 func TestComponents(t *testing.T) {
@@ -73,7 +73,7 @@ func TestComponents(t *testing.T) {
 
 // check checks the values that the size determines.
 func check(t *testing.T, o *Options, r *Result) {
-	disk := map[string][2]float64{"sieve": {5, 1e9}, "seen": {100, 160}}
+	disk := map[string][2]float64{"sieve": {5, 1e9}, "dedup": {100, 160}}
 	if r.Name != "cache" { // whose items are look-ups
 		if p := r.Runs[0].Points[0]; p.Items != max(o.URLs, 0) && p.Items != o.Hosts {
 			t.Errorf("%+v", p)

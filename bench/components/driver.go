@@ -45,7 +45,7 @@ func Table() []Component {
 	return []Component{
 		{"sieve", "the sieve, growing: what a URL costs however many there are", 64 << 20, urls, openSieve},
 		{"cache", "the fingerprint cache beside a true LRU: look-ups, hits, restart", 256 << 20, cacheSizes, openCache},
-		{"seen", "payload deduplication, growing: what a page costs however many there are", 192 << 20, urls, openSeen},
+		{"dedup", "payload deduplication, growing: what a page costs however many there are", 192 << 20, urls, openDedup},
 		{"virtualize", "the queues on disk, alone and growing", 0, urls, openQueues},
 		{"workbench", "the workbench alone: memory, Visits and checkpoints at millions of hosts", 0, hosts, openWorkbench},
 		{coldName, "hosts that leave the workbench for the disk, and return", 0, hosts, openCold},

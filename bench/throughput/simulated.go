@@ -51,7 +51,7 @@ func (s *Simulated) open(ctx context.Context, o *Options) (openWeb, error) {
 	}
 	args := []string{"--judge", o.Dir, "--digest-every", fmt.Sprint(max(s.DigestEvery, 1))}
 	if o.MaxPages > 0 || o.MaxTime > 0 {
-		args = append(args, "--partial", "--under-way", fmt.Sprint(2*o.Fetchers))
+		args = append(args, "--partial", "--in-flight", fmt.Sprint(2*o.Fetchers))
 	}
 	return w, w.start(ctx, args...)
 }

@@ -42,7 +42,7 @@ func TestHostilePeer_P5_theGossipKeyOfRunningAgentsIsChanged(t *testing.T) {
 	first, said := child(t, args(one, "a1", here)...)
 	second, said2 := child(t, args(other, "a2", there)...)
 	soon(t, "both crawl", func() bool {
-		r := call("ctl", "peers", "--dir", one)
+		r := call("ctl", "agents", "--dir", one)
 		return r.code == command.ExitDone && strings.Count(r.out, " alive ") == 2
 	})
 	reload := func(keys string) {
@@ -56,7 +56,7 @@ func TestHostilePeer_P5_theGossipKeyOfRunningAgentsIsChanged(t *testing.T) {
 		call("ca", "gossip-key", step[0], "--dir", ca).want(t, command.ExitDone)
 		reload(step[1])
 	}
-	if r := call("ctl", "peers", "--dir", one).want(t, command.ExitDone); strings.Count(r.out, " alive ") != 2 {
+	if r := call("ctl", "agents", "--dir", one).want(t, command.ExitDone); strings.Count(r.out, " alive ") != 2 {
 		t.Errorf("after the change: %s", r.out)
 	}
 	if err := first.Wait(); err != nil {

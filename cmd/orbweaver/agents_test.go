@@ -75,7 +75,7 @@ func (w *web) agent(dir, name, at, join string, more ...string) []string {
 // peers is what a report says of the agents.
 func peers(t *testing.T, dir string) map[string]any {
 	t.Helper()
-	p, ok := readReport(t, dir)["peers"].(map[string]any)
+	p, ok := readReport(t, dir)["cluster"].(map[string]any)
 	if !ok {
 		t.Fatalf("report.json has no peers: %v", readReport(t, dir))
 	}
@@ -95,10 +95,10 @@ func (w *web) share(t *testing.T, first, second []string, one, other string) {
 	for _, dir := range []string{one, other} {
 		m, p := readReport(t, dir), peers(t, dir)
 		balanced(t, m)
-		if m["state"] != "finished" || number(t, m, "pages_stored") == 0 || number(t, p, "waiting") != 0 {
+		if m["state"] != "finished" || number(t, m, "pages_stored") == 0 || number(t, p, "urls_waiting") != 0 {
 			t.Errorf("%s: %v", dir, m)
 		}
-		if number(t, p, "letters_sent") == 0 || number(t, p, "links_out") < number(t, p, "links_sent") ||
+		if number(t, p, "messages_sent") == 0 || number(t, p, "links_to_other_hosts") < number(t, p, "links_sent") ||
 			number(t, p, "bytes_sent") == 0 {
 			t.Errorf("%s: %v", dir, p)
 		}
@@ -112,7 +112,7 @@ func (w *web) share(t *testing.T, first, second []string, one, other string) {
 
 func port(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }
 
-// next is the address for messages of an agent without --post.
+// next is the address for messages of an agent without --agent-listen.
 func next(t *testing.T, gossip string) string {
 	t.Helper()
 	a, err := netip.ParseAddrPort(gossip)
@@ -137,15 +137,19 @@ func TestPeersOfARunningCrawl(t *testing.T) {
 			"--capacity", "3",
 		)...)
 	soon(t, "both agents", func() bool {
-		r := call("ctl", "peers", "--dir", one)
+		r := call("ctl", "agents", "--dir", one)
 		return r.code == command.ExitDone && strings.Contains(r.out, "a2 ") && strings.Count(r.out, "alive") == 2 &&
 			strings.Contains(r.out, "75.")
 	})
 	metrics := metricsOf(t, one)
 	for _, name := range []string{
-		"# TYPE orbweaver_peers_links_sent_total counter", `orbweaver_peers_agents{state="alive"} 2`, `orbweaver_peers_agents{state="dead"} 0`,
-		`orbweaver_peers_share{agent="a2"} 0.7`, `orbweaver_peers_waiting{agent="a2"} `, "\norbweaver_peers_overhead ", "\norbweaver_peers_lambda ",
-		"\norbweaver_peers_strangers_refused_total ", `orbweaver_peers_statements_not_taken_total{agent="a2"} 0`, `orbweaver_peers_told_to_wait_total{agent="a2"} 0`,
+		"# TYPE orbweaver_cluster_links_sent_total counter",
+		`orbweaver_cluster_agents{state="alive"} 2`, `orbweaver_cluster_agents{state="dead"} 0`,
+		`orbweaver_cluster_share{agent="a2"} 0.7`, `orbweaver_cluster_urls_waiting{agent="a2"} `,
+		"\norbweaver_cluster_overhead ", "\norbweaver_cluster_lambda ",
+		"\norbweaver_cluster_unknown_senders_refused_total ",
+		`orbweaver_cluster_statements_refused_total{agent="a2"} 0`,
+		`orbweaver_cluster_messages_over_quota_total{agent="a2"} 0`,
 	} {
 		if !strings.Contains(metrics, name) {
 			t.Errorf("/metrics lacks %q:\n%s", name, metrics)
@@ -159,10 +163,10 @@ func TestPeersOfARunningCrawl(t *testing.T) {
 			t.Fatalf("exit status %d:\n%s\n%s", code, said, said2)
 		}
 		if i == 0 {
-			soon(t, "one that has left", func() bool { return strings.Contains(call("ctl", "peers", "--dir", one).out, "left") })
+			soon(t, "one that has left", func() bool { return strings.Contains(call("ctl", "agents", "--dir", one).out, "left") })
 		}
 	}
-	if r := call("ctl", "peers", "--dir", t.TempDir()); r.code != command.ExitFailed ||
+	if r := call("ctl", "agents", "--dir", t.TempDir()); r.code != command.ExitFailed ||
 		!strings.Contains(r.err, "no crawl is running there") {
 		t.Errorf("%+v", r)
 	}
@@ -205,7 +209,7 @@ func TestAgentFlags(t *testing.T) {
 		{"--agent a1 --agent-plain --gossip 192.0.2.1:7946", []string{"192.0.2.1:7946: without certificates agents talk on loopback alone", "orbweaver ca init"}},
 		{"--agent a1 --agent-plain --join 192.0.2.1:7946", []string{"--gossip: the agent at 192.0.2.1:7946 cannot reach 127.0.0.1:7946"}},
 		{"--agent a1 --gossip 0.0.0.0:7946 --agent-file " + file, []string{"0.0.0.0:7946: the others must be able to reach it"}},
-		{"--agent a1 --agent-plain --gossip 127.0.0.1:65535", []string{"--post: there is no port after that of --gossip"}},
+		{"--agent a1 --agent-plain --gossip 127.0.0.1:65535", []string{"--agent-listen: there is no port after that of --gossip"}},
 		{"--agent a1 --agent-plain --quorum --gossip 127.0.0.1:7950 --join 127.0.0.1:7946", []string{"--quorum: with --join, say by --agents how many agents begin the crawl"}},
 		{"--quorum", []string{"--quorum: is for one of several agents"}},
 		{"--join 127.0.0.1:7946 --agent-plain --agents 3", []string{"--join: is for one of several agents", "--agent-plain: is for", "--agents: is for"}},

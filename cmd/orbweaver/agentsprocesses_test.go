@@ -44,7 +44,7 @@ func TestTwoAgentsShareAWeb(t *testing.T) {
 	call("crawl", "--dir", one, "--agent", "a3").want(
 		t, command.ExitUsage, "--agent: the crawl in "+one+" is that of agent a1", "another --dir",
 	)
-	if r := call("ctl", "peers", "--dir", one).want(t, command.ExitDone); !strings.Contains(r.out, "a1*") ||
+	if r := call("ctl", "agents", "--dir", one).want(t, command.ExitDone); !strings.Contains(r.out, "a1*") ||
 		!strings.Contains(r.out, "lambda = ") {
 		t.Errorf("the last report: %s", r.out)
 	}
@@ -126,14 +126,14 @@ func TestG04_aSecondAgentOfOneNameIsRefused(t *testing.T) {
 		number(t, m, "pages_stored")+number(t, m, "robots_fetched") != 0 {
 		t.Errorf("the second: %v", m)
 	}
-	r := call("ctl", "peers", "--dir", one, "--json").want(t, command.ExitDone)
+	r := call("ctl", "agents", "--dir", one, "--json").want(t, command.ExitDone)
 	p := r.object(t)
 	if agents, ok := p["agents"].([]any); !ok || len(agents) != 1 || p["self"] != "a1" {
-		t.Errorf("peers of the first: %s", r.out)
+		t.Errorf("agents of the first: %s", r.out)
 	}
 	call(
 		"crawl", "--dir", filepath.Join(dir, "3"), "--proxy", w.proxy, "--resolver", "hashed", "--agent", "a3",
-		"--agent-plain", "--gossip", there, "--post", strings.Replace(here, port(here), port(next(t, here)), 1), w.roots[0],
+		"--agent-plain", "--gossip", there, "--agent-listen", strings.Replace(here, port(here), port(next(t, here)), 1), w.roots[0],
 	).want(t, command.ExitFailed, "listening for messages on", "does another agent run here?")
 	call("ctl", "stop", "--dir", one).want(t, command.ExitDone)
 	if r := <-done; r.code != command.ExitStopped {

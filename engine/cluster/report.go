@@ -1,70 +1,72 @@
 package cluster
 
-// StatusReport is what one of several agents says of itself and the others. What it counts of links is of the whole
-// crawl; what it counts of letters is of this run.
+// StatusReport is what one agent of a cluster reports about itself and the other agents. Numbers of links and pages are
+// of the whole crawl; numbers of messages, leases and recovery are of this run.
 type StatusReport struct {
 	Self     string        `json:"self"`
-	Agents   []AgentReport `json:"agents"` // those there are and those there were, by their names
+	Agents   []AgentReport `json:"agents"` // present and former members, by name
 	Pages    int64         `json:"pages"`  // n: crawled by this agent
-	Overhead float64       `json:"overhead" metric:"peers_overhead" help:"URLs sent for each page crawled: e/n."`
-	Lambda   float64       `json:"lambda" metric:"peers_lambda" help:"Links to other hosts for each page crawled."`
+	Overhead float64       `json:"overhead" metric:"cluster_overhead" help:"URLs sent for each page crawled: e/n."`
+	Lambda   float64       `json:"lambda" metric:"cluster_lambda" help:"Links to other hosts for each page crawled."`
 
-	LinksSent     int64 `json:"links_sent" metric:"peers_links_sent_total" help:"URLs sent to the agents that own them: e."`
-	LinksReceived int64 `json:"links_received" metric:"peers_links_received_total" help:"URLs that other agents sent."`
-	LinksOut      int64 `json:"links_out" metric:"peers_links_out_total" help:"Links found that lead to another host than where they were."`
-	HandedOver    int64 `json:"handed_over"` // admitted URLs that went to the agent that is responsible now
+	LinksSent     int64 `json:"links_sent" metric:"cluster_links_sent_total" help:"URLs sent to the agents that own them: e."`
+	LinksReceived int64 `json:"links_received" metric:"cluster_links_received_total" help:"URLs received from other agents."`
+	LinksOut      int64 `json:"links_to_other_hosts" metric:"cluster_links_to_other_hosts_total" help:"Links found that lead to another host."`
+	HandedOver    int64 `json:"urls_handed_over"` // admitted URLs that moved to the agent that owns their host now
 
-	Asked      int64 `json:"asked"`      // questions of this run whether others have pages
-	Unanswered int64 `json:"unanswered"` // of these
-	Recovered  int64 `json:"recovered"`  // admitted URLs whose pages others have, or this agent had before
-	Retold     int64 `json:"retold"`     // URLs that were sent to lost agents, and are sent again, in this run
+	Asked      int64 `json:"recovery_requests"`   // requests that ask other agents whether they have pages
+	Unanswered int64 `json:"recovery_unanswered"` // of these
+	Recovered  int64 `json:"urls_recovered"`      // admitted URLs whose pages are stored already, by any agent
+	Retold     int64 `json:"urls_resent"`         // URLs sent again, since the agent that had received them was lost
 
-	Superseded int64 `json:"superseded"` // captures that were marked in this run, since another agent's counts
+	Superseded int64 `json:"captures_superseded"` // captures marked because another agent's capture of the page counts
 
-	MessagesSent     int64 `json:"letters_sent" metric:"peers_letters_sent_total" help:"Letters that other agents have acknowledged, in this run."`
-	MessagesReceived int64 `json:"letters_received" metric:"peers_letters_received_total" help:"Letters of other agents that were taken, in this run."`
-	MessagesFailed   int64 `json:"letters_failed" metric:"peers_letters_failed_total" help:"Letters that did not arrive, and are sent again, in this run."`
-	MessagesHeld     int64 `json:"letters_held" metric:"peers_letters_held_total" help:"Letters for which the other agent had no room yet, and that are sent again, in this run."`
-	MessagesRefused  int64 `json:"letters_refused" metric:"peers_letters_refused_total" help:"Letters that could not be read, there or here, in this run."`
-	Strangers        int64 `json:"strangers_refused" metric:"peers_strangers_refused_total" help:"Letters and questions refused in this run since their sender is not a member of the crawl, as this agent knows it."`
-	NotTaken         int64 `json:"not_taken"` // statements in letters for which their sender has no authority
-	BytesSent        int64 `json:"bytes_sent" metric:"peers_sent_bytes_total" help:"Bytes of letters sent, before they were packed, in this run."`
-	BytesReceived    int64 `json:"bytes_received" metric:"peers_received_bytes_total" help:"Bytes of letters received, after they were unpacked, in this run."`
+	MessagesSent     int64 `json:"messages_sent" metric:"cluster_messages_sent_total" help:"Messages that other agents have acknowledged, in this run."`
+	MessagesReceived int64 `json:"messages_received" metric:"cluster_messages_received_total" help:"Messages of other agents that were accepted, in this run."`
+	MessagesFailed   int64 `json:"messages_failed" metric:"cluster_messages_failed_total" help:"Messages that did not arrive and are sent again, in this run."`
+	MessagesHeld     int64 `json:"messages_deferred" metric:"cluster_messages_deferred_total" help:"Messages sent again later, since the receiver had no room for them, in this run."`
+	MessagesRefused  int64 `json:"messages_refused" metric:"cluster_messages_refused_total" help:"Messages that this agent or the receiver could not decode, in this run."`
+	Strangers        int64 `json:"unknown_senders_refused" metric:"cluster_unknown_senders_refused_total" help:"Messages and requests refused because their sender is not a member of the cluster, in this run."`
+	NotTaken         int64 `json:"statements_refused"` // statements in messages for which the sender has no authority
+	BytesSent        int64 `json:"bytes_sent" metric:"cluster_sent_bytes_total" help:"Bytes of messages sent, before compression, in this run."`
+	BytesReceived    int64 `json:"bytes_received" metric:"cluster_received_bytes_total" help:"Bytes of messages received, after decompression, in this run."`
 
-	LeasesWished     int64 `json:"leases_wished" metric:"peers_leases_wished_total" help:"Addresses that this agent wished to ask, in this run."`
-	LeasesAsked      int64 `json:"leases_asked" metric:"peers_leases_asked_total" help:"Questions in which such wishes went to other agents, in this run."`
-	LeasesUnanswered int64 `json:"leases_unanswered" metric:"peers_leases_unanswered_total" help:"Questions for addresses that were not answered, in this run."`
-	LeasesAborted    int64 `json:"leases_aborted" metric:"peers_leases_aborted_total" help:"Exchanges aborted since the lease of the address ended, in this run."`
-	LeasesKept       int   `json:"leases_kept" metric:"peers_leases_kept" help:"Addresses that this agent has leased to agents, itself among them."`
+	LeasesWished     int64 `json:"leases_requested" metric:"cluster_leases_requested_total" help:"Address leases that this agent wanted, in this run."`
+	LeasesAsked      int64 `json:"lease_requests" metric:"cluster_lease_requests_total" help:"Requests for address leases sent to other agents, in this run. A request asks for several leases."`
+	LeasesUnanswered int64 `json:"lease_requests_unanswered" metric:"cluster_lease_requests_unanswered_total" help:"Requests for address leases that were not answered, in this run."`
+	LeasesAborted    int64 `json:"lease_exchanges_aborted" metric:"cluster_lease_exchanges_aborted_total" help:"Exchanges aborted because the lease of the address ended, in this run."`
+	LeasesKept       int   `json:"leases_granted" metric:"cluster_leases_granted" help:"Address leases that this agent has granted and that are valid, its own included."`
 
-	Waiting int64 `json:"waiting"` // URLs in outboxes, on their way or not
+	Waiting int64 `json:"urls_waiting"` // URLs in outboxes, in transit or not
 
-	Quorum *QuorumReport `json:"quorum,omitempty"` // nil if each side of a partition goes on
+	Quorum *QuorumReport `json:"quorum,omitempty"` // nil without --quorum
 }
 
-// QuorumReport is what an agent knows of the majority without whose lease it fetches nothing.
+// QuorumReport is what an agent with --quorum knows about the majority, without whose lease it fetches nothing.
 type QuorumReport struct {
-	Majority bool     `json:"majority"` // it has a lease, and may fetch
-	Agreed   []string `json:"agreed"`   // the voters
-	Answer   []string `json:"answer"`   // the agents that it or the leader heard within the last 10 s, this one among them
-	Grounded int64    `json:"grounded"` // exchanges of this run that were broken off since it might not go on with them, and are asked for again
+	Majority bool     `json:"has_lease"` // the agent may fetch
+	Agreed   []string `json:"voters"`    // the agents of the committed configuration
+	// Answer are the agents that this agent or the leader heard within the last 10 s, this agent included.
+	Answer []string `json:"reachable"`
+	// Grounded are the exchanges of this run that were aborted because the lease ended. They are repeated.
+	Grounded int64 `json:"exchanges_aborted"`
 }
 
-// AgentReport is one agent, as another sees it.
+// AgentReport is one agent, as another agent sees it.
 type AgentReport struct {
 	ID       string     `json:"id"`
 	Capacity int        `json:"capacity"`
 	State    AgentState `json:"state"`
-	Since    string     `json:"since,omitempty"` // when it was seen to come; or to go, if it is not there any more
+	Since    string     `json:"since,omitempty"` // when the agent joined; or when it left or failed
 	Share    float64    `json:"share"`           // of all hosts
-	Waiting  int64      `json:"waiting"`         // URLs in the outbox for it
+	Waiting  int64      `json:"urls_waiting"`    // URLs in the outbox for it
 
-	Received   int64  `json:"received"`               // URLs of its letters, in this run; long ones count for several
-	ToldToWait int64  `json:"told_to_wait,omitempty"` // letters and questions of it that were not taken, since it was over its quota
-	NotTaken   int64  `json:"not_taken,omitempty"`    // statements in its letters for which it has no authority
-	Banned     string `json:"banned,omitempty"`       // until then its letters and questions are refused
-	BannedFor  string `json:"banned_for,omitempty"`
-	Refused    int64  `json:"refused,omitempty"` // letters and questions, since it is banned
+	Received   int64  `json:"urls_received"`                 // URLs in its messages, in this run; long ones count as several
+	ToldToWait int64  `json:"messages_over_quota,omitempty"` // its messages and requests that were deferred
+	NotTaken   int64  `json:"statements_refused,omitempty"`  // statements for which it has no authority
+	Banned     string `json:"banned_until,omitempty"`        // its messages and requests are refused until then
+	BannedFor  string `json:"ban_reason,omitempty"`
+	Refused    int64  `json:"messages_refused,omitempty"` // messages and requests refused during bans
 }
 
 // Here is how many agents are there, this one among them.

@@ -23,20 +23,20 @@ type agentMetric struct {
 
 func newPeerMetrics() peerMetrics {
 	many := func(name, help, label string) *prometheus.Desc {
-		return prometheus.NewDesc("orbweaver_peers_"+name, help, []string{label}, nil)
+		return prometheus.NewDesc("orbweaver_cluster_"+name, help, []string{label}, nil)
 	}
 	return peerMetrics{
-		agents:  many("agents", "Agents by state, this one among them.", "state"),
-		share:   many("share", "Part of all hosts that an agent is responsible for.", "agent"),
-		waiting: many("waiting", "URLs in the outbox for an agent.", "agent"),
+		agents:  many("agents", "Agents by state, this agent included.", "state"),
+		share:   many("share", "Part of all hosts that an agent owns.", "agent"),
+		waiting: many("urls_waiting", "URLs in the outbox for an agent.", "agent"),
 		byAgent: []agentMetric{
-			{many("told_to_wait_total", "Letters and questions of an agent that were not taken in this run since it was over its quota; it sends them again.", "agent"),
+			{many("messages_over_quota_total", "Messages and requests of an agent that were deferred because it was over its quota, in this run.", "agent"),
 				func(a *cluster.AgentReport) int64 { return a.ToldToWait }},
-			{many("statements_not_taken_total", "Statements in letters of an agent that were left out in this run since it has no authority to make them.", "agent"),
+			{many("statements_refused_total", "Statements in messages of an agent that has no authority to make them, in this run.", "agent"),
 				func(a *cluster.AgentReport) int64 { return a.NotTaken }},
 		},
-		banned:   many("banned", "1 if letters and questions of an agent are refused for a while.", "agent"),
-		majority: prometheus.NewDesc("orbweaver_peers_majority", "1 if a majority of the agents that were agreed on answers, so that this one may fetch; 0 if not.", nil, nil),
+		banned:   many("agent_banned", "1 while messages and requests of an agent are refused.", "agent"),
+		majority: prometheus.NewDesc("orbweaver_cluster_has_lease", "1 if this agent has a lease of the majority and may fetch, otherwise 0.", nil, nil),
 	}
 }
 

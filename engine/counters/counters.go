@@ -20,7 +20,7 @@ type Reported[N any] struct {
 	PagesNotStored N `json:"pages_not_stored" saved:"NotStored"` // that --store refused
 	PagesNotParsed N `json:"pages_not_parsed" metric:"pages_not_parsed_total" help:"Pages that were not searched for links." saved:"NotParsed"`
 
-	Userinfo N `json:"userinfo_left_out"` // references with a user or a password, which are neither sent nor kept
+	Userinfo N `json:"userinfo_removed"` // references with a user or a password, which are neither sent nor kept
 
 	Attempts      N `json:"attempts" metric:"attempts_total" help:"Exchanges for pages."` // failed or not
 	Retries       N `json:"retries" metric:"retries_total" help:"Exchanges that must be repeated."`

@@ -43,7 +43,7 @@ type Options struct {
 	// MemoryBytes limits the memory of filters and tables. The default is enough for 1.3x10^8 digests. With more
 	// digests the filters are wrong more often, which costs reads. They never take less than about two bits for each
 	// digest.
-	MemoryBytes int64 `name:"seen-memory" type:"size" help:"Memory of the index of payload digests, which finds pages with equal content. 192MiB is enough for 100 million pages; raise it in proportion." default:"192MiB" least:"16KiB" placeholder:"SIZE"`
+	MemoryBytes int64 `name:"dedup-memory" type:"size" help:"Memory of the index of payload digests, which finds pages with equal content. 192MiB is enough for 100 million pages; raise it in proportion." default:"192MiB" least:"16KiB" placeholder:"SIZE"`
 	// BufferBytes is the size of one write; 0 means 64 KiB. Up to four times as much is held while the disk is slow or
 	// full.
 	BufferBytes int `kong:"-"`

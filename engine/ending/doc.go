@@ -6,7 +6,7 @@
 //	  and no server has ever answered, or no seed was admitted     -> failed: StateOf says why and what to do
 //	every queued URL is of a failing site (StallDetector):
 //	  no outcome from a server for three quarters of StallWait     -> all failing sites are tried once more
-//	  nor for all of StallWait, and no site has named a time       -> stalled: TroubleReport lists the sites
+//	  nor for all of StallWait, and no site has named a time       -> stalled: FailingSites lists the sites
 //
 // In a cluster no agent ends by itself: see engine/cluster. Limits and signals end a crawl elsewhere (engine/limits).
 //

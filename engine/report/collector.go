@@ -39,9 +39,9 @@ type Collector struct {
 	Pauses    *checkpoint.Pauses
 	Cluster   Cluster
 
-	Outages Outages
-	Stall   *ending.StallDetector
-	Trouble *ending.Reporter
+	Outages      Outages
+	Stall        *ending.StallDetector
+	FailingSites *ending.Reporter
 }
 
 // Settings are what does not change during a run.
@@ -113,10 +113,10 @@ func (c *Collector) Report() Report {
 	r.addNamed(&n)
 	c.addComponents(&r)
 	if state == lifecycle.Running {
-		r.Trouble = c.Trouble.Current(r.URLsQueued)
+		r.FailingSites = c.FailingSites.Current(r.URLsQueued)
 	}
-	if stalled := c.Trouble.Last(); stalled != nil {
-		r.Trouble = stalled
+	if stalled := c.FailingSites.Last(); stalled != nil {
+		r.FailingSites = stalled
 	}
 	return r
 }

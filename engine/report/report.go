@@ -13,8 +13,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Report is report.json: what the crawl has done so far. A number with the tag metric is a metric, too: see Metric. Counts balance: URLsAdmitted = sum of Outcomes + URLsQueued +
-// URLsInFlight.
+// Report is report.json: what the crawl has done so far. A number with the tag metric is a metric, too: see Metric.
+// Counts balance: URLsAdmitted = sum of Outcomes + URLsQueued + URLsInFlight.
 type Report struct {
 	State  lifecycle.State `json:"state"`
 	Reason string          `json:"reason"`
@@ -37,8 +37,8 @@ type Report struct {
 	BytesStored  int64 `json:"bytes_stored" metric:"stored_bytes_total" help:"Bytes of WARC files."`
 	HostsKnown   int64 `json:"hosts_known" metric:"sites" help:"Sites known."`
 	HostsCold    int64 `json:"hosts_cold" metric:"sites_cold" help:"Of these, on disk: idle for long while memory was short."`
-	HostsFrozen  int64 `json:"hosts_frozen" metric:"sites_frozen_total" help:"Moves of sites to disk, in this run."`
-	HostsThawed  int64 `json:"hosts_thawed" metric:"sites_thawed_total" help:"Moves of sites from disk, in this run."`
+	HostsFrozen  int64 `json:"hosts_evicted" metric:"sites_evicted_total" help:"Sites moved from memory to disk, in this run."`
+	HostsThawed  int64 `json:"hosts_restored" metric:"sites_restored_total" help:"Sites moved from disk to memory, in this run."`
 	IPsKnown     int64 `json:"ips_known" metric:"ips" help:"IP addresses known, of sites that are not on disk, or not due yet."`
 	RobotsDenied int64 `json:"robots_denied"`
 	ConnsReused  int64 `json:"connections_reused" metric:"connections_reused_total" help:"Exchanges over a connection that was kept, in this run."`
@@ -49,8 +49,8 @@ type Report struct {
 	SieveSize    int64 `json:"sieve_size" metric:"sieve_fingerprints" help:"Fingerprints in the sieve's store."`
 	SievePending int64 `json:"sieve_pending" metric:"sieve_pending" help:"Fingerprints waiting for a flush."`
 	BenchBytes   int64 `json:"workbench_bytes"` // memory of the queued items
-	Spilled      int64 `json:"spilled"`         // items that sites of a full workbench gave back, in this run
-	LongTypes    int64 `json:"content_types_cut" metric:"content_types_cut_total" help:"Responses of this run whose media type is too long for crawl.log and the index."`
+	Spilled      int64 `json:"urls_spilled"`    // items that sites of a full workbench gave back, in this run
+	LongTypes    int64 `json:"content_types_truncated" metric:"content_types_truncated_total" help:"Responses of this run whose media type is too long for crawl.log and the index."`
 	PageMemory   int64 `json:"page_memory_bytes"` // of buffers for pages, in use or free
 
 	Checkpoints         int64   `json:"checkpoints"`                  // of this run
@@ -59,18 +59,18 @@ type Report struct {
 
 	Skipped map[string]int64 `json:"skipped"` // URLs skipped as parts of traps, by rule: "orbweaver skipped" lists them
 
-	NoveltyWatched int64 `json:"novelty_watched" metric:"novelty_watched" help:"Sites and domains whose novelty is watched."`
-	NoveltyPoor    int64 `json:"novelty_poor" metric:"novelty_poor" help:"Parts of sites that bring nothing new."`
+	NoveltyWatched int64 `json:"novelty_sites" metric:"novelty_sites" help:"Sites and domains whose novelty is watched."`
+	NoveltyPoor    int64 `json:"novelty_repetitive_parts" metric:"novelty_repetitive_parts" help:"Parts of sites that bring nothing new."`
 	NoveltyDelayed int64 `json:"novelty_delayed"` // URLs that were delayed in this run
-	NoveltyRead    int64 `json:"novelty_read" metric:"novelty_pages_read_total" help:"Pages compared with earlier pages of their site, in this run."`
+	NoveltyRead    int64 `json:"novelty_pages_read" metric:"novelty_pages_read_total" help:"Pages compared with earlier pages of their site, in this run."`
 	NoveltyEvicted int64 `json:"novelty_evicted" metric:"novelty_evicted_total" help:"Sites whose novelty was forgotten since memory was short, in this run."`
 	NoveltyMemory  int64 `json:"novelty_memory_bytes"` // for that
 
-	Peers *cluster.StatusReport `json:"peers,omitempty"` // nil for a crawl with one agent
+	Peers *cluster.StatusReport `json:"cluster,omitempty"` // nil for a crawl with one agent
 
 	ActiveFetches int64   `json:"active_fetches" metric:"active_fetches" help:"Fetch workers in an exchange."`
 	Front         int64   `json:"front" metric:"front_ips" help:"IP addresses with something due within a second."`
-	FrontWanted   int64   `json:"front_wanted"` // how many there should be
+	FrontWanted   int64   `json:"front_required"` // how many there should be
 	WallSeconds   float64 `json:"wall_seconds"`
 	CPUSeconds    float64 `json:"cpu_seconds" metric:"cpu_seconds_total" help:"Processor time of all runs of this crawl."`
 	RSSPeakBytes  int64   `json:"rss_peak_bytes"`
@@ -78,13 +78,13 @@ type Report struct {
 	Resumed       int     `json:"resumed"`
 	SyncSeconds   float64 `json:"sync_seconds"`   // that the last group commit took if the disk is slow, else 0
 	LogLinesLost  int64   `json:"log_lines_lost"` // of crawl.log, by this run
-	LocalFaults   int64   `json:"local_faults"`   // connections and look-ups of this run that this machine lacked descriptors or ports for
+	LocalFaults   int64   `json:"local_faults"`   // exchanges and look-ups of this run for which this machine had no descriptor or port
 	DiskPauses    int64   `json:"disk_pauses"`    // of this run, since the disk was full
 	Waiting       string  `json:"waiting"`        // what limits the crawl now, in one line
 
-	Trouble *ending.TroubleReport `json:"trouble,omitempty"` // nil unless all queued URLs are of sites in trouble
+	FailingSites *ending.FailingSites `json:"failing_sites,omitempty"` // nil unless all queued URLs are of such sites
 
-	Written string `json:"written"`
+	Written string `json:"written_at"`
 }
 
 // Write replaces the report of the crawl directory in one step.

@@ -52,13 +52,13 @@ func TestHostile_D03_anOutageOfTheNameServersPostponesAndBlamesNobody(t *testing
 // goesOn resumes a crawl that has stalled, on a network that is well again, and wants its end.
 func goesOn(t *testing.T, rig *testbed.Rig, cfg engine.Config, before report.Report) {
 	t.Helper()
-	if before.State != lifecycle.Stalled || before.URLsQueued == 0 || before.Trouble == nil ||
-		before.Trouble.URLs < before.URLsQueued {
+	if before.State != lifecycle.Stalled || before.URLsQueued == 0 || before.FailingSites == nil ||
+		before.FailingSites.URLs < before.URLsQueued {
 		t.Fatalf("%s: %s, %d queued, %v, %+v", before.State, before.Reason, before.URLsQueued, before.Outcomes,
-			before.Trouble)
+			before.FailingSites)
 	}
-	for _, site := range before.Trouble.List {
-		if site.Why == "" || site.Why == "none" || site.URLs == 0 {
+	for _, site := range before.FailingSites.List {
+		if site.Outcome == "" || site.Outcome == "none" || site.URLs == 0 {
 			t.Errorf("a site in trouble: %+v", site)
 		}
 	}
@@ -68,7 +68,7 @@ func goesOn(t *testing.T, rig *testbed.Rig, cfg engine.Config, before report.Rep
 		t.Fatal(err)
 	}
 	testbed.CheckConservation(t, r)
-	if r.State != lifecycle.Finished || r.URLsQueued != 0 || r.Trouble != nil {
+	if r.State != lifecycle.Finished || r.URLsQueued != 0 || r.FailingSites != nil {
 		t.Errorf("resumed: %s: %s %v", r.State, r.Reason, r.Outcomes)
 	}
 	testbed.JudgeSound(t, rig, cfg, testbed.Promise(cfg))

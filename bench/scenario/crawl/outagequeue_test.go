@@ -66,7 +66,7 @@ func TestStall_theSameCommandGoesOnAndEndsComplete(t *testing.T) {
 			go func() { done <- e.Run(t.Context()) }()
 			testbed.Wait(30 * time.Minute)
 			r := e.Report()
-			if w := r.Trouble; w == nil || w.Sites != 1 || w.URLs != 37 || w.NextTry == "" ||
+			if w := r.FailingSites; w == nil || w.Sites != 1 || w.URLs != 37 || w.NextTry == "" ||
 				!strings.Contains(r.Waiting,
 					"1 site that fails or asks to slow down, with 37 URLs (http://s0000.test: refused); next try ") {
 				t.Errorf("it waits for %s: %+v", r.Waiting, w)
@@ -85,9 +85,9 @@ func TestStall_theSameCommandGoesOnAndEndsComplete(t *testing.T) {
 			if took := time.Since(o.Began); took < time.Hour || took > time.Hour+time.Minute {
 				t.Errorf("it stalled after %v", took)
 			}
-			if r.State != lifecycle.Stalled || r.URLsQueued != 37 || len(r.Trouble.List) != 1 ||
-				r.Trouble.List[0].Why != "refused" {
-				t.Errorf("%s: %s, %d queued: %+v", r.State, r.Reason, r.URLsQueued, r.Trouble)
+			if r.State != lifecycle.Stalled || r.URLsQueued != 37 || len(r.FailingSites.List) != 1 ||
+				r.FailingSites.List[0].Outcome != "refused" {
+				t.Errorf("%s: %s, %d queued: %+v", r.State, r.Reason, r.URLsQueued, r.FailingSites)
 			}
 			if said := rig.EngineLog.String(); !strings.Contains(
 				said, `msg="site in trouble" site=http://s0000.test why=refused`,

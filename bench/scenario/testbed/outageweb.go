@@ -223,7 +223,7 @@ func (o *OutageWeb) UntilEnd(t *testing.T, rig *Rig, cfg engine.Config) (r repor
 			t.Fatalf("stalled with %d queued: %v", r.URLsQueued, r.Outcomes)
 		}
 		if stalls++; stalls > 100 {
-			t.Fatalf("it stalls for ever: %+v", r.Trouble)
+			t.Fatalf("it stalls for ever: %+v", r.FailingSites)
 		}
 		Wait(time.Hour)
 	}

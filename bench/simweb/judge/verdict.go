@@ -49,7 +49,7 @@ type Verdict struct {
 	Shares      []Share `json:"shares,omitempty"`
 
 	Partial  bool     `json:"partial"`   // the crawl was not meant to end: Expected counts what the server answered whole
-	UnderWay int      `json:"under_way"` // answered pages that are not expected, since they came after a limit was reached
+	UnderWay int      `json:"in_flight"` // answered pages that are not expected, since they came after a limit was reached
 	Answered bool     `json:"answered"`  // there was no archive to judge: Fetched counts what the server answered whole
 	Examples []string `json:"examples,omitempty"`
 }
@@ -112,7 +112,7 @@ func (v Verdict) Print(out io.Writer) {
 		fmt.Fprintf(out, "between     %d of the gaps were too small between two agents\n", v.BetweenAgents)
 	}
 	if v.UnderWay > 0 {
-		fmt.Fprintf(out, "limit       %d more pages were under way when it was reached, and were put aside\n", v.UnderWay)
+		fmt.Fprintf(out, "limit       %d more pages were in flight when it was reached, and are not expected\n", v.UnderWay)
 	}
 	for _, e := range v.Examples {
 		fmt.Fprintf(out, "  %s\n", e)

@@ -5,7 +5,7 @@ import "time"
 // Options configures an agent that shares the crawl with others.
 type Options struct {
 	Agents    int           `help:"Number of agents, this one included, that must be present before the crawl begins. An agent that joins a running crawl does not wait. An agent that resumes waits 15s for the agents that it knew." default:"1" least:"1" most:"65536" placeholder:"N"`
-	AgentAway time.Duration `help:"Time the hosts of an agent that stopped in good order wait for it. Then other agents take them over. Raise it for long maintenance." default:"10m" placeholder:"TIME"`
+	AgentAway time.Duration `name:"agent-return-wait" help:"Time the hosts of an agent that stopped in good order wait for it. Then other agents take them over. Raise it for long maintenance." default:"10m" placeholder:"TIME"`
 	Quorum    bool          `help:"Fetch only with a lease of 10s from a majority of the agents, so that at most one side of a partition continues. Hosts of a lost agent are asked 22s after the majority has agreed, at the earliest. Give it to all agents or to none. The smaller side stops; of two equal halves both stop; of two agents each stops when the other is lost."`
 	Recover   int           `help:"Number of other agents that are asked for a page before it is fetched, after agents joined or left. No page is fetched twice if at most so many changed. 0 asks none." default:"3" zero:"-1" most:"16" placeholder:"N"`
 	PeerQuota int           `help:"Number of URLs that another agent may send before this agent has finished any; 16 more for each finished URL. An agent that sends more must wait; one that does not wait is banned. 0 for no limit." default:"1000000" zero:"-1" placeholder:"N"`

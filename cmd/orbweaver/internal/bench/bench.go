@@ -26,7 +26,7 @@ type Command struct {
 	Frontier   benchFrontierCmd   `cmd:"" help:"The whole frontier with fabricated responses and no sockets."`
 	Sieve      benchSieveCmd      `cmd:"" help:"The sieve, growing: what a URL costs however many there are."`
 	Cache      benchCacheCmd      `cmd:"" help:"The fingerprint cache beside a true LRU: look-ups a second, hits, restart."`
-	Seen       benchSeenCmd       `cmd:"" help:"Payload deduplication, growing: what a page costs however many there are."`
+	Dedup      benchDedupCmd      `cmd:"" help:"Payload deduplication, growing: what a page costs however many there are."`
 	Virtualize benchVirtualizeCmd `cmd:"" help:"The queues on disk, alone and growing."`
 	Workbench  benchWorkbenchCmd  `cmd:"" help:"The workbench alone: memory, Visits and checkpoints at millions of hosts."`
 }

@@ -71,20 +71,20 @@ func (c *benchCacheCmd) Run(inv *command.Invocation) error {
 	return c.measure(inv, "cache", c.CacheMemory)
 }
 
-type benchSeenCmd struct {
+type benchDedupCmd struct {
 	componentFlags `embed:""`
 	Memory         int64 `type:"size" help:"Memory of the index." default:"192MiB" placeholder:"SIZE" least:"1"`
 }
 
 // Help describes the measurement.
-func (*benchSeenCmd) Help() string {
+func (*benchDedupCmd) Help() string {
 	return "Counts digests where other benchmarks count URLs: --urls is the number of digests at the end. 10^8 take 14 " +
 		"GB of disk.\n\n" +
-		"Example:\n  orbweaver bench seen --urls 100_000_000"
+		"Example:\n  orbweaver bench dedup --urls 100_000_000"
 }
 
 // Run measures.
-func (c *benchSeenCmd) Run(inv *command.Invocation) error { return c.measure(inv, "seen", c.Memory) }
+func (c *benchDedupCmd) Run(inv *command.Invocation) error { return c.measure(inv, "dedup", c.Memory) }
 
 type benchVirtualizeCmd struct {
 	componentFlags `embed:""`

@@ -170,6 +170,7 @@ func (inv *Invocation) files(parser *kong.Kong, ctx *kong.Context) error {
 		case err != nil:
 			inv.early.Add("", err)
 		default:
+			weak.rename()
 			inv.early.Add("", weak.check(inv.keys))
 			earlier.Resume()
 			files = slices.Insert(files, 0, kong.Resolver(weak))

@@ -36,6 +36,25 @@ func ReadTOML(name string) (*TOMLFile, error) {
 	return t, nil
 }
 
+// renamedFlags are the flags whose names changed after crawl directories were written with them.
+func renamedFlags() map[string]string {
+	return map[string]string{"agent-away": "agent-return-wait", "post": "agent-listen", "seen-memory": "dedup-memory"}
+}
+
+// rename gives settings of an earlier run the names that the flags have now. A current name in the file wins.
+func (t *TOMLFile) rename() {
+	for former, current := range renamedFlags() {
+		value, ok := t.values[former]
+		if !ok {
+			continue
+		}
+		if _, ok := t.values[current]; !ok {
+			t.values[current] = value
+		}
+		delete(t.values, former)
+	}
+}
+
 // Text is the value of a key that holds text.
 func (t *TOMLFile) Text(key string) (value string, ok bool) {
 	value, ok = t.values[key].(string)

@@ -22,13 +22,13 @@ import (
 
 // agentOptions are those of a crawl that several agents share.
 type agentOptions struct {
-	Agent      string   `help:"Name of this agent: letters, digits, dots, hyphens, underscores; unique in the crawl. Without it this process crawls alone." placeholder:"ID"`
-	AgentFile  string   `help:"Certificate and keys of this agent, made by 'orbweaver ca issue'." placeholder:"FILE"`
-	AgentPlain bool     `help:"No certificates and no encryption: only for agents on loopback."`
-	Gossip     string   `help:"Address of this machine for cluster membership, UDP and TCP. The other agents must reach it." default:"127.0.0.1:7946" placeholder:"HOST:PORT"`
-	Post       string   `help:"Address for messages of other agents, TCP. The default is the host of --gossip and the next port." placeholder:"HOST:PORT"`
-	Join       []string `help:"The --gossip of another agent. Repeatable: one reachable address is enough, and its own address is ignored. If no address answers, no host is asked for 10s: the other agents may have just stopped." placeholder:"HOST:PORT"`
-	Capacity   int      `help:"Share of the hosts, in proportion to the other agents. Raise it on a larger machine." default:"1" placeholder:"N" least:"1" most:"1000"`
+	Agent       string   `help:"Name of this agent: letters, digits, dots, hyphens, underscores; unique in the crawl. Without it this process crawls alone." placeholder:"ID"`
+	AgentFile   string   `help:"Certificate and keys of this agent, made by 'orbweaver ca issue'." placeholder:"FILE"`
+	AgentPlain  bool     `help:"No certificates and no encryption: only for agents on loopback."`
+	Gossip      string   `help:"Address of this machine for cluster membership, UDP and TCP. The other agents must reach it." default:"127.0.0.1:7946" placeholder:"HOST:PORT"`
+	AgentListen string   `help:"Address for messages of other agents, TCP. The default is the host of --gossip and the next port." placeholder:"HOST:PORT"`
+	Join        []string `help:"The --gossip of another agent. Repeatable: one reachable address is enough, and its own address is ignored. If no address answers, no host is asked for 10s: the other agents may have just stopped." placeholder:"HOST:PORT"`
+	Capacity    int      `help:"Share of the hosts, in proportion to the other agents. Raise it on a larger machine." default:"1" placeholder:"N" least:"1" most:"1000"`
 
 	peering peering.Options // if Agent is given
 }
@@ -67,10 +67,10 @@ func (c *agentOptions) agents(inv *command.Invocation, cfg *engine.Config, log *
 	var err error
 	o.Gossip, err = agentAddr(c.Gossip)
 	bad.Add("--gossip", err)
-	if o.Post, err = nextPort(o.Gossip); c.Post != "" {
-		o.Post, err = agentAddr(c.Post)
+	if o.Post, err = nextPort(o.Gossip); c.AgentListen != "" {
+		o.Post, err = agentAddr(c.AgentListen)
 	}
-	bad.Add("--post", err)
+	bad.Add("--agent-listen", err)
 	for _, join := range c.Join {
 		a, err := agentAddr(join)
 		switch {
@@ -110,7 +110,7 @@ func (c *agentOptions) alone(cluster *agent.Options) error {
 	}{
 		{"agent-file", c.AgentFile != ""},
 		{"agent-plain", c.AgentPlain},
-		{"post", c.Post != ""},
+		{"agent-listen", c.AgentListen != ""},
 		{"join", len(c.Join) > 0},
 		{"capacity", c.Capacity > 1},
 		{"agents", cluster.Agents > 1},

@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"bytes"
 	"io"
 	"maps"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -16,6 +18,24 @@ import (
 	"orbweaver/engine/cluster/identity"
 	"orbweaver/engine/peering"
 )
+
+// A directory whose crawl.toml has former names of flags resumes with its values.
+func TestGolden_formerConfiguration(t *testing.T) {
+	text := golden.Read(t, "crawl-1.toml", "6e2af660fdf40164ce774b55a6288cb5c88fb2c63469f1108e288cb361471abd")
+	text = bytes.Replace(text, []byte("agent-away = '10m'"), []byte("agent-away = '7m'"), 1)
+	dir := t.TempDir()
+	if err := os.WriteFile(effectiveFile(dir), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := &command.Invocation{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}
+	c, err := parseCrawl(w, "crawl", "--dir", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Config.Cluster.AgentAway != 7*time.Minute || c.Config.Seen.MemoryBytes != 192<<20 {
+		t.Errorf("%v, %d", c.Config.Cluster.AgentAway, c.Config.Seen.MemoryBytes)
+	}
+}
 
 // A crawl.toml of an earlier version is read without a mistake, and what this version writes has all its keys.
 func TestGolden_configuration(t *testing.T) {
@@ -33,9 +53,9 @@ func TestGolden_configuration(t *testing.T) {
 		t.Fatal(err)
 	}
 	if golden.Writing() {
-		golden.Add(t, "crawl-1.toml", written)
+		golden.Add(t, "crawl-2.toml", written)
 	}
-	text := golden.Read(t, "crawl-1.toml", "6e2af660fdf40164ce774b55a6288cb5c88fb2c63469f1108e288cb361471abd")
+	text := golden.Read(t, "crawl-2.toml", "2e47ab0b99569bff6c6088899be1db6e81b44e620f0f28143a75c7b3153e541f")
 	if err := configured(t.TempDir(), text); err != nil {
 		t.Error(err)
 	}

@@ -20,7 +20,7 @@ func memoryParts(c engine.Config) []memoryPart {
 		{"rules", c.RulesMemory()},
 		{"cache", c.Admission.CacheMemory + c.Admission.CacheMemory/16},
 		{"sieve", c.Sieve.BucketBytes},
-		{"seen", c.Seen.MemoryBytes},
+		{"dedup", c.Seen.MemoryBytes},
 		{"pages", c.PageMemory()},
 		{"fetchers", int64(c.Workers.Fetchers) * (24 << 10)},
 	}

@@ -74,7 +74,7 @@ func fitMemory(log *slog.Logger, c *engine.Config, allowed int64) error {
 			"raise the limit of the cgroup, or ask for less",
 		"allowed", command.FormatBytes(allowed), "asked", command.FormatBytes(asked), "workbench",
 		command.FormatBytes(c.Workbench.MemoryMax), "cache", command.FormatBytes(c.Admission.CacheMemory), "sieve",
-		command.FormatBytes(c.Sieve.BucketBytes), "seen", command.FormatBytes(c.Seen.MemoryBytes), "fetchers",
+		command.FormatBytes(c.Sieve.BucketBytes), "dedup", command.FormatBytes(c.Seen.MemoryBytes), "fetchers",
 		c.Workers.Fetchers,
 	)
 	return nil

@@ -32,7 +32,7 @@ type Command struct {
 	Rule   ctlRuleCmd   `cmd:"" help:"Give hosts their own delay or limit, or exclude them."`
 	Rules  ctlRulesCmd  `cmd:"" help:"List the rules of single hosts."`
 	Reload ctlReloadCmd `cmd:"" help:"Read the file of this agent again: certificate and gossip keys."`
-	Peers  ctlPeersCmd  `cmd:"" help:"The agents that share the crawl, and what goes between them."`
+	Agents agentsCmd    `cmd:"" help:"The agents that share the crawl, and the messages between them."`
 	Set    ctlSetCmd    `cmd:"" help:"Change host-delay, ip-delay or the fetch filter."`
 }
 

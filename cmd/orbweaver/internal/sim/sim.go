@@ -69,7 +69,7 @@ type verdictOptions struct {
 	IPDelay     time.Duration `name:"ip-delay" help:"The same for addresses." default:"500ms" placeholder:"TIME"`
 	Partial     bool          `help:"The crawl was not meant to end."`
 	Complete    bool          `help:"Without --judge: the crawl was meant to end, so hold what was answered against all that can be reached."`
-	UnderWay    int           `help:"So many answered pages may be missing from a crawl that reached a limit." default:"0" placeholder:"N"`
+	UnderWay    int           `name:"in-flight" help:"So many answered pages may be missing from a crawl that reached a limit." default:"0" placeholder:"N"`
 	DigestEvery int           `help:"Compare one payload of so many." default:"1" placeholder:"N"`
 }
 

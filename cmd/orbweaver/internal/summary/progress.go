@@ -80,7 +80,7 @@ func (p *Progress) print() {
 		(time.Duration(r.WallSeconds) * time.Second).String(), pages, rate, mbs, r.HostsKnown, r.URLsQueued,
 		r.ActiveFetches, beside(r.Peers)+r.Waiting,
 	)
-	if r.Trouble != nil { // no page comes: on a terminal there is room for what it waits for
+	if r.FailingSites != nil { // no page comes: on a terminal there is room for what it waits for
 		line = fmt.Sprintf(
 			"%s  %d pages  %d queued | %s", (time.Duration(r.WallSeconds) * time.Second).String(), pages, r.URLsQueued,
 			beside(r.Peers)+r.Waiting,

@@ -46,7 +46,7 @@ type seenAdapter struct {
 	slower       [32]int64 // pages that took 2^(i-1) to 2^i microseconds
 }
 
-func openSeen(d *driver) (adapter, error) {
+func openDedup(d *driver) (adapter, error) {
 	a := &seenAdapter{driver: d, o: dedup.Options{Dir: d.Dir, MemoryBytes: d.Memory}, hosts: uint64(max(d.Hosts, 1)),
 		rng: rand.New(rand.NewPCG(d.Seed, 0))}
 	a.pages = d.meter("a page, one in ten a duplicate, with checkpoints and merging", "digests")

@@ -12,25 +12,25 @@ import (
 	"orbweaver/workbench"
 )
 
-// TroubleReport describes a crawl whose queued URLs are all of sites that fail or ask to slow down: what it waits for,
+// FailingSites describes a crawl whose queued URLs are all of sites that fail or ask to slow down: what it waits for,
 // or why it has stalled.
-type TroubleReport struct {
-	Sites    int            `json:"sites"`               // with queued URLs
-	URLs     int64          `json:"urls"`                // queued for them
-	NextTry  string         `json:"next_try,omitempty"`  // when the first of them is asked again
-	StallsAt string         `json:"stalls_at,omitempty"` // when the crawl stops as stalled, if no site answers before
-	List     []TroubledSite `json:"list,omitempty"`      // of a stalled crawl: the first 100 sites
-	Largest  *TroubledSite  `json:"largest,omitempty"`   // while the crawl waits: the site with the most URLs
+type FailingSites struct {
+	Sites    int           `json:"count"`               // with queued URLs
+	URLs     int64         `json:"urls"`                // queued for them
+	NextTry  string        `json:"next_try,omitempty"`  // when the first of them is asked again
+	StallsAt string        `json:"stalls_at,omitempty"` // when the crawl stops as stalled, if no site answers before
+	List     []FailingSite `json:"list,omitempty"`      // of a stalled crawl: the first 100 sites
+	Largest  *FailingSite  `json:"largest,omitempty"`   // while the crawl waits: the site with the most URLs
 	// NeverAnswered: none of the sites has ever answered: each is given up after its tries.
 	NeverAnswered bool `json:"never_answered,omitempty"`
 }
 
-// TroubledSite is a site with queued URLs that fails or asks to slow down.
-type TroubledSite struct {
+// FailingSite is a site with queued URLs that fails or asks to slow down.
+type FailingSite struct {
 	Site         string `json:"site"`
-	Why          string `json:"why"`                // outcome of the last attempt
-	FailingSince string `json:"since,omitempty"`    // first failure after the last answer
-	NextTry      string `json:"next_try,omitempty"` // no earlier
+	Outcome      string `json:"outcome"`                 // outcome of the last attempt
+	FailingSince string `json:"failing_since,omitempty"` // first failure after the last answer
+	NextTry      string `json:"next_try,omitempty"`      // no earlier
 	URLs         uint64 `json:"urls"`
 }
 
@@ -51,12 +51,12 @@ type Reporter struct {
 	sites     Sites
 	stall     *StallDetector
 
-	last atomic.Pointer[TroubleReport] // why the crawl has stalled; nil if it has not
+	last atomic.Pointer[FailingSites] // why the crawl has stalled; nil if it has not
 
 	// What the last scan of all sites found: reports come more often than a scan may cost.
 	mu            sync.Mutex
 	nextScan      time.Time // the sites are not scanned before this time
-	largest       *TroubledSite
+	largest       *FailingSite
 	neverAnswered bool
 }
 
@@ -67,20 +67,20 @@ func NewReporter(w *visit.Workbench, sites Sites, stall *StallDetector) *Reporte
 
 // Current returns what the crawl waits for; nil while a site with queued URLs is healthy. queued is the number of
 // queued URLs.
-func (r *Reporter) Current(queued int64) *TroubleReport {
+func (r *Reporter) Current(queued int64) *FailingSites {
 	ends := r.stall.EndsAt()
 	if ends.IsZero() {
 		return nil
 	}
 	c := r.workbench.Counts()
-	t := &TroubleReport{Sites: c.Waiting + c.Deferred + c.Leased + c.Parked, URLs: queued, StallsAt: timestamp(ends)}
+	t := &FailingSites{Sites: c.Waiting + c.Deferred + c.Leased + c.Parked, URLs: queued, StallsAt: timestamp(ends)}
 	t.NextTry = timestamp(r.nextTry())
 	t.Largest, t.NeverAnswered = r.scan(time.Now())
 	return t
 }
 
 // scan returns the site with the most queued URLs, and whether no site with queued URLs has ever answered.
-func (r *Reporter) scan(now time.Time) (largest *TroubledSite, neverAnswered bool) {
+func (r *Reporter) scan(now time.Time) (largest *FailingSite, neverAnswered bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if now.Before(r.nextScan) {
@@ -93,7 +93,7 @@ func (r *Reporter) scan(now time.Time) (largest *TroubledSite, neverAnswered boo
 }
 
 // largestSite returns the site with the most queued URLs, of several the oldest; nil if no site has any.
-func (r *Reporter) largestSite() (largest *TroubledSite) {
+func (r *Reporter) largestSite() (largest *FailingSite) {
 	var key []byte
 	most := uint64(0)
 	for k, more := 0, true; more; k++ {
@@ -110,16 +110,16 @@ func (r *Reporter) largestSite() (largest *TroubledSite) {
 }
 
 // describe returns why a site is in trouble. The last failure of a site that is being visited is not known.
-func (r *Reporter) describe(vs *visit.State, urls uint64) *TroubledSite {
-	t := &TroubledSite{
+func (r *Reporter) describe(vs *visit.State, urls uint64) *FailingSite {
+	t := &FailingSite{
 		Site: string(r.workbench.AppendKey(nil, vs)), URLs: urls, NextTry: timestamp(r.workbench.Due(vs)),
-		Why: outcome.None.String(),
+		Outcome: outcome.None.String(),
 	}
 	r.workbench.ReadSite(vs, func(s *site.State) {
 		failures := s.FailureStreak()
-		t.Why = failures.LastOutcome.String()
+		t.Outcome = failures.LastOutcome.String()
 		if failures.LastOutcome == outcome.None && s.DenyAll {
-			t.Why = outcome.RobotsUnreachable.String()
+			t.Outcome = outcome.RobotsUnreachable.String()
 		}
 		if failures.FirstAt > 0 {
 			t.FailingSince = timestamp(time.Unix(int64(failures.FirstAt), 0))
@@ -138,7 +138,7 @@ func (r *Reporter) nextTry() time.Time {
 }
 
 // Last returns why the crawl has stalled, for the report; nil if it has not.
-func (r *Reporter) Last() *TroubleReport { return r.last.Load() }
+func (r *Reporter) Last() *FailingSites { return r.last.Load() }
 
 // Stalled writes to the log why the crawl has stalled, and keeps it for the report. All loops have ended.
 func (r *Reporter) Stalled(warn func(msg string, args ...any)) {
@@ -148,7 +148,7 @@ func (r *Reporter) Stalled(warn func(msg string, args ...any)) {
 		"run the same command again to go on", "sites", t.Sites, "urls", t.URLs)
 	for _, s := range t.List[:min(len(t.List), troubleLogged)] {
 		warn("site in trouble",
-			"site", s.Site, "why", s.Why, "since", s.FailingSince, "next_try", s.NextTry, "urls", s.URLs)
+			"site", s.Site, "outcome", s.Outcome, "failing_since", s.FailingSince, "next_try", s.NextTry, "urls", s.URLs)
 	}
 	if more := t.Sites - troubleLogged; more > 0 {
 		warn("more sites in trouble: the first 100 are listed in report.json", "sites", more)
@@ -156,8 +156,8 @@ func (r *Reporter) Stalled(warn func(msg string, args ...any)) {
 }
 
 // allSites lists the sites that have queued URLs.
-func (r *Reporter) allSites() *TroubleReport {
-	t := new(TroubleReport)
+func (r *Reporter) allSites() *FailingSites {
+	t := new(FailingSites)
 	r.workbench.Each(func(vs *visit.State, state workbench.State) bool {
 		urls := uint64(r.workbench.Queued(vs)) + r.workbench.OnDisk(vs)
 		if urls == 0 || state == workbench.Dead {
@@ -177,15 +177,15 @@ func (r *Reporter) allSites() *TroubleReport {
 const neverAnsweredMost = 55 * time.Minute
 
 // String returns one line for people.
-func (t *TroubleReport) String() string {
+func (t *FailingSites) String() string {
 	if t == nil { // a site has answered since the caller looked
 		return "sites that failed; one has answered again"
 	}
 	s := t.sites() + ", with " + count(t.URLs, "URL")
 	if l := t.Largest; l != nil && t.Sites == 1 {
-		s += fmt.Sprintf(" (%.80s: %s)", l.Site, l.Why)
+		s += fmt.Sprintf(" (%.80s: %s)", l.Site, l.Outcome)
 	} else if l != nil {
-		s += fmt.Sprintf(" (most of them %.80s: %s, %s)", l.Site, l.Why, count(int64(l.URLs), "URL"))
+		s += fmt.Sprintf(" (most of them %.80s: %s, %s)", l.Site, l.Outcome, count(int64(l.URLs), "URL"))
 	}
 	if t.NextTry != "" {
 		s += "; next try " + t.NextTry
@@ -202,7 +202,7 @@ func (t *TroubleReport) String() string {
 }
 
 // sites describes the sites by what is wrong with them.
-func (t *TroubleReport) sites() string {
+func (t *FailingSites) sites() string {
 	switch s := count(int64(t.Sites), "site"); {
 	case t.NeverAnswered && t.Sites == 1:
 		return s + " that has never answered"
@@ -216,7 +216,7 @@ func (t *TroubleReport) sites() string {
 }
 
 // stallsFirst reports whether the crawl stalls before a site that has never answered has had its tries.
-func (t *TroubleReport) stallsFirst() bool {
+func (t *FailingSites) stallsFirst() bool {
 	if t.Largest == nil {
 		return false
 	}

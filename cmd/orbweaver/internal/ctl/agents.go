@@ -1,0 +1,106 @@
+package ctl
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/crawl"
+	"orbweaver/engine/cluster"
+)
+
+type agentsCmd struct{}
+
+// Help shows examples.
+func (*agentsCmd) Help() string {
+	return `The agents of the cluster, as the agent of this directory sees them. Each agent has its own --dir. A star marks
+this agent. If the crawl does not run, the table is from its last report.
+
+e is the number of links that this agent sent to other agents, n the number of pages that it crawled. lambda
+is the mean number of links on a page that lead to other hosts. If e/n is close to lambda, URLs are sent
+repeatedly: raise --cache-memory.
+
+Examples:
+  orbweaver ctl agents --dir crawl
+  orbweaver ctl agents --dir crawl --json`
+}
+
+// Run prints them.
+func (*agentsCmd) Run(inv *command.Invocation, c *Command) error {
+	r, err := c.report(inv)
+	switch {
+	case err != nil:
+		return err
+	case r.Peers == nil:
+		return crawl.ErrAlone
+	case c.JSON:
+		return command.PrintJSON(inv.Stdout, r.Peers)
+	}
+	return writeAgents(inv.Stdout, r.Peers)
+}
+
+func writeAgents(out io.Writer, p *cluster.StatusReport) error {
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "agent\tcapacity\tshare\twaiting\tstate\tsince\t")
+	for _, a := range p.Agents {
+		star := " "
+		if a.ID == p.Self {
+			star = "*"
+		}
+		fmt.Fprintf(t, "%s%s\t%d\t%.2f %%\t%d\t%s\t%s\t\n", a.ID, star, a.Capacity, 100*a.Share, a.Waiting, a.State, a.Since)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(
+		out,
+		"links    e = %d sent, %d received; n = %d pages; e/n = %.3f; lambda = %.3f; %d URLs waiting, %d handed over\n",
+		p.LinksSent, p.LinksReceived, p.Pages, p.Overhead, p.Lambda, p.Waiting, p.HandedOver,
+	)
+	fmt.Fprintf(
+		out, "messages %d sent (%s), %d received (%s); %d failed and are sent again, %d refused\n", p.MessagesSent,
+		command.FormatBytes(p.BytesSent), p.MessagesReceived, command.FormatBytes(p.BytesReceived), p.MessagesFailed,
+		p.MessagesRefused,
+	)
+	fmt.Fprintf(
+		out,
+		"leases   %d requested in %d requests, %d not answered; %d granted by this agent; %d exchanges aborted\n",
+		p.LeasesWished, p.LeasesAsked, p.LeasesUnanswered, p.LeasesKept, p.LeasesAborted,
+	)
+	if q := p.Quorum; q != nil {
+		word := "none: this agent fetches nothing"
+		if q.Majority {
+			word = "yes"
+		}
+		fmt.Fprintf(
+			out, "lease    %s; voters: %s; reachable: %s\n", word, strings.Join(q.Agreed, ", "),
+			strings.Join(q.Answer, ", "),
+		)
+	}
+	for _, a := range p.Agents {
+		if a.ToldToWait > 0 {
+			fmt.Fprintf(out, "quota    %s sent %d URLs; %d of its messages were deferred\n", a.ID, a.Received, a.ToldToWait)
+		}
+		if a.NotTaken > 0 {
+			fmt.Fprintf(
+				out, "ignored  %d statements of %s, which has no authority to make them; the rest of the messages counted\n",
+				a.NotTaken, a.ID,
+			)
+		}
+		if a.Banned != "" {
+			fmt.Fprintf(
+				out, "banned   %s until %s: %s; %d messages and requests refused\n", a.ID, a.Banned, a.BannedFor,
+				a.Refused,
+			)
+		}
+	}
+	if p.Strangers > 0 {
+		fmt.Fprintf(out, "refused  %d messages and requests of senders that are not members of this cluster\n", p.Strangers)
+	}
+	if p.MessagesHeld > 0 {
+		fmt.Fprintf(out, "quota    %d messages of this agent were deferred by other agents\n", p.MessagesHeld)
+	}
+	return nil
+}
