@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"orbweaver/internal/vfs"
@@ -21,21 +22,23 @@ type Archive struct {
 	info   FileInfo
 	file   vfs.File // nil if none is open
 	size   int64
-	reader *Reader
+	reader Reader
 	words  []byte // dictionary of the file
 
-	durableEnd *Cut  // see Behind
+	durableEnd Cut   // see Behind
 	head       error // the error if the current file exists but cannot be read
 }
 
 // OpenArchive returns an Archive. It opens no file yet.
-func OpenArchive(fsys vfs.FS, dir string) *Archive { return &Archive{fsys: fsys, dir: dir} }
+func OpenArchive(fsys vfs.FS, dir string) *Archive {
+	return &Archive{fsys: fsys, dir: dir, durableEnd: Cut{Serial: math.MaxUint32, Length: math.MaxInt64}}
+}
 
 // Behind sets the position from which the archive may never have been durable. A power failure can remove the first
 // record of a file that starts after it, and leave groups. Such a file counts as empty, since a Writer could not
 // continue it.
 func (a *Archive) Behind(c Cut) *Archive {
-	a.durableEnd = &c
+	a.durableEnd = c
 	return a
 }
 
@@ -62,14 +65,15 @@ func (a *Archive) open(serial uint32) error {
 		return err
 	}
 	if info.Compression == Zstd {
-		if a.words, _, err = ReadDictionary(f); errors.Is(err, ErrTruncated) || errors.Is(err, ErrCompression) || errors.Is(err, ErrTooLarge) {
+		a.words, _, err = ReadDictionary(f)
+		if errors.Is(err, ErrTruncated) || errors.Is(err, ErrCompression) || errors.Is(err, ErrTooLarge) {
 			a.head = a.fault(ErrCompression, Position{}, "%v", err)
 			return a.head
 		} else if err != nil {
 			return err
 		}
 	}
-	if a.durableEnd != nil && a.durableEnd.Before(Cut{Serial: serial, Length: 1}) { // the file starts after the durable end
+	if a.durableEnd.Before(Cut{Serial: serial, Length: 1}) { // the file starts after the durable end
 		a.head = a.checkHead()
 	}
 	return a.head
@@ -91,9 +95,7 @@ func (a *Archive) checkHead() error {
 
 // Close closes the file read last. The Archive may be used again.
 func (a *Archive) Close() error {
-	if a.reader != nil {
-		a.reader.Close()
-	}
+	a.reader.Close()
 	if a.file == nil {
 		return nil
 	}
@@ -148,11 +150,7 @@ func (a *Archive) seek(pos Position) error {
 	}
 	from := io.NewSectionReader(a.file, pos.Offset, size)
 	o := ReaderOptions{Name: a.info.Name, Base: pos.Offset, Syntax: Fail, Dictionary: a.words}
-	if a.reader == nil {
-		a.reader = NewReader(from, o)
-	} else {
-		a.reader.Reset(from, o)
-	}
+	a.reader.Reset(from, o)
 	return nil
 }
 

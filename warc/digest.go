@@ -35,14 +35,16 @@ func digestMatches(text string, sum []byte) bool {
 	return strings.EqualFold(text, enc.EncodeToString(sum)) || strings.EqualFold(text, hex.EncodeToString(sum))
 }
 
-// digestCheck computes the digests of a block while it is read, and compares them with the header.
+// digestCheck computes the digests of a block while it is read, and compares them with the header. The zero value
+// checks nothing.
 type digestCheck struct {
 	block, payload       hash.Hash // nil if there is nothing to compare
 	stored               hash.Hash // of a chunked body with its chunking: some writers use this
 	blockText, loadText  string
 	http, inBody, failed bool
 	head                 []byte // of the HTTP message, until it is complete
-	chunks               *chunkScan
+	chunked              bool
+	chunks               chunkScan
 	unknown              int // digests with unknown functions
 	matched              int
 	asStored             bool
@@ -90,14 +92,12 @@ func (d *digestCheck) write(b []byte) {
 			return
 		}
 		h := parseHead(d.head[:n])
-		if h.Chunked() {
-			d.chunks = &chunkScan{}
-		} else {
+		if d.chunked = h.Chunked(); !d.chunked {
 			d.stored = nil
 		}
 		b, d.head, d.inBody = d.head[n:], nil, true
 	}
-	if d.chunks == nil {
+	if !d.chunked {
 		d.payload.Write(b)
 		return
 	}
@@ -119,7 +119,7 @@ func (d *digestCheck) faults() []string {
 	case digestMatches(d.blockText, d.block.Sum(nil)):
 		d.matched++
 	default:
-		faults = append(faults, fmt.Sprintf("WARC-Block-Digest %s, the bytes give %s", d.blockText, base32.StdEncoding.EncodeToString(d.block.Sum(nil))))
+		faults = append(faults, mismatch("WARC-Block-Digest", d.blockText, d.block.Sum(nil)))
 	}
 	if d.payload == nil {
 		return faults
@@ -129,13 +129,18 @@ func (d *digestCheck) faults() []string {
 		faults = append(faults, "WARC-Payload-Digest, but the block has no complete HTTP head")
 	case digestMatches(d.loadText, d.payload.Sum(nil)):
 		d.matched++
-	case d.chunks != nil && digestMatches(d.loadText, d.stored.Sum(nil)):
+	case d.chunked && digestMatches(d.loadText, d.stored.Sum(nil)):
 		d.matched++
 		d.asStored = true
 	default:
-		faults = append(faults, fmt.Sprintf("WARC-Payload-Digest %s, the bytes give %s", d.loadText, base32.StdEncoding.EncodeToString(d.payload.Sum(nil))))
+		faults = append(faults, mismatch("WARC-Payload-Digest", d.loadText, d.payload.Sum(nil)))
 	}
 	return faults
+}
+
+// mismatch describes a digest field whose text does not match the sum of the bytes.
+func mismatch(field, text string, sum []byte) string {
+	return fmt.Sprintf("%s %s, the bytes give %s", field, text, base32.StdEncoding.EncodeToString(sum))
 }
 
 // parseSHA1 parses a labelled digest; nil if it is no SHA-1.

@@ -47,29 +47,26 @@ func (o ReaderOptions) WithDefaults() ReaderOptions {
 }
 
 // Reader reads records in order from gzip, zstd or plain files, WARC 0.17 to 1.1, of any crawler. It is not safe for
-// concurrent use. Its memory is about 130 KB, the header limit and the window of the decoder, for any file.
+// concurrent use. Its memory is about 130 KB, the header limit and the window of the decoder, for any file. The zero
+// Reader can be used after Reset.
 type Reader struct {
-	o      ReaderOptions
-	src    source
-	buf    []byte
-	r, w   int  // buf[r:w] is content that was read and not used
-	ended  bool // the current member has no more content
-	inner  int64
-	rec    *RecordRead // the last record returned, until it is finished
-	lost   bool        // after a fault: search the next record
-	done   error       // io.EOF, or an error of the file below
-	faults uint64
-	header []byte
-	fold   folding
-	tail   []byte // scratch buffer for the end of a record
-	lines  *bufio.Reader
-	// crossed is set if a record continues in another member.
-	crossed bool
+	o       ReaderOptions
+	content content
+	rec     *RecordRead // the last record returned, until it is finished
+	lost    bool        // after a fault: search the next record
+	done    error       // io.EOF, or an error of the file below
+	faults  uint64
+	header  []byte
+	fields  headerFields
+	tail    []byte // scratch buffer for the end of a record
+	lines   *bufio.Reader
+	// noDigests is the check of records whose digests are not checked.
+	noDigests digestCheck
 }
 
 // NewReader returns a Reader of r. It does not close r.
 func NewReader(r io.Reader, o ReaderOptions) *Reader {
-	z := &Reader{buf: make([]byte, 64<<10)}
+	z := new(Reader)
 	z.Reset(r, o)
 	return z
 }
@@ -77,20 +74,18 @@ func NewReader(r io.Reader, o ReaderOptions) *Reader {
 // Reset starts with another file and keeps the memory. The last record must not be used any more.
 func (z *Reader) Reset(r io.Reader, o ReaderOptions) {
 	z.o = o.WithDefaults()
-	z.src.reset(r, o.Base, o.Dictionary)
-	z.src.form = o.Form
-	z.r, z.w, z.ended, z.inner = 0, 0, true, 0
-	z.rec, z.lost, z.done, z.faults, z.crossed = nil, false, nil, 0, false
+	z.content.reset(r, &z.o)
+	z.rec, z.lost, z.done, z.faults = nil, false, nil, 0
 }
 
 // Close frees the decoder. It does not close the file.
-func (z *Reader) Close() { z.src.close() }
+func (z *Reader) Close() { z.content.src.close() }
 
 // Faults returns the number of faults up to now, reported or returned.
 func (z *Reader) Faults() uint64 { return z.faults }
 
 // Compression returns the form of the file. It is known after the first Next.
-func (z *Reader) Compression() Compression { return z.src.kind }
+func (z *Reader) Compression() Compression { return z.content.src.kind }
 
 // Next returns the next record. It skips the rest of the record before, which must not be used any more. It returns
 // io.EOF at the end. After an error that is a *Fault, Next may be called again: it continues at the next position where
@@ -105,13 +100,15 @@ func (z *Reader) Next() (*RecordRead, error) {
 		}
 	}
 	for {
-		if z.lost && !z.src.bad {
-			z.src.suspect(z.src.start)
+		src := &z.content.src
+		if z.lost && !src.bad {
+			src.suspect(src.start)
 		}
-		guess := z.lost && z.src.bad // the next member is a guess
+		guess := z.lost && src.bad // the next member is a guess
 		if z.lost {
-			if err := z.findAgain(); err != nil {
-				return nil, z.stop(err, z.src.offset())
+			z.lost = false
+			if err := z.content.findRecord(); err != nil {
+				return nil, z.stop(err, src.offset())
 			}
 		}
 		rec, err := z.next()
@@ -125,17 +122,19 @@ func (z *Reader) Next() (*RecordRead, error) {
 
 // isDamage reports whether no record was found at the expected position.
 func isDamage(err error) bool {
-	return errors.Is(err, ErrNotWARC) || errors.Is(err, ErrCompression) || errors.Is(err, ErrTruncated) || errors.Is(err, ErrTooLarge)
+	return errors.Is(err, ErrNotWARC) || errors.Is(err, ErrCompression) || errors.Is(err, ErrTruncated) ||
+		errors.Is(err, ErrTooLarge)
 }
 
 // next reads the header of the record at this position.
 func (z *Reader) next() (*RecordRead, error) {
-	extra, err := z.begin()
+	skipped, err := z.content.beginRecord()
 	if err != nil {
-		return nil, z.stop(err, z.src.start)
+		return nil, z.stop(err, z.content.src.start)
 	}
-	if extra > 0 {
-		if err := z.complain(z.o.Syntax, ErrSyntax, z.place(), "%d bytes of empty lines before a record", extra); err != nil {
+	if skipped > 0 {
+		at := z.content.place()
+		if err := z.complain(z.o.Syntax, ErrSyntax, at, "%d bytes of empty lines before a record", skipped); err != nil {
 			return nil, err
 		}
 	}
@@ -147,70 +146,6 @@ func (z *Reader) next() (*RecordRead, error) {
 		return nil, err
 	}
 	return rec, nil
-}
-
-// begin moves to the first byte of a record, in this member or the next. It skips empty lines and returns their number
-// of bytes.
-func (z *Reader) begin() (extra int, err error) {
-	z.crossed = false
-	for {
-		if z.ended && z.r == z.w {
-			if err := z.src.next(); err != nil {
-				return 0, err
-			}
-			z.ended, z.inner = false, 0
-		}
-		for z.r < z.w && (z.buf[z.r] == '\r' || z.buf[z.r] == '\n') {
-			z.use(1)
-			extra++
-		}
-		if z.r < z.w {
-			return extra, nil
-		}
-		if err := z.fill(false); err != nil && err != io.EOF {
-			return 0, err
-		}
-	}
-}
-
-// findAgain searches the next record after a fault.
-func (z *Reader) findAgain() error {
-	z.lost = false
-	if z.src.kind == None {
-		return z.findPlain()
-	}
-	z.r, z.w, z.ended = 0, 0, true
-	for z.src.live { // the member itself is valid up to now: skip the rest of it
-		if _, err := z.src.Read(z.buf); err != nil && err != io.EOF {
-			break
-		}
-	}
-	if z.src.bad {
-		return z.src.resync()
-	}
-	return nil
-}
-
-// findPlain searches the next line that starts a record.
-func (z *Reader) findPlain() error {
-	mark := []byte("\nWARC/")
-	for {
-		b := z.buf[z.r:z.w]
-		if bytes.HasPrefix(b, mark[1:]) {
-			return nil
-		}
-		if i := bytes.Index(b, mark); i >= 0 {
-			z.use(i + 1)
-			return nil
-		}
-		if len(b) >= len(mark) {
-			z.use(len(b) - len(mark) + 1)
-		}
-		if err := z.fill(false); err != nil {
-			z.use(z.w - z.r)
-			return err
-		}
-	}
 }
 
 // stop converts an error to the result of Next: a fault after which reading can continue, or the end.
@@ -229,7 +164,8 @@ func (z *Reader) stop(err error, offset int64) error {
 	case kind == nil:
 		z.done = fmt.Errorf("warc: reading %s: %w", z.o.Name, err)
 		return z.done
-	case !z.src.known, errors.Is(kind, ErrTruncated) && (z.src.kind == None || z.src.seek == nil):
+	case !z.content.src.known,
+		errors.Is(kind, ErrTruncated) && (z.content.src.kind == None || z.content.src.seek == nil):
 		z.done = io.EOF // nothing can follow
 	}
 	z.lost = true
@@ -263,61 +199,27 @@ func (z *Reader) complain(p Policy, kind error, offset int64, format string, arg
 	return nil
 }
 
-// use marks n bytes of buf as used.
-func (z *Reader) use(n int) {
-	z.r += n
-	z.inner += int64(n)
-}
-
-// fill reads more content into buf, which must have space. Within a record it continues in the next member. io.EOF
-// means the end of the file, or of the member if within is false.
-func (z *Reader) fill(within bool) error {
-	if z.r == z.w {
-		z.r, z.w = 0, 0
-	} else if z.w == len(z.buf) {
-		z.w = copy(z.buf, z.buf[z.r:z.w])
-		z.r = 0
-	}
-	for {
-		if z.ended {
-			if !within || z.o.OneMember && z.src.kind != None {
-				return io.EOF
-			}
-			if err := z.src.next(); err != nil {
-				return err
-			}
-			z.ended, z.inner, z.crossed = false, 0, true
-		}
-		n, err := z.src.Read(z.buf[z.w:])
-		z.w += n
-		if err == io.EOF {
-			z.ended, err = true, nil
-		}
-		if n > 0 || err != nil {
-			return err
-		}
-	}
-}
-
 // line reads a line up to a line feed and returns it without its end. The slice is valid until the next call.
 func (z *Reader) line(room int) (text []byte, crlf bool, err error) {
 	z.header = z.header[:0]
+	c := &z.content
 	for {
-		if i := bytes.IndexByte(z.buf[z.r:z.w], '\n'); i >= 0 {
-			z.header = append(z.header, z.buf[z.r:z.r+i]...)
-			z.use(i + 1)
+		b := c.unused()
+		if i := bytes.IndexByte(b, '\n'); i >= 0 {
+			z.header = append(z.header, b[:i]...)
+			c.use(i + 1)
 			text, crlf = bytes.CutSuffix(z.header, []byte("\r"))
 			if len(text) > room {
 				return nil, false, fmt.Errorf("%w: header beyond %d bytes", ErrTooLarge, z.o.HeaderMax)
 			}
 			return text, crlf, nil
 		}
-		z.header = append(z.header, z.buf[z.r:z.w]...)
-		z.use(z.w - z.r)
+		z.header = append(z.header, b...)
+		c.use(len(b))
 		if len(z.header) > room {
 			return nil, false, fmt.Errorf("%w: header beyond %d bytes", ErrTooLarge, z.o.HeaderMax)
 		}
-		if err := z.fill(true); err != nil {
+		if err := c.fill(true); err != nil {
 			if err == io.EOF {
 				return nil, false, fmt.Errorf("%w: the file ends in a header", ErrTruncated)
 			}
@@ -326,27 +228,20 @@ func (z *Reader) line(room int) (text []byte, crlf bool, err error) {
 	}
 }
 
-// place returns the position of the next byte of content: exactly in a plain file, otherwise the start of the member.
-func (z *Reader) place() int64 {
-	if z.src.kind == None {
-		return z.src.offset() - int64(z.w-z.r)
-	}
-	return z.src.start
-}
-
 // readHeader reads version line and fields. If the header is complete but has a fault, it returns the record and an
 // error.
 func (z *Reader) readHeader() (*RecordRead, error) {
-	rec := &RecordRead{z: z, Offset: z.place(), Inner: z.inner, ContentLength: -1}
-	if z.src.kind == None {
+	rec := &RecordRead{z: z, Offset: z.content.place(), Inner: z.content.inner, ContentLength: -1, digests: &z.noDigests}
+	if z.content.src.kind == None {
 		rec.Inner = 0
 	}
 	rec.Shared = rec.Inner > 0
 	room := z.o.HeaderMax
-	z.fold.value, z.fold.continuable = z.fold.value[:0], false
+	z.fields.reset()
 	first, crlf, err := z.line(room)
 	if err != nil {
-		if errors.Is(err, ErrTruncated) && len(z.header) > 0 && !bytes.HasPrefix([]byte("WARC/"), z.header[:min(5, len(z.header))]) {
+		start := z.header[:min(5, len(z.header))]
+		if errors.Is(err, ErrTruncated) && len(start) > 0 && !bytes.HasPrefix([]byte("WARC/"), start) {
 			err = fmt.Errorf("%w: %q", ErrNotWARC, z.header[:min(20, len(z.header))])
 		}
 		return nil, z.stop(err, rec.Offset)
@@ -369,7 +264,7 @@ func (z *Reader) readHeader() (*RecordRead, error) {
 		if len(text) == 0 {
 			break
 		}
-		if z.addField(rec, text) {
+		if z.fields.add(rec, text) {
 			if len(rec.Fields) > fieldsMax {
 				return nil, z.stop(fmt.Errorf("%w: header of more than %d fields", ErrTooLarge, fieldsMax), rec.Offset)
 			}
@@ -379,7 +274,7 @@ func (z *Reader) readHeader() (*RecordRead, error) {
 			held = cmp.Or(held, z.complain(z.o.Syntax, ErrSyntax, rec.Offset, "header line %q", text[:min(60, len(text))]))
 		}
 	}
-	z.endField(rec)
+	z.fields.end(rec)
 	if bad > badLinesMax {
 		held = cmp.Or(held, z.complain(z.o.Syntax, ErrSyntax, rec.Offset, "%d more such header lines", bad-badLinesMax))
 	}
@@ -432,52 +327,32 @@ type onlyReader struct{ io.Reader }
 
 // endRecord reads the two empty lines after a block and computes the length of the record.
 func (z *Reader) endRecord(rec *RecordRead) error {
-	z.tail = z.tail[:0]
-	for len(z.tail) < 4 {
-		if z.r == z.w {
-			err := z.fill(z.src.kind == None || z.crossed)
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				return z.stop(err, rec.Offset)
-			}
-			continue
-		}
-		c := z.buf[z.r]
-		if c != "\r\n"[len(z.tail)&1] {
-			break
-		}
-		z.tail = append(z.tail, c)
-		z.use(1)
+	var err error
+	if z.tail, err = z.content.endRecord(z.tail[:0]); err != nil {
+		return z.stop(err, rec.Offset)
 	}
-	// Reading to the end of the member verifies its checksum.
-	if z.r == z.w && !z.ended {
-		if err := z.fill(false); err != nil && err != io.EOF {
-			return z.stop(err, rec.Offset)
-		}
-	}
-	whole := z.ended && z.r == z.w
+	c := &z.content
+	whole := c.ended && len(c.unused()) == 0
 	switch {
-	case z.src.kind == None:
-		rec.Length = z.place() - rec.Offset
+	case c.src.kind == None:
+		rec.Length = c.place() - rec.Offset
 	case whole && !rec.Shared:
-		rec.Length = z.src.offset() - rec.Offset
+		rec.Length = c.src.offset() - rec.Offset
 	default:
 		rec.Shared = true
 	}
 	var held error
 	if len(z.tail) < 4 {
 		kind := ErrSyntax
-		if whole && z.src.kind == None {
+		if whole && c.src.kind == None {
 			kind = ErrTruncated
 		}
 		held = z.complain(z.o.Syntax, kind, rec.Offset, "%q where the record should end with two empty lines", z.tail)
-		z.lost = z.src.suspect(rec.Offset) || z.lost
+		z.lost = c.src.suspect(rec.Offset) || z.lost
 	}
-	if z.src.kind != None && (rec.Shared || z.crossed) {
+	if c.src.kind != None && (rec.Shared || c.crossed) {
 		text := "the member holds more than one record"
-		if z.crossed {
+		if c.crossed {
 			text = "the record lies in several members"
 		}
 		held = cmp.Or(held, z.complain(z.o.Syntax, ErrFraming, rec.Offset, "%s", text))

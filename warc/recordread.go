@@ -109,24 +109,22 @@ func (r *RecordRead) Read(p []byte) (int, error) {
 	if r.err != nil {
 		return 0, r.err
 	}
-	z := r.z
-	if r.remaining > 0 && z.r == z.w {
-		if err := z.fill(true); err != nil {
+	c := &r.z.content
+	if r.remaining > 0 && c.r == c.w {
+		if err := c.fill(true); err != nil {
 			fault := err
 			if err == io.EOF {
 				fault = fmt.Errorf("%w: the block lacks %d of %d bytes", ErrTruncated, r.remaining, r.ContentLength)
 			}
-			r.err = z.stop(fault, r.Offset)
+			r.err = r.z.stop(fault, r.Offset)
 			return 0, r.err
 		}
 	}
-	n := int(min(int64(len(p)), int64(z.w-z.r), r.remaining))
-	copy(p, z.buf[z.r:z.r+n])
-	z.use(n)
+	n := int(min(int64(len(p)), r.remaining))
+	n = copy(p[:n], c.unused())
+	c.use(n)
 	r.remaining -= int64(n)
-	if r.digests != nil {
-		r.digests.write(p[:n])
-	}
+	r.digests.write(p[:n])
 	if r.remaining == 0 {
 		r.err = r.end()
 		if n > 0 {
@@ -144,11 +142,9 @@ func (r *RecordRead) end() error {
 	if err != nil && !errors.As(err, &damage) {
 		return err
 	}
-	if r.digests != nil {
-		for _, what := range r.digests.faults() {
-			if e := r.z.complain(r.z.o.Block, ErrDigest, r.Offset, "%s", what); err == nil {
-				err = e
-			}
+	for _, what := range r.digests.faults() {
+		if e := r.z.complain(r.z.o.Block, ErrDigest, r.Offset, "%s", what); err == nil {
+			err = e
 		}
 	}
 	if err == nil {

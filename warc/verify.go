@@ -134,7 +134,7 @@ func (v *Verifier) File(name string, r io.Reader) error {
 	if count == 0 && v.reported == 0 && !v.o.Open(name) {
 		v.tell(&Fault{Kind: ErrNotWARC, File: name, What: "no record"})
 	}
-	v.report.Bytes += max(end, v.reader.src.offset())
+	v.report.Bytes += max(end, v.reader.content.src.offset())
 	if v.o.PerFile {
 		v.references()
 	}
@@ -166,9 +166,6 @@ func (v *Verifier) note(rec *RecordRead) {
 
 func (v *Verifier) digests(rec *RecordRead) {
 	d := rec.digests
-	if d == nil {
-		return
-	}
 	v.report.DigestsUnknown += d.unknown
 	v.report.DigestsChecked += d.matched
 	if d.asStored {

@@ -1,0 +1,167 @@
+package warc
+
+import (
+	"bytes"
+	"io"
+)
+
+// content is the content of the members of a file, one after another, behind a buffer.
+type content struct {
+	src   source
+	buf   []byte
+	r, w  int   // buf[r:w] was read and not used
+	ended bool  // the current member has no more content
+	inner int64 // number of bytes used of the current member
+	// crossed is set if a record continues in another member. oneMember forbids it.
+	crossed, oneMember bool
+}
+
+// reset starts with another file and keeps the memory.
+func (c *content) reset(r io.Reader, o *ReaderOptions) {
+	if c.buf == nil {
+		c.buf = make([]byte, 64<<10)
+	}
+	c.src.reset(r, o.Base, o.Dictionary)
+	c.src.form = o.Form
+	c.r, c.w, c.ended, c.inner = 0, 0, true, 0
+	c.crossed, c.oneMember = false, o.OneMember
+}
+
+// unused returns the bytes that were read and not used.
+func (c *content) unused() []byte { return c.buf[c.r:c.w] }
+
+// use marks n bytes as used.
+func (c *content) use(n int) {
+	c.r += n
+	c.inner += int64(n)
+}
+
+// fill reads more content into buf, which must have space. Within a record it continues in the next member. io.EOF
+// means the end of the file, or of the member if within is false.
+func (c *content) fill(within bool) error {
+	if c.r == c.w {
+		c.r, c.w = 0, 0
+	} else if c.w == len(c.buf) {
+		c.w = copy(c.buf, c.buf[c.r:c.w])
+		c.r = 0
+	}
+	for {
+		if c.ended {
+			if !within || c.oneMember && c.src.kind != None {
+				return io.EOF
+			}
+			if err := c.src.next(); err != nil {
+				return err
+			}
+			c.ended, c.inner, c.crossed = false, 0, true
+		}
+		n, err := c.src.Read(c.buf[c.w:])
+		c.w += n
+		if err == io.EOF {
+			c.ended, err = true, nil
+		}
+		if n > 0 || err != nil {
+			return err
+		}
+	}
+}
+
+// beginRecord moves to the first byte of a record, in this member or the next. It skips empty lines and returns their
+// number of bytes.
+func (c *content) beginRecord() (skipped int, err error) {
+	c.crossed = false
+	for {
+		if c.ended && c.r == c.w {
+			if err := c.src.next(); err != nil {
+				return 0, err
+			}
+			c.ended, c.inner = false, 0
+		}
+		for c.r < c.w && (c.buf[c.r] == '\r' || c.buf[c.r] == '\n') {
+			c.use(1)
+			skipped++
+		}
+		if c.r < c.w {
+			return skipped, nil
+		}
+		if err := c.fill(false); err != nil && err != io.EOF {
+			return 0, err
+		}
+	}
+}
+
+// findRecord moves to the next position where a record can start, after a fault.
+func (c *content) findRecord() error {
+	if c.src.kind == None {
+		return c.findVersionLine()
+	}
+	c.r, c.w, c.ended = 0, 0, true
+	for c.src.live { // the member itself is valid up to now: skip the rest of it
+		if _, err := c.src.Read(c.buf); err != nil && err != io.EOF {
+			break
+		}
+	}
+	if c.src.bad {
+		return c.src.resync()
+	}
+	return nil
+}
+
+// findVersionLine moves to the next line of a plain file that starts a record.
+func (c *content) findVersionLine() error {
+	mark := []byte("\nWARC/")
+	for {
+		b := c.unused()
+		if bytes.HasPrefix(b, mark[1:]) {
+			return nil
+		}
+		if i := bytes.Index(b, mark); i >= 0 {
+			c.use(i + 1)
+			return nil
+		}
+		if len(b) >= len(mark) {
+			c.use(len(b) - len(mark) + 1)
+		}
+		if err := c.fill(false); err != nil {
+			c.use(c.w - c.r)
+			return err
+		}
+	}
+}
+
+// endRecord reads the two empty lines after a block into dst, or as many bytes of them as there are. Then it reads to
+// the end of the member if no record follows in it, because this verifies the checksum.
+func (c *content) endRecord(dst []byte) ([]byte, error) {
+	for len(dst) < 4 {
+		if c.r == c.w {
+			err := c.fill(c.src.kind == None || c.crossed)
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return dst, err
+			}
+			continue
+		}
+		b := c.buf[c.r]
+		if b != "\r\n"[len(dst)&1] {
+			break
+		}
+		dst = append(dst, b)
+		c.use(1)
+	}
+	if c.r == c.w && !c.ended {
+		if err := c.fill(false); err != nil && err != io.EOF {
+			return dst, err
+		}
+	}
+	return dst, nil
+}
+
+// place returns the position of the next byte of content: exactly in a plain file, otherwise the start of the member.
+func (c *content) place() int64 {
+	if c.src.kind == None {
+		return c.src.offset() - int64(c.w-c.r)
+	}
+	return c.src.start
+}
