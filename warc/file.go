@@ -1,6 +1,7 @@
 package warc
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -37,6 +38,9 @@ type outFile struct {
 func newOutFile(fsys vfs.FS, dir string, info FileInfo) *outFile {
 	return &outFile{fsys: fsys, dir: dir, info: info, recalling: make(chan struct{}, 1), closing: make(chan struct{}, 1)}
 }
+
+// tornSuffix ends the names of files of setAside.
+const tornSuffix = ".torn"
 
 // forgetStep is a multiple of every page size, because only whole pages can be removed from the cache.
 const forgetStep = 64 << 10
@@ -163,6 +167,23 @@ func (f *outFile) abandon() error {
 	}
 	f.stage = stageDone
 	return f.f.Close()
+}
+
+// setAside copies what is truncated from a file before the Cut into another file, so that the operator can examine it.
+func (f *outFile) setAside(from, to int64) error {
+	return vfs.WriteAtomic(f.fsys, join(f.dir, f.info.Final()+tornSuffix), func(w io.Writer) error {
+		_, err := io.Copy(w, io.NewSectionReader(f.f, from, to-from))
+		return err
+	})
+}
+
+// abandonFiles closes files without their final names.
+func abandonFiles(files []*outFile) error {
+	var faults []error
+	for _, f := range files {
+		faults = append(faults, f.abandon())
+	}
+	return errors.Join(faults...)
 }
 
 // infoBlock returns the block of a warcinfo record.

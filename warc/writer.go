@@ -62,6 +62,13 @@ type Stats struct {
 	IndexMemory int64             // memory for the index of the open file
 }
 
+// count adds one written record.
+func (s *Stats) count(m *member) {
+	s.Records[m.kind]++
+	s.Bytes += int64(m.end - m.start)
+	s.BytesRaw += m.raw
+}
+
 // Writer appends groups of records to the files of an archive. It is safe for concurrent use, and starts no goroutine.
 type Writer struct {
 	fsys vfs.FS
@@ -83,7 +90,7 @@ type Writer struct {
 	last    undoable
 	stats   Stats
 
-	together []byte // buffer for several groups in one write
+	together groupBuffer // several groups in one write
 }
 
 // undoable is the last write, as Undo needs it.
@@ -111,8 +118,20 @@ func OpenWriter(fsys vfs.FS, o Options, resume *Cut) (*Writer, error) {
 	if err := fsys.MkdirAll(o.Dir); err != nil {
 		return nil, fmt.Errorf("warc: %w", err)
 	}
-	if err := w.resume(resume); err != nil {
+	r := resumption{fsys: fsys, o: &w.o}
+	if resume == nil {
+		if err := r.checkEmpty(); err != nil {
+			return nil, err
+		}
+		return w, nil
+	}
+	r.cut = *resume
+	if err := r.restore(); err != nil {
 		return nil, err
+	}
+	w.current, w.end, w.next, w.stats = r.current, r.cut, r.nextSerial(), r.stats
+	if w.current != nil {
+		w.id.Store(&w.current.id)
 	}
 	return w, nil
 }
@@ -174,9 +193,6 @@ func (w *Writer) AppendAll(groups []Group) (n int, span Position, err error) {
 	return n, span, err
 }
 
-// writeMost is the size of the buffer for groups that are written together.
-const writeMost = 256 << 10
-
 func (w *Writer) appendHeld(groups []Group) (n int, span Position, err error) {
 	if w.closed {
 		return 1, Position{}, ErrClosed
@@ -190,7 +206,7 @@ func (w *Writer) appendHeld(groups []Group) (n int, span Position, err error) {
 		}
 	}
 	c := w.current
-	b := w.gather(groups, c.size)
+	b := w.together.join(groups, c.id, w.o.SizeMax-c.size)
 	span = Position{Serial: c.info.Serial, Offset: c.size, Length: int64(len(b))}
 	w.last = undoable{end: span.End(), offset: c.size, lines: c.index.Len(), stats: w.stats}
 	err = c.append(b)
@@ -203,25 +219,6 @@ func (w *Writer) appendHeld(groups []Group) (n int, span Position, err error) {
 	return n, span, err
 }
 
-// gather returns the bytes of the first groups, as many as one write at this position may have.
-func (w *Writer) gather(groups []Group, at int64) []byte {
-	groups[0].stamp(w.current.id)
-	b := groups[0].e.p.out.b
-	for i, g := range groups[1:] {
-		size := int64(len(b)) + g.Size()
-		if size > writeMost || at+size > w.o.SizeMax {
-			break
-		}
-		if i == 0 {
-			w.together = append(w.together[:0], b...)
-		}
-		g.stamp(w.current.id)
-		w.together = append(w.together, g.e.p.out.b...)
-		b = w.together
-	}
-	return b
-}
-
 // note adds the index lines of a group at this position, and counts the group.
 func (w *Writer) note(g Group, at int64) {
 	from := 0
@@ -231,7 +228,7 @@ func (w *Writer) note(g Group, at int64) {
 			w.current.index.Add(g.e.index[from:m.indexEnd], at+int64(m.start), int64(m.end-m.start))
 			from = m.indexEnd
 		}
-		w.count(m)
+		w.stats.count(m)
 	}
 	w.stats.Groups++
 }
@@ -252,13 +249,6 @@ func (w *Writer) Undo(pos Position) {
 	w.stats.Bytes, w.stats.BytesRaw = w.last.stats.Bytes, w.last.stats.BytesRaw
 	w.last = undoable{}
 	_ = c.clean() // after an error it stays dirty, and the next append, sync or finish tries again
-}
-
-// count adds one written record to the statistics.
-func (w *Writer) count(m *member) {
-	w.stats.Records[m.kind]++
-	w.stats.Bytes += int64(m.end - m.start)
-	w.stats.BytesRaw += m.raw
 }
 
 // rotate starts the next file. The current one, if any, then waits to be finished. After an error nothing has changed.
@@ -295,7 +285,7 @@ func (w *Writer) rotate() error {
 		return err
 	}
 	f.id, f.infoSize = r.ID, f.size
-	w.count(&w.encoder.members[0])
+	w.stats.count(&w.encoder.members[0])
 	w.stats.Bytes += int64(len(begin) - len(w.encoder.p.out.b))
 	w.stats.Files++
 	w.next++
@@ -427,7 +417,7 @@ func (w *Writer) Close() error {
 	full := w.full
 	w.release()
 	if lost != nil {
-		return errors.Join(lost, w.abandon(full))
+		return errors.Join(lost, abandonFiles(full))
 	}
 	return errors.Join(fault, w.finishFull(full))
 }
@@ -448,14 +438,5 @@ func (w *Writer) Abandon() error {
 	}
 	w.current, w.spare, w.full = nil, nil, nil
 	w.release()
-	return w.abandon(files)
-}
-
-// abandon closes the files of a Writer with lost data, unchanged.
-func (w *Writer) abandon(full []*outFile) error {
-	var faults []error
-	for _, f := range full {
-		faults = append(faults, f.abandon())
-	}
-	return errors.Join(faults...)
+	return abandonFiles(files)
 }

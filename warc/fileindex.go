@@ -1,0 +1,91 @@
+package warc
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// goOn makes the file the current one, with the given length. Its index is rebuilt at once, or later by recall, because
+// that reads the whole file. In the second case the caller must know that a group ends there.
+func (f *outFile) goOn(length int64, later bool) error {
+	if !later {
+		good, err := f.rebuild(length)
+		return f.whole(good, length, err)
+	}
+	z := NewReader(io.NewSectionReader(f.f, 0, length), ReaderOptions{Name: f.info.Name, Syntax: Fail})
+	defer z.Close()
+	rec, err := z.Next()
+	if err == nil {
+		err = skipBlock(rec)
+	}
+	if err != nil {
+		return err
+	}
+	if rec.Type == Warcinfo {
+		f.id = rec.ID
+	}
+	f.size, f.infoSize, f.unread = length, rec.Offset+rec.Length, length
+	return nil
+}
+
+// whole returns the position of damage in a file that was read up to good.
+func (f *outFile) whole(good, length int64, err error) error {
+	if err == nil && good != length {
+		err = &Fault{Kind: ErrTruncated, File: f.info.Name, Offset: good, What: "the record here is not whole"}
+	}
+	return err
+}
+
+// recall rebuilds the part of the index that goOn has not read. The file may grow meanwhile. After an error it may be
+// called again.
+func (f *outFile) recall() error {
+	f.recalling <- struct{}{}
+	defer func() { <-f.recalling }()
+	if f.unread == 0 {
+		return nil
+	}
+	again := &outFile{info: f.info, f: f.f}
+	good, err := again.rebuild(f.unread)
+	if err = f.whole(good, f.unread, err); err != nil {
+		return fmt.Errorf("warc: index of %s: %w", f.info.Name, err)
+	}
+	f.recalled, f.unread = again.index, 0
+	return nil
+}
+
+// rebuild reads the first length bytes of the file again, for the state of the Writer: the index, the identity of the
+// warcinfo record, the size. It returns the length of the complete records; the rest is damaged or torn.
+func (f *outFile) rebuild(length int64) (good int64, err error) {
+	z := NewReader(io.NewSectionReader(f.f, 0, length), ReaderOptions{Name: f.info.Name, Syntax: Fail})
+	defer z.Close()
+	var entry []byte
+	err = ScanRecords(z, func(rec *RecordRead) error {
+		first := good == 0
+		if first && rec.Type == Warcinfo {
+			f.id = rec.ID
+		}
+		c, indexed, err := rec.IndexEntry()
+		if err == nil {
+			err = skipBlock(rec)
+		}
+		if err != nil {
+			return err
+		}
+		if indexed {
+			entry = c.Append(entry[:0])
+			f.index.Add(entry, rec.Offset, rec.Length)
+		}
+		good = rec.Offset + rec.Length
+		if first {
+			f.infoSize = good
+		}
+		return nil
+	}, StopAtDamage)
+	var damage *Fault
+	if err != nil && !errors.As(err, &damage) {
+		return good, err
+	}
+	f.size = good
+	return good, nil
+}
