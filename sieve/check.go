@@ -2,9 +2,6 @@ package sieve
 
 import (
 	"errors"
-	"fmt"
-
-	"orbweaver/internal/vfs"
 )
 
 // Check reads the whole store and both buckets and returns all faults: damaged blocks, keys that do not ascend or are
@@ -30,9 +27,9 @@ func (s *Sieve) Check() error {
 		if b == nil {
 			continue
 		}
-		want := int64(b.arrivals)
+		want := int64(b.payloads.arrivals)
 		if i == 0 {
-			want = b.unemitted.Load()
+			want = b.live.unemitted.Load()
 		}
 		if err := b.check(want); err != nil {
 			faults = append(faults, err)
@@ -48,19 +45,4 @@ func drain(src source) error {
 			return err
 		}
 	}
-}
-
-// check reads the payloads, compares their number with want, and compares it with the number of entries.
-func (b *bucket) check(want int64) error {
-	var payloads int64
-	if err := b.each(func(int, []byte) error { payloads++; return nil }); err != nil {
-		return err
-	}
-	if payloads != want {
-		return fmt.Errorf("%w: a bucket has %d payloads and counts %d", vfs.ErrCorrupt, payloads, want)
-	}
-	if b.stage < stageStored && int64(b.entries.n) != payloads {
-		return fmt.Errorf("%w: a bucket has %d payloads for %d fingerprints", vfs.ErrCorrupt, payloads, b.entries.n)
-	}
-	return nil
 }

@@ -48,7 +48,7 @@ func (s *Sieve) Snapshot() (*Snapshot, error) {
 	defer s.mu.Unlock()
 	b := s.filling
 	b.mark()
-	return &Snapshot{s: s, frozen: s.frozen, filling: b, total: b.arrivals}, nil
+	return &Snapshot{s: s, frozen: s.frozen, filling: b, total: b.payloads.arrivals}, nil
 }
 
 // Abandon ends a snapshot without writing it, as if Snapshot had not been called. It does nothing after Write.
@@ -90,13 +90,13 @@ func (im *Snapshot) Write() (Checkpoint, error) {
 		c.Runs = append(c.Runs, FileCheckpoint{Serial: r.file.serial, Count: r.count, Bytes: r.bytes})
 	}
 	if b := im.frozen; b != nil {
-		c.Frozen, c.FrozenStored = b.checkpointFile(), b.stage == stageStored
-		if b.mask != nil {
-			c.FrozenMask = &FileCheckpoint{Serial: b.mask.serial, Count: uint64(b.maskUnemitted), Bytes: b.maskBytes}
+		c.Frozen, c.FrozenStored = b.payloads.checkpointFile(), b.stage == stageStored
+		if m := b.live.mask; m.file != nil {
+			c.FrozenMask = &FileCheckpoint{Serial: m.file.serial, Count: uint64(m.unemitted), Bytes: m.bytes}
 		}
 	}
 	if im.total > 0 {
-		c.Filling = im.filling.checkpointFile()
+		c.Filling = im.filling.payloads.checkpointFile()
 	}
 	s.checkpointFiles = s.liveFiles()
 	for _, f := range s.checkpointFiles {
@@ -117,7 +117,7 @@ func (im *Snapshot) save() error {
 			return err
 		}
 	}
-	for b := im.filling; b.written < im.total; { // any holder of writeMu may advance it
+	for b := im.filling; b.payloads.written < im.total; { // any holder of writeMu may advance it
 		if err := s.writeChunk(b); err != nil {
 			return err
 		}
@@ -128,20 +128,12 @@ func (im *Snapshot) save() error {
 // saveFrozen writes the payloads of a frozen bucket that are not yet in a file, and the mask of those that must still
 // be emitted. Only a failed Flush leaves such a bucket.
 func (s *Sieve) saveFrozen(b *bucket) error {
-	for len(b.chunks) > 0 {
+	for len(b.payloads.chunks.chunks) > 0 {
 		if err := s.writeChunk(b); err != nil {
 			return err
 		}
 	}
 	return s.saveMask(b)
-}
-
-// checkpointFile returns the current state of the bucket's file.
-func (b *bucket) checkpointFile() *FileCheckpoint {
-	if b.file.checkpointBytes != b.fileBytes {
-		b.file.checkpointBytes, b.file.synced = b.fileBytes, false
-	}
-	return &FileCheckpoint{Serial: b.file.serial, Count: uint64(b.written), Bytes: b.fileBytes}
 }
 
 // Sync makes the last written checkpoint durable. It may run at the same time as Add and Flush. After an error the

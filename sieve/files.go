@@ -90,7 +90,7 @@ func (s *Sieve) drop(f *storeFile) {
 // dropPending drops the pending file of a bucket. It keeps the file to be overwritten, if no checkpoint names it and it
 // will be needed soon. Only the flusher may use the bucket at this point.
 func (s *Sieve) dropPending(b *bucket) {
-	f := b.file
+	f := b.payloads.file
 	if f == nil {
 		return
 	}

@@ -68,7 +68,7 @@ func (s *Sieve) flush(emit func(payload []byte) error, st *FlushStats) error {
 		}
 	}
 	if b := s.swap(); b != nil {
-		st.Fingerprints += uint64(b.unemitted.Load())
+		st.Fingerprints += uint64(b.live.unemitted.Load())
 		return s.finish(b, emit, st)
 	}
 	return nil
@@ -81,11 +81,11 @@ func (s *Sieve) swap() *bucket {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.writeMu.Unlock() // unlocked before mu, so that a producer that finds it locked waits for a later signal
-	if s.filling.arrivals == 0 {
+	if s.filling.payloads.arrivals == 0 {
 		return nil
 	}
 	s.frozen, s.filling, s.spare = s.filling, s.spare, nil
-	s.frozen.unemitted.Store(int64(s.frozen.arrivals))
+	s.frozen.live.unemitted.Store(int64(s.frozen.payloads.arrivals))
 	s.frozenSize = s.frozen.size()
 	s.wakeWaiting()
 	return s.frozen
@@ -105,10 +105,10 @@ func (s *Sieve) finish(b *bucket, emit func(payload []byte) error, st *FlushStat
 	if err != nil {
 		return err
 	}
-	if b.unemitted.Load() != 0 {
-		panic(fmt.Sprintf("BUG: S2: %d payloads are unemitted after all were emitted", b.unemitted.Load()))
+	if b.live.unemitted.Load() != 0 {
+		panic(fmt.Sprintf("BUG: S2: %d payloads are unemitted after all were emitted", b.live.unemitted.Load()))
 	}
-	s.drop(b.mask)
+	s.drop(b.live.mask.file)
 	s.dropPending(b)
 	s.mu.Lock()
 	s.frozen, s.frozenSize = nil, 0
@@ -145,45 +145,5 @@ func (s *Sieve) storeBucket(b *bucket, st *FlushStats) error {
 	}
 	b.entries.empty()
 	b.stage = stageStored
-	return nil
-}
-
-// decide processes the drawers and leaves in each the new keys, sorted. It drops repeated keys and keys that a run
-// contains. A drawer is either decided completely or unchanged. The current drawer, and the blocks for its keys, are in
-// the processor's cache.
-func (b *bucket) decide(runs []*run, ranks *byteRanks, st *FlushStats) error {
-	if b.live == nil {
-		b.live = allSet(b.arrivals)
-	}
-	b.entries.distribute()
-	var t sorter
-	var lookups []*lookup
-	for _, r := range runs {
-		lookups = append(lookups, newLookup(r, b.entries.n, ranks))
-	}
-	defer func() {
-		for _, l := range lookups {
-			st.BlocksRead += l.w.blocks
-			st.BytesRead += l.w.bytes
-		}
-	}()
-	for b.decided < len(b.entries.all) {
-		began := time.Now()
-		t.load(&b.entries.all[b.decided], b.entries.shift)
-		twice := t.dropRepeated()
-		sorted := time.Now()
-		known := 0
-		for _, l := range lookups {
-			if err := l.find(t.entries, t.hits); err != nil {
-				return err
-			}
-			known += t.dropHits() // S1: a fingerprint that a committed flush stored is not emitted again
-		}
-		b.finishDrawer(&t)
-		st.Duplicates += uint64(twice)
-		st.Known += uint64(known)
-		st.Sort += sorted.Sub(began)
-		st.Lookup += time.Since(sorted)
-	}
 	return nil
 }

@@ -16,14 +16,14 @@ const (
 
 // saveMask writes which payloads of a frozen bucket must still be emitted, unless a mask file already contains this.
 func (s *Sieve) saveMask(b *bucket) error {
-	left := b.unemitted.Load()
-	if b.live == nil || b.mask != nil && b.maskUnemitted == left {
+	left := b.live.unemitted.Load()
+	if b.live.bitmap == nil || b.live.mask.file != nil && b.live.mask.unemitted == left {
 		return nil
 	}
-	buf := make([]byte, 0, maskHeader+8*len(b.live)+8)
+	buf := make([]byte, 0, maskHeader+8*len(b.live.bitmap)+8)
 	buf = append(buf, maskMagic...)
-	buf = binary.LittleEndian.AppendUint64(buf, uint64(b.arrivals))
-	for _, w := range b.live {
+	buf = binary.LittleEndian.AppendUint64(buf, uint64(b.payloads.arrivals))
+	for _, w := range b.live.bitmap {
 		buf = binary.LittleEndian.AppendUint64(buf, w)
 	}
 	buf = binary.LittleEndian.AppendUint64(buf, xxh3.Hash(buf))
@@ -35,9 +35,9 @@ func (s *Sieve) saveMask(b *bucket) error {
 		s.drop(f)
 		return fmt.Errorf("sieve: %w", err)
 	}
-	s.drop(b.mask)
+	s.drop(b.live.mask.file)
 	s.mu.Lock()
-	b.mask, b.maskBytes, b.maskUnemitted = f, int64(len(buf)), left
+	b.live.mask = maskFile{file: f, bytes: int64(len(buf)), unemitted: left}
 	s.mu.Unlock()
 	return nil
 }

@@ -77,11 +77,11 @@ func (s *Sieve) loadFrozen(cut *Checkpoint) error {
 	var live []uint64
 	if m := cut.FrozenMask; m != nil {
 		var err error
-		b.mask, live, err = openMask(s.fsys, fileName(s.o.Dir, kindMask, m.Serial), *m, cut.Generation, c.Count)
+		b.live.mask.file, live, err = openMask(s.fsys, fileName(s.o.Dir, kindMask, m.Serial), *m, cut.Generation, c.Count)
 		if err != nil {
 			return err
 		}
-		b.maskBytes, b.maskUnemitted = m.Bytes, int64(m.Count)
+		b.live.mask.bytes, b.live.mask.unemitted = m.Bytes, int64(m.Count)
 	}
 	s.frozen, s.spare = b, nil // so that Close closes it after an error
 	if err := loadPending(s.fsys, fileName(s.o.Dir, kindPending, c.Serial), *c, cut.Generation, live, b); err != nil {

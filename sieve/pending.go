@@ -3,6 +3,7 @@ package sieve
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"orbweaver/internal/vfs"
@@ -40,7 +41,7 @@ func frameHead(c chunk) []byte {
 // the next attempt overwrites it. writeMu is held, mu is not.
 func (s *Sieve) writeChunk(b *bucket) error {
 	s.mu.Lock()
-	c, f, at := b.chunks[0], b.file, b.fileBytes
+	c, f, at := b.payloads.chunks.chunks[0], b.payloads.file, b.payloads.fileBytes
 	s.mu.Unlock()
 	if f == nil {
 		var err error
@@ -59,14 +60,13 @@ func (s *Sieve) writeChunk(b *bucket) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b.file = f
+	b.payloads.file = f
 	if err != nil {
 		return fmt.Errorf("sieve: %w", err)
 	}
-	b.fileBytes = at + int64(len(head)+len(c.buf))
 	s.stats.Spilled += int64(len(head) + len(c.buf))
 	full := b.full()
-	if b.shift(); full {
+	if b.moveFirst(at + int64(len(head)+len(c.buf))); full {
 		s.wakeWaiting()
 	}
 	return nil
@@ -98,8 +98,10 @@ func loadPending(fsys vfs.FS, name string, c FileCheckpoint, generation uint64, 
 	if err := readPending(f, c, live, b); err != nil {
 		return closeAfter(f, err)
 	}
-	b.file = &storeFile{File: f, kind: kindPending, serial: c.Serial, firstCheckpoint: generation, synced: true}
-	b.written, b.fileBytes, b.file.checkpointBytes = b.arrivals, c.Bytes, c.Bytes
+	b.payloads.file = &storeFile{
+		File: f, kind: kindPending, serial: c.Serial, firstCheckpoint: generation, synced: true, checkpointBytes: c.Bytes,
+	}
+	b.payloads.written, b.payloads.fileBytes = b.payloads.arrivals, c.Bytes
 	return nil
 }
 
@@ -127,7 +129,7 @@ func readPending(f vfs.File, c FileCheckpoint, live []uint64, b *bucket) error {
 		if err != nil {
 			return err
 		}
-		if uint64(fr.records) > c.Count-uint64(b.arrivals) {
+		if uint64(fr.records) > c.Count-uint64(b.payloads.arrivals) {
 			return &vfs.CorruptError{File: f.Name(), Offset: at, What: fmt.Sprintf("more than %d records", c.Count)}
 		}
 		for range fr.records {
@@ -135,31 +137,42 @@ func readPending(f vfs.File, c FileCheckpoint, live []uint64, b *bucket) error {
 			if !ok {
 				return fr.corrupt(f)
 			}
-			if live == nil || isSet(live, b.arrivals) {
-				b.entries.add(k, uint64(b.arrivals))
+			if live == nil || isSet(live, b.payloads.arrivals) {
+				b.entries.add(k, uint64(b.payloads.arrivals))
 			}
 			body = rest
-			b.arrivals++
+			b.payloads.arrivals++
 		}
 		if len(body) > 0 {
 			return fr.corrupt(f)
 		}
 	}
-	if uint64(b.arrivals) != c.Count {
+	if uint64(b.payloads.arrivals) != c.Count {
 		return &vfs.CorruptError{
 			File:   f.Name(),
 			Offset: c.Bytes,
-			What:   fmt.Sprintf("%d records, want %d", b.arrivals, c.Count),
+			What:   fmt.Sprintf("%d records, want %d", b.payloads.arrivals, c.Count),
 		}
 	}
-	b.live = live
-	b.unemitted.Store(int64(b.entries.n))
+	b.live.bitmap = live
+	b.live.unemitted.Store(int64(b.entries.n))
 	if size > c.Bytes {
 		if err := f.Truncate(c.Bytes); err != nil {
 			return fmt.Errorf("sieve: %w", err)
 		}
 	}
 	return nil
+}
+
+// recordSize returns the size of the record of a payload.
+func recordSize(payload int) int { return keyBytes + (bits.Len(uint(payload)|1)+6)/7 + payload }
+
+// putRecord writes a record to dst, which has recordSize bytes.
+func putRecord(dst []byte, k key, payload []byte) {
+	binary.LittleEndian.PutUint64(dst, k.hi)
+	dst[keyBytes-1] = k.lo
+	n := keyBytes + binary.PutUvarint(dst[keyBytes:], uint64(len(payload)))
+	copy(dst[n:], payload)
 }
 
 // splitRecord splits off the first record of p; ok is false if there is none.

@@ -208,9 +208,9 @@ func (s *Sieve) Pending() int {
 
 // pending requires mu.
 func (s *Sieve) pending() int {
-	n := s.filling.arrivals
+	n := s.filling.payloads.arrivals
 	if s.frozen != nil {
-		n += int(s.frozen.unemitted.Load())
+		n += int(s.frozen.live.unemitted.Load())
 	}
 	return n
 }
@@ -315,7 +315,7 @@ func (s *Sieve) liveFiles() []*storeFile {
 		if b == nil {
 			continue
 		}
-		for _, f := range []*storeFile{b.file, b.mask} {
+		for _, f := range []*storeFile{b.payloads.file, b.live.mask.file} {
 			if f != nil {
 				files = append(files, f)
 			}
