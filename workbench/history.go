@@ -16,9 +16,9 @@ type history[S any] struct {
 	evicted   []uint32 // numbers of sites evicted since then
 	spare     [2]numbers
 
-	snapshot  *Snapshot[S] // the snapshot that is open, or nil
-	chainHash uint64       // of the last complete snapshot
-	skew      int64        // of the clock at the last full snapshot
+	open      *capture[S] // of the snapshot that is open, or nil
+	chainHash uint64      // of the last complete snapshot
+	skew      int64       // of the clock at the last full snapshot
 }
 
 // skewMax is the largest step of the wall clock for which the next snapshot may be incremental. A larger step makes the
@@ -31,6 +31,25 @@ func (h *history[S]) forget() {
 	h.sites.clear()
 	h.ips.clear()
 	h.dropped, h.evicted = nil, nil
+}
+
+// begin hands the recorded changes to a new snapshot and records those after it. last and lastIP are the largest numbers
+// of sites and entries.
+func (h *history[S]) begin(c *capture[S], last, lastIP uint32) {
+	c.sites, c.ips = progress{changed: h.sites, last: last}, progress{changed: h.ips, last: lastIP}
+	c.dropped, c.evicted = h.dropped, h.evicted
+	h.sites, h.ips, h.dropped, h.evicted = h.spare[0], h.spare[1], nil, nil
+	h.spare = [2]numbers{}
+	h.open, h.recording = c, true
+}
+
+// end ends the open snapshot. The next one reuses its lists.
+func (h *history[S]) end() {
+	c := h.open
+	c.copied = nil
+	c.sites.changed.clear()
+	c.ips.changed.clear()
+	h.open, h.spare = nil, [2]numbers{c.sites.changed, c.ips.changed}
 }
 
 // noteEvicted records that a number is free.
@@ -48,8 +67,8 @@ func (w *Workbench[S]) touch(s *site[S]) {
 	if !h.recording || !h.sites.add(s.id) {
 		return
 	}
-	if c := h.snapshot; c != nil && s.id <= c.last && s.id > c.atSite && (!c.partial || c.sites.has(s.id)) {
-		c.copied = c.imageOfSite(c.copied, s)
+	if c := h.open; c != nil && c.sites.isPending(s.id, c.partial) {
+		c.copied = w.appendSite(c.copied, c, s)
 	}
 }
 
@@ -67,7 +86,7 @@ func (w *Workbench[S]) touchEntry(id uint32) {
 	if !h.recording || !h.ips.add(id) {
 		return
 	}
-	if c := h.snapshot; c != nil && id <= c.lastIP && id > c.atIP && (!c.partial || c.ips.has(id)) {
-		c.copied = c.imageOfIP(c.copied, id)
+	if c := h.open; c != nil && c.ips.isPending(id, c.partial) {
+		c.copied = w.entries.at(id).appendImage(c.copied)
 	}
 }

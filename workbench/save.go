@@ -26,23 +26,12 @@ const (
 // while the workbench is in use: before a site or a due time changes that is not written yet, touch copies it.
 type Snapshot[S any] struct {
 	w         *Workbench[S]
-	site      func(dst []byte, s *S) []byte
-	whole     bool // there is no snapshot that changes could follow
-	copied    []byte
-	scratch   []byte
-	head      []byte
-	chainHash uint64
-	siteCount uint64 // sites written or copied
+	capture   capture[S] // open until ended; then without lists
+	whole     bool       // there is no snapshot that changes could follow
 	ended     bool
-
-	last, lastIP uint32  // the largest numbers of sites and entries
-	total        int     // number of sites
-	sites, ips   numbers // changed since the snapshot before
-	dropped      []netip.Addr
-	evicted      []uint32 // evicted since the snapshot before
-	partial      bool     // incremental: only these are written
-	atSite, atIP uint32   // last number that was written
-	next, nextIP int      // positions in the sorted lists, if incremental
+	total     int    // number of sites
+	head      []byte // the first record after its kind
+	chainHash uint64
 }
 
 // Save writes a full snapshot: all sites with states, items, due times and notes, and the due times of IPs. A leased
@@ -66,21 +55,16 @@ func (w *Workbench[S]) Snapshot(site func(dst []byte, s *S) []byte) (*Snapshot[S
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	h := &w.history
-	if h.snapshot != nil {
+	if h.open != nil {
 		return nil, ErrSnapshotOpen
 	}
 	step := w.clock.skew - h.skew
-	c := &Snapshot[S]{
-		w: w, site: site, last: w.sites.last, lastIP: w.entries.last,
-		whole: !h.recording || step > skewMax || step < -skewMax,
-		sites: h.sites, ips: h.ips, dropped: h.dropped, evicted: h.evicted, total: w.known(),
-	}
-	h.sites, h.ips, h.dropped, h.evicted = h.spare[0], h.spare[1], nil, nil
-	h.spare = [2]numbers{}
+	c := &Snapshot[S]{w: w, whole: !h.recording || step > skewMax || step < -skewMax, total: w.known()}
 	c.head = binary.AppendVarint(c.head, w.clock.wall())
-	c.head = binary.AppendUvarint(c.head, uint64(c.last))
+	c.head = binary.AppendUvarint(c.head, uint64(w.sites.last))
 	c.head = binary.AppendUvarint(c.head, w.leaseSeq)
-	h.snapshot, h.recording = c, true
+	c.capture.encode = site
+	h.begin(&c.capture, w.sites.last, w.entries.last)
 	return c, nil
 }
 
@@ -100,10 +84,8 @@ func (c *Snapshot[S]) Abandon() {
 
 // end removes the snapshot from the workbench. The next snapshot reuses its lists.
 func (c *Snapshot[S]) end() {
-	c.ended, c.copied = true, nil
-	c.sites.clear()
-	c.ips.clear()
-	c.w.history.snapshot, c.w.history.spare = nil, [2]numbers{c.sites, c.ips}
+	c.ended = true
+	c.w.history.end()
 }
 
 // Write writes a full snapshot and ends it, also on error. It holds the lock while it copies some hundred KB at a time,
@@ -121,10 +103,10 @@ func (c *Snapshot[S]) WriteChanges(out io.Writer) error {
 	c.prepare()
 	head := binary.AppendUvarint([]byte{recordChanges}, c.w.history.chainHash)
 	head = append(head, c.head...)
-	for _, id := range c.evicted {
+	for _, id := range c.capture.evicted {
 		head = binary.AppendUvarint(append(head, recordEvicted), uint64(id))
 	}
-	for _, addr := range c.dropped {
+	for _, addr := range c.capture.dropped {
 		head = appendDue(appendAddr(append(head, recordIP), addr), noDue)
 	}
 	return c.write(out, head)
@@ -133,10 +115,10 @@ func (c *Snapshot[S]) WriteChanges(out io.Writer) error {
 // prepare sorts the lists of changes. From now on touch copies only what is in these lists.
 func (c *Snapshot[S]) prepare() {
 	c.w.mu.Lock()
-	c.partial = true
+	c.capture.partial = true
 	c.w.mu.Unlock()
-	slices.Sort(c.sites.list)
-	slices.Sort(c.ips.list)
+	slices.Sort(c.capture.sites.changed.list)
+	slices.Sort(c.capture.ips.changed.list)
 }
 
 func (c *Snapshot[S]) write(out io.Writer, b []byte) error {
@@ -160,7 +142,7 @@ func (c *Snapshot[S]) finish() {
 	h := &c.w.history
 	c.end()
 	h.chainHash = c.chainHash
-	if !c.partial {
+	if !c.capture.partial {
 		h.skew = c.w.clock.skew
 	}
 }
@@ -176,113 +158,40 @@ func (c *Snapshot[S]) collect(b []byte) (_ []byte, over bool) {
 	if c.ended {
 		panic("BUG: workbench: snapshot written twice")
 	}
-	b = append(b, c.copied...)
-	c.copied = c.copied[:0]
+	p := &c.capture
+	b = append(b, p.copied...)
+	p.copied = p.copied[:0]
 	for seen := 0; len(b) < frameLen && seen < snapshotStride; seen++ {
-		if id := c.nextEntry(); id != 0 {
+		if id := p.ips.advance(p.partial); id != 0 {
 			if !w.history.ips.has(id) {
-				b = c.imageOfIP(b, id)
+				b = w.entries.at(id).appendImage(b)
 			}
 			continue
 		}
-		id := c.nextSite()
+		id := p.nextSite(&w.sites)
 		if id == 0 {
-			b = binary.AppendUvarint(append(b, recordEnd), c.siteCount)
+			b = binary.AppendUvarint(append(b, recordEnd), p.siteCount)
 			return binary.AppendUvarint(b, uint64(c.total)), true
 		}
 		if !w.history.sites.has(id) && w.sites.at(id).id != 0 {
-			b = c.imageOfSite(b, w.sites.at(id))
+			b = w.appendSite(b, p, w.sites.at(id))
 		}
 	}
 	return b, false
 }
 
-// nextEntry and nextSite return the next number to write, or 0 at the end.
-func (c *Snapshot[S]) nextEntry() uint32 {
-	c.atIP, c.nextIP = advance(c.atIP, c.lastIP, c.nextIP, c.ips.list, c.partial)
-	if c.atIP > c.lastIP {
-		return 0
-	}
-	return c.atIP
-}
-
-func (c *Snapshot[S]) nextSite() uint32 {
-	c.atSite, c.next = advance(c.atSite, c.last, c.next, c.sites.list, c.partial)
-	for c.atSite <= c.last && !c.w.sites.has(c.atSite) { // a gap: these numbers have no sites
-		c.atSite = (c.atSite-1)/chunkLen*chunkLen + chunkLen
-		c.atSite, c.next = advance(c.atSite, c.last, c.next, c.sites.list, c.partial)
-	}
-	if c.atSite > c.last {
-		return 0
-	}
-	return c.atSite
-}
-
-// advance returns the next number: from the list, or up to last. At the end it returns last + 1.
-func advance(at, last uint32, next int, list []uint32, partial bool) (uint32, int) {
-	switch {
-	case at > last:
-		return at, next
-	case !partial:
-		return at + 1, next
-	case next < len(list):
-		return list[next], next + 1
-	default:
-		return last + 1, next
-	}
-}
-
-func (c *Snapshot[S]) imageOfIP(b []byte, id uint32) []byte {
-	e := c.w.entries.at(id)
-	if e.state == unused || e.due == noDue {
-		return b
-	}
-	b = appendAddr(append(b, recordIP), e.address())
-	if n := e.noteValue(); n != 0 {
-		return binary.AppendUvarint(binary.AppendVarint(append(b, dueNoted), e.due), uint64(n))
-	}
-	return appendDue(b, e.due)
-}
-
-func (c *Snapshot[S]) imageOfSite(b []byte, s *site[S]) []byte {
-	c.siteCount++
-	w := c.w
-	b = binary.AppendUvarint(append(b, recordSite), uint64(s.id))
-	b = appendBytes(b, w.keyOf(s))
-	b = append(b, byte(s.placement), s.flags&flagParked)
+// appendSite appends the record of a site.
+func (w *Workbench[S]) appendSite(b []byte, p *capture[S], s *site[S]) []byte {
+	var addr netip.Addr
+	until := noDue
 	switch s.placement {
 	case addressed:
-		b = appendAddr(b, w.entries.at(s.entry).address())
+		addr = w.entries.at(s.entry).address()
 	case deferred:
-		b = appendDue(b, w.waiting[s.pos-1].due)
+		until = w.waiting[s.pos-1].due
 	default:
 	}
-	b = appendDue(b, s.due)
-	b = binary.AppendUvarint(b, s.onDisk)
-	c.scratch = c.site(c.scratch[:0], &s.data)
-	b = appendBytes(b, c.scratch)
-	return c.appendItems(b, s)
-}
-
-// appendItems appends the number of items, their size in bytes, and the items as in the ring. Items of a Visit come
-// first, but after the items that PushFront added since.
-func (c *Snapshot[S]) appendItems(b []byte, s *site[S]) []byte {
-	var rest pathQueue
-	if s.queue != nil {
-		rest = *s.queue // reading changes only the copy
-	}
-	var whole pathQueue
-	if l := c.w.leaseOf(s); l != nil {
-		for range l.frontPushes {
-			whole.pushBack(rest.popFront(nil))
-		}
-		for _, item := range l.items {
-			whole.pushBack(item)
-		}
-	}
-	b = binary.AppendUvarint(b, uint64(whole.count+rest.count))
-	b = binary.AppendUvarint(b, uint64(whole.size+rest.size))
-	return rest.appendRaw(whole.appendRaw(b))
+	return p.appendSite(b, s, w.keyOf(s), addr, until, w.leaseOf(s))
 }
 
 func appendBytes(b, x []byte) []byte { return append(binary.AppendUvarint(b, uint64(len(x))), x...) }
