@@ -68,7 +68,7 @@ const prefetchGroup = 16
 func (w *Workbench[S]) prefetch(group []node) {
 	sum := w.prefetchSum
 	for _, top := range group {
-		sum += w.entries.at(top.id).sites + uint32(w.sites.at(top.tie).flags) + w.handles.at(top.tie).id
+		sum += w.entries.at(top.id).sites + uint32(w.sites.at(top.tie).flags) + w.sites.handles.at(top.tie).id
 	}
 	for _, top := range group {
 		sum += uint32(w.sites.at(top.tie).queue.head) + uint32(w.heaps.at(w.entries.at(top.id).sites).len())
@@ -90,7 +90,7 @@ func (w *Workbench[S]) leaseFirstSite(top node) Visit[S] {
 	s.flags |= flagLeased
 	w.reconcile(s, Waiting)
 	v := Visit[S]{
-		VS: w.handles.at(s.id), Addr: e.address(), Key: w.keyOf(s), Site: s.data, Items: l.items, Lease: l.id,
+		VS: w.sites.handles.at(s.id), Addr: e.address(), Key: w.sites.keyOf(s), Site: s.data, Items: l.items, Lease: l.id,
 		SiteDue: w.clock.time(s.due), IPDue: w.clock.time(e.due), IPNote: e.noteValue(),
 	}
 	if e.sites != 0 {

@@ -51,9 +51,9 @@ func (p *progress) advance(partial bool) uint32 {
 }
 
 // nextSite returns the next number of a site to write, or 0 at the end. It skips gaps of sites.
-func (c *capture[S]) nextSite(sites *slab[site[S]]) uint32 {
+func (c *capture[S]) nextSite(sites *siteTable[S]) uint32 {
 	id := c.sites.advance(c.partial)
-	for id != 0 && !sites.has(id) { // a gap: these numbers have no sites
+	for id != 0 && !sites.records.has(id) { // a gap: these numbers have no sites
 		c.sites.at = (id-1)/chunkLen*chunkLen + chunkLen
 		id = c.sites.advance(c.partial)
 	}

@@ -53,11 +53,11 @@ func TestIncrementalSnapshotHasOnlyChangedSites(t *testing.T) {
 	if err := w.Save(io.Discard, appendInt); err != nil {
 		t.Fatal(err)
 	}
-	w.Push(w.handles.at(7), []byte("/2"))
-	w.SetOnDisk(w.handles.at(900), 5)
+	w.Push(w.sites.handles.at(7), []byte("/2"))
+	w.SetOnDisk(w.sites.handles.at(900), 5)
 	placed(w, "new", ip(1), "/1")
 	for n := uint32(100); n < 110; n++ {
-		if !w.ReadSite(w.handles.at(n), func(*int) {}) { // which changes nothing
+		if !w.ReadSite(w.sites.handles.at(n), func(*int) {}) { // which changes nothing
 			t.Fatal("leased")
 		}
 	}
@@ -66,7 +66,7 @@ func TestIncrementalSnapshotHasOnlyChangedSites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Push(w.handles.at(8), []byte("/behind the cut"))
+	w.Push(w.sites.handles.at(8), []byte("/behind the cut"))
 	var b bytes.Buffer
 	if err := cut.WriteChanges(&b); err != nil {
 		t.Fatal(err)

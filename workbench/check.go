@@ -3,7 +3,6 @@ package workbench
 import (
 	"errors"
 	"fmt"
-	"hash/maphash"
 )
 
 // Check verifies all data structures and returns the broken promises as a joined error, or nil. It holds the lock for
@@ -12,10 +11,10 @@ func (w *Workbench[S]) Check() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := checker[S]{w: w, members: make(map[uint32]int32), waiting: make(map[uint32]int)}
-	free := len(w.sites.free)
-	for id := uint32(1); id <= w.sites.last; id++ {
+	free := len(w.sites.records.free)
+	for id := uint32(1); id <= w.sites.records.last; id++ {
 		switch {
-		case !w.sites.has(id):
+		case !w.sites.records.has(id):
 		case w.sites.at(id).id == 0:
 			free--
 		default:
@@ -52,10 +51,10 @@ func (c *checker[S]) fault(format string, args ...any) {
 
 func (c *checker[S]) checkSite(vs *site[S], id uint32) {
 	w := c.w
-	if vs.id != id || w.handles.at(id).id != id {
+	if vs.id != id || w.sites.handles.at(id).id != id {
 		c.fault("the record of site %d has the number %d", id, vs.id)
 	}
-	if key := w.keyOf(vs); w.find(maphash.Bytes(w.seed, key), key) != id {
+	if key := w.sites.keyOf(vs); w.sites.find(w.sites.hash(key), key) != id {
 		c.fault("site %d, %q, is not in the index", id, key)
 	}
 	st := vs.state()
@@ -204,8 +203,8 @@ func (c *checker[S]) checkEntry(id uint32, e *entry) {
 
 func (c *checker[S]) checkSums() {
 	w := c.w
-	if c.states != w.states {
-		c.fault("%v sites by state, the counters are %v", c.states, w.states)
+	if c.states != w.sites.states {
+		c.fault("%v sites by state, the counters are %v", c.states, w.sites.states)
 	}
 	if c.queued != w.queued || c.inVisits != w.inVisits || c.holders != w.holders {
 		c.fault(

@@ -22,7 +22,7 @@ type Counts struct {
 func (w *Workbench[S]) Counts() Counts {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := &w.states
+	s := &w.sites.states
 	c := Counts{
 		Unresolved: s[Unresolved], Deferred: s[Deferred], Idle: s[Idle], Waiting: s[Waiting],
 		Leased: s[Leased], Parked: s[Parked], Dead: s[Dead],
@@ -31,23 +31,15 @@ func (w *Workbench[S]) Counts() Counts {
 		Refill: len(w.refill) - w.refillAt,
 		Weight: w.weight(),
 	}
-	c.Sites = w.known()
+	c.Sites = w.sites.count()
 	return c
-}
-
-// known returns the number of sites.
-func (w *Workbench[S]) known() (sites int) {
-	for _, n := range w.states {
-		sites += n
-	}
-	return sites
 }
 
 // Leased returns the number of Visits that are out.
 func (w *Workbench[S]) Leased() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.states[Leased]
+	return w.sites.states[Leased]
 }
 
 // frontExact is the number of IPs up to which Front counts exactly.
@@ -87,34 +79,34 @@ func (w *Workbench[S]) Each(f func(vs *VisitState[S], state State) bool) {
 func (w *Workbench[S]) Keys(k int, f func(vs *VisitState[S], key []byte, state State, items uint64)) (more bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if k >= len(w.handles.chunks) {
+	if k >= len(w.sites.handles.chunks) {
 		return false
 	}
-	for i := range min(chunkLen, int(w.sites.last)-k*chunkLen) {
-		if w.sites.chunks[k] == nil {
+	for i := range min(chunkLen, int(w.sites.records.last)-k*chunkLen) {
+		if w.sites.records.chunks[k] == nil {
 			break
 		}
-		if s := &w.sites.chunks[k][i]; s.id != 0 {
-			f(&w.handles.chunks[k][i], w.keyOf(s), s.state(), s.onDisk+uint64(w.held(s)))
+		if s := &w.sites.records.chunks[k][i]; s.id != 0 {
+			f(&w.sites.handles.chunks[k][i], w.sites.keyOf(s), s.state(), s.onDisk+uint64(w.held(s)))
 		}
 	}
-	return k+1 < len(w.handles.chunks)
+	return k+1 < len(w.sites.handles.chunks)
 }
 
 // statesOf reads the states of chunk k and returns the number of its sites.
 func (w *Workbench[S]) statesOf(k int, states *[chunkLen]State) (chunk *[chunkLen]VisitState[S], n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if k >= len(w.handles.chunks) {
+	if k >= len(w.sites.handles.chunks) {
 		return nil, 0
 	}
-	n = min(chunkLen, int(w.sites.last)-k*chunkLen)
+	n = min(chunkLen, int(w.sites.records.last)-k*chunkLen)
 	for i := range n {
-		if w.sites.chunks[k] == nil || w.sites.chunks[k][i].id == 0 {
+		if w.sites.records.chunks[k] == nil || w.sites.records.chunks[k][i].id == 0 {
 			states[i] = stateCount // this number has no site
 			continue
 		}
-		states[i] = w.sites.chunks[k][i].state()
+		states[i] = w.sites.records.chunks[k][i].state()
 	}
-	return w.handles.chunks[k], n
+	return w.sites.handles.chunks[k], n
 }

@@ -44,7 +44,7 @@ func canonical(addr netip.Addr) netip.Addr {
 // findEntry returns the entry of an address, or 0.
 func (w *Workbench[S]) findEntry(addr netip.Addr) (hash uint64, id uint32) {
 	b := addr.As16()
-	hash = maphash.Bytes(w.seed, b[:])
+	hash = maphash.Bytes(w.ipSeed, b[:])
 	return hash, w.byAddr.find(hash, func(id uint32) bool { return w.entries.at(id).addr == b })
 }
 
@@ -70,7 +70,7 @@ func (w *Workbench[S]) dropEntry(id uint32) {
 	if w.history.recording && e.due != noDue {
 		w.history.dropped = append(w.history.dropped, e.address())
 	}
-	w.byAddr.remove(maphash.Bytes(w.seed, e.addr[:]), id)
+	w.byAddr.remove(maphash.Bytes(w.ipSeed, e.addr[:]), id)
 	*e = entry{}
 	w.entries.release(id)
 	w.ips--

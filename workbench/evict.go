@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"net/netip"
 	"time"
 )
@@ -17,7 +16,7 @@ const siteMemory = 152
 func (w *Workbench[S]) MemoryShort() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	sites := int64(w.known()) * siteMemory
+	sites := int64(w.sites.count()) * siteMemory
 	return sites > w.opts.MemoryMax/4 && sites+w.weight() > w.opts.MemoryMax
 }
 
@@ -58,14 +57,14 @@ func (w *Workbench[S]) Evict(now time.Time, max int, site func(dst []byte, s *S)
 	w.clock.see(now)
 	limit := w.clock.offset(now)
 	out.buf, out.ends = out.buf[:0], out.ends[:0]
-	for range min(evictProbes, int(w.sites.last)) {
+	for range min(evictProbes, int(w.sites.records.last)) {
 		if out.Len() >= max || len(out.buf) >= evictBytes {
 			return
 		}
-		if w.evictAt++; w.evictAt > w.sites.last {
+		if w.evictAt++; w.evictAt > w.sites.records.last {
 			w.evictAt = 1
 		}
-		if !w.sites.has(w.evictAt) {
+		if !w.sites.records.has(w.evictAt) {
 			continue
 		}
 		s := w.sites.at(w.evictAt)
@@ -76,12 +75,12 @@ func (w *Workbench[S]) Evict(now time.Time, max int, site func(dst []byte, s *S)
 			s.flags &^= flagRecentlyUsed
 			continue
 		}
-		out.buf = append(out.buf, w.keyOf(s)...)
+		out.buf = append(out.buf, w.sites.keyOf(s)...)
 		out.ends = append(out.ends, len(out.buf))
 		out.buf = w.appendForm(out.buf, s, site)
 		out.ends = append(out.ends, len(out.buf))
 		w.remove(s)
-		w.sites.release(w.evictAt)
+		w.sites.records.release(w.evictAt)
 	}
 }
 
@@ -172,14 +171,14 @@ func (w *Workbench[S]) Admit(key, form []byte, site func(b []byte) (S, error), n
 	if err != nil {
 		return nil, fmt.Errorf("workbench: evicted site %.200q: %w", key, err)
 	}
-	hash := maphash.Bytes(w.seed, key)
+	hash := w.sites.hash(key)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.find(hash, key) != 0 {
+	if w.sites.find(hash, key) != 0 {
 		panic("BUG: workbench: Admit of a known site")
 	}
 	w.clock.see(now)
-	s := w.add(hash, w.sites.allocate(), key)
+	s := w.add(hash, w.sites.records.allocate(), key)
 	s.data, s.placement = data, at
 	if visited {
 		s.due = w.clock.offset(now)
@@ -190,5 +189,5 @@ func (w *Workbench[S]) Admit(key, form []byte, site func(b []byte) (S, error), n
 		s.flags |= flagDiskDropped
 	}
 	w.reconcile(s, Unresolved)
-	return w.handles.at(s.id), nil
+	return w.sites.handles.at(s.id), nil
 }

@@ -52,6 +52,14 @@ func (h *history[S]) end() {
 	h.open, h.spare = nil, [2]numbers{c.sites.changed, c.ips.changed}
 }
 
+// noteAdded must be called before a free number is used. An open snapshot has no site of this number, or has already
+// copied it.
+func (h *history[S]) noteAdded(id uint32) {
+	if h.recording {
+		h.sites.add(id)
+	}
+}
+
 // noteEvicted records that a number is free.
 func (h *history[S]) noteEvicted(id uint32) {
 	if h.recording {
@@ -69,14 +77,6 @@ func (w *Workbench[S]) touch(s *site[S]) {
 	}
 	if c := h.open; c != nil && c.sites.isPending(s.id, c.partial) {
 		c.copied = w.appendSite(c.copied, c, s)
-	}
-}
-
-// touchFree must be called before a free number is used. An open snapshot has no site of this number, or has already
-// copied it.
-func (w *Workbench[S]) touchFree(id uint32) {
-	if w.history.recording {
-		w.history.sites.add(id)
 	}
 }
 

@@ -28,7 +28,7 @@ func Load[S any](o Options, site func(b []byte) (S, error), images ...io.Reader)
 			return nil, l.d.err
 		}
 	}
-	l.collectFree()
+	l.w.sites.collectFree()
 	l.w.history.recording = true
 	return l.w, nil
 }
@@ -150,9 +150,9 @@ type facts[S any] struct {
 
 func (l *loader[S]) visitState(f *facts[S]) {
 	w := l.w
-	known := w.find(f.hash, f.key)
+	known := w.sites.find(f.hash, f.key)
 	switch {
-	case f.id == 0 || f.id > l.last || l.has(uint32(f.id)) != (known != 0) || (known != 0 && known != uint32(f.id)):
+	case f.id == 0 || f.id > l.last || w.sites.has(uint32(f.id)) != (known != 0) || (known != 0 && known != uint32(f.id)):
 		l.d.corrupt("invalid or repeated site")
 		return
 	case f.flags&^flagParked != 0 || (f.at == dead && (f.items > 0 || f.flags != 0)):
@@ -191,28 +191,17 @@ func (l *loader[S]) visitState(f *facts[S]) {
 // removeEvicted removes a site that was evicted. A site that was added and evicted between two snapshots is unknown
 // here.
 func (l *loader[S]) removeEvicted(id uint64) {
-	if l.d.err != nil || id == 0 || id > slabMax || !l.has(uint32(id)) {
+	w := l.w
+	if l.d.err != nil || id == 0 || id > slabMax || !w.sites.has(uint32(id)) {
 		return
 	}
-	w, s := l.w, l.w.sites.at(uint32(id))
+	s := w.sites.at(uint32(id))
 	l.clear(s)
 	if s.has(flagListed) {
 		w.refill = slices.DeleteFunc(w.refill, func(n uint32) bool { return n == s.id })
 	}
 	w.remove(s)
 	l.sites--
-}
-
-// collectFree collects the numbers that have no site.
-func (l *loader[S]) collectFree() {
-	w := l.w
-	for k := len(w.sites.chunks) - 1; k >= 0; k-- {
-		for i := chunkLen - 1; w.sites.chunks[k] != nil && i >= 0; i-- {
-			if id := uint32(k*chunkLen + i + 1); id <= w.sites.last && w.sites.at(id).id == 0 {
-				w.sites.release(id)
-			}
-		}
-	}
 }
 
 // clear undoes what an older snapshot of the chain set for a site: its queue, its place and all derived state.
@@ -248,10 +237,6 @@ func (l *loader[S]) facts() (f facts[S]) {
 		l.d.err = fmt.Errorf("workbench: loading site %q: %w", l.key, err)
 	}
 	return f
-}
-
-func (l *loader[S]) has(id uint32) bool {
-	return l.w.sites.has(id) && l.w.sites.at(id).id != 0
 }
 
 func (l *loader[S]) addr() netip.Addr {

@@ -14,10 +14,10 @@ func (l *loader[S]) readAhead() {
 		return
 	}
 	f.frame = l.d.offset
-	f.hash = maphash.Bytes(l.w.seed, l.key)
+	f.hash = l.w.sites.hash(l.key)
 	if f.at == addressed {
 		b := f.addr.As16()
-		f.byAddr = maphash.Bytes(l.w.seed, b[:])
+		f.byAddr = maphash.Bytes(l.w.ipSeed, b[:])
 	}
 	from := len(l.arena)
 	l.arena = append(append(l.arena, l.key...), l.raw...)
@@ -51,7 +51,7 @@ func (l *loader[S]) prefetch() {
 	var ips, sites [loadAhead]uint32
 	for i := range l.ahead {
 		f := &l.ahead[i]
-		sites[i] = w.byKey.first(f.hash)
+		sites[i] = w.sites.byKey.first(f.hash)
 		if f.at == addressed {
 			ips[i] = w.byAddr.first(f.byAddr)
 		}

@@ -14,7 +14,7 @@ func (w *Workbench[S]) Place(vs *VisitState[S], addr netip.Addr, now time.Time) 
 	defer w.mu.Unlock()
 	w.clock.see(now)
 	w.dropVacant(w.clock.offset(now))
-	s := w.siteOf(vs)
+	s := w.sites.of(vs)
 	if l := w.leaseOf(s); l != nil {
 		l.moveTo = addr
 		return
@@ -36,7 +36,7 @@ func (w *Workbench[S]) Place(vs *VisitState[S], addr netip.Addr, now time.Time) 
 func (w *Workbench[S]) Defer(vs *VisitState[S], until time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.siteOf(vs)
+	s := w.sites.of(vs)
 	if s.placement == dead || s.has(flagLeased) {
 		return
 	}
@@ -65,7 +65,7 @@ func (w *Workbench[S]) DueDeferred(now time.Time, dst []*VisitState[S]) []*Visit
 		w.touch(s)
 		w.detach(s)
 		w.reconcile(s, Deferred)
-		dst = append(dst, w.handles.at(s.id))
+		dst = append(dst, w.sites.handles.at(s.id))
 	}
 	return dst
 }
@@ -77,7 +77,7 @@ func (w *Workbench[S]) DueDeferred(now time.Time, dst []*VisitState[S]) []*Visit
 func (w *Workbench[S]) Kill(vs *VisitState[S], drop func(item []byte)) (items int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.siteOf(vs)
+	s := w.sites.of(vs)
 	if l := w.leaseOf(s); l != nil {
 		if !l.dead {
 			l.dead, l.drop = true, drop
@@ -106,7 +106,7 @@ func (w *Workbench[S]) makeDead(s *site[S], before State, drop func(item []byte)
 func (w *Workbench[S]) Revive(vs *VisitState[S]) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.siteOf(vs)
+	s := w.sites.of(vs)
 	if l := w.leaseOf(s); l != nil {
 		l.dead, l.drop = false, nil
 		return
@@ -126,7 +126,7 @@ func (w *Workbench[S]) Revive(vs *VisitState[S]) {
 func (w *Workbench[S]) Unpark(vs *VisitState[S], update func(*S)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.siteOf(vs)
+	s := w.sites.of(vs)
 	w.touch(s)
 	if l := w.leaseOf(s); l != nil {
 		l.unparked = true
@@ -148,7 +148,7 @@ func (w *Workbench[S]) Unpark(vs *VisitState[S], update func(*S)) {
 func (w *Workbench[S]) WithSite(vs *VisitState[S], f func(*S)) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.siteOf(vs)
+	s := w.sites.of(vs)
 	if s.has(flagLeased) {
 		return false
 	}
@@ -162,7 +162,7 @@ func (w *Workbench[S]) WithSite(vs *VisitState[S], f func(*S)) bool {
 func (w *Workbench[S]) ReadSite(vs *VisitState[S], f func(*S)) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.siteOf(vs)
+	s := w.sites.of(vs)
 	if s.has(flagLeased) {
 		return false
 	}

@@ -7,7 +7,7 @@ import "time"
 func (w *Workbench[S]) Hasten(vs *VisitState[S], due time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.siteOf(vs)
+	s := w.sites.of(vs)
 	until := w.clock.offset(due)
 	if s.has(flagLeased) || s.due <= until {
 		return
@@ -29,7 +29,7 @@ func (w *Workbench[S]) Anchor(now, was time.Time) {
 func (w *Workbench[S]) Due(vs *VisitState[S]) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.clock.time(w.siteOf(vs).due)
+	return w.clock.time(w.sites.of(vs).due)
 }
 
 // Postpone moves the due times of a site and its IP later. It is for exchanges after the snapshot and before a crash,
@@ -38,7 +38,7 @@ func (w *Workbench[S]) Due(vs *VisitState[S]) time.Time {
 func (w *Workbench[S]) Postpone(vs *VisitState[S], siteDue, ipDue time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.siteOf(vs)
+	s := w.sites.of(vs)
 	w.touch(s)
 	s.due = max(s.due, w.clock.offset(siteDue))
 	if s.entry != 0 {

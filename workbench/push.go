@@ -5,7 +5,7 @@ package workbench
 func (w *Workbench[S]) Push(vs *VisitState[S], item []byte) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.pushItem(w.siteOf(vs), item, (*pathQueue).pushBack)
+	return w.pushItem(w.sites.of(vs), item, (*pathQueue).pushBack)
 }
 
 // PushFront puts an item before all others of the site: a retry, a redirect or a robots.txt. The item that was pushed
@@ -13,7 +13,7 @@ func (w *Workbench[S]) Push(vs *VisitState[S], item []byte) bool {
 func (w *Workbench[S]) PushFront(vs *VisitState[S], item []byte) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.siteOf(vs)
+	s := w.sites.of(vs)
 	ok := w.pushItem(s, item, (*pathQueue).pushFront)
 	if l := w.leaseOf(s); l != nil && ok {
 		l.frontPushes++
@@ -44,7 +44,7 @@ func (w *Workbench[S]) addItem(s *site[S], item []byte, push func(*pathQueue, []
 func (w *Workbench[S]) IsDead(vs *VisitState[S]) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.siteOf(vs)
+	s := w.sites.of(vs)
 	l := w.leaseOf(s)
 	return s.placement == dead || l != nil && l.dead
 }
@@ -53,7 +53,7 @@ func (w *Workbench[S]) IsDead(vs *VisitState[S]) bool {
 func (w *Workbench[S]) Queued(vs *VisitState[S]) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.siteOf(vs).queued()
+	return w.sites.of(vs).queued()
 }
 
 // SetOnDisk sets the number of items of the site on disk. The distributor calls it. The site can then be returned by
@@ -61,7 +61,7 @@ func (w *Workbench[S]) Queued(vs *VisitState[S]) int {
 func (w *Workbench[S]) SetOnDisk(vs *VisitState[S], n uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.siteOf(vs)
+	s := w.sites.of(vs)
 	w.touch(s)
 	s.onDisk = n
 	s.flags &^= flagRefillGiven
@@ -75,7 +75,7 @@ func (w *Workbench[S]) SetOnDisk(vs *VisitState[S], n uint64) {
 func (w *Workbench[S]) OnDisk(vs *VisitState[S]) uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.siteOf(vs).onDisk
+	return w.sites.of(vs).onDisk
 }
 
 // Refill appends to dst up to max sites that need items from disk. These have an address, items on disk and fewer than
@@ -91,7 +91,7 @@ func (w *Workbench[S]) Refill(dst []*VisitState[S], max int) []*VisitState[S] {
 			continue
 		}
 		s.flags |= flagRefillGiven
-		dst = append(dst, w.handles.at(s.id))
+		dst = append(dst, w.sites.handles.at(s.id))
 		max--
 	}
 	switch rest := len(w.refill) - w.refillAt; {

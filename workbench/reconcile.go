@@ -16,8 +16,8 @@ func (w *Workbench[S]) reconcile(s *site[S], before State) {
 		w.freeQueue(s)
 	}
 	now := s.state()
-	w.states[before]--
-	w.states[now]++
+	w.sites.states[before]--
+	w.sites.states[now]++
 	if s.entry != 0 {
 		e := w.entries.at(s.entry)
 		switch {

@@ -46,7 +46,7 @@ func (w *Workbench[S]) Release(v *Visit[S], r Release, now time.Time) ReleaseRes
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.clock.see(now)
-	s := w.siteOf(v.VS)
+	s := w.sites.of(v.VS)
 	l := w.leaseOf(s)
 	if l == nil || l.id != v.Lease {
 		panic("BUG: workbench: Release of a Visit that is not out")

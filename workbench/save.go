@@ -59,12 +59,12 @@ func (w *Workbench[S]) Snapshot(site func(dst []byte, s *S) []byte) (*Snapshot[S
 		return nil, ErrSnapshotOpen
 	}
 	step := w.clock.skew - h.skew
-	c := &Snapshot[S]{w: w, whole: !h.recording || step > skewMax || step < -skewMax, total: w.known()}
+	c := &Snapshot[S]{w: w, whole: !h.recording || step > skewMax || step < -skewMax, total: w.sites.count()}
 	c.head = binary.AppendVarint(c.head, w.clock.wall())
-	c.head = binary.AppendUvarint(c.head, uint64(w.sites.last))
+	c.head = binary.AppendUvarint(c.head, uint64(w.sites.records.last))
 	c.head = binary.AppendUvarint(c.head, w.leaseSeq)
 	c.capture.encode = site
-	h.begin(&c.capture, w.sites.last, w.entries.last)
+	h.begin(&c.capture, w.sites.records.last, w.entries.last)
 	return c, nil
 }
 
@@ -191,7 +191,7 @@ func (w *Workbench[S]) appendSite(b []byte, p *capture[S], s *site[S]) []byte {
 		until = w.waiting[s.pos-1].due
 	default:
 	}
-	return p.appendSite(b, s, w.keyOf(s), addr, until, w.leaseOf(s))
+	return p.appendSite(b, s, w.sites.keyOf(s), addr, until, w.leaseOf(s))
 }
 
 func appendBytes(b, x []byte) []byte { return append(binary.AppendUvarint(b, uint64(len(x))), x...) }

@@ -60,10 +60,10 @@ func TestLoadRestoresASnapshot(t *testing.T) {
 		a.Parked != b.Parked || a.Deferred != b.Deferred || a.Dead != b.Dead || a.IPs != b.IPs || a.Weight != b.Weight {
 		t.Errorf("saved  %+v\nloaded %+v", a, b)
 	}
-	for id := uint32(1); id <= w.sites.last; id++ {
+	for id := uint32(1); id <= w.sites.records.last; id++ {
 		x, y := w.sites.at(id), got.sites.at(id)
-		if !bytes.Equal(w.keyOf(x), got.keyOf(y)) || x.data != y.data || x.onDisk != y.onDisk || x.due != y.due ||
-			w.Addr(w.handles.at(id)) != got.Addr(got.handles.at(id)) {
+		if !bytes.Equal(w.sites.keyOf(x), got.sites.keyOf(y)) || x.data != y.data || x.onDisk != y.onDisk || x.due != y.due ||
+			w.Addr(w.sites.handles.at(id)) != got.Addr(got.sites.handles.at(id)) {
 			t.Fatalf("site %d came back as %+v", id, y)
 		}
 	}

@@ -28,7 +28,7 @@ func (w *Workbench[S]) UnloadCandidates(limit time.Time, dst []*VisitState[S], m
 			n := sites[i]
 			left--
 			if w.sites.at(n.id).queued() > minItemsInMemory && (n.due >= from || e.due >= from) {
-				dst = append(dst, w.handles.at(n.id))
+				dst = append(dst, w.sites.handles.at(n.id))
 				max--
 			}
 		}
@@ -41,7 +41,7 @@ func (w *Workbench[S]) UnloadCandidates(limit time.Time, dst []*VisitState[S], m
 func (w *Workbench[S]) Unload(vs *VisitState[S], buf []byte, ends []int) ([]byte, []int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.siteOf(vs)
+	s := w.sites.of(vs)
 	if s.state() != Waiting || s.queued() <= minItemsInMemory {
 		return buf, ends
 	}
@@ -69,7 +69,7 @@ func (w *Workbench[S]) Unload(vs *VisitState[S], buf []byte, ends []int) ([]byte
 func (w *Workbench[S]) Drain(vs *VisitState[S], buf []byte, ends []int) (_ []byte, _ []int, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.siteOf(vs)
+	s := w.sites.of(vs)
 	if s.has(flagLeased) {
 		return buf, ends, false
 	}

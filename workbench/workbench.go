@@ -1,9 +1,7 @@
 package workbench
 
 import (
-	"bytes"
 	"hash/maphash"
-	"math"
 	"net/netip"
 	"sync"
 	"time"
@@ -14,16 +12,12 @@ import (
 // says so.
 type Workbench[S any] struct {
 	opts Options
-	seed maphash.Seed
 
 	mu    sync.Mutex
 	clock clock
+	sites siteTable[S]
 
-	handles slab[VisitState[S]] // by id
-	sites   slab[site[S]]       // by id
-	byKey   index
-	keys    keys
-	states  [stateCount]int
+	ipSeed maphash.Seed
 
 	entries slab[entry]
 	// positions of entries in the outer or the vacant heap, 0 for none; separate from entries, so that they stay in the
@@ -63,47 +57,33 @@ func New[S any](o Options) *Workbench[S] {
 	if err := o.Validate(); err != nil {
 		panic("BUG: " + err.Error())
 	}
-	w := &Workbench[S]{opts: o, seed: maphash.MakeSeed()}
+	w := &Workbench[S]{opts: o, ipSeed: maphash.MakeSeed()}
+	w.sites.seed = maphash.MakeSeed()
 	w.sitePos = func(id uint32, pos int32) { w.sites.at(id).pos = pos }
 	w.ipPos = func(id uint32, pos int32) { *w.places.at(id) = pos }
 	return w
 }
 
-// siteOf returns the site of a VisitState.
-func (w *Workbench[S]) siteOf(vs *VisitState[S]) *site[S] { return w.sites.at(vs.id) }
-
 // Get returns the site with the given key, or nil.
 func (w *Workbench[S]) Get(key []byte) *VisitState[S] {
-	hash := maphash.Bytes(w.seed, key)
+	hash := w.sites.hash(key)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if id := w.find(hash, key); id != 0 {
-		w.sites.at(id).flags |= flagRecentlyUsed
-		return w.handles.at(id)
-	}
-	return nil
+	return w.sites.use(hash, key)
 }
-
-// find returns the id of the site with this key, or 0.
-func (w *Workbench[S]) find(hash uint64, key []byte) uint32 {
-	return w.byKey.find(hash, func(id uint32) bool { return bytes.Equal(w.keyOf(w.sites.at(id)), key) })
-}
-
-// keyOf returns the key of a site. It is valid until the site is removed.
-func (w *Workbench[S]) keyOf(s *site[S]) []byte { return w.keys.get(s.key, int(s.keyLen)) }
 
 // AppendKey appends the key of a site, scheme://authority.
 func (w *Workbench[S]) AppendKey(dst []byte, vs *VisitState[S]) []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return append(dst, w.keyOf(w.siteOf(vs))...)
+	return append(dst, w.sites.keyOf(w.sites.of(vs))...)
 }
 
 // Addr returns the address of a site, or the zero Addr if it has none.
 func (w *Workbench[S]) Addr(vs *VisitState[S]) netip.Addr {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s := w.siteOf(vs); s.entry != 0 {
+	if s := w.sites.of(vs); s.entry != 0 {
 		return w.entries.at(s.entry).address()
 	}
 	return netip.Addr{}
@@ -112,42 +92,29 @@ func (w *Workbench[S]) Addr(vs *VisitState[S]) netip.Addr {
 // GetOrAdd returns the site with the given key. If it is unknown, it is added as an unresolved site, and the caller
 // must resolve it. It borrows key.
 func (w *Workbench[S]) GetOrAdd(key []byte) (vs *VisitState[S], added bool) {
-	hash := maphash.Bytes(w.seed, key)
+	hash := w.sites.hash(key)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if id := w.find(hash, key); id != 0 {
-		w.sites.at(id).flags |= flagRecentlyUsed
-		return w.handles.at(id), false
+	if vs := w.sites.use(hash, key); vs != nil {
+		return vs, false
 	}
-	id := w.sites.allocate()
+	id := w.sites.records.allocate()
 	w.add(hash, id, key)
-	return w.handles.at(id), true
+	return w.sites.handles.at(id), true
 }
 
 // add creates the site with the given free id.
 func (w *Workbench[S]) add(hash uint64, id uint32, key []byte) *site[S] {
-	w.sites.reach(id)
-	w.handles.reach(id)
-	w.handles.at(id).id = id
-	w.touchFree(id)
-	s := w.sites.at(id)
-	s.id, s.due, s.flags = id, noDue, flagRecentlyUsed
-	s.key, s.keyLen = w.keys.add(key), uint16(min(len(key), math.MaxUint16))
-	w.byKey.add(hash, id)
-	w.states[Unresolved]++
-	return s
+	w.history.noteAdded(id)
+	return w.sites.add(hash, id, key)
 }
 
-// remove removes a site and frees its number. The site must not be leased, have items, or be on the refill list.
+// remove removes a site. The site must not be leased, have items, or be on the refill list.
 func (w *Workbench[S]) remove(s *site[S]) {
-	id, state, key := s.id, s.state(), w.keyOf(s)
+	id, state := s.id, s.state()
 	w.touch(s)
 	w.detach(s)
-	w.states[state]--
-	w.byKey.remove(maphash.Bytes(w.seed, key), id)
-	w.keys.drop(s.key)
-	*s = site[S]{}
-	w.handles.at(id).id = 0
+	w.sites.remove(s, state)
 	w.history.noteEvicted(id)
 }
 
