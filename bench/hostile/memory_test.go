@@ -61,18 +61,22 @@ func memoryOver(t *testing.T, web *Web, host, path string, times int) int64 {
 	pool := fetch.NewPool(
 		fetch.PoolOptions{Pages: times, Inlines: times, Mids: times, Slabs: times, SlabBytes: o.BufferMax()},
 	)
+	pages := make(chan *fetch.Page, times)
 	for range times {
 		fetches.Go(func() {
 			f := fetch.NewFetcher(o, d, pool)
 			defer f.Close()
 			p := pool.TryGet()
+			pages <- p
 			f.Fetch(t.Context(), &fetch.Target{URL: []byte("http://" + d.host + path), Host: []byte(d.host)}, p)
 		})
 	}
 	fetches.Wait()
 	conns.Wait()
 	over := (heap()-before)/int64(times) - o.BodyMax
-	pool.Each(pool.Put)
+	for range times {
+		pool.Put(<-pages)
+	}
 	pool.Close()
 	return over
 }

@@ -53,7 +53,6 @@ func TestFetchDoesNotAllocate(t *testing.T) {
 			if f.Fetch(ctx, target, p) != outcome.OK || len(p.Payload()) != 16<<10 || p.ContentType() != nil {
 				t.Fatal(p.Outcome, p.Err)
 			}
-			p.SetItem(target.URL)
 			pool.Put(p)
 		})
 		if n != 0 {

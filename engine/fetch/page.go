@@ -3,7 +3,6 @@ package fetch
 import (
 	"crypto/sha256"
 	"net/netip"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -56,8 +55,6 @@ const (
 //
 // Every slice of a Page, and every slice that its methods return, belongs to the Page and is invalid after Put.
 type Page struct {
-	noCopy noCopy
-
 	URL     []byte // normal form
 	Request []byte // the request as sent, without the credentials of a proxy
 	Raw     []byte // the response as received, from the status line, with chunking, truncated exactly at the limit
@@ -83,10 +80,8 @@ type Page struct {
 	FirstByte time.Time // first bytes of the response read
 	Ended     time.Time // when the connection was closed, or stored in IdleConns
 
-	Engine any    // owned by the engine. It stays with the Page, so that its memory is reused
-	Item   []byte // owned by the engine: the queued item of this page. Put empties it and keeps its memory
+	Engine any // owned by the engine. It stays with the Page, so that its memory is reused
 
-	itemMu  sync.Mutex // guards Item against AppendItem, which a checkpointer calls while a worker holds the page
 	out     atomic.Bool
 	pool    *Pool
 	buf     buffer // holds Raw
@@ -105,29 +100,6 @@ type TLSFacts struct {
 	Fault   string // "" if the certificate verifies, else why not: expired, wrong-name, unknown-authority, ...
 
 	Chain [sha256.Size]byte // SHA-256 of the certificates as the server sent them, concatenated
-}
-
-// noCopy makes vet complain about copies.
-type noCopy struct{}
-
-// Lock does nothing.
-func (*noCopy) Lock() {}
-
-// Unlock does nothing.
-func (*noCopy) Unlock() {}
-
-// SetItem copies b into Item. Unlike writing the field it may run while Each and AppendItem run.
-func (p *Page) SetItem(b []byte) {
-	p.itemMu.Lock()
-	p.Item = append(p.Item[:0], b...)
-	p.itemMu.Unlock()
-}
-
-// AppendItem appends Item to dst. It may run while another goroutine holds the page, if that goroutine uses SetItem.
-func (p *Page) AppendItem(dst []byte) []byte {
-	p.itemMu.Lock()
-	defer p.itemMu.Unlock()
-	return append(dst, p.Item...)
 }
 
 // HasHead reports whether a complete response head came, so that there is a response to archive, whatever the Outcome.
@@ -176,7 +148,7 @@ func (p *Page) assemble() []byte {
 	return dst
 }
 
-// begin prepares p for an exchange. Item and Engine stay.
+// begin prepares p for an exchange. Engine stays.
 func (p *Page) begin(url []byte) {
 	p.release()
 	p.URL = append(p.URL[:0], url...)

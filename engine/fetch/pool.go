@@ -58,7 +58,6 @@ type PoolStats struct {
 // is truncated.
 type Pool struct {
 	pages     chan *Page
-	all       []*Page
 	tiers     [3]tier
 	queue     queue
 	codecs    codecs
@@ -72,13 +71,12 @@ func NewPool(o PoolOptions) *Pool {
 	if err := o.Validate(); err != nil {
 		panic("BUG: " + err.Error())
 	}
-	p := &Pool{pages: make(chan *Page, o.Pages), all: make([]*Page, o.Pages)}
+	p := &Pool{pages: make(chan *Page, o.Pages)}
 	p.tiers[0].init(o.InlineBytes, o.Inlines)
 	p.tiers[1].init(o.MidBytes, o.Mids)
 	p.tiers[2].init(o.SlabBytes, o.Slabs)
-	for i := range p.all {
-		p.all[i] = &Page{pool: p}
-		p.pages <- p.all[i]
+	for range o.Pages {
+		p.pages <- &Page{pool: p}
 	}
 	return p
 }
@@ -128,18 +126,7 @@ func (p *Pool) Put(page *Page) {
 		panic("BUG: B1: a page was put back that this pool has not given out")
 	}
 	page.begin(nil)
-	page.SetItem(nil)
 	p.pages <- page
-}
-
-// Each calls visit for every page that is in use. Pages come and go meanwhile, and their holders change them: visit may
-// only call AppendItem, unless the caller has stopped the holders.
-func (p *Pool) Each(visit func(*Page)) {
-	for _, page := range p.all {
-		if page.out.Load() {
-			visit(page)
-		}
-	}
 }
 
 // Close closes the pool. It panics if a page is still in use (B1).

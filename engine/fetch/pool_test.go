@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,53 +57,23 @@ func TestPoolGetWaits(t *testing.T) {
 	})
 }
 
-// What the engine hangs on a page stays there, its item does not, and Each sees only pages that are out.
-func TestPoolEach(t *testing.T) {
+// The engine's part stays with a page. What came with the last exchange does not.
+func TestPutKeepsEngine(t *testing.T) {
 	pool := NewPool(PoolOptions{Pages: 3})
 	page := pool.TryGet()
-	page.SetItem([]byte("http://a.example/"))
 	own := new(int)
 	page.Engine = own
-	var items []string
-	pool.Each(func(p *Page) { items = append(items, string(p.AppendItem(nil))) })
-	if len(items) != 1 || items[0] != "http://a.example/" {
-		t.Errorf("%q", items)
-	}
+	page.Raw = []byte("HTTP/1.1 200 OK")
 	pool.Put(page)
-	pool.Each(func(*Page) { t.Error("a page at home was visited") })
 	for range 3 {
 		p := pool.TryGet()
-		if len(p.Item) != 0 || p.Raw != nil {
-			t.Error("a page came with what its last holder left")
+		if p.Raw != nil {
+			t.Error("a page has what came with its last exchange")
 		}
 		if mine := p.Engine == any(own); mine != (p == page) {
 			t.Errorf("the engine's part is %v", p.Engine)
 		}
 	}
-}
-
-// The checkpointer reads items while workers set them.
-func TestPoolEachWhileWorking(t *testing.T) {
-	pool := NewPool(PoolOptions{Pages: 4})
-	var all sync.WaitGroup
-	for range 4 {
-		all.Go(func() {
-			for range 500 {
-				p := pool.TryGet()
-				p.SetItem([]byte("abcabc"))
-				pool.Put(p)
-			}
-		})
-	}
-	for range 200 {
-		pool.Each(func(p *Page) {
-			if s := string(p.AppendItem(nil)); s != "" && s != "abcabc" {
-				t.Errorf("torn item %q", s)
-			}
-		})
-	}
-	all.Wait()
-	pool.Close()
 }
 
 // The tiers against a plain count: never more buffers than allowed, each lent once, large enough, and content kept.
