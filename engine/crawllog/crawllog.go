@@ -105,7 +105,7 @@ func (l *Log) Attempt(p *fetch.Page, f *attempt.Attempt, encoding coding.Fault, 
 		status = statusColumn(f.Outcome)
 	}
 	b = appendLogHead(b, p.Ended, status, p.PayloadLen, f.URL, f.Depth, f.Redirects)
-	mime, _, _ := bytes.Cut(p.ContentType(), []byte{';'})
+	mime, _, _ := bytes.Cut(p.Head().ContentType(), []byte{';'})
 	if mime = bytes.TrimSpace(mime); p.HeadLen == 0 || len(mime) == 0 {
 		mime = []byte("unknown")
 	}

@@ -50,7 +50,7 @@ func TestFetchDoesNotAllocate(t *testing.T) {
 		ctx := t.Context()
 		n := testing.AllocsPerRun(100, func() {
 			p := pool.TryGet()
-			if f.Fetch(ctx, target, p) != outcome.OK || len(p.Payload()) != 16<<10 || p.ContentType() != nil {
+			if f.Fetch(ctx, target, p) != outcome.OK || len(p.Payload()) != 16<<10 || p.Head().ContentType() != nil {
 				t.Fatal(p.Outcome, p.Err)
 			}
 			pool.Put(p)

@@ -125,7 +125,7 @@ func statusOutcome(p *Page) outcome.Outcome {
 	case s == 304:
 		return outcome.NotModified
 	case s == 301, s == 302, s == 303, s == 307, s == 308:
-		if len(p.Location()) > 0 {
+		if len(p.Head().Location()) > 0 {
 			return outcome.Redirect
 		}
 		return outcome.OtherStatus
@@ -151,7 +151,7 @@ func (p *Page) Decoded(d *coding.Decoder) ([]byte, coding.Fault) {
 	}
 	d.Reset()
 	for _, name := range [...]string{"content-encoding", "transfer-encoding"} {
-		for value := range p.HeaderValues(name) {
+		for value := range p.Head().Values(name) {
 			if fault := d.Add(value); fault != coding.OK {
 				return payload, fault
 			}

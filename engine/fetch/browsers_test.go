@@ -50,8 +50,8 @@ func TestStatusLine_isReadAsBrowsersDo(t *testing.T) {
 			switch {
 			case want < 0 && p.Outcome != outcome.Protocol:
 				t.Errorf("%q: outcome %v, want an error", response, p.Outcome)
-			case want >= 0 && (p.Status != want || !p.Complete || string(p.Header("header-parsing")) != "is sad"):
-				t.Errorf("%q: status %d, complete %v, %q", response, p.Status, p.Complete, p.Header("header-parsing"))
+			case want >= 0 && (p.Status != want || !p.Complete || string(p.Head().Value("header-parsing")) != "is sad"):
+				t.Errorf("%q: status %d, complete %v, %q", response, p.Status, p.Complete, p.Head().Value("header-parsing"))
 			}
 		})
 	}

@@ -24,7 +24,7 @@
 // are dropped. A response that is not HTTP is stored whole, with HeadLen 0.
 //
 // fasthttp's parser reads the head on a copy. If it refuses a head that browsers accept, a lenient parser reads it; a
-// fuzz test checks that both agree. The archive and Header use the received bytes, and not the parser's result.
+// fuzz test checks that both agree. The archive and Head use the received bytes, and not the parser's result.
 //
 // # Promises
 //

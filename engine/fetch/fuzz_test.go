@@ -166,9 +166,9 @@ func FuzzHead(f *testing.F) {
 			t.Fatalf("%q: codec %+v, ours %+v", head, strict, lenient)
 		}
 		p := &Page{Raw: head, HeadLen: n}
-		for name := range p.Headers() {
-			_ = p.Header(string(name))
+		for name := range p.Head().Fields() {
+			_ = p.Head().Value(string(name))
 		}
-		p.RetryAfter()
+		p.Head().RetryAfter(p.Ended)
 	})
 }

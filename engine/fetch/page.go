@@ -106,7 +106,7 @@ type TLSFacts struct {
 func (p *Page) HasHead() bool { return p.HeadLen > 0 }
 
 // Head returns the response head with its empty line; empty if no whole head came.
-func (p *Page) Head() []byte { return p.Raw[:p.HeadLen] }
+func (p *Page) Head() Head { return p.Raw[:p.HeadLen] }
 
 // Body returns the body as it came, chunking and all.
 func (p *Page) Body() []byte { return p.Raw[p.HeadLen:] }

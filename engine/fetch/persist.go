@@ -95,7 +95,7 @@ func (f *Fetcher) persists(p *Page) (allowed time.Duration, ok bool) {
 	if !p.Complete || f.frame.kind == frameClose || p.Flags&irregularFlags != 0 || p.Status == 101 || !hasPrefixFold(p.Raw, "http/1.1") {
 		return 0, false
 	}
-	for name, value := range p.Headers() {
+	for name, value := range p.Head().Fields() {
 		switch {
 		case equalFold(name, "connection"):
 			if hasToken(value, "close") {

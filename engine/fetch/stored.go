@@ -11,7 +11,7 @@ import (
 // line and bytes after the body, and sets interim heads aside.
 //
 // The Page belongs to no Pool and must not be Put; otherwise it is used like a fetched one. It has no request,
-// addresses and times: set Ended before a call of RetryAfter. Outcome, Complete, Cut and Digest are those of a server
+// addresses and times. Outcome, Complete, Cut and Digest are those of a server
 // that closed the connection after block. So a body that is framed by the close looks complete even if it was
 // truncated; the record's WARC-Truncated tells.
 //

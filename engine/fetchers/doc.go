@@ -20,7 +20,7 @@
 //
 // Retry-After of a response:
 //
-//	fetch.Page.RetryAfter -> trouble.retryAfter -> politeness.Attempt.RetryAfter, at most Policy.RetryAfterMax
+//	fetch.Head.RetryAfter -> trouble.retryAfter -> politeness.Attempt.RetryAfter, at most Policy.RetryAfterMax
 //	-> Policy.Decide -> Decision.SiteDue; and trouble.note -> site.State.NoteFailure -> FailureStreak.RetryAt
 //
 // Limit of a body:

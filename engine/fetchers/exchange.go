@@ -95,7 +95,7 @@ func (x *exchange) cookiesFor(url []byte) []byte {
 // the next request.
 func (x *exchange) keepCookies(p *fetch.Page) {
 	if x.Jars != nil && p.HasHead() {
-		x.Jars.Take(p.URL, p.HeaderValues("set-cookie"), time.Now())
+		x.Jars.Take(p.URL, p.Head().Values("set-cookie"), time.Now())
 	}
 }
 

@@ -93,7 +93,7 @@ func (r *robotsVisits) parse(p *fetch.Page, result *site.RobotsResult) {
 // redirect makes the target of a redirect an item of its site. It returns false if the target is not a URL that can be
 // fetched.
 func (r *robotsVisits) redirect(c *current, p *fetch.Page, origin []byte) bool {
-	url, err := urlx.Resolve(nil, c.url, p.Location())
+	url, err := urlx.Resolve(nil, c.url, p.Head().Location())
 	if err != nil {
 		return false
 	}

@@ -93,13 +93,13 @@ func (t *trouble) jitter(c *current, p *fetch.Page, try int) uint64 {
 
 // retryAfter returns the Retry-After of a response; 0 if there is none.
 func (t *trouble) retryAfter(p *fetch.Page) time.Duration {
-	asked, ok := p.RetryAfter()
+	asked, ok := p.Head().RetryAfter(p.Ended)
 	if !ok {
 		return 0
 	}
 	if most := t.Live.Policy().RetryAfterMax; asked.Clamped || asked.Wait > most {
 		t.Store.Count.RetryClamped.Add(1)
-		t.Clamps.RetryAfter(time.Now(), attempt.Of(p).URL, p.Header("retry-after"), min(asked.Wait, most))
+		t.Clamps.RetryAfter(time.Now(), attempt.Of(p).URL, p.Head().Value("retry-after"), min(asked.Wait, most))
 	}
 	return asked.Wait
 }

@@ -169,7 +169,7 @@ func (t *tally) count(rec *warc.RecordRead, c *capture.Capture) {
 func (c *recordCheck) place(rec *warc.RecordRead, capture *capture.Capture, at warc.Cut) error {
 	fp := urlx.Fingerprint(c.cut.HashSeed, rec.TargetURI)
 	if capture.Outcome == outcome.Redirect && (capture.Robots || c.hops[fp]) {
-		to, err := urlx.Resolve(nil, rec.TargetURI, capture.Page.Location())
+		to, err := urlx.Resolve(nil, rec.TargetURI, capture.Page.Head().Location())
 		if _, path := urlx.Split(to); err == nil && string(path) != robotsPath {
 			hop := urlx.Fingerprint(c.cut.HashSeed, to)
 			c.hops[hop] = true

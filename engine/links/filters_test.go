@@ -78,7 +78,7 @@ func TestLinkFinderAsksTheFilters(t *testing.T) {
 	} {
 		l := finderWith(t, "none", follow) // a redirect is no page that is searched
 		l.Open(Page{URL: url, Page: moved, Way: filter.Way{Depth: 2, Hops: 2}})
-		l.Redirect(url, moved.Location())
+		l.Redirect(url, moved.Head().Location())
 		if got := found(t, l); got != want || (l.Unfollowed == 1) != (want == "") {
 			t.Errorf("redirect by %s: %s, %d unfollowed", follow, got, l.Unfollowed)
 		}

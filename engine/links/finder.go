@@ -105,7 +105,7 @@ func (l *Finder) Open(from Page) bool {
 	}
 	r := filter.Response{
 		Status:      from.Page.Status,
-		ContentType: from.Page.ContentType(),
+		ContentType: from.Page.Head().ContentType(),
 		Size:        from.Size,
 		Truncated:   from.Cut,
 	}
@@ -129,7 +129,7 @@ func (l *Finder) Forbids(p *fetch.Page) bool {
 	if !l.O.Nofollow {
 		return false
 	}
-	for value := range p.HeaderValues("x-robots-tag") {
+	for value := range p.Head().Values("x-robots-tag") {
 		if robots.ParseTag(value, robots.Token)&robots.NoFollow != 0 {
 			return true
 		}
@@ -153,7 +153,7 @@ func (l *Finder) Scan(url []byte, p *fetch.Page, listed bool) {
 }
 
 func (l *Finder) scanPage(url, body []byte, p *fetch.Page) {
-	res, err := l.scanner.Scan(body, p.ContentType())
+	res, err := l.scanner.Scan(body, p.Head().ContentType())
 	if err != nil {
 		return // bytes that cannot be read as text have no links
 	}
@@ -179,7 +179,7 @@ func (l *Finder) scanPage(url, body []byte, p *fetch.Page) {
 // Refresh takes the target of a response's Refresh field, which a browser goes to as it does where a meta element says
 // so. It comes behind scan, if there was one. As the field is not part of the payload, equal payloads may differ in it.
 func (l *Finder) Refresh(url []byte, p *fetch.Page) {
-	value := p.Header(RefreshField)
+	value := p.Head().Value(RefreshField)
 	if len(value) == 0 || l.shut {
 		return
 	}

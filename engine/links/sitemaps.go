@@ -66,7 +66,7 @@ func (l *Finder) SitemapsOf(url []byte, p *fetch.Page, way filter.Way) {
 // listed takes the links of a sitemap that a browser would show as text or save: a list of URLs, or any that is packed.
 // It says whether the body was one.
 func (l *Finder) listed(url, body []byte, p *fetch.Page) bool {
-	if !l.O.Sitemaps || !isPacked(url, p.ContentType()) && !isList(body, p.ContentType()) {
+	if !l.O.Sitemaps || !isPacked(url, p.Head().ContentType()) && !isList(body, p.Head().ContentType()) {
 		return false
 	}
 	if l.lists == nil {

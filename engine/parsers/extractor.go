@@ -49,7 +49,7 @@ func (x *extractor) extract(p, content *fetch.Page, a *attempt.Attempt) {
 			return
 		}
 		x.Open(links.Page{URL: a.URL, Page: p, Way: way})
-		x.Redirect(a.URL, p.Location())
+		x.Redirect(a.URL, p.Head().Location())
 		return
 	case x.Forbids(p), !mayHaveLinks(content), content != p && x.Forbids(content):
 		return
@@ -64,7 +64,7 @@ func (x *extractor) extract(p, content *fetch.Page, a *attempt.Attempt) {
 
 // mayHaveLinks reports whether a page has a payload or the field Refresh.
 func mayHaveLinks(p *fetch.Page) bool {
-	return outcome.IsPageStatus(p.Status) && (p.PayloadLen > 0 || len(p.Header(links.RefreshField)) > 0)
+	return outcome.IsPageStatus(p.Status) && (p.PayloadLen > 0 || len(p.Head().Value(links.RefreshField)) > 0)
 }
 
 // parse finds the links in a payload, unless they were taken before.

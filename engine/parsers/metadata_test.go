@@ -140,7 +140,7 @@ func TestUnchangedPageIsRevisit(t *testing.T) {
 		rec.PayloadDigest == nil || dedup.Digest(*rec.PayloadDigest) != digest {
 		t.Errorf("%+v", rec.Fields)
 	}
-	if c := capture.Read(rec); c.Status != 304 || c.Page == nil || string(c.Page.Header("etag")) != `"7"` {
+	if c := capture.Read(rec); c.Status != 304 || c.Page == nil || string(c.Page.Head().Value("etag")) != `"7"` {
 		t.Errorf("read back: %+v", c)
 	}
 	if rec, _ = pack(attempt.PreviousCapture{}); rec.Type != warc.Response {

@@ -95,7 +95,7 @@ func (b *recordBuilder) stores(content *fetch.Page, a *attempt.Attempt, plan *re
 		return true
 	}
 	return b.crawl.Store.Keeps(a.URL, filter.Way{Depth: a.Depth, Hops: a.Redirects}, &filter.Response{
-		Status: content.Status, ContentType: content.ContentType(), Size: content.PayloadLen,
+		Status: content.Status, ContentType: content.Head().ContentType(), Size: content.PayloadLen,
 		Truncated: content.Cut != fetch.NotCut, Duplicate: plan.isRevisit || plan.isUnchanged, Via: a.Via,
 	})
 }
@@ -137,7 +137,7 @@ const mediaBytes = "application/octet-stream"
 
 // fillResponse makes the response record, as if the payload were new.
 func (b *recordBuilder) fillResponse(p *fetch.Page, a *attempt.Attempt) {
-	mime, _, _ := bytes.Cut(p.ContentType(), []byte{';'})
+	mime, _, _ := bytes.Cut(p.Head().ContentType(), []byte{';'})
 	b.index = warc.IndexInfo{Status: p.Status, MIME: bytes.TrimSpace(mime)}
 	b.response = warc.Record{
 		Type: warc.Response, Date: p.Started, TargetURI: a.URL, IP: p.Remote.Addr(), Index: &b.index,

@@ -98,7 +98,7 @@ func (r *linkReading) follow(c *storedCapture) error {
 	switch {
 	case c.Outcome == outcome.Redirect:
 		r.links.Open(links.Page{URL: c.url, Page: c.Page})
-		r.links.Redirect(c.url, c.Page.Location())
+		r.links.Redirect(c.url, c.Page.Head().Location())
 	case outcome.IsPageStatus(c.Status) && !r.links.Forbids(c.Page):
 		if err := r.scan(c); err != nil {
 			return err
@@ -179,7 +179,7 @@ func (r *linkReading) scan(c *storedCapture) error {
 			return nil
 		}
 	}
-	if page.PayloadLen == 0 && len(c.Page.Header(links.RefreshField)) == 0 {
+	if page.PayloadLen == 0 && len(c.Page.Head().Value(links.RefreshField)) == 0 {
 		return nil
 	}
 	if r.links.Open(links.Page{URL: c.url, Page: c.Page, Size: page.PayloadLen, Cut: c.Outcome.IsBodyCut()}) {

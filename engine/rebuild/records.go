@@ -193,7 +193,7 @@ func (r *recordReading) postpone(c *storedCapture) {
 	if c.Page.Ended.After(r.began) {
 		c.Page.Ended = r.began
 	}
-	wait, ok := c.Page.RetryAfter()
+	wait, ok := c.Page.Head().RetryAfter(c.Page.Ended)
 	if due := c.Page.Ended.Add(min(wait.Wait, p.RetryAfterMax)); ok && due.After(r.began) {
 		r.Workbench.Postpone(r.siteOf(c.url), due, time.Time{})
 	}

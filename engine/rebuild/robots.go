@@ -32,7 +32,7 @@ func (r *robotsChains) isRobots(c *storedCapture) bool {
 		}
 	}
 	if c.Outcome == outcome.Redirect {
-		to, err := urlx.Resolve(nil, c.url, c.Page.Location())
+		to, err := urlx.Resolve(nil, c.url, c.Page.Head().Location())
 		if _, path := urlx.Split(to); err == nil && string(path) != robots.FilePath {
 			r.expected[urlx.Fingerprint(r.seed, to)]++
 		}

@@ -186,7 +186,7 @@ func (r *recordReader) fill(e *journal.Entry, rec *record) {
 	case e.Kind != journal.KindPage:
 	case e.Outcome == outcome.Redirect:
 		r.links.Open(links.Page{URL: rec.url, Page: page, Way: filter.Way{Depth: e.Depth, Hops: e.Hops}})
-		r.links.Redirect(rec.url, page.Location())
+		r.links.Redirect(rec.url, page.Head().Location())
 		r.keepLinks(e, rec)
 	case outcome.IsPageStatus(e.Status) && !r.links.Forbids(page):
 		from := links.Page{URL: rec.url, Page: page, Way: filter.Way{Depth: e.Depth, Hops: e.Hops}, Size: page.PayloadLen, Cut: e.Outcome.IsBodyCut()}
@@ -244,7 +244,7 @@ func (r *recordReader) read(e *journal.Entry, rec *record) (*fetch.Page, error) 
 // namedWait is the Retry-After of a response that began at a time; 0 for none.
 func namedWait(p *fetch.Page, began time.Time) time.Duration {
 	p.Ended = began
-	asked, _ := p.RetryAfter()
+	asked, _ := p.Head().RetryAfter(p.Ended)
 	return asked.Wait
 }
 

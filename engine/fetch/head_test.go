@@ -17,15 +17,15 @@ func TestHeaderView(t *testing.T) {
 	for name, want := range map[string]string{
 		"content-type": "text/html", "X-A": "one", "folded": "a b c", "LOCATION": "/x", "Empty": "", "last": "z", "none": "",
 	} {
-		if got := string(p.Header(name)); got != want {
+		if got := string(p.Head().Value(name)); got != want {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	if p.Header("empty") == nil || p.Header("none") != nil {
+	if p.Head().Value("empty") == nil || p.Head().Value("none") != nil {
 		t.Error("an empty field is not the same as none")
 	}
 	var all []string
-	for v := range p.HeaderValues("x-a") {
+	for v := range p.Head().Values("x-a") {
 		all = append(all, string(v))
 	}
 	if !slices.Equal(all, []string{"one", "two"}) {
@@ -35,7 +35,7 @@ func TestHeaderView(t *testing.T) {
 		t.Error("reading changed the page")
 	}
 	p = pageOf("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nLast: z\r\n\r\n")
-	if n := testing.AllocsPerRun(100, func() { _ = p.ContentType(); _ = p.Location(); _ = p.Header("last") }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { _ = p.Head().ContentType(); _ = p.Head().Location(); _ = p.Head().Value("last") }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -53,7 +53,7 @@ func TestHostile_H30_anAbsurdRetryAfterIsBroughtBetweenNothingAndADay(t *testing
 	} {
 		p := pageOf(fmt.Sprintf("HTTP/1.1 503 U\r\nRetry-After: %s\r\n\r\n", value))
 		p.Ended = now
-		asked, ok := p.RetryAfter()
+		asked, ok := p.Head().RetryAfter(p.Ended)
 		if ok != (want >= 0) || (ok && asked.Wait != want) {
 			t.Errorf("%q: %+v %v", value, asked, ok)
 		}
@@ -63,7 +63,7 @@ func TestHostile_H30_anAbsurdRetryAfterIsBroughtBetweenNothingAndADay(t *testing
 			t.Errorf("%q: clamped %v", value, asked.Clamped)
 		}
 	}
-	if _, ok := pageOf("HTTP/1.1 503 U\r\n\r\n").RetryAfter(); ok {
+	if _, ok := pageOf("HTTP/1.1 503 U\r\n\r\n").Head().RetryAfter(pageOf("HTTP/1.1 503 U\r\n\r\n").Ended); ok {
 		t.Error("no header, and a time")
 	}
 }
