@@ -104,7 +104,7 @@ func (l *Log) Attempt(p *fetch.Page, f *attempt.Attempt, encoding coding.Fault, 
 	if p.HeadLen == 0 {
 		status = statusColumn(f.Outcome)
 	}
-	b = appendLogHead(b, p.Ended, status, p.PayloadLen, f.URL, f.Depth, f.Redirects)
+	b = appendLogHead(b, p.Times.Ended, status, p.PayloadLen, f.URL, f.Depth, f.Redirects)
 	mime, _, _ := bytes.Cut(p.Head().ContentType(), []byte{';'})
 	if mime = bytes.TrimSpace(mime); p.HeadLen == 0 || len(mime) == 0 {
 		mime = []byte("unknown")
@@ -121,9 +121,9 @@ func (l *Log) Attempt(p *fetch.Page, f *attempt.Attempt, encoding coding.Fault, 
 		b = append(b, c)
 	}
 	b = fmt.Appendf(b, " #%04d ", f.Worker)
-	b = p.Started.UTC().AppendFormat(b, "20060102150405.000")
+	b = p.Times.Started.UTC().AppendFormat(b, "20060102150405.000")
 	b = append(b, '+')
-	b = strconv.AppendInt(b, p.Ended.Sub(p.Started).Milliseconds(), 10)
+	b = strconv.AppendInt(b, p.Times.Ended.Sub(p.Times.Started).Milliseconds(), 10)
 	b = append(b, ' ')
 	if p.Complete && p.PayloadLen > 0 {
 		b = append(b, "sha1:"...)
@@ -145,12 +145,12 @@ func (l *Log) Attempt(p *fetch.Page, f *attempt.Attempt, encoding coding.Fault, 
 	if encoding != coding.OK {
 		b = append(append(b, ",encoding:"...), encoding.String()...)
 	}
-	if p.TLS != nil && p.TLS.Fault != "" {
-		b = append(append(b, ",certificate:"...), p.TLS.Fault...)
+	if p.Connection.TLS.Fault != "" {
+		b = append(append(b, ",certificate:"...), p.Connection.TLS.Fault...)
 		if l.counts.Certificates == nil {
 			l.counts.Certificates = make(map[string]int64)
 		}
-		l.counts.Certificates[p.TLS.Fault]++ // the set of faults in package fetch is small
+		l.counts.Certificates[p.Connection.TLS.Fault]++ // the set of faults in package fetch is small
 	}
 	if longType {
 		b = append(b, ",long-type"...)

@@ -24,8 +24,9 @@ func TestCrawlLog_columnsAreThoseOfHeritrixAndFullLogsAreCompressed(t *testing.T
 	l.rotateSize, l.rotateAt = 200, 200
 	at := time.Date(2026, 11, 21, 4, 5, 6, 7e6, time.UTC)
 	p := &fetch.Page{
-		Status: 200, HeadLen: 44, PayloadLen: 12, Complete: true, Started: at, Ended: at.Add(250 * time.Millisecond),
-		Raw: []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"),
+		Status: 200, HeadLen: 44, PayloadLen: 12, Complete: true,
+		Times: fetch.Times{Started: at, Ended: at.Add(250 * time.Millisecond)},
+		Raw:   []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"),
 	}
 	f := &attempt.Attempt{URL: []byte("http://a.test/"), Depth: 2, Redirects: 1, Outcome: outcome.OK, Worker: 7}
 	l.Attempt(p, f, coding.OK, "duplicate:digest")
@@ -103,7 +104,8 @@ func TestCrawlLog_longTypesAreTruncatedAndCertificatesCounted(t *testing.T) {
 	head := "HTTP/1.1 200 OK\r\nContent-Type: a/" + strings.Repeat("b", 60_000) + "; charset=x\r\n\r\n"
 	f := &attempt.Attempt{URL: []byte("http://a.test/"), Outcome: outcome.OK}
 	for _, fault := range []string{"expired", "", "wrong-name", "expired"} {
-		p := &fetch.Page{Status: 200, HeadLen: len(head), Raw: []byte(head), TLS: &fetch.TLSFacts{Fault: fault}}
+		p := &fetch.Page{Status: 200, HeadLen: len(head), Raw: []byte(head)}
+		p.Connection.TLS.Fault = fault
 		l.Attempt(p, f, coding.OK, "")
 	}
 	l.Attempt(&fetch.Page{}, &attempt.Attempt{URL: f.URL, Outcome: outcome.Refused}, coding.OK, "")

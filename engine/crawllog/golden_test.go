@@ -25,8 +25,9 @@ func TestGolden_crawlLog(t *testing.T) {
 		}
 		at := time.Date(2026, 11, 21, 4, 5, 6, 7e6, time.UTC)
 		p := &fetch.Page{
-			Status: 200, HeadLen: 44, PayloadLen: 12, Complete: true, Started: at, Ended: at.Add(250 * time.Millisecond),
-			Raw: []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"),
+			Status: 200, HeadLen: 44, PayloadLen: 12, Complete: true,
+			Times: fetch.Times{Started: at, Ended: at.Add(250 * time.Millisecond)},
+			Raw:   []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"),
 		}
 		l.Attempt(
 			p,
@@ -35,7 +36,7 @@ func TestGolden_crawlLog(t *testing.T) {
 			"duplicate:digest",
 		)
 		l.Attempt(
-			&fetch.Page{Started: at, Ended: at},
+			&fetch.Page{Times: fetch.Times{Started: at, Ended: at}},
 			&attempt.Attempt{URL: []byte("http://b.test/"), Outcome: outcome.Refused, WillRetry: true},
 			coding.OK,
 			"",

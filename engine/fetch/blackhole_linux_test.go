@@ -51,7 +51,7 @@ func TestHostile_N01_aBlackHoleOnARealSocket(t *testing.T) {
 	byNet.connect = connectNet
 	for _, d := range []Dialer{LoopbackOnly(), byNet} {
 		fetchOnce(t, o, d, targetAt(addr), func(p *Page) {
-			if took := p.Ended.Sub(p.Started); p.Outcome != outcome.ConnectTimeout || took < 100*time.Millisecond ||
+			if took := p.Times.Ended.Sub(p.Times.Started); p.Outcome != outcome.ConnectTimeout || took < 100*time.Millisecond ||
 				took > 2*time.Second {
 				t.Errorf("%v after %v: %s", p.Outcome, took, p.Err)
 			}
@@ -60,7 +60,7 @@ func TestHostile_N01_aBlackHoleOnARealSocket(t *testing.T) {
 		f := NewFetcher(testOptions(), d, pool)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		p := pool.TryGet()
-		if got, took := f.Fetch(ctx, targetAt(addr), p), p.Ended.Sub(p.Started); got != outcome.Cancelled ||
+		if got, took := f.Fetch(ctx, targetAt(addr), p), p.Times.Ended.Sub(p.Times.Started); got != outcome.Cancelled ||
 			took > 2*time.Second {
 			t.Errorf("%v after %v", got, took)
 		}

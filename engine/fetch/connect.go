@@ -14,9 +14,9 @@ import (
 // connect opens the connection for t: directly, to the proxy, or through it. On a fault the caller closes f.raw.
 func (f *Fetcher) connect(ctx context.Context, t *Target, p *Page) outcome.Outcome {
 	addr := f.address(t)
-	p.Remote = addr
+	p.Connection.Remote = addr
 	conn, err := f.dial(ctx, addr)
-	p.Connected = time.Now()
+	p.Times.Connected = time.Now()
 	if err != nil {
 		if f.watch.cancelled() || ctx.Err() != nil {
 			return outcome.Cancelled
@@ -26,7 +26,7 @@ func (f *Fetcher) connect(ctx context.Context, t *Target, p *Page) outcome.Outco
 			f.o.Keep.shed()
 		}
 		if f.o.Proxy != nil && o.Class() != outcome.ClassRefusal {
-			p.ProxyDown = true
+			p.Connection.ProxyDown = true
 			return outcome.ProxyFault
 		}
 		return o

@@ -31,7 +31,7 @@ func timed(t *testing.T, o Options, server scriptDialer, want outcome.Outcome, l
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		fetchOnce(t, o, server, testTarget(), func(p *Page) {
-			if took := p.Ended.Sub(p.Started); p.Outcome != want || took < least || took > most {
+			if took := p.Times.Ended.Sub(p.Times.Started); p.Outcome != want || took < least || took > most {
 				t.Errorf("%v after %v: %s", p.Outcome, took, p.Err)
 			}
 			if p.Outcome == outcome.CutTime && p.Cut.String() != "time" {
@@ -126,7 +126,7 @@ func (holeDialer) DialContext(ctx context.Context, _, _ string) (net.Conn, error
 func TestHostile_N01_aBlackHoleEndsAfterTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fetchOnce(t, testOptions(), holeDialer{}, testTarget(), func(p *Page) {
-			if took := p.Ended.Sub(p.Started); p.Outcome != outcome.ConnectTimeout || took != 10*time.Second {
+			if took := p.Times.Ended.Sub(p.Times.Started); p.Outcome != outcome.ConnectTimeout || took != 10*time.Second {
 				t.Errorf("%v after %v", p.Outcome, took)
 			}
 		})
@@ -139,7 +139,7 @@ func TestHostile_N14_aHandshakeThatHangsEndsAfterTenSeconds(t *testing.T) {
 		target.HTTPS = true
 		server := scriptDialer(func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) })
 		fetchOnce(t, testOptions(), server, target, func(p *Page) {
-			if took := p.Ended.Sub(p.Started); p.Outcome != outcome.TLSFault || took != 10*time.Second {
+			if took := p.Times.Ended.Sub(p.Times.Started); p.Outcome != outcome.TLSFault || took != 10*time.Second {
 				t.Errorf("%v after %v: %s", p.Outcome, took, p.Err)
 			}
 		})
@@ -176,7 +176,7 @@ func TestHostile_N14_aHandshakeOfAByteASecondEndsAfterTenSeconds(t *testing.T) {
 			target := testTarget()
 			target.HTTPS = true
 			fetchOnce(t, testOptions(), script, target, func(p *Page) {
-				if took := p.Ended.Sub(p.Started); p.Outcome != outcome.TLSFault || took > 10*time.Second {
+				if took := p.Times.Ended.Sub(p.Times.Started); p.Outcome != outcome.TLSFault || took > 10*time.Second {
 					t.Errorf("%s: %v after %v: %s", name, p.Outcome, took, p.Err)
 				}
 			})
@@ -226,7 +226,7 @@ func TestHostile_N03_whatDoesNotFitNeverComesAndIsWaitedForInVain(t *testing.T) 
 			target := testTarget()
 			target.HTTPS = c.https
 			fetchOnce(t, testOptions(), c.script, target, func(p *Page) {
-				if took := p.Ended.Sub(p.Started); p.Outcome != c.want || took > c.within {
+				if took := p.Times.Ended.Sub(p.Times.Started); p.Outcome != c.want || took > c.within {
 					t.Errorf("%s: %v after %v: %s", name, p.Outcome, took, p.Err)
 				}
 			})
@@ -292,11 +292,11 @@ func TestCancel(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 				defer cancel()
 				f.Fetch(ctx, testTarget(), p)
-				if took := p.Ended.Sub(p.Started); p.Outcome != outcome.Cancelled || took != 5*time.Second {
+				if took := p.Times.Ended.Sub(p.Times.Started); p.Outcome != outcome.Cancelled || took != 5*time.Second {
 					t.Errorf("%v after %v", p.Outcome, took)
 				}
-				if f.Fetch(ctx, testTarget(), p); p.Outcome != outcome.Cancelled || p.Ended != p.Started {
-					t.Errorf("again: %v after %v", p.Outcome, p.Ended.Sub(p.Started))
+				if f.Fetch(ctx, testTarget(), p); p.Outcome != outcome.Cancelled || p.Times.Ended != p.Times.Started {
+					t.Errorf("again: %v after %v", p.Outcome, p.Times.Ended.Sub(p.Times.Started))
 				}
 				f.dialer = answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 0)
 				if f.Fetch(t.Context(), testTarget(), p); p.Outcome != outcome.OK {

@@ -90,16 +90,16 @@ func (f *Fetcher) Close() { f.watch.leave() }
 // rest. Invalid framing is Protocol with any status; p.HasHead then tells whether there is something to archive.
 func (f *Fetcher) Fetch(ctx context.Context, t *Target, p *Page) outcome.Outcome {
 	p.begin(t.URL)
-	p.Started = time.Now()
+	p.Times.Started = time.Now()
 	f.page = p
-	f.total = p.Started.Add(f.o.TotalTimeout)
+	f.total = p.Times.Started.Add(f.o.TotalTimeout)
 	p.Outcome = outcome.Cancelled
 	if f.watch.follow(ctx) {
 		p.Outcome = f.exchange(ctx, t, p)
 		f.part(p)
 	}
 	f.page = nil
-	p.Ended = time.Now()
+	p.Times.Ended = time.Now()
 	return p.Outcome
 }
 

@@ -169,6 +169,6 @@ func FuzzHead(f *testing.F) {
 		for name := range p.Head().Fields() {
 			_ = p.Head().Value(string(name))
 		}
-		p.Head().RetryAfter(p.Ended)
+		p.Head().RetryAfter(p.Times.Ended)
 	})
 }

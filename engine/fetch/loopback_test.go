@@ -59,9 +59,9 @@ func TestLoopbackExchange(t *testing.T) {
 		if p.Outcome != outcome.OK || string(p.Raw) != framed("chunked", body) || string(p.Payload()) != body {
 			t.Errorf("%v %s, %d bytes", p.Outcome, p.Err, len(p.Raw))
 		}
-		if p.Remote != addr || p.Started.After(p.Connected) || p.Connected.After(p.FirstByte) ||
-			p.FirstByte.After(p.Ended) {
-			t.Errorf("remote %v, times %v %v %v %v", p.Remote, p.Started, p.Connected, p.FirstByte, p.Ended)
+		if p.Connection.Remote != addr || p.Times.Started.After(p.Times.Connected) || p.Times.Connected.After(p.Times.FirstByte) ||
+			p.Times.FirstByte.After(p.Times.Ended) {
+			t.Errorf("remote %v, times %v %v %v %v", p.Connection.Remote, p.Times.Started, p.Times.Connected, p.Times.FirstByte, p.Times.Ended)
 		}
 	})
 }

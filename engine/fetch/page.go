@@ -61,24 +61,19 @@ type Page struct {
 	HeadLen int    // length of the head within Raw; 0 if no complete head came
 	Interim []byte // heads of earlier 1xx responses, one after the other
 
-	Status      int            // as the server said, any number; 0 if none
-	Chunked     bool           // the body is chunked
-	Complete    bool           // the body ended as its framing says
-	Cut         Cut            // why the body is truncated
-	Flags       Flags          // irregularities
-	PayloadLen  int64          // bytes of body without chunking
-	Digest      [20]byte       // SHA-1 of the payload; valid after Sum if Complete
-	BlockDigest [20]byte       // SHA-1 of Raw; valid after Sum if Complete
-	Remote      netip.AddrPort // the address connected to; with a proxy, the proxy's
-	TLS         *TLSFacts      // nil without TLS
-	Err         string         // short cause for the log; "" without a fault
+	Status      int      // as the server said, any number; 0 if none
+	Chunked     bool     // the body is chunked
+	Complete    bool     // the body ended as its framing says
+	Cut         Cut      // why the body is truncated
+	Flags       Flags    // irregularities
+	PayloadLen  int64    // bytes of body without chunking
+	Digest      [20]byte // SHA-1 of the payload; valid after Sum if Complete
+	BlockDigest [20]byte // SHA-1 of Raw; valid after Sum if Complete
 
-	Outcome   outcome.Outcome
-	Started   time.Time // before connecting
-	ProxyDown bool      // the proxy could not be reached: the outcome says nothing about the site
-	Connected time.Time // after connect, before the TLS handshake; for a persistent connection, when it was taken
-	FirstByte time.Time // first bytes of the response read
-	Ended     time.Time // when the connection was closed, or stored in IdleConns
+	Outcome    outcome.Outcome
+	Err        string // short cause for the log; "" without a fault
+	Connection Connection
+	Times      Times
 
 	Engine any // owned by the engine. It stays with the Page, so that its memory is reused
 
@@ -90,7 +85,22 @@ type Page struct {
 	runs    int // runs of payload bytes in Raw
 	runAt   int // where the first one starts
 	runEnd  int // where the last one ends
-	facts   TLSFacts
+}
+
+// Times are when the steps of an exchange happened.
+type Times struct {
+	Started   time.Time // before connecting
+	Connected time.Time // after connect, before the TLS handshake; for a persistent connection, when it was taken
+	FirstByte time.Time // first bytes of the response read
+	Ended     time.Time // when the connection was closed, or stored in IdleConns
+}
+
+// Connection is what is known about the connection of an exchange.
+type Connection struct {
+	Remote    netip.AddrPort // the address connected to; with a proxy, the proxy's
+	ProxyDown bool           // the proxy could not be reached: the outcome says nothing about the site
+	Secure    bool           // TLS was agreed on; TLS has the facts
+	TLS       TLSFacts
 }
 
 // TLSFacts are what is known about the TLS of an exchange.
@@ -158,10 +168,8 @@ func (p *Page) begin(url []byte) {
 	p.Status, p.Chunked, p.Complete, p.Cut, p.Flags = 0, false, false, NotCut, 0
 	p.PayloadLen, p.runs, p.runAt, p.runEnd = 0, 0, 0, 0
 	p.Digest, p.BlockDigest = [20]byte{}, [20]byte{}
-	p.Remote, p.ProxyDown = netip.AddrPort{}, false
-	p.TLS, p.Err = nil, ""
-	p.Outcome = outcome.None
-	p.Started, p.Connected, p.FirstByte, p.Ended = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	p.Outcome, p.Err = outcome.None, ""
+	p.Connection, p.Times = Connection{}, Times{}
 }
 
 // release gives the buffers back to the pool.

@@ -42,10 +42,9 @@ func (f *Fetcher) reuse(t *Target, p *Page) bool {
 		}
 		f.link = l
 		f.watch.hold(l.raw)
-		p.Remote, p.Connected = f.site.addr, p.Started
+		p.Connection.Remote, p.Times.Connected = f.site.addr, p.Times.Started
 		if l.secure {
-			p.facts = l.facts
-			p.TLS = &p.facts
+			p.Connection.Secure, p.Connection.TLS = true, l.facts
 		}
 		return true
 	}
@@ -78,9 +77,7 @@ func (f *Fetcher) part(p *Page) {
 		return
 	}
 	l := f.link
-	if p.TLS != nil {
-		l.facts, l.secure = p.facts, true
-	}
+	l.secure, l.facts = p.Connection.Secure, p.Connection.TLS
 	f.watch.hold(nil)
 	f.link = link{}
 	f.o.Keep.put(f.site, l, allowed)

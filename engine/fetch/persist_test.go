@@ -51,14 +51,14 @@ func serveAll(t *testing.T, response string) (addr netip.AddrPort, conns, reques
 func TestPersist_theSecondExchangeUsesTheConnection(t *testing.T) {
 	addr, conns, _ := serveAll(t, framed("length", "hello"))
 	fetchTwice(t, testOptions(), targetAt(addr), targetAt(addr), func(a, b *Page, s IdleConnStats) {
-		if a.Outcome != outcome.OK || b.Outcome != outcome.OK || string(b.Payload()) != "hello" || b.Remote != addr {
-			t.Errorf("%v %s, %v %s %q %v", a.Outcome, a.Err, b.Outcome, b.Err, b.Payload(), b.Remote)
+		if a.Outcome != outcome.OK || b.Outcome != outcome.OK || string(b.Payload()) != "hello" || b.Connection.Remote != addr {
+			t.Errorf("%v %s, %v %s %q %v", a.Outcome, a.Err, b.Outcome, b.Err, b.Payload(), b.Connection.Remote)
 		}
 		if strings.Contains(string(a.Request), "Connection:") {
 			t.Errorf("request %q", a.Request)
 		}
-		if b.Connected != b.Started || b.FirstByte.Before(b.Connected) {
-			t.Errorf("times %v %v %v", b.Started, b.Connected, b.FirstByte)
+		if b.Times.Connected != b.Times.Started || b.Times.FirstByte.Before(b.Times.Connected) {
+			t.Errorf("times %v %v %v", b.Times.Started, b.Times.Connected, b.Times.FirstByte)
 		}
 		if conns.Load() != 1 || s.Reused != 1 || s.Held != 1 {
 			t.Errorf("%d connections, %+v", conns.Load(), s)
@@ -215,8 +215,8 @@ func TestPersist_oneHandshake(t *testing.T) {
 		if a.Outcome != outcome.OK || b.Outcome != outcome.OK || s.Reused != 1 {
 			t.Fatalf("%v %s, %v %s, %+v", a.Outcome, a.Err, b.Outcome, b.Err, s)
 		}
-		if b.TLS == nil || *b.TLS != *a.TLS || b.TLS.Fault != "wrong-name" {
-			t.Errorf("TLS facts %+v, then %+v", a.TLS, b.TLS)
+		if !b.Connection.Secure || b.Connection.TLS != a.Connection.TLS || b.Connection.TLS.Fault != "wrong-name" {
+			t.Errorf("TLS facts %+v, then %+v", a.Connection.TLS, b.Connection.TLS)
 		}
 	})
 }

@@ -25,8 +25,8 @@ func TestProxyPlain(t *testing.T) {
 	})
 	fetchOnce(t, proxied("user:secret@"+addr.String()), LoopbackOnly(), testTarget(), func(p *Page) {
 		request := <-requests
-		if p.Outcome != outcome.OK || p.Remote != addr {
-			t.Errorf("%v %s, remote %v", p.Outcome, p.Err, p.Remote)
+		if p.Outcome != outcome.OK || p.Connection.Remote != addr {
+			t.Errorf("%v %s, remote %v", p.Outcome, p.Err, p.Connection.Remote)
 		}
 		if !strings.HasPrefix(
 			request,
@@ -58,8 +58,8 @@ func TestProxyTunnel(t *testing.T) {
 	target := testTarget()
 	target.HTTPS, target.URL = true, []byte("https://a.example/x")
 	fetchOnce(t, o, LoopbackOnly(), target, func(p *Page) {
-		if p.Outcome != outcome.OK || p.TLS == nil || p.TLS.Fault != "" {
-			t.Errorf("%v %s %+v", p.Outcome, p.Err, p.TLS)
+		if p.Outcome != outcome.OK || !p.Connection.Secure || p.Connection.TLS.Fault != "" {
+			t.Errorf("%v %s %+v", p.Outcome, p.Err, p.Connection.TLS)
 		}
 		if connect := <-requests; !strings.HasPrefix(
 			connect,

@@ -22,7 +22,7 @@ func (f *Fetcher) read(p *Page) (n int, err error) {
 	}
 	if n > 0 {
 		if f.got == 0 {
-			p.FirstByte = time.Now()
+			p.Times.FirstByte = time.Now()
 		}
 		f.got += int64(n)
 	}

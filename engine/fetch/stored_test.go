@@ -139,7 +139,7 @@ func TestStoredDecodesAndReads(t *testing.T) {
 		if got, fault := p.Decoded(coding.New(coding.Options{})); !bytes.Equal(got, want) || fault != coding.OK {
 			t.Errorf("%s: %d bytes, %v", encoding, len(got), fault)
 		}
-		if wait, ok := p.Head().RetryAfter(p.Ended); string(p.Head().ContentType()) != "text/html" || !ok || wait.Wait != 7*time.Second {
+		if wait, ok := p.Head().RetryAfter(p.Times.Ended); string(p.Head().ContentType()) != "text/html" || !ok || wait.Wait != 7*time.Second {
 			t.Errorf("%s: %q, %v", encoding, p.Head().ContentType(), wait)
 		}
 	}

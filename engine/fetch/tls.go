@@ -32,26 +32,25 @@ func (f *Fetcher) newTLSConfig() *tls.Config {
 // inspect notes what the handshake agreed on and whether the certificate holds. Under TLSStrict a fault ends the
 // handshake.
 func (f *Fetcher) inspect(cs tls.ConnectionState) error {
-	p := f.page
-	p.facts = TLSFacts{Version: cs.Version, Cipher: cs.CipherSuite}
-	p.TLS = &p.facts
+	c := &f.page.Connection
+	c.Secure, c.TLS = true, TLSFacts{Version: cs.Version, Cipher: cs.CipherSuite}
 	size := 0
-	for _, c := range cs.PeerCertificates {
-		size += len(c.Raw)
+	for _, certificate := range cs.PeerCertificates {
+		size += len(certificate.Raw)
 	}
 	if size > chainBytesMax {
 		return errChain
 	}
 	sum := sha256.New()
-	for _, c := range cs.PeerCertificates {
-		sum.Write(c.Raw)
+	for _, certificate := range cs.PeerCertificates {
+		sum.Write(certificate.Raw)
 	}
-	sum.Sum(p.facts.Chain[:0])
+	sum.Sum(c.TLS.Chain[:0])
 	err := verify(&cs, f.o.RootCAs, time.Now())
 	if err == nil {
 		return nil
 	}
-	p.facts.Fault = certificateFault(err)
+	c.TLS.Fault = certificateFault(err)
 	if f.o.TLS == TLSStrict {
 		return err
 	}

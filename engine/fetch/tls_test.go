@@ -109,16 +109,16 @@ func TestHostile_N13_faultyCertificatesAreRecordedOrRefused(t *testing.T) {
 			o := testOptions()
 			o.RootCAs = ca.pool()
 			fetchOnce(t, o, LoopbackOnly(), target, func(p *Page) {
-				if p.Outcome != outcome.OK || string(p.Payload()) != "over http/1.1" || p.TLS == nil {
+				if p.Outcome != outcome.OK || string(p.Payload()) != "over http/1.1" || !p.Connection.Secure {
 					t.Fatalf("%v %s %q", p.Outcome, p.Err, p.Raw)
 				}
 				// A self-signed certificate without the name fails in two ways; either may be told.
-				if p.TLS.Fault != c.fault && (c.name != "self-signed" || p.TLS.Fault == "") {
-					t.Errorf("fault %q", p.TLS.Fault)
+				if p.Connection.TLS.Fault != c.fault && (c.name != "self-signed" || p.Connection.TLS.Fault == "") {
+					t.Errorf("fault %q", p.Connection.TLS.Fault)
 				}
-				if p.TLS.Version != tls.VersionTLS13 || p.TLS.Cipher == 0 ||
-					p.TLS.Chain != sha256.Sum256(c.cert.Certificate[0]) {
-					t.Errorf("%+v", p.TLS)
+				if p.Connection.TLS.Version != tls.VersionTLS13 || p.Connection.TLS.Cipher == 0 ||
+					p.Connection.TLS.Chain != sha256.Sum256(c.cert.Certificate[0]) {
+					t.Errorf("%+v", p.Connection.TLS)
 				}
 			})
 			o.TLS = TLSStrict
@@ -227,8 +227,8 @@ func TestHostile_N15_aThousandNamesAreNoTrouble(t *testing.T) {
 	o := testOptions()
 	o.RootCAs = ca.pool()
 	fetchOnce(t, o, LoopbackOnly(), target, func(p *Page) {
-		if p.Outcome != outcome.OK || p.TLS.Fault != "" {
-			t.Errorf("%v %s %+v", p.Outcome, p.Err, p.TLS)
+		if p.Outcome != outcome.OK || p.Connection.TLS.Fault != "" {
+			t.Errorf("%v %s %+v", p.Outcome, p.Err, p.Connection.TLS)
 		}
 	})
 }

@@ -166,7 +166,7 @@ func (f *Fetcher) moreHead(p *Page) outcome.Outcome {
 // readBody reads the body that info announces, up to the limits, and cuts Raw where it ends.
 func (f *Fetcher) readBody(p *Page, info headInfo, bodyMax int64) outcome.Outcome {
 	p.startBody(&f.frame, info, bodyLimits{bodyMax: bodyMax, rawBodyMax: rawBodyMax(bodyMax)})
-	f.window, f.windowN = p.FirstByte, f.got
+	f.window, f.windowN = p.Times.FirstByte, f.got
 	at := p.HeadLen
 	for {
 		at = p.consume(&f.frame, at)

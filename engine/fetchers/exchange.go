@@ -67,7 +67,8 @@ func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.
 	x.Cluster.EndExchange(&x.cancels)
 	observed := outage.Attempt{
 		Addr: t.Addr.Addr(), Outcome: o, AnsweredBefore: c.site.Failures == 0 && c.site.Rules != nil,
-		BeganAt: p.Started, ConnectedAt: p.Connected, EndedAt: p.Ended, BusyWorkers: x.Exchanging.Add(-1) + 1,
+		BeganAt: p.Times.Started, ConnectedAt: p.Times.Connected, EndedAt: p.Times.Ended,
+		BusyWorkers: x.Exchanging.Add(-1) + 1,
 	}
 	x.counts = x.Proxy || x.Network.Observe(&observed)
 	return o

@@ -41,7 +41,7 @@ func (r *robotsVisits) conclude(c *current, p *fetch.Page, o outcome.Outcome, or
 	}
 	// The Crawl-delay that was just read also holds for the next request.
 	if p.HasHead() {
-		c.postponeSite(p.Ended.Add(r.Live.Policy().SiteDelay(c.settings.Delay(), c.site.CrawlDelay())))
+		c.postponeSite(p.Times.Ended.Add(r.Live.Policy().SiteDelay(c.settings.Delay(), c.site.CrawlDelay())))
 	}
 }
 
@@ -59,7 +59,7 @@ func (r *robotsVisits) read(
 		r.parse(p, result)
 	case o.Class() == outcome.ClassAnswer && !outcome.IsPageStatus(p.Status):
 		result.Rules = r.Rules.Share(robots.AllowAll())
-	case p.ProxyDown:
+	case p.Connection.ProxyDown:
 		c.returnItem()
 		return nil
 	case c.item != nil && d.Retry:

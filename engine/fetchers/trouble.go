@@ -41,7 +41,7 @@ func (t *trouble) decide(c *current, p *fetch.Page, o outcome.Outcome, try int) 
 	s, v := &c.site, &c.result.Visit
 	streak := s.FailureStreak()
 	a := politeness.Attempt{
-		Outcome: o, Try: try, Started: p.Started, Ended: p.Ended,
+		Outcome: o, Try: try, Started: p.Times.Started, Ended: p.Times.Ended,
 		CrawlDelay: s.CrawlDelay(), HostDelay: c.settings.Delay(),
 		SiteFailures: int(s.Failures), SiteSlowdown: s.Slowdown, IPSlowdown: politeness.UnpackIPSlowdown(v.IPNote),
 		FailedBefore: streak.Count > 0, PageOnly: streak.ServesPages,
@@ -74,7 +74,7 @@ func (t *trouble) decideCancelled(c *current, p *fetch.Page) {
 		try = c.queued.Tries
 	}
 	t.decide(c, p, outcome.Cancelled, try)
-	wait := p.Ended.Add(cancelledWait)
+	wait := p.Times.Ended.Add(cancelledWait)
 	for _, due := range [...]*time.Time{&c.result.Release.SiteDue, &c.result.Release.IPDue} {
 		if due.Before(wait) {
 			*due = wait
@@ -93,7 +93,7 @@ func (t *trouble) jitter(c *current, p *fetch.Page, try int) uint64 {
 
 // retryAfter returns the Retry-After of a response; 0 if there is none.
 func (t *trouble) retryAfter(p *fetch.Page) time.Duration {
-	asked, ok := p.Head().RetryAfter(p.Ended)
+	asked, ok := p.Head().RetryAfter(p.Times.Ended)
 	if !ok {
 		return 0
 	}
@@ -122,9 +122,9 @@ func (t *trouble) note(c *current, p *fetch.Page, a *politeness.Attempt, d *poli
 	var retryAt time.Time // by Retry-After
 	policy := t.Live.Policy()
 	if a.RetryAfter > 0 {
-		retryAt = p.Ended.Add(min(a.RetryAfter, policy.RetryAfterMax))
+		retryAt = p.Times.Ended.Add(min(a.RetryAfter, policy.RetryAfterMax))
 	}
-	s.NoteFailure(o, p.Ended, retryAt)
+	s.NoteFailure(o, p.Times.Ended, retryAt)
 	switch c.kind {
 	case rootRequest:
 		s.NoteProbeFailure(site.RootProbe)
@@ -132,10 +132,10 @@ func (t *trouble) note(c *current, p *fetch.Page, a *politeness.Attempt, d *poli
 		s.NoteProbeFailure(site.RobotsProbe)
 	case pageRequest:
 	}
-	if f := s.FailureStreak(); (s.HasAnswered || p.ProxyDown) && f.Count > 1 {
+	if f := s.FailureStreak(); (s.HasAnswered || p.Connection.ProxyDown) && f.Count > 1 {
 		wait := policy.FailureWait(int(f.Count)-1, a.Jitter)
-		wait = max(wait, min(s.FailingFor(p.Ended)/slowingPart, policy.BackoffMax))
-		if due := p.Ended.Add(wait); due.After(d.SiteDue) {
+		wait = max(wait, min(s.FailingFor(p.Times.Ended)/slowingPart, policy.BackoffMax))
+		if due := p.Times.Ended.Add(wait); due.After(d.SiteDue) {
 			d.SiteDue = due
 		}
 	}
@@ -146,7 +146,7 @@ func (t *trouble) noteAnswer(c *current, p *fetch.Page) {
 	s := &c.site
 	switch c.kind {
 	case robotsRequest:
-		s.NoteRobotsAnswer(p.Ended, site.ProbeWait(t.StallWait))
+		s.NoteRobotsAnswer(p.Times.Ended, site.ProbeWait(t.StallWait))
 	case rootRequest:
 		s.NoteRootAnswer()
 	case pageRequest:
@@ -164,7 +164,7 @@ func isAddrRefusal(o outcome.Outcome) bool {
 func (t *trouble) isOwnFailure(c *current, p *fetch.Page, o outcome.Outcome) bool {
 	f := c.site.FailureStreak()
 	switch {
-	case p.ProxyDown:
+	case p.Connection.ProxyDown:
 		return false
 	case !c.site.HasAnswered:
 		return true
@@ -184,9 +184,9 @@ func (t *trouble) isOwnFailure(c *current, p *fetch.Page, o outcome.Outcome) boo
 func (t *trouble) spare(c *current, p *fetch.Page, o outcome.Outcome, own bool, d *politeness.Decision) {
 	switch {
 	case o.Class() == outcome.ClassAnswer:
-	case t.isOverdue(c, p.Ended):
+	case t.isOverdue(c, p.Times.Ended):
 		d.GiveUpSite = true
-	case p.ProxyDown:
+	case p.Connection.ProxyDown:
 		d.GiveUpSite, d.Retry = false, true
 	case !c.site.HasAnswered || o.Class() == outcome.ClassRefusal && !d.GiveUpSite:
 	default:

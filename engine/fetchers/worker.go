@@ -150,7 +150,7 @@ func (w *Worker) fetch(ctx context.Context, c *current) (*fetch.Page, outcome.Ou
 		return nil, o, nil
 	case !w.exchange.counts: // the network is down. The request may have been sent, so the delays hold.
 		w.trouble.decide(c, p, outcome.Cancelled, 0)
-		c.postponeSite(p.Ended.Add(outage.NetworkRetryWait))
+		c.postponeSite(p.Times.Ended.Add(outage.NetworkRetryWait))
 		w.pause(ctx, c, p)
 		return nil, o, nil
 	default:
@@ -193,7 +193,7 @@ func (w *Worker) concludePage(c *current, p *fetch.Page, o outcome.Outcome) {
 	}
 	t.spare(c, p, o, own, &d)
 	if d.GiveUpSite {
-		c.giveUpSite(t.deadOutcome(c, o, p.Ended))
+		c.giveUpSite(t.deadOutcome(c, o, p.Times.Ended))
 		d.Retry = false
 	}
 	a.WillRetry = d.Retry
@@ -220,6 +220,6 @@ func (w *Worker) concludeRoot(c *current, p *fetch.Page, o outcome.Outcome) {
 		t.useNextAddr(c)
 	}
 	if t.spare(c, p, o, false, &d); d.GiveUpSite {
-		c.giveUpSite(t.deadOutcome(c, o, p.Ended))
+		c.giveUpSite(t.deadOutcome(c, o, p.Times.Ended))
 	}
 }

@@ -208,7 +208,7 @@ func TestHostile_P12_noScannerIsBaited(t *testing.T) {
 		"a head":       func(bait []byte) { fetch.Stored(url, append([]byte("HTTP/1.1 200 OK\r\n"), bait...)) },
 		"a field": func(bait []byte) {
 			if p, ok := fetch.Stored(url, append(append([]byte("HTTP/1.1 200 OK\r\nRetry-After: "), bait...), "\r\n\r\n"...)); ok {
-				p.Head().RetryAfter(p.Ended)
+				p.Head().RetryAfter(p.Times.Ended)
 				p.Decoded(coding.New(coding.Options{}))
 			}
 		},

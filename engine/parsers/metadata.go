@@ -66,7 +66,8 @@ func (m *metadataWriter) appendFields(dst []byte, p *fetch.Page, a *attempt.Atte
 	case MetadataNone:
 		return dst
 	case MetadataAuto:
-		if !hasOutlinks && !a.Seed && a.Via == nil && len(a.RobotsRule) == 0 && p.TLS == nil && len(p.Interim) == 0 {
+		if !hasOutlinks && !a.Seed && a.Via == nil && len(a.RobotsRule) == 0 &&
+			!p.Connection.Secure && len(p.Interim) == 0 {
 			return dst
 		}
 	}
@@ -77,7 +78,8 @@ func (m *metadataWriter) appendFields(dst []byte, p *fetch.Page, a *attempt.Atte
 		dst = appendText(dst, "via", a.Via)
 	}
 	dst = appendHopPath(dst, a)
-	dst = strconv.AppendInt(append(dst, "fetchTimeMs: "...), max(p.Ended.Sub(p.Started).Milliseconds(), 0), 10)
+	took := p.Times.Ended.Sub(p.Times.Started).Milliseconds()
+	dst = strconv.AppendInt(append(dst, "fetchTimeMs: "...), max(took, 0), 10)
 	dst = append(dst, "\r\n"...)
 	if a.Tries > 0 {
 		dst = strconv.AppendInt(append(dst, "attempt: "...), int64(a.Tries)+1, 10)
@@ -86,8 +88,8 @@ func (m *metadataWriter) appendFields(dst []byte, p *fetch.Page, a *attempt.Atte
 	if len(a.RobotsRule) > 0 {
 		dst = appendText(dst, "robots-allowed-by-line", a.RobotsRule)
 	}
-	if p.TLS != nil {
-		dst = m.appendTLS(dst, p.TLS)
+	if p.Connection.Secure {
+		dst = m.appendTLS(dst, &p.Connection.TLS)
 	}
 	dst = appendInterim(dst, p.Interim)
 	if hasOutlinks {

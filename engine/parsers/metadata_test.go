@@ -26,8 +26,8 @@ func newTestWriter(o MetadataOptions) (metadataWriter, *extractor) {
 func fieldsOf(t *testing.T, o MetadataOptions, p *fetch.Page, a *attempt.Attempt) string {
 	t.Helper()
 	w, x := newTestWriter(o)
-	p.Started = time.Unix(1e9, 0)
-	p.Ended = p.Started.Add(12 * time.Millisecond)
+	p.Times.Started = time.Unix(1e9, 0)
+	p.Times.Ended = p.Times.Started.Add(12 * time.Millisecond)
 	x.Budget.Open(0, 0)
 	x.Resolve([]byte("http://a.test/"), []byte("b c"), parse.Anchor, false)
 	x.Resolve([]byte("http://a.test/"), []byte("x.png"), parse.Image, false)
@@ -83,9 +83,9 @@ func TestMetadataContainsWhatOtherRecordsLack(t *testing.T) {
 		&attempt.Attempt{Depth: 1},
 		"hopsFromSeed: L|interim-response: HTTP/1.1 103 Early Hints|interim-response: Link: </a>",
 	)
-	f("TLS", auto, &fetch.Page{TLS: &fetch.TLSFacts{
+	f("TLS", auto, &fetch.Page{Connection: fetch.Connection{Secure: true, TLS: fetch.TLSFacts{
 		Version: tls.VersionTLS13, Cipher: tls.TLS_AES_128_GCM_SHA256, Fault: "expired", Chain: [32]byte{0xab, 31: 0xcd},
-	}}, &attempt.Attempt{Depth: 1}, "hopsFromSeed: L|tls-version: TLS 1.3|tls-cipher-suite: TLS_AES_128_GCM_SHA256|"+
+	}}}, &attempt.Attempt{Depth: 1}, "hopsFromSeed: L|tls-version: TLS 1.3|tls-cipher-suite: TLS_AES_128_GCM_SHA256|"+
 		"tls-certificate-chain: sha256:ab"+strings.Repeat("00", 30)+"cd|tls-certificate-fault: expired")
 }
 
@@ -93,7 +93,9 @@ func TestMetadataContainsWhatOtherRecordsLack(t *testing.T) {
 func TestMetadataAllocatesNothing(t *testing.T) {
 	w, _ := newTestWriter(MetadataOptions{})
 	fl := &attempt.Attempt{Depth: 3, RobotsRule: []byte("3 Allow: /a")}
-	p := &fetch.Page{TLS: &fetch.TLSFacts{Version: tls.VersionTLS13, Cipher: tls.TLS_AES_128_GCM_SHA256}}
+	p := &fetch.Page{Connection: fetch.Connection{Secure: true, TLS: fetch.TLSFacts{
+		Version: tls.VersionTLS13, Cipher: tls.TLS_AES_128_GCM_SHA256,
+	}}}
 	b := make([]byte, 0, 4096)
 	if n := testing.AllocsPerRun(100, func() { b = w.appendFields(b[:0], p, fl) }); n != 0 || len(b) == 0 {
 		t.Errorf("%v allocations for %q", n, b)
@@ -110,7 +112,7 @@ func TestUnchangedPageIsRevisit(t *testing.T) {
 	if !ok {
 		t.Fatal("no page")
 	}
-	page.Started = time.Unix(2e9, 0)
+	page.Times.Started = time.Unix(2e9, 0)
 	digest := dedup.Digest{1, 2, 3}
 	previous := attempt.PreviousCapture{
 		First:  dedup.First{RecordID: [16]byte{1, 2, 3}, URI: "http://a.test/", Date: time.Unix(1e9, 0)},

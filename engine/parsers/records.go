@@ -76,7 +76,7 @@ func (b *recordBuilder) plan(p, content *fetch.Page, a *attempt.Attempt) (record
 	}
 	b.encoder.Pack(b.crawl.Journal.Writer)
 	if isDeduplicated && !plan.isRevisit {
-		first := dedup.First{RecordID: b.response.ID, URI: string(a.URL), Date: p.Started}
+		first := dedup.First{RecordID: b.response.ID, URI: string(a.URL), Date: p.Times.Started}
 		plan.claim = journal.NewClaim(p.Digest, first)
 	}
 	return plan, nil
@@ -115,8 +115,8 @@ func (b *recordBuilder) encode(p *fetch.Page, a *attempt.Attempt, plan *recordPl
 		return err
 	}
 	b.request = warc.Record{
-		Type: warc.Request, Date: p.Started, TargetURI: a.URL, IP: p.Remote.Addr(), ConcurrentTo: b.response.ID,
-		Block: append(b.request.Block[:0], p.Request),
+		Type: warc.Request, Date: p.Times.Started, TargetURI: a.URL, IP: p.Connection.Remote.Addr(),
+		ConcurrentTo: b.response.ID, Block: append(b.request.Block[:0], p.Request),
 	}
 	if err := b.encoder.Append(&b.request); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (b *recordBuilder) encode(p *fetch.Page, a *attempt.Attempt, plan *recordPl
 		return nil
 	}
 	b.metadataRecord = warc.Record{
-		Type: warc.Metadata, Date: p.Started, TargetURI: a.URL, ConcurrentTo: b.response.ID,
+		Type: warc.Metadata, Date: p.Times.Started, TargetURI: a.URL, ConcurrentTo: b.response.ID,
 		Block: append(b.metadataRecord.Block[:0], b.fields),
 	}
 	return b.encoder.Append(&b.metadataRecord)
@@ -140,7 +140,7 @@ func (b *recordBuilder) fillResponse(p *fetch.Page, a *attempt.Attempt) {
 	mime, _, _ := bytes.Cut(p.Head().ContentType(), []byte{';'})
 	b.index = warc.IndexInfo{Status: p.Status, MIME: bytes.TrimSpace(mime)}
 	b.response = warc.Record{
-		Type: warc.Response, Date: p.Started, TargetURI: a.URL, IP: p.Remote.Addr(), Index: &b.index,
+		Type: warc.Response, Date: p.Times.Started, TargetURI: a.URL, IP: p.Connection.Remote.Addr(), Index: &b.index,
 		Truncated: truncation(p.Cut), Block: append(b.response.Block[:0], p.Raw),
 	}
 	if p.Complete {

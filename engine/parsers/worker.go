@@ -232,7 +232,7 @@ func (w *Worker) noteNovelty(p *fetch.Page, a *attempt.Attempt, plan *recordPlan
 	case plan.isPage:
 		w.crawl.Traps.NotePage(a.URL, a.FirstOfSite, novelty.Page{
 			IsDuplicate: plan.isRevisit && !w.crawl.Previous.HasCaptures(), Payload: payloadBits(p, a), WasDelayed: a.Delayed,
-			Text: w.links.Body, Duration: p.Ended.Sub(p.Started),
+			Text: w.links.Body, Duration: p.Times.Ended.Sub(p.Times.Started),
 		}, &w.words)
 	case a.Outcome == outcome.TooManyRedirects,
 		a.Outcome == outcome.Redirect && !a.WillRetry && (a.Redirects >= redirectsUsual || w.links.LeadsHome(a.URL)):

@@ -189,12 +189,12 @@ func (r *recordReading) postpone(c *storedCapture) {
 		return
 	}
 	// When the answer ended is not in the archive, only when the exchange began.
-	c.Page.Ended = c.rec.Date.Add(r.settings.TotalTimeout)
-	if c.Page.Ended.After(r.began) {
-		c.Page.Ended = r.began
+	c.Page.Times.Ended = c.rec.Date.Add(r.settings.TotalTimeout)
+	if c.Page.Times.Ended.After(r.began) {
+		c.Page.Times.Ended = r.began
 	}
-	wait, ok := c.Page.Head().RetryAfter(c.Page.Ended)
-	if due := c.Page.Ended.Add(min(wait.Wait, p.RetryAfterMax)); ok && due.After(r.began) {
+	wait, ok := c.Page.Head().RetryAfter(c.Page.Times.Ended)
+	if due := c.Page.Times.Ended.Add(min(wait.Wait, p.RetryAfterMax)); ok && due.After(r.began) {
 		r.Workbench.Postpone(r.siteOf(c.url), due, time.Time{})
 	}
 }

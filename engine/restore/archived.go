@@ -243,8 +243,8 @@ func (r *recordReader) read(e *journal.Entry, rec *record) (*fetch.Page, error) 
 
 // namedWait is the Retry-After of a response that began at a time; 0 for none.
 func namedWait(p *fetch.Page, began time.Time) time.Duration {
-	p.Ended = began
-	asked, _ := p.Head().RetryAfter(p.Ended)
+	p.Times.Ended = began
+	asked, _ := p.Head().RetryAfter(p.Times.Ended)
 	return asked.Wait
 }
 
