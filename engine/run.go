@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"orbweaver/engine/cluster/agent"
+	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outage"
 	"orbweaver/internal/vfs"
@@ -102,10 +102,9 @@ func (r *runner) crawl(ctx context.Context) error {
 // depart gives all that this agent has to the others. If it is stopped meanwhile that is how the crawl has ended, and
 // its next run departs.
 func (r *runner) depart(ctx, abort context.Context) error {
-	d := agent.Departure{
+	d := leave.Departure{
 		Journal: r.disk.journal, Distributor: r.loops.distributor, Flusher: r.loops.flusher,
 		Checkpoints: r.loops.checkpoints.Requests(), Wake: r.queues.distributorWake, Stop: ctx.Done(),
-		Given: make(map[string]bool),
 	}
 	own, end := context.WithCancel(abort)
 	defer end()
@@ -126,7 +125,7 @@ func (r *runner) depart(ctx, abort context.Context) error {
 		return nil
 	}
 	r.run.ReplaceReason(lifecycle.ReasonLeft, lifecycle.ReasonSignal)
-	if errors.Is(err, agent.ErrStopped) || errors.Is(err, outage.ErrFullAtStop) || abort.Err() != nil {
+	if errors.Is(err, leave.ErrStopped) || errors.Is(err, outage.ErrFullAtStop) || abort.Err() != nil {
 		return nil //nolint:nilerr // the crawl has stopped; who aborted it says why
 	}
 	return err

@@ -24,7 +24,7 @@ func layers() []string {
 		"engine/manifest engine/cluster/message",
 		"engine/links engine/admission engine/dnsrecords engine/recrawl " +
 			"engine/cluster/quota engine/cluster/recovery engine/cluster/leasing " +
-			"engine/cluster/termination engine/cluster/quorum engine/cluster/delivery engine/cluster/leave " +
+			"engine/cluster/termination engine/cluster/quorum engine/cluster/delivery " +
 			"engine/cluster/robotsrelay",
 		"engine/sites engine/ending engine/schedule",
 		"engine/fetchers engine/parsers",

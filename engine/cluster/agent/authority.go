@@ -3,7 +3,9 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"orbweaver/engine/cluster"
@@ -12,11 +14,14 @@ import (
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quota"
+	"orbweaver/engine/cluster/recovery"
+	"orbweaver/engine/cluster/robotsrelay"
 	"orbweaver/engine/cluster/termination"
 	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
 )
 
-// This file decides which messages and questions of other agents are taken, before anything is stored or believed.
+// authority decides which messages and questions of other agents are taken, before anything is stored or believed.
 // Package transport has proved the ID of the sender by its certificate. Here the agent asks for more:
 //
 //   - The sender must be a member of the current view or of a recent one (isMember).
@@ -34,6 +39,21 @@ import (
 //	F  the agent itself, for its own list, with one hash seed for each agent. Lists of agents that left before: a few
 //	   from each member.
 //	T  an agent that has told that it leaves.
+type authority struct {
+	instance string // this agent
+	network  peers
+	views    *ownership.Timeline
+	history  *crawlHistory
+	accounts *quota.Accounts
+	leaving  *leave.Register
+	robots   *robotsrelay.Relay
+	fetched  *recovery.FetchedURLs
+	sites    *sites.Table
+	log      *slog.Logger
+
+	noMember     atomic.Int64 // messages and questions of agents that are no members, in this run
+	unauthorised atomic.Int64 // statements that their senders may not make, in this run
+}
 
 // errNoMember says that a message is not taken since its sender is not a member. The sender keeps the message and sends
 // it again.
@@ -47,62 +67,68 @@ const earlyWait = time.Second
 const fetchedListsMax = 128
 
 // isMember says that an agent is alive, or a member of the view or of a recent one.
-func (p *agent) isMember(id string) bool {
-	return p.views.HasMember(id) ||
-		slices.ContainsFunc(p.network.Agents(), func(peer ownership.Agent) bool { return peer.ID == id })
+func (a *authority) isMember(id string) bool {
+	return a.views.HasMember(id) ||
+		slices.ContainsFunc(a.network.Agents(), func(other ownership.Agent) bool { return other.ID == id })
 }
 
 // checkSender says why nothing of an agent is taken now; nil if it is.
-func (p *agent) checkSender(from string) error {
-	if !p.isMember(from) {
-		if p.counters.noMember.Add(1) == 1 {
-			p.parts.Log.Warn("messages of an agent are refused that is not a member of this crawl", "agent", from)
+func (a *authority) checkSender(from string) error {
+	if !a.isMember(from) {
+		if a.noMember.Add(1) == 1 {
+			a.log.Warn("messages of an agent are refused that is not a member of this crawl", "agent", from)
 		}
 		return fmt.Errorf("%w: %.80q", errNoMember, from)
 	}
-	return p.accounts.CheckBan(from)
+	return a.accounts.CheckBan(from)
 }
 
 // checkQuestion says why a question is not answered now; nil if it is. Any agent may ask the two questions that change
 // nothing: one that has just come asks them before the others know it, and one that is banned must learn that the crawl
 // ends. All such agents share one quota. A banned one may also say that the crawl is over: it gets an answer and is not
 // believed.
-func (p *agent) checkQuestion(from string, question []byte) error {
+func (a *authority) checkQuestion(from string, question []byte) error {
 	harmless := termination.IsStatus(question) || len(question) > 1 && len(question) <= 1+ownership.InstanceMax &&
 		question[0] == message.QuestionLeft
-	switch banned := p.accounts.BannedFor(from, time.Now()) > 0; {
-	case harmless && (banned || !p.isMember(from)), banned && termination.IsEnded(question):
-		return p.accounts.ChargeQuestion("", len(question))
+	switch banned := a.accounts.BannedFor(from, time.Now()) > 0; {
+	case harmless && (banned || !a.isMember(from)), banned && termination.IsEnded(question):
+		return a.accounts.ChargeQuestion("", len(question))
 	}
-	if err := p.checkSender(from); err != nil {
+	if err := a.checkSender(from); err != nil {
 		return err
 	}
-	return p.accounts.ChargeQuestion(from, len(question))
+	return a.accounts.ChargeQuestion(from, len(question))
+}
+
+// noteUnauthorised counts a statement in a question that its sender may not make.
+func (a *authority) noteUnauthorised(from string, kind byte, statement string) {
+	a.unauthorised.Add(1)
+	a.accounts.NoteUnauthorised(from, kind, statement)
 }
 
 // hasOwned says that an agent owns a site, or owned it recently.
-func (p *agent) hasOwned(from string, site []byte) bool {
-	return p.views.HasOwned(from, site, p.members.isResumed || p.history.foundBegun.Load())
+func (a *authority) hasOwned(from string, site []byte) bool {
+	return a.views.HasOwned(from, site, a.history.startsLate())
 }
 
 // isEarly says that this agent does not know yet whether others had begun before it came.
-func (p *agent) isEarly() bool { return !p.members.isResumed && !p.views.HasArrived() }
+func (a *authority) isEarly() bool { return !a.history.isResumed && !a.views.HasArrived() }
 
 // permit gives the part of a batch that its sender has the authority to say: the batch itself if that is all of it,
 // else a copy without the rest. The batch has passed message.Check.
-func (p *agent) permit(from string, batch []byte) (kept []byte, err error) {
+func (a *authority) permit(from string, batch []byte) (kept []byte, err error) {
 	whole, n, cut := true, 0, int64(0)
 	for item, err := range outbox.Items(batch) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
 		}
-		allowed, why, err := p.permitItem(from, item)
+		allowed, why, err := a.permitItem(from, item)
 		if err != nil {
 			return nil, err
 		}
 		if why != "" {
 			cut++
-			p.accounts.NoteUnauthorised(from, message.KindOf(item), why)
+			a.accounts.NoteUnauthorised(from, message.KindOf(item), why)
 		}
 		if whole && !sameBytes(allowed, item) {
 			whole, kept = false, firstItems(batch, n)
@@ -114,7 +140,7 @@ func (p *agent) permit(from string, batch []byte) (kept []byte, err error) {
 			kept = message.AppendLinks(kept, item)
 		}
 	}
-	p.counters.unauthorised.Add(cut)
+	a.unauthorised.Add(cut)
 	if whole {
 		return batch, nil
 	}
@@ -138,25 +164,25 @@ func sameBytes(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a
 
 // permitItem gives what may be taken of an item: the item itself, another in its place, or nothing. unauthorised is
 // what the sender had no authority to say, if anything. An error means that the message must come again later.
-func (p *agent) permitItem(from string, item []byte) (allowed []byte, unauthorised string, err error) {
-	return itemKindOf(message.KindOf(item)).permit(p, from, item)
+func (a *authority) permitItem(from string, item []byte) (allowed []byte, unauthorised string, err error) {
+	return itemKindOf(message.KindOf(item)).permit(a, from, item)
 }
 
-// permitLink takes a URL from any member. The flag of a seed is not taken: see the table in authority.go.
-func (p *agent) permitLink(_ string, item []byte) (allowed []byte, unauthorised string, err error) {
+// permitLink takes a URL from any member. The flag of a seed is not taken: see authority.
+func (a *authority) permitLink(_ string, item []byte) (allowed []byte, unauthorised string, err error) {
 	return message.WithoutSeed(item), "", nil
 }
 
 // permitSite takes what is known of a site from an agent that owns it or owned it. From any other member it takes
 // the URLs alone.
-func (p *agent) permitSite(from string, item []byte) (allowed []byte, why string, err error) {
+func (a *authority) permitSite(from string, item []byte) (allowed []byte, why string, err error) {
 	m, err := message.ReadSite(item)
 	switch {
 	case err != nil:
 		return nil, "", err
-	case p.hasOwned(from, m.Key):
+	case a.hasOwned(from, m.Key):
 		return m.WithoutSeeds(item), "", nil
-	case p.isEarly():
+	case a.isEarly():
 		return nil, "", &cluster.WaitError{Wait: earlyWait}
 	default:
 		return nil, "what is known of a site for which it was not responsible", nil
@@ -165,40 +191,40 @@ func (p *agent) permitSite(from string, item []byte) (allowed []byte, why string
 
 // permitRobotsRedirect takes a redirect from an owner of the site whose rules it is for, or from the agent that was
 // asked for these.
-func (p *agent) permitRobotsRedirect(from string, item []byte) (allowed []byte, why string, err error) {
+func (a *authority) permitRobotsRedirect(from string, item []byte) (allowed []byte, why string, err error) {
 	it, err := message.ReadRobotsRedirect(item)
 	if err != nil {
 		return nil, "", err
 	}
-	if it.Redirects > site.RobotsRedirectsMax || p.robots.AskedAgent(it.RobotsOf) != from &&
-		!p.hasOwned(from, it.RobotsOf) {
+	if it.Redirects > site.RobotsRedirectsMax || a.robots.AskedAgent(it.RobotsOf) != from &&
+		!a.hasOwned(from, it.RobotsOf) {
 		return nil, "a redirect of the robots.txt of a site that is not its own", nil
 	}
 	return item, "", nil
 }
 
 // permitRobotsResult takes rules from the agent that was asked for them.
-func (p *agent) permitRobotsResult(from string, item []byte) (allowed []byte, why string, err error) {
-	result, err := message.ReadRobotsResult(item, p.parts.Sites.Rules)
+func (a *authority) permitRobotsResult(from string, item []byte) (allowed []byte, why string, err error) {
+	result, err := message.ReadRobotsResult(item, a.sites.Rules)
 	if err != nil {
 		return nil, "", err
 	}
-	if p.robots.AskedAgent(result.Site) != from {
+	if a.robots.AskedAgent(result.Site) != from {
 		return nil, "robots.txt rules that it was not asked for", nil
 	}
 	return item, "", nil
 }
 
 // permitFetched takes an agent's list of what it has fetched, and lists of agents that left before it.
-func (p *agent) permitFetched(from string, item []byte) (allowed []byte, why string, err error) {
+func (a *authority) permitFetched(from string, item []byte) (allowed []byte, why string, err error) {
 	of, _, err := message.ReadFetched(item)
 	if err != nil {
 		return nil, "", err
 	}
-	if !ownership.IsInstance(of.Instance) || of.Instance == p.instance {
+	if !ownership.IsInstance(of.Instance) || of.Instance == a.instance {
 		return nil, "a list of fetched URLs of no other agent", nil
 	}
-	lists := p.fetched.Lists()
+	lists := a.fetched.Lists()
 	i := slices.IndexFunc(lists, func(known cluster.FetchedList) bool { return known.Instance == of.Instance })
 	switch {
 	case i >= 0 && lists[i].Seed != of.Seed:
@@ -207,11 +233,11 @@ func (p *agent) permitFetched(from string, item []byte) (allowed []byte, why str
 		return item, "", nil
 	case len(lists) >= fetchedListsMax:
 		return nil, "one more list of fetched URLs than are kept", nil
-	case of.Instance == leave.InstanceOf(p.network.Agents(), from):
+	case of.Instance == leave.InstanceOf(a.network.Agents(), from):
 		return item, "", nil
 	}
-	if id := ownership.AgentID(of.Instance); id == from || leave.InstanceOf(p.network.Agents(), id) == of.Instance ||
-		!p.accounts.MayPassOn(from, of.Instance) {
+	if id := ownership.AgentID(of.Instance); id == from || leave.InstanceOf(a.network.Agents(), id) == of.Instance ||
+		!a.accounts.MayPassOn(from, of.Instance) {
 		return nil, "the list of another agent", nil
 	}
 	return item, "", nil
@@ -219,11 +245,11 @@ func (p *agent) permitFetched(from string, item []byte) (allowed []byte, why str
 
 // permitRetained takes what a leaving agent sent to others. An agent that is not known to leave must wait: it announces
 // that it leaves again, and sends the message again.
-func (p *agent) permitRetained(from string, item []byte) (allowed []byte, why string, err error) {
-	if instance := leave.InstanceOf(p.network.Agents(), from); instance == "" || !p.leavingAgents.HasAnnounced(instance) {
+func (a *authority) permitRetained(from string, item []byte) (allowed []byte, why string, err error) {
+	if instance := leave.InstanceOf(a.network.Agents(), from); instance == "" || !a.leaving.HasAnnounced(instance) {
 		return nil, "", &cluster.WaitError{Wait: quota.WaitTime}
 	}
-	instance, items, err := message.ReadRetained(item, p.parts.Sites.Rules)
+	instance, items, err := message.ReadRetained(item, a.sites.Rules)
 	if err != nil {
 		return nil, "", fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
 	}

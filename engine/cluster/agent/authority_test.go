@@ -36,28 +36,29 @@ func FuzzQuestion(f *testing.F) {
 		}
 	})
 	p := &agent{
-		fetched: known, views: ownership.NewTimeline(hostGrace),
-		network:  &company{there: []ownership.Agent{{ID: "peer"}}},
-		instance: "a1/0000000000000001",
+		files: files{fetched: known}, views: ownership.NewTimeline(hostGrace),
+		network: peers{&company{there: []ownership.Agent{{ID: "peer"}}}}, self: ownership.Agent{ID: "a1", Store: 1},
 		parts: Parts{
 			Frontier: &admission.Frontier{HashSeed: 7}, Journal: &journal.Store{Journal: new(journal.File)},
 			InFlight: attempt.NewInFlight(),
 		},
 	}
-	p.pages = newPages(p)
+	p.connectMessages()
+	p.server.questions.pages = p.newPages()
 	known.Add(urlx.Fingerprint(7, []byte("http://a.test/")))
 	f.Fuzz(func(t *testing.T, question []byte) {
 		if len(question) > 0 && question[0] != message.QuestionFetched {
 			return // it is answered from a crawl that runs
 		}
-		p.accounts = quota.NewAccounts(1, func() int64 { return 0 }, func() {}, slog.New(slog.DiscardHandler))
-		answer, err := p.HandleQuestion(t.Context(), "peer", question)
+		accounts := quota.NewAccounts(1, func() int64 { return 0 }, func() {}, slog.New(slog.DiscardHandler))
+		p.server.accounts, p.server.authority.accounts = accounts, accounts
+		answer, err := p.server.HandleQuestion(t.Context(), "peer", question)
 		if err != nil {
 			if !errors.Is(err, cluster.ErrMalformed) {
 				t.Fatalf("an error without a name: %v", err)
 			}
 			for range 3 {
-				_, err = p.HandleQuestion(t.Context(), "peer", question)
+				_, err = p.server.HandleQuestion(t.Context(), "peer", question)
 			}
 			if !errors.Is(err, cluster.ErrBanned) {
 				t.Errorf("asked again and again: %v", err)

@@ -8,25 +8,25 @@ import (
 // itemKind is what this agent does with the items of one kind. Package message has their forms.
 type itemKind struct {
 	// permit says what of an item its sender has the authority to say: see permitItem.
-	permit func(p *agent, from string, item []byte) (allowed []byte, unauthorised string, err error)
-	// take does what the item says, in a step of the journal. The item has been checked and permitted.
-	take func(p *agent, d *admission.Scratch, item []byte, o origin) error
+	permit func(a *authority, from string, item []byte) (allowed []byte, unauthorised string, err error)
+	// take does what the item says, in a step of the journal.
+	take func(i *items, d *admission.Scratch, item []byte, o origin) error
 }
 
 // itemKindOf is the row of a kind of items in the table of all kinds. An unknown one is read as a link, which fails.
 func itemKindOf(kind byte) itemKind {
 	switch kind {
 	case message.Site:
-		return itemKind{(*agent).permitSite, (*agent).takeSite}
+		return itemKind{(*authority).permitSite, (*items).takeSite}
 	case message.RobotsRedirect:
-		return itemKind{(*agent).permitRobotsRedirect, (*agent).takeRobotsRedirect}
+		return itemKind{(*authority).permitRobotsRedirect, (*items).takeRobotsRedirect}
 	case message.RobotsResult:
-		return itemKind{(*agent).permitRobotsResult, (*agent).takeRobotsResult}
+		return itemKind{(*authority).permitRobotsResult, (*items).takeRobotsResult}
 	case message.Fetched:
-		return itemKind{(*agent).permitFetched, (*agent).takeFetched}
+		return itemKind{(*authority).permitFetched, (*items).takeFetched}
 	case message.Retained:
-		return itemKind{(*agent).permitRetained, (*agent).takeRetained}
+		return itemKind{(*authority).permitRetained, (*items).takeRetained}
 	default:
-		return itemKind{(*agent).permitLink, (*agent).takeLink}
+		return itemKind{(*authority).permitLink, (*items).takeLink}
 	}
 }

@@ -25,9 +25,9 @@ func TestLeases_withoutAMajorityNoneIsGranted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &agent{instance: self.Instance(), views: ownership.NewTimeline(hostGrace), quorum: c.quorum}
+		p := &agent{self: self, views: ownership.NewTimeline(hostGrace), quorum: c.quorum}
 		p.views.Arrive(time.Time{})
-		p.leases = newLeases(p, func() time.Duration { return time.Second })
+		p.leases = p.newLeases(func() time.Duration { return time.Second })
 		p.leases.UseView(v, nil, time.Now())
 		if grants := time.Until(p.leases.GrantsFrom(addresslease.Addr{15: 1})) <= 0; grants != c.grants {
 			t.Errorf("%T: grants %v", c.quorum, grants)

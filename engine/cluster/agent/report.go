@@ -10,26 +10,26 @@ import (
 	"orbweaver/internal/outcome"
 )
 
-// Report says how things stand between the agents.
-func (p *agent) Report(c *counters.Totals) *cluster.StatusReport {
+// report says how things stand between the agents.
+func (p *agent) report(c *counters.Totals) *cluster.StatusReport {
 	r := &cluster.StatusReport{
-		Self: p.network.Self(), Pages: c.Stored() + c.PagesNotStored,
+		Self: p.self.ID, Pages: c.Stored() + c.PagesNotStored,
 		LinksSent: c.Sent, LinksReceived: c.Received, LinksOut: c.LinksOut, HandedOver: c.Outcomes[outcome.HandedOver],
-		Asked: p.counters.asked.Load() + p.pages.Questions.Load(), Unanswered: p.pages.Unanswered.Load(),
-		Recovered: c.Outcomes[outcome.Recovered], Retold: p.counters.resent.Load(),
-		Superseded:   p.counters.superseded.Load(),
-		MessagesSent: p.senders.Sent.Load(), MessagesReceived: p.counters.messagesIn.Load(),
-		MessagesFailed: p.senders.Failed.Load(), MessagesHeld: p.senders.Held.Load(),
-		MessagesRefused: p.counters.refused.Load() + p.senders.Refused.Load(),
-		BytesSent:       p.senders.BytesSent.Load(), BytesReceived: p.counters.bytesIn.Load(),
-		Strangers: p.counters.noMember.Load(), NotTaken: p.counters.unauthorised.Load(),
+		Asked: p.superseded.questions.Load() + p.pages.Questions.Load(), Unanswered: p.pages.Unanswered.Load(),
+		Recovered: c.Outcomes[outcome.Recovered], Retold: p.lost.resent.Load(),
+		Superseded:   p.superseded.marked.Load(),
+		MessagesSent: p.traffic.senders.Sent.Load(), MessagesReceived: p.server.messages.Load(),
+		MessagesFailed: p.traffic.senders.Failed.Load(), MessagesHeld: p.traffic.senders.Held.Load(),
+		MessagesRefused: p.server.malformedMessages.Load() + p.traffic.senders.Refused.Load(),
+		BytesSent:       p.traffic.senders.BytesSent.Load(), BytesReceived: p.server.bytes.Load(),
+		Strangers: p.server.authority.noMember.Load(), NotTaken: p.server.authority.unauthorised.Load(),
 	}
 	p.leases.FillReport(r, time.Now())
 	if r.Pages > 0 {
 		r.Overhead, r.Lambda = float64(r.LinksSent)/float64(r.Pages), float64(r.LinksOut)/float64(r.Pages)
 	}
-	for _, id := range p.outbox.Agents() {
-		all, _ := p.outbox.Backlog(id)
+	for _, id := range p.files.outbox.Agents() {
+		all, _ := p.files.outbox.Backlog(id)
 		r.Waiting += int64(all)
 	}
 	r.Quorum = p.quorum.Report(time.Now())
@@ -42,9 +42,9 @@ func (p *agent) Report(c *counters.Totals) *cluster.StatusReport {
 		if i := slices.IndexFunc(view.Agents, func(p ownership.Agent) bool { return p.ID == k.ID }); i >= 0 {
 			a.Share = view.Shares[i]
 		}
-		waiting, _ := p.outbox.Backlog(k.Instance())
+		waiting, _ := p.files.outbox.Backlog(k.Instance())
 		a.Waiting = int64(waiting)
-		p.accounts.FillReport(&a)
+		p.traffic.accounts.FillReport(&a)
 		r.Agents = append(r.Agents, a)
 	}
 	return r

@@ -35,7 +35,8 @@ func TestAgent_whatIsToBePassedOnToNobodyStaysHere(t *testing.T) {
 	}
 	f := &admission.Frontier{Scope: scope, MaxDepth: -1, MaxURL: urlx.LengthMax, Cache: fpcache.New(1<<16, 1), Sieve: s,
 		Counters: new(counters.Live)}
-	p := &agent{parts: Parts{Frontier: f}, outbox: box, views: ownership.NewTimeline(0)}
+	p := &agent{views: ownership.NewTimeline(0)}
+	p.router = router{views: p.views, outbox: box, frontier: f}
 	f.Router, f.Views = roles{p}, &p.views.Current
 	here, there := ownership.Agent{ID: "a1", Capacity: 1, Store: 1}, ownership.Agent{ID: "a2", Capacity: 1, Store: 2}
 	both, err := ownership.NewView([]ownership.Agent{here, there}, []ownership.Agent{here, there}, 1, "a1")
@@ -54,7 +55,7 @@ func TestAgent_whatIsToBePassedOnToNobodyStaysHere(t *testing.T) {
 	}
 	f.Cache.Put(urlx.Fingerprint(f.HashSeed, theirs)) // it was here once
 	p.views.Store(alone)
-	p.Route(nil, &queued.URL{Rest: theirs})
+	p.router.route(nil, &queued.URL{Rest: theirs})
 	if s.Pending() != 1 || f.Counters.Sieved.Load() != 1 || f.Counters.Sent.Load() != 0 {
 		t.Errorf("%d pending, %d went to the sieve, %d to others",
 			s.Pending(), f.Counters.Sieved.Load(), f.Counters.Sent.Load())

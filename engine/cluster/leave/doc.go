@@ -1,4 +1,4 @@
-// Package leave knows which agents leave a crawl permanently, and how far they are. An agent leaves in five steps:
+// Package leave lets agents leave a crawl permanently, and knows how far they are. An agent leaves in five steps:
 //
 //  1. It stops fetching.
 //  2. It gives the other agents the list of the URLs that it has answers of.
@@ -11,8 +11,8 @@
 // again, it goes on with leaving.
 //
 // A Register has the stages of all agents, tells the others how far this agent is (Tell), takes what they tell (Note),
-// and asks them about agents that were gone before this one came (AskAbout). The steps themselves are Departure's in
-// package agent.
+// and asks them about agents that were gone before this one came (AskAbout). A Departure does steps 2 to 5 for this
+// agent: Run is called when nothing is fetched any more.
 //
 // The package starts no goroutines. A Register is safe for concurrent use.
 package leave

@@ -1,4 +1,4 @@
-package agent
+package leave
 
 import (
 	"context"
@@ -6,15 +6,16 @@ import (
 	"slices"
 	"time"
 
-	"orbweaver/engine/cluster/leave"
+	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/schedule"
 )
 
-// Departure gives away all that an agent has, when it fetches nothing any more.
+// Departure gives all that an agent has to the remaining agents, when it fetches nothing any more. Its fields are the
+// parts of the engine that it empties.
 type Departure struct {
-	agent       *agent
 	Journal     *journal.Store
 	Distributor *schedule.Distributor
 	Flusher     *schedule.Flusher
@@ -22,37 +23,57 @@ type Departure struct {
 	Checkpoints chan<- chan error               // asks for a checkpoint
 	Wake        <-chan struct{}                 // the distributor's: there may be something to do
 	Stop        <-chan struct{}                 // closed when the process must stop
-	Given       map[string]bool                 // instances that have the list of fetched URLs
+
+	agent     Agent
+	transfer  transfer
+	listGiven map[string]bool // instances that have the list of fetched URLs
+}
+
+// Agent is what a Departure needs of the agent that leaves.
+type Agent struct {
+	Register       *Register
+	Views          *ownership.Timeline
+	Outbox         *outbox.Outbox
+	Fetched        *recovery.FetchedURLs
+	HashSeed       uint64                          // of the fingerprints of this agent
+	Joined         <-chan struct{}                 // closed when the crawl goes on with this agent
+	WaitRoom       func(ctx context.Context) error // cluster.Router.WaitRoom
+	AcceptMessages func(accept bool)               // cluster.Member.AcceptMessages
 }
 
 // ErrStopped says that the process stopped while its agent was leaving: the next run goes on with it.
 var ErrStopped = errors.New("engine: stopped while it left permanently")
 
-// run returns when the other agents have everything, or with ctx, or when the process must stop.
-func (d *Departure) run(ctx context.Context) error {
-	p := d.agent
+// checkPeriod is the time between two checks of how far the leaving is, if nothing happens in between.
+const checkPeriod = 250 * time.Millisecond
+
+// Run returns when the other agents have everything, or with ctx, or when the process must stop.
+func (d *Departure) Run(ctx context.Context, a Agent) error {
+	d.agent, d.listGiven = a, make(map[string]bool)
+	d.transfer = transfer{
+		self: a.Register.o.Self, steps: &d.Journal.Steps, views: a.Views, outbox: a.Outbox, fetched: a.Fetched,
+		hashSeed: a.HashSeed,
+	}
 	if err := d.awaitJoined(ctx); err != nil {
 		return err
 	}
-	p.parts.Log.Info("this agent leaves permanently: its hosts are given to the others")
+	a.Register.o.Log.Info("this agent leaves permanently: its hosts are given to the others")
 	for _, step := range []func(context.Context) error{d.checkpoint, d.OfferSeeds, d.giveFetched, d.announce, d.giveQueues,
 		d.finish} {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
-	p.members.departed.Store(true)
 	return nil
 }
 
 // awaitJoined returns when this agent is among the others: it may have started just now, to go on with leaving.
 func (d *Departure) awaitJoined(ctx context.Context) error {
-	p := d.agent
-	tick := time.NewTicker(leavePeriod)
+	tick := time.NewTicker(checkPeriod)
 	defer tick.Stop()
 	for {
 		select {
-		case <-p.members.joinedSignal:
+		case <-d.agent.Joined:
 			return d.StopReason(ctx)
 		case <-tick.C:
 			if err := d.repeatAnnouncement(ctx); err != nil {
@@ -78,7 +99,7 @@ func (d *Departure) StopReason(ctx context.Context) error {
 
 // pause waits until there may be something to do, or for a while.
 func (d *Departure) pause(ctx context.Context) error {
-	timer := time.NewTimer(leavePeriod)
+	timer := time.NewTimer(checkPeriod)
 	defer timer.Stop()
 	select {
 	case <-d.Wake:
@@ -111,7 +132,7 @@ func (d *Departure) giveFetched(ctx context.Context) error {
 	if err := d.giveLists(ctx); err != nil {
 		return err
 	}
-	for d.agent.hasBacklog() {
+	for d.transfer.hasBacklog() {
 		if err := d.pause(ctx); err != nil {
 			return err
 		}
@@ -125,10 +146,10 @@ func (d *Departure) giveFetched(ctx context.Context) error {
 // repeatAnnouncement tells agents that have come since that this one leaves, if it has announced that. With --quorum
 // the agents that know it would never agree on a view with those that do not.
 func (d *Departure) repeatAnnouncement(ctx context.Context) error {
-	if !d.agent.leavingAgents.HasAnnounced(d.agent.instance) {
+	if !d.agent.Register.HasAnnounced(d.agent.Register.o.Self) {
 		return nil
 	}
-	_, err := d.agent.leavingAgents.Tell(ctx, leave.Announced)
+	_, err := d.agent.Register.Tell(ctx, Announced)
 	return err
 }
 
@@ -136,7 +157,7 @@ func (d *Departure) repeatAnnouncement(ctx context.Context) error {
 func (d *Departure) WithReminders(ready func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for {
-			soon, end := context.WithTimeout(ctx, leavePeriod)
+			soon, end := context.WithTimeout(ctx, checkPeriod)
 			err := ready(soon)
 			end()
 			if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
@@ -154,7 +175,7 @@ func (d *Departure) WithReminders(ready func(context.Context) error) func(contex
 func (d *Departure) giveLists(ctx context.Context) (err error) {
 	for to := d.agentsWithoutList(); len(to) > 0; to = d.agentsWithoutList() {
 		for from, over := int64(0), false; !over; {
-			if from, over, err = d.agent.giveFetched(to, from); err != nil {
+			if from, over, err = d.transfer.giveFetched(to, from); err != nil {
 				return err
 			}
 			if err := d.agent.WaitRoom(ctx); err != nil {
@@ -162,7 +183,7 @@ func (d *Departure) giveLists(ctx context.Context) (err error) {
 			}
 		}
 		for _, instance := range to {
-			d.Given[instance] = true
+			d.listGiven[instance] = true
 		}
 	}
 	return nil
@@ -170,20 +191,20 @@ func (d *Departure) giveLists(ctx context.Context) (err error) {
 
 // agentsWithoutList are the other agents that do not have the list.
 func (d *Departure) agentsWithoutList() []string {
-	c := d.agent.views.Load()
+	c := d.agent.Views.Load()
 	return slices.DeleteFunc(slices.Clone(c.Instances),
-		func(instance string) bool { return d.Given[instance] || instance == d.agent.instance })
+		func(instance string) bool { return d.listGiven[instance] || instance == d.agent.Register.o.Self })
 }
 
 // announce tells all others that this agent leaves, and returns when all of them, and it too, have a view without it.
 func (d *Departure) announce(ctx context.Context) error {
-	d.agent.leavingAgents.Announce()
+	d.agent.Register.Announce()
 	if err := d.checkpoint(ctx); err != nil { // after a failure it announces it again
 		return err
 	}
 	for {
-		all, err := d.agent.leavingAgents.Tell(ctx, leave.Announced)
-		if err != nil || all && d.agent.views.Load().Self < 0 {
+		all, err := d.agent.Register.Tell(ctx, Announced)
+		if err != nil || all && d.agent.Views.Load().Self < 0 {
 			return err
 		}
 		if err := d.pause(ctx); err != nil {
@@ -202,10 +223,10 @@ func (d *Departure) giveQueues(ctx context.Context) error {
 		}
 		if err == nil && over {
 			// agents that have come since: they would send back what they are given, for ever
-			if _, err = d.agent.leavingAgents.Tell(ctx, leave.Announced); err == nil {
+			if _, err = d.agent.Register.Tell(ctx, Announced); err == nil {
 				err = d.giveLists(ctx)
 			}
-			if err == nil && !d.agent.hasBacklog() && d.nothingQueued() && d.agent.views.Load().Self < 0 {
+			if err == nil && !d.transfer.hasBacklog() && d.nothingQueued() && d.agent.Views.Load().Self < 0 {
 				return nil
 			}
 		}
@@ -226,14 +247,14 @@ func (d *Departure) giveSome(ctx context.Context) (over bool, err error) {
 	if err := d.agent.WaitRoom(ctx); err != nil {
 		return false, err
 	}
-	moved, err := d.Distributor.GiveAway(time.Now(), func() bool { return d.agent.views.Load().Self < 0 })
+	moved, err := d.Distributor.GiveAway(time.Now(), func() bool { return d.agent.Views.Load().Self < 0 })
 	if err != nil || moved {
 		return false, err
 	}
 	if d.Flusher.Pending() > 0 {
 		return false, d.Flusher.FlushOnce(ctx)
 	}
-	return d.agent.giveRetained()
+	return d.transfer.giveRetained()
 }
 
 // nothingQueued says that all URLs have their outcome.
@@ -246,8 +267,8 @@ func (d *Departure) nothingQueued() bool {
 // no messages any more, and gives away what came meanwhile. Agents that have come meanwhile are told, too.
 func (d *Departure) finish(ctx context.Context) error {
 	for there := []string(nil); ; {
-		now := ownership.Instances(d.agent.network.Agents())
-		all, err := d.agent.leavingAgents.Tell(ctx, leave.Done)
+		now := ownership.Instances(d.agent.Register.o.Agents())
+		all, err := d.agent.Register.Tell(ctx, Done)
 		switch {
 		case err != nil:
 			return err

@@ -43,18 +43,18 @@ func TestHasBegun_theAnswersOfOthers(t *testing.T) {
 				says = fmt.Sprintf(says, view)
 			}
 			s := &talk{says: says}
-			p := &agent{network: s, quorum: quorum.None{}}
-			if got := p.hasBegun(t.Context(), now); got != at {
+			b := &beginning{network: peers{s}, quorum: quorum.None{}}
+			if got := b.hasBegun(t.Context(), now); got != at {
 				t.Errorf("%s: %v", says, got)
 			}
 			time.Sleep(restartPatience)
-			if got := p.hasBegun(t.Context(), now); got != later {
+			if got := b.hasBegun(t.Context(), now); got != later {
 				t.Errorf("15 s later, %s: %v", says, got)
 			}
 			if s.asked != "ca" {
 				t.Errorf("%q were asked", s.asked)
 			}
-			if p.hasBegun(t.Context(), now[1:2]) {
+			if b.hasBegun(t.Context(), now[1:2]) {
 				t.Errorf("no other agent is there, and the crawl has begun")
 			}
 		})

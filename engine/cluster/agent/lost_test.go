@@ -37,20 +37,24 @@ func TestAgent_doesNotSpeakForAnAgentThatIsLeaving(t *testing.T) {
 	}
 	here, other := ownership.Agent{ID: "a1", Capacity: 1, Store: 1}, ownership.Agent{ID: "a2", Capacity: 1, Store: 2}
 	seam := &company{there: []ownership.Agent{here, other}}
+	frontier := &admission.Frontier{HashSeed: 1}
 	p := &agent{
-		senders: delivery.New(delivery.Options{}), network: seam,
-		views:    ownership.NewTimeline(hostGrace),
-		instance: here.Instance(), outbox: box, fetched: known,
-		parts: Parts{Log: slog.New(slog.DiscardHandler), Frontier: &admission.Frontier{HashSeed: 1}},
+		network: peers{seam}, self: here, views: ownership.NewTimeline(hostGrace),
+		files: files{outbox: box, fetched: known},
+		parts: Parts{Log: slog.New(slog.DiscardHandler), Frontier: frontier},
 	}
 	at := func(stage leave.Stage) {
-		p.leavingAgents = newLeaveRegister(p)
+		p.leaving = p.newLeaveRegister()
+		p.lost = lostAgents{
+			network: p.network, members: &p.members, leaving: p.leaving, outbox: box, fetched: known,
+			senders: delivery.New(delivery.Options{}), frontier: frontier,
+		}
 		if stage > leave.Asking {
-			if _, _, err := p.leavingAgents.Note(other.ID, append([]byte{byte(stage)}, other.Instance()...)); err != nil {
+			if _, _, err := p.leaving.Note(other.ID, append([]byte{byte(stage)}, other.Instance()...)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		p.pages = newPages(p)
+		p.pages = p.newPages()
 	}
 	c, err := ownership.NewView([]ownership.Agent{here}, []ownership.Agent{here, other}, 1, "a1")
 	if err != nil {
@@ -71,7 +75,7 @@ func TestAgent_doesNotSpeakForAnAgentThatIsLeaving(t *testing.T) {
 		{"that is forgotten, too", func() { at(leave.Asking) }, false},
 	} {
 		step.do()
-		if err := p.reroute(t.Context(), c); err != nil {
+		if err := p.lost.reroute(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
 		if speaks, err := p.pages.Has(url); err != nil || speaks != step.speak {

@@ -1,0 +1,104 @@
+package agent
+
+import (
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/delivery"
+	"orbweaver/engine/cluster/handoff"
+	"orbweaver/engine/cluster/leasing"
+	"orbweaver/engine/cluster/leave"
+	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/quorum"
+	"orbweaver/engine/cluster/quota"
+	"orbweaver/engine/cluster/recovery"
+	"orbweaver/engine/cluster/robotsrelay"
+	"orbweaver/engine/cluster/termination"
+)
+
+// agent is this agent among the others: the parts that do its work, joined by connect. What they do for a URL happens
+// within the step of the journal that moves the URL. The ownership view changes while all steps stand still.
+type agent struct {
+	parts        Parts
+	network      peers
+	self         ownership.Agent // with the data in this directory
+	joinedSignal chan struct{}   // closed when the crawl goes on with this agent
+
+	views     *ownership.Timeline
+	history   crawlHistory
+	members   members
+	installer viewInstaller
+	quorum    quorum.Quorum
+	end       *termination.Detector
+
+	files  files
+	router router
+	lost   lostAgents
+	server server
+
+	traffic    traffic
+	pages      *recovery.Pages
+	leases     *leasing.Leases
+	hosts      hosts
+	leaving    *leave.Register
+	superseded supersededCaptures
+}
+
+// files are the files of the cluster.
+type files struct {
+	outbox  *outbox.Outbox
+	fetched *recovery.FetchedURLs
+}
+
+// traffic is what bounds and carries messages to the other agents and from them.
+type traffic struct {
+	accounts *quota.Accounts // of the other agents
+	senders  *delivery.Senders
+}
+
+// hosts moves sites and their robots.txt between agents.
+type hosts struct {
+	handoff *handoff.Giver
+	robots  *robotsrelay.Relay
+}
+
+// begin puts the view of the checkpoint in force, or that of this agent alone. The loop that follows membership finds
+// out which agents are there now.
+func (p *agent) begin(state *cluster.Checkpoint, resumed bool) error {
+	p.history.isResumed = resumed
+	known := []ownership.Agent{{ID: p.self.ID, Capacity: 1, Store: p.self.Store}}
+	if self := p.network.Agents(); len(self) == 1 { // no other agent is known yet
+		known[0].Capacity = self[0].Capacity
+	}
+	if state != nil {
+		known = state.Agents
+		p.history.restore(state)
+		p.files.fetched.RestoreLists(state.FetchedLists)
+		p.leaving.Restore(state)
+	}
+	p.end.Begin(resumed)
+	p.parts.Gate.Shut(waitingForAgents)
+	view, err := ownership.NewView(known, p.history.everAll, p.history.arrivals, selfAmong(p.self.ID, known))
+	if err != nil {
+		return err
+	}
+	return p.installer.install(view, p.members.expected)
+}
+
+// markState marks the state of the cluster for a checkpoint, while all steps stand still.
+func (p *agent) markState() (*cluster.Checkpoint, []byte, error) {
+	box, image, err := p.files.outbox.Checkpoint()
+	if err != nil {
+		return nil, nil, err
+	}
+	done, err := p.files.fetched.Checkpoint()
+	if err != nil {
+		return nil, nil, err
+	}
+	state := &cluster.Checkpoint{
+		Outbox: box, Fetched: done, Agents: p.views.Load().Agents, TemporarySince: p.superseded.temporarySince,
+		FetchedLists: p.files.fetched.Lists(),
+	}
+	p.history.fillCheckpoint(state)
+	p.leaving.FillCheckpoint(state, p.history.hasLeft.Load())
+	return state, outbox.AppendChecksum(image), nil
+}
