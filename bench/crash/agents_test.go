@@ -44,8 +44,8 @@ func sharedWorld(seed uint64) (*origin.Web, error) {
 }
 
 // share has two agents crawl a world in virtual time to its end, from an image or from nothing, and judges what they
-// have together. Those that begin with nothing are stopped in order once, and go on. cam may be nil.
-func share(t *testing.T, w *origin.Web, from *Image, cam *camera) *result {
+// have together. Those that begin with nothing are stopped in order once, and go on. rec may be nil.
+func share(t *testing.T, w *origin.Web, from *Image, rec *recorder) *result {
 	t.Helper()
 	r := &result{}
 	synctest.Test(t, func(t *testing.T) {
@@ -55,8 +55,8 @@ func share(t *testing.T, w *origin.Web, from *Image, cam *camera) *result {
 		}
 		w := w.Again(log)
 		var fsys vfs.FS = disk
-		if cam != nil {
-			fsys = cam.watch(disk, log, agentDirs()...)
+		if rec != nil {
+			fsys = rec.watch(disk, log, agentDirs()...)
 		}
 		if from == nil {
 			short, cancel := context.WithTimeout(t.Context(), stopAfter)
@@ -69,7 +69,7 @@ func share(t *testing.T, w *origin.Web, from *Image, cam *camera) *result {
 			reports = r.together(ctx, w, log, fsys)
 		}
 		cancel()
-		r.takeImages(t, cam)
+		r.takeImages(t, rec)
 		r.judgeAll(t, w, log, disk, from, reports)
 	})
 	return r
@@ -214,19 +214,20 @@ func TestCrashOfAgents(t *testing.T) {
 			t.Fatal(err)
 		}
 		bound := 2 * inFlight
-		tr := &trial{seed: seed, world: w, album: newAlbum(), rng: newRng(seed), begun: time.Now()}
+		tr := &trial{seed: seed, world: w, set: newImageSet(), rng: newRng(seed), begun: time.Now()}
 		tr.crawl = func(t *testing.T, im *Image) *result { return share(t, w, im, nil) }
-		if tr.base = share(t, w, nil, newCamera(seed, bound, nil, nothing)); len(tr.base.faults) > 0 {
+		if tr.base = share(t, w, nil, newRecorder(seed, bound, nil, nothing)); len(tr.base.faults) > 0 {
 			t.Fatalf("seed %d, not killed: %s", seed, strings.Join(tr.base.faults, "\n"))
 		}
 		if p := tr.base.report.Peers; p == nil || p.LinksSent == 0 || p.LinksReceived == 0 {
 			t.Fatalf("seed %d: nothing went between the agents: %+v", seed, p)
 		}
 		tr.chosen = choose(tr.base.counts, *perClass, tr.rng)
-		images := tr.photograph(func(pick func(class string, n int) bool) []*Image {
-			cam := newCamera(seed, bound, tr.album, pick)
-			cam.past, cam.variant = couple(), Variant(*variant)
-			return share(t, w, nil, cam).images
+		images := tr.takeImages(func(pick func(class string, n int) bool) []*Image {
+			rec := newRecorder(seed, bound, tr.set, pick)
+			rec.follow(couple())
+			rec.variant = Variant(*variant)
+			return share(t, w, nil, rec).images
 		})
 		if !slices.ContainsFunc(images, func(im *Image) bool { return strings.Contains(im.Point, layout.OutboxDir) }) &&
 			*onlyClass == "" &&

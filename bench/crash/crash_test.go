@@ -39,7 +39,7 @@ func rehearse(t *testing.T, seed uint64) (*origin.Web, *result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := crawl(t, w, nil, newCamera(seed, inFlight, nil, nothing))
+	r := crawl(t, w, nil, newRecorder(seed, inFlight, nil, nothing))
 	if len(r.faults) > 0 {
 		t.Fatalf("seed %d, not killed: %s", seed, strings.Join(r.faults, "\n"))
 	}
@@ -60,7 +60,7 @@ type trial struct {
 	world  *origin.Web
 	base   *result
 	chosen map[string]map[int]bool // calls of each class
-	album  *album
+	set    *imageSet
 	crawl  func(t *testing.T, im *Image) *result // goes on from an image to the end
 	rng    *rand.Rand
 	begun  time.Time
@@ -74,7 +74,7 @@ func newRng(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 3)) }
 
 func begin(t *testing.T, seed uint64) *trial {
 	t.Helper()
-	tr := &trial{seed: seed, album: newAlbum(), rng: newRng(seed), begun: time.Now()}
+	tr := &trial{seed: seed, set: newImageSet(), rng: newRng(seed), begun: time.Now()}
 	tr.world, tr.base = rehearse(t, seed)
 	tr.crawl = func(t *testing.T, im *Image) *result { return crawl(t, tr.world, im, nil) }
 	return tr
@@ -128,7 +128,8 @@ func (tr *trial) tell(what string, images []*Image) {
 	}
 	fmt.Fprintf(
 		os.Stdout,
-		"%s, seed %d: %d calls of %d classes, %d different disks (%s): %d tried, at least %d of each class, %d survived, %v\n",
+		"%s, seed %d: %d calls of %d classes, %d different disks (%s): "+
+			"%d tried, at least %d of each class, %d survived, %v\n",
 		what,
 		tr.seed,
 		len(points),
@@ -170,9 +171,9 @@ func TestCrashInTheRecovery(t *testing.T) {
 		tr.rng.Shuffle(len(first), func(i, k int) { first[i], first[k] = first[k], first[i] })
 		var second []*Image
 		for _, im := range first[:min(len(first), *perClass)] {
-			cam := newCamera(seed, inFlight, tr.album, whileOpening())
-			cam.past = im
-			second = append(second, crawl(t, tr.world, im, cam).images...)
+			rec := newRecorder(seed, inFlight, tr.set, whileOpening())
+			rec.follow(im)
+			second = append(second, crawl(t, tr.world, im, rec).images...)
 		}
 		tr.chosen = classesOf(second)
 		if *onlyPoint == "" && *onlyClass == "" && len(tr.chosen) < 10 {
@@ -219,7 +220,7 @@ func TestImage(t *testing.T) {
 	switch {
 	case strings.HasPrefix(im.Past, couple().Story()):
 		tr.crawl = func(t *testing.T, im *Image) *result { return share(t, w, im, nil) }
-		tr.base = share(t, w, nil, newCamera(im.Seed, inFlight, nil, nothing))
+		tr.base = share(t, w, nil, newRecorder(im.Seed, inFlight, nil, nothing))
 	case strings.HasPrefix(im.Past, past().Story()):
 		f := finish(t, im.Seed)
 		tr.base = f.refresh(t, nil, nil)

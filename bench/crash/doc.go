@@ -3,20 +3,21 @@
 // It is not a test of single components (each has its own crash tests) and it plays no disk that errs (faultfs and the
 // tests of the components do): here the disk obeys, and the process or the power goes away.
 //
-//	rehearse: an unkilled crawl of a small faulty web, in virtual time, counts its calls by class (one web in four has more
-//	             |            hosts than memory, and some of them are on disk)
+//	rehearse: an unkilled crawl of a small faulty web, in virtual time, counts its calls by class (one web in four has
+//	             |            more hosts than memory, and some of them are on disk)
 //	             |            class: what is done, to which kind of file, by which function
 //	choose: -per-class calls of each class, or of -classes classes
 //	             |
-//	record: the same crawl once more; tap shows every call to the camera, which takes images around the chosen ones
-//	             |            image: the disk as a crash in that moment leaves it, and what the web had been asked by then
-//	survive: from -floor images of each class  fsck, resume, crawl to the end, fsck, oracle, comparison with the rehearsal
+//	record: the same crawl once more; tap shows every call to the recorder, which takes images around the chosen calls
+//	             |            image: the disk as a crash in that moment leaves it, and what the web had been asked then
+//	survive: from -floor images of each class  fsck, resume, crawl to the end, fsck, oracle, and a comparison
+//	             |            with the rehearsal
 //
 // Around each call the variants are: killed in front of it, in the middle (a write torn anywhere), behind it; the power
 // cut there with nothing unsynced left, with any part of it left in any order, with this call alone left of all; the
 // power cut behind a sync. Equal images are tried once. The test fails if a class has fewer images tried than its
-// floor: no class is left out for want of time. Some resumed crawls are photographed, too, while they open: a crash in
-// the recovery from a crash.
+// floor: no class is left out for want of time. Images are also taken of some resumed crawls while they open: a
+// crash in the recovery from a crash.
 //
 // TestCrashInARefresh does the same to a finished crawl that begins again, at every call that turns it over: fsck finds
 // the finished crawl or its second pass, and the same command brings that to its end.
@@ -44,6 +45,7 @@
 // goes on exactly.
 //
 //	make crash                                                   some images of each class; CRASH='-floor 0' takes all
-//	go test ./bench/crash -run TestHostile_S06_S07_aCrashAtAnyCallThatChangesTheDiskIsSurvived -seed 3 -point 'write frontier/journal-* engine.(*journal).append #17' -variant torn
+//	go test ./bench/crash -run TestHostile_S06_S07_aCrashAtAnyCallThatChangesTheDiskIsSurvived -seed 3 \
+//	    -point 'write frontier/journal-* engine.(*journal).append #17' -variant torn
 //	go test ./bench/crash -run TestImage -image build/crash/seed3-0123456789abcdef.image
 package crash

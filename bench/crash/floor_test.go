@@ -55,16 +55,16 @@ const retakes = 16
 func (tr *trial) record(t *testing.T) []*Image {
 	t.Helper()
 	tr.chosen = choose(tr.base.counts, *perClass, tr.rng)
-	return tr.photograph(func(pick func(class string, n int) bool) []*Image {
-		cam := newCamera(tr.seed, inFlight, tr.album, pick)
-		cam.variant = Variant(*variant)
-		return crawl(t, tr.world, nil, cam).images
+	return tr.takeImages(func(pick func(class string, n int) bool) []*Image {
+		rec := newRecorder(tr.seed, inFlight, tr.set, pick)
+		rec.variant = Variant(*variant)
+		return crawl(t, tr.world, nil, rec).images
 	})
 }
 
-// photograph runs what takes images of the calls that are picked, and again for the first calls of the classes
+// takeImages runs what takes images of the calls that are picked, and again for the first calls of the classes
 // without an image.
-func (tr *trial) photograph(take func(pick func(class string, n int) bool) []*Image) []*Image {
+func (tr *trial) takeImages(take func(pick func(class string, n int) bool) []*Image) []*Image {
 	images := take(func(class string, n int) bool {
 		if *onlyPoint != "" {
 			return *onlyPoint == fmt.Sprintf("%s #%d", class, n)

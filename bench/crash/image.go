@@ -24,20 +24,20 @@ import (
 // pageBytes is the unit in which images share their content.
 const pageBytes = 4096
 
-// album holds what images are made of, each different page once, and knows which images it has. Safe for concurrent
+// imageSet holds what images are made of, each different page once, and knows which images it has. Safe for concurrent
 // use.
-type album struct {
+type imageSet struct {
 	mu     sync.Mutex
 	pages  map[xxh3.Uint128][]byte
 	images map[xxh3.Uint128]*Image
 }
 
-func newAlbum() *album {
-	return &album{pages: map[xxh3.Uint128][]byte{}, images: map[xxh3.Uint128]*Image{}}
+func newImageSet() *imageSet {
+	return &imageSet{pages: map[xxh3.Uint128][]byte{}, images: map[xxh3.Uint128]*Image{}}
 }
 
 // page returns the one copy of a page; nil stands for zeros.
-func (a *album) page(b []byte) []byte {
+func (a *imageSet) page(b []byte) []byte {
 	b = bytes.TrimRight(b, "\x00")
 	if len(b) == 0 {
 		return nil
@@ -53,7 +53,7 @@ func (a *album) page(b []byte) []byte {
 
 // add notes an image of a disk at a call of a class, and says whether it is new. One that is equal to an image of
 // another class stands for that class, too.
-func (a *album) add(im *Image, class string) bool {
+func (a *imageSet) add(im *Image, class string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	known := a.images[im.digest]
@@ -104,15 +104,16 @@ func (im *Image) command() string {
 		return ""
 	}
 	return fmt.Sprintf(
-		"again: go test ./bench/crash -run 'TestHostile_S06_S07_aCrashAtAnyCallThatChangesTheDiskIsSurvived$' -seed %d -point '%s' -variant %s",
+		"again: go test ./bench/crash -run 'TestHostile_S06_S07_aCrashAtAnyCallThatChangesTheDiskIsSurvived$'"+
+			" -seed %d -point '%s' -variant %s",
 		im.Seed,
 		im.Point,
 		im.Variant,
 	)
 }
 
-// photograph makes an image of a disk.
-func photograph(a *album, disk *vfs.Mem) (*Image, error) {
+// takeImage makes an image of a disk.
+func takeImage(a *imageSet, disk *vfs.Mem) (*Image, error) {
 	im := &Image{}
 	h := xxh3.New()
 	var walk func(dir string) error
@@ -130,7 +131,7 @@ func photograph(a *album, disk *vfs.Mem) (*Image, error) {
 				}
 				continue
 			}
-			f, err := photographFile(a, h, disk, name)
+			f, err := takeFileImage(a, h, disk, name)
 			if err != nil {
 				return err
 			}
@@ -145,7 +146,7 @@ func photograph(a *album, disk *vfs.Mem) (*Image, error) {
 	return im, nil
 }
 
-func photographFile(a *album, h *xxh3.Hasher, disk *vfs.Mem, name string) (fileImage, error) {
+func takeFileImage(a *imageSet, h *xxh3.Hasher, disk *vfs.Mem, name string) (fileImage, error) {
 	b, err := vfs.ReadFile(disk, name)
 	if err != nil {
 		return fileImage{}, err

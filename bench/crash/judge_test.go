@@ -97,12 +97,12 @@ func (r *result) hold(rig *testbed.Rig, cfg engine.Config, crawled judge.Crawled
 
 // leftovers wants no file that was only on its way to be one.
 func (r *result) leftovers(disk *vfs.Mem) {
-	photo, err := photograph(newAlbum(), disk.KillClone())
+	image, err := takeImage(newImageSet(), disk.KillClone())
 	if err != nil {
 		r.fault("%v", err)
 		return
 	}
-	for _, f := range photo.Files {
+	for _, f := range image.Files {
 		if ext := path.Ext(f.Name); ext == ".tmp" || ext == ".open" {
 			r.fault("left behind: %s", f.Name)
 		}

@@ -47,7 +47,7 @@ func finish(t *testing.T, seed uint64) *finished {
 		if err := rig.Net.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if f.disk, err = photograph(newAlbum(), rig.FS.KillClone()); err != nil {
+		if f.disk, err = takeImage(newImageSet(), rig.FS.KillClone()); err != nil {
 			t.Fatal(err)
 		}
 		cut, err := inspect.Open(rig.FS, "crawl")
@@ -64,8 +64,8 @@ func finish(t *testing.T, seed uint64) *finished {
 }
 
 // refresh begins the crawl again, from where it was finished or from an image of its second pass, and judges that pass.
-// cam may be nil.
-func (f *finished) refresh(t *testing.T, from *Image, cam *camera) *result {
+// rec may be nil.
+func (f *finished) refresh(t *testing.T, from *Image, rec *recorder) *result {
 	t.Helper()
 	r := &result{}
 	synctest.Test(t, func(t *testing.T) {
@@ -86,8 +86,8 @@ func (f *finished) refresh(t *testing.T, from *Image, cam *camera) *result {
 		cfg := config(rig)
 		cfg.Seeds, cfg.Refresh = nil, !over
 		var fsys vfs.FS = disk
-		if cam != nil {
-			fsys = cam.watch(disk, log, cfg.Dir)
+		if rec != nil {
+			fsys = rec.watch(disk, log, cfg.Dir)
 		}
 		if err := r.run(t.Context(), rig, cfg, fsys, false); err != nil {
 			r.fault("the pass ends with: %v", err)
@@ -95,7 +95,7 @@ func (f *finished) refresh(t *testing.T, from *Image, cam *camera) *result {
 		if err := rig.Net.Close(); err != nil {
 			r.fault("network: %v", err)
 		}
-		r.takeImages(t, cam)
+		r.takeImages(t, rec)
 		f.judge(t, r, rig, cfg, disk, from)
 	})
 	return r
@@ -141,7 +141,7 @@ func (f *finished) judge(t *testing.T, r *result, rig *testbed.Rig, cfg engine.C
 func TestCrashInARefresh(t *testing.T) {
 	eachSeed(t, func(t *testing.T, seed uint64) {
 		f := finish(t, seed)
-		base := f.refresh(t, nil, newCamera(seed, inFlight, nil, nothing))
+		base := f.refresh(t, nil, newRecorder(seed, inFlight, nil, nothing))
 		if len(base.faults) > 0 {
 			t.Fatalf("seed %d, not killed: %s", seed, strings.Join(base.faults, "\n"))
 		}
@@ -153,13 +153,13 @@ func TestCrashInARefresh(t *testing.T) {
 				base.report.PagesStored,
 			)
 		}
-		tr := &trial{seed: seed, world: f.web, base: base, album: newAlbum(), rng: newRng(seed), begun: time.Now()}
+		tr := &trial{seed: seed, world: f.web, base: base, set: newImageSet(), rng: newRng(seed), begun: time.Now()}
 		tr.crawl = func(t *testing.T, im *Image) *result { return f.refresh(t, im, nil) }
 		tr.chosen = choose(base.counts, *perClass, tr.rng)
 		opening := whileOpening()
 		turning := 2 // manifests: that of the turn-over, and that of the first cut
-		images := tr.photograph(func(pick func(class string, n int) bool) []*Image {
-			cam := newCamera(seed, inFlight, tr.album, func(class string, n int) bool {
+		images := tr.takeImages(func(pick func(class string, n int) bool) []*Image {
+			rec := newRecorder(seed, inFlight, tr.set, func(class string, n int) bool {
 				early := turning > 0
 				if early && !opening(class, n) {
 					opening = whileOpening()
@@ -167,8 +167,8 @@ func TestCrashInARefresh(t *testing.T) {
 				}
 				return early || pick(class, n)
 			})
-			cam.past = past()
-			return f.refresh(t, nil, cam).images
+			rec.follow(past())
+			return f.refresh(t, nil, rec).images
 		})
 		tr.survive(t, images)
 		tr.tell("crash in a refresh", images)

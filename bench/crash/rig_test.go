@@ -90,7 +90,7 @@ type result struct {
 	pages  map[string]bool // stored with status 200
 	again  int             // pages fetched once more than needed
 	faults []string
-	counts map[string]int // calls by class, with a camera
+	counts map[string]int // calls by class, with a recorder
 	images []*Image
 }
 
@@ -112,21 +112,21 @@ func startFrom(t *testing.T, w *origin.Web, from *Image) (*arrivals.Log, *vfs.Me
 	return from.log.At(from.log.Len(), from.When, 0), disk
 }
 
-// takeImages takes over what the camera has counted and seen; cam may be nil.
-func (r *result) takeImages(t *testing.T, cam *camera) {
+// takeImages takes over what the recorder has counted and seen; rec may be nil.
+func (r *result) takeImages(t *testing.T, rec *recorder) {
 	t.Helper()
-	if cam == nil {
+	if rec == nil {
 		return
 	}
-	r.counts, r.images = cam.counts, cam.develop()
-	if cam.err != nil {
-		t.Fatal(cam.err)
+	r.counts, r.images = rec.counts, rec.imagesWithLogs()
+	if rec.err != nil {
+		t.Fatal(rec.err)
 	}
 }
 
 // crawl runs a crawl in virtual time to its end, from an image or from nothing, and judges it. One from nothing is
-// stopped in order once, and gone on with. cam may be nil.
-func crawl(t *testing.T, w *origin.Web, from *Image, cam *camera) *result {
+// stopped in order once, and gone on with. rec may be nil.
+func crawl(t *testing.T, w *origin.Web, from *Image, rec *recorder) *result {
 	t.Helper()
 	r := &result{}
 	synctest.Test(t, func(t *testing.T) {
@@ -139,8 +139,8 @@ func crawl(t *testing.T, w *origin.Web, from *Image, cam *camera) *result {
 		rig.Connect()
 		cfg := config(rig)
 		var fsys vfs.FS = disk
-		if cam != nil {
-			fsys = cam.watch(disk, log, cfg.Dir)
+		if rec != nil {
+			fsys = rec.watch(disk, log, cfg.Dir)
 		}
 		if err := r.run(t.Context(), rig, cfg, fsys, from == nil); err != nil {
 			r.fault("the crawl ends with: %v", err)
@@ -148,7 +148,7 @@ func crawl(t *testing.T, w *origin.Web, from *Image, cam *camera) *result {
 		if err := rig.Net.Close(); err != nil {
 			r.fault("network: %v", err)
 		}
-		r.takeImages(t, cam)
+		r.takeImages(t, rec)
 		r.judge(t, rig, cfg, disk, from)
 	})
 	return r

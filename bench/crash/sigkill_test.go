@@ -42,7 +42,8 @@ func killWorld(seed uint64) simweb.Config {
 	c.Seed, c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax, c.PageBytesMean = seed, 24, 12, 25, 80, 3000
 	c.CopyShare = 0.05
 	c.Faults = simweb.Harmless(0.03)
-	c.Faults.NotFound, c.Faults.Redirect, c.Faults.RedirectLoop, c.Faults.OnceUnavail, c.Faults.Slow = 0.03, 0.03, 0.01, 0.01, 0.02
+	c.Faults.NotFound, c.Faults.Redirect, c.Faults.RedirectLoop = 0.03, 0.03, 0.01
+	c.Faults.OnceUnavail, c.Faults.Slow = 0.01, 0.02
 	c.Robots = simweb.Robots{AllowAll: 0.4, Rules: 0.3, CrawlDelay: 0.1, DenyAll: 0.05, Redirect: 0.05, Forbidden: 0.05}
 	c.Timing.Slow, c.Timing.CrawlDelay, c.Timing.RetryAfter = 100*time.Millisecond, 100*time.Millisecond, time.Second
 	return c
@@ -62,7 +63,8 @@ type served struct {
 func build(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "orbweaver")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/orbweaver").CombinedOutput(); err != nil {
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/orbweaver")
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return program
@@ -85,9 +87,12 @@ func serve(t *testing.T, program string, seed uint64) *served {
 		}
 	})
 	s.args = append([]string{
-		"crawl", "--dir", s.dir, "--proxy", "http://" + web.ProxyAddr().String(), "--resolver", fmt.Sprintf("hashed:%d", w.Config().IPs),
-		"--host-delay", killPolite.String(), "--ip-delay", killPoliteIP.String(), "--stall-wait", "30s", "--checkpoint", "1s",
-		"--fetchers", fmt.Sprint(killFetchers), "--workbench-memory", "1Mi", "--cache-memory", "64Ki", "--sieve-memory", "64Ki",
+		"crawl", "--dir", s.dir, "--proxy", "http://" + web.ProxyAddr().String(),
+		"--resolver", fmt.Sprintf("hashed:%d", w.Config().IPs),
+		"--host-delay", killPolite.String(), "--ip-delay", killPoliteIP.String(),
+		"--stall-wait", "30s", "--checkpoint", "1s",
+		"--fetchers", fmt.Sprint(killFetchers),
+		"--workbench-memory", "1Mi", "--cache-memory", "64Ki", "--sieve-memory", "64Ki",
 		"--warc-size", "256Ki", "--progress", "none",
 	}, w.Seeds(3)...)
 	return s

@@ -31,15 +31,17 @@ const (
 // Variants are all of them.
 func Variants() []Variant { return []Variant{Before, Torn, After, Lost, Mixed, Alone, Synced} }
 
-// camera watches a disk through a tap: it numbers the calls of each class, and takes images around those that it is
-// told to.
-type camera struct {
+// recorder watches a disk through a tap. It numbers the calls of each class, and takes images around the calls that
+// pick chooses.
+type recorder struct {
 	seed    uint64
-	album   *album
+	set     *imageSet
 	pick    func(class string, n int) bool
 	variant Variant // if not empty, only this one
-	past    *Image  // what the crawl goes on from, if it was killed before
 	bound   int     // Pages that can be in flight
+
+	earlierStory string // of the crashes before this crawl: "" or text that ends with "; then "
+	earlierBound int    // pages that may be fetched again because of them
 
 	tap    *tap
 	dirs   []string // of the crawl; of several agents each has one
@@ -49,11 +51,13 @@ type camera struct {
 	images []*Image
 	err    error
 
-	point string         // of the call under way, if it was picked
-	loose map[string]int // files of archive and journal, and names in the archive, that are not synced: arrivals when the first change since was made
+	point string // of the call under way, if it was picked
+	// loose has the files of archive and journal, and names in the archive, that are not synced: how many arrivals there
+	// were when the first change after the last sync was made.
+	loose map[string]int
 
-	mu    sync.Mutex
-	sloth *rand.Rand // how long syncs take; guarded by mu
+	mu         sync.Mutex
+	syncDelays *rand.Rand // guarded by mu
 }
 
 const (
@@ -61,25 +65,30 @@ const (
 	mixes   = 2                      // how often the dice are thrown for what survives a power cut
 )
 
-// newCamera makes a camera for a crawl with so many Pages in flight at most that puts its pages into an album; one that
-// picks nothing needs none.
-func newCamera(seed uint64, bound int, a *album, pick func(class string, n int) bool) *camera {
-	return &camera{
-		seed: seed, bound: bound, album: a, pick: pick, counts: map[string]int{}, loose: map[string]int{},
-		rng: rand.New(rand.NewPCG(seed, 4)), sloth: rand.New(rand.NewPCG(seed, 5)),
+// newRecorder makes a recorder for a crawl that has at most bound Pages in flight. It adds its images to the set, which
+// may be nil if pick chooses nothing.
+func newRecorder(seed uint64, bound int, set *imageSet, pick func(class string, n int) bool) *recorder {
+	return &recorder{
+		seed: seed, bound: bound, set: set, pick: pick, counts: map[string]int{}, loose: map[string]int{},
+		rng: rand.New(rand.NewPCG(seed, 4)), syncDelays: rand.New(rand.NewPCG(seed, 5)),
 	}
 }
 
 // watch gives the disk on which a crawl into dirs is to work. The log is that of the web it crawls.
-func (c *camera) watch(disk *vfs.Mem, log *arrivals.Log, dirs ...string) vfs.FS {
-	c.log, c.dirs = log, dirs
-	c.tap = &tap{disk: disk, before: c.atStart, after: c.atEnd, pause: c.pause}
-	return c.tap
+func (r *recorder) watch(disk *vfs.Mem, log *arrivals.Log, dirs ...string) vfs.FS {
+	r.log, r.dirs = log, dirs
+	r.tap = &tap{disk: disk, before: r.atStart, after: r.atEnd, pause: r.pause}
+	return r.tap
 }
 
-// kind is the kind of a file, whosever it is.
-func (c *camera) kind(name string) string {
-	for _, dir := range c.dirs {
+// follow says that the crawl goes on from an image: the crash before this one.
+func (r *recorder) follow(im *Image) {
+	r.earlierStory, r.earlierBound = im.Story()+"; then ", im.Bound
+}
+
+// kind is the kind of a file of any agent.
+func (r *recorder) kind(name string) string {
+	for _, dir := range r.dirs {
 		if name == dir || strings.HasPrefix(name, dir+"/") {
 			return fileKind(dir, name)
 		}
@@ -98,18 +107,18 @@ func slow(kind string) bool {
 
 // pause lets the syncs of journal and checkpoint take up to syncMax, and mostly much less. Virtual time stands still
 // while a goroutine waits for a mutex, so calls under a lock that others want cannot be slow.
-func (c *camera) pause(op *operation) time.Duration {
-	if !op.kind.syncs() || !slow(c.kind(op.name)) {
+func (r *recorder) pause(op *operation) time.Duration {
+	if !op.kind.syncs() || !slow(r.kind(op.name)) {
 		return 0
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return time.Duration(c.sloth.Int64N(int64(syncMax)) * c.sloth.Int64N(int64(syncMax)) / int64(syncMax))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return time.Duration(r.syncDelays.Int64N(int64(syncMax)) * r.syncDelays.Int64N(int64(syncMax)) / int64(syncMax))
 }
 
 // class names a point of the program: what is done, to which kind of file, by which function.
-func (c *camera) class(op *operation) string {
-	return string(op.kind) + " " + c.kind(op.name) + " " + callSite()
+func (r *recorder) class(op *operation) string {
+	return string(op.kind) + " " + r.kind(op.name) + " " + callSite()
 }
 
 // callSite is the innermost function of the product that is on the stack, vfs left out.
@@ -129,67 +138,67 @@ func callSite() string {
 	}
 }
 
-func (c *camera) atStart(op *operation) {
-	class := c.class(op)
-	c.counts[class]++
-	c.point = ""
-	if c.pick(class, c.counts[class]) {
-		c.point = fmt.Sprintf("%s #%d", class, c.counts[class])
+func (r *recorder) atStart(op *operation) {
+	class := r.class(op)
+	r.counts[class]++
+	r.point = ""
+	if r.pick(class, r.counts[class]) {
+		r.point = fmt.Sprintf("%s #%d", class, r.counts[class])
 	}
-	if c.point == "" {
+	if r.point == "" {
 		return
 	}
-	if c.wants(Before) {
-		c.take(Before, op, c.tap.disk.KillClone())
+	if r.wants(Before) {
+		r.take(Before, op, r.tap.disk.KillClone())
 	}
-	if c.wants(Torn) {
-		if d := c.tear(op); d != nil {
-			c.take(Torn, op, d)
+	if r.wants(Torn) {
+		if d := r.tear(op); d != nil {
+			r.take(Torn, op, d)
 		}
 	}
 	if op.kind.syncs() {
-		c.powerCuts(op)
+		r.powerCuts(op)
 	}
 }
 
-func (c *camera) atEnd(op *operation) {
-	c.note(op)
-	if c.point == "" {
+func (r *recorder) atEnd(op *operation) {
+	r.note(op)
+	if r.point == "" {
 		return
 	}
-	disk := c.tap.disk
-	if c.wants(After) {
-		c.take(After, op, disk.KillClone())
+	disk := r.tap.disk
+	if r.wants(After) {
+		r.take(After, op, disk.KillClone())
 	}
 	if op.kind.syncs() {
-		if c.wants(Synced) {
-			c.take(Synced, op, disk.LostClone(0))
+		if r.wants(Synced) {
+			r.take(Synced, op, disk.LostClone(0))
 		}
 		return
 	}
-	c.powerCuts(op)
-	if c.wants(Alone) {
+	r.powerCuts(op)
+	if r.wants(Alone) {
 		switch op.kind {
 		case Create, Rename, Remove:
-			c.take(Alone, op, disk.LostClone(1))
+			r.take(Alone, op, disk.LostClone(1))
 		case Write:
 			d := disk.LostClone(0)
 			if overwrite(d, op, len(op.data)) {
-				c.take(Alone, op, d)
+				r.take(Alone, op, d)
 			}
 		}
 	}
 }
 
 // note keeps account of what a power cut may take: from a change of archive or journal until its sync.
-func (c *camera) note(op *operation) {
-	name, journal := op.name, c.kind(op.name) == "frontier/journal-*"
-	if !journal && !strings.HasPrefix(c.kind(name), "warc") {
+func (r *recorder) note(op *operation) {
+	name, journal := op.name, r.kind(op.name) == "frontier/journal-*"
+	if !journal && !strings.HasPrefix(r.kind(name), "warc") {
 		return
 	}
 	switch op.kind {
 	case Sync, SyncDir, Rename, Remove: // what gets its final name was synced before
-		delete(c.loose, name)
+		delete(r.loose, name)
 		return
 	case Create: // its name is durable when its directory is: the journal sees to that before it is used
 		if journal {
@@ -198,45 +207,45 @@ func (c *camera) note(op *operation) {
 		name = path.Dir(name)
 	case Write, Truncate, Allocate, MapSync, Mkdir:
 	}
-	if _, known := c.loose[name]; !known {
-		c.loose[name] = c.log.Len()
+	if _, known := r.loose[name]; !known {
+		r.loose[name] = r.log.Len()
 	}
 }
 
 // durable is how many arrivals had been made when all was written that no power cut can take.
-func (c *camera) durable() int {
-	n := c.log.Len()
-	for _, since := range c.loose {
+func (r *recorder) durable() int {
+	n := r.log.Len()
+	for _, since := range r.loose {
 		n = min(n, since)
 	}
 	return n
 }
 
-func (c *camera) wants(v Variant) bool { return c.variant == "" || c.variant == v }
+func (r *recorder) wants(v Variant) bool { return r.variant == "" || r.variant == v }
 
-func (c *camera) powerCuts(op *operation) {
-	if c.wants(Lost) {
-		c.take(Lost, op, c.tap.disk.LostClone(0))
+func (r *recorder) powerCuts(op *operation) {
+	if r.wants(Lost) {
+		r.take(Lost, op, r.tap.disk.LostClone(0))
 	}
-	if c.wants(Mixed) {
+	if r.wants(Mixed) {
 		for range mixes {
-			c.take(Mixed, op, c.tap.disk.CrashClone(c.rng))
+			r.take(Mixed, op, r.tap.disk.CrashClone(r.rng))
 		}
 	}
 }
 
 // tear gives the disk with half of the call done, nil for calls that have no half.
-func (c *camera) tear(op *operation) *vfs.Mem {
+func (r *recorder) tear(op *operation) *vfs.Mem {
 	switch {
 	case op.kind == Write && len(op.data) > 1:
-		d := c.tap.disk.KillClone()
-		if overwrite(d, op, 1+c.rng.IntN(len(op.data)-1)) {
+		d := r.tap.disk.KillClone()
+		if overwrite(d, op, 1+r.rng.IntN(len(op.data)-1)) {
 			return d
 		}
 	case op.kind == Allocate && op.size > op.offset+1:
-		d := c.tap.disk.KillClone()
+		d := r.tap.disk.KillClone()
 		if f, err := d.OpenRW(op.name); err == nil {
-			if f.Truncate(op.offset+1+c.rng.Int64N(op.size-op.offset-1)) == nil && f.Close() == nil {
+			if f.Truncate(op.offset+1+r.rng.Int64N(op.size-op.offset-1)) == nil && f.Close() == nil {
 				return d
 			}
 		}
@@ -257,35 +266,32 @@ func overwrite(d *vfs.Mem, op *operation, n int) bool {
 	return err == nil && f.Close() == nil
 }
 
-// take puts an image of a disk into the album, if there is none like it.
-func (c *camera) take(v Variant, op *operation, disk *vfs.Mem) {
-	im, err := photograph(c.album, disk)
+// take adds an image of a disk to the set, if there is none like it.
+func (r *recorder) take(v Variant, op *operation, disk *vfs.Mem) {
+	im, err := takeImage(r.set, disk)
 	if err != nil {
-		c.err = err
+		r.err = err
 		return
 	}
-	class, _, _ := strings.Cut(c.point, " #")
-	if !c.album.add(im, class) {
+	class, _, _ := strings.Cut(r.point, " #")
+	if !r.set.add(im, class) {
 		return
 	}
-	im.Seed, im.Point, im.Variant, im.When, im.arrivals = c.seed, c.point, v, time.Now(), c.log.Len()
-	im.lost = c.bound
+	im.Seed, im.Point, im.Variant, im.When, im.arrivals = r.seed, r.point, v, time.Now(), r.log.Len()
+	im.lost = r.bound
 	switch v {
 	case Lost, Mixed, Alone, Synced:
-		im.lost += im.arrivals - c.durable()
+		im.lost += im.arrivals - r.durable()
 	case Before, Torn, After:
 	}
-	im.Bound = im.lost
-	if c.past != nil {
-		im.Past, im.Bound = c.past.Story()+"; then ", c.past.Bound+im.lost
-	}
-	c.images = append(c.images, im)
+	im.Past, im.Bound = r.earlierStory, r.earlierBound+im.lost
+	r.images = append(r.images, im)
 }
 
-// develop gives each image the log of its moment, once the crawl has ended and the log is complete.
-func (c *camera) develop() []*Image {
-	for _, im := range c.images {
-		im.log = c.log.At(im.arrivals, im.When, im.lost)
+// imagesWithLogs gives each image the log of its moment, once the crawl has ended and the log is complete.
+func (r *recorder) imagesWithLogs() []*Image {
+	for _, im := range r.images {
+		im.log = r.log.At(im.arrivals, im.When, im.lost)
 	}
-	return c.images
+	return r.images
 }
