@@ -163,7 +163,7 @@ func (o *opener) openPolicy() (err error) {
 // openDisk opens everything on disk.
 func (o *opener) openDisk() (err error) {
 	began := time.Now()
-	defer func() { o.opening.Rooms = time.Since(began) - o.opening.Bench }()
+	defer func() { o.opening.Components = time.Since(began) - o.opening.Bench }()
 	if err := o.openQueues(); err != nil {
 		return err
 	}

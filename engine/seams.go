@@ -44,7 +44,7 @@ type Resolver interface {
 
 // Opening says what an Open took time for. A new crawl has nothing to load and nothing to replay.
 type Opening struct {
-	Rooms      time.Duration // opening files: indexes are read, and what is behind the checkpoint is removed
+	Components time.Duration // opening files: indexes are read, and what is behind the checkpoint is removed
 	Bench      time.Duration // loading the workbench
 	Replay     time.Duration // of the journal
 	Checkpoint time.Duration // the first one, durable before anything is fetched

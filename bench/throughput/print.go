@@ -46,7 +46,7 @@ func (o *Opening) print(out io.Writer) {
 	p := &o.Parts
 	fmt.Fprintf(out,
 		"opening     %.3f s, CPU %.3f s: components %v, workbench %v, %d journal entries %v, first checkpoint %v\n",
-		o.Seconds, o.CPU, p.Rooms.Round(time.Microsecond), p.Bench.Round(time.Microsecond), p.Entries,
+		o.Seconds, o.CPU, p.Components.Round(time.Microsecond), p.Bench.Round(time.Microsecond), p.Entries,
 		p.Replay.Round(time.Microsecond), p.Checkpoint.Round(time.Microsecond))
 }
 

@@ -134,7 +134,7 @@ func (c *Collector) addComponents(r *Report) {
 	}
 	known, cold := c.Numbers.Sites()
 	r.HostsKnown, r.HostsCold = int64(known), int64(cold)
-	r.HostsFrozen, r.HostsThawed = c.Numbers.SiteMoves()
+	r.HostsEvicted, r.HostsRestored = c.Numbers.SiteMoves()
 	pauses, longest := c.Pauses.Total()
 	r.Checkpoints, r.CheckpointPauseMost = pauses, longest.Seconds()
 	r.CheckpointPauseP99 = c.Pauses.Quantile(0.99).Seconds()

@@ -34,24 +34,24 @@ type Report struct {
 
 	FilterErrors map[string]int64 `json:"filter_errors,omitempty" metric:"filter_errors_total" label:"point" help:"Evaluations of expressions that failed, by point, in this run."`
 
-	BytesStored  int64 `json:"bytes_stored" metric:"stored_bytes_total" help:"Bytes of WARC files."`
-	HostsKnown   int64 `json:"hosts_known" metric:"sites" help:"Sites known."`
-	HostsCold    int64 `json:"hosts_cold" metric:"sites_cold" help:"Of these, on disk: idle for long while memory was short."`
-	HostsFrozen  int64 `json:"hosts_evicted" metric:"sites_evicted_total" help:"Sites moved from memory to disk, in this run."`
-	HostsThawed  int64 `json:"hosts_restored" metric:"sites_restored_total" help:"Sites moved from disk to memory, in this run."`
-	IPsKnown     int64 `json:"ips_known" metric:"ips" help:"IP addresses known, of sites that are not on disk, or not due yet."`
-	RobotsDenied int64 `json:"robots_denied"`
-	ConnsReused  int64 `json:"connections_reused" metric:"connections_reused_total" help:"Exchanges over a connection that was kept, in this run."`
-	Cookies      int64 `json:"cookies" metric:"cookies" help:"Cookies kept, of all sites."`
-	CookiesLost  int64 `json:"cookies_refused" metric:"cookies_refused_total" help:"Cookies that were not kept since there was no memory for them, in this run."`
-	CacheHits    int64 `json:"cache_hits" metric:"cache_hits_total" help:"Hits in the fingerprint cache."`
-	CacheLookups int64 `json:"cache_lookups" metric:"cache_lookups_total" help:"Look-ups in the fingerprint cache."`
-	SieveSize    int64 `json:"sieve_size" metric:"sieve_fingerprints" help:"Fingerprints in the sieve's store."`
-	SievePending int64 `json:"sieve_pending" metric:"sieve_pending" help:"Fingerprints waiting for a flush."`
-	BenchBytes   int64 `json:"workbench_bytes"` // memory of the queued items
-	Spilled      int64 `json:"urls_spilled"`    // items that sites of a full workbench gave back, in this run
-	LongTypes    int64 `json:"content_types_truncated" metric:"content_types_truncated_total" help:"Responses of this run whose media type is too long for crawl.log and the index."`
-	PageMemory   int64 `json:"page_memory_bytes"` // of buffers for pages, in use or free
+	BytesStored   int64 `json:"bytes_stored" metric:"stored_bytes_total" help:"Bytes of WARC files."`
+	HostsKnown    int64 `json:"hosts_known" metric:"sites" help:"Sites known."`
+	HostsCold     int64 `json:"hosts_cold" metric:"sites_cold" help:"Of these, on disk: idle for long while memory was short."`
+	HostsEvicted  int64 `json:"hosts_evicted" metric:"sites_evicted_total" help:"Sites moved from memory to disk, in this run."`
+	HostsRestored int64 `json:"hosts_restored" metric:"sites_restored_total" help:"Sites moved from disk to memory, in this run."`
+	IPsKnown      int64 `json:"ips_known" metric:"ips" help:"IP addresses known, of sites that are not on disk, or not due yet."`
+	RobotsDenied  int64 `json:"robots_denied"`
+	ConnsReused   int64 `json:"connections_reused" metric:"connections_reused_total" help:"Exchanges over a connection that was kept, in this run."`
+	Cookies       int64 `json:"cookies" metric:"cookies" help:"Cookies kept, of all sites."`
+	CookiesLost   int64 `json:"cookies_refused" metric:"cookies_refused_total" help:"Cookies that were not kept since there was no memory for them, in this run."`
+	CacheHits     int64 `json:"cache_hits" metric:"cache_hits_total" help:"Hits in the fingerprint cache."`
+	CacheLookups  int64 `json:"cache_lookups" metric:"cache_lookups_total" help:"Look-ups in the fingerprint cache."`
+	SieveSize     int64 `json:"sieve_size" metric:"sieve_fingerprints" help:"Fingerprints in the sieve's store."`
+	SievePending  int64 `json:"sieve_pending" metric:"sieve_pending" help:"Fingerprints waiting for a flush."`
+	BenchBytes    int64 `json:"workbench_bytes"` // memory of the queued items
+	Spilled       int64 `json:"urls_spilled"`    // items that sites of a full workbench gave back, in this run
+	LongTypes     int64 `json:"content_types_truncated" metric:"content_types_truncated_total" help:"Responses of this run whose media type is too long for crawl.log and the index."`
+	PageMemory    int64 `json:"page_memory_bytes"` // of buffers for pages, in use or free
 
 	Checkpoints         int64   `json:"checkpoints"`                  // of this run
 	CheckpointPauseP99  float64 `json:"checkpoint_pause_p99_seconds"` // how long all steps stood still for one

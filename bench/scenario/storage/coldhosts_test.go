@@ -58,8 +58,8 @@ func crawlColdHosts(t *testing.T, c simweb.Config, proxy bool) {
 	testbed.WantSound(t, &checks)
 	t.Logf("%d hosts, %d of them cold; %d moved to disk and %d back; %d robots.txt, %d pages", report.HostsKnown,
 		report.HostsCold,
-		report.HostsFrozen, report.HostsThawed, report.RobotsFetched, report.PagesStored)
-	if report.HostsCold < report.HostsKnown/2 || report.HostsThawed == 0 {
+		report.HostsEvicted, report.HostsRestored, report.RobotsFetched, report.PagesStored)
+	if report.HostsCold < report.HostsKnown/2 || report.HostsRestored == 0 {
 		t.Error("the hosts all fitted into memory, or none was met again")
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"orbweaver/internal/vfs/faultfs"
 )
 
-// While the archive's disk is full and the frontier's is not, Pages wait between their fetch and their record, and cuts
-// are taken all the same. Killed then, and resumed on a disk with room, the crawl must still have every page.
-func TestKill_pagesOnTheirWayAtACutAreFetchedAgain(t *testing.T) {
+// While the archive's disk is full and the frontier's is not, Pages wait between their fetch and their record, and
+// checkpoints continue. Killed then, and resumed on a disk with room, the crawl must still have every page.
+func TestKill_pagesInFlightAtACheckpointAreFetchedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rig := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+800, simweb.Plain()), true)
 		cfg := rig.Config()
@@ -30,7 +30,7 @@ func TestKill_pagesOnTheirWayAtACutAreFetchedAgain(t *testing.T) {
 		script.Add(faultfs.Rule{Op: faultfs.Write, Name: "*.warc.gz*", Err: syscall.ENOSPC})
 		testbed.Wait(30 * time.Second)
 		if r := e.Report(); r.URLsInFlight == 0 {
-			t.Fatal("no page is on its way: the test tests nothing")
+			t.Fatal("no page is in flight: the test tests nothing")
 		}
 		disk := rig.FS.KillClone()
 		if err := rig.Net.Close(); err != nil {
@@ -46,7 +46,7 @@ func TestKill_pagesOnTheirWayAtACutAreFetchedAgain(t *testing.T) {
 		p := testbed.Promise(cfg)
 		p.Resumed = true
 		v := rig.MustJudge(t, p, disk)
-		v.Repeated, v.Overlap = 0, 0 // those on their way
+		v.Repeated, v.Overlap = 0, 0 // pages in flight
 		if !v.Sound() {
 			v.Print(t.Output())
 			t.Errorf("%s: %s %v", report.State, report.Reason, report.Outcomes)
