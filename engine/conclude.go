@@ -28,18 +28,19 @@ func (r *runner) conclude(ctx, abort context.Context, err error) error {
 	case reason == lifecycle.ReasonSignal, reason == lifecycle.ReasonLost, reason == lifecycle.ReasonLate:
 		state = lifecycle.Stopped
 	case reason == lifecycle.ReasonComplete:
-		c := r.disk.journal.Count.Load()
+		c := r.disk.Journal.Count.Load()
 		state, reason = ending.StateOf(&c, !r.cluster.IsShared(), r.loops.sites.CountGivenUp)
 	case reason == lifecycle.ReasonStalled:
 		state = lifecycle.Stalled
 		r.loops.failingSites.Stalled(r.seams.Log.Warn)
 	}
+	disk := r.disk.Journal.Disk
 	if err == nil {
-		err = r.patiently(ctx, r.disk.journal.Writer.Close)
+		err = disk.Retry(ctx, r.disk.Journal.Writer.Close)
 	}
 	if err == nil {
 		forever := context.WithoutCancel(ctx)
-		err = r.patiently(ctx, func() error { return r.loops.checkpoints.Take(forever, state, reason, true) })
+		err = disk.Retry(ctx, func() error { return r.loops.checkpoints.Take(forever, state, reason, true) })
 	}
 	switch {
 	case errors.Is(err, outage.ErrFullAtStop):
@@ -54,9 +55,9 @@ func (r *runner) conclude(ctx, abort context.Context, err error) error {
 		}
 	}
 	r.queues.pool.Close()
-	r.disk.log.Flush()
+	r.disk.Log.Flush()
 	if err == nil {
-		err = r.patiently(ctx, func() error { return r.writeReport(r.Report().End(state, reason)) })
+		err = disk.Retry(ctx, func() error { return r.writeReport(r.Report().End(state, reason)) })
 	} else {
 		err = vfs.JoinCauses(err, r.writeReport(r.Report().End(state, reason)))
 	}
@@ -67,26 +68,10 @@ func (r *runner) conclude(ctx, abort context.Context, err error) error {
 	return err
 }
 
-// stayOver ends a run that has nothing to do. A kill may have come between the last manifest and the report.
+// stayOver ends a run that has nothing to do.
 func (r *runner) stayOver() error {
-	if err := r.disk.journal.Writer.Close(); err != nil {
+	if err := r.disk.Journal.Writer.Close(); err != nil {
 		return err
 	}
-	if r, err := report.Read(r.seams.FS, r.cfg.Dir); err == nil && r.State == lifecycle.Finished {
-		return nil
-	}
-	return r.writeReport(r.Report())
-}
-
-// patiently calls f until the disk has room for it.
-func (r *runner) patiently(ctx context.Context, f func() error) error {
-	for {
-		err := f()
-		if err == nil {
-			return nil
-		}
-		if err := r.disk.journal.Disk.Wait(ctx, err); err != nil {
-			return err
-		}
-	}
+	return report.WriteUnlessFinished(r.seams.FS, r.cfg.Dir, r.Report)
 }

@@ -16,6 +16,7 @@ import (
 	"orbweaver/engine/limits"
 	"orbweaver/engine/links"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/storage"
 	"orbweaver/engine/traps"
 	"orbweaver/internal/options"
 	"orbweaver/sieve"
@@ -129,6 +130,13 @@ func (c Config) Validate() error {
 		faults = append(faults, fmt.Errorf("idle connections: %d is negative", c.Workers.IdleConnsMax))
 	}
 	return errors.Join(append(faults, c.Admission.Validate(), c.Politeness.Validate())...)
+}
+
+// storage are the options of what the crawl keeps on disk.
+func (c *Config) storage() storage.Options {
+	return storage.Options{
+		Sieve: c.Sieve, Ready: c.Ready, Queues: c.Queues, Cold: c.Cold, Dedup: c.Seen, Skip: c.Traps.SkipSettings(),
+	}
 }
 
 // keep makes what holds connections between two exchanges; nil if connections are not kept.

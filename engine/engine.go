@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
 
 	"orbweaver/engine/admission"
@@ -12,7 +11,6 @@ import (
 	"orbweaver/engine/clock"
 	"orbweaver/engine/cluster/agent"
 	"orbweaver/engine/cookie"
-	"orbweaver/engine/crawllog"
 	"orbweaver/engine/ending"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
@@ -21,32 +19,28 @@ import (
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/limits"
 	"orbweaver/engine/outage"
-	"orbweaver/engine/recrawl"
 	"orbweaver/engine/report"
 	"orbweaver/engine/schedule"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/engine/sites"
-	"orbweaver/engine/skipped"
+	"orbweaver/engine/storage"
 	"orbweaver/engine/traps"
 	"orbweaver/engine/visit"
+	"orbweaver/internal/closers"
 	"orbweaver/internal/mpmc"
 	"orbweaver/internal/notify"
 	"orbweaver/internal/vfs"
-	"orbweaver/sieve"
 	"orbweaver/sieve/fpcache"
-	"orbweaver/virtualize"
-	"orbweaver/virtualize/diskq"
-	"orbweaver/workbench/cold"
 )
 
 // Engine is one agent: it owns every component and every loop. Open opens them, Run works, Close closes them.
 type Engine struct {
 	cfg     Config
 	seams   Seams
-	closers closers
+	closers closers.List
 
-	disk    storage
+	disk    storage.Storage
 	policy  policy
 	queues  queues
 	loops   loops
@@ -59,21 +53,6 @@ type Engine struct {
 	opening Opening
 	unclean bool // the run before did not end in order
 	over    bool // the directory has a finished crawl: Run has nothing to do
-}
-
-// storage is what is open on disk.
-type storage struct {
-	journal    *journal.Store // with the archive and payload deduplication
-	workbench  *visit.Workbench
-	cold       *cold.Store
-	sieve      *sieve.Sieve
-	ready      *diskq.Queue
-	skipped    *skipped.List
-	siteQueues *virtualize.Virtualizer
-	log        *crawllog.Log
-	previous   recrawl.PreviousCrawl
-
-	earlierBytes int64 // of WARC files, of earlier runs
 }
 
 // policy decides what is fetched, followed and stored, and how much of it.
@@ -125,20 +104,6 @@ type loops struct {
 	checkpoints  *checkpoint.Checkpointer
 }
 
-// closers close what was opened, the last first.
-type closers []func() error
-
-func (c *closers) add(f func() error) { *c = append(*c, f) }
-
-func (c *closers) close() error {
-	var errs []error
-	for _, f := range slices.Backward(*c) {
-		errs = append(errs, f())
-	}
-	*c = nil
-	return errors.Join(errs...)
-}
-
 func (e *Engine) frontierDir() string { return e.cfg.Dir + "/" + layout.FrontierDir }
 
 // Open opens the crawl in cfg.Dir, or begins one. The directory is locked until Close.
@@ -150,7 +115,7 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 	cfg.Fetch.Keep = cfg.keep()
 	e := newEngine(cfg, seams)
 	if cfg.Workers.KeepAlive > 0 {
-		e.closers.add(func() error {
+		e.closers.Add(func() error {
 			cfg.Fetch.Keep.Close()
 			return nil
 		})
@@ -175,7 +140,7 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 func newEngine(cfg Config, seams Seams) *Engine {
 	return &Engine{
 		cfg: cfg, seams: seams, run: lifecycle.NewRun(), cluster: agent.Alone{},
-		disk: storage{previous: recrawl.FirstPass{}},
+		disk: storage.New(),
 		policy: policy{
 			seeds: new(filter.Seeds), rules: site.NewRulesPool(cfg.RulesMemory()),
 			clamps: &settings.ClampLog{Warn: seams.Log.Warn},
@@ -193,4 +158,4 @@ func newEngine(cfg Config, seams Seams) *Engine {
 }
 
 // Close closes everything. After Run it is the end of an orderly stop.
-func (e *Engine) Close() error { return e.closers.close() }
+func (e *Engine) Close() error { return e.closers.Close() }

@@ -12,14 +12,13 @@ import (
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/report"
 	"orbweaver/engine/schedule"
 	"orbweaver/internal/notify"
-	"orbweaver/internal/throttle"
-	"orbweaver/internal/vfs"
 )
 
 // startIntake starts what brings new work in.
-func (r *runner) startIntake(ctx context.Context, g *failGroup) error {
+func (r *runner) startIntake(ctx context.Context, g *lifecycle.Group) error {
 	d, p, q := &r.disk, &r.policy, &r.queues
 	names, err := r.newDNSSource()
 	if err != nil {
@@ -33,8 +32,8 @@ func (r *runner) startIntake(ctx context.Context, g *failGroup) error {
 	}
 	for range r.cfg.Workers.Resolvers {
 		loop := &schedule.ResolveLoop{
-			Journal: d.journal, Quotas: p.quotas, AddrKeys: politeness.AddrKeys(r.cfg.Limits.IPv6Prefix),
-			Workbench: d.workbench, Unresolved: q.unresolved, Dead: r.loops.deadSites, Names: names,
+			Journal: d.Journal, Quotas: p.quotas, AddrKeys: politeness.AddrKeys(r.cfg.Limits.IPv6Prefix),
+			Workbench: d.Workbench, Unresolved: q.unresolved, Dead: r.loops.deadSites, Names: names,
 			NameServers: r.outages.NameServers, Shortage: r.outages.Shortage, GiveUp: r.cfg.Limits.GiveUp,
 			HashSeed: r.loops.frontier.HashSeed, Choose: choose,
 			WakeFeeder: q.wakeFeeder, WakeDistributor: q.wakeDistributor,
@@ -42,8 +41,8 @@ func (r *runner) startIntake(ctx context.Context, g *failGroup) error {
 		g.Go("resolve", func() error { return loop.Run(ctx) })
 	}
 	f := &schedule.Feeder{
-		Journal: d.journal, Workbench: d.workbench, Todo: q.todo, MaxLeased: q.results.Cap() / 2,
-		Gate: r.outages.Gate, Wake: q.feederWake, Ready: d.ready, Front: r.loops.front,
+		Journal: d.Journal, Workbench: d.Workbench, Todo: q.todo, MaxLeased: q.results.Cap() / 2,
+		Gate: r.outages.Gate, Wake: q.feederWake, Ready: d.Ready, Front: r.loops.front,
 		WakeDistributor: q.wakeDistributor, NotBefore: r.loops.checkpoints.Last().NotBefore,
 	}
 	if r.unclean {
@@ -62,31 +61,31 @@ func (r *runner) startIntake(ctx context.Context, g *failGroup) error {
 
 // newSeeder makes what offers the seeds.
 func (r *runner) newSeeder() *admission.Seeder {
-	s := &admission.Seeder{
-		FS: r.seams.FS, Dir: r.frontierDir(), Journal: r.disk.journal, Frontier: r.loops.frontier,
-		Done:      &r.queues.seeded,
-		WaitBegun: r.cluster.WaitBegun, Wake: r.queues.wakeDistributor,
+	return &admission.Seeder{
+		FS: r.seams.FS, Dir: r.frontierDir(), Journal: r.disk.Journal, Frontier: r.loops.frontier,
+		Done: &r.queues.seeded, WaitBegun: r.cluster.WaitBegun, Wake: r.queues.wakeDistributor,
 	}
-	return s
 }
 
 // startLate starts what must go on until the last Page is home.
-func (r *runner) startLate(ctx context.Context, g *failGroup) {
+func (r *runner) startLate(ctx context.Context, g *lifecycle.Group) {
 	r.cluster.Start(ctx, g.Go)
 	g.Go("flush", func() error { return r.loops.flusher.Run(ctx) })
-	g.Go("log", func() error { return r.disk.log.Run(ctx) })
+	g.Go("log", func() error { return r.disk.Log.Run(ctx) })
 	g.Go("checkpoint", func() error { return r.loops.checkpoints.Run(ctx) })
-	g.Go("sync", func() error { return r.every(ctx, r.cfg.Intervals.Sync, r.disk.journal.Sync) })
-	g.Go("finish", func() error { return r.every(ctx, r.cfg.Intervals.Sync, r.disk.journal.FinishFiles) })
-	watch, unreported := clock.SetWatch{Warn: r.seams.Log.Warn}, throttle.Log{}
+	d := r.disk.Journal
+	g.Go("sync", func() error { return d.Disk.Every(ctx, r.cfg.Intervals.Sync, d.Sync) })
+	g.Go("finish", func() error { return d.Disk.Every(ctx, r.cfg.Intervals.Sync, d.FinishFiles) })
+	watch := clock.SetWatch{Warn: r.seams.Log.Warn}
+	reports := report.Refresher{FS: r.seams.FS, Dir: r.cfg.Dir, Log: r.seams.Log}
 	g.Go("report", func() error {
-		return r.every(ctx, r.cfg.Intervals.Report, func() error {
+		return d.Disk.Every(ctx, r.cfg.Intervals.Report, func() error {
 			watch.Check(time.Now())
-			notify.Send(r.disk.log.WriteDue)
+			notify.Send(r.disk.Log.WriteDue)
 			if reason := r.limitReached(); reason != "" {
 				r.run.Finish(reason)
 			}
-			return r.refreshReport(&unreported)
+			return reports.Refresh(r.Report())
 		})
 	})
 	if r.cfg.Limits.MaxTime > 0 {
@@ -103,26 +102,8 @@ func (r *runner) startLate(ctx context.Context, g *failGroup) {
 	}
 }
 
-// every calls f again and again; a full disk makes it wait, any other error ends the crawl.
-func (r *runner) every(ctx context.Context, period time.Duration, f func() error) error {
-	tick := time.NewTicker(period)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-		if err := f(); err != nil {
-			if err := r.disk.journal.Disk.Wait(ctx, err); err != nil && ctx.Err() == nil {
-				return err
-			}
-		}
-	}
-}
-
 // startWorkers starts the workers that fetch and parse; exchanges aborts what the first do, abort the others.
-func (r *runner) startWorkers(exchanges, abort, forever context.Context, fetching, parsing *failGroup) error {
+func (r *runner) startWorkers(exchanges, abort, forever context.Context, fetching, parsing *lifecycle.Group) error {
 	shared, crawl := r.fetchersCrawl(), r.parsing()
 	for i := range r.cfg.Workers.Fetchers {
 		w := fetchers.NewWorker(shared, i)
@@ -137,7 +118,7 @@ func (r *runner) startWorkers(exchanges, abort, forever context.Context, fetchin
 			return err
 		}
 		w := parsers.NewWorker(crawl, &admission.PageLinks{Frontier: r.loops.frontier}, encoder)
-		parsing.Go("parse", func() error { return w.Run(abort, parsing.cancel) })
+		parsing.Go("parse", func() error { return w.Run(abort, parsing.Abort) })
 	}
 	return nil
 }
@@ -154,8 +135,8 @@ func (r *runner) fetchersCrawl() *fetchers.Crawl {
 		Queues: fetchers.Queues{
 			Todo: q.todo, Results: q.results, Pool: q.pool, Pages: q.pages, PagesOut: &q.pagesOut,
 		},
-		Store: d.journal, InFlight: q.inFlight, Finished: q.finished, Log: d.log, Live: p.live, Lists: p.filters.Lists,
-		Rules: p.rules, Jars: p.jars, Previous: d.previous, Quotas: p.quotas, Clamps: p.clamps,
+		Store: d.Journal, InFlight: q.inFlight, Finished: q.finished, Log: d.Log, Live: p.live, Lists: p.filters.Lists,
+		Rules: p.rules, Jars: p.jars, Previous: d.Previous, Quotas: p.quotas, Clamps: p.clamps,
 		Network: r.outages.Network, Shortage: r.outages.Shortage, Cluster: r.cluster, Dialer: r.seams.Dialer,
 		Exchanging: &q.fetching, Stopping: r.run.Stopping(),
 	}
@@ -168,7 +149,7 @@ func (r *runner) newDNSSource() (dnsrecords.Source, error) {
 		return dnsrecords.Unrecorded{Resolver: r.seams.Resolver}, nil
 	}
 	encoder, err := r.cfg.Archive.Encoder()
-	return dnsrecords.NewRecorder(resolver, r.disk.journal, r.policy.limits, encoder), err
+	return dnsrecords.NewRecorder(resolver, r.disk.Journal, r.policy.limits, encoder), err
 }
 
 // parsing returns what the parse workers share.
@@ -177,8 +158,8 @@ func (r *runner) parsing() *parsers.Crawl {
 	d, p, q := &r.disk, &r.policy, &r.queues
 	return &parsers.Crawl{
 		Pages: q.pages, Pool: q.pool, PagesOut: &q.pagesOut, LastOut: q.wakeDistributor,
-		Journal: d.journal, InFlight: q.inFlight, Limits: p.limits, Log: d.log, Sites: r.loops.sites,
-		Answered: r.cluster, Previous: d.previous, Traps: p.traps, Links: r.cfg.linkOptions(p.filters),
+		Journal: d.Journal, InFlight: q.inFlight, Limits: p.limits, Log: d.Log, Sites: r.loops.sites,
+		Answered: r.cluster, Previous: d.Previous, Traps: p.traps, Links: r.cfg.linkOptions(p.filters),
 		Parsed: q.parsed, HashSeed: r.loops.frontier.HashSeed, Store: p.filters.Store,
 		Faults:   parsers.NewFaultFiles(r.seams.FS, r.frontierDir(), r.seams.Log),
 		Metadata: parsers.MetadataOptions{Mode: a.Metadata, Via: a.Via, Outlinks: a.Outlinks},
@@ -188,19 +169,6 @@ func (r *runner) parsing() *parsers.Crawl {
 // limitReached says which limit the crawl has reached, "" for none.
 func (r *runner) limitReached() string {
 	r.policy.limits.Measure(r.seams.FS, r.cfg.Dir, r.seams.Log)
-	c := r.disk.journal.Count.Load()
-	return r.policy.limits.Reached(c.Stored(), r.disk.archiveBytes(), r.clock.Wall())
-}
-
-// refreshReport replaces report.json. A full disk is an error; any other fault is logged and does not end the crawl,
-// which has all that it needs elsewhere.
-func (r *runner) refreshReport(m *throttle.Log) error {
-	err := r.writeReport(r.Report())
-	if err == nil || vfs.IsPassing(err) {
-		return err
-	}
-	if n, ok := m.Allow(time.Now()); ok {
-		r.seams.Log.Warn("the report cannot be written; the crawl goes on", "error", err, "times", n)
-	}
-	return nil
+	c := r.disk.Journal.Count.Load()
+	return r.policy.limits.Reached(c.Stored(), r.disk.ArchiveBytes(), r.clock.Wall())
 }

@@ -2,35 +2,19 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"orbweaver/engine/admission"
-	"orbweaver/engine/checkpoint"
-	"orbweaver/engine/clock"
 	"orbweaver/engine/cluster/agent"
-	"orbweaver/engine/crawllog"
-	"orbweaver/engine/dedup"
 	"orbweaver/engine/filter"
-	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/manifest"
-	"orbweaver/engine/outage"
 	"orbweaver/engine/rebuild"
 	"orbweaver/engine/recrawl"
 	"orbweaver/engine/restore"
 	"orbweaver/engine/settings"
-	"orbweaver/engine/site"
-	"orbweaver/engine/skipped"
-	"orbweaver/internal/vfs"
-	"orbweaver/sieve"
-	"orbweaver/virtualize"
-	"orbweaver/virtualize/diskq"
-	"orbweaver/warc"
-	"orbweaver/workbench"
-	"orbweaver/workbench/cold"
+	"orbweaver/engine/storage"
 )
 
 // opener opens a crawl from a manifest.
@@ -51,7 +35,7 @@ func (o *opener) open() error {
 		return err
 	}
 	if m == nil {
-		if err := o.mayBegin(); err != nil {
+		if err := rebuild.MayBegin(o.seams.FS, o.cfg.Dir); err != nil {
 			return err
 		}
 	}
@@ -69,37 +53,14 @@ func (o *opener) open() error {
 	return o.openAll()
 }
 
-// mayBegin says why no crawl can begin in a directory without a manifest: it was not always without one.
-func (o *opener) mayBegin() error {
-	if rebuild.IsUnfinished(o.seams.FS, o.frontierDir()) {
-		return rebuild.ErrUnfinished
-	}
-	files, err := warc.Files(o.seams.FS, o.cfg.Dir+"/"+layout.ArchiveDir)
-	if err != nil {
-		return fmt.Errorf("engine: archive: %w", err)
-	}
-	if len(files) > 0 {
-		return fmt.Errorf("%w: %s", rebuild.ErrFrontierLost, o.cfg.Dir)
-	}
-	return nil
-}
-
 // lock makes the crawl directory, if it is not there, and locks it.
 func (o *opener) lock() error {
-	for _, dir := range []string{o.cfg.Dir, o.frontierDir(), o.cfg.Dir + "/warc", o.cfg.Dir + "/" + layout.LogsDir} {
-		if err := o.seams.FS.MkdirAll(dir); err != nil {
-			return fmt.Errorf("engine: crawl directory: %w", err)
-		}
-	}
-	lock, err := o.seams.FS.Lock(o.frontierDir() + "/lock")
+	lock, err := layout.Lock(o.seams.FS, o.cfg.Dir)
 	if err != nil {
-		if errors.Is(err, vfs.ErrLocked) {
-			owner := layout.ReadOwner(o.seams.FS, o.frontierDir())
-			return fmt.Errorf("%w (%s): %s; stop it, or give another --dir", layout.ErrInUse, owner, o.cfg.Dir)
-		}
-		return fmt.Errorf("engine: crawl directory: %w", err)
+		return err
 	}
-	o.closers.add(lock.Close)
+	o.closers.Add(lock.Close)
+	o.closers.Add(o.disk.Close)
 	return nil
 }
 
@@ -125,11 +86,10 @@ func (o *opener) openAll() error {
 	if err := o.openPolicy(); err != nil {
 		return err
 	}
-	if o.disk.previous, m.Earlier, err = o.passOf(m).Open(m.Earlier); err != nil {
+	if err := o.disk.OpenPrevious(o.passOf(m), m); err != nil {
 		return err
 	}
-	o.closers.add(o.disk.previous.Close)
-	if err := o.openDisk(); err != nil {
+	if err := o.openStorage(); err != nil {
 		return err
 	}
 	o.wire()
@@ -160,97 +120,39 @@ func (o *opener) openPolicy() (err error) {
 	return err
 }
 
-// openDisk opens everything on disk.
-func (o *opener) openDisk() (err error) {
-	began := time.Now()
-	defer func() { o.opening.Components = time.Since(began) - o.opening.Bench }()
-	if err := o.openQueues(); err != nil {
+// openStorage opens everything on disk, and the store of the cluster.
+func (o *opener) openStorage() (err error) {
+	began, place := time.Now(), o.place()
+	if err := o.disk.Open(place, o.cfg.storage(), o.m, o.fresh); err != nil {
 		return err
 	}
-	fsys, dir, m, d := o.seams.FS, o.frontierDir(), o.m, &o.disk
-	inSeen, oSeen := &m.Seen, o.cfg.Seen
-	if o.fresh {
-		inSeen = nil
-	}
-	oSeen.Dir = dir + "/seen"
-	d.journal = journal.NewStore()
-	if d.journal.Seen, err = dedup.Open(fsys, oSeen, inSeen); err != nil {
-		return err
-	}
-	o.closers.add(d.journal.Seen.Close)
-	o.closers.add(d.journal.Close)
 	shared := agent.Storage{
 		SegmentBytes: o.cfg.Ready.SegmentBytes, IndexMemory: max(o.cfg.Seen.MemoryBytes/4, seenMemoryLeast),
 		IndexBuffer: o.cfg.Seen.BufferBytes,
 	}
-	if o.cluster, err = agent.Open(o.seams.Peering, fsys, dir, m, o.isEmpty(), shared); err != nil {
+	o.cluster, err = agent.Open(o.seams.Peering, o.seams.FS, o.frontierDir(), o.m, o.isEmpty(), shared)
+	if err != nil {
 		return err
 	}
-	o.closers.add(o.cluster.Close)
-	if d.log, err = crawllog.Open(fsys, o.cfg.Dir+"/"+layout.LogsDir, o.seams.Log.Warn); err != nil {
-		return err
+	o.closers.Add(o.cluster.Close)
+	loading := time.Now()
+	o.opening.Components = loading.Sub(began)
+	if o.isEmpty() {
+		o.disk.NewWorkbench(o.cfg.Workbench)
+		return nil
 	}
-	o.closers.add(d.log.Close)
-	return o.openWorkbench()
+	err = o.disk.LoadWorkbench(place, o.cfg.Workbench, o.m, o.policy.rules, o.seams.Boot)
+	o.opening.Bench = time.Since(loading)
+	return err
+}
+
+// place is where the crawl is stored.
+func (o *opener) place() storage.Place {
+	return storage.Place{FS: o.seams.FS, Dir: o.cfg.Dir, Log: o.seams.Log}
 }
 
 // isEmpty says that the frontier begins empty: in a new crawl or a new pass.
 func (o *opener) isEmpty() bool { return o.fresh || o.m.Afresh }
-
-// openQueues opens the sieve and all that queues URLs or sites.
-func (o *opener) openQueues() (err error) {
-	fsys, dir, m, cfg, d := o.seams.FS, o.frontierDir(), o.m, &o.cfg, &o.disk
-	inSieve, inReady, inQueues, inCold, inSkipped := &m.Sieve, &m.Ready, &m.Virt, &m.Cold, m.Skipped
-	if o.isEmpty() {
-		inSieve, inReady, inQueues, inCold, inSkipped = nil, nil, nil, nil, nil
-	}
-	oSieve, oReady, oQueues, oCold := cfg.Sieve, cfg.Ready, cfg.Queues, cfg.Cold
-	oSieve.Dir, oReady.Dir, oQueues.Dir = dir+"/sieve", dir+"/ready", dir+"/queues"
-	oCold.Dir, oCold.Seed = dir+"/cold", m.HashSeed
-	if d.sieve, err = sieve.Open(fsys, oSieve, inSieve); err != nil {
-		return err
-	}
-	o.closers.add(d.sieve.Close)
-	if d.ready, err = diskq.Open(fsys, oReady, inReady); err != nil {
-		return err
-	}
-	o.closers.add(d.ready.Close)
-	if d.skipped, err = skipped.Open(fsys, dir, inSkipped, cfg.Traps.SkipSettings()); err != nil {
-		return err
-	}
-	o.closers.add(d.skipped.Queue.Close)
-	if d.siteQueues, err = virtualize.Open(fsys, oQueues, inQueues); err != nil {
-		return err
-	}
-	o.closers.add(d.siteQueues.Close)
-	if d.cold, err = cold.Open(fsys, oCold, inCold); err != nil {
-		return err
-	}
-	o.closers.add(d.cold.Close)
-	return nil
-}
-
-// openWorkbench loads the workbench.
-func (o *opener) openWorkbench() (err error) {
-	if o.isEmpty() {
-		o.disk.workbench = workbench.New[site.State](o.cfg.Workbench)
-		return nil
-	}
-	clocks := clock.NewResumed(o.m.Clocks(), o.seams.Boot)
-	if j := clocks.Jump(); j < -clock.LeastStep {
-		o.seams.Log.Warn("the clock of this machine went back since the last run: delays are kept all the same",
-			"by", (-j).String())
-	}
-	began := time.Now()
-	b, err := checkpoint.LoadWorkbench(o.seams.FS, o.frontierDir(), o.m.Bench, o.cfg.Workbench, o.policy.rules)
-	o.opening.Bench = time.Since(began)
-	if err != nil {
-		return err
-	}
-	b.Anchor(clocks.Now, clocks.CheckpointClock())
-	o.disk.workbench = b
-	return nil
-}
 
 // restore brings the crawl from the manifest's checkpoint to where the journal ends.
 func (o *opener) restore() error {
@@ -265,7 +167,7 @@ func (o *opener) restore() error {
 	l := &o.loops
 	c := &restore.Crawl{
 		FS: o.seams.FS, Dir: o.cfg.Dir, Boot: o.seams.Boot, Log: o.seams.Log,
-		Journal: o.disk.journal, Frontier: l.frontier, Sites: l.sites, Dead: l.deadSites, Flusher: l.flusher,
+		Journal: o.disk.Journal, Frontier: l.frontier, Sites: l.sites, Dead: l.deadSites, Flusher: l.flusher,
 		Finished: o.queues.finished, Limits: o.policy.limits, Cluster: o.cluster,
 		Options: restore.Options{
 			Links: o.cfg.linkOptions(o.policy.filters), HasVia: o.cfg.Archive.Via, Politeness: o.cfg.Politeness,
@@ -290,17 +192,17 @@ func (o *opener) begin(moreSeeds bool) error {
 	if err := o.openArchive(); err != nil {
 		return err
 	}
-	o.policy.limits.Begin(o.disk.archiveBytes(), o.seams.FS, o.cfg.Dir, o.seams.Log)
+	o.policy.limits.Begin(o.disk.ArchiveBytes(), o.seams.FS, o.cfg.Dir, o.seams.Log)
 	// An agent that has left knows all URLs that it gave away, so it could not take them back.
 	left := m.Reason == lifecycle.ReasonLeft
-	o.over = m.State == lifecycle.Finished && (left || !moreSeeds && o.disk.skipped.Again == 0 && o.isStillOver())
+	o.over = m.State == lifecycle.Finished && (left || !moreSeeds && o.disk.Skipped.Again == 0 && o.isStillOver())
 	if o.over {
 		if left {
 			o.seams.Log.Warn("this agent has left the crawl permanently: to come back it needs a new directory",
 				"dir", o.cfg.Dir)
 		}
 		o.run.SetState(lifecycle.Finished, m.Reason)
-		o.disk.journal.Journal = nil
+		o.disk.Journal.Journal = nil
 		return nil
 	}
 	o.loops.checkpoints.SkipGenerations(m.Generation)
@@ -319,8 +221,8 @@ func (o *opener) openArchive() error {
 	if err != nil {
 		return err
 	}
-	o.closers.add(w.Abandon)
-	o.disk.journal.Writer, o.disk.earlierBytes = w, earlier
+	o.closers.Add(w.Abandon)
+	o.disk.Journal.Writer, o.disk.EarlierBytes = w, earlier
 	return nil
 }
 
@@ -340,18 +242,7 @@ func (o *opener) passOf(m *manifest.Manifest) *recrawl.Pass {
 
 // isStillOver says whether a finished crawl stays finished under the limits of this run.
 func (o *opener) isStillOver() bool {
-	switch m := o.m; m.Reason {
-	case lifecycle.ReasonMaxPages, lifecycle.ReasonMaxDisk, lifecycle.ReasonMaxTime:
-		wall := time.Duration(m.WallSeconds * float64(time.Second))
-		return o.policy.limits.Reached(m.Counters.Stored(), o.disk.archiveBytes(), wall) != ""
-	default:
-		return true
-	}
+	wall := time.Duration(o.m.WallSeconds * float64(time.Second))
+	return !lifecycle.IsLimit(o.m.Reason) ||
+		o.policy.limits.Reached(o.m.Counters.Stored(), o.disk.ArchiveBytes(), wall) != ""
 }
-
-// archiveBytes is the size of the archive: what earlier runs left, and what this one has written.
-func (s *storage) archiveBytes() int64 { return s.earlierBytes + s.journal.Writer.Stats().Bytes }
-
-// writeMost is what the crawl might write at once: a merge of the sieve's whole store, beside what everything else
-// needs.
-func (s *storage) writeMost() int64 { return outage.DiskNeed + s.sieve.Stats().StoreBytes }

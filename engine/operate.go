@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"time"
 
 	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/explain"
-	"orbweaver/engine/filter"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/report"
 )
@@ -87,29 +85,14 @@ func (e *Engine) HostRules() (live, fixed []string) { return e.policy.live.Hosts
 
 // Set changes a setting of the running crawl: host-delay, ip-delay, or the fetch filter.
 func (e *Engine) Set(key, value string) error {
-	if key == "fetch" {
-		f, err := filter.CompileFetch(value, e.policy.seeds)
-		if err != nil {
-			return fmt.Errorf("engine: fetch: %w", err)
-		}
-		if f.AsksVia() && !e.cfg.Archive.Via {
-			return fmt.Errorf("engine: fetch: %w", filter.ErrViaUnknown)
-		}
-		e.policy.live.Fetch.Store(f)
-		return nil
-	}
-	d, err := time.ParseDuration(value)
-	if err != nil {
-		return fmt.Errorf("engine: %s: %q is no duration such as 4s or 500ms", key, value)
-	}
-	return e.policy.live.SetDelay(key, d)
+	return e.policy.live.Set(key, value, e.policy.seeds, e.cfg.Archive.Via)
 }
 
 // AddURLs offers URLs as seeds, as fast as there is room for them, and returns when a checkpoint has them. The error
 // names the first of those that are no URLs; the others are added all the same.
 func (e *Engine) AddURLs(ctx context.Context, urls iter.Seq[string]) (added int, err error) {
 	i := admission.Injector{
-		Frontier: e.loops.frontier, Seeds: e.policy.seeds, Journal: e.disk.journal, IsStopping: e.run.IsStopping,
+		Frontier: e.loops.frontier, Seeds: e.policy.seeds, Journal: e.disk.Journal, IsStopping: e.run.IsStopping,
 		Wake: e.queues.wakeDistributor,
 	}
 	if added, err = i.Add(ctx, urls); added > 0 && !i.Refused {
@@ -118,20 +101,8 @@ func (e *Engine) AddURLs(ctx context.Context, urls iter.Seq[string]) (added int,
 	return added, err
 }
 
-// Checkpoint takes a checkpoint now and returns when its manifest is durable.
+// Checkpoint takes a checkpoint now and returns when its manifest is durable, or at once if the crawl stops: the last
+// checkpoint follows then.
 func (e *Engine) Checkpoint(ctx context.Context) error {
-	reply := make(chan error, 1)
-	select {
-	case e.loops.checkpoints.Requests() <- reply:
-	case <-e.run.Stopping():
-		return nil // the last checkpoint follows
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case err := <-reply:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return e.loops.checkpoints.Request(ctx, e.run.Stopping())
 }

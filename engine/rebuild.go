@@ -8,7 +8,6 @@ import (
 
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/filter"
-	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/rebuild"
@@ -25,10 +24,8 @@ func Rebuild(ctx context.Context, cfg Config, seams Seams, o rebuild.Options) (_
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	if files, err := warc.Files(seams.FS, cfg.Dir+"/"+layout.ArchiveDir); err != nil {
-		return nil, fmt.Errorf("engine: rebuild: %w", err)
-	} else if len(files) == 0 {
-		return nil, fmt.Errorf("%w: %s/%s is empty", rebuild.ErrNoArchive, cfg.Dir, layout.ArchiveDir)
+	if _, err := rebuild.ArchiveEnd(seams.FS, cfg.Dir); err != nil {
+		return nil, err
 	}
 	seams.Peering = nil
 	if o.Agent.ID != "" {
@@ -64,8 +61,8 @@ func (o *rebuilder) rebuild(ctx context.Context, ro rebuild.Options, out *rebuil
 	if err != nil {
 		return err
 	}
-	parts.Journal, parts.Frontier, parts.Workbench = o.disk.journal, o.loops.frontier, o.disk.workbench
-	parts.Sieve, parts.Ready, parts.Manifest, parts.Fetched = o.disk.sieve, o.disk.ready, m, o.cluster
+	parts.Journal, parts.Frontier, parts.Workbench = o.disk.Journal, o.loops.frontier, o.disk.Workbench
+	parts.Sieve, parts.Ready, parts.Manifest, parts.Fetched = o.disk.Sieve, o.disk.Ready, m, o.cluster
 	parts.WARCInfo = func() []warc.Field { return cfg.Archive.Info(m.CrawlID, &cfg.Fetch) }
 	settings := rebuild.Settings{
 		Politeness: cfg.Politeness, TotalTimeout: cfg.Fetch.TotalTimeout, MaxPerHost: cfg.Limits.MaxPerHost,
@@ -102,7 +99,7 @@ func (o *rebuilder) openEmpty(seeded bool) (*manifest.Manifest, error) {
 	if err := o.openPolicy(); err != nil {
 		return nil, err
 	}
-	if err := o.openDisk(); err != nil {
+	if err := o.openStorage(); err != nil {
 		return nil, err
 	}
 	o.wire()
@@ -117,16 +114,11 @@ func (o *rebuilder) openEmpty(seeded bool) (*manifest.Manifest, error) {
 
 // saveRebuilt makes the new frontier durable, as an orderly stop does.
 func (o *rebuilder) saveRebuilt(ctx context.Context, m *manifest.Manifest) error {
-	files, err := warc.Files(o.seams.FS, o.cfg.Dir+"/"+layout.ArchiveDir)
+	end, err := rebuild.ArchiveEnd(o.seams.FS, o.cfg.Dir)
 	if err != nil {
 		return err
 	}
-	last := files[len(files)-1]
-	size, err := o.seams.FS.Size(o.cfg.Dir + "/" + layout.ArchiveDir + "/" + last.Name)
-	if err != nil {
-		return err
-	}
-	m.Archive = &warc.Cut{Serial: last.Serial, Length: size}
+	m.Archive = end
 	if err := o.openArchive(); err != nil {
 		return err
 	}
@@ -141,5 +133,5 @@ func (o *rebuilder) saveRebuilt(ctx context.Context, m *manifest.Manifest) error
 	}
 	o.run.SetState(lifecycle.Stopped, lifecycle.ReasonRebuilt)
 	o.queues.pool.Close()
-	return errors.Join(o.disk.journal.Writer.Close(), o.writeReport(o.Report()))
+	return errors.Join(o.disk.Journal.Writer.Close(), o.writeReport(o.Report()))
 }

@@ -3,10 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
-	"runtime/pprof"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/lifecycle"
@@ -45,8 +42,8 @@ func (r *runner) crawl(ctx context.Context) error {
 	defer stopIntake()
 	lateCtx, stopLate := context.WithCancel(abort)
 	defer stopLate()
-	intake, late := r.group(forever, cancel), r.group(forever, cancel)
-	fetching, parsing, returning := r.group(forever, cancel), r.group(forever, cancel), r.group(forever, cancel)
+	group := func() *lifecycle.Group { return lifecycle.NewGroup(forever, cancel) }
+	intake, fetching, parsing, returning, late := group(), group(), group(), group(), group()
 
 	if err := r.startIntake(intakeCtx, intake); err != nil {
 		cancel(err)
@@ -103,7 +100,7 @@ func (r *runner) crawl(ctx context.Context) error {
 // its next run departs.
 func (r *runner) depart(ctx, abort context.Context) error {
 	d := leave.Departure{
-		Journal: r.disk.journal, Distributor: r.loops.distributor, Flusher: r.loops.flusher,
+		Journal: r.disk.Journal, Distributor: r.loops.distributor, Flusher: r.loops.flusher,
 		Checkpoints: r.loops.checkpoints.Requests(), Wake: r.queues.distributorWake, Stop: ctx.Done(),
 	}
 	own, end := context.WithCancel(abort)
@@ -133,27 +130,3 @@ func (r *runner) depart(ctx, abort context.Context) error {
 
 // errDrain says that Run did not wait for exchanges any longer.
 var errDrain = errors.New("engine: exchanges still under way when the time to stop was over were aborted")
-
-// group starts goroutines whose first error aborts everything.
-func (r *runner) group(ctx context.Context, cancel context.CancelCauseFunc) *failGroup {
-	label := func(loop string) { pprof.SetGoroutineLabels(pprof.WithLabels(ctx, pprof.Labels("loop", loop))) }
-	return &failGroup{label: label, cancel: cancel}
-}
-
-type failGroup struct {
-	errgroup.Group
-	label  func(loop string) // the goroutine that calls it
-	cancel context.CancelCauseFunc
-}
-
-// Go runs f, which profiles will call a goroutine of loop, and waits for it in Wait.
-func (g *failGroup) Go(loop string, f func() error) {
-	g.Group.Go(func() error {
-		g.label(loop)
-		err := f()
-		if err != nil {
-			g.cancel(err)
-		}
-		return err
-	})
-}

@@ -24,39 +24,39 @@ import (
 // wire makes the loops, and gives each the parts that it uses.
 func (o *opener) wire() {
 	cfg, d, p, q, l := &o.cfg, &o.disk, &o.policy, &o.queues, &o.loops
-	counts := &d.journal.Count
+	counts := &d.Journal.Count
 	counts.Store(o.m.Counters)
 	o.clock = clock.NewRunTime(o.m.Usage(), o.seams.Usage)
 	gate := outage.NewGate(func() { q.wakeFeeder(); q.wakeDistributor() })
 	o.outages.Gate = gate
-	d.journal.Disk = &outage.DiskGuard{
-		Fs: o.seams.FS, Dir: cfg.Dir, Gate: gate, Most: d.writeMost, Warn: o.seams.Log.Warn,
+	d.Journal.Disk = &outage.DiskGuard{
+		Fs: o.seams.FS, Dir: cfg.Dir, Gate: gate, Most: d.WriteMost, Warn: o.seams.Log.Warn,
 	}
-	d.journal.SlowSync.Warn = o.seams.Log.Warn
-	d.log.OnDrained = q.wakeDistributor
+	d.Journal.SlowSync.Warn = o.seams.Log.Warn
+	d.Log.OnDrained = q.wakeDistributor
 	o.wirePolicy()
 	q.make(cfg, o.m.HashSeed)
 	l.deadSites = &schedule.DeadSites{
-		Log: d.log, Workbench: d.workbench, Counters: counts, Finished: q.finished, HashSeed: o.m.HashSeed,
+		Log: d.Log, Workbench: d.Workbench, Counters: counts, Finished: q.finished, HashSeed: o.m.HashSeed,
 		Wake: q.wakeDistributor,
 	}
 	l.sites = &sites.Table{
-		Workbench: d.workbench, Cold: d.cold, Rules: p.rules, Unresolved: q.unresolved, Live: p.live, Quotas: p.quotas,
+		Workbench: d.Workbench, Cold: d.Cold, Rules: p.rules, Unresolved: q.unresolved, Live: p.live, Quotas: p.quotas,
 		Traps: p.traps,
 	}
 	l.frontier = &admission.Frontier{
 		Scope: p.filters.Scope, Lists: p.filters.Lists, HostRules: p.hostRules,
 		MaxDepth: cfg.Admission.MaxDepth, MaxURL: cfg.Admission.MaxURL, HashSeed: o.m.HashSeed,
 		Router: o.cluster, Views: o.cluster.Views(), CountOutward: o.cluster.IsShared(),
-		Cache: fpcache.New(cfg.Admission.CacheMemory, o.m.HashSeed), Sieve: d.sieve, Counters: counts,
+		Cache: fpcache.New(cfg.Admission.CacheMemory, o.m.HashSeed), Sieve: d.Sieve, Counters: counts,
 	}
 	o.wireSchedule()
-	if n := d.skipped.Again; n > 0 {
+	if n := d.Skipped.Again; n > 0 {
 		o.seams.Log.Info("URLs that were left out are queued again, since the settings leave out less", "urls", n)
 	}
 	o.cluster.Connect(agent.Parts{
 		Options: cfg.Cluster, Dir: cfg.Dir, HostDelay: cfg.Politeness.HostDelay,
-		StoresAll: cfg.Filters.Store == filter.All, FS: o.seams.FS, Journal: d.journal, Frontier: l.frontier,
+		StoresAll: cfg.Filters.Store == filter.All, FS: o.seams.FS, Journal: d.Journal, Frontier: l.frontier,
 		Sites: l.sites, Gate: gate, Live: p.live, InFlight: q.inFlight, Queues: l.distributor.OnDisk, Dead: l.deadSites,
 		Robots: l.returner, Log: o.seams.Log, Wake: q.wakeDistributor, Lose: o.lose,
 	})
@@ -90,13 +90,13 @@ func (q *queues) make(cfg *Config, hashSeed uint64) {
 // wireSchedule makes the loops between sieve and fetch workers.
 func (o *opener) wireSchedule() {
 	cfg, d, p, q, l := &o.cfg, &o.disk, &o.policy, &o.queues, &o.loops
-	l.stall = ending.NewStallDetector(d.workbench, p.live, &d.journal.Count, cfg.Limits.StallWait, q.wakeFeeder)
-	l.failingSites = ending.NewReporter(d.workbench, l.sites, l.stall)
-	l.front = schedule.NewFront(d.workbench, cfg.Workers.Fetchers)
-	l.flusher = schedule.NewFlusher(d.journal, d.sieve, d.ready, q.wakeDistributor)
+	l.stall = ending.NewStallDetector(d.Workbench, p.live, &d.Journal.Count, cfg.Limits.StallWait, q.wakeFeeder)
+	l.failingSites = ending.NewReporter(d.Workbench, l.sites, l.stall)
+	l.front = schedule.NewFront(d.Workbench, cfg.Workers.Fetchers)
+	l.flusher = schedule.NewFlusher(d.Journal, d.Sieve, d.Ready, q.wakeDistributor)
 	l.distributor = schedule.NewDistributor(&schedule.Parts{
 		Queues: schedule.Queues{
-			Workbench: d.workbench, Sites: l.sites, Ready: d.ready, OnDisk: sites.NewDiskQueues(d.siteQueues),
+			Workbench: d.Workbench, Sites: l.sites, Ready: d.Ready, OnDisk: sites.NewDiskQueues(d.SiteQueues),
 			Unresolved: q.unresolved,
 		},
 		Progress: schedule.Progress{
@@ -104,15 +104,15 @@ func (o *opener) wireSchedule() {
 		},
 		Signals: schedule.Signals{Wake: q.distributorWake, WakeFeeder: q.wakeFeeder, Finish: o.run.Finish},
 		Options: schedule.Options{SiteItems: cfg.Workers.SiteItems, MaxPathRepeats: cfg.Traps.MaxPathRepeats},
-		Journal: d.journal, Dead: l.deadSites, Rules: p.hostRules, Front: l.front, Flushes: l.flusher,
-		Gate: o.outages.Gate, Cluster: o.cluster, Traps: p.traps, Admission: l.frontier, Skipped: d.skipped, Live: p.live,
+		Journal: d.Journal, Dead: l.deadSites, Rules: p.hostRules, Front: l.front, Flushes: l.flusher,
+		Gate: o.outages.Gate, Cluster: o.cluster, Traps: p.traps, Admission: l.frontier, Skipped: d.Skipped, Live: p.live,
 	})
 	if p.hostRules.ExcludesAny() {
 		l.distributor.Purge() // URLs that were queued before the rule, or a purge that a kill has ended
 	}
 	l.returner = &schedule.Returner{
-		Journal: d.journal, Workbench: d.workbench, Sites: l.sites, Results: q.results, Unresolved: q.unresolved,
-		Ready: d.ready, Dead: l.deadSites, Live: p.live, Cluster: o.cluster,
+		Journal: d.Journal, Workbench: d.Workbench, Sites: l.sites, Results: q.results, Unresolved: q.unresolved,
+		Ready: d.Ready, Dead: l.deadSites, Live: p.live, Cluster: o.cluster,
 		WakeFeeder: q.wakeFeeder, WakeDistributor: q.wakeDistributor,
 	}
 }
@@ -121,12 +121,12 @@ func (o *opener) wireSchedule() {
 func (o *opener) newCheckpointer() *checkpoint.Checkpointer {
 	d, q, l := &o.disk, &o.queues, &o.loops
 	return checkpoint.New(checkpoint.Components{
-		FS: o.seams.FS, Dir: o.frontierDir(), Sieve: d.sieve, Ready: d.ready, Skipped: d.skipped,
-		Traps: o.cfg.Traps.SkipSettings(), Queues: d.siteQueues, Seen: d.journal.Seen, Cold: d.cold,
+		FS: o.seams.FS, Dir: o.frontierDir(), Sieve: d.Sieve, Ready: d.Ready, Skipped: d.Skipped,
+		Traps: o.cfg.Traps.SkipSettings(), Queues: d.SiteQueues, Seen: d.Journal.Seen, Cold: d.Cold,
 		Attempts: q.inFlight, Held: l.distributor.Held, Finished: q.finished, Cluster: o.cluster,
-		Novelty: o.policy.traps.State, Workbench: d.workbench,
+		Novelty: o.policy.traps.State, Workbench: d.Workbench,
 	}, checkpoint.Options{
-		Journal: d.journal, Flush: l.flusher.Turn(), Seeded: q.seeded.Load, Period: o.cfg.Intervals.Checkpoint,
+		Journal: d.Journal, Flush: l.flusher.Turn(), Seeded: q.seeded.Load, Period: o.cfg.Intervals.Checkpoint,
 		JournalStep: o.cfg.Archive.JournalReserve, RunTime: o.clock, Boot: o.seams.Boot,
 		Drain: func() error {
 			_, err := l.returner.Drain(1 << 30)
@@ -142,14 +142,14 @@ func (o *opener) newCollector() *report.Collector {
 		Settings: report.Settings{
 			Dir: o.cfg.Dir, Fetchers: o.cfg.Workers.Fetchers, Pass: o.m.Pass, Resumed: o.m.Resumed,
 		},
-		Run: o.run, Clock: o.clock, Journal: d.journal, Frontier: l.frontier, Workbench: d.workbench, Pool: q.pool,
-		Traps: p.traps, Log: d.log, Pauses: l.checkpoints.Pauses(), Cluster: o.cluster, Stall: l.stall,
+		Run: o.run, Clock: o.clock, Journal: d.Journal, Frontier: l.frontier, Workbench: d.Workbench, Pool: q.pool,
+		Traps: p.traps, Log: d.Log, Pauses: l.checkpoints.Pauses(), Cluster: o.cluster, Stall: l.stall,
 		FailingSites: l.failingSites, Outages: o.outages,
 		Numbers: report.Numbers{
 			Fetching: &q.fetching, PagesOut: &q.pagesOut, FrontWanted: l.front.Required, Spilled: l.distributor.Spilled,
 			Sites:       l.sites.Counts,
 			SiteMoves:   func() (frozen, thawed int64) { return l.sites.Evicted.Load(), l.sites.Reloaded.Load() },
-			BytesStored: d.archiveBytes, Unresolved: q.unresolved.Len,
+			BytesStored: d.ArchiveBytes, Unresolved: q.unresolved.Len,
 			ParsersBehind: func() bool { return len(q.pages) == cap(q.pages) },
 			Front:         l.front.Size,
 			ConnsReused:   o.cfg.reusedConns, Cookies: p.cookieStats(o.cfg.Cookies.Mode), FilterErrors: p.filterErrors,

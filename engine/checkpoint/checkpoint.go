@@ -53,6 +53,25 @@ func (c *Checkpointer) Pauses() *Pauses { return &c.pauses }
 // Requests takes requests for a checkpoint while Run runs. The answer comes when the checkpoint is durable.
 func (c *Checkpointer) Requests() chan<- chan error { return c.requests }
 
+// Request asks Run for a checkpoint and returns when its manifest is durable, ctx ends, or stopping is closed: the last
+// checkpoint follows then.
+func (c *Checkpointer) Request(ctx context.Context, stopping <-chan struct{}) error {
+	reply := make(chan error, 1)
+	select {
+	case c.requests <- reply:
+	case <-stopping:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-reply:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // SkipGenerations makes the next generation higher than the given one.
 func (c *Checkpointer) SkipGenerations(generation uint64) {
 	c.generation = max(c.generation, generation)

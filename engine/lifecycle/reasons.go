@@ -15,3 +15,8 @@ const (
 
 // ReasonRebuilt is why a rebuilt crawl is stopped.
 const ReasonRebuilt = "rebuilt from the archive"
+
+// IsLimit says that a crawl ended because it reached a limit, which a later run may raise.
+func IsLimit(reason string) bool {
+	return reason == ReasonMaxPages || reason == ReasonMaxDisk || reason == ReasonMaxTime
+}

@@ -76,6 +76,37 @@ func (d *DiskGuard) Wait(ctx context.Context, err error) error {
 	}
 }
 
+// Retry calls f until the disk has room for it. It returns the error that ends the crawl, as Wait does.
+func (d *DiskGuard) Retry(ctx context.Context, f func() error) error {
+	for {
+		err := f()
+		if err == nil {
+			return nil
+		}
+		if err := d.Wait(ctx, err); err != nil {
+			return err
+		}
+	}
+}
+
+// Every calls f once in a period until ctx ends. A full disk makes it wait; any other error of f ends it.
+func (d *DiskGuard) Every(ctx context.Context, period time.Duration, f func() error) error {
+	tick := time.NewTicker(period)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+		if err := f(); err != nil {
+			if err := d.Wait(ctx, err); err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
+	}
+}
+
 // enter begins a pause, or joins the one at hand, and says how long to wait before a look.
 func (d *DiskGuard) enter(now time.Time, err error) time.Duration {
 	d.mu.Lock()

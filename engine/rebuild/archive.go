@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orbweaver/engine/layout"
+	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
 
@@ -75,4 +76,22 @@ func (r *rebuilder) beginReading() ([]warc.FileInfo, error) {
 		r.progress.total += size
 	}
 	return files, nil
+}
+
+// ArchiveEnd returns where the archive of the crawl in dir ends: the serial number of its last file, and that file's
+// size. ErrNoArchive says that there is no file.
+func ArchiveEnd(fsys vfs.FS, dir string) (*warc.Cut, error) {
+	files, err := warc.Files(fsys, dir+"/"+layout.ArchiveDir)
+	if err != nil {
+		return nil, fmt.Errorf("engine: rebuild: %w", err)
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%w: %s/%s is empty", ErrNoArchive, dir, layout.ArchiveDir)
+	}
+	last := files[len(files)-1]
+	size, err := fsys.Size(dir + "/" + layout.ArchiveDir + "/" + last.Name)
+	if err != nil {
+		return nil, fmt.Errorf("engine: rebuild: %w", err)
+	}
+	return &warc.Cut{Serial: last.Serial, Length: size}, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
+	"orbweaver/warc"
 )
 
 const (
@@ -147,6 +148,22 @@ func clearDir(fsys vfs.FS, dir string, keep func(name string) bool) error {
 		return nil
 	}
 	return fsys.Remove(dir)
+}
+
+// MayBegin returns why no crawl can begin in a directory without a manifest: ErrUnfinished or ErrFrontierLost. It
+// returns nil for a directory that never held a crawl.
+func MayBegin(fsys vfs.FS, dir string) error {
+	if IsUnfinished(fsys, dir+"/"+layout.FrontierDir) {
+		return ErrUnfinished
+	}
+	files, err := warc.Files(fsys, dir+"/"+layout.ArchiveDir)
+	if err != nil {
+		return fmt.Errorf("engine: archive: %w", err)
+	}
+	if len(files) > 0 {
+		return fmt.Errorf("%w: %s", ErrFrontierLost, dir)
+	}
+	return nil
 }
 
 // IsUnfinished says whether a rebuild began in this frontier and did not end.

@@ -49,6 +49,7 @@ var importTable = []struct{ importer, may string }{
 	{"internal/cputime", ""},
 	{"internal/inflate", ""},
 	{"internal/mpmc", "internal/invariants"},
+	{"internal/closers", ""},
 	{"internal/notify", ""},
 	{"internal/options", ""},
 	{"internal/throttle", ""},
@@ -264,7 +265,7 @@ var homes = map[string]string{
 	"github.com/KimMachineGun/automemlimit/memlimit": "cmd/",
 	"github.com/pelletier/go-toml/v2":                "cmd/",
 	"github.com/prometheus/client_golang":            "engine/control",
-	"golang.org/x/sync": "engine engine/fsck engine/restore engine/cluster/transport " +
+	"golang.org/x/sync": "engine/lifecycle engine/fsck engine/restore engine/cluster/transport " +
 		"bench/ tests",
 	"github.com/molecule-man/go-brrr": "tests",
 	"github.com/google/go-cmp":        "tests",

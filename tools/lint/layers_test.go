@@ -30,7 +30,7 @@ func layers() []string {
 		"engine/fetchers engine/parsers",
 		"engine/cluster/",
 		"engine/archive engine/checkpoint engine/restore engine/rebuild engine/inspect",
-		"engine/report engine/explain",
+		"engine/report engine/explain engine/storage",
 		"engine",
 		"engine/control engine/fsck engine/audit engine/peering",
 		"bench/",

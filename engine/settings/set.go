@@ -1,0 +1,30 @@
+package settings
+
+import (
+	"fmt"
+	"time"
+
+	"orbweaver/engine/filter"
+)
+
+// Set changes a setting of the running crawl, by the name of its flag: host-delay, ip-delay, or fetch, the filter of
+// URLs before their request. seeds are those that the filter may name. hasVia says that the crawl keeps the page on
+// which each URL was found, which a filter may use. After an error nothing has changed.
+func (l *Live) Set(key, value string, seeds *filter.Seeds, hasVia bool) error {
+	if key == "fetch" {
+		f, err := filter.CompileFetch(value, seeds)
+		if err != nil {
+			return fmt.Errorf("engine: fetch: %w", err)
+		}
+		if f.AsksVia() && !hasVia {
+			return fmt.Errorf("engine: fetch: %w", filter.ErrViaUnknown)
+		}
+		l.Fetch.Store(f)
+		return nil
+	}
+	d, err := time.ParseDuration(value)
+	if err != nil {
+		return fmt.Errorf("engine: %s: %q is no duration such as 4s or 500ms", key, value)
+	}
+	return l.SetDelay(key, d)
+}
