@@ -90,7 +90,7 @@ func TestStall_theSameCommandGoesOnAndEndsComplete(t *testing.T) {
 				t.Errorf("%s: %s, %d queued: %+v", r.State, r.Reason, r.URLsQueued, r.FailingSites)
 			}
 			if said := rig.EngineLog.String(); !strings.Contains(
-				said, `msg="site in trouble" site=http://s0000.test why=refused`,
+				said, `msg="failing site" site=http://s0000.test outcome=refused`,
 			) {
 				t.Errorf("the log:\n%s", said)
 			}
