@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/warc/member"
 )
 
 // BlockMax is the length in bytes of the longest block. An Encoder refuses a longer one, and functions that read blocks
@@ -65,9 +66,9 @@ func (a *Archive) open(serial uint32) error {
 		return err
 	}
 	if info.Compression == Zstd {
-		a.words, _, err = ReadDictionary(f)
-		if errors.Is(err, ErrTruncated) || errors.Is(err, ErrCompression) || errors.Is(err, ErrTooLarge) {
-			a.head = a.fault(ErrCompression, Position{}, "%v", err)
+		a.words, _, err = member.ReadDictionary(f)
+		if errors.Is(err, member.ErrTruncated) || errors.Is(err, member.ErrCompression) || errors.Is(err, member.ErrTooLarge) {
+			a.head = a.fault(member.ErrCompression, Position{}, "%v", err)
 			return a.head
 		} else if err != nil {
 			return err
@@ -88,7 +89,7 @@ func (a *Archive) checkHead() error {
 		err = skipBlock(rec)
 	}
 	if err == io.EOF { //nolint:errorlint // Next's own word
-		err = a.fault(ErrTruncated, Position{}, "no record")
+		err = a.fault(member.ErrTruncated, Position{}, "no record")
 	}
 	return err
 }
@@ -124,7 +125,7 @@ func (a *Archive) ReadStart(pos Position, limit int64) (*RecordRead, error) {
 	rec, err := a.reader.Next()
 	switch {
 	case err == io.EOF: //nolint:errorlint // Next's own word
-		return nil, a.fault(ErrTruncated, pos, "no record")
+		return nil, a.fault(member.ErrTruncated, pos, "no record")
 	case err != nil:
 		return nil, err
 	case rec.ContentLength <= limit:
@@ -142,7 +143,7 @@ func (a *Archive) seek(pos Position) error {
 		return err
 	}
 	if pos.Offset < 0 || pos.Length < 0 || pos.Offset >= a.size || pos.Length > a.size-pos.Offset {
-		return a.fault(ErrTruncated, pos, "the file has %d bytes", a.size)
+		return a.fault(member.ErrTruncated, pos, "the file has %d bytes", a.size)
 	}
 	size := a.size - pos.Offset
 	if pos.Length > 0 {
@@ -175,7 +176,7 @@ func (a *Archive) readGroup(pos Position) ([]RecordRead, Position, error) {
 			pos.Length = length
 			return group, pos, nil
 		case err == io.EOF:
-			return nil, pos, a.fault(ErrTruncated, pos, "no record")
+			return nil, pos, a.fault(member.ErrTruncated, pos, "no record")
 		case err != nil:
 			return nil, pos, err
 		}

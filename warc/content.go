@@ -3,11 +3,13 @@ package warc
 import (
 	"bytes"
 	"io"
+
+	"orbweaver/warc/member"
 )
 
 // content is the content of the members of a file, one after another, behind a buffer.
 type content struct {
-	src   source
+	src   member.Reader
 	buf   []byte
 	r, w  int   // buf[r:w] was read and not used
 	ended bool  // the current member has no more content
@@ -21,8 +23,7 @@ func (c *content) reset(r io.Reader, o *ReaderOptions) {
 	if c.buf == nil {
 		c.buf = make([]byte, 64<<10)
 	}
-	c.src.reset(r, o.Base, o.Dictionary)
-	c.src.form = o.Form
+	c.src.Reset(r, member.ReaderOptions{Base: o.Base, Dictionary: o.Dictionary, Form: o.Form})
 	c.r, c.w, c.ended, c.inner = 0, 0, true, 0
 	c.crossed, c.oneMember = false, o.OneMember
 }
@@ -47,10 +48,10 @@ func (c *content) fill(within bool) error {
 	}
 	for {
 		if c.ended {
-			if !within || c.oneMember && c.src.kind != None {
+			if !within || c.oneMember && !c.src.Plain() {
 				return io.EOF
 			}
-			if err := c.src.next(); err != nil {
+			if err := c.src.Next(); err != nil {
 				return err
 			}
 			c.ended, c.inner, c.crossed = false, 0, true
@@ -72,7 +73,7 @@ func (c *content) beginRecord() (skipped int, err error) {
 	c.crossed = false
 	for {
 		if c.ended && c.r == c.w {
-			if err := c.src.next(); err != nil {
+			if err := c.src.Next(); err != nil {
 				return 0, err
 			}
 			c.ended, c.inner = false, 0
@@ -92,17 +93,17 @@ func (c *content) beginRecord() (skipped int, err error) {
 
 // findRecord moves to the next position where a record can start, after a fault.
 func (c *content) findRecord() error {
-	if c.src.kind == None {
+	if c.src.Plain() {
 		return c.findVersionLine()
 	}
 	c.r, c.w, c.ended = 0, 0, true
-	for c.src.live { // the member itself is valid up to now: skip the rest of it
+	for c.src.Inside() { // the member itself is valid up to now: skip the rest of it
 		if _, err := c.src.Read(c.buf); err != nil && err != io.EOF {
 			break
 		}
 	}
-	if c.src.bad {
-		return c.src.resync()
+	if c.src.Damaged() {
+		return c.src.Resync()
 	}
 	return nil
 }
@@ -134,7 +135,7 @@ func (c *content) findVersionLine() error {
 func (c *content) endRecord(dst []byte) ([]byte, error) {
 	for len(dst) < 4 {
 		if c.r == c.w {
-			err := c.fill(c.src.kind == None || c.crossed)
+			err := c.fill(c.src.Plain() || c.crossed)
 			if err == io.EOF {
 				break
 			}
@@ -160,8 +161,8 @@ func (c *content) endRecord(dst []byte) ([]byte, error) {
 
 // place returns the position of the next byte of content: exactly in a plain file, otherwise the start of the member.
 func (c *content) place() int64 {
-	if c.src.kind == None {
-		return c.src.offset() - int64(c.w-c.r)
+	if c.src.Plain() {
+		return c.src.Offset() - int64(c.w-c.r)
 	}
-	return c.src.start
+	return c.src.Start()
 }

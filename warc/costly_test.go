@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
+
+	"orbweaver/warc/member"
 )
 
 // allocated reads all records of a file. It returns the number of bytes that this allocated, and the faults.
@@ -62,7 +64,7 @@ func TestHeadersAreReadInLinearTime(t *testing.T) {
 		"one folded field":      {"X: a\r\n" + strings.Repeat(" a\r\n", 250_000), nil, 0},
 		"folds of blanks":       {"X: a\r\n" + strings.Repeat(" \n", 300_000), ErrSyntax, 1},
 		"the same field again":  {"X: a\r\n" + strings.Repeat("X: a\r\nWARC-Type: metadata\r\n", 1900), ErrField, 1},
-		"too many fields":       {strings.Repeat("X:\r\n", 200_000), ErrTooLarge, 1},
+		"too many fields":       {strings.Repeat("X:\r\n", 200_000), member.ErrTooLarge, 1},
 		"lines without a colon": {strings.Repeat("x\r\n", 300_000), ErrSyntax, badLinesMax + 1},
 		"folds before a field":  {strings.Repeat(" \r\n", 300_000), nil, 0},
 	} {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/warc/member"
 )
 
 // trained is a dictionary for the records of page.
@@ -23,7 +24,7 @@ func trained(t testing.TB) []byte {
 			samples = append(samples, bytes.Clone(e.Group().Bytes()[at:at+length]))
 		}
 	}
-	d, err := Train(samples, 16<<10)
+	d, err := member.TrainDictionary(samples, 16<<10)
 	if err != nil || len(d) > 16<<10 {
 		t.Fatal(len(d), err)
 	}
@@ -33,7 +34,8 @@ func trained(t testing.TB) []byte {
 // openWords opens a Writer whose files start with a dictionary.
 func openWords(t testing.TB, fsys vfs.FS, dictionary []byte, cut *Cut) (*Writer, *Encoder) {
 	t.Helper()
-	w, err := OpenWriter(fsys, Options{Dir: "warc", Prefix: "test-crawl", Host: "h", SizeMax: 24 << 10, Compression: Zstd, Dictionary: dictionary}, cut)
+	w, err := OpenWriter(fsys, Options{Dir: "warc", Prefix: "test-crawl", Host: "h", SizeMax: 24 << 10,
+		Compression: Zstd, Dictionary: dictionary}, cut)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +177,7 @@ func TestMendKeepsTheDictionary(t *testing.T) {
 	}
 	files, _ := Files(whole, "warc")
 	name, front := "warc/"+files[0].Name, int64(0)
-	if _, n, err := ReadDictionary(bytes.NewReader(mustRead(t, whole, name))); err != nil || n == 0 {
+	if _, n, err := member.ReadDictionary(bytes.NewReader(mustRead(t, whole, name))); err != nil || n == 0 {
 		t.Fatalf("%d, %v", n, err)
 	} else {
 		front = n
@@ -222,7 +224,8 @@ func TestWhatIsNoDictionaryIsRefused(t *testing.T) {
 	nameless := trained(t)
 	copy(nameless[4:8], "\x00\x00\x00\x00")
 	for what, d := range map[string][]byte{"empty": {}, "text": []byte("words words words"), "without a number": nameless} {
-		if err := (EncoderOptions{Compression: Zstd, Level: 1, Dictionary: d}).Validate(); !errors.Is(err, ErrDictionary) {
+		err := EncoderOptions{Compression: Zstd, Level: 1, Dictionary: d}.Validate()
+		if !errors.Is(err, member.ErrDictionary) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -19,14 +19,14 @@
 // A record needs WARC-Warcinfo-ID, the identity of the first record of its file, but it is compressed before its file
 // is known. So the version line and that field, 77 bytes, are not compressed: they are a stored block of deflate (a raw
 // block of zstd), and Append overwrites the identity in them. The checksum at the end is computed from those of the two
-// parts (crc.go) in less than a microsecond. Nothing is compressed twice.
+// parts (package member) in less than a microsecond. Nothing is compressed twice.
 //
 //	gzip member:  | header 10 | 00 | len 2 | ~len 2 | WARC/1.1 CRLF WARC-Warcinfo-ID: <urn:uuid:...> CRLF |
 //	              |           |<------------ stored block: 77 bytes known at Append ------------>|
 //	              | deflate ... | crc 4 | size 4 |
 //	                            | updated |
 //
-// With a dictionary (dictionary.go) no part of a frame can be changed later. Then the Encoder stores the records and
+// With a dictionary no part of a frame can be changed later. Then the Encoder stores the records and
 // compresses them when the file is known: in Encoder.Pack, or in Append.
 //
 // Block digests are of the stored block. Payload digests are of the body without chunking, as the IIPC interprets the

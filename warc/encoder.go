@@ -3,12 +3,12 @@ package warc
 import (
 	crand "crypto/rand"
 	"crypto/sha1"
-	"errors"
 	"fmt"
 	"hash"
 	"math/rand/v2"
 
 	"orbweaver/warc/cdxj"
+	"orbweaver/warc/member"
 )
 
 // EncoderOptions configure the compression of records. They must be equal to those of the Writer.
@@ -31,53 +31,47 @@ func (o EncoderOptions) WithDefaults() EncoderOptions {
 
 // Validate returns all faults of o as a joined error, or nil.
 func (o EncoderOptions) Validate() error {
-	var faults []error
-	if o.Compression > None {
-		faults = append(faults, fmt.Errorf("warc: unknown compression %d", o.Compression))
-	}
-	if o.Level < 1 || o.Level > 9 {
-		faults = append(faults, fmt.Errorf("warc: level %d is not within 1..9", o.Level))
-	}
-	if o.Dictionary != nil {
-		if o.Compression != Zstd {
-			faults = append(faults, fmt.Errorf("warc: a dictionary is for zstd, not for %s", o.Compression))
-		}
-		if _, err := dictionaryID(o.Dictionary); err != nil {
-			faults = append(faults, err)
-		}
-	}
-	return errors.Join(faults...)
+	return o.packer().Validate()
 }
 
-// bufferKeep is the most memory in bytes that an Encoder keeps between groups.
+// packer returns the options of the compressor.
+func (o EncoderOptions) packer() member.PackerOptions {
+	prefix := prefixOf(ID{})
+	return member.PackerOptions{Compression: o.Compression, Level: o.Level, Dictionary: o.Dictionary, Prefix: prefix[:]}
+}
+
+// bufferKeep is the most memory in bytes that an Encoder keeps for index lines between groups.
 const bufferKeep = 4 << 20
 
 // Encoder compresses records into its own buffer. It is not safe for concurrent use; each worker has one. It starts no
 // goroutine and needs no Close. After the first few groups it does not allocate.
 type Encoder struct {
-	p       *packer
+	packer  *member.Packer
 	ids     *rand.ChaCha8
 	sha     hash.Hash
 	sum     [20]byte
 	header  []byte
 	index   []byte // the first parts of CDXJ lines, see appendIndex
 	scratch []byte
-	members []member
+	records []recordMark
+	prefix  [prefixLen]byte // the last one stamped
 	broken  error
+}
+
+// recordMark belongs to a record of the group, the member with the same index.
+type recordMark struct {
+	kind     Type
+	indexEnd int // the end of its index line in the index
 }
 
 // NewEncoder returns an Encoder. Its memory is that of the compressor (300 KiB for gzip at level 1, 1 MB and more for
 // others) and the buffer for one group.
 func NewEncoder(o EncoderOptions) (*Encoder, error) {
-	o = o.WithDefaults()
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
-	p, err := newPacker(o.Compression, o.Level, o.Dictionary)
+	p, err := member.NewPacker(o.WithDefaults().packer())
 	if err != nil {
 		return nil, err
 	}
-	e := &Encoder{p: p, sha: sha1.New()}
+	e := &Encoder{packer: p, sha: sha1.New()}
 	var seed [32]byte
 	_, _ = crand.Read(seed[:]) // never fails: it ends the process instead
 	e.ids = rand.NewChaCha8(seed)
@@ -95,18 +89,12 @@ func (e *Encoder) NewID() ID {
 
 // Reset removes the current group. Its Group must not be used any more.
 func (e *Encoder) Reset() {
-	if cap(e.p.out.b) > bufferKeep {
-		e.p.out.b = nil
-	}
 	if cap(e.index) > bufferKeep {
 		e.index = nil
 	}
-	e.p.out.b = e.p.out.b[:0]
-	if e.p.withDictionary != nil {
-		e.p.withDictionary.reset()
-	}
+	e.packer.Reset()
 	e.index = e.index[:0]
-	e.members = e.members[:0]
+	e.records = e.records[:0]
 	e.broken = nil
 }
 
@@ -127,18 +115,15 @@ func (e *Encoder) Append(r *Record) error {
 	if e.header, err = r.appendHeader(e.header[:0], size, digest); err != nil {
 		return err
 	}
-	m, err := e.pack(r)
-	if err != nil {
+	if err := e.pack(r); err != nil {
 		// The compressor writes to memory, so this is a bug. The state of the buffer is unknown.
 		e.broken = fmt.Errorf("warc: packing a record: %w", err)
 		return e.broken
 	}
-	m.kind = r.Type
 	if r.Index != nil {
 		e.appendIndex(r)
 	}
-	m.indexEnd = len(e.index)
-	e.members = append(e.members, m)
+	e.records = append(e.records, recordMark{kind: r.Type, indexEnd: len(e.index)})
 	return nil
 }
 
@@ -159,28 +144,28 @@ func (e *Encoder) measure(r *Record) (size int64, digest *[20]byte) {
 }
 
 // pack writes prefix, header, block and the two empty lines as a member.
-func (e *Encoder) pack(r *Record) (member, error) {
-	p := e.p
-	p.begin(r.Type != Warcinfo)
+func (e *Encoder) pack(r *Record) error {
+	p := e.packer
+	p.Begin(r.Type != Warcinfo)
 	if r.Type == Warcinfo {
 		e.scratch = append(e.scratch[:0], versionLine...)
-		if err := p.write(e.scratch); err != nil {
-			return member{}, err
+		if err := p.Write(e.scratch); err != nil {
+			return err
 		}
 	}
-	if err := p.write(e.header); err != nil {
-		return member{}, err
+	if err := p.Write(e.header); err != nil {
+		return err
 	}
 	for _, part := range r.Block {
-		if err := p.write(part); err != nil {
-			return member{}, err
+		if err := p.Write(part); err != nil {
+			return err
 		}
 	}
 	e.scratch = append(e.scratch[:0], "\r\n\r\n"...)
-	if err := p.write(e.scratch); err != nil {
-		return member{}, err
+	if err := p.Write(e.scratch); err != nil {
+		return err
 	}
-	return p.finish()
+	return p.End()
 }
 
 // appendIndex appends the part of the CDXJ line that is already known. The Writer adds length, offset and file name.
@@ -202,59 +187,44 @@ func (e *Encoder) appendIndex(r *Record) {
 // Pack compresses the records for the current file of w, without a lock. It does nothing if there is no dictionary. If
 // the file changes afterwards, Append compresses them again.
 func (e *Encoder) Pack(w *Writer) {
-	if id := w.id.Load(); e.p.withDictionary != nil && id != nil {
+	if id := w.id.Load(); id != nil && e.packer.Late() {
 		e.Group().stamp(*id)
 	}
 }
 
 // Group returns the records appended since Reset. They use the memory of the Encoder until Reset or the next Append.
-func (e *Encoder) Group() Group { return Group{e} }
+func (e *Encoder) Group() Group { return Group{e: e, records: len(e.records)} }
 
-// Group is the records of an attempt. They stay together, in this order, in one file.
-type Group struct{ e *Encoder }
+// Group is the records of an attempt. They stay together, in this order, in one file. The zero Group has none.
+type Group struct {
+	e       *Encoder
+	records int
+}
 
 // Len returns the number of records.
-func (g Group) Len() int {
-	if g.e == nil {
-		return 0
-	}
-	return len(g.e.members)
-}
+func (g Group) Len() int { return g.records }
 
 // Size returns the length in the file, in bytes.
-func (g Group) Size() int64 {
-	if g.e == nil {
-		return 0
-	}
-	if l := g.e.p.withDictionary; l != nil && !l.packed {
-		g.stamp(ID{})
-	}
-	return int64(len(g.e.p.out.b))
-}
+func (g Group) Size() int64 { return int64(len(g.Bytes())) }
 
 // Bytes returns the group in the form of the file. Before Writer.Append it contains no identity of a warcinfo record.
 func (g Group) Bytes() []byte {
-	g.Size() // compresses it if needed
-	return g.e.p.out.b
+	if g.records == 0 {
+		return nil
+	}
+	return g.e.packer.Bytes()
 }
 
 // Record returns the offset of record i from the start of the group, and its length in the file, in bytes.
 func (g Group) Record(i int) (offset, length int64) {
-	g.Size() // compresses it if needed
-	m := &g.e.members[i]
-	return int64(m.start), int64(m.end - m.start)
+	g.Bytes() // compresses it if needed
+	m := g.e.packer.Member(i)
+	return int64(m.Start), int64(m.End - m.Start)
 }
 
 // stamp writes the identity of the warcinfo record into all records of the group, and with a dictionary compresses
 // them.
 func (g Group) stamp(info ID) {
-	if l := g.e.p.withDictionary; l != nil {
-		g.e.p.out.b = l.pack(g.e.p.out.b, g.e.members, info)
-		return
-	}
-	b := g.e.p.out.b
-	for i := range g.e.members {
-		m := &g.e.members[i]
-		m.setPrefix(b[m.start:m.end], g.e.p.compression, info)
-	}
+	g.e.prefix = prefixOf(info)
+	g.e.packer.Stamp(g.e.prefix[:])
 }

@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"crypto/sha1"
 	"errors"
-	"hash/crc32"
-	"math/rand/v2"
 	"net/netip"
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,24 +13,6 @@ import (
 )
 
 func sha1Of(b []byte) [20]byte { return sha1.Sum(b) }
-
-// A checksum that is computed from parts equals that of the whole.
-func TestCRCJoin(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 500 {
-		a, b := make([]byte, rng.IntN(300)), make([]byte, rng.IntN(100000))
-		for i := range a {
-			a[i] = byte(rng.Uint32())
-		}
-		for i := range b {
-			b[i] = byte(rng.Uint32())
-		}
-		got := crcJoin(crc32.ChecksumIEEE(a), crc32.ChecksumIEEE(b), crcShift(int64(len(b))))
-		if want := crc32.ChecksumIEEE(slices.Concat(a, b)); got != want {
-			t.Fatalf("%d+%d bytes: %08x, want %08x", len(a), len(b), got, want)
-		}
-	}
-}
 
 // Reading returns every field and byte that was written, in each compression and for all sizes.
 func TestRoundTrip(t *testing.T) {
@@ -134,7 +113,7 @@ HTTP/1.1 200 OK
 
 
 `
-	if got := strings.ReplaceAll(string(e.p.out.b), "\r\n", "\n"); got != want {
+	if got := strings.ReplaceAll(string(e.Group().Bytes()), "\r\n", "\n"); got != want {
 		t.Errorf("got:\n%s", got)
 	}
 }
@@ -146,7 +125,7 @@ func TestHostile_U09_aRecordKeepsItsHeaderAndItsIndexLine(t *testing.T) {
 	appendRecord(t, e, &Record{Type: Resource, Date: testDate(0), TargetURI: []byte("http://e/" + evil), ContentType: evil,
 		RefersToURI: evil, Profile: evil, Extra: []Field{{"X-Extra", evil}}, Index: &IndexInfo{MIME: []byte(evil)}})
 	appendRecord(t, e, &Record{Type: Revisit, Date: testDate(0), TargetURI: []byte(evil), RefersToURI: evil, Profile: evil})
-	recs, faults := readAll(t, e.p.out.b, ReaderOptions{Syntax: Fail})
+	recs, faults := readAll(t, e.Group().Bytes(), ReaderOptions{Syntax: Fail})
 	if len(faults) > 0 || len(recs) != 2 {
 		t.Fatal(len(recs), faults)
 	}

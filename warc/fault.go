@@ -5,14 +5,8 @@ import (
 	"fmt"
 )
 
-// The kinds of faults of a file. A *Fault wraps one of them.
+// The kinds of faults of a file, besides those of package member. A *Fault wraps one of them.
 var (
-	// ErrNotWARC: the bytes are no WARC record.
-	ErrNotWARC = errors.New("not a WARC record")
-	// ErrTruncated: the file ends inside a record.
-	ErrTruncated = errors.New("truncated")
-	// ErrCompression: a gzip member or zstd frame is damaged.
-	ErrCompression = errors.New("damaged compression")
 	// ErrSyntax: a header or the end of a record has invalid syntax.
 	ErrSyntax = errors.New("bad syntax")
 	// ErrField: a field is missing or has an invalid value.
@@ -23,13 +17,11 @@ var (
 	ErrFraming = errors.New("not one record per member")
 	// ErrReference: two records have the same identity, or a record names one that does not exist.
 	ErrReference = errors.New("bad reference")
-	// ErrTooLarge: a header or block is larger than the reader's limit.
-	ErrTooLarge = errors.New("too large")
 )
 
 // Fault is a fault at a position in a file. errors.Is finds the Kind.
 type Fault struct {
-	// Kind is one of the errors above.
+	// Kind is one of the errors above or of package member.
 	Kind error
 	// File is its name, as passed to the reader.
 	File string

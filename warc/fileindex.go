@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"orbweaver/warc/member"
 )
 
 // goOn makes the file the current one, with the given length. Its index is rebuilt at once, or later by recall, because
@@ -32,7 +34,7 @@ func (f *outFile) goOn(length int64, later bool) error {
 // whole returns the position of damage in a file that was read up to good.
 func (f *outFile) whole(good, length int64, err error) error {
 	if err == nil && good != length {
-		err = &Fault{Kind: ErrTruncated, File: f.info.Name, Offset: good, What: "the record here is not whole"}
+		err = &Fault{Kind: member.ErrTruncated, File: f.info.Name, Offset: good, What: "the record here is not whole"}
 	}
 	return err
 }

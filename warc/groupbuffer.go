@@ -10,7 +10,7 @@ type groupBuffer struct{ b []byte }
 // as many as fit into room bytes of the file and into the buffer. A single group is not copied.
 func (t *groupBuffer) join(groups []Group, info ID, room int64) []byte {
 	groups[0].stamp(info)
-	b := groups[0].e.p.out.b
+	b := groups[0].Bytes()
 	for i, g := range groups[1:] {
 		size := int64(len(b)) + g.Size()
 		if size > writeMost || size > room {
@@ -20,7 +20,7 @@ func (t *groupBuffer) join(groups []Group, info ID, room int64) []byte {
 			t.b = append(t.b[:0], b...)
 		}
 		g.stamp(info)
-		t.b = append(t.b, g.e.p.out.b...)
+		t.b = append(t.b, g.Bytes()...)
 		b = t.b
 	}
 	return b

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"orbweaver/warc/member"
 )
 
 // httpHeadMax is the length in bytes of the longest head that is parsed.
@@ -143,7 +145,7 @@ func (r *RecordRead) HTTP(payload bool) (*HTTPHead, io.Reader, error) {
 		line, err := br.ReadSlice('\n')
 		raw = append(raw, line...)
 		if len(raw) > httpHeadMax {
-			return nil, nil, r.z.fault(ErrTooLarge, r.Offset, "HTTP head")
+			return nil, nil, r.z.fault(member.ErrTooLarge, r.Offset, "HTTP head")
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue

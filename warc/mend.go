@@ -12,6 +12,7 @@ import (
 
 	"orbweaver/internal/vfs"
 	"orbweaver/warc/cdxj"
+	"orbweaver/warc/member"
 )
 
 // MendOptions configure Mend.
@@ -154,8 +155,8 @@ func (m *mender) readFront(f vfs.File) error {
 	if m.info.Compression != Zstd {
 		return nil
 	}
-	_, length, err := ReadDictionary(f)
-	for _, kind := range []error{ErrTruncated, ErrCompression, ErrTooLarge} {
+	_, length, err := member.ReadDictionary(f)
+	for _, kind := range []error{member.ErrTruncated, member.ErrCompression, member.ErrTooLarge} {
 		if errors.Is(err, kind) {
 			m.front = nil
 			return nil
@@ -263,7 +264,7 @@ func (m *mender) newHead(id ID) error {
 	if err := e.Append(&r); err != nil {
 		return err
 	}
-	m.head, m.warcinfo = slices.Concat(m.front, e.p.out.b), r.ID
+	m.head, m.warcinfo = slices.Concat(m.front, e.Group().Bytes()), r.ID
 	m.spans, m.out, m.records = nil, int64(len(m.head)), 1
 	m.ids[key(r.ID)] = struct{}{}
 	return nil

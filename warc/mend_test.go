@@ -244,7 +244,7 @@ func FuzzMend(f *testing.F) {
 		if err := mem.MkdirAll("warc"); err != nil {
 			t.Fatal(err)
 		}
-		name := fmt.Sprintf("p-20261121070000000-00000-h%s", Compression(form%3).suffix())
+		name := fmt.Sprintf("p-20261121070000000-00000-h%s", suffixOf(Compression(form%3)))
 		put(t, mem, "warc/"+name, b)
 		mend(t, mem)
 		wantMended(t, mem)

@@ -19,6 +19,17 @@ const openSuffix = ".open"
 // indexSuffix ends the names of indexes, in place of the suffix of the file they belong to.
 const indexSuffix = ".cdxj"
 
+// suffixOf returns the suffix of the names of files in this form.
+func suffixOf(c Compression) string {
+	switch c {
+	case Zstd:
+		return ".warc.zst"
+	case None:
+		return ".warc"
+	}
+	return ".warc.gz"
+}
+
 // FileInfo is one file of an archive directory.
 type FileInfo struct {
 	// Name within the directory.
@@ -36,14 +47,14 @@ func (f FileInfo) Final() string { return strings.TrimSuffix(f.Name, openSuffix)
 
 // Index returns the name of the CDXJ index of the file.
 func (f FileInfo) Index() string {
-	return strings.TrimSuffix(f.Final(), f.Compression.suffix()) + indexSuffix
+	return strings.TrimSuffix(f.Final(), suffixOf(f.Compression)) + indexSuffix
 }
 
 // IndexName returns the name of the CDXJ index of any WARC file.
 func IndexName(name string) string {
 	name = strings.TrimSuffix(name, openSuffix)
 	for c := Gzip; c <= None; c++ {
-		if rest, ok := strings.CutSuffix(name, c.suffix()); ok {
+		if rest, ok := strings.CutSuffix(name, suffixOf(c)); ok {
 			return rest + indexSuffix
 		}
 	}
@@ -53,7 +64,7 @@ func IndexName(name string) string {
 // formatName returns PREFIX-TIMESTAMP17-SERIAL5-HOST.warc.gz.
 func formatName(o *Options, serial uint32, now time.Time) string {
 	stamp := strings.Replace(now.UTC().Format("20060102150405.000"), ".", "", 1)
-	return fmt.Sprintf("%s-%s-%05d-%s%s", o.Prefix, stamp, serial, o.Host, o.Compression.suffix())
+	return fmt.Sprintf("%s-%s-%05d-%s%s", o.Prefix, stamp, serial, o.Host, suffixOf(o.Compression))
 }
 
 // ParseName parses a name of the form PREFIX-TIMESTAMP17-SERIAL5-HOST.warc.gz, with or without .open.
@@ -63,7 +74,7 @@ func ParseName(name string) (FileInfo, bool) {
 	f.Open = open
 	ok := false
 	for c := Gzip; c <= None && !ok; c++ {
-		if rest, ok = strings.CutSuffix(rest, c.suffix()); ok {
+		if rest, ok = strings.CutSuffix(rest, suffixOf(c)); ok {
 			f.Compression = c
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"orbweaver/warc/member"
 )
 
 // ReaderOptions configure the checks of a Reader. The zero value accepts as much as possible.
@@ -79,13 +81,16 @@ func (z *Reader) Reset(r io.Reader, o ReaderOptions) {
 }
 
 // Close frees the decoder. It does not close the file.
-func (z *Reader) Close() { z.content.src.close() }
+func (z *Reader) Close() { z.content.src.Close() }
 
 // Faults returns the number of faults up to now, reported or returned.
 func (z *Reader) Faults() uint64 { return z.faults }
 
 // Compression returns the form of the file. It is known after the first Next.
-func (z *Reader) Compression() Compression { return z.content.src.kind }
+func (z *Reader) Compression() Compression {
+	form, _ := z.content.src.Compression()
+	return form
+}
 
 // Next returns the next record. It skips the rest of the record before, which must not be used any more. It returns
 // io.EOF at the end. After an error that is a *Fault, Next may be called again: it continues at the next position where
@@ -101,14 +106,14 @@ func (z *Reader) Next() (*RecordRead, error) {
 	}
 	for {
 		src := &z.content.src
-		if z.lost && !src.bad {
-			src.suspect(src.start)
+		if z.lost && !src.Damaged() {
+			src.Suspect(src.Start())
 		}
-		guess := z.lost && src.bad // the next member is a guess
+		guess := z.lost && src.Damaged() // the next member is a guess
 		if z.lost {
 			z.lost = false
 			if err := z.content.findRecord(); err != nil {
-				return nil, z.stop(err, src.offset())
+				return nil, z.stop(err, src.Offset())
 			}
 		}
 		rec, err := z.next()
@@ -122,15 +127,15 @@ func (z *Reader) Next() (*RecordRead, error) {
 
 // isDamage reports whether no record was found at the expected position.
 func isDamage(err error) bool {
-	return errors.Is(err, ErrNotWARC) || errors.Is(err, ErrCompression) || errors.Is(err, ErrTruncated) ||
-		errors.Is(err, ErrTooLarge)
+	return errors.Is(err, member.ErrNotWARC) || errors.Is(err, member.ErrCompression) || errors.Is(err, member.ErrTruncated) ||
+		errors.Is(err, member.ErrTooLarge)
 }
 
 // next reads the header of the record at this position.
 func (z *Reader) next() (*RecordRead, error) {
 	skipped, err := z.content.beginRecord()
 	if err != nil {
-		return nil, z.stop(err, z.content.src.start)
+		return nil, z.stop(err, z.content.src.Start())
 	}
 	if skipped > 0 {
 		at := z.content.place()
@@ -151,12 +156,14 @@ func (z *Reader) next() (*RecordRead, error) {
 // stop converts an error to the result of Next: a fault after which reading can continue, or the end.
 func (z *Reader) stop(err error, offset int64) error {
 	var kind error
-	for _, k := range []error{ErrTruncated, ErrCompression, ErrNotWARC, ErrTooLarge} {
+	for _, k := range []error{member.ErrTruncated, member.ErrCompression, member.ErrNotWARC, member.ErrTooLarge} {
 		if errors.Is(err, k) {
 			kind = k
 			break
 		}
 	}
+	src := &z.content.src
+	_, known := src.Compression()
 	switch {
 	case errors.Is(err, io.EOF) && kind == nil:
 		z.done = io.EOF
@@ -164,8 +171,7 @@ func (z *Reader) stop(err error, offset int64) error {
 	case kind == nil:
 		z.done = fmt.Errorf("warc: reading %s: %w", z.o.Name, err)
 		return z.done
-	case !z.content.src.known,
-		errors.Is(kind, ErrTruncated) && (z.content.src.kind == None || z.content.src.seek == nil):
+	case !known, errors.Is(kind, member.ErrTruncated) && (src.Plain() || !src.CanSeek()):
 		z.done = io.EOF // nothing can follow
 	}
 	z.lost = true
@@ -210,18 +216,18 @@ func (z *Reader) line(room int) (text []byte, crlf bool, err error) {
 			c.use(i + 1)
 			text, crlf = bytes.CutSuffix(z.header, []byte("\r"))
 			if len(text) > room {
-				return nil, false, fmt.Errorf("%w: header beyond %d bytes", ErrTooLarge, z.o.HeaderMax)
+				return nil, false, fmt.Errorf("%w: header beyond %d bytes", member.ErrTooLarge, z.o.HeaderMax)
 			}
 			return text, crlf, nil
 		}
 		z.header = append(z.header, b...)
 		c.use(len(b))
 		if len(z.header) > room {
-			return nil, false, fmt.Errorf("%w: header beyond %d bytes", ErrTooLarge, z.o.HeaderMax)
+			return nil, false, fmt.Errorf("%w: header beyond %d bytes", member.ErrTooLarge, z.o.HeaderMax)
 		}
 		if err := c.fill(true); err != nil {
 			if err == io.EOF {
-				return nil, false, fmt.Errorf("%w: the file ends in a header", ErrTruncated)
+				return nil, false, fmt.Errorf("%w: the file ends in a header", member.ErrTruncated)
 			}
 			return nil, false, err
 		}
@@ -232,7 +238,7 @@ func (z *Reader) line(room int) (text []byte, crlf bool, err error) {
 // error.
 func (z *Reader) readHeader() (*RecordRead, error) {
 	rec := &RecordRead{z: z, Offset: z.content.place(), Inner: z.content.inner, ContentLength: -1, digests: &z.noDigests}
-	if z.content.src.kind == None {
+	if z.content.src.Plain() {
 		rec.Inner = 0
 	}
 	rec.Shared = rec.Inner > 0
@@ -241,14 +247,14 @@ func (z *Reader) readHeader() (*RecordRead, error) {
 	first, crlf, err := z.line(room)
 	if err != nil {
 		start := z.header[:min(5, len(z.header))]
-		if errors.Is(err, ErrTruncated) && len(start) > 0 && !bytes.HasPrefix([]byte("WARC/"), start) {
-			err = fmt.Errorf("%w: %q", ErrNotWARC, z.header[:min(20, len(z.header))])
+		if errors.Is(err, member.ErrTruncated) && len(start) > 0 && !bytes.HasPrefix([]byte("WARC/"), start) {
+			err = fmt.Errorf("%w: %q", member.ErrNotWARC, z.header[:min(20, len(z.header))])
 		}
 		return nil, z.stop(err, rec.Offset)
 	}
 	version, ok := bytes.CutPrefix(first, []byte("WARC/"))
 	if !ok {
-		return nil, z.stop(fmt.Errorf("%w: a record begins with %q", ErrNotWARC, first[:min(20, len(first))]), rec.Offset)
+		return nil, z.stop(fmt.Errorf("%w: a record begins with %q", member.ErrNotWARC, first[:min(20, len(first))]), rec.Offset)
 	}
 	rec.Version = string(bytes.TrimSpace(version))
 	bare := !crlf
@@ -266,7 +272,7 @@ func (z *Reader) readHeader() (*RecordRead, error) {
 		}
 		if z.fields.add(rec, text) {
 			if len(rec.Fields) > fieldsMax {
-				return nil, z.stop(fmt.Errorf("%w: header of more than %d fields", ErrTooLarge, fieldsMax), rec.Offset)
+				return nil, z.stop(fmt.Errorf("%w: header of more than %d fields", member.ErrTooLarge, fieldsMax), rec.Offset)
 			}
 			continue
 		}
@@ -334,23 +340,23 @@ func (z *Reader) endRecord(rec *RecordRead) error {
 	c := &z.content
 	whole := c.ended && len(c.unused()) == 0
 	switch {
-	case c.src.kind == None:
+	case c.src.Plain():
 		rec.Length = c.place() - rec.Offset
 	case whole && !rec.Shared:
-		rec.Length = c.src.offset() - rec.Offset
+		rec.Length = c.src.Offset() - rec.Offset
 	default:
 		rec.Shared = true
 	}
 	var held error
 	if len(z.tail) < 4 {
 		kind := ErrSyntax
-		if whole && c.src.kind == None {
-			kind = ErrTruncated
+		if whole && c.src.Plain() {
+			kind = member.ErrTruncated
 		}
 		held = z.complain(z.o.Syntax, kind, rec.Offset, "%q where the record should end with two empty lines", z.tail)
-		z.lost = c.src.suspect(rec.Offset) || z.lost
+		z.lost = c.src.Suspect(rec.Offset) || z.lost
 	}
-	if c.src.kind != None && (rec.Shared || c.crossed) {
+	if !c.src.Plain() && (rec.Shared || c.crossed) {
 		text := "the member holds more than one record"
 		if c.crossed {
 			text = "the record lies in several members"

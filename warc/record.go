@@ -90,6 +90,14 @@ const (
 	prefixLen    = len(prefixBefore) + 36 + len(prefixAfter)
 )
 
+// prefixOf returns the first lines of records in the file of a warcinfo record. The zero ID is that of no file.
+func prefixOf(info ID) (prefix [prefixLen]byte) {
+	copy(prefix[:], prefixBefore)
+	info.put(prefix[len(prefixBefore):])
+	copy(prefix[prefixLen-len(prefixAfter):], prefixAfter)
+	return prefix
+}
+
 // appendHeader appends the header lines after the prefix, including the empty line. block is the length of the block in
 // bytes.
 func (r *Record) appendHeader(dst []byte, block int64, blockDigest *[20]byte) ([]byte, error) {

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"orbweaver/warc/member"
 )
 
 // RecordRead is a record that was read. Read returns its block in pieces, ReadBlock the whole block.
@@ -97,7 +99,7 @@ func (r *RecordRead) parse() error {
 	v := r.Get("Content-Length")
 	n, err := strconv.ParseUint(v, 10, 62)
 	if err != nil {
-		return fmt.Errorf("%w: Content-Length %q", ErrNotWARC, v)
+		return fmt.Errorf("%w: Content-Length %q", member.ErrNotWARC, v)
 	}
 	r.ContentLength, r.remaining = int64(n), int64(n)
 	return nil
@@ -114,7 +116,7 @@ func (r *RecordRead) Read(p []byte) (int, error) {
 		if err := c.fill(true); err != nil {
 			fault := err
 			if err == io.EOF {
-				fault = fmt.Errorf("%w: the block lacks %d of %d bytes", ErrTruncated, r.remaining, r.ContentLength)
+				fault = fmt.Errorf("%w: the block lacks %d of %d bytes", member.ErrTruncated, r.remaining, r.ContentLength)
 			}
 			r.err = r.z.stop(fault, r.Offset)
 			return 0, r.err
@@ -157,7 +159,7 @@ func (r *RecordRead) end() error {
 // longer than limit bytes is ErrTooLarge and not read.
 func (r *RecordRead) ReadBlock(limit int64) ([]byte, error) {
 	if r.remaining > limit {
-		return nil, r.z.fault(ErrTooLarge, r.Offset, fmt.Sprintf("block of %d bytes", r.remaining))
+		return nil, r.z.fault(member.ErrTooLarge, r.Offset, fmt.Sprintf("block of %d bytes", r.remaining))
 	}
 	// Content-Length may be wrong: memory grows with the bytes that are read.
 	b := make([]byte, 0, min(r.remaining, 1<<20)+1)

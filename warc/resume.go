@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/warc/member"
 )
 
 // resumption restores the files of an archive at a Cut, for a Writer.
@@ -162,7 +163,7 @@ func (r *resumption) resumeFile(f FileInfo) error {
 	}
 	words := []byte(nil)
 	if f.Compression == Zstd {
-		if words, _, err = ReadDictionary(out.f); err != nil {
+		if words, _, err = member.ReadDictionary(out.f); err != nil {
 			return fmt.Errorf("%w: %s: %w", ErrResume, f.Name, err)
 		}
 	}

@@ -46,3 +46,10 @@ func TestForeignSamples(t *testing.T) {
 		}
 	}
 }
+
+// The bytes with which members and frames start.
+const (
+	gzipMagic       = "\x1f\x8b\x08"
+	zstdMagic       = "\x28\xb5\x2f\xfd"
+	dictionaryMagic = "\x5d\x2a\x4d\x18"
+)

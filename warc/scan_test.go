@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"orbweaver/warc/member"
 )
 
 // readPlainly reads records without ScanRecords: the model.
@@ -111,7 +113,7 @@ func TestScanReturnsErrorsOfItsCaller(t *testing.T) {
 	z.Reset(bytes.NewReader(b[:len(b)-1]), strict())
 	err := ScanRecords(z, func(rec *RecordRead) error { return skipBlock(rec) }, StopAtDamage)
 	var damage *Fault
-	if !errors.As(err, &damage) || !errors.Is(err, ErrTruncated) {
+	if !errors.As(err, &damage) || !errors.Is(err, member.ErrTruncated) {
 		t.Errorf("a damaged file: %v", err)
 	}
 	z.Reset(bytes.NewReader(b[:len(b)-1]), strict())

@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"strings"
+
+	"orbweaver/warc/member"
 )
 
 // Type is the kind of a record, the value of WARC-Type.
@@ -100,38 +102,14 @@ func (t Truncation) String() string {
 }
 
 // Compression is the compression of a file; each record is a member (or frame) of its own.
-type Compression uint8
+type Compression = member.Compression
 
 // The forms of a file. The zero value is Gzip, which every reader supports.
 const (
-	Gzip Compression = iota
-	Zstd
-	None
+	Gzip = member.Gzip
+	Zstd = member.Zstd
+	None = member.None
 )
-
-// String returns the name used in configuration files.
-func (c Compression) String() string {
-	switch c {
-	case Gzip:
-		return "gzip"
-	case Zstd:
-		return "zstd"
-	case None:
-		return "none"
-	}
-	return "invalid"
-}
-
-// suffix returns the file name suffix.
-func (c Compression) suffix() string {
-	switch c {
-	case Zstd:
-		return ".warc.zst"
-	case None:
-		return ".warc"
-	}
-	return ".warc.gz"
-}
 
 // ID is a record's identity: the 16 bytes of a UUID. The zero ID means none.
 type ID [16]byte

@@ -9,6 +9,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"orbweaver/warc/member"
 )
 
 // Report is the result of a Verifier.
@@ -132,9 +134,9 @@ func (v *Verifier) File(name string, r io.Reader) error {
 		return err
 	}
 	if count == 0 && v.reported == 0 && !v.o.Open(name) {
-		v.tell(&Fault{Kind: ErrNotWARC, File: name, What: "no record"})
+		v.tell(&Fault{Kind: member.ErrNotWARC, File: name, What: "no record"})
 	}
-	v.report.Bytes += max(end, v.reader.content.src.offset())
+	v.report.Bytes += max(end, v.reader.content.src.Offset())
 	if v.o.PerFile {
 		v.references()
 	}
@@ -143,7 +145,7 @@ func (v *Verifier) File(name string, r io.Reader) error {
 
 // damaged reports a fault that ended the reading of a record.
 func (v *Verifier) damaged(name string, f *Fault) {
-	if errors.Is(f, ErrTruncated) && v.o.Open(name) {
+	if errors.Is(f, member.ErrTruncated) && v.o.Open(name) {
 		return
 	}
 	v.tell(f)

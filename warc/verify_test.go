@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"orbweaver/warc/member"
 )
 
 // verifyText verifies one plain file.
@@ -44,7 +46,7 @@ func TestVerifyMutations(t *testing.T) {
 		{"block digest", replace("WARC-Block-Digest: sha1:", "WARC-Block-Digest: sha1:A"), ErrDigest},
 		{"payload digest", replace("WARC-Payload-Digest: sha1:", "WARC-Payload-Digest: sha1:A"), ErrDigest},
 		{"length", replace("Content-Length: 38", "Content-Length: 37"), ErrSyntax},
-		{"length over", replace("Content-Length: 38", "Content-Length: 99999999"), ErrTruncated},
+		{"length over", replace("Content-Length: 38", "Content-Length: 99999999"), member.ErrTruncated},
 		{"trailer", replace("fetchTimeMs: 12\r\n\r\n\r\n", "fetchTimeMs: 12\r\n\r\n"), ErrSyntax},
 		{"date", replace("123456Z", "123456"), ErrField},
 		{"no date", cut("WARC-Date"), ErrField},
@@ -58,8 +60,8 @@ func TestVerifyMutations(t *testing.T) {
 		{"dangling", regexp.MustCompile(`(WARC-Concurrent-To: <urn:uuid:)........`).ReplaceAllString(good, "${1}00000000"), ErrReference},
 		{"dangling warcinfo", strings.Replace(good, first[0][0], "WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>", 1), ErrReference},
 		{"version", replace("WARC/1.1\r\n", "WARC/1.7\r\n"), ErrSyntax},
-		{"cut", good[:len(good)-9], ErrTruncated},
-		{"empty", "", ErrNotWARC},
+		{"cut", good[:len(good)-9], member.ErrTruncated},
+		{"empty", "", member.ErrNotWARC},
 	}
 	for _, tt := range tests {
 		r, err := verifyText(t, tt.text)
@@ -114,7 +116,7 @@ func TestVerifyChunked(t *testing.T) {
 		appendRecord(t, e, &Record{Type: Response, Date: testDate(1), TargetURI: []byte("http://a/"), PayloadDigest: &digest,
 			Block: [][]byte{[]byte(head), []byte(stored)}})
 		v := NewVerifier(VerifyOptions{})
-		if err := v.File("f", bytes.NewReader(e.p.out.b)); err != nil {
+		if err := v.File("f", bytes.NewReader(e.Group().Bytes())); err != nil {
 			t.Fatal(err)
 		}
 		v.refs = nil // its warcinfo record is missing

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/warc/member"
 )
 
 // Errors of the Writer. Errors of the file system are wrapped, so that errors.Is finds syscall.ENOSPC.
@@ -63,10 +64,10 @@ type Stats struct {
 }
 
 // count adds one written record.
-func (s *Stats) count(m *member) {
-	s.Records[m.kind]++
-	s.Bytes += int64(m.end - m.start)
-	s.BytesRaw += m.raw
+func (s *Stats) count(kind Type, m *member.Member) {
+	s.Records[kind]++
+	s.Bytes += int64(m.End - m.Start)
+	s.BytesRaw += m.Raw
 }
 
 // Writer appends groups of records to the files of an archive. It is safe for concurrent use, and starts no goroutine.
@@ -162,10 +163,10 @@ func (w *Writer) Ready(g Group) error {
 	if g.e.broken != nil {
 		return g.e.broken
 	}
-	if g.e.p.compression != w.o.Compression {
-		return fmt.Errorf("%w: group is %s, archive is %s", ErrRecord, g.e.p.compression, w.o.Compression)
+	if form := g.e.packer.Compression(); form != w.o.Compression {
+		return fmt.Errorf("%w: group is %s, archive is %s", ErrRecord, form, w.o.Compression)
 	}
-	if w.encoder.p.dictionary() != g.e.p.dictionary() {
+	if w.encoder.packer.DictionaryID() != g.e.packer.DictionaryID() {
 		return fmt.Errorf("%w: group and archive have different dictionaries", ErrRecord)
 	}
 	if id := w.id.Load(); id != nil { // usually the file is still the same
@@ -222,13 +223,13 @@ func (w *Writer) appendHeld(groups []Group) (n int, span Position, err error) {
 // note adds the index lines of a group at this position, and counts the group.
 func (w *Writer) note(g Group, at int64) {
 	from := 0
-	for i := range g.e.members {
-		m := &g.e.members[i]
-		if m.indexEnd > from {
-			w.current.index.Add(g.e.index[from:m.indexEnd], at+int64(m.start), int64(m.end-m.start))
-			from = m.indexEnd
+	for i, record := range g.e.records {
+		m := g.e.packer.Member(i)
+		if record.indexEnd > from {
+			w.current.index.Add(g.e.index[from:record.indexEnd], at+int64(m.Start), int64(m.End-m.Start))
+			from = record.indexEnd
 		}
-		w.stats.count(m)
+		w.stats.count(record.kind, m)
 	}
 	w.stats.Groups++
 }
@@ -276,17 +277,17 @@ func (w *Writer) rotate() error {
 	if err := w.encoder.Append(&r); err != nil {
 		return err
 	}
-	begin := w.encoder.p.out.b
-	if l := w.encoder.p.withDictionary; l != nil {
-		w.encoder.Group().stamp(r.ID)
-		begin = slices.Concat(l.frame, w.encoder.p.out.b)
+	info := w.encoder.Group().Bytes()
+	begin := info
+	if front := w.encoder.packer.Front(); len(front) > 0 {
+		begin = slices.Concat(front, info)
 	}
 	if err := f.append(begin); err != nil {
 		return err
 	}
 	f.id, f.infoSize = r.ID, f.size
-	w.stats.count(&w.encoder.members[0])
-	w.stats.Bytes += int64(len(begin) - len(w.encoder.p.out.b))
+	w.stats.count(Warcinfo, w.encoder.packer.Member(0))
+	w.stats.Bytes += int64(len(begin) - len(info))
 	w.stats.Files++
 	w.next++
 	if w.current != nil {

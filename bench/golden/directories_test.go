@@ -19,6 +19,7 @@ import (
 	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
+	"orbweaver/warc/member"
 )
 
 // directory is a golden crawl directory.
@@ -250,7 +251,7 @@ func (d *directory) dictionary(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words, err := warc.Train(samples, 4<<10)
+	words, err := member.TrainDictionary(samples, 4<<10)
 	if err != nil {
 		t.Fatal(err)
 	}

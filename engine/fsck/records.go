@@ -16,6 +16,7 @@ import (
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
+	"orbweaver/warc/member"
 )
 
 // tally is what the records of the archive come to, up to the checkpoint.
@@ -75,7 +76,7 @@ func (c *recordCheck) readRecords(t *tally, info warc.FileInfo, size int64, r io
 		}
 		return nil
 	}, func(f *warc.Fault) error {
-		if !info.Open || !errors.Is(f, warc.ErrTruncated) {
+		if !info.Open || !errors.Is(f, member.ErrTruncated) {
 			t.damaged.Store(true)
 		}
 		return nil

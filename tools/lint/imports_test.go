@@ -11,7 +11,8 @@ const base = "internal/urlx internal/outcome internal/invariants internal/mpmc i
 
 // components and parts are level 1. The components are libraries of their own; the parts live under the engine.
 const (
-	rooms = "workbench workbench/cold sieve sieve/fpcache virtualize virtualize/diskq dnsres warc warc/cdxj warc/deflate"
+	rooms = "workbench workbench/cold sieve sieve/fpcache virtualize virtualize/diskq dnsres " +
+		"warc warc/cdxj warc/deflate warc/member"
 	parts = `
 		engine/catalogue
 		engine/cookie
@@ -72,8 +73,9 @@ var importTable = []struct{ importer, may string }{
 	{"dnsres/dnstest", base + " dnsres"},
 	{"warc/deflate", ""},
 	{"warc/cdxj", base},
-	{"warc", base + " warc/cdxj warc/deflate"},
-	{"warc/warctool", base + " warc"},
+	{"warc/member", base + " warc/deflate"},
+	{"warc", base + " warc/cdxj warc/member"},
+	{"warc/warctool", base + " warc warc/member"},
 
 	// Level 1, the parts of the engine.
 	{"engine/catalogue", base},
@@ -243,7 +245,7 @@ var homes = map[string]string{
 
 	// Bytes on disk.
 	"github.com/google/pprof":       "bench/",
-	"github.com/klauspost/compress": "warc warc/warctool engine/fetch engine/fetch/coding bench/ tests",
+	"github.com/klauspost/compress": "warc/member warc/warctool engine/fetch engine/fetch/coding bench/ tests",
 	"github.com/edsrzf/mmap-go":     "internal/vfs",
 	"github.com/gofrs/flock":        "internal/vfs",
 	"github.com/google/uuid":        "warc",

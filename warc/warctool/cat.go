@@ -7,6 +7,7 @@ import (
 	"path"
 
 	"orbweaver/warc"
+	"orbweaver/warc/member"
 )
 
 // CatOptions select records and the parts that are written.
@@ -68,7 +69,7 @@ func (t *Tool) catAt(name string, o CatOptions) error {
 		return err
 	}
 	defer func() { _ = f.Close() }() // opened for reading
-	dictionary, _, fault := warc.ReadDictionary(f)
+	dictionary, _, fault := member.ReadDictionary(f)
 	if fault != nil {
 		return fault
 	}

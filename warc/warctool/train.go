@@ -7,6 +7,7 @@ import (
 
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
+	"orbweaver/warc/member"
 )
 
 // The parts of an archive from which a dictionary is made.
@@ -39,7 +40,7 @@ func (t *Tool) Train(out string, size int, files ...string) error {
 			return err
 		}
 	}
-	dictionary, err := warc.Train(samples, size)
+	dictionary, err := member.TrainDictionary(samples, size)
 	if err != nil {
 		return err
 	}

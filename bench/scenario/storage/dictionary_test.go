@@ -10,6 +10,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
+	"orbweaver/warc/member"
 )
 
 // wordsOf makes a dictionary from what a crawl stored.
@@ -17,7 +18,7 @@ func wordsOf(t *testing.T, fsys vfs.FS) []byte {
 	t.Helper()
 	var samples [][]byte
 	testbed.EachRecord(t, fsys, func(rec *warc.RecordRead) { samples = append(samples, rec.Block) })
-	words, err := warc.Train(samples, 4<<10)
+	words, err := member.TrainDictionary(samples, 4<<10)
 	if err != nil {
 		t.Fatal(err)
 	}

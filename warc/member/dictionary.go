@@ -1,4 +1,4 @@
-package warc
+package member
 
 import (
 	"bytes"
@@ -91,62 +91,4 @@ func ReadDictionary(r io.ReaderAt) (dictionary []byte, length int64, err error) 
 	}
 	dictionary, err = unpackDictionary(content)
 	return dictionary, dictionaryHeader + size, err
-}
-
-// latePacker compresses records when their file is known. With a dictionary no part of a frame can be changed later,
-// because its blocks refer over the prefix into the dictionary. Until then it stores the records uncompressed.
-type latePacker struct {
-	id     uint32 // of the dictionary
-	frame  []byte // for the start of a file
-	z      *zstd.Encoder
-	raw    []byte
-	packed bool // out.b contains the compressed records, for the file of info
-	info   ID
-}
-
-func newLatePacker(dictionary []byte, level int) (*latePacker, error) {
-	l := new(latePacker)
-	var err error
-	if l.id, err = dictionaryID(dictionary); err != nil {
-		return nil, err
-	}
-	if l.frame, err = dictionaryFrame(dictionary); err != nil {
-		return nil, err
-	}
-	l.z, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(level)), zstd.WithEncoderConcurrency(1),
-		zstd.WithEncoderDict(dictionary))
-	if err != nil {
-		return nil, fmt.Errorf("warc: compressor: %w", err)
-	}
-	return l, nil
-}
-
-// pack compresses the records for the file of info.
-func (l *latePacker) pack(out []byte, members []member, info ID) []byte {
-	if l.packed && l.info == info {
-		return out
-	}
-	out = out[:0]
-	from := 0
-	for i := range members {
-		m := &members[i]
-		raw := l.raw[from : from+int(m.raw)]
-		from += int(m.raw)
-		if m.prefixAt >= 0 {
-			info.put(raw[len(prefixBefore) : len(prefixBefore)+36])
-		}
-		m.start = len(out)
-		out = l.z.EncodeAll(raw, out)
-		m.end = len(out)
-	}
-	l.packed, l.info = true, info
-	return out
-}
-
-// reset removes the records.
-func (l *latePacker) reset() {
-	if cap(l.raw) > bufferKeep {
-		l.raw = nil
-	}
-	l.raw, l.packed = l.raw[:0], false
 }

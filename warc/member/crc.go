@@ -1,4 +1,4 @@
-package warc
+package member
 
 import "hash/crc32"
 

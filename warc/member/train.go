@@ -1,4 +1,4 @@
-package warc
+package member
 
 import (
 	"crypto/rand"
@@ -9,12 +9,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Train computes a dictionary of at most size bytes for records like the samples, each the whole text of one. It needs
-// some hundreds of samples; a hundred times the size of the dictionary is plenty. It takes seconds.
-func Train(samples [][]byte, size int) ([]byte, error) {
+// TrainDictionary computes a dictionary of at most size bytes for records like the samples, each the whole text of one.
+// It needs some hundreds of samples; a hundred times the size of the dictionary is plenty. It takes seconds.
+func TrainDictionary(samples [][]byte, size int) ([]byte, error) {
 	var number [4]byte
 	_, _ = rand.Read(number[:]) // never fails: it ends the process instead
-	// smaller and larger numbers are reserved for registered dictionaries
+	// Smaller and larger numbers are reserved for registered dictionaries.
 	id := binary.LittleEndian.Uint32(number[:])&(1<<31-1) | 1<<15
 	const tables = 512 // most bytes before the content
 	d, err := dict.BuildZstdDict(samples, dict.Options{

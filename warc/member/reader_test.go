@@ -1,0 +1,118 @@
+package member
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"testing"
+)
+
+// packed returns a file with some members, and where they start.
+func packed(t *testing.T, o PackerOptions) (file []byte, starts []int64) {
+	t.Helper()
+	o.Prefix = []byte(prefixA)
+	p, err := NewPacker(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pack(t, p, 10, 3000, 300, 9000, 20)
+	for i := range p.Len() {
+		p.Bytes()
+		starts = append(starts, int64(len(p.Front())+p.Member(i).Start))
+	}
+	return slices.Concat(p.Front(), p.Bytes()), starts
+}
+
+// The positions are those of the members, also for a reader that starts in the middle of a file.
+func TestReaderPositions(t *testing.T) {
+	for name, o := range forms(t) {
+		if o.Compression == None {
+			continue
+		}
+		file, starts := packed(t, o)
+		dictionary, front, err := ReadDictionary(bytes.NewReader(file))
+		if err != nil || o.Dictionary != nil && (!bytes.Equal(dictionary, o.Dictionary) || front != starts[0]) {
+			t.Fatal(name, front, err)
+		}
+		for from, start := range starts {
+			var z Reader
+			z.Reset(bytes.NewReader(file[start:]), ReaderOptions{Base: start, Dictionary: dictionary})
+			var got []int64
+			for z.Next() == nil {
+				got = append(got, z.Start())
+				if _, err := io.Copy(io.Discard, &z); err != nil || z.Inside() || z.Damaged() {
+					t.Fatal(name, err)
+				}
+			}
+			if !slices.Equal(got, starts[from:]) || z.Offset() != int64(len(file)) {
+				t.Errorf("%s from %d: %d, want %d", name, start, got, starts[from:])
+			}
+			if form, known := z.Compression(); form != o.Compression || !known || !z.CanSeek() {
+				t.Error(name, form, known)
+			}
+			z.Close()
+		}
+	}
+}
+
+// After a damaged member the search finds the next one. A file that ends too early is truncated.
+func TestReaderFindsTheMemberAfterDamage(t *testing.T) {
+	for name, o := range forms(t) {
+		if o.Compression == None {
+			continue
+		}
+		file, starts := packed(t, o)
+		file[starts[1]] ^= 0xff // of the first byte of a member
+		file = file[:len(file)-3]
+		var z Reader
+		z.Reset(bytes.NewReader(file), ReaderOptions{})
+		var valid []int64
+		var faults []error
+		for {
+			err := z.Next()
+			if err == io.EOF {
+				break
+			}
+			if err == nil {
+				_, err = io.Copy(io.Discard, &z)
+			}
+			if err == nil {
+				valid = append(valid, z.Start())
+				continue
+			}
+			faults = append(faults, err)
+			if !z.Damaged() {
+				t.Fatal(name, err)
+			}
+			if err := z.Resync(); err != nil && err != io.EOF {
+				t.Fatal(name, err)
+			}
+		}
+		z.Close()
+		want := []int64{starts[0], starts[2], starts[3]}
+		if !slices.Equal(valid, want) {
+			t.Errorf("%s: members at %d, want %d", name, valid, want)
+		}
+		if len(faults) < 2 || !errors.Is(faults[0], ErrCompression) || !errors.Is(faults[len(faults)-1], ErrTruncated) {
+			t.Errorf("%s: %v", name, faults)
+		}
+	}
+}
+
+// The first bytes decide the form of a file.
+func TestReaderDetectsTheForm(t *testing.T) {
+	for content, want := range map[string]error{
+		"WARC/1.0\r\n": nil, "": io.EOF, "<html>": ErrNotWARC, "\x1f": ErrNotWARC, "\x1f\x8b\x08": ErrTruncated,
+		dictionaryMagic + "\xff\xff\xff\xff": ErrTooLarge, dictionaryMagic + "\x09\x00\x00\x00x": ErrTruncated,
+	} {
+		var z Reader
+		z.Reset(bytes.NewReader([]byte(content)), ReaderOptions{})
+		if err := z.Next(); !errors.Is(err, want) {
+			t.Errorf("%q: %v", content, err)
+		}
+		if want == nil && !z.Plain() {
+			t.Errorf("%q is compressed", content)
+		}
+	}
+}
