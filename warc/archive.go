@@ -208,13 +208,3 @@ func ReadGroup(fsys vfs.FS, dir string, pos Position) ([]RecordRead, error) {
 	}
 	return group, nil
 }
-
-// HTTPMessage returns the head of the HTTP message in Block, and the stored body. ok is false if Block has no HTTP
-// message with a complete head. The results are parts of Block.
-func (r *RecordRead) HTTPMessage() (head HTTPHead, body []byte, ok bool) {
-	n := headLength(r.Block)
-	if n == 0 || !r.IsHTTP() {
-		return HTTPHead{}, nil, false
-	}
-	return parseHead(r.Block[:n]), r.Block[n:], true
-}

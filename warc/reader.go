@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 
+	"orbweaver/warc/block"
 	"orbweaver/warc/member"
 )
 
@@ -63,7 +64,7 @@ type Reader struct {
 	tail    []byte // scratch buffer for the end of a record
 	lines   *bufio.Reader
 	// noDigests is the check of records whose digests are not checked.
-	noDigests digestCheck
+	noDigests block.DigestCheck
 }
 
 // NewReader returns a Reader of r. It does not close r.
@@ -307,7 +308,7 @@ func (z *Reader) checkHeader(rec *RecordRead) error {
 		}
 	}
 	if z.o.Block != Ignore {
-		rec.digests = newDigestCheck(rec)
+		rec.digests = block.NewDigestCheck(rec.claims())
 	}
 	return held
 }

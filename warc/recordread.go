@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"orbweaver/warc/block"
 	"orbweaver/warc/member"
 )
 
@@ -45,7 +46,7 @@ type RecordRead struct {
 	z         *Reader
 	remaining int64
 	err       error // the result of all further calls of Read
-	digests   *digestCheck
+	digests   *block.DigestCheck
 }
 
 // Get returns the value of the first field of this name, ignoring case; empty if there is none.
@@ -95,7 +96,7 @@ func (r *RecordRead) parse() error {
 	r.ID, _ = ParseID(r.Get("WARC-Record-ID"))
 	r.TargetURI = []byte(unbracket(r.Get("WARC-Target-URI")))
 	r.Date, _ = parseDate(r.Get("WARC-Date"))
-	r.PayloadDigest = parseSHA1(r.Get("WARC-Payload-Digest"))
+	r.PayloadDigest = block.ParseSHA1(r.Get("WARC-Payload-Digest"))
 	v := r.Get("Content-Length")
 	n, err := strconv.ParseUint(v, 10, 62)
 	if err != nil {
@@ -126,7 +127,7 @@ func (r *RecordRead) Read(p []byte) (int, error) {
 	n = copy(p[:n], c.unused())
 	c.use(n)
 	r.remaining -= int64(n)
-	r.digests.write(p[:n])
+	r.digests.Write(p[:n])
 	if r.remaining == 0 {
 		r.err = r.end()
 		if n > 0 {
@@ -144,7 +145,7 @@ func (r *RecordRead) end() error {
 	if err != nil && !errors.As(err, &damage) {
 		return err
 	}
-	for _, what := range r.digests.faults() {
+	for _, what := range r.digests.Faults() {
 		if e := r.z.complain(r.z.o.Block, ErrDigest, r.Offset, "%s", what); err == nil {
 			err = e
 		}
@@ -177,6 +178,17 @@ func (r *RecordRead) ReadBlock(limit int64) ([]byte, error) {
 			return nil, err
 		}
 	}
+}
+
+// claims returns the digests that can be checked. The payload of a revisit is in another record; that of a truncated
+// record or of a segment is incomplete.
+func (r *RecordRead) claims() block.Claims {
+	c := block.Claims{Block: r.Get("WARC-Block-Digest"), HTTP: r.IsHTTP()}
+	_, segmented := r.Lookup("WARC-Segment-Number")
+	if r.Type != Revisit && r.Type != Continuation && !segmented && r.Get("WARC-Truncated") == "" {
+		c.Payload = r.Get("WARC-Payload-Digest")
+	}
+	return c
 }
 
 // specFaults returns the violations of the standard in the fields.

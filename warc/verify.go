@@ -167,10 +167,10 @@ func (v *Verifier) note(rec *RecordRead) {
 }
 
 func (v *Verifier) digests(rec *RecordRead) {
-	d := rec.digests
-	v.report.DigestsUnknown += d.unknown
-	v.report.DigestsChecked += d.matched
-	if d.asStored {
+	d := rec.digests.Counts()
+	v.report.DigestsUnknown += d.Unknown
+	v.report.DigestsChecked += d.Matched
+	if d.AsStored {
 		v.report.ChunkedAsStored++
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"orbweaver/engine/attempt"
-	"orbweaver/warc"
+	"orbweaver/warc/block"
 )
 
 // ConditionalTries is the number of a URL's first tries that may be conditional requests. Later tries are
@@ -22,7 +22,7 @@ type Condition struct {
 
 // setValidators takes the validators of a stored head (RFC 9110, section 8.8); date is when the exchange began. It
 // reports false if the head has none.
-func (c *Condition) setValidators(head *warc.HTTPHead, date time.Time) bool {
+func (c *Condition) setValidators(head *block.Head, date time.Time) bool {
 	c.IfNoneMatch = appendETag(c.IfNoneMatch[:0], head)
 	c.IfModifiedSince = appendLastModified(c.IfModifiedSince[:0], head, date)
 	return len(c.IfNoneMatch)+len(c.IfModifiedSince) > 0
@@ -33,7 +33,7 @@ const etagMax = 1 << 10
 
 // appendETag appends the value of the head's ETag as received. It appends nothing if the field is absent, repeated or
 // malformed.
-func appendETag(dst []byte, head *warc.HTTPHead) []byte {
+func appendETag(dst []byte, head *block.Head) []byte {
 	tag := singleField(head, "ETag")
 	opaque := tag
 	if len(opaque) > 2 && opaque[:2] == "W/" {
@@ -53,7 +53,7 @@ func appendETag(dst []byte, head *warc.HTTPHead) []byte {
 // appendLastModified appends the head's Last-Modified as an IMF-fixdate. It appends nothing if there is no valid date,
 // or if the date is less than a second before the response: the page may have changed again within that second, and the
 // date would not show it.
-func appendLastModified(dst []byte, head *warc.HTTPHead, date time.Time) []byte {
+func appendLastModified(dst []byte, head *block.Head, date time.Time) []byte {
 	modified, ok := httpDate(singleField(head, "Last-Modified"))
 	if !ok {
 		return dst
@@ -80,7 +80,7 @@ func httpDate(s string) (time.Time, bool) {
 }
 
 // singleField returns the value of a field that occurs exactly once; else "".
-func singleField(head *warc.HTTPHead, name string) string {
+func singleField(head *block.Head, name string) string {
 	value, n := "", 0
 	for i := range head.Fields {
 		if strings.EqualFold(head.Fields[i].Name, name) {

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"orbweaver/warc"
+	"orbweaver/warc/block"
 )
 
 // headOf makes a stored head of header lines.
-func headOf(t *testing.T, lines ...string) *warc.HTTPHead {
+func headOf(t *testing.T, lines ...string) *block.Head {
 	t.Helper()
 	block := "HTTP/1.1 200 OK\r\n" + strings.Join(append(lines, "", ""), "\r\n")
 	rec := &warc.RecordRead{Type: warc.Response, Block: []byte(block)}

@@ -12,7 +12,7 @@ const base = "internal/urlx internal/outcome internal/invariants internal/mpmc i
 // components and parts are level 1. The components are libraries of their own; the parts live under the engine.
 const (
 	rooms = "workbench workbench/cold sieve sieve/fpcache virtualize virtualize/diskq dnsres " +
-		"warc warc/cdxj warc/deflate warc/member"
+		"warc warc/block warc/cdxj warc/deflate warc/member"
 	parts = `
 		engine/catalogue
 		engine/cookie
@@ -72,9 +72,10 @@ var importTable = []struct{ importer, may string }{
 	{"dnsres", base},
 	{"dnsres/dnstest", base + " dnsres"},
 	{"warc/deflate", ""},
+	{"warc/block", base},
 	{"warc/cdxj", base},
 	{"warc/member", base + " warc/deflate"},
-	{"warc", base + " warc/cdxj warc/member"},
+	{"warc", base + " warc/block warc/cdxj warc/member"},
 	{"warc/warctool", base + " warc warc/member"},
 
 	// Level 1, the parts of the engine.

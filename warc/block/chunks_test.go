@@ -1,0 +1,83 @@
+package block
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"net/http/httputil"
+	"testing"
+)
+
+// Dechunking gives the same result as the standard library, for pieces of any size.
+func TestDechunkAgainstStandardLibrary(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 300 {
+		var stored bytes.Buffer
+		w := httputil.NewChunkedWriter(&stored)
+		for range rng.IntN(6) {
+			if _, err := w.Write(bytes.Repeat([]byte{byte(rng.Uint32())}, 1+rng.IntN(5000))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		stored.WriteString("\r\n")
+		want, err := io.ReadAll(httputil.NewChunkedReader(bytes.NewReader(stored.Bytes())))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := dechunk(stored.Bytes()); !bytes.Equal(got, want) {
+			t.Fatalf("%d bytes, want %d", len(got), len(want))
+		}
+		var c ChunkScanner
+		var got []byte
+		for rest := stored.Bytes(); len(rest) > 0; {
+			n := 1 + rng.IntN(min(len(rest), 700))
+			for b, done := rest[:n], false; len(b) > 0 && !done; {
+				var piece []byte
+				var used int
+				piece, used, done = c.Next(b)
+				got = append(got, piece...)
+				b = b[used:]
+			}
+			rest = rest[n:]
+		}
+		if !bytes.Equal(got, want) {
+			t.Fatalf("in pieces: %d bytes, want %d", len(got), len(want))
+		}
+	}
+}
+
+// Invalid chunking ends the payload at that position.
+func TestDechunkBroken(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                          "",
+		"5\r\nhel":                  "hel",
+		"5\r\nhelloX\r\n5\r\nworld": "hello",
+		"\r\n":                      "",
+		"zz\r\nhello":               "",
+		"5\nhello\n0\n\n":           "hello",
+		"ffffffffffffffffffff\r\nx": "",
+		"0\r\n\r\nmore":             "",
+		"5 ;a\r\nhello\r\n0\r\n":    "hello",
+	} {
+		if got := string(dechunk([]byte(in))); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+// dechunk returns a chunked body without its framing, in a new slice. It stops at invalid framing.
+func dechunk(body []byte) []byte {
+	var c ChunkScanner
+	var out []byte
+	for done := false; len(body) > 0 && !done; {
+		var piece []byte
+		var used int
+		piece, used, done = c.Next(body)
+		out = append(out, piece...)
+		body = body[used:]
+	}
+	return out
+}

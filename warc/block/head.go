@@ -1,0 +1,125 @@
+package block
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// HeadMax is the length in bytes of the longest head that a caller should parse.
+const HeadMax = 1 << 20
+
+// Field is one field of the head of an HTTP message.
+type Field struct {
+	Name  string
+	Value string
+}
+
+// Head is the head of an HTTP message in a block.
+type Head struct {
+	// Raw is the stored head including the empty line at its end.
+	Raw []byte
+	// First is the status line or request line.
+	First string
+	// Status of a response, 0 if there is none.
+	Status int
+	// Fields in order; folded lines are joined.
+	Fields []Field
+}
+
+// Get returns the value of the first field of this name, ignoring case; empty if there is none.
+func (h *Head) Get(name string) string {
+	for i := range h.Fields {
+		if strings.EqualFold(h.Fields[i].Name, name) {
+			return h.Fields[i].Value
+		}
+	}
+	return ""
+}
+
+// Chunked reports whether the body is chunked.
+func (h *Head) Chunked() bool {
+	for _, f := range h.Fields {
+		if strings.EqualFold(f.Name, "Transfer-Encoding") {
+			codings := strings.Split(f.Value, ",")
+			if strings.EqualFold(strings.TrimSpace(codings[len(codings)-1]), "chunked") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// HeadLength returns the length of the head at the start of b, 0 if it is incomplete. Lines may end in LF only.
+func HeadLength(b []byte) int {
+	for i := 0; ; {
+		n := bytes.IndexByte(b[i:], '\n')
+		if n < 0 {
+			return 0
+		}
+		i += n + 1
+		if rest := b[i:]; len(rest) > 0 && rest[0] == '\n' {
+			return i + 1
+		} else if len(rest) > 1 && rest[0] == '\r' && rest[1] == '\n' {
+			return i + 2
+		}
+	}
+}
+
+// ParseHead parses a complete head in the same way as engine/fetch. So the index of a response is the same, whether it
+// was made during the fetch or from the archive. Lines without a colon are ignored.
+func ParseHead(raw []byte) Head {
+	h := Head{Raw: raw}
+	first, rest := cutLine(raw)
+	h.First, h.Status = string(first), statusOf(first)
+	for len(rest) > 0 {
+		var text []byte
+		if text, rest = cutLine(rest); len(text) == 0 {
+			break
+		}
+		line := text[:len(text):len(text)] // so that append copies it
+		for len(rest) > 0 && isBlank(rest[0]) {
+			text, rest = cutLine(rest)
+			line = append(append(line, ' '), bytes.Trim(text, blanks)...)
+		}
+		if name, value, ok := strings.Cut(string(line), ":"); ok && !isBlank(line[0]) && name != "" {
+			h.Fields = append(h.Fields, Field{Name: strings.Trim(name, blanks), Value: strings.Trim(value, blanks)})
+		}
+	}
+	return h
+}
+
+// statusOf returns the status of a status line: up to three digits after the version, without a fourth.
+func statusOf(line []byte) int {
+	at := bytes.IndexAny(line, blanks)
+	if at < 0 || !IsStatusLine(line) && !hasPrefixFold(line, "icy ") {
+		return 0
+	}
+	digits := 0
+	number := bytes.TrimLeft(line[at:], blanks)
+	for digits < len(number) && '0' <= number[digits] && number[digits] <= '9' {
+		digits++
+	}
+	if digits > 3 {
+		return 0
+	}
+	n, _ := strconv.Atoi(string(number[:digits])) // 0 for no digits
+	return n
+}
+
+// IsStatusLine reports whether b starts with the version of HTTP.
+func IsStatusLine(b []byte) bool { return hasPrefixFold(b, "http/") }
+
+func hasPrefixFold(b []byte, prefix string) bool {
+	return len(b) >= len(prefix) && strings.EqualFold(string(b[:len(prefix)]), prefix)
+}
+
+const blanks = " \t"
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// cutLine splits b after its first line and removes the line end, LF or CRLF.
+func cutLine(b []byte) (line, rest []byte) {
+	line, rest, _ = bytes.Cut(b, []byte{'\n'})
+	return bytes.TrimSuffix(line, []byte{'\r'}), rest
+}
