@@ -11,11 +11,11 @@
 //
 // Promises:
 //
-//   - P1: the output equals that of compress/flate, compress/zlib and compress/gzip, except for P4, and input that they
+//   - Z4: the output equals that of compress/flate, compress/zlib and compress/gzip, except for Z7, and input that they
 //     refuse is refused.
-//   - P2: no input makes it panic, read outside src, or write more than 260 bytes beyond the limit.
-//   - P3: the output contains everything before an error.
-//   - P4: the time is linear in the bytes read and written: blocks with their own codes are bounded in proportion to
+//   - Z5: no input makes it panic, read outside src, or write more than 260 bytes beyond the limit.
+//   - Z6: the output contains everything before an error.
+//   - Z7: the time is linear in the bytes read and written: blocks with their own codes are bounded in proportion to
 //     both (ErrWork).
 //
 // Ownership: a Decoder belongs to one goroutine. It borrows src, and appends to dst as the built-in append does.

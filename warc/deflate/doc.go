@@ -18,9 +18,9 @@
 //
 // # Promises
 //
-//   - P1: decompressing the output gives the input, for any bytes in any pieces.
-//   - P2: equal bytes give equal streams, whatever was compressed before and in whatever pieces they came.
-//   - P3: a stream is at most 10 bytes longer than its input, plus 5 for each 32 KiB of it.
+//   - Z1: decompressing the output gives the input, for any bytes in any pieces.
+//   - Z2: equal bytes give equal streams, whatever was compressed before and in whatever pieces they came.
+//   - Z3: a stream is at most 10 bytes longer than its input, plus 5 for each 32 KiB of it.
 //
 // # Ownership and costs
 //

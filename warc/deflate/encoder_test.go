@@ -75,7 +75,7 @@ func fibonacci(values int) []byte {
 	return b
 }
 
-// P1: decompressing the output gives the input, with one Encoder for all inputs.
+// Z1: decompressing the output gives the input, with one Encoder for all inputs.
 func TestWhatGoesInComesOut(t *testing.T) {
 	e := NewEncoder()
 	inputs := map[string][]byte{
@@ -105,13 +105,13 @@ func TestWhatGoesInComesOut(t *testing.T) {
 		if got := unpack(t, out); !bytes.Equal(got, in) {
 			t.Errorf("%s: %d bytes went in, %d others came out", name, len(in), len(got))
 		}
-		if most := len(in) + 5*(len(in)/windowMax) + 10; len(out) > most { // P3
+		if most := len(in) + 5*(len(in)/windowMax) + 10; len(out) > most { // Z3
 			t.Errorf("%s: %d bytes became %d, more than %d", name, len(in), len(out), most)
 		}
 	}
 }
 
-// P2: neither the pieces nor earlier streams, complete or not, change the output.
+// Z2: neither the pieces nor earlier streams, complete or not, change the output.
 func TestTheStreamDependsOnTheBytesAlone(t *testing.T) {
 	in := slices.Concat(markup(1, 90_000), noise(1, 1000), markup(2, 60_000))
 	want := pack(NewEncoder(), in)
