@@ -100,7 +100,7 @@ func (c *clusterCheck) waitingFor(box *outbox.Outbox, line string) (n, kept int)
 				c.fail(areaOutbox, c.cut.OutboxFile(), err)
 				break
 			}
-			c.letterLinks(line, item)
+			c.countLinks(line, item)
 			if message.IsRetained(item) {
 				kept++
 			}
@@ -116,7 +116,7 @@ const toldStep = 4096
 // toldTo reads all that an agent was told, and counts the links.
 func (c *clusterCheck) toldTo(box *outbox.Outbox, line string) (links int64, err error) {
 	for c.ctx.Err() == nil {
-		over, err := box.RemoveAgent(line, toldStep, func(item []byte) { links += c.letterLinks(line, item) })
+		over, err := box.RemoveAgent(line, toldStep, func(item []byte) { links += c.countLinks(line, item) })
 		if err != nil || over {
 			return links, err
 		}
@@ -124,8 +124,8 @@ func (c *clusterCheck) toldTo(box *outbox.Outbox, line string) (links int64, err
 	return links, nil
 }
 
-// letterLinks is how many links an item of a letter has.
-func (c *clusterCheck) letterLinks(line string, item []byte) int64 {
+// countLinks returns the number of links in an item of a message.
+func (c *clusterCheck) countLinks(line string, item []byte) int64 {
 	links, err := message.CountLinks(item)
 	if err != nil {
 		c.fault(areaOutbox, layout.OutboxDir, "for %q: %v (P1)", line, err)
@@ -135,21 +135,26 @@ func (c *clusterCheck) letterLinks(line string, item []byte) int64 {
 
 // checkFetched reads which URLs have an answer: other agents are told that they are here. There are not more than were
 // counted.
-func (c *clusterCheck) checkFetched() (err error) {
+func (c *clusterCheck) checkFetched() error {
 	if c.agents == nil {
 		return nil
 	}
-	if c.fetched, err = dedup.Open(c.fsys, dedup.Options{Dir: c.path(layout.FetchedDir), MemoryBytes: 1 << 20}, &c.agents.Fetched); err != nil {
+	o := dedup.Options{Dir: c.path(layout.FetchedDir), MemoryBytes: 1 << 20}
+	m, err := dedup.Open(c.fsys, o, &c.agents.Fetched)
+	if err != nil {
 		return err
 	}
-	c.opened = append(c.opened, c.fetched)
-	c.checked(areaFetched, int64(c.fetched.Len()), "URLs with an answer")
-	return c.fetched.Check()
+	c.fetched.set(m)
+	c.closers = append(c.closers, m)
+	c.checked(areaFetched, int64(m.Len()), "URLs with an answer")
+	return m.Check()
 }
 
-// compareFetched holds them against the counters; redone are URLs that are done by the journal and still to come up.
-func (c *clusterCheck) compareFetched(redone int64) {
-	if c.fetched == nil {
+// compareFetched compares the fetched set with the counters. finished is the number of URLs that an earlier journal
+// names as finished and that are still queued.
+func (c *clusterCheck) compareFetched(finished int64) {
+	fetched, ok := c.fetched.get()
+	if !ok {
 		return
 	}
 	var answers int64
@@ -158,15 +163,15 @@ func (c *clusterCheck) compareFetched(redone int64) {
 			answers += n
 		}
 	}
-	if n, err := c.ownFetched(); err == nil && n > answers+redone { // Check has told an error
-		c.fault(areaFetched, layout.FetchedDir, "%d URLs have an answer, by the counters %d (P2)", n, answers+redone)
+	if n, err := c.countOwn(fetched); err == nil && n > answers+finished { // Check has told an error
+		c.fault(areaFetched, layout.FetchedDir, "%d URLs have an answer, by the counters %d (P2)", n, answers+finished)
 	}
 }
 
-// ownFetched counts those that are not from the list of an agent that has left, or died while it did.
-func (c *clusterCheck) ownFetched() (n int64, err error) {
+// countOwn counts the URLs that are not from the list of an agent that has left, or died while it did.
+func (c *clusterCheck) countOwn(fetched *dedup.Map) (n int64, err error) {
 	for from, over := int64(0), false; !over && err == nil && c.ctx.Err() == nil; {
-		from, over, err = c.fetched.Walk(from, toldStep, func(key dedup.Digest) {
+		from, over, err = fetched.Walk(from, toldStep, func(key dedup.Digest) {
 			if recovery.IsOwnKey(key) {
 				n++
 			}
@@ -175,18 +180,20 @@ func (c *clusterCheck) ownFetched() (n int64, err error) {
 	return n, err
 }
 
-// lent says that a URL may wait twice, or once more, and that the sieve may know it by another fingerprint, since its
-// host was on loan or another agent had been told of it: what is there then, and how often, is known by number alone.
-func (c *checker) lent() bool { return c.agents != nil && c.agents.Changed }
+// ownershipChanged reports whether agents have joined or left since the crawl began. Then a URL may wait twice, or wait
+// although it has a record, because its host had a temporary owner or because another agent had been told of it. The
+// sieve may know it by another fingerprint. So only numbers of URLs are compared.
+func (c *checker) ownershipChanged() bool { return c.agents != nil && c.agents.Changed }
 
 // isFetched wants a URL whose answer is in the archive to be among those that have one (P2): if not, another agent that
 // asks is told that it is not here, and fetches it again. It may be a hop of another agent's robots.txt, though: there
 // are not more of those than robots.txt files were asked for.
 func (c *checker) isFetched(fp xxh3.Uint128, where string) bool {
-	if c.fetched == nil {
+	fetched, ok := c.fetched.get()
+	if !ok {
 		return true
 	}
-	_, known, err := c.fetched.Lookup(recovery.Key(fp))
+	_, known, err := fetched.Lookup(recovery.Key(fp))
 	if err != nil || known { // its own Check has told an error
 		return true
 	}

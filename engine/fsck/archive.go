@@ -28,7 +28,7 @@ type archiveCheck struct{ *checker }
 // the records say of the crawl. What lies behind the last record that counts was not acknowledged, and is not looked
 // at.
 func (c *archiveCheck) checkArchive(end warc.Cut) *tally {
-	t := newTally(c.cut, c.dedup)
+	t := newTally(c.checker)
 	dir := c.path(layout.ArchiveDir)
 	files, err := warc.Files(c.fsys, dir)
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *archiveCheck) archiveFile(v *warc.Verifier, t *tally, info warc.FileInf
 		return errors.Join(err, f.Close())
 	}
 	whole := true
-	if c.cut != nil {
+	if c.hasCut {
 		if counts := countedOf(info, end, size); counts < size {
 			c.behind(name, size-counts)
 			size, whole = counts, false
@@ -127,7 +127,7 @@ func (c *archiveCheck) behind(name string, bytes int64) {
 func (c *archiveCheck) checkSerials(files []warc.FileInfo, end warc.Cut) {
 	next := uint32(0)
 	for _, f := range files {
-		if c.cut != nil && end.Before(warc.Cut{Serial: f.Serial, Length: 1}) {
+		if c.hasCut && end.Before(warc.Cut{Serial: f.Serial, Length: 1}) {
 			break
 		}
 		name := layout.ArchiveDir + "/" + f.Name
@@ -140,7 +140,7 @@ func (c *archiveCheck) checkSerials(files []warc.FileInfo, end warc.Cut) {
 		}
 		next = f.Serial + 1
 	}
-	if c.cut == nil {
+	if !c.hasCut {
 		return
 	}
 	cut := c.cut.ArchiveEnd()

@@ -27,13 +27,13 @@ func (c *comparison) compareArchive(t *tally, j journaled) {
 			t.cut.Serial,
 		)
 	}
-	if c.dedup != nil && t.matched != c.dedup.Len() {
+	if payloads, ok := c.dedup.get(); ok && t.matched != payloads.Len() {
 		c.fault(
 			"seen",
 			layout.SeenDir,
 			"%d of its %d digests lead to no record of the archive",
-			c.dedup.Len()-t.matched,
-			c.dedup.Len(),
+			payloads.Len()-t.matched,
+			payloads.Len(),
 		)
 	}
 	n := &c.cut.Counters
@@ -106,7 +106,8 @@ func (c *comparison) compareStatuses(t *tally) {
 		c.note(
 			area,
 			file,
-			"%d responses with status 2xx were counted, and the archive has %d: the store filter refused the others, or they are lost",
+			"%d responses with status 2xx were counted, and the archive has %d: "+
+				"the store filter refused the others, or they are lost",
 			counted,
 			stored,
 		)
@@ -127,12 +128,12 @@ const robotsHops = 5
 
 // compareBehind looks at what lies behind the checkpoint: it counts as far as the journal names it.
 func (c *comparison) compareBehind(t *tally, j journaled) {
-	if t.behind > j.records {
+	if t.capturesBehind > j.records {
 		c.note(
 			areaArchive,
 			layout.ArchiveDir,
 			"%d captures that the journal does not name lie between those that it names",
-			t.behind-j.records,
+			t.capturesBehind-j.records,
 		)
 	}
 	for _, r := range t.behindRevisit {
@@ -147,8 +148,8 @@ func (c *comparison) compareBehind(t *tally, j journaled) {
 func (c *comparison) compareCounters(queued int64, complete bool) {
 	const area, file = "counters", layout.ManifestFile
 	n := &c.cut.Counters
-	if c.sieve != nil {
-		pending, frozen := int64(c.sieve.Pending()), int64(0)
+	if s, ok := c.sieve.get(); ok {
+		pending, frozen := int64(s.Pending()), int64(0)
 		if c.cut.Sieve.FrozenStored {
 			frozen = int64(c.cut.Sieve.FrozenMask.Count)
 		}
@@ -163,7 +164,7 @@ func (c *comparison) compareCounters(queued int64, complete bool) {
 				n.URLsAdmitted,
 			)
 		}
-		if keys := int64(c.sieve.Len()); keys != n.URLsAdmitted+frozen {
+		if keys := int64(s.Len()); keys != n.URLsAdmitted+frozen {
 			c.fault(area, file, "%d URLs were admitted, and the sieve knows %d", n.URLsAdmitted+frozen, keys)
 		}
 	}
@@ -177,7 +178,9 @@ func (c *comparison) compareCounters(queued int64, complete bool) {
 			queued,
 		)
 	}
-	if drops := n.DroppedSyntax + n.DroppedScheme + n.DroppedLong + n.DroppedScope + n.DroppedDepth + n.DroppedFollow + n.DroppedLoop + n.DroppedCache; n.URLsFound != drops+n.Sieved+n.Sent {
+	drops := n.DroppedSyntax + n.DroppedScheme + n.DroppedLong + n.DroppedScope + n.DroppedDepth + n.DroppedFollow +
+		n.DroppedLoop + n.DroppedCache
+	if n.URLsFound != drops+n.Sieved+n.Sent {
 		c.fault(
 			area,
 			file,

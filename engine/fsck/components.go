@@ -76,22 +76,26 @@ func (c *componentCheck) checkAll() {
 	}
 }
 
-func (c *componentCheck) checkSieve() (err error) {
-	if c.sieve, err = sieve.Open(c.fsys, sieve.Options{Dir: c.path(layout.SieveDir)}, &c.cut.Sieve); err != nil {
+func (c *componentCheck) checkSieve() error {
+	s, err := sieve.Open(c.fsys, sieve.Options{Dir: c.path(layout.SieveDir)}, &c.cut.Sieve)
+	if err != nil {
 		return err
 	}
-	c.opened = append(c.opened, c.sieve)
-	c.checked("sieve", int64(c.sieve.Len())+int64(c.sieve.Pending()), "URLs")
-	return c.sieve.Check()
+	c.sieve.set(s)
+	c.closers = append(c.closers, s)
+	c.checked("sieve", int64(s.Len())+int64(s.Pending()), "URLs")
+	return s.Check()
 }
 
-func (c *componentCheck) checkReady() (err error) {
-	if c.ready, err = diskq.Open(c.fsys, diskq.Options{Dir: c.path(layout.ReadyDir)}, &c.cut.Ready); err != nil {
+func (c *componentCheck) checkReady() error {
+	q, err := diskq.Open(c.fsys, diskq.Options{Dir: c.path(layout.ReadyDir)}, &c.cut.Ready)
+	if err != nil {
 		return err
 	}
-	c.opened = append(c.opened, c.ready)
-	c.checked("ready", int64(c.ready.Len()), "URLs")
-	return c.ready.Check()
+	c.ready.set(q)
+	c.closers = append(c.closers, q)
+	c.checked("ready", int64(q.Len()), "URLs")
+	return q.Check()
 }
 
 // checkSkipped reads the list of URLs left out.
@@ -121,30 +125,36 @@ func (c *componentCheck) checkSkipped() error {
 	return nil
 }
 
-func (c *componentCheck) checkQueues() (err error) {
-	if c.virt, err = virtualize.Open(c.fsys, virtualize.Options{Dir: c.path(layout.QueuesDir)}, &c.cut.Virt); err != nil {
+func (c *componentCheck) checkQueues() error {
+	v, err := virtualize.Open(c.fsys, virtualize.Options{Dir: c.path(layout.QueuesDir)}, &c.cut.Virt)
+	if err != nil {
 		return err
 	}
-	c.opened = append(c.opened, c.virt)
-	c.checked("queues", int64(c.virt.Total()), "URLs")
-	return c.virt.Check()
+	c.virt.set(v)
+	c.closers = append(c.closers, v)
+	c.checked("queues", int64(v.Total()), "URLs")
+	return v.Check()
 }
 
-func (c *componentCheck) checkSeen() (err error) {
-	if c.dedup, err = dedup.Open(c.fsys, dedup.Options{Dir: c.path(layout.SeenDir), MemoryBytes: 1 << 20}, &c.cut.Seen); err != nil {
+func (c *componentCheck) checkSeen() error {
+	m, err := dedup.Open(c.fsys, dedup.Options{Dir: c.path(layout.SeenDir), MemoryBytes: 1 << 20}, &c.cut.Seen)
+	if err != nil {
 		return err
 	}
-	c.opened = append(c.opened, c.dedup)
-	c.checked("seen", int64(c.dedup.Len()), "payload digests")
-	return c.dedup.Check()
+	c.dedup.set(m)
+	c.closers = append(c.closers, m)
+	c.checked("seen", int64(m.Len()), "payload digests")
+	return m.Check()
 }
 
-func (c *componentCheck) checkBench() (err error) {
-	if c.bench, err = c.cut.Workbench(); err != nil {
+func (c *componentCheck) checkBench() error {
+	bench, err := c.cut.Workbench()
+	if err != nil {
 		return err
 	}
-	c.checked("bench", int64(c.bench.Len()), "sites")
-	return c.bench.Check()
+	c.bench.set(bench)
+	c.checked("bench", int64(bench.Len()), "sites")
+	return bench.Check()
 }
 
 // checkCold reads the hosts that are on disk: each is in one place, and can be brought back (H3).
@@ -155,9 +165,9 @@ func (c *componentCheck) checkCold() error {
 	}
 	c.checked("cold", int64(s.Len()), "sites")
 	err = s.Check()
-	if err == nil && c.bench != nil {
+	if bench, ok := c.bench.get(); ok && err == nil {
 		err = s.Each(func(key, form []byte) bool {
-			if err := c.bench.CheckCold(key, form); err != nil {
+			if err := bench.CheckCold(key, form); err != nil {
 				c.fault("cold", layout.ColdDir, "%v", err)
 			}
 			return c.ctx.Err() == nil
@@ -289,7 +299,8 @@ func (c *componentCheck) checkReport() {
 	}{
 		{"urls_found", r.URLsFound, n.URLsFound}, {"urls_admitted", r.URLsAdmitted, n.URLsAdmitted},
 		{"outcomes", finished, n.Finished()}, {"pages_stored", r.PagesStored, n.PagesStored},
-		{"revisits_stored", r.RevisitsStored, n.RevisitsStored}, {"pages_unchanged", r.PagesUnchanged, n.PagesUnchanged}, {"attempts", r.Attempts, n.Attempts},
+		{"revisits_stored", r.RevisitsStored, n.RevisitsStored},
+		{"pages_unchanged", r.PagesUnchanged, n.PagesUnchanged}, {"attempts", r.Attempts, n.Attempts},
 	} {
 		if pair.told != pair.cut {
 			c.fault(area, file, "%s is %d, and %d in the checkpoint", pair.name, pair.told, pair.cut)

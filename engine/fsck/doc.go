@@ -3,10 +3,10 @@
 // It changes nothing on disk. To repair a killed crawl, resume it; what a resume would remove is reported as a note. To
 // repair a crawl with faults, rebuild its frontier from the archive.
 //
-//	MANIFEST --names--> sieve, ready, queues, seen, bench, cold, in flight  each opened at the checkpoint, each checks itself
+//	MANIFEST --names--> sieve, ready, queues, seen, bench, cold, in flight  each opened at the checkpoint and checked
 //	    |                                  |
 //	    |                                  +--> every queued URL ---+
-//	    +-- counters --E1--> their number                           +--> sorted by fingerprint: in one place? known to the sieve?
+//	    +-- counters --E1--> their number                           +--> sorted by fingerprint: in one place? known?
 //	    +-- end of archive --> journal --> whole records            |
 //	                              archive --> every record's URL ---+
 //	                                 |------> form, digests, identities, references
@@ -25,12 +25,12 @@
 //     to an existing response, also of a page that the server reported as unchanged, from the second pass on. Every
 //     payload in the map exists, and every payload is in the map.
 //   - I3: what counts ends with the last whole record that the journal names, as in a resume. What follows was not
-//     acknowledged and is reported as a note. After an orderly stop nothing may follow. An entry names the record of its
-//     own URL. No entry that a later sync mark covers is damaged: a power cut cannot do that
+//     acknowledged and is reported as a note. After an orderly stop nothing may follow. An entry names the record of
+//     its own URL. No entry that a later sync mark covers is damaged: a power cut cannot do that
 //     (engine/journal/syncmark.go).
 //   - I4: the sieve knows every queued URL, and its length is the number of admitted URLs.
-//   - P1: for an agent of a cluster, the unsent and the retained messages can be read, and the unsent ones are among the
-//     retained ones. P2: a URL with a record of its last answer is in the fetched set.
+//   - P1: for an agent of a cluster, the unsent and the retained messages can be read, and the unsent ones are among
+//     the retained ones. P2: a URL with a record of its last answer is in the fetched set.
 //   - the promises of the components: S3, V1, V2, Q1, W1 to W5, N1, N3, H3. A host is on the workbench or in the cold
 //     store.
 //
@@ -57,6 +57,6 @@
 // Cost: every file of the frontier is read once, the archive three times in parallel (so three cores take as long as
 // one). Memory: the workbench as in a crawl, the map of payloads, two lists of 64 MiB, and for one archive file the
 // index lines and 64 bytes for each record. Temporary disk, if a list is longer than its memory: 24 bytes for each
-// queued URL, 48 for each response or revisit. Each queued or stored URL is looked up in the sieve, in order: a block of
-// 4 KiB per run.
+// queued URL, 48 for each response or revisit. Each queued or stored URL is looked up in the sieve, in order: a block
+// of 4 KiB per run.
 package fsck

@@ -62,23 +62,23 @@ type checker struct {
 	fsys *overlay
 	o    Options
 
-	cut *inspect.Checkpoint // nil: no manifest that can be read
+	cut    inspect.Checkpoint
+	hasCut bool // the manifest could be read
 
-	// What is open; nil where it could not be opened.
-	bench *inspect.Workbench
-	sieve *sieve.Sieve
-	ready *diskq.Queue
-	virt  *virtualize.Virtualizer
-	dedup *dedup.Map
+	bench opened[*inspect.Workbench]
+	sieve opened[*sieve.Sieve]
+	ready opened[*diskq.Queue]
+	virt  opened[*virtualize.Virtualizer]
+	dedup opened[*dedup.Map]
 
-	agents  *inspect.Cluster // nil for a crawl alone
-	fetched *dedup.Map       // nil for a crawl alone, too
+	agents  *inspect.Cluster   // nil for a crawl of one agent
+	fetched opened[*dedup.Map] // never for a crawl of one agent
 
 	places *places
 	policy politeness.Policy
 	hops   map[xxh3.Uint128]bool // URLs that were asked for on the way to a robots.txt elsewhere
 
-	opened []io.Closer // components
+	closers []io.Closer // of the components
 }
 
 // Check examines the crawl directory dir and changes nothing in it. What is wrong with the crawl is in the Report; an
@@ -149,7 +149,7 @@ func (c *checker) lock(fsys vfs.FS) (io.Closer, error) {
 // all runs the checks: the parts first, then what they say of each other. An error is one of the temporary directory.
 func (c *checker) all() error {
 	c.readManifest()
-	if c.cut != nil {
+	if c.hasCut {
 		components := componentCheck{c}
 		components.checkAll()
 		components.checkSeeds()
@@ -162,7 +162,7 @@ func (c *checker) all() error {
 	if err := places.compareIDs(); err != nil {
 		return err
 	}
-	if c.cut == nil {
+	if !c.hasCut {
 		return nil
 	}
 	(&comparison{c}).compareArchive(tally, journaled)
@@ -187,7 +187,7 @@ func (c *checker) readManifest() {
 	cut, err := inspect.Open(c.fsys, c.dir)
 	switch {
 	case err == nil:
-		c.cut = cut
+		c.cut, c.hasCut = *cut, true
 		c.report.Generation, c.report.State, c.report.Clean = cut.Generation, string(cut.State), cut.Clean
 	case errors.Is(err, fs.ErrNotExist) && c.emptyArchive():
 		c.note(
@@ -203,7 +203,7 @@ func (c *checker) readManifest() {
 
 func (c *checker) close() error {
 	var errs []error
-	for _, component := range c.opened {
+	for _, component := range c.closers {
 		errs = append(errs, component.Close())
 	}
 	return errors.Join(errs...)

@@ -22,7 +22,7 @@ type journalCheck struct{ *checker }
 // checkJournal follows the journal from the checkpoint on: each entry must name whole records, one behind the other.
 func (c *journalCheck) checkJournal() journaled {
 	var j journaled
-	if c.cut == nil || c.ctx.Err() != nil {
+	if !c.hasCut || c.ctx.Err() != nil {
 		return j
 	}
 	const area = "journal"
@@ -55,7 +55,8 @@ func (c *journalCheck) checkJournal() journaled {
 			c.fault(
 				area,
 				t.File,
-				"damaged at %d, which the disk had confirmed; %d whole entries behind that do not count any more: going on fetches their URLs again, and cuts their records off the archive",
+				"damaged at %d, which the disk had confirmed; %d whole entries behind that do not count any more: "+
+					"going on fetches their URLs again, and cuts their records off the archive",
 				t.Offset,
 				t.Behind,
 			)

@@ -11,9 +11,9 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// overlay shows a file system and changes nothing in it: what a room cuts off or removes when it goes back to its cut
-// is missing in the overlay, and unchanged on the disk. Nothing can be written. Files are
-// read, and mapped, from where they are.
+// overlay shows a file system and changes nothing in it. What a component truncates or removes when it reopens at its
+// checkpoint is missing in the overlay, and unchanged on the disk. Nothing can be written. Files are read, and mapped,
+// from where they are.
 type overlay struct {
 	ctx  context.Context //nolint:containedctx // one check's: its end is the end of every read
 	base vfs.FS

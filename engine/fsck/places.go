@@ -17,14 +17,14 @@ import (
 type place uint8
 
 const (
-	onBench  place = iota
-	onDisk         // in its site's queue
-	isReady        // in the ready queue
-	inFlight       // on its way when the checkpoint was taken
-	isRedone       // done by an earlier journal, and still to come up
-	isHop          // asked for on the way to a robots.txt
-	asked          // has a record of an answer that may have been asked for again
-	stored         // has a record of its last answer
+	onBench    place = iota
+	onDisk           // in its site's queue
+	isReady          // in the ready queue
+	inFlight         // on its way when the checkpoint was taken
+	isFinished       // named as finished by an earlier journal, and still in a queue
+	isHop            // asked for on the way to a robots.txt
+	asked            // has a record of an answer that may have been asked for again
+	stored           // has a record of its last answer
 )
 
 func (p place) area() string {
@@ -73,10 +73,10 @@ func (p *places) add(fp xxh3.Uint128, where place, at warc.Cut) error {
 
 // url is all that was met of one URL.
 type url struct {
-	fp    xxh3.Uint128
-	met   [stored + 1]int
-	tag   uint64 // of the last record of an answer
-	where []place
+	fp     xxh3.Uint128
+	counts [stored + 1]int // by place
+	tag    uint64          // of the last record of an answer
+	where  []place
 }
 
 func (u *url) String() string {
@@ -109,7 +109,7 @@ func (c *placeCheck) comparePlaces() error {
 			u = url{fp: fp, where: u.where[:0]}
 		}
 		p := place(e.Tag >> placeShift)
-		u.met[p]++
+		u.counts[p]++
 		u.where = append(u.where, p)
 		u.tag = e.Tag
 	}
@@ -117,16 +117,16 @@ func (c *placeCheck) comparePlaces() error {
 }
 
 func (c *placeCheck) judgeURL(u *url) error {
-	waiting := u.met[onBench] + u.met[onDisk] + u.met[isReady] + u.met[inFlight]
-	hop, redone, answered := u.met[isHop] > 0, u.met[isRedone] > 0, u.met[stored]+u.met[asked] > 0
+	waiting := u.counts[onBench] + u.counts[onDisk] + u.counts[isReady] + u.counts[inFlight]
+	hop, finished, answered := u.counts[isHop] > 0, u.counts[isFinished] > 0, u.counts[stored]+u.counts[asked] > 0
 	first := u.where[0]
-	if u.met[stored] > 0 && !hop && !c.isFetched(u.fp, c.placeOfRecord(u.tag)) {
+	if u.counts[stored] > 0 && !hop && !c.isFetched(u.fp, c.placeOfRecord(u.tag)) {
 		hop = true // of another agent's robots.txt
 	}
-	if waiting > 1 && !c.lent() {
+	if waiting > 1 && !c.ownershipChanged() {
 		c.fault(u.where[1].area(), c.fileOfPlace(u.where[1]), "%s waits here and in %s (I1)", u, c.fileOfPlace(first))
 	}
-	if waiting > 0 && u.met[stored] > 0 && !hop && !redone && !c.lent() {
+	if waiting > 0 && u.counts[stored] > 0 && !hop && !finished && !c.ownershipChanged() {
 		c.fault(
 			first.area(),
 			c.fileOfPlace(first),
@@ -135,20 +135,21 @@ func (c *placeCheck) judgeURL(u *url) error {
 			c.placeOfRecord(u.tag),
 		)
 	}
-	if u.met[stored] > 0 && !hop && !redone && (waiting == 0 || c.lent()) {
+	if u.counts[stored] > 0 && !hop && !finished && (waiting == 0 || c.ownershipChanged()) {
 		c.places.final++
 	}
 	if hop {
 		c.places.hops++
 	}
-	if c.sieve == nil || c.lent() || waiting == 0 && (!answered || hop || redone) {
+	knownURLs, ok := c.sieve.get()
+	if !ok || c.ownershipChanged() || waiting == 0 && (!answered || hop || finished) {
 		return nil
 	}
-	known, err := c.sieve.Contains(u.fp)
+	known, err := knownURLs.Contains(u.fp)
 	if err != nil || known {
 		return nil //nolint:nilerr // the sieve's own Check has told it
 	}
-	if waiting == 0 && u.met[stored] == 0 && c.sieve.Pending() > 0 {
+	if waiting == 0 && u.counts[stored] == 0 && knownURLs.Pending() > 0 {
 		return nil // after a kill: it will be fetched again, and its link, read back from the archive, is pending
 	}
 	if waiting > 0 {
@@ -167,7 +168,7 @@ func (c *checker) fileOfPlace(p place) string {
 		return layout.QueuesDir
 	case isReady:
 		return layout.ReadyDir
-	case inFlight, isRedone:
+	case inFlight, isFinished:
 		return c.cut.InFlightFile()
 	default:
 		return layout.ArchiveDir

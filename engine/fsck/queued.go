@@ -26,7 +26,7 @@ type queued struct {
 // must be what the counters say (E1). It empties the bench and the ready queue in memory, and so comes last.
 func (c *checker) checkQueued() error {
 	c.o.Progress("queued URLs")
-	q := &queued{c: c, whole: c.bench != nil && c.ready != nil && c.virt != nil}
+	q := &queued{c: c, whole: c.bench.ok && c.ready.ok && c.virt.ok}
 	q.disk()
 	q.bench()
 	q.ready()
@@ -60,15 +60,17 @@ func (q *queued) note(fp xxh3.Uint128, p place) {
 // disk reads the sites' queues, and compares their lengths with what the bench believes.
 func (q *queued) disk() {
 	c := q.c
-	if c.virt == nil || c.bench == nil {
+	queues, opened := c.virt.get()
+	bench, ok := c.bench.get()
+	if !opened || !ok {
 		return
 	}
 	var total uint64
-	c.bench.EachSite(func(s inspect.Site) bool {
+	bench.EachSite(func(s inspect.Site) bool {
 		n := uint64(0)
 		for _, key := range sites.QueueKeys(s.ID) {
-			n += c.virt.Len(key)
-			err := c.virt.Each(key, func(item []byte) bool {
+			n += queues.Len(key)
+			err := queues.Each(key, func(item []byte) bool {
 				q.add(onDisk, s.Key, item)
 				return true
 			})
@@ -90,32 +92,33 @@ func (q *queued) disk() {
 		}
 		return c.ctx.Err() == nil
 	})
-	total += c.virt.Len(sites.DelayedSitesKey)
-	err := c.virt.Each(sites.DelayedSitesKey, func(item []byte) bool {
+	total += queues.Len(sites.DelayedSitesKey)
+	err := queues.Each(sites.DelayedSitesKey, func(item []byte) bool {
 		q.add(onDisk, nil, item)
 		return true
 	})
 	if err != nil {
 		q.whole = false // Check has told it
 	}
-	if have := c.virt.Total(); total != have && c.ctx.Err() == nil {
+	if have := queues.Total(); total != have && c.ctx.Err() == nil {
 		c.fault("queues", layout.QueuesDir, "%d URLs belong to sites that are not on the bench", have-total)
 	}
 }
 
 func (q *queued) bench() {
-	if q.c.bench != nil {
-		q.c.bench.TakeItems(func(site, item []byte) { q.add(onBench, site, item) })
+	if bench, ok := q.c.bench.get(); ok {
+		bench.TakeItems(func(site, item []byte) { q.add(onBench, site, item) })
 	}
 }
 
 func (q *queued) ready() {
-	if q.c.ready == nil {
+	ready, ok := q.c.ready.get()
+	if !ok {
 		return
 	}
 	var item []byte
 	for q.c.ctx.Err() == nil {
-		next, ok, err := q.c.ready.Read(item[:0])
+		next, ok, err := ready.Read(item[:0])
 		if err != nil {
 			q.whole = false // Check has told it
 			return
@@ -129,13 +132,13 @@ func (q *queued) ready() {
 }
 
 func (q *queued) inFlightURLs() {
-	n, redone := int64(0), int64(0)
+	n, finished := int64(0), int64(0)
 	err := q.c.cut.InFlight(func(site, item []byte) {
 		n++
 		q.add(inFlight, site, item)
 	}, func(fp xxh3.Uint128) {
-		redone++
-		q.note(fp, isRedone)
+		finished++
+		q.note(fp, isFinished)
 	})
 	if err != nil {
 		q.whole = false
@@ -144,6 +147,6 @@ func (q *queued) inFlightURLs() {
 	if q.c.cut.Clean && n > 0 {
 		q.c.note(areaInFlight, q.c.cut.InFlightFile(), "%d URLs in flight, and the crawl stopped in order", n)
 	}
-	q.c.checked(areaInFlight, n+redone, "URLs")
-	(&clusterCheck{q.c}).compareFetched(redone)
+	q.c.checked(areaInFlight, n+finished, "URLs")
+	(&clusterCheck{q.c}).compareFetched(finished)
 }

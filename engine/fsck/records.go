@@ -9,7 +9,6 @@ import (
 
 	"orbweaver/engine/capture"
 	"orbweaver/engine/dedup"
-	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
 	"orbweaver/internal/extsort"
 	"orbweaver/internal/outcome"
@@ -22,22 +21,22 @@ import (
 // tally is what the records of the archive come to, up to the checkpoint.
 type tally struct {
 	cut   warc.Cut
-	from  warc.Cut   // where this pass began
-	dedup *dedup.Map // nil: could not be opened
+	from  warc.Cut // where this pass began
+	dedup opened[*dedup.Map]
 
-	statuses      [600]int64 // of responses and revisits
-	pages         int64      // responses with a status of 2xx, those of robots.txt left out
-	robots        int64      // those
-	robotsMoved   int64      // redirects that a robots.txt may have led through
-	revisits      int64      // revisits with a status of 2xx
-	unchanged     int64      // revisits of what the server said is as it was
-	matched       uint64     // responses that the map of payloads names
-	unclaimed     int64      // responses whose payload the map does not have
-	reached       bool       // a record ends at the checkpoint
-	behind        int64      // responses and revisits behind the checkpoint
-	behindIDs     map[warc.ID]bool
-	behindRevisit []reference // revisits behind the checkpoint of what the map of payloads does not have
-	damaged       atomic.Bool // some record could not be read: the sums are not true
+	statuses       [600]int64 // of responses and revisits
+	pages          int64      // responses with a status of 2xx, those of robots.txt left out
+	robots         int64      // those
+	robotsMoved    int64      // redirects that a robots.txt may have led through
+	revisits       int64      // revisits with a status of 2xx
+	unchanged      int64      // revisits of what the server said is as it was
+	matched        uint64     // responses that the map of payloads names
+	unclaimed      int64      // responses whose payload the map does not have
+	reached        bool       // a record ends at the checkpoint
+	capturesBehind int64      // responses and revisits behind the checkpoint
+	behindIDs      map[warc.ID]bool
+	behindRevisit  []reference // revisits behind the checkpoint of what the map of payloads does not have
+	damaged        atomic.Bool // some record could not be read: the sums are not true
 }
 
 type reference struct {
@@ -46,10 +45,10 @@ type reference struct {
 	to     warc.ID
 }
 
-func newTally(cut *inspect.Checkpoint, m *dedup.Map) *tally {
-	t := &tally{dedup: m, behindIDs: map[warc.ID]bool{}, reached: true}
-	if cut != nil {
-		t.cut, t.from, t.reached = cut.ArchiveEnd(), cut.From, cut.ArchiveEnd().Length == 0
+func newTally(c *checker) *tally {
+	t := &tally{dedup: c.dedup, behindIDs: map[warc.ID]bool{}, reached: true}
+	if c.hasCut {
+		t.cut, t.from, t.reached = c.cut.ArchiveEnd(), c.cut.From, c.cut.ArchiveEnd().Length == 0
 	}
 	return t
 }
@@ -108,7 +107,7 @@ func (c *recordCheck) record(t *tally, file string, at warc.Cut, rec *warc.Recor
 		return err
 	}
 	if !at.Before(t.cut) {
-		t.behind++
+		t.capturesBehind++
 		if rec.Type == warc.Response {
 			t.behindIDs[rec.ID] = true
 			return nil
@@ -130,7 +129,7 @@ func (c *recordCheck) record(t *tally, file string, at warc.Cut, rec *warc.Recor
 // in this archive. The first pass sends no conditions, so it may be in the archive of an earlier crawl.
 func (c *recordCheck) unchanged(t *tally, rec *warc.RecordRead, at warc.Cut) error {
 	to := refersTo(rec)
-	if !notModified(rec) || c.cut == nil || c.cut.Pass == 0 || at.Before(t.from) || to.IsZero() {
+	if !notModified(rec) || !c.hasCut || c.cut.Pass == 0 || at.Before(t.from) || to.IsZero() {
 		return nil
 	}
 	e := extsort.Entry{
@@ -197,12 +196,13 @@ func hasAnswer(o outcome.Outcome) bool { return o.Class() == outcome.ClassAnswer
 
 // behindRevisits remembers a revisit of something that was stored after the checkpoint.
 func (t *tally) behindRevisits(file string, rec *warc.RecordRead) error {
-	if t.dedup == nil || notModified(rec) {
+	payloads, ok := t.dedup.get()
+	if !ok || notModified(rec) {
 		return nil
 	}
 	to := refersTo(rec)
 	if rec.PayloadDigest != nil {
-		first, ok, err := t.dedup.Lookup(dedup.Digest(*rec.PayloadDigest))
+		first, ok, err := payloads.Lookup(dedup.Digest(*rec.PayloadDigest))
 		if err != nil && !errors.Is(err, vfs.ErrCorrupt) {
 			return err
 		}
@@ -225,7 +225,8 @@ func refersTo(rec *warc.RecordRead) warc.ID {
 // firstOf holds a record against the map of payloads: what the map names must be there, and a revisit must name what
 // the map names, so that it resolves. old says that it is of an earlier pass, whose counters are forgotten.
 func (c *recordCheck) firstOf(t *tally, file string, rec *warc.RecordRead, capture *capture.Capture, old bool) error {
-	if t.dedup == nil {
+	payloads, ok := t.dedup.get()
+	if !ok {
 		return nil
 	}
 	if notModified(rec) {
@@ -246,7 +247,7 @@ func (c *recordCheck) firstOf(t *tally, file string, rec *warc.RecordRead, captu
 		}
 		return nil
 	}
-	first, ok, err := t.dedup.Lookup(dedup.Digest(*rec.PayloadDigest))
+	first, ok, err := payloads.Lookup(dedup.Digest(*rec.PayloadDigest))
 	if errors.Is(err, vfs.ErrCorrupt) {
 		return nil // seen's own Check has told it
 	}
