@@ -35,7 +35,8 @@ func archive(t *testing.T) (fsys vfs.FS, name string, places []warc.Position) {
 	for i, block := range []string{
 		"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nhello",
 		"HTTP/1.1 404 No\r\n\r\n",
-		fmt.Sprintf("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", packed.Len(), packed.Bytes()),
+		fmt.Sprintf("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n"+
+			"%x\r\n%s\r\n0\r\n\r\n", packed.Len(), packed.Bytes()),
 	} {
 		e.Reset()
 		r := warc.Record{
@@ -207,7 +208,8 @@ func TestHostile_U09_aListingHasNoEscapesOfTheFile(t *testing.T) {
 	}
 	io.WriteString(
 		f,
-		"WARC/1.0\r\nWARC-Type: a\x1b[2Jb\r\nWARC-Target-URI: http://e/\x1b[31m\u202e\r\nWARC-Date: \x07\r\nContent-Length: 0\r\n\r\n\r\n\r\nWARC/1.0\r\n\x1b]0;x\x07: 1\r\n",
+		"WARC/1.0\r\nWARC-Type: a\x1b[2Jb\r\nWARC-Target-URI: http://e/\x1b[31m\u202e\r\nWARC-Date: \x07\r\n"+
+			"Content-Length: 0\r\n\r\n\r\n\r\nWARC/1.0\r\n\x1b]0;x\x07: 1\r\n",
 	)
 	for _, do := range []func(*Tool) error{
 		func(x *Tool) error { return x.List("x.warc") },
