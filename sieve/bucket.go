@@ -68,8 +68,18 @@ func (b *bucket) add(k key, payload []byte) {
 	b.entries.add(k, arrival)
 }
 
-// mark ends the last chunk, which separates the payloads of the snapshot from later ones.
-func (b *bucket) mark() {
+// appendFiles appends the files of the bucket.
+func (b *bucket) appendFiles(files []*storeFile) []*storeFile {
+	for _, f := range []*storeFile{b.payloads.file, b.live.mask.file} {
+		if f != nil {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+// markSnapshot ends the last chunk, which separates the payloads of the snapshot from later ones.
+func (b *bucket) markSnapshot() {
 	b.payloads.chunks.seal()
 	b.marked = true
 }
@@ -87,7 +97,7 @@ func (b *bucket) trim() { b.payloads.chunks.trim(b.bound - b.entries.madeBytes()
 // contains. A drawer is either decided completely or unchanged. The current drawer, and the blocks for its keys, are in
 // the processor's cache.
 func (b *bucket) decide(runs []*run, ranks *byteRanks, st *FlushStats) error {
-	b.live.mark(b.payloads.arrivals)
+	b.live.addBits(b.payloads.arrivals)
 	b.entries.distribute()
 	var t sorter
 	var lookups []*lookup

@@ -42,7 +42,7 @@ func TestAFlushThatFailsBetweenDrawersGoesOnThere(t *testing.T) {
 		} else if !errors.Is(err, syscall.EIO) {
 			t.Fatal(err)
 		}
-		b := s.frozen
+		b := s.buckets.frozen
 		t.Logf("read %d: %d of %d drawers were decided", read, b.decided, len(b.entries.all))
 		balanced(t, s)
 		must(t, s.Check())

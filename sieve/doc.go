@@ -22,6 +22,10 @@
 // log2(store/bucket)/2 times in its life. A lookup reads only blocks that may contain a key, found through the sparse
 // index. It searches the encoded block without decoding it.
 //
+// Sieve joins five parts. buckets has the two buckets and the lock that producers share with a flush; a bucket is its
+// drawers, its payloads and the liveSet of those that must still be emitted. spiller writes payloads to pending files.
+// store has the runs. fileSet creates files and removes them when no checkpoint needs them. flushTotals counts.
+//
 // # Format, little-endian
 //
 // A key is the 72 high bits of a fingerprint (Hi, and 8 bits of Lo).

@@ -2,6 +2,7 @@ package sieve
 
 import (
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -36,65 +37,34 @@ func (s *Sieve) Flush(emit func(payload []byte) error) (FlushStats, error) {
 	defer s.flushing.Store(false)
 	var st FlushStats
 	err := s.flush(emit, &st)
-	s.mu.Lock()
-	s.stats.Duplicates += st.Duplicates
-	s.stats.Known += st.Known
-	s.stats.Emitted += st.Emitted
-	s.stats.BytesRead += st.BytesRead
-	s.stats.BytesWritten += st.BytesWritten
-	if err == nil {
-		s.stats.Flushes++
-	} else {
-		s.stats.FlushErrors++
-	}
-	s.mu.Unlock()
+	s.flushes.add(&st, err)
 	return st, err
 }
 
+// flush flushes the bucket that an earlier Flush could not finish, which is older, and then the filling one.
 func (s *Sieve) flush(emit func(payload []byte) error, st *FlushStats) error {
-	// A bucket that an earlier Flush could not finish is older and goes first.
-	if err := s.usable(); err != nil {
+	if err := s.buckets.usable(); err != nil {
 		return err
 	}
-	if err := s.spillFault(); err != nil {
+	if err := s.spiller.takeError(); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	left := s.frozen
-	s.mu.Unlock()
-	if left != nil {
+	if left := s.buckets.left(); left != nil {
 		if err := s.finish(left, emit, st); err != nil {
 			return err
 		}
 	}
-	if b := s.swap(); b != nil {
+	if b := s.spiller.freeze(); b != nil {
 		st.Fingerprints += uint64(b.live.unemitted.Load())
 		return s.finish(b, emit, st)
 	}
 	return nil
 }
 
-// swap freezes the filling bucket and makes the spare one the filling bucket. It returns nil if there is nothing to
-// flush.
-func (s *Sieve) swap() *bucket {
-	s.writeMu.Lock() // the payloads of a frozen bucket must not be written ahead
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer s.writeMu.Unlock() // unlocked before mu, so that a producer that finds it locked waits for a later signal
-	if s.filling.payloads.arrivals == 0 {
-		return nil
-	}
-	s.frozen, s.filling, s.spare = s.filling, s.spare, nil
-	s.frozen.live.unemitted.Store(int64(s.frozen.payloads.arrivals))
-	s.frozenSize = s.frozen.size()
-	s.wakeWaiting()
-	return s.frozen
-}
-
 // finish completes a frozen bucket from any stage.
 func (s *Sieve) finish(b *bucket, emit func(payload []byte) error, st *FlushStats) error {
 	if b.stage < stageStored {
-		if err := s.storeBucket(b, st); err != nil {
+		if err := s.store.add(b, st); err != nil {
 			return err
 		}
 	}
@@ -105,45 +75,40 @@ func (s *Sieve) finish(b *bucket, emit func(payload []byte) error, st *FlushStat
 	if err != nil {
 		return err
 	}
-	if b.live.unemitted.Load() != 0 {
-		panic(fmt.Sprintf("BUG: S2: %d payloads are unemitted after all were emitted", b.live.unemitted.Load()))
+	if left := b.live.unemitted.Load(); left != 0 {
+		panic(fmt.Sprintf("BUG: S2: %d payloads are unemitted after all were emitted", left))
 	}
-	s.drop(b.live.mask.file)
-	s.dropPending(b)
-	s.mu.Lock()
-	s.frozen, s.frozenSize = nil, 0
-	s.mu.Unlock()
-	b.reset() // no other goroutine can see it now
-	s.mu.Lock()
-	s.spare = b
-	s.mu.Unlock()
+	s.files.drop(b.live.mask.file)
+	s.files.dropPending(b.payloads.file, b.ahead)
+	s.buckets.empty(b)
 	return nil
 }
 
-// storeBucket drops known fingerprints and puts the rest into the store. It continues where an earlier attempt failed.
-func (s *Sieve) storeBucket(b *bucket, st *FlushStats) error {
-	runs := s.currentRuns()
-	if err := b.decide(runs, s.ranks, st); err != nil {
-		return err
+// flushTotals adds up the flushes since Open.
+type flushTotals struct {
+	mu    sync.Mutex
+	stats Stats // only the numbers of flushes
+}
+
+// add adds a flush that returned err.
+func (t *flushTotals) add(st *FlushStats, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stats.Duplicates += st.Duplicates
+	t.stats.Known += st.Known
+	t.stats.Emitted += st.Emitted
+	t.stats.BytesRead += st.BytesRead
+	t.stats.BytesWritten += st.BytesWritten
+	if err == nil {
+		t.stats.Flushes++
+	} else {
+		t.stats.FlushErrors++
 	}
-	if b.entries.n > 0 {
-		began := time.Now()
-		kept := tier(runs, uint64(b.entries.n), s.o.RunsMax)
-		merged := runs[kept:]
-		r, err := s.merge(&b.entries, merged, st)
-		if err != nil {
-			return err
-		}
-		s.mu.Lock()
-		s.runs = append(runs[:kept:kept], r)
-		s.mu.Unlock()
-		for _, old := range merged {
-			s.drop(old.file)
-		}
-		st.RunsMerged += len(merged)
-		st.Merge += time.Since(began)
-	}
-	b.entries.empty()
-	b.stage = stageStored
-	return nil
+}
+
+// load returns Stats with the numbers of the flushes.
+func (t *flushTotals) load() Stats {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.stats
 }

@@ -204,7 +204,7 @@ func TestAKeyInTwoRunsIsFound(t *testing.T) {
 	s := open(t, vfs.NewMem(1), small, nil)
 	addAll(s, 1)
 	flush(t, s)
-	s.runs = append(s.runs, s.runs[0])
+	s.store.runs = append(s.store.runs, s.store.runs[0])
 	if err := s.Check(); !errors.Is(err, vfs.ErrCorrupt) {
 		t.Fatalf("Check: %v", err)
 	}
@@ -212,7 +212,7 @@ func TestAKeyInTwoRunsIsFound(t *testing.T) {
 	if _, err := s.Flush(func([]byte) error { return nil }); !errors.Is(err, vfs.ErrCorrupt) {
 		t.Fatalf("Flush: %v", err)
 	}
-	s.runs = s.runs[:1]
+	s.store.runs = s.store.runs[:1]
 	want(t, flush(t, s), urls(2))
 }
 

@@ -21,8 +21,8 @@ type maskFile struct {
 	unemitted int64
 }
 
-// mark gives each of n payloads its bit, unless they have them already.
-func (l *liveSet) mark(n int) {
+// addBits gives each of n payloads its bit, unless they have them already.
+func (l *liveSet) addBits(n int) {
 	if l.bitmap == nil {
 		l.bitmap = allSet(n)
 	}

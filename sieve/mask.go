@@ -14,31 +14,30 @@ const (
 	maskHeader = 16
 )
 
-// saveMask writes which payloads of a frozen bucket must still be emitted, unless a mask file already contains this.
-func (s *Sieve) saveMask(b *bucket) error {
-	left := b.live.unemitted.Load()
-	if b.live.bitmap == nil || b.live.mask.file != nil && b.live.mask.unemitted == left {
+// save writes which of the given number of payloads must still be emitted, unless the mask file already contains this.
+// The bucket is frozen, and no flush runs.
+func (l *liveSet) save(files *fileSet, payloads int) error {
+	left := l.unemitted.Load()
+	if l.bitmap == nil || l.mask.file != nil && l.mask.unemitted == left {
 		return nil
 	}
-	buf := make([]byte, 0, maskHeader+8*len(b.live.bitmap)+8)
+	buf := make([]byte, 0, maskHeader+8*len(l.bitmap)+8)
 	buf = append(buf, maskMagic...)
-	buf = binary.LittleEndian.AppendUint64(buf, uint64(b.payloads.arrivals))
-	for _, w := range b.live.bitmap {
+	buf = binary.LittleEndian.AppendUint64(buf, uint64(payloads))
+	for _, w := range l.bitmap {
 		buf = binary.LittleEndian.AppendUint64(buf, w)
 	}
 	buf = binary.LittleEndian.AppendUint64(buf, xxh3.Hash(buf))
-	f, err := s.create(kindMask)
+	f, err := files.create(kindMask)
 	if err != nil {
 		return err
 	}
 	if _, err := f.Write(buf); err != nil {
-		s.drop(f)
+		files.drop(f)
 		return fmt.Errorf("sieve: %w", err)
 	}
-	s.drop(b.live.mask.file)
-	s.mu.Lock()
-	b.live.mask = maskFile{file: f, bytes: int64(len(buf)), unemitted: left}
-	s.mu.Unlock()
+	files.drop(l.mask.file)
+	l.mask = maskFile{file: f, bytes: int64(len(buf)), unemitted: left}
 	return nil
 }
 

@@ -21,12 +21,12 @@ func tier(runs []*run, n uint64, runsMax int) int {
 
 // merge writes a new run of the entries and all keys of the given runs, which must have no common keys. After an error
 // the new file is dropped, and nothing has changed.
-func (s *Sieve) merge(entries *drawers, runs []*run, st *FlushStats) (*run, error) {
+func (t *store) merge(entries *drawers, runs []*run, st *FlushStats) (*run, error) {
 	expected := uint64(entries.n)
 	for _, r := range runs {
 		expected += r.count
 	}
-	f, err := s.create(kindRun)
+	f, err := t.files.create(kindRun)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (s *Sieve) merge(entries *drawers, runs []*run, st *FlushStats) (*run, erro
 	r, err := writeAll(w, mergeSources(fromDrawers(entries), runs))
 	st.BytesWritten += w.bytes
 	if err != nil {
-		s.drop(f)
+		t.files.drop(f)
 		return nil, err
 	}
 	for _, old := range runs {

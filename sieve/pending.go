@@ -37,131 +37,22 @@ func frameHead(c chunk) []byte {
 	return binary.LittleEndian.AppendUint64(head, xxh3.Hash(head))
 }
 
-// writeChunk moves the oldest chunk of a bucket to its file. After an error there may be a torn frame after fileBytes;
-// the next attempt overwrites it. writeMu is held, mu is not.
-func (s *Sieve) writeChunk(b *bucket) error {
-	s.mu.Lock()
-	c, f, at := b.payloads.chunks.chunks[0], b.payloads.file, b.payloads.fileBytes
-	s.mu.Unlock()
-	if f == nil {
-		var err error
-		if f, err = s.pendingFile(); err != nil {
-			return err
-		}
-	}
+// writeFrame writes the frame of a chunk at offset at of a pending file, and the head of the file before the first one.
+// It returns the number of bytes written. After an error there may be a torn frame.
+func writeFrame(f vfs.File, at int64, c chunk) (n int64, err error) {
 	var head []byte
 	if at == 0 {
 		head = append(head, pendingMagic...)
 	}
 	head = append(head, frameHead(c)...)
-	_, err := f.WriteAt(head, at)
+	_, err = f.WriteAt(head, at)
 	if err == nil {
 		_, err = f.WriteAt(c.buf, at+int64(len(head)))
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	b.payloads.file = f
 	if err != nil {
-		return fmt.Errorf("sieve: %w", err)
+		return 0, fmt.Errorf("sieve: %w", err)
 	}
-	s.stats.Spilled += int64(len(head) + len(c.buf))
-	full := b.full()
-	if b.moveFirst(at + int64(len(head)+len(c.buf))); full {
-		s.wakeWaiting()
-	}
-	return nil
-}
-
-// pendingFile returns a file for a bucket, a spare one if possible: to overwrite a file costs a tenth.
-func (s *Sieve) pendingFile() (*storeFile, error) {
-	s.mu.Lock()
-	if last := len(s.spareFiles) - 1; last >= 0 {
-		f := s.spareFiles[last]
-		s.spareFiles = s.spareFiles[:last]
-		s.mu.Unlock()
-		return f, nil
-	}
-	s.mu.Unlock()
-	return s.create(kindPending)
-}
-
-// loadPending reads the first c.Bytes bytes of a pending file, adds their keys to b, and truncates the rest. If live is
-// not nil, only payloads with a bit in it are added.
-func loadPending(fsys vfs.FS, name string, c FileCheckpoint, generation uint64, live []uint64, b *bucket) error {
-	if _, err := fsys.Size(name); err != nil {
-		return fmt.Errorf("sieve: %w", err) // OpenRW would create a missing file
-	}
-	f, err := fsys.OpenRW(name)
-	if err != nil {
-		return fmt.Errorf("sieve: %w", err)
-	}
-	if err := readPending(f, c, live, b); err != nil {
-		return closeAfter(f, err)
-	}
-	b.payloads.file = &storeFile{
-		File: f, kind: kindPending, serial: c.Serial, firstCheckpoint: generation, synced: true, checkpointBytes: c.Bytes,
-	}
-	b.payloads.written, b.payloads.fileBytes = b.payloads.arrivals, c.Bytes
-	return nil
-}
-
-func readPending(f vfs.File, c FileCheckpoint, live []uint64, b *bucket) error {
-	size, err := f.Size()
-	if err != nil {
-		return fmt.Errorf("sieve: %w", err)
-	}
-	if size < c.Bytes || c.Bytes < int64(len(pendingMagic)) {
-		return &vfs.CorruptError{File: f.Name(), Offset: size, What: fmt.Sprintf("file length, want %d", c.Bytes)}
-	}
-	magic := make([]byte, len(pendingMagic))
-	if err := readAt(f, magic, 0); err != nil {
-		return err
-	}
-	if string(magic) != pendingMagic {
-		return &vfs.CorruptError{File: f.Name(), What: "no pending file of this version"}
-	}
-	var fr frame
-	for at := int64(len(magic)); at < c.Bytes; at = fr.end() {
-		if err := fr.read(f, at, c.Bytes, frameWhole); err != nil {
-			return err
-		}
-		body, err := fr.body(f)
-		if err != nil {
-			return err
-		}
-		if uint64(fr.records) > c.Count-uint64(b.payloads.arrivals) {
-			return &vfs.CorruptError{File: f.Name(), Offset: at, What: fmt.Sprintf("more than %d records", c.Count)}
-		}
-		for range fr.records {
-			k, _, rest, ok := splitRecord(body)
-			if !ok {
-				return fr.corrupt(f)
-			}
-			if live == nil || isSet(live, b.payloads.arrivals) {
-				b.entries.add(k, uint64(b.payloads.arrivals))
-			}
-			body = rest
-			b.payloads.arrivals++
-		}
-		if len(body) > 0 {
-			return fr.corrupt(f)
-		}
-	}
-	if uint64(b.payloads.arrivals) != c.Count {
-		return &vfs.CorruptError{
-			File:   f.Name(),
-			Offset: c.Bytes,
-			What:   fmt.Sprintf("%d records, want %d", b.payloads.arrivals, c.Count),
-		}
-	}
-	b.live.bitmap = live
-	b.live.unemitted.Store(int64(b.entries.n))
-	if size > c.Bytes {
-		if err := f.Truncate(c.Bytes); err != nil {
-			return fmt.Errorf("sieve: %w", err)
-		}
-	}
-	return nil
+	return int64(len(head) + len(c.buf)), nil
 }
 
 // recordSize returns the size of the record of a payload.

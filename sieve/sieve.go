@@ -10,7 +10,6 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/internal/options"
-	"orbweaver/internal/vfs"
 )
 
 // ErrClosed is returned by calls after Close.
@@ -71,39 +70,18 @@ func (o Options) Validate() error {
 
 // Sieve lets each fingerprint pass once. The package page says which methods may be called at the same time.
 type Sieve struct {
-	fsys  vfs.FS
-	o     Options
-	wake  chan struct{} // capacity 1
-	ranks *byteRanks
+	files   fileSet
+	store   store
+	buckets buckets
+	spiller spiller
+	flushes flushTotals
 
 	// checkpointMu is held by Write, Sync, Release and Close, also during I/O. They belong to one goroutine, so it
-	// never waits for another one. Locked before mu.
-	checkpointMu    sync.Mutex
-	checkpointFiles []*storeFile // of the last checkpoint, for Sync
-
-	// writeMu is held while payloads are written to a pending file, and while a bucket is frozen. Locked after
-	// checkpointMu and before mu.
-	writeMu sync.Mutex
+	// never waits for another one. Locked before all other locks.
+	checkpointMu sync.Mutex
 
 	// flushing is set during a Flush and while a snapshot is open, to detect a second caller.
 	flushing atomic.Bool
-
-	// mu is held for a few instructions and the copying of a payload, never during I/O.
-	mu         sync.Mutex
-	filling    *bucket
-	frozen     *bucket // being flushed, or left by a failed Flush; else nil
-	frozenSize int64
-	spare      *bucket // nil if frozen is not nil
-	room       chan struct{}
-	runs       []*run // largest and oldest first; the slice is replaced, never changed
-	obsolete   []obsolete
-	spareFiles []*storeFile // unused pending files, at most as many as there are buckets
-	spillErr   error        // the next Flush returns it
-	serial     uint64
-	generation uint64
-	failed     error // the error of a failed Sync; the state on disk is then unknown
-	closed     bool
-	stats      Stats
 }
 
 // Stats counts what a Sieve has done since Open. Added = Duplicates + Known + Emitted + Pending while no call is
@@ -130,42 +108,15 @@ type Stats struct {
 
 // Add puts a fingerprint with its payload into the filling bucket. It never blocks and never fails. It borrows payload.
 // It may be called by several goroutines and during a Flush, but not during Snapshot. It panics after Close.
-func (s *Sieve) Add(fp xxh3.Uint128, payload []byte) {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		panic("BUG: Add on a closed sieve")
-	}
-	b := s.filling
-	b.add(keyOf(fp), payload)
-	s.stats.Added++
-	ripe := !b.wakeSent && b.flushDue()
-	b.wakeSent = b.wakeSent || ripe
-	s.mu.Unlock()
-	if ripe {
-		s.signalWake()
-	}
-}
-
-// signalWake sends to Wake, unless a signal is already waiting there.
-func (s *Sieve) signalWake() {
-	select {
-	case s.wake <- struct{}{}:
-	default: // a signal is already waiting
-	}
-}
+func (s *Sieve) Add(fp xxh3.Uint128, payload []byte) { s.buckets.add(keyOf(fp), payload) }
 
 // Full reports whether the filling bucket has reached its bound.
-func (s *Sieve) Full() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.filling.full()
-}
+func (s *Sieve) Full() bool { return s.buckets.full() }
 
 // Wake returns a channel with capacity one. It receives a signal when the filling bucket is nearly full, and after Open
 // if a bucket was restored nearly full or not completely emitted. A failed Flush sends no signal; its caller knows the
 // error.
-func (s *Sieve) Wake() <-chan struct{} { return s.wake }
+func (s *Sieve) Wake() <-chan struct{} { return s.buckets.wake }
 
 // WaitRoom waits while the filling bucket is full and no Flush has exchanged the buckets. So a slow disk slows down the
 // producers, and memory stays bounded. Producers call it before a batch of Adds, and must not hold a lock that a Flush
@@ -173,14 +124,15 @@ func (s *Sieve) Wake() <-chan struct{} { return s.wake }
 // fails, the next Flush returns the error. WaitRoom returns the error of ctx when ctx is done, and ErrClosed after
 // Close.
 func (s *Sieve) WaitRoom(ctx context.Context) error {
+	b := &s.buckets
 	for {
-		s.mu.Lock()
-		closed, full, due, room := s.closed, s.filling.full(), s.spillDue(), s.room
-		s.mu.Unlock()
+		b.mu.Lock()
+		closed, full, due, room := b.closed, b.filling.full(), s.spiller.due(), b.room.next
+		b.mu.Unlock()
 		switch {
 		case closed:
 			return ErrClosed
-		case due && s.trySpill() && full:
+		case due && s.spiller.trySpill() && full:
 			continue
 		case !full:
 			return nil
@@ -193,133 +145,47 @@ func (s *Sieve) WaitRoom(ctx context.Context) error {
 	}
 }
 
-// wakeWaiting lets the waiting producers check again. mu is held.
-func (s *Sieve) wakeWaiting() {
-	close(s.room)
-	s.room = make(chan struct{})
-}
-
 // Pending returns the number of fingerprints in both buckets.
 func (s *Sieve) Pending() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.pending()
-}
-
-// pending requires mu.
-func (s *Sieve) pending() int {
-	n := s.filling.payloads.arrivals
-	if s.frozen != nil {
-		n += int(s.frozen.live.unemitted.Load())
-	}
-	return n
+	s.buckets.mu.Lock()
+	defer s.buckets.mu.Unlock()
+	return s.buckets.pending()
 }
 
 // Len returns the number of fingerprints in the store.
-func (s *Sieve) Len() uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.len()
-}
-
-// len requires mu.
-func (s *Sieve) len() uint64 {
-	var n uint64
-	for _, r := range s.runs {
-		n += r.count
-	}
-	return n
-}
+func (s *Sieve) Len() uint64 { return s.store.len() }
 
 // Stats returns the current counters and sizes.
 func (s *Sieve) Stats() Stats {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	st := s.stats
-	st.Pending = s.pending()
-	st.PendingBytes = s.filling.size() + s.frozenSize
-	st.Keys = s.len()
-	st.Runs = len(s.runs)
-	st.Obsolete = len(s.obsolete)
-	for _, r := range s.runs {
-		st.StoreBytes += r.bytes
-		st.IndexBytes += int64(r.blocks()) * indexBytes
-	}
+	st := s.flushes.load()
+	s.buckets.fill(&st)
+	s.spiller.fill(&st)
+	s.store.fill(&st)
+	st.Obsolete = s.files.obsoleteFiles()
 	return st
 }
 
 // Contains reports whether fp is in the store, without regard to the buckets. It reads one block per run. It is for
 // checks and tests and must not be called during a Flush.
-func (s *Sieve) Contains(fp xxh3.Uint128) (bool, error) {
-	ask, hit := []entry{newEntry(keyOf(fp), 0)}, []uint8{0}
-	for _, r := range s.currentRuns() {
-		if err := newLookup(r, 1, s.ranks).find(ask, hit); err != nil || hit[0] == 1 {
-			return err == nil, err
-		}
-	}
-	return false, nil
-}
+func (s *Sieve) Contains(fp xxh3.Uint128) (bool, error) { return s.store.contains(fp) }
 
-// currentRuns returns the current runs.
-func (s *Sieve) currentRuns() []*run {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.runs
-}
-
-// usable returns the error that stops the sieve, or nil.
-func (s *Sieve) usable() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return ErrClosed
-	}
-	return s.failed
-}
+// Check reads the whole store and both buckets and returns all faults: damaged blocks, keys that do not ascend or are
+// in two runs (S3), and wrong counts. It must not be called during a Flush or an Add.
+func (s *Sieve) Check() error { return errors.Join(s.store.check(), s.buckets.check()) }
 
 // Close closes the files and wakes waiting producers. Everything since the last checkpoint is lost. It must not be
 // called during a Flush or an Add. A second Close does nothing.
 func (s *Sieve) Close() error {
 	s.checkpointMu.Lock()
 	defer s.checkpointMu.Unlock()
-	s.writeMu.Lock()
-	defer s.writeMu.Unlock()
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
+	if !s.spiller.close() {
 		return nil
 	}
-	s.closed = true
-	s.wakeWaiting()
-	files := append(s.liveFiles(), s.spareFiles...)
-	for _, o := range s.obsolete {
-		files = append(files, o.file)
-	}
-	s.mu.Unlock()
-	var faults []error
-	for _, f := range files {
-		if err := f.Close(); err != nil {
-			faults = append(faults, fmt.Errorf("sieve: %w", err))
-		}
-	}
-	return errors.Join(faults...)
+	return s.files.close(s.liveFiles())
 }
 
-// liveFiles returns the files of runs and buckets. mu is held.
+// liveFiles returns the files of runs and buckets.
 func (s *Sieve) liveFiles() []*storeFile {
-	var files []*storeFile
-	for _, r := range s.runs {
-		files = append(files, r.file)
-	}
-	for _, b := range []*bucket{s.frozen, s.filling} {
-		if b == nil {
-			continue
-		}
-		for _, f := range []*storeFile{b.payloads.file, b.live.mask.file} {
-			if f != nil {
-				files = append(files, f)
-			}
-		}
-	}
-	return files
+	files, _ := s.store.checkpoint()
+	return append(files, s.buckets.files()...)
 }

@@ -35,7 +35,7 @@ func BenchmarkAdd(b *testing.B) {
 				s.Add(spread(i), benchURL)
 				if s.Full() {
 					b.StopTimer()
-					s.filling.reset()
+					s.buckets.filling.reset()
 					b.StartTimer()
 				}
 			}
@@ -116,13 +116,13 @@ func BenchmarkMerge(b *testing.B) {
 			next++
 		}
 		slices.SortFunc(k, key.compare)
-		f, err := s.create(kindRun)
+		f, err := s.files.create(kindRun)
 		must(b, err)
 		w := newRunWriter(f, uint64(size))
 		must(b, w.add(flat(k)))
 		r, err := w.finish()
 		must(b, err)
-		s.runs = append(s.runs, r)
+		s.store.runs = append(s.store.runs, r)
 	}
 	d := newDrawers(n * entryBytes)
 	for range n {
@@ -137,9 +137,9 @@ func BenchmarkMerge(b *testing.B) {
 	}
 	for b.Loop() {
 		var st FlushStats
-		r, err := s.merge(&d, s.runs, &st)
+		r, err := s.store.merge(&d, s.store.runs, &st)
 		must(b, err)
-		s.drop(r.file)
+		s.files.drop(r.file)
 	}
 	perKey(b, 8*n)
 }

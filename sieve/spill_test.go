@@ -14,10 +14,12 @@ import (
 	"orbweaver/internal/vfs/faultfs"
 )
 
+var largeOptions = Options{Dir: "sieve", BucketBytes: 64 << 10}
+
 // large returns a sieve with so many blocks that flushing the content of its memory is not worth the cost.
 func large(t *testing.T, fsys vfs.FS) (s *Sieve, known uint64) {
 	t.Helper()
-	s = open(t, fsys, Options{Dir: "sieve", BucketBytes: 64 << 10}, nil)
+	s = open(t, fsys, largeOptions, nil)
 	for known = range uint64(40_000) {
 		addAll(s, known)
 	}
@@ -128,7 +130,7 @@ func TestAfterARestartPayloadsAreWhereTheyWere(t *testing.T) {
 	}
 	must(t, s.Sync())
 	add(300)
-	again := open(t, mem.CrashClone(newRand(1)), s.o, &c)
+	again := open(t, mem.CrashClone(newRand(1)), largeOptions, &c)
 	if again.Pending() != marked {
 		t.Fatalf("%d pending, want %d", again.Pending(), marked)
 	}
