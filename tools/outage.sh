@@ -112,7 +112,7 @@ status=0
 wait "$crawler" || status=$?
 crawler=
 [ "$status" = 3 ] && [ "$(report "$work/stalled" state)" = stalled ] || missing "stalled: exit status $status, $(report "$work/stalled" state)"
-grep -q 'site in trouble' "$work/log" || missing "stalled: no line for the site"
+grep -q 'failing site' "$work/log" || missing "stalled: no line for the site"
 site pages
 crawl "$work/stalled"
 complete stalled

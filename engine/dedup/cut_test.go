@@ -71,7 +71,7 @@ func (s *story) crash(kill bool) {
 	s.m, s.model = m, maps.Clone(s.cut)
 }
 
-func TestN3_ModelWithCrashes(t *testing.T) {
+func TestY3_ModelWithCrashes(t *testing.T) {
 	t.Parallel()
 	var merges uint64
 	for seed := range uint64(6) {
@@ -94,9 +94,9 @@ func TestN3_ModelWithCrashes(t *testing.T) {
 	}
 }
 
-// TestN3_ACrashAtAnyOperation: a story of inserts, merges and cuts is stopped at each of its file operations in turn,
+// TestY3_ACrashAtAnyOperation: a story of inserts, merges and cuts is stopped at each of its file operations in turn,
 // by a disk that fails from there on, and the disk then loses power. What the last durable cut had is there, exactly.
-func TestN3_ACrashAtAnyOperation(t *testing.T) {
+func TestY3_ACrashAtAnyOperation(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	stopped := 0
@@ -185,7 +185,7 @@ func meets(disk *vfs.Mem, cut *Cut) error {
 	return errors.Join(m.Check(), m.Close())
 }
 
-func TestN3_DamageIsAnErrorThatNamesTheFile(t *testing.T) {
+func TestY3_DamageIsAnErrorThatNamesTheFile(t *testing.T) {
 	t.Parallel()
 	disk := vfs.NewMem(1)
 	m := open(t, disk, nil)
@@ -231,7 +231,7 @@ func TestN3_DamageIsAnErrorThatNamesTheFile(t *testing.T) {
 	}
 }
 
-func TestN3_WhatLiesBehindTheCutIsCutOff(t *testing.T) {
+func TestY3_WhatLiesBehindTheCutIsCutOff(t *testing.T) {
 	disk := vfs.NewMem(1)
 	m := open(t, disk, nil)
 	fill(t, m, 180)
@@ -270,7 +270,7 @@ func TestN3_WhatLiesBehindTheCutIsCutOff(t *testing.T) {
 }
 
 // A map goes on with more memory or with less than it was made with.
-func TestN3_OtherMemory(t *testing.T) {
+func TestY3_OtherMemory(t *testing.T) {
 	disk := vfs.NewMem(1)
 	m := open(t, disk, nil)
 	fill(t, m, 300)

@@ -36,14 +36,14 @@
 //
 // Promises:
 //
-//   - N1: Lookup and Insert report a digest as known only if its entry with all 20 bytes was read and its checksum is
+//   - Y1: Lookup and Insert report a digest as known only if its entry with all 20 bytes was read and its checksum is
 //     right.
-//   - N2: of many Inserts of one digest exactly one is fresh, and all return the same First.
-//   - N3: Open restores exactly the Cut; complete or torn data after it is removed. Damage before it is reported by the
+//   - Y2: of many Inserts of one digest exactly one is fresh, and all return the same First.
+//   - Y3: Open restores exactly the Cut; complete or torn data after it is removed. Damage before it is reported by the
 //     call that reads it, and Check reads everything.
-//   - N4: an Insert that returns an error has changed nothing and may be repeated.
+//   - Y4: an Insert that returns an error has changed nothing and may be repeated.
 //
-// N3 needs the Cut, and not the file alone: a page that is fetched again after a crash must not look like a duplicate
+// Y3 needs the Cut, and not the file alone: a page that is fetched again after a crash must not look like a duplicate
 // of its own lost record, because its links would be lost.
 //
 // Concurrency: Insert, Lookup, Tend, Len and Stats may be called at any time by any goroutine. Cut, Sync, Release and

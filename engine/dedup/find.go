@@ -145,7 +145,7 @@ func (m *Map) findInRuns(p *probe, hash uint64, d Digest) (First, bool, error) {
 	return First{}, false, nil
 }
 
-// isAt reads the entry at an offset and reports whether it is d's: N1. mu is held, but not while the disk is read.
+// isAt reads the entry at an offset and reports whether it is d's: Y1. mu is held, but not while the disk is read.
 func (m *Map) isAt(p *probe, offset int64, d Digest) (First, bool, error) {
 	have, first, err := m.log.read(p, offset)
 	if err != nil || have == d {

@@ -40,10 +40,10 @@ func failing(op faultfs.Op) *faultfs.Script {
 	return faultfs.NewScript(rules...)
 }
 
-// TestN4_AFullDiskLosesNothing: time and again writes fail, of entries and of runs, some of them half-way, or files
+// TestY4_AFullDiskLosesNothing: time and again writes fail, of entries and of runs, some of them half-way, or files
 // cannot be made, or read. Inserts are refused, or not; what was refused is not in the map, and the same call succeeds
 // later.
-func TestN4_AFullDiskLosesNothing(t *testing.T) {
+func TestY4_AFullDiskLosesNothing(t *testing.T) {
 	for _, op := range []faultfs.Op{faultfs.Write, faultfs.Open, faultfs.Read} {
 		mem := vfs.NewMem(1)
 		script := failing(op)
@@ -95,7 +95,7 @@ func TestN4_AFullDiskLosesNothing(t *testing.T) {
 }
 
 // A merge reads on in the middle of a segment, and every first try fails: each record comes once all the same.
-func TestN4_ReadsThatFailWithinASegment(t *testing.T) {
+func TestY4_ReadsThatFailWithinASegment(t *testing.T) {
 	const n = (windowBlocks + 9) * blockRecords
 	script := faultfs.NewScript()
 	m := open(t, faultfs.New(vfs.NewMem(1), script), nil)
@@ -126,7 +126,7 @@ func TestN4_ReadsThatFailWithinASegment(t *testing.T) {
 }
 
 // What is inserted during a failing write comes after the data of that write.
-func TestN4_AnInsertBesideAWriteThatFails(t *testing.T) {
+func TestY4_AnInsertBesideAWriteThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem := vfs.NewMem(1)
 		m := open(
@@ -149,7 +149,7 @@ func TestN4_AnInsertBesideAWriteThatFails(t *testing.T) {
 }
 
 // The disk fills up between the cut and its Sync: the Sync can be repeated.
-func TestN4_SyncOnAFullDisk(t *testing.T) {
+func TestY4_SyncOnAFullDisk(t *testing.T) {
 	mem := vfs.NewMem(1)
 	script := faultfs.NewScript()
 	m := open(t, faultfs.New(mem, script), nil)

@@ -10,7 +10,7 @@ import (
 )
 
 // What Insert takes, Lookup gives back after a restart; one byte more, or a date that does not fit, is refused.
-func TestN1_theLargestEntryIsReadAndOneByteMoreIsRefused(t *testing.T) {
+func TestY1_theLargestEntryIsReadAndOneByteMoreIsRefused(t *testing.T) {
 	disk := vfs.NewMem(1)
 	if err := disk.MkdirAll("seen"); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-func TestN1_OnlyTheWholeDigestCounts(t *testing.T) {
+func TestY1_OnlyTheWholeDigestCounts(t *testing.T) {
 	m := open(t, vfs.NewMem(1), nil)
 	// All digests have one of two hashes, so that the entries alone can tell them apart: in tables, in runs, in both.
 	m.hash = func(d Digest) uint64 { return 1<<63 + uint64(d[0]&1) }
@@ -31,7 +31,7 @@ func TestN1_OnlyTheWholeDigestCounts(t *testing.T) {
 	must(t, m.Check())
 }
 
-func TestN2_OneOfManyWins(t *testing.T) {
+func TestY2_OneOfManyWins(t *testing.T) {
 	m := open(t, vfs.NewMem(1), nil)
 	const workers, digests = 6, 1000
 	var fresh atomic.Int64
@@ -75,7 +75,7 @@ func TestN2_OneOfManyWins(t *testing.T) {
 }
 
 // What was in the map before is found by all while a merge moves it, record by record.
-func TestN1_AMergeHidesNothing(t *testing.T) {
+func TestY1_AMergeHidesNothing(t *testing.T) {
 	m := open(t, vfs.NewMem(1), nil)
 	const n = 400
 	fill(t, m, n)

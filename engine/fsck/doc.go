@@ -31,7 +31,7 @@
 //   - I4: the sieve knows every queued URL, and its length is the number of admitted URLs.
 //   - P1: for an agent of a cluster, the unsent and the retained messages can be read, and the unsent ones are among
 //     the retained ones. P2: a URL with a record of its last answer is in the fetched set.
-//   - the promises of the components: S3, V1, V2, Q1, W1 to W5, N1, N3, H3. A host is on the workbench or in the cold
+//   - the promises of the components: S3, V1, V2, Q1, W1 to W5, Y1, Y3, H3. A host is on the workbench or in the cold
 //     store.
 //
 // All counters except those of report.json belong to the checkpoint. So after a kill they are compared as strictly as
