@@ -13,8 +13,8 @@ func (s *Store) Each(f func(key, form []byte) bool) error {
 		return err
 	}
 	done := false
-	return s.walk(func(p Position, r *record) error {
-		if !done && r.kind == kindHost && s.table.has(s.hash(r.key), placeOf(p)) {
+	return s.segments.walk(s.log.head, s.log.tail, func(p Position, r *record) error {
+		if !done && r.kind == kindHost && s.hosts.has(s.hosts.hash(r.key), p) {
 			done = !f(r.key, r.form)
 		}
 		return nil
@@ -29,9 +29,9 @@ func (s *Store) Check() error {
 	hashes := make(map[uint64]struct{}, s.Len())
 	var repeated error
 	err := s.Each(func(key, form []byte) bool {
-		hash := s.hash(key)
+		hash := s.hosts.hash(key)
 		if _, there := hashes[hash]; there {
-			repeated = fmt.Errorf("%w: %s contains the host %.200q twice", vfs.ErrCorrupt, s.o.Dir, key)
+			repeated = fmt.Errorf("%w: %s contains the host %.200q twice", vfs.ErrCorrupt, s.segments.dir, key)
 		}
 		hashes[hash] = struct{}{}
 		hosts, sum, live = hosts+1, sum+hash, live+sizeOf(len(key)+len(form))
@@ -42,16 +42,9 @@ func (s *Store) Check() error {
 		return err
 	case repeated != nil:
 		return repeated
-	case hosts != uint64(s.table.used) || sum != s.sum || live != s.live:
-		return fmt.Errorf(
-			"%w: %s contains %d hosts in %d bytes, but the table has %d in %d",
-			vfs.ErrCorrupt,
-			s.o.Dir,
-			hosts,
-			live,
-			s.table.used,
-			s.live,
-		)
+	case hosts != uint64(s.hosts.table.used) || sum != s.hosts.sum || live != s.hosts.bytes:
+		what := "%w: %s contains %d hosts in %d bytes, but the table has %d in %d"
+		return fmt.Errorf(what, vfs.ErrCorrupt, s.segments.dir, hosts, live, s.hosts.table.used, s.hosts.bytes)
 	}
 	return nil
 }

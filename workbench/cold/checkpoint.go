@@ -1,10 +1,7 @@
 package cold
 
 import (
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"orbweaver/internal/vfs"
 )
@@ -35,7 +32,7 @@ func (c Checkpoint) validate() error {
 func (s *Store) Checkpoint() Checkpoint {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Checkpoint{Head: s.head, Tail: s.tail, Hosts: uint64(s.table.used), Sum: s.sum}
+	return Checkpoint{Head: s.log.head, Tail: s.log.tail, Hosts: uint64(s.hosts.table.used), Sum: s.hosts.sum}
 }
 
 // Sync makes all earlier calls of Put and Take durable, and so all earlier checkpoints. If the disk fails a sync, this
@@ -46,45 +43,7 @@ func (s *Store) Sync() error {
 	}
 	s.flushing.Lock()
 	defer s.flushing.Unlock()
-	s.mu.Lock()
-	lost, closed := s.syncErr, s.closed
-	files, names := make([]vfs.File, 0, len(s.dirty)), s.newNames
-	for _, segment := range slices.Sorted(maps.Keys(s.dirty)) {
-		files = append(files, s.files[segment])
-	}
-	s.mu.Unlock()
-	switch {
-	case closed:
-		return ErrClosed
-	case lost != nil:
-		return lost
-	}
-	err := s.syncAll(files, names)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var gone *vfs.SyncError
-	switch {
-	case err == nil:
-		clear(s.dirty) // correct because no file is written while flushing is held
-		s.newNames = false
-	case errors.As(err, &gone):
-		s.syncErr = err
-	}
-	return err
-}
-
-func (s *Store) syncAll(files []vfs.File, names bool) error {
-	for _, f := range files {
-		if err := f.Sync(); err != nil {
-			return fmt.Errorf("cold: sync: %w", err)
-		}
-	}
-	if names {
-		if err := s.fs.SyncDir(s.o.Dir); err != nil {
-			return fmt.Errorf("cold: sync: %w", err)
-		}
-	}
-	return nil
+	return s.segments.sync()
 }
 
 // Release must be called when c is durable in a manifest. It removes the files before the head of c.
@@ -92,36 +51,40 @@ func (s *Store) Release(c Checkpoint) error {
 	s.flushing.Lock()
 	defer s.flushing.Unlock()
 	s.mu.Lock()
-	var files []vfs.File
-	var segments []uint32
-	for _, segment := range slices.Sorted(maps.Keys(s.files)) {
-		if segment < c.Head.Segment && segment < s.head.Segment {
-			segments, files = append(segments, segment), append(files, s.files[segment])
-			delete(s.files, segment)
-			delete(s.dirty, segment)
-		}
-	}
+	head := s.log.head.Segment
 	s.mu.Unlock()
-	for i, f := range files {
-		err := errors.Join(f.Close(), vfs.RemoveIfExists(s.fs, s.name(segments[i])))
-		if err != nil {
-			return fmt.Errorf("cold: release: %w", err)
-		}
+	return s.segments.release(min(c.Head.Segment, head))
+}
+
+// restore opens the files of a checkpoint and reads them.
+func (s *Store) restore(cut *Checkpoint) error {
+	if err := s.segments.open(cut.Head, cut.Tail); err != nil {
+		return err
+	}
+	if err := s.segments.walk(cut.Head, cut.Tail, s.apply); err != nil {
+		return err
+	}
+	if h := &s.hosts; uint64(h.table.used) != cut.Hosts || h.sum != cut.Sum {
+		what := "%d hosts with the sum %016x, want %d with %016x"
+		return s.segments.corrupt(cut.Tail, fmt.Sprintf(what, h.table.used, h.sum, cut.Hosts, cut.Sum))
 	}
 	return nil
 }
 
-// Close closes the files. Changes since the last Sync may be lost. It may be called again.
-func (s *Store) Close() error {
-	s.flushing.Lock()
-	defer s.flushing.Unlock()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var errs []error
-	for _, segment := range slices.Sorted(maps.Keys(s.files)) {
-		errs = append(errs, s.files[segment].Close())
+// apply applies a record. After all records, the store has the hosts of the checkpoint (H3).
+func (s *Store) apply(p Position, r *record) error {
+	s.log.bytes += r.size
+	if r.kind == kindHost {
+		s.hosts.add(s.hosts.hash(r.key), p, r.size)
+		return nil
 	}
-	clear(s.files)
-	s.closed = true
-	return errors.Join(errs...)
+	g := r.removal
+	if g.at.before(s.log.head) {
+		return nil
+	}
+	if !g.at.before(p) || g.at.Offset >= segmentBytesMax || !s.hosts.remove(g.hash, g.at, g.size) {
+		what := "removal of a host at byte %d of file %d, which has none"
+		return s.segments.corrupt(p, fmt.Sprintf(what, g.at.Offset, g.at.Segment))
+	}
+	return nil
 }

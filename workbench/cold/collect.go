@@ -3,7 +3,7 @@ package cold
 import "fmt"
 
 // needsCollect reports whether the log contains more garbage than H4 allows. The caller holds mu.
-func (s *Store) needsCollect() bool { return s.log > 2*s.live+2*s.o.SegmentBytes }
+func (s *Store) needsCollect() bool { return s.log.bytes > 2*s.hosts.bytes+2*s.log.segmentBytes }
 
 // Collect reads from the head of the log, at most step bytes and one record more. It copies the hosts that are still in
 // the store to the tail and drops the rest. It returns the number of bytes read, or 0 if there is nothing to do. Only
@@ -33,7 +33,7 @@ func (s *Store) Collect(step int64) (done int64, err error) {
 	}
 	if l.p.Offset >= l.end {
 		s.mu.Lock()
-		s.head = Position{s.head.Segment + 1, segmentHead}
+		s.log.skipFile()
 		s.mu.Unlock()
 		done++
 	}
@@ -47,32 +47,31 @@ func (s *Store) Collect(step int64) (done int64, err error) {
 // being written.
 func (s *Store) headReader() (l logReader, ok bool, err error) {
 	s.mu.Lock()
-	f, p := s.files[s.head.Segment], s.head
-	ok = s.needsCollect() && f != nil && s.head.Segment < s.tail.Segment &&
-		(len(s.chunks) == 0 || s.chunks[0].from.Segment > s.head.Segment)
+	p := s.log.head
+	ok = s.needsCollect() && s.log.headComplete()
 	s.mu.Unlock()
-	if !ok {
+	f := s.segments.file(p.Segment)
+	if !ok || f == nil {
 		return l, false, nil
 	}
 	end, err := f.Size()
 	if err != nil {
 		return l, false, fmt.Errorf("cold: collect: %w", err)
 	}
-	return logReader{s: s, f: f, p: p, end: end}, true, nil
+	return logReader{s: &s.segments, f: f, p: p, end: end}, true, nil
 }
 
 // collectRecord copies a host that is still in the store from the head to the tail, and moves the head past the record.
 func (s *Store) collectRecord(p Position, r *record) {
 	hash := uint64(0)
 	if r.kind == kindHost {
-		hash = s.hash(r.key)
+		hash = s.hosts.hash(r.key)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.kind == kindHost && s.table.has(hash, placeOf(p)) {
-		to, _ := s.append(kindHost, r.key, r.form)
-		s.table.replace(hash, placeOf(p), placeOf(to))
+	if r.kind == kindHost && s.hosts.has(hash, p) {
+		to, _ := s.log.append(kindHost, r.key, r.form)
+		s.hosts.move(hash, p, to)
 	}
-	s.head.Offset += r.size
-	s.log -= r.size
+	s.log.skip(r.size)
 }

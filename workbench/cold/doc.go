@@ -12,6 +12,9 @@
 //	Take(key) -----^ then one read at this position; the key on disk is compared. The removal is written to the log.
 //	Collect: reads from the head, copies the hosts that are still in the store to the tail, and drops the rest
 //
+// Store joins three parts: hosts (the table, and the sums of a checkpoint), recordLog (head, tail, and the records in
+// memory) and segments (the files). Its lock guards hosts and recordLog; segments has a lock of its own.
+//
 // # Format, little-endian
 //
 //	file     "OWCOLD\x00\x01" | number u32 | low half of xxh3 of both | record...

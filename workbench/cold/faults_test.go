@@ -142,7 +142,7 @@ func TestH2_manyAtOnce(t *testing.T) {
 func TestOptionsSayAllThatIsWrong(t *testing.T) {
 	if _, err := Open(vfs.NewMem(1), Options{SegmentBytes: 1, BufferBytes: -1}, nil); err == nil {
 		t.Error("bad options are taken")
-	} else if many, ok := err.(interface{ Unwrap() []error }); !ok || len(many.Unwrap()) != 3 { //nolint:errorlint // joined
+	} else if many, ok := err.(interface{ Unwrap() []error }); !ok || len(many.Unwrap()) != 3 { //nolint:errorlint // join
 		t.Error(err)
 	}
 }

@@ -55,14 +55,11 @@ func open(t *testing.T, log []byte) {
 	overwrite(t, disk, "cold/00000001", log)
 	cut := Checkpoint{Head: Position{1, segmentHead}, Tail: Position{1, int64(len(log)) &^ (recordAlign - 1)}}
 	// The correct sums are unknown. The error of the first attempt contains them.
-	s := &Store{
-		fs: disk, o: small().WithDefaults(), head: cut.Head, tail: cut.Tail,
-		files: map[uint32]vfs.File{}, dirty: map[uint32]bool{},
-	}
+	s := newStore(disk, small().WithDefaults(), cut.Head, cut.Tail)
 	if err := s.restore(&cut); err != nil && !errors.Is(err, vfs.ErrCorrupt) {
 		t.Fatal(err)
 	}
-	cut.Hosts, cut.Sum = uint64(s.table.used), s.sum
+	cut.Hosts, cut.Sum = uint64(s.hosts.table.used), s.hosts.sum
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -2,14 +2,20 @@ package cold
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
-	"io"
-	"path"
 	"slices"
-
-	"orbweaver/internal/vfs"
 )
+
+// recordLog is the log of records: where it begins and ends, and the records that are not yet in a file. The lock of
+// the Store guards it.
+type recordLog struct {
+	segmentBytes int64 // from which a new file begins
+
+	head     Position // start of the valid records
+	tail     Position // position of the next record; at offset 0 the file does not exist yet
+	bytes    int64    // of all records from head to tail
+	chunks   []*chunk // not yet written, in order
+	buffered int      // bytes in chunks
+}
 
 // chunk is a piece of the log that is not yet written.
 type chunk struct {
@@ -18,151 +24,75 @@ type chunk struct {
 	sealed bool // is being written, so nothing may be appended
 }
 
-// append adds a record at the tail, in memory. The caller holds mu.
-func (s *Store) append(kind byte, key, rest []byte) (p Position, size int64) {
-	if s.tail.Offset >= s.o.SegmentBytes {
-		if s.tail.Segment-s.head.Segment >= segmentsMax-2 {
+// position decodes a position of the table. This is unique because the log has fewer than segmentsMax files.
+func (l *recordLog) position(place uint64) Position {
+	ahead := (uint32(place>>offsetBits) - l.head.Segment) % segmentsMax
+	return Position{l.head.Segment + ahead, int64(place % (1 << offsetBits) * recordAlign)}
+}
+
+// filesBehindHead returns the number of files of the log without that of the head.
+func (l *recordLog) filesBehindHead() uint32 { return l.tail.Segment - l.head.Segment }
+
+// append adds a record at the tail, in memory.
+func (l *recordLog) append(kind byte, key, rest []byte) (p Position, size int64) {
+	if l.tail.Offset >= l.segmentBytes {
+		if l.filesBehindHead() >= segmentsMax-2 {
 			panic("BUG: cold: too many files in the log")
 		}
-		s.tail = Position{s.tail.Segment + 1, 0}
+		l.tail = Position{l.tail.Segment + 1, 0}
 	}
 	var c *chunk
-	if n := len(s.chunks); n > 0 {
-		c = s.chunks[n-1]
+	if n := len(l.chunks); n > 0 {
+		c = l.chunks[n-1]
 	}
-	if c == nil || c.sealed || s.tail.Offset == 0 {
-		c = &chunk{from: s.tail}
-		s.chunks = append(s.chunks, c)
+	if c == nil || c.sealed || l.tail.Offset == 0 {
+		c = &chunk{from: l.tail}
+		l.chunks = append(l.chunks, c)
 	}
 	before := len(c.b)
-	if s.tail.Offset == 0 {
-		c.b = appendSegmentHead(c.b, s.tail.Segment)
-		s.tail.Offset = segmentHead
+	if l.tail.Offset == 0 {
+		c.b = appendSegmentHead(c.b, l.tail.Segment)
+		l.tail.Offset = segmentHead
 	}
-	p, size = s.tail, sizeOf(len(key)+len(rest))
+	p, size = l.tail, sizeOf(len(key)+len(rest))
 	c.b = appendRecord(c.b, p, kind, key, rest)
-	s.tail.Offset += size
-	s.log += size
-	s.bufferedBytes += len(c.b) - before
+	l.tail.Offset += size
+	l.bytes += size
+	l.buffered += len(c.b) - before
 	return p, size
 }
 
-// Buffered reports whether BufferBytes or more wait in memory, so that the caller should call Flush.
-func (s *Store) Buffered() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.bufferedBytes >= s.o.BufferBytes
-}
-
-// Flush writes the records that wait in memory. It may be repeated after an error.
-func (s *Store) Flush() error {
-	s.flushing.Lock()
-	defer s.flushing.Unlock()
-	s.mu.Lock()
-	work := slices.Clone(s.chunks)
-	for _, c := range work {
+// seal returns the chunks to be written. Later records go into new ones.
+func (l *recordLog) seal() []*chunk {
+	for _, c := range l.chunks {
 		c.sealed = true
 	}
-	s.mu.Unlock()
-	for _, c := range work {
-		f, err := s.fileToWrite(c.from.Segment)
-		if err != nil {
-			return err
-		}
-		if _, err := f.WriteAt(c.b, c.from.Offset); err != nil {
-			return fmt.Errorf("cold: write: %w", err)
-		}
-		s.mu.Lock()
-		s.chunks = s.chunks[1:]
-		s.bufferedBytes -= len(c.b)
-		s.dirty[c.from.Segment] = true
-		s.mu.Unlock()
-	}
-	return nil
+	return slices.Clone(l.chunks)
 }
 
-// fileToWrite opens or creates a file of the log. The caller holds flushing.
-func (s *Store) fileToWrite(segment uint32) (vfs.File, error) {
-	s.mu.Lock()
-	f, closed := s.files[segment], s.closed
-	s.mu.Unlock()
-	switch {
-	case closed:
-		return nil, ErrClosed
-	case f != nil:
-		return f, nil
-	}
-	f, err := s.fs.Create(s.name(segment))
-	if err != nil {
-		return nil, fmt.Errorf("cold: write: %w", err)
-	}
-	s.mu.Lock()
-	s.files[segment], s.newNames = f, true
-	s.mu.Unlock()
-	return f, nil
+// removeFirst removes the first chunk, which is now in a file.
+func (l *recordLog) removeFirst() {
+	l.buffered -= len(l.chunks[0].b)
+	l.chunks = l.chunks[1:]
 }
 
-func (s *Store) name(segment uint32) string { return segmentName(s.o.Dir, segment) }
-
-func segmentName(dir string, segment uint32) string { return fmt.Sprintf("%s/%08d", dir, segment) }
-
-// segmentOf returns the number of a file of the log, or false for other files.
-func segmentOf(base string) (segment uint32, ok bool) {
-	_, err := fmt.Sscanf(base, "%d", &segment)
-	return segment, err == nil && base == path.Base(segmentName(".", segment))
+// headComplete reports whether the first file is complete: it is not the last one, and no chunk belongs to it.
+func (l *recordLog) headComplete() bool {
+	return l.filesBehindHead() > 0 && (len(l.chunks) == 0 || l.chunks[0].from.Segment > l.head.Segment)
 }
 
-func (s *Store) corrupt(p Position, what string) error {
-	return &vfs.CorruptError{File: s.name(p.Segment), Offset: p.Offset, What: what}
+// skip moves the head past a record.
+func (l *recordLog) skip(size int64) {
+	l.head.Offset += size
+	l.bytes -= size
 }
 
-// firstRead is the size of the first read of a record of unknown size. Most records are shorter.
-const firstRead = 512
+// skipFile moves the head to the next file.
+func (l *recordLog) skipFile() { l.head = Position{l.head.Segment + 1, segmentHead} }
 
-// read reads the record at p.
-func (s *Store) read(p Position) (record, error) {
-	s.mu.Lock()
-	b, f := s.inMemory(p), s.files[p.Segment]
-	closed := s.closed
-	s.mu.Unlock()
-	if b == nil {
-		switch {
-		case closed:
-			return record{}, ErrClosed
-		case f == nil:
-			return record{}, s.corrupt(p, "the file is not part of the log")
-		}
-		var err error
-		if b, err = s.readFile(f, p, firstRead); err != nil {
-			return record{}, err
-		}
-	}
-	if size, fault := sizeInHead(b); fault == "" && size > int64(len(b)) {
-		var err error
-		if b, err = s.readFile(f, p, int(size)); err != nil {
-			return record{}, err
-		}
-	}
-	r, fault := parseRecord(b, p)
-	if fault != "" {
-		return record{}, s.corrupt(p, fault)
-	}
-	return r, nil
-}
-
-// readFile reads up to n bytes, fewer at the end of the file.
-func (s *Store) readFile(f vfs.File, p Position, n int) ([]byte, error) {
-	b := make([]byte, n)
-	got, err := f.ReadAt(b, p.Offset)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("cold: read: %w", err)
-	}
-	return b[:got], nil
-}
-
-// inMemory returns a copy of the record at p from the chunks, or nil if it is in none. The caller holds mu.
-func (s *Store) inMemory(p Position) []byte {
-	for _, c := range s.chunks {
+// inMemory returns a copy of the record at p from the chunks, or nil if it is in none.
+func (l *recordLog) inMemory(p Position) []byte {
+	for _, c := range l.chunks {
 		if c.from.Segment != p.Segment || p.Offset < c.from.Offset || p.Offset >= c.from.Offset+int64(len(c.b)) {
 			continue
 		}

@@ -168,7 +168,7 @@ func TestH2_model(t *testing.T) {
 		for len(w.in) > 0 {
 			w.take(w.some())
 		}
-		if s := w.store.Stats(); s.Hosts != 0 || s.LiveBytes != 0 || w.store.sum != 0 {
+		if s := w.store.Stats(); s.Hosts != 0 || s.LiveBytes != 0 || w.store.hosts.sum != 0 {
 			t.Fatalf("empty, and still %+v", s)
 		}
 	}
@@ -179,12 +179,12 @@ func TestH1_theKeyOnDiskDecides(t *testing.T) {
 	w := newWorld(t, 1)
 	w.store.Put([]byte("http://a.example"), []byte("a"))
 	twin := []byte("http://b.example")
-	hash := w.store.hash(twin)
-	w.store.table.add(hash, placeOf(w.store.tail)-uint64(sizeOf(17)/recordAlign)) // as if both had the same hash
+	hash := w.store.hosts.hash(twin)
+	w.store.hosts.table.add(hash, placeOf(w.store.log.tail)-uint64(sizeOf(17)/recordAlign)) // as if both had the same hash
 	if form, found, err := w.store.Take(nil, twin); found || err != nil {
 		t.Errorf("another host's form: %q, %v", form, err)
 	}
-	w.store.table.remove(hash, placeOf(w.store.tail)-uint64(sizeOf(17)/recordAlign))
+	w.store.hosts.table.remove(hash, placeOf(w.store.log.tail)-uint64(sizeOf(17)/recordAlign))
 	if form, found, err := w.store.Take(nil, []byte("http://a.example")); !found || err != nil || string(form) != "a" {
 		t.Errorf("its own form: %q, %v, %v", form, found, err)
 	}
@@ -215,7 +215,7 @@ func TestH4_theLogIsBounded(t *testing.T) {
 			t.Fatalf("%d bytes of log for %d that are in", s.LogBytes, s.LiveBytes)
 		}
 		// One file more before the head, heads of files, and one record that is longer than its file at each end.
-		if used := w.disk.Used(); used > 2*s.LiveBytes+4*o.SegmentBytes+8<<10+int64(len(w.store.files))*segmentHead {
+		if used := w.disk.Used(); used > 2*s.LiveBytes+4*o.SegmentBytes+8<<10+int64(len(w.store.segments.files))*segmentHead {
 			t.Fatalf("%d bytes on disk for %d that are in", used, s.LiveBytes)
 		}
 	}
@@ -282,8 +282,13 @@ func TestH3_damageIsFound(t *testing.T) {
 			t.Fatalf("%s is missing: %v", name, err)
 		}
 	}
-	for _, wrong := range []Checkpoint{{}, {Head: cut.Tail, Tail: cut.Head}, {Head: cut.Head, Tail: cut.Tail, Hosts: cut.Hosts + 1, Sum: cut.Sum},
-		{Head: cut.Head, Tail: cut.Tail, Hosts: cut.Hosts, Sum: cut.Sum + 1}, {Head: cut.Head, Tail: Position{cut.Tail.Segment, 12}}} {
+	for _, wrong := range []Checkpoint{
+		{},
+		{Head: cut.Tail, Tail: cut.Head},
+		{Head: cut.Head, Tail: cut.Tail, Hosts: cut.Hosts + 1, Sum: cut.Sum},
+		{Head: cut.Head, Tail: cut.Tail, Hosts: cut.Hosts, Sum: cut.Sum + 1},
+		{Head: cut.Head, Tail: Position{cut.Tail.Segment, 12}},
+	} {
 		if _, err := Open(w.disk.KillClone(), small(), &wrong); !errors.Is(err, vfs.ErrCorrupt) {
 			t.Errorf("cut %+v: %v", wrong, err)
 		}

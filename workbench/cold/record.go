@@ -17,6 +17,15 @@ func (p Position) before(q Position) bool {
 	return p.Segment < q.Segment || p.Segment == q.Segment && p.Offset < q.Offset
 }
 
+// lastFile returns the number of the newest file with content, if the log ends at p. It is less than the number of the
+// first file if there is none.
+func (p Position) lastFile() uint32 {
+	if p.Offset == 0 {
+		return p.Segment - 1
+	}
+	return p.Segment
+}
+
 const (
 	segmentMagic = "OWCOLD\x00\x01"
 	segmentHead  = 16

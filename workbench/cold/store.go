@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/zeebo/xxh3"
-
 	"orbweaver/internal/vfs"
 )
 
@@ -16,25 +14,26 @@ var ErrClosed = errors.New("cold: closed")
 
 // Store maps keys of hosts to forms on disk. While a host is here, no other component has it.
 type Store struct {
-	fs vfs.FS
-	o  Options
+	bufferBytes int
 
 	flushing sync.Mutex // held during writes to files; locked before mu
+	segments segments
 
-	mu            sync.Mutex
-	table         table
-	head          Position // start of the valid records
-	tail          Position // position of the next record; at offset 0 the file does not exist yet
-	sum           uint64   // of the hashes of all hosts in the store
-	live          int64    // bytes of their records
-	log           int64    // bytes of all records from head to tail
-	chunks        []*chunk // not yet written, in order
-	bufferedBytes int      // bytes in chunks
-	files         map[uint32]vfs.File
-	dirty         map[uint32]bool // written and not yet synced
-	newNames      bool            // files were created, and the directory is not yet synced
-	syncErr       error           // the error of a failed sync; no other sync is tried
-	closed        bool
+	mu    sync.Mutex // guards the following fields; not held during disk operations
+	hosts hosts
+	log   recordLog
+}
+
+// newStore returns a store without files whose log is between head and tail.
+func newStore(fsys vfs.FS, o Options, head, tail Position) *Store {
+	return &Store{
+		bufferBytes: o.BufferBytes,
+		segments: segments{
+			fs: fsys, dir: o.Dir, files: make(map[uint32]vfs.File), dirty: make(map[uint32]bool),
+		},
+		hosts: hosts{seed: o.Seed},
+		log:   recordLog{segmentBytes: o.SegmentBytes, head: head, tail: tail},
+	}
 }
 
 // Stats is the content of a Store at one moment.
@@ -46,30 +45,11 @@ type Stats struct {
 	BufferBytes int   // not yet written
 }
 
-// hash returns the hash by which a key is found.
-func (s *Store) hash(key []byte) uint64 { return xxh3.HashSeed(key, s.o.Seed) }
-
-// segmentsMax is the largest number of files of a log: a slot of the table has this many numbers.
-const segmentsMax = 1 << (placeBits - offsetBits)
-
-const offsetBits = 23 // bits of an offset, in units of recordAlign
-
-// placeOf encodes a position for the table.
-func placeOf(p Position) uint64 {
-	return uint64(p.Segment)%segmentsMax<<offsetBits | uint64(p.Offset)/recordAlign
-}
-
-// position decodes a position of the table. This is unique because the log has fewer than segmentsMax files.
-func (s *Store) position(place uint64) Position {
-	ahead := (uint32(place>>offsetBits) - s.head.Segment) % segmentsMax
-	return Position{s.head.Segment + ahead, int64(place % (1 << offsetBits) * recordAlign)}
-}
-
 // Len returns the number of hosts in the store.
 func (s *Store) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.table.used
+	return s.hosts.table.used
 }
 
 // Stats returns the current sizes. It costs one pass over the 1,024 shards of the table.
@@ -77,9 +57,8 @@ func (s *Store) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Stats{
-		Hosts: uint64(
-			s.table.used,
-		), LiveBytes: s.live, LogBytes: s.log, TableBytes: s.table.bytes(), BufferBytes: s.bufferedBytes,
+		Hosts: uint64(s.hosts.table.used), LiveBytes: s.hosts.bytes, LogBytes: s.log.bytes,
+		TableBytes: s.hosts.table.bytes(), BufferBytes: s.log.buffered,
 	}
 }
 
@@ -88,7 +67,7 @@ func (s *Store) Stats() Stats {
 func (s *Store) Room() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.tail.Segment-s.head.Segment < segmentsMax-1024
+	return s.log.filesBehindHead() < segmentsMax-1024
 }
 
 // Put stores a host. It borrows key and form. The key must not be in the store. A key has at most 65,535 bytes, key and
@@ -97,39 +76,47 @@ func (s *Store) Put(key, form []byte) {
 	if len(key) > keyMax || len(key)+len(form) > bodyMax {
 		panic(fmt.Sprintf("BUG: cold: host too large: key of %d bytes, form of %d bytes", len(key), len(form)))
 	}
-	hash := s.hash(key)
+	hash := s.hosts.hash(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p, size := s.append(kindHost, key, form)
-	s.addHost(hash, p, size)
+	p, size := s.log.append(kindHost, key, form)
+	s.hosts.add(hash, p, size)
 }
 
-// addHost adds a host to the table and the sums.
-func (s *Store) addHost(hash uint64, p Position, size int64) {
-	s.table.add(hash, placeOf(p))
-	s.sum += hash
-	s.live += size
+// Buffered reports whether BufferBytes or more wait in memory, so that the caller should call Flush.
+func (s *Store) Buffered() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log.buffered >= s.bufferBytes
 }
 
-// removeHost removes a host and reports whether it was there.
-func (s *Store) removeHost(hash uint64, p Position, size int64) bool {
-	if !s.table.remove(hash, placeOf(p)) {
-		return false
+// Flush writes the records that wait in memory. It may be repeated after an error.
+func (s *Store) Flush() error {
+	s.flushing.Lock()
+	defer s.flushing.Unlock()
+	s.mu.Lock()
+	work := s.log.seal()
+	s.mu.Unlock()
+	for _, c := range work {
+		if err := s.segments.write(c); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		s.log.removeFirst()
+		s.mu.Unlock()
 	}
-	s.sum -= hash
-	s.live -= size
-	return true
+	return nil
 }
 
 // Take removes a host (H2) and appends its form to dst. found is false if the key is unknown. After an error the host
 // is still in the store.
 func (s *Store) Take(dst, key []byte) (form []byte, found bool, err error) {
-	hash := s.hash(key)
+	hash := s.hosts.hash(key)
 	var scratch [2]uint64
 	for moved := true; moved; {
 		moved = false
 		s.mu.Lock()
-		places := s.table.find(hash, scratch[:0])
+		places := s.hosts.table.find(hash, scratch[:0])
 		s.mu.Unlock()
 		for _, place := range places {
 			if form, found, moved, err = s.takeAt(dst, key, hash, place); found || moved || err != nil {
@@ -147,20 +134,28 @@ func (s *Store) Take(dst, key []byte) (form []byte, found bool, err error) {
 // bytes that were read are ignored.
 func (s *Store) takeAt(dst, key []byte, hash, place uint64) (form []byte, found, moved bool, err error) {
 	s.mu.Lock()
-	p := s.position(place)
+	p := s.log.position(place)
+	b := s.log.inMemory(p)
 	s.mu.Unlock()
-	r, err := s.read(p)
+	r, err := s.segments.read(p, b)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case !s.table.has(hash, place):
+	case !s.hosts.table.has(hash, place):
 		return dst, false, true, nil
 	case err != nil:
 		return dst, false, false, err
 	case r.kind != kindHost || !bytes.Equal(r.key, key): // H1: another key with the same hash
 		return dst, false, false, nil
 	}
-	s.removeHost(hash, p, r.size)
-	s.append(kindRemoval, nil, appendRemoval(nil, removal{hash, p, r.size}))
+	s.hosts.remove(hash, p, r.size)
+	s.log.append(kindRemoval, nil, appendRemoval(nil, removal{hash, p, r.size}))
 	return append(dst, r.form...), true, false, nil
+}
+
+// Close closes the files. Changes since the last Sync may be lost. It may be called again.
+func (s *Store) Close() error {
+	s.flushing.Lock()
+	defer s.flushing.Unlock()
+	return s.segments.close()
 }

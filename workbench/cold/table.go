@@ -16,6 +16,16 @@ const (
 	shardMin  = 8
 )
 
+// segmentsMax is the largest number of files of a log: a slot of the table has this many numbers.
+const segmentsMax = 1 << (placeBits - offsetBits)
+
+const offsetBits = 23 // bits of an offset, in units of recordAlign
+
+// placeOf encodes a position for the table.
+func placeOf(p Position) uint64 {
+	return uint64(p.Segment)%segmentsMax<<offsetBits | uint64(p.Offset)/recordAlign
+}
+
 type shard struct {
 	slots []uint64 // 0 is empty
 	used  int
