@@ -36,13 +36,13 @@ func (w *Workbench[S]) Acquire(now time.Time, dst []Visit[S], max int) []Visit[S
 	defer w.mu.Unlock()
 	w.clock.see(now)
 	limit := w.clock.offset(now)
-	w.dropVacant(limit)
+	w.ips.dropVacant(limit)
 	var group [prefetchGroup]node
 	for max > 0 {
 		n := 0
-		for ; n < min(max, prefetchGroup) && w.outer.dueBy(limit); n++ {
-			group[n] = w.outer.top()
-			w.outer.remove(1, w.ipPos)
+		for ; n < min(max, prefetchGroup) && w.ips.outer.dueBy(limit); n++ {
+			group[n] = w.ips.outer.top()
+			w.ips.outer.remove(1, w.ips.setPlace)
 		}
 		if n == 0 {
 			break
@@ -68,14 +68,14 @@ const prefetchGroup = 16
 func (w *Workbench[S]) prefetch(group []node) {
 	sum := w.prefetchSum
 	for _, top := range group {
-		sum += w.entries.at(top.id).sites + uint32(w.sites.at(top.tie).flags) + w.sites.handles.at(top.tie).id
+		sum += w.ips.at(top.id).sites + uint32(w.sites.at(top.tie).flags) + w.sites.handles.at(top.tie).id
 	}
 	for _, top := range group {
-		sum += uint32(w.sites.at(top.tie).queue.head) + uint32(w.heaps.at(w.entries.at(top.id).sites).len())
+		sum += uint32(w.sites.at(top.tie).queue.head) + uint32(w.ips.heaps.at(w.ips.at(top.id).sites).len())
 	}
 	for _, top := range group {
 		q := w.sites.at(top.tie).queue
-		sum += uint32(q.buf[q.head]) + w.heaps.at(w.entries.at(top.id).sites).top().id
+		sum += uint32(q.buf[q.head]) + w.ips.heaps.at(w.ips.at(top.id).sites).top().id
 	}
 	w.prefetchSum = sum
 }
@@ -83,7 +83,7 @@ func (w *Workbench[S]) prefetch(group []node) {
 // leaseFirstSite makes a Visit for an entry that was removed from the outer heap. The site is the first of the entry;
 // its id is the tie of the node.
 func (w *Workbench[S]) leaseFirstSite(top node) Visit[S] {
-	e, s := w.entries.at(top.id), w.sites.at(top.tie)
+	e, s := w.ips.at(top.id), w.sites.at(top.tie)
 	w.touch(s)
 	e.lease = w.newLease(s)
 	l := w.leases.at(e.lease)
@@ -94,7 +94,7 @@ func (w *Workbench[S]) leaseFirstSite(top node) Visit[S] {
 		SiteDue: w.clock.time(s.due), IPDue: w.clock.time(e.due), IPNote: e.noteValue(),
 	}
 	if e.sites != 0 {
-		v.NextDue = w.clock.time(max(w.heaps.at(e.sites).top().due, 0)) // a past time if never visited
+		v.NextDue = w.clock.time(max(w.ips.heaps.at(e.sites).top().due, 0)) // a past time if never visited
 	}
 	return v
 }

@@ -26,8 +26,8 @@ func (w *Workbench[S]) Check() error {
 	}
 	c.checkEntries()
 	c.checkSums()
-	c.checkHeap("outer", w.outer)
-	c.checkHeap("vacant", w.vacant)
+	c.checkHeap("outer", w.ips.outer)
+	c.checkHeap("vacant", w.ips.vacant)
 	c.checkHeap("deferred", w.waiting)
 	return errors.Join(c.faults...)
 }
@@ -67,7 +67,7 @@ func (c *checker[S]) checkSite(vs *site[S], id uint32) {
 		if st == Waiting {
 			c.waiting[vs.entry]++
 		}
-		h := c.heapOf(w.entries.at(vs.entry))
+		h := c.heapOf(w.ips.at(vs.entry))
 		pos := placeOf(&h, vs)
 		if on := pos > 0 && int(pos) <= len(h) && h[pos-1] == (node{vs.due, vs.id, vs.id}); on != (st == Waiting) {
 			c.fault("W1: site %d is %v, in the heap of its entry: %v", id, st, on)
@@ -131,20 +131,20 @@ func (c *checker[S]) heapOf(e *entry) dueHeap {
 	if e.sites == 0 {
 		return nil
 	}
-	return *c.w.heaps.at(e.sites)
+	return *c.w.ips.heaps.at(e.sites)
 }
 
 func (c *checker[S]) checkEntries() {
 	w := c.w
 	ips, onBench, empty, leased := 0, 0, 0, 0
-	for id := uint32(1); id <= w.entries.last; id++ {
-		e := w.entries.at(id)
+	for id := uint32(1); id <= w.ips.entries.last; id++ {
+		e := w.ips.at(id)
 		if e.state == unused {
 			continue
 		}
 		ips++
 		c.checkEntry(id, e)
-		pos := *w.places.at(id)
+		pos := *w.ips.places.at(id)
 		on := e.state == occupied && pos != 0
 		if want := e.lease == 0 && c.waiting[id] > 0; on != want {
 			c.fault("W1: the entry of %v is in the outer heap: %v, want %v", e.address(), on, want)
@@ -152,12 +152,12 @@ func (c *checker[S]) checkEntries() {
 		switch {
 		case on:
 			onBench++
-			if n := w.outer[pos-1]; n.id != id || n.due != max(e.due, c.heapOf(e).top().due) {
+			if n := w.ips.outer[pos-1]; n.id != id || n.due != max(e.due, c.heapOf(e).top().due) {
 				c.fault("W3: the entry of %v has another due time in the outer heap", e.address())
 			}
 		case e.state == vacant:
 			empty++
-			if n := w.vacant[pos-1]; n.id != id || n.due != e.due {
+			if n := w.ips.vacant[pos-1]; n.id != id || n.due != e.due {
 				c.fault("the vacant entry of %v has another due time in its heap", e.address())
 			}
 		}
@@ -168,16 +168,16 @@ func (c *checker[S]) checkEntries() {
 			}
 		}
 	}
-	if ips != w.ips || onBench != w.outer.len() || empty != w.vacant.len() || leased != c.states[Leased] {
+	if ips != w.ips.count || onBench != w.ips.outer.len() || empty != w.ips.vacant.len() || leased != c.states[Leased] {
 		c.fault(
 			"W2: %d IPs, %d on the workbench, %d vacant, %d leased; the counters are %d, %d, %d, %d",
 			ips,
 			onBench,
 			empty,
 			leased,
-			w.ips,
-			w.outer.len(),
-			w.vacant.len(),
+			w.ips.count,
+			w.ips.outer.len(),
+			w.ips.vacant.len(),
 			c.states[Leased],
 		)
 	}
@@ -188,7 +188,7 @@ func (c *checker[S]) checkEntry(id uint32, e *entry) {
 	if e.members != c.members[id] {
 		c.fault("the entry of %v has %d members, its counter is %d", e.address(), c.members[id], e.members)
 	}
-	if _, found := c.w.findEntry(e.address()); found != id {
+	if _, found := c.w.ips.find(e.address()); found != id {
 		c.fault("the entry of %v is not in the index", e.address())
 	}
 	h := c.heapOf(e)

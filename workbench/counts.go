@@ -26,7 +26,7 @@ func (w *Workbench[S]) Counts() Counts {
 	c := Counts{
 		Unresolved: s[Unresolved], Deferred: s[Deferred], Idle: s[Idle], Waiting: s[Waiting],
 		Leased: s[Leased], Parked: s[Parked], Dead: s[Dead],
-		IPs: w.ips, OnBench: w.outer.len(), Vacant: w.vacant.len(),
+		IPs: w.ips.count, OnBench: w.ips.outer.len(), Vacant: w.ips.vacant.len(),
 		Queued: w.queued, InVisits: w.inVisits,
 		Refill: len(w.refill) - w.refillAt,
 		Weight: w.weight(),
@@ -51,7 +51,7 @@ const frontExact = 1024
 func (w *Workbench[S]) Front(now time.Time, soon time.Duration) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.outer.count(w.clock.offset(now.Add(soon)), frontExact)
+	return w.ips.outer.count(w.clock.offset(now.Add(soon)), frontExact)
 }
 
 // Each calls f for every site in order of creation, until f returns false, with the state that the site had shortly

@@ -112,7 +112,7 @@ func (w *Workbench[S]) appendForm(b []byte, s *site[S], site func(dst []byte, s 
 	}
 	b = append(b, formVersion, byte(s.placement), flags)
 	if s.placement == addressed {
-		b = appendAddr(b, w.entries.at(s.entry).address())
+		b = appendAddr(b, w.ips.at(s.entry).address())
 	}
 	return site(b, &s.data)
 }
@@ -184,7 +184,7 @@ func (w *Workbench[S]) Admit(key, form []byte, site func(b []byte) (S, error), n
 		s.due = w.clock.offset(now)
 	}
 	if at == addressed {
-		w.attach(s, w.entryOf(addr))
+		w.ips.attach(s, w.ips.findOrAdd(addr))
 	} else {
 		s.flags |= flagDiskDropped
 	}

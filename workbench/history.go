@@ -52,6 +52,24 @@ func (h *history[S]) end() {
 	h.open, h.spare = nil, [2]numbers{c.sites.changed, c.ips.changed}
 }
 
+// touchEntry must be called before the due time of an IP changes, and after an entry is created. It copies the entry for
+// the open snapshot if that has not written it yet.
+func (h *history[S]) touchEntry(id uint32, e *entry) {
+	if !h.recording || !h.ips.add(id) {
+		return
+	}
+	if c := h.open; c != nil && c.ips.isPending(id, c.partial) {
+		c.copied = e.appendImage(c.copied)
+	}
+}
+
+// noteDropped records that an address loses its entry, and with it its due time.
+func (h *history[S]) noteDropped(e *entry) {
+	if h.recording && e.due != noDue {
+		h.dropped = append(h.dropped, e.address())
+	}
+}
+
 // noteAdded must be called before a free number is used. An open snapshot has no site of this number, or has already
 // copied it.
 func (h *history[S]) noteAdded(id uint32) {
@@ -77,16 +95,5 @@ func (w *Workbench[S]) touch(s *site[S]) {
 	}
 	if c := h.open; c != nil && c.sites.isPending(s.id, c.partial) {
 		c.copied = w.appendSite(c.copied, c, s)
-	}
-}
-
-// touchEntry must be called before the due time of an IP changes, and after an entry is created.
-func (w *Workbench[S]) touchEntry(id uint32) {
-	h := &w.history
-	if !h.recording || !h.ips.add(id) {
-		return
-	}
-	if c := h.open; c != nil && c.ips.isPending(id, c.partial) {
-		c.copied = w.entries.at(id).appendImage(c.copied)
 	}
 }

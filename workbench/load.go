@@ -118,19 +118,9 @@ func (l *loader[S]) ip() {
 		return
 	}
 	w := l.w
-	id := w.entryOf(addr)
-	e := w.entries.at(id)
-	e.due = due
-	e.setNote(uint32(note))
-	switch {
-	case e.state != vacant:
-		w.reconcileEntry(id)
-	case due == noDue:
-		w.vacant.remove(*w.places.at(id), w.ipPos)
-		w.dropEntry(id)
-	default:
-		w.vacant.set(*w.places.at(id), due, id, w.ipPos)
-	}
+	id := w.ips.findOrAdd(addr)
+	w.ips.at(id).setNote(uint32(note))
+	w.ips.setDue(id, due)
 }
 
 // facts are the decoded fields of a site.
@@ -180,7 +170,7 @@ func (l *loader[S]) visitState(f *facts[S]) {
 	}
 	switch f.at {
 	case addressed:
-		w.attach(s, w.entryOf(f.addr))
+		w.ips.attach(s, w.ips.findOrAdd(f.addr))
 	case deferred:
 		w.makeDeferred(s, f.until)
 	default:

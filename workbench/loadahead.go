@@ -1,7 +1,5 @@
 package workbench
 
-import "hash/maphash"
-
 // loadAhead is the number of sites that are decoded before they are inserted. The data that belongs to a site is in
 // places that are not in the CPU's cache. Reading the places of many sites together takes hardly longer than those of a
 // single site.
@@ -16,8 +14,7 @@ func (l *loader[S]) readAhead() {
 	f.frame = l.d.offset
 	f.hash = l.w.sites.hash(l.key)
 	if f.at == addressed {
-		b := f.addr.As16()
-		f.byAddr = maphash.Bytes(l.w.ipSeed, b[:])
+		f.byAddr = l.w.ips.hash(f.addr.As16())
 	}
 	from := len(l.arena)
 	l.arena = append(append(l.arena, l.key...), l.raw...)
@@ -53,7 +50,7 @@ func (l *loader[S]) prefetch() {
 		f := &l.ahead[i]
 		sites[i] = w.sites.byKey.first(f.hash)
 		if f.at == addressed {
-			ips[i] = w.byAddr.first(f.byAddr)
+			ips[i] = w.ips.byAddr.first(f.byAddr)
 		}
 	}
 	for i := range l.ahead {
@@ -61,12 +58,12 @@ func (l *loader[S]) prefetch() {
 			sum += w.sites.at(id).entry
 		}
 		if id := ips[i]; id != 0 {
-			sum += w.entries.at(id).sites + uint32(*w.places.at(id))
+			sum += w.ips.at(id).sites + uint32(*w.ips.places.at(id))
 		}
 	}
 	for i := range l.ahead {
-		if id := ips[i]; id != 0 && w.entries.at(id).sites != 0 {
-			sum += uint32(w.heaps.at(w.entries.at(id).sites).len())
+		if id := ips[i]; id != 0 && w.ips.at(id).sites != 0 {
+			sum += uint32(w.ips.heaps.at(w.ips.at(id).sites).len())
 		}
 	}
 	w.prefetchSum = sum

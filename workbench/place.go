@@ -13,19 +13,19 @@ func (w *Workbench[S]) Place(vs *VisitState[S], addr netip.Addr, now time.Time) 
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.clock.see(now)
-	w.dropVacant(w.clock.offset(now))
+	w.ips.dropVacant(w.clock.offset(now))
 	s := w.sites.of(vs)
 	if l := w.leaseOf(s); l != nil {
 		l.moveTo = addr
 		return
 	}
-	if s.placement == dead || (s.entry != 0 && w.entries.at(s.entry).addr == addr.As16()) {
+	if s.placement == dead || (s.entry != 0 && w.ips.at(s.entry).addr == addr.As16()) {
 		return
 	}
 	w.touch(s)
 	before := s.state()
 	w.detach(s)
-	w.attach(s, w.entryOf(addr))
+	w.ips.attach(s, w.ips.findOrAdd(addr))
 	s.flags &^= flagRefillGiven
 	w.reconcile(s, before)
 }
@@ -50,7 +50,7 @@ func (w *Workbench[S]) Defer(vs *VisitState[S], until time.Time) {
 // makeDeferred makes an unplaced site a deferred one.
 func (w *Workbench[S]) makeDeferred(s *site[S], until int64) {
 	s.placement = deferred
-	w.waiting.push(node{due: until, tie: s.id, id: s.id}, w.sitePos)
+	w.waiting.push(node{due: until, tie: s.id, id: s.id}, w.ips.setSitePos)
 }
 
 // DueDeferred appends to dst the deferred sites that are due at now, earliest first. They become unresolved, and the

@@ -42,8 +42,8 @@ func (w *Workbench[S]) Postpone(vs *VisitState[S], siteDue, ipDue time.Time) {
 	w.touch(s)
 	s.due = max(s.due, w.clock.offset(siteDue))
 	if s.entry != 0 {
-		w.touchEntry(s.entry)
-		e := w.entries.at(s.entry)
+		w.ips.touch(s.entry)
+		e := w.ips.at(s.entry)
 		e.due = max(e.due, w.clock.offset(ipDue))
 	}
 	w.reconcile(s, s.state())

@@ -19,14 +19,14 @@ func (w *Workbench[S]) reconcile(s *site[S], before State) {
 	w.sites.states[before]--
 	w.sites.states[now]++
 	if s.entry != 0 {
-		e := w.entries.at(s.entry)
+		e := w.ips.at(s.entry)
 		switch {
 		case now == Waiting:
-			w.addWaiting(e, s)
+			w.ips.addWaiting(e, s)
 		case s.pos != 0:
-			w.removeWaiting(e, s)
+			w.ips.removeWaiting(e, s)
 		}
-		w.reconcileEntry(s.entry)
+		w.ips.reconcile(s.entry)
 	}
 	held := w.held(s)
 	if (held > 0) != s.has(flagHolds) {
@@ -48,7 +48,7 @@ func (w *Workbench[S]) leaseOf(s *site[S]) *lease[S] {
 	if !s.has(flagLeased) {
 		return nil
 	}
-	return w.leases.at(w.entries.at(s.entry).lease)
+	return w.leases.at(w.ips.at(s.entry).lease)
 }
 
 // held returns the number of items of the site in memory, including those in its Visit.

@@ -55,8 +55,8 @@ func (w *Workbench[S]) Release(v *Visit[S], r Release, now time.Time) ReleaseRes
 		panic("BUG: workbench: Release returns more items than the Visit had")
 	}
 	w.touch(s)
-	w.touchEntry(s.entry)
-	e := w.entries.at(s.entry)
+	w.ips.touch(s.entry)
+	e := w.ips.at(s.entry)
 	s.due = max(s.due, w.clock.offset(r.SiteDue))
 	e.due = max(e.due, w.clock.offset(r.IPDue))
 	s.data = v.Site
@@ -102,18 +102,18 @@ func (w *Workbench[S]) Prefetch(visits []Visit[S]) {
 	}
 	for i := range visits {
 		s := w.sites.at(visits[i].VS.id)
-		sum += w.entries.at(s.entry).sites + uint32(*w.places.at(s.entry)) + uint32(s.queued())
+		sum += w.ips.at(s.entry).sites + uint32(*w.ips.places.at(s.entry)) + uint32(s.queued())
 	}
 	for i := range visits {
-		e := w.entries.at(w.sites.at(visits[i].VS.id).entry)
+		e := w.ips.at(w.sites.at(visits[i].VS.id).entry)
 		if e.sites != 0 {
-			sum += uint32(w.heaps.at(e.sites).len())
+			sum += uint32(w.ips.heaps.at(e.sites).len())
 		}
 		sum += w.leases.at(e.lease).site
 	}
 	for i := range visits {
-		if e := w.entries.at(w.sites.at(visits[i].VS.id).entry); e.sites != 0 {
-			sum += w.heaps.at(e.sites).top().id
+		if e := w.ips.at(w.sites.at(visits[i].VS.id).entry); e.sites != 0 {
+			sum += w.ips.heaps.at(e.sites).top().id
 		}
 	}
 	w.prefetchSum = sum
@@ -140,7 +140,7 @@ func (w *Workbench[S]) giveBack(s *site[S], l *lease[S], r Release) {
 
 // placeReleased gives a site its place after its lease has ended.
 func (w *Workbench[S]) placeReleased(s *site[S], l *lease[S], r Release) {
-	e := w.entries.at(s.entry)
+	e := w.ips.at(s.entry)
 	to := r.Replace
 	if !to.IsValid() && l.moveTo.IsValid() {
 		to = l.moveTo
@@ -151,7 +151,7 @@ func (w *Workbench[S]) placeReleased(s *site[S], l *lease[S], r Release) {
 	switch {
 	case to.IsValid() && to.As16() != e.addr:
 		w.detach(s)
-		w.attach(s, w.entryOf(to))
+		w.ips.attach(s, w.ips.findOrAdd(to))
 	case r.Unresolved:
 		w.detach(s)
 	}

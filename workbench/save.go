@@ -64,7 +64,7 @@ func (w *Workbench[S]) Snapshot(site func(dst []byte, s *S) []byte) (*Snapshot[S
 	c.head = binary.AppendUvarint(c.head, uint64(w.sites.records.last))
 	c.head = binary.AppendUvarint(c.head, w.leaseSeq)
 	c.capture.encode = site
-	h.begin(&c.capture, w.sites.records.last, w.entries.last)
+	h.begin(&c.capture, w.sites.records.last, w.ips.entries.last)
 	return c, nil
 }
 
@@ -164,7 +164,7 @@ func (c *Snapshot[S]) collect(b []byte) (_ []byte, over bool) {
 	for seen := 0; len(b) < frameLen && seen < snapshotStride; seen++ {
 		if id := p.ips.advance(p.partial); id != 0 {
 			if !w.history.ips.has(id) {
-				b = w.entries.at(id).appendImage(b)
+				b = w.ips.at(id).appendImage(b)
 			}
 			continue
 		}
@@ -186,7 +186,7 @@ func (w *Workbench[S]) appendSite(b []byte, p *capture[S], s *site[S]) []byte {
 	until := noDue
 	switch s.placement {
 	case addressed:
-		addr = w.entries.at(s.entry).address()
+		addr = w.ips.at(s.entry).address()
 	case deferred:
 		until = w.waiting[s.pos-1].due
 	default:

@@ -13,16 +13,16 @@ func (w *Workbench[S]) UnloadCandidates(limit time.Time, dst []*VisitState[S], m
 	defer w.mu.Unlock()
 	from := w.clock.offset(limit)
 	left := candidateProbes
-	for range w.outer.len() {
+	for range w.ips.outer.len() {
 		if max <= 0 || left <= 0 {
 			break
 		}
 		w.candidateAt++
-		if w.candidateAt >= w.outer.len() {
+		if w.candidateAt >= w.ips.outer.len() {
 			w.candidateAt = 0
 		}
-		e := w.entries.at(w.outer[w.candidateAt].id)
-		sites := *w.heaps.at(e.sites)
+		e := w.ips.at(w.ips.outer[w.candidateAt].id)
+		sites := *w.ips.heaps.at(e.sites)
 		left--
 		for i := len(sites) - 1; i >= 0 && max > 0 && left > 0; i-- { // in a heap, late due times are near the end
 			n := sites[i]

@@ -13,25 +13,11 @@ import (
 type Workbench[S any] struct {
 	opts Options
 
-	mu    sync.Mutex
-	clock clock
-	sites siteTable[S]
-
-	ipSeed maphash.Seed
-
-	entries slab[entry]
-	// positions of entries in the outer or the vacant heap, 0 for none; separate from entries, so that they stay in the
-	// CPU's cache
-	places slab[int32]
-	byAddr index
-	ips    int
-
-	outer   dueHeap // entries with waiting sites and no Visit
-	vacant  dueHeap // entries without sites whose due time has not passed
+	mu      sync.Mutex
+	clock   clock
+	sites   siteTable[S]
+	ips     ipTable[S]
 	waiting dueHeap // deferred sites
-	heaps   slab[dueHeap]
-	sitePos posFunc
-	ipPos   posFunc
 
 	leaseSeq   uint64
 	leases     slab[lease[S]]
@@ -57,10 +43,11 @@ func New[S any](o Options) *Workbench[S] {
 	if err := o.Validate(); err != nil {
 		panic("BUG: " + err.Error())
 	}
-	w := &Workbench[S]{opts: o, ipSeed: maphash.MakeSeed()}
-	w.sites.seed = maphash.MakeSeed()
-	w.sitePos = func(id uint32, pos int32) { w.sites.at(id).pos = pos }
-	w.ipPos = func(id uint32, pos int32) { *w.places.at(id) = pos }
+	w := &Workbench[S]{opts: o}
+	w.sites.seed, w.ips.seed = maphash.MakeSeed(), maphash.MakeSeed()
+	w.ips.setPlace = func(id uint32, pos int32) { *w.ips.places.at(id) = pos }
+	w.ips.setSitePos = func(id uint32, pos int32) { w.sites.at(id).pos = pos }
+	w.ips.history = &w.history
 	return w
 }
 
@@ -84,7 +71,7 @@ func (w *Workbench[S]) Addr(vs *VisitState[S]) netip.Addr {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if s := w.sites.of(vs); s.entry != 0 {
-		return w.entries.at(s.entry).address()
+		return w.ips.at(s.entry).address()
 	}
 	return netip.Addr{}
 }
@@ -118,16 +105,28 @@ func (w *Workbench[S]) remove(s *site[S]) {
 	w.history.noteEvicted(id)
 }
 
+// detach removes a site that is not leased from its entry or from the deferred sites. The caller must then call
+// reconcile.
+func (w *Workbench[S]) detach(s *site[S]) {
+	if s.placement == deferred {
+		w.waiting.remove(s.pos, w.ips.setSitePos)
+	}
+	if s.entry != 0 {
+		w.ips.detach(s)
+	}
+	s.placement = unplaced
+}
+
 // NextDue returns the due time of the first entry of the outer heap. A site can be fetched now if and only if this time
 // is not after now. The zero time means that the site was never visited and is due at once. The result is false if no
 // site is waiting.
 func (w *Workbench[S]) NextDue() (time.Time, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.outer.len() == 0 {
+	if w.ips.outer.len() == 0 {
 		return time.Time{}, false
 	}
-	return w.clock.time(w.outer.top().due), true
+	return w.clock.time(w.ips.outer.top().due), true
 }
 
 // NextDeferred returns the time from which DueDeferred returns a site. The result is false if no site is deferred.
@@ -151,8 +150,8 @@ func (w *Workbench[S]) Any(is func(*S) bool) bool {
 			return true
 		}
 	}
-	for _, ip := range w.outer {
-		for _, site := range *w.heaps.at(w.entries.at(ip.id).sites) {
+	for _, ip := range w.ips.outer {
+		for _, site := range *w.ips.heaps.at(w.ips.at(ip.id).sites) {
 			if is(&w.sites.at(site.id).data) {
 				return true
 			}
@@ -164,8 +163,8 @@ func (w *Workbench[S]) Any(is func(*S) bool) bool {
 			if is(&s.data) {
 				return true
 			}
-			if e := w.entries.at(s.entry); e.sites != 0 { // the other sites of its IP, which is not in the outer heap
-				for _, other := range *w.heaps.at(e.sites) {
+			if e := w.ips.at(s.entry); e.sites != 0 { // the other sites of its IP, which is not in the outer heap
+				for _, other := range *w.ips.heaps.at(e.sites) {
 					if is(&w.sites.at(other.id).data) {
 						return true
 					}
