@@ -85,8 +85,9 @@ func (w *Workbench[S]) prefetch(group []node) {
 func (w *Workbench[S]) leaseFirstSite(top node) Visit[S] {
 	e, s := w.ips.at(top.id), w.sites.at(top.tie)
 	w.touch(s)
-	e.lease = w.newLease(s)
-	l := w.leases.at(e.lease)
+	number, l := w.leases.open(s, w.opts.PathsPerVisit)
+	e.lease = number
+	w.items.lend(len(l.items))
 	s.flags |= flagLeased
 	w.reconcile(s, Waiting)
 	v := Visit[S]{
@@ -97,50 +98,4 @@ func (w *Workbench[S]) leaseFirstSite(top node) Visit[S] {
 		v.NextDue = w.clock.time(max(w.ips.heaps.at(e.sites).top().due, 0)) // a past time if never visited
 	}
 	return v
-}
-
-// newLease moves up to K items from the queue of the site into a new lease.
-func (w *Workbench[S]) newLease(s *site[S]) uint32 {
-	number := w.leases.allocate()
-	l := w.leases.at(number)
-	w.leaseSeq++
-	l.id, l.site = w.leaseSeq, s.id
-	q := s.queue
-	for q.count > 0 && len(l.items) < w.opts.PathsPerVisit {
-		from := len(l.buf)
-		l.buf = q.popFront(l.buf)
-		l.items = append(l.items, l.buf[from:len(l.buf):len(l.buf)])
-	}
-	// The buffer may have moved while it grew. Earlier items then point into the old array. This is safe: the array
-	// belongs to this lease, and nothing writes to it before Release.
-	q.shrink()
-	w.queued -= len(l.items)
-	w.inVisits += len(l.items)
-	return number
-}
-
-// freeLease ends a lease. The next lease reuses its buffers unless they are too large.
-func (w *Workbench[S]) freeLease(number uint32) {
-	l := w.leases.at(number)
-	buf, items, updates := l.buf[:0], l.items[:0], l.updates
-	if cap(buf) > 16<<10 || cap(items) > 1024 {
-		buf, items = nil, nil
-	}
-	clear(updates)
-	*l = lease[S]{buf: buf, items: items, updates: updates[:0]}
-	w.leases.release(number)
-}
-
-// lease is what the workbench stores about a Visit that is out.
-type lease[S any] struct {
-	id          uint64
-	site        uint32
-	items       [][]byte // as in the Visit; immutable until Release
-	buf         []byte   // the bytes of items
-	frontPushes int      // items that PushFront added since: they precede the returned items
-	dead        bool
-	drop        func(item []byte) // the callback of the first Kill
-	unparked    bool
-	moveTo      netip.Addr
-	updates     []func(*S)
 }

@@ -206,21 +206,21 @@ func (c *checker[S]) checkSums() {
 	if c.states != w.sites.states {
 		c.fault("%v sites by state, the counters are %v", c.states, w.sites.states)
 	}
-	if c.queued != w.queued || c.inVisits != w.inVisits || c.holders != w.holders {
+	if c.queued != w.items.queued || c.inVisits != w.items.inVisits || c.holders != w.items.holders {
 		c.fault(
 			"W5: %d items queued, %d in Visits, %d sites with items; the counters are %d, %d, %d",
 			c.queued,
 			c.inVisits,
 			c.holders,
-			w.queued,
-			w.inVisits,
-			w.holders,
+			w.items.queued,
+			w.items.inVisits,
+			w.items.holders,
 		)
 	}
-	if sum := c.weight + int64(c.holders)*siteOverhead; sum != w.weight() {
-		c.fault("W5: the weight is %d, the counter is %d", sum, w.weight())
+	if sum := c.weight + int64(c.holders)*siteOverhead; sum != w.items.weight() {
+		c.fault("W5: the weight is %d, the counter is %d", sum, w.items.weight())
 	}
-	if n := len(w.refill) - w.refillAt; n != c.listed {
+	if n := w.refill.len(); n != c.listed {
 		c.fault("%d sites on the refill list, %d with flagListed", n, c.listed)
 	}
 	if c.states[Deferred] != w.waiting.len() {

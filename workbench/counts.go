@@ -27,9 +27,9 @@ func (w *Workbench[S]) Counts() Counts {
 		Unresolved: s[Unresolved], Deferred: s[Deferred], Idle: s[Idle], Waiting: s[Waiting],
 		Leased: s[Leased], Parked: s[Parked], Dead: s[Dead],
 		IPs: w.ips.count, OnBench: w.ips.outer.len(), Vacant: w.ips.vacant.len(),
-		Queued: w.queued, InVisits: w.inVisits,
-		Refill: len(w.refill) - w.refillAt,
-		Weight: w.weight(),
+		Queued: w.items.queued, InVisits: w.items.inVisits,
+		Refill: w.refill.len(),
+		Weight: w.items.weight(),
 	}
 	c.Sites = w.sites.count()
 	return c

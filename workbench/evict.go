@@ -17,7 +17,7 @@ func (w *Workbench[S]) MemoryShort() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	sites := int64(w.sites.count()) * siteMemory
-	return sites > w.opts.MemoryMax/4 && sites+w.weight() > w.opts.MemoryMax
+	return sites > w.opts.MemoryMax/4 && sites+w.items.weight() > w.opts.MemoryMax
 }
 
 // Evicted holds sites that Evict has removed. It can be reused.

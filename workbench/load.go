@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-	"slices"
 )
 
 // Load reads a chain: a full snapshot and, in order, the incremental snapshots that followed it. No site is leased
@@ -76,7 +75,7 @@ func (l *loader[S]) head() {
 		l.w.clock = restored(wall)
 	}
 	l.shift = wall - l.w.clock.wall()
-	l.w.leaseSeq = l.d.uvarint()
+	l.w.leases.lastID = l.d.uvarint()
 	if last > slabMax {
 		l.d.corrupt("too many sites")
 	}
@@ -165,8 +164,7 @@ func (l *loader[S]) visitState(f *facts[S]) {
 	if f.items > 0 {
 		q := &pathQueue{buf: append([]byte(nil), f.raw...), size: len(f.raw), count: int(f.items)}
 		s.queue = q
-		w.queued += q.count
-		w.itemBytes += queueWeight(q)
+		w.items.addLoaded(q)
 	}
 	switch f.at {
 	case addressed:
@@ -188,7 +186,7 @@ func (l *loader[S]) removeEvicted(id uint64) {
 	s := w.sites.at(uint32(id))
 	l.clear(s)
 	if s.has(flagListed) {
-		w.refill = slices.DeleteFunc(w.refill, func(n uint32) bool { return n == s.id })
+		w.refill.remove(s.id)
 	}
 	w.remove(s)
 	l.sites--
@@ -197,7 +195,7 @@ func (l *loader[S]) removeEvicted(id uint64) {
 // clear undoes what an older snapshot of the chain set for a site: its queue, its place and all derived state.
 func (l *loader[S]) clear(s *site[S]) {
 	w, before := l.w, s.state()
-	w.dropQueue(s, nil)
+	w.items.dropQueue(&s.queue, nil)
 	w.detach(s)
 	s.flags, s.onDisk = s.flags&(flagHolds|flagListed), 0 // it may be on the refill list
 	w.reconcile(s, before)

@@ -93,7 +93,7 @@ func (w *Workbench[S]) Kill(vs *VisitState[S], drop func(item []byte)) (items in
 
 // makeDead makes a site that is not leased a dead one.
 func (w *Workbench[S]) makeDead(s *site[S], before State, drop func(item []byte)) (items int) {
-	items = w.dropQueue(s, drop)
+	items = w.items.dropQueue(&s.queue, drop)
 	w.detach(s)
 	s.placement = dead
 	s.flags &^= flagParked | flagRefillGiven | flagDiskDropped

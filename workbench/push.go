@@ -27,17 +27,10 @@ func (w *Workbench[S]) pushItem(s *site[S], item []byte, push func(*pathQueue, [
 	}
 	w.touch(s)
 	before := s.state()
-	w.addItem(s, item, push)
+	w.items.add(&s.queue, item, push)
 	s.flags &^= flagRefillGiven
 	w.reconcile(s, before)
 	return true
-}
-
-// addItem adds an item to a queue and to the sums.
-func (w *Workbench[S]) addItem(s *site[S], item []byte, push func(*pathQueue, []byte)) {
-	push(w.queueOf(s), item)
-	w.queued++
-	w.itemBytes += itemWeight(len(item))
 }
 
 // IsDead reports whether a site is dead or will be at its Release. Such a site accepts no items.
@@ -84,8 +77,8 @@ func (w *Workbench[S]) OnDisk(vs *VisitState[S]) uint64 {
 func (w *Workbench[S]) Refill(dst []*VisitState[S], max int) []*VisitState[S] {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for ; max > 0 && w.refillAt < len(w.refill); w.refillAt++ {
-		s := w.sites.at(w.refill[w.refillAt])
+	for max > 0 && w.refill.len() > 0 {
+		s := w.sites.at(w.refill.take())
 		s.flags &^= flagListed
 		if !w.wantsRefill(s) {
 			continue
@@ -94,13 +87,7 @@ func (w *Workbench[S]) Refill(dst []*VisitState[S], max int) []*VisitState[S] {
 		dst = append(dst, w.sites.handles.at(s.id))
 		max--
 	}
-	switch rest := len(w.refill) - w.refillAt; {
-	case rest == 0:
-		w.refill, w.refillAt = w.refill[:0], 0
-	case w.refillAt > 1024 && w.refillAt > rest:
-		copy(w.refill, w.refill[w.refillAt:])
-		w.refill, w.refillAt = w.refill[:rest], 0
-	}
+	w.refill.compact()
 	return dst
 }
 
@@ -109,10 +96,8 @@ func (w *Workbench[S]) Refill(dst []*VisitState[S], max int) []*VisitState[S] {
 func (w *Workbench[S]) Weight() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.weight()
+	return w.items.weight()
 }
-
-func (w *Workbench[S]) weight() int64 { return w.itemBytes + int64(w.holders)*siteOverhead }
 
 // Full reports whether the weight has reached MemoryMax. The caller should then push only what cannot wait.
 func (w *Workbench[S]) Full() bool { return w.Weight() >= w.opts.MemoryMax }

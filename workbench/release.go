@@ -70,10 +70,7 @@ func (w *Workbench[S]) Release(v *Visit[S], r Release, now time.Time) ReleaseRes
 		drop = l.drop
 	}
 	w.giveBack(s, l, r)
-	w.inVisits -= len(l.items)
-	for _, item := range l.items {
-		w.itemBytes -= itemWeight(len(item))
-	}
+	w.items.dropLent(l.items)
 	s.flags &^= flagLeased
 	number := e.lease
 	e.lease = 0
@@ -83,7 +80,7 @@ func (w *Workbench[S]) Release(v *Visit[S], r Release, now time.Time) ReleaseRes
 		w.placeReleased(s, l, r)
 	}
 	result.Dry = s.queue == nil
-	w.freeLease(number)
+	w.leases.close(number)
 	return result
 }
 
@@ -126,14 +123,11 @@ func (w *Workbench[S]) giveBack(s *site[S], l *lease[S], r Release) {
 	}
 	first := make([][]byte, 0, 4)
 	for range l.frontPushes {
-		item := s.queue.popFront(nil)
-		w.queued--
-		w.itemBytes -= itemWeight(len(item))
-		first = append(first, item)
+		first = append(first, w.items.take(s.queue, nil))
 	}
 	for _, items := range [...][][]byte{r.Unused, r.Front, first} {
 		for k := len(items) - 1; k >= 0; k-- {
-			w.addItem(s, items[k], (*pathQueue).pushFront)
+			w.items.add(&s.queue, items[k], (*pathQueue).pushFront)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func (w *Workbench[S]) Snapshot(site func(dst []byte, s *S) []byte) (*Snapshot[S
 	c := &Snapshot[S]{w: w, whole: !h.recording || step > skewMax || step < -skewMax, total: w.sites.count()}
 	c.head = binary.AppendVarint(c.head, w.clock.wall())
 	c.head = binary.AppendUvarint(c.head, uint64(w.sites.records.last))
-	c.head = binary.AppendUvarint(c.head, w.leaseSeq)
+	c.head = binary.AppendUvarint(c.head, w.leases.lastID)
 	c.capture.encode = site
 	h.begin(&c.capture, w.sites.records.last, w.ips.entries.last)
 	return c, nil

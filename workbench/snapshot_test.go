@@ -69,8 +69,8 @@ func TestLoadRestoresASnapshot(t *testing.T) {
 	}
 	// No number of a Visit is used twice.
 	v := got.Acquire(start.Add(time.Hour), nil, 1)
-	if v[0].Lease <= w.leaseSeq-1 {
-		t.Error("lease", v[0].Lease, "after", w.leaseSeq)
+	if v[0].Lease <= w.leases.lastID-1 {
+		t.Error("lease", v[0].Lease, "after", w.leases.lastID)
 	}
 	again, err := got.Snapshot(appendInt)
 	if err != nil {

@@ -50,14 +50,12 @@ func (w *Workbench[S]) Unload(vs *VisitState[S], buf []byte, ends []int) ([]byte
 	s.queue = nil
 	for i := 0; old.count > 0; i++ {
 		from := len(buf)
-		buf = old.popFront(buf)
+		buf = w.items.take(&old, buf)
 		if i < minItemsInMemory {
-			w.queueOf(s).pushBack(buf[from:])
+			w.items.add(&s.queue, buf[from:], (*pathQueue).pushBack)
 			buf = buf[:from]
 			continue
 		}
-		w.queued--
-		w.itemBytes -= itemWeight(len(buf) - from)
 		ends = append(ends, len(buf))
 	}
 	w.reconcile(s, Waiting)
@@ -79,10 +77,7 @@ func (w *Workbench[S]) Drain(vs *VisitState[S], buf []byte, ends []int) (_ []byt
 	w.touch(s)
 	before := s.state()
 	for s.queue.count > 0 {
-		from := len(buf)
-		buf = s.queue.popFront(buf)
-		w.queued--
-		w.itemBytes -= itemWeight(len(buf) - from)
+		buf = w.items.take(s.queue, buf)
 		ends = append(ends, len(buf))
 	}
 	w.reconcile(s, before)

@@ -19,16 +19,9 @@ type Workbench[S any] struct {
 	ips     ipTable[S]
 	waiting dueHeap // deferred sites
 
-	leaseSeq   uint64
-	leases     slab[lease[S]]
-	freeQueues []*pathQueue
-
-	queued      int   // items in queues
-	inVisits    int   // items in Visits
-	itemBytes   int64 // weight of all items
-	holders     int   // sites with items
-	refill      []uint32
-	refillAt    int
+	leases      leaseTable[S]
+	items       itemStore
+	refill      refillList
 	prefetchSum uint32 // result of prefetch, so that the compiler keeps its reads
 	candidateAt int    // position in outer where the next UnloadCandidates starts
 
@@ -157,7 +150,7 @@ func (w *Workbench[S]) Any(is func(*S) bool) bool {
 			}
 		}
 	}
-	for n := range w.leases.last {
+	for n := range w.leases.leases.last {
 		if l := w.leases.at(n + 1); l.id != 0 {
 			s := w.sites.at(l.site)
 			if is(&s.data) {

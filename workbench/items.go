@@ -1,0 +1,103 @@
+package workbench
+
+// The weight of a site and an item besides the bytes: see Counts.Weight.
+const (
+	itemOverhead     = 8
+	siteOverhead     = 96
+	minItemsInMemory = 2 // a site with fewer items in memory and some on disk is refilled
+)
+
+// maxSpare is the number of unused queues and heaps that are kept for reuse.
+const maxSpare = 4096
+
+func itemWeight(n int) int64 { return int64(prefixLen(n)+n) + itemOverhead }
+
+// queueWeight returns the weight of the items in a queue, in bytes.
+func queueWeight(q *pathQueue) int64 { return int64(q.size) + int64(q.count)*itemOverhead }
+
+// itemStore changes the queues of sites and counts their items and the items in Visits. It keeps unused queues for
+// reuse. A queue is passed as the field of its site, which is nil if there are no items.
+type itemStore struct {
+	queued   int   // items in queues
+	inVisits int   // items in Visits
+	bytes    int64 // weight of all items
+	holders  int   // sites with items
+	spare    []*pathQueue
+}
+
+// weight returns the memory of all items and of the sites that have some.
+func (t *itemStore) weight() int64 { return t.bytes + int64(t.holders)*siteOverhead }
+
+// queueOf returns the queue of a site, and makes one if it has none.
+func (t *itemStore) queueOf(queue **pathQueue) *pathQueue {
+	if *queue == nil {
+		if n := len(t.spare); n > 0 {
+			*queue, t.spare = t.spare[n-1], t.spare[:n-1]
+		} else {
+			*queue = new(pathQueue)
+		}
+	}
+	return *queue
+}
+
+// add adds an item to the queue of a site with the given method of pathQueue.
+func (t *itemStore) add(queue **pathQueue, item []byte, push func(*pathQueue, []byte)) {
+	push(t.queueOf(queue), item)
+	t.queued++
+	t.bytes += itemWeight(len(item))
+}
+
+// addLoaded adds the items of a queue that was loaded.
+func (t *itemStore) addLoaded(q *pathQueue) {
+	t.queued += q.count
+	t.bytes += queueWeight(q)
+}
+
+// take removes the oldest item of a queue and appends it to dst. The queue must not be empty.
+func (t *itemStore) take(q *pathQueue, dst []byte) []byte {
+	from := len(dst)
+	dst = q.popFront(dst)
+	t.queued--
+	t.bytes -= itemWeight(len(dst) - from)
+	return dst
+}
+
+// lend counts n items of a queue as items of a Visit.
+func (t *itemStore) lend(n int) {
+	t.queued -= n
+	t.inVisits += n
+}
+
+// dropLent drops the items of a Visit.
+func (t *itemStore) dropLent(items [][]byte) {
+	t.inVisits -= len(items)
+	for _, item := range items {
+		t.bytes -= itemWeight(len(item))
+	}
+}
+
+// dropQueue empties the queue of a site, calls drop for each item if it is not nil, and returns the number of items.
+func (t *itemStore) dropQueue(queue **pathQueue, drop func(item []byte)) int {
+	q := *queue
+	if q == nil {
+		return 0
+	}
+	n := q.count
+	t.queued -= n
+	t.bytes -= queueWeight(q)
+	for item := []byte(nil); drop != nil && q.count > 0; {
+		item = q.popFront(item[:0])
+		drop(item)
+	}
+	*queue = nil
+	return n
+}
+
+// free removes the empty queue of a site. Small queues are kept for reuse.
+func (t *itemStore) free(queue **pathQueue) {
+	if q := *queue; len(q.buf) <= 512 && len(t.spare) < maxSpare {
+		*q = pathQueue{buf: q.buf}
+		t.spare = append(t.spare, q)
+	}
+	*queue = nil
+}

@@ -1,0 +1,56 @@
+package workbench
+
+import "net/netip"
+
+// lease is what the workbench stores about a Visit that is out.
+type lease[S any] struct {
+	id          uint64
+	site        uint32
+	items       [][]byte // as in the Visit; immutable until Release
+	buf         []byte   // the bytes of items
+	frontPushes int      // items that PushFront added since: they precede the returned items
+	dead        bool
+	drop        func(item []byte) // the callback of the first Kill
+	unparked    bool
+	moveTo      netip.Addr
+	updates     []func(*S)
+}
+
+// leaseTable holds the leases of all Visits that are out.
+type leaseTable[S any] struct {
+	lastID uint64 // the id of the last lease
+	leases slab[lease[S]]
+}
+
+// at returns the lease with a number.
+func (t *leaseTable[S]) at(number uint32) *lease[S] { return t.leases.at(number) }
+
+// open moves up to most items from the queue of the site into a new lease.
+func (t *leaseTable[S]) open(s *site[S], most int) (number uint32, l *lease[S]) {
+	number = t.leases.allocate()
+	l = t.leases.at(number)
+	t.lastID++
+	l.id, l.site = t.lastID, s.id
+	q := s.queue
+	for q.count > 0 && len(l.items) < most {
+		from := len(l.buf)
+		l.buf = q.popFront(l.buf)
+		l.items = append(l.items, l.buf[from:len(l.buf):len(l.buf)])
+	}
+	// The buffer may have moved while it grew. Earlier items then point into the old array. This is safe: the array
+	// belongs to this lease, and nothing writes to it before Release.
+	q.shrink()
+	return number, l
+}
+
+// close ends a lease. The next lease reuses its buffers unless they are too large.
+func (t *leaseTable[S]) close(number uint32) {
+	l := t.leases.at(number)
+	buf, items, updates := l.buf[:0], l.items[:0], l.updates
+	if cap(buf) > 16<<10 || cap(items) > 1024 {
+		buf, items = nil, nil
+	}
+	clear(updates)
+	*l = lease[S]{buf: buf, items: items, updates: updates[:0]}
+	t.leases.release(number)
+}
