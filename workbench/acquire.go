@@ -34,22 +34,23 @@ type Visit[S any] struct {
 func (w *Workbench[S]) Acquire(now time.Time, dst []Visit[S], max int) []Visit[S] {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.clock.see(now)
-	limit := w.clock.offset(now)
-	w.ips.dropVacant(limit)
+	c := &w.contents
+	c.clock.see(now)
+	limit := c.clock.offset(now)
+	c.ips.dropVacant(limit)
 	var group [prefetchGroup]node
 	for max > 0 {
 		n := 0
-		for ; n < min(max, prefetchGroup) && w.ips.outer.dueBy(limit); n++ {
-			group[n] = w.ips.outer.top()
-			w.ips.outer.remove(1, w.ips.setPlace)
+		for ; n < min(max, prefetchGroup) && c.ips.outer.dueBy(limit); n++ {
+			group[n] = c.ips.outer.top()
+			c.ips.outer.remove(1, c.ips.setPlace)
 		}
 		if n == 0 {
 			break
 		}
-		w.prefetch(group[:n])
+		c.prefetch(group[:n])
 		for _, top := range group[:n] {
-			v := w.leaseFirstSite(top)
+			v := c.leaseFirstSite(top)
 			v.Acquired = now
 			dst = append(dst, v)
 		}
@@ -65,37 +66,37 @@ const prefetchGroup = 16
 
 // prefetch reads all places that leaseFirstSite needs, breadth first, so that the CPU waits for many of them at the
 // same time.
-func (w *Workbench[S]) prefetch(group []node) {
-	sum := w.prefetchSum
+func (c *contents[S]) prefetch(group []node) {
+	sum := c.prefetchSum
 	for _, top := range group {
-		sum += w.ips.at(top.id).sites + uint32(w.sites.at(top.tie).flags) + w.sites.handles.at(top.tie).id
+		sum += c.ips.at(top.id).sites + uint32(c.sites.at(top.tie).flags) + c.sites.handles.at(top.tie).id
 	}
 	for _, top := range group {
-		sum += uint32(w.sites.at(top.tie).queue.head) + uint32(w.ips.heaps.at(w.ips.at(top.id).sites).len())
+		sum += uint32(c.sites.at(top.tie).queue.head) + uint32(c.ips.heaps.at(c.ips.at(top.id).sites).len())
 	}
 	for _, top := range group {
-		q := w.sites.at(top.tie).queue
-		sum += uint32(q.buf[q.head]) + w.ips.heaps.at(w.ips.at(top.id).sites).top().id
+		q := c.sites.at(top.tie).queue
+		sum += uint32(q.buf[q.head]) + c.ips.heaps.at(c.ips.at(top.id).sites).top().id
 	}
-	w.prefetchSum = sum
+	c.prefetchSum = sum
 }
 
 // leaseFirstSite makes a Visit for an entry that was removed from the outer heap. The site is the first of the entry;
 // its id is the tie of the node.
-func (w *Workbench[S]) leaseFirstSite(top node) Visit[S] {
-	e, s := w.ips.at(top.id), w.sites.at(top.tie)
-	w.touch(s)
-	number, l := w.leases.open(s, w.opts.PathsPerVisit)
+func (c *contents[S]) leaseFirstSite(top node) Visit[S] {
+	e, s := c.ips.at(top.id), c.sites.at(top.tie)
+	c.touch(s)
+	number, l := c.leases.open(s, c.perVisit)
 	e.lease = number
-	w.items.lend(len(l.items))
+	c.items.lend(len(l.items))
 	s.flags |= flagLeased
-	w.reconcile(s, Waiting)
+	c.reconcile(s, Waiting)
 	v := Visit[S]{
-		VS: w.sites.handles.at(s.id), Addr: e.address(), Key: w.sites.keyOf(s), Site: s.data, Items: l.items, Lease: l.id,
-		SiteDue: w.clock.time(s.due), IPDue: w.clock.time(e.due), IPNote: e.noteValue(),
+		VS: c.sites.handles.at(s.id), Addr: e.address(), Key: c.sites.keyOf(s), Site: s.data, Items: l.items, Lease: l.id,
+		SiteDue: c.clock.time(s.due), IPDue: c.clock.time(e.due), IPNote: e.noteValue(),
 	}
 	if e.sites != 0 {
-		v.NextDue = w.clock.time(max(w.ips.heaps.at(e.sites).top().due, 0)) // a past time if never visited
+		v.NextDue = c.clock.time(max(c.ips.heaps.at(e.sites).top().due, 0)) // a past time if never visited
 	}
 	return v
 }

@@ -53,11 +53,11 @@ func TestIncrementalSnapshotHasOnlyChangedSites(t *testing.T) {
 	if err := w.Save(io.Discard, appendInt); err != nil {
 		t.Fatal(err)
 	}
-	w.Push(w.sites.handles.at(7), []byte("/2"))
-	w.SetOnDisk(w.sites.handles.at(900), 5)
+	w.Push(w.contents.sites.handles.at(7), []byte("/2"))
+	w.SetOnDisk(w.contents.sites.handles.at(900), 5)
 	placed(w, "new", ip(1), "/1")
 	for n := uint32(100); n < 110; n++ {
-		if !w.ReadSite(w.sites.handles.at(n), func(*int) {}) { // which changes nothing
+		if !w.ReadSite(w.contents.sites.handles.at(n), func(*int) {}) { // which changes nothing
 			t.Fatal("leased")
 		}
 	}
@@ -66,7 +66,7 @@ func TestIncrementalSnapshotHasOnlyChangedSites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Push(w.sites.handles.at(8), []byte("/behind the cut"))
+	w.Push(w.contents.sites.handles.at(8), []byte("/behind the cut"))
 	var b bytes.Buffer
 	if err := cut.WriteChanges(&b); err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func TestWhenASnapshotMustBeFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	must("after changes that were not written", true)
-	w.clock.skew += 2 * skewMax
+	w.contents.clock.skew += 2 * skewMax
 	must("after a step of the clock", true)
 	must("after that", false)
 }

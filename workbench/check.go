@@ -10,15 +10,16 @@ import (
 func (w *Workbench[S]) Check() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c := checker[S]{w: w, members: make(map[uint32]int32), waiting: make(map[uint32]int)}
-	free := len(w.sites.records.free)
-	for id := uint32(1); id <= w.sites.records.last; id++ {
+	b := &w.contents
+	c := checker[S]{contents: b, members: make(map[uint32]int32), waiting: make(map[uint32]int)}
+	free := len(b.sites.records.free)
+	for id := uint32(1); id <= b.sites.records.last; id++ {
 		switch {
-		case !w.sites.records.has(id):
-		case w.sites.at(id).id == 0:
+		case !b.sites.records.has(id):
+		case b.sites.at(id).id == 0:
 			free--
 		default:
-			c.checkSite(w.sites.at(id), id)
+			c.checkSite(b.sites.at(id), id)
 		}
 	}
 	if free != 0 {
@@ -26,18 +27,18 @@ func (w *Workbench[S]) Check() error {
 	}
 	c.checkEntries()
 	c.checkSums()
-	c.checkHeap("outer", w.ips.outer)
-	c.checkHeap("vacant", w.ips.vacant)
-	c.checkHeap("deferred", w.waiting)
+	c.checkHeap("outer", b.ips.outer)
+	c.checkHeap("vacant", b.ips.vacant)
+	c.checkHeap("deferred", b.deferred)
 	return errors.Join(c.faults...)
 }
 
 type checker[S any] struct {
-	w       *Workbench[S]
-	faults  []error
-	members map[uint32]int32
-	waiting map[uint32]int // number of Waiting sites per entry
-	states  [stateCount]int
+	contents *contents[S]
+	faults   []error
+	members  map[uint32]int32
+	waiting  map[uint32]int // number of Waiting sites per entry
+	states   [stateCount]int
 
 	queued, inVisits, holders, listed int
 	weight                            int64
@@ -50,11 +51,11 @@ func (c *checker[S]) fault(format string, args ...any) {
 }
 
 func (c *checker[S]) checkSite(vs *site[S], id uint32) {
-	w := c.w
-	if vs.id != id || w.sites.handles.at(id).id != id {
+	b := c.contents
+	if vs.id != id || b.sites.handles.at(id).id != id {
 		c.fault("the record of site %d has the number %d", id, vs.id)
 	}
-	if key := w.sites.keyOf(vs); w.sites.find(w.sites.hash(key), key) != id {
+	if key := b.sites.keyOf(vs); b.sites.find(b.sites.hash(key), key) != id {
 		c.fault("site %d, %q, is not in the index", id, key)
 	}
 	st := vs.state()
@@ -67,16 +68,17 @@ func (c *checker[S]) checkSite(vs *site[S], id uint32) {
 		if st == Waiting {
 			c.waiting[vs.entry]++
 		}
-		h := c.heapOf(w.ips.at(vs.entry))
+		h := c.heapOf(b.ips.at(vs.entry))
 		pos := placeOf(&h, vs)
 		if on := pos > 0 && int(pos) <= len(h) && h[pos-1] == (node{vs.due, vs.id, vs.id}); on != (st == Waiting) {
 			c.fault("W1: site %d is %v, in the heap of its entry: %v", id, st, on)
 		}
 	}
-	if vs.placement == deferred && (vs.pos < 1 || int(vs.pos) > len(c.w.waiting) || c.w.waiting[vs.pos-1].id != id) {
+	if vs.placement == deferred &&
+		(vs.pos < 1 || int(vs.pos) > b.deferred.len() || b.deferred[vs.pos-1].id != id) {
 		c.fault("site %d is deferred but not in the deferred heap", id)
 	}
-	l := w.leaseOf(vs)
+	l := b.leaseOf(vs)
 	if l != nil {
 		if l.site != id {
 			c.fault("W2: the lease of site %d belongs to another site", id)
@@ -95,14 +97,14 @@ func (c *checker[S]) checkSite(vs *site[S], id uint32) {
 		}
 	}
 	c.checkQueue(vs)
-	if held := c.w.held(vs); (held > 0) != vs.has(flagHolds) {
+	if held := b.held(vs); (held > 0) != vs.has(flagHolds) {
 		c.fault("W5: site %d has %d items, flagHolds is %v", id, held, vs.has(flagHolds))
 	} else if held > 0 {
 		c.holders++
 	}
 	if vs.has(flagListed) {
 		c.listed++
-	} else if c.w.wantsRefill(vs) && !vs.has(flagRefillGiven) {
+	} else if b.wantsRefill(vs) && !vs.has(flagRefillGiven) {
 		c.fault("site %d needs a refill and is not on the refill list", id)
 	}
 }
@@ -131,20 +133,20 @@ func (c *checker[S]) heapOf(e *entry) dueHeap {
 	if e.sites == 0 {
 		return nil
 	}
-	return *c.w.ips.heaps.at(e.sites)
+	return *c.contents.ips.heaps.at(e.sites)
 }
 
 func (c *checker[S]) checkEntries() {
-	w := c.w
+	b := c.contents
 	ips, onBench, empty, leased := 0, 0, 0, 0
-	for id := uint32(1); id <= w.ips.entries.last; id++ {
-		e := w.ips.at(id)
+	for id := uint32(1); id <= b.ips.entries.last; id++ {
+		e := b.ips.at(id)
 		if e.state == unused {
 			continue
 		}
 		ips++
 		c.checkEntry(id, e)
-		pos := *w.ips.places.at(id)
+		pos := *b.ips.places.at(id)
 		on := e.state == occupied && pos != 0
 		if want := e.lease == 0 && c.waiting[id] > 0; on != want {
 			c.fault("W1: the entry of %v is in the outer heap: %v, want %v", e.address(), on, want)
@@ -152,32 +154,32 @@ func (c *checker[S]) checkEntries() {
 		switch {
 		case on:
 			onBench++
-			if n := w.ips.outer[pos-1]; n.id != id || n.due != max(e.due, c.heapOf(e).top().due) {
+			if n := b.ips.outer[pos-1]; n.id != id || n.due != max(e.due, c.heapOf(e).top().due) {
 				c.fault("W3: the entry of %v has another due time in the outer heap", e.address())
 			}
 		case e.state == vacant:
 			empty++
-			if n := w.ips.vacant[pos-1]; n.id != id || n.due != e.due {
+			if n := b.ips.vacant[pos-1]; n.id != id || n.due != e.due {
 				c.fault("the vacant entry of %v has another due time in its heap", e.address())
 			}
 		}
 		if e.lease != 0 {
 			leased++
-			if s := w.sites.at(w.leases.at(e.lease).site); s.entry != id || !s.has(flagLeased) {
+			if s := b.sites.at(b.leases.at(e.lease).site); s.entry != id || !s.has(flagLeased) {
 				c.fault("W2: the site of a Visit to %v is not leased or has another entry", e.address())
 			}
 		}
 	}
-	if ips != w.ips.count || onBench != w.ips.outer.len() || empty != w.ips.vacant.len() || leased != c.states[Leased] {
+	if ips != b.ips.count || onBench != b.ips.outer.len() || empty != b.ips.vacant.len() || leased != c.states[Leased] {
 		c.fault(
 			"W2: %d IPs, %d on the workbench, %d vacant, %d leased; the counters are %d, %d, %d, %d",
 			ips,
 			onBench,
 			empty,
 			leased,
-			w.ips.count,
-			w.ips.outer.len(),
-			w.ips.vacant.len(),
+			b.ips.count,
+			b.ips.outer.len(),
+			b.ips.vacant.len(),
 			c.states[Leased],
 		)
 	}
@@ -188,7 +190,7 @@ func (c *checker[S]) checkEntry(id uint32, e *entry) {
 	if e.members != c.members[id] {
 		c.fault("the entry of %v has %d members, its counter is %d", e.address(), c.members[id], e.members)
 	}
-	if _, found := c.w.ips.find(e.address()); found != id {
+	if _, found := c.contents.ips.find(e.address()); found != id {
 		c.fault("the entry of %v is not in the index", e.address())
 	}
 	h := c.heapOf(e)
@@ -202,29 +204,29 @@ func (c *checker[S]) checkEntry(id uint32, e *entry) {
 }
 
 func (c *checker[S]) checkSums() {
-	w := c.w
-	if c.states != w.sites.states {
-		c.fault("%v sites by state, the counters are %v", c.states, w.sites.states)
+	b := c.contents
+	if c.states != b.sites.states {
+		c.fault("%v sites by state, the counters are %v", c.states, b.sites.states)
 	}
-	if c.queued != w.items.queued || c.inVisits != w.items.inVisits || c.holders != w.items.holders {
+	if c.queued != b.items.queued || c.inVisits != b.items.inVisits || c.holders != b.items.holders {
 		c.fault(
 			"W5: %d items queued, %d in Visits, %d sites with items; the counters are %d, %d, %d",
 			c.queued,
 			c.inVisits,
 			c.holders,
-			w.items.queued,
-			w.items.inVisits,
-			w.items.holders,
+			b.items.queued,
+			b.items.inVisits,
+			b.items.holders,
 		)
 	}
-	if sum := c.weight + int64(c.holders)*siteOverhead; sum != w.items.weight() {
-		c.fault("W5: the weight is %d, the counter is %d", sum, w.items.weight())
+	if sum := c.weight + int64(c.holders)*siteOverhead; sum != b.items.weight() {
+		c.fault("W5: the weight is %d, the counter is %d", sum, b.items.weight())
 	}
-	if n := w.refill.len(); n != c.listed {
+	if n := b.refill.len(); n != c.listed {
 		c.fault("%d sites on the refill list, %d with flagListed", n, c.listed)
 	}
-	if c.states[Deferred] != w.waiting.len() {
-		c.fault("%d sites are deferred, %d in the deferred heap", c.states[Deferred], w.waiting.len())
+	if c.states[Deferred] != b.deferred.len() {
+		c.fault("%d sites are deferred, %d in the deferred heap", c.states[Deferred], b.deferred.len())
 	}
 }
 

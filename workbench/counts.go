@@ -22,24 +22,23 @@ type Counts struct {
 func (w *Workbench[S]) Counts() Counts {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := &w.sites.states
-	c := Counts{
-		Unresolved: s[Unresolved], Deferred: s[Deferred], Idle: s[Idle], Waiting: s[Waiting],
-		Leased: s[Leased], Parked: s[Parked], Dead: s[Dead],
-		IPs: w.ips.count, OnBench: w.ips.outer.len(), Vacant: w.ips.vacant.len(),
-		Queued: w.items.queued, InVisits: w.items.inVisits,
-		Refill: w.refill.len(),
-		Weight: w.items.weight(),
+	c := &w.contents
+	n := &c.sites.states
+	return Counts{
+		Sites: c.sites.count(), Unresolved: n[Unresolved], Deferred: n[Deferred], Idle: n[Idle], Waiting: n[Waiting],
+		Leased: n[Leased], Parked: n[Parked], Dead: n[Dead],
+		IPs: c.ips.count, OnBench: c.ips.outer.len(), Vacant: c.ips.vacant.len(),
+		Queued: c.items.queued, InVisits: c.items.inVisits,
+		Refill: c.refill.len(),
+		Weight: c.items.weight(),
 	}
-	c.Sites = w.sites.count()
-	return c
 }
 
 // Leased returns the number of Visits that are out.
 func (w *Workbench[S]) Leased() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.sites.states[Leased]
+	return w.contents.sites.states[Leased]
 }
 
 // frontExact is the number of IPs up to which Front counts exactly.
@@ -51,7 +50,8 @@ const frontExact = 1024
 func (w *Workbench[S]) Front(now time.Time, soon time.Duration) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.ips.outer.count(w.clock.offset(now.Add(soon)), frontExact)
+	c := &w.contents
+	return c.ips.outer.count(c.clock.offset(now.Add(soon)), frontExact)
 }
 
 // Each calls f for every site in order of creation, until f returns false, with the state that the site had shortly
@@ -79,34 +79,36 @@ func (w *Workbench[S]) Each(f func(vs *VisitState[S], state State) bool) {
 func (w *Workbench[S]) Keys(k int, f func(vs *VisitState[S], key []byte, state State, items uint64)) (more bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if k >= len(w.sites.handles.chunks) {
+	c := &w.contents
+	if k >= len(c.sites.handles.chunks) {
 		return false
 	}
-	for i := range min(chunkLen, int(w.sites.records.last)-k*chunkLen) {
-		if w.sites.records.chunks[k] == nil {
+	for i := range min(chunkLen, int(c.sites.records.last)-k*chunkLen) {
+		if c.sites.records.chunks[k] == nil {
 			break
 		}
-		if s := &w.sites.records.chunks[k][i]; s.id != 0 {
-			f(&w.sites.handles.chunks[k][i], w.sites.keyOf(s), s.state(), s.onDisk+uint64(w.held(s)))
+		if s := &c.sites.records.chunks[k][i]; s.id != 0 {
+			f(&c.sites.handles.chunks[k][i], c.sites.keyOf(s), s.state(), s.onDisk+uint64(c.held(s)))
 		}
 	}
-	return k+1 < len(w.sites.handles.chunks)
+	return k+1 < len(c.sites.handles.chunks)
 }
 
 // statesOf reads the states of chunk k and returns the number of its sites.
 func (w *Workbench[S]) statesOf(k int, states *[chunkLen]State) (chunk *[chunkLen]VisitState[S], n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if k >= len(w.sites.handles.chunks) {
+	t := &w.contents.sites
+	if k >= len(t.handles.chunks) {
 		return nil, 0
 	}
-	n = min(chunkLen, int(w.sites.records.last)-k*chunkLen)
+	n = min(chunkLen, int(t.records.last)-k*chunkLen)
 	for i := range n {
-		if w.sites.records.chunks[k] == nil || w.sites.records.chunks[k][i].id == 0 {
+		if t.records.chunks[k] == nil || t.records.chunks[k][i].id == 0 {
 			states[i] = stateCount // this number has no site
 			continue
 		}
-		states[i] = w.sites.records.chunks[k][i].state()
+		states[i] = t.records.chunks[k][i].state()
 	}
-	return w.sites.handles.chunks[k], n
+	return t.handles.chunks[k], n
 }

@@ -16,8 +16,9 @@ const siteMemory = 152
 func (w *Workbench[S]) MemoryShort() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	sites := int64(w.sites.count()) * siteMemory
-	return sites > w.opts.MemoryMax/4 && sites+w.items.weight() > w.opts.MemoryMax
+	c := &w.contents
+	sites := int64(c.sites.count()) * siteMemory
+	return sites > w.opts.MemoryMax/4 && sites+c.items.weight() > w.opts.MemoryMax
 }
 
 // Evicted holds sites that Evict has removed. It can be reused.
@@ -54,20 +55,21 @@ const (
 func (w *Workbench[S]) Evict(now time.Time, max int, site func(dst []byte, s *S) []byte, out *Evicted) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.clock.see(now)
-	limit := w.clock.offset(now)
+	c := &w.contents
+	c.clock.see(now)
+	limit := c.clock.offset(now)
 	out.buf, out.ends = out.buf[:0], out.ends[:0]
-	for range min(evictProbes, int(w.sites.records.last)) {
+	for range min(evictProbes, int(c.sites.records.last)) {
 		if out.Len() >= max || len(out.buf) >= evictBytes {
 			return
 		}
-		if w.evictAt++; w.evictAt > w.sites.records.last {
-			w.evictAt = 1
+		if c.evictAt++; c.evictAt > c.sites.records.last {
+			c.evictAt = 1
 		}
-		if !w.sites.records.has(w.evictAt) {
+		if !c.sites.records.has(c.evictAt) {
 			continue
 		}
-		s := w.sites.at(w.evictAt)
+		s := c.sites.at(c.evictAt)
 		if s.id == 0 || !s.mayLeave(limit) {
 			continue
 		}
@@ -75,12 +77,12 @@ func (w *Workbench[S]) Evict(now time.Time, max int, site func(dst []byte, s *S)
 			s.flags &^= flagRecentlyUsed
 			continue
 		}
-		out.buf = append(out.buf, w.sites.keyOf(s)...)
+		out.buf = append(out.buf, c.sites.keyOf(s)...)
 		out.ends = append(out.ends, len(out.buf))
-		out.buf = w.appendForm(out.buf, s, site)
+		out.buf = c.appendForm(out.buf, s, site)
 		out.ends = append(out.ends, len(out.buf))
-		w.remove(s)
-		w.sites.records.release(w.evictAt)
+		c.remove(s)
+		c.sites.records.release(c.evictAt)
 	}
 }
 
@@ -105,14 +107,14 @@ const (
 )
 
 // appendForm appends version, placement, flags, length and bytes of the address if there is one, and the Site.
-func (w *Workbench[S]) appendForm(b []byte, s *site[S], site func(dst []byte, s *S) []byte) []byte {
+func (c *contents[S]) appendForm(b []byte, s *site[S], site func(dst []byte, s *S) []byte) []byte {
 	flags := byte(0)
 	if s.due != noDue {
 		flags |= formHasDue
 	}
 	b = append(b, formVersion, byte(s.placement), flags)
 	if s.placement == addressed {
-		b = appendAddr(b, w.ips.at(s.entry).address())
+		b = appendAddr(b, c.ips.at(s.entry).address())
 	}
 	return site(b, &s.data)
 }
@@ -171,23 +173,24 @@ func (w *Workbench[S]) Admit(key, form []byte, site func(b []byte) (S, error), n
 	if err != nil {
 		return nil, fmt.Errorf("workbench: evicted site %.200q: %w", key, err)
 	}
-	hash := w.sites.hash(key)
+	hash := w.contents.sites.hash(key)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.sites.find(hash, key) != 0 {
+	c := &w.contents
+	if c.sites.find(hash, key) != 0 {
 		panic("BUG: workbench: Admit of a known site")
 	}
-	w.clock.see(now)
-	s := w.add(hash, w.sites.records.allocate(), key)
+	c.clock.see(now)
+	s := c.add(hash, c.sites.records.allocate(), key)
 	s.data, s.placement = data, at
 	if visited {
-		s.due = w.clock.offset(now)
+		s.due = c.clock.offset(now)
 	}
 	if at == addressed {
-		w.ips.attach(s, w.ips.findOrAdd(addr))
+		c.ips.attach(s, c.ips.findOrAdd(addr))
 	} else {
 		s.flags |= flagDiskDropped
 	}
-	w.reconcile(s, Unresolved)
-	return w.sites.handles.at(s.id), nil
+	c.reconcile(s, Unresolved)
+	return c.sites.handles.at(s.id), nil
 }

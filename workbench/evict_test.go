@@ -107,7 +107,7 @@ func TestEvict_removesLongestUnusedSites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := w.sites.of(vs)
+		s := w.contents.sites.of(vs)
 		want := Idle
 		if s.data%10 == 6 {
 			want = Dead
@@ -121,7 +121,7 @@ func TestEvict_removesLongestUnusedSites(t *testing.T) {
 	if c := w.Counts(); c.Sites != 200 || c.Idle != 20*5 {
 		t.Errorf("all are back: %+v", c)
 	}
-	if id := w.sites.records.last; id != 200 {
+	if id := w.contents.sites.records.last; id != 200 {
 		t.Errorf("numbers were not used again: the last is %d", id)
 	}
 }
@@ -170,7 +170,7 @@ func FuzzAdmit(f *testing.F) {
 			return
 		}
 		check(t, w)
-		if s := w.sites.of(vs); s.placement == addressed && w.Addr(vs) == (netip.Addr{}) {
+		if s := w.contents.sites.of(vs); s.placement == addressed && w.Addr(vs) == (netip.Addr{}) {
 			t.Fatal("no address")
 		}
 		var out Evicted

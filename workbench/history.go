@@ -84,16 +84,3 @@ func (h *history[S]) noteEvicted(id uint32) {
 		h.evicted = append(h.evicted, id)
 	}
 }
-
-// touch must be called before any change of a site. It copies the site for the open snapshot if that has not written it
-// yet.
-func (w *Workbench[S]) touch(s *site[S]) {
-	s.flags |= flagRecentlyUsed
-	h := &w.history
-	if !h.recording || !h.sites.add(s.id) {
-		return
-	}
-	if c := h.open; c != nil && c.sites.isPending(s.id, c.partial) {
-		c.copied = w.appendSite(c.copied, c, s)
-	}
-}

@@ -59,7 +59,7 @@ func TestKeysReturnsEverySiteWithItsItems(t *testing.T) {
 	more := true
 	for k := 0; more; k++ {
 		more = w.Keys(k, func(vs *VisitState[int], key []byte, _ State, items uint64) {
-			if w.sites.handles.at(vs.id) != vs {
+			if w.contents.sites.handles.at(vs.id) != vs {
 				t.Error("a strange site")
 			}
 			met[string(key)] = items

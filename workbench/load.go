@@ -19,7 +19,8 @@ func Load[S any](o Options, site func(b []byte) (S, error), images ...io.Reader)
 	if len(images) == 0 {
 		return nil, errors.New("workbench: no snapshot to load")
 	}
-	l := loader[S]{w: New[S](o), site: site}
+	w := New[S](o)
+	l := loader[S]{contents: &w.contents, site: site}
 	for i, in := range images {
 		l.d = decoder{in: in, image: i, payload: l.d.payload[:0]}
 		l.image()
@@ -27,13 +28,13 @@ func Load[S any](o Options, site func(b []byte) (S, error), images ...io.Reader)
 			return nil, l.d.err
 		}
 	}
-	l.w.sites.collectFree()
-	l.w.history.recording = true
-	return l.w, nil
+	l.contents.sites.collectFree()
+	l.contents.history.recording = true
+	return w, nil
 }
 
 type loader[S any] struct {
-	w         *Workbench[S]
+	contents  *contents[S]
 	d         decoder
 	site      func(b []byte) (S, error)
 	shift     int64 // from the base of the first snapshot's due times to that of this one
@@ -55,7 +56,7 @@ func (l *loader[S]) image() {
 	for l.d.err == nil && !l.complete {
 		l.record()
 	}
-	l.w.history.chainHash = l.d.chainHash
+	l.contents.history.chainHash = l.d.chainHash
 }
 
 func (l *loader[S]) head() {
@@ -67,15 +68,15 @@ func (l *loader[S]) head() {
 		l.d.corrupt("the first record is no head")
 	case (kind == recordHead) != first:
 		l.d.corrupt("the first snapshot must be full, the others incremental")
-	case !first && l.d.uvarint() != l.w.history.chainHash:
+	case !first && l.d.uvarint() != l.contents.history.chainHash:
 		l.d.corrupt("the changes do not belong to the snapshot before")
 	}
 	wall, last := l.d.varint(), l.d.uvarint()
 	if first {
-		l.w.clock = restored(wall)
+		l.contents.clock = restored(wall)
 	}
-	l.shift = wall - l.w.clock.wall()
-	l.w.leases.lastID = l.d.uvarint()
+	l.shift = wall - l.contents.clock.wall()
+	l.contents.leases.lastID = l.d.uvarint()
 	if last > slabMax {
 		l.d.corrupt("too many sites")
 	}
@@ -116,10 +117,10 @@ func (l *loader[S]) ip() {
 	if l.d.err != nil {
 		return
 	}
-	w := l.w
-	id := w.ips.findOrAdd(addr)
-	w.ips.at(id).setNote(uint32(note))
-	w.ips.setDue(id, due)
+	c := l.contents
+	id := c.ips.findOrAdd(addr)
+	c.ips.at(id).setNote(uint32(note))
+	c.ips.setDue(id, due)
 }
 
 // facts are the decoded fields of a site.
@@ -138,10 +139,10 @@ type facts[S any] struct {
 }
 
 func (l *loader[S]) visitState(f *facts[S]) {
-	w := l.w
-	known := w.sites.find(f.hash, f.key)
+	c := l.contents
+	known := c.sites.find(f.hash, f.key)
 	switch {
-	case f.id == 0 || f.id > l.last || w.sites.has(uint32(f.id)) != (known != 0) || (known != 0 && known != uint32(f.id)):
+	case f.id == 0 || f.id > l.last || c.sites.has(uint32(f.id)) != (known != 0) || (known != 0 && known != uint32(f.id)):
 		l.d.corrupt("invalid or repeated site")
 		return
 	case f.flags&^flagParked != 0 || (f.at == dead && (f.items > 0 || f.flags != 0)):
@@ -152,9 +153,9 @@ func (l *loader[S]) visitState(f *facts[S]) {
 	var s *site[S]
 	if known == 0 {
 		l.sites++
-		s = w.add(f.hash, uint32(f.id), f.key)
+		s = c.add(f.hash, uint32(f.id), f.key)
 	} else {
-		s = w.sites.at(known)
+		s = c.sites.at(known)
 		l.clear(s)
 	}
 	s.data, s.due, s.onDisk, s.placement, s.flags = f.data, f.due, f.onDisk, f.at, f.flags|s.flags&flagListed
@@ -164,41 +165,41 @@ func (l *loader[S]) visitState(f *facts[S]) {
 	if f.items > 0 {
 		q := &pathQueue{buf: append([]byte(nil), f.raw...), size: len(f.raw), count: int(f.items)}
 		s.queue = q
-		w.items.addLoaded(q)
+		c.items.addLoaded(q)
 	}
 	switch f.at {
 	case addressed:
-		w.ips.attach(s, w.ips.findOrAdd(f.addr))
+		c.ips.attach(s, c.ips.findOrAdd(f.addr))
 	case deferred:
-		w.makeDeferred(s, f.until)
+		c.makeDeferred(s, f.until)
 	default:
 	}
-	w.reconcile(s, Unresolved)
+	c.reconcile(s, Unresolved)
 }
 
 // removeEvicted removes a site that was evicted. A site that was added and evicted between two snapshots is unknown
 // here.
 func (l *loader[S]) removeEvicted(id uint64) {
-	w := l.w
-	if l.d.err != nil || id == 0 || id > slabMax || !w.sites.has(uint32(id)) {
+	c := l.contents
+	if l.d.err != nil || id == 0 || id > slabMax || !c.sites.has(uint32(id)) {
 		return
 	}
-	s := w.sites.at(uint32(id))
+	s := c.sites.at(uint32(id))
 	l.clear(s)
 	if s.has(flagListed) {
-		w.refill.remove(s.id)
+		c.refill.remove(s.id)
 	}
-	w.remove(s)
+	c.remove(s)
 	l.sites--
 }
 
 // clear undoes what an older snapshot of the chain set for a site: its queue, its place and all derived state.
 func (l *loader[S]) clear(s *site[S]) {
-	w, before := l.w, s.state()
-	w.items.dropQueue(&s.queue, nil)
-	w.detach(s)
+	c, before := l.contents, s.state()
+	c.items.dropQueue(&s.queue, nil)
+	c.detach(s)
 	s.flags, s.onDisk = s.flags&(flagHolds|flagListed), 0 // it may be on the refill list
-	w.reconcile(s, before)
+	c.reconcile(s, before)
 }
 
 // facts reads a site. Its key goes to l.key, its items to l.raw.

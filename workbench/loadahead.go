@@ -12,9 +12,9 @@ func (l *loader[S]) readAhead() {
 		return
 	}
 	f.frame = l.d.offset
-	f.hash = l.w.sites.hash(l.key)
+	f.hash = l.contents.sites.hash(l.key)
 	if f.at == addressed {
-		f.byAddr = l.w.ips.hash(f.addr.As16())
+		f.byAddr = l.contents.ips.hash(f.addr.As16())
 	}
 	from := len(l.arena)
 	l.arena = append(append(l.arena, l.key...), l.raw...)
@@ -44,29 +44,29 @@ func (l *loader[S]) insertAhead() {
 // prefetch reads the places that the decoded sites need, breadth first, so that the CPU waits for many of them at the
 // same time.
 func (l *loader[S]) prefetch() {
-	w, sum := l.w, l.w.prefetchSum
+	c, sum := l.contents, l.contents.prefetchSum
 	var ips, sites [loadAhead]uint32
 	for i := range l.ahead {
 		f := &l.ahead[i]
-		sites[i] = w.sites.byKey.first(f.hash)
+		sites[i] = c.sites.byKey.first(f.hash)
 		if f.at == addressed {
-			ips[i] = w.ips.byAddr.first(f.byAddr)
+			ips[i] = c.ips.byAddr.first(f.byAddr)
 		}
 	}
 	for i := range l.ahead {
 		if id := sites[i]; id != 0 {
-			sum += w.sites.at(id).entry
+			sum += c.sites.at(id).entry
 		}
 		if id := ips[i]; id != 0 {
-			sum += w.ips.at(id).sites + uint32(*w.ips.places.at(id))
+			sum += c.ips.at(id).sites + uint32(*c.ips.places.at(id))
 		}
 	}
 	for i := range l.ahead {
-		if id := ips[i]; id != 0 && w.ips.at(id).sites != 0 {
-			sum += uint32(w.ips.heaps.at(w.ips.at(id).sites).len())
+		if id := ips[i]; id != 0 && c.ips.at(id).sites != 0 {
+			sum += uint32(c.ips.heaps.at(c.ips.at(id).sites).len())
 		}
 	}
-	w.prefetchSum = sum
+	c.prefetchSum = sum
 }
 
 // first returns an id that probably has this hash, or 0.

@@ -233,7 +233,7 @@ func (m *model) compare(w *Workbench[int]) error {
 	}
 	want := Counts{Sites: len(m.sites)}
 	for _, s := range m.sites {
-		vs, have := w.sites.handles.at(uint32(s.id)), w.sites.at(uint32(s.id))
+		vs, have := w.contents.sites.handles.at(uint32(s.id)), w.contents.sites.at(uint32(s.id))
 		if have.state() != s.state() || w.Addr(vs) != s.addr || w.Queued(vs) != len(s.queue) ||
 			w.OnDisk(vs) != s.onDisk {
 			return fmt.Errorf(
@@ -247,12 +247,12 @@ func (m *model) compare(w *Workbench[int]) error {
 				len(s.queue),
 			)
 		}
-		if string(w.sites.keyOf(have)) != s.key || !w.clock.time(have.due).Equal(s.due) {
+		if string(w.contents.sites.keyOf(have)) != s.key || !w.contents.clock.time(have.due).Equal(s.due) {
 			return fmt.Errorf(
 				"site %d is %s, due %v; should be %s, due %v",
 				s.id,
-				w.sites.keyOf(have),
-				w.clock.time(have.due),
+				w.contents.sites.keyOf(have),
+				w.contents.clock.time(have.due),
 				s.key,
 				s.due,
 			)

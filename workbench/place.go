@@ -12,22 +12,23 @@ func (w *Workbench[S]) Place(vs *VisitState[S], addr netip.Addr, now time.Time) 
 	addr = canonical(addr)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.clock.see(now)
-	w.ips.dropVacant(w.clock.offset(now))
-	s := w.sites.of(vs)
-	if l := w.leaseOf(s); l != nil {
+	c := &w.contents
+	c.clock.see(now)
+	c.ips.dropVacant(c.clock.offset(now))
+	s := c.sites.of(vs)
+	if l := c.leaseOf(s); l != nil {
 		l.moveTo = addr
 		return
 	}
-	if s.placement == dead || (s.entry != 0 && w.ips.at(s.entry).addr == addr.As16()) {
+	if s.placement == dead || (s.entry != 0 && c.ips.at(s.entry).addr == addr.As16()) {
 		return
 	}
-	w.touch(s)
+	c.touch(s)
 	before := s.state()
-	w.detach(s)
-	w.ips.attach(s, w.ips.findOrAdd(addr))
+	c.detach(s)
+	c.ips.attach(s, c.ips.findOrAdd(addr))
 	s.flags &^= flagRefillGiven
-	w.reconcile(s, before)
+	c.reconcile(s, before)
 }
 
 // Defer marks a site as deferred until the given time, when DueDeferred returns it to be resolved again. A site with an
@@ -36,21 +37,16 @@ func (w *Workbench[S]) Place(vs *VisitState[S], addr netip.Addr, now time.Time) 
 func (w *Workbench[S]) Defer(vs *VisitState[S], until time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.sites.of(vs)
+	c := &w.contents
+	s := c.sites.of(vs)
 	if s.placement == dead || s.has(flagLeased) {
 		return
 	}
-	w.touch(s)
+	c.touch(s)
 	before := s.state()
-	w.detach(s)
-	w.makeDeferred(s, w.clock.offset(until))
-	w.reconcile(s, before)
-}
-
-// makeDeferred makes an unplaced site a deferred one.
-func (w *Workbench[S]) makeDeferred(s *site[S], until int64) {
-	s.placement = deferred
-	w.waiting.push(node{due: until, tie: s.id, id: s.id}, w.ips.setSitePos)
+	c.detach(s)
+	c.makeDeferred(s, c.clock.offset(until))
+	c.reconcile(s, before)
 }
 
 // DueDeferred appends to dst the deferred sites that are due at now, earliest first. They become unresolved, and the
@@ -58,14 +54,15 @@ func (w *Workbench[S]) makeDeferred(s *site[S], until int64) {
 func (w *Workbench[S]) DueDeferred(now time.Time, dst []*VisitState[S]) []*VisitState[S] {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.clock.see(now)
-	limit := w.clock.offset(now)
-	for w.waiting.dueBy(limit) {
-		s := w.sites.at(w.waiting.top().id)
-		w.touch(s)
-		w.detach(s)
-		w.reconcile(s, Deferred)
-		dst = append(dst, w.sites.handles.at(s.id))
+	c := &w.contents
+	c.clock.see(now)
+	limit := c.clock.offset(now)
+	for c.deferred.dueBy(limit) {
+		s := c.sites.at(c.deferred.top().id)
+		c.touch(s)
+		c.detach(s)
+		c.reconcile(s, Deferred)
+		dst = append(dst, c.sites.handles.at(s.id))
 	}
 	return dst
 }
@@ -77,8 +74,9 @@ func (w *Workbench[S]) DueDeferred(now time.Time, dst []*VisitState[S]) []*Visit
 func (w *Workbench[S]) Kill(vs *VisitState[S], drop func(item []byte)) (items int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.sites.of(vs)
-	if l := w.leaseOf(s); l != nil {
+	c := &w.contents
+	s := c.sites.of(vs)
+	if l := c.leaseOf(s); l != nil {
 		if !l.dead {
 			l.dead, l.drop = true, drop
 		}
@@ -87,18 +85,8 @@ func (w *Workbench[S]) Kill(vs *VisitState[S], drop func(item []byte)) (items in
 	if s.placement == dead {
 		return 0
 	}
-	w.touch(s)
-	return w.makeDead(s, s.state(), drop)
-}
-
-// makeDead makes a site that is not leased a dead one.
-func (w *Workbench[S]) makeDead(s *site[S], before State, drop func(item []byte)) (items int) {
-	items = w.items.dropQueue(&s.queue, drop)
-	w.detach(s)
-	s.placement = dead
-	s.flags &^= flagParked | flagRefillGiven | flagDiskDropped
-	w.reconcile(s, before)
-	return items
+	c.touch(s)
+	return c.makeDead(s, s.state(), drop)
 }
 
 // Revive makes a dead site unresolved, so that the caller can resolve it again. It cancels a Kill of a leased site. It
@@ -106,18 +94,19 @@ func (w *Workbench[S]) makeDead(s *site[S], before State, drop func(item []byte)
 func (w *Workbench[S]) Revive(vs *VisitState[S]) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.sites.of(vs)
-	if l := w.leaseOf(s); l != nil {
+	c := &w.contents
+	s := c.sites.of(vs)
+	if l := c.leaseOf(s); l != nil {
 		l.dead, l.drop = false, nil
 		return
 	}
 	if s.placement != dead {
 		return
 	}
-	w.touch(s)
+	c.touch(s)
 	s.placement = unplaced
 	s.flags &^= flagDiskDropped
-	w.reconcile(s, Dead)
+	c.reconcile(s, Dead)
 }
 
 // Unpark ends the parked state of a site and calls update, if not nil, with its Site. update runs under the lock of the
@@ -126,9 +115,10 @@ func (w *Workbench[S]) Revive(vs *VisitState[S]) {
 func (w *Workbench[S]) Unpark(vs *VisitState[S], update func(*S)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.sites.of(vs)
-	w.touch(s)
-	if l := w.leaseOf(s); l != nil {
+	c := &w.contents
+	s := c.sites.of(vs)
+	c.touch(s)
+	if l := c.leaseOf(s); l != nil {
 		l.unparked = true
 		if update != nil {
 			l.updates = append(l.updates, update)
@@ -140,7 +130,7 @@ func (w *Workbench[S]) Unpark(vs *VisitState[S], update func(*S)) {
 	}
 	before := s.state()
 	s.flags &^= flagParked
-	w.reconcile(s, before)
+	c.reconcile(s, before)
 }
 
 // WithSite calls f with the Site under the lock of the workbench. f must be short and must not call the workbench. If
@@ -148,11 +138,12 @@ func (w *Workbench[S]) Unpark(vs *VisitState[S], update func(*S)) {
 func (w *Workbench[S]) WithSite(vs *VisitState[S], f func(*S)) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.sites.of(vs)
+	c := &w.contents
+	s := c.sites.of(vs)
 	if s.has(flagLeased) {
 		return false
 	}
-	w.touch(s)
+	c.touch(s)
 	f(&s.data)
 	return true
 }
@@ -162,7 +153,7 @@ func (w *Workbench[S]) WithSite(vs *VisitState[S], f func(*S)) bool {
 func (w *Workbench[S]) ReadSite(vs *VisitState[S], f func(*S)) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.sites.of(vs)
+	s := w.contents.sites.of(vs)
 	if s.has(flagLeased) {
 		return false
 	}

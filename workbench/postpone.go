@@ -7,14 +7,15 @@ import "time"
 func (w *Workbench[S]) Hasten(vs *VisitState[S], due time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.sites.of(vs)
-	until := w.clock.offset(due)
+	c := &w.contents
+	s := c.sites.of(vs)
+	until := c.clock.offset(due)
 	if s.has(flagLeased) || s.due <= until {
 		return
 	}
-	w.touch(s)
+	c.touch(s)
 	s.due = until
-	w.reconcile(s, s.state())
+	c.reconcile(s, s.state())
 }
 
 // Anchor sets the clock of a workbench that was just loaded: now is the same moment as was on the clock of the
@@ -22,14 +23,15 @@ func (w *Workbench[S]) Hasten(vs *VisitState[S], due time.Time) {
 func (w *Workbench[S]) Anchor(now, was time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.clock.anchorAt(now, was)
+	w.contents.clock.anchorAt(now, was)
 }
 
 // Due returns the due time of a site without regard to its IP; zero if the site was never visited.
 func (w *Workbench[S]) Due(vs *VisitState[S]) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.clock.time(w.sites.of(vs).due)
+	c := &w.contents
+	return c.clock.time(c.sites.of(vs).due)
 }
 
 // Postpone moves the due times of a site and its IP later. It is for exchanges after the snapshot and before a crash,
@@ -38,13 +40,14 @@ func (w *Workbench[S]) Due(vs *VisitState[S]) time.Time {
 func (w *Workbench[S]) Postpone(vs *VisitState[S], siteDue, ipDue time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.sites.of(vs)
-	w.touch(s)
-	s.due = max(s.due, w.clock.offset(siteDue))
+	c := &w.contents
+	s := c.sites.of(vs)
+	c.touch(s)
+	s.due = max(s.due, c.clock.offset(siteDue))
 	if s.entry != 0 {
-		w.ips.touch(s.entry)
-		e := w.ips.at(s.entry)
-		e.due = max(e.due, w.clock.offset(ipDue))
+		c.ips.touch(s.entry)
+		e := c.ips.at(s.entry)
+		e.due = max(e.due, c.clock.offset(ipDue))
 	}
-	w.reconcile(s, s.state())
+	c.reconcile(s, s.state())
 }

@@ -5,7 +5,8 @@ package workbench
 func (w *Workbench[S]) Push(vs *VisitState[S], item []byte) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.pushItem(w.sites.of(vs), item, (*pathQueue).pushBack)
+	c := &w.contents
+	return c.pushItem(c.sites.of(vs), item, (*pathQueue).pushBack)
 }
 
 // PushFront puts an item before all others of the site: a retry, a redirect or a robots.txt. The item that was pushed
@@ -13,32 +14,22 @@ func (w *Workbench[S]) Push(vs *VisitState[S], item []byte) bool {
 func (w *Workbench[S]) PushFront(vs *VisitState[S], item []byte) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.sites.of(vs)
-	ok := w.pushItem(s, item, (*pathQueue).pushFront)
-	if l := w.leaseOf(s); l != nil && ok {
+	c := &w.contents
+	s := c.sites.of(vs)
+	ok := c.pushItem(s, item, (*pathQueue).pushFront)
+	if l := c.leaseOf(s); l != nil && ok {
 		l.frontPushes++
 	}
 	return ok
-}
-
-func (w *Workbench[S]) pushItem(s *site[S], item []byte, push func(*pathQueue, []byte)) bool {
-	if l := w.leaseOf(s); s.placement == dead || (l != nil && l.dead) {
-		return false
-	}
-	w.touch(s)
-	before := s.state()
-	w.items.add(&s.queue, item, push)
-	s.flags &^= flagRefillGiven
-	w.reconcile(s, before)
-	return true
 }
 
 // IsDead reports whether a site is dead or will be at its Release. Such a site accepts no items.
 func (w *Workbench[S]) IsDead(vs *VisitState[S]) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.sites.of(vs)
-	l := w.leaseOf(s)
+	c := &w.contents
+	s := c.sites.of(vs)
+	l := c.leaseOf(s)
 	return s.placement == dead || l != nil && l.dead
 }
 
@@ -46,7 +37,7 @@ func (w *Workbench[S]) IsDead(vs *VisitState[S]) bool {
 func (w *Workbench[S]) Queued(vs *VisitState[S]) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.sites.of(vs).queued()
+	return w.contents.sites.of(vs).queued()
 }
 
 // SetOnDisk sets the number of items of the site on disk. The distributor calls it. The site can then be returned by
@@ -54,21 +45,22 @@ func (w *Workbench[S]) Queued(vs *VisitState[S]) int {
 func (w *Workbench[S]) SetOnDisk(vs *VisitState[S], n uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.sites.of(vs)
-	w.touch(s)
+	c := &w.contents
+	s := c.sites.of(vs)
+	c.touch(s)
 	s.onDisk = n
 	s.flags &^= flagRefillGiven
 	if s.placement == dead && n == 0 {
 		s.flags |= flagDiskDropped
 	}
-	w.reconcile(s, s.state())
+	c.reconcile(s, s.state())
 }
 
 // OnDisk returns the number that SetOnDisk set last.
 func (w *Workbench[S]) OnDisk(vs *VisitState[S]) uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.sites.of(vs).onDisk
+	return w.contents.sites.of(vs).onDisk
 }
 
 // Refill appends to dst up to max sites that need items from disk. These have an address, items on disk and fewer than
@@ -77,17 +69,18 @@ func (w *Workbench[S]) OnDisk(vs *VisitState[S]) uint64 {
 func (w *Workbench[S]) Refill(dst []*VisitState[S], max int) []*VisitState[S] {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for max > 0 && w.refill.len() > 0 {
-		s := w.sites.at(w.refill.take())
+	c := &w.contents
+	for max > 0 && c.refill.len() > 0 {
+		s := c.sites.at(c.refill.take())
 		s.flags &^= flagListed
-		if !w.wantsRefill(s) {
+		if !c.wantsRefill(s) {
 			continue
 		}
 		s.flags |= flagRefillGiven
-		dst = append(dst, w.sites.handles.at(s.id))
+		dst = append(dst, c.sites.handles.at(s.id))
 		max--
 	}
-	w.refill.compact()
+	c.refill.compact()
 	return dst
 }
 
@@ -96,7 +89,7 @@ func (w *Workbench[S]) Refill(dst []*VisitState[S], max int) []*VisitState[S] {
 func (w *Workbench[S]) Weight() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.items.weight()
+	return w.contents.items.weight()
 }
 
 // Full reports whether the weight has reached MemoryMax. The caller should then push only what cannot wait.

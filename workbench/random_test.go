@@ -132,7 +132,7 @@ func (d *driver) drain() {
 
 func anySite(*mSite) bool { return true }
 
-func (d *driver) vs(s *mSite) *VisitState[int] { return d.w.sites.handles.at(uint32(s.id)) }
+func (d *driver) vs(s *mSite) *VisitState[int] { return d.w.contents.sites.handles.at(uint32(s.id)) }
 
 func (d *driver) chance(percent int) bool { return d.rng.IntN(100) < percent }
 

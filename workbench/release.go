@@ -45,20 +45,21 @@ func (w *Workbench[S]) Release(v *Visit[S], r Release, now time.Time) ReleaseRes
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.clock.see(now)
-	s := w.sites.of(v.VS)
-	l := w.leaseOf(s)
+	c := &w.contents
+	c.clock.see(now)
+	s := c.sites.of(v.VS)
+	l := c.leaseOf(s)
 	if l == nil || l.id != v.Lease {
 		panic("BUG: workbench: Release of a Visit that is not out")
 	}
 	if len(r.Unused) > len(l.items) {
 		panic("BUG: workbench: Release returns more items than the Visit had")
 	}
-	w.touch(s)
-	w.ips.touch(s.entry)
-	e := w.ips.at(s.entry)
-	s.due = max(s.due, w.clock.offset(r.SiteDue))
-	e.due = max(e.due, w.clock.offset(r.IPDue))
+	c.touch(s)
+	c.ips.touch(s.entry)
+	e := c.ips.at(s.entry)
+	s.due = max(s.due, c.clock.offset(r.SiteDue))
+	e.due = max(e.due, c.clock.offset(r.IPDue))
 	s.data = v.Site
 	e.setNote(v.IPNote)
 	for _, update := range l.updates {
@@ -69,18 +70,18 @@ func (w *Workbench[S]) Release(v *Visit[S], r Release, now time.Time) ReleaseRes
 	if l.dead {
 		drop = l.drop
 	}
-	w.giveBack(s, l, r)
-	w.items.dropLent(l.items)
+	c.giveBack(s, l, r)
+	c.items.dropLent(l.items)
 	s.flags &^= flagLeased
 	number := e.lease
 	e.lease = 0
 	if dies {
-		result.Dropped = w.makeDead(s, Leased, drop)
+		result.Dropped = c.makeDead(s, Leased, drop)
 	} else {
-		w.placeReleased(s, l, r)
+		c.placeReleased(s, l, r)
 	}
 	result.Dry = s.queue == nil
-	w.leases.close(number)
+	c.leases.close(number)
 	return result
 }
 
@@ -90,51 +91,52 @@ func (w *Workbench[S]) Release(v *Visit[S], r Release, now time.Time) ReleaseRes
 func (w *Workbench[S]) Prefetch(visits []Visit[S]) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	sum := w.prefetchSum
+	c := &w.contents
+	sum := c.prefetchSum
 	for i := range visits {
 		sum += visits[i].VS.id
 	}
 	for i := range visits {
-		sum += w.sites.at(visits[i].VS.id).entry
+		sum += c.sites.at(visits[i].VS.id).entry
 	}
 	for i := range visits {
-		s := w.sites.at(visits[i].VS.id)
-		sum += w.ips.at(s.entry).sites + uint32(*w.ips.places.at(s.entry)) + uint32(s.queued())
+		s := c.sites.at(visits[i].VS.id)
+		sum += c.ips.at(s.entry).sites + uint32(*c.ips.places.at(s.entry)) + uint32(s.queued())
 	}
 	for i := range visits {
-		e := w.ips.at(w.sites.at(visits[i].VS.id).entry)
+		e := c.ips.at(c.sites.at(visits[i].VS.id).entry)
 		if e.sites != 0 {
-			sum += uint32(w.ips.heaps.at(e.sites).len())
+			sum += uint32(c.ips.heaps.at(e.sites).len())
 		}
-		sum += w.leases.at(e.lease).site
+		sum += c.leases.at(e.lease).site
 	}
 	for i := range visits {
-		if e := w.ips.at(w.sites.at(visits[i].VS.id).entry); e.sites != 0 {
-			sum += w.ips.heaps.at(e.sites).top().id
+		if e := c.ips.at(c.sites.at(visits[i].VS.id).entry); e.sites != 0 {
+			sum += c.ips.heaps.at(e.sites).top().id
 		}
 	}
-	w.prefetchSum = sum
+	c.prefetchSum = sum
 }
 
 // giveBack puts Front and Unused at the front of the queue, but after items that PushFront added during the lease.
-func (w *Workbench[S]) giveBack(s *site[S], l *lease[S], r Release) {
+func (c *contents[S]) giveBack(s *site[S], l *lease[S], r Release) {
 	if len(r.Unused)+len(r.Front) == 0 {
 		return
 	}
 	first := make([][]byte, 0, 4)
 	for range l.frontPushes {
-		first = append(first, w.items.take(s.queue, nil))
+		first = append(first, c.items.take(s.queue, nil))
 	}
 	for _, items := range [...][][]byte{r.Unused, r.Front, first} {
 		for k := len(items) - 1; k >= 0; k-- {
-			w.items.add(&s.queue, items[k], (*pathQueue).pushFront)
+			c.items.add(&s.queue, items[k], (*pathQueue).pushFront)
 		}
 	}
 }
 
 // placeReleased gives a site its place after its lease has ended.
-func (w *Workbench[S]) placeReleased(s *site[S], l *lease[S], r Release) {
-	e := w.ips.at(s.entry)
+func (c *contents[S]) placeReleased(s *site[S], l *lease[S], r Release) {
+	e := c.ips.at(s.entry)
 	to := r.Replace
 	if !to.IsValid() && l.moveTo.IsValid() {
 		to = l.moveTo
@@ -144,10 +146,10 @@ func (w *Workbench[S]) placeReleased(s *site[S], l *lease[S], r Release) {
 	}
 	switch {
 	case to.IsValid() && to.As16() != e.addr:
-		w.detach(s)
-		w.ips.attach(s, w.ips.findOrAdd(to))
+		c.detach(s)
+		c.ips.attach(s, c.ips.findOrAdd(to))
 	case r.Unresolved:
-		w.detach(s)
+		c.detach(s)
 	}
-	w.reconcile(s, Leased)
+	c.reconcile(s, Leased)
 }

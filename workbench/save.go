@@ -54,96 +54,97 @@ func (w *Workbench[S]) Save(out io.Writer, site func(dst []byte, s *S) []byte) e
 func (w *Workbench[S]) Snapshot(site func(dst []byte, s *S) []byte) (*Snapshot[S], error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	h := &w.history
+	c := &w.contents
+	h := &c.history
 	if h.open != nil {
 		return nil, ErrSnapshotOpen
 	}
-	step := w.clock.skew - h.skew
-	c := &Snapshot[S]{w: w, whole: !h.recording || step > skewMax || step < -skewMax, total: w.sites.count()}
-	c.head = binary.AppendVarint(c.head, w.clock.wall())
-	c.head = binary.AppendUvarint(c.head, uint64(w.sites.records.last))
-	c.head = binary.AppendUvarint(c.head, w.leases.lastID)
-	c.capture.encode = site
-	h.begin(&c.capture, w.sites.records.last, w.ips.entries.last)
-	return c, nil
+	step := c.clock.skew - h.skew
+	s := &Snapshot[S]{w: w, whole: !h.recording || step > skewMax || step < -skewMax, total: c.sites.count()}
+	s.head = binary.AppendVarint(s.head, c.clock.wall())
+	s.head = binary.AppendUvarint(s.head, uint64(c.sites.records.last))
+	s.head = binary.AppendUvarint(s.head, c.leases.lastID)
+	s.capture.encode = site
+	h.begin(&s.capture, c.sites.records.last, c.ips.entries.last)
+	return s, nil
 }
 
 // Whole reports whether the snapshot must be full, so that WriteChanges is impossible. This is so if there is no
 // earlier snapshot, if the last one was incomplete, or if the wall clock has stepped.
-func (c *Snapshot[S]) Whole() bool { return c.whole }
+func (s *Snapshot[S]) Whole() bool { return s.whole }
 
 // Abandon ends the snapshot without writing it; the next one must be full. It does nothing after a Write.
-func (c *Snapshot[S]) Abandon() {
-	c.w.mu.Lock()
-	defer c.w.mu.Unlock()
-	if !c.ended {
-		c.end()
-		c.w.history.forget()
+func (s *Snapshot[S]) Abandon() {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	if !s.ended {
+		s.end()
+		s.w.contents.history.forget()
 	}
 }
 
 // end removes the snapshot from the workbench. The next snapshot reuses its lists.
-func (c *Snapshot[S]) end() {
-	c.ended = true
-	c.w.history.end()
+func (s *Snapshot[S]) end() {
+	s.ended = true
+	s.w.contents.history.end()
 }
 
 // Write writes a full snapshot and ends it, also on error. It holds the lock while it copies some hundred KB at a time,
 // but not during writes to out. It must be called only once. After an error the next snapshot must be full.
-func (c *Snapshot[S]) Write(out io.Writer) error {
-	return c.write(out, append([]byte{recordHead}, c.head...))
+func (s *Snapshot[S]) Write(out io.Writer) error {
+	return s.write(out, append([]byte{recordHead}, s.head...))
 }
 
 // WriteChanges is like Write, but writes only sites and IPs that changed since the snapshot before. Load needs that
 // snapshot before this one. The cost is proportional to the changes. It panics if Whole returns true.
-func (c *Snapshot[S]) WriteChanges(out io.Writer) error {
-	if c.whole {
+func (s *Snapshot[S]) WriteChanges(out io.Writer) error {
+	if s.whole {
 		panic("BUG: workbench: WriteChanges without an earlier complete snapshot")
 	}
-	c.prepare()
-	head := binary.AppendUvarint([]byte{recordChanges}, c.w.history.chainHash)
-	head = append(head, c.head...)
-	for _, id := range c.capture.evicted {
+	s.prepare()
+	head := binary.AppendUvarint([]byte{recordChanges}, s.w.contents.history.chainHash)
+	head = append(head, s.head...)
+	for _, id := range s.capture.evicted {
 		head = binary.AppendUvarint(append(head, recordEvicted), uint64(id))
 	}
-	for _, addr := range c.capture.dropped {
+	for _, addr := range s.capture.dropped {
 		head = appendDue(appendAddr(append(head, recordIP), addr), noDue)
 	}
-	return c.write(out, head)
+	return s.write(out, head)
 }
 
 // prepare sorts the lists of changes. From now on touch copies only what is in these lists.
-func (c *Snapshot[S]) prepare() {
-	c.w.mu.Lock()
-	c.capture.partial = true
-	c.w.mu.Unlock()
-	slices.Sort(c.capture.sites.changed.list)
-	slices.Sort(c.capture.ips.changed.list)
+func (s *Snapshot[S]) prepare() {
+	s.w.mu.Lock()
+	s.capture.partial = true
+	s.w.mu.Unlock()
+	slices.Sort(s.capture.sites.changed.list)
+	slices.Sort(s.capture.ips.changed.list)
 }
 
-func (c *Snapshot[S]) write(out io.Writer, b []byte) error {
-	defer c.Abandon()
+func (s *Snapshot[S]) write(out io.Writer, b []byte) error {
+	defer s.Abandon()
 	_, err := io.WriteString(out, magic)
 	for over := false; err == nil && !over; {
-		b, over = c.collect(b)
-		b, err = writeFrames(out, b, over, &c.chainHash)
+		b, over = s.collect(b)
+		b, err = writeFrames(out, b, over, &s.chainHash)
 	}
 	if err != nil {
 		return fmt.Errorf("workbench: writing a snapshot: %w", err)
 	}
-	c.finish()
+	s.finish()
 	return nil
 }
 
 // finish ends a completely written snapshot, so that changes may follow it.
-func (c *Snapshot[S]) finish() {
-	c.w.mu.Lock()
-	defer c.w.mu.Unlock()
-	h := &c.w.history
-	c.end()
-	h.chainHash = c.chainHash
-	if !c.capture.partial {
-		h.skew = c.w.clock.skew
+func (s *Snapshot[S]) finish() {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	h := &s.w.contents.history
+	s.end()
+	h.chainHash = s.chainHash
+	if !s.capture.partial {
+		h.skew = s.w.contents.clock.skew
 	}
 }
 
@@ -151,47 +152,32 @@ func (c *Snapshot[S]) finish() {
 const snapshotStride = 1024
 
 // collect appends the next sites and IPs to b, about one frame, and reports whether they were the last.
-func (c *Snapshot[S]) collect(b []byte) (_ []byte, over bool) {
-	w := c.w
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if c.ended {
+func (s *Snapshot[S]) collect(b []byte) (_ []byte, over bool) {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	if s.ended {
 		panic("BUG: workbench: snapshot written twice")
 	}
-	p := &c.capture
+	c, p := &s.w.contents, &s.capture
 	b = append(b, p.copied...)
 	p.copied = p.copied[:0]
 	for seen := 0; len(b) < frameLen && seen < snapshotStride; seen++ {
 		if id := p.ips.advance(p.partial); id != 0 {
-			if !w.history.ips.has(id) {
-				b = w.ips.at(id).appendImage(b)
+			if !c.history.ips.has(id) {
+				b = c.ips.at(id).appendImage(b)
 			}
 			continue
 		}
-		id := p.nextSite(&w.sites)
+		id := p.nextSite(&c.sites)
 		if id == 0 {
 			b = binary.AppendUvarint(append(b, recordEnd), p.siteCount)
-			return binary.AppendUvarint(b, uint64(c.total)), true
+			return binary.AppendUvarint(b, uint64(s.total)), true
 		}
-		if !w.history.sites.has(id) && w.sites.at(id).id != 0 {
-			b = w.appendSite(b, p, w.sites.at(id))
+		if !c.history.sites.has(id) && c.sites.at(id).id != 0 {
+			b = c.appendSite(b, p, c.sites.at(id))
 		}
 	}
 	return b, false
-}
-
-// appendSite appends the record of a site.
-func (w *Workbench[S]) appendSite(b []byte, p *capture[S], s *site[S]) []byte {
-	var addr netip.Addr
-	until := noDue
-	switch s.placement {
-	case addressed:
-		addr = w.ips.at(s.entry).address()
-	case deferred:
-		until = w.waiting[s.pos-1].due
-	default:
-	}
-	return p.appendSite(b, s, w.sites.keyOf(s), addr, until, w.leaseOf(s))
 }
 
 func appendBytes(b, x []byte) []byte { return append(binary.AppendUvarint(b, uint64(len(x))), x...) }

@@ -60,17 +60,17 @@ func TestLoadRestoresASnapshot(t *testing.T) {
 		a.Parked != b.Parked || a.Deferred != b.Deferred || a.Dead != b.Dead || a.IPs != b.IPs || a.Weight != b.Weight {
 		t.Errorf("saved  %+v\nloaded %+v", a, b)
 	}
-	for id := uint32(1); id <= w.sites.records.last; id++ {
-		x, y := w.sites.at(id), got.sites.at(id)
-		if !bytes.Equal(w.sites.keyOf(x), got.sites.keyOf(y)) || x.data != y.data || x.onDisk != y.onDisk || x.due != y.due ||
-			w.Addr(w.sites.handles.at(id)) != got.Addr(got.sites.handles.at(id)) {
+	for id := uint32(1); id <= w.contents.sites.records.last; id++ {
+		x, y := w.contents.sites.at(id), got.contents.sites.at(id)
+		if !bytes.Equal(w.contents.sites.keyOf(x), got.contents.sites.keyOf(y)) || x.data != y.data || x.onDisk != y.onDisk || x.due != y.due ||
+			w.Addr(w.contents.sites.handles.at(id)) != got.Addr(got.contents.sites.handles.at(id)) {
 			t.Fatalf("site %d came back as %+v", id, y)
 		}
 	}
 	// No number of a Visit is used twice.
 	v := got.Acquire(start.Add(time.Hour), nil, 1)
-	if v[0].Lease <= w.leases.lastID-1 {
-		t.Error("lease", v[0].Lease, "after", w.leases.lastID)
+	if v[0].Lease <= w.contents.leases.lastID-1 {
+		t.Error("lease", v[0].Lease, "after", w.contents.leases.lastID)
 	}
 	again, err := got.Snapshot(appendInt)
 	if err != nil {

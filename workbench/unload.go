@@ -11,24 +11,25 @@ const candidateProbes = 1024
 func (w *Workbench[S]) UnloadCandidates(limit time.Time, dst []*VisitState[S], max int) []*VisitState[S] {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	from := w.clock.offset(limit)
+	c := &w.contents
+	from := c.clock.offset(limit)
 	left := candidateProbes
-	for range w.ips.outer.len() {
+	for range c.ips.outer.len() {
 		if max <= 0 || left <= 0 {
 			break
 		}
-		w.candidateAt++
-		if w.candidateAt >= w.ips.outer.len() {
-			w.candidateAt = 0
+		c.unloadAt++
+		if c.unloadAt >= c.ips.outer.len() {
+			c.unloadAt = 0
 		}
-		e := w.ips.at(w.ips.outer[w.candidateAt].id)
-		sites := *w.ips.heaps.at(e.sites)
+		e := c.ips.at(c.ips.outer[c.unloadAt].id)
+		sites := *c.ips.heaps.at(e.sites)
 		left--
 		for i := len(sites) - 1; i >= 0 && max > 0 && left > 0; i-- { // in a heap, late due times are near the end
 			n := sites[i]
 			left--
-			if w.sites.at(n.id).queued() > minItemsInMemory && (n.due >= from || e.due >= from) {
-				dst = append(dst, w.sites.handles.at(n.id))
+			if c.sites.at(n.id).queued() > minItemsInMemory && (n.due >= from || e.due >= from) {
+				dst = append(dst, c.sites.handles.at(n.id))
 				max--
 			}
 		}
@@ -41,24 +42,25 @@ func (w *Workbench[S]) UnloadCandidates(limit time.Time, dst []*VisitState[S], m
 func (w *Workbench[S]) Unload(vs *VisitState[S], buf []byte, ends []int) ([]byte, []int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.sites.of(vs)
+	c := &w.contents
+	s := c.sites.of(vs)
 	if s.state() != Waiting || s.queued() <= minItemsInMemory {
 		return buf, ends
 	}
-	w.touch(s)
+	c.touch(s)
 	old := *s.queue
 	s.queue = nil
 	for i := 0; old.count > 0; i++ {
 		from := len(buf)
-		buf = w.items.take(&old, buf)
+		buf = c.items.take(&old, buf)
 		if i < minItemsInMemory {
-			w.items.add(&s.queue, buf[from:], (*pathQueue).pushBack)
+			c.items.add(&s.queue, buf[from:], (*pathQueue).pushBack)
 			buf = buf[:from]
 			continue
 		}
 		ends = append(ends, len(buf))
 	}
-	w.reconcile(s, Waiting)
+	c.reconcile(s, Waiting)
 	return buf, ends
 }
 
@@ -67,19 +69,20 @@ func (w *Workbench[S]) Unload(vs *VisitState[S], buf []byte, ends []int) ([]byte
 func (w *Workbench[S]) Drain(vs *VisitState[S], buf []byte, ends []int) (_ []byte, _ []int, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.sites.of(vs)
+	c := &w.contents
+	s := c.sites.of(vs)
 	if s.has(flagLeased) {
 		return buf, ends, false
 	}
 	if s.queue == nil {
 		return buf, ends, true
 	}
-	w.touch(s)
+	c.touch(s)
 	before := s.state()
 	for s.queue.count > 0 {
-		buf = w.items.take(s.queue, buf)
+		buf = c.items.take(s.queue, buf)
 		ends = append(ends, len(buf))
 	}
-	w.reconcile(s, before)
+	c.reconcile(s, before)
 	return buf, ends, true
 }

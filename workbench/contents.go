@@ -1,0 +1,131 @@
+package workbench
+
+import (
+	"hash/maphash"
+	"net/netip"
+)
+
+// contents is what the lock of a workbench guards. Its methods change one site and keep everything that depends on it
+// consistent. The caller holds the lock.
+type contents[S any] struct {
+	clock    clock
+	sites    siteTable[S]
+	ips      ipTable[S]
+	deferred dueHeap // deferred sites
+	leases   leaseTable[S]
+	items    itemStore
+	refill   refillList
+	history  history[S]
+
+	perVisit    int    // K, the most items in a Visit
+	prefetchSum uint32 // result of prefetch, so that the compiler keeps its reads
+	unloadAt    int    // position in the outer heap where the next UnloadCandidates starts
+	evictAt     uint32 // number of the last site that Evict examined
+}
+
+func (c *contents[S]) init(perVisit int) {
+	c.perVisit = perVisit
+	c.sites.seed, c.ips.seed = maphash.MakeSeed(), maphash.MakeSeed()
+	c.ips.setPlace = func(id uint32, pos int32) { *c.ips.places.at(id) = pos }
+	c.ips.setSitePos = func(id uint32, pos int32) { c.sites.at(id).pos = pos }
+	c.ips.history = &c.history
+}
+
+// add creates the site with the given free id.
+func (c *contents[S]) add(hash uint64, id uint32, key []byte) *site[S] {
+	c.history.noteAdded(id)
+	return c.sites.add(hash, id, key)
+}
+
+// remove removes a site. The site must not be leased, have items, or be on the refill list.
+func (c *contents[S]) remove(s *site[S]) {
+	id, state := s.id, s.state()
+	c.touch(s)
+	c.detach(s)
+	c.sites.remove(s, state)
+	c.history.noteEvicted(id)
+}
+
+// touch must be called before any change of a site. It copies the site for the open snapshot if that has not written it
+// yet.
+func (c *contents[S]) touch(s *site[S]) {
+	s.flags |= flagRecentlyUsed
+	h := &c.history
+	if !h.recording || !h.sites.add(s.id) {
+		return
+	}
+	if p := h.open; p != nil && p.sites.isPending(s.id, p.partial) {
+		p.copied = c.appendSite(p.copied, p, s)
+	}
+}
+
+// detach removes a site that is not leased from its entry or from the deferred sites. The caller must then call
+// reconcile.
+func (c *contents[S]) detach(s *site[S]) {
+	if s.placement == deferred {
+		c.deferred.remove(s.pos, c.ips.setSitePos)
+	}
+	if s.entry != 0 {
+		c.ips.detach(s)
+	}
+	s.placement = unplaced
+}
+
+// makeDeferred makes an unplaced site a deferred one.
+func (c *contents[S]) makeDeferred(s *site[S], until int64) {
+	s.placement = deferred
+	c.deferred.push(node{due: until, tie: s.id, id: s.id}, c.ips.setSitePos)
+}
+
+// makeDead makes a site that is not leased a dead one.
+func (c *contents[S]) makeDead(s *site[S], before State, drop func(item []byte)) (items int) {
+	items = c.items.dropQueue(&s.queue, drop)
+	c.detach(s)
+	s.placement = dead
+	s.flags &^= flagParked | flagRefillGiven | flagDiskDropped
+	c.reconcile(s, before)
+	return items
+}
+
+func (c *contents[S]) pushItem(s *site[S], item []byte, push func(*pathQueue, []byte)) bool {
+	if l := c.leaseOf(s); s.placement == dead || (l != nil && l.dead) {
+		return false
+	}
+	c.touch(s)
+	before := s.state()
+	c.items.add(&s.queue, item, push)
+	s.flags &^= flagRefillGiven
+	c.reconcile(s, before)
+	return true
+}
+
+// leaseOf returns the lease of a site whose Visit is out, or nil.
+func (c *contents[S]) leaseOf(s *site[S]) *lease[S] {
+	if !s.has(flagLeased) {
+		return nil
+	}
+	return c.leases.at(c.ips.at(s.entry).lease)
+}
+
+// held returns the number of items of the site in memory, including those in its Visit.
+func (c *contents[S]) held(s *site[S]) int {
+	n := s.queued()
+	if l := c.leaseOf(s); l != nil {
+		n += len(l.items)
+	}
+	return n
+}
+
+// appendSite appends the record of a site.
+func (c *contents[S]) appendSite(b []byte, p *capture[S], s *site[S]) []byte {
+	var addr netip.Addr
+	until := noDue
+	switch s.placement {
+	case addressed:
+		addr = c.ips.at(s.entry).address()
+	case deferred:
+		until = c.deferred[s.pos-1].due
+	default:
+	}
+	return p.appendSite(b, s, c.sites.keyOf(s), addr, until, c.leaseOf(s))
+}
