@@ -88,7 +88,7 @@ func (c *contents[S]) leaseFirstSite(top node) Visit[S] {
 	c.touch(s)
 	number, l := c.leases.open(s, c.perVisit)
 	e.lease = number
-	c.items.lend(len(l.items))
+	c.items.countLeased(len(l.items))
 	s.flags |= flagLeased
 	c.reconcile(s, Waiting)
 	v := Visit[S]{

@@ -33,8 +33,8 @@ func (h *history[S]) forget() {
 	h.dropped, h.evicted = nil, nil
 }
 
-// begin hands the recorded changes to a new snapshot and records those after it. last and lastIP are the largest numbers
-// of sites and entries.
+// begin hands the recorded changes to a new snapshot and records those after it. last and lastIP are the largest
+// numbers of sites and entries.
 func (h *history[S]) begin(c *capture[S], last, lastIP uint32) {
 	c.sites, c.ips = progress{changed: h.sites, last: last}, progress{changed: h.ips, last: lastIP}
 	c.dropped, c.evicted = h.dropped, h.evicted
@@ -52,8 +52,8 @@ func (h *history[S]) end() {
 	h.open, h.spare = nil, [2]numbers{c.sites.changed, c.ips.changed}
 }
 
-// touchEntry must be called before the due time of an IP changes, and after an entry is created. It copies the entry for
-// the open snapshot if that has not written it yet.
+// touchEntry must be called before the due time of an IP changes, and after an entry is created. It copies the entry
+// for the open snapshot if that has not written it yet.
 func (h *history[S]) touchEntry(id uint32, e *entry) {
 	if !h.recording || !h.ips.add(id) {
 		return

@@ -53,8 +53,8 @@ func (t *itemStore) addLoaded(q *pathQueue) {
 	t.bytes += queueWeight(q)
 }
 
-// take removes the oldest item of a queue and appends it to dst. The queue must not be empty.
-func (t *itemStore) take(q *pathQueue, dst []byte) []byte {
+// popFront removes the oldest item of a queue and appends it to dst. The queue must not be empty.
+func (t *itemStore) popFront(q *pathQueue, dst []byte) []byte {
 	from := len(dst)
 	dst = q.popFront(dst)
 	t.queued--
@@ -62,14 +62,14 @@ func (t *itemStore) take(q *pathQueue, dst []byte) []byte {
 	return dst
 }
 
-// lend counts n items of a queue as items of a Visit.
-func (t *itemStore) lend(n int) {
+// countLeased counts n items of a queue as items of a Visit.
+func (t *itemStore) countLeased(n int) {
 	t.queued -= n
 	t.inVisits += n
 }
 
-// dropLent drops the items of a Visit.
-func (t *itemStore) dropLent(items [][]byte) {
+// countReleased counts the items of a Visit no longer.
+func (t *itemStore) countReleased(items [][]byte) {
 	t.inVisits -= len(items)
 	for _, item := range items {
 		t.bytes -= itemWeight(len(item))

@@ -1,5 +1,7 @@
 package workbench
 
+import "slices"
+
 // Push appends an item to the queue of a site. It borrows item. If the site is dead, or a Kill waits for its Release,
 // it does nothing and returns false.
 func (w *Workbench[S]) Push(vs *VisitState[S], item []byte) bool {
@@ -71,7 +73,7 @@ func (w *Workbench[S]) Refill(dst []*VisitState[S], max int) []*VisitState[S] {
 	defer w.mu.Unlock()
 	c := &w.contents
 	for max > 0 && c.refill.len() > 0 {
-		s := c.sites.at(c.refill.take())
+		s := c.sites.at(c.refill.popFront())
 		s.flags &^= flagListed
 		if !c.wantsRefill(s) {
 			continue
@@ -94,3 +96,37 @@ func (w *Workbench[S]) Weight() int64 {
 
 // Full reports whether the weight has reached MemoryMax. The caller should then push only what cannot wait.
 func (w *Workbench[S]) Full() bool { return w.Weight() >= w.opts.MemoryMax }
+
+// refillList is a queue of the sites that became short of items in memory.
+type refillList struct {
+	ids  []uint32
+	from int // those before this position were taken
+}
+
+// len returns the number of sites on the list.
+func (l *refillList) len() int { return len(l.ids) - l.from }
+
+// add adds a site at the end.
+func (l *refillList) add(id uint32) { l.ids = append(l.ids, id) }
+
+// popFront removes the first site. The list must not be empty.
+func (l *refillList) popFront() uint32 {
+	l.from++
+	return l.ids[l.from-1]
+}
+
+// remove removes a site from anywhere on a list from which none was taken.
+func (l *refillList) remove(id uint32) {
+	l.ids = slices.DeleteFunc(l.ids, func(n uint32) bool { return n == id })
+}
+
+// compact releases the memory of the sites that were taken, if there are many.
+func (l *refillList) compact() {
+	switch rest := l.len(); {
+	case rest == 0:
+		l.ids, l.from = l.ids[:0], 0
+	case l.from > 1024 && l.from > rest:
+		copy(l.ids, l.ids[l.from:])
+		l.ids, l.from = l.ids[:rest], 0
+	}
+}

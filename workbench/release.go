@@ -71,7 +71,7 @@ func (w *Workbench[S]) Release(v *Visit[S], r Release, now time.Time) ReleaseRes
 		drop = l.drop
 	}
 	c.giveBack(s, l, r)
-	c.items.dropLent(l.items)
+	c.items.countReleased(l.items)
 	s.flags &^= flagLeased
 	number := e.lease
 	e.lease = 0
@@ -125,7 +125,7 @@ func (c *contents[S]) giveBack(s *site[S], l *lease[S], r Release) {
 	}
 	first := make([][]byte, 0, 4)
 	for range l.frontPushes {
-		first = append(first, c.items.take(s.queue, nil))
+		first = append(first, c.items.popFront(s.queue, nil))
 	}
 	for _, items := range [...][][]byte{r.Unused, r.Front, first} {
 		for k := len(items) - 1; k >= 0; k-- {

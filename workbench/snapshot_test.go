@@ -60,10 +60,11 @@ func TestLoadRestoresASnapshot(t *testing.T) {
 		a.Parked != b.Parked || a.Deferred != b.Deferred || a.Dead != b.Dead || a.IPs != b.IPs || a.Weight != b.Weight {
 		t.Errorf("saved  %+v\nloaded %+v", a, b)
 	}
-	for id := uint32(1); id <= w.contents.sites.records.last; id++ {
-		x, y := w.contents.sites.at(id), got.contents.sites.at(id)
-		if !bytes.Equal(w.contents.sites.keyOf(x), got.contents.sites.keyOf(y)) || x.data != y.data || x.onDisk != y.onDisk || x.due != y.due ||
-			w.Addr(w.contents.sites.handles.at(id)) != got.Addr(got.contents.sites.handles.at(id)) {
+	before, after := &w.contents.sites, &got.contents.sites
+	for id := uint32(1); id <= before.records.last; id++ {
+		x, y := before.at(id), after.at(id)
+		if !bytes.Equal(before.keyOf(x), after.keyOf(y)) || x.data != y.data || x.onDisk != y.onDisk || x.due != y.due ||
+			w.Addr(before.handles.at(id)) != got.Addr(after.handles.at(id)) {
 			t.Fatalf("site %d came back as %+v", id, y)
 		}
 	}

@@ -52,7 +52,7 @@ func (w *Workbench[S]) Unload(vs *VisitState[S], buf []byte, ends []int) ([]byte
 	s.queue = nil
 	for i := 0; old.count > 0; i++ {
 		from := len(buf)
-		buf = c.items.take(&old, buf)
+		buf = c.items.popFront(&old, buf)
 		if i < minItemsInMemory {
 			c.items.add(&s.queue, buf[from:], (*pathQueue).pushBack)
 			buf = buf[:from]
@@ -80,7 +80,7 @@ func (w *Workbench[S]) Drain(vs *VisitState[S], buf []byte, ends []int) (_ []byt
 	c.touch(s)
 	before := s.state()
 	for s.queue.count > 0 {
-		buf = c.items.take(s.queue, buf)
+		buf = c.items.popFront(s.queue, buf)
 		ends = append(ends, len(buf))
 	}
 	c.reconcile(s, before)
