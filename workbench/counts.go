@@ -14,7 +14,8 @@ type Counts struct {
 	Queued, InVisits int
 	// Refill is the number of sites on the refill list.
 	Refill int
-	// Weight is the result of Weight, in bytes.
+	// Weight is the memory of all items in bytes. An item in a queue or a Visit counts its bytes, its length field and 8;
+	// a site with items counts 96. Sites without items do not count, so the weight without items is 0.
 	Weight int64
 }
 

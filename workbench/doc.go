@@ -73,7 +73,7 @@
 //   - W3: Acquire returns no Visit before its site and its IP are due.
 //   - W4: items of a site leave in the order in which they were pushed, except after PushFront. Items that a Release
 //     returns leave first.
-//   - W5: the weight is the sum of all items in memory (see Weight). Without items it is zero.
+//   - W5: the weight is the sum of all items in memory (see Counts.Weight). Without items it is zero.
 //
 // A dead site keeps its due time. An IP without sites keeps its entry until its due time has passed.
 //
@@ -96,7 +96,7 @@
 // million hosts, four per IP in random order, a Visit mostly waits for memory. Therefore Acquire takes sixteen IPs
 // together and reads their data ahead; Prefetch does this for Releases, and Load for sites. A known site without items
 // takes 152 bytes. This includes a Site of 40 bytes, the key, the index entries and its share of the IP; `orbweaver
-// bench workbench` measures it. If memory is short (MemoryShort), Evict removes idle sites and Admit restores them.
+// bench workbench` measures it. If memory is short (see Memory), Evict removes idle sites and Admit restores them.
 // Taking a snapshot holds the lock for microseconds, whatever the size of the workbench. Writing an incremental
 // snapshot costs time in proportion to the changes.
 package workbench

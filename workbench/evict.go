@@ -8,19 +8,6 @@ import (
 	"time"
 )
 
-// siteMemory is the memory of a known site without its items, in bytes: see doc.go.
-const siteMemory = 152
-
-// MemoryShort reports whether sites and items together need more than MemoryMax. Sites may always use a quarter of
-// MemoryMax. If the result is true, the caller should evict idle sites: see Evict.
-func (w *Workbench[S]) MemoryShort() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := &w.contents
-	sites := int64(c.sites.count()) * siteMemory
-	return sites > w.opts.MemoryMax/4 && sites+c.items.weight() > w.opts.MemoryMax
-}
-
 // Evicted holds sites that Evict has removed. It can be reused.
 type Evicted struct {
 	buf  []byte
@@ -52,10 +39,10 @@ const (
 // Afterwards the site is unknown. Its number is free or belongs to a new site, so the caller must make sure that
 // nothing uses the VisitState. The form contains everything about the site except the due time of the IP, which stays
 // in the workbench.
-func (w *Workbench[S]) Evict(now time.Time, max int, site func(dst []byte, s *S) []byte, out *Evicted) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := &w.contents
+func (m Memory[S]) Evict(now time.Time, max int, site func(dst []byte, s *S) []byte, out *Evicted) {
+	m.w.mu.Lock()
+	defer m.w.mu.Unlock()
+	c := &m.w.contents
 	c.clock.see(now)
 	limit := c.clock.offset(now)
 	out.buf, out.ends = out.buf[:0], out.ends[:0]
@@ -164,7 +151,7 @@ func CheckForm[S any](form []byte, site func(b []byte) (S, error)) error {
 
 // Admit restores an evicted site. Its due time is now, if it was visited before. Admit borrows key and form. It panics
 // if the site is known. If form is damaged, it returns an error and changes nothing.
-func (w *Workbench[S]) Admit(key, form []byte, site func(b []byte) (S, error), now time.Time) (*VisitState[S], error) {
+func (m Memory[S]) Admit(key, form []byte, site func(b []byte) (S, error), now time.Time) (*VisitState[S], error) {
 	at, visited, addr, raw, err := parseForm(form)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %.200q", err, key)
@@ -173,10 +160,10 @@ func (w *Workbench[S]) Admit(key, form []byte, site func(b []byte) (S, error), n
 	if err != nil {
 		return nil, fmt.Errorf("workbench: evicted site %.200q: %w", key, err)
 	}
-	hash := w.contents.sites.hash(key)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := &w.contents
+	hash := m.w.contents.sites.hash(key)
+	m.w.mu.Lock()
+	defer m.w.mu.Unlock()
+	c := &m.w.contents
 	if c.sites.find(hash, key) != 0 {
 		panic("BUG: workbench: Admit of a known site")
 	}

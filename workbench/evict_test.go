@@ -11,7 +11,7 @@ import (
 // evict evicts idle sites from the workbench and from the model.
 func (d *driver) evict() {
 	var out Evicted
-	d.w.Evict(d.now, 1+d.rng.IntN(5), appendInt, &out)
+	d.w.Memory().Evict(d.now, 1+d.rng.IntN(5), appendInt, &out)
 	for i := range out.Len() {
 		key, form := out.At(i)
 		s := d.m.byKey(string(key))
@@ -28,7 +28,7 @@ func (d *driver) evict() {
 
 // admit restores a site.
 func (d *driver) admit(key []byte, c mCold) {
-	vs, err := d.w.Admit(key, []byte(c.form), readInt, d.now)
+	vs, err := d.w.Memory().Admit(key, []byte(c.form), readInt, d.now)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestEvict_removesLongestUnusedSites(t *testing.T) {
 			w.Postpone(vs, start.Add(-time.Second), start.Add(time.Minute))
 		}
 	}
-	if !w.MemoryShort() {
+	if !w.Memory().Short() {
 		t.Error("200 sites where 100 have room")
 	}
 	var out Evicted
@@ -83,14 +83,14 @@ func TestEvict_removesLongestUnusedSites(t *testing.T) {
 	round := func() {
 		for range 40 {
 			w.Get(key(7)) // counts as a use
-			w.Evict(start, 7, appendInt, &out)
+			w.Memory().Evict(start, 7, appendInt, &out)
 			for i := range out.Len() {
 				key, form := out.At(i)
 				left[string(key)] = string(form)
 			}
 		}
 	}
-	w.Evict(start, 1000, appendInt, &out)
+	w.Memory().Evict(start, 1000, appendInt, &out)
 	if out.Len() != 0 {
 		t.Errorf("%d left at first sight", out.Len())
 	}
@@ -103,7 +103,7 @@ func TestEvict_removesLongestUnusedSites(t *testing.T) {
 		}
 	}
 	for key, form := range left {
-		vs, err := w.Admit([]byte(key), []byte(form), readInt, start)
+		vs, err := w.Memory().Admit([]byte(key), []byte(form), readInt, start)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,8 +133,8 @@ func TestW3_evictionKeepsTheDueTimeOfTheIP(t *testing.T) {
 	w.Postpone(vs, start.Add(time.Second), start.Add(time.Minute))
 	now := start.Add(2 * time.Second)
 	var out Evicted
-	w.Evict(now, 1, appendInt, &out)
-	w.Evict(now, 1, appendInt, &out)
+	w.Memory().Evict(now, 1, appendInt, &out)
+	w.Memory().Evict(now, 1, appendInt, &out)
 	if out.Len() != 1 {
 		t.Fatal("it did not leave")
 	}
@@ -143,7 +143,7 @@ func TestW3_evictionKeepsTheDueTimeOfTheIP(t *testing.T) {
 		t.Error("the IP is not due")
 	}
 	key, form := out.At(0)
-	back, err := w.Admit(key, form, readInt, now)
+	back, err := w.Memory().Admit(key, form, readInt, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func FuzzAdmit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, form []byte) {
 		w := New[int](Options{})
 		err := CheckForm(form, readInt)
-		vs, admitted := w.Admit([]byte("http://a"), form, readInt, start)
+		vs, admitted := w.Memory().Admit([]byte("http://a"), form, readInt, start)
 		if (err == nil) != (admitted == nil) {
 			t.Fatal(err, admitted)
 		}
@@ -174,8 +174,8 @@ func FuzzAdmit(f *testing.F) {
 			t.Fatal("no address")
 		}
 		var out Evicted
-		w.Evict(start, 1, appendInt, &out)
-		w.Evict(start, 1, appendInt, &out)
+		w.Memory().Evict(start, 1, appendInt, &out)
+		w.Memory().Evict(start, 1, appendInt, &out)
 		if out.Len() != 1 {
 			t.Fatal("it does not leave again")
 		}

@@ -21,7 +21,7 @@ func TestRefillOrder(t *testing.T) {
 	}
 	refill := func(max int, want ...*VisitState[int]) {
 		t.Helper()
-		if got := w.Refill(nil, max); !slices.Equal(got, want) {
+		if got := w.Memory().Refill(nil, max); !slices.Equal(got, want) {
 			t.Errorf("%d sites, should be %d", len(got), len(want))
 		}
 	}

@@ -228,8 +228,8 @@ func TestW5_Weight(t *testing.T) {
 	weight := func(want int64) {
 		t.Helper()
 		check(t, w)
-		if got := w.Weight(); got != want || w.Full() != (want >= 300) {
-			t.Fatalf("weight %d, full %v; should be %d", got, w.Full(), want)
+		if got := w.Counts().Weight; got != want || w.Memory().Full() != (want >= 300) {
+			t.Fatalf("weight %d, full %v; should be %d", got, w.Memory().Full(), want)
 		}
 	}
 	weight(0)

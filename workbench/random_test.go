@@ -87,12 +87,12 @@ func (d *driver) step() {
 // unload removes items of sites that are not due soon from memory. Often it pushes them again, as if read from disk.
 func (d *driver) unload() {
 	limit := d.now.Add(time.Duration(d.rng.IntN(2000)) * time.Millisecond)
-	for _, vs := range d.w.UnloadCandidates(limit, nil, 1+d.rng.IntN(3)) {
+	for _, vs := range d.w.Memory().UnloadCandidates(limit, nil, 1+d.rng.IntN(3)) {
 		s := d.m.byID(vs.ID())
 		if s.state() != Waiting || len(s.queue) <= minItemsInMemory || later(s.due, d.m.ip(s.addr).due).Before(limit) {
 			d.t.Fatalf("site %d is not distant: %v, %d items", s.id, s.state(), len(s.queue))
 		}
-		buf, ends := d.w.Unload(vs, []byte("before"), []int{6})
+		buf, ends := d.w.Memory().Unload(vs, []byte("before"), []int{6})
 		for i, item := range s.queue[minItemsInMemory:] {
 			if got := string(buf[ends[i]:ends[i+1]]); got != item {
 				d.t.Fatalf("site %d gave %q, should give %q", s.id, got, item)
@@ -102,7 +102,7 @@ func (d *driver) unload() {
 			d.t.Fatalf("site %d gave %d items of %d", s.id, len(ends)-1, len(s.queue))
 		}
 		s.queue = s.queue[:minItemsInMemory]
-		if _, again := d.w.Unload(vs, nil, nil); len(again) != 0 {
+		if _, again := d.w.Memory().Unload(vs, nil, nil); len(again) != 0 {
 			d.t.Fatal("more was to be had from a site that has two items")
 		}
 	}
@@ -114,7 +114,7 @@ func (d *driver) drain() {
 	if s == nil {
 		return
 	}
-	buf, ends, ok := d.w.Drain(d.vs(s), nil, nil)
+	buf, ends, ok := d.w.Memory().Drain(d.vs(s), nil, nil)
 	if ok != (s.visit == nil) || ok && len(ends) != len(s.queue) || !ok && len(ends) > 0 {
 		d.t.Fatalf("site %d, %v: %v, %d items of %d", s.id, s.state(), ok, len(ends), len(s.queue))
 	}
@@ -387,7 +387,7 @@ func (d *driver) setOnDisk() {
 
 func (d *driver) refill() {
 	n := d.rng.IntN(6)
-	got := d.w.Refill(nil, n)
+	got := d.w.Memory().Refill(nil, n)
 	for _, vs := range got {
 		s := d.m.byID(vs.ID())
 		if !s.wantsRefill() {

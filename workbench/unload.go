@@ -8,10 +8,10 @@ const candidateProbes = 1024
 // UnloadCandidates appends to dst up to max sites that can release memory first: they have more items than they need
 // and are not due before limit. Each call examines some IPs, and the next call continues after them. So no call takes
 // long, and all IPs get their turn.
-func (w *Workbench[S]) UnloadCandidates(limit time.Time, dst []*VisitState[S], max int) []*VisitState[S] {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := &w.contents
+func (m Memory[S]) UnloadCandidates(limit time.Time, dst []*VisitState[S], max int) []*VisitState[S] {
+	m.w.mu.Lock()
+	defer m.w.mu.Unlock()
+	c := &m.w.contents
 	from := c.clock.offset(limit)
 	left := candidateProbes
 	for range c.ips.outer.len() {
@@ -39,10 +39,10 @@ func (w *Workbench[S]) UnloadCandidates(limit time.Time, dst []*VisitState[S], m
 
 // Unload removes all items except the two oldest of a Waiting site from memory. It appends their bytes to buf and their
 // ends to ends: item i is buf[ends[i-1]:ends[i]]. For a site in another state it does nothing.
-func (w *Workbench[S]) Unload(vs *VisitState[S], buf []byte, ends []int) ([]byte, []int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := &w.contents
+func (m Memory[S]) Unload(vs *VisitState[S], buf []byte, ends []int) ([]byte, []int) {
+	m.w.mu.Lock()
+	defer m.w.mu.Unlock()
+	c := &m.w.contents
 	s := c.sites.of(vs)
 	if s.state() != Waiting || s.queued() <= minItemsInMemory {
 		return buf, ends
@@ -66,10 +66,10 @@ func (w *Workbench[S]) Unload(vs *VisitState[S], buf []byte, ends []int) ([]byte
 
 // Drain removes all items of a site from memory, in any state except leased. It appends them to buf and ends as Unload
 // does, oldest first. For a leased site it does nothing and returns false.
-func (w *Workbench[S]) Drain(vs *VisitState[S], buf []byte, ends []int) (_ []byte, _ []int, ok bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := &w.contents
+func (m Memory[S]) Drain(vs *VisitState[S], buf []byte, ends []int) (_ []byte, _ []int, ok bool) {
+	m.w.mu.Lock()
+	defer m.w.mu.Unlock()
+	c := &m.w.contents
 	s := c.sites.of(vs)
 	if s.has(flagLeased) {
 		return buf, ends, false

@@ -84,9 +84,9 @@ func (a *coldAdapter) grow(ctx context.Context, size int64) error {
 
 // evictIdle evicts hosts until the others fit.
 func (a *coldAdapter) evictIdle() error {
-	for a.workbench.MemoryShort() {
+	for a.workbench.Memory().Short() {
 		began := cputime.Process()
-		a.workbench.Evict(a.now, 512, site.Append, &a.evicted)
+		a.workbench.Memory().Evict(a.now, 512, site.Append, &a.evicted)
 		for i := range a.evicted.Len() {
 			a.store.Put(a.evicted.At(i))
 		}
@@ -117,7 +117,7 @@ func (a *coldAdapter) measureReturns(ctx context.Context, m *Meter, size int64) 
 			err = fmt.Errorf("host %s is neither in memory nor on disk", a.key)
 		}
 		if err == nil {
-			_, err = a.workbench.Admit(a.key, form, a.site, a.now)
+			_, err = a.workbench.Memory().Admit(a.key, form, a.site, a.now)
 		}
 		if err != nil {
 			return err

@@ -273,13 +273,13 @@ func (d *Distributor) fill(now time.Time) (n int, err error) {
 // small, and is then never put off: fetch workers wait for these items.
 func (d *Distributor) refill(now time.Time) (total int, err error) {
 	limit := d.options.SiteItems
-	if d.Workbench.Full() {
+	if d.Workbench.Memory().Full() {
 		if !d.front.isSmall(now) {
 			return 0, nil
 		}
 		limit = siteItemsFull + 2
 	}
-	d.sites = d.Workbench.Refill(d.sites[:0], refillBatch)
+	d.sites = d.Workbench.Memory().Refill(d.sites[:0], refillBatch)
 	for _, vs := range d.sites {
 		n, err := d.takeFromDisk(vs, limit)
 		total += n

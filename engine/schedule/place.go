@@ -128,7 +128,7 @@ func (p *placer) queue(vs *visit.State, key []byte, it *queued.URL) error {
 		}
 	}
 	limit := p.options.SiteItems
-	if p.workbench.Full() {
+	if p.workbench.Memory().Full() {
 		limit = siteItemsFull
 	}
 	if p.workbench.OnDisk(vs) > 0 || p.workbench.Queued(vs) >= limit {

@@ -26,15 +26,15 @@ const (
 // step spills a batch of sites, if the workbench is full. The one error is a full disk; no item is lost then.
 func (s *spiller) step(now time.Time) error {
 	w := s.dead.Workbench
-	if !w.Full() {
+	if !w.Memory().Full() {
 		return nil
 	}
-	s.sites = w.UnloadCandidates(now.Add(spillDue), s.sites[:0], spillBatch)
+	s.sites = w.Memory().UnloadCandidates(now.Add(spillDue), s.sites[:0], spillBatch)
 	for _, vs := range s.sites {
 		if !s.queues.CanSpill(vs) {
 			continue
 		}
-		s.items.bytes, s.items.ends = w.Unload(vs, s.items.bytes[:0], s.items.ends[:0])
+		s.items.bytes, s.items.ends = w.Memory().Unload(vs, s.items.bytes[:0], s.items.ends[:0])
 		var err error
 		hasRedirects := s.hasRobotsRedirects()
 		if !hasRedirects {

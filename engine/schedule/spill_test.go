@@ -22,7 +22,7 @@ func newSpillRig(t *testing.T, disk vfs.FS, wait time.Duration) (*rig, *visit.St
 		r.Workbench.Push(vs, path("/%d%s", i, long))
 	}
 	r.Workbench.Postpone(vs, now.Add(wait), time.Time{})
-	if !r.Workbench.Full() {
+	if !r.Workbench.Memory().Full() {
 		t.Fatal("the workbench is not full: the test shows nothing")
 	}
 	return r, vs, now
@@ -65,7 +65,7 @@ func TestSpiller_keepsTheOrder(t *testing.T) {
 func TestSpiller_waitsUntilTheWorkbenchIsFull(t *testing.T) {
 	r, vs, now := newSpillRig(t, vfs.NewMem(1), time.Hour)
 	roomy := newRig(t, vfs.NewMem(1), "crawl", 1<<30, -1)
-	form, ends, _ := r.Workbench.Drain(vs, nil, nil)
+	form, ends, _ := r.Workbench.Memory().Drain(vs, nil, nil)
 	vs, _ = roomy.Workbench.GetOrAdd([]byte("http://a.test"))
 	roomy.Workbench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, 1}), now)
 	items := itemList{form, ends}

@@ -190,7 +190,7 @@ func (t *Table) find(key []byte, orAdd bool) (vs *visit.State, added bool, err e
 // reload moves a site from the cold store to the workbench.
 func (t *Table) reload(key, form []byte) (*visit.State, error) {
 	now, delay := time.Now(), time.Duration(0)
-	vs, err := t.Workbench.Admit(key, form, func(b []byte) (site.State, error) {
+	vs, err := t.Workbench.Memory().Admit(key, form, func(b []byte) (site.State, error) {
 		s, err := site.Decode(b, t.Rules)
 		delay = s.CrawlDelay()
 		return s, err
@@ -220,12 +220,12 @@ func (t *Table) Evict(now time.Time) (n int, err error) {
 			return 0, fmt.Errorf("engine: cold hosts: %w", err)
 		}
 	}
-	if !t.Cold.Room() || !t.Workbench.MemoryShort() && !t.rulesAreShort(now) {
+	if !t.Cold.Room() || !t.Workbench.Memory().Short() && !t.rulesAreShort(now) {
 		return 0, nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.Workbench.Evict(now, evictBatch, site.Append, &t.batch)
+	t.Workbench.Memory().Evict(now, evictBatch, site.Append, &t.batch)
 	n = t.batch.Len()
 	for i := range n {
 		key, form := t.batch.At(i)

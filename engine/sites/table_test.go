@@ -83,7 +83,7 @@ func TestTable_aSiteComesBackAsItWas(t *testing.T) {
 	sites := addSites(t, h, 50, now)
 	evictAll(t, h, now)
 	known, inStore := h.Counts()
-	if known != 50 || inStore < 40 || h.Workbench.MemoryShort() {
+	if known != 50 || inStore < 40 || h.Workbench.Memory().Short() {
 		t.Fatalf("%d hosts known, %d in the store", known, inStore)
 	}
 	for key, want := range sites {

@@ -174,7 +174,7 @@ func (m *Giver) giveSite(vs *visit.State, now time.Time) {
 		return
 	}
 	var ok bool
-	if m.buf, m.ends, ok = b.Drain(vs, m.buf[:0], m.ends[:0]); !ok {
+	if m.buf, m.ends, ok = b.Memory().Drain(vs, m.buf[:0], m.ends[:0]); !ok {
 		m.visited = append(m.visited, append([]byte(nil), m.key...))
 		return
 	}
