@@ -29,7 +29,7 @@ func (p *Page) startBody(f *framer, info headInfo, max bodyLimits) {
 	if f.kind == frameLength {
 		f.setLength(info.length)
 	}
-	p.Chunked = f.kind == frameChunked
+	p.payload.chunked = f.kind == frameChunked
 }
 
 // consume processes the bytes of Raw from offset at that belong to the body, and records where the payload is.
@@ -37,15 +37,9 @@ func (p *Page) consume(f *framer, at int) int {
 	for at < len(p.Raw) && f.end == endNone {
 		n, data := f.next(p.Raw[at:])
 		at += n
-		if len(data) == 0 {
-			continue
+		if len(data) > 0 {
+			p.payload.add(at-len(data), at)
 		}
-		if start := at - len(data); p.runs == 0 || start != p.runEnd {
-			if p.runs++; p.runs == 1 {
-				p.runAt = start
-			}
-		}
-		p.runEnd = at
 	}
 	return at
 }

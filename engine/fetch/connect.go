@@ -110,7 +110,7 @@ func (f *Fetcher) tunnel(t *Target, p *Page) outcome.Outcome {
 		}
 		head = append(head, f.one[:n]...)
 		if bytes.HasSuffix(head, []byte("\r\n\r\n")) || bytes.HasSuffix(head, []byte("\n\n")) {
-			info, cause := p.pool.codecs.parseHead(head)
+			info, cause := f.pool.codecs.parseHead(head)
 			if cause == "" && info.status >= 200 && info.status < 300 {
 				return outcome.None
 			}

@@ -205,7 +205,7 @@ func TestBodiesWaitForBuffers(t *testing.T) {
 		go func() {
 			ended <- NewFetcher(o, answer(framed("length", body), 0), pool).Fetch(ctx, testTarget(), second)
 		}()
-		for pool.queue.length.Load() == 0 {
+		for pool.buffers.queue.length.Load() == 0 {
 			runtime.Gosched()
 		}
 		want := outcome.Cancelled
@@ -222,7 +222,7 @@ func TestBodiesWaitForBuffers(t *testing.T) {
 		if back {
 			first = pool.TryGet()
 		}
-		second.release()
+		second.memory.release()
 	}
 	pool.Put(first)
 	pool.Put(second)

@@ -62,7 +62,6 @@ type Page struct {
 	Interim []byte // heads of earlier 1xx responses, one after the other
 
 	Status      int      // as the server said, any number; 0 if none
-	Chunked     bool     // the body is chunked
 	Complete    bool     // the body ended as its framing says
 	Cut         Cut      // why the body is truncated
 	Flags       Flags    // irregularities
@@ -77,14 +76,9 @@ type Page struct {
 
 	Engine any // owned by the engine. It stays with the Page, so that its memory is reused
 
-	out     atomic.Bool
-	pool    *Pool
-	buf     buffer // holds Raw
-	flat    buffer // holds the payload if it was assembled from chunks
-	payload []byte
-	runs    int // runs of payload bytes in Raw
-	runAt   int // where the first one starts
-	runEnd  int // where the last one ends
+	out     atomic.Bool // of the pool
+	memory  pageMemory
+	payload payloadRuns
 }
 
 // Times are when the steps of an exchange happened.
@@ -124,30 +118,21 @@ func (p *Page) Body() []byte { return p.Raw[p.HeadLen:] }
 // Payload returns the body without chunking, with content encodings. It aliases Raw, unless the body came in several
 // chunks; then the first call assembles it.
 func (p *Page) Payload() []byte {
-	if !p.Chunked {
+	if !p.payload.chunked {
 		return p.Body()
 	}
-	if p.runs <= 1 {
-		return p.Raw[p.runAt : p.runAt+int(p.PayloadLen)]
+	if p.payload.count <= 1 {
+		return p.Raw[p.payload.start : p.payload.start+int(p.PayloadLen)]
 	}
-	if p.payload == nil {
-		p.payload = p.assemble()
+	if p.payload.assembled == nil {
+		p.payload.assembled = p.assemble()
 	}
-	return p.payload
+	return p.payload.assembled
 }
 
 // assemble copies the runs of payload behind Raw, or into another buffer if there is no room.
 func (p *Page) assemble() []byte {
-	var dst []byte
-	switch room := len(p.buf.b) - len(p.Raw); {
-	case int64(room) >= p.PayloadLen:
-		dst = p.buf.b[len(p.Raw):len(p.Raw)]
-	case p.pool == nil: // see Stored
-		dst = make([]byte, 0, p.PayloadLen)
-	default:
-		p.flat = p.pool.takeOrMake(int(p.PayloadLen))
-		dst = p.flat.b[:0]
-	}
+	dst := p.memory.spaceBehind(p.Raw, int(p.PayloadLen))
 	var f framer
 	f.init(frameChunked, bodyLimits{bodyMax: p.PayloadLen, rawBodyMax: int64(len(p.Raw))})
 	for b := p.Body(); len(b) > 0 && f.end == endNone; {
@@ -160,41 +145,34 @@ func (p *Page) assemble() []byte {
 
 // begin prepares p for an exchange. Engine stays.
 func (p *Page) begin(url []byte) {
-	p.release()
+	p.memory.release()
 	p.URL = append(p.URL[:0], url...)
 	p.Request = p.Request[:0]
 	p.Interim = p.Interim[:0]
 	p.Raw, p.HeadLen = nil, 0
-	p.Status, p.Chunked, p.Complete, p.Cut, p.Flags = 0, false, false, NotCut, 0
-	p.PayloadLen, p.runs, p.runAt, p.runEnd = 0, 0, 0, 0
+	p.Status, p.Complete, p.Cut, p.Flags = 0, false, NotCut, 0
+	p.PayloadLen, p.payload = 0, payloadRuns{}
 	p.Digest, p.BlockDigest = [20]byte{}, [20]byte{}
 	p.Outcome, p.Err = outcome.None, ""
 	p.Connection, p.Times = Connection{}, Times{}
 }
 
-// release gives the buffers back to the pool.
-func (p *Page) release() {
-	p.pool.returnBuffer(p.buf)
-	p.pool.returnBuffer(p.flat)
-	p.buf, p.flat, p.payload, p.Raw = buffer{}, buffer{}, nil, nil
+// payloadRuns is where the payload of a chunked body is within Raw: one run of bytes for each chunk, or for each read
+// of a part of a chunk that follows framing.
+type payloadRuns struct {
+	chunked   bool
+	count     int
+	start     int    // of the first run
+	end       int    // of the last run
+	assembled []byte // the runs as one, if there are several; nil until Payload is called
 }
 
-// grow makes room for need bytes in all, and keeps Raw. It returns false if there is no buffer.
-func (p *Page) grow(need int) bool {
-	if need <= len(p.buf.b) {
-		return true
+// add records a run of payload.
+func (r *payloadRuns) add(start, end int) {
+	if r.count == 0 || start != r.end {
+		if r.count++; r.count == 1 {
+			r.start = start
+		}
 	}
-	bigger, ok := p.pool.takeBuffer(need)
-	if ok {
-		p.move(bigger)
-	}
-	return ok
-}
-
-// move takes a larger buffer in place of the one there is, keeping Raw.
-func (p *Page) move(bigger buffer) {
-	n := copy(bigger.b, p.Raw)
-	p.pool.returnBuffer(p.buf)
-	p.buf = bigger
-	p.Raw = bigger.b[:n]
+	r.end = end
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 )
 
 // PoolOptions are the number of pages and the memory that they share. Zero fields have defaults, except Pages.
@@ -57,12 +56,9 @@ type PoolStats struct {
 // page is the back-pressure of the whole crawl. A body waits for a larger buffer until the exchange must end; then it
 // is truncated.
 type Pool struct {
-	pages     chan *Page
-	tiers     [3]tier
-	queue     queue
-	codecs    codecs
-	exhausted atomic.Uint64 // written by take, read by Stats
-	extra     atomic.Uint64 // written by takeOrMake, read by Stats
+	pages   chan *Page
+	buffers bufferPool
+	codecs  codecs
 }
 
 // NewPool makes a pool. It allocates the pages, which are small, and no buffer. Options that do not validate are a bug.
@@ -72,17 +68,17 @@ func NewPool(o PoolOptions) *Pool {
 		panic("BUG: " + err.Error())
 	}
 	p := &Pool{pages: make(chan *Page, o.Pages)}
-	p.tiers[0].init(o.InlineBytes, o.Inlines)
-	p.tiers[1].init(o.MidBytes, o.Mids)
-	p.tiers[2].init(o.SlabBytes, o.Slabs)
+	p.buffers.tiers[0].init(o.InlineBytes, o.Inlines)
+	p.buffers.tiers[1].init(o.MidBytes, o.Mids)
+	p.buffers.tiers[2].init(o.SlabBytes, o.Slabs)
 	for range o.Pages {
-		p.pages <- &Page{pool: p}
+		p.pages <- &Page{memory: pageMemory{pool: &p.buffers}}
 	}
 	return p
 }
 
 // slabBytes is the size of the largest buffer.
-func (p *Pool) slabBytes() int { return p.tiers[2].size }
+func (p *Pool) slabBytes() int { return p.buffers.tiers[2].size }
 
 // BytesMax is the memory all buffers of a pool under o take when every one has been needed.
 func (o PoolOptions) BytesMax() int64 {
@@ -97,7 +93,8 @@ func (p *Pool) Get(ctx context.Context) (*Page, error) {
 	}
 	select {
 	case page := <-p.pages:
-		return page.leave(), nil
+		page.out.Store(true)
+		return page, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -107,22 +104,17 @@ func (p *Pool) Get(ctx context.Context) (*Page, error) {
 func (p *Pool) TryGet() *Page {
 	select {
 	case page := <-p.pages:
-		return page.leave()
+		page.out.Store(true)
+		return page
 	default:
 		return nil
 	}
 }
 
-// leave marks a page as out.
-func (page *Page) leave() *Page {
-	page.out.Store(true)
-	return page
-}
-
 // Put takes a page back; only Engine stays, for the next holder. It panics if the page is in the pool already or
 // belongs to another one.
 func (p *Pool) Put(page *Page) {
-	if page.pool != p || !page.out.CompareAndSwap(true, false) {
+	if page.memory.pool != &p.buffers || !page.out.CompareAndSwap(true, false) {
 		panic("BUG: B1: a page was put back that this pool has not given out")
 	}
 	page.begin(nil)
@@ -138,18 +130,18 @@ func (p *Pool) Close() {
 
 // Memory is how many bytes the buffers take that are there now.
 func (p *Pool) Memory() (sum int64) {
-	for i := range p.tiers {
-		made, _, _ := p.tiers[i].counts()
-		sum += int64(made) * int64(p.tiers[i].size)
+	for i := range p.buffers.tiers {
+		made, _, _ := p.buffers.tiers[i].counts()
+		sum += int64(made) * int64(p.buffers.tiers[i].size)
 	}
 	return sum
 }
 
 // Stats returns the counters.
 func (p *Pool) Stats() PoolStats {
-	s := PoolStats{PagesOut: cap(p.pages) - len(p.pages), Exhausted: p.exhausted.Load(), Extra: p.extra.Load()}
-	for i := range p.tiers {
-		s.BuffersMade[i], s.BuffersOut[i], s.BuffersDry[i] = p.tiers[i].counts()
+	s := PoolStats{PagesOut: cap(p.pages) - len(p.pages), Exhausted: p.buffers.exhausted.Load(), Extra: p.buffers.extra.Load()}
+	for i := range p.buffers.tiers {
+		s.BuffersMade[i], s.BuffersOut[i], s.BuffersDry[i] = p.buffers.tiers[i].counts()
 	}
 	return s
 }

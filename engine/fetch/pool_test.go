@@ -95,7 +95,7 @@ func TestBuffersModel(t *testing.T) {
 	for range 5000 {
 		if len(lent) > 0 && rng.IntN(2) == 0 {
 			i := rng.IntN(len(lent))
-			pool.returnBuffer(lent[i])
+			pool.buffers.returnBuffer(lent[i])
 			out[lent[i].tier-1]--
 			lent[i] = lent[len(lent)-1]
 			lent = lent[:len(lent)-1]
@@ -108,7 +108,7 @@ func TestBuffersModel(t *testing.T) {
 				want = i
 			}
 		}
-		b, ok := pool.takeBuffer(need)
+		b, ok := pool.buffers.takeBuffer(need)
 		if ok != (want >= 0) || (ok && (int(b.tier) != want+1 || len(b.b) < need)) {
 			t.Fatalf("need %d with %v out: tier %d, %v; want %d", need, out, b.tier, ok, want+1)
 		}
@@ -137,7 +137,7 @@ func TestBuffersOfABurstAreLetGo(t *testing.T) {
 	p := NewPool(PoolOptions{Pages: burst, InlineBytes: 4 << 10})
 	var out []buffer
 	for range burst {
-		b, ok := p.takeBuffer(1)
+		b, ok := p.buffers.takeBuffer(1)
 		if !ok {
 			t.Fatal("no buffer")
 		}
@@ -145,20 +145,20 @@ func TestBuffersOfABurstAreLetGo(t *testing.T) {
 	}
 	most := p.Memory()
 	for _, b := range out {
-		p.returnBuffer(b)
+		p.buffers.returnBuffer(b)
 	}
 	for range 20 * trimEvery {
-		b, ok := p.takeBuffer(1)
+		b, ok := p.buffers.takeBuffer(1)
 		if !ok {
 			t.Fatal("no buffer")
 		}
-		p.returnBuffer(b)
+		p.buffers.returnBuffer(b)
 	}
 	if most != burst*4<<10 || p.Memory() > 8*4<<10 {
 		t.Errorf("%d bytes at most, %d for one page at a time", most, p.Memory())
 	}
 	for range burst {
-		if _, ok := p.takeBuffer(1); !ok {
+		if _, ok := p.buffers.takeBuffer(1); !ok {
 			t.Fatal("what was let go is not made anew")
 		}
 	}

@@ -14,11 +14,11 @@ const probeBytes = 4 << 10
 
 // read appends what one read yields to p.Raw, which must have room unless it has no buffer at all yet.
 func (f *Fetcher) read(p *Page) (n int, err error) {
-	if p.buf.b == nil {
+	if p.memory.raw.b == nil {
 		n, err = f.readFirst(p)
 	} else {
-		n, err = f.conn.Read(p.buf.b[len(p.Raw):])
-		p.Raw = p.buf.b[:len(p.Raw)+n]
+		n, err = f.conn.Read(p.memory.raw.b[len(p.Raw):])
+		p.Raw = p.memory.raw.b[:len(p.Raw)+n]
 	}
 	if n > 0 {
 		if f.got == 0 {
@@ -46,10 +46,11 @@ func (f *Fetcher) readProbed(p *Page) (int, error) {
 	}
 	n, err := f.conn.Read(f.probe)
 	if n > 0 {
-		if !p.grow(n) {
+		var ok bool
+		if p.Raw, ok = p.memory.grow(p.Raw, n); !ok {
 			return 0, errNoBuffer
 		}
-		p.Raw = p.buf.b[:copy(p.buf.b, f.probe[:n])]
+		p.Raw = p.memory.raw.b[:copy(p.memory.raw.b, f.probe[:n])]
 	}
 	return n, err
 }

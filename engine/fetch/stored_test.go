@@ -201,7 +201,7 @@ func FuzzStored(f *testing.F) {
 // samePage compares what a page is used for.
 func samePage(t *testing.T, p, live *Page) {
 	t.Helper()
-	if p.Status != live.Status || p.Complete != live.Complete || p.Chunked != live.Chunked ||
+	if p.Status != live.Status || p.Complete != live.Complete || p.payload.chunked != live.payload.chunked ||
 		p.PayloadLen != live.PayloadLen ||
 		p.HeadLen != live.HeadLen ||
 		p.Digest != live.Digest {

@@ -78,13 +78,14 @@ func (w *wait) ready(fd uintptr) bool {
 		}
 	}
 	p := w.page
-	if !p.grow(1) {
+	var ok bool
+	if p.Raw, ok = p.memory.grow(p.Raw, 1); !ok {
 		w.err = errNoBuffer
 		return true
 	}
-	n, err := unix.Read(int(fd), p.buf.b)
+	n, err := unix.Read(int(fd), p.memory.raw.b)
 	for err == unix.EINTR {
-		n, err = unix.Read(int(fd), p.buf.b)
+		n, err = unix.Read(int(fd), p.memory.raw.b)
 	}
 	switch {
 	case err == unix.EAGAIN:
@@ -94,7 +95,7 @@ func (w *wait) ready(fd uintptr) bool {
 	case n == 0:
 		w.err = io.EOF
 	default:
-		w.n, p.Raw = n, p.buf.b[:n]
+		w.n, p.Raw = n, p.memory.raw.b[:n]
 	}
 	return true
 }

@@ -139,9 +139,12 @@ func (f *Fetcher) dropFront(p *Page, n int) {
 
 // moreHead reads more of a head; anything but None ends the exchange.
 func (f *Fetcher) moreHead(p *Page) outcome.Outcome {
-	if len(p.buf.b) > 0 && !p.grow(len(p.Raw)+1) {
-		p.Err = "no buffer for the header"
-		return outcome.HeaderTooLarge
+	if len(p.memory.raw.b) > 0 {
+		var ok bool
+		if p.Raw, ok = p.memory.grow(p.Raw, len(p.Raw)+1); !ok {
+			p.Err = "no buffer for the header"
+			return outcome.HeaderTooLarge
+		}
 	}
 	n, err := f.read(p)
 	switch {
@@ -191,12 +194,11 @@ func (f *Fetcher) readBody(p *Page, info headInfo, bodyMax int64) outcome.Outcom
 // room makes room for more of a body, and waits for that if all buffers are out: a crawl that cannot keep up with what
 // servers send reads more slowly. False if the exchange must end first; then p.Cut says so, or the context is over.
 func (f *Fetcher) room(p *Page) bool {
-	if len(p.Raw) < len(p.buf.b) {
+	if !p.memory.isFull(p.Raw) {
 		return true
 	}
-	bigger, ok := f.pool.takeOrWait(len(p.Raw)+1, f.total, f.watch.Done())
-	if ok {
-		p.move(bigger)
+	var ok bool
+	if p.Raw, ok = p.memory.growOrWait(p.Raw, f.total, f.watch.Done()); ok {
 		f.window, f.windowN = time.Now(), f.got // it is not the server that was slow
 		return true
 	}

@@ -5,12 +5,6 @@ import (
 	"sync"
 )
 
-// buffer is memory of a pool. The zero buffer is empty.
-type buffer struct {
-	b    []byte
-	tier int8 // 1 + index of its tier; 0 for memory outside the pool
-}
-
 // tier is a counted stack of buffers of one size: last in, first out, so that warm memory is reused and unneeded memory
 // is never touched.
 type tier struct {
@@ -79,44 +73,4 @@ func (t *tier) counts() (made, out int, dry uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.made, t.made - len(t.free), t.dry
-}
-
-// takeBuffer returns the smallest free buffer of at least need bytes.
-func (p *Pool) takeBuffer(need int) (buffer, bool) {
-	b, ok := p.find(need)
-	if !ok {
-		p.exhausted.Add(1)
-	}
-	return b, ok
-}
-
-// find is takeBuffer without counting a failure.
-func (p *Pool) find(need int) (buffer, bool) {
-	for i := range p.tiers {
-		if p.tiers[i].size < need {
-			continue
-		}
-		if b := p.tiers[i].takeBuffer(); b != nil {
-			return buffer{b: b, tier: int8(i + 1)}, true
-		}
-	}
-	return buffer{}, false
-}
-
-// takeOrMake is takeBuffer for a payload that must be assembled. If no buffer is free, memory is allocated and counted:
-// at most one such payload exists for each parse worker.
-func (p *Pool) takeOrMake(need int) buffer {
-	if b, ok := p.takeBuffer(need); ok {
-		return b
-	}
-	p.extra.Add(1)
-	return buffer{b: make([]byte, need)}
-}
-
-// returnBuffer returns a buffer to its tier and wakes a waiting goroutine.
-func (p *Pool) returnBuffer(b buffer) {
-	if b.tier > 0 {
-		p.tiers[b.tier-1].returnBuffer(b.b)
-		p.serve()
-	}
 }
