@@ -298,7 +298,7 @@ func TestCancel(t *testing.T) {
 				if f.Fetch(ctx, testTarget(), p); p.Outcome != outcome.Cancelled || p.Times.Ended != p.Times.Started {
 					t.Errorf("again: %v after %v", p.Outcome, p.Times.Ended.Sub(p.Times.Started))
 				}
-				f.dialer = answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 0)
+				f.connector.dialer = addrDialer(answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 0))
 				if f.Fetch(t.Context(), testTarget(), p); p.Outcome != outcome.OK {
 					t.Errorf("under another context: %v %s", p.Outcome, p.Err)
 				}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+
 	"orbweaver/engine/fetch/addrguard"
 )
 
@@ -20,6 +21,25 @@ type AddrDialer interface {
 	Dialer
 	// DialAddr connects to addr over TCP.
 	DialAddr(ctx context.Context, addr netip.AddrPort) (net.Conn, error)
+}
+
+// textDialer gives a Dialer its addresses as text, and closes Done at the deadline.
+type textDialer struct{ Dialer }
+
+// DialAddr connects to addr over TCP.
+func (d textDialer) DialAddr(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
+	deadline, _ := ctx.Deadline()
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	return d.DialContext(ctx, "tcp", addr.String())
+}
+
+// addrDialer returns d if it takes addresses, else a dialer that formats them for d.
+func addrDialer(d Dialer) AddrDialer {
+	if a, ok := d.(AddrDialer); ok {
+		return a
+	}
+	return textDialer{d}
 }
 
 // netDialer is the only code that makes connections.

@@ -23,39 +23,32 @@ func isTimeout(err error) bool {
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// dialFault returns the outcome for an error of a dial, and records the cause.
-func (p *Page) dialFault(err error) outcome.Outcome {
+// dialFault returns the outcome for an error of a dial, its cause for the log, and FlagLocal if that is here.
+func dialFault(err error) (o outcome.Outcome, cause string, flags Flags) {
 	switch {
 	case errors.Is(err, addrguard.ErrBlockedPort):
-		p.Err = "port not allowed"
-		return outcome.BlockedPort
+		return outcome.BlockedPort, "port not allowed", 0
 	case errors.Is(err, addrguard.ErrBlockedAddress), errors.Is(err, ErrName):
-		p.Err = "address not allowed"
-		return outcome.BlockedAddress
+		return outcome.BlockedAddress, "address not allowed", 0
 	case isTimeout(err):
-		p.Err = "connect timed out"
-		return outcome.ConnectTimeout
+		return outcome.ConnectTimeout, "connect timed out", 0
 	}
 	switch errnoOf(err) {
 	case syscall.ECONNREFUSED:
-		p.Err = "connection refused"
-		return outcome.Refused
+		return outcome.Refused, "connection refused", 0
 	case syscall.ECONNRESET, syscall.EPIPE:
-		p.Err = "reset while connecting"
-		return outcome.Reset
+		return outcome.Reset, "reset while connecting", 0
 	case syscall.ETIMEDOUT:
-		p.Err = "connect timed out"
-		return outcome.ConnectTimeout
+		return outcome.ConnectTimeout, "connect timed out", 0
 	}
-	p.Err = "unreachable"
-	if cause := localCause(err); cause != "" {
-		p.Err = cause
-		p.Flags |= FlagLocal
+	o, cause = outcome.Unreachable, "unreachable"
+	if local := localCause(err); local != "" {
+		cause, flags = local, FlagLocal
 	}
 	if scarce(err) {
-		return outcome.LocalFault
+		o = outcome.LocalFault
 	}
-	return outcome.Unreachable
+	return o, cause, flags
 }
 
 // scarce reports whether this machine lacks a resource for a connection that may be free again in a moment. Other local
@@ -105,7 +98,8 @@ func localCause(err error) string {
 // has no error value for it.
 func saysVersion(err error) bool {
 	text := err.Error()
-	return strings.Contains(text, "protocol version not supported") || strings.Contains(text, "unsupported protocol version") ||
+	return strings.Contains(text, "protocol version not supported") ||
+		strings.Contains(text, "unsupported protocol version") ||
 		strings.Contains(text, "server selected unsupported")
 }
 

@@ -2,7 +2,6 @@ package fetch
 
 import (
 	"context"
-	"crypto/tls"
 	"net/netip"
 	"time"
 
@@ -27,30 +26,12 @@ type Target struct {
 // Fetcher performs exchanges, one at a time; each worker has its own. An idle Fetcher holds a few hundred bytes and no
 // buffer.
 type Fetcher struct {
-	o           Options
-	dialer      Dialer
-	addrDialer  AddrDialer // dialer, if it implements AddrDialer
-	proxy       proxyRoute
-	credentials []byte // header line for the proxy, or nil
-	manners     []byte
-	tlsConfig   *tls.Config
-	pool        *Pool
-
-	// State of the current exchange.
-	watch   watch
-	page    *Page
-	link    // the connection; raw is nil if there is none
-	site    siteOf
-	frame   framer
-	scan    headScan
-	total   time.Time // end of the exchange
-	window  time.Time // start of the rate window
-	windowN int64     // bytes received when it started
-	got     int64     // bytes received
-
-	wait  wait
-	probe []byte // buffer for connections that cannot report readiness; allocated at first use
-	one   [1]byte
+	o         *Options
+	manners   []byte // the part of a request that is the same for all
+	connector connector
+	conn      connection
+	head      headReader
+	body      bodyReader
 }
 
 // NewFetcher returns a Fetcher. It panics if the options are invalid or need larger buffers than pool has: the caller
@@ -63,20 +44,22 @@ func NewFetcher(o Options, d Dialer, pool *Pool) *Fetcher {
 	if pool.slabBytes() < o.BufferMax() {
 		panic("BUG: the slabs of the pool are smaller than Options.BufferMax")
 	}
-	f := &Fetcher{o: o, dialer: d, pool: pool, manners: manners(&o)}
-	f.addrDialer, _ = d.(AddrDialer)
-	f.wait.init()
-	f.watch.undial = f.watch.dialed
-	f.tlsConfig = f.newTLSConfig()
+	f := &Fetcher{o: &o, manners: manners(&o)}
+	f.head = headReader{o: f.o, codecs: &pool.codecs}
+	f.body.o = f.o
+	f.connector = connector{o: f.o, dialer: addrDialer(d), codecs: &pool.codecs}
+	f.connector.handshaker.init(f.o)
 	if o.Proxy != nil {
-		f.proxy, _ = o.Proxy.resolve() // validated above
-		f.credentials = f.proxy.proxyAuthorization()
+		f.connector.proxy, _ = o.Proxy.resolve() // validated above
+		f.connector.credentials = f.connector.proxy.proxyAuthorization()
 	}
+	f.conn.wait.init()
+	f.conn.watch.undial = f.conn.watch.dialed
 	return f
 }
 
 // Close ends the registration with the context of the last Fetch. It is not needed if that context has ended.
-func (f *Fetcher) Close() { f.watch.leave() }
+func (f *Fetcher) Close() { f.conn.watch.leave() }
 
 // Fetch makes one request for t and reads the response into p; see Page. The result is also p.Outcome. It never follows
 // a redirect and never retries. Before it returns, it closes its connection or gives it to Options.Keep. It borrows t
@@ -91,30 +74,28 @@ func (f *Fetcher) Close() { f.watch.leave() }
 func (f *Fetcher) Fetch(ctx context.Context, t *Target, p *Page) outcome.Outcome {
 	p.begin(t.URL)
 	p.Times.Started = time.Now()
-	f.page = p
-	f.total = p.Times.Started.Add(f.o.TotalTimeout)
+	f.body.total = p.Times.Started.Add(f.o.TotalTimeout)
 	p.Outcome = outcome.Cancelled
-	if f.watch.follow(ctx) {
+	if f.conn.watch.follow(ctx) {
 		p.Outcome = f.exchange(ctx, t, p)
-		f.part(p)
+		f.connector.store(p, &f.conn, f.body.scan.frame.kind == frameClose)
 	}
-	f.page = nil
 	p.Times.Ended = time.Now()
 	return p.Outcome
 }
 
 // exchange connects, writes and reads.
 func (f *Fetcher) exchange(ctx context.Context, t *Target, p *Page) outcome.Outcome {
-	if f.reuse(t, p) {
+	if f.connector.reuse(t, p, &f.conn) {
 		o := f.converse(t, p)
-		if o == outcome.Reset && f.got == 0 {
+		if o == outcome.Reset && f.conn.received == 0 {
 			f.o.Keep.stale()
 			p.Err = "kept connection closed"
 			return outcome.Stale
 		}
 		return o
 	}
-	if o := f.connect(ctx, t, p); o != outcome.None {
+	if o := f.connector.connect(ctx, t, p, &f.conn); o != outcome.None {
 		return o
 	}
 	return f.converse(t, p)
@@ -122,19 +103,18 @@ func (f *Fetcher) exchange(ctx context.Context, t *Target, p *Page) outcome.Outc
 
 // converse writes and reads.
 func (f *Fetcher) converse(t *Target, p *Page) outcome.Outcome {
-	now := time.Now()
-	if !f.watch.arm(earlier(now.Add(f.o.HeaderTimeout), f.total)) {
+	if !f.conn.watch.arm(earlier(time.Now().Add(f.o.HeaderTimeout), f.body.total)) {
 		return outcome.Cancelled
 	}
 	p.Request = appendRequest(p.Request[:0], t, f.o.Proxy != nil && !t.HTTPS, f.manners)
 	request := p.Request
-	if f.credentials != nil && !t.HTTPS {
-		request = withCredentials(request, f.credentials)
+	if credentials := f.connector.credentials; credentials != nil && !t.HTTPS {
+		request = withCredentials(request, credentials)
 	}
 	// A server may answer and close without reading, so an error of the write is ignored: the response shows the
 	// result.
-	_, _ = f.conn.Write(request)
-	info, o := f.readHead(p)
+	_, _ = f.conn.conn.Write(request)
+	info, o := f.head.readHead(p, &f.conn)
 	if o != outcome.None {
 		return o
 	}
@@ -142,20 +122,7 @@ func (f *Fetcher) converse(t *Target, p *Page) outcome.Outcome {
 	if t.Robots {
 		bodyMax = RobotsBodyMax
 	}
-	if o = f.readBody(p, info, bodyMax); o != outcome.None {
-		return o
-	}
-	return p.conclude(&f.frame, info)
-}
-
-// hangUp closes the connection, without a TLS close_notify: the request said that no other will follow.
-func (f *Fetcher) hangUp() {
-	if f.raw == nil {
-		return
-	}
-	f.watch.hold(nil)
-	_ = f.raw.Close() // nothing was left to write
-	f.link = link{}
+	return f.body.readBody(p, &f.conn, info, bodyMax)
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -6,7 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orbweaver/engine/fetch/coding"
 	"orbweaver/internal/outcome"
+	"orbweaver/internal/sha1pair"
 )
 
 // Cut says why a body is truncated.
@@ -141,6 +143,56 @@ func (p *Page) assemble() []byte {
 		b = b[n:]
 	}
 	return dst
+}
+
+// Decoded returns the payload without its content encodings, for parsing; the archive keeps the encoded bytes. The
+// result aliases p if there was nothing to remove. Otherwise it aliases d, and the next call overwrites it.
+func (p *Page) Decoded(d *coding.Decoder) ([]byte, coding.Fault) {
+	payload := p.Payload()
+	if len(payload) == 0 {
+		return payload, coding.OK
+	}
+	d.Reset()
+	for _, name := range [...]string{"content-encoding", "transfer-encoding"} {
+		for value := range p.Head().Values(name) {
+			if fault := d.Add(value); fault != coding.OK {
+				return payload, fault
+			}
+		}
+	}
+	return d.Decode(payload)
+}
+
+// Sum computes the digests of a page that is Complete; for others it does nothing.
+func (p *Page) Sum(h *sha1pair.Hasher) {
+	if p.Complete {
+		p.BlockDigest, p.Digest = h.Sums(p.Raw, p.Payload())
+	}
+}
+
+// statusOutcome returns the outcome of a complete response.
+func (p *Page) statusOutcome() outcome.Outcome {
+	switch s := p.Status; {
+	case s >= 200 && s < 300:
+		return outcome.OK
+	case s == 304:
+		return outcome.NotModified
+	case s == 301, s == 302, s == 303, s == 307, s == 308:
+		if len(p.Head().Location()) > 0 {
+			return outcome.Redirect
+		}
+		return outcome.OtherStatus
+	case s == 429:
+		return outcome.TooMany
+	case s == 502, s == 503, s >= 521 && s <= 523: // 521 to 523 are Cloudflare's codes for an unreachable origin
+		return outcome.Unavailable
+	case s >= 400 && s < 500:
+		return outcome.ClientError
+	case s >= 500 && s < 600:
+		return outcome.ServerError
+	default:
+		return outcome.OtherStatus
+	}
 }
 
 // begin prepares p for an exchange. Engine stays.

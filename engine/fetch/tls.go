@@ -6,6 +6,8 @@ import (
 	"crypto/x509"
 	"errors"
 	"time"
+
+	"orbweaver/internal/outcome"
 )
 
 // chainBytesMax bounds the certificates of one server.
@@ -13,12 +15,20 @@ const chainBytesMax = 128 << 10
 
 var errChain = errors.New("fetch: certificate chain too large")
 
-// newTLSConfig returns the configuration of one Fetcher. The library does not verify: inspect does, so that a fault can
-// be told from a failure. Its ServerName is set before each handshake.
-func (f *Fetcher) newTLSConfig() *tls.Config {
-	return &tls.Config{
+// handshaker does the TLS handshakes of a Fetcher.
+type handshaker struct {
+	o      *Options
+	config *tls.Config
+	record *Connection // of the Page of the current handshake
+}
+
+// init makes the configuration. The library does not verify: inspect does, so that a fault can be told from a failure.
+// ServerName is set before each handshake.
+func (h *handshaker) init(o *Options) {
+	h.o = o
+	h.config = &tls.Config{
 		InsecureSkipVerify:     true, // inspect verifies
-		VerifyConnection:       f.inspect,
+		VerifyConnection:       h.inspect,
 		MinVersion:             tls.VersionTLS12,
 		NextProtos:             []string{"http/1.1"},
 		SessionTicketsDisabled: true,
@@ -29,10 +39,37 @@ func (f *Fetcher) newTLSConfig() *tls.Config {
 	}
 }
 
+// handshake does the TLS handshake.
+func (h *handshaker) handshake(t *Target, p *Page, conn *connection) outcome.Outcome {
+	if !conn.watch.arm(time.Now().Add(h.o.TLSTimeout)) {
+		return outcome.Cancelled
+	}
+	// The request follows the handshake at once, and must not wait for the acknowledgement (Nagle's algorithm). A plain
+	// request is a single write, which never waits.
+	if c, ok := conn.raw.(interface{ SetNoDelay(bool) error }); ok {
+		_ = c.SetNoDelay(true) // without it everything works, only more slowly
+	}
+	h.config.ServerName = serverName(t.Host)
+	h.record = &p.Connection
+	client := tls.Client(conn.raw, h.config)
+	conn.conn = client
+	//nolint:contextcheck // watch aborts the handshake through the deadline of the connection
+	err := client.Handshake()
+	h.record = nil
+	if err != nil {
+		if conn.watch.cancelled() {
+			return outcome.Cancelled
+		}
+		p.Err = tlsCause(err)
+		return outcome.TLSFault
+	}
+	return outcome.None
+}
+
 // inspect notes what the handshake agreed on and whether the certificate holds. Under TLSStrict a fault ends the
 // handshake.
-func (f *Fetcher) inspect(cs tls.ConnectionState) error {
-	c := &f.page.Connection
+func (h *handshaker) inspect(cs tls.ConnectionState) error {
+	c := h.record
 	c.Secure, c.TLS = true, TLSFacts{Version: cs.Version, Cipher: cs.CipherSuite}
 	size := 0
 	for _, certificate := range cs.PeerCertificates {
@@ -46,12 +83,12 @@ func (f *Fetcher) inspect(cs tls.ConnectionState) error {
 		sum.Write(certificate.Raw)
 	}
 	sum.Sum(c.TLS.Chain[:0])
-	err := verify(&cs, f.o.RootCAs, time.Now())
+	err := verify(&cs, h.o.RootCAs, time.Now())
 	if err == nil {
 		return nil
 	}
 	c.TLS.Fault = certificateFault(err)
-	if f.o.TLS == TLSStrict {
+	if h.o.TLS == TLSStrict {
 		return err
 	}
 	return nil

@@ -29,7 +29,7 @@ type Captures struct {
 // captureReader reads records for one goroutine at a time.
 type captureReader struct {
 	archive  *warc.Archive
-	restorer fetch.Restorer
+	restorer *fetch.Restorer
 	places   []catalogue.Place
 	block    []byte
 }
@@ -52,7 +52,9 @@ func newCaptures(p *Pass, index *catalogue.Index) *Captures {
 	c := &Captures{index: index, hashSeed: p.HashSeed, readers: make(chan *captureReader, readersMost), warn: p.Warn}
 	for range readersMost {
 		archive := warc.OpenArchive(p.FS, p.Dir+"/"+layout.ArchiveDir)
-		c.readers <- &captureReader{archive: archive, block: make([]byte, catalogue.BlockBytes)}
+		c.readers <- &captureReader{
+			archive: archive, restorer: fetch.NewRestorer(), block: make([]byte, catalogue.BlockBytes),
+		}
 	}
 	return c
 }

@@ -144,7 +144,8 @@ func (c *journalReader) send(ctx context.Context) error {
 // readRecords reads the records that the batches name.
 func (c *journalReader) readRecords(ctx context.Context) (err error) {
 	r := recordReader{
-		archive: warc.OpenArchive(c.fs, c.archive).Behind(c.end), links: links.NewFinder(c.links), hasVia: c.hasVia,
+		restorer: fetch.NewRestorer(),
+		archive:  warc.OpenArchive(c.fs, c.archive).Behind(c.end), links: links.NewFinder(c.links), hasVia: c.hasVia,
 	}
 	for b := range c.todo {
 		b.records = make([]record, len(b.entries))
@@ -164,7 +165,7 @@ func (c *journalReader) readRecords(ctx context.Context) (err error) {
 // recordReader reads one record at a time.
 type recordReader struct {
 	archive  *warc.Archive
-	restorer fetch.Restorer
+	restorer *fetch.Restorer
 	links    *links.Finder
 	hasVia   bool
 }
