@@ -53,7 +53,7 @@ func (c *clusterCheck) checkOutbox() (err error) {
 	var told, waiting int64
 	for _, line := range box.Agents() {
 		all, kept := c.waitingFor(box, line)
-		known := box.RetainedCount(line)
+		known := box.Counts(line).Retained
 		here := slices.ContainsFunc(v.Peers, func(p ownership.Agent) bool { return p.Instance() == line })
 		if here && kept > known {
 			c.fault(areaOutbox, layout.OutboxDir, "%d unsent URLs for %q, and %d retained ones (P1)", kept, line, known)
@@ -86,7 +86,7 @@ func (c *clusterCheck) checkOutbox() (err error) {
 
 // waitingFor reads all unsent messages for an agent. It counts as kept the items that a new owner would get, too.
 func (c *clusterCheck) waitingFor(box *outbox.Outbox, line string) (n, kept int) {
-	n, _ = box.Backlog(line)
+	n = box.Counts(line).Backlog
 	for c.ctx.Err() == nil {
 		batch, err := box.TakeBatch(line)
 		if err != nil {

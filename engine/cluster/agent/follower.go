@@ -152,7 +152,7 @@ func (f *follower) sendToAll(ctx context.Context, view *ownership.View) {
 		if instance == f.self.Instance() || !f.leaving.HasAnnounced(instance) {
 			continue
 		}
-		if all, _ := f.outbox.Backlog(instance); all > 0 {
+		if f.outbox.Counts(instance).Backlog > 0 {
 			f.senders.Add(ctx, a.ID, instance)
 		}
 	}

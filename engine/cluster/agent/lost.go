@@ -120,7 +120,7 @@ func (l *lostAgents) resend(instance string) (over bool, err error) {
 // forget forgets what was sent to an agent that has left, and says whether it did: not if a message still waits for
 // that agent, or view has it.
 func (l *lostAgents) forget(instance string, view *ownership.View) (isForgotten bool, err error) {
-	if all, _ := l.outbox.Backlog(instance); all > 0 || slices.Contains(view.Instances, instance) {
+	if l.outbox.Counts(instance).Backlog > 0 || slices.Contains(view.Instances, instance) {
 		return false, nil
 	}
 	l.dismiss(instance)

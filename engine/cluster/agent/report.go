@@ -29,8 +29,7 @@ func (p *agent) report(c *counters.Totals) *cluster.StatusReport {
 		r.Overhead, r.Lambda = float64(r.LinksSent)/float64(r.Pages), float64(r.LinksOut)/float64(r.Pages)
 	}
 	for _, id := range p.files.outbox.Agents() {
-		all, _ := p.files.outbox.Backlog(id)
-		r.Waiting += int64(all)
+		r.Waiting += int64(p.files.outbox.Counts(id).Backlog)
 	}
 	r.Quorum = p.quorum.Report(time.Now())
 	view := p.views.Load()
@@ -42,8 +41,7 @@ func (p *agent) report(c *counters.Totals) *cluster.StatusReport {
 		if i := slices.IndexFunc(view.Agents, func(p ownership.Agent) bool { return p.ID == k.ID }); i >= 0 {
 			a.Share = view.Shares[i]
 		}
-		waiting, _ := p.files.outbox.Backlog(k.Instance())
-		a.Waiting = int64(waiting)
+		a.Waiting = int64(p.files.outbox.Counts(k.Instance()).Backlog)
 		p.traffic.accounts.FillReport(&a)
 		r.Agents = append(r.Agents, a)
 	}

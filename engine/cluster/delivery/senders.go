@@ -173,7 +173,7 @@ func (s *Senders) takeBatch(ctx context.Context, r *receiver) (*outbox.Batch, er
 	case <-ctx.Done():
 		return nil, nil //nolint:nilnil // as the comment says
 	}
-	if all, taken := s.o.Outbox.Backlog(r.instance); all-taken < lingerItems {
+	if n := s.o.Outbox.Counts(r.instance); n.Backlog-n.InFlight < lingerItems {
 		notify.Sleep(ctx, s.linger())
 	}
 	s.o.Journal.Steps.Begin()

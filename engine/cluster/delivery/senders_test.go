@@ -88,7 +88,7 @@ func TestSenders_aMessageIsSentUntilItIsDone(t *testing.T) {
 			for range 2 { // the second time changes nothing
 				s.Add(t.Context(), "a1", "a1/1")
 			}
-			for waiting := 1; waiting > 0; waiting, _ = box.Backlog("a1/1") {
+			for waiting := 1; waiting > 0; waiting = box.Counts("a1/1").Backlog {
 				if time.Since(began) > 2*time.Minute {
 					t.Fatalf("%s: %d items wait still", name, waiting)
 				}

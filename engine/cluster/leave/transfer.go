@@ -95,7 +95,7 @@ func (t *transfer) giveRetained() (over bool, err error) {
 // hasBacklog says that a message waits for an agent.
 func (t *transfer) hasBacklog() bool {
 	for _, instance := range t.outbox.Agents() {
-		if all, _ := t.outbox.Backlog(instance); all > 0 {
+		if t.outbox.Counts(instance).Backlog > 0 {
 			return true
 		}
 	}

@@ -10,27 +10,17 @@ import (
 func (b *Outbox) Check() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	errs := []error{b.err}
-	for agent, q := range b.agents {
+	errs := []error{b.queues.err}
+	for agent, q := range b.queues.agents {
 		for _, part := range []struct {
 			name  string
 			queue *overflowQueue
 		}{{"backlog", &q.backlog}, {"retained items", &q.retained}} {
 			if err := part.queue.queue.Check(); err != nil {
-				errs = append(errs, fmt.Errorf("outbox: %s of %q (%s/%d-*): %w", part.name, agent, b.o.Dir, q.number, err))
+				dir := b.queues.files.dir
+				errs = append(errs, fmt.Errorf("outbox: %s of %q (%s/%d-*): %w", part.name, agent, dir, q.number, err))
 			}
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// RetainedCount is the number of retained items of an agent.
-func (b *Outbox) RetainedCount(agent string) int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	q := b.agents[agent]
-	if q == nil {
-		return 0
-	}
-	return q.retained.size()
 }

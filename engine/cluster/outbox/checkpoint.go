@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"orbweaver/internal/notify"
 	"orbweaver/virtualize/diskq"
 )
 
@@ -29,83 +28,12 @@ type QueueCheckpoint struct {
 func (b *Outbox) Checkpoint() (c Checkpoint, inMemory []byte, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.err != nil {
-		return Checkpoint{}, nil, b.err
+	if b.queues.err != nil {
+		return Checkpoint{}, nil, b.queues.err
 	}
-	c = Checkpoint{
-		Next: b.next, Agents: make(map[string]QueueCheckpoint, len(b.agents)), removed: slices.Clone(b.removed),
-	}
-	for agent, q := range b.agents {
-		positions := QueueCheckpoint{Number: q.number}
-		if positions.Backlog, err = q.backlog.queue.Checkpoint(); err == nil {
-			positions.Retained, err = q.retained.queue.Checkpoint()
-		}
-		if err != nil {
-			b.recordError(err)
-			return Checkpoint{}, nil, fmt.Errorf("outbox: %w", err)
-		}
-		c.Agents[agent] = positions
-		var unacknowledged []byte
-		for _, batches := range [2][]*Batch{q.inFlight, q.returned} {
-			for _, batch := range batches {
-				unacknowledged = append(unacknowledged, batch.Bytes...)
-			}
-		}
-		unacknowledged = append(unacknowledged, q.backlog.overflow...)
-		if len(unacknowledged)+len(q.retained.overflow) > 0 {
-			inMemory = AppendItem(AppendItem(AppendItem(inMemory, []byte(agent)), unacknowledged), q.retained.overflow)
-		}
-	}
-	return c, inMemory, nil
-}
-
-// restore adds the items that were not on disk. Batches that were in flight are sent again (K1).
-func (b *Outbox) restore(inMemory []byte) error {
-	for len(inMemory) > 0 {
-		agent, rest, ok1 := cutItem(inMemory)
-		unacknowledged, rest, ok2 := cutItem(rest)
-		retained, rest, ok3 := cutItem(rest)
-		if !ok1 || !ok2 || !ok3 {
-			return ErrMalformed
-		}
-		inMemory = rest
-		q := b.agents[string(agent)]
-		if q == nil {
-			return fmt.Errorf("%w: for %q, which has no queue", ErrMalformed, agent)
-		}
-		for item, err := range Items(retained) {
-			if err != nil {
-				return err
-			}
-			if err := q.retained.put(item); err != nil {
-				b.recordError(err)
-			}
-		}
-		if err := q.restoreBatches(unacknowledged, &b.o); err != nil {
-			return err
-		}
-		notify.Send(q.wake)
-	}
-	return nil
-}
-
-// restoreBatches makes returned batches of items that were not acknowledged.
-func (q *agentQueue) restoreBatches(unacknowledged []byte, o *Options) error {
-	batch := &Batch{queue: q}
-	for item, err := range Items(unacknowledged) {
-		if err != nil {
-			return err
-		}
-		batch.Bytes = AppendItem(batch.Bytes, item)
-		if batch.Items++; batch.Items >= o.BatchItems || len(batch.Bytes) >= o.BatchBytes {
-			q.returned = append(q.returned, batch)
-			batch = &Batch{queue: q}
-		}
-	}
-	if batch.Items > 0 {
-		q.returned = append(q.returned, batch)
-	}
-	return nil
+	c, inMemory, err = b.queues.checkpoint()
+	b.queues.recordError(err)
+	return c, inMemory, err
 }
 
 // Sync makes everything up to the last Checkpoint durable.
@@ -131,35 +59,19 @@ func (b *Outbox) Release(c Checkpoint) error {
 			}
 		}
 	}
-	return b.removeFiles(c.removed)
-}
-
-// removeFiles removes the files of removed queues.
-func (b *Outbox) removeFiles(removed []int) error {
-	for _, number := range removed {
-		for _, suffix := range []string{backlogSuffix, retainedSuffix} {
-			q, err := b.openQueue(number, suffix, nil) // opening without a checkpoint removes the old files
-			if err == nil {
-				err = q.Close()
-			}
-			if err != nil {
-				return fmt.Errorf("outbox: %w", err)
-			}
-		}
+	if err := b.queues.files.remove(c.removed); err != nil {
+		return err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.removed = slices.DeleteFunc(b.removed, func(number int) bool { return slices.Contains(removed, number) })
+	b.queues.removed = slices.DeleteFunc(b.queues.removed,
+		func(number int) bool { return slices.Contains(c.removed, number) })
 	return nil
 }
 
-// diskQueues returns backlog and retained items of each agent. They may be closed at any time.
+// diskQueues is queueTable.diskQueues. The queues may be closed at any time.
 func (b *Outbox) diskQueues() map[string][2]*diskq.Queue {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	all := make(map[string][2]*diskq.Queue, len(b.agents))
-	for agent, q := range b.agents {
-		all[agent] = [2]*diskq.Queue{q.backlog.queue, q.retained.queue}
-	}
-	return all
+	return b.queues.diskQueues()
 }

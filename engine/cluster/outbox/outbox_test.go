@@ -256,9 +256,9 @@ func (m *model) check() {
 		for _, batch := range m.inFlight[agent] {
 			want += batch.Items
 		}
-		if total, inFlight := m.box.Backlog(agent); total != len(m.unacknowledged(agent)) || inFlight != want {
+		if n := m.box.Counts(agent); n.Backlog != len(m.unacknowledged(agent)) || n.InFlight != want {
 			m.t.Fatalf("%s: %d items, %d in flight; want %d, %d",
-				agent, total, inFlight, len(m.unacknowledged(agent)), want)
+				agent, n.Backlog, n.InFlight, len(m.unacknowledged(agent)), want)
 		}
 	}
 }
@@ -385,7 +385,7 @@ func TestK4_aFullDiskLosesNoItem(t *testing.T) {
 	if err := box.Spill(); !vfs.IsFull(err) {
 		t.Fatalf("Spill to a full disk: %v", err)
 	}
-	if total, _ := box.Backlog("B"); total != n {
+	if total := box.Counts("B").Backlog; total != n {
 		t.Fatalf("a backlog of %d items, want %d", total, n)
 	}
 	disk.SetLimit(1 << 30)

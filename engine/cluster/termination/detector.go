@@ -229,7 +229,7 @@ func (d *Detector) isQuiet() bool {
 	}
 	v := d.o.Views.Load()
 	for _, instance := range d.o.Outbox.Agents() {
-		if all, _ := d.o.Outbox.Backlog(instance); all > 0 || !v.HasInstance(instance) {
+		if d.o.Outbox.Counts(instance).Backlog > 0 || !v.HasInstance(instance) {
 			return false
 		}
 	}
