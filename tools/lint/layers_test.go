@@ -32,7 +32,7 @@ func layers() []string {
 		"engine/archive engine/checkpoint engine/restore engine/rebuild engine/inspect",
 		"engine/report engine/explain engine/storage",
 		"engine",
-		"engine/control engine/fsck engine/audit engine/peering",
+		"engine/control engine/fsck engine/audit",
 		"bench/",
 		"cmd/ tools/",
 	}

@@ -17,7 +17,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/cluster/agent"
 	"orbweaver/engine/cluster/identity"
-	"orbweaver/engine/peering"
+	"orbweaver/engine/cluster/network"
 )
 
 // agentOptions are those of a crawl that several agents share.
@@ -30,7 +30,7 @@ type agentOptions struct {
 	Join        []string `help:"The --gossip of another agent. Repeatable: one reachable address is enough, and its own address is ignored. If no address answers, no host is asked for 10s: the other agents may have just stopped." placeholder:"HOST:PORT"`
 	Capacity    int      `help:"Share of the hosts, in proportion to the other agents. Raise it on a larger machine." default:"1" placeholder:"N" least:"1" most:"1000"`
 
-	peering peering.Options // if Agent is given
+	peering network.Options // if Agent is given
 }
 
 // AgentGroup is the heading of these flags.
@@ -50,7 +50,7 @@ func (c *agentOptions) agents(inv *command.Invocation, cfg *engine.Config, log *
 		return c.alone(&cfg.Cluster)
 	}
 	var bad command.Faults
-	o := peering.Options{ID: c.Agent, Capacity: c.Capacity, Log: log}
+	o := network.Options{ID: c.Agent, Capacity: c.Capacity, Log: log}
 	bad.Add("--agent", identity.CheckName(c.Agent))
 	bad.Add("--agent", c.sameAgent(cfg.Dir))
 	switch {
@@ -65,10 +65,10 @@ func (c *agentOptions) agents(inv *command.Invocation, cfg *engine.Config, log *
 		bad.Add("--agent-file", c.identify(&o, log))
 	}
 	var err error
-	o.Gossip, err = agentAddr(c.Gossip)
+	o.GossipAddr, err = agentAddr(c.Gossip)
 	bad.Add("--gossip", err)
-	if o.Post, err = nextPort(o.Gossip); c.AgentListen != "" {
-		o.Post, err = agentAddr(c.AgentListen)
+	if o.MessageAddr, err = nextPort(o.GossipAddr); c.AgentListen != "" {
+		o.MessageAddr, err = agentAddr(c.AgentListen)
 	}
 	bad.Add("--agent-listen", err)
 	for _, join := range c.Join {
@@ -76,12 +76,12 @@ func (c *agentOptions) agents(inv *command.Invocation, cfg *engine.Config, log *
 		switch {
 		case err != nil:
 			bad.Add("--join", err)
-		case o.Gossip.Addr().IsLoopback() && !a.Addr().IsLoopback():
+		case o.GossipAddr.Addr().IsLoopback() && !a.Addr().IsLoopback():
 			bad.Add(
 				"--gossip",
-				fmt.Errorf("the agent at %v cannot reach %v: give an address of this machine that it can", a, o.Gossip),
+				fmt.Errorf("the agent at %v cannot reach %v: give an address of this machine that it can", a, o.GossipAddr),
 			)
-		case a != o.Gossip:
+		case a != o.GossipAddr:
 			o.Join = append(o.Join, a.String())
 		}
 	}
@@ -124,7 +124,7 @@ func (c *agentOptions) alone(cluster *agent.Options) error {
 }
 
 // identify reads the agent's file.
-func (c *agentOptions) identify(o *peering.Options, log *slog.Logger) error {
+func (c *agentOptions) identify(o *network.Options, log *slog.Logger) error {
 	id, warnings, err := cluster.ReadIdentity(c.AgentFile, time.Now())
 	if err != nil {
 		return err
@@ -194,9 +194,9 @@ func nextPort(gossip netip.AddrPort) (netip.AddrPort, error) {
 	return netip.AddrPortFrom(gossip.Addr(), gossip.Port()+1), nil
 }
 
-// peerConnection connects a running crawl with the other agents. Without a Seat the crawl has none.
+// peerConnection connects a running crawl with the other agents. Without a Network the crawl has none.
 type peerConnection struct {
-	*peering.Seat
+	*network.Network
 	log  *slog.Logger
 	file string // with the agent's certificate; "" in plain text
 }
@@ -209,17 +209,17 @@ func (c *agentOptions) openPeering(ctx context.Context, dir string, seams *engin
 	if err := keepGenerations(&c.peering, dir); err != nil {
 		return peerConnection{}, err
 	}
-	seat, err := peering.Open(ctx, c.peering)
+	peers, err := network.Open(ctx, c.peering)
 	if err != nil {
 		return peerConnection{}, err
 	}
-	seams.Peering = seat
-	return peerConnection{seat, seams.Log, c.AgentFile}, nil
+	seams.Peering = peers
+	return peerConnection{peers, seams.Log, c.AgentFile}, nil
 }
 
 // close ends the connection, unless the crawl has ended it.
 func (p peerConnection) close() {
-	if p.Seat == nil {
+	if p.Network == nil {
 		return
 	}
 	if err := p.Close(); err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/cluster"
 	"orbweaver/engine/cluster/identity"
-	"orbweaver/engine/peering"
+	"orbweaver/engine/cluster/network"
 	"orbweaver/internal/vfs"
 )
 
@@ -34,7 +34,7 @@ var ErrAlone = errors.New(
 )
 
 // keepGenerations has the generations of certificates outlive this process.
-func keepGenerations(o *peering.Options, dir string) error {
+func keepGenerations(o *network.Options, dir string) error {
 	if o.Identity == nil {
 		return nil
 	}
@@ -69,7 +69,7 @@ func keepGenerations(o *peering.Options, dir string) error {
 
 // reload reads the agent's file again, and takes its certificate and its gossip keys.
 func (p peerConnection) reload() (said string, err error) {
-	if p.Seat == nil {
+	if p.Network == nil {
 		return "", ErrAlone
 	}
 	if p.file == "" {

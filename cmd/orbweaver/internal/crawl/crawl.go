@@ -133,7 +133,7 @@ func (c *Command) Run(inv *command.Invocation) error {
 	}
 	defer peers.close()
 	if c.Agent != "" {
-		refuseOwn(c.policy, c.peering.Gossip.String(), c.peering.Post.String())
+		refuseOwn(c.policy, c.peering.GossipAddr.String(), c.peering.MessageAddr.String())
 	}
 	e, err := engine.Open(cfg, seams)
 	if err != nil {

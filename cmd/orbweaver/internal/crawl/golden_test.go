@@ -16,7 +16,7 @@ import (
 	"orbweaver/bench/golden"
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/cluster/identity"
-	"orbweaver/engine/peering"
+	"orbweaver/engine/cluster/network"
 )
 
 // A directory whose crawl.toml has former names of flags resumes with its values.
@@ -74,7 +74,7 @@ func keys(t *testing.T, text []byte) []string {
 // The generations of certificates are written as they were, and read as they were.
 func TestGolden_generations(t *testing.T) {
 	dir := t.TempDir()
-	o := peering.Options{Identity: &identity.Identity{Crawl: "0123abcd"}}
+	o := network.Options{Identity: &identity.Identity{Crawl: "0123abcd"}}
 	if err := keepGenerations(&o, dir); err != nil {
 		t.Fatal(err)
 	}

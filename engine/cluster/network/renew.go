@@ -1,4 +1,4 @@
-package peering
+package network
 
 import (
 	"fmt"
@@ -20,20 +20,20 @@ func keysOf(id *identity.Identity) (key []byte, accepted [][]byte) {
 
 // Renew takes another file of this agent, by the same authority, while the agent runs: its certificate and its gossip
 // keys.
-func (s *Seat) Renew(id *identity.Identity) error {
-	if err := s.transport.Renew(id); err != nil {
-		return fmt.Errorf("peering: %w", err)
+func (n *Network) Renew(id *identity.Identity) error {
+	if err := n.transport.Renew(id); err != nil {
+		return fmt.Errorf("network: %w", err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.identity = id
-	g := s.group.Load()
-	if g == nil { // Join takes them
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.identity = id
+	members := n.members.Load()
+	if members == nil { // Join takes them
 		return nil
 	}
 	key, accepted := keysOf(id)
-	if err := g.SetKeys(key, accepted); err != nil {
-		return fmt.Errorf("peering: %w", err)
+	if err := members.SetKeys(key, accepted); err != nil {
+		return fmt.Errorf("network: %w", err)
 	}
 	return nil
 }

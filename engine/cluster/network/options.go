@@ -1,4 +1,4 @@
-package peering
+package network
 
 import (
 	"errors"
@@ -10,18 +10,19 @@ import (
 	"orbweaver/engine/cluster/membership"
 )
 
-// Options identify an agent. ID, Gossip and Post have no default.
+// Options identify an agent. ID, GossipAddr and MessageAddr have no default.
 type Options struct {
-	ID       string         // of the agent: 1 to 64 letters, digits, dots, hyphens, underscores, the first a letter or digit
-	Capacity int            // its share, in proportion to the others', 1 to membership.MaxCapacity [1]
-	Gossip   netip.AddrPort // where it listens for membership, UDP and TCP; port 0 for a free one
-	Post     netip.AddrPort // where it listens for letters; port 0 for a free one
-	Join     []string       // gossip addresses of other agents, ADDRESS:PORT; one that answers is enough
+	// ID is 1 to 64 letters, digits, dots, hyphens and underscores, the first a letter or digit.
+	ID          string
+	Capacity    int            // its share, in proportion to the others', 1 to membership.MaxCapacity [1]
+	GossipAddr  netip.AddrPort // where it listens for membership, UDP and TCP; port 0 for a free one
+	MessageAddr netip.AddrPort // where it listens for messages; port 0 for a free one
+	Join        []string       // gossip addresses of other agents, ADDRESS:PORT; one reachable address is enough
 
 	Identity *identity.Identity // nil: plain text, on loopback alone
 
-	// What keeps the generations of the agents' certificates across restarts: see transport.Options. nil keeps them in
-	// memory alone.
+	// Generations are the newest generations of the agents' certificates, which SaveGenerations keeps across restarts:
+	// see transport.Options. Without them they are kept in memory alone.
 	Generations     map[string]uint64
 	SaveGenerations func(newest map[string]uint64) error
 
@@ -33,7 +34,7 @@ type Options struct {
 const plainCrawl = "plain"
 
 // ErrOptions is wrapped by every fault of Options.
-var ErrOptions = errors.New("peering: bad options")
+var ErrOptions = errors.New("network: bad options")
 
 // WithDefaults returns a copy in which zero fields have their defaults.
 func (o Options) WithDefaults() Options {
@@ -56,7 +57,7 @@ func (o Options) Validate() error {
 		bad("%w", err)
 	}
 	if o.Identity != nil && o.ID != o.Identity.ID {
-		bad("the file is that of agent %s, and this is to be %s", o.Identity.ID, o.ID)
+		bad("the file is that of agent %s, and this agent is %s", o.Identity.ID, o.ID)
 	}
 	if o.Capacity < 1 || o.Capacity > membership.MaxCapacity {
 		bad("capacity %d: want 1 to %d", o.Capacity, membership.MaxCapacity)
@@ -65,7 +66,7 @@ func (o Options) Validate() error {
 		bad("capacity %d: the agent's file allows %d: make a new one (\"orbweaver ca issue %s --capacity %d --force\")",
 			o.Capacity, identity.CapacityOf(o.Identity.Certificate.Leaf), o.ID, o.Capacity)
 	}
-	addrs := []netip.AddrPort{o.Gossip, o.Post}
+	addrs := []netip.AddrPort{o.GossipAddr, o.MessageAddr}
 	for _, join := range o.Join {
 		a, err := netip.ParseAddrPort(join)
 		if err != nil || a.Port() == 0 {

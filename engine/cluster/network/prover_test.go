@@ -1,4 +1,4 @@
-package peering
+package network
 
 import (
 	"log/slog"
@@ -13,13 +13,17 @@ import (
 	"orbweaver/engine/cluster/ownership"
 )
 
-// forge joins membership beside an agent with what is said of another. The process has the gossip key and no
+// forge joins membership beside an agent, with what another agent would say. The process has the gossip key and no
 // certificate.
-func forge(t *testing.T, beside *Seat, id string, capacity int, letters netip.AddrPort) {
+func forge(t *testing.T, beside *Network, id string, capacity int, messages netip.AddrPort) {
 	t.Helper()
 	g, err := membership.Join(t.Context(), membership.Options{
-		Self:  membership.Agent{ID: id, Capacity: capacity, GossipAddr: netip.MustParseAddrPort("127.0.0.1:0"), MessageAddr: letters, Store: 99, Crawl: "crawl", MessageVersion: version},
-		Seeds: []string{beside.group.Load().Self().GossipAddr.String()}, Key: beside.o.Identity.GossipKeys[0].Key, Timings: beside.o.Timings, Log: slog.New(slog.DiscardHandler),
+		Self: membership.Agent{
+			ID: id, Capacity: capacity, GossipAddr: freePort, MessageAddr: messages, Store: 99, Crawl: "crawl",
+			MessageVersion: version,
+		},
+		Seeds: []string{gossipAddr(beside)}, Key: beside.o.Identity.GossipKeys[0].Key, Timings: beside.o.Timings,
+		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -31,9 +35,9 @@ func forge(t *testing.T, beside *Seat, id string, capacity int, letters netip.Ad
 	})
 }
 
-// A process with the gossip key tells membership of an agent of capacity 1,000 that was never issued, with the address
-// for letters of an honest agent, of no process, or of a process of its own; or of one that was issued and is not
-// there. None of them counts: together they took 99.9 % of the hosts.
+// A process with the gossip key announces an agent of capacity 1,000 that has no certificate. The announced address for
+// messages is that of an honest agent, of no process, or of a process of its own. It also announces an agent that has a
+// certificate and is not there. None of them counts: together they took 99.9 % of the hosts.
 func TestHostilePeer_P4_aNameWithoutACertificateIsNotCounted(t *testing.T) {
 	by := authority(t)
 	a := open(t, "a", by)
@@ -41,19 +45,20 @@ func TestHostilePeer_P4_aNameWithoutACertificateIsNotCounted(t *testing.T) {
 	b := open(t, "b", by, a)
 	join(t, b, 2)
 	own := open(t, "evil", by) // its certificate is in order, and its name
-	for id, letters := range map[string]netip.AddrPort{
-		"ghost-1": b.transport.Addr(), "ghost-2": netip.MustParseAddrPort("127.0.0.1:1"), "ghost-3": own.transport.Addr(), "c": own.transport.Addr(),
+	for id, messages := range map[string]netip.AddrPort{
+		"ghost-1": b.transport.Addr(), "ghost-2": netip.MustParseAddrPort("127.0.0.1:1"),
+		"ghost-3": own.transport.Addr(), "c": own.transport.Addr(),
 	} {
-		forge(t, a, id, 1000, letters)
+		forge(t, a, id, 1000, messages)
 	}
-	names := func(s *Seat) (ids []string) {
+	names := func(s *Network) (ids []string) {
 		for _, p := range s.Agents() {
 			ids = append(ids, p.ID)
 		}
 		return ids
 	}
-	for _, s := range []*Seat{a, b} {
-		until(t, "membership has heard of all", s, func() bool { return len(s.group.Load().View().Agents) == 6 })
+	for _, s := range []*Network{a, b} {
+		until(t, "membership has heard of all", s, func() bool { return len(s.members.Load().View().Agents) == 6 })
 		until(t, "all were asked for a proof", s, func() bool {
 			n := 0
 			for _, k := range s.KnownAgents() {
@@ -75,8 +80,9 @@ func TestHostilePeer_P4_aNameWithoutACertificateIsNotCounted(t *testing.T) {
 	}
 }
 
-// The capacity that counts is what the certificate allows, whatever an agent tells membership and confirms: one of
-// 1,000 beside two of 2 has 67 % of the hosts by its certificate and had 99.6 %. An honest agent is told at its start.
+// The capacity that counts is what the certificate allows, whatever an agent tells membership and confirms. An agent of
+// capacity 1,000 beside two of 2 has 67 % of the hosts by its certificate, and had 99.6 %. An honest agent gets an error
+// at its start.
 func TestHostilePeer_P4_theCertificateBoundsTheCapacity(t *testing.T) {
 	by := authority(t)
 	a := open(t, "a", by)
@@ -92,7 +98,7 @@ func TestHostilePeer_P4_theCertificateBoundsTheCapacity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{ID: "large", Capacity: 20, Gossip: netip.MustParseAddrPort("127.0.0.1:0"), Post: netip.MustParseAddrPort("127.0.0.1:0"), Identity: large}
+	o := Options{ID: "large", Capacity: 20, GossipAddr: freePort, MessageAddr: freePort, Identity: large}
 	if err := o.Validate(); err != nil {
 		t.Error(err)
 	}
@@ -101,20 +107,19 @@ func TestHostilePeer_P4_theCertificateBoundsTheCapacity(t *testing.T) {
 	}
 }
 
-// An agent that is there is not taken for another one by what another process tells of it: its data and its capacity
-// are what it says itself.
-func TestHostilePeer_P4_anAgentConfirmsItsCard(t *testing.T) {
+// What another process announces about an agent does not count: its data and its capacity are what it says itself.
+func TestHostilePeer_P4_anAgentConfirmsItsDescription(t *testing.T) {
 	by := authority(t)
 	a := open(t, "a", by)
 	join(t, a, 1)
 	b := open(t, "b", by)
-	b.server.Store(new(cluster.Handler)) // it has not joined: membership hears of it from another process
+	b.handler.Store(new(cluster.Handler)) // it has not joined: membership hears of it from another process
 	forge(t, a, "b", 8, b.transport.Addr())
 	until(t, "it is known", a, func() bool { return len(a.KnownAgents()) == 2 })
 	until(t, "it was asked", a, func() bool {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		return a.proofs["b"] != nil && a.proofs["b"].tries > 0
+		a.prover.mu.Lock()
+		defer a.prover.mu.Unlock()
+		return a.prover.proofs["b"] != nil && a.prover.proofs["b"].tries > 0
 	})
 	if len(a.Agents()) != 1 {
 		t.Errorf("counted: %+v", a.Agents())

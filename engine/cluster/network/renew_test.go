@@ -1,10 +1,8 @@
-package peering
+package network
 
 import (
 	"errors"
 	"log/slog"
-	"net/netip"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,15 +12,8 @@ import (
 	"orbweaver/engine/cluster/transport"
 )
 
-// got are the letters that were taken.
-func (c *clerk) got() []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.letters)
-}
-
 // The file of agent b is stolen. It gets a new one, and the gossip key is changed in three steps, while both agents
-// run; a letter arrives after each. Then an agent with the old key is refused by membership, the stolen certificate by
+// run; a message arrives after each. Then an agent with the old key is refused by membership, the stolen certificate by
 // the agents, and a new agent with a new file comes in.
 func TestHostilePeer_P5_aStolenFileIsReplacedWhileAgentsRun(t *testing.T) {
 	by := authority(t)
@@ -32,7 +23,7 @@ func TestHostilePeer_P5_aStolenFileIsReplacedWhileAgentsRun(t *testing.T) {
 	join(t, b, 2)
 	until(t, "both know each other", a, func() bool { return len(a.Agents()) == 2 && len(b.Agents()) == 2 })
 	stolen := b.o.Identity
-	renew := func(step string, change func() error, ids map[*Seat]*identity.Identity) {
+	renew := func(step string, change func() error, ids map[*Network]*identity.Identity) {
 		t.Helper()
 		if err := change(); err != nil {
 			t.Fatal(err)
@@ -42,9 +33,9 @@ func TestHostilePeer_P5_aStolenFileIsReplacedWhileAgentsRun(t *testing.T) {
 				t.Fatalf("%s: %s: %v", step, s.Self(), err)
 			}
 		}
-		before := len(atA.got())
-		until(t, step+": a letter arrives", b, func() bool {
-			return b.Send(t.Context(), "a", 0, []byte(step)) == nil && len(atA.got()) > before
+		before := len(atA.received())
+		until(t, step+": a message arrives", b, func() bool {
+			return b.Send(t.Context(), "a", 0, []byte(step)) == nil && len(atA.received()) > before
 		})
 		if len(a.Agents()) != 2 || len(b.Agents()) != 2 {
 			t.Errorf("%s: %+v, %+v", step, a.KnownAgents(), b.KnownAgents())
@@ -54,25 +45,32 @@ func TestHostilePeer_P5_aStolenFileIsReplacedWhileAgentsRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids := map[*Seat]*identity.Identity{a: a.o.Identity, b: fresh}
+	ids := map[*Network]*identity.Identity{a: a.o.Identity, b: fresh}
 	renew("new certificate", func() error { return nil }, ids)
 	renew("add", by.AddGossipKey, ids)
 	renew("use", by.UseGossipKey, ids)
 	renew("remove", by.RemoveGossipKey, ids)
 
 	_, err = membership.Join(t.Context(), membership.Options{
-		Self:  membership.Agent{ID: "b", Capacity: 1, GossipAddr: netip.MustParseAddrPort("127.0.0.1:0"), MessageAddr: b.transport.Addr(), Store: 9, Crawl: "crawl", MessageVersion: version},
-		Seeds: []string{a.group.Load().Self().GossipAddr.String()}, Key: stolen.GossipKeys[0].Key, Timings: a.o.Timings, Log: slog.New(slog.DiscardHandler),
+		Self: membership.Agent{
+			ID: "b", Capacity: 1, GossipAddr: freePort, MessageAddr: b.transport.Addr(), Store: 9, Crawl: "crawl",
+			MessageVersion: version,
+		},
+		Seeds: []string{gossipAddr(a)}, Key: stolen.GossipKeys[0].Key, Timings: a.o.Timings,
+		Log: slog.New(slog.DiscardHandler),
 	})
 	if !errors.Is(err, membership.ErrOtherKey) {
 		t.Errorf("a process with the old key joins: %v", err)
 	}
-	thief, err := transport.Open(t.Context(), transport.Options{Addr: netip.MustParseAddrPort("127.0.0.1:0"), Identity: stolen, Receive: b.receive, Patience: time.Second})
+	thief, err := transport.Open(t.Context(), transport.Options{
+		Addr: freePort, Identity: stolen, Receive: b.receive, Patience: time.Second,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := thief.Send(t.Context(), transport.Peer{ID: "a", Addr: a.transport.Addr()}, 0, []byte("stolen")); err == nil {
-		t.Error("a letter with the stolen certificate is taken")
+	to := transport.Peer{ID: "a", Addr: a.transport.Addr()}
+	if err := thief.Send(t.Context(), to, 0, []byte("stolen")); err == nil {
+		t.Error("a message with the stolen certificate is taken")
 	}
 	if err := thief.Close(); err != nil {
 		t.Error(err)
@@ -80,7 +78,8 @@ func TestHostilePeer_P5_aStolenFileIsReplacedWhileAgentsRun(t *testing.T) {
 	c := open(t, "c", by, a)
 	join(t, c, 3)
 	until(t, "an agent with a new file is counted", a, func() bool { return len(a.Agents()) == 3 })
-	if err := a.Renew(ids[b]); !errors.Is(err, transport.ErrIdentity) || !strings.Contains(err.Error(), "that of agent b") {
+	err = a.Renew(ids[b])
+	if !errors.Is(err, transport.ErrIdentity) || !strings.Contains(err.Error(), "that of agent b") {
 		t.Errorf("the file of another agent: %v", err)
 	}
 }
@@ -89,7 +88,8 @@ func TestHostilePeer_P5_aStolenFileIsReplacedWhileAgentsRun(t *testing.T) {
 func TestRenew_beforeJoin(t *testing.T) {
 	by := authority(t)
 	a := open(t, "a", by)
-	if err := errors.Join(by.AddGossipKey(), by.UseGossipKey(), by.RemoveGossipKey(), a.Renew(a.o.Identity.WithGossipKeys(by))); err != nil {
+	err := errors.Join(by.AddGossipKey(), by.UseGossipKey(), by.RemoveGossipKey())
+	if err = errors.Join(err, a.Renew(a.o.Identity.WithGossipKeys(by))); err != nil {
 		t.Fatal(err)
 	}
 	join(t, a, 1)

@@ -1,0 +1,115 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/membership"
+	"orbweaver/engine/cluster/transport"
+)
+
+// questionKind is the kind of the engine's questions, whose content the engine alone knows. The other kind is
+// questionDescription.
+const questionKind = 1
+
+// askPatience is how long an answer is waited for. It usually takes milliseconds.
+const askPatience = 10 * time.Second
+
+// ErrNotMember says that an agent is not a member.
+var ErrNotMember = errors.New("network: that agent is not there")
+
+// Send implements cluster.Network. An error wraps cluster.ErrMalformed if the other agent never accepts this
+// message, or if it is too long.
+func (n *Network) Send(ctx context.Context, to string, sequence uint64, message []byte) error {
+	peer, err := n.find(to)
+	if err != nil {
+		return err
+	}
+	return engineError(n.transport.Send(ctx, peer, sequence, message))
+}
+
+// Ask implements cluster.Network. It waits for askPatience at most.
+func (n *Network) Ask(ctx context.Context, to string, question []byte) ([]byte, error) {
+	peer, err := n.find(to)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	answer, err := n.transport.Call(ctx, peer, questionKind, question)
+	return answer, engineError(err)
+}
+
+// find is where an agent listens for messages, as membership has it now.
+func (n *Network) find(id string) (transport.Peer, error) {
+	members := n.members.Load()
+	if members == nil {
+		return transport.Peer{}, fmt.Errorf("%w: %q: this agent has not joined", ErrNotMember, id)
+	}
+	agents := members.View().Agents
+	i, ok := slices.BinarySearchFunc(agents, id,
+		func(a membership.Agent, id string) int { return strings.Compare(a.ID, id) })
+	if !ok {
+		return transport.Peer{}, fmt.Errorf("%w: %q", ErrNotMember, id)
+	}
+	return transport.Peer{ID: id, Addr: agents[i].MessageAddr}, nil
+}
+
+// engineError is an error of the transport as the engine knows it: never send the message again, or not for a time.
+func engineError(err error) error {
+	var quota *transport.QuotaError
+	switch {
+	case errors.Is(err, transport.ErrRefused):
+		return fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
+	case errors.Is(err, transport.ErrBanned):
+		return fmt.Errorf("%w: %w", cluster.ErrBanned, err)
+	case errors.As(err, &quota):
+		return &cluster.WaitError{Wait: quota.Wait}
+	}
+	return err
+}
+
+// transportError is an error of the engine as the transport knows it: the message is refused, or must be sent later.
+// The transport bans an agent that the engine bans. All other errors may pass, cluster.ErrClosing too.
+func (n *Network) transportError(from string, err error) error {
+	var wait *cluster.WaitError
+	switch {
+	case errors.Is(err, cluster.ErrBanned):
+		n.transport.Ban(from, err.Error())
+	case errors.Is(err, cluster.ErrMalformed):
+		return fmt.Errorf("%w: %w", transport.ErrRefused, err)
+	case errors.As(err, &wait):
+		return &transport.QuotaError{Wait: wait.Wait}
+	}
+	return err
+}
+
+// receive hands a message to the engine.
+func (n *Network) receive(ctx context.Context, from string, message []byte) error {
+	handler := n.handler.Load()
+	if handler == nil {
+		return cluster.ErrClosing
+	}
+	return n.transportError(from, (*handler).HandleMessage(ctx, from, message))
+}
+
+// answer hands a request to the engine.
+func (n *Network) answer(ctx context.Context, from string, kind byte, question []byte) ([]byte, error) {
+	handler := n.handler.Load()
+	if handler == nil {
+		return nil, cluster.ErrClosing
+	}
+	if kind == questionDescription {
+		return appendDescription(nil, n.self()), nil
+	}
+	if kind != questionKind {
+		return nil, fmt.Errorf("%w: a request of kind %d", transport.ErrRefused, kind)
+	}
+	a, err := (*handler).HandleQuestion(ctx, from, question)
+	return a, n.transportError(from, err)
+}
