@@ -37,7 +37,8 @@ func TestWhatIsWrongWithAPartition(t *testing.T) {
 		},
 		{"before it", func(p *Parted) { p.Impolite.Before = 2 }, "2 breaches of politeness before"},
 		{
-			"the side without a majority went on", func(p *Parted) { p.Sides[1].LateRequests = 1 }, "the smaller side made 1 requests",
+			"the side without a majority went on", func(p *Parted) { p.Sides[1].LateRequests = 1 },
+			"the smaller side made 1 requests",
 		},
 		{"in a flapping one it may", func(p *Parted) { p.Sides[1].LateRequests, p.Cut = 1, string(Flap) }, ""},
 		{

@@ -63,13 +63,15 @@ func (openGate) NotBefore([]byte) time.Time { return time.Time{} }
 // Recover implements VisitGate.
 func (openGate) Recover(context.Context, []byte, [][]byte) ([]Holder, error) { return nil, nil }
 
-// Borrow implements VisitGate.
-func (openGate) Borrow(context.Context, <-chan struct{}, netip.Addr, *Exchange) (granted bool, retryAt time.Time) {
+// AcquireAddress implements VisitGate.
+func (openGate) AcquireAddress(
+	context.Context, <-chan struct{}, netip.Addr, *Exchange,
+) (granted bool, retryAt time.Time) {
 	return true, time.Time{}
 }
 
-// GiveAddress implements VisitGate.
-func (openGate) GiveAddress(netip.Addr, time.Time, bool) {}
+// ReleaseAddress implements VisitGate.
+func (openGate) ReleaseAddress(netip.Addr, time.Time, bool) {}
 
 // BeginExchange implements VisitGate.
 func (openGate) BeginExchange(ctx context.Context, _ *Exchange, _ []byte) context.Context { return ctx }

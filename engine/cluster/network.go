@@ -56,8 +56,8 @@ const (
 // KnownAgent is an agent that is or was there.
 type KnownAgent struct {
 	ownership.Agent
-	State AgentState
-	Since time.Time // when this agent saw it come, or go if it is not there any more
+	State     AgentState
+	ChangedAt time.Time // when this agent saw it arrive; if it is not there any more, when it saw it go
 }
 
 // Handler is what an agent does for others. Its methods are safe for concurrent use.

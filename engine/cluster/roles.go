@@ -33,14 +33,16 @@ type VisitGate interface {
 	NotBefore(site []byte) time.Time
 	// Recover says of each item of a Visit which agent has its page already. It is nil if no agent can have one.
 	Recover(ctx context.Context, site []byte, items [][]byte) ([]Holder, error)
-	// Borrow asks for the lease of an address. If it is not granted, retryAt is when to ask again. The exchange is
-	// cancelled when the lease ends. GiveAddress ends a lease that was granted.
-	Borrow(ctx context.Context, stopping <-chan struct{}, addr netip.Addr, x *Exchange) (granted bool, retryAt time.Time)
-	// GiveAddress ends the use of an address. due is when the address may be contacted again; soon says that this agent
-	// will do so.
-	GiveAddress(addr netip.Addr, due time.Time, soon bool)
-	// BeginExchange begins an exchange with a site after Borrow, and returns its context, which ends when this agent
-	// may not go on with it. EndExchange ends it.
+	// AcquireAddress asks for the lease of an address. If it is not granted, retryAt is when to ask again. The exchange
+	// is cancelled when the lease ends.
+	AcquireAddress(
+		ctx context.Context, stopping <-chan struct{}, addr netip.Addr, x *Exchange,
+	) (granted bool, retryAt time.Time)
+	// ReleaseAddress ends a lease that was granted. due is when the address may be contacted again; soon says that this
+	// agent will do so.
+	ReleaseAddress(addr netip.Addr, due time.Time, soon bool)
+	// BeginExchange begins an exchange with a site after AcquireAddress, and returns its context, which ends when this
+	// agent may not go on with it. EndExchange ends it.
 	BeginExchange(ctx context.Context, x *Exchange, site []byte) context.Context
 	EndExchange(x *Exchange)
 	// Route is Router's.

@@ -365,7 +365,7 @@ func (k *checker) logRefusal(c *current, o outcome.Outcome) (verdict, error) {
 
 func (k *checker) isAddrDenied(ctx context.Context, c *current) (verdict, error) {
 	var retryAt time.Time
-	c.leased, retryAt = k.Cluster.Borrow(ctx, k.Stopping, c.result.Visit.Addr, &k.cancel.cancels)
+	c.leased, retryAt = k.Cluster.AcquireAddress(ctx, k.Stopping, c.result.Visit.Addr, &k.cancel.cancels)
 	if c.leased {
 		return pass, nil
 	}

@@ -31,8 +31,8 @@ type busyCluster struct {
 	notBefore time.Time
 	holders   []cluster.Holder
 	denied    time.Time
-	leaves    bool      // the site has another owner after Borrow
-	returns   time.Time // what NotBefore returns after Borrow
+	leaves    bool      // the site has another owner after AcquireAddress
+	returns   time.Time // what NotBefore returns after AcquireAddress
 	borrowed  bool
 }
 
@@ -49,7 +49,7 @@ func (b *busyCluster) Recover(context.Context, []byte, [][]byte) ([]cluster.Hold
 	return b.holders, nil
 }
 
-func (b *busyCluster) Borrow(
+func (b *busyCluster) AcquireAddress(
 	_ context.Context, _ <-chan struct{}, _ netip.Addr, _ *cluster.Exchange,
 ) (granted bool, retryAt time.Time) {
 	b.borrowed = true

@@ -136,5 +136,5 @@ func (s *settlement) giveAddress(c *current) {
 		due = release.SiteDue
 	}
 	soon := func(due time.Time) bool { return !due.IsZero() && due.Before(release.IPDue.Add(reuseWithin)) }
-	s.Cluster.GiveAddress(v.Addr, due, soon(v.NextDue) || soon(release.SiteDue))
+	s.Cluster.ReleaseAddress(v.Addr, due, soon(v.NextDue) || soon(release.SiteDue))
 }

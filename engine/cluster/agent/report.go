@@ -35,8 +35,8 @@ func (p *agent) report(c *counters.Totals) *cluster.StatusReport {
 	view := p.views.Load()
 	for _, k := range p.network.KnownAgents() {
 		a := cluster.AgentReport{ID: k.ID, Capacity: k.Capacity, State: k.State}
-		if !k.Since.IsZero() {
-			a.Since = k.Since.UTC().Format(time.RFC3339)
+		if !k.ChangedAt.IsZero() {
+			a.Since = k.ChangedAt.UTC().Format(time.RFC3339)
 		}
 		if i := slices.IndexFunc(view.Agents, func(p ownership.Agent) bool { return p.ID == k.ID }); i >= 0 {
 			a.Share = view.Shares[i]

@@ -63,15 +63,15 @@ func (p roles) Recover(ctx context.Context, site []byte, items [][]byte) ([]clus
 // NoteAnswered implements cluster.VisitGate.
 func (p roles) NoteAnswered(o outcome.Outcome, url []byte) { p.pages.NoteAnswered(o, url) }
 
-// Borrow implements cluster.VisitGate.
-func (p roles) Borrow(
+// AcquireAddress implements cluster.VisitGate.
+func (p roles) AcquireAddress(
 	ctx context.Context, stopping <-chan struct{}, addr netip.Addr, x *cluster.Exchange,
 ) (granted bool, retryAt time.Time) {
 	return p.leases.Acquire(ctx, stopping, addr, x.Open(ctx))
 }
 
-// GiveAddress implements cluster.VisitGate.
-func (p roles) GiveAddress(addr netip.Addr, due time.Time, soon bool) {
+// ReleaseAddress implements cluster.VisitGate.
+func (p roles) ReleaseAddress(addr netip.Addr, due time.Time, soon bool) {
 	p.leases.Release(addr, due, soon)
 }
 

@@ -42,7 +42,7 @@ func (p *agent) connect(parts Parts) {
 		Outbox: p.files.outbox, Journal: parts.Journal, Log: parts.Log, Send: p.network.Send, Wake: parts.Wake,
 		Others: func() int { return len(p.views.Load().Agents) - 1 },
 		Attend: func(id, instance string) func(ctx context.Context) {
-			return p.leases.AddRequester(id, instance).Run
+			return p.leases.AddRequester(id, instance).SendRequests
 		},
 	})
 	p.connectViews()

@@ -38,8 +38,9 @@ func New(crawl string, now time.Time, life time.Duration) (*Authority, error) {
 		return nil, err
 	}
 	template := &x509.Certificate{
-		SerialNumber: serial(generationOf(now, 0)), Subject: pkix.Name{Organization: []string{"orbweaver"}, CommonName: crawl},
-		NotBefore: now.Add(-backdate), NotAfter: now.Add(life), KeyUsage: x509.KeyUsageCertSign,
+		SerialNumber: serial(generationOf(now, 0)),
+		Subject:      pkix.Name{Organization: []string{"orbweaver"}, CommonName: crawl},
+		NotBefore:    now.Add(-backdate), NotAfter: now.Add(life), KeyUsage: x509.KeyUsageCertSign,
 		BasicConstraintsValid: true, IsCA: true, MaxPathLenZero: true,
 	}
 	leaf, err := signed(template, template, key.Public(), key)
@@ -56,7 +57,9 @@ func (a *Authority) Issue(id string, now time.Time, life time.Duration, after ui
 }
 
 // IssueFor is Issue with the largest capacity that the agent may have.
-func (a *Authority) IssueFor(id string, capacity int, now time.Time, life time.Duration, after uint64) (*Identity, error) {
+func (a *Authority) IssueFor(
+	id string, capacity int, now time.Time, life time.Duration, after uint64,
+) (*Identity, error) {
 	if err := CheckName(id); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
@@ -68,7 +71,8 @@ func (a *Authority) IssueFor(id string, capacity int, now time.Time, life time.D
 	case life <= 0:
 		return nil, fmt.Errorf("a certificate that is good for %v: want more than nothing", life)
 	case !now.Before(a.Leaf.NotAfter):
-		return nil, fmt.Errorf("the authority of crawl %s ended on %s: make a new one (\"orbweaver ca init\"), and files for all agents", a.Crawl, day(a.Leaf.NotAfter))
+		return nil, fmt.Errorf("the authority of crawl %s ended on %s: make a new one (\"orbweaver ca init\"), "+
+			"and files for all agents", a.Crawl, day(a.Leaf.NotAfter))
 	case end.After(a.Leaf.NotAfter):
 		end = a.Leaf.NotAfter
 	}
@@ -77,8 +81,9 @@ func (a *Authority) IssueFor(id string, capacity int, now time.Time, life time.D
 		return nil, err
 	}
 	template := &x509.Certificate{
-		SerialNumber: serial(generationOf(now, after)), Subject: pkix.Name{Organization: []string{"orbweaver"}, CommonName: id},
-		NotBefore: now.Add(-backdate), NotAfter: end, KeyUsage: x509.KeyUsageDigitalSignature,
+		SerialNumber: serial(generationOf(now, after)),
+		Subject:      pkix.Name{Organization: []string{"orbweaver"}, CommonName: id},
+		NotBefore:    now.Add(-backdate), NotAfter: end, KeyUsage: x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
 		BasicConstraintsValid: true, DNSNames: []string{ServerName},
 	}

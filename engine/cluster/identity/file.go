@@ -51,7 +51,8 @@ func ParseAuthority(certificate, secret []byte) (*Authority, error) {
 	a := &Authority{Crawl: s.crawl, GossipKeys: s.gossip, Leaf: c.certificates[0], key: s.key}
 	var faults []error
 	if !a.Leaf.IsCA || a.Leaf.Subject.CommonName != a.Crawl {
-		faults = append(faults, fmt.Errorf("the certificate is not that of the authority of crawl %s, whose key this is", a.Crawl))
+		faults = append(faults,
+			fmt.Errorf("the certificate is not that of the authority of crawl %s, whose key this is", a.Crawl))
 	}
 	if !fits(a.key, a.Leaf) {
 		faults = append(faults, errors.New("key and certificate of the authority do not belong together"))
@@ -135,7 +136,8 @@ func validity(leaf, authority *x509.Certificate, name string, now time.Time) (fa
 	case now.After(leaf.NotAfter):
 		faults = append(faults, fmt.Errorf("the certificate ended on %s: "+newAgent, day(leaf.NotAfter), name))
 	case now.Before(leaf.NotBefore), now.Before(authority.NotBefore):
-		faults = append(faults, fmt.Errorf("the certificate begins on %s: is the clock of this machine right? It says %s", day(leaf.NotBefore), day(now)))
+		faults = append(faults, fmt.Errorf("the certificate begins on %s: is the clock of this machine right? It says %s",
+			day(leaf.NotBefore), day(now)))
 	}
 	return faults
 }
@@ -235,7 +237,8 @@ func (s *scanned) want(certificates, keys int, gossip bool) {
 	count(blockCertificate, len(s.certificates), certificates)
 	count(blockKey, s.keys, keys)
 	if n := len(s.gossip); gossip && (n < 1 || n > gossipKeysMost) || !gossip && n > 0 {
-		s.add("%d blocks %s: want 1, or 2 while the gossip key is changed, in the files of an agent or of ca.key alone", n, blockCrawl)
+		s.add("%d blocks %s: want 1, or 2 while the gossip key is changed, in the files of an agent or of ca.key alone",
+			n, blockCrawl)
 	}
 }
 

@@ -18,7 +18,8 @@ const gossipKeysMost = 2
 
 // Faults of a change of the gossip key that is not at this step.
 var (
-	ErrGossipKeyAdded  = errors.New("a new gossip key was added before and is not used yet, or the old one was not removed")
+	ErrGossipKeyAdded = errors.New(
+		"a new gossip key was added before and is not used yet, or the old one was not removed")
 	ErrGossipKeyNone   = errors.New("no new gossip key was added")
 	ErrGossipKeyUnused = errors.New("the new gossip key was added and is not used yet")
 )

@@ -57,7 +57,8 @@ func TestHostilePeer_P5_theGossipKeyIsChangedInThreeSteps(t *testing.T) {
 			t.Fatal(err)
 		}
 		read, err := Parse(file, noon())
-		if err != nil || !sameKeys(read.GossipKeys, a.GossipKeys) || Generation(read.Certificate.Leaf) != Generation(id.Certificate.Leaf) {
+		if err != nil || !sameKeys(read.GossipKeys, a.GossipKeys) ||
+			Generation(read.Certificate.Leaf) != Generation(id.Certificate.Leaf) {
 			t.Fatalf("step %d: the file of an agent is read as %+v: %v", i, read, err)
 		}
 		var numbers []uint64
@@ -105,7 +106,8 @@ func TestParse_refusesGossipKeysThatDoNotBelongTogether(t *testing.T) {
 		"two gossip keys have the number 1": one,
 		"parts of two files":                gossipBlocks("crawl-2", []GossipKey{newGossipKey(2)}),
 		"3 blocks ORBWEAVER CRAWL":          gossipBlocks(a.Crawl, []GossipKey{newGossipKey(2), newGossipKey(3)}),
-		`the number "0"`:                    bytes.Replace(gossipBlocks(a.Crawl, []GossipKey{newGossipKey(7)}), []byte("Key: 7"), []byte("Key: 0"), 1),
+		`the number "0"`: bytes.Replace(
+			gossipBlocks(a.Crawl, []GossipKey{newGossipKey(7)}), []byte("Key: 7"), []byte("Key: 0"), 1),
 	} {
 		if _, err := Parse(slices.Concat(file, more), noon()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, have %v", want, err)

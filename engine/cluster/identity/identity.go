@@ -67,11 +67,12 @@ func (id *Identity) Warning(now time.Time) string {
 	if left >= Soon {
 		return ""
 	}
-	said := fmt.Sprintf("the certificate of %s ends in %d days, on %s: ", id.ID, int(left/(24*time.Hour)), day(id.NotAfter()))
+	days := int(left / (24 * time.Hour))
+	warning := fmt.Sprintf("the certificate of %s ends in %d days, on %s: ", id.ID, days, day(id.NotAfter()))
 	if id.Authority.NotAfter.Equal(id.NotAfter()) {
-		return said + newAuthority
+		return warning + newAuthority
 	}
-	return said + fmt.Sprintf(newAgent, id.ID)
+	return warning + fmt.Sprintf(newAgent, id.ID)
 }
 
 // Remedies, for the words of faults and warnings.
@@ -90,7 +91,8 @@ func CheckName(name string) error {
 		c := name[i]
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 		if !letter && (i == 0 || c != '.' && c != '-' && c != '_') {
-			return fmt.Errorf("the name %q: want letters, digits, dots, hyphens and underscores, the first a letter or digit", name)
+			return fmt.Errorf(
+				"the name %q: want letters, digits, dots, hyphens and underscores, the first a letter or digit", name)
 		}
 	}
 	return nil
@@ -99,7 +101,8 @@ func CheckName(name string) error {
 // Of reads the names that an agent's certificate bears. Its signature says whether they are true.
 func Of(leaf *x509.Certificate) (crawl, id string, err error) {
 	if len(leaf.URIs) != 1 || leaf.URIs[0].Scheme != scheme {
-		return "", "", fmt.Errorf("the certificate of %q is not an agent's: it has no name of the form %s:CRAWL/AGENT", leaf.Subject.CommonName, scheme)
+		return "", "", fmt.Errorf("the certificate of %q is not an agent's: it has no name of the form %s:CRAWL/AGENT",
+			leaf.Subject.CommonName, scheme)
 	}
 	crawl, id, _ = strings.Cut(leaf.URIs[0].Opaque, "/")
 	for _, name := range []string{crawl, id} {

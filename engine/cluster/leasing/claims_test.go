@@ -69,7 +69,7 @@ func TestLeases_anExchangeOutlivesItsGranter(t *testing.T) {
 		granter, request := newGranter(t)
 		time.Sleep(2 * claimTime)
 		// they change now
-		granter.leases.former.Add(granter.leases.granters.Load(), time.Now(), grace)
+		granter.leases.earlier.Add(granter.leases.granters.Load(), time.Now(), grace)
 		time.Sleep(claimTime / 2)
 		request("evil", addresslease.Release, 10*time.Minute)
 		if a := request("b", addresslease.Acquire, time.Second); a.Granted {

@@ -18,5 +18,5 @@
 //
 // # Goroutines
 //
-// Leases.Run is one; each Requester needs one that calls Run. The package starts none.
+// Leases.Run is one; each Requester needs one that calls SendRequests. The package starts none.
 package leasing

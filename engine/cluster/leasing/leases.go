@@ -43,7 +43,7 @@ type Options struct {
 
 	// Delay is the time between two exchanges with an address.
 	Delay func() time.Duration
-	// Grace is how long agents may act by a former view.
+	// Grace is how long agents may act by an earlier view.
 	Grace func() time.Duration
 	// CautiousUntil is until when any address may have been another agent's a moment ago.
 	CautiousUntil func() time.Time
@@ -61,12 +61,12 @@ type Options struct {
 type Leases struct {
 	options  Options
 	granters atomic.Pointer[granters]
-	former   ownership.History[*granters]
+	earlier  ownership.History[*granters]
 	granter  addresslease.Granter // of the addresses that this agent grants
 	holder   addresslease.Holder  // of the leases that it has
 	isAgreed atomic.Bool          // the views are agreed ones
-	run      uint64               // tells the questions of this process from those of a former one
-	number   atomic.Uint64        // of the last question; a granter that was lost for a while remembers former ones
+	run      uint64               // tells the questions of this process from those of an earlier one
+	number   atomic.Uint64        // of the last question; a granter that was lost for a while remembers earlier ones
 	answered chan struct{}        // closed
 	counts   counts
 
@@ -78,7 +78,7 @@ type Leases struct {
 // questionPlace is the place of a question among those of its agent.
 type questionPlace struct{ run, number uint64 }
 
-type counts struct{ requests, asked, unanswered, aborted atomic.Int64 }
+type counts struct{ requests, questions, unanswered, aborted atomic.Int64 }
 
 // New makes the leases of an agent. UseView comes before anything else.
 func New(o Options) *Leases {
@@ -102,7 +102,7 @@ func (l *Leases) UseView(c *ownership.View, away []string, now time.Time) (chang
 		return false
 	}
 	if was != nil {
-		l.former.Add(was, now, l.options.Grace())
+		l.earlier.Add(was, now, l.options.Grace())
 	}
 	l.granters.Store(g)
 	return true
@@ -126,7 +126,7 @@ func (l *Leases) Acquire(
 	a := addresslease.Addr(addr.As16())
 	for asked := false; ; asked = true {
 		g, now := l.granters.Load(), time.Now()
-		if retryAt = l.formerLeasesEnd(g, a, now); retryAt.After(now) {
+		if retryAt = l.earlierLeasesEnd(g, a, now); retryAt.After(now) {
 			return false, retryAt
 		}
 		ok, retryAt := l.holder.BeginExchange(a, g.of(a), abort, now)
@@ -146,10 +146,10 @@ func (l *Leases) Acquire(
 	}
 }
 
-// formerLeasesEnd is when no agent has a lease of an address any more that a former granter gave. The present granter
-// may not know that some agents took it for dead and went by another one.
-func (l *Leases) formerLeasesEnd(g *granters, a addresslease.Addr, now time.Time) time.Time {
-	return l.former.SettledAt(time.Time{}, now, l.options.Grace(),
+// earlierLeasesEnd is when no agent has a lease of an address any more that an earlier granter gave. The present
+// granter may not know that some agents took it for dead and went by another one.
+func (l *Leases) earlierLeasesEnd(g *granters, a addresslease.Addr, now time.Time) time.Time {
+	return l.earlier.SettledAt(time.Time{}, now, l.options.Grace(),
 		func(was *granters) bool { return len(was.instances) == 1 || was.of(a) == g.of(a) })
 }
 
@@ -272,7 +272,7 @@ func (l *Leases) mayClaim(from string, a addresslease.Addr, g *granters, now tim
 	if !g.isSelf(a) || l.granter.HadLease(from, a) || now.Sub(l.options.CautiousUntil()) < claimTime {
 		return true
 	}
-	return slices.ContainsFunc(l.former.All(),
+	return slices.ContainsFunc(l.earlier.All(),
 		func(f ownership.Previous[*granters]) bool { return now.Sub(f.Until) < claimTime })
 }
 
@@ -283,13 +283,13 @@ func (l *Leases) GrantsFrom(a addresslease.Addr) time.Time {
 	if !l.options.MayGrant() {
 		return now.Add(retryWait)
 	}
-	return l.former.SettledAt(l.options.CautiousUntil(), now.Add(-delay), l.options.Grace(),
+	return l.earlier.SettledAt(l.options.CautiousUntil(), now.Add(-delay), l.options.Grace(),
 		func(g *granters) bool { return g.isSelf(a) }).Add(delay)
 }
 
 // FillReport adds what the leases count.
 func (l *Leases) FillReport(r *cluster.StatusReport, now time.Time) {
-	r.LeasesWished, r.LeasesAsked = l.counts.requests.Load(), l.counts.asked.Load()
+	r.LeasesWished, r.LeasesAsked = l.counts.requests.Load(), l.counts.questions.Load()
 	r.LeasesUnanswered, r.LeasesAborted = l.counts.unanswered.Load(), l.counts.aborted.Load()
 	r.LeasesKept = l.granter.LeaseCount(now)
 }

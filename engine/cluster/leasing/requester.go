@@ -29,9 +29,9 @@ type Requester struct {
 	wake     chan struct{} // capacity 1: there are requests
 
 	mu            sync.Mutex
-	next          *batch    // guarded by mu: of the next question; nil after Run
+	next          *batch    // guarded by mu: of the next question; nil after SendRequests
 	retryAt       time.Time // guarded by mu: no address is asked for before, since the granter did not answer
-	isUnsupported bool      // Run's: the granter is of a former version without leases
+	isUnsupported bool      // of SendRequests: the granter is of an earlier version without leases
 }
 
 // batch are the requests of one question.
@@ -42,7 +42,7 @@ type batch struct {
 
 func newBatch() *batch { return &batch{answered: make(chan struct{})} }
 
-// AddRequester makes the requester for a granter, by name and instance. The caller runs it with Run, and calls
+// AddRequester makes the requester for a granter, by name and instance. The caller runs SendRequests, and calls
 // RemoveRequester when that has returned.
 func (l *Leases) AddRequester(agent, instance string) *Requester {
 	l.mu.Lock()
@@ -76,8 +76,8 @@ func (q *Requester) add(r addresslease.Request) (answered <-chan struct{}) {
 	return q.next.answered
 }
 
-// Run asks the granter whenever there are requests, until ctx ends.
-func (q *Requester) Run(ctx context.Context) {
+// SendRequests asks the granter whenever there are requests, until ctx ends.
+func (q *Requester) SendRequests(ctx context.Context) {
 	for {
 		select {
 		case <-q.wake:
@@ -120,7 +120,7 @@ func (q *Requester) ask(ctx context.Context) {
 	for _, r := range b.requests {
 		question = addresslease.AppendRequest(question, r)
 	}
-	l.counts.asked.Add(1)
+	l.counts.questions.Add(1)
 	asked := time.Now()
 	own, cancel := context.WithTimeout(ctx, answerWait)
 	defer cancel()

@@ -13,7 +13,7 @@ import (
 	"orbweaver/engine/cluster/ownership"
 )
 
-// grace is how long agents may act by a former view.
+// grace is how long agents may act by an earlier view.
 const grace = 10 * time.Second
 
 // member is an agent that asks another one for leases, and does nothing else.
@@ -72,13 +72,13 @@ func TestRequester_aGranterThatWasLostAnswersAtOnce(t *testing.T) {
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
-				requester.Run(ctx)
+				requester.SendRequests(ctx)
 			}()
 			for range 5 {
 				granted, _ := a.leases.Acquire(t.Context(), nil, addr, func() {})
 				if !granted {
 					t.Fatalf("life %d: the address is not granted; %d of %d questions were not answered", life,
-						a.leases.counts.unanswered.Load(), a.leases.counts.asked.Load())
+						a.leases.counts.unanswered.Load(), a.leases.counts.questions.Load())
 				}
 				a.leases.Release(addr, time.Now(), false)
 				time.Sleep(10 * time.Second) // the lease ends, and is asked for again
@@ -87,7 +87,7 @@ func TestRequester_aGranterThatWasLostAnswersAtOnce(t *testing.T) {
 			<-ended
 			a.leases.RemoveRequester(both[1].Instance())
 		}
-		if asked, not := a.leases.counts.asked.Load(), a.leases.counts.unanswered.Load(); asked < 15 || not > 0 {
+		if asked, not := a.leases.counts.questions.Load(), a.leases.counts.unanswered.Load(); asked < 15 || not > 0 {
 			t.Errorf("%d of %d questions were not answered", not, asked)
 		}
 	})
@@ -110,7 +110,7 @@ func TestLeases_ofAFormerGranterEndFirst(t *testing.T) {
 		requester := leases.AddRequester("b", all[1].Instance())
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup
-		running.Go(func() { requester.Run(ctx) })
+		running.Go(func() { requester.SendRequests(ctx) })
 		for _, there := range [][]ownership.Agent{{all[0], all[2]}, all} {
 			a.use(t, "a", there)
 			time.Sleep(5 * time.Second)

@@ -25,16 +25,16 @@ type Register struct {
 	o    Options
 	news chan struct{} // capacity 1
 
-	mu        sync.Mutex
-	stages    map[string]Stage // guarded by mu: of other agents that are leaving, by instance
-	left      map[string]bool  // guarded by mu: instances that have left, in this run
-	ownStage  Stage            // guarded by mu: Announced when no agent counts on this one any more
-	isLeaving bool             // guarded by mu: this agent leaves
+	mu         sync.Mutex
+	stages     map[string]Stage // guarded by mu: of other agents that are leaving, by instance
+	leftAgents map[string]bool  // guarded by mu: instances that have left, in this run
+	ownStage   Stage            // guarded by mu: Announced when no agent counts on this one any more
+	isLeaving  bool             // guarded by mu: this agent leaves
 }
 
 // New makes a Register that knows of none.
 func New(o Options) *Register {
-	return &Register{o: o, news: make(chan struct{}, 1), stages: map[string]Stage{}, left: map[string]bool{}}
+	return &Register{o: o, news: make(chan struct{}, 1), stages: map[string]Stage{}, leftAgents: map[string]bool{}}
 }
 
 // Changed receives when an agent has announced that it leaves, or Wake was called.
@@ -109,7 +109,7 @@ func (l *Register) HasAnnounced(instance string) bool {
 func (l *Register) HasLeft(instance string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.left[instance] || l.stages[instance] == Done
+	return l.leftAgents[instance] || l.stages[instance] == Done
 }
 
 // Leaving are the agents that are there and leave, but have something left. They own no hosts. Agents that have come
@@ -137,11 +137,11 @@ func (l *Register) Staying(there []ownership.Agent) []ownership.Agent {
 		here[a.Instance()] = true
 	}
 	l.mu.Lock()
-	maps.DeleteFunc(l.left, func(instance string, _ bool) bool { return here[instance] })
+	maps.DeleteFunc(l.leftAgents, func(instance string, _ bool) bool { return here[instance] })
 	for instance, stage := range l.stages {
 		if stage == Done && !here[instance] {
 			delete(l.stages, instance)
-			l.left[instance] = true
+			l.leftAgents[instance] = true
 		}
 	}
 	l.mu.Unlock()
@@ -170,5 +170,5 @@ func (l *Register) noteStage(id, instance string, stage Stage) (isNew bool) {
 func (l *Register) noteLeft(instance string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.left[instance] = true
+	l.leftAgents[instance] = true
 }

@@ -181,7 +181,7 @@ func (n *Network) KnownAgents() []cluster.KnownAgent {
 	var known []cluster.KnownAgent
 	for i := range view.Agents {
 		a, ok := n.prover.proven(&view.Agents[i])
-		k := cluster.KnownAgent{Agent: a, State: cluster.AgentAlive, Since: n.arrivals.timeOf(a.ID)}
+		k := cluster.KnownAgent{Agent: a, State: cluster.AgentAlive, ChangedAt: n.arrivals.timeOf(a.ID)}
 		_, isSuspected := slices.BinarySearch(view.Suspected, a.ID)
 		switch {
 		case !ok:
@@ -197,7 +197,7 @@ func (n *Network) KnownAgents() []cluster.KnownAgent {
 		if !ok {
 			continue
 		}
-		k := cluster.KnownAgent{Agent: a, State: cluster.AgentDead, Since: past.At}
+		k := cluster.KnownAgent{Agent: a, State: cluster.AgentDead, ChangedAt: past.At}
 		if past.HasLeft {
 			k.State = cluster.AgentLeft
 		}

@@ -180,7 +180,7 @@ func TestNetwork_twoAgents(t *testing.T) {
 			if len(k) != 2 || k[0].State != cluster.AgentAlive || k[1].State != cluster.AgentLeft {
 				t.Fatalf("agent a knows: %+v", k)
 			}
-			if k[0].Since.IsZero() || k[1].Since.Before(k[0].Since) {
+			if k[0].ChangedAt.IsZero() || k[1].ChangedAt.Before(k[0].ChangedAt) {
 				t.Errorf("the times of what agent a knows: %+v", k)
 			}
 			if err := a.Send(ctx, "b", 0, []byte("message")); !errors.Is(err, ErrNotMember) {

@@ -81,8 +81,8 @@ func TestHostilePeer_P4_aNameWithoutACertificateIsNotCounted(t *testing.T) {
 }
 
 // The capacity that counts is what the certificate allows, whatever an agent tells membership and confirms. An agent of
-// capacity 1,000 beside two of 2 has 67 % of the hosts by its certificate, and had 99.6 %. An honest agent gets an error
-// at its start.
+// capacity 1,000 beside two of 2 has 67 % of the hosts by its certificate, and had 99.6 %. An honest agent gets an
+// error at its start.
 func TestHostilePeer_P4_theCertificateBoundsTheCapacity(t *testing.T) {
 	by := authority(t)
 	a := open(t, "a", by)

@@ -81,8 +81,8 @@ func TestTimeline_formerOwnersAreKnownForTheGracePeriod(t *testing.T) {
 	})
 }
 
-// A newcomer believes the agent that owned its hosts without it, for ten minutes. An agent that has not arrived believes
-// it, too; one that began with the others does not.
+// An agent that joins late believes the agent that owned its hosts before, for ten minutes. So does an agent that has
+// not arrived, but not an agent that began with the others.
 func TestTimeline_aNewcomerBelievesTheOwnerBeforeIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		both, _, theirs := twoViews(t)

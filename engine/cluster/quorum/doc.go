@@ -15,6 +15,6 @@
 //
 // # Goroutines
 //
-// FollowLease is one. Propose and ActByAgreed are called by one goroutine, the one that follows membership. Everything else is
-// safe for concurrent use.
+// FollowLease is one. Propose and ActByAgreed are called by one goroutine, the one that follows membership. Everything
+// else is safe for concurrent use.
 package quorum

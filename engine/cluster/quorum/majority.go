@@ -27,7 +27,7 @@ const (
 // Why nothing is fetched while no crawl has begun, and while a majority is there.
 const (
 	waitsToBegin  = "waiting for the other agents, to begin with them"
-	waitsForViews = "the agents of this crawl agree on who they are"
+	waitsForViews = "the agents of this crawl agree on their members"
 )
 
 // Network is what a Majority needs of cluster.Network.

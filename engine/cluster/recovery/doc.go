@@ -4,14 +4,14 @@
 //	Pages          asks other agents, and answers them
 //	Stabilisation  marks captures that another agent has as well, when the crawl has ended
 //	FetchedURLs   the URLs with an answer, of this agent and of agents that left permanently; on disk
-//	ClearedURLs   URLs that no asked agent has, in the current view
+//	UnfetchedURLs   URLs that no asked agent has, in the current view
 //	Unanswering   agents that did not answer the last question, and when to ask them again
 //
 // The package starts no goroutines. All types except Stabilisation are safe for concurrent use.
 //
 // # Units and limits
 //
-// FetchedURLs is a dedup.Map whose digests are URL fingerprints, 24 bytes an entry on disk. ClearedURLs remembers
+// FetchedURLs is a dedup.Map whose digests are URL fingerprints, 24 bytes an entry on disk. UnfetchedURLs remembers
 // 65,536 URLs. An agent that does not answer is asked once a second for a minute; after that its pages are fetched
 // again.
 package recovery

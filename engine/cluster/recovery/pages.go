@@ -50,9 +50,9 @@ type PagesOptions struct {
 type Pages struct {
 	Questions, Unanswered atomic.Int64 // of this run
 
-	o           PagesOptions
-	cleared     ClearedURLs
-	unanswering Unanswering
+	o              PagesOptions
+	knownUnfetched UnfetchedURLs
+	unanswering    Unanswering
 }
 
 // NewPages makes the page recovery of an agent.
@@ -75,7 +75,7 @@ func (p *Pages) Recover(ctx context.Context, site []byte, items [][]byte) ([]clu
 			continue
 		}
 		url := append(append([]byte(nil), site...), it.Rest...)
-		if fps[i] = urlx.Fingerprint(p.o.HashSeed(), url); p.cleared.Has(view, fps[i]) {
+		if fps[i] = urlx.Fingerprint(p.o.HashSeed(), url); p.knownUnfetched.Has(view, fps[i]) {
 			continue
 		}
 		var err error
@@ -112,7 +112,7 @@ func (p *Pages) Recover(ctx context.Context, site []byte, items [][]byte) ([]clu
 		switch {
 		case holders[i].Instance != "":
 		case haveAllAnswered:
-			p.cleared.Add(view, fps[i])
+			p.knownUnfetched.Add(view, fps[i])
 		default:
 			holders[i].RetryAt = retryAt
 		}
@@ -199,6 +199,6 @@ func (p *Pages) NoteAnswered(o outcome.Outcome, url []byte) {
 	if o.Class() == outcome.ClassAnswer {
 		fp := urlx.Fingerprint(p.o.HashSeed(), url)
 		p.o.Fetched.Add(fp)
-		p.cleared.Drop(fp)
+		p.knownUnfetched.Drop(fp)
 	}
 }

@@ -65,7 +65,8 @@ func (d *Detector) tellUnaware(ctx context.Context, aware map[string]bool) (u un
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	v, known := d.o.Views.Load(), d.o.Network.KnownAgents()
-	question := binary.BigEndian.AppendUint64([]byte{message.QuestionEnded}, ownership.Hash(membersAndBanned(v, d.o.Banned())))
+	hash := ownership.Hash(membersAndBanned(v, d.o.Banned()))
+	question := binary.BigEndian.AppendUint64([]byte{message.QuestionEnded}, hash)
 	if d.isStalled.Load() {
 		question = append(question, 1)
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// A cleared URL is forgotten when the view changes, when it is fetched, and when there are too many.
-func TestClearedURLs_areForgotten(t *testing.T) {
-	var c ClearedURLs
+// An unfetched URL is forgotten when the view changes, when it is fetched, and when there are too many.
+func TestUnfetchedURLs_areForgotten(t *testing.T) {
+	var c UnfetchedURLs
 	fp := func(n int) xxh3.Uint128 { return xxh3.Uint128{Lo: uint64(n)} }
 	if c.Drop(fp(1)); c.Has(1, fp(1)) {
 		t.Error("an empty set has a URL")
@@ -24,10 +24,10 @@ func TestClearedURLs_areForgotten(t *testing.T) {
 	if c.Add(2, fp(3)); c.Has(2, fp(2)) || c.Has(1, fp(2)) || !c.Has(2, fp(3)) {
 		t.Error("after a change of the view it has URLs from before")
 	}
-	for n := range clearedMost + 10 {
+	for n := range unfetchedMost + 10 {
 		c.Add(2, fp(100+n))
 	}
-	if len(c.fps) > clearedMost || !c.Has(2, fp(100+clearedMost+9)) {
+	if len(c.fps) > unfetchedMost || !c.Has(2, fp(100+unfetchedMost+9)) {
 		t.Errorf("%d URLs", len(c.fps))
 	}
 }
