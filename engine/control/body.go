@@ -61,7 +61,7 @@ type text struct {
 }
 
 func newText(w http.ResponseWriter, r *http.Request, limit int64) *text {
-	in := &waited{body: http.MaxBytesReader(w, r.Body, limit), conn: http.NewResponseController(w), left: bodyPatience}
+	in := &waited{body: http.MaxBytesReader(w, r.Body, limit), conn: http.NewResponseController(w), timeLeft: bodyPatience}
 	t := &text{lines: bufio.NewScanner(in)}
 	t.lines.Buffer(nil, lineMax)
 	return t
@@ -101,17 +101,17 @@ func (t *text) all() ([]string, error) {
 
 // waited is a body whose sender has so much time left in all.
 type waited struct {
-	body io.Reader
-	conn *http.ResponseController
-	left time.Duration
+	body     io.Reader
+	conn     *http.ResponseController
+	timeLeft time.Duration
 }
 
 // Read reads, and counts how long that took.
 func (p *waited) Read(b []byte) (int, error) {
 	began := time.Now()
-	_ = p.conn.SetReadDeadline(began.Add(p.left)) // without a connection no client is slow
+	_ = p.conn.SetReadDeadline(began.Add(p.timeLeft)) // without a connection no client is slow
 	n, err := p.body.Read(b)
-	p.left = max(p.left-time.Since(began), time.Millisecond)
+	p.timeLeft = max(p.timeLeft-time.Since(began), time.Millisecond)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = errBodySlow
 	}

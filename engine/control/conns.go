@@ -15,14 +15,14 @@ import (
 // connections without requests, or without the token, blocks no other client. If all have authorised requests under way,
 // Accept waits until one ends.
 func limitConns(l net.Listener, most int, log *slog.Logger) *fewConns {
-	return &fewConns{Listener: l, most: most, log: log, left: make(chan struct{}, 1), closed: make(chan struct{})}
+	return &fewConns{Listener: l, most: most, log: log, freed: make(chan struct{}, 1), closed: make(chan struct{})}
 }
 
 type fewConns struct {
 	net.Listener
 	most   int
 	log    *slog.Logger
-	left   chan struct{} // a place may be free
+	freed  chan struct{} // a place may be free
 	once   sync.Once
 	closed chan struct{}
 
@@ -47,7 +47,7 @@ func (l *fewConns) Accept() (net.Conn, error) {
 	p := &placed{Conn: conn, of: l, client: clientOf(conn.RemoteAddr())}
 	for !l.admit(p) {
 		select {
-		case <-l.left:
+		case <-l.freed:
 		case <-l.closed:
 			_ = conn.Close() // nothing was read of it
 			return nil, net.ErrClosed
@@ -133,7 +133,7 @@ func (l *fewConns) mark(p *placed, busy bool) {
 
 func (l *fewConns) wake() {
 	select {
-	case l.left <- struct{}{}:
+	case l.freed <- struct{}{}:
 	default:
 	}
 }

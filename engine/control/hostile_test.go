@@ -110,7 +110,7 @@ func TestHostile_A01_onAnAddressEvenMetricsNeedTheToken(t *testing.T) {
 			t.Errorf("%s without a token: %v", address, errors.Join(err, s.Close()))
 		}
 	}
-	d := &door{tcp: true, token: secret}
+	d := &access{tcp: true, token: secret}
 	for path, want := range map[string]int{"/metrics": http.StatusUnauthorized, "/status": http.StatusUnauthorized, "/healthz": http.StatusOK} {
 		req := httptest.NewRequest(http.MethodGet, path, nil)
 		req.Host = "192.0.2.1:80"

@@ -67,7 +67,7 @@ func Listen(ctx context.Context, o Options, crawl Crawl) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("control: %w", err)
 	}
-	d, err := newDoor(l, o.Address, o.Token)
+	d, err := newAccess(l, o.Address, o.Token)
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}

@@ -91,7 +91,7 @@ func ask(f *fake, method, path string, body io.Reader, header ...string) *httpte
 
 // serving is what a server does behind its listener, where no client is refused.
 func serving(c Crawl) http.Handler {
-	return new(door).guard(newHandler(c, Options{Log: slog.New(slog.DiscardHandler)}))
+	return new(access).guard(newHandler(c, Options{Log: slog.New(slog.DiscardHandler)}))
 }
 
 func TestActions(t *testing.T) {

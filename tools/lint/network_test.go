@@ -50,7 +50,7 @@ var doorkeepers = places{
 	"engine/control/server.go":               "answers on the local port",
 	"engine/control/socket.go":               "the local port, both ends of it",
 	"engine/control/conns.go":                "counts the connections that the local port takes",
-	"engine/control/door.go":                 "looks at where the local port listens",
+	"engine/control/access.go":               "looks at where the local port listens",
 	"engine/cluster/transport/network.go":    "messages between agents, which are no pages: literal addresses, and loopback only without certificates",
 	"cmd/orbweaver/internal/crawl/listen.go": "control.Listen: the local port",
 	"cmd/orbweaver/internal/ctl/ctl.go":      "control.Dial: asks a running crawl over it",

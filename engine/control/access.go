@@ -14,31 +14,31 @@ import (
 // ErrNoToken says that a server on an address would answer any client.
 var ErrNoToken = errors.New("control: an address that others can reach needs a token")
 
-// door decides which requests are answered.
-type door struct {
+// access decides which requests are answered.
+type access struct {
 	tcp   bool     // any user of this machine, or any host of the network, can connect
 	names []string // beside addresses and localhost, what the server may be called; lower case
 	token string
 }
 
-// newDoor makes the door of a server that listens on l and was told to on address.
-func newDoor(l net.Listener, address, token string) (*door, error) {
+// newAccess returns the rules for a server that listens on l, as address asked for.
+func newAccess(l net.Listener, address, token string) (*access, error) {
 	_, tcp := l.Addr().(*net.TCPAddr)
-	d := &door{tcp: tcp, token: token}
+	a := &access{tcp: tcp, token: token}
 	if !tcp {
-		return d, nil
+		return a, nil
 	}
 	if token == "" {
 		return nil, ErrNoToken
 	}
 	if host, _, err := net.SplitHostPort(address); err == nil && host != "" {
-		d.names = append(d.names, strings.ToLower(host))
+		a.names = append(a.names, strings.ToLower(host))
 	}
-	return d, nil
+	return a, nil
 }
 
 // guard passes permitted requests, and tells browsers that the answer is not for them.
-func (d *door) guard(next http.Handler) http.Handler {
+func (a *access) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).
 			SetWriteDeadline(time.Now().Add(answerMax))
@@ -50,15 +50,15 @@ func (d *door) guard(next http.Handler) http.Handler {
 		switch {
 		case r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "":
 			http.Error(w, "requests from web pages are not answered", http.StatusForbidden)
-		case d.tcp && !d.isCalled(r.Host):
+		case a.tcp && !a.isCalled(r.Host):
 			http.Error(
 				w,
 				"this server is called by its address, by localhost or by the name in --listen",
 				http.StatusMisdirectedRequest,
 			)
-		case d.tcp && r.URL.Path == "/healthz" && !bears(r, d.token):
+		case a.tcp && r.URL.Path == "/healthz" && !bears(r, a.token):
 			next.ServeHTTP(w, r) // the only path that needs no token; its connection keeps no place
-		case d.tcp && !bears(r, d.token):
+		case a.tcp && !bears(r, a.token):
 			h.Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "a token is needed: Authorization: Bearer TOKEN", http.StatusUnauthorized)
 		default:
@@ -70,13 +70,13 @@ func (d *door) guard(next http.Handler) http.Handler {
 
 // isCalled says that a Host field names this server. A page that had its own name rebound to this machine sends that
 // name.
-func (d *door) isCalled(host string) bool {
+func (a *access) isCalled(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
 	}
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
-	if name == "localhost" || slices.Contains(d.names, name) {
+	if name == "localhost" || slices.Contains(a.names, name) {
 		return true
 	}
 	_, err := netip.ParseAddr(strings.Trim(name, "[]"))
