@@ -183,7 +183,7 @@ func (x *Explainer) admission(e *Explanation, url []byte) {
 // strip is what links.Finder does to links.
 func (x *Explainer) strip(e *Explanation, url []byte) []byte {
 	p := x.o.Admission.Params()
-	if p.IsEmpty() {
+	if p == nil {
 		return url
 	}
 	if e.Depth == 0 {
@@ -282,7 +282,7 @@ func (x *Explainer) network(e *Explanation, url []byte) {
 	}
 	e.say("seen before", Undecided, "the frontier is not asked")
 	x.address(e, url)
-	e.say("robots.txt", Undecided, "nobody is asked")
+	e.say("robots.txt", Undecided, "it is not requested")
 	if x.o.Traps.Novelty == traps.NoveltyOn {
 		e.say("novelty", Undecided, "it depends on what the site's pages have brought")
 	}

@@ -11,7 +11,7 @@ import (
 var ErrParam = errors.New("no name of a parameter")
 
 // Params is a set of names of URL parameters that do not change the content of a page. Case does not matter. The zero
-// value and nil are empty sets. It does not change after NewParams, and is safe for concurrent use.
+// value is the empty set. It does not change after NewParams, and is safe for concurrent use.
 type Params struct {
 	names    map[string]struct{}
 	prefixes []string // names that begin like this
@@ -65,9 +65,6 @@ func (p *Params) add(names []string) {
 	}
 }
 
-// IsEmpty reports whether there are no names.
-func (p *Params) IsEmpty() bool { return p == nil || len(p.names)+len(p.prefixes) == 0 }
-
 // Has reports whether name is in the set.
 func (p *Params) Has(name []byte) bool {
 	if len(name) == 0 || len(name) > paramMax {
@@ -97,7 +94,7 @@ func (p *Params) Has(name []byte) bool {
 func (p *Params) Strip(url []byte) []byte {
 	at := authority(url)
 	slash := bytes.IndexByte(url[at:], '/')
-	if p.IsEmpty() || slash < 0 {
+	if len(p.names)+len(p.prefixes) == 0 || slash < 0 {
 		return url
 	}
 	at += slash

@@ -38,9 +38,9 @@ func TestHostile_T02_namedParametersAreTakenOutOfURLs(t *testing.T) {
 	if _, err := NewParams([]string{"a", "", "*", "a*b", "x=y"}); !errors.Is(err, ErrParam) {
 		t.Errorf("names that are none: %v", err)
 	}
-	var none *Params
+	none := new(Params)
 	if got := none.Strip([]byte("http://a.test/?sid=1")); string(got) != "http://a.test/?sid=1" {
-		t.Errorf("nobody's parameters: %s", got)
+		t.Errorf("the empty set: %s", got)
 	}
 }
 
