@@ -47,7 +47,8 @@ type record struct {
 	links     []byte        // see journal.AppendLink
 	kinds     []parse.Kind  // of links; nil unless HasVia, and the hop path of the page is known
 	hopPath   []byte        // of the page
-	rules     *robots.Rules // of a site's own robots.txt, if they last
+	hasRules  bool          // it is the site's own robots.txt, and its rules last
+	rules     *robots.Rules // if hasRules
 	wait      time.Duration // Retry-After; 0 for none
 }
 
@@ -179,7 +180,7 @@ func (r *recordReader) fill(e *journal.Entry, rec *record) {
 	}
 	switch {
 	case e.Kind == journal.KindRobots:
-		rec.rules = r.rules(e, rec, page)
+		rec.rules, rec.hasRules = r.robotsRules(e, rec, page)
 		if outcome.IsPageStatus(e.Status) {
 			r.links.SitemapsOf(rec.url, page, filter.Way{Depth: e.Depth})
 			rec.links = bytes.Clone(r.links.Links)
@@ -249,21 +250,22 @@ func namedWait(p *fetch.Page, began time.Time) time.Duration {
 	return asked.Wait
 }
 
-// rules are those of a robots.txt, or of its absence; nil if the response decides nothing that lasts.
-func (r *recordReader) rules(e *journal.Entry, rec *record, page *fetch.Page) *robots.Rules {
+// robotsRules returns the rules of a robots.txt, or of its absence. It reports false if the response decides nothing
+// that lasts.
+func (r *recordReader) robotsRules(e *journal.Entry, rec *record, page *fetch.Page) (*robots.Rules, bool) {
 	if e.Hops > 0 {
-		return nil
+		return nil, false
 	}
 	if _, path := urlx.Split(rec.url); !bytes.Equal(path, []byte(robots.FilePath)) {
-		return nil
+		return nil, false
 	}
 	switch {
 	case outcome.IsPageStatus(e.Status) && e.Outcome != outcome.CutDisconnect && e.Outcome != outcome.CutTime:
 		body, _ := page.Decoded(r.links.Decoder)
-		return robots.Parse(body, robots.Token)
+		return robots.Parse(body, robots.Token), true
 	case e.Outcome.Class() == outcome.ClassAnswer && e.Outcome != outcome.Redirect:
-		return robots.AllowAll()
+		return robots.AllowAll(), true
 	default:
-		return nil
+		return nil, false
 	}
 }

@@ -246,7 +246,7 @@ func (r *replayer) offerLinks(e *journal.Entry, rec *record) error {
 
 // restoreRules restores the rules that were fetched since the checkpoint, so that no robots.txt is requested twice.
 func (r *replayer) restoreRules(rec *record) error {
-	if rec.rules == nil {
+	if !rec.hasRules {
 		return nil
 	}
 	return r.useSite(rec.url, func(vs *visit.State) {
