@@ -51,7 +51,7 @@ type Server struct {
 	mu     sync.Mutex
 	names  map[string]Script
 	down   map[netip.AddrPort]bool
-	asked  map[string]int // by name and type
+	asks   map[string]int // by name and type
 	byUp   map[netip.AddrPort]int
 	flight map[string]int
 	most   int
@@ -81,7 +81,7 @@ func (s *Server) Down(upstream netip.AddrPort, down bool) {
 func (s *Server) Asked(name string) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.asked[clean(name)]
+	return s.asks[clean(name)]
 }
 
 // AskedOf counts the questions that an upstream got.
@@ -131,10 +131,10 @@ func (s *Server) Exchange(ctx context.Context, q *dns.Msg, upstream netip.AddrPo
 func (s *Server) open(name, key string, upstream netip.AddrPort) (script Script, silent bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.asked == nil {
-		s.asked, s.byUp, s.flight = map[string]int{}, map[netip.AddrPort]int{}, map[string]int{}
+	if s.asks == nil {
+		s.asks, s.byUp, s.flight = map[string]int{}, map[netip.AddrPort]int{}, map[string]int{}
 	}
-	s.asked[name]++
+	s.asks[name]++
 	s.byUp[upstream]++
 	s.flight[key]++
 	s.most = max(s.most, s.flight[key])

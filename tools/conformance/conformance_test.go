@@ -77,7 +77,7 @@ func TestReadersOfSoupAgreeAndWouldTellIfNot(t *testing.T) {
 		}
 	}
 	// A reader that sees links in comments would be caught, with a document that is as short as can be.
-	k := kitchen{}
+	k := soupMaker{}
 	blind := &judges{scanner: j.scanner, links: map[string][]string{"a": {"title"}}}
 	if got := k.thin(blind, "some text <b>x</b> <a class=c href=/found> more"); got != "<a href=/>" && len(got) > 14 {
 		t.Errorf("thinned to %q", got)

@@ -28,15 +28,15 @@ func linkAttributes() map[string][]string {
 type judges struct {
 	scanner *parse.Scanner
 	links   map[string][]string
-	// astray finds what the tokenizer of golang.org/x/net/html (v0.62.0) reads against the standard: in a script,
+	// misread finds what the tokenizer of golang.org/x/net/html (v0.62.0) reads against the standard: in a script,
 	// behind <!--, a "<" before anything but a letter or a slash does not end the comment.
-	astray *regexp.Regexp
+	misread *regexp.Regexp
 }
 
 func newJudges() *judges {
 	return &judges{
 		scanner: parse.NewScanner(parse.Options{}), links: linkAttributes(),
-		astray: regexp.MustCompile(`(?is)<script[\s/>].*<!--.*<[^a-z/]`),
+		misread: regexp.MustCompile(`(?is)<script[\s/>].*<!--.*<[^a-z/]`),
 	}
 }
 

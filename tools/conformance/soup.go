@@ -20,7 +20,7 @@ func soupDocuments(data fs.FS) (s score, err error) {
 		return s, err
 	}
 	j := newJudges()
-	k := kitchen{Rand: rand.New(rand.NewPCG(soupSeed, 1))}
+	k := soupMaker{Rand: rand.New(rand.NewPCG(soupSeed, 1))}
 	for _, c := range all {
 		if len(c.Input) > 0 && len(c.Input) < 200 {
 			k.inputs = append(k.inputs, c.Input)
@@ -36,7 +36,7 @@ func soupDocuments(data fs.FS) (s score, err error) {
 		name := ""
 		if got != want {
 			thin := k.thin(j, doc)
-			if j.astray.MatchString(thin) {
+			if j.misread.MatchString(thin) {
 				s.skipped++
 				continue
 			}
@@ -47,17 +47,17 @@ func soupDocuments(data fs.FS) (s score, err error) {
 	return s, nil
 }
 
-// kitchen makes tag soup.
-type kitchen struct {
+// soupMaker makes tag soup.
+type soupMaker struct {
 	*rand.Rand
 	inputs []string // of the published tests
 	links  int
 }
 
-func (k *kitchen) pick(list ...string) string { return list[k.IntN(len(list))] }
+func (k *soupMaker) pick(list ...string) string { return list[k.IntN(len(list))] }
 
 // cook makes one document.
-func (k *kitchen) cook() string {
+func (k *soupMaker) cook() string {
 	var b strings.Builder
 	k.links = 0
 	for range 1 + k.IntN(14) {
@@ -77,13 +77,13 @@ func (k *kitchen) cook() string {
 	return k.spoil(b.String())
 }
 
-func (k *kitchen) ref() string {
+func (k *soupMaker) ref() string {
 	k.links++
 	return fmt.Sprintf("/%d%s", k.links, k.pick("", "", "?a=1&b=2", "?a&amp;b", "&copy=1", "&copy;x", "&#x41;", "&#65b", "&notin;",
 		"&notit;", "&bogus;", "&lt", "&", "?x=&quot;&eacute;", "&AMP", "#f", "&hellip;", "&#0;", "&#128;", "&#xD800;", "\u00e9", "a b", "=", "`"))
 }
 
-func (k *kitchen) tag(b *strings.Builder) {
+func (k *soupMaker) tag(b *strings.Builder) {
 	name := k.pick("a", "a", "A", "img", "area", "iframe", "td", "object", "video", "link", "body", "div", "p", "b", "source", "embed", "table",
 		"aa", "image", "frame", "track", "audio")
 	b.WriteString("<" + name)
@@ -111,7 +111,7 @@ func (k *kitchen) tag(b *strings.Builder) {
 	b.WriteString(k.pick(">", ">", ">", "/>", " >", "", "\">", "'>"))
 }
 
-func (k *kitchen) raw(b *strings.Builder) {
+func (k *soupMaker) raw(b *strings.Builder) {
 	name := k.pick("script", "script", "script", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "noscript", "SCRIPT", "plaintext")
 	if name == "plaintext" && k.IntN(4) > 0 {
 		name = "textarea"
@@ -124,7 +124,7 @@ func (k *kitchen) raw(b *strings.Builder) {
 	b.WriteString(k.pick("</"+name+">", "</"+strings.ToUpper(name)+"\n>", "</"+name+" a='>'>", "</"+name+"/>", ""))
 }
 
-func (k *kitchen) text() string {
+func (k *soupMaker) text() string {
 	return k.pick("text", "a < b", "<", "</", "<>", "</>", "< a href=/no>", "<3", "&amp;", "]]>", "-->", "\"", "'", ">", "<!-->", "<!--->",
 		"<!-- x -->", "<!-- <a href=/no> --!>", "<!---->", "<!doctype html>", "<!DOCTYPE html PUBLIC \"<a href=/no>\">", "<?php <a href=/no> ?>",
 		"<!x y>", "</ a>", "</a b='>'>", "</p/>", "<![CDATA[", "<![CDATA[ <a href=/c> ]]>", "\u00e9", "\r\n", "<!-- - -- >", "<!--a--!b-->",
@@ -132,7 +132,7 @@ func (k *kitchen) text() string {
 }
 
 // spoil does to some documents what bad copies do: pieces are missing, doubled, or have a byte of markup too many.
-func (k *kitchen) spoil(doc string) string {
+func (k *soupMaker) spoil(doc string) string {
 	if len(doc) < 4 {
 		return doc
 	}
@@ -152,7 +152,7 @@ func (k *kitchen) spoil(doc string) string {
 }
 
 // thin takes out of a document that the readers differ about whatever they differ without, for people to read.
-func (*kitchen) thin(j *judges, doc string) string {
+func (*soupMaker) thin(j *judges, doc string) string {
 	for size := len(doc) / 2; size > 0; {
 		smaller := false
 		for at := 0; at+size <= len(doc); {

@@ -21,7 +21,7 @@ func (f *faultFS) meet(op Op, verb, name string) error {
 }
 
 func (f *faultFS) meetSpace(op Op, space bool, verb, name string) error {
-	if _, err := f.script.meet(op, space, name); err != nil {
+	if _, err := f.script.meetCall(op, space, name); err != nil {
 		return &fs.PathError{Op: verb, Path: name, Err: err}
 	}
 	return nil
@@ -138,7 +138,7 @@ func (f *faultFile) WriteAt(p []byte, off int64) (int, error) {
 }
 
 func (f *faultFile) write(p []byte, write func([]byte) (int, error)) (int, error) {
-	short, err := f.fs.script.meet(Write, true, f.Name())
+	short, err := f.fs.script.meetCall(Write, true, f.Name())
 	if err == nil {
 		return write(p)
 	}

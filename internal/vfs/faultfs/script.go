@@ -143,8 +143,8 @@ func (s *Script) Calls(op Op) int {
 	return s.calls[op]
 }
 
-// meet counts a call, waits if it must be late, and returns its error and how much of a write happens before it.
-func (s *Script) meet(op Op, space bool, name string) (short int, err error) {
+// meetCall counts a call, waits if it must be late, and returns its error and how much of a write happens before it.
+func (s *Script) meetCall(op Op, space bool, name string) (short int, err error) {
 	rule := s.match(op, space, name)
 	if rule.Then != nil {
 		rule.Then(name)
