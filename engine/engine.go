@@ -47,12 +47,12 @@ type Engine struct {
 	cluster agent.Participant
 	outages report.Outages
 
-	run     *lifecycle.Run
-	clock   *clock.RunTime
-	reports *report.Collector
-	opening Opening
-	unclean bool // the run before did not end in order
-	over    bool // the directory has a finished crawl: Run has nothing to do
+	run      *lifecycle.Run
+	clock    *clock.RunTime
+	reports  *report.Collector
+	opening  Opening
+	unclean  bool // the run before did not end in order
+	finished bool // the directory has a finished crawl: Run has nothing to do
 }
 
 // policy decides what is fetched, followed and stored, and how much of it.

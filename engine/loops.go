@@ -38,7 +38,7 @@ func (r *runner) startIntake(ctx context.Context, g *lifecycle.Group) error {
 			HashSeed: r.loops.frontier.HashSeed, Choose: choose,
 			WakeFeeder: q.wakeFeeder, WakeDistributor: q.wakeDistributor,
 		}
-		g.Go("resolve", func() error { return loop.Run(ctx) })
+		g.Go("resolve", func() error { return loop.ResolveNames(ctx) })
 	}
 	f := &schedule.Feeder{
 		Journal: d.Journal, Workbench: d.Workbench, Todo: q.todo, MaxLeased: q.results.Cap() / 2,
@@ -54,8 +54,8 @@ func (r *runner) startIntake(ctx context.Context, g *lifecycle.Group) error {
 	if r.loops.checkpoints.Last().Resumed > 0 {
 		r.loops.stall.RetryAll(time.Now())
 	}
-	g.Go("feed", func() error { return f.Run(ctx) })
-	g.Go("distribute", func() error { return r.loops.distributor.Run(ctx) })
+	g.Go("feed", func() error { return f.FeedVisits(ctx) })
+	g.Go("distribute", func() error { return r.loops.distributor.DistributeURLs(ctx) })
 	return nil
 }
 
@@ -70,7 +70,7 @@ func (r *runner) newSeeder() *admission.Seeder {
 // startLate starts what must go on until the last Page is home.
 func (r *runner) startLate(ctx context.Context, g *lifecycle.Group) {
 	r.cluster.Start(ctx, g.Go)
-	g.Go("flush", func() error { return r.loops.flusher.Run(ctx) })
+	g.Go("flush", func() error { return r.loops.flusher.FlushSieve(ctx) })
 	g.Go("log", func() error { return r.disk.Log.Run(ctx) })
 	g.Go("checkpoint", func() error { return r.loops.checkpoints.Run(ctx) })
 	d := r.disk.Journal

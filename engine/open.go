@@ -195,8 +195,9 @@ func (o *opener) begin(moreSeeds bool) error {
 	o.policy.limits.Begin(o.disk.ArchiveBytes(), o.seams.FS, o.cfg.Dir, o.seams.Log)
 	// An agent that has left knows all URLs that it gave away, so it could not take them back.
 	left := m.Reason == lifecycle.ReasonLeft
-	o.over = m.State == lifecycle.Finished && (left || !moreSeeds && o.disk.Skipped.Again == 0 && o.isStillOver())
-	if o.over {
+	o.finished = m.State == lifecycle.Finished &&
+		(left || !moreSeeds && o.disk.Skipped.RequeueCount == 0 && o.isStillOver())
+	if o.finished {
 		if left {
 			o.seams.Log.Warn("this agent has left the crawl permanently: to come back it needs a new directory",
 				"dir", o.cfg.Dir)

@@ -23,7 +23,7 @@ const drainMax = 30 * time.Second
 // and flusher end; then the last checkpoint is taken and the archive closed.
 func (e *Engine) Run(ctx context.Context) error {
 	r := runner{Engine: e}
-	if e.over {
+	if e.finished {
 		return r.stayOver()
 	}
 	return r.crawl(ctx)
@@ -54,7 +54,7 @@ func (r *runner) crawl(ctx context.Context) error {
 	if err := r.startWorkers(exchanges, abort, forever, fetching, parsing); err != nil {
 		cancel(err)
 	}
-	returning.Go("return", func() error { return r.loops.returner.Run(forever) })
+	returning.Go("return", func() error { return r.loops.returner.ReturnVisits(forever) })
 	if r.cluster.IsLeaving() { // it had begun to before it was stopped
 		r.run.Finish(lifecycle.ReasonLeft)
 	}

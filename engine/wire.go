@@ -51,7 +51,7 @@ func (o *opener) wire() {
 		Cache: fpcache.New(cfg.Admission.CacheMemory, o.m.HashSeed), Sieve: d.Sieve, Counters: counts,
 	}
 	o.wireSchedule()
-	if n := d.Skipped.Again; n > 0 {
+	if n := d.Skipped.RequeueCount; n > 0 {
 		o.seams.Log.Info("URLs that were left out are queued again, since the settings leave out less", "urls", n)
 	}
 	o.cluster.Connect(agent.Parts{

@@ -28,7 +28,7 @@ type agent struct {
 	from    warc.Cut          // where this pass began
 	end     warc.Cut          // of what its last checkpoint has
 	archive *warc.Archive
-	told    AgentReport
+	report  AgentReport
 }
 
 // openAgent opens a directory, and holds its lock. What is open is given with an error, too, to be closed.
@@ -61,7 +61,7 @@ func openAgent(fsys vfs.FS, dir string, write bool) (a *agent, err error) {
 	a = &agent{
 		fsys: fsys, dir: dir, lock: lock, id: peers.Self.ID, known: append(slices.Clone(peers.All), peers.Self), from: cut.From, end: cut.ArchiveEnd(),
 		archive: warc.OpenArchive(fsys, dir+"/"+layout.ArchiveDir),
-		told:    AgentReport{ID: peers.Self.ID, Capacity: peers.Self.Capacity, Dir: dir, Clean: cut.Clean},
+		report:  AgentReport{ID: peers.Self.ID, Capacity: peers.Self.Capacity, Dir: dir, Clean: cut.Clean},
 	}
 	again, err := inspect.Open(fsys, dir) // a crawl may have run until the lock was had
 	if err == nil && again.Generation != cut.Generation {

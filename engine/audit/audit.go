@@ -107,7 +107,7 @@ func (a *auditor) open(fsys vfs.FS, dirs []string) error {
 		return err
 	}
 	for _, one := range a.agents {
-		a.report.Agents = append(a.report.Agents, &one.told)
+		a.report.Agents = append(a.report.Agents, &one.report)
 	}
 	a.report.Absent = absent(a.agents)
 	return nil

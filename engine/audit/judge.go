@@ -56,8 +56,8 @@ func (a *auditor) readIndexes() error {
 				if !capture.MayBeAnswer(said) {
 					return nil
 				}
-				one.told.Captures++
-				one.told.Bytes += said.Length
+				one.report.Captures++
+				one.report.Bytes += said.Length
 				return a.urls.Add(captureEntry(said.URL, n, warc.Position{Serial: info.Serial, Offset: said.Offset}))
 			})
 			if err != nil {
@@ -103,7 +103,7 @@ func (a *auditor) judgePage(page []extsort.Entry) error {
 	}
 	if page[0].Lo == page[len(page)-1].Lo { // all of one agent
 		a.report.Pages++
-		a.agents[page[0].Lo&^fingerprint].told.Pages++
+		a.agents[page[0].Lo&^fingerprint].report.Pages++
 		return nil
 	}
 	var all []pageCopy
@@ -146,7 +146,7 @@ func (a *auditor) settle(host uint64, all []pageCopy) error {
 	if err != nil {
 		return err
 	}
-	a.agents[wins].told.Pages++
+	a.agents[wins].report.Pages++
 	if len(holders) == 1 {
 		return nil
 	}
@@ -155,7 +155,7 @@ func (a *auditor) settle(host uint64, all []pageCopy) error {
 		if c.dir == wins {
 			continue
 		}
-		told := &a.agents[c.dir].told
+		told := &a.agents[c.dir].report
 		told.Superseded++
 		told.SupersededBytes += c.length
 		e := markEntry(c.dir, c.at, wins)
@@ -185,7 +185,7 @@ func (r rings) owner(agents []*agent, some []int, host uint64) (int, error) {
 	if who == nil {
 		members := make([]ring.Member, len(some))
 		for k, n := range some {
-			members[k] = ring.Member{ID: agents[n].id, Capacity: agents[n].told.Capacity}
+			members[k] = ring.Member{ID: agents[n].id, Capacity: agents[n].report.Capacity}
 		}
 		var err error
 		if who, err = ring.NewConsistent(members, ring.DefaultReplicas); err != nil {

@@ -15,7 +15,7 @@ func TestRings_ownerIsThatOfTheHolders(t *testing.T) {
 	var agents []*agent
 	var members []ring.Member
 	for i := range 5 {
-		agents = append(agents, &agent{id: fmt.Sprintf("a%d", i), told: AgentReport{Capacity: 1 + i}})
+		agents = append(agents, &agent{id: fmt.Sprintf("a%d", i), report: AgentReport{Capacity: 1 + i}})
 		members = append(members, ring.Member{ID: agents[i].id, Capacity: 1 + i})
 	}
 	whole, err := ring.NewConsistent(members, ring.DefaultReplicas)

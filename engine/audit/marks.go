@@ -103,7 +103,7 @@ func (a *auditor) readMarksOf(n, wins int, name string, final map[uint32]string)
 	err = cdxj.ScanLines(f, func(_ []byte, said *cdxj.Line, damage error) error {
 		info, ok := warc.ParseName(string(said.File))
 		if damage != nil || !ok || final[info.Serial] != string(said.File) {
-			one.told.Stale++
+			one.report.Stale++
 			return nil //nolint:nilerr // a damaged line marks nothing
 		}
 		e := markEntry(n, warc.Position{Serial: info.Serial, Offset: said.Offset}, wins)
@@ -122,7 +122,7 @@ func (a *auditor) compare() error {
 	some, found := false, false // there is a wish; it is fulfilled
 	judge := func() {
 		if some && !found {
-			a.agents[wish.Hi>>agentShift].told.Misplaced++
+			a.agents[wish.Hi>>agentShift].report.Misplaced++
 		}
 	}
 	for e, err := range a.wanted.Sorted() {
@@ -137,7 +137,7 @@ func (a *auditor) compare() error {
 		if !found && some && wish.Hi == e.Hi && wish.Lo == e.Lo && e.Tag == wish.Tag|isMark {
 			found = true
 		} else {
-			a.agents[e.Hi>>agentShift].told.Stale++
+			a.agents[e.Hi>>agentShift].report.Stale++
 		}
 	}
 	judge()
@@ -167,8 +167,8 @@ func (a *auditor) write() error {
 		if err := w.finish(); err != nil {
 			return fmt.Errorf("audit: marks of %s: %w", one.id, err)
 		}
-		one.told.Marked, one.told.Unmarked = one.told.Misplaced, one.told.Stale
-		one.told.Misplaced, one.told.Stale = 0, 0
+		one.report.Marked, one.report.Unmarked = one.report.Misplaced, one.report.Stale
+		one.report.Misplaced, one.report.Stale = 0, 0
 	}
 	return nil
 }

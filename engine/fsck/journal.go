@@ -58,15 +58,15 @@ func (c *journalCheck) checkJournal() journaled {
 				"damaged at %d, which the disk had confirmed; %d whole entries behind that do not count any more: "+
 					"going on fetches their URLs again, and cuts their records off the archive",
 				t.Offset,
-				t.Behind,
+				t.Unread,
 			)
-		case t.Behind > 0:
+		case t.Unread > 0:
 			c.note(
 				area,
 				t.File,
 				"damaged at %d; %d whole entries behind that do not count any more, and their URLs are fetched again",
 				t.Offset,
-				t.Behind,
+				t.Unread,
 			)
 		case t.Torn:
 			c.note(area, t.File, "the last entry, at %d, is torn; it was not acknowledged", t.Offset)

@@ -20,9 +20,9 @@ type Pending struct {
 	Page   bool           // counts as a page of limits
 	limits *limits.Limits // of the crawl; nil for a worker that stores no pages
 
-	taken bool          // a page of the limits
-	err   error         // set before done
-	done  chan struct{} // capacity 1: another worker has written it
+	pageTaken bool          // from the limits
+	err       error         // set before done
+	done      chan struct{} // capacity 1: another worker has written it
 }
 
 // NewPending returns a write for one worker; l may be nil for a worker that stores no pages.
@@ -49,7 +49,7 @@ func (p *Pending) admit(l *Store, before []*Pending) error {
 		if !p.limits.TakePage() {
 			return ErrPageLimit
 		}
-		p.taken = true
+		p.pageTaken = true
 	}
 	return nil
 }
@@ -59,10 +59,10 @@ func (p *Pending) end(l *Store, err error) {
 	switch {
 	case err == nil:
 		p.Claim.enter(l)
-	case p.taken:
+	case p.pageTaken:
 		p.limits.ReturnPage()
 	}
-	p.err, p.taken = err, false
+	p.err, p.pageTaken = err, false
 }
 
 // commitQueue is where attempts wait for the commit lock. The first in it leads: its worker waits for the lock, and

@@ -45,7 +45,7 @@ type Tail struct {
 	File   string // relative to the crawl directory
 	Offset int64  // of the first byte that is not part of a whole entry
 	Torn   bool   // it is not just space that was reserved
-	Behind int    // whole entries that follow the torn one: they are not read when the crawl goes on
+	Unread int    // whole entries that follow the torn one: they are not read when the crawl goes on
 	Synced bool   // one of those says that the disk had confirmed the torn one: no power cut took it, it was damaged later
 }
 
@@ -67,7 +67,7 @@ func TailOf(fsys vfs.FS, name string, end int64, last Position) (Tail, error) {
 			rest = rest[1:]
 			continue
 		case e.Kind != kindSynced:
-			t.Behind++
+			t.Unread++
 		case last.before(e.markedEnd()):
 			t.Synced = true
 		}

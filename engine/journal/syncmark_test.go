@@ -137,7 +137,7 @@ func TestJournal_onlyASyncMarkTellsDamageFromAPowerCut(t *testing.T) {
 		if err != nil || len(tails) != 1 {
 			t.Fatalf("%+v, %v", tails, err)
 		}
-		if got := tails[0]; !got.Torn || got.Behind != 4 || got.Synced != synced ||
+		if got := tails[0]; !got.Torn || got.Unread != 4 || got.Synced != synced ||
 			got.Offset != int64(journalHeadSize) {
 			t.Errorf("synced %v: %+v", synced, got)
 		}

@@ -40,7 +40,7 @@ func (c *Collector) waitingMost() string {
 	case c.Run.IsStopping():
 		return "the last pages, before it stops"
 	case !down.IsZero():
-		return "the network: nobody can be reached since " + down.UTC().Format(time.RFC3339)
+		return "the network: no server can be reached since " + down.UTC().Format(time.RFC3339)
 	case workers < fetchers && fetching >= int64(workers):
 		return fmt.Sprintf("the network: connections time out, so %d fetchers of %d go on", workers, fetchers)
 	case c.Numbers.ParsersBehind():

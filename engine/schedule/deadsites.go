@@ -84,8 +84,8 @@ func (d *DeadSites) EmptyQueue(vs *visit.State) {
 	d.Wake()
 }
 
-// take returns what EmptyQueue and Drop have left for the Distributor.
-func (d *DeadSites) take() (unemptied []*visit.State, awaiting [][]byte) {
+// takeWork returns what EmptyQueue and Drop have left for the Distributor.
+func (d *DeadSites) takeWork() (unemptied []*visit.State, awaiting [][]byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	unemptied, awaiting = d.unemptied, d.awaiting
@@ -126,7 +126,7 @@ const emptyTime = 5 * time.Millisecond
 
 // step does a part, and reports whether it can go on at once.
 func (e *emptier) step() (more bool, err error) {
-	unemptied, awaiting := e.dead.take()
+	unemptied, awaiting := e.dead.takeWork()
 	e.unemptied = append(e.unemptied, unemptied...)
 	if len(awaiting) > 0 {
 		defer e.wakeFeeder() // they may be due, and nothing else wakes the feeder then

@@ -78,9 +78,9 @@ func (d *delayedURLs) delay(
 	return true, nil
 }
 
-// take moves up to limit items of a site from disk to the workbench. Items that look like parts of a trap go behind the
-// others, and follow when there are no others.
-func (d *delayedURLs) take(vs *visit.State, limit int) (n int, err error) {
+// takeItems moves up to limit items of a site from disk to the workbench. Items that look like parts of a trap go behind
+// the others, and follow when there are no others.
+func (d *delayedURLs) takeItems(vs *visit.State, limit int) (n int, err error) {
 	w := d.dead.Workbench
 	d.key = w.AppendKey(d.key[:0], vs)
 	group := d.traps.GroupOf(d.key)

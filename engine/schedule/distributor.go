@@ -90,8 +90,8 @@ type Flushes interface {
 }
 
 // Distributor moves ready URLs to the workbench or to disk, on demand: it keeps the front as large as the fetch workers
-// need and no larger. Run is one goroutine, and the only one that uses the disk queues and reads the ready queue. It
-// never waits for room on the workbench: a URL that has no room goes to disk.
+// need and no larger. DistributeURLs runs in one goroutine, the only one that uses the disk queues and reads the ready
+// queue. It never waits for room on the workbench: a URL that has no room goes to disk.
 type Distributor struct {
 	Queues
 	Signals
@@ -156,8 +156,8 @@ func (d *Distributor) Purge() { d.purge.start() }
 // Spilled returns the number of items that were moved from a full workbench to disk. Safe for concurrent use.
 func (d *Distributor) Spilled() int64 { return d.spiller.count.Load() }
 
-// Run moves URLs until the crawl ends, or ctx does.
-func (d *Distributor) Run(ctx context.Context) error {
+// DistributeURLs moves URLs until the crawl ends, or ctx does.
+func (d *Distributor) DistributeURLs(ctx context.Context) error {
 	for {
 		if d.gate.Reason() != "" {
 			d.end.Stall.Reset()
@@ -293,7 +293,7 @@ func (d *Distributor) refill(now time.Time) (total int, err error) {
 // takeFromDisk moves up to limit items of a site from disk to the workbench.
 func (d *Distributor) takeFromDisk(vs *visit.State, limit int) (n int, err error) {
 	if d.delayed.traps.Enabled() {
-		return d.delayed.take(vs, limit)
+		return d.delayed.takeItems(vs, limit)
 	}
 	n, err = d.OnDisk.Take(vs, limit, func(item []byte) { d.dead.push(vs, item) })
 	d.Workbench.SetOnDisk(vs, d.OnDisk.Len(vs))

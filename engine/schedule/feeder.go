@@ -12,7 +12,7 @@ import (
 )
 
 // Feeder moves due Visits from the workbench to the fetch workers, in batches, and no more than the workers can soon
-// use: a Visit in the queue holds its IP address. Run is one goroutine.
+// use: a Visit in the queue holds its IP address. FeedVisits runs in one goroutine.
 type Feeder struct {
 	Journal         *journal.Store
 	Workbench       *visit.Workbench
@@ -33,8 +33,8 @@ const (
 	feedPause = 100 * time.Microsecond // the least wait for a Visit that is not due yet
 )
 
-// Run moves Visits until ctx ends.
-func (f *Feeder) Run(ctx context.Context) error {
+// FeedVisits moves Visits until ctx ends.
+func (f *Feeder) FeedVisits(ctx context.Context) error {
 	if wait := time.Until(f.NotBefore); wait > 0 {
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
@@ -86,7 +86,7 @@ func (f *Feeder) waitForVisits(ctx context.Context) bool {
 			due = timer.C
 		}
 		if f.Todo.Len() == 0 {
-			f.Front.noteStarved(f.Ready.Len() > 0)
+			f.Front.noteNothingDue(f.Ready.Len() > 0)
 			f.WakeDistributor()
 		}
 	}

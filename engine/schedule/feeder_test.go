@@ -41,7 +41,7 @@ func newFeederRig(t *testing.T, siteCount int, change func(f *Feeder)) *feederRi
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan error)
-	go func() { over <- g.feeder.Run(ctx) }()
+	go func() { over <- g.feeder.FeedVisits(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-over; err != nil {

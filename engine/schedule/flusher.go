@@ -44,8 +44,8 @@ func NewFlusher(
 	}
 }
 
-// Run flushes until ctx ends.
-func (f *Flusher) Run(ctx context.Context) error {
+// FlushSieve flushes until ctx ends.
+func (f *Flusher) FlushSieve(ctx context.Context) error {
 	for {
 		select {
 		case <-f.sieve.Wake():
@@ -65,7 +65,7 @@ func (f *Flusher) Turn() chan struct{} { return f.turn }
 // Pending returns the number of URLs in the buckets of the sieve.
 func (f *Flusher) Pending() int { return f.sieve.Pending() }
 
-// Request asks Run for a flush.
+// Request asks FlushSieve for a flush.
 func (f *Flusher) Request() { notify.Send(f.requested) }
 
 // RequestIn returns how long to wait before the next Request; negative if it may come now.

@@ -26,7 +26,7 @@ func TestFlusher_flushesAtItsPace(t *testing.T) {
 		f := NewFlusher(r.Journal, filter, r.Ready, func() { woken++ })
 		ctx, cancel := context.WithCancel(t.Context())
 		over := make(chan error)
-		go func() { over <- f.Run(ctx) }()
+		go func() { over <- f.FlushSieve(ctx) }()
 		for _, n := range []uint64{1, 2, 2} {
 			filter.Add(xxh3.Uint128{Hi: n, Lo: n}, []byte{byte(n)})
 		}

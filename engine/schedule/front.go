@@ -42,9 +42,9 @@ func (f *Front) Required() int64 { return f.required.Load() }
 // Size counts the front.
 func (f *Front) Size() int { return f.workbench.Front(time.Now(), frontSoon) }
 
-// noteStarved is told that the fetch workers find nothing due. urlsWait says that ready URLs could make the front
+// noteNothingDue is called when the fetch workers find nothing due. urlsWait says that ready URLs could make the front
 // larger; without them a large front is of no use.
-func (f *Front) noteStarved(urlsWait bool) {
+func (f *Front) noteNothingDue(urlsWait bool) {
 	want := f.required.Load()
 	if urlsWait {
 		f.required.CompareAndSwap(want, min(want+f.fetchers/frontGrowPart+1, frontMost*f.fetchers))

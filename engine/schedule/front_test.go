@@ -40,7 +40,7 @@ func TestFront_isCountedWithPauses(t *testing.T) {
 	if !f.isSmall(now.Add(frontPause)) {
 		t.Error("not counted again after the pause")
 	}
-	f.noteStarved(true) // now more are wanted
+	f.noteNothingDue(true) // now more are wanted
 	if !f.isSmall(now.Add(frontPause)) {
 		t.Error("a larger front is wanted, and it was not counted")
 	}

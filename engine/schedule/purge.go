@@ -28,7 +28,7 @@ type purge struct {
 	chunk    int            // of the workbench, to scan next
 	excluded []*visit.State // to be given up; the Distributor evicts no site meanwhile
 	began    time.Time
-	given    int   // given up in this scan
+	givenUp  int   // sites of this scan
 	onDisk   int64 // URLs of these that were on disk
 }
 
@@ -48,7 +48,7 @@ func (p *purge) step(now time.Time) (more bool, err error) {
 	if p.requested.Load() {
 		p.requested.Store(false)
 		if !p.scanning {
-			p.began, p.given, p.onDisk = now, 0, 0
+			p.began, p.givenUp, p.onDisk = now, 0, 0
 		}
 		p.scanning, p.chunk = true, 0
 	}
@@ -65,10 +65,10 @@ func (p *purge) step(now time.Time) (more bool, err error) {
 			p.excluded = p.excluded[:len(p.excluded)-1]
 		}
 	}
-	if !p.scanning && p.given > 0 {
+	if !p.scanning && p.givenUp > 0 {
 		p.rules.Say.Info("queued URLs of excluded hosts are purged",
-			"sites", p.given, "on_disk", p.onDisk, "took", time.Since(p.began).String())
-		p.given = 0
+			"sites", p.givenUp, "on_disk", p.onDisk, "took", time.Since(p.began).String())
+		p.givenUp = 0
 	}
 	return p.scanning, nil
 }
@@ -86,7 +86,7 @@ func (p *purge) giveUp(vs *visit.State) (done bool, err error) {
 	if err != nil || n == purgeTake {
 		return false, err
 	}
-	p.given++
+	p.givenUp++
 	return true, nil
 }
 

@@ -22,8 +22,8 @@ import (
 	"orbweaver/internal/urlx"
 )
 
-// ResolveLoop finds the addresses of new sites, and of known sites whose addresses have expired. Run is one of several
-// goroutines; each resolves one site at a time.
+// ResolveLoop finds the addresses of new sites, and of known sites whose addresses have expired. Several goroutines
+// call ResolveNames; each resolves one site at a time.
 type ResolveLoop struct {
 	Journal         *journal.Store
 	Workbench       *visit.Workbench
@@ -74,8 +74,8 @@ const (
 	nameWaitOutage = 10 * time.Second // wait while all name servers are down, which is no fault of the site
 )
 
-// Run resolves names until ctx ends.
-func (l *ResolveLoop) Run(ctx context.Context) error {
+// ResolveNames resolves names until ctx ends.
+func (l *ResolveLoop) ResolveNames(ctx context.Context) error {
 	for {
 		vs, err := l.Unresolved.TakeOldest(ctx)
 		if err != nil {

@@ -59,7 +59,7 @@ func newResolveRig(t *testing.T, answer dnsres.Answer) *resolveRig {
 	g.Workbench.Push(g.site, path("/"))
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan error)
-	go func() { over <- g.loop.Run(ctx) }()
+	go func() { over <- g.loop.ResolveNames(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-over; err != nil {

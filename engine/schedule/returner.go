@@ -15,7 +15,7 @@ import (
 	"orbweaver/virtualize/diskq"
 )
 
-// Returner gives finished Visits back to the workbench, in batches. Run is one goroutine.
+// Returner gives finished Visits back to the workbench, in batches. ReturnVisits runs in one goroutine.
 type Returner struct {
 	Journal         *journal.Store
 	Workbench       *visit.Workbench
@@ -39,8 +39,8 @@ const (
 	foldBatch   = 16  // Visits whose memory is prefetched together
 )
 
-// Run returns Visits until the queue of Results is closed.
-func (r *Returner) Run(ctx context.Context) error {
+// ReturnVisits returns Visits until the queue of Results is closed.
+func (r *Returner) ReturnVisits(ctx context.Context) error {
 	for {
 		open, err := r.Results.Wait(ctx)
 		if err != nil {

@@ -30,7 +30,7 @@ func TestReturner_hasNoVisitAtACheckpoint(t *testing.T) {
 		WakeFeeder: func() {}, WakeDistributor: func() {},
 	}
 	over := make(chan error)
-	go func() { over <- r.Run(context.Background()) }() //nolint:forbidigo // it ends when the queue closes
+	go func() { over <- r.ReturnVisits(context.Background()) }() //nolint:forbidigo // it ends when the queue closes
 	for round := range 50 {
 		b.Push(vs, item)
 		visits := b.Acquire(now, nil, 1)

@@ -31,7 +31,7 @@ func (s *skipList) skip(key []byte, it *queued.URL, rule skipped.Rule, why novel
 }
 
 // hasMore reports whether URLs are left that were skipped under a stricter setting.
-func (s *skipList) hasMore() bool { return s.list.Again > 0 }
+func (s *skipList) hasMore() bool { return s.list.RequeueCount > 0 }
 
 // next takes the oldest such URL back: it has no outcome now.
 func (s *skipList) next() (item []byte, err error) {

@@ -52,10 +52,10 @@ func (r Rule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 // When a crawl goes on with a setting that leaves out less, what the list has at that moment is queued again, in order,
 // and leaves the list; what is left out meanwhile follows behind. It belongs to the distributor; a cut marks it.
 type List struct {
-	Queue *diskq.Queue
-	Again uint64 // entries that will be queued again
-	added []byte // an entry on its way to the list
-	read  []byte // and one on its way back
+	Queue        *diskq.Queue
+	RequeueCount uint64 // entries that will be queued again
+	added        []byte // an entry on its way to the list
+	read         []byte // and one on its way back
 }
 
 const (
@@ -77,9 +77,9 @@ func (s Settings) leavesLess(before Settings) bool {
 
 // Cut is the list in the manifest.
 type Cut struct {
-	Queue    diskq.Checkpoint `json:"queue"`
-	Again    uint64           `json:"again,omitempty"`
-	Settings Settings         `json:"settings"`
+	Queue        diskq.Checkpoint `json:"queue"`
+	RequeueCount uint64           `json:"again,omitempty"`
+	Settings     Settings         `json:"settings"`
 }
 
 // Open opens the list at a cut; nil for a new one.
@@ -94,8 +94,8 @@ func Open(fsys vfs.FS, dir string, cut *Cut, now Settings) (*List, error) {
 	}
 	l := &List{Queue: q}
 	if cut != nil {
-		if l.Again = cut.Again; now.leavesLess(cut.Settings) {
-			l.Again = q.Len()
+		if l.RequeueCount = cut.RequeueCount; now.leavesLess(cut.Settings) {
+			l.RequeueCount = q.Len()
 		}
 	}
 	return l, nil
@@ -124,7 +124,7 @@ func (l *List) Next() (item []byte, rule Rule, err error) {
 		panic("BUG: engine: the list of URLs left out is shorter than what must be queued again")
 	}
 	l.read = b
-	l.Again--
+	l.RequeueCount--
 	s, item, err := Decode(b)
 	if err != nil {
 		return nil, 0, err
@@ -138,7 +138,7 @@ func (l *List) Cut(now Settings) (*Cut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Cut{Queue: c, Again: l.Again, Settings: now}, nil
+	return &Cut{Queue: c, RequeueCount: l.RequeueCount, Settings: now}, nil
 }
 
 // URL is a URL that was left out.

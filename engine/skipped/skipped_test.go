@@ -49,8 +49,8 @@ func TestTheListOfURLsLeftOutGivesBackItsItems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l, err = Open(disk, "frontier", cut, Settings{Floor: 6}); err != nil || l.Again != 3 {
-		t.Fatalf("%v: %d to be queued again", err, l.Again)
+	if l, err = Open(disk, "frontier", cut, Settings{Floor: 6}); err != nil || l.RequeueCount != 3 {
+		t.Fatalf("%v: %d to be queued again", err, l.RequeueCount)
 	}
 	for range 3 {
 		item, rule, err := l.Next()
@@ -64,8 +64,8 @@ func TestTheListOfURLsLeftOutGivesBackItsItems(t *testing.T) {
 			t.Fatalf("%q", item)
 		}
 	}
-	if l.Again != 0 || l.Queue.Len() != 3 {
-		t.Errorf("%d to be queued again, %d listed", l.Again, l.Queue.Len())
+	if l.RequeueCount != 0 || l.Queue.Len() != 3 {
+		t.Errorf("%d to be queued again, %d listed", l.RequeueCount, l.Queue.Len())
 	}
 	if err := l.Queue.Close(); err != nil {
 		t.Error(err)

@@ -32,9 +32,9 @@
 //
 // Promises:
 //
-//   - K1: a normal form is a fixed point: normalizing it again gives the same bytes. It consists of printable ASCII.
-//   - K2: a normal form has at most LengthMax bytes; a longer one is refused with ErrTooLong.
-//   - K3: no input causes a panic, and the time is linear in the length of the input. IDNA takes quadratic time, so
+//   - UN1: a normal form is a fixed point: normalizing it again gives the same bytes. It consists of printable ASCII.
+//   - UN2: a normal form has at most LengthMax bytes; a longer one is refused with ErrTooLong.
+//   - UN3: no input causes a panic, and the time is linear in the length of the input. IDNA takes quadratic time, so
 //     names that would cost more than any valid DNS name are refused with ErrHost first.
 //
 // Every function borrows its inputs and appends to dst, which belongs to the caller; Split and Host return parts of

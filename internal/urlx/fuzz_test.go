@@ -128,7 +128,7 @@ func check(t *testing.T, baseURL, ref string) {
 	}
 }
 
-// checkNormal checks the promises K1 to K3 for a normal form.
+// checkNormal checks the promises UN1 to UN3 for a normal form.
 func checkNormal(t *testing.T, ref string, url []byte) {
 	t.Helper()
 	again, err := Normalize(nil, url)

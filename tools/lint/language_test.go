@@ -20,7 +20,7 @@ const bannedWords = `who|whom|whoever|whomever|nobody|no one|somebody|someone|an
 const metaphorWords = `aloft|clerks?|comers?|errands?|farewells?|graves?|heirs?|leavers?|murmurs?|newborns?|
 	outcasts?|parish|rooms|shelf|strangers?|travellers?|undertakers?|vitro`
 
-// persons may be followed by "who".
+// persons are words that the first pronouns of bannedWords may follow.
 const persons = `author authors contributor contributors developer developers engineer engineers maintainer
 	maintainers operator operators owner owners people person reader readers user users visitor visitors webmaster
 	webmasters`

@@ -68,7 +68,7 @@ func TestHostile_N20_aNetworkThatIsDownBlamesNobodyAndTheCrawlGoesOnWithinHalfAM
 				fault.down(rig)
 				testbed.Wait(15 * time.Minute)
 				if r := e.Report(); r.State != lifecycle.Running ||
-					!strings.HasPrefix(r.Waiting, "the network: nobody can be reached since") {
+					!strings.HasPrefix(r.Waiting, "the network: no server can be reached since") {
 					t.Errorf("%s, waiting for %s", r.State, r.Waiting)
 				}
 				before, dials := rig.Log.Len(), rig.Net.Stats().Dials
