@@ -9,60 +9,62 @@ import (
 // Check reads every unread block and verifies heads, checksums, items and their number. It takes as long as reading the
 // queue, and other calls wait meanwhile.
 func (q *Queue) Check() error {
-	if err := q.lock(); err != nil {
+	if err := q.calls.lock(); err != nil {
 		return err
 	}
-	defer q.mu.Unlock()
-	return q.unlocked(q.check)
+	defer q.calls.unlock()
+	return q.calls.unlocked(q.check)
 }
 
-func (q *Queue) check() (err error) {
-	w, r := &q.w, &q.r
-	if w.pos > reserved && !q.caughtUp() {
+func (q *Queue) check() error {
+	if q.w.pos > reserved && !q.caughtUp() {
 		return errors.New("diskq: items of the building block were read before older ones")
 	}
-	found := uint64(r.remaining) + uint64(w.items-w.itemsTaken)
-	at := position{r.block.segment, r.block.offset + r.size}
-	var buf []byte
-	for at != q.tail() && at.segment <= w.segment {
-		var items uint64
-		if items, buf, err = q.checkSegment(at, buf); err != nil {
+	c := checker{files: q.files, tail: q.w.tail(), items: uint64(q.r.remaining) + uint64(q.w.unread())}
+	for at := q.r.follow(); at != c.tail && at.segment <= c.tail.segment; at = (position{segment: at.segment + 1}) {
+		if err := c.segment(at); err != nil {
 			return err
 		}
-		found += items
-		at = position{segment: at.segment + 1}
 	}
-	if found != q.count {
-		return fmt.Errorf("%w: %d items found, %d expected", ErrCorrupt, found, q.count)
+	if c.items != q.count {
+		return fmt.Errorf("%w: %d items found, %d expected", ErrCorrupt, c.items, q.count)
 	}
 	return nil
 }
 
-// checkSegment verifies the blocks of a segment from a position on.
-func (q *Queue) checkSegment(at position, buf []byte) (items uint64, grown []byte, err error) {
-	file, err := openSegment(q.fsys, q.opts.Dir, at.segment)
+// checker verifies blocks and counts their items.
+type checker struct {
+	files directory
+	tail  position // the end of the blocks
+	items uint64   // that were found
+	buf   []byte
+}
+
+// segment verifies the blocks of a segment from a position on.
+func (c *checker) segment(at position) (err error) {
+	file, err := c.files.open(at.segment)
 	if err != nil {
-		return 0, buf, err
+		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	end, err := file.Size()
 	if err != nil {
-		return 0, buf, err
+		return err
 	}
-	if at.segment == q.w.segment {
-		if end < q.w.offset {
-			return 0, buf, corrupt(at.segment, q.w.offset, "%v: the file ends at %d", io.ErrUnexpectedEOF, end)
+	if at.segment == c.tail.segment {
+		if end < c.tail.offset {
+			return corrupt(at.segment, c.tail.offset, "%v: the file ends at %d", io.ErrUnexpectedEOF, end)
 		}
-		end = q.w.offset
+		end = c.tail.offset
 	}
 	for at.offset = max(at.offset, int64(segmentHead)); at.offset < end; {
-		var payload []byte
-		var n uint32
-		if buf, payload, n, err = readBlock(file, at, end, buf); err != nil {
-			return 0, buf, err
+		buf, payload, items, err := readBlock(file, at, end, c.buf)
+		c.buf = buf
+		if err != nil {
+			return err
 		}
-		items += uint64(n)
+		c.items += uint64(items)
 		at.offset += int64(blockHead + len(payload))
 	}
-	return items, buf, nil
+	return nil
 }

@@ -3,7 +3,6 @@ package diskq
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"orbweaver/internal/invariants"
 	"orbweaver/internal/vfs"
@@ -12,10 +11,10 @@ import (
 // Checkpoint writes all items in memory to the files, without syncing, and returns the positions of head and tail.
 // Items read before it are not in the checkpoint. Their files stay until Release.
 func (q *Queue) Checkpoint() (Checkpoint, error) {
-	if err := q.lock(); err != nil {
+	if err := q.calls.lock(); err != nil {
 		return Checkpoint{}, err
 	}
-	defer q.mu.Unlock()
+	defer q.calls.unlock()
 	if q.err != nil {
 		return Checkpoint{}, q.err
 	}
@@ -30,7 +29,7 @@ func (q *Queue) Checkpoint() (Checkpoint, error) {
 	case q.r.remaining > 0:
 		c.HeadSegment, c.HeadOffset, c.HeadSkip = q.r.block.segment, uint64(q.r.block.offset), uint64(q.r.itemsTaken)
 	default:
-		err := q.unlocked(func() error { _, err := q.advance(); return err })
+		err := q.calls.unlocked(func() error { _, err := q.advance(); return err })
 		if err != nil {
 			return Checkpoint{}, err
 		}
@@ -44,27 +43,17 @@ func (q *Queue) Checkpoint() (Checkpoint, error) {
 // nothing can be appended any more, because the content of the disk is unknown. Continue with Open and the last durable
 // checkpoint.
 func (q *Queue) Sync() error {
-	if err := q.lockMaintenance(); err != nil {
+	if err := q.calls.lockMaintenance(); err != nil {
 		return err
 	}
-	defer q.unlockMaintenance()
+	defer q.calls.unlockMaintenance()
 	if q.err != nil {
 		return q.err
 	}
-	sealed, tail, newName := q.w.sealed, q.w.file, q.w.newName
-	if !q.w.dirty {
-		tail = nil
-	}
-	q.w.sealed, q.w.dirty, q.w.newName = nil, false, false
-	q.mu.Unlock()
-	err := syncFiles(sealed, tail)
-	if newName && err == nil {
-		err = q.fsys.SyncDir(q.opts.Dir)
-	}
-	q.mu.Lock()
-	for q.busy {
-		q.idle.Wait()
-	}
+	work := q.w.takeUnsynced()
+	q.calls.unlock()
+	err := work.sync(q.files)
+	q.calls.lockIdle()
 	if err != nil {
 		q.err = &stickyError{fmt.Errorf("diskq: sync: %w", err)}
 		return q.err
@@ -72,85 +61,41 @@ func (q *Queue) Sync() error {
 	return nil
 }
 
-// syncFiles syncs and closes the full files and syncs the tail. If the writer has sealed, synced and closed the tail in
-// the meantime, it is durable already.
-func syncFiles(sealed []vfs.File, tail vfs.File) error {
-	var errs []error
-	for _, f := range sealed {
-		errs = append(errs, f.Sync(), f.Close())
-	}
-	if tail != nil {
-		if err := tail.Sync(); !errors.Is(err, fs.ErrClosed) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // Release must be called when the manifest with c is durable. It deletes the segments before the head of c. If a file
 // cannot be deleted, the next Release tries again.
 func (q *Queue) Release(c Checkpoint) error {
-	if err := q.lockMaintenance(); err != nil {
+	if err := q.calls.lockMaintenance(); err != nil {
 		return err
 	}
-	defer q.unlockMaintenance()
+	defer q.calls.unlockMaintenance()
 	low, high := q.low, c.HeadSegment
 	if high > q.w.segment {
 		return fmt.Errorf("diskq: release of segment %d, and there are %d", high, q.w.segment)
 	}
-	q.mu.Unlock()
+	q.calls.unlock()
 	var err error
 	for low < high {
-		if err = vfs.RemoveIfExists(q.fsys, segmentName(q.opts.Dir, low)); err != nil {
+		if err = vfs.RemoveIfExists(q.files.fsys, q.files.name(low)); err != nil {
 			err = fmt.Errorf("diskq: release: %w", err)
 			break
 		}
 		low++
 	}
-	q.mu.Lock()
-	for q.busy {
-		q.idle.Wait()
-	}
+	q.calls.lockIdle()
 	q.low = low
 	return err
 }
 
 // Close closes the files. Items since the last checkpoint may be lost.
 func (q *Queue) Close() error {
-	if err := q.lockMaintenance(); err != nil {
+	if err := q.calls.lockMaintenance(); err != nil {
 		return err
 	}
-	defer q.unlockMaintenance()
-	q.done = true
+	defer q.calls.unlockMaintenance()
+	q.calls.closed = true
 	q.count = 0
-	err := q.w.closeAll()
-	if q.r.file != nil {
-		err = errors.Join(err, q.r.file.Close())
-		q.r.file = nil
-	}
-	if err != nil {
+	if err := errors.Join(q.w.closeAll(), q.r.close()); err != nil {
 		return fmt.Errorf("diskq: close: %w", err)
 	}
 	return nil
-}
-
-// lockMaintenance waits until no Sync, Release or Close runs, and takes the lock. Until unlockMaintenance it keeps
-// others out, even while the lock is free.
-func (q *Queue) lockMaintenance() error {
-	q.mu.Lock()
-	for q.busy || q.maint {
-		q.idle.Wait()
-	}
-	if q.done {
-		q.mu.Unlock()
-		return ErrClosed
-	}
-	q.maint = true
-	return nil
-}
-
-func (q *Queue) unlockMaintenance() {
-	q.maint = false
-	q.idle.Broadcast()
-	q.mu.Unlock()
 }

@@ -8,6 +8,9 @@
 //	                   |                                                            ^
 //	                   +---------- when the reader has read all files: no disk -----+
 //
+// A Queue joins writer (the building block and the last segments), reader (the reading block) and callLock (which call
+// may use them). directory opens and creates the segment files.
+//
 // # Format
 //
 // Segment N is the file q-<N in 16 hex digits>. All integers are little-endian.

@@ -13,7 +13,7 @@ func Each(fsys vfs.FS, dir string, c Checkpoint, f func(item []byte) error) erro
 	if err := c.validate(); err != nil {
 		return err
 	}
-	e := each{fsys: fsys, dir: dir, cut: c, remaining: c.Count, skip: c.HeadSkip}
+	e := each{files: directory{fsys: fsys, dir: dir}, cut: c, remaining: c.Count, skip: c.HeadSkip}
 	for segment := c.HeadSegment; segment <= c.TailSegment && e.remaining > 0; segment++ {
 		if err := e.segment(segment, f); err != nil {
 			return err
@@ -26,8 +26,7 @@ func Each(fsys vfs.FS, dir string, c Checkpoint, f func(item []byte) error) erro
 }
 
 type each struct {
-	fsys      vfs.FS
-	dir       string
+	files     directory
 	cut       Checkpoint
 	remaining uint64 // items not yet visited
 	skip      uint64 // items to skip first
@@ -35,7 +34,7 @@ type each struct {
 }
 
 func (e *each) segment(segment uint64, f func(item []byte) error) error {
-	file, err := openSegment(e.fsys, e.dir, segment)
+	file, err := e.files.open(segment)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"path"
 	"strconv"
 	"strings"
 
@@ -35,10 +34,6 @@ var (
 
 func corrupt(segment uint64, offset int64, format string, args ...any) error {
 	return fmt.Errorf("%w: segment %d at %d: %s", ErrCorrupt, segment, offset, fmt.Sprintf(format, args...))
-}
-
-func segmentName(dir string, segment uint64) string {
-	return path.Join(dir, fmt.Sprintf("q-%016x", segment))
 }
 
 // parseSegmentName returns the number in the base name of a segment; ok is false for other files.

@@ -26,7 +26,7 @@ func FuzzOpen(f *testing.F) {
 	if err = errors.Join(err, q.Close()); err != nil {
 		f.Fatal(err)
 	}
-	good, err := vfs.ReadFile(disk, segmentName("q", 0))
+	good, err := vfs.ReadFile(disk, directory{dir: "q"}.name(0))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func FuzzOpen(f *testing.F) {
 			t.Fatal(err)
 		}
 		write := func(w io.Writer) error { _, err := w.Write(data); return err }
-		if err := vfs.WriteAtomic(disk, segmentName("q", 0), write); err != nil {
+		if err := vfs.WriteAtomic(disk, directory{dir: "q"}.name(0), write); err != nil {
 			t.Fatal(err)
 		}
 		cut := Checkpoint{

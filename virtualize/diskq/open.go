@@ -16,9 +16,7 @@ func Open(fsys vfs.FS, o Options, cut *Checkpoint) (*Queue, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	q := &Queue{fsys: fsys, opts: o}
-	q.idle.L = &q.mu
-	q.w.reset()
+	q := newQueue(fsys, o)
 	if err := fsys.MkdirAll(o.Dir); err != nil {
 		return nil, fmt.Errorf("diskq: open: %w", err)
 	}
@@ -29,7 +27,7 @@ func Open(fsys vfs.FS, o Options, cut *Checkpoint) (*Queue, error) {
 	if err := from.validate(); err != nil {
 		return nil, err
 	}
-	if err := removeOutside(fsys, o.Dir, cut); err != nil {
+	if err := q.files.removeOutside(cut); err != nil {
 		return nil, fmt.Errorf("diskq: open: %w", err)
 	}
 	if err := q.goBack(from); err != nil {
@@ -54,31 +52,13 @@ func (c Checkpoint) validate() error {
 	return nil
 }
 
-// removeOutside deletes the segments that the checkpoint does not name; all of them if it is nil.
-func removeOutside(fsys vfs.FS, dir string, cut *Checkpoint) error {
-	names, err := fsys.List(dir)
-	if err != nil {
-		return err
-	}
-	for _, base := range names {
-		segment, ok := parseSegmentName(base)
-		if !ok || (cut != nil && segment >= cut.HeadSegment && segment <= cut.TailSegment) {
-			continue
-		}
-		if err := vfs.RemoveIfExists(fsys, segmentName(dir, segment)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // goBack sets head and tail to a valid checkpoint.
 func (q *Queue) goBack(c Checkpoint) error {
 	q.low, q.count = c.HeadSegment, c.Count
 	q.w.segment, q.w.offset = c.TailSegment, int64(c.TailOffset)
 	q.r.block = position{c.HeadSegment, int64(c.HeadOffset)}
 	if c.TailOffset > 0 {
-		if err := q.cutTail(); err != nil {
+		if err := q.w.cutTail(); err != nil {
 			return err
 		}
 	}
@@ -99,30 +79,5 @@ func (q *Queue) goBack(c Checkpoint) error {
 		q.r.next()
 	}
 	q.count = c.Count
-	return nil
-}
-
-// cutTail opens the last segment and truncates it at the checkpoint.
-func (q *Queue) cutTail() error {
-	file, err := openSegment(q.fsys, q.opts.Dir, q.w.segment)
-	if err != nil {
-		return err
-	}
-	size, err := file.Size()
-	if err = errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("diskq: open: %w", err)
-	}
-	if size < q.w.offset {
-		return corrupt(q.w.segment, q.w.offset, "the file ends at %d", size)
-	}
-	q.w.file, err = q.fsys.OpenRW(segmentName(q.opts.Dir, q.w.segment))
-	if err == nil && size > q.w.offset {
-		err = q.w.file.Truncate(q.w.offset)
-	}
-	if err != nil {
-		return fmt.Errorf("diskq: open: %w", err)
-	}
-	// After a crash the checkpoint may be written but not synced: sync it again.
-	q.w.dirty, q.w.newName = true, true
 	return nil
 }

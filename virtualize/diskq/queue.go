@@ -3,7 +3,6 @@ package diskq
 import (
 	"errors"
 	"fmt"
-	"sync"
 
 	"orbweaver/internal/vfs"
 )
@@ -63,16 +62,10 @@ type Stats struct {
 // Queue is a FIFO queue on disk. Several goroutines may call Append. One may call Read, and one Checkpoint, Sync and
 // Release.
 type Queue struct {
-	fsys vfs.FS
-	opts Options
+	files directory
+	calls callLock // guards the following fields
 
-	mu    sync.Mutex
-	idle  sync.Cond // signalled when busy or maintaining ends
-	busy  bool      // a call does I/O on the state below
-	maint bool      // a Sync, Release or Close runs
-	done  bool      // closed
-	err   error     // the error of a failed write or sync; nothing is written any more
-
+	err   error  // the error of a failed write or sync; nothing is written any more
 	low   uint64 // first segment that may have a file
 	count uint64 // unread items
 	stats Stats
@@ -81,44 +74,13 @@ type Queue struct {
 	r reader
 }
 
-// writer is the tail: the building block and its position on disk.
-type writer struct {
-	segment uint64
-	offset  int64
-	file    vfs.File   // nil until the segment's first block is written
-	sealed  []vfs.File // full segments that are not yet synced
-	dirty   bool       // file has unsynced blocks
-	newName bool       // a file was created since the last sync of the directory
-	litter  bool       // a write failed in the middle: there may be bytes after offset
-
-	buf        []byte // reserved bytes, then the payload
-	items      uint32 // in buf
-	pos        int    // read position in buf; after reserved only if the reader has read all files
-	itemsTaken uint32 // items before pos
-}
-
-// lock locks the state for a call. Waiting for I/O of another call uses a condition, which works in virtual time.
-func (q *Queue) lock() error {
-	q.mu.Lock()
-	for q.busy {
-		q.idle.Wait()
-	}
-	if q.done {
-		q.mu.Unlock()
-		return ErrClosed
-	}
-	return nil
-}
-
-// unlocked runs I/O on the state with the lock free, while no other call can use the state. The caller holds the lock.
-func (q *Queue) unlocked(io func() error) error {
-	q.busy = true
-	q.mu.Unlock()
-	err := io()
-	q.mu.Lock()
-	q.busy = false
-	q.idle.Broadcast()
-	return err
+// newQueue returns an empty queue without files.
+func newQueue(fsys vfs.FS, o Options) *Queue {
+	files := directory{fsys: fsys, dir: o.Dir}
+	q := &Queue{files: files, w: writer{files: files, segmentBytes: o.SegmentBytes}, r: reader{files: files}}
+	q.calls.idle.L = &q.calls.mu
+	q.w.reset()
+	return q
 }
 
 // Append adds an item at the end. It borrows the item. After an error the item is not in the queue. If vfs.IsFull
@@ -127,10 +89,10 @@ func (q *Queue) Append(item []byte) error {
 	if len(item) > MaxItem {
 		return fmt.Errorf("%w: %d bytes", ErrTooLarge, len(item))
 	}
-	if err := q.lock(); err != nil {
+	if err := q.calls.lock(); err != nil {
 		return err
 	}
-	defer q.mu.Unlock()
+	defer q.calls.unlock()
 	if q.err != nil {
 		return q.err
 	}
@@ -148,15 +110,15 @@ func (q *Queue) Append(item []byte) error {
 // Read appends the oldest item to dst. If the queue is empty or the read failed, ok is false and dst is returned
 // unchanged. A failed read removes nothing and may be repeated.
 func (q *Queue) Read(dst []byte) (item []byte, ok bool, err error) {
-	if err := q.lock(); err != nil {
+	if err := q.calls.lock(); err != nil {
 		return dst, false, err
 	}
-	defer q.mu.Unlock()
+	defer q.calls.unlock()
 	if q.count == 0 {
 		return dst, false, nil
 	}
 	if q.r.remaining == 0 && (q.w.items == 0 || !q.caughtUp()) {
-		if err := q.unlocked(q.load); err != nil {
+		if err := q.calls.unlocked(q.load); err != nil {
 			return dst, false, err
 		}
 	}
@@ -172,20 +134,90 @@ func (q *Queue) Read(dst []byte) (item []byte, ok bool, err error) {
 
 // Len returns the number of unread items; 0 once closed.
 func (q *Queue) Len() uint64 {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.calls.mu.Lock()
+	defer q.calls.unlock()
 	return q.count
 }
 
 // Stats returns the counters. It waits for running I/O.
 func (q *Queue) Stats() Stats {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for q.busy {
-		q.idle.Wait()
-	}
+	q.calls.lockIdle()
+	defer q.calls.unlock()
 	s := q.stats
 	s.Items = q.count
 	s.Segments = q.w.segment - q.low + 1
 	return s
+}
+
+// flush writes the unread part of the building block. After an error the queue is unchanged. The caller holds the lock.
+func (q *Queue) flush() error {
+	if q.w.items == 0 {
+		return nil
+	}
+	err := q.calls.unlocked(q.writeBlock)
+	switch {
+	case err == nil:
+		return nil
+	case vfs.IsFull(err):
+		q.stats.FullFailures++
+		return err
+	case vfs.IsPassing(err):
+		return err
+	default:
+		q.err = &stickyError{err}
+		return q.err
+	}
+}
+
+// writeBlock writes the building block. If the reader has read everything before it, it becomes the reader's block.
+func (q *Queue) writeBlock() error {
+	follow := q.caughtUp()
+	err := q.w.roll()
+	if tail := q.w.tail(); follow && q.r.follow() != tail {
+		q.r.moveTo(tail) // a new segment has begun
+	}
+	if err != nil {
+		return fmt.Errorf("diskq: new segment: %w", err)
+	}
+	items := q.w.unread()
+	at, payload, written, err := q.w.write()
+	if err != nil {
+		return err
+	}
+	q.stats.BlocksOut++
+	q.stats.BytesOut += uint64(written)
+	if follow {
+		// The reader was in this block. It keeps the bytes, and the writer gets the reader's old buffer.
+		q.w.buf, q.r.buf = q.r.buf, q.w.buf
+		q.r.set(at, payload, items)
+	}
+	q.w.reset()
+	return nil
+}
+
+// caughtUp reports whether the reader has finished its block and the next one is the building block.
+func (q *Queue) caughtUp() bool { return q.r.remaining == 0 && q.r.follow() == q.w.tail() }
+
+// load reads the next block from disk, or finds that it is the building block. The current block must be finished.
+// After an error the reader is unchanged.
+func (q *Queue) load() error {
+	end, err := q.advance()
+	if err != nil || q.caughtUp() {
+		return err
+	}
+	if err := q.r.load(end, q.count); err != nil {
+		return err
+	}
+	q.stats.BlocksIn++
+	q.stats.BytesIn += uint64(q.r.size)
+	return nil
+}
+
+// advance moves the reader to the next block. If it reaches the tail, the building block must have unread items.
+func (q *Queue) advance() (end int64, err error) {
+	tail := q.w.tail()
+	if end, err = q.r.advance(tail); err == nil && q.caughtUp() && q.w.unread() == 0 {
+		err = corrupt(tail.segment, tail.offset, "the queue ends here, with %d items to come", q.count)
+	}
+	return end, err
 }

@@ -142,7 +142,7 @@ func TestHostile_S08_aFlippedBitOfAQueueIsFound(t *testing.T) {
 	if err := q.Close(); err != nil {
 		t.Fatal(err)
 	}
-	name := segmentName("q", 0)
+	name := directory{dir: "q"}.name(0)
 	good, err := vfs.ReadFile(disk, name)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +150,8 @@ func TestHostile_S08_aFlippedBitOfAQueueIsFound(t *testing.T) {
 	for bit := range len(good) * 8 {
 		bad := append([]byte(nil), good...)
 		bad[bit/8] ^= 1 << (bit % 8)
-		if err := vfs.WriteAtomic(disk, name, func(w io.Writer) error { _, err := w.Write(bad); return err }); err != nil {
+		write := func(w io.Writer) error { _, err := w.Write(bad); return err }
+		if err := vfs.WriteAtomic(disk, name, write); err != nil {
 			t.Fatal(err)
 		}
 		q, err := Open(disk, smallOptions, &cut)

@@ -3,7 +3,6 @@ package diskq
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"orbweaver/internal/vfs"
 )
@@ -16,6 +15,7 @@ type position struct {
 
 // reader is the head: the current block and the position of the next one.
 type reader struct {
+	files      directory
 	file       vfs.File // the segment fileOf, or nil
 	fileOf     uint64
 	buf        []byte // memory of payload
@@ -39,9 +39,6 @@ func (r *reader) next() []byte {
 	return item
 }
 
-// tail returns the position of the next block to be written.
-func (q *Queue) tail() position { return position{q.w.segment, q.w.offset} }
-
 // follow returns the position of the next block to read, or the end of a full segment.
 func (r *reader) follow() position { return position{r.block.segment, r.block.offset + r.size} }
 
@@ -50,87 +47,58 @@ func (r *reader) moveTo(at position) {
 	r.block, r.size, r.payload, r.itemsTaken = at, 0, nil, 0
 }
 
-// caughtUp reports whether the reader has finished its block and the next one is the building block.
-func (q *Queue) caughtUp() bool { return q.r.remaining == 0 && q.r.follow() == q.tail() }
-
-// load reads the next block from disk, or finds that it is the building block. The current block must be finished.
-// After an error the reader is unchanged.
-func (q *Queue) load() error {
-	end, err := q.advance()
-	if err != nil || q.caughtUp() {
-		return err
-	}
-	at := q.r.follow()
-	buf, payload, items, err := readBlock(q.r.file, at, end, q.r.buf)
-	q.r.buf = buf
-	if err != nil {
-		return err
-	}
-	if uint64(items) > q.count {
-		return corrupt(at.segment, at.offset, "%d items where %d are left in the queue", items, q.count)
-	}
-	q.r.payload, q.r.remaining, q.r.itemsTaken = payload, items, 0
-	q.r.block, q.r.size = at, int64(blockHead+len(payload))
-	q.stats.BlocksIn++
-	q.stats.BytesIn += uint64(q.r.size)
-	return nil
-}
-
-// advance moves to the next block, over the ends of full segments, and opens its segment. It returns the end of the
-// blocks of that segment. If it reaches the tail, the building block must have unread items.
-func (q *Queue) advance() (end int64, err error) {
-	for !q.caughtUp() {
-		at := q.r.follow()
-		if at.segment > q.w.segment {
+// advance moves to the next block, over the ends of full segments up to the tail, and opens its segment. It returns the
+// end of the blocks of that segment. The current block must be finished.
+func (r *reader) advance(tail position) (end int64, err error) {
+	for r.follow() != tail {
+		at := r.follow()
+		if at.segment > tail.segment {
 			panic("BUG: diskq: the head is behind the tail")
 		}
-		if err := q.openForReading(at.segment); err != nil {
+		if err := r.openFile(at.segment); err != nil {
 			return 0, err
 		}
-		if end, err = q.segmentEnd(at.segment); err != nil {
+		if end, err = r.segmentEnd(at.segment, tail); err != nil {
 			return 0, err
 		}
 		if at.offset == 0 {
 			at.offset = int64(segmentHead)
 		}
 		if at.offset < end {
-			q.r.moveTo(at)
+			r.moveTo(at)
 			return end, nil
 		}
-		if at.segment == q.w.segment {
+		if at.segment == tail.segment {
 			return 0, corrupt(at.segment, at.offset, "behind the end at %d", end)
 		}
-		q.r.moveTo(position{segment: at.segment + 1})
+		r.moveTo(position{segment: at.segment + 1})
 	}
-	if q.w.items == q.w.itemsTaken {
-		at := q.tail()
-		return 0, corrupt(at.segment, at.offset, "the queue ends here, with %d items to come", q.count)
-	}
-	return q.w.offset, nil
+	return tail.offset, nil
 }
 
-// segmentEnd returns the end of the blocks of the segment that is open for reading.
-func (q *Queue) segmentEnd(segment uint64) (int64, error) {
-	if segment == q.w.segment {
-		return q.w.offset, nil
+// segmentEnd returns the end of the blocks of the open segment.
+func (r *reader) segmentEnd(segment uint64, tail position) (int64, error) {
+	if segment == tail.segment {
+		return tail.offset, nil
 	}
-	end, err := q.r.file.Size()
+	end, err := r.file.Size()
 	if err != nil {
 		return 0, fmt.Errorf("diskq: read: %w", err)
 	}
 	return end, nil
 }
 
-func (q *Queue) openForReading(segment uint64) error {
-	if q.r.file != nil && q.r.fileOf == segment {
+// openFile opens a segment, unless it is open.
+func (r *reader) openFile(segment uint64) error {
+	if r.file != nil && r.fileOf == segment {
 		return nil
 	}
-	file, err := openSegment(q.fsys, q.opts.Dir, segment)
+	file, err := r.files.open(segment)
 	if err != nil {
 		return err
 	}
-	old := q.r.file
-	q.r.file, q.r.fileOf = file, segment
+	old := r.file
+	r.file, r.fileOf = file, segment
 	if old == nil {
 		return nil
 	}
@@ -140,21 +108,36 @@ func (q *Queue) openForReading(segment uint64) error {
 	return nil
 }
 
-// openSegment opens a segment for reading and verifies its head.
-func openSegment(fsys vfs.FS, dir string, segment uint64) (vfs.File, error) {
-	file, err := fsys.Open(segmentName(dir, segment))
+// load reads the block that advance has found. It must not have more than the given number of items. After an error the
+// reader is unchanged.
+func (r *reader) load(end int64, itemsMost uint64) error {
+	at := r.follow()
+	buf, payload, items, err := readBlock(r.file, at, end, r.buf)
+	r.buf = buf
 	if err != nil {
-		return nil, fmt.Errorf("diskq: read: %w", err)
+		return err
 	}
-	head := make([]byte, segmentHead)
-	n, err := file.ReadAt(head, 0)
-	if err == nil || errors.Is(err, io.EOF) {
-		err = checkSegmentHead(head[:n], segment)
+	if uint64(items) > itemsMost {
+		return corrupt(at.segment, at.offset, "%d items where %d are left in the queue", items, itemsMost)
 	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
+	r.set(at, payload, items)
+	return nil
+}
+
+// set makes a block the current one. payload is in buf.
+func (r *reader) set(at position, payload []byte, items uint32) {
+	r.payload, r.remaining, r.itemsTaken = payload, items, 0
+	r.block, r.size = at, int64(blockHead+len(payload))
+}
+
+// close closes the file.
+func (r *reader) close() error {
+	if r.file == nil {
+		return nil
 	}
-	return file, nil
+	err := r.file.Close()
+	r.file = nil
+	return err
 }
 
 // readBlock reads and verifies the block at a position of a segment that ends at end. It reads into buf or a larger

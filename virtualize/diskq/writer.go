@@ -4,9 +4,29 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"orbweaver/internal/vfs"
 )
+
+// writer is the tail: the building block and its position on disk.
+type writer struct {
+	files        directory
+	segmentBytes int64 // at which a new segment begins
+
+	segment uint64
+	offset  int64
+	file    vfs.File   // nil until the segment's first block is written
+	sealed  []vfs.File // full segments that are not yet synced
+	dirty   bool       // file has unsynced blocks
+	newName bool       // a file was created since the last sync of the directory
+	litter  bool       // a write failed in the middle: there may be bytes after offset
+
+	buf        []byte // reserved bytes, then the payload
+	items      uint32 // in buf
+	pos        int    // read position in buf; after reserved only if the reader has read all files
+	itemsTaken uint32 // items before pos
+}
 
 // maxSealed is the number of full segments that may wait for a Sync. Above it the writer syncs one itself. This bounds
 // the number of open files.
@@ -41,35 +61,21 @@ func (w *writer) next() []byte {
 	return item
 }
 
-// flush writes the unread part of the building block. After an error the queue is unchanged. The caller holds the lock.
-func (q *Queue) flush() error {
-	if q.w.items == 0 {
-		return nil
-	}
-	err := q.unlocked(q.writeBlock)
-	switch {
-	case err == nil:
-		return nil
-	case vfs.IsFull(err):
-		q.stats.FullFailures++
-		return err
-	case vfs.IsPassing(err):
-		return err
-	default:
-		q.err = &stickyError{err}
-		return q.err
-	}
-}
+// tail returns the position of the next block.
+func (w *writer) tail() position { return position{w.segment, w.offset} }
 
-func (q *Queue) writeBlock() error {
-	w := &q.w
-	if err := q.roll(); err != nil {
-		return fmt.Errorf("diskq: new segment: %w", err)
-	}
-	payload := w.buf[w.pos:]
-	items := w.items - w.itemsTaken
+// unread returns the number of unread items of the building block.
+func (w *writer) unread() uint32 { return w.items - w.itemsTaken }
+
+// blockOffset returns the position of the next block.
+func (w *writer) blockOffset() int64 { return max(w.offset, int64(segmentHead)) }
+
+// write writes the unread part of the building block to the segment that roll has opened, and returns the position and
+// the payload of the block. The payload stays in buf. After an error the writer is as before.
+func (w *writer) write() (at position, payload []byte, written int, err error) {
+	payload = w.buf[w.pos:]
 	start := w.pos - blockHead
-	putBlockHead(w.buf[start:], payload, w.segment, w.blockOffset(), items)
+	putBlockHead(w.buf[start:], payload, w.segment, w.blockOffset(), w.unread())
 	if w.offset == 0 {
 		start -= segmentHead
 		putSegmentHead(w.buf[start:], w.segment)
@@ -77,45 +83,28 @@ func (q *Queue) writeBlock() error {
 	out := w.buf[start:]
 	if _, err := w.file.WriteAt(out, w.offset); err != nil {
 		w.litter = true
-		return fmt.Errorf("diskq: write: %w", err)
+		return at, nil, 0, fmt.Errorf("diskq: write: %w", err)
 	}
-	follow := q.caughtUp()
-	block := position{segment: w.segment, offset: w.blockOffset()}
+	at = position{w.segment, w.blockOffset()}
 	w.offset += int64(len(out))
 	w.dirty = true
-	q.stats.BlocksOut++
-	q.stats.BytesOut += uint64(len(out))
-	if follow {
-		// The reader was in this block. It keeps the bytes, and the writer gets the reader's old buffer.
-		w.buf, q.r.buf = q.r.buf, w.buf
-		q.r.payload, q.r.remaining, q.r.itemsTaken = payload, items, 0
-		q.r.block, q.r.size = block, int64(blockHead+len(payload))
-	}
-	w.reset()
-	return nil
+	return at, payload, len(out), nil
 }
-
-// blockOffset returns the position of the next block.
-func (w *writer) blockOffset() int64 { return max(w.offset, int64(segmentHead)) }
 
 // roll makes sure that a segment with space is open. A full segment is truncated if a failed write left bytes after its
 // end. It stays open for the next Sync.
-func (q *Queue) roll() error {
-	w := &q.w
+func (w *writer) roll() error {
 	length := int64(len(w.buf) - w.pos + blockHead)
-	if w.offset > int64(segmentHead) && w.offset+length > q.opts.SegmentBytes {
+	if w.offset > int64(segmentHead) && w.offset+length > w.segmentBytes {
 		if w.litter {
 			if err := w.file.Truncate(w.offset); err != nil {
 				return err
 			}
 			w.litter = false
 		}
-		next, err := q.fsys.Create(segmentName(q.opts.Dir, w.segment+1))
+		next, err := w.files.create(w.segment + 1)
 		if err != nil {
 			return err
-		}
-		if q.caughtUp() {
-			q.r.moveTo(position{segment: w.segment + 1})
 		}
 		w.sealed = append(w.sealed, w.file)
 		w.file, w.segment, w.offset, w.dirty, w.newName = next, w.segment+1, 0, true, true
@@ -133,12 +122,73 @@ func (q *Queue) roll() error {
 	if w.file != nil {
 		return nil
 	}
-	file, err := q.fsys.Create(segmentName(q.opts.Dir, w.segment))
+	file, err := w.files.create(w.segment)
 	if err != nil {
 		return err
 	}
 	w.file, w.newName = file, true
 	return nil
+}
+
+// cutTail opens the last segment and truncates it at the checkpoint.
+func (w *writer) cutTail() error {
+	file, err := w.files.open(w.segment)
+	if err != nil {
+		return err
+	}
+	size, err := file.Size()
+	if err = errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("diskq: open: %w", err)
+	}
+	if size < w.offset {
+		return corrupt(w.segment, w.offset, "the file ends at %d", size)
+	}
+	w.file, err = w.files.fsys.OpenRW(w.files.name(w.segment))
+	if err == nil && size > w.offset {
+		err = w.file.Truncate(w.offset)
+	}
+	if err != nil {
+		return fmt.Errorf("diskq: open: %w", err)
+	}
+	// After a crash the checkpoint may be written but not synced: sync it again.
+	w.dirty, w.newName = true, true
+	return nil
+}
+
+// unsynced is what a sync must make durable.
+type unsynced struct {
+	sealed  []vfs.File // full segments, which are closed then
+	tail    vfs.File   // nil if it has no unsynced blocks
+	newName bool       // the directory must be synced
+}
+
+// takeUnsynced returns what is not durable yet. The writer does not sync it again.
+func (w *writer) takeUnsynced() unsynced {
+	u := unsynced{sealed: w.sealed, newName: w.newName}
+	if w.dirty {
+		u.tail = w.file
+	}
+	w.sealed, w.dirty, w.newName = nil, false, false
+	return u
+}
+
+// sync syncs and closes the full files, and syncs the tail and the directory. If the writer has sealed, synced and
+// closed the tail in the meantime, it is durable already.
+func (u unsynced) sync(d directory) error {
+	var errs []error
+	for _, f := range u.sealed {
+		errs = append(errs, f.Sync(), f.Close())
+	}
+	if u.tail != nil {
+		if err := u.tail.Sync(); !errors.Is(err, fs.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	err := errors.Join(errs...)
+	if u.newName && err == nil {
+		err = d.fsys.SyncDir(d.dir)
+	}
+	return err
 }
 
 // stickyError is an error after which nothing is written any more. vfs.IsFull returns false for it: a file system that
