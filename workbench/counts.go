@@ -1,7 +1,5 @@
 package workbench
 
-import "time"
-
 // Counts is the content of the workbench at one moment.
 type Counts struct {
 	// Sites is the number of all sites and the sum of the seven states after it. Leased is also the number of Visits
@@ -40,19 +38,6 @@ func (w *Workbench[S]) Leased() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.contents.sites.states[Leased]
-}
-
-// frontExact is the number of IPs up to which Front counts exactly.
-const frontExact = 1024
-
-// Front returns the number of IPs with a site that is due before now + soon. IPs with a Visit out do not count. The
-// result is exact up to 1,024. Above that it is an estimate from 1,024 samples with a standard error of about 2 % of
-// the IPs on the workbench. So the call takes a few microseconds at most.
-func (w *Workbench[S]) Front(now time.Time, soon time.Duration) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := &w.contents
-	return c.ips.outer.count(c.clock.offset(now.Add(soon)), frontExact)
 }
 
 // Each calls f for every site in order of creation, until f returns false, with the state that the site had shortly

@@ -29,7 +29,7 @@
 //
 //	idle, dead ---- Evict ---> not in the workbench ---- Admit ---> idle, dead
 //
-// A site can be fetched now if and only if the first entry of the outer heap is due: see NextDue. Equal due times are
+// A site can be fetched now if and only if the first entry of the outer heap is due: see DueTimes. Equal due times are
 // ordered by the number of the site. So sites without earlier visits come in the order of their discovery, as long as
 // no site is evicted. Only Hasten moves a due time back. Due times are compared by the monotonic clock if now has a
 // monotonic reading.

@@ -82,7 +82,7 @@ func TestFrontCountsIPsDueSoon(t *testing.T) {
 		placed(w, fmt.Sprint(n), ip(n), "/1", "/2")
 	}
 	now := start
-	if got := w.Front(now, 0); got < 2900 || got > 3100 {
+	if got := w.DueTimes().Front(now, 0); got < 2900 || got > 3100 {
 		t.Error("about 3000 are due, estimated", got)
 	}
 	visits := w.Acquire(now, nil, 2500)
@@ -91,7 +91,7 @@ func TestFrontCountsIPsDueSoon(t *testing.T) {
 	}
 	w.Acquire(now, nil, 500+1)
 	for seconds, want := range map[int]int{0: 0, 1: 1, 500: 500} {
-		if got := w.Front(now, time.Duration(seconds)*time.Second); got != want {
+		if got := w.DueTimes().Front(now, time.Duration(seconds)*time.Second); got != want {
 			t.Errorf("due within %d s: %d, want %d", seconds, got, want)
 		}
 	}
@@ -144,7 +144,7 @@ func TestNoAllocations(t *testing.T) {
 			w.Release(&visits[i], Release{SiteDue: now.Add(1500 * time.Millisecond), IPDue: now.Add(time.Second)}, now)
 		}
 		w.Get(key)
-		w.Front(now, 0)
+		w.DueTimes().Front(now, 0)
 	}
 	for range 50 {
 		turn()

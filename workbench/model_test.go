@@ -274,7 +274,7 @@ func (m *model) compare(w *Workbench[int]) error {
 		return fmt.Errorf("counts are  %+v\nthey should be %+v", got, want)
 	}
 	best, due := m.next()
-	if next, ok := w.NextDue(); ok != (best != nil) || (ok && !next.Equal(due)) {
+	if next, ok := w.DueTimes().Next(); ok != (best != nil) || (ok && !next.Equal(due)) {
 		return fmt.Errorf("next due is %v %v, should be %v", next, ok, due)
 	}
 	even := func(site *int) bool { return *site%2 == 0 }

@@ -177,14 +177,6 @@ func (w *Workbench[S]) Hasten(vs *VisitState[S], due time.Time) {
 	c.reconcile(s, s.state())
 }
 
-// Anchor sets the clock of a workbench that was just loaded: now is the same moment as was on the clock of the
-// snapshot. Without Anchor, the wall clock is used.
-func (w *Workbench[S]) Anchor(now, was time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.contents.clock.anchorAt(now, was)
-}
-
 // Due returns the due time of a site without regard to its IP; zero if the site was never visited.
 func (w *Workbench[S]) Due(vs *VisitState[S]) time.Time {
 	w.mu.Lock()

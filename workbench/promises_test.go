@@ -135,7 +135,7 @@ func TestW3_NoVisitBeforeItsDueTime(t *testing.T) {
 	at := func(s float64) time.Time { return start.Add(time.Duration(s * float64(time.Second))) }
 	w.Release(&v, Release{SiteDue: at(4), IPDue: at(1)}, start)
 	acquire(t, w, at(0.999999999)) // the IP is not due, though b is
-	if due, ok := w.NextDue(); !ok || !due.Equal(at(1)) {
+	if due, ok := w.DueTimes().Next(); !ok || !due.Equal(at(1)) {
 		t.Error(due, ok)
 	}
 	v = acquire(t, w, at(1), "b[/1]")[0]

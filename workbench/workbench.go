@@ -3,7 +3,6 @@ package workbench
 import (
 	"net/netip"
 	"sync"
-	"time"
 )
 
 // Workbench holds all sites and decides which may be visited. All methods are safe for concurrent use. Each holds one
@@ -66,30 +65,6 @@ func (w *Workbench[S]) GetOrAdd(key []byte) (vs *VisitState[S], added bool) {
 	id := c.sites.records.allocate()
 	c.add(hash, id, key)
 	return c.sites.handles.at(id), true
-}
-
-// NextDue returns the due time of the first entry of the outer heap. A site can be fetched now if and only if this time
-// is not after now. The zero time means that the site was never visited and is due at once. The result is false if no
-// site is waiting.
-func (w *Workbench[S]) NextDue() (time.Time, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := &w.contents
-	if c.ips.outer.len() == 0 {
-		return time.Time{}, false
-	}
-	return c.clock.time(c.ips.outer.top().due), true
-}
-
-// NextDeferred returns the time from which DueDeferred returns a site. The result is false if no site is deferred.
-func (w *Workbench[S]) NextDeferred() (time.Time, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := &w.contents
-	if c.deferred.len() == 0 {
-		return time.Time{}, false
-	}
-	return c.clock.time(c.deferred.top().due), true
 }
 
 // Any reports whether is returns true for any waiting, leased or deferred site, including the waiting sites of IPs with

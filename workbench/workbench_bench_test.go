@@ -86,7 +86,7 @@ func BenchmarkFront(b *testing.B) {
 	for _, soon := range []time.Duration{100 * time.Microsecond, time.Second} {
 		b.Run(soon.String(), func(b *testing.B) {
 			for b.Loop() {
-				w.Front(now, soon)
+				w.DueTimes().Front(now, soon)
 			}
 		})
 	}

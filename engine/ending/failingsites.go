@@ -130,8 +130,8 @@ func (r *Reporter) describe(vs *visit.State, urls uint64) *FailingSite {
 
 // nextTry is when the first site is due, for a request or for name resolution.
 func (r *Reporter) nextTry() time.Time {
-	next, ok := r.workbench.NextDue()
-	if deferred, found := r.workbench.NextDeferred(); found && (!ok || deferred.Before(next)) {
+	next, ok := r.workbench.DueTimes().Next()
+	if deferred, found := r.workbench.DueTimes().NextDeferred(); found && (!ok || deferred.Before(next)) {
 		next = deferred
 	}
 	return next

@@ -34,7 +34,7 @@ func (c *Collector) waitingMost() string {
 	}
 	fetching, fetchers := c.Numbers.Fetching.Load(), c.Settings.Fetchers
 	down, workers := c.Outages.Network.State()
-	switch next, ok := c.Workbench.NextDue(); {
+	switch next, ok := c.Workbench.DueTimes().Next(); {
 	case c.Run.IsStopping() && c.Cluster.IsLeaving():
 		return "the other agents: they are given all that this one has"
 	case c.Run.IsStopping():

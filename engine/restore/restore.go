@@ -191,7 +191,7 @@ func (c *Crawl) carryDues(m *manifest.Manifest) error {
 		return err
 	}
 	clocks := clock.NewResumed(m.Clocks(), c.Boot)
-	old.Anchor(clocks.Now, clocks.CheckpointClock())
+	old.DueTimes().Anchor(clocks.Now, clocks.CheckpointClock())
 	var key []byte
 	old.Each(func(vs *visit.State, _ workbench.State) bool {
 		reached := true

@@ -25,7 +25,7 @@ const controlPeriod = time.Second
 // next returns how long to wait, or why the crawl is over.
 func (e *endCheck) next(now time.Time) (wait time.Duration, reason string) {
 	wait = controlPeriod
-	if next, ok := e.queues.Workbench.NextDeferred(); ok {
+	if next, ok := e.queues.Workbench.DueTimes().NextDeferred(); ok {
 		wait = min(wait, untilLeast(now, next))
 	}
 	n := e.dead.Counters

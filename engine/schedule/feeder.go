@@ -80,7 +80,7 @@ func (f *Feeder) feed(now time.Time) int {
 func (f *Feeder) waitForVisits(ctx context.Context) bool {
 	var due <-chan time.Time
 	if f.Todo.Len() < f.Todo.Cap() {
-		if next, ok := f.Workbench.NextDue(); ok {
+		if next, ok := f.Workbench.DueTimes().Next(); ok {
 			timer := time.NewTimer(max(time.Until(next), feedPause))
 			defer timer.Stop()
 			due = timer.C

@@ -40,7 +40,7 @@ func NewFront(w *visit.Workbench, fetchers int) *Front {
 func (f *Front) Required() int64 { return f.required.Load() }
 
 // Size counts the front.
-func (f *Front) Size() int { return f.workbench.Front(time.Now(), frontSoon) }
+func (f *Front) Size() int { return f.workbench.DueTimes().Front(time.Now(), frontSoon) }
 
 // noteNothingDue is called when the fetch workers find nothing due. urlsWait says that ready URLs could make the front
 // larger; without them a large front is of no use.
@@ -61,7 +61,7 @@ func (f *Front) isSmall(now time.Time) bool {
 		f.uncounted = true
 		return false
 	}
-	if int64(f.workbench.Front(now, frontSoon)) < want {
+	if int64(f.workbench.DueTimes().Front(now, frontSoon)) < want {
 		return true
 	}
 	f.largeSize, f.nextCount = want, now.Add(frontPause)

@@ -75,7 +75,7 @@ func (g *resolveRig) resolve(most int) {
 	g.Unresolved.Put(g.site)
 	for {
 		synctest.Wait()
-		due, ok := g.Workbench.NextDeferred()
+		due, ok := g.Workbench.DueTimes().NextDeferred()
 		if !ok || len(g.names.asked) == most {
 			return
 		}

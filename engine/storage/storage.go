@@ -141,7 +141,7 @@ func (s *Storage) LoadWorkbench(
 	if err != nil {
 		return err
 	}
-	b.Anchor(clocks.Now, clocks.CheckpointClock())
+	b.DueTimes().Anchor(clocks.Now, clocks.CheckpointClock())
 	s.Workbench = b
 	return nil
 }
