@@ -92,10 +92,19 @@ func attrOf(key uint64, name []byte) attr {
 	return attrOther
 }
 
-// attributes reads the attributes from b[p] to the end of the tag and records the known ones; of two with one name, the
-// first counts. It returns the offset after the tag. ok is false if the body ends inside the tag.
-func (s *Scanner) attributes(b []byte, p int) (next int, selfClosing, ok bool) {
-	s.have = 0
+// tagAttributes are the known attributes of the current tag. Their values are offsets into the body.
+type tagAttributes struct {
+	have  attrSet
+	value [attrCount]span
+}
+
+// span is a half-open range of the body.
+type span struct{ from, to int }
+
+// readAttributes reads the attributes from b[p] to the end of the tag and records the known ones; of two with one name,
+// the first counts. It returns the offset after the tag. ok is false if the body ends inside the tag.
+func (a *tagAttributes) readAttributes(b []byte, p int) (next int, selfClosing, ok bool) {
+	a.have = 0
 	for {
 		for p < len(b) && class[b[p]]&isSpace != 0 {
 			p++
@@ -123,9 +132,9 @@ func (s *Scanner) attributes(b []byte, p int) (next int, selfClosing, ok bool) {
 		if v, p, ok = value(b, p); !ok {
 			return p, false, false
 		}
-		if id < attrCount && s.have&(1<<id) == 0 {
-			s.have |= 1 << id
-			s.value[id] = v
+		if id < attrCount && a.have&(1<<id) == 0 {
+			a.have |= 1 << id
+			a.value[id] = v
 		}
 	}
 }
@@ -195,17 +204,20 @@ func skipAttributes(b []byte, p int) (next int, ok bool) {
 }
 
 // get returns the raw value of an attribute of the current tag.
-func (s *Scanner) get(b []byte, id attr) ([]byte, bool) {
-	if s.have&(1<<id) == 0 {
+func (a *tagAttributes) get(b []byte, id attr) ([]byte, bool) {
+	if !a.has(id) {
 		return nil, false
 	}
-	v := s.value[id]
+	v := a.value[id]
 	return b[v.from:v.to], true
 }
 
+// has reports whether the current tag has an attribute.
+func (a *tagAttributes) has(id attr) bool { return a.have&(1<<id) != 0 }
+
 // is reports whether an attribute of the current tag has a value, ignoring case. Spaces around the value count.
-func (s *Scanner) is(b []byte, id attr, value nameKey) bool {
-	v, ok := s.get(b, id)
+func (a *tagAttributes) is(b []byte, id attr, value nameKey) bool {
+	v, ok := a.get(b, id)
 	return ok && fold(v, value)
 }
 

@@ -3,8 +3,8 @@ package parse
 import "unicode/utf8"
 
 // scanStyle reports the url() and @import references of a style sheet. decoded says that css is UTF-8 already.
-func (s *Scanner) scanStyle(css []byte, decoded bool) {
-	s.work += len(css)
+func (l *linkList) scanStyle(css []byte, decoded bool) {
+	l.text.work += len(css)
 	importing := false // the next string is a reference
 	for p := 0; p < len(css); {
 		c := css[p]
@@ -25,7 +25,7 @@ func (s *Scanner) scanStyle(css []byte, decoded bool) {
 		case '"', '\'':
 			ref, escaped, next := cssString(css, p)
 			if importing {
-				s.cssRef(ref, escaped, decoded)
+				l.cssRef(ref, escaped, decoded)
 				importing = false
 			}
 			p = next
@@ -42,7 +42,7 @@ func (s *Scanner) scanStyle(css []byte, decoded bool) {
 			}
 			ref, escaped, next, ok := cssURL(css, p+len("url("))
 			if ok {
-				s.cssRef(ref, escaped, decoded)
+				l.cssRef(ref, escaped, decoded)
 			}
 			importing = false
 			p = next
@@ -117,38 +117,31 @@ func endOfCSSEscape(css []byte, p int) int {
 }
 
 // cssRef reports a reference of a style sheet.
-func (s *Scanner) cssRef(ref []byte, escaped, decoded bool) {
+func (l *linkList) cssRef(ref []byte, escaped, decoded bool) {
 	if ref = trimControl(ref); len(ref) == 0 {
 		return
 	}
 	if foreignScheme(ref) {
-		s.res.LinksForeign++
+		l.res.LinksForeign++
 		return
 	}
-	if len(ref) > longestReference*s.o.RefMax {
-		s.res.LinksLong++
+	if len(ref) > longestReference*l.o.RefMax {
+		l.res.LinksLong++
 		return
 	}
-	s.asUTF8 = true // queries of style sheets are in UTF-8, whatever their own character set
+	l.text.asUTF8 = true // queries of style sheets are in UTF-8, whatever their own character set
 	if !decoded && !plain(ref) {
-		start := len(s.arena)
-		s.arena = appendNoNUL(s.arena, s.toUTF8(ref))
-		ref = s.arena[start:len(s.arena):len(s.arena)]
-		s.asUTF8 = true
+		start := len(l.text.arena)
+		l.text.arena = appendNoNUL(l.text.arena, l.text.toUTF8(ref))
+		ref = l.text.arena[start:len(l.text.arena):len(l.text.arena)]
+		l.text.asUTF8 = true
 	}
 	if escaped {
-		start := len(s.arena)
-		s.arena = appendCSSUnescaped(s.arena, ref)
-		ref = s.arena[start:len(s.arena):len(s.arena)]
+		start := len(l.text.arena)
+		l.text.arena = appendCSSUnescaped(l.text.arena, ref)
+		ref = l.text.arena[start:len(l.text.arena):len(l.text.arena)]
 	}
-	s.add(CSS, ref, false)
-}
-
-// keep copies b into the arena.
-func (s *Scanner) keep(b []byte) []byte {
-	start := len(s.arena)
-	s.arena = append(s.arena, b...)
-	return s.arena[start:len(s.arena):len(s.arena)]
+	l.add(CSS, ref, false)
 }
 
 // appendCSSUnescaped appends src to dst with its escapes replaced: up to six hexadecimal digits and one space that ends

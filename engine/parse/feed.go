@@ -19,35 +19,36 @@ const rootMax = 16 << 10
 
 // scanFeed reports the links of a feed or a sitemap, if the body, which is XML, is one.
 func (s *Scanner) scanFeed(body []byte) bool {
+	links := &s.markup.elements.links
 	s.feed.ResetBytes(body[:min(len(body), rootMax)])
 	switch s.feed.Format() {
 	case sitemap.Feed:
-		s.res.Format = FeedFile
+		links.res.Format = FeedFile
 	case sitemap.Pages, sitemap.Index:
-		s.res.Format = SitemapXML
-		s.linksMax = max(s.linksMax, sitemapLinksMax)
+		links.res.Format = SitemapXML
+		links.linksMax = max(links.linksMax, sitemapLinksMax)
 	default:
 		return false
 	}
-	if s.charset.decoder != nil {
-		body = s.decodeWhole(body)
+	if links.text.charset.decoder != nil {
+		body = links.text.decodeWhole(body)
 	}
-	s.work += len(body)
+	links.text.work += len(body)
 	s.feed.ResetBytes(body)
 	for e, ok := s.feed.Next(); ok; e, ok = s.feed.Next() {
 		ref := e.URL
-		s.asUTF8 = true
+		links.text.asUTF8 = true
 		if !plain(ref) {
-			ref = s.toUTF8(ref)
+			ref = links.text.toUTF8(ref)
 		}
-		s.add(s.feedKind(e.Kind), s.keep(ref), false)
+		links.add(feedKind(links.res.Format, e.Kind), links.text.keep(ref), false)
 	}
-	s.res.LinksLong += s.feed.Summary().Long
+	links.res.LinksLong += s.feed.Summary().Long
 	return true
 }
 
 // feedKind says what an entry is to a crawl.
-func (s *Scanner) feedKind(k sitemap.Kind) Kind {
+func feedKind(format Format, k sitemap.Kind) Kind {
 	switch {
 	case k == sitemap.Sitemap:
 		return SitemapFile
@@ -55,7 +56,7 @@ func (s *Scanner) feedKind(k sitemap.Kind) Kind {
 		return Media
 	case k == sitemap.Related:
 		return LinkRel
-	case s.res.Format == SitemapXML:
+	case format == SitemapXML:
 		return Sitemap
 	}
 	return Feed

@@ -24,9 +24,6 @@ const (
 	spaceMath
 )
 
-// inForeign says whether the next tag is read as SVG or MathML.
-func (s *Scanner) inForeign() bool { return s.foreign.space() != spaceHTML }
-
 // space says what the next tag is read as.
 func (f *foreignStack) space() space {
 	if f.depth == 0 {
@@ -56,7 +53,7 @@ func (f *foreignStack) start(name tag, have attrSet) {
 }
 
 // enter notes an element of foreign content that holds foreign content or HTML.
-func (f *foreignStack) enter(name tag, s *Scanner, b []byte) {
+func (f *foreignStack) enter(name tag, attributes *tagAttributes, b []byte) {
 	in := f.space()
 	switch name {
 	case tagSVG, tagMath: // nested ones stay in the language around them, except SVG that annotates a formula
@@ -69,7 +66,7 @@ func (f *foreignStack) enter(name tag, s *Scanner, b []byte) {
 	case tagMi, tagMo, tagMn, tagMs, tagMtext:
 		f.push(name, hold(in, spaceMath))
 	case tagAnnotationXML:
-		if s.is(b, attrEncoding, "text/html") || s.is(b, attrEncoding, "application/xhtml+xml") {
+		if attributes.is(b, attrEncoding, "text/html") || attributes.is(b, attrEncoding, "application/xhtml+xml") {
 			in = hold(in, spaceMath)
 		}
 		f.push(name, in)

@@ -45,8 +45,8 @@ func FuzzScan(f *testing.F) {
 				t.Fatalf("%v %q", l.Kind, l.Ref)
 			}
 		}
-		if s.work > workPerByte*len(body) {
-			t.Fatalf("%d bytes were given to readers, of a body of %d", s.work, len(body))
+		if s.markup.elements.links.text.work > workPerByte*len(body) {
+			t.Fatalf("%d bytes were given to readers, of a body of %d", s.markup.elements.links.text.work, len(body))
 		}
 		if !bytes.Equal(before, body) {
 			t.Fatal("the body was changed")

@@ -6,20 +6,20 @@ import "unicode/utf8"
 const guessMax = 16 << 10
 
 // guessCharset examines a page without a declared character set, at the first value that is neither ASCII nor UTF-8.
-func (s *Scanner) guessCharset(body []byte) {
-	if s.guessed || s.charset.certain || s.charset.decoder == nil || s.res.Format != HTML {
+func (d *textDecoder) guessCharset(body []byte) {
+	if !d.guessable || d.charset.certain || d.charset.decoder == nil {
 		return
 	}
-	s.guessed = true
-	s.work += len(body)
+	d.guessable = false
+	d.work += len(body)
 	from := 0
 	for from < len(body) && body[from] < utf8.RuneSelf {
 		from++
 	}
 	body = body[from:]
-	if c, ok := s.lookup([]byte(guess(body[:min(len(body), guessMax)]))); ok {
-		s.charset, s.res.Charset = c, c.name
-		s.charset.certain = false
+	if c, ok := d.labels.lookup([]byte(guess(body[:min(len(body), guessMax)]))); ok {
+		d.charset = c
+		d.charset.certain = false
 	}
 }
 

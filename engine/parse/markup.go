@@ -2,10 +2,21 @@ package parse
 
 import "bytes"
 
+// markupReader reads the tags of a body, and the text of the elements whose text is not markup.
+type markupReader struct {
+	elements elementReader
+	foreign  foreignStack
+	template templateDepth
+	inline   bool // reading the document of a srcdoc attribute
+}
+
+// inForeign says whether the next tag is read as SVG or MathML.
+func (m *markupReader) inForeign() bool { return m.foreign.space() != spaceHTML }
+
 // scanMarkup reads HTML, or XML leniently, in one pass. It follows the tokenizer of the HTML standard as far as it
 // affects links, and builds no tree.
-func (s *Scanner) scanMarkup(b []byte) {
-	s.work += len(b)
+func (m *markupReader) scanMarkup(b []byte) {
+	m.elements.links.text.work += len(b)
 	for p := 0; ; {
 		i := bytes.IndexByte(b[p:], '<')
 		if i < 0 {
@@ -17,13 +28,13 @@ func (s *Scanner) scanMarkup(b []byte) {
 		}
 		switch c := b[p]; {
 		case class[c]&isAlpha != 0:
-			p = s.startTag(b, p)
+			p = m.startTag(b, p)
 		case c == '/':
-			p = s.endTag(b, p+1)
+			p = m.endTag(b, p+1)
 		case c == '!':
-			p = s.declaration(b, p+1)
+			p = m.declaration(b, p+1)
 		case c == '?':
-			p = s.instruction(b, p+1)
+			p = m.instruction(b, p+1)
 		}
 	}
 }
@@ -45,7 +56,7 @@ func after(b []byte, p int, mark string) int {
 	return p + i + len(mark)
 }
 
-func (s *Scanner) endTag(b []byte, p int) int {
+func (m *markupReader) endTag(b []byte, p int) int {
 	if p >= len(b) {
 		return p
 	}
@@ -57,24 +68,24 @@ func (s *Scanner) endTag(b []byte, p int) int {
 	if !ok {
 		return p
 	}
-	if s.foreign.depth > 0 {
-		s.foreign.end(name)
+	if m.foreign.depth > 0 {
+		m.foreign.end(name)
 	}
-	if name == tagTemplate && !s.inForeign() {
-		s.template.end()
+	if name == tagTemplate && !m.inForeign() {
+		m.template.end()
 	}
 	return p
 }
 
 // declaration reads what follows "<!".
-func (s *Scanner) declaration(b []byte, p int) int {
+func (m *markupReader) declaration(b []byte, p int) int {
 	rest := b[p:]
 	switch {
 	case len(rest) >= 2 && rest[0] == '-' && rest[1] == '-':
 		return afterComment(b, p+2)
-	case (s.xml || s.inForeign()) && bytes.HasPrefix(rest, []byte("[CDATA[")):
+	case (m.elements.xml || m.inForeign()) && bytes.HasPrefix(rest, []byte("[CDATA[")):
 		return after(b, p+7, "]]>")
-	case s.xml && foldPrefix(rest, "doctype"):
+	case m.elements.xml && foldPrefix(rest, "doctype"):
 		return afterDoctype(b, p)
 	default:
 		return after(b, p, ">")
@@ -115,92 +126,101 @@ func afterComment(b []byte, p int) int {
 }
 
 // instruction reads what follows "<?": in HTML a comment of sorts, in XML a processing instruction.
-func (s *Scanner) instruction(b []byte, p int) int {
-	if !s.xml {
+func (m *markupReader) instruction(b []byte, p int) int {
+	if !m.elements.xml {
 		return after(b, p, ">")
 	}
 	if foldPrefix(b[p:], "xml-stylesheet") {
-		s.sheetInstruction(b, p+len("xml-stylesheet"))
+		m.sheetInstruction(b, p+len("xml-stylesheet"))
 	}
 	return after(b, p, "?>")
 }
 
 // sheetInstruction reports the style sheet that an XML document names before its root. Its pseudo-attributes are read
 // as attributes.
-func (s *Scanner) sheetInstruction(b []byte, p int) {
+func (m *markupReader) sheetInstruction(b []byte, p int) {
 	if end := after(b, p, "?>"); end > p {
 		b = b[:end]
 	}
-	if _, _, ok := s.attributes(b, p); ok {
-		s.linkAttr(b, attrHref, Resource)
+	if _, _, ok := m.elements.attributes.readAttributes(b, p); ok {
+		m.elements.linkAttr(b, attrHref, Resource)
 	}
 }
 
 // startTag reads a tag whose name starts at b[p], and the text after it where the element's text is not markup.
-func (s *Scanner) startTag(b []byte, p int) int {
-	if s.xml {
-		return s.startTagXML(b, p)
+func (m *markupReader) startTag(b []byte, p int) int {
+	if m.elements.xml {
+		return m.startTagXML(b, p)
 	}
 	name, p := readTag(b, p)
-	p, selfClosing, ok := s.attributes(b, p)
+	p, selfClosing, ok := m.elements.attributes.readAttributes(b, p)
 	if !ok {
 		return p
 	}
-	if s.foreign.depth > 0 {
-		s.foreign.start(name, s.have)
+	if m.foreign.depth > 0 {
+		m.foreign.start(name, m.elements.attributes.have)
 	}
-	foreign := s.inForeign()
+	foreign := m.inForeign()
 	switch {
-	case s.template.skipping():
+	case m.template.skipping():
 	case foreign:
-		if s.foreign.space() == spaceSVG {
-			s.svgElement(b, name)
+		if m.foreign.space() == spaceSVG {
+			m.elements.svgElement(b, name)
 			if name == tagStyle && !selfClosing {
-				s.styleText(b, p)
+				m.styleText(b, p)
 			}
 		}
 	default:
-		s.element(b, name)
+		m.readElement(b, name)
 	}
 	switch {
 	case foreign:
 		if !selfClosing {
-			s.foreign.enter(name, s, b)
+			m.foreign.enter(name, &m.elements.attributes, b)
 		}
 		return p
 	case name == tagSVG && !selfClosing:
-		s.foreign.push(name, spaceSVG)
+		m.foreign.push(name, spaceSVG)
 		return p
 	case name == tagMath && !selfClosing:
-		s.foreign.push(name, spaceMath)
+		m.foreign.push(name, spaceMath)
 		return p
 	case name == tagTemplate:
-		s.template.start(s.is(b, attrShadowRoot, "open") || s.is(b, attrShadowRoot, "closed"))
+		m.template.start(m.elements.attributes.is(b, attrShadowRoot, "open") || m.elements.attributes.is(b, attrShadowRoot, "closed"))
 		return p
 	}
-	return s.rawText(b, p, name)
+	return m.rawText(b, p, name)
 }
 
 // startTagXML is startTag for XML: names have prefixes, and few elements contain raw text. By the XML rules none does;
 // these cover pages that are XML in name only.
-func (s *Scanner) startTagXML(b []byte, p int) int {
+func (m *markupReader) startTagXML(b []byte, p int) int {
 	name, next := readTag(b, p)
 	local, prefixed := unprefixed(name, b[p:next])
-	p, selfClosing, ok := s.attributes(b, next)
+	p, selfClosing, ok := m.elements.attributes.readAttributes(b, next)
 	switch {
 	case !ok:
 		return p
-	case !s.template.skipping():
-		s.element(b, local)
+	case !m.template.skipping():
+		m.readElement(b, local)
 	}
 	switch {
 	case selfClosing || prefixed:
 	case name == tagTemplate:
-		s.template.start(s.is(b, attrShadowRoot, "open") || s.is(b, attrShadowRoot, "closed"))
+		m.template.start(m.elements.attributes.is(b, attrShadowRoot, "open") || m.elements.attributes.is(b, attrShadowRoot, "closed"))
 	case name == tagScript || name == tagStyle || name == tagTitle:
-		return s.rawText(b, p, name)
+		return m.rawText(b, p, name)
 	}
 	return p
+}
+
+// readElement reports the links of the current tag. The document in an iframe's srcdoc is shown in place of its src.
+func (m *markupReader) readElement(b []byte, name tag) {
+	if name == tagIFrame && m.elements.attributes.has(attrSrcdoc) {
+		m.inlineDocument(b)
+		return
+	}
+	m.elements.element(b, name)
 }
 
 // templateDepth tracks template elements: their content is not part of the page, except in a shadow root.

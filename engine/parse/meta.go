@@ -3,43 +3,43 @@ package parse
 import "bytes"
 
 // meta reads a meta element: robots and refresh directives, and the character set if none was declared.
-func (s *Scanner) meta(b []byte) {
-	if !s.charset.certain && !s.xml {
-		s.lateCharset(b)
+func (e *elementReader) meta(b []byte) {
+	if !e.links.text.charset.certain && !e.xml {
+		e.links.text.lateCharset(b, &e.attributes)
 	}
-	raw, ok := s.get(b, attrContent)
+	raw, ok := e.attributes.get(b, attrContent)
 	if !ok {
 		return
 	}
 	switch {
-	case s.is(b, attrHTTPEquiv, "refresh"):
-		content := s.decode(raw, true)
+	case e.attributes.is(b, attrHTTPEquiv, "refresh"):
+		content := e.links.text.decode(raw, true)
 		if ref := RefreshTarget(content); len(ref) > 0 {
-			s.add(MetaRefresh, ref, false)
+			e.links.add(MetaRefresh, ref, false)
 		}
-	case s.names("robots", b) || s.names(s.robot, b):
-		s.robots(raw)
+	case e.names("robots", b) || e.names(e.robot, b):
+		e.robots(raw)
 	}
 }
 
 // names reports whether the current meta element is for this robot. Spaces around the name are ignored.
-func (s *Scanner) names(robot nameKey, b []byte) bool {
-	name, ok := s.get(b, attrName)
+func (e *elementReader) names(robot nameKey, b []byte) bool {
+	name, ok := e.attributes.get(b, attrName)
 	return ok && fold(trimSpace(name), robot)
 }
 
 // robots reads a list of directives separated by commas. Several elements add up.
-func (s *Scanner) robots(list []byte) {
+func (e *elementReader) robots(list []byte) {
 	for len(list) > 0 {
 		var one []byte
 		one, list, _ = bytes.Cut(list, []byte(","))
 		switch one = trimSpace(one); {
 		case fold(one, "none"):
-			s.res.NoFollow, s.res.NoIndex = true, true
+			e.links.res.NoFollow, e.links.res.NoIndex = true, true
 		case fold(one, "nofollow"):
-			s.res.NoFollow = true
+			e.links.res.NoFollow = true
 		case fold(one, "noindex"):
-			s.res.NoIndex = true
+			e.links.res.NoIndex = true
 		}
 	}
 }

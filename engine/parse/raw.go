@@ -4,24 +4,24 @@ import "bytes"
 
 // rawText skips the text of an element whose text is not markup, when name is one; b[p] is the first byte after its
 // start tag. It gives the offset of the end tag, which is then read like any other.
-func (s *Scanner) rawText(b []byte, p int, name tag) int {
+func (m *markupReader) rawText(b []byte, p int, name tag) int {
 	switch name {
 	case tagScript:
 		return endOfScript(b, p)
 	case tagStyle:
 		end := endOfText(b, p, "style")
 		switch {
-		case s.template.skipping():
-		case s.xml:
-			s.styleText(b[:end], p)
+		case m.template.skipping():
+		case m.elements.xml:
+			m.styleText(b[:end], p)
 		default:
-			s.scanStyle(b[p:end], false)
+			m.elements.links.scanStyle(b[p:end], false)
 		}
 		return end
 	case tagTitle:
 		end := endOfText(b, p, "title")
-		if s.res.Title == nil && !s.template.skipping() {
-			s.title(b[p:end])
+		if m.elements.links.res.Title == nil && !m.template.skipping() {
+			m.elements.links.title(b[p:end])
 		}
 		return end
 	case tagTextarea:
@@ -38,6 +38,30 @@ func (s *Scanner) rawText(b []byte, p int, name tag) int {
 		return len(b)
 	}
 	return p
+}
+
+// styleText reports what a style element refers to where its text is like any other: in XML, and in SVG inside HTML.
+// There it has comments, character references and CDATA sections, and ends at the next tag. b[p] is its first byte.
+func (m *markupReader) styleText(b []byte, p int) {
+	for p < len(b) {
+		end := len(b)
+		if i := bytes.IndexByte(b[p:], '<'); i >= 0 {
+			end = p + i
+		}
+		m.elements.links.scanStyle(m.elements.links.text.decode(b[p:end], false), true)
+		const cdata = "<![CDATA["
+		switch p = end; {
+		case bytes.HasPrefix(b[p:], []byte(cdata)):
+			p += len(cdata)
+			end = after(b, p, "]]>")
+			m.elements.links.scanStyle(bytes.TrimSuffix(b[p:end], []byte("]]>")), false)
+		case bytes.HasPrefix(b[p:], []byte("<!--")):
+			end = afterComment(b, p+len("<!--"))
+		default:
+			return
+		}
+		p = end
+	}
 }
 
 // closes says whether b[p:], which follows a "<", is the end tag of the element name.
