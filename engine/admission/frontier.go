@@ -132,7 +132,7 @@ func (p *PageLinks) AddLinks(page []byte, found *links.Finder, kinds []parse.Kin
 	if n := found.Userinfo; n > 0 {
 		p.Counters.Userinfo.Add(int64(n))
 	}
-	if n := found.Budget.Beyond; n > 0 {
+	if n := found.Budget.LinksDropped; n > 0 {
 		p.Counters.DroppedBytes.Add(int64(n))
 	}
 	if n := found.Unfollowed; n > 0 {

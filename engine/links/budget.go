@@ -15,9 +15,9 @@ import (
 // linkRoomRaw for each byte that came over the wire, so that a packed page gains nothing by repetition. A page of
 // nothing but links of 14 bytes to URLs of 100 bytes has room for all. What does not fit is not resolved, and counted.
 type Budget struct {
-	room   int64 // bytes that may still be made
-	whole  int64 // of the page
-	Beyond int   // links that found no room
+	room         int64 // bytes that may still be made
+	whole        int64 // of the page
+	LinksDropped int   // links that found no room
 }
 
 const (
@@ -47,7 +47,7 @@ func (b *Budget) grow(raw, searched int64) {
 // take says whether there is room for another link.
 func (b *Budget) take() bool {
 	if b.room <= 0 {
-		b.Beyond++
+		b.LinksDropped++
 		return false
 	}
 	return true
@@ -79,11 +79,11 @@ func (b *Budget) misnamed(octets int) {
 
 // Annotate adds to what crawl.log says of an attempt how many links found no room.
 func (b *Budget) Annotate(note string) string {
-	if b.Beyond == 0 {
+	if b.LinksDropped == 0 {
 		return note
 	}
 	if note != "" {
 		note += ","
 	}
-	return note + "links-dropped:" + strconv.Itoa(b.Beyond)
+	return note + "links-dropped:" + strconv.Itoa(b.LinksDropped)
 }

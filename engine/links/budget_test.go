@@ -99,12 +99,12 @@ func TestHostile_P13_theLinksOfAPageAreBoundedInBytes(t *testing.T) {
 			if err := journal.EachLink(l.Links, func([]byte) { kept++ }); err != nil {
 				t.Fatal(err)
 			}
-			if sum := kept + l.Budget.Beyond + l.Refused.Long; sum != links {
+			if sum := kept + l.Budget.LinksDropped + l.Refused.Long; sum != links {
 				t.Errorf(
 					"base of %d: %d links are kept, %d found no room, %d are too long: want %d together",
 					base,
 					kept,
-					l.Budget.Beyond,
+					l.Budget.LinksDropped,
 					l.Refused.Long,
 					links,
 				)
@@ -134,7 +134,7 @@ func TestHostile_P13_theSitemapsOfARobotsFileAreBoundedInBytes(t *testing.T) {
 	l := NewFinder(Options{Sitemaps: true})
 	l.SitemapsOf(p.URL, p, filter.Way{})
 	wantLinkBudget(t, l, p.PayloadLen, int64(len(body)))
-	if l.Budget.Beyond == 0 {
+	if l.Budget.LinksDropped == 0 {
 		t.Error("none is counted as dropped")
 	}
 }
@@ -157,7 +157,7 @@ func TestHostile_P13_aPackedSitemapIsBoundedByItsSize(t *testing.T) {
 	l.Scan(p.URL, p, false)
 	kept := 0
 	if err := journal.EachLink(l.Links, func([]byte) { kept++ }); err != nil || kept != 50_000 {
-		t.Errorf("an honest sitemap loses %d of its links, %d for want of room (%v)", 50_000-kept, l.Budget.Beyond, err)
+		t.Errorf("an honest sitemap loses %d of its links, %d for want of room (%v)", 50_000-kept, l.Budget.LinksDropped, err)
 	}
 	bomb := "<?xml version='1.0'?><urlset>" + strings.Repeat(
 		" ",
@@ -165,7 +165,7 @@ func TestHostile_P13_aPackedSitemapIsBoundedByItsSize(t *testing.T) {
 	) + "<url><loc>http://a.test/end</loc></url></urlset>"
 	p = answer(t, "http://a.test/s.xml.gz", "application/gzip", "", zipped(t, []byte(bomb)))
 	l.Scan(p.URL, p, false)
-	if n := l.lists.Unpacked(); n > packedFree+packedRatio*p.PayloadLen || len(l.Links) > 0 {
+	if n := l.textLists.reader.Unpacked(); n > packedFree+packedRatio*p.PayloadLen || len(l.Links) > 0 {
 		t.Errorf("%d bytes are unpacked of %d", n, p.PayloadLen)
 	}
 	p = answer(t, "http://a.test/s.xml.gz", "application/gzip", "gzip", zipped(t, []byte(bomb)))
@@ -197,8 +197,8 @@ func FuzzLinkBudget(f *testing.F) {
 		l := NewFinder(Options{Sitemaps: true, Forms: true, Longest: 2048})
 		l.Scan(own, p, false)
 		searched := int64(len(body))
-		if l.lists != nil {
-			searched = max(searched, l.lists.Unpacked())
+		if l.textLists.reader != nil {
+			searched = max(searched, l.textLists.reader.Unpacked())
 		}
 		wantLinkBudget(t, l, p.PayloadLen, searched)
 		l.SitemapsOf(own, p, filter.Way{})
@@ -229,14 +229,14 @@ func TestLinkBudget_namesBeyondASCII(t *testing.T) {
 		l.Scan(nastyURL(), p, false)
 		return l
 	}
-	if l := page(20_000, 2, 10); l.Budget.Beyond+l.Refused.Syntax+l.Refused.Long > 0 {
-		t.Errorf("an honest page loses %d links, %+v", l.Budget.Beyond, l.Refused)
+	if l := page(20_000, 2, 10); l.Budget.LinksDropped+l.Refused.Syntax+l.Refused.Long > 0 {
+		t.Errorf("an honest page loses %d links, %+v", l.Budget.LinksDropped, l.Refused)
 	}
 	const dearest = 2200 // links whose names IDNA reads
-	if l := page(5000, 4, 63); 5000-l.Budget.Beyond > dearest {
-		t.Errorf("IDNA read %d names of 252 different code points", 5000-l.Budget.Beyond)
+	if l := page(5000, 4, 63); 5000-l.Budget.LinksDropped > dearest {
+		t.Errorf("IDNA read %d names of 252 different code points", 5000-l.Budget.LinksDropped)
 	}
-	if l := page(5000, 4, 55); 5000-l.Budget.Beyond > dearest*5/4 {
-		t.Errorf("IDNA read %d names of 220 different code points", 5000-l.Budget.Beyond)
+	if l := page(5000, 4, 55); 5000-l.Budget.LinksDropped > dearest*5/4 {
+		t.Errorf("IDNA read %d names of 220 different code points", 5000-l.Budget.LinksDropped)
 	}
 }

@@ -21,8 +21,7 @@ type Finder struct {
 	Decoder *coding.Decoder
 	O       Options
 
-	lists  *sitemap.Reader // nil until a sitemap came that the scanner does not read
-	source bytes.Reader    // its body
+	textLists textLists
 
 	Links      []byte       // see AppendLink
 	Kinds      []parse.Kind // of each of links; empty unless they are kept
@@ -32,14 +31,29 @@ type Finder struct {
 	Dropped    int          // links beyond the number taken from one page
 	Budget     Budget       // of the page
 	Index      bool         // the page is an index of sitemaps
-	shut       bool         // the page asks that its links be left alone, and that is obeyed
+	forbidden  bool         // the page asks that its links be left alone, and that is obeyed
 	Encoding   coding.Fault // what is wrong with its content encoding
 	Body       []byte       // decoded, of a page that was searched for links; good until the next page. Borrowed
-	base       []byte
-	scratch    []byte
-	whole      []byte // a link before it lost something
+	buffers    urlBuffers
+	passage    passage
+}
 
-	via  filter.Via // the page at hand, for the follow filter
+// textLists reads the sitemaps that the scanner does not read.
+type textLists struct {
+	reader *sitemap.Reader
+	source bytes.Reader // of the body
+}
+
+// urlBuffers are the memory of the URLs that are made of a reference.
+type urlBuffers struct {
+	base    []byte
+	scratch []byte
+	whole   []byte // a link before it lost something
+}
+
+// passage is what the filters know about the current page.
+type passage struct {
+	via  filter.Via // the page, for the follow filter
 	page filter.Way // how it was reached
 	way  filter.Way // how its links are
 }
@@ -73,9 +87,10 @@ type Page struct {
 // NewFinder returns a Finder for one goroutine.
 func NewFinder(o Options) *Finder {
 	return &Finder{
-		scanner: parse.NewScanner(
-			parse.Options{Robot: robots.Token, Forms: o.Forms},
-		), Decoder: coding.New(coding.Options{}), O: o,
+		scanner:   parse.NewScanner(parse.Options{Robot: robots.Token, Forms: o.Forms}),
+		textLists: textLists{reader: sitemap.NewReader(sitemap.Options{})},
+		Decoder:   coding.New(coding.Options{}),
+		O:         o,
 	}
 }
 
@@ -91,7 +106,7 @@ func (l *Finder) Reset() {
 		l.Links = nil
 	}
 	l.Links, l.Kinds, l.Refused, l.Userinfo, l.Unfollowed, l.Dropped = l.Links[:0], l.Kinds[:0], Refused{}, 0, 0, 0
-	l.Index, l.shut, l.Encoding = false, false, coding.OK
+	l.Index, l.forbidden, l.Encoding = false, false, coding.OK
 	l.Body = nil
 	l.Budget.Open(0, 0)
 }
@@ -109,9 +124,9 @@ func (l *Finder) Open(from Page) bool {
 		Size:        from.Size,
 		Truncated:   from.Cut,
 	}
-	l.page = from.Way
+	l.passage.page = from.Way
 	if l.O.By.Follow != nil {
-		l.O.By.Follow.From(&l.via, from.URL, &r)
+		l.O.By.Follow.From(&l.passage.via, from.URL, &r)
 	}
 	return l.O.By.Parse == nil || l.O.By.Parse.Reads(from.URL, from.Way, &r)
 }
@@ -119,7 +134,7 @@ func (l *Finder) Open(from Page) bool {
 // Redirect takes the target of a redirect as the one link.
 func (l *Finder) Redirect(url, location []byte) {
 	l.Reset()
-	l.way = filter.Way{Depth: l.page.Depth, Hops: l.page.Hops + 1}
+	l.passage.way = filter.Way{Depth: l.passage.page.Depth, Hops: l.passage.page.Hops + 1}
 	l.Resolve(url, location, parse.Redirect, false)
 }
 
@@ -160,13 +175,13 @@ func (l *Finder) scanPage(url, body []byte, p *fetch.Page) {
 	l.Dropped, l.Refused.Foreign, l.Refused.Long = res.LinksDropped, res.LinksForeign, res.LinksLong
 	l.Body = body
 	l.leadOn(res.Format == parse.SitemapXML && len(res.Links) > 0 && res.Links[0].Kind == parse.SitemapFile)
-	if l.shut = l.O.Nofollow && res.NoFollow; l.shut {
+	if l.forbidden = l.O.Nofollow && res.NoFollow; l.forbidden {
 		return
 	}
 	base := url
 	if len(res.Base) > 0 {
-		if b, err := urlx.Resolve(l.base[:0], url, res.Base); err == nil {
-			base, l.base = b, b
+		if b, err := urlx.Resolve(l.buffers.base[:0], url, res.Base); err == nil {
+			base, l.buffers.base = b, b
 		}
 	}
 	for i := range res.Links {
@@ -180,7 +195,7 @@ func (l *Finder) scanPage(url, body []byte, p *fetch.Page) {
 // so. It comes behind scan, if there was one. As the field is not part of the payload, equal payloads may differ in it.
 func (l *Finder) Refresh(url []byte, p *fetch.Page) {
 	value := p.Head().Value(RefreshField)
-	if len(value) == 0 || l.shut {
+	if len(value) == 0 || l.forbidden {
 		return
 	}
 	if ref := parse.RefreshTarget(value); len(ref) > 0 {
@@ -195,7 +210,7 @@ const RefreshField = "refresh"
 // leadOn notes whether the page is an index of sitemaps, and how its links are, therefore.
 func (l *Finder) leadOn(index bool) {
 	l.Index = index
-	l.way = filter.Way{Depth: LeadsTo(&Lead{Depth: l.page.Depth, Index: index}).Depth}
+	l.passage.way = filter.Way{Depth: LeadsTo(&Lead{Depth: l.passage.page.Depth, Index: index}).Depth}
 }
 
 // Resolve takes one reference of a page: resolves it against base, filters it, and appends it to Links or counts it.
@@ -203,7 +218,7 @@ func (l *Finder) Resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
 	if !l.Budget.take() {
 		return
 	}
-	url, err := urlx.Resolve(l.scratch[:0], base, ref)
+	url, err := urlx.Resolve(l.buffers.scratch[:0], base, ref)
 	if err != nil {
 		if errors.Is(err, urlx.ErrHost) {
 			l.Budget.misnamed(len(ref))
@@ -211,7 +226,7 @@ func (l *Finder) Resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
 		l.refuse(err)
 		return
 	}
-	l.scratch = url
+	l.buffers.scratch = url
 	l.Budget.made(len(url))
 	l.Budget.named(urlx.Host(url))
 	if urlx.HasUserinfo(ref) {
@@ -225,7 +240,7 @@ func (l *Finder) Resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
 		return
 	}
 	if by := l.O.By.Follow; by != nil &&
-		!by.Follows(&l.via, filter.Link{URL: url, Way: l.way, Kind: kind.String(), NoFollow: nofollow}) {
+		!by.Follows(&l.passage.via, filter.Link{URL: url, Way: l.passage.way, Kind: kind.String(), NoFollow: nofollow}) {
 		l.Unfollowed++
 		return
 	}
@@ -251,11 +266,11 @@ func (l *Finder) refuse(why error) {
 // strip takes out of a link what links lose; not out of a redirect that would lead to where it comes from then.
 func (l *Finder) strip(url, base []byte, kind parse.Kind) []byte {
 	if kind == parse.Redirect {
-		l.whole = append(l.whole[:0], url...)
+		l.buffers.whole = append(l.buffers.whole[:0], url...)
 	}
 	url = l.O.Strip.Strip(url)
 	if kind == parse.Redirect && bytes.Equal(url, base) {
-		return l.whole
+		return l.buffers.whole
 	}
 	return url
 }

@@ -54,7 +54,7 @@ func (l *Finder) SitemapsOf(url []byte, p *fetch.Page, way filter.Way) {
 		return
 	}
 	l.Open(Page{URL: url, Page: p, Way: way})
-	l.way = filter.Way{Depth: LeadsTo(&Lead{Depth: way.Depth, Robots: true}).Depth}
+	l.passage.way = filter.Way{Depth: LeadsTo(&Lead{Depth: way.Depth, Robots: true}).Depth}
 	body, fault := p.Decoded(l.Decoder)
 	l.Encoding = fault
 	l.Budget.Open(p.PayloadLen, int64(len(body)))
@@ -69,29 +69,27 @@ func (l *Finder) listed(url, body []byte, p *fetch.Page) bool {
 	if !l.O.Sitemaps || !isPacked(url, p.Head().ContentType()) && !isList(body, p.Head().ContentType()) {
 		return false
 	}
-	if l.lists == nil {
-		l.lists = sitemap.NewReader(sitemap.Options{})
-	}
-	l.source.Reset(body)
+	lists := l.textLists.reader
+	l.textLists.source.Reset(body)
 	packed := bytes.HasPrefix(body, []byte("\x1F\x8B"))
 	if packed && int64(len(body)) > packedLayer*p.PayloadLen {
 		l.Encoding = coding.Layers
 		return true // what is packed does not pack again: two such layers multiply what a byte of the wire can cost
 	}
-	l.lists.ResetLimit(&l.source, packedFree+packedRatio*int64(len(body)))
+	lists.ResetLimit(&l.textLists.source, packedFree+packedRatio*int64(len(body)))
 	kind := parse.Sitemap
-	if l.leadOn(l.lists.Format() == sitemap.Index); l.Index {
+	if l.leadOn(lists.Format() == sitemap.Index); l.Index {
 		kind = parse.SitemapFile
 	}
-	for e, ok := l.lists.Next(); ok; e, ok = l.lists.Next() {
+	for e, ok := lists.Next(); ok; e, ok = lists.Next() {
 		if packed {
-			l.Budget.grow(p.PayloadLen, l.lists.Unpacked())
+			l.Budget.grow(p.PayloadLen, lists.Unpacked())
 		}
 		l.Resolve(url, e.URL, kind, false)
 	}
-	sum := l.lists.Summary()
+	sum := lists.Summary()
 	l.Refused.Long += sum.Long
-	l.source.Reset(nil)
+	l.textLists.source.Reset(nil)
 	return sum.Format != sitemap.None
 }
 

@@ -126,7 +126,7 @@ func (r *linkReading) offerLinks(it queued.URL) error {
 	r.Journal.Count.Userinfo.Add(int64(r.links.Userinfo))
 	r.Frontier.Unfollowed(r.links.Unfollowed)
 	r.Journal.Count.DroppedLinks.Add(int64(r.links.Dropped))
-	r.Journal.Count.DroppedBytes.Add(int64(r.links.Budget.Beyond))
+	r.Journal.Count.DroppedBytes.Add(int64(r.links.Budget.LinksDropped))
 	var fault error
 	err := journal.EachLink(r.links.Links, func(url []byte) {
 		if fault == nil {
