@@ -15,7 +15,7 @@ var starters = places{
 	"engine/run.go":                              "Run waits for its groups",
 	"engine/lifecycle/group.go":                  "Run waits for its groups",
 	"engine/cluster/delivery/senders.go":         "the loop that follows membership waits for all senders",
-	"engine/cluster/consensus/":                  "Close waits for the loops, and a call of all agents waits for all answers",
+	"engine/cluster/consensus/":                  "Close waits for the loops; a call of all agents waits for all answers",
 	"engine/restore/archived.go":                 "the replay of the journals waits for its readers",
 	"engine/fetch/keep.go":                       "time.AfterFunc; Close waits for it",
 	"engine/fetch/watch.go":                      "context.AfterFunc, stopped when the exchange ends",
@@ -33,14 +33,14 @@ var starters = places{
 	"cmd/orbweaver/internal/crawl/memory.go":     "follows the number of hosts; the function it returns waits",
 	"cmd/orbweaver/internal/summary/progress.go": "the progress line; its Close waits",
 	"cmd/orbweaver/internal/crawl/output.go":     "messages on standard error; its Close waits",
-	"cmd/orbweaver/internal/sim/sim.go":          "it is not waited for: a read of standard input cannot be interrupted, so it ends with the process",
+	"cmd/orbweaver/internal/sim/sim.go":          "a read of standard input cannot be interrupted; the process ends it",
 	"bench/scenario/testbed/crawl.go":            "WaitEnd waits for the crawl",
 	"bench/scenario/testbed/kill.go":             "Kill waits for the crawl",
-	"bench/scenario/testbed/outageweb.go":        "the connections end with their clients; the end of a crawl waits for them",
+	"bench/scenario/testbed/outageweb.go":        "connections end with their clients; the end of a crawl waits for them",
 	"bench/scenario/testbed/scriptedhosts.go":    "the test waits for the connections; a timer that the crawl stops",
 	"bench/throughput/run.go":                    "the watcher; the crawl waits for it",
 	"bench/throughput/fabricatedsockets.go":      "close waits for the listener and its connections",
-	"bench/agents/agent.go":                      "the loop of the fleet hears of the end of each process, and its stop waits for all",
+	"bench/agents/agent.go":                      "the loop learns of the end of each process; its stop waits for all",
 	"bench/throughput/sweep.go":                  "the sampler; what OnStart returns waits for it",
 	"bench/throughput/soak.go":                   "the watch; what OnStart returns waits for it",
 	"bench/simnet/net.go":                        "Close resets what is open and waits for all that is served",
@@ -73,7 +73,14 @@ func checkGoroutines(h *tree) (faults []string) {
 				used[entry] = true
 				return true
 			}
-			faults = append(faults, fmt.Sprintf("%s: %s starts a goroutine here: hand the work to a loop of engine/run.go, or start and join it in Open and Close and add the file to starters with who waits", h.at(n), what))
+			faults = append(
+				faults,
+				fmt.Sprintf(
+					"%s: %s starts a goroutine here: hand the work to a loop of engine/run.go, or start and join it in Open and "+
+						"Close and add the file to starters with who waits",
+					h.at(n), what,
+				),
+			)
 			return true
 		})
 	}
@@ -110,20 +117,36 @@ func bans() []ban {
 	return []ban{
 		{names: "time.Sleep", instead: "blocked means blocked on a channel or a condition; wait in a select with ctx.Done()"},
 		{names: "time.Tick", instead: "use time.NewTicker, and stop it where you started it"},
-		{names: "os.Exit log.Fatal log.Fatalf log.Fatalln runtime.Goexit", instead: "return the error; only cmd ends the process"},
+		{
+			names:   "os.Exit log.Fatal log.Fatalf log.Fatalln runtime.Goexit",
+			instead: "return the error; only cmd ends the process",
+		},
 		{names: "context.Background context.TO" + "DO", instead: "take a ctx; cmd and tests make roots", lint: "forbidigo"},
-		{names: "os.Getenv os.LookupEnv os.Environ os.ExpandEnv os.Setenv syscall.Getenv", instead: "make it a field of Options; only cmd reads the environment"},
-		{names: diskCalls, instead: "take a vfs.FS; it is the one door to the disk, and the tests crash it", except: diskDoors},
-		{names: "fmt.Print fmt.Printf fmt.Println os.Stdout os.Stderr os.Stdin os.Args", instead: "return it, or take an io.Writer; only cmd speaks to the terminal"},
+		{
+			names:   "os.Getenv os.LookupEnv os.Environ os.ExpandEnv os.Setenv syscall.Getenv",
+			instead: "make it a field of Options; only cmd reads the environment",
+		},
+		{
+			names: diskCalls, instead: "take a vfs.FS; it is the one door to the disk, and the tests crash it",
+			except: diskDoors,
+		},
+		{
+			names:   "fmt.Print fmt.Printf fmt.Println os.Stdout os.Stderr os.Stdin os.Args",
+			instead: "return it, or take an io.Writer; only cmd speaks to the terminal",
+		},
 		{names: "runtime.SetFinalizer runtime.AddCleanup", instead: "close what you open"},
-		{names: "runtime.GC runtime/debug.SetGCPercent runtime/debug.SetMemoryLimit runtime/debug.FreeOSMemory", instead: "only cmd tunes the process"},
+		{
+			names:   "runtime.GC runtime/debug.SetGCPercent runtime/debug.SetMemoryLimit runtime/debug.FreeOSMemory",
+			instead: "only cmd tunes the process",
+		},
 	}
 }
 
 // diskCalls touch the disk without asking a vfs.FS; diskDoors may make them.
 const diskCalls = `
 	os.Open os.OpenFile os.Create os.ReadFile os.WriteFile os.ReadDir os.Stat os.Lstat os.Truncate os.Remove os.RemoveAll
-	os.Rename os.Link os.Symlink os.Mkdir os.MkdirAll os.CreateTemp os.MkdirTemp os.DirFS os.OpenRoot os.NewFile os.Chmod os.Chtimes`
+	os.Rename os.Link os.Symlink os.Mkdir os.MkdirAll os.CreateTemp os.MkdirTemp os.DirFS os.OpenRoot os.NewFile
+	os.Chmod os.Chtimes`
 
 var diskDoors = places{
 	"engine/fetch/socket_linux.go": "os.NewFile gives a socket to the poller",

@@ -66,7 +66,10 @@ func checkGlobals(h *tree) (faults []string) {
 		}
 		for _, decl := range f.ast.Decls {
 			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
-				faults = append(faults, h.at(fn)+": func init works behind the reader's back: do it in Open, or compute the table in its declaration")
+				faults = append(
+					faults,
+					h.at(fn)+": func init works behind the reader's back: do it in Open, or compute the table in its declaration",
+				)
 			}
 			gen, ok := decl.(*ast.GenDecl)
 			if !ok || gen.Tok != token.VAR {
@@ -102,7 +105,14 @@ func globalFaults(h *tree, f *goFile, spec *ast.ValueSpec, found map[string]bool
 		if i < len(spec.Values) && isSentinel(f, spec.Values[i]) {
 			continue
 		}
-		faults = append(faults, fmt.Sprintf("%s: package variable %s: make it a const, or a field of the value that is opened; if it is a table that is only read, name it in globalTables of tools/lint/globals_test.go", h.at(name), name.Name))
+		faults = append(
+			faults,
+			fmt.Sprintf(
+				"%s: package variable %s: make it a const, or a field of the value that is opened; if it is a table that is only "+
+					"read, name it in globalTables of tools/lint/globals_test.go",
+				h.at(name), name.Name,
+			),
+		)
 	}
 	return faults
 }
@@ -125,7 +135,14 @@ func writesToGlobals(h *tree, f *goFile, globals map[string]bool) (faults []stri
 		if root == nil || !globals[f.dir+"."+root.Name] || isLocal(f, root) {
 			return
 		}
-		faults = append(faults, fmt.Sprintf("%s: writes to the package variable %s: what changes belongs to a value that was opened; a test passes its wish as an option", h.at(n), root.Name))
+		faults = append(
+			faults,
+			fmt.Sprintf(
+				"%s: writes to the package variable %s: what changes belongs to a value that was opened; a test passes its wish "+
+					"as an option",
+				h.at(n), root.Name,
+			),
+		)
 	}
 	ast.Inspect(f.ast, func(n ast.Node) bool {
 		switch n := n.(type) {

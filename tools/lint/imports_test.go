@@ -7,7 +7,8 @@ import (
 )
 
 // base is what every package of level 1 and above may use: level 0.
-const base = "internal/urlx internal/outcome internal/invariants internal/mpmc internal/notify internal/throttle internal/vfs internal/extsort internal/options"
+const base = "internal/urlx internal/outcome internal/invariants internal/mpmc internal/notify internal/throttle " +
+	"internal/vfs internal/extsort internal/options"
 
 // components and parts are level 1. The components are libraries of their own; the parts live under the engine.
 const (
@@ -130,7 +131,8 @@ var importTable = []struct{ importer, may string }{
 }
 
 // testKit may be imported by the tests of any package.
-const testKit = "bench/golden internal/cputime internal/invariants internal/vfs internal/vfs/faultfs internal/vfs/vfstest dnsres/dnstest engine/cluster/membership/membershiptest"
+const testKit = "bench/golden internal/cputime internal/invariants internal/vfs internal/vfs/faultfs " +
+	"internal/vfs/vfstest dnsres/dnstest engine/cluster/membership/membershiptest"
 
 func rowOf(dir string) (may string, found bool) {
 	for _, row := range importTable {
@@ -149,7 +151,9 @@ func rowOf(dir string) (may string, found bool) {
 func checkImports(h *tree) (faults []string) {
 	for _, dir := range sorted(h.packages()) {
 		if _, ok := rowOf(dir); !ok {
-			faults = append(faults, dir+": no row in importTable: give it one in tools/lint/imports_test.go, and a place on its level")
+			faults = append(
+				faults, dir+": no row in importTable: give it one in tools/lint/imports_test.go, and a place on its level",
+			)
 		}
 	}
 	for _, f := range h.files {
@@ -194,7 +198,8 @@ func whyNot(f *goFile, may, target string) string {
 	case target == "engine":
 		return "nobody below knows the engine; take the three or four things you use as arguments"
 	case hasWord(rooms+" "+parts, target):
-		return "packages of one level do not know each other; speak bytes, integers and times, and let the engine join the two"
+		return "packages of one level do not know each other; " +
+			"speak bytes, integers and times, and let the engine join the two"
 	}
 	return "arrows go down only; see importTable in tools/lint/imports_test.go"
 }
@@ -252,7 +257,8 @@ var homes = map[string]string{
 	"golang.org/x/sys":              "internal/cputime internal/vfs engine/fetch bench/load",
 	// Fingerprints of URLs and hosts, digests of pages, and the checksums of our own formats.
 	"github.com/klauspost/cpuid": "internal/sha1pair",
-	"github.com/zeebo/xxh3":      "internal/urlx engine engine/ sieve sieve/fpcache virtualize virtualize/diskq workbench workbench/cold dnsres bench/ tests",
+	"github.com/zeebo/xxh3": "internal/urlx engine engine/ sieve sieve/fpcache virtualize virtualize/diskq workbench " +
+		"workbench/cold dnsres bench/ tests",
 
 	// Text.
 	"golang.org/x/net/html":         "engine/parse bench/simweb/origin tools/conformance tools/skeleton tests",
@@ -276,33 +282,37 @@ var homes = map[string]string{
 	"testing/synctest":                "tests bench/scenario/testbed",
 	"os/exec":                         "cmd/ bench/ tools/others tools/hostile tools/realsite tests",
 	"os/signal":                       "cmd/ tools/others tools/hostile tools/realsite",
-	"flag":                            "tools/others tools/realsite tools/skeleton bench/golden bench/scenario/testbed tests",
-	"log":                             "",
-	"plugin":                          "",
-	"reflect":                         "cmd/ bench/golden internal/options engine/counters engine/report engine/control/metrics.go tests",
-	"unsafe":                          "internal/mpmc internal/vfs/fault.go bench/load/system_linux.go tests",
-	"net/url":                         "engine/fetch/options.go engine/cluster/identity warc/recordread.go cmd/ bench/ tools/realsite tools/skeleton tests",
-	"net/http":                        "engine/control engine/cookie/cookie.go bench/load bench/scenario/testbed cmd/ tests",
-	"net/http/httptest":               "tests",
-	"net/http/pprof":                  "engine/control",
-	"golang.org/x/net/http2":          "",
-	"net/http/cgi":                    "",
-	"net/http/fcgi":                   "",
-	"net/http/httputil":               "tests",
-	"net/rpc":                         "",
-	"net/rpc/jsonrpc":                 "",
-	"net/smtp":                        "",
-	"net/textproto":                   "tests",
-	"log/syslog":                      "",
-	"expvar":                          "",
-	"golang.org/x/net/proxy":          "",
+	"flag": "tools/others tools/realsite tools/skeleton bench/golden " +
+		"bench/scenario/testbed tests",
+	"log":    "",
+	"plugin": "",
+	"reflect": "cmd/ bench/golden internal/options engine/counters engine/report " +
+		"engine/control/metrics.go tests",
+	"unsafe": "internal/mpmc internal/vfs/fault.go bench/load/system_linux.go tests",
+	"net/url": "engine/fetch/options.go engine/cluster/identity warc/recordread.go cmd/ " +
+		"bench/ tools/realsite tools/skeleton tests",
+	"net/http": "engine/control engine/cookie/cookie.go bench/load " +
+		"bench/scenario/testbed cmd/ tests",
+	"net/http/httptest":      "tests",
+	"net/http/pprof":         "engine/control",
+	"golang.org/x/net/http2": "",
+	"net/http/cgi":           "",
+	"net/http/fcgi":          "",
+	"net/http/httputil":      "tests",
+	"net/rpc":                "",
+	"net/rpc/jsonrpc":        "",
+	"net/smtp":               "",
+	"net/textproto":          "tests",
+	"log/syslog":             "",
+	"expvar":                 "",
+	"golang.org/x/net/proxy": "",
 	"github.com/valyala/fasthttp/fasthttputil": "tests",
 }
 
 // instead says what to write where a package is not at home.
 var instead = map[string]string{
 	"net/url":                         "urlx works on bytes and keeps the spelling; net/url allocates and respells",
-	"net/http":                        "engine/fetch is the only client, engine/control the only server; engine/cookie reads Set-Cookie with it",
+	"net/http":                        "engine/fetch is the client, engine/control the server; engine/cookie parses",
 	"github.com/valyala/fasthttp":     "engine/fetch wraps the codec; take a Page",
 	"github.com/miekg/dns":            "ask a dnsres.Resolver; script answers with dnsres/dnstest",
 	"github.com/hashicorp/memberlist": "engine/cluster/membership knows which agents are alive: ask a membership.Service",
@@ -310,8 +320,8 @@ var instead = map[string]string{
 	"github.com/edsrzf/mmap-go":       "go through internal/vfs",
 	"log":                             "return an error, count it in Stats, or write to the crawl log",
 	"flag":                            "cmd reads all settings and hands them down as a Config",
-	"testing":                         "the product does not know that it is tested; move the helper into a test or a test kit",
-	"testing/synctest":                "the product does not know that it is tested; move the helper into a test or a test kit",
+	"testing":                         "the product does not know its tests; move the helper into a test or a test kit",
+	"testing/synctest":                "the product does not know its tests; move the helper into a test or a test kit",
 	"reflect":                         "write the fields out",
 	"unsafe":                          "write it with slices and encoding/binary",
 }
@@ -326,13 +336,22 @@ func checkHomes(h *tree) (faults []string) {
 			entry, foreign := homeOf(imported)
 			switch {
 			case entry == "" && foreign:
-				faults = append(faults, fmt.Sprintf("%s: %s has no home: give it one in homes, in tools/lint/imports_test.go, and say in the commit why we need it", h.at(spec), imported))
+				faults = append(
+					faults,
+					fmt.Sprintf(
+						"%s: %s has no home: give it one in homes, in tools/lint/imports_test.go, and say in the commit why we need it",
+						h.at(spec), imported,
+					),
+				)
 			case entry != "" && !atHome(f, homes[entry]):
 				say := instead[entry]
 				if say == "" {
 					say = "use the package that is its home, or widen the entry and say why"
 				}
-				faults = append(faults, fmt.Sprintf("%s: %s is not at home in %s (only in: %s): %s", h.at(spec), imported, f.dir, homes[entry], say))
+				faults = append(
+					faults,
+					fmt.Sprintf("%s: %s is not at home in %s (only in: %s): %s", h.at(spec), imported, f.dir, homes[entry], say),
+				)
 			}
 		}
 	}

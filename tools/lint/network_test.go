@@ -13,7 +13,8 @@ import (
 // or Listen is a door.
 const doors = `
 	net.Resolver net.DefaultResolver net.FileConn net.FileListener net.FilePacketConn
-	net.LookupHost net.LookupIP net.LookupAddr net.LookupCNAME net.LookupTXT net.LookupMX net.LookupNS net.LookupSRV net.LookupPort
+	net.LookupHost net.LookupIP net.LookupAddr net.LookupCNAME net.LookupTXT net.LookupMX net.LookupNS net.LookupSRV
+	net.LookupPort
 	net.ResolveTCPAddr net.ResolveUDPAddr net.ResolveIPAddr net.ResolveUnixAddr
 	net/http.Get net/http.Head net/http.Post net/http.PostForm net/http.Client net/http.DefaultClient net/http.Transport
 	net/http.DefaultTransport net/http.Server net/http.DefaultServeMux net/http.Serve net/http.ServeTLS
@@ -23,27 +24,34 @@ const doors = `
 	github.com/valyala/fasthttp.Post github.com/valyala/fasthttp.Do github.com/valyala/fasthttp.DoTimeout
 	github.com/valyala/fasthttp.DoDeadline github.com/valyala/fasthttp.DoRedirects
 	github.com/valyala/fasthttp.Serve github.com/valyala/fasthttp.ServeTLS github.com/valyala/fasthttp.ServeConn
-	github.com/miekg/dns.Client github.com/miekg/dns.Exchange github.com/miekg/dns.ExchangeContext github.com/miekg/dns.ExchangeConn
+	github.com/miekg/dns.Client github.com/miekg/dns.Exchange github.com/miekg/dns.ExchangeContext
+	github.com/miekg/dns.ExchangeConn
 	github.com/hashicorp/memberlist.NewNetTransport
 	github.com/miekg/dns.Transfer github.com/miekg/dns.Server github.com/miekg/dns.ActivateAndServe
 	google.golang.org/grpc.NewClient google.golang.org/grpc.NewServer
-	syscall.Socket syscall.Connect syscall.Bind syscall.Sendto syscall.SendmsgN syscall.Sendmsg syscall.ConnectEx syscall.WSASendto
-	syscall.Syscall syscall.Syscall6 syscall.Syscall9 syscall.RawSyscall syscall.RawSyscall6 syscall.AllThreadsSyscall syscall.SyscallN
+	syscall.Socket syscall.Connect syscall.Bind syscall.Sendto syscall.SendmsgN syscall.Sendmsg syscall.ConnectEx
+	syscall.WSASendto
+	syscall.Syscall syscall.Syscall6 syscall.Syscall9 syscall.RawSyscall syscall.RawSyscall6 syscall.AllThreadsSyscall
+	syscall.SyscallN
 	syscall.NewLazyDLL syscall.LoadDLL syscall.MustLoadDLL syscall.LoadLibrary
 	syscall.Exec syscall.ForkExec syscall.StartProcess os.StartProcess
 	golang.org/x/sys/unix.Socket golang.org/x/sys/unix.Connect golang.org/x/sys/unix.Bind golang.org/x/sys/unix.Sendto
-	golang.org/x/sys/unix.Sendmsg golang.org/x/sys/unix.SendmsgN golang.org/x/sys/unix.SendmsgBuffers golang.org/x/sys/unix.Send
-	golang.org/x/sys/unix.Syscall golang.org/x/sys/unix.Syscall6 golang.org/x/sys/unix.RawSyscall golang.org/x/sys/unix.RawSyscall6
+	golang.org/x/sys/unix.Sendmsg golang.org/x/sys/unix.SendmsgN golang.org/x/sys/unix.SendmsgBuffers
+	golang.org/x/sys/unix.Send
+	golang.org/x/sys/unix.Syscall golang.org/x/sys/unix.Syscall6 golang.org/x/sys/unix.RawSyscall
+	golang.org/x/sys/unix.RawSyscall6
 	golang.org/x/sys/unix.Exec
-	golang.org/x/sys/windows.Socket golang.org/x/sys/windows.WSASocket golang.org/x/sys/windows.Connect golang.org/x/sys/windows.ConnectEx
-	golang.org/x/sys/windows.Bind golang.org/x/sys/windows.Sendto golang.org/x/sys/windows.WSASendto golang.org/x/sys/windows.WSASendMsg
+	golang.org/x/sys/windows.Socket golang.org/x/sys/windows.WSASocket golang.org/x/sys/windows.Connect
+	golang.org/x/sys/windows.ConnectEx
+	golang.org/x/sys/windows.Bind golang.org/x/sys/windows.Sendto golang.org/x/sys/windows.WSASendto
+	golang.org/x/sys/windows.WSASendMsg
 	golang.org/x/sys/windows.NewLazyDLL golang.org/x/sys/windows.NewLazySystemDLL golang.org/x/sys/windows.LoadDLL
 	golang.org/x/sys/windows.MustLoadDLL golang.org/x/sys/windows.LoadLibrary golang.org/x/sys/windows.LoadLibraryEx
 	golang.org/x/sys/windows.CreateProcess`
 
 // doorkeepers may use the doors. Tests may as well.
 var doorkeepers = places{
-	"engine/fetch/socket_linux.go":           "the same with fewer system calls, used by the one dial function alone: see checkInner",
+	"engine/fetch/socket_linux.go":           "the same with fewer system calls, for the dialer alone: see checkInner",
 	"engine/fetch/dialer.go":                 "the one dial function, for pages and for questions to name servers alike",
 	"engine/cluster/membership/sockets.go":   "membership: the operator gives the port and the addresses, never a page",
 	"engine/control/client.go":               "asks a running crawl over its local port",
@@ -51,7 +59,7 @@ var doorkeepers = places{
 	"engine/control/socket.go":               "the local port, both ends of it",
 	"engine/control/conns.go":                "counts the connections that the local port takes",
 	"engine/control/access.go":               "looks at where the local port listens",
-	"engine/cluster/transport/network.go":    "messages between agents, which are no pages: literal addresses, and loopback only without certificates",
+	"engine/cluster/transport/network.go":    "messages between agents: literal addresses; without certificates loopback",
 	"cmd/orbweaver/internal/crawl/listen.go": "control.Listen: the local port",
 	"cmd/orbweaver/internal/ctl/ctl.go":      "control.Dial: asks a running crawl over it",
 	"tools/realsite/servers.go":              "asks whether the servers that it has started answer, on loopback",
@@ -88,7 +96,14 @@ func checkNetwork(h *tree) (faults []string) {
 				used[entry] = true
 				return true
 			}
-			faults = append(faults, fmt.Sprintf("%s: %s goes around the one dial function: take a fetch.Dialer or a dial function as an argument, from the engine's Seams", h.at(n), name))
+			faults = append(
+				faults,
+				fmt.Sprintf(
+					"%s: %s goes around the one dial function: take a fetch.Dialer or a dial function as an argument, from the "+
+						"engine's Seams",
+					h.at(n), name,
+				),
+			)
 			return true
 		})
 		faults = append(faults, checkDisguises(h, f)...)
@@ -101,7 +116,11 @@ func checkNetwork(h *tree) (faults []string) {
 func checkDisguises(h *tree, f *goFile) (faults []string) {
 	for _, spec := range f.ast.Imports {
 		if spec.Name != nil && spec.Name.Name == "." {
-			faults = append(faults, h.at(spec)+": a dot import hides whose names these are, doors to the network among them: import the package by its name")
+			faults = append(
+				faults,
+				h.at(spec)+
+					": a dot import hides whose names these are, doors to the network among them: import the package by its name",
+			)
 		}
 		if strings.Trim(spec.Path.Value, `"`) == "C" {
 			faults = append(faults, h.at(spec)+": C can dial: everything builds without a C compiler")
@@ -110,7 +129,10 @@ func checkDisguises(h *tree, f *goFile) (faults []string) {
 	for _, group := range f.ast.Comments {
 		for _, c := range group.List {
 			if strings.HasPrefix(c.Text, "//go:linkname ") {
-				faults = append(faults, h.at(c)+": go:linkname reaches into other packages, past the one dial function too: use what they export")
+				faults = append(
+					faults,
+					h.at(c)+": go:linkname reaches into other packages, past the one dial function too: use what they export",
+				)
 			}
 		}
 	}
@@ -120,12 +142,15 @@ func checkDisguises(h *tree, f *goFile) (faults []string) {
 // checkInner sees to it that the functions which connect without asking the guard are named by the dialer alone.
 func checkInner(h *tree) (faults []string) {
 	for _, f := range h.files {
-		if f.test || f.dir != "engine/fetch" || f.path == "engine/fetch/dialer.go" || strings.HasPrefix(f.path, "engine/fetch/socket_") {
+		if f.test || f.dir != "engine/fetch" || f.path == "engine/fetch/dialer.go" ||
+			strings.HasPrefix(f.path, "engine/fetch/socket_") {
 			continue
 		}
 		ast.Inspect(f.ast, func(n ast.Node) bool {
 			if id, ok := n.(*ast.Ident); ok && hasWord("connectSocket connectNet openSocket newNetDialer netDialer", id.Name) {
-				faults = append(faults, fmt.Sprintf("%s: %s asks no Guard: call the Dialer that the Fetcher was given", h.at(n), id.Name))
+				faults = append(
+					faults, fmt.Sprintf("%s: %s asks no Guard: call the Dialer that the Fetcher was given", h.at(n), id.Name),
+				)
 			}
 			return true
 		})

@@ -12,7 +12,9 @@ const mapFile = "ARCHITECTURE.md"
 func checkPackages(h *tree) (faults []string) {
 	page, mapped := h.texts[mapFile]
 	if !mapped {
-		faults = append(faults, mapFile+" is missing: one page with the map, the roads, every package and the index of promises")
+		faults = append(
+			faults, mapFile+" is missing: one page with the map, the roads, every package and the index of promises",
+		)
 	}
 	byDir := h.packages()
 	for _, dir := range sorted(byDir) {
@@ -20,7 +22,10 @@ func checkPackages(h *tree) (faults []string) {
 			faults = append(faults, fault)
 		}
 		if mapped && !names(page, dir) {
-			faults = append(faults, fmt.Sprintf("%s: %s does not name it: give it a place on the map, by its path from the root", mapFile, dir))
+			faults = append(
+				faults,
+				fmt.Sprintf("%s: %s does not name it: give it a place on the map, by its path from the root", mapFile, dir),
+			)
 		}
 	}
 	return faults
@@ -45,7 +50,8 @@ func packageComment(dir string, files []*goFile) string {
 	}
 	switch len(with) {
 	case 0:
-		return dir + ": no package comment: write doc.go: what it is, what it is not, the picture, the promises, who owns what, what it costs"
+		return dir + ": no package comment: write doc.go: what it is, what it is not, the picture, the promises, " +
+			"who owns what, what it costs"
 	case 1:
 		return ""
 	}
@@ -80,7 +86,9 @@ func checkEngine(h *tree) (faults []string) {
 				used[entry] = true
 				return true
 			}
-			faults = append(faults, h.at(n)+": nothing below the Engine holds an *Engine: take the three or four things that are used here")
+			faults = append(
+				faults, h.at(n)+": nothing below the Engine holds an *Engine: take the three or four things that are used here",
+			)
 			return true
 		})
 	}

@@ -19,7 +19,8 @@ var promises = []struct{ id, room string }{
 	{"D1", "dnsres"},
 	{"A1", "warc"}, {"A2", "warc"},
 	{"B1", "engine/fetch"},
-	{"O1", "engine/cluster/ring"}, {"O2", "engine/cluster/ring"}, {"O3", "engine/cluster/ring"}, {"O4", "engine/cluster/ring"},
+	{"O1", "engine/cluster/ring"}, {"O2", "engine/cluster/ring"}, {"O3", "engine/cluster/ring"},
+	{"O4", "engine/cluster/ring"},
 	{"M1", "engine/cluster/membership"}, {"M2", "engine/cluster/membership"}, {"M3", "engine/cluster/membership"},
 	{"M4", "engine/cluster/membership"}, {"M5", "engine/cluster/membership"}, {"M6", "engine/cluster/membership"},
 	{"M7", "engine/cluster/membership"},
@@ -60,13 +61,20 @@ func checkPromises(h *tree) (faults []string) {
 			continue
 		}
 		if !explained {
-			faults = append(faults, fmt.Sprintf("%s: promise %s is not explained: write its sentence into %s/doc.go", p.room, p.id, p.room))
+			faults = append(
+				faults, fmt.Sprintf("%s: promise %s is not explained: write its sentence into %s/doc.go", p.room, p.id, p.room),
+			)
 		}
 		if !cited {
-			faults = append(faults, fmt.Sprintf("%s: promise %s is cited nowhere in code: name it where it is checked or relied on", p.room, p.id))
+			faults = append(
+				faults,
+				fmt.Sprintf("%s: promise %s is cited nowhere in code: name it where it is checked or relied on", p.room, p.id),
+			)
 		}
 		if !tested {
-			faults = append(faults, fmt.Sprintf("%s: promise %s has no test: write one whose name begins with Test%s_", p.room, p.id, p.id))
+			faults = append(
+				faults, fmt.Sprintf("%s: promise %s has no test: write one whose name begins with Test%s_", p.room, p.id, p.id),
+			)
 		}
 	}
 	return append(faults, unexplainedTests(h)...)
@@ -154,7 +162,9 @@ func unexplainedTests(h *tree) (faults []string) {
 				continue
 			}
 			if id := testNameID(fn.Name.Name); id != "" && !explained[id] {
-				faults = append(faults, fmt.Sprintf("%s: %s is named after promise %s, which no doc.go explains", h.at(fn), fn.Name.Name, id))
+				faults = append(
+					faults, fmt.Sprintf("%s: %s is named after promise %s, which no doc.go explains", h.at(fn), fn.Name.Name, id),
+				)
 			}
 		}
 	}

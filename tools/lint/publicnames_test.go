@@ -18,7 +18,9 @@ import (
 // publicNamesFile lists every name that operators and scripts rely on, beside the word that others use for it.
 const publicNamesFile = "docs/names.md"
 
-var namesWrite = flag.Bool("names.write", false, "add missing rows to "+publicNamesFile+", and take out those that are gone")
+var namesWrite = flag.Bool(
+	"names.write", false, "add missing rows to "+publicNamesFile+", and take out those that are gone",
+)
 
 // publicNames are the names in the code, by section of publicNamesFile, with their places.
 func (h *tree) publicNames() map[string]map[string]string {
@@ -50,7 +52,10 @@ func checkPublicNames(h *tree) (faults []string) {
 			if !page[section][name] {
 				faults = append(
 					faults,
-					fmt.Sprintf("%s: %s: %q has no row in section %q (go test ./tools/lint -names.write)", publicNamesFile, code[section][name], name, section),
+					fmt.Sprintf(
+						"%s: %s: %q has no row in section %q (go test ./tools/lint -names.write)", publicNamesFile, code[section][name],
+						name, section,
+					),
 				)
 			}
 		}
@@ -58,7 +63,10 @@ func checkPublicNames(h *tree) (faults []string) {
 			if code[section][name] == "" {
 				faults = append(
 					faults,
-					fmt.Sprintf("%s: %q of section %q is gone: take its row out (go test ./tools/lint -names.write)", publicNamesFile, name, section),
+					fmt.Sprintf(
+						"%s: %q of section %q is gone: take its row out (go test ./tools/lint -names.write)", publicNamesFile, name,
+						section,
+					),
 				)
 			}
 		}

@@ -28,7 +28,9 @@ func checkRace(h *tree) (faults []string) {
 		case line == "" || strings.HasPrefix(line, "#"):
 			continue
 		case left && (!strings.HasSuffix(dir, ":") || strings.TrimSpace(reason) == ""):
-			faults = append(faults, fmt.Sprintf("%s: %q leaves a package out without a reason: write \"- package: reason\"", raceFile, line))
+			faults = append(
+				faults, fmt.Sprintf("%s: %q leaves a package out without a reason: write \"- package: reason\"", raceFile, line),
+			)
 		}
 		listed[strings.TrimSuffix(dir, ":")] = true
 	}
@@ -40,7 +42,10 @@ func checkRace(h *tree) (faults []string) {
 	}
 	for _, dir := range slices.Sorted(maps.Keys(shared)) {
 		if !listed[dir] {
-			faults = append(faults, fmt.Sprintf("%s: goroutines share memory in %s: give it a line, or one with \"-\" and the reason", raceFile, dir))
+			faults = append(
+				faults,
+				fmt.Sprintf("%s: goroutines share memory in %s: give it a line, or one with \"-\" and the reason", raceFile, dir),
+			)
 		}
 	}
 	if !h.whole {

@@ -27,7 +27,12 @@ func checkSize(h *tree) (faults []string) {
 			faults = append(faults, fmt.Sprintf("tools/lint: %s fits by now: take it out of tooLong", key))
 		case lines <= limit || listed && lines == was:
 		case listed && lines < was:
-			faults = append(faults, fmt.Sprintf("tools/lint: %s has shrunk to %d lines: write that into tooLong, so that it does not grow again", key, lines))
+			faults = append(
+				faults,
+				fmt.Sprintf(
+					"tools/lint: %s has shrunk to %d lines: write that into tooLong, so that it does not grow again", key, lines,
+				),
+			)
 		default:
 			faults = append(faults, fmt.Sprintf("%s: %d lines, at most %d: %s", where, lines, limit, instead))
 		}
@@ -40,7 +45,10 @@ func checkSize(h *tree) (faults []string) {
 				continue
 			}
 			lines := h.fset.Position(fn.End()).Line - h.fset.Position(fn.Pos()).Line + 1
-			judge(f.path+":"+nameOf(fn), h.at(fn)+" "+nameOf(fn), lines, funcLinesMax, "let the parent decide and the leaves compute; cut a leaf off")
+			judge(
+				f.path+":"+nameOf(fn), h.at(fn)+" "+nameOf(fn), lines, funcLinesMax,
+				"let the parent decide and the leaves compute; cut a leaf off",
+			)
 		}
 	}
 	for _, key := range sorted(tooLong) {

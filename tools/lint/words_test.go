@@ -10,10 +10,13 @@ import (
 
 // badWords do not enter the tree. They are spelt in two halves here, since this file is part of the tree.
 func badWords() map[*regexp.Regexp]string {
+	unfinished := regexp.MustCompile(`(^|[^\w.|])(TO` + `DO|FIX` + `ME|XX` + `X)\b`)
+	absolute := regexp.MustCompile(`(^|[\s"'=:(\x60])/(wo` + `rk|ro` + `ot|ho` + `me)/`)
+	outside := regexp.MustCompile(`(^|[\s"'=:(\x60/])shar` + `ed/`)
 	return map[*regexp.Regexp]string{
-		regexp.MustCompile(`(^|[^\w.|])(TO` + `DO|FIX` + `ME|XX` + `X)\b`):       "do it, or write the reason for leaving it into the documentation",
-		regexp.MustCompile(`(^|[\s"'=:(\x60])/(wo` + `rk|ro` + `ot|ho` + `me)/`): "an absolute path of somebody's machine: use a path from the root of the tree, or a flag",
-		regexp.MustCompile(`(^|[\s"'=:(\x60/])shar` + `ed/`):                     "a path outside of the tree: say the thing here",
+		unfinished: "do it, or write the reason for leaving it into the documentation",
+		absolute:   "an absolute path of somebody's machine: use a path from the root of the tree, or a flag",
+		outside:    "a path outside of the tree: say the thing here",
 	}
 }
 
@@ -45,7 +48,8 @@ func checkWords(h *tree) (faults []string) {
 // Names that the documentation uses must exist: paths, make targets, exported names of our packages. The changelog and
 // the decision records speak about the past as well, so only the others are held to it.
 func isDoc(name string) bool {
-	return strings.HasSuffix(name, ".md") && !unjudged(name) && name != "CHANGELOG.md" && !strings.HasPrefix(name, "docs/adr/")
+	return strings.HasSuffix(name, ".md") && !unjudged(name) && name != "CHANGELOG.md" &&
+		!strings.HasPrefix(name, "docs/adr/")
 }
 
 func checkDocs(h *tree) (faults []string) {
@@ -102,7 +106,9 @@ func spans(line string, fenced bool) (found []string) {
 }
 
 // judgeSpan returns a fault if the words in backticks look like one of our names and there is no such thing.
-func (h *tree) judgeSpan(span, from string, dirs map[string]bool, targets map[string]bool, exported map[string]map[string]bool) string {
+func (h *tree) judgeSpan(
+	span, from string, dirs map[string]bool, targets map[string]bool, exported map[string]map[string]bool,
+) string {
 	if strings.HasPrefix(span, "make ") {
 		for command := range strings.SplitSeq(span, "&&") {
 			rest, _ := strings.CutPrefix(strings.TrimSpace(command), "make ")
@@ -126,7 +132,8 @@ func (h *tree) judgeSpan(span, from string, dirs map[string]bool, targets map[st
 	name := path.Clean(span)
 	first, _, nested := strings.Cut(name, "/")
 	switch {
-	case built(first), nested && !dirs[first] && !sourceName(name), !nested && !sourceName(name) && !strings.HasSuffix(span, "/"):
+	case built(first), nested && !dirs[first] && !sourceName(name),
+		!nested && !sourceName(name) && !strings.HasSuffix(span, "/"):
 		return ""
 	case h.exists(name, dirs), h.exists(path.Join(from, name), dirs), !nested && h.existsSomewhere(name):
 		return ""
