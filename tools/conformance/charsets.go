@@ -65,7 +65,10 @@ func encodingTests(data fs.FS) (s score, err error) {
 				return fmt.Errorf("%s: case %d names no encoding", name, i+1)
 			}
 			want, _, _ := strings.Cut(string(rest), "\n")
-			s.judge(fmt.Sprintf("%s, case %d: %.80q", short, i+1, page), charsetOf(scanner, page), strings.ToLower(strings.TrimSpace(want)))
+			s.judge(
+				fmt.Sprintf("%s, case %d: %.80q", short, i+1, page), charsetOf(scanner, page),
+				strings.ToLower(strings.TrimSpace(want)),
+			)
 		}
 		return nil
 	})

@@ -58,7 +58,10 @@ func TestEveryFailureNeedsAReasonAndEveryReasonAFailure(t *testing.T) {
 		t.Errorf("a reason for what passes: %q", late.faults)
 	}
 	page := string(pageOf(results, e))
-	for _, want := range []string{"| half | what | somebody | 1 | 2 |", "`` bad: a|b\\x60c ``\n  - got `` 2 ``\n  - want `` 3 ``\n  - since\n"} {
+	for _, want := range []string{
+		"| half | what | somebody | 1 | 2 |",
+		"`` bad: a|b\\x60c ``\n  - got `` 2 ``\n  - want `` 3 ``\n  - since\n",
+	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
@@ -93,12 +96,13 @@ func TestDoubleEscapedInputs(t *testing.T) {
 // A small directory, laid out as the real one.
 func TestRunScoresWhatIsThere(t *testing.T) {
 	data := fstest.MapFS{
-		"url/urltestdata.json": {Data: []byte(`["remark", {"input": "HTTP://u@EX.com:80/a/../b#c", "base": null, "href": "http://u@ex.com/b#c",
-			"protocol": "http:", "hostname": "ex.com", "port": ""}, {"input": "http://[", "base": null, "failure": true},
+		"url/urltestdata.json": {Data: []byte(`["remark", {"input": "HTTP://u@EX.com:80/a/../b#c", "base": null,
+			"href": "http://u@ex.com/b#c", "protocol": "http:", "hostname": "ex.com", "port": ""},
+			{"input": "http://[", "base": null, "failure": true},
 			{"input": "x", "base": "ftp://h/", "href": "ftp://h/x", "protocol": "ftp:", "hostname": "h", "port": ""}]`)},
-		"robots/google_robots_cases.json": {Data: []byte(`[{"test": "T", "line": 1, "robots": "user-agent: F\ndisallow: /", "agent": "F",
-			"url": "http://a/x", "allowed": true, "google_only": false}, {"test": "G", "line": 2, "robots": "", "agent": "F",
-			"url": "", "allowed": true, "google_only": true}]`)},
+		"robots/google_robots_cases.json": {Data: []byte(`[{"test": "T", "line": 1, "robots": "user-agent: F\ndisallow: /",
+			"agent": "F", "url": "http://a/x", "allowed": true, "google_only": false},
+			{"test": "G", "line": 2, "robots": "", "agent": "F", "url": "", "allowed": true, "google_only": true}]`)},
 		"psl/tests.txt": {Data: []byte("// remark\nnull null\nwww.example.co.uk example.co.uk\ncom null\n")},
 	}
 	var out strings.Builder
@@ -118,7 +122,8 @@ func TestRunScoresWhatIsThere(t *testing.T) {
 			t.Errorf("want %s: %v, %v", want, floor.faults(results), err)
 		}
 	}
-	if all := strings.Join(faults, "\n"); !strings.Contains(all, "T, line 1") || !strings.Contains(out.String(), "not there") {
+	if all := strings.Join(faults, "\n"); !strings.Contains(all, "T, line 1") ||
+		!strings.Contains(out.String(), "not there") {
 		t.Errorf("faults %s\n%s", all, out.String())
 	}
 	if _, err := run(io.Discard, fstest.MapFS{"psl/tests.txt": {Data: []byte("")}}, ""); err == nil {

@@ -7,11 +7,11 @@
 //
 //	url/        urltestdata.json, toascii.json, IdnaTestV2.json, percent-encoding.json    web-platform-tests, folder url
 //	            ada_extra_urltestdata.json, ada_long_urltestdata.json                     ada-url/ada, folder tests/wpt
-//	robots/     google_robots_cases.json, google_robots_helpers.json                      google/robotstxt, robots_test.cc, as JSON
-//	charset/    sniffer/{bom,normal,no-result,utf}/*.html                                 jsdom/html-encoding-sniffer, folder test
-//	html/       html5lib/tokenizer/*.test, html5lib/encoding/**                           html5lib/html5lib-tests
-//	psl/        tests.txt                                                                 publicsuffix/list, folder tests
-//	warc/       *.warc, *.warc.gz, hello-world.warc.cdx                                   iipc/warc-specifications, samples
+//	robots/     google_robots_cases.json, google_robots_helpers.json      google/robotstxt, robots_test.cc, as JSON
+//	charset/    sniffer/{bom,normal,no-result,utf}/*.html                 jsdom/html-encoding-sniffer, folder test
+//	html/       html5lib/tokenizer/*.test, html5lib/encoding/**           html5lib/html5lib-tests
+//	psl/        tests.txt                                                 publicsuffix/list, folder tests
+//	warc/       *.warc, *.warc.gz, hello-world.warc.cdx                   iipc/warc-specifications, samples
 //
 // A robots case is an object {test, line, robots, agent, url, allowed, google_only}; a helper's is plain from its file.
 // A suite whose files are not there is told and passed over.

@@ -52,14 +52,18 @@ func explain(results []result, all []reason) explained {
 				}
 			}
 			if why == "" {
-				e.faults = append(e.faults, fmt.Sprintf("%s fails without an explanation: %s: got %s, want %s", r.name, f.name, f.got, f.want))
+				e.faults = append(
+					e.faults, fmt.Sprintf("%s fails without an explanation: %s: got %s, want %s", r.name, f.name, f.got, f.want),
+				)
 			}
 			e.why[r.name] = append(e.why[r.name], why)
 		}
 	}
 	for i, needs := range needed {
 		if there[all[i].suite] && !needs {
-			e.faults = append(e.faults, fmt.Sprintf("reasons.go: nothing fails any more for %s, %s: take it out", all[i].suite, all[i].name))
+			e.faults = append(
+				e.faults, fmt.Sprintf("reasons.go: nothing fails any more for %s, %s: take it out", all[i].suite, all[i].name),
+			)
 		}
 	}
 	return e

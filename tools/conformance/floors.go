@@ -48,7 +48,9 @@ func (all floors) faults(results []result) (faults []string) {
 		case !held:
 			faults = append(faults, "held.go has no line for it: "+now)
 		case r.passed < f.passed:
-			faults = append(faults, fmt.Sprintf("%s has sunk from %d of %d to %d of %d", r.name, f.passed, f.total, r.passed, r.total))
+			faults = append(
+				faults, fmt.Sprintf("%s has sunk from %d of %d to %d of %d", r.name, f.passed, f.total, r.passed, r.total),
+			)
 		case r.passed > f.passed || r.total != f.total:
 			faults = append(faults, fmt.Sprintf("held.go says %d of %d, write there: %s", f.passed, f.total, now))
 		}

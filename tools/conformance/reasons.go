@@ -3,9 +3,10 @@ package main
 // reasons say why what fails does fail. The first that speaks for a case counts.
 func reasons() []reason {
 	const (
-		unicode17 = "an ideograph of Unicode 17: golang.org/x/net/idna has the tables of Unicode 15 until Go 1.27, and refuses what it does not know"
-		iso2022   = "ISO-2022-JP pages are decoded as a whole, and queries of their links are then written in UTF-8"
-		noLabel   = "a name with an empty label: there is none in the DNS, and a scope looks at the labels behind it"
+		unicode17 = "an ideograph of Unicode 17: golang.org/x/net/idna has the tables of Unicode 15 until Go 1.27, and " +
+			"refuses what it does not know"
+		iso2022 = "ISO-2022-JP pages are decoded as a whole, and queries of their links are then written in UTF-8"
+		noLabel = "a name with an empty label: there is none in the DNS, and a scope looks at the labels behind it"
 	)
 	return []reason{
 		{"idna", `"\U0003293120.\u97f3.\ua8661." (A4_2 (ignored))`, unicode17},

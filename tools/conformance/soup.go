@@ -69,7 +69,9 @@ func (k *soupMaker) cook() string {
 		case 4:
 			b.WriteString(k.inputs[k.IntN(len(k.inputs))])
 		case 5:
-			b.WriteString(k.pick("<template>", "</template>", "<noscript>", "</noscript>", "</div>", "</a>", "</p a='>'>", "<br/>"))
+			b.WriteString(
+				k.pick("<template>", "</template>", "<noscript>", "</noscript>", "</div>", "</a>", "</p a='>'>", "<br/>"),
+			)
 		default:
 			b.WriteString(k.text())
 		}
@@ -79,23 +81,32 @@ func (k *soupMaker) cook() string {
 
 func (k *soupMaker) ref() string {
 	k.links++
-	return fmt.Sprintf("/%d%s", k.links, k.pick("", "", "?a=1&b=2", "?a&amp;b", "&copy=1", "&copy;x", "&#x41;", "&#65b", "&notin;",
-		"&notit;", "&bogus;", "&lt", "&", "?x=&quot;&eacute;", "&AMP", "#f", "&hellip;", "&#0;", "&#128;", "&#xD800;", "\u00e9", "a b", "=", "`"))
+	suffix := k.pick(
+		"", "", "?a=1&b=2", "?a&amp;b", "&copy=1", "&copy;x", "&#x41;", "&#65b", "&notin;", "&notit;", "&bogus;", "&lt",
+		"&", "?x=&quot;&eacute;", "&AMP", "#f", "&hellip;", "&#0;", "&#128;", "&#xD800;", "\u00e9", "a b", "=", "`",
+	)
+	return fmt.Sprintf("/%d%s", k.links, suffix)
 }
 
 func (k *soupMaker) tag(b *strings.Builder) {
-	name := k.pick("a", "a", "A", "img", "area", "iframe", "td", "object", "video", "link", "body", "div", "p", "b", "source", "embed", "table",
-		"aa", "image", "frame", "track", "audio")
+	name := k.pick(
+		"a", "a", "A", "img", "area", "iframe", "td", "object", "video", "link", "body", "div", "p", "b", "source", "embed",
+		"table", "aa", "image", "frame", "track", "audio",
+	)
 	b.WriteString("<" + name)
 	for range k.IntN(5) {
 		b.WriteString(k.pick(" ", " ", "\n", "\t", "\f", "/", " / ", "\r\n"))
 		switch k.IntN(8) {
 		case 0:
-			b.WriteString(k.pick("class", "\"", "'q", "=x", "a=b>c", "data-x='<a href=no>'", "x=\">\"", "y= >", "z=", "<b", "w==v", "\"\"", "h\u00e9=1"))
+			b.WriteString(k.pick(
+				"class", "\"", "'q", "=x", "a=b>c", "data-x='<a href=no>'", "x=\">\"", "y= >", "z=", "<b", "w==v", "\"\"",
+				"h\u00e9=1",
+			))
 		case 1:
 			b.WriteString(k.pick("href", "src", "HREF", "data", "background", "poster"))
 		default:
-			name, ref, space := k.pick("href", "src", "data", "poster", "background", "hReF"), k.ref(), k.pick("", "", " ", "\n\t")
+			name := k.pick("href", "src", "data", "poster", "background", "hReF")
+			ref, space := k.ref(), k.pick("", "", " ", "\n\t")
 			switch k.IntN(5) {
 			case 0:
 				b.WriteString(name + space + "='" + ref + "'")
@@ -112,23 +123,32 @@ func (k *soupMaker) tag(b *strings.Builder) {
 }
 
 func (k *soupMaker) raw(b *strings.Builder) {
-	name := k.pick("script", "script", "script", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "noscript", "SCRIPT", "plaintext")
+	name := k.pick(
+		"script", "script", "script", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "noscript", "SCRIPT",
+		"plaintext",
+	)
 	if name == "plaintext" && k.IntN(4) > 0 {
 		name = "textarea"
 	}
 	b.WriteString("<" + name + k.pick("", " src=/raw", "/", " x='>'") + ">")
 	for range k.IntN(6) {
-		b.WriteString(k.pick("var a='<a href=/no>';", "<!--", "-->", "<script>", "<script", "</script x", "<!-->", "<!--->", "</scriptx>", "</SCRIPT",
-			"<script ", "--", "</title/", "</textarea>", "<a href=/raw>", "<", "</", "--!>", "<!- -", "</xmp", ">", "<script/>", "</script/"))
+		b.WriteString(k.pick(
+			"var a='<a href=/no>';", "<!--", "-->", "<script>", "<script", "</script x", "<!-->", "<!--->", "</scriptx>",
+			"</SCRIPT", "<script ", "--", "</title/", "</textarea>", "<a href=/raw>", "<", "</", "--!>", "<!- -", "</xmp", ">",
+			"<script/>", "</script/",
+		))
 	}
 	b.WriteString(k.pick("</"+name+">", "</"+strings.ToUpper(name)+"\n>", "</"+name+" a='>'>", "</"+name+"/>", ""))
 }
 
 func (k *soupMaker) text() string {
-	return k.pick("text", "a < b", "<", "</", "<>", "</>", "< a href=/no>", "<3", "&amp;", "]]>", "-->", "\"", "'", ">", "<!-->", "<!--->",
-		"<!-- x -->", "<!-- <a href=/no> --!>", "<!---->", "<!doctype html>", "<!DOCTYPE html PUBLIC \"<a href=/no>\">", "<?php <a href=/no> ?>",
-		"<!x y>", "</ a>", "</a b='>'>", "</p/>", "<![CDATA[", "<![CDATA[ <a href=/c> ]]>", "\u00e9", "\r\n", "<!-- - -- >", "<!--a--!b-->",
-		"<!-- <!-- --> -->", "<!--<!-->", "<!-", "<!", "<!--", "--!>", "<a", "<a ", "<a href", "<a href=", "<a href='", "<%= x %>", "\u2028")
+	return k.pick(
+		"text", "a < b", "<", "</", "<>", "</>", "< a href=/no>", "<3", "&amp;", "]]>", "-->", "\"", "'", ">", "<!-->",
+		"<!--->", "<!-- x -->", "<!-- <a href=/no> --!>", "<!---->", "<!doctype html>",
+		"<!DOCTYPE html PUBLIC \"<a href=/no>\">", "<?php <a href=/no> ?>", "<!x y>", "</ a>", "</a b='>'>", "</p/>",
+		"<![CDATA[", "<![CDATA[ <a href=/c> ]]>", "\u00e9", "\r\n", "<!-- - -- >", "<!--a--!b-->", "<!-- <!-- --> -->",
+		"<!--<!-->", "<!-", "<!", "<!--", "--!>", "<a", "<a ", "<a href", "<a href=", "<a href='", "<%= x %>", "\u2028",
+	)
 }
 
 // spoil does to some documents what bad copies do: pieces are missing, doubled, or have a byte of markup too many.

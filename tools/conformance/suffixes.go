@@ -53,7 +53,8 @@ func domainOf(url []byte, wanted string) string {
 		asked, rest = append(asked, after), after
 	}
 	for _, domain := range asked {
-		if scope, err := filter.CompileScope(fmt.Sprintf("domain == %q", domain), nil); err == nil && scope.Admits(url, filter.Way{}) {
+		if scope, err := filter.CompileScope(fmt.Sprintf("domain == %q", domain), nil); err == nil &&
+			scope.Admits(url, filter.Way{}) {
 			return domain
 		}
 	}

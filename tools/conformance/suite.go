@@ -22,22 +22,56 @@ type suite struct {
 func suites() []suite {
 	const wpt, ada, google, html5lib = "web-platform-tests", "ada-url/ada", "google/robotstxt", "html5lib/html5lib-tests"
 	return []suite{
-		{"url", "`urltestdata.json`, http and https: bytes in, normal form, host and port out, or refused", wpt, false, "", webURLs("url/urltestdata.json")},
+		{
+			"url", "`urltestdata.json`, http and https: bytes in, normal form, host and port out, or refused", wpt, false, "",
+			webURLs("url/urltestdata.json"),
+		},
 		{"url-others", "`urltestdata.json`, all other schemes: refused", wpt, false, "", otherURLs("url/urltestdata.json")},
-		{"url-ada", "`ada_extra_urltestdata.json`, http and https", ada, false, "", webURLs("url/ada_extra_urltestdata.json")},
+		{
+			"url-ada", "`ada_extra_urltestdata.json`, http and https", ada, false, "",
+			webURLs("url/ada_extra_urltestdata.json"),
+		},
 		{"url-long", "`ada_long_urltestdata.json`", ada, false, "", webURLs("url/ada_long_urltestdata.json")},
 		{"toascii", "`toascii.json`: the ASCII form of a host, or refused", wpt, false, "", hostNames("url/toascii.json")},
-		{"idna", "`IdnaTestV2.json`: the same for Unicode's own cases", wpt, true, "the empty name: a URL parser skips the slashes before it and takes what follows for the host", hostNames("url/IdnaTestV2.json")},
+		{
+			"idna", "`IdnaTestV2.json`: the same for Unicode's own cases", wpt, true,
+			"the empty name: a URL parser skips the slashes before it and takes what follows for the host",
+			hostNames("url/IdnaTestV2.json"),
+		},
 		{"query", "`percent-encoding.json`: the query of a link in a page of another character set", wpt, false, "", queries},
 		{"robots", "`robots_test.cc`, cases of RFC 9309: allowed or not", google, false, "", robotsCases(false)},
 		{"robots-google", "`robots_test.cc`, cases beyond RFC 9309", google, false, "", robotsCases(true)},
-		{"robots-parts", "`robots_test.cc`: product tokens, the path of a URL, the spelling of patterns", google, false, "", robotsParts},
-		{"charset-jsdom", "sniffed pages: the character set by BOM, meta and fallback", "jsdom/html-encoding-sniffer", false, "", snifferPages},
+		{
+			"robots-parts", "`robots_test.cc`: product tokens, the path of a URL, the spelling of patterns", google, false, "",
+			robotsParts,
+		},
+		{
+			"charset-jsdom", "sniffed pages: the character set by BOM, meta and fallback", "jsdom/html-encoding-sniffer",
+			false, "", snifferPages,
+		},
 		{"charset-html5lib", "`encoding/**`: the same", html5lib, false, "", encodingTests},
-		{"html5lib", "`tokenizer/*.test`: each input, in eight settings for most, gives the links that the tokenizer of golang.org/x/net/html gives", html5lib, false, "inputs that only SVG or MathML gives a meaning to, which a tokenizer alone does not know", tokenizerInputs},
-		{"soup", fmt.Sprintf("%d documents of tag soup, made from those inputs and from a seed: the same", soups), html5lib, false, "documents that the tokenizer reads against the standard: in a script, behind `<!--`, it takes `<<` for the end of the comment (v0.62.0)", soupDocuments},
-		{"psl", "`tests.txt`: the registrable domain, as scopes see it", "publicsuffix/list", false, "the name null, which is none", registrableDomains},
-		{"warc", "sample archives: every record is read, every digest holds, and the index is right about places", "iipc/warc-specifications", false, "", warcSamples},
+		{
+			"html5lib",
+			"`tokenizer/*.test`: each input, in eight settings for most, gives the links that the tokenizer of " +
+				"golang.org/x/net/html gives",
+			html5lib, false, "inputs that only SVG or MathML gives a meaning to, which a tokenizer alone does not know",
+			tokenizerInputs,
+		},
+		{
+			"soup", fmt.Sprintf("%d documents of tag soup, made from those inputs and from a seed: the same", soups), html5lib,
+			false,
+			"documents that the tokenizer reads against the standard: in a script, behind `<!--`, it takes `<<` for the end " +
+				"of the comment (v0.62.0)",
+			soupDocuments,
+		},
+		{
+			"psl", "`tests.txt`: the registrable domain, as scopes see it", "publicsuffix/list", false,
+			"the name null, which is none", registrableDomains,
+		},
+		{
+			"warc", "sample archives: every record is read, every digest holds, and the index is right about places",
+			"iipc/warc-specifications", false, "", warcSamples,
+		},
 	}
 }
 

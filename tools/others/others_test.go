@@ -35,7 +35,10 @@ fi
 echo http://h0.test/ >"$SEEDS"
 echo '{"proxy":"http://127.0.0.1:9","pages":4}'
 cat >/dev/null
-echo '{"stats":{"conns":2,"requests":5},"verdict":{"expected":4,"fetched":3,"coverage":0.75,"repeated":1,"min_host_gap_ns":7000}}'
+cat <<END
+{"stats":{"conns":2,"requests":5},
+"verdict":{"expected":4,"fetched":3,"coverage":0.75,"repeated":1,"min_host_gap_ns":7000}}
+END
 `
 
 func rig(t *testing.T) options {
@@ -164,8 +167,12 @@ func TestTable(t *testing.T) {
 	if err := print(&out, []result{one, {Tool: "weaver", Setting: fast, Missing: "no such file"}, later}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"spinner 3\n  spin -x\n", "spinner  gzip 9  1.5    100  200    0.5000      2.0       50          500         3  itself",
-		"spinner: repeated: http://h0.test/\n", "weaver is not installed: no such file", "delay 1s, 100 requests at once", "cut"} {
+	for _, want := range []string{
+		"spinner 3\n  spin -x\n",
+		"spinner  gzip 9  1.5    100  200    0.5000      2.0       50          500         3  itself",
+		"spinner: repeated: http://h0.test/\n", "weaver is not installed: no such file", "delay 1s, 100 requests at once",
+		"cut",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("there is no %q in\n%s", want, out.String())
 		}

@@ -32,7 +32,9 @@ sieve: add and flush, another
 `
 
 func TestReaders(t *testing.T) {
-	results := fstest.MapFS{"a-soak.txt": {Data: []byte(soak)}, "t.txt": {Data: []byte(table)}, "b-soak.txt": {Data: []byte(soak)}}
+	results := fstest.MapFS{
+		"a-soak.txt": {Data: []byte(soak)}, "t.txt": {Data: []byte(table)}, "b-soak.txt": {Data: []byte(soak)},
+	}
 	rate, err := readSoak(results, "a-soak.txt")
 	if err != nil || !slices.Equal(rate, plotter.XYs{{X: 1, Y: 5000}, {X: 2, Y: 10000}}) {
 		t.Errorf("%v, %v", rate, err)

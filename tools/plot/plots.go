@@ -37,11 +37,16 @@ const (
 )
 
 func throughputOfFetchers(results fs.FS) (*chart, error) {
-	return ofFetchers(results, "Throughput against fetchers", "pages a second", func(r *rung) float64 { return r.PagesPerSecond })
+	return ofFetchers(
+		results, "Throughput against fetchers", "pages a second", func(r *rung) float64 { return r.PagesPerSecond },
+	)
 }
 
 func costOfFetchers(results fs.FS) (*chart, error) {
-	return ofFetchers(results, "CPU of a page against fetchers", "CPU microseconds a page, crawler alone", func(r *rung) float64 { return r.CPUPerPage })
+	return ofFetchers(
+		results, "CPU of a page against fetchers", "CPU microseconds a page, crawler alone",
+		func(r *rung) float64 { return r.CPUPerPage },
+	)
 }
 
 // ofFetchers draws one figure of every crawl of the newest sweep over its number of fetchers.
@@ -63,7 +68,9 @@ func ofFetchers(results fs.FS, title, label string, figure func(*rung) float64) 
 
 // throughputOfDelay has one line more: what the delay allows, if each address is asked again as soon as it may be.
 func throughputOfDelay(results fs.FS) (*chart, error) {
-	c, err := ofDelay(results, "Throughput against IP delay", "pages a second", func(r *rung) float64 { return r.PagesPerSecond })
+	c, err := ofDelay(
+		results, "Throughput against IP delay", "pages a second", func(r *rung) float64 { return r.PagesPerSecond },
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -146,8 +153,9 @@ func throughputOverTime(results fs.FS) (*chart, error) {
 		return nil, err
 	}
 	return &chart{
-		title: "Throughput over the hours", note: "orbweaver bench soak, mean of each minute; two cores, simulated web and verification included",
-		x: axis{label: "minutes"}, y: axis{label: "pages a second"},
+		title: "Throughput over the hours",
+		note:  "orbweaver bench soak, mean of each minute; two cores, simulated web and verification included",
+		x:     axis{label: "minutes"}, y: axis{label: "pages a second"},
 		series: []series{{points: rate}},
 	}, nil
 }
@@ -184,8 +192,9 @@ func costOfSize(results fs.FS) (*chart, error) {
 // deviationOfAgents is Figure 1 of the paper on UbiCrawler, and the worst agent, of which the paper does not speak.
 func deviationOfAgents(results fs.FS) (*chart, error) {
 	c := &chart{
-		title: "How far agents' shares of the hosts are from even", note: "orbweaver ring balance: 10 million hosts, 5 sets of identifiers, agents of one capacity",
-		x: axis{label: "agents", log: true}, y: axis{label: "per cent of an even share", log: true},
+		title: "How far agents' shares of the hosts are from even",
+		note:  "orbweaver ring balance: 10 million hosts, 5 sets of identifiers, agents of one capacity",
+		x:     axis{label: "agents", log: true}, y: axis{label: "per cent of an even share", log: true},
 	}
 	for _, replicas := range []string{"100", "200", "8000"} {
 		var s shares
@@ -208,8 +217,10 @@ func deviationOfAgents(results fs.FS) (*chart, error) {
 // in less of it is more work in the same time. A line for each number of fetchers.
 func costOfAgents(results fs.FS) (*chart, error) {
 	c := &chart{
-		title: "CPU of a page against agents", note: "orbweaver bench agents --grow: each has 50 hosts; all agents and the simulated web on two cores",
-		x: axis{label: "agents", log: true}, y: axis{label: "CPU microseconds a page, all agents, without the simulated web"},
+		title: "CPU of a page against agents",
+		note:  "orbweaver bench agents --grow: each has 50 hosts; all agents and the simulated web on two cores",
+		x:     axis{label: "agents", log: true},
+		y:     axis{label: "CPU microseconds a page, all agents, without the simulated web"},
 	}
 	var f fleets
 	if _, err := readJSON(results, "*-agents-cpu.json", &f); err != nil {

@@ -3,10 +3,12 @@
 // of the site, so that pages resemble each other as the real ones do: the same words in the same places, the same
 // repetition.
 //
-//	go run ./tools/skeleton -dir /usr/share/doc/rust-doc/html -paths '^core/arch/x86(_64)?/|^book/(ch0[1-4]|index|title|fore)' \
+//	go run ./tools/skeleton -dir /usr/share/doc/rust-doc/html \
+//		-paths '^core/arch/x86(_64)?/|^book/(ch0[1-4]|index|title|fore)' \
 //		-entry core/arch/x86/index.html | zstd --ultra -22 --long=27 -o bench/completeness/testdata/rustdoc.zst
 //	go run ./tools/skeleton -dir /usr/share/doc/libstdc++-12-doc/libstdc++/user -most 14000 \
-//		-always '^(annotated|files|namespaces|modules|inherits|hierarchy)' | zstd --ultra -22 --long=27 -o bench/completeness/testdata/doxygen.zst
+//		-always '^(annotated|files|namespaces|modules|inherits|hierarchy)' | zstd --ultra -22 --long=27 \
+//		-o bench/completeness/testdata/doxygen.zst
 //
 // A page is a line with its path, its HTML in one line, and nothing else. Links that lead out of the chosen paths are
 // left out. The first page is the entry: it links to each folder's index.html among the pages, and to -entry if that is
