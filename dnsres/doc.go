@@ -26,12 +26,12 @@
 //
 // # Names
 //
-//	1 to 253 bytes, labels of 1 to 63; with or without a dot at the end          resolved
-//	underscores, hyphens anywhere, labels of digits, xn-- of any kind, .arpa     resolved
-//	a last label of digits (and no IPv4 address), any other byte                 ErrName
-//	addresses, in brackets or not, but without a zone                            themselves
-//	localhost and its subdomains                                                 127.0.0.1 and ::1; the guard refuses them
-//	.onion, .invalid                                                             ErrNotFound, without a question
+//	1 to 253 bytes, labels of 1 to 63; with or without a dot at the end        resolved
+//	underscores, hyphens anywhere, labels of digits, xn-- of any kind, .arpa   resolved
+//	a last label of digits (and no IPv4 address), any other byte               ErrName
+//	addresses, in brackets or not, but without a zone                          themselves
+//	localhost and its subdomains                                               127.0.0.1 and ::1; the guard refuses them
+//	.onion, .invalid                                                           ErrNotFound, without a question
 //
 // # Promises
 //

@@ -159,8 +159,8 @@ func TestExchangeOverLoopback(t *testing.T) {
 func TestResolvConf(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "resolv.conf")
 	for text, want := range map[string]string{
-		"# x\nsearch a b\nnameserver 192.0.2.1\n nameserver\t::1 \nnameserver rubbish\nnameserver\n": "[192.0.2.1:53 [::1]:53]",
-		"nameserver fe80::1%lo # a comment\noptions timeout:1\n":                                     "[[fe80::1%lo]:53]",
+		"# x\nsearch a\nnameserver 192.0.2.1\n nameserver\t::1 \nnameserver rubbish\nnameserver\n": "[192.0.2.1:53 [::1]:53]",
+		"nameserver fe80::1%lo # a comment\noptions timeout:1\n":                                   "[[fe80::1%lo]:53]",
 		"": "[127.0.0.1:53]",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -194,7 +194,10 @@ func replies(t testing.TB) [][]byte {
 		func(m *dns.Msg) { m.Answer, m.Rcode = nil, dns.RcodeServerFailure },
 		func(m *dns.Msg) { m.Answer, m.Truncated = nil, true },
 		func(m *dns.Msg) {
-			m.Answer = []dns.RR{&dns.CNAME{Hdr: head("a.test.", dns.TypeCNAME), Target: "b.test."}, &dns.A{Hdr: head("b.test.", dns.TypeA), A: net.IPv4(192, 0, 2, 1)}}
+			m.Answer = []dns.RR{
+				&dns.CNAME{Hdr: head("a.test.", dns.TypeCNAME), Target: "b.test."},
+				&dns.A{Hdr: head("b.test.", dns.TypeA), A: net.IPv4(192, 0, 2, 1)},
+			}
 		},
 		func(m *dns.Msg) {
 			m.Answer = []dns.RR{&dns.CNAME{Hdr: head("a.test.", dns.TypeCNAME), Target: "a.test."}}
@@ -208,7 +211,10 @@ func replies(t testing.TB) [][]byte {
 			m.Ns = []dns.RR{&dns.SOA{Hdr: head("test.", dns.TypeSOA), Ns: "ns.test.", Mbox: "root.test.", Minttl: 1 << 31}}
 		},
 		func(m *dns.Msg) {
-			m.Answer = []dns.RR{&dns.TXT{Hdr: head("a.test.", dns.TypeTXT), Txt: []string{"\x00\n\\\"; ", strings.Repeat("x", 255)}}, &dns.RFC3597{Hdr: head("a.test.", 65280), Rdata: "00ff"}}
+			m.Answer = []dns.RR{
+				&dns.TXT{Hdr: head("a.test.", dns.TypeTXT), Txt: []string{"\x00\n\\\"; ", strings.Repeat("x", 255)}},
+				&dns.RFC3597{Hdr: head("a.test.", 65280), Rdata: "00ff"},
+			}
 		},
 	} {
 		list = append(list, answerTo(t, packed, change)[2:])

@@ -37,7 +37,9 @@ func TestWhatIsKeptOfAnswersIsBounded(t *testing.T) {
 			if hdr.Rrtype == dns.TypeA {
 				reply.Answer = append(reply.Answer, &dns.A{Hdr: hdr, A: []byte{198, 51, byte(i >> 8), byte(i)}})
 			} else {
-				reply.Answer = append(reply.Answer, &dns.AAAA{Hdr: hdr, AAAA: netip.MustParseAddr(fmt.Sprintf("2001:db8::%x", i)).AsSlice()})
+				reply.Answer = append(
+					reply.Answer, &dns.AAAA{Hdr: hdr, AAAA: netip.MustParseAddr(fmt.Sprintf("2001:db8::%x", i)).AsSlice()},
+				)
 			}
 		}
 		return reply, nil

@@ -80,7 +80,10 @@ func TestD1_NoAnswerOutlivesItsTTL(t *testing.T) {
 	for _, c := range []struct {
 		ttl  uint32
 		want time.Duration
-	}{{0, 30 * time.Second}, {100, 100 * time.Second}, {1 << 30, time.Hour}, {1 << 31, 30 * time.Second}, {^uint32(0), 30 * time.Second}} {
+	}{
+		{0, 30 * time.Second}, {100, 100 * time.Second}, {1 << 30, time.Hour}, {1 << 31, 30 * time.Second},
+		{^uint32(0), 30 * time.Second},
+	} {
 		story(t, dnsres.Options{}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
 			s.Set("a.test", dnstest.Script{Addrs: []netip.Addr{ip1}, TTL: c.ttl})
 			start := time.Now()
@@ -196,8 +199,9 @@ func TestNegativeAnswers(t *testing.T) {
 
 func TestHostile_D02_faultsAreBelievedForAMinuteThenTwiceAsLongUpToAQuarterOfAnHour(t *testing.T) {
 	for script, want := range map[*dnstest.Script]error{
-		{Rcode: dns.RcodeServerFailure}: dnsres.ErrServer, {Rcode: dns.RcodeRefused}: dnsres.ErrServer, {Refuse: true}: dnsres.ErrServer,
-		{Drop: true}: dnsres.ErrTimeout, {CNAME: "a.test"}: dnsres.ErrServer, {WrongID: true}: dnsres.ErrServer,
+		{Rcode: dns.RcodeServerFailure}: dnsres.ErrServer, {Rcode: dns.RcodeRefused}: dnsres.ErrServer,
+		{Refuse: true}: dnsres.ErrServer,
+		{Drop: true}:   dnsres.ErrTimeout, {CNAME: "a.test"}: dnsres.ErrServer, {WrongID: true}: dnsres.ErrServer,
 	} {
 		story(t, dnsres.Options{OutageRow: 1000}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
 			s.Set("a.test", *script)

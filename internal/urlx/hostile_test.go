@@ -125,8 +125,8 @@ func TestHostile_U06_fragmentsNameNoOtherPage(t *testing.T) {
 	})
 }
 
-// Backslashes are slashes outside the query; tabs and line ends vanish wherever they stand, and so do control characters and spaces at both
-// ends. Others within are encoded, or make the host none.
+// Backslashes are slashes outside the query; tabs and line ends vanish wherever they stand, and so do control
+// characters and spaces at both ends. Others within are encoded, or make the host none.
 func TestHostile_U07_whatNobodyShouldWriteIsReadAsBrowsersDo(t *testing.T) {
 	resolvesTo(t, hostilePage, map[string]string{
 		"\\x\\..\\y": "http://h.test/y", "http:\\\\h.test\\x?\\y": "http://h.test/x?\\y",

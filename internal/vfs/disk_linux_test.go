@@ -19,7 +19,10 @@ func resident(t *testing.T, f *os.File, offset, size int) float64 {
 	}
 	defer func() { _ = unix.Munmap(mapped) }()
 	pages := make([]byte, size/os.Getpagesize())
-	if _, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&mapped[0])), uintptr(size), uintptr(unsafe.Pointer(&pages[0]))); errno != 0 {
+	_, _, errno := unix.Syscall(
+		unix.SYS_MINCORE, uintptr(unsafe.Pointer(&mapped[0])), uintptr(size), uintptr(unsafe.Pointer(&pages[0])),
+	)
+	if errno != 0 {
 		t.Fatal(errno)
 	}
 	in := 0
