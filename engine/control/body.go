@@ -19,7 +19,8 @@ const (
 	linesMax = 10_000    // lines of anything else
 	lineMax  = 128 << 10 // bytes of one line
 
-	bodyPatience = time.Minute // how long we wait for a body's sender in all; how long the sender waits for us does not count
+	// how long we wait for a body's sender in all; how long the sender waits for us does not count
+	bodyPatience = time.Minute
 	bodiesAtOnce = 4
 )
 

@@ -47,9 +47,11 @@ func (c *reading) AddURLs(ctx context.Context, urls iter.Seq[string]) (int, erro
 func TestHostile_A03_aBodyBeyondItsLimitIs413(t *testing.T) {
 	for _, path := range []string{"/add", "/block", "/rule", "/set"} {
 		for name, body := range map[string]io.Reader{
-			"a gigabyte of JSON":       io.LimitReader(&endless{line: []byte(`{"a":[1,2,3],`)}, 1<<30), // one line
-			"deep JSON":                strings.NewReader(strings.Repeat("[", 1<<20)),
-			"more lines than there is": io.LimitReader(&endless{line: []byte("http://a.test/" + strings.Repeat("x", 1<<13) + "\n")}, addMax+1),
+			"a gigabyte of JSON": io.LimitReader(&endless{line: []byte(`{"a":[1,2,3],`)}, 1<<30), // one line
+			"deep JSON":          strings.NewReader(strings.Repeat("[", 1<<20)),
+			"more lines than there is": io.LimitReader(
+				&endless{line: []byte("http://a.test/" + strings.Repeat("x", 1<<13) + "\n")}, addMax+1,
+			),
 		} {
 			f := new(reading)
 			met := &counted{r: body}
@@ -76,7 +78,8 @@ func TestHostile_A03_aBodyBeyondItsLimitIs413(t *testing.T) {
 			t.Errorf("%s, declared: %d after %d bytes", path, w.Code, n)
 		}
 	}
-	if w := ask(new(fake), http.MethodPost, "/rule", strings.NewReader(strings.Repeat("a\n", linesMax+1))); w.Code != http.StatusRequestEntityTooLarge {
+	lines := strings.NewReader(strings.Repeat("a\n", linesMax+1))
+	if w := ask(new(fake), http.MethodPost, "/rule", lines); w.Code != http.StatusRequestEntityTooLarge {
 		t.Errorf("too many rules: %d", w.Code)
 	}
 }
@@ -152,7 +155,8 @@ func TestHostile_A03_oneBodyTooManyIs429(t *testing.T) {
 		for range bodiesAtOnce {
 			wait.Go(func() {
 				w := httptest.NewRecorder()
-				if h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/add", strings.NewReader("http://a.test/\n"))); w.Code != http.StatusOK {
+				h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/add", strings.NewReader("http://a.test/\n")))
+				if w.Code != http.StatusOK {
 					t.Errorf("%d", w.Code)
 				}
 			})
@@ -230,7 +234,11 @@ func TestHostile_A03_closeEndsWhateverIsUnderWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	var conns []net.Conn
-	for _, text := range []string{"", "POST /add HT", "POST /add HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + secret + "\r\nContent-Length: 1000\r\n\r\nhttp://a.test/\n"} {
+	for _, text := range []string{
+		"", "POST /add HT",
+		"POST /add HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + secret +
+			"\r\nContent-Length: 1000\r\n\r\nhttp://a.test/\n",
+	} {
 		c, err := net.Dial("tcp", s.Addr())
 		if err != nil {
 			t.Fatal(err)
@@ -259,7 +267,8 @@ func TestHostile_A03_closeEndsWhateverIsUnderWay(t *testing.T) {
 // has an end.
 func FuzzBody(f *testing.F) {
 	for _, body := range []string{
-		"", "http://a.test/\n# no\n\n http://b.test/ ", ".a.test host-delay=4s\nb c", "host-delay = 4s\nip-delay=1s", "fetch=path == \"/\"", `{"urls":["http://a.test/"]}`,
+		"", "http://a.test/\n# no\n\n http://b.test/ ", ".a.test host-delay=4s\nb c", "host-delay = 4s\nip-delay=1s",
+		"fetch=path == \"/\"", `{"urls":["http://a.test/"]}`,
 		"\x00\xff\n\r\n=\n", "http://a.test/<script>\x1b[2J",
 	} {
 		f.Add(body, false)

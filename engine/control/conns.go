@@ -12,8 +12,8 @@ import (
 
 // limitConns gives a listener with so many connections at most. A new connection beyond them takes the place of one
 // that has no authorised request under way: the oldest of the client that has the most of these. So a client that opens
-// connections without requests, or without the token, blocks no other client. If all have authorised requests under way,
-// Accept waits until one ends.
+// connections without requests, or without the token, blocks no other client. If all have authorised requests under
+// way, Accept waits until one ends.
 func limitConns(l net.Listener, most int, log *slog.Logger) *fewConns {
 	return &fewConns{Listener: l, most: most, log: log, freed: make(chan struct{}, 1), closed: make(chan struct{})}
 }

@@ -67,7 +67,10 @@ func TestGolden_answers(t *testing.T) {
 			names = append(names, path+" "+name)
 		}
 	}
-	for path, body := range map[string]string{"/pause": "", "/resume": "", "/stop": "", "/leave": "", "/add": "bad", "/block": "b c", "/rule": "a.test x", "/set": "a=1"} {
+	for path, body := range map[string]string{
+		"/pause": "", "/resume": "", "/stop": "", "/leave": "", "/add": "bad", "/block": "b c", "/rule": "a.test x",
+		"/set": "a=1",
+	} {
 		w := ask(new(fake), http.MethodPost, path, strings.NewReader(body))
 		for _, name := range golden.Names(t, w.Body.Bytes()) {
 			names = append(names, path+" "+name)

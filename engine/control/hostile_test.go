@@ -73,10 +73,14 @@ func TestHostile_A01_onAnAddressNothingIsDoneWithoutTheToken(t *testing.T) {
 	f := new(fake)
 	s := on(t, f)
 	for _, c := range []struct{ method, path string }{
-		{"POST", "/pause"}, {"POST", "/resume"}, {"POST", "/stop"}, {"POST", "/leave"}, {"POST", "/add"}, {"POST", "/block"}, {"POST", "/rule"},
-		{"POST", "/set"}, {"GET", "/status"}, {"GET", "/rules"}, {"GET", "/metrics"}, {"GET", "/"}, {"POST", "/metrics/../stop"}, {"POST", "//stop"},
+		{"POST", "/pause"}, {"POST", "/resume"}, {"POST", "/stop"}, {"POST", "/leave"}, {"POST", "/add"},
+		{"POST", "/block"}, {"POST", "/rule"},
+		{"POST", "/set"}, {"GET", "/status"}, {"GET", "/rules"}, {"GET", "/metrics"}, {"GET", "/"},
+		{"POST", "/metrics/../stop"}, {"POST", "//stop"},
 	} {
-		for _, offered := range []string{"", "Bearer", "Bearer ", "Bearer " + secret[:len(secret)-1], "Bearer " + secret + "x", "Basic " + secret, secret} {
+		for _, offered := range []string{
+			"", "Bearer", "Bearer ", "Bearer " + secret[:len(secret)-1], "Bearer " + secret + "x", "Basic " + secret, secret,
+		} {
 			status, head, _ := send(t, s, c.method, c.path, strings.NewReader("http://a.test/"), func(r *http.Request) {
 				if offered != "" {
 					r.Header.Set("Authorization", offered)
@@ -111,7 +115,9 @@ func TestHostile_A01_onAnAddressEvenMetricsNeedTheToken(t *testing.T) {
 		}
 	}
 	d := &access{tcp: true, token: secret}
-	for path, want := range map[string]int{"/metrics": http.StatusUnauthorized, "/status": http.StatusUnauthorized, "/healthz": http.StatusOK} {
+	for path, want := range map[string]int{
+		"/metrics": http.StatusUnauthorized, "/status": http.StatusUnauthorized, "/healthz": http.StatusOK,
+	} {
 		req := httptest.NewRequest(http.MethodGet, path, nil)
 		req.Host = "192.0.2.1:80"
 		w := httptest.NewRecorder()
@@ -215,7 +221,8 @@ func TestHostile_A02_whatStrangersWroteIsNoMarkup(t *testing.T) {
 		w := httptest.NewRecorder()
 		serving(new(loud)).ServeHTTP(w, req)
 		head := w.Header()
-		if head.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(head.Get("Content-Security-Policy"), "default-src 'none'") ||
+		if head.Get("X-Content-Type-Options") != "nosniff" ||
+			!strings.Contains(head.Get("Content-Security-Policy"), "default-src 'none'") ||
 			head.Get("Cache-Control") != "no-store" ||
 			strings.Contains(head.Get("Content-Type"), "html") {
 			t.Errorf("%s: %v", path, head)
@@ -234,7 +241,8 @@ func TestHostile_A02_whatStrangersWroteIsNoMarkup(t *testing.T) {
 func TestHostile_A07_thereAreNoProfiles(t *testing.T) {
 	s := on(t, new(fake))
 	for _, path := range []string{
-		"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/profile?seconds=1", "/debug/pprof/cmdline", "/debug/vars", "/debug/requests", "/debug/events",
+		"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/profile?seconds=1", "/debug/pprof/cmdline", "/debug/vars",
+		"/debug/requests", "/debug/events",
 		"/pprof", "/.git/config", "/control.token", "/metrics/debug/pprof/",
 	} {
 		for _, method := range []string{"GET", "POST"} {

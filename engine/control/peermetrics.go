@@ -30,18 +30,28 @@ func newPeerMetrics() peerMetrics {
 		share:   many("share", "Part of all hosts that an agent owns.", "agent"),
 		waiting: many("urls_waiting", "URLs in the outbox for an agent.", "agent"),
 		byAgent: []agentMetric{
-			{many("messages_over_quota_total", "Messages and requests of an agent that were deferred because it was over its quota, in this run.", "agent"),
-				func(a *cluster.AgentReport) int64 { return a.ToldToWait }},
-			{many("statements_refused_total", "Statements in messages of an agent that has no authority to make them, in this run.", "agent"),
-				func(a *cluster.AgentReport) int64 { return a.NotTaken }},
+			{
+				many("messages_over_quota_total",
+					"Messages and requests of an agent that were deferred because it was over its quota, in this run.", "agent"),
+				func(a *cluster.AgentReport) int64 { return a.ToldToWait },
+			},
+			{
+				many("statements_refused_total",
+					"Statements in messages of an agent that has no authority to make them, in this run.", "agent"),
+				func(a *cluster.AgentReport) int64 { return a.NotTaken },
+			},
 		},
-		banned:   many("agent_banned", "1 while messages and requests of an agent are refused.", "agent"),
-		majority: prometheus.NewDesc("orbweaver_cluster_has_lease", "1 if this agent has a lease of the majority and may fetch, otherwise 0.", nil, nil),
+		banned: many("agent_banned", "1 while messages and requests of an agent are refused.", "agent"),
+		majority: prometheus.NewDesc("orbweaver_cluster_has_lease",
+			"1 if this agent has a lease of the majority and may fetch, otherwise 0.", nil, nil),
 	}
 }
 
 func (m *peerMetrics) collect(out chan<- prometheus.Metric, p *cluster.StatusReport) {
-	states := map[cluster.AgentState]int{cluster.AgentAlive: 0, cluster.AgentSuspected: 0, cluster.AgentDead: 0, cluster.AgentLeft: 0, cluster.AgentUnproven: 0}
+	states := map[cluster.AgentState]int{
+		cluster.AgentAlive: 0, cluster.AgentSuspected: 0, cluster.AgentDead: 0, cluster.AgentLeft: 0,
+		cluster.AgentUnproven: 0,
+	}
 	for _, a := range p.Agents {
 		states[a.State]++
 		out <- prometheus.MustNewConstMetric(m.share, prometheus.GaugeValue, a.Share, a.ID)

@@ -36,8 +36,9 @@ func (f *fake) note(format string, args ...any) { f.did = append(f.did, fmt.Spri
 
 func (*fake) Report() report.Report {
 	return report.Report{
-		State: lifecycle.Running, Reported: counters.Reported[int64]{PagesStored: 12}, Outcomes: map[string]int64{"ok": 12}, Statuses: map[string]int64{"200": 12},
-		Dropped: map[string]int64{"scope": 3},
+		State: lifecycle.Running, Reported: counters.Reported[int64]{PagesStored: 12}, Outcomes: map[string]int64{"ok": 12},
+		Statuses: map[string]int64{"200": 12},
+		Dropped:  map[string]int64{"scope": 3},
 	}
 }
 func (f *fake) Pause() bool  { f.note("pause"); return true }
@@ -151,7 +152,9 @@ func TestHostRulesAreListed(t *testing.T) {
 
 func TestWhatIsRefused(t *testing.T) {
 	f := new(fake)
-	for _, header := range [][]string{{"Origin", "https://page.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "same-origin"}} {
+	for _, header := range [][]string{
+		{"Origin", "https://page.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "same-origin"},
+	} {
 		for _, path := range []string{"/stop", "/status", "/metrics"} {
 			method := http.MethodGet
 			if path == "/stop" {
@@ -162,7 +165,9 @@ func TestWhatIsRefused(t *testing.T) {
 			}
 		}
 	}
-	for path, method := range map[string]string{"/stop": http.MethodGet, "/pause": http.MethodGet, "/status": http.MethodPost} {
+	for path, method := range map[string]string{
+		"/stop": http.MethodGet, "/pause": http.MethodGet, "/status": http.MethodPost,
+	} {
 		if w := ask(f, method, path, nil); w.Code != http.StatusMethodNotAllowed {
 			t.Errorf("%s %s: %d", method, path, w.Code)
 		}
@@ -189,7 +194,8 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestMetrics(t *testing.T) {
 	body := ask(new(fake), http.MethodGet, "/metrics", nil).Body.String()
 	for _, want := range []string{
-		"\norbweaver_pages_stored_total 12\n", `orbweaver_outcomes_total{outcome="ok"} 12`, `orbweaver_responses_total{code="200"} 12`,
+		"\norbweaver_pages_stored_total 12\n", `orbweaver_outcomes_total{outcome="ok"} 12`,
+		`orbweaver_responses_total{code="200"} 12`,
 		`orbweaver_dropped_total{reason="scope"} 3`, `orbweaver_state{state="running"} 1`,
 	} {
 		if !strings.Contains(body, want) {
@@ -211,7 +217,8 @@ func TestClientAndServer(t *testing.T) {
 		}
 		if strings.HasPrefix(address, "127") {
 			address = s.Addr()
-		} else if _, err := Listen(t.Context(), Options{Address: address}, f); err == nil || !strings.Contains(err.Error(), "in use") {
+		} else if _, err := Listen(t.Context(), Options{Address: address}, f); err == nil ||
+			!strings.Contains(err.Error(), "in use") {
 			t.Errorf("%s is listened on twice: %v", address, err)
 		}
 		c := Dial(address, secret)
