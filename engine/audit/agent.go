@@ -59,7 +59,8 @@ func openAgent(fsys vfs.FS, dir string, write bool) (a *agent, err error) {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
 	a = &agent{
-		fsys: fsys, dir: dir, lock: lock, id: peers.Self.ID, known: append(slices.Clone(peers.All), peers.Self), from: cut.From, end: cut.ArchiveEnd(),
+		fsys: fsys, dir: dir, lock: lock, id: peers.Self.ID, known: append(slices.Clone(peers.All), peers.Self),
+		from: cut.From, end: cut.ArchiveEnd(),
 		archive: warc.OpenArchive(fsys, dir+"/"+layout.ArchiveDir),
 		report:  AgentReport{ID: peers.Self.ID, Capacity: peers.Self.Capacity, Dir: dir, Clean: cut.Clean},
 	}

@@ -9,7 +9,9 @@
 //
 //	indexes of each archive --> sorted by host and URL --> at two agents? --> their records are read --> superseded
 //	                                                                                                        |
-//	superseded/AGENT.cdxj of each directory (the marks) ----------------------------------------------------+--> missing, stale
+//	superseded/AGENT.cdxj of each directory (the marks) ----------------------------------------------------+
+//	                                                                                                        |
+//	                                                                                                  missing, stale
 //
 // At the end of a crawl agents mark what they learn by asking each other. This package checks these marks and adds the
 // missing ones.

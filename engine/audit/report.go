@@ -50,7 +50,8 @@ func (r *Report) Sound() bool { return r.Misplaced+r.Stale == 0 }
 
 // sum adds up what was found of each agent.
 func (r *Report) sum() {
-	r.Captures, r.Bytes, r.Superseded, r.SupersededBytes, r.Misplaced, r.Stale, r.Marked, r.Unmarked = 0, 0, 0, 0, 0, 0, 0, 0
+	r.Captures, r.Bytes, r.Superseded, r.SupersededBytes = 0, 0, 0, 0
+	r.Misplaced, r.Stale, r.Marked, r.Unmarked = 0, 0, 0, 0
 	for _, a := range r.Agents {
 		r.Captures += a.Captures
 		r.Bytes += a.Bytes

@@ -14,8 +14,9 @@ func TestIsAnswer(t *testing.T) {
 	f := func(want bool, kind, fields, block string) {
 		t.Helper()
 		text := fmt.Sprintf(
-			"WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000001>\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n"+
-				"WARC-Target-URI: http://a.test/\r\nContent-Type: application/http; msgtype=response\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n",
+			"WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000001>\r\n"+
+				"WARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Target-URI: http://a.test/\r\n"+
+				"Content-Type: application/http; msgtype=response\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n",
 			kind,
 			fields,
 			len(block),

@@ -38,8 +38,8 @@ type Reported[N any] struct {
 //
 // When no step is under way they balance (E1):
 //
-//	URLsFound    = DroppedSyntax + DroppedScheme + DroppedLong + DroppedScope + DroppedDepth + DroppedFollow + DroppedLoop
-//	               + DroppedCache + Sieved + Sent
+//	URLsFound    = DroppedSyntax + DroppedScheme + DroppedLong + DroppedScope + DroppedDepth + DroppedFollow
+//	               + DroppedLoop + DroppedCache + Sieved + Sent
 //	Sieved       = still in the sieve's buckets + Known + URLsAdmitted
 //	URLsAdmitted = sum of Outcomes + queued + in flight
 type Set[N any] struct {
@@ -54,7 +54,7 @@ type Set[N any] struct {
 	DroppedSyntax N `dropped:"syntax"`              // no URL
 	DroppedScheme N `dropped:"scheme"`              // neither http nor https: mailto, javascript, data, ...
 	DroppedLong   N `dropped:"too-long"`            // longer than --max-url
-	DroppedScope  N `dropped:"scope"`               // outside the scope, or refused by a list of hosts, SURT prefixes or extensions
+	DroppedScope  N `dropped:"scope"`               // out of scope, or refused by a list of hosts, SURTs or extensions
 	DroppedFollow N `dropped:"follow"`              // links that --follow refused
 	DroppedDepth  N `dropped:"depth"`               // deeper than --max-depth
 	DroppedLoop   N `dropped:"path-loop"`           // by versions that kept no list of skipped URLs: --max-path-repeats

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// eachPair visits each live counter with its place in the plain form. Counters of a kind are visited without reflection,
-// since there are hundreds.
+// eachPair visits each live counter with its place in the plain form. Counters of a kind are visited without
+// reflection, since there are hundreds.
 func (c *Live) eachPair(t *Totals, visit func(live *atomic.Int64, plain *int64)) {
 	plain := fieldsOf(t)
 	for i, f := range fieldsOf(&c.Set) {

@@ -237,10 +237,14 @@ func (x *Explainer) lists(e *Explanation, url []byte) {
 	site, _ := urlx.Split(url)
 	host := urlx.Host(site)
 	if set := all.ExcludeHosts; set != nil {
-		e.verdict("--exclude-hosts", !set.Has(host), "%s", ruleNamed(from.ExcludeHosts, from.ExcludeHosts.FindHost(host), set.Len()))
+		e.verdict(
+			"--exclude-hosts", !set.Has(host), "%s", ruleNamed(from.ExcludeHosts, from.ExcludeHosts.FindHost(host), set.Len()),
+		)
 	}
 	if set := all.IncludeHosts; set != nil {
-		e.verdict("--include-hosts", set.Has(host), "%s", ruleNamed(from.IncludeHosts, from.IncludeHosts.FindHost(host), set.Len()))
+		e.verdict(
+			"--include-hosts", set.Has(host), "%s", ruleNamed(from.IncludeHosts, from.IncludeHosts.FindHost(host), set.Len()),
+		)
 	}
 	if set := all.SURTs; set != nil {
 		alone := filter.Lists{SURTs: set}

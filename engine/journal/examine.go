@@ -23,9 +23,9 @@ type Attempt struct {
 	Where   warc.Position // of its records
 }
 
-// Examine calls f for every entry of the journals from a generation on, in order, until f returns an error, and describes the ends of
-// the files; the last may be one that does not follow the one before, and does not count. When the first file is
-// missing the error wraps fs.ErrNotExist.
+// Examine calls f for every entry of the journals from a generation on, in order, until f returns an error, and
+// describes the ends of the files; the last may be one that does not follow the one before, and does not count. When
+// the first file is missing the error wraps fs.ErrNotExist.
 func Examine(fsys vfs.FS, dir string, generation uint64, f func(Attempt) error) ([]Tail, error) {
 	var tails []Tail
 	last := Position{generation: generation}

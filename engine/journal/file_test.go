@@ -12,7 +12,8 @@ import (
 
 func someEntry() Entry {
 	return Entry{
-		Kind: KindPage, FP: xxh3.Uint128{Hi: 1 << 63, Lo: 7}, Outcome: outcome.OK, Status: 200, Depth: 70000, Hops: 3, Listed: true, Index: true,
+		Kind: KindPage, FP: xxh3.Uint128{Hi: 1 << 63, Lo: 7}, Outcome: outcome.OK, Status: 200, Depth: 70000, Hops: 3,
+		Listed: true, Index: true,
 		Serial: 9, Offset: 1<<40 + 5, Length: 4711, SiteDue: 1, IPDue: 2, Links: AppendLink(nil, []byte("http://a.test/")),
 	}
 }
@@ -42,7 +43,8 @@ func TestHostile_S05_aJournalTornAtAnyByteIsReadUpToThere(t *testing.T) {
 		_, err := Read(fsys, Name("d", 3), func(e *Entry) error {
 			n++
 			if e.FP != want.FP || e.Depth != want.Depth || e.Offset != want.Offset || e.Serial != want.Serial ||
-				e.Length != want.Length || e.Hops != 3 || !e.Listed || !e.Index || e.SiteDue != 1 || e.IPDue != 2 || !bytes.Equal(e.Links, want.Links) {
+				e.Length != want.Length || e.Hops != 3 || !e.Listed || !e.Index || e.SiteDue != 1 || e.IPDue != 2 ||
+				!bytes.Equal(e.Links, want.Links) {
 				t.Errorf("read %+v, wrote %+v", e, want)
 			}
 			return nil

@@ -216,7 +216,8 @@ func TestPostings_theLimitOfPagesIsExact(t *testing.T) {
 // limit is taken; the same postings can be written later.
 func TestPostings_aRefusalIsOfAll(t *testing.T) {
 	for what, rule := range map[string]faultfs.Rule{
-		"archive": {Op: faultfs.Write, Name: "*.open", From: 2, Count: 1, Err: syscall.ENOSPC}, // its warcinfo record comes first
+		// its warcinfo record comes first
+		"archive": {Op: faultfs.Write, Name: "*.open", From: 2, Count: 1, Err: syscall.ENOSPC},
 		"journal": {Op: faultfs.Write, Name: "journal-*", From: 1, Count: 1, Err: syscall.EIO},
 	} {
 		t.Run(what, func(t *testing.T) {

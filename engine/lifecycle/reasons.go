@@ -3,7 +3,8 @@ package lifecycle
 // The reasons in report.json.
 const (
 	ReasonComplete = "complete"
-	ReasonLate     = "the crawl of the others was over when this agent came: run it again to crawl what is new in its seeds"
+	ReasonLate     = "the crawl of the others was over when this agent came: " +
+		"run it again to crawl what is new in its seeds"
 	ReasonStalled  = "all sites with queued URLs fail or ask to slow down: run the same command again to go on"
 	ReasonMaxPages = "max-pages reached"
 	ReasonMaxDisk  = "max-disk reached"

@@ -77,7 +77,7 @@ type Manifest struct {
 	Archive  *warc.Cut             `json:"archive"`
 	Counters counters.Totals       `json:"counters"`
 	Peers    *cluster.Checkpoint   `json:"peers,omitempty"`   // nil for a crawl alone
-	Novelty  []byte                `json:"novelty,omitempty"` // which URLs are delayed, and why: the state of engine/novelty
+	Novelty  []byte                `json:"novelty,omitempty"` // the state of engine/novelty: which URLs are delayed
 	Skipped  *skipped.Cut          `json:"skipped,omitempty"` // the list of URLs left out; nil before there was one
 }
 

@@ -15,7 +15,8 @@ func FuzzItem(f *testing.F) {
 			return
 		}
 		again, ok := Decode(Append(nil, &it))
-		if !ok || again.Depth != it.Depth || again.Redirects != it.Redirects || again.Tries != it.Tries || again.Seed != it.Seed ||
+		if !ok || again.Depth != it.Depth || again.Redirects != it.Redirects || again.Tries != it.Tries ||
+			again.Seed != it.Seed ||
 			!bytes.Equal(again.Rest, it.Rest) || !bytes.Equal(again.RobotsOf, it.RobotsOf) {
 			t.Errorf("%+v came back as %+v", it, again)
 		}

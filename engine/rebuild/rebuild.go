@@ -70,8 +70,8 @@ type rebuilder struct {
 	chains   robotsChains
 }
 
-// ReadArchive reads the archive twice and fills the parts and out. It returns the longest Crawl-delay that a robots.txt of the
-// archive asks for: the first request of the crawl waits for that time, whichever site it is for.
+// ReadArchive reads the archive twice and fills the parts and out. It returns the longest Crawl-delay that a robots.txt
+// of the archive asks for: the first request of the crawl waits for that time, whichever site it is for.
 func ReadArchive(
 	ctx context.Context, p Parts, s Settings, o Options, began time.Time, out *Result,
 ) (crawlDelay time.Duration, err error) {

@@ -26,7 +26,9 @@ import (
 // done nothing: each start opens empty components until the first checkpoint.
 
 // ErrDiskSpent says that no pass can begin, because the crawl has reached its size limit.
-var ErrDiskSpent = errors.New("engine: archive, frontier and logs have reached max-disk: a new pass would end before it began, so raise it")
+var ErrDiskSpent = errors.New(
+	"engine: archive, frontier and logs have reached max-disk: a new pass would end before it began, so raise it",
+)
 
 // Beginning begins new passes of the crawl in a directory.
 type Beginning struct {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// A Metric is a number of a report that is a metric, too. The tags of its field declare it: metric is its name without
-// the prefix orbweaver_ of all metrics, and help its help. The field of a metric with a label is a map, by the values of
-// the label. A name that ends in _total is that of a counter, any other that of a gauge.
+// A Metric is a number of a report that is a metric, too. The tags of its field declare it: metric is its name, without
+// the prefix orbweaver_ of all metrics, and help its help. The field of a metric with a label is a map, by the values
+// of the label. A name that ends in _total is that of a counter, any other that of a gauge.
 type Metric struct {
 	Name, Help string
 	Label      string // "" for a single number

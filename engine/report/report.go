@@ -78,7 +78,7 @@ type Report struct {
 	Resumed       int     `json:"resumed"`
 	SyncSeconds   float64 `json:"sync_seconds"`   // that the last group commit took if the disk is slow, else 0
 	LogLinesLost  int64   `json:"log_lines_lost"` // of crawl.log, by this run
-	LocalFaults   int64   `json:"local_faults"`   // exchanges and look-ups of this run for which this machine had no descriptor or port
+	LocalFaults   int64   `json:"local_faults"`   // attempts of this run that lacked a descriptor or port of this machine
 	DiskPauses    int64   `json:"disk_pauses"`    // of this run, since the disk was full
 	Waiting       string  `json:"waiting"`        // what limits the crawl now, in one line
 

@@ -191,7 +191,10 @@ func (r *recordReader) fill(e *journal.Entry, rec *record) {
 		r.links.Redirect(rec.url, page.Head().Location())
 		r.keepLinks(e, rec)
 	case outcome.IsPageStatus(e.Status) && !r.links.Forbids(page):
-		from := links.Page{URL: rec.url, Page: page, Way: filter.Way{Depth: e.Depth, Hops: e.Hops}, Size: page.PayloadLen, Cut: e.Outcome.IsBodyCut()}
+		from := links.Page{
+			URL: rec.url, Page: page, Way: filter.Way{Depth: e.Depth, Hops: e.Hops}, Size: page.PayloadLen,
+			Cut: e.Outcome.IsBodyCut(),
+		}
 		if r.links.Open(from) {
 			r.links.Scan(rec.url, page, e.Listed)
 			r.links.Refresh(rec.url, page)

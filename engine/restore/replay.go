@@ -223,7 +223,8 @@ func (r *replayer) applyPage(e *journal.Entry, rec *record) error {
 // offerLinks offers what an attempt found to admission.
 func (r *replayer) offerLinks(e *journal.Entry, rec *record) error {
 	it := links.LeadsTo(&links.Lead{
-		Outcome: e.Outcome, Depth: e.Depth, Hops: e.Hops, Robots: e.Kind == journal.KindRobots, Listed: e.Listed, Index: e.Index,
+		Outcome: e.Outcome, Depth: e.Depth, Hops: e.Hops, Robots: e.Kind == journal.KindRobots, Listed: e.Listed,
+		Index: e.Index,
 	})
 	if r.Options.HasVia && rec.stored {
 		it.Via, it.HopPath = rec.url, rec.hopPath

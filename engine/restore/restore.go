@@ -186,7 +186,9 @@ func (c *Crawl) keepDelays(now time.Time) {
 // share an address is not known, so the first request of all sites waits for the general delays. A site that could not
 // be reached got no request, so it waits no longer than that.
 func (c *Crawl) carryDues(m *manifest.Manifest) error {
-	old, err := checkpoint.LoadWorkbench(c.FS, c.frontierDir(), m.Bench, workbench.Options{}, site.NewRulesPool(c.Options.RulesMemory))
+	old, err := checkpoint.LoadWorkbench(
+		c.FS, c.frontierDir(), m.Bench, workbench.Options{}, site.NewRulesPool(c.Options.RulesMemory),
+	)
 	if err != nil {
 		return err
 	}

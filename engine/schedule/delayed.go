@@ -78,8 +78,8 @@ func (d *delayedURLs) delay(
 	return true, nil
 }
 
-// takeItems moves up to limit items of a site from disk to the workbench. Items that look like parts of a trap go behind
-// the others, and follow when there are no others.
+// takeItems moves up to limit items of a site from disk to the workbench. Items that look like parts of a trap go
+// behind the others, and follow when there are no others.
 func (d *delayedURLs) takeItems(vs *visit.State, limit int) (n int, err error) {
 	w := d.dead.Workbench
 	d.key = w.AppendKey(d.key[:0], vs)

@@ -13,7 +13,8 @@ import (
 func TestWhichSettingsLeaveOutLess(t *testing.T) {
 	base := Settings{Floor: 1000, Repeats: 4}
 	for now, want := range map[Settings]bool{
-		base: false, {Floor: 999, Repeats: 4}: false, {Floor: 1000, Repeats: 3}: false, {Floor: 1001, Repeats: 4}: true, {Floor: 0, Repeats: 4}: true,
+		base: false, {Floor: 999, Repeats: 4}: false, {Floor: 1000, Repeats: 3}: false, {Floor: 1001, Repeats: 4}: true,
+		{Floor: 0, Repeats: 4}:    true,
 		{Floor: 1000, Repeats: 0}: true, {Floor: 1000, Repeats: 5}: true,
 	} {
 		if got := now.leavesLess(base); got != want {
@@ -57,7 +58,8 @@ func TestTheListOfURLsLeftOutGivesBackItsItems(t *testing.T) {
 		if err != nil || rule != RuleEndlessPart {
 			t.Fatal(rule, err)
 		}
-		if err := l.Add(&queued.URL{Rest: []byte("http://b.test/another/one/that/is/longer")}, RulePathRepeats, novelty.Evidence{}); err != nil {
+		longer := queued.URL{Rest: []byte("http://b.test/another/one/that/is/longer")}
+		if err := l.Add(&longer, RulePathRepeats, novelty.Evidence{}); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(item, queued.Append(nil, &it)) {
