@@ -67,7 +67,8 @@ func (a *Archive) open(serial uint32) error {
 	}
 	if info.Compression == Zstd {
 		a.words, _, err = member.ReadDictionary(f)
-		if errors.Is(err, member.ErrTruncated) || errors.Is(err, member.ErrCompression) || errors.Is(err, member.ErrTooLarge) {
+		if errors.Is(err, member.ErrTruncated) || errors.Is(err, member.ErrCompression) ||
+			errors.Is(err, member.ErrTooLarge) {
 			a.head = a.fault(member.ErrCompression, Position{}, "%v", err)
 			return a.head
 		} else if err != nil {

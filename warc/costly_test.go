@@ -39,7 +39,8 @@ func allocated(t testing.TB, file []byte, o ReaderOptions) (bytesUsed uint64, fa
 	return after.TotalAlloc - before.TotalAlloc, faults
 }
 
-const soundHead = "WARC/1.1\r\nWARC-Type: metadata\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000001>\r\n" +
+const soundHead = "WARC/1.1\r\nWARC-Type: metadata\r\n" +
+	"WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000001>\r\n" +
 	"WARC-Date: 2026-01-01T00:00:00Z\r\nContent-Length: 0\r\n"
 
 func packedRecord(t testing.TB, header string) []byte {
@@ -76,17 +77,20 @@ func TestHeadersAreReadInLinearTime(t *testing.T) {
 		file := packedRecord(t, header)
 		used, faults := allocated(t, file, ReaderOptions{Syntax: Warn, Spec: Warn})
 		if limit := uint64(8*len(header) + 1<<20); used > limit {
-			t.Errorf("%s: %d bytes of memory for a header of %d in a file of %d, more than %d", what, used, len(header), len(file), limit)
+			t.Errorf("%s: %d bytes of memory for a header of %d in a file of %d, more than %d", what, used, len(header),
+				len(file), limit)
 		}
 		if len(faults) > c.faults || c.kind != nil && (len(faults) == 0 || !errors.Is(faults[0], c.kind)) {
-			t.Errorf("%s: %d faults (%v), want at most %d, of kind %v", what, len(faults), faults[:min(len(faults), 2)], c.faults, c.kind)
+			t.Errorf("%s: %d faults (%v), want at most %d, of kind %v", what, len(faults), faults[:min(len(faults), 2)],
+				c.faults, c.kind)
 		}
 	}
 }
 
 // Continuation lines are joined with one space, and blank lines add nothing at the end.
 func TestFoldedFieldsAreJoined(t *testing.T) {
-	z := NewReader(bytes.NewReader([]byte(soundHead+"A: 1\r\n 2\r\n\t 3 \r\nB:\r\n b\r\nC: c\r\n \r\n\r\n\r\n\r\n")), ReaderOptions{})
+	z := NewReader(bytes.NewReader([]byte(soundHead+"A: 1\r\n 2\r\n\t 3 \r\nB:\r\n b\r\nC: c\r\n \r\n\r\n\r\n\r\n")),
+		ReaderOptions{})
 	rec, err := z.Next()
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +104,8 @@ func TestFoldedFieldsAreJoined(t *testing.T) {
 
 // The memory for a header is proportional to its size, for any lines repeated to 256 KiB.
 func FuzzHeaderCost(f *testing.F) {
-	for _, lines := range []string{" a\r\n", "X: y\r\n", "X: y\r\n z\r\n", "bad\r\n", "\t\n", "WARC-Type: a\nX:y\n", ":\n", "Content-Length: 0\r\n", "bad\n z\r\n"} {
+	for _, lines := range []string{" a\r\n", "X: y\r\n", "X: y\r\n z\r\n", "bad\r\n", "\t\n", "WARC-Type: a\nX:y\n",
+		":\n", "Content-Length: 0\r\n", "bad\n z\r\n"} {
 		f.Add(lines)
 	}
 	f.Fuzz(func(t *testing.T, lines string) {

@@ -223,7 +223,9 @@ func TestMendKeepsTheDictionary(t *testing.T) {
 func TestWhatIsNoDictionaryIsRefused(t *testing.T) {
 	nameless := trained(t)
 	copy(nameless[4:8], "\x00\x00\x00\x00")
-	for what, d := range map[string][]byte{"empty": {}, "text": []byte("words words words"), "without a number": nameless} {
+	for what, d := range map[string][]byte{
+		"empty": {}, "text": []byte("words words words"), "without a number": nameless,
+	} {
 		err := EncoderOptions{Compression: Zstd, Level: 1, Dictionary: d}.Validate()
 		if !errors.Is(err, member.ErrDictionary) {
 			t.Errorf("%s: %v", what, err)

@@ -25,11 +25,13 @@ func TestRoundTrip(t *testing.T) {
 			var want []Record
 			for i, size := range []int{0, 1, 2, 100, 65536, 131072, 131073, 300000, 3 << 20} {
 				e.Reset()
-				r := Record{Type: Response, Date: testDate(i), TargetURI: []byte("http://example.com/"), IP: netip.MustParseAddr("2001:db8::1"),
+				r := Record{Type: Response, Date: testDate(i), TargetURI: []byte("http://example.com/"),
+					IP:            netip.MustParseAddr("2001:db8::1"),
 					PayloadDigest: &digest, Truncated: TruncatedTime, Extra: []Field{{"WARC-Protocol", "http/1.1"}},
 					ContentType: "application/octet-stream", Block: [][]byte{text(uint64(i), size), nil, []byte("end")}}
 				appendRecord(t, e, &r)
-				q := Record{Type: Revisit, Date: testDate(i), TargetURI: []byte("http://example.com/2"), ConcurrentTo: r.ID, RefersTo: r.ID,
+				q := Record{Type: Revisit, Date: testDate(i), TargetURI: []byte("http://example.com/2"), ConcurrentTo: r.ID,
+					RefersTo:    r.ID,
 					RefersToURI: "http://example.com/", RefersToDate: testDate(0), PayloadDigest: &digest,
 					Block: [][]byte{[]byte("HTTP/1.1 200 OK\r\n\r\n")}}
 				appendRecord(t, e, &q)
@@ -42,7 +44,8 @@ func TestRoundTrip(t *testing.T) {
 				t.Fatal(err)
 			}
 			files, _ := Files(fsys, "warc")
-			recs, faults := readAll(t, mustRead(t, fsys, "warc/"+files[0].Name), ReaderOptions{Syntax: Fail, Spec: Fail, Block: Warn})
+			file := mustRead(t, fsys, "warc/"+files[0].Name)
+			recs, faults := readAll(t, file, ReaderOptions{Syntax: Fail, Spec: Fail, Block: Warn})
 			if len(faults) > 0 || len(recs) != len(want)+1 {
 				t.Fatal(len(recs), "records,", faults)
 			}
@@ -68,11 +71,13 @@ func TestRoundTrip(t *testing.T) {
 func TestGolden(t *testing.T) {
 	e := newTestEncoder(t, None)
 	digest := sha1Of([]byte("hello"))
-	appendRecord(t, e, &Record{Type: Response, ID: ID{1, 2}, Date: testDate(0), TargetURI: []byte("http://example.com/a?b"),
-		IP: netip.MustParseAddr("192.0.2.1"), Truncated: TruncatedDisconnect,
+	appendRecord(t, e, &Record{Type: Response, ID: ID{1, 2}, Date: testDate(0),
+		TargetURI: []byte("http://example.com/a?b"),
+		IP:        netip.MustParseAddr("192.0.2.1"), Truncated: TruncatedDisconnect,
 		Block: [][]byte{[]byte("HTTP/1.1 200 OK\r\n\r\n"), []byte("hello")}})
-	appendRecord(t, e, &Record{Type: Revisit, ID: ID{3}, Date: testDate(1), TargetURI: []byte("http://example.com/c"), ConcurrentTo: ID{1, 2},
-		RefersTo: ID{1, 2}, RefersToURI: "http://example.com/a?b", RefersToDate: testDate(0), PayloadDigest: &digest,
+	appendRecord(t, e, &Record{Type: Revisit, ID: ID{3}, Date: testDate(1), TargetURI: []byte("http://example.com/c"),
+		ConcurrentTo: ID{1, 2},
+		RefersTo:     ID{1, 2}, RefersToURI: "http://example.com/a?b", RefersToDate: testDate(0), PayloadDigest: &digest,
 		Block: [][]byte{[]byte("HTTP/1.1 200 OK\r\n\r\n")}})
 	e.Group().stamp(ID{9})
 	const want = `WARC/1.1
@@ -124,7 +129,8 @@ func TestHostile_U09_aRecordKeepsItsHeaderAndItsIndexLine(t *testing.T) {
 	evil := "x\r\nWARC-Type: warcinfo\r\n\r\nWARC/1.1 <>\x00\x1b[31m"
 	appendRecord(t, e, &Record{Type: Resource, Date: testDate(0), TargetURI: []byte("http://e/" + evil), ContentType: evil,
 		RefersToURI: evil, Profile: evil, Extra: []Field{{"X-Extra", evil}}, Index: &IndexInfo{MIME: []byte(evil)}})
-	appendRecord(t, e, &Record{Type: Revisit, Date: testDate(0), TargetURI: []byte(evil), RefersToURI: evil, Profile: evil})
+	appendRecord(t, e, &Record{Type: Revisit, Date: testDate(0), TargetURI: []byte(evil), RefersToURI: evil,
+		Profile: evil})
 	recs, faults := readAll(t, e.Group().Bytes(), ReaderOptions{Syntax: Fail})
 	if len(faults) > 0 || len(recs) != 2 {
 		t.Fatal(len(recs), faults)
@@ -141,7 +147,8 @@ func TestHostile_U09_aRecordKeepsItsHeaderAndItsIndexLine(t *testing.T) {
 		t.Errorf("%q", e.index)
 	}
 	for _, name := range []string{"", "a b", "a:", "a\r\nb", "é"} {
-		err := e.Append(&Record{Type: Resource, Date: testDate(0), TargetURI: []byte("http://e/"), Extra: []Field{{name, "v"}}})
+		err := e.Append(&Record{Type: Resource, Date: testDate(0), TargetURI: []byte("http://e/"),
+			Extra: []Field{{name, "v"}}})
 		if !errors.Is(err, ErrRecord) {
 			t.Errorf("name %q: %v", name, err)
 		}
@@ -186,7 +193,8 @@ func TestEncoder_aBlockThatNoReaderTakesIsRefused(t *testing.T) {
 	e := newTestEncoder(t, Gzip)
 	piece := make([]byte, 1<<20)
 	digest := sha1Of(piece)
-	r := Record{Type: Response, Date: testDate(0), TargetURI: []byte("http://example.com/"), BlockDigest: &digest, Block: [][]byte{{0}}}
+	r := Record{Type: Response, Date: testDate(0), TargetURI: []byte("http://example.com/"), BlockDigest: &digest,
+		Block: [][]byte{{0}}}
 	for range BlockMax >> 20 {
 		r.Block = append(r.Block, piece)
 	}

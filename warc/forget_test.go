@@ -59,7 +59,8 @@ func TestWhatIsDurableIsForgotten(t *testing.T) {
 	e := newTestEncoder(t, None)
 	for i := range 60 {
 		e.Reset()
-		r := Record{Type: Resource, Date: testDate(i), TargetURI: []byte("http://example.com/"), ContentType: "text/plain", Block: [][]byte{text(uint64(i), 50_000)}}
+		r := Record{Type: Resource, Date: testDate(i), TargetURI: []byte("http://example.com/"), ContentType: "text/plain",
+			Block: [][]byte{text(uint64(i), 50_000)}}
 		if err := e.Append(&r); err != nil {
 			t.Fatal(err)
 		}

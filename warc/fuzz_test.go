@@ -94,12 +94,14 @@ func FuzzRoundTrip(f *testing.F) {
 		fsys := vfs.NewMem(1)
 		w := openTest(t, fsys, c, 1<<20, nil)
 		r := Record{Type: Response, Date: testDate(0), TargetURI: []byte(uri), ContentType: mime, RefersToURI: value,
-			Extra: []Field{{"X-Value", value}}, Block: [][]byte{body[:len(body)/2], body[len(body)/2:]}, Index: &IndexInfo{MIME: []byte(mime)}}
+			Extra: []Field{{"X-Value", value}}, Block: [][]byte{body[:len(body)/2], body[len(body)/2:]},
+			Index: &IndexInfo{MIME: []byte(mime)}}
 		if how&4 != 0 {
 			r.Type = Revisit
 		}
 		appendRecord(t, e, &r)
-		appendRecord(t, e, &Record{Type: Request, Date: testDate(0), TargetURI: []byte(uri), ConcurrentTo: r.ID, Block: [][]byte{body}})
+		appendRecord(t, e, &Record{Type: Request, Date: testDate(0), TargetURI: []byte(uri), ConcurrentTo: r.ID,
+			Block: [][]byte{body}})
 		pos, err := w.Append(e.Group())
 		if err != nil {
 			t.Fatal(err)

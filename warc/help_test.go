@@ -35,8 +35,9 @@ func page(t testing.TB, e *Encoder, n, size int) {
 	head := []byte("HTTP/1.1 200 OK\r\nContent-Type: Text/HTML; charset=utf-8\r\n\r\n")
 	body := text(uint64(n), size)
 	digest := sha1Of(body)
-	r := Record{Type: Response, Date: testDate(n), TargetURI: uri, IP: netip.MustParseAddr("192.0.2.7"), PayloadDigest: &digest,
-		Block: [][]byte{head, body}, Index: &IndexInfo{Status: 200, MIME: []byte("Text/HTML")}}
+	r := Record{Type: Response, Date: testDate(n), TargetURI: uri, IP: netip.MustParseAddr("192.0.2.7"),
+		PayloadDigest: &digest,
+		Block:         [][]byte{head, body}, Index: &IndexInfo{Status: 200, MIME: []byte("Text/HTML")}}
 	if n%5 == 4 {
 		r.Type, r.RefersToURI, r.RefersToDate, r.Block = Revisit, "http://site0.example/", testDate(0), r.Block[:1]
 	}
@@ -57,7 +58,8 @@ func appendRecord(t testing.TB, e *Encoder, r *Record) {
 // text is repeatable text of about English entropy.
 func text(seed uint64, size int) []byte {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	words := strings.Fields("the orb weaver spins its web as a ring and waits for what the wind brings <p> </p> <a href=/x>link</a>")
+	words := strings.Fields("the orb weaver spins its web as a ring and waits for what the wind brings " +
+		"<p> </p> <a href=/x>link</a>")
 	var b []byte
 	for len(b) < size {
 		b = append(append(b, words[rng.IntN(len(words))]...), ' ')
@@ -77,8 +79,9 @@ func openTest(t testing.TB, fsys vfs.FS, c Compression, size int64, cut *Cut) *W
 // openTestLater is openTest with a choice of FinishLater.
 func openTestLater(t testing.TB, fsys vfs.FS, c Compression, size int64, cut *Cut, later bool) *Writer {
 	t.Helper()
-	w, err := OpenWriter(fsys, Options{Dir: "warc", Prefix: "test-crawl", Host: "h", SizeMax: size, Compression: c, FinishLater: later,
-		Info: []Field{{"software", "orbweaver"}, {"format", "WARC File Format 1.1"}}}, cut)
+	w, err := OpenWriter(fsys, Options{Dir: "warc", Prefix: "test-crawl", Host: "h", SizeMax: size, Compression: c,
+		FinishLater: later,
+		Info:        []Field{{"software", "orbweaver"}, {"format", "WARC File Format 1.1"}}}, cut)
 	if err != nil {
 		t.Fatal(err)
 	}

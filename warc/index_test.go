@@ -27,7 +27,8 @@ func TestScanIndex(t *testing.T) {
 	var half int64
 	for i, url := range []string{"http://b.test/", "http://a.test/", "http://c.test/"} {
 		enc.Reset()
-		err := enc.Append(&warc.Record{Type: warc.Resource, TargetURI: []byte(url), ContentType: "text/plain", Index: &warc.IndexInfo{}, Block: [][]byte{[]byte("x")}})
+		err := enc.Append(&warc.Record{Type: warc.Resource, TargetURI: []byte(url), ContentType: "text/plain",
+			Index: &warc.IndexInfo{}, Block: [][]byte{[]byte("x")}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +80,10 @@ func TestScanIndex(t *testing.T) {
 	if got := scan(math.MaxInt64); !slices.Equal(got, want) {
 		t.Errorf("from the file: %v", got)
 	}
-	if err := vfs.WriteAtomic(fsys, index, func(w io.Writer) error { _, err := io.WriteString(w, "no line\n"); return err }); err != nil {
+	if err := vfs.WriteAtomic(fsys, index, func(w io.Writer) error {
+		_, err := io.WriteString(w, "no line\n")
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := warc.ScanIndex(fsys, "warc", files[0], math.MaxInt64, nil); !errors.Is(err, cdxj.ErrLine) {

@@ -11,7 +11,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-var archiveOut = flag.String("archive-out", "", "directory to write a sample archive to, for other people's tools to judge")
+var archiveOut = flag.String("archive-out", "",
+	"directory to write a sample archive to, for other people's tools to judge")
 
 // An archive on the real disk with everything that occurs in a crawl: plain, chunked, empty and truncated bodies, and
 // revisits.
@@ -40,7 +41,8 @@ func TestSampleArchive(t *testing.T) {
 		for i := range 60 {
 			if i%20 == 0 { // with a record of a DNS reply
 				e.Reset()
-				appendRecord(t, e, &Record{Type: Response, Date: testDate(i), TargetURI: fmt.Appendf(nil, "dns:www.site%d.example", i%5), ContentType: MediaDNS,
+				appendRecord(t, e, &Record{Type: Response, Date: testDate(i),
+					TargetURI: fmt.Appendf(nil, "dns:www.site%d.example", i%5), ContentType: MediaDNS,
 					IP: netip.MustParseAddr("192.0.2.53"), Index: &IndexInfo{MIME: []byte(MediaDNS)},
 					Block: [][]byte{[]byte("20261121120000\nwww.site.example.\t60\tIN\tA\t192.0.2.1\n")}})
 				if _, err := w.Append(e.Group()); err != nil {
@@ -91,8 +93,9 @@ func sampleGroup(t *testing.T, e *Encoder, i int, first *Record) {
 		head, body, stored, index = "HTTP/1.1 301 Moved\r\nLocation: /x\r\n\r\n", nil, nil, IndexInfo{Status: 301}
 	}
 	digest := sha1Of(body)
-	r := Record{Type: Response, Date: testDate(i), TargetURI: uri, IP: netip.MustParseAddr("192.0.2.1"), PayloadDigest: &digest,
-		Block: [][]byte{[]byte(head), stored}, Index: &index}
+	r := Record{Type: Response, Date: testDate(i), TargetURI: uri, IP: netip.MustParseAddr("192.0.2.1"),
+		PayloadDigest: &digest,
+		Block:         [][]byte{[]byte(head), stored}, Index: &index}
 	switch i % 7 {
 	case 4:
 		r.Truncated, r.PayloadDigest = TruncatedLength, nil
@@ -101,7 +104,8 @@ func sampleGroup(t *testing.T, e *Encoder, i int, first *Record) {
 		r.RefersTo, r.RefersToURI, r.RefersToDate = first.ID, string(first.TargetURI), first.Date
 	}
 	if i%14 == 6 { // the server replies that the first page is unchanged
-		r.Type, r.Profile, r.PayloadDigest, r.Block = Revisit, ProfileNotModified, first.PayloadDigest, [][]byte{[]byte("HTTP/1.1 304 Not Modified\r\n\r\n")}
+		r.Type, r.Profile, r.PayloadDigest = Revisit, ProfileNotModified, first.PayloadDigest
+		r.Block = [][]byte{[]byte("HTTP/1.1 304 Not Modified\r\n\r\n")}
 		r.RefersTo, r.RefersToURI, r.RefersToDate, index.Status = first.ID, string(first.TargetURI), first.Date, 304
 	}
 	appendRecord(t, e, &r)
@@ -111,5 +115,6 @@ func sampleGroup(t *testing.T, e *Encoder, i int, first *Record) {
 	appendRecord(t, e, &Record{Type: Request, Date: testDate(i), TargetURI: uri, ConcurrentTo: r.ID,
 		Block: [][]byte{[]byte("GET / HTTP/1.1\r\nHost: www.site.example\r\n\r\n")}})
 	appendRecord(t, e, &Record{Type: Metadata, Date: testDate(i), TargetURI: uri, ConcurrentTo: r.ID,
-		Block: [][]byte{[]byte("via: http://www.site0.example/\r\nhopsFromSeed: L\r\nfetchTimeMs: 3\r\noutlink: http://a.example/ L a/@href\r\n")}})
+		Block: [][]byte{[]byte("via: http://www.site0.example/\r\nhopsFromSeed: L\r\nfetchTimeMs: 3\r\n" +
+			"outlink: http://a.example/ L a/@href\r\n")}})
 }

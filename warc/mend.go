@@ -425,7 +425,8 @@ func FinishMending(fsys vfs.FS, dir string) error {
 	for _, name := range names {
 		final, ok := strings.CutSuffix(name, mendedSuffix)
 		switch {
-		case strings.HasSuffix(name, mendedSuffix+".tmp"), ok && (slices.Contains(names, final) || slices.Contains(names, final+openSuffix)):
+		case strings.HasSuffix(name, mendedSuffix+".tmp"),
+			ok && (slices.Contains(names, final) || slices.Contains(names, final+openSuffix)):
 			err = fsys.Remove(join(dir, name)) // it will be made again
 		case ok:
 			if err = fsys.Rename(join(dir, name), join(dir, final)); err == nil {

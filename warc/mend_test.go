@@ -187,7 +187,8 @@ func TestMend_whoeverVisitsDecidesAndLearnsTheNewPlaces(t *testing.T) {
 		}
 	}
 	stop := errors.New("enough")
-	if _, err := Mend(mem, "warc", onlyFile(t, mem), MendOptions{Visit: func(*RecordRead, Position) (bool, error) { return true, stop }}); !errors.Is(err, stop) {
+	visit := func(*RecordRead, Position) (bool, error) { return true, stop }
+	if _, err := Mend(mem, "warc", onlyFile(t, mem), MendOptions{Visit: visit}); !errors.Is(err, stop) {
 		t.Errorf("Visit's error came back as %v", err)
 	}
 }

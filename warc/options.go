@@ -52,12 +52,15 @@ func (o Options) WithDefaults() Options {
 func (o Options) Validate() error {
 	faults := []error{EncoderOptions{Compression: o.Compression, Level: o.Level, Dictionary: o.Dictionary}.Validate()}
 	if !isNamePart(o.Prefix, "._-") {
-		faults = append(faults, fmt.Errorf("warc: prefix %q: want letters, digits, dot, underscore, hyphen, and a letter or digit first", o.Prefix))
+		faults = append(faults,
+			fmt.Errorf("warc: prefix %q: want letters, digits, dot, underscore, hyphen, and a letter or digit first", o.Prefix))
 	} else if _, ok := ParseName(o.Prefix + "-x.warc"); ok {
 		faults = append(faults, fmt.Errorf("warc: prefix %q looks like a whole file name", o.Prefix))
 	}
 	if !isNamePart(o.Host, "._-~") {
-		faults = append(faults, fmt.Errorf("warc: host %q: want letters, digits, dot, underscore, hyphen, tilde, and a letter or digit first", o.Host))
+		faults = append(faults,
+			fmt.Errorf("warc: host %q: want letters, digits, dot, underscore, hyphen, tilde, and a letter or digit first",
+				o.Host))
 	}
 	if o.SizeMax < 1024 {
 		faults = append(faults, fmt.Errorf("warc: file size limit %d is below 1024", o.SizeMax))

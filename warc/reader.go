@@ -128,8 +128,8 @@ func (z *Reader) Next() (*RecordRead, error) {
 
 // isDamage reports whether no record was found at the expected position.
 func isDamage(err error) bool {
-	return errors.Is(err, member.ErrNotWARC) || errors.Is(err, member.ErrCompression) || errors.Is(err, member.ErrTruncated) ||
-		errors.Is(err, member.ErrTooLarge)
+	return errors.Is(err, member.ErrNotWARC) || errors.Is(err, member.ErrCompression) ||
+		errors.Is(err, member.ErrTruncated) || errors.Is(err, member.ErrTooLarge)
 }
 
 // next reads the header of the record at this position.
@@ -255,7 +255,8 @@ func (z *Reader) readHeader() (*RecordRead, error) {
 	}
 	version, ok := bytes.CutPrefix(first, []byte("WARC/"))
 	if !ok {
-		return nil, z.stop(fmt.Errorf("%w: a record begins with %q", member.ErrNotWARC, first[:min(20, len(first))]), rec.Offset)
+		err := fmt.Errorf("%w: a record begins with %q", member.ErrNotWARC, first[:min(20, len(first))])
+		return nil, z.stop(err, rec.Offset)
 	}
 	rec.Version = string(bytes.TrimSpace(version))
 	bare := !crlf

@@ -126,7 +126,8 @@ func TestReaderZstdDictionary(t *testing.T) {
 	for i := range 200 {
 		texts = append(texts, fmt.Appendf(nil, "GET /%d HTTP/1.1\r\nHost: example.com\r\nUser-Agent: x%d\r\n\r\n", i, i*7))
 	}
-	dictionary, err := zstd.BuildDict(zstd.BuildDictOptions{ID: 7, Contents: texts, History: bytes.Join(texts[:20], nil), Offsets: [3]int{1, 4, 8}})
+	dictionary, err := zstd.BuildDict(zstd.BuildDictOptions{ID: 7, Contents: texts,
+		History: bytes.Join(texts[:20], nil), Offsets: [3]int{1, 4, 8}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,8 @@ func TestReaderZstdDictionary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record := fmt.Appendf(nil, "WARC/1.1\r\nWARC-Type: request\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(texts[3]), texts[3])
+	record := fmt.Appendf(nil, "WARC/1.1\r\nWARC-Type: request\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+		len(texts[3]), texts[3])
 	for _, d := range [][]byte{dictionary, plainEnc.EncodeAll(dictionary, nil)} {
 		file := binary.LittleEndian.AppendUint32([]byte("\x5d\x2a\x4d\x18"), uint32(len(d)))
 		file = append(file, d...)
@@ -214,8 +216,10 @@ func TestReaderBitFlips(t *testing.T) {
 
 // resourceOf returns a record with a block of the given size.
 func resourceOf(n, size int) []byte {
-	return fmt.Appendf(nil, "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a/%d\r\nContent-Type: a/b\r\nContent-Length: %d\r\n"+
-		"WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-%012d>\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n\r\n%s\r\n\r\n", n, size, n, strings.Repeat("x", size))
+	return fmt.Appendf(nil, "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a/%d\r\nContent-Type: a/b\r\n"+
+		"Content-Length: %d\r\n"+
+		"WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-%012d>\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n\r\n%s\r\n\r\n",
+		n, size, n, strings.Repeat("x", size))
 }
 
 // rawFrame returns a zstd frame without checksum whose raw blocks are the parts.
@@ -252,7 +256,8 @@ func TestReaderFrameThatSwallowsOthers(t *testing.T) {
 	for i := range recs {
 		found = append(found, recs[i].Offset)
 	}
-	if want := []int64{int64(len(a)), int64(len(a) + len(b)), int64(len(a) + len(b) + len(c))}; len(faults) == 0 || !slices.Equal(found, want) {
+	want := []int64{int64(len(a)), int64(len(a) + len(b)), int64(len(a) + len(b) + len(c))}
+	if len(faults) == 0 || !slices.Equal(found, want) {
 		t.Errorf("records at %d, want %d, and %v", found, want, faults)
 	}
 }
@@ -266,28 +271,49 @@ func TestReaderHeaders(t *testing.T) {
 		kind       error // the fault of a strict reader
 		lenient    bool  // whether a lenient reader returns the record
 	}{
-		{"good", "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a/\r\nContent-Type: a/b\r\nContent-Length: 2\r\n" + id + tail, nil, true},
-		{"case, spaces, folding", "WARC/1.0\r\nwarc-type:resource\r\nWARC-Target-URI:   http://a/ \r\nX: a\r\n b\r\ncontent-type: a/b\r\nContent-LENGTH:2\r\n" + id + tail, nil, true},
-		{"LF only", strings.ReplaceAll("WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a/\r\nContent-Type: a/b\r\nContent-Length: 2\r\n"+id, "\r", "") + "\nhi\r\n\r\n", ErrSyntax, true},
-		{"old version", "WARC/0.9\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a/\r\nContent-Type: a/b\r\nContent-Length: 2\r\n" + id + tail, ErrSyntax, true},
-		{"no colon", "WARC/1.1\r\nWARC-Type: resource\r\nrubbish\r\nWARC-Target-URI: http://a/\r\nContent-Type: a/b\r\nContent-Length: 2\r\n" + id + tail, ErrSyntax, true},
-		{"brackets", "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: <http://a/>\r\nContent-Type: a/b\r\nContent-Length: 2\r\n" + id + tail, ErrField, true},
-		{"a percent sign that escapes nothing", "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a/%zz?100%\r\nContent-Type: a/b\r\nContent-Length: 2\r\n" + id + tail, nil, true},
-		{"a space in the URI", "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a/b c\r\nContent-Type: a/b\r\nContent-Length: 2\r\n" + id + tail, ErrField, true},
-		{"no scheme", "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: //a/b\r\nContent-Type: a/b\r\nContent-Length: 2\r\n" + id + tail, ErrField, true},
-		{"no letter", "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: 1a:b\r\nContent-Type: a/b\r\nContent-Length: 2\r\n" + id + tail, ErrField, true},
-		{"brackets in 1.0", "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: <http://a/>\r\nContent-Type: a/b\r\nContent-Length: 2\r\n" + id + tail, nil, true},
-		{"no URI", "WARC/1.1\r\nWARC-Type: resource\r\nContent-Type: a/b\r\nContent-Length: 2\r\n" + id + tail, ErrField, true},
-		{"twice", "WARC/1.1\r\nWARC-Type: metadata\r\nWARC-Type: metadata\r\nContent-Type: a/b\r\nContent-Length: 2\r\n" + id + tail, ErrField, true},
-		{"no date", "WARC/1.1\r\nWARC-Type: metadata\r\nContent-Type: a/b\r\nWARC-Record-ID: <urn:x:y>\r\nContent-Length: 2\r\n" + tail, ErrField, true},
-		{"bad address", "WARC/1.1\r\nWARC-Type: metadata\r\nWARC-IP-Address: 1.2.3\r\nContent-Type: a/b\r\nContent-Length: 2\r\n" + id + tail, ErrField, true},
+		{"good", "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a/\r\nContent-Type: a/b\r\n" +
+			"Content-Length: 2\r\n" + id + tail, nil, true},
+		{"case, spaces, folding", "WARC/1.0\r\nwarc-type:resource\r\nWARC-Target-URI:   http://a/ \r\nX: a\r\n b\r\n" +
+			"content-type: a/b\r\nContent-LENGTH:2\r\n" + id + tail, nil, true},
+		{"LF only", strings.ReplaceAll("WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a/\r\n"+
+			"Content-Type: a/b\r\nContent-Length: 2\r\n"+id, "\r", "") + "\nhi\r\n\r\n", ErrSyntax, true},
+		{"old version", "WARC/0.9\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a/\r\nContent-Type: a/b\r\n" +
+			"Content-Length: 2\r\n" + id + tail, ErrSyntax, true},
+		{"no colon", "WARC/1.1\r\nWARC-Type: resource\r\nrubbish\r\nWARC-Target-URI: http://a/\r\nContent-Type: a/b\r\n" +
+			"Content-Length: 2\r\n" + id + tail, ErrSyntax, true},
+		{"brackets", "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: <http://a/>\r\nContent-Type: a/b\r\n" +
+			"Content-Length: 2\r\n" + id + tail, ErrField, true},
+		{"a percent sign that escapes nothing", "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a/%zz?100%\r\n" +
+			"Content-Type: a/b\r\nContent-Length: 2\r\n" + id + tail, nil, true},
+		{"a space in the URI", "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a/b c\r\nContent-Type: a/b\r\n" +
+			"Content-Length: 2\r\n" + id + tail, ErrField, true},
+		{"no scheme", "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: //a/b\r\nContent-Type: a/b\r\n" +
+			"Content-Length: 2\r\n" + id + tail, ErrField, true},
+		{"no letter", "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: 1a:b\r\nContent-Type: a/b\r\n" +
+			"Content-Length: 2\r\n" + id + tail, ErrField, true},
+		{"brackets in 1.0", "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: <http://a/>\r\nContent-Type: a/b\r\n" +
+			"Content-Length: 2\r\n" + id + tail, nil, true},
+		{"no URI", "WARC/1.1\r\nWARC-Type: resource\r\nContent-Type: a/b\r\nContent-Length: 2\r\n" + id + tail, ErrField,
+			true},
+		{"twice", "WARC/1.1\r\nWARC-Type: metadata\r\nWARC-Type: metadata\r\nContent-Type: a/b\r\nContent-Length: 2\r\n" +
+			id + tail, ErrField, true},
+		{"no date", "WARC/1.1\r\nWARC-Type: metadata\r\nContent-Type: a/b\r\nWARC-Record-ID: <urn:x:y>\r\n" +
+			"Content-Length: 2\r\n" + tail, ErrField, true},
+		{"bad address", "WARC/1.1\r\nWARC-Type: metadata\r\nWARC-IP-Address: 1.2.3\r\nContent-Type: a/b\r\n" +
+			"Content-Length: 2\r\n" + id + tail, ErrField, true},
 		{"length missing", "WARC/1.1\r\nWARC-Type: metadata\r\n" + id + tail, member.ErrNotWARC, false},
-		{"length negative", "WARC/1.1\r\nWARC-Type: metadata\r\nContent-Length: -2\r\n" + id + tail, member.ErrNotWARC, false},
-		{"length huge", "WARC/1.1\r\nWARC-Type: metadata\r\nContent-Type: a/b\r\nContent-Length: 4611686018427387903\r\n" + id + tail, member.ErrTruncated, false},
-		{"length short", "WARC/1.1\r\nWARC-Type: metadata\r\nContent-Type: a/b\r\nContent-Length: 1\r\n" + id + tail, ErrSyntax, true},
-		{"digest wrong", "WARC/1.1\r\nWARC-Type: metadata\r\nContent-Type: a/b\r\nWARC-Block-Digest: sha1:AAAA\r\nContent-Length: 2\r\n" + id + tail, ErrDigest, true},
-		{"digest hex", "WARC/1.1\r\nWARC-Type: metadata\r\nContent-Type: a/b\r\nWARC-Block-Digest: md5:49F68A5C8493EC2C0BF489821C21FC3B\r\nContent-Length: 2\r\n" + id + tail, nil, true},
-		{"digest unknown", "WARC/1.1\r\nWARC-Type: metadata\r\nContent-Type: a/b\r\nWARC-Block-Digest: foo:AAAA\r\nContent-Length: 2\r\n" + id + tail, nil, true},
+		{"length negative", "WARC/1.1\r\nWARC-Type: metadata\r\nContent-Length: -2\r\n" + id + tail, member.ErrNotWARC,
+			false},
+		{"length huge", "WARC/1.1\r\nWARC-Type: metadata\r\nContent-Type: a/b\r\nContent-Length: 4611686018427387903\r\n" +
+			id + tail, member.ErrTruncated, false},
+		{"length short", "WARC/1.1\r\nWARC-Type: metadata\r\nContent-Type: a/b\r\nContent-Length: 1\r\n" + id + tail,
+			ErrSyntax, true},
+		{"digest wrong", "WARC/1.1\r\nWARC-Type: metadata\r\nContent-Type: a/b\r\nWARC-Block-Digest: sha1:AAAA\r\n" +
+			"Content-Length: 2\r\n" + id + tail, ErrDigest, true},
+		{"digest hex", "WARC/1.1\r\nWARC-Type: metadata\r\nContent-Type: a/b\r\n" +
+			"WARC-Block-Digest: md5:49F68A5C8493EC2C0BF489821C21FC3B\r\nContent-Length: 2\r\n" + id + tail, nil, true},
+		{"digest unknown", "WARC/1.1\r\nWARC-Type: metadata\r\nContent-Type: a/b\r\nWARC-Block-Digest: foo:AAAA\r\n" +
+			"Content-Length: 2\r\n" + id + tail, nil, true},
 		{"not WARC", "HTTP/1.1 200 OK\r\n\r\n", member.ErrNotWARC, false},
 		{"header too long", "WARC/1.1\r\nX: " + strings.Repeat("x", 2<<20) + "\r\n" + id + tail, member.ErrTooLarge, false},
 	}

@@ -266,8 +266,9 @@ const singleFields = 14
 // foreign fields are not known.
 func singleField(name string) int {
 	single := [singleFields]string{
-		"WARC-Type", "WARC-Record-ID", "WARC-Date", "Content-Length", "Content-Type", "WARC-Target-URI", "WARC-IP-Address", "WARC-Block-Digest",
-		"WARC-Payload-Digest", "WARC-Refers-To", "WARC-Truncated", "WARC-Warcinfo-ID", "WARC-Filename", "WARC-Profile",
+		"WARC-Type", "WARC-Record-ID", "WARC-Date", "Content-Length", "Content-Type", "WARC-Target-URI",
+		"WARC-IP-Address", "WARC-Block-Digest", "WARC-Payload-Digest", "WARC-Refers-To", "WARC-Truncated",
+		"WARC-Warcinfo-ID", "WARC-Filename", "WARC-Profile",
 	}
 	return slices.IndexFunc(single[:], func(s string) bool { return strings.EqualFold(s, name) })
 }
@@ -283,7 +284,8 @@ func isTarget(v string) bool {
 	scheme, _, found := strings.Cut(v, ":")
 	for i := range len(scheme) {
 		c := scheme[i]
-		if letter := c|0x20 >= 'a' && c|0x20 <= 'z'; !letter && (i == 0 || !(c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.')) {
+		letter, other := c|0x20 >= 'a' && c|0x20 <= 'z', c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.'
+		if !letter && (i == 0 || !other) {
 			return false
 		}
 	}

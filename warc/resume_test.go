@@ -140,7 +140,8 @@ func TestResumeSetsTornEndAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept, aside := mustRead(t, fsys, "warc/"+files[0].Name), mustRead(t, fsys, "warc/"+files[0].Name+tornSuffix)
-	if !bytes.Equal(kept, whole[:len(kept)]) || len(kept)+len(aside) != len(whole) || again.Stats().CutBytes != int64(len(aside)) {
+	if !bytes.Equal(kept, whole[:len(kept)]) || len(kept)+len(aside) != len(whole) ||
+		again.Stats().CutBytes != int64(len(aside)) {
 		t.Errorf("%d kept, %d aside of %d; %+v", len(kept), len(aside), len(whole), again.Stats())
 	}
 	checkIndexes(t, fsys)
@@ -240,7 +241,9 @@ func TestResumeOtherCompression(t *testing.T) {
 
 // Names are read as they are written, whatever the prefix and host.
 func TestNames(t *testing.T) {
-	for _, o := range []Options{{}, {Prefix: "a-b-c", Host: "my-host.example~1"}, {Prefix: "x-12345678901234567-y", Compression: Zstd}} {
+	for _, o := range []Options{
+		{}, {Prefix: "a-b-c", Host: "my-host.example~1"}, {Prefix: "x-12345678901234567-y", Compression: Zstd},
+	} {
 		o = o.WithDefaults()
 		if err := o.Validate(); err != nil {
 			t.Fatal(err)
@@ -253,13 +256,15 @@ func TestNames(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"", "x", "x.warc.gz", "a-2026-00001-h.warc.gz", "a-20261121120000123-00001-h.warc.gz.tmp", "a-20261121120000123-00001-h.cdxj",
+	for _, name := range []string{"", "x", "x.warc.gz", "a-2026-00001-h.warc.gz",
+		"a-20261121120000123-00001-h.warc.gz.tmp", "a-20261121120000123-00001-h.cdxj",
 		"20261121120000123-00001-h.warc.gz", "a-20261121120000123-99999999999-h.warc"} {
 		if f, ok := ParseName(name); ok {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
-	for _, o := range []Options{{Prefix: "../x"}, {Prefix: ".x"}, {Prefix: "a/b"}, {Host: "a b"}, {Host: "a\n"}, {SizeMax: -1}, {Level: 10},
+	for _, o := range []Options{{Prefix: "../x"}, {Prefix: ".x"}, {Prefix: "a/b"}, {Host: "a b"}, {Host: "a\n"},
+		{SizeMax: -1}, {Level: 10},
 		{Info: []Field{{"a b", ""}}}, {Prefix: "a-20261121120000123-00001-h"}} {
 		if o.WithDefaults().Validate() == nil {
 			t.Errorf("%+v is accepted", o)

@@ -57,8 +57,10 @@ func TestVerifyMutations(t *testing.T) {
 		{"no profile", cut("WARC-Profile"), ErrField},
 		{"address", replace("192.0.2.7", "192.0.2.777"), ErrField},
 		{"same id", strings.Replace(good, first[2][1], first[1][1], 1), ErrReference},
-		{"dangling", regexp.MustCompile(`(WARC-Concurrent-To: <urn:uuid:)........`).ReplaceAllString(good, "${1}00000000"), ErrReference},
-		{"dangling warcinfo", strings.Replace(good, first[0][0], "WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>", 1), ErrReference},
+		{"dangling", regexp.MustCompile(`(WARC-Concurrent-To: <urn:uuid:)........`).ReplaceAllString(good, "${1}00000000"),
+			ErrReference},
+		{"dangling warcinfo", strings.Replace(good, first[0][0],
+			"WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>", 1), ErrReference},
 		{"version", replace("WARC/1.1\r\n", "WARC/1.7\r\n"), ErrSyntax},
 		{"cut", good[:len(good)-9], member.ErrTruncated},
 		{"empty", "", member.ErrNotWARC},
@@ -105,7 +107,8 @@ func TestVerifyManyFiles(t *testing.T) {
 // A payload digest of a chunked body is that of the body without chunking. That of the stored bytes is accepted too,
 // and counted.
 func TestVerifyChunked(t *testing.T) {
-	const head, body, stored = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "hello world", "5\r\nhello\r\n6;x=y\r\n world\r\n0\r\nTrailer: x\r\n\r\n"
+	const head, body, stored = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "hello world",
+		"5\r\nhello\r\n6;x=y\r\n world\r\n0\r\nTrailer: x\r\n\r\n"
 	for _, tt := range []struct {
 		digested string
 		asStored int

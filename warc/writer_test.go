@@ -74,7 +74,8 @@ func checkPlaces(t *testing.T, fsys vfs.FS, places []Position) {
 		whole := group[0].Block
 		for _, limit := range []int{0, 10, len(whole), len(whole) + 1} {
 			rec, err := a.ReadStart(pos, int64(limit))
-			if err != nil || !bytes.Equal(rec.TargetURI, group[0].TargetURI) || !bytes.Equal(rec.Block, whole[:min(limit, len(whole))]) {
+			if err != nil || !bytes.Equal(rec.TargetURI, group[0].TargetURI) ||
+				!bytes.Equal(rec.Block, whole[:min(limit, len(whole))]) {
 				t.Fatal(i, limit, err)
 			}
 		}

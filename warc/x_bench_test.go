@@ -15,8 +15,10 @@ func BenchmarkPage(b *testing.B) {
 	body := text(1, 16<<10)
 	digest := sha1Of(body)
 	uri := []byte("http://www.example.com/some/path/page.html?id=12345")
-	head := []byte("HTTP/1.1 200 OK\r\nServer: x\r\nDate: Sat, 21 Nov 2026 12:00:00 GMT\r\nContent-Type: text/html; charset=utf-8\r\nConnection: close\r\n\r\n")
-	request := []byte("GET /some/path/page.html?id=12345 HTTP/1.1\r\nHost: www.example.com\r\nUser-Agent: orbweaver/1 (+http://example.org/)\r\nConnection: close\r\n\r\n")
+	head := []byte("HTTP/1.1 200 OK\r\nServer: x\r\nDate: Sat, 21 Nov 2026 12:00:00 GMT\r\n" +
+		"Content-Type: text/html; charset=utf-8\r\nConnection: close\r\n\r\n")
+	request := []byte("GET /some/path/page.html?id=12345 HTTP/1.1\r\nHost: www.example.com\r\n" +
+		"User-Agent: orbweaver/1 (+http://example.org/)\r\nConnection: close\r\n\r\n")
 	block, ask := [][]byte{head, body}, [][]byte{request}
 	info := IndexInfo{Status: 200, MIME: []byte("text/html")}
 	for _, c := range []Compression{Gzip, Zstd, None} {
