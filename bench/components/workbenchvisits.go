@@ -88,7 +88,7 @@ func (h *hostSet) visitThroughQueues(ctx context.Context, m *Meter) error {
 	for range visitWorkers {
 		workers.Go(func() {
 			for {
-				v, err := todo.Take(ctx)
+				v, err := todo.TakeNext(ctx)
 				if err != nil || done.Put(ctx, v) != nil {
 					return
 				}
@@ -99,7 +99,7 @@ func (h *hostSet) visitThroughQueues(ctx context.Context, m *Meter) error {
 	returner.Go(func() {
 		batch := make([]benchVisit, 0, returnBatch)
 		for {
-			v, err := done.Take(ctx)
+			v, err := done.TakeNext(ctx)
 			if err != nil {
 				return
 			}

@@ -54,7 +54,7 @@ func (w *Worker) Close() { w.exchange.close() }
 func (w *Worker) Run(exchanges, forever context.Context) error {
 	for {
 		w.Network.WaitForTurn(exchanges, w.id, w.Stopping)
-		v, err := w.Todo.Take(forever)
+		v, err := w.Todo.TakeNext(forever)
 		if err != nil {
 			if errors.Is(err, mpmc.ErrClosed) {
 				return nil

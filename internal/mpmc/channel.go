@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// ErrClosed means that the queue is closed and, for Take, empty.
+// ErrClosed means that the queue is closed and, for TakeNext, empty.
 var ErrClosed = errors.New("mpmc: closed")
 
 // Queue is the interface of the lock-free queue over a buffered channel. It exists for one purpose: to measure the
@@ -69,8 +69,8 @@ func (q *Queue[T]) Put(ctx context.Context, v T) error {
 	}
 }
 
-// Take removes the oldest value. It waits while the queue is empty, and returns ErrClosed when it is closed and empty.
-func (q *Queue[T]) Take(ctx context.Context) (v T, err error) {
+// TakeNext removes the oldest value. It waits while the queue is empty, and returns ErrClosed when it is closed and empty.
+func (q *Queue[T]) TakeNext(ctx context.Context) (v T, err error) {
 	end := ctx.Done()
 	if end == nil {
 		v, ok := <-q.values

@@ -19,7 +19,7 @@ func BenchmarkNobodyWaits(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			_ = q.Put(ctx, visit{})
-			sink, _ = q.Take(ctx)
+			sink, _ = q.TakeNext(ctx)
 		}
 	})
 	b.Run("channel", func(b *testing.B) {
@@ -40,7 +40,7 @@ func BenchmarkNobodyWaitsParallel(b *testing.B) {
 			var got visit
 			for p.Next() {
 				_ = q.Put(ctx, visit{})
-				got, _ = q.Take(ctx)
+				got, _ = q.TakeNext(ctx)
 			}
 			_ = got
 		})
@@ -68,7 +68,7 @@ func BenchmarkThousandsWait(b *testing.B) {
 		for range takers {
 			wg.Go(func() {
 				for {
-					if _, err := q.Take(ctx); err != nil {
+					if _, err := q.TakeNext(ctx); err != nil {
 						return
 					}
 				}
@@ -111,7 +111,7 @@ func BenchmarkThousandsWaitRoundTrip(b *testing.B) {
 		for range takers {
 			wg.Go(func() {
 				for {
-					v, err := q.Take(ctx)
+					v, err := q.TakeNext(ctx)
 					if err != nil {
 						return
 					}
@@ -122,7 +122,7 @@ func BenchmarkThousandsWaitRoundTrip(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			_ = q.Put(ctx, visit{})
-			_, _ = back.Take(ctx)
+			_, _ = back.TakeNext(ctx)
 		}
 		b.StopTimer()
 		q.Close()
