@@ -69,7 +69,10 @@ func removeTree(t *testing.T, disk *vfs.Mem, dir string) {
 // A disk that is packed and unpacked has the same files, empty directories among them.
 func TestPack_aDiskComesBackAsItWas(t *testing.T) {
 	disk := vfs.NewMem(1)
-	if err := errors.Join(disk.MkdirAll("a/b"), disk.MkdirAll("c"), writeFile(disk, "a/b/file", strings.NewReader("text"))); err != nil {
+	err := errors.Join(
+		disk.MkdirAll("a/b"), disk.MkdirAll("c"), writeFile(disk, "a/b/file", strings.NewReader("text")),
+	)
+	if err != nil {
 		t.Fatal(err)
 	}
 	packed := pack(t, disk)

@@ -83,7 +83,8 @@ func since(t *testing.T, fsys *vfs.Mem, from warc.Cut) (p pass) {
 		case rec.Get("WARC-Profile") == warc.ProfileNotModified:
 			p.unchanged++
 			if status != 304 || of == nil || string(of.TargetURI) != rec.Get("WARC-Refers-To-Target-URI") ||
-				of.Get("WARC-Date") != rec.Get("WARC-Refers-To-Date") || of.Get("WARC-Payload-Digest") != rec.Get("WARC-Payload-Digest") {
+				of.Get("WARC-Date") != rec.Get("WARC-Refers-To-Date") ||
+				of.Get("WARC-Payload-Digest") != rec.Get("WARC-Payload-Digest") {
 				t.Errorf("%s is unchanged, and what it refers to is not what it says: %+v", rec.TargetURI, rec.Fields)
 			}
 		case rec.Type == warc.Response && status == 304:
@@ -165,7 +166,8 @@ func TestRefresh_ofAWebThatHasNotChangedStoresNoPageTwice(t *testing.T) {
 			report := r.run(t)
 			p := r.judge(t, r.rig.FS, from, 0)
 			pages := r.first.PagesStored + r.first.RevisitsStored
-			if p.whole > 0 || int64(p.unchanged) != pages || report.PagesUnchanged != pages || report.PagesStored != 0 || report.RevisitsStored != 0 {
+			if p.whole > 0 || int64(p.unchanged) != pages || report.PagesUnchanged != pages || report.PagesStored != 0 ||
+				report.RevisitsStored != 0 {
 				t.Errorf("time %d: %d pages, then %d unchanged and %d sent: %d %d %d", n, pages, p.unchanged, p.whole,
 					report.PagesUnchanged, report.PagesStored, report.RevisitsStored)
 			}
@@ -226,7 +228,8 @@ func TestRefresh_waitsForThoseWhoAskedForIt(t *testing.T) {
 			t.Fatal(report.Pass, err)
 		}
 		v := rig.MustJudge(t, testbed.Promise(cfg), rig.FS)
-		if v.HostGapViolations+v.IPGapViolations+v.RetryAfterViolations+v.HostConcurrency+v.IPConcurrency > 0 || v.Repeated == 0 {
+		if v.HostGapViolations+v.IPGapViolations+v.RetryAfterViolations+v.HostConcurrency+v.IPConcurrency > 0 ||
+			v.Repeated == 0 {
 			v.Print(t.Output())
 			t.Error("somebody was asked too early")
 		}
@@ -374,9 +377,13 @@ func TestRefresh_asksAgainForWhatItCannotReadBack(t *testing.T) {
 		pr.Expect.Seeds = r.rig.Seeds
 		v := r.rig.World.Judge(r.rig.Log, pr, nil)
 		pages := r.first.PagesStored + r.first.RevisitsStored
-		if v.Coverage != 1 || v.Repeated != len(hurt) || report.RevisitsStored != int64(len(hurt)) || report.PagesUnchanged != pages-int64(len(hurt)) {
+		if v.Coverage != 1 || v.Repeated != len(hurt) || report.RevisitsStored != int64(len(hurt)) ||
+			report.PagesUnchanged != pages-int64(len(hurt)) {
 			v.Print(t.Output())
-			t.Errorf("%d damaged of %d; %d stored, %d revisits, %d unchanged", len(hurt), pages, report.PagesStored, report.RevisitsStored, report.PagesUnchanged)
+			t.Errorf(
+				"%d damaged of %d; %d stored, %d revisits, %d unchanged", len(hurt), pages, report.PagesStored,
+				report.RevisitsStored, report.PagesUnchanged,
+			)
 		}
 	})
 }
@@ -428,7 +435,8 @@ func TestRebuild_doesNotKeepARevisitOfAnUnchangedPageThatIsLost(t *testing.T) {
 		r.run(t)
 		var url string
 		testbed.EachRecordAt(t, r.rig.FS.KillClone(), func(rec *warc.RecordRead, at warc.Cut) {
-			if rec.Type == warc.Response && url == "" && len(rec.TargetURI) > len("http://h10.sim.test/") && !bytes.HasSuffix(rec.TargetURI, []byte("/robots.txt")) {
+			if rec.Type == warc.Response && url == "" && len(rec.TargetURI) > len("http://h10.sim.test/") &&
+				!bytes.HasSuffix(rec.TargetURI, []byte("/robots.txt")) {
 				info, err := warc.FindFile(r.rig.FS, "crawl/warc", at.Serial)
 				if err != nil {
 					t.Error(err)
@@ -437,8 +445,9 @@ func TestRebuild_doesNotKeepARevisitOfAnUnchangedPageThatIsLost(t *testing.T) {
 				url = string(rec.TargetURI)
 			}
 		})
-		if found := testbed.Fsck(t, r.rig.FS); !strings.Contains(fmt.Sprint(found.Findings), "a record is unchanged which is not in the archive") {
-			t.Errorf("fsck: %v", found.Findings)
+		findings := fmt.Sprint(testbed.Fsck(t, r.rig.FS).Findings)
+		if !strings.Contains(findings, "a record is unchanged which is not in the archive") {
+			t.Errorf("fsck: %v", findings)
 		}
 		rebuilt := testbed.Rebuild(t, r.rig, r.cfg, r.rig.FS)
 		if !strings.Contains(fmt.Sprint(rebuilt.Damage), "the revisit of") {
@@ -461,7 +470,8 @@ func TestRefresh_limitsCountFromThePass(t *testing.T) {
 		r.later(t, 0)
 		r.cfg.Limits.MaxPages = 20
 		report := r.run(t)
-		if n := report.PagesUnchanged + report.PagesStored + report.RevisitsStored; n != 20 || report.Reason != "max-pages reached" {
+		if n := report.PagesUnchanged + report.PagesStored + report.RevisitsStored; n != 20 ||
+			report.Reason != "max-pages reached" {
 			t.Errorf("%d pages: %s", n, report.Reason)
 		}
 		found := testbed.Fsck(t, r.rig.FS)
@@ -477,7 +487,8 @@ func TestRefresh_limitsCountFromThePass(t *testing.T) {
 		if _, err := r.rig.Crawl(t.Context(), r.cfg, r.rig.FS); !errors.Is(err, recrawl.ErrDiskSpent) {
 			t.Errorf("the disk is spent: %v", err)
 		}
-		if after := testbed.FileContents(t, r.rig.FS); after["crawl/"+layout.ManifestFile] != before["crawl/"+layout.ManifestFile] {
+		after := testbed.FileContents(t, r.rig.FS)
+		if manifest := "crawl/" + layout.ManifestFile; after[manifest] != before[manifest] {
 			t.Error("the crawl was begun again all the same")
 		}
 		r.cfg.Limits.MaxDisk = testbed.DiskUsed(t, r.rig.FS) + 100_000_000
