@@ -52,7 +52,9 @@ func TestHostilePeer_P5_theGossipKeyOfRunningAgentsIsChanged(t *testing.T) {
 		}
 	}
 	call("ca", "issue", "a2", "--dir", ca, "--force").want(t, command.ExitDone)
-	for _, step := range [][2]string{{"add", "gossip key 1, and 2 is accepted"}, {"use", "gossip key 2, and 1 is accepted"}, {"remove", "gossip key 2"}} {
+	for _, step := range [][2]string{
+		{"add", "gossip key 1, and 2 is accepted"}, {"use", "gossip key 2, and 1 is accepted"}, {"remove", "gossip key 2"},
+	} {
 		call("ca", "gossip-key", step[0], "--dir", ca).want(t, command.ExitDone)
 		reload(step[1])
 	}

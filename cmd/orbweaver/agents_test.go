@@ -201,18 +201,40 @@ func TestAgentFlags(t *testing.T) {
 		words []string
 	}{
 		{"--agent a1", []string{"--agent-file: an agent needs its file, which 'orbweaver ca issue' makes; or --agent-plain"}},
-		{"--agent a2 --agent-file " + file, []string{"--agent-file: ", "is the file of agent a1", "give --agent a1, or the file of a2"}},
+		{
+			"--agent a2 --agent-file " + file,
+			[]string{"--agent-file: ", "is the file of agent a1", "give --agent a1, or the file of a2"},
+		},
 		{"--agent a1 --agent-file " + file + " --agent-plain", []string{"--agent-plain: with --agent-file"}},
 		{"--agent a1 --agent-file missing --gossip here --join 192.0.2.1 --capacity 0 --agents 0", []string{
-			"missing: no such file", `--gossip: "here" is no HOST:PORT`, `--join: "192.0.2.1" is no HOST:PORT`, "--capacity: 0", "--agents: 0"}},
-		{"--agent ../a --agent-plain --gossip host.example:7", []string{"--agent: the name", `--gossip: "host.example:7": give an address`}},
-		{"--agent a1 --agent-plain --gossip 192.0.2.1:7946", []string{"192.0.2.1:7946: without certificates agents talk on loopback alone", "orbweaver ca init"}},
-		{"--agent a1 --agent-plain --join 192.0.2.1:7946", []string{"--gossip: the agent at 192.0.2.1:7946 cannot reach 127.0.0.1:7946"}},
-		{"--agent a1 --gossip 0.0.0.0:7946 --agent-file " + file, []string{"0.0.0.0:7946: the others must be able to reach it"}},
+			"missing: no such file", `--gossip: "here" is no HOST:PORT`, `--join: "192.0.2.1" is no HOST:PORT`,
+			"--capacity: 0", "--agents: 0"}},
+		{
+			"--agent ../a --agent-plain --gossip host.example:7",
+			[]string{"--agent: the name", `--gossip: "host.example:7": give an address`},
+		},
+		{
+			"--agent a1 --agent-plain --gossip 192.0.2.1:7946",
+			[]string{"192.0.2.1:7946: without certificates agents talk on loopback alone", "orbweaver ca init"},
+		},
+		{
+			"--agent a1 --agent-plain --join 192.0.2.1:7946",
+			[]string{"--gossip: the agent at 192.0.2.1:7946 cannot reach 127.0.0.1:7946"},
+		},
+		{
+			"--agent a1 --gossip 0.0.0.0:7946 --agent-file " + file,
+			[]string{"0.0.0.0:7946: the others must be able to reach it"},
+		},
 		{"--agent a1 --agent-plain --gossip 127.0.0.1:65535", []string{"--agent-listen: there is no port after that of --gossip"}},
-		{"--agent a1 --agent-plain --quorum --gossip 127.0.0.1:7950 --join 127.0.0.1:7946", []string{"--quorum: with --join, say by --agents how many agents begin the crawl"}},
+		{
+			"--agent a1 --agent-plain --quorum --gossip 127.0.0.1:7950 --join 127.0.0.1:7946",
+			[]string{"--quorum: with --join, say by --agents how many agents begin the crawl"},
+		},
 		{"--quorum", []string{"--quorum: is for one of several agents"}},
-		{"--join 127.0.0.1:7946 --agent-plain --agents 3", []string{"--join: is for one of several agents", "--agent-plain: is for", "--agents: is for"}},
+		{
+			"--join 127.0.0.1:7946 --agent-plain --agents 3",
+			[]string{"--join: is for one of several agents", "--agent-plain: is for", "--agents: is for"},
+		},
 	} {
 		call(append(base[:len(base):len(base)], strings.Fields(c.args)...)...).want(t, command.ExitUsage, c.words...)
 	}

@@ -18,7 +18,8 @@ func agentsRun(t *testing.T, dir string, more ...string) result {
 	t.Helper()
 	t.Setenv(asProgram, "1")
 	return call(append([]string{
-		"bench", "agents", "--dir", dir, "--hosts", "30", "--ips", "30", "--mean", "8", "--fault-mean", "8", "--host-delay", "10ms", "--ip-delay", "2ms", "--fetchers", "16",
+		"bench", "agents", "--dir", dir, "--hosts", "30", "--ips", "30", "--mean", "8", "--fault-mean", "8",
+		"--host-delay", "10ms", "--ip-delay", "2ms", "--fetchers", "16",
 		"--most", "1m", "--json",
 	}, more...)...)
 }
@@ -48,8 +49,15 @@ func TestBenchAgentsOfOne(t *testing.T) {
 		t.Skip("takes two seconds") // -short is for the seconds between two edits; it runs in CI
 	}
 	dir := filepath.Join(t.TempDir(), "agents")
-	run := runsOf(t, agentsRun(t, dir, "--scenario", "plain", "--agents", "1", "--fsck", "--pass=--warc-level=3", "--pass=--max-depth=100").want(t, command.ExitDone))["plain-1"]
-	for name, want := range map[string]float64{"coverage": 1, "overlap": 0, "overlap_held": 0, "impolite": 0, "agents": 1, "links_sent": 0, "cpu_ratio": 1} {
+	run := runsOf(
+		t,
+		agentsRun(
+			t, dir, "--scenario", "plain", "--agents", "1", "--fsck", "--pass=--warc-level=3", "--pass=--max-depth=100",
+		).want(t, command.ExitDone),
+	)["plain-1"]
+	for name, want := range map[string]float64{
+		"coverage": 1, "overlap": 0, "overlap_held": 0, "impolite": 0, "agents": 1, "links_sent": 0, "cpu_ratio": 1,
+	} {
 		if run[name] != want {
 			t.Errorf("%s is %v, want %v", name, run[name], want)
 		}
@@ -70,7 +78,12 @@ func TestBenchAgentsApartAreFoundOut(t *testing.T) {
 		t.Skip("takes two seconds") // -short is for the seconds between two edits; it runs in CI
 	}
 	dir := filepath.Join(t.TempDir(), "agents")
-	run := runsOf(t, agentsRun(t, dir, "--scenario", "plain", "--agents", "2", "--isolated").want(t, command.ExitFailed, "something is wrong"))["plain-2-apart"]
+	run := runsOf(
+		t,
+		agentsRun(
+			t, dir, "--scenario", "plain", "--agents", "2", "--isolated",
+		).want(t, command.ExitFailed, "something is wrong"),
+	)["plain-2-apart"]
 	if run["coverage"] != 1.0 || run["overlap"] != 1.0 || run["overlap_held"] != 1.0 {
 		t.Errorf("coverage %v, overlap %v, held %v", run["coverage"], run["overlap"], run["overlap_held"])
 	}
@@ -94,7 +107,8 @@ func TestBenchAgentsKilled(t *testing.T) {
 		t.Skip("takes ten seconds") // -short is for the seconds between two edits; it runs in CI
 	}
 	dir := filepath.Join(t.TempDir(), "agents")
-	run := runsOf(t, agentsRun(t, dir, "--scenario", "kill", "--among", "1", "--fault-host-delay", "300ms", "--fault-ip-delay", "20ms", "--kill-every", "1500ms",
+	run := runsOf(t, agentsRun(t, dir, "--scenario", "kill", "--among", "1", "--fault-host-delay", "300ms",
+		"--fault-ip-delay", "20ms", "--kill-every", "1500ms",
 		"--rejoin", "100ms").want(t, command.ExitDone))["kill"]
 	kills := number(t, run, "kills")
 	each, _ := run["each"].([]any)

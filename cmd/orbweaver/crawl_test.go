@@ -17,8 +17,9 @@ func TestCrawlToTheEndAndAgain(t *testing.T) {
 		t.Errorf("stdout without --json: %s", r.out)
 	}
 	m := readReport(t, dir)
-	for _, key := range strings.Fields(`state reason urls_found urls_admitted urls_fetched pages_stored revisits_stored urls_queued
-		outcomes statuses bytes_received bytes_stored hosts_known hosts_cold ips_known robots_fetched robots_denied cache_hits cache_lookups
+	for _, key := range strings.Fields(`
+		state reason urls_found urls_admitted urls_fetched pages_stored revisits_stored urls_queued outcomes statuses
+		bytes_received bytes_stored hosts_known hosts_cold ips_known robots_fetched robots_denied cache_hits cache_lookups
 		sieve_size wall_seconds cpu_seconds rss_peak_bytes resumed`) {
 		if _, ok := m[key]; !ok {
 			t.Errorf("report.json lacks %s", key)

@@ -15,7 +15,9 @@ func TestDemoRemovesNothingOfOthers(t *testing.T) {
 		file := filepath.Join(dir, name)
 		writeFile(t, file, "")
 		writeFile(t, filepath.Join(dir, "report.json"), "{}")
-		for _, line := range [][]string{{"demo", "--small"}, {"bench", "throughput"}, {"bench", "soak"}, {"bench", "frontier"}} {
+		for _, line := range [][]string{
+			{"demo", "--small"}, {"bench", "throughput"}, {"bench", "soak"}, {"bench", "frontier"},
+		} {
 			call(append(line, "--dir", dir)...).want(t, command.ExitUsage, "--dir", "give another directory")
 		}
 		t.Setenv("ORBWEAVER_DIR", dir)

@@ -70,8 +70,14 @@ func TestDryRunTellsWhatWouldBecomeOfURLs(t *testing.T) {
 	if _, err := os.Stat(crawl); !os.IsNotExist(err) {
 		t.Errorf("the crawl directory was touched: %v", err)
 	}
-	for url, verdict := range map[string]explain.Answer{"http://10.1.2.3/": explain.Refused, "http://127.0.0.1:99/": explain.Admitted, "http://127.0.0.1:1/": explain.Refused, "http://[::1]/": explain.Refused} {
-		e := explanations(t, call("crawl", "--dir", crawl, "--dry-run", "--json", "--allow-net", "127.0.0.0/8", url).want(t, command.ExitDone))[0]
+	for url, verdict := range map[string]explain.Answer{
+		"http://10.1.2.3/": explain.Refused, "http://127.0.0.1:99/": explain.Admitted,
+		"http://127.0.0.1:1/": explain.Refused, "http://[::1]/": explain.Refused,
+	} {
+		e := explanations(
+			t,
+			call("crawl", "--dir", crawl, "--dry-run", "--json", "--allow-net", "127.0.0.0/8", url).want(t, command.ExitDone),
+		)[0]
 		if e.Verdict != verdict || verdict == explain.Refused && e.By != "address" {
 			t.Errorf("%+v", e)
 		}
@@ -97,7 +103,9 @@ func TestDryRunTellsWhichHostRuleApplies(t *testing.T) {
 		),
 	)
 	delay, most := "host-delay=20s (.slow.example, "+rules+":2)", "max-per-host=10 (*.slow.example, "+rules+":3)"
-	for i, want := range []string{delay + "; " + most, delay + "; " + most + "; exclude (out.slow.example, " + rules + ":4)", "none of 3 rules fits"} {
+	for i, want := range []string{
+		delay + "; " + most, delay + "; " + most + "; exclude (out.slow.example, " + rules + ":4)", "none of 3 rules fits",
+	} {
 		says := ""
 		for _, c := range list[i].Checks {
 			if c.Name == "--host-rules" {

@@ -30,8 +30,10 @@ type lure struct {
 
 func (l *lure) links() (all []string) {
 	for _, host := range []string{
-		"127.0.0.1", "0x7f.1", "017700000001", "2130706433", "127.1", "127.0.0.1.", "%31%32%37.0.0.1", "１２７.0.0.1", "0", "0.0.0.0", "localhost",
-		"[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::1]", "[fe80::5efe:7f00:1]",
+		"127.0.0.1", "0x7f.1", "017700000001", "2130706433", "127.1", "127.0.0.1.", "%31%32%37.0.0.1", "１２７.0.0.1", "0",
+		"0.0.0.0", "localhost",
+		"[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::1]",
+		"[fe80::5efe:7f00:1]",
 		"evil.test", "zero.test", "all.test", "cloud.test", "private.test",
 	} {
 		all = append(all, "http://"+host+":"+l.port+"/page")
@@ -262,8 +264,8 @@ func forbidden(t *testing.T, l *lure) report.Report {
 	return r
 }
 
-// A name that leads to a good address first and to a forbidden one a moment later: within the life of the answer no agent
-// asks again, and what is connected to is the address that was judged.
+// A name that leads to a good address first and to a forbidden one a moment later: within the life of the answer no
+// agent asks again, and what is connected to is the address that was judged.
 func TestHostile_N11_aNameIsAskedOnceAndTheAddressThatWasJudgedIsUsed(t *testing.T) {
 	pages := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

@@ -25,7 +25,12 @@ func TestHostile_U09_whatIsPrintedOfAURLHasNoEscapes(t *testing.T) {
 		callWith(evil+"\n\x1b[31m\n", "url", "normalize"),
 		callWith(evil+"\n\x1b[31m\n", "robots", "test", "--robots", robots),
 		call("ctl", "--dir", crawl, "add", evil),
-		{out: strings.NewReplacer("\u202e", "", "\u009b", "").Replace(call("crawl", "--dir", crawl, "--dry-run", "--json", evil).out)}, // programs read JSON
+		// programs read JSON
+		{
+			out: strings.NewReplacer("\u202e", "", "\u009b", "").Replace(
+				call("crawl", "--dir", crawl, "--dry-run", "--json", evil).out,
+			),
+		},
 	} {
 		if text := r.out + r.err; text == "" || strings.ContainsAny(text, "\x1b\a\u202e\u009b") {
 			t.Errorf("%q", text)

@@ -29,7 +29,9 @@ func TestHostile_A06_filesAreNoSeedsAndOperatorsNoPaths(t *testing.T) {
 	writeFile(t, list, strings.Join(urls, "\n")+"\n")
 	done := make(chan result, 1)
 	go func() {
-		done <- call(w.crawl(ours, 300*time.Millisecond, "--seeds", list, "--operator", "../../x\r\nWARC-Type: response\r\n\r\n")...)
+		done <- call(
+			w.crawl(ours, 300*time.Millisecond, "--seeds", list, "--operator", "../../x\r\nWARC-Type: response\r\n\r\n")...,
+		)
 	}()
 	soon(t, "pages in the crawl", func() bool {
 		r := call("ctl", "status", "--dir", ours, "--json")

@@ -21,7 +21,8 @@ type site struct {
 func (*site) page(path string) (body, header string) {
 	switch path {
 	case "/":
-		return "<a href=/plain><a rel=nofollow href=/rel><a href=/meta><a href=/header><a href=/other><a href=/same/p?1><a href=/same/p?2>", ""
+		return "<a href=/plain><a rel=nofollow href=/rel><a href=/meta><a href=/header><a href=/other>" +
+			"<a href=/same/p?1><a href=/same/p?2>", ""
 	case "/meta":
 		return "<meta name=robots content='noindex,nofollow'><a href=/meta-link>", ""
 	case "/header":
@@ -79,7 +80,8 @@ func TestNoFollowLeavesLinksAloneByOption(t *testing.T) {
 		t.Errorf("after a rebuild: %s", got)
 	}
 	crawl(t.TempDir())
-	if got, want := s.take(), "/ /header /header-link /meta /meta-link /other /other-link /plain /rel /same/link /same/p?1 /same/p?2"; got != want {
+	want := "/ /header /header-link /meta /meta-link /other /other-link /plain /rel /same/link /same/p?1 /same/p?2"
+	if got := s.take(); got != want {
 		t.Errorf("without:\n%s, want\n%s", got, want)
 	}
 }

@@ -9,7 +9,8 @@ import (
 // parted runs agents that are cut apart.
 func parted(dir string, more ...string) result {
 	return call(append([]string{
-		"bench", "agents", "--scenario", "partition", "--dir", dir, "--among", "3", "--hosts", "60", "--ips", "60", "--fault-mean", "14", "--fault-host-delay", "1s",
+		"bench", "agents", "--scenario", "partition", "--dir", dir, "--among", "3", "--hosts", "60", "--ips", "60",
+		"--fault-mean", "14", "--fault-host-delay", "1s",
 		"--fault-ip-delay", "50ms", "--fetchers", "16", "--most", "4m", "--json",
 	}, more...)...)
 }

@@ -135,7 +135,9 @@ func TestL1_aDirectoryOfAnEarlierVersionIsClosed(t *testing.T) {
 	}
 	call(w.crawl(dir, 0, "--max-pages", "0")...).want(t, command.ExitDone)
 	files := filesOf(t, dir)
-	for name, want := range map[string]fs.FileMode{"frontier": 0o750, "logs": 0o750, "crawl.toml": 0o600, "report.json": 0o600, "warc": 0o755} {
+	for name, want := range map[string]fs.FileMode{
+		"frontier": 0o750, "logs": 0o750, "crawl.toml": 0o600, "report.json": 0o600, "warc": 0o755,
+	} {
 		if got := files[name].Mode().Perm(); got != want {
 			t.Errorf("%s has mode %v, want %v", name, got, want)
 		}
@@ -144,7 +146,10 @@ func TestL1_aDirectoryOfAnEarlierVersionIsClosed(t *testing.T) {
 
 // A proxy that is none is named without its password; one on the command line is warned of.
 func TestL1_messagesHaveNoPasswordOfAProxy(t *testing.T) {
-	for _, proxy := range []string{"https://u:Passw0rd@127.0.0.1:1", "http://u:Passw0rd@proxy.test:1", "u:Passw0rd@127.0.0.1:1", "http://u:Passw0rd@", "http://u:Passw0%zz@127.0.0.1:1", "http://u:Pass/w0rd@127.0.0.1:1"} {
+	for _, proxy := range []string{
+		"https://u:Passw0rd@127.0.0.1:1", "http://u:Passw0rd@proxy.test:1", "u:Passw0rd@127.0.0.1:1", "http://u:Passw0rd@",
+		"http://u:Passw0%zz@127.0.0.1:1", "http://u:Pass/w0rd@127.0.0.1:1",
+	} {
 		r := call("crawl", "--dir", t.TempDir(), "--proxy", proxy, "http://a.test/").want(t, command.ExitUsage, "--proxy")
 		if strings.Contains(r.err, "Pass") {
 			t.Errorf("%s: %s", proxy, r.err)

@@ -23,7 +23,9 @@ func TestFsckRebuild(t *testing.T) {
 	call("fsck", "--quiet", dir).want(t, command.ExitUsage, "has no directory frontier", "fsck --rebuild")
 	call("crawl", "--dir", dir, w.roots[0]).want(t, command.ExitFailed, "no frontier", "fsck --rebuild")
 	r := call("fsck", "--rebuild", dir, w.roots[0], w.roots[1]).want(t, command.ExitDone, "checking")
-	for _, word := range []string{"rebuilt from 1 archive files", "20 pages", "2 seeds are kept", "note: ", "stopped, checkpoint", "\nsound\n"} {
+	for _, word := range []string{
+		"rebuilt from 1 archive files", "20 pages", "2 seeds are kept", "note: ", "stopped, checkpoint", "\nsound\n",
+	} {
 		if !strings.Contains(r.out, word) {
 			t.Errorf("stdout lacks %q:\n%s", word, r.out)
 		}

@@ -63,11 +63,13 @@ func TestControl(t *testing.T) {
 	ctl("block", "not a host").want(t, command.ExitFailed, "host")
 	ctl("rule", "slow.test", "host-delay=20s", "max-per-host=7").want(t, command.ExitDone, "1 of 1 host rules taken")
 	ctl("rule", "slow.test", "colour=red").want(t, command.ExitFailed, `"colour=red" is none of`)
-	if list := ctl("rules").want(t, command.ExitDone); list.out != ".blocked.test exclude  # ctl\nslow.test host-delay=20s max-per-host=7  # ctl\n" {
+	rules := ".blocked.test exclude  # ctl\nslow.test host-delay=20s max-per-host=7  # ctl\n"
+	if list := ctl("rules").want(t, command.ExitDone); list.out != rules {
 		t.Errorf("rules: %q", list.out)
 	}
 	before := number(t, ctl("status", "--json").object(t), "urls_found")
-	if reply := ctl("add", "--json", "http://new.blocked.test/", "http://other.test/").want(t, command.ExitDone).object(t); reply["message"] != "2 of 2 URLs offered at the door" {
+	added := ctl("add", "--json", "http://new.blocked.test/", "http://other.test/").want(t, command.ExitDone)
+	if reply := added.object(t); reply["message"] != "2 of 2 URLs offered at the door" {
 		t.Errorf("add: %v", reply)
 	}
 	if now := number(t, ctl("status", "--json").object(t), "urls_found"); now < before+2 {
@@ -114,7 +116,8 @@ func TestMetrics(t *testing.T) {
 	metrics := metricsOf(t, dir)
 	for _, name := range []string{
 		"# TYPE orbweaver_pages_stored_total counter", "\norbweaver_pages_stored_total ", "\norbweaver_urls_queued ",
-		`orbweaver_outcomes_total{outcome="ok"} `, `orbweaver_responses_total{code="200"} `, `orbweaver_state{state="running"} 1`,
+		`orbweaver_outcomes_total{outcome="ok"} `, `orbweaver_responses_total{code="200"} `,
+		`orbweaver_state{state="running"} 1`,
 		"\ngo_goroutines ",
 	} {
 		if !strings.Contains(metrics, name) {
@@ -283,7 +286,8 @@ func TestHostile_S14_theSecondInterruptStopsAtOnceAndAllIsValid(t *testing.T) {
 		}
 		soon(t, answer, func() bool { return strings.Contains(errs.String(), answer) })
 	}
-	_ = cmd.Wait() // the status is looked at below; a stop that waited for the fetch would have its outcome, and nothing queued
+	// the status is looked at below; a stop that waited for the fetch would have its outcome, and nothing queued
+	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != command.ExitStopped {
 		t.Fatalf("exit status %d:\n%s", code, errs)
 	}

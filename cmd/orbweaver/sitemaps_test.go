@@ -40,7 +40,8 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/":
 		body = "<form action=/search></form>"
 	case "/index.xml":
-		kind, body = "text/xml", "<sitemapindex><sitemap><loc>"+home+"/moved</loc></sitemap><sitemap><loc>"+home+"/nested.xml</loc></sitemap></sitemapindex>"
+		kind, body = "text/xml", "<sitemapindex><sitemap><loc>"+home+"/moved</loc></sitemap><sitemap><loc>"+home+
+			"/nested.xml</loc></sitemap></sitemapindex>"
 	case "/moved":
 		http.Redirect(w, r, "/list.txt", http.StatusFound)
 		return

@@ -10,7 +10,8 @@ import (
 )
 
 func TestURLNormalize(t *testing.T) {
-	in := "HTTP://Example.COM:80/a/../b#c\n../x?y\thttp://user:pass@example.org/dir/page\nnonsense\n\nftp://example.org/\nx\tnonsense\n"
+	in := "HTTP://Example.COM:80/a/../b#c\n../x?y\thttp://user:pass@example.org/dir/page\nnonsense\n\n" +
+		"ftp://example.org/\nx\tnonsense\n"
 	r := callWith(in, "url", "normalize").want(t, command.ExitDone)
 	lines := strings.Split(strings.TrimSuffix(r.out, "\n"), "\n")
 	want := []string{"http://example.com/b", "http://example.org/x?y", "! ", "! ", "! ", "! "}
@@ -50,7 +51,8 @@ func TestLinks(t *testing.T) {
 	writeFile(
 		t,
 		file,
-		`<base href="/base/"><a href="a?x=1&amp;y=2">A</a> <a rel="nofollow" href="//other.example/">B</a> <img src="i.png"><a href="mailto:x@y">C</a>`,
+		`<base href="/base/"><a href="a?x=1&amp;y=2">A</a> <a rel="nofollow" href="//other.example/">B</a> `+
+			`<img src="i.png"><a href="mailto:x@y">C</a>`,
 	)
 	args := []string{"links", "--base", "https://example.org/dir/page", file}
 	r := call(args...).want(t, command.ExitDone)

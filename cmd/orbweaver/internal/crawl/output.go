@@ -10,9 +10,9 @@ import (
 )
 
 // output is standard error while a crawl runs. That may be a terminal that is stopped, a pipe without a reader, or a
-// file on a full disk. Code that writes a message does not wait: the text waits here, up to a limit, until one goroutine has
-// written it. Messages beyond the limit are counted, and the count is printed later. Before start and after Close it is
-// written at once.
+// file on a full disk. Code that writes a message does not wait: the text waits here, up to a limit, until one
+// goroutine has written it. Messages beyond the limit are counted, and the count is printed later. Before start and
+// after Close it is written at once.
 type output struct {
 	out  io.Writer
 	wake chan struct{} // capacity 1

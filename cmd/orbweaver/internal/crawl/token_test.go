@@ -36,7 +36,8 @@ func TestHostile_A01_theTokenIsItsOwnersAlone(t *testing.T) {
 		t.Errorf("%v, %v", info, err)
 	}
 	for name, text := range map[string]string{
-		"empty": "", "short": "123456789012345\n", "blanks": "a token with blanks in it\n", "long": strings.Repeat("x", tokenMax+1),
+		"empty": "", "short": "123456789012345\n", "blanks": "a token with blanks in it\n",
+		"long":  strings.Repeat("x", tokenMax+1),
 		"bytes": strings.Repeat("\xff\xfe", 16),
 	} {
 		file := filepath.Join(dir, name)

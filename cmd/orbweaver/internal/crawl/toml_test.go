@@ -24,9 +24,12 @@ func configured(dir string, text []byte) error {
 // FuzzConfig: no file panics what reads the configuration, and what is no TOML is a mistake.
 func FuzzConfig(f *testing.F) {
 	for _, text := range []string{
-		"", "host-delay = '5s'\nfetchers = 77\n", "seeds = ['a', 'b']\n", "fetchers = [1]\n", "[crawl]\nfetchers = 1\n", "nofollow = true\nmax-url = '4KiB'\n", "a = 1\na = 2\n",
-		"host-delay = 1979-05-27T07:32:00Z\n", "max-depth = -1\nmax-pages = 0x10\n", "x = inf\n", "fetchers = 1e400\n", "a.b.c = {d = [[]]}\n", "\"\\u0000\" = ''", "\xff", "x = '''",
-		"allow-net = '10.0.0.0/8'\nallow-port = [1, 65536]\n", "help = true\nconfig = 'x'\n", "dir = '/nowhere'\n", "a = " + strings.Repeat("[", 1000),
+		"", "host-delay = '5s'\nfetchers = 77\n", "seeds = ['a', 'b']\n", "fetchers = [1]\n", "[crawl]\nfetchers = 1\n",
+		"nofollow = true\nmax-url = '4KiB'\n", "a = 1\na = 2\n",
+		"host-delay = 1979-05-27T07:32:00Z\n", "max-depth = -1\nmax-pages = 0x10\n", "x = inf\n", "fetchers = 1e400\n",
+		"a.b.c = {d = [[]]}\n", "\"\\u0000\" = ''", "\xff", "x = '''",
+		"allow-net = '10.0.0.0/8'\nallow-port = [1, 65536]\n", "help = true\nconfig = 'x'\n", "dir = '/nowhere'\n",
+		"a = " + strings.Repeat("[", 1000),
 	} {
 		f.Add([]byte(text))
 	}
