@@ -69,7 +69,8 @@ func (q *Queue[T]) Put(ctx context.Context, v T) error {
 	}
 }
 
-// TakeNext removes the oldest value. It waits while the queue is empty, and returns ErrClosed when it is closed and empty.
+// TakeNext removes the oldest value. It waits while the queue is empty, and returns ErrClosed when it is closed and
+// empty.
 func (q *Queue[T]) TakeNext(ctx context.Context) (v T, err error) {
 	end := ctx.Done()
 	if end == nil {

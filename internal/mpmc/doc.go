@@ -15,8 +15,8 @@
 // claims a position by moving a counter, copies the value, and increments the turn of the slot. So the two sides share
 // only the turns, and neither writes the counter of the other.
 //
-// That is the ring, which never waits. A goroutine that must wait parks on a channel of its side (takers, putters). If the ring is empty and a taker is
-// parked, a value is handed to it directly. wait.go explains why no wake-up is lost.
+// That is the ring, which never waits. A goroutine that must wait parks on a channel of its side (takers, putters). If
+// the ring is empty and a taker is parked, a value is handed to it directly. wait.go explains why no wake-up is lost.
 //
 // Promises: each value comes out once, in the order of positions. Put succeeds if and only if TakeNext will return the
 // value, also with Close. TryPut fails only if the queue was full or closed at a moment during the call, TryTake only
