@@ -32,8 +32,7 @@ type Attempt struct {
 	Redirects     int
 	Tries         int
 	Outcome       outcome.Outcome
-	SiteDue       time.Time
-	IPDue         time.Time
+	Due           Due
 	Worker        int
 
 	RobotsRule   []byte // number and text of the robots.txt line that allowed the URL; empty if no line did. Own copy
@@ -41,6 +40,9 @@ type Attempt struct {
 
 	Previous PreviousCapture // the capture that a conditional request refers to; zero for other requests
 }
+
+// Due is when the site and its address may be asked again.
+type Due struct{ Site, IP time.Time }
 
 // PreviousCapture is an earlier capture of the URL: its WARC record and where it is stored.
 type PreviousCapture struct {
@@ -88,7 +90,7 @@ func (a *Attempt) Begin(item, url []byte, it *queued.URL) {
 		a.HopPath, a.Via = own.HopPath, own.Via
 	}
 	a.Outcome = outcome.None
-	a.SiteDue, a.IPDue = time.Time{}, time.Time{}
+	a.Due = Due{}
 }
 
 // statusNotModified is the answer to a conditional request whose page is unchanged (RFC 9110, section 15.4.5).

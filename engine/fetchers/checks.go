@@ -31,13 +31,26 @@ type check struct {
 	test        func(k *checker, ctx context.Context, c *current) (verdict, error)
 }
 
+// A checkTable is a list of checks in their order.
+type checkTable []check
+
+// ask asks the checks in order, until one has a verdict.
+func (t checkTable) ask(ctx context.Context, k *checker, c *current) (verdict, error) {
+	for i := range t {
+		if v, err := t[i].test(k, ctx, c); v != pass || err != nil {
+			return v, err
+		}
+	}
+	return pass, nil
+}
+
 // visitChecks are asked once for a Visit, before its first item. The order matters:
 //
 //   - "stopping" first: a stop must not wait for anything, and no site dies in it.
 //   - "excluded" before "recent owner": an excluded site dies at once, whichever agent owned it.
 //   - "recent owner" before "address expired": no agent resolves a name for a site that it may not visit yet.
-func visitChecks() []check {
-	return []check{
+func visitChecks() checkTable {
+	return checkTable{
 		{
 			"stopping", "the crawl stops", "the Visit returns",
 			(*checker).isStopping,
@@ -70,8 +83,8 @@ func visitChecks() []check {
 //   - "recovery pending" and "recovered" after the robots rows: they may wait for other agents.
 //   - "recovered" and "finished" may change places: "recovered" leaves a URL that is finished to "finished".
 //   - "finished" before "disallowed" and the quotas: a URL keeps the outcome that the journal has.
-func itemChecks() []check {
-	return []check{
+func itemChecks() checkTable {
+	return checkTable{
 		{
 			"foreign", "another agent owns the site",
 			"the item goes to that agent with the outcome HandedOver",
@@ -137,8 +150,8 @@ func itemChecks() []check {
 
 // exchangeChecks are asked before each exchange, of whatever kind. The order matters: the ownership view may change
 // while the agents are asked for the lease, so the owner is asked for again after it.
-func exchangeChecks() []check {
-	return []check{
+func exchangeChecks() checkTable {
+	return checkTable{
 		{
 			"address lease", "another agent may contact the address now",
 			"the Visit returns; the address is due when the lease can be asked for again",
@@ -157,24 +170,14 @@ func exchangeChecks() []check {
 	}
 }
 
-// A checker asks the checks. It is the only place that decides whether an item is fetched.
+// A checker has the conditions of the checks. It is the only place that decides whether an item is fetched.
 type checker struct {
 	*Crawl
 	worker   int
 	cancel   *exchange // whose exchange an address lease may cancel
-	visit    []check
-	item     []check
-	exchange []check
-}
-
-// ask asks checks in order, until one has a verdict.
-func (k *checker) ask(ctx context.Context, checks []check, c *current) (verdict, error) {
-	for i := range checks {
-		if v, err := checks[i].test(k, ctx, c); v != pass || err != nil {
-			return v, err
-		}
-	}
-	return pass, nil
+	visit    checkTable
+	item     checkTable
+	exchange checkTable
 }
 
 // when returns v if the condition is true, and pass if not.

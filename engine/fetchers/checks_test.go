@@ -99,7 +99,7 @@ func (w *checkWorld) ask(t *testing.T) (row string, follows verdict) {
 	w.visit.Items = [][]byte{queued.Append(nil, &w.item)}
 	c.begin(&w.visit)
 	c.foreign = w.cluster.foreign
-	for i, rows := range [][]check{w.checks.visit, w.checks.item, w.checks.exchange} {
+	for i, rows := range []checkTable{w.checks.visit, w.checks.item, w.checks.exchange} {
 		if i == 1 {
 			c.beginItem(0)
 		}

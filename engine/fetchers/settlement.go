@@ -31,7 +31,7 @@ type settlement struct {
 // without a complete head only that of the last try is kept.
 func (s *settlement) end(ctx context.Context, c *current, p *fetch.Page) error {
 	a := attempt.Of(p)
-	a.SiteDue, a.IPDue = c.result.Release.SiteDue, c.result.Release.IPDue
+	a.Due = attempt.Due{Site: c.result.Release.SiteDue, IP: c.result.Release.IPDue}
 	if p.HeadLen > 0 || len(p.Raw) > 0 && !a.WillRetry && !a.IsRobots {
 		s.PagesOut.Add(1)
 		s.giveBackFor(c, a)

@@ -72,10 +72,10 @@ func (w *Worker) visit(ctx context.Context, v *visit.Visit) error {
 	c := &w.current
 	c.begin(v)
 	c.foreign = !w.Cluster.Owns(v.Key)
-	follows, err := w.checks.ask(ctx, w.checks.visit, c)
+	follows, err := w.checks.visit.ask(ctx, &w.checks, c)
 	for i := 0; i < len(v.Items) && follows != giveBack && err == nil; i++ {
 		c.beginItem(i)
-		follows, err = w.checks.ask(ctx, w.checks.item, c)
+		follows, err = w.checks.item.ask(ctx, &w.checks, c)
 		switch {
 		case err != nil || follows == giveBack:
 		case follows == refuse:
@@ -124,7 +124,7 @@ func (w *Worker) request(ctx context.Context, c *current, follows verdict) error
 // fetch makes an exchange. It returns no Page if the exchange did not happen or says nothing about the site; then the
 // Visit has returned with the item.
 func (w *Worker) fetch(ctx context.Context, c *current) (*fetch.Page, outcome.Outcome, error) {
-	follows, err := w.checks.ask(ctx, w.checks.exchange, c)
+	follows, err := w.checks.exchange.ask(ctx, &w.checks, c)
 	if err != nil {
 		return nil, outcome.None, err
 	}

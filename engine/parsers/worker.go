@@ -141,7 +141,7 @@ func (w *Worker) fillPending(p *fetch.Page, a *attempt.Attempt, plan *recordPlan
 	*e = journal.Entry{
 		Kind: journal.KindPage, FP: a.Fingerprint, Outcome: a.Outcome, Status: min(max(p.Status, 0), 65535),
 		Depth: a.Depth, Hops: a.Redirects, Listed: a.ListedByIndex, Index: w.links.Index,
-		SiteDue: journal.DueIn(a.SiteDue), IPDue: journal.DueIn(a.IPDue),
+		SiteDue: journal.DueIn(a.Due.Site), IPDue: journal.DueIn(a.Due.IP),
 	}
 	switch {
 	case a.IsRobots:
