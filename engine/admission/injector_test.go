@@ -1,0 +1,174 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/counters"
+	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/settings"
+	"orbweaver/internal/urlx"
+	"orbweaver/internal/vfs"
+	"orbweaver/sieve"
+	"orbweaver/sieve/fpcache"
+)
+
+// injectorRig is an Injector for a crawl that has no URLs yet.
+type injectorRig struct {
+	*Injector
+	stopping bool
+	wakes    int // of the distributor
+}
+
+func newInjectorRig(t *testing.T) *injectorRig {
+	t.Helper()
+	seeds := new(filter.Seeds)
+	scope, err := filter.CompileScope(filter.All, seeds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pending, err := sieve.Open(vfs.NewMem(1), sieve.Options{Dir: "sieve", BucketBytes: 1 << 20}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := pending.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	r := new(injectorRig)
+	r.Injector = &Injector{
+		Frontier: &Frontier{
+			Router: cluster.Alone{}, Views: cluster.Alone{}.Views(), Scope: scope, HostRules: new(settings.HostRules),
+			MaxDepth: -1, MaxURL: urlx.LengthMax, Cache: fpcache.New(1<<16, 1), Sieve: pending,
+			Counters: new(counters.Live),
+		},
+		Seeds: seeds, Journal: journal.NewStore(),
+		IsStopping: func() bool { return r.stopping }, Wake: func() { r.wakes++ },
+	}
+	return r
+}
+
+// admitted returns the URLs that the sieve has received, in order of their names. Each must be a seed.
+func (r *injectorRig) admitted(t *testing.T) (urls []string) {
+	t.Helper()
+	_, err := r.Frontier.Sieve.Flush(func(payload []byte) error {
+		it := queued.MustDecode(payload)
+		if !it.Seed {
+			t.Errorf("%s is not a seed", it.Rest)
+		}
+		urls = append(urls, string(it.Rest))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(urls)
+	return urls
+}
+
+// URLs of an operator become seeds, in normal form. A repeated one counts as offered, and is admitted once.
+func TestInjector_offersSeedsInNormalForm(t *testing.T) {
+	r := newInjectorRig(t)
+	offered := []string{"HTTP://B.test:80/x/../", "http://a.test", "http://b.test/"}
+	added, err := r.Add(t.Context(), slices.Values(offered))
+	if added != 3 || err != nil || r.Refused {
+		t.Errorf("%d added, refused: %v, %v", added, r.Refused, err)
+	}
+	if got := fmt.Sprint(r.admitted(t)); got != "[http://a.test/ http://b.test/]" {
+		t.Errorf("admitted: %s", got)
+	}
+	if n := r.Seeds.Hosts(); n != 2 {
+		t.Errorf("the seeds have %d hosts, want 2", n)
+	}
+	if r.wakes == 0 {
+		t.Error("the distributor was not woken")
+	}
+}
+
+// What is no URL is left out. The error names the first ones and counts the others.
+func TestInjector_leavesOutBadURLs(t *testing.T) {
+	r := newInjectorRig(t)
+	offered := []string{"http://a.test/"}
+	for i := range BadSeedsLogged + 3 {
+		offered = append(offered, fmt.Sprintf("bad-%d", i))
+	}
+	added, err := r.Add(t.Context(), slices.Values(append(offered, "http://b.test/")))
+	if added != 2 || len(r.admitted(t)) != 2 {
+		t.Errorf("%d added", added)
+	}
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for text, want := range map[string]bool{
+		`"bad-0": `: true, fmt.Sprintf(`"bad-%d": `, BadSeedsLogged-1): true, "and 3 more": true,
+		fmt.Sprintf(`"bad-%d": `, BadSeedsLogged): false,
+	} {
+		if strings.Contains(err.Error(), text) != want {
+			t.Errorf("the error should contain %q: %v\n%v", text, want, err)
+		}
+	}
+}
+
+// Many URLs wake the distributor while they are added, so that the first are fetched meanwhile.
+func TestInjector_wakesTheDistributorBetweenURLs(t *testing.T) {
+	r := newInjectorRig(t)
+	_, err := r.Add(t.Context(), func(yield func(string) bool) {
+		for i := range 2500 {
+			if !yield(fmt.Sprintf("http://a.test/%d", i)) {
+				return
+			}
+		}
+	})
+	if r.wakes != 3 || err != nil {
+		t.Errorf("woken %d times, want after 1024, 2048 and 2500 URLs: %v", r.wakes, err)
+	}
+}
+
+// A crawl that stops takes no URL any more: the last checkpoint might not have it.
+func TestInjector_refusesURLsWhileTheCrawlStops(t *testing.T) {
+	r := newInjectorRig(t)
+	added, err := r.Add(t.Context(), func(yield func(string) bool) {
+		if yield("http://a.test/1") {
+			r.stopping = true
+			yield("http://a.test/2")
+		}
+	})
+	if added != 1 || !errors.Is(err, cluster.ErrEnding) || !r.Refused {
+		t.Errorf("%d added, refused: %v, %v", added, r.Refused, err)
+	}
+	if got := fmt.Sprint(r.admitted(t)); got != "[http://a.test/1]" {
+		t.Errorf("admitted: %s", got)
+	}
+	if added, err := r.Add(t.Context(), slices.Values([]string{"bad"})); added != 0 || !errors.Is(err, cluster.ErrEnding) {
+		t.Errorf("without a good URL: %d added, %v", added, err)
+	}
+}
+
+// While there is no room, Add waits for as long as its context allows. It returns what it has added before.
+func TestInjector_waitsForRoom(t *testing.T) {
+	r := newInjectorRig(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	r.Frontier.Router = fullRouter{}
+	added, err := r.Add(ctx, func(yield func(string) bool) {
+		if yield("http://a.test/1") {
+			cancel()
+			yield("http://a.test/2")
+		}
+	})
+	if added != 1 || !errors.Is(err, context.Canceled) || !r.Refused {
+		t.Errorf("%d added, refused: %v, %v", added, r.Refused, err)
+	}
+}
+
+// fullRouter has no room once the context has ended.
+type fullRouter struct{ cluster.Alone }
+
+func (fullRouter) WaitRoom(ctx context.Context) error { return ctx.Err() }
