@@ -1,0 +1,250 @@
+package report
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/admission"
+	"orbweaver/engine/checkpoint"
+	"orbweaver/engine/clock"
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/cookie"
+	"orbweaver/engine/counters"
+	"orbweaver/engine/crawllog"
+	"orbweaver/engine/ending"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/outage"
+	"orbweaver/engine/politeness"
+	"orbweaver/engine/queued"
+	"orbweaver/engine/settings"
+	"orbweaver/engine/site"
+	"orbweaver/engine/traps"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/vfs"
+	"orbweaver/sieve"
+	"orbweaver/sieve/fpcache"
+	"orbweaver/workbench"
+)
+
+// collectorRig is a Collector of a crawl in which nothing happens. Tests change what its components say.
+type collectorRig struct {
+	*Collector
+	fetching, pagesOut atomic.Int64
+	unresolved         int
+	parsersBehind      bool
+	agent              ownAgent
+}
+
+// ownAgent is the cluster as a report sees it. It has no other agents.
+type ownAgent struct{ isLeaving bool }
+
+func (*ownAgent) Report(*counters.Totals) *cluster.StatusReport { return nil }
+func (a *ownAgent) IsLeaving() bool                             { return a.isLeaving }
+
+func newCollectorRig(t *testing.T) *collectorRig {
+	t.Helper()
+	r, warn := new(collectorRig), func(string, ...any) {}
+	disk := vfs.NewMem(1)
+	pending, err := sieve.Open(disk, sieve.Options{Dir: "sieve", BucketBytes: 1 << 16}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := crawllog.Open(disk, "logs", warn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, c := range []interface{ Close() error }{pending, log} {
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	gate, sites := outage.NewGate(func() {}), workbench.New[site.State](workbench.Options{MemoryMax: 1 << 20})
+	store := journal.NewStore()
+	store.SlowSync.Warn = warn
+	store.Disk = &outage.DiskGuard{Fs: disk, Dir: "crawl", Gate: gate, Most: func() int64 { return 0 }, Warn: warn}
+	live := settings.NewLive(politeness.Default(), new(settings.HostRules))
+	stall := ending.NewStallDetector(sites, live, &store.Count, time.Hour, func() {})
+	r.Collector = &Collector{
+		Settings: Settings{Dir: "crawl", Fetchers: 2, Pass: 1, Resumed: 3},
+		Run:      lifecycle.NewRun(), Clock: clock.NewRunTime(clock.Usage{}, nil), Journal: store,
+		Frontier:  &admission.Frontier{Cache: fpcache.New(1<<16, 1), Sieve: pending},
+		Workbench: sites, Pool: fetch.NewPool(fetch.PoolOptions{Pages: 1}), Traps: traps.New(-1, 0, 1, nil), Log: log,
+		Pauses: new(checkpoint.Pauses), Cluster: &r.agent, Stall: stall,
+		Trouble: ending.NewReporter(sites, nil, stall),
+		Outages: Outages{
+			Gate: gate, Network: outage.NewNetwork(2, warn), NameServers: outage.NewNameServers(nil, warn),
+			Shortage: &outage.Shortage{Warn: warn},
+		},
+		Numbers: Numbers{
+			Fetching: &r.fetching, PagesOut: &r.pagesOut,
+			FrontWanted: func() int64 { return 4 }, Spilled: func() int64 { return 5 },
+			Sites:       func() (known, cold int) { return 70, 20 },
+			SiteMoves:   func() (frozen, thawed int64) { return 30, 10 },
+			BytesStored: func() int64 { return 6 }, Front: func() int { return 1 },
+			Unresolved: func() int { return r.unresolved }, ParsersBehind: func() bool { return r.parsersBehind },
+			ConnsReused: func() int64 { return 7 }, Cookies: func() cookie.Stats { return cookie.Stats{} },
+			FilterErrors: func() map[string]int64 { return nil },
+		},
+	}
+	return r
+}
+
+// Every admitted URL is finished, queued or in flight. What has an outcome is not in flight any more, even if its Page
+// is not back in the pool.
+func TestCollector_countsBalance(t *testing.T) {
+	for _, c := range []struct{ pagesOut, inFlight, queued int64 }{{0, 0, 6}, {2, 2, 4}, {100, 6, 0}} {
+		r := newCollectorRig(t)
+		count := &r.Journal.Count
+		count.URLsAdmitted.Add(10)
+		count.Finish(outcome.OK, 3)
+		count.Finish(outcome.RobotsDenied, 1)
+		r.pagesOut.Store(c.pagesOut)
+		report := r.Report()
+		if report.URLsInFlight != c.inFlight || report.URLsQueued != c.queued {
+			t.Errorf("%d Pages: %d in flight, %d queued", c.pagesOut, report.URLsInFlight, report.URLsQueued)
+		}
+		if report.URLsFetched != 3 || report.RobotsDenied != 1 {
+			t.Errorf("%d fetched, %d denied by robots.txt", report.URLsFetched, report.RobotsDenied)
+		}
+	}
+}
+
+// Named counters stand under the name of the outcome, the rule and the status. Those that are 0 are left out.
+func TestCollector_namesWhatWasCounted(t *testing.T) {
+	r := newCollectorRig(t)
+	r.Journal.Count.Finish(outcome.Redirect, 2)
+	r.Journal.Count.CountStatus(301)
+	r.Journal.Count.CountStatus(301)
+	report := r.Report()
+	got := fmt.Sprint(report.Outcomes, report.Statuses, report.Skipped)
+	if got != "map[redirect:2] map[301:2] map[]" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// The numbers of components stand in the fields of their names.
+func TestCollector_copiesNumbersOfComponents(t *testing.T) {
+	r := newCollectorRig(t)
+	r.fetching.Store(1)
+	r.Frontier.Sieve.Add(xxh3.Uint128{Hi: 1, Lo: 1}, queued.Append(nil, &queued.URL{Rest: []byte("http://a.test/")}))
+	report := r.Report()
+	for name, c := range map[string]struct{ got, want int64 }{
+		"pass":         {int64(report.Pass), 2}, // from 1
+		"resumed":      {int64(report.Resumed), 3},
+		"front wanted": {report.FrontWanted, 4},
+		"spilled":      {report.Spilled, 5},
+		"stored":       {report.BytesStored, 6},
+		"connections":  {report.ConnsReused, 7},
+		"known":        {report.HostsKnown, 70},
+		"cold":         {report.HostsCold, 20},
+		"frozen":       {report.HostsFrozen, 30},
+		"restored":     {report.HostsRestored, 10},
+		"fetching":     {report.ActiveFetches, 1},
+		"sieve":        {report.SievePending, 1},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %d, want %d", name, c.got, c.want)
+		}
+	}
+}
+
+// A running crawl whose gate is shut is paused, with the reason of the gate. Another state stays.
+func TestCollector_aShutGatePausesARunningCrawl(t *testing.T) {
+	r := newCollectorRig(t)
+	if report := r.Report(); report.State != lifecycle.Running || report.Reason != "" {
+		t.Errorf("%s: %s", report.State, report.Reason)
+	}
+	r.Outages.Gate.Shut("by the operator")
+	if report := r.Report(); report.State != lifecycle.Paused || report.Reason != "by the operator" {
+		t.Errorf("%s: %s", report.State, report.Reason)
+	}
+	r.Run.SetState(lifecycle.Stopped, "by a signal")
+	if report := r.Report(); report.State != lifecycle.Stopped || report.Reason != "by a signal" {
+		t.Errorf("%s: %s", report.State, report.Reason)
+	}
+}
+
+// A crawl may wait for several things. The report names the one that must end first: here each step adds one that is
+// more important than all before it.
+func TestCollector_waitingNamesWhatLimitsTheCrawl(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newCollectorRig(t)
+		addSite := func(due time.Duration) {
+			at := byte(1 + r.Workbench.Counts().IPs)
+			vs, _ := r.Workbench.GetOrAdd([]byte{'h', at})
+			r.Workbench.Place(vs, netip.AddrFrom4([4]byte{192, 0, 2, at}), time.Now())
+			r.Workbench.Push(vs, queued.Append(nil, &queued.URL{Rest: []byte("/")}))
+			r.Workbench.Postpone(vs, time.Now().Add(due), time.Time{})
+		}
+		for _, step := range []struct {
+			add  func()
+			want string // a part
+		}{
+			{func() {}, "responses on their way"},
+			{func() { r.Frontier.Sieve.Add(xxh3.Uint128{Lo: 1}, []byte("x")) }, "the sieve: "},
+			{func() { addSite(time.Minute) }, "politeness: the next site is due in 1m0s"},
+			{func() { r.unresolved = 3 }, "the name system: 3 sites have no address yet"},
+			{func() { r.Outages.NameServers.Down.Store(true) }, "the name servers: none of them answers"},
+			{func() { addSite(0) }, "nothing: sites are due"},
+			{func() { r.fetching.Store(2) }, "servers: every fetch worker is in an exchange"},
+			{func() { r.parsersBehind = true }, "the processor: "},
+			{
+				func() { r.Outages.Network = outage.NewNetwork(1, nil) },
+				"the network: connections time out, so 1 fetchers of 2 go on",
+			},
+			{func() { r.Run.Finish("by a signal") }, "the last pages"},
+			{func() { r.agent.isLeaving = true }, "the other agents"},
+			{func() { r.Outages.Shortage.Note(time.Now(), "no ports") }, "this machine: no ports"},
+			{func() { r.Outages.Gate.Shut("by the operator") }, "by the operator"},
+			{func() { r.Run.SetState(lifecycle.Finished, "") }, "nothing: the crawl is finished"},
+		} {
+			step.add()
+			if got := r.Report().Waiting; !strings.Contains(got, step.want) {
+				t.Errorf("waiting for %q, want %q", got, step.want)
+			}
+		}
+	})
+}
+
+// A slow disk stands beside what limits the crawl.
+func TestCollector_waitingNamesASlowDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newCollectorRig(t)
+		r.Journal.SlowSync.Begin(time.Now())
+		time.Sleep(5 * time.Second)
+		report := r.Report()
+		if report.Waiting != "responses on their way; the disk is slow: a sync takes 5s" || report.SyncSeconds != 5 {
+			t.Errorf("%v s: %s", report.SyncSeconds, report.Waiting)
+		}
+	})
+}
+
+// While no site is healthy the report says what is wrong with the sites.
+func TestCollector_reportsTrouble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newCollectorRig(t)
+		if report := r.Report(); report.Trouble != nil {
+			t.Errorf("trouble without a scan: %+v", report.Trouble)
+		}
+		r.Journal.Count.URLsAdmitted.Add(4)
+		r.Stall.IsStalled(time.Now(), func() bool { return false })
+		report := r.Report()
+		if report.Trouble == nil || report.Trouble.URLs != 4 {
+			t.Fatalf("trouble: %+v", report.Trouble)
+		}
+		if report.Waiting != report.Trouble.String() {
+			t.Errorf("waiting for %q, want %q", report.Waiting, report.Trouble)
+		}
+	})
+}
