@@ -66,7 +66,7 @@ func emptyBlocks(n int) []byte {
 }
 
 // 80,000 empty blocks are 880 KB, gzip makes 4 KB of them, and their tables took 400 ms.
-func TestP4_BlocksWithoutOutputAreBounded(t *testing.T) {
+func TestZ7_BlocksWithoutOutputAreBounded(t *testing.T) {
 	d := NewDecoder()
 	for _, n := range []int{1, blocksFree} {
 		src := emptyBlocks(n)
@@ -97,7 +97,7 @@ func TestP4_BlocksWithoutOutputAreBounded(t *testing.T) {
 }
 
 // A server that flushes each line of a long page is honest, and so is one that compresses each row of a table.
-func TestP4_FlushedLinesAreNotBounded(t *testing.T) {
+func TestZ7_FlushedLinesAreNotBounded(t *testing.T) {
 	for _, level := range []int{flate.BestSpeed, flate.DefaultCompression, flate.HuffmanOnly} {
 		var packed, want bytes.Buffer
 		w, err := flate.NewWriter(&packed, level)

@@ -89,7 +89,7 @@ func packGzip(t testing.TB, text []byte) []byte {
 	return b.Bytes()
 }
 
-func TestP1_WhatOthersPackComesOut(t *testing.T) {
+func TestZ4_WhatOthersPackComesOut(t *testing.T) {
 	d := NewDecoder()
 	for name, text := range texts() {
 		for level := flate.HuffmanOnly; level <= 9; level++ {
@@ -117,7 +117,7 @@ func TestP1_WhatOthersPackComesOut(t *testing.T) {
 }
 
 // However much of a stream is missing, what is there comes out, and nothing that is not.
-func TestP3_WhatIsThereOfATruncatedStreamComesOut(t *testing.T) {
+func TestZ6_WhatIsThereOfATruncatedStreamComesOut(t *testing.T) {
 	d := NewDecoder()
 	for name, text := range texts() {
 		packed := packGzip(t, text)
@@ -132,7 +132,7 @@ func TestP3_WhatIsThereOfATruncatedStreamComesOut(t *testing.T) {
 	}
 }
 
-func TestP2_OutputEndsAtTheLimit(t *testing.T) {
+func TestZ5_OutputEndsAtTheLimit(t *testing.T) {
 	d := NewDecoder()
 	for name, text := range texts() {
 		packed := packRaw(t, text, 6)
@@ -183,7 +183,7 @@ func sameAsLibrary(t *testing.T, d *Decoder, src []byte) {
 }
 
 // Streams with a few wrong bits are refused where the library refuses them, and else unpack to the same.
-func TestP1_DamagedStreamsGiveTheSame(t *testing.T) {
+func TestZ4_DamagedStreamsGiveTheSame(t *testing.T) {
 	d := NewDecoder()
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, text := range texts() {

@@ -114,7 +114,7 @@ func TestErrorsAreSentinels(t *testing.T) {
 	}
 }
 
-func TestN1_ANormalFormIsAFixedPoint(t *testing.T) {
+func TestUN1_ANormalFormIsAFixedPoint(t *testing.T) {
 	for _, base := range bases[1:] {
 		for _, link := range typicalLinks {
 			norm, err := Normalize(nil, []byte(base))
@@ -130,7 +130,7 @@ func TestN1_ANormalFormIsAFixedPoint(t *testing.T) {
 	}
 }
 
-func TestN2_ALongURLIsRefusedAndTheLimitItselfIsNot(t *testing.T) {
+func TestUN2_ALongURLIsRefusedAndTheLimitItselfIsNot(t *testing.T) {
 	url := "http://a/" + strings.Repeat("x", LengthMax-len("http://a/"))
 	for raw, want := range map[string]error{
 		url: nil, url + "y": ErrTooLong,
@@ -146,7 +146,7 @@ func TestN2_ALongURLIsRefusedAndTheLimitItselfIsNot(t *testing.T) {
 	}
 }
 
-func TestN3_HostileInputTakesLinearTime(t *testing.T) {
+func TestUN3_HostileInputTakesLinearTime(t *testing.T) {
 	base, err := Normalize(nil, []byte("http://a/"+strings.Repeat("/", 8000)))
 	if err != nil {
 		t.Fatal(err)
