@@ -81,7 +81,7 @@ func newCollectorRig(t *testing.T) *collectorRig {
 		Frontier:  &admission.Frontier{Cache: fpcache.New(1<<16, 1), Sieve: pending},
 		Workbench: sites, Pool: fetch.NewPool(fetch.PoolOptions{Pages: 1}), Traps: traps.New(-1, 0, 1, nil), Log: log,
 		Pauses: new(checkpoint.Pauses), Cluster: &r.agent, Stall: stall,
-		Trouble: ending.NewReporter(sites, nil, stall),
+		FailingSites: ending.NewReporter(sites, nil, stall),
 		Outages: Outages{
 			Gate: gate, Network: outage.NewNetwork(2, warn), NameServers: outage.NewNameServers(nil, warn),
 			Shortage: &outage.Shortage{Warn: warn},
@@ -148,7 +148,7 @@ func TestCollector_copiesNumbersOfComponents(t *testing.T) {
 		"connections":  {report.ConnsReused, 7},
 		"known":        {report.HostsKnown, 70},
 		"cold":         {report.HostsCold, 20},
-		"frozen":       {report.HostsFrozen, 30},
+		"frozen":       {report.HostsEvicted, 30},
 		"restored":     {report.HostsRestored, 10},
 		"fetching":     {report.ActiveFetches, 1},
 		"sieve":        {report.SievePending, 1},
@@ -234,17 +234,17 @@ func TestCollector_waitingNamesASlowDisk(t *testing.T) {
 func TestCollector_reportsTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newCollectorRig(t)
-		if report := r.Report(); report.Trouble != nil {
-			t.Errorf("trouble without a scan: %+v", report.Trouble)
+		if report := r.Report(); report.FailingSites != nil {
+			t.Errorf("trouble without a scan: %+v", report.FailingSites)
 		}
 		r.Journal.Count.URLsAdmitted.Add(4)
 		r.Stall.IsStalled(time.Now(), func() bool { return false })
 		report := r.Report()
-		if report.Trouble == nil || report.Trouble.URLs != 4 {
-			t.Fatalf("trouble: %+v", report.Trouble)
+		if report.FailingSites == nil || report.FailingSites.URLs != 4 {
+			t.Fatalf("trouble: %+v", report.FailingSites)
 		}
-		if report.Waiting != report.Trouble.String() {
-			t.Errorf("waiting for %q, want %q", report.Waiting, report.Trouble)
+		if report.Waiting != report.FailingSites.String() {
+			t.Errorf("waiting for %q, want %q", report.Waiting, report.FailingSites)
 		}
 	})
 }
