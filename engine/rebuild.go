@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/rebuild"
 	"orbweaver/warc"
+	"orbweaver/warc/repair"
 )
 
 // Rebuild makes the frontier of the crawl in cfg.Dir again, from its WARC files alone: sieve, ready queue, digests,
@@ -38,7 +39,7 @@ func Rebuild(ctx context.Context, cfg Config, seams Seams, o rebuild.Options) (_
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	out := &rebuild.Result{Dir: cfg.Dir, Mended: []warc.Mended{}, Damage: []rebuild.Damage{}}
+	out := &rebuild.Result{Dir: cfg.Dir, Mended: []repair.Result{}, Damage: []rebuild.Damage{}}
 	if err := opening.rebuild(ctx, o, out); err != nil {
 		return out, fmt.Errorf("engine: rebuild: %w", err)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"testing"
 
 	"orbweaver/internal/vfs"
@@ -164,58 +163,6 @@ func TestGroupsOfAnotherDictionaryAreRefused(t *testing.T) {
 	}
 	if err := w.Close(); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestMendKeepsTheDictionary(t *testing.T) {
-	words := trained(t)
-	whole := vfs.NewMem(1)
-	w, e := openWords(t, whole, words, nil)
-	places := writePages(t, w, e, 0, 20)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	files, _ := Files(whole, "warc")
-	name, front := "warc/"+files[0].Name, int64(0)
-	if _, n, err := member.ReadDictionary(bytes.NewReader(mustRead(t, whole, name))); err != nil || n == 0 {
-		t.Fatalf("%d, %v", n, err)
-	} else {
-		front = n
-	}
-	for _, c := range []struct {
-		what   string
-		damage func(b []byte) []byte
-		kept   int
-	}{
-		{"sound", func(b []byte) []byte { return b }, 20},
-		{"torn", func(b []byte) []byte { return b[:len(b)-5] }, 20},
-		{"without its warcinfo", func(b []byte) []byte { b[front+20] ^= 0x55; return b }, 20},
-		{"without a page", func(b []byte) []byte { b[places[7].Offset+30] ^= 0x55; return b }, 19},
-		{"without its dictionary", func(b []byte) []byte { b[front/2] ^= 0x55; return b }, 0},
-	} {
-		t.Run(c.what, func(t *testing.T) {
-			fsys := vfs.NewMem(1)
-			if err := fsys.MkdirAll("warc"); err != nil {
-				t.Fatal(err)
-			}
-			b := c.damage(mustRead(t, whole, name))
-			if err := vfs.WriteAtomic(fsys, name, func(w io.Writer) error { _, err := w.Write(b); return err }); err != nil {
-				t.Fatal(err)
-			}
-			faults := 0
-			m, err := Mend(fsys, "warc", files[0], MendOptions{OnFault: func(*Fault) { faults++ }})
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := verifyDir(t, fsys)
-			if got := r.Types["response"] + r.Types["revisit"]; got != c.kept || r.Types["warcinfo"] != 1 {
-				t.Errorf("%+v of a file %s; %d faults", r, c.what, faults)
-			}
-			if c.what == "sound" && (faults > 0 || m.Lost > 0) || m.Lost < 0 {
-				t.Errorf("%+v", m)
-			}
-			checkIndexes(t, fsys)
-		})
 	}
 }
 

@@ -11,7 +11,7 @@
 //	|  compress: one member   |  (whole members)  |  index line, rotate  |        +----------+--------+-----+---------+-
 //	+-------------------------+                   +----------------------+          member     \____ one Group ____/
 //
-//	Archive.ReadGroup <--- Reader (streaming, any form) ---> ScanRecords ---> Verifier, Mend, WriteIndex,
+//	Archive.ReadGroup <--- Reader (streaming, any form) ---> ScanRecords ---> Verifier, repair, WriteIndex,
 //	                                                                          OpenWriter(cut), fsck, rebuild, recrawl
 //
 // # Format

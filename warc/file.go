@@ -39,8 +39,8 @@ func newOutFile(fsys vfs.FS, dir string, info FileInfo) *outFile {
 	return &outFile{fsys: fsys, dir: dir, info: info, recalling: make(chan struct{}, 1), closing: make(chan struct{}, 1)}
 }
 
-// tornSuffix ends the names of files of setAside.
-const tornSuffix = ".torn"
+// TornSuffix ends the names of files with torn ends that were removed from archive files.
+const TornSuffix = ".torn"
 
 // forgetStep is a multiple of every page size, because only whole pages can be removed from the cache.
 const forgetStep = 64 << 10
@@ -171,10 +171,32 @@ func (f *outFile) abandon() error {
 
 // setAside copies what is truncated from a file before the Cut into another file, so that the operator can examine it.
 func (f *outFile) setAside(from, to int64) error {
-	return vfs.WriteAtomic(f.fsys, join(f.dir, f.info.Final()+tornSuffix), func(w io.Writer) error {
+	return vfs.WriteAtomic(f.fsys, join(f.dir, f.info.Final()+TornSuffix), func(w io.Writer) error {
 		_, err := io.Copy(w, io.NewSectionReader(f.f, from, to-from))
 		return err
 	})
+}
+
+// FinishFile gives a file its final name, if no Writer uses it. It truncates the file to size, and writes the index from
+// the lines. The order is that of promise A2.
+func FinishFile(fsys vfs.FS, dir string, info FileInfo, size int64, index *cdxj.Lines) error {
+	f := newOutFile(fsys, dir, info)
+	var err error
+	if f.f, err = fsys.OpenRW(join(dir, info.Name)); err != nil {
+		return err
+	}
+	length, err := f.f.Size()
+	if err == nil {
+		f.size, f.index, f.dirty = size, *index, length > size
+		err = f.clean()
+	}
+	if err == nil {
+		err = f.finish()
+	}
+	if err != nil {
+		return errors.Join(err, f.abandon())
+	}
+	return nil
 }
 
 // abandonFiles closes files without their final names.
@@ -186,8 +208,8 @@ func abandonFiles(files []*outFile) error {
 	return errors.Join(faults...)
 }
 
-// infoBlock returns the block of a warcinfo record.
-func infoBlock(fields []Field) []byte {
+// InfoBlock returns the block of a warcinfo record with these fields.
+func InfoBlock(fields []Field) []byte {
 	var b []byte
 	for _, f := range fields {
 		b = appendField(b, f.Name, strings.TrimSpace(f.Value))

@@ -96,16 +96,18 @@ func ParseName(name string) (FileInfo, bool) {
 	return FileInfo{}, false
 }
 
-// nameDate returns the time in a name that ParseName accepts.
-func nameDate(name string) (time.Time, bool) {
-	for _, part := range strings.Split(name, "-") {
+// Created returns the time in the name of the file, zero if there is none.
+func (f FileInfo) Created() time.Time {
+	for part := range strings.SplitSeq(f.Name, "-") {
 		if len(part) != 17 || !isDigits(part) {
 			continue
 		}
-		t, err := time.Parse("20060102150405.000", part[:14]+"."+part[14:])
-		return t, err == nil
+		if t, err := time.Parse("20060102150405.000", part[:14]+"."+part[14:]); err == nil {
+			return t
+		}
+		break
 	}
-	return time.Time{}, false
+	return time.Time{}
 }
 
 func isDigits(s string) bool {

@@ -224,7 +224,7 @@ func (r *resumption) removeLeftovers() error {
 		return fmt.Errorf("warc: %w", err)
 	}
 	for _, name := range names {
-		if !strings.HasSuffix(name, indexSuffix+".tmp") && !strings.HasSuffix(name, tornSuffix+".tmp") {
+		if !strings.HasSuffix(name, indexSuffix+".tmp") && !strings.HasSuffix(name, TornSuffix+".tmp") {
 			continue
 		}
 		if err := r.fsys.Remove(join(r.o.Dir, name)); err != nil {

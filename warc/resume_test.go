@@ -139,7 +139,7 @@ func TestResumeSetsTornEndAside(t *testing.T) {
 	if err := again.Close(); err != nil {
 		t.Fatal(err)
 	}
-	kept, aside := mustRead(t, fsys, "warc/"+files[0].Name), mustRead(t, fsys, "warc/"+files[0].Name+tornSuffix)
+	kept, aside := mustRead(t, fsys, "warc/"+files[0].Name), mustRead(t, fsys, "warc/"+files[0].Name+TornSuffix)
 	if !bytes.Equal(kept, whole[:len(kept)]) || len(kept)+len(aside) != len(whole) ||
 		again.Stats().CutBytes != int64(len(aside)) {
 		t.Errorf("%d kept, %d aside of %d; %+v", len(kept), len(aside), len(whole), again.Stats())

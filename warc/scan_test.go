@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"orbweaver/internal/vfs"
 	"orbweaver/warc/member"
 )
 
@@ -124,7 +125,17 @@ func TestScanReturnsErrorsOfItsCaller(t *testing.T) {
 }
 
 func TestReadFileStopsAtLength(t *testing.T) {
-	fsys, info := archiveOf(t, Gzip, 2, true)
+	fsys := vfs.NewMem(1)
+	w, e := openTest(t, fsys, Gzip, 1<<20, nil), newTestEncoder(t, Gzip)
+	writePages(t, w, e, 0, 2)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := Files(fsys, "warc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := files[0]
 	ends := []int64{0}
 	read := func(length int64) (n int, err error) {
 		err = ReadFile(fsys, "warc", info, length, ReaderOptions{}, func(z *Reader) error {

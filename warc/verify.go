@@ -72,18 +72,18 @@ type Verifier struct {
 	refs []reference
 }
 
-// key represents an identity of any form: the first half of its SHA-256.
-type key [16]byte
+// Key represents the identity of a record: a UUID, or for other forms the first half of the SHA-256.
+type Key [16]byte
 
 type seenID struct {
-	key    key
+	key    Key
 	file   int32
 	_      int32
 	offset int64
 }
 
 type reference struct {
-	to     key
+	to     Key
 	file   int32
 	kind   int32
 	offset int64
@@ -155,12 +155,12 @@ func (v *Verifier) damaged(name string, f *Fault) {
 func (v *Verifier) note(rec *RecordRead) {
 	file := int32(len(v.names) - 1)
 	if id := rec.Get("WARC-Record-ID"); id != "" {
-		v.ids = append(v.ids, seenID{key: keyOf(id), file: file, offset: rec.Offset})
+		v.ids = append(v.ids, seenID{key: KeyOf(id), file: file, offset: rec.Offset})
 	}
 	for kind, name := range referenceFields() {
 		for _, f := range rec.Fields {
 			if strings.EqualFold(f.Name, name) {
-				v.refs = append(v.refs, reference{to: keyOf(f.Value), file: file, kind: int32(kind), offset: rec.Offset})
+				v.refs = append(v.refs, reference{to: KeyOf(f.Value), file: file, kind: int32(kind), offset: rec.Offset})
 			}
 		}
 	}
@@ -175,12 +175,13 @@ func (v *Verifier) digests(rec *RecordRead) {
 	}
 }
 
-func keyOf(id string) key {
+// KeyOf returns the key of an identity, as it is in the fields of a record.
+func KeyOf(id string) Key {
 	if u, err := ParseID(id); err == nil {
-		return key(u)
+		return Key(u)
 	}
 	sum := sha256.Sum256([]byte(unbracket(id)))
-	return key(sum[:16])
+	return Key(sum[:16])
 }
 
 // Finish checks for repeated identities and dangling references over all files, unless PerFile is set, and returns the
@@ -203,7 +204,7 @@ func (v *Verifier) references() {
 	}
 	fields := referenceFields()
 	for _, r := range v.refs {
-		_, ok := slices.BinarySearchFunc(v.ids, r.to, func(a seenID, k key) int { return bytes.Compare(a.key[:], k[:]) })
+		_, ok := slices.BinarySearchFunc(v.ids, r.to, func(a seenID, k Key) int { return bytes.Compare(a.key[:], k[:]) })
 		if !ok {
 			v.tell(&Fault{Kind: ErrReference, File: v.names[r.file], Offset: r.offset,
 				What: fields[r.kind] + " names a record that is not there"})

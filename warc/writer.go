@@ -115,7 +115,7 @@ func OpenWriter(fsys vfs.FS, o Options, resume *Cut) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{fsys: fsys, o: o, info: infoBlock(o.Info), encoder: e, lock: make(chan struct{}, 1)}
+	w := &Writer{fsys: fsys, o: o, info: InfoBlock(o.Info), encoder: e, lock: make(chan struct{}, 1)}
 	if err := fsys.MkdirAll(o.Dir); err != nil {
 		return nil, fmt.Errorf("warc: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"orbweaver/internal/extsort"
 	"orbweaver/internal/outcome"
 	"orbweaver/warc"
+	"orbweaver/warc/repair"
 )
 
 // recordReading is the first reading of the archive: it repairs the files and notes what they hold.
@@ -26,7 +27,7 @@ type recordReading struct {
 
 func (r *recordReading) readRecords() error {
 	dir := r.archiveDir()
-	if err := warc.FinishMending(r.FS, dir); err != nil {
+	if err := repair.Finish(r.FS, dir); err != nil {
 		return err
 	}
 	if err := r.fillGaps(); err != nil {
@@ -41,7 +42,7 @@ func (r *recordReading) readRecords() error {
 		if err != nil {
 			return err
 		}
-		mended, err := warc.Mend(r.FS, dir, info, warc.MendOptions{
+		mended, err := repair.File(r.FS, dir, info, repair.Options{
 			Info:    r.WARCInfo(),
 			OnFault: func(f *warc.Fault) { r.out.addDamage(f.File, f.Offset, fmt.Sprintf("%v: %s", f.Kind, f.What)) },
 			Visit: func(rec *warc.RecordRead, at warc.Position) (bool, error) {

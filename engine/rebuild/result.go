@@ -7,7 +7,7 @@ import (
 
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/layout"
-	"orbweaver/warc"
+	"orbweaver/warc/repair"
 )
 
 // Reasons why nothing was rebuilt, or why a crawl needs a rebuild.
@@ -41,20 +41,20 @@ type Progress struct {
 
 // Result says what a rebuild found and made.
 type Result struct {
-	Dir       string        `json:"dir"`
-	Aside     string        `json:"aside"`           // where the old frontier is, relative to Dir; "" if there was none
-	Files     int           `json:"files"`           // of the archive
-	Mended    []warc.Mended `json:"mended"`          // of these, those that were changed
-	Damage    []Damage      `json:"damage"`          // what is wrong with records, and with those that need them
-	Untold    int           `json:"untold"`          // damage beyond the first thousand
-	Pages     int64         `json:"pages"`           // stored whole
-	Copies    int64         `json:"revisits"`        // pages that are revisits
-	Unchanged int64         `json:"unchanged"`       // pages that are revisits since the server said so
-	Robots    int64         `json:"robots"`          // answers for a robots.txt
-	Done      int64         `json:"done"`            // URLs that have a record and are not tried again
-	Queued    int64         `json:"queued"`          // URLs that stored pages link to and that have no record
-	Seeds     int           `json:"seeds"`           // taken over or given; they pass admission when the crawl continues
-	Notes     []string      `json:"notes,omitempty"` // what is not as it was
+	Dir       string          `json:"dir"`
+	Aside     string          `json:"aside"`           // where the old frontier is, relative to Dir; "" if there was none
+	Files     int             `json:"files"`           // of the archive
+	Mended    []repair.Result `json:"mended"`          // of these, those that were changed
+	Damage    []Damage        `json:"damage"`          // what is wrong with records, and with those that need them
+	Untold    int             `json:"untold"`          // damage beyond the first thousand
+	Pages     int64           `json:"pages"`           // stored whole
+	Copies    int64           `json:"revisits"`        // pages that are revisits
+	Unchanged int64           `json:"unchanged"`       // pages that are revisits since the server said so
+	Robots    int64           `json:"robots"`          // answers for a robots.txt
+	Done      int64           `json:"done"`            // URLs that have a record and are not tried again
+	Queued    int64           `json:"queued"`          // URLs that stored pages link to and that have no record
+	Seeds     int             `json:"seeds"`           // taken over or given; they pass admission when the crawl continues
+	Notes     []string        `json:"notes,omitempty"` // what is not as it was
 	// NotBefore is when the first request may be made.
 	NotBefore time.Time `json:"not_before"`
 }

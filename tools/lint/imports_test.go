@@ -13,7 +13,7 @@ const base = "internal/urlx internal/outcome internal/invariants internal/mpmc i
 // components and parts are level 1. The components are libraries of their own; the parts live under the engine.
 const (
 	rooms = "workbench workbench/cold sieve sieve/fpcache virtualize virtualize/diskq dnsres " +
-		"warc warc/block warc/cdxj warc/deflate warc/member"
+		"warc warc/block warc/cdxj warc/deflate warc/member warc/repair"
 	parts = `
 		engine/catalogue
 		engine/cookie
@@ -77,6 +77,7 @@ var importTable = []struct{ importer, may string }{
 	{"warc/cdxj", base},
 	{"warc/member", base + " warc/deflate"},
 	{"warc", base + " warc/block warc/cdxj warc/member"},
+	{"warc/repair", base + " warc warc/cdxj warc/member"},
 	{"warc/warctool", base + " warc warc/member"},
 
 	// Level 1, the parts of the engine.
