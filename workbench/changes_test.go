@@ -50,7 +50,7 @@ func TestIncrementalSnapshotHasOnlyChangedSites(t *testing.T) {
 	for n := range 1000 {
 		placed(w, fmt.Sprint(n), ip(n), "/1")
 	}
-	if err := w.Save(io.Discard, appendInt); err != nil {
+	if err := save(w, io.Discard, appendInt); err != nil {
 		t.Fatal(err)
 	}
 	w.Push(w.contents.sites.handles.at(7), []byte("/2"))

@@ -73,13 +73,13 @@ func TestConcurrentUse(t *testing.T) {
 			default:
 			}
 			var b bytes.Buffer
-			if err := w.Save(&b, appendInt); err != nil {
+			if err := save(w, &b, appendInt); err != nil {
 				t.Error(err)
 			}
 			if _, err := Load(Options{}, readInt, &b); err != nil {
 				t.Error(err)
 			}
-			w.Each(func(vs *VisitState[int], st State) bool { return vs.ID() > 0 && st < stateCount })
+			w.Listing().Each(func(vs *VisitState[int], st State) bool { return vs.ID() > 0 && st < stateCount })
 		}
 	})
 	var workers sync.WaitGroup

@@ -34,7 +34,7 @@ const (
 // Evict removes up to max sites that were not used since Evict last examined them, and stores them in out. Earlier
 // content of out is replaced. A site can be evicted if it is idle or dead, has no items in memory or on disk, and its
 // due time has passed. A dead site must also have had SetOnDisk(0). Each call examines some sites, and the next call
-// continues after them. See Save for site.
+// continues after them. See Snapshot for site.
 //
 // Afterwards the site is unknown. Its number is free or belongs to a new site, so the caller must make sure that
 // nothing uses the VisitState. The form contains everything about the site except the due time of the IP, which stays

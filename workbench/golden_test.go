@@ -23,7 +23,7 @@ func TestGolden_snapshot(t *testing.T) {
 		t.Errorf("made %+v, loaded %+v", a, b)
 	}
 	var again bytes.Buffer
-	if err := got.Save(&again, appendInt); err != nil || again.Len() != len(want) {
+	if err := save(got, &again, appendInt); err != nil || again.Len() != len(want) {
 		t.Errorf("saved again it has %d bytes, not %d: %v", again.Len(), len(want), err)
 	}
 }

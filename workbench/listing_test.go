@@ -58,7 +58,7 @@ func TestKeysReturnsEverySiteWithItsItems(t *testing.T) {
 	met := map[string]uint64{}
 	more := true
 	for k := 0; more; k++ {
-		more = w.Keys(k, func(vs *VisitState[int], key []byte, _ State, items uint64) {
+		more = w.Listing().Keys(k, func(vs *VisitState[int], key []byte, _ State, items uint64) {
 			if w.contents.sites.handles.at(vs.id) != vs {
 				t.Error("a strange site")
 			}
@@ -104,7 +104,7 @@ func TestEachAllowsCallsOfTheWorkbench(t *testing.T) {
 		placed(w, fmt.Sprint(n), ip(n), "/1")
 	}
 	n := uint64(0)
-	w.Each(func(vs *VisitState[int], st State) bool {
+	w.Listing().Each(func(vs *VisitState[int], st State) bool {
 		if n++; vs.ID() != n || st != Waiting {
 			t.Fatal(vs.ID(), st)
 		}

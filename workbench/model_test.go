@@ -278,7 +278,7 @@ func (m *model) compare(w *Workbench[int]) error {
 		return fmt.Errorf("next due is %v %v, should be %v", next, ok, due)
 	}
 	even := func(site *int) bool { return *site%2 == 0 }
-	if got := w.Any(even); got != m.any() {
+	if got := w.Listing().Any(even); got != m.any() {
 		return fmt.Errorf("that any site has an even number is %v, and should not be", got)
 	}
 	return nil

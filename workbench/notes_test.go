@@ -30,7 +30,7 @@ func TestNoteIsKeptAsLongAsTheDueTimeOfTheIP(t *testing.T) {
 	}
 	visit(w, 0, 0xabcdef)
 	var whole bytes.Buffer
-	if err := w.Save(&whole, appendInt); err != nil {
+	if err := save(w, &whole, appendInt); err != nil {
 		t.Fatal(err)
 	}
 	visit(w, 0xabcdef, 0x123456)

@@ -34,41 +34,6 @@ type Snapshot[S any] struct {
 	chainHash uint64
 }
 
-// Save writes a full snapshot: all sites with states, items, due times and notes, and the due times of IPs. A leased
-// site is written as not leased, with the items of its Visit at the front of its queue. A Kill, Place or Unpark that
-// waits for a Release is not included. Save is Snapshot and Write together. It returns ErrSnapshotOpen if another
-// snapshot is open.
-//
-// site appends the encoded form of s to dst. It runs under the lock of the workbench, in any goroutine that needs it,
-// and must not call the workbench. For a leased site it gets the Site from before the Visit.
-func (w *Workbench[S]) Save(out io.Writer, site func(dst []byte, s *S) []byte) error {
-	c, err := w.Snapshot(site)
-	if err != nil {
-		return err
-	}
-	return c.Write(out)
-}
-
-// Snapshot takes a snapshot. The caller must then call Write, WriteChanges or Abandon. For site see Save. It returns
-// ErrSnapshotOpen if another snapshot is open.
-func (w *Workbench[S]) Snapshot(site func(dst []byte, s *S) []byte) (*Snapshot[S], error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := &w.contents
-	h := &c.history
-	if h.open != nil {
-		return nil, ErrSnapshotOpen
-	}
-	step := c.clock.skew - h.skew
-	s := &Snapshot[S]{w: w, whole: !h.recording || step > skewMax || step < -skewMax, total: c.sites.count()}
-	s.head = binary.AppendVarint(s.head, c.clock.wall())
-	s.head = binary.AppendUvarint(s.head, uint64(c.sites.records.last))
-	s.head = binary.AppendUvarint(s.head, c.leases.lastID)
-	s.capture.encode = site
-	h.begin(&s.capture, c.sites.records.last, c.ips.entries.last)
-	return s, nil
-}
-
 // Whole reports whether the snapshot must be full, so that WriteChanges is impossible. This is so if there is no
 // earlier snapshot, if the last one was incomplete, or if the wall clock has stepped.
 func (s *Snapshot[S]) Whole() bool { return s.whole }
@@ -89,8 +54,11 @@ func (s *Snapshot[S]) end() {
 	s.w.contents.history.end()
 }
 
-// Write writes a full snapshot and ends it, also on error. It holds the lock while it copies some hundred KB at a time,
-// but not during writes to out. It must be called only once. After an error the next snapshot must be full.
+// Write writes a full snapshot and ends it, also on error: all sites with states, items, due times and notes, and the
+// due times of IPs. A leased site is written as not leased, with the items of its Visit at the front of its queue. A
+// Kill, Place or Unpark that waits for a Release is not included. Write holds the lock while it copies some
+// hundred KB at a time, but not during writes to out. It must be called only once. After an error the next snapshot must
+// be full.
 func (s *Snapshot[S]) Write(out io.Writer) error {
 	return s.write(out, append([]byte{recordHead}, s.head...))
 }

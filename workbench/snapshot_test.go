@@ -42,7 +42,7 @@ func full(t testing.TB, sites int) (w *Workbench[int], snapshot []byte) {
 		}, start)
 	}
 	var b bytes.Buffer
-	if err := w.Save(&b, appendInt); err != nil {
+	if err := save(w, &b, appendInt); err != nil {
 		t.Fatal(err)
 	}
 	return w, b.Bytes()
@@ -79,7 +79,7 @@ func TestLoadRestoresASnapshot(t *testing.T) {
 	}
 	again.Abandon()
 	again.Abandon()
-	if err := got.Save(io.Discard, appendInt); err != nil {
+	if err := save(got, io.Discard, appendInt); err != nil {
 		t.Error("after an abandoned cut:", err)
 	}
 }
@@ -125,11 +125,11 @@ func TestSnapshotReturnsErrors(t *testing.T) {
 		t.Error(err)
 	}
 	for room := range 5 {
-		if err := w.Save(&shortWriter{room: room}, appendInt); !errors.Is(err, io.ErrShortWrite) {
+		if err := save(w, &shortWriter{room: room}, appendInt); !errors.Is(err, io.ErrShortWrite) {
 			t.Error("writes before the fault:", room, err)
 		}
 	}
-	if err := w.Save(io.Discard, appendInt); err != nil {
+	if err := save(w, io.Discard, appendInt); err != nil {
 		t.Error("after failed ones:", err)
 	}
 	if got, err := Load(Options{}, readInt, iotest.OneByteReader(bytes.NewReader(snapshot))); err != nil ||
@@ -168,7 +168,7 @@ func FuzzLoad(f *testing.F) {
 		check(t, w)
 		w.Acquire(start, nil, 10)
 		var again bytes.Buffer
-		if err := w.Save(&again, appendInt); err != nil {
+		if err := save(w, &again, appendInt); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Load(Options{}, readInt, &again); err != nil {
@@ -185,4 +185,13 @@ func payloads(snapshot []byte) (records []byte) {
 		b = b[frameHeader+n:]
 	}
 	return records
+}
+
+// save takes a full snapshot and writes it.
+func save[S any](w *Workbench[S], out io.Writer, site func(dst []byte, s *S) []byte) error {
+	s, err := w.Snapshot(site)
+	if err != nil {
+		return err
+	}
+	return s.Write(out)
 }

@@ -6,7 +6,7 @@ package workbench
 type VisitState[S any] struct{ id uint32 }
 
 // ID returns the number of the site: 1, 2, 3, ... in order of creation. Numbers of evicted sites are used again. The
-// number stays the same over Save and Load. It is less than 2^32.
+// number stays the same over a snapshot and Load. It is less than 2^32.
 func (vs *VisitState[S]) ID() uint64 { return uint64(vs.id) }
 
 // site is the data of one site. There are millions of them, so it has one pointer beside those of S, and no field that

@@ -1,6 +1,7 @@
 package workbench
 
 import (
+	"encoding/binary"
 	"net/netip"
 	"sync"
 )
@@ -67,39 +68,58 @@ func (w *Workbench[S]) GetOrAdd(key []byte) (vs *VisitState[S], added bool) {
 	return c.sites.handles.at(id), true
 }
 
-// Any reports whether is returns true for any waiting, leased or deferred site, including the waiting sites of IPs with
-// a Visit. For a leased site it gets the Site from before the Visit. is runs under the lock of the workbench: it must
-// be short and must not call the workbench.
-func (w *Workbench[S]) Any(is func(*S) bool) bool {
+// Counts is the content of the workbench at one moment.
+type Counts struct {
+	// Sites is the number of all sites and the sum of the seven states after it. Leased is also the number of Visits
+	// that are out.
+	Sites, Unresolved, Deferred, Idle, Waiting, Leased, Parked, Dead int
+	// IPs counts all entries. OnBench counts those with a waiting site and without a Visit. Vacant counts those without
+	// sites, which stay until their due time has passed.
+	IPs, OnBench, Vacant int
+	// Queued counts the items in queues, InVisits the items in Visits.
+	Queued, InVisits int
+	// Refill is the number of sites on the refill list.
+	Refill int
+	// Weight is the memory of all items in bytes. An item in a queue or a Visit counts its bytes, its length field and
+	// 8; a site with items counts 96. Sites without items do not count, so the weight without items is 0.
+	Weight int64
+}
+
+// Counts returns the current counts in O(1).
+func (w *Workbench[S]) Counts() Counts {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := &w.contents
-	for _, n := range c.deferred {
-		if is(&c.sites.at(n.id).data) {
-			return true
-		}
+	n := &c.sites.states
+	return Counts{
+		Sites: c.sites.count(), Unresolved: n[Unresolved], Deferred: n[Deferred], Idle: n[Idle], Waiting: n[Waiting],
+		Leased: n[Leased], Parked: n[Parked], Dead: n[Dead],
+		IPs: c.ips.count, OnBench: c.ips.outer.len(), Vacant: c.ips.vacant.len(),
+		Queued: c.items.queued, InVisits: c.items.inVisits,
+		Refill: c.refill.len(),
+		Weight: c.items.weight(),
 	}
-	for _, ip := range c.ips.outer {
-		for _, site := range *c.ips.heaps.at(c.ips.at(ip.id).sites) {
-			if is(&c.sites.at(site.id).data) {
-				return true
-			}
-		}
+}
+
+// Snapshot takes a snapshot. The caller must then call Write, WriteChanges or Abandon. It returns ErrSnapshotOpen if
+// another snapshot is open.
+//
+// site appends the encoded form of s to dst. It runs under the lock of the workbench, in any goroutine that needs it,
+// and must not call the workbench. For a leased site it gets the Site from before the Visit.
+func (w *Workbench[S]) Snapshot(site func(dst []byte, s *S) []byte) (*Snapshot[S], error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := &w.contents
+	h := &c.history
+	if h.open != nil {
+		return nil, ErrSnapshotOpen
 	}
-	for n := range c.leases.leases.last {
-		if l := c.leases.at(n + 1); l.id != 0 {
-			s := c.sites.at(l.site)
-			if is(&s.data) {
-				return true
-			}
-			if e := c.ips.at(s.entry); e.sites != 0 { // the other sites of its IP, which is not in the outer heap
-				for _, other := range *c.ips.heaps.at(e.sites) {
-					if is(&c.sites.at(other.id).data) {
-						return true
-					}
-				}
-			}
-		}
-	}
-	return false
+	step := c.clock.skew - h.skew
+	s := &Snapshot[S]{w: w, whole: !h.recording || step > skewMax || step < -skewMax, total: c.sites.count()}
+	s.head = binary.AppendVarint(s.head, c.clock.wall())
+	s.head = binary.AppendUvarint(s.head, uint64(c.sites.records.last))
+	s.head = binary.AppendUvarint(s.head, c.leases.lastID)
+	s.capture.encode = site
+	h.begin(&s.capture, c.sites.records.last, c.ips.entries.last)
+	return s, nil
 }

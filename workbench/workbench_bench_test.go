@@ -107,7 +107,7 @@ func BenchmarkSave(b *testing.B) {
 	})
 	b.Run("whole", func(b *testing.B) {
 		for b.Loop() {
-			if err := w.Save(io.Discard, site); err != nil {
+			if err := save(w, io.Discard, site); err != nil {
 				b.Fatal(err)
 			}
 		}

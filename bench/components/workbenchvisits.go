@@ -31,7 +31,7 @@ func visitsFor(hosts int64) int64 { return min(visitsMax, max(visitsMin, 2*hosts
 // their crawl-delay, the others over the time in which all are visited once.
 func (h *hostSet) fill() {
 	spread := max(time.Duration(h.hosts)*time.Second/visitsASec, siteDelay)
-	h.workbench.Each(func(vs *benchState, _ workbench.State) bool {
+	h.workbench.Listing().Each(func(vs *benchState, _ workbench.State) bool {
 		due := h.now.Add(siteDelay + time.Duration(h.rng.Int64N(int64(spread))))
 		if slow(vs.ID()) {
 			due = h.now.Add(siteDelay + time.Duration(h.rng.Int64N(int64(slowDelay))))
@@ -130,7 +130,7 @@ func (h *hostSet) visitThroughQueues(ctx context.Context, m *Meter) error {
 	workers.Wait()
 	done.Close()
 	returner.Wait()
-	if h.workbench.Leased() > 0 && ctx.Err() == nil {
+	if h.workbench.Counts().Leased > 0 && ctx.Err() == nil {
 		return errors.New("a Visit was not released")
 	}
 	return ctx.Err()

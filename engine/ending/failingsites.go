@@ -87,7 +87,7 @@ func (r *Reporter) scan(now time.Time) (largest *FailingSite, neverAnswered bool
 		return r.largest, r.neverAnswered
 	}
 	r.largest = r.largestSite()
-	r.neverAnswered = !r.workbench.Any(func(s *site.State) bool { return s.HasAnswered })
+	r.neverAnswered = !r.workbench.Listing().Any(func(s *site.State) bool { return s.HasAnswered })
 	r.nextScan = now.Add(max(scanPause, scanShare*time.Since(now)))
 	return r.largest, r.neverAnswered
 }
@@ -97,7 +97,7 @@ func (r *Reporter) largestSite() (largest *FailingSite) {
 	var key []byte
 	most := uint64(0)
 	for k, more := 0, true; more; k++ {
-		more = r.workbench.Keys(k, func(_ *visit.State, site []byte, state workbench.State, urls uint64) {
+		more = r.workbench.Listing().Keys(k, func(_ *visit.State, site []byte, state workbench.State, urls uint64) {
 			if urls > most && state != workbench.Dead {
 				key, most = append(key[:0], site...), urls
 			}
@@ -158,7 +158,7 @@ func (r *Reporter) Stalled(warn func(msg string, args ...any)) {
 // allSites lists the sites that have queued URLs.
 func (r *Reporter) allSites() *FailingSites {
 	t := new(FailingSites)
-	r.workbench.Each(func(vs *visit.State, state workbench.State) bool {
+	r.workbench.Listing().Each(func(vs *visit.State, state workbench.State) bool {
 		urls := uint64(r.workbench.Queued(vs)) + r.workbench.OnDisk(vs)
 		if urls == 0 || state == workbench.Dead {
 			return true

@@ -50,7 +50,7 @@ func (s *StallDetector) IsStalled(now time.Time, nothingMoves func() bool) bool 
 		return false
 	}
 	outcomes := fromServers(s.counts)
-	healthy := s.workbench.Any((*site.State).IsHealthy)
+	healthy := s.workbench.Listing().Any((*site.State).IsHealthy)
 	s.nextScan = now.Add(max(scanPause, scanShare*time.Since(now)))
 	if s.allFailing = !healthy; healthy || outcomes != s.outcomes || s.healthyAt.IsZero() {
 		s.healthyAt, s.outcomes, s.retried = now, outcomes, false
@@ -63,7 +63,7 @@ func (s *StallDetector) IsStalled(now time.Time, nothingMoves func() bool) bool 
 	if healthy || now.Sub(s.healthyAt) < s.stallWait {
 		return false
 	}
-	waits := s.workbench.Any(func(site *site.State) bool { return site.NamedRetryWithin(s.stallWait) })
+	waits := s.workbench.Listing().Any(func(site *site.State) bool { return site.NamedRetryWithin(s.stallWait) })
 	return !waits && nothingMoves()
 }
 
@@ -71,7 +71,7 @@ func (s *StallDetector) IsStalled(now time.Time, nothingMoves func() bool) bool 
 // site may still be in the ready queue, so sites without URLs are made due too.
 func (s *StallDetector) RetryAll(now time.Time) {
 	var key []byte
-	s.workbench.Each(func(vs *visit.State, state workbench.State) bool {
+	s.workbench.Listing().Each(func(vs *visit.State, state workbench.State) bool {
 		if state == workbench.Leased || state == workbench.Parked || state == workbench.Dead {
 			return true
 		}

@@ -52,14 +52,14 @@ func (w *Workbench) CheckCold(key, form []byte) error {
 
 // EachSite calls f for every site in order of creation, until f returns false.
 func (w *Workbench) EachSite(f func(Site) bool) {
-	w.sites.Each(func(vs *visit.State, state workbench.State) bool {
+	w.sites.Listing().Each(func(vs *visit.State, state workbench.State) bool {
 		return f(Site{ID: vs.ID(), Key: w.sites.AppendKey(nil, vs), State: state.String(), OnDisk: w.sites.OnDisk(vs)})
 	})
 }
 
 // TakeItems removes every item from the workbench and calls f for it. f borrows both.
 func (w *Workbench) TakeItems(f func(site, item []byte)) {
-	w.sites.Each(func(vs *visit.State, _ workbench.State) bool {
+	w.sites.Listing().Each(func(vs *visit.State, _ workbench.State) bool {
 		key := w.sites.AppendKey(nil, vs)
 		w.sites.Kill(vs, func(item []byte) { f(key, item) })
 		return true

@@ -125,7 +125,7 @@ func (c *Crawl) BeginPass(m *manifest.Manifest) error {
 // wakeSites wakes every site that waited for something that no checkpoint has: an address, a robots.txt that another
 // site serves (requested again from the start), the distributor to drop what a dead site has on disk.
 func (c *Crawl) wakeSites() {
-	c.Sites.Workbench.Each(func(vs *visit.State, state workbench.State) bool {
+	c.Sites.Workbench.Listing().Each(func(vs *visit.State, state workbench.State) bool {
 		switch state {
 		case workbench.Unresolved:
 			c.Sites.Unresolved.Put(vs)
@@ -164,7 +164,7 @@ func (c *Crawl) keepDelays(now time.Time) {
 	ruled := c.Sites.Live.Hosts.Delays()
 	slow := map[*visit.State]time.Duration{}
 	var key []byte
-	c.Sites.Workbench.Each(func(vs *visit.State, _ workbench.State) bool {
+	c.Sites.Workbench.Listing().Each(func(vs *visit.State, _ workbench.State) bool {
 		var own filter.HostSettings
 		if ruled {
 			key = c.Sites.Workbench.AppendKey(key[:0], vs)
@@ -195,7 +195,7 @@ func (c *Crawl) carryDues(m *manifest.Manifest) error {
 	clocks := clock.NewResumed(m.Clocks(), c.Boot)
 	old.DueTimes().Anchor(clocks.Now, clocks.CheckpointClock())
 	var key []byte
-	old.Each(func(vs *visit.State, _ workbench.State) bool {
+	old.Listing().Each(func(vs *visit.State, _ workbench.State) bool {
 		reached := true
 		old.ReadSite(vs, func(s *site.State) {
 			reached = s.HasAnswered || s.FailureStreak().LastOutcome.Class() != outcome.ClassHost

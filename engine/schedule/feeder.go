@@ -60,7 +60,7 @@ func (f *Feeder) FeedVisits(ctx context.Context) error {
 // feed moves one batch and returns its size.
 func (f *Feeder) feed(now time.Time) int {
 	f.Journal.Steps.Begin()
-	room := min(feedBatch, f.Todo.Cap()-f.Todo.Len(), f.MaxLeased-f.Workbench.Leased())
+	room := min(feedBatch, f.Todo.Cap()-f.Todo.Len(), f.MaxLeased-f.Workbench.Counts().Leased)
 	if room <= 0 {
 		f.Journal.Steps.End()
 		return 0

@@ -138,12 +138,12 @@ func TestFeeder_leasesNoMoreThanItMay(t *testing.T) {
 		g := newFeederRig(t, 5, func(f *Feeder) { f.MaxLeased = 2 })
 		time.Sleep(time.Minute)
 		out := g.take()
-		if g.Workbench.Leased() != 2 || len(out) != 2 {
-			t.Fatalf("%d Visits are out, %d were moved", g.Workbench.Leased(), len(out))
+		if g.Workbench.Counts().Leased != 2 || len(out) != 2 {
+			t.Fatalf("%d Visits are out, %d were moved", g.Workbench.Counts().Leased, len(out))
 		}
 		g.Workbench.Release(&out[0], workbench.Release{}, time.Now())
 		g.feeder.Wake <- struct{}{}
-		if got := g.take(); len(got) != 1 || g.Workbench.Leased() != 2 {
+		if got := g.take(); len(got) != 1 || g.Workbench.Counts().Leased != 2 {
 			t.Errorf("%d Visits after one is back", len(got))
 		}
 	})

@@ -92,7 +92,7 @@ func (p *purge) giveUp(vs *visit.State) (done bool, err error) {
 
 // scan looks at the next chunk of sites, and reports whether there is more to do.
 func (p *purge) scan() (more bool) {
-	more = p.workbench.Keys(p.chunk, func(vs *visit.State, key []byte, state workbench.State, items uint64) {
+	more = p.workbench.Listing().Keys(p.chunk, func(vs *visit.State, key []byte, state workbench.State, items uint64) {
 		if items > 0 && state != workbench.Dead && p.rules.Excludes(key) {
 			p.excluded = append(p.excluded, vs)
 		}

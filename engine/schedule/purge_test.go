@@ -27,7 +27,7 @@ func purgeRig(tb testing.TB, siteCount, excluded, urls int) *rig {
 		r.Workbench.Place(vs, netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), now)
 	}
 	for k := range urls { // round robin, as URLs come
-		r.Workbench.Each(func(vs *visit.State, _ workbench.State) bool {
+		r.Workbench.Listing().Each(func(vs *visit.State, _ workbench.State) bool {
 			rest := fmt.Appendf(nil, "/archive/section-%d/page-%d.html", k%7, k)
 			item = queued.Append(item[:0], &queued.URL{Depth: 3, Rest: rest})
 			if k < 2 {
@@ -38,7 +38,7 @@ func purgeRig(tb testing.TB, siteCount, excluded, urls int) *rig {
 			return true
 		})
 	}
-	r.Workbench.Each(func(vs *visit.State, _ workbench.State) bool {
+	r.Workbench.Listing().Each(func(vs *visit.State, _ workbench.State) bool {
 		r.Workbench.SetOnDisk(vs, r.OnDisk.Len(vs))
 		return true
 	})

@@ -47,7 +47,7 @@ func TestReturner_hasNoVisitAtACheckpoint(t *testing.T) {
 			r.Journal.Steps.Stop()
 			defer r.Journal.Steps.Allow()
 			r.Drain(1 << 30)
-			marked <- b.Leased()
+			marked <- b.Counts().Leased
 		}()
 		for range 100 {
 			runtime.Gosched() // the Returner is awake, and waits for its step

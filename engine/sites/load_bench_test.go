@@ -56,7 +56,11 @@ func imageOfSites(t testing.TB, siteCount int) []byte {
 		}
 	}
 	var image bytes.Buffer
-	if err := w.Save(&image, site.Append); err != nil {
+	snapshot, err := w.Snapshot(site.Append)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := snapshot.Write(&image); err != nil {
 		t.Fatal(err)
 	}
 	return image.Bytes()

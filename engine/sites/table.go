@@ -73,7 +73,7 @@ func (t *Table) CountInQuotas() error {
 		return nil
 	}
 	var key []byte
-	t.Workbench.Each(func(vs *visit.State, _ workbench.State) bool {
+	t.Workbench.Listing().Each(func(vs *visit.State, _ workbench.State) bool {
 		stored := int32(0)
 		t.Workbench.ReadSite(vs, func(s *site.State) { stored = s.Stored })
 		key = t.Workbench.AppendKey(key[:0], vs)
@@ -262,7 +262,7 @@ func (t *Table) Counts() (known, inStore int) {
 // CountGivenUp counts the sites that failed for --give-up, on the workbench and in the cold store. All loops have
 // ended.
 func (t *Table) CountGivenUp() (sites int, err error) {
-	t.Workbench.Each(func(vs *visit.State, state workbench.State) bool {
+	t.Workbench.Listing().Each(func(vs *visit.State, state workbench.State) bool {
 		if state == workbench.Dead {
 			t.Workbench.ReadSite(vs, func(s *site.State) {
 				if s.DeadOutcome == outcome.GivenUp {

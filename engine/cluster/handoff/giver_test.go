@@ -86,7 +86,7 @@ func queuedSites(tb testing.TB, hostCount, urls int) rig {
 		b.Place(vs, netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), now)
 	}
 	for k := range urls { // round robin, as URLs come
-		b.Each(func(vs *visit.State, _ workbench.State) bool {
+		b.Listing().Each(func(vs *visit.State, _ workbench.State) bool {
 			path := fmt.Appendf(nil, "/archive/section-%d/page-%d.html", k%7, k)
 			item = queued.Append(item[:0], &queued.URL{Depth: 3, Rest: path})
 			if k < 2 {
@@ -97,7 +97,7 @@ func queuedSites(tb testing.TB, hostCount, urls int) rig {
 			return true
 		})
 	}
-	b.Each(func(vs *visit.State, _ workbench.State) bool {
+	b.Listing().Each(func(vs *visit.State, _ workbench.State) bool {
 		b.SetOnDisk(vs, queues.Len(vs))
 		return true
 	})
@@ -221,7 +221,7 @@ func BenchmarkGiver(b *testing.B) {
 
 // onDisk counts the items of all sites on disk.
 func onDisk(b *visit.Workbench) (n int64) {
-	b.Each(func(vs *visit.State, _ workbench.State) bool {
+	b.Listing().Each(func(vs *visit.State, _ workbench.State) bool {
 		n += int64(b.OnDisk(vs))
 		return true
 	})
