@@ -210,17 +210,14 @@ func (w *Detector) NotePage(g Group, path []byte, p Page, words *Words) {
 }
 
 // isLearning reports whether every page with parameters must be read.
-func (g *group) isLearning() bool { return g.learner == nil || g.learner.pageCount < learnFirst }
+func (g *group) isLearning() bool { return g.learner.pageCount < learnFirst }
 
 // learn adds the page to what is known about parameters. If one of them becomes irrelevant, the counts of the group
 // restart, because they were made with it.
 func (g *group) learn(seed uint64, path []byte, params bool, words *Words) bool {
 	text, enough := words.textHash()
-	if !enough || g.learner == nil && !params {
+	if !enough || !params && !g.learner.hasBegun() {
 		return false
-	}
-	if g.learner == nil {
-		g.learner = new(learner)
 	}
 	if !params {
 		g.learner.addPlainPage(seed, path, text)
@@ -241,7 +238,7 @@ func (w *Detector) IrrelevantParams(g Group) *urlx.Params {
 	s := w.shard(g)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if one := s.groups[uint64(g)]; one != nil && one.learner != nil {
+	if one := s.groups[uint64(g)]; one != nil {
 		return one.learner.irrelevant
 	}
 	return nil

@@ -50,11 +50,11 @@ func (e *entry) count(fresh bool) {
 // group is a site, or the first pages of all sites of a domain or address.
 type group struct {
 	entries  []entry
-	tick     uint32   // number of pages
-	lastUsed uint32   // the shard's tick at the last page: see shard.evict
-	credit   int32    // number of URLs of new kinds that need not be delayed
-	newPages uint32   // pages with new content
-	learner  *learner // nil until the first page with parameters
+	tick     uint32 // number of pages
+	lastUsed uint32 // the shard's tick at the last page: see shard.evict
+	credit   int32  // number of URLs of new kinds that need not be delayed
+	newPages uint32 // pages with new content
+	learner  learner
 }
 
 // resetCounts drops all counts. It keeps what was learned about parameters.
@@ -68,7 +68,7 @@ func newGroup() *group { return &group{credit: creditInitial} }
 
 func (g *group) bytes() int64 {
 	n := groupSize + int64(cap(g.entries))*entrySize
-	if g.learner != nil {
+	if g.learner.hasBegun() {
 		n += learnBytes
 	}
 	return n
@@ -198,7 +198,7 @@ func (g *group) isExempt(c *chain, at int) bool {
 // shouldRead reports whether the text of a page should be read. If the last pages were new, a sample is enough. If
 // irrelevant parameters are known, every page is read; otherwise its copies with these parameters would look new.
 func (g *group) shouldRead(c *chain) bool {
-	if g.learner != nil && g.learner.irrelevant != nil {
+	if g.learner.irrelevant != nil {
 		g.tick++
 		return true
 	}

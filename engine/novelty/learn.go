@@ -21,10 +21,11 @@ const (
 	learnBytes  = learnParams*(96+8*learnSame) + learnPages*16
 )
 
-// learner finds the parameters of a site that do not change the text of its pages.
+// learner finds the parameters of a site that do not change the text of its pages. It begins with the first page that
+// has parameters, and takes no memory before.
 type learner struct {
 	params       []param
-	pages        [learnPages]variant
+	pages        *[learnPages]variant
 	withoutParam []byte       // buffer: a path without one of its parameters
 	pageCount    int          // pages with parameters so far
 	irrelevant   *urlx.Params // the irrelevant parameters; nil if there are none
@@ -69,8 +70,14 @@ func eachParam(path []byte, f func(from, end int, name, value []byte)) {
 // hasParams reports whether a path contains parameters.
 func hasParams(path []byte) bool { return bytes.ContainsAny(path, "?;") }
 
+// hasBegun reports whether a page with parameters was added.
+func (l *learner) hasBegun() bool { return l.pageCount > 0 }
+
 // addPage adds a page, and reports whether one more parameter has become irrelevant.
 func (l *learner) addPage(seed uint64, path []byte, text uint64) (found bool) {
+	if !l.hasBegun() {
+		l.pages = new([learnPages]variant)
+	}
 	l.pageCount++
 	eachParam(path, func(from, end int, name, value []byte) {
 		p := l.paramIndex(name)
