@@ -178,9 +178,6 @@ const neverAnsweredMost = 55 * time.Minute
 
 // String returns one line for people.
 func (t *FailingSites) String() string {
-	if t == nil { // a site has answered since the caller looked
-		return "sites that failed; one has answered again"
-	}
 	s := t.sites() + ", with " + count(t.URLs, "URL")
 	if l := t.Largest; l != nil && t.Sites == 1 {
 		s += fmt.Sprintf(" (%.80s: %s)", l.Site, l.Outcome)

@@ -55,7 +55,10 @@ func (c *Collector) waitingMost() string {
 		return fmt.Sprintf("the name system: %d sites have no address yet", c.Numbers.Unresolved())
 	case !c.Stall.EndsAt().IsZero():
 		n := &c.Journal.Count
-		return c.FailingSites.Current(n.URLsAdmitted.Load() - n.Finished.Load()).String()
+		if t := c.FailingSites.Current(n.URLsAdmitted.Load() - n.Finished.Load()); t != nil {
+			return t.String()
+		}
+		return "sites that failed; one has answered again" // since the condition was checked
 	case ok:
 		return "politeness: the next site is due in " + next.Sub(now).Round(time.Millisecond).String()
 	case c.Frontier.Sieve.Pending() > 0:

@@ -29,8 +29,8 @@ type Guard struct {
 	ports      []uint16 // allowed everywhere
 	named      []uint16 // of these, ports that the operator named: they may be bad ports
 	upstream   []netip.AddrPort
-	only       bool // only the upstream addresses are allowed
-	own        *ownAddrs
+	only       bool      // only the upstream addresses are allowed
+	own        *ownAddrs // empty unless Own was called
 	control    []netip.AddrPort
 	addedAddrs *addedAddrs // shared by all guards that were derived from each other
 }
@@ -50,7 +50,7 @@ func defaultPorts() []uint16 {
 // usual ones, including bad ones. upstream are proxies, which only the guard returned by Upstream allows. It copies all
 // arguments.
 func New(allow []netip.Prefix, ports []int, upstream []netip.AddrPort) *Guard {
-	g := &Guard{ports: defaultPorts(), addedAddrs: &addedAddrs{}}
+	g := &Guard{ports: defaultPorts(), own: new(ownAddrs), addedAddrs: &addedAddrs{}}
 	for _, p := range allow {
 		g.allow = append(g.allow, unmapPrefix(p))
 	}

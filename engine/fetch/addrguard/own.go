@@ -10,7 +10,8 @@ import (
 )
 
 // ownAddrs are the addresses of this machine's interfaces. They may change during a crawl, so a check looks them up
-// again when the list is old. Address translation on a router is not detected. nil has no addresses. It is safe for
+// again when the list is old. Address translation on a router is not detected. The zero value has no
+// addresses. It is safe for
 // concurrent use.
 type ownAddrs struct {
 	list       atomic.Pointer[[]netip.Addr]
@@ -47,7 +48,7 @@ func (o *ownAddrs) lookUp() error {
 
 // has reports whether ip, unmapped, is one of them.
 func (o *ownAddrs) has(ip netip.Addr) bool {
-	if o == nil {
+	if o.list.Load() == nil {
 		return false
 	}
 	now := int64(time.Since(o.start))

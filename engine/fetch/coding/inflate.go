@@ -13,25 +13,23 @@ import (
 
 // inflaters are the decompressors of one Decoder, each made when first needed.
 type inflaters struct {
-	deflate *inflate.Decoder
+	deflate func() *inflate.Decoder
 	brotli  *brotli.Reader
 	zstd    *zstd.Decoder
 }
 
 // unpack undoes the encodings that are made of DEFLATE: it appends what body holds to dst, up to limit bytes in all.
 func (s *inflaters) unpack(dst []byte, e encoding, body []byte, limit int) ([]byte, Fault) {
-	if s.deflate == nil {
-		s.deflate = inflate.NewDecoder()
-	}
+	deflate := s.deflate()
 	var err error
 	used := len(body)
 	switch {
 	case e == gzipped:
-		dst, err = s.deflate.Gzip(dst, body, limit)
+		dst, err = deflate.Gzip(dst, body, limit)
 	case e == deflated && zlibHeader(body):
-		dst, err = s.deflate.Zlib(dst, body, limit)
+		dst, err = deflate.Zlib(dst, body, limit)
 	default: // "deflate" is two things: the standard's, and what some servers send
-		dst, used, err = s.deflate.Raw(dst, body, limit)
+		dst, used, err = deflate.Raw(dst, body, limit)
 	}
 	switch {
 	case err == nil && e == rawDeflated && used < len(body), errors.Is(err, inflate.ErrTrailing):
