@@ -220,7 +220,7 @@ func (k *checker) hasRecentOwner(_ context.Context, c *current) (verdict, error)
 }
 
 func (k *checker) isAddrExpired(_ context.Context, c *current) (verdict, error) {
-	if c.foreign || !c.site.AddrsExpired(c.now) {
+	if c.foreign || !c.site.Addrs().Expired(c.now) {
 		return pass, nil
 	}
 	c.result.Release.Unresolved = true
@@ -279,11 +279,12 @@ func (k *checker) needsRobots(_ context.Context, c *current) (verdict, error) {
 
 func (k *checker) needsProof(_ context.Context, c *current) (verdict, error) {
 	s := &c.site
-	if s.FailureStreak() == (site.FailureStreak{}) {
+	streak := s.FailureStreak()
+	if streak == (site.FailureStreak{}) {
 		return pass, nil
 	}
 	items := len(c.result.Visit.Items) - c.index
-	switch s.NextProbe(items, s.FailingFor(c.now) < site.ProbeWait(k.StallWait)) {
+	switch s.NextProbe(items, streak.FailingFor(c.now) < site.ProbeWait(k.StallWait)) {
 	case site.RobotsProbe:
 		return fetchRobots, nil
 	case site.RootProbe:
@@ -291,7 +292,7 @@ func (k *checker) needsProof(_ context.Context, c *current) (verdict, error) {
 		if k.PassesFilters(root, &queued.URL{Depth: c.queued.Depth}) {
 			return fetchRoot, nil
 		}
-		s.NoteRootFiltered()
+		s.SetFailureStreak(streak.WithRootFiltered())
 	default:
 	}
 	return pass, nil

@@ -59,7 +59,7 @@ func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.
 	_, authority, _ := bytes.Cut(key, []byte("://"))
 	t.URL, t.HTTPS, t.Host = attempt.Of(p).URL, urlx.HTTPS(key), authority
 	if !x.Proxy {
-		t.Addr = netip.AddrPortFrom(c.site.ConnectAddr(c.result.Visit.Addr), uint16(urlx.Port(key)))
+		t.Addr = netip.AddrPortFrom(c.site.Addrs().Current(c.result.Visit.Addr), uint16(urlx.Port(key)))
 	}
 	ctx = x.Cluster.BeginExchange(ctx, &x.cancels, key)
 	x.Exchanging.Add(1)

@@ -134,7 +134,7 @@ func (t *trouble) note(c *current, p *fetch.Page, a *politeness.Attempt, d *poli
 	}
 	if f := s.FailureStreak(); (s.HasAnswered || p.Connection.ProxyDown) && f.Count > 1 {
 		wait := policy.FailureWait(int(f.Count)-1, a.Jitter)
-		wait = max(wait, min(s.FailingFor(p.Times.Ended)/slowingPart, policy.BackoffMax))
+		wait = max(wait, min(f.FailingFor(p.Times.Ended)/slowingPart, policy.BackoffMax))
 		if due := p.Times.Ended.Add(wait); due.After(d.SiteDue) {
 			d.SiteDue = due
 		}
@@ -200,7 +200,8 @@ func (t *trouble) spare(c *current, p *fetch.Page, o outcome.Outcome, own bool, 
 
 // isOverdue reports whether the site has failed for --give-up.
 func (t *trouble) isOverdue(c *current, now time.Time) bool {
-	return !c.site.FailureStreak().ServesPages && c.site.FailingFor(now) >= t.GiveUp
+	f := c.site.FailureStreak()
+	return !f.ServesPages && f.FailingFor(now) >= t.GiveUp
 }
 
 // deadOutcome is the outcome of the queued URLs of a site that is given up after outcome o.
@@ -214,7 +215,7 @@ func (t *trouble) deadOutcome(c *current, o outcome.Outcome, now time.Time) outc
 // useNextAddr moves the site to its next address. It returns false if all addresses have failed.
 func (t *trouble) useNextAddr(c *current) bool {
 	s := &c.site
-	if n := s.AddrCount(); n < 2 || int(s.Failures) >= n {
+	if n := s.Addrs().Count(); n < 2 || int(s.Failures) >= n {
 		return false
 	}
 	c.result.Release.Replace = t.AddrKeys.KeyOf(s.RotateAddrs())

@@ -5,7 +5,7 @@ import "net/netip"
 // AddrKeys maps addresses to address keys. The IP delay, quotas and address leases hold for each key, since the owner
 // of an IPv6 network has 2^64 addresses: the key of an IPv4 address is the address, the key of an IPv6 address is its
 // network. The value is the length of the network prefix in bits; 128 makes each address a key. The workbench, the
-// quotas and the leases use keys; connections go to the address (see site.State.ConnectAddr).
+// quotas and the leases use keys; connections go to the address (see site.Addrs.Current).
 type AddrKeys int
 
 const (

@@ -123,7 +123,7 @@ func (l *ResolveLoop) settle(vs *visit.State, ans dnsres.Answer) {
 		}
 		l.Workbench.WithSite(vs, func(s *site.State) {
 			s.SetAddrs(addrs, key, ans.Expires)
-			s.NoteNameFound()
+			s.SetFailureStreak(s.FailureStreak().WithNameFound())
 		})
 		l.Workbench.Place(vs, key, now)
 		l.WakeFeeder()
@@ -133,7 +133,9 @@ func (l *ResolveLoop) settle(vs *visit.State, ans dnsres.Answer) {
 	case ans.Err == nil, errors.Is(ans.Err, dnsres.ErrNotFound):
 		l.fail(vs, now, ans.Expires, outcome.NameNotFound)
 	case down:
-		l.Workbench.WithSite(vs, (*site.State).NoteNameServersDown)
+		l.Workbench.WithSite(vs, func(s *site.State) {
+			s.SetFailureStreak(s.FailureStreak().WithNameServersDown())
+		})
 		l.Workbench.Defer(vs, now.Add(nameWaitOutage))
 	default:
 		l.fail(vs, now, ans.Expires, outcome.NameFault)
@@ -147,8 +149,10 @@ func (l *ResolveLoop) fail(vs *visit.State, now, retryAt time.Time, why outcome.
 	var fails int
 	var answered, overdue bool
 	l.Workbench.WithSite(vs, func(s *site.State) {
-		fails = s.NoteNameFailure(why, now)
-		answered, overdue = s.HasAnswered, s.FailingFor(now) >= l.GiveUp
+		streak := s.FailureStreak().WithNameFailure(why, now)
+		s.SetFailureStreak(streak)
+		fails = int(streak.NameFailures)
+		answered, overdue = s.HasAnswered, streak.FailingFor(now) >= l.GiveUp
 	})
 	switch {
 	case answered && overdue:

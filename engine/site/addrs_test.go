@@ -13,11 +13,11 @@ func TestASiteUnderTheKeyOfANetworkKeepsItsAddress(t *testing.T) {
 	var s State
 	s.SetAddrs([]netip.Addr{addr}, key, time.Time{})
 	got, err := Decode(Append(nil, &s), NewRulesPool(0))
-	if err != nil || got.ConnectAddr(key) != addr || got.AddrCount() != 1 {
-		t.Errorf("%v of %d addresses, want %v: %v", got.ConnectAddr(key), got.AddrCount(), addr, err)
+	if err != nil || got.Addrs().Current(key) != addr || got.Addrs().Count() != 1 {
+		t.Errorf("%v of %d addresses, want %v: %v", got.Addrs().Current(key), got.Addrs().Count(), addr, err)
 	}
 	s.SetAddrs([]netip.Addr{addr}, addr, time.Time{})
-	if s.Addrs() != nil || s.ConnectAddr(addr) != addr {
-		t.Errorf("%v beside the key", s.Addrs())
+	if s.Addrs().list != nil || s.Addrs().Current(addr) != addr {
+		t.Errorf("%v beside the key", s.Addrs().list)
 	}
 }

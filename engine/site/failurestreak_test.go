@@ -21,7 +21,7 @@ func TestAnAnsweredPageAllocatesNothing(t *testing.T) {
 	}
 	s.NoteFailure(outcome.Reset, time.Unix(1e9, 0), time.Time{})
 	s.NotePageAnswer()
-	if s.FailureStreak() != (FailureStreak{}) || s.AddrCount() != 2 {
-		t.Errorf("failure streak %+v and %d addresses after an answer", s.FailureStreak(), s.AddrCount())
+	if s.FailureStreak() != (FailureStreak{}) || s.Addrs().Count() != 2 {
+		t.Errorf("failure streak %+v and %d addresses after an answer", s.FailureStreak(), s.Addrs().Count())
 	}
 }

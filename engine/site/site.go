@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"net/netip"
-	"slices"
 	"time"
 
 	"orbweaver/engine/politeness"
@@ -20,7 +19,7 @@ type State struct {
 	Rules *robots.Rules // nil until robots.txt was fetched; shared through RulesPool
 	// nil if there are none; shared by copies of the State, so it is replaced and never changed
 	rare       *rareFacts
-	addrUntil  int64  // when the name must be resolved again, Unix nanoseconds; 0 for never
+	addrUntil  int64  // Addrs.until
 	RulesUntil uint32 // when Rules expire, Unix seconds; at most 24 h after the fetch (RFC 9309, section 2.4)
 	Stored     int32  // pages stored, for --max-per-host
 	// consecutive failures, see politeness.Decision: above 0 unreachable, below 0 asked to slow down
@@ -36,19 +35,8 @@ type State struct {
 
 // rareFacts are facts that only few sites have.
 type rareFacts struct {
-	// addresses of the host name, the current one first; nil if the only address is the one that the workbench uses as
-	// its key
-	addrs    []netip.Addr
+	addrs    []netip.Addr  // Addrs.list
 	failures FailureStreak // zero for a healthy site
-}
-
-// Addrs returns the addresses of the host name, the current one first. It returns nil if the only address is the one
-// that the workbench uses as its key. The caller must not change the slice.
-func (s *State) Addrs() []netip.Addr {
-	if s.rare == nil {
-		return nil
-	}
-	return s.rare.addrs
 }
 
 // SetAddrsAndFailures replaces addresses and failure streak. It takes addrs.
@@ -81,47 +69,6 @@ func (s *State) dropExpiredRules(now time.Time) {
 	}
 	s.Rules, s.RobotsTries = nil, 0
 }
-
-// SetAddrs stores the addresses of the host name, at most AddrsMax; there must be at least one. The first one becomes
-// the current address. until is when the addresses expire; zero for never. key is the address that the workbench uses
-// for the site. SetAddrs takes addrs.
-func (s *State) SetAddrs(addrs []netip.Addr, key netip.Addr, until time.Time) {
-	addrs, s.addrUntil = addrs[:min(len(addrs), AddrsMax)], unixNano(until)
-	if len(addrs) < 2 && addrs[0] == key {
-		addrs = nil
-	}
-	s.SetAddrsAndFailures(addrs, s.FailureStreak())
-}
-
-// ConnectAddr returns the current address. key is the address that the workbench uses for the site.
-func (s *State) ConnectAddr(key netip.Addr) netip.Addr {
-	if addrs := s.Addrs(); len(addrs) > 0 {
-		return addrs[0]
-	}
-	return key
-}
-
-// AddrsExpired reports whether the name must be resolved again. Addresses that claim to be valid for more than a day
-// count as expired: the clock was set back.
-func (s *State) AddrsExpired(now time.Time) bool {
-	return s.addrUntil != 0 && (now.UnixNano() > s.addrUntil || s.addrUntil > now.Add(RobotsLifetime).UnixNano())
-}
-
-// AddrCount returns the number of addresses of the host name, at least 1.
-func (s *State) AddrCount() int {
-	return max(len(s.Addrs()), 1)
-}
-
-// RotateAddrs moves the current address to the end and returns the next one. It panics if there is only one address.
-func (s *State) RotateAddrs() netip.Addr {
-	all := s.Addrs()
-	turned := append(slices.Clone(all[1:]), all[0])
-	s.SetAddrsAndFailures(turned, s.FailureStreak())
-	return turned[0]
-}
-
-// AddrsMax is the largest number of addresses of a site. Decode rejects more.
-const AddrsMax = 1024
 
 const (
 	siteVersion  = 4 // the version that Append writes
@@ -172,8 +119,9 @@ func Append(dst []byte, s *State) []byte {
 	dst = append(dst, byte(s.Slowdown))
 	dst = binary.AppendUvarint(dst, uint64(s.RulesUntil))
 	dst = binary.AppendVarint(dst, s.addrUntil)
-	dst = binary.AppendUvarint(dst, uint64(len(s.Addrs())))
-	for _, a := range s.Addrs() {
+	addrs := s.Addrs().list
+	dst = binary.AppendUvarint(dst, uint64(len(addrs)))
+	for _, a := range addrs {
 		b := a.AsSlice()
 		dst = append(append(dst, byte(len(b))), b...)
 	}
@@ -314,7 +262,7 @@ func (s *State) NoteRobotsFailure(now time.Time) {
 // both states know something, the stricter value wins, so Merge is idempotent and may run late.
 func (s *State) Merge(known *State, life time.Duration, now time.Time) {
 	if !s.HasAnswered && s.FailureStreak() == (FailureStreak{}) { // otherwise this agent has newer information
-		s.SetAddrsAndFailures(s.Addrs(), known.FailureStreak())
+		s.SetFailureStreak(known.FailureStreak())
 	}
 	s.HasAnswered, s.HasServedRoot = s.HasAnswered || known.HasAnswered, s.HasServedRoot || known.HasServedRoot
 	s.dropExpiredRules(now)

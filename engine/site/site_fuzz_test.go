@@ -29,7 +29,7 @@ func TestSite_asManyAddressesAsTheReaderTakes(t *testing.T) {
 	var s State
 	s.SetAddrs(addrs, addrs[0], time.Time{})
 	got, err := Decode(Append(nil, &s), NewRulesPool(0))
-	if err != nil || got.AddrCount() != AddrsMax {
-		t.Errorf("%d addresses of %d: %v", got.AddrCount(), len(addrs), err)
+	if err != nil || got.Addrs().Count() != AddrsMax {
+		t.Errorf("%d addresses of %d: %v", got.Addrs().Count(), len(addrs), err)
 	}
 }

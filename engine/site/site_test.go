@@ -64,12 +64,12 @@ func TestAddressesOfASite(t *testing.T) {
 	now := time.Unix(1e9, 5)
 	a, b := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")
 	var s State
-	if s.AddrsExpired(now) || s.AddrCount() != 1 {
+	if s.Addrs().Expired(now) || s.Addrs().Count() != 1 {
 		t.Error("addresses of a new site:", s)
 	}
 	s.SetAddrs([]netip.Addr{a, b}, a, now)
 	copied := s
-	if s.AddrsExpired(now) || !s.AddrsExpired(now.Add(1)) || s.AddrCount() != 2 || s.RotateAddrs() != b ||
+	if s.Addrs().Expired(now) || !s.Addrs().Expired(now.Add(1)) || s.Addrs().Count() != 2 || s.RotateAddrs() != b ||
 		s.RotateAddrs() != a {
 		t.Error(s)
 	}
@@ -77,7 +77,7 @@ func TestAddressesOfASite(t *testing.T) {
 		t.Error("RotateAddrs changed a copy")
 	}
 	s.SetAddrs([]netip.Addr{a}, a, time.Time{})
-	if s.AddrCount() != 1 || s.AddrsExpired(now.Add(1e18)) {
+	if s.Addrs().Count() != 1 || s.Addrs().Expired(now.Add(1e18)) {
 		t.Error(s)
 	}
 }

@@ -1,0 +1,128 @@
+package site
+
+import (
+	"time"
+
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
+)
+
+// FailureStreak returns the current failures of the site; zero if there are none.
+func (s *State) FailureStreak() FailureStreak {
+	if s.rare == nil {
+		return FailureStreak{}
+	}
+	return s.rare.failures
+}
+
+// SetFailureStreak replaces the failures of the site. It allocates nothing if they are the same.
+func (s *State) SetFailureStreak(t FailureStreak) {
+	if t != s.FailureStreak() {
+		s.SetAddrsAndFailures(s.Addrs().list, t)
+	}
+}
+
+// NoteFailure records a failure of the site at time now. retryAt is the time of Retry-After; zero if there is none.
+func (s *State) NoteFailure(o outcome.Outcome, now, retryAt time.Time) {
+	s.SetFailureStreak(s.FailureStreak().WithFailure(o, now, retryAt))
+}
+
+// NotePageAnswer records an answer to a page request. It ends the failure streak.
+func (s *State) NotePageAnswer() {
+	s.HasAnswered = true
+	s.SetFailureStreak(FailureStreak{})
+}
+
+// NoteRobotsAnswer records an answer to a robots.txt request. It shows that the server is up, but not that it serves
+// pages: a proxy in front of a failed application may answer. So the failures of pages remain, with a Count of at most
+// 1. If the site has failed for longer than long and the root page cannot be a probe, Count becomes 0: the next failure
+// then counts against its URL.
+func (s *State) NoteRobotsAnswer(now time.Time, long time.Duration) {
+	s.HasAnswered = true
+	t := s.FailureStreak()
+	if t == (FailureStreak{}) || t.LastOutcome == outcome.TooMany {
+		return
+	}
+	t.RetryAt, t.NameFailures, t.sinceProbe, t.ServesPages = 0, 0, 0, false
+	if t.Count = min(t.Count, 1); t.FailingFor(now) >= long && !t.canProbeRoot(s.Rules) {
+		t.Count = 0
+	}
+	s.SetFailureStreak(t)
+}
+
+// NoteRootAnswer records that a failing site has answered a probe of its root page.
+func (s *State) NoteRootAnswer() {
+	s.HasAnswered, s.HasServedRoot = true, true
+	if t := s.FailureStreak(); t != (FailureStreak{}) {
+		t.RetryAt, t.NameFailures, t.Count, t.sinceProbe, t.ServesPages = 0, 0, 0, 0, true
+		s.SetFailureStreak(t)
+	}
+}
+
+// NoteProbeFailure records that a probe was not answered.
+func (s *State) NoteProbeFailure(p Probe) {
+	t := s.FailureStreak()
+	t.sinceProbe, t.ServesPages = 0, false
+	t.rootUnusable = t.rootUnusable || p == RootProbe && !s.HasServedRoot
+	s.SetFailureStreak(t)
+}
+
+// Probe is the request that shows whether a failing site serves pages again.
+type Probe uint8
+
+// The probes.
+const (
+	NoProbe     Probe = iota // none
+	RobotsProbe              // fetch robots.txt
+	RootProbe                // fetch the root page
+)
+
+const (
+	probePeriod      = 4 // every fourth request to a failing site is a probe
+	probePeriodAlone = 2 // every second one, if the site has a single queued URL
+)
+
+// NextProbe returns the probe that a failing site needs next, or NoProbe. items is the number of queued items in the
+// Visit. If early is true, the site has failed for a short time only: an answer of robots.txt is enough to reset the
+// waits. Later, only an answer of the root page shows that the site works and the other pages are broken. For a 429
+// robots.txt is no probe: 429 is about the request rate and not about the page.
+func (s *State) NextProbe(items int, early bool) Probe {
+	t := s.FailureStreak()
+	switch {
+	case !s.HasAnswered || t.Count == 0 && !t.ServesPages:
+		return NoProbe
+	case t.LastOutcome.Class() != outcome.ClassFault && t.LastOutcome.Class() != outcome.ClassBusy ||
+		t.LastOutcome == outcome.ProxyFault:
+		return NoProbe
+	case t.sinceProbe < probePeriod-1 && (t.sinceProbe < probePeriodAlone || t.ServesPages || items > 1):
+		return NoProbe
+	case !early && t.canProbeRoot(s.Rules):
+		return RootProbe
+	case t.LastOutcome == outcome.TooMany:
+		return NoProbe
+	}
+	return RobotsProbe
+}
+
+// IsFailing reports whether the last attempts failed or the site asked to slow down.
+func (s *State) IsFailing() bool {
+	t := s.FailureStreak()
+	return s.DenyAll || t.NameFailures > 0 || !t.ServesPages && (s.Failures != 0 || t.Count >= failingCount)
+}
+
+// IsHealthy is the opposite of IsFailing.
+func (s *State) IsHealthy() bool { return !s.IsFailing() }
+
+// probeWaitMax is the longest ProbeWait. A deploy or a reboot, during which a server in front answers robots.txt from
+// its disk, takes less. It is shorter than the default of --stall-wait, so a crawl whose last URLs are broken finishes.
+const probeWaitMax = 30 * time.Minute
+
+// ProbeWait returns how long pages must fail before a probe shows that the URLs are broken and not the site. stallWait
+// is the wait after which the crawl stalls.
+func ProbeWait(stallWait time.Duration) time.Duration { return min(probeWaitMax, max(stallWait, 0)/2) }
+
+// IsRoot reports whether a URL in normal form is the root page of its site.
+func IsRoot(url []byte) bool {
+	_, path := urlx.Split(url)
+	return len(path) == 1
+}
