@@ -177,8 +177,8 @@ func (f *outFile) setAside(from, to int64) error {
 	})
 }
 
-// FinishFile gives a file its final name, if no Writer uses it. It truncates the file to size, and writes the index from
-// the lines. The order is that of promise A2.
+// FinishFile gives a file its final name, if no Writer uses it. It truncates the file to size, and writes the index
+// from the lines. The order is that of promise A2.
 func FinishFile(fsys vfs.FS, dir string, info FileInfo, size int64, index *cdxj.Lines) error {
 	f := newOutFile(fsys, dir, info)
 	var err error

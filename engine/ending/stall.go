@@ -63,7 +63,9 @@ func (s *StallDetector) IsStalled(now time.Time, nothingMoves func() bool) bool 
 	if healthy || now.Sub(s.healthyAt) < s.stallWait {
 		return false
 	}
-	waits := s.workbench.Listing().Any(func(site *site.State) bool { return site.FailureStreak().NamedRetryWithin(s.stallWait) })
+	waits := s.workbench.Listing().Any(func(site *site.State) bool {
+		return site.FailureStreak().NamedRetryWithin(s.stallWait)
+	})
 	return !waits && nothingMoves()
 }
 

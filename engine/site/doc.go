@@ -7,7 +7,8 @@
 //   - the addresses of the host name, and when the name must be resolved again (addrs.go);
 //   - counters: stored pages, consecutive failures, robots.txt attempts, slowdown of the host delay;
 //   - the current streak of failures, empty for a healthy site. failurestreak.go says what one failure changes in it,
-//     failures.go what an answer changes and which probe is next (docs/adr/0032-a-passing-fault-never-costs-a-queue.md).
+//     failures.go what an answer changes and which probe is next. The reasons are in
+//     docs/adr/0032-a-passing-fault-never-costs-a-queue.md.
 //
 // Ownership: the workbench stores one State for each site and never reads it. A Visit carries a copy. Only the holder
 // of the Visit changes the copy, and the release of the Visit writes it back. A State is not safe for concurrent use; a

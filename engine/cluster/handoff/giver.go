@@ -139,7 +139,8 @@ func (m *Giver) continueWalk(now time.Time) error {
 // findSites looks at the next 1,024 sites. Those go that have something queued, and those that this agent owned.
 func (m *Giver) findSites() {
 	v := m.o.Views.Load()
-	more := m.o.Sites.Workbench.Listing().Keys(m.chunk, func(vs *visit.State, key []byte, state workbench.State, held uint64) {
+	sites := m.o.Sites.Workbench.Listing()
+	more := sites.Keys(m.chunk, func(vs *visit.State, key []byte, state workbench.State, held uint64) {
 		if !v.Owns(key) && (held > 0 && state != workbench.Dead || m.hasOwned(key)) {
 			m.found = append(m.found, vs)
 		}
