@@ -71,7 +71,7 @@ func (w *Worker) handle(ctx context.Context, p *fetch.Page) error {
 	if err != nil {
 		return err
 	}
-	return w.store(ctx, p, content, &plan)
+	return w.store(ctx, p, content, a, &plan)
 }
 
 // unconditionalItem returns the item of an attempt with so many tries that its next request has no conditions.
@@ -82,13 +82,14 @@ func unconditionalItem(a *attempt.Attempt) []byte {
 }
 
 // store settles the attempt when there is room for it. content is p, or the stored page if the page is unchanged.
-func (w *Worker) store(ctx context.Context, p, content *fetch.Page, plan *recordPlan) error {
-	a := attempt.Of(p)
+func (w *Worker) store(
+	ctx context.Context, p, content *fetch.Page, a *attempt.Attempt, plan *recordPlan,
+) error {
 	for {
 		if err := w.admission.WaitRoom(ctx); err != nil && !errors.Is(err, context.Canceled) {
 			return err
 		}
-		err := w.settle(p, plan)
+		err := w.settle(p, a, plan)
 		switch {
 		case err == nil:
 			w.crawl.Log.Attempt(p, a, w.links.Encoding, w.links.Budget.Annotate(plan.annotation()))
@@ -112,8 +113,8 @@ func (w *Worker) store(ctx context.Context, p, content *fetch.Page, plan *record
 
 // settle writes the records and the journal entry, admits the links and counts the URL as done, in one step. After an
 // error nothing of it has happened.
-func (w *Worker) settle(p *fetch.Page, plan *recordPlan) error {
-	a, j := attempt.Of(p), w.crawl.Journal
+func (w *Worker) settle(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) error {
+	j := w.crawl.Journal
 	j.Steps.Begin()
 	defer j.Steps.End()
 	w.fillPending(p, a, plan)
