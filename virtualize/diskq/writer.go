@@ -158,16 +158,14 @@ func (w *writer) cutTail() error {
 // unsynced is what a sync must make durable.
 type unsynced struct {
 	sealed  []vfs.File // full segments, which are closed then
-	tail    vfs.File   // nil if it has no unsynced blocks
+	tail    vfs.File   // the file that grows
+	dirty   bool       // tail has unsynced blocks
 	newName bool       // the directory must be synced
 }
 
 // takeUnsynced returns what is not durable yet. The writer does not sync it again.
 func (w *writer) takeUnsynced() unsynced {
-	u := unsynced{sealed: w.sealed, newName: w.newName}
-	if w.dirty {
-		u.tail = w.file
-	}
+	u := unsynced{sealed: w.sealed, tail: w.file, dirty: w.dirty, newName: w.newName}
 	w.sealed, w.dirty, w.newName = nil, false, false
 	return u
 }
@@ -179,7 +177,7 @@ func (u unsynced) sync(d directory) error {
 	for _, f := range u.sealed {
 		errs = append(errs, f.Sync(), f.Close())
 	}
-	if u.tail != nil {
+	if u.dirty {
 		if err := u.tail.Sync(); !errors.Is(err, fs.ErrClosed) {
 			errs = append(errs, err)
 		}
