@@ -73,11 +73,11 @@ type Handler interface {
 // ErrLost says that a crawl has ended in order because this agent cannot go on in the cluster.
 var ErrLost = errors.New("engine: this agent cannot go on beside the others")
 
-// ErrMalformed says that a message cannot be read: to send it again is of no use.
-var ErrMalformed = errors.New("engine: a letter that cannot be read")
+// ErrMalformed says that a message cannot be decoded. The sender must not send it again.
+var ErrMalformed = errors.New("engine: a malformed message")
 
 // ErrClosing says that this agent takes no messages now.
-var ErrClosing = errors.New("engine: the crawl takes no letters now")
+var ErrClosing = errors.New("engine: this agent accepts no messages now")
 
 // ErrBanned says that an agent takes nothing of another for a time.
 var ErrBanned = errors.New("engine: banned")
@@ -86,13 +86,13 @@ var ErrBanned = errors.New("engine: banned")
 var (
 	// ErrNoAgentStays says that there is no agent that could take the hosts.
 	ErrNoAgentStays = errors.New(
-		"engine: no other agent is there, and stays, to take the hosts of this one: end it with stop, or wait for one")
+		"engine: no other agent remains that could take the hosts of this agent: stop it, or wait for another agent")
 	// ErrLeaveUnknown says that another agent cannot read the message about leaving.
 	ErrLeaveUnknown = errors.New(
-		"engine: another agent is of a version that does not know how one leaves: end this one with stop")
+		"engine: another agent has a version without permanent leaving: stop this agent instead")
 )
 
-// ErrEnding says that the crawl ends: what came now would be lost.
+// ErrEnding says that the crawl ends: URLs that arrive now would be lost.
 var ErrEnding = errors.New("engine: the crawl is stopping and takes no URLs")
 
 // WaitError says that an agent takes no more messages of another for now. The sender keeps them, and waits before it
@@ -101,5 +101,5 @@ type WaitError struct{ Wait time.Duration }
 
 // Error says for how long.
 func (e *WaitError) Error() string {
-	return fmt.Sprintf("engine: over the quota of a peer: wait for %v", e.Wait)
+	return fmt.Sprintf("engine: over the quota of a peer agent: wait for %v", e.Wait)
 }

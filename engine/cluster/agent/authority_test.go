@@ -37,7 +37,7 @@ func FuzzQuestion(f *testing.F) {
 	})
 	p := &agent{
 		files: files{fetched: known}, views: ownership.NewTimeline(hostGrace),
-		network: peers{&company{there: []ownership.Agent{{ID: "peer"}}}}, self: ownership.Agent{ID: "a1", Store: 1},
+		network: peers{&fewAgents{there: []ownership.Agent{{ID: "peer"}}}}, self: ownership.Agent{ID: "a1", Store: 1},
 		parts: Parts{
 			Frontier: &admission.Frontier{HashSeed: 7}, Journal: &journal.Store{Journal: new(journal.File)},
 			InFlight: attempt.NewInFlight(),

@@ -13,26 +13,26 @@ import (
 	"orbweaver/engine/cluster/quorum"
 )
 
-// talk is the network to two other agents that give the same answer.
-type talk struct {
+// sameAnswers is the network to two other agents that give the same answer.
+type sameAnswers struct {
 	cluster.Network
-	says  string // "" for no answer
-	asked string
+	answer string // "" for no answer
+	asked  string
 }
 
-func (*talk) Self() string { return "b" }
+func (*sameAnswers) Self() string { return "b" }
 
-func (s *talk) Ask(_ context.Context, to string, _ []byte) ([]byte, error) {
+func (s *sameAnswers) Ask(_ context.Context, to string, _ []byte) ([]byte, error) {
 	s.asked += to
-	if s.says == "" {
+	if s.answer == "" {
 		return nil, errors.New("no answer")
 	}
-	return []byte(s.says), nil
+	return []byte(s.answer), nil
 }
 
 // The crawl has begun if an agent says so that has the same view. If its view is another one, that counts after 15 s.
 // An answer without a first view, or none, says that it has not begun.
-func TestHasBegun_theAnswersOfOthers(t *testing.T) {
+func TestBeginning_theAnswersOfOthers(t *testing.T) {
 	now := []ownership.Agent{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2},
 		{ID: "c", Capacity: 1, Store: 3}}
 	f := func(says string, view uint64, at, later bool) {
@@ -42,7 +42,7 @@ func TestHasBegun_theAnswersOfOthers(t *testing.T) {
 			if says != "" {
 				says = fmt.Sprintf(says, view)
 			}
-			s := &talk{says: says}
+			s := &sameAnswers{answer: says}
 			b := &beginning{network: peers{s}, quorum: quorum.None{}}
 			if got := b.hasBegun(t.Context(), now); got != at {
 				t.Errorf("%s: %v", says, got)

@@ -15,17 +15,17 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// company are the agents that are there.
-type company struct {
+// fewAgents is a network with some agents.
+type fewAgents struct {
 	cluster.Network
 	there []ownership.Agent
 }
 
-func (c *company) Agents() []ownership.Agent { return c.there }
+func (c *fewAgents) Agents() []ownership.Agent { return c.there }
 
 // An agent has the list of another one that leaves, and nothing is queued for that agent. It speaks for the leaving
 // agent when that has left, not before, and no more when it has failed.
-func TestAgent_doesNotSpeakForAnAgentThatIsLeaving(t *testing.T) {
+func TestLostAgents_speakForAgentsThatHaveLeft(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	box, err := outbox.Open(fsys, outbox.Options{Dir: "outbox"}, nil, nil)
 	if err != nil {
@@ -36,10 +36,10 @@ func TestAgent_doesNotSpeakForAnAgentThatIsLeaving(t *testing.T) {
 		t.Fatal(err)
 	}
 	here, other := ownership.Agent{ID: "a1", Capacity: 1, Store: 1}, ownership.Agent{ID: "a2", Capacity: 1, Store: 2}
-	seam := &company{there: []ownership.Agent{here, other}}
+	network := &fewAgents{there: []ownership.Agent{here, other}}
 	frontier := &admission.Frontier{HashSeed: 1}
 	p := &agent{
-		network: peers{seam}, self: here, views: ownership.NewTimeline(hostGrace),
+		network: peers{network}, self: here, views: ownership.NewTimeline(hostGrace),
 		files: files{outbox: box, fetched: known},
 		parts: Parts{Log: slog.New(slog.DiscardHandler), Frontier: frontier},
 	}
@@ -68,10 +68,10 @@ func TestAgent_doesNotSpeakForAnAgentThatIsLeaving(t *testing.T) {
 		do    func()
 		speak bool
 	}{
-		{"it goes", func() { at(leave.Announced) }, false},
+		{"it leaves", func() { at(leave.Announced) }, false},
 		{"it has nothing left", func() { at(leave.Done) }, true},
 		{"it has left, and is forgotten", func() { at(leave.Asking) }, true},
-		{"it goes, and has died", func() { at(leave.Announced); seam.there = seam.there[:1] }, false},
+		{"it leaves, and has failed", func() { at(leave.Announced); network.there = network.there[:1] }, false},
 		{"that is forgotten, too", func() { at(leave.Asking) }, false},
 	} {
 		step.do()

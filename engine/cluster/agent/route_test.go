@@ -16,10 +16,9 @@ import (
 	"orbweaver/sieve/fpcache"
 )
 
-// Between the moment at which a fetch worker finds that a host is another's and that at which it hands the host's URLs
-// over, that agent may have gone, and the host be this one's again. Its URLs come up here then, whether they had been
-// here before or not.
-func TestAgent_whatIsToBePassedOnToNobodyStaysHere(t *testing.T) {
+// A fetch worker finds that another agent owns a host. Before it hands the URLs over that agent may be lost, and this
+// agent own the host again. Then the URLs pass admission here, also if they had passed it before.
+func TestRouter_URLsOfALostOwnerPassAdmission(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	s, err := sieve.Open(fsys, sieve.Options{Dir: "sieve", BucketBytes: 1 << 16}, nil)
 	if err != nil {

@@ -83,8 +83,8 @@ func TestCS2_twoHalvesBothStop(t *testing.T) {
 	})
 }
 
-// CS5: agents are lost one after the other, come back without their disks, and leave down to one.
-func TestCS5_votersComeAndGo(t *testing.T) {
+// CS5: agents are lost one after the other, return without their disks, and leave down to one.
+func TestCS5_votersFailReturnAndLeave(t *testing.T) {
 	in(t, 4, 4, func(c *testCluster) {
 		c.startAll()
 		c.within(20*time.Second, c.names...)

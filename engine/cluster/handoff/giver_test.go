@@ -229,7 +229,7 @@ func onDisk(b *visit.Workbench) (n int64) {
 }
 
 // Sites that become this agent's again, before they were given, stay here.
-func TestGiver_whatComesBackIsNotGiven(t *testing.T) {
+func TestGiver_returnedSitesAreNotGiven(t *testing.T) {
 	const hosts, urls = 300, 3
 	d := newRig(t, hosts, urls)
 	d.giver.isAsked, d.giver.isWalking = false, true

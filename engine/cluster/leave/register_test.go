@@ -71,7 +71,7 @@ func TestRegister_aCheckpointKeepsHowFarTheyAre(t *testing.T) {
 }
 
 // Agents that leave own no hosts; if all leave, those that have something left stay.
-func TestRegister_whichAgentsStay(t *testing.T) {
+func TestRegister_remainingAgents(t *testing.T) {
 	f := three()
 	l := f.register()
 	note(t, l, f.there[1], Announced)
@@ -114,7 +114,7 @@ func TestRegister_mayLeave(t *testing.T) {
 }
 
 // An agent speaks only for itself, as membership knows it, and may not leave a crawl that has ended.
-func TestRegister_whoseWordCounts(t *testing.T) {
+func TestRegister_anAgentSpeaksOnlyForItself(t *testing.T) {
 	f := three()
 	l := f.register()
 	for name, c := range map[string]struct {

@@ -83,7 +83,7 @@ func TestTimeline_formerOwnersAreKnownForTheGracePeriod(t *testing.T) {
 
 // An agent that joins late believes the agent that owned its hosts before, for ten minutes. So does an agent that has
 // not arrived, but not an agent that began with the others.
-func TestTimeline_aNewcomerBelievesTheOwnerBeforeIt(t *testing.T) {
+func TestTimeline_aLateAgentBelievesThePreviousOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		both, _, theirs := twoViews(t)
 		site := theirs

@@ -175,7 +175,7 @@ func (s *Accounts) NoteMalformed(id string, fault error) error {
 		return fault
 	}
 	a.malformed = 0
-	return s.ban(id, a, fmt.Sprintf("%d letters or questions in a row cannot be read, the last one: %.200v",
+	return s.ban(id, a, fmt.Sprintf("%d malformed messages or requests in a row, the last one: %.200v",
 		malformedMost, fault))
 }
 
@@ -184,8 +184,8 @@ func (s *Accounts) ban(id string, a *account, reason string) error {
 	length := min(banFirst<<min(a.bans, 16), banMost)
 	a.bans++
 	a.bannedUntil, a.banReason, a.refused, a.early = time.Now().Add(length), reason, 0, 0
-	s.log.Error("an agent is banned: its letters and questions are refused for a while; "+
-		"if it goes on, stop it, and make it a new file (orbweaver ca issue --force)",
+	s.log.Error("an agent is banned: its messages and requests are refused for a while; "+
+		"if it continues, stop it, and make it a new file (orbweaver ca issue --force)",
 		"agent", id, "for", length, "why", reason)
 	s.onBan()
 	return a.refusal()

@@ -126,7 +126,7 @@ func TestPQ2_bansEndAndGrow(t *testing.T) {
 }
 
 // A long item counts several times, and a list of an agent that left counts once.
-func TestPQ1_whatCounts(t *testing.T) {
+func TestPQ1_countsOfItems(t *testing.T) {
 	s := NewAccounts(1, func() int64 { return 0 }, func() {}, slog.New(slog.DiscardHandler))
 	if n := countItems(outbox.AppendItem(nil, make([]byte, 3*itemBytes))); n != 4 {
 		t.Errorf("an item of %d bytes counts %d", 3*itemBytes, n)

@@ -138,8 +138,8 @@ func TestRelay_thereAndBack(t *testing.T) {
 	}
 }
 
-// A site whose result does not come is given up after two minutes, and rules that are a day old are none.
-func TestRelay_whatComesTooLate(t *testing.T) {
+// A site whose result does not arrive is given up after two minutes, and rules that are a day old are none.
+func TestRelay_lateResults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, v := newRelayed(t, "a1", "")
 		own := siteOf(v, true)

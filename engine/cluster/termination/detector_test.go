@@ -250,9 +250,9 @@ func TestDetector_anAgentThatStartedAgainEndsWhenItIsIdle(t *testing.T) {
 	})
 }
 
-// The word that the crawl has ended is believed from a member of the same view, by an agent that was idle. A banned
-// agent is not believed; an agent that had no part in the crawl ends at once.
-func TestDetector_whoseWordCounts(t *testing.T) {
+// An idle agent believes a member of the same view that the crawl has ended. A banned agent is not believed. An agent
+// that had no part in the crawl ends at once.
+func TestDetector_onlyMembersOfTheViewAreBelieved(t *testing.T) {
 	all := []ownership.Agent{{ID: "a0", Capacity: 1, Store: 1}, {ID: "a1", Capacity: 1, Store: 2}}
 	ended := func(agents uint64) []byte {
 		q := []byte{'O', 0, 0, 0, 0, 0, 0, 0, 0}

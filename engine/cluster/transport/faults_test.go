@@ -298,8 +298,8 @@ func TestSend_noAgentListens(t *testing.T) {
 	})
 }
 
-// The three ways in which a receiver does not take a batch are told apart, and counted at both ends.
-func TestSend_whatTheReceiverSays(t *testing.T) {
+// The sender distinguishes the three ways in which a receiver refuses a batch; both ends count them.
+func TestSend_answersOfTheReceiver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, false)
 		b, toB := c.agent("b", Options{Receive: func(_ context.Context, _ string, batch []byte) error {
