@@ -23,8 +23,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// bands is with how many seeds a story of several agents is told: one in a thinned run.
-func bands() int {
+// seedCount is the number of seeds of a scenario of several agents: one in a reduced run.
+func seedCount() int {
 	if testbed.Reduced {
 		return min(1, *testbed.SeedCount)
 	}
@@ -34,7 +34,7 @@ func bands() int {
 // eachSeed runs a scenario in virtual time, with each of several seeds from first on.
 func eachSeed(t *testing.T, first uint64, scenario func(t *testing.T, i int, seed uint64)) {
 	t.Helper()
-	for i := range bands() {
+	for i := range seedCount() {
 		seed := *testbed.FirstSeed + first + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { scenario(t, i, seed) })
@@ -42,16 +42,16 @@ func eachSeed(t *testing.T, first uint64, scenario func(t *testing.T, i int, see
 	}
 }
 
-// band is some agents that crawl one web together, each over a network of its own.
-type band struct {
+// testCluster is some agents that crawl one web together, each over a network of its own.
+type testCluster struct {
 	t      *testing.T
 	rig    *testbed.Rig
 	hub    *hub
 	names  []string
-	least  int // agents that there must be in the beginning
+	least  int // agents that begin the crawl
 	quorum bool
 	disks  map[string]*vfs.Mem
-	alter  func(name string, c *engine.Config, s *engine.Seams) // of an agent before it starts; nil for nothing
+	change func(name string, c *engine.Config, s *engine.Seams) // changes an agent before it starts; nil for no change
 
 	slowSync time.Duration // between two group commits; 0 for the usual time
 
@@ -61,11 +61,14 @@ type band struct {
 	wg      sync.WaitGroup
 }
 
-func newBand(t *testing.T, world simweb.Config, agents int) *band {
+func newTestCluster(t *testing.T, world simweb.Config, agents int) *testCluster {
 	t.Helper()
 	rig := testbed.MustRig(t, world, true)
-	b := &band{t: t, rig: rig, hub: newHub(), least: agents, disks: map[string]*vfs.Mem{}, reports: map[string]report.Report{}, errs: map[string]error{}}
-	b.newsAfter(world.Seed, time.Second)
+	b := &testCluster{
+		t: t, rig: rig, hub: newHub(), least: agents, disks: map[string]*vfs.Mem{}, reports: map[string]report.Report{},
+		errs: map[string]error{},
+	}
+	b.delayGossip(world.Seed, time.Second)
 	for i := range agents {
 		name := fmt.Sprintf("agent-%d", i)
 		b.names = append(b.names, name)
@@ -74,14 +77,14 @@ func newBand(t *testing.T, world simweb.Config, agents int) *band {
 	return b
 }
 
-// newsAfter has each agent hear that another one came or went after up to so long.
-func (b *band) newsAfter(seed uint64, most time.Duration) {
+// delayGossip lets each agent learn of changes of membership after a random time up to most.
+func (b *testCluster) delayGossip(seed uint64, most time.Duration) {
 	rng := rand.New(rand.NewPCG(seed, 9))
 	b.hub.gossip = func() time.Duration { return time.Duration(rng.Int64N(int64(most))) }
 }
 
-// config is that of an agent.
-func (b *band) config(name string) engine.Config {
+// config is the configuration of an agent.
+func (b *testCluster) config(name string) engine.Config {
 	cfg := b.rig.Config()
 	cfg.Cluster.Agents, cfg.Cluster.Invited = b.least, len(b.names) > 1
 	cfg.Limits.StallWait = time.Hour
@@ -91,31 +94,36 @@ func (b *band) config(name string) engine.Config {
 	return cfg
 }
 
-// agent is one that runs.
+// agent is a running agent.
 type agent struct {
-	band  *band
-	name  string
-	net   *simnet.Net
-	desk  *desk
-	crawl *engine.Engine
-	calls chan struct{} // capacity callers: one each while a goroutine calls crawl, all of them when it has ended; in virtual time none may wait at a lock
+	testCluster *testCluster
+	name        string
+	net         *simnet.Net
+	endpoint    *endpoint
+	crawl       *engine.Engine
+	// calls has capacity callers: one value while a goroutine calls crawl, all of them when it has ended. In virtual time
+	// no goroutine may wait at a lock.
+	calls chan struct{}
 	stop  context.CancelFunc
 	done  chan struct{}
 }
 
-// callers may call an agent's engine at a time.
+// callers is how many goroutines may call the engine of an agent at a time.
 const callers = 8
 
 // start lets an agent crawl until it ends or ctx does.
-func (b *band) start(ctx context.Context, name string) *agent {
+func (b *testCluster) start(ctx context.Context, name string) *agent {
 	b.t.Helper()
-	a := &agent{band: b, name: name, net: b.rig.NewNet(), desk: b.hub.desk(name, 1), calls: make(chan struct{}, callers), done: make(chan struct{})}
+	a := &agent{
+		testCluster: b, name: name, net: b.rig.NewNet(), endpoint: b.hub.newEndpoint(name, 1),
+		calls: make(chan struct{}, callers), done: make(chan struct{}),
+	}
 	seams := b.rig.Seams(b.disks[name])
-	seams.Dialer, seams.Peering = a.net, a.desk
+	seams.Dialer, seams.Peering = a.net, a.endpoint
 	seams.Log = slog.New(slog.NewTextHandler(b.t.Output(), nil)).With("agent", name)
 	cfg := b.config(name)
-	if b.alter != nil {
-		b.alter(name, &cfg, &seams)
+	if b.change != nil {
+		b.change(name, &cfg, &seams)
 	}
 	e, err := engine.Open(cfg, seams)
 	if err != nil {
@@ -140,7 +148,7 @@ func (b *band) start(ctx context.Context, name string) *agent {
 }
 
 // startAll starts agents by their names.
-func (b *band) startAll(names []string) map[string]*agent {
+func (b *testCluster) startAll(names []string) map[string]*agent {
 	b.t.Helper()
 	running := map[string]*agent{}
 	for _, name := range names {
@@ -149,7 +157,7 @@ func (b *band) startAll(names []string) map[string]*agent {
 	return running
 }
 
-// mustLeave has the agent leave permanently.
+// mustLeave lets the agent leave permanently, and fails the test if it may not.
 func (a *agent) mustLeave(t *testing.T) {
 	t.Helper()
 	if err := a.leave(t.Context()); err != nil {
@@ -157,7 +165,7 @@ func (a *agent) mustLeave(t *testing.T) {
 	}
 }
 
-// leave has the agent leave permanently.
+// leave lets the agent leave permanently.
 func (a *agent) leave(ctx context.Context) error {
 	select {
 	case a.calls <- struct{}{}:
@@ -168,34 +176,34 @@ func (a *agent) leave(ctx context.Context) error {
 	return a.crawl.Leave(ctx)
 }
 
-// report is how it stands, or stood at its end.
+// report is the report of the agent now, or at its end.
 func (a *agent) report() report.Report {
 	select {
 	case a.calls <- struct{}{}:
 	case <-a.done:
-		a.band.mu.Lock()
-		defer a.band.mu.Unlock()
-		return a.band.reports[a.name]
+		a.testCluster.mu.Lock()
+		defer a.testCluster.mu.Unlock()
+		return a.testCluster.reports[a.name]
 	}
 	defer func() { <-a.calls }()
 	return a.crawl.Report()
 }
 
-// kill ends an agent, unless it has ended, and leaves the disk as death does. The others still count on it.
+// kill ends an agent, unless it has ended, and leaves the disk as death does. The others still count it as a member.
 func (a *agent) kill(death testbed.Death) {
-	b := a.band
+	b := a.testCluster
 	b.t.Helper()
 	b.disks[a.name] = death(b.disks[a.name])
-	b.hub.lose(a.desk)
+	b.hub.stopAnswering(a.endpoint)
 	if err := a.net.Close(); err != nil {
 		b.t.Error(err)
 	}
 	a.stop()
-	<-a.done // whatever it says: it is dead
+	<-a.done // its error does not matter
 }
 
 // wait returns when all agents have ended.
-func (b *band) wait() {
+func (b *testCluster) wait() {
 	b.t.Helper()
 	b.wg.Wait()
 	for name, err := range b.errs {
@@ -205,8 +213,8 @@ func (b *band) wait() {
 	}
 }
 
-// judge holds the log of the web and all archives against the truth.
-func (b *band) judge() judge.Verdict {
+// judge compares the log of the web and all archives with the ground truth.
+func (b *testCluster) judge() judge.Verdict {
 	b.t.Helper()
 	var all []judge.Capture
 	for _, name := range b.names {
@@ -226,7 +234,7 @@ func (b *band) judge() judge.Verdict {
 	})
 }
 
-// wantWhole fails the test unless every page was fetched, at most so many were asked for again, and politely.
+// wantWhole fails the test unless every page was fetched, at most some were fetched again, and all delays were kept.
 func wantWhole(t *testing.T, v judge.Verdict, repeated int) {
 	t.Helper()
 	if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > repeated || impolite(v) {
@@ -235,7 +243,7 @@ func wantWhole(t *testing.T, v judge.Verdict, repeated int) {
 }
 
 // wantLeft fails the test unless an agent has left and nothing of it is left behind. It returns the agent's report.
-func (b *band) wantLeft(name string) report.Report {
+func (b *testCluster) wantLeft(name string) report.Report {
 	b.t.Helper()
 	r := b.reports[name]
 	const reason = "left permanently: the other agents have everything"
@@ -250,12 +258,12 @@ func impolite(v judge.Verdict) bool {
 	return v.HostGapViolations+v.HostConcurrency+v.IPGapViolations+v.IPConcurrency > 0
 }
 
-// Agents that know each other from the beginning fetch a web whole, and no page twice.
+// Agents that know each other from the beginning fetch the whole web, and no page twice.
 func TestAgents_shareAWebWithoutGapsOrOverlap(t *testing.T) {
 	for _, agents := range []int{1, 2, 4} {
 		t.Run(fmt.Sprint(agents), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+700, simweb.Plain()), agents)
+				b := newTestCluster(t, testbed.SmallWorld(*testbed.FirstSeed+700, simweb.Plain()), agents)
 				began := time.Now()
 				for _, name := range b.names {
 					b.start(t.Context(), name)
@@ -272,7 +280,8 @@ func TestAgents_shareAWebWithoutGapsOrOverlap(t *testing.T) {
 					}
 					pages += r.PagesStored + r.RevisitsStored
 				}
-				t.Logf("virtual time %v, %d pages, %d letters, %d questions", time.Since(began), pages, b.hub.letters, b.hub.asked)
+				t.Logf("virtual time %v, %d pages, %d messages, %d questions",
+					time.Since(began), pages, b.hub.messages, b.hub.questions)
 				if impolite(v) || v.Coverage != 1 || v.Overlap != 0 || v.Duplicates > 0 {
 					testbed.FailVerdict(t, v)
 				}
@@ -281,12 +290,12 @@ func TestAgents_shareAWebWithoutGapsOrOverlap(t *testing.T) {
 	}
 }
 
-// An agent that is killed and starts again before the others take it for gone, again and again, costs nothing but what
-// was in flight.
-func TestG03_anAgentIsKilledAndComesBack(t *testing.T) {
+// An agent is killed and starts again before the others take it for dead, many times. Only what was in flight is
+// fetched again.
+func TestG03_anAgentIsKilledAndRestarts(t *testing.T) {
 	eachSeed(t, 720, func(t *testing.T, _ int, seed uint64) {
 		rng := rand.New(rand.NewPCG(seed, 3))
-		b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
+		b := newTestCluster(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
 		running := b.startAll(b.names)
 		kills := 0
 		for range 12 {
@@ -294,7 +303,7 @@ func TestG03_anAgentIsKilledAndComesBack(t *testing.T) {
 			name := b.names[rng.IntN(len(b.names))]
 			select {
 			case <-running[name].done:
-				continue // it was faster
+				continue // it has ended
 			default:
 			}
 			running[name].kill(func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) })
@@ -305,30 +314,30 @@ func TestG03_anAgentIsKilledAndComesBack(t *testing.T) {
 		b.wait()
 		v := b.judge()
 		inFlight := kills * b.config("").Workers.Fetchers
-		t.Logf("%d kills, %d pages, %d asked for again, %d letters", kills, v.Fetched, v.Repeated, b.hub.letters)
+		t.Logf("%d kills, %d pages, %d fetched again, %d messages", kills, v.Fetched, v.Repeated, b.hub.messages)
 		wantWhole(t, v, inFlight)
 	})
 }
 
-// An agent that dies with its disk is missed by nobody: the others take its hosts over and are told of its URLs again.
-// So it is also when it had died before and come back: then its hosts are lent a second time.
+// An agent fails and its disk is lost. The others take its hosts over and receive its URLs again. In odd runs the agent
+// has failed and returned before, so its hosts have temporary owners for a second time.
 func TestG03_anAgentAndItsDiskAreLost(t *testing.T) {
 	eachSeed(t, 740, func(t *testing.T, i int, seed uint64) {
-		b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
+		b := newTestCluster(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
 		running := b.startAll(b.names)
 		had := 0
 		if i%2 == 1 {
 			time.Sleep(15 * time.Second)
-			had += b.bury(running["agent-1"])
+			had += b.loseAgent(running["agent-1"])
 			time.Sleep(time.Duration(12+i) * time.Second)
 			running["agent-1"] = b.start(t.Context(), "agent-1")
 		}
 		time.Sleep(time.Duration(20+3*i) * time.Second)
-		had += b.bury(running["agent-1"])
+		had += b.loseAgent(running["agent-1"])
 		b.wait()
 		b.names = []string{"agent-0", "agent-2"}
 		v := b.judge()
-		t.Logf("%d pages, %d of them lost and fetched again; %d asked for again", v.Fetched, had, v.Repeated)
+		t.Logf("%d pages, %d of them lost and fetched again; %d fetched again", v.Fetched, had, v.Repeated)
 		if v.Coverage != 1 || impolite(v) || v.Missing+v.AttemptsMissing > 0 ||
 			v.Repeated > had+b.config("").Workers.Fetchers {
 			testbed.FailVerdict(t, v)
@@ -336,18 +345,18 @@ func TestG03_anAgentAndItsDiskAreLost(t *testing.T) {
 	})
 }
 
-// bury kills an agent, lets the others find out some time later, and says how many pages it had.
-func (b *band) bury(a *agent) (had int) {
+// loseAgent kills an agent, lets the others find out some time later, and returns how many pages it had.
+func (b *testCluster) loseAgent(a *agent) (had int) {
 	b.t.Helper()
 	a.kill(testbed.Sigkill)
 	had = b.pages(a.name)
 	time.Sleep(8 * time.Second)
-	b.hub.leave(a.desk)
+	b.hub.remove(a.endpoint)
 	return had
 }
 
-// pages is how many good answers an agent's archive holds.
-func (b *band) pages(name string) (n int) {
+// pages is the number of captures in the archive of an agent.
+func (b *testCluster) pages(name string) (n int) {
 	b.t.Helper()
 	err := captures.Each(b.disks[name], "crawl/warc", func(judge.Capture) { n++ })
 	if err != nil {
@@ -356,10 +365,11 @@ func (b *band) pages(name string) (n int) {
 	return n
 }
 
-// An agent that comes late gets its share, with what was queued of it, and fetches nothing that another has.
-func TestAgents_anAgentComesLateAndAnotherGoesAndComesBack(t *testing.T) {
+// An agent joins late and another one stops and returns. Each gets its share of the hosts with their queues, and
+// fetches nothing that another agent has.
+func TestAgents_oneJoinsLateAndAnotherRestarts(t *testing.T) {
 	eachSeed(t, 760, func(t *testing.T, i int, seed uint64) {
-		b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
+		b := newTestCluster(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
 		b.least = 2
 		running := b.startAll(b.names[:2])
 		time.Sleep(time.Duration(10+3*i) * time.Second)
@@ -376,24 +386,25 @@ func TestAgents_anAgentComesLateAndAnotherGoesAndComesBack(t *testing.T) {
 			handed += b.reports[name].Outcomes["handed-over"]
 			recovered += b.reports[name].Outcomes["recovered"]
 		}
-		t.Logf("%d pages, %d asked for again; %d URLs handed over, %d pages recovered, %d questions", v.Fetched, v.Repeated, handed, recovered, b.hub.asked)
+		t.Logf("%d pages, %d fetched again; %d URLs handed over, %d pages recovered, %d questions",
+			v.Fetched, v.Repeated, handed, recovered, b.hub.questions)
 		if v.Coverage != 1 || impolite(v) || v.Missing+v.AttemptsMissing > 0 || v.Repeated > 10 { // what was in flight
 			testbed.FailVerdict(t, v)
 		}
 	})
 }
 
-// An agent whose name another has stops in good order, and says why. What it has is whole, and it goes on when it is
-// run again.
-func TestG04_whoIsLostStopsInOrderAndGoesOn(t *testing.T) {
+// An agent whose name another process has stops in order, and its report has the reason. Its directory is sound, and
+// its next run continues the crawl.
+func TestG04_anAgentWithoutItsNameStopsInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+720, simweb.Plain()), 2)
+		b := newTestCluster(t, testbed.SmallWorld(*testbed.FirstSeed+720, simweb.Plain()), 2)
 		for _, name := range b.names {
 			b.start(t.Context(), name)
 		}
 		time.Sleep(20 * time.Second)
 		lost := b.names[1]
-		b.hub.expel(lost)
+		b.hub.takeID(lost)
 		for done := false; !done; {
 			time.Sleep(time.Second)
 			b.mu.Lock()
@@ -401,15 +412,18 @@ func TestG04_whoIsLostStopsInOrderAndGoesOn(t *testing.T) {
 			b.mu.Unlock()
 		}
 		r, err := b.reports[lost], b.errs[lost]
-		if !errors.Is(err, cluster.ErrLost) || !errors.Is(err, errName) || r.State != lifecycle.Stopped || r.PagesStored == 0 || r.URLsQueued == 0 || r.URLsInFlight != 0 {
-			t.Errorf("%v; %s (%s) after %d pages, %d queued, %d in flight", err, r.State, r.Reason, r.PagesStored, r.URLsQueued, r.URLsInFlight)
+		if !errors.Is(err, cluster.ErrLost) || !errors.Is(err, errName) || r.State != lifecycle.Stopped {
+			t.Errorf("%v; %s (%s)", err, r.State, r.Reason)
+		}
+		if r.PagesStored == 0 || r.URLsQueued == 0 || r.URLsInFlight != 0 {
+			t.Errorf("%d pages, %d queued, %d in flight", r.PagesStored, r.URLsQueued, r.URLsInFlight)
 		}
 		testbed.CheckConservation(t, r)
 		delete(b.errs, lost)
 		b.start(t.Context(), lost)
 		b.wait()
 		if again := b.reports[lost]; again.State != lifecycle.Finished || again.PagesStored < r.PagesStored {
-			t.Errorf("when it was run again: %s (%s) after %d pages", again.State, again.Reason, again.PagesStored)
+			t.Errorf("the next run: %s (%s) after %d pages", again.State, again.Reason, again.PagesStored)
 		}
 		if v := b.judge(); impolite(v) || v.Coverage != 1 {
 			testbed.FailVerdict(t, v)
@@ -417,10 +431,11 @@ func TestG04_whoIsLostStopsInOrderAndGoesOn(t *testing.T) {
 	})
 }
 
-// Agents that come to a crawl that runs get their hosts, and leave each alone until whoever had it is done with it.
-func TestAgents_whoComesLateIsPoliteAllTheSame(t *testing.T) {
+// Agents that join a running crawl get their hosts, and contact a host only when its previous owner has finished with
+// it.
+func TestAgents_lateAgentsKeepDelays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+730, simweb.Plain()), 4)
+		b := newTestCluster(t, testbed.SmallWorld(*testbed.FirstSeed+730, simweb.Plain()), 4)
 		b.least = 1
 		for i, name := range b.names {
 			b.start(t.Context(), name)
@@ -432,8 +447,8 @@ func TestAgents_whoComesLateIsPoliteAllTheSame(t *testing.T) {
 			testbed.CheckConservation(t, b.reports[name])
 			handed += b.reports[name].Outcomes["handed-over"]
 		}
-		if handed == 0 || b.hub.letters == 0 {
-			t.Errorf("%d URLs handed over, %d letters: nobody came in time", handed, b.hub.letters)
+		if handed == 0 || b.hub.messages == 0 {
+			t.Errorf("%d URLs handed over, %d messages: no agent joined in time", handed, b.hub.messages)
 		}
 		v := b.judge()
 		if impolite(v) || v.Coverage != 1 || v.Repeated > b.config("").Workers.Fetchers {

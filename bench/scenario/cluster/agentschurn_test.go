@@ -14,17 +14,17 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Eight agents that come late, stop, are killed and come back keep the delays of all hosts and of the few addresses
-// that these share, and fetch the web whole.
-func TestAgents_eightThatComeAndGoAnnoyNobody(t *testing.T) {
-	for i := range max(1, bands()/3) {
+// Eight agents join late, stop, are killed and return. They keep the delays of all hosts and of the few addresses that
+// these share, and fetch the whole web.
+func TestAgents_churnKeepsDelays(t *testing.T) {
+	for i := range max(1, seedCount()/3) {
 		seed := *testbed.FirstSeed + 780 + uint64(i)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 5))
 			synctest.Test(t, func(t *testing.T) {
-				b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 8)
+				b := newTestCluster(t, testbed.SmallWorld(seed, simweb.Plain()), 8)
 				b.least = 3
-				b.newsAfter(seed, 4*time.Second)
+				b.delayGossip(seed, 4*time.Second)
 				running := map[string]*agent{}
 				start := func(name string) { running[name] = b.start(t.Context(), name) }
 				for _, name := range b.names[:3] {
@@ -34,24 +34,24 @@ func TestAgents_eightThatComeAndGoAnnoyNobody(t *testing.T) {
 					time.Sleep(time.Duration(rng.Int64N(int64(8 * time.Second))))
 					start(name)
 				}
-				goes := 0
+				ends := 0
 				for range 16 {
 					time.Sleep(time.Duration(rng.Int64N(int64(8 * time.Second))))
 					a := running[b.names[rng.IntN(len(b.names))]]
 					select {
 					case <-a.done:
-						continue // it was faster
+						continue // it has ended
 					default:
 					}
-					goes++
+					ends++
 					switch rng.IntN(3) {
-					case 0: // it is back before it is missed
+					case 0: // it is back before the others take it for dead
 						a.kill(func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) })
 						time.Sleep(time.Duration(rng.Int64N(int64(4 * time.Second))))
-					case 1: // it is missed
+					case 1: // the others take it for dead
 						a.kill(func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) })
 						time.Sleep(8 * time.Second)
-						b.hub.leave(a.desk)
+						b.hub.remove(a.endpoint)
 						time.Sleep(time.Duration(rng.Int64N(int64(10 * time.Second))))
 					default:
 						a.stop()
@@ -62,7 +62,8 @@ func TestAgents_eightThatComeAndGoAnnoyNobody(t *testing.T) {
 				}
 				b.wait()
 				v := b.judge()
-				t.Logf("%d pages, %d asked for again, %d came and went; %d letters, %d questions", v.Fetched, v.Repeated, goes, b.hub.letters, b.hub.asked)
+				t.Logf("%d pages, %d fetched again, %d ends of agents; %d messages, %d questions",
+					v.Fetched, v.Repeated, ends, b.hub.messages, b.hub.questions)
 				if v.Coverage != 1 || impolite(v) {
 					testbed.FailVerdict(t, v)
 				}

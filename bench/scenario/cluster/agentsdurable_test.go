@@ -15,63 +15,64 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// An agent that says it has a page has it after a power cut in the next moment, too: who asked does not fetch the page,
-// so it would be lost.
-func TestAgents_whatAnAgentSaysItHasOutlivesAPowerCut(t *testing.T) {
+// An agent that answers that it has a page still has it after a power cut in the next moment. The agent that asked does
+// not fetch the page, so it would be lost.
+func TestAgents_anAnsweredPageSurvivesAPowerCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+780, simweb.Plain()), 2)
+		b := newTestCluster(t, testbed.SmallWorld(*testbed.FirstSeed+780, simweb.Plain()), 2)
 		b.slowSync = 3 * time.Second
 		for _, name := range b.names {
 			b.start(t.Context(), name)
 		}
-		disk, waited, said := b.disks["agent-0"], 0, 0
+		disk, waits, answered := b.disks["agent-0"], 0, 0
 		for range 8 {
 			time.Sleep(4700 * time.Millisecond)
 			held := b.held(disk)
-			question := []byte{'F'} // see engine/recovery.go
+			question := []byte{questionFetched}
 			for _, url := range held {
 				question = outbox.AppendItem(question, []byte(url))
 			}
 			began := time.Now()
-			answer, err := b.hub.desks["agent-0"].server.HandleQuestion(t.Context(), "agent-1", question)
+			answer, err := b.hub.endpoints["agent-0"].server.HandleQuestion(t.Context(), "agent-1", question)
 			cut := disk.LostClone(0)
 			if err != nil || len(answer) != len(held) {
 				t.Fatalf("%d answers for %d pages: %v", len(answer), len(held), err)
 			}
 			if time.Since(began) > 0 {
-				waited++
+				waits++
 			}
-			left := b.afterwards(cut)
+			durable := b.afterwards(cut)
 			for i, url := range held {
 				if answer[i] == 1 {
-					said++
-					if !left[url] {
-						t.Errorf("%s: it is there, an agent said, and after a power cut it is not", url)
+					answered++
+					if !durable[url] {
+						t.Errorf("%s: the agent answered that it has the page, and after a power cut it has not", url)
 					}
 				}
 			}
 		}
-		if waited == 0 || said < 50 {
-			t.Errorf("%d answers waited, and %d pages were said to be there: this shows nothing", waited, said)
+		if waits == 0 || answered < 50 {
+			t.Errorf("%d answers waited, and %d pages were there: the test checks nothing", waits, answered)
 		}
 		b.wait()
 	})
 }
 
-// held are the URLs whose pages an archive holds, whether they are durable or not.
-func (b *band) held(disk *vfs.Mem) (urls []string) {
+// held are the URLs of the captures of an archive, durable or not.
+func (b *testCluster) held(disk *vfs.Mem) (urls []string) {
 	b.t.Helper()
-	if err := captures.Each(disk.KillClone(), "crawl/warc", func(c judge.Capture) { urls = append(urls, c.URL) }); err != nil {
+	err := captures.Each(disk.KillClone(), "crawl/warc", func(c judge.Capture) { urls = append(urls, c.URL) })
+	if err != nil {
 		b.t.Fatal(err)
 	}
 	return urls
 }
 
-// afterwards is what a crawl goes on with that finds its disk like this.
-func (b *band) afterwards(disk *vfs.Mem) map[string]bool {
+// afterwards are the URLs of the captures of a crawl that resumes from a disk.
+func (b *testCluster) afterwards(disk *vfs.Mem) map[string]bool {
 	b.t.Helper()
 	seams := b.rig.Seams(disk)
-	seams.Peering = newHub().desk("agent-0", 1)
+	seams.Peering = newHub().newEndpoint("agent-0", 1)
 	e, err := engine.Open(b.config(""), seams)
 	if err != nil {
 		b.t.Fatal(fmt.Errorf("after a power cut: %w", err))
@@ -79,9 +80,9 @@ func (b *band) afterwards(disk *vfs.Mem) map[string]bool {
 	if err := e.Close(); err != nil {
 		b.t.Error(err)
 	}
-	left := map[string]bool{}
+	durable := map[string]bool{}
 	for _, url := range b.held(disk) {
-		left[url] = true
+		durable[url] = true
 	}
-	return left
+	return durable
 }

@@ -15,7 +15,7 @@ import (
 	"orbweaver/engine/layout"
 )
 
-// areas are the findings of fsck by area, and what it looked at.
+// areas are the results of fsck by area.
 func areas(r *fsck.Report) map[string]fsck.Area {
 	all := map[string]fsck.Area{}
 	for _, a := range r.Areas {
@@ -24,12 +24,11 @@ func areas(r *fsck.Report) map[string]fsck.Area {
 	return all
 }
 
-// Whenever an agent is killed, and wherever the others are, its directory is sound, and what it owes to others and has
-// fetched is looked at.
+// At any moment at which an agent is killed its directory is sound, and fsck checks its outbox and its fetched set.
 func TestFsck_agentsAreSoundAtEveryMoment(t *testing.T) {
 	eachSeed(t, 850, func(t *testing.T, _ int, seed uint64) {
 		rng := rand.New(rand.NewPCG(seed, 3))
-		b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
+		b := newTestCluster(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
 		running := b.startAll(b.names)
 		outbox, fetched := int64(0), int64(0)
 		for k := range 5 {
@@ -44,7 +43,7 @@ func TestFsck_agentsAreSoundAtEveryMoment(t *testing.T) {
 			case 0:
 				running[name].kill(testbed.Sigkill)
 			case 1:
-				b.bury(running[name])
+				b.loseAgent(running[name])
 			default:
 				running[name].stop()
 				<-running[name].done
@@ -59,20 +58,20 @@ func TestFsck_agentsAreSoundAtEveryMoment(t *testing.T) {
 			r := testbed.Fsck(t, b.disks[name])
 			testbed.WantSound(t, &r)
 			if a := areas(&r); a["outbox"].Checked == 0 || a["fetched"].Checked == 0 {
-				t.Errorf("%s: not looked at: %+v", name, a)
+				t.Errorf("%s: not checked: %+v", name, a)
 			}
 		}
-		t.Logf("%d URLs that others were told, %d with an answer", outbox, fetched)
+		t.Logf("%d URLs in outboxes, %d fetched ones", outbox, fetched)
 	})
 }
 
-// A wrong byte in what an agent owes to others, or in what it has fetched, is found, and the place is named.
-func TestFsck_damageToWhatConcernsOtherAgentsIsFound(t *testing.T) {
+// Fsck finds a wrong byte in the outbox of an agent or in its fetched set, and names the place.
+func TestFsck_damageOfOutboxAndFetchedSetIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+860, simweb.Faulty()), 3)
+		b := newTestCluster(t, testbed.SmallWorld(*testbed.FirstSeed+860, simweb.Faulty()), 3)
 		running := b.startAll(b.names)
 		time.Sleep(40 * time.Second)
-		b.hub.lose(running["agent-1"].desk) // so that something waits for it
+		b.hub.stopAnswering(running["agent-1"].endpoint) // so that there is a backlog for it
 		time.Sleep(2 * time.Second)
 		running["agent-0"].kill(testbed.Sigkill)
 		running["agent-1"].stop()

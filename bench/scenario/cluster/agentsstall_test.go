@@ -13,11 +13,11 @@ import (
 	"orbweaver/engine/lifecycle"
 )
 
-// Three agents lose the way to all sites, in a moment in which each has something queued or not. All of them stop as
-// stalled, those too that have nothing left; none loses a URL. Started again, they end the crawl together.
+// Three agents cannot connect to any site any more, while some of them have queued URLs. All stop as stalled, also
+// those that have nothing left, and none loses a URL. Started again, they end the crawl together.
 func TestStall_ofSeveralAgentsIsAgreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+40, simweb.Plain()), 3)
+		b := newTestCluster(t, testbed.SmallWorld(*testbed.FirstSeed+40, simweb.Plain()), 3)
 		var agents []*agent
 		for _, name := range b.names {
 			agents = append(agents, b.start(t.Context(), name))
@@ -36,7 +36,7 @@ func TestStall_ofSeveralAgentsIsAgreed(t *testing.T) {
 			}
 		}
 		if queued == 0 {
-			t.Fatal("nothing was queued when the way was lost")
+			t.Fatal("nothing was queued when the connections were lost")
 		}
 		for _, name := range b.names {
 			b.start(t.Context(), name)

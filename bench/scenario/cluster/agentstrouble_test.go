@@ -20,17 +20,17 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// troubledBand is some agents that share an outageWeb.
-type troubledBand struct {
-	web   *testbed.OutageWeb
-	hub   *hub
-	names []string
-	disks map[string]*vfs.Mem
-	desks map[string]*desk
+// outageCluster is some agents that crawl a web whose sites fail.
+type outageCluster struct {
+	web       *testbed.OutageWeb
+	hub       *hub
+	names     []string
+	disks     map[string]*vfs.Mem
+	endpoints map[string]*endpoint
 }
 
-func newTroubledBand(web *testbed.OutageWeb, agents int) *troubledBand {
-	b := &troubledBand{web: web, hub: newHub(), disks: map[string]*vfs.Mem{}, desks: map[string]*desk{}}
+func newOutageCluster(web *testbed.OutageWeb, agents int) *outageCluster {
+	b := &outageCluster{web: web, hub: newHub(), disks: map[string]*vfs.Mem{}, endpoints: map[string]*endpoint{}}
 	for i := range agents {
 		name := fmt.Sprintf("agent-%d", i)
 		b.names = append(b.names, name)
@@ -39,8 +39,10 @@ func newTroubledBand(web *testbed.OutageWeb, agents int) *troubledBand {
 	return b
 }
 
-// crawl lets all agents crawl until they end, and gives their reports, which balance, and when each ended.
-func (b *troubledBand) crawl(t *testing.T, happen func()) (reports map[string]report.Report, ended map[string]time.Time) {
+// crawl lets all agents crawl until they end, and returns their reports and when each ended.
+func (b *outageCluster) crawl(
+	t *testing.T, during func(),
+) (reports map[string]report.Report, ended map[string]time.Time) {
 	t.Helper()
 	reports, ended = map[string]report.Report{}, map[string]time.Time{}
 	var mu sync.Mutex
@@ -52,8 +54,8 @@ func (b *troubledBand) crawl(t *testing.T, happen func()) (reports map[string]re
 		seams := rig.Seams(b.disks[name])
 		seams.Dialer, seams.Resolver = b.web, b.web
 		seams.Allowed = func(netip.AddrPort) error { return nil }
-		b.desks[name] = b.hub.desk(name, 1)
-		seams.Peering = b.desks[name]
+		b.endpoints[name] = b.hub.newEndpoint(name, 1)
+		seams.Peering = b.endpoints[name]
 		seams.Log = slog.New(slog.NewTextHandler(t.Output(), nil)).With("agent", name)
 		e, err := engine.Open(cfg, seams)
 		if err != nil {
@@ -70,8 +72,8 @@ func (b *troubledBand) crawl(t *testing.T, happen func()) (reports map[string]re
 			reports[name], ended[name] = r, at
 		})
 	}
-	if happen != nil {
-		happen()
+	if during != nil {
+		during()
 	}
 	wg.Wait()
 	b.web.Open.Wait()
@@ -95,30 +97,31 @@ func apart(ended map[string]time.Time) time.Duration {
 	return last.Sub(first)
 }
 
-// One site is in trouble, so that one agent has the only queued URLs; the others have nothing left. All stop as
-// stalled, at one time, and none loses a URL. When the site is well, the same commands end the crawl.
+// One site fails, and its owner has the only queued URLs; the others have nothing left. All stop as stalled, at one
+// time, and none loses a URL. When the site recovers, the same commands end the crawl.
 func TestStall_ofOneAgentsSiteEndsTheCluster(t *testing.T) {
-	for what, trouble := range map[string]testbed.Condition{
+	for what, condition := range map[string]testbed.Condition{
 		"refuses connections":           {Refused: true},
 		"resets connections":            {Reset: true},
 		"says 503":                      {Status: 503},
 		"asks to slow down":             {Status: 429, Head: "Retry-After: 120\r\n"},
 		"asks to come back after a day": {Status: 503, Head: "Retry-After: 86400\r\n"},
 	} {
-		if testbed.Reduced && trouble.Status != 503 { // the others belong to the scenarios
+		if testbed.Reduced && condition.Status != 503 { // the others belong to the scenarios
 			continue
 		}
 		t.Run(what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				well := false
-				web := &testbed.OutageWeb{Sites: 9, Pages: 12, Condition: func(site int, since time.Duration) testbed.Condition {
-					if site == 0 && since > 25*time.Second && !well {
-						return trouble
+				hasRecovered := false
+				failing := func(site int, since time.Duration) testbed.Condition {
+					if site == 0 && since > 25*time.Second && !hasRecovered {
+						return condition
 					}
 					return testbed.Condition{}
-				}}
+				}
+				web := &testbed.OutageWeb{Sites: 9, Pages: 12, Condition: failing}
 				web.Begin()
-				b := newTroubledBand(web, 3)
+				b := newOutageCluster(web, 3)
 				reports, ended := b.crawl(t, nil)
 				var queued, holders int64
 				for name, r := range reports {
@@ -138,7 +141,7 @@ func TestStall_ofOneAgentsSiteEndsTheCluster(t *testing.T) {
 				if took := time.Since(web.Began); took > 3*time.Hour {
 					t.Errorf("it took %v", took)
 				}
-				well = true
+				hasRecovered = true
 				time.Sleep(25 * time.Hour)
 				reports, _ = b.crawl(t, nil)
 				for name, r := range reports {
@@ -154,24 +157,26 @@ func TestStall_ofOneAgentsSiteEndsTheCluster(t *testing.T) {
 	}
 }
 
-// garbledLetter has one item, which is no URL of the web.
-func garbledLetter() []byte {
-	one := "L\x00\x00\x01gopher://a.example/"
-	return append(binary.AppendUvarint(nil, uint64(len(one))), one...)
+// malformedMessage has one item, which is no HTTP URL.
+func malformedMessage() []byte {
+	item := "L\x00\x00\x01gopher://a.example/"
+	return append(binary.AppendUvarint(nil, uint64(len(item))), item...)
 }
 
-// One agent bans another, and no third one knows of it. The crawl ends all the same, with all agents, before the ban
-// does.
+// One agent bans another, and the third agent does not know of it. The crawl ends all the same, with all agents, before
+// the ban ends.
 func TestBan_knownByOneAgentDoesNotKeepTheClusterFromEnding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		web := &testbed.OutageWeb{Sites: 9, Pages: 12, Condition: func(int, time.Duration) testbed.Condition { return testbed.Condition{} }}
+		healthy := func(int, time.Duration) testbed.Condition { return testbed.Condition{} }
+		web := &testbed.OutageWeb{Sites: 9, Pages: 12, Condition: healthy}
 		web.Begin()
-		b := newTroubledBand(web, 3)
+		b := newOutageCluster(web, 3)
 		var bans int
 		reports, ended := b.crawl(t, func() {
 			time.Sleep(20 * time.Second)
 			for range 3 {
-				if err := b.desks["agent-1"].Send(context.WithoutCancel(t.Context()), "agent-0", 0, garbledLetter()); errors.Is(err, cluster.ErrBanned) {
+				err := b.endpoints["agent-1"].Send(context.WithoutCancel(t.Context()), "agent-0", 0, malformedMessage())
+				if errors.Is(err, cluster.ErrBanned) {
 					bans++
 				}
 			}

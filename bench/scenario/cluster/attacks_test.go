@@ -22,10 +22,10 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// attacked is a crawl of two honest agents with a third member that does no work and says what it has no right to say.
-// All hosts forbid /secret.
+// attacked is a crawl of two honest agents with a third member that does no work and sends statements for which it has
+// no authority. All hosts disallow /secret.
 type attacked struct {
-	*band
+	*testCluster
 	web  *testbed.ScriptedHosts
 	evil *flooder
 	dir  string // of each agent's crawl, on its own disk
@@ -33,8 +33,11 @@ type attacked struct {
 
 const attackedHosts = 12
 
-// attack runs such a crawl. attacks is called each second for a minute, for each honest agent. Then the attacker goes.
-func attack(t *testing.T, attacks func(a *attacked, second int, to cluster.Handler, send func(letter []byte) error)) *attacked {
+// attackFunc attacks one agent: by messages of the attacker, or by direct calls.
+type attackFunc func(a *attacked, second int, to cluster.Handler, send func(message []byte) error)
+
+// attack runs such a crawl. attacks is called each second for a minute, for each honest agent. Then the attacker stops.
+func attack(t *testing.T, attacks attackFunc) *attacked {
 	t.Helper()
 	a := &attacked{web: &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{}, Counts: map[string]int{}}}
 	rules := testbed.AlwaysRespond(200, "", "User-agent: *\nDisallow: /secret\n")
@@ -50,15 +53,15 @@ func attack(t *testing.T, attacks func(a *attacked, second int, to cluster.Handl
 			}
 		}
 	}
-	a.band = among(t, a.web, 2)
+	a.testCluster = newScriptedCluster(t, a.web, 2)
 	a.least = 3
-	alter := a.alter
-	a.alter = func(name string, c *engine.Config, s *engine.Seams) {
-		alter(name, c, s)
+	change := a.change
+	a.change = func(name string, c *engine.Config, s *engine.Seams) {
+		change(name, c, s)
 		c.Cluster.AgentAway, a.dir = time.Second, c.Dir
 	}
-	a.evil = &flooder{desk: a.hub.desk("evil", 1), rng: rand.New(rand.NewPCG(1, 1))}
-	if err := a.evil.desk.Join(t.Context(), 99, a.evil); err != nil {
+	a.evil = &flooder{endpoint: a.hub.newEndpoint("evil", 1), rng: rand.New(rand.NewPCG(1, 1))}
+	if err := a.evil.endpoint.Join(t.Context(), 99, a.evil); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Hour)
@@ -70,12 +73,12 @@ func attack(t *testing.T, attacks func(a *attacked, second int, to cluster.Handl
 		time.Sleep(time.Second)
 		for _, name := range a.names {
 			a.hub.mu.Lock()
-			to := a.hub.desks[name].server
+			to := a.hub.endpoints[name].server
 			a.hub.mu.Unlock()
-			attacks(a, second, to, func(letter []byte) error { return a.evil.desk.Send(ctx, name, 0, letter) })
+			attacks(a, second, to, func(message []byte) error { return a.evil.endpoint.Send(ctx, name, 0, message) })
 		}
 	}
-	if err := a.evil.desk.Leave(ctx); err != nil {
+	if err := a.evil.endpoint.Leave(ctx); err != nil {
 		t.Fatal(err)
 	}
 	a.wait()
@@ -83,26 +86,26 @@ func attack(t *testing.T, attacks func(a *attacked, second int, to cluster.Handl
 	return a
 }
 
-// check says what the honest agents did that they would not have done by themselves.
+// check reports what the honest agents did that they would not have done by themselves.
 func (a *attacked) check() {
 	began := a.web.Requests[0].At
 	for host := range a.web.Hosts {
 		var paths []string
 		for _, p := range a.web.Pages(host) {
 			if paths = append(paths, p.Path); p.Path == "/secret" {
-				a.t.Errorf("%s: the disallowed page was asked for", host)
+				a.t.Errorf("%s: the disallowed page was requested", host)
 			}
-			if late := p.At.Sub(began); late > time.Hour {
-				a.t.Errorf("%s%s was asked for after %v", host, p.Path, late)
+			if delay := p.At.Sub(began); delay > time.Hour {
+				a.t.Errorf("%s%s was requested after %v", host, p.Path, delay)
 			}
 		}
 		if len(paths) < 3 {
-			a.t.Errorf("%s: only %q were asked for", host, paths)
+			a.t.Errorf("%s: only %q were requested", host, paths)
 		}
 	}
 }
 
-// manifest is how long the longest manifest of the honest agents is.
+// manifest is the length of the longest manifest of the honest agents.
 func (a *attacked) manifest() (size int) {
 	for _, name := range a.names {
 		b, err := vfs.ReadFile(a.disks[name], a.dir+"/"+layout.ManifestFile)
@@ -116,34 +119,34 @@ func (a *attacked) manifest() (size int) {
 
 func framed(s string) []byte { return append(binary.AppendUvarint(nil, uint64(len(s))), s...) }
 
-// verdict is a letter that says what came of a site's robots.txt; without rules that it could not be had.
-func verdict(host string, rules *robots.Rules) []byte {
+// robotsResult is a message with the result of a robots.txt; without rules it could not be fetched.
+func robotsResult(host string, rules *robots.Rules) []byte {
 	item := append([]byte{'V', 1}, make([]byte, 8)...)
 	item = append(item, framed("http://"+host)...)
-	said := []byte(nil)
+	encoded := []byte(nil)
 	if rules != nil {
-		said = rules.Append(nil)
+		encoded = rules.Append(nil)
 	}
-	return outbox.AppendItem(nil, append(item, framed(string(said))...))
+	return outbox.AppendItem(nil, append(item, framed(string(encoded))...))
 }
 
-// silence is a letter that says that a site is not to be asked for two days.
-func silence(host string) []byte {
+// longDelay is a message that says that a site must not be contacted for two days.
+func longDelay(host string) []byte {
 	item := append([]byte{'S', 1}, make([]byte, 8)...)
 	item = append(item, framed("http://"+host)...)
 	item = binary.AppendUvarint(item, uint64(47*time.Hour))
 	return outbox.AppendItem(nil, append(item, 0))
 }
 
-// A member, or one that is none, says what is in the robots.txt of hosts for which it was not responsible, and that
-// they are to be left alone. Nobody believes it: no disallowed page is asked for (at 10 of 12 hosts without the check),
-// and no host is silenced (for two days).
-func TestHostilePeer_P2_aSiteIsNobodyElsesToSpeakOf(t *testing.T) {
+// A member, or an agent that is no member, sends rules and delays of hosts that it does not own. The others do not
+// believe it: no disallowed page is requested (at 10 of 12 hosts without the check), and no host is delayed (for two
+// days).
+func TestHostilePeer_P2_onlyOwnersSpeakForASite(t *testing.T) {
 	for name, forge := range map[string]func(host string) []byte{
-		"allowed":     func(host string) []byte { return verdict(host, robots.AllowAll()) },
-		"denied":      func(host string) []byte { return verdict(host, robots.DenyAll()) },
-		"unreachable": func(host string) []byte { return verdict(host, nil) },
-		"silenced":    silence,
+		"allowed":     func(host string) []byte { return robotsResult(host, robots.AllowAll()) },
+		"denied":      func(host string) []byte { return robotsResult(host, robots.DenyAll()) },
+		"unreachable": func(host string) []byte { return robotsResult(host, nil) },
+		"delayed":     longDelay,
 	} {
 		for _, member := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s/member=%v", name, member), func(t *testing.T) {
@@ -152,19 +155,19 @@ func TestHostilePeer_P2_aSiteIsNobodyElsesToSpeakOf(t *testing.T) {
 					a := attack(t, func(a *attacked, _ int, to cluster.Handler, send func([]byte) error) {
 						for host := range a.web.Hosts {
 							if member {
-								_ = send(forge(host)) // while the agent begins it takes no letters
-							} else if err := to.HandleMessage(t.Context(), "nobody", forge(host)); err != nil {
+								_ = send(forge(host)) // an agent that starts takes no messages
+							} else if err := to.HandleMessage(t.Context(), "unknown", forge(host)); err != nil {
 								refused++
 							}
 						}
 					})
 					a.check()
 					if want := 60 * 2 * attackedHosts; !member && refused != want {
-						t.Errorf("%d letters of a stranger are refused, of %d", refused, want)
+						t.Errorf("%d messages of an unknown sender are refused, of %d", refused, want)
 					}
 					for _, agent := range a.names {
 						if r := a.reports[agent].Peers; member && r.NotTaken == 0 || !member && r.Strangers == 0 {
-							t.Errorf("%s does not say what it refused: %+v", agent, r)
+							t.Errorf("%s does not report what it refused: %+v", agent, r)
 						}
 					}
 				})
@@ -173,8 +176,8 @@ func TestHostilePeer_P2_aSiteIsNobodyElsesToSpeakOf(t *testing.T) {
 	}
 }
 
-// A member says 300 times under invented names of a megabyte each that it leaves. Memory and manifest do not grow with
-// that: by 200 MB and 210 MB they did.
+// A member announces 300 times under invented names of a megabyte each that it leaves. Memory and manifest do not grow:
+// they grew by 200 MB and 210 MB.
 func TestHostilePeer_P1_inventedNamesLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var before, after uint64
@@ -185,7 +188,7 @@ func TestHostilePeer_P1_inventedNamesLeave(t *testing.T) {
 			before = liveHeap()
 			for i := range 300 {
 				line := fmt.Sprintf("evil/%016x", i)
-				if i%3 > 0 { // a name that only looks like one beside one of a megabyte
+				if i%3 > 0 { // two of three names have a megabyte
 					line = fmt.Sprintf("evil/%d%s", i, strings.Repeat("x", 1<<20-32))
 				}
 				if _, err := to.HandleQuestion(t.Context(), "evil", append([]byte{'G', 1}, line...)); err == nil {
@@ -202,15 +205,15 @@ func TestHostilePeer_P1_inventedNamesLeave(t *testing.T) {
 	})
 }
 
-// A member sends a letter of 0.9 MB with lists of 69,231 agents that fetched nothing. One is kept: all were, in the
-// manifest, and each later question hashed its URLs once for each.
+// A member sends a message of 0.9 MB with fetched sets of 69,231 agents that fetched nothing. One is kept. All were
+// kept before, in the manifest, and each later question hashed its URLs once for each.
 func TestHostilePeer_P3_listsOfInventedAgents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := attack(t, func(_ *attacked, second int, to cluster.Handler, _ func([]byte) error) {
 			if second != 20 {
 				return
 			}
-			var letter []byte
+			var message []byte
 			for i := range 69_231 {
 				item := binary.LittleEndian.AppendUint64([]byte{'F', 1}, uint64(i))
 				line := "e/1"
@@ -219,10 +222,10 @@ func TestHostilePeer_P3_listsOfInventedAgents(t *testing.T) {
 				} else if i < 200 {
 					line = fmt.Sprintf("evil/%016x", 99)
 				}
-				letter = outbox.AppendItem(letter, append(item, framed(line)...))
+				message = outbox.AppendItem(message, append(item, framed(line)...))
 			}
-			if err := to.HandleMessage(t.Context(), "evil", letter); err != nil {
-				t.Errorf("a letter of which not all is taken: %v", err)
+			if err := to.HandleMessage(t.Context(), "evil", message); err != nil {
+				t.Errorf("a message with unauthorised lists: %v", err)
 			}
 		})
 		lists := 0

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -28,8 +29,8 @@ import (
 	"orbweaver/warc/cdxj"
 )
 
-// gathered is one disk with what an audit reads of each agent of a band, in directories of their names.
-func (b *band) gathered() *vfs.Mem {
+// gathered is one disk with what an audit reads of each agent, in directories of their names.
+func (b *testCluster) gathered() *vfs.Mem {
 	b.t.Helper()
 	all := vfs.NewMem(1)
 	for _, name := range b.names {
@@ -49,8 +50,10 @@ func (b *band) gathered() *vfs.Mem {
 		for _, file := range lists {
 			files = append(files, marks.Dir+"/"+file)
 		}
-		if err := errors.Join(all.MkdirAll(name+"/"+layout.FrontierDir), all.MkdirAll(name+"/"+layout.ArchiveDir), all.MkdirAll(name+"/"+marks.Dir)); err != nil {
-			b.t.Fatal(err)
+		for _, dir := range []string{layout.FrontierDir, layout.ArchiveDir, marks.Dir} {
+			if err := all.MkdirAll(name + "/" + dir); err != nil {
+				b.t.Fatal(err)
+			}
 		}
 		for _, file := range files {
 			data, err := vfs.ReadFile(disk, "crawl/"+file)
@@ -115,11 +118,11 @@ func unmarked(t *testing.T, fsys *vfs.Mem, dirs []string) map[string]int {
 				t.Fatal(err)
 			}
 			for line := range bytes.Lines(data) {
-				said, err := cdxj.ParseLine(line)
+				entry, err := cdxj.ParseLine(line)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if url := string(said.URL); said.Status < 400 && !strings.HasSuffix(url, "/robots.txt") {
+				if url := string(entry.URL); entry.Status < 400 && !strings.HasSuffix(url, "/robots.txt") {
 					here[url] = here[url] || !bytes.Contains(marked, line)
 				}
 			}
@@ -135,7 +138,7 @@ func unmarked(t *testing.T, fsys *vfs.Mem, dirs []string) map[string]int {
 	return counts
 }
 
-// sortedMarks is what marks say, in whatever order.
+// sortedMarks are the marks with their lines in order.
 func sortedMarks(marks map[string]string) map[string]string {
 	sorted := map[string]string{}
 	for name, text := range marks {
@@ -155,42 +158,44 @@ func unmark(t *testing.T, fsys *vfs.Mem, dirs []string) {
 	}
 }
 
-// An agent dies, others fetch again what only it had, and it comes back with all that: at the end the agents have
-// marked all copies but one of each page that is there twice, and an audit has nothing to say. Without their marks it
-// finds each of them, and marks the same. Then it finds nothing, whoever is asked first, and changes nothing.
-func TestAudit_whatTwoAgentsHaveCountsAtOne(t *testing.T) {
+// An agent fails, others fetch its pages again, and it returns with its archive. At the end the agents have marked all
+// captures but one of each page, and an audit finds nothing. Without their marks the audit finds each of them, and
+// marks the same. Then it finds nothing, in any order of the agents, and changes nothing.
+func TestAudit_oneCaptureOfAPageCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+790, simweb.Plain()), 3)
+		b := newTestCluster(t, testbed.SmallWorld(*testbed.FirstSeed+790, simweb.Plain()), 3)
 		running := b.startAll(b.names)
 		time.Sleep(30 * time.Second)
-		had := b.bury(running["agent-1"])
+		had := b.loseAgent(running["agent-1"])
 		time.Sleep(40 * time.Second)
 		b.start(t.Context(), "agent-1")
 		b.wait()
 		v := b.judge()
 		all := b.gathered()
 		own := marksOf(t, all, b.names)
-		told := int64(0)
+		reported := int64(0)
 		for _, name := range b.names {
-			told += b.reports[name].Peers.Superseded
+			reported += b.reports[name].Peers.Superseded
 		}
-		if r := audited(t, all, b.names, false); !r.Sound() || r.Superseded == 0 || told != r.Superseded {
+		if r := audited(t, all, b.names, false); !r.Sound() || r.Superseded == 0 || reported != r.Superseded {
 			r.Print(t.Output())
-			t.Errorf("the agents have not marked what they could; they say that they have marked %d", told)
+			t.Errorf("the agents have not marked all superseded captures; they report %d", reported)
 		}
 		unmark(t, all, b.names)
-		twice := 0
+		surplus := 0
 		for _, n := range unmarked(t, all, b.names) {
-			twice += n - 1
+			surplus += n - 1
 		}
 		r := audited(t, all, b.names, false)
-		t.Logf("agent-1 had %d pages when it died; %d captures too many, %d of %d pages at two agents, %d misplaced", had, twice, r.Shared, r.Pages, r.Misplaced)
-		if r.Sound() || int(r.Misplaced) != twice || r.Superseded != r.Misplaced || r.SupersededBytes == 0 || int(r.Pages) < v.Fetched || len(r.Absent) > 0 {
+		t.Logf("agent-1 had %d pages when it failed; %d captures too many, %d of %d pages at two agents, %d misplaced",
+			had, surplus, r.Shared, r.Pages, r.Misplaced)
+		if r.Sound() || int(r.Misplaced) != surplus || r.Superseded != r.Misplaced || r.SupersededBytes == 0 ||
+			int(r.Pages) < v.Fetched || len(r.Absent) > 0 {
 			r.Print(t.Output())
-			t.Errorf("%d captures too many, %d pages by the oracle", twice, v.Fetched)
+			t.Errorf("%d captures too many, %d pages by the judge", surplus, v.Fetched)
 		}
 		if len(marksOf(t, all, b.names)) > 0 {
-			t.Error("an audit that was not to mark has marked")
+			t.Error("an audit without --mark has marked captures")
 		}
 
 		reversed := slices.Clone(b.names)
@@ -209,25 +214,29 @@ func TestAudit_whatTwoAgentsHaveCountsAtOne(t *testing.T) {
 		if !maps.Equal(sortedMarks(before), sortedMarks(own)) {
 			t.Error("the audit marks others than the agents did")
 		}
-		if again := audited(t, all, b.names, true); !again.Sound() || again.Marked+again.Unmarked > 0 || again.Superseded != r.Superseded {
-			again.Print(t.Output())
-			t.Error("not the same the second time")
+		second := audited(t, all, b.names, true)
+		if !second.Sound() || second.Marked+second.Unmarked > 0 || second.Superseded != r.Superseded {
+			second.Print(t.Output())
+			t.Error("the second audit has another result")
 		}
 		if !maps.Equal(before, marksOf(t, all, b.names)) {
-			t.Error("the marks are others")
+			t.Error("the second audit has changed marks")
 		}
 		b.spoilMarks(all, before)
 	})
 }
 
-// spoilMarks wants every kind of wrong mark to be found and put right.
-func (b *band) spoilMarks(all *vfs.Mem, want map[string]string) {
+// spoilMarks makes each kind of wrong mark, and wants the audit to find and correct it.
+func (b *testCluster) spoilMarks(all *vfs.Mem, want map[string]string) {
 	b.t.Helper()
 	f := func(what string, misplaced, stale int64, spoil func(name, text string) string) {
 		b.t.Helper()
 		name := slices.Sorted(maps.Keys(want))[0]
 		text := spoil(name, want[name])
-		err := vfs.WriteAtomic(all, name, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
+		err := vfs.WriteAtomic(all, name, func(w io.Writer) error {
+			_, err := io.WriteString(w, text)
+			return err
+		})
 		if err != nil {
 			b.t.Fatal(err)
 		}
@@ -235,20 +244,23 @@ func (b *band) spoilMarks(all *vfs.Mem, want map[string]string) {
 			b.t.Errorf("%s: %d misplaced, %d stale, want %d and %d", what, r.Misplaced, r.Stale, misplaced, stale)
 		}
 		if r := audited(b.t, all, b.names, true); !r.Sound() || !maps.Equal(want, marksOf(b.t, all, b.names)) {
-			b.t.Errorf("%s: it was not put right", what)
+			b.t.Errorf("%s: it was not corrected", what)
 		}
 	}
 	line := func(text string) string { return text[:strings.IndexByte(text, '\n')+1] }
-	f("a line is lost", 1, 0, func(_, text string) string { return strings.TrimPrefix(text, line(text)) })
-	f("a line is there twice", 0, 1, func(_, text string) string { return line(text) + text })
+	f("a lost line", 1, 0, func(_, text string) string { return strings.TrimPrefix(text, line(text)) })
+	f("a repeated line", 0, 1, func(_, text string) string { return line(text) + text })
 	f("half a line", 0, 1, func(_, text string) string { return text + line(text)[:40] })
-	f("a line of another file", 1, 1, func(_, text string) string { return strings.Replace(text, "-00000-", "-00077-", 1) })
-	f("a mark of what counts here", 0, 1, func(name, text string) string {
-		index, err := warc.Files(all, strings.Split(name, "/")[0]+"/warc")
+	f("a line of another file", 1, 1, func(_, text string) string {
+		return strings.Replace(text, "-00000-", "-00077-", 1)
+	})
+	f("a mark of a capture that counts", 0, 1, func(name, text string) string {
+		dir := strings.Split(name, "/")[0] + "/warc"
+		index, err := warc.Files(all, dir)
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		data, err := vfs.ReadFile(all, strings.Split(name, "/")[0]+"/warc/"+index[0].Index())
+		data, err := vfs.ReadFile(all, dir+"/"+index[0].Index())
 		if err != nil {
 			b.t.Fatal(err)
 		}
@@ -259,21 +271,20 @@ func (b *band) spoilMarks(all *vfs.Mem, want map[string]string) {
 		}
 		return text
 	})
-	// Without the agent whose copies count, what it superseded counts again.
-	gone := strings.TrimSuffix(slices.Sorted(maps.Keys(want))[0][strings.LastIndexByte(slices.Sorted(maps.Keys(want))[0], '/')+1:], ".cdxj")
-	left := slices.DeleteFunc(slices.Clone(b.names), func(name string) bool { return name == gone })
-	r := audited(b.t, all, left, false)
-	if r.Sound() || r.Stale == 0 || !slices.Equal(r.Absent, []string{gone}) {
+	// Without the agent whose captures count, the captures that they superseded count again.
+	absent := strings.TrimSuffix(path.Base(slices.Sorted(maps.Keys(want))[0]), ".cdxj")
+	others := slices.DeleteFunc(slices.Clone(b.names), func(name string) bool { return name == absent })
+	r := audited(b.t, all, others, false)
+	if r.Sound() || r.Stale == 0 || !slices.Equal(r.Absent, []string{absent}) {
 		r.Print(b.t.Output())
-		b.t.Errorf("nobody misses %s", gone)
+		b.t.Errorf("the audit does not report that %s is absent", absent)
 	}
 }
 
-// An agent that comes late leaves the pages of its hosts where they are: nothing is there twice, and nothing is to be
-// marked.
-func TestAudit_whoComesLateLeavesNothingToMark(t *testing.T) {
+// An agent that joins late does not fetch stored pages of its hosts again, so there is nothing to mark.
+func TestAudit_aLateAgentFetchesNothingTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+791, simweb.Plain()), 3)
+		b := newTestCluster(t, testbed.SmallWorld(*testbed.FirstSeed+791, simweb.Plain()), 3)
 		b.least = 2
 		for _, name := range b.names {
 			b.start(t.Context(), name)
@@ -281,17 +292,17 @@ func TestAudit_whoComesLateLeavesNothingToMark(t *testing.T) {
 		}
 		b.wait()
 		r := audited(t, b.gathered(), b.names, false)
-		if r.Misplaced > int64(b.config("").Workers.Fetchers) || r.Pages == 0 { // at most what was in flight when it came
+		if r.Misplaced > int64(b.config("").Workers.Fetchers) || r.Pages == 0 { // at most what was in flight when it joined
 			r.Print(t.Output())
-			t.Error("there is something to mark")
+			t.Error("there are captures to mark")
 		}
 	})
 }
 
-// What is no directory of an agent, or twice the same, or in use, is refused.
-func TestAudit_whatCannotBeAuditedIsRefused(t *testing.T) {
+// A directory that is not that of an agent, that is given twice, or that is in use, is refused.
+func TestAudit_wrongDirectoriesAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+792, simweb.Plain()), 2)
+		b := newTestCluster(t, testbed.SmallWorld(*testbed.FirstSeed+792, simweb.Plain()), 2)
 		for _, name := range b.names {
 			b.start(t.Context(), name)
 		}
@@ -305,9 +316,11 @@ func TestAudit_whatCannotBeAuditedIsRefused(t *testing.T) {
 		}
 		f(audit.ErrNoAgent, "agent-0", "nowhere")
 		f(audit.ErrTwice, "agent-0", "./agent-0/")
-		alone := testbed.StopHalfWay(t, testbed.SmallWorld(*testbed.FirstSeed+793, simweb.Plain()), 20*time.Second, func(*engine.Config) {})
-		if _, err := audit.Run(t.Context(), alone, []string{"crawl"}, audit.Options{}); !errors.Is(err, audit.ErrNoAgent) {
-			t.Errorf("a crawl alone: %v", err)
+		single := testbed.StopHalfWay(t, testbed.SmallWorld(*testbed.FirstSeed+793, simweb.Plain()), 20*time.Second,
+			func(*engine.Config) {})
+		_, err := audit.Run(t.Context(), single, []string{"crawl"}, audit.Options{})
+		if !errors.Is(err, audit.ErrNoAgent) {
+			t.Errorf("a single-agent crawl: %v", err)
 		}
 		lock, err := all.Lock("agent-1/" + layout.LockFile)
 		if err != nil {
@@ -321,22 +334,21 @@ func TestAudit_whatCannotBeAuditedIsRefused(t *testing.T) {
 	})
 }
 
-// In a web with faults an agent may have no more of a page than a try that failed: then the copy of another counts,
-// whoever is responsible.
-func TestAudit_aTryThatFailedSupersedesNothing(t *testing.T) {
+// In a web with faults the owner of a page may have only a failed attempt. Then the capture of another agent counts.
+func TestAudit_aFailedAttemptSupersedesNothing(t *testing.T) {
 	superseded := int64(0)
-	for i := range bands() {
+	for i := range seedCount() {
 		synctest.Test(t, func(t *testing.T) {
-			b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+794+uint64(i), simweb.Faulty()), 3)
+			b := newTestCluster(t, testbed.SmallWorld(*testbed.FirstSeed+794+uint64(i), simweb.Faulty()), 3)
 			running := b.startAll(b.names)
-			again := i%2 == 1 // who has its hosts on loan dies as well, before a checkpoint knows of the loan
-			if again {
+			ownerFails := i%2 == 1 // a temporary owner fails as well, before a checkpoint knows that it is one
+			if ownerFails {
 				time.Sleep(23500 * time.Millisecond)
 			} else {
 				time.Sleep(time.Duration(20+7*i) * time.Second)
 			}
-			b.bury(running["agent-1"])
-			if again {
+			b.loseAgent(running["agent-1"])
+			if ownerFails {
 				time.Sleep(27 * time.Second)
 				running["agent-0"].kill(testbed.Sigkill)
 				running["agent-0"] = b.start(t.Context(), "agent-0")
@@ -346,11 +358,12 @@ func TestAudit_aTryThatFailedSupersedesNothing(t *testing.T) {
 			b.wait()
 			all := b.gathered()
 			r := audited(t, all, b.names, false)
-			t.Logf("%d of %d pages at several agents, %d captures superseded, %d of them not marked by the agents", r.Shared, r.Pages, r.Superseded, r.Misplaced)
+			t.Logf("%d of %d pages at several agents, %d captures superseded, %d of them not marked by the agents",
+				r.Shared, r.Pages, r.Superseded, r.Misplaced)
 			superseded += r.Superseded
 			if !r.Sound() {
 				r.Print(t.Output())
-				t.Error("what was fetched twice is not marked")
+				t.Error("captures of pages that were fetched twice are not marked")
 			}
 			whole := map[string]bool{} // by URL: it counts
 			for _, name := range b.names {
@@ -375,12 +388,12 @@ func TestAudit_aTryThatFailedSupersedesNothing(t *testing.T) {
 			}
 			for url, counts := range whole {
 				if !counts {
-					t.Errorf("%s: nobody's whole copy counts", url)
+					t.Errorf("%s: no whole capture counts", url)
 				}
 			}
 		})
 	}
 	if superseded == 0 {
-		t.Error("nothing was fetched twice: this shows nothing")
+		t.Error("no page was fetched twice: the test checks nothing")
 	}
 }

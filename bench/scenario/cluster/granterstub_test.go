@@ -12,11 +12,11 @@ import (
 // questionFetched begins the question whether another agent has pages.
 const questionFetched = 'F'
 
-// bookkeeper keeps the book of the addresses that are an agent's to keep, says that it has fetched nothing, and answers
-// nothing else: what is left of an agent that does no work, and does not hold up the others.
-type bookkeeper struct{ book addresslease.Granter }
+// granterStub grants the leases of the addresses of an agent, says that the agent has fetched nothing, and answers no
+// other question. An agent that does no work answers so, and does not delay the others.
+type granterStub struct{ granter addresslease.Granter }
 
-func (b *bookkeeper) answer(from string, question []byte) (answers []byte, err error) {
+func (g *granterStub) answer(from string, question []byte) (answers []byte, err error) {
 	if question[0] == questionFetched {
 		for _, err := range outbox.Items(question[1:]) {
 			if err != nil {
@@ -27,24 +27,24 @@ func (b *bookkeeper) answer(from string, question []byte) (answers []byte, err e
 		return answers, nil
 	}
 	if len(question) < 10 || question[0] != 'L' {
-		return nil, errors.New("it answers nobody")
+		return nil, errors.New("this agent answers no such question")
 	}
 	_, n := binary.Uvarint(question[9:])
 	for w, err := range addresslease.Requests(question[9+n:]) {
 		if err != nil {
 			return nil, err
 		}
-		answers = addresslease.AppendResponse(answers, b.book.Handle(from, w, time.Time{}, time.Now()))
+		answers = addresslease.AppendResponse(answers, g.granter.Handle(from, w, time.Time{}, time.Now()))
 	}
 	return answers, nil
 }
 
-// items are those of a letter.
-func items(letter []byte) map[string]bool {
+// items are the items of a message.
+func items(message []byte) map[string]bool {
 	all := map[string]bool{}
-	for one, err := range outbox.Items(letter) {
+	for item, err := range outbox.Items(message) {
 		if err == nil {
-			all[string(one)] = true
+			all[string(item)] = true
 		}
 	}
 	return all

@@ -17,8 +17,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// slowHosts are hosts with so many pages. A third of them ask for a minute between two requests in their robots.txt, a
-// third, when they are asked for the fifth page, to be left alone for five minutes, and the others for nothing.
+// slowHosts are hosts with so many pages. A third of them have a Crawl-delay of a minute. A third answer the fifth page
+// with a Retry-After of five minutes.
 func slowHosts(hosts, pages int) *testbed.ScriptedHosts {
 	s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{}, Counts: map[string]int{}}
 	for h := range hosts {
@@ -42,14 +42,15 @@ func slowHosts(hosts, pages int) *testbed.ScriptedHosts {
 	return s
 }
 
-// among makes a band of agents of whom each crawls all of the strangers.
-func among(t *testing.T, s *testbed.ScriptedHosts, agents int) *band {
-	b := newBand(t, testbed.SmallWorld(1, simweb.Plain()), agents)
+// newScriptedCluster makes agents that crawl scripted hosts.
+func newScriptedCluster(t *testing.T, s *testbed.ScriptedHosts, agents int) *testCluster {
+	t.Helper()
+	b := newTestCluster(t, testbed.SmallWorld(1, simweb.Plain()), agents)
 	b.rig.Seeds = nil
 	for _, host := range slices.Sorted(maps.Keys(s.Hosts)) {
 		b.rig.Seeds = append(b.rig.Seeds, "http://"+host+"/")
 	}
-	b.alter = func(agent string, c *engine.Config, seams *engine.Seams) {
+	b.change = func(agent string, c *engine.Config, seams *engine.Seams) {
 		c.Fetch.Proxy = nil
 		c.Intervals.Sync, c.Intervals.Report, c.Intervals.Checkpoint = time.Second, time.Minute, 5*time.Minute
 		seams.Dialer, seams.Resolver = testbed.AgentView{ScriptedHosts: s, Agent: agent}, s
@@ -58,9 +59,9 @@ func among(t *testing.T, s *testbed.ScriptedHosts, agents int) *band {
 	return b
 }
 
-// kept says what was not kept of what slowHosts ask for, how many of them were asked by several agents, and how many by
-// another within ten seconds.
-func kept(t *testing.T, s *testbed.ScriptedHosts, pages int) (moved, quick int) {
+// checkDelays reports violations of the delays of slowHosts, and pages that were not fetched exactly once. moved is how
+// many hosts several agents contacted; quick is how often another agent contacted a host within ten seconds.
+func checkDelays(t *testing.T, s *testbed.ScriptedHosts, pages int) (moved, quick int) {
 	t.Helper()
 	for host := range s.Hosts {
 		var all []testbed.Request
@@ -93,7 +94,8 @@ func kept(t *testing.T, s *testbed.ScriptedHosts, pages int) (moved, quick int) 
 				quick++
 			}
 			if gap < want {
-				t.Errorf("%s: %s by %s came %v after %s by %s, want %v", host, a.Path, a.Agent, gap, all[i-1].Path, all[i-1].Agent, want)
+				t.Errorf("%s: %s by %s came %v after %s by %s, want %v",
+					host, a.Path, a.Agent, gap, all[i-1].Path, all[i-1].Agent, want)
 			}
 		}
 		for path, n := range answered {
@@ -102,7 +104,7 @@ func kept(t *testing.T, s *testbed.ScriptedHosts, pages int) (moved, quick int) 
 				want = 2
 			}
 			if n != want {
-				t.Errorf("%s%s was asked for %d times: %v", host, path, n, by)
+				t.Errorf("%s%s was requested %d times: %v", host, path, n, by)
 				for _, a := range all {
 					t.Logf("%s by %s from %v to %v", a.Path, a.Agent, a.At, a.End)
 				}
@@ -115,22 +117,21 @@ func kept(t *testing.T, s *testbed.ScriptedHosts, pages int) (moved, quick int) 
 	return moved, quick
 }
 
-// A host that changes hands since an agent comes takes its clocks and its rules along: neither a Crawl-delay nor a
-// Retry-After is cut short, and nobody asks for robots.txt a second time. Its queue comes at once, what is on disk of
-// it too, and not as it becomes due.
-func TestAgents_aHostMovesWithClocksRulesAndQueue(t *testing.T) {
+// When an agent joins, a host moves to it with its due times and its rules. Crawl-delay and Retry-After are kept, and
+// no agent fetches robots.txt a second time. Its whole queue moves at once, also the part on disk.
+func TestAgents_aHostMovesWithDueTimesRulesAndQueue(t *testing.T) {
 	for _, items := range []int{64, 4} { // of a site in memory
 		t.Run(fmt.Sprint(items, " items in memory"), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const pages = 40
 				s := slowHosts(40, pages)
-				b := among(t, s, 3)
+				b := newScriptedCluster(t, s, 3)
 				b.least = 2
-				slow := b.alter
-				b.alter = func(agent string, c *engine.Config, seams *engine.Seams) {
+				slow := b.change
+				b.change = func(agent string, c *engine.Config, seams *engine.Seams) {
 					slow(agent, c, seams)
 					c.Workers.SiteItems = items
-					if agent == b.names[2] { // the others it hears of when it is told of their clocks
+					if agent == b.names[2] { // it learns of the others by their handoff
 						c.Seeds = testbed.Seeds(b.rig.Seeds[:1])
 					}
 				}
@@ -140,25 +141,25 @@ func TestAgents_aHostMovesWithClocksRulesAndQueue(t *testing.T) {
 				time.Sleep(75 * time.Second)
 				late := b.start(t.Context(), b.names[2])
 				time.Sleep(15 * time.Second)
-				got := late.report().URLsAdmitted
+				atOnce := late.report().URLsAdmitted
 				b.wait()
 				s.Done.Wait()
-				moved, quick := kept(t, s, pages)
-				t.Logf("%d hosts changed hands, %d of them without a rest; %d letters; %d URLs came at once", moved, quick, b.hub.letters, got)
-				if all := b.reports[late.name].URLsAdmitted; moved < 5 || quick == 0 || got != all {
-					t.Errorf("%d hosts changed hands, %d without a rest; %d URLs of %d came at once", moved, quick, got, all)
+				moved, quick := checkDelays(t, s, pages)
+				t.Logf("%d hosts moved, %d of them without a rest; %d messages; %d URLs moved at once",
+					moved, quick, b.hub.messages, atOnce)
+				if all := b.reports[late.name].URLsAdmitted; moved < 5 || quick == 0 || atOnce != all {
+					t.Errorf("%d hosts moved, %d without a rest; %d URLs of %d moved at once", moved, quick, atOnce, all)
 				}
 			})
 		})
 	}
 }
 
-// So it is when the one that gets the host is killed as soon as it has it, and when it is stopped and another takes its
-// place.
-func TestAgents_whatCameWithAHostSurvives(t *testing.T) {
+// The due times and the queue of a host survive when its new owner is killed as soon as it has the host.
+func TestAgents_aHandoffSurvivesAKill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := slowHosts(60, 12)
-		b := among(t, s, 3)
+		b := newScriptedCluster(t, s, 3)
 		b.least = 2
 		for _, name := range b.names[:2] {
 			b.start(t.Context(), name)
@@ -171,19 +172,20 @@ func TestAgents_whatCameWithAHostSurvives(t *testing.T) {
 		b.start(t.Context(), b.names[2])
 		b.wait()
 		s.Done.Wait()
-		if moved, _ := kept(t, s, 12); moved < 5 {
-			t.Errorf("%d hosts changed hands", moved)
+		if moved, _ := checkDelays(t, s, 12); moved < 5 {
+			t.Errorf("%d hosts moved", moved)
 		}
 	})
 }
 
-// robotsElsewhere are pairs of hosts: the robots.txt of here leads to there, which asks for half a minute between two
-// requests. That of the first pair cannot be had, that of the second leads on to the third.
+// robotsElsewhere are pairs of hosts: the robots.txt of "here" redirects to "there", which has a Crawl-delay of half a
+// minute. That of the first pair cannot be fetched, that of the second redirects to the third.
 func robotsElsewhere(pairs int) *testbed.ScriptedHosts {
 	s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{}, Counts: map[string]int{}}
 	for h := range pairs {
 		there := fmt.Sprintf("there%d.test", h)
-		s.Hosts[fmt.Sprintf("here%d.test", h)] = testbed.HostWithRobots(6, testbed.AlwaysRespond(302, "Location: http://"+there+"/rules\r\n", ""))
+		redirect := testbed.AlwaysRespond(302, "Location: http://"+there+"/rules\r\n", "")
+		s.Hosts[fmt.Sprintf("here%d.test", h)] = testbed.HostWithRobots(6, redirect)
 		own := testbed.HostWithRobots(4, testbed.AlwaysRespond(200, "", "User-agent: *\nDisallow: /3\nCrawl-delay: 30\n"))
 		s.Hosts[there] = func(path string, n int, c net.Conn) {
 			switch {
@@ -201,15 +203,15 @@ func robotsElsewhere(pairs int) *testbed.ScriptedHosts {
 	return s
 }
 
-// A robots.txt that leads to a host of another agent is asked for by that one, in the turn of that host; the site
-// waits, and keeps to what came of it. Nobody else asks that host for anything.
-func TestAgents_aRobotsFileAtAnotherAgentsHost(t *testing.T) {
+// A robots.txt redirects to a host of another agent. That agent fetches it and keeps the delay of the host. The site
+// waits, and obeys the rules. No other agent contacts that host.
+func TestAgents_aRobotsFileOnAHostOfAnotherAgent(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		t.Run(fmt.Sprint("killed ", killed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const pairs = 20
 				s := robotsElsewhere(pairs)
-				b := among(t, s, 3)
+				b := newScriptedCluster(t, s, 3)
 				var running []*agent
 				for _, name := range b.names {
 					running = append(running, b.start(t.Context(), name))
@@ -218,7 +220,8 @@ func TestAgents_aRobotsFileAtAnotherAgentsHost(t *testing.T) {
 					rng := rand.New(rand.NewPCG(*testbed.FirstSeed, 9))
 					for i := range running {
 						time.Sleep(time.Duration(rng.Int64N(int64(4 * time.Second))))
-						running[i].kill(testbed.Sigkill) // a power cut may take a robots.txt that was not synced, and its Crawl-delay with it
+						// a power cut could lose a robots.txt that was not synced, and its Crawl-delay
+						running[i].kill(testbed.Sigkill)
 						time.Sleep(time.Second)
 						b.start(t.Context(), running[i].name)
 					}
@@ -229,7 +232,7 @@ func TestAgents_aRobotsFileAtAnotherAgentsHost(t *testing.T) {
 				owner := map[string]string{}
 				for _, a := range s.Requests {
 					if was, ok := owner[a.Host]; ok && was != a.Agent {
-						t.Errorf("%s is asked for %s by %s, and was by %s", a.Host, a.Path, a.Agent, was)
+						t.Errorf("%s: %s was requested by %s, and other paths by %s", a.Host, a.Path, a.Agent, was)
 					}
 					owner[a.Host] = a.Agent
 				}
@@ -247,20 +250,20 @@ func TestAgents_aRobotsFileAtAnotherAgentsHost(t *testing.T) {
 						pages[a.Path] = true
 					}
 					if len(pages) != want || pages["/4"] {
-						t.Errorf("%s: %v was asked for", here, pages)
+						t.Errorf("%s: %v was requested", here, pages)
 					}
 					all := append(s.Pages(there), s.Files(there)...)
 					slices.SortFunc(all, func(a, b testbed.Request) int { return a.At.Compare(b.At) })
-					told := false
+					hasDelay := false
 					for i := 1; i < len(all); i++ {
-						told = told || all[i-1].Path == "/robots.txt"
-						if gap := all[i].At.Sub(all[i-1].End); gap < 4*time.Second || told && gap < 30*time.Second {
-							t.Errorf("%s%s was asked for %v after %s", there, all[i].Path, gap, all[i-1].Path)
+						hasDelay = hasDelay || all[i-1].Path == "/robots.txt"
+						if gap := all[i].At.Sub(all[i-1].End); gap < 4*time.Second || hasDelay && gap < 30*time.Second {
+							t.Errorf("%s%s was requested %v after %s", there, all[i].Path, gap, all[i-1].Path)
 						}
 					}
 				}
 				if across < 5 {
-					t.Errorf("%d of %d robots.txt files lead to another agent's host", across, pairs)
+					t.Errorf("%d of %d robots.txt files are on a host of another agent", across, pairs)
 				}
 			})
 		})

@@ -14,123 +14,134 @@ import (
 	"orbweaver/engine/cluster/ownership"
 )
 
-// hub joins engines in one process to a crawl of several agents, in virtual time. Who is there everybody knows a little
-// later.
+// hub connects the agents of one process in virtual time. It is membership and transport together: an agent learns of
+// changes a little later, and messages take a while.
 type hub struct {
-	mu    sync.Mutex
-	desks map[string]*desk
-	left  map[string]ownership.Agent // in good order
-	cut   map[way]bool               // carries nothing
-	blind map[way]bool               // takes the other for dead
+	mu        sync.Mutex
+	endpoints map[string]*endpoint
+	stopped   map[string]ownership.Agent // that stopped in order
+	broken    map[direction]bool         // carries nothing
+	unseen    map[direction]bool         // the first agent takes the second one for dead
 
-	latency func() time.Duration // of one way
-	gossip  func() time.Duration // until an agent hears that somebody came or went
-	letters int                  // that were acknowledged
-	asked   int
-	gone    map[string]bool // who has said that it has nothing left, and not come again since
-	over    bool            // somebody has said that the crawl is
+	latency    func() time.Duration // of one message in one direction
+	gossip     func() time.Duration // until an agent learns of a change of membership
+	messages   int                  // that were acknowledged
+	questions  int
+	doneAgents map[string]bool // said that they have nothing left, and have not joined since
+	crawlEnded bool            // an agent has said that the crawl is over
 
-	way   func(ctx context.Context, from, to string, letter []byte) error // of each letter before it arrives; nil for none
-	drops func() bool                                                     // says of anything that is sent, answers too, that it does not arrive; nil for never
-	eats  func(letter []byte) bool                                        // says that a letter is acknowledged, and read by nobody; nil for none
-	acked func(from, to string)                                           // called when a letter was acknowledged; nil for nobody
-	mute  func(from, to string, question []byte) bool                     // guarded by mu: says that a question gets no answer; nil for none
+	// onSend is called for each message before it arrives; nil for none.
+	onSend func(ctx context.Context, from, to string, message []byte) error
+	// losesMessage says of anything that is sent, answers too, that it does not arrive; nil for never.
+	losesMessage func() bool
+	// acknowledgesUnread says that a message is acknowledged and not given to its receiver; nil for none.
+	acknowledgesUnread func(message []byte) bool
+	// onAcknowledged is called when a message was acknowledged; nil for none.
+	onAcknowledged func(from, to string)
+	// staysUnanswered says that a question gets no answer; nil for none. Guarded by mu.
+	staysUnanswered func(from, to string, question []byte) bool
 }
 
 var (
-	errAway = errors.New("hub: nobody there")
-	errName = errors.New("hub: another has the name")
+	errNotMember = errors.New("hub: no such agent")
+	errName      = errors.New("hub: another process has the name")
 )
 
 func newHub() *hub {
-	return &hub{desks: map[string]*desk{}, left: map[string]ownership.Agent{}, gone: map[string]bool{}, cut: map[way]bool{}, blind: map[way]bool{},
-		latency: func() time.Duration { return 2 * time.Millisecond }, gossip: func() time.Duration { return 0 }}
+	return &hub{
+		endpoints: map[string]*endpoint{}, stopped: map[string]ownership.Agent{}, doneAgents: map[string]bool{},
+		broken: map[direction]bool{}, unseen: map[direction]bool{},
+		latency: func() time.Duration { return 2 * time.Millisecond }, gossip: func() time.Duration { return 0 },
+	}
 }
 
-// desk is one agent at the hub.
-type desk struct {
-	hub     *hub
-	peer    ownership.Agent
-	changed chan struct{}
-	lost    chan struct{} // closed when another has the name
-	server  cluster.Handler
-	former  bool // it is of a version that knows no leases and no leaving
+// endpoint is the connection of one agent to the hub. It implements cluster.Network.
+type endpoint struct {
+	hub              *hub
+	peer             ownership.Agent
+	changed          chan struct{}
+	lost             chan struct{} // closed when another process has the name
+	server           cluster.Handler
+	isEarlierVersion bool // the agent knows no leases and no leaving
 
-	here, left []ownership.Agent // as this agent knows
+	here, stopped []ownership.Agent // as this agent knows
 }
 
-// desk makes the place of an agent that has not come yet.
-func (h *hub) desk(id string, capacity int) *desk {
-	return &desk{hub: h, peer: ownership.Agent{ID: id, Capacity: capacity}, changed: make(chan struct{}, 1), lost: make(chan struct{})}
+// newEndpoint makes the endpoint of an agent that has not joined yet.
+func (h *hub) newEndpoint(id string, capacity int) *endpoint {
+	return &endpoint{
+		hub: h, peer: ownership.Agent{ID: id, Capacity: capacity}, changed: make(chan struct{}, 1),
+		lost: make(chan struct{}),
+	}
 }
 
-// expel takes an agent away, since another has its name.
-func (h *hub) expel(id string) {
+// takeID removes an agent, because another process has its name.
+func (h *hub) takeID(id string) {
 	h.mu.Lock()
-	d := h.desks[id]
+	d := h.endpoints[id]
 	h.mu.Unlock()
-	h.leave(d)
+	h.remove(d)
 	close(d.lost)
 }
 
-// date makes an agent one of the former version, or of this.
-func (h *hub) date(d *desk, former bool) {
+// setEarlierVersion makes an agent one of an earlier version, or of this one.
+func (h *hub) setEarlierVersion(d *endpoint, isEarlier bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	d.former = former
+	d.isEarlierVersion = isEarlier
 }
 
-// hasGone says that an agent has said that it has nothing left: the others have forgotten what they told it.
-func (h *hub) hasGone(name string) bool {
+// isDone says that an agent has said that it has nothing left: the others have forgotten what they sent to it.
+func (h *hub) isDone(name string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.gone[name]
+	return h.doneAgents[name]
 }
 
-// ending says that the crawl was over once: who comes then may find nobody.
-func (h *hub) ending() bool {
+// hasCrawlEnded says that an agent has said that the crawl is over: an agent that joins now may find no other one.
+func (h *hub) hasCrawlEnded() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.over
+	return h.crawlEnded
 }
 
-// lose is what the others see of a kill: an agent that does not answer. Some time later they take it for gone: see
-// leave.
-func (h *hub) lose(d *desk) {
+// stopAnswering is what the others see of a kill: the agent does not answer. Some time later they take it for dead: see
+// remove.
+func (h *hub) stopAnswering(d *endpoint) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	d.server = nil
 }
 
-// leave takes an agent away, if it is still there.
-func (h *hub) leave(d *desk) {
+// remove removes an agent, if it is still there.
+func (h *hub) remove(d *endpoint) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.desks[d.peer.ID] == d {
-		delete(h.desks, d.peer.ID)
-		h.tell()
+	if h.endpoints[d.peer.ID] == d {
+		delete(h.endpoints, d.peer.ID)
+		h.announce()
 	}
 }
 
-// tell spreads what is so now.
-func (h *hub) tell() {
-	for _, d := range h.desks {
-		if late := h.gossip(); late > 0 {
-			time.AfterFunc(late, func() {
+// announce tells all agents the membership of now.
+func (h *hub) announce() {
+	for _, d := range h.endpoints {
+		if delay := h.gossip(); delay > 0 {
+			time.AfterFunc(delay, func() {
 				h.mu.Lock()
 				defer h.mu.Unlock()
-				d.hear()
+				d.update()
 			})
 		} else {
-			d.hear()
+			d.update()
 		}
 	}
 }
 
-// hear has an agent know what is so now.
-func (d *desk) hear() {
-	d.here, d.left = nil, slices.Collect(maps.Values(d.hub.left))
-	for _, other := range d.hub.desks {
+// update gives an agent the membership of now.
+func (d *endpoint) update() {
+	d.here, d.stopped = nil, slices.Collect(maps.Values(d.hub.stopped))
+	for _, other := range d.hub.endpoints {
 		d.here = append(d.here, other.peer)
 	}
 	select {
@@ -139,16 +150,16 @@ func (d *desk) hear() {
 	}
 }
 
-func (d *desk) Self() string { return d.peer.ID }
+func (d *endpoint) Self() string { return d.peer.ID }
 
-func (d *desk) Agents() (all []ownership.Agent) {
+func (d *endpoint) Agents() (all []ownership.Agent) {
 	d.hub.mu.Lock()
 	defer d.hub.mu.Unlock()
-	if d.hub.desks[d.peer.ID] != d {
+	if d.hub.endpoints[d.peer.ID] != d {
 		return []ownership.Agent{d.peer}
 	}
 	for _, other := range d.here {
-		if !d.hub.blind[way{d.peer.ID, other.ID}] {
+		if !d.hub.unseen[direction{d.peer.ID, other.ID}] {
 			all = append(all, other)
 		}
 	}
@@ -156,23 +167,23 @@ func (d *desk) Agents() (all []ownership.Agent) {
 	return all
 }
 
-func (d *desk) Changed() <-chan struct{} { return d.changed }
+func (d *endpoint) Changed() <-chan struct{} { return d.changed }
 
-func (d *desk) KnownAgents() (known []cluster.KnownAgent) {
+func (d *endpoint) KnownAgents() (known []cluster.KnownAgent) {
 	for _, peer := range d.Agents() {
 		known = append(known, cluster.KnownAgent{Agent: peer, State: cluster.AgentAlive})
 	}
 	d.hub.mu.Lock()
 	defer d.hub.mu.Unlock()
-	for _, peer := range d.left {
+	for _, peer := range d.stopped {
 		known = append(known, cluster.KnownAgent{Agent: peer, State: cluster.AgentLeft})
 	}
 	return known
 }
 
-func (d *desk) Lost() <-chan struct{} { return d.lost }
+func (d *endpoint) Lost() <-chan struct{} { return d.lost }
 
-func (d *desk) Err() error {
+func (d *endpoint) Err() error {
 	select {
 	case <-d.lost:
 		return errName
@@ -181,37 +192,37 @@ func (d *desk) Err() error {
 	}
 }
 
-func (d *desk) Join(_ context.Context, store uint64, s cluster.Handler) error {
+func (d *endpoint) Join(_ context.Context, store uint64, s cluster.Handler) error {
 	d.hub.mu.Lock()
 	defer d.hub.mu.Unlock()
 	d.server, d.peer.Store = s, store
-	d.hub.desks[d.peer.ID] = d
-	delete(d.hub.left, d.peer.ID)
-	delete(d.hub.gone, d.peer.ID)
-	d.hear()
-	d.hub.tell()
+	d.hub.endpoints[d.peer.ID] = d
+	delete(d.hub.stopped, d.peer.ID)
+	delete(d.hub.doneAgents, d.peer.ID)
+	d.update()
+	d.hub.announce()
 	return nil
 }
 
-func (d *desk) Leave(context.Context) error {
+func (d *endpoint) Leave(context.Context) error {
 	d.hub.mu.Lock()
 	dead := d.server == nil
 	if !dead {
-		d.hub.left[d.peer.ID] = d.peer
+		d.hub.stopped[d.peer.ID] = d.peer
 	}
 	d.hub.mu.Unlock()
 	if !dead {
-		d.hub.leave(d)
+		d.hub.remove(d)
 	}
 	return nil
 }
 
-// travel takes the way from one agent to another; it fails if that carries nothing.
-func (h *hub) travel(ctx context.Context, from, to string) error {
+// transmit waits as long as a message takes; it fails if the direction carries nothing.
+func (h *hub) transmit(ctx context.Context, from, to string) error {
 	h.mu.Lock()
-	cut, wait := h.cut[way{from, to}] || h.drops != nil && h.drops(), h.latency()
+	isLost, wait := h.broken[direction{from, to}] || h.losesMessage != nil && h.losesMessage(), h.latency()
 	h.mu.Unlock()
-	if cut {
+	if isLost {
 		wait = 3 * time.Second
 	}
 	timer := time.NewTimer(wait)
@@ -221,82 +232,83 @@ func (h *hub) travel(ctx context.Context, from, to string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if cut {
-		return errAway
+	if isLost {
+		return errNotMember
 	}
 	return nil
 }
 
-// reach is the agent at another desk, after a while.
-func (d *desk) reach(ctx context.Context, to string) (cluster.Handler, error) {
-	if err := d.hub.travel(ctx, d.peer.ID, to); err != nil {
+// find is the handler of another agent, after a while.
+func (d *endpoint) find(ctx context.Context, to string) (cluster.Handler, error) {
+	if err := d.hub.transmit(ctx, d.peer.ID, to); err != nil {
 		return nil, err
 	}
 	d.hub.mu.Lock()
 	defer d.hub.mu.Unlock()
-	other := d.hub.desks[to]
-	if other == nil || other.server == nil || d.server == nil || d.hub.desks[d.peer.ID] != d || d.hub.blind[way{d.peer.ID, to}] {
-		return nil, errAway
+	other := d.hub.endpoints[to]
+	if other == nil || other.server == nil || d.server == nil || d.hub.endpoints[d.peer.ID] != d ||
+		d.hub.unseen[direction{d.peer.ID, to}] {
+		return nil, errNotMember
 	}
 	return other.server, nil
 }
 
-func (d *desk) Send(ctx context.Context, to string, _ uint64, letter []byte) error {
-	s, err := d.reach(ctx, to)
+func (d *endpoint) Send(ctx context.Context, to string, _ uint64, message []byte) error {
+	s, err := d.find(ctx, to)
 	if err != nil {
 		return err
 	}
-	if d.hub.way != nil {
-		if err = d.hub.way(ctx, d.peer.ID, to, letter); err != nil {
+	if d.hub.onSend != nil {
+		if err = d.hub.onSend(ctx, d.peer.ID, to, message); err != nil {
 			return err
 		}
 	}
-	for _, err := range outbox.Items(letter) {
+	for _, err := range outbox.Items(message) {
 		if err != nil {
 			return cluster.ErrMalformed
 		}
 	}
-	if d.hub.eats != nil && d.hub.eats(letter) {
+	if d.hub.acknowledgesUnread != nil && d.hub.acknowledgesUnread(message) {
 		return nil
 	}
-	if err = s.HandleMessage(ctx, d.peer.ID, slices.Clone(letter)); err != nil {
+	if err = s.HandleMessage(ctx, d.peer.ID, slices.Clone(message)); err != nil {
 		return err
 	}
-	if err = d.hub.travel(ctx, to, d.peer.ID); err != nil {
+	if err = d.hub.transmit(ctx, to, d.peer.ID); err != nil {
 		return err
 	}
-	if d.hub.acked != nil {
-		d.hub.acked(d.peer.ID, to)
+	if d.hub.onAcknowledged != nil {
+		d.hub.onAcknowledged(d.peer.ID, to)
 	}
 	d.hub.mu.Lock()
 	defer d.hub.mu.Unlock()
-	d.hub.letters++
+	d.hub.messages++
 	return nil
 }
 
-func (d *desk) Ask(ctx context.Context, to string, question []byte) ([]byte, error) {
-	s, err := d.reach(ctx, to)
+func (d *endpoint) Ask(ctx context.Context, to string, question []byte) ([]byte, error) {
+	s, err := d.find(ctx, to)
 	if err != nil {
 		return nil, err
 	}
 	d.hub.mu.Lock()
-	d.hub.asked++
-	d.hub.over = d.hub.over || question[0] == 'O'
+	d.hub.questions++
+	d.hub.crawlEnded = d.hub.crawlEnded || question[0] == 'O'
 	if question[0] == 'G' && question[1] == 2 {
-		d.hub.gone[d.peer.ID] = true
+		d.hub.doneAgents[d.peer.ID] = true
 	}
-	former, mute := d.hub.desks[to] != nil && d.hub.desks[to].former, d.hub.mute
+	isEarlier, staysUnanswered := d.hub.endpoints[to] != nil && d.hub.endpoints[to].isEarlierVersion, d.hub.staysUnanswered
 	d.hub.mu.Unlock()
-	if former && question[0] != 'C' && question[0] != 'F' {
+	if isEarlier && question[0] != 'C' && question[0] != 'F' {
 		return nil, cluster.ErrMalformed
 	}
-	if mute != nil && mute(d.peer.ID, to, question) {
+	if staysUnanswered != nil && staysUnanswered(d.peer.ID, to, question) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
 	answer, err := s.HandleQuestion(ctx, d.peer.ID, question)
 	if err == nil {
-		err = d.hub.travel(ctx, to, d.peer.ID)
+		err = d.hub.transmit(ctx, to, d.peer.ID)
 	}
 	return answer, err
 }

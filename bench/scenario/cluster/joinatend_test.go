@@ -14,26 +14,26 @@ import (
 	"orbweaver/engine/lifecycle"
 )
 
-// One agent comes just as another finds out that the crawl is over, and the third hears of that one first. All end at
-// once: nobody waits for those who have ended, to do their work once more.
-func TestAgents_oneComesAsTheCrawlEnds(t *testing.T) { comesAtTheEnd(t, true) }
-
-// The same if the others do not hear of it before they have ended: it asks them.
-func TestAgents_oneComesAsTheCrawlEndsAndNobodyHearsOfIt(t *testing.T) {
-	comesAtTheEnd(t, false)
+// An agent joins just as another one finds out that the crawl is over. All end at once, and no agent waits for agents
+// that have ended, to do their work once more. If the others do not hear of it before they have ended, it asks them.
+func TestAgents_oneJoinsAsTheCrawlEnds(t *testing.T) {
+	for name, isHeard := range map[string]bool{"the others hear of it": true, "the others do not hear of it": false} {
+		t.Run(name, func(t *testing.T) { joinAtTheEnd(t, isHeard) })
+	}
 }
 
-// comesAtTheEnd has one come whom the others hear of within a second, or too late.
-func comesAtTheEnd(t *testing.T, heard bool) {
+// joinAtTheEnd lets an agent join. The others hear of it within a second, or too late.
+func joinAtTheEnd(t *testing.T, isHeard bool) {
+	t.Helper()
 	eachSeed(t, 1100, func(t *testing.T, i int, seed uint64) {
-		b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 4)
+		b := newTestCluster(t, testbed.SmallWorld(seed, simweb.Plain()), 4)
 		b.least = 3
 		late := b.names[3]
 		var once sync.Once
-		over := make(chan struct{})
-		b.hub.mute = func(_, _ string, question []byte) bool {
+		ended := make(chan struct{})
+		b.hub.staysUnanswered = func(_, _ string, question []byte) bool {
 			if question[0] == 'O' {
-				once.Do(func() { close(over) })
+				once.Do(func() { close(ended) })
 				time.Sleep(time.Duration(1+i%3) * time.Second)
 			}
 			return false
@@ -41,9 +41,9 @@ func comesAtTheEnd(t *testing.T, heard bool) {
 		for _, name := range b.names[:3] {
 			b.start(t.Context(), name)
 		}
-		<-over
-		came := time.Now()
-		if !heard {
+		<-ended
+		joined := time.Now()
+		if !isHeard {
 			b.hub.mu.Lock()
 			b.hub.gossip = func() time.Duration { return 10 * time.Second }
 			b.hub.mu.Unlock()
@@ -51,11 +51,13 @@ func comesAtTheEnd(t *testing.T, heard bool) {
 		b.start(t.Context(), late)
 		b.wait()
 		v := b.judge()
-		took := time.Since(came)
-		t.Logf("%d pages, %d asked for again; all ended %v after the last one came", v.Fetched, v.Repeated, took)
-		if v.Coverage != 1 || v.Missing > 0 || v.Repeated > 0 || impolite(v) || took > time.Minute {
-			v.Print(t.Output())
-			t.Error("the oracle complains, or it took too long")
+		took := time.Since(joined)
+		t.Logf("%d pages, %d fetched again; all ended %v after the last agent joined", v.Fetched, v.Repeated, took)
+		if v.Coverage != 1 || v.Missing > 0 || v.Repeated > 0 || impolite(v) {
+			testbed.FailVerdict(t, v)
+		}
+		if took > time.Minute {
+			t.Errorf("it took %v", took)
 		}
 		for _, name := range b.names {
 			states := []lifecycle.State{lifecycle.Finished}
@@ -69,14 +71,14 @@ func comesAtTheEnd(t *testing.T, heard bool) {
 	})
 }
 
-// All others stop in the moment in which one comes that was told of them. It finds nobody and begins alone, and leaves
-// each host alone until whoever asked it last is forgotten.
-func TestAgents_oneComesWhenTheOthersHaveJustStopped(t *testing.T) {
+// All others stop in the moment in which an agent joins that knows their addresses. It finds no agent and begins by
+// itself. It contacts no host before the delay after a request of the others has passed.
+func TestAgents_oneJoinsWhenTheOthersHaveJustStopped(t *testing.T) {
 	eachSeed(t, 1120, func(t *testing.T, i int, seed uint64) {
-		b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 3)
+		b := newTestCluster(t, testbed.SmallWorld(seed, simweb.Plain()), 3)
 		b.least = 2
 		late := b.names[2]
-		b.alter = func(name string, c *engine.Config, _ *engine.Seams) {
+		b.change = func(name string, c *engine.Config, _ *engine.Seams) {
 			if name == late {
 				c.Cluster.Agents = 1
 			}
@@ -96,7 +98,7 @@ func TestAgents_oneComesWhenTheOthersHaveJustStopped(t *testing.T) {
 		b.wait()
 		if v := b.judge(); impolite(v) || v.Coverage != 1 || v.Missing > 0 || before == 0 {
 			v.Print(t.Output())
-			t.Errorf("%d requests by those who stopped", before)
+			t.Errorf("%d requests by the agents that stopped", before)
 		}
 	})
 }

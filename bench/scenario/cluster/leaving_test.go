@@ -20,11 +20,11 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// One of three agents leaves permanently when half of the web is there: no page is fetched twice, none is missing, the
-// others do not wait for it, and no delay is cut short.
-func TestAgents_oneLeavesForGood(t *testing.T) {
+// One of three agents leaves permanently in the middle of the crawl. No page is fetched twice, none is missing, the
+// others do not wait for it, and all delays are kept.
+func TestAgents_oneLeaves(t *testing.T) {
 	eachSeed(t, 800, func(t *testing.T, i int, seed uint64) {
-		b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
+		b := newTestCluster(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
 		running := b.startAll(b.names)
 		time.Sleep(time.Duration(20+3*i) * time.Second)
 		left := b.names[i%3]
@@ -36,19 +36,20 @@ func TestAgents_oneLeavesForGood(t *testing.T) {
 		testbed.CheckConservation(t, r)
 		b.wait()
 		v := b.judge()
-		t.Logf("it took %v; %d pages, %d asked for again; %d of the one that left, %d URLs handed over, %d recovered", took, v.Fetched, v.Repeated,
-			r.PagesStored, r.Outcomes["handed-over"], b.reports[b.names[(i+1)%3]].Outcomes["recovered"]+b.reports[b.names[(i+2)%3]].Outcomes["recovered"])
+		recovered := b.reports[b.names[(i+1)%3]].Outcomes["recovered"] + b.reports[b.names[(i+2)%3]].Outcomes["recovered"]
+		t.Logf("it took %v; %d pages, %d fetched again; %d of the agent that left, %d URLs handed over, %d recovered",
+			took, v.Fetched, v.Repeated, r.PagesStored, r.Outcomes["handed-over"], recovered)
 		if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > 0 || v.Overlap > 0 || impolite(v) {
 			testbed.FailVerdict(t, v)
 		}
 	})
 }
 
-// With a quorum one of four agents leaves permanently, and then another one: the others agree on a view without it, and
-// go on.
-func TestAgents_oneLeavesForGoodWithAQuorum(t *testing.T) {
+// With a quorum one of four agents leaves permanently, and then another one. The others agree on a view without them
+// and continue.
+func TestAgents_twoLeaveWithAQuorum(t *testing.T) {
 	eachSeed(t, 890, func(t *testing.T, i int, seed uint64) {
-		b := newBand(t, testbed.SmallWorld(seed, simweb.Faulty()), 4)
+		b := newTestCluster(t, testbed.SmallWorld(seed, simweb.Faulty()), 4)
 		b.quorum = true
 		running := b.startAll(b.names)
 		for k := range 2 {
@@ -60,16 +61,16 @@ func TestAgents_oneLeavesForGoodWithAQuorum(t *testing.T) {
 		}
 		b.wait()
 		v := b.judge()
-		t.Logf("%d pages, %d asked for again", v.Fetched, v.Repeated)
+		t.Logf("%d pages, %d fetched again", v.Fetched, v.Repeated)
 		wantWhole(t, v, b.config("").Workers.Fetchers)
 	})
 }
 
-// Two of four leave, one after the other: the second passes on what the first had, and the crawl is over long before
-// anybody would have been missed.
+// Two of four agents leave, one after the other. The second passes on the fetched set of the first, and no agent waits
+// for them.
 func TestAgents_twoLeaveOneAfterTheOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+810, simweb.Plain()), 4)
+		b := newTestCluster(t, testbed.SmallWorld(*testbed.FirstSeed+810, simweb.Plain()), 4)
 		running := map[string]*agent{}
 		began := time.Now()
 		for _, name := range b.names {
@@ -83,47 +84,47 @@ func TestAgents_twoLeaveOneAfterTheOther(t *testing.T) {
 		b.wait()
 		took := time.Since(began)
 		v := b.judge()
-		t.Logf("virtual time %v, %d pages, %d asked for again", took, v.Fetched, v.Repeated)
+		t.Logf("virtual time %v, %d pages, %d fetched again", took, v.Fetched, v.Repeated)
 		if v.Coverage != 1 || v.Overlap != 0 || v.Repeated > 0 || impolite(v) || took > 8*time.Minute {
 			testbed.FailVerdict(t, v)
 		}
 	})
 }
 
-// One that leaves while exchanges are under way that take longer than it waits for hangs up, and leaves all the same.
-func TestAgents_oneLeavesInTheMiddleOfLongExchanges(t *testing.T) {
+// An agent leaves while it has exchanges that take longer than it waits. It aborts them, and leaves.
+func TestAgents_oneLeavesDuringLongExchanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		world := testbed.SmallWorld(*testbed.FirstSeed+815, simweb.Plain())
 		world.Think, world.PagesPerHostMean, world.PagesPerHostMax = time.Minute, 4, 9
-		b := newBand(t, world, 3)
-		b.alter = func(_ string, cfg *engine.Config, _ *engine.Seams) { cfg.Fetch.HeaderTimeout = 5 * time.Minute }
+		b := newTestCluster(t, world, 3)
+		b.change = func(_ string, cfg *engine.Config, _ *engine.Seams) { cfg.Fetch.HeaderTimeout = 5 * time.Minute }
 		running := b.startAll(b.names)
 		time.Sleep(90 * time.Second)
 		left := b.names[0]
-		under := running[left].report().URLsInFlight
+		inFlight := running[left].report().URLsInFlight
 		running[left].mustLeave(t)
 		<-running[left].done
 		b.wantLeft(left)
 		b.wait()
 		v := b.judge()
-		t.Logf("%d URLs in flight; %d pages, %d asked for again", under, v.Fetched, v.Repeated)
+		t.Logf("%d URLs in flight; %d pages, %d fetched again", inFlight, v.Fetched, v.Repeated)
 		if v.Coverage != 1 || v.Duplicates > 0 || v.Repeated > 0 || impolite(v) {
 			testbed.FailVerdict(t, v)
 		}
 	})
 }
 
-// One that is killed while it leaves, or stopped, goes on with it when it starts again.
-func TestAgents_whoIsKilledWhileItLeavesGoesOnLeaving(t *testing.T) {
+// An agent that is killed or stopped while it leaves continues to leave when it starts again.
+func TestAgents_aLeavingAgentRestarts(t *testing.T) {
 	eachSeed(t, 820, func(t *testing.T, i int, seed uint64) {
 		rng := rand.New(rand.NewPCG(seed, 3))
-		b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 3)
+		b := newTestCluster(t, testbed.SmallWorld(seed, simweb.Plain()), 3)
 		running := b.startAll(b.names)
 		time.Sleep(time.Duration(20+3*(i%12)) * time.Second) // while there is much left to fetch
 		left := b.names[0]
 		running[left].mustLeave(t)
 		time.Sleep(time.Duration(rng.Int64N(int64(900 * time.Millisecond))))
-		if i%2 == 1 { // in good order
+		if i%2 == 1 { // in order
 			running[left].stop()
 			<-running[left].done
 		} else {
@@ -134,18 +135,18 @@ func TestAgents_whoIsKilledWhileItLeavesGoesOnLeaving(t *testing.T) {
 		b.wait()
 		v := b.judge()
 		r := b.reports[left]
-		t.Logf("%s: %s; %d pages, %d asked for again", r.State, r.Reason, v.Fetched, v.Repeated)
+		t.Logf("%s: %s; %d pages, %d fetched again", r.State, r.Reason, v.Fetched, v.Repeated)
 		wantWhole(t, v, b.config("").Workers.Fetchers)
 		if r.State != lifecycle.Finished {
-			t.Errorf("it has not come to its end: %s (%s)", r.State, r.Reason)
+			t.Errorf("it has not finished: %s (%s)", r.State, r.Reason)
 		}
 	})
 }
 
-// One that dies while it leaves, with its disk, is missed by nobody: nobody counts on the pages that it said it had.
-func TestAgents_whoIsLostWhileItLeavesIsMissedByNobody(t *testing.T) {
+// An agent fails while it leaves, and its disk is lost. The others fetch the pages again that it said it had.
+func TestAgents_aLeavingAgentIsLost(t *testing.T) {
 	eachSeed(t, 850, func(t *testing.T, i int, seed uint64) {
-		b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 3)
+		b := newTestCluster(t, testbed.SmallWorld(seed, simweb.Plain()), 3)
 		b.hub.latency = func() time.Duration { return 150 * time.Millisecond } // so that leaving takes a while
 		running := b.startAll(b.names)
 		time.Sleep(time.Duration(20+3*(i%12)) * time.Second) // while there is much left to fetch
@@ -158,21 +159,21 @@ func TestAgents_whoIsLostWhileItLeavesIsMissedByNobody(t *testing.T) {
 			t.Fatal("it has left already")
 		default:
 		}
-		had := b.bury(running["agent-0"])
+		had := b.loseAgent(running["agent-0"])
 		b.wait()
 		b.names = []string{"agent-1", "agent-2"}
 		v := b.judge()
-		t.Logf("%d pages, %d of them lost and fetched again; %d asked for again", v.Fetched, had, v.Repeated)
+		t.Logf("%d pages, %d of them lost and fetched again; %d fetched again", v.Fetched, had, v.Repeated)
 		if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > had+b.config("").Workers.Fetchers {
 			testbed.FailVerdict(t, v)
 		}
 	})
 }
 
-// What the one that left had told others is told again when one of these is lost with its disk.
-func TestAgents_oneLeavesAndThenAnotherIsLost(t *testing.T) {
+// An agent leaves, and then another one is lost with its disk. What the first had sent to the second is sent again.
+func TestAgents_oneLeavesAndAnotherIsLost(t *testing.T) {
 	eachSeed(t, 830, func(t *testing.T, i int, seed uint64) {
-		b := newBand(t, testbed.SmallWorld(seed, simweb.Plain()), 4)
+		b := newTestCluster(t, testbed.SmallWorld(seed, simweb.Plain()), 4)
 		running := b.startAll(b.names)
 		time.Sleep(25 * time.Second)
 		if err := running["agent-0"].leave(t.Context()); err != nil {
@@ -180,38 +181,38 @@ func TestAgents_oneLeavesAndThenAnotherIsLost(t *testing.T) {
 		}
 		<-running["agent-0"].done
 		time.Sleep(time.Duration(3*(i%6)) * time.Second)
-		had := b.bury(running["agent-1"])
+		had := b.loseAgent(running["agent-1"])
 		b.wait()
 		b.names = []string{"agent-0", "agent-2", "agent-3"}
 		v := b.judge()
-		t.Logf("%d pages, %d of them lost and fetched again; %d asked for again", v.Fetched, had, v.Repeated)
+		t.Logf("%d pages, %d of them lost and fetched again; %d fetched again", v.Fetched, had, v.Repeated)
 		if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > had+b.config("").Workers.Fetchers {
 			testbed.FailVerdict(t, v)
 		}
 	})
 }
 
-// An agent that starts again while another leaves, and has not yet found out who is there, brings that one all the same
-// what it owes to it: otherwise nobody would ever end.
-func TestAgents_whoComesBackWhileAnotherLeavesStillOwesItLetters(t *testing.T) {
+// An agent starts again while another one leaves, and does not know its members yet. It delivers the backlog for the
+// leaving agent all the same: otherwise the crawl would never end.
+func TestAgents_aRestartedAgentDeliversToALeavingAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+845, simweb.Plain()), 4)
+		b := newTestCluster(t, testbed.SmallWorld(*testbed.FirstSeed+845, simweb.Plain()), 4)
 		running := b.startAll(b.names)
 		time.Sleep(10 * time.Second)
-		b.hub.sever([]string{"agent-1"}, []string{"agent-0"}, true)
+		b.hub.setBroken([]string{"agent-1"}, []string{"agent-0"}, true)
 		time.Sleep(15 * time.Second)
 		running["agent-1"].stop()
 		<-running["agent-1"].done
 		if r := b.reports["agent-1"]; r.Peers.Waiting == 0 {
-			t.Fatal("nothing waits for anybody")
+			t.Fatal("agent-1 has no backlog")
 		}
-		b.bury(running["agent-3"])
-		time.Sleep(2 * time.Second) // until everybody has heard of that
+		b.loseAgent(running["agent-3"])
+		time.Sleep(2 * time.Second) // until all agents have heard of that
 		if err := running["agent-0"].leave(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Second)
-		b.hub.mend()
+		b.hub.repairAll()
 		b.start(t.Context(), "agent-1") // it waits for agent-3 for a while
 		b.names = b.names[:3]
 		b.wait()
@@ -221,14 +222,14 @@ func TestAgents_whoComesBackWhileAnotherLeavesStillOwesItLetters(t *testing.T) {
 	})
 }
 
-// One that is stopped while it leaves goes on with it, though one of the others has never heard of that: with a quorum
-// they could not agree on who they are, and nobody would ever fetch anything again.
-func TestAgents_notEverybodyHasHeardThatOneLeaves(t *testing.T) {
+// An agent that is stopped while it leaves continues to leave, although one of the others has never heard of it. With a
+// quorum the agents could not agree on their members otherwise, and no agent would fetch anything again.
+func TestAgents_oneAgentHasNotHeardThatAnotherLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+848, simweb.Plain()), 3)
+		b := newTestCluster(t, testbed.SmallWorld(*testbed.FirstSeed+848, simweb.Plain()), 3)
 		b.quorum = true
 		b.hub.latency = func() time.Duration { return 150 * time.Millisecond } // so that leaving takes a while
-		b.alter = func(_ string, c *engine.Config, _ *engine.Seams) { c.Cluster.AgentAway = time.Second }
+		b.change = func(_ string, c *engine.Config, _ *engine.Seams) { c.Cluster.AgentAway = time.Second }
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Hour)
 		defer cancel()
 		running := map[string]*agent{}
@@ -238,7 +239,7 @@ func TestAgents_notEverybodyHasHeardThatOneLeaves(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		running["agent-1"].stop()
 		<-running["agent-1"].done
-		time.Sleep(30 * time.Second) // the others go on without it
+		time.Sleep(30 * time.Second) // the others continue without it
 		left := running["agent-2"]
 		if err := left.leave(ctx); err != nil {
 			t.Fatal(err)
@@ -270,10 +271,10 @@ func TestAgents_notEverybodyHasHeardThatOneLeaves(t *testing.T) {
 	})
 }
 
-// Who has nobody to leave anything to cannot leave, and crawls on.
-func TestAgents_nobodyLeavesIfNobodyStays(t *testing.T) {
+// An agent cannot leave if no other agent can take its hosts. It continues to crawl.
+func TestAgents_theLastAgentCannotLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBand(t, testbed.SmallWorld(*testbed.FirstSeed+840, simweb.Plain()), 2)
+		b := newTestCluster(t, testbed.SmallWorld(*testbed.FirstSeed+840, simweb.Plain()), 2)
 		b.least = 1
 		only := b.start(t.Context(), b.names[0])
 		time.Sleep(10 * time.Second)
@@ -282,11 +283,11 @@ func TestAgents_nobodyLeavesIfNobodyStays(t *testing.T) {
 		}
 		other := b.start(t.Context(), b.names[1])
 		time.Sleep(5 * time.Second)
-		b.hub.date(other.desk, true)
+		b.hub.setEarlierVersion(other.endpoint, true)
 		if err := only.leave(t.Context()); !errors.Is(err, cluster.ErrLeaveUnknown) {
 			t.Error(err)
 		}
-		b.hub.date(other.desk, false)
+		b.hub.setEarlierVersion(other.endpoint, false)
 		b.wait()
 		if v := b.judge(); v.Coverage != 1 || b.reports[b.names[0]].Reason != "complete" {
 			testbed.FailVerdict(t, v)
@@ -294,9 +295,9 @@ func TestAgents_nobodyLeavesIfNobodyStays(t *testing.T) {
 	})
 }
 
-// Nobody but the agent that leaves has ever seen a link to any of these hosts. When one that it told of them is lost
-// with its disk, another knows.
-func TestAgents_whatOneThatLeftHasToldIsNotForgotten(t *testing.T) {
+// Only the agent that leaves has ever seen a link to these hosts. It sends them to another agent, which is then lost
+// with its disk. A third agent has what it sent.
+func TestAgents_sentURLsSurviveTheirSender(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hosts = 30
 		s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{}, Counts: map[string]int{}}
@@ -307,7 +308,7 @@ func TestAgents_whatOneThatLeftHasToldIsNotForgotten(t *testing.T) {
 			s.Hosts[name] = testbed.HostWithRobots(60, testbed.AlwaysRespond(404, "", ""))
 		}
 		s.Hosts["index.test"] = func(_ string, _ int, c net.Conn) { testbed.Respond(c, 200, "", index) }
-		b := among(t, s, 3)
+		b := newScriptedCluster(t, s, 3)
 		b.rig.Seeds = []string{"http://index.test/"}
 		running := b.startAll(b.names)
 		time.Sleep(30 * time.Second)
@@ -321,7 +322,7 @@ func TestAgents_whatOneThatLeftHasToldIsNotForgotten(t *testing.T) {
 			}
 		}
 		time.Sleep(5 * time.Second)
-		b.bury(running[rest[0]])
+		b.loseAgent(running[rest[0]])
 		b.wait()
 		s.Done.Wait()
 		lost, others := map[string]bool{}, map[string]bool{}
@@ -341,7 +342,7 @@ func TestAgents_whatOneThatLeftHasToldIsNotForgotten(t *testing.T) {
 			}
 		}
 		if n < 5 {
-			t.Errorf("%d hosts were the lost agent's", n)
+			t.Errorf("the lost agent had %d hosts", n)
 		}
 	})
 }

@@ -4,56 +4,57 @@ import (
 	"slices"
 )
 
-// way is from one agent to another.
-type way struct{ from, to string }
+// direction is from one agent to another.
+type direction struct{ from, to string }
 
-// sever cuts the ways from some agents to others, or mends them. Who takes whom for dead is another matter: see see.
-func (h *hub) sever(from, to []string, cut bool) {
+// setBroken breaks the connections from some agents to others, or repairs them. What membership makes of that is set by
+// setSeen and updateMembership.
+func (h *hub) setBroken(from, to []string, broken bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, a := range from {
 		for _, b := range to {
-			h.cut[way{a, b}] = cut
+			h.broken[direction{a, b}] = broken
 		}
 	}
 }
 
-// mend mends all ways.
-func (h *hub) mend() {
+// repairAll repairs all connections.
+func (h *hub) repairAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	clear(h.cut)
+	clear(h.broken)
 }
 
-// see says whether some agents have others among those who are there.
-func (h *hub) see(viewers, others []string, there bool) {
+// setSeen says whether some agents see others as members.
+func (h *hub) setSeen(viewers, others []string, seen bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, a := range viewers {
 		for _, b := range others {
-			h.blind[way{a, b}] = !there && a != b
+			h.unseen[direction{a, b}] = !seen && a != b
 		}
 	}
-	h.tell()
+	h.announce()
 }
 
-// notice is what membership makes of the ways after a while: who can be reached and answers, directly or through
-// others, is there.
-func (h *hub) notice(names []string) {
+// updateMembership is what membership makes of the connections after a while: an agent is seen if it can be reached and
+// answers, directly or through others.
+func (h *hub) updateMembership(names []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, a := range names {
 		found := []string{a}
 		for i := 0; i < len(found); i++ {
 			for _, b := range names {
-				if !slices.Contains(found, b) && !h.cut[way{found[i], b}] && !h.cut[way{b, found[i]}] {
+				if !slices.Contains(found, b) && !h.broken[direction{found[i], b}] && !h.broken[direction{b, found[i]}] {
 					found = append(found, b)
 				}
 			}
 		}
 		for _, b := range names {
-			h.blind[way{a, b}] = !slices.Contains(found, b)
+			h.unseen[direction{a, b}] = !slices.Contains(found, b)
 		}
 	}
-	h.tell()
+	h.announce()
 }

@@ -13,11 +13,11 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Four agents begin a crawl, and one is lost permanently. Then a new agent comes with the option that four agents
-// begin: it does not wait for a fourth one, and the others do not wait for its hosts for ever.
-func TestQuorum_aNewAgentComesWhenFewerAreLeftThanBegan(t *testing.T) {
+// Four agents begin a crawl, and two are lost permanently. Then a new agent joins with the option that four agents
+// begin. It does not wait for a fourth one, and the others do not wait for its hosts.
+func TestQuorum_anAgentJoinsWhenFewerAreLeftThanBegan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newParted(t, *testbed.FirstSeed+899, 4, true)
+		b := newSlowCluster(t, *testbed.FirstSeed+899, 4, true)
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
 		defer cancel()
 		running := map[string]*agent{}
@@ -26,7 +26,7 @@ func TestQuorum_aNewAgentComesWhenFewerAreLeftThanBegan(t *testing.T) {
 		}
 		time.Sleep(30 * time.Second)
 		for _, name := range b.names[2:] {
-			b.bury(running[name])
+			b.loseAgent(running[name])
 			time.Sleep(40 * time.Second)
 		}
 		b.names = append(b.names[:2:2], "agent-4")
