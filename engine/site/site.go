@@ -46,30 +46,6 @@ func (s *State) SetAddrsAndFailures(addrs []netip.Addr, t FailureStreak) {
 	}
 }
 
-// SetRules stores rules that expire at until. The rules may be shared and must not change.
-func (s *State) SetRules(rules *robots.Rules, until time.Time) {
-	s.Rules = rules
-	s.RulesUntil = uint32(min(max(until.Unix(), 0), math.MaxUint32))
-}
-
-// NeedsRobots reports whether robots.txt must be fetched before anything else. That is so if there are no valid rules,
-// or if they expire within robotsRefreshBefore and the next refresh is due.
-func (s *State) NeedsRobots(now time.Time) bool {
-	s.dropExpiredRules(now)
-	return s.Rules == nil ||
-		now.Add(robotsRefreshBefore-time.Duration(s.RobotsTries)*robotsRefreshEvery).Unix() >= int64(s.RulesUntil)
-}
-
-// dropExpiredRules removes expired rules and resets RobotsTries with them. It also removes rules that would be valid
-// for longer than RobotsLifetime: the clock was set back after the fetch, so their age is unknown.
-func (s *State) dropExpiredRules(now time.Time) {
-	if s.Rules == nil ||
-		now.Unix() < int64(s.RulesUntil) && int64(s.RulesUntil) <= now.Add(RobotsLifetime+time.Minute).Unix() {
-		return
-	}
-	s.Rules, s.RobotsTries = nil, 0
-}
-
 const (
 	siteVersion  = 4 // the version that Append writes
 	siteVersion3 = 3 // without HasAnswered and with only NameFailures of the failure streak
@@ -237,25 +213,6 @@ func unixNano(t time.Time) int64 {
 		return 0
 	}
 	return t.UnixNano()
-}
-
-// CrawlDelay returns the Crawl-delay of robots.txt, without an upper limit; 0 if there is none.
-func (s *State) CrawlDelay() time.Duration {
-	if s.Rules == nil {
-		return 0
-	}
-	d, _ := s.Rules.CrawlDelay()
-	return d
-}
-
-// NoteRobotsFailure records a failed attempt at robots.txt. Existing rules stay in use until they expire. Without valid
-// rules, every URL is disallowed (RFC 9309, section 2.3.1.4).
-func (s *State) NoteRobotsFailure(now time.Time) {
-	if s.RobotsTries < 127 {
-		s.RobotsTries++
-	}
-	s.dropExpiredRules(now)
-	s.DenyAll = s.Rules == nil
 }
 
 // Merge adds what another agent knew about the site, after a handoff. The rules of known are valid for life more. Where
