@@ -14,6 +14,9 @@
 //	Archive.ReadGroup <--- Reader (streaming, any form) ---> ScanRecords ---> Verifier, repair, WriteIndex,
 //	                                                                          OpenWriter(cut), fsck, rebuild, recrawl
 //
+// Packages below it have one subject each: member (compression of one record), block (HTTP heads, chunking, digests),
+// cdxj (lines of an index), deflate (gzip at level 1), repair (damaged files), warctool (the commands).
+//
 // # Format
 //
 // A record needs WARC-Warcinfo-ID, the identity of the first record of its file, but it is compressed before its file
