@@ -12,7 +12,7 @@ type Visit[S any] struct {
 	Addr netip.Addr
 	// Key is scheme://authority. The workbench owns it and the Items.
 	Key []byte
-	// Site is a copy that the holder may change. Release stores it in the workbench.
+	// Site is a copy of the site data, which the holder may change. Release stores it in the workbench.
 	Site S
 	// IPNote is a 24-bit value of the engine for this IP. The workbench does not interpret it and keeps it as long as
 	// the due time of the IP. Release stores the holder's copy.

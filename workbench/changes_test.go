@@ -54,10 +54,10 @@ func TestIncrementalSnapshotHasOnlyChangedSites(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Push(w.contents.sites.handles.at(7), []byte("/2"))
-	w.SetOnDisk(w.contents.sites.handles.at(900), 5)
+	w.Site(w.contents.sites.handles.at(900)).SetOnDisk(5)
 	placed(w, "new", ip(1), "/1")
 	for n := uint32(100); n < 110; n++ {
-		if !w.ReadSite(w.contents.sites.handles.at(n), func(*int) {}) { // which changes nothing
+		if !w.Site(w.contents.sites.handles.at(n)).Read(func(*int) {}) { // which changes nothing
 			t.Fatal("leased")
 		}
 	}
@@ -171,7 +171,7 @@ func TestChangesFollowALoadedWorkbench(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(t, again)
-	if n := again.Queued(again.Get([]byte("http://new1"))); n != 2 {
+	if n := again.Site(again.Get([]byte("http://new1"))).Queued(); n != 2 {
 		t.Errorf("%d items, should be 2", n)
 	}
 }

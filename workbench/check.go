@@ -5,13 +5,21 @@ import (
 	"fmt"
 )
 
-// Check verifies all data structures and returns the broken promises as a joined error, or nil. It holds the lock for
-// O(everything), so it is for tests and fsck.
-func (w *Workbench[S]) Check() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	b := &w.contents
-	c := checker[S]{contents: b, members: make(map[uint32]int32), waiting: make(map[uint32]int)}
+// checker compares everything that is derived with what it is derived from.
+type checker[S any] struct {
+	contents *contents[S]
+	faults   []error
+	members  map[uint32]int32
+	waiting  map[uint32]int // number of Waiting sites per entry
+	states   [stateCount]int
+
+	queued, inVisits, holders, listed int
+	weight                            int64
+}
+
+// check verifies everything and returns the faults as a joined error, or nil.
+func (c *checker[S]) check() error {
+	b := c.contents
 	free := len(b.sites.records.free)
 	for id := uint32(1); id <= b.sites.records.last; id++ {
 		switch {
@@ -31,17 +39,6 @@ func (w *Workbench[S]) Check() error {
 	c.checkHeap("vacant", b.ips.vacant)
 	c.checkHeap("deferred", b.deferred)
 	return errors.Join(c.faults...)
-}
-
-type checker[S any] struct {
-	contents *contents[S]
-	faults   []error
-	members  map[uint32]int32
-	waiting  map[uint32]int // number of Waiting sites per entry
-	states   [stateCount]int
-
-	queued, inVisits, holders, listed int
-	weight                            int64
 }
 
 func (c *checker[S]) fault(format string, args ...any) {

@@ -4,8 +4,11 @@
 // return a site if the site or its IP address is not due or is in use.
 //
 // The package knows nothing about DNS, files, robots.txt or HTTP. It starts no goroutine and reads no clock: callers
-// pass now. It blocks only on its own mutex, which is held for short times. The engine's data about a site is an opaque
-// value of type S. The engine also decides the delays: each Release sets new due times.
+// pass now. It blocks only on its own mutex, which is held for short times. The engine's data about a site, the
+// site data, is an opaque value of type S. The engine also decides the delays: each Release sets new due times.
+//
+// The methods of Workbench move sites between the states below. The others are in groups: Site for one site, Listing
+// for all sites, DueTimes, Memory and Snapshot.
 //
 // # Structure
 //
@@ -54,7 +57,7 @@
 //	'G'  id (u)                                                 evicted: the number is free
 //	'I'  address (s, 4 or 16)  due                              due 0: the address has no entry any more
 //	'I'  address (s, 4 or 16)  2  nanoseconds (v)  note (u)     a due time with the engine's note, if that is not 0
-//	'S'  id (u)  key (s)  placement (1)  parked (1)  [address (s) | until, a due]  due  on disk (u)  Site (s)
+//	'S'  id (u)  key (s)  placement (1)  parked (1)  [address (s) | until, a due]  due  on disk (u)  site data (s)
 //	     number of items (u)  ring (s)
 //	'E'  number of 'S' (u)  of sites (u)                                                        last
 //	due: 0, or 1 and nanoseconds since the wall time in 'H' (v)
@@ -86,8 +89,8 @@
 // # Ownership
 //
 // The workbench owns everything, including the items and the key in a Visit. Push borrows the item. A Visit carries a
-// copy of the Site, which the holder may change and which Release stores. At other times the lock of the workbench
-// guards the Site: see Unpark and WithSite. Evict removes a site completely. The caller must store the form and must
+// copy of the site data, which the holder may change and which Release stores. At other times the lock of the workbench
+// guards the site data: see Site and Unpark. Evict removes a site completely. The caller must store the form and must
 // not use a VisitState of an evicted site.
 //
 // # Costs
@@ -95,7 +98,7 @@
 // A Visit costs O(log), an item O(1). There is no allocation per item, and none per Visit after warm-up. With ten
 // million hosts, four per IP in random order, a Visit mostly waits for memory. Therefore Acquire takes sixteen IPs
 // together and reads their data ahead; Prefetch does this for Releases, and Load for sites. A known site without items
-// takes 152 bytes. This includes a Site of 40 bytes, the key, the index entries and its share of the IP; `orbweaver
+// takes 152 bytes. This includes site data of 40 bytes, the key, the index entries and its share of the IP; `orbweaver
 // bench workbench` measures it. If memory is short (see Memory), Evict removes idle sites and Admit restores them.
 // Taking a snapshot holds the lock for microseconds, whatever the size of the workbench. Writing an incremental
 // snapshot costs time in proportion to the changes.

@@ -5,9 +5,6 @@ import "time"
 // DueTimes answers when the sites of a workbench are due. All methods take the lock of the workbench.
 type DueTimes[S any] struct{ w *Workbench[S] }
 
-// DueTimes returns access to the due times of all sites. For those of one site see Site.
-func (w *Workbench[S]) DueTimes() DueTimes[S] { return DueTimes[S]{w} }
-
 // Next returns the due time of the first entry of the outer heap. A site can be fetched now if and only if this time
 // is not after now. The zero time means that the site was never visited and is due at once. The result is false if no
 // site is waiting.

@@ -93,7 +93,7 @@ const (
 	formHasDue  = 1 // flag: the site has a due time, which has passed
 )
 
-// appendForm appends version, placement, flags, length and bytes of the address if there is one, and the Site.
+// appendForm appends version, placement, flags, length and bytes of the address if there is one, and the site data.
 func (c *contents[S]) appendForm(b []byte, s *site[S], site func(dst []byte, s *S) []byte) []byte {
 	flags := byte(0)
 	if s.due != noDue {
@@ -134,7 +134,7 @@ func parseForm(b []byte) (at placement, visited bool, addr netip.Addr, site []by
 }
 
 // ReadForm decodes the form of an evicted site. It returns the address of the site, or the zero Addr if it has none,
-// and the Site.
+// and the site data.
 func ReadForm[S any](form []byte, site func(b []byte) (S, error)) (addr netip.Addr, s S, err error) {
 	_, _, addr, data, err := parseForm(form)
 	if err == nil {

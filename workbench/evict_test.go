@@ -51,7 +51,7 @@ func TestEvict_removesLongestUnusedSites(t *testing.T) {
 	key := func(n int) []byte { return fmt.Appendf(nil, "http://%d", n) }
 	for n := range 200 {
 		vs, _ := w.GetOrAdd(key(n))
-		w.WithSite(vs, func(s *int) { *s = n })
+		w.Site(vs).Update(func(s *int) { *s = n })
 		switch n % 10 {
 		case 0: // unresolved
 		case 1:
@@ -61,18 +61,18 @@ func TestEvict_removesLongestUnusedSites(t *testing.T) {
 			w.Push(vs, []byte("/waits"))
 		case 3:
 			w.Place(vs, ip(n), start)
-			w.Postpone(vs, start.Add(time.Hour), time.Time{})
+			w.Site(vs).Postpone(start.Add(time.Hour), time.Time{})
 		case 4:
 			w.Place(vs, ip(n), start)
-			w.SetOnDisk(vs, 1)
+			w.Site(vs).SetOnDisk(1)
 		case 5:
 			w.Kill(vs, nil)
 		case 6:
 			w.Kill(vs, nil)
-			w.SetOnDisk(vs, 0)
+			w.Site(vs).SetOnDisk(0)
 		default:
 			w.Place(vs, ip(n%7), start)
-			w.Postpone(vs, start.Add(-time.Second), start.Add(time.Minute))
+			w.Site(vs).Postpone(start.Add(-time.Second), start.Add(time.Minute))
 		}
 	}
 	if !w.Memory().Short() {
@@ -113,7 +113,7 @@ func TestEvict_removesLongestUnusedSites(t *testing.T) {
 			want = Dead
 		}
 		if key != fmt.Sprintf("http://%d", s.data) || s.state() != want ||
-			(want == Idle && w.Addr(vs) != ip(s.data%7)) {
+			(want == Idle && w.Site(vs).Addr() != ip(s.data%7)) {
 			t.Errorf("%s came back as %+v", key, s)
 		}
 	}
@@ -130,7 +130,7 @@ func TestEvict_removesLongestUnusedSites(t *testing.T) {
 func TestW3_evictionKeepsTheDueTimeOfTheIP(t *testing.T) {
 	w := New[int](Options{})
 	vs := placed(w, "a", ip(1))
-	w.Postpone(vs, start.Add(time.Second), start.Add(time.Minute))
+	w.Site(vs).Postpone(start.Add(time.Second), start.Add(time.Minute))
 	now := start.Add(2 * time.Second)
 	var out Evicted
 	w.Memory().Evict(now, 1, appendInt, &out)
@@ -170,7 +170,7 @@ func FuzzAdmit(f *testing.F) {
 			return
 		}
 		check(t, w)
-		if s := w.contents.sites.of(vs); s.placement == addressed && w.Addr(vs) == (netip.Addr{}) {
+		if s := w.contents.sites.of(vs); s.placement == addressed && w.Site(vs).Addr() == (netip.Addr{}) {
 			t.Fatal("no address")
 		}
 		var out Evicted

@@ -3,9 +3,6 @@ package workbench
 // Listing visits many sites of a workbench. All methods take the lock of the workbench.
 type Listing[S any] struct{ w *Workbench[S] }
 
-// Listing returns access to all sites.
-func (w *Workbench[S]) Listing() Listing[S] { return Listing[S]{w} }
-
 // Each calls f for every site in order of creation, until f returns false, with the state that the site had shortly
 // before. It holds the lock while it reads the states of 1,024 sites, but not while f runs, so f may call the
 // workbench. Each may include or miss sites that are created during the call. No site may be evicted during the call.
@@ -66,7 +63,7 @@ func (l Listing[S]) Keys(k int, f func(vs *VisitState[S], key []byte, state Stat
 }
 
 // Any reports whether is returns true for any waiting, leased or deferred site, including the waiting sites of IPs with
-// a Visit. For a leased site it gets the Site from before the Visit. is runs under the lock of the workbench: it must
+// a Visit. For a leased site it gets the data from before the Visit. is runs under the lock of the workbench: it must
 // be short and must not call the workbench.
 func (l Listing[S]) Any(is func(*S) bool) bool {
 	l.w.mu.Lock()

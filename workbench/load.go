@@ -10,8 +10,8 @@ import (
 
 // Load reads a chain: a full snapshot and, in order, the incremental snapshots that followed it. No site is leased
 // afterwards. Everything else is restored, with due times by the wall clock. The next snapshot may be incremental. site
-// decodes a Site; it borrows b. A snapshot that is damaged, truncated, of another version or not the next of the chain
-// is a vfs.CorruptError.
+// decodes site data; it borrows b. A snapshot that is damaged, truncated, of another version or not the next of the
+// chain is a vfs.CorruptError.
 func Load[S any](o Options, site func(b []byte) (S, error), images ...io.Reader) (*Workbench[S], error) {
 	if err := o.WithDefaults().Validate(); err != nil {
 		return nil, err

@@ -234,14 +234,14 @@ func (m *model) compare(w *Workbench[int]) error {
 	want := Counts{Sites: len(m.sites)}
 	for _, s := range m.sites {
 		vs, have := w.contents.sites.handles.at(uint32(s.id)), w.contents.sites.at(uint32(s.id))
-		if have.state() != s.state() || w.Addr(vs) != s.addr || w.Queued(vs) != len(s.queue) ||
-			w.OnDisk(vs) != s.onDisk {
+		if have.state() != s.state() || w.Site(vs).Addr() != s.addr || w.Site(vs).Queued() != len(s.queue) ||
+			w.Site(vs).OnDisk() != s.onDisk {
 			return fmt.Errorf(
 				"site %d is %v at %v with %d queued, should be %v at %v with %d",
 				s.id,
 				have.state(),
-				w.Addr(vs),
-				w.Queued(vs),
+				w.Site(vs).Addr(),
+				w.Site(vs).Queued(),
 				s.state(),
 				s.addr,
 				len(s.queue),

@@ -11,8 +11,8 @@ import (
 type Options struct {
 	// PathsPerVisit is K, the most items in one Visit. Default 4, range 1 to 65536.
 	PathsPerVisit int `kong:"-"`
-	// MemoryMax is the weight in bytes from which Memory.Full returns true. It is advice to the caller: Push works above it as
-	// well. Range 1 and more.
+	// MemoryMax is the weight in bytes from which Memory.Full returns true. It is advice to the caller: Push works above
+	// it as well. Range 1 and more.
 	MemoryMax int64 `name:"workbench-memory" type:"size" help:"Memory of queued paths and of idle hosts; more of them go to disk. Raise it for crawls of millions of hosts." default:"256MiB" least:"16KiB" placeholder:"SIZE"`
 }
 

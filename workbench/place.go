@@ -109,7 +109,7 @@ func (w *Workbench[S]) Revive(vs *VisitState[S]) {
 	c.reconcile(s, Dead)
 }
 
-// Unpark ends the parked state of a site and calls update, if not nil, with its Site. update runs under the lock of the
+// Unpark ends the parked state of a site and calls update, if not nil, with its data. update runs under the lock of the
 // workbench, so it must be short and must not call the workbench. For a leased site, update runs at the Release, which
 // then ignores Park. For a site that is neither leased nor parked, Unpark only calls update.
 func (w *Workbench[S]) Unpark(vs *VisitState[S], update func(*S)) {
@@ -131,74 +131,4 @@ func (w *Workbench[S]) Unpark(vs *VisitState[S], update func(*S)) {
 	before := s.state()
 	s.flags &^= flagParked
 	c.reconcile(s, before)
-}
-
-// WithSite calls f with the Site under the lock of the workbench. f must be short and must not call the workbench. If
-// the site is leased, WithSite does nothing and returns false.
-func (w *Workbench[S]) WithSite(vs *VisitState[S], f func(*S)) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := &w.contents
-	s := c.sites.of(vs)
-	if s.has(flagLeased) {
-		return false
-	}
-	c.touch(s)
-	f(&s.data)
-	return true
-}
-
-// ReadSite is WithSite for an f that changes nothing. The next incremental snapshot does not contain the site for this
-// call.
-func (w *Workbench[S]) ReadSite(vs *VisitState[S], f func(*S)) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	s := w.contents.sites.of(vs)
-	if s.has(flagLeased) {
-		return false
-	}
-	f(&s.data)
-	return true
-}
-
-// Hasten moves a later due time of a site back to due, for a delay that the caller set and no longer needs. It does
-// nothing to a leased site. No other method moves a due time back.
-func (w *Workbench[S]) Hasten(vs *VisitState[S], due time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := &w.contents
-	s := c.sites.of(vs)
-	until := c.clock.offset(due)
-	if s.has(flagLeased) || s.due <= until {
-		return
-	}
-	c.touch(s)
-	s.due = until
-	c.reconcile(s, s.state())
-}
-
-// Due returns the due time of a site without regard to its IP; zero if the site was never visited.
-func (w *Workbench[S]) Due(vs *VisitState[S]) time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := &w.contents
-	return c.clock.time(c.sites.of(vs).due)
-}
-
-// Postpone moves the due times of a site and its IP later. It is for exchanges after the snapshot and before a crash,
-// and for delays that were learned elsewhere. It never moves a due time back; a zero time changes nothing. It may be
-// called while the site or another site of the IP is leased. The later due time of Postpone and Release is then valid.
-func (w *Workbench[S]) Postpone(vs *VisitState[S], siteDue, ipDue time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := &w.contents
-	s := c.sites.of(vs)
-	c.touch(s)
-	s.due = max(s.due, c.clock.offset(siteDue))
-	if s.entry != 0 {
-		c.ips.touch(s.entry)
-		e := c.ips.at(s.entry)
-		e.due = max(e.due, c.clock.offset(ipDue))
-	}
-	c.reconcile(s, s.state())
 }

@@ -183,10 +183,10 @@ func TestW3_AnEmptyIPKeepsItsDueTime(t *testing.T) {
 func TestW3_Postpone(t *testing.T) {
 	w := New[int](Options{PathsPerVisit: 1})
 	vs := placed(w, "a", ip(1), "/1", "/2", "/3")
-	w.Postpone(vs, start.Add(time.Second), time.Time{})
+	w.Site(vs).Postpone(start.Add(time.Second), time.Time{})
 	acquire(t, w, start)
 	v := acquire(t, w, start.Add(time.Second), "a[/1]")[0]
-	w.Postpone(vs, start.Add(time.Minute), start.Add(time.Hour))
+	w.Site(vs).Postpone(start.Add(time.Minute), start.Add(time.Hour))
 	w.Release(&v, Release{SiteDue: start.Add(2 * time.Second), IPDue: start.Add(2 * time.Second)}, start)
 	acquire(t, w, start.Add(time.Hour-1))
 	acquire(t, w, start.Add(time.Hour), "a[/2]")

@@ -155,7 +155,7 @@ func (d *driver) add() {
 	}
 	known := d.w.Get(key)
 	vs, added := d.w.GetOrAdd(key)
-	if added != (known == nil) || !bytes.Equal(d.w.AppendKey(nil, vs), key) || (known != nil && known != vs) {
+	if added != (known == nil) || !bytes.Equal(d.w.Site(vs).AppendKey(nil), key) || (known != nil && known != vs) {
 		d.t.Fatal("GetOrAdd", string(key), added, known)
 	}
 	if (d.m.byKey(string(key)) == nil) != added {
@@ -370,8 +370,8 @@ func (d *driver) withSite() {
 	if s == nil {
 		return
 	}
-	if ok := d.w.WithSite(d.vs(s), func(n *int) { *n += 3 }); ok != (s.visit == nil) {
-		d.t.Fatal("WithSite", ok, s.state())
+	if ok := d.w.Site(d.vs(s)).Update(func(n *int) { *n += 3 }); ok != (s.visit == nil) {
+		d.t.Fatal("Update", ok, s.state())
 	} else if ok {
 		s.site += 3
 	}
@@ -380,7 +380,7 @@ func (d *driver) withSite() {
 func (d *driver) setOnDisk() {
 	if s := d.m.pick(d.rng, anySite); s != nil {
 		s.onDisk, s.given = uint64(d.rng.IntN(3)), false
-		d.w.SetOnDisk(d.vs(s), s.onDisk)
+		d.w.Site(d.vs(s)).SetOnDisk(s.onDisk)
 		s.laid = s.laid || s.at == dead && s.onDisk == 0
 	}
 }
@@ -412,7 +412,7 @@ func (d *driver) postpone() {
 	if d.chance(70) {
 		ip = d.now.Add(time.Duration(d.rng.IntN(1000)-500) * time.Millisecond)
 	}
-	d.w.Postpone(d.vs(s), site, ip)
+	d.w.Site(d.vs(s)).Postpone(site, ip)
 	s.due = later(s.due, site)
 	if s.at == addressed {
 		d.m.ip(s.addr).due = later(d.m.ip(s.addr).due, ip)

@@ -38,7 +38,7 @@ type ReleaseResult struct {
 }
 
 // Release ends a Visit. It panics if the Visit is not out. Afterwards Items and Key of the Visit are invalid, and the
-// workbench owns its Site.
+// workbench owns its site data.
 func (w *Workbench[S]) Release(v *Visit[S], r Release, now time.Time) ReleaseResult {
 	if r.Replace.IsValid() {
 		r.Replace = canonical(r.Replace)

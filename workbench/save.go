@@ -56,9 +56,8 @@ func (s *Snapshot[S]) end() {
 
 // Write writes a full snapshot and ends it, also on error: all sites with states, items, due times and notes, and the
 // due times of IPs. A leased site is written as not leased, with the items of its Visit at the front of its queue. A
-// Kill, Place or Unpark that waits for a Release is not included. Write holds the lock while it copies some
-// hundred KB at a time, but not during writes to out. It must be called only once. After an error the next snapshot must
-// be full.
+// Kill, Place or Unpark that waits for a Release is not included. Write holds the lock while it copies some hundred KB
+// at a time, but not during writes to out. It must be called only once. After an error the next snapshot must be full.
 func (s *Snapshot[S]) Write(out io.Writer) error {
 	return s.write(out, append([]byte{recordHead}, s.head...))
 }

@@ -19,7 +19,7 @@ func full(t testing.TB, sites int) (w *Workbench[int], snapshot []byte) {
 	w = New[int](Options{PathsPerVisit: 2})
 	for n := range sites {
 		vs, _ := w.GetOrAdd(fmt.Appendf(nil, "https://%d.example.org", n))
-		w.WithSite(vs, func(s *int) { *s = n })
+		w.Site(vs).Update(func(s *int) { *s = n })
 		for k := range n % 4 {
 			w.Push(vs, fmt.Appendf(nil, "/path/%d/%s", k, strings.Repeat("p", n%300)))
 		}
@@ -32,7 +32,7 @@ func full(t testing.TB, sites int) (w *Workbench[int], snapshot []byte) {
 		default:
 			w.Place(vs, ip(n%50), start)
 		}
-		w.SetOnDisk(vs, uint64(n%3))
+		w.Site(vs).SetOnDisk(uint64(n % 3))
 	}
 	visits := w.Acquire(start, nil, 20)
 	for i := range visits[:len(visits)/2] {
@@ -64,7 +64,7 @@ func TestLoadRestoresASnapshot(t *testing.T) {
 	for id := uint32(1); id <= before.records.last; id++ {
 		x, y := before.at(id), after.at(id)
 		if !bytes.Equal(before.keyOf(x), after.keyOf(y)) || x.data != y.data || x.onDisk != y.onDisk || x.due != y.due ||
-			w.Addr(before.handles.at(id)) != got.Addr(after.handles.at(id)) {
+			w.Site(before.handles.at(id)).Addr() != got.Site(after.handles.at(id)).Addr() {
 			t.Fatalf("site %d came back as %+v", id, y)
 		}
 	}

@@ -2,7 +2,6 @@ package workbench
 
 import (
 	"encoding/binary"
-	"net/netip"
 	"sync"
 )
 
@@ -34,25 +33,6 @@ func (w *Workbench[S]) Get(key []byte) *VisitState[S] {
 	return w.contents.sites.use(hash, key)
 }
 
-// AppendKey appends the key of a site, scheme://authority.
-func (w *Workbench[S]) AppendKey(dst []byte, vs *VisitState[S]) []byte {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := &w.contents
-	return append(dst, c.sites.keyOf(c.sites.of(vs))...)
-}
-
-// Addr returns the address of a site, or the zero Addr if it has none.
-func (w *Workbench[S]) Addr(vs *VisitState[S]) netip.Addr {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := &w.contents
-	if s := c.sites.of(vs); s.entry != 0 {
-		return c.ips.at(s.entry).address()
-	}
-	return netip.Addr{}
-}
-
 // GetOrAdd returns the site with the given key. If it is unknown, it is added as an unresolved site, and the caller
 // must resolve it. It borrows key.
 func (w *Workbench[S]) GetOrAdd(key []byte) (vs *VisitState[S], added bool) {
@@ -67,6 +47,41 @@ func (w *Workbench[S]) GetOrAdd(key []byte) (vs *VisitState[S], added bool) {
 	c.add(hash, id, key)
 	return c.sites.handles.at(id), true
 }
+
+// Push appends an item to the queue of a site. It borrows item. If the site is dead, or a Kill waits for its Release,
+// it does nothing and returns false.
+func (w *Workbench[S]) Push(vs *VisitState[S], item []byte) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := &w.contents
+	return c.pushItem(c.sites.of(vs), item, (*pathQueue).pushBack)
+}
+
+// PushFront puts an item before all others of the site: a retry, a redirect or a robots.txt. The item that was pushed
+// last leaves first. It borrows item. Like Push, it returns false for a dead site.
+func (w *Workbench[S]) PushFront(vs *VisitState[S], item []byte) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := &w.contents
+	s := c.sites.of(vs)
+	ok := c.pushItem(s, item, (*pathQueue).pushFront)
+	if l := c.leaseOf(s); l != nil && ok {
+		l.frontPushes++
+	}
+	return ok
+}
+
+// Site returns access to one site.
+func (w *Workbench[S]) Site(vs *VisitState[S]) Site[S] { return Site[S]{w, vs} }
+
+// Listing returns access to all sites.
+func (w *Workbench[S]) Listing() Listing[S] { return Listing[S]{w} }
+
+// DueTimes returns access to the due times of all sites. For those of one site see Site.
+func (w *Workbench[S]) DueTimes() DueTimes[S] { return DueTimes[S]{w} }
+
+// Memory returns access to what bounds the memory of the workbench.
+func (w *Workbench[S]) Memory() Memory[S] { return Memory[S]{w} }
 
 // Counts is the content of the workbench at one moment.
 type Counts struct {
@@ -105,7 +120,7 @@ func (w *Workbench[S]) Counts() Counts {
 // another snapshot is open.
 //
 // site appends the encoded form of s to dst. It runs under the lock of the workbench, in any goroutine that needs it,
-// and must not call the workbench. For a leased site it gets the Site from before the Visit.
+// and must not call the workbench. For a leased site it gets the data from before the Visit.
 func (w *Workbench[S]) Snapshot(site func(dst []byte, s *S) []byte) (*Snapshot[S], error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -122,4 +137,13 @@ func (w *Workbench[S]) Snapshot(site func(dst []byte, s *S) []byte) (*Snapshot[S
 	s.capture.encode = site
 	h.begin(&s.capture, c.sites.records.last, c.ips.entries.last)
 	return s, nil
+}
+
+// Check verifies all data structures and returns the broken promises as a joined error, or nil. It holds the lock for
+// O(everything), so it is for tests and fsck.
+func (w *Workbench[S]) Check() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := checker[S]{contents: &w.contents, members: make(map[uint32]int32), waiting: make(map[uint32]int)}
+	return c.check()
 }

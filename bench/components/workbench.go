@@ -201,7 +201,7 @@ func (h *hostSet) add() {
 	}
 	vs, _ := h.workbench.GetOrAdd(h.key)
 	fresh := site.New(rules, h.now.Add(24*time.Hour), h.now.Add(time.Hour))
-	h.workbench.WithSite(vs, func(s *site.State) { *s = fresh })
+	h.workbench.Site(vs).Update(func(s *site.State) { *s = fresh })
 	h.workbench.Push(vs, []byte("/"))
 	h.workbench.Place(vs, addrOf(h.hosts), h.now)
 	h.hosts++

@@ -36,7 +36,7 @@ func (h *hostSet) fill() {
 		if slow(vs.ID()) {
 			due = h.now.Add(siteDelay + time.Duration(h.rng.Int64N(int64(slowDelay))))
 		}
-		h.workbench.Postpone(vs, due, time.Time{})
+		h.workbench.Site(vs).Postpone(due, time.Time{})
 		h.workbench.Push(vs, []byte("/a/path/of/usual/length.html"))
 		h.workbench.Push(vs, []byte("/another/path/of/usual/length.html"))
 		return true

@@ -112,10 +112,10 @@ func (r *Reporter) largestSite() (largest *FailingSite) {
 // describe returns why a site is in trouble. The last failure of a site that is being visited is not known.
 func (r *Reporter) describe(vs *visit.State, urls uint64) *FailingSite {
 	t := &FailingSite{
-		Site: string(r.workbench.AppendKey(nil, vs)), URLs: urls, NextTry: timestamp(r.workbench.Due(vs)),
+		Site: string(r.workbench.Site(vs).AppendKey(nil)), URLs: urls, NextTry: timestamp(r.workbench.Site(vs).Due()),
 		Outcome: outcome.None.String(),
 	}
-	r.workbench.ReadSite(vs, func(s *site.State) {
+	r.workbench.Site(vs).Read(func(s *site.State) {
 		failures := s.FailureStreak()
 		t.Outcome = failures.LastOutcome.String()
 		if failures.LastOutcome == outcome.None && s.DenyAll {
@@ -159,7 +159,7 @@ func (r *Reporter) Stalled(warn func(msg string, args ...any)) {
 func (r *Reporter) allSites() *FailingSites {
 	t := new(FailingSites)
 	r.workbench.Listing().Each(func(vs *visit.State, state workbench.State) bool {
-		urls := uint64(r.workbench.Queued(vs)) + r.workbench.OnDisk(vs)
+		urls := uint64(r.workbench.Site(vs).Queued()) + r.workbench.Site(vs).OnDisk()
 		if urls == 0 || state == workbench.Dead {
 			return true
 		}

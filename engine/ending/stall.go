@@ -78,7 +78,7 @@ func (s *StallDetector) RetryAll(now time.Time) {
 			return true
 		}
 		retry, crawlDelay := false, time.Duration(0)
-		s.workbench.ReadSite(vs, func(known *site.State) {
+		s.workbench.Site(vs).Read(func(known *site.State) {
 			retry = known.IsFailing() && known.FailureStreak().RetryAt <= site.UnixSeconds(now)
 			crawlDelay = known.CrawlDelay()
 		})
@@ -87,8 +87,8 @@ func (s *StallDetector) RetryAll(now time.Time) {
 		case state == workbench.Deferred:
 			s.workbench.Defer(vs, now)
 		default:
-			key = s.workbench.AppendKey(key[:0], vs)
-			s.workbench.Hasten(vs, now.Add(s.live.SiteDelay(key, crawlDelay)))
+			key = s.workbench.Site(vs).AppendKey(key[:0])
+			s.workbench.Site(vs).Hasten(now.Add(s.live.SiteDelay(key, crawlDelay)))
 		}
 		return true
 	})

@@ -53,14 +53,15 @@ func (w *Workbench) CheckCold(key, form []byte) error {
 // EachSite calls f for every site in order of creation, until f returns false.
 func (w *Workbench) EachSite(f func(Site) bool) {
 	w.sites.Listing().Each(func(vs *visit.State, state workbench.State) bool {
-		return f(Site{ID: vs.ID(), Key: w.sites.AppendKey(nil, vs), State: state.String(), OnDisk: w.sites.OnDisk(vs)})
+		s := w.sites.Site(vs)
+		return f(Site{ID: vs.ID(), Key: s.AppendKey(nil), State: state.String(), OnDisk: s.OnDisk()})
 	})
 }
 
 // TakeItems removes every item from the workbench and calls f for it. f borrows both.
 func (w *Workbench) TakeItems(f func(site, item []byte)) {
 	w.sites.Listing().Each(func(vs *visit.State, _ workbench.State) bool {
-		key := w.sites.AppendKey(nil, vs)
+		key := w.sites.Site(vs).AppendKey(nil)
 		w.sites.Kill(vs, func(item []byte) { f(key, item) })
 		return true
 	})

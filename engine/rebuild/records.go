@@ -116,7 +116,7 @@ func (r *recordReading) takeRecord(file string, rec *warc.RecordRead, at warc.Po
 	}
 	r.postpone(&c)
 	if c.Outcome.Class() == outcome.ClassAnswer && (!c.Robots || c.Outcome != outcome.Redirect) {
-		r.Workbench.WithSite(r.siteOf(c.url), func(s *site.State) { s.HasAnswered = true })
+		r.Workbench.Site(r.siteOf(c.url)).Update(func(s *site.State) { s.HasAnswered = true })
 	}
 	if r.chains.isRobots(&c) {
 		n.RobotsFetched.Add(1)
@@ -196,7 +196,7 @@ func (r *recordReading) postpone(c *storedCapture) {
 	}
 	wait, ok := c.Page.Head().RetryAfter(c.Page.Times.Ended)
 	if due := c.Page.Times.Ended.Add(min(wait.Wait, p.RetryAfterMax)); ok && due.After(r.began) {
-		r.Workbench.Postpone(r.siteOf(c.url), due, time.Time{})
+		r.Workbench.Site(r.siteOf(c.url)).Postpone(due, time.Time{})
 	}
 }
 

@@ -148,7 +148,7 @@ func (r *replayer) postpone(e *journal.Entry, rec *record) error {
 	}
 	due := journal.DueAt(r.clock.Now, e.SiteDue)
 	return r.useSite(rec.url, func(vs *visit.State) {
-		bench.WithSite(vs, func(s *site.State) {
+		bench.Site(vs).Update(func(s *site.State) {
 			switch class {
 			case outcome.ClassAnswer:
 				switch {
@@ -169,7 +169,7 @@ func (r *replayer) postpone(e *journal.Entry, rec *record) error {
 			}
 		})
 		if e.SiteDue != 0 {
-			bench.Postpone(vs, due, journal.DueAt(r.clock.Now, e.IPDue))
+			bench.Site(vs).Postpone(due, journal.DueAt(r.clock.Now, e.IPDue))
 		}
 	})
 }
@@ -251,7 +251,7 @@ func (r *replayer) restoreRules(rec *record) error {
 		return nil
 	}
 	return r.useSite(rec.url, func(vs *visit.State) {
-		r.Sites.Workbench.WithSite(vs, func(s *site.State) {
+		r.Sites.Workbench.Site(vs).Update(func(s *site.State) {
 			s.SetRules(r.Sites.Rules.Share(rec.rules), r.clock.Expiry(rec.date.Add(site.RobotsLifetime), site.RobotsLifetime))
 			s.RobotsTries, s.DenyAll = 0, false
 		})

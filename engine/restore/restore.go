@@ -132,7 +132,7 @@ func (c *Crawl) wakeSites() {
 		case workbench.Parked:
 			c.Sites.Workbench.Unpark(vs, nil)
 		case workbench.Dead:
-			if c.Sites.Workbench.OnDisk(vs) > 0 {
+			if c.Sites.Workbench.Site(vs).OnDisk() > 0 {
 				c.Dead.EmptyQueue(vs)
 			}
 		case workbench.Deferred, workbench.Idle, workbench.Waiting, workbench.Leased:
@@ -167,10 +167,10 @@ func (c *Crawl) keepDelays(now time.Time) {
 	c.Sites.Workbench.Listing().Each(func(vs *visit.State, _ workbench.State) bool {
 		var own filter.HostSettings
 		if ruled {
-			key = c.Sites.Workbench.AppendKey(key[:0], vs)
+			key = c.Sites.Workbench.Site(vs).AppendKey(key[:0])
 			own = c.Sites.Live.Hosts.Terms(key)
 		}
-		c.Sites.Workbench.ReadSite(vs, func(s *site.State) { // at all of them: none must count as changed
+		c.Sites.Workbench.Site(vs).Read(func(s *site.State) { // at all of them: none must count as changed
 			if d := p.SiteDelay(own.Delay(), s.CrawlDelay()); d > p.HostDelay {
 				slow[vs] = d
 			}
@@ -178,7 +178,7 @@ func (c *Crawl) keepDelays(now time.Time) {
 		return true
 	})
 	for vs, delay := range slow {
-		c.Sites.Workbench.Postpone(vs, now.Add(delay), time.Time{})
+		c.Sites.Workbench.Site(vs).Postpone(now.Add(delay), time.Time{})
 	}
 }
 
@@ -197,13 +197,13 @@ func (c *Crawl) carryDues(m *manifest.Manifest) error {
 	var key []byte
 	old.Listing().Each(func(vs *visit.State, _ workbench.State) bool {
 		reached := true
-		old.ReadSite(vs, func(s *site.State) {
+		old.Site(vs).Read(func(s *site.State) {
 			reached = s.HasAnswered || s.FailureStreak().LastOutcome.Class() != outcome.ClassHost
 		})
-		if due := old.Due(vs); reached && due.After(clocks.Now) {
-			key = old.AppendKey(key[:0], vs)
+		if due := old.Site(vs).Due(); reached && due.After(clocks.Now) {
+			key = old.Site(vs).AppendKey(key[:0])
 			site, _ := c.Sites.Workbench.GetOrAdd(key)
-			c.Sites.Workbench.Postpone(site, due, time.Time{})
+			c.Sites.Workbench.Site(site).Postpone(due, time.Time{})
 		}
 		return true
 	})

@@ -32,8 +32,8 @@ type DeadSites struct {
 // GiveUp gives a site up with the outcome that its queued URLs share. It must be called within a step. A leased site is
 // given up when its Visit comes back.
 func (d *DeadSites) GiveUp(vs *visit.State, o outcome.Outcome) {
-	d.Workbench.WithSite(vs, func(s *site.State) { s.DeadOutcome = o })
-	key := d.Workbench.AppendKey(nil, vs)
+	d.Workbench.Site(vs).Update(func(s *site.State) { s.DeadOutcome = o })
+	key := d.Workbench.Site(vs).AppendKey(nil)
 	d.Workbench.Kill(vs, func(item []byte) { d.Drop(key, item, o) })
 	d.EmptyQueue(vs)
 }
@@ -96,14 +96,14 @@ func (d *DeadSites) takeWork() (unemptied []*visit.State, awaiting [][]byte) {
 // push puts an item on the workbench; an item of a dead site gets the outcome of its site.
 func (d *DeadSites) push(vs *visit.State, item []byte) {
 	if !d.Workbench.Push(vs, item) {
-		d.Drop(d.Workbench.AppendKey(nil, vs), item, d.outcomeOf(vs))
+		d.Drop(d.Workbench.Site(vs).AppendKey(nil), item, d.outcomeOf(vs))
 	}
 }
 
 // outcomeOf returns the outcome of the URLs of a dead site.
 func (d *DeadSites) outcomeOf(vs *visit.State) outcome.Outcome {
 	o := outcome.SiteGone
-	d.Workbench.WithSite(vs, func(s *site.State) {
+	d.Workbench.Site(vs).Update(func(s *site.State) {
 		if s.DeadOutcome != outcome.None {
 			o = s.DeadOutcome
 		}
@@ -136,9 +136,9 @@ func (e *emptier) step() (more bool, err error) {
 	}
 	for end := time.Now().Add(emptyTime); e.canGoOn() && time.Now().Before(end); {
 		vs := e.unemptied[len(e.unemptied)-1]
-		key, o := e.dead.Workbench.AppendKey(nil, vs), e.dead.outcomeOf(vs)
+		key, o := e.dead.Workbench.Site(vs).AppendKey(nil), e.dead.outcomeOf(vs)
 		n, err := e.queues.Take(vs, distributeBatch, func(item []byte) { e.dead.DropUnlessFinished(key, item, o) })
-		e.dead.Workbench.SetOnDisk(vs, e.queues.Len(vs))
+		e.dead.Workbench.Site(vs).SetOnDisk(e.queues.Len(vs))
 		if err != nil {
 			return true, err
 		}

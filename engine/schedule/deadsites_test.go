@@ -26,7 +26,7 @@ func TestDeadSites_eachURLGetsItsOutcome(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r.Workbench.SetOnDisk(vs, 1000)
+	r.Workbench.Site(vs).SetOnDisk(1000)
 	r.Dead.Finished.Add(urlx.Fingerprint(r.Dead.HashSeed, []byte("http://a.test/7")), outcome.OK)
 	r.Dead.GiveUp(vs, outcome.NameNotFound)
 	n := &r.Journal.Count
@@ -71,7 +71,7 @@ func TestDeadSites_endTheWaitForRobots(t *testing.T) {
 		t.Fatal(err)
 	}
 	failures := int8(0)
-	r.Workbench.ReadSite(waits, func(s *site.State) { failures = s.RobotsTries })
+	r.Workbench.Site(waits).Read(func(s *site.State) { failures = s.RobotsTries })
 	if len(r.Workbench.Acquire(now, nil, 1)) != 1 || failures != 1 || r.fed != 1 || r.Journal.Count.Finished.Load() != 0 {
 		t.Errorf("%d failures of robots.txt, %d signals, %d URLs finished", failures, r.fed, r.Journal.Count.Finished.Load())
 	}

@@ -54,7 +54,7 @@ const (
 func (d *delayedURLs) delay(
 	vs *visit.State, group novelty.Group, key []byte, it *queued.URL,
 ) (delayed bool, err error) {
-	if d.dead.Workbench.IsDead(vs) {
+	if d.dead.Workbench.Site(vs).IsDead() {
 		return false, nil
 	}
 	if it.Delayed { // by another agent, or it was skipped under a stricter setting
@@ -82,7 +82,7 @@ func (d *delayedURLs) delay(
 // behind the others, and follow when there are no others.
 func (d *delayedURLs) takeItems(vs *visit.State, limit int) (n int, err error) {
 	w := d.dead.Workbench
-	d.key = w.AppendKey(d.key[:0], vs)
+	d.key = w.Site(vs).AppendKey(d.key[:0])
 	group := d.traps.GroupOf(d.key)
 	d.items.reset()
 	n, err = d.queues.TakePrompt(vs, limit, d.items.add)
@@ -108,7 +108,7 @@ func (d *delayedURLs) takeItems(vs *visit.State, limit int) (n int, err error) {
 		d.waiting = append(d.waiting, waitingSite{vs, now})
 		return 0, nil
 	}
-	w.SetOnDisk(vs, d.queues.Len(vs))
+	w.Site(vs).SetOnDisk(d.queues.Len(vs))
 	return n, err
 }
 
@@ -118,13 +118,13 @@ func (d *delayedURLs) takeWaiting(now time.Time) error {
 	for len(d.waiting) > 0 && (noNewURLs || d.nextIn(now) <= 0) {
 		vs := d.waiting[0].vs
 		d.waiting = d.waiting[1:]
-		if w.Queued(vs) > 0 {
-			w.SetOnDisk(vs, d.queues.Len(vs)) // so that the workbench offers the site again
+		if w.Site(vs).Queued() > 0 {
+			w.Site(vs).SetOnDisk(d.queues.Len(vs)) // so that the workbench offers the site again
 			continue
 		}
-		d.key = w.AppendKey(d.key[:0], vs)
+		d.key = w.Site(vs).AppendKey(d.key[:0])
 		n, err := d.takeDelayed(vs, d.traps.GroupOf(d.key))
-		w.SetOnDisk(vs, d.queues.Len(vs))
+		w.Site(vs).SetOnDisk(d.queues.Len(vs))
 		if n > 0 {
 			d.wakeFeeder()
 		}

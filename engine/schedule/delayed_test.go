@@ -30,7 +30,7 @@ func delayItems(t *testing.T, d *Distributor, vs *visit.State, n int) {
 			t.Fatal(err)
 		}
 	}
-	d.Workbench.SetOnDisk(vs, d.OnDisk.Len(vs))
+	d.Workbench.Site(vs).SetOnDisk(d.OnDisk.Len(vs))
 }
 
 // visitAll visits the site until it is dry, one item a Visit, and returns the paths.
@@ -60,8 +60,8 @@ func TestDelayedURLs_areOfferedAgain(t *testing.T) {
 	if n, err := d.refill(now); n != 0 || err != nil || len(d.delayed.waiting) != 1 {
 		t.Fatalf("%d refilled, %d wait for links: %v", n, len(d.delayed.waiting), err)
 	}
-	if err := d.delayed.takeWaiting(now.Add(time.Hour)); err != nil || d.Workbench.Queued(vs) != 1 {
-		t.Fatalf("%d items, %v", d.Workbench.Queued(vs), err)
+	if err := d.delayed.takeWaiting(now.Add(time.Hour)); err != nil || d.Workbench.Site(vs).Queued() != 1 {
+		t.Fatalf("%d items, %v", d.Workbench.Site(vs).Queued(), err)
 	}
 	if got := visitAll(d, now); fmt.Sprint(got) != "[/2]" {
 		t.Fatalf("visited %v", got)
@@ -85,7 +85,7 @@ func TestDelayedURLs_comeLast(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d.Workbench.SetOnDisk(vs, d.OnDisk.Len(vs))
+	d.Workbench.Site(vs).SetOnDisk(d.OnDisk.Len(vs))
 	if _, err := d.refill(now); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestDelayedURLs_comeLast(t *testing.T) {
 	if err := d.OnDisk.Append(vs, queued.Append(nil, &queued.URL{Rest: []byte("/3")})); err != nil {
 		t.Fatal(err)
 	}
-	d.Workbench.SetOnDisk(vs, d.OnDisk.Len(vs))
+	d.Workbench.Site(vs).SetOnDisk(d.OnDisk.Len(vs))
 	r.flushes.pending = 0
 	var got []string
 	for range 10 {

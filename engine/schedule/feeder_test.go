@@ -30,7 +30,7 @@ func newFeederRig(t *testing.T, siteCount int, change func(f *Feeder)) *feederRi
 		g.Workbench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, byte(i)}), now)
 		g.Workbench.Push(vs, path("/1"))
 		g.Workbench.Push(vs, path("/2"))
-		g.Workbench.Postpone(vs, now.Add(time.Duration(i)*time.Second), time.Time{})
+		g.Workbench.Site(vs).Postpone(now.Add(time.Duration(i)*time.Second), time.Time{})
 	}
 	g.feeder = &Feeder{
 		Journal: g.Journal, Workbench: g.Workbench, Todo: mpmc.New[visit.Visit](16), MaxLeased: 32, Gate: g.Gate,

@@ -16,7 +16,7 @@ func TestFront_isCountedWithPauses(t *testing.T) {
 		vs, _ := r.Workbench.GetOrAdd([]byte{'h', i})
 		r.Workbench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, i}), now)
 		r.Workbench.Push(vs, path("/"))
-		r.Workbench.Postpone(vs, due, time.Time{})
+		r.Workbench.Site(vs).Postpone(due, time.Time{})
 	}
 	add(1, now)
 	add(2, now.Add(frontSoon+time.Hour))

@@ -123,7 +123,7 @@ func (p *placer) place(item []byte, waited bool) error {
 func (p *placer) queue(vs *visit.State, key []byte, it *queued.URL) error {
 	if p.delayed.traps.Enabled() {
 		if delayed, err := p.delayed.delay(vs, p.delayed.traps.GroupOf(key), key, it); delayed || err != nil {
-			p.workbench.SetOnDisk(vs, p.queues.Len(vs))
+			p.workbench.Site(vs).SetOnDisk(p.queues.Len(vs))
 			return err
 		}
 	}
@@ -131,11 +131,11 @@ func (p *placer) queue(vs *visit.State, key []byte, it *queued.URL) error {
 	if p.workbench.Memory().Full() {
 		limit = siteItemsFull
 	}
-	if p.workbench.OnDisk(vs) > 0 || p.workbench.Queued(vs) >= limit {
+	if p.workbench.Site(vs).OnDisk() > 0 || p.workbench.Site(vs).Queued() >= limit {
 		if err := p.queues.Append(vs, p.item); err != nil {
 			return err
 		}
-		p.workbench.SetOnDisk(vs, p.queues.Len(vs))
+		p.workbench.Site(vs).SetOnDisk(p.queues.Len(vs))
 	} else if !p.workbench.Push(vs, p.item) {
 		p.dead.Drop(key, p.item, p.dead.outcomeOf(vs))
 	}

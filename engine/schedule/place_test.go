@@ -32,9 +32,9 @@ func TestPlacer_keepsTheOrder(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	vs := r.Workbench.Get([]byte("http://a.test"))
-	if r.Unresolved.Len() != 1 || r.Workbench.Queued(vs) != 2 || r.OnDisk.Len(vs) != 4 {
+	if r.Unresolved.Len() != 1 || r.Workbench.Site(vs).Queued() != 2 || r.OnDisk.Len(vs) != 4 {
 		t.Errorf("%d sites wait for an address, %d URLs in memory, %d on disk", r.Unresolved.Len(),
-			r.Workbench.Queued(vs), r.OnDisk.Len(vs))
+			r.Workbench.Site(vs).Queued(), r.OnDisk.Len(vs))
 	}
 	r.Workbench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, 1}), now)
 	first := r.Workbench.Acquire(now, nil, 1)
@@ -119,8 +119,8 @@ func TestPlacer_givesEachURLOnePlace(t *testing.T) {
 	if fmt.Sprint(others.routed) != "[http://b.test/]" || !r.Dead.Finished.IsEmpty() {
 		t.Errorf("routed %v", others.routed)
 	}
-	if vs := r.Workbench.Get([]byte("http://a.test")); r.Workbench.Queued(vs) != 1 {
-		t.Errorf("%d URLs at a.test", r.Workbench.Queued(vs))
+	if vs := r.Workbench.Get([]byte("http://a.test")); r.Workbench.Site(vs).Queued() != 1 {
+		t.Errorf("%d URLs at a.test", r.Workbench.Site(vs).Queued())
 	}
 	for _, o := range []outcome.Outcome{outcome.HandedOver, outcome.Blocked, outcome.OK, outcome.Novelty} {
 		if n := r.Journal.Count.Outcomes[o].Load(); n != 1 {

@@ -75,14 +75,14 @@ func (p *purge) step(now time.Time) (more bool, err error) {
 
 // giveUp drops all that a site has queued in memory, and a part of what it has on disk.
 func (p *purge) giveUp(vs *visit.State) (done bool, err error) {
-	key := p.workbench.AppendKey(nil, vs)
+	key := p.workbench.Site(vs).AppendKey(nil)
 	drop := func(item []byte) { p.dead.DropUnlessFinished(key, item, outcome.Blocked) }
 	p.workbench.Kill(vs, drop)
 	// A leased site is given up at its Release.
 	p.workbench.Unpark(vs, func(s *site.State) { s.Blocked, s.DeadOutcome = true, outcome.Blocked })
 	n, err := p.queues.Take(vs, purgeTake, drop)
 	p.onDisk += int64(n)
-	p.workbench.SetOnDisk(vs, p.queues.Len(vs))
+	p.workbench.Site(vs).SetOnDisk(p.queues.Len(vs))
 	if err != nil || n == purgeTake {
 		return false, err
 	}

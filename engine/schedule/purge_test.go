@@ -39,7 +39,7 @@ func purgeRig(tb testing.TB, siteCount, excluded, urls int) *rig {
 		})
 	}
 	r.Workbench.Listing().Each(func(vs *visit.State, _ workbench.State) bool {
-		r.Workbench.SetOnDisk(vs, r.OnDisk.Len(vs))
+		r.Workbench.Site(vs).SetOnDisk(r.OnDisk.Len(vs))
 		return true
 	})
 	return r

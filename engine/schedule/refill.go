@@ -52,6 +52,6 @@ func (d *Distributor) takeFromDisk(vs *visit.State, limit int) (n int, err error
 		return d.delayed.takeItems(vs, limit)
 	}
 	n, err = d.OnDisk.Take(vs, limit, func(item []byte) { d.dead.push(vs, item) })
-	d.Workbench.SetOnDisk(vs, d.OnDisk.Len(vs))
+	d.Workbench.Site(vs).SetOnDisk(d.OnDisk.Len(vs))
 	return n, err
 }

@@ -81,7 +81,7 @@ func (l *ResolveLoop) ResolveNames(ctx context.Context) error {
 		if err != nil {
 			return nil //nolint:nilerr // ctx ended: the loop's ordinary end
 		}
-		host := string(urlx.Host(l.Workbench.AppendKey(nil, vs)))
+		host := string(urlx.Host(l.Workbench.Site(vs).AppendKey(nil)))
 		ans, err := l.resolve(ctx, vs, host)
 		if ctx.Err() == nil && err == nil {
 			l.settle(vs, ans)
@@ -97,7 +97,7 @@ func (l *ResolveLoop) ResolveNames(ctx context.Context) error {
 // resolve resolves the name of a site. An error is of the archive.
 func (l *ResolveLoop) resolve(ctx context.Context, vs *visit.State, host string) (dnsres.Answer, error) {
 	return l.Names.Resolve(ctx, host, func() (isFirst bool) {
-		l.Workbench.ReadSite(vs, func(s *site.State) { isFirst = s.FailureStreak().NameFailures == 0 })
+		l.Workbench.Site(vs).Read(func(s *site.State) { isFirst = s.FailureStreak().NameFailures == 0 })
 		return isFirst
 	})
 }
@@ -110,18 +110,18 @@ func (l *ResolveLoop) settle(vs *visit.State, ans dnsres.Answer) {
 	down := l.NameServers.Check()
 	switch {
 	case ans.Err == nil && len(ans.Addrs) > 0:
-		port := uint16(urlx.Port(l.Workbench.AppendKey(nil, vs)))
+		port := uint16(urlx.Port(l.Workbench.Site(vs).AppendKey(nil)))
 		addrs, refusal := l.Choose(port, ans.Addrs)
 		if len(addrs) == 0 {
 			l.fail(vs, now, ans.Expires, refusal)
 			return
 		}
 		key := l.AddrKeys.KeyOf(addrs[0])
-		if !l.Workbench.Addr(vs).IsValid() && !l.Quotas.AddHostAt(key) {
+		if !l.Workbench.Site(vs).Addr().IsValid() && !l.Quotas.AddHostAt(key) {
 			l.Dead.GiveUp(vs, outcome.QuotaAddress)
 			return
 		}
-		l.Workbench.WithSite(vs, func(s *site.State) {
+		l.Workbench.Site(vs).Update(func(s *site.State) {
 			s.SetAddrs(addrs, key, ans.Expires)
 			s.SetFailureStreak(s.FailureStreak().WithNameFound())
 		})
@@ -133,7 +133,7 @@ func (l *ResolveLoop) settle(vs *visit.State, ans dnsres.Answer) {
 	case ans.Err == nil, errors.Is(ans.Err, dnsres.ErrNotFound):
 		l.fail(vs, now, ans.Expires, outcome.NameNotFound)
 	case down:
-		l.Workbench.WithSite(vs, func(s *site.State) {
+		l.Workbench.Site(vs).Update(func(s *site.State) {
 			s.SetFailureStreak(s.FailureStreak().WithNameServersDown())
 		})
 		l.Workbench.Defer(vs, now.Add(nameWaitOutage))
@@ -148,7 +148,7 @@ func (l *ResolveLoop) settle(vs *visit.State, ans dnsres.Answer) {
 func (l *ResolveLoop) fail(vs *visit.State, now, retryAt time.Time, why outcome.Outcome) {
 	var fails int
 	var answered, overdue bool
-	l.Workbench.WithSite(vs, func(s *site.State) {
+	l.Workbench.Site(vs).Update(func(s *site.State) {
 		streak := s.FailureStreak().WithNameFailure(why, now)
 		s.SetFailureStreak(streak)
 		fails = int(streak.NameFailures)
@@ -168,7 +168,7 @@ func (l *ResolveLoop) fail(vs *visit.State, now, retryAt time.Time, why outcome.
 			wait *= 2
 		}
 		wait = min(wait, nameWaitMost)
-		spread := xxh3.HashSeed(l.Workbench.AppendKey(nil, vs), l.HashSeed+uint64(fails)) % 256
+		spread := xxh3.HashSeed(l.Workbench.Site(vs).AppendKey(nil), l.HashSeed+uint64(fails)) % 256
 		wait += wait / 4 * time.Duration(spread) / 256 // so that not all sites come at once
 	}
 	if least := now.Add(wait); retryAt.Before(least) {

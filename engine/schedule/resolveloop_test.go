@@ -110,7 +110,7 @@ func TestResolveLoop_givesUpASiteWithoutAName(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g := newResolveRig(t, dnsres.Answer{Err: err})
 			g.resolve(100)
-			if len(g.names.asked) != 1 || !g.Workbench.IsDead(g.site) || g.outcomes(outcome.NameNotFound) != 1 {
+			if len(g.names.asked) != 1 || !g.Workbench.Site(g.site).IsDead() || g.outcomes(outcome.NameNotFound) != 1 {
 				t.Errorf("%v: asked %d times", err, len(g.names.asked))
 			}
 		})
@@ -124,7 +124,7 @@ func TestResolveLoop_triesAgainWhenNameServersFail(t *testing.T) {
 		fault := errors.New("SERVFAIL")
 		g := newResolveRig(t, dnsres.Answer{Err: fault, Expires: time.Now().Add(time.Minute)})
 		g.resolve(100)
-		if len(g.names.asked) != nameTries || !g.Workbench.IsDead(g.site) || g.outcomes(outcome.NameFault) != 1 {
+		if len(g.names.asked) != nameTries || !g.Workbench.Site(g.site).IsDead() || g.outcomes(outcome.NameFault) != 1 {
 			t.Fatalf("asked %d times, %d outcomes", len(g.names.asked), g.outcomes(outcome.NameFault))
 		}
 		for i, at := range g.names.asked[1:] {
@@ -140,7 +140,7 @@ func TestResolveLoop_triesAgainWhenNameServersFail(t *testing.T) {
 func TestResolveLoop_waitsForASiteThatHasAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newResolveRig(t, dnsres.Answer{Err: dnsres.ErrNotFound})
-		g.Workbench.WithSite(g.site, func(s *site.State) { s.HasAnswered = true })
+		g.Workbench.Site(g.site).Update(func(s *site.State) { s.HasAnswered = true })
 		g.resolve(1000)
 		asked := g.names.asked
 		if g.outcomes(outcome.GivenUp) != 1 || asked[len(asked)-1].Sub(g.start) < g.loop.GiveUp {
@@ -162,8 +162,8 @@ func TestResolveLoop_blamesNoSiteForAnOutage(t *testing.T) {
 		g := newResolveRig(t, dnsres.Answer{Err: errors.New("no answer")})
 		g.names.down = true
 		g.resolve(5 * nameTries)
-		if g.Workbench.IsDead(g.site) || time.Since(g.start) != (5*nameTries-1)*nameWaitOutage {
-			t.Errorf("dead: %v, after %v", g.Workbench.IsDead(g.site), time.Since(g.start))
+		if g.Workbench.Site(g.site).IsDead() || time.Since(g.start) != (5*nameTries-1)*nameWaitOutage {
+			t.Errorf("dead: %v, after %v", g.Workbench.Site(g.site).IsDead(), time.Since(g.start))
 		}
 	})
 }
@@ -173,8 +173,8 @@ func TestResolveLoop_blamesNoSiteForAShortage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newResolveRig(t, dnsres.Answer{Err: fmt.Errorf("socket: %w", dnsres.ErrLocal)})
 		g.resolve(5 * nameTries)
-		if g.Workbench.IsDead(g.site) || time.Since(g.start) != (5*nameTries-1)*outage.ShortageWait {
-			t.Errorf("dead: %v, after %v", g.Workbench.IsDead(g.site), time.Since(g.start))
+		if g.Workbench.Site(g.site).IsDead() || time.Since(g.start) != (5*nameTries-1)*outage.ShortageWait {
+			t.Errorf("dead: %v, after %v", g.Workbench.Site(g.site).IsDead(), time.Since(g.start))
 		}
 	})
 }
@@ -206,10 +206,10 @@ func TestResolveLoop_keepsAllowedAddresses(t *testing.T) {
 			g.loop.Choose = AllowedAddrs(c.check)
 			g.resolve(1)
 			if c.want == outcome.None {
-				if got := g.Workbench.Addr(g.site); got != good {
+				if got := g.Workbench.Site(g.site).Addr(); got != good {
 					t.Errorf("%v: the site is at %v", c.addrs, got)
 				}
-			} else if !g.Workbench.IsDead(g.site) || g.outcomes(c.want) != 1 {
+			} else if !g.Workbench.Site(g.site).IsDead() || g.outcomes(c.want) != 1 {
 				t.Errorf("%v: the URL has not the outcome %v", c.addrs, c.want)
 			}
 		})

@@ -159,7 +159,7 @@ func (r *Returner) DeliverRobots(result *site.RobotsResult) error {
 		now := time.Now()
 		if result.Rules != nil {
 			delay, _ := result.Rules.CrawlDelay()
-			r.Workbench.Postpone(vs, now.Add(r.Live.SiteDelay(result.Site, delay)), time.Time{})
+			r.Workbench.Site(vs).Postpone(now.Add(r.Live.SiteDelay(result.Site, delay)), time.Time{})
 		}
 		tries := int8(0)
 		r.Workbench.Unpark(vs, func(s *site.State) {
@@ -167,7 +167,7 @@ func (r *Returner) DeliverRobots(result *site.RobotsResult) error {
 			tries = s.RobotsTries
 		})
 		if pause := site.RobotsRetryWait(tries); result.Unreachable && pause > 0 {
-			r.Workbench.Postpone(vs, now.Add(pause), time.Time{})
+			r.Workbench.Site(vs).Postpone(now.Add(pause), time.Time{})
 		}
 		r.WakeFeeder() // if it came from another agent, nothing else wakes the Feeder
 	})

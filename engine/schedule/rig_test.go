@@ -139,7 +139,7 @@ func (discard) Add(*admission.Scratch, []byte, queued.URL) {}
 // itemsOnDisk counts the items of all sites on disk.
 func itemsOnDisk(w *visit.Workbench) (n int64) {
 	w.Listing().Each(func(vs *visit.State, _ workbench.State) bool {
-		n += int64(w.OnDisk(vs))
+		n += int64(w.Site(vs).OnDisk())
 		return true
 	})
 	return n

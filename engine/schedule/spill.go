@@ -43,7 +43,7 @@ func (s *spiller) step(now time.Time) error {
 		if hasRedirects || err != nil {
 			s.items.each(func(item []byte) bool { s.dead.push(vs, item); return true })
 		}
-		w.SetOnDisk(vs, s.queues.Len(vs))
+		w.Site(vs).SetOnDisk(s.queues.Len(vs))
 		if err != nil {
 			return err
 		}

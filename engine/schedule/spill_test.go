@@ -21,7 +21,7 @@ func newSpillRig(t *testing.T, disk vfs.FS, wait time.Duration) (*rig, *visit.St
 	for i := range 9 {
 		r.Workbench.Push(vs, path("/%d%s", i, long))
 	}
-	r.Workbench.Postpone(vs, now.Add(wait), time.Time{})
+	r.Workbench.Site(vs).Postpone(now.Add(wait), time.Time{})
 	if !r.Workbench.Memory().Full() {
 		t.Fatal("the workbench is not full: the test shows nothing")
 	}
@@ -50,7 +50,7 @@ func TestSpiller_keepsTheOrder(t *testing.T) {
 	r, vs, now := newSpillRig(t, vfs.NewMem(1), time.Hour)
 	d := r.distributor()
 	if err := d.spiller.step(now); err != nil || d.Spilled() == 0 || r.OnDisk.Len(vs) != uint64(d.Spilled()) ||
-		r.Workbench.OnDisk(vs) != r.OnDisk.Len(vs) {
+		r.Workbench.Site(vs).OnDisk() != r.OnDisk.Len(vs) {
 		t.Fatalf("%d items were spilled, %d are on disk: %v", d.Spilled(), r.OnDisk.Len(vs), err)
 	}
 	if err := d.placer.place(queued.Append(nil, &queued.URL{Rest: []byte("http://a.test/9")}), false); err != nil {
@@ -70,9 +70,9 @@ func TestSpiller_waitsUntilTheWorkbenchIsFull(t *testing.T) {
 	roomy.Workbench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, 1}), now)
 	items := itemList{form, ends}
 	items.each(func(item []byte) bool { return roomy.Workbench.Push(vs, item) })
-	roomy.Workbench.Postpone(vs, now.Add(time.Hour), time.Time{})
-	if d := roomy.distributor(); d.spiller.step(now) != nil || d.Spilled() > 0 || roomy.Workbench.Queued(vs) != 9 {
-		t.Errorf("%d items were spilled, %d are in memory", d.Spilled(), roomy.Workbench.Queued(vs))
+	roomy.Workbench.Site(vs).Postpone(now.Add(time.Hour), time.Time{})
+	if d := roomy.distributor(); d.spiller.step(now) != nil || d.Spilled() > 0 || roomy.Workbench.Site(vs).Queued() != 9 {
+		t.Errorf("%d items were spilled, %d are in memory", d.Spilled(), roomy.Workbench.Site(vs).Queued())
 	}
 }
 
@@ -92,7 +92,7 @@ func TestSpiller_leavesRobotsRedirects(t *testing.T) {
 	if err := d.spiller.step(now); err != nil || d.Spilled() > 0 || r.OnDisk.Len(vs) > 0 {
 		t.Errorf("%d items were spilled: %v", d.Spilled(), err)
 	}
-	if n := r.Workbench.Queued(vs); n != 10 {
+	if n := r.Workbench.Site(vs).Queued(); n != 10 {
 		t.Errorf("%d items are in memory, want 10", n)
 	}
 }

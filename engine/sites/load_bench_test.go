@@ -38,7 +38,7 @@ func imageOfSites(t testing.TB, siteCount int) []byte {
 	rules := robots.AllowAll()
 	for i := range siteCount {
 		vs, _ := w.GetOrAdd(fmt.Appendf(nil, "http://h%d.load.test", i))
-		w.WithSite(vs, func(s *site.State) { *s = site.New(rules, now.Add(time.Hour), time.Time{}) })
+		w.Site(vs).Update(func(s *site.State) { *s = site.New(rules, now.Add(time.Hour), time.Time{}) })
 		var addr [4]byte
 		binary.BigEndian.PutUint32(addr[:], 0xf0000000|uint32(uint64(i)*2654435761%uint64(max(siteCount/4, 1))))
 		w.Place(vs, netip.AddrFrom4(addr), now)

@@ -75,9 +75,9 @@ func (t *Table) CountInQuotas() error {
 	var key []byte
 	t.Workbench.Listing().Each(func(vs *visit.State, _ workbench.State) bool {
 		stored := int32(0)
-		t.Workbench.ReadSite(vs, func(s *site.State) { stored = s.Stored })
-		key = t.Workbench.AppendKey(key[:0], vs)
-		t.Quotas.AddKnownSite(key, t.Workbench.Addr(vs), stored)
+		t.Workbench.Site(vs).Read(func(s *site.State) { stored = s.Stored })
+		key = t.Workbench.Site(vs).AppendKey(key[:0])
+		t.Quotas.AddKnownSite(key, t.Workbench.Site(vs).Addr(), stored)
 		return true
 	})
 	var bad error
@@ -201,7 +201,7 @@ func (t *Table) reload(key, form []byte) (*visit.State, error) {
 	t.Reloaded.Add(1)
 	if !t.Resumed.IsZero() { // the site may have been asked just before the kill
 		if due := t.Resumed.Add(t.Live.SiteDelay(key, delay)); due.After(now) {
-			t.Workbench.Postpone(vs, due, time.Time{})
+			t.Workbench.Site(vs).Postpone(due, time.Time{})
 		}
 	}
 	return vs, nil
@@ -264,7 +264,7 @@ func (t *Table) Counts() (known, inStore int) {
 func (t *Table) CountGivenUp() (sites int, err error) {
 	t.Workbench.Listing().Each(func(vs *visit.State, state workbench.State) bool {
 		if state == workbench.Dead {
-			t.Workbench.ReadSite(vs, func(s *site.State) {
+			t.Workbench.Site(vs).Read(func(s *site.State) {
 				if s.DeadOutcome == outcome.GivenUp {
 					sites++
 				}

@@ -55,11 +55,11 @@ func addSites(t *testing.T, h *Table, n int, now time.Time) map[string]site.Stat
 		if i%2 == 0 {
 			s.DeadOutcome = outcome.RobotsUnreachable
 			h.Workbench.Kill(vs, nil)
-			h.Workbench.SetOnDisk(vs, 0)
+			h.Workbench.Site(vs).SetOnDisk(0)
 		} else {
 			h.Workbench.Place(vs, addr, now)
 		}
-		h.Workbench.WithSite(vs, func(to *site.State) { *to = s })
+		h.Workbench.Site(vs).Update(func(to *site.State) { *to = s })
 		known[key] = s
 	}
 	return known
@@ -91,7 +91,7 @@ func TestTable_aSiteComesBackAsItWas(t *testing.T) {
 		if err != nil || vs == nil {
 			t.Fatal(key, err)
 		}
-		h.Workbench.WithSite(vs, func(s *site.State) {
+		h.Workbench.Site(vs).Update(func(s *site.State) {
 			if !reflect.DeepEqual(*s, want) {
 				t.Errorf("%s came back as %+v, was %+v", key, *s, want)
 			}

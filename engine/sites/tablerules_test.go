@@ -59,7 +59,7 @@ func TestHostile_B10_rulesBeyondTheirMemoryAreOnDisk(t *testing.T) {
 		}
 		h.Workbench.Place(vs, netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), now)
 		s := site.New(h.Rules.Share(ownRules(i)), now.Add(time.Hour), time.Time{})
-		h.Workbench.WithSite(vs, func(to *site.State) { *to = s })
+		h.Workbench.Site(vs).Update(func(to *site.State) { *to = s })
 		if i%256 == 255 {
 			now = now.Add(recountPause / 4)
 			if _, err := h.Evict(now); err != nil {
@@ -98,7 +98,7 @@ func TestHostile_B10_rulesBeyondTheirMemoryAreOnDisk(t *testing.T) {
 		if err != nil || vs == nil {
 			t.Fatal(i, err)
 		}
-		h.Workbench.ReadSite(vs, func(s *site.State) {
+		h.Workbench.Site(vs).Read(func(s *site.State) {
 			if !s.Rules.Equal(ownRules(i)) {
 				t.Errorf("host %d came back with other rules", i)
 			}

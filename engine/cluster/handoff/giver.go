@@ -164,12 +164,12 @@ func (m *Giver) hasOwned(key []byte) bool {
 // giveSite sends what is known of a site, and what it has in memory.
 func (m *Giver) giveSite(vs *visit.State, now time.Time) {
 	b := m.o.Sites.Workbench
-	m.key = b.AppendKey(m.key[:0], vs)
+	m.key = b.Site(vs).AppendKey(m.key[:0])
 	m.state = m.state[:0]
 	if m.o.Views.Load().Owns(m.key) {
 		return // the view has changed again
 	}
-	if !b.ReadSite(vs, func(s *site.State) { m.state = message.AppendState(m.state, s, now) }) {
+	if !b.Site(vs).Read(func(s *site.State) { m.state = message.AppendState(m.state, s, now) }) {
 		m.visited = append(m.visited, append([]byte(nil), m.key...))
 		m.nextLook = now.Add(lookPeriod)
 		return
@@ -183,18 +183,18 @@ func (m *Giver) giveSite(vs *visit.State, now time.Time) {
 	m.o.Forget(m.key)
 	m.beginItem(vs, now)
 	m.addURLs(vs, now)
-	if m.held > 0 || len(m.state) > 0 || b.Due(vs).After(now) {
+	if m.held > 0 || len(m.state) > 0 || b.Site(vs).Due().After(now) {
 		m.sendItem()
 		m.walk.sites++
 	}
-	if b.OnDisk(vs) > 0 {
+	if b.Site(vs).OnDisk() > 0 {
 		m.withDisk = append(m.withDisk, vs)
 	}
 }
 
 // giveDisk sends a part of what a site has on disk, and says whether it was the last.
 func (m *Giver) giveDisk(vs *visit.State, now time.Time) (over bool, err error) {
-	m.key = m.o.Sites.Workbench.AppendKey(m.key[:0], vs)
+	m.key = m.o.Sites.Workbench.Site(vs).AppendKey(m.key[:0])
 	if m.o.Views.Load().Owns(m.key) {
 		return true, nil
 	}
@@ -209,7 +209,7 @@ func (m *Giver) giveDisk(vs *visit.State, now time.Time) (over bool, err error) 
 	if m.held > 0 {
 		m.sendItem()
 	}
-	m.o.Sites.Workbench.SetOnDisk(vs, m.o.Queues.Len(vs))
+	m.o.Sites.Workbench.Site(vs).SetOnDisk(m.o.Queues.Len(vs))
 	return err == nil && n < takeMax, err
 }
 
@@ -237,7 +237,7 @@ func (m *Giver) giveVisited(now time.Time) error {
 
 // beginItem begins an item of a message.
 func (m *Giver) beginItem(vs *visit.State, now time.Time) {
-	m.item, m.held = message.AppendSite(m.item[:0], m.key, m.o.Sites.Workbench.Due(vs).Sub(now), m.state, now), 0
+	m.item, m.held = message.AppendSite(m.item[:0], m.key, m.o.Sites.Workbench.Site(vs).Due().Sub(now), m.state, now), 0
 }
 
 // addURLs adds the items that were taken from a site.

@@ -98,7 +98,7 @@ func queuedSites(tb testing.TB, hostCount, urls int) rig {
 		})
 	}
 	b.Listing().Each(func(vs *visit.State, _ workbench.State) bool {
-		b.SetOnDisk(vs, queues.Len(vs))
+		b.Site(vs).SetOnDisk(queues.Len(vs))
 		return true
 	})
 	return rig{b, ledger, box, giver}
@@ -222,7 +222,7 @@ func BenchmarkGiver(b *testing.B) {
 // onDisk counts the items of all sites on disk.
 func onDisk(b *visit.Workbench) (n int64) {
 	b.Listing().Each(func(vs *visit.State, _ workbench.State) bool {
-		n += int64(b.OnDisk(vs))
+		n += int64(b.Site(vs).OnDisk())
 		return true
 	})
 	return n

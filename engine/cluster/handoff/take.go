@@ -34,8 +34,8 @@ func TakeSite(
 	}
 	err := table.UseOrAdd(move.Key, func(vs *visit.State) {
 		// an agent that visits the site knows better
-		table.Workbench.WithSite(vs, func(s *site.State) { s.Merge(&known, life, now) })
-		table.Workbench.Postpone(vs, due, time.Time{})
+		table.Workbench.Site(vs).Update(func(s *site.State) { s.Merge(&known, life, now) })
+		table.Workbench.Site(vs).Postpone(due, time.Time{})
 	})
 	if err == nil && from != "" && from == views.LastOwner(move.Key) {
 		views.NoteHandedOver(move.Key, due)

@@ -1,14 +1,5 @@
 package workbench
 
-// VisitState is a reference to one site, a scheme and an authority. It contains only the number of the site; methods of
-// the workbench return everything else. It is valid until the site is evicted (see Evict). Then it refers to no site,
-// or to a new one.
-type VisitState[S any] struct{ id uint32 }
-
-// ID returns the number of the site: 1, 2, 3, ... in order of creation. Numbers of evicted sites are used again. The
-// number stays the same over a snapshot and Load. It is less than 2^32.
-func (vs *VisitState[S]) ID() uint64 { return uint64(vs.id) }
-
 // site is the data of one site. There are millions of them, so it has one pointer beside those of S, and no field that
 // only few sites need. The id 0 means that the number is free.
 type site[S any] struct {
