@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/settings"
 	"orbweaver/internal/urlx"
 	"orbweaver/sieve/fpcache"
 )
@@ -22,6 +23,7 @@ func TestFrontier_knownLinksAllocateNothing(t *testing.T) {
 	f := &Frontier{
 		Router: cluster.Alone{}, Views: cluster.Alone{}.Views(), Scope: scope, MaxDepth: -1, MaxURL: urlx.LengthMax,
 		Cache: fpcache.New(1<<16, 1), Counters: new(counters.Live),
+		HostRules: new(settings.HostRules),
 	}
 	var links []byte
 	for i := range 20 {

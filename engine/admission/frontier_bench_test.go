@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/settings"
 	"orbweaver/internal/urlx"
 	"orbweaver/sieve/fpcache"
 )
@@ -83,6 +84,7 @@ func benchChecks(b *testing.B, what string, seeds *filter.Seeds, lists *filter.L
 	f := &Frontier{
 		Router: cluster.Alone{}, Views: cluster.Alone{}.Views(), Scope: scope, Lists: lists, MaxDepth: -1,
 		MaxURL: urlx.LengthMax, Cache: fpcache.New(1<<16, 1), Counters: new(counters.Live),
+		HostRules: new(settings.HostRules),
 	}
 	var d Scratch
 	b.ReportAllocs()

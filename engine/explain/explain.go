@@ -95,6 +95,9 @@ func New(o Options) (*Explainer, error) {
 	if x.liveFrom, x.live, err = settings.ReadHostRules(o.FS, frontier); err != nil {
 		return nil, err
 	}
+	if x.o.Filters.HostRules == nil {
+		x.o.Filters.HostRules = new(filter.HostRules)
+	}
 	x.filters, err = filter.Compile(&o.Filters, seeds, o.HasVia)
 	return x, err
 }

@@ -141,7 +141,8 @@ func TestExplain_agreesWithAdmission(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &admission.Frontier{
-		Router: cluster.Alone{}, Views: cluster.Alone{}.Views(),
+		HostRules: new(settings.HostRules),
+		Router:    cluster.Alone{}, Views: cluster.Alone{}.Views(),
 		Scope: x.filters.Scope, Lists: x.filters.Lists, MaxDepth: o.Admission.MaxDepth, Cache: fpcache.New(1<<16, 1),
 		Counters: new(counters.Live),
 	}

@@ -45,6 +45,8 @@ const HostDelayMax = 24 * time.Hour
 //
 // Of several matching rules with a key, the narrowest one counts: the longest name or prefix; for the same name,
 // example.org before *.example.org before .example.org.
+//
+// The zero value has no rules.
 type HostRules struct {
 	rules     []hostRule
 	names     labelTrie
@@ -98,13 +100,10 @@ func compileHostRules(from Rules, ranges bool) (*HostRules, error) {
 }
 
 // With returns the rules with more of them. A later rule for the same hosts replaces the keys that it has. Invalid
-// texts are omitted, and joined in the error. r may be nil.
+// texts are omitted, and joined in the error.
 func (r *HostRules) With(texts ...string) (grown *HostRules, taken int, err error) {
 	grown, err = CompileHostRules(Rules{})
-	var list []hostRule
-	if r != nil {
-		list = slices.Clone(r.rules)
-	}
+	list := slices.Clone(r.rules)
 	known := map[string]int{}
 	for i, one := range list {
 		known[one.pattern()] = i
@@ -161,24 +160,19 @@ func (r *HostRules) add(one hostRule) {
 }
 
 // Len returns the number of rules.
-func (r *HostRules) Len() int {
-	if r == nil {
-		return 0
-	}
-	return len(r.rules)
-}
+func (r *HostRules) Len() int { return len(r.rules) }
 
 // Excludes reports whether a rule excludes hosts.
-func (r *HostRules) Excludes() bool { return r != nil && r.exclusive }
+func (r *HostRules) Excludes() bool { return r.exclusive }
 
 // Delays reports whether a rule has a host delay.
 func (r *HostRules) Delays() bool {
-	return r != nil && slices.ContainsFunc(r.rules, func(one hostRule) bool { return one.terms.HasDelay })
+	return slices.ContainsFunc(r.rules, func(one hostRule) bool { return one.terms.HasDelay })
 }
 
 // Ranges reports whether a rule is for a range of addresses. It matches URLs whose host is an address, and no names.
 func (r *HostRules) Ranges() bool {
-	return r != nil && slices.ContainsFunc(r.rules, func(one hostRule) bool { return one.isRange() })
+	return slices.ContainsFunc(r.rules, func(one hostRule) bool { return one.isRange() })
 }
 
 func (r *rule) isRange() bool { return r.net.IsValid() && !r.net.IsSingleIP() }
@@ -199,20 +193,15 @@ func (r *hostRule) refuseRange() error {
 // Texts returns the rules in their normal form, which CompileHostRules can read.
 func (r *HostRules) Texts() []string {
 	var texts []string
-	if r != nil {
-		for _, one := range r.rules {
-			texts = append(texts, one.String())
-		}
+	for _, one := range r.rules {
+		texts = append(texts, one.String())
 	}
 	return texts
 }
 
 // Find adds the settings of a host, a normal form (borrowed), to t. t may contain settings of other rules, which these
-// override. It does not allocate for names. r may be nil.
+// override. It does not allocate for names.
 func (r *HostRules) Find(host []byte, t *HostSettings) {
-	if r == nil {
-		return
-	}
 	host = withoutDot(host)
 	if isAddress(host) || bytes.IndexByte(host, ':') >= 0 {
 		r.findAddr(host, t)
@@ -277,9 +266,6 @@ func (r *HostRules) say(number int32, rank int16, t *HostSettings) {
 
 // Explain returns the settings of a host as text, each with its rule and the rule's place; "" if there are none.
 func (r *HostRules) Explain(host []byte, from Rules) string {
-	if r == nil {
-		return ""
-	}
 	var t HostSettings
 	r.Find(host, &t)
 	var says []string

@@ -82,7 +82,7 @@ example.net       exclude
 // A later rule for the same hosts wins, key by key; an earlier narrower rule remains.
 func TestHostRules_laterOnesReplaceWhatIsAsNarrow(t *testing.T) {
 	fixed, _ := hostRules(t, ".a.test host-delay=1s max-per-host=3\nwww.a.test host-delay=2s")
-	var live *HostRules
+	live := new(HostRules)
 	live, taken, err := live.With(
 		".a.test host-delay=9s",
 		"no rule",
@@ -152,7 +152,7 @@ func TestHostRules_agreeWithAPlainReading(t *testing.T) {
 		return n
 	}
 	for range 300 {
-		var live *HostRules
+		live := new(HostRules)
 		for range 1 + rng.IntN(12) {
 			text := []string{"", ".", "*."}[rng.IntN(3)] + name() + fmt.Sprintf(" host-delay=%ds", rng.IntN(100))
 			var err error
@@ -206,7 +206,7 @@ func BenchmarkHostRules(b *testing.B) {
 	}
 	for _, n := range []int{0, 100, 100_000, 1_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			var r *HostRules
+			r := new(HostRules)
 			from := Rules{Lines: make([]int, n)}
 			for i := range n {
 				from.Texts = append(from.Texts, fmt.Sprintf(".site%d.example host-delay=10s max-per-host=100", i*2))
@@ -242,7 +242,7 @@ func TestHostRules_ofARangeOfAddressesAreRefused(t *testing.T) {
 			refused && (!strings.Contains(err.Error(), "hosts.txt:2") || !strings.Contains(err.Error(), "--deny-net")) {
 			t.Errorf("%s in a file: %v", text, err)
 		}
-		if _, taken, err := (*HostRules)(nil).With(text); (err != nil) != refused || (taken == 0) != refused {
+		if _, taken, err := new(HostRules).With(text); (err != nil) != refused || (taken == 0) != refused {
 			t.Errorf("%s while the crawl runs: %d taken, %v", text, taken, err)
 		}
 	}

@@ -22,7 +22,7 @@ const (
 )
 
 // IsEmpty reports whether there is no list.
-func (l *Lists) IsEmpty() bool { return l == nil || *l == Lists{} }
+func (l *Lists) IsEmpty() bool { return *l == Lists{} }
 
 // Refuses returns the first list that refuses a normal form (borrowed), or NoList. It does not allocate for names. It
 // returns NoList for other strings than http and https URLs.

@@ -157,8 +157,7 @@ func TestTheFirstListThatRefusesIsNamed(t *testing.T) {
 			t.Errorf("%s: %v", url, got)
 		}
 	}
-	var none *Lists
-	if l.IsEmpty() || !none.IsEmpty() || !new(Lists).IsEmpty() {
+	if l.IsEmpty() || !new(Lists).IsEmpty() {
 		t.Error("None")
 	}
 }

@@ -13,7 +13,7 @@ import (
 // The host rules of an operator are lines of text.
 func TestGolden_hostRules(t *testing.T) {
 	disk := vfstest.WithDir(t, "d")
-	var none *filter.HostRules
+	none := new(filter.HostRules)
 	rules, _, err := none.With(".a.test exclude", "b.test host-delay=4s")
 	if err == nil {
 		err = WriteHostRules(disk, "d", rules)

@@ -19,9 +19,9 @@ import (
 // it runs, which stand in a file of the crawl directory and win over others that are as narrow. Without any a look-up
 // is one load. Safe for concurrent use.
 type HostRules struct {
-	fixed *filter.HostRules // of the configuration; may be nil
-	live  atomic.Pointer[filter.HostRules]
-	some  atomic.Bool // there are rules
+	fixed filter.HostRules                 // of the configuration
+	live  atomic.Pointer[filter.HostRules] // see current
+	some  atomic.Bool                      // there are rules
 
 	mu  sync.Mutex // held while rules change
 	Fs  vfs.FS
@@ -34,7 +34,10 @@ func HostRulesName(dir string) string { return dir + "/host-rules" }
 
 // OpenHostRules brings back what was said in earlier runs.
 func OpenHostRules(fsys vfs.FS, dir string, fixed *filter.HostRules, say *slog.Logger) (*HostRules, error) {
-	h := &HostRules{fixed: fixed, Fs: fsys, Dir: dir, Say: say}
+	h := &HostRules{Fs: fsys, Dir: dir, Say: say}
+	if fixed != nil {
+		h.fixed = *fixed
+	}
 	_, live, err := ReadHostRules(fsys, dir)
 	if err != nil {
 		return nil, err
@@ -49,12 +52,12 @@ func OpenHostRules(fsys vfs.FS, dir string, fixed *filter.HostRules, say *slog.L
 // RangesFit says what a rule such as 192.0.2.0/24 does not do. A former version took it; it cannot be given any more.
 const RangesFit = "host rules for a range of addresses, given in an earlier run, fit only URLs whose host is an address and not the names that resolve into it"
 
-// ReadHostRules reads the rules that the operator gave while the crawl ran; nil if there are none.
+// ReadHostRules reads the rules that the operator gave while the crawl ran; empty if there are none.
 func ReadHostRules(fsys vfs.FS, dir string) (filter.Rules, *filter.HostRules, error) {
 	name := HostRulesName(dir)
 	f, err := fsys.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return filter.Rules{}, nil, nil
+		return filter.Rules{}, new(filter.HostRules), nil
 	}
 	if err != nil {
 		return filter.Rules{}, nil, fmt.Errorf("engine: host rules: %w", err)
@@ -76,20 +79,28 @@ func (h *HostRules) put(live *filter.HostRules) {
 	h.some.Store(h.fixed.Len() > 0 || live.Len() > 0)
 }
 
+// current returns the rules that the operator gave.
+func (h *HostRules) current() *filter.HostRules {
+	if live := h.live.Load(); live != nil {
+		return live
+	}
+	return new(filter.HostRules) // of a HostRules that was not opened
+}
+
 // Terms is what the rules say of the host of a site or URL in normal form (borrowed).
 func (h *HostRules) Terms(url []byte) (t filter.HostSettings) {
-	if h == nil || !h.some.Load() {
+	if !h.some.Load() {
 		return t
 	}
 	host := urlx.Host(url)
 	h.fixed.Find(host, &t)
-	h.live.Load().Find(host, &t)
+	h.current().Find(host, &t)
 	return t
 }
 
 // Excludes says that no request may go to the host of a site or URL.
 func (h *HostRules) Excludes(url []byte) bool {
-	if h == nil || !h.some.Load() {
+	if !h.some.Load() {
 		return false
 	}
 	t := h.Terms(url)
@@ -97,17 +108,17 @@ func (h *HostRules) Excludes(url []byte) bool {
 }
 
 // ExcludesAny says that some rule excludes something.
-func (h *HostRules) ExcludesAny() bool { return h.fixed.Excludes() || h.live.Load().Excludes() }
+func (h *HostRules) ExcludesAny() bool { return h.fixed.Excludes() || h.current().Excludes() }
 
 // Delays says that some rule has a delay.
-func (h *HostRules) Delays() bool { return h.fixed.Delays() || h.live.Load().Delays() }
+func (h *HostRules) Delays() bool { return h.fixed.Delays() || h.current().Delays() }
 
 // Add takes rules, in force at once, and writes them down. Those that are none are joined in the error, as is a disk
 // that does not take them: then they are in force until the crawl ends.
 func (h *HostRules) Add(texts []string) (taken int, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	grown, taken, err := h.live.Load().With(texts...)
+	grown, taken, err := h.current().With(texts...)
 	if taken == 0 {
 		return 0, err
 	}
@@ -133,4 +144,4 @@ func WriteHostRules(fsys vfs.FS, dir string, rules *filter.HostRules) error {
 }
 
 // List gives all rules, those of the operator first.
-func (h *HostRules) List() (live, fixed []string) { return h.live.Load().Texts(), h.fixed.Texts() }
+func (h *HostRules) List() (live, fixed []string) { return h.current().Texts(), h.fixed.Texts() }

@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/journal"
+	"orbweaver/engine/settings"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 )
@@ -39,7 +40,8 @@ func FuzzQuestion(f *testing.F) {
 		files: files{fetched: known}, views: ownership.NewTimeline(hostGrace),
 		network: peers{&fewAgents{there: []ownership.Agent{{ID: "peer"}}}}, self: ownership.Agent{ID: "a1", Store: 1},
 		parts: Parts{
-			Frontier: &admission.Frontier{HashSeed: 7}, Journal: &journal.Store{Journal: new(journal.File)},
+			Frontier: &admission.Frontier{HashSeed: 7, HostRules: new(settings.HostRules)},
+			Journal:  &journal.Store{Journal: new(journal.File)},
 			InFlight: attempt.NewInFlight(),
 		},
 	}

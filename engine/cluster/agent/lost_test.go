@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/recovery"
+	"orbweaver/engine/settings"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 )
@@ -37,7 +38,7 @@ func TestLostAgents_speakForAgentsThatHaveLeft(t *testing.T) {
 	}
 	here, other := ownership.Agent{ID: "a1", Capacity: 1, Store: 1}, ownership.Agent{ID: "a2", Capacity: 1, Store: 2}
 	network := &fewAgents{there: []ownership.Agent{here, other}}
-	frontier := &admission.Frontier{HashSeed: 1}
+	frontier := &admission.Frontier{HashSeed: 1, HostRules: new(settings.HostRules)}
 	p := &agent{
 		network: peers{network}, self: here, views: ownership.NewTimeline(hostGrace),
 		files: files{outbox: box, fetched: known},

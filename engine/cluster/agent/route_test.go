@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/counters"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/settings"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
@@ -33,7 +34,7 @@ func TestRouter_URLsOfALostOwnerPassAdmission(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &admission.Frontier{Scope: scope, MaxDepth: -1, MaxURL: urlx.LengthMax, Cache: fpcache.New(1<<16, 1), Sieve: s,
-		Counters: new(counters.Live)}
+		Counters: new(counters.Live), HostRules: new(settings.HostRules)}
 	p := &agent{views: ownership.NewTimeline(0)}
 	p.router = router{views: p.views, outbox: box, frontier: f}
 	f.Router, f.Views = roles{p}, &p.views.Current
