@@ -33,60 +33,202 @@ func awkwardResponses() []awkward {
 	return []awkward{
 		{name: "until close", response: ok + "\r\nhello", outcome: outcome.OK, status: 200, payload: "hello", complete: true},
 		{name: "no body", response: ok + "Content-Length: 0\r\n\r\n", outcome: outcome.OK, status: 200, complete: true},
-		{name: "H08 short body", response: five + "hel", outcome: outcome.CutDisconnect, status: 200, payload: "hel", cut: CutDisconnect},
-		{name: "H08 short body of an error", response: "HTTP/1.1 404 Gone\r\nContent-Length: 5\r\n\r\nhel", outcome: outcome.ClientError, status: 404, payload: "hel", cut: CutDisconnect},
-		{name: "H10 plus", response: ok + "Content-Length: +5\r\n\r\nhello", outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagLenient},
-		{name: "H10 negative", response: ok + "Content-Length: -5\r\n\r\nhello", outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagLenient},
-		{name: "H10 hex", response: ok + "Content-Length: 0x5\r\n\r\nhello", outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagLenient},
-		{name: "H10 2^64", response: ok + "Content-Length: 18446744073709551616\r\n\r\nhello", outcome: outcome.Protocol, status: 200, payload: "hello", cut: CutUnspecified, flags: FlagLenient | FlagBadLength},
-		{name: "H10 empty", response: ok + "Content-Length: \r\n\r\nhello", outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagLenient},
-		{name: "H10 equal in a list", response: ok + "Content-Length: 5, 5\r\n\r\nhello", outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagLenient},
-		{name: "H10 equal twice", response: ok + "Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello", outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagLenient},
-		{name: "H10 different", response: ok + "Content-Length: 5, 6\r\n\r\nhello", outcome: outcome.Protocol, status: 200, payload: "hello", cut: CutUnspecified, flags: FlagLenient | FlagBadLength},
-		{name: "H10 different fields", response: ok + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello", outcome: outcome.Protocol, status: 200, payload: "hello", cut: CutUnspecified, flags: FlagLenient | FlagBadLength},
-		{name: "H10 spaces", response: ok + "Content-Length:   5  \r\n\r\nhello", outcome: outcome.OK, status: 200, payload: "hello", complete: true},
-		{name: "chunked", response: chunk + "5\r\nhello\r\n0\r\n\r\n", outcome: outcome.OK, status: 200, payload: "hello", complete: true},
-		{name: "chunks", response: chunk + "2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\n\r\n", outcome: outcome.OK, status: 200, payload: "hello", complete: true},
-		{name: "chunks padded", response: chunk + "0002  \r\nhe\r\n03\nllo\n000\nX: y\n\n", outcome: outcome.OK, status: 200, payload: "hello", complete: true},
-		{name: "chunks with trailer", response: chunk + "5\r\nhello\r\n0\r\nX: y\r\nZ: z\r\n\r\n", outcome: outcome.OK, status: 200, payload: "hello", complete: true},
+		{
+			name: "H08 short body", response: five + "hel",
+			outcome: outcome.CutDisconnect, status: 200, payload: "hel", cut: CutDisconnect,
+		},
+		{
+			name: "H08 short body of an error", response: "HTTP/1.1 404 Gone\r\nContent-Length: 5\r\n\r\nhel",
+			outcome: outcome.ClientError, status: 404, payload: "hel", cut: CutDisconnect,
+		},
+		{
+			name: "H10 plus", response: ok + "Content-Length: +5\r\n\r\nhello",
+			outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagLenient,
+		},
+		{
+			name: "H10 negative", response: ok + "Content-Length: -5\r\n\r\nhello",
+			outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagLenient,
+		},
+		{
+			name: "H10 hex", response: ok + "Content-Length: 0x5\r\n\r\nhello",
+			outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagLenient,
+		},
+		{
+			name: "H10 2^64", response: ok + "Content-Length: 18446744073709551616\r\n\r\nhello",
+			outcome: outcome.Protocol, status: 200, payload: "hello", cut: CutUnspecified, flags: FlagLenient | FlagBadLength,
+		},
+		{
+			name: "H10 empty", response: ok + "Content-Length: \r\n\r\nhello",
+			outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagLenient,
+		},
+		{
+			name: "H10 equal in a list", response: ok + "Content-Length: 5, 5\r\n\r\nhello",
+			outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagLenient,
+		},
+		{
+			name: "H10 equal twice", response: ok + "Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello",
+			outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagLenient,
+		},
+		{
+			name: "H10 different", response: ok + "Content-Length: 5, 6\r\n\r\nhello",
+			outcome: outcome.Protocol, status: 200, payload: "hello", cut: CutUnspecified, flags: FlagLenient | FlagBadLength,
+		},
+		{
+			name: "H10 different fields", response: ok + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+			outcome: outcome.Protocol, status: 200, payload: "hello", cut: CutUnspecified, flags: FlagLenient | FlagBadLength,
+		},
+		{
+			name: "H10 spaces", response: ok + "Content-Length:   5  \r\n\r\nhello",
+			outcome: outcome.OK, status: 200, payload: "hello", complete: true,
+		},
+		{
+			name: "chunked", response: chunk + "5\r\nhello\r\n0\r\n\r\n",
+			outcome: outcome.OK, status: 200, payload: "hello", complete: true,
+		},
+		{
+			name: "chunks", response: chunk + "2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\n\r\n",
+			outcome: outcome.OK, status: 200, payload: "hello", complete: true,
+		},
+		{
+			name: "chunks padded", response: chunk + "0002  \r\nhe\r\n03\nllo\n000\nX: y\n\n",
+			outcome: outcome.OK, status: 200, payload: "hello", complete: true,
+		},
+		{
+			name: "chunks with trailer", response: chunk + "5\r\nhello\r\n0\r\nX: y\r\nZ: z\r\n\r\n",
+			outcome: outcome.OK, status: 200, payload: "hello", complete: true,
+		},
 		{name: "no chunks", response: chunk + "0\r\n\r\n", outcome: outcome.OK, status: 200, complete: true},
-		{name: "H11 both", response: ok + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagBothLengths},
-		{name: "H12 overflow", response: chunk + "2\r\nhe\r\nFFFFFFFFFFFFFFFFF\r\nllo", outcome: outcome.Protocol, status: 200, payload: "he", cut: CutUnspecified, raw: chunk + "2\r\nhe\r\nFFFFFFFFFFFFFFFF"},
-		{name: "H12 negative", response: chunk + "-5\r\nhello\r\n", outcome: outcome.Protocol, status: 200, cut: CutUnspecified, raw: chunk + "-"},
-		{name: "H12 empty", response: chunk + "\r\nhello\r\n", outcome: outcome.Protocol, status: 200, cut: CutUnspecified, raw: chunk + "\r"},
-		{name: "H12 no line end", response: chunk + "5\r\nhelloworld", outcome: outcome.Protocol, status: 200, payload: "hello", cut: CutUnspecified, raw: chunk + "5\r\nhellow"},
-		{name: "H14 no last chunk", response: chunk + "5\r\nhello\r\n", outcome: outcome.CutDisconnect, status: 200, payload: "hello", cut: CutDisconnect},
-		{name: "H14 no end of trailer", response: chunk + "5\r\nhello\r\n0\r\n", outcome: outcome.CutDisconnect, status: 200, payload: "hello", cut: CutDisconnect},
-		{name: "H14 garbage trailer", response: chunk + "0\r\nno colon\r\n\x00\r\n\r\n", outcome: outcome.OK, status: 200, complete: true},
-		{name: "H15 no status line", response: "<html>hello</html>\n", outcome: outcome.Protocol, cut: CutUnspecified, flags: FlagNotHTTP, payload: "<html>hello</html>\n"},
-		{name: "H16 no reason", response: "HTTP/1.1 200\r\nContent-Length: 1\r\n\r\nx", outcome: outcome.OK, status: 200, payload: "x", complete: true},
-		{name: "H16 two spaces", response: "HTTP/1.1  200 OK\r\nContent-Length: 1\r\n\r\nx", outcome: outcome.OK, status: 200, payload: "x", complete: true},
-		{name: "H16 ICY", response: "ICY 200 OK\r\nContent-Length: 1\r\n\r\nx", outcome: outcome.OK, status: 200, payload: "x", complete: true, flags: FlagLenient},
-		{name: "H16 HTTP/3.7", response: "HTTP/3.7 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", outcome: outcome.OK, status: 200, payload: "x", complete: true, flags: FlagLenient},
+		{
+			name: "H11 both", response: ok + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+			outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagBothLengths,
+		},
+		{
+			name: "H12 overflow", response: chunk + "2\r\nhe\r\nFFFFFFFFFFFFFFFFF\r\nllo",
+			outcome: outcome.Protocol, status: 200, payload: "he", cut: CutUnspecified, raw: chunk +
+				"2\r\nhe\r\nFFFFFFFFFFFFFFFF",
+		},
+		{
+			name: "H12 negative", response: chunk + "-5\r\nhello\r\n",
+			outcome: outcome.Protocol, status: 200, cut: CutUnspecified, raw: chunk + "-",
+		},
+		{
+			name: "H12 empty", response: chunk + "\r\nhello\r\n",
+			outcome: outcome.Protocol, status: 200, cut: CutUnspecified, raw: chunk + "\r",
+		},
+		{
+			name: "H12 no line end", response: chunk + "5\r\nhelloworld",
+			outcome: outcome.Protocol, status: 200, payload: "hello", cut: CutUnspecified, raw: chunk + "5\r\nhellow",
+		},
+		{
+			name: "H14 no last chunk", response: chunk + "5\r\nhello\r\n",
+			outcome: outcome.CutDisconnect, status: 200, payload: "hello", cut: CutDisconnect,
+		},
+		{
+			name: "H14 no end of trailer", response: chunk + "5\r\nhello\r\n0\r\n",
+			outcome: outcome.CutDisconnect, status: 200, payload: "hello", cut: CutDisconnect,
+		},
+		{
+			name: "H14 garbage trailer", response: chunk + "0\r\nno colon\r\n\x00\r\n\r\n",
+			outcome: outcome.OK, status: 200, complete: true,
+		},
+		{
+			name: "H15 no status line", response: "<html>hello</html>\n",
+			outcome: outcome.Protocol, cut: CutUnspecified, flags: FlagNotHTTP, payload: "<html>hello</html>\n",
+		},
+		{
+			name: "H16 no reason", response: "HTTP/1.1 200\r\nContent-Length: 1\r\n\r\nx",
+			outcome: outcome.OK, status: 200, payload: "x", complete: true,
+		},
+		{
+			name: "H16 two spaces", response: "HTTP/1.1  200 OK\r\nContent-Length: 1\r\n\r\nx",
+			outcome: outcome.OK, status: 200, payload: "x", complete: true,
+		},
+		{
+			name: "H16 ICY", response: "ICY 200 OK\r\nContent-Length: 1\r\n\r\nx",
+			outcome: outcome.OK, status: 200, payload: "x", complete: true, flags: FlagLenient,
+		},
+		{
+			name: "H16 HTTP/3.7", response: "HTTP/3.7 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+			outcome: outcome.OK, status: 200, payload: "x", complete: true, flags: FlagLenient,
+		},
 		{name: "H16 no status", response: "HTTP/1.1 OK\r\n\r\nx", outcome: outcome.Protocol},
 		{name: "H16 four digits", response: "HTTP/1.1 2000 OK\r\n\r\nx", outcome: outcome.Protocol},
-		{name: "H17 000", response: "HTTP/1.1 000 x\r\n\r\nx", outcome: outcome.OtherStatus, status: 0, payload: "x", complete: true, flags: FlagLenient},
-		{name: "H17 20", response: "HTTP/1.1 20 x\r\n\r\nx", outcome: outcome.OtherStatus, status: 20, payload: "x", complete: true, flags: FlagLenient},
-		{name: "H17 99", response: "HTTP/1.1 99 x\r\n\r\nx", outcome: outcome.OtherStatus, status: 99, payload: "x", complete: true, flags: FlagLenient},
-		{name: "H17 600", response: "HTTP/1.1 600 x\r\n\r\nx", outcome: outcome.OtherStatus, status: 600, payload: "x", complete: true},
-		{name: "H17 999", response: "HTTP/1.1 999 x\r\n\r\nx", outcome: outcome.OtherStatus, status: 999, payload: "x", complete: true},
+		{
+			name: "H17 000", response: "HTTP/1.1 000 x\r\n\r\nx",
+			outcome: outcome.OtherStatus, status: 0, payload: "x", complete: true, flags: FlagLenient,
+		},
+		{
+			name: "H17 20", response: "HTTP/1.1 20 x\r\n\r\nx",
+			outcome: outcome.OtherStatus, status: 20, payload: "x", complete: true, flags: FlagLenient,
+		},
+		{
+			name: "H17 99", response: "HTTP/1.1 99 x\r\n\r\nx",
+			outcome: outcome.OtherStatus, status: 99, payload: "x", complete: true, flags: FlagLenient,
+		},
+		{
+			name: "H17 600", response: "HTTP/1.1 600 x\r\n\r\nx",
+			outcome: outcome.OtherStatus, status: 600, payload: "x", complete: true,
+		},
+		{
+			name: "H17 999", response: "HTTP/1.1 999 x\r\n\r\nx",
+			outcome: outcome.OtherStatus, status: 999, payload: "x", complete: true,
+		},
 		{name: "H18 NUL", response: ok + "A: b\x00c\r\n\r\nx", outcome: outcome.Protocol},
 		{name: "H18 CR", response: ok + "A: b\rc\r\n\r\nx", outcome: outcome.Protocol},
-		{name: "H18 LF lines", response: "HTTP/1.1 200 OK\nContent-Length: 5\n\nhello", outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagLenient},
-		{name: "H18 mixed line ends", response: "HTTP/1.1 200 OK\r\nContent-Length: 5\n\r\nhello", outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagLenient},
-		{name: "line without colon", response: ok + "nonsense\r\nContent-Length: 1\r\n\r\nx", outcome: outcome.OK, status: 200, payload: "x", complete: true, flags: FlagLenient},
-		{name: "H21 switching protocols", response: "HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n", outcome: outcome.OtherStatus, status: 101, complete: true},
+		{
+			name: "H18 LF lines", response: "HTTP/1.1 200 OK\nContent-Length: 5\n\nhello",
+			outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagLenient,
+		},
+		{
+			name: "H18 mixed line ends", response: "HTTP/1.1 200 OK\r\nContent-Length: 5\n\r\nhello",
+			outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagLenient,
+		},
+		{
+			name: "line without colon", response: ok + "nonsense\r\nContent-Length: 1\r\n\r\nx",
+			outcome: outcome.OK, status: 200, payload: "x", complete: true, flags: FlagLenient,
+		},
+		{
+			name: "H21 switching protocols", response: "HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n",
+			outcome: outcome.OtherStatus, status: 101, complete: true,
+		},
 		{name: "H26 nothing", response: "", outcome: outcome.Reset},
 		{name: "H26 half a head", response: "HTTP/1.1 200 OK\r\nA: b\r\n", outcome: outcome.Reset},
-		{name: "blank lines first", response: "\r\n\r\n" + five + "hello", outcome: outcome.OK, status: 200, payload: "hello", complete: true, raw: five + "hello"},
-		{name: "HTTP/1.0 is not chunked", response: "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", outcome: outcome.OK, status: 200, payload: "0\r\n\r\n", complete: true},
-		{name: "redirect", response: "HTTP/1.1 301 M\r\nLocation: /y\r\nContent-Length: 0\r\n\r\n", outcome: outcome.Redirect, status: 301, complete: true},
-		{name: "redirect to nowhere", response: "HTTP/1.1 301 M\r\nContent-Length: 0\r\n\r\n", outcome: outcome.OtherStatus, status: 301, complete: true},
-		{name: "too many requests", response: "HTTP/1.1 429 T\r\nContent-Length: 0\r\n\r\n", outcome: outcome.TooMany, status: 429, complete: true},
-		{name: "unavailable", response: "HTTP/1.1 503 U\r\nContent-Length: 0\r\n\r\n", outcome: outcome.Unavailable, status: 503, complete: true},
-		{name: "server error", response: "HTTP/1.1 500 E\r\nContent-Length: 0\r\n\r\n", outcome: outcome.ServerError, status: 500, complete: true},
-		{name: "unknown transfer coding", response: ok + "Transfer-Encoding: odd\r\n\r\nhello", outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagLenient},
-		{name: "gzip inside chunks", response: ok + "Transfer-Encoding: gzip, chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n", outcome: outcome.OK, status: 200, payload: "x", complete: true, flags: FlagLenient},
+		{
+			name: "blank lines first", response: "\r\n\r\n" + five + "hello",
+			outcome: outcome.OK, status: 200, payload: "hello", complete: true, raw: five + "hello",
+		},
+		{
+			name: "HTTP/1.0 is not chunked", response: "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+			outcome: outcome.OK, status: 200, payload: "0\r\n\r\n", complete: true,
+		},
+		{
+			name: "redirect", response: "HTTP/1.1 301 M\r\nLocation: /y\r\nContent-Length: 0\r\n\r\n",
+			outcome: outcome.Redirect, status: 301, complete: true,
+		},
+		{
+			name: "redirect to nowhere", response: "HTTP/1.1 301 M\r\nContent-Length: 0\r\n\r\n",
+			outcome: outcome.OtherStatus, status: 301, complete: true,
+		},
+		{
+			name: "too many requests", response: "HTTP/1.1 429 T\r\nContent-Length: 0\r\n\r\n",
+			outcome: outcome.TooMany, status: 429, complete: true,
+		},
+		{
+			name: "unavailable", response: "HTTP/1.1 503 U\r\nContent-Length: 0\r\n\r\n",
+			outcome: outcome.Unavailable, status: 503, complete: true,
+		},
+		{
+			name: "server error", response: "HTTP/1.1 500 E\r\nContent-Length: 0\r\n\r\n",
+			outcome: outcome.ServerError, status: 500, complete: true,
+		},
+		{
+			name: "unknown transfer coding", response: ok + "Transfer-Encoding: odd\r\n\r\nhello",
+			outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagLenient,
+		},
+		{
+			name: "gzip inside chunks", response: ok + "Transfer-Encoding: gzip, chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+			outcome: outcome.OK, status: 200, payload: "x", complete: true, flags: FlagLenient,
+		},
 	}
 }
 
@@ -107,7 +249,8 @@ func (c *awkward) check(t *testing.T, p *Page, piece int) {
 		want = c.response
 	}
 	if p.Outcome != c.outcome || p.Status != c.status || p.Complete != c.complete || p.Cut != c.cut || p.Flags != c.flags {
-		t.Errorf("pieces of %d: outcome %v status %d complete %v cut %q flags %b (%s)", piece, p.Outcome, p.Status, p.Complete, p.Cut, p.Flags, p.Err)
+		t.Errorf("pieces of %d: outcome %v status %d complete %v cut %q flags %b (%s)", piece, p.Outcome, p.Status,
+			p.Complete, p.Cut, p.Flags, p.Err)
 	}
 	if (p.Err == "") != (p.Complete) {
 		t.Errorf("complete is %v and the cause is %q", p.Complete, p.Err)

@@ -39,8 +39,9 @@ func (r *bodyReader) readBody(p *Page, conn *connection, info headInfo, bodyMax 
 	return r.scan.conclude(p)
 }
 
-// makeRoom makes room for more of a body, and waits for that if all buffers are out: a crawl that cannot keep up with what
-// servers send reads more slowly. False if the exchange must end first; then p.Cut says so, or the context is over.
+// makeRoom makes room for more of a body. It waits if all buffers are in use: a crawl that cannot keep up with what
+// servers send reads more slowly. It returns false if the exchange must end first; then p.Cut says so, or the context
+// has ended.
 func (r *bodyReader) makeRoom(p *Page, conn *connection) bool {
 	if !p.memory.isFull(p.Raw) {
 		return true

@@ -14,7 +14,8 @@ func TestContentLength_isReadAsBrowsersDo(t *testing.T) {
 	for fields, want := range map[string]int{
 		"42": 42, "42,42": 42, "42|42": 42, "42|42,42": 42, "30": 30, "30,30": 30, "30|30": 30, "30|30,30": 30,
 		"42,30": -1, "30,42": -1, "42|30": -1, "30|42": -1, "30,": -1, ",30": -1, "30|\t": -1, "|30": -1,
-		"aaaah|nah": -1, "aaaah, nah": -1, "aaaah|aaaah": 42, "aaaah, aaaah": 42, "aaaah": 42, "42s": 42, "30s": 42, "-1": 42, "0x20": 42,
+		"aaaah|nah": -1, "aaaah, nah": -1, "aaaah|aaaah": 42, "aaaah, aaaah": 42, "aaaah": 42, "42s": 42, "30s": 42,
+		"-1": 42, "0x20": 42,
 		"030": 30, "030|30": -1, "030, 30": -1,
 	} {
 		head := "HTTP/1.1 200 OK\r\n"
@@ -40,11 +41,15 @@ func TestContentLength_isReadAsBrowsersDo(t *testing.T) {
 // accept it, and all browsers do.
 func TestStatusLine_isReadAsBrowsersDo(t *testing.T) {
 	for response, want := range map[string]int{
-		"HTTP/1.1 \r\n": -1, "HTTP/1.1 BLAH\r\n": -1, "HTTP/1.1 0 OK\r\n": 0, "HTTP/1.1 1 OK\r\n": 1, "HTTP/1.1 99 NOT OK\r\n": 99,
-		"HTTP/1.1 099 HELLO\r\n": 99, "HTTP/1.1 999 DOES IT MATTER\r\n": 999, "HTTP/1.1 1000 BOO\r\n": -1, "HTTP/1.1 65736 NO\r\n": -1,
+		"HTTP/1.1 \r\n": -1, "HTTP/1.1 BLAH\r\n": -1, "HTTP/1.1 0 OK\r\n": 0, "HTTP/1.1 1 OK\r\n": 1,
+		"HTTP/1.1 99 NOT OK\r\n": 99,
+		"HTTP/1.1 099 HELLO\r\n": 99, "HTTP/1.1 999 DOES IT MATTER\r\n": 999, "HTTP/1.1 1000 BOO\r\n": -1,
+		"HTTP/1.1 65736 NO\r\n":  -1,
 		"HTTP/1.1 131072 HI\r\n": -1,
-		"HTTP/1.1\r200 OK\n":     -1, "HTTP/1.1 200\rOK\n": -1, "HTTP/1.1 200 OK\n\rHeader: Value\n": -1, "HTTP/1.1 200 OK\nHeader\r: Value\n": -1,
-		"HTTP/1.1 200 OK\nHeader:\r Value\n": -1, "HTTP/1.1 200 OK\nHeader: Value\r\r": -1, "HTTP/1.1 200 OK\nHeader: Value\rHeader2: Value2\n": -1,
+		"HTTP/1.1\r200 OK\n":     -1, "HTTP/1.1 200\rOK\n": -1, "HTTP/1.1 200 OK\n\rHeader: Value\n": -1,
+		"HTTP/1.1 200 OK\nHeader\r: Value\n": -1,
+		"HTTP/1.1 200 OK\nHeader:\r Value\n": -1, "HTTP/1.1 200 OK\nHeader: Value\r\r": -1,
+		"HTTP/1.1 200 OK\nHeader: Value\rHeader2: Value2\n": -1,
 	} {
 		fetchOnce(t, testOptions(), answer(response+"Header-Parsing: is sad\n\nBODY", 0), testTarget(), func(p *Page) {
 			switch {

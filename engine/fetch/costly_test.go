@@ -167,7 +167,8 @@ func BenchmarkHostileBodies(b *testing.B) {
 		body         []byte
 	}{
 		{"gzip-empty-blocks", "gzip", emptyBlocks(80_000)},
-		{"gzip-empty-members", "gzip", bytes.Repeat(append([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0, 3}, make([]byte, 9)...), 50_000)},
+		{"gzip-empty-members", "gzip", bytes.Repeat(append([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0, 3},
+			make([]byte, 9)...), 50_000)},
 		{"zstd-empty-frames", "zstd", bytes.Repeat([]byte{0x28, 0xb5, 0x2f, 0xfd, 0, 13 << 3, 1, 0, 0}, 100_000)},
 		{"zstd-empty-blocks", "zstd", append([]byte{0x28, 0xb5, 0x2f, 0xfd, 0, 13 << 3}, make([]byte, 999_999)...)},
 		{"zstd-tables", "zstd", manyTables(60_000)},

@@ -209,7 +209,8 @@ func TestHostile_N03_whatDoesNotFitNeverComesAndIsWaitedForInVain(t *testing.T) 
 		want   outcome.Outcome
 		within time.Duration
 	}{
-		"handshake": {func(conn net.Conn) { _ = tls.Server(smallConn{conn}, config).Handshake() }, true, outcome.TLSFault, 10 * time.Second},
+		"handshake": {func(conn net.Conn) { _ = tls.Server(smallConn{conn}, config).Handshake() }, true, outcome.TLSFault,
+			10 * time.Second},
 		"head": {func(conn net.Conn) {
 			readRequest(conn)
 			_, _ = io.WriteString(smallConn{conn}, "HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n"+large)
@@ -246,7 +247,8 @@ func (d failingDialer) DialContext(context.Context, string, string) (net.Conn, e
 func TestHostile_N01_whatComesBackInsteadOfAConnectionIsNamed(t *testing.T) {
 	for err, want := range map[error]outcome.Outcome{
 		syscall.ECONNREFUSED: outcome.Refused, syscall.ECONNRESET: outcome.Reset, syscall.ETIMEDOUT: outcome.ConnectTimeout,
-		syscall.EHOSTUNREACH: outcome.Unreachable, syscall.ENETUNREACH: outcome.Unreachable, syscall.ENETDOWN: outcome.Unreachable,
+		syscall.EHOSTUNREACH: outcome.Unreachable, syscall.ENETUNREACH: outcome.Unreachable,
+		syscall.ENETDOWN: outcome.Unreachable,
 	} {
 		fetchOnce(t, testOptions(), failingDialer{err}, testTarget(), func(p *Page) {
 			if p.Outcome != want || p.Err == "" {

@@ -68,7 +68,8 @@ func TestDecodeEncodings(t *testing.T) {
 	for _, size := range []int{1, 100, 10_000, 1_000_000} {
 		body := html(size)
 		for _, c := range []struct{ header, encoding string }{
-			{"gzip", "gzip"}, {"x-gzip", "gzip"}, {"GZip", "gzip"}, {"deflate", "deflate"}, {"deflate", "raw"}, {"br", "br"}, {"zstd", "zstd"},
+			{"gzip", "gzip"}, {"x-gzip", "gzip"}, {"GZip", "gzip"}, {"deflate", "deflate"}, {"deflate", "raw"}, {"br", "br"},
+			{"zstd", "zstd"},
 		} {
 			got, fault := encodedPage(c.header, encode(t, c.encoding, body)).Decoded(d)
 			if fault != coding.OK || !bytes.Equal(got, body) {
@@ -136,12 +137,14 @@ func TestHostile_Z02_largeWindowsAreNotOpened(t *testing.T) {
 func TestHostile_Z03_oneLayerIsRemoved(t *testing.T) {
 	body := html(5000)
 	layered := encode(t, "zstd", encode(t, "br", encode(t, "gzip", body)))
-	if got, fault := encodedPage("gzip, br, zstd", layered).Decoded(coding.New(coding.Options{LayersMax: 3})); fault != coding.OK ||
+	if got, fault := encodedPage("gzip, br, zstd",
+		layered).Decoded(coding.New(coding.Options{LayersMax: 3})); fault != coding.OK ||
 		!bytes.Equal(got, body) {
 		t.Errorf("three layers of three: %v, %d bytes", fault, len(got))
 	}
 	d := coding.New(coding.Options{})
-	for _, header := range []string{"gzip, br, zstd", strings.Repeat("gzip, ", 19) + "gzip", "gzip, zstd", "br, zstd", "deflate, zstd"} {
+	for _, header := range []string{"gzip, br, zstd", strings.Repeat("gzip, ", 19) + "gzip", "gzip, zstd", "br, zstd",
+		"deflate, zstd"} {
 		if got, fault := encodedPage(header, layered).Decoded(d); fault != coding.Layers || !bytes.Equal(got, layered) {
 			t.Errorf("%s: %v, %d bytes", header, fault, len(got))
 		}
@@ -196,7 +199,8 @@ func TestHostile_Z05_whatUnpacksComesOut(t *testing.T) {
 	if got, fault := encodedPage("gzip", bad).Decoded(d); fault != coding.Corrupt || !bytes.Equal(got, body) {
 		t.Errorf("bad checksum: %v, %d bytes", fault, len(got))
 	}
-	if got, fault := encodedPage("gzip", append(bytes.Clone(whole), "garbage, more than a header"...)).Decoded(d); fault != coding.Trailing ||
+	if got, fault := encodedPage("gzip", append(bytes.Clone(whole),
+		"garbage, more than a header"...)).Decoded(d); fault != coding.Trailing ||
 		!bytes.Equal(got, body) {
 		t.Errorf("trailing bytes: %v, %d bytes", fault, len(got))
 	}

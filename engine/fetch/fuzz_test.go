@@ -41,8 +41,10 @@ func FuzzFraming(f *testing.F) {
 	f.Add(byte(frameChunked), uint16(0), []byte("FFFFFFFFFFFFFFFFF\r\n"))
 	f.Add(byte(frameChunked), uint16(0), bytes.Repeat([]byte("1\r\nx\r\n"), 100))
 	for _, chunks := range []string{
-		"2\r\nhe\r\n-3\r\nllo", "2\r\nhe\r\n\r\nllo", "0x2\r\nhe", "2\r\nhello", "10000000000000002\r\nhe", "2;" + strings.Repeat("a=b;", 50) + "\r\nhe",
-		strings.Repeat("0", 99) + "2\r\nhe\r\n0\r\n\r\n", "2\r\nhe\r\n", "2\r\nhe\r\n0\r\nX: y", "0\r\n\x00\r\n: \r\n\r\nmore", "0\r\n" + strings.Repeat("a: b\r\n", 40),
+		"2\r\nhe\r\n-3\r\nllo", "2\r\nhe\r\n\r\nllo", "0x2\r\nhe", "2\r\nhello", "10000000000000002\r\nhe", "2;" +
+			strings.Repeat("a=b;", 50) + "\r\nhe",
+		strings.Repeat("0", 99) + "2\r\nhe\r\n0\r\n\r\n", "2\r\nhe\r\n", "2\r\nhe\r\n0\r\nX: y",
+		"0\r\n\x00\r\n: \r\n\r\nmore", "0\r\n" + strings.Repeat("a: b\r\n", 40),
 	} {
 		f.Add(byte(frameChunked), uint16(0), []byte(chunks))
 	}
@@ -105,7 +107,8 @@ func TestFramingModel(t *testing.T) {
 		if f.end != endWhole || used != end || !bytes.Equal(got, want) {
 			t.Fatalf("%q: %q, ends %d at %d of %d", raw, got, f.end, used, end)
 		}
-		if f, _, _ := frameAll(frameChunked, 0, bodyLimits{1 << 20, 1 << 20}, raw[:rng.IntN(end)], func(n int) int { return n }); f.end == endWhole {
+		if f, _, _ := frameAll(frameChunked, 0, bodyLimits{1 << 20, 1 << 20}, raw[:rng.IntN(end)],
+			func(n int) int { return n }); f.end == endWhole {
 			t.Fatalf("a part of %q reads as whole", raw)
 		}
 	}

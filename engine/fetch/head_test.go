@@ -35,7 +35,10 @@ func TestHeaderView(t *testing.T) {
 		t.Error("reading changed the page")
 	}
 	p = pageOf("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nLast: z\r\n\r\n")
-	if n := testing.AllocsPerRun(100, func() { _ = p.Head().ContentType(); _ = p.Head().Location(); _ = p.Head().Value("last") }); n != 0 {
+	n := testing.AllocsPerRun(100, func() {
+		_, _, _ = p.Head().ContentType(), p.Head().Location(), p.Head().Value("last")
+	})
+	if n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -86,14 +89,16 @@ func TestRequestsCarryWhatTheyAreTold(t *testing.T) {
 		IfModifiedSince: []byte("Mon"),
 	}
 	got := string(appendRequest(nil, target, false, []byte("\r\n")))
-	if want := "GET /x HTTP/1.1\r\nHost: h\r\nCookie: a=b\r\nIf-None-Match: W/\"7\"\r\nIf-Modified-Since: Mon\r\n\r\n"; got != want {
+	want := "GET /x HTTP/1.1\r\nHost: h\r\nCookie: a=b\r\nIf-None-Match: W/\"7\"\r\nIf-Modified-Since: Mon\r\n\r\n"
+	if got != want {
 		t.Errorf("%q", got)
 	}
 }
 
 func TestRequestTarget(t *testing.T) {
 	for url, want := range map[string]string{
-		"http://h/": "/", "http://h/a/b?c#d": "/a/b?c", "http://h": "/", "http://h?x": "/?x", "https://h:1/p?u=http://g/": "/p?u=http://g/",
+		"http://h/": "/", "http://h/a/b?c#d": "/a/b?c", "http://h": "/", "http://h?x": "/?x",
+		"https://h:1/p?u=http://g/": "/p?u=http://g/",
 	} {
 		got := string(appendRequest(nil, &Target{URL: []byte(url), Host: []byte("h")}, false, nil))
 		if want := "GET " + want + " HTTP/1.1\r\nHost: h\r\n"; got != want {
@@ -119,7 +124,8 @@ func TestFromOnlyForMail(t *testing.T) {
 
 func TestServerName(t *testing.T) {
 	for host, want := range map[string]string{
-		"a.example": "a.example", "a.example:8443": "a.example", "[::1]:443": "::1", "[::1]": "::1", "1.2.3.4:1": "1.2.3.4", "a.example.": "a.example",
+		"a.example": "a.example", "a.example:8443": "a.example", "[::1]:443": "::1", "[::1]": "::1", "1.2.3.4:1": "1.2.3.4",
+		"a.example.": "a.example",
 	} {
 		if got := serverName([]byte(host)); got != want {
 			t.Errorf("%s: %q", host, got)

@@ -59,9 +59,17 @@ func TestLoopbackExchange(t *testing.T) {
 		if p.Outcome != outcome.OK || string(p.Raw) != framed("chunked", body) || string(p.Payload()) != body {
 			t.Errorf("%v %s, %d bytes", p.Outcome, p.Err, len(p.Raw))
 		}
-		if p.Connection.Remote != addr || p.Times.Started.After(p.Times.Connected) || p.Times.Connected.After(p.Times.FirstByte) ||
+		if p.Connection.Remote != addr || p.Times.Started.After(p.Times.Connected) ||
+			p.Times.Connected.After(p.Times.FirstByte) ||
 			p.Times.FirstByte.After(p.Times.Ended) {
-			t.Errorf("remote %v, times %v %v %v %v", p.Connection.Remote, p.Times.Started, p.Times.Connected, p.Times.FirstByte, p.Times.Ended)
+			t.Errorf(
+				"remote %v, times %v %v %v %v",
+				p.Connection.Remote,
+				p.Times.Started,
+				p.Times.Connected,
+				p.Times.FirstByte,
+				p.Times.Ended,
+			)
 		}
 	})
 }
@@ -169,8 +177,10 @@ func TestHostile_N10_theGuardIsAskedAtTheMomentOfConnecting(t *testing.T) {
 func TestLoopbackOnly(t *testing.T) {
 	d := LoopbackOnly()
 	for addr, want := range map[string]error{
-		"8.8.8.8:80": addrguard.ErrBlockedAddress, "10.0.0.1:80": addrguard.ErrBlockedAddress, "[2606:4700::1]:80": addrguard.ErrBlockedAddress,
-		"240.0.0.1:80": addrguard.ErrBlockedAddress, "localhost:80": ErrName, "a.example:80": ErrName, "127.0.0.1": ErrName,
+		"8.8.8.8:80": addrguard.ErrBlockedAddress, "10.0.0.1:80": addrguard.ErrBlockedAddress,
+		"[2606:4700::1]:80": addrguard.ErrBlockedAddress,
+		"240.0.0.1:80":      addrguard.ErrBlockedAddress, "localhost:80": ErrName,
+		"a.example:80": ErrName, "127.0.0.1": ErrName,
 	} {
 		if _, err := d.DialContext(t.Context(), "tcp", addr); !errors.Is(err, want) {
 			t.Errorf("%s: %v", addr, err)

@@ -49,7 +49,7 @@ type Options struct {
 	TLSTimeout    time.Duration `kong:"-"` // for the handshake; default 10 s
 	HeaderTimeout time.Duration `kong:"-"` // from connected to the end of the response head; default 30 s
 	TotalTimeout  time.Duration `kong:"-"` // for the whole exchange; default 5 min
-	RateMin       int           `kong:"-"` // bytes per second below which a body is cut; default 1 KiB; negative: no minimum
+	RateMin       int           `kong:"-"` // bytes per second below which a body is cut; default 1 KiB; negative: none
 	RateWindow    time.Duration `kong:"-"` // over which RateMin is measured; default 30 s
 	Keep          *IdleConns    `kong:"-"` // stores persistent connections; nil: one connection for each exchange
 	Proxy         *Proxy        `kong:"-"` // nil: connect directly

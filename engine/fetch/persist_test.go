@@ -51,7 +51,8 @@ func serveAll(t *testing.T, response string) (addr netip.AddrPort, conns, reques
 func TestPersist_theSecondExchangeUsesTheConnection(t *testing.T) {
 	addr, conns, _ := serveAll(t, framed("length", "hello"))
 	fetchTwice(t, testOptions(), targetAt(addr), targetAt(addr), func(a, b *Page, s IdleConnStats) {
-		if a.Outcome != outcome.OK || b.Outcome != outcome.OK || string(b.Payload()) != "hello" || b.Connection.Remote != addr {
+		if a.Outcome != outcome.OK || b.Outcome != outcome.OK || string(b.Payload()) != "hello" ||
+			b.Connection.Remote != addr {
 			t.Errorf("%v %s, %v %s %q %v", a.Outcome, a.Err, b.Outcome, b.Err, b.Payload(), b.Connection.Remote)
 		}
 		if strings.Contains(string(a.Request), "Connection:") {
@@ -70,7 +71,8 @@ func TestHostile_H09_H11_H21_noConnectionIsKeptWhereTheNextAnswerMayBeginElsewhe
 	for _, c := range []struct{ name, response string }{
 		{"HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi"},
 		{"the server closes", "HTTP/1.1 200 OK\r\nConnection: foo, Close\r\nContent-Length: 2\r\n\r\nhi"},
-		{"the server waits for no more than a second", "HTTP/1.1 200 OK\r\nKeep-Alive: timeout=1, max=9\r\nContent-Length: 2\r\n\r\nhi"},
+		{"the server waits for no more than a second",
+			"HTTP/1.1 200 OK\r\nKeep-Alive: timeout=1, max=9\r\nContent-Length: 2\r\n\r\nhi"},
 		{"two framings", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"},
 		{"more than was said", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi, HTTP/1.1 200 OK"},
 		{"bad chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"},

@@ -139,7 +139,11 @@ func (p *Pool) Memory() (sum int64) {
 
 // Stats returns the counters.
 func (p *Pool) Stats() PoolStats {
-	s := PoolStats{PagesOut: cap(p.pages) - len(p.pages), Exhausted: p.buffers.exhausted.Load(), Extra: p.buffers.extra.Load()}
+	s := PoolStats{
+		PagesOut:  cap(p.pages) - len(p.pages),
+		Exhausted: p.buffers.exhausted.Load(),
+		Extra:     p.buffers.extra.Load(),
+	}
 	for i := range p.buffers.tiers {
 		s.BuffersMade[i], s.BuffersOut[i], s.BuffersDry[i] = p.buffers.tiers[i].counts()
 	}

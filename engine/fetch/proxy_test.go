@@ -77,7 +77,8 @@ func TestProxyFaults(t *testing.T) {
 	target := testTarget()
 	target.HTTPS = true
 	for name, answer := range map[string]string{
-		"refused": "HTTP/1.1 403 Forbidden\r\n\r\n", "nonsense": "hello\r\n\r\n", "silent": "", "endless": strings.Repeat("x", 1<<16),
+		"refused": "HTTP/1.1 403 Forbidden\r\n\r\n", "nonsense": "hello\r\n\r\n", "silent": "",
+		"endless": strings.Repeat("x", 1<<16),
 	} {
 		addr := serve(t, func(conn *net.TCPConn) {
 			readRequest(conn)

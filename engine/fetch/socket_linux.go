@@ -107,7 +107,8 @@ const firstLocalPort = 1024
 
 // toItself says whether both ends of fd have the same address.
 func (c *socketConn) toItself(fd int) bool {
-	return c.remote.Port() >= firstLocalPort && localAddr(fd) == netip.AddrPortFrom(c.remote.Addr().Unmap(), c.remote.Port())
+	return c.remote.Port() >= firstLocalPort &&
+		localAddr(fd) == netip.AddrPortFrom(c.remote.Addr().Unmap(), c.remote.Port())
 }
 
 // localAddr asks the system for the address of this end; zero if it does not know.

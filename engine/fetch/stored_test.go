@@ -40,15 +40,19 @@ func TestStored(t *testing.T) {
 		{"until close", ok + "\r\nhello", "hello", outcome.OK, true, NotCut},
 		{"empty", ok + "Content-Length: 0\r\n\r\n", "", outcome.OK, true, NotCut},
 		{"one chunk", ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", "hello", outcome.OK, true, NotCut},
-		{"chunks", ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n", "hello", outcome.OK, true, NotCut},
+		{"chunks", ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n", "hello", outcome.OK, true,
+			NotCut},
 		{"no chunks", ok + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "", outcome.OK, true, NotCut},
 		{"truncated", ok + "Content-Length: 50\r\n\r\nhello", "hello", outcome.CutDisconnect, false, CutDisconnect},
-		{"truncated chunks", ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n50\r\nllo", "hello", outcome.CutDisconnect, false, CutDisconnect},
-		{"bad chunks", ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\nx\r\n", "hello", outcome.Protocol, false, CutUnspecified},
+		{"truncated chunks", ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n50\r\nllo", "hello", outcome.CutDisconnect,
+			false, CutDisconnect},
+		{"bad chunks", ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\nx\r\n", "hello", outcome.Protocol,
+			false, CutUnspecified},
 		{"bad length", ok + "Content-Length: 5, 6\r\n\r\nhello", "hello", outcome.Protocol, false, CutUnspecified},
 		{"LF only", "HTTP/1.0 404 Gone\nContent-Length: 5\n\nhello", "hello", outcome.ClientError, true, NotCut},
 		{"redirect", "HTTP/1.1 302 F\r\nLocation: /y\r\n\r\n", "", outcome.Redirect, true, NotCut},
-		{"robots of another time", ok + "content-type: text/plain\r\n\r\nUser-agent: *\nDisallow:", "User-agent: *\nDisallow:", outcome.OK, true, NotCut},
+		{"robots of another time", ok + "content-type: text/plain\r\n\r\nUser-agent: *\nDisallow:",
+			"User-agent: *\nDisallow:", outcome.OK, true, NotCut},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := stored(t, c.response)
@@ -75,7 +79,8 @@ func TestStoredAwkward(t *testing.T) {
 				t.Errorf("%s: a head: %v, taken: %v", c.name, live.HasHead(), ok)
 			}
 			if ok &&
-				(p.Outcome != live.Outcome || p.Status != live.Status || p.Complete != live.Complete || p.Flags != live.Flags || p.Digest != live.Digest ||
+				(p.Outcome != live.Outcome || p.Status != live.Status || p.Complete != live.Complete || p.Flags != live.Flags ||
+					p.Digest != live.Digest ||
 					!bytes.Equal(p.Raw, live.Raw) || !bytes.Equal(p.Payload(), live.Payload())) {
 				t.Errorf(
 					"%s: %d complete %v %q, was %d complete %v %q",
@@ -105,7 +110,8 @@ func TestStoredRefuses(t *testing.T) {
 
 // What stands before and after the response is no part of it, and an archive of others may hold both.
 func TestStoredSurroundings(t *testing.T) {
-	const interim, final = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+	const interim, final = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 	p := stored(t, "\r\n"+interim+"\n"+interim+final+"surplus")
 	if string(p.Raw) != final || string(p.Interim) != interim+interim || string(p.Payload()) != "hello" ||
 		!p.Complete ||
@@ -118,7 +124,8 @@ func TestStoredSurroundings(t *testing.T) {
 func TestStoredIsNotLimited(t *testing.T) {
 	body := strings.Repeat("many bytes ", 1<<19)
 	head := "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1<<19) + "\r\n" + strings.Repeat("y: z\r\n", 2000)
-	for framing, response := range map[string]string{"length": framed("length", body), "chunked": framed("chunked", body), "close": head + "\r\n" + body} {
+	for framing, response := range map[string]string{"length": framed("length", body), "chunked": framed("chunked", body),
+		"close": head + "\r\n" + body} {
 		if p := stored(t, response); string(p.Payload()) != body || !p.Complete {
 			t.Errorf("%s: %d bytes of payload, complete %v", framing, p.PayloadLen, p.Complete)
 		}
@@ -139,7 +146,8 @@ func TestStoredDecodesAndReads(t *testing.T) {
 		if got, fault := p.Decoded(coding.New(coding.Options{})); !bytes.Equal(got, want) || fault != coding.OK {
 			t.Errorf("%s: %d bytes, %v", encoding, len(got), fault)
 		}
-		if wait, ok := p.Head().RetryAfter(p.Times.Ended); string(p.Head().ContentType()) != "text/html" || !ok || wait.Wait != 7*time.Second {
+		if wait, ok := p.Head().RetryAfter(p.Times.Ended); string(p.Head().ContentType()) != "text/html" || !ok ||
+			wait.Wait != 7*time.Second {
 			t.Errorf("%s: %q, %v", encoding, p.Head().ContentType(), wait)
 		}
 	}

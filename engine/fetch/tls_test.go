@@ -166,10 +166,14 @@ func TestHostile_N15_oldTLSIsRefusedByName(t *testing.T) {
 		config *tls.Config
 		cause  string
 	}{
-		"TLS 1.0":  {&tls.Config{Certificates: cert, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS10}, "tls: old version"},
-		"TLS 1.1":  {&tls.Config{Certificates: cert, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}, "tls: old version"},
-		"RC4":      {&tls.Config{Certificates: cert, MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_RC4_128_SHA}}, "tls: refused by the server"},
-		"bare RSA": {&tls.Config{Certificates: cert, MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{tls.TLS_RSA_WITH_3DES_EDE_CBC_SHA}}, "tls: refused by the server"},
+		"TLS 1.0": {&tls.Config{Certificates: cert, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS10},
+			"tls: old version"},
+		"TLS 1.1": {&tls.Config{Certificates: cert, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11},
+			"tls: old version"},
+		"RC4": {&tls.Config{Certificates: cert, MaxVersion: tls.VersionTLS12,
+			CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_RC4_128_SHA}}, "tls: refused by the server"},
+		"bare RSA": {&tls.Config{Certificates: cert, MaxVersion: tls.VersionTLS12,
+			CipherSuites: []uint16{tls.TLS_RSA_WITH_3DES_EDE_CBC_SHA}}, "tls: refused by the server"},
 	} {
 		fetchOnce(t, testOptions(), LoopbackOnly(), serveTLS(t, c.config), func(p *Page) {
 			if p.Outcome != outcome.TLSFault || p.Err != c.cause {
@@ -198,7 +202,8 @@ func TestHostile_N15_aHugeChainIsRefusedByName(t *testing.T) {
 	for _, c := range []struct {
 		bytes int
 		cause string
-	}{{chainBytesMax - 4096, ""}, {chainBytesMax, "tls: certificate chain too large"}, {1 << 20, "tls: message too large"}} {
+	}{{chainBytesMax - 4096, ""}, {chainBytesMax, "tls: certificate chain too large"},
+		{1 << 20, "tls: message too large"}} {
 		cert := ca.issue(t, time.Hour, "a.example", strings.Repeat("x", 63)+".example")
 		for size := 0; size <= c.bytes; size += len(ca.cert.Raw) {
 			cert.Certificate = append(cert.Certificate, ca.cert.Raw)

@@ -71,8 +71,10 @@ func doubling(name string, times int) string {
 // them: a URL of twice the length takes about twice the time.
 func TestHostile_A04_evaluationIsLinear(t *testing.T) {
 	for _, text := range []string{
-		`path matches "^(a+)+$"`, `path matches "^(a|aa)+$"`, `path matches "^(a|a?)+$"`, `path matches "(.*a){20}b"`, `path matches "(.*)(.*)(.*)(.*)(.*)x$"`,
-		`url + url + url + url contains "b?b"`, `len(replace(path, "a", "b")) == 5`, `any(split(path, ""), # == "x")`, `all(1..9999, # > 0) and path endsWith "x"`,
+		`path matches "^(a+)+$"`, `path matches "^(a|aa)+$"`, `path matches "^(a|a?)+$"`, `path matches "(.*a){20}b"`,
+		`path matches "(.*)(.*)(.*)(.*)(.*)x$"`,
+		`url + url + url + url contains "b?b"`, `len(replace(path, "a", "b")) == 5`, `any(split(path, ""), # == "x")`,
+		`all(1..9999, # > 0) and path endsWith "x"`,
 	} {
 		f, err := CompileFetch(text, nil)
 		if err != nil {

@@ -197,7 +197,8 @@ func TestScopeExpressions(t *testing.T) {
 }
 
 func TestFaultsOfExpressionsHaveAPosition(t *testing.T) {
-	for _, text := range []string{"hots", "depth ==", `depth == "x"`, "1 + 1", "status == 200", "depth > 1 &&", strings.Repeat("(", 70_000)} {
+	for _, text := range []string{"hots", "depth ==", `depth == "x"`, "1 + 1", "status == 200", "depth > 1 &&",
+		strings.Repeat("(", 70_000)} {
 		_, err := CompileScope(text, nil)
 		if !errors.Is(err, ErrExpression) ||
 			len(text) < 100 && !strings.Contains(err.Error(), "1:") && text != "1 + 1" {
@@ -220,7 +221,8 @@ func TestStore(t *testing.T) {
 	}
 	for text, want := range map[string]bool{
 		"": true, "all": true, "none": false, `status == 200 and content_type startsWith "text/"`: true, "size > 10": false,
-		`domain_of(host) == "x.co.uk" and domain == "x.co.uk" and seed and duplicate and not truncated`: true, `url[100:101] == "x" or 1 % (size - 10) == 0`: true,
+		`domain_of(host) == "x.co.uk" and domain == "x.co.uk" and seed and duplicate and not truncated`: true,
+		`url[100:101] == "x" or 1 % (size - 10) == 0`:                                                   true,
 	} {
 		s, err := CompileStore(text, nil)
 		if err != nil {
@@ -241,7 +243,8 @@ func TestStore(t *testing.T) {
 func TestHostSet(t *testing.T) {
 	list := rules(
 		t,
-		"\uFEFFExact.org # why\n\n .both.org\n*.below.org\r\n192.0.2.0/24\n[2001:db8::1]\nbücher.example\n10.0.0.7\n::ffff:198.51.100.0/120\n",
+		"\uFEFFExact.org # why\n\n "+
+			".both.org\n*.below.org\r\n192.0.2.0/24\n[2001:db8::1]\nbücher.example\n10.0.0.7\n::ffff:198.51.100.0/120\n",
 	)
 	s, err := CompileHosts(list)
 	if err != nil {
@@ -420,7 +423,8 @@ func TestNamedScopesDoNotAllocate(t *testing.T) {
 
 func BenchmarkAdmits(b *testing.B) {
 	s, url := manySeeds(b), []byte("https://x.site77.co.uk/a/b/d?q")
-	for _, text := range []string{"all", "host", "domain", "prefix", `in_domain && depth < 5 && !(path startsWith "/cal/")`} {
+	for _, text := range []string{"all", "host", "domain", "prefix",
+		`in_domain && depth < 5 && !(path startsWith "/cal/")`} {
 		b.Run(strings.ReplaceAll(text, "/", "|"), func(b *testing.B) {
 			sc := scope(b, text, s)
 			b.ReportAllocs()

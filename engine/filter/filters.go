@@ -30,8 +30,8 @@ type Filters struct {
 	Store  *Store
 }
 
-// Compile compiles Options, and reports all faults at once. Seeds decide for scopes that name them. hasVia says that the
-// crawl keeps which page linked to a URL.
+// Compile compiles Options, and reports all faults at once. Seeds decide for scopes that name them. hasVia says that
+// the crawl keeps which page linked to a URL.
 func Compile(o *Options, seeds *Seeds, hasVia bool) (*Filters, error) {
 	var f Filters
 	var faults []error

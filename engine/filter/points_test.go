@@ -40,7 +40,8 @@ func TestFetch(t *testing.T) {
 func TestParse(t *testing.T) {
 	r := &Response{Status: 200, ContentType: []byte(" Text/HTML ; charset=x"), Size: 12, Truncated: true}
 	for text, want := range map[string]bool{
-		"all": true, "none": false, `content_type == "text/html" and status == 200 and size < 100 and truncated and seed`: true, "depth > 0": false,
+		"all": true, "none": false, "depth > 0": false,
+		`content_type == "text/html" and status == 200 and size < 100 and truncated and seed`: true,
 		`1 % (size - 12) == 0`: true, // not evaluated
 	} {
 		f, err := CompileParse(text, nil)
@@ -64,7 +65,8 @@ func TestFollow(t *testing.T) {
 		{"all", Link{}, true},
 		{"none", Link{}, false},
 		{`kind == "image" and nofollow and depth == 3`, Link{Kind: "image", NoFollow: true, Way: Way{Depth: 3}}, true},
-		{`via == "http://www.example.org/dir/" and via_host == "www.example.org" and via_domain == "example.org"`, Link{}, true},
+		{`via == "http://www.example.org/dir/" and via_host == "www.example.org" and via_domain == "example.org"`, Link{},
+			true},
 		{`status == 203 and content_type == "text/html"`, Link{}, true},
 		{"same_host", Link{}, false},
 		{"same_domain", Link{}, true},
@@ -98,8 +100,10 @@ func TestNamesAtTheFivePoints(t *testing.T) {
 		"store":  func(text string) error { _, err := CompileStore(text, nil); return err },
 	}
 	for name, at := range map[string]string{
-		`host == ""`: "scope fetch parse follow store", "in_domain": "scope fetch parse follow store", "seed": "scope fetch parse follow store",
-		"try == 0": "fetch", "nofollow": "follow", "same_host": "follow", `via == ""`: "fetch follow store", "status == 0": "parse follow store", "size == 0": "parse store",
+		`host == ""`: "scope fetch parse follow store", "in_domain": "scope fetch parse follow store",
+		"seed":     "scope fetch parse follow store",
+		"try == 0": "fetch", "nofollow": "follow", "same_host": "follow", `via == ""`: "fetch follow store",
+		"status == 0": "parse follow store", "size == 0": "parse store",
 		"truncated": "parse store", "duplicate": "store", "urlFacts": "", "URL": "", "now() == now()": "",
 	} {
 		for point, f := range compile {
@@ -176,7 +180,8 @@ func TestOnlyWhatIsAskedForIsWorkedOut(t *testing.T) {
 func BenchmarkFilters(b *testing.B) {
 	s := manySeeds(b)
 	url := []byte("https://x.site77.co.uk/a/b/d?q")
-	for _, text := range []string{"all", "depth <= 5", "in_domain", `host endsWith ".uk"`, `not (path matches "^/cal/[0-9]+")`, `domain == "site77.co.uk" && depth <= 5`} {
+	for _, text := range []string{"all", "depth <= 5", "in_domain", `host endsWith ".uk"`,
+		`not (path matches "^/cal/[0-9]+")`, `domain == "site77.co.uk" && depth <= 5`} {
 		b.Run("scope/"+text, func(b *testing.B) {
 			f := scope(b, text, s)
 			b.ReportAllocs()

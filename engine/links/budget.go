@@ -60,8 +60,9 @@ func (b *Budget) made(bytes int) { b.room -= int64(bytes) }
 // square of its length: 20,000 links to the dearest names took 3 s of CPU. A name of 40 octets costs 25 bytes of room,
 // the dearest one 8 KB.
 const (
-	nameRoom    = 64   // octets squared for a byte of room
-	nameLongest = 1024 // octets that are charged: urlx refuses a longer name beyond ASCII before IDNA sees it, or reads it in linear time
+	nameRoom = 64 // octets squared for a byte of room
+	// octets that are charged: urlx refuses a longer name beyond ASCII before IDNA sees it, or reads it in linear time
+	nameLongest = 1024
 )
 
 // named charges the name of a normal form (borrowed), if IDNA made or checked it.

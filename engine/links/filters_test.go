@@ -41,7 +41,11 @@ func TestLinkFinderAsksTheFilters(t *testing.T) {
 		}
 		return p
 	}
-	page := answer("200 OK\r\nContent-Type: text/html", `<a href=a><a href=b rel=nofollow><img src=c><a href=http://other.example/d><a href=http://a.example.org/e><a href=http://[>`)
+	page := answer(
+		"200 OK\r\nContent-Type: text/html",
+		`<a href=a><a href=b rel=nofollow><img src=c><a href=http://other.example/d><a href=http://a.example.org/e><a `+
+			`href=http://[>`,
+	)
 	for _, story := range []struct {
 		parse, follow string
 		depth         int
@@ -68,13 +72,15 @@ func TestLinkFinderAsksTheFilters(t *testing.T) {
 		if got := found(t, l); got != story.links || l.Unfollowed != story.unfollowed {
 			t.Errorf("parse %s, follow %s: %s, %d unfollowed", story.parse, story.follow, got, l.Unfollowed)
 		}
-		if parsed := story.parse != "none" && !strings.Contains(story.parse, "!="); parsed != (l.Refused == Refused{Syntax: 1}) {
+		if parsed := story.parse != "none" && !strings.Contains(story.parse,
+			"!="); parsed != (l.Refused == Refused{Syntax: 1}) {
 			t.Errorf("parse %s: %+v refused", story.parse, l.Refused)
 		}
 	}
 	moved := answer("301 Moved\r\nLocation: /new", "")
 	for follow, want := range map[string]string{
-		"": "http://www.example.org/new", `kind == "redirect" and hops == 3 and depth == 2 and status == 301`: "http://www.example.org/new", `kind == "anchor"`: "",
+		"": "http://www.example.org/new", `kind == "anchor"`: "",
+		`kind == "redirect" and hops == 3 and depth == 2 and status == 301`: "http://www.example.org/new",
 	} {
 		l := finderWith(t, "none", follow) // a redirect is no page that is searched
 		l.Open(Page{URL: url, Page: moved, Way: filter.Way{Depth: 2, Hops: 2}})

@@ -34,21 +34,22 @@ func TestNoFollowIsObeyedWhereverItStandsAndOnlyByOption(t *testing.T) {
 		fields, body string
 		want         []string
 	}{
-		"nothing":              {"", body("", "next"), []string{one, two}},
-		"rel":                  {"", body("", "noopener NOFOLLOW"), []string{one}},
-		"rel of another sort":  {"", body("", "nofollows ugc"), []string{one, two}},
-		"meta":                 {"", body("<meta name=robots content='noindex, nofollow'>", ""), nil},
-		"meta none":            {"", body("<meta name=ROBOTS content=none>", ""), nil},
-		"meta of our own":      {"", body("<meta name=orbweaver content=nofollow>", ""), nil},
-		"meta of another":      {"", body("<meta name=otherbot content=nofollow>", ""), []string{one, two}},
-		"meta noindex":         {"", body("<meta name=robots content=noindex>", ""), []string{one, two}},
-		"header":               {"X-Robots-Tag: nofollow\r\n", body("", ""), nil},
-		"header none":          {"x-robots-tag: None\r\n", body("", ""), nil},
-		"header of our own":    {"X-Robots-Tag: orbweaver: noindex, nofollow\r\n", body("", ""), nil},
-		"header of another":    {"X-Robots-Tag: otherbot: nofollow\r\n", body("", ""), []string{one, two}},
-		"header noindex":       {"X-Robots-Tag: noindex\r\n", body("", ""), []string{one, two}},
-		"the second of two":    {"X-Robots-Tag: otherbot: none\r\nX-Robots-Tag: nofollow\r\n", body("", ""), nil},
-		"header, rel and meta": {"X-Robots-Tag: noarchive\r\n", body("<meta name=robots content=index>", "nofollow"), []string{one}},
+		"nothing":             {"", body("", "next"), []string{one, two}},
+		"rel":                 {"", body("", "noopener NOFOLLOW"), []string{one}},
+		"rel of another sort": {"", body("", "nofollows ugc"), []string{one, two}},
+		"meta":                {"", body("<meta name=robots content='noindex, nofollow'>", ""), nil},
+		"meta none":           {"", body("<meta name=ROBOTS content=none>", ""), nil},
+		"meta of our own":     {"", body("<meta name=orbweaver content=nofollow>", ""), nil},
+		"meta of another":     {"", body("<meta name=otherbot content=nofollow>", ""), []string{one, two}},
+		"meta noindex":        {"", body("<meta name=robots content=noindex>", ""), []string{one, two}},
+		"header":              {"X-Robots-Tag: nofollow\r\n", body("", ""), nil},
+		"header none":         {"x-robots-tag: None\r\n", body("", ""), nil},
+		"header of our own":   {"X-Robots-Tag: orbweaver: noindex, nofollow\r\n", body("", ""), nil},
+		"header of another":   {"X-Robots-Tag: otherbot: nofollow\r\n", body("", ""), []string{one, two}},
+		"header noindex":      {"X-Robots-Tag: noindex\r\n", body("", ""), []string{one, two}},
+		"the second of two":   {"X-Robots-Tag: otherbot: none\r\nX-Robots-Tag: nofollow\r\n", body("", ""), nil},
+		"header, rel and meta": {"X-Robots-Tag: noarchive\r\n", body("<meta name=robots content=index>", "nofollow"),
+			[]string{one}},
 	} {
 		response := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n" + c.fields + "\r\n" + c.body
 		if got := linksOf(t, true, response); !slices.Equal(got, c.want) {

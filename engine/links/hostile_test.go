@@ -150,14 +150,15 @@ func BenchmarkPageOfNames(b *testing.B) {
 // then. (The first that can be one would be another choice, and not a browser's.)
 func TestHostile_P04_theFirstBaseCounts(t *testing.T) {
 	for page, want := range map[string]string{
-		"<a href=x><p><base href=/b/>":                                             "http://a.test/b/x",
-		"<base><base href=/b/><base href=/c/><a href=x>":                           "http://a.test/b/x",
-		"<base href='/b/'><base href='javascript:1'><a href=x>":                    "http://a.test/b/x",
-		"<base href='javascript:alert(1)'><base href=/c/><a href=x>":               "http://a.test/dir/x",
-		"<base href='data:text/html,x'><a href=x>":                                 "http://a.test/dir/x",
-		"<base href='java\tscript:1'><a href=x>":                                   "http://a.test/dir/x",
-		"<base href='mailto:x@y'><a href=x>":                                       "http://a.test/dir/x",
-		"<base href='http://other.test/d/e?q#f'><a href=x><a href=?r>":             "http://other.test/d/x http://other.test/d/e?r",
+		"<a href=x><p><base href=/b/>":                               "http://a.test/b/x",
+		"<base><base href=/b/><base href=/c/><a href=x>":             "http://a.test/b/x",
+		"<base href='/b/'><base href='javascript:1'><a href=x>":      "http://a.test/b/x",
+		"<base href='javascript:alert(1)'><base href=/c/><a href=x>": "http://a.test/dir/x",
+		"<base href='data:text/html,x'><a href=x>":                   "http://a.test/dir/x",
+		"<base href='java\tscript:1'><a href=x>":                     "http://a.test/dir/x",
+		"<base href='mailto:x@y'><a href=x>":                         "http://a.test/dir/x",
+		"<base href='http://other.test/d/e?q#f'><a href=x><a href=?r>": "http://other.test/d/x " +
+			"http://other.test/d/e?r",
 		"<base href=//other.test><a href=x>":                                       "http://other.test/x",
 		"<base href='/" + strings.Repeat("b", 64<<10) + "/'><a href=x>":            "http://a.test/dir/x",
 		"<base href='http://user:pw@a.test/b/'><a href=x>":                         "http://a.test/b/x",
@@ -166,7 +167,8 @@ func TestHostile_P04_theFirstBaseCounts(t *testing.T) {
 		"<template><base href=/no/></template><!-- <base href=/no/> --><a href=x>": "http://a.test/dir/x",
 		"<svg><base href=/no/></svg><a href=x>":                                    "http://a.test/dir/x",
 	} {
-		if got := strings.Join(linksOf(t, false, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"+page), " "); got != want {
+		if got := strings.Join(linksOf(t, false, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"+page),
+			" "); got != want {
 			t.Errorf("%.80s: %s, want %s", page, got, want)
 		}
 	}
@@ -176,7 +178,8 @@ func TestHostile_P04_theFirstBaseCounts(t *testing.T) {
 func TestHostile_P05_U01_whatIsDroppedOfAPageIsCounted(t *testing.T) {
 	l := NewFinder(Options{})
 	body := "<a href=mailto:a@b><a href='java\tscript:1'><img src='data:,x'><a href=/ok><a href='http://['>" +
-		"<a href='/" + strings.Repeat("a", 9000) + "'><a href='/" + strings.Repeat("\u00e9", 3000) + "'><style>a{b:url(tel:1)}</style>" +
+		"<a href='/" + strings.Repeat("a", 9000) + "'><a href='/" + strings.Repeat("\u00e9", 3000) +
+		"'><style>a{b:url(tel:1)}</style>" +
 		fmt.Sprintf(
 			"<a href='http://u:p@a.test/'><a href='//u@a.test/'><a href='/x@y'><a href='http://a.test/@y'><a href=%s>",
 			"?u@v",
@@ -207,7 +210,8 @@ func TestHostile_P12_noScannerIsBaited(t *testing.T) {
 		"a refresh":    func(bait []byte) { parse.RefreshTarget(bait) },
 		"a head":       func(bait []byte) { fetch.Stored(url, append([]byte("HTTP/1.1 200 OK\r\n"), bait...)) },
 		"a field": func(bait []byte) {
-			if p, ok := fetch.Stored(url, append(append([]byte("HTTP/1.1 200 OK\r\nRetry-After: "), bait...), "\r\n\r\n"...)); ok {
+			if p, ok := fetch.Stored(url, append(append([]byte("HTTP/1.1 200 OK\r\nRetry-After: "), bait...),
+				"\r\n\r\n"...)); ok {
 				p.Head().RetryAfter(p.Times.Ended)
 				p.Decoded(coding.New(coding.Options{}))
 			}
@@ -216,7 +220,8 @@ func TestHostile_P12_noScannerIsBaited(t *testing.T) {
 		"an XML file": func(bait []byte) { _, _ = parse.NewScanner(parse.Options{}).Scan(bait, []byte("text/xml")) },
 	}
 	for name, scan := range scanners {
-		for _, unit := range []string{"a", "aaaa ", "a:", "a=", ";", ",", "*", "$a*", "%", "%61", "a\n", "\n", "\r\n ", "a:a\r\n", " ", "\"", "charset=", "9", "0;url=", "@import", "<?xml "} {
+		for _, unit := range []string{"a", "aaaa ", "a:", "a=", ";", ",", "*", "$a*", "%", "%61", "a\n", "\n", "\r\n ",
+			"a:a\r\n", " ", "\"", "charset=", "9", "0;url=", "@import", "<?xml "} {
 			if invariants.Race {
 				scan([]byte(strings.Repeat(unit, (16<<10)/len(unit))))
 				continue

@@ -98,7 +98,8 @@ func (l *Finder) listed(url, body []byte, p *fetch.Page) bool {
 const (
 	packedFree  = 1 << 20
 	packedRatio = 200
-	packedLayer = 4 // times its size on the wire: one that is packed again by a server does not grow by much when that is undone
+	// times its size on the wire: one that is packed again by a server does not grow by much when that is undone
+	packedLayer = 4
 )
 
 // isPacked says whether a body may be a packed sitemap, by its type or its name. (It may also have been unpacked on the

@@ -221,6 +221,11 @@ func (a *tagAttributes) is(b []byte, id attr, value nameKey) bool {
 	return ok && fold(v, value)
 }
 
+// isShadowRoot reports whether the current tag, a template, begins a shadow root.
+func (a *tagAttributes) isShadowRoot(b []byte) bool {
+	return a.is(b, attrShadowRoot, "open") || a.is(b, attrShadowRoot, "closed")
+}
+
 // hasToken reports whether a list of tokens separated by spaces contains one, ignoring case.
 func hasToken(list []byte, token nameKey) bool {
 	for p := 0; p < len(list); p++ {

@@ -186,7 +186,7 @@ func (m *markupReader) startTag(b []byte, p int) int {
 		m.foreign.push(name, spaceMath)
 		return p
 	case name == tagTemplate:
-		m.template.start(m.elements.attributes.is(b, attrShadowRoot, "open") || m.elements.attributes.is(b, attrShadowRoot, "closed"))
+		m.template.start(m.elements.attributes.isShadowRoot(b))
 		return p
 	}
 	return m.rawText(b, p, name)
@@ -207,7 +207,7 @@ func (m *markupReader) startTagXML(b []byte, p int) int {
 	switch {
 	case selfClosing || prefixed:
 	case name == tagTemplate:
-		m.template.start(m.elements.attributes.is(b, attrShadowRoot, "open") || m.elements.attributes.is(b, attrShadowRoot, "closed"))
+		m.template.start(m.elements.attributes.isShadowRoot(b))
 	case name == tagScript || name == tagStyle || name == tagTitle:
 		return m.rawText(b, p, name)
 	}

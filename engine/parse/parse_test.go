@@ -30,26 +30,34 @@ func TestLinksByTable(t *testing.T) {
 	for _, c := range []struct{ body, want string }{
 		{`<a href=" /a&amp;b ">x</a><A HREF='b' rel="x NoFollow">`, "anchor /a&b\nanchor b nofollow"},
 		{`<area href=x><link rel=next href=y><link rel=preconnect href=z><link rel="dns-prefetch" href=z>`, "area x\nlink y"},
-		{`<link rel="Shortcut ICON" href=a><link rel=stylesheet href=b><link href=c><link rel="preconnect dns-prefetch" href=no><link rel="preload preconnect" href=d>`,
+		{`<link rel="Shortcut ICON" href=a><link rel=stylesheet href=b><link href=c><link rel="preconnect ` +
+			`dns-prefetch" href=no><link rel="preload preconnect" href=d>`,
 			"resource a\nresource b\nlink c\nresource d"},
-		{`<svg><style>@import "a"; x{b:url(c?d&amp;e)}<!-- url(no) -->/*<![CDATA[*/ y{b:url(f)} /*]]>*/</style><feImage href=g /></svg>`,
+		{`<svg><style>@import "a"; x{b:url(c?d&amp;e)}<!-- url(no) -->/*<![CDATA[*/ y{b:url(f)} /*]]>*/</style>` +
+			`<feImage href=g /></svg>`,
 			"css a\ncss c?d&e\ncss f\nimage g"},
 		{`<img src=a srcset="b 1x, c,d 2x , e,, f(1,2) 3x">`, "image a\nimage b\nimage c,d\nimage e\nimage f(1,2)"},
-		{`<picture><source srcset=a><source src=b></picture><link rel=preload imagesrcset="c 1x">`, "image a\nmedia b\nimage c"},
+		{`<picture><source srcset=a><source src=b></picture><link rel=preload imagesrcset="c 1x">`,
+			"image a\nmedia b\nimage c"},
 		{`<video src=a poster=b><audio src=c><track src=d><embed src=e><object data=f>`,
 			"media a\nmedia b\nmedia c\nmedia d\nembed e\nobject f"},
-		{`<iframe src=a><a href=no></iframe><frame src=b><script src=c>"<a href=no>"</script>`, "iframe a\nframe b\nscript c"},
+		{`<iframe src=a><a href=no></iframe><frame src=b><script src=c>"<a href=no>"</script>`,
+			"iframe a\nframe b\nscript c"},
 		{`<input type=IMAGE src=a><input src=no><body background=b><td background=c>`, "image a\nbackground b\nbackground c"},
 		{`<meta http-equiv=Refresh content="0; URL='a b'">`, "refresh a b"},
-		{`<meta http-equiv=refresh content="5"><meta http-equiv=refresh content="1,b"><meta http-equiv=refresh content="x;url=c">`, "refresh b"},
+		{`<meta http-equiv=refresh content="5"><meta http-equiv=refresh content="1,b"><meta http-equiv=refresh ` +
+			`content="x;url=c">`, "refresh b"},
 		{`<meta http-equiv=refresh content="0;url = /q?a=1&amp;b=2 ">`, "refresh /q?a=1&b=2"},
 		{`<q cite=no><ins cite=no><div data-href=no><img longdesc=no usemap=no><a name=x>`, ""},
-		{`<a href=JavaScript:x()><a href="mailto:a@b"><img src="data:,x"><a href="&#106;avascript:x"><a href="HTTPS://x/">`, "anchor HTTPS://x/"},
+		{`<a href=JavaScript:x()><a href="mailto:a@b"><img src="data:,x"><a href="&#106;avascript:x"><a href="HTTPS://x/">`,
+			"anchor HTTPS://x/"},
 		{`<a href=""><img src=""><a href="#f">`, "anchor \nanchor #f"},
 		{`<template><a href=no><template></template><a href=no></template><a href=yes>`, "anchor yes"},
 		{`<template shadowrootmode=open><a href=yes><template><a href=no></template></template>`, "anchor yes"},
-		{`<noscript><img src=a></noscript><textarea><a href=no></textarea><!-- <a href=no> --><plaintext><a href=no>`, "image a"},
-		{`<svg><a xlink:href=a><image href=b xlink:href=no><use href=#c></svg><use href=no><image src=d>`, "anchor a\nimage b\nuse #c\nimage d"},
+		{`<noscript><img src=a></noscript><textarea><a href=no></textarea><!-- <a href=no> --><plaintext><a href=no>`,
+			"image a"},
+		{`<svg><a xlink:href=a><image href=b xlink:href=no><use href=#c></svg><use href=no><image src=d>`,
+			"anchor a\nimage b\nuse #c\nimage d"},
 		{`<svg><title><a href=a></title><style><a href=b></style></svg><style><a href=no></style>`, "anchor a\nanchor b"},
 		{`<svg><p><style><a href=no></style><![CDATA[><a href=yes>]]>`, "anchor yes"},
 		{`<svg><br><title><a href=no></title>`, ""},
@@ -60,7 +68,8 @@ func TestLinksByTable(t *testing.T) {
 		{`<a href=a/><a href="b"c=d href=no>`, "anchor a/\nanchor b"},
 		{"<a href=\"a\x00b\">", "anchor a\uFFFDb"},
 		{`<form action=no><input formaction=no></form>`, ""},
-		{`<iframe src=no srcdoc="<title>no</title><base href=no><a href='/a?b&amp;amp;c'><svg><iframe srcdoc='<a href=no>'>"></iframe><a href=b><svg><a xlink:href=c />`,
+		{`<iframe src=no srcdoc="<title>no</title><base href=no><a href='/a?b&amp;amp;c'><svg><iframe srcdoc='<a ` +
+			`href=no>'>"></iframe><a href=b><svg><a xlink:href=c />`,
 			"anchor /a?b&c\nanchor b\nanchor c"},
 		{`<iframe srcdoc="<plaintext>"></iframe><a href=b><iframe srcdoc><a href=no></iframe>`, "anchor b"},
 	} {
@@ -75,7 +84,8 @@ func TestLinksByTable(t *testing.T) {
 func TestOptionalLinks(t *testing.T) {
 	s := NewScanner(Options{Forms: true})
 	r, _ := s.Scan([]byte(`<form action=a><form method=GET action=b><form method=post action=no><button formaction=c>`+
-		`<style>@import "d"; p { background: URL( "e" ) }</style><p style="background:url(&quot;f&amp;g&quot;)">`), []byte("text/html"))
+		`<style>@import "d"; p { background: URL( "e" ) }</style><p style="background:url(&quot;f&amp;g&quot;)">`),
+		[]byte("text/html"))
 	if want := "form a\nform b\nform c\ncss d\ncss e\ncss f&g"; show(r) != want {
 		t.Fatalf("%s\nwant\n%s (%v)", show(r), want, r.Format)
 	}
@@ -101,7 +111,8 @@ func TestStyleSheets(t *testing.T) {
 func TestPageFacts(t *testing.T) {
 	s := NewScanner(Options{TitleMax: 10})
 	r, _ := s.Scan([]byte(`<base><base href=" /b&amp;c "><base href=no><title> T&eacute;&copyx long title </title>`+
-		`<meta name=Robots content="NoIndex, x"><meta name=orbweaver content=nofollow><title>no</title><svg><title>no</title>`), nil)
+		`<meta name=Robots content="NoIndex, x"><meta name=orbweaver content=nofollow><title>no</title>`+
+		`<svg><title>no</title>`), nil)
 	if string(r.Base) != "/b&c" || string(r.Title) != "Té©x lon" || !r.NoIndex || !r.NoFollow {
 		t.Fatalf("%q %q %v %v", r.Base, r.Title, r.NoIndex, r.NoFollow)
 	}
@@ -120,20 +131,25 @@ func TestPageFacts(t *testing.T) {
 }
 
 func TestFormats(t *testing.T) {
-	const html, xml = "<html><a href=x></html>", `<?xml version="1.0"?><html><script src="a"/><a href="x"/><![CDATA[<a href="no">]]></html>`
+	const html, xml = "<html><a href=x></html>",
+		`<?xml version="1.0"?><html><script src="a"/><a href="x"/><![CDATA[<a href="no">]]></html>`
 	for _, c := range []struct {
 		media, body string
 		format      Format
 		links       int
 	}{
 		{"text/html", html, HTML, 1}, {" Text/HTML ; charset=x", html, HTML, 1}, {"", html, HTML, 1}, {"*/*", html, HTML, 1},
-		{"", "\xEF\xBB\xBF \n<!-- x --><a href=x>", HTML, 1}, {"", "\x89PNG <a href=x>", None, 0}, {"", "<aa href=x>", None, 0},
-		{"text/plain", html, None, 0}, {"image/png", html, None, 0}, {"application/xhtml+xml", xml, XML, 2}, {"", xml, XML, 2},
+		{"", "\xEF\xBB\xBF \n<!-- x --><a href=x>", HTML, 1}, {"", "\x89PNG <a href=x>", None, 0},
+		{"", "<aa href=x>", None, 0},
+		{"text/plain", html, None, 0}, {"image/png", html, None, 0}, {"application/xhtml+xml", xml, XML, 2},
+		{"", xml, XML, 2},
 		{"image/svg+xml", `<svg xmlns:xlink="x"><a xlink:href="a"/><image xlink:href="b"/></svg>`, XML, 2},
 		{"application/xml", `<!DOCTYPE a [<!ENTITY b "&b;&b;"> ]><a href="x">&b;</a>`, XML, 1},
 		{strings.Repeat("charset=x;", 10_000), html, None, 0},
-		{"text/xml", `<?xml version="1.0"?><?xml-stylesheet href="a.xsl" type="text/xsl"?><x:y><h:a href="b"/><h:style>x</h:style><h:img src="c"/></x:y>`, XML, 3},
-		{"application/xhtml+xml", `<html><style>/*<![CDATA[*/ a{b:url(c)} /*]]>*/</style><style><!-- url(no) --></style></html>`, XML, 1},
+		{"text/xml", `<?xml version="1.0"?><?xml-stylesheet href="a.xsl" type="text/xsl"?><x:y><h:a href="b"/>` +
+			`<h:style>x</h:style><h:img src="c"/></x:y>`, XML, 3},
+		{"application/xhtml+xml", `<html><style>/*<![CDATA[*/ a{b:url(c)} /*]]>*/</style><style><!-- url(no) -->` +
+			`</style></html>`, XML, 1},
 		{"application/xhtml+xml", `<html><template><a href="no"/></template><a href="a"/></html>`, XML, 1},
 		{"application/rss+xml", `<rss><channel><link>a</link><item><link>b</link></item></channel></rss>`, FeedFile, 2},
 		{"text/html", "<?xml version='1.0'?>\n<!-- x --><rss><item><link>b</link></item></rss>", FeedFile, 1},
@@ -141,7 +157,8 @@ func TestFormats(t *testing.T) {
 		{"application/xml", `<?xml version="1.0"?><urlset><url><loc>http://a/</loc></url></urlset>`, SitemapXML, 1},
 		{"text/html", `<sitemapindex><sitemap><loc>http://a/</loc></sitemap></sitemapindex>`, SitemapXML, 1},
 		{"text/html", "\xEF\xBB\xBF<rss><link>a</link>", FeedFile, 1},
-		{"text/html", `<!doctype html><rss><link>a</link>`, HTML, 0}, {"text/html", `<feedback><a href=x>`, HTML, 1}, {"", "<rssx>", None, 0},
+		{"text/html", `<!doctype html><rss><link>a</link>`, HTML, 0}, {"text/html", `<feedback><a href=x>`, HTML, 1},
+		{"", "<rssx>", None, 0},
 	} {
 		r, err := NewScanner(Options{}).Scan([]byte(c.body), []byte(c.media))
 		if err != nil || r.Format != c.format || len(r.Links) != c.links {
@@ -167,24 +184,33 @@ func TestHostile_P08_charsetsAreChosenByTheStandard(t *testing.T) {
 		{"text/html", "<a href='/é?é'>", "utf-8", "anchor /é?é"},
 		{"text/html;charset=utf-8", "<a href='/\xE9\x80?é'>", "utf-8", "anchor /\uFFFD?é"},
 		{"text/html", "<a href='/\xE9?\xE9'>", "windows-1252", "anchor /é?%E9"},
-		{"text/html", "<a href='x'>" + strings.Repeat(" ", 2000) + "<a href='/é?é'>", "windows-1252", "anchor x\nanchor /é?é"},
+		{"text/html", "<a href='x'>" + strings.Repeat(" ", 2000) + "<a href='/é?é'>", "windows-1252",
+			"anchor x\nanchor /é?é"},
 		{"text/html; charset=\"Shift_JIS\"", sjis, "shift_jis", "anchor /表?%95\\"},
-		{"text/html", "<meta http-equiv=content-type content='text/html; charset=iso-8859-7'>" + greek, "iso-8859-7", "anchor /α?%E2&#233;=#γ"},
+		{"text/html", "<meta http-equiv=content-type content='text/html; charset=iso-8859-7'>" + greek, "iso-8859-7",
+			"anchor /α?%E2&#233;=#γ"},
 		{"text/html", jis, "iso-2022-jp", "anchor /表"},
 		{"text/html", wide("<a href='/é?é'>", unicode.LittleEndian), "utf-16le", "anchor /é?é"},
 		{"text/html;charset=latin1", wide("<a href='/é?é'>", unicode.BigEndian), "utf-16be", "anchor /é?é"},
 		{"text/html", "<meta charset=utf-16><a href=/é>", "utf-8", "anchor /é"},
-		{"text/html", "<META HTTP-EQUIV=CONTENT-TYPE CONTENT='TEXT/HTML; CHARSET=KOI8-R'><a href=/\xC1>", "koi8-r", "anchor /а"},
-		{"text/html", "<?xml version='1.0' encoding='koi8-r'?><meta charset=latin1><a href=/\xC1>", "windows-1252", "anchor /Á"},
+		{"text/html", "<META HTTP-EQUIV=CONTENT-TYPE CONTENT='TEXT/HTML; CHARSET=KOI8-R'><a href=/\xC1>", "koi8-r",
+			"anchor /а"},
+		{"text/html", "<?xml version='1.0' encoding='koi8-r'?><meta charset=latin1><a href=/\xC1>", "windows-1252",
+			"anchor /Á"},
 		{"text/html", "<?xml version='1.0' encoding='koi8-r'?><a href=/\xC1>", "koi8-r", "anchor /а"},
-		{"application/xhtml+xml", "<?xml version='1.0' encoding='koi8-r'?><meta charset='latin1'/><a href='/\xC1'/>", "koi8-r", "anchor /а"},
+		{"application/xhtml+xml", "<?xml version='1.0' encoding='koi8-r'?><meta charset='latin1'/><a href='/\xC1'/>",
+			"koi8-r", "anchor /а"},
 		{"text/html;charset=nonsense", "<meta charset='KOI8-R'><a href=/\xC1>", "koi8-r", "anchor /а"},
 		{"text/html", "<meta charset=x-user-defined><a href=/\xE9>", "windows-1252", "anchor /é"},
-		{"text/html", "<!-- <meta charset=koi8-r> --><script>'<meta charset=latin1>'</script><a href=/\xE9>", "windows-1252", "anchor /é"},
+		{"text/html", "<!-- <meta charset=koi8-r> --><script>'<meta charset=latin1>'</script><a href=/\xE9>", "windows-1252",
+			"anchor /é"},
 		{"text/html", strings.Repeat(" ", 1024) + "<meta charset=koi8-r><a href=/\xC1>", "koi8-r", "anchor /а"},
-		{"text/html;charset=latin1", strings.Repeat(" ", 1024) + "<meta charset=koi8-r><a href=/\xC1>", "windows-1252", "anchor /Á"},
-		{"text/html", "<meta charset=latin1>" + strings.Repeat(" ", 1024) + "<meta charset=koi8-r><a href=/\xC1>", "windows-1252", "anchor /Á"},
-		{"text/html", "<meta http-equiv='content-type ' content='text/html;charset=koi8-r'><a href=/\xC1>", "windows-1252", "anchor /Á"},
+		{"text/html;charset=latin1", strings.Repeat(" ", 1024) + "<meta charset=koi8-r><a href=/\xC1>", "windows-1252",
+			"anchor /Á"},
+		{"text/html", "<meta charset=latin1>" + strings.Repeat(" ", 1024) + "<meta charset=koi8-r><a href=/\xC1>",
+			"windows-1252", "anchor /Á"},
+		{"text/html", "<meta http-equiv='content-type ' content='text/html;charset=koi8-r'><a href=/\xC1>", "windows-1252",
+			"anchor /Á"},
 		{"text/html;charset=shift_jis", "<a href=/?&#x2212;>", "shift_jis", "anchor /?%81|"},
 		{"text/html;charset=gb18030", "<a href=/?&#xE5E5;>", "gb18030", "anchor /?%26%2358853%3B"},
 		{"text/html;charset=utf-7", "<a href=/+AGE->", "windows-1252", "anchor /+AGE-"},
@@ -219,16 +245,26 @@ func TestHostile_P06_linksBeyondTheLimitAreCounted(t *testing.T) {
 // times as much. The test allows 64 times.
 func TestHostile_P01_P02_P12_hostileBodiesTakeLinearTime(t *testing.T) {
 	for name, shape := range map[string]string{
-		"nested": "<div>", "anchors": "<a href=x>", "comments": "<!--", "open": "<", "quotes": "<a b='", "script": "<script><!--<script>",
-		"amps": "&amp", "entity": "<a href='&a", "cdata": "<svg><![CDATA[", "srcset": "<img srcset='a 1x (", "attrs": " a=b", "slashes": "/",
-		"end": "</script", "dashes": "-", "gt": "<!-->->", "template": "<template>", "svg": "<svg><desc>", "equals": "<a =",
-		"meta": "<meta charset", "title": "<title>&copyx", "style": "<style>url(", "svg style": "<svg><style><![CDATA[x]]>", "import": "@import",
-		"instruction": "<?xml-stylesheet a=", "item": "<item><link>x", "link": "<link href=a rel=b ", "bytes": "<a href=\xCE\xD2>", "parts": "a/*",
-		"aaaa": "aaaa", "spaces": " ", "newlines": "\n", "adoption": "<a><b><i><p>", "tables": "<table><a><tr><td>", "urls": "url(a", "base": "<base href=",
-		"foreign": "<svg><math>", "numbers": "&#1111111111", "refresh": "<meta http-equiv=refresh content='0;url=", "controls": "\x01",
+		"nested": "<div>", "anchors": "<a href=x>", "comments": "<!--", "open": "<", "quotes": "<a b='",
+		"script": "<script><!--<script>",
+		"amps":   "&amp", "entity": "<a href='&a", "cdata": "<svg><![CDATA[", "srcset": "<img srcset='a 1x (",
+		"attrs":   " a=b",
+		"slashes": "/",
+		"end":     "</script", "dashes": "-", "gt": "<!-->->", "template": "<template>", "svg": "<svg><desc>",
+		"equals": "<a =",
+		"meta":   "<meta charset", "title": "<title>&copyx", "style": "<style>url(",
+		"svg style":   "<svg><style><![CDATA[x]]>",
+		"import":      "@import",
+		"instruction": "<?xml-stylesheet a=", "item": "<item><link>x", "link": "<link href=a rel=b ",
+		"bytes": "<a href=\xCE\xD2>", "parts": "a/*",
+		"aaaa": "aaaa", "spaces": " ", "newlines": "\n", "adoption": "<a><b><i><p>", "tables": "<table><a><tr><td>",
+		"urls": "url(a", "base": "<base href=",
+		"foreign": "<svg><math>", "numbers": "&#1111111111", "refresh": "<meta http-equiv=refresh content='0;url=",
+		"controls": "\x01",
 	} {
 		for _, lead := range []string{
-			"", "<a href='", "<script>", "<!--", "<a ", "<svg>", "<title>", "<img srcset='", "<?xml?>", "<?xml?><rss>", "<?xml?><urlset><loc>", "css:", "css:url(",
+			"", "<a href='", "<script>", "<!--", "<a ", "<svg>", "<title>", "<img srcset='", "<?xml?>", "<?xml?><rss>",
+			"<?xml?><urlset><loc>", "css:", "css:url(",
 		} {
 			lead, css := strings.CutPrefix(lead, "css:")
 			media := ""
@@ -261,9 +297,11 @@ func TestFeedsAndSitemaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ body, want string }{
-		{`<urlset><url><loc>http://a/?b&amp;c</loc><image:loc>/i</image:loc><xhtml:link href="/de"/></url></urlset>`, "sitemap http://a/?b&c\nmedia /i\nlink /de"},
+		{`<urlset><url><loc>http://a/?b&amp;c</loc><image:loc>/i</image:loc><xhtml:link href="/de"/></url></urlset>`,
+			"sitemap http://a/?b&c\nmedia /i\nlink /de"},
 		{`<sitemapindex><sitemap><loc>http://a/s</loc></sitemap></sitemapindex>`, "sitemapfile http://a/s"},
-		{`<rss><item><link> /a </link><enclosure url="/b"/><guid>tag:x</guid><link>mailto:x</link></item></rss>`, "feed /a\nmedia /b"},
+		{`<rss><item><link> /a </link><enclosure url="/b"/><guid>tag:x</guid><link>mailto:x</link></item></rss>`,
+			"feed /a\nmedia /b"},
 		{"<?xml version='1.0' encoding='koi8-r'?><rss><link>/\xC1?\xC1</link></rss>", "feed /а?а"},
 		{"<rss><link>/\xE9</link></rss>", "feed /\uFFFD"}, {wide, "sitemap http://a/é"},
 	} {

@@ -6,20 +6,21 @@ func (m *markupReader) inlineDocument(b []byte) {
 	if m.inline {
 		return
 	}
-	raw, _ := m.elements.attributes.get(b, attrSrcdoc)
-	style, styled := m.elements.attributes.get(b, attrStyle)
-	if styled {
-		m.elements.links.scanStyle(m.elements.links.text.decode(style, true), true)
+	elements, links := &m.elements, &m.elements.links
+	raw, _ := elements.attributes.get(b, attrSrcdoc)
+	elements.inlineStyle(b)
+	outer := inlined{
+		charset: links.text.charset, foreign: m.foreign, template: m.template, xml: elements.xml, based: elements.based,
+		title: links.res.Title, noFollow: links.res.NoFollow, noIndex: links.res.NoIndex,
 	}
-	outer := inlined{m.elements.links.text.charset, m.foreign, m.template, m.elements.xml, m.elements.based, m.elements.links.res.Title, m.elements.links.res.NoFollow, m.elements.links.res.NoIndex}
-	doc := m.elements.links.text.decode(raw, true)
-	m.elements.links.text.charset = charsetState{name: "utf-8", certain: true}
-	m.foreign, m.template, m.elements.xml = foreignStack{}, templateDepth{}, false
-	m.inline, m.elements.based = true, true // its references are resolved like those of the page around it
+	doc := links.text.decode(raw, true)
+	links.text.charset = charsetState{name: "utf-8", certain: true}
+	m.foreign, m.template, elements.xml = foreignStack{}, templateDepth{}, false
+	m.inline, elements.based = true, true // its references are resolved like those of the page around it
 	m.scanMarkup(doc)
-	m.inline = false
-	m.elements.links.text.charset, m.foreign, m.template, m.elements.xml, m.elements.based = outer.charset, outer.foreign, outer.template, outer.xml, outer.based
-	m.elements.links.res.Title, m.elements.links.res.NoFollow, m.elements.links.res.NoIndex = outer.title, outer.noFollow, outer.noIndex
+	links.text.charset, elements.xml, elements.based = outer.charset, outer.xml, outer.based
+	m.foreign, m.template, m.inline = outer.foreign, outer.template, false
+	links.res.Title, links.res.NoFollow, links.res.NoIndex = outer.title, outer.noFollow, outer.noIndex
 }
 
 // inlined is what the page says, and the document in it does not change.

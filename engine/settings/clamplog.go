@@ -35,7 +35,8 @@ func (c *ClampLog) RobotsLarge(now time.Time, site []byte, size int) {
 	c.mu.Unlock()
 	if ok {
 		c.Warn(
-			"memory for the rules of robots.txt files is short: large ones are taken for unreachable until it is not; raise --workbench-memory",
+			"memory for the rules of robots.txt files is short: large ones are taken for unreachable until it is not; "+
+				"raise --workbench-memory",
 			"site",
 			string(site),
 			"bytes",

@@ -14,7 +14,8 @@ import (
 // the log says what it does not fit.
 func TestHostRules_aKeptRangeOfAddressesIsWarnedOf(t *testing.T) {
 	for text, want := range map[string]bool{
-		"192.0.2.0/24 exclude": true, "2001:db8::/32 host-delay=9s": true, "192.0.2.7 exclude": false, ".a.test exclude": false,
+		"192.0.2.0/24 exclude": true, "2001:db8::/32 host-delay=9s": true, "192.0.2.7 exclude": false,
+		".a.test exclude": false,
 	} {
 		var said bytes.Buffer
 		fsys := vfs.NewMem(1)

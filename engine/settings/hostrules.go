@@ -50,7 +50,8 @@ func OpenHostRules(fsys vfs.FS, dir string, fixed *filter.HostRules, say *slog.L
 }
 
 // RangesFit says what a rule such as 192.0.2.0/24 does not do. A former version took it; it cannot be given any more.
-const RangesFit = "host rules for a range of addresses, given in an earlier run, fit only URLs whose host is an address and not the names that resolve into it"
+const RangesFit = "host rules for a range of addresses, given in an earlier run, fit only URLs whose host is an " +
+	"address and not the names that resolve into it"
 
 // ReadHostRules reads the rules that the operator gave while the crawl ran; empty if there are none.
 func ReadHostRules(fsys vfs.FS, dir string) (filter.Rules, *filter.HostRules, error) {

@@ -47,22 +47,33 @@ func TestFilesByTable(t *testing.T) {
 		{xmlHead + `<urlset xmlns="x"><url><loc> http://a/?x=1&amp;y=2
 			</loc><lastmod>2026</lastmod></url><url><loc/></url><url><loc></loc></url><url><loc>http://a/&#x62;&#99;</loc></url></urlset>`,
 			Pages, "page http://a/?x=1&y=2\npage http://a/bc"},
-		{`<urlset><url><loc><![CDATA[http://a/?b&amp;c]]></loc></url><url><loc>http://a/<!-- b -->c</loc></url></urlset>`, Pages,
+		{`<urlset><url><loc><![CDATA[http://a/?b&amp;c]]></loc></url><url><loc>http://a/<!-- b -->c</loc></url></urlset>`,
+			Pages,
 			"page http://a/?b&amp;c\npage http://a/c"},
-		{`<urlset><loc>http://a/?b&c=&bogus;&lt</loc><loc>http://<b>a</b>/</loc><loc>/rel</loc>`, Pages, "page http://a/?b&c=&bogus;&lt\npage /rel"},
-		{`<s:urlset xmlns:s="x"><s:loc>/a</s:loc><image:image><image:loc>/b</image:loc></image:image><video:content_loc>/c</video:content_loc>` +
-			`<xhtml:link rel="alternate" hreflang='de' href="/d?x&amp;y"/></s:urlset>`, Pages, "page /a\nresource /b\nresource /c\nrelated /d?x&y"},
-		{"\xEF\xBB\xBF\n<sitemapindex><sitemap><loc>/a</loc></sitemap><sitemap><loc>/b.gz</loc></sitemap>", Index, "sitemap /a\nsitemap /b.gz"},
-		{"http://a/1\r\nHTTPS://a/2 \n\nhttp://a/ is no URL\n# no\n/no\nhttp://\nhttp://a/3", Text, "page http://a/1\npage HTTPS://a/2\npage http://a/3"},
-		{`<rss><channel><link>/l</link><atom:link rel="self" href="/self"/><item><link><![CDATA[/i]]></link><guid>tag:x</guid>` +
-			`<guid isPermaLink="false">http://a/no</guid><guid>http://a/guid</guid><comments>/c</comments><enclosure url='/e' length=1 />` +
-			`<description>&lt;a href="/no"&gt;</description><media:content url="/m"/><image><url>/u</url></image></item></channel></rss>`,
+		{`<urlset><loc>http://a/?b&c=&bogus;&lt</loc><loc>http://<b>a</b>/</loc><loc>/rel</loc>`, Pages,
+			"page http://a/?b&c=&bogus;&lt\npage /rel"},
+		{`<s:urlset xmlns:s="x"><s:loc>/a</s:loc><image:image><image:loc>/b</image:loc></image:image>` +
+			`<video:content_loc>/c</video:content_loc>` +
+			`<xhtml:link rel="alternate" hreflang='de' href="/d?x&amp;y"/></s:urlset>`, Pages,
+			"page /a\nresource /b\nresource /c\nrelated /d?x&y"},
+		{"\xEF\xBB\xBF\n<sitemapindex><sitemap><loc>/a</loc></sitemap><sitemap><loc>/b.gz</loc></sitemap>", Index,
+			"sitemap /a\nsitemap /b.gz"},
+		{"http://a/1\r\nHTTPS://a/2 \n\nhttp://a/ is no URL\n# no\n/no\nhttp://\nhttp://a/3", Text,
+			"page http://a/1\npage HTTPS://a/2\npage http://a/3"},
+		{`<rss><channel><link>/l</link><atom:link rel="self" href="/self"/><item><link><![CDATA[/i]]></link>` +
+			`<guid>tag:x</guid>` +
+			`<guid isPermaLink="false">http://a/no</guid><guid>http://a/guid</guid><comments>/c</comments><enclosure ` +
+			`url='/e' length=1 />` +
+			`<description>&lt;a href="/no"&gt;</description><media:content url="/m"/><image><url>/u</url></image></item>` +
+			`</channel></rss>`,
 			Feed, "page /l\nrelated /self\npage /i\npage http://a/guid\npage /c\nresource /e\nresource /m\nresource /u"},
 		{`<rdf:RDF><item rdf:about="x"><link>/a</link></item></rdf:RDF>`, Feed, "page /a"},
-		{`<feed><link href="/a"/><link rel=enclosure href=/b /><link rel="next" href="/c"/><content src="/d"/><author><uri>/e</uri></author><icon>/f</icon>` +
+		{`<feed><link href="/a"/><link rel=enclosure href=/b /><link rel="next" href="/c"/><content src="/d"/>` +
+			`<author><uri>/e</uri></author><icon>/f</icon>` +
 			`<content type="xhtml"><div><a href="/g">x</a></div></content></feed>`,
 			Feed, "page /a\nresource /b\nrelated /c\nresource /d\nrelated /e\nresource /f\npage /g"},
-		{`<!DOCTYPE urlset [ <!ENTITY a "&b;&b;"><!ENTITY b "http://"> ]><urlset><loc>&a;x</loc></urlset>`, Pages, "page &a;x"},
+		{`<!DOCTYPE urlset [ <!ENTITY a "&b;&b;"><!ENTITY b "http://"> ]><urlset><loc>&a;x</loc></urlset>`, Pages,
+			"page &a;x"},
 		{`<html><loc>no</loc></html>`, None, ""}, {"", None, ""}, {"plain", None, ""}, {"<", None, ""}, {"<urlset", None, ""},
 		{"<urlset><loc>http://a/1</loc><loc>http://a/cut", Pages, "page http://a/1"},
 		{"<urlset><loc>/1</loc><x a='" + strings.Repeat("y", tagMax) + "'/><loc>/2</loc>", Pages, "page /1\npage /2"},

@@ -94,7 +94,8 @@ func TestTheMetadataServicesOfCloudsAreRefused(t *testing.T) {
 	// an address is judged by the address to which it leads
 	lifted := New([]netip.Prefix{netip.MustParsePrefix("::/0")}, nil, nil)
 	for cloud, addrs := range map[string][]string{
-		"AWS":       {"169.254.169.254", "169.254.169.253", "169.254.169.123", "169.254.170.2", "169.254.170.23", "fd00:ec2::254", "fd00:ec2::253", "fd00:ec2::23"},
+		"AWS": {"169.254.169.254", "169.254.169.253", "169.254.169.123", "169.254.170.2", "169.254.170.23",
+			"fd00:ec2::254", "fd00:ec2::253", "fd00:ec2::23"},
 		"Azure":     {"168.63.129.16", "169.254.169.254", "fe80::1234:5678:9abc"},
 		"Google":    {"169.254.169.254", "fd20:ce::254"},
 		"Alibaba":   {"100.100.100.200", "100.100.2.136", "100.100.2.138"},
@@ -138,7 +139,8 @@ func TestTheMetadataServicesOfCloudsAreRefused(t *testing.T) {
 // publicAddresses lie next to the special ones.
 func publicAddresses() []string {
 	return []string{
-		"1.0.0.0", "8.8.8.8", "168.63.129.15", "168.63.129.17", "168.63.128.16", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0",
+		"1.0.0.0", "8.8.8.8", "168.63.129.15", "168.63.129.17", "168.63.128.16", "9.255.255.255", "11.0.0.0",
+		"100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0",
 		"169.253.255.255", "169.255.0.0", "172.15.255.255", "172.32.0.0", "191.255.255.255", "192.0.1.0", "192.0.3.0",
 		"192.31.195.255", "192.31.197.0", "192.52.192.255", "192.52.194.0", "192.175.47.255", "192.175.49.0",
 		"192.88.98.255", "192.88.100.0", "192.167.255.255", "192.169.0.0", "198.17.255.255", "198.20.0.0",
@@ -281,11 +283,13 @@ func TestHostile_N10_ourOwnAddressesAndOurControlPortAreRefused(t *testing.T) {
 		addr    string
 		allowed bool
 	}{
-		{g, "8.8.8.8:80", false}, {g, "[::ffff:8.8.8.8]:80", false}, {g, "[2606:4700::1]:443", false}, {g, "[2606:4700::5efe:808:808]:80", false},
+		{g, "8.8.8.8:80", false}, {g, "[::ffff:8.8.8.8]:80", false}, {g, "[2606:4700::1]:443", false},
+		{g, "[2606:4700::5efe:808:808]:80", false},
 		{g, "8.8.8.9:80", true}, {g, "8.8.4.4:80", true}, {g, "127.0.0.1:80", true}, {g, "127.0.0.1:9000", true},
 		{everywhere, "127.0.0.1:9000", false}, {everywhere, "127.0.0.2:9000", false}, {everywhere, "8.8.4.4:9000", false},
 		{everywhere, "8.8.4.5:9000", true}, {everywhere, "127.0.0.1:80", true},
-		{here, "127.0.0.1:9000", false}, {here, "[::ffff:127.0.0.1]:9000", false}, {here, "127.0.0.1:80", true}, {here, "8.8.4.4:9000", true},
+		{here, "127.0.0.1:9000", false}, {here, "[::ffff:127.0.0.1]:9000", false}, {here, "127.0.0.1:80", true},
+		{here, "8.8.4.4:9000", true},
 	} {
 		if err := c.guard.Check(netip.MustParseAddrPort(c.addr)); (err == nil) != c.allowed {
 			t.Errorf("%s: %v", c.addr, err)
@@ -337,7 +341,8 @@ func TestHostile_N10_aProxyIsReachedAsAProxyAndNothingElseIs(t *testing.T) {
 	}
 	// Targets behind a proxy are judged as well: the proxy may stand in a network that links must not reach.
 	for addr, allowed := range map[string]bool{
-		"240.1.2.3:80": true, "240.1.2.3:25": false, "8.8.8.8:443": true, "127.0.0.1:80": false, "10.0.0.1:80": false, "127.0.0.1:3128": false,
+		"240.1.2.3:80": true, "240.1.2.3:25": false, "8.8.8.8:443": true, "127.0.0.1:80": false, "10.0.0.1:80": false,
+		"127.0.0.1:3128": false,
 	} {
 		if err := g.Through(netip.MustParseAddrPort(addr)); (err == nil) != allowed {
 			t.Errorf("through the proxy to %s: %v", addr, err)
