@@ -227,7 +227,7 @@ func (a *agent) sees(want int) (last time.Time, err error) {
 		Peers struct {
 			Agents []struct {
 				State string    `json:"state"`
-				Since time.Time `json:"since"`
+				Since time.Time `json:"state_since"`
 			} `json:"agents"`
 		} `json:"cluster"`
 	}

@@ -113,12 +113,12 @@ func TestSides(t *testing.T) {
 	if at, err := a.sees(2); err != nil || !at.IsZero() {
 		t.Errorf("without a report: %v %v", at, err)
 	}
-	const seen = `{"cluster": {"agents": [{"state": "alive", "since": "2026-01-02T03:04:05Z"}, `
-	report(t, a, seen+`{"state": "dead", "since": "2026-01-02T04:04:05Z"}]}}`)
+	const seen = `{"cluster": {"agents": [{"state": "alive", "state_since": "2026-01-02T03:04:05Z"}, `
+	report(t, a, seen+`{"state": "dead", "state_since": "2026-01-02T04:04:05Z"}]}}`)
 	if at, err := a.sees(2); err != nil || !at.IsZero() {
 		t.Errorf("one is dead: %v %v", at, err)
 	}
-	report(t, a, seen+`{"state": "alive", "since": "2026-01-02T04:04:05Z"}], "recovery_unanswered": 4}}`)
+	report(t, a, seen+`{"state": "alive", "state_since": "2026-01-02T04:04:05Z"}], "recovery_unanswered": 4}}`)
 	c.mended = time.Date(2026, 1, 2, 4, 4, 0, 0, time.UTC)
 	if err := c.look(&fleet{agents: []*agent{a, a}}); err != nil || c.together.Sub(c.mended) != 5*time.Second ||
 		c.unanswered != 8 {

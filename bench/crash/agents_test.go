@@ -219,7 +219,7 @@ func TestCrashOfAgents(t *testing.T) {
 		if tr.base = share(t, w, nil, newRecorder(seed, bound, nil, nothing)); len(tr.base.faults) > 0 {
 			t.Fatalf("seed %d, not killed: %s", seed, strings.Join(tr.base.faults, "\n"))
 		}
-		if p := tr.base.report.Peers; p == nil || p.LinksSent == 0 || p.LinksReceived == 0 {
+		if p := tr.base.report.Cluster; p == nil || p.LinksSent == 0 || p.LinksReceived == 0 {
 			t.Fatalf("seed %d: nothing went between the agents: %+v", seed, p)
 		}
 		tr.chosen = choose(tr.base.counts, *perClass, tr.rng)

@@ -121,7 +121,7 @@ func (r *result) compare(base *result) {
 			r.fault("in the archive, and not in that of the unkilled crawl: %s", url)
 		}
 	}
-	if r.report.Peers == nil && r.report.URLsAdmitted != base.report.URLsAdmitted {
+	if r.report.Cluster == nil && r.report.URLsAdmitted != base.report.URLsAdmitted {
 		r.fault("%d URLs admitted, %d in the unkilled crawl", r.report.URLsAdmitted, base.report.URLsAdmitted)
 	}
 }

@@ -68,7 +68,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	r := c.crawl.Report()
 	collect(out, c.metrics, reflect.ValueOf(r))
 	out <- prometheus.MustNewConstMetric(c.state, prometheus.GaugeValue, 1, string(r.State))
-	if r.Peers != nil {
-		c.peers.collect(out, r.Peers)
+	if r.Cluster != nil {
+		c.peers.collect(out, r.Cluster)
 	}
 }

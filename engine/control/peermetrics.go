@@ -33,12 +33,12 @@ func newPeerMetrics() peerMetrics {
 			{
 				many("messages_over_quota_total",
 					"Messages and requests of an agent that were deferred because it was over its quota, in this run.", "agent"),
-				func(a *cluster.AgentReport) int64 { return a.ToldToWait },
+				func(a *cluster.AgentReport) int64 { return a.MessagesOverQuota },
 			},
 			{
 				many("statements_refused_total",
 					"Statements in messages of an agent that has no authority to make them, in this run.", "agent"),
-				func(a *cluster.AgentReport) int64 { return a.NotTaken },
+				func(a *cluster.AgentReport) int64 { return a.StatementsRefused },
 			},
 		},
 		banned: many("agent_banned", "1 while messages and requests of an agent are refused.", "agent"),
@@ -55,19 +55,19 @@ func (m *peerMetrics) collect(out chan<- prometheus.Metric, p *cluster.StatusRep
 	for _, a := range p.Agents {
 		states[a.State]++
 		out <- prometheus.MustNewConstMetric(m.share, prometheus.GaugeValue, a.Share, a.ID)
-		out <- prometheus.MustNewConstMetric(m.waiting, prometheus.GaugeValue, float64(a.Waiting), a.ID)
+		out <- prometheus.MustNewConstMetric(m.waiting, prometheus.GaugeValue, float64(a.URLsWaiting), a.ID)
 		for _, m := range m.byAgent {
 			out <- prometheus.MustNewConstMetric(m.desc, prometheus.CounterValue, float64(m.value(&a)), a.ID)
 		}
 		banned := 0.0
-		if a.Banned != "" {
+		if a.BannedUntil != "" {
 			banned = 1
 		}
 		out <- prometheus.MustNewConstMetric(m.banned, prometheus.GaugeValue, banned, a.ID)
 	}
 	if q := p.Quorum; q != nil {
 		has := 0.0
-		if q.Majority {
+		if q.HasLease {
 			has = 1
 		}
 		out <- prometheus.MustNewConstMetric(m.majority, prometheus.GaugeValue, has)

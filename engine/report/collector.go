@@ -106,7 +106,7 @@ func (c *Collector) Report() Report {
 		Waiting: c.waiting(), Written: time.Now().UTC().Format(time.RFC3339),
 		ConnsReused:  c.Numbers.ConnsReused(),
 		FilterErrors: c.Numbers.FilterErrors(),
-		Peers:        c.Cluster.Report(&n),
+		Cluster:      c.Cluster.Report(&n),
 	}
 	r.URLsInFlight = min(c.Numbers.PagesOut.Load()+c.Numbers.Fetching.Load(), max(n.URLsAdmitted-n.Finished(), 0))
 	r.URLsQueued = n.URLsAdmitted - n.Finished() - r.URLsInFlight

@@ -185,7 +185,7 @@ func TestCollector_waitingNamesWhatLimitsTheCrawl(t *testing.T) {
 			vs, _ := r.Workbench.GetOrAdd([]byte{'h', at})
 			r.Workbench.Place(vs, netip.AddrFrom4([4]byte{192, 0, 2, at}), time.Now())
 			r.Workbench.Push(vs, queued.Append(nil, &queued.URL{Rest: []byte("/")}))
-			r.Workbench.Postpone(vs, time.Now().Add(due), time.Time{})
+			r.Workbench.Site(vs).Postpone(time.Now().Add(due), time.Time{})
 		}
 		for _, step := range []struct {
 			add  func()

@@ -21,6 +21,6 @@ func TestGolden_report(t *testing.T) {
 	if golden.Writing() {
 		golden.Add(t, "report-2.txt", []byte(strings.Join(names, "\n")))
 	}
-	text := golden.Read(t, "report-2.txt", "0d531a87c13898246a1c0d46ff268316fa888a97403b719d2a5367998dc19e3e")
+	text := golden.Read(t, "report-2.txt", "7633245e8a373583b0538edfc0c1cd2d6e24b823801b71114b0891d1f44cb169")
 	golden.Contains(t, names, strings.Split(string(text), "\n"))
 }

@@ -66,7 +66,7 @@ type Report struct {
 	NoveltyEvicted int64 `json:"novelty_evicted" metric:"novelty_evicted_total" help:"Sites whose novelty was forgotten since memory was short, in this run."`
 	NoveltyMemory  int64 `json:"novelty_memory_bytes"` // for that
 
-	Peers *cluster.StatusReport `json:"cluster,omitempty"` // nil for a crawl with one agent
+	Cluster *cluster.StatusReport `json:"cluster,omitempty"` // nil for a crawl with one agent
 
 	ActiveFetches int64   `json:"active_fetches" metric:"active_fetches" help:"Fetch workers in an exchange."`
 	Front         int64   `json:"front" metric:"front_ips" help:"IP addresses with something due within a second."`

@@ -247,8 +247,8 @@ func (b *testCluster) wantLeft(name string) report.Report {
 	b.t.Helper()
 	r := b.reports[name]
 	const reason = "left permanently: the other agents have everything"
-	if r.State != lifecycle.Finished || r.Reason != reason || r.URLsQueued != 0 || r.Peers.Waiting != 0 {
-		b.t.Errorf("%s: %s (%s), %d URLs queued, %d messages wait", name, r.State, r.Reason, r.URLsQueued, r.Peers.Waiting)
+	if r.State != lifecycle.Finished || r.Reason != reason || r.URLsQueued != 0 || r.Cluster.URLsWaiting != 0 {
+		b.t.Errorf("%s: %s (%s), %d URLs queued, %d messages wait", name, r.State, r.Reason, r.URLsQueued, r.Cluster.URLsWaiting)
 	}
 	return r
 }

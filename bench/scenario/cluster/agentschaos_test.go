@@ -265,7 +265,7 @@ func (c *chaos) mayLose() bool {
 func (c *chaos) haveAgreed() bool {
 	up := c.runningAgents()
 	for _, name := range up {
-		if q := c.running[name].report().Peers.Quorum; q != nil && (!q.Majority || !slices.Equal(q.Agreed, up)) {
+		if q := c.running[name].report().Cluster.Quorum; q != nil && (!q.HasLease || !slices.Equal(q.Voters, up)) {
 			return false
 		}
 	}

@@ -74,7 +74,7 @@ func TestRebuild_anAgentContinuesAfterARebuild(t *testing.T) {
 		resent := int64(0)
 		for _, name := range b.names {
 			testbed.CheckConservation(t, b.reports[name])
-			resent += b.reports[name].Peers.Retold
+			resent += b.reports[name].Cluster.URLsResent
 			found := testbed.Fsck(t, b.disks[name])
 			testbed.WantSound(t, &found)
 		}

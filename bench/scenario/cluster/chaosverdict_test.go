@@ -28,7 +28,7 @@ func (c *chaos) waitForEnd() {
 		for _, name := range up {
 			r := c.running[name].report()
 			c.logEvent("%s still runs: %s (%s), %d queued, %d in flight, %+v, quorum %+v",
-				name, r.State, r.Reason, r.URLsQueued, r.URLsInFlight, *r.Peers, r.Peers.Quorum)
+				name, r.State, r.Reason, r.URLsQueued, r.URLsInFlight, *r.Cluster, r.Cluster.Quorum)
 		}
 		if !c.quorum || len(up) > (len(c.names)-len(c.ended))/2 {
 			c.t.Errorf("%v do not end", up)
@@ -57,8 +57,8 @@ func (c *chaos) checkVerdict(began time.Time) {
 			if c.running[name] != nil {
 				testbed.CheckConservation(c.t, c.reports[name])
 			}
-			if p := c.reports[name].Peers; p != nil && p.Quorum != nil {
-				aborted += int(p.Quorum.Grounded)
+			if p := c.reports[name].Cluster; p != nil && p.Quorum != nil {
+				aborted += int(p.Quorum.ExchangesAborted)
 			}
 		}
 	}

@@ -184,8 +184,8 @@ func crawlWithFlooder(t *testing.T, world simweb.Config, urls int) *floodedCrawl
 		for {
 			r.heap = max(r.heap, liveHeap())
 			for _, a := range running {
-				for _, peer := range a.report().Peers.Agents {
-					if peer.ID == "flooder" && peer.Banned != "" {
+				for _, peer := range a.report().Cluster.Agents {
+					if peer.ID == "flooder" && peer.BannedUntil != "" {
 						states[a.name] = peer
 					}
 				}
@@ -218,8 +218,8 @@ func crawlWithFlooder(t *testing.T, world simweb.Config, urls int) *floodedCrawl
 		}
 	}
 	for _, name := range b.names {
-		for _, a := range b.reports[name].Peers.Agents {
-			if a.ID != "flooder" && a.Banned != "" {
+		for _, a := range b.reports[name].Cluster.Agents {
+			if a.ID != "flooder" && a.BannedUntil != "" {
 				t.Errorf("an honest agent is banned: %+v", a)
 			}
 		}
@@ -260,7 +260,7 @@ func TestG05_aFloodOfURLs(t *testing.T) {
 		len(quiet.pages), len(flooded.pages), quiet.heap>>20, flooded.heap>>20, len(flooded.unknownURLs))
 	for i, a := range flooded.state {
 		t.Logf("%s: %+v", flooded.testCluster.names[i], a)
-		if a.Banned == "" || a.BannedFor == "" || a.Refused == 0 || a.ToldToWait == 0 {
+		if a.BannedUntil == "" || a.BanReason == "" || a.MessagesRefused == 0 || a.MessagesOverQuota == 0 {
 			t.Errorf("%s does not report that the flooder is banned", flooded.testCluster.names[i])
 		}
 	}
@@ -316,9 +316,9 @@ func TestG05_theQuotaSparesHonestAgents(t *testing.T) {
 		waits := int64(0)
 		for _, name := range b.names {
 			r := b.reports[name]
-			waits += r.Peers.MessagesHeld
-			for _, a := range r.Peers.Agents {
-				if a.Banned != "" {
+			waits += r.Cluster.MessagesDeferred
+			for _, a := range r.Cluster.Agents {
+				if a.BannedUntil != "" {
 					t.Errorf("%s has banned %+v", name, a)
 				}
 			}

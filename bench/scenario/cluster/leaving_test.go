@@ -203,7 +203,7 @@ func TestAgents_aRestartedAgentDeliversToALeavingAgent(t *testing.T) {
 		time.Sleep(15 * time.Second)
 		running["agent-1"].stop()
 		<-running["agent-1"].done
-		if r := b.reports["agent-1"]; r.Peers.Waiting == 0 {
+		if r := b.reports["agent-1"]; r.Cluster.URLsWaiting == 0 {
 			t.Fatal("agent-1 has no backlog")
 		}
 		b.loseAgent(running["agent-3"])
@@ -245,7 +245,7 @@ func TestAgents_oneAgentHasNotHeardThatAnotherLeaves(t *testing.T) {
 			t.Fatal(err)
 		}
 		for share := 1.0; share > 0; time.Sleep(20 * time.Millisecond) {
-			for _, a := range left.report().Peers.Agents {
+			for _, a := range left.report().Cluster.Agents {
 				if a.ID == left.name {
 					share = a.Share
 				}

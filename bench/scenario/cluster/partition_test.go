@@ -381,7 +381,7 @@ func TestQuorum_agentsAreLostOneAfterTheOther(t *testing.T) {
 		}
 		for _, name := range b.names {
 			r := b.reports[name]
-			if q := r.Peers.Quorum; r.State != lifecycle.Finished || q == nil || len(q.Agreed) != 2 {
+			if q := r.Cluster.Quorum; r.State != lifecycle.Finished || q == nil || len(q.Voters) != 2 {
 				t.Errorf("%s: %s (%s); %+v", name, r.State, r.Reason, q)
 			}
 		}
@@ -434,8 +434,8 @@ func TestQuorum_anAgentWithoutItsDirectoryIsNew(t *testing.T) {
 					testbed.FailVerdict(t, v)
 				}
 				for _, name := range b.names {
-					if r := b.reports[name]; r.State != lifecycle.Finished || len(r.Peers.Quorum.Agreed) != 3 {
-						t.Errorf("%s: %s (%s); %+v", name, r.State, r.Reason, r.Peers.Quorum)
+					if r := b.reports[name]; r.State != lifecycle.Finished || len(r.Cluster.Quorum.Voters) != 3 {
+						t.Errorf("%s: %s (%s); %+v", name, r.State, r.Reason, r.Cluster.Quorum)
 					}
 				}
 			})

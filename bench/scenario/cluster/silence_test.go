@@ -40,12 +40,12 @@ func TestAgents_anAgentDoesNotAnswer(t *testing.T) {
 					v := b.judge()
 					r := b.reports[late]
 					t.Logf("virtual time %v; %d pages, %d fetched again; %d questions of the late agent, %d unanswered",
-						time.Since(joined), v.Fetched, v.Repeated, r.Peers.Asked, r.Peers.Unanswered)
+						time.Since(joined), v.Fetched, v.Repeated, r.Cluster.RecoveryRequests, r.Cluster.RecoveryUnanswered)
 					if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || impolite(v) || silence > 0 && v.Repeated > 0 {
 						testbed.FailVerdict(t, v)
 					}
-					if r.Peers.Unanswered == 0 || r.State != lifecycle.Finished {
-						t.Errorf("%s: %s (%s), %d questions unanswered", late, r.State, r.Reason, r.Peers.Unanswered)
+					if r.Cluster.RecoveryUnanswered == 0 || r.State != lifecycle.Finished {
+						t.Errorf("%s: %s (%s), %d questions unanswered", late, r.State, r.Reason, r.Cluster.RecoveryUnanswered)
 					}
 				})
 			})

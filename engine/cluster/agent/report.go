@@ -14,34 +14,34 @@ import (
 func (p *agent) report(c *counters.Totals) *cluster.StatusReport {
 	r := &cluster.StatusReport{
 		Self: p.self.ID, Pages: c.Stored() + c.PagesNotStored,
-		LinksSent: c.Sent, LinksReceived: c.Received, LinksOut: c.LinksOut, HandedOver: c.Outcomes[outcome.HandedOver],
-		Asked: p.superseded.questions.Load() + p.pages.Questions.Load(), Unanswered: p.pages.Unanswered.Load(),
-		Recovered: c.Outcomes[outcome.Recovered], Retold: p.lost.resent.Load(),
-		Superseded:   p.superseded.marked.Load(),
-		MessagesSent: p.traffic.senders.Sent.Load(), MessagesReceived: p.server.messages.Load(),
-		MessagesFailed: p.traffic.senders.Failed.Load(), MessagesHeld: p.traffic.senders.Held.Load(),
+		LinksSent: c.Sent, LinksReceived: c.Received, LinksToOtherHosts: c.LinksOut, URLsHandedOver: c.Outcomes[outcome.HandedOver],
+		RecoveryRequests: p.superseded.questions.Load() + p.pages.Questions.Load(), RecoveryUnanswered: p.pages.Unanswered.Load(),
+		URLsRecovered: c.Outcomes[outcome.Recovered], URLsResent: p.lost.resent.Load(),
+		CapturesSuperseded: p.superseded.marked.Load(),
+		MessagesSent:       p.traffic.senders.Sent.Load(), MessagesReceived: p.server.messages.Load(),
+		MessagesFailed: p.traffic.senders.Failed.Load(), MessagesDeferred: p.traffic.senders.Held.Load(),
 		MessagesRefused: p.server.malformedMessages.Load() + p.traffic.senders.Refused.Load(),
 		BytesSent:       p.traffic.senders.BytesSent.Load(), BytesReceived: p.server.bytes.Load(),
-		Strangers: p.server.authority.noMember.Load(), NotTaken: p.server.authority.unauthorised.Load(),
+		UnknownSendersRefused: p.server.authority.noMember.Load(), StatementsRefused: p.server.authority.unauthorised.Load(),
 	}
 	p.leases.FillReport(r, time.Now())
 	if r.Pages > 0 {
-		r.Overhead, r.Lambda = float64(r.LinksSent)/float64(r.Pages), float64(r.LinksOut)/float64(r.Pages)
+		r.Overhead, r.Lambda = float64(r.LinksSent)/float64(r.Pages), float64(r.LinksToOtherHosts)/float64(r.Pages)
 	}
 	for _, id := range p.files.outbox.Agents() {
-		r.Waiting += int64(p.files.outbox.Counts(id).Backlog)
+		r.URLsWaiting += int64(p.files.outbox.Counts(id).Backlog)
 	}
 	r.Quorum = p.quorum.Report(time.Now())
 	view := p.views.Load()
 	for _, k := range p.network.KnownAgents() {
 		a := cluster.AgentReport{ID: k.ID, Capacity: k.Capacity, State: k.State}
 		if !k.ChangedAt.IsZero() {
-			a.Since = k.ChangedAt.UTC().Format(time.RFC3339)
+			a.StateSince = k.ChangedAt.UTC().Format(time.RFC3339)
 		}
 		if i := slices.IndexFunc(view.Agents, func(p ownership.Agent) bool { return p.ID == k.ID }); i >= 0 {
 			a.Share = view.Shares[i]
 		}
-		a.Waiting = int64(p.files.outbox.Counts(k.Instance()).Backlog)
+		a.URLsWaiting = int64(p.files.outbox.Counts(k.Instance()).Backlog)
 		p.traffic.accounts.FillReport(&a)
 		r.Agents = append(r.Agents, a)
 	}

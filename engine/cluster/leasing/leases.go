@@ -289,7 +289,7 @@ func (l *Leases) GrantsFrom(a addresslease.Addr) time.Time {
 
 // FillReport adds what the leases count.
 func (l *Leases) FillReport(r *cluster.StatusReport, now time.Time) {
-	r.LeasesWished, r.LeasesAsked = l.counts.requests.Load(), l.counts.questions.Load()
-	r.LeasesUnanswered, r.LeasesAborted = l.counts.unanswered.Load(), l.counts.aborted.Load()
-	r.LeasesKept = l.granter.LeaseCount(now)
+	r.LeasesRequested, r.LeaseRequests = l.counts.requests.Load(), l.counts.questions.Load()
+	r.LeaseRequestsUnanswered, r.LeaseExchangesAborted = l.counts.unanswered.Load(), l.counts.aborted.Load()
+	r.LeasesGranted = l.granter.LeaseCount(now)
 }

@@ -288,8 +288,8 @@ func (q *Majority) Report(now time.Time) *cluster.QuorumReport {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return &cluster.QuorumReport{
-		Majority: q.node.Holds(now) > 0, Grounded: q.cancelled,
-		Answer: ownership.AgentIDs(q.node.Heard(now)), Agreed: ownership.AgentIDs(q.node.Voters()),
+		HasLease: q.node.Holds(now) > 0, ExchangesAborted: q.cancelled,
+		Reachable: ownership.AgentIDs(q.node.Heard(now)), Voters: ownership.AgentIDs(q.node.Voters()),
 	}
 }
 

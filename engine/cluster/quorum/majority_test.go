@@ -220,10 +220,10 @@ func TestMajority_exchangesEndInTime(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		const why = "fewer than a majority of the agents of this crawl answer: not a1, a2"
 		r := a.majority.Report(time.Now())
-		if a.gate.Reason() != why || r.Majority || r.Grounded != 2 || len(r.Agreed) != 3 {
+		if a.gate.Reason() != why || r.HasLease || r.ExchangesAborted != 2 || len(r.Voters) != 3 {
 			t.Errorf("%q, %+v", a.gate.Reason(), r)
 		}
-		if r := c.agents[1].majority.Report(time.Now()); !r.Majority {
+		if r := c.agents[1].majority.Report(time.Now()); !r.HasLease {
 			t.Errorf("the others: %+v", r)
 		}
 		c.end()

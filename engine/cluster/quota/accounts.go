@@ -251,8 +251,8 @@ func (s *Accounts) FillReport(r *cluster.AgentReport) {
 	if a == nil {
 		return
 	}
-	r.Received, r.ToldToWait, r.NotTaken = a.items, a.waits, a.unauthorised
+	r.URLsReceived, r.MessagesOverQuota, r.StatementsRefused = a.items, a.waits, a.unauthorised
 	if time.Now().Before(a.bannedUntil) {
-		r.Banned, r.BannedFor, r.Refused = a.bannedUntil.UTC().Format(time.RFC3339), a.banReason, a.refused
+		r.BannedUntil, r.BanReason, r.MessagesRefused = a.bannedUntil.UTC().Format(time.RFC3339), a.banReason, a.refused
 	}
 }

@@ -92,8 +92,8 @@ func TestPQ2_bansEndAndGrow(t *testing.T) {
 			}
 			time.Sleep(length - time.Second)
 			a = cluster.AgentReport{ID: "flood"}
-			if s.FillReport(&a); s.CheckBan("flood") == nil || a.Banned == "" || a.BannedFor == "" || a.Refused == 0 ||
-				a.Received != 10 {
+			if s.FillReport(&a); s.CheckBan("flood") == nil || a.BannedUntil == "" || a.BanReason == "" || a.MessagesRefused == 0 ||
+				a.URLsReceived != 10 {
 				t.Errorf("ban %d, just before its end: %+v", i, a)
 			}
 			time.Sleep(time.Second)

@@ -33,12 +33,12 @@ func (*agentsCmd) Run(inv *command.Invocation, c *Command) error {
 	switch {
 	case err != nil:
 		return err
-	case r.Peers == nil:
+	case r.Cluster == nil:
 		return crawl.ErrAlone
 	case c.JSON:
-		return command.PrintJSON(inv.Stdout, r.Peers)
+		return command.PrintJSON(inv.Stdout, r.Cluster)
 	}
-	return writeAgents(inv.Stdout, r.Peers)
+	return writeAgents(inv.Stdout, r.Cluster)
 }
 
 func writeAgents(out io.Writer, p *cluster.StatusReport) error {
@@ -49,7 +49,7 @@ func writeAgents(out io.Writer, p *cluster.StatusReport) error {
 		if a.ID == p.Self {
 			star = "*"
 		}
-		fmt.Fprintf(t, "%s%s\t%d\t%.2f %%\t%d\t%s\t%s\t\n", a.ID, star, a.Capacity, 100*a.Share, a.Waiting, a.State, a.Since)
+		fmt.Fprintf(t, "%s%s\t%d\t%.2f %%\t%d\t%s\t%s\t\n", a.ID, star, a.Capacity, 100*a.Share, a.URLsWaiting, a.State, a.StateSince)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -57,7 +57,7 @@ func writeAgents(out io.Writer, p *cluster.StatusReport) error {
 	fmt.Fprintf(
 		out,
 		"links    e = %d sent, %d received; n = %d pages; e/n = %.3f; lambda = %.3f; %d URLs waiting, %d handed over\n",
-		p.LinksSent, p.LinksReceived, p.Pages, p.Overhead, p.Lambda, p.Waiting, p.HandedOver,
+		p.LinksSent, p.LinksReceived, p.Pages, p.Overhead, p.Lambda, p.URLsWaiting, p.URLsHandedOver,
 	)
 	fmt.Fprintf(
 		out, "messages %d sent (%s), %d received (%s); %d failed and are sent again, %d refused\n", p.MessagesSent,
@@ -67,40 +67,40 @@ func writeAgents(out io.Writer, p *cluster.StatusReport) error {
 	fmt.Fprintf(
 		out,
 		"leases   %d requested in %d requests, %d not answered; %d granted by this agent; %d exchanges aborted\n",
-		p.LeasesWished, p.LeasesAsked, p.LeasesUnanswered, p.LeasesKept, p.LeasesAborted,
+		p.LeasesRequested, p.LeaseRequests, p.LeaseRequestsUnanswered, p.LeasesGranted, p.LeaseExchangesAborted,
 	)
 	if q := p.Quorum; q != nil {
 		word := "none: this agent fetches nothing"
-		if q.Majority {
+		if q.HasLease {
 			word = "yes"
 		}
 		fmt.Fprintf(
-			out, "lease    %s; voters: %s; reachable: %s\n", word, strings.Join(q.Agreed, ", "),
-			strings.Join(q.Answer, ", "),
+			out, "lease    %s; voters: %s; reachable: %s\n", word, strings.Join(q.Voters, ", "),
+			strings.Join(q.Reachable, ", "),
 		)
 	}
 	for _, a := range p.Agents {
-		if a.ToldToWait > 0 {
-			fmt.Fprintf(out, "quota    %s sent %d URLs; %d of its messages were deferred\n", a.ID, a.Received, a.ToldToWait)
+		if a.MessagesOverQuota > 0 {
+			fmt.Fprintf(out, "quota    %s sent %d URLs; %d of its messages were deferred\n", a.ID, a.URLsReceived, a.MessagesOverQuota)
 		}
-		if a.NotTaken > 0 {
+		if a.StatementsRefused > 0 {
 			fmt.Fprintf(
 				out, "ignored  %d statements of %s, which has no authority to make them; the rest of the messages counted\n",
-				a.NotTaken, a.ID,
+				a.StatementsRefused, a.ID,
 			)
 		}
-		if a.Banned != "" {
+		if a.BannedUntil != "" {
 			fmt.Fprintf(
-				out, "banned   %s until %s: %s; %d messages and requests refused\n", a.ID, a.Banned, a.BannedFor,
-				a.Refused,
+				out, "banned   %s until %s: %s; %d messages and requests refused\n", a.ID, a.BannedUntil, a.BanReason,
+				a.MessagesRefused,
 			)
 		}
 	}
-	if p.Strangers > 0 {
-		fmt.Fprintf(out, "refused  %d messages and requests of senders that are not members of this cluster\n", p.Strangers)
+	if p.UnknownSendersRefused > 0 {
+		fmt.Fprintf(out, "refused  %d messages and requests of senders that are not members of this cluster\n", p.UnknownSendersRefused)
 	}
-	if p.MessagesHeld > 0 {
-		fmt.Fprintf(out, "quota    %d messages of this agent were deferred by other agents\n", p.MessagesHeld)
+	if p.MessagesDeferred > 0 {
+		fmt.Fprintf(out, "quota    %d messages of this agent were deferred by other agents\n", p.MessagesDeferred)
 	}
 	return nil
 }

@@ -10,11 +10,11 @@ import (
 // Agents over their quota, and banned agents with the reason, stand below the table.
 func TestAgents_quotasAndBansStandBelowTheTable(t *testing.T) {
 	over := cluster.AgentReport{
-		ID: "a2", State: cluster.AgentAlive, Received: 2_000_000, ToldToWait: 70, NotTaken: 5,
-		Banned: "2026-11-22T10:00:00Z", BannedFor: "it floods", Refused: 9,
+		ID: "a2", State: cluster.AgentAlive, URLsReceived: 2_000_000, MessagesOverQuota: 70, StatementsRefused: 5,
+		BannedUntil: "2026-11-22T10:00:00Z", BanReason: "it floods", MessagesRefused: 9,
 	}
 	p := &cluster.StatusReport{
-		Self: "a1", MessagesHeld: 3, Strangers: 4,
+		Self: "a1", MessagesDeferred: 3, UnknownSendersRefused: 4,
 		Agents: []cluster.AgentReport{{ID: "a1", State: cluster.AgentAlive}, over},
 	}
 	var out strings.Builder

@@ -78,12 +78,12 @@ func (p *Progress) print() {
 	line := fmt.Sprintf(
 		"%s  %d pages  %.0f pages/s  %.1f MB/s  %d hosts  %d queued  %d fetching | %s",
 		(time.Duration(r.WallSeconds) * time.Second).String(), pages, rate, mbs, r.HostsKnown, r.URLsQueued,
-		r.ActiveFetches, beside(r.Peers)+r.Waiting,
+		r.ActiveFetches, beside(r.Cluster)+r.Waiting,
 	)
 	if r.FailingSites != nil { // no page comes: on a terminal there is room for what it waits for
 		line = fmt.Sprintf(
 			"%s  %d pages  %d queued | %s", (time.Duration(r.WallSeconds) * time.Second).String(), pages, r.URLsQueued,
-			beside(r.Peers)+r.Waiting,
+			beside(r.Cluster)+r.Waiting,
 		)
 	}
 	if p.inPlace {
@@ -99,8 +99,8 @@ func beside(p *cluster.StatusReport) string {
 		return ""
 	}
 	said := fmt.Sprintf("%d agents, %.1f links/page sent", p.Here(), p.Overhead)
-	if p.Waiting > 0 {
-		said += fmt.Sprintf(", %d waiting", p.Waiting)
+	if p.URLsWaiting > 0 {
+		said += fmt.Sprintf(", %d waiting", p.URLsWaiting)
 	}
 	return said + " | "
 }

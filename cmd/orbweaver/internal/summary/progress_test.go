@@ -29,12 +29,12 @@ func TestProgressBesideOthers(t *testing.T) {
 			&cluster.StatusReport{Agents: []cluster.AgentReport{{ID: "a1", State: cluster.AgentAlive}}},
 			"0 fetching | nothing\n",
 		},
-		{&cluster.StatusReport{Overhead: 0.44, Waiting: 7, Agents: []cluster.AgentReport{
+		{&cluster.StatusReport{Overhead: 0.44, URLsWaiting: 7, Agents: []cluster.AgentReport{
 			{ID: "a1", State: cluster.AgentAlive}, {ID: "a2", State: cluster.AgentSuspected},
 			{ID: "a3", State: cluster.AgentAlive}, {ID: "a4", State: cluster.AgentDead}}},
 			"0 fetching | 3 agents, 0.4 links/page sent, 7 waiting | nothing\n"},
 	} {
-		r.Peers = c.peers
+		r.Cluster = c.peers
 		var out strings.Builder
 		p := &Progress{out: &out, crawl: reported(r), lastAt: time.Now().Add(-time.Second)}
 		if p.print(); !strings.HasSuffix(out.String(), c.words) {

@@ -55,10 +55,10 @@ func WriteReport(out io.Writer, r report.Report) {
 		out, "  hosts     %d, %d of them put to disk; %d addresses; %d robots.txt fetched\n", r.HostsKnown, r.HostsCold,
 		r.IPsKnown, r.RobotsFetched,
 	)
-	if p := r.Peers; p != nil {
+	if p := r.Cluster; p != nil {
 		fmt.Fprintf(
 			out, "  agents    %d there; %d links sent, %d received, %d waiting; %.2f sent a page, %.2f lead to other hosts\n",
-			p.Here(), p.LinksSent, p.LinksReceived, p.Waiting, p.Overhead, p.Lambda,
+			p.Here(), p.LinksSent, p.LinksReceived, p.URLsWaiting, p.Overhead, p.Lambda,
 		)
 	}
 	if pages > 0 {
