@@ -11,7 +11,7 @@ type contents[S any] struct {
 	clock    clock
 	sites    siteTable[S]
 	ips      ipTable[S]
-	deferred dueHeap // deferred sites
+	deferred dueHeap // the deferred sites, by the time up to which they are
 	leases   leaseTable[S]
 	items    itemStore
 	refill   refillList
@@ -137,8 +137,7 @@ func (c *contents[S]) reconcile(s *site[S], before State) {
 		c.items.free(&s.queue)
 	}
 	now := s.state()
-	c.sites.states[before]--
-	c.sites.states[now]++
+	c.sites.countChange(before, now)
 	if s.entry != 0 {
 		e := c.ips.at(s.entry)
 		switch {
@@ -152,11 +151,7 @@ func (c *contents[S]) reconcile(s *site[S], before State) {
 	held := c.held(s)
 	if (held > 0) != s.has(flagHolds) {
 		s.flags ^= flagHolds
-		if held > 0 {
-			c.items.holders++
-		} else {
-			c.items.holders--
-		}
+		c.items.countHolder(held > 0)
 	}
 	if c.wantsRefill(s) && s.flags&(flagListed|flagRefillGiven) == 0 {
 		s.flags |= flagListed

@@ -76,6 +76,15 @@ func (t *itemStore) countReleased(items [][]byte) {
 	}
 }
 
+// countHolder counts a site that has items now, or has none any more.
+func (t *itemStore) countHolder(holds bool) {
+	if holds {
+		t.holders++
+	} else {
+		t.holders--
+	}
+}
+
 // dropQueue empties the queue of a site, calls drop for each item if it is not nil, and returns the number of items.
 func (t *itemStore) dropQueue(queue **pathQueue, drop func(item []byte)) int {
 	q := *queue

@@ -68,6 +68,12 @@ func (t *siteTable[S]) remove(s *site[S], counted State) {
 	*s = site[S]{}
 }
 
+// countChange counts a site in another state.
+func (t *siteTable[S]) countChange(before, now State) {
+	t.states[before]--
+	t.states[now]++
+}
+
 // count returns the number of sites.
 func (t *siteTable[S]) count() (sites int) {
 	for _, n := range t.states {
