@@ -23,17 +23,17 @@ type DiskGuard struct {
 	Most func() int64 // bytes that the crawl might write at once
 	Warn func(msg string, args ...any)
 
-	mu     sync.Mutex
-	shut   bool
-	opened time.Time     // when it last went on
-	pause  time.Duration // between two looks
-	look   time.Time     // when the next look is due
-	reason string        // of the pause at hand
-	need   int64         // bytes that must be free before work goes on
-	count  int64         // of pauses
-	told   time.Time     // when the log was last told of one
-	untold int           // pauses since, the one at hand included
-	first  bool          // the pause at hand did not come soon after another
+	mu       sync.Mutex
+	paused   bool
+	opened   time.Time     // when it last went on
+	pause    time.Duration // between two looks
+	look     time.Time     // when the next look is due
+	reason   string        // of the pause at hand
+	need     int64         // bytes that must be free before work goes on
+	count    int64         // of pauses
+	loggedAt time.Time     // when a pause was last written to the log
+	unlogged int           // pauses since, including the current one
+	first    bool          // the pause at hand did not come soon after another
 }
 
 // ErrFullAtStop says that the crawl was told to stop while a write waited for room on the disk. What waited counts as
@@ -47,7 +47,7 @@ const (
 	diskRecheck    = time.Second
 	diskRecheckMax = time.Minute
 	DiskNeed       = 64 << 20         // bytes that must be free before a paused crawl goes on
-	diskCalm       = 2 * time.Minute  // a pause that comes later than this after the last is a new one
+	diskPauseGap   = 2 * time.Minute  // a pause that comes later than this after the last is a new one
 	diskSayEvery   = 10 * time.Minute // how often the log is told of pauses that follow each other
 )
 
@@ -111,13 +111,13 @@ func (d *DiskGuard) Every(ctx context.Context, period time.Duration, f func() er
 func (d *DiskGuard) enter(now time.Time, err error) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.shut {
+	if d.paused {
 		return max(d.look.Sub(now), time.Millisecond)
 	}
-	d.shut = true
+	d.paused = true
 	d.count++
-	d.untold++
-	if d.first = d.opened.IsZero() || now.Sub(d.opened) >= diskCalm; d.first {
+	d.unlogged++
+	if d.first = d.opened.IsZero() || now.Sub(d.opened) >= diskPauseGap; d.first {
 		d.pause, d.need = diskRecheck, DiskNeed
 	} else {
 		d.pause = min(2*d.pause, diskRecheckMax)
@@ -130,9 +130,9 @@ func (d *DiskGuard) enter(now time.Time, err error) time.Duration {
 	}
 	d.look = now.Add(d.pause)
 	d.Gate.Shut(d.reason)
-	if d.first || now.Sub(d.told) >= diskSayEvery {
-		d.Warn(what, "dir", d.Dir, "needs_bytes", d.need, "pauses", d.untold, "error", err)
-		d.told, d.untold = now, 0
+	if d.first || now.Sub(d.loggedAt) >= diskSayEvery {
+		d.Warn(what, "dir", d.Dir, "needs_bytes", d.need, "pauses", d.unlogged, "error", err)
+		d.loggedAt, d.unlogged = now, 0
 	}
 	return d.pause
 }
@@ -142,7 +142,7 @@ func (d *DiskGuard) leave(now time.Time, free int64) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch early := d.look.Sub(now); {
-	case !d.shut:
+	case !d.paused:
 		return 0 // another goroutine has seen it
 	case early > 0:
 		return early // a pause that was begun since
@@ -150,7 +150,7 @@ func (d *DiskGuard) leave(now time.Time, free int64) time.Duration {
 		d.look = now.Add(d.pause)
 		return d.pause
 	}
-	d.shut, d.opened = false, now
+	d.paused, d.opened = false, now
 	d.Gate.Open(d.reason)
 	if d.first && d.reason == diskFullReason {
 		d.Warn("there is room on the disk again", "dir", d.Dir, "free_bytes", free)
@@ -162,7 +162,7 @@ func (d *DiskGuard) leave(now time.Time, free int64) time.Duration {
 func (d *DiskGuard) Pauses() (pauses, need int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.shut {
+	if d.paused {
 		need = d.need
 	}
 	return d.count, need

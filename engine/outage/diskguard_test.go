@@ -37,7 +37,7 @@ func TestHostile_S02_pausesThatFollowEachOtherGrow(t *testing.T) {
 		if d.need != 5*DiskNeed || said != 2 {
 			t.Errorf("it waits for %d bytes and has said %d lines", d.need, said)
 		}
-		<-time.After(diskCalm)
+		<-time.After(diskPauseGap)
 		if got := pause(); got != time.Second || d.need != DiskNeed || said != 4 {
 			t.Errorf("after a calm: %v, %d bytes, %d lines", got, d.need, said)
 		}
