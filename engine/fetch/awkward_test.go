@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"crypto/sha1"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,10 +26,14 @@ type awkward struct {
 }
 
 func awkwardResponses() []awkward {
+	return slices.Concat(awkwardLengths(), awkwardChunks(), awkwardStatusLines(), awkwardHeads())
+}
+
+// awkwardLengths are responses whose body is framed by Content-Length or the close.
+func awkwardLengths() []awkward {
 	const (
-		ok    = "HTTP/1.1 200 OK\r\n"
-		five  = ok + "Content-Length: 5\r\n\r\n"
-		chunk = ok + "Transfer-Encoding: chunked\r\n\r\n"
+		ok   = "HTTP/1.1 200 OK\r\n"
+		five = ok + "Content-Length: 5\r\n\r\n"
 	)
 	return []awkward{
 		{name: "until close", response: ok + "\r\nhello", outcome: outcome.OK, status: 200, payload: "hello", complete: true},
@@ -81,6 +86,16 @@ func awkwardResponses() []awkward {
 			name: "H10 spaces", response: ok + "Content-Length:   5  \r\n\r\nhello",
 			outcome: outcome.OK, status: 200, payload: "hello", complete: true,
 		},
+	}
+}
+
+// awkwardChunks are responses whose body is chunked.
+func awkwardChunks() []awkward {
+	const (
+		ok    = "HTTP/1.1 200 OK\r\n"
+		chunk = ok + "Transfer-Encoding: chunked\r\n\r\n"
+	)
+	return []awkward{
 		{
 			name: "chunked", response: chunk + "5\r\nhello\r\n0\r\n\r\n",
 			outcome: outcome.OK, status: 200, payload: "hello", complete: true,
@@ -131,6 +146,12 @@ func awkwardResponses() []awkward {
 			name: "H14 garbage trailer", response: chunk + "0\r\nno colon\r\n\x00\r\n\r\n",
 			outcome: outcome.OK, status: 200, complete: true,
 		},
+	}
+}
+
+// awkwardStatusLines are responses with an unusual status line.
+func awkwardStatusLines() []awkward {
+	return []awkward{
 		{
 			name: "H15 no status line", response: "<html>hello</html>\n",
 			outcome: outcome.Protocol, cut: CutUnspecified, flags: FlagNotHTTP, payload: "<html>hello</html>\n",
@@ -173,6 +194,16 @@ func awkwardResponses() []awkward {
 			name: "H17 999", response: "HTTP/1.1 999 x\r\n\r\nx",
 			outcome: outcome.OtherStatus, status: 999, payload: "x", complete: true,
 		},
+	}
+}
+
+// awkwardHeads are responses with unusual fields, or a status that matters.
+func awkwardHeads() []awkward {
+	const (
+		ok   = "HTTP/1.1 200 OK\r\n"
+		five = ok + "Content-Length: 5\r\n\r\n"
+	)
+	return []awkward{
 		{name: "H18 NUL", response: ok + "A: b\x00c\r\n\r\nx", outcome: outcome.Protocol},
 		{name: "H18 CR", response: ok + "A: b\rc\r\n\r\nx", outcome: outcome.Protocol},
 		{

@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"io"
-	"sync"
-
-	"orbweaver/internal/inflate"
 )
 
 // Fault says what is wrong with an encoded body. No fault is fatal: there are always bytes to parse.
@@ -88,7 +85,7 @@ type Decoder struct {
 
 // New makes a Decoder. It allocates nothing large until there is something to decode.
 func New(o Options) *Decoder {
-	return &Decoder{o: o.WithDefaults(), source: inflaters{deflate: sync.OnceValue(inflate.NewDecoder)}}
+	return &Decoder{o: o.WithDefaults(), source: inflaters{deflate: lazyInflater()}}
 }
 
 // decodedMin is the size of the first buffer of decoded bytes.

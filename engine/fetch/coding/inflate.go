@@ -18,6 +18,17 @@ type inflaters struct {
 	zstd    *zstd.Decoder
 }
 
+// lazyInflater returns a function that makes a decompressor at the first call and returns the same one later.
+func lazyInflater() func() *inflate.Decoder {
+	var made *inflate.Decoder
+	return func() *inflate.Decoder {
+		if made == nil {
+			made = inflate.NewDecoder()
+		}
+		return made
+	}
+}
+
 // unpack undoes the encodings that are made of DEFLATE: it appends what body holds to dst, up to limit bytes in all.
 func (s *inflaters) unpack(dst []byte, e encoding, body []byte, limit int) ([]byte, Fault) {
 	deflate := s.deflate()
