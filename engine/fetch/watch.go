@@ -120,12 +120,13 @@ func (w *watch) Err() error {
 // Value has none: it would lead package context past AfterFunc to the followed context's tree.
 func (w *watch) Value(any) any { return nil }
 
-// AfterFunc has package context call us rather than start a goroutine that waits for Done.
+// AfterFunc has package context call us rather than start a goroutine that waits for Done. It does not call f itself:
+// the caller holds a lock that f takes.
 func (w *watch) AfterFunc(f func()) (stop func() bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ended {
-		f()
+		time.AfterFunc(0, f)
 		return func() bool { return false }
 	}
 	w.dialing = f
