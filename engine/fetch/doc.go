@@ -13,6 +13,11 @@
 //	         Dialer, which asks Guard                    codec, or   framer: finds the end of the body,
 //	         about the address                           lenient     independent of packet boundaries
 //
+// The types follow this order. Fetcher.Fetch asks the connector for a connection, new or of IdleConns; its handshaker
+// does TLS. Then it writes the request, and headReader and bodyReader read the response from the connection. bodyScan
+// finds out what the bytes of the body mean; Restorer uses it too, for responses from an archive. At the end, the
+// connector stores or closes the connection.
+//
 //	Page.Raw, one buffer of the Pool:
 //
 //	+-------------------- HeadLen --+--------- body as received ---------+ - - - - - - - - - - - -+

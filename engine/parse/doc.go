@@ -13,6 +13,10 @@
 //	   |   comments, CDATA, raw text, templates: skipped
 //	   +-- <style>, style= --> [ scanStyle ] --> Link
 //
+// The types follow this order, and each has the next one by value: Scanner chooses the format; markupReader reads tags
+// and raw text; elementReader knows what the attributes of an element mean; linkList collects links, also of style
+// sheets; textDecoder turns bytes into UTF-8.
+//
 // HTML is read by the tokenizer rules of the HTML standard (html.spec.whatwg.org): raw text elements, the ends of
 // comments, character references with and without semicolons, and the first of two equal attributes. Scripting is off,
 // so noscript is markup. Templates are skipped, except shadow roots. SVG and MathML are followed as far as possible
