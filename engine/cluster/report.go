@@ -17,9 +17,9 @@ type StatusReport struct {
 	RecoveryRequests   int64 `json:"recovery_requests"`   // requests that ask other agents whether they have pages
 	RecoveryUnanswered int64 `json:"recovery_unanswered"` // of these
 	URLsRecovered      int64 `json:"urls_recovered"`      // admitted URLs whose pages are stored already, by any agent
-	URLsResent         int64 `json:"urls_resent"`         // URLs sent again, since the agent that had received them was lost
+	URLsResent         int64 `json:"urls_resent"`         // URLs sent again, since their receiver was lost
 
-	CapturesSuperseded int64 `json:"captures_superseded"` // captures marked because another agent's capture of the page counts
+	CapturesSuperseded int64 `json:"captures_superseded"` // captures marked, since another agent's capture counts
 
 	MessagesSent          int64 `json:"messages_sent" metric:"cluster_messages_sent_total" help:"Messages that other agents have acknowledged, in this run."`
 	MessagesReceived      int64 `json:"messages_received" metric:"cluster_messages_received_total" help:"Messages of other agents that were accepted, in this run."`
@@ -61,7 +61,7 @@ type AgentReport struct {
 	Share       float64    `json:"share"`                 // of all hosts
 	URLsWaiting int64      `json:"urls_waiting"`          // URLs in the outbox for it
 
-	URLsReceived      int64  `json:"urls_received"`                 // URLs in its messages, in this run; long ones count as several
+	URLsReceived      int64  `json:"urls_received"`                 // in its messages; a long URL counts as several
 	MessagesOverQuota int64  `json:"messages_over_quota,omitempty"` // its messages and requests that were deferred
 	StatementsRefused int64  `json:"statements_refused,omitempty"`  // statements for which it has no authority
 	BannedUntil       string `json:"banned_until,omitempty"`        // its messages and requests are refused until then

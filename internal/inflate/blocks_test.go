@@ -114,7 +114,9 @@ func TestZ7_FlushedLinesAreNotBounded(t *testing.T) {
 		d := NewDecoder()
 		out, _, err := d.Raw(nil, packed.Bytes(), 16<<20)
 		if err != nil || !bytes.Equal(out, want.Bytes()) {
-			t.Errorf("level %d: %d bytes in %d blocks with codes from %d bytes: %v", level, len(out), d.blocks, packed.Len(), err)
+			t.Errorf(
+				"level %d: %d bytes in %d blocks with codes from %d bytes: %v", level, len(out), d.blocks, packed.Len(), err,
+			)
 		}
 	}
 }
@@ -147,7 +149,10 @@ func FuzzBlocks(f *testing.F) {
 			t.Fatalf("members of a sound stream: %v", err)
 		}
 		if most := blocksFree + len(members)/blocksInput + len(out)/blocksOutput + 1; d.blocks > most {
-			t.Fatalf("tables were made for %d blocks, more than %d, of %d bytes from which came %d", d.blocks, most, len(members), len(out))
+			t.Fatalf(
+				"tables were made for %d blocks, more than %d, of %d bytes from which came %d", d.blocks, most, len(members),
+				len(out),
+			)
 		}
 	})
 }

@@ -56,11 +56,11 @@ func NewDecoder() *Decoder {
 
 // reader gives the bits of src. Beyond its end there are zeros, which are counted.
 type reader struct {
-	src  []byte
-	at   int
-	bits uint64
-	n    uint // of bits
-	over int  // bytes of bits that are not in src
+	src     []byte
+	at      int
+	bits    uint64
+	n       uint // of bits
+	padding int  // bytes of bits that are not in src
 }
 
 // fill makes n at least 56.
@@ -76,7 +76,7 @@ func (r *reader) fill() {
 			r.bits |= uint64(r.src[r.at]) << (r.n & 63)
 			r.at++
 		} else {
-			r.over++
+			r.padding++
 		}
 	}
 }
@@ -90,7 +90,7 @@ func (r *reader) take(n uint) int {
 }
 
 // beyond says that bits were taken that are not in src.
-func (r *reader) beyond() bool { return 8*r.over > int(r.n) }
+func (r *reader) beyond() bool { return 8*r.padding > int(r.n) }
 
 // Raw unpacks a DEFLATE stream at the start of src and appends what it holds to dst, up to limit bytes in all; more
 // gives ErrLimit and at most overshoot bytes beyond. used is how many bytes of src the stream has; it means nothing
@@ -134,12 +134,12 @@ func (d *Decoder) stream(dst, src []byte, limit, read, origin int) (out []byte, 
 }
 
 // place is how many bytes of src were taken, the last one perhaps in part.
-func (r *reader) place() int { return r.at - (int(r.n)/8 - r.over) }
+func (r *reader) place() int { return r.at - (int(r.n)/8 - r.padding) }
 
 // stored copies a block that is not packed.
 func (r *reader) stored(dst []byte, limit int) ([]byte, error) {
 	at := r.place()
-	r.bits, r.n, r.over = 0, 0, 0
+	r.bits, r.n, r.padding = 0, 0, 0
 	if at+4 > len(r.src) {
 		return dst, ErrTruncated
 	}

@@ -54,8 +54,10 @@ func texts() map[string][]byte {
 		near = append(near, byte(k), 255)
 	}
 	return map[string][]byte{
-		"nothing": nil, "a byte": {7}, "html": html(300_000), "noise": noise(200_000), "zeros": make([]byte, 1_000_000), "skewed": skewed,
-		"far repeats": repeats, "near repeats": near, "text": []byte("the quick brown fox"), "one in many": append(make([]byte, 70_000), noise(10)...),
+		"nothing": nil, "a byte": {7}, "html": html(300_000), "noise": noise(200_000), "zeros": make([]byte, 1_000_000),
+		"skewed":      skewed,
+		"far repeats": repeats, "near repeats": near, "text": []byte("the quick brown fox"),
+		"one in many": append(make([]byte, 70_000), noise(10)...),
 	}
 }
 
@@ -96,7 +98,10 @@ func TestZ4_WhatOthersPackComesOut(t *testing.T) {
 			packed := packRaw(t, text, level)
 			got, used, err := d.Raw([]byte("before"), append(packed, "behind"...), noLimit)
 			if err != nil || used != len(packed) || !bytes.Equal(got[6:], text) {
-				t.Fatalf("%s at level %d: %d bytes of %d, %d used of %d: %v", name, level, len(got)-6, len(text), used, len(packed), err)
+				t.Fatalf(
+					"%s at level %d: %d bytes of %d, %d used of %d: %v", name, level, len(got)-6, len(text), used, len(packed),
+					err,
+				)
 			}
 		}
 		var b bytes.Buffer
@@ -107,7 +112,8 @@ func TestZ4_WhatOthersPackComesOut(t *testing.T) {
 			t.Errorf("%s as zlib: %d bytes, %v", name, len(got), err)
 		}
 		one := packGzip(t, text)
-		if got, err := d.Gzip(nil, append(one, one...), noLimit); err != nil || !bytes.Equal(got, append(bytes.Clone(text), text...)) {
+		got, err := d.Gzip(nil, append(one, one...), noLimit)
+		if err != nil || !bytes.Equal(got, append(bytes.Clone(text), text...)) {
 			t.Errorf("%s in two members: %d bytes, %v", name, len(got), err)
 		}
 		if got, err := d.Gzip(nil, append(one, "\n\n"...), noLimit); !errors.Is(err, ErrTrailing) || !bytes.Equal(got, text) {
@@ -172,7 +178,10 @@ func sameAsLibrary(t *testing.T, d *Decoder, src []byte) {
 		}
 	case err == nil:
 		if ours != nil || !bytes.Equal(got, want) || used != len(src)-in.Len() {
-			t.Fatalf("% x: the library gives %d bytes of %d, we %d of %d and %v", src, len(want), len(src)-in.Len(), len(got), used, ours)
+			t.Fatalf(
+				"% x: the library gives %d bytes of %d, we %d of %d and %v", src, len(want), len(src)-in.Len(), len(got), used,
+				ours,
+			)
 		}
 	default:
 		if ours == nil || errors.Is(err, io.ErrUnexpectedEOF) != errors.Is(ours, ErrTruncated) || len(got) < len(want) ||
@@ -289,8 +298,9 @@ func FuzzZlib(f *testing.F) {
 		f.Add(b.Bytes()[:b.Len()-2])
 		f.Add(append(b.Bytes()[:b.Len()-4:b.Len()-4], "sums"...))
 	}
-	f.Add([]byte("\x78\xbb\x00\x00\x00\x00\x03\x00"))        // with a dictionary
-	f.Add([]byte("x \x00\x00\x00\x01\x030\x00\x00\x00\x01")) // with an empty one, which the library has and zlib itself asks for
+	f.Add([]byte("\x78\xbb\x00\x00\x00\x00\x03\x00")) // with a dictionary
+	// With an empty one, which the library has and zlib itself asks for.
+	f.Add([]byte("x \x00\x00\x00\x01\x030\x00\x00\x00\x01"))
 	d := NewDecoder()
 	f.Fuzz(func(t *testing.T, src []byte) {
 		z, err := zlib.NewReader(bytes.NewReader(src))

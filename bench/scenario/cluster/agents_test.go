@@ -248,7 +248,9 @@ func (b *testCluster) wantLeft(name string) report.Report {
 	r := b.reports[name]
 	const reason = "left permanently: the other agents have everything"
 	if r.State != lifecycle.Finished || r.Reason != reason || r.URLsQueued != 0 || r.Cluster.URLsWaiting != 0 {
-		b.t.Errorf("%s: %s (%s), %d URLs queued, %d messages wait", name, r.State, r.Reason, r.URLsQueued, r.Cluster.URLsWaiting)
+		b.t.Errorf(
+			"%s: %s (%s), %d URLs queued, %d URLs waiting", name, r.State, r.Reason, r.URLsQueued, r.Cluster.URLsWaiting,
+		)
 	}
 	return r
 }

@@ -14,9 +14,11 @@ import (
 func (p *agent) report(c *counters.Totals) *cluster.StatusReport {
 	r := &cluster.StatusReport{
 		Self: p.self.ID, Pages: c.Stored() + c.PagesNotStored,
-		LinksSent: c.Sent, LinksReceived: c.Received, LinksToOtherHosts: c.LinksOut, URLsHandedOver: c.Outcomes[outcome.HandedOver],
-		RecoveryRequests: p.superseded.questions.Load() + p.pages.Questions.Load(), RecoveryUnanswered: p.pages.Unanswered.Load(),
-		URLsRecovered: c.Outcomes[outcome.Recovered], URLsResent: p.lost.resent.Load(),
+		LinksSent: c.Sent, LinksReceived: c.Received, LinksToOtherHosts: c.LinksOut,
+		URLsHandedOver:     c.Outcomes[outcome.HandedOver],
+		RecoveryRequests:   p.superseded.questions.Load() + p.pages.Questions.Load(),
+		RecoveryUnanswered: p.pages.Unanswered.Load(),
+		URLsRecovered:      c.Outcomes[outcome.Recovered], URLsResent: p.lost.resent.Load(),
 		CapturesSuperseded: p.superseded.marked.Load(),
 		MessagesSent:       p.traffic.senders.Sent.Load(), MessagesReceived: p.server.messages.Load(),
 		MessagesFailed: p.traffic.senders.Failed.Load(), MessagesDeferred: p.traffic.senders.Held.Load(),

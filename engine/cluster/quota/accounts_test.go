@@ -92,7 +92,8 @@ func TestPQ2_bansEndAndGrow(t *testing.T) {
 			}
 			time.Sleep(length - time.Second)
 			a = cluster.AgentReport{ID: "flood"}
-			if s.FillReport(&a); s.CheckBan("flood") == nil || a.BannedUntil == "" || a.BanReason == "" || a.MessagesRefused == 0 ||
+			s.FillReport(&a)
+			if s.CheckBan("flood") == nil || a.BannedUntil == "" || a.BanReason == "" || a.MessagesRefused == 0 ||
 				a.URLsReceived != 10 {
 				t.Errorf("ban %d, just before its end: %+v", i, a)
 			}

@@ -49,7 +49,10 @@ func writeAgents(out io.Writer, p *cluster.StatusReport) error {
 		if a.ID == p.Self {
 			star = "*"
 		}
-		fmt.Fprintf(t, "%s%s\t%d\t%.2f %%\t%d\t%s\t%s\t\n", a.ID, star, a.Capacity, 100*a.Share, a.URLsWaiting, a.State, a.StateSince)
+		fmt.Fprintf(
+			t, "%s%s\t%d\t%.2f %%\t%d\t%s\t%s\t\n", a.ID, star, a.Capacity, 100*a.Share, a.URLsWaiting, a.State,
+			a.StateSince,
+		)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -81,7 +84,10 @@ func writeAgents(out io.Writer, p *cluster.StatusReport) error {
 	}
 	for _, a := range p.Agents {
 		if a.MessagesOverQuota > 0 {
-			fmt.Fprintf(out, "quota    %s sent %d URLs; %d of its messages were deferred\n", a.ID, a.URLsReceived, a.MessagesOverQuota)
+			fmt.Fprintf(
+				out, "quota    %s sent %d URLs; %d of its messages were deferred\n", a.ID, a.URLsReceived,
+				a.MessagesOverQuota,
+			)
 		}
 		if a.StatementsRefused > 0 {
 			fmt.Fprintf(
@@ -97,7 +103,10 @@ func writeAgents(out io.Writer, p *cluster.StatusReport) error {
 		}
 	}
 	if p.UnknownSendersRefused > 0 {
-		fmt.Fprintf(out, "refused  %d messages and requests of senders that are not members of this cluster\n", p.UnknownSendersRefused)
+		fmt.Fprintf(
+			out, "refused  %d messages and requests of senders that are not members of this cluster\n",
+			p.UnknownSendersRefused,
+		)
 	}
 	if p.MessagesDeferred > 0 {
 		fmt.Fprintf(out, "quota    %d messages of this agent were deferred by other agents\n", p.MessagesDeferred)
