@@ -163,7 +163,9 @@ func TestPeersOfARunningCrawl(t *testing.T) {
 			t.Fatalf("exit status %d:\n%s\n%s", code, said, said2)
 		}
 		if i == 0 {
-			soon(t, "one that has left", func() bool { return strings.Contains(call("ctl", "agents", "--dir", one).out, "left") })
+			soon(t, "an agent that has left", func() bool {
+				return strings.Contains(call("ctl", "agents", "--dir", one).out, "left")
+			})
 		}
 	}
 	if r := call("ctl", "agents", "--dir", t.TempDir()); r.code != command.ExitFailed ||
@@ -225,7 +227,10 @@ func TestAgentFlags(t *testing.T) {
 			"--agent a1 --gossip 0.0.0.0:7946 --agent-file " + file,
 			[]string{"0.0.0.0:7946: the others must be able to reach it"},
 		},
-		{"--agent a1 --agent-plain --gossip 127.0.0.1:65535", []string{"--agent-listen: there is no port after that of --gossip"}},
+		{
+			"--agent a1 --agent-plain --gossip 127.0.0.1:65535",
+			[]string{"--agent-listen: there is no port after that of --gossip"},
+		},
 		{
 			"--agent a1 --agent-plain --quorum --gossip 127.0.0.1:7950 --join 127.0.0.1:7946",
 			[]string{"--quorum: with --join, say by --agents how many agents begin the crawl"},

@@ -133,7 +133,8 @@ func TestG04_aSecondAgentOfOneNameIsRefused(t *testing.T) {
 	}
 	call(
 		"crawl", "--dir", filepath.Join(dir, "3"), "--proxy", w.proxy, "--resolver", "hashed", "--agent", "a3",
-		"--agent-plain", "--gossip", there, "--agent-listen", strings.Replace(here, port(here), port(next(t, here)), 1), w.roots[0],
+		"--agent-plain", "--gossip", there, "--agent-listen",
+		strings.Replace(here, port(here), port(next(t, here)), 1), w.roots[0],
 	).want(t, command.ExitFailed, "listening for messages on", "does another agent run here?")
 	call("ctl", "stop", "--dir", one).want(t, command.ExitDone)
 	if r := <-done; r.code != command.ExitStopped {

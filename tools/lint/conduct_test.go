@@ -27,7 +27,7 @@ var starters = places{
 	"dnsres/query.go":                            "the caller waits for both questions",
 	"dnsres/exchange.go":                         "context.AfterFunc, stopped when the exchange ends",
 	"engine/cluster/transport/transport.go":      "Close waits for the server",
-	"engine/cluster/network/prover.go":           "Close waits for the loop that asks for proofs, and for each agent that is asked",
+	"engine/cluster/network/prover.go":           "Close waits for the loop that asks for proofs and for its requests",
 	"internal/vfs/vfstest/suite.go":              "the test waits for its group",
 	"cmd/orbweaver/internal/crawl/crawl.go":      "the signal watcher; the function that signals returns waits for it",
 	"cmd/orbweaver/internal/crawl/memory.go":     "follows the number of hosts; the function it returns waits",
