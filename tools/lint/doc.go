@@ -16,7 +16,7 @@
 //	programs_test.go    no built program is committed
 //	words_test.go       words that do not enter the tree; names in the documentation that must exist
 //	chains_test.go      names in chains of package comments and of ARCHITECTURE.md must exist
-//	ratchet_test.go     what the tree still owes to the rules below: counts in ratchet.txt that may only fall
+//	findings_test.go    the list of the rules below, about words, names and structure
 //	language_test.go    words and metaphors in prose, width of lines, length of sentences and of commit subjects
 //	names_test.go       names that are metaphors, bare participles or bare verbs
 //	structure_test.go   sizes of packages, structs and types; cycles of struct types
@@ -30,5 +30,5 @@
 //
 // The rules look at syntax: all files are parsed, under all build tags. Only niltests_test.go needs types, and only
 // those of the module, so no package from outside is compiled. That takes some seconds. planted_test.go and
-// ratchetplanted_test.go hold each rule against a small tree with a fault in it, so a rule that finds nothing fails.
+// findingsplanted_test.go hold each rule against a small tree with a fault in it, so a rule that finds nothing fails.
 package lint

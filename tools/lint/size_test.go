@@ -11,7 +11,7 @@ const (
 	funcLinesMax = 80
 )
 
-// tooLong lists what is longer than it should be, with its present length: a ratchet. An entry may shrink, must leave
+// tooLong lists what is longer than it should be, with its present length. An entry may shrink, must leave
 // when it fits, and no entry may be added for new code. Functions are named file:name, or file:Type.name.
 var tooLong = map[string]int{
 	"workbench/concurrent_test.go:TestConcurrentUse": 107,

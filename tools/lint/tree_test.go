@@ -78,7 +78,7 @@ func TestHouse(t *testing.T) {
 			}
 		})
 	}
-	t.Run("ratchet", func(t *testing.T) { testRatchets(t, house) })
+	t.Run("findings", func(t *testing.T) { testFindings(t, house) })
 }
 
 // built names what the Makefile writes into the root, and what is not ours.

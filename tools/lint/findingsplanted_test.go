@@ -2,7 +2,6 @@ package lint
 
 import (
 	"maps"
-	"reflect"
 	"strings"
 	"testing"
 )
@@ -23,9 +22,9 @@ func findingsIn(t *testing.T, find func(*tree) []finding, file, text string) (fo
 
 func TestSoundTreeHasNoFindings(t *testing.T) {
 	h := plant(t, sound())
-	for _, r := range ratchets() {
+	for _, r := range findingRules() {
 		for _, f := range r.find(h) {
-			t.Errorf("%s: %+v", r.rule, f)
+			t.Errorf("%s: %+v", r.name, f)
 		}
 	}
 }
@@ -126,50 +125,20 @@ func TestHonestFindings(t *testing.T) {
 	}
 }
 
-// A count above the recorded one is a fault with its places; one below it asks to lower the ratchet.
-func TestRatchetComparesByPlace(t *testing.T) {
-	r := ratchet{rule: "words", instead: "say it plainly"}
-	found := []finding{
-		{"sieve", "sieve/a.go:1", `"lest"`, 1},
-		{"sieve", "sieve/a.go:2", `"anew"`, 1},
-		{"warc", "warc/a.go:1", `"lest"`, 1},
+// A failure lists the places and says what to write instead. It does not grow without bound.
+func TestFindingsAreDescribed(t *testing.T) {
+	r := findingRule{name: "words", instead: "say it plainly"}
+	if fault := describeFindings(r, nil); fault != "" {
+		t.Errorf("no finding: %q", fault)
 	}
-	if faults := compareRatchet(r, found, map[string]int{"sieve": 2, "warc": 1}); len(faults) != 0 {
-		t.Errorf("equal counts: %q", faults)
+	many := make([]finding, listMost+3)
+	for i := range many {
+		many[i] = finding{"sieve", "sieve/a.go:1", `"lest"`, 1}
 	}
-	faults := compareRatchet(r, found, map[string]int{"sieve": 1, "warc": 2})
-	if len(faults) != 2 || !strings.Contains(faults[0], "sieve/a.go:2") ||
-		!strings.Contains(faults[0], "total has not risen") ||
-		!strings.Contains(faults[1], "lower the ratchet") {
-		t.Errorf("got %q", faults)
-	}
-	if faults := compareRatchet(r, found, nil); len(faults) != 2 || strings.Contains(faults[0], "total has not risen") {
-		t.Errorf("a rule without a row allows something: %q", faults)
-	}
-}
-
-// Writing keeps the recorded counts of a rule whose total has risen, and follows code that moves.
-func TestRatchetOnlyFalls(t *testing.T) {
-	recorded := map[string]map[string]int{"words": {"engine": 5}, "names": {"engine": 5}}
-	found := map[string]map[string]int{
-		"words": {"engine": 1, "engine/site": 4},
-		"names": {"engine": 6},
-		"new":   {"warc": 3},
-	}
-	next, refused := lowerRatchet(recorded, found)
-	want := map[string]map[string]int{"words": {"engine": 1, "engine/site": 4}, "names": {"engine": 5}, "new": {"warc": 3}}
-	if !reflect.DeepEqual(next, want) || len(refused) != 1 || !strings.HasPrefix(refused[0], "names") {
-		t.Errorf("got %v, refused %q", next, refused)
-	}
-	again, err := parseRatchet(formatRatchet(next))
-	if err != nil || !reflect.DeepEqual(again, want) {
-		t.Errorf("got %v, %v", again, err)
-	}
-	if counts, err := parseRatchet("words\t*\t0\n"); err != nil || counts["words"] == nil {
-		t.Errorf("a rule without findings is not known: %v, %v", counts, err)
-	}
-	if _, err := parseRatchet("<<<<<<< HEAD\nwords\tsieve\t4\n"); err == nil {
-		t.Error("an unresolved merge is accepted")
+	fault := describeFindings(r, many)
+	if !strings.Contains(fault, "say it plainly") || !strings.HasSuffix(fault, "and 3 more") ||
+		strings.Count(fault, "sieve/a.go:1") != listMost {
+		t.Errorf("got %q", fault)
 	}
 }
 
