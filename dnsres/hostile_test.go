@@ -124,9 +124,10 @@ func TestHostile_D04_aliasesAreFollowedTwelveTimesAndNotInCircles(t *testing.T) 
 			t.Fatalf("lives %v", life)
 		}
 		for _, bad := range []string{"c13.test", "loop.test", "ring1.test", "heap.test"} {
-			before := r.Stats().Exchanges
+			before := r.Stats()
 			wantErr(t, r.Resolve(t.Context(), bad), dnsres.ErrServer)
-			if n := r.Stats().Exchanges - before; n > 13 {
+			after := r.Stats() // a question whose reply is late, on a busy machine, is sent again
+			if n := after.Exchanges - before.Exchanges; n > 13+after.Timeouts-before.Timeouts {
 				t.Errorf("%s: %d questions", bad, n)
 			}
 		}
