@@ -3,6 +3,7 @@ package fetch
 import (
 	"bufio"
 	"bytes"
+	"iter"
 	"math"
 	"slices"
 	"sync"
@@ -244,4 +245,186 @@ func hasControl(b []byte) bool {
 		}
 		b = b[i+1:]
 	}
+}
+
+func digitsOf(b []byte) int {
+	n := 0
+	for n < len(b) && isDigit(b[n]) {
+		n++
+	}
+	return n
+}
+
+// fieldsOf iterates over the fields of a head without its first line: name as sent, and value without outer spaces. It
+// is lenient: lines without a colon or a name are skipped, and a folded value is joined with single spaces.
+func fieldsOf(fields []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(name, value []byte) bool) {
+		for len(fields) > 0 {
+			var line []byte
+			line, fields = cutLine(fields)
+			if len(line) == 0 {
+				return
+			}
+			folded := false
+			end := len(line)
+			for len(fields) > 0 && isSpace(fields[0]) {
+				var more []byte
+				more, fields = cutLine(fields)
+				line, folded = joinFold(line[:end], folded, more), true
+				end = len(line)
+			}
+			colon := bytes.IndexByte(line, ':')
+			if colon <= 0 || isSpace(line[0]) {
+				continue
+			}
+			name := trimSpace(line[:colon])
+			if len(name) > 0 && !yield(name, trimSpace(line[colon+1:])) {
+				return
+			}
+		}
+	}
+}
+
+// joinFold appends a continuation to a line; the first time to a copy, since the line is the page's.
+func joinFold(line []byte, copied bool, more []byte) []byte {
+	if !copied {
+		line = append(make([]byte, 0, len(line)+len(more)+1), line...)
+	}
+	line = append(line, ' ')
+	return append(line, trimSpace(more)...)
+}
+
+// firstValue returns the first value of name among fields, or nil.
+func firstValue(fields []byte, name string) []byte {
+	for field, value := range fieldsOf(fields) {
+		if equalFold(field, name) {
+			return value
+		}
+	}
+	return nil
+}
+
+// cutLine splits b after its first line and takes off the line end, LF or CRLF.
+func cutLine(b []byte) (line, rest []byte) {
+	i := bytes.IndexByte(b, '\n')
+	if i < 0 {
+		return b, nil
+	}
+	line, rest = b[:i], b[i+1:]
+	if i > 0 && line[i-1] == '\r' {
+		line = line[:i-1]
+	}
+	return line, rest
+}
+
+// lastToken returns the last of comma-separated tokens, without spaces and parameters.
+func lastToken(value []byte) []byte {
+	value = value[bytes.LastIndexByte(value, ',')+1:]
+	value, _, _ = bytes.Cut(value, []byte{';'})
+	return trimSpace(value)
+}
+
+func trimSpace(b []byte) []byte {
+	for len(b) > 0 && isSpace(b[0]) {
+		b = b[1:]
+	}
+	for len(b) > 0 && isSpace(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// equalFold compares in ASCII, whatever the case.
+func equalFold(b []byte, s string) bool {
+	return len(b) == len(s) && hasPrefixFold(b, s)
+}
+
+// hasPrefixFold says whether b starts with s in ASCII, whatever the case of either.
+func hasPrefixFold(b []byte, s string) bool {
+	if len(b) < len(s) {
+		return false
+	}
+	for i := range len(s) {
+		if lower(b[i]) != lower(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// headScan is how far the search for the end of a head has come.
+type headScan struct {
+	at    int // bytes looked at
+	line  int // start of the line at hand
+	lines int
+	blank int // bytes of line ends dropped before the status line
+}
+
+// headState is the result of a look at the bytes so far.
+type headState uint8
+
+const (
+	headMore headState = iota
+	headWhole
+	headTooLarge
+	headForeign // no HTTP
+)
+
+// findEnd searches raw for the end of a head and returns the length of the head if it is whole.
+func (s *headScan) findEnd(raw []byte, o *Options) (int, headState) {
+	if s.line == 0 && !httpPrefix(raw) {
+		return 0, headForeign
+	}
+	for {
+		i := bytes.IndexByte(raw[s.at:], '\n')
+		if i < 0 {
+			s.at = len(raw)
+			if len(raw)-s.line > o.HeaderLineMax || len(raw) >= o.HeaderMax {
+				return 0, headTooLarge
+			}
+			return 0, headMore
+		}
+		end := s.at + i
+		length := end - s.line
+		s.at, s.line = end+1, end+1
+		if length == 0 || (length == 1 && raw[end-1] == '\r') {
+			if end+1 > o.HeaderMax {
+				return 0, headTooLarge
+			}
+			return end + 1, headWhole
+		}
+		if s.lines++; length > o.HeaderLineMax || s.lines > o.HeaderCount+1 {
+			return 0, headTooLarge
+		}
+	}
+}
+
+// httpPrefix says whether raw is, or can become, the start of a response.
+func httpPrefix(raw []byte) bool {
+	return startsLike(raw, "http/") || startsLike(raw, "icy ")
+}
+
+func startsLike(raw []byte, prefix string) bool {
+	n := min(len(raw), len(prefix))
+	return hasPrefixFold(raw[:n], prefix[:n])
+}
+
+// blankLines counts the bytes of line ends that b starts with, up to most.
+func blankLines(b []byte, most int) int {
+	n := 0
+	for n < min(len(b), most) && (b[n] == '\r' || b[n] == '\n') {
+		n++
+	}
+	return n
 }

@@ -1,68 +1,10 @@
 package fetch
 
 import (
-	"bytes"
 	"errors"
 
 	"orbweaver/internal/outcome"
 )
-
-// headScan is how far the search for the end of a head has come.
-type headScan struct {
-	at    int // bytes looked at
-	line  int // start of the line at hand
-	lines int
-	blank int // bytes of line ends dropped before the status line
-}
-
-// headState is the result of a look at the bytes so far.
-type headState uint8
-
-const (
-	headMore headState = iota
-	headWhole
-	headTooLarge
-	headForeign // no HTTP
-)
-
-// findEnd searches raw for the end of a head and returns the length of the head if it is whole.
-func (s *headScan) findEnd(raw []byte, o *Options) (int, headState) {
-	if s.line == 0 && !httpPrefix(raw) {
-		return 0, headForeign
-	}
-	for {
-		i := bytes.IndexByte(raw[s.at:], '\n')
-		if i < 0 {
-			s.at = len(raw)
-			if len(raw)-s.line > o.HeaderLineMax || len(raw) >= o.HeaderMax {
-				return 0, headTooLarge
-			}
-			return 0, headMore
-		}
-		end := s.at + i
-		length := end - s.line
-		s.at, s.line = end+1, end+1
-		if length == 0 || (length == 1 && raw[end-1] == '\r') {
-			if end+1 > o.HeaderMax {
-				return 0, headTooLarge
-			}
-			return end + 1, headWhole
-		}
-		if s.lines++; length > o.HeaderLineMax || s.lines > o.HeaderCount+1 {
-			return 0, headTooLarge
-		}
-	}
-}
-
-// httpPrefix says whether raw is, or can become, the start of a response.
-func httpPrefix(raw []byte) bool {
-	return startsLike(raw, "http/") || startsLike(raw, "icy ")
-}
-
-func startsLike(raw []byte, prefix string) bool {
-	n := min(len(raw), len(prefix))
-	return hasPrefixFold(raw[:n], prefix[:n])
-}
 
 // headReader reads the head of a response from a connection.
 type headReader struct {
@@ -125,15 +67,6 @@ func (r *headReader) dropBlankLines(p *Page) {
 		p.Raw = p.Raw[:copy(p.Raw, p.Raw[n:])]
 		r.scan.at = 0
 	}
-}
-
-// blankLines counts the bytes of line ends that b starts with, up to most.
-func blankLines(b []byte, most int) int {
-	n := 0
-	for n < min(len(b), most) && (b[n] == '\r' || b[n] == '\n') {
-		n++
-	}
-	return n
 }
 
 // dropFront drops the head of an interim response and starts the search for the next.

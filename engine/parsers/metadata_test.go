@@ -132,12 +132,9 @@ func TestUnchangedPageIsRevisit(t *testing.T) {
 		return recs, plan
 	}
 	rec, plan := pack(previous)
-	if rec.Type != warc.Revisit || rec.Get("WARC-Profile") != warc.ProfileNotModified || plan.annotation() == "" ||
-		rec.Get(
-			"WARC-Refers-To",
-		) != "<"+warc.ID(previous.RecordID).
-			String()+
-			">" || rec.Get("WARC-Refers-To-Target-URI") != previous.URI ||
+	refersTo := "<" + warc.ID(previous.RecordID).String() + ">"
+	if rec.Type != warc.Revisit || rec.Get("WARC-Profile") != warc.ProfileNotModified || plan.hasPayload ||
+		rec.Get("WARC-Refers-To") != refersTo || rec.Get("WARC-Refers-To-Target-URI") != previous.URI ||
 		rec.Get("WARC-Refers-To-Date") != "2001-09-09T01:46:40.000000Z" || rec.Get("WARC-Truncated") != "" ||
 		rec.PayloadDigest == nil || dedup.Digest(*rec.PayloadDigest) != digest {
 		t.Errorf("%+v", rec.Fields)

@@ -22,20 +22,7 @@ type recordPlan struct {
 	hasPayload  bool // the records contain the payload
 	claim       journal.Claim
 	first       dedup.First
-}
-
-// annotation is the note in the crawl log.
-func (plan *recordPlan) annotation() string {
-	switch {
-	case !plan.isStored:
-		return "notStored"
-	case plan.isRevisit:
-		return "duplicate:digest"
-	case plan.isUnchanged:
-		return "duplicate:server-not-modified"
-	default:
-		return ""
-	}
+	annotation  string // in the crawl log
 }
 
 // recordBuilder encodes the records of one attempt at a time.
@@ -67,10 +54,17 @@ func (b *recordBuilder) plan(p, content *fetch.Page, a *attempt.Attempt) (record
 		plan.isRevisit, plan.first = ok, first
 	}
 	if plan.isStored = b.stores(content, a, &plan); !plan.isStored {
-		plan.isRevisit = false
+		plan.isRevisit, plan.annotation = false, "notStored"
 		return plan, nil
 	}
-	plan.hasPayload = !plan.isRevisit && !plan.isUnchanged
+	switch {
+	case plan.isRevisit:
+		plan.annotation = "duplicate:digest"
+	case plan.isUnchanged:
+		plan.annotation = "duplicate:server-not-modified"
+	default:
+		plan.hasPayload = true
+	}
 	if err := b.encode(p, a, &plan); err != nil {
 		return plan, fmt.Errorf("parsers: archive: %w", err)
 	}

@@ -92,7 +92,7 @@ func (w *Worker) store(
 		err := w.settle(p, a, plan)
 		switch {
 		case err == nil:
-			w.crawl.Log.Attempt(p, a, w.links.Encoding, w.links.Budget.Annotate(plan.annotation()))
+			w.crawl.Log.Attempt(p, a, w.links.Encoding, w.links.Budget.Annotate(plan.annotation))
 			w.noteNovelty(p, a, plan)
 			return w.maintain(ctx)
 		case errors.Is(err, journal.ErrPageLimit):
