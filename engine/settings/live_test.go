@@ -11,7 +11,7 @@ import (
 // Two settings changed at the same moment are both in force: none is made of what was before the other.
 func TestHostile_A05_settingsChangedAtOnceAllHold(t *testing.T) {
 	for range 5000 {
-		l := NewLive(politeness.Default(), nil)
+		l := NewLive(politeness.Default(), new(HostRules))
 		var wait sync.WaitGroup
 		for _, key := range []string{"host-delay", "ip-delay"} {
 			wait.Go(func() {

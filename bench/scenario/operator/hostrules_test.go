@@ -26,7 +26,7 @@ func rulesWorld() simweb.Config {
 
 func rulesOf(t *testing.T, lines ...string) *filter.HostRules {
 	t.Helper()
-	rules, _, err := (*filter.HostRules)(nil).With(lines...)
+	rules, _, err := new(filter.HostRules).With(lines...)
 	if err != nil {
 		t.Fatal(err)
 	}
