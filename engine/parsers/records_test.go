@@ -1,0 +1,83 @@
+package parsers
+
+import (
+	"testing"
+
+	"orbweaver/engine/attempt"
+	"orbweaver/engine/dedup"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// recordRig builds records for pages of a crawl with a store filter.
+func recordRig(t *testing.T, store string) *recordBuilder {
+	t.Helper()
+	disk := vfs.NewMem(1)
+	for _, dir := range []string{"seen", "warc"} {
+		if err := disk.MkdirAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	filters, err := filter.CompileStore(store, new(filter.Seeds))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := journal.NewStore()
+	if j.Seen, err = dedup.Open(disk, dedup.Options{Dir: "seen", MemoryBytes: 1 << 16}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if j.Writer, err = warc.OpenWriter(disk, warc.Options{Dir: "warc", Prefix: "t"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = j.Writer.Abandon(), j.Seen.Close() })
+	enc, err := warc.NewEncoder(warc.EncoderOptions{Compression: warc.None})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Crawl{Journal: j, Store: filters}
+	b := newRecordBuilder(c, enc, newExtractor(c))
+	return &b
+}
+
+// What the plan of a page decides stands in crawl.log, so that the operator sees why a page has no payload in the
+// archive.
+func TestPlan_saysInTheLogWhyAPageHasNoPayload(t *testing.T) {
+	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+	for _, c := range []struct {
+		name       string
+		store      string
+		isKnown    bool // an equal payload is in the archive
+		response   string
+		annotation string
+		hasPayload bool
+	}{
+		{"a new page", "all", false, head + "text", "", true},
+		{"a page that the filter does not store", "none", false, head + "text", "notStored", false},
+		{"an equal payload", "all", true, head + "text", "duplicate:digest", false},
+		{"an equal payload that the filter does not store", "none", true, head + "text", "notStored", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := recordRig(t, c.store)
+			p, ok := fetch.Stored([]byte("http://a.test/"), []byte(c.response))
+			if !ok {
+				t.Fatal("no page")
+			}
+			p.Digest = [20]byte{1, 2, 3}
+			if c.isKnown {
+				if _, _, err := b.crawl.Journal.Seen.Insert(p.Digest, dedup.First{URI: "http://b.test/"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			plan, err := b.plan(p, p, &attempt.Attempt{URL: p.URL})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if plan.annotation != c.annotation || plan.hasPayload != c.hasPayload {
+				t.Errorf("annotation %q, payload %v", plan.annotation, plan.hasPayload)
+			}
+		})
+	}
+}
