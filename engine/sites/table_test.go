@@ -30,8 +30,10 @@ func newTable(t *testing.T, disk vfs.FS) *Table {
 	return &Table{
 		Workbench: workbench.New[site.State](workbench.Options{MemoryMax: 1000}), Cold: store,
 		Rules:      site.NewRulesPool(0),
-		Unresolved: NewUnresolvedQueue(), Live: settings.NewLive(politeness.Default(), new(settings.HostRules)), Quotas: new(limits.Quotas),
-		Traps: traps.New(-1, 0, 1, nil),
+		Unresolved: NewUnresolvedQueue(),
+		Live:       settings.NewLive(politeness.Default(), new(settings.HostRules)),
+		Quotas:     new(limits.Quotas),
+		Traps:      traps.New(-1, 0, 1, nil),
 	}
 }
 

@@ -46,8 +46,10 @@ func TestHostile_B10_rulesBeyondTheirMemoryAreOnDisk(t *testing.T) {
 	h := &Table{
 		Workbench: workbench.New[site.State](workbench.Options{MemoryMax: 1 << 40}), Cold: store,
 		Rules:      site.NewRulesPool(limit),
-		Unresolved: NewUnresolvedQueue(), Live: settings.NewLive(politeness.Default(), new(settings.HostRules)), Quotas: new(limits.Quotas),
-		Traps: traps.New(-1, 0, 1, nil),
+		Unresolved: NewUnresolvedQueue(),
+		Live:       settings.NewLive(politeness.Default(), new(settings.HostRules)),
+		Quotas:     new(limits.Quotas),
+		Traps:      traps.New(-1, 0, 1, nil),
 	}
 	now, before := time.Now(), heapLive()
 	key := func(i int) []byte { return fmt.Appendf(nil, "http://h%d.test", i) }
