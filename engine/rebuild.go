@@ -25,7 +25,7 @@ func Rebuild(ctx context.Context, cfg Config, seams Seams, o rebuild.Options) (_
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	if _, err := rebuild.ArchiveEnd(seams.FS, cfg.Dir); err != nil {
+	if err := rebuild.CheckArchive(seams.FS, cfg.Dir); err != nil {
 		return nil, err
 	}
 	seams.Peering = nil

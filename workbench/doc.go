@@ -66,7 +66,7 @@
 // frame contains the chain hash of the snapshot before it. So Load detects snapshots that do not belong together. The
 // last record of a site in a chain is valid. In an incremental snapshot all 'G' precede all 'S'.
 //
-// The form of an evicted site is: version (1) placement (1) flags (1) [address (s)] Site, without a length.
+// The form of an evicted site is: version (1) placement (1) flags (1) [address (s)] site data, without a length.
 //
 // # Promises
 //

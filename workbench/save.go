@@ -26,7 +26,7 @@ const (
 // while the workbench is in use: before a site or a due time changes that is not written yet, touch copies it.
 type Snapshot[S any] struct {
 	w         *Workbench[S]
-	capture   capture[S] // open until ended; then without lists
+	capture   capture[S] // open until ended; then its lists belong to the next snapshot
 	whole     bool       // there is no snapshot that changes could follow
 	ended     bool
 	total     int    // number of sites

@@ -151,7 +151,7 @@ func (r *Reporter) Stalled(warn func(msg string, args ...any)) {
 			"site", s.Site, "outcome", s.Outcome, "failing_since", s.FailingSince, "next_try", s.NextTry, "urls", s.URLs)
 	}
 	if more := t.Sites - troubleLogged; more > 0 {
-		warn("more sites in trouble: the first 100 are listed in report.json", "sites", more)
+		warn("more failing sites: the first 100 are listed in report.json", "sites", more)
 	}
 }
 

@@ -78,20 +78,29 @@ func (r *rebuilder) beginReading() ([]warc.FileInfo, error) {
 	return files, nil
 }
 
+// CheckArchive returns ErrNoArchive if the crawl in dir has no WARC file.
+func CheckArchive(fsys vfs.FS, dir string) error {
+	files, err := warc.Files(fsys, dir+"/"+layout.ArchiveDir)
+	if err != nil {
+		return fmt.Errorf("engine: rebuild: %w", err)
+	}
+	if len(files) == 0 {
+		return fmt.Errorf("%w: %s/%s is empty", ErrNoArchive, dir, layout.ArchiveDir)
+	}
+	return nil
+}
+
 // ArchiveEnd returns where the archive of the crawl in dir ends: the serial number of its last file, and that file's
-// size. ErrNoArchive says that there is no file.
+// size. There must be a file: see CheckArchive.
 func ArchiveEnd(fsys vfs.FS, dir string) (*warc.Cut, error) {
 	files, err := warc.Files(fsys, dir+"/"+layout.ArchiveDir)
 	if err != nil {
-		return nil, fmt.Errorf("engine: rebuild: %w", err)
-	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("%w: %s/%s is empty", ErrNoArchive, dir, layout.ArchiveDir)
+		return nil, err
 	}
 	last := files[len(files)-1]
 	size, err := fsys.Size(dir + "/" + layout.ArchiveDir + "/" + last.Name)
 	if err != nil {
-		return nil, fmt.Errorf("engine: rebuild: %w", err)
+		return nil, err
 	}
 	return &warc.Cut{Serial: last.Serial, Length: size}, nil
 }

@@ -18,7 +18,7 @@ var (
 	ErrSeedsLost = errors.New("engine: the scope is about the seeds, and they are lost; give them again")
 	// ErrFrontierLost says that a crawl has an archive and no manifest.
 	ErrFrontierLost = errors.New(
-		"engine: there is an archive and no frontier; this makes it again: orbweaver fsck --rebuild")
+		"engine: there is an archive and no frontier; this rebuilds it: orbweaver fsck --rebuild")
 	// ErrUnfinished says that a rebuild began and did not end.
 	ErrUnfinished = errors.New("engine: a rebuild of the frontier was not finished; do it again: orbweaver fsck --rebuild")
 )
