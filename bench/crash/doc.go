@@ -46,6 +46,6 @@
 //
 //	make crash                                                   some images of each class; CRASH='-floor 0' takes all
 //	go test ./bench/crash -run TestHostile_S06_S07_aCrashAtAnyCallThatChangesTheDiskIsSurvived -seed 3 \
-//	    -point 'write frontier/journal-* engine.(*journal).append #17' -variant torn
+//	    -point 'write frontier/journal-* journal.(*File).append #17' -variant torn
 //	go test ./bench/crash -run TestImage -image build/crash/seed3-0123456789abcdef.image
 package crash

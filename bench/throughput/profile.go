@@ -101,7 +101,7 @@ func partOf(sample *profile.Sample) string {
 		for _, line := range at.Line {
 			switch name := line.Function.Name; {
 			case strings.HasPrefix(name,
-				"orbweaver/engine/fetch.(*Fetcher).tunnel"), name == "orbweaver/bench/throughput.tunnel":
+				"orbweaver/engine/fetch.(*connector).tunnel"), name == "orbweaver/bench/throughput.tunnel":
 				return partTunnel
 			case strings.HasPrefix(name, "orbweaver/engine/fetch.(*Page).Decoded"), strings.HasPrefix(name,
 				"orbweaver/bench/throughput.(*bareBuffers).inflate"):
@@ -157,7 +157,7 @@ func partPrefixes() []struct{ prefix, part string } {
 		{"runtime.mcall", partScheduler}, {"runtime.mstart", partScheduler}, {"runtime.goready", partScheduler},
 		{"orbweaver/internal/sha1pair.", partDigest}, {"crypto/sha1.", partDigest},
 		{"crypto/", partTLS}, {"vendor/golang.org/x/crypto/", partTLS}, {"encoding/asn1.", partTLS}, {"math/big.", partTLS},
-		{"orbweaver/engine/fetch.(*Fetcher).inspect", partTLS}, {"orbweaver/engine/fetch.verify", partTLS},
+		{"orbweaver/engine/fetch.(*handshaker)", partTLS}, {"orbweaver/engine/fetch.verify", partTLS},
 		{"github.com/klauspost/compress/", partPack}, {"orbweaver/warc/deflate.", partPack}, {"hash/crc32.", partPack},
 		{"orbweaver/engine/parse.", partLinks}, {"orbweaver/internal/urlx.", partLinks},
 		{"orbweaver/engine/links.", partLinks}, {"orbweaver/bench/throughput.(*bareBuffers).links", partLinks},
@@ -167,7 +167,7 @@ func partPrefixes() []struct{ prefix, part string } {
 		{"orbweaver/bench/throughput.request", partNetwork},
 		{"orbweaver/internal/vfs.", partDisk}, {"os.(*File).WriteAt", partDisk}, {"os.(*File).Sync", partDisk},
 		{"orbweaver/bench/throughput.(*bareLoop).append", partDisk},
-		{"orbweaver/warc.", partRecords},
+		{"orbweaver/warc", partRecords},
 		{"orbweaver/engine/dedup.", partSeen},
 		{"orbweaver/workbench", partBench}, {"orbweaver/internal/mpmc.", partBench},
 		{"orbweaver/engine/schedule.(*Returner)", partBench}, {"orbweaver/engine/schedule.(*Feeder)", partBench},

@@ -66,7 +66,7 @@ type AgentReport struct {
 	StatementsRefused int64  `json:"statements_refused,omitempty"`  // statements for which it has no authority
 	BannedUntil       string `json:"banned_until,omitempty"`        // its messages and requests are refused until then
 	BanReason         string `json:"ban_reason,omitempty"`
-	MessagesRefused   int64  `json:"messages_refused,omitempty"` // messages and requests refused during bans
+	MessagesRefused   int64  `json:"messages_refused,omitempty"` // messages and requests refused since this ban began
 }
 
 // Here is how many agents are there, this one among them.

@@ -121,13 +121,21 @@ func (w *watch) Err() error {
 func (w *watch) Value(any) any { return nil }
 
 // AfterFunc has package context call us rather than start a goroutine that waits for Done. It does not call f itself:
-// the caller holds a lock that f takes.
+// the caller holds a lock that f takes. f asks Err, which must still speak of the same context. So the stop function,
+// which every dial calls before it returns, waits until f has ended.
 func (w *watch) AfterFunc(f func()) (stop func() bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ended {
-		time.AfterFunc(0, f)
-		return func() bool { return false }
+		called := make(chan struct{})
+		time.AfterFunc(0, func() {
+			f()
+			close(called)
+		})
+		return func() bool {
+			<-called
+			return false
+		}
 	}
 	w.dialing = f
 	return w.undial

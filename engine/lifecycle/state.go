@@ -9,6 +9,6 @@ const (
 	Paused   State = "paused"
 	Finished State = "finished"
 	Stopped  State = "stopped"
-	Stalled  State = "stalled" // only sites in trouble have queued URLs; the crawl can be resumed
+	Stalled  State = "stalled" // only failing sites have queued URLs; the crawl can be resumed
 	Failed   State = "failed"
 )

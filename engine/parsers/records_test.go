@@ -50,14 +50,19 @@ func TestPlan_saysInTheLogWhyAPageHasNoPayload(t *testing.T) {
 		name       string
 		store      string
 		isKnown    bool // an equal payload is in the archive
+		isAsked    bool // with a condition, since an earlier capture is in the archive
 		response   string
 		annotation string
 		hasPayload bool
 	}{
-		{"a new page", "all", false, head + "text", "", true},
-		{"a page that the filter does not store", "none", false, head + "text", "notStored", false},
-		{"an equal payload", "all", true, head + "text", "duplicate:digest", false},
-		{"an equal payload that the filter does not store", "none", true, head + "text", "notStored", false},
+		{"a new page", "all", false, false, head + "text", "", true},
+		{"a page that the filter does not store", "none", false, false, head + "text", "notStored", false},
+		{"an equal payload", "all", true, false, head + "text", "duplicate:digest", false},
+		{"an equal payload that the filter does not store", "none", true, false, head + "text", "notStored", false},
+		{
+			"an unchanged page", "all", false, true, "HTTP/1.1 304 Not Modified\r\n\r\n", "duplicate:server-not-modified",
+			false,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := recordRig(t, c.store)
@@ -71,7 +76,11 @@ func TestPlan_saysInTheLogWhyAPageHasNoPayload(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			plan, err := b.plan(p, p, &attempt.Attempt{URL: p.URL})
+			a := &attempt.Attempt{URL: p.URL}
+			if c.isAsked {
+				a.Previous = attempt.PreviousCapture{First: dedup.First{RecordID: [16]byte{1}}}
+			}
+			plan, err := b.plan(p, p, a)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -49,7 +49,7 @@ func (q *Queue[T]) TryTake() (v T, ok bool) {
 
 // handOver gives *v to a parked taker, if there is one and the value would overtake none.
 func (q *Queue[T]) handOver(v *T) bool {
-	return !q.ring.hasValue() && q.takers.call(message[T]{value: *v, full: true})
+	return !q.ring.hasValue() && q.takers.call(&message[T]{value: *v, full: true})
 }
 
 // put appends *v to the ring, and makes sure that a taker takes it.

@@ -38,10 +38,10 @@ type message[T any] struct {
 	full  bool
 }
 
-// call wakes a parked goroutine with m, if there is one.
-func (s *side[M]) call(m M) bool {
+// call wakes a parked goroutine with *m, if there is one.
+func (s *side[M]) call(m *M) bool {
 	select {
-	case s.wake <- m:
+	case s.wake <- *m:
 		s.waiting.Add(-1)
 		return true
 	default:
@@ -53,7 +53,7 @@ func (s *side[M]) call(m M) bool {
 func (s *side[M]) callWhile(work func() bool) {
 	var m M
 	for spins := 0; s.waiting.Load() > 0 && work(); spins++ {
-		if s.call(m) {
+		if s.call(&m) {
 			return
 		}
 		yield(spins)
@@ -64,7 +64,7 @@ func (s *side[M]) callWhile(work func() bool) {
 func (s *side[M]) callAll() {
 	var m M
 	for spins := 0; s.waiting.Load() > 0; spins++ {
-		if s.call(m) {
+		if s.call(&m) {
 			spins = 0
 		}
 		yield(spins)

@@ -15,7 +15,11 @@ func TestDechunkAgainstStandardLibrary(t *testing.T) {
 		var stored bytes.Buffer
 		w := httputil.NewChunkedWriter(&stored)
 		for range rng.IntN(6) {
-			if _, err := w.Write(bytes.Repeat([]byte{byte(rng.Uint32())}, 1+rng.IntN(5000))); err != nil {
+			piece := make([]byte, 1+rng.IntN(5000))
+			for i := range piece {
+				piece[i] = byte(rng.Uint32())
+			}
+			if _, err := w.Write(piece); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -23,7 +23,7 @@
 //
 // # Ownership and costs
 //
-// A Packer or a Reader belongs to one goroutine. Write borrows its bytes; Bytes are valid until Begin or Reset.
+// A Packer or a Reader belongs to one goroutine. Write borrows its bytes; Bytes are valid until Begin, Stamp or Reset.
 // A Packer takes 300 KiB for gzip at level 1, 1 MB and more for others. It does not allocate after the first groups. A
 // Reader takes 64 KiB and the window of the decoder, at most 64 MiB, and at most 16 MiB for a dictionary.
 package member

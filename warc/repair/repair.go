@@ -112,5 +112,5 @@ func Finish(fsys vfs.FS, dir string) error {
 // isFile reports whether a name is that of the archive file with this final name, finished or open.
 func isFile(name, final string) bool {
 	info, ok := warc.ParseName(name)
-	return ok && info.Final() == final
+	return name == final || ok && info.Final() == final
 }

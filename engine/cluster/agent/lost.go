@@ -118,9 +118,9 @@ func (l *lostAgents) resend(instance string) (over bool, err error) {
 }
 
 // forget forgets what was sent to an agent that has left, and says whether it did: not if a message still waits for
-// that agent, or view has it.
-func (l *lostAgents) forget(instance string, view *ownership.View) (isForgotten bool, err error) {
-	if l.outbox.Counts(instance).Backlog > 0 || slices.Contains(view.Instances, instance) {
+// that agent, or the view in force has it. The view is read last: a view that is installed meanwhile counts.
+func (l *lostAgents) forget(instance string, views *ownership.Timeline) (isForgotten bool, err error) {
+	if l.outbox.Counts(instance).Backlog > 0 || slices.Contains(views.Load().Instances, instance) {
 		return false, nil
 	}
 	l.dismiss(instance)

@@ -54,7 +54,7 @@ func (q *questions) answerLeave(from string, content []byte) ([]byte, error) {
 	if stage < leave.Done {
 		return []byte{message.LeaveDone}, nil
 	}
-	switch isForgotten, err := q.lost.forget(instance, q.views.Load()); {
+	switch isForgotten, err := q.lost.forget(instance, q.views); {
 	case err != nil:
 		return nil, err
 	case !isForgotten:

@@ -160,7 +160,8 @@ func (p *prover) askDue(view *membership.View) (wait time.Duration) {
 	for _, pf := range due[:min(len(due), proofsAtOnce-p.asking)] {
 		pf.busy = true
 		p.asking++
-		p.loops.Go(func() { p.request(pf, p.transport) })
+		t := p.transport
+		p.loops.Go(func() { p.request(pf, t) })
 	}
 	return wait
 }

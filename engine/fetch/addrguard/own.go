@@ -11,8 +11,7 @@ import (
 
 // ownAddrs are the addresses of this machine's interfaces. They may change during a crawl, so a check looks them up
 // again when the list is old. Address translation on a router is not detected. The zero value has no
-// addresses. It is safe for
-// concurrent use.
+// addresses. It is safe for concurrent use.
 type ownAddrs struct {
 	list       atomic.Pointer[[]netip.Addr]
 	nextLookup atomic.Int64 // time of the next lookup, in ns from start

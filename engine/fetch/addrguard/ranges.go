@@ -93,8 +93,8 @@ func inner(ip netip.Addr) (v4 netip.Addr, ok bool) {
 		return last, true
 	case head == [12]byte{0x00, 0x64, 0xff, 0x9b}: // NAT64
 		return last, true
-	case [6]byte(a[:6]) == [6]byte{0x00, 0x64, 0xff, 0x9b, 0x00,
-		0x01}: // NAT64 within a network; a /96 of it, as RFC 8215 advises
+	case [6]byte(a[:6]) == [6]byte{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}:
+		// NAT64 within a network; a /96 of it, as RFC 8215 advises.
 		return last, true
 	case a[0] == 0x20 && a[1] == 0x02: // 6to4
 		return netip.AddrFrom4([4]byte(a[2:6])), true

@@ -56,7 +56,7 @@ func (u usageError) Unwrap() error { return u.error }
 // ErrStopped says that a signal or the operator ended the crawl, which can be resumed: exit status 130.
 var ErrStopped = errors.New("stopped before the end; run the same command again to go on")
 
-// ErrStalled says that the crawl stopped since only sites in trouble have queued URLs: exit status 3.
+// ErrStalled says that the crawl stopped since only failing sites have queued URLs: exit status 3.
 var ErrStalled = errors.New(
 	"stalled: every queued URL is of a site that fails or asks to slow down; run the same command again to go on",
 )

@@ -59,7 +59,7 @@ type Command struct {
 // Help shows examples.
 func (*Command) Help() string {
 	return `The crawl ends when nothing is left, at a limit, or at a signal. The first signal finishes the exchanges in
-flight, the second stops at once. The crawl also stops when only sites in trouble have queued URLs
+flight, the second stops at once. The crawl also stops when only failing sites have queued URLs
 (--stall-wait). The same command resumes the crawl. Exit status: 0 finished; 1 failed, also when no server
 of a seed answered; 2 wrong usage; 3 stalled with URLs queued; 130 stopped by a signal.
 

@@ -23,6 +23,7 @@ import (
 func TestGolden_formerConfiguration(t *testing.T) {
 	text := golden.Read(t, "crawl-1.toml", "6e2af660fdf40164ce774b55a6288cb5c88fb2c63469f1108e288cb361471abd")
 	text = bytes.Replace(text, []byte("agent-away = '10m'"), []byte("agent-away = '7m'"), 1)
+	text = append(text, "post = '127.0.0.1:7999'\n"...)
 	dir := t.TempDir()
 	if err := os.WriteFile(effectiveFile(dir), text, 0o600); err != nil {
 		t.Fatal(err)
@@ -32,8 +33,9 @@ func TestGolden_formerConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Config.Cluster.AgentAway != 7*time.Minute || c.Config.Seen.MemoryBytes != 192<<20 {
-		t.Errorf("%v, %d", c.Config.Cluster.AgentAway, c.Config.Seen.MemoryBytes)
+	if c.Config.Cluster.AgentAway != 7*time.Minute || c.Config.Seen.MemoryBytes != 192<<20 ||
+		c.AgentListen != "127.0.0.1:7999" {
+		t.Errorf("%v, %d, %q", c.Config.Cluster.AgentAway, c.Config.Seen.MemoryBytes, c.AgentListen)
 	}
 }
 
