@@ -48,7 +48,7 @@ func TestGolden_logAndIndex(t *testing.T) {
 	if err := v.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	back, cut := golden.CompareCut(
+	back, cut := golden.CompareCheckpoint(
 		t,
 		"queues-2.tar",
 		"658afd12b3c46fadc9a0683bfd4876af662c4594a27bf24ba062c0d927344d47",

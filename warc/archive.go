@@ -26,19 +26,19 @@ type Archive struct {
 	reader Reader
 	words  []byte // dictionary of the file
 
-	durableEnd Cut   // see Behind
-	head       error // the error if the current file exists but cannot be read
+	durableEnd Checkpoint // see Behind
+	head       error      // the error if the current file exists but cannot be read
 }
 
 // OpenArchive returns an Archive. It opens no file yet.
 func OpenArchive(fsys vfs.FS, dir string) *Archive {
-	return &Archive{fsys: fsys, dir: dir, durableEnd: Cut{Serial: math.MaxUint32, Length: math.MaxInt64}}
+	return &Archive{fsys: fsys, dir: dir, durableEnd: Checkpoint{Serial: math.MaxUint32, Length: math.MaxInt64}}
 }
 
 // Behind sets the position from which the archive may never have been durable. A power failure can remove the first
 // record of a file that starts after it, and leave groups. Such a file counts as empty, since a Writer could not
 // continue it.
-func (a *Archive) Behind(c Cut) *Archive {
+func (a *Archive) Behind(c Checkpoint) *Archive {
 	a.durableEnd = c
 	return a
 }
@@ -75,7 +75,7 @@ func (a *Archive) open(serial uint32) error {
 			return err
 		}
 	}
-	if a.durableEnd.Before(Cut{Serial: serial, Length: 1}) { // the file starts after the durable end
+	if a.durableEnd.Before(Checkpoint{Serial: serial, Length: 1}) { // the file starts after the durable end
 		a.head = a.checkHead()
 	}
 	return a.head

@@ -31,10 +31,10 @@ func trained(t testing.TB) []byte {
 }
 
 // openWords opens a Writer whose files start with a dictionary.
-func openWords(t testing.TB, fsys vfs.FS, dictionary []byte, cut *Cut) (*Writer, *Encoder) {
+func openWords(t testing.TB, fsys vfs.FS, dictionary []byte, checkpoint *Checkpoint) (*Writer, *Encoder) {
 	t.Helper()
 	w, err := OpenWriter(fsys, Options{Dir: "warc", Prefix: "test-crawl", Host: "h", SizeMax: 24 << 10,
-		Compression: Zstd, Dictionary: dictionary}, cut)
+		Compression: Zstd, Dictionary: dictionary}, checkpoint)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,18 +131,18 @@ func TestResumeBehindADictionary(t *testing.T) {
 	if err := w.Abandon(); err != nil {
 		t.Fatal(err)
 	}
-	cut := places[25].End()
-	w, e = openWords(t, fsys, words, &cut)
-	if got := writePages(t, w, e, 26, 30); got[0].Serial == cut.Serial && got[0].Offset != cut.Length {
-		t.Errorf("went on at %v behind %v", got[0], cut)
+	checkpoint := places[25].End()
+	w, e = openWords(t, fsys, words, &checkpoint)
+	if got := writePages(t, w, e, 26, 30); got[0].Serial == checkpoint.Serial && got[0].Offset != checkpoint.Length {
+		t.Errorf("went on at %v behind %v", got[0], checkpoint)
 	}
 	if err := w.Abandon(); err != nil {
 		t.Fatal(err)
 	}
-	cut = w.Cut()
-	w, e = openWords(t, fsys, trained(t), &cut)
-	if got := writePages(t, w, e, 30, 35); got[0].Serial != cut.Serial+1 {
-		t.Errorf("another dictionary in file %d, behind %v", got[0].Serial, cut)
+	checkpoint = w.Checkpoint()
+	w, e = openWords(t, fsys, trained(t), &checkpoint)
+	if got := writePages(t, w, e, 30, 35); got[0].Serial != checkpoint.Serial+1 {
+		t.Errorf("another dictionary in file %d, behind %v", got[0].Serial, checkpoint)
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@
 //	+-------------------------+                   +----------------------+          member     \____ one Group ____/
 //
 //	Archive.ReadGroup <--- Reader (streaming, any form) ---> ScanRecords ---> Verifier, repair, WriteIndex,
-//	                                                                          OpenWriter(cut), fsck, rebuild, recrawl
+//	                                                                          OpenWriter(at), fsck, rebuild, recrawl
 //
 // Packages below it have one subject each: member (compression of one record), block (HTTP heads, chunking, digests),
 // cdxj (lines of an index), deflate (gzip at level 1), repair (damaged files), warctool (the commands).
@@ -44,8 +44,8 @@
 //     write and sync the index, close, rename, sync the directory.
 //   - After Sync, every group whose Append had returned survives a power failure. A failed Sync is never repeated: all
 //     later calls return ErrLost.
-//   - OpenWriter with a Cut leaves exactly the groups before it, at their positions, and finishes files that were left
-//     open.
+//   - OpenWriter with a Checkpoint leaves exactly the groups before it, at their positions, and finishes files that
+//     were left open.
 //   - No value from the network adds a line or a column to a header or an index.
 //   - No bytes make the reader panic, hang, or exceed its memory limits. Damage costs the record that contains it, and
 //     reading continues after it.

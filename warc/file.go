@@ -68,8 +68,8 @@ func (f *outFile) append(b []byte) error {
 	}
 	if err != nil {
 		err = fmt.Errorf("warc: writing %s: %w", f.f.Name(), err)
-		if cut := f.clean(); cut != nil {
-			err = fmt.Errorf("%w (and then: %w)", err, cut)
+		if cleanErr := f.clean(); cleanErr != nil {
+			err = fmt.Errorf("%w (and then: %w)", err, cleanErr)
 		}
 		return err
 	}
@@ -169,7 +169,8 @@ func (f *outFile) abandon() error {
 	return f.f.Close()
 }
 
-// setAside copies what is truncated from a file before the Cut into another file, so that the operator can examine it.
+// setAside copies what is truncated from a file before the Checkpoint into another file, so that the operator can
+// examine it.
 func (f *outFile) setAside(from, to int64) error {
 	return vfs.WriteAtomic(f.fsys, join(f.dir, f.info.Final()+TornSuffix), func(w io.Writer) error {
 		_, err := io.Copy(w, io.NewSectionReader(f.f, from, to-from))

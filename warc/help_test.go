@@ -71,17 +71,17 @@ func text(seed uint64, size int) []byte {
 }
 
 // openTest opens a Writer on small files.
-func openTest(t testing.TB, fsys vfs.FS, c Compression, size int64, cut *Cut) *Writer {
+func openTest(t testing.TB, fsys vfs.FS, c Compression, size int64, checkpoint *Checkpoint) *Writer {
 	t.Helper()
-	return openTestLater(t, fsys, c, size, cut, false)
+	return openTestLater(t, fsys, c, size, checkpoint, false)
 }
 
 // openTestLater is openTest with a choice of FinishLater.
-func openTestLater(t testing.TB, fsys vfs.FS, c Compression, size int64, cut *Cut, later bool) *Writer {
+func openTestLater(t testing.TB, fsys vfs.FS, c Compression, size int64, checkpoint *Checkpoint, later bool) *Writer {
 	t.Helper()
 	w, err := OpenWriter(fsys, Options{Dir: "warc", Prefix: "test-crawl", Host: "h", SizeMax: size, Compression: c,
 		FinishLater: later,
-		Info:        []Field{{"software", "orbweaver"}, {"format", "WARC File Format 1.1"}}}, cut)
+		Info:        []Field{{"software", "orbweaver"}, {"format", "WARC File Format 1.1"}}}, checkpoint)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ type Options struct {
 	Dictionary []byte
 	// FinishLater leaves full files to Finish, which the caller runs where it may wait for the disk. Otherwise the
 	// Append that filled a file finishes it. The same holds for reading the last file again after a resume: with
-	// FinishLater, OpenWriter trusts that a group ends at the Cut.
+	// FinishLater, OpenWriter trusts that a group ends at the Checkpoint.
 	FinishLater bool
 	// Info is the block of each warcinfo record: software, operator, robots, ... in this order.
 	Info []Field

@@ -10,13 +10,13 @@ import (
 	"orbweaver/warc/member"
 )
 
-// resumption restores the files of an archive at a Cut, for a Writer.
+// resumption restores the files of an archive at a Checkpoint, for a Writer.
 type resumption struct {
-	fsys    vfs.FS
-	o       *Options
-	cut     Cut
-	current *outFile // the file that the next group continues; nil if that starts a file
-	stats   Stats
+	fsys       vfs.FS
+	o          *Options
+	checkpoint Checkpoint
+	current    *outFile // the file that the next group continues; nil if that starts a file
+	stats      Stats
 }
 
 // checkEmpty returns an error if the directory contains files of an archive.
@@ -31,7 +31,7 @@ func (r *resumption) checkEmpty() error {
 	return nil
 }
 
-// restore truncates the archive at the Cut.
+// restore truncates the archive at the Checkpoint.
 func (r *resumption) restore() error {
 	files, err := Files(r.fsys, r.o.Dir)
 	if err != nil {
@@ -46,9 +46,9 @@ func (r *resumption) restore() error {
 	}
 	for _, f := range files {
 		switch {
-		case f.Serial > r.cut.Serial || f.Serial == r.cut.Serial && r.cut.Length == 0:
+		case f.Serial > r.checkpoint.Serial || f.Serial == r.checkpoint.Serial && r.checkpoint.Length == 0:
 			err = r.removeFile(f)
-		case f.Serial == r.cut.Serial:
+		case f.Serial == r.checkpoint.Serial:
 			err = r.resumeFile(f)
 		case f.Open:
 			err = r.finishLeft(f)
@@ -67,20 +67,20 @@ func (r *resumption) restore() error {
 
 // nextSerial returns the serial of the next file that is created.
 func (r *resumption) nextSerial() uint32 {
-	if r.cut.Length > 0 {
-		return r.cut.Serial + 1
+	if r.checkpoint.Length > 0 {
+		return r.checkpoint.Serial + 1
 	}
-	return r.cut.Serial
+	return r.checkpoint.Serial
 }
 
-// checkLength returns an error if the files are shorter than the cut.
+// checkLength returns an error if the files are shorter than the checkpoint.
 func (r *resumption) checkLength(files []FileInfo) error {
-	if r.cut.Length == 0 {
+	if r.checkpoint.Length == 0 {
 		return nil
 	}
 	found := 0
 	for _, f := range files {
-		if f.Serial != r.cut.Serial {
+		if f.Serial != r.checkpoint.Serial {
 			continue
 		}
 		found++
@@ -88,12 +88,12 @@ func (r *resumption) checkLength(files []FileInfo) error {
 		if err != nil {
 			return fmt.Errorf("warc: %w", err)
 		}
-		if size < r.cut.Length {
-			return fmt.Errorf("%w: %s has %d bytes, not %d", ErrResume, f.Name, size, r.cut.Length)
+		if size < r.checkpoint.Length {
+			return fmt.Errorf("%w: %s has %d bytes, not %d", ErrResume, f.Name, size, r.checkpoint.Length)
 		}
 	}
 	if found != 1 {
-		return fmt.Errorf("%w: %d files with serial %05d", ErrResume, found, r.cut.Serial)
+		return fmt.Errorf("%w: %d files with serial %05d", ErrResume, found, r.checkpoint.Serial)
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func (r *resumption) closeCurrent() error {
 	return r.current.f.Close()
 }
 
-// removeFile deletes a file after the cut, and its index.
+// removeFile deletes a file after the checkpoint, and its index.
 func (r *resumption) removeFile(f FileInfo) error {
 	size, err := r.fsys.Size(join(r.o.Dir, f.Name))
 	if err != nil {
@@ -123,9 +123,9 @@ func (r *resumption) removeFile(f FileInfo) error {
 	return nil
 }
 
-// resumeFile truncates the file of the Cut and makes it the current one, unless it is complete.
+// resumeFile truncates the file of the Checkpoint and makes it the current one, unless it is complete.
 func (r *resumption) resumeFile(f FileInfo) error {
-	length := r.cut.Length
+	length := r.checkpoint.Length
 	size, err := r.fsys.Size(join(r.o.Dir, f.Name))
 	if err != nil {
 		return fmt.Errorf("warc: %w", err)
@@ -134,7 +134,7 @@ func (r *resumption) resumeFile(f FileInfo) error {
 	case !f.Open && size == length:
 		return nil // finished: the next group goes into the next file
 	case !f.Open:
-		// The file was finished after the Cut: it must be an open file again before its bytes change.
+		// The file was finished after the Checkpoint: it must be an open file again before its bytes change.
 		name := f.Final() + openSuffix
 		if err := r.fsys.Rename(join(r.o.Dir, f.Name), join(r.o.Dir, name)); err != nil {
 			return fmt.Errorf("warc: %w", err)
@@ -189,8 +189,8 @@ func (r *resumption) openLeft(f FileInfo) (*outFile, error) {
 	return out, nil
 }
 
-// finishLeft gives a file before the cut its final name, if a killed Writer left it open. A torn tail is removed and
-// kept in another file: it was never durable.
+// finishLeft gives a file before the checkpoint its final name, if a killed Writer left it open. A torn tail is removed
+// and kept in another file: it was never durable.
 func (r *resumption) finishLeft(f FileInfo) error {
 	out, err := r.openLeft(f)
 	if err != nil {

@@ -18,11 +18,11 @@ func TestResume(t *testing.T) {
 		mem := vfs.NewMem(seed)
 		e := newTestEncoder(t, c)
 		var places []Position
-		cut := Cut{}
+		checkpoint := Checkpoint{}
 		for life := range 5 {
-			w := openTestLater(t, mem, c, 12000, &cut, seed%2 == 1)
-			if got := w.Cut(); got != cut {
-				t.Fatalf("seed %d life %d: opened at %v, want %v", seed, life, got, cut)
+			w := openTestLater(t, mem, c, 12000, &checkpoint, seed%2 == 1)
+			if got := w.Checkpoint(); got != checkpoint {
+				t.Fatalf("seed %d life %d: opened at %v, want %v", seed, life, got, checkpoint)
 			}
 			for range rng.IntN(25) {
 				e.Reset()
@@ -43,15 +43,15 @@ func TestResume(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			// The process is killed. The Cut is at some group, not the oldest.
+			// The process is killed. The Checkpoint is at some group, not the oldest.
 			mem = mem.KillClone()
 			places = places[:len(places)-rng.IntN(1+min(len(places), 12))]
-			cut = Cut{}
+			checkpoint = Checkpoint{}
 			if n := len(places); n > 0 {
-				cut = places[n-1].End()
+				checkpoint = places[n-1].End()
 			}
 		}
-		w := openTestLater(t, mem, c, 12000, &cut, seed%2 == 1)
+		w := openTestLater(t, mem, c, 12000, &checkpoint, seed%2 == 1)
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -71,9 +71,9 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// A Cut that is after the end of the files, or not at the end of a record, is refused and nothing is changed. The same
-// holds for a new archive where there is one. onePage returns a disk with an archive of one page, whose Writer is still
-// open.
+// A Checkpoint that is after the end of the files, or not at the end of a record, is refused and nothing is changed.
+// The same holds for a new archive where there is one. onePage returns a disk with an archive of one page, whose Writer
+// is still open.
 func onePage(t *testing.T) (*vfs.Mem, *Writer, Position) {
 	t.Helper()
 	mem := vfs.NewMem(1)
@@ -93,20 +93,20 @@ func TestResumeRefused(t *testing.T) {
 	files, _ := Files(mem, "warc")
 	before := mustRead(t, mem, "warc/"+files[0].Name)
 	o := w.o
-	for _, cut := range []*Cut{nil, {Serial: 1, Length: 5}, {Length: pos.End().Length + 1}} {
-		if _, err := OpenWriter(mem, o, cut); !errors.Is(err, ErrResume) {
-			t.Errorf("%v: %v", cut, err)
+	for _, checkpoint := range []*Checkpoint{nil, {Serial: 1, Length: 5}, {Length: pos.End().Length + 1}} {
+		if _, err := OpenWriter(mem, o, checkpoint); !errors.Is(err, ErrResume) {
+			t.Errorf("%v: %v", checkpoint, err)
 		}
 		if after := mustRead(t, mem, "warc/"+files[0].Name); !bytes.Equal(before, after) {
-			t.Errorf("%v: the file has changed", cut)
+			t.Errorf("%v: the file has changed", checkpoint)
 		}
 	}
-	if _, err := OpenWriter(mem.KillClone(), o, &Cut{Length: pos.Offset + 3}); !errors.Is(err, ErrResume) {
+	if _, err := OpenWriter(mem.KillClone(), o, &Checkpoint{Length: pos.Offset + 3}); !errors.Is(err, ErrResume) {
 		t.Errorf("inside a record: %v", err)
 	}
 }
 
-// A file before the Cut with a torn tail is finished without it, and the tail is kept in another file.
+// A file before the Checkpoint with a torn tail is finished without it, and the tail is kept in another file.
 func TestResumeSetsTornEndAside(t *testing.T) {
 	mem := vfs.NewMem(1)
 	w := openTest(t, mem, Gzip, 4000, nil)
@@ -133,8 +133,8 @@ func TestResumeSetsTornEndAside(t *testing.T) {
 	if _, err := f.WriteAt(make([]byte, 100), torn); err != nil {
 		t.Fatal(err)
 	}
-	cut := pos.End()
-	again := openTest(t, mem.KillClone(), Gzip, 4000, &cut)
+	checkpoint := pos.End()
+	again := openTest(t, mem.KillClone(), Gzip, 4000, &checkpoint)
 	fsys := again.fsys
 	if err := again.Close(); err != nil {
 		t.Fatal(err)
@@ -155,10 +155,10 @@ func TestHostile_S05_aRecordTornAtAnyByteIsCutOff(t *testing.T) {
 		mem := vfs.NewMem(1)
 		w := openTest(t, mem, form, 1<<20, nil)
 		e := newTestEncoder(t, form)
-		var cut Cut
+		var checkpoint Checkpoint
 		for i := range 3 {
 			if i == 2 {
-				cut = w.Cut()
+				checkpoint = w.Checkpoint()
 			}
 			e.Reset()
 			page(t, e, i, 200)
@@ -173,7 +173,7 @@ func TestHostile_S05_aRecordTornAtAnyByteIsCutOff(t *testing.T) {
 		if form != Gzip {
 			step = 13
 		}
-		for k := cut.Length; k <= int64(len(whole)); k += step {
+		for k := checkpoint.Length; k <= int64(len(whole)); k += step {
 			torn := mem.KillClone()
 			f, err := torn.OpenRW(name)
 			if err != nil {
@@ -182,7 +182,7 @@ func TestHostile_S05_aRecordTornAtAnyByteIsCutOff(t *testing.T) {
 			if err := errors.Join(f.Truncate(k), f.Close()); err != nil {
 				t.Fatal(err)
 			}
-			again := openTest(t, torn, form, 1<<20, &cut)
+			again := openTest(t, torn, form, 1<<20, &checkpoint)
 			e.Reset()
 			page(t, e, 3, 200)
 			if _, err := again.Append(e.Group()); err != nil {
@@ -191,7 +191,8 @@ func TestHostile_S05_aRecordTornAtAnyByteIsCutOff(t *testing.T) {
 			if err := again.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if got := mustRead(t, torn, "warc/"+files[0].Final()); !bytes.Equal(got[:cut.Length], whole[:cut.Length]) {
+			got := mustRead(t, torn, "warc/"+files[0].Final())
+			if !bytes.Equal(got[:checkpoint.Length], whole[:checkpoint.Length]) {
 				t.Fatalf("%v, torn at byte %d: what was before it has changed", form, k)
 			}
 			checkIndexes(t, torn)
@@ -218,18 +219,18 @@ func verifyFaultless(t *testing.T, fsys vfs.FS) {
 // An archive may continue with another compression: the open file is finished first.
 func TestResumeOtherCompression(t *testing.T) {
 	mem := vfs.NewMem(1)
-	var cut Cut
+	var checkpoint Checkpoint
 	for i, c := range []Compression{Gzip, Zstd, None, Gzip} {
-		w := openTest(t, mem, c, 1<<20, &cut)
+		w := openTest(t, mem, c, 1<<20, &checkpoint)
 		e := newTestEncoder(t, c)
 		page(t, e, i, 100)
 		if _, err := w.Append(e.Group()); err != nil {
 			t.Fatal(err)
 		}
-		cut = w.Cut()
+		checkpoint = w.Checkpoint()
 		mem = mem.KillClone()
 	}
-	w := openTest(t, mem, Gzip, 1<<20, &cut)
+	w := openTest(t, mem, Gzip, 1<<20, &checkpoint)
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +279,7 @@ func TestFinishTellsOfDamageInWhatAResumeLeftUnread(t *testing.T) {
 	mem := vfs.NewMem(1)
 	w := openTestLater(t, mem, Gzip, 1<<20, nil, true)
 	e := newTestEncoder(t, Gzip)
-	var cut Cut
+	var checkpoint Checkpoint
 	for i := range 10 {
 		e.Reset()
 		page(t, e, i, 500)
@@ -286,7 +287,7 @@ func TestFinishTellsOfDamageInWhatAResumeLeftUnread(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cut = pos.End()
+		checkpoint = pos.End()
 	}
 	mem = mem.KillClone()
 	files, err := Files(mem, "warc")
@@ -297,10 +298,10 @@ func TestFinishTellsOfDamageInWhatAResumeLeftUnread(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteAt([]byte{0xff, 0xff, 0xff, 0xff}, cut.Length/2); err != nil {
+	if _, err := f.WriteAt([]byte{0xff, 0xff, 0xff, 0xff}, checkpoint.Length/2); err != nil {
 		t.Fatal(err)
 	}
-	w = openTestLater(t, mem, Gzip, 1<<20, &cut, true)
+	w = openTestLater(t, mem, Gzip, 1<<20, &checkpoint, true)
 	e.Reset()
 	page(t, e, 10, 500)
 	if _, err := w.Append(e.Group()); err != nil {
@@ -310,7 +311,7 @@ func TestFinishTellsOfDamageInWhatAResumeLeftUnread(t *testing.T) {
 		t.Fatal(err)
 	}
 	var damage *Fault
-	if err := w.Finish(); !errors.As(err, &damage) || damage.File != files[0].Name || damage.Offset > cut.Length/2 {
+	if err := w.Finish(); !errors.As(err, &damage) || damage.File != files[0].Name || damage.Offset > checkpoint.Length/2 {
 		t.Errorf("Finish: %v", err)
 	}
 	if err := w.Close(); !errors.As(err, &damage) {
@@ -331,7 +332,7 @@ func TestResumeRemovesForGood(t *testing.T) {
 		t.Fatal(err)
 	}
 	mem = mem.KillClone()
-	if _, err := OpenWriter(mem, w.o, &Cut{}); err != nil {
+	if _, err := OpenWriter(mem, w.o, &Checkpoint{}); err != nil {
 		t.Fatal(err)
 	}
 	for seed := range uint64(16) {
@@ -346,7 +347,7 @@ func TestResumeRemovesForGood(t *testing.T) {
 func TestArchiveBehindACutWantsTheFirstRecord(t *testing.T) {
 	mem, _, pos := onePage(t)
 	files, _ := Files(mem, "warc")
-	read := func(behind Cut) error {
+	read := func(behind Checkpoint) error {
 		a := OpenArchive(mem, "warc").Behind(behind)
 		_, _, first := a.ReadGroup(pos)
 		_, _, again := a.ReadGroup(pos) // from the file that is already open
@@ -355,7 +356,7 @@ func TestArchiveBehindACutWantsTheFirstRecord(t *testing.T) {
 		}
 		return errors.Join(first, a.Close())
 	}
-	if err := read(Cut{}); err != nil {
+	if err := read(Checkpoint{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, lost := range []int64{8, pos.Offset / 2, pos.Offset} {
@@ -370,7 +371,7 @@ func TestArchiveBehindACutWantsTheFirstRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		var damage *Fault
-		if err := read(Cut{}); !errors.As(err, &damage) {
+		if err := read(Checkpoint{}); !errors.As(err, &damage) {
 			t.Errorf("the first %d bytes are zero: %v", lost, err)
 		}
 		if err := read(pos.End()); err != nil {

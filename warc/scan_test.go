@@ -94,9 +94,9 @@ func TestScanOfDamagedFileEqualsModel(t *testing.T) {
 				}
 			}
 		}
-		cut, _ := scanAll(t, b[:len(b)-1], o)
-		if !slices.Equal(cut, sound[:len(sound)-1]) {
-			t.Errorf("%v: without its last byte the file has %d records of %d", c, len(cut), len(sound))
+		truncated, _ := scanAll(t, b[:len(b)-1], o)
+		if !slices.Equal(truncated, sound[:len(sound)-1]) {
+			t.Errorf("%v: without its last byte the file has %d records of %d", c, len(truncated), len(sound))
 		}
 	}
 }

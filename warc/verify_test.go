@@ -34,7 +34,7 @@ func TestVerifyMutations(t *testing.T) {
 		}
 		return strings.Replace(good, old, by, 1)
 	}
-	cut := func(line string) string {
+	without := func(line string) string {
 		return regexp.MustCompile(`(?m)^`+line+`:.*\r\n`).ReplaceAllLiteralString(good, "")
 	}
 	tests := []struct {
@@ -49,12 +49,12 @@ func TestVerifyMutations(t *testing.T) {
 		{"length over", replace("Content-Length: 38", "Content-Length: 99999999"), member.ErrTruncated},
 		{"trailer", replace("fetchTimeMs: 12\r\n\r\n\r\n", "fetchTimeMs: 12\r\n\r\n"), ErrSyntax},
 		{"date", replace("123456Z", "123456"), ErrField},
-		{"no date", cut("WARC-Date"), ErrField},
-		{"no type", cut("WARC-Type"), ErrField},
-		{"no URI", cut("WARC-Target-URI"), ErrField},
-		{"no content type", cut("Content-Type"), ErrField},
-		{"no id", cut("WARC-Record-ID"), ErrField},
-		{"no profile", cut("WARC-Profile"), ErrField},
+		{"no date", without("WARC-Date"), ErrField},
+		{"no type", without("WARC-Type"), ErrField},
+		{"no URI", without("WARC-Target-URI"), ErrField},
+		{"no content type", without("Content-Type"), ErrField},
+		{"no id", without("WARC-Record-ID"), ErrField},
+		{"no profile", without("WARC-Profile"), ErrField},
 		{"address", replace("192.0.2.7", "192.0.2.777"), ErrField},
 		{"same id", strings.Replace(good, first[2][1], first[1][1], 1), ErrReference},
 		{"dangling", regexp.MustCompile(`(WARC-Concurrent-To: <urn:uuid:)........`).ReplaceAllString(good, "${1}00000000"),

@@ -16,10 +16,10 @@ var (
 	// ErrClosed is returned by a Writer after Close.
 	ErrClosed = errors.New("warc: writer is closed")
 	// ErrLost is returned after a failed sync: data since the last good Sync may be lost. The Writer cannot be used any
-	// more. Open it again at the last durable Cut.
+	// more. Open it again at the last durable Checkpoint.
 	ErrLost = errors.New("warc: written data may be lost")
-	// ErrResume is returned if the files in the directory do not reach the Cut.
-	ErrResume = errors.New("warc: cannot go on from the cut")
+	// ErrResume is returned if the files in the directory do not reach the Checkpoint.
+	ErrResume = errors.New("warc: cannot go on from the checkpoint")
 )
 
 // Position is the position of a group or record in the archive.
@@ -31,18 +31,19 @@ type Position struct {
 	Length int64 `json:"length"`
 }
 
-// End returns the Cut at the end of the position.
-func (p Position) End() Cut { return Cut{Serial: p.Serial, Length: p.Offset + p.Length} }
+// End returns the Checkpoint at the end of the position.
+func (p Position) End() Checkpoint { return Checkpoint{Serial: p.Serial, Length: p.Offset + p.Length} }
 
-// Cut is an end of the archive: everything before it is valid, and nothing after it. The zero Cut is an empty archive.
-type Cut struct {
+// Checkpoint is an end of the archive: everything before it is valid, and nothing after it. The zero Checkpoint is an
+// empty archive.
+type Checkpoint struct {
 	// Serial of the last file, and its Length in bytes.
 	Serial uint32 `json:"serial"`
 	Length int64  `json:"length"`
 }
 
 // Before reports whether c is an earlier end than d.
-func (c Cut) Before(d Cut) bool {
+func (c Checkpoint) Before(d Checkpoint) bool {
 	return c.Serial < d.Serial || c.Serial == d.Serial && c.Length < d.Length
 }
 
@@ -57,9 +58,9 @@ type Stats struct {
 	Records     [typeCount]uint64 // appended, by Type
 	Syncs       uint64            // calls of Sync that had something to do
 	Failures    uint64            // failed appends; each was undone
-	Resumed     bool              // whether it was resumed at a Cut
-	CutBytes    int64             // truncated after the Cut when it was opened
-	CutFiles    int               // removed after the Cut when it was opened
+	Resumed     bool              // whether it was resumed at a Checkpoint
+	CutBytes    int64             // truncated after the Checkpoint when it was opened
+	CutFiles    int               // removed after the Checkpoint when it was opened
 	IndexMemory int64             // memory for the index of the open file
 }
 
@@ -84,7 +85,7 @@ type Writer struct {
 	current *outFile // nil before the first group and after Close
 	spare   *outFile // created, but its warcinfo record could not be written yet
 	full    []*outFile
-	end     Cut // end of the archive, if current is nil
+	end     Checkpoint // end of the archive, if current is nil
 	next    uint32
 	closed  bool
 	lost    error
@@ -96,17 +97,17 @@ type Writer struct {
 
 // undoable is the last write, as Undo needs it.
 type undoable struct {
-	end    Cut // after it; the zero Cut if there is nothing to undo
+	end    Checkpoint // after it; the zero Checkpoint if there is nothing to undo
 	offset int64
 	lines  int // number of index lines before it
 	stats  Stats
 }
 
 // OpenWriter opens the archive in o.Dir for writing. If resume is nil, it starts a new archive, and fails with
-// ErrResume if there are files. Otherwise it restores the archive that ends at the Cut: files after it are removed, its
-// file is truncated, and earlier files that were open are finished. If the files do not reach the Cut, the error is
-// ErrResume. The first Append creates the first file.
-func OpenWriter(fsys vfs.FS, o Options, resume *Cut) (*Writer, error) {
+// ErrResume if there are files. Otherwise it restores the archive that ends at the Checkpoint: files after it are
+// removed, its file is truncated, and earlier files that were open are finished. If the files do not reach the
+// Checkpoint, the error is ErrResume. The first Append creates the first file.
+func OpenWriter(fsys vfs.FS, o Options, resume *Checkpoint) (*Writer, error) {
 	o = o.WithDefaults()
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -126,11 +127,11 @@ func OpenWriter(fsys vfs.FS, o Options, resume *Cut) (*Writer, error) {
 		}
 		return w, nil
 	}
-	r.cut = *resume
+	r.checkpoint = *resume
 	if err := r.restore(); err != nil {
 		return nil, err
 	}
-	w.current, w.end, w.next, w.stats = r.current, r.cut, r.nextSerial(), r.stats
+	w.current, w.end, w.next, w.stats = r.current, r.checkpoint, r.nextSerial(), r.stats
 	if w.current != nil {
 		w.id.Store(&w.current.id)
 	}
@@ -371,18 +372,18 @@ func (w *Writer) Sync() error {
 	return nil
 }
 
-// Cut returns the current end of the archive.
-func (w *Writer) Cut() Cut {
+// Checkpoint returns the current end of the archive.
+func (w *Writer) Checkpoint() Checkpoint {
 	w.acquire()
 	defer w.release()
 	return w.cutHeld()
 }
 
-func (w *Writer) cutHeld() Cut {
+func (w *Writer) cutHeld() Checkpoint {
 	if w.current == nil {
 		return w.end
 	}
-	return Cut{Serial: w.current.info.Serial, Length: w.current.size}
+	return Checkpoint{Serial: w.current.info.Serial, Length: w.current.size}
 }
 
 // Stats returns the current counts.
@@ -398,7 +399,7 @@ func (w *Writer) Stats() Stats {
 }
 
 // Close finishes all files: sync data, write and sync the index, rename, sync the directory. After an error it may be
-// called again and continues. Cut and Stats can be used afterwards; Append fails.
+// called again and continues. Checkpoint and Stats can be used afterwards; Append fails.
 func (w *Writer) Close() error {
 	w.acquire()
 	w.closed = true

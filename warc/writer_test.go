@@ -31,8 +31,8 @@ func TestWriter(t *testing.T) {
 					t.Fatal(err)
 				}
 				places = append(places, pos)
-				if w.Cut() != pos.End() {
-					t.Fatal(w.Cut(), pos)
+				if w.Checkpoint() != pos.End() {
+					t.Fatal(w.Checkpoint(), pos)
 				}
 			}
 			if err := w.Close(); err != nil {
@@ -249,7 +249,7 @@ func TestSyncIsDurable(t *testing.T) {
 		mem.SyncDir(".")
 		w := openTest(t, mem, Gzip, 15000, nil)
 		e := newTestEncoder(t, Gzip)
-		var synced Cut
+		var synced Checkpoint
 		var kept []Position
 		for i := range 25 {
 			e.Reset()
@@ -341,18 +341,19 @@ func TestCloseAgain(t *testing.T) {
 	}
 }
 
-// A Cut goes through JSON, and orders.
+// A Checkpoint goes through JSON, and orders.
 func TestCut(t *testing.T) {
-	c := Cut{Serial: 3, Length: 1 << 40}
+	c := Checkpoint{Serial: 3, Length: 1 << 40}
 	b, err := json.Marshal(c)
 	if err != nil || string(b) != `{"serial":3,"length":1099511627776}` {
 		t.Fatal(string(b), err)
 	}
-	var d Cut
+	var d Checkpoint
 	if err := json.Unmarshal(b, &d); err != nil || c != d {
 		t.Fatal(d, err)
 	}
-	if !(Cut{Serial: 2, Length: 9}).Before(c) || c.Before(d) || !c.Before(Cut{Serial: 3, Length: 1<<40 + 1}) {
+	if !(Checkpoint{Serial: 2, Length: 9}).Before(c) || c.Before(d) ||
+		!c.Before(Checkpoint{Serial: 3, Length: 1<<40 + 1}) {
 		t.Error("order")
 	}
 }
@@ -387,8 +388,8 @@ func TestA1_AnUndoneGroupNeverWas(t *testing.T) {
 		w.Undo(gone)
 		after := w.Stats()
 		before.IndexMemory, after.IndexMemory = 0, 0
-		if w.Cut() != places[len(places)-1].End() || before != after {
-			t.Fatalf("%v, not %v:\n%+v\n%+v", w.Cut(), places[len(places)-1].End(), before, after)
+		if w.Checkpoint() != places[len(places)-1].End() || before != after {
+			t.Fatalf("%v, not %v:\n%+v\n%+v", w.Checkpoint(), places[len(places)-1].End(), before, after)
 		}
 		places = append(places, add(len(places)))
 		if err := w.Sync(); err != nil {

@@ -16,11 +16,11 @@ import (
 
 // Records reads all records of an archive in order and hands each to f, which may read its block. Any fault ends it.
 func Records(fsys vfs.FS, dir string, f func(*warc.RecordRead) error) error {
-	return RecordsAt(fsys, dir, func(_ warc.Cut, rec *warc.RecordRead) error { return f(rec) })
+	return RecordsAt(fsys, dir, func(_ warc.Checkpoint, rec *warc.RecordRead) error { return f(rec) })
 }
 
 // RecordsAt is Records that tells where each record begins, too.
-func RecordsAt(fsys vfs.FS, dir string, f func(at warc.Cut, rec *warc.RecordRead) error) error {
+func RecordsAt(fsys vfs.FS, dir string, f func(at warc.Checkpoint, rec *warc.RecordRead) error) error {
 	files, err := warc.Files(fsys, dir)
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func RecordsAt(fsys vfs.FS, dir string, f func(at warc.Cut, rec *warc.RecordRead
 		o := warc.ReaderOptions{Name: dir + "/" + info.Name, Syntax: warc.Fail, Spec: warc.Fail, Block: warc.Fail}
 		err := warc.ReadFile(fsys, dir, info, math.MaxInt64, o, func(z *warc.Reader) error {
 			return warc.ScanRecords(z, func(rec *warc.RecordRead) error {
-				return f(warc.Cut{Serial: info.Serial, Length: rec.Offset}, rec)
+				return f(warc.Checkpoint{Serial: info.Serial, Length: rec.Offset}, rec)
 			}, warc.StopAtDamage)
 		})
 		if err != nil {
@@ -41,14 +41,14 @@ func RecordsAt(fsys vfs.FS, dir string, f func(at warc.Cut, rec *warc.RecordRead
 
 // Each reads an archive's responses and revisits, robots.txt left out, and hands each to f.
 func Each(fsys vfs.FS, dir string, f func(judge.Capture)) error {
-	return EachAt(fsys, dir, func(_ warc.Cut, _ *warc.RecordRead, c judge.Capture) { f(c) })
+	return EachAt(fsys, dir, func(_ warc.Checkpoint, _ *warc.RecordRead, c judge.Capture) { f(c) })
 }
 
 // Since reads the captures of an archive from a place on: those of one pass. A page that the server called
 // unchanged is one with status 200, and has the payload that it had.
-func Since(fsys vfs.FS, dir string, from warc.Cut) (judge.Crawled, error) {
+func Since(fsys vfs.FS, dir string, from warc.Checkpoint) (judge.Crawled, error) {
 	var list []judge.Capture
-	err := EachAt(fsys, dir, func(at warc.Cut, rec *warc.RecordRead, c judge.Capture) {
+	err := EachAt(fsys, dir, func(at warc.Checkpoint, rec *warc.RecordRead, c judge.Capture) {
 		if at.Before(from) {
 			return
 		}
@@ -61,9 +61,9 @@ func Since(fsys vfs.FS, dir string, from warc.Cut) (judge.Crawled, error) {
 }
 
 // EachAt is Each, and also gives f the place of each capture in the archive.
-func EachAt(fsys vfs.FS, dir string, f func(at warc.Cut, rec *warc.RecordRead, c judge.Capture)) error {
+func EachAt(fsys vfs.FS, dir string, f func(at warc.Checkpoint, rec *warc.RecordRead, c judge.Capture)) error {
 	head := make([]byte, 64)
-	return RecordsAt(fsys, dir, func(at warc.Cut, rec *warc.RecordRead) error {
+	return RecordsAt(fsys, dir, func(at warc.Checkpoint, rec *warc.RecordRead) error {
 		if (rec.Type != warc.Response && rec.Type != warc.Revisit) || bytes.HasSuffix(rec.TargetURI, []byte("/robots.txt")) ||
 			rec.IsDNS() {
 			return nil

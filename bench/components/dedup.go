@@ -39,7 +39,7 @@ type seenAdapter struct {
 
 	held         uint64 // digests 0 to held-1 are in the map
 	handled      int64
-	checkpointed dedup.Cut
+	checkpointed dedup.Checkpoint
 	longestCut   time.Duration
 	longestSync  time.Duration
 	diskPeak     int64
@@ -202,7 +202,7 @@ func (a *seenAdapter) expect(i uint64, there bool) error {
 // checkpoint does the same as a checkpoint of a crawl.
 func (a *seenAdapter) checkpoint() (err error) {
 	began := time.Now()
-	if a.checkpointed, err = a.m.Cut(); err != nil {
+	if a.checkpointed, err = a.m.Checkpoint(); err != nil {
 		return err
 	}
 	cut := time.Now()

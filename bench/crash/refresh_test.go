@@ -19,7 +19,7 @@ import (
 // finished is a crawl that is over, on a disk, and the web as it is when the crawl begins again.
 type finished struct {
 	disk *Image
-	from warc.Cut // where the archive ends
+	from warc.Checkpoint // where the archive ends
 	web  *origin.Web
 }
 

@@ -90,7 +90,7 @@ func (c *crawl) verify(t *testing.T) map[string]int {
 
 // judge holds the server's log and the captures from a place of the archive on against the web. With again set, a crawl
 // was killed and may repeat as many requests.
-func (c *crawl) judge(t *testing.T, from warc.Cut, again int) {
+func (c *crawl) judge(t *testing.T, from warc.Checkpoint, again int) {
 	t.Helper()
 	p := judge.Promise{
 		HostDelay: c.cfg.Politeness.HostDelay,
@@ -181,7 +181,7 @@ func TestResume_aGoldenCrawlGoesOnToItsEnd(t *testing.T) {
 		listed := c.leftOut(t)
 		asked := c.rig.Log.Len()
 		r := c.finish(t)
-		c.judge(t, warc.Cut{}, d.repeats(c))
+		c.judge(t, warc.Checkpoint{}, d.repeats(c))
 		c.check(t)
 		types := c.verify(t)
 		for url := range listed {
@@ -263,7 +263,7 @@ func TestRebuild_aGoldenCrawlWithoutFrontier(t *testing.T) {
 		}
 		c.check(t)
 		c.finish(t)
-		c.judge(t, warc.Cut{}, c.cfg.Workers.Fetchers)
+		c.judge(t, warc.Checkpoint{}, c.cfg.Workers.Fetchers)
 		c.check(t)
 		c.verify(t)
 	})

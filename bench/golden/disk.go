@@ -12,51 +12,51 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// cutFile is the file of a Tar that holds the cut: what the manifest says of the files beside it.
-const cutFile = "cut.json"
+// checkpointFile is the file of a Tar that holds the checkpoint: what the manifest says of the files beside it.
+const checkpointFile = "cut.json"
 
-// CompareCut compares the files that a component wrote, and the cut that names them, with a golden file: a tar with the
-// cut as JSON. It returns the disk and the cut of the file, for the component to open.
-func CompareCut[C any](t testing.TB, name, sum string, disk *vfs.Mem, cut C) (*vfs.Mem, C) {
+// CompareCheckpoint compares the files that a component wrote, and the checkpoint that names them, with a golden file:
+// a tar with the checkpoint as JSON. It returns the disk and the checkpoint of the file, for the component to open.
+func CompareCheckpoint[C any](t testing.TB, name, sum string, disk *vfs.Mem, checkpoint C) (*vfs.Mem, C) {
 	t.Helper()
-	writeCut(t, disk, cut)
-	return unpackCut[C](t, Compare(t, name, sum, Tar(t, disk)))
+	writeCheckpoint(t, disk, checkpoint)
+	return unpackCheckpoint[C](t, Compare(t, name, sum, Tar(t, disk)))
 }
 
-// ReadCut is CompareCut for files whose content is not the same each time. With -golden.write it writes those of disk
-// if there is no such file.
-func ReadCut[C any](t testing.TB, name, sum string, disk *vfs.Mem, cut C) (*vfs.Mem, C) {
+// ReadCheckpoint is CompareCheckpoint for files whose content is not the same each time. With -golden.write it writes
+// those of disk if there is no such file.
+func ReadCheckpoint[C any](t testing.TB, name, sum string, disk *vfs.Mem, checkpoint C) (*vfs.Mem, C) {
 	t.Helper()
-	writeCut(t, disk, cut)
+	writeCheckpoint(t, disk, checkpoint)
 	if Writing() {
 		Add(t, name, Tar(t, disk))
 	}
-	return unpackCut[C](t, Read(t, name, sum))
+	return unpackCheckpoint[C](t, Read(t, name, sum))
 }
 
-func writeCut(t testing.TB, disk *vfs.Mem, cut any) {
+func writeCheckpoint(t testing.TB, disk *vfs.Mem, checkpoint any) {
 	t.Helper()
-	b, err := json.Marshal(cut)
+	b, err := json.Marshal(checkpoint)
 	if err == nil {
-		err = writeFile(disk, cutFile, b)
+		err = writeFile(disk, checkpointFile, b)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func unpackCut[C any](t testing.TB, packed []byte) (*vfs.Mem, C) {
+func unpackCheckpoint[C any](t testing.TB, packed []byte) (*vfs.Mem, C) {
 	t.Helper()
-	var cut C
+	var checkpoint C
 	disk := Disk(t, packed)
-	b, err := vfs.ReadFile(disk, cutFile)
+	b, err := vfs.ReadFile(disk, checkpointFile)
 	if err == nil {
-		err = json.Unmarshal(b, &cut)
+		err = json.Unmarshal(b, &checkpoint)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return disk, cut
+	return disk, checkpoint
 }
 
 // Tar returns a tar of all files of a disk. Equal disks have equal tars.

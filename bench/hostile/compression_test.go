@@ -58,7 +58,7 @@ func TestHostile_Z02_noEncodingIsABomb(t *testing.T) {
 		} {
 			url, o, cut := "http://z02.test"+path, outcome.OK, ""
 			if path == "/zlib" || path == "/deflate" { // which are not as good at it
-				o, cut = outcome.CutLength, "length"
+				o, cut = outcome.TruncatedLength, "length"
 			}
 			tr.wants(url, o)
 			tr.notes(url, "encoding:"+fault)

@@ -58,7 +58,7 @@ func TestHostile_P02_whatIsNotClosedEndsWhereABrowserEndsIt(t *testing.T) {
 				tr.Errorf("%s: found %v, want %v", after, !found, found)
 			}
 		}
-		tr.wants("http://p02.test/endless", outcome.CutLength)
+		tr.wants("http://p02.test/endless", outcome.TruncatedLength)
 		tr.finds("p02.test", "/before-endless")
 		if n := len(tr.bodyOf("http://p02.test/endless", "length")); n != 2<<20 {
 			tr.Errorf("%d bytes are stored of a body that is too long", n)

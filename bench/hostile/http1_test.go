@@ -18,7 +18,7 @@ func TestHostile_H01_aHeadThatDripsIsCutAtItsDeadline(t *testing.T) {
 // The body comes a byte each second.
 func TestHostile_H02_aBodyThatDripsIsCutForItsRate(t *testing.T) {
 	play(t, "H02", nil, func(tr *trial) {
-		tr.wantsWithin("http://h02.test/", outcome.CutTime, time.Minute)
+		tr.wantsWithin("http://h02.test/", outcome.TruncatedTime, time.Minute)
 		if rec := tr.record("http://h02.test/", "time"); !bytes.Contains(rec.Block, []byte("<p>drip......")) {
 			tr.Errorf("what came is not kept: %q", rec.Block)
 		}

@@ -14,8 +14,8 @@ import (
 // As much is kept as may be, to the byte.
 func TestHostile_H06_aBodyWithoutEndIsCutAtTheLimit(t *testing.T) {
 	play(t, "H06", func(c *engine.Config) { c.Fetch.BodyMax = 100_000 }, func(tr *trial) {
-		tr.all("h06.test", want{"/close", outcome.CutLength, "length", strings.Repeat("endless ", 12_500)})
-		tr.wants("http://h06.test/chunks", outcome.CutLength)
+		tr.all("h06.test", want{"/close", outcome.TruncatedLength, "length", strings.Repeat("endless ", 12_500)})
+		tr.wants("http://h06.test/chunks", outcome.TruncatedLength)
 		body := bodyOf(tr.record("http://h06.test/chunks", "length"))
 		const chunk = "2000\r\n\r\n" // of 8 KiB; the last has no line end
 		if want := 100_000 + 13*len(chunk) - 2; len(body) != want {
@@ -32,7 +32,7 @@ func TestHostile_H07_aBodyIsCutOnlyIfAByteWasDropped(t *testing.T) {
 			for _, more := range []int{-1, 0, 1} {
 				url, o, cut := fmt.Sprintf("http://h07.test/%d?%s", limit+more, framing), outcome.OK, ""
 				if more > 0 {
-					o, cut = outcome.CutLength, "length"
+					o, cut = outcome.TruncatedLength, "length"
 				}
 				tr.wants(url, o)
 				if n := len(bodyOf(tr.record(url, cut))); framing != "chunked" && n != min(limit, limit+more) {
@@ -48,7 +48,7 @@ func TestHostile_H08_aShortBodyIsNoWholeOne(t *testing.T) {
 	play(t, "H08", nil, func(tr *trial) {
 		tr.all(
 			"h08.test",
-			want{"/length", outcome.CutDisconnect, "disconnect", "<a href=\"/found\">the rest is missing"},
+			want{"/length", outcome.TruncatedDisconnect, "disconnect", "<a href=\"/found\">the rest is missing"},
 			want{"/404", outcome.ClientError, "disconnect", "not even"},
 		)
 		if n := len(tr.attempts("http://h08.test/length")); n < 2 {
@@ -124,7 +124,7 @@ func TestHostile_H13_whatChunksCostIsBounded(t *testing.T) {
 				tr.Errorf("%s: %d bytes are kept", path, n)
 			}
 		}
-		tr.wants("http://h13.test/bytes", outcome.CutLength)
+		tr.wants("http://h13.test/bytes", outcome.TruncatedLength)
 		if n := len(bodyOf(tr.record("http://h13.test/bytes", "length"))); n > 9*2<<20/8 {
 			tr.Errorf("chunks of a byte: %d bytes are kept", n)
 		}
@@ -138,8 +138,8 @@ func TestHostile_H14_aBodyEndsWithItsLastChunk(t *testing.T) {
 	play(t, "H14", nil, func(tr *trial) {
 		tr.all(
 			"h14.test",
-			want{"/no-last", outcome.CutDisconnect, "disconnect", "2\r\nhe\r\n"},
-			want{"/cut-trailer", outcome.CutDisconnect, "disconnect", "2\r\nhe\r\n0\r\nX-Trailer: so"},
+			want{"/no-last", outcome.TruncatedDisconnect, "disconnect", "2\r\nhe\r\n"},
+			want{"/cut-trailer", outcome.TruncatedDisconnect, "disconnect", "2\r\nhe\r\n0\r\nX-Trailer: so"},
 			want{
 				"/rubbish",
 				outcome.OK,
@@ -148,7 +148,7 @@ func TestHostile_H14_aBodyEndsWithItsLastChunk(t *testing.T) {
 			},
 		)
 		for _, path := range []string{"/long", "/endless"} {
-			tr.wants("http://h14.test"+path, outcome.CutDisconnect)
+			tr.wants("http://h14.test"+path, outcome.TruncatedDisconnect)
 			if n := len(bodyOf(tr.record("http://h14.test"+path, "disconnect"))); n > 17<<10 {
 				tr.Errorf("%s: %d bytes are kept", path, n)
 			}
@@ -161,8 +161,8 @@ func TestHostile_H26_aBrokenConnectionCutsTheBody(t *testing.T) {
 	play(t, "H26", nil, func(tr *trial) {
 		tr.all(
 			"h26.test",
-			want{"/closed", outcome.CutDisconnect, "disconnect", "<p>half of"},
-			want{"/reset", outcome.CutDisconnect, "disconnect", "<p>half of"},
+			want{"/closed", outcome.TruncatedDisconnect, "disconnect", "<p>half of"},
+			want{"/reset", outcome.TruncatedDisconnect, "disconnect", "<p>half of"},
 		)
 	})
 }
@@ -189,12 +189,12 @@ func TestHostile_H27_aTypeIsALineOfAHead(t *testing.T) {
 func TestHostile_H28_whatIsNotMeantToEndIsEnded(t *testing.T) {
 	play(t, "H28", nil, func(tr *trial) {
 		for _, path := range []string{"/multipart", "/radio"} {
-			tr.wantsWithin("http://h28.test"+path, outcome.CutLength, 5*time.Minute)
+			tr.wantsWithin("http://h28.test"+path, outcome.TruncatedLength, 5*time.Minute)
 			if n := len(bodyOf(tr.record("http://h28.test"+path, "length"))); n != 2<<20 {
 				tr.Errorf("%s: %d bytes are kept", path, n)
 			}
 		}
-		tr.wantsWithin("http://h28.test/events", outcome.CutTime, time.Minute)
+		tr.wantsWithin("http://h28.test/events", outcome.TruncatedTime, time.Minute)
 		if rec := tr.record("http://h28.test/events", "time"); !bytes.Contains(
 			rec.Block,
 			[]byte("event: tick\ndata: {}\n\n"),

@@ -159,6 +159,6 @@ func TestHostile_H20_interimAnswersAreCounted(t *testing.T) {
 func TestHostile_H21_anotherProtocolIsNotSpoken(t *testing.T) {
 	play(t, "H21", nil, func(tr *trial) {
 		tr.all("h21.test", want{"/upgrade", outcome.OtherStatus, "", ""})
-		tr.wantsWithin("http://h21.test/connect", outcome.CutTime, 31e9)
+		tr.wantsWithin("http://h21.test/connect", outcome.TruncatedTime, 31e9)
 	})
 }

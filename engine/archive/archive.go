@@ -81,7 +81,7 @@ func (o *Options) Encoder() (*warc.Encoder, error) {
 
 // Open opens the archive of the crawl in dir for writing, behind end. earlier is the size of what earlier runs left.
 func (o *Options) Open(
-	fsys vfs.FS, dir string, info []warc.Field, end *warc.Cut,
+	fsys vfs.FS, dir string, info []warc.Field, end *warc.Checkpoint,
 ) (w *warc.Writer, earlier int64, err error) {
 	dir += "/" + layout.ArchiveDir
 	w, err = warc.OpenWriter(fsys, warc.Options{

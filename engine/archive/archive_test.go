@@ -39,7 +39,7 @@ func TestOpen_continuesBehindTheEnd(t *testing.T) {
 		t.Errorf("a new archive has %d bytes of earlier runs", earlier)
 	}
 	appendRecord(t, w, "http://a.test/kept")
-	end, size := w.Cut(), w.Stats().Bytes
+	end, size := w.Checkpoint(), w.Stats().Bytes
 	appendRecord(t, w, "http://a.test/lost")
 	if err := w.Abandon(); err != nil { // as a kill leaves it
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestEncoder_reportsABadDictionary(t *testing.T) {
 	}
 }
 
-func open(t *testing.T, disk vfs.FS, end *warc.Cut) (w *warc.Writer, earlier int64) {
+func open(t *testing.T, disk vfs.FS, end *warc.Checkpoint) (w *warc.Writer, earlier int64) {
 	t.Helper()
 	o := Options{Level: 1, SizeMax: 1 << 20, Prefix: "test", Host: "crawler.test"}
 	w, earlier, err := o.Open(disk, "crawl", o.Info("crawl-7", new(fetch.Options)), end)

@@ -25,8 +25,8 @@ type agent struct {
 	lock    io.Closer
 	id      string
 	known   []ownership.Agent // all agents that it ever knew
-	from    warc.Cut          // where this pass began
-	end     warc.Cut          // of what its last checkpoint has
+	from    warc.Checkpoint   // where this pass began
+	end     warc.Checkpoint   // of what its last checkpoint has
 	archive *warc.Archive
 	report  AgentReport
 }
@@ -110,7 +110,7 @@ func (a *agent) files() (files []warc.FileInfo, err error) {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
 	for _, info := range all {
-		if info.Serial >= a.from.Serial && (warc.Cut{Serial: info.Serial}).Before(a.end) {
+		if info.Serial >= a.from.Serial && (warc.Checkpoint{Serial: info.Serial}).Before(a.end) {
 			files = append(files, info)
 		}
 	}
@@ -118,7 +118,7 @@ func (a *agent) files() (files []warc.FileInfo, err error) {
 }
 
 // counts says that a record belongs to this pass and to the last checkpoint.
-func (a *agent) counts(at warc.Cut) bool { return !at.Before(a.from) && at.Before(a.end) }
+func (a *agent) counts(at warc.Checkpoint) bool { return !at.Before(a.from) && at.Before(a.end) }
 
 // lines calls f for each line of the index of a file that counts, with its end and what it says.
 func (a *agent) lines(info warc.FileInfo, f func(line []byte, said *cdxj.Line) error) error {
@@ -132,7 +132,7 @@ func (a *agent) lines(info warc.FileInfo, f func(line []byte, said *cdxj.Line) e
 		info,
 		size,
 		func(line []byte, said *cdxj.Line) error {
-			if !a.counts(warc.Cut{Serial: info.Serial, Length: said.Offset}) {
+			if !a.counts(warc.Checkpoint{Serial: info.Serial, Length: said.Offset}) {
 				return nil
 			}
 			return f(line, said)

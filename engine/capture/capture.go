@@ -69,11 +69,11 @@ func cutOutcome(o outcome.Outcome, rec *warc.RecordRead) outcome.Outcome {
 	}
 	switch rec.Get("WARC-Truncated") {
 	case warc.TruncatedLength.String():
-		return outcome.CutLength
+		return outcome.TruncatedLength
 	case warc.TruncatedTime.String():
-		return outcome.CutTime
+		return outcome.TruncatedTime
 	case warc.TruncatedDisconnect.String():
-		return outcome.CutDisconnect
+		return outcome.TruncatedDisconnect
 	case warc.TruncatedUnspecified.String():
 		return outcome.NoMemory
 	}

@@ -57,33 +57,33 @@ func placeOf(tag uint64) Place {
 	return Place{Serial: uint32(tag >> serialShift), Offset: int64(tag >> 1 & offsetMax), Revisit: tag&1 != 0}
 }
 
-// Cut describes the content of a file, for the manifest.
-type Cut struct {
+// Checkpoint describes the content of a file, for the manifest.
+type Checkpoint struct {
 	Entries int64  `json:"entries"`
 	Sum     uint32 `json:"sum"` // checksum of the fence
 }
 
 // blocks returns the number of blocks.
-func (c Cut) blocks() int64 { return (c.Entries + blockEntries - 1) / blockEntries }
+func (c Checkpoint) blocks() int64 { return (c.Entries + blockEntries - 1) / blockEntries }
 
-func (c Cut) length() int64 { return c.Entries*entryBytes + c.blocks()*fenceBytes }
+func (c Checkpoint) length() int64 { return c.Entries*entryBytes + c.blocks()*fenceBytes }
 
 // Write writes the file with all entries of the sorter, synced and replaced in one step. It does not close the sorter.
-func Write(fsys vfs.FS, name string, s *extsort.Sorter) (Cut, error) {
-	var cut Cut
+func Write(fsys vfs.FS, name string, s *extsort.Sorter) (Checkpoint, error) {
+	var checkpoint Checkpoint
 	err := vfs.WriteAtomic(fsys, name, func(w io.Writer) error {
 		b := builder{out: bufio.NewWriterSize(w, 256<<10)}
 		if err := b.all(s); err != nil {
 			return err
 		}
-		cut = Cut{Entries: b.n, Sum: crc32.Checksum(b.fence, castagnoli())}
+		checkpoint = Checkpoint{Entries: b.n, Sum: crc32.Checksum(b.fence, castagnoli())}
 		_, _ = b.out.Write(b.fence) // bufio keeps the first error for Flush
 		return b.out.Flush()
 	})
 	if err != nil {
-		return Cut{}, fmt.Errorf("catalogue: %w", err)
+		return Checkpoint{}, fmt.Errorf("catalogue: %w", err)
 	}
-	return cut, nil
+	return checkpoint, nil
 }
 
 // builder writes the blocks.
@@ -137,20 +137,20 @@ func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // Index is an open file. It is safe for concurrent use; each caller of Lookup brings its own buffer.
 type Index struct {
-	file  vfs.File
-	cut   Cut
-	first []uint64 // high half of the first entry of each block
-	sums  []uint32 // checksum of each block
+	file       vfs.File
+	checkpoint Checkpoint
+	first      []uint64 // high half of the first entry of each block
+	sums       []uint32 // checksum of each block
 }
 
-// Open opens the file that cut describes and reads its fence. The error wraps ErrCorrupt if it is another or a damaged
-// file, and fs.ErrNotExist if there is none.
-func Open(fsys vfs.FS, name string, cut Cut) (*Index, error) {
+// Open opens the file that checkpoint describes and reads its fence. The error wraps ErrCorrupt if it is another or a
+// damaged file, and fs.ErrNotExist if there is none.
+func Open(fsys vfs.FS, name string, checkpoint Checkpoint) (*Index, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("catalogue: %w", err)
 	}
-	c := &Index{file: f, cut: cut}
+	c := &Index{file: f, checkpoint: checkpoint}
 	if err := c.readFence(); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), f.Close())
 	}
@@ -162,11 +162,11 @@ func (c *Index) readFence() error {
 	if err != nil {
 		return err
 	}
-	if c.cut.Entries < 0 || c.cut.Entries > math.MaxInt64/64 || size != c.cut.length() {
-		return fmt.Errorf("%w: %d bytes, and %d entries", ErrCorrupt, size, c.cut.Entries)
+	if c.checkpoint.Entries < 0 || c.checkpoint.Entries > math.MaxInt64/64 || size != c.checkpoint.length() {
+		return fmt.Errorf("%w: %d bytes, and %d entries", ErrCorrupt, size, c.checkpoint.Entries)
 	}
-	n := c.cut.blocks()
-	from := c.cut.Entries * entryBytes
+	n := c.checkpoint.blocks()
+	from := c.checkpoint.Entries * entryBytes
 	in := bufio.NewReaderSize(io.NewSectionReader(c.file, from, size-from), 64<<10)
 	c.first, c.sums = make([]uint64, n), make([]uint32, n)
 	sum := crc32.New(castagnoli())
@@ -178,7 +178,7 @@ func (c *Index) readFence() error {
 		_, _ = sum.Write(b[:]) // a hash does not fail
 		c.first[i], c.sums[i] = binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint32(b[8:])
 	}
-	if sum.Sum32() != c.cut.Sum {
+	if sum.Sum32() != c.checkpoint.Sum {
 		return fmt.Errorf("%w: the fence", ErrCorrupt)
 	}
 	return nil
@@ -188,7 +188,7 @@ func (c *Index) readFence() error {
 func (c *Index) Close() error { return c.file.Close() }
 
 // Len returns the number of places.
-func (c *Index) Len() int64 { return c.cut.Entries }
+func (c *Index) Len() int64 { return c.checkpoint.Entries }
 
 // Lookup appends the places of a fingerprint to dst, in the order of the archive. It borrows buf, which must have
 // BlockBytes bytes. The error wraps ErrCorrupt, or is that of the disk.
@@ -230,7 +230,7 @@ func searchBlock(block []byte, fp xxh3.Uint128) int {
 // block reads a block into buf and checks it.
 func (c *Index) block(buf []byte, i int) ([]byte, error) {
 	from := int64(i) * BlockBytes
-	block := buf[:min(BlockBytes, c.cut.Entries*entryBytes-from)]
+	block := buf[:min(BlockBytes, c.checkpoint.Entries*entryBytes-from)]
 	if _, err := c.file.ReadAt(block, from); err != nil && err != io.EOF { //nolint:errorlint // io.ReaderAt's own word
 		return nil, fmt.Errorf("catalogue: %w", err)
 	}

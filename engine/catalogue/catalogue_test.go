@@ -15,7 +15,9 @@ import (
 )
 
 // written writes the places, given in the order of the archive, and opens the file.
-func written(t *testing.T, fsys vfs.FS, of map[xxh3.Uint128][]catalogue.Place) (*catalogue.Index, catalogue.Cut) {
+func written(
+	t *testing.T, fsys vfs.FS, of map[xxh3.Uint128][]catalogue.Place,
+) (*catalogue.Index, catalogue.Checkpoint) {
 	t.Helper()
 	s, err := extsort.New(fsys, extsort.Options{File: "sort", MemoryBytes: 64 << 10})
 	if err != nil {
@@ -32,16 +34,16 @@ func written(t *testing.T, fsys vfs.FS, of map[xxh3.Uint128][]catalogue.Place) (
 			}
 		}
 	}
-	cut, err := catalogue.Write(fsys, "catalogue", s)
+	checkpoint, err := catalogue.Write(fsys, "catalogue", s)
 	if err = errors.Join(err, s.Close()); err != nil {
 		t.Fatal(err)
 	}
-	c, err := catalogue.Open(fsys, "catalogue", cut)
+	c, err := catalogue.Open(fsys, "catalogue", checkpoint)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	return c, cut
+	return c, checkpoint
 }
 
 // places returns n places of one URL, with revisits among them.
@@ -107,7 +109,7 @@ func TestCatalogue_believesNoByteThatWasNotWritten(t *testing.T) {
 		of[xxh3.Uint128{Hi: rng.Uint64(), Lo: rng.Uint64()}] = places(rng, 1)
 	}
 	fsys := vfs.NewMem(1)
-	_, cut := written(t, fsys, of)
+	_, checkpoint := written(t, fsys, of)
 	good, err := vfs.ReadFile(fsys, "catalogue")
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +124,7 @@ func TestCatalogue_believesNoByteThatWasNotWritten(t *testing.T) {
 		}
 	}
 	look := func() error {
-		c, err := catalogue.Open(fsys, "catalogue", cut)
+		c, err := catalogue.Open(fsys, "catalogue", checkpoint)
 		if err != nil {
 			return err
 		}

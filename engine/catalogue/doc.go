@@ -9,8 +9,8 @@
 //
 // Format, little-endian: blocks of 4080 bytes with 170 entries of 24 bytes each (high half, low half, tag); the last
 // block may be shorter. Then the fence: for each block the high half of its first entry (8 bytes) and its CRC-32C
-// checksum (4 bytes). The manifest keeps the number of entries and the checksum of the fence (Cut), so every changed
-// byte is detected.
+// checksum (4 bytes). The manifest keeps the number of entries and the checksum of the fence (Checkpoint), so every
+// changed byte is detected.
 //
 // A tag is serial<<42 | offset<<1 | revisit, so later places of a URL sort later. A revisit record is kept only if it
 // is the last place of its URL.

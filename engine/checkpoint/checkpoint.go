@@ -214,7 +214,7 @@ func (c *Checkpointer) stopAndMark(m *manifest.Manifest, state lifecycle.State, 
 	}
 	// Entries written from here on belong to this checkpoint. If its manifest is never written they follow the older
 	// journal.
-	where := l.Writer.Cut()
+	where := l.Writer.Checkpoint()
 	m.Archive = &where
 	l.TurnTo(j)
 	return nil

@@ -52,19 +52,19 @@ func (c *Components) order() []entry {
 			part: func(m *manifest.Manifest) *diskq.Checkpoint { return &m.Ready },
 			mark: c.Ready.Checkpoint, sync: c.Ready.Sync, release: c.Ready.Release,
 		}},
-		{Participant: &marker[*skipped.Cut]{
-			part:    func(m *manifest.Manifest) **skipped.Cut { return &m.Skipped },
-			mark:    func() (*skipped.Cut, error) { return c.Skipped.Cut(c.Traps) },
+		{Participant: &marker[*skipped.Checkpoint]{
+			part:    func(m *manifest.Manifest) **skipped.Checkpoint { return &m.Skipped },
+			mark:    func() (*skipped.Checkpoint, error) { return c.Skipped.Checkpoint(c.Traps) },
 			sync:    c.Skipped.Queue.Sync,
-			release: func(at *skipped.Cut) error { return c.Skipped.Queue.Release(at.Queue) },
+			release: func(at *skipped.Checkpoint) error { return c.Skipped.Queue.Release(at.Queue) },
 		}},
 		{Participant: &snapshotter[virtualize.Checkpoint, *virtualize.Snapshot]{
 			part: func(m *manifest.Manifest) *virtualize.Checkpoint { return &m.Virt },
 			mark: c.Queues.Snapshot, sync: c.Queues.Sync, release: c.Queues.Release,
 		}},
-		{Participant: &marker[dedup.Cut]{
-			part: func(m *manifest.Manifest) *dedup.Cut { return &m.Seen },
-			mark: c.Seen.Cut, sync: c.Seen.Sync, release: c.Seen.Release,
+		{Participant: &marker[dedup.Checkpoint]{
+			part: func(m *manifest.Manifest) *dedup.Checkpoint { return &m.Seen },
+			mark: c.Seen.Checkpoint, sync: c.Seen.Sync, release: c.Seen.Release,
 		}},
 		{Participant: &marker[cold.Checkpoint]{
 			part: func(m *manifest.Manifest) *cold.Checkpoint { return &m.Cold },

@@ -27,7 +27,7 @@ func (s *sum) add(v slot) {
 
 // Check reads all files and the buffer sequentially. It checks each entry and record, and that the runs have exactly
 // their entries and the table the rest. It also checks that the filters contain all, and that no digest occurs twice.
-// No Insert, Cut, Tend or Release may run at the same time.
+// No Insert, Checkpoint, Tend or Release may run at the same time.
 func (m *Map) Check() error {
 	m.mu.Lock()
 	if m.closed {

@@ -18,7 +18,8 @@
 // and there are never two copies of all filters. The index is derived from the entries, and checked against them.
 //
 // The parts: entryLog is the file of entries with its buffer. index maps hashes to offsets: tables has the newest
-// pairs, runSet owns the runs and their files, and merge makes a run of both. Map joins log and index, and takes Cuts.
+// pairs, runSet owns the runs and their files, and merge makes a run of both. Map joins log and index, and takes
+// Checkpoints.
 //
 // Format, little-endian. A hash is xxh3 of the digest with the file's seed; a segment is its 8 high bits.
 //
@@ -39,23 +40,23 @@
 //   - Y1: Lookup and Insert report a digest as known only if its entry with all 20 bytes was read and its checksum is
 //     right.
 //   - Y2: of many Inserts of one digest exactly one is fresh, and all return the same First.
-//   - Y3: Open restores exactly the Cut; complete or torn data after it is removed. Damage before it is reported by the
-//     call that reads it, and Check reads everything.
+//   - Y3: Open restores exactly the Checkpoint; complete or torn data after it is removed. Damage before it is reported
+//     by the call that reads it, and Check reads everything.
 //   - Y4: an Insert that returns an error has changed nothing and may be repeated.
 //
-// Y3 needs the Cut, and not the file alone: a page that is fetched again after a crash must not look like a duplicate
-// of its own lost record, because its links would be lost.
+// Y3 needs the Checkpoint, and not the file alone: a page that is fetched again after a crash must not look like a
+// duplicate of its own lost record, because its links would be lost.
 //
-// Concurrency: Insert, Lookup, Tend, Len and Stats may be called at any time by any goroutine. Cut, Sync, Release and
-// Check have one caller at a time; all except Check may run beside the others. Cut accesses no file. It is durable
-// after Sync, and its runs are kept until a later Cut is released. There are no goroutines: the callers of Tend merge,
-// in steps of about 30 microseconds, fast enough to finish before the filling table is full. An Insert that finds it
-// full does the rest. No lock is held during disk access, except the one for the merge.
+// Concurrency: Insert, Lookup, Tend, Len and Stats may be called at any time by any goroutine. Checkpoint, Sync,
+// Release and Check have one caller at a time; all except Check may run beside the others. Checkpoint accesses no file.
+// It is durable after Sync, and its runs are kept until a later Checkpoint is released. There are no goroutines: the
+// callers of Tend merge, in steps of about 30 microseconds, fast enough to finish before the filling table is full. An
+// Insert that finds it full does the rest. No lock is held during disk access, except the one for the merge.
 //
 // Cost: filters take 10 to 11 bits for each digest. Together they are wrong for one new digest in 128 to 256; the
 // others are recognized as new without disk access. A known digest costs two reads. The two tables take at most a
 // twelfth of MemoryBytes; neither contains pointers. With too little memory the filters are wrong more often. On disk,
-// a digest takes 50 bytes and the URI, and 14 bytes for the index (twice that while a Cut names a merged run). A digest
-// is written to runs seven or eight times up to 10^8 digests. Open reads the filters and the entries after the last
-// run. Numbers: orbweaver bench dedup.
+// a digest takes 50 bytes and the URI, and 14 bytes for the index (twice that while a Checkpoint names a merged run). A
+// digest is written to runs seven or eight times up to 10^8 digests. Open reads the filters and the entries after the
+// last run. Numbers: orbweaver bench dedup.
 package dedup

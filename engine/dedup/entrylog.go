@@ -54,7 +54,7 @@ func (l *entryLog) create(fsys vfs.FS, dir string) (seed uint64, err error) {
 	return seed, nil
 }
 
-// open opens the file for a cut of this length. It does not change the file; truncate does.
+// open opens the file for a checkpoint of this length. It does not change the file; truncate does.
 func (l *entryLog) open(fsys vfs.FS, dir string, length int64) (seed uint64, err error) {
 	name := path.Join(dir, entriesLog)
 	size, err := fsys.Size(name) // OpenRW would make a file that is missing
@@ -65,7 +65,7 @@ func (l *entryLog) open(fsys vfs.FS, dir string, length int64) (seed uint64, err
 		return 0, fmt.Errorf("dedup: %w", err)
 	}
 	if size < length || length < headBytes || length > offsetMax {
-		return 0, l.corrupt(size, fmt.Sprintf("%d bytes long, the cut has %d", size, length))
+		return 0, l.corrupt(size, fmt.Sprintf("%d bytes long, the checkpoint has %d", size, length))
 	}
 	var head [headBytes]byte
 	if err := readAt(l.file, head[:], 0); err != nil {
@@ -79,7 +79,7 @@ func (l *entryLog) open(fsys vfs.FS, dir string, length int64) (seed uint64, err
 	return seed, nil
 }
 
-// truncate removes what is behind the entries of the cut.
+// truncate removes what is behind the entries of the checkpoint.
 func (l *entryLog) truncate() error {
 	size, err := l.file.Size()
 	if err == nil && size > l.written {

@@ -49,7 +49,7 @@ func TestEntryLogReadsFromBufferAndFile(t *testing.T) {
 	}
 }
 
-// open refuses a file that is shorter than the cut and leaves it; truncate removes what follows the cut.
+// open refuses a file that is shorter than the checkpoint and leaves it; truncate removes what follows the checkpoint.
 func TestEntryLogOpensAtTheCut(t *testing.T) {
 	var mu sync.Mutex
 	disk := vfs.NewMem(1)
@@ -72,7 +72,7 @@ func TestEntryLogOpensAtTheCut(t *testing.T) {
 	must(t, err)
 	must(t, again.truncate())
 	if size, _ := disk.Size(entriesFile); size != length || again.end() != length {
-		t.Errorf("%d bytes, the next entry at %d; the cut has %d", size, again.end(), length)
+		t.Errorf("%d bytes, the next entry at %d; the checkpoint has %d", size, again.end(), length)
 	}
 	must(t, again.file.Close())
 }

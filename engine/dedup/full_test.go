@@ -86,8 +86,8 @@ func TestY4_AFullDiskLosesNothing(t *testing.T) {
 			insert(t, m, i, false)
 		}
 		must(t, m.Check())
-		cut := saved(t, m)
-		again := open(t, mem.KillClone(), cut)
+		checkpoint := saved(t, m)
+		again := open(t, mem.KillClone(), checkpoint)
 		for i := range uint64(410) {
 			has(t, again, i, i < 400)
 		}
@@ -148,7 +148,7 @@ func TestY4_AnInsertBesideAWriteThatFails(t *testing.T) {
 	})
 }
 
-// The disk fills up between the cut and its Sync: the Sync can be repeated.
+// The disk fills up between the checkpoint and its Sync: the Sync can be repeated.
 func TestY4_SyncOnAFullDisk(t *testing.T) {
 	mem := vfs.NewMem(1)
 	script := faultfs.NewScript()
@@ -157,7 +157,7 @@ func TestY4_SyncOnAFullDisk(t *testing.T) {
 	for i := uint64(1000); len(m.log.buf) == 0; i++ {
 		insert(t, m, i, true)
 	}
-	c, err := m.Cut()
+	c, err := m.Checkpoint()
 	must(t, err)
 	script.Add(faultfs.Rule{Op: faultfs.Write, Count: 2, Err: syscall.ENOSPC, Short: 9})
 	for range 2 {
@@ -169,7 +169,7 @@ func TestY4_SyncOnAFullDisk(t *testing.T) {
 	must(t, meets(mem.KillClone(), &c))
 }
 
-// Runs that no Cut names are removed at once, others by Release, which repeats failed removals.
+// Runs that no Checkpoint names are removed at once, others by Release, which repeats failed removals.
 func TestRunsGoWhenNoCutNamesThem(t *testing.T) {
 	mem := vfs.NewMem(1)
 	script := faultfs.NewScript()

@@ -28,7 +28,7 @@ func FuzzEntries(f *testing.F) {
 		disk := vfs.NewMem(1)
 		must(t, disk.MkdirAll(small.Dir))
 		rewrite(t, disk, entriesFile, b)
-		m, err := Open(disk, small, &Cut{Length: int64(len(b)), Count: count})
+		m, err := Open(disk, small, &Checkpoint{Length: int64(len(b)), Count: count})
 		if err != nil {
 			if !errors.Is(err, vfs.ErrCorrupt) {
 				t.Fatalf("not called corrupt: %v", err)
@@ -79,8 +79,8 @@ func FuzzRun(f *testing.F) {
 	disk := vfs.NewMem(1)
 	m := open(f, disk, nil)
 	fill(f, m, 40)
-	cut := saved(f, m)
-	name := runName(small.Dir, cut.Runs[0].Serial)
+	checkpoint := saved(f, m)
+	name := runName(small.Dir, checkpoint.Runs[0].Serial)
 	whole, err := vfs.ReadFile(disk, name)
 	must(f, err)
 	f.Add(0, uint64(1), false)
@@ -99,11 +99,11 @@ func FuzzRun(f *testing.F) {
 		b := append([]byte(nil), whole...)
 		binary.LittleEndian.PutUint64(b[at:], binary.LittleEndian.Uint64(b[at:])^change)
 		if mend {
-			mendRun(b, cut.Runs[0].Serial)
+			mendRun(b, checkpoint.Runs[0].Serial)
 		}
 		disk := disk.KillClone()
 		rewrite(t, disk, name, b)
-		m, err := Open(disk, small, cut)
+		m, err := Open(disk, small, checkpoint)
 		if err != nil {
 			if !errors.Is(err, vfs.ErrCorrupt) {
 				t.Fatalf("not called corrupt: %v", err)

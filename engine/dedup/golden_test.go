@@ -34,14 +34,14 @@ func TestGolden_entriesAndRuns(t *testing.T) {
 	disk := vfs.NewMem(1)
 	m := open(t, disk, nil)
 	fill(t, m, digests)
-	back, cut := golden.ReadCut(
+	back, checkpoint := golden.ReadCheckpoint(
 		t,
 		"seen-2.tar",
 		"07673ab5bc158d24f45daa4f6f205dcf2ba2c9f8fbe8657b65dcec38692af5de",
 		disk,
 		*saved(t, m),
 	)
-	m = open(t, back, &cut)
+	m = open(t, back, &checkpoint)
 	must(t, m.Check())
 	for i := range uint64(digests + 10) {
 		has(t, m, i, i < digests)

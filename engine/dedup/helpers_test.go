@@ -36,9 +36,9 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func open(t testing.TB, fsys vfs.FS, cut *Cut) *Map {
+func open(t testing.TB, fsys vfs.FS, checkpoint *Checkpoint) *Map {
 	t.Helper()
-	m, err := Open(fsys, small, cut)
+	m, err := Open(fsys, small, checkpoint)
 	must(t, err)
 	t.Cleanup(func() { must(t, m.Close()) })
 	return m
@@ -78,10 +78,10 @@ func fill(t testing.TB, m *Map, n uint64) {
 	}
 }
 
-// saved takes a cut and makes it durable.
-func saved(t testing.TB, m *Map) *Cut {
+// saved takes a checkpoint and makes it durable.
+func saved(t testing.TB, m *Map) *Checkpoint {
 	t.Helper()
-	c, err := m.Cut()
+	c, err := m.Checkpoint()
 	must(t, err)
 	must(t, m.Sync())
 	return &c

@@ -29,9 +29,9 @@ type index struct {
 // searchCounts are counted without a lock.
 type searchCounts struct{ blocks, errors atomic.Uint64 }
 
-// open opens the runs of a Cut and returns where the entries begin that are in none.
-func (x *index) open(cut *Cut) (begin int64, err error) {
-	begin, err = x.runs.open(cut)
+// open opens the runs of a Checkpoint and returns where the entries begin that are in none.
+func (x *index) open(checkpoint *Checkpoint) (begin int64, err error) {
+	begin, err = x.runs.open(checkpoint)
 	for _, r := range x.runs.live {
 		x.count += r.keys
 	}

@@ -65,16 +65,17 @@ func TestIndexIsAMultimap(t *testing.T) {
 	}
 }
 
-// The file of a run that a merge has replaced stays until no Cut names it; one without a Cut is removed at once.
+// The file of a run that a merge has replaced stays until no Checkpoint names it; one without a Checkpoint is removed
+// at once.
 func TestRunSetKeepsTheFilesOfACut(t *testing.T) {
 	var mu sync.Mutex
 	disk := vfs.NewMem(1)
 	x := newIndex(t, disk, &mu)
 	hash := rand.New(rand.NewPCG(1, 2)).Uint64
 	fillIndex(t, x, 17, hash)
-	_, named := x.runs.cut()
+	_, named := x.runs.checkpoint()
 	if len(named) != 1 || named[0].Digests != 16 {
-		t.Fatalf("the Cut names %+v", named)
+		t.Fatalf("the checkpoint names %+v", named)
 	}
 	exists := func(serial uint64) bool {
 		_, err := disk.Size(runName(small.Dir, serial))
@@ -85,15 +86,15 @@ func TestRunSetKeepsTheFilesOfACut(t *testing.T) {
 	}
 	fillIndex(t, x, 48, hash)
 	if !exists(named[0].Serial) || exists(named[0].Serial+1) {
-		t.Fatalf("only the run of the Cut should stay: %v, %v", exists(named[0].Serial), exists(named[0].Serial+1))
+		t.Fatalf("only the run of the checkpoint should stay: %v, %v", exists(named[0].Serial), exists(named[0].Serial+1))
 	}
 	must(t, x.discard(x.runs.takeObsolete(x.runs.generation)))
 	if !exists(named[0].Serial) {
-		t.Fatal("the file is gone while its Cut may be the last durable one")
+		t.Fatal("the file is gone while its checkpoint may be the last durable one")
 	}
-	x.runs.cut()
+	x.runs.checkpoint()
 	must(t, x.discard(x.runs.takeObsolete(x.runs.generation)))
 	if exists(named[0].Serial) {
-		t.Error("the file of a run that no Cut needs is still there")
+		t.Error("the file of a run that no checkpoint needs is still there")
 	}
 }

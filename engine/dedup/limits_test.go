@@ -30,14 +30,14 @@ func TestY1_theLargestEntryIsReadAndOneByteMoreIsRefused(t *testing.T) {
 	if _, _, err := m.Insert(Digest{3}, First{Date: time.Unix(secondsMax+1, 0)}); err == nil {
 		t.Error("a date that the form cannot hold is taken")
 	}
-	cut, err := m.Cut()
+	checkpoint, err := m.Checkpoint()
 	if err == nil {
 		err = errors.Join(m.Sync(), m.Close())
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m, err = Open(disk, o, &cut); err != nil {
+	if m, err = Open(disk, o, &checkpoint); err != nil {
 		t.Fatal(err)
 	}
 	if got, ok, err := m.Lookup(Digest{1}); err != nil || !ok || got != large {

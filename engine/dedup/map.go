@@ -96,13 +96,13 @@ type Map struct {
 	hash       func(Digest) uint64
 	collisions atomic.Uint64
 
-	mu      sync.Mutex // guards what follows; log and index say what it does not guard
-	log     entryLog
-	index   index
-	lastCut unsyncedCut
-	usage   usage
-	probes  probePool
-	closed  bool
+	mu             sync.Mutex // guards what follows; log and index say what it does not guard
+	log            entryLog
+	index          index
+	lastCheckpoint unsyncedCheckpoint
+	usage          usage
+	probes         probePool
+	closed         bool
 }
 
 // usage counts the calls of Lookup and Insert.

@@ -57,7 +57,7 @@ func TestY2_OneOfManyWins(t *testing.T) {
 				if w > 0 || i%100 != 0 {
 					continue
 				}
-				c, err := m.Cut()
+				c, err := m.Checkpoint()
 				if err := errors.Join(err, m.Sync(), m.Release(c)); err != nil {
 					t.Error(err)
 				}
@@ -184,8 +184,8 @@ func TestClosedAndRefused(t *testing.T) {
 	if _, _, err := m.Lookup(Digest{}); !errors.Is(err, ErrClosed) {
 		t.Fatalf("Lookup: %v", err)
 	}
-	if _, err := m.Cut(); !errors.Is(err, ErrClosed) {
-		t.Fatalf("Cut: %v", err)
+	if _, err := m.Checkpoint(); !errors.Is(err, ErrClosed) {
+		t.Fatalf("Checkpoint: %v", err)
 	}
 	must(t, m.Tend())
 	if err := (Options{BufferBytes: -1, MemoryBytes: 1}).Validate(); err == nil ||

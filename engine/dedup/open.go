@@ -6,11 +6,11 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Open creates a new map if cut is nil, and removes an old one. Otherwise it restores exactly the Cut: it reads the
-// filters of the runs and the entries after the last run, and removes everything that the Cut does not name. Errors
-// wrap vfs.ErrCorrupt if the files do not match the Cut; the files are then unchanged. Other damage is found by the
-// call that reads it: Lookup, Insert, Tend or Check.
-func Open(fsys vfs.FS, o Options, cut *Cut) (*Map, error) {
+// Open creates a new map if checkpoint is nil, and removes an old one. Otherwise it restores exactly the Checkpoint: it
+// reads the filters of the runs and the entries after the last run, and removes everything that the Checkpoint does not
+// name. Errors wrap vfs.ErrCorrupt if the files do not match the Checkpoint; the files are then unchanged. Other damage
+// is found by the call that reads it: Lookup, Insert, Tend or Check.
+func Open(fsys vfs.FS, o Options, checkpoint *Checkpoint) (*Map, error) {
 	o = o.WithDefaults()
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -21,10 +21,10 @@ func Open(fsys vfs.FS, o Options, cut *Cut) (*Map, error) {
 	m.index.mu, m.index.memoryBytes, m.index.tables = &m.mu, o.MemoryBytes, newTables(o.tableDigests())
 	m.index.runs.fsys, m.index.runs.dir = fsys, o.Dir
 	var err error
-	if cut == nil {
+	if checkpoint == nil {
 		err = create(m, fsys, o.Dir)
 	} else {
-		err = load(m, fsys, o.Dir, cut)
+		err = load(m, fsys, o.Dir, checkpoint)
 	}
 	if err != nil {
 		_ = m.Close() // err says already why it is of no use
@@ -47,18 +47,18 @@ func create(m *Map, fsys vfs.FS, dir string) error {
 	return m.index.runs.sweep()
 }
 
-// load restores a Cut. It changes files only if all of the Cut is there.
-func load(m *Map, fsys vfs.FS, dir string, cut *Cut) error {
-	seed, err := m.log.open(fsys, dir, cut.Length)
+// load restores a Checkpoint. It changes files only if all of the Checkpoint is there.
+func load(m *Map, fsys vfs.FS, dir string, checkpoint *Checkpoint) error {
+	seed, err := m.log.open(fsys, dir, checkpoint.Length)
 	if err != nil {
 		return err
 	}
 	m.hash = seededHash(seed)
-	begin, err := m.index.open(cut)
+	begin, err := m.index.open(checkpoint)
 	if err != nil {
 		return err
 	}
-	if err := loadTable(m, begin, cut); err != nil {
+	if err := loadTable(m, begin, checkpoint); err != nil {
 		return err
 	}
 	if err := m.log.truncate(); err != nil {
@@ -68,24 +68,26 @@ func load(m *Map, fsys vfs.FS, dir string, cut *Cut) error {
 }
 
 // loadTable reads the entries that are in no run into the table, which is made large enough.
-func loadTable(m *Map, begin int64, cut *Cut) error {
-	rest := cut.Count - m.index.count
-	if rest > uint64(cut.Length-begin)/bodyFixed {
-		return m.log.corrupt(cut.Length, fmt.Sprintf("too short for the %d entries of the cut", cut.Count))
+func loadTable(m *Map, begin int64, checkpoint *Checkpoint) error {
+	rest := checkpoint.Count - m.index.count
+	if rest > uint64(checkpoint.Length-begin)/bodyFixed {
+		why := fmt.Sprintf("too short for the %d entries of the checkpoint", checkpoint.Count)
+		return m.log.corrupt(checkpoint.Length, why)
 	}
 	if rest > uint64(m.index.tables.limit) {
 		m.index.tables.filling = newTable(int(rest))
 	}
-	err := m.log.scan(begin, cut.Length, nil, func(offset int64, d Digest) error {
+	err := m.log.scan(begin, checkpoint.Length, nil, func(offset int64, d Digest) error {
 		if rest == 0 {
-			return m.log.corrupt(offset, fmt.Sprintf("more entries than the %d of the cut", cut.Count))
+			return m.log.corrupt(offset, fmt.Sprintf("more entries than the %d of the checkpoint", checkpoint.Count))
 		}
 		rest--
 		m.index.add(m.hash(d), offset)
 		return nil
 	})
 	if err == nil && rest != 0 {
-		err = m.log.corrupt(cut.Length, fmt.Sprintf("%d entries, the cut has %d", m.index.count, cut.Count))
+		why := fmt.Sprintf("%d entries, the checkpoint has %d", m.index.count, checkpoint.Count)
+		err = m.log.corrupt(checkpoint.Length, why)
 	}
 	return err
 }

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// segments cut a run by the first bits of the hashes into pieces that are merged, and forgotten, one by one.
+	// segments checkpoint a run by the first bits of the hashes into pieces that are merged, and forgotten, one by one.
 	segmentBits  = 8
 	segments     = 1 << segmentBits
 	segmentShift = 64 - segmentBits
@@ -46,9 +46,10 @@ type run struct {
 	start, end int64
 	segs       [segments]segment
 	bytes      int64
-	// firstCut is the generation of the first Cut that names the file; zero while none does. Map.mu guards it.
-	firstCut uint64
-	synced   bool // Sync's alone
+	// firstCheckpoint is the generation of the first Checkpoint that names the file; zero while none does. Map.mu
+	// guards it.
+	firstCheckpoint uint64
+	synced          bool // Sync's alone
 }
 
 // segment is where in the run the hashes with the same first bits are.

@@ -9,8 +9,9 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// openRun opens the run that a cut names and reads its filters into memory. The blocks are read when they are needed.
-func openRun(fsys vfs.FS, dir string, c RunCut) (*run, error) {
+// openRun opens the run that a checkpoint names and reads its filters into memory. The blocks are read when they are
+// needed.
+func openRun(fsys vfs.FS, dir string, c RunCheckpoint) (*run, error) {
 	file, err := fsys.Open(runName(dir, c.Serial))
 	if err != nil {
 		return nil, fmt.Errorf("dedup: %w", err)
@@ -30,7 +31,7 @@ func (r *run) load() error {
 	}
 	const tail = directoryBytes + footerBytes
 	if size != r.bytes || size < tail {
-		return r.corrupt(min(size, r.bytes), fmt.Sprintf("%d bytes long, the cut has %d", size, r.bytes))
+		return r.corrupt(min(size, r.bytes), fmt.Sprintf("%d bytes long, the checkpoint has %d", size, r.bytes))
 	}
 	b := make([]byte, tail)
 	if err := readAt(r.file, b, size-tail); err != nil {
@@ -60,7 +61,7 @@ func (r *run) parseFooter(foot []byte, directory uint64) (fault string) {
 	case field(6) != directory:
 		return "directory checksum"
 	case field(1) != r.serial || field(2) != r.keys:
-		return "not the run that the cut names"
+		return "not the run that the checkpoint names"
 	case field(3) > uint64(r.bytes)/blockBytes || field(3) >= 1<<32 || field(4) > field(5) || field(5) > offsetMax:
 		return "footer"
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // runSet owns the runs and their files. A file stays open while the view has its run. It stays on disk until no view,
-// no Sync and no Cut that may be durable needs it.
+// no Sync and no Checkpoint that may be durable needs it.
 //
 // Lock order: reading before the Map's mu.
 type runSet struct {
@@ -25,7 +25,7 @@ type runSet struct {
 	live       []*run // oldest first
 	obsolete   []obsolete
 	serial     uint64 // of the next run
-	generation uint64 // of the last Cut
+	generation uint64 // of the last Checkpoint
 	syncing    *run   // an unfinished run that Sync uses: it must not be closed
 }
 
@@ -37,18 +37,19 @@ type view struct {
 	m    *merge // nil: all runs
 }
 
-// obsolete is a run that is needed only by Cuts up to lastCut; the last durable Cut may be among them.
+// obsolete is a run that is needed only by Checkpoints up to lastCheckpoint; the last durable Checkpoint may be among
+// them.
 type obsolete struct {
-	run     *run
-	lastCut uint64
+	run            *run
+	lastCheckpoint uint64
 }
 
-// open opens the runs of a Cut and returns where the entries begin that are in none.
-func (s *runSet) open(cut *Cut) (begin int64, err error) {
+// open opens the runs of a Checkpoint and returns where the entries begin that are in none.
+func (s *runSet) open(checkpoint *Checkpoint) (begin int64, err error) {
 	begin = headBytes
-	s.generation = max(cut.Generation, 1)
+	s.generation = max(checkpoint.Generation, 1)
 	count := uint64(0)
-	for _, c := range cut.Runs {
+	for _, c := range checkpoint.Runs {
 		r, err := openRun(s.fsys, s.dir, c)
 		if err != nil {
 			return 0, err
@@ -56,10 +57,10 @@ func (s *runSet) open(cut *Cut) (begin int64, err error) {
 		s.live = append(s.live, r)
 		count += r.keys
 		s.serial = max(s.serial, r.serial+1)
-		r.firstCut = s.generation
-		if r.start != begin || r.end > cut.Length || count > cut.Count {
+		r.firstCheckpoint = s.generation
+		if r.start != begin || r.end > checkpoint.Length || count > checkpoint.Count {
 			return 0, r.corrupt(0, fmt.Sprintf("it has entries %d to %d, where those from %d to at most %d are wanted",
-				r.start, r.end, begin, cut.Length))
+				r.start, r.end, begin, checkpoint.Length))
 		}
 		begin = r.end
 	}
@@ -111,30 +112,30 @@ func (s *runSet) search(p *probe, hash uint64) (whole bool, err error) {
 	return true, nil
 }
 
-// replace puts the output of a merge in the place of its inputs, the youngest runs. It returns the inputs that no Cut
-// and no Sync needs; the caller must discard them. The caller holds mu.
+// replace puts the output of a merge in the place of its inputs, the youngest runs. It returns the inputs that no
+// Checkpoint and no Sync needs; the caller must discard them. The caller holds mu.
 func (s *runSet) replace(inputs []*run, out *run) (unused []*run) {
 	kept := len(s.live) - len(inputs)
 	s.live = append(slices.Clone(s.live[:kept]), out)
 	s.publish(nil, len(s.live))
 	for _, r := range inputs {
-		if r.firstCut == 0 && r != s.syncing {
+		if r.firstCheckpoint == 0 && r != s.syncing {
 			unused = append(unused, r)
 		} else {
-			s.obsolete = append(s.obsolete, obsolete{run: r, lastCut: s.generation})
+			s.obsolete = append(s.obsolete, obsolete{run: r, lastCheckpoint: s.generation})
 		}
 	}
 	return unused
 }
 
-// cut names the live runs for a new Cut. The caller holds mu.
-func (s *runSet) cut() (runs []*run, named []RunCut) {
+// checkpoint names the live runs for a new Checkpoint. The caller holds mu.
+func (s *runSet) checkpoint() (runs []*run, named []RunCheckpoint) {
 	s.generation++
 	runs = slices.Clone(s.live)
 	for _, r := range runs {
-		named = append(named, RunCut{Serial: r.serial, Digests: r.keys, Bytes: r.bytes})
-		if r.firstCut == 0 {
-			r.firstCut = s.generation
+		named = append(named, RunCheckpoint{Serial: r.serial, Digests: r.keys, Bytes: r.bytes})
+		if r.firstCheckpoint == 0 {
+			r.firstCheckpoint = s.generation
 		}
 	}
 	return runs, named
@@ -154,12 +155,12 @@ func (s *runSet) sync(runs []*run) error {
 	return s.fsys.SyncDir(s.dir)
 }
 
-// takeObsolete returns the runs that only Cuts before a generation name; the caller must discard them. The caller holds
-// mu.
+// takeObsolete returns the runs that only Checkpoints before a generation name; the caller must discard them. The
+// caller holds mu.
 func (s *runSet) takeObsolete(generation uint64) (unused []*run) {
 	var kept []obsolete
 	for _, o := range s.obsolete {
-		if o.lastCut < generation {
+		if o.lastCheckpoint < generation {
 			unused = append(unused, o.run)
 		} else {
 			kept = append(kept, o)

@@ -7,7 +7,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// A walk in steps meets every entry once and in order, those that come meanwhile at its end; so it does after a cut.
+// A walk in steps meets every entry once and in order, those that come meanwhile at its end; so it does after a
+// checkpoint.
 func TestWalkMeetsEveryEntryOnce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	fsys := vfs.NewMem(1)
@@ -37,7 +38,7 @@ func TestWalkMeetsEveryEntryOnce(t *testing.T) {
 	if met != count {
 		t.Errorf("%d of %d were met", met, count)
 	}
-	c, err := m.Cut()
+	c, err := m.Checkpoint()
 	must(t, err)
 	must(t, m.Sync())
 	again := 0

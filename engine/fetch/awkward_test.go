@@ -20,7 +20,7 @@ type awkward struct {
 	status   int
 	payload  string
 	complete bool
-	cut      Cut
+	cut      Truncation
 	flags    Flags
 	raw      string // "" if Raw must be the whole response
 }
@@ -40,11 +40,11 @@ func awkwardLengths() []awkward {
 		{name: "no body", response: ok + "Content-Length: 0\r\n\r\n", outcome: outcome.OK, status: 200, complete: true},
 		{
 			name: "H08 short body", response: five + "hel",
-			outcome: outcome.CutDisconnect, status: 200, payload: "hel", cut: CutDisconnect,
+			outcome: outcome.TruncatedDisconnect, status: 200, payload: "hel", cut: TruncatedDisconnect,
 		},
 		{
 			name: "H08 short body of an error", response: "HTTP/1.1 404 Gone\r\nContent-Length: 5\r\n\r\nhel",
-			outcome: outcome.ClientError, status: 404, payload: "hel", cut: CutDisconnect,
+			outcome: outcome.ClientError, status: 404, payload: "hel", cut: TruncatedDisconnect,
 		},
 		{
 			name: "H10 plus", response: ok + "Content-Length: +5\r\n\r\nhello",
@@ -60,7 +60,8 @@ func awkwardLengths() []awkward {
 		},
 		{
 			name: "H10 2^64", response: ok + "Content-Length: 18446744073709551616\r\n\r\nhello",
-			outcome: outcome.Protocol, status: 200, payload: "hello", cut: CutUnspecified, flags: FlagLenient | FlagBadLength,
+			outcome: outcome.Protocol, status: 200, payload: "hello", cut: TruncatedUnspecified,
+			flags: FlagLenient | FlagBadLength,
 		},
 		{
 			name: "H10 empty", response: ok + "Content-Length: \r\n\r\nhello",
@@ -76,11 +77,13 @@ func awkwardLengths() []awkward {
 		},
 		{
 			name: "H10 different", response: ok + "Content-Length: 5, 6\r\n\r\nhello",
-			outcome: outcome.Protocol, status: 200, payload: "hello", cut: CutUnspecified, flags: FlagLenient | FlagBadLength,
+			outcome: outcome.Protocol, status: 200, payload: "hello", cut: TruncatedUnspecified,
+			flags: FlagLenient | FlagBadLength,
 		},
 		{
 			name: "H10 different fields", response: ok + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
-			outcome: outcome.Protocol, status: 200, payload: "hello", cut: CutUnspecified, flags: FlagLenient | FlagBadLength,
+			outcome: outcome.Protocol, status: 200, payload: "hello", cut: TruncatedUnspecified,
+			flags: FlagLenient | FlagBadLength,
 		},
 		{
 			name: "H10 spaces", response: ok + "Content-Length:   5  \r\n\r\nhello",
@@ -119,28 +122,28 @@ func awkwardChunks() []awkward {
 		},
 		{
 			name: "H12 overflow", response: chunk + "2\r\nhe\r\nFFFFFFFFFFFFFFFFF\r\nllo",
-			outcome: outcome.Protocol, status: 200, payload: "he", cut: CutUnspecified, raw: chunk +
+			outcome: outcome.Protocol, status: 200, payload: "he", cut: TruncatedUnspecified, raw: chunk +
 				"2\r\nhe\r\nFFFFFFFFFFFFFFFF",
 		},
 		{
 			name: "H12 negative", response: chunk + "-5\r\nhello\r\n",
-			outcome: outcome.Protocol, status: 200, cut: CutUnspecified, raw: chunk + "-",
+			outcome: outcome.Protocol, status: 200, cut: TruncatedUnspecified, raw: chunk + "-",
 		},
 		{
 			name: "H12 empty", response: chunk + "\r\nhello\r\n",
-			outcome: outcome.Protocol, status: 200, cut: CutUnspecified, raw: chunk + "\r",
+			outcome: outcome.Protocol, status: 200, cut: TruncatedUnspecified, raw: chunk + "\r",
 		},
 		{
 			name: "H12 no line end", response: chunk + "5\r\nhelloworld",
-			outcome: outcome.Protocol, status: 200, payload: "hello", cut: CutUnspecified, raw: chunk + "5\r\nhellow",
+			outcome: outcome.Protocol, status: 200, payload: "hello", cut: TruncatedUnspecified, raw: chunk + "5\r\nhellow",
 		},
 		{
 			name: "H14 no last chunk", response: chunk + "5\r\nhello\r\n",
-			outcome: outcome.CutDisconnect, status: 200, payload: "hello", cut: CutDisconnect,
+			outcome: outcome.TruncatedDisconnect, status: 200, payload: "hello", cut: TruncatedDisconnect,
 		},
 		{
 			name: "H14 no end of trailer", response: chunk + "5\r\nhello\r\n0\r\n",
-			outcome: outcome.CutDisconnect, status: 200, payload: "hello", cut: CutDisconnect,
+			outcome: outcome.TruncatedDisconnect, status: 200, payload: "hello", cut: TruncatedDisconnect,
 		},
 		{
 			name: "H14 garbage trailer", response: chunk + "0\r\nno colon\r\n\x00\r\n\r\n",
@@ -154,7 +157,7 @@ func awkwardStatusLines() []awkward {
 	return []awkward{
 		{
 			name: "H15 no status line", response: "<html>hello</html>\n",
-			outcome: outcome.Protocol, cut: CutUnspecified, flags: FlagNotHTTP, payload: "<html>hello</html>\n",
+			outcome: outcome.Protocol, cut: TruncatedUnspecified, flags: FlagNotHTTP, payload: "<html>hello</html>\n",
 		},
 		{
 			name: "H16 no reason", response: "HTTP/1.1 200\r\nContent-Length: 1\r\n\r\nx",
@@ -279,9 +282,10 @@ func (c *awkward) check(t *testing.T, p *Page, piece int) {
 	if want == "" {
 		want = c.response
 	}
-	if p.Outcome != c.outcome || p.Status != c.status || p.Complete != c.complete || p.Cut != c.cut || p.Flags != c.flags {
+	if p.Outcome != c.outcome || p.Status != c.status || p.Complete != c.complete || p.Truncation != c.cut ||
+		p.Flags != c.flags {
 		t.Errorf("pieces of %d: outcome %v status %d complete %v cut %q flags %b (%s)", piece, p.Outcome, p.Status,
-			p.Complete, p.Cut, p.Flags, p.Err)
+			p.Complete, p.Truncation, p.Flags, p.Err)
 	}
 	if (p.Err == "") != (p.Complete) {
 		t.Errorf("complete is %v and the cause is %q", p.Complete, p.Err)

@@ -32,7 +32,7 @@ func (r *bodyReader) readBody(p *Page, conn *connection, info headInfo, bodyMax 
 		}
 	}
 	r.scan.truncate(p)
-	if r.scan.frame.end == endNone && p.Cut == NotCut {
+	if r.scan.frame.end == endNone && p.Truncation == NotTruncated {
 		return outcome.Cancelled
 	}
 	r.scan.judge(p)
@@ -40,8 +40,8 @@ func (r *bodyReader) readBody(p *Page, conn *connection, info headInfo, bodyMax 
 }
 
 // makeRoom makes room for more of a body. It waits if all buffers are in use: a crawl that cannot keep up with what
-// servers send reads more slowly. It returns false if the exchange must end first; then p.Cut says so, or the context
-// has ended.
+// servers send reads more slowly. It returns false if the exchange must end first; then p.Truncation says so, or the
+// context has ended.
 func (r *bodyReader) makeRoom(p *Page, conn *connection) bool {
 	if !p.memory.isFull(p.Raw) {
 		return true
@@ -52,13 +52,13 @@ func (r *bodyReader) makeRoom(p *Page, conn *connection) bool {
 		return true
 	}
 	if conn.watch.Err() == nil {
-		p.Cut, p.Err = CutUnspecified, "no buffer for the body"
+		p.Truncation, p.Err = TruncatedUnspecified, "no buffer for the body"
 	}
 	return false
 }
 
-// survives decides after a failed read whether to read on. If not, the frame has ended or p.Cut says why, or neither
-// and the context is over.
+// survives decides after a failed read whether to read on. If not, the frame has ended or p.Truncation says why, or
+// neither and the context is over.
 func (r *bodyReader) survives(p *Page, conn *connection, err error) bool {
 	switch {
 	case conn.watch.cancelled():
@@ -73,12 +73,12 @@ func (r *bodyReader) survives(p *Page, conn *connection, err error) bool {
 	}
 	now := time.Now()
 	if !now.Before(r.total) {
-		p.Cut, p.Err = CutTime, "the whole took too long"
+		p.Truncation, p.Err = TruncatedTime, "the whole took too long"
 		return false
 	}
 	if passed := now.Sub(r.window); passed >= r.o.RateWindow {
 		if r.o.RateMin > 0 && float64(conn.received-r.windowBytes) < float64(r.o.RateMin)*passed.Seconds() {
-			p.Cut, p.Err = CutTime, "the body came too slowly"
+			p.Truncation, p.Err = TruncatedTime, "the body came too slowly"
 			return false
 		}
 		r.window, r.windowBytes = now, conn.received

@@ -67,19 +67,19 @@ func (s *bodyScan) judge(p *Page) {
 	case endWhole:
 		p.Complete = true
 	case endLimit:
-		p.Cut, p.Err = CutLength, "more than the limit"
+		p.Truncation, p.Err = TruncatedLength, "more than the limit"
 	case endBad:
-		p.Cut, p.Err = CutUnspecified, "bad chunking"
+		p.Truncation, p.Err = TruncatedUnspecified, "bad chunking"
 	case endDisconnect:
-		p.Cut = CutDisconnect
+		p.Truncation = TruncatedDisconnect
 		if p.Err == "" {
 			p.Err = "closed within the body"
 		}
 	}
 	if s.info.flags&(FlagNotHTTP|FlagBadLength) != 0 {
 		p.Complete = false
-		if p.Cut == NotCut {
-			p.Cut = CutUnspecified
+		if p.Truncation == NotTruncated {
+			p.Truncation = TruncatedUnspecified
 		}
 		if p.Err == "" {
 			p.Err = causeLength
@@ -96,14 +96,14 @@ func (s *bodyScan) conclude(p *Page) outcome.Outcome {
 	if p.Complete || byStatus != outcome.OK {
 		return byStatus
 	}
-	switch p.Cut {
-	case CutLength:
-		return outcome.CutLength
-	case CutTime:
-		return outcome.CutTime
-	case CutUnspecified:
+	switch p.Truncation {
+	case TruncatedLength:
+		return outcome.TruncatedLength
+	case TruncatedTime:
+		return outcome.TruncatedTime
+	case TruncatedUnspecified:
 		return outcome.NoMemory
 	default:
-		return outcome.CutDisconnect
+		return outcome.TruncatedDisconnect
 	}
 }

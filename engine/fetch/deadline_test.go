@@ -34,8 +34,8 @@ func timed(t *testing.T, o Options, server scriptDialer, want outcome.Outcome, l
 			if took := p.Times.Ended.Sub(p.Times.Started); p.Outcome != want || took < least || took > most {
 				t.Errorf("%v after %v: %s", p.Outcome, took, p.Err)
 			}
-			if p.Outcome == outcome.CutTime && p.Cut.String() != "time" {
-				t.Errorf("cut %q", p.Cut)
+			if p.Outcome == outcome.TruncatedTime && p.Truncation.String() != "time" {
+				t.Errorf("cut %q", p.Truncation)
 			}
 		})
 		time.Sleep(2 * time.Hour) // the server notices
@@ -55,7 +55,7 @@ func TestHostile_H02_aBodyThatDripsIsCut(t *testing.T) {
 		readRequest(conn)
 		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
 		drip(conn, "x", time.Second)
-	}, outcome.CutTime, 30*time.Second, 31*time.Second)
+	}, outcome.TruncatedTime, 30*time.Second, 31*time.Second)
 }
 
 // A body that starts fast and then becomes slow is detected as well, one window later.
@@ -64,7 +64,7 @@ func TestHostile_H02_aDripBehindABurstIsCut(t *testing.T) {
 		readRequest(conn)
 		_, _ = conn.Write(append([]byte("HTTP/1.1 200 OK\r\n\r\n"), make([]byte, 1<<20)...))
 		drip(conn, "x", time.Second)
-	}, outcome.CutTime, 30*time.Second, 61*time.Second)
+	}, outcome.TruncatedTime, 30*time.Second, 61*time.Second)
 }
 
 // A slow site that keeps the minimum rate is read until the total deadline.
@@ -82,7 +82,7 @@ func TestSlowButSteady(t *testing.T) {
 		readRequest(conn)
 		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
 		drip(conn, string(make([]byte, 4096)), 2*time.Second)
-	}, outcome.CutTime, 300*time.Second, 300*time.Second)
+	}, outcome.TruncatedTime, 300*time.Second, 300*time.Second)
 }
 
 func TestHostile_H03_silenceEndsAtItsDeadline(t *testing.T) {
@@ -112,7 +112,7 @@ func TestHostile_H28_eventsAreCut(t *testing.T) {
 			"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n",
 		)
 		drip(conn, "8\r\ndata: 1\n\r\n", 5*time.Second)
-	}, outcome.CutTime, 30*time.Second, 31*time.Second)
+	}, outcome.TruncatedTime, 30*time.Second, 31*time.Second)
 }
 
 // holeDialer never answers.
@@ -221,7 +221,7 @@ func TestHostile_N03_whatDoesNotFitNeverComesAndIsWaitedForInVain(t *testing.T) 
 			_, _ = io.WriteString(smallConn{conn}, "HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n")
 			_, _ = io.WriteString(smallConn{conn}, large)
 			_, _ = conn.Read(make([]byte, 1))
-		}, false, outcome.CutTime, 31 * time.Second},
+		}, false, outcome.TruncatedTime, 31 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			target := testTarget()

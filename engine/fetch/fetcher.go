@@ -68,9 +68,10 @@ func (f *Fetcher) Close() { f.conn.watch.leave() }
 // If a persistent connection is closed by the server before the first byte of the response, the outcome is
 // outcome.Stale. The Fetcher does not repeat the request, because the server may have read it.
 //
-// The outcome of a complete response is that of its status. A truncated response with status 2xx is CutLength, CutTime,
-// CutDisconnect or NoMemory. With another status, the outcome is that of the status; p.Complete and p.Cut describe the
-// rest. Invalid framing is Protocol with any status; p.HasHead then tells whether there is something to archive.
+// The outcome of a complete response is that of its status. A truncated response with status 2xx is TruncatedLength,
+// TruncatedTime, TruncatedDisconnect or NoMemory. With another status, the outcome is that of the status; p.Complete
+// and p.Truncation describe the rest. Invalid framing is Protocol with any status; p.HasHead then tells whether there
+// is something to archive.
 func (f *Fetcher) Fetch(ctx context.Context, t *Target, p *Page) outcome.Outcome {
 	p.begin(t.URL)
 	p.Times.Started = time.Now()

@@ -76,9 +76,9 @@ func TestHostile_H06_anEndlessBodyIsCut(t *testing.T) {
 		}
 	})
 	fetchOnce(t, o, endless, testTarget(), func(p *Page) {
-		if p.Outcome != outcome.CutLength || p.Cut.String() != "length" || p.Complete ||
+		if p.Outcome != outcome.TruncatedLength || p.Truncation.String() != "length" || p.Complete ||
 			int64(len(p.Body())) != o.BodyMax {
-			t.Errorf("%v %q, %d bytes", p.Outcome, p.Cut, len(p.Body()))
+			t.Errorf("%v %q, %d bytes", p.Outcome, p.Truncation, len(p.Body()))
 		}
 	})
 }
@@ -92,8 +92,8 @@ func TestHostile_H07_aBodyIsCutOnlyIfAByteWasDropped(t *testing.T) {
 				body := strings.Repeat("x", int(o.BodyMax)+over)
 				fetchOnce(t, o, answer(framed(framing, body), piece), testTarget(), func(p *Page) {
 					kept := min(len(body), int(o.BodyMax))
-					if cut := p.Cut == CutLength; cut != (over > 0) || p.Complete == cut || len(p.Payload()) != kept {
-						t.Errorf("%s%+d: %v, cut %q, %d bytes kept", framing, over, p.Outcome, p.Cut, len(p.Payload()))
+					if cut := p.Truncation == TruncatedLength; cut != (over > 0) || p.Complete == cut || len(p.Payload()) != kept {
+						t.Errorf("%s%+d: %v, cut %q, %d bytes kept", framing, over, p.Outcome, p.Truncation, len(p.Payload()))
 					}
 				})
 			}
@@ -125,12 +125,12 @@ func TestHostile_H13_whatChunksCostIsBounded(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 	o := smallOptions()
 	fetchOnce(t, o, answer(head+"1;"+strings.Repeat("x", 1<<20)+"\r\nx\r\n0\r\n\r\n", 0), testTarget(), func(p *Page) {
-		if p.Outcome != outcome.Protocol || p.Cut != CutUnspecified || len(p.Body()) > extMax+3 {
+		if p.Outcome != outcome.Protocol || p.Truncation != TruncatedUnspecified || len(p.Body()) > extMax+3 {
 			t.Errorf("extension of 1 MiB: %v, %d bytes kept", p.Outcome, len(p.Body()))
 		}
 	})
 	fetchOnce(t, o, answer(head+strings.Repeat("1\r\nx\r\n", 1<<17)+"0\r\n\r\n", 0), testTarget(), func(p *Page) {
-		if p.Outcome != outcome.CutLength || int64(len(p.Body())) > rawBodyMax(o.BodyMax) {
+		if p.Outcome != outcome.TruncatedLength || int64(len(p.Body())) > rawBodyMax(o.BodyMax) {
 			t.Errorf("one-byte chunks: %v, %d bytes kept", p.Outcome, len(p.Body()))
 		}
 		if got := string(p.Payload()); got != strings.Repeat("x", int(p.PayloadLen)) {
@@ -145,7 +145,7 @@ func TestHostile_H14_aTrailerIsBounded(t *testing.T) {
 		1<<18,
 	) + "\r\n"
 	fetchOnce(t, smallOptions(), answer(response, 0), testTarget(), func(p *Page) {
-		if p.Outcome != outcome.CutDisconnect || string(p.Payload()) != "x" || len(p.Raw) > trailerMax+200 {
+		if p.Outcome != outcome.TruncatedDisconnect || string(p.Payload()) != "x" || len(p.Raw) > trailerMax+200 {
 			t.Errorf("%v, payload %q, %d bytes kept", p.Outcome, p.Payload(), len(p.Raw))
 		}
 	})
@@ -156,7 +156,7 @@ func TestRobotsLimit(t *testing.T) {
 	target := testTarget()
 	target.Robots = true
 	fetchOnce(t, smallOptions(), answer(framed("close", strings.Repeat("#", 600<<10)), 0), target, func(p *Page) {
-		if p.Outcome != outcome.CutLength || p.PayloadLen != RobotsBodyMax {
+		if p.Outcome != outcome.TruncatedLength || p.PayloadLen != RobotsBodyMax {
 			t.Errorf("%v, %d bytes", p.Outcome, p.PayloadLen)
 		}
 	})
@@ -174,8 +174,8 @@ func TestNoMemory(t *testing.T) {
 		t.Fatal(got, first.Err)
 	}
 	if got := f.Fetch(t.Context(), testTarget(), second); got != outcome.NoMemory || second.Complete ||
-		second.Cut.String() != "unspecified" || len(second.Raw) != 64<<10 {
-		t.Errorf("%v complete %v cut %q, %d bytes", got, second.Complete, second.Cut, len(second.Raw))
+		second.Truncation.String() != "unspecified" || len(second.Raw) != 64<<10 {
+		t.Errorf("%v complete %v cut %q, %d bytes", got, second.Complete, second.Truncation, len(second.Raw))
 	}
 	if s := pool.Stats(); s.Exhausted != 1 || s.BuffersOut[2] != 1 {
 		t.Errorf("%+v", s)

@@ -115,7 +115,7 @@ func TestHostile_H26_aResetCutsTheBody(t *testing.T) {
 	o.RateMin = -1
 	o.TotalTimeout = time.Second
 	fetchOnce(t, o, LoopbackOnly(), targetAt(addr), func(p *Page) {
-		if p.Outcome != outcome.CutTime || string(p.Payload()) != "hello" {
+		if p.Outcome != outcome.TruncatedTime || string(p.Payload()) != "hello" {
 			t.Errorf("a server that waits: %v %s", p.Outcome, p.Err)
 		}
 	})
@@ -126,7 +126,8 @@ func TestHostile_H26_aResetCutsTheBody(t *testing.T) {
 		_ = conn.SetLinger(0)
 	})
 	fetchOnce(t, testOptions(), LoopbackOnly(), targetAt(addr), func(p *Page) {
-		if p.Outcome != outcome.CutDisconnect || p.Cut.String() != "disconnect" || string(p.Payload()) != "hello" {
+		if p.Outcome != outcome.TruncatedDisconnect || p.Truncation != TruncatedDisconnect ||
+			string(p.Payload()) != "hello" {
 			t.Errorf("a reset: %v %q %s", p.Outcome, p.Payload(), p.Err)
 		}
 	})

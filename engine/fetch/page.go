@@ -11,28 +11,28 @@ import (
 	"orbweaver/internal/sha1pair"
 )
 
-// Cut says why a body is truncated.
-type Cut uint8
+// Truncation says why a body is truncated.
+type Truncation uint8
 
-// The reasons. NotCut also applies if there is no body.
+// The reasons. NotTruncated also applies if there is no body.
 const (
-	NotCut         Cut = iota
-	CutLength          // more than the limit: a byte was dropped
-	CutTime            // total deadline or minimum rate
-	CutDisconnect      // the connection ended before the body did
-	CutUnspecified     // framing that cannot be followed, or no buffer
+	NotTruncated         Truncation = iota
+	TruncatedLength                 // more than the limit: a byte was dropped
+	TruncatedTime                   // total deadline or minimum rate
+	TruncatedDisconnect             // the connection ended before the body did
+	TruncatedUnspecified            // framing that cannot be followed, or no buffer
 )
 
-// String returns the token of WARC-Truncated, or "" for NotCut.
-func (c Cut) String() string {
+// String returns the token of WARC-Truncated, or "" for NotTruncated.
+func (c Truncation) String() string {
 	switch c {
-	case CutLength:
+	case TruncatedLength:
 		return "length"
-	case CutTime:
+	case TruncatedTime:
 		return "time"
-	case CutDisconnect:
+	case TruncatedDisconnect:
 		return "disconnect"
-	case CutUnspecified:
+	case TruncatedUnspecified:
 		return "unspecified"
 	default:
 		return ""
@@ -63,13 +63,13 @@ type Page struct {
 	HeadLen int    // length of the head within Raw; 0 if no complete head came
 	Interim []byte // heads of earlier 1xx responses, one after the other
 
-	Status      int      // as the server said, any number; 0 if none
-	Complete    bool     // the body ended as its framing says
-	Cut         Cut      // why the body is truncated
-	Flags       Flags    // irregularities
-	PayloadLen  int64    // bytes of body without chunking
-	Digest      [20]byte // SHA-1 of the payload; valid after Sum if Complete
-	BlockDigest [20]byte // SHA-1 of Raw; valid after Sum if Complete
+	Status      int        // as the server said, any number; 0 if none
+	Complete    bool       // the body ended as its framing says
+	Truncation  Truncation // why the body is truncated
+	Flags       Flags      // irregularities
+	PayloadLen  int64      // bytes of body without chunking
+	Digest      [20]byte   // SHA-1 of the payload; valid after Sum if Complete
+	BlockDigest [20]byte   // SHA-1 of Raw; valid after Sum if Complete
 
 	Outcome    outcome.Outcome
 	Err        string // short cause for the log; "" without a fault
@@ -202,7 +202,7 @@ func (p *Page) begin(url []byte) {
 	p.Request = p.Request[:0]
 	p.Interim = p.Interim[:0]
 	p.Raw, p.HeadLen = nil, 0
-	p.Status, p.Complete, p.Cut, p.Flags = 0, false, NotCut, 0
+	p.Status, p.Complete, p.Truncation, p.Flags = 0, false, NotTruncated, 0
 	p.PayloadLen, p.payload = 0, payloadRuns{}
 	p.Digest, p.BlockDigest = [20]byte{}, [20]byte{}
 	p.Outcome, p.Err = outcome.None, ""

@@ -11,8 +11,9 @@ import (
 // line and bytes after the body, and sets interim heads aside.
 //
 // The Page belongs to no Pool and must not be Put; otherwise it is used like a fetched one. It has no request,
-// addresses and times. Outcome, Complete, Cut and Digest are those of a server that closed the connection after block.
-// So a body that is framed by the close looks complete even if it was truncated; the record's WARC-Truncated tells.
+// addresses and times. Outcome, Complete, Truncation and Digest are those of a server that closed the connection after
+// block. So a body that is framed by the close looks complete even if it was truncated; the record's WARC-Truncated
+// tells.
 //
 // It returns false if block does not begin with a complete HTTP head.
 func Stored(url, block []byte) (*Page, bool) {

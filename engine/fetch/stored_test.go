@@ -34,37 +34,42 @@ func TestStored(t *testing.T) {
 		name, response, payload string
 		outcome                 outcome.Outcome
 		complete                bool
-		cut                     Cut
+		cut                     Truncation
 	}{
-		{"identity", ok + "Content-Length: 5\r\n\r\nhello", "hello", outcome.OK, true, NotCut},
-		{"until close", ok + "\r\nhello", "hello", outcome.OK, true, NotCut},
-		{"empty", ok + "Content-Length: 0\r\n\r\n", "", outcome.OK, true, NotCut},
-		{"one chunk", ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", "hello", outcome.OK, true, NotCut},
+		{"identity", ok + "Content-Length: 5\r\n\r\nhello", "hello", outcome.OK,
+			true, NotTruncated},
+		{"until close", ok + "\r\nhello", "hello", outcome.OK,
+			true, NotTruncated},
+		{"empty", ok + "Content-Length: 0\r\n\r\n", "", outcome.OK, true, NotTruncated},
+		{"one chunk", ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", "hello", outcome.OK,
+			true, NotTruncated},
 		{"chunks", ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n", "hello", outcome.OK, true,
-			NotCut},
-		{"no chunks", ok + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "", outcome.OK, true, NotCut},
-		{"truncated", ok + "Content-Length: 50\r\n\r\nhello", "hello", outcome.CutDisconnect, false, CutDisconnect},
-		{"truncated chunks", ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n50\r\nllo", "hello", outcome.CutDisconnect,
-			false, CutDisconnect},
+			NotTruncated},
+		{"no chunks", ok + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "", outcome.OK, true, NotTruncated},
+		{"truncated", ok + "Content-Length: 50\r\n\r\nhello", "hello", outcome.TruncatedDisconnect,
+			false, TruncatedDisconnect},
+		{"truncated chunks", ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n50\r\nllo", "hello",
+			outcome.TruncatedDisconnect,
+			false, TruncatedDisconnect},
 		{"bad chunks", ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\nx\r\n", "hello", outcome.Protocol,
-			false, CutUnspecified},
-		{"bad length", ok + "Content-Length: 5, 6\r\n\r\nhello", "hello", outcome.Protocol, false, CutUnspecified},
-		{"LF only", "HTTP/1.0 404 Gone\nContent-Length: 5\n\nhello", "hello", outcome.ClientError, true, NotCut},
-		{"redirect", "HTTP/1.1 302 F\r\nLocation: /y\r\n\r\n", "", outcome.Redirect, true, NotCut},
+			false, TruncatedUnspecified},
+		{"bad length", ok + "Content-Length: 5, 6\r\n\r\nhello", "hello", outcome.Protocol, false, TruncatedUnspecified},
+		{"LF only", "HTTP/1.0 404 Gone\nContent-Length: 5\n\nhello", "hello", outcome.ClientError, true, NotTruncated},
+		{"redirect", "HTTP/1.1 302 F\r\nLocation: /y\r\n\r\n", "", outcome.Redirect, true, NotTruncated},
 		{"robots of another time", ok + "content-type: text/plain\r\n\r\nUser-agent: *\nDisallow:",
-			"User-agent: *\nDisallow:", outcome.OK, true, NotCut},
+			"User-agent: *\nDisallow:", outcome.OK, true, NotTruncated},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := stored(t, c.response)
 			want := c.response
-			if c.cut == CutUnspecified && strings.HasSuffix(want, "x\r\n") {
+			if c.cut == TruncatedUnspecified && strings.HasSuffix(want, "x\r\n") {
 				want = strings.TrimSuffix(want, "\r\n") // nothing behind the byte that is none of a chunk's size
 			}
 			if string(p.Raw) != want || string(p.Payload()) != c.payload {
 				t.Errorf("raw %q, payload %q", p.Raw, p.Payload())
 			}
-			if p.Outcome != c.outcome || p.Complete != c.complete || p.Cut != c.cut {
-				t.Errorf("%v, complete %v, cut %q, %s", p.Outcome, p.Complete, p.Cut, p.Err)
+			if p.Outcome != c.outcome || p.Complete != c.complete || p.Truncation != c.cut {
+				t.Errorf("%v, complete %v, cut %q, %s", p.Outcome, p.Complete, p.Truncation, p.Err)
 			}
 		})
 	}
@@ -171,7 +176,7 @@ func FuzzStored(f *testing.F) {
 		fetcher.Fetch(t.Context(), target, live)
 		live.Sum(sha1pair.NewHasher())
 		p, ok := Stored(target.URL, bytes.Clone(block))
-		if live.Outcome == outcome.HeaderTooLarge || live.Cut == CutLength {
+		if live.Outcome == outcome.HeaderTooLarge || live.Truncation == TruncatedLength {
 			return // limits of the fetcher, which an archive does not have
 		}
 		if ok != live.HasHead() {
@@ -181,16 +186,16 @@ func FuzzStored(f *testing.F) {
 			return
 		}
 		samePage(t, p, live)
-		if p.Outcome != live.Outcome || p.Cut != live.Cut || p.Flags != live.Flags ||
+		if p.Outcome != live.Outcome || p.Truncation != live.Truncation || p.Flags != live.Flags ||
 			!bytes.Equal(p.Interim, live.Interim) {
 			t.Errorf(
 				"stored %v %q %b %q, live %v %q %b %q",
 				p.Outcome,
-				p.Cut,
+				p.Truncation,
 				p.Flags,
 				p.Interim,
 				live.Outcome,
-				live.Cut,
+				live.Truncation,
 				live.Flags,
 				live.Interim,
 			)
@@ -200,8 +205,8 @@ func FuzzStored(f *testing.F) {
 			t.Fatalf("%q: not taken as archived", live.Raw)
 		}
 		samePage(t, again, live)
-		if again.Outcome != live.Outcome || again.Cut != live.Cut {
-			t.Errorf("as archived %v %q, live %v %q", again.Outcome, again.Cut, live.Outcome, live.Cut)
+		if again.Outcome != live.Outcome || again.Truncation != live.Truncation {
+			t.Errorf("as archived %v %q, live %v %q", again.Outcome, again.Truncation, live.Outcome, live.Truncation)
 		}
 	})
 }

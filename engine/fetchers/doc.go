@@ -25,6 +25,6 @@
 //
 // Limit of a body:
 //
-//	--max-body -> fetch.Options.BodyMax -> fetch.Fetcher reads at most so many bytes -> fetch.CutLength
-//	-> outcome.CutLength -> parsers: WARC-Truncated: length
+//	--max-body -> fetch.Options.BodyMax -> fetch.Fetcher reads at most so many bytes -> fetch.TruncatedLength
+//	-> outcome.TruncatedLength -> parsers: WARC-Truncated: length
 package fetchers

@@ -55,7 +55,7 @@ func (r *robotsVisits) read(
 	case o == outcome.Redirect && c.queued.Redirects < site.RobotsRedirectsMax && r.redirect(c, p, origin):
 		return nil
 	case o == outcome.OK,
-		outcome.IsPageStatus(p.Status) && p.HeadLen > 0 && o != outcome.CutDisconnect && o != outcome.CutTime:
+		outcome.IsPageStatus(p.Status) && p.HeadLen > 0 && o != outcome.TruncatedDisconnect && o != outcome.TruncatedTime:
 		r.parse(p, result)
 	case o.Class() == outcome.ClassAnswer && !outcome.IsPageStatus(p.Status):
 		result.Rules = r.Rules.Share(robots.AllowAll())

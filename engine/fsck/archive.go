@@ -27,7 +27,7 @@ type archiveCheck struct{ *checker }
 // checkArchive reads every archive file, three times at once: for the form and the digests, for the index, and for what
 // the records say of the crawl. What lies behind the last record that counts was not acknowledged, and is not looked
 // at.
-func (c *archiveCheck) checkArchive(end warc.Cut) *tally {
+func (c *archiveCheck) checkArchive(end warc.Checkpoint) *tally {
 	t := newTally(c.checker)
 	dir := c.path(layout.ArchiveDir)
 	files, err := warc.Files(c.fsys, dir)
@@ -61,7 +61,7 @@ func (c *archiveCheck) checkArchive(end warc.Cut) *tally {
 	return t
 }
 
-func (c *archiveCheck) archiveFile(v *warc.Verifier, t *tally, info warc.FileInfo, end warc.Cut) error {
+func (c *archiveCheck) archiveFile(v *warc.Verifier, t *tally, info warc.FileInfo, end warc.Checkpoint) error {
 	name := layout.ArchiveDir + "/" + info.Name
 	f, err := c.fsys.Open(c.path(name))
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *archiveCheck) archiveFile(v *warc.Verifier, t *tally, info warc.FileInf
 }
 
 // countedOf is how many bytes of a file come before the end.
-func countedOf(info warc.FileInfo, end warc.Cut, size int64) int64 {
+func countedOf(info warc.FileInfo, end warc.Checkpoint, size int64) int64 {
 	switch {
 	case info.Serial < end.Serial:
 		return size
@@ -124,10 +124,10 @@ func (c *archiveCheck) behind(name string, bytes int64) {
 
 // checkSerials looks for archive files that are missing, or there twice. Files behind the end may have gaps: a power
 // cut can take the name of one and spare that of the next, and going on removes them.
-func (c *archiveCheck) checkSerials(files []warc.FileInfo, end warc.Cut) {
+func (c *archiveCheck) checkSerials(files []warc.FileInfo, end warc.Checkpoint) {
 	next := uint32(0)
 	for _, f := range files {
-		if c.hasCut && end.Before(warc.Cut{Serial: f.Serial, Length: 1}) {
+		if c.hasCut && end.Before(warc.Checkpoint{Serial: f.Serial, Length: 1}) {
 			break
 		}
 		name := layout.ArchiveDir + "/" + f.Name

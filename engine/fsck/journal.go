@@ -12,8 +12,8 @@ import (
 
 // journaled is what the journal says of the archive behind the checkpoint.
 type journaled struct {
-	end     warc.Cut // of the last record that an entry names
-	records int64    // entries that name records which are there
+	end     warc.Checkpoint // of the last record that an entry names
+	records int64           // entries that name records which are there
 }
 
 // journalCheck checks the entries of the journal against the archive.
@@ -79,7 +79,7 @@ func (c *journalCheck) checkJournal() journaled {
 func (c *journalCheck) entry(archive *warc.Archive, e *journal.Attempt, j *journaled) bool {
 	const area = "journal"
 	w := e.Where
-	begin := warc.Cut{Serial: w.Serial, Length: w.Offset}
+	begin := warc.Checkpoint{Serial: w.Serial, Length: w.Offset}
 	if begin.Before(j.end) {
 		c.fault(
 			area,

@@ -39,7 +39,7 @@ const (
 	serialMask  = 1<<(placeShift-serialShift) - 1
 )
 
-func placeTag(p place, at warc.Cut) uint64 {
+func placeTag(p place, at warc.Checkpoint) uint64 {
 	return uint64(p)<<placeShift | uint64(at.Serial&serialMask)<<serialShift | uint64(at.Length)&offsetMask
 }
 
@@ -67,7 +67,7 @@ func newPlaces(fsys vfs.FS, dir string, memory int) (*places, error) {
 
 func (p *places) close() error { return errors.Join(p.urls.Close(), p.ids.Close()) }
 
-func (p *places) add(fp xxh3.Uint128, where place, at warc.Cut) error {
+func (p *places) add(fp xxh3.Uint128, where place, at warc.Checkpoint) error {
 	return p.urls.Add(extsort.Entry{Hi: fp.Hi, Lo: fp.Lo, Tag: placeTag(where, at)})
 }
 
@@ -186,7 +186,7 @@ func (c *placeCheck) compareAnswers() {
 	n := &c.cut.Counters
 	var done int64
 	for _, o := range []outcome.Outcome{
-		outcome.OK, outcome.Redirect, outcome.NotModified, outcome.OtherStatus, outcome.ClientError, outcome.CutLength,
+		outcome.OK, outcome.Redirect, outcome.NotModified, outcome.OtherStatus, outcome.ClientError, outcome.TruncatedLength,
 		outcome.NoMemory, outcome.TooManyRedirects,
 	} {
 		done += n.Outcomes[o]

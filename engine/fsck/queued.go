@@ -53,7 +53,7 @@ func (q *queued) add(p place, site, item []byte) {
 
 func (q *queued) note(fp xxh3.Uint128, p place) {
 	if q.err == nil {
-		q.err = q.c.places.add(fp, p, warc.Cut{})
+		q.err = q.c.places.add(fp, p, warc.Checkpoint{})
 	}
 }
 

@@ -20,8 +20,8 @@ import (
 
 // tally is what the records of the archive come to, up to the checkpoint.
 type tally struct {
-	cut   warc.Cut
-	from  warc.Cut // where this pass began
+	cut   warc.Checkpoint
+	from  warc.Checkpoint // where this pass began
 	dedup opened[*dedup.Map]
 
 	statuses       [600]int64 // of responses and revisits
@@ -66,7 +66,7 @@ func (c *recordCheck) readRecords(t *tally, info warc.FileInfo, size int64, r io
 		if _, err := rec.ReadBlock(warc.BlockMax); err != nil {
 			return err
 		}
-		if err := c.record(t, name, warc.Cut{Serial: info.Serial, Length: rec.Offset}, rec); err != nil {
+		if err := c.record(t, name, warc.Checkpoint{Serial: info.Serial, Length: rec.Offset}, rec); err != nil {
 			return err
 		}
 		whole = rec.Offset + rec.Length
@@ -95,7 +95,7 @@ func (c *recordCheck) readRecords(t *tally, info warc.FileInfo, size int64, r io
 }
 
 // record adds one record to the tally. Its block is in memory.
-func (c *recordCheck) record(t *tally, file string, at warc.Cut, rec *warc.RecordRead) error {
+func (c *recordCheck) record(t *tally, file string, at warc.Checkpoint, rec *warc.RecordRead) error {
 	if rec.Type != warc.Response && rec.Type != warc.Revisit || rec.IsDNS() {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (c *recordCheck) record(t *tally, file string, at warc.Cut, rec *warc.Recor
 
 // unchanged notes what a revisit of this pass refers to, if the server said that the page is as it was: the response is
 // in this archive. The first pass sends no conditions, so it may be in the archive of an earlier crawl.
-func (c *recordCheck) unchanged(t *tally, rec *warc.RecordRead, at warc.Cut) error {
+func (c *recordCheck) unchanged(t *tally, rec *warc.RecordRead, at warc.Checkpoint) error {
 	to := refersTo(rec)
 	if !notModified(rec) || !c.hasCut || c.cut.Pass == 0 || at.Before(t.from) || to.IsZero() {
 		return nil
@@ -166,7 +166,7 @@ func (t *tally) count(rec *warc.RecordRead, c *capture.Capture) {
 }
 
 // place notes whose record it is.
-func (c *recordCheck) place(rec *warc.RecordRead, capture *capture.Capture, at warc.Cut) error {
+func (c *recordCheck) place(rec *warc.RecordRead, capture *capture.Capture, at warc.Checkpoint) error {
 	fp := urlx.Fingerprint(c.cut.HashSeed, rec.TargetURI)
 	if capture.Outcome == outcome.Redirect && (capture.Robots || c.hops[fp]) {
 		to, err := urlx.Resolve(nil, rec.TargetURI, capture.Page.Head().Location())

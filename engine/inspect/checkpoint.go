@@ -45,9 +45,9 @@ func Open(fsys vfs.FS, dir string) (*Checkpoint, error) {
 }
 
 // ArchiveEnd is where the archive ended at the checkpoint; zero before the first record.
-func (c *Checkpoint) ArchiveEnd() warc.Cut {
+func (c *Checkpoint) ArchiveEnd() warc.Checkpoint {
 	if c.Archive == nil {
-		return warc.Cut{}
+		return warc.Checkpoint{}
 	}
 	return *c.Archive
 }
@@ -114,11 +114,11 @@ type Cluster struct {
 	Peers []ownership.Agent // the members, Self among them
 	All   []ownership.Agent // all that were ever members; empty before the crawl has run
 	// Changed says that agents have joined or left since the crawl began. Then the sieve may know URLs by other
-	// fingerprints than their own, and each more than once: those of hosts with a temporary owner, and those of messages
-	// that were sent again.
+	// fingerprints than their own, and each more than once: those of hosts with a temporary owner, and those of
+	// messages that were sent again.
 	Changed bool
 	Outbox  outbox.Checkpoint
-	Fetched dedup.Cut // the URLs that have an answer, by keys made of their fingerprints
+	Fetched dedup.Checkpoint // the URLs that have an answer, by keys made of their fingerprints
 }
 
 // Cluster returns what the checkpoint says of the agents; nil for a crawl with one agent.

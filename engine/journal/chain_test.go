@@ -65,7 +65,8 @@ func TestJournals_nothingCountsBehindAGap(t *testing.T) {
 	}
 }
 
-// Cuts that failed leave journals that were never used. The one in use goes on, and the next that is used follows it.
+// Checkpoints that failed leave journals that were never used. The one in use goes on, and the next that is used
+// follows it.
 func TestJournals_thoseOfFailedCutsArePassedOver(t *testing.T) {
 	disk := vfs.NewMem(1)
 	used := journalled(t, disk, 7, nil, 1)

@@ -110,14 +110,14 @@ func (f *office) writeTogether(t *testing.T, ps ...*Pending) {
 func (f *office) named(t *testing.T) (all []Entry) {
 	t.Helper()
 	archive := warc.OpenArchive(f.mem, "warc")
-	end := warc.Cut{}
+	end := warc.Checkpoint{}
 	_, err := Read(f.mem, Name("frontier", 1), func(e *Entry) error {
 		all = append(all, *e)
 		if e.Serial == 0 {
 			return nil
 		}
 		pos := warc.Position{Serial: e.Serial - 1, Offset: e.Offset, Length: e.Length}
-		if (warc.Cut{Serial: pos.Serial, Length: pos.Offset}).Before(end) {
+		if (warc.Checkpoint{Serial: pos.Serial, Length: pos.Offset}).Before(end) {
 			t.Errorf("entry %d names %+v, before %+v", len(all), pos, end)
 		}
 		end = pos.End()
@@ -137,8 +137,8 @@ func (f *office) named(t *testing.T) (all []Entry) {
 	if n := f.ledger.Writer.Stats().Groups; int(n) != records {
 		t.Errorf("%d groups in the archive, and %d are named", n, records)
 	}
-	if end != f.ledger.Writer.Cut() {
-		t.Errorf("the archive ends at %+v, and the journal at %+v", f.ledger.Writer.Cut(), end)
+	if end != f.ledger.Writer.Checkpoint() {
+		t.Errorf("the archive ends at %+v, and the journal at %+v", f.ledger.Writer.Checkpoint(), end)
 	}
 	return all
 }

@@ -77,11 +77,11 @@ type Filters struct {
 
 // Page is a page as the filters see it.
 type Page struct {
-	URL  []byte
-	Page *fetch.Page // head
-	Way  filter.Way
-	Size int64 // of the payload
-	Cut  bool
+	URL         []byte
+	Page        *fetch.Page // head
+	Way         filter.Way
+	Size        int64 // of the payload
+	IsTruncated bool
 }
 
 // NewFinder returns a Finder for one goroutine.
@@ -122,7 +122,7 @@ func (l *Finder) Open(from Page) bool {
 		Status:      from.Page.Status,
 		ContentType: from.Page.Head().ContentType(),
 		Size:        from.Size,
-		Truncated:   from.Cut,
+		Truncated:   from.IsTruncated,
 	}
 	l.passage.page = from.Way
 	if l.O.By.Follow != nil {

@@ -54,12 +54,12 @@ type Manifest struct {
 	// Filtered says that some run had a store filter: then an answer may have no record.
 	Filtered bool `json:"filtered,omitempty"`
 	// Pass counts from 0. From is where the archive ended when the pass began.
-	Pass int      `json:"pass,omitempty"`
-	From warc.Cut `json:"from,omitzero"`
+	Pass int             `json:"pass,omitempty"`
+	From warc.Checkpoint `json:"from,omitzero"`
 	// Afresh says that this pass has no checkpoint yet: only archive and payload deduplication have a state.
 	Afresh bool `json:"afresh,omitempty"`
 	// Earlier names the list of what the archive holds of each URL from before this pass; nil in the first pass.
-	Earlier *catalogue.Cut `json:"earlier,omitempty"`
+	Earlier *catalogue.Checkpoint `json:"earlier,omitempty"`
 	// NotBefore is when the first request may be made. After a rebuild it is not known which servers got a request
 	// last, and a new pass knows no addresses.
 	NotBefore time.Time `json:"not_before,omitzero"`
@@ -71,14 +71,14 @@ type Manifest struct {
 	Sieve    sieve.Checkpoint      `json:"sieve"`
 	Ready    diskq.Checkpoint      `json:"ready"`
 	Virt     virtualize.Checkpoint `json:"virtualize"`
-	Seen     dedup.Cut             `json:"seen"`
+	Seen     dedup.Checkpoint      `json:"seen"`
 	Bench    Chain                 `json:"bench"`
 	Cold     cold.Checkpoint       `json:"cold"`
-	Archive  *warc.Cut             `json:"archive"`
+	Archive  *warc.Checkpoint      `json:"archive"`
 	Counters counters.Totals       `json:"counters"`
 	Peers    *cluster.Checkpoint   `json:"peers,omitempty"`   // nil for a crawl alone
 	Novelty  []byte                `json:"novelty,omitempty"` // the state of engine/novelty: which URLs are delayed
-	Skipped  *skipped.Cut          `json:"skipped,omitempty"` // the list of URLs left out; nil before there was one
+	Skipped  *skipped.Checkpoint   `json:"skipped,omitempty"` // the list of URLs left out; nil before there was one
 }
 
 // The number of the format in the first line. A version that reads a number refuses higher ones by name, so it grows

@@ -42,7 +42,7 @@ func TestManifest_hasANumberThatVersionsWithoutSyncMarksRefuse(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	for _, m := range []*Manifest{
 		{Generation: 3},
-		{Generation: 4, Pass: 1, From: warc.Cut{Serial: 2, Length: 7}, Afresh: true},
+		{Generation: 4, Pass: 1, From: warc.Checkpoint{Serial: 2, Length: 7}, Afresh: true},
 		{Generation: 5, Peers: &cluster.Checkpoint{Births: 3}},
 	} {
 		if err := Write(fsys, ".", m); err != nil {

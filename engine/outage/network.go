@@ -103,7 +103,7 @@ func (n *Network) Observe(a *Attempt) bool {
 		outcome.BlockedPort,
 		outcome.Stale:
 		// these show nothing about the network
-	case outcome.HeaderTimeout, outcome.CutTime, outcome.CutDisconnect, outcome.TLSFault, outcome.Reset:
+	case outcome.HeaderTimeout, outcome.TruncatedTime, outcome.TruncatedDisconnect, outcome.TLSFault, outcome.Reset:
 		n.observeContact(a, a.ConnectedAt) // a failure after the connection may be caused by the network
 	default:
 		n.observeContact(a, a.EndedAt)

@@ -54,7 +54,10 @@ func (x *extractor) extract(p, content *fetch.Page, a *attempt.Attempt) {
 	case x.Forbids(p), !mayHaveLinks(content), content != p && x.Forbids(content):
 		return
 	}
-	if !x.Open(links.Page{URL: a.URL, Page: content, Way: way, Size: content.PayloadLen, Cut: a.Outcome.IsBodyCut()}) {
+	page := links.Page{
+		URL: a.URL, Page: content, Way: way, Size: content.PayloadLen, IsTruncated: a.Outcome.IsBodyTruncated(),
+	}
+	if !x.Open(page) {
 		x.crawl.Journal.Count.PagesNotParsed.Add(1)
 		return
 	}

@@ -90,7 +90,7 @@ func (b *recordBuilder) stores(content *fetch.Page, a *attempt.Attempt, plan *re
 	}
 	return b.crawl.Store.Keeps(a.URL, filter.Way{Depth: a.Depth, Hops: a.Redirects}, &filter.Response{
 		Status: content.Status, ContentType: content.Head().ContentType(), Size: content.PayloadLen,
-		Truncated: content.Cut != fetch.NotCut, Duplicate: plan.isRevisit || plan.isUnchanged, Via: a.Via,
+		Truncated: content.Truncation != fetch.NotTruncated, Duplicate: plan.isRevisit || plan.isUnchanged, Via: a.Via,
 	})
 }
 
@@ -135,7 +135,7 @@ func (b *recordBuilder) fillResponse(p *fetch.Page, a *attempt.Attempt) {
 	b.index = warc.IndexInfo{Status: p.Status, MIME: bytes.TrimSpace(mime)}
 	b.response = warc.Record{
 		Type: warc.Response, Date: p.Times.Started, TargetURI: a.URL, IP: p.Connection.Remote.Addr(), Index: &b.index,
-		Truncated: truncation(p.Cut), Block: append(b.response.Block[:0], p.Raw),
+		Truncated: truncation(p.Truncation), Block: append(b.response.Block[:0], p.Raw),
 	}
 	if p.Complete {
 		b.response.BlockDigest = &p.BlockDigest
@@ -159,10 +159,10 @@ func (b *recordBuilder) makeRevisit(profile string, first dedup.First) {
 // headTruncation says why an answer without a whole head ends where it does.
 func headTruncation(p *fetch.Page) warc.Truncation {
 	switch {
-	case p.Flags&fetch.FlagNotHTTP != 0 && p.Cut == fetch.CutUnspecified:
+	case p.Flags&fetch.FlagNotHTTP != 0 && p.Truncation == fetch.TruncatedUnspecified:
 		return warc.TruncatedNone // it is not HTTP, and complete
-	case p.Cut != fetch.NotCut:
-		return truncation(p.Cut)
+	case p.Truncation != fetch.NotTruncated:
+		return truncation(p.Truncation)
 	case p.Outcome == outcome.HeaderTooLarge:
 		return warc.TruncatedLength
 	case p.Outcome == outcome.HeaderTimeout:
@@ -174,15 +174,15 @@ func headTruncation(p *fetch.Page) warc.Truncation {
 	}
 }
 
-func truncation(c fetch.Cut) warc.Truncation {
+func truncation(c fetch.Truncation) warc.Truncation {
 	switch c {
-	case fetch.NotCut:
+	case fetch.NotTruncated:
 		return warc.TruncatedNone
-	case fetch.CutLength:
+	case fetch.TruncatedLength:
 		return warc.TruncatedLength
-	case fetch.CutTime:
+	case fetch.TruncatedTime:
 		return warc.TruncatedTime
-	case fetch.CutDisconnect:
+	case fetch.TruncatedDisconnect:
 		return warc.TruncatedDisconnect
 	default:
 		return warc.TruncatedUnspecified

@@ -45,7 +45,7 @@ func TestDecide(t *testing.T) {
 		{"reset, the last try", Attempt{Outcome: outcome.Reset, Try: 2}, 4 * s, s / 2, false, 0, false},
 		{"a reset changes no count", Attempt{Outcome: outcome.Reset, SiteFailures: 3}, 4 * s, s / 2, true, 3, false},
 		{"500", Attempt{Outcome: outcome.ServerError, Try: 1, SiteFailures: 3}, 5 * s, s / 2, true, 0, false},
-		{"an incomplete body", Attempt{Outcome: outcome.CutDisconnect, Try: 1}, 5 * s, s / 2, true, 0, false},
+		{"an incomplete body", Attempt{Outcome: outcome.TruncatedDisconnect, Try: 1}, 5 * s, s / 2, true, 0, false},
 		{"no header in time", Attempt{Outcome: outcome.HeaderTimeout, Try: 2}, 4 * s, s / 2, false, 0, false},
 
 		{"429", Attempt{Outcome: outcome.TooMany}, 10 * s, s / 2, true, -1, false},

@@ -128,7 +128,7 @@ func TestAnIPSlowsDownWhenSeveralOfItsSitesFail(t *testing.T) {
 	p := Default()
 	what := map[byte]outcome.Outcome{
 		'+': outcome.OK, '4': outcome.ClientError, 'm': outcome.TooMany, 'u': outcome.Unavailable, 'r': outcome.Reset,
-		't': outcome.HeaderTimeout, 'c': outcome.ConnectTimeout, 'x': outcome.Refused, 's': outcome.CutTime,
+		't': outcome.HeaderTimeout, 'c': outcome.ConnectTimeout, 'x': outcome.Refused, 's': outcome.TruncatedTime,
 		'5': outcome.ServerError,
 		'd': outcome.RobotsDenied, 'p': outcome.Protocol,
 	}

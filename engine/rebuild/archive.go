@@ -92,7 +92,7 @@ func CheckArchive(fsys vfs.FS, dir string) error {
 
 // ArchiveEnd returns where the archive of the crawl in dir ends: the serial number of its last file, and that file's
 // size. There must be a file: see CheckArchive.
-func ArchiveEnd(fsys vfs.FS, dir string) (*warc.Cut, error) {
+func ArchiveEnd(fsys vfs.FS, dir string) (*warc.Checkpoint, error) {
 	files, err := warc.Files(fsys, dir+"/"+layout.ArchiveDir)
 	if err != nil {
 		return nil, err
@@ -102,5 +102,5 @@ func ArchiveEnd(fsys vfs.FS, dir string) (*warc.Cut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &warc.Cut{Serial: last.Serial, Length: size}, nil
+	return &warc.Checkpoint{Serial: last.Serial, Length: size}, nil
 }

@@ -182,7 +182,8 @@ func (r *linkReading) scan(c *storedCapture) error {
 	if page.PayloadLen == 0 && len(c.Page.Head().Value(links.RefreshField)) == 0 {
 		return nil
 	}
-	if r.links.Open(links.Page{URL: c.url, Page: c.Page, Size: page.PayloadLen, Cut: c.Outcome.IsBodyCut()}) {
+	of := links.Page{URL: c.url, Page: c.Page, Size: page.PayloadLen, IsTruncated: c.Outcome.IsBodyTruncated()}
+	if r.links.Open(of) {
 		r.scanPage(c.url, page)
 		r.links.Refresh(c.url, c.Page)
 	} else {

@@ -16,7 +16,7 @@ import (
 
 // WriteIndex indexes the captures of earlier passes: from the CDXJ index of each archive file, or from the file if it
 // has no readable index.
-func (p *Pass) WriteIndex() (index catalogue.Cut, err error) {
+func (p *Pass) WriteIndex() (index catalogue.Checkpoint, err error) {
 	sorter, err := extsort.New(p.FS, extsort.Options{File: p.Dir + "/" + layout.FrontierDir + "/" + indexPrefix + "sort"})
 	if err != nil {
 		return index, err
@@ -42,7 +42,7 @@ func (b *indexBuilder) addArchive() error {
 		return err
 	}
 	for _, info := range files {
-		if !(warc.Cut{Serial: info.Serial}).Before(b.pass.ArchiveEnd) {
+		if !(warc.Checkpoint{Serial: info.Serial}).Before(b.pass.ArchiveEnd) {
 			break
 		}
 		indexed := false
@@ -105,7 +105,7 @@ func (b *indexBuilder) addFile(info warc.FileInfo) error {
 }
 
 func (b *indexBuilder) add(url []byte, status int, at catalogue.Place) error {
-	if status != statusOK || !(warc.Cut{Serial: at.Serial, Length: at.Offset}).Before(b.pass.ArchiveEnd) {
+	if status != statusOK || !(warc.Checkpoint{Serial: at.Serial, Length: at.Offset}).Before(b.pass.ArchiveEnd) {
 		return nil
 	}
 	if e, ok := catalogue.Entry(urlx.Fingerprint(b.pass.HashSeed, url), at); ok {

@@ -46,10 +46,10 @@ func (FirstPass) Close() error { return nil }
 // Pass describes a pass that follows earlier ones.
 type Pass struct {
 	FS         vfs.FS
-	Dir        string   // the crawl directory
-	Number     int      // of the pass; the first pass is 0
-	HashSeed   uint64   // seed of URL fingerprints
-	ArchiveEnd warc.Cut // end of the archive when the pass began
+	Dir        string          // the crawl directory
+	Number     int             // of the pass; the first pass is 0
+	HashSeed   uint64          // seed of URL fingerprints
+	ArchiveEnd warc.Checkpoint // end of the archive when the pass began
 	Warn       func(msg string, args ...any)
 }
 
@@ -63,7 +63,7 @@ func IndexFile(pass int) string {
 
 // Open opens the index that the manifest names; a nil index means a first pass. A missing or damaged index is built
 // again. Open returns the index that the next manifest must name.
-func (p *Pass) Open(index *catalogue.Cut) (PreviousCrawl, *catalogue.Cut, error) {
+func (p *Pass) Open(index *catalogue.Checkpoint) (PreviousCrawl, *catalogue.Checkpoint, error) {
 	if index == nil {
 		return FirstPass{}, nil, nil
 	}
@@ -71,7 +71,7 @@ func (p *Pass) Open(index *catalogue.Cut) (PreviousCrawl, *catalogue.Cut, error)
 	opened, err := catalogue.Open(p.FS, name, *index)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, catalogue.ErrCorrupt) {
 		p.Warn("the index of earlier captures is missing or damaged, and is built again", "error", err)
-		var rebuilt catalogue.Cut
+		var rebuilt catalogue.Checkpoint
 		if rebuilt, err = p.WriteIndex(); err != nil {
 			return nil, nil, err
 		}
@@ -85,7 +85,7 @@ func (p *Pass) Open(index *catalogue.Cut) (PreviousCrawl, *catalogue.Cut, error)
 }
 
 // RemoveOtherIndexes deletes the indexes of other passes, and what a killed process left of building one.
-func (p *Pass) RemoveOtherIndexes(index *catalogue.Cut) error {
+func (p *Pass) RemoveOtherIndexes(index *catalogue.Checkpoint) error {
 	names, err := p.FS.List(p.Dir + "/" + layout.FrontierDir)
 	if err != nil {
 		return fmt.Errorf("recrawl: %w", err)

@@ -34,9 +34,9 @@ type batch struct {
 
 // record is what the replay needs of the main record of an entry.
 type record struct {
-	err       error    // why it could not be read
-	stored    bool     // there is a record; the rest is about it
-	end       warc.Cut // of its group
+	err       error           // why it could not be read
+	stored    bool            // there is a record; the rest is about it
+	end       warc.Checkpoint // of its group
 	url       []byte
 	response  bool // or a revisit
 	unchanged bool // a revisit, because the server said that the page has not changed
@@ -66,7 +66,7 @@ type journalReader struct {
 	fs      vfs.FS
 	dir     string // of the frontier
 	archive string
-	end     warc.Cut // of the archive at the checkpoint
+	end     warc.Checkpoint // of the archive at the checkpoint
 	links   links.Options
 	hasVia  bool
 
@@ -193,7 +193,7 @@ func (r *recordReader) fill(e *journal.Entry, rec *record) {
 	case outcome.IsPageStatus(e.Status) && !r.links.Forbids(page):
 		from := links.Page{
 			URL: rec.url, Page: page, Way: filter.Way{Depth: e.Depth, Hops: e.Hops}, Size: page.PayloadLen,
-			Cut: e.Outcome.IsBodyCut(),
+			IsTruncated: e.Outcome.IsBodyTruncated(),
 		}
 		if r.links.Open(from) {
 			r.links.Scan(rec.url, page, e.Listed)
@@ -263,7 +263,7 @@ func (r *recordReader) robotsRules(e *journal.Entry, rec *record, page *fetch.Pa
 		return nil, false
 	}
 	switch {
-	case outcome.IsPageStatus(e.Status) && e.Outcome != outcome.CutDisconnect && e.Outcome != outcome.CutTime:
+	case outcome.IsPageStatus(e.Status) && e.Outcome != outcome.TruncatedDisconnect && e.Outcome != outcome.TruncatedTime:
 		body, _ := page.Decoded(r.links.Decoder)
 		return robots.Parse(body, robots.Token), true
 	case e.Outcome.Class() == outcome.ClassAnswer && e.Outcome != outcome.Redirect:

@@ -65,7 +65,7 @@ func (c *Crawl) replay(m *manifest.Manifest) (*replayer, error) {
 type replayer struct {
 	*Crawl
 
-	end     *warc.Cut // of the archive, as far as the journal names it
+	end     *warc.Checkpoint // of the archive, as far as the journal names it
 	clock   clock.Resumed
 	scratch admission.Scratch
 	entries int // applied, without messages

@@ -50,7 +50,7 @@ func (r Rule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 // Version 1 has no led.
 //
 // When a crawl goes on with a setting that leaves out less, what the list has at that moment is queued again, in order,
-// and leaves the list; what is left out meanwhile follows behind. It belongs to the distributor; a cut marks it.
+// and leaves the list; what is left out meanwhile follows behind. It belongs to the distributor; a checkpoint marks it.
 type List struct {
 	Queue        *diskq.Queue
 	RequeueCount uint64 // entries that will be queued again
@@ -75,26 +75,26 @@ func (s Settings) leavesLess(before Settings) bool {
 		before.Repeats > 0 && (s.Repeats == 0 || s.Repeats > before.Repeats)
 }
 
-// Cut is the list in the manifest.
-type Cut struct {
+// Checkpoint is the list in the manifest.
+type Checkpoint struct {
 	Queue        diskq.Checkpoint `json:"queue"`
 	RequeueCount uint64           `json:"again,omitempty"`
 	Settings     Settings         `json:"settings"`
 }
 
-// Open opens the list at a cut; nil for a new one.
-func Open(fsys vfs.FS, dir string, cut *Cut, now Settings) (*List, error) {
+// Open opens the list at a checkpoint; nil for a new one.
+func Open(fsys vfs.FS, dir string, checkpoint *Checkpoint, now Settings) (*List, error) {
 	var queue *diskq.Checkpoint
-	if cut != nil {
-		queue = &cut.Queue
+	if checkpoint != nil {
+		queue = &checkpoint.Queue
 	}
 	q, err := diskq.Open(fsys, diskq.Options{Dir: dir + "/" + layout.SkippedName}, queue)
 	if err != nil {
 		return nil, err
 	}
 	l := &List{Queue: q}
-	if cut != nil {
-		if l.RequeueCount = cut.RequeueCount; now.leavesLess(cut.Settings) {
+	if checkpoint != nil {
+		if l.RequeueCount = checkpoint.RequeueCount; now.leavesLess(checkpoint.Settings) {
 			l.RequeueCount = q.Len()
 		}
 	}
@@ -132,13 +132,13 @@ func (l *List) Next() (item []byte, rule Rule, err error) {
 	return item, s.Rule, nil
 }
 
-// Cut marks the list.
-func (l *List) Cut(now Settings) (*Cut, error) {
+// Checkpoint marks the list.
+func (l *List) Checkpoint(now Settings) (*Checkpoint, error) {
 	c, err := l.Queue.Checkpoint()
 	if err != nil {
 		return nil, err
 	}
-	return &Cut{Queue: c, RequeueCount: l.RequeueCount, Settings: now}, nil
+	return &Checkpoint{Queue: c, RequeueCount: l.RequeueCount, Settings: now}, nil
 }
 
 // URL is a URL that was left out.

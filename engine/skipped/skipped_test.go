@@ -46,11 +46,11 @@ func TestTheListOfURLsLeftOutGivesBackItsItems(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cut, err := l.Cut(Settings{Floor: 5})
+	checkpoint, err := l.Checkpoint(Settings{Floor: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l, err = Open(disk, "frontier", cut, Settings{Floor: 6}); err != nil || l.RequeueCount != 3 {
+	if l, err = Open(disk, "frontier", checkpoint, Settings{Floor: 6}); err != nil || l.RequeueCount != 3 {
 		t.Fatalf("%v: %d to be queued again", err, l.RequeueCount)
 	}
 	for range 3 {

@@ -59,7 +59,7 @@ func TestOpen_anEmptyFrontierIgnoresTheManifest(t *testing.T) {
 		if m.Ready, err = s.Ready.Checkpoint(); err != nil {
 			t.Fatal(err)
 		}
-		if m.Seen, err = s.Journal.Seen.Cut(); err != nil {
+		if m.Seen, err = s.Journal.Seen.Checkpoint(); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Journal.Seen.Sync(); err != nil {

@@ -14,17 +14,17 @@ const (
 	None Outcome = iota
 
 	// Answers: there is a response.
-	OK            // 2xx, complete
-	Redirect      // 3xx with a Location that can be followed
-	NotModified   // 304
-	OtherStatus   // 1xx as final response, 3xx without a usable Location, 6xx and above
-	ClientError   // 4xx except 429
-	TooMany       // 429
-	ServerError   // other 5xx
-	Unavailable   // 502, 503, 521 to 523: a proxy answers for a site that is down
-	CutLength     // the body is longer than --max-body: stored truncated
-	CutTime       // the deadline or the minimum rate ended the body: stored truncated
-	CutDisconnect // the connection ended before the body was complete: stored truncated
+	OK                  // 2xx, complete
+	Redirect            // 3xx with a Location that can be followed
+	NotModified         // 304
+	OtherStatus         // 1xx as final response, 3xx without a usable Location, 6xx and above
+	ClientError         // 4xx except 429
+	TooMany             // 429
+	ServerError         // other 5xx
+	Unavailable         // 502, 503, 521 to 523: a proxy answers for a site that is down
+	TruncatedLength     // the body is longer than --max-body: stored truncated
+	TruncatedTime       // the deadline or the minimum rate ended the body: stored truncated
+	TruncatedDisconnect // the connection ended before the body was complete: stored truncated
 
 	// Faults of the exchange: there is no usable response.
 	Protocol       // the bytes are not HTTP
@@ -92,57 +92,57 @@ const (
 
 // description is what is declared of an outcome.
 type description struct {
-	name     string
-	class    Class
-	response bool // a response head was received, so that a record can be stored
-	cut      bool // the body is not whole
+	name      string
+	class     Class
+	response  bool // a response head was received, so that a record can be stored
+	truncated bool // the body is not whole
 }
 
 // descriptions has a row for each outcome. To add one, add its constant and its row; politeness.Policy decides what
 // follows from it.
 var descriptions = [Count]description{ //nolint:gochecknoglobals // a table
-	None:              {name: "none"},
-	OK:                {name: "ok", class: ClassAnswer, response: true},
-	Redirect:          {name: "redirect", class: ClassAnswer, response: true},
-	NotModified:       {name: "not-modified", class: ClassAnswer, response: true},
-	OtherStatus:       {name: "other-status", class: ClassAnswer, response: true},
-	ClientError:       {name: "client-error", class: ClassAnswer, response: true},
-	TooMany:           {name: "too-many-requests", class: ClassBusy, response: true},
-	ServerError:       {name: "server-error", class: ClassFault, response: true},
-	Unavailable:       {name: "unavailable", class: ClassBusy, response: true},
-	CutLength:         {name: "cut-length", class: ClassAnswer, response: true, cut: true},
-	CutTime:           {name: "cut-time", class: ClassFault, response: true, cut: true},
-	CutDisconnect:     {name: "cut-disconnect", class: ClassFault, response: true, cut: true},
-	Protocol:          {name: "protocol", class: ClassFault},
-	HeaderTooLarge:    {name: "header-too-large", class: ClassFault},
-	HeaderTimeout:     {name: "header-timeout", class: ClassFault},
-	Reset:             {name: "reset", class: ClassFault},
-	ConnectTimeout:    {name: "connect-timeout", class: ClassHost},
-	Refused:           {name: "refused", class: ClassHost},
-	Unreachable:       {name: "unreachable", class: ClassHost},
-	TLSFault:          {name: "tls-fault", class: ClassFault},
-	ProxyFault:        {name: "proxy-fault", class: ClassFault},
-	NameNotFound:      {name: "name-not-found", class: ClassHost},
-	NameFault:         {name: "name-fault", class: ClassHost},
-	BlockedAddress:    {name: "blocked-address", class: ClassRefusal},
-	BlockedPort:       {name: "blocked-port", class: ClassRefusal},
-	RobotsDenied:      {name: "robots-denied", class: ClassRefusal},
-	RobotsUnreachable: {name: "robots-unreachable", class: ClassRefusal},
-	Filtered:          {name: "filtered", class: ClassRefusal},
-	Blocked:           {name: "blocked", class: ClassRefusal},
-	QuotaHost:         {name: "quota-host", class: ClassRefusal},
-	TooManyRedirects:  {name: "too-many-redirects", class: ClassRefusal},
-	SiteGone:          {name: "site-gone", class: ClassRefusal},
-	GivenUp:           {name: "given-up", class: ClassRefusal},
-	Cancelled:         {name: "cancelled", class: ClassRefusal},
-	NoMemory:          {name: "no-memory", class: ClassAnswer, response: true, cut: true},
-	LocalFault:        {name: "local-fault", class: ClassRefusal},
-	Stale:             {name: "stale", class: ClassFault},
-	Novelty:           {name: "novelty", class: ClassRefusal},
-	QuotaDomain:       {name: "quota-domain", class: ClassRefusal},
-	QuotaAddress:      {name: "quota-address", class: ClassRefusal},
-	HandedOver:        {name: "handed-over", class: ClassRefusal},
-	Recovered:         {name: "recovered", class: ClassRefusal},
+	None:                {name: "none"},
+	OK:                  {name: "ok", class: ClassAnswer, response: true},
+	Redirect:            {name: "redirect", class: ClassAnswer, response: true},
+	NotModified:         {name: "not-modified", class: ClassAnswer, response: true},
+	OtherStatus:         {name: "other-status", class: ClassAnswer, response: true},
+	ClientError:         {name: "client-error", class: ClassAnswer, response: true},
+	TooMany:             {name: "too-many-requests", class: ClassBusy, response: true},
+	ServerError:         {name: "server-error", class: ClassFault, response: true},
+	Unavailable:         {name: "unavailable", class: ClassBusy, response: true},
+	TruncatedLength:     {name: "truncated-length", class: ClassAnswer, response: true, truncated: true},
+	TruncatedTime:       {name: "truncated-time", class: ClassFault, response: true, truncated: true},
+	TruncatedDisconnect: {name: "truncated-disconnect", class: ClassFault, response: true, truncated: true},
+	Protocol:            {name: "protocol", class: ClassFault},
+	HeaderTooLarge:      {name: "header-too-large", class: ClassFault},
+	HeaderTimeout:       {name: "header-timeout", class: ClassFault},
+	Reset:               {name: "reset", class: ClassFault},
+	ConnectTimeout:      {name: "connect-timeout", class: ClassHost},
+	Refused:             {name: "refused", class: ClassHost},
+	Unreachable:         {name: "unreachable", class: ClassHost},
+	TLSFault:            {name: "tls-fault", class: ClassFault},
+	ProxyFault:          {name: "proxy-fault", class: ClassFault},
+	NameNotFound:        {name: "name-not-found", class: ClassHost},
+	NameFault:           {name: "name-fault", class: ClassHost},
+	BlockedAddress:      {name: "blocked-address", class: ClassRefusal},
+	BlockedPort:         {name: "blocked-port", class: ClassRefusal},
+	RobotsDenied:        {name: "robots-denied", class: ClassRefusal},
+	RobotsUnreachable:   {name: "robots-unreachable", class: ClassRefusal},
+	Filtered:            {name: "filtered", class: ClassRefusal},
+	Blocked:             {name: "blocked", class: ClassRefusal},
+	QuotaHost:           {name: "quota-host", class: ClassRefusal},
+	TooManyRedirects:    {name: "too-many-redirects", class: ClassRefusal},
+	SiteGone:            {name: "site-gone", class: ClassRefusal},
+	GivenUp:             {name: "given-up", class: ClassRefusal},
+	Cancelled:           {name: "cancelled", class: ClassRefusal},
+	NoMemory:            {name: "no-memory", class: ClassAnswer, response: true, truncated: true},
+	LocalFault:          {name: "local-fault", class: ClassRefusal},
+	Stale:               {name: "stale", class: ClassFault},
+	Novelty:             {name: "novelty", class: ClassRefusal},
+	QuotaDomain:         {name: "quota-domain", class: ClassRefusal},
+	QuotaAddress:        {name: "quota-address", class: ClassRefusal},
+	HandedOver:          {name: "handed-over", class: ClassRefusal},
+	Recovered:           {name: "recovered", class: ClassRefusal},
 }
 
 // String returns the name of o as report.json, crawl.log and the metrics show it.
@@ -159,8 +159,8 @@ func (o Outcome) Class() Class { return o.description().class }
 // HasResponse reports whether a response head was received, so that a record can be stored.
 func (o Outcome) HasResponse() bool { return o.description().response }
 
-// IsBodyCut says that the body of the page is not whole.
-func (o Outcome) IsBodyCut() bool { return o.description().cut }
+// IsBodyTruncated says that the body of the page is not whole.
+func (o Outcome) IsBodyTruncated() bool { return o.description().truncated }
 
 func (o Outcome) description() description {
 	if o >= count {

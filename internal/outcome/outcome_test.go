@@ -14,11 +14,11 @@ func TestRecipe_anOutcomeIsOneRow(t *testing.T) {
 		if (o.Class() == ClassNone) != (o == None) {
 			t.Errorf("%v has class %d", o, o.Class())
 		}
-		if o.IsBodyCut() && !o.HasResponse() {
+		if o.IsBodyTruncated() && !o.HasResponse() {
 			t.Errorf("%v: a body without a response", o)
 		}
 	}
-	if o := count; o.String() != "unknown" || o.Class() != ClassNone || o.HasResponse() || o.IsBodyCut() {
+	if o := count; o.String() != "unknown" || o.Class() != ClassNone || o.HasResponse() || o.IsBodyTruncated() {
 		t.Errorf("%d is taken for an outcome: %v", o, o)
 	}
 }

@@ -41,7 +41,7 @@ func TestGolden_segments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, cut := golden.CompareCut(
+	back, cut := golden.CompareCheckpoint(
 		t,
 		"queue-1.tar",
 		"e5ae515b06d2bd392ed10dc3fd527569b387cdc85d9a8abbcf3531178eef5c46",

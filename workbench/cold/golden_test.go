@@ -31,7 +31,7 @@ func TestGolden_log(t *testing.T) {
 	if err := s.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	back, cut := golden.CompareCut(
+	back, cut := golden.CompareCheckpoint(
 		t,
 		"cold-1.tar",
 		"e233a0d4babc7698d26e005a9f4bc800a7caebf72b41b4e6843062e6f81de7a5",

@@ -371,7 +371,7 @@ func TestAudit_aFailedAttemptSupersedesNothing(t *testing.T) {
 				for _, text := range marksOf(t, all, []string{name}) {
 					marked.WriteString(text)
 				}
-				err := captures.EachAt(all, name+"/warc", func(at warc.Cut, _ *warc.RecordRead, c judge.Capture) {
+				err := captures.EachAt(all, name+"/warc", func(at warc.Checkpoint, _ *warc.RecordRead, c judge.Capture) {
 					if c.Truncated || c.Status != 200 {
 						return
 					}

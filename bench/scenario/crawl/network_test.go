@@ -166,14 +166,15 @@ func TestHostile_N02_lossAndLatencyEndInPagesOrTimeOuts(t *testing.T) {
 }
 
 // A path on which large packets vanish: questions arrive, and answers that are longer do not. Each exchange ends at its
-// deadline, by the name of what it waited for: header-timeout, or cut-time when a first packet with the head was small.
+// deadline, by the name of what it waited for: header-timeout, or truncated-time when a first packet with the head was
+// small.
 func TestHostile_N03_aPathThatSwallowsLargePacketsEndsInTimeOuts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, _, r := bad(t, simnet.Options{Latency: 10 * time.Millisecond, MTU: 600},
 			func(c *engine.Config) { c.Limits.StallWait = time.Hour })
 		if r.State == lifecycle.Stalled || r.URLsQueued != 0 ||
 			r.Outcomes["ok"]+r.Outcomes["client-error"]+r.Outcomes["redirect"] == r.URLsAdmitted ||
-			r.Outcomes["header-timeout"]+r.Outcomes["cut-time"]+r.Outcomes["robots-unreachable"] == 0 {
+			r.Outcomes["header-timeout"]+r.Outcomes["truncated-time"]+r.Outcomes["robots-unreachable"] == 0 {
 			t.Errorf("%s: %s %v", r.State, r.Reason, r.Outcomes)
 		}
 	})

@@ -62,10 +62,10 @@ type pass struct {
 
 // since counts what the archive has from a place on, and wants each revisit of what is unchanged to lead to the
 // response that it names.
-func since(t *testing.T, fsys *vfs.Mem, from warc.Cut) (p pass) {
+func since(t *testing.T, fsys *vfs.Mem, from warc.Checkpoint) (p pass) {
 	t.Helper()
 	there := map[string]*warc.RecordRead{}
-	testbed.EachRecordAt(t, fsys, func(rec *warc.RecordRead, at warc.Cut) {
+	testbed.EachRecordAt(t, fsys, func(rec *warc.RecordRead, at warc.Checkpoint) {
 		if rec.Type == warc.Response {
 			there[rec.Get("WARC-Record-ID")] = rec
 		}
@@ -98,7 +98,7 @@ func since(t *testing.T, fsys *vfs.Mem, from warc.Cut) (p pass) {
 
 // judge holds a pass against the web as it was then, and the directory against itself. again is how many requests may
 // have been repeated.
-func (r *refreshed) judge(t *testing.T, fsys *vfs.Mem, from warc.Cut, again int) pass {
+func (r *refreshed) judge(t *testing.T, fsys *vfs.Mem, from warc.Checkpoint, again int) pass {
 	t.Helper()
 	p := since(t, fsys, from)
 	pr := testbed.Promise(r.cfg)
@@ -358,7 +358,7 @@ func TestRefresh_asksAgainForWhatItCannotReadBack(t *testing.T) {
 		world.Hosts, world.PageBytesMean = testbed.Reduce(24, 8), 100<<10
 		r := crawlOnce(t, world)
 		hurt := map[string]bool{}
-		testbed.EachRecordAt(t, r.rig.FS.KillClone(), func(rec *warc.RecordRead, at warc.Cut) {
+		testbed.EachRecordAt(t, r.rig.FS.KillClone(), func(rec *warc.RecordRead, at warc.Checkpoint) {
 			if rec.Type == warc.Response && rec.ContentLength > 200<<10 && len(hurt) < 3 {
 				info, err := warc.FindFile(r.rig.FS, "crawl/warc", at.Serial)
 				if err != nil {
@@ -434,7 +434,7 @@ func TestRebuild_doesNotKeepARevisitOfAnUnchangedPageThatIsLost(t *testing.T) {
 		r.later(t, 0)
 		r.run(t)
 		var url string
-		testbed.EachRecordAt(t, r.rig.FS.KillClone(), func(rec *warc.RecordRead, at warc.Cut) {
+		testbed.EachRecordAt(t, r.rig.FS.KillClone(), func(rec *warc.RecordRead, at warc.Checkpoint) {
 			if rec.Type == warc.Response && url == "" && len(rec.TargetURI) > len("http://h10.sim.test/") &&
 				!bytes.HasSuffix(rec.TargetURI, []byte("/robots.txt")) {
 				info, err := warc.FindFile(r.rig.FS, "crawl/warc", at.Serial)

@@ -119,7 +119,7 @@ func openAgent(
 	if err != nil {
 		return nil, err
 	}
-	var done *dedup.Cut
+	var done *dedup.Checkpoint
 	if unsent != nil {
 		done = &m.Peers.Fetched
 	}

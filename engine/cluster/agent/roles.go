@@ -146,7 +146,7 @@ func (p participant) BeginRebuilt() error {
 	if err := p.begin(nil, true); err != nil {
 		return err
 	}
-	p.superseded.temporarySince = new(warc.Cut) // when this agent was a temporary owner is not in the archive
+	p.superseded.temporarySince = new(warc.Checkpoint) // when this agent was a temporary owner is not in the archive
 	return nil
 }
 

@@ -27,7 +27,7 @@ type supersededCaptures struct {
 
 	// temporarySince is where the archive was when this agent was a temporary owner first; nil for never. Guarded by
 	// the steps.
-	temporarySince *warc.Cut
+	temporarySince *warc.Checkpoint
 
 	questions, marked atomic.Int64
 }
@@ -49,7 +49,7 @@ func (s *supersededCaptures) restore(m *manifest.Manifest) {
 // noteView notes where the archive is when this agent is a temporary owner for the first time. All steps stand still.
 func (s *supersededCaptures) noteView(view *ownership.View) {
 	if view.HasTemporary() && s.temporarySince == nil && s.journal.Writer != nil {
-		at := s.journal.Writer.Cut()
+		at := s.journal.Writer.Checkpoint()
 		s.temporarySince = &at
 	}
 }
@@ -61,7 +61,7 @@ func (s *supersededCaptures) mark(ctx context.Context) {
 		return
 	}
 	s.journal.Steps.Begin()
-	from, end := s.temporarySince, s.journal.Writer.Cut()
+	from, end := s.temporarySince, s.journal.Writer.Checkpoint()
 	s.journal.Steps.End()
 	if from == nil {
 		return

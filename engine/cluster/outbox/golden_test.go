@@ -48,7 +48,7 @@ func TestGolden_queuesAndBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	const digest = "8827860fc201efb159b020fcb740379a73b5ded74c2788b420054d7ba48bb9be"
-	restored, s := golden.CompareCut(t, "outbox-1.tar", digest, disk, s)
+	restored, s := golden.CompareCheckpoint(t, "outbox-1.tar", digest, disk, s)
 	if b, err = outbox.Open(restored, o, &s.Checkpoint, s.InMemory); err != nil {
 		t.Fatal(err)
 	}

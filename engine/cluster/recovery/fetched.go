@@ -29,7 +29,7 @@ type FetchedURLs struct {
 
 // OpenFetched opens the map in dir as it was at a checkpoint; a nil checkpoint opens an empty one. memory and buffer
 // are in bytes.
-func OpenFetched(fsys vfs.FS, dir string, memory int64, buffer int, at *dedup.Cut) (*FetchedURLs, error) {
+func OpenFetched(fsys vfs.FS, dir string, memory int64, buffer int, at *dedup.Checkpoint) (*FetchedURLs, error) {
 	m, err := dedup.Open(fsys, dedup.Options{Dir: dir + "/fetched", MemoryBytes: memory, BufferBytes: buffer}, at)
 	if err != nil {
 		return nil, wrap(err)
@@ -192,11 +192,11 @@ func (f *FetchedURLs) writePending() error {
 }
 
 // Checkpoint marks the state for a checkpoint. It writes first what is pending, so that the checkpoint has it.
-func (f *FetchedURLs) Checkpoint() (dedup.Cut, error) {
+func (f *FetchedURLs) Checkpoint() (dedup.Checkpoint, error) {
 	if err := f.writePending(); err != nil {
-		return dedup.Cut{}, err
+		return dedup.Checkpoint{}, err
 	}
-	c, err := f.urls.Cut()
+	c, err := f.urls.Checkpoint()
 	return c, wrap(err)
 }
 
@@ -204,7 +204,7 @@ func (f *FetchedURLs) Checkpoint() (dedup.Cut, error) {
 func (f *FetchedURLs) Sync() error { return wrap(f.urls.Sync()) }
 
 // Release lets go of what only checkpoints before this one need.
-func (f *FetchedURLs) Release(at dedup.Cut) error { return wrap(f.urls.Release(at)) }
+func (f *FetchedURLs) Release(at dedup.Checkpoint) error { return wrap(f.urls.Release(at)) }
 
 // Close closes the files.
 func (f *FetchedURLs) Close() error { return wrap(f.urls.Close()) }

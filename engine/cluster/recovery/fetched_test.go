@@ -18,7 +18,7 @@ const (
 
 var left = cluster.FetchedList{Seed: leftSeed, Instance: "a2/0000000000000002"}
 
-func openFetched(t *testing.T, fsys vfs.FS, at *dedup.Cut) *FetchedURLs {
+func openFetched(t *testing.T, fsys vfs.FS, at *dedup.Checkpoint) *FetchedURLs {
 	t.Helper()
 	f, err := OpenFetched(fsys, "d", 1<<16, 1<<12, at)
 	if err != nil {

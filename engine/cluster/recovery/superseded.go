@@ -30,7 +30,7 @@ const QuestionMax = 1024
 type Stabilisation struct {
 	FS        vfs.FS
 	Dir       string // of the crawl
-	From, End warc.Cut
+	From, End warc.Checkpoint
 	View      *ownership.View
 	Most      int // agents asked for each page
 	Ask       func(ctx context.Context, agent string, question []byte) ([]byte, error)
@@ -77,7 +77,7 @@ func (m *Stabilisation) markAll(ctx context.Context) error {
 		return fmt.Errorf("recovery: %w", err)
 	}
 	for _, info := range files {
-		if info.Serial < m.From.Serial || !(warc.Cut{Serial: info.Serial}).Before(m.End) {
+		if info.Serial < m.From.Serial || !(warc.Checkpoint{Serial: info.Serial}).Before(m.End) {
 			continue
 		}
 		if err := m.markFile(ctx, info); err != nil {
@@ -123,7 +123,7 @@ func (m *Stabilisation) markFile(ctx context.Context, info warc.FileInfo) error 
 
 // add has a capture asked about, if other agents come before this one for its host.
 func (m *Stabilisation) add(ctx context.Context, line []byte, entry *cdxj.Line, at warc.Position) error {
-	here := warc.Cut{Serial: at.Serial, Length: at.Offset}
+	here := warc.Checkpoint{Serial: at.Serial, Length: at.Offset}
 	if here.Before(m.From) || !here.Before(m.End) || !capture.MayBeAnswer(entry) {
 		return nil
 	}

@@ -5,38 +5,38 @@ import (
 	"fmt"
 )
 
-// RunCut describes one run of a Cut.
-type RunCut struct {
+// RunCheckpoint describes one run of a Checkpoint.
+type RunCheckpoint struct {
 	Serial  uint64 `json:"serial"`
 	Digests uint64 `json:"digests"`
 	Bytes   int64  `json:"bytes"`
 }
 
-// Cut is a checkpoint of the map: a small value for the manifest, which Open restores. It is durable after Sync.
-type Cut struct {
-	Generation uint64   `json:"generation"`
-	Length     int64    `json:"length"` // length of the entries file, in bytes
-	Count      uint64   `json:"count"`
-	Runs       []RunCut `json:"runs,omitempty"` // oldest first
+// Checkpoint is a checkpoint of the map: a small value for the manifest, which Open restores. It is durable after Sync.
+type Checkpoint struct {
+	Generation uint64          `json:"generation"`
+	Length     int64           `json:"length"` // length of the entries file, in bytes
+	Count      uint64          `json:"count"`
+	Runs       []RunCheckpoint `json:"runs,omitempty"` // oldest first
 }
 
-// unsyncedCut is what the next Sync must make durable.
-type unsyncedCut struct {
+// unsyncedCheckpoint is what the next Sync must make durable.
+type unsyncedCheckpoint struct {
 	runs   []*run
 	length int64 // of the entries
 	failed error // permanent error of a Sync: the system reports lost data only once
 }
 
-// Cut returns the current state. It accesses no file. The runs that it names are kept until Release.
-func (m *Map) Cut() (Cut, error) {
+// Checkpoint returns the current state. It accesses no file. The runs that it names are kept until Release.
+func (m *Map) Checkpoint() (Checkpoint, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.usable(); err != nil {
-		return Cut{}, err
+		return Checkpoint{}, err
 	}
-	c := Cut{Length: m.log.end(), Count: m.index.count}
-	m.lastCut.runs, c.Runs = m.index.runs.cut()
-	m.lastCut.length, c.Generation = c.Length, m.index.runs.generation
+	c := Checkpoint{Length: m.log.end(), Count: m.index.count}
+	m.lastCheckpoint.runs, c.Runs = m.index.runs.checkpoint()
+	m.lastCheckpoint.length, c.Generation = c.Length, m.index.runs.generation
 	return c, nil
 }
 
@@ -45,21 +45,21 @@ func (m *Map) usable() error {
 	if m.closed {
 		return ErrClosed
 	}
-	return m.lastCut.failed
+	return m.lastCheckpoint.failed
 }
 
-// Sync writes and syncs what the last Cut names. A failed write may be repeated. After a failed fsync, Cut and Sync
-// fail permanently: the system may have lost data and reports this only once.
+// Sync writes and syncs what the last Checkpoint names. A failed write may be repeated. After a failed fsync,
+// Checkpoint and Sync fail permanently: the system may have lost data and reports this only once.
 func (m *Map) Sync() error {
 	m.mu.Lock()
-	for m.usable() == nil && m.log.written < m.lastCut.length {
+	for m.usable() == nil && m.log.written < m.lastCheckpoint.length {
 		if err := m.log.writeOrWait(); err != nil {
 			m.mu.Unlock()
 			return err
 		}
 	}
 	err := m.usable()
-	runs, unfinished := m.lastCut.runs, m.index.unfinished()
+	runs, unfinished := m.lastCheckpoint.runs, m.index.unfinished()
 	m.index.runs.syncing = unfinished
 	m.mu.Unlock()
 	if err != nil {
@@ -70,9 +70,9 @@ func (m *Map) Sync() error {
 	defer m.mu.Unlock()
 	m.index.runs.syncing = nil
 	if err != nil {
-		m.lastCut.failed = fmt.Errorf("dedup: %w", err)
+		m.lastCheckpoint.failed = fmt.Errorf("dedup: %w", err)
 	}
-	return m.lastCut.failed
+	return m.lastCheckpoint.failed
 }
 
 func (m *Map) syncFiles(runs []*run, unfinished *run) error {
@@ -89,9 +89,9 @@ func (m *Map) syncFiles(runs []*run, unfinished *run) error {
 	return m.index.runs.sync(runs)
 }
 
-// Release says that a manifest with c is durable: runs that only older Cuts name are removed. A file that cannot be
-// removed is an error; the next Release tries again.
-func (m *Map) Release(c Cut) error {
+// Release says that a manifest with c is durable: runs that only older Checkpoints name are removed. A file that cannot
+// be removed is an error; the next Release tries again.
+func (m *Map) Release(c Checkpoint) error {
 	m.mu.Lock()
 	if err := m.usable(); err != nil {
 		m.mu.Unlock()
@@ -102,7 +102,8 @@ func (m *Map) Release(c Cut) error {
 	return m.index.discard(unused)
 }
 
-// Close closes the files. Everything after the last Cut is lost. No other call may run; a second Close does nothing.
+// Close closes the files. Everything after the last Checkpoint is lost. No other call may run; a second Close does
+// nothing.
 func (m *Map) Close() error {
 	m.mu.Lock()
 	if m.closed {

@@ -17,13 +17,13 @@ import (
 
 // story plays random inserts, look-ups, cuts and crashes against a set.
 type story struct {
-	t          *testing.T
-	rng        *rand.Rand
-	disk       *vfs.Mem
-	m          *Map
-	model, cut map[uint64]bool
-	at         *Cut
-	merges     uint64
+	t                 *testing.T
+	rng               *rand.Rand
+	disk              *vfs.Mem
+	m                 *Map
+	model, checkpoint map[uint64]bool
+	at                *Checkpoint
+	merges            uint64
 }
 
 func (s *story) step() {
@@ -40,17 +40,17 @@ func (s *story) step() {
 		i := s.rng.Uint64N(900)
 		has(t, m, i, s.model[i])
 	case n < 940:
-		s.cut = maps.Clone(s.model)
+		s.checkpoint = maps.Clone(s.model)
 		s.at = saved(t, m)
 	case n < 960:
-		_, err := m.Cut() // its manifest is never written
+		_, err := m.Checkpoint() // its manifest is never written
 		must(t, err)
 	case n < 970:
 		must(t, m.Check())
 	case n < 985 && s.at != nil:
 		s.crash(n < 978)
 	case s.at != nil:
-		must(t, m.Release(*s.at)) // of the last cut that is durable, and much has happened since
+		must(t, m.Release(*s.at)) // of the last checkpoint that is durable, and much has happened since
 	}
 	if m := s.m; m.Len() != uint64(len(s.model)) {
 		t.Fatalf("%d digests, the model has %d", m.Len(), len(s.model))
@@ -68,7 +68,7 @@ func (s *story) crash(kill bool) {
 	m, err := Open(s.disk, small, s.at)
 	must(s.t, err)
 	must(s.t, m.Check())
-	s.m, s.model = m, maps.Clone(s.cut)
+	s.m, s.model = m, maps.Clone(s.checkpoint)
 }
 
 func TestY3_ModelWithCrashes(t *testing.T) {
@@ -95,7 +95,8 @@ func TestY3_ModelWithCrashes(t *testing.T) {
 }
 
 // TestY3_ACrashAtAnyOperation: a story of inserts, merges and cuts is stopped at each of its file operations in turn,
-// by a disk that fails from there on, and the disk then loses power. What the last durable cut had is there, exactly.
+// by a disk that fails from there on, and the disk then loses power. What the last durable checkpoint had is there,
+// exactly.
 func TestY3_ACrashAtAnyOperation(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -103,15 +104,15 @@ func TestY3_ACrashAtAnyOperation(t *testing.T) {
 	for failed := true; failed; {
 		mem := vfs.NewMem(uint64(stopped))
 		script := faultfs.NewScript(faultfs.Rule{From: stopped + 1, Err: syscall.EIO, Short: stopped * 7 % 300})
-		cut, n, err := brief(t, faultfs.New(mem, script))
+		checkpoint, n, err := brief(t, faultfs.New(mem, script))
 		if failed = err != nil; failed {
 			stopped++
 		}
-		if cut == nil {
+		if checkpoint == nil {
 			continue
 		}
 		for _, disk := range []*vfs.Mem{mem.KillClone(), mem.CrashClone(rng)} {
-			m, err := Open(disk, small, cut)
+			m, err := Open(disk, small, checkpoint)
 			if err != nil {
 				t.Fatalf("stopped at operation %d: %v", stopped, err)
 			}
@@ -132,8 +133,9 @@ func TestY3_ACrashAtAnyOperation(t *testing.T) {
 	}
 }
 
-// brief inserts 72 digests with a cut for every twelve, and returns the last that was durable with how many it has.
-func brief(t *testing.T, fsys vfs.FS) (cut *Cut, n uint64, err error) {
+// brief inserts 72 digests with a checkpoint for every twelve, and returns the last that was durable with how many it
+// has.
+func brief(t *testing.T, fsys vfs.FS) (checkpoint *Checkpoint, n uint64, err error) {
 	t.Helper()
 	m, err := Open(fsys, small, nil)
 	if err != nil {
@@ -142,25 +144,25 @@ func brief(t *testing.T, fsys vfs.FS) (cut *Cut, n uint64, err error) {
 	defer func() { _ = m.Close() }()
 	for i := range uint64(72) {
 		if _, _, err := m.Insert(digestOf(i), firstOf(i)); err != nil {
-			return cut, n, err
+			return checkpoint, n, err
 		}
 		if err := m.Tend(); err != nil {
-			return cut, n, err
+			return checkpoint, n, err
 		}
 		if i%12 != 11 {
 			continue
 		}
-		c, err := m.Cut()
+		c, err := m.Checkpoint()
 		must(t, err)
 		if err := m.Sync(); err != nil {
-			return cut, n, err
+			return checkpoint, n, err
 		}
-		cut, n = &c, i+1
+		checkpoint, n = &c, i+1
 		if err := m.Release(c); err != nil {
-			return cut, n, err
+			return checkpoint, n, err
 		}
 	}
-	return cut, n, nil
+	return checkpoint, n, nil
 }
 
 // content is the files of a map.
@@ -177,8 +179,8 @@ func content(t *testing.T, disk *vfs.Mem) map[string][]byte {
 }
 
 // meets opens the map and does all with it, and returns the first error.
-func meets(disk *vfs.Mem, cut *Cut) error {
-	m, err := Open(disk, small, cut)
+func meets(disk *vfs.Mem, checkpoint *Checkpoint) error {
+	m, err := Open(disk, small, checkpoint)
 	if err != nil {
 		return err
 	}
@@ -190,23 +192,23 @@ func TestY3_DamageIsAnErrorThatNamesTheFile(t *testing.T) {
 	disk := vfs.NewMem(1)
 	m := open(t, disk, nil)
 	fill(t, m, 180)
-	cut := saved(t, m)
-	must(t, m.Release(*cut))
+	checkpoint := saved(t, m)
+	must(t, m.Release(*checkpoint))
 	files := content(t, disk)
-	if len(cut.Runs) < 2 {
-		t.Fatalf("%+v", cut)
+	if len(checkpoint.Runs) < 2 {
+		t.Fatalf("%+v", checkpoint)
 	}
 	for name := range files {
 		if serial, ok := runSerial(path.Base(name)); ok &&
-			!slices.ContainsFunc(cut.Runs, func(r RunCut) bool { return r.Serial == serial }) {
+			!slices.ContainsFunc(checkpoint.Runs, func(r RunCheckpoint) bool { return r.Serial == serial }) {
 			delete(files, name) // it is being made
 		}
 	}
-	must(t, meets(disk, cut))
+	must(t, meets(disk, checkpoint))
 	for name, whole := range files {
 		wrong := func(what string, at int, b []byte) {
 			rewrite(t, disk, name, b)
-			err := meets(disk, cut)
+			err := meets(disk, checkpoint)
 			var c *vfs.CorruptError
 			if !errors.As(err, &c) || !errors.Is(err, vfs.ErrCorrupt) || c.File != name {
 				t.Fatalf("%s, %s %d: %v", name, what, at, err)
@@ -222,9 +224,9 @@ func TestY3_DamageIsAnErrorThatNamesTheFile(t *testing.T) {
 			}
 		}
 		rewrite(t, disk, name, whole)
-		must(t, meets(disk, cut))
+		must(t, meets(disk, checkpoint))
 		must(t, disk.Remove(name))
-		if err := meets(disk, cut); !errors.Is(err, fs.ErrNotExist) {
+		if err := meets(disk, checkpoint); !errors.Is(err, fs.ErrNotExist) {
 			t.Fatalf("without %s: %v", name, err)
 		}
 		rewrite(t, disk, name, whole)
@@ -235,37 +237,37 @@ func TestY3_WhatLiesBehindTheCutIsCutOff(t *testing.T) {
 	disk := vfs.NewMem(1)
 	m := open(t, disk, nil)
 	fill(t, m, 180)
-	cut := saved(t, m)
+	checkpoint := saved(t, m)
 	whole := content(t, disk)[entriesFile]
 	for _, tail := range [][]byte{whole[headBytes:], whole[headBytes:50], []byte("x")} {
 		rewrite(t, disk, entriesFile, append(bytes.Clone(whole), tail...))
 		rewrite(t, disk, runName(small.Dir, 77), tail)
-		m := open(t, disk, cut)
-		if size, _ := disk.Size(entriesFile); size != cut.Length || m.Len() != 180 {
+		m := open(t, disk, checkpoint)
+		if size, _ := disk.Size(entriesFile); size != checkpoint.Length || m.Len() != 180 {
 			t.Fatalf("%d bytes and %d digests after %d bytes of tail", size, m.Len(), len(tail))
 		}
 		if _, err := disk.Size(runName(small.Dir, 77)); !errors.Is(err, fs.ErrNotExist) {
-			t.Fatalf("a run that no cut names is there: %v", err)
+			t.Fatalf("a run that no checkpoint names is there: %v", err)
 		}
 	}
-	for _, change := range []func(*Cut){
-		func(c *Cut) { c.Count++ },
-		func(c *Cut) { c.Count-- },
-		func(c *Cut) { c.Count = 1 << 60 },
-		func(c *Cut) { c.Count = 1 },
-		func(c *Cut) { c.Length-- },
-		func(c *Cut) { c.Length = 3 },
-		func(c *Cut) { c.Runs[0].Digests++ },
-		func(c *Cut) { c.Runs[0].Bytes-- },
-		func(c *Cut) { c.Runs = c.Runs[1:] },
+	for _, change := range []func(*Checkpoint){
+		func(c *Checkpoint) { c.Count++ },
+		func(c *Checkpoint) { c.Count-- },
+		func(c *Checkpoint) { c.Count = 1 << 60 },
+		func(c *Checkpoint) { c.Count = 1 },
+		func(c *Checkpoint) { c.Length-- },
+		func(c *Checkpoint) { c.Length = 3 },
+		func(c *Checkpoint) { c.Runs[0].Digests++ },
+		func(c *Checkpoint) { c.Runs[0].Bytes-- },
+		func(c *Checkpoint) { c.Runs = c.Runs[1:] },
 	} {
-		wrong := *cut
-		wrong.Runs = append([]RunCut(nil), cut.Runs...)
+		wrong := *checkpoint
+		wrong.Runs = append([]RunCheckpoint(nil), checkpoint.Runs...)
 		change(&wrong)
 		if _, err := Open(disk, small, &wrong); !errors.Is(err, vfs.ErrCorrupt) {
 			t.Fatalf("%+v: %v", wrong, err)
 		}
-		must(t, meets(disk, cut)) // nothing was touched
+		must(t, meets(disk, checkpoint)) // nothing was touched
 	}
 }
 
@@ -274,28 +276,28 @@ func TestY3_OtherMemory(t *testing.T) {
 	disk := vfs.NewMem(1)
 	m := open(t, disk, nil)
 	fill(t, m, 300)
-	cut := saved(t, m)
+	checkpoint := saved(t, m)
 	for _, memory := range []int64{1 << 20, memoryBytesMin, 100 << 10, memoryBytesMin} {
-		m, err := Open(disk, Options{Dir: small.Dir, MemoryBytes: memory}, cut)
+		m, err := Open(disk, Options{Dir: small.Dir, MemoryBytes: memory}, checkpoint)
 		must(t, err)
 		must(t, m.Check())
 		for range uint64(100) {
 			insert(t, m, m.Len(), true)
 			must(t, m.Tend())
 		}
-		cut = saved(t, m)
+		checkpoint = saved(t, m)
 		must(t, m.Close())
 	}
-	must(t, meets(disk, cut))
+	must(t, meets(disk, checkpoint))
 }
 
-// A cut costs no file operation, whatever is under way.
+// A checkpoint costs no file operation, whatever is under way.
 func TestCutTouchesNoFile(t *testing.T) {
 	script := faultfs.NewScript()
 	m := open(t, faultfs.New(vfs.NewMem(1), script), nil)
 	fill(t, m, 70)
 	script.Add(faultfs.Rule{Err: syscall.EIO})
-	_, err := m.Cut()
+	_, err := m.Checkpoint()
 	script.Clear()
 	must(t, err)
 	must(t, m.Sync())
@@ -306,15 +308,15 @@ func TestSyncFailsForEver(t *testing.T) {
 		script := faultfs.NewScript(faultfs.Rule{Op: faultfs.Sync, Name: name, Count: 1, Err: syscall.EIO})
 		m := open(t, faultfs.New(vfs.NewMem(1), script), nil)
 		fill(t, m, 70)
-		c, err := m.Cut()
+		c, err := m.Checkpoint()
 		must(t, err)
 		for range 2 {
 			if err := m.Sync(); !errors.Is(err, syscall.EIO) {
 				t.Fatalf("Sync: %v", err)
 			}
 		}
-		if _, err := m.Cut(); !errors.Is(err, syscall.EIO) {
-			t.Fatalf("Cut: %v", err)
+		if _, err := m.Checkpoint(); !errors.Is(err, syscall.EIO) {
+			t.Fatalf("Checkpoint: %v", err)
 		}
 		if err := m.Release(c); !errors.Is(err, syscall.EIO) {
 			t.Fatalf("Release: %v", err)
