@@ -97,7 +97,9 @@ func TestAgents_oneLeavesDuringLongExchanges(t *testing.T) {
 		world := testbed.SmallWorld(*testbed.FirstSeed+815, simweb.Plain())
 		world.Think, world.PagesPerHostMean, world.PagesPerHostMax = time.Minute, 4, 9
 		b := newTestCluster(t, world, 3)
-		b.change = func(_ string, cfg *engine.Config, _ *engine.Seams) { cfg.Fetch.HeaderTimeout = 5 * time.Minute }
+		b.change = func(_ string, cfg *engine.Config, _ *engine.Seams) { // some hosts think for longer than five minutes
+			cfg.Fetch.HeaderTimeout, cfg.Fetch.TotalTimeout = time.Hour, time.Hour
+		}
 		running := b.startAll(b.names)
 		time.Sleep(90 * time.Second)
 		left := b.names[0]
