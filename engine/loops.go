@@ -24,8 +24,7 @@ func (r *runner) startIntake(ctx context.Context, g *lifecycle.Group) error {
 	if err != nil {
 		return err
 	}
-	s := r.newSeeder()
-	g.Go("seed", func() error { return s.Run(ctx) })
+	g.Go("seed", func() error { return r.newSeeder().Run(ctx) })
 	choose := schedule.FirstAddr
 	if r.seams.Allowed != nil {
 		choose = schedule.AllowedAddrs(r.seams.Allowed)
@@ -35,8 +34,8 @@ func (r *runner) startIntake(ctx context.Context, g *lifecycle.Group) error {
 			Journal: d.Journal, Quotas: p.quotas, AddrKeys: politeness.AddrKeys(r.cfg.Limits.IPv6Prefix),
 			Workbench: d.Workbench, Unresolved: q.unresolved, Dead: r.loops.deadSites, Names: names,
 			NameServers: r.outages.NameServers, Shortage: r.outages.Shortage, GiveUp: r.cfg.Limits.GiveUp,
-			HashSeed: r.loops.frontier.HashSeed, Choose: choose,
-			WakeFeeder: q.wakeFeeder, WakeDistributor: q.wakeDistributor,
+			HashSeed: r.loops.frontier.HashSeed, Choose: choose, WakeFeeder: q.wakeFeeder,
+			WakeDistributor: q.wakeDistributor,
 		}
 		g.Go("resolve", func() error { return loop.ResolveNames(ctx) })
 	}

@@ -188,10 +188,10 @@ func (o *opener) restore() error {
 
 // begin makes the crawl ready to run: its first manifest is durable before anything is fetched.
 func (o *opener) begin(moreSeeds bool) error {
-	m := o.m
 	if err := o.openArchive(); err != nil {
 		return err
 	}
+	m := o.m
 	o.policy.limits.Begin(o.disk.ArchiveBytes(), o.seams.FS, o.cfg.Dir, o.seams.Log)
 	// An agent that has left knows all URLs that it gave away, so it could not take them back.
 	left := m.Reason == lifecycle.ReasonLeft

@@ -178,7 +178,7 @@ func TestFreePorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if tryPort(ctx, first) == nil {
-		t.Error("somebody listens with TCP, and it is called free")
+		t.Error("a TCP listener is there, and the address is called free")
 	}
 	tcp.Close()
 	udp, err := c.ListenPacket(ctx, "udp4", first)
@@ -186,7 +186,7 @@ func TestFreePorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if tryPort(ctx, first) == nil {
-		t.Error("somebody listens with UDP, and it is called free")
+		t.Error("a UDP listener is there, and the address is called free")
 	}
 	udp.Close()
 	if err := tryPort(ctx, first); err != nil {

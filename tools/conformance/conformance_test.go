@@ -11,7 +11,7 @@ import (
 
 // a suite of two cases, and one of them fails
 func halfGood() result {
-	r := result{suite: suite{name: "half", asks: "what", from: "somebody"}}
+	r := result{suite: suite{name: "half", asks: "what", from: "a publisher"}}
 	r.judge("good", "1", "1")
 	r.judge("bad: a|b`c", "2", "3")
 	return r
@@ -59,7 +59,7 @@ func TestEveryFailureNeedsAReasonAndEveryReasonAFailure(t *testing.T) {
 	}
 	page := string(pageOf(results, e))
 	for _, want := range []string{
-		"| half | what | somebody | 1 | 2 |",
+		"| half | what | a publisher | 1 | 2 |",
 		"`` bad: a|b\\x60c ``\n  - got `` 2 ``\n  - want `` 3 ``\n  - since\n",
 	} {
 		if !strings.Contains(page, want) {

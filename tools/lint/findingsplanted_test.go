@@ -58,6 +58,8 @@ func TestPlantedFindings(t *testing.T) {
 			strings.Repeat("a b. ", 20) + "It\n" + strings.Repeat("is so ", 13) + "end.\n", "28 words: It is so is so ..."},
 		{findLargePackages(packageLines), "sieve/a.go",
 			"package p\n" + strings.Repeat("\n", 4000), "4001 lines, at most 4000"},
+		{findLargePackages(packageLines), "engine/a.go",
+			"package engine\n" + strings.Repeat("\n", 1500), "1501 lines, at most 1500"},
 		{findLargeStructs, "sieve/a.go",
 			"package p\n\ntype a struct{ " + strings.Repeat("a, ", 20) + "b int }\n", "21 fields, at most 20"},
 		{findLargeTypes(methodCount), "sieve/a.go",

@@ -32,7 +32,7 @@ const (
 )
 
 // subjectsSince is the commit after which subjects are checked. Move it forward if a long subject has been published.
-const subjectsSince = "59d19bff5bbaff563333bf9a2d51e1f9db80758c"
+const subjectsSince = "4ab5dde"
 
 // glossary names the words that must go, so its rows may contain them.
 const glossaryFile = "docs/glossary.md"
@@ -204,9 +204,13 @@ func findLongSubjects(h *tree) (findings []finding) {
 	if !h.whole {
 		return nil
 	}
-	out, err := exec.Command("git", "log", "--format=%h %s", subjectsSince+"..HEAD").Output()
-	if err != nil {
+	shallow, err := exec.Command("git", "rev-parse", "--is-shallow-repository").Output()
+	if err != nil || strings.TrimSpace(string(shallow)) != "false" {
 		return nil
+	}
+	out, err := exec.Command("git", "log", "--format=%h %s", subjectsSince+"..HEAD").Output()
+	if err != nil { // otherwise the rule would find nothing for ever
+		return []finding{{"git", "tools/lint/language_test.go", "subjectsSince is not in the history: move it", 1}}
 	}
 	return longSubjects(string(out))
 }

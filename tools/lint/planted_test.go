@@ -149,7 +149,7 @@ func TestPlantedDocuments(t *testing.T) {
 	check(checkEngine, "engine/frontier.go", code("", "type f struct{ e *Engine }"), "holds an *Engine")
 	check(checkEngine, "warc/a.go", code("orbweaver/engine", "func f(e *engine.Engine) {}"), "holds an *Engine")
 	check(checkWords, "sieve/a.go", code("", "// TO"+"DO: later"), "do it, or write the reason")
-	check(checkWords, "README.md", "see /wo"+"rk/main\n", "somebody's machine")
+	check(checkWords, "README.md", "see /wo"+"rk/main\n", "of a machine")
 	check(checkDocs, "README.md", "`workbench/gone.go`\n", "no such file or directory")
 	check(checkDocs, "README.md", "`gone.go`\n", "no such file or directory")
 	check(checkDocs, "README.md", "[page](docs/gone.md)\n", "does not exist")

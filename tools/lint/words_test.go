@@ -15,7 +15,7 @@ func badWords() map[*regexp.Regexp]string {
 	outside := regexp.MustCompile(`(^|[\s"'=:(\x60/])shar` + `ed/`)
 	return map[*regexp.Regexp]string{
 		unfinished: "do it, or write the reason for leaving it into the documentation",
-		absolute:   "an absolute path of somebody's machine: use a path from the root of the tree, or a flag",
+		absolute:   "an absolute path of a machine: use a path from the root of the tree, or a flag",
 		outside:    "a path outside of the tree: say the thing here",
 	}
 }

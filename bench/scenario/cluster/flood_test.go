@@ -66,7 +66,7 @@ func (f *flooder) message(n int) (message []byte) {
 			}[f.rng.IntN(4)]
 			message = appendLink(message, 0, "", fmt.Sprintf(url, f.next))
 		case 2: // unknown names
-			message = appendLink(message, 0, "", fmt.Sprintf("http://h%d.nobody.invalid/", f.next))
+			message = appendLink(message, 0, "", fmt.Sprintf("http://h%d.flood.invalid/", f.next))
 		default: // missing pages of hosts of all agents
 			message = appendLink(message, 0, "", fmt.Sprintf("http://%s/flood-%d", host, f.next))
 		}

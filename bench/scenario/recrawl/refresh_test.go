@@ -231,7 +231,7 @@ func TestRefresh_waitsForThoseWhoAskedForIt(t *testing.T) {
 		if v.HostGapViolations+v.IPGapViolations+v.RetryAfterViolations+v.HostConcurrency+v.IPConcurrency > 0 ||
 			v.Repeated == 0 {
 			v.Print(t.Output())
-			t.Error("somebody was asked too early")
+			t.Error("a server was asked too early")
 		}
 	})
 }
