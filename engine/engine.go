@@ -26,6 +26,7 @@ import (
 	"orbweaver/engine/sites"
 	"orbweaver/engine/storage"
 	"orbweaver/engine/traps"
+	"orbweaver/engine/underway"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/closers"
 	"orbweaver/internal/mpmc"
@@ -78,13 +79,12 @@ type queues struct {
 	unresolved *sites.UnresolvedQueue   // distributor -> resolve loops
 	finished   *journal.FinishedURLs
 	inFlight   *attempt.InFlight
-	parsed     *fpcache.Cache // pages that were searched for links
+	exchanges  *underway.Table // of the fetch workers
+	parsed     *fpcache.Cache  // pages that were searched for links
+	pagesOut   atomic.Int64    // Pages between fetch worker and pool
+	seeded     atomic.Bool     // all seeds have passed admission
 
 	feederWake, distributorWake chan struct{}
-
-	fetching atomic.Int64 // fetch workers in an exchange
-	pagesOut atomic.Int64 // Pages between fetch worker and pool
-	seeded   atomic.Bool  // all seeds have passed admission
 }
 
 func (q *queues) wakeFeeder()      { notify.Send(q.feederWake) }

@@ -137,7 +137,7 @@ func (r *runner) fetchersCrawl() *fetchers.Crawl {
 		Store: d.Journal, InFlight: q.inFlight, Finished: q.finished, Log: d.Log, Live: p.live, Lists: p.filters.Lists,
 		Rules: p.rules, Jars: p.jars, Previous: d.Previous, Quotas: p.quotas, Clamps: p.clamps,
 		Network: r.outages.Network, Shortage: r.outages.Shortage, Cluster: r.cluster, Dialer: r.seams.Dialer,
-		Exchanging: &q.fetching, Stopping: r.run.Stopping(),
+		Exchanges: q.exchanges, Stopping: r.run.Stopping(),
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"orbweaver/engine/settings"
 	"orbweaver/engine/sites"
 	"orbweaver/engine/traps"
+	"orbweaver/engine/underway"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/mpmc"
 	"orbweaver/sieve/fpcache"
@@ -83,7 +84,7 @@ func (q *queues) make(cfg *Config, hashSeed uint64) {
 	q.todo = mpmc.New[visit.Visit](leases - cfg.Workers.Fetchers)
 	q.results = visit.NewResultQueue(2 * leases)
 	q.pages = make(chan *fetch.Page, 4*cfg.Workers.Parsers)
-	q.pool = fetch.NewPool(cfg.pool())
+	q.pool, q.exchanges = fetch.NewPool(cfg.pool()), underway.NewTable(cfg.Workers.Fetchers)
 	q.parsed = fpcache.New(max(cfg.Admission.CacheMemory/16, 1<<16), hashSeed)
 }
 
@@ -144,10 +145,9 @@ func (o *opener) newCollector() *report.Collector {
 		},
 		Run: o.run, Clock: o.clock, Journal: d.Journal, Frontier: l.frontier, Workbench: d.Workbench, Pool: q.pool,
 		Traps: p.traps, Log: d.Log, Pauses: l.checkpoints.Pauses(), Cluster: o.cluster, Stall: l.stall,
-		FailingSites: l.failingSites, Outages: o.outages,
+		FailingSites: l.failingSites, Outages: o.outages, Exchanges: q.exchanges,
 		Numbers: report.Numbers{
-			Fetching: &q.fetching, PagesOut: &q.pagesOut, FrontWanted: l.front.Required, Spilled: l.distributor.Spilled,
-			Sites:       l.sites.Counts,
+			PagesOut: &q.pagesOut, FrontWanted: l.front.Required, Spilled: l.distributor.Spilled, Sites: l.sites.Counts,
 			SiteMoves:   func() (frozen, thawed int64) { return l.sites.Evicted.Load(), l.sites.Reloaded.Load() },
 			BytesStored: d.ArchiveBytes, Unresolved: q.unresolved.Len,
 			ParsersBehind: func() bool { return len(q.pages) == cap(q.pages) },

@@ -17,6 +17,7 @@ import (
 	"orbweaver/engine/recrawl"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
+	"orbweaver/engine/underway"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/mpmc"
 )
@@ -45,21 +46,21 @@ type Queues struct {
 type Crawl struct {
 	Options
 	Queues
-	Store      *journal.Store
-	InFlight   *attempt.InFlight
-	Finished   *journal.FinishedURLs
-	Log        *crawllog.Log
-	Live       *settings.Live
-	Lists      *filter.Lists // nil if no list refuses anything
-	Rules      *site.RulesPool
-	Jars       *cookie.Jars // nil if no cookies are kept
-	Previous   recrawl.PreviousCrawl
-	Quotas     *limits.Quotas
-	Network    *outage.Network
-	Shortage   *outage.Shortage
-	Clamps     *settings.ClampLog
-	Cluster    cluster.VisitGate
-	Dialer     fetch.Dialer
-	Exchanging *atomic.Int64   // workers in an exchange
-	Stopping   <-chan struct{} // closed when no new exchange may begin
+	Store     *journal.Store
+	Exchanges *underway.Table // exchanges of the workers
+	InFlight  *attempt.InFlight
+	Finished  *journal.FinishedURLs
+	Log       *crawllog.Log
+	Live      *settings.Live
+	Lists     *filter.Lists // nil if no list refuses anything
+	Rules     *site.RulesPool
+	Jars      *cookie.Jars // nil if no cookies are kept
+	Previous  recrawl.PreviousCrawl
+	Quotas    *limits.Quotas
+	Network   *outage.Network
+	Shortage  *outage.Shortage
+	Clamps    *settings.ClampLog
+	Cluster   cluster.VisitGate
+	Dialer    fetch.Dialer
+	Stopping  <-chan struct{} // closed when no new exchange may begin
 }

@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/recrawl"
+	"orbweaver/engine/underway"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 )
@@ -62,16 +63,30 @@ func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.
 		t.Addr = netip.AddrPortFrom(c.site.Addrs().Current(c.result.Visit.Addr), uint16(urlx.Port(key)))
 	}
 	ctx = x.Cluster.BeginExchange(ctx, &x.cancels, key)
-	x.Exchanging.Add(1)
+	x.Exchanges.Begin(x.worker, &underway.Exchange{
+		URL: t.URL, Addr: t.Addr.Addr(), Port: t.Addr.Port(), Kind: kindOf(c.kind), Tries: c.queued.Tries, Began: time.Now(),
+	})
 	o := x.fetcher.Fetch(ctx, t, p)
 	x.Cluster.EndExchange(&x.cancels)
 	observed := outage.Attempt{
 		Addr: t.Addr.Addr(), Outcome: o, AnsweredBefore: c.site.Failures == 0 && c.site.Rules != nil,
 		BeganAt: p.Times.Started, ConnectedAt: p.Times.Connected, EndedAt: p.Times.Ended,
-		BusyWorkers: x.Exchanging.Add(-1) + 1,
+		BusyWorkers: x.Exchanges.End(x.worker),
 	}
 	x.counts = x.Proxy || x.Network.Observe(&observed)
 	return o
+}
+
+// kindOf is what the table of exchanges under way calls a request.
+func kindOf(k requestKind) underway.Kind {
+	switch k {
+	case robotsRequest:
+		return underway.Robots
+	case rootRequest:
+		return underway.Proof
+	default:
+		return underway.Page
+	}
 }
 
 // addCondition makes the request conditional if the previous crawl has a capture of the URL with a validator.

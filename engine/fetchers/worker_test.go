@@ -25,6 +25,7 @@ import (
 	"orbweaver/engine/robots"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
+	"orbweaver/engine/underway"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/mpmc"
 	"orbweaver/internal/outcome"
@@ -91,7 +92,7 @@ func newRig(t *testing.T, responses map[string]string) *rig {
 		Live: settings.NewLive(politeness.Default(), hosts), Rules: site.NewRulesPool(0), Previous: recrawl.FirstPass{},
 		Quotas: new(limits.Quotas), Network: outage.NewNetwork(1, warn), Shortage: &outage.Shortage{Warn: warn},
 		Clamps: &settings.ClampLog{Warn: warn}, Cluster: new(busyCluster), Dialer: g.server,
-		Exchanging: new(atomic.Int64), Stopping: g.stop,
+		Exchanges: underway.NewTable(1), Stopping: g.stop,
 	}, 0)
 	t.Cleanup(g.worker.Close)
 	return g

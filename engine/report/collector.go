@@ -19,6 +19,7 @@ import (
 	"orbweaver/engine/outage"
 	"orbweaver/engine/skipped"
 	"orbweaver/engine/traps"
+	"orbweaver/engine/underway"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/outcome"
 )
@@ -33,6 +34,7 @@ type Collector struct {
 	Journal   *journal.Store
 	Frontier  *admission.Frontier
 	Workbench *visit.Workbench
+	Exchanges *underway.Table // exchanges of the fetch workers
 	Pool      *fetch.Pool
 	Traps     *traps.Detector
 	Log       *crawllog.Log
@@ -53,7 +55,6 @@ type Settings struct {
 
 // Numbers are single numbers of components. All must be set.
 type Numbers struct {
-	Fetching    *atomic.Int64 // fetch workers in an exchange
 	PagesOut    *atomic.Int64 // Pages between fetch worker and pool
 	FrontWanted func() int64  // addresses that should have something due soon
 	Spilled     func() int64  // items that sites of a full workbench gave back, in this run
@@ -99,7 +100,7 @@ func (c *Collector) Report() Report {
 		SieveSize: int64(c.Frontier.Sieve.Len()), SievePending: int64(c.Frontier.Sieve.Pending()),
 		BenchBytes: bench.Weight, Spilled: c.Numbers.Spilled(),
 		PageMemory:    c.Pool.Memory(),
-		ActiveFetches: c.Numbers.Fetching.Load(), Front: int64(c.Numbers.Front()),
+		ActiveFetches: c.Exchanges.Busy(), Front: int64(c.Numbers.Front()),
 		FrontWanted: c.Numbers.FrontWanted(),
 		WallSeconds: usage.Wall.Seconds(), CPUSeconds: usage.CPU.Seconds(), RSSPeakBytes: usage.RSSPeak,
 		Resumed: c.Settings.Resumed, Pass: c.Settings.Pass + 1,
@@ -108,7 +109,7 @@ func (c *Collector) Report() Report {
 		FilterErrors: c.Numbers.FilterErrors(),
 		Cluster:      c.Cluster.Report(&n),
 	}
-	r.URLsInFlight = min(c.Numbers.PagesOut.Load()+c.Numbers.Fetching.Load(), max(n.URLsAdmitted-n.Finished(), 0))
+	r.URLsInFlight = min(c.Numbers.PagesOut.Load()+c.Exchanges.Busy(), max(n.URLsAdmitted-n.Finished(), 0))
 	r.URLsQueued = n.URLsAdmitted - n.Finished() - r.URLsInFlight
 	r.addNamed(&n)
 	c.addComponents(&r)

@@ -28,6 +28,7 @@ import (
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/engine/traps"
+	"orbweaver/engine/underway"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
@@ -38,10 +39,10 @@ import (
 // collectorRig is a Collector of a crawl in which nothing happens. Tests change what its components say.
 type collectorRig struct {
 	*Collector
-	fetching, pagesOut atomic.Int64
-	unresolved         int
-	parsersBehind      bool
-	agent              ownAgent
+	pagesOut      atomic.Int64
+	unresolved    int
+	parsersBehind bool
+	agent         ownAgent
 }
 
 // ownAgent is the cluster as a report sees it. It has no other agents.
@@ -80,14 +81,14 @@ func newCollectorRig(t *testing.T) *collectorRig {
 		Run:      lifecycle.NewRun(), Clock: clock.NewRunTime(clock.Usage{}, nil), Journal: store,
 		Frontier:  &admission.Frontier{Cache: fpcache.New(1<<16, 1), Sieve: pending},
 		Workbench: sites, Pool: fetch.NewPool(fetch.PoolOptions{Pages: 1}), Traps: traps.New(-1, 0, 1, nil), Log: log,
-		Pauses: new(checkpoint.Pauses), Cluster: &r.agent, Stall: stall,
+		Pauses: new(checkpoint.Pauses), Cluster: &r.agent, Stall: stall, Exchanges: underway.NewTable(2),
 		FailingSites: ending.NewReporter(sites, nil, stall),
 		Outages: Outages{
 			Gate: gate, Network: outage.NewNetwork(2, warn), NameServers: outage.NewNameServers(nil, warn),
 			Shortage: &outage.Shortage{Warn: warn},
 		},
 		Numbers: Numbers{
-			Fetching: &r.fetching, PagesOut: &r.pagesOut,
+			PagesOut:    &r.pagesOut,
 			FrontWanted: func() int64 { return 4 }, Spilled: func() int64 { return 5 },
 			Sites:       func() (known, cold int) { return 70, 20 },
 			SiteMoves:   func() (frozen, thawed int64) { return 30, 10 },
@@ -136,7 +137,7 @@ func TestCollector_namesWhatWasCounted(t *testing.T) {
 // The numbers of components stand in the fields of their names.
 func TestCollector_copiesNumbersOfComponents(t *testing.T) {
 	r := newCollectorRig(t)
-	r.fetching.Store(1)
+	r.Exchanges.Begin(0, &underway.Exchange{Began: time.Now()})
 	r.Frontier.Sieve.Add(xxh3.Uint128{Hi: 1, Lo: 1}, queued.Append(nil, &queued.URL{Rest: []byte("http://a.test/")}))
 	report := r.Report()
 	for name, c := range map[string]struct{ got, want int64 }{
@@ -197,7 +198,10 @@ func TestCollector_waitingNamesWhatLimitsTheCrawl(t *testing.T) {
 			{func() { r.unresolved = 3 }, "the name system: 3 sites have no address yet"},
 			{func() { r.Outages.NameServers.Down.Store(true) }, "the name servers: none of them answers"},
 			{func() { addSite(0) }, "nothing: sites are due"},
-			{func() { r.fetching.Store(2) }, "servers: every fetch worker is in an exchange"},
+			{func() {
+				r.Exchanges.Begin(0, &underway.Exchange{Began: time.Now()})
+				r.Exchanges.Begin(1, &underway.Exchange{Began: time.Now()})
+			}, "servers: every fetch worker is in an exchange"},
 			{func() { r.parsersBehind = true }, "the processor: "},
 			{
 				func() { r.Outages.Network = outage.NewNetwork(1, nil) },
