@@ -53,8 +53,8 @@ func TestCrawlLog_columnsAreThoseOfHeritrixAndFullLogsAreCompressed(t *testing.T
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	want := []string{"2026-11-21T04:05:06.257Z", "200", "12", "http://a.test/", "LLR", "-", "text/html", "#0007",
-		"20261121040506.007+250", "sha1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "-", "ok,duplicate:digest"}
+	want := []string{"2026-11-21T04:05:06.257Z", "200", "12", "http://a.test/", "LLR", "-", "text/html", "#007",
+		"20261121040506007+250", "sha1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "-", "ok,duplicate:digest"}
 	if got := strings.Fields(lines[0]); strings.Join(got, "|") != strings.Join(want, "|") {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}

@@ -1,6 +1,7 @@
 package crawllog
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -47,13 +48,13 @@ const (
 	pendingMax   = 4 << 20  // largest number of bytes that wait to be written
 )
 
-// add adds one line, including its newline. It borrows b and never waits for the disk. If the memory is full, the line
-// is dropped and counted.
+// add adds lines, including their newlines. It borrows b and never waits for the disk. If the memory is full, the lines
+// are dropped and counted.
 func (l *logFile) add(b []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.pending)+len(b) > pendingMax {
-		l.dropped++
+		l.dropped += int64(bytes.Count(b, []byte{'\n'}))
 		return
 	}
 	l.pending = append(l.pending, b...)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"orbweaver/engine/crawllog"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
@@ -360,9 +361,9 @@ func (k *checker) isDomainFull(_ context.Context, c *current) (verdict, error) {
 	return k.logRefusal(c, outcome.QuotaDomain)
 }
 
-// logRefusal refuses the item with a line in crawl.log.
+// logRefusal refuses the item with a line in crawl.log, which is written when the outcome is counted.
 func (k *checker) logRefusal(c *current, o outcome.Outcome) (verdict, error) {
-	k.Log.Refusal(c.url, &c.queued, o, k.worker)
+	c.lines = crawllog.AppendRefusal(c.lines, c.url, &c.queued, o, k.worker)
 	c.refuse(refusal{outcome: o})
 	return refuse, nil
 }

@@ -41,6 +41,7 @@ type current struct {
 	url      []byte     // normal form of the URL to fetch
 	rule     []byte     // the robots.txt line that allowed url, see attempt.Attempt.RobotsRule
 	refused  []refusal  // items that got their outcome without a request
+	lines    []byte     // of the crawl log, for them
 }
 
 // A refusal is an item that got its outcome without a request. It is counted when the Visit returns.
@@ -57,7 +58,7 @@ func (c *current) begin(v *visit.Visit) {
 		Visit: *v, Release: workbench.Release{Unused: v.Items, SiteDue: v.SiteDue, IPDue: v.IPDue},
 	}
 	c.site, c.settings = v.Site, filter.HostSettings{}
-	c.holders, c.now = nil, time.Now()
+	c.holders, c.now, c.lines = nil, time.Now(), c.lines[:0]
 }
 
 // beginItem goes on to an item.

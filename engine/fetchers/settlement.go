@@ -38,16 +38,15 @@ func (s *settlement) end(ctx context.Context, c *current, p *fetch.Page) error {
 		s.Pages <- p
 		return nil
 	}
-	s.Log.Attempt(p, a, coding.OK, "")
 	defer s.Pool.Put(p)
 	if a.WillRetry || a.IsRobots {
-		return s.count(c, a, func() error { return nil })
+		return s.count(c, p, func() error { return nil })
 	}
 	s.entry.Entry = journal.Entry{
 		Kind: journal.KindPage, FP: a.Fingerprint, Outcome: a.Outcome, Depth: a.Depth, Hops: a.Redirects,
 	}
 	for {
-		err := s.count(c, a, func() error { return s.Store.Write(s.entry) })
+		err := s.count(c, p, func() error { return s.Store.Write(s.entry) })
 		if err == nil {
 			return nil
 		}
@@ -61,13 +60,15 @@ func (s *settlement) end(ctx context.Context, c *current, p *fetch.Page) error {
 	}
 }
 
-// count writes and counts an attempt without a response, and returns the Visit.
-func (s *settlement) count(c *current, a *attempt.Attempt, write func() error) error {
+// count writes, logs and counts an attempt without a response, and returns the Visit.
+func (s *settlement) count(c *current, p *fetch.Page, write func() error) error {
+	a := attempt.Of(p)
 	s.Store.Steps.Begin()
 	defer s.Store.Steps.End()
 	if err := write(); err != nil {
 		return err
 	}
+	s.Log.Attempt(p, a, coding.OK, "")
 	n := &s.Store.Count
 	switch {
 	case a.IsRobots:
@@ -119,6 +120,10 @@ func (s *settlement) put(c *current) {
 	}
 	clear(c.refused)
 	c.refused = c.refused[:0]
+	if len(c.lines) > 0 {
+		s.Log.AddLines(c.lines)
+		c.lines = c.lines[:0]
+	}
 	s.giveAddress(c)
 	c.result.Visit.Site = c.site
 	s.Results.Put(&c.result)

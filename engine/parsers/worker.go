@@ -92,7 +92,6 @@ func (w *Worker) store(
 		err := w.settle(p, a, plan)
 		switch {
 		case err == nil:
-			w.crawl.Log.Attempt(p, a, w.links.Encoding, w.links.Budget.Annotate(plan.annotation))
 			w.noteNovelty(p, a, plan)
 			return w.maintain(ctx)
 		case errors.Is(err, journal.ErrPageLimit):
@@ -123,6 +122,7 @@ func (w *Worker) settle(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) err
 	}
 	w.crawl.Limits.Grown(w.pending.Entry.Length)
 	w.count(p, a, plan)
+	w.crawl.Log.Attempt(p, a, w.links.Encoding, w.links.Budget.Annotate(plan.annotation))
 	if a.IsRobots || !a.WillRetry {
 		w.admitLinks(a)
 		w.links.noteParsed()
@@ -220,6 +220,8 @@ func (w *Worker) putBack(a *attempt.Attempt, item []byte) error {
 	}
 	w.crawl.InFlight.Remove(a)
 	if !ok {
+		it := queued.MustDecode(item)
+		w.crawl.Log.Refusal(a.URL, &it, outcome.SiteGone, a.Worker)
 		j.Count.Finish(outcome.SiteGone, 1)
 	}
 	return nil

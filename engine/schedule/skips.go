@@ -39,6 +39,8 @@ func (s *skipList) next() (item []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
+	it := queued.MustDecode(item)
+	s.dead.Log.Requeue(it.Rest, &it, outcome.Novelty)
 	s.dead.Counters.Finish(outcome.Novelty, -1)
 	s.dead.Counters.Skipped[rule].Add(-1)
 	return item, nil

@@ -1,0 +1,247 @@
+package crawllog
+
+import (
+	"bytes"
+	"encoding/base32"
+	"fmt"
+	"strconv"
+	"time"
+
+	"orbweaver/engine/attempt"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/fetch/coding"
+	"orbweaver/engine/queued"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
+	"orbweaver/warc/cdxj"
+)
+
+// Annotations of lines that are not the final line of a URL.
+const (
+	noteRetry        = "retry"        // the URL is tried again
+	noteProof        = "proof"        // the root page, as a proof that a failing site serves pages
+	notePrerequisite = "prerequisite" // a robots.txt, or a hop of its redirects
+	noteRequeued     = "requeued"     // the URL had this outcome, and is queued again
+)
+
+// Prefixes of annotations.
+const (
+	noteLocation    = "location:"
+	noteCertificate = "certificate:"
+)
+
+// Attempt adds the line of one exchange. encoding is the result of decoding the body, note a further annotation or "".
+// It borrows p and f.
+func (l *Log) Attempt(p *fetch.Page, f *attempt.Attempt, encoding coding.Fault, note string) {
+	l.lines.Lock()
+	defer l.lines.Unlock()
+	b := l.buf[:0]
+	status := p.Status
+	if p.HeadLen == 0 {
+		status = statusColumn(f.Outcome)
+	}
+	b = appendLogHead(b, p.Times.Ended, status, p.PayloadLen, f.URL, f.Depth, f.Redirects, f.Via)
+	mime, _, _ := bytes.Cut(p.Head().ContentType(), []byte{';'})
+	if mime = bytes.TrimSpace(mime); p.HeadLen == 0 || len(mime) == 0 {
+		mime = []byte("unknown")
+	}
+	longType := len(mime) > cdxj.MediaTypeMax
+	if longType {
+		mime = mime[:cdxj.MediaTypeMax]
+		l.counts.LongTypes++
+	}
+	b = appendPrintable(b, mime)
+	b = appendWorker(b, f.Worker)
+	b = appendTime17(b, p.Times.Started)
+	b = append(b, '+')
+	b = strconv.AppendInt(b, max(p.Times.Ended.Sub(p.Times.Started).Milliseconds(), 0), 10)
+	b = append(b, ' ')
+	if p.Complete && p.PayloadLen > 0 {
+		b = append(b, "sha1:"...)
+		b = base32.StdEncoding.AppendEncode(b, p.Digest[:])
+	} else {
+		b = append(b, '-')
+	}
+	b = append(b, " - "...)
+	b = append(b, f.Outcome.String()...)
+	switch {
+	case f.IsProbe:
+		b = append(append(b, ','), noteProof...)
+	case f.IsRobots:
+		b = append(append(b, ','), notePrerequisite...)
+	case f.WillRetry:
+		b = append(append(b, ','), noteRetry...)
+	}
+	if note != "" {
+		b = append(append(b, ','), note...)
+	}
+	if encoding != coding.OK {
+		b = append(append(b, ",encoding:"...), encoding.String()...)
+	}
+	if p.Connection.TLS.Fault != "" {
+		b = append(append(append(b, ','), noteCertificate...), p.Connection.TLS.Fault...)
+		if l.counts.Certificates == nil {
+			l.counts.Certificates = make(map[string]int64)
+		}
+		l.counts.Certificates[p.Connection.TLS.Fault]++ // the set of faults in package fetch is small
+	}
+	if longType {
+		b = append(b, ",long-type"...)
+	}
+	if p.Flags != 0 {
+		b = appendIrregularities(b, p.Flags)
+	}
+	if f.Outcome == outcome.Redirect {
+		b = l.appendLocation(b, f.URL, p.Head().Location())
+	}
+	l.write(append(b, '\n'))
+}
+
+// appendLocation appends the annotation with the target of a redirect; nothing if the target is no URL.
+func (l *Log) appendLocation(b, url, location []byte) []byte {
+	target, err := urlx.Resolve(l.target[:0], url, location)
+	if err != nil {
+		return b
+	}
+	l.target = target
+	b = append(append(b, ','), noteLocation...)
+	for _, c := range target {
+		if c == ',' {
+			b = append(b, "%2C"...)
+			continue
+		}
+		b = append(b, c)
+	}
+	return b
+}
+
+// appendIrregularities appends an annotation for each irregularity of the response.
+func appendIrregularities(b []byte, flags fetch.Flags) []byte {
+	for _, irregularity := range [...]struct {
+		flag fetch.Flags
+		name string
+	}{
+		{fetch.FlagLenient, ",lenient-head"}, {fetch.FlagBothLengths, ",both-lengths"}, {fetch.FlagSurplus, ",surplus"},
+		{fetch.FlagNotHTTP, ",no-head"}, {fetch.FlagBadLength, ",bad-length"},
+	} {
+		if flags&irregularity.flag != 0 {
+			b = append(b, irregularity.name...)
+		}
+	}
+	return b
+}
+
+// Refusal adds the line of a URL that got its outcome without a request. It borrows url and it.
+func (l *Log) Refusal(url []byte, it *queued.URL, o outcome.Outcome, worker int) {
+	l.lines.Lock()
+	defer l.lines.Unlock()
+	l.write(AppendRefusal(l.buf[:0], url, it, o, worker))
+}
+
+// Requeue adds a line that takes the outcome of an earlier line back: the URL is queued again.
+func (l *Log) Requeue(url []byte, it *queued.URL, o outcome.Outcome) {
+	l.lines.Lock()
+	defer l.lines.Unlock()
+	b := AppendRefusal(l.buf[:0], url, it, o, 0)
+	b = append(append(b[:len(b)-1], ','), noteRequeued...)
+	l.write(append(b, '\n'))
+}
+
+// AppendRefusal appends the line of a URL that got its outcome without a request, for a later call of AddLines.
+func AppendRefusal(dst, url []byte, it *queued.URL, o outcome.Outcome, worker int) []byte {
+	dst = appendLogHead(dst, time.Now(), statusColumn(o), -1, url, it.Depth, it.Redirects, it.Via)
+	dst = appendWorker(append(dst, "unknown"...), worker)
+	dst = append(append(dst, "- - - "...), o.String()...)
+	return append(dst, '\n')
+}
+
+// AddLines adds lines of AppendRefusal. It borrows b.
+func (l *Log) AddLines(b []byte) { l.add(b) }
+
+// appendLogHead appends the first six columns: time, status, size, URL, hops, via.
+func appendLogHead(
+	b []byte, at time.Time, status int, size int64, url []byte, depth, hops int, via []byte,
+) []byte {
+	b = at.UTC().AppendFormat(b, "2006-01-02T15:04:05.000Z")
+	b = appendPadded(append(b, ' '), int64(status), 5)
+	if size < 0 {
+		b = append(b, "          - "...)
+	} else {
+		b = append(appendPadded(append(b, ' '), size, 10), ' ')
+	}
+	b = append(append(b, url...), ' ')
+	if depth == 0 && hops == 0 {
+		b = append(b, '-')
+	}
+	for range min(depth, 50) {
+		b = append(b, 'L')
+	}
+	for range hops {
+		b = append(b, 'R')
+	}
+	if b = append(b, ' '); len(via) == 0 {
+		return append(b, "- "...)
+	}
+	return append(append(b, via...), ' ')
+}
+
+// appendPadded appends a number, with spaces before it up to a width.
+func appendPadded(b []byte, n int64, width int) []byte {
+	var digits [20]byte
+	text := strconv.AppendInt(digits[:0], n, 10)
+	for range width - len(text) {
+		b = append(b, ' ')
+	}
+	return append(b, text...)
+}
+
+// appendPrintable appends a media type; bytes that would make it two columns become "_".
+func appendPrintable(b, mime []byte) []byte {
+	for _, c := range mime {
+		if c <= ' ' || c >= 0x7f {
+			c = '_'
+		}
+		b = append(b, c)
+	}
+	return b
+}
+
+// appendWorker appends the column with the number of the fetch worker.
+func appendWorker(b []byte, worker int) []byte { return fmt.Appendf(b, " #%03d ", worker) }
+
+// appendTime17 appends a time as YYYYMMDDhhmmssSSS, in UTC.
+func appendTime17(b []byte, at time.Time) []byte {
+	b = at.UTC().AppendFormat(b, "20060102150405.000")
+	dot := len(b) - 4
+	return append(b[:dot], b[dot+1:]...)
+}
+
+// statusColumn maps an outcome without a response to the status that Heritrix uses for it, or to the most similar one.
+func statusColumn(o outcome.Outcome) int {
+	switch o {
+	case outcome.NameNotFound, outcome.NameFault:
+		return -1
+	case outcome.ConnectTimeout, outcome.Refused, outcome.Unreachable, outcome.ProxyFault, outcome.TLSFault:
+		return -2
+	case outcome.Reset, outcome.Protocol, outcome.HeaderTooLarge, outcome.Stale:
+		return -3
+	case outcome.HeaderTimeout:
+		return -4
+	case outcome.SiteGone, outcome.GivenUp:
+		return -8
+	case outcome.RobotsUnreachable:
+		return -61
+	case outcome.Novelty:
+		return -4000
+	case outcome.TooManyRedirects:
+		return -4002
+	case outcome.Blocked, outcome.BlockedAddress, outcome.BlockedPort, outcome.Filtered:
+		return -5001
+	case outcome.QuotaHost, outcome.QuotaDomain, outcome.QuotaAddress:
+		return -5003
+	case outcome.RobotsDenied:
+		return -9998
+	default:
+		return 0
+	}
+}
