@@ -56,10 +56,11 @@ func (r *runner) conclude(ctx, abort context.Context, err error) error {
 	}
 	r.queues.pool.Close()
 	r.disk.Log.Flush()
+	writeReport := func() error { return report.Write(r.seams.FS, r.cfg.Dir, r.Report().End(state, reason)) }
 	if err == nil {
-		err = disk.Retry(ctx, func() error { return r.writeReport(r.Report().End(state, reason)) })
+		err = disk.Retry(ctx, writeReport)
 	} else {
-		err = vfs.JoinCauses(err, r.writeReport(r.Report().End(state, reason)))
+		err = vfs.JoinCauses(err, writeReport())
 	}
 	r.run.SetState(state, reason)
 	if reason == lifecycle.ReasonLost {

@@ -1,5 +1,5 @@
 // Package engine is one agent: it opens every component, starts the loops, and closes everything in order. Use it
-// through Open, Run and Close. Report and the methods in operate.go are for an operator.
+// through Open, Run and Close. Operator is for its operator.
 //
 // ARCHITECTURE.md has the picture of how URLs, Visits and Pages go through the program, and the packages below this
 // one. What is here, by files:
@@ -9,7 +9,6 @@
 //	wire.go      gives each loop the parts that it uses
 //	run.go       Run: starts and ends the groups of loops; loops.go starts each loop
 //	conclude.go  the last checkpoint and the last report
-//	operate.go   what an operator may ask for
 //	config.go    Config, the tree of options; seams.go what a simulated world replaces
 //
 // Several agents: engine/cluster has the roles of the other agents as interfaces; engine/cluster/agent implements them.

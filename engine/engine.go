@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/clock"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/agent"
 	"orbweaver/engine/cookie"
 	"orbweaver/engine/ending"
@@ -18,6 +19,7 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/limits"
+	"orbweaver/engine/operator"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/report"
 	"orbweaver/engine/schedule"
@@ -51,6 +53,7 @@ type Engine struct {
 	run      *lifecycle.Run
 	clock    *clock.RunTime
 	reports  *report.Collector
+	operator *operator.Operator
 	opening  Opening
 	unclean  bool // the run before did not end in order
 	finished bool // the directory has a finished crawl: Run has nothing to do
@@ -155,6 +158,25 @@ func newEngine(cfg Config, seams Seams) *Engine {
 			Shortage:    &outage.Shortage{Warn: seams.Log.Warn},
 		},
 	}
+}
+
+// Operator is what an operator may ask of the crawl and change in it.
+func (e *Engine) Operator() *operator.Operator { return e.operator }
+
+// Report describes the crawl as it is now. Safe for concurrent use.
+func (e *Engine) Report() report.Report { return e.reports.Report() }
+
+// Opening says how the Open went.
+func (e *Engine) Opening() Opening { return e.opening }
+
+// Abort ends exchanges under way at once; the URLs stay queued. It is what a second signal asks for.
+func (e *Engine) Abort() { e.run.Abort(lifecycle.ReasonSignal, nil) }
+
+// lose ends the crawl because this agent has no place among the others. Exchanges under way are aborted, since other
+// agents own their hosts.
+func (e *Engine) lose(why error) {
+	e.seams.Log.Error("this agent stops: it cannot go on beside the others", "error", why)
+	e.run.Abort(lifecycle.ReasonLost, fmt.Errorf("%w: %w", cluster.ErrLost, why))
 }
 
 // Close closes everything. After Run it is the end of an orderly stop.

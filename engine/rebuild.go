@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/rebuild"
+	"orbweaver/engine/report"
 	"orbweaver/warc"
 	"orbweaver/warc/repair"
 )
@@ -134,5 +135,5 @@ func (o *rebuilder) saveRebuilt(ctx context.Context, m *manifest.Manifest) error
 	}
 	o.run.SetState(lifecycle.Stopped, lifecycle.ReasonRebuilt)
 	o.queues.pool.Close()
-	return errors.Join(o.disk.Journal.Writer.Close(), o.writeReport(o.Report()))
+	return errors.Join(o.disk.Journal.Writer.Close(), report.Write(o.seams.FS, o.cfg.Dir, o.Report()))
 }

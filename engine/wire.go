@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/limits"
+	"orbweaver/engine/operator"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/report"
 	"orbweaver/engine/schedule"
@@ -63,6 +64,12 @@ func (o *opener) wire() {
 	})
 	l.checkpoints = o.newCheckpointer()
 	o.reports = o.newCollector()
+	o.operator = &operator.Operator{
+		Options: operator.Options{HasVia: cfg.Archive.Via, Wake: q.wakeDistributor},
+		Run:     o.run, Disk: d, Live: p.live, Seeds: p.seeds, Frontier: l.frontier, Sites: l.sites,
+		Distributor: l.distributor, Checkpoints: l.checkpoints, Outages: o.outages, Reports: o.reports,
+		Cluster: o.cluster,
+	}
 }
 
 // wirePolicy makes what decides in the crawl.

@@ -206,7 +206,7 @@ func wait(ctx context.Context, d time.Duration) bool {
 
 // idle pauses the crawl and measures the memory when every fetcher is idle. Garbage collections shrink the stacks.
 func (w *fabricatedWeb) idle(ctx context.Context, e *engine.Engine) {
-	e.Pause()
+	e.Operator().Pause()
 	tick := time.NewTicker(fabricatedTick)
 	defer tick.Stop()
 	for still := 0; still < idleTicks; {

@@ -20,7 +20,7 @@ import (
 	"orbweaver/engine/report"
 )
 
-// Crawl is what can be done to a running crawl; engine.Engine does it.
+// Crawl is what can be done to a running crawl; operator.Operator does it.
 type Crawl interface {
 	Report() report.Report
 	Pause() bool

@@ -5,7 +5,7 @@
 // It sends no packet, resolves no name and writes no file. What only the crawl can know is answered with Undecided:
 // whether the URL is known, robots.txt, the address of a name, novelty, and filters that look at the response.
 //
-//	engine.NewExplainer -> New: admission.LoadScope, settings.ReadHostRules, filter.Compile
+//	New: admission.LoadScope, settings.ReadHostRules, filter.Compile
 //	Explainer.Explain   -> syntax, scheme, strip, follow, depth, length, host rules, lists, scope, repeats
 //	                    -> fetch filter, address, then what is undecided
 //

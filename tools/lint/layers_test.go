@@ -31,6 +31,7 @@ func layers() []string {
 		"engine/cluster/",
 		"engine/archive engine/checkpoint engine/restore engine/rebuild engine/inspect",
 		"engine/report engine/explain engine/storage",
+		"engine/operator",
 		"engine",
 		"engine/control engine/fsck engine/audit",
 		"bench/",

@@ -66,10 +66,9 @@ func names(page, dir string) bool {
 // engineFiles are the files of package engine that see the whole engine: its birth, its loops, and what is asked of it
 // from outside. Everything else there is handed the three or four things it uses.
 var engineFiles = places{
-	"engine/engine.go":  "the type, Open and Close",
-	"engine/open.go":    "opens a crawl from a manifest",
-	"engine/run.go":     "starts the groups of loops and ends them in order",
-	"engine/operate.go": "what an operator may ask for and may see",
+	"engine/engine.go": "the type, Open and Close",
+	"engine/open.go":   "opens a crawl from a manifest",
+	"engine/run.go":    "starts the groups of loops and ends them in order",
 }
 
 func checkEngine(h *tree) (faults []string) {

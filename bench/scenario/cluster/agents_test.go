@@ -173,7 +173,7 @@ func (a *agent) leave(ctx context.Context) error {
 		return errors.New("the agent has ended")
 	}
 	defer func() { <-a.calls }()
-	return a.crawl.Leave(ctx)
+	return a.crawl.Operator().Leave(ctx)
 }
 
 // report is the report of the agent now, or at its end.

@@ -102,7 +102,7 @@ func TestPause_nothingIsAskedUntilResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rig, cfg, _ := testbed.CrawlDuring(t, true, testbed.NoChange, func(rig *testbed.Rig, e *engine.Engine) {
 			testbed.Wait(10 * time.Second)
-			e.Pause()
+			e.Operator().Pause()
 			testbed.Wait(5 * time.Minute) // what was under way has ended
 			before := rig.Log.Len()
 			testbed.Wait(time.Hour)
@@ -112,7 +112,7 @@ func TestPause_nothingIsAskedUntilResume(t *testing.T) {
 			if r := e.Report(); r.State != lifecycle.Paused {
 				t.Errorf("state %s", r.State)
 			}
-			e.Resume()
+			e.Operator().Resume()
 		})
 		testbed.JudgeSound(t, rig, cfg, testbed.Promise(cfg))
 	})

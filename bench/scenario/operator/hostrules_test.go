@@ -115,7 +115,8 @@ func excludeInTheMiddle(t *testing.T, killed bool) {
 	time.Sleep(time.Minute) //nolint:forbidigo // virtual: a minute of the crawl
 	synctest.Wait()
 	before := e.Report()
-	if taken, err := e.HostRule([]string{"." + out + " exclude", slow + " host-delay=15s"}); taken != 2 || err != nil {
+	rules := []string{"." + out + " exclude", slow + " host-delay=15s"}
+	if taken, err := e.Operator().HostRule(rules); taken != 2 || err != nil {
 		t.Fatal(taken, err)
 	}
 	since := time.Now()

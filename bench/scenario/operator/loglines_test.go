@@ -60,7 +60,7 @@ func TestLog_hasOneFinalLineForEachURL(t *testing.T) {
 					c.Traps.MaxPathRepeats = 2
 				}, func(rig *testbed.Rig, e *engine.Engine) {
 					testbed.Wait(5 * time.Second)
-					if _, err := e.HostRule([]string{rig.World.Host(0) + " exclude"}); err != nil {
+					if _, err := e.Operator().HostRule([]string{rig.World.Host(0) + " exclude"}); err != nil {
 						t.Error(err)
 					}
 				})
@@ -85,7 +85,7 @@ func TestLog_aPurgeOfALongQueueLosesNoLine(t *testing.T) {
 		rig, _, r := testbed.CrawlWebDuring(t, c, true, testbed.NoChange, func(rig *testbed.Rig, e *engine.Engine) {
 			testbed.Wait(20 * time.Minute)
 			for i := range 2 {
-				if _, err := e.HostRule([]string{rig.World.Host(i) + " exclude"}); err != nil {
+				if _, err := e.Operator().HostRule([]string{rig.World.Host(i) + " exclude"}); err != nil {
 					t.Error(err)
 				}
 			}

@@ -30,11 +30,11 @@ func TestHostile_A05_pausesAndSettingsAtOnceAreOneAfterTheOther(t *testing.T) {
 					for j := range times {
 						switch (i + j) % 4 {
 						case 0, 2:
-							if e.Pause() {
+							if e.Operator().Pause() {
 								paused.Add(1)
 							}
 						case 1:
-							if e.Resume() {
+							if e.Operator().Resume() {
 								resumed.Add(1)
 							}
 						default:
@@ -51,17 +51,17 @@ func TestHostile_A05_pausesAndSettingsAtOnceAreOneAfterTheOther(t *testing.T) {
 				paused.Load() < 2 {
 				t.Errorf("%d pauses, %d ends of one, and it is %s", paused.Load(), resumed.Load(), e.Report().State)
 			}
-			if err := e.Set("fetch", "hots == 1"); err == nil {
+			if err := e.Operator().Set("fetch", "hots == 1"); err == nil {
 				t.Error("a filter that is none is taken")
 			}
-			e.Pause()
+			e.Operator().Pause()
 			testbed.Wait(time.Minute) // what was under way has ended
 			before := rig.Log.Len()
 			testbed.Wait(10 * time.Minute)
 			if n := rig.Log.Len() - before; n > 0 || e.Report().State != lifecycle.Paused {
 				t.Errorf("%d requests after the last pause", n)
 			}
-			e.Resume()
+			e.Operator().Resume()
 			testbed.Wait(10 * time.Second)
 			if e.Report().State != lifecycle.Running || rig.Log.Len() == before {
 				t.Errorf("%s after the last resume", e.Report().State)
@@ -76,7 +76,7 @@ func TestHostile_A05_pausesAndSettingsAtOnceAreOneAfterTheOther(t *testing.T) {
 
 func set(t *testing.T, e *engine.Engine, key, value string) {
 	t.Helper()
-	if err := e.Set(key, value); err != nil {
+	if err := e.Operator().Set(key, value); err != nil {
 		t.Error(err)
 	}
 }
@@ -91,7 +91,7 @@ func TestHostile_A03_veryManyURLsAreTakenAsThereIsRoom(t *testing.T) {
 			func(rig *testbed.Rig, e *engine.Engine) {
 				before := e.Report()
 				host, read := rig.World.Host(0), 0
-				added, err := e.AddURLs(t.Context(), func(yield func(string) bool) {
+				added, err := e.Operator().AddURLs(t.Context(), func(yield func(string) bool) {
 					for i := range good + bad {
 						read++
 						url := fmt.Sprintf("http://%s/posted/%d", host, i)

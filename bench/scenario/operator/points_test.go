@@ -212,7 +212,7 @@ func TestPoints_aListGivenAtAResumeHoldsForWhatIsQueued(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- e.Run(ctx) }()
 		testbed.Wait(20 * time.Second)
-		e.Stop()
+		e.Operator().Stop()
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
@@ -264,10 +264,10 @@ func TestPoints_theFetchFilterIsLive(t *testing.T) {
 		go func() { done <- e.Run(t.Context()) }()
 		testbed.Wait(20 * time.Second)
 		before := rig.Log.Len()
-		if err := e.Set("fetch", "hots == 1"); err == nil {
+		if err := e.Operator().Set("fetch", "hots == 1"); err == nil {
 			t.Error("a bad expression is taken")
 		}
-		if err := e.Set("fetch", "none"); err != nil {
+		if err := e.Operator().Set("fetch", "none"); err != nil {
 			t.Error(err)
 		}
 		r := testbed.WaitEnd(t, rig, e, done)

@@ -29,14 +29,14 @@ func TestHostile_A06_nothingFromTheNetworkNamesAFile(t *testing.T) {
 					"http://..%2f..%2f.test/", "http://con.test/aux", "http://x.warc.gz.open/",
 					"http://" + host + "/crawl/frontier/MANIFEST",
 				}
-				_, _ = e.AddURLs(t.Context(), func(yield func(string) bool) { // some are no URLs
+				_, _ = e.Operator().AddURLs(t.Context(), func(yield func(string) bool) { // some are no URLs
 					for _, url := range urls {
 						if !yield(url) {
 							return
 						}
 					}
 				})
-				if _, err := e.HostRule([]string{"../../x.test exclude", "con.test exclude"}); err == nil {
+				if _, err := e.Operator().HostRule([]string{"../../x.test exclude", "con.test exclude"}); err == nil {
 					t.Error("a host that is a path is taken")
 				}
 			})

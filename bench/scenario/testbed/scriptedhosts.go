@@ -181,7 +181,7 @@ func (s *ScriptedHosts) Crawl(t *testing.T, change func(*engine.Config)) (r repo
 	endless := time.AfterFunc(10*24*time.Hour, func() {
 		r := e.Report()
 		t.Errorf("after ten days it waits for %s: %+v", r.Waiting, r)
-		e.Stop()
+		e.Operator().Stop()
 	})
 	defer endless.Stop()
 	if err := e.Run(t.Context()); err != nil {

@@ -167,7 +167,7 @@ func (c *Command) crawl(
 	if err := c.writeEffective(inv); err != nil {
 		return err
 	}
-	server, err := c.listen(inv.Context, c.Config.Dir, e, peers.reload, log)
+	server, err := c.listen(inv.Context, c.Config.Dir, e.Operator(), peers.reload, log)
 	if err != nil {
 		return err
 	}

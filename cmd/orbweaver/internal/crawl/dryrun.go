@@ -8,7 +8,6 @@ import (
 	"io"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine"
 	"orbweaver/engine/explain"
 	"orbweaver/internal/vfs"
 )
@@ -38,7 +37,11 @@ func (c *Command) checkDryRun(inv *command.Invocation) (err error) {
 
 // dryRun tells what would become of each URL. It sends no packet and does not touch the crawl directory.
 func (c *Command) dryRun(inv *command.Invocation) error {
-	x, err := engine.NewExplainer(engine.Seams{FS: vfs.Disk(), Allowed: c.seams.Allowed}, c.cfg, c.lists)
+	cfg := c.cfg.WithDefaults()
+	x, err := explain.New(explain.Options{
+		FS: vfs.Disk(), Dir: cfg.Dir, Seeds: cfg.Seeds, Filters: cfg.Filters, Sources: c.lists, HasVia: cfg.Archive.Via,
+		Admission: cfg.Admission, Traps: cfg.Traps, Allowed: c.seams.Allowed,
+	})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,115 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"orbweaver/engine/admission"
+	"orbweaver/engine/checkpoint"
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/filter"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
+	"orbweaver/engine/schedule"
+	"orbweaver/engine/settings"
+	"orbweaver/engine/sites"
+	"orbweaver/engine/storage"
+)
+
+// Operator acts on a running crawl and reads it. All fields must be set.
+type Operator struct {
+	Options
+
+	Run         *lifecycle.Run
+	Disk        *storage.Storage
+	Live        *settings.Live
+	Seeds       *filter.Seeds
+	Frontier    *admission.Frontier
+	Sites       *sites.Table
+	Distributor *schedule.Distributor
+	Checkpoints *checkpoint.Checkpointer
+	Outages     report.Outages
+	Reports     *report.Collector
+	Cluster     Cluster
+}
+
+// Options are settings of the crawl that its operator cannot change.
+type Options struct {
+	HasVia bool   // the crawl keeps which page linked to a URL
+	Wake   func() // wakes the distributor
+}
+
+// Cluster is what an Operator needs of the other agents.
+type Cluster interface {
+	IsShared() bool
+	IsOver() bool
+	MayLeave(ctx context.Context) error
+	Leave()
+}
+
+// pauseReason is what the operator's pause is called in report.json.
+const pauseReason = "paused by the operator"
+
+// Report describes the crawl as it is now.
+func (o *Operator) Report() report.Report { return o.Reports.Report() }
+
+// Pause stops new exchanges until Resume; those under way end. It reports whether the crawl was running.
+func (o *Operator) Pause() bool { return o.Outages.Gate.Shut(pauseReason) }
+
+// Resume undoes Pause. It reports whether there was one.
+func (o *Operator) Resume() bool { return o.Outages.Gate.Open(pauseReason) }
+
+// Stop ends the crawl in order; it can be resumed later.
+func (o *Operator) Stop() { o.Run.Finish(lifecycle.ReasonSignal) }
+
+// Leave ends this agent's part in the crawl permanently: what it has queued goes to the other agents, with all that
+// they must know of it. It returns when that has begun; Run returns when it is done, in the state "finished". An error
+// says why it cannot be: cluster.ErrNoAgents, ErrNoAgentStays, ErrLeaveUnknown, or an agent that does not answer; then
+// nothing has changed.
+func (o *Operator) Leave(ctx context.Context) error {
+	if o.Cluster.IsShared() && (o.Run.IsStopping() || o.Cluster.IsOver()) {
+		return cluster.ErrEnding
+	}
+	if err := o.Cluster.MayLeave(ctx); err != nil {
+		return err
+	}
+	o.Cluster.Leave()
+	o.Run.Finish(lifecycle.ReasonLeft)
+	return nil
+}
+
+// HostRule takes rules of single hosts (see filter.HostRules), in force at once and for the runs to come. What is
+// queued of hosts that they exclude gets the outcome Blocked, beside the crawl.
+func (o *Operator) HostRule(rules []string) (taken int, err error) {
+	taken, err = o.Live.Hosts.Add(rules)
+	if taken > 0 && o.Live.Hosts.ExcludesAny() {
+		o.Distributor.Purge()
+	}
+	return taken, err
+}
+
+// HostRules are the rules of single hosts: those that HostRule took, in this run and before, and those of the
+// configuration.
+func (o *Operator) HostRules() (live, fixed []string) { return o.Live.Hosts.List() }
+
+// Set changes a setting of the running crawl: host-delay, ip-delay, or the fetch filter.
+func (o *Operator) Set(key, value string) error { return o.Live.Set(key, value, o.Seeds, o.HasVia) }
+
+// AddURLs offers URLs as seeds, as fast as there is room for them, and returns when a checkpoint has them. The error
+// names the first of those that are no URLs; the others are added all the same.
+func (o *Operator) AddURLs(ctx context.Context, urls iter.Seq[string]) (added int, err error) {
+	i := admission.Injector{
+		Frontier: o.Frontier, Seeds: o.Seeds, Journal: o.Disk.Journal, IsStopping: o.Run.IsStopping, Wake: o.Wake,
+	}
+	if added, err = i.Add(ctx, urls); added > 0 && !i.Refused {
+		err = errors.Join(err, o.Checkpoint(ctx))
+	}
+	return added, err
+}
+
+// Checkpoint takes a checkpoint now and returns when its manifest is durable, or at once if the crawl stops: the last
+// checkpoint follows then.
+func (o *Operator) Checkpoint(ctx context.Context) error {
+	return o.Checkpoints.Request(ctx, o.Run.Stopping())
+}
