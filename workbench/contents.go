@@ -162,3 +162,24 @@ func (c *contents[S]) reconcile(s *site[S], before State) {
 func (c *contents[S]) wantsRefill(s *site[S]) bool {
 	return s.onDisk > 0 && s.placement == addressed && !s.has(flagParked) && c.held(s) < minItemsInMemory
 }
+
+// view returns the View of a site without its key.
+func (c *contents[S]) view(s *site[S]) View[S] {
+	v := View[S]{
+		ID: uint64(s.id), State: s.state(), Data: s.data, Queued: s.queued(), OnDisk: s.onDisk, Due: c.clock.time(s.due),
+	}
+	if l := c.leaseOf(s); l != nil {
+		v.InVisit = len(l.items)
+	}
+	if s.placement == deferred {
+		v.Deferred = c.clock.time(c.deferred[s.pos-1].due)
+	}
+	if s.entry != 0 {
+		e := c.ips.at(s.entry)
+		v.IP = IPView{Addr: e.address(), Due: c.clock.time(e.due), Note: e.noteValue(), Sites: int(e.members)}
+		if e.lease != 0 {
+			v.IP.Leased = uint64(c.leases.at(e.lease).site)
+		}
+	}
+	return v
+}

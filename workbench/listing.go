@@ -98,3 +98,33 @@ func (l Listing[S]) Any(is func(*S) bool) bool {
 	}
 	return false
 }
+
+// viewsMost is the number of sites that Views reads under one lock.
+const viewsMost = 128
+
+// Views appends to dst a View of up to 128 sites, from number from on, in order of creation, and returns the number to
+// go on with; 0 at the end. A loop from 1 on includes every site that existed during the whole loop, and may include
+// others. The keys of dst share one array.
+func (l Listing[S]) Views(from uint64, dst []View[S]) (_ []View[S], next uint64) {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	c := &l.w.contents
+	last := uint64(c.sites.records.last)
+	var keys []byte
+	n := max(from, 1)
+	for ; n <= last && n < from+viewsMost; n++ {
+		if !c.sites.has(uint32(n)) {
+			continue
+		}
+		s := c.sites.at(uint32(n))
+		at := len(keys)
+		keys = append(keys, c.sites.keyOf(s)...)
+		v := c.view(s)
+		v.Key = keys[at:len(keys):len(keys)]
+		dst = append(dst, v)
+	}
+	if n > last {
+		n = 0
+	}
+	return dst, n
+}

@@ -148,3 +148,61 @@ func (x Site[S]) Read(f func(*S)) bool {
 	f(&s.data)
 	return true
 }
+
+// View is a copy of what the workbench knows about one site, for an operator.
+type View[S any] struct {
+	ID       uint64
+	Key      []byte
+	State    State
+	Data     S // for a leased site as it was before its Visit
+	Queued   int
+	InVisit  int
+	OnDisk   uint64
+	Due      time.Time // without regard to the IP; zero if the site was never visited
+	Deferred time.Time // when the name is resolved again; zero unless the state is Deferred
+	IP       IPView
+}
+
+// IPView is what the workbench knows about the IP address of a site.
+type IPView struct {
+	Addr   netip.Addr // not valid if the site has no address
+	Due    time.Time
+	Note   uint32 // see Visit.IPNote
+	Sites  int    // at this address
+	Leased uint64 // the site whose Visit is out; 0 if there is none
+}
+
+// View returns a copy of what the workbench knows about the site.
+func (x Site[S]) View() View[S] {
+	x.w.mu.Lock()
+	defer x.w.mu.Unlock()
+	c := &x.w.contents
+	s := c.sites.of(x.vs)
+	v := c.view(s)
+	v.Key = append([]byte(nil), c.sites.keyOf(s)...)
+	return v
+}
+
+// Items calls f with up to most items of the site, oldest first, without taking them: first those of its Visit, then
+// those of its queue. f borrows item, runs under the lock of the workbench and must not call it.
+func (x Site[S]) Items(most int, f func(item []byte, inVisit bool)) {
+	x.w.mu.Lock()
+	defer x.w.mu.Unlock()
+	c := &x.w.contents
+	s := c.sites.of(x.vs)
+	if l := c.leaseOf(s); l != nil {
+		for _, item := range l.items[:min(most, len(l.items))] {
+			f(item, true)
+			most--
+		}
+	}
+	if s.queue == nil {
+		return
+	}
+	rest := *s.queue // a copy, which only reads the ring
+	var item []byte
+	for ; most > 0 && rest.count > 0; most-- {
+		item = rest.popFront(item[:0])
+		f(item, false)
+	}
+}
