@@ -11,7 +11,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 )
 
-// commands lists every command and group of commands.
+// commands lists every command and group of commands that --help shows.
 func commands(t *testing.T) (paths [][]string) {
 	t.Helper()
 	parser, err := kong.New(new(cli))
@@ -22,6 +22,9 @@ func commands(t *testing.T) (paths [][]string) {
 	walk = func(n *kong.Node, path []string) {
 		paths = append(paths, path)
 		for _, child := range n.Children {
+			if child.Hidden {
+				continue
+			}
 			walk(child, append(path[:len(path):len(path)], child.Name))
 		}
 	}

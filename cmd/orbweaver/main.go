@@ -17,6 +17,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/cmd/orbweaver/internal/ctl"
 	"orbweaver/cmd/orbweaver/internal/inspect"
+	"orbweaver/cmd/orbweaver/internal/manual"
 	"orbweaver/cmd/orbweaver/internal/process"
 	"orbweaver/cmd/orbweaver/internal/sim"
 	"orbweaver/cmd/orbweaver/internal/text"
@@ -43,6 +44,8 @@ type cli struct {
 	Ring    cluster.RingCommand    `cmd:"" help:"Print which agent owns a host, and how even the shares are."`
 	CA      cluster.CACommand      `cmd:"" name:"ca" help:"Certificates for agents that share a crawl."`
 	Version versionCmd             `cmd:"" help:"Print the version and the commit."`
+
+	manual.Commands
 }
 
 func newCLI() *cli { return &cli{Crawl: crawl.New()} }

@@ -33,6 +33,7 @@ var starters = places{
 	"cmd/orbweaver/internal/crawl/memory.go":     "follows the number of hosts; the function it returns waits",
 	"cmd/orbweaver/internal/summary/progress.go": "the progress line; its Close waits",
 	"cmd/orbweaver/internal/crawl/output.go":     "messages on standard error; its Close waits",
+	"cmd/orbweaver/internal/service/reporter.go": "reports to the service manager; its Close waits",
 	"cmd/orbweaver/internal/sim/sim.go":          "a read of standard input cannot be interrupted; the process ends it",
 	"bench/scenario/testbed/crawl.go":            "WaitEnd waits for the crawl",
 	"bench/scenario/testbed/kill.go":             "Kill waits for the crawl",

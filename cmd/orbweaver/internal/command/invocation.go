@@ -20,6 +20,23 @@ const (
 	ExitStopped = 130
 )
 
+// ExitStatus is an exit status and what it means.
+type ExitStatus struct {
+	Status  int
+	Meaning string
+}
+
+// ExitStatuses lists all exit statuses.
+func ExitStatuses() []ExitStatus {
+	return []ExitStatus{
+		{ExitDone, "Done: the crawl is finished, or has reached a limit."},
+		{ExitFailed, "Failed. A crawl also fails if no server of a seed answered."},
+		{ExitUsage, "Wrong usage: a mistake in a flag, a variable or a file of settings."},
+		{ExitStalled, "Stalled: all queued URLs are of sites that fail. The same command resumes the crawl."},
+		{ExitStopped, "Stopped by a signal or by 'orbweaver ctl stop'. The same command resumes the crawl."},
+	}
+}
+
 // Invocation is what a command may use of the outside.
 type Invocation struct {
 	Context context.Context //nolint:containedctx // the root of the process, handed to the one command that runs

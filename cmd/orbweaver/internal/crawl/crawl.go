@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/process"
+	"orbweaver/cmd/orbweaver/internal/service"
 	"orbweaver/cmd/orbweaver/internal/summary"
 	"orbweaver/engine"
 	"orbweaver/engine/admission"
@@ -176,11 +178,19 @@ func (c *Command) crawl(
 		fmt.Fprintln(c.output, memoryPlan(cfg))
 	}
 	ctx, stop := signals(inv.Context, e, log)
+	supervisor, err := process.FindSupervisor(os.Getenv)
+	if err != nil {
+		log.Warn("the service manager cannot be told how the crawl is", "error", err)
+	}
+	reporter := service.Start(ctx, service.Options{
+		Supervisor: supervisor, Crawl: e, Checkpoint: cfg.Intervals.Checkpoint, Log: log,
+	})
 	progress := summary.StartProgress(ctx, c.output, summary.IsTerminal(inv.Stderr), c.Progress, e)
 	endMemory := followMemory(cfg, e)
 	err = e.Run(ctx)
 	endMemory()
 	stop()
+	reporter.Close()
 	progress.Close()
 	err = errors.Join(err, server.close())
 	if errors.Is(err, outage.ErrFullAtStop) {

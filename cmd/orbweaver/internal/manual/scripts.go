@@ -1,0 +1,46 @@
+package manual
+
+// The scripts ask the program for candidates, so they do not change with its flags.
+const (
+	bashScript = `# Completion of orbweaver in bash. The program itself knows its commands, flags and values.
+_orbweaver() {
+	local line
+	COMPREPLY=()
+	while IFS= read -r line; do
+		COMPREPLY+=("${line%%$'\t'*}")
+	done < <("${COMP_WORDS[0]}" complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+complete -o bashdefault -o default -F _orbweaver orbweaver
+`
+
+	zshScript = `#compdef orbweaver
+# Completion of orbweaver in zsh. The program itself knows its commands, flags and values.
+_orbweaver() {
+	local -a candidates
+	local line word help
+	while IFS= read -r line; do
+		word=${line%%$'\t'*}
+		help=${line#*$'\t'}
+		candidates+=("${word//:/\\:}:${help}")
+	done < <("${words[1]}" complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)
+	if (( ${#candidates} )); then
+		_describe -V orbweaver candidates
+	else
+		_files
+	fi
+}
+if [[ "${funcstack[1]}" == _orbweaver ]]; then
+	_orbweaver "$@"
+else
+	compdef _orbweaver orbweaver
+fi
+`
+
+	fishScript = `# Completion of orbweaver in fish. The program itself knows its commands, flags and values.
+function __orbweaver_candidates
+    set -l words (commandline -opc) (commandline -ct)
+    $words[1] complete -- $words[2..-1] 2>/dev/null
+end
+complete -c orbweaver -f -n 'test (count (__orbweaver_candidates)) -gt 0' -a '(__orbweaver_candidates)'
+`
+)

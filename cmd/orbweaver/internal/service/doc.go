@@ -1,0 +1,9 @@
+// Package service reports a crawl to the service manager that started it: that it is ready, what it does, that it
+// stops, and that it lives. systemd kills and restarts a crawl that no longer says it lives.
+//
+//	Start -> Reporter.run: every few seconds Report of the engine -> progress.isMade -> WATCHDOG=1, STATUS=...
+//
+// A crawl lives while checkpoints are taken. A checkpoint begins when no step of any loop is under way, and no flush of
+// the sieve is half done. So a loop that hangs in a step, a lock that is never given back and a deadlock all end the
+// checkpoints. A crawl that is paused, or whose disk is full or slow, lives as well: a restart would not help it.
+package service
