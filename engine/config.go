@@ -93,14 +93,14 @@ func Simulation() Config {
 		Workers: Workers{Fetchers: 16, Parsers: 1, Resolvers: 4}, Archive: archive.Options{Version: "test"},
 	}
 	c.Workbench.MemoryMax, c.Sieve.BucketBytes, c.Seen.MemoryBytes = 1<<20, 1<<20, 1<<20
-	c.Fetch.UserAgent = "orbweaver/test (+https://example.org/bot)"
+	c.Fetch.UserAgent, c.Filters.Scope = "orbweaver/test (+https://example.org/bot)", filter.All
 	return c
 }
 
 // Fast is a crawl of a simulated web on this machine, with delays chosen by its benchmark.
 func Fast(hostDelay, ipDelay time.Duration) Config {
 	c := Config{Politeness: politeness.Default(), Admission: admission.Options{MaxDepth: -1}}
-	c.Politeness.HostDelay, c.Politeness.IPDelay = hostDelay, ipDelay
+	c.Filters.Scope, c.Politeness.HostDelay, c.Politeness.IPDelay = filter.All, hostDelay, ipDelay
 	c.Limits.StallWait = time.Minute
 	return c
 }

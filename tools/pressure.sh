@@ -41,7 +41,7 @@ crawl() {
   if [ -e "$group/memory.swap.max" ]; then echo 0 >"$group/memory.swap.max"; fi
   local code=0
   (echo "$BASHPID" >"$group/cgroup.procs" && exec bin/orbweaver crawl --dir "$dir/$name" --contact https://example.test/ \
-    --proxy "http://127.0.0.1:$port" --resolver hashed:500 --seeds "$dir/seeds.txt" --host-delay 100ms --ip-delay 20ms \
+    --scope all --proxy "http://127.0.0.1:$port" --resolver hashed:500 --seeds "$dir/seeds.txt" --host-delay 100ms --ip-delay 20ms \
     --fetchers "$fetchers" --checkpoint 5s --progress plain) >"$dir/$name.out" 2>&1 || code=$?
   kill -INT "$web" && wait "$web" || { cat "$dir/$name.judge"; echo "the judge of the simulated web is not content" >&2; exit 1; }
   web=

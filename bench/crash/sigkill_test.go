@@ -87,7 +87,7 @@ func serve(t *testing.T, program string, seed uint64) *served {
 		}
 	})
 	s.args = append([]string{
-		"crawl", "--dir", s.dir, "--proxy", "http://" + web.ProxyAddr().String(),
+		"crawl", "--dir", s.dir, "--scope", "all", "--proxy", "http://" + web.ProxyAddr().String(),
 		"--resolver", fmt.Sprintf("hashed:%d", w.Config().IPs),
 		"--host-delay", killPolite.String(), "--ip-delay", killPoliteIP.String(),
 		"--stall-wait", "30s", "--checkpoint", "1s",

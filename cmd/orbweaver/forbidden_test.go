@@ -250,7 +250,8 @@ func forbidden(t *testing.T, l *lure) report.Report {
 	dir := filepath.Join(t.TempDir(), "crawl")
 	// The site whose robots.txt leads to the forbidden server keeps its queue, so the crawl stalls.
 	call(
-		"crawl", "--dir", dir, "--allow-net", "127.0.0.2/32", "--resolver", names, "--sitemaps", "--host-delay", "1ms",
+		"crawl", "--dir", dir, "--scope", "all", "--allow-net", "127.0.0.2/32", "--resolver", names, "--sitemaps",
+		"--host-delay", "1ms",
 		"--ip-delay", "0", "--fetchers", "4", "--workbench-memory", "4Mi", "--cache-memory", "1Mi", "--sieve-memory", "1Mi",
 		"--stall-wait", "1s", "--progress", "none", "http://"+l.addr+"/", "http://"+moved.addr+"/",
 	).want(t, command.ExitStalled)
@@ -317,8 +318,9 @@ func TestHostile_N10_theControlPortAndDeniedRangesAreNotAsked(t *testing.T) {
 	defer site.Close()
 	dir := filepath.Join(t.TempDir(), "crawl")
 	call(
-		"crawl", "--dir", dir, "--allow-net", "127.0.0.0/8", "--deny-net", "127.0.0.3/32", "--listen", "localhost:"+port,
-		"--host-delay", "1ms", "--ip-delay", "0", "--fetchers", "4", "--workbench-memory", "4Mi", "--cache-memory", "1Mi",
+		"crawl", "--dir", dir, "--scope", "all", "--allow-net", "127.0.0.0/8", "--deny-net", "127.0.0.3/32",
+		"--listen", "localhost:"+port, "--host-delay", "1ms", "--ip-delay", "0",
+		"--fetchers", "4", "--workbench-memory", "4Mi", "--cache-memory", "1Mi",
 		"--sieve-memory", "1Mi", "--stall-wait", "1s", "--progress", "none", site.URL+"/",
 	).want(t, command.ExitDone)
 	r, err := report.Read(vfs.Disk(), dir)

@@ -156,7 +156,7 @@ func (w *web) crawl(dir string, delay time.Duration, more ...string) []string {
 func small(dir, proxy string, delay time.Duration) []string {
 	return []string{
 		"crawl", "--dir", dir, "--proxy", proxy, "--resolver", "hashed:8", "--host-delay", delay.String(), "--ip-delay", "0",
-		"--stall-wait", "1m", "--fetchers", "16", "--workbench-memory", "4Mi", "--cache-memory", "1Mi",
+		"--scope", "all", "--stall-wait", "1m", "--fetchers", "16", "--workbench-memory", "4Mi", "--cache-memory", "1Mi",
 		"--sieve-memory", "1Mi",
 	}
 }

@@ -173,6 +173,8 @@ func (x *Explainer) admission(e *Explanation, url []byte) {
 	x.lists(e, url)
 	scope, failed := x.filters.Scope, x.filters.Scope.Errors()
 	switch yes := scope.Admits(url, way); {
+	case x.seeds == 0 && scope.AboutSeeds() && e.Depth == 0:
+		e.say("--scope", Passed, "%s: no seeds are known, so the URL counts as one", scope)
 	case x.seeds == 0 && scope.AboutSeeds():
 		e.say("--scope", Undecided, "%s: no seeds are known; give them with --seeds", scope)
 	case scope.Errors() > failed:

@@ -117,8 +117,11 @@ func TestExplain_knowsTheSeedsOfTheDirectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := x.Explain("http://a.test/", 0); e.Verdict != Undecided || e.By != "--scope" {
-		t.Errorf("without seeds: %+v", e)
+	if e := x.Explain("http://a.test/", 1); e.Verdict != Undecided || e.By != "--scope" {
+		t.Errorf("a link without seeds: %+v", e)
+	}
+	if e := x.Explain("http://a.test/", 0); e.Verdict != Admitted {
+		t.Errorf("a URL that counts as a seed: %+v", e)
 	}
 	if err := fsys.MkdirAll("crawl/frontier"); err != nil {
 		t.Fatal(err)

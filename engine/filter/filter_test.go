@@ -83,6 +83,20 @@ func TestNamedScopes(t *testing.T) {
 	}
 }
 
+// A name without a public suffix is its own domain: the scope of a crawl of localhost or of an intranet.
+func TestScopes_ofNamesWithoutAPublicSuffix(t *testing.T) {
+	s := seeds(t, "http://localhost:8080/", "http://intranet/", "http://wiki.corp/")
+	for url, want := range map[string]bool{
+		"http://localhost/x": true, "https://localhost:81/": true, "http://intranet/a": true, "http://wiki.corp/": true,
+		"http://de.wiki.corp/": true, "http://other.corp/": false, "http://corp/": false, "http://www.intranet/": false,
+		"http://a.localhost/": false, "http://example.org/": false,
+	} {
+		if got := scope(t, "domain", s).Admits([]byte(url), Way{Depth: 1}); got != want {
+			t.Errorf("%s: %v", url, got)
+		}
+	}
+}
+
 // If all seeds are addresses, the scope contains these addresses at any port, and no names.
 func TestScopes_ofAddressesAdmitNoName(t *testing.T) {
 	s := seeds(

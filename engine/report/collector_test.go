@@ -20,6 +20,7 @@ import (
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/ending"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outage"
@@ -79,7 +80,7 @@ func newCollectorRig(t *testing.T) *collectorRig {
 	r.Collector = &Collector{
 		Settings: Settings{Dir: "crawl", Fetchers: 2, Pass: 1, Resumed: 3},
 		Run:      lifecycle.NewRun(), Clock: clock.NewRunTime(clock.Usage{}, nil), Journal: store,
-		Frontier:  &admission.Frontier{Cache: fpcache.New(1<<16, 1), Sieve: pending},
+		Frontier:  &admission.Frontier{Scope: new(filter.Scope), Cache: fpcache.New(1<<16, 1), Sieve: pending},
 		Workbench: sites, Pool: fetch.NewPool(fetch.PoolOptions{Pages: 1}), Traps: traps.New(-1, 0, 1, nil), Log: log,
 		Pauses: new(checkpoint.Pauses), Cluster: &r.agent, Stall: stall, Exchanges: underway.NewTable(2),
 		FailingSites: ending.NewReporter(sites, nil, stall),

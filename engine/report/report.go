@@ -21,6 +21,8 @@ type Report struct {
 
 	counters.Reported[int64]
 
+	Scope string `json:"scope"` // --scope of this run
+
 	URLsFetched  int64 `json:"urls_fetched"` // admitted URLs that were requested and have their outcome
 	URLsQueued   int64 `json:"urls_queued" metric:"urls_queued" help:"Admitted URLs without an outcome yet."`
 	URLsInFlight int64 `json:"urls_in_flight" metric:"urls_in_flight" help:"URLs being fetched, read or kept."`

@@ -113,6 +113,8 @@ func orbweaver(archive ...string) func(place, setting) []string {
 				"crawl",
 				"--dir",
 				filepath.Join(p.dir, "crawl"),
+				"--scope",
+				"all",
 				"--proxy",
 				p.proxy,
 				"--resolver",

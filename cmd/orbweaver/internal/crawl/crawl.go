@@ -72,11 +72,11 @@ status and content_type of the page. --parse and --store know status, content_ty
 --store knows duplicate and, with --warc-via, via. docs/filters.md has more.
 
 Examples:
-  orbweaver crawl --contact https://example.org/crawl --scope domain --max-pages 10000 https://example.org/
+  orbweaver crawl --contact https://example.org/crawl --max-pages 10000 https://example.org/
   orbweaver crawl --dir crawl                                  # resume the crawl in this directory
   orbweaver crawl --dir crawl --refresh                        # after its end: again, for what has changed
   orbweaver crawl --seeds seeds.txt.gz --config crawl.toml
-  orbweaver crawl --proxy http://127.0.0.1:8080 --resolver hashed --seeds seeds.txt   # a simulated web
+  orbweaver crawl --scope all --proxy http://127.0.0.1:8080 --resolver hashed --seeds seeds.txt   # a simulated web
   orbweaver crawl --scope 'in_domain && depth <= 5' --follow 'kind != "image" && not nofollow' https://example.org/
   orbweaver crawl --surts surts.txt --exclude-extensions jpg,png,mp4 --store 'status == 200' --seeds seeds.txt
   orbweaver crawl --host-rules hosts.txt --seeds seeds.txt     # .example.org host-delay=20s max-per-host=1000

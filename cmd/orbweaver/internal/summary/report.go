@@ -51,6 +51,10 @@ func WriteReport(out io.Writer, r report.Report) {
 	if len(r.Dropped) > 0 {
 		fmt.Fprintf(out, "  dropped   %s\n", table(r.Dropped))
 	}
+	if n := r.Dropped["scope"]; n > 0 && n >= r.URLsFound/scopeShare {
+		fmt.Fprintf(out, "  scope     %d of %d links lead outside the crawl (--scope %s); --scope all follows them all\n", n,
+			r.URLsFound, r.Scope)
+	}
 	fmt.Fprintf(
 		out, "  hosts     %d, %d of them put to disk; %d addresses; %d robots.txt fetched\n", r.HostsKnown, r.HostsCold,
 		r.IPsKnown, r.RobotsFetched,
@@ -68,6 +72,9 @@ func WriteReport(out io.Writer, r report.Report) {
 		)
 	}
 }
+
+// scopeShare: links outside the scope have a line of their own if they are at least one in so many.
+const scopeShare = 20
 
 // table writes names and numbers, largest first.
 func table(m map[string]int64) string {
