@@ -32,8 +32,8 @@ var starters = places{
 	"cmd/orbweaver/internal/crawl/crawl.go":      "the signal watcher; the function that signals returns waits for it",
 	"cmd/orbweaver/internal/crawl/memory.go":     "follows the number of hosts; the function it returns waits",
 	"cmd/orbweaver/internal/summary/progress.go": "the progress line; its Close waits",
-	"cmd/orbweaver/internal/crawl/output.go":     "messages on standard error; its Close waits",
 	"cmd/orbweaver/internal/service/reporter.go": "reports to the service manager; its Close waits",
+	"cmd/orbweaver/internal/console/output.go":   "messages on standard error; its Close waits",
 	"cmd/orbweaver/internal/sim/sim.go":          "a read of standard input cannot be interrupted; the process ends it",
 	"bench/scenario/testbed/crawl.go":            "WaitEnd waits for the crawl",
 	"bench/scenario/testbed/kill.go":             "Kill waits for the crawl",
@@ -152,6 +152,7 @@ const diskCalls = `
 var diskDoors = places{
 	"engine/fetch/socket_linux.go": "os.NewFile gives a socket to the poller",
 	"internal/vfs/":                "the one door",
+	"dnsres/hosts.go":              "reads the hosts file of the system, which is in no crawl directory",
 	"dnsres/system.go":             "reads the system's list of name servers, which is in no crawl directory",
 	"engine/control/socket.go":     "removes a stale socket and guards its own, which is no file of the crawl",
 }

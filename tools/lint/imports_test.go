@@ -265,7 +265,9 @@ var homes = map[string]string{
 	"golang.org/x/net/html":         "engine/parse bench/simweb/origin tools/conformance tools/skeleton tests",
 	"golang.org/x/net/idna":         "internal/urlx engine/filter bench/simweb tests",
 	"golang.org/x/net/publicsuffix": "engine/filter",
-	"golang.org/x/text":             "engine/parse internal/urlx tests",
+	"golang.org/x/text":             "engine/parse internal/urlx cmd/orbweaver/internal/console tests",
+	"golang.org/x/term":             "cmd/orbweaver/internal/console",
+	"github.com/creack/pty":         "tests",
 	"github.com/expr-lang/expr":     "engine/filter",
 	"github.com/nlnwa/whatwg-url":   "tests", // a second opinion on urlx
 

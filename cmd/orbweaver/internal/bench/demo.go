@@ -12,6 +12,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/throughput"
 	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/cmd/orbweaver/internal/process"
 	"orbweaver/cmd/orbweaver/internal/summary"
@@ -97,16 +98,19 @@ func benchOptions(
 	if err := forgetVariables(); err != nil {
 		return o, nil, err
 	}
-	log := command.NewLog(inv.Stderr)
+	out := console.New(inv.Stderr)
+	log := command.NewLog(out)
 	process.RaiseFileLimit(log, 8192)
 	web = &throughput.Simulated{Program: program, World: simweb.Plain()}
 	return throughput.Options{
-		Web: web, Dir: dir, Records: throughput.Records{Level: 1}, Version: inv.Version, Progress: inv.Stderr,
+		Web: web, Dir: dir, Records: throughput.Records{Level: 1}, Version: inv.Version, Progress: out,
 		Log: log, Usage: process.Usage,
 		OnStart: func(e *engine.Engine) func() {
-			p := summary.StartProgress(inv.Context, inv.Stderr, summary.IsTerminal(inv.Stderr), progress, e)
+			out.Start()
+			p := summary.StartProgress(inv.Context, out, progress, e)
 			return func() {
 				p.Close()
+				out.Close()
 				if progress != "none" {
 					fmt.Fprintln(inv.Stderr, "the crawl has ended; reading the archive and judging it")
 				}

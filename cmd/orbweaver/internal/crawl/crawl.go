@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/cmd/orbweaver/internal/process"
 	"orbweaver/cmd/orbweaver/internal/service"
 	"orbweaver/cmd/orbweaver/internal/summary"
@@ -54,7 +55,7 @@ type Command struct {
 	cfg     engine.Config // Config, completed
 	seams   engine.Seams
 	policy  *addrguard.Guard // what may be connected to; nil before settings
-	output  *output          // of the crawl; nil if this is a dry run
+	output  *console.Output  // of the crawl; nil if this is a dry run
 	lists   explain.Sources  // what cfg.Filters.Lists were made of, if this is a dry run
 }
 
@@ -115,7 +116,7 @@ func (c *Command) Run(inv *command.Invocation) error {
 	if c.resumes && len(c.Seeds)+len(c.URLs) > 0 {
 		seams.Log.Info("the crawl directory holds a crawl: it goes on; seeds that it knows are ignored", "dir", c.Config.Dir)
 	}
-	c.output.start()
+	c.output.Start()
 	defer c.output.Close()
 	signal.Ignore(syscall.SIGPIPE) // the crawl goes on if the reader of its output ends
 	if err := fitFiles(seams.Log, &cfg); err != nil {
@@ -185,7 +186,7 @@ func (c *Command) crawl(
 	reporter := service.Start(ctx, service.Options{
 		Supervisor: supervisor, Crawl: e, Checkpoint: cfg.Intervals.Checkpoint, Log: log,
 	})
-	progress := summary.StartProgress(ctx, c.output, summary.IsTerminal(inv.Stderr), c.Progress, e)
+	progress := summary.StartProgress(ctx, c.output, c.Progress, e)
 	endMemory := followMemory(cfg, e)
 	err = e.Run(ctx)
 	endMemory()

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/cmd/orbweaver/internal/process"
 	"orbweaver/engine"
 	"orbweaver/engine/admission"
@@ -30,7 +31,7 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 	bad.Add("", err)
 	cfg.Seeds, err = seedSource(inv, c.URLs, c.Seeds)
 	bad.Add("", err)
-	c.output = newOutput(inv.Stderr)
+	c.output = console.New(inv.Stderr)
 	seams := engine.Seams{
 		FS: engine.Disk(
 			c.Config.Dir,

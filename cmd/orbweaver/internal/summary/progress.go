@@ -4,16 +4,25 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
+	"math"
 	"time"
 
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/report"
 )
 
+// Console takes log lines and, if it has one, a status line.
+type Console interface {
+	io.Writer
+	HasStatusLine() bool
+	SetStatus(s console.Status)
+}
+
 // Progress tells how the crawl goes: one line that is written over on a terminal, a plain line now and then elsewhere.
 type Progress struct {
-	out     io.Writer
+	out     Console
 	crawl   interface{ Report() report.Report }
 	inPlace bool // write over the same line
 	last    report.Report
@@ -27,23 +36,25 @@ const (
 	progressPlain    = 10 * time.Second
 )
 
+// The modes of --progress.
+const (
+	ProgressAuto = "auto"
+	ProgressNone = "none"
+)
+
 // StartProgress begins to print progress to out: mode is auto, plain or none. Close ends it.
 func StartProgress(
-	parent context.Context,
-	out io.Writer,
-	terminal bool,
-	mode string,
-	crawl interface{ Report() report.Report },
+	parent context.Context, out Console, mode string, crawl interface{ Report() report.Report },
 ) *Progress {
 	p := &Progress{out: out, crawl: crawl, done: make(chan struct{}), lastAt: time.Now(), last: crawl.Report()}
-	p.inPlace = mode == "auto" && terminal
+	p.inPlace = mode == ProgressAuto && out.HasStatusLine()
 	period := progressPlain
 	if p.inPlace {
 		period = progressTerminal
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
 	p.cancel = cancel
-	if mode == "none" {
+	if mode == ProgressNone {
 		close(p.done)
 		return p
 	}
@@ -60,9 +71,7 @@ func (p *Progress) run(ctx context.Context, period time.Duration) {
 		case <-tick.C:
 			p.print()
 		case <-ctx.Done():
-			if p.inPlace {
-				fmt.Fprint(p.out, "\r\x1b[K")
-			}
+			p.out.SetStatus(console.Status{})
 			return
 		}
 	}
@@ -70,31 +79,45 @@ func (p *Progress) run(ctx context.Context, period time.Duration) {
 
 func (p *Progress) print() {
 	r, now := p.crawl.Report(), time.Now()
-	seconds := now.Sub(p.lastAt).Seconds()
-	pages := pagesOf(r)
-	rate := float64(pages-pagesOf(p.last)) / seconds
-	mbs := float64(r.BytesReceived-p.last.BytesReceived) / seconds / 1e6
+	status := p.status(&r, now)
 	p.last, p.lastAt = r, now
-	line := fmt.Sprintf(
-		"%s  %d pages  %.0f pages/s  %.1f MB/s  %d hosts  %d queued  %d fetching | %s",
-		(time.Duration(r.WallSeconds) * time.Second).String(), pages, rate, mbs, r.HostsKnown, r.URLsQueued,
-		r.ActiveFetches, beside(r.Cluster)+r.Waiting,
-	)
-	if r.FailingSites != nil { // no page comes: on a terminal there is room for what it waits for
-		line = fmt.Sprintf(
-			"%s  %d pages  %d queued | %s", (time.Duration(r.WallSeconds) * time.Second).String(), pages, r.URLsQueued,
-			beside(r.Cluster)+r.Waiting,
-		)
-	}
 	if p.inPlace {
-		fmt.Fprintf(p.out, "\r\x1b[K%.140s", line)
+		p.out.SetStatus(status)
 		return
 	}
-	fmt.Fprintln(p.out, line)
+	fmt.Fprintln(p.out, status.Fit(math.MaxInt))
 }
 
-// beside is what the line says of other agents, "" if there are none.
-func beside(p *cluster.StatusReport) string {
+// status is what the line says of a report.
+func (p *Progress) status(r *report.Report, now time.Time) console.Status {
+	seconds := now.Sub(p.lastAt).Seconds()
+	pages := pagesOf(*r)
+	rate := float64(pages-pagesOf(p.last)) / seconds
+	mbs := float64(r.BytesReceived-p.last.BytesReceived) / seconds / 1e6
+	numbers := []console.Number{
+		{Text: (time.Duration(r.WallSeconds) * time.Second).String(), Rank: 3},
+		{Text: fmt.Sprintf("%d pages", pages), Rank: 6},
+	}
+	queued := console.Number{Text: fmt.Sprintf("%d queued", r.URLsQueued), Rank: 4}
+	if r.FailingSites != nil { // no page comes
+		numbers = append(numbers, queued)
+	} else {
+		numbers = append(numbers,
+			console.Number{Text: fmt.Sprintf("%.0f pages/s", rate), Rank: 5},
+			console.Number{Text: fmt.Sprintf("%.1f MB/s", mbs), Rank: 1},
+			console.Number{Text: fmt.Sprintf("%d hosts", r.HostsKnown), Rank: 0},
+			queued,
+			console.Number{Text: fmt.Sprintf("%d fetching", r.ActiveFetches), Rank: 2},
+		)
+	}
+	if others := agentsOf(r.Cluster); others != "" {
+		numbers = append(numbers, console.Number{Text: others, Rank: 0})
+	}
+	return console.Status{Numbers: numbers, Reason: command.PlainText(r.Waiting)}
+}
+
+// agentsOf is what the line says of other agents, "" if there are none.
+func agentsOf(p *cluster.StatusReport) string {
 	if p == nil || len(p.Agents) < 2 {
 		return ""
 	}
@@ -102,21 +125,11 @@ func beside(p *cluster.StatusReport) string {
 	if p.URLsWaiting > 0 {
 		said += fmt.Sprintf(", %d waiting", p.URLsWaiting)
 	}
-	return said + " | "
+	return said
 }
 
 // Close ends the line.
 func (p *Progress) Close() {
 	p.cancel()
 	<-p.done
-}
-
-// IsTerminal says that a writer is a terminal.
-func IsTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

@@ -1,12 +1,11 @@
 package summary
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/report"
 )
@@ -32,11 +31,11 @@ func TestProgressBesideOthers(t *testing.T) {
 		{&cluster.StatusReport{Overhead: 0.44, URLsWaiting: 7, Agents: []cluster.AgentReport{
 			{ID: "a1", State: cluster.AgentAlive}, {ID: "a2", State: cluster.AgentSuspected},
 			{ID: "a3", State: cluster.AgentAlive}, {ID: "a4", State: cluster.AgentDead}}},
-			"0 fetching | 3 agents, 0.4 links/page sent, 7 waiting | nothing\n"},
+			"0 fetching  3 agents, 0.4 links/page sent, 7 waiting | nothing\n"},
 	} {
 		r.Cluster = c.peers
 		var out strings.Builder
-		p := &Progress{out: &out, crawl: reported(r), lastAt: time.Now().Add(-time.Second)}
+		p := &Progress{out: console.New(&out), crawl: reported(r), lastAt: time.Now().Add(-time.Second)}
 		if p.print(); !strings.HasSuffix(out.String(), c.words) {
 			t.Errorf("%q, want %q", out.String(), c.words)
 		}
@@ -53,24 +52,13 @@ func (s still) Report() report.Report {
 
 func TestProgressLines(t *testing.T) {
 	out := new(strings.Builder)
-	p := StartProgress(t.Context(), out, false, "auto", still{})
+	p := StartProgress(t.Context(), console.New(out), "auto", still{})
 	p.crawl, p.lastAt = still{pages: 20}, time.Now().Add(-10*time.Second)
 	p.print()
 	p.Close()
 	if want := "1m1s  20 pages  2 pages/s  0.0 MB/s  3 hosts  7 queued  0 fetching | politeness\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
-	p = StartProgress(t.Context(), out, false, "none", still{})
+	p = StartProgress(t.Context(), console.New(out), "none", still{})
 	p.Close()
-}
-
-func TestIsTerminal(t *testing.T) {
-	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	if IsTerminal(file) || IsTerminal(new(strings.Builder)) {
-		t.Error("a file or a buffer is taken for a terminal")
-	}
 }

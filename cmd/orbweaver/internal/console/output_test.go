@@ -1,13 +1,11 @@
-package crawl
+package console
 
 import (
 	"fmt"
 	"io"
-	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 )
 
 // Without a reader, code that writes a message goes on at once. Messages beyond the limit are counted, and the count is
@@ -15,8 +13,8 @@ import (
 func TestHostile_S17_whoSaysSomethingNeverWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		read, write := io.Pipe()
-		w := newOutput(write)
-		w.start()
+		w := New(write)
+		w.Start()
 		line := strings.Repeat("x", 1023) + "\n"
 		const lines = 3 * outputMax / 1024
 		for range lines { // in a bubble a wait would be a deadlock
@@ -49,27 +47,6 @@ func TestHostile_S17_whoSaysSomethingNeverWaits(t *testing.T) {
 			n < outputMax/1024 ||
 			!strings.HasSuffix(got, "\nthe end\n") {
 			t.Errorf("%d lines of %d, and %q", n, lines, got[max(0, len(got)-300):])
-		}
-	})
-}
-
-// One message that comes a million times is told sixty times a minute, says so, and hides no other.
-func TestHostile_S17_aFloodOfOneMessageIsTold60TimesAMinute(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var said strings.Builder
-		log := slog.New(newRepeatLimit(slog.NewTextHandler(&said, nil))).With("crawl", 1)
-		const minutes = 5
-		for i := range minutes {
-			for j := range 20_000 {
-				log.Warn("a stranger did it again", "url", j)
-			}
-			log.Info("something else", "minute", i)
-			<-time.After(time.Minute)
-		}
-		floods, others := strings.Count(said.String(), "a stranger"), strings.Count(said.String(), "something else")
-		if floods != minutes*perMinute || others != minutes ||
-			strings.Count(said.String(), "not within this minute") != minutes {
-			t.Errorf("%d lines of the flood, %d others", floods, others)
 		}
 	})
 }
