@@ -2,10 +2,10 @@
 // of names, and many of these do not exist.
 //
 // It is not a recursive resolver: it asks upstream servers that are. It makes no connections to web servers, judges no
-// address, reads no hosts file and has no search domains.
+// address, and has no search domains: the host of a URL is a whole name, whatever machine reads the archive later.
 //
 //	Resolve(name)
-//	   |   literal, localhost, .onion, .invalid, bad name: answered at once
+//	   |   literal, localhost, .onion, .invalid, bad name, name in the hosts file: answered at once
 //	   v
 //	[ cache ]--known, not expired--> Answer
 //	   | unknown                  \--in flight--> wait for that question
@@ -19,7 +19,8 @@
 // name" and "no address" are valid for the TTL of the SOA record, at least TTLMin and at most NegativeTTL. Server
 // faults (SERVFAIL, REFUSED, time-outs, too many aliases) are valid for FaultMin; each further one doubles this, up to
 // FaultMax. While no upstream replies at all (Outage), faults are valid for OutageAfter and do not double, because they
-// say nothing about the name.
+// say nothing about the name. Many names in a row may have broken servers of their own. So a control question is asked
+// before failures count as an outage (health.go).
 //
 // A random id, a random source port and random case of the name make forged replies improbable. Replies to other
 // questions are ignored. If a server does not repeat the case, the question is repeated over TCP.
@@ -32,6 +33,7 @@
 //	addresses, in brackets or not, but without a zone                          themselves
 //	localhost and its subdomains                                               127.0.0.1 and ::1; the guard refuses them
 //	.onion, .invalid                                                           ErrNotFound, without a question
+//	names in the hosts file                                                    their addresses there, valid for TTLMin
 //
 // # Promises
 //

@@ -15,6 +15,7 @@ type Options struct {
 	TTLMin time.Duration `name:"dns-ttl-min" help:"Shortest time that an address is used, even if the name server gives a shorter one. Raise it to send fewer questions." default:"30s" least:"1" placeholder:"TIME"`
 	TTLMax time.Duration `name:"dns-ttl-max" help:"Longest time that an address is used. Lower it if sites move often." default:"1h" least:"1" placeholder:"TIME"`
 
+	HostsFile string           `kong:"-"` // names in this file need no question; "" for none, see SystemHosts
 	Upstreams []netip.AddrPort `kong:"-"` // recursive servers, used in turn; at least one
 	// longest time of "no such name", and its time if the server gives none; default 10 min
 	NegativeTTL time.Duration `kong:"-"`

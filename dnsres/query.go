@@ -208,18 +208,19 @@ func (r *Resolver) query(ctx context.Context, name string, qtype uint16) (*dns.M
 		}
 		switch reply.Rcode {
 		case dns.RcodeSuccess, dns.RcodeNameError:
-			r.noteSuccess()
+			r.endFailures()
 			return reply, up.addr, nil
 		case dns.RcodeFormatError, dns.RcodeNotImplemented:
 			plain = true // the server may not know EDNS0
 		}
-		r.noteFailure()
+		r.failures.add(r.tick(time.Now()))
 		last, failed, from = fmt.Errorf("%w: %s", ErrServer, rcodeName(reply.Rcode)), reply, up.addr
 		// Each server is asked once. A server that has answered is not asked the same again.
 		if refused++; refused >= len(ups) && !plain {
 			break
 		}
 	}
+	r.askControl(ctx)
 	return failed, from, last
 }
 
@@ -271,7 +272,7 @@ func (r *Resolver) exchange(ctx context.Context, up *upstream, q *dns.Msg) (*dns
 		r.n.mismatches.Add(1)
 	default:
 		r.n.mismatches.Add(1)
-		r.noteFailure()
+		r.failures.add(r.tick(time.Now()))
 		return nil, fmt.Errorf("%w: reply to another question", ErrServer)
 	}
 	if reply, err = r.exchangeOnce(ctx, up, q, true); err != nil {
@@ -279,7 +280,7 @@ func (r *Resolver) exchange(ctx context.Context, up *upstream, q *dns.Msg) (*dns
 	}
 	if match(reply, q) == matchesNot {
 		r.n.mismatches.Add(1)
-		r.noteFailure()
+		r.failures.add(r.tick(time.Now()))
 		return nil, fmt.Errorf("%w: reply to another question", ErrServer)
 	}
 	return reply, nil
@@ -307,7 +308,7 @@ func (r *Resolver) exchangeOnce(ctx context.Context, up *upstream, q *dns.Msg, t
 		return nil, fmt.Errorf("%w: %w", ErrLocal, err)
 	}
 	up.failed(r.tick(time.Now()))
-	r.noteFailure()
+	r.failures.add(r.tick(time.Now()))
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
 		r.n.timeouts.Add(1)
 		return nil, fmt.Errorf("%w: %v", ErrTimeout, up.addr)

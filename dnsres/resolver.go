@@ -12,15 +12,16 @@ import (
 // Resolver resolves names from its cache or by asking upstream servers. It is safe for concurrent use. No goroutine
 // runs after Resolve returns.
 type Resolver struct {
-	o            Options
-	x            Exchanger
-	cache        *cache
-	ups          []*upstream
-	turn         atomic.Uint32 // counter that selects the first upstream of a question
-	row          atomic.Int64  // failures since the last good reply
-	firstFailure atomic.Int64  // tick of the first of these failures; 0 if there is none
-	start        time.Time     // base of ticks
-	n            counters
+	o        Options
+	x        Exchanger
+	file     hostsFile
+	cache    *cache
+	ups      []*upstream
+	turn     atomic.Uint32 // counter that selects the first upstream of a question
+	failures failureRow
+	control  control
+	start    time.Time // base of ticks
+	n        counters
 }
 
 type counters struct {
@@ -37,7 +38,7 @@ func New(o Options, x Exchanger) (*Resolver, error) {
 	if x == nil {
 		return nil, fmt.Errorf("%w: no Exchanger", ErrOptions)
 	}
-	r := &Resolver{o: o, x: x, cache: newCache(o.CacheMax), start: time.Now()}
+	r := &Resolver{o: o, x: x, cache: newCache(o.CacheMax), start: time.Now(), file: hostsFile{path: o.HostsFile}}
 	for _, addr := range o.Upstreams {
 		r.ups = append(r.ups, &upstream{addr: addr})
 	}
@@ -64,6 +65,10 @@ func (r *Resolver) ResolveHeard(ctx context.Context, name string, h *Heard) Answ
 		return Answer{Err: err}
 	}
 	if answer, ok := special(name, r.o.IPv6); ok {
+		r.n.literals.Add(1)
+		return answer
+	}
+	if answer, ok := r.file.answer(name, &r.o); ok {
 		r.n.literals.Add(1)
 		return answer
 	}
@@ -111,6 +116,7 @@ func (r *Resolver) lead(ctx context.Context, name string, f *flight, h *Heard) A
 	switch {
 	case out.err == nil:
 		r.n.found.Add(1)
+		r.control.name.Store(&name)
 		answer = Answer{Addrs: out.addrs, Expires: now.Add(clamp(out.ttl, r.o.TTLMin, r.o.TTLMax))}
 		f.faults = 0
 	case !out.fault():
@@ -152,28 +158,8 @@ func contextError(ctx context.Context) error {
 	return fmt.Errorf("dnsres: %w", ctx.Err())
 }
 
-// Outage reports whether no upstream has given a usable reply for OutageAfter, with at least OutageRow failures. Then
-// the name servers or the network are down, and nothing is known about any name. The first usable reply ends the
-// outage.
-func (r *Resolver) Outage() bool {
-	since := r.firstFailure.Load()
-	return since != 0 && r.row.Load() >= int64(r.o.OutageRow) && r.tick(time.Now())-since >= int64(r.o.OutageAfter)
-}
-
 // tick returns a time as nanoseconds of the monotonic clock, never 0, so that steps of the wall clock have no effect.
 func (r *Resolver) tick(now time.Time) int64 { return int64(now.Sub(r.start)) + 1 }
-
-func (r *Resolver) noteFailure() {
-	r.firstFailure.CompareAndSwap(0, r.tick(time.Now()))
-	r.row.Add(1)
-}
-
-func (r *Resolver) noteSuccess() {
-	if r.row.Load() != 0 {
-		r.row.Store(0)
-		r.firstFailure.Store(0)
-	}
-}
 
 // Stats returns the counters.
 func (r *Resolver) Stats() Stats {

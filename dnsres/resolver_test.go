@@ -307,6 +307,53 @@ func TestHostile_D03_anOutageIsToldFromFaultsOfNamesAndEndsByItself(t *testing.T
 	})
 }
 
+// Names whose own servers are broken are no outage, however many come in a row: a control question is answered.
+func TestHostile_D03_aRowOfBrokenNamesIsNoOutage(t *testing.T) {
+	story(t, dnsres.Options{}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
+		s.Set("*", dnstest.Script{Rcode: dns.RcodeServerFailure})
+		s.Set("good.test", dnstest.Script{Addrs: []netip.Addr{ip1}})
+		wantAddrs(t, r.Resolve(t.Context(), "good.test"), ip1)
+		control := 0
+		s.Set("*", dnstest.Script{Reply: func(q, reply *dns.Msg) {
+			reply.Rcode = dns.RcodeServerFailure
+			if strings.HasSuffix(strings.ToLower(q.Question[0].Name), ".good.test.") {
+				reply.Rcode = dns.RcodeNameError
+				control++
+			}
+		}})
+		start := time.Now()
+		for i := 0; time.Since(start) < 10*time.Minute; i++ {
+			wantErr(t, r.Resolve(t.Context(), fmt.Sprintf("n%d.lame%d.test", i, i%100)), dnsres.ErrServer)
+			if h := r.Health(); h.Down || !h.HasAnswered {
+				t.Fatalf("after %v and %d names: %+v", time.Since(start), i, h)
+			}
+			time.Sleep(time.Second)
+		}
+		if control == 0 || control > 61 {
+			t.Errorf("%d control questions in ten minutes", control)
+		}
+	})
+}
+
+// Without any usable reply the health names the servers, and the time since which they fail.
+func TestHealth_saysSinceWhenServersFail(t *testing.T) {
+	story(t, dnsres.Options{}, func(t *testing.T, r *dnsres.Resolver, s *dnstest.Server) {
+		if h := r.Health(); !h.FailingSince.IsZero() || h.Down || h.HasAnswered || len(h.Servers) != 1 {
+			t.Errorf("at the start: %+v", h)
+		}
+		s.Down(netip.AddrPort{}, true)
+		began := time.Now()
+		for i := range 4 {
+			wantErr(t, r.Resolve(t.Context(), fmt.Sprintf("n%d.test", i)), dnsres.ErrTimeout)
+			time.Sleep(time.Minute)
+		}
+		h := r.Health()
+		if since := h.FailingSince.Sub(began); since < time.Second || since > 10*time.Second || !h.Down {
+			t.Errorf("failing %v after the first question: %+v", since, h)
+		}
+	})
+}
+
 func TestOptions(t *testing.T) {
 	_, err := dnsres.New(dnsres.Options{TTLMin: 2 * time.Hour, Tries: 99}, new(dnstest.Server))
 	if !errors.Is(err, dnsres.ErrOptions) || strings.Count(err.Error(), "dnsres: bad options") < 4 {

@@ -3,7 +3,7 @@ package dnsres
 // Stats counts what a Resolver did since New.
 type Stats struct {
 	Lookups    uint64 // calls of Resolve
-	Literals   uint64 // answered without a question: literal addresses and localhost
+	Literals   uint64 // answered without a question: literal addresses, localhost and the hosts file
 	BadNames   uint64 // refused before any question
 	Hits       uint64 // answered by the cache, good answers and negative ones
 	FaultHits  uint64 // answered by a cached server fault

@@ -1,6 +1,13 @@
 package outage
 
-import "sync/atomic"
+import (
+	"fmt"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"orbweaver/dnsres"
+)
 
 // NameServers watches all name servers together. It logs when none of them answers any more, and when one answers
 // again.
@@ -10,8 +17,8 @@ type NameServers struct {
 	Down     atomic.Bool
 }
 
-// NewNameServers returns the NameServers of a resolver, which may have a method Outage() bool. warn logs warnings with
-// key-value fields.
+// NewNameServers returns the NameServers of a resolver, which may have a method Health() dnsres.Health. warn logs
+// warnings with key-value fields.
 func NewNameServers(r any, warn func(msg string, args ...any)) *NameServers {
 	detector, ok := r.(outageDetector)
 	if !ok {
@@ -22,25 +29,39 @@ func NewNameServers(r any, warn func(msg string, args ...any)) *NameServers {
 
 // Check asks the resolver and reports whether no name server answers. It updates Down and logs a change.
 func (n *NameServers) Check() bool {
-	down := n.detector.Outage()
-	switch {
+	health := n.detector.Health()
+	switch down := health.Down; {
 	case !n.Down.CompareAndSwap(!down, down): // no change
 	case down:
-		n.warn("no name server answers: hosts without an address wait and are tried again every 10 s; " +
-			"check the network and --resolver")
+		n.warn("no name server answers: hosts without an address wait and are tried again every 10 s; "+
+			"check the network and --resolver",
+			"servers", fmt.Sprint(health.Servers), "since", health.FailingSince.UTC().Format(time.RFC3339))
 	default:
-		n.warn("the name servers answer again")
+		n.warn("the name servers answer again", "servers", fmt.Sprint(health.Servers))
 	}
-	return down
+	return health.Down
+}
+
+// Servers are the name servers that are asked; none if the resolver asks none.
+func (n *NameServers) Servers() []netip.AddrPort { return n.detector.Health().Servers }
+
+// Silent returns the name servers and when they began to fail: they have given no usable reply since. A zero time says
+// that the last reply was usable, or that the failures may be those of single names.
+func (n *NameServers) Silent() (servers []netip.AddrPort, since time.Time) {
+	health := n.detector.Health()
+	if !health.Down && health.HasAnswered {
+		return health.Servers, time.Time{}
+	}
+	return health.Servers, health.FailingSince
 }
 
 // noDetector is for a resolver that cannot detect an outage.
 type noDetector struct{}
 
-// Outage returns false.
-func (noDetector) Outage() bool { return false }
+// Health returns that of a resolver without name servers.
+func (noDetector) Health() dnsres.Health { return dnsres.Health{} }
 
 // outageDetector is implemented by a resolver that knows whether the name servers themselves fail.
 type outageDetector interface {
-	Outage() bool
+	Health() dnsres.Health
 }

@@ -33,7 +33,7 @@ func (f *fakeNames) Resolve(context.Context, string, func() bool) (dnsres.Answer
 }
 
 // Outage says that no name server answers.
-func (f *fakeNames) Outage() bool { return f.down }
+func (f *fakeNames) Health() dnsres.Health { return dnsres.Health{Down: f.down} }
 
 // resolveRig is a ResolveLoop that runs, with a Distributor that sends sites to it whose wait is over.
 type resolveRig struct {

@@ -15,7 +15,7 @@ import (
 // networkOptions are what a crawl may connect to. Its components are not exported fields, as those of the crawl.
 type networkOptions struct {
 	Proxy    string   `help:"HTTP proxy that carries all requests. A user and a password in it (http://USER:PASSWORD@IP:PORT) are stored in crawl.toml, which only its owner can read. On the command line all users can see them: use ORBWEAVER_PROXY or --config." placeholder:"URL"`
-	Resolver []string `help:"Name servers: system; IP:PORT, repeatable; or hashed[:N], made-up addresses for runs with a proxy. A local caching resolver makes large crawls faster." default:"system" placeholder:"R"`
+	Resolver []string `help:"Name servers: system (those of this machine, after its hosts file); IP:PORT, repeatable; or hashed[:N], made-up addresses for runs with a proxy. A local caching resolver makes large crawls faster." default:"system" placeholder:"R"`
 	nameOptions
 	AllowNet  []string `help:"Allow addresses and ports of this range that are refused by default, such as private ones. Ports that the Fetch standard blocks need --allow-port too. Repeatable." placeholder:"CIDR"`
 	DenyNet   []string `help:"Never connect to this range, even if it is allowed: for example, your public address behind a NAT. Addresses of this machine need not be named. Repeatable." placeholder:"CIDR"`

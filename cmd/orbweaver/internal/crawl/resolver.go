@@ -17,6 +17,7 @@ import (
 // resolver makes the name system.
 func (c *networkOptions) resolver(seams *engine.Seams) error {
 	var upstreams []netip.AddrPort
+	o := c.DNS
 	for _, r := range c.Resolver {
 		if n, ok := strings.CutPrefix(r, "hashed"); ok {
 			return c.hashed(seams, strings.TrimPrefix(n, ":"), len(c.Resolver))
@@ -27,6 +28,7 @@ func (c *networkOptions) resolver(seams *engine.Seams) error {
 				return fmt.Errorf("system: %w; name a server as IP:PORT", err)
 			}
 			upstreams = append(upstreams, found...)
+			o.HostsFile = dnsres.SystemHosts()
 			continue
 		}
 		a, err := netip.ParseAddrPort(r)
@@ -39,7 +41,6 @@ func (c *networkOptions) resolver(seams *engine.Seams) error {
 		upstreams = append(upstreams, a)
 	}
 	dialer := fetch.NetDialer(addrguard.New(nil, nil, upstreams).Upstream())
-	o := c.DNS
 	o.Upstreams, o.IPv6 = upstreams, true
 	o.NegativeTTL = max(dnsres.Options{}.WithDefaults().NegativeTTL, o.TTLMin)
 	r, err := dnsres.New(o, dnsres.NetExchanger{Dial: dialer.DialContext})

@@ -1,0 +1,99 @@
+package dnsres
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// Health is what a Resolver knows about its name servers.
+type Health struct {
+	Servers      []netip.AddrPort
+	FailingSince time.Time // the first failure after the last usable reply; zero if there is none
+	HasAnswered  bool      // some name had an address
+	Down         bool      // result of Outage
+}
+
+// Health returns what is known now.
+func (r *Resolver) Health() Health {
+	h := Health{Servers: r.o.Upstreams, HasAnswered: r.control.name.Load() != nil, Down: r.Outage()}
+	if since := r.failures.first.Load(); since != 0 {
+		h.FailingSince = r.start.Add(time.Duration(since))
+	}
+	return h
+}
+
+// control decides whether failures are those of the servers or of the names: a row of names whose own servers are
+// broken looks like an outage. A control question asks for a name that does not exist, below a name that had an
+// address. No cache knows it, so a usable reply shows that the servers and the network work.
+type control struct {
+	name   atomic.Pointer[string] // the last name that had an address
+	next   atomic.Int64           // no control question before this tick
+	failed atomic.Bool            // the last control question had no usable reply
+}
+
+// failureRow counts failures in a row.
+type failureRow struct {
+	count atomic.Int64 // since the last usable reply
+	first atomic.Int64 // tick of the first of them; 0 if there is none
+}
+
+func (f *failureRow) add(tick int64) {
+	f.first.CompareAndSwap(0, tick)
+	f.count.Add(1)
+}
+
+// isLong reports whether the row is long enough for an outage.
+func (f *failureRow) isLong(tick int64, o *Options) bool {
+	first := f.first.Load()
+	return first != 0 && f.count.Load() >= int64(o.OutageRow) && tick-first >= int64(o.OutageAfter)
+}
+
+// endFailures notes a usable reply.
+func (r *Resolver) endFailures() {
+	if r.failures.count.Load() != 0 {
+		r.failures.count.Store(0)
+		r.failures.first.Store(0)
+		r.control.failed.Store(false)
+	}
+}
+
+// Outage reports whether no upstream has given a usable reply for OutageAfter, with at least OutageRow failures. If a
+// name had an address before, a control question must have failed too. Then the name servers or the network are down,
+// and nothing is known about any name. The first usable reply ends the outage.
+func (r *Resolver) Outage() bool {
+	return r.failures.isLong(r.tick(time.Now()), &r.o) && (r.control.name.Load() == nil || r.control.failed.Load())
+}
+
+// askControl asks a control question if failures look like an outage, at most one per OutageAfter.
+func (r *Resolver) askControl(ctx context.Context) {
+	name := r.control.name.Load()
+	now, next := r.tick(time.Now()), r.control.next.Load()
+	if name == nil || !r.failures.isLong(now, &r.o) {
+		return
+	}
+	if now < next || !r.control.next.CompareAndSwap(next, now+int64(r.o.OutageAfter)) {
+		return
+	}
+	unknown := fmt.Sprintf("%08x.%s.", rand.Uint32(), *name)
+	if _, err := cleanName(unknown); err != nil {
+		r.control.failed.Store(true) // the name is too long to ask below it
+		return
+	}
+	for _, up := range r.order(time.Now()) {
+		reply, err := r.exchange(ctx, up, question(unknown, dns.TypeA, true))
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil && (reply.Rcode == dns.RcodeSuccess || reply.Rcode == dns.RcodeNameError) {
+			r.endFailures()
+			return
+		}
+	}
+	r.control.failed.Store(true)
+}
