@@ -1,6 +1,9 @@
 package workbench
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // DueTimes answers when the sites of a workbench are due. All methods take the lock of the workbench.
 type DueTimes[S any] struct{ w *Workbench[S] }
@@ -16,6 +19,22 @@ func (d DueTimes[S]) Next() (time.Time, bool) {
 		return time.Time{}, false
 	}
 	return c.clock.time(c.ips.outer.top().due), true
+}
+
+// NextSites returns copies of the keys of the site that can be visited first, and of the site that DueDeferred returns
+// first; nil if there is none. Next and NextDeferred return when they are due.
+func (d DueTimes[S]) NextSites() (waiting, deferred []byte) {
+	d.w.mu.Lock()
+	defer d.w.mu.Unlock()
+	c := &d.w.contents
+	if c.ips.outer.len() > 0 {
+		heap := *c.ips.heaps.at(c.ips.at(c.ips.outer.top().id).sites)
+		waiting = slices.Clone(c.sites.keyOf(c.sites.at(heap.top().id)))
+	}
+	if c.deferred.len() > 0 {
+		deferred = slices.Clone(c.sites.keyOf(c.sites.at(c.deferred.top().id)))
+	}
+	return waiting, deferred
 }
 
 // NextDeferred returns the time from which DueDeferred returns a site. The result is false if no site is deferred.

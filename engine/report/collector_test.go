@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/dnsres"
 	"orbweaver/engine/admission"
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/clock"
@@ -30,6 +31,7 @@ import (
 	"orbweaver/engine/site"
 	"orbweaver/engine/traps"
 	"orbweaver/engine/underway"
+	"orbweaver/engine/visit"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
@@ -44,6 +46,25 @@ type collectorRig struct {
 	unresolved    int
 	parsersBehind bool
 	agent         ownAgent
+	health        dnsres.Health
+}
+
+// Health is that of the name servers.
+func (r *collectorRig) Health() dnsres.Health { return r.health }
+
+// begin lets a worker begin an exchange some time ago.
+func (r *collectorRig) begin(worker int, url string, ago time.Duration) {
+	r.Exchanges.Begin(worker, &underway.Exchange{URL: []byte(url), Began: time.Now().Add(-ago)})
+}
+
+// addSite adds a site that is due after some time.
+func (r *collectorRig) addSite(key string, due time.Duration) *visit.State {
+	at := byte(1 + r.Workbench.Counts().IPs)
+	vs, _ := r.Workbench.GetOrAdd([]byte(key))
+	r.Workbench.Push(vs, queued.Append(nil, &queued.URL{Rest: []byte("/")}))
+	r.Workbench.Place(vs, netip.AddrFrom4([4]byte{192, 0, 2, at}), time.Now())
+	r.Workbench.Site(vs).Postpone(time.Now().Add(due), time.Time{})
+	return vs
 }
 
 // ownAgent is the cluster as a report sees it. It has no other agents.
@@ -85,7 +106,7 @@ func newCollectorRig(t *testing.T) *collectorRig {
 		Pauses: new(checkpoint.Pauses), Cluster: &r.agent, Stall: stall, Exchanges: underway.NewTable(2),
 		FailingSites: ending.NewReporter(sites, nil, stall),
 		Outages: Outages{
-			Gate: gate, Network: outage.NewNetwork(2, warn), NameServers: outage.NewNameServers(nil, warn),
+			Gate: gate, Network: outage.NewNetwork(2, warn), NameServers: outage.NewNameServers(r, warn),
 			Shortage: &outage.Shortage{Warn: warn},
 		},
 		Numbers: Numbers{
@@ -182,33 +203,42 @@ func TestCollector_aShutGatePausesARunningCrawl(t *testing.T) {
 func TestCollector_waitingNamesWhatLimitsTheCrawl(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newCollectorRig(t)
-		addSite := func(due time.Duration) {
-			at := byte(1 + r.Workbench.Counts().IPs)
-			vs, _ := r.Workbench.GetOrAdd([]byte{'h', at})
-			r.Workbench.Place(vs, netip.AddrFrom4([4]byte{192, 0, 2, at}), time.Now())
-			r.Workbench.Push(vs, queued.Append(nil, &queued.URL{Rest: []byte("/")}))
-			r.Workbench.Site(vs).Postpone(time.Now().Add(due), time.Time{})
-		}
+		r.health.Servers = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.53:53")}
 		for _, step := range []struct {
 			add  func()
 			want string // a part
 		}{
-			{func() {}, "responses on their way"},
-			{func() { r.Frontier.Sieve.Add(xxh3.Uint128{Lo: 1}, []byte("x")) }, "the sieve: "},
-			{func() { addSite(time.Minute) }, "politeness: the next site is due in 1m0s"},
-			{func() { r.unresolved = 3 }, "the name system: 3 sites have no address yet"},
-			{func() { r.Outages.NameServers.Down.Store(true) }, "the name servers: none of them answers"},
-			{func() { addSite(0) }, "nothing: sites are due"},
-			{func() {
-				r.Exchanges.Begin(0, &underway.Exchange{Began: time.Now()})
-				r.Exchanges.Begin(1, &underway.Exchange{Began: time.Now()})
-			}, "servers: every fetch worker is in an exchange"},
-			{func() { r.parsersBehind = true }, "the processor: "},
+			{func() {}, "URLs on their way to the workbench"},
+			{func() { r.pagesOut.Store(2) }, "2 pages being read and stored"},
+			{func() { r.Frontier.Sieve.Add(xxh3.Uint128{Lo: 1}, []byte("x")) }, "the sieve: 1 new link being compared"},
+			{func() { r.unresolved = 3 }, "DNS: 3 hosts without an address yet, asked of 127.0.0.53"},
+			{
+				func() { r.begin(0, "http://slow.test/page", 30*time.Second) },
+				"1 response (oldest http://slow.test/page for 30s); DNS: 3 hosts",
+			},
+			{
+				func() { r.addSite("http://a.test", time.Minute) },
+				"politeness: http://a.test is due in 1m0s; 1 response (oldest http://slow.test/page for 30s); DNS: 3",
+			},
+			{
+				func() { r.addSite("http://b.test", 2*time.Minute) },
+				"politeness: 2 sites wait, the next is http://a.test in 1m0s; 1 response",
+			},
+			{
+				func() { r.health.FailingSince = time.Now().Add(-12 * time.Second) },
+				"DNS: no answer from 127.0.0.53 for 12s; 3 hosts without an address",
+			},
+			{func() { r.addSite("http://c.test", 0) }, "busy: fetching at full speed"},
+			{
+				func() { r.begin(1, "http://b.test/", time.Second) },
+				"servers: every fetch worker is in an exchange: 2 responses (oldest http://slow.test/page for 30s)",
+			},
+			{func() { r.parsersBehind = true }, "the processor: parse workers are behind, with 2 pages"},
 			{
 				func() { r.Outages.Network = outage.NewNetwork(1, nil) },
 				"the network: connections time out, so 1 fetchers of 2 go on",
 			},
-			{func() { r.Run.Finish("by a signal") }, "the last pages"},
+			{func() { r.Run.Finish("by a signal") }, "before it stops: 2 responses (oldest http://slow.test/page"},
 			{func() { r.agent.isLeaving = true }, "the other agents"},
 			{func() { r.Outages.Shortage.Note(time.Now(), "no ports") }, "this machine: no ports"},
 			{func() { r.Outages.Gate.Shut("by the operator") }, "by the operator"},
@@ -222,6 +252,27 @@ func TestCollector_waitingNamesWhatLimitsTheCrawl(t *testing.T) {
 	})
 }
 
+// Broken name servers of some hosts are no reason why a crawl waits, while others answer.
+func TestCollector_waitingForNamesIsNoOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newCollectorRig(t)
+		r.health = dnsres.Health{HasAnswered: true, FailingSince: time.Now().Add(-time.Hour)}
+		r.Workbench.Defer(r.addSite("http://lame.test", 0), time.Now().Add(90*time.Second))
+		const alone = "DNS: no address for 1 host, the next try is for http://lame.test in 1m30s"
+		if got := r.Report().Waiting; got != alone {
+			t.Errorf("waiting for %q, want %q", got, alone)
+		}
+		r.addSite("http://a.test", time.Second)
+		if got := r.Report().Waiting; got != "politeness: http://a.test is due in 1s" {
+			t.Errorf("beside a good site: waiting for %q", got)
+		}
+		r.health.Down = true
+		if got := r.Report().Waiting; !strings.Contains(got, "DNS: no answer from the name servers for 1h0m0s; 1 host") {
+			t.Errorf("in an outage: waiting for %q", got)
+		}
+	})
+}
+
 // A slow disk stands beside what limits the crawl.
 func TestCollector_waitingNamesASlowDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -229,7 +280,7 @@ func TestCollector_waitingNamesASlowDisk(t *testing.T) {
 		r.Journal.SlowSync.Begin(time.Now())
 		time.Sleep(5 * time.Second)
 		report := r.Report()
-		if report.Waiting != "responses on their way; the disk is slow: a sync takes 5s" || report.SyncSeconds != 5 {
+		if !strings.HasSuffix(report.Waiting, "; the disk is slow: a sync takes 5s") || report.SyncSeconds != 5 {
 			t.Errorf("%v s: %s", report.SyncSeconds, report.Waiting)
 		}
 	})

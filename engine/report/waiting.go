@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"net/netip"
+	"strings"
 	"time"
 
 	"orbweaver/engine/lifecycle"
@@ -37,6 +39,8 @@ func (c *Collector) waitingMost() string {
 	switch next, ok := c.Workbench.DueTimes().Next(); {
 	case c.Run.IsStopping() && c.Cluster.IsLeaving():
 		return "the other agents: they are given all that this one has"
+	case c.Run.IsStopping() && fetching > 0:
+		return "before it stops: " + c.responses(now)
 	case c.Run.IsStopping():
 		return "the last pages, before it stops"
 	case !down.IsZero():
@@ -44,28 +48,149 @@ func (c *Collector) waitingMost() string {
 	case workers < fetchers && fetching >= int64(workers):
 		return fmt.Sprintf("the network: connections time out, so %d fetchers of %d go on", workers, fetchers)
 	case c.Numbers.ParsersBehind():
-		return "the processor: parse workers are behind"
+		return fmt.Sprintf("the processor: parse workers are behind, with %s", count(c.Numbers.PagesOut.Load(), "page"))
 	case fetching >= int64(fetchers):
-		return "servers: every fetch worker is in an exchange"
+		return "servers: every fetch worker is in an exchange: " + c.responses(now)
 	case ok && !next.After(now):
-		return "nothing: sites are due and being asked"
-	case c.Outages.NameServers.Down.Load():
-		return "the name servers: none of them answers"
-	case c.Numbers.Unresolved() > 0:
-		return fmt.Sprintf("the name system: %d sites have no address yet", c.Numbers.Unresolved())
-	case !c.Stall.EndsAt().IsZero():
-		n := &c.Journal.Count
-		if t := c.FailingSites.Current(n.URLsAdmitted.Load() - n.Finished.Load()); t != nil {
-			return t.String()
-		}
-		return "sites that failed; one has answered again" // since the condition was checked
-	case ok:
-		return "politeness: the next site is due in " + next.Sub(now).Round(time.Millisecond).String()
-	case c.Frontier.Sieve.Pending() > 0:
-		return "the sieve: new links are being sorted out"
-	default:
-		return "responses on their way"
+		return "busy: fetching at full speed"
 	}
+	return c.waitingIdle(now)
+}
+
+// waitingIdle returns what the crawl waits for while nothing can be fetched now.
+func (c *Collector) waitingIdle(now time.Time) string {
+	if !c.Stall.EndsAt().IsZero() {
+		return c.waitingFailing(now)
+	}
+	var parts []string
+	due := c.Workbench.DueTimes()
+	if next, ok := due.Next(); ok {
+		site, _ := due.NextSites()
+		parts = append(parts, politeWait(string(site), next.Sub(now), c.Workbench.Counts().Waiting))
+	}
+	if c.Exchanges.Busy() > 0 {
+		parts = append(parts, c.responses(now))
+	}
+	if names := c.names(now); names != "" {
+		parts = append(parts, names)
+	}
+	if len(parts) > 0 {
+		return strings.Join(parts, "; ")
+	}
+	if pending := c.Frontier.Sieve.Pending(); pending > 0 {
+		return fmt.Sprintf("the sieve: %s being compared with those that are known", count(int64(pending), "new link"))
+	}
+	if pages := c.Numbers.PagesOut.Load(); pages > 0 {
+		return count(pages, "page") + " being read and stored"
+	}
+	return "URLs on their way to the workbench"
+}
+
+// waitingFailing returns what a crawl waits for in which no site is healthy.
+func (c *Collector) waitingFailing(now time.Time) string {
+	if names := c.nameServersDown(now); names != "" {
+		return names
+	}
+	n := &c.Journal.Count
+	if t := c.FailingSites.Current(n.URLsAdmitted.Load() - n.Finished.Load()); t != nil {
+		return t.String()
+	}
+	return "sites that failed; one has answered again" // since the condition was checked
+}
+
+// politeWait returns that sites wait until they may be asked again.
+func politeWait(site string, due time.Duration, sites int) string {
+	wait := due.Round(100 * time.Millisecond)
+	if sites <= 1 {
+		return fmt.Sprintf("politeness: %.80s is due in %v", site, wait)
+	}
+	return fmt.Sprintf("politeness: %d sites wait, the next is %.80s in %v", sites, site, wait)
+}
+
+// responses returns how many exchanges are under way, and names the oldest.
+func (c *Collector) responses(now time.Time) string {
+	said := count(c.Exchanges.Busy(), "response")
+	oldest, ok := c.Exchanges.Oldest()
+	if !ok {
+		return said
+	}
+	return fmt.Sprintf("%s (oldest %.120s for %v)", said, oldest.URL, age(now.Sub(oldest.Began)))
+}
+
+// names returns what the crawl waits for of the name servers; "" if nothing.
+func (c *Collector) names(now time.Time) string {
+	if down := c.nameServersDown(now); down != "" {
+		return down
+	}
+	if n := c.Numbers.Unresolved(); n > 0 {
+		servers := c.Outages.NameServers.Servers()
+		return fmt.Sprintf("DNS: %s without an address yet%s", count(int64(n), "host"), asked(servers))
+	}
+	counts, due := c.Workbench.Counts(), c.Workbench.DueTimes()
+	if next, ok := due.NextDeferred(); ok && counts.Waiting == 0 {
+		_, site := due.NextSites()
+		return fmt.Sprintf("DNS: no address for %s, the next try is for %.80s in %v",
+			count(int64(counts.Deferred), "host"), site, age(next.Sub(now)))
+	}
+	return ""
+}
+
+// nameServersDown returns that no name server gives a usable answer, while hosts wait for one; "" if that is not so.
+func (c *Collector) nameServersDown(now time.Time) string {
+	servers, since := c.Outages.NameServers.Silent()
+	hosts := c.Numbers.Unresolved() + c.Workbench.Counts().Deferred
+	if since.IsZero() || hosts == 0 || now.Sub(since) < silenceMin {
+		return ""
+	}
+	return fmt.Sprintf("DNS: no answer from %s for %v; %s without an address",
+		serverList(servers), age(now.Sub(since)), count(int64(hosts), "host"))
+}
+
+// silenceMin is how long name servers must have failed before the report says so.
+const silenceMin = 3 * time.Second
+
+// asked names the servers that are asked, if any are known.
+func asked(servers []netip.AddrPort) string {
+	if len(servers) == 0 {
+		return ""
+	}
+	return ", asked of " + serverList(servers)
+}
+
+// serverList names name servers, the usual port left out.
+func serverList(servers []netip.AddrPort) string {
+	const most = 2
+	var names []string
+	for _, s := range servers[:min(most, len(servers))] {
+		name := s.String()
+		if s.Port() == 53 {
+			name = s.Addr().String()
+		}
+		names = append(names, name)
+	}
+	if more := len(servers) - most; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	if len(names) == 0 {
+		return "the name servers"
+	}
+	return strings.Join(names, ", ")
+}
+
+// age rounds a time that people read.
+func age(d time.Duration) time.Duration {
+	if d < 10*time.Second {
+		return d.Round(100 * time.Millisecond)
+	}
+	return d.Round(time.Second)
+}
+
+// count returns a number with its noun.
+func count(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // waitingAfter is what a crawl waits for that has ended.
