@@ -3,12 +3,15 @@ package control
 import (
 	"crypto/subtle"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
 	"time"
+
+	"orbweaver/engine/control/dashboard"
 )
 
 // ErrNoToken says that a server on an address would answer any client.
@@ -19,26 +22,31 @@ type access struct {
 	tcp   bool     // any user of this machine, or any host of the network, can connect
 	names []string // beside addresses and localhost, what the server may be called; lower case
 	token string
+	log   *slog.Logger
 }
 
 // newAccess returns the rules for a server that listens on l, as address asked for.
-func newAccess(l net.Listener, address, token string) (*access, error) {
+func newAccess(l net.Listener, o Options) (*access, error) {
 	_, tcp := l.Addr().(*net.TCPAddr)
-	a := &access{tcp: tcp, token: token}
+	a := &access{tcp: tcp, token: o.Token, log: o.Log}
 	if !tcp {
 		return a, nil
 	}
-	if token == "" {
+	if o.Token == "" {
 		return nil, ErrNoToken
 	}
-	if host, _, err := net.SplitHostPort(address); err == nil && host != "" {
+	if host, _, err := net.SplitHostPort(o.Address); err == nil && host != "" {
 		a.names = append(a.names, strings.ToLower(host))
 	}
 	return a, nil
 }
 
-// guard passes permitted requests, and tells browsers that the answer is not for them.
+// guard passes permitted requests: those of scripts, and on an address those of a browser that has logged in. Except
+// for the pages of the dashboard, it tells browsers that an answer is no document.
 func (a *access) guard(next http.Handler) http.Handler {
+	browsers := dashboard.NewGate(
+		dashboard.Options{Secret: a.token, Login: dashboard.IsToken(a.token), Log: a.log}, keepPlace(next),
+	)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).
 			SetWriteDeadline(time.Now().Add(answerMax))
@@ -47,24 +55,34 @@ func (a *access) guard(next http.Handler) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 		h.Set("Cache-Control", "no-store")
+		isByPage := r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != ""
 		switch {
-		case r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "":
-			http.Error(w, "requests from web pages are not answered", http.StatusForbidden)
 		case a.tcp && !a.isCalled(r.Host):
 			http.Error(
 				w,
 				"this server is called by its address, by localhost or by the name in --listen",
 				http.StatusMisdirectedRequest,
 			)
+		case a.tcp && r.Header.Get("Authorization") == "" && (isByPage || r.URL.Path != "/healthz"):
+			browsers.ServeHTTP(w, r)
+		case isByPage:
+			http.Error(w, "requests from web pages are not answered", http.StatusForbidden)
 		case a.tcp && r.URL.Path == "/healthz" && !bears(r, a.token):
 			next.ServeHTTP(w, r) // the only path that needs no token; its connection keeps no place
 		case a.tcp && !bears(r, a.token):
 			h.Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "a token is needed: Authorization: Bearer TOKEN", http.StatusUnauthorized)
 		default:
-			authorised(r.Context())
-			next.ServeHTTP(w, r)
+			keepPlace(next).ServeHTTP(w, r)
 		}
+	})
+}
+
+// keepPlace lets an authorised request keep the place of its connection.
+func keepPlace(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		authorised(r.Context())
+		next.ServeHTTP(w, r)
 	})
 }
 

@@ -2,6 +2,9 @@
 // address: status, pause, resume, stop, add, block, set, and metrics for Prometheus.
 //
 //	GET  /status    report.json as it would be written now
+//	GET  /now       the report with rates and an estimate of the end
+//	GET  /events    the same each second, as server-sent events
+//	GET  /history   samples of the last hour, day or week: ?span=1h&points=600
 //	GET  /rules     the rules of single hosts
 //	GET  /metrics   Prometheus text format: numbers, and no name of a site
 //	GET  /healthz   200 while the process lives
@@ -11,7 +14,8 @@
 //	POST /rule      body: one host rule a line, with what it asks for
 //	POST /set       body: key=value
 //
-// There are no pages for a browser and no profiles: whatever else is asked for is 404.
+// On an address there are pages for a browser at / (package dashboard). There are no profiles: whatever else is asked
+// for is 404.
 //
 // # Access
 //
@@ -19,14 +23,15 @@
 //
 //   - every request except /healthz brings the token (401), by default the one in the crawl directory; on loopback too,
 //     since every user of the machine can connect there;
+//   - a browser logs in with the token, and then sends a cookie and a key (package dashboard);
 //   - an address beyond loopback is listened on only with a token that the operator chose;
 //   - requests that name the server otherwise than by its address or by the name that it was told to listen on are
 //     refused: a web page whose name was rebound to this machine sends its own name (421).
 //
-// Everywhere requests that a browser sends on behalf of a page are refused (403), bodies have a limit in bytes (413),
-// in the time that their sender takes (408) and in number at once (429), and what is answered is no document for a
-// browser. There are 32 connections at most; a new one takes the place of one without an authorised request under way
-// (conns.go).
+// Requests that a browser sends on behalf of any other page are refused (403), on a socket all that a browser sends.
+// Bodies have a limit in bytes (413), in the time that their sender takes (408) and in number at once (429). Except for
+// the pages, what is answered is no document for a browser. There are 32 connections at most; a new one takes the place
+// of one without an authorised request under way (conns.go).
 //
 // A Server owns its goroutines and joins them in Close.
 package control

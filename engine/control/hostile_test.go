@@ -75,7 +75,8 @@ func TestHostile_A01_onAnAddressNothingIsDoneWithoutTheToken(t *testing.T) {
 	for _, c := range []struct{ method, path string }{
 		{"POST", "/pause"}, {"POST", "/resume"}, {"POST", "/stop"}, {"POST", "/leave"}, {"POST", "/add"},
 		{"POST", "/block"}, {"POST", "/rule"},
-		{"POST", "/set"}, {"GET", "/status"}, {"GET", "/rules"}, {"GET", "/metrics"}, {"GET", "/"},
+		{"POST", "/set"}, {"GET", "/status"}, {"GET", "/rules"}, {"GET", "/metrics"}, {"GET", "/now"},
+		{"GET", "/events"}, {"GET", "/history"}, {"POST", "/logout"},
 		{"POST", "/metrics/../stop"}, {"POST", "//stop"},
 	} {
 		for _, offered := range []string{
@@ -121,7 +122,7 @@ func TestHostile_A01_onAnAddressEvenMetricsNeedTheToken(t *testing.T) {
 		req := httptest.NewRequest(http.MethodGet, path, nil)
 		req.Host = "192.0.2.1:80"
 		w := httptest.NewRecorder()
-		d.guard(newHandler(new(fake), Options{Log: slog.New(slog.DiscardHandler)})).ServeHTTP(w, req)
+		d.guard(handling(new(fake), slog.New(slog.DiscardHandler))).ServeHTTP(w, req)
 		if w.Code != want {
 			t.Errorf("%s: %d", path, w.Code)
 		}
@@ -213,10 +214,12 @@ func (*loud) Report() report.Report {
 
 func (*loud) HostRules() (live, fixed []string) { return []string{script}, nil }
 
-// There is no page for a browser, so nothing to smuggle a script into; what is answered says that it is no document,
-// and escapes what would be one, and what a terminal would obey.
+// On the socket there is no page for a browser, so nothing to smuggle a script into. What is answered says that it is
+// no document, and escapes what would be one, and what a terminal would obey.
 func TestHostile_A02_whatStrangersWroteIsNoMarkup(t *testing.T) {
-	for _, path := range []string{"/status", "/rules", "/metrics", "/healthz", "/", "/index.html", "/" + "%3Cscript%3E"} {
+	for _, path := range []string{
+		"/status", "/now", "/rules", "/metrics", "/healthz", "/", "/index.html", "/" + "%3Cscript%3E",
+	} {
 		req := httptest.NewRequest(http.MethodGet, path, nil)
 		w := httptest.NewRecorder()
 		serving(new(loud)).ServeHTTP(w, req)

@@ -17,7 +17,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"orbweaver/engine/control/dashboard"
+	"orbweaver/engine/history"
 	"orbweaver/engine/report"
+	"orbweaver/internal/vfs"
 )
 
 // Crawl is what can be done to a running crawl; operator.Operator does it.
@@ -38,9 +41,16 @@ type Options struct {
 	Address string       // "unix:PATH" or host:port
 	Token   string       // what requests must bring on host:port; a Unix socket needs none
 	Log     *slog.Logger // gets what was done; nil for no log
+	History HistoryFile  // keeps the numbers of the crawl over restarts
 
 	// Reload has this agent read its file again, and says what it has read; nil if the crawl has no other agents.
 	Reload func() (said string, err error)
+}
+
+// HistoryFile names the file of the history; the zero value is none.
+type HistoryFile struct {
+	FS   vfs.FS
+	Name string
 }
 
 // connsMax is how many connections there are at once; they and one that waits take a descriptor each.
@@ -55,7 +65,7 @@ type Server struct {
 	listener net.Listener
 	served   chan error
 	end      context.CancelFunc // of all requests
-	answers  sync.WaitGroup
+	answers  sync.WaitGroup     // and the recorder of the history
 }
 
 // Listen serves crawl until Close, and has all requests end with ctx. An error may wrap ErrNoToken.
@@ -67,19 +77,23 @@ func Listen(ctx context.Context, o Options, crawl Crawl) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("control: %w", err)
 	}
-	d, err := newAccess(l, o.Address, o.Token)
+	d, err := newAccess(l, o)
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	ctx, end := context.WithCancel(ctx)
 	s := &Server{listener: l, served: make(chan error, 1), end: end}
+	recorder := history.Open(history.Options{
+		FS: o.History.FS, File: o.History.Name, Report: crawl.Report, Log: o.Log,
+	})
 	s.http = &http.Server{
 		Handler: s.counted(
-			d.guard(newHandler(crawl, o)),
+			d.guard(newHandler(crawl, o, dashboard.NewLive(recorder))),
 		), BaseContext: func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: bodyPatience, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn), ConnContext: withConn, ConnState: onState,
 	}
+	s.answers.Go(func() { recorder.Run(ctx) })
 	go func() { s.served <- s.http.Serve(limitConns(l, connsMax, o.Log)) }()
 	return s, nil
 }
@@ -115,7 +129,7 @@ type handler struct {
 	turn   sync.Mutex // what changes the crawl at once is done, and said, one after the other
 }
 
-func newHandler(crawl Crawl, o Options) http.Handler {
+func newHandler(crawl Crawl, o Options, live *dashboard.Live) http.Handler {
 	h := &handler{crawl: crawl, log: o.Log, reload: o.Reload}
 	mux := http.NewServeMux()
 	registry := prometheus.NewRegistry()
@@ -127,6 +141,9 @@ func newHandler(crawl Crawl, o Options) http.Handler {
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { answer(w, crawl.Report()) })
+	mux.HandleFunc("GET /now", live.Now)
+	mux.HandleFunc("GET /events", live.Events)
+	mux.HandleFunc("GET /history", live.History)
 	mux.HandleFunc("GET /rules", func(w http.ResponseWriter, _ *http.Request) { answer(w, rulesOf(crawl)) })
 	mux.HandleFunc(
 		"POST /pause",

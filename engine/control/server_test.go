@@ -19,7 +19,9 @@ import (
 
 	"go.uber.org/goleak"
 
+	"orbweaver/engine/control/dashboard"
 	"orbweaver/engine/counters"
+	"orbweaver/engine/history"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/report"
 )
@@ -92,7 +94,13 @@ func ask(f *fake, method, path string, body io.Reader, header ...string) *httpte
 
 // serving is what a server does behind its listener, where no client is refused.
 func serving(c Crawl) http.Handler {
-	return new(access).guard(newHandler(c, Options{Log: slog.New(slog.DiscardHandler)}))
+	return new(access).guard(handling(c, slog.New(slog.DiscardHandler)))
+}
+
+// handling is what a server does with permitted requests.
+func handling(c Crawl, log *slog.Logger) http.Handler {
+	recorder := history.Open(history.Options{Report: c.Report, Log: log})
+	return newHandler(c, Options{Log: log}, dashboard.NewLive(recorder))
 }
 
 func TestActions(t *testing.T) {

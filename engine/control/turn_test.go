@@ -33,7 +33,7 @@ func (s *switched) put(paused bool) bool {
 func TestHostile_A05_theLogTellsChangesInTheirOrder(t *testing.T) {
 	var said bytes.Buffer
 	f := new(switched)
-	h := new(access).guard(newHandler(f, Options{Log: slog.New(slog.NewTextHandler(&said, nil))}))
+	h := new(access).guard(handling(f, slog.New(slog.NewTextHandler(&said, nil))))
 	var wait sync.WaitGroup
 	for i := range 100 {
 		wait.Go(func() {

@@ -18,6 +18,7 @@ const (
 	HostRulesFile = FrontierDir + "/host-rules" // need not be there
 	ReportFile    = "report.json"
 	OutboxDir     = FrontierDir + "/outbox"  // messages for other agents; only of a crawl with several
+	HistoryFile   = LogsDir + "/history"     // numbers over time, for the dashboard; need not be there
 	FetchedDir    = FrontierDir + "/fetched" // URLs that have an answer; only of a crawl with several
 )
 

@@ -33,6 +33,7 @@ var globalTables = map[string]string{
 	"cmd/orbweaver.commit":             "set by the linker",
 	"cmd/orbweaver.version":            "set by the linker",
 	"internal/outcome.descriptions":    "the row of each outcome",
+	"engine/control/dashboard.files":   "files that are embedded",
 	"engine/parse.alphabets":           "commonest letters by character set",
 	"engine/parse.c1Controls":          "what the C1 numbers mean in references",
 	"engine/parse.class":               "classes of octets",

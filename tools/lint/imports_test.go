@@ -294,7 +294,7 @@ var homes = map[string]string{
 	"unsafe": "internal/mpmc internal/vfs/fault.go bench/load/system_linux.go tests",
 	"net/url": "engine/fetch/options.go engine/cluster/identity warc/recordread.go cmd/ " +
 		"bench/ tools/realsite tools/skeleton tests",
-	"net/http": "engine/control engine/cookie/cookie.go bench/load " +
+	"net/http": "engine/control engine/control/dashboard engine/cookie/cookie.go bench/load " +
 		"bench/scenario/testbed cmd/ tests",
 	"net/http/httptest":      "tests",
 	"net/http/pprof":         "engine/control",

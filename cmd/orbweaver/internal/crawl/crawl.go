@@ -170,7 +170,7 @@ func (c *Command) crawl(
 	if err := c.writeEffective(inv); err != nil {
 		return err
 	}
-	server, err := c.listen(inv.Context, c.Config.Dir, e.Operator(), peers.reload, log)
+	server, err := c.listen(inv.Context, c.Config.Dir, c.seams.FS, e.Operator(), peers.reload, log)
 	if err != nil {
 		return err
 	}

@@ -9,9 +9,12 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"orbweaver/engine/control"
+	"orbweaver/engine/layout"
+	"orbweaver/internal/vfs"
 )
 
 // listening is the control port of a crawl.
@@ -31,11 +34,15 @@ type controlOptions struct {
 func (c *controlOptions) listen(
 	ctx context.Context,
 	dir string,
+	fsys vfs.FS,
 	crawl control.Crawl,
 	reload func() (string, error),
 	log *slog.Logger,
 ) (l listening, err error) {
-	o := control.Options{Address: c.Listen, Reload: reload, Log: log}
+	o := control.Options{
+		Address: c.Listen, Reload: reload, Log: log,
+		History: control.HistoryFile{FS: fsys, Name: filepath.ToSlash(dir) + "/" + layout.HistoryFile},
+	}
 	switch {
 	case o.Address == "":
 		o.Address = control.Address(dir)

@@ -1,0 +1,117 @@
+// Requests to the crawl. A login gives a cookie that this code cannot read, and a key that it sends.
+
+const keyName = 'orbweaver-key'
+let key = localStorage.getItem(keyName) || ''
+
+export class Refused extends Error {}
+
+export function hasKey() { return key !== '' }
+
+async function request(path, options) {
+  const answer = await fetch(path, { ...options, headers: { 'Orbweaver-Key': key }, cache: 'no-store' })
+  if (answer.status === 401) throw new Refused((await answer.text()).trim())
+  return answer
+}
+
+// login begins a session with a token.
+export async function login(token) {
+  const answer = await request('/login', { method: 'POST', body: token })
+  if (!answer.ok) throw new Error((await answer.text()).trim())
+  key = (await answer.json()).key
+  localStorage.setItem(keyName, key)
+}
+
+export async function logout() {
+  try {
+    await request('/logout', { method: 'POST' })
+  } finally {
+    key = ''
+    localStorage.removeItem(keyName)
+  }
+}
+
+// get returns an answer in JSON. A fault is an Error with what the crawl said.
+export async function get(path, signal) {
+  const answer = await request(path, { signal })
+  if (!answer.ok) throw new Error(await fault(answer))
+  return answer.json()
+}
+
+// act does one thing, whose arguments are the lines of a text, and returns what the crawl says.
+export async function act(action, body) {
+  const answer = await request('/' + action, { method: 'POST', body: body || '' })
+  const text = await answer.text()
+  let reply
+  try {
+    reply = JSON.parse(text)
+  } catch {
+    throw new Error(text.trim() || answer.statusText)
+  }
+  if (reply.error) throw new Error((reply.message ? reply.message + ': ' : '') + reply.error)
+  return reply.message || reply
+}
+
+async function fault(answer) {
+  const text = (await answer.text()).trim()
+  try {
+    return JSON.parse(text).error || text
+  } catch {
+    return text || answer.statusText
+  }
+}
+
+// follow calls onEvent with the crawl each second. onLink hears whether there is a connection. It ends with Refused.
+export async function follow(onEvent, onLink) {
+  let wait = 500
+  for (;;) {
+    await shown()
+    const end = new AbortController()
+    const hide = () => { if (document.hidden) end.abort() }
+    document.addEventListener('visibilitychange', hide)
+    try {
+      await read(end, (event) => { wait = 500; onLink(true); onEvent(event) })
+    } catch (e) {
+      if (e instanceof Refused) throw e
+    } finally {
+      document.removeEventListener('visibilitychange', hide)
+      end.abort()
+    }
+    if (!document.hidden) {
+      onLink(false)
+      await new Promise((resolve) => setTimeout(resolve, wait))
+      wait = Math.min(wait * 2, 5000)
+    }
+  }
+}
+
+// shown waits until the page can be seen.
+function shown() {
+  if (!document.hidden) return null
+  return new Promise((resolve) => document.addEventListener('visibilitychange', resolve, { once: true }))
+}
+
+const silenceMost = 12000 // milliseconds without an event
+
+async function read(end, onEvent) {
+  let watch = setTimeout(() => end.abort(), silenceMost)
+  try {
+    const answer = await request('/events', { signal: end.signal })
+    if (!answer.ok) throw new Error(await fault(answer))
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ''
+    for (;;) {
+      const { value, done } = await reader.read()
+      if (done) return
+      clearTimeout(watch)
+      watch = setTimeout(() => end.abort(), silenceMost)
+      const events = (text + value).split('\n\n')
+      text = events.pop()
+      const last = events.pop()
+      if (last === undefined) continue
+      const data = last.split('\n').filter((l) => l.startsWith('data: ')).map((l) => l.slice(6)).join('\n')
+      if (data) onEvent(JSON.parse(data))
+    }
+  } finally {
+    clearTimeout(watch)
+  }
+}

@@ -1,0 +1,42 @@
+// Forms of numbers. Nothing is computed here but the unit.
+
+const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
+const tenth = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+
+export function count(n) {
+  return n === null || n === undefined ? '–' : whole.format(n)
+}
+
+export function rate(n) {
+  if (n === null || n === undefined) return '–'
+  return n < 10 ? tenth.format(n) : whole.format(n)
+}
+
+export function bytes(n) {
+  if (n === null || n === undefined) return '–'
+  for (const unit of ['B', 'kB', 'MB', 'GB', 'TB', 'PB']) {
+    if (n < 1000 || unit === 'PB') return (n < 10 && unit !== 'B' ? tenth.format(n) : whole.format(n)) + ' ' + unit
+    n /= 1000
+  }
+}
+
+export function byteRate(n) {
+  return n === null || n === undefined ? '–' : bytes(n) + '/s'
+}
+
+export function seconds(s) {
+  if (s === null || s === undefined) return '–'
+  if (s < 0.0995) return whole.format(s * 1000) + ' ms'
+  if (s < 59.95) return tenth.format(s) + ' s'
+  const two = (n) => String(Math.floor(n)).padStart(2, '0')
+  if (s < 3600) return `${Math.floor(s / 60)}:${two(s % 60)} min`
+  if (s < 86400) return `${Math.floor(s / 3600)}:${two(s % 3600 / 60)} h`
+  return `${Math.floor(s / 86400)} d ${Math.floor(s % 86400 / 3600)} h`
+}
+
+// moment is the time of day, with the date if it was another day.
+export function moment(unix) {
+  const at = new Date(unix * 1000)
+  const time = at.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+  return at.toDateString() === new Date().toDateString() ? time : at.toLocaleDateString('en-CA') + ' ' + time
+}

@@ -1,0 +1,145 @@
+// The first page: how fast, why not faster, what is queued, and whether all is well.
+import { h, say } from './dom.js'
+import { get } from './api.js'
+import { chart } from './chart.js'
+import { table } from './table.js'
+import { byteRate, bytes, count, rate, seconds } from './format.js'
+
+const spans = [['10m', '10 minutes', 3], ['1h', '1 hour', 10], ['24h', '1 day', 60], ['168h', '1 week', 300]]
+
+export function overview() {
+  const waiting = h('p', { class: 'waiting', 'data-name': 'waiting' }, '…')
+  const end = h('p', { class: 'quiet', 'data-name': 'end.sentence' }, '')
+  const figures = makeFigures([
+    ['Pages a second', 'rates.pages_per_second', (n) => rate(n.rates.pages_per_second)],
+    ['Received', 'rates.received_bytes_per_second', (n) => byteRate(n.rates.received_bytes_per_second)],
+    ['Pages stored', 'pages_stored', (n) => count(n.report.pages_stored)],
+    ['URLs queued', 'urls_queued', (n) => count(n.report.urls_queued)],
+    ['Hosts', 'hosts_known', (n) => count(n.report.hosts_known)],
+    ['Retries a second', 'rates.retries_per_second', (n) => rate(n.rates.retries_per_second)],
+  ], 'figures')
+  const charts = [
+    chart('Pages a second', 'pages_per_second', rate), chart('Received', 'received_bytes_per_second', byteRate),
+    chart('URLs queued', 'urls_queued', count), chart('Exchanges under way', 'active_fetches', count),
+    chart('Retries a second', 'retries_per_second', rate), chart('Processor cores', 'cpu_cores', rate),
+  ]
+  const values = {
+    pages_per_second: (n) => n.rates.pages_per_second, received_bytes_per_second: (n) => n.rates.received_bytes_per_second,
+    urls_queued: (n) => n.report.urls_queued, active_fetches: (n) => n.report.active_fetches,
+    retries_per_second: (n) => n.rates.retries_per_second, cpu_cores: (n) => n.rates.cpu_cores,
+  }
+  const history = follower(charts)
+  const lists = [
+    named('Responses', 'status', 'statuses'), named('Outcomes of URLs', 'outcome', 'outcomes'),
+    named('Links that were not admitted', 'reason', 'dropped'), named('Certificates that do not verify', 'fault', 'certificate_faults'),
+    named('Skipped as parts of traps', 'rule', 'skipped'),
+  ]
+  const facts = [
+    group('URLs', [
+      ['Found in pages', 'urls_found', count], ['Admitted', 'urls_admitted', count], ['Fetched', 'urls_fetched', count],
+      ['In flight', 'urls_in_flight', count], ['Unchanged pages', 'pages_unchanged', count], ['Revisits stored', 'revisits_stored', count],
+      ['Denied by robots.txt', 'robots_denied', count],
+    ]),
+    group('Network', [
+      ['Exchanges under way', 'active_fetches', count], ['Exchanges', 'attempts', count], ['Repeated', 'retries', count],
+      ['Received', 'bytes_received', bytes], ['Connections reused', 'connections_reused', count],
+      ['IP addresses known', 'ips_known', count], ['IP addresses due', 'front', count], ['Addresses slowed', 'ip_slowdowns', count],
+    ]),
+    group('This machine', [
+      ['Memory of the process', '.memory_bytes', bytes], ['Peak', 'rss_peak_bytes', bytes], ['Page buffers', 'page_memory_bytes', bytes],
+      ['Queues in memory', 'workbench_bytes', bytes], ['Processor time', 'cpu_seconds', seconds], ['Running for', 'wall_seconds', seconds],
+      ['Archive', 'bytes_stored', bytes], ['Waits for the disk', 'sync_seconds', seconds],
+    ]),
+    group('Safety', [
+      ['Checkpoints', 'checkpoints', count], ['Longest pause for one', 'checkpoint_pause_most_seconds', seconds],
+      ['Pauses for a full disk', 'disk_pauses', count], ['Faults of this machine', 'local_faults', count],
+      ['Lost lines of crawl.log', 'log_lines_lost', count], ['Parser faults', 'parse_faults', count],
+      ['Pass', 'pass', count], ['Resumed', 'resumed', count],
+    ]),
+  ]
+  const element = h('div', {},
+    h('section', { class: 'hero' }, h('h1', {}, 'Why not faster?'), waiting, end),
+    figures.element,
+    h('section', {}, h('div', { class: 'row between' }, h('h2', {}, 'Over time'), history.choice),
+      h('div', { class: 'charts' }, charts.map((c) => c.element))),
+    h('section', { class: 'facts' }, facts.map((f) => f.element)),
+    h('section', { class: 'tables' }, lists.map((l) => l.element)))
+  return {
+    element,
+    update(now) {
+      say(waiting, now.report.waiting)
+      say(end, now.end.sentence)
+      figures.update(now)
+      for (const c of charts) c.say(values[c.name](now))
+      for (const f of facts) f.update(now)
+      for (const l of lists) l.update(now)
+    },
+    close() { history.close() },
+  }
+}
+
+function makeFigures(list, name) {
+  const cells = list.map(([title, id, text]) => {
+    const value = h('dd', { 'data-name': id, title: id }, '–')
+    return { value, text, element: h('div', {}, h('dt', {}, title), value) }
+  })
+  return {
+    element: h('dl', { class: name }, cells.map((c) => c.element)),
+    update(now) { for (const c of cells) say(c.value, c.text(now)) },
+  }
+}
+
+// group is figures of the report under a heading. A name that begins with a dot is not of the report.
+function group(title, list) {
+  const figures = makeFigures(list.map(([name, id, form]) => id.startsWith('.')
+    ? [name, id.slice(1), (now) => form(now[id.slice(1)])]
+    : [name, id, (now) => form(now.report[id])]), 'list')
+  return { element: h('div', {}, h('h2', {}, title), figures.element), update: figures.update }
+}
+
+// named is a table of a map of the report.
+function named(title, what, id) {
+  const by = { title: 'URLs', number: true, text: ([, n]) => count(n), value: ([, n]) => n }
+  const t = table({
+    caption: title, key: ([name]) => name, order: { column: by, down: true },
+    columns: [{ title: what, text: ([name]) => name }, by],
+  })
+  t.element.dataset.name = id
+  return {
+    element: t.element,
+    update(now) {
+      const rows = Object.entries(now.report[id] || {})
+      t.element.hidden = rows.length === 0
+      t.update(rows)
+    },
+  }
+}
+
+// follower draws the charts again and again, each span in its own rhythm.
+function follower(charts) {
+  let span = spans[0], timer = 0, closed = false
+  const names = charts.map((c) => c.name).join(',')
+  const buttons = spans.map((s) => h('button', { type: 'button', 'aria-pressed': String(s === span), onclick: () => choose(s) }, s[1]))
+  const choice = h('div', { class: 'choice', role: 'group', 'aria-label': 'Time shown' }, buttons)
+
+  function choose(s) {
+    span = s
+    buttons.forEach((b, i) => b.setAttribute('aria-pressed', String(spans[i] === s)))
+    clearTimeout(timer)
+    draw()
+  }
+
+  async function draw() {
+    const asked = span
+    if (!document.hidden) {
+      try {
+        const series = await get(`/history?span=${span[0]}&points=360&names=${names}`)
+        if (!closed && asked === span) for (const c of charts) c.draw(series)
+      } catch { /* the frame says that there is no connection */ }
+    }
+    if (!closed && asked === span) timer = setTimeout(draw, span[2] * 1000)
+  }
+
+  draw()
+  return { choice, close() { closed = true; clearTimeout(timer) } }
+}

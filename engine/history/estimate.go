@@ -1,0 +1,84 @@
+package history
+
+import (
+	"fmt"
+	"time"
+
+	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
+)
+
+// Estimate says when the queue would be empty if the crawl went on as in the last minutes.
+type Estimate struct {
+	Seconds   float64 `json:"seconds"`                 // until the queue is empty; 0 if that cannot be said
+	Growth    float64 `json:"queue_growth_per_second"` // of the queue; negative if it shrinks
+	OfSeconds float64 `json:"of_seconds"`              // how long a time that is the mean of
+	Sentence  string  `json:"sentence"`
+}
+
+// Over what time the growth of the queue is measured, in seconds.
+const (
+	growthOver  = 600
+	growthLeast = 30
+)
+
+// estimate looks back over the samples of seconds. now is in seconds since 1970.
+func (h *History) estimate(r *report.Report, now int64) (e Estimate) {
+	if r.State != lifecycle.Running {
+		e.Sentence = "no estimate: the crawl is " + string(r.State)
+		return e
+	}
+	if r.URLsQueued == 0 {
+		e.Sentence = "the queue is empty"
+		return e
+	}
+	s := &h.seconds
+	queued := columnOf("urls_queued")
+	if i := s.since(now - growthOver); i < s.count {
+		e.OfSeconds = float64(now - s.times[s.at(i)])
+		if e.OfSeconds >= growthLeast {
+			e.Growth = (float64(r.URLsQueued) - float64(s.row(i)[queued])) / e.OfSeconds
+		}
+	}
+	over, say := time.Duration(e.OfSeconds)*time.Second, fmt.Sprintf
+	switch {
+	case e.OfSeconds < growthLeast:
+		e.OfSeconds = 0
+		e.Sentence = say("no estimate yet: it needs %d seconds", growthLeast)
+	case e.Growth < 0:
+		e.Seconds = float64(r.URLsQueued) / -e.Growth
+		e.Sentence = say("the queue is empty in about %s, if it shrinks as in the last %v", roughly(e.Seconds), over)
+	case e.Growth == 0:
+		e.Sentence = say("no end in sight: the queue is as long as %v ago", over)
+	default:
+		e.Sentence = say("no end in sight: the queue grows by %.0f URLs a minute, over the last %v", e.Growth*60, over)
+	}
+	return e
+}
+
+func columnOf(name string) int {
+	for i, n := range Names() {
+		if n == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// roughly prints a time with two units at most.
+func roughly(seconds float64) string {
+	const day = 24 * 3600
+	s := int64(seconds)
+	switch {
+	case seconds > 1000*day:
+		return "1,000 days or more"
+	case s >= day:
+		return fmt.Sprintf("%d d %d h", s/day, s%day/3600)
+	case s >= 3600:
+		return fmt.Sprintf("%d h %d min", s/3600, s%3600/60)
+	case s >= 60:
+		return fmt.Sprintf("%d min", s/60)
+	default:
+		return fmt.Sprintf("%d s", s)
+	}
+}
