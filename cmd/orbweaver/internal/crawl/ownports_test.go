@@ -8,8 +8,16 @@ import (
 	"strings"
 	"testing"
 
+	"orbweaver/engine/control"
 	"orbweaver/engine/fetch/addrguard"
+	"orbweaver/engine/report"
+	"orbweaver/internal/vfs"
 )
+
+// reporter is a crawl with an empty report.
+type reporter struct{ control.Crawl }
+
+func (reporter) Report() report.Report { return report.Report{} }
 
 // With --listen 127.0.0.1:0 and --allow-net 127.0.0.0/8, a page could send the crawl to its own control port.
 func TestTheControlPortThatTheSystemPickedIsNotConnectedTo(t *testing.T) {
@@ -21,7 +29,8 @@ func TestTheControlPortThatTheSystemPickedIsNotConnectedTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.policy = guard
-	server, err := c.listen(t.Context(), c.Config.Dir, nil, nil, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	server, err := c.listen(t.Context(), c.Config.Dir, vfs.Disk(), reporter{}, nil, log)
 	if err != nil {
 		t.Fatal(err)
 	}
