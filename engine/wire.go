@@ -47,7 +47,7 @@ func (o *opener) wire() {
 		Traps: p.traps,
 	}
 	l.frontier = &admission.Frontier{
-		Scope: p.filters.Scope, Lists: p.filters.Lists, HostRules: p.hostRules, Requisites: cfg.Admission.Requisites,
+		Scope: p.filters.Scope, Lists: p.filters.Lists, HostRules: p.hostRules,
 		MaxDepth: cfg.Admission.MaxDepth, MaxURL: cfg.Admission.MaxURL, HashSeed: o.m.HashSeed,
 		Router: o.cluster, Views: o.cluster.Views(), CountOutward: o.cluster.IsShared(),
 		Cache: fpcache.New(cfg.Admission.CacheMemory, o.m.HashSeed), Sieve: d.Sieve, Counters: counts,
@@ -64,12 +64,12 @@ func (o *opener) wire() {
 	})
 	l.checkpoints = o.newCheckpointer()
 	o.reports = o.newCollector()
-	o.operator = &operator.Operator{
-		Options: operator.Options{HasVia: cfg.Archive.Via, Wake: q.wakeDistributor},
+	o.operator = operator.New(operator.Parts{
+		Options: operator.Options{HasVia: cfg.Archive.Via, Wake: q.wakeDistributor, Fetchers: cfg.Workers.Fetchers},
 		Run:     o.run, Disk: d, Live: p.live, Seeds: p.seeds, Frontier: l.frontier, Sites: l.sites,
 		Distributor: l.distributor, Checkpoints: l.checkpoints, Outages: o.outages, Reports: o.reports,
-		Cluster: o.cluster,
-	}
+		Exchanges: q.exchanges, Cluster: o.cluster,
+	})
 }
 
 // wirePolicy makes what decides in the crawl.

@@ -232,16 +232,31 @@ func (l *blockLog) emitFromHead(
 	return b, after, n, nil
 }
 
-// each passes the items of a queue on disk to f until f returns false; more is the last result of f.
-func (l *blockLog) each(e entry, f func(item []byte) bool) (more bool, err error) {
+// eachFrom passes the items of a queue on disk to f, from an ordinal on, until f returns false; more is the last result
+// of f. It reads only a few bytes of the blocks before that item.
+func (l *blockLog) eachFrom(e entry, from uint64, f func(item []byte) bool) (more bool, err error) {
 	defer l.guard(reading, debug.SetPanicOnFault(true), &err)
 	more = true
 	for e.disk > 0 {
-		b, left, after, err := l.headBlock(&e)
+		_, _, left, next, err := l.headSlot(&e)
 		if err != nil {
 			return false, err
 		}
-		err = l.items(&b, e.head, left, func(item []byte) bool { more = f(item); return more })
+		if e.first+left <= from {
+			e.first, e.head, e.disk = e.first+left, next, e.disk-uint32(left)
+			continue
+		}
+		b, rest, after, err := l.headBlock(&e)
+		if err != nil {
+			return false, err
+		}
+		at := e.first
+		err = l.items(&b, e.head, rest, func(item []byte) bool {
+			if at++; at > from {
+				more = f(item)
+			}
+			return more
+		})
 		if err != nil || !more {
 			return false, err
 		}
@@ -250,22 +265,32 @@ func (l *blockLog) each(e entry, f func(item []byte) bool) (more bool, err error
 	return true, nil
 }
 
+// headSlot finds the block with the oldest item of a queue on disk, without reading its payload. left of its items are
+// not yet taken; next is the block after it.
+func (l *blockLog) headSlot(e *entry) (s *segment, body []byte, left uint64, next address, err error) {
+	s, i := l.segments.locate(e.head)
+	if s == nil {
+		return nil, nil, 0, 0, corrupt("queue %x leads to block %v, and there is no such segment", e.key, e.head)
+	}
+	sl, next, body, err := s.body(i)
+	if err != nil {
+		return nil, nil, 0, 0, err
+	}
+	left = sl.first + uint64(sl.items) - e.first
+	if sl.key != e.key || sl.first > e.first || left == 0 || left > uint64(e.disk) {
+		return nil, nil, 0, 0, corrupt("block %v is not the one with item %d of queue %x", e.head, e.first, e.key)
+	}
+	return s, body, left, next, nil
+}
+
 // listChain lists all blocks of a queue for killChain, up to the first damaged one, without reading their payloads.
 func (l *blockLog) listChain(e entry) (err error) {
 	defer l.guard(reading, debug.SetPanicOnFault(true), &err)
 	l.chain = l.chain[:0]
 	for e.disk > 0 {
-		s, i := l.segments.locate(e.head)
-		if s == nil {
-			return corrupt("queue %x leads to block %v, and there is no such segment", e.key, e.head)
-		}
-		sl, next, body, err := s.body(i)
+		s, body, left, next, err := l.headSlot(&e)
 		if err != nil {
 			return err
-		}
-		left := sl.first + uint64(sl.items) - e.first
-		if sl.key != e.key || sl.first > e.first || left == 0 || left > uint64(e.disk) {
-			return corrupt("block %v is not the one with item %d of queue %x", e.head, e.first, e.key)
 		}
 		l.chain = append(l.chain, spent{e.head, s, cost(body)})
 		e.first, e.head = e.first+left, next

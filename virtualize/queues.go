@@ -113,24 +113,27 @@ func (q *queues) takeItems(key uint64, limit int, emit func(item []byte)) (n int
 	return n, err
 }
 
-// each passes the items of a queue to f, without taking them, until f returns false.
-func (q *queues) each(key uint64, f func(item []byte) bool) error {
+// eachFrom passes the items of a queue to f, from an ordinal on, without taking them, until f returns false. first is
+// the ordinal of the first item that f gets, unless there is none.
+func (q *queues) eachFrom(key, from uint64, f func(item []byte) bool) (first uint64, err error) {
 	id, ok := q.idx.find(key)
 	if !ok {
-		return nil
+		return from, nil
 	}
 	e := q.idx.at(id)
-	if more, err := q.log.each(*e, f); err != nil || !more || e.buffered == 0 {
-		return err
+	from = max(from, e.first)
+	if more, err := q.log.eachFrom(*e, from, f); err != nil || !more || e.buffered == 0 {
+		return from, err
 	}
+	skip := from - min(from, e.first+uint64(e.disk))
 	for at, i := q.buf.oldest(e), uint32(0); i < e.buffered; i++ {
 		item, next := q.buf.record(at)
-		if !f(item) {
-			return nil
+		if uint64(i) >= skip && !f(item) {
+			return from, nil
 		}
 		at = next
 	}
-	return nil
+	return from, nil
 }
 
 // drop deletes a queue and returns the number of its items. It deletes a damaged queue too, except after a fault of the

@@ -173,7 +173,29 @@ func (v *Virtualizer) Each(key uint64, f func(item []byte) bool) error {
 	if v.stopped.closed {
 		return ErrClosed
 	}
-	return v.queues.each(key, f)
+	_, err := v.queues.eachFrom(key, 0, f)
+	return err
+}
+
+// Peek is Each for up to most items from ordinal from on. A caller that goes on from next sees every item that is not
+// taken meanwhile, however long the queue is, and no call holds the lock for long. next is from at the end of the
+// queue. The ordinal of the first call is 0.
+func (v *Virtualizer) Peek(key, from uint64, most int, f func(item []byte)) (next uint64, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.stopped.closed {
+		return from, ErrClosed
+	}
+	seen := 0
+	first, err := v.queues.eachFrom(key, from, func(item []byte) bool {
+		f(item)
+		seen++
+		return seen < most
+	})
+	if seen == 0 {
+		return from, err
+	}
+	return first + uint64(seen), err
 }
 
 // Drop deletes a queue and returns the number of its items. It reads a few bytes of each block. If the error wraps

@@ -3,6 +3,7 @@ package virtualize
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -233,4 +234,46 @@ func TestNoAllocations(t *testing.T) {
 		t.Errorf("%v allocations for an item", got)
 	}
 	must(t, v.Close())
+}
+
+// A long queue is read in slices, from disk and from the buffer, while its oldest items are taken.
+func TestPeek_readsAQueueInSlices(t *testing.T) {
+	v := open(t, vfs.NewMem(1), nil)
+	defer v.Close()
+	const items = 5000
+	for n := range items {
+		for _, key := range []uint64{1, 2, 3} {
+			if err := v.Append(key, fmt.Appendf(nil, "/%d/%d", key, n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n == items-10 {
+			if err := v.queues.flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	taken := 0
+	for from, seen := uint64(0), 0; seen < items; {
+		next, err := v.Peek(2, from, 700, func(item []byte) {
+			if want := fmt.Sprintf("/2/%d", seen); string(item) != want {
+				t.Fatalf("%q, want %q", item, want)
+			}
+			seen++
+		})
+		if err != nil || next == from {
+			t.Fatal(next, err)
+		}
+		from = next
+		n, err := v.Take(2, 50, func([]byte) {})
+		if taken += n; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if v.Len(2) != uint64(items-taken) {
+		t.Errorf("%d items are left, and %d were taken", v.Len(2), taken)
+	}
+	if next, err := v.Peek(9, 0, 10, func([]byte) { t.Error("an item of no queue") }); next != 0 || err != nil {
+		t.Error(next, err)
+	}
 }

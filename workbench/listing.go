@@ -104,13 +104,12 @@ const viewsMost = 128
 
 // Views appends to dst a View of up to 128 sites, from number from on, in order of creation, and returns the number to
 // go on with; 0 at the end. A loop from 1 on includes every site that existed during the whole loop, and may include
-// others. The keys of dst share one array.
-func (l Listing[S]) Views(from uint64, dst []View[S]) (_ []View[S], next uint64) {
+// others. The keys of dst are in an array that begins as keys and may be grown; it is returned for the next call.
+func (l Listing[S]) Views(from uint64, dst []View[S], keys []byte) (_ []View[S], _ []byte, next uint64) {
 	l.w.mu.Lock()
 	defer l.w.mu.Unlock()
 	c := &l.w.contents
 	last := uint64(c.sites.records.last)
-	var keys []byte
 	n := max(from, 1)
 	for ; n <= last && n < from+viewsMost; n++ {
 		if !c.sites.has(uint32(n)) {
@@ -126,5 +125,5 @@ func (l Listing[S]) Views(from uint64, dst []View[S]) (_ []View[S], next uint64)
 	if n > last {
 		n = 0
 	}
-	return dst, n
+	return dst, keys, n
 }

@@ -19,8 +19,9 @@ func TestViewsShowEverySiteInSlices(t *testing.T) {
 	v := w.Acquire(start, nil, 1)
 	seen, slices := map[string]View[int]{}, 0
 	var views []View[int]
+	var keys []byte
 	for from := uint64(1); from != 0; slices++ {
-		views, from = w.Listing().Views(from, views[:0])
+		views, keys, from = w.Listing().Views(from, views[:0], keys[:0])
 		if len(views) > viewsMost {
 			t.Fatalf("%d sites under one lock", len(views))
 		}

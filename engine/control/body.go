@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"orbweaver/engine/hosts"
 )
 
 // What one request may bring.
@@ -126,6 +128,8 @@ func statusOf(err error) int {
 		return http.StatusRequestEntityTooLarge
 	case errors.Is(err, errBodySlow):
 		return http.StatusRequestTimeout
+	case errors.Is(err, hosts.ErrUnknown):
+		return http.StatusNotFound
 	case errors.Is(err, errBusy):
 		return http.StatusTooManyRequests
 	}

@@ -59,6 +59,11 @@ func (c *Client) HostRules(ctx context.Context) (HostRules, error) {
 	return h, err
 }
 
+// AskQuestion asks a question with its parameters, as in a URL: hosts?limit=3. Its answer in JSON is read into into.
+func (c *Client) AskQuestion(ctx context.Context, question string, into any) error {
+	return c.call(ctx, http.MethodGet, "/"+question, "", into)
+}
+
 // Do performs one of pause, resume, stop, leave, reload, add, block, rule, set; args are the lines of its body.
 func (c *Client) Do(ctx context.Context, action string, args []string) (Reply, error) {
 	var r Reply
@@ -91,6 +96,13 @@ func (c *Client) call(ctx context.Context, method, path, body string, into any) 
 	}
 	if resp.StatusCode == http.StatusUnauthorized {
 		return fmt.Errorf("%w (%s)", ErrToken, c.name)
+	}
+	if method == http.MethodGet && resp.StatusCode != http.StatusOK {
+		var refusal Reply
+		if err := json.Unmarshal(text, &refusal); err == nil && refusal.Error != "" {
+			return errors.New(refusal.Error)
+		}
+		return fmt.Errorf("control: %s answered %s: %.200s", path, resp.Status, text)
 	}
 	if err := json.Unmarshal(text, into); err != nil {
 		return fmt.Errorf("control: %s answered %s: %.200s", path, resp.Status, text)

@@ -1,10 +1,13 @@
 // Package control lets an operator talk to a running crawl over HTTP, on a Unix socket in the crawl directory or on an
-// address: status, pause, resume, stop, add, block, set, and metrics for Prometheus.
+// address: status, questions, pause, resume, stop, add, block, set, and metrics for Prometheus.
 //
 //	GET  /status    report.json as it would be written now
 //	GET  /now       the report with rates and an estimate of the end
 //	GET  /events    the same each second, as server-sent events
 //	GET  /history   samples of the last hour, day or week: ?span=1h&points=600
+//	GET  /hosts     sites, sorted: ?sort=queue|delay|due|errors|pages|bytes&suffix=NAME&state=STATE&limit=N
+//	GET  /queue     what is queued for a host, and why it waits: ?host=HOST&limit=N
+//	GET  /active    exchanges under way, the oldest first: ?limit=N
 //	GET  /rules     the rules of single hosts
 //	GET  /metrics   Prometheus text format: numbers, and no name of a site
 //	GET  /healthz   200 while the process lives

@@ -34,6 +34,8 @@ type Crawl interface {
 	HostRule(rules []string) (taken int, err error)
 	HostRules() (live, fixed []string)
 	Set(key, value string) error
+	// AnswerQuestion answers with something that has a form in JSON: see operator.Operator.
+	AnswerQuestion(ctx context.Context, question string, values map[string][]string) (any, error)
 }
 
 // Options says where a Server listens, and which requests it answers.
@@ -144,6 +146,9 @@ func newHandler(crawl Crawl, o Options, live *dashboard.Live) http.Handler {
 	mux.HandleFunc("GET /now", live.Now)
 	mux.HandleFunc("GET /events", live.Events)
 	mux.HandleFunc("GET /history", live.History)
+	mux.HandleFunc("GET /hosts", h.answerQuestion("hosts"))
+	mux.HandleFunc("GET /queue", h.answerQuestion("queue"))
+	mux.HandleFunc("GET /active", h.answerQuestion("active"))
 	mux.HandleFunc("GET /rules", func(w http.ResponseWriter, _ *http.Request) { answer(w, rulesOf(crawl)) })
 	mux.HandleFunc(
 		"POST /pause",
@@ -174,6 +179,18 @@ func (h *handler) act(f func() (said string, changed bool)) http.HandlerFunc {
 		}
 		h.turn.Unlock()
 		answer(w, Reply{Message: said})
+	}
+}
+
+// answerQuestion answers a question about the crawl.
+func (h *handler) answerQuestion(question string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		said, err := h.crawl.AnswerQuestion(r.Context(), question, r.URL.Query())
+		if err != nil {
+			refuse(w, err)
+			return
+		}
+		answer(w, said)
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"orbweaver/engine/control/dashboard"
 	"orbweaver/engine/counters"
 	"orbweaver/engine/history"
+	"orbweaver/engine/hosts"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/report"
 )
@@ -75,6 +76,13 @@ func (f *fake) HostRule(rules []string) (taken int, err error) {
 
 func (f *fake) HostRules() (live, fixed []string) {
 	return []string{"a.test exclude"}, slices.Repeat([]string{"b.test host-delay=1s"}, 10_003)
+}
+
+func (*fake) AnswerQuestion(_ context.Context, question string, values map[string][]string) (any, error) {
+	if slices.Contains(values["host"], "unknown.test") {
+		return nil, hosts.ErrUnknown
+	}
+	return map[string]string{"question": question, "values": fmt.Sprint(values)}, nil
 }
 
 func (f *fake) Set(key, value string) error {
@@ -284,5 +292,23 @@ func TestSocketsReplaceTheDeadAlone(t *testing.T) {
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Each question has an endpoint with its parameters, and a host that the crawl does not know is 404.
+func TestQuestions(t *testing.T) {
+	for _, c := range []struct {
+		path, body string
+		code       int
+	}{
+		{"/hosts?sort=errors&limit=3", `{"question":"hosts","values":"map[limit:[3] sort:[errors]]"}`, 200},
+		{"/queue?host=a.test", `{"question":"queue","values":"map[host:[a.test]]"}`, 200},
+		{"/active", `{"question":"active","values":"map[]"}`, 200},
+		{"/queue?host=unknown.test", `{"message":"","error":"hosts: the crawl does not know this host"}`, 404},
+	} {
+		w := ask(new(fake), http.MethodGet, c.path, nil)
+		if got := strings.TrimSpace(w.Body.String()); w.Code != c.code || got != c.body {
+			t.Errorf("%s: %d %s", c.path, w.Code, got)
+		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/fetch/coding"
-	"orbweaver/engine/parse"
 	"orbweaver/engine/queued"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
@@ -41,8 +40,7 @@ func (l *Log) Attempt(p *fetch.Page, f *attempt.Attempt, encoding coding.Fault, 
 	if p.HeadLen == 0 {
 		status = statusColumn(f.Outcome)
 	}
-	b = appendLogHead(b, p.Times.Ended, status, p.PayloadLen, f.URL)
-	b = appendHops(b, f.HopPath, f.Hops, f.IsRobots, f.Via)
+	b = appendLogHead(b, p.Times.Ended, status, p.PayloadLen, f.URL, f.Depth, f.Redirects, f.Via)
 	mime, _, _ := bytes.Cut(p.Head().ContentType(), []byte{';'})
 	if mime = bytes.TrimSpace(mime); p.HeadLen == 0 || len(mime) == 0 {
 		mime = []byte("unknown")
@@ -151,8 +149,7 @@ func (l *Log) Requeue(url []byte, it *queued.URL, o outcome.Outcome) {
 
 // AppendRefusal appends the line of a URL that got its outcome without a request, for a later call of AddLines.
 func AppendRefusal(dst, url []byte, it *queued.URL, o outcome.Outcome, worker int) []byte {
-	dst = appendLogHead(dst, time.Now(), statusColumn(o), -1, url)
-	dst = appendHops(dst, it.HopPath, queued.HopsOf(it), false, it.Via)
+	dst = appendLogHead(dst, time.Now(), statusColumn(o), -1, url, it.Depth, it.Redirects, it.Via)
 	dst = appendWorker(append(dst, "unknown"...), worker)
 	dst = append(append(dst, "- - - "...), o.String()...)
 	return append(dst, '\n')
@@ -161,8 +158,10 @@ func AppendRefusal(dst, url []byte, it *queued.URL, o outcome.Outcome, worker in
 // AddLines adds lines of AppendRefusal. It borrows b.
 func (l *Log) AddLines(b []byte) { l.add(b) }
 
-// appendLogHead appends the first four columns: time, status, size, URL.
-func appendLogHead(b []byte, at time.Time, status int, size int64, url []byte) []byte {
+// appendLogHead appends the first six columns: time, status, size, URL, hops, via.
+func appendLogHead(
+	b []byte, at time.Time, status int, size int64, url []byte, depth, hops int, via []byte,
+) []byte {
 	b = at.UTC().AppendFormat(b, "2006-01-02T15:04:05.000Z")
 	b = appendPadded(append(b, ' '), int64(status), 5)
 	if size < 0 {
@@ -170,25 +169,15 @@ func appendLogHead(b []byte, at time.Time, status int, size int64, url []byte) [
 	} else {
 		b = append(appendPadded(append(b, ' '), size, 10), ' ')
 	}
-	return append(append(b, url...), ' ')
-}
-
-// hopsLogged is the largest number of links in column 5 if the hop path is not kept.
-const hopsLogged = 50
-
-// appendHops appends columns 5 and 6: hops, via. path is the hop path, if the crawl keeps it.
-func appendHops(b, path []byte, hops queued.Hops, isRobots bool, via []byte) []byte {
-	from := len(b)
-	if len(path) > 0 {
-		b = append(b, path...)
-	} else {
-		b = hops.AppendTo(b, hopsLogged)
-	}
-	if isRobots {
-		b = append(b, parse.Robots.Letter())
-	}
-	if len(b) == from {
+	b = append(append(b, url...), ' ')
+	if depth == 0 && hops == 0 {
 		b = append(b, '-')
+	}
+	for range min(depth, 50) {
+		b = append(b, 'L')
+	}
+	for range hops {
+		b = append(b, 'R')
 	}
 	if b = append(b, ' '); len(via) == 0 {
 		return append(b, "- "...)

@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/site"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/mpmc"
 	"orbweaver/internal/outcome"
@@ -156,6 +157,7 @@ func (w *Worker) fetch(ctx context.Context, c *current) (*fetch.Page, outcome.Ou
 	default:
 		a := attempt.Of(p)
 		a.Outcome, a.Fingerprint = o, urlx.Fingerprint(w.HashSeed, a.URL)
+		site.CountExchange(&c.site, o, int64(p.HeadLen)+p.PayloadLen)
 		return p, o, nil
 	}
 }

@@ -1,9 +1,11 @@
 // Package operator is what an operator asks of a running crawl, and changes in it.
 //
 // An Operator has the parts of the crawl. Engine.Operator gives it out; engine/control serves it over HTTP. A new
-// question or action is a method here, or a type of another package that an Operator makes from its parts. Package
-// engine needs no line for it.
+// action is a method here. A new question is a row of questions, with a package that answers it. Package engine needs
+// no line for either.
 //
+//	ctl hosts, queue -> control -> Operator.AnswerQuestion -> hosts.Lister
+//	ctl active       -> control -> Operator.AnswerQuestion -> underway.Table
 //	ctl add  -> control -> Operator.AddURLs -> admission.Injector -> a checkpoint
 //	ctl rule -> control -> Operator.HostRule -> settings.HostRules.Add, schedule.Distributor.Purge
 //	ctl set  -> control -> Operator.Set -> settings.Live

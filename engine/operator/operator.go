@@ -9,16 +9,25 @@ import (
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/hosts"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/report"
 	"orbweaver/engine/schedule"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/sites"
 	"orbweaver/engine/storage"
+	"orbweaver/engine/underway"
 )
 
-// Operator acts on a running crawl and reads it. All fields must be set.
+// Operator acts on a running crawl and reads it.
 type Operator struct {
+	Parts
+
+	hosts *hosts.Lister
+}
+
+// Parts are the parts of a crawl that an Operator uses. All must be set.
+type Parts struct {
 	Options
 
 	Run         *lifecycle.Run
@@ -31,13 +40,23 @@ type Operator struct {
 	Checkpoints *checkpoint.Checkpointer
 	Outages     report.Outages
 	Reports     *report.Collector
+	Exchanges   *underway.Table
 	Cluster     Cluster
+}
+
+// New returns the Operator of a crawl.
+func New(p Parts) *Operator {
+	return &Operator{Parts: p, hosts: &hosts.Lister{
+		Workbench: p.Disk.Workbench, Sites: p.Sites, OnDisk: sites.NewDiskQueues(p.Disk.SiteQueues), Live: p.Live,
+	}}
 }
 
 // Options are settings of the crawl that its operator cannot change.
 type Options struct {
 	HasVia bool   // the crawl keeps which page linked to a URL
 	Wake   func() // wakes the distributor
+
+	Fetchers int // fetch workers
 }
 
 // Cluster is what an Operator needs of the other agents.

@@ -47,6 +47,16 @@ func (s Slowdown) increase(by Slowdown, delay, most time.Duration) Slowdown {
 // decrease subtracts slowdownStepBack for one good answer.
 func (s Slowdown) decrease() Slowdown { return s - min(s, slowdownStepBack) }
 
+// SlowedDelay returns the host delay of a site, lengthened by its slowdown.
+func (p *Policy) SlowedDelay(delay time.Duration, s Slowdown) time.Duration {
+	return s.lengthen(delay, p.SlowedDelayMax)
+}
+
+// SlowedIPDelay returns the delay of an IP address, lengthened by its slowdown.
+func (p *Policy) SlowedIPDelay(s Slowdown) time.Duration {
+	return s.lengthen(p.IPDelay, p.SlowedIPDelayMax)
+}
+
 // IPSlowdown is the slowdown of an IP address, and which of its sites failed last. Failures of one site concern that
 // site. A failure of a second site, without a good answer in between, is taken as overload of the machine.
 type IPSlowdown struct {

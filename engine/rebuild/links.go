@@ -10,7 +10,6 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/links"
-	"orbweaver/engine/parse"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/queued"
 	"orbweaver/internal/outcome"
@@ -105,9 +104,7 @@ func (r *linkReading) follow(c *storedCapture) error {
 			return err
 		}
 	}
-	it := links.LeadsTo(&links.Lead{
-		Outcome: c.Outcome, Index: r.links.Index, Embeds: r.Frontier.LeastEmbeds(c.url),
-	})
+	it := links.LeadsTo(&links.Lead{Outcome: c.Outcome, Index: r.links.Index})
 	if r.settings.Via {
 		it.Via = c.url // the hop path is not known, as the depth is not
 	}
@@ -131,10 +128,9 @@ func (r *linkReading) offerLinks(it queued.URL) error {
 	r.Journal.Count.DroppedLinks.Add(int64(r.links.Dropped))
 	r.Journal.Count.DroppedBytes.Add(int64(r.links.Budget.LinksDropped))
 	var fault error
-	err := journal.EachLink(r.links.Links, func(kind parse.Kind, url []byte) {
+	err := journal.EachLink(r.links.Links, func(url []byte) {
 		if fault == nil {
-			r.Frontier.AddLink(&r.scratch, url, kind, it)
-			fault = r.flush(false, r.Ready.Append)
+			fault = r.offer(url, it)
 		}
 	})
 	return errors.Join(err, fault)

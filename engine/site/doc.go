@@ -15,5 +15,5 @@
 // RulesPool is.
 //
 // Append and Decode convert a State to and from bytes for checkpoints, cold hosts and handoffs. The format is in
-// docs/formats.md. Decode reads the versions 2 to 4 and returns an error for anything else.
+// docs/formats.md. Decode reads the versions 2 to 5 and returns an error for anything else.
 package site

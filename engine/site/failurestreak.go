@@ -149,10 +149,10 @@ func (t FailureStreak) append(dst []byte) []byte {
 	return append(dst, byte(t.LastOutcome))
 }
 
-// failureStreak reads what append wrote. Versions before siteVersion contain only NameFailures.
+// failureStreak reads what append wrote. Versions before siteVersion4 contain only NameFailures.
 func (r *decoder) failureStreak(version byte) (t FailureStreak) {
 	t.NameFailures = uint8(min(max(r.varint(), 0), math.MaxUint8-1))
-	if version < siteVersion {
+	if version < siteVersion4 {
 		return t
 	}
 	for _, n := range [...]*uint32{&t.FirstAt, &t.lastAt, &t.RetryAt} {

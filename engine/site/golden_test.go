@@ -12,8 +12,8 @@ import (
 	"orbweaver/internal/outcome"
 )
 
-// The encoded states must equal the golden file, and must decode to the original values.
-func TestGolden_sites(t *testing.T) {
+// goldenSites are states with each field set.
+func goldenSites() []State {
 	now := time.Unix(1e9, 5)
 	rules := robots.Parse([]byte("User-agent: *\nDisallow: /a\n"), "orbweaver")
 	var many State
@@ -23,7 +23,7 @@ func TestGolden_sites(t *testing.T) {
 		now,
 	)
 	many.SetRules(rules, now.Add(time.Hour))
-	sites := []State{
+	return []State{
 		{}, many, New(rules, now, now),
 		{
 			Stored:        7,
@@ -49,16 +49,34 @@ func TestGolden_sites(t *testing.T) {
 			},
 		},
 	}
-	var b []byte
-	for i := range sites {
-		b = queued.AppendBytes(b, Append(nil, &sites[i]))
-	}
-	rest := golden.Compare(t, "sites-4", "ef11b29f714b06b6792cab79a9ad3d19f668773b5348edfb5afe427d9b4e5c67", b)
-	for _, want := range sites {
+}
+
+// decodeGolden compares the states of a golden file with want.
+func decodeGolden(t *testing.T, file []byte, want []State) {
+	t.Helper()
+	for _, want := range want {
 		var one []byte
-		one, rest, _ = queued.CutBytes(rest)
+		one, file, _ = queued.CutBytes(file)
 		if got, err := NewDecoder()(one); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v came back as %+v, %v", want, got, err)
 		}
 	}
+}
+
+// The encoded states must equal the golden file, and must decode to the original values.
+func TestGolden_sites(t *testing.T) {
+	sites := goldenSites()
+	sites[3].Errors, sites[3].KiB = 7, 1<<20
+	var b []byte
+	for i := range sites {
+		b = queued.AppendBytes(b, Append(nil, &sites[i]))
+	}
+	const sum = "b19184353d62008f8030c6d7895497f21a094496915a72f803a3b9fcaf462f1a"
+	decodeGolden(t, golden.Compare(t, "sites-5", sum, b), sites)
+}
+
+// Version 4 has neither the failed exchanges of a site nor its bytes.
+func TestGolden_sitesOfVersion4(t *testing.T) {
+	const sum = "ef11b29f714b06b6792cab79a9ad3d19f668773b5348edfb5afe427d9b4e5c67"
+	decodeGolden(t, golden.Read(t, "sites-4", sum), goldenSites())
 }

@@ -22,8 +22,10 @@ type State struct {
 	addrUntil  int64  // Addrs.until
 	RulesUntil uint32 // when Rules expire, Unix seconds; at most 24 h after the fetch (RFC 9309, section 2.4)
 	Stored     int32  // pages stored, for --max-per-host
+	KiB        uint32 // received from the server, about: each exchange is rounded up. For the operator
 	// consecutive failures, see politeness.Decision: above 0 unreachable, below 0 asked to slow down
 	Failures      int16
+	Errors        uint16              // exchanges that failed, at most 65,535. For the operator
 	Slowdown      politeness.Slowdown // how much the host delay is lengthened
 	RobotsTries   int8                // failed attempts at robots.txt since the last success
 	HasAnswered   bool                // the server has answered at least once
@@ -47,8 +49,9 @@ func (s *State) SetAddrsAndFailures(addrs []netip.Addr, t FailureStreak) {
 }
 
 const (
-	siteVersion  = 4 // the version that Append writes
-	siteVersion3 = 3 // without HasAnswered and with only NameFailures of the failure streak
+	siteVersion  = 5 // the version that Append writes
+	siteVersion4 = 4 // without Errors and KiB
+	siteVersion3 = 3 // also without HasAnswered and with only NameFailures of the failure streak
 	siteVersion2 = 2 // also without Slowdown
 )
 
@@ -93,6 +96,8 @@ func Append(dst []byte, s *State) []byte {
 	dst = binary.AppendVarint(dst, int64(s.Failures))
 	dst = t.append(dst)
 	dst = append(dst, byte(s.Slowdown))
+	dst = binary.AppendUvarint(dst, uint64(s.Errors))
+	dst = binary.AppendUvarint(dst, uint64(s.KiB))
 	dst = binary.AppendUvarint(dst, uint64(s.RulesUntil))
 	dst = binary.AppendVarint(dst, s.addrUntil)
 	addrs := s.Addrs().list
@@ -181,6 +186,10 @@ func Decode(b []byte, pool *RulesPool) (State, error) {
 	if b[0] > siteVersion2 {
 		s.Slowdown = politeness.Slowdown(r.byte())
 	}
+	if b[0] > siteVersion4 {
+		s.Errors = uint16(r.uvarint(math.MaxUint16))
+		s.KiB = uint32(r.uvarint(math.MaxUint32))
+	}
 	s.RulesUntil = uint32(r.uvarint(math.MaxUint32))
 	s.addrUntil = r.varint()
 	if n := r.uvarint(AddrsMax); n > 0 && !r.invalid {
@@ -201,7 +210,7 @@ func Decode(b []byte, pool *RulesPool) (State, error) {
 			return State{}, errors.Join(errInvalid, err)
 		}
 	}
-	if b[0] < siteVersion { // older versions have no flag; rules, pages and slow-down requests come from an answer
+	if b[0] < siteVersion4 { // older versions have no flag; rules, pages and slow-down requests come from an answer
 		s.HasAnswered = s.Rules != nil || s.Stored > 0 || s.Failures < 0
 	}
 	return s, nil
@@ -237,6 +246,18 @@ func (s *State) Merge(known *State, life time.Duration, now time.Time) {
 		s.Failures = known.Failures
 	}
 	s.Slowdown = max(s.Slowdown, known.Slowdown)
+	s.Errors, s.KiB = max(s.Errors, known.Errors), max(s.KiB, known.KiB)
+}
+
+// CountExchange counts an exchange with the site for its operator: received bytes, and whether it failed.
+func CountExchange(s *State, o outcome.Outcome, received int64) {
+	kib := (received + 1023) >> 10
+	s.KiB = uint32(min(int64(s.KiB)+kib, math.MaxUint32))
+	switch o.Class() {
+	case outcome.ClassBusy, outcome.ClassFault, outcome.ClassHost:
+		s.Errors = min(s.Errors, math.MaxUint16-1) + 1
+	default:
+	}
 }
 
 // UnixSeconds returns t in Unix seconds, within the range of uint32.

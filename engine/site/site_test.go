@@ -24,7 +24,7 @@ func TestASiteComesBackFromItsForm(t *testing.T) {
 	for _, s := range []State{
 		{}, many, New(rules, now, now),
 		{Stored: 7, Failures: -3, Slowdown: 200, RobotsTries: -1, HasAnswered: true, DenyAll: true, Blocked: true,
-			DeadOutcome: outcome.NameNotFound},
+			DeadOutcome: outcome.NameNotFound, Errors: 300, KiB: 1 << 31},
 		{rare: &rareFacts{failures: FailureStreak{FirstAt: 1e9, lastAt: 1e9 + 9, RetryAt: 2e9, Count: 300,
 			NameFailures: 7, LastOutcome: outcome.Refused}}},
 	} {
@@ -45,9 +45,9 @@ func TestASiteComesBackFromItsForm(t *testing.T) {
 func TestASiteOfAnEarlierFormIsRead(t *testing.T) {
 	s := State{Stored: 7, Failures: -3, Blocked: true, rare: &rareFacts{failures: FailureStreak{NameFailures: 2}}}
 	form := Append(nil, &s)
-	troubled := append(
-		form[:7:7],
-		form[12:]...) // 4 bytes of header and 3 one-byte numbers; skips the failure streak, except NameFailures
+	uncounted := append(form[:13:13], form[15:]...) // without Errors and KiB
+	// 4 bytes of header and 3 one-byte numbers; skips the failure streak, except NameFailures
+	troubled := append(uncounted[:7:7], uncounted[12:]...)
 	troubled[0] = siteVersion3
 	unstrained := append(troubled[:7:7], troubled[8:]...)
 	unstrained[0] = siteVersion2

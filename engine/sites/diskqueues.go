@@ -61,6 +61,14 @@ func (s DiskQueues) TakeDelayed(vs *visit.State, limit int, emit func(item []byt
 	return s.takeOf(keys[2:], limit, emit)
 }
 
+// Peek passes up to most items of one of the queues of a site to f, from an ordinal on: see virtualize.Peek. The queues
+// are 0 and 1, with the oldest items in queue 0, and 2 for delayed items.
+func (s DiskQueues) Peek(
+	vs *visit.State, queue int, from uint64, most int, f func(item []byte),
+) (next uint64, err error) {
+	return s.virt.Peek(QueueKeys(vs.ID())[queue], from, most, f)
+}
+
 // AppendOfDelayedSite adds a URL of a delayed site.
 func (s DiskQueues) AppendOfDelayedSite(item []byte) error {
 	return s.virt.Append(DelayedSitesKey, item)

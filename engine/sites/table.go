@@ -3,6 +3,7 @@ package sites
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -281,6 +282,26 @@ func (t *Table) CountGivenUp() (sites int, err error) {
 		return bad == nil
 	})
 	return sites, errors.Join(err, bad)
+}
+
+// Evicted is a site in the cold store.
+type Evicted struct {
+	Addr  netip.Addr // not valid if the site has none
+	State site.State
+}
+
+// ReadEvicted calls f with a site of the cold store, which stays there. It reports whether there is one.
+func (t *Table) ReadEvicted(key []byte, f func(Evicted)) (known bool, err error) {
+	form, known, err := t.Cold.Read(nil, key)
+	if err != nil || !known {
+		return false, err
+	}
+	addr, s, err := workbench.ReadForm(form, func(b []byte) (site.State, error) { return site.Decode(b, t.Rules) })
+	if err != nil {
+		return false, fmt.Errorf("engine: host %.200q: %w", key, err)
+	}
+	f(Evicted{addr, s})
+	return true, nil
 }
 
 // UseLoaded calls f with a site that is on the workbench, which does not leave it meanwhile.

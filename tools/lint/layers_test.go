@@ -31,6 +31,7 @@ func layers() []string {
 		"engine/cluster/",
 		"engine/archive engine/checkpoint engine/restore engine/rebuild engine/inspect",
 		"engine/report engine/explain engine/storage",
+		"engine/hosts",
 		"engine/operator engine/history",
 		"engine",
 		"engine/control/dashboard",

@@ -111,6 +111,16 @@ func (s *Store) Flush() error {
 // Take removes a host (H2) and appends its form to dst. found is false if the key is unknown. After an error the host
 // is still in the store.
 func (s *Store) Take(dst, key []byte) (form []byte, found bool, err error) {
+	return find(s, dst, key, true)
+}
+
+// Read is Take without removing the host.
+func (s *Store) Read(dst, key []byte) (form []byte, found bool, err error) {
+	return find(s, dst, key, false)
+}
+
+// find finds a host; take says that it is removed.
+func find(s *Store, dst, key []byte, take bool) (form []byte, found bool, err error) {
 	hash := s.hosts.hash(key)
 	var scratch [2]uint64
 	for moved := true; moved; {
@@ -119,7 +129,7 @@ func (s *Store) Take(dst, key []byte) (form []byte, found bool, err error) {
 		places := s.hosts.table.find(hash, scratch[:0])
 		s.mu.Unlock()
 		for _, place := range places {
-			if form, found, moved, err = s.takeAt(dst, key, hash, place); found || moved || err != nil {
+			if form, found, moved, err = findAt(s, dst, key, hash, place, take); found || moved || err != nil {
 				break
 			}
 		}
@@ -130,9 +140,11 @@ func (s *Store) Take(dst, key []byte) (form []byte, found bool, err error) {
 	return form, true, nil
 }
 
-// takeAt removes the host at a position if it has this key. If the host was moved meanwhile, moved is true, and the
-// bytes that were read are ignored.
-func (s *Store) takeAt(dst, key []byte, hash, place uint64) (form []byte, found, moved bool, err error) {
+// findAt finds the host at a position if it has this key, and removes it if take is set. If the host was moved
+// meanwhile, moved is true, and the bytes that were read are ignored.
+func findAt(
+	s *Store, dst, key []byte, hash, place uint64, take bool,
+) (form []byte, found, moved bool, err error) {
 	s.mu.Lock()
 	p := s.log.position(place)
 	b := s.log.inMemory(p)
@@ -148,8 +160,10 @@ func (s *Store) takeAt(dst, key []byte, hash, place uint64) (form []byte, found,
 	case r.kind != kindHost || !bytes.Equal(r.key, key): // H1: another key with the same hash
 		return dst, false, false, nil
 	}
-	s.hosts.remove(hash, p, r.size)
-	s.log.append(kindRemoval, nil, appendRemoval(nil, removal{hash, p, r.size}))
+	if take {
+		s.hosts.remove(hash, p, r.size)
+		s.log.append(kindRemoval, nil, appendRemoval(nil, removal{hash, p, r.size}))
+	}
 	return append(dst, r.form...), true, false, nil
 }
 

@@ -30,3 +30,9 @@ func widthOf(f *os.File) int {
 	}
 	return max(columns, columnsMin)
 }
+
+// IsTerminal reports whether a writer is a terminal.
+func IsTerminal(out io.Writer) bool {
+	_, ok := terminalOf(out)
+	return ok
+}

@@ -23,6 +23,10 @@ type Command struct {
 	JSON    bool   `help:"Print JSON."`
 
 	Status ctlStatusCmd `cmd:"" help:"Print the state and the numbers of the crawl."`
+	Hosts  hostsCmd     `cmd:"" help:"List hosts by queue, delay, errors, pages or bytes, and why each waits."`
+	Queue  queueCmd     `cmd:"" help:"Show the next URLs of a host, and why they wait."`
+	Active activeCmd    `cmd:"" help:"List the exchanges under way."`
+	Top    topCmd       `cmd:"" help:"Show the most telling figures again and again."`
 	Pause  ctlPauseCmd  `cmd:"" help:"Begin no more exchanges."`
 	Resume ctlResumeCmd `cmd:"" help:"Go on after a pause."`
 	Stop   ctlStopCmd   `cmd:"" help:"Stop in order; the crawl can be resumed."`

@@ -1,0 +1,108 @@
+package ctl
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/url"
+	"time"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/console"
+	"orbweaver/engine/operator"
+	"orbweaver/engine/report"
+)
+
+type topCmd struct {
+	Every time.Duration `help:"Time between two screens." default:"2s" placeholder:"TIME"`
+	Count int           `help:"Number of screens; 0: until a signal." default:"0" placeholder:"N"`
+	Hosts int           `help:"Number of hosts on a screen." default:"10" placeholder:"N"`
+}
+
+// Help shows an example.
+func (*topCmd) Help() string {
+	return `The most telling figures of a running crawl, again and again: rates, queue, what it waits for, the oldest
+exchanges, and the hosts with the longest queues. Without a terminal the screens follow one another.
+
+Example:
+  orbweaver ctl top --dir crawl`
+}
+
+// A screen is what top shows at one moment.
+type screen struct {
+	at     time.Time
+	report report.Report
+	hosts  operator.HostList
+	active operator.Active
+}
+
+// Run shows screens.
+func (x *topCmd) Run(inv *command.Invocation, c *Command) error {
+	if x.Every < 100*time.Millisecond {
+		return command.Misuse(fmt.Errorf("--every: %v is less than 100ms", x.Every))
+	}
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	var before screen
+	for n := 1; ; n++ {
+		now := screen{at: time.Now()}
+		if now.report, err = client.Status(inv.Context); err != nil {
+			return c.explain(err)
+		}
+		values := url.Values{"sort": {"queue"}, "limit": {fmt.Sprint(max(x.Hosts, 1))}}
+		if err := c.ask(inv, "hosts", values, &now.hosts); err != nil {
+			return err
+		}
+		if err := c.ask(inv, "active", url.Values{"limit": {"5"}}, &now.active); err != nil {
+			return err
+		}
+		var b bytes.Buffer
+		if err := now.write(&b, &before); err != nil {
+			return err
+		}
+		if console.IsTerminal(inv.Stdout) {
+			fmt.Fprint(inv.Stdout, "\x1b[H\x1b[2J")
+		}
+		if _, err := b.WriteTo(inv.Stdout); err != nil {
+			return err
+		}
+		if n == x.Count {
+			return nil
+		}
+		before = now
+		select {
+		case <-time.After(x.Every):
+		case <-inv.Context.Done():
+			return nil
+		}
+	}
+}
+
+// write writes a screen. Rates are those since the screen before, or of the whole crawl on the first one.
+func (s *screen) write(out io.Writer, before *screen) error {
+	r, old := &s.report, &before.report
+	period := s.at.Sub(before.at).Seconds()
+	if before.at.IsZero() {
+		period = max(r.WallSeconds, 1)
+	}
+	rate := func(now, then int64) float64 { return float64(now-then) / period }
+	fmt.Fprintf(out, "orbweaver %s, %s\n", r.State, (time.Duration(r.WallSeconds) * time.Second).String())
+	fmt.Fprintf(out, "  %.1f pages/s, %s/s, %d pages stored, %d URLs queued, %d in flight\n",
+		rate(r.PagesStored, old.PagesStored), command.FormatBytes(int64(rate(r.BytesReceived, old.BytesReceived))),
+		r.PagesStored, r.URLsQueued, r.URLsInFlight)
+	fmt.Fprintf(out, "  %d hosts, %d IP addresses, %d of %d fetch workers busy, %.1f cores, %s peak memory\n",
+		r.HostsKnown, r.IPsKnown, s.active.Busy, s.active.Fetchers, max(r.CPUSeconds-old.CPUSeconds, 0)/period,
+		command.FormatBytes(r.RSSPeakBytes))
+	fmt.Fprintf(out, "  waiting: %s\n\n", command.PlainText(r.Waiting))
+	if err := writeActive(out, &s.active); err != nil {
+		return err
+	}
+	fmt.Fprintln(out)
+	if err := writeHosts(out, &s.hosts); err != nil {
+		return err
+	}
+	fmt.Fprintln(out)
+	return nil
+}

@@ -1,0 +1,243 @@
+package hosts
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"orbweaver/engine/queued"
+	"orbweaver/engine/sites"
+	"orbweaver/engine/visit"
+	"orbweaver/internal/urlx"
+	"orbweaver/workbench"
+)
+
+// Queue is what is queued for a site.
+type Queue struct {
+	Host
+	URLs []QueuedURL `json:"urls"` // the next ones, in order
+}
+
+// QueuedURL is a queued URL.
+type QueuedURL struct {
+	Position   uint64  `json:"position"` // 1 is next; 0: an exchange for it is under way or about to begin
+	URL        string  `json:"url"`
+	DueSeconds float64 `json:"due_in_seconds"` // expected, if nothing fails and the delay stays
+	Place      string  `json:"place"`          // "visit", "memory", "disk" or "delayed"
+	Depth      int     `json:"depth"`          // links from a seed
+	Tries      int     `json:"tries"`          // earlier ones that failed
+	Seed       bool    `json:"seed,omitempty"`
+	Via        string  `json:"via,omitempty"` // the page that linked to it, if the crawl keeps that
+}
+
+// The places of a queued URL.
+const (
+	InVisit   = "visit"
+	InMemory  = "memory"
+	OnDisk    = "disk"
+	IsDelayed = "delayed" // as part of a likely trap: it comes after all others
+)
+
+// ErrUnknown says that the crawl does not know a host.
+var ErrUnknown = errors.New("hosts: the crawl does not know this host")
+
+// diskSlice is the number of URLs that are read from disk under one lock.
+const diskSlice = 4096
+
+// Queues returns the queues of a host, each with up to limit URLs. name is a host, a host with port, or a site. A host
+// may have several sites. The error wraps ErrUnknown if it has none.
+func (l *Lister) Queues(ctx context.Context, name string, limit int) ([]Queue, error) {
+	if limit < 0 || limit > LimitMax {
+		return nil, fmt.Errorf("hosts: limit: %d is not between 0 and %d", limit, LimitMax)
+	}
+	keys, err := l.sitesOf(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	var all []Queue
+	for _, key := range keys {
+		q, known, err := l.queueOf(ctx, key, limit)
+		if err != nil {
+			return nil, err
+		}
+		if known {
+			all = append(all, q)
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%w: %.200q", ErrUnknown, name)
+	}
+	return all, nil
+}
+
+// sitesOf returns the keys of the sites that a name may mean.
+func (l *Lister) sitesOf(ctx context.Context, name string) (keys [][]byte, err error) {
+	schemes := []string{"https://", "http://"}
+	if strings.Contains(name, "://") {
+		schemes = []string{""}
+	}
+	for _, scheme := range schemes {
+		url, err := urlx.Normalize(nil, []byte(scheme+strings.TrimSuffix(name, "/")+"/"))
+		if err != nil {
+			return nil, fmt.Errorf("hosts: %.200q is not the name of a host: %s", name, urlx.Reason(err))
+		}
+		key, _ := urlx.Split(url)
+		keys = append(keys, bytes.Clone(key))
+	}
+	for _, key := range keys {
+		if l.Workbench.Get(key) != nil {
+			return keys, nil
+		}
+	}
+	if len(keys) == 1 {
+		return keys, nil
+	}
+	return l.otherPorts(ctx, keys)
+}
+
+// otherPorts adds the sites of a host at other ports.
+func (l *Lister) otherPorts(ctx context.Context, keys [][]byte) ([][]byte, error) {
+	const sitesMost = 16
+	host := urlx.Host(keys[0])
+	l.turn.Lock()
+	defer l.turn.Unlock()
+	var views []view
+	var scratch []byte // for keys
+	for from := uint64(1); from != 0 && len(keys) < sitesMost; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		views, scratch, from = l.Workbench.Listing().Views(from, views[:0], scratch[:0])
+		for i := range views {
+			if bytes.Equal(urlx.Host(views[i].Key), host) {
+				keys = append(keys, bytes.Clone(views[i].Key))
+			}
+		}
+	}
+	return keys, nil
+}
+
+// queueOf reads the queue of a site.
+func (l *Lister) queueOf(ctx context.Context, key []byte, limit int) (q Queue, known bool, err error) {
+	now := time.Now()
+	seen := func(u QueuedURL) bool {
+		q.URLs = append(q.URLs, u)
+		return len(q.URLs) < limit
+	}
+	q.URLs = []QueuedURL{}
+	v, known, err := l.read(ctx, key, now, limit, seen)
+	if err != nil || !known {
+		return q, known, err
+	}
+	q.Host = l.host(&v, now)
+	return q, true, nil
+}
+
+// Find looks for a URL, in normal form, in the queue of its site, and stops after limit URLs. found is false if it is
+// not among them; all says that the whole queue was read. The error wraps ErrUnknown if the site is not known.
+func (l *Lister) Find(ctx context.Context, url []byte, limit int) (h Host, at QueuedURL, found, all bool, err error) {
+	now, n := time.Now(), 0
+	key, _ := urlx.Split(url)
+	all = true
+	v, known, err := l.read(ctx, key, now, limit, func(u QueuedURL) bool {
+		n++
+		if found = u.URL == string(url); found {
+			at = u
+		}
+		if all = n < limit; !all {
+			return false
+		}
+		return !found
+	})
+	if err == nil && !known {
+		err = fmt.Errorf("%w: %.200q", ErrUnknown, key)
+	}
+	return l.host(&v, now), at, found, all, err
+}
+
+// read passes the queued URLs of a site to f until it returns false.
+func (l *Lister) read(
+	ctx context.Context, key []byte, now time.Time, limit int, f func(QueuedURL) bool,
+) (v view, known bool, err error) {
+	var handle *visit.State
+	type held struct {
+		item    []byte
+		inVisit bool
+	}
+	var inMemory []held
+	l.Sites.UseLoaded(key, func(vs *visit.State) {
+		handle, known = vs, true
+		v = l.Workbench.Site(vs).View()
+		l.Workbench.Site(vs).Items(limit, func(item []byte, inVisit bool) {
+			inMemory = append(inMemory, held{bytes.Clone(item), inVisit})
+		})
+	})
+	if !known {
+		v, known, err = l.idle(key)
+		return v, known, err
+	}
+	due, delay, position := dueIn(&v, now), l.delay(&v), uint64(0)
+	emit := func(item []byte, place string) bool {
+		it, ok := queued.Decode(item)
+		if !ok || it.RobotsOf != nil { // a redirect of a robots.txt is no URL of the crawl
+			return true
+		}
+		u := QueuedURL{
+			URL: string(key) + string(it.Rest), Place: place, Depth: it.Depth, Tries: it.Tries, Seed: it.Seed,
+			Via: string(it.Via),
+		}
+		if place != InVisit {
+			position++
+			u.Position = position
+			u.DueSeconds = (due + time.Duration(position-1)*delay).Seconds()
+		}
+		return f(u)
+	}
+	for i, h := range inMemory {
+		place := InMemory
+		if h.inVisit {
+			place = InVisit
+		}
+		if h.inVisit && i > 0 { // only the first item of a Visit is fetched; the others return to the queue
+			place = InMemory
+		}
+		if !emit(h.item, place) {
+			return v, true, nil
+		}
+	}
+	return v, true, l.readDisk(ctx, handle, key, emit)
+}
+
+// readDisk reads the queues of a site on disk, in slices.
+func (l *Lister) readDisk(ctx context.Context, vs *visit.State, key []byte, emit func([]byte, string) bool) error {
+	for k, place := range [...]string{OnDisk, OnDisk, IsDelayed} {
+		for from, more := uint64(0), true; more; {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if l.Workbench.Get(key) != vs { // the site was moved to disk, and its number may be another site's
+				return nil
+			}
+			next, err := l.OnDisk.Peek(vs, k, from, diskSlice, func(item []byte) {
+				more = more && emit(item, place)
+			})
+			if err != nil || !more {
+				return err
+			}
+			from, more = next, next != from
+		}
+	}
+	return nil
+}
+
+// idle describes a site that is on disk, without URLs.
+func (l *Lister) idle(key []byte) (v view, known bool, err error) {
+	known, err = l.Sites.ReadEvicted(key, func(e sites.Evicted) {
+		v = view{Key: bytes.Clone(key), Data: e.State, State: workbench.Idle}
+		v.IP.Addr = e.Addr
+	})
+	return v, known, err
+}

@@ -1,0 +1,144 @@
+package hosts
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"orbweaver/engine/politeness"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
+	"orbweaver/workbench"
+)
+
+// The reasons of a Wait.
+const (
+	HostDelay     = "host-delay"
+	CrawlDelay    = "crawl-delay"
+	SlowedDown    = "slowed-down" // the host delay is longer for some time, after requests to slow down
+	RetryAfter    = "retry-after"
+	BackOff       = "back-off"
+	RobotsRetry   = "robots-retry"
+	IPDelay       = "ip-delay"
+	SharedIP      = "shared-ip"
+	Exchange      = "exchange"
+	NameLookup    = "name-lookup"
+	OtherRobots   = "robots-redirect"
+	Dead          = "dead"
+	NothingQueued = "nothing-queued"
+	OtherWait     = "other"
+)
+
+// waits returns why a site is not asked now, the longest wait first.
+func (l *Lister) waits(v *view, now time.Time) []Wait {
+	waits := []Wait{}
+	add := func(reason string, until time.Time, format string, args ...any) {
+		w := Wait{Reason: reason, Text: fmt.Sprintf(format, args...)}
+		if left := until.Sub(now); left > 0 {
+			w.Seconds = left.Seconds()
+		}
+		waits = append(waits, w)
+	}
+	switch v.State {
+	case workbench.Dead:
+		add(Dead, time.Time{}, "the site is given up: %s", deadOutcome(v))
+		return waits
+	case workbench.Unresolved:
+		add(NameLookup, time.Time{}, "its name has no address yet")
+		return waits
+	case workbench.Deferred:
+		f := v.Data.FailureStreak()
+		add(NameLookup, v.Deferred, "its name could not be resolved (%s; tries: %d); it is tried again",
+			f.LastOutcome, f.NameFailures)
+	case workbench.Parked:
+		add(OtherRobots, time.Time{}, "its robots.txt redirects to another site, which is asked first")
+	case workbench.Leased:
+		add(Exchange, time.Time{}, "an exchange with the site is under way")
+	case workbench.Idle:
+		if v.OnDisk == 0 {
+			add(NothingQueued, time.Time{}, "it has no URLs queued")
+		}
+	default:
+	}
+	if v.Due.After(now) {
+		reason, text := l.siteWait(v, now)
+		add(reason, v.Due, "%s", text)
+	}
+	l.addIPWaits(v, now, add)
+	slices.SortStableFunc(waits, func(a, b Wait) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	return waits
+}
+
+// deadOutcome is the outcome that queued URLs of a dead site get.
+func deadOutcome(v *view) string {
+	if o := v.Data.DeadOutcome; o != outcome.None {
+		return o.String()
+	}
+	return outcome.SiteGone.String()
+}
+
+// addWait adds a Wait that lasts until a time; zero if that is not known.
+type addWait func(reason string, until time.Time, format string, args ...any)
+
+// addIPWaits adds the waits for the address of a site.
+func (l *Lister) addIPWaits(v *view, now time.Time, add addWait) {
+	ip := &v.IP
+	if !ip.Addr.IsValid() {
+		return
+	}
+	if ip.Leased != 0 && ip.Leased != v.ID {
+		add(SharedIP, time.Time{}, "its address %s is in an exchange with another of its %d sites", ip.Addr, ip.Sites)
+	}
+	if !ip.Due.After(now) {
+		return
+	}
+	policy := l.Live.Policy()
+	delay := policy.SlowedIPDelay(politeness.UnpackIPSlowdown(ip.Note).Level)
+	slowed := ""
+	if delay > policy.IPDelay {
+		slowed = ", lengthened since several of its sites fail"
+	}
+	if ip.Sites > 1 {
+		add(SharedIP, ip.Due, "its address %s is shared by %d sites, with %s between two requests%s",
+			ip.Addr, ip.Sites, delay, slowed)
+		return
+	}
+	add(IPDelay, ip.Due, "%s between two requests to %s%s", delay, ip.Addr, slowed)
+}
+
+// siteWait says why a site that is not due waits. The workbench keeps only the due time, so the reason is that which
+// the facts about the site allow, the strongest first.
+func (l *Lister) siteWait(v *view, now time.Time) (reason, text string) {
+	s, policy := &v.Data, l.Live.Policy()
+	streak, terms := s.FailureStreak(), l.Live.Hosts.Terms(v.Key)
+	plain := policy.SiteDelay(terms.Delay(), 0)
+	delay := policy.SiteDelay(terms.Delay(), s.CrawlDelay())
+	slowed := policy.SlowedDelay(delay, s.Slowdown)
+	left := v.Due.Sub(now)
+	retryAt := time.Unix(int64(streak.RetryAt), 0)
+	switch {
+	case streak.RetryAt > 0 && retryAt.After(now) && !v.Due.After(retryAt.Add(time.Second)):
+		return RetryAfter, fmt.Sprintf("Retry-After of the server (%s) until %s",
+			streak.LastOutcome, retryAt.UTC().Format(time.RFC3339))
+	case s.Rules == nil && s.RobotsTries > 0:
+		return RobotsRetry, fmt.Sprintf("its robots.txt could not be fetched (%s; tries: %d)",
+			streak.LastOutcome, s.RobotsTries)
+	case streak.Count > 0 && left > delay || s.Failures > 0:
+		return BackOff, fmt.Sprintf("back-off: failures in a row: %d, the last: %s",
+			max(int(streak.Count), int(s.Failures)), streak.LastOutcome)
+	case s.Failures < 0:
+		return BackOff, fmt.Sprintf("requests to slow down in a row: %d, the last: %s", -s.Failures, streak.LastOutcome)
+	case left > slowed+slowed/4+time.Second:
+		return OtherWait, "its delay was lengthened before: by a shorter limit, another agent or an earlier run"
+	case slowed > delay:
+		return SlowedDown, fmt.Sprintf("%s between two requests, lengthened from %s after requests to slow down",
+			slowed.Round(time.Millisecond), delay)
+	case delay > plain:
+		return CrawlDelay, fmt.Sprintf("Crawl-delay %s of its robots.txt", delay)
+	case terms.HasDelay:
+		return HostDelay, fmt.Sprintf("host rule: host-delay=%s for %s", delay, urlx.Host(v.Key))
+	default:
+		return HostDelay, fmt.Sprintf("%s between two requests (--host-delay)", delay)
+	}
+}
