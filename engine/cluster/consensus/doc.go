@@ -59,5 +59,5 @@
 //   - CS5: voters can be added, removed and lost one after the other, down to one.
 //
 // Raft trusts its members: an agent with a certificate of the crawl that sends wrong terms can stop the others. It
-// cannot make them panic: entries that cannot be decoded are refused.
+// cannot make them panic: entries that cannot be decoded are refused. So are snapshots that end before the log.
 package consensus

@@ -136,7 +136,7 @@ func (n *Node) Start(ctx context.Context) error {
 		cancel()
 		return fmt.Errorf("consensus: %w", err)
 	}
-	n.raft, n.leader.raft, n.lease.raft, n.binder.raft = r, r, r, r
+	n.raft, n.leader.raft, n.lease.raft, n.binder.raft, n.transport.raft = r, r, r, r, r
 	close(n.started)
 	n.loops.Go(func() { n.lease.askAgain(ctx) })
 	n.loops.Go(func() { n.leader.run(ctx, n.binder.wake) })

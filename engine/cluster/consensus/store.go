@@ -48,6 +48,7 @@ type store struct {
 	state state           // guarded by mu: what is durable. What it refers to is never changed
 	ctx   context.Context //nolint:containedctx // guarded by mu: of the node from Start on, since raft's stores have none
 	stuck bool            // guarded by mu: the last write has failed
+	ended bool            // guarded by mu: Retry has given up, so nothing is written any more
 }
 
 // openStore reads the state; a node without one begins with a new one.
@@ -71,7 +72,39 @@ func openStore(
 	if s.state.Stable == nil {
 		s.state.Stable = map[string][]byte{}
 	}
+	s.state.dropReplaced()
+	if !s.state.isWhole() {
+		return nil, fmt.Errorf("%w: %s: entries of the log are missing", ErrState, name)
+	}
 	return s, nil
+}
+
+// dropReplaced drops the entries that a snapshot of another agent has replaced. The process ended before raft did that.
+// They may be of a leader that was not followed.
+func (st *state) dropReplaced() {
+	if st.Snapshot == nil || slices.ContainsFunc(st.Logs, func(l *raft.Log) bool {
+		return l.Index == st.Snapshot.Index && l.Term == st.Snapshot.Term
+	}) {
+		return
+	}
+	st.Logs = slices.DeleteFunc(st.Logs, func(l *raft.Log) bool { return l.Index <= st.Snapshot.Index })
+}
+
+// isWhole says that each entry after the snapshot is there, up to the last one. Raft panics at one that is not.
+func (st *state) isWhole() bool {
+	next := uint64(1)
+	if st.Snapshot != nil {
+		next = st.Snapshot.Index + 1
+	}
+	for _, l := range st.Logs {
+		if l.Index > next {
+			return false
+		}
+		if l.Index == next {
+			next++
+		}
+	}
+	return true
 }
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
@@ -95,8 +128,11 @@ func (s *store) change(change func(*state)) {
 	s.lock <- struct{}{}
 	defer func() { <-s.lock }()
 	s.mu.Lock()
-	next, ctx := s.state, s.ctx
+	next, ctx, ended := s.state, s.ctx, s.ended
 	s.mu.Unlock()
+	if ended {
+		return
+	}
 	next.Stable, next.Logs = maps.Clone(next.Stable), slices.Clone(next.Logs)
 	change(&next)
 	for {
@@ -106,10 +142,21 @@ func (s *store) change(change func(*state)) {
 			s.state = next
 		}
 		s.mu.Unlock()
-		if err == nil || s.retry == nil || ctx == nil || s.retry(ctx, err) != nil {
+		if err == nil {
+			return
+		}
+		if s.retry == nil || ctx == nil || s.retry(ctx, err) != nil {
+			s.end()
 			return
 		}
 	}
+}
+
+// end has the store write nothing more. A change that followed one that was not made would leave gaps in the log.
+func (s *store) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
 }
 
 // begin gives the store the context of the node.
@@ -183,7 +230,9 @@ func (s *store) LastIndex() (uint64, error) {
 	return s.state.Logs[len(s.state.Logs)-1].Index, nil
 }
 
-// GetLog implements raft.LogStore.
+// GetLog implements raft.LogStore. The entry at which the snapshot ends is known without its content: a leader that got
+// no answer sends the entries after it again, and raft asks for the term of the entry before these. Without an answer
+// raft would have the leader send the snapshot again, and with it delete the entries after it.
 func (s *store) GetLog(index uint64, log *raft.Log) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,6 +241,10 @@ func (s *store) GetLog(index uint64, log *raft.Log) error {
 			*log = *l
 			return nil
 		}
+	}
+	if end := s.state.Snapshot; end != nil && end.Index == index {
+		*log = raft.Log{Index: end.Index, Term: end.Term, Type: raft.LogNoop}
+		return nil
 	}
 	return raft.ErrLogNotFound
 }
@@ -224,6 +277,9 @@ func (s *store) DeleteRange(low, high uint64) error {
 		}
 		st.Logs = left
 	})
+	if s.silent() {
+		return errClosed
+	}
 	return nil
 }
 
@@ -278,10 +334,14 @@ func (k *sink) ID() string { return k.meta.ID }
 
 func (k *sink) Cancel() error { return nil }
 
-// Close makes the snapshot durable.
+// Close makes the snapshot durable. It keeps a newer one, which another agent may have sent while raft took this one.
 func (k *sink) Close() error {
 	k.meta.Size = int64(len(k.data))
-	k.store.change(func(st *state) { st.Snapshot, st.View = &k.meta, k.data })
+	k.store.change(func(st *state) {
+		if st.Snapshot == nil || st.Snapshot.Index <= k.meta.Index {
+			st.Snapshot, st.View = &k.meta, k.data
+		}
+	})
 	if k.store.silent() {
 		return errClosed
 	}

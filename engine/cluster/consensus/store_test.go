@@ -99,3 +99,97 @@ func TestCS4_aNodeThatCannotStoreIsSilent(t *testing.T) {
 		t.Errorf("silent %t, %v", s.silent(), err)
 	}
 }
+
+// entriesOf are entries of one term.
+func entriesOf(term uint64, indexes ...uint64) (of []*raft.Log) {
+	for _, i := range indexes {
+		of = append(of, &raft.Log{Index: i, Term: term, Type: raft.LogNoop})
+	}
+	return of
+}
+
+func takeSnapshot(t *testing.T, s *store, index, term uint64) {
+	t.Helper()
+	k, err := s.Create(1, index, term, raft.Configuration{}, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// CS4: a snapshot that raft began before another agent sent a newer one does not take its place.
+func TestCS4_aNewerSnapshotStays(t *testing.T) {
+	s := storeOn(t, diskOf(t))
+	own, err := s.Create(1, 70, 1, raft.Configuration{}, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	takeSnapshot(t, s, 160, 2)
+	if err := own.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := s.List(); err != nil || len(list) != 1 || list[0].Index != 160 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// CS4: entries that a snapshot of another agent has replaced are gone after a restart, though raft did not delete them
+// before the process ended. Those that lead to the snapshot stay, for agents that are late.
+func TestCS4_replacedEntriesAreGoneAfterARestart(t *testing.T) {
+	for _, c := range []struct {
+		snapshotTerm uint64
+		want         int
+	}{{2, 1}, {1, 4}} {
+		disk := diskOf(t)
+		s := storeOn(t, disk)
+		if err := s.StoreLogs(entriesOf(1, 1, 2, 3, 4)); err != nil {
+			t.Fatal(err)
+		}
+		takeSnapshot(t, s, 3, c.snapshotTerm)
+		if got := len(storeOn(t, disk).state.Logs); got != c.want {
+			t.Errorf("a snapshot of term %d: %d entries left, want %d", c.snapshotTerm, got, c.want)
+		}
+	}
+}
+
+// CS4: a log without some of its entries is an error that says so, in place of raft's panic.
+func TestCS4_aLogWithAGapIsDamaged(t *testing.T) {
+	for _, c := range []struct {
+		snapshot uint64
+		indexes  []uint64
+		sound    bool
+	}{{0, []uint64{1, 2}, true}, {0, []uint64{2}, false}, {90, []uint64{91, 92}, true}, {90, []uint64{92}, false},
+		{90, []uint64{91, 93}, false}} {
+		disk := diskOf(t)
+		s := storeOn(t, disk)
+		if c.snapshot > 0 {
+			takeSnapshot(t, s, c.snapshot, 1)
+		}
+		if err := s.StoreLogs(entriesOf(1, c.indexes...)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := openStore(disk, "d/consensus", nil, nil)
+		if (err == nil) != c.sound || err != nil && !errors.Is(err, ErrState) {
+			t.Errorf("entries %v after the snapshot at %d: %v", c.indexes, c.snapshot, err)
+		}
+	}
+}
+
+// CS4: when a change was given up no later one is made: raft may not know that entries were not deleted.
+func TestCS4_afterAChangeThatWasGivenUpNoneIsMade(t *testing.T) {
+	disk := diskOf(t)
+	s := storeOn(t, disk)
+	if err := s.StoreLogs(entriesOf(1, 1, 2)); err != nil {
+		t.Fatal(err)
+	}
+	disk.SetLimit(1)
+	if err := s.DeleteRange(2, 2); !errors.Is(err, errClosed) {
+		t.Errorf("the deletion: %v", err)
+	}
+	disk.SetLimit(-1)
+	if err := s.StoreLogs(entriesOf(2, 2)); !errors.Is(err, errClosed) || len(s.state.Logs) != 2 {
+		t.Errorf("the entry after it: %v, %d entries", err, len(s.state.Logs))
+	}
+}

@@ -22,6 +22,7 @@ const snapshotMost = 4 << 20
 type transport struct {
 	id    string
 	calls *calls
+	raft  *raft.Raft // from Start on
 	rpcs  chan raft.RPC
 	ctx   context.Context //nolint:containedctx // from Start to Close: raft's calls have none
 	ended chan struct{}
@@ -47,8 +48,8 @@ func (t *transport) answer(ctx context.Context, q *question) (body json.RawMessa
 	if call.Command, err = read(q); err != nil {
 		return nil, err
 	}
-	if q.Kind == kindInstall {
-		call.Reader = bytes.NewReader(q.Data)
+	if args, ok := call.Command.(*raft.InstallSnapshotRequest); ok {
+		call.Reader = &snapshotReader{raft: t.raft, index: args.LastLogIndex, data: bytes.NewReader(q.Data)}
 	}
 	select {
 	case t.rpcs <- call:
@@ -68,6 +69,27 @@ func (t *transport) answer(ctx context.Context, q *question) (body json.RawMessa
 	case <-t.ended:
 		return nil, errClosed
 	}
+}
+
+// errLate says that a snapshot is older than the log of this node.
+var errLate = errors.New("consensus: a snapshot that came late")
+
+// snapshotReader is the content of a snapshot that another node sends. It refuses a snapshot that ends before the log.
+// Raft would install it: it would delete acknowledged entries, and panic at the next one. Two goroutines of a leader
+// can send snapshots to an agent that was removed and added again, and the older one may come last. Raft reads between
+// two calls, so the log does not grow meanwhile.
+type snapshotReader struct {
+	raft  *raft.Raft
+	index uint64
+	data  *bytes.Reader
+}
+
+// Read implements io.Reader.
+func (r *snapshotReader) Read(b []byte) (int, error) {
+	if last := r.raft.LastIndex(); r.index < last {
+		return 0, fmt.Errorf("%w: it ends at entry %d, the log at %d", errLate, r.index, last)
+	}
+	return r.data.Read(b)
 }
 
 // read reads one of raft's calls. What raft would panic at is refused.
