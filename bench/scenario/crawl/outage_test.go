@@ -136,9 +136,22 @@ func TestDiskFull_pausesAndGoesOnByItself(t *testing.T) {
 	})
 }
 
+// aSiteOverItsQuota says that a crawl of three pages a site leaves out some of host 0, a seed: four of its pages that a
+// link of the root leads to are sound, and its robots.txt allows them.
+func aSiteOverItsQuota(m *simweb.Model) bool {
+	h, sound := m.HostAt(0), 0
+	for p := range min(h.Pages, m.Config().PageFanout+1) {
+		if h.PageAt(p).Shape == simweb.ShapePlain {
+			sound++
+		}
+	}
+	return h.Robots == simweb.RobotsNone && sound > 3
+}
+
 func TestE1_everyAdmittedURLEndsInOneOutcome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rig, cfg, report := testbed.CrawlDuring(t, true, func(c *engine.Config) {
+		world := testbed.DrawWorld(t, testbed.SmallWorld(*testbed.FirstSeed+400, simweb.Faulty()), aSiteOverItsQuota)
+		rig, cfg, report := testbed.CrawlWebDuring(t, world, true, func(c *engine.Config) {
 			c.Limits.MaxPerHost,
 				c.Admission.MaxDepth = 3, 1
 		},

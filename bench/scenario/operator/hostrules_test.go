@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -17,11 +18,20 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// rulesWorld is without faults, and its hosts are large enough to be in the middle of when a rule comes.
-func rulesWorld() simweb.Config {
+// rulesWorld is without faults. Five of its hosts are so large that a crawl is in the middle of them when a rule comes.
+func rulesWorld(t *testing.T) simweb.Config {
+	t.Helper()
 	c := testbed.SmallWorld(*testbed.FirstSeed+950, simweb.Plain())
 	c.Hosts, c.PagesPerHostMean, c.PagesPerHostMax, c.Robots = 12, 60, 120, simweb.Robots{AllowAll: 1}
-	return c
+	return testbed.DrawWorld(t, c, func(m *simweb.Model) bool { return testbed.HostsBySize(m)[4].Pages >= 40 })
+}
+
+// hostsBySize are the names of the hosts, the largest first.
+func hostsBySize(rig *testbed.Rig) (names []string) {
+	for _, h := range testbed.HostsBySize(rig.World.Model) {
+		names = append(names, string(h.AppendName(nil)))
+	}
+	return names
 }
 
 func rulesOf(t *testing.T, lines ...string) *filter.HostRules {
@@ -54,9 +64,12 @@ func gaps(log *arrivals.Log) (least map[string]time.Duration, asked map[string]i
 // one nothing.
 func TestHostRules_delaysAndCapsAreKeptAsTheWebSeesThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rig := testbed.MustRig(t, rulesWorld(), true)
+		rig := testbed.MustRig(t, rulesWorld(t), true)
 		defer rig.Net.Close()
-		slow, fast, capped, away := rig.World.Host(0), rig.World.Host(1), rig.World.Host(2), rig.World.Host(11)
+		hosts := hostsBySize(rig)
+		away := rig.World.Host(11) // a host by which no other is found
+		hosts = slices.DeleteFunc(hosts, func(host string) bool { return host == away })
+		slow, fast, capped, other := hosts[0], hosts[1], hosts[2], hosts[3]
 		cfg := rig.Config()
 		cfg.Politeness.IPDelay = 0
 		cfg.Filters.HostRules = rulesOf(t, slow+" host-delay=20s", "."+fast+" host-delay=1s", capped+" max-per-host=5",
@@ -80,7 +93,7 @@ func TestHostRules_delaysAndCapsAreKeptAsTheWebSeesThem(t *testing.T) {
 		if asked[fast] < 10 || least[fast] < time.Second || least[fast] > 2*time.Second {
 			t.Errorf("the fast host: %d requests, %v between two of them", asked[fast], least[fast])
 		}
-		if other := rig.World.Host(3); asked[other] < 5 || least[other] < 4*time.Second {
+		if asked[other] < 5 || least[other] < 4*time.Second {
 			t.Errorf("another host: %d requests, %v between two of them", asked[other], least[other])
 		}
 		if perHost[capped] == 0 || perHost[capped] > 5 || r.Outcomes["quota-host"] == 0 {
@@ -102,10 +115,11 @@ func TestHostRules_anExclusionWhileRunningPurgesAndSurvivesAKill(t *testing.T) {
 
 func excludeInTheMiddle(t *testing.T, killed bool) {
 	t.Helper()
-	rig := testbed.MustRig(t, rulesWorld(), true)
+	rig := testbed.MustRig(t, rulesWorld(t), true)
 	cfg := rig.Config()
 	cfg.Workers.SiteItems = 4 // the rest is on disk
-	out, slow := rig.World.Host(0), rig.World.Host(1)
+	hosts := hostsBySize(rig)
+	out, slow := hosts[0], hosts[1]
 	e, err := engine.Open(cfg, rig.Seams(rig.FS))
 	if err != nil {
 		t.Fatal(err)

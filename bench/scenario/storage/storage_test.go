@@ -35,6 +35,14 @@ func fewSites(seed uint64) simweb.Config {
 	return c
 }
 
+// aLargeSite is a web of few sites with a large one. A crawl writes report.json before its end: each page takes more
+// than the host delay of 30 ms, and the first report comes after 5 s.
+func aLargeSite(t *testing.T, seed uint64) simweb.Config {
+	t.Helper()
+	isLarge := func(m *simweb.Model) bool { return testbed.HostsBySize(m)[0].Pages > 170 }
+	return testbed.DrawWorld(t, fewSites(seed), isLarge)
+}
+
 // busy makes a crawl rotate, flush and cut often.
 func busy(c *engine.Config) {
 	c.Archive.SizeMax, c.Sieve.BucketBytes, c.Workers.Fetchers = 1<<16, 1<<16, 1

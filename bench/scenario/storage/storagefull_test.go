@@ -149,7 +149,7 @@ func TestS01_aCrawlCanBeStoppedWhileTheDiskIsFullAndGoesOnLater(t *testing.T) {
 	} {
 		t.Run(strings.ReplaceAll(c.file, "*", "N"), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				a := newAiling(t, stage{world: fewSites(*testbed.FirstSeed + 910)})
+				a := newAiling(t, stage{world: aLargeSite(t, *testbed.FirstSeed+910)})
 				nth := 2 // the first of most kinds is made before the crawl runs
 				if c.file == "report.json.tmp" {
 					nth = 1

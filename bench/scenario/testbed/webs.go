@@ -1,10 +1,43 @@
 package testbed
 
 import (
+	"cmp"
+	"slices"
+	"testing"
 	"time"
 
 	"orbweaver/bench/simweb"
 )
+
+// drawnWorlds is how many webs DrawWorld looks at.
+const drawnWorlds = 100
+
+// DrawWorld returns the first web that contains what a test needs. All that it looks at follow from the seed of c.
+func DrawWorld(t testing.TB, c simweb.Config, contains func(*simweb.Model) bool) simweb.Config {
+	t.Helper()
+	seed := c.Seed
+	for i := range uint64(drawnWorlds) {
+		c.Seed = seed + i<<32
+		m, err := simweb.NewModel(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if contains(m) {
+			return c
+		}
+	}
+	t.Fatalf("none of %d webs that follow from seed %d contains what the test needs", drawnWorlds, seed)
+	return c
+}
+
+// HostsBySize are the hosts of a web, those with the most pages first.
+func HostsBySize(m *simweb.Model) (hosts []simweb.Host) {
+	for i := range m.Hosts() {
+		hosts = append(hosts, m.HostAt(i))
+	}
+	slices.SortStableFunc(hosts, func(a, b simweb.Host) int { return cmp.Compare(b.Pages, a.Pages) })
+	return hosts
+}
 
 // ManyHosts is a web with more hosts than the smallest workbench holds. Each host has few pages, all with links to
 // other hosts, so that hosts get links again after they were idle.
