@@ -129,13 +129,16 @@ func (b *testCluster) countImpolite(group func(agent string) string) (n int) {
 
 // repeatedAfter counts the requests after a moment for pages that had been answered whole before.
 func (b *testCluster) repeatedAfter(after time.Time) (n int) {
-	answered := map[string]bool{}
+	answered := map[string]arrivals.Arrival{} // the last one
 	for a := range b.rig.Log.All() {
-		if answered[a.URL] && a.Time.After(after) && a.Path != "/robots.txt" {
-			b.t.Logf("%s is fetched again by %s, %v after the end", a.URL, agentOf(&a), a.Time.Sub(after))
+		if before, again := answered[a.URL]; again && a.Time.After(after) && a.Path != "/robots.txt" {
+			b.t.Logf("%s is fetched again by %s %v after the end, which %s fetched from %v to %v", a.URL, agentOf(&a),
+				a.Time.Sub(after), agentOf(&before), before.Time.Sub(after), before.End.Sub(after))
 			n++
 		}
-		answered[a.URL] = answered[a.URL] || a.Whole
+		if a.Whole {
+			answered[a.URL] = a
+		}
 	}
 	return n
 }

@@ -76,6 +76,12 @@ func (t *Timeline) NotBefore(site []byte) time.Time {
 	return due
 }
 
+// IsSettled says that no other view was in force within the grace period before now: what agents have begun by such a
+// view has ended.
+func (t *Timeline) IsSettled(now time.Time) bool {
+	return !slices.ContainsFunc(t.previous.All(), func(p Previous[*View]) bool { return now.Sub(p.Until) < t.Grace })
+}
+
 // NoteHandedOver notes that the former owner of a site has handed it over, and when the site may be visited.
 func (t *Timeline) NoteHandedOver(site []byte, due time.Time) { t.handedOver.add(site, due) }
 

@@ -91,6 +91,9 @@ func (p *Pages) Recover(ctx context.Context, site []byte, items [][]byte) ([]clu
 	if len(asked) == 0 {
 		return holders, nil
 	}
+	// An agent that acts by an earlier view, or has acted by one until lately, may be in an exchange for the page. Then
+	// it has none now and has one later, so it is asked again.
+	isFinal := p.o.Views.IsSettled(time.Now())
 	haveAllAnswered, retryAt := true, time.Time{}
 	for _, other := range p.agentsToAsk(v, site) {
 		instance := other.Instance()
@@ -112,7 +115,9 @@ func (p *Pages) Recover(ctx context.Context, site []byte, items [][]byte) ([]clu
 		switch {
 		case holders[i].Instance != "":
 		case haveAllAnswered:
-			p.knownUnfetched.Add(view, fps[i])
+			if isFinal {
+				p.knownUnfetched.Add(view, fps[i])
+			}
 		default:
 			holders[i].RetryAt = retryAt
 		}

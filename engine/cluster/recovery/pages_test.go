@@ -121,6 +121,41 @@ func TestPages_whichAgentHasAPage(t *testing.T) {
 	}
 }
 
+// After a change of the view the other agent may still be in an exchange for the page. It says that it has none, and
+// has one a moment later. So it is asked again, until such an exchange has ended for certain.
+func TestPages_anAgentIsAskedAgainWhileTheViewIsNew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		views := p.pages[0].o.Views
+		views.Grace = 22 * time.Second
+		views.Replace(views.Load(), time.Now())
+		time.Sleep(5 * time.Second)
+		if h := p.recover(t); h != (cluster.Holder{}) || p.questions != 1 {
+			t.Errorf("a page that no agent has: %+v, %d questions", h, p.questions)
+		}
+		p.note(1) // the exchange has ended
+		if h := p.recover(t); h.Instance != p.pages[1].o.Self || p.questions != 2 {
+			t.Errorf("a page that the other agent has now: %+v, %d questions", h, p.questions)
+		}
+	})
+}
+
+// Later one answer is enough in a view.
+func TestPages_anAgentIsAskedOnceInAViewThatIsOld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		views := p.pages[0].o.Views
+		views.Grace = 22 * time.Second
+		views.Replace(views.Load(), time.Now())
+		time.Sleep(views.Grace)
+		for range 2 {
+			if h := p.recover(t); h != (cluster.Holder{}) || p.questions != 1 {
+				t.Errorf("%+v, %d questions", h, p.questions)
+			}
+		}
+	})
+}
+
 // An agent that does not answer is asked again, once a second, until membership drops it.
 func TestPages_anAgentThatDoesNotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 // unfetchedMost is how many URLs are remembered as not fetched: some MiB.
 const unfetchedMost = 1 << 16
 
-// UnfetchedURLs are URLs that no other agent has, by all that were asked in the current view. A Visit asks for all the
-// items that it brings and fetches one of them: the items that it returns need not be asked for again. The zero value
-// is empty.
+// UnfetchedURLs are URLs that no other agent has, by all that were asked in the current view, after it had settled. A
+// Visit asks for all the items that it brings and fetches one of them: the items that it returns need not be asked for
+// again. The zero value is empty.
 type UnfetchedURLs struct {
 	mu   sync.Mutex
 	view int64                     // guarded by mu: the number of the view that the answers are from
