@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/progress"
 	"orbweaver/engine/report"
 	"orbweaver/engine/schedule"
 	"orbweaver/internal/notify"
@@ -62,7 +63,7 @@ func (r *runner) startIntake(ctx context.Context, g *lifecycle.Group) error {
 func (r *runner) newSeeder() *admission.Seeder {
 	return &admission.Seeder{
 		FS: r.seams.FS, Dir: r.frontierDir(), Journal: r.disk.Journal, Frontier: r.loops.frontier,
-		Done: &r.queues.seeded, WaitBegun: r.cluster.WaitBegun, Wake: r.queues.wakeDistributor,
+		Log: r.disk.Log, Done: &r.queues.seeded, WaitBegun: r.cluster.WaitBegun, Wake: r.queues.wakeDistributor,
 	}
 }
 
@@ -71,6 +72,8 @@ func (r *runner) startLate(ctx context.Context, g *lifecycle.Group) {
 	r.cluster.Start(ctx, g.Go)
 	g.Go("flush", func() error { return r.loops.flusher.FlushSieve(ctx) })
 	g.Go("log", func() error { return r.disk.Log.Run(ctx) })
+	history := progress.Recorder{FS: r.seams.FS, Dir: r.cfg.Dir, Report: r.Report, Warn: r.seams.Log.Warn}
+	g.Go("progress", func() error { return history.Run(ctx) })
 	g.Go("checkpoint", func() error { return r.loops.checkpoints.Run(ctx) })
 	d := r.disk.Journal
 	g.Go("sync", func() error { return d.Disk.Every(ctx, r.cfg.Intervals.Sync, d.Sync) })
@@ -87,18 +90,7 @@ func (r *runner) startLate(ctx context.Context, g *lifecycle.Group) {
 			return reports.Refresh(r.Report())
 		})
 	})
-	if r.cfg.Limits.MaxTime > 0 {
-		g.Go("limit", func() error {
-			timer := time.NewTimer(r.cfg.Limits.MaxTime - r.clock.Wall())
-			defer timer.Stop()
-			select {
-			case <-timer.C:
-				r.run.Finish(lifecycle.ReasonMaxTime)
-			case <-ctx.Done():
-			}
-			return nil
-		})
-	}
+	g.Go("limit", func() error { return r.policy.limits.FinishAtMaxTime(ctx, r.clock.Wall()) })
 }
 
 // startWorkers starts the workers that fetch and parse; exchanges aborts what the first do, abort the others.

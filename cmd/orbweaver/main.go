@@ -35,6 +35,7 @@ type cli struct {
 	Bench   bench.Command          `cmd:"" help:"Run one benchmark of BENCHMARKS.md."`
 	Fsck    inspect.FsckCommand    `cmd:"" help:"Check every invariant of a crawl directory."`
 	Skipped inspect.SkippedCommand `cmd:"" help:"List the URLs that a crawl skips because they belong to a trap."`
+	Report  inspect.ReportCommand  `cmd:"" help:"Print reports of a crawl: hosts, status codes, media types, depth, seeds, errors, TLS faults."`
 	Audit   inspect.AuditCommand   `cmd:"" help:"Find which agent's copy of each page counts."`
 	Warc    archive.Command        `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
 	Ctl     ctl.Command            `cmd:"" help:"Control a running crawl."`

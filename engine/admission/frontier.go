@@ -70,6 +70,20 @@ func (f *Frontier) begin(d *Scratch) {
 	d.found, d.tooDeep, d.outOfScope, d.tooLong = 0, 0, 0, 0
 }
 
+// refusal returns why the URL of the last Add was not admitted, by the name of the reason in report.json; "" if it was.
+func (d *Scratch) refusal() string {
+	switch {
+	case d.tooDeep > 0:
+		return "depth"
+	case d.tooLong > 0:
+		return "too-long"
+	case d.outOfScope > 0:
+		return "scope"
+	default:
+		return ""
+	}
+}
+
 // Admits says whether a URL belongs to the crawl: the checks of Add, without adding.
 func (f *Frontier) Admits(d *Scratch, url []byte, it *queued.URL) bool {
 	f.begin(d)

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"orbweaver/engine/crawllog"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
@@ -116,6 +117,7 @@ type Seeder struct {
 	Dir       string
 	Journal   *journal.Store
 	Frontier  *Frontier
+	Log       *crawllog.Log
 	Done      *atomic.Bool
 	WaitBegun func(ctx context.Context) error // returns when the agents that own the seeds are known
 	Wake      func()                          // wakes the distributor
@@ -160,6 +162,9 @@ func (s *Seeder) Run(ctx context.Context) error {
 		}
 		s.Journal.Steps.Begin()
 		s.Frontier.Add(&d, in.Bytes(), queued.URL{Seed: true})
+		if why := d.refusal(); why != "" {
+			s.Log.SeedRefused(in.Bytes(), why)
+		}
 		s.Journal.Steps.End()
 		if n%1024 == 0 {
 			s.Wake()

@@ -24,8 +24,13 @@ const (
 	noteRequeued     = "requeued"     // the URL had this outcome, and is queued again
 )
 
+// outcomeNotAdmitted is in place of an outcome in the line of a seed that did not enter the frontier. It is followed by
+// the reason, as in report.json.
+const outcomeNotAdmitted = "not-admitted"
+
 // Prefixes of annotations.
 const (
+	noteDuplicate   = "duplicate:"
 	noteLocation    = "location:"
 	noteCertificate = "certificate:"
 )
@@ -146,6 +151,20 @@ func (l *Log) Requeue(url []byte, it *queued.URL, o outcome.Outcome) {
 	b = append(append(b[:len(b)-1], ','), noteRequeued...)
 	l.write(append(b, '\n'))
 }
+
+// SeedRefused adds the line of a seed that did not enter the frontier, with the reason, as in report.json.
+func (l *Log) SeedRefused(url []byte, reason string) {
+	l.lines.Lock()
+	defer l.lines.Unlock()
+	b := appendLogHead(l.buf[:0], time.Now(), statusNotAdmitted, -1, url, 0, 0, nil)
+	b = appendWorker(append(b, "unknown"...), 0)
+	b = append(append(b, "- - - "...), outcomeNotAdmitted...)
+	b = append(append(b, ','), reason...)
+	l.write(append(b, '\n'))
+}
+
+// statusNotAdmitted is Heritrix's status of a URL that is out of scope.
+const statusNotAdmitted = -5000
 
 // AppendRefusal appends the line of a URL that got its outcome without a request, for a later call of AddLines.
 func AppendRefusal(dst, url []byte, it *queued.URL, o outcome.Outcome, worker int) []byte {

@@ -102,6 +102,9 @@ func (l *Line) annotation(is func(n []byte) bool) (found []byte, ok bool) {
 // IsFinal reports whether the line has the outcome of a URL of the crawl. Each admitted URL that is not queued has one
 // final line.
 func (l *Line) IsFinal() bool {
+	if l.IsNotAdmitted() {
+		return false
+	}
 	_, other := l.annotation(func(n []byte) bool {
 		switch string(n) {
 		case noteRetry, noteProof, notePrerequisite, noteRequeued:
@@ -115,6 +118,15 @@ func (l *Line) IsFinal() bool {
 
 // IsRequeued reports whether the line takes back the outcome of an earlier final line of the URL.
 func (l *Line) IsRequeued() bool { return l.Has(noteRequeued) }
+
+// IsProof reports whether the line is of a request that shows whether a failing site serves pages.
+func (l *Line) IsProof() bool { return l.Has(noteProof) }
+
+// IsDuplicate reports whether the payload was stored before.
+func (l *Line) IsDuplicate() bool { return l.Value(noteDuplicate) != nil }
+
+// IsNotAdmitted reports whether the line is of a seed that did not enter the frontier.
+func (l *Line) IsNotAdmitted() bool { return string(l.Outcome) == outcomeNotAdmitted }
 
 // IsPrerequisite reports whether the line is of a robots.txt.
 func (l *Line) IsPrerequisite() bool { return l.Has(notePrerequisite) }

@@ -5,6 +5,7 @@ const (
 	FrontierDir   = "frontier"
 	ArchiveDir    = "warc"
 	LogsDir       = "logs"
+	ReportsDir    = "reports"
 	LockFile      = FrontierDir + "/lock"
 	ManifestFile  = FrontierDir + "/MANIFEST"
 	SieveDir      = FrontierDir + "/sieve"

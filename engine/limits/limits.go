@@ -1,10 +1,12 @@
 package limits
 
 import (
+	"context"
 	"sync"
 	"time"
 
 	"orbweaver/engine/lifecycle"
+	"orbweaver/internal/notify"
 )
 
 // Limits ends the crawl when it has had enough: pages, time or disk. Pages are counted under the commit lock, so that
@@ -20,6 +22,18 @@ type Limits struct {
 	Pages int64
 	bytes int64 // size of the archive
 	other int64 // size of frontier and logs, as last measured
+}
+
+// FinishAtMaxTime ends the crawl at its limit of time, unless ctx ends before. wall is the time that it has run. The
+// error is always nil.
+func (l *Limits) FinishAtMaxTime(ctx context.Context, wall time.Duration) error {
+	if l.TimeMax <= 0 {
+		return nil
+	}
+	if notify.Sleep(ctx, l.TimeMax-wall); ctx.Err() == nil {
+		l.Finish(lifecycle.ReasonMaxTime)
+	}
+	return nil
 }
 
 // TakePage says whether one more page may be stored.

@@ -14,6 +14,7 @@ var globalTables = map[string]string{
 	"bench/completeness.embedOf":       "a pattern",
 	"bench/completeness.linkOf":        "a pattern",
 	"bench/golden.write":               "a flag, which package flag sets",
+	"engine/logreport.definitions":     "the reports there are",
 	"tools/skeleton.word":              "a pattern",
 	"bench/hostile.Catalogue":          "the cases there are",
 	"bench/hostile.Families":           "what the letters of the cases stand for",

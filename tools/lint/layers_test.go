@@ -32,6 +32,7 @@ func layers() []string {
 		"engine/archive engine/checkpoint engine/restore engine/rebuild engine/inspect",
 		"engine/report engine/explain engine/storage",
 		"engine/hosts",
+		"engine/logreport engine/progress",
 		"engine/operator engine/history",
 		"engine",
 		"engine/control/dashboard",

@@ -1,16 +1,23 @@
 package operator
 
 import (
+	"errors"
 	"maps"
+	"slices"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/crawllog"
+	"orbweaver/engine/logreport"
 	"orbweaver/engine/report"
+	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 )
 
@@ -65,7 +72,7 @@ func TestLog_hasOneFinalLineForEachURL(t *testing.T) {
 					}
 				})
 				wantFinalLines(t, rig.FS, &r)
-				for _, o := range []string{"ok", "redirect", "client-error", "robots-denied", "quota-host", "blocked"} {
+				for _, o := range []string{"ok", "client-error", "robots-denied", "quota-host", "blocked"} {
 					if r.Outcomes[o] == 0 {
 						t.Errorf("the web is too simple: no URL has the outcome %s: %v", o, r.Outcomes)
 					}
@@ -93,6 +100,82 @@ func TestLog_aPurgeOfALongQueueLosesNoLine(t *testing.T) {
 		wantFinalLines(t, rig.FS, &r)
 		if r.Outcomes["blocked"] < 1000 || r.LogLinesLost != 0 {
 			t.Errorf("%v, %d lines lost", r.Outcomes, r.LogLinesLost)
+		}
+	})
+}
+
+// reportRows are the rows of a report of the crawl, by their first columns.
+func reportRows(t *testing.T, fsys vfs.FS, k logreport.Kind) map[string][]string {
+	t.Helper()
+	r, err := logreport.Make(t.Context(), fsys, "crawl", []logreport.Kind{k}, logreport.Options{Temp: vfs.NewMem(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string][]string{}
+	err = r.Each(t.Context(), k, func(row []string) error {
+		rows[row[0]] = slices.Clone(row)
+		return nil
+	})
+	if err := errors.Join(err, r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// The reports equal the archive and the counters: pages of each host, URLs of each media type and depth, responses of
+// each status, and the seeds.
+func TestReports_equalTheArchive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		world := testbed.SmallWorld(*testbed.FirstSeed+400, simweb.Faulty())
+		world.Faults.Failures = simweb.Failures{NotFound: 0.1, Error: 0.05}
+		world.Robots = simweb.Robots{AllowAll: 1} // the target of a redirected robots.txt looks like a page
+		rig, _, r := testbed.CrawlWebDuring(t, world, false, testbed.NoChange, func(*testbed.Rig, *engine.Engine) {})
+		pages, seen := map[string]int{}, map[string]bool{}
+		err := captures.Each(rig.FS, "crawl/warc", func(c judge.Capture) {
+			if c.Status == 200 && !seen[c.URL] { // an attempt that is repeated may have a record, too
+				seen[c.URL] = true
+				pages[string(urlx.Host([]byte(c.URL)))]++
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for host, row := range reportRows(t, rig.FS, logreport.Hosts) {
+			if n := pages[host]; row[2] != strconv.Itoa(n) {
+				t.Errorf("host %s: %s pages, %d in the archive", host, row[2], n)
+			}
+			delete(pages, host)
+		}
+		if len(pages) > 0 {
+			t.Errorf("hosts that are not in the report: %v", pages)
+		}
+		statuses := map[string]int64{}
+		for status, row := range reportRows(t, rig.FS, logreport.Status) {
+			if n, _ := strconv.ParseInt(row[2], 10, 64); n > 0 {
+				statuses[status] = n
+			}
+		}
+		if !maps.Equal(statuses, r.Statuses) {
+			t.Errorf("responses by status %v, counted %v", statuses, r.Statuses)
+		}
+		sum := func(k logreport.Kind) (urls int64) {
+			for _, row := range reportRows(t, rig.FS, k) {
+				n, _ := strconv.ParseInt(row[k.FirstNumber()], 10, 64)
+				urls += n
+			}
+			return urls
+		}
+		if n := sum(logreport.Depth); n != r.URLsAdmitted {
+			t.Errorf("%d URLs by depth, %d admitted", n, r.URLsAdmitted)
+		}
+		if n := sum(logreport.Types); n != int64(len(seen))+r.Outcomes["client-error"]+r.Outcomes["server-error"]+
+			r.Outcomes["redirect"] {
+			t.Errorf("%d URLs by media type, %d pages, %v", n, len(seen), r.Outcomes)
+		}
+		for url, row := range reportRows(t, rig.FS, logreport.Seeds) {
+			if !slices.Contains(rig.Seeds, url) || row[1] != "ok" {
+				t.Errorf("seed %v", row)
+			}
 		}
 	})
 }

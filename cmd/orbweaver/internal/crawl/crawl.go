@@ -204,6 +204,7 @@ func (c *Command) crawl(
 	if err != nil {
 		return err
 	}
+	writeReports(inv.Context, c.Config.Dir, log)
 	c.output.Close()
 	if err := summary.PrintReport(inv, r, c.JSON, c.Progress == "none"); err != nil {
 		return err

@@ -1,0 +1,174 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/engine/inspect"
+	"orbweaver/engine/layout"
+	"orbweaver/engine/logreport"
+	"orbweaver/internal/vfs"
+)
+
+// ReportCommand is the command report.
+type ReportCommand struct {
+	Dir   string           `arg:"" help:"Crawl directory." placeholder:"DIR"`
+	Kinds []logreport.Kind `arg:"" optional:"" name:"report" help:"Reports to print whole: hosts, status, mime, depth, seeds, errors, tls. Without one, the first rows of each." placeholder:"REPORT"`
+	Top   int              `help:"Without a report: number of rows of each, those with the largest numbers." default:"10" least:"1" placeholder:"N"`
+	Temp  string           `help:"Directory for what does not fit in memory; the default is the system's." placeholder:"DIR"`
+	JSON  bool             `help:"Print an object for each row, one a line."`
+}
+
+// Help shows examples.
+func (*ReportCommand) Help() string {
+	return `Prints reports of a crawl, made from its crawl.log. The crawl may run. At the end of a run, "crawl" writes them
+to reports/ in the crawl directory. docs/logs.md describes all columns.
+
+  hosts    URLs, pages, bytes, failures and requests of each host
+  status   URLs, responses and bytes of each HTTP status, or of each status of crawl.log without a response
+  mime     URLs and bytes of each media type
+  depth    URLs, pages and bytes of each number of links from a seed
+  seeds    what became of each seed, and where it redirects
+  errors   URLs without a usable answer, for each outcome and host, with an example
+  tls      certificates that do not verify, and failed handshakes, for each fault and host
+
+Examples:
+  orbweaver report crawl
+  orbweaver report crawl hosts | sort -t"$(printf '\t')" -k2,2nr | head
+  orbweaver report crawl seeds | grep -v "$(printf '\tok\t')"
+  orbweaver report --json crawl errors tls | jq -r .example`
+}
+
+// Check refuses reports that do not exist.
+func (c *ReportCommand) Check(*command.Invocation) error {
+	for _, k := range c.Kinds {
+		if !slices.Contains(logreport.Kinds(), k) {
+			return fmt.Errorf("no report %q: there are %v", k, logreport.Kinds())
+		}
+	}
+	return nil
+}
+
+// Run makes the reports and prints them.
+func (c *ReportCommand) Run(inv *command.Invocation) (err error) {
+	if _, err := inspect.Open(vfs.Disk(), c.Dir); err != nil {
+		return command.Misuse(err)
+	}
+	temp, err := os.MkdirTemp(c.Temp, "orbweaver-report-")
+	if err != nil {
+		return fmt.Errorf("--temp: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	kinds := c.Kinds
+	if len(kinds) == 0 {
+		kinds = logreport.Kinds()
+	}
+	r, err := logreport.Make(inv.Context, vfs.Disk(), c.Dir, kinds, logreport.Options{Temp: vfs.Disk(), TempDir: temp})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	if n := r.DamagedLines; n > 0 {
+		fmt.Fprintf(inv.Stderr, "orbweaver: %d lines of %s cannot be read and are left out\n", n, layout.LogsDir)
+	}
+	for i, k := range kinds {
+		switch {
+		case c.JSON:
+			err = printRows(inv.Context, inv.Stdout, r, k)
+		case len(c.Kinds) == 0:
+			err = c.printTop(inv.Context, inv.Stdout, r, k)
+		default:
+			if i > 0 {
+				fmt.Fprintln(inv.Stdout)
+			}
+			err = r.Print(inv.Context, inv.Stdout, k)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printRows prints the rows as objects. Numbers are numbers.
+func printRows(ctx context.Context, out io.Writer, r *logreport.Reports, k logreport.Kind) error {
+	lines := json.NewEncoder(out)
+	lines.SetEscapeHTML(false)
+	columns := k.Columns()
+	return r.Each(ctx, k, func(row []string) error {
+		object := map[string]any{"report": k}
+		for i, name := range columns {
+			if n, err := strconv.ParseInt(row[i], 10, 64); err == nil {
+				object[name] = n
+			} else {
+				object[name] = row[i]
+			}
+		}
+		return lines.Encode(object)
+	})
+}
+
+// printTop prints the rows with the largest first number in a table. Of the seeds, these are those that were not
+// fetched, in their order.
+func (c *ReportCommand) printTop(ctx context.Context, out io.Writer, r *logreport.Reports, k logreport.Kind) error {
+	columns, all := k.Columns(), 0
+	var top [][]string
+	add := func(row []string) error {
+		all++
+		top = append(top, slices.Clone(row))
+		if len(top) > 2*c.Top {
+			top = c.largest(k, top)
+		}
+		return nil
+	}
+	if k == logreport.Seeds {
+		fetched := 0
+		add = func(row []string) error {
+			all++
+			if row[1] == "ok" {
+				fetched++
+			} else if len(top) < c.Top {
+				top = append(top, slices.Clone(row))
+			}
+			return nil
+		}
+		defer func() { fmt.Fprintf(out, "  %d of %d seeds are ok\n\n", fetched, all) }()
+	} else {
+		defer fmt.Fprintln(out)
+	}
+	if err := r.Each(ctx, k, add); err != nil {
+		return err
+	}
+	if k != logreport.Seeds {
+		top = c.largest(k, top)
+	}
+	fmt.Fprintf(out, "%s: %d rows\n", k, all)
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, row := range append([][]string{columns}, top...) {
+		for _, text := range row {
+			fmt.Fprintf(table, "  %.100s\t", command.PlainText(text))
+		}
+		fmt.Fprintln(table)
+	}
+	return table.Flush()
+}
+
+// largest returns the rows with the largest first number.
+func (c *ReportCommand) largest(k logreport.Kind, rows [][]string) [][]string {
+	column := k.FirstNumber()
+	number := func(row []string) int64 {
+		n, _ := strconv.ParseInt(row[column], 10, 64)
+		return n
+	}
+	slices.SortStableFunc(rows, func(a, b []string) int { return cmp.Compare(number(b), number(a)) })
+	return rows[:min(len(rows), c.Top)]
+}
