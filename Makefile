@@ -8,7 +8,7 @@ VERSION  ?= 0.1.0
 LDFLAGS   = -s -w -X main.version=$(VERSION) $(if $(COMMIT),-X main.commit=$(COMMIT))
 
 .DEFAULT_GOAL := build
-.PHONY: outage polite build gen help fmt tidy lint test scenario nightly race fuzz sim crash judge conformance hostile demo bench micro throughput soak million plots pressure realsite others cross release bench-table cover ci clean
+.PHONY: outage polite build gen help fmt tidy lint test scenario nightly race fuzz sim crash judge conformance hostile demo bench micro throughput soak million plots pressure realsite others cross release install deb package-test container bench-table cover ci clean
 
 build: ## build bin/orbweaver, a static binary (COMMIT=hash: for "orbweaver version", outside of a git checkout)
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
@@ -114,7 +114,23 @@ cross: ## build for every platform without a C compiler
 	  CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -trimpath -ldflags '$(LDFLAGS)' \
 	    -o "build/cross/orbweaver-$${p%/*}-$${p#*/}$$(test $${p%/*} = windows && echo .exe)" ./cmd/orbweaver || exit 1; done
 
-release: ## archives, SBOMs and SHA256SUMS of the newest commit in build/release (CHECK=1: builds twice and compares)
+PREFIX ?= /usr/local
+DEB     = build/orbweaver_$(VERSION)-1_$(shell $(GO) env GOARCH).deb
+
+install: build ## install program, man pages, completions and systemd unit below PREFIX (/usr/local; DESTDIR=dir for packagers)
+	tools/package/tree.sh bin/orbweaver bin/orbweaver "$(DESTDIR)" "$(PREFIX)"
+
+deb: build ## the Debian package of this machine's processor, in build/ (needs dpkg-deb; not root)
+	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} \
+	  tools/package/deb.sh bin/orbweaver bin/orbweaver $(VERSION)-1 $$($(GO) env GOARCH) $(DEB)
+
+package-test: deb ## install the package in a fresh Debian, boot it, run the service, purge (root, mmdebstrap, a mirror; not in CI)
+	tools/package/test.sh $(DEB)
+
+container: ## build the container image with podman, buildah or docker (TOOL=name)
+	$(or $(TOOL),podman) build --build-arg COMMIT=$(or $(COMMIT),$$(git rev-parse HEAD)) -t orbweaver:$(VERSION) -f Containerfile .
+
+release: ## archives, Debian packages, SBOMs and SHA256SUMS of the newest commit in build/release (CHECK=1: builds twice and compares)
 	GO=$(GO) VERSION=$(VERSION) tools/release.sh $(if $(CHECK),--check,build/release) $(if $(CHECK),linux/amd64 windows/amd64,$(PLATFORMS))
 
 cover: ## test coverage by package

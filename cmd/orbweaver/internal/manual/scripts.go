@@ -7,8 +7,8 @@ _orbweaver() {
 	local line
 	COMPREPLY=()
 	while IFS= read -r line; do
-		COMPREPLY+=("${line%%$'\t'*}")
-	done < <("${COMP_WORDS[0]}" complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+		[[ -z $line ]] || COMPREPLY+=("${line%%$'\t'*}")
+	done <<<"$("${COMP_WORDS[0]}" complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)"
 }
 complete -o bashdefault -o default -F _orbweaver orbweaver
 `
@@ -19,10 +19,11 @@ _orbweaver() {
 	local -a candidates
 	local line word help
 	while IFS= read -r line; do
+		[[ -n $line ]] || continue
 		word=${line%%$'\t'*}
 		help=${line#*$'\t'}
 		candidates+=("${word//:/\\:}:${help}")
-	done < <("${words[1]}" complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)
+	done <<<"$("${words[1]}" complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)"
 	if (( ${#candidates} )); then
 		_describe -V orbweaver candidates
 	else

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"net"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A crawl that a service manager has started says that it is ready, and then that it stops.
+func TestCrawl_reportsToItsServiceManager(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no such sockets")
+	}
+	name := filepath.Join(t.TempDir(), "notify")
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	t.Setenv("NOTIFY_SOCKET", name)
+	t.Setenv("WATCHDOG_USEC", "300000")
+	call("crawl", "--dir", filepath.Join(t.TempDir(), "crawl"), "--progress", "none", "--allow-net", "127.0.0.0/8",
+		"--max-time", "1s", "http://127.0.0.1:9/") // nothing answers there
+	if err := socket.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	var messages []string
+	for b := make([]byte, 4096); ; {
+		n, err := socket.Read(b)
+		if err != nil {
+			break // all of them were read
+		}
+		messages = append(messages, string(b[:n]))
+	}
+	all := strings.Join(messages, "\n\n")
+	if !strings.HasPrefix(all, "READY=1\nSTATUS=running: ") || !strings.Contains(all, "\n\nWATCHDOG=1\nSTATUS=") ||
+		!strings.Contains(messages[len(messages)-1], "STOPPING=1") {
+		t.Errorf("messages:\n%s", all)
+	}
+}

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Lays out what is installed: the program, man pages, completions, documents, and on Linux the systemd unit.
+#
+#   tools/package/tree.sh PROGRAM GENERATOR ROOT [PREFIX]
+#
+# PROGRAM is installed below ROOT/PREFIX (/usr/local). GENERATOR is a program of the same version that runs on this
+# machine: it prints the man pages, the completions and the sample configuration.
+set -euo pipefail
+program=$1 generator=$2 root=$3 prefix=${4:-/usr/local}
+here=$(cd "$(dirname "$0")" && pwd)
+top=$here/../..
+to=$root$prefix
+umask 022
+
+install -D -m 755 "$program" "$to/bin/orbweaver"
+mkdir -p "$to/share/man/man1"
+"$generator" man "$to/share/man/man1"
+gzip -n -9 -f "$to"/share/man/man1/orbweaver*.1
+zsh=site-functions
+[ "$prefix" != /usr ] || zsh=vendor-completions # where Debian's zsh looks for those of packages
+mkdir -p "$to/share/bash-completion/completions" "$to/share/zsh/$zsh" "$to/share/fish/vendor_completions.d"
+"$generator" completion bash >"$to/share/bash-completion/completions/orbweaver"
+"$generator" completion zsh >"$to/share/zsh/$zsh/_orbweaver"
+"$generator" completion fish >"$to/share/fish/vendor_completions.d/orbweaver.fish"
+doc=$to/share/doc/orbweaver
+mkdir -p "$doc/examples"
+install -m 644 "$top/README.md" "$top/CHANGELOG.md" "$doc/"
+[ "$prefix" = /usr ] || install -m 644 "$top/LICENSE" "$doc/"
+"$generator" sample-config >"$doc/examples/crawl.toml"
+chmod 644 "$doc/examples/crawl.toml"
+mkdir -p "$to/lib/systemd/system" "$to/lib/sysusers.d"
+sed "s,/usr/bin/,$prefix/bin/," "$here/orbweaver@.service" >"$to/lib/systemd/system/orbweaver@.service"
+install -m 644 "$here/orbweaver.sysusers" "$to/lib/sysusers.d/orbweaver.conf"
