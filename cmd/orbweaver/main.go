@@ -39,6 +39,7 @@ type cli struct {
 	Audit   inspect.AuditCommand   `cmd:"" help:"Find which agent's copy of each page counts."`
 	Warc    archive.Command        `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
 	Ctl     ctl.Command            `cmd:"" help:"Control a running crawl."`
+	UI      ctl.UICommand          `cmd:"" name:"ui" help:"Serve the dashboard of a running crawl on loopback, for a browser."`
 	URL     text.URLCommand        `cmd:"" name:"url" help:"Normalise URLs."`
 	Robots  text.RobotsCommand     `cmd:"" help:"Test URLs against a robots.txt."`
 	Links   text.LinksCommand      `cmd:"" help:"Print the links that the parser finds in a file."`

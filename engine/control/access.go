@@ -22,13 +22,14 @@ type access struct {
 	tcp   bool     // any user of this machine, or any host of the network, can connect
 	names []string // beside addresses and localhost, what the server may be called; lower case
 	token string
+	login func(code string) bool // says whether a code of the login page is right
 	log   *slog.Logger
 }
 
 // newAccess returns the rules for a server that listens on l, as address asked for.
-func newAccess(l net.Listener, o Options) (*access, error) {
+func newAccess(l net.Listener, o Options, login func(code string) bool) (*access, error) {
 	_, tcp := l.Addr().(*net.TCPAddr)
-	a := &access{tcp: tcp, token: o.Token, log: o.Log}
+	a := &access{tcp: tcp, token: o.Token, login: login, log: o.Log}
 	if !tcp {
 		return a, nil
 	}
@@ -45,7 +46,7 @@ func newAccess(l net.Listener, o Options) (*access, error) {
 // for the pages of the dashboard, it tells browsers that an answer is no document.
 func (a *access) guard(next http.Handler) http.Handler {
 	browsers := dashboard.NewGate(
-		dashboard.Options{Secret: a.token, Login: dashboard.IsToken(a.token), Log: a.log}, keepPlace(next),
+		dashboard.Options{Secret: a.token, Login: a.login, Log: a.log}, keepPlace(next),
 	)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).

@@ -79,15 +79,9 @@ func (c *Client) call(ctx context.Context, method, path, body string, into any) 
 	if err != nil {
 		return fmt.Errorf("control: %w", err)
 	}
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	resp, err := c.http.Do(req)
+	resp, err := c.send(req)
 	if err != nil {
-		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
-			return fmt.Errorf("%w (%s)", ErrNotRunning, c.name)
-		}
-		return fmt.Errorf("control: %w", err)
+		return err
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, answerSize))
@@ -108,4 +102,32 @@ func (c *Client) call(ctx context.Context, method, path, body string, into any) 
 		return fmt.Errorf("control: %s answered %s: %.200s", path, resp.Status, text)
 	}
 	return nil
+}
+
+// forward sends a request of a browser on, and returns the answer as it comes.
+func (c *Client) forward(r *http.Request) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(r.Context(), r.Method, c.base+r.URL.RequestURI(), r.Body)
+	if err != nil {
+		return nil, fmt.Errorf("control: %w", err)
+	}
+	req.ContentLength = r.ContentLength
+	if value := r.Header.Get("Cache-Control"); value != "" {
+		req.Header.Set("Cache-Control", value)
+	}
+	return c.send(req)
+}
+
+// send sends a request with the token.
+func (c *Client) send(req *http.Request) (*http.Response, error) {
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+			return nil, fmt.Errorf("%w (%s)", ErrNotRunning, c.name)
+		}
+		return nil, fmt.Errorf("control: %w", err)
+	}
+	return resp, nil
 }

@@ -72,30 +72,46 @@ type Server struct {
 
 // Listen serves crawl until Close, and has all requests end with ctx. An error may wrap ErrNoToken.
 func Listen(ctx context.Context, o Options, crawl Crawl) (*Server, error) {
+	o = o.withDefaults()
+	recorder := history.Open(history.Options{
+		FS: o.History.FS, File: o.History.Name, Report: crawl.Report, Log: o.Log,
+	})
+	answers := newHandler(crawl, o, dashboard.NewLive(recorder))
+	return serve(ctx, o, dashboard.IsToken(o.Token), answers, recorder.Run)
+}
+
+func (o Options) withDefaults() Options {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	return o
+}
+
+// serve has permitted requests answered until Close, and runs beside that what ends with it. login says whether a code
+// of the login page is right.
+func serve(
+	ctx context.Context,
+	o Options,
+	login func(code string) bool,
+	answers http.Handler,
+	beside func(context.Context),
+) (*Server, error) {
 	l, err := listen(ctx, o.Address)
 	if err != nil {
 		return nil, fmt.Errorf("control: %w", err)
 	}
-	d, err := newAccess(l, o)
+	d, err := newAccess(l, o, login)
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	ctx, end := context.WithCancel(ctx)
 	s := &Server{listener: l, served: make(chan error, 1), end: end}
-	recorder := history.Open(history.Options{
-		FS: o.History.FS, File: o.History.Name, Report: crawl.Report, Log: o.Log,
-	})
 	s.http = &http.Server{
-		Handler: s.counted(
-			d.guard(newHandler(crawl, o, dashboard.NewLive(recorder))),
-		), BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler: s.counted(d.guard(answers)), BaseContext: func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: bodyPatience, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn), ConnContext: withConn, ConnState: onState,
 	}
-	s.answers.Go(func() { recorder.Run(ctx) })
+	s.answers.Go(func() { beside(ctx) })
 	go func() { s.served <- s.http.Serve(limitConns(l, connsMax, o.Log)) }()
 	return s, nil
 }

@@ -16,9 +16,9 @@ type Estimate struct {
 	Sentence  string  `json:"sentence"`
 }
 
-// Over what time the growth of the queue is measured, in seconds.
+// Over what time the growth of the queue is measured, in seconds: a quarter of the time that is known, in these bounds.
 const (
-	growthOver  = 600
+	growthMost  = 600
 	growthLeast = 30
 )
 
@@ -34,24 +34,28 @@ func (h *History) estimate(r *report.Report, now int64) (e Estimate) {
 	}
 	s := &h.seconds
 	queued := columnOf("urls_queued")
-	if i := s.since(now - growthOver); i < s.count {
+	over := int64(growthLeast)
+	if s.count > 0 {
+		over = min(max((now-s.times[s.first])/4, growthLeast), growthMost)
+	}
+	if i := s.since(now - over); i < s.count {
 		e.OfSeconds = float64(now - s.times[s.at(i)])
 		if e.OfSeconds >= growthLeast {
 			e.Growth = (float64(r.URLsQueued) - float64(s.row(i)[queued])) / e.OfSeconds
 		}
 	}
-	over, say := time.Duration(e.OfSeconds)*time.Second, fmt.Sprintf
+	last, say := time.Duration(e.OfSeconds)*time.Second, fmt.Sprintf
 	switch {
 	case e.OfSeconds < growthLeast:
 		e.OfSeconds = 0
 		e.Sentence = say("no estimate yet: it needs %d seconds", growthLeast)
 	case e.Growth < 0:
 		e.Seconds = float64(r.URLsQueued) / -e.Growth
-		e.Sentence = say("the queue is empty in about %s, if it shrinks as in the last %v", roughly(e.Seconds), over)
+		e.Sentence = say("the queue is empty in about %s, if it shrinks as in the last %v", roughly(e.Seconds), last)
 	case e.Growth == 0:
-		e.Sentence = say("no end in sight: the queue is as long as %v ago", over)
+		e.Sentence = say("no end in sight: the queue is as long as %v ago", last)
 	default:
-		e.Sentence = say("no end in sight: the queue grows by %.0f URLs a minute, over the last %v", e.Growth*60, over)
+		e.Sentence = say("no end in sight: the queue grows by %.0f URLs a minute, over the last %v", e.Growth*60, last)
 	}
 	return e
 }

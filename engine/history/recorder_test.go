@@ -68,10 +68,10 @@ func TestRecorder_estimatesTheEnd(t *testing.T) {
 			{100, -1, 10 * time.Second, "no estimate yet: it needs 30 seconds", 0},
 			{
 				36_000 + 1200, -10, 2 * time.Minute,
-				"the queue is empty in about 1 h 0 min, if it shrinks as in the last 1m59s", 3600,
+				"the queue is empty in about 1 h 0 min, if it shrinks as in the last 30s", 3600,
 			},
 			{10, 100, time.Hour, "no end in sight: the queue grows by 6000 URLs a minute, over the last 10m0s", 0},
-			{10, 0, time.Minute, "no end in sight: the queue is as long as 59s ago", 0},
+			{10, 0, time.Minute, "no end in sight: the queue is as long as 30s ago", 0},
 			{0, 0, time.Minute, "the queue is empty", 0},
 		} {
 			end := recording(t, Options{Report: steady(c.queued, c.growth)}, c.how).Now().End

@@ -62,6 +62,7 @@ var doorkeepers = places{
 	"engine/cluster/transport/network.go":    "messages between agents: literal addresses; without certificates loopback",
 	"cmd/orbweaver/internal/crawl/listen.go": "control.Listen: the local port",
 	"cmd/orbweaver/internal/ctl/ctl.go":      "control.Dial: asks a running crawl over it",
+	"cmd/orbweaver/internal/ctl/ui.go":       "control.ListenPages: its pages, on loopback",
 	"cmd/orbweaver/internal/process/":        "the socket of the service manager, on this machine",
 	"tools/realsite/servers.go":              "asks whether the servers that it has started answer, on loopback",
 	"bench/load/":                            "a web server on real sockets",

@@ -49,7 +49,7 @@ func (c *controlOptions) listen(
 	case strings.HasPrefix(o.Address, "unix:"):
 	case c.Token != "":
 		o.Token, err = ReadToken(c.Token)
-	case isLoopback(o.Address):
+	case IsLoopback(o.Address):
 		if o.Token, err = newToken(dir); err == nil {
 			l.token = TokenFile(dir)
 		}
@@ -66,8 +66,8 @@ func (c *controlOptions) listen(
 	return l, nil
 }
 
-// isLoopback says that an address can only be this machine's own. A name other than localhost is none.
-func isLoopback(address string) bool {
+// IsLoopback says that an address can only be this machine's own. A name other than localhost is none.
+func IsLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return false

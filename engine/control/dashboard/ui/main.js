@@ -2,11 +2,18 @@
 import { h, say, tell, confirm } from './dom.js'
 import { act, follow, hasKey, login, logout, Refused } from './api.js'
 import { overview } from './overview.js'
+import { hosts, host } from './hosts.js'
+import { active } from './active.js'
+import { explain } from './explain.js'
 import { rules } from './rules.js'
 import { agents } from './agents.js'
 
 const views = [
   { path: '', title: 'Overview', make: overview },
+  { path: 'hosts', title: 'Hosts', make: hosts },
+  { path: 'host', title: 'Host', make: host, needs: () => false },
+  { path: 'active', title: 'Under way', make: active },
+  { path: 'explain', title: 'Explain', make: explain },
   { path: 'rules', title: 'Rules', make: rules },
   { path: 'agents', title: 'Agents', make: agents, needs: (now) => !!now.report.cluster },
 ]
@@ -81,14 +88,15 @@ function makeFrame() {
   const stop = button('Stop', async () =>
     await confirm('Stop the crawl? It finishes the exchanges under way. The same command resumes it.', 'Stop') ? act('stop') : null)
   const leave = h('button', { onclick: async () => { await logout().catch(() => {}); showLogin('') } }, 'Log out')
-  const links = views.map((v) => h('a', { href: '#/' + v.path }, v.title))
+  const links = views.map((v) => h('a', { href: '#/' + v.path, hidden: !!v.needs }, v.title))
   const element = h('div', { class: 'bar' }, h('span', { class: 'brand' }, 'Orbweaver'), state,
     h('nav', { 'aria-label': 'Views' }, links), h('span', { class: 'grow' }), lost, pause, resume, stop, leave)
   let seen = ''
   return {
     element,
     mark(path) {
-      views.forEach((v, i) => links[i].toggleAttribute('aria-current', v.path === path))
+      const marked = path === 'host' ? 'hosts' : path
+      views.forEach((v, i) => links[i].toggleAttribute('aria-current', v.path === marked))
     },
     link(isUp) { lost.hidden = isUp },
     update(event) {

@@ -2,6 +2,7 @@
 import { h, say } from './dom.js'
 import { get } from './api.js'
 import { chart } from './chart.js'
+import { worst } from './hosts.js'
 import { table } from './table.js'
 import { byteRate, bytes, count, rate, seconds } from './format.js'
 
@@ -29,6 +30,9 @@ export function overview() {
     retries_per_second: (n) => n.rates.retries_per_second, cpu_cores: (n) => n.rates.cpu_cores,
   }
   const history = follower(charts)
+  const hostLists = [
+    worst('Longest queues', 'queue', 'queued'), worst('Most errors', 'errors', 'errors'), worst('Longest delays', 'delay', 'delay'),
+  ]
   const lists = [
     named('Responses', 'status', 'statuses'), named('Outcomes of URLs', 'outcome', 'outcomes'),
     named('Links that were not admitted', 'reason', 'dropped'), named('Certificates that do not verify', 'fault', 'certificate_faults'),
@@ -62,6 +66,7 @@ export function overview() {
     figures.element,
     h('section', {}, h('div', { class: 'row between' }, h('h2', {}, 'Over time'), history.choice),
       h('div', { class: 'charts' }, charts.map((c) => c.element))),
+    h('section', { class: 'tables' }, hostLists.map((l) => l.element)),
     h('section', { class: 'facts' }, facts.map((f) => f.element)),
     h('section', { class: 'tables' }, lists.map((l) => l.element)))
   return {
@@ -74,7 +79,10 @@ export function overview() {
       for (const f of facts) f.update(now)
       for (const l of lists) l.update(now)
     },
-    close() { history.close() },
+    close() {
+      history.close()
+      for (const l of hostLists) l.close()
+    },
   }
 }
 

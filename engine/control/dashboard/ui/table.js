@@ -4,7 +4,7 @@ import { h, say } from './dom.js'
 // table makes a table. A column has a title, a text and perhaps a value to sort by, and is a number or not.
 export function table(options) {
   const { caption, columns, empty } = options
-  let order = options.order || { column: columns[0], down: false }
+  let order = options.keepsOrder ? { column: {}, isOfServer: true } : options.order || { column: columns[0], down: false }
   let rows = []
   const elements = new Map()
   const body = h('tbody')
@@ -12,7 +12,7 @@ export function table(options) {
   const heads = columns.map((c) => h('th', { scope: 'col', class: c.number ? 'number' : '' },
     h('button', { class: 'sort', onclick: () => sortBy(c) }, c.title)))
   const element = h('table', { class: options.class }, h('caption', {}, caption), h('thead', {}, h('tr', {}, heads)), body)
-  const box = h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption }, element)
+  const box = h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption, hidden: true }, element)
 
   function sortBy(column) {
     order = { column, down: order.column === column ? !order.down : !!column.number }
@@ -23,7 +23,7 @@ export function table(options) {
     columns.forEach((c, i) => heads[i].setAttribute('aria-sort',
       c !== order.column ? 'none' : order.down ? 'descending' : 'ascending'))
     const by = order.column.value || order.column.text
-    const sorted = rows.slice().sort((a, b) => {
+    const sorted = order.isOfServer ? rows : rows.slice().sort((a, b) => {
       const x = by(a), y = by(b)
       const n = typeof x === 'number' && typeof y === 'number' ? x - y : String(x).localeCompare(String(y))
       return order.down ? -n : n

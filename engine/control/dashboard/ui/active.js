@@ -1,0 +1,23 @@
+// The exchanges under way.
+import { h, say } from './dom.js'
+import { poll } from './poll.js'
+import { table } from './table.js'
+import { count, seconds } from './format.js'
+
+export function active() {
+  const note = h('p', { class: 'quiet', role: 'status' }, '')
+  const age = { title: 'Age', number: true, text: (x) => seconds(x.age_seconds), value: (x) => x.age_seconds }
+  const t = table({
+    caption: 'Exchanges under way', key: (x) => x.worker, most: 300, order: { column: age, down: true }, empty: 'None at this moment.',
+    columns: [
+      { title: 'URL', text: (x) => x.url + (x.url_truncated ? '…' : ''), class: 'name' }, { title: 'For', text: (x) => x.kind },
+      { title: 'Address', text: (x) => x.address || '' }, age,
+      { title: 'Earlier tries', number: true, text: (x) => count(x.tries), value: (x) => x.tries },
+    ],
+  })
+  const p = poll(() => '/active?limit=300', 2000, (answer) => {
+    t.update(answer.exchanges || [])
+    say(note, `${count(answer.busy)} of ${count(answer.fetchers)} fetch workers are in an exchange.`)
+  }, (fault) => say(note, fault))
+  return { element: h('div', {}, h('h1', {}, 'Under way'), note, t.element), update() {}, close: p.close }
+}
