@@ -40,7 +40,7 @@ func (o *opener) wire() {
 	q.make(cfg, o.m.HashSeed)
 	l.deadSites = &schedule.DeadSites{
 		Log: d.Log, Workbench: d.Workbench, Counters: counts, Finished: q.finished, HashSeed: o.m.HashSeed,
-		Wake: q.wakeDistributor,
+		Wake: q.wakeDistributor, Warn: o.seams.Log.Warn,
 	}
 	l.sites = &sites.Table{
 		Workbench: d.Workbench, Cold: d.Cold, Rules: p.rules, Unresolved: q.unresolved, Live: p.live, Quotas: p.quotas,

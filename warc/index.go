@@ -55,9 +55,9 @@ func ScanIndex(
 }
 
 // IndexEntry returns the index entry of a record that was read, and reads the head of its block. ok is false for
-// records that are not indexed.
+// records that are not indexed. Answers of name servers are not: replay programs would list them as pages.
 func (r *RecordRead) IndexEntry() (c cdxj.Entry, ok bool, err error) {
-	if !r.Type.indexed() {
+	if !r.Type.indexed() || r.IsDNS() {
 		return c, false, nil
 	}
 	c.URI, c.Date = r.TargetURI, r.Date

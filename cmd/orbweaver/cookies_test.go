@@ -55,9 +55,9 @@ func TestCookiesGoBackToTheirSiteByOption(t *testing.T) {
 	l := &lounge{links: "<a href=" + second.URL + "/elsewhere>"} // the same host, another port
 	first := httptest.NewServer(l)
 	defer first.Close()
-	crawl := func(dir string, more ...string) report.Report {
+	crawl := func(code int, dir string, more ...string) report.Report {
 		t.Helper()
-		call(nearby(dir, append(more, first.URL+"/")...)...).want(t, command.ExitDone)
+		call(nearby(dir, append(more, first.URL+"/")...)...).want(t, code)
 		r, err := report.Read(vfs.Disk(), dir)
 		if err != nil {
 			t.Fatal(err)
@@ -65,13 +65,13 @@ func TestCookiesGoBackToTheirSiteByOption(t *testing.T) {
 		return r
 	}
 
-	crawl(t.TempDir())
+	crawl(command.ExitFailed, t.TempDir()) // it gets a redirect and a 403, and no page
 	if got := l.takeAsItCame(); got != "/robots.txt, /, /hall" {
 		t.Errorf("without: %s", got)
 	}
 
 	dir := t.TempDir()
-	r := crawl(dir, "--cookies", "site")
+	r := crawl(command.ExitDone, dir, "--cookies", "site")
 	if got := l.takeAsItCame(); got != "/robots.txt, /, /hall guest=7, /bar guest=7, /street" {
 		t.Errorf("with --cookies site: %s", got)
 	}

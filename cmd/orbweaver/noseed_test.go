@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"orbweaver/cmd/orbweaver/internal/command"
@@ -64,15 +65,16 @@ func TestCrawl_saysWhyNoSeedCouldBeFetched(t *testing.T) {
 	)
 }
 
-// A server that answers, if only by forbidding everything, is no failure of the crawl.
-func TestCrawl_isDoneIfRobotsForbidsTheSeed(t *testing.T) {
+// A crawl whose robots.txt forbids everything has no page: it has failed, and says why.
+func TestCrawl_failsIfRobotsForbidsTheSeed(t *testing.T) {
 	site := httptest.NewServer(
 		http.HandlerFunc(
 			func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("User-agent: *\nDisallow: /\n")) },
 		),
 	)
 	defer site.Close()
-	call(nearby(t.TempDir(), site.URL+"/")...).want(t, command.ExitDone, "finished: complete", "robots-denied 1")
+	call(nearby(t.TempDir(), site.URL+"/")...).want(t, command.ExitFailed, "1 of 1 robots-denied",
+		"robots.txt of the sites forbids")
 }
 
 // A crawl from an address stays at that address, also when it is stopped and goes on without naming the scope again.
@@ -97,5 +99,38 @@ func TestCrawl_ofAnAddressAdmitsNoForeignName(t *testing.T) {
 	dropped, _ := m["dropped"].(map[string]any)
 	if number(t, m, "urls_admitted") != 2 || number(t, m, "hosts_known") != 1 || dropped["scope"] != 3000.0 {
 		t.Errorf("%v", m)
+	}
+}
+
+// The first seed that is refused for its address is named at once, with the remedy, and not only at the end.
+func TestCrawl_warnsAtOnceOfASeedWithARefusedAddress(t *testing.T) {
+	dir := t.TempDir()
+	r := call(nearby(dir, "--contact", "me@site.test", "--progress", "none", "http://[::1]/a", "http://[::1]/b")...).
+		want(t, command.ExitFailed, "a seed is not fetched", "seed=http://[::1]/", "--allow-net")
+	if n := strings.Count(r.err, "a seed is not fetched"); n != 1 {
+		t.Errorf("%d warnings", n)
+	}
+	report := call("report", dir, "seeds").want(t, command.ExitDone)
+	for _, seed := range []string{"http://[::1]/a", "http://[::1]/b"} {
+		if !strings.Contains(report.out, seed+"\tblocked-address") {
+			t.Errorf("the report of the seeds lacks %s: %s", seed, report.out)
+		}
+	}
+}
+
+// A crawl at its limit says how many URLs are queued and how it goes on: at its end, in its status, and to fsck.
+func TestCrawl_atALimitSaysHowItGoesOn(t *testing.T) {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = fmt.Fprint(w, "<a href=/a><a href=/b><a href=/c>")
+	}))
+	defer site.Close()
+	dir := t.TempDir()
+	more := "3 URLs are left: the same command with a larger --max-pages goes on"
+	call(nearby(dir, "--max-pages", "1", site.URL+"/")...).want(t, command.ExitDone, "max-pages reached", more)
+	for _, args := range [][]string{{"ctl", "--dir", dir, "status"}, {"fsck", "--quiet", dir}} {
+		if r := call(args...).want(t, command.ExitDone); !strings.Contains(r.out, more) {
+			t.Errorf("%v: %s", args, r.out)
+		}
 	}
 }

@@ -104,7 +104,7 @@ func (r *Recorder) encode(name string, h *dnsres.Heard, denied bool) error {
 	r.uri = append(append(r.uri[:0], "dns:"...), name...)
 	r.record = warc.Record{
 		Type: warc.Response, Date: h.At, TargetURI: r.uri, IP: h.Server.Addr(), ContentType: warc.MediaDNS,
-		Index: &warc.IndexInfo{MIME: []byte(warc.MediaDNS)}, Block: append(r.record.Block[:0], r.block),
+		Block: append(r.record.Block[:0], r.block),
 	}
 	if h.Omitted > 0 {
 		r.record.Truncated = warc.TruncatedLength

@@ -12,12 +12,12 @@ import (
 	"orbweaver/internal/outcome"
 )
 
-// StateOf returns the final state and the reason of a crawl that has no queued URLs. An agent of a cluster cannot know
-// that no seed was fetched, since it knows only its own sites: isAlone is then false. sitesGivenUp counts the sites
-// with the outcome given-up.
+// StateOf returns the final state and the reason of a crawl that has no queued URLs. A crawl without a page has failed.
+// An agent of a cluster cannot know that, since it knows only its own sites: isAlone is then false. sitesGivenUp counts
+// the sites with the outcome given-up.
 func StateOf(c *counters.Totals, isAlone bool, sitesGivenUp func() (int, error)) (lifecycle.State, string) {
-	if why := noSeedFetched(c); isAlone && why != "" {
-		return lifecycle.Failed, why
+	if isAlone && c.Stored()+c.PagesNotStored == 0 {
+		return lifecycle.Failed, noPage(c)
 	}
 	urls := c.Outcomes[outcome.GivenUp]
 	if urls == 0 {
@@ -33,20 +33,14 @@ func StateOf(c *counters.Totals, isAlone bool, sitesGivenUp func() (int, error))
 	)
 }
 
-// noSeedFetched returns why an ended crawl has fetched nothing: no server has answered, or no seed was admitted. It
-// returns "" if a server has answered, or if rules such as robots.txt have refused URLs.
-func noSeedFetched(c *counters.Totals) string {
-	if c.Stored()+c.PagesNotStored > 0 {
-		return ""
-	}
+// noPage returns why an ended crawl has no page, and what to do about it.
+func noPage(c *counters.Totals) string {
 	var found []outcome.Outcome
+	noAnswer := true
 	for n := range outcome.Count {
-		switch o := outcome.Outcome(n); {
-		case c.Outcomes[o] == 0:
-		case !isNoAnswer(o):
-			return ""
-		default:
+		if o := outcome.Outcome(n); c.Outcomes[o] > 0 {
 			found = append(found, o)
+			noAnswer = noAnswer && isNoAnswer(o)
 		}
 	}
 	if len(found) == 0 {
@@ -57,14 +51,15 @@ func noSeedFetched(c *counters.Totals) string {
 	for _, o := range found {
 		parts = append(parts, fmt.Sprintf("%d of %d %s", c.Outcomes[o], c.Finished(), o))
 	}
-	return fmt.Sprintf("no seed could be fetched: %s. %s", strings.Join(parts, ", "), remedyOf(found))
+	what := "no page could be fetched"
+	if noAnswer {
+		what = "no seed could be fetched"
+	}
+	return fmt.Sprintf("%s: %s. %s", what, strings.Join(parts, ", "), remedyOf(found))
 }
 
-// noSeedAdmitted returns that the crawl's own rules have refused all seeds; "" if they have not.
+// noSeedAdmitted returns that no URL entered the frontier.
 func noSeedAdmitted(c *counters.Totals) string {
-	if c.URLsAdmitted > 0 || c.DroppedScope+c.DroppedLong == 0 {
-		return ""
-	}
 	return fmt.Sprintf("no seed entered the frontier: %d refused by --scope or by lists of hosts, SURTs and extensions, "+
 		"%d longer than --max-url. "+
 		"'crawl --dry-run' names the rule", c.DroppedScope, c.DroppedLong)
@@ -80,30 +75,52 @@ func isNoAnswer(o outcome.Outcome) bool {
 	}
 }
 
-// remedyOf returns what to do about the first of the outcomes that has a remedy.
+// remedyOf returns what to do about the first of the outcomes that has a remedy. A redirect comes last: its target may
+// be another of the URLs.
 func remedyOf(found []outcome.Outcome) string {
-	for _, o := range found {
-		switch o {
-		case outcome.NameNotFound:
-			return "Check the spelling of the names, and the name servers (--resolver)"
-		case outcome.NameFault:
-			return "Check the network and the name servers (--resolver)"
-		case outcome.BlockedAddress:
-			return "These addresses are private or special: --allow-net lifts that for a range"
-		case outcome.BlockedPort:
-			return "--allow-port allows a port that is not among the usual ones"
-		case outcome.ProxyFault:
-			return "Check the proxy (--proxy)"
-		case outcome.TLSFault:
-			return "Check that the servers speak TLS at these ports"
-		case outcome.RobotsUnreachable:
-			return "A robots.txt that cannot be had forbids all: check that the servers answer"
-		case outcome.SiteGone, outcome.GivenUp:
-		default:
-			return "Check that the servers run and that this machine reaches them"
+	for _, redirects := range []bool{false, true} {
+		for _, o := range found {
+			if remedy := Remedy(o); remedy != "" && (o == outcome.Redirect) == redirects {
+				return remedy
+			}
 		}
 	}
-	return "crawl.log has a line for each"
+	return "logs/crawl.log has a line for each"
+}
+
+// Remedy returns what an operator can do about URLs without a page that have an outcome; "" if nothing.
+func Remedy(o outcome.Outcome) string {
+	switch o {
+	case outcome.NameNotFound:
+		return "Check the spelling of the names, and the name servers (--resolver)"
+	case outcome.NameFault:
+		return "Check the network and the name servers (--resolver)"
+	case outcome.BlockedAddress:
+		return "These addresses are private or special. If they are yours, allow their range: " +
+			"--allow-net 127.0.0.0/8 for this machine, --allow-net 10.0.0.0/8 for a network"
+	case outcome.BlockedPort:
+		return "--allow-port allows a port that is not among the usual ones"
+	case outcome.ProxyFault:
+		return "Check the proxy (--proxy)"
+	case outcome.TLSFault:
+		return "Check that the servers speak TLS at these ports"
+	case outcome.RobotsUnreachable:
+		return "A robots.txt that cannot be had forbids all: check that the servers answer"
+	case outcome.RobotsDenied:
+		return "robots.txt of the sites forbids these URLs to this crawler: 'orbweaver robots test' names the line"
+	case outcome.Filtered, outcome.Blocked, outcome.QuotaHost, outcome.QuotaDomain, outcome.QuotaAddress:
+		return "Rules of this crawl refuse these URLs: 'crawl --dry-run' names the rule"
+	case outcome.Redirect, outcome.TooManyRedirects:
+		return "The seeds redirect to URLs that do not belong to the crawl: see their targets with " +
+			"'orbweaver report DIR seeds', and --scope"
+	case outcome.ClientError, outcome.OtherStatus:
+		return "The servers answer that they do not have these URLs: check their spelling"
+	default:
+		if isNoAnswer(o) && o.Class() != outcome.ClassRefusal {
+			return "Check that the servers run and that this machine reaches them"
+		}
+		return ""
+	}
 }
 
 // count returns a number with its noun.

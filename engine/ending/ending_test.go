@@ -26,6 +26,9 @@ func TestStateOf(t *testing.T) {
 	answered.PagesStored = 3
 	givenUp := with(outcome.GivenUp, 4)
 	givenUp.PagesStored = 1
+	denied, moved := with(outcome.RobotsDenied, 2), with(outcome.Redirect, 1)
+	notStored := with(outcome.OK, 1)
+	notStored.PagesNotStored = 1
 	refused := counters.Totals{}
 	refused.DroppedScope = 2
 	for name, test := range map[string]struct {
@@ -37,6 +40,10 @@ func TestStateOf(t *testing.T) {
 		"complete":                    {answered, true, lifecycle.Finished, lifecycle.ReasonComplete},
 		"no seed has an address":      {gone, true, lifecycle.Failed, "3 of 3 name-not-found"},
 		"other agents may have pages": {gone, false, lifecycle.Finished, lifecycle.ReasonComplete},
+		"robots.txt forbids all":      {denied, true, lifecycle.Failed, "fetched: 2 of 2 robots-denied. robots.txt"},
+		"the seed leads away":         {moved, true, lifecycle.Failed, "1 of 1 redirect. The seeds redirect"},
+		"no page is to be stored":     {notStored, true, lifecycle.Finished, lifecycle.ReasonComplete},
+		"no URL at all":               {counters.Totals{}, true, lifecycle.Failed, "no seed entered the frontier"},
 		"no seed was admitted":        {refused, true, lifecycle.Failed, "2 refused by --scope"},
 		"sites were given up":         {givenUp, true, lifecycle.Finished, "4 URLs of 2 sites"},
 	} {

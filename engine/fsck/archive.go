@@ -232,7 +232,7 @@ func (c *archiveCheck) checkIndex(info warc.FileInfo, r io.Reader) error {
 var errDiffers = errors.New("not what the archive file says")
 
 func sameIndex(f vfs.File, z *warc.Reader, name string) error {
-	w := &comparer{want: bufio.NewReaderSize(f, 64<<10)}
+	w := &comparer{want: bufio.NewReader(&indexLines{in: bufio.NewReaderSize(f, 64<<10)})}
 	if err := warc.WriteIndex(w, z, name); err != nil {
 		return err
 	}

@@ -189,6 +189,8 @@ func (c *checker) readManifest() {
 	case err == nil:
 		c.cut, c.hasCut = *cut, true
 		c.report.Generation, c.report.State, c.report.Clean = cut.Generation, string(cut.State), cut.Clean
+		n := &cut.Counters
+		c.report.Reason, c.report.URLsLeft = cut.Reason, n.Sieved-n.Known-n.Finished()
 	case errors.Is(err, fs.ErrNotExist) && c.emptyArchive():
 		c.note(
 			"manifest",

@@ -3,6 +3,8 @@ package fsck
 import (
 	"fmt"
 	"io"
+
+	"orbweaver/engine/lifecycle"
 )
 
 // Severity says what a finding means.
@@ -38,7 +40,9 @@ type Report struct {
 	Dir        string    `json:"dir"`
 	Generation uint64    `json:"generation"`
 	State      string    `json:"state"`
-	Clean      bool      `json:"clean"` // the crawl had stopped in order
+	Reason     string    `json:"reason"`
+	URLsLeft   int64     `json:"urls_left"` // queued, or found and not admitted, at the checkpoint
+	Clean      bool      `json:"clean"`     // the crawl had stopped in order
 	Errors     int       `json:"errors"`
 	Notes      int       `json:"notes"`
 	Areas      []Area    `json:"areas"`
@@ -98,6 +102,9 @@ func (r *Report) Print(out io.Writer) {
 		fmt.Fprintf(out, "%s: no checkpoint\n", r.Dir)
 	} else {
 		fmt.Fprintf(out, "%s: %s, checkpoint %d; it %s\n", r.Dir, r.State, r.Generation, stop)
+	}
+	if more := lifecycle.HowToGoOn(r.Reason, r.URLsLeft); more != "" {
+		fmt.Fprintf(out, "  %s: %s\n", r.Reason, more)
 	}
 	for _, a := range r.Areas {
 		verdict := "sound"

@@ -1,5 +1,7 @@
 package lifecycle
 
+import "fmt"
+
 // The reasons in report.json.
 const (
 	ReasonComplete = "complete"
@@ -20,4 +22,16 @@ const ReasonRebuilt = "rebuilt from the archive"
 // IsLimit says that a crawl ended because it reached a limit, which a later run may raise.
 func IsLimit(reason string) bool {
 	return reason == ReasonMaxPages || reason == ReasonMaxDisk || reason == ReasonMaxTime
+}
+
+// HowToGoOn returns how a crawl goes on that ended at a limit with URLs that are queued, or found and not admitted yet;
+// "" for any other.
+func HowToGoOn(reason string, queued int64) string {
+	flag := map[string]string{
+		ReasonMaxPages: "--max-pages", ReasonMaxDisk: "--max-disk", ReasonMaxTime: "--max-time",
+	}[reason]
+	if flag == "" || queued <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d URLs are left: the same command with a larger %s goes on", queued, flag)
 }

@@ -50,7 +50,9 @@ type MetadataOptions struct {
 // metadataWriter makes the blocks of metadata records.
 type metadataWriter struct {
 	MetadataOptions
-	links  *extractor
+	links           *extractor
+	hasEarlierLinks bool // the metadata record of an earlier capture of the URL has the same links
+
 	suites map[uint16]string // names of cipher suites, since crypto/tls allocates each name
 }
 
@@ -61,7 +63,7 @@ func newMetadataWriter(o MetadataOptions, x *extractor) metadataWriter {
 // appendFields appends the block of a capture's metadata record, as warc-fields; nothing if the capture gets none. The
 // names are those of Heritrix where it has one; docs/warc.md lists them all.
 func (m *metadataWriter) appendFields(dst []byte, p *fetch.Page, a *attempt.Attempt) []byte {
-	hasOutlinks := m.Outlinks && len(m.links.Links) > 0
+	hasOutlinks := m.Outlinks && len(m.links.Links) > 0 && !m.hasEarlierLinks
 	switch m.Mode {
 	case MetadataNone:
 		return dst

@@ -115,6 +115,7 @@ func (b *recordBuilder) encode(p *fetch.Page, a *attempt.Attempt, plan *recordPl
 	if err := b.encoder.Append(&b.request); err != nil {
 		return err
 	}
+	b.metadata.hasEarlierLinks = plan.isUnchanged || plan.isRevisit && isOwnCapture(a, p, plan)
 	if b.fields = b.metadata.appendFields(b.fields[:0], p, a); len(b.fields) == 0 {
 		return nil
 	}
@@ -123,6 +124,12 @@ func (b *recordBuilder) encode(p *fetch.Page, a *attempt.Attempt, plan *recordPl
 		Block: append(b.metadataRecord.Block[:0], b.fields),
 	}
 	return b.encoder.Append(&b.metadataRecord)
+}
+
+// isOwnCapture reports whether a page that is a revisit has an earlier capture of the same URL with the same payload.
+func isOwnCapture(a *attempt.Attempt, p *fetch.Page, plan *recordPlan) bool {
+	earlier := a.Previous.Digest
+	return plan.first.URI == string(a.URL) || earlier != nil && [20]byte(*earlier) == [20]byte(p.Digest)
 }
 
 // mediaBytes is the type of what a server sent instead of a response: bytes without a whole HTTP head. They are stored

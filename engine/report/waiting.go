@@ -199,5 +199,8 @@ func waitingAfter(s lifecycle.State) string { return "nothing: the crawl is " + 
 // End returns the report of a crawl that ends in a state.
 func (r Report) End(s lifecycle.State, reason string) Report {
 	r.State, r.Reason, r.Waiting = s, reason, waitingAfter(s)
+	if more := lifecycle.HowToGoOn(reason, r.URLsQueued+r.SievePending); more != "" {
+		r.Waiting += "; " + more
+	}
 	return r
 }

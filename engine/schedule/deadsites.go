@@ -23,6 +23,9 @@ type DeadSites struct {
 	Finished  *journal.FinishedURLs
 	HashSeed  uint64
 	Wake      func() // wakes the Distributor
+	Warn      func(msg string, args ...any)
+
+	seeds seedWarnings
 
 	mu        sync.Mutex
 	unemptied []*visit.State // may have items on disk
@@ -67,7 +70,11 @@ func (d *DeadSites) DropUnlessFinished(key, item []byte, o outcome.Outcome) {
 func (d *DeadSites) Drop(key, item []byte, o outcome.Outcome) {
 	it := queued.MustDecode(item)
 	if it.RobotsOf == nil {
-		d.Log.Refusal(append(append([]byte(nil), key...), it.Rest...), &it, o, 0)
+		url := append(append([]byte(nil), key...), it.Rest...)
+		if it.Seed {
+			d.seeds.note(d.Warn, url, o)
+		}
+		d.Log.Refusal(url, &it, o, 0)
 		d.Counters.Finish(o, 1)
 		return
 	}

@@ -63,8 +63,8 @@ type Command struct {
 func (*Command) Help() string {
 	return `The crawl ends when nothing is left, at a limit, or at a signal. The first signal finishes the exchanges in
 flight, the second stops at once. The crawl also stops when only failing sites have queued URLs
-(--stall-wait). The same command resumes the crawl. Exit status: 0 finished; 1 failed, also when no server
-of a seed answered; 2 wrong usage; 3 stalled with URLs queued; 130 stopped by a signal.
+(--stall-wait). The same command resumes the crawl. Exit status: 0 finished; 1 failed, also when no page
+could be fetched; 2 wrong usage; 3 stalled with URLs queued; 130 stopped by a signal.
 
 Expressions are those of https://expr-lang.org. All five filters know url, site, scheme, host, port, domain,
 path, query, depth, hops, seed, in_host, in_domain and in_prefix. --fetch also knows try and, with

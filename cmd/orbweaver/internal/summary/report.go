@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/report"
 )
 
@@ -47,6 +48,9 @@ func WriteReport(out io.Writer, r report.Report) {
 		out, "  URLs      %d found, %d admitted, %d fetched, %d queued\n", r.URLsFound, r.URLsAdmitted, r.URLsFetched,
 		r.URLsQueued,
 	)
+	if more := lifecycle.HowToGoOn(r.Reason, r.URLsQueued+r.SievePending); more != "" {
+		fmt.Fprintf(out, "  limit     %s\n", more)
+	}
 	fmt.Fprintf(out, "  outcomes  %s\n", table(r.Outcomes))
 	if len(r.Dropped) > 0 {
 		fmt.Fprintf(out, "  dropped   %s\n", table(r.Dropped))
