@@ -82,7 +82,8 @@ func (r *Reporter) report(now time.Time) {
 		return
 	}
 	r.o.Log.Error("the crawl makes no progress: the service manager is told nothing more and will restart it",
-		"last_checkpoint", r.progress.at.UTC().Format(time.RFC3339), "waiting", crawl.Waiting)
+		"last_checkpoint", r.progress.checkpointAt.UTC().Format(time.RFC3339),
+		"last_work", r.progress.workAt.UTC().Format(time.RFC3339), "waiting", crawl.Waiting)
 	r.o.Supervisor.Notify(status)
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/process"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/report"
 )
@@ -134,6 +135,43 @@ func TestReporter_aCrawlWithoutCheckpointsIsNotSaidToLive(t *testing.T) {
 			t.Error("a crawl that goes on gives no sign of life")
 		}
 	})
+}
+
+// A crawl that takes checkpoints but leaves its work alone is not said to live. One that waits for a server, for
+// politeness or for other agents lives.
+func TestReporter_aCrawlThatLeavesItsWorkIsNotSaidToLive(t *testing.T) {
+	for _, c := range []struct {
+		what  string
+		crawl report.Report
+		lives bool
+	}{
+		{"a site is due and not asked", report.Report{Front: 1, URLsQueued: 5}, false},
+		{"a page is not stored", report.Report{URLsInFlight: 1}, false},
+		{"a server is slow", report.Report{Front: 3, URLsInFlight: 1, ActiveFetches: 1}, true},
+		{"no site is due", report.Report{URLsQueued: 5}, true},
+		{"other agents", report.Report{Front: 1, Cluster: new(cluster.StatusReport)}, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c.crawl.State = lifecycle.Running
+			crawl := &scriptedCrawl{r: c.crawl}
+			r, manager := started(t.Context(), crawl)
+			defer r.Close()
+			for range 12 {
+				time.Sleep(time.Minute)
+				manager.take()
+				crawl.set(func(r *report.Report) { r.Checkpoints++ })
+			}
+			time.Sleep(watchdog)
+			if lives := signsOfLife(manager.take()) > 0; lives != c.lives {
+				t.Errorf("%s: a sign of life: %v", c.what, lives)
+			}
+			crawl.set(func(r *report.Report) { r.BytesReceived++ })
+			time.Sleep(watchdog)
+			if signsOfLife(manager.take()) == 0 {
+				t.Errorf("%s: a crawl that goes on gives no sign of life", c.what)
+			}
+		})
+	}
 }
 
 // A crawl that is paused, or whose disk is slow, lives, however long that lasts.
