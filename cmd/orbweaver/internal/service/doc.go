@@ -4,9 +4,9 @@
 //	Start -> Reporter.run: every few seconds Report of the engine -> progress.isMade -> WATCHDOG=1, STATUS=...
 //
 // A crawl lives while two things are true. Checkpoints are taken: one begins when no step of any loop is under way, and
-// no flush of the sieve is half done. So a loop that hangs in a step, a lock that is never given back and a deadlock all
-// end the checkpoints. And work is done if there is any: a site that is due is asked, a page that was fetched is stored.
-// So a worker that hangs outside of a step, and a loop that is not woken, are noticed as well.
+// no flush of the sieve is half done. So a loop that hangs in a step, a lock that is never given back and a deadlock
+// all end the checkpoints. And work is done if there is any: a site that is due is asked, a page that was fetched is
+// stored. So a worker that hangs outside of a step, and a loop that is not woken, are noticed as well.
 //
 // A crawl that is paused, or whose disk is full or slow, lives: a restart would not help it.
 package service
