@@ -148,7 +148,8 @@ func (o *opener) newCollector() *report.Collector {
 	d, p, q, l := &o.disk, &o.policy, &o.queues, &o.loops
 	return &report.Collector{
 		Settings: report.Settings{
-			Dir: o.cfg.Dir, Fetchers: o.cfg.Workers.Fetchers, Pass: o.m.Pass, Resumed: o.m.Resumed,
+			Dir: o.cfg.Dir, Version: o.cfg.Archive.Version,
+			Fetchers: o.cfg.Workers.Fetchers, Pass: o.m.Pass, Resumed: o.m.Resumed,
 		},
 		Run: o.run, Clock: o.clock, Journal: d.Journal, Frontier: l.frontier, Workbench: d.Workbench, Pool: q.pool,
 		Traps: p.traps, Log: d.Log, Pauses: l.checkpoints.Pauses(), Cluster: o.cluster, Stall: l.stall,

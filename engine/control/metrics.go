@@ -2,10 +2,13 @@ package control
 
 import (
 	"reflect"
+	"runtime"
+	"runtime/debug"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"orbweaver/engine/report"
+	"orbweaver/internal/histogram"
 )
 
 // collector turns a Report into Prometheus metrics when it is asked: nothing is counted twice. The fields of the report
@@ -14,6 +17,8 @@ type collector struct {
 	crawl   Crawl
 	metrics []metric
 	state   *prometheus.Desc
+	build   *prometheus.Desc
+	commit  string // of the program, if the go command recorded it
 	peers   peerMetrics
 }
 
@@ -31,8 +36,24 @@ func newCollector(c Crawl) *collector {
 		crawl:   c,
 		metrics: metricsOf(reflect.TypeFor[report.Report]()),
 		state:   prometheus.NewDesc("orbweaver_state", "1 for the state the crawl is in.", []string{"state"}, nil),
-		peers:   newPeerMetrics(),
+		build: prometheus.NewDesc("orbweaver_build_info", "1, with the version of the program as labels.",
+			[]string{"version", "revision", "goversion"}, nil),
+		commit: commitOf(debug.ReadBuildInfo()),
+		peers:  newPeerMetrics(),
 	}
+}
+
+// commitOf is the commit that the program was built from, as the go command recorded it; empty if it did not.
+func commitOf(info *debug.BuildInfo, ok bool) string {
+	if !ok {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value
+		}
+	}
+	return ""
 }
 
 // metricsOf describes the metrics of a report of some type.
@@ -54,6 +75,12 @@ func metricsOf(t reflect.Type) (list []metric) {
 // collect sends the metrics of a report.
 func collect(out chan<- prometheus.Metric, list []metric, r reflect.Value) {
 	for _, m := range list {
+		if m.IsHistogram() {
+			m.EachDistribution(r, func(s histogram.Snapshot, labels ...string) {
+				out <- prometheus.MustNewConstHistogram(m.desc, uint64(s.Count()), s.Sum, s.Cumulative(), labels...)
+			})
+			continue
+		}
 		m.Each(r, func(value float64, labels ...string) {
 			out <- prometheus.MustNewConstMetric(m.desc, m.kind, value, labels...)
 		})
@@ -67,6 +94,7 @@ func (c *collector) Describe(chan<- *prometheus.Desc) {}
 func (c *collector) Collect(out chan<- prometheus.Metric) {
 	r := c.crawl.Report()
 	collect(out, c.metrics, reflect.ValueOf(r))
+	out <- prometheus.MustNewConstMetric(c.build, prometheus.GaugeValue, 1, r.Version, c.commit, runtime.Version())
 	out <- prometheus.MustNewConstMetric(c.state, prometheus.GaugeValue, 1, string(r.State))
 	if r.Cluster != nil {
 		c.peers.collect(out, r.Cluster)

@@ -90,7 +90,8 @@ func (t *Totals) Stored() int64 { return t.PagesStored + t.RevisitsStored + t.Pa
 // under way.
 type Live struct {
 	Set[atomic.Int64]
-	Finished atomic.Int64 // sum of Outcomes
+	Finished      atomic.Int64 // sum of Outcomes
+	Distributions Distributions
 }
 
 // Finish counts n admitted URLs as done with outcome o.

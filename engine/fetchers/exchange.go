@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/recrawl"
+	"orbweaver/engine/site"
 	"orbweaver/engine/underway"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
@@ -74,7 +75,28 @@ func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.
 		BusyWorkers: x.Exchanges.End(x.worker),
 	}
 	x.counts = x.Proxy || x.Network.Observe(&observed)
+	x.measure(c, p)
 	return o
+}
+
+// measure counts how long the parts of an exchange took, and how long the site had been left alone before.
+func (x *exchange) measure(c *current, p *fetch.Page) {
+	d, times := &x.Store.Count.Distributions, &p.Times
+	if gap, ok := c.site.LastExchange.Until(times.Started); ok {
+		d.Gap.Observe(x.worker, gap)
+	}
+	c.site.LastExchange = site.MomentOf(times.Ended)
+	if times.FirstByte.IsZero() {
+		return
+	}
+	if times.Connected != times.Started { // the connection is new
+		d.Connect.Observe(x.worker, times.Connected.Sub(times.Started))
+	}
+	d.FirstByte.Observe(x.worker, times.FirstByte.Sub(times.Connected))
+	d.Body.Observe(x.worker, times.Ended.Sub(times.FirstByte))
+	if p.HeadLen > 0 {
+		d.BodySize.Observe(x.worker, p.PayloadLen)
+	}
 }
 
 // kindOf is what the table of exchanges under way calls a request.

@@ -113,9 +113,12 @@ func (l *Store) Sync() error {
 	}
 	end := Position{j.generation, j.size}
 	l.commit.Unlock()
-	l.SlowSync.Begin(time.Now())
+	began := time.Now()
+	l.SlowSync.Begin(began)
 	err := l.syncInOrder(j)
-	l.SlowSync.End(time.Now())
+	ended := time.Now()
+	l.SlowSync.End(ended)
+	l.Count.Distributions.Sync.Observe(0, ended.Sub(began))
 	if err != nil {
 		return l.lose(err)
 	}

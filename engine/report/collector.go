@@ -49,6 +49,7 @@ type Collector struct {
 // Settings are what does not change during a run.
 type Settings struct {
 	Dir           string // of the crawl
+	Version       string // of the program
 	Fetchers      int    // fetch workers
 	Pass, Resumed int    // from 0
 }
@@ -108,6 +109,7 @@ func (c *Collector) Report() Report {
 		ConnsReused:  c.Numbers.ConnsReused(),
 		FilterErrors: c.Numbers.FilterErrors(),
 		Cluster:      c.Cluster.Report(&n),
+		Version:      c.Settings.Version, Distributions: &c.Journal.Count.Distributions,
 	}
 	r.URLsInFlight = min(c.Numbers.PagesOut.Load()+c.Exchanges.Busy(), max(n.URLsAdmitted-n.Finished(), 0))
 	r.URLsQueued = n.URLsAdmitted - n.Finished() - r.URLsInFlight

@@ -87,6 +87,9 @@ type Report struct {
 	FailingSites *ending.FailingSites `json:"failing_sites,omitempty"` // nil unless all queued URLs are of such sites
 
 	Written string `json:"written_at"`
+	Version string `json:"version"` // of the program
+
+	Distributions *counters.Distributions `json:"-"` // of this run, and nil in a report that was read
 }
 
 // Write replaces the report of the crawl directory in one step.

@@ -18,11 +18,12 @@ import (
 type State struct {
 	Rules *robots.Rules // nil until robots.txt was fetched; shared through RulesPool
 	// nil if there are none; shared by copies of the State, so it is replaced and never changed
-	rare       *rareFacts
-	addrUntil  int64  // Addrs.until
-	RulesUntil uint32 // when Rules expire, Unix seconds; at most 24 h after the fetch (RFC 9309, section 2.4)
-	Stored     int32  // pages stored, for --max-per-host
-	KiB        uint32 // received from the server, about: each exchange is rounded up. For the operator
+	rare         *rareFacts
+	addrUntil    int64  // Addrs.until
+	RulesUntil   uint32 // when Rules expire, Unix seconds; at most 24 h after the fetch (RFC 9309, section 2.4)
+	Stored       int32  // pages stored, for --max-per-host
+	KiB          uint32 // received from the server, about: each exchange is rounded up. For the operator
+	LastExchange Moment // when the last exchange of this run ended. It has no encoded form
 	// consecutive failures, see politeness.Decision: above 0 unreachable, below 0 asked to slow down
 	Failures      int16
 	Errors        uint16              // exchanges that failed, at most 65,535. For the operator

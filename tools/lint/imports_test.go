@@ -52,6 +52,7 @@ var importTable = []struct{ importer, may string }{
 	{"internal/inflate", ""},
 	{"internal/mpmc", "internal/invariants"},
 	{"internal/closers", ""},
+	{"internal/histogram", ""},
 	{"internal/notify", ""},
 	{"internal/options", ""},
 	{"internal/throttle", ""},
