@@ -178,8 +178,8 @@ func (c Config) PageMemory() int64 {
 // linkOptions says which links of a page are taken.
 func (c *Config) linkOptions(by *filter.Filters) links.Options {
 	return links.Options{
-		Nofollow: c.Admission.NoFollow, Tell: c.Archive.Via || c.Archive.Outlinks, Forms: c.Admission.Forms,
-		Sitemaps: c.Admission.Sitemaps, Longest: c.Admission.MaxURL, Strip: c.Admission.Params(),
+		Nofollow: c.Admission.NoFollow, Requisites: c.Admission.Requisites != admission.RequisitesOff,
+		Forms: c.Admission.Forms, Sitemaps: c.Admission.Sitemaps, Longest: c.Admission.MaxURL, Strip: c.Admission.Params(),
 		By: links.Filters{Parse: by.Parse, Follow: by.Follow},
 	}
 }

@@ -47,7 +47,7 @@ func (o *opener) wire() {
 		Traps: p.traps,
 	}
 	l.frontier = &admission.Frontier{
-		Scope: p.filters.Scope, Lists: p.filters.Lists, HostRules: p.hostRules,
+		Scope: p.filters.Scope, Lists: p.filters.Lists, HostRules: p.hostRules, Requisites: cfg.Admission.Requisites,
 		MaxDepth: cfg.Admission.MaxDepth, MaxURL: cfg.Admission.MaxURL, HashSeed: o.m.HashSeed,
 		Router: o.cluster, Views: o.cluster.Views(), CountOutward: o.cluster.IsShared(),
 		Cache: fpcache.New(cfg.Admission.CacheMemory, o.m.HashSeed), Sieve: d.Sieve, Counters: counts,

@@ -8,6 +8,7 @@ import (
 	"orbweaver/engine/counters"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
+	"orbweaver/engine/parse"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/settings"
 	"orbweaver/internal/urlx"
@@ -28,12 +29,12 @@ func TestFrontier_knownLinksAllocateNothing(t *testing.T) {
 	var links []byte
 	for i := range 20 {
 		url := fmt.Appendf(nil, "https://www.site%d.example/page.html", i)
-		links = journal.AppendLink(links, url)
+		links = journal.AppendLink(links, parse.Anchor, url)
 		f.Cache.Put(urlx.Fingerprint(f.HashSeed, url))
 	}
 	d, page := new(Scratch), queued.URL{Rest: []byte("https://www.site.example/")}
 	add := func() {
-		if _, err := f.AddAll(d, links, nil, page); err != nil {
+		if _, err := f.AddAll(d, links, page); err != nil {
 			t.Fatal(err)
 		}
 	}

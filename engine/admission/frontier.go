@@ -23,17 +23,19 @@ import (
 // Frontier admits discovered URLs: seeds, links of pages, URLs of an operator and of other agents. It owns the
 // fingerprint cache, and only it adds to the sieve. Safe for many goroutines.
 type Frontier struct {
-	Scope     *filter.Scope
-	Lists     *filter.Lists // nil if they can refuse nothing
-	HostRules *settings.HostRules
-	MaxDepth  int // -1 for no limit
-	MaxURL    int // bytes; 0 for no limit but urlx.LengthMax
-	HashSeed  uint64
-	Cache     *fpcache.Cache
-	Sieve     *sieve.Sieve
-	Counters  *counters.Live
-	Router    cluster.Router
-	Views     *ownership.Current
+	Scope *filter.Scope
+	// Requisites says which page requisites have embed hops, and which of them the scope need not admit.
+	Requisites Requisites
+	Lists      *filter.Lists // nil if they can refuse nothing
+	HostRules  *settings.HostRules
+	MaxDepth   int // -1 for no limit
+	MaxURL     int // bytes; 0 for no limit but urlx.LengthMax
+	HashSeed   uint64
+	Cache      *fpcache.Cache
+	Sieve      *sieve.Sieve
+	Counters   *counters.Live
+	Router     cluster.Router
+	Views      *ownership.Current
 	// CountOutward says that the crawl may have other agents, to which links lead.
 	CountOutward bool
 }
@@ -48,7 +50,7 @@ type Scratch struct {
 	routed       queued.URL     // that another agent owns
 	urls         [][]byte       // those that passed the checks, borrowed
 	fingerprints []xxh3.Uint128 // of urls
-	kinds        []parse.Kind   // of urls; empty if the caller gives none
+	kinds        []parse.Kind   // of urls, if they are links of a page
 	view         *ownership.View
 	isShared     bool   // an agent other than this one may own a URL
 	owners       []int  // of urls, if isShared
@@ -118,18 +120,52 @@ func (f *Frontier) Receive(d *Scratch, url []byte, it queued.URL) {
 }
 
 // AddAll offers the links of a page, in the form of journal.AppendLink, as Add does one after the other. All
-// fingerprints are computed first and their cache lines prefetched together, so that reads from memory overlap. With
-// kinds, one for each link, it.HopPath is that of the page, and each link gets its own letter behind it.
-func (f *Frontier) AddAll(d *Scratch, links []byte, kinds []parse.Kind, it queued.URL) (n int, err error) {
+// fingerprints are computed first and their cache lines prefetched together, so that reads from memory overlap. it has
+// the hops of the page, as links.LeadsTo makes it; each link gets its own. it.HopPath is nil or that of the page.
+func (f *Frontier) AddAll(d *Scratch, links []byte, it queued.URL) (n int, err error) {
 	f.begin(d)
-	err = journal.EachLink(links, func(url []byte) {
-		if f.check(d, url, &it) && kinds != nil {
-			d.kinds = append(d.kinds, kinds[n])
-		}
+	own := it
+	err = journal.EachLink(links, func(kind parse.Kind, url []byte) {
 		n++
+		f.hop(&own, &it, kind)
+		if f.check(d, url, &own) {
+			d.kinds = append(d.kinds, kind)
+		}
 	})
 	f.admit(d, it, false)
 	return n, err
+}
+
+// AddLink is AddAll for one link.
+func (f *Frontier) AddLink(d *Scratch, url []byte, kind parse.Kind, it queued.URL) {
+	f.begin(d)
+	own := it
+	if f.hop(&own, &it, kind); f.check(d, url, &own) {
+		d.kinds = append(d.kinds, kind)
+	}
+	f.admit(d, it, false)
+}
+
+// hop gives own the hops of a link, from the item that the links of a page have in common. A requisite of a requisite
+// that is too deep is a link like any other.
+func (f *Frontier) hop(own, it *queued.URL, kind parse.Kind) {
+	switch {
+	case kind == parse.Redirect:
+		own.Depth, own.Embeds, own.Speculative = it.Depth, it.Embeds, it.Speculative
+	case f.Requisites != RequisitesOff && kind.IsRequisite() && it.Embeds < queued.EmbedsMax:
+		own.Depth, own.Embeds, own.Speculative = it.Depth-1, it.Embeds+1, false
+	default:
+		own.Depth, own.Embeds, own.Speculative = it.Depth, 0, kind == parse.Speculative
+	}
+}
+
+// LeastEmbeds returns the embed hops of a page if only its URL is known: one if the scope does not admit it, so
+// that it can be in the crawl as a requisite only.
+func (f *Frontier) LeastEmbeds(url []byte) int {
+	if f.Requisites != RequisitesAll || f.Scope.Admits(url, filter.Way{}) {
+		return 0
+	}
+	return 1
 }
 
 // PageLinks offers the links of pages. Each parse worker has its own.
@@ -139,7 +175,7 @@ type PageLinks struct {
 }
 
 // AddLinks implements parsers.Admission.
-func (p *PageLinks) AddLinks(page []byte, found *links.Finder, kinds []parse.Kind, item queued.URL) error {
+func (p *PageLinks) AddLinks(page []byte, found *links.Finder, item queued.URL) error {
 	if found.Refused != (links.Refused{}) {
 		p.Refuse(found.Refused)
 	}
@@ -153,7 +189,7 @@ func (p *PageLinks) AddLinks(page []byte, found *links.Finder, kinds []parse.Kin
 		p.Unfollowed(n)
 	}
 	p.Outward(page, found.Links)
-	_, err := p.AddAll(&p.scratch, found.Links, kinds, item)
+	_, err := p.AddAll(&p.scratch, found.Links, item)
 	return err
 }
 
@@ -164,7 +200,7 @@ func (f *Frontier) Outward(from, links []byte) {
 		return
 	}
 	home, n := urlx.Host(from), int64(0)
-	err := journal.EachLink(links, func(url []byte) {
+	err := journal.EachLink(links, func(_ parse.Kind, url []byte) {
 		if !bytes.Equal(urlx.Host(url), home) {
 			n++
 		}
@@ -185,8 +221,7 @@ func (f *Frontier) check(d *Scratch, url []byte, it *queued.URL) bool {
 		d.tooLong++
 		return false
 	}
-	if f.HostRules.Excludes(url) || (f.Lists != nil && f.Lists.Refuses(url) != filter.NoList) || !f.Scope.Admits(url,
-		filter.Way{Depth: it.Depth, Hops: it.Redirects}) {
+	if f.HostRules.Excludes(url) || (f.Lists != nil && f.Lists.Refuses(url) != filter.NoList) || !f.inScope(url, it) {
 		d.outOfScope++
 		return false
 	}
@@ -204,6 +239,14 @@ func (f *Frontier) check(d *Scratch, url []byte, it *queued.URL) bool {
 	return true
 }
 
+// inScope reports whether the scope admits a URL, or whether it is a requisite of a page and need not be in the scope.
+func (f *Frontier) inScope(url []byte, it *queued.URL) bool {
+	if it.Embeds > 0 && f.Requisites == RequisitesAll {
+		return true
+	}
+	return f.Scope.Admits(url, filter.Way{Depth: it.Depth, Embeds: it.Embeds, Hops: it.Redirects})
+}
+
 // ownerOf is the agent that owns the host of a URL, as an index in the view.
 func (d *Scratch) ownerOf(url []byte) int {
 	if host := urlx.Host(url); d.host == nil || !bytes.Equal(host, d.host) {
@@ -216,17 +259,17 @@ func (d *Scratch) ownerOf(url []byte) int {
 func (f *Frontier) admit(d *Scratch, it queued.URL, received bool) {
 	d.prefetched += f.Cache.Prefetch(d.fingerprints)
 	sieved, sent := int64(0), int64(0)
-	pathOfPage := it.HopPath
+	page := it
 	for i, fp := range d.fingerprints {
 		foreign := d.isShared && d.owners[i] != d.view.Self
 		if f.Cache.Seen(fp) && !(received && foreign) {
 			continue
 		}
 		it.Rest = d.urls[i]
-		if it.Via != nil {
-			it.HopPath = nil
-			if len(d.kinds) > 0 {
-				d.hopPath = queued.AppendHop(append(d.hopPath[:0], pathOfPage...), d.kinds[i])
+		if len(d.kinds) > 0 {
+			f.hop(&it, &page, d.kinds[i])
+			if page.HopPath != nil {
+				d.hopPath = queued.AppendHop(append(d.hopPath[:0], page.HopPath...), d.kinds[i])
 				it.HopPath = d.hopPath
 			}
 		}

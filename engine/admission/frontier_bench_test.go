@@ -8,6 +8,7 @@ import (
 	"orbweaver/engine/counters"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
+	"orbweaver/engine/parse"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/settings"
 	"orbweaver/internal/urlx"
@@ -27,7 +28,7 @@ func BenchmarkChecks(b *testing.B) {
 			if k%5 == 4 {
 				host = (i*20 + k) * 104729 % 200_000
 			}
-			pages[i] = journal.AppendLink(pages[i],
+			pages[i] = journal.AppendLink(pages[i], parse.Anchor,
 				fmt.Appendf(nil, "https://www.site%d.example/archive/2004/section-%d/page.html", host, k))
 		}
 	}
@@ -91,7 +92,7 @@ func benchChecks(b *testing.B, what string, seeds *filter.Seeds, lists *filter.L
 	for i := 0; b.Loop(); i++ {
 		f.begin(&d)
 		if err := journal.EachLink(pages[i%len(pages)],
-			func(url []byte) { f.check(&d, url, &queued.URL{Depth: 1}) }); err != nil {
+			func(_ parse.Kind, url []byte) { f.check(&d, url, &queued.URL{Depth: 1}) }); err != nil {
 			b.Fatal(err)
 		}
 	}

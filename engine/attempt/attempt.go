@@ -16,6 +16,8 @@ import (
 // Attempt is what the engine knows about one try to fetch a URL, beside the Page that holds the exchange. Each Page has
 // one Attempt, which Begin fills for each exchange, so that its buffers are reused. The holder of the Page owns both.
 type Attempt struct {
+	queued.Hops
+
 	Item []byte // encoded queued.URL; own copy
 
 	URL         []byte // normal form; own copy
@@ -28,8 +30,6 @@ type Attempt struct {
 	Seed          bool
 	Delayed       bool // from queued.URL
 	FirstOfSite   bool // the first page of its site
-	Depth         int
-	Redirects     int
 	Tries         int
 	Outcome       outcome.Outcome
 	Due           Due
@@ -83,7 +83,7 @@ func (a *Attempt) Begin(item, url []byte, it *queued.URL) {
 	a.IsProbe = false
 	a.IsRobots, a.WillRetry, a.FirstOfSite = false, false, false
 	a.ListedByIndex, a.Seed, a.Delayed = it.ListedByIndex, it.Seed, it.Delayed
-	a.Depth, a.Redirects, a.Tries = it.Depth, it.Redirects, it.Tries
+	a.Hops, a.Tries = queued.HopsOf(it), it.Tries
 	a.RobotsRule, a.HopPath, a.Via, a.Previous = a.RobotsRule[:0], nil, nil, PreviousCapture{}
 	if it.Via != nil {
 		own := queued.MustDecode(a.Item)

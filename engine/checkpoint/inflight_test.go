@@ -13,7 +13,7 @@ import (
 // FuzzInFlight reads made-up lists of URLs in flight whose checksum is right: it returns an error or whole items.
 func FuzzInFlight(f *testing.F) {
 	item := queued.Append(nil, &queued.URL{Depth: 1, Rest: []byte("/x")})
-	list := journal.AppendLink(journal.AppendLink(nil, []byte("http://a.test")), item)
+	list := queued.AppendBytes(queued.AppendBytes(nil, []byte("http://a.test")), item)
 	good := append(binary.LittleEndian.AppendUint64(nil, uint64(len(list))), list...)
 	f.Add(good)
 	f.Add(append(bytes.Clone(good), make([]byte, 16)...)) // and one that is done already

@@ -28,7 +28,9 @@ func TestCrawlLog_columnsAreThoseOfHeritrixAndFullLogsAreCompressed(t *testing.T
 		Times: fetch.Times{Started: at, Ended: at.Add(250 * time.Millisecond)},
 		Raw:   []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"),
 	}
-	f := &attempt.Attempt{URL: []byte("http://a.test/"), Depth: 2, Redirects: 1, Outcome: outcome.OK, Worker: 7}
+	f := &attempt.Attempt{
+		URL: []byte("http://a.test/"), Hops: queued.Hops{Depth: 2, Redirects: 1}, Outcome: outcome.OK, Worker: 7,
+	}
 	l.Attempt(p, f, coding.OK, "duplicate:digest")
 	l.Refusal([]byte("http://a.test/no"), &queued.URL{}, outcome.RobotsDenied, 3)
 	l.Flush()

@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/fetch/coding"
+	"orbweaver/engine/parse"
 	"orbweaver/engine/queued"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
@@ -45,7 +46,8 @@ func (l *Log) Attempt(p *fetch.Page, f *attempt.Attempt, encoding coding.Fault, 
 	if p.HeadLen == 0 {
 		status = statusColumn(f.Outcome)
 	}
-	b = appendLogHead(b, p.Times.Ended, status, p.PayloadLen, f.URL, f.Depth, f.Redirects, f.Via)
+	b = appendLogHead(b, p.Times.Ended, status, p.PayloadLen, f.URL)
+	b = appendHops(b, f.HopPath, f.Hops, f.IsRobots, f.Via)
 	mime, _, _ := bytes.Cut(p.Head().ContentType(), []byte{';'})
 	if mime = bytes.TrimSpace(mime); p.HeadLen == 0 || len(mime) == 0 {
 		mime = []byte("unknown")
@@ -156,7 +158,8 @@ func (l *Log) Requeue(url []byte, it *queued.URL, o outcome.Outcome) {
 func (l *Log) SeedRefused(url []byte, reason string) {
 	l.lines.Lock()
 	defer l.lines.Unlock()
-	b := appendLogHead(l.buf[:0], time.Now(), statusNotAdmitted, -1, url, 0, 0, nil)
+	b := appendLogHead(l.buf[:0], time.Now(), statusNotAdmitted, -1, url)
+	b = appendHops(b, nil, queued.Hops{}, false, nil)
 	b = appendWorker(append(b, "unknown"...), 0)
 	b = append(append(b, "- - - "...), outcomeNotAdmitted...)
 	b = append(append(b, ','), reason...)
@@ -168,7 +171,8 @@ const statusNotAdmitted = -5000
 
 // AppendRefusal appends the line of a URL that got its outcome without a request, for a later call of AddLines.
 func AppendRefusal(dst, url []byte, it *queued.URL, o outcome.Outcome, worker int) []byte {
-	dst = appendLogHead(dst, time.Now(), statusColumn(o), -1, url, it.Depth, it.Redirects, it.Via)
+	dst = appendLogHead(dst, time.Now(), statusColumn(o), -1, url)
+	dst = appendHops(dst, it.HopPath, queued.HopsOf(it), false, it.Via)
 	dst = appendWorker(append(dst, "unknown"...), worker)
 	dst = append(append(dst, "- - - "...), o.String()...)
 	return append(dst, '\n')
@@ -177,10 +181,8 @@ func AppendRefusal(dst, url []byte, it *queued.URL, o outcome.Outcome, worker in
 // AddLines adds lines of AppendRefusal. It borrows b.
 func (l *Log) AddLines(b []byte) { l.add(b) }
 
-// appendLogHead appends the first six columns: time, status, size, URL, hops, via.
-func appendLogHead(
-	b []byte, at time.Time, status int, size int64, url []byte, depth, hops int, via []byte,
-) []byte {
+// appendLogHead appends the first four columns: time, status, size, URL.
+func appendLogHead(b []byte, at time.Time, status int, size int64, url []byte) []byte {
 	b = at.UTC().AppendFormat(b, "2006-01-02T15:04:05.000Z")
 	b = appendPadded(append(b, ' '), int64(status), 5)
 	if size < 0 {
@@ -188,15 +190,25 @@ func appendLogHead(
 	} else {
 		b = append(appendPadded(append(b, ' '), size, 10), ' ')
 	}
-	b = append(append(b, url...), ' ')
-	if depth == 0 && hops == 0 {
+	return append(append(b, url...), ' ')
+}
+
+// hopsLogged is the largest number of links in column 5 if the hop path is not kept.
+const hopsLogged = 50
+
+// appendHops appends columns 5 and 6: hops, via. path is the hop path, if the crawl keeps it.
+func appendHops(b, path []byte, hops queued.Hops, isRobots bool, via []byte) []byte {
+	from := len(b)
+	if len(path) > 0 {
+		b = append(b, path...)
+	} else {
+		b = hops.AppendTo(b, hopsLogged)
+	}
+	if isRobots {
+		b = append(b, parse.Robots.Letter())
+	}
+	if len(b) == from {
 		b = append(b, '-')
-	}
-	for range min(depth, 50) {
-		b = append(b, 'L')
-	}
-	for range hops {
-		b = append(b, 'R')
 	}
 	if b = append(b, ' '); len(via) == 0 {
 		return append(b, "- "...)

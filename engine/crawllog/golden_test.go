@@ -35,31 +35,44 @@ func TestGolden_crawlLog(t *testing.T) {
 		}
 		html := page(200, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
 		l.Attempt(html, &attempt.Attempt{
-			URL: []byte("http://a.test/"), Via: []byte("http://b.test/"), Depth: 2, Redirects: 1, Outcome: outcome.OK, Worker: 7,
+			URL: []byte("http://a.test/"), Via: []byte("http://b.test/"), Hops: queued.Hops{Depth: 2, Redirects: 1},
+			Outcome: outcome.OK, Worker: 7,
 		}, coding.OK, "duplicate:digest")
 		l.Attempt(&fetch.Page{Times: fetch.Times{Started: at, Ended: at}},
 			&attempt.Attempt{URL: []byte("http://b.test/"), Outcome: outcome.Refused, WillRetry: true}, coding.OK, "")
 		l.Attempt(page(200, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"),
 			&attempt.Attempt{URL: []byte("http://a.test/robots.txt"), Outcome: outcome.OK, IsRobots: true}, coding.OK, "")
 		l.Attempt(page(302, "HTTP/1.1 302 Found\r\nLocation: /a,b\r\n\r\n"),
-			&attempt.Attempt{URL: []byte("http://a.test/to"), Depth: 1, Outcome: outcome.Redirect}, coding.OK, "")
+			&attempt.Attempt{
+				URL: []byte("http://a.test/to"), Hops: queued.Hops{Depth: 1}, Outcome: outcome.Redirect,
+			}, coding.OK, "")
 		l.Refusal([]byte("http://a.test/no"), &queued.URL{Depth: 1}, outcome.RobotsDenied, 3)
 		l.Refusal([]byte("http://a.test/trap"), &queued.URL{Depth: 60}, outcome.Novelty, 0)
 		l.Requeue([]byte("http://a.test/trap"), &queued.URL{Depth: 60}, outcome.Novelty)
+		l.Attempt(html, &attempt.Attempt{
+			URL: []byte("http://cdn.test/a.css"), Hops: queued.Hops{Depth: 1, Embeds: 2, Redirects: 1}, Outcome: outcome.OK,
+		}, coding.OK, "")
+		l.Attempt(html, &attempt.Attempt{
+			URL: []byte("http://a.test/x"), Hops: queued.Hops{Depth: 2, Speculative: true}, Outcome: outcome.OK,
+		}, coding.OK, "")
+		l.Refusal([]byte("http://a.test/y"), &queued.URL{
+			Depth: 2, Embeds: 1, Via: []byte("http://a.test/"), HopPath: []byte("RLXE"),
+		}, outcome.RobotsDenied, 3)
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
-		golden.Compare(t, "crawl-2.log", sumOfVersion2, vfstest.ReadAll(t, disk, "logs/crawl.log"))
+		golden.Compare(t, "crawl-3.log", sumOfVersion3, vfstest.ReadAll(t, disk, "logs/crawl.log"))
 	})
 }
 
 const (
 	sumOfVersion1 = "0dcc9cbd7bd9e53129576d0b71c5d436c2c8809ffa0a5a3011d9f67781be9c53"
 	sumOfVersion2 = "90133698b7f1da90a1ea24f3345dbc13a13ebee51100c7e525e966d9fbf4f609"
+	sumOfVersion3 = "2c3b4827756dff00030effe3ce02611905ff3e39ee9d4a32d334226515d1fccd"
 )
 
-// Both versions of the format are read.
-func TestGolden_parseReadsBothVersions(t *testing.T) {
+// All versions of the format are read.
+func TestGolden_parseReadsAllVersions(t *testing.T) {
 	for name, want := range map[string][]string{
 		"crawl-1.log": {
 			"final 200 12 http://a.test/ LLR  text/html 20261121040506.007 250ms ok",
@@ -75,8 +88,22 @@ func TestGolden_parseReadsBothVersions(t *testing.T) {
 			"final -4000 -1 http://a.test/trap " + strings.Repeat("L", 50) + "  unknown  0s novelty",
 			"requeued -4000 -1 http://a.test/trap " + strings.Repeat("L", 50) + "  unknown  0s novelty",
 		},
+		"crawl-3.log": {
+			"final 200 12 http://a.test/ LLR http://b.test/ text/html 20261121040506007 250ms ok",
+			"retry -2 0 http://b.test/   unknown 20261121040506007 0s refused",
+			"prerequisite 200 12 http://a.test/robots.txt P  text/plain 20261121040506007 250ms ok",
+			"final 302 12 http://a.test/to L  unknown 20261121040506007 250ms redirect http://a.test/a%2Cb",
+			"final -9998 -1 http://a.test/no L  unknown  0s robots-denied",
+			"final -4000 -1 http://a.test/trap " + strings.Repeat("L", 50) + "  unknown  0s novelty",
+			"requeued -4000 -1 http://a.test/trap " + strings.Repeat("L", 50) + "  unknown  0s novelty",
+			"final 200 12 http://cdn.test/a.css LEER  text/html 20261121040506007 250ms ok",
+			"final 200 12 http://a.test/x LX  text/html 20261121040506007 250ms ok",
+			"final -9998 -1 http://a.test/y RLXE http://a.test/ unknown  0s robots-denied",
+		},
 	} {
-		sum := map[string]string{"crawl-1.log": sumOfVersion1, "crawl-2.log": sumOfVersion2}[name]
+		sum := map[string]string{
+			"crawl-1.log": sumOfVersion1, "crawl-2.log": sumOfVersion2, "crawl-3.log": sumOfVersion3,
+		}[name]
 		var got []string
 		for line := range bytes.Lines(golden.Read(t, name, sum)) {
 			l, ok := Parse(bytes.TrimSuffix(line, []byte{'\n'}))

@@ -257,7 +257,7 @@ func (k *checker) isFiltered(_ context.Context, c *current) (verdict, error) {
 func (k *Crawl) PassesFilters(url []byte, it *queued.URL) bool {
 	f := k.Live.Fetch.Load()
 	return (k.Lists == nil || k.Lists.Refuses(url) == filter.NoList) &&
-		(f == nil || f.Allows(url, filter.Way{Depth: it.Depth, Hops: it.Redirects}, it.Tries, it.Via))
+		(f == nil || f.Allows(url, filter.Way{Depth: it.Depth, Embeds: it.Embeds, Hops: it.Redirects}, it.Tries, it.Via))
 }
 
 func (k *checker) isKnownFinished(url []byte) bool {

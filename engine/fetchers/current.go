@@ -84,7 +84,7 @@ func (c *current) returnItem() {
 func (c *current) useRobots() {
 	c.kind, c.item = robotsRequest, nil
 	c.url = append(append(c.url[:0], c.result.Visit.Key...), robots.FilePath...)
-	c.queued = queued.URL{Tries: int(c.site.RobotsTries), Depth: c.queued.Depth}
+	c.queued = queued.URL{Tries: int(c.site.RobotsTries), Depth: c.queued.Depth, Embeds: c.queued.Embeds}
 }
 
 // useRoot makes the request one for the root page of the site.

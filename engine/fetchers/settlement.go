@@ -43,7 +43,7 @@ func (s *settlement) end(ctx context.Context, c *current, p *fetch.Page) error {
 		return s.count(c, p, func() error { return nil })
 	}
 	s.entry.Entry = journal.Entry{
-		Kind: journal.KindPage, FP: a.Fingerprint, Outcome: a.Outcome, Depth: a.Depth, Hops: a.Redirects,
+		Kind: journal.KindPage, FP: a.Fingerprint, Outcome: a.Outcome, Depth: a.Depth, Embeds: a.Embeds, Hops: a.Redirects,
 	}
 	for {
 		err := s.count(c, p, func() error { return s.Store.Write(s.entry) })

@@ -38,7 +38,7 @@ func (f *urlFacts) fill(url []byte, p parts, way Way, need urlNeeds, seeds *Seed
 	host, path := u[len(p.scheme)+3:][:len(p.host)], len(p.site)
 	*f = urlFacts{
 		URL: u, Site: u[:path], Scheme: u[:len(p.scheme)], Host: host, Port: p.portNumber(), Path: u[path : path+len(p.path)],
-		Depth: way.Depth, Hops: way.Hops, Seed: way.Depth == 0 && way.Hops == 0,
+		Depth: way.Depth, Hops: way.Hops, Seed: way == Way{},
 	}
 	if end := path + len(p.path); end < len(u) {
 		f.Query = u[end+1:]
@@ -53,8 +53,9 @@ func (f *urlFacts) fill(url []byte, p parts, way Way, need urlNeeds, seeds *Seed
 
 // Way is the distance of a URL from a seed.
 type Way struct {
-	Depth int // links from a seed
-	Hops  int // redirects followed since the last link
+	Depth  int // links from a seed; the depth of a page requisite is that of its page
+	Embeds int // embed hops from the page, for a page requisite
+	Hops   int // redirects followed since the last link
 }
 
 // Response is what filters know of a response. It borrows its slices.

@@ -14,7 +14,7 @@ import (
 // Journals follow each other without a gap: each begins with the generation and the length of the one before.
 //
 //	+------------+-----------------------+--------------------------+-----+
-//	| "OWJRNL3\n" | generation before u64 | its length in bytes u64  | crc |
+//	| "OWJRNL4\n" | generation before u64 | its length in bytes u64  | crc |
 //	+------------+-----------------------+--------------------------+-----+
 //
 // Without that a power cut could keep entries of a younger journal that were not synced yet and lose the end of an
@@ -25,7 +25,8 @@ type journalHead struct {
 }
 
 const (
-	journalMagic    = "OWJRNL3\n"
+	journalMagic    = "OWJRNL4\n"
+	journalMagic3   = "OWJRNL3\n" // the same without embed hops and kinds of links: these are zero there
 	journalHeadSize = len(journalMagic) + 8 + 8 + 4
 )
 
@@ -40,7 +41,8 @@ func (h journalHead) append(dst []byte) []byte {
 // decodeJournalHead reads the head of a journal; one that was not synced is no head, and then there is nothing behind
 // it.
 func decodeJournalHead(b []byte) (h journalHead, ok bool) {
-	if len(b) < journalHeadSize || string(b[:len(journalMagic)]) != journalMagic ||
+	if len(b) < journalHeadSize ||
+		string(b[:len(journalMagic)]) != journalMagic && string(b[:len(journalMagic)]) != journalMagic3 ||
 		crc32.Checksum(b[:journalHeadSize-4], Castagnoli()) != binary.LittleEndian.Uint32(b[journalHeadSize-4:]) {
 		return h, false
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/parse"
 	"orbweaver/internal/outcome"
 )
 
@@ -23,25 +24,28 @@ import (
 //	| 4     | 1    | 16 | 1       | 2      | 3     | 1    | 4      | 7      | 4      | 8       | 8      | n     | 4   |
 //	+-------+------+----+---------+--------+-------+------+--------+--------+--------+---------+--------+-------+-----+
 //
-// The highest bits of hops say that an index of sitemaps names the URL (128), and that it is one (64). links is the
-// length n of the links; serial is one more than the archive file's, 0 when no record was written; the crc (Castagnoli)
-// is over all before it. Dues are nanoseconds from the writing of the entry on, which no clock that is set can change;
-// 0 for none.
+// The three highest bits of depth are the number of embed hops, or 7 for a speculative link. The highest bits of hops
+// say that an index of sitemaps names the URL (128), and that it is one (64). links is the length n of the links;
+// serial is one more than the archive file's, 0 when no record was written; the crc (Castagnoli) is over all before it.
+// Dues are nanoseconds from the writing of the entry on, which no clock that is set can change; 0 for none.
 type Entry struct {
 	Kind    Kind
 	FP      xxh3.Uint128
 	Outcome outcome.Outcome
 	Status  int
 	Depth   int
-	Hops    int
-	Listed  bool // an index of sitemaps names the URL
-	Index   bool // it is such an index
-	Serial  uint32
-	Offset  int64
-	Length  int64
-	SiteDue int64
-	IPDue   int64
-	Links   []byte // see AppendLink; empty when the archive holds the payload
+	Embeds  int // see queued.URL
+	// Speculative: see queued.URL. Not with Embeds.
+	Speculative bool
+	Hops        int
+	Listed      bool // an index of sitemaps names the URL
+	Index       bool // it is such an index
+	Serial      uint32
+	Offset      int64
+	Length      int64
+	SiteDue     int64
+	IPDue       int64
+	Links       []byte // see AppendLink; empty when the archive holds the payload
 }
 
 // Kind is the kind of an entry. The numbers are on disk.
@@ -67,7 +71,8 @@ func (e *Entry) check() error {
 	if len(e.Links) > JournalLinksMax {
 		return fmt.Errorf("%w: %d bytes of links, at most %d", errJournalRange, len(e.Links), JournalLinksMax)
 	}
-	if e.Status>>16 != 0 || e.Depth>>24 != 0 || e.Hops&^(journalIndex-1) != 0 || e.Offset>>56 != 0 || e.Length>>32 != 0 ||
+	if e.Status>>16 != 0 || e.Depth>>depthBits != 0 ||
+		uint(e.Embeds) >= speculativeHop || e.Hops&^(journalIndex-1) != 0 || e.Offset>>56 != 0 || e.Length>>32 != 0 ||
 		int(e.Outcome) >= outcome.Count ||
 		e.Kind < KindPage ||
 		e.Kind > kindSynced {
@@ -101,7 +106,11 @@ func appendJournalEntry(dst []byte, e *Entry) []byte {
 	if e.Index {
 		hops |= journalIndex
 	}
-	dst = append(dst, byte(e.Depth), byte(e.Depth>>8), byte(e.Depth>>16), hops)
+	depth := e.Depth | e.Embeds<<depthBits
+	if e.Speculative {
+		depth |= speculativeHop << depthBits
+	}
+	dst = append(dst, byte(depth), byte(depth>>8), byte(depth>>16), hops)
 	dst = binary.LittleEndian.AppendUint32(dst, e.Serial)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(e.Offset))[:len(dst)+7]
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(e.Length))
@@ -131,7 +140,11 @@ func decodeJournalEntry(b []byte) (e Entry, n int, err error) {
 	e.FP.Lo = binary.LittleEndian.Uint64(b[13:])
 	e.Outcome = outcome.Outcome(b[21])
 	e.Status = int(binary.LittleEndian.Uint16(b[22:]))
-	e.Depth = int(b[24]) | int(b[25])<<8 | int(b[26])<<16
+	depth := int(b[24]) | int(b[25])<<8 | int(b[26])<<16
+	e.Depth, e.Embeds = depth&(1<<depthBits-1), depth>>depthBits
+	if e.Embeds == speculativeHop {
+		e.Embeds, e.Speculative = 0, true
+	}
 	e.Hops = int(b[27] &^ (journalListed | journalIndex))
 	e.Listed, e.Index = b[27]&journalListed != 0, b[27]&journalIndex != 0
 	e.Serial = binary.LittleEndian.Uint32(b[28:])
@@ -149,20 +162,30 @@ func plausibleHead(b []byte) bool {
 	return Kind(b[4]) >= KindPage && Kind(b[4]) <= kindSynced && int(b[21]) < outcome.Count
 }
 
-// AppendLink appends one link of a page to the journal's form: uvarint length and the normal form.
-func AppendLink(dst, url []byte) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(url)))
+// The bits of depth, and what stands above them for a speculative link.
+const (
+	depthBits      = 21
+	speculativeHop = 7
+)
+
+// linkLengthBits are the bits of the length in front of a link. The kind of the link stands above them.
+const linkLengthBits = 16
+
+// AppendLink appends one link of a page to the journal's form: a uvarint with kind and length, and the normal form.
+func AppendLink(dst []byte, kind parse.Kind, url []byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(kind)<<linkLengthBits|uint64(len(url)))
 	return append(dst, url...)
 }
 
 // EachLink calls f for each link that AppendLink wrote.
-func EachLink(b []byte, f func(url []byte)) error {
+func EachLink(b []byte, f func(kind parse.Kind, url []byte)) error {
 	for len(b) > 0 {
-		size, n := binary.Uvarint(b)
-		if n <= 0 || size > uint64(len(b)-n) {
+		head, n := binary.Uvarint(b)
+		kind, size := head>>linkLengthBits, head&(1<<linkLengthBits-1)
+		if n <= 0 || size > uint64(len(b)-n) || kind >= uint64(parse.KindCount) {
 			return io.ErrUnexpectedEOF
 		}
-		f(b[n : n+int(size)])
+		f(parse.Kind(kind), b[n:n+int(size)])
 		b = b[n+int(size):]
 	}
 	return nil

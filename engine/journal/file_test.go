@@ -6,6 +6,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/parse"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 )
@@ -14,7 +15,8 @@ func someEntry() Entry {
 	return Entry{
 		Kind: KindPage, FP: xxh3.Uint128{Hi: 1 << 63, Lo: 7}, Outcome: outcome.OK, Status: 200, Depth: 70000, Hops: 3,
 		Listed: true, Index: true,
-		Serial: 9, Offset: 1<<40 + 5, Length: 4711, SiteDue: 1, IPDue: 2, Links: AppendLink(nil, []byte("http://a.test/")),
+		Serial: 9, Offset: 1<<40 + 5, Length: 4711, SiteDue: 1, IPDue: 2,
+		Links: AppendLink(nil, parse.Anchor, []byte("http://a.test/")),
 	}
 }
 

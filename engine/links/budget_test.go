@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
+	"orbweaver/engine/parse"
 	"orbweaver/internal/urlx"
 )
 
@@ -67,7 +68,7 @@ func wantLinkBudget(tb testing.TB, l *Finder, raw, searched int64) {
 		)
 	}
 	kept := 0
-	if err := journal.EachLink(l.Links, func(url []byte) { kept += len(url) }); err != nil ||
+	if err := journal.EachLink(l.Links, func(_ parse.Kind, url []byte) { kept += len(url) }); err != nil ||
 		int64(kept) > most+urlx.LengthMax {
 		tb.Errorf(
 			"%d bytes of URLs are kept of a page of %d bytes, %d on the wire: at most %d (%v)",
@@ -96,7 +97,7 @@ func TestHostile_P13_theLinksOfAPageAreBoundedInBytes(t *testing.T) {
 			l.Scan(p.URL, p, false)
 			wantLinkBudget(t, l, p.PayloadLen, int64(body.Len()))
 			kept := 0
-			if err := journal.EachLink(l.Links, func([]byte) { kept++ }); err != nil {
+			if err := journal.EachLink(l.Links, func(parse.Kind, []byte) { kept++ }); err != nil {
 				t.Fatal(err)
 			}
 			if sum := kept + l.Budget.LinksDropped + l.Refused.Long; sum != links {
@@ -156,7 +157,7 @@ func TestHostile_P13_aPackedSitemapIsBoundedByItsSize(t *testing.T) {
 	p := answer(t, "http://a.test/s.xml.gz", "application/gzip", "", zipped(t, []byte(honest.String())))
 	l.Scan(p.URL, p, false)
 	kept := 0
-	if err := journal.EachLink(l.Links, func([]byte) { kept++ }); err != nil || kept != 50_000 {
+	if err := journal.EachLink(l.Links, func(parse.Kind, []byte) { kept++ }); err != nil || kept != 50_000 {
 		t.Errorf("an honest sitemap loses %d of its links, %d for want of room (%v)", 50_000-kept, l.Budget.LinksDropped, err)
 	}
 	bomb := "<?xml version='1.0'?><urlset>" + strings.Repeat(

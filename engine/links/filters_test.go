@@ -26,7 +26,7 @@ func finderWith(t *testing.T, parse, follow string) *Finder {
 func found(t *testing.T, l *Finder) string {
 	t.Helper()
 	var urls []string
-	if err := journal.EachLink(l.Links, func(url []byte) { urls = append(urls, string(url)) }); err != nil {
+	if err := journal.EachLink(l.Links, func(_ parse.Kind, url []byte) { urls = append(urls, string(url)) }); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Join(urls, " ")

@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/parse"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/robots"
 	"orbweaver/engine/sitemap"
 	"orbweaver/internal/urlx"
@@ -23,8 +24,7 @@ type Finder struct {
 
 	textLists textLists
 
-	Links      []byte       // see AppendLink
-	Kinds      []parse.Kind // of each of links; empty unless they are kept
+	Links      []byte       // see journal.AppendLink
 	Refused    Refused      // references that are no URL we can fetch
 	Userinfo   int          // references with a user or a password, which are left out
 	Unfollowed int          // links that the follow filter refused
@@ -60,13 +60,14 @@ type passage struct {
 
 // Options say which links are taken.
 type Options struct {
-	Nofollow bool         // obey rel=nofollow, meta robots and X-Robots-Tag
-	Forms    bool         // take the action of forms that only read
-	Tell     bool         // keep kinds
-	Sitemaps bool         // take what robots.txt files name, and read all that can be a sitemap
-	Longest  int          // bytes of a link; longer ones are refused. 0 for no limit but urlx.LengthMax
-	Strip    *urlx.Params // what links lose
-	By       Filters
+	Nofollow bool // obey rel=nofollow, meta robots and X-Robots-Tag
+	// Requisites: page requisites have embed hops, see admission.Options
+	Requisites bool
+	Forms      bool         // take the action of forms that only read
+	Sitemaps   bool         // take what robots.txt files name, and read all that can be a sitemap
+	Longest    int          // bytes of a link; longer ones are refused. 0 for no limit but urlx.LengthMax
+	Strip      *urlx.Params // what links lose
+	By         Filters
 }
 
 // Filters are the filters that a page and its links pass on their way to the door; nil where all pass.
@@ -105,7 +106,7 @@ func (l *Finder) Reset() {
 	if cap(l.Links) > linksKept {
 		l.Links = nil
 	}
-	l.Links, l.Kinds, l.Refused, l.Userinfo, l.Unfollowed, l.Dropped = l.Links[:0], l.Kinds[:0], Refused{}, 0, 0, 0
+	l.Links, l.Refused, l.Userinfo, l.Unfollowed, l.Dropped = l.Links[:0], Refused{}, 0, 0, 0
 	l.Index, l.forbidden, l.Encoding = false, false, coding.OK
 	l.Body = nil
 	l.Budget.Open(0, 0)
@@ -134,7 +135,8 @@ func (l *Finder) Open(from Page) bool {
 // Redirect takes the target of a redirect as the one link.
 func (l *Finder) Redirect(url, location []byte) {
 	l.Reset()
-	l.passage.way = filter.Way{Depth: l.passage.page.Depth, Hops: l.passage.page.Hops + 1}
+	l.passage.way = l.passage.page
+	l.passage.way.Hops++
 	l.Resolve(url, location, parse.Redirect, false)
 }
 
@@ -163,7 +165,7 @@ func (l *Finder) Scan(url []byte, p *fetch.Page, listed bool) {
 		l.scanPage(url, body, p)
 	}
 	if listed && l.Index {
-		l.Links, l.Kinds, l.Refused, l.Userinfo = l.Links[:0], l.Kinds[:0], Refused{}, 0
+		l.Links, l.Refused, l.Userinfo = l.Links[:0], Refused{}, 0
 	}
 }
 
@@ -240,14 +242,19 @@ func (l *Finder) Resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
 		return
 	}
 	if by := l.O.By.Follow; by != nil &&
-		!by.Follows(&l.passage.via, filter.Link{URL: url, Way: l.passage.way, Kind: kind.String(), NoFollow: nofollow}) {
+		!by.Follows(&l.passage.via, filter.Link{URL: url, Way: l.wayOf(kind), Kind: kind.String(), NoFollow: nofollow}) {
 		l.Unfollowed++
 		return
 	}
-	l.Links = journal.AppendLink(l.Links, url)
-	if l.O.Tell {
-		l.Kinds = append(l.Kinds, kind)
+	l.Links = journal.AppendLink(l.Links, kind, url)
+}
+
+// wayOf is how far a link of a kind is from a seed.
+func (l *Finder) wayOf(kind parse.Kind) filter.Way {
+	if page := &l.passage.page; l.O.Requisites && kind.IsRequisite() && page.Embeds < queued.EmbedsMax {
+		return filter.Way{Depth: page.Depth, Embeds: page.Embeds + 1}
 	}
+	return l.passage.way
 }
 
 // refuse counts a reference that has no normal form.
@@ -279,7 +286,7 @@ func (l *Finder) strip(url, base []byte, kind parse.Kind) []byte {
 func (l *Finder) LeadsHome(url []byte) bool {
 	own, _, _ := bytes.Cut(url, []byte{'?'})
 	home := len(l.Links) > 0
-	err := journal.EachLink(l.Links, func(link []byte) {
+	err := journal.EachLink(l.Links, func(_ parse.Kind, link []byte) {
 		to, _, _ := bytes.Cut(link, []byte{'?'})
 		home = home && bytes.Equal(own, to)
 	})

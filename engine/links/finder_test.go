@@ -6,6 +6,7 @@ import (
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/journal"
+	"orbweaver/engine/parse"
 )
 
 // linksOf are the links of a response, found as a parse worker does.
@@ -21,7 +22,8 @@ func linksOf(t *testing.T, nofollow bool, response string) (links []string) {
 		return nil
 	}
 	l.Scan(url, p, false)
-	if err := journal.EachLink(l.Links, func(url []byte) { links = append(links, string(url)) }); err != nil {
+	err := journal.EachLink(l.Links, func(_ parse.Kind, url []byte) { links = append(links, string(url)) })
+	if err != nil {
 		t.Fatal(err)
 	}
 	return links

@@ -28,23 +28,29 @@ import (
 type Lead struct {
 	Outcome outcome.Outcome
 	Depth   int
+	Embeds  int
 	Hops    int
 	Robots  bool // of a robots.txt
 	Listed  bool // an index of sitemaps names its URL
 	Index   bool // and it is one
+	// Speculative: see queued.URL
+	Speculative bool
 }
 
-// LeadsTo is the item of what an attempt leads to.
+// LeadsTo is the item of what an attempt leads to. Its Embeds are those of the attempt: admission changes them for each
+// link by its kind.
 func LeadsTo(a *Lead) queued.URL {
 	switch {
 	case a.Robots:
 		return queued.URL{Depth: a.Depth}
 	case a.Outcome == outcome.Redirect:
-		return queued.URL{Depth: a.Depth, Redirects: a.Hops + 1, ListedByIndex: a.Listed}
+		return queued.URL{
+			Depth: a.Depth, Embeds: a.Embeds, Speculative: a.Speculative, Redirects: a.Hops + 1, ListedByIndex: a.Listed,
+		}
 	case a.Index:
 		return queued.URL{Depth: a.Depth, ListedByIndex: true}
 	}
-	return queued.URL{Depth: a.Depth + 1}
+	return queued.URL{Depth: a.Depth + 1, Embeds: a.Embeds}
 }
 
 // SitemapsOf takes the sitemaps that a robots.txt names.

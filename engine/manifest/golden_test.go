@@ -19,9 +19,9 @@ func TestGolden_manifest(t *testing.T) {
 	}
 	written := vfstest.ReadAll(t, disk, Path("d"))
 	if golden.Writing() {
-		golden.Add(t, "manifest-7", written)
+		golden.Add(t, "manifest-8", written)
 	}
-	content := golden.Read(t, "manifest-7", "11848316d4024c3b56f7ac322aaf2b43e028a45f3b77f41c30a03dd846552f5d")
+	content := golden.Read(t, "manifest-8", "438dcc6e61fef763cd41d7c9ce890723da9616cbac0adbfaf26a1a4aac8fa0a8")
 	vfstest.WriteAll(t, disk, Path("d"), content)
 	got, err := Read(disk, "d")
 	if err != nil {
@@ -32,6 +32,23 @@ func TestGolden_manifest(t *testing.T) {
 	if number := len(magic) + 1; string(head[:number]) != string(now[:number]) {
 		t.Errorf("the file begins with %q, and what is written with %q", head[:number], now[:number])
 	}
+	again, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.SameValues(t, again, body)
+}
+
+// A manifest of the former format is read, and no field of it is lost.
+func TestGolden_formerManifest(t *testing.T) {
+	disk := vfstest.WithDir(t, "d")
+	content := golden.Read(t, "manifest-7", "11848316d4024c3b56f7ac322aaf2b43e028a45f3b77f41c30a03dd846552f5d")
+	vfstest.WriteAll(t, disk, Path("d"), content)
+	got, err := Read(disk, "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := bytes.Cut(content, []byte("\n"))
 	again, err := json.Marshal(got)
 	if err != nil {
 		t.Fatal(err)

@@ -88,11 +88,12 @@ type Manifest struct {
 //   - 4 to 6: without passes, with passes, with other agents.
 //   - 7: any of these; the journal has sync marks. A version that reads 6 takes a mark for a torn entry, and would
 //     fetch and store again all that follows it.
-const magic = "orbweaver-manifest 7"
+//   - 8: page requisites. A version that reads 7 would take them for pages, and cannot read the journal.
+const magic = "orbweaver-manifest 8"
 
 // earlierMagics are the formats that are read and not written.
 func earlierMagics() []string {
-	return []string{"orbweaver-manifest 4", "orbweaver-manifest 5", "orbweaver-manifest 6"}
+	return []string{"orbweaver-manifest 4", "orbweaver-manifest 5", "orbweaver-manifest 6", "orbweaver-manifest 7"}
 }
 
 // StoreID is the number of the data in this directory.

@@ -28,6 +28,7 @@ const (
 	SitemapFile             // a sitemap that an index or a robots.txt lists
 	Redirect                // the target of a redirect response
 	Robots                  // a robots.txt, fetched before any page of its site
+	Speculative             // a string in a script or in data that looks like a URL
 	kindCount
 )
 
@@ -42,18 +43,22 @@ func (k Kind) String() string {
 	return [kindCount]string{
 		"anchor", "area", "link", "image", "script", "frame", "iframe", "embed", "object", "media",
 		"refresh", "css", "form", "background", "use", "resource", "feed", "sitemap", "sitemapfile", "redirect", "robots",
+		"speculative",
 	}[k]
 }
 
 // Letter returns the letter of the kind in a hop path, as in Heritrix: L for a navigational link, E for an embed, R for
-// a redirect, S for a form submission, M for a sitemap, P for a prerequisite. (Heritrix's I, inferred, and X,
-// speculative, do not occur.)
+// a redirect, S for a form submission, M for a sitemap, P for a prerequisite, X for a speculative link. (Heritrix's I,
+// inferred, does not occur.)
 func (k Kind) Letter() byte {
 	if k >= kindCount {
 		return '-'
 	}
-	return "LLLEEEEEEERESEEELMMRP"[k]
+	return "LLLEEEEEEERESEEELMMRPX"[k]
 }
+
+// IsRequisite reports whether a page needs a link of the kind to be shown: a style sheet, an image, a script, a frame.
+func (k Kind) IsRequisite() bool { return k.Letter() == 'E' }
 
 // Context returns where in a page a link of the kind stands, in the words of Heritrix.
 func (k Kind) Context() string {
@@ -90,6 +95,8 @@ func (k Kind) Context() string {
 		return "=MANIFEST_MISC"
 	case Feed:
 		return "=NAVLINK_MISC"
+	case Speculative:
+		return "=SPECULATIVE_MISC"
 	default:
 		return "=EMBED_MISC"
 	}

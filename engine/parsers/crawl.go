@@ -11,7 +11,6 @@ import (
 	"orbweaver/engine/journal"
 	"orbweaver/engine/limits"
 	"orbweaver/engine/links"
-	"orbweaver/engine/parse"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/recrawl"
 	"orbweaver/engine/traps"
@@ -47,9 +46,9 @@ type Crawl struct {
 type Admission interface {
 	// WaitRoom waits until the sieve has room. It is called outside of a step.
 	WaitRoom(ctx context.Context) error
-	// AddLinks offers the links of a page, within a step. item is what all of them have in common; kinds is nil or has
-	// an element for each link. An error means that found is malformed.
-	AddLinks(page []byte, found *links.Finder, kinds []parse.Kind, item queued.URL) error
+	// AddLinks offers the links of a page, within a step. item is what all of them have in common, with the hops
+	// of the page. An error means that found is malformed.
+	AddLinks(page []byte, found *links.Finder, item queued.URL) error
 }
 
 // Sites are the queues of all sites.

@@ -34,7 +34,7 @@ const redirectsMost = 10
 func (x *extractor) extract(p, content *fetch.Page, a *attempt.Attempt) {
 	x.Reset()
 	x.isParsed = false
-	way := filter.Way{Depth: a.Depth, Hops: a.Redirects}
+	way := filter.Way{Depth: a.Depth, Embeds: a.Embeds, Hops: a.Redirects}
 	switch {
 	case a.IsRobots:
 		if outcome.IsPageStatus(p.Status) {

@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/links"
+	"orbweaver/engine/parse"
 	"orbweaver/engine/queued"
 )
 
@@ -113,24 +114,17 @@ func appendText[T string | []byte](dst []byte, name string, value T) []byte {
 	return append(dst, "\r\n"...)
 }
 
-// appendHopPath appends the hop path. If it is not kept, it is L for each link and then R for each redirect, as in the
-// crawl log.
+// appendHopPath appends the hop path. If it is not kept, it is that of queued.Hops, as in the crawl log.
 func appendHopPath(dst []byte, a *attempt.Attempt) []byte {
 	switch {
 	case a.IsRobots:
 		return appendText(dst, capture.HopPathField, "P") // a prerequisite of other requests
 	case len(a.HopPath) > 0:
 		return appendText(dst, capture.HopPathField, a.HopPath)
-	case a.Via != nil, a.Depth+a.Redirects == 0:
+	case a.Via != nil, a.Hops == queued.Hops{}:
 		return dst // unknown, or empty
 	}
-	dst = append(dst, capture.HopPathField+": "...)
-	for range min(a.Depth, queued.HopPathMax) {
-		dst = append(dst, 'L')
-	}
-	for range a.Redirects {
-		dst = append(dst, 'R')
-	}
+	dst = a.Hops.AppendTo(append(dst, capture.HopPathField+": "...), queued.HopPathMax)
 	return append(dst, "\r\n"...)
 }
 
@@ -163,10 +157,8 @@ func appendInterim(dst, heads []byte) []byte {
 
 // appendOutlinks appends the links of the page: the URL, the letter of the hop, and its place in the page.
 func appendOutlinks(dst []byte, l *links.Finder) []byte {
-	n := 0
-	err := journal.EachLink(l.Links, func(url []byte) {
-		letter, context := l.Kinds[n].Letter(), l.Kinds[n].Context()
-		n++
+	err := journal.EachLink(l.Links, func(kind parse.Kind, url []byte) {
+		letter, context := kind.Letter(), kind.Context()
 		dst = append(append(dst, "outlink: "...), url...)
 		dst = append(append(append(dst, ' ', letter, ' '), context...), "\r\n"...)
 	})

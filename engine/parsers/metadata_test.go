@@ -13,12 +13,13 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/links"
 	"orbweaver/engine/parse"
+	"orbweaver/engine/queued"
 	"orbweaver/warc"
 )
 
 // newTestWriter returns a metadataWriter and the extractor that it takes links from.
 func newTestWriter(o MetadataOptions) (metadataWriter, *extractor) {
-	x := newExtractor(&Crawl{Links: links.Options{Tell: o.Via || o.Outlinks}})
+	x := newExtractor(&Crawl{Links: links.Options{}})
 	return newMetadataWriter(o, x), x
 }
 
@@ -48,15 +49,16 @@ func TestMetadataContainsWhatOtherRecordsLack(t *testing.T) {
 	}
 	auto, all, none := MetadataOptions{}, MetadataOptions{Mode: MetadataAll}, MetadataOptions{Mode: MetadataNone}
 	plain := func() *fetch.Page { return &fetch.Page{} }
-	f("nothing to tell", auto, plain(), &attempt.Attempt{Depth: 2}, "")
+	f("nothing to tell", auto, plain(), &attempt.Attempt{Hops: queued.Hops{Depth: 2}}, "")
 	f("nothing wanted", none, plain(), &attempt.Attempt{Seed: true, RobotsRule: []byte("1 Allow: /")}, "")
-	f("all", all, plain(), &attempt.Attempt{Depth: 2, Redirects: 1, Tries: 1}, "hopsFromSeed: LLR|attempt: 2")
+	f("all", all, plain(), &attempt.Attempt{Hops: queued.Hops{Depth: 2, Redirects: 1}, Tries: 1},
+		"hopsFromSeed: LLR|attempt: 2")
 	f("a seed", auto, plain(), &attempt.Attempt{Seed: true}, "seed: ")
 	f(
 		"a rule",
 		auto,
 		plain(),
-		&attempt.Attempt{Depth: 1, RobotsRule: []byte("3 Allow: /a\x00b")},
+		&attempt.Attempt{Hops: queued.Hops{Depth: 1}, RobotsRule: []byte("3 Allow: /a\x00b")},
 		"hopsFromSeed: L|robots-allowed-by-line: 3 Allow: /a b",
 	)
 	f("robots.txt", all, plain(), &attempt.Attempt{IsRobots: true}, "hopsFromSeed: P")
@@ -64,35 +66,36 @@ func TestMetadataContainsWhatOtherRecordsLack(t *testing.T) {
 		"where it came from",
 		MetadataOptions{Via: true},
 		plain(),
-		&attempt.Attempt{Depth: 1, HopPath: []byte("E"), Via: []byte("http://v.test/")},
+		&attempt.Attempt{Hops: queued.Hops{Depth: 1}, HopPath: []byte("E"), Via: []byte("http://v.test/")},
 		"via: http://v.test/|hopsFromSeed: E",
 	)
 	f(
 		"half known",
 		MetadataOptions{Via: true},
 		plain(),
-		&attempt.Attempt{Depth: 1, Via: []byte("http://v.test/")},
+		&attempt.Attempt{Hops: queued.Hops{Depth: 1}, Via: []byte("http://v.test/")},
 		"via: http://v.test/",
 	)
-	f("outlinks", MetadataOptions{Outlinks: true}, plain(), &attempt.Attempt{Depth: 1},
+	f("outlinks", MetadataOptions{Outlinks: true}, plain(), &attempt.Attempt{Hops: queued.Hops{Depth: 1}},
 		"hopsFromSeed: L|outlink: http://a.test/b%20c L a/@href|outlink: http://a.test/x.png E img/@src")
 	f(
 		"early hints",
 		auto,
 		&fetch.Page{Interim: []byte("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")},
-		&attempt.Attempt{Depth: 1},
+		&attempt.Attempt{Hops: queued.Hops{Depth: 1}},
 		"hopsFromSeed: L|interim-response: HTTP/1.1 103 Early Hints|interim-response: Link: </a>",
 	)
 	f("TLS", auto, &fetch.Page{Connection: fetch.Connection{Secure: true, TLS: fetch.TLSFacts{
 		Version: tls.VersionTLS13, Cipher: tls.TLS_AES_128_GCM_SHA256, Fault: "expired", Chain: [32]byte{0xab, 31: 0xcd},
-	}}}, &attempt.Attempt{Depth: 1}, "hopsFromSeed: L|tls-version: TLS 1.3|tls-cipher-suite: TLS_AES_128_GCM_SHA256|"+
-		"tls-certificate-chain: sha256:ab"+strings.Repeat("00", 30)+"cd|tls-certificate-fault: expired")
+	}}}, &attempt.Attempt{Hops: queued.Hops{Depth: 1}},
+		"hopsFromSeed: L|tls-version: TLS 1.3|tls-cipher-suite: TLS_AES_128_GCM_SHA256|"+
+			"tls-certificate-chain: sha256:ab"+strings.Repeat("00", 30)+"cd|tls-certificate-fault: expired")
 }
 
 // The usual page costs no allocation, and neither does one with a rule and TLS.
 func TestMetadataAllocatesNothing(t *testing.T) {
 	w, _ := newTestWriter(MetadataOptions{})
-	fl := &attempt.Attempt{Depth: 3, RobotsRule: []byte("3 Allow: /a")}
+	fl := &attempt.Attempt{Hops: queued.Hops{Depth: 3}, RobotsRule: []byte("3 Allow: /a")}
 	p := &fetch.Page{Connection: fetch.Connection{Secure: true, TLS: fetch.TLSFacts{
 		Version: tls.VersionTLS13, Cipher: tls.TLS_AES_128_GCM_SHA256,
 	}}}

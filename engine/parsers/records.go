@@ -88,7 +88,7 @@ func (b *recordBuilder) stores(content *fetch.Page, a *attempt.Attempt, plan *re
 	if a.IsRobots {
 		return true
 	}
-	return b.crawl.Store.Keeps(a.URL, filter.Way{Depth: a.Depth, Hops: a.Redirects}, &filter.Response{
+	return b.crawl.Store.Keeps(a.URL, filter.Way{Depth: a.Depth, Embeds: a.Embeds, Hops: a.Redirects}, &filter.Response{
 		Status: content.Status, ContentType: content.Head().ContentType(), Size: content.PayloadLen,
 		Truncated: content.Truncation != fetch.NotTruncated, Duplicate: plan.isRevisit || plan.isUnchanged, Via: a.Via,
 	})

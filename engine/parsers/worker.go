@@ -12,7 +12,6 @@ import (
 	"orbweaver/engine/links"
 	"orbweaver/engine/novelty"
 	"orbweaver/engine/outage"
-	"orbweaver/engine/parse"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/recrawl"
 	"orbweaver/internal/outcome"
@@ -141,7 +140,8 @@ func (w *Worker) fillPending(p *fetch.Page, a *attempt.Attempt, plan *recordPlan
 	e := &w.pending.Entry
 	*e = journal.Entry{
 		Kind: journal.KindPage, FP: a.Fingerprint, Outcome: a.Outcome, Status: min(max(p.Status, 0), 65535),
-		Depth: a.Depth, Hops: a.Redirects, Listed: a.ListedByIndex, Index: w.links.Index,
+		Depth: a.Depth, Embeds: a.Embeds, Speculative: a.Speculative, Hops: a.Redirects, Listed: a.ListedByIndex,
+		Index:   w.links.Index,
 		SiteDue: journal.DueIn(a.Due.Site), IPDue: journal.DueIn(a.Due.IP),
 	}
 	switch {
@@ -194,17 +194,13 @@ func (w *Worker) count(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
 // admitLinks offers the links that were found.
 func (w *Worker) admitLinks(a *attempt.Attempt) {
 	item := links.LeadsTo(&links.Lead{
-		Outcome: a.Outcome, Depth: a.Depth, Hops: a.Redirects, Robots: a.IsRobots, Listed: a.ListedByIndex,
-		Index: w.links.Index,
+		Outcome: a.Outcome, Depth: a.Depth, Embeds: a.Embeds, Speculative: a.Speculative, Hops: a.Redirects,
+		Robots: a.IsRobots, Listed: a.ListedByIndex, Index: w.links.Index,
 	})
-	var kinds []parse.Kind
 	if w.crawl.Metadata.Via {
-		item.Via, item.HopPath, kinds = a.URL, a.HopPath, w.links.Kinds
-		if len(a.HopPath) == 0 && !a.Seed {
-			kinds = nil // the hop path of this page is unknown, so those of its links are, too
-		}
+		item.Via, item.HopPath = a.URL, queued.PathBefore(a.HopPath, a.Seed)
 	}
-	if err := w.admission.AddLinks(a.URL, w.links.Finder, kinds, item); err != nil {
+	if err := w.admission.AddLinks(a.URL, w.links.Finder, item); err != nil {
 		panic(fmt.Sprintf("BUG: parsers: the list of links that was just made cannot be read: %v", err))
 	}
 }

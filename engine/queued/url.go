@@ -27,7 +27,9 @@ type URL struct {
 	RobotsOf      []byte // key of the site whose robots.txt this robots redirect is for; nil for a page
 	Tries         int    // attempts before this one, 0 to 15; more count as 15
 	Redirects     int    // redirects followed to this URL, 0 to 15; more count as 15
-	Depth         int    // links from a seed, 0 to DepthMax
+	Depth         int    // links from a seed, 0 to DepthMax; the depth of a requisite is that of its page
+	Embeds        int    // embed hops from the page that needs it, 1 to EmbedsMax; 0 if it is not a page requisite
+	Speculative   bool   // a string that looked like a URL led here: see parse.Speculative
 	HopPath       []byte // a letter for each hop from a seed: parse.Kind.Letter; empty if unknown. Borrowed like Rest
 	Via           []byte // URL of the page that contained the link; nil if not kept. Borrowed like Rest
 	Rest          []byte // URL, or path with query; borrows the decoded bytes
@@ -36,6 +38,10 @@ type URL struct {
 // DepthMax is the largest depth that is encoded. A larger depth is stored as DepthMax.
 const DepthMax = 1 << 20
 
+// EmbedsMax is the largest number of embed hops from a page to one of its requisites: a style sheet, two sheets that it
+// imports, and an image of the last one.
+const EmbedsMax = 4
+
 // The flags of the encoded form, in its first byte.
 const (
 	FlagSeed    = 1 << 0
@@ -43,7 +49,18 @@ const (
 	flagVia     = 1 << 2
 	flagDelayed = 1 << 3
 	flagListed  = 1 << 7
+
+	flagRequisite   = 1 << 4 // the two bits of embedsShift are Embeds - 1 then
+	flagSpeculative = 1 << 5 // if not a requisite
+	embedsShift     = 5
 )
+
+// UrgentFlags are the bits of the first byte of items that precede others of their site: page requisites, and redirects
+// of a robots.txt, for which a site waits.
+const UrgentFlags = flagRequisite | flagRobots
+
+// IsUrgent reports whether an item precedes others of its site.
+func IsUrgent(item []byte) bool { return len(item) > 0 && item[0]&UrgentFlags != 0 }
 
 // Append appends the encoded form of it to dst. It borrows it.
 func Append(dst []byte, it *URL) []byte {
@@ -63,6 +80,12 @@ func Append(dst []byte, it *URL) []byte {
 	if it.Delayed {
 		flags |= flagDelayed
 	}
+	switch {
+	case it.Embeds > 0:
+		flags |= flagRequisite | byte(min(it.Embeds, EmbedsMax)-1)<<embedsShift
+	case it.Speculative:
+		flags |= flagSpeculative
+	}
 	dst = append(dst, flags, byte(min(it.Redirects, 15))<<4|byte(min(it.Tries, 15)))
 	dst = binary.AppendUvarint(dst, uint64(min(it.Depth, DepthMax)))
 	if it.Via != nil {
@@ -81,6 +104,11 @@ func Decode(b []byte) (URL, bool) {
 	}
 	flags := b[0]
 	it := URL{Seed: flags&FlagSeed != 0, ListedByIndex: flags&flagListed != 0, Delayed: flags&flagDelayed != 0}
+	if flags&flagRequisite != 0 {
+		it.Embeds = 1 + int(flags>>embedsShift)&(EmbedsMax-1)
+	} else {
+		it.Speculative = flags&flagSpeculative != 0
+	}
 	it.Tries, it.Redirects = int(b[1]&15), int(b[1]>>4)
 	depth, n := binary.Uvarint(b[2:])
 	if n <= 0 || depth > DepthMax {
@@ -129,6 +157,19 @@ func MustDecode(b []byte) URL {
 	return it
 }
 
+// PathBefore returns the hop path of a page, which admission extends for each link. It is nil if the hop path of the
+// page is unknown, so that those of its links are, too.
+func PathBefore(path []byte, seed bool) []byte {
+	switch {
+	case len(path) > 0:
+		return path
+	case seed:
+		return []byte{}
+	default:
+		return nil
+	}
+}
+
 // HopPathMax is the largest number of letters of a hop path.
 const HopPathMax = 255
 
@@ -138,4 +179,32 @@ func AppendHop(path []byte, k parse.Kind) []byte {
 		path = append(path[:0], path[len(path)-HopPathMax+1:]...)
 	}
 	return append(path, k.Letter())
+}
+
+// Hops are the hops from a seed as far as each item keeps them, with or without a hop path.
+type Hops struct {
+	Depth, Embeds, Redirects int
+	Speculative              bool
+}
+
+// HopsOf returns the hops of an item.
+func HopsOf(it *URL) Hops { return Hops{it.Depth, it.Embeds, it.Redirects, it.Speculative} }
+
+// AppendTo appends a hop path: L for each link up to a number, the last of them X if it is speculative, then E for each
+// embed, then R for each redirect. For a seed it appends nothing.
+func (h Hops) AppendTo(dst []byte, linksMax int) []byte {
+	for n := min(h.Depth, linksMax); n > 0; n-- {
+		letter := parse.Anchor.Letter()
+		if n == 1 && h.Speculative {
+			letter = parse.Speculative.Letter()
+		}
+		dst = append(dst, letter)
+	}
+	for range h.Embeds {
+		dst = append(dst, parse.Image.Letter())
+	}
+	for range h.Redirects {
+		dst = append(dst, parse.Redirect.Letter())
+	}
+	return dst
 }

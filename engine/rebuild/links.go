@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/links"
+	"orbweaver/engine/parse"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/queued"
 	"orbweaver/internal/outcome"
@@ -104,7 +105,9 @@ func (r *linkReading) follow(c *storedCapture) error {
 			return err
 		}
 	}
-	it := links.LeadsTo(&links.Lead{Outcome: c.Outcome, Index: r.links.Index})
+	it := links.LeadsTo(&links.Lead{
+		Outcome: c.Outcome, Index: r.links.Index, Embeds: r.Frontier.LeastEmbeds(c.url),
+	})
 	if r.settings.Via {
 		it.Via = c.url // the hop path is not known, as the depth is not
 	}
@@ -128,9 +131,10 @@ func (r *linkReading) offerLinks(it queued.URL) error {
 	r.Journal.Count.DroppedLinks.Add(int64(r.links.Dropped))
 	r.Journal.Count.DroppedBytes.Add(int64(r.links.Budget.LinksDropped))
 	var fault error
-	err := journal.EachLink(r.links.Links, func(url []byte) {
+	err := journal.EachLink(r.links.Links, func(kind parse.Kind, url []byte) {
 		if fault == nil {
-			fault = r.offer(url, it)
+			r.Frontier.AddLink(&r.scratch, url, kind, it)
+			fault = r.flush(false, r.Ready.Append)
 		}
 	})
 	return errors.Join(err, fault)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -16,7 +15,6 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/links"
-	"orbweaver/engine/parse"
 	"orbweaver/engine/robots"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
@@ -45,7 +43,6 @@ type record struct {
 	digest    dedup.Digest
 	hasDigest bool          // of the payload
 	links     []byte        // see journal.AppendLink
-	kinds     []parse.Kind  // of links; nil unless HasVia, and the hop path of the page is known
 	hopPath   []byte        // of the page
 	hasRules  bool          // it is the site's own robots.txt, and its rules last
 	rules     *robots.Rules // if hasRules
@@ -187,27 +184,19 @@ func (r *recordReader) fill(e *journal.Entry, rec *record) {
 		}
 	case e.Kind != journal.KindPage:
 	case e.Outcome == outcome.Redirect:
-		r.links.Open(links.Page{URL: rec.url, Page: page, Way: filter.Way{Depth: e.Depth, Hops: e.Hops}})
+		r.links.Open(links.Page{URL: rec.url, Page: page, Way: filter.Way{Depth: e.Depth, Embeds: e.Embeds, Hops: e.Hops}})
 		r.links.Redirect(rec.url, page.Head().Location())
-		r.keepLinks(e, rec)
+		rec.links = bytes.Clone(r.links.Links)
 	case outcome.IsPageStatus(e.Status) && !r.links.Forbids(page):
 		from := links.Page{
-			URL: rec.url, Page: page, Way: filter.Way{Depth: e.Depth, Hops: e.Hops}, Size: page.PayloadLen,
+			URL: rec.url, Page: page, Way: filter.Way{Depth: e.Depth, Embeds: e.Embeds, Hops: e.Hops}, Size: page.PayloadLen,
 			IsTruncated: e.Outcome.IsBodyTruncated(),
 		}
 		if r.links.Open(from) {
 			r.links.Scan(rec.url, page, e.Listed)
 			r.links.Refresh(rec.url, page)
 		}
-		r.keepLinks(e, rec)
-	}
-}
-
-// keepLinks keeps the links that were found.
-func (r *recordReader) keepLinks(e *journal.Entry, rec *record) {
-	rec.links = bytes.Clone(r.links.Links)
-	if r.hasVia && (len(rec.hopPath) > 0 || e.Depth+e.Hops == 0) {
-		rec.kinds = slices.Clone(r.links.Kinds)
+		rec.links = bytes.Clone(r.links.Links)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/engine/links"
 	"orbweaver/engine/manifest"
-	"orbweaver/engine/parse"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/outcome"
@@ -223,20 +223,18 @@ func (r *replayer) applyPage(e *journal.Entry, rec *record) error {
 // offerLinks offers what an attempt found to admission.
 func (r *replayer) offerLinks(e *journal.Entry, rec *record) error {
 	it := links.LeadsTo(&links.Lead{
-		Outcome: e.Outcome, Depth: e.Depth, Hops: e.Hops, Robots: e.Kind == journal.KindRobots, Listed: e.Listed,
-		Index: e.Index,
+		Outcome: e.Outcome, Depth: e.Depth, Embeds: e.Embeds, Speculative: e.Speculative, Hops: e.Hops,
+		Robots: e.Kind == journal.KindRobots, Listed: e.Listed, Index: e.Index,
 	})
 	if r.Options.HasVia && rec.stored {
-		it.Via, it.HopPath = rec.url, rec.hopPath
+		it.Via = rec.url
+		it.HopPath = queued.PathBefore(rec.hopPath, e.Depth+e.Embeds+e.Hops == 0)
 	}
-	for _, l := range []struct {
-		links []byte
-		kinds []parse.Kind
-	}{{links: e.Links}, {rec.links, rec.kinds}} {
+	for _, l := range [][]byte{e.Links, rec.links} {
 		if rec.stored { // else the page is not known
-			r.Frontier.Outward(rec.url, l.links)
+			r.Frontier.Outward(rec.url, l)
 		}
-		found, err := r.Frontier.AddAll(&r.scratch, l.links, l.kinds, it)
+		found, err := r.Frontier.AddAll(&r.scratch, l, it)
 		if err != nil {
 			return fmt.Errorf("engine: resume: links in the journal: %w", err)
 		}

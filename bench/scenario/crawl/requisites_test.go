@@ -1,0 +1,177 @@
+package crawl
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/scenario/testbed"
+	"orbweaver/bench/simweb"
+	"orbweaver/bench/simweb/guest"
+	"orbweaver/engine"
+	"orbweaver/engine/admission"
+	"orbweaver/engine/crawllog"
+	"orbweaver/engine/report"
+)
+
+// illustrated is a guest: a site of many pages, each with its own image, and with style sheets, a frame and an image of
+// other hosts. Those hosts have pages, too, which are no part of the crawl.
+type illustrated struct {
+	pages int
+
+	mu    sync.Mutex
+	asked []request
+}
+
+// request is a request for a guest.
+type request struct {
+	url string
+	at  time.Time
+}
+
+// Host implements guest.Guest. Each host has an address of its own.
+func (g *illustrated) Host(name string) (address netip.Addr, ok bool) {
+	for i, host := range []string{"site.test", "cdn.example", "frame.example", "img.example"} {
+		if name == host {
+			return netip.AddrFrom4([4]byte{198, 51, 100, byte(i + 1)}), true
+		}
+	}
+	return netip.Addr{}, false
+}
+
+// Serve implements guest.Guest.
+func (g *illustrated) Serve(conn net.Conn, r guest.Request) guest.Result {
+	g.mu.Lock()
+	g.asked = append(g.asked, request{"http://" + r.Authority + r.Path, time.Now()})
+	g.mu.Unlock()
+	reply := guest.Reply{Status: 200, Type: "text/html", Body: g.body(r.Authority + r.Path)}
+	switch {
+	case reply.Body == nil:
+		reply.Status = 404
+	case strings.HasSuffix(r.Path, ".css"):
+		reply.Type = "text/css"
+	case strings.HasSuffix(r.Path, ".png"):
+		reply.Type = "image/png"
+	case r.Path == "/robots.txt":
+		reply.Type = "text/plain"
+	}
+	return reply.Send(conn)
+}
+
+// body is the answer to a URL without its scheme; nil if there is none.
+func (g *illustrated) body(url string) []byte {
+	const otherPages = "<a href=http://frame.example/other>other</a>"
+	switch url {
+	case "cdn.example/robots.txt":
+		return []byte("User-agent: *\nDisallow: /private/\nSitemap: http://cdn.example/sitemap.xml\n")
+	case "cdn.example/a.css":
+		return []byte(`@import "b.css"; body { background: url(/private/back.png) }`)
+	case "cdn.example/b.css":
+		return []byte("p { background: url(http://img.example/deep.png) }")
+	case "frame.example/":
+		return []byte("<img src=inner.png><a href=http://site.test/from-frame>in</a>" + otherPages)
+	case "img.example/deep.png", "frame.example/inner.png", "site.test/from-frame":
+		return []byte("x" + url)
+	}
+	var n int
+	if _, err := fmt.Sscanf(url, "site.test/%d.png", &n); err == nil {
+		return []byte(url)
+	}
+	if _, err := fmt.Sscanf(url, "site.test/p%d", &n); url != "site.test/" && err != nil {
+		return nil
+	}
+	page := []byte("<link rel=stylesheet href=http://cdn.example/a.css><iframe src=http://frame.example/></iframe>")
+	for i := range g.pages { // links first, so that the images would come last
+		page = fmt.Appendf(page, "<a href=/p%d>%s</a>", i+1, strings.Repeat("word ", n%7))
+	}
+	return fmt.Appendf(page, "<a href=http://cdn.example/about>about</a><img src=/%d.png>", n)
+}
+
+// crawlIllustrated crawls the guest within a bubble, and returns the report and the disk.
+func crawlIllustrated(t *testing.T, g *illustrated, change func(*engine.Config)) (report.Report, *testbed.Rig) {
+	t.Helper()
+	rig, err := testbed.NewRig(simweb.Config{Hosts: 1, Graph: simweb.Graph{PagesPerHostMean: 1}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rig.World.Invite(g)
+	cfg := engine.Simulation()
+	cfg.Seeds, cfg.Filters.Scope, cfg.Admission.Sitemaps = testbed.Seeds{"http://site.test/"}, "domain", true
+	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = 4*time.Second, 500*time.Millisecond
+	change(&cfg)
+	r, err := rig.Crawl(t.Context(), cfg, rig.FS)
+	if err := errors.Join(err, rig.Net.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return r, rig
+}
+
+// final returns the final lines of crawl.log by URL.
+func final(t *testing.T, rig *testbed.Rig) map[string]string {
+	t.Helper()
+	lines := map[string]string{}
+	_, err := crawllog.Read(t.Context(), rig.FS, "crawl/logs", 0, func(l *crawllog.Line) error {
+		if l.IsFinal() {
+			lines[string(l.URL)] = fmt.Sprintf("%s %s", l.Outcome, l.Hops)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+// The requisites of the pages of a site are fetched from any host, and the requisites of those. No page of these hosts
+// is fetched, though pages link to them, and though their robots.txt names a sitemap. crawl.log tells the hops.
+func TestRequisites_ofOtherHostsAreFetchedAndNoPageOfTheseHosts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &illustrated{pages: 3}
+		r, rig := crawlIllustrated(t, g, func(*engine.Config) {})
+		lines := final(t, rig)
+		for url, want := range map[string]string{
+			"http://site.test/": "ok ", "http://site.test/p3": "ok L", "http://site.test/0.png": "ok E",
+			"http://site.test/3.png": "ok LE", "http://cdn.example/a.css": "ok E", "http://cdn.example/b.css": "ok EE",
+			"http://cdn.example/private/back.png": "robots-denied EE", "http://img.example/deep.png": "ok EEE",
+			"http://frame.example/": "ok E", "http://frame.example/inner.png": "ok EE",
+			"http://site.test/from-frame": "ok L", // the frame is no further from the seed than its page
+		} {
+			if lines[url] != want {
+				t.Errorf("%s: %q, want %q", url, lines[url], want)
+			}
+			delete(lines, url)
+		}
+		for i := range 3 {
+			delete(lines, fmt.Sprintf("http://site.test/p%d", i+1))
+			delete(lines, fmt.Sprintf("http://site.test/%d.png", i+1))
+		}
+		if len(lines) > 0 || r.Reason != "complete" {
+			t.Errorf("%s; beside these: %v", r.Reason, lines)
+		}
+	})
+}
+
+// With --requisites same-scope or off, no other host is asked.
+func TestRequisites_otherHostsAreNotAskedWithinTheScope(t *testing.T) {
+	for _, which := range []admission.Requisites{admission.RequisitesSameScope, admission.RequisitesOff} {
+		synctest.Test(t, func(t *testing.T) {
+			g := &illustrated{pages: 3}
+			_, rig := crawlIllustrated(t, g, func(c *engine.Config) { c.Admission.Requisites = which })
+			for _, r := range g.asked {
+				if !strings.HasPrefix(r.url, "http://site.test/") {
+					t.Errorf("%d: %s was asked for", which, r.url)
+				}
+			}
+			want := map[admission.Requisites]string{admission.RequisitesSameScope: "ok LE", admission.RequisitesOff: "ok LL"}
+			if got := final(t, rig)["http://site.test/3.png"]; got != want[which] {
+				t.Errorf("%d: an image of the site: %q", which, got)
+			}
+		})
+	}
+}
