@@ -40,6 +40,7 @@ release() {
 		mkdir "$work/$name"
 		build "$work/$name/$program" "$os" "$arch"
 		cp LICENSE README.md CHANGELOG.md "$work/tree/usr/share/doc/orbweaver/examples/crawl.toml" "$work/$name/"
+		cp -r "$work/tree/usr/share/doc/orbweaver/docs" "$work/$name/"
 		[ "$os" = windows ] || add_texts "$work/tree/usr" "$work/$name"
 		[ "$os" != linux ] || cp tools/package/orbweaver@.service tools/package/orbweaver.sysusers "$work/$name/"
 		if [ "$os" = linux ] && command -v dpkg-deb >/dev/null; then

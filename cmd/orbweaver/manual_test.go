@@ -102,7 +102,9 @@ func TestCompletion(t *testing.T) {
 		}
 	}
 	call("completion", "tcsh").want(t, command.ExitUsage)
-	for last, want := range map[string]string{"--progress=": "--progress=auto\t\n", "--prog": "--progress\t"} {
+	for last, want := range map[string]string{
+		"--progress=": "--progress=auto\t\n", "--prog": "--progress\t", "--scope=h": "--scope=host\t\n",
+	} {
 		out := call("complete", "--", "crawl", last).want(t, command.ExitDone).out
 		if !strings.HasPrefix(out, want) {
 			t.Errorf("%s: candidates %q", last, out)

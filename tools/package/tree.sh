@@ -23,8 +23,10 @@ mkdir -p "$to/share/bash-completion/completions" "$to/share/zsh/$zsh" "$to/share
 "$generator" completion zsh >"$to/share/zsh/$zsh/_orbweaver"
 "$generator" completion fish >"$to/share/fish/vendor_completions.d/orbweaver.fish"
 doc=$to/share/doc/orbweaver
-mkdir -p "$doc/examples"
+mkdir -p "$doc/examples" "$doc/docs/guide"
 install -m 644 "$top/README.md" "$top/CHANGELOG.md" "$doc/"
+install -m 644 "$top"/docs/*.md "$doc/docs/"
+install -m 644 "$top"/docs/guide/*.md "$doc/docs/guide/"
 [ "$prefix" = /usr ] || install -m 644 "$top/LICENSE" "$doc/"
 "$generator" sample-config >"$doc/examples/crawl.toml"
 chmod 644 "$doc/examples/crawl.toml"

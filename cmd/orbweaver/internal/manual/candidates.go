@@ -146,7 +146,8 @@ func (c *cursor) argumentValues() []Candidate {
 	return valuesOf(p[min(c.arguments, len(p)-1)])
 }
 
-// valuesOf are the words that a value may be, if there is a list of them.
+// valuesOf are the words that a value may be, if there is a list of them. The tag words has those of a value that may
+// also be something else.
 func valuesOf(v *kong.Value) (list []Candidate) {
 	for _, words := range []string{v.Tag.Get("oneof"), v.Enum, v.Tag.Get("words")} {
 		for word := range strings.SplitSeq(words, ",") {

@@ -20,8 +20,8 @@ type progress struct {
 	workAt       time.Time // when work was last done, or there was none to do
 }
 
-// work is what changes when any URL is found, fetched, parsed or stored.
-type work struct{ found, received, stored, fetched, queued, inFlight int64 }
+// work is what changes when any URL is found, tried, parsed or stored.
+type work struct{ attempts, found, received, stored, queued, inFlight int64 }
 
 func newProgress(checkpoint time.Duration) progress {
 	return progress{patience: patienceLeast + 2*checkpoint}
@@ -34,7 +34,7 @@ func (p *progress) isMade(r report.Report, now time.Time) bool {
 	if p.checkpointAt.IsZero() || isHeld || r.Checkpoints != p.checkpoints {
 		p.checkpointAt, p.checkpoints = now, r.Checkpoints
 	}
-	done := work{r.URLsFound, r.BytesReceived, r.BytesStored, r.URLsFetched, r.URLsQueued, r.URLsInFlight}
+	done := work{r.Attempts, r.URLsFound, r.BytesReceived, r.BytesStored, r.URLsQueued, r.URLsInFlight}
 	if isHeld || done != p.done || !isWorkWaiting(r) {
 		p.workAt, p.done = now, done
 	}
