@@ -8,7 +8,7 @@ VERSION  ?= 0.1.0
 LDFLAGS   = -s -w -X main.version=$(VERSION) $(if $(COMMIT),-X main.commit=$(COMMIT))
 
 .DEFAULT_GOAL := build
-.PHONY: outage polite build gen help fmt tidy lint test scenario nightly race fuzz sim crash judge conformance hostile demo bench micro throughput soak million plots pressure realsite others cross release install deb package-test container bench-table cover ci clean
+.PHONY: outage polite build gen help fmt tidy lint test scenario nightly race fuzz sim crash judge conformance hostile demo bench micro throughput soak million plots pressure realsite dashboard others cross release install deb package-test container bench-table cover ci clean
 
 build: ## build bin/orbweaver, a static binary (COMMIT=hash: for "orbweaver version", outside of a git checkout)
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
@@ -105,6 +105,9 @@ realsite: build ## crawl Debian's documentation and web applications on loopback
 
 outage: build ## crawl a site whose nginx is stopped, answers 503, or stays away, on loopback
 	tools/outage.sh
+
+dashboard: ## what people do with the dashboard, in Debian's Chromium (Node.js, npm; says so when one is missing)
+	GO=$(GO) tools/dashboardcheck/run.sh
 
 others: build ## other people's crawlers and ours on one simulated web, in a network namespace (Linux)
 	tools/others/install.sh && tools/others/run.sh

@@ -76,7 +76,7 @@ func Listen(ctx context.Context, o Options, crawl Crawl) (*Server, error) {
 	recorder := history.Open(history.Options{
 		FS: o.History.FS, File: o.History.Name, Report: crawl.Report, Log: o.Log,
 	})
-	answers := newHandler(crawl, o, dashboard.NewLive(recorder))
+	answers := dashboard.NewReuse(newHandler(crawl, o, dashboard.NewLive(recorder)))
 	return serve(ctx, o, dashboard.IsToken(o.Token), answers, recorder.Run)
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"path"
 	"runtime/metrics"
 	"sync"
 	"time"
@@ -36,7 +37,8 @@ type Now struct {
 	Report report.Report `json:"report"`
 	Rates  Rates         `json:"rates"`
 	End    Estimate      `json:"end"`
-	Memory int64         `json:"memory_bytes"` // that the Go runtime has from the system
+	Memory int64         `json:"memory_bytes"`    // that the Go runtime has from the system
+	Free   int64         `json:"disk_free_bytes"` // on the disk of the crawl; 0 if that is not known
 }
 
 // Recorder takes a sample of a crawl each second. Its methods are safe for concurrent use.
@@ -107,7 +109,7 @@ func (r *Recorder) Run(ctx context.Context) {
 
 // takeSample takes one sample.
 func (r *Recorder) takeSample() {
-	rep, memory := r.options.Report(), memoryOfRuntime()
+	rep, memory, free := r.options.Report(), memoryOfRuntime(), r.freeBytes()
 	at := time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -123,7 +125,20 @@ func (r *Recorder) takeSample() {
 	r.at = at
 	r.now = Now{
 		Report: rep, Rates: ratesOf(&r.recent[0], &t), End: r.history.estimate(&rep, at.Unix()), Memory: int64(memory),
+		Free: free,
 	}
+}
+
+// freeBytes is how much may still be written on the disk of the file.
+func (r *Recorder) freeBytes() int64 {
+	if r.options.File == "" {
+		return 0
+	}
+	free, err := r.options.FS.Free(path.Dir(r.options.File))
+	if err != nil {
+		return 0
+	}
+	return free
 }
 
 // memoryOfRuntime is what the Go runtime has from the system, in bytes.

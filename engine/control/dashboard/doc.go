@@ -15,7 +15,8 @@
 //
 // # What it costs
 //
-// Each open page is one request that waits. An event is made once a second for all of them, while one is open. A client
+// Each open page is one request that waits. An event is made once a second for all of them, while one is open. Other
+// answers are made once for all pages that ask the same within seconds (Reuse). A client
 // that reads slowly misses events, and is closed when it has not read for some seconds. Without a client there is
 // nothing: no goroutine and no timer.
 package dashboard

@@ -8,7 +8,7 @@ export class Refused extends Error {}
 export function hasKey() { return key !== '' }
 
 async function request(path, options) {
-  const answer = await fetch(path, { ...options, headers: { 'Orbweaver-Key': key }, cache: 'no-store' })
+  const answer = await fetch(path, { ...options, headers: { 'Orbweaver-Key': key, ...(options || {}).headers }, cache: 'no-store' })
   if (answer.status === 401) throw new Refused((await answer.text()).trim())
   return answer
 }
@@ -30,9 +30,9 @@ export async function logout() {
   }
 }
 
-// get returns an answer in JSON. A fault is an Error with what the crawl said.
-export async function get(path, signal) {
-  const answer = await request(path, { signal })
+// get returns an answer in JSON. A fault is an Error with what the crawl said. An answer of so many seconds will do.
+export async function get(path, signal, age) {
+  const answer = await request(path, { signal, headers: age ? { 'Cache-Control': 'max-age=' + age } : {} })
   if (!answer.ok) throw new Error(await fault(answer))
   return answer.json()
 }

@@ -57,7 +57,7 @@ export function hosts() {
     caption: 'Hosts', key: (s) => s.site, most: 1000, keepsOrder: true, empty: 'No host matches.',
     columns: [c.site, c.state, c.queued, c.pages, c.bytes, c.errors, c.delay, c.due, c.why],
   })
-  const p = poll(() => listing(order.value, 500, suffix.value.trim(), state.value), 5000, (answer) => {
+  const p = poll(() => listing(order.value, 200, suffix.value.trim(), state.value), 5000, (answer) => {
     const list = answer.hosts || []
     t.update(list)
     say(note, `${count(answer.matching)} sites match, with ${count(answer.queued)} URLs. ` +

@@ -52,7 +52,7 @@ export function overview() {
     group('This machine', [
       ['Memory of the process', '.memory_bytes', bytes], ['Peak', 'rss_peak_bytes', bytes], ['Page buffers', 'page_memory_bytes', bytes],
       ['Queues in memory', 'workbench_bytes', bytes], ['Processor time', 'cpu_seconds', seconds], ['Running for', 'wall_seconds', seconds],
-      ['Archive', 'bytes_stored', bytes], ['Waits for the disk', 'sync_seconds', seconds],
+      ['Archive', 'bytes_stored', bytes], ['Free on its disk', '.disk_free_bytes', bytes], ['A sync takes', 'sync_seconds', seconds],
     ]),
     group('Safety', [
       ['Checkpoints', 'checkpoints', count], ['Longest pause for one', 'checkpoint_pause_most_seconds', seconds],
@@ -141,7 +141,7 @@ function follower(charts) {
     const asked = span
     if (!document.hidden) {
       try {
-        const series = await get(`/history?span=${span[0]}&points=360&names=${names}`)
+        const series = await get(`/history?span=${span[0]}&points=360&names=${names}`, null, Math.ceil(span[2] / 2))
         if (!closed && asked === span) for (const c of charts) c.draw(series)
       } catch { /* the frame says that there is no connection */ }
     }

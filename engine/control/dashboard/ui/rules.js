@@ -1,6 +1,7 @@
 // Rules of single hosts, URLs to add, and settings of the running crawl.
 import { h, tell } from './dom.js'
 import { act, get } from './api.js'
+import { count } from './format.js'
 import { table } from './table.js'
 
 export function rules() {
@@ -24,25 +25,61 @@ export function rules() {
     h('h1', {}, 'Steer the crawl'),
     h('div', { class: 'forms' },
       form('Add URLs', 'add', 'One URL on each line. They are treated as seeds.', 'https://example.org/new/', 'Add', load),
-      form('Block hosts', 'block', 'One host on each line: host, .suffix or *.suffix. No request is sent to them any more.', '.example.com', 'Block', load),
-      form('Give hosts a rule', 'rule', 'One rule on each line: a host and its terms.', '.example.com host-delay=20s max-per-host=1000', 'Give', load),
+      form('Block hosts', 'block', 'One host on each line: host, .suffix or *.suffix. No request is sent to them any more.', '.example.com', 'Block', load, match),
+      form('Give hosts a rule', 'rule', 'One rule on each line: a host and its terms.', '.example.com host-delay=20s max-per-host=1000', 'Give', load, match),
       form('Change a setting', 'set', 'One setting on each line. It holds until the crawl ends or stops.', 'host-delay=10s', 'Set', load)),
     h('section', {}, list.element))
   return { element, update() {} }
 }
 
-function form(title, action, help, example, verb, done) {
+// match says which sites a rule is for, without giving it.
+async function match(rule) {
+  const name = rule.split(/\s+/)[0]
+  if (name.includes('/')) return `${name}: the sites of a network cannot be counted here.`
+  const suffix = name.replace(/^\*?\./, '')
+  if (suffix === name) {
+    try {
+      const sites = (await get('/queue?limit=1&host=' + encodeURIComponent(name))).sites || []
+      const urls = sites.map((s) => count(s.queued)).join(' + ')
+      return `${name}: ${count(sites.length)} sites are known, with ${urls || '0'} URLs queued.`
+    } catch (e) {
+      return `${name}: ${e.message}`
+    }
+  }
+  const answer = await get('/hosts?limit=1&suffix=' + encodeURIComponent(suffix))
+  return `${name}: ${count(answer.matching)} sites are known, with ${count(answer.queued)} URLs queued.`
+}
+
+function form(title, action, help, example, verb, done, dryRun) {
   const id = 'form-' + action
   const field = h('textarea', { id, rows: '3', placeholder: example, 'aria-describedby': id + '-help', spellcheck: 'false' })
   const send = h('button', { class: 'strong' }, verb)
-  const f = h('form', {}, h('label', { for: id }, title), field, h('p', { class: 'quiet', id: id + '-help' }, help), send)
+  const result = h('div', { class: 'quiet', role: 'status' })
+  const lines = () => field.value.split('\n').map((l) => l.trim()).filter((l) => l && !l.startsWith('#'))
+  const attempt = dryRun && h('button', { type: 'button', onclick: tryOut, 'aria-label': 'Dry run: ' + title }, 'Dry run')
+  const f = h('form', {}, h('label', { for: id }, title), field, h('p', { class: 'quiet', id: id + '-help' }, help),
+    h('div', { class: 'row' }, send, attempt), result)
+
+  async function tryOut() {
+    if (lines().length === 0) return field.focus()
+    result.replaceChildren()
+    for (const line of lines().slice(0, 20)) {
+      try {
+        result.append(h('p', {}, await dryRun(line)))
+      } catch (e) {
+        result.append(h('p', { class: 'fault' }, e.message))
+      }
+    }
+  }
+
   f.addEventListener('submit', async (event) => {
     event.preventDefault()
-    if (!field.value.trim()) return field.focus()
+    if (lines().length === 0) return field.focus()
     send.disabled = true
     try {
       tell(await act(action, field.value))
       field.value = ''
+      result.replaceChildren()
     } catch (e) {
       tell(e.message, true)
     }

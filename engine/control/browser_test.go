@@ -1,0 +1,174 @@
+//go:build scenario
+
+package control
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"orbweaver/engine/counters"
+	"orbweaver/engine/hosts"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/operator"
+	"orbweaver/engine/report"
+)
+
+// browserCheck is the directory of the program that drives the browser.
+const browserCheck = "../../tools/dashboardcheck"
+
+// browsed is a crawl with ten thousand hosts and one whose name is markup.
+type browsed struct {
+	fake
+
+	mu     sync.Mutex
+	paused bool
+	pages  int64
+	rules  []string
+}
+
+const markup = "<img src=x onerror=alert(1)>"
+
+func (b *browsed) Report() report.Report {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	state := lifecycle.Running
+	if b.paused {
+		state = lifecycle.Paused
+	}
+	return report.Report{
+		State: state, Waiting: "politeness: " + markup,
+		Reported:   counters.Reported[int64]{PagesStored: b.pages, URLsFound: 1234567, URLsAdmitted: 89012, Attempts: 4321},
+		URLsQueued: 76543, HostsKnown: 10_001, IPsKnown: 99, RobotsDenied: 7, Checkpoints: 3,
+		Outcomes: map[string]int64{"ok": b.pages, markup: 5}, Statuses: map[string]int64{"200": 12},
+	}
+}
+
+// change changes the state, and says whether it was another.
+func (b *browsed) change(paused bool) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	changed := b.paused != paused
+	b.paused = paused
+	return changed
+}
+
+func (b *browsed) Pause() bool  { return b.change(true) }
+func (b *browsed) Resume() bool { return b.change(false) }
+
+func (*browsed) AddURLs(_ context.Context, urls iter.Seq[string]) (int, error) {
+	return len(slices.Collect(urls)), nil
+}
+
+func (b *browsed) HostRule(rules []string) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rules = append(b.rules, rules...)
+	return len(rules), nil
+}
+
+func (b *browsed) HostRules() (live, fixed []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.rules), nil
+}
+
+func (*browsed) Set(string, string) error { return nil }
+
+func (*browsed) AnswerQuestion(_ context.Context, name string, values map[string][]string) (any, error) {
+	evil := hosts.Host{Site: "http://" + markup, State: "waiting", Queued: 3, Waits: []hosts.Wait{{Text: markup}}}
+	switch name {
+	case "hosts":
+		list := operator.HostList{List: hosts.List{Matching: 1, Queued: 3, Hosts: []hosts.Host{evil}}}
+		if len(values["suffix"]) > 0 {
+			return list, nil
+		}
+		limit, err := strconv.Atoi(values["limit"][0])
+		list.Matching = 10_001
+		for i := range limit - 1 {
+			list.Hosts = append(list.Hosts, hosts.Host{
+				Site: fmt.Sprintf("https://h%d.test", i), State: "waiting", Queued: uint64(i), Errors: int64(i % 7),
+			})
+		}
+		return list, err
+	case "queue":
+		return operator.HostQueues{Sites: []hosts.Queue{{
+			Host: evil, URLs: []hosts.QueuedURL{{Position: 1, URL: "http://" + markup + "/", Place: "memory"}},
+		}}}, nil
+	}
+	return operator.Active{Exchanges: []operator.Exchange{}}, nil
+}
+
+// TestBrowser_stories does with the dashboard what people do, in Chromium. `make dashboard` installs what it needs.
+func TestBrowser_stories(t *testing.T) {
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("no Node.js: apt-get install nodejs npm")
+	}
+	if _, err := os.Stat(filepath.Join(browserCheck, "node_modules")); err != nil {
+		t.Skip("no playwright-core: make dashboard")
+	}
+	if _, err := exec.LookPath("chromium"); err != nil {
+		t.Skip("no Chromium: apt-get install chromium")
+	}
+	crawl := &browsed{pages: 3456}
+	address := "127.0.0.1:0"
+	start := func() *Server {
+		s, err := Listen(t.Context(), Options{Address: address, Token: secret}, crawl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		address = s.Addr()
+		return s
+	}
+	s := start()
+	check := exec.CommandContext(t.Context(), "node", "dashboard.mjs", "http://"+address, secret)
+	check.Dir = browserCheck
+	check.Stderr = os.Stderr
+	in, err := check.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := check.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := check.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		switch line := lines.Text(); {
+		case line == "restart":
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		case line == "start":
+			crawl.mu.Lock()
+			crawl.pages++
+			crawl.mu.Unlock()
+			s = start()
+			if _, err := io.WriteString(in, "started\n"); err != nil {
+				t.Fatal(err)
+			}
+		case strings.HasPrefix(line, "FAIL "):
+			t.Error(strings.TrimPrefix(line, "FAIL "))
+		default:
+			t.Log(line)
+		}
+	}
+	if err := check.Wait(); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,108 @@
+package dashboard
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Reuse answers questions of pages with an answer of before, if it is young enough, so that many pages cost as one. A
+// page says with Cache-Control: max-age=SECONDS that such an answer will do. An answer that took long is used for
+// longer: making it takes at most one hundredth of the time. Requests without max-age get an answer of their own.
+type Reuse struct {
+	next http.Handler
+
+	mu      sync.Mutex
+	answers map[string]*keptAnswer // by path and query
+}
+
+// keptAnswer is an answer, or the place of one that is being made.
+type keptAnswer struct {
+	mu     sync.Mutex // held while it is made
+	status int
+	kind   string // its content type
+	body   []byte
+	made   time.Time // zero if there is none
+	took   time.Duration
+}
+
+const (
+	answersMost = 16      // that are kept
+	answerMost  = 2 << 20 // bytes of one that is kept
+	ageForTook  = 100     // how much older than the time that it took an answer may be
+)
+
+// NewReuse returns a Reuse before the control API.
+func NewReuse(next http.Handler) *Reuse {
+	return &Reuse{next: next, answers: make(map[string]*keptAnswer)}
+}
+
+// ServeHTTP answers.
+func (u *Reuse) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	age, ok := maxAge(r)
+	if !ok {
+		u.next.ServeHTTP(w, r)
+		return
+	}
+	k := u.place(r.URL.RequestURI())
+	k.mu.Lock()
+	if now := time.Now(); k.made.IsZero() || now.Sub(k.made) > max(age, ageForTook*k.took) {
+		c := &capture{header: make(http.Header), status: http.StatusOK}
+		u.next.ServeHTTP(c, r)
+		k.status, k.kind, k.body = c.status, c.header.Get("Content-Type"), c.body
+		k.made, k.took = time.Now(), time.Since(now)
+		if r.Context().Err() != nil || c.status != http.StatusOK || len(c.body) > answerMost {
+			k.made = time.Time{}
+		}
+	}
+	status, kind, body := k.status, k.kind, k.body
+	if k.made.IsZero() {
+		k.body = nil
+	}
+	k.mu.Unlock()
+	w.Header().Set("Content-Type", kind)
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the client may be gone
+}
+
+// place returns the place of an answer. The oldest answer goes if there are too many.
+func (u *Reuse) place(question string) *keptAnswer {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if k, ok := u.answers[question]; ok {
+		return k
+	}
+	if len(u.answers) >= answersMost {
+		clear(u.answers) // pages ask again within seconds
+	}
+	k := new(keptAnswer)
+	u.answers[question] = k
+	return k
+}
+
+// maxAge is the age in the Cache-Control of a question.
+func maxAge(r *http.Request) (time.Duration, bool) {
+	text, ok := strings.CutPrefix(r.Header.Get("Cache-Control"), "max-age=")
+	if !ok || r.Method != http.MethodGet {
+		return 0, false
+	}
+	seconds, err := strconv.ParseUint(text, 10, 16)
+	return time.Duration(seconds) * time.Second, err == nil
+}
+
+// capture keeps an answer.
+type capture struct {
+	header http.Header
+	status int
+	body   []byte
+}
+
+func (c *capture) Header() http.Header    { return c.header }
+func (c *capture) WriteHeader(status int) { c.status = status }
+
+func (c *capture) Write(b []byte) (int, error) {
+	c.body = append(c.body, b...)
+	return len(b), nil
+}

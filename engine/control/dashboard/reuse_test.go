@@ -1,0 +1,99 @@
+package dashboard
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// counted answers with how often it was asked, and takes its time for that.
+type counted struct {
+	mu    sync.Mutex
+	n     int
+	takes time.Duration
+}
+
+func (c *counted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	time.Sleep(c.takes)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n++
+	if r.URL.Path == "/fault" {
+		w.WriteHeader(http.StatusBadRequest)
+	}
+	fmt.Fprint(w, c.n)
+}
+
+// askReuse returns the answer to a question of a page that takes answers of so many seconds; "" for one of its own.
+func askReuse(u *Reuse, path, age string) string {
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	if age != "" {
+		r.Header.Set("Cache-Control", "max-age="+age)
+	}
+	w := httptest.NewRecorder()
+	u.ServeHTTP(w, r)
+	return w.Body.String()
+}
+
+// Pages that ask the same within some seconds get one answer. A script gets its own.
+func TestReuse_manyPagesCostAsOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := new(counted)
+		u := NewReuse(c)
+		for _, step := range []struct {
+			wait      time.Duration
+			path, age string
+			want      string
+		}{
+			{0, "/hosts", "5", "1"},
+			{4 * time.Second, "/hosts", "5", "1"},
+			{0, "/hosts?sort=due", "5", "2"},
+			{0, "/hosts", "", "3"},
+			{2 * time.Second, "/hosts", "5", "4"},
+			{0, "/hosts", "x", "5"},
+			{0, "/fault", "5", "6"},
+			{0, "/fault", "5", "7"},
+		} {
+			time.Sleep(step.wait)
+			if got := askReuse(u, step.path, step.age); got != step.want {
+				t.Errorf("%s with %q after %v: %s, want %s", step.path, step.age, step.wait, got, step.want)
+			}
+		}
+	})
+}
+
+// An answer that takes half a second is made once in 50 seconds, whatever the pages want, and once for all that wait.
+func TestReuse_aSlowAnswerIsUsedForLonger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &counted{takes: time.Second / 2}
+		u := NewReuse(c)
+		var pages sync.WaitGroup
+		for range 10 {
+			pages.Go(func() {
+				for range 100 {
+					askReuse(u, "/hosts", "5")
+					time.Sleep(5 * time.Second)
+				}
+			})
+		}
+		pages.Wait()
+		if c.n < 9 || c.n > 11 {
+			t.Errorf("made %d times in 500 seconds", c.n)
+		}
+	})
+}
+
+// What is kept has bounds.
+func TestReuse_keepsFewAnswers(t *testing.T) {
+	u := NewReuse(new(counted))
+	for i := range 100 {
+		askReuse(u, fmt.Sprintf("/hosts?limit=%d", i), "60")
+		if len(u.answers) > answersMost {
+			t.Fatalf("%d answers are kept", len(u.answers))
+		}
+	}
+}

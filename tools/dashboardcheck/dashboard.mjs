@@ -1,0 +1,206 @@
+// What people do with the dashboard, done in a browser: node check.mjs ADDRESS TOKEN
+//
+// It prints a line for each story. "restart" asks the program that started it to restart the crawl, and waits for a
+// line. The exit status is 1 if a story failed.
+import { createInterface } from 'node:readline'
+import { chromium } from 'playwright-core'
+
+const [address, token] = process.argv.slice(2)
+const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', args: ['--no-sandbox'] })
+let faults = 0
+
+function want(is, text) {
+  if (!is) throw new Error(text)
+}
+
+// story runs one story on a page that has logged in.
+async function story(name, tell, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+  const page = await context.newPage()
+  const outside = []
+  page.on('request', (r) => { if (!r.url().startsWith(address) && !r.url().startsWith('data:')) outside.push(r.url()) })
+  page.on('pageerror', (e) => outside.push('a fault of the page: ' + e.message))
+  page.on('console', (m) => { if (/Content.Security.Policy/.test(m.text())) outside.push(m.text()) })
+  try {
+    await page.goto(address + '/')
+    if (!options.stranger) await logIn(page)
+    await tell(page, context)
+    want(outside.length === 0, outside.join('; '))
+    console.log('ok ' + name)
+  } catch (e) {
+    faults++
+    console.log('FAIL ' + name + ': ' + e.message.split('\n')[0])
+  }
+  await context.close()
+}
+
+async function logIn(page) {
+  await page.getByLabel('Token of this crawl').fill(token)
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.locator('[data-name=waiting]:not(:text-is("…"))').waitFor()
+}
+
+async function ask(path) {
+  const answer = await fetch(address + path, { headers: { Authorization: 'Bearer ' + token } })
+  return answer.json()
+}
+
+const value = (page, name) => page.locator(`[data-name="${name}"]`).first().innerText()
+
+await story('a wrong token is refused, and the page says so', async (page) => {
+  await page.getByLabel('Token of this crawl').fill('wrong')
+  await page.keyboard.press('Enter')
+  await page.getByText('that is not the token').waitFor()
+}, { stranger: true })
+
+await story('the figures are those of /status', async (page) => {
+  const status = await ask('/status')
+  const whole = new Intl.NumberFormat('en')
+  for (const name of ['pages_stored', 'urls_queued', 'hosts_known', 'urls_found', 'urls_admitted', 'attempts', 'retries',
+    'checkpoints', 'ips_known', 'robots_denied']) {
+    want(await value(page, name) === whole.format(status[name]), `${name}: ${await value(page, name)}, not ${status[name]}`)
+  }
+  want(await value(page, 'waiting') === status.waiting, 'waiting: ' + await value(page, 'waiting'))
+  want(await value(page, 'state') === status.state, 'state: ' + await value(page, 'state'))
+})
+
+await story('pause and resume act, and the page shows it', async (page) => {
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.locator('[data-name=state]:text-is("paused")').waitFor()
+  want((await ask('/status')).state === 'paused', 'the crawl is not paused')
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.locator('[data-name=state]:text-is("running")').waitFor()
+  want((await ask('/status')).state === 'running', 'the crawl is not running')
+})
+
+await story('stop asks first', async (page) => {
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+  want((await ask('/status')).state === 'running', 'it has stopped')
+})
+
+await story('add, block, rule and set', async (page) => {
+  await page.getByRole('link', { name: 'Rules' }).click()
+  for (const [label, text, button, said] of [
+    ['Add URLs', 'http://a.test/\nhttp://b.test/', 'Add', '2 of 2 URLs'],
+    ['Block hosts', '.blocked.test', 'Block', '1 of 1 host rules taken'],
+    ['Give hosts a rule', 'slow.test host-delay=9s', 'Give', '1 of 1 host rules taken'],
+    ['Change a setting', 'host-delay=3s', 'Set', 'set'],
+  ]) {
+    await page.getByLabel(label, { exact: true }).fill(text)
+    await page.getByRole('button', { name: button, exact: true }).click()
+    await page.locator('.message', { hasText: said }).last().waitFor()
+  }
+  await page.getByLabel('Block hosts', { exact: true }).fill('.evil.test')
+  await page.getByRole('button', { name: 'Dry run: Block hosts' }).click()
+  await page.getByText('.evil.test: 1 sites are known, with 3 URLs queued.').waitFor()
+  await page.getByRole('cell', { name: 'slow.test host-delay=9s' }).waitFor()
+  await page.getByRole('cell', { name: '.blocked.test exclude' }).waitFor()
+})
+
+await story('what servers wrote is shown as text', async (page) => {
+  const evil = '<img src=x onerror=alert(1)>'
+  page.on('dialog', () => { throw new Error('a script ran') })
+  await page.getByRole('cell', { name: evil }).first().waitFor()
+  await page.getByRole('link', { name: 'Hosts' }).click()
+  await page.getByLabel('Below').fill('evil')
+  const link = page.getByRole('link', { name: evil }).first()
+  await link.waitFor()
+  await link.click()
+  await page.getByRole('heading', { name: evil }).waitFor()
+  await page.getByRole('cell', { name: evil }).first().waitFor()
+  want(await page.locator('img').count() === 0, 'there is an image')
+})
+
+await story('ten thousand hosts: the page stays quick', async (page) => {
+  await page.getByRole('link', { name: 'Hosts' }).click()
+  await page.getByText('10,001 sites match').waitFor()
+  const slowest = await page.evaluate(async () => {
+    let last = performance.now(), most = 0
+    for (let i = 0; i < 60; i++) {
+      await new Promise(requestAnimationFrame)
+      const now = performance.now()
+      most = Math.max(most, now - last)
+      last = now
+      if (i === 20) document.querySelectorAll('.sort')[2].click()
+    }
+    return most
+  })
+  want(slowest < 250, `a frame took ${Math.round(slowest)} ms`)
+})
+
+await story('the page comes back when the crawl does', async (page) => {
+  const before = await value(page, 'pages_stored')
+  console.log('restart')
+  await page.getByText('No connection to the crawl').waitFor()
+  console.log('start')
+  await answers.next()
+  await page.getByText('No connection to the crawl').waitFor({ state: 'hidden', timeout: 15000 })
+  await page.waitForFunction((old) => document.querySelector('[data-name=pages_stored]').textContent !== old, before)
+})
+
+await story('all of it by keyboard', async (page) => {
+  await page.reload()
+  await page.getByText('Why not faster?').waitFor()
+  const reached = []
+  for (let i = 0; i < 14; i++) {
+    await page.keyboard.press('Tab')
+    reached.push(await page.evaluate(() => document.activeElement.textContent.slice(0, 30)))
+  }
+  for (const name of ['Skip to the content', 'Overview', 'Hosts', 'Rules', 'Pause', 'Stop', 'Log out', '1 hour']) {
+    want(reached.includes(name), `${name} is not reached: ${reached.join(', ')}`)
+  }
+  await page.getByRole('button', { name: 'Pause' }).focus()
+  await page.keyboard.press('Enter')
+  await page.locator('[data-name=state]:text-is("paused")').waitFor()
+  await page.getByRole('button', { name: 'Resume' }).focus()
+  await page.keyboard.press('Space')
+  await page.locator('[data-name=state]:text-is("running")').waitFor()
+})
+
+for (const colorScheme of ['light', 'dark']) {
+  await story(`text can be read in ${colorScheme} mode`, async (page) => {
+    const poor = await page.evaluate(() => {
+      const rgb = (c) => c.match(/[\d.]+/g).map(Number)
+      const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+        .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0)
+      const ground = (e) => {
+        for (; e; e = e.parentElement) {
+          const c = rgb(getComputedStyle(e).backgroundColor)
+          if (c.length < 4 || c[3] === 1) return c
+        }
+        return [255, 255, 255]
+      }
+      const bad = []
+      for (const e of document.querySelectorAll('h1, h2, p, dt, dd, td, th button, a, button, .state, .tick')) {
+        if (!e.textContent.trim() || !e.getClientRects().length) continue
+        const [x, y] = [light(rgb(getComputedStyle(e).color)), light(ground(e))].sort((a, b) => b - a)
+        const contrast = (x + 0.05) / (y + 0.05)
+        if (contrast < 4.5) bad.push(`${e.textContent.slice(0, 20)} ${contrast.toFixed(1)}`)
+      }
+      return bad
+    })
+    want(poor.length === 0, poor.slice(0, 5).join('; '))
+  }, { colorScheme })
+}
+
+await story('four hundred pixels are wide enough', async (page) => {
+  for (const view of ['', 'hosts', 'rules', 'active', 'explain']) {
+    await page.goto(`${address}/#/${view}`)
+    await page.waitForTimeout(300)
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+    want(wide <= 400, `${view || 'overview'} is ${wide} pixels wide`)
+  }
+}, { viewport: { width: 400, height: 800 } })
+
+await story('a log out ends the session', async (page) => {
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await page.getByLabel('Token of this crawl').waitFor()
+  await page.reload()
+  await page.getByLabel('Token of this crawl').waitFor()
+})
+
+await browser.close()
+process.exit(faults ? 1 : 0)
