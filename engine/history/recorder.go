@@ -39,6 +39,8 @@ type Now struct {
 	End    Estimate      `json:"end"`
 	Memory int64         `json:"memory_bytes"`    // that the Go runtime has from the system
 	Free   int64         `json:"disk_free_bytes"` // on the disk of the crawl; 0 if that is not known
+
+	Distributions map[string]Distribution `json:"distributions,omitempty"` // by the name of the metric
 }
 
 // Recorder takes a sample of a crawl each second. Its methods are safe for concurrent use.
@@ -125,7 +127,7 @@ func (r *Recorder) takeSample() {
 	r.at = at
 	r.now = Now{
 		Report: rep, Rates: ratesOf(&r.recent[0], &t), End: r.history.estimate(&rep, at.Unix()), Memory: int64(memory),
-		Free: free,
+		Free: free, Distributions: distributionsOf(rep.Distributions),
 	}
 }
 

@@ -20,7 +20,7 @@ type Reuse struct {
 
 // keptAnswer is an answer, or the place of one that is being made.
 type keptAnswer struct {
-	mu     sync.Mutex // held while it is made
+	turn   chan struct{} // holds one value while it is made or read
 	status int
 	kind   string // its content type
 	body   []byte
@@ -47,7 +47,11 @@ func (u *Reuse) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	k := u.place(r.URL.RequestURI())
-	k.mu.Lock()
+	select {
+	case k.turn <- struct{}{}:
+	case <-r.Context().Done():
+		return
+	}
 	if now := time.Now(); k.made.IsZero() || now.Sub(k.made) > max(age, ageForTook*k.took) {
 		c := &capture{header: make(http.Header), status: http.StatusOK}
 		u.next.ServeHTTP(c, r)
@@ -61,7 +65,7 @@ func (u *Reuse) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if k.made.IsZero() {
 		k.body = nil
 	}
-	k.mu.Unlock()
+	<-k.turn
 	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client may be gone
@@ -77,7 +81,7 @@ func (u *Reuse) place(question string) *keptAnswer {
 	if len(u.answers) >= answersMost {
 		clear(u.answers) // pages ask again within seconds
 	}
-	k := new(keptAnswer)
+	k := &keptAnswer{turn: make(chan struct{}, 1)}
 	u.answers[question] = k
 	return k
 }

@@ -1,6 +1,7 @@
 // The first page: how fast, why not faster, what is queued, and whether all is well.
 import { h, say } from './dom.js'
 import { get } from './api.js'
+import { bars } from './bars.js'
 import { chart } from './chart.js'
 import { worst } from './hosts.js'
 import { table } from './table.js'
@@ -30,6 +31,10 @@ export function overview() {
     retries_per_second: (n) => n.rates.retries_per_second, cpu_cores: (n) => n.rates.cpu_cores,
   }
   const history = follower(charts)
+  const distributions = [
+    bars('Gaps between two requests to a site', 'politeness_gap_seconds', seconds), bars('Time to the first byte', 'first_byte_seconds', seconds),
+    bars('Sizes of bodies', 'response_body_bytes', bytes),
+  ]
   const hostLists = [
     worst('Longest queues', 'queue', 'queued'), worst('Most errors', 'errors', 'errors'), worst('Longest delays', 'delay', 'delay'),
   ]
@@ -66,6 +71,7 @@ export function overview() {
     figures.element,
     h('section', {}, h('div', { class: 'row between' }, h('h2', {}, 'Over time'), history.choice),
       h('div', { class: 'charts' }, charts.map((c) => c.element))),
+    h('section', {}, h('h2', {}, 'Politeness and speed, in this run'), h('div', { class: 'charts' }, distributions.map((d) => d.element))),
     h('section', { class: 'tables' }, hostLists.map((l) => l.element)),
     h('section', { class: 'facts' }, facts.map((f) => f.element)),
     h('section', { class: 'tables' }, lists.map((l) => l.element)))
@@ -76,6 +82,7 @@ export function overview() {
       say(end, now.end.sentence)
       figures.update(now)
       for (const c of charts) c.say(values[c.name](now))
+      for (const d of distributions) d.update(now)
       for (const f of facts) f.update(now)
       for (const l of lists) l.update(now)
     },
