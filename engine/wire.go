@@ -65,8 +65,10 @@ func (o *opener) wire() {
 	l.checkpoints = o.newCheckpointer()
 	o.reports = o.newCollector()
 	o.operator = operator.New(operator.Parts{
-		Options: operator.Options{HasVia: cfg.Archive.Via, Wake: q.wakeDistributor, Fetchers: cfg.Workers.Fetchers},
-		Run:     o.run, Disk: d, Live: p.live, Seeds: p.seeds, Frontier: l.frontier, Sites: l.sites,
+		Options: operator.Options{
+			FS: o.seams.FS, Dir: cfg.Dir, HasVia: cfg.Archive.Via, Wake: q.wakeDistributor, Fetchers: cfg.Workers.Fetchers,
+		},
+		Run: o.run, Disk: d, Live: p.live, Seeds: p.seeds, Frontier: l.frontier, Sites: l.sites,
 		Distributor: l.distributor, Checkpoints: l.checkpoints, Outages: o.outages, Reports: o.reports,
 		Exchanges: q.exchanges, Cluster: o.cluster,
 	})

@@ -60,6 +60,20 @@ func (bs *buckets) add(k key, payload []byte) {
 	}
 }
 
+// find returns where a key is: Pending, Merging if a bucket is frozen, or Unknown. It reads one drawer.
+func (bs *buckets) find(k key) Place {
+	bs.mu.Lock()
+	defer bs.mu.Unlock()
+	switch {
+	case bs.filling.entries.has(k):
+		return Pending
+	case bs.frozen != nil:
+		return Merging
+	default:
+		return Unknown
+	}
+}
+
 // full reports whether the filling bucket has reached its bound.
 func (bs *buckets) full() bool {
 	bs.mu.Lock()

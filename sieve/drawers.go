@@ -128,6 +128,30 @@ func (dr *drawer) storeTail() {
 	}
 }
 
+// has reports whether a key was added. It reads the buffer and one drawer.
+func (d *drawers) has(k key) bool {
+	for i := range d.buffer {
+		if d.buffer[i].key() == k {
+			return true
+		}
+	}
+	same := func(entries []packed) bool {
+		for i := range entries {
+			if entries[i].hi() == k.hi && entries[i].lo() == k.lo {
+				return true
+			}
+		}
+		return false
+	}
+	dr := &d.all[k.hi>>d.shift]
+	for s := dr.first; s != nil; s = s.next {
+		if s != dr.last && same(s.entries) {
+			return true
+		}
+	}
+	return same(dr.tail)
+}
+
 // len returns the number of entries of a drawer. storeTail must have been called.
 func (dr *drawer) len() (n int) {
 	for s := dr.first; s != nil; s = s.next {

@@ -169,6 +169,36 @@ func (s *Sieve) Stats() Stats {
 // checks and tests and must not be called during a Flush.
 func (s *Sieve) Contains(fp xxh3.Uint128) (bool, error) { return s.store.contains(fp) }
 
+// Place is where a fingerprint is.
+type Place int
+
+// The places. Merging: a flush is under way, and may have the fingerprint.
+const (
+	Unknown Place = iota
+	Known         // in the store: it has passed
+	Pending       // waits in a bucket; it passes unless it is in the store
+	Merging
+)
+
+// Find returns where fp is. It reads one block per run, and may be called at any time: if a flush replaces a run
+// meanwhile, it tries again.
+func (s *Sieve) Find(fp xxh3.Uint128) (Place, error) {
+	const tries = 4
+	place := s.buckets.find(keyOf(fp))
+	known, err := s.store.contains(fp)
+	for n := 1; n < tries && err != nil; n++ {
+		known, err = s.store.contains(fp)
+	}
+	switch {
+	case err != nil:
+		return Unknown, err
+	case known:
+		return Known, nil
+	default:
+		return place, nil
+	}
+}
+
 // Check reads the whole store and both buckets and returns all faults: damaged blocks, keys that do not ascend or are
 // in two runs (S3), and wrong counts. It must not be called during a Flush or an Add.
 func (s *Sieve) Check() error { return errors.Join(s.store.check(), s.buckets.check()) }

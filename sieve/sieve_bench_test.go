@@ -250,3 +250,25 @@ func BenchmarkCut(b *testing.B) {
 		im.Abandon()
 	}
 }
+
+// Where a URL is, asked of a store of 10^7 URLs: what an operator's question costs.
+func BenchmarkFind(b *testing.B) {
+	s := open(b, vfs.NewMem(1), Options{Dir: "sieve", BucketBytes: 32 << 20}, nil)
+	const known = 10_000_000
+	for i := range uint64(known) {
+		if s.Full() {
+			if _, err := s.Flush(func([]byte) error { return nil }); err != nil {
+				b.Fatal(err)
+			}
+		}
+		s.Add(fpOf(i), []byte("/"))
+	}
+	b.ReportMetric(float64(s.Stats().Runs), "runs")
+	n := uint64(0)
+	for b.Loop() {
+		n = (n + 7919) % (2 * known)
+		if place, err := s.Find(fpOf(n)); err != nil || (place == Unknown) != (n >= known) {
+			b.Fatal(n, place, err)
+		}
+	}
+}

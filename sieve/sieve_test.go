@@ -304,3 +304,31 @@ func TestOptions(t *testing.T) {
 		t.Fatal("opened without a directory")
 	}
 }
+
+// An operator asks where a URL is, while others are added and flushed.
+func TestFindTellsKnownFromPending(t *testing.T) {
+	s := open(t, vfs.NewMem(1), Options{Dir: "sieve", BucketBytes: 1 << 20}, nil)
+	const n = 3000
+	expect := func(i uint64, want Place) {
+		t.Helper()
+		if got, err := s.Find(fpOf(i)); got != want || err != nil {
+			t.Errorf("%d: %v, %v; want %v", i, got, err, want)
+		}
+	}
+	for i := range uint64(n) {
+		addAll(s, i)
+		expect(i, Pending)
+	}
+	expect(0, Pending)
+	expect(n, Unknown)
+	_, err := s.Flush(func([]byte) error {
+		expect(0, Known)
+		expect(n, Merging)
+		return nil
+	})
+	must(t, err)
+	addAll(s, n)
+	expect(0, Known)
+	expect(n, Pending)
+	expect(n+1, Unknown)
+}

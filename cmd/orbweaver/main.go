@@ -34,20 +34,26 @@ type cli struct {
 	Sim     sim.Command            `cmd:"" help:"Serve the simulated web: proxy, direct, TLS and DNS."`
 	Bench   bench.Command          `cmd:"" help:"Run one benchmark of BENCHMARKS.md."`
 	Fsck    inspect.FsckCommand    `cmd:"" help:"Check every invariant of a crawl directory."`
+	Explain crawl.ExplainCommand   `cmd:"" help:"Say what became of URLs in a crawl, and why."`
 	Skipped inspect.SkippedCommand `cmd:"" help:"List the URLs that a crawl skips because they belong to a trap."`
 	Report  inspect.ReportCommand  `cmd:"" help:"Print reports of a crawl: hosts, status codes, media types, depth, seeds, errors, TLS faults."`
 	Audit   inspect.AuditCommand   `cmd:"" help:"Find which agent's copy of each page counts."`
 	Warc    archive.Command        `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
 	Ctl     ctl.Command            `cmd:"" help:"Control a running crawl."`
 	UI      ctl.UICommand          `cmd:"" name:"ui" help:"Serve the dashboard of a running crawl on loopback, for a browser."`
-	URL     text.URLCommand        `cmd:"" name:"url" help:"Normalise URLs."`
-	Robots  text.RobotsCommand     `cmd:"" help:"Test URLs against a robots.txt."`
-	Links   text.LinksCommand      `cmd:"" help:"Print the links that the parser finds in a file."`
 	Ring    cluster.RingCommand    `cmd:"" help:"Print which agent owns a host, and how even the shares are."`
 	CA      cluster.CACommand      `cmd:"" name:"ca" help:"Certificates for agents that share a crawl."`
 	Version versionCmd             `cmd:"" help:"Print the version and the commit."`
 
+	textCommands
 	manual.Commands
+}
+
+// textCommands read text and know no crawl.
+type textCommands struct {
+	URL    text.URLCommand    `cmd:"" name:"url" help:"Normalise URLs."`
+	Robots text.RobotsCommand `cmd:"" help:"Test URLs against a robots.txt."`
+	Links  text.LinksCommand  `cmd:"" help:"Print the links that the parser finds in a file."`
 }
 
 func newCLI() *cli { return &cli{Crawl: crawl.New()} }

@@ -120,6 +120,13 @@ func (x *Explainer) Explain(raw string, depth int) Explanation {
 		x.admission(&e, url)
 		x.network(&e, url)
 	}
+	e.decide()
+	return e
+}
+
+// decide derives the verdict from the checks.
+func (e *Explanation) decide() {
+	e.Verdict, e.By = Admitted, ""
 	for _, wanted := range []Answer{Refused, Undecided} {
 		for _, c := range e.Checks {
 			if e.By == "" && c.Answer == wanted && (wanted == Refused || c.decidesAdmission()) {
@@ -127,7 +134,16 @@ func (x *Explainer) Explain(raw string, depth int) Explanation {
 			}
 		}
 	}
-	return e
+}
+
+// Settle replaces the answer of a check by what the crawl itself knows.
+func (e *Explanation) Settle(check string, a Answer, says string) {
+	for i := range e.Checks {
+		if e.Checks[i].Name == check {
+			e.Checks[i].Answer, e.Checks[i].Says = a, says
+		}
+	}
+	e.decide()
 }
 
 // decidesAdmission says that a check is a flag, and not one about the response.

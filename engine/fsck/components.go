@@ -65,7 +65,7 @@ func (c *componentCheck) checkAll() {
 		if err := s.run(); err != nil {
 			c.fail(s.area, s.where, err)
 		}
-		if n := c.fsys.hidden(c.path(s.where)); n > 0 {
+		if n := c.fsys.Hidden(c.path(s.where)); n > 0 {
 			c.note(
 				s.area,
 				s.where,

@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/engine/politeness"
 	"orbweaver/internal/vfs"
+	"orbweaver/internal/vfs/overlay"
 	"orbweaver/sieve"
 	"orbweaver/virtualize"
 	"orbweaver/virtualize/diskq"
@@ -59,7 +60,7 @@ func (o Options) Validate() error {
 // checker is what the checks of one directory share. The checks are types of their own, one for each subject.
 type checker struct {
 	*findings
-	fsys *overlay
+	fsys *overlay.FS
 	o    Options
 
 	cut    inspect.Checkpoint
@@ -89,7 +90,7 @@ func Check(ctx context.Context, fsys vfs.FS, dir string, o Options) (Report, err
 	}
 	c := &checker{
 		findings: &findings{ctx: ctx, dir: dir, report: Report{Dir: dir, Areas: []Area{}, Findings: []Finding{}}},
-		fsys:     newOverlay(ctx, fsys), o: o.WithDefaults(),
+		fsys:     overlay.New(ctx, fsys), o: o.WithDefaults(),
 		policy: politeness.Default(), hops: map[xxh3.Uint128]bool{},
 	}
 	if _, err := fsys.List(dir + "/" + layout.FrontierDir); err != nil {

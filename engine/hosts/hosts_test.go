@@ -207,9 +207,9 @@ func TestQueuesShowWhatComesNext(t *testing.T) {
 			found, all bool
 			position   uint64
 		}{{"/9876", 1_000_000, true, true, 9877}, {"/9876", 9000, false, false, 0}, {"/x", 1_000_000, false, true, 0}} {
-			_, at, found, all, err := c.Find(t.Context(), []byte("https://a.test:8443"+look.path), look.limit)
-			if err != nil || found != look.found || all != look.all || at.Position != look.position {
-				t.Errorf("%+v: %+v, %v, %v, %v", look, at, found, all, err)
+			f, err := c.Find(t.Context(), []byte("https://a.test:8443"+look.path), look.limit)
+			if err != nil || f.Queued != look.found || f.ReadAll != look.all || f.At.Position != look.position {
+				t.Errorf("%+v: %+v, %v", look, f, err)
 			}
 		}
 	})

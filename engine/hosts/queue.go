@@ -136,26 +136,64 @@ func (l *Lister) queueOf(ctx context.Context, key []byte, limit int) (q Queue, k
 	return q, true, nil
 }
 
-// Find looks for a URL, in normal form, in the queue of its site, and stops after limit URLs. found is false if it is
-// not among them; all says that the whole queue was read. The error wraps ErrUnknown if the site is not known.
-func (l *Lister) Find(ctx context.Context, url []byte, limit int) (h Host, at QueuedURL, found, all bool, err error) {
+// Found is what the frontier knows about a URL.
+type Found struct {
+	Host    Host
+	At      QueuedURL // if IsQueued
+	Queued  bool      // the URL is queued
+	ReadAll bool      // the whole queue was read, up to the URL
+	Robots  Robots
+}
+
+// Robots is the copy of a robots.txt that the crawl uses, and what it says about a URL.
+type Robots struct {
+	State      string  `json:"state"` // "valid", "missing" or "unreachable"
+	Allowed    bool    `json:"allowed"`
+	Line       int     `json:"line,omitempty"` // of the deciding rule, from 1; 0: no rule decides
+	Rule       string  `json:"rule,omitempty"`
+	CrawlDelay float64 `json:"crawl_delay_seconds,omitempty"`
+	Expires    string  `json:"expires,omitempty"`
+}
+
+// Find looks for a URL, in normal form, in the queue of its site, and stops after limit URLs. The error wraps
+// ErrUnknown if the site is not known.
+func (l *Lister) Find(ctx context.Context, url []byte, limit int) (f Found, err error) {
 	now, n := time.Now(), 0
-	key, _ := urlx.Split(url)
-	all = true
+	key, path := urlx.Split(url)
+	f.ReadAll = true
 	v, known, err := l.read(ctx, key, now, limit, func(u QueuedURL) bool {
-		n++
-		if found = u.URL == string(url); found {
-			at = u
-		}
-		if all = n < limit; !all {
+		if n++; u.URL == string(url) {
+			f.Queued, f.At = true, u
 			return false
 		}
-		return !found
+		f.ReadAll = n < limit
+		return f.ReadAll
 	})
-	if err == nil && !known {
-		err = fmt.Errorf("%w: %.200q", ErrUnknown, key)
+	if err != nil {
+		return f, err
 	}
-	return l.host(&v, now), at, found, all, err
+	if !known {
+		return f, fmt.Errorf("%w: %.200q", ErrUnknown, key)
+	}
+	f.Host, f.Robots = l.host(&v, now), robotsOf(&v, path, now)
+	return f, nil
+}
+
+// robotsOf asks the copy of a site's robots.txt about a path.
+func robotsOf(v *view, path []byte, now time.Time) Robots {
+	s := &v.Data
+	switch until := time.Unix(int64(s.RulesUntil), 0); {
+	case s.Rules != nil && until.After(now):
+		e := s.Rules.Explain(path)
+		return Robots{
+			State: "valid", Allowed: e.Allowed, Line: e.Line, Rule: e.Rule, CrawlDelay: s.CrawlDelay().Seconds(),
+			Expires: until.UTC().Format(time.RFC3339),
+		}
+	case s.DenyAll:
+		return Robots{State: "unreachable"}
+	default:
+		return Robots{State: "missing"}
+	}
 }
 
 // read passes the queued URLs of a site to f until it returns false.

@@ -23,6 +23,11 @@ type Site struct {
 	OnDisk uint64 // items in the site's queue on disk, by the count of the workbench
 }
 
+// LoadSites loads the sites of the workbench; equal rules are shared through rules.
+func (c *Checkpoint) LoadSites(rules *site.RulesPool) (*visit.Workbench, error) {
+	return checkpoint.LoadWorkbench(c.fsys, c.dir, c.Bench, workbench.Options{}, rules)
+}
+
 // Workbench loads the workbench. It takes as much memory as that of the crawl.
 func (c *Checkpoint) Workbench() (*Workbench, error) {
 	rules := site.NewRulesPool(0)

@@ -17,6 +17,7 @@ import (
 	"orbweaver/engine/sites"
 	"orbweaver/engine/storage"
 	"orbweaver/engine/underway"
+	"orbweaver/internal/vfs"
 )
 
 // Operator acts on a running crawl and reads it.
@@ -53,6 +54,8 @@ func New(p Parts) *Operator {
 
 // Options are settings of the crawl that its operator cannot change.
 type Options struct {
+	FS     vfs.FS
+	Dir    string // of the crawl
 	HasVia bool   // the crawl keeps which page linked to a URL
 	Wake   func() // wakes the distributor
 

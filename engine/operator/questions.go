@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"orbweaver/engine/evidence"
 	"orbweaver/engine/hosts"
 )
 
@@ -23,9 +24,10 @@ type question struct {
 // questions are what an operator may ask, by name. engine/control has an endpoint for each.
 func questions() map[string]question {
 	return map[string]question{
-		"hosts":  {[]string{"sort", "suffix", "state", "limit"}, (*Operator).hostList},
-		"queue":  {[]string{"host", "limit"}, (*Operator).hostQueues},
-		"active": {[]string{"limit"}, (*Operator).active},
+		"hosts":   {[]string{"sort", "suffix", "state", "limit"}, (*Operator).hostList},
+		"queue":   {[]string{"host", "limit"}, (*Operator).hostQueues},
+		"active":  {[]string{"limit"}, (*Operator).active},
+		"explain": {[]string{"url", "whole-log"}, (*Operator).explainURL},
 	}
 }
 
@@ -99,6 +101,20 @@ func (o *Operator) hostQueues(ctx context.Context, p params) (any, error) {
 	}
 	sites, err := o.hosts.Queues(ctx, p.text("host"), limit)
 	return HostQueues{sites, o.Outages.Gate.Reason()}, err
+}
+
+// explainURL answers with evidence.Evidence.
+func (o *Operator) explainURL(ctx context.Context, p params) (any, error) {
+	source := evidence.Source{
+		FS: o.FS, Dir: o.Dir, HashSeed: o.Frontier.HashSeed, Running: true, Hosts: o.hosts, Sieve: o.Disk.Sieve,
+		Ready: o.Disk.Ready.Len, Exchanges: o.Exchanges, Views: o.Frontier.Views, FlushLog: o.Disk.Log.Flush,
+		Paused: o.Outages.Gate.Reason,
+	}
+	limits := evidence.Limits{}
+	if p.text("whole-log") == "true" {
+		limits.LogBytes = -1
+	}
+	return source.Collect(ctx, p.text("url"), limits)
 }
 
 // Active is the answer to the question active.

@@ -60,6 +60,7 @@ var importTable = []struct{ importer, may string }{
 	{"internal/vfs", "internal/invariants"},
 	{"internal/extsort", "internal/vfs internal/invariants"},
 	{"internal/vfs/faultfs", "internal/vfs internal/invariants"},
+	{"internal/vfs/overlay", "internal/vfs"},
 	{"internal/vfs/vfstest", "internal/vfs internal/invariants"},
 	{"internal/urlx", "internal/invariants"},
 	{"internal/outcome", ""},

@@ -51,6 +51,8 @@ type Command struct {
 
 	URLs []string `arg:"" optional:"" name:"url" help:"Seeds." placeholder:"URL"`
 
+	wholeLog bool // with --dry-run: all of crawl.log is searched
+
 	resumes bool          // crawl.toml is there
 	cfg     engine.Config // Config, completed
 	seams   engine.Seams

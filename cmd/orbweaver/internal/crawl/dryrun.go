@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/explain"
@@ -35,7 +33,8 @@ func (c *Command) checkDryRun(inv *command.Invocation) (err error) {
 	return bad.Err()
 }
 
-// dryRun tells what would become of each URL. It sends no packet and does not touch the crawl directory.
+// dryRun tells what would become of each URL, and what became of it if the directory holds a crawl. It sends no packet
+// and does not change the crawl directory.
 func (c *Command) dryRun(inv *command.Invocation) error {
 	cfg := c.cfg.WithDefaults()
 	x, err := explain.New(explain.Options{
@@ -45,28 +44,29 @@ func (c *Command) dryRun(inv *command.Invocation) error {
 	if err != nil {
 		return err
 	}
+	asks, err := findWitness(inv.Context, c, cfg)
+	if err != nil {
+		return err
+	}
+	defer asks.close()
 	out := bufio.NewWriter(inv.Stdout)
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)
-	for _, url := range c.URLs {
-		e := x.Explain(url, c.Depth)
+	for _, raw := range c.URLs {
+		e := Explained{Explanation: x.Explain(raw, c.Depth)}
+		if e.Normal != "" {
+			if e.Crawl, err = asks.ask(inv.Context, e.Normal); err != nil {
+				return err
+			}
+			if e.Crawl != nil {
+				settle(&e)
+			}
+		}
 		if !c.JSON {
-			writeExplanation(out, e)
+			writeExplanation(out, &e)
 		} else if err := lines.Encode(e); err != nil {
 			return err
 		}
 	}
 	return out.Flush()
-}
-
-// writeExplanation writes the verdict on a line of its own, and a line for each check.
-func writeExplanation(out io.Writer, e explain.Explanation) {
-	fmt.Fprintf(out, "%s %s", e.Verdict, command.PlainText(e.URL))
-	if e.By != "" {
-		fmt.Fprintf(out, " by %s", e.By)
-	}
-	fmt.Fprintln(out)
-	for _, c := range e.Checks {
-		fmt.Fprintf(out, "  %-20s %-9s  %s\n", c.Name, c.Answer, c.Says)
-	}
 }

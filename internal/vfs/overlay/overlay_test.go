@@ -1,4 +1,4 @@
-package fsck
+package overlay
 
 import (
 	"context"
@@ -54,7 +54,7 @@ func TestOverlay_truncationsAndRemovalsAreSeenThroughItAndNowhereElse(t *testing
 			a, b := d.dir+"/a", d.dir+"/b"
 			put(t, d.fsys, a, "0123456789")
 			put(t, d.fsys, b, "b")
-			o := newOverlay(t.Context(), d.fsys)
+			o := New(t.Context(), d.fsys)
 			f, err := o.OpenRW(a)
 			if err != nil {
 				t.Fatal(err)
@@ -87,8 +87,8 @@ func TestOverlay_truncationsAndRemovalsAreSeenThroughItAndNowhereElse(t *testing
 				t.Errorf("removed twice: %v", err)
 			}
 			names, err := o.List(d.dir)
-			if err != nil || !slices.Equal(names, []string{"a"}) || o.hidden(d.dir) != 1 {
-				t.Errorf("listed %q, %v; %d hidden", names, err, o.hidden(d.dir))
+			if err != nil || !slices.Equal(names, []string{"a"}) || o.Hidden(d.dir) != 1 {
+				t.Errorf("listed %q, %v; %d hidden", names, err, o.Hidden(d.dir))
 			}
 			if got := read(t, d.fsys, a) + read(t, d.fsys, b); got != "0123456789b" {
 				t.Errorf("on the disk: %q", got)
@@ -102,7 +102,7 @@ func TestOverlay_nothingCanBeWritten(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			a := d.dir + "/a"
 			put(t, d.fsys, a, "0123456789")
-			o := newOverlay(t.Context(), d.fsys)
+			o := New(t.Context(), d.fsys)
 			f, err := o.OpenRW(a)
 			if err != nil {
 				t.Fatal(err)
@@ -146,7 +146,7 @@ func TestOverlay_theEndOfTheCheckIsTheEndOfEveryRead(t *testing.T) {
 	mem := vfs.NewMem(1)
 	put(t, mem, "a", "0123456789")
 	ctx, cancel := context.WithCancel(t.Context())
-	o := newOverlay(ctx, mem)
+	o := New(ctx, mem)
 	f, err := o.Open("a")
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package fsck
+package overlay
 
 import (
 	"context"
@@ -11,10 +11,10 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// overlay shows a file system and changes nothing in it. What a component truncates or removes when it reopens at its
+// FS shows a file system and changes nothing in it. What a component truncates or removes when it reopens at its
 // checkpoint is missing in the overlay, and unchanged on the disk. Nothing can be written. Files are read, and mapped,
 // from where they are.
-type overlay struct {
+type FS struct {
 	ctx  context.Context //nolint:containedctx // one check's: its end is the end of every read
 	base vfs.FS
 
@@ -23,19 +23,20 @@ type overlay struct {
 	cut     map[string]int64 // lengths of files that were truncated
 }
 
-func newOverlay(ctx context.Context, base vfs.FS) *overlay {
-	return &overlay{ctx: ctx, base: base, removed: map[string]bool{}, cut: map[string]int64{}}
+// New returns an overlay of base. The end of ctx is the end of every read.
+func New(ctx context.Context, base vfs.FS) *FS {
+	return &FS{ctx: ctx, base: base, removed: map[string]bool{}, cut: map[string]int64{}}
 }
 
 func pathError(op, name string, err error) error { return &fs.PathError{Op: op, Path: name, Err: err} }
 
 // Create implements vfs.FS: it refuses.
-func (o *overlay) Create(name string) (vfs.File, error) {
+func (o *FS) Create(name string) (vfs.File, error) {
 	return nil, pathError("create", name, fs.ErrPermission)
 }
 
 // Open implements vfs.FS.
-func (o *overlay) Open(name string) (vfs.File, error) {
+func (o *FS) Open(name string) (vfs.File, error) {
 	o.mu.Lock()
 	gone := o.removed[path.Clean(name)]
 	o.mu.Unlock()
@@ -49,19 +50,19 @@ func (o *overlay) Open(name string) (vfs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &overlayFile{File: f, o: o, name: path.Clean(name)}, nil
+	return &file{File: f, o: o, name: path.Clean(name)}, nil
 }
 
 // OpenRW implements vfs.FS; what it opens can be made shorter and not written.
-func (o *overlay) OpenRW(name string) (vfs.File, error) { return o.Open(name) }
+func (o *FS) OpenRW(name string) (vfs.File, error) { return o.Open(name) }
 
 // Rename implements vfs.FS: it refuses.
-func (o *overlay) Rename(oldName, _ string) error {
+func (o *FS) Rename(oldName, _ string) error {
 	return pathError("rename", oldName, fs.ErrPermission)
 }
 
 // Remove implements vfs.FS.
-func (o *overlay) Remove(name string) error {
+func (o *FS) Remove(name string) error {
 	if _, err := o.Size(name); err != nil {
 		return err
 	}
@@ -72,10 +73,10 @@ func (o *overlay) Remove(name string) error {
 }
 
 // MkdirAll implements vfs.FS: what is not there stays away.
-func (o *overlay) MkdirAll(string) error { return nil }
+func (o *FS) MkdirAll(string) error { return nil }
 
 // List implements vfs.FS.
-func (o *overlay) List(dir string) ([]string, error) {
+func (o *FS) List(dir string) ([]string, error) {
 	names, err := o.base.List(dir)
 	if err != nil {
 		return nil, err
@@ -92,7 +93,7 @@ func (o *overlay) List(dir string) ([]string, error) {
 }
 
 // Size implements vfs.FS.
-func (o *overlay) Size(name string) (int64, error) {
+func (o *FS) Size(name string) (int64, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.removed[path.Clean(name)] {
@@ -106,18 +107,18 @@ func (o *overlay) Size(name string) (int64, error) {
 }
 
 // SyncDir implements vfs.FS.
-func (o *overlay) SyncDir(string) error { return nil }
+func (o *FS) SyncDir(string) error { return nil }
 
 // Lock implements vfs.FS: locks are taken outside.
-func (o *overlay) Lock(name string) (io.Closer, error) {
+func (o *FS) Lock(name string) (io.Closer, error) {
 	return nil, pathError("lock", name, fs.ErrPermission)
 }
 
 // Free implements vfs.FS.
-func (o *overlay) Free(string) (int64, error) { return 0, nil }
+func (o *FS) Free(string) (int64, error) { return 0, nil }
 
-// hidden returns how many names have been removed below a directory.
-func (o *overlay) hidden(dir string) (n int) {
+// Hidden returns how many names have been removed below a directory.
+func (o *FS) Hidden(dir string) (n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for name := range o.removed {
@@ -128,16 +129,16 @@ func (o *overlay) hidden(dir string) (n int) {
 	return n
 }
 
-// overlayFile takes Close and Name from the file beneath, which was opened for reading only.
-type overlayFile struct {
+// file takes Close and Name from the file beneath, which was opened for reading only.
+type file struct {
 	vfs.File
-	o    *overlay
+	o    *FS
 	name string
 	at   int64
 }
 
 // limit is where the file ends in the overlay; -1 for its end on disk.
-func (f *overlayFile) limit() int64 {
+func (f *file) limit() int64 {
 	f.o.mu.Lock()
 	defer f.o.mu.Unlock()
 	if n, ok := f.o.cut[f.name]; ok {
@@ -147,7 +148,7 @@ func (f *overlayFile) limit() int64 {
 }
 
 // Size implements vfs.File.
-func (f *overlayFile) Size() (int64, error) {
+func (f *file) Size() (int64, error) {
 	size, err := f.File.Size()
 	if n := f.limit(); n >= 0 && err == nil {
 		size = min(size, n)
@@ -156,7 +157,7 @@ func (f *overlayFile) Size() (int64, error) {
 }
 
 // ReadAt implements vfs.File.
-func (f *overlayFile) ReadAt(p []byte, off int64) (int, error) {
+func (f *file) ReadAt(p []byte, off int64) (int, error) {
 	if err := f.o.ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -175,7 +176,7 @@ func (f *overlayFile) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // Read implements vfs.File.
-func (f *overlayFile) Read(p []byte) (int, error) {
+func (f *file) Read(p []byte) (int, error) {
 	n, err := f.ReadAt(p, f.at)
 	f.at += int64(n)
 	if n > 0 && err == io.EOF { //nolint:errorlint // io.Reader's own word
@@ -185,17 +186,17 @@ func (f *overlayFile) Read(p []byte) (int, error) {
 }
 
 // Write implements vfs.File: it refuses.
-func (f *overlayFile) Write([]byte) (int, error) {
+func (f *file) Write([]byte) (int, error) {
 	return 0, pathError("write", f.name, fs.ErrPermission)
 }
 
 // WriteAt implements vfs.File: it refuses.
-func (f *overlayFile) WriteAt([]byte, int64) (int, error) {
+func (f *file) WriteAt([]byte, int64) (int, error) {
 	return 0, pathError("write", f.name, fs.ErrPermission)
 }
 
 // Truncate implements vfs.File. It changes the overlay only.
-func (f *overlayFile) Truncate(size int64) error {
+func (f *file) Truncate(size int64) error {
 	now, err := f.Size()
 	if err != nil {
 		return err
@@ -210,15 +211,15 @@ func (f *overlayFile) Truncate(size int64) error {
 }
 
 // Sync implements vfs.File.
-func (f *overlayFile) Sync() error { return nil }
+func (f *file) Sync() error { return nil }
 
 // Allocate implements vfs.File: it refuses.
-func (f *overlayFile) Allocate(int64, int64) error {
+func (f *file) Allocate(int64, int64) error {
 	return pathError("allocate", f.name, fs.ErrPermission)
 }
 
 // Map implements vfs.File; the mapping is for reading only.
-func (f *overlayFile) Map(length int64) (vfs.Mapping, error) {
+func (f *file) Map(length int64) (vfs.Mapping, error) {
 	if size, err := f.Size(); err != nil || length > size {
 		return nil, pathError("map", f.name, fmt.Errorf("length %d of a file of %d bytes: %w", length, size, err))
 	}

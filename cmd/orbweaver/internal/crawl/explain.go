@@ -1,0 +1,229 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/engine"
+	"orbweaver/engine/control"
+	"orbweaver/engine/evidence"
+	"orbweaver/engine/explain"
+	"orbweaver/engine/layout"
+	"orbweaver/engine/settings"
+	"orbweaver/internal/vfs"
+)
+
+// ExplainCommand says what became of URLs in a crawl.
+type ExplainCommand struct {
+	Dir      string   `help:"Crawl directory." default:"./crawl" placeholder:"DIR"`
+	Depth    int      `help:"Number of links from a seed to the URLs, for the filters." default:"1" placeholder:"N"`
+	WholeLog bool     `help:"Search all of crawl.log, also its compressed parts, and not only its last 16 MiB."`
+	JSON     bool     `help:"Print one JSON object for each URL."`
+	URLs     []string `arg:"" name:"url" help:"URLs to explain."`
+}
+
+// Help shows examples.
+func (*ExplainCommand) Help() string {
+	return `For a running or a stopped crawl: which filter admits or refuses a URL, whether the crawl knows it, where it is
+queued and why it waits, the line of robots.txt that decides, each attempt, and where it is in the archive. The
+last line is the verdict. A running crawl is asked over its control socket; of a stopped one the directory is
+read. Nothing is requested and nothing is changed.
+
+Examples:
+  orbweaver explain --dir crawl https://example.org/a.html
+  orbweaver explain --dir crawl --json https://example.org/a.html https://example.org/b.html`
+}
+
+// Run runs crawl --dry-run with the settings of the crawl.
+func (x *ExplainCommand) Run(inv *command.Invocation) error {
+	args := []string{"crawl", "--dry-run", "--dir", x.Dir, "--depth", strconv.Itoa(x.Depth)}
+	if x.JSON {
+		args = append(args, "--json")
+	}
+	if _, err := vfs.Disk().Size(x.Dir + "/" + layout.ManifestFile); errors.Is(err, fs.ErrNotExist) {
+		return command.Misuse(fmt.Errorf("--dir: there is no crawl in %s", x.Dir))
+	}
+	var grammar struct {
+		command.Sources
+		Crawl Command `cmd:""`
+	}
+	grammar.Crawl = New()
+	nested := inv.Nested(inv.Stdout)
+	if err := nested.Check(nested.Parse(&grammar, append(append(args, "--"), x.URLs...))); err != nil {
+		return err
+	}
+	grammar.Crawl.wholeLog = x.WholeLog
+	return grammar.Crawl.Run(nested)
+}
+
+// Explained is what is known about a URL: what the filters say, and what the crawl knows.
+type Explained struct {
+	explain.Explanation
+
+	Crawl *evidence.Evidence `json:"crawl,omitempty"`
+}
+
+// A witness says what a crawl knows. Both functions are set.
+type witness struct {
+	ask   func(ctx context.Context, url string) (*evidence.Evidence, error)
+	close func()
+}
+
+// findWitness finds the crawl of the directory: it runs, it is stopped, or there is none.
+func findWitness(ctx context.Context, c *Command, cfg engine.Config) (witness, error) {
+	none := witness{
+		func(context.Context, string) (*evidence.Evidence, error) { return nil, nil }, func() {}, //nolint:nilnil // no crawl
+	}
+	disk := vfs.Disk()
+	if _, err := disk.Size(cfg.Dir + "/" + layout.ManifestFile); errors.Is(err, fs.ErrNotExist) {
+		return none, nil
+	}
+	client, err := controlClient(c, cfg.Dir)
+	if err != nil {
+		return none, err
+	}
+	running := witness{func(ctx context.Context, raw string) (*evidence.Evidence, error) {
+		e := new(evidence.Evidence)
+		question := "explain?url=" + url.QueryEscape(raw)
+		if c.wholeLog {
+			question += "&whole-log=true"
+		}
+		return e, client.AskQuestion(ctx, question, e)
+	}, func() {}}
+	_, err = client.Status(ctx)
+	if err == nil {
+		return running, nil
+	}
+	if !errors.Is(err, control.ErrNotRunning) {
+		return none, err
+	}
+	lock, err := layout.Lock(disk, cfg.Dir)
+	if err != nil {
+		return none, fmt.Errorf("the crawl runs, and does not answer: %w", err)
+	}
+	rules, err := settings.OpenHostRules(disk, cfg.Dir+"/"+layout.FrontierDir, cfg.Filters.HostRules,
+		slog.New(slog.DiscardHandler))
+	if err != nil {
+		return none, errors.Join(err, lock.Close())
+	}
+	stopped, err := evidence.OpenStopped(ctx, disk, cfg.Dir, cfg.Politeness, rules)
+	if err != nil {
+		return none, errors.Join(err, lock.Close())
+	}
+	limits := evidence.Limits{}
+	if c.wholeLog {
+		limits.LogBytes = -1
+	}
+	return witness{func(ctx context.Context, raw string) (*evidence.Evidence, error) {
+		return stopped.Collect(ctx, raw, limits)
+	}, func() { _ = errors.Join(stopped.Close(), lock.Close()) }}, nil // they were only read
+}
+
+// controlClient returns a client of the crawl in a directory, at the address of its settings.
+func controlClient(c *Command, dir string) (*control.Client, error) {
+	if c.Listen == "" || strings.HasPrefix(c.Listen, "unix:") {
+		address := control.Address(dir)
+		if c.Listen != "" {
+			address = c.Listen
+		}
+		return control.Dial(address, ""), nil
+	}
+	name := c.Token
+	if name == "" {
+		name = TokenFile(dir)
+	}
+	token, err := ReadToken(name)
+	if err != nil && (c.Token != "" || !errors.Is(err, fs.ErrNotExist)) {
+		return nil, fmt.Errorf("--token: %w", err)
+	}
+	return control.Dial(c.Listen, token), nil
+}
+
+// settle answers what the filters alone cannot know.
+func settle(e *Explained) {
+	seen := explain.Passed
+	if e.Crawl.Sieve == "merging" {
+		seen = explain.Undecided
+	}
+	e.Settle("seen before", seen, map[string]string{
+		"known": "yes: it has been queued", "pending": "a link to it was found, and is not yet sorted in",
+		"merging": "new links are being sorted in", "unknown": "no",
+	}[e.Crawl.Sieve])
+	r := e.Crawl.Robots
+	switch {
+	case r == nil || r.State == "missing":
+		e.Settle("robots.txt", explain.Undecided, "the crawl has no copy of it yet")
+	case r.State == "unreachable":
+		e.Settle("robots.txt", explain.Refused, "it cannot be fetched, so all URLs of the host are disallowed")
+	case r.Line == 0 && r.Allowed:
+		e.Settle("robots.txt", explain.Passed, "no rule of the crawl's copy matches")
+	default:
+		answer := explain.Passed
+		if !r.Allowed {
+			answer = explain.Refused
+		}
+		e.Settle("robots.txt", answer, fmt.Sprintf("line %d: %s", r.Line, command.PlainText(r.Rule)))
+	}
+}
+
+// writeExplanation writes what the filters say on a line of its own, a line for each check, and what the crawl knows.
+func writeExplanation(out io.Writer, e *Explained) {
+	fmt.Fprintf(out, "%s %s", e.Explanation.Verdict, command.PlainText(e.URL))
+	if e.By != "" {
+		fmt.Fprintf(out, " by %s", e.By)
+	}
+	fmt.Fprintln(out)
+	for _, c := range e.Checks {
+		fmt.Fprintf(out, "  %-20s %-9s  %s\n", c.Name, c.Answer, c.Says)
+	}
+	if e.Crawl != nil {
+		writeEvidence(out, e.Crawl)
+	}
+}
+
+// writeEvidence writes what the crawl knows, and the verdict at the end.
+func writeEvidence(out io.Writer, e *evidence.Evidence) {
+	say := func(name, format string, args ...any) {
+		fmt.Fprintf(out, "  %-20s %s\n", name, command.PlainText(fmt.Sprintf(format, args...)))
+	}
+	if !e.Running {
+		say("crawl", "it does not run; this is its checkpoint of %s", e.AsOf)
+	}
+	if h := e.Host; h != nil {
+		say("host", "%s: %s, %d URLs queued, %d pages, %d errors", h.Site, h.State, h.Queued, h.Pages, h.Errors)
+		for _, w := range h.Waits {
+			say("", "waits: %s", w.Text)
+		}
+	}
+	if q := e.Queue; q != nil {
+		say("queue", "position %d of %d, in %s; depth %d, tried %d times", q.Position, q.Of, q.Place, q.Depth, q.Tries)
+	}
+	if e.Via != "" {
+		say("linked from", "%s", e.Via)
+	}
+	for _, a := range e.Attempts {
+		final := ""
+		if !a.Final {
+			final = ", tried again"
+		}
+		say("attempt", "%s  %d %s, %d bytes in %.3f s%s", a.Time, a.Status, a.Outcome, max(a.Size, 0), a.Seconds, final)
+	}
+	for _, r := range e.Captures {
+		say("archive", "%s  %d, %s at offset %d", r.Time, r.Status, r.File, r.Offset)
+	}
+	if e.Skipped != "" {
+		say("skipped", "%s", e.Skipped)
+	}
+	for _, n := range e.Notes {
+		say("note", "%s", n)
+	}
+	fmt.Fprintf(out, "verdict: %s\n", command.PlainText(e.Verdict))
+}

@@ -1,0 +1,188 @@
+package evidence
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"orbweaver/engine/crawllog"
+	"orbweaver/engine/layout"
+	"orbweaver/internal/vfs"
+)
+
+// Attempt is a line of crawl.log about the URL.
+type Attempt struct {
+	Time    string  `json:"time"`
+	Status  int     `json:"status"`
+	Outcome string  `json:"outcome"`
+	Size    int64   `json:"size"` // of the payload; -1 without a request
+	Seconds float64 `json:"seconds"`
+	Hops    string  `json:"hops,omitempty"`
+	Final   bool    `json:"final"` // the line has the outcome of the URL
+}
+
+const (
+	attemptsMost = 20
+	logChunk     = 1 << 20
+	logLineMost  = 64 << 10
+)
+
+// addAttempts reads crawl.log from its end.
+func (s *Source) addAttempts(ctx context.Context, e *Evidence, url []byte, limits Limits) error {
+	s.FlushLog()
+	dir := s.Dir + "/" + layout.LogsDir
+	add := func(line []byte) bool {
+		l, ok := crawllog.Parse(line)
+		if !ok || !bytes.Equal(l.URL, url) {
+			return true
+		}
+		e.Attempts = append(e.Attempts, Attempt{
+			Time: string(l.Time), Status: l.Status, Outcome: string(l.Outcome), Size: l.Size,
+			Seconds: l.Duration.Seconds(), Hops: string(l.Hops), Final: l.IsFinal(),
+		})
+		if e.Via == "" {
+			e.Via = string(l.Via)
+		}
+		return len(e.Attempts) < attemptsMost
+	}
+	most := limits.LogBytes
+	if most < 0 {
+		most = 1 << 62
+	}
+	left, err := searchBackward(ctx, s.FS, dir+"/"+crawllog.FileName, url, most, add)
+	if err != nil {
+		return err
+	}
+	numbers, err := crawllog.Numbers(s.FS, dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("evidence: %w", err)
+	}
+	if limits.LogBytes >= 0 {
+		if left || len(numbers) > 0 && len(e.Attempts) < attemptsMost {
+			e.note("crawl.log was searched from its end, %d MiB; older lines were not read (--whole-log)", limits.LogBytes>>20)
+		}
+		return nil
+	}
+	for i := len(numbers) - 1; i >= 0 && len(e.Attempts) < attemptsMost; i-- {
+		name := fmt.Sprintf("%s/%s.%05d.gz", dir, crawllog.FileName, numbers[i])
+		if err := searchCompressed(ctx, s.FS, name, url, add); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// searchBackward calls f for each line with the URL, the last first, until it returns false or most bytes were read.
+// left says that lines before that were not read.
+func searchBackward(
+	ctx context.Context, fsys vfs.FS, name string, url []byte, most int64, f func(line []byte) bool,
+) (left bool, err error) {
+	file, err := fsys.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("evidence: %w", err)
+	}
+	defer file.Close()
+	end, err := file.Size()
+	if err != nil {
+		return false, fmt.Errorf("evidence: %w", err)
+	}
+	least := max(end-most, 0)
+	buf := make([]byte, logChunk+logLineMost)
+	for end > least {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		from := max(end-logChunk, 0)
+		chunk := buf[:min(end+logLineMost, from+int64(len(buf)))-from]
+		n, err := file.ReadAt(chunk, from)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return false, fmt.Errorf("evidence: %w", err)
+		}
+		if !searchChunk(chunk[:n], int(min(end-from, int64(n))), from == 0, url, f) {
+			return false, nil
+		}
+		end = from
+	}
+	return least > 0, nil
+}
+
+// searchChunk looks for lines that begin in the first size bytes of chunk, the last first. The first bytes are those of
+// a line that begins before the chunk, unless whole is set.
+func searchChunk(chunk []byte, size int, whole bool, url []byte, f func(line []byte) bool) bool {
+	needle := append(append([]byte{' '}, url...), ' ')
+	var hits []int // bytes.Index is ten times as fast as bytes.LastIndex
+	for at := 0; ; {
+		next := bytes.Index(chunk[at:], needle)
+		if next < 0 {
+			break
+		}
+		hits = append(hits, at+next)
+		at += next + len(needle) - 1
+	}
+	for _, at := range slices.Backward(hits) {
+		begin := bytes.LastIndexByte(chunk[:at], '\n') + 1
+		length := bytes.IndexByte(chunk[begin:], '\n')
+		if begin == 0 && !whole || begin >= size || length < 0 {
+			continue
+		}
+		if !f(chunk[begin : begin+length]) {
+			return false
+		}
+	}
+	return true
+}
+
+// searchCompressed calls f for each line of a compressed part, the last first.
+func searchCompressed(ctx context.Context, fsys vfs.FS, name string, url []byte, f func(line []byte) bool) error {
+	file, err := fsys.Open(name)
+	if err != nil {
+		return fmt.Errorf("evidence: %w", err)
+	}
+	defer file.Close()
+	z, err := gzip.NewReader(file)
+	if err != nil {
+		return fmt.Errorf("evidence: %s: %w", name, err)
+	}
+	var lines [][]byte
+	buf, kept := make([]byte, logChunk+logLineMost), 0
+	for err == nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var n int
+		n, err = io.ReadFull(z, buf[kept:])
+		text := buf[:kept+n]
+		last := bytes.LastIndexByte(text, '\n') + 1
+		var found [][]byte
+		searchChunk(text[:last], last, true, url, func(line []byte) bool {
+			found = append(found, bytes.Clone(line))
+			return len(found) < attemptsMost
+		})
+		for i := len(found) - 1; i >= 0; i-- {
+			lines = append(lines, found[i])
+		}
+		if len(lines) > attemptsMost {
+			lines = lines[len(lines)-attemptsMost:]
+		}
+		if kept = copy(buf, text[last:]); kept == len(buf) {
+			kept = 0 // a line that is no line of this log
+		}
+	}
+	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("evidence: %s: %w", name, err)
+	}
+	for i := len(lines) - 1; i >= 0; i-- {
+		if !f(lines[i]) {
+			return nil
+		}
+	}
+	return nil
+}

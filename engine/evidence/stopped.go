@@ -1,0 +1,97 @@
+package evidence
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/hosts"
+	"orbweaver/engine/inspect"
+	"orbweaver/engine/layout"
+	"orbweaver/engine/politeness"
+	"orbweaver/engine/settings"
+	"orbweaver/engine/site"
+	"orbweaver/engine/sites"
+	"orbweaver/engine/skipped"
+	"orbweaver/engine/underway"
+	"orbweaver/internal/closers"
+	"orbweaver/internal/vfs"
+	"orbweaver/internal/vfs/overlay"
+	"orbweaver/sieve"
+	"orbweaver/virtualize"
+	"orbweaver/virtualize/diskq"
+	"orbweaver/workbench/cold"
+)
+
+// eachSkipped reads the list of skipped URLs of the last checkpoint.
+func eachSkipped(fsys vfs.FS, dir string, f func(skipped.URL) error) error {
+	if err := inspect.EachSkipped(fsys, dir, f); err != nil {
+		return fmt.Errorf("evidence: skipped URLs: %w", err)
+	}
+	return nil
+}
+
+// Stopped is the Source of a crawl that does not run.
+type Stopped struct {
+	Source
+
+	opened closers.List
+}
+
+// Close closes what OpenStopped opened.
+func (s *Stopped) Close() error { return s.opened.Close() }
+
+// OpenStopped opens the crawl in a directory at its last checkpoint. Nothing is changed there. The caller holds the
+// lock of the directory, and closes the Source. The error wraps fs.ErrNotExist if there is no crawl.
+func OpenStopped(
+	ctx context.Context, fsys vfs.FS, dir string, policy politeness.Policy, hostRules *settings.HostRules,
+) (_ *Stopped, err error) {
+	c, err := inspect.Open(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	s := new(Stopped)
+	defer func() {
+		if err != nil {
+			_ = s.Close() // err is more important
+		}
+	}()
+	view := overlay.New(ctx, fsys)
+	known, err := sieve.Open(view, sieve.Options{Dir: dir + "/" + layout.SieveDir}.WithDefaults(), &c.Sieve)
+	if err != nil {
+		return nil, err
+	}
+	s.opened.Add(known.Close)
+	queues, err := virtualize.Open(view, virtualize.Options{Dir: dir + "/" + layout.QueuesDir}, &c.Virt)
+	if err != nil {
+		return nil, err
+	}
+	s.opened.Add(queues.Close)
+	ready, err := diskq.Open(view, diskq.Options{Dir: dir + "/" + layout.ReadyDir}, &c.Ready)
+	if err != nil {
+		return nil, err
+	}
+	s.opened.Add(ready.Close)
+	idle, err := cold.Open(view, cold.Options{Dir: dir + "/" + layout.ColdDir, Seed: c.HashSeed}, &c.Cold)
+	if err != nil {
+		return nil, err
+	}
+	s.opened.Add(idle.Close)
+	rules := site.NewRulesPool(0)
+	bench, err := c.LoadSites(rules)
+	if err != nil {
+		return nil, err
+	}
+	live := settings.NewLive(policy, hostRules)
+	s.Source = Source{
+		FS: fsys, Dir: dir, HashSeed: c.HashSeed, AsOf: c.Clocks().Written.UTC().Format(time.RFC3339), Sieve: known,
+		Hosts: &hosts.Lister{
+			Workbench: bench, OnDisk: sites.NewDiskQueues(queues), Live: live,
+			Sites: &sites.Table{Workbench: bench, Cold: idle, Rules: rules, Live: live},
+		},
+		Ready: ready.Len, Exchanges: underway.NewTable(0), Views: new(ownership.Current), FlushLog: func() {},
+		Paused: func() string { return "" },
+	}
+	return s, nil
+}
