@@ -123,6 +123,7 @@ DEB     = build/orbweaver_$(VERSION)-1_$(shell $(GO) env GOARCH).deb
 install: build ## install program, man pages, completions and systemd unit below PREFIX (/usr/local; DESTDIR=dir for packagers)
 	tools/package/tree.sh bin/orbweaver bin/orbweaver "$(DESTDIR)" "$(PREFIX)"
 
+deb: COMMIT := $(or $(COMMIT),$(shell git describe --always --dirty --abbrev=40 --exclude '*' 2>/dev/null))
 deb: build ## the Debian package of this machine's processor, in build/ (needs dpkg-deb; not root)
 	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} \
 	  tools/package/deb.sh bin/orbweaver bin/orbweaver $(VERSION)-1 $$($(GO) env GOARCH) $(DEB)

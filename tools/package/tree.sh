@@ -25,7 +25,7 @@ mkdir -p "$to/share/bash-completion/completions" "$to/share/zsh/$zsh" "$to/share
 doc=$to/share/doc/orbweaver
 mkdir -p "$doc/examples" "$doc/docs/guide"
 install -m 644 "$top/README.md" "$top/CHANGELOG.md" "$doc/"
-install -m 644 "$top"/docs/*.md "$doc/docs/"
+install -m 644 "$top"/docs/*.md "$top"/docs/*.json "$top"/docs/*.yml "$doc/docs/"
 install -m 644 "$top"/docs/guide/*.md "$doc/docs/guide/"
 [ "$prefix" = /usr ] || install -m 644 "$top/LICENSE" "$doc/"
 "$generator" sample-config >"$doc/examples/crawl.toml"
