@@ -89,8 +89,9 @@ func Polite() Config {
 // Simulation is a crawl of a small simulated web in virtual time: little memory and few workers.
 func Simulation() Config {
 	c := Config{
-		Dir: "crawl", Politeness: politeness.Default(), Admission: admission.Options{MaxDepth: -1, CacheMemory: 1 << 20},
-		Workers: Workers{Fetchers: 16, Parsers: 1, Resolvers: 4}, Archive: archive.Options{Version: "test"},
+		Dir: "crawl", Politeness: politeness.Default(),
+		Admission: admission.Options{MaxDepth: -1, CacheMemory: 1 << 20, Speculative: admission.SpeculativeOff},
+		Workers:   Workers{Fetchers: 16, Parsers: 1, Resolvers: 4}, Archive: archive.Options{Version: "test"},
 	}
 	c.Workbench.MemoryMax, c.Sieve.BucketBytes, c.Seen.MemoryBytes = 1<<20, 1<<20, 1<<20
 	c.Fetch.UserAgent, c.Filters.Scope = "orbweaver/test (+https://example.org/bot)", filter.All
@@ -100,6 +101,7 @@ func Simulation() Config {
 // Fast is a crawl of a simulated web on this machine, with delays chosen by its benchmark.
 func Fast(hostDelay, ipDelay time.Duration) Config {
 	c := Config{Politeness: politeness.Default(), Admission: admission.Options{MaxDepth: -1}}
+	c.Admission.Speculative = admission.SpeculativeOff
 	c.Filters.Scope, c.Politeness.HostDelay, c.Politeness.IPDelay = filter.All, hostDelay, ipDelay
 	c.Limits.StallWait = time.Minute
 	return c
@@ -179,7 +181,8 @@ func (c Config) PageMemory() int64 {
 func (c *Config) linkOptions(by *filter.Filters) links.Options {
 	return links.Options{
 		Nofollow: c.Admission.NoFollow, Requisites: c.Admission.Requisites != admission.RequisitesOff,
-		Forms: c.Admission.Forms, Sitemaps: c.Admission.Sitemaps, Longest: c.Admission.MaxURL, Strip: c.Admission.Params(),
+		Speculative: c.Admission.Speculative == admission.SpeculativeOn, Forms: c.Admission.Forms,
+		Sitemaps: c.Admission.Sitemaps, Longest: c.Admission.MaxURL, Strip: c.Admission.Params(),
 		By: links.Filters{Parse: by.Parse, Follow: by.Follow},
 	}
 }

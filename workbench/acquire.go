@@ -72,11 +72,11 @@ func (c *contents[S]) prefetch(group []node) {
 		sum += c.ips.at(top.id).sites + uint32(c.sites.at(top.tie).flags) + c.sites.handles.at(top.tie).id
 	}
 	for _, top := range group {
-		sum += uint32(c.sites.at(top.tie).queue.head) + uint32(c.ips.heaps.at(c.ips.at(top.id).sites).len())
+		sum += uint32(c.sites.at(top.tie).queue.Head) + uint32(c.ips.heaps.at(c.ips.at(top.id).sites).len())
 	}
 	for _, top := range group {
 		q := c.sites.at(top.tie).queue
-		sum += uint32(q.buf[q.head]) + c.ips.heaps.at(c.ips.at(top.id).sites).top().id
+		sum += uint32(q.Buf[q.Head]) + c.ips.heaps.at(c.ips.at(top.id).sites).top().id
 	}
 	c.prefetchSum = sum
 }
@@ -86,9 +86,10 @@ func (c *contents[S]) prefetch(group []node) {
 func (c *contents[S]) leaseFirstSite(top node) Visit[S] {
 	e, s := c.ips.at(top.id), c.sites.at(top.tie)
 	c.touch(s)
+	urgent := s.urgent()
 	number, l := c.leases.open(s, c.perVisit)
 	e.lease = number
-	c.items.countLeased(len(l.items))
+	c.items.countLeased(len(l.items), urgent-s.urgent())
 	s.flags |= flagLeased
 	c.reconcile(s, Waiting)
 	v := Visit[S]{

@@ -3,6 +3,8 @@ package workbench
 import (
 	"encoding/binary"
 	"net/netip"
+
+	"orbweaver/workbench/itemqueue"
 )
 
 // capture is the part of an open snapshot that changes of the workbench add to: what is not written yet, and copies of
@@ -86,22 +88,22 @@ func (c *capture[S]) appendSite(
 // appendItems appends the number of items, their size in bytes, and the items as in the ring. Items of a Visit come
 // first, but after the items that PushFront added since.
 func appendItems[S any](b []byte, s *site[S], l *lease[S]) []byte {
-	var rest pathQueue
+	var rest itemqueue.Queue
 	if s.queue != nil {
 		rest = *s.queue // reading changes only the copy
 	}
-	var whole pathQueue
+	var whole itemqueue.Queue
 	if l != nil {
 		for range l.frontPushes {
-			whole.pushBack(rest.popFront(nil))
+			whole.PushBack(rest.PopFront(nil), false)
 		}
 		for _, item := range l.items {
-			whole.pushBack(item)
+			whole.PushBack(item, false)
 		}
 	}
-	b = binary.AppendUvarint(b, uint64(whole.count+rest.count))
-	b = binary.AppendUvarint(b, uint64(whole.size+rest.size))
-	return rest.appendRaw(whole.appendRaw(b))
+	b = binary.AppendUvarint(b, uint64(whole.Count+rest.Count))
+	b = binary.AppendUvarint(b, uint64(whole.Size+rest.Size))
+	return rest.AppendRaw(whole.AppendRaw(b))
 }
 
 // appendImage appends the record of the due time of an entry, if it has one.

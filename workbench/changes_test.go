@@ -54,7 +54,7 @@ func TestIncrementalSnapshotHasOnlyChangedSites(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Push(w.contents.sites.handles.at(7), []byte("/2"))
-	w.Site(w.contents.sites.handles.at(900)).SetOnDisk(5)
+	w.Site(w.contents.sites.handles.at(900)).SetOnDisk(5, 0)
 	placed(w, "new", ip(1), "/1")
 	for n := uint32(100); n < 110; n++ {
 		if !w.Site(w.contents.sites.handles.at(n)).Read(func(*int) {}) { // which changes nothing

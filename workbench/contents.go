@@ -3,6 +3,8 @@ package workbench
 import (
 	"hash/maphash"
 	"net/netip"
+
+	"orbweaver/workbench/itemqueue"
 )
 
 // contents is what the lock of a workbench guards. Its methods change one site and keep everything that depends on it
@@ -87,7 +89,7 @@ func (c *contents[S]) makeDead(s *site[S], before State, drop func(item []byte))
 	return items
 }
 
-func (c *contents[S]) pushItem(s *site[S], item []byte, push func(*pathQueue, []byte)) bool {
+func (c *contents[S]) pushItem(s *site[S], item []byte, push func(q *itemqueue.Queue, item []byte, urgent bool)) bool {
 	if l := c.leaseOf(s); s.placement == dead || (l != nil && l.dead) {
 		return false
 	}
@@ -95,6 +97,7 @@ func (c *contents[S]) pushItem(s *site[S], item []byte, push func(*pathQueue, []
 	before := s.state()
 	c.items.add(&s.queue, item, push)
 	s.flags &^= flagRefillGiven
+	c.unhold(s)
 	c.reconcile(s, before)
 	return true
 }
@@ -133,7 +136,7 @@ func (c *contents[S]) appendSite(b []byte, p *capture[S], s *site[S]) []byte {
 // reconcile updates everything that is derived from the fields of one site: its place in the heaps, the counts, the
 // weight and the refill list. Every method calls it after a change. before is the state that was counted last.
 func (c *contents[S]) reconcile(s *site[S], before State) {
-	if s.queue != nil && s.queue.count == 0 {
+	if s.queue != nil && s.queue.Count == 0 {
 		c.items.free(&s.queue)
 	}
 	now := s.state()
@@ -160,7 +163,17 @@ func (c *contents[S]) reconcile(s *site[S], before State) {
 }
 
 func (c *contents[S]) wantsRefill(s *site[S]) bool {
-	return s.onDisk > 0 && s.placement == addressed && !s.has(flagParked) && c.held(s) < minItemsInMemory
+	if s.onDisk == 0 || s.placement != addressed || s.flags&(flagParked|flagHeld) != 0 {
+		return false
+	}
+	return c.held(s) < minItemsInMemory || s.has(flagUrgentOnDisk) && s.urgent() < minItemsInMemory
+}
+
+// unhold ends the hold of a site that has urgent items, in memory or on disk.
+func (c *contents[S]) unhold(s *site[S]) {
+	if s.placement != dead && (s.urgent() > 0 || s.has(flagUrgentOnDisk)) {
+		s.flags &^= flagHeld
+	}
 }
 
 // view returns the View of a site without its key.

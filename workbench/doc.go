@@ -75,7 +75,7 @@
 //   - W2: at most one Visit per IP is out.
 //   - W3: Acquire returns no Visit before its site and its IP are due.
 //   - W4: items of a site leave in the order in which they were pushed, except after PushFront. Items that a Release
-//     returns leave first.
+//     returns leave first. Urgent items (Options.UrgentFlags) leave before all others; W4 holds for each class.
 //   - W5: the weight is the sum of all items in memory (see Counts.Weight). Without items it is zero.
 //
 // A dead site keeps its due time. An IP without sites keeps its entry until its due time has passed.

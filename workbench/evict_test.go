@@ -64,12 +64,12 @@ func TestEvict_removesLongestUnusedSites(t *testing.T) {
 			w.Site(vs).Postpone(start.Add(time.Hour), time.Time{})
 		case 4:
 			w.Place(vs, ip(n), start)
-			w.Site(vs).SetOnDisk(1)
+			w.Site(vs).SetOnDisk(1, 0)
 		case 5:
 			w.Kill(vs, nil)
 		case 6:
 			w.Kill(vs, nil)
-			w.Site(vs).SetOnDisk(0)
+			w.Site(vs).SetOnDisk(0, 0)
 		default:
 			w.Place(vs, ip(n%7), start)
 			w.Site(vs).Postpone(start.Add(-time.Second), start.Add(time.Minute))

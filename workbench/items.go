@@ -1,5 +1,7 @@
 package workbench
 
+import "orbweaver/workbench/itemqueue"
+
 // The weight of a site and an item besides the bytes: see Counts.Weight.
 const (
 	itemOverhead     = 8
@@ -10,61 +12,73 @@ const (
 // maxSpare is the number of unused queues and heaps that are kept for reuse.
 const maxSpare = 4096
 
-func itemWeight(n int) int64 { return int64(prefixLen(n)+n) + itemOverhead }
+func itemWeight(n int) int64 { return int64(itemqueue.PrefixLen(n)+n) + itemOverhead }
 
 // queueWeight returns the weight of the items in a queue, in bytes.
-func queueWeight(q *pathQueue) int64 { return int64(q.size) + int64(q.count)*itemOverhead }
+func queueWeight(q *itemqueue.Queue) int64 { return int64(q.Size) + int64(q.Count)*itemOverhead }
 
 // itemStore changes the queues of sites and counts their items and the items in Visits. It keeps unused queues for
 // reuse. A queue is passed as the field of its site, which is nil if there are no items.
 type itemStore struct {
-	queued   int   // items in queues
-	inVisits int   // items in Visits
-	bytes    int64 // weight of all items
-	holders  int   // sites with items
-	spare    []*pathQueue
+	urgentFlags byte  // see Options.UrgentFlags
+	urgent      int   // urgent items in queues
+	queued      int   // items in queues
+	inVisits    int   // items in Visits
+	bytes       int64 // weight of all items
+	holders     int   // sites with items
+	spare       []*itemqueue.Queue
 }
 
 // weight returns the memory of all items and of the sites that have some.
 func (t *itemStore) weight() int64 { return t.bytes + int64(t.holders)*siteOverhead }
 
 // queueOf returns the queue of a site, and makes one if it has none.
-func (t *itemStore) queueOf(queue **pathQueue) *pathQueue {
+func (t *itemStore) queueOf(queue **itemqueue.Queue) *itemqueue.Queue {
 	if *queue == nil {
 		if n := len(t.spare); n > 0 {
 			*queue, t.spare = t.spare[n-1], t.spare[:n-1]
 		} else {
-			*queue = new(pathQueue)
+			*queue = new(itemqueue.Queue)
 		}
 	}
 	return *queue
 }
 
-// add adds an item to the queue of a site with the given method of pathQueue.
-func (t *itemStore) add(queue **pathQueue, item []byte, push func(*pathQueue, []byte)) {
-	push(t.queueOf(queue), item)
+// add adds an item to the queue of a site with the given method of itemqueue.Queue.
+func (t *itemStore) add(queue **itemqueue.Queue, item []byte, push func(q *itemqueue.Queue, item []byte, urgent bool)) {
+	urgent := itemqueue.IsUrgent(item, t.urgentFlags)
+	push(t.queueOf(queue), item, urgent)
+	if urgent {
+		t.urgent++
+	}
 	t.queued++
 	t.bytes += itemWeight(len(item))
 }
 
 // addLoaded adds the items of a queue that was loaded.
-func (t *itemStore) addLoaded(q *pathQueue) {
-	t.queued += q.count
+func (t *itemStore) addLoaded(q *itemqueue.Queue) {
+	if t.urgentFlags != 0 && q.HasUrgent(t.urgentFlags) {
+		q.FindUrgent(t.urgentFlags)
+	}
+	t.urgent += q.UrgentCount
+	t.queued += q.Count
 	t.bytes += queueWeight(q)
 }
 
 // popFront removes the oldest item of a queue and appends it to dst. The queue must not be empty.
-func (t *itemStore) popFront(q *pathQueue, dst []byte) []byte {
+func (t *itemStore) popFront(q *itemqueue.Queue, dst []byte) []byte {
 	from := len(dst)
-	dst = q.popFront(dst)
+	t.urgent -= min(q.UrgentCount, 1)
+	dst = q.PopFront(dst)
 	t.queued--
 	t.bytes -= itemWeight(len(dst) - from)
 	return dst
 }
 
-// countLeased counts n items of a queue as items of a Visit.
-func (t *itemStore) countLeased(n int) {
+// countLeased counts n items of a queue as items of a Visit. Some of them are urgent.
+func (t *itemStore) countLeased(n, urgent int) {
 	t.queued -= n
+	t.urgent -= urgent
 	t.inVisits += n
 }
 
@@ -86,16 +100,17 @@ func (t *itemStore) countHolder(holds bool) {
 }
 
 // dropQueue empties the queue of a site, calls drop for each item if it is not nil, and returns the number of items.
-func (t *itemStore) dropQueue(queue **pathQueue, drop func(item []byte)) int {
+func (t *itemStore) dropQueue(queue **itemqueue.Queue, drop func(item []byte)) int {
 	q := *queue
 	if q == nil {
 		return 0
 	}
-	n := q.count
+	n := q.Count
 	t.queued -= n
+	t.urgent -= q.UrgentCount
 	t.bytes -= queueWeight(q)
-	for item := []byte(nil); drop != nil && q.count > 0; {
-		item = q.popFront(item[:0])
+	for item := []byte(nil); drop != nil && q.Count > 0; {
+		item = q.PopFront(item[:0])
 		drop(item)
 	}
 	*queue = nil
@@ -103,9 +118,9 @@ func (t *itemStore) dropQueue(queue **pathQueue, drop func(item []byte)) int {
 }
 
 // free removes the empty queue of a site. Small queues are kept for reuse.
-func (t *itemStore) free(queue **pathQueue) {
-	if q := *queue; len(q.buf) <= 512 && len(t.spare) < maxSpare {
-		*q = pathQueue{buf: q.buf}
+func (t *itemStore) free(queue **itemqueue.Queue) {
+	if q := *queue; len(q.Buf) <= 512 && len(t.spare) < maxSpare {
+		*q = itemqueue.Queue{Buf: q.Buf}
 		t.spare = append(t.spare, q)
 	}
 	*queue = nil

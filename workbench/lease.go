@@ -1,6 +1,8 @@
 package workbench
 
-import "net/netip"
+import (
+	"net/netip"
+)
 
 // lease is what the workbench stores about a Visit that is out.
 type lease[S any] struct {
@@ -32,14 +34,14 @@ func (t *leaseTable[S]) open(s *site[S], most int) (number uint32, l *lease[S]) 
 	t.lastID++
 	l.id, l.site = t.lastID, s.id
 	q := s.queue
-	for q.count > 0 && len(l.items) < most {
+	for q.Count > 0 && len(l.items) < most {
 		from := len(l.buf)
-		l.buf = q.popFront(l.buf)
+		l.buf = q.PopFront(l.buf)
 		l.items = append(l.items, l.buf[from:len(l.buf):len(l.buf)])
 	}
 	// The buffer may have moved while it grew. Earlier items then point into the old array. This is safe: the array
 	// belongs to this lease, and nothing writes to it before Release.
-	q.shrink()
+	q.Shrink()
 	return number, l
 }
 

@@ -17,7 +17,7 @@ func TestRefillOrder(t *testing.T) {
 	c := placed(w, "c", ip(3), "/1", "/2")
 	born, _ := w.GetOrAdd([]byte("http://newborn"))
 	for _, vs := range []*VisitState[int]{a, b, c, born} {
-		w.Site(vs).SetOnDisk(10)
+		w.Site(vs).SetOnDisk(10, 0)
 	}
 	refill := func(max int, want ...*VisitState[int]) {
 		t.Helper()
@@ -36,7 +36,7 @@ func TestRefillOrder(t *testing.T) {
 	refill(9) // it has two items
 	w.Push(b, []byte("/2"))
 	refill(9) // b has one item in its Visit and one in its queue
-	w.Site(b).SetOnDisk(0)
+	w.Site(b).SetOnDisk(0, 0)
 	w.Place(born, ip(4), start)
 	v = append(v, w.Acquire(start, nil, 1)...)
 	w.Release(&v[3], Release{}, start)
@@ -44,7 +44,7 @@ func TestRefillOrder(t *testing.T) {
 	refill(1, a)
 	w.Kill(c, nil)
 	refill(9)
-	w.Site(a).SetOnDisk(7)
+	w.Site(a).SetOnDisk(7, 0)
 	refill(9, a)
 }
 
@@ -52,7 +52,7 @@ func TestKeysReturnsEverySiteWithItsItems(t *testing.T) {
 	w := New[int](Options{PathsPerVisit: 1})
 	for n := range 2500 {
 		vs := placed(w, fmt.Sprintf("host%d", n), ip(n), "/1", "/2")
-		w.Site(vs).SetOnDisk(uint64(n))
+		w.Site(vs).SetOnDisk(uint64(n), 0)
 	}
 	w.Acquire(start, nil, 10) // items in a Visit count
 	met := map[string]uint64{}

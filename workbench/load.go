@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+
+	"orbweaver/workbench/itemqueue"
 )
 
 // Load reads a chain: a full snapshot and, in order, the incremental snapshots that followed it. No site is leased
@@ -163,7 +165,7 @@ func (l *loader[S]) visitState(f *facts[S]) {
 		s.flags |= flagDiskDropped
 	}
 	if f.items > 0 {
-		q := &pathQueue{buf: append([]byte(nil), f.raw...), size: len(f.raw), count: int(f.items)}
+		q := &itemqueue.Queue{Buf: append([]byte(nil), f.raw...), Size: len(f.raw), Count: int(f.items)}
 		s.queue = q
 		c.items.addLoaded(q)
 	}
@@ -264,7 +266,7 @@ func (l *loader[S]) queue() (count uint64) {
 	found := uint64(0)
 	for b := l.raw; len(b) > 0 && l.d.err == nil; found++ {
 		n, used := binary.Uvarint(b)
-		if used <= 0 || n > uint64(len(b)-used) || used != prefixLen(int(n)) {
+		if used <= 0 || n > uint64(len(b)-used) || used != itemqueue.PrefixLen(int(n)) {
 			l.d.corrupt("invalid item")
 			return 0
 		}

@@ -3,6 +3,8 @@ package workbench
 import (
 	"slices"
 	"time"
+
+	"orbweaver/workbench/itemqueue"
 )
 
 // Memory moves sites and items between a workbench and the disk, so that the workbench does not need more than
@@ -99,11 +101,11 @@ func (m Memory[S]) Unload(vs *VisitState[S], buf []byte, ends []int) ([]byte, []
 	c.touch(s)
 	old := *s.queue
 	s.queue = nil
-	for i := 0; old.count > 0; i++ {
+	for i := 0; old.Count > 0; i++ {
 		from := len(buf)
 		buf = c.items.popFront(&old, buf)
 		if i < minItemsInMemory {
-			c.items.add(&s.queue, buf[from:], (*pathQueue).pushBack)
+			c.items.add(&s.queue, buf[from:], (*itemqueue.Queue).PushBack)
 			buf = buf[:from]
 			continue
 		}
@@ -128,7 +130,7 @@ func (m Memory[S]) Drain(vs *VisitState[S], buf []byte, ends []int) (_ []byte, _
 	}
 	c.touch(s)
 	before := s.state()
-	for s.queue.count > 0 {
+	for s.queue.Count > 0 {
 		buf = c.items.popFront(s.queue, buf)
 		ends = append(ends, len(buf))
 	}

@@ -31,7 +31,7 @@ type mCold struct {
 type mSite struct {
 	id     int
 	key    string
-	laid   bool // dead, and SetOnDisk(0) was called since
+	laid   bool // dead, and SetOnDisk(0, 0) was called since
 	at     placement
 	addr   netip.Addr
 	parked bool

@@ -9,6 +9,8 @@ import (
 
 // Options configure a Workbench. The zero value of a field means its default.
 type Options struct {
+	// UrgentFlags are bits of the first byte of an item. An item with one of them precedes all items of its site without.
+	UrgentFlags byte `kong:"-"`
 	// PathsPerVisit is K, the most items in one Visit. Default 4, range 1 to 65536.
 	PathsPerVisit int `kong:"-"`
 	// MemoryMax is the weight in bytes from which Memory.Full returns true. It is advice to the caller: Push works above

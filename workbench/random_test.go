@@ -380,7 +380,7 @@ func (d *driver) withSite() {
 func (d *driver) setOnDisk() {
 	if s := d.m.pick(d.rng, anySite); s != nil {
 		s.onDisk, s.given = uint64(d.rng.IntN(3)), false
-		d.w.Site(d.vs(s)).SetOnDisk(s.onDisk)
+		d.w.Site(d.vs(s)).SetOnDisk(s.onDisk, 0)
 		s.laid = s.laid || s.at == dead && s.onDisk == 0
 	}
 }

@@ -1,10 +1,12 @@
 package workbench
 
+import "orbweaver/workbench/itemqueue"
+
 // site is the data of one site. There are millions of them, so it has one pointer beside those of S, and no field that
 // only few sites need. The id 0 means that the number is free.
 type site[S any] struct {
-	queue     *pathQueue // nil if there are no items
-	data      S          // the engine's data; while a Visit is out, as it was before the Visit
+	queue     *itemqueue.Queue // nil if there are no items
+	data      S                // the engine's data; while a Visit is out, as it was before the Visit
 	due       int64
 	onDisk    uint64
 	id        uint32
@@ -35,6 +37,10 @@ const (
 	flagHolds                          // counted among the sites with items
 	flagRecentlyUsed                   // used or changed since Evict last examined it
 	flagDiskDropped                    // dead, and its items on disk were dropped
+	flagUrgentOnDisk                   // has urgent items on disk
+
+	// flagHeld: a site that is not dead does not take part until it has urgent items: see Release.Hold.
+	flagHeld = flagDiskDropped
 )
 
 // State is the state of a site.
@@ -80,7 +86,15 @@ func (s *site[S]) queued() int {
 	if s.queue == nil {
 		return 0
 	}
-	return s.queue.count
+	return s.queue.Count
+}
+
+// urgent returns the number of urgent items in the queue of the site.
+func (s *site[S]) urgent() int {
+	if s.queue == nil {
+		return 0
+	}
+	return s.queue.UrgentCount
 }
 
 // state derives the state from the fields. Empty queues are freed at once, so a queue always has items.
@@ -94,7 +108,7 @@ func (s *site[S]) state() State {
 		return Unresolved
 	case s.placement == deferred:
 		return Deferred
-	case s.has(flagParked):
+	case s.flags&(flagParked|flagHeld) != 0:
 		return Parked
 	case s.queue != nil:
 		return Waiting

@@ -3,6 +3,8 @@ package workbench
 import (
 	"net/netip"
 	"time"
+
+	"orbweaver/workbench/itemqueue"
 )
 
 // Release is the result of a Visit. If several are set, the first of Kill, Replace, a call of Place during the Visit,
@@ -23,6 +25,8 @@ type Release struct {
 	Drop func(item []byte)
 	// Park takes the site off the workbench until Unpark.
 	Park bool
+	// Hold takes the site off the workbench until it has urgent items, unless it has some. A snapshot does not keep it.
+	Hold bool
 	// Unresolved means that the address is no longer valid. The site leaves its IP, and the caller must resolve it.
 	Unresolved bool
 	// Replace, if valid, is the new address of the site.
@@ -129,7 +133,7 @@ func (c *contents[S]) giveBack(s *site[S], l *lease[S], r Release) {
 	}
 	for _, items := range [...][][]byte{r.Unused, r.Front, first} {
 		for k := len(items) - 1; k >= 0; k-- {
-			c.items.add(&s.queue, items[k], (*pathQueue).pushFront)
+			c.items.add(&s.queue, items[k], (*itemqueue.Queue).PushFront)
 		}
 	}
 }
@@ -143,6 +147,10 @@ func (c *contents[S]) placeReleased(s *site[S], l *lease[S], r Release) {
 	}
 	if r.Park && !l.unparked {
 		s.flags |= flagParked
+	}
+	if r.Hold {
+		s.flags |= flagHeld
+		c.unhold(s)
 	}
 	switch {
 	case to.IsValid() && to.As16() != e.addr:

@@ -99,6 +99,13 @@ func (x Site[S]) Queued() int {
 	return x.w.contents.sites.of(x.vs).queued()
 }
 
+// Urgent returns the number of urgent items in the queue of the site.
+func (x Site[S]) Urgent() int {
+	x.w.mu.Lock()
+	defer x.w.mu.Unlock()
+	return x.w.contents.sites.of(x.vs).urgent()
+}
+
 // OnDisk returns the number that SetOnDisk set last.
 func (x Site[S]) OnDisk() uint64 {
 	x.w.mu.Lock()
@@ -106,20 +113,26 @@ func (x Site[S]) OnDisk() uint64 {
 	return x.w.contents.sites.of(x.vs).onDisk
 }
 
-// SetOnDisk sets the number of items of the site on disk. The distributor calls it. The site can then be returned by
-// Refill again. After SetOnDisk(0), Evict may remove a dead site.
-func (x Site[S]) SetOnDisk(n uint64) {
+// SetOnDisk sets the number of items of the site on disk, and how many of them are urgent. The distributor calls it.
+// The site can then be returned by Refill again. After SetOnDisk(0, 0), Evict may remove a dead site. A snapshot does
+// not keep whether there are urgent items on disk.
+func (x Site[S]) SetOnDisk(n, urgent uint64) {
 	x.w.mu.Lock()
 	defer x.w.mu.Unlock()
 	c := &x.w.contents
 	s := c.sites.of(x.vs)
 	c.touch(s)
 	s.onDisk = n
-	s.flags &^= flagRefillGiven
+	s.flags &^= flagRefillGiven | flagUrgentOnDisk
+	if urgent > 0 && s.placement != dead {
+		s.flags |= flagUrgentOnDisk
+	}
+	before := s.state()
+	c.unhold(s)
 	if s.placement == dead && n == 0 {
 		s.flags |= flagDiskDropped
 	}
-	c.reconcile(s, s.state())
+	c.reconcile(s, before)
 }
 
 // Update calls f with the site data under the lock of the workbench. f must be short and must not call the workbench.
@@ -201,8 +214,8 @@ func (x Site[S]) Items(most int, f func(item []byte, inVisit bool)) {
 	}
 	rest := *s.queue // a copy, which only reads the ring
 	var item []byte
-	for ; most > 0 && rest.count > 0; most-- {
-		item = rest.popFront(item[:0])
+	for ; most > 0 && rest.Count > 0; most-- {
+		item = rest.PopFront(item[:0])
 		f(item, false)
 	}
 }

@@ -32,7 +32,7 @@ func full(t testing.TB, sites int) (w *Workbench[int], snapshot []byte) {
 		default:
 			w.Place(vs, ip(n%50), start)
 		}
-		w.Site(vs).SetOnDisk(uint64(n % 3))
+		w.Site(vs).SetOnDisk(uint64(n%3), 0)
 	}
 	visits := w.Acquire(start, nil, 20)
 	for i := range visits[:len(visits)/2] {

@@ -12,7 +12,7 @@ func TestViewsShowEverySiteInSlices(t *testing.T) {
 	w := New[int](Options{PathsPerVisit: 1})
 	for n := range 1000 {
 		vs := placed(w, fmt.Sprintf("host%d", n), ip(n/2), "/1", "/2")
-		w.Site(vs).SetOnDisk(uint64(n))
+		w.Site(vs).SetOnDisk(uint64(n), 0)
 	}
 	w.GetOrAdd([]byte("http://newborn"))
 	w.Site(w.Get([]byte("http://host7"))).Postpone(start.Add(time.Minute), start.Add(time.Hour))

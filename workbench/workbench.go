@@ -3,6 +3,8 @@ package workbench
 import (
 	"encoding/binary"
 	"sync"
+
+	"orbweaver/workbench/itemqueue"
 )
 
 // Workbench holds all sites and decides which may be visited. All methods are safe for concurrent use. Each holds one
@@ -22,6 +24,7 @@ func New[S any](o Options) *Workbench[S] {
 	}
 	w := &Workbench[S]{opts: o}
 	w.contents.init(o.PathsPerVisit)
+	w.contents.items.urgentFlags = o.UrgentFlags
 	return w
 }
 
@@ -54,7 +57,7 @@ func (w *Workbench[S]) Push(vs *VisitState[S], item []byte) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := &w.contents
-	return c.pushItem(c.sites.of(vs), item, (*pathQueue).pushBack)
+	return c.pushItem(c.sites.of(vs), item, (*itemqueue.Queue).PushBack)
 }
 
 // PushFront puts an item before all others of the site: a retry, a redirect or a robots.txt. The item that was pushed
@@ -64,7 +67,7 @@ func (w *Workbench[S]) PushFront(vs *VisitState[S], item []byte) bool {
 	defer w.mu.Unlock()
 	c := &w.contents
 	s := c.sites.of(vs)
-	ok := c.pushItem(s, item, (*pathQueue).pushFront)
+	ok := c.pushItem(s, item, (*itemqueue.Queue).PushFront)
 	if l := c.leaseOf(s); l != nil && ok {
 		l.frontPushes++
 	}
@@ -93,6 +96,8 @@ type Counts struct {
 	IPs, OnBench, Vacant int
 	// Queued counts the items in queues, InVisits the items in Visits.
 	Queued, InVisits int
+	// Urgent counts the urgent items in queues.
+	Urgent int
 	// Refill is the number of sites on the refill list.
 	Refill int
 	// Weight is the memory of all items in bytes. An item in a queue or a Visit counts its bytes, its length field and
@@ -110,7 +115,7 @@ func (w *Workbench[S]) Counts() Counts {
 		Sites: c.sites.count(), Unresolved: n[Unresolved], Deferred: n[Deferred], Idle: n[Idle], Waiting: n[Waiting],
 		Leased: n[Leased], Parked: n[Parked], Dead: n[Dead],
 		IPs: c.ips.count, OnBench: c.ips.outer.len(), Vacant: c.ips.vacant.len(),
-		Queued: c.items.queued, InVisits: c.items.inVisits,
+		Queued: c.items.queued, InVisits: c.items.inVisits, Urgent: c.items.urgent,
 		Refill: c.refill.len(),
 		Weight: c.items.weight(),
 	}

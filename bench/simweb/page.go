@@ -25,6 +25,9 @@ const (
 	KindGuest                      // the same of a guest's
 )
 
+// ScriptTrap is the Step of the targets of KindTrap that stand in a script.
+const ScriptTrap = 1
+
 // Target is what a URL of the world names. It is comparable and holds no pointer.
 type Target struct {
 	Host int32 // -1 for KindNoHost

@@ -14,9 +14,10 @@ type Options struct {
 
 	Requisites Requisites `type:"word" help:"Page requisites (stylesheets, images, scripts, frames, media of a page): all fetches them from any host, before more pages of their site; same-scope only within the scope; off treats them as other links." oneof:"all,same-scope,off" default:"all" placeholder:"WHICH"`
 
-	MaxDepth    int      `help:"Longest chain of links from a seed; -1 for no limit. Lower it to stay near the seeds." default:"-1" zero:"meant" least:"-1" placeholder:"N"`
-	MaxURL      int      `name:"max-url" type:"size" help:"Length of the longest URL. Longer URLs are dropped and counted. Raise it for sites with long queries." default:"2KiB" least:"16" most:"8192" placeholder:"SIZE"`
-	StripParams []string `help:"Parameters to remove from links, in the query and after semicolons: names, prefixes such as utm_*, or the lists 'session' and 'tracking'. Use it if one page has many URLs." placeholder:"NAME"`
+	Speculative SpeculativeMode `type:"word" help:"on: follow strings in scripts and in JSON that look like URLs, within the scope. off: do not; use it if a site answers many of them with 404." oneof:"on,off" default:"on" placeholder:"MODE"`
+	MaxDepth    int             `help:"Longest chain of links from a seed; -1 for no limit. Lower it to stay near the seeds." default:"-1" zero:"meant" least:"-1" placeholder:"N"`
+	MaxURL      int             `name:"max-url" type:"size" help:"Length of the longest URL. Longer URLs are dropped and counted. Raise it for sites with long queries." default:"2KiB" least:"16" most:"8192" placeholder:"SIZE"`
+	StripParams []string        `help:"Parameters to remove from links, in the query and after semicolons: names, prefixes such as utm_*, or the lists 'session' and 'tracking'. Use it if one page has many URLs." placeholder:"NAME"`
 
 	CacheMemory int64 `help:"Memory of the cache of recent URLs (fingerprints). Raise it if report.json shows few cache_hits." default:"64MiB" type:"size" least:"64KiB" placeholder:"SIZE"`
 }
@@ -29,6 +30,15 @@ const (
 	RequisitesAll       Requisites = iota // from any host
 	RequisitesSameScope                   // within the scope
 	RequisitesOff                         // as any other link
+)
+
+// SpeculativeMode says whether speculative links are followed.
+type SpeculativeMode uint8
+
+// The modes, in the order of the flag's words.
+const (
+	SpeculativeOn SpeculativeMode = iota
+	SpeculativeOff
 )
 
 // Validate reports faults that the tags of the fields cannot.

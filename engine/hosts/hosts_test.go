@@ -71,7 +71,7 @@ func (c crawl) add(key string, addr byte, memory, disk int, change func(*site.St
 			c.t.Fatal(err)
 		}
 	}
-	c.Workbench.Site(vs).SetOnDisk(uint64(disk))
+	c.Workbench.Site(vs).SetOnDisk(uint64(disk), 0)
 	c.Workbench.Site(vs).Update(change)
 	return vs
 }

@@ -62,12 +62,13 @@ type passage struct {
 type Options struct {
 	Nofollow bool // obey rel=nofollow, meta robots and X-Robots-Tag
 	// Requisites: page requisites have embed hops, see admission.Options
-	Requisites bool
-	Forms      bool         // take the action of forms that only read
-	Sitemaps   bool         // take what robots.txt files name, and read all that can be a sitemap
-	Longest    int          // bytes of a link; longer ones are refused. 0 for no limit but urlx.LengthMax
-	Strip      *urlx.Params // what links lose
-	By         Filters
+	Requisites  bool
+	Speculative bool         // take strings of scripts and data that look like URLs
+	Forms       bool         // take the action of forms that only read
+	Sitemaps    bool         // take what robots.txt files name, and read all that can be a sitemap
+	Longest     int          // bytes of a link; longer ones are refused. 0 for no limit but urlx.LengthMax
+	Strip       *urlx.Params // what links lose
+	By          Filters
 }
 
 // Filters are the filters that a page and its links pass on their way to the door; nil where all pass.
@@ -88,7 +89,7 @@ type Page struct {
 // NewFinder returns a Finder for one goroutine.
 func NewFinder(o Options) *Finder {
 	return &Finder{
-		scanner:   parse.NewScanner(parse.Options{Robot: robots.Token, Forms: o.Forms}),
+		scanner:   parse.NewScanner(parse.Options{Robot: robots.Token, Forms: o.Forms, Speculative: o.Speculative}),
 		textLists: textLists{reader: sitemap.NewReader(sitemap.Options{})},
 		Decoder:   coding.New(coding.Options{}),
 		O:         o,

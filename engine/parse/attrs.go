@@ -28,6 +28,10 @@ const (
 	attrEncoding
 	attrShadowRoot
 	attrSrcdoc
+	attrDataSrc
+	attrDataSrcset
+	attrProperty
+	attrItemprop
 	attrFont // color, face or size, with which a font element leaves foreign content
 	attrCount
 	attrOther
@@ -50,6 +54,8 @@ func attrOf(key uint64, name []byte) attr {
 			return attrFormMethod
 		case fold(name, "imagesrcset"):
 			return attrImageSrcset
+		case fold(name, "data-srcset"):
+			return attrDataSrcset
 		case fold(name, "shadowrootmode"):
 			return attrShadowRoot
 		}
@@ -84,6 +90,12 @@ func attrOf(key uint64, name []byte) attr {
 		return attrAction
 	case 's'<<32 | 't'<<24 | 'y'<<16 | 'l'<<8 | 'e':
 		return attrStyle
+	case 'd'<<56 | 'a'<<48 | 't'<<40 | 'a'<<32 | '-'<<24 | 's'<<16 | 'r'<<8 | 'c':
+		return attrDataSrc
+	case 'p'<<56 | 'r'<<48 | 'o'<<40 | 'p'<<32 | 'e'<<24 | 'r'<<16 | 't'<<8 | 'y':
+		return attrProperty
+	case 'i'<<56 | 't'<<48 | 'e'<<40 | 'm'<<32 | 'p'<<24 | 'r'<<16 | 'o'<<8 | 'p':
+		return attrItemprop
 	case 'e'<<56 | 'n'<<48 | 'c'<<40 | 'o'<<32 | 'd'<<24 | 'i'<<16 | 'n'<<8 | 'g':
 		return attrEncoding
 	case 'c'<<32 | 'o'<<24 | 'l'<<16 | 'o'<<8 | 'r', 'f'<<24 | 'a'<<16 | 'c'<<8 | 'e', 's'<<24 | 'i'<<16 | 'z'<<8 | 'e':

@@ -31,8 +31,11 @@
 //	SVG a image feImage use script         href, else xlink:href
 //	style sheets          url() @import    form button input  action formaction (Options.Forms, method GET)
 //	<?xml-stylesheet?>    href             feeds, sitemaps    see engine/sitemap
+//	img source iframe video audio track    data-src data-srcset
+//	meta property, name   og:image og:url twitter:image ... content
+//	script, JavaScript and JSON files      strings that look like URLs (Options.Speculative)
 //
-// Not links: cite, longdesc, data-*, usemap, and link rel=dns-prefetch or preconnect. References with a scheme other
+// Not links: cite, longdesc, other data-*, usemap, link rel=dns-prefetch or preconnect. References with another scheme
 // than http and https are counted and not reported; data URLs would be most of the bytes.
 //
 // # Character sets

@@ -48,6 +48,7 @@ func (e *elementReader) element(b []byte, name tag) {
 	case tagImg:
 		e.linkAttr(b, attrSrc, Image)
 		e.linkSet(b, attrSrcset)
+		e.lazy(b, Image)
 	case tagImage:
 		if e.xml {
 			e.linkXlink(b, Image)
@@ -70,6 +71,7 @@ func (e *elementReader) element(b []byte, name tag) {
 		e.linkAttr(b, attrSrc, Frame)
 	case tagIFrame:
 		e.linkAttr(b, attrSrc, IFrame)
+		e.lazy(b, IFrame)
 	case tagEmbed:
 		e.linkAttr(b, attrSrc, Embed)
 	case tagObject:
@@ -77,11 +79,14 @@ func (e *elementReader) element(b []byte, name tag) {
 	case tagVideo:
 		e.linkAttr(b, attrSrc, Media)
 		e.linkAttr(b, attrPoster, Media)
+		e.lazy(b, Media)
 	case tagAudio, tagTrack:
 		e.linkAttr(b, attrSrc, Media)
+		e.lazy(b, Media)
 	case tagSource:
 		e.linkAttr(b, attrSrc, Media)
 		e.linkSet(b, attrSrcset)
+		e.lazy(b, Media)
 	case tagMeta:
 		e.meta(b)
 	case tagBase:
@@ -92,6 +97,14 @@ func (e *elementReader) element(b []byte, name tag) {
 		e.linkAttr(b, attrBackground, Background)
 	}
 	e.inlineStyle(b)
+}
+
+// lazy reports what scripts put into src and srcset when the element comes into view.
+func (e *elementReader) lazy(b []byte, kind Kind) {
+	if e.attributes.have&(1<<attrDataSrc|1<<attrDataSrcset) != 0 {
+		e.linkAttr(b, attrDataSrc, kind)
+		e.linkSet(b, attrDataSrcset)
+	}
 }
 
 // kindOfRel returns the kind of a link element. ok is false if it names no document, but a host to connect to.

@@ -8,6 +8,8 @@ type linkList struct {
 	text     textDecoder
 	res      Result
 	linksMax int // of this body
+	// speculative links of this body
+	speculative int
 }
 
 // link reports the raw value of an attribute.

@@ -38,6 +38,19 @@ func (m mediaType) format() Format {
 	return None
 }
 
+// isScript reports whether a body is JavaScript or JSON.
+func (m mediaType) isScript() bool {
+	for _, name := range [...]nameKey{
+		"text/javascript", "application/javascript", "application/x-javascript", "application/ecmascript", "application/json",
+		"application/ld+json", "application/manifest+json",
+	} {
+		if fold(m, name) {
+			return true
+		}
+	}
+	return false
+}
+
 func (m mediaType) endsIn(suffix nameKey) bool {
 	return len(m) > len(suffix) && fold(m[len(m)-len(suffix):], suffix)
 }

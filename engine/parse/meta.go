@@ -19,6 +19,36 @@ func (e *elementReader) meta(b []byte) {
 		}
 	case e.names("robots", b) || e.names(e.robot, b):
 		e.robots(raw)
+	default:
+		e.property(b, raw)
+	}
+}
+
+// property reports the URL that a meta element gives as a property of the page: Open Graph, Twitter cards, microdata.
+// Images are page requisites, other URLs are links.
+func (e *elementReader) property(b, content []byte) {
+	name, ok := e.attributes.get(b, attrProperty)
+	if !ok {
+		if name, ok = e.attributes.get(b, attrName); !ok {
+			if name, ok = e.attributes.get(b, attrItemprop); !ok {
+				return
+			}
+		}
+	}
+	name = trimSpace(name)
+	for _, p := range [...]struct {
+		name nameKey
+		kind Kind
+	}{
+		{"og:image", Image}, {"og:image:url", Image}, {"og:image:secure_url", Image}, {"twitter:image", Image},
+		{"twitter:image:src", Image}, {"image", Image}, {"thumbnailurl", Image}, {"msapplication-tileimage", Image},
+		{"og:url", LinkRel}, {"og:see_also", LinkRel}, {"og:video", LinkRel}, {"og:video:url", LinkRel},
+		{"og:video:secure_url", LinkRel}, {"og:audio", LinkRel}, {"og:audio:url", LinkRel}, {"twitter:player", LinkRel},
+	} {
+		if fold(name, p.name) {
+			e.links.link(p.kind, content, false)
+			return
+		}
 	}
 }
 

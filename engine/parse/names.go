@@ -13,6 +13,7 @@ const (
 	endsBare              // ends a value without quotes: space >
 	isAlpha               // ASCII letter
 	isIdent               // may be part of a CSS identifier
+	isURL                 // may be part of a URL in a script
 	startsCSS             // may start something a style sheet's scanner must look at
 )
 
@@ -34,6 +35,14 @@ var class = func() (t [256]byte) {
 	t['_'] |= isIdent
 	for c := 0x80; c < 0x100; c++ {
 		t[c] |= isIdent
+	}
+	for c := '0'; c <= 'z'; c++ {
+		if t[c]&isIdent != 0 {
+			t[c] |= isURL
+		}
+	}
+	for _, c := range "-_.~:/?#[]@!()*+,;=%&" {
+		t[c] |= isURL
 	}
 	for _, c := range "/\"'uU@\\" {
 		t[c] |= startsCSS

@@ -7,11 +7,13 @@ import (
 
 // Options of a Scanner. A crawl uses the zero value after WithDefaults.
 type Options struct {
-	LinksMax int    // limit of links of one body, 1 to 10,000,000; default 20,000
-	RefMax   int    // limit of a reference in bytes, 16 to 1 MiB; longer ones are dropped and counted; default 8 KiB
-	TitleMax int    // limit of a title in bytes; 0 means 1 KiB
-	Forms    bool   // report the action of forms with method GET
-	Robot    string // the crawler's name in <meta name=...>, lower case; default "orbweaver"
+	LinksMax int // limit of links of one body, 1 to 10,000,000; default 20,000
+	RefMax   int // limit of a reference in bytes, 16 to 1 MiB; longer ones are dropped and counted; default 8 KiB
+	TitleMax int // limit of a title in bytes; 0 means 1 KiB
+	// Speculative: report strings that look like URLs, in scripts and in data
+	Speculative bool
+	Forms       bool   // report the action of forms with method GET
+	Robot       string // the crawler's name in <meta name=...>, lower case; default "orbweaver"
 }
 
 // WithDefaults returns a copy with the default for each zero field.

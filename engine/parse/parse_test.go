@@ -321,7 +321,7 @@ func TestFeedsAndSitemaps(t *testing.T) {
 func TestKinds(t *testing.T) {
 	seen := map[string]bool{}
 	for k := range kindCount {
-		if seen[k.String()] || !strings.Contains("LERSMP", string(k.Letter())) {
+		if seen[k.String()] || !strings.Contains("LERSMPX", string(k.Letter())) {
 			t.Errorf("%v %c", k, k.Letter())
 		}
 		seen[k.String()] = true
@@ -329,7 +329,7 @@ func TestKinds(t *testing.T) {
 	for k, want := range map[Kind]byte{
 		Anchor: 'L', LinkRel: 'L', Image: 'E', CSS: 'E', IFrame: 'E', MetaRefresh: 'R', Redirect: 'R', Form: 'S',
 		Resource: 'E', Background: 'E',
-		Use: 'E', Feed: 'L', Sitemap: 'M', SitemapFile: 'M', Robots: 'P', kindCount: '-',
+		Use: 'E', Feed: 'L', Sitemap: 'M', SitemapFile: 'M', Robots: 'P', Speculative: 'X', kindCount: '-',
 	} {
 		if k.Letter() != want {
 			t.Errorf("%v is %c, want %c", k, k.Letter(), want)

@@ -7,7 +7,11 @@ import "bytes"
 func (m *markupReader) rawText(b []byte, p int, name tag) int {
 	switch name {
 	case tagScript:
-		return endOfScript(b, p)
+		end := endOfScript(b, p)
+		if m.elements.o.Speculative && !m.template.skipping() {
+			m.elements.links.scanScript(b[p:end])
+		}
+		return end
 	case tagStyle:
 		end := endOfText(b, p, "style")
 		switch {

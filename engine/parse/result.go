@@ -123,6 +123,7 @@ const (
 	Style                    // a style sheet
 	FeedFile                 // RSS or Atom
 	SitemapXML               // a sitemap or an index of sitemaps
+	ScriptFile               // JavaScript or JSON: see Options.Speculative
 )
 
 // String returns the format's name in lower case.
@@ -138,6 +139,8 @@ func (f Format) String() string {
 		return "feed"
 	case SitemapXML:
 		return "sitemap"
+	case ScriptFile:
+		return "script"
 	default:
 		return "none"
 	}

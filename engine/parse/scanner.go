@@ -29,12 +29,15 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 	links := &elements.links
 	links.res.reset()
 	links.text.begin()
-	links.linksMax = s.o.LinksMax
+	links.linksMax, links.speculative = s.o.LinksMax, 0
 	s.markup.foreign, s.markup.template, s.markup.inline = foreignStack{}, templateDepth{}, false
 	elements.based = false
 
 	media, label := splitContentType(contentType)
 	format := media.format()
+	if format == None && s.o.Speculative && media.isScript() {
+		format = ScriptFile
+	}
 	if format == sniffed {
 		format = sniff(body)
 	}
@@ -58,6 +61,8 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 	switch {
 	case format == Style:
 		links.scanStyle(body, false)
+	case format == ScriptFile:
+		links.scanScript(body)
 	case elements.xml && s.scanFeed(body):
 	default:
 		s.markup.scanMarkup(body)

@@ -26,7 +26,7 @@ func TestDeadSites_eachURLGetsItsOutcome(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r.Workbench.Site(vs).SetOnDisk(1000)
+	r.Workbench.Site(vs).SetOnDisk(1000, 0)
 	r.Dead.Finished.Add(urlx.Fingerprint(r.Dead.HashSeed, []byte("http://a.test/7")), outcome.OK)
 	r.Dead.GiveUp(vs, outcome.NameNotFound)
 	n := &r.Journal.Count
@@ -45,8 +45,8 @@ func TestDeadSites_eachURLGetsItsOutcome(t *testing.T) {
 	if got := n.Outcomes[outcome.NameNotFound].Load(); got != 1001 || n.Outcomes[outcome.OK].Load() != 1 {
 		t.Errorf("%d URLs with the outcome of the site, %d with their own", got, n.Outcomes[outcome.OK].Load())
 	}
-	if !d.emptier.isDone() || r.OnDisk.Len(vs) != 0 || !r.Dead.Finished.IsEmpty() {
-		t.Errorf("%d URLs are left on disk", r.OnDisk.Len(vs))
+	if !d.emptier.isDone() || lenOnDisk(r.OnDisk, vs) != 0 || !r.Dead.Finished.IsEmpty() {
+		t.Errorf("%d URLs are left on disk", lenOnDisk(r.OnDisk, vs))
 	}
 }
 

@@ -100,11 +100,12 @@ func (d *delayedURLs) takeItems(vs *visit.State, limit int) (n int, err error) {
 		return true
 	})
 	now := time.Now()
+	left, _ := d.queues.Len(vs)
 	switch {
 	case n > 0 || err != nil:
 	case !d.areNewURLs():
 		n, err = d.takeDelayed(vs, group)
-	case d.queues.Len(vs) > 0: // SetOnDisk is left out: the workbench offers the site again when an item has come to it
+	case left > 0: // SetOnDisk is left out: the workbench offers the site again when an item has come to it
 		d.waiting = append(d.waiting, waitingSite{vs, now})
 		return 0, nil
 	}

@@ -24,7 +24,7 @@ func TestDistributor_refillsAFullWorkbenchWhenTheFrontIsSmall(t *testing.T) {
 		if err := r.OnDisk.Append(vs, path("/a")); err != nil {
 			t.Fatal(err)
 		}
-		r.Workbench.Site(vs).SetOnDisk(1)
+		r.Workbench.Site(vs).SetOnDisk(1, 0)
 	}
 	for _, c := range []struct{ want, refilled int }{{49, 0}, {10, 0}, {50, 1}, {50, 0}} {
 		r.Front.required.Store(int64(c.want))

@@ -131,7 +131,7 @@ func (p *placer) queue(vs *visit.State, key []byte, it *queued.URL) error {
 	if p.workbench.Memory().Full() {
 		limit = siteItemsFull
 	}
-	if p.workbench.Site(vs).OnDisk() > 0 || p.workbench.Site(vs).Queued() >= limit {
+	if !p.hasRoom(vs, limit) {
 		if err := p.queues.Append(vs, p.item); err != nil {
 			return err
 		}
@@ -140,6 +140,16 @@ func (p *placer) queue(vs *visit.State, key []byte, it *queued.URL) error {
 		p.dead.Drop(key, p.item, p.dead.outcomeOf(vs))
 	}
 	return nil
+}
+
+// hasRoom reports whether p.item goes to memory: its site has fewer items there than limit, and none of the same class
+// on disk, which are older. Pages do not take the room of page requisites.
+func (p *placer) hasRoom(vs *visit.State, limit int) bool {
+	if !queued.IsUrgent(p.item) {
+		return p.workbench.Site(vs).OnDisk() == 0 && p.workbench.Site(vs).Queued() < limit
+	}
+	_, urgent := p.queues.Len(vs)
+	return urgent == 0 && p.workbench.Site(vs).Urgent() < limit
 }
 
 // handOver gives a ready URL to the agent that owns its host now, unless it was finished before a kill.

@@ -32,9 +32,9 @@ func TestPlacer_keepsTheOrder(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	vs := r.Workbench.Get([]byte("http://a.test"))
-	if r.Unresolved.Len() != 1 || r.Workbench.Site(vs).Queued() != 2 || r.OnDisk.Len(vs) != 4 {
+	if r.Unresolved.Len() != 1 || r.Workbench.Site(vs).Queued() != 2 || lenOnDisk(r.OnDisk, vs) != 4 {
 		t.Errorf("%d sites wait for an address, %d URLs in memory, %d on disk", r.Unresolved.Len(),
-			r.Workbench.Site(vs).Queued(), r.OnDisk.Len(vs))
+			r.Workbench.Site(vs).Queued(), lenOnDisk(r.OnDisk, vs))
 	}
 	r.Workbench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, 1}), now)
 	first := r.Workbench.Acquire(now, nil, 1)
@@ -67,7 +67,7 @@ func TestPlacer_holdsAURLOnAFullDisk(t *testing.T) {
 			t.Fatalf("the error is %v", err)
 		}
 		vs := r.Workbench.Get([]byte("http://a.test"))
-		if n := r.OnDisk.Len(vs) + r.Ready.Len(); d.Held() == nil || n != 8 || held != "" && held != string(d.Held()) {
+		if n := lenOnDisk(r.OnDisk, vs) + r.Ready.Len(); d.Held() == nil || n != 8 || held != "" && held != string(d.Held()) {
 			t.Fatalf("%.20q is held, and %d other URLs are queued", d.Held(), n)
 		}
 		held = string(d.Held())

@@ -153,3 +153,9 @@ var long = strings.Repeat("x", 1000)
 func path(format string, args ...any) []byte {
 	return queued.Append(nil, &queued.URL{Rest: fmt.Appendf(nil, format, args...)})
 }
+
+// lenOnDisk returns the number of items that a site has on disk.
+func lenOnDisk(queues sites.DiskQueues, vs *visit.State) uint64 {
+	n, _ := queues.Len(vs)
+	return n
+}

@@ -35,7 +35,7 @@ func paths(t *testing.T, d *Distributor, vs *visit.State, now time.Time) (got []
 		for _, path := range visitAll(d, now) {
 			got = append(got, strings.TrimSuffix(path, long))
 		}
-		if d.OnDisk.Len(vs) == 0 {
+		if lenOnDisk(d.OnDisk, vs) == 0 {
 			return got
 		}
 		if _, err := d.takeFromDisk(vs, 1); err != nil {
@@ -49,9 +49,9 @@ func paths(t *testing.T, d *Distributor, vs *visit.State, now time.Time) (got []
 func TestSpiller_keepsTheOrder(t *testing.T) {
 	r, vs, now := newSpillRig(t, vfs.NewMem(1), time.Hour)
 	d := r.distributor()
-	if err := d.spiller.step(now); err != nil || d.Spilled() == 0 || r.OnDisk.Len(vs) != uint64(d.Spilled()) ||
-		r.Workbench.Site(vs).OnDisk() != r.OnDisk.Len(vs) {
-		t.Fatalf("%d items were spilled, %d are on disk: %v", d.Spilled(), r.OnDisk.Len(vs), err)
+	if err := d.spiller.step(now); err != nil || d.Spilled() == 0 || lenOnDisk(r.OnDisk, vs) != uint64(d.Spilled()) ||
+		r.Workbench.Site(vs).OnDisk() != lenOnDisk(r.OnDisk, vs) {
+		t.Fatalf("%d items were spilled, %d are on disk: %v", d.Spilled(), lenOnDisk(r.OnDisk, vs), err)
 	}
 	if err := d.placer.place(queued.Append(nil, &queued.URL{Rest: []byte("http://a.test/9")}), false); err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestSpiller_leavesRobotsRedirects(t *testing.T) {
 	r, vs, now := newSpillRig(t, vfs.NewMem(1), time.Hour)
 	d := r.distributor()
 	r.Workbench.Push(vs, queued.Append(nil, &queued.URL{RobotsOf: []byte("http://b.test"), Rest: []byte("/robots.txt")}))
-	if err := d.spiller.step(now); err != nil || d.Spilled() > 0 || r.OnDisk.Len(vs) > 0 {
+	if err := d.spiller.step(now); err != nil || d.Spilled() > 0 || lenOnDisk(r.OnDisk, vs) > 0 {
 		t.Errorf("%d items were spilled: %v", d.Spilled(), err)
 	}
 	if n := r.Workbench.Site(vs).Queued(); n != 10 {

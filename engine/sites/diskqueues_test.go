@@ -2,9 +2,11 @@ package sites
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
+	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/vfs"
@@ -36,7 +38,7 @@ func TestDiskQueues_keepTheOrderOfASite(t *testing.T) {
 		switch rng.IntN(6) {
 		case 0, 1: // a new item: to memory as long as nothing is on disk
 			for range 1 + rng.IntN(30) {
-				if s.Len(vs) == 0 && len(memory) < 64 {
+				if onDisk(s, vs) == 0 && len(memory) < 64 {
 					memory = append(memory, came)
 				} else {
 					check(s.Append(vs, binary.BigEndian.AppendUint64(nil, came)))
@@ -71,13 +73,55 @@ func TestDiskQueues_keepTheOrderOfASite(t *testing.T) {
 				left++
 			}
 		}
-		if held := uint64(len(memory)) + s.Len(vs); held != came-left {
+		if held := uint64(len(memory)) + onDisk(s, vs); held != came-left {
 			t.Fatalf("%d items are held, %d came and %d left", held, came, left)
 		}
 	}
 	if spilled < 100 {
 		t.Errorf("only %d spills", spilled)
 	}
+}
+
+// Urgent items leave before all others, whether they were spilled or found no room. Each class is a queue.
+func TestDiskQueues_urgentItemsLeaveFirst(t *testing.T) {
+	virt, err := virtualize.Open(vfs.NewMem(1), virtualize.Options{Dir: "q", SegmentBytes: 1 << 16}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := virt.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s, vs := NewDiskQueues(virt), newVisitState(t)
+	item := func(embeds int, path string) []byte {
+		return queued.Append(nil, &queued.URL{Embeds: embeds, Rest: []byte(path)})
+	}
+	add := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(s.Append(vs, item(0, "/c")))
+	add(s.Append(vs, item(1, "/2.png")))
+	add(s.AppendDelayed(vs, item(0, "/late")))
+	add(s.Spill(vs, func(yield func([]byte) bool) { _ = yield(item(2, "/1.png")) && yield(item(0, "/b")) }))
+	if n, urgent := s.Len(vs); n != 5 || urgent != 2 || s.CanSpill(vs) {
+		t.Errorf("%d items on disk, %d of them urgent, can spill: %v", n, urgent, s.CanSpill(vs))
+	}
+	var got []string
+	for range 3 { // in parts
+		_, err := s.Take(vs, 2, func(b []byte) { got = append(got, string(queued.MustDecode(b).Rest)) })
+		add(err)
+	}
+	if want := "[/1.png /2.png /b /c /late]"; fmt.Sprint(got) != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+}
+
+func onDisk(s DiskQueues, vs *visit.State) uint64 {
+	n, _ := s.Len(vs)
+	return n
 }
 
 func newVisitState(t *testing.T) *visit.State {

@@ -57,7 +57,7 @@ func addSites(t *testing.T, h *Table, n int, now time.Time) map[string]site.Stat
 		if i%2 == 0 {
 			s.DeadOutcome = outcome.RobotsUnreachable
 			h.Workbench.Kill(vs, nil)
-			h.Workbench.Site(vs).SetOnDisk(0)
+			h.Workbench.Site(vs).SetOnDisk(0, 0)
 		} else {
 			h.Workbench.Place(vs, addr, now)
 		}

@@ -16,6 +16,7 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/outage"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/recrawl"
 	"orbweaver/engine/site"
 	"orbweaver/engine/skipped"
@@ -125,7 +126,10 @@ func (s *Storage) openQueues(p Place, o Options, m *manifest.Manifest, empty boo
 }
 
 // NewWorkbench makes an empty workbench, for a frontier that begins.
-func (s *Storage) NewWorkbench(o workbench.Options) { s.Workbench = workbench.New[site.State](o) }
+func (s *Storage) NewWorkbench(o workbench.Options) {
+	o.UrgentFlags = queued.UrgentFlags
+	s.Workbench = workbench.New[site.State](o)
+}
 
 // LoadWorkbench loads the workbench from its checkpoint. Its times are those of the clock at the checkpoint: they are
 // moved to the clock of this run, so that every delay is kept.
@@ -137,6 +141,7 @@ func (s *Storage) LoadWorkbench(
 		p.Log.Warn("the clock of this machine went back since the last run: delays are kept all the same",
 			"by", (-j).String())
 	}
+	o.UrgentFlags = queued.UrgentFlags
 	b, err := checkpoint.LoadWorkbench(p.FS, p.frontier(), m.Bench, o, rules)
 	if err != nil {
 		return err

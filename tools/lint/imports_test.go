@@ -12,7 +12,7 @@ const base = "internal/urlx internal/outcome internal/invariants internal/mpmc i
 
 // components and parts are level 1. The components are libraries of their own; the parts live under the engine.
 const (
-	rooms = "workbench workbench/cold sieve sieve/fpcache virtualize virtualize/diskq dnsres " +
+	rooms = "workbench workbench/cold workbench/itemqueue sieve sieve/fpcache virtualize virtualize/diskq dnsres " +
 		"warc warc/block warc/cdxj warc/deflate warc/member warc/repair"
 	parts = `
 		engine/catalogue
@@ -66,7 +66,8 @@ var importTable = []struct{ importer, may string }{
 	{"internal/outcome", ""},
 
 	// Level 1, the components.
-	{"workbench", base},
+	{"workbench", base + " workbench/itemqueue"},
+	{"workbench/itemqueue", base},
 	{"workbench/cold", base},
 	{"sieve/fpcache", base},
 	{"sieve", base + " sieve/fpcache"}, // the fingerprint cache is the sieve's porch

@@ -175,3 +175,36 @@ func TestRequisites_otherHostsAreNotAskedWithinTheScope(t *testing.T) {
 		})
 	}
 }
+
+// The requisites of a page are fetched before more pages of their site, also if hundreds of pages are queued before
+// them, and each host keeps its delay.
+func TestRequisites_comeBeforeMorePagesAndKeepTheDelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &illustrated{pages: 300}
+		r, _ := crawlIllustrated(t, g, func(c *engine.Config) { c.Workers.SiteItems = 8 })
+		if r.Reason != "complete" || r.PagesStored < 600 {
+			t.Errorf("%s, %d pages", r.Reason, r.PagesStored)
+		}
+		last, waiting := map[string]time.Time{}, map[int]bool{}
+		for _, a := range g.asked {
+			host, _, _ := strings.Cut(strings.TrimPrefix(a.url, "http://"), "/")
+			if gap := a.at.Sub(last[host]); gap < 4*time.Second {
+				t.Errorf("%s was asked for %v after the last request to its host", a.url, gap)
+			}
+			last[host] = a.at
+			var n int
+			switch _, err := fmt.Sscanf(a.url, "http://site.test/p%d", &n); {
+			case err == nil:
+				waiting[n] = true
+			default:
+				if _, err := fmt.Sscanf(a.url, "http://site.test/%d.png", &n); err == nil {
+					delete(waiting, n)
+				}
+			}
+			// A page may be asked for while the links of the page before it pass the sieve.
+			if len(waiting) > 2 {
+				t.Fatalf("%d pages have no image when %s is asked for", len(waiting), a.url)
+			}
+		}
+	})
+}

@@ -28,6 +28,9 @@ func (j *judge) archive(crawled Crawled) {
 		if ok {
 			class = j.classOf(t)
 		}
+		if t.Kind == simweb.KindTrap && class == ClassOptional {
+			continue
+		}
 		if class != ClassPage && class != ClassCut {
 			if class == ClassAttempt && c.Truncated {
 				continue // what came of an answer that never comes whole

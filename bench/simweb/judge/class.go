@@ -11,7 +11,7 @@ const (
 	ClassPage                  // fetched, and stored with status 200 and its whole payload
 	ClassCut                   // fetched and stored with status 200; larger than a body limit below Timing.HugeBytes
 	ClassAttempt               // fetched at least once; no whole answer with status 200 ever comes
-	ClassOptional              // may be fetched: steps of redirect loops, hops out of scope
+	ClassOptional              // may be fetched: steps of redirect loops, hops out of scope, strings of scripts
 	ClassDenied                // robots.txt forbids it
 	ClassNoHost                // its host has no address
 	classCount

@@ -156,6 +156,9 @@ func (t *Truth) Tellings(agents int, owner func(host string) int, seeds []string
 }
 
 func (t *Truth) classOf(at simweb.Target) Class {
+	if at.Kind == simweb.KindTrap && at.Step == simweb.ScriptTrap {
+		return ClassOptional // speculative links of a crawler may lead there
+	}
 	if t.partial {
 		return classOf(t.model, at)
 	}

@@ -117,6 +117,8 @@ type LinksCommand struct {
 	Base        string `help:"URL of the document." required:"" placeholder:"URL"`
 	ContentType string `help:"Its Content-Type." default:"text/html" placeholder:"TYPE"`
 	JSON        bool   `help:"Print one JSON object a link: url, kind, nofollow."`
+	Kinds       bool   `help:"Print the kind before each link, as --follow knows it."`
+	Speculative bool   `help:"Print strings of scripts and JSON that look like URLs, too."`
 	File        string `arg:"" help:"The document." placeholder:"FILE"`
 }
 
@@ -136,7 +138,7 @@ func (c *LinksCommand) Run(inv *command.Invocation) error {
 	if err != nil {
 		return err
 	}
-	res, err := parse.NewScanner(parse.Options{}).Scan(body, []byte(c.ContentType))
+	res, err := parse.NewScanner(parse.Options{Speculative: c.Speculative}).Scan(body, []byte(c.ContentType))
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
@@ -156,6 +158,9 @@ func (c *LinksCommand) Run(inv *command.Invocation) error {
 			continue
 		}
 		if !c.JSON {
+			if c.Kinds {
+				fmt.Fprintf(out, "%-11s ", l.Kind)
+			}
 			fmt.Fprintf(out, "%s\n", link)
 			continue
 		}

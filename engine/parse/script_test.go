@@ -1,0 +1,121 @@
+package parse
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// found returns kinds and references of the links of a body.
+func linksWith(t *testing.T, o Options, body, media string) string {
+	t.Helper()
+	res, err := NewScanner(o).Scan([]byte(body), []byte(media))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, l := range res.Links {
+		out = append(out, fmt.Sprintf("%s:%s", l.Kind, l.Ref))
+	}
+	return strings.Join(out, " ")
+}
+
+// What scripts load when an element comes into view, and the URLs of meta properties, are links of every crawl.
+func TestLinksOfTodaysPages(t *testing.T) {
+	for body, want := range map[string]string{
+		`<img src=a.gif data-src=b.jpg data-srcset="c.jpg 1x, d.jpg 2x" srcset="e.jpg 2x">`: "image:a.gif image:e.jpg " +
+			"image:b.jpg image:c.jpg image:d.jpg",
+		`<picture><source data-srcset="a.webp 1x"></picture><iframe data-src=f.html></iframe><video data-src=v.mp4>`: "" +
+			"image:a.webp iframe:f.html media:v.mp4",
+		`<link rel=preload as=image imagesrcset="a.png 1x, b.png 2x" href=c.png>`: "" +
+			"resource:c.png image:a.png image:b.png",
+		`<meta property="og:image" content="http://c.example/i.png"><meta name=og:title content=x>`: "" +
+			"image:http://c.example/i.png",
+		`<meta property=og:url content=/p><meta name="twitter:image" content=t.png>`:    "link:/p image:t.png",
+		`<meta itemprop=image content=/m.png><meta name=description content=/x/y.html>`: "image:/m.png",
+		`<div data-src=no data-href=no></div><a data-src=no>x</a>`:                      "",
+		`<template><img data-src=no></template>`:                                        "",
+	} {
+		if got := linksWith(t, Options{}, body, "text/html"); got != want {
+			t.Errorf("%s: %q, want %q", body, got, want)
+		}
+	}
+}
+
+// Strings of scripts and of JSON that look like URLs are speculative links, if these are asked for.
+func TestSpeculativeLinks(t *testing.T) {
+	for script, want := range map[string]string{
+		`var a = "https://a.example/x.json", b = 'http://b.example/';`: "https://a.example/x.json http://b.example/",
+		"fetch(`/api/v1/items?x=1&y=2`); load('/img/photo.jpg')":       "/api/v1/items?x=1&y=2 /img/photo.jpg",
+		`{"u":"https:\/\/a.example\/p\/1","r":"\/wp-json\/x","e":"/a/b?c=1\u0026d=2"}`: "https://a.example/p/1 /wp-json/x " +
+			"/a/b?c=1&d=2",
+		`document.write("<a href=\"/inner/page.html\">")`: "/inner/page.html",
+		`s = "/styles.css"; t = "/dir/"`:                  "/styles.css /dir/",
+		// none of these is one
+		`x = a / b / c; y = "text/html"; z = "/"; // http://comment.example/x` + "\n" + `r = /ab+c/.test("/x")`: "",
+		`"/user/:id" "/glob/*.js" "/a b/c" "/login" "http://" "https://nodot/x" "/x${y}/z" "//cdn.example/x"`:   "",
+		`ns = "http://www.w3.org/2000/svg"; c = {"@context":"https://schema.org"}`:                              "",
+		`"/unterminated/path`: "",
+	} {
+		var parts []string
+		for ref := range strings.FieldsSeq(want) {
+			parts = append(parts, "speculative:"+ref)
+		}
+		joined := strings.Join(parts, " ")
+		for media, body := range map[string]string{
+			"text/html":              "<p><script type='application/json'>" + script + "</script>",
+			"application/javascript": script, "application/json": script,
+		} {
+			if got := linksWith(t, Options{Speculative: true}, body, media); got != joined {
+				t.Errorf("%s in %s: %q, want %q", script, media, got, joined)
+			}
+			if got := linksWith(t, Options{}, body, media); got != "" {
+				t.Errorf("%s in %s: %q without being asked for", script, media, got)
+			}
+		}
+	}
+	many := strings.Repeat(`"/a/b.js",`, 3*speculativeMax)
+	if n := strings.Count(linksWith(t, Options{Speculative: true}, many, "text/javascript"), ":"); n != speculativeMax {
+		t.Errorf("%d speculative links of one body, want %d", n, speculativeMax)
+	}
+}
+
+// No bytes break the scanner, and it finds no link twice as long as the body.
+func FuzzSpeculative(f *testing.F) {
+	for _, s := range []string{`"\/a\/b"`, `'https:\/\/a.b\/\u0026`, `"/a\`, "`/x/y`", `:\/`, `"http:/`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		res, err := NewScanner(Options{Speculative: true}).Scan(b, []byte("application/json"))
+		if err != nil {
+			return
+		}
+		for _, l := range res.Links {
+			if len(l.Ref) > len(b) || bytes.IndexByte(l.Ref, '\\') >= 0 {
+				t.Errorf("%q of %q", l.Ref, b)
+			}
+		}
+	})
+}
+
+// A page with scripts, with and without speculative links.
+func BenchmarkScripts(b *testing.B) {
+	page := typicalPage()
+	var script bytes.Buffer
+	for i := range 200 {
+		fmt.Fprintf(&script, "function f%d(a,b){return a/b*%d;} ", i, i)
+		fmt.Fprintf(&script, "var u%d=\"/api/v%d/items/list.json\"; // see the notes\n", i, i)
+	}
+	page = append(page, "<script>"+script.String()+"</script>"...)
+	for _, on := range []bool{false, true} {
+		b.Run(fmt.Sprint(on), func(b *testing.B) {
+			s := NewScanner(Options{Speculative: on})
+			b.SetBytes(int64(len(page)))
+			b.ReportAllocs()
+			for b.Loop() {
+				_, _ = s.Scan(page, []byte("text/html; charset=utf-8"))
+			}
+		})
+	}
+}

@@ -1,0 +1,180 @@
+package workbench
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"orbweaver/workbench/itemqueue"
+)
+
+const testUrgent = 1 << 4
+
+func urgentItem(name string) []byte { return append([]byte{testUrgent}, name...) }
+func plainItem(name string) []byte  { return append([]byte{0}, name...) }
+
+// newUrgentBench returns a workbench with a site at an address.
+func newUrgentBench(t *testing.T, now time.Time) (*Workbench[int], *VisitState[int]) {
+	t.Helper()
+	w := New[int](Options{UrgentFlags: testUrgent})
+	vs, _ := w.GetOrAdd([]byte("http://a.test"))
+	w.Place(vs, netip.MustParseAddr("192.0.2.1"), now)
+	return w, vs
+}
+
+// visitAll visits a site until nothing is due, and returns the first item of each Visit, which is used up.
+func visitAll(t *testing.T, w *Workbench[int], now time.Time) string {
+	t.Helper()
+	var got []string
+	for {
+		visits := w.Acquire(now, nil, 1)
+		if len(visits) == 0 {
+			return strings.Join(got, " ")
+		}
+		v := &visits[0]
+		got = append(got, string(v.Items[0][1:]))
+		w.Release(v, Release{Unused: v.Items[1:]}, now)
+		if err := w.Check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Urgent items precede the others, also those that a Visit returns unused, and each class leaves in its order.
+func TestW4_urgentItemsPrecedeTheOthers(t *testing.T) {
+	now := time.Now()
+	w, vs := newUrgentBench(t, now)
+	for _, name := range []string{"p1", "p2", "p3", "p4", "p5"} {
+		w.Push(vs, plainItem(name))
+	}
+	v := w.Acquire(now, nil, 1)[0] // it takes p1 to p4, and uses p1
+	for _, name := range []string{"i1", "i2"} {
+		w.Push(vs, urgentItem(name))
+	}
+	w.Release(&v, Release{Unused: v.Items[1:]}, now)
+	w.Push(vs, plainItem("p6"))
+	w.Push(vs, urgentItem("i3"))
+	w.PushFront(vs, urgentItem("i0"))
+	w.PushFront(vs, plainItem("p0"))
+	if got, want := visitAll(t, w, now), "i0 i1 i2 i3 p0 p2 p3 p4 p5 p6"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if n := w.Counts(); n.Urgent != 0 || n.Weight != 0 {
+		t.Errorf("at the end: %+v", n)
+	}
+}
+
+// An urgent item does not make its site or its address due: the delay holds for it as for any other.
+func TestW3_urgentItemsKeepTheDelay(t *testing.T) {
+	now := time.Now()
+	w, vs := newUrgentBench(t, now)
+	w.Push(vs, plainItem("p1"))
+	v := w.Acquire(now, nil, 1)[0]
+	due := now.Add(4 * time.Second)
+	w.Release(&v, Release{SiteDue: due, IPDue: now.Add(time.Second)}, now)
+	w.Push(vs, urgentItem("i1"))
+	if next, ok := w.DueTimes().Next(); !ok || !next.Equal(due) {
+		t.Errorf("due at %v, want %v", next, due)
+	}
+	if got := visitAll(t, w, due.Add(-time.Millisecond)); got != "" {
+		t.Errorf("%s was visited early", got)
+	}
+	if got := visitAll(t, w, due); got != "i1" {
+		t.Errorf("%s was visited, want i1", got)
+	}
+}
+
+// A site with urgent items on disk is refilled when few urgent items are in memory, however many others are.
+func TestRefill_ofUrgentItemsDoesNotWaitForTheOthers(t *testing.T) {
+	now := time.Now()
+	w, vs := newUrgentBench(t, now)
+	for range 20 {
+		w.Push(vs, plainItem("p"))
+	}
+	if w.Site(vs).SetOnDisk(5, 0); len(w.Memory().Refill(nil, 1)) != 0 {
+		t.Error("refilled though there are items")
+	}
+	w.Site(vs).SetOnDisk(6, 1)
+	if got := w.Memory().Refill(nil, 1); len(got) != 1 || got[0] != vs {
+		t.Errorf("%d sites are refilled, want the one with urgent items on disk", len(got))
+	}
+}
+
+// A site that is released with Hold waits until it has urgent items.
+func TestHold_endsWithAnUrgentItem(t *testing.T) {
+	now := time.Now()
+	w, vs := newUrgentBench(t, now)
+	hold := func() {
+		t.Helper()
+		v := w.Acquire(now, nil, 1)[0]
+		w.Release(&v, Release{Unused: v.Items, Hold: true}, now)
+		if err := w.Check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Push(vs, plainItem("p1"))
+	if hold(); visitAll(t, w, now) != "" {
+		t.Error("a held site was visited")
+	}
+	if w.Push(vs, plainItem("p2")); visitAll(t, w, now) != "" {
+		t.Error("an item that is not urgent ended the hold")
+	}
+	w.Push(vs, urgentItem("i1"))
+	if hold(); visitAll(t, w, now) != "i1 p1 p2" {
+		t.Error("a site with an urgent item was held")
+	}
+	w.Push(vs, plainItem("p3"))
+	hold()
+	w.Site(vs).SetOnDisk(1, 1)
+	if got := w.Memory().Refill(nil, 1); len(got) != 1 {
+		t.Error("a site with urgent items on disk was held")
+	}
+}
+
+// Compares the queue with two lists, and with itself after a snapshot.
+func TestPathQueue_twoClassesAgainstTwoLists(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var q itemqueue.Queue
+	var urgent, others []string
+	for step := range 20_000 {
+		name := fmt.Sprint(step, strings.Repeat("x", rng.IntN(200)))
+		switch op := rng.IntN(9); op {
+		case 0, 1, 2, 3:
+			list, item := &others, plainItem(name)
+			if op%2 == 0 {
+				list, item = &urgent, urgentItem(name)
+			}
+			if op < 2 {
+				q.PushFront(item, op%2 == 0)
+				*list = slices.Insert(*list, 0, name)
+			} else {
+				q.PushBack(item, op%2 == 0)
+				*list = append(*list, name)
+			}
+		case 4:
+			loaded := itemqueue.Queue{Buf: q.AppendRaw(nil), Size: q.Size, Count: q.Count}
+			loaded.FindUrgent(testUrgent)
+			q = loaded
+		default:
+			list := &urgent
+			if len(urgent) == 0 {
+				list = &others
+			}
+			if len(*list) == 0 {
+				continue
+			}
+			if got := string(q.PopFront(nil)[1:]); got != (*list)[0] {
+				t.Fatalf("step %d: %.20s, want %.20s", step, got, (*list)[0])
+			}
+			*list = (*list)[1:]
+			q.Shrink()
+		}
+		if q.UrgentCount != len(urgent) || q.Count != len(urgent)+len(others) {
+			t.Fatalf("step %d: %d urgent of %d items", step, q.UrgentCount, q.Count)
+		}
+	}
+}
