@@ -44,6 +44,7 @@ func (r *runner) startIntake(ctx context.Context, g *lifecycle.Group) error {
 		Journal: d.Journal, Workbench: d.Workbench, Todo: q.todo, MaxLeased: q.results.Cap() / 2,
 		Gate: r.outages.Gate, Wake: q.feederWake, Ready: d.Ready, Front: r.loops.front,
 		WakeDistributor: q.wakeDistributor, NotBefore: r.loops.checkpoints.Last().NotBefore,
+		IsClosing: p.limits.IsClosing,
 	}
 	if r.unclean {
 		p := r.cfg.Politeness
@@ -85,7 +86,7 @@ func (r *runner) startLate(ctx context.Context, g *lifecycle.Group) {
 			watch.Check(time.Now())
 			notify.Send(r.disk.Log.WriteDue)
 			if reason := r.limitReached(); reason != "" {
-				r.run.Finish(reason)
+				r.policy.limits.End(reason)
 			}
 			return reports.Refresh(r.Report())
 		})

@@ -80,6 +80,7 @@ func (o *opener) wirePolicy() {
 	p.live = settings.NewLive(cfg.Politeness, p.hostRules)
 	p.live.Fetch.Store(p.filters.Fetch)
 	p.limits = limits.New(&cfg.Limits, o.m.Counters.Stored(), o.run.Finish)
+	p.limits.WithRequisites = cfg.Admission.Requisites != admission.RequisitesOff
 	p.traps = traps.New(cfg.Traps.Memory(), cfg.Traps.TrapFloor, o.m.HashSeed, o.m.Novelty)
 	p.quotas = limits.NewQuotas(cfg.Limits.Quotas())
 	if cfg.Cookies.Mode == cookie.Site {
@@ -111,6 +112,7 @@ func (o *opener) wireSchedule() {
 		},
 		Progress: schedule.Progress{
 			PagesOut: &q.pagesOut, Seeded: &q.seeded, NameServers: o.outages.NameServers, Stall: l.stall,
+			IsClosing: p.limits.IsClosing,
 		},
 		Signals: schedule.Signals{Wake: q.distributorWake, WakeFeeder: q.wakeFeeder, Finish: o.run.Finish},
 		Options: schedule.Options{SiteItems: cfg.Workers.SiteItems, MaxPathRepeats: cfg.Traps.MaxPathRepeats},

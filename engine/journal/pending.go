@@ -46,7 +46,7 @@ func (p *Pending) admit(l *Store, before []*Pending) error {
 		}
 	}
 	if p.Page {
-		if !p.limits.TakePage() {
+		if !p.limits.TakePage(p.Entry.Embeds > 0) {
 			return ErrPageLimit
 		}
 		p.pageTaken = true

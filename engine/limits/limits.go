@@ -3,6 +3,7 @@ package limits
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"orbweaver/engine/lifecycle"
@@ -17,6 +18,10 @@ type Limits struct {
 	DiskMax  int64
 	TimeMax  time.Duration
 	Finish   func(reason string)
+	// WithRequisites: when the limit of pages is reached, the requisites of the stored pages are still fetched.
+	WithRequisites bool
+
+	closing atomic.Bool
 
 	mu    sync.Mutex
 	Pages int64
@@ -36,19 +41,32 @@ func (l *Limits) FinishAtMaxTime(ctx context.Context, wall time.Duration) error 
 	return nil
 }
 
-// TakePage says whether one more page may be stored.
-func (l *Limits) TakePage() bool {
+// TakePage says whether one more page may be stored. A requisite may go beyond the limit, with WithRequisites.
+func (l *Limits) TakePage(isRequisite bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.PagesMax > 0 && l.Pages >= l.PagesMax {
+	if l.PagesMax > 0 && l.Pages >= l.PagesMax && !(isRequisite && l.WithRequisites) {
 		return false
 	}
 	l.Pages++
 	if l.Pages == l.PagesMax {
-		l.Finish(lifecycle.ReasonMaxPages)
+		l.End(lifecycle.ReasonMaxPages)
 	}
 	return true
 }
+
+// End ends the crawl because of a limit. With WithRequisites, the limit of pages ends it when the requisites are
+// fetched: see IsClosing.
+func (l *Limits) End(reason string) {
+	if reason == lifecycle.ReasonMaxPages && l.WithRequisites {
+		l.closing.Store(true)
+		return
+	}
+	l.Finish(reason)
+}
+
+// IsClosing reports whether only page requisites are still fetched: the limit of pages is reached.
+func (l *Limits) IsClosing() bool { return l.closing.Load() }
 
 // ReturnPage undoes a TakePage whose page could not be written.
 func (l *Limits) ReturnPage() {

@@ -56,6 +56,7 @@ type Progress struct {
 	Seeded      *atomic.Bool  // all seeds have been admitted
 	NameServers *outage.NameServers
 	Stall       *ending.StallDetector
+	IsClosing   func() bool // only page requisites are still fetched
 }
 
 // Signals go between the Distributor and other loops.
@@ -171,6 +172,11 @@ func (d *Distributor) DistributeURLs(ctx context.Context) error {
 			<-ctx.Done()
 			return nil
 		default:
+		}
+		if d.end.isClosed(time.Now()) {
+			d.Finish(lifecycle.ReasonMaxPages)
+			<-ctx.Done()
+			return nil
 		}
 		moved, err := d.step(time.Now())
 		if err != nil {

@@ -17,6 +17,7 @@ type endCheck struct {
 	delayed      *delayedURLs
 	delayedSites *delayedSites
 	cluster      cluster.Termination
+	closing      closing
 }
 
 // controlPeriod is the longest wait: so often the Distributor looks at the front even if it is not woken.
@@ -73,6 +74,34 @@ func (e *endCheck) nothingMoves() bool {
 	}
 	return e.flushes.Pending() == 0 && e.queues.Ready.Len() == 0 &&
 		(unresolved.Puts() == puts || e.NameServers.Down.Load())
+}
+
+// closing is the end of a crawl that has reached its limit of pages, and still fetches page requisites.
+type closing struct {
+	outcomes    int64     // so far
+	lastOutcome time.Time // when there was the last one
+}
+
+// closingPatience is how long a crawl that has reached its limit of pages waits for the next requisite.
+const closingPatience = 2 * time.Minute
+
+// isClosed reports whether a crawl that has reached its limit of pages has all requisites, or waits for them in vain.
+func (e *endCheck) isClosed(now time.Time) bool {
+	if !e.IsClosing() {
+		return false
+	}
+	n := e.dead.Counters
+	if done := n.Finished.Load() + n.RobotsFetched.Load(); done != e.closing.outcomes || e.closing.lastOutcome.IsZero() {
+		e.closing = closing{done, now}
+	}
+	if now.Sub(e.closing.lastOutcome) > closingPatience {
+		return true
+	}
+	if !e.nothingMoves() {
+		return false
+	}
+	c := e.queues.Workbench.Counts()
+	return c.Urgent == 0 && c.Leased == 0 && c.Refill == 0 && e.PagesOut.Load() == 0 && e.flushes.Pending() == 0
 }
 
 // isBusy reports whether the workbench has items. When all URLs have their outcome these are redirects of robots.txt

@@ -6,9 +6,11 @@ import (
 
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/mpmc"
 	"orbweaver/virtualize/diskq"
+	"orbweaver/workbench"
 )
 
 // Feeder moves due Visits from the workbench to the fetch workers, in batches, and no more than the workers can soon
@@ -23,7 +25,8 @@ type Feeder struct {
 	Ready           *diskq.Queue
 	Front           *Front
 	WakeDistributor func()
-	NotBefore       time.Time // after a kill, which host was asked last is not known: no host is asked before this time
+	IsClosing       func() bool // only page requisites are still fetched
+	NotBefore       time.Time   // after a kill, which host was asked last is not known: no host is asked before this time
 
 	visits []visit.Visit
 }
@@ -66,6 +69,10 @@ func (f *Feeder) feed(now time.Time) int {
 		return 0
 	}
 	f.visits = f.Workbench.Acquire(now, f.visits[:0], room)
+	acquired := len(f.visits)
+	if f.IsClosing() {
+		f.holdPages(now)
+	}
 	f.Journal.Steps.End()
 	for i := range f.visits {
 		if !f.Todo.TryPut(f.visits[i]) {
@@ -73,7 +80,20 @@ func (f *Feeder) feed(now time.Time) int {
 		}
 		f.visits[i] = visit.Visit{}
 	}
-	return len(f.visits)
+	return acquired
+}
+
+// holdPages returns the Visits whose next item is a page. Their sites wait for page requisites.
+func (f *Feeder) holdPages(now time.Time) {
+	kept := f.visits[:0]
+	for i := range f.visits {
+		if v := &f.visits[i]; queued.IsUrgent(v.Items[0]) {
+			kept = append(kept, *v)
+		} else {
+			f.Workbench.Release(v, workbench.Release{Unused: v.Items, Hold: true}, now)
+		}
+	}
+	f.visits = kept
 }
 
 // waitForVisits waits until a Visit is due or Wake is signalled; it returns false when ctx has ended.

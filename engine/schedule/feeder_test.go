@@ -33,7 +33,8 @@ func newFeederRig(t *testing.T, siteCount int, change func(f *Feeder)) *feederRi
 		g.Workbench.Site(vs).Postpone(now.Add(time.Duration(i)*time.Second), time.Time{})
 	}
 	g.feeder = &Feeder{
-		Journal: g.Journal, Workbench: g.Workbench, Todo: mpmc.New[visit.Visit](16), MaxLeased: 32, Gate: g.Gate,
+		IsClosing: func() bool { return false },
+		Journal:   g.Journal, Workbench: g.Workbench, Todo: mpmc.New[visit.Visit](16), MaxLeased: 32, Gate: g.Gate,
 		Wake: make(chan struct{}, 1), Ready: g.Ready, Front: g.Front, WakeDistributor: func() { g.woken++ },
 	}
 	if change != nil {

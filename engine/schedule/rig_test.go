@@ -105,7 +105,8 @@ func newRig(tb testing.TB, disk vfs.FS, dir string, memory int64, trapFloor int)
 			Workbench: w, Sites: table, Ready: ready, OnDisk: sites.NewDiskQueues(virt), Unresolved: unresolved,
 		},
 		Progress: Progress{
-			PagesOut: &r.pagesOut, Seeded: &r.seeded, NameServers: outage.NewNameServers(nil, func(string, ...any) {}),
+			IsClosing: func() bool { return false },
+			PagesOut:  &r.pagesOut, Seeded: &r.seeded, NameServers: outage.NewNameServers(nil, func(string, ...any) {}),
 			Stall: ending.NewStallDetector(w, live, &ledger.Count, 0, wakeFeeder),
 		},
 		Signals: Signals{

@@ -208,3 +208,37 @@ func TestRequisites_comeBeforeMorePagesAndKeepTheDelay(t *testing.T) {
 		}
 	})
 }
+
+// A crawl that ends at --max-pages has all requisites of the pages that it stored, or a line that says why not. The
+// rest of the pages is still queued, and a higher limit fetches it.
+func TestRequisites_ofAllStoredPagesAreFetchedAtTheLimitOfPages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &illustrated{pages: 100}
+		r, rig := crawlIllustrated(t, g, func(c *engine.Config) { c.Limits.MaxPages = 30 })
+		stored := r.PagesStored + r.RevisitsStored
+		if r.Reason != "max-pages reached" || stored < 30 || stored > 45 || r.URLsQueued < 50 {
+			t.Errorf("%s: %d pages stored, %d URLs queued", r.Reason, stored, r.URLsQueued)
+		}
+		lines := final(t, rig)
+		pages := 0
+		for url := range lines {
+			var n int
+			if _, err := fmt.Sscanf(url, "http://site.test/p%d", &n); err != nil {
+				continue
+			}
+			pages++
+			if image := fmt.Sprintf("http://site.test/%d.png", n); lines[image] != "ok LE" {
+				t.Errorf("%s is stored, and its image has %q", url, lines[image])
+			}
+		}
+		for _, url := range []string{"http://cdn.example/a.css", "http://cdn.example/b.css", "http://img.example/deep.png",
+			"http://cdn.example/private/back.png", "http://frame.example/inner.png", "http://site.test/0.png"} {
+			if lines[url] == "" {
+				t.Errorf("%s has no line", url)
+			}
+		}
+		if pages < 10 {
+			t.Errorf("only %d pages", pages)
+		}
+	})
+}

@@ -7,13 +7,16 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
+	"orbweaver/engine/admission"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/report"
 )
 
 func TestLimit_maxPagesIsExactAndCanBeRaised(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rig, cfg, report := testbed.CrawlDuring(t, true, func(c *engine.Config) { c.Limits.MaxPages = 50 },
+		rig, cfg, report := testbed.CrawlDuring(t, true, func(c *engine.Config) {
+			c.Limits.MaxPages, c.Admission.Requisites = 50, admission.RequisitesOff
+		},
 			func(*testbed.Rig, *engine.Engine) {})
 		if n := report.PagesStored + report.RevisitsStored; n != 50 || report.State != lifecycle.Finished {
 			t.Errorf("%d pages stored, %s: %s", n, report.State, report.Reason)

@@ -14,6 +14,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
+	"orbweaver/engine/admission"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/report"
@@ -38,6 +39,7 @@ func filteredCrawl(t *testing.T, change func(*testbed.Rig, *engine.Config)) (sto
 		}
 		rig.Seeds = rig.World.Seeds(1)
 		cfg := rig.Config()
+		cfg.Admission.Requisites = admission.RequisitesOff // the tests count links of all kinds alike
 		change(rig, &cfg)
 		if report, err = rig.Crawl(t.Context(), cfg, rig.FS); err != nil {
 			t.Fatal(err)

@@ -114,7 +114,7 @@ func TestG3_JudgeFindsEachFault(t *testing.T) {
 			return a
 		}, want: func(v *judge.Verdict) { v.Repeated = 1 }},
 		{name: "trap", tell: func(s *story, a []judge.Capture) []judge.Capture {
-			s.whole(w.Root(0) + "trap/1/5")
+			s.whole(w.Root(0) + "trap/0/5")
 			return a
 		}, want: func(v *judge.Verdict) { v.Unexpected = 1 }},
 		{name: "unknown path", tell: func(s *story, a []judge.Capture) []judge.Capture {
