@@ -105,6 +105,9 @@ func (*browsed) AnswerQuestion(_ context.Context, name string, values map[string
 		return operator.HostQueues{Sites: []hosts.Queue{{
 			Host: evil, URLs: []hosts.QueuedURL{{Position: 1, URL: "http://" + markup + "/", Place: "memory"}},
 		}}}, nil
+	case "explain":
+		attempt := map[string]any{"time": "2026-11-25T20:00:00Z", "outcome": markup, "status": 200, "size": 12, "final": true}
+		return map[string]any{"verdict": "fetched: " + markup, "via": markup, "attempts": []any{attempt}}, nil
 	}
 	return operator.Active{Exchanges: []operator.Exchange{}}, nil
 }

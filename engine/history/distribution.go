@@ -7,6 +7,7 @@ import (
 
 // Distribution is how often values lay in each range, in this run. Ranges without values at both ends are left out.
 type Distribution struct {
+	From   float64   `json:"from"`   // where the first of the ranges begins
 	Ends   []float64 `json:"ends"`   // of the ranges, the end included; the last range of all has none
 	Counts []int64   `json:"counts"` // of each range
 	Sum    float64   `json:"sum"`    // of all values
@@ -37,5 +38,9 @@ func newDistribution(s histogram.Snapshot) Distribution {
 	if last < 0 {
 		return Distribution{Ends: []float64{}, Counts: []int64{}}
 	}
-	return Distribution{Ends: s.Ends[first:min(last+1, len(s.Ends))], Counts: s.Counts[first : last+1], Sum: s.Sum}
+	d := Distribution{Ends: s.Ends[first:min(last+1, len(s.Ends))], Counts: s.Counts[first : last+1], Sum: s.Sum}
+	if first > 0 {
+		d.From = s.Ends[first-1]
+	}
+	return d
 }

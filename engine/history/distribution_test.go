@@ -18,10 +18,10 @@ func TestDistribution_leavesOutEmptyEnds(t *testing.T) {
 	got := distributionsOf(&d)
 	gap, sync, body := got["politeness_gap_seconds"], got["journal_sync_seconds"], got["body_seconds"]
 	if !slices.Equal(gap.Ends, []float64{2.048, 4.096, 8.192, 16.384}) || !slices.Equal(gap.Counts, []int64{2, 0, 0, 1}) ||
-		gap.Sum != 13 {
+		gap.Sum != 13 || gap.From != 1.024 {
 		t.Errorf("%+v", gap)
 	}
-	if len(sync.Ends) != 0 || !slices.Equal(sync.Counts, []int64{1}) {
+	if len(sync.Ends) != 0 || sync.From != 524.288 || !slices.Equal(sync.Counts, []int64{1}) {
 		t.Errorf("above all ends: %+v", sync)
 	}
 	if len(body.Counts) != 0 || distributionsOf(nil) != nil {

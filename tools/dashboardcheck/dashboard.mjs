@@ -110,6 +110,9 @@ await story('what servers wrote is shown as text', async (page) => {
   await link.click()
   await page.getByRole('heading', { name: evil }).waitFor()
   await page.getByRole('cell', { name: evil }).first().waitFor()
+  await page.getByRole('button', { name: 'Explain' }).click()
+  await page.getByText('fetched: ' + evil).waitFor()
+  await page.getByRole('cell', { name: evil }).nth(1).waitFor()
   want(await page.locator('img').count() === 0, 'there is an image')
 })
 

@@ -13,8 +13,9 @@ export function bars(title, name, form) {
   let seen = ''
 
   function range(d, i) {
-    const end = i < d.ends.length ? form(d.ends[i]) : 'more'
-    return i === 0 ? `up to ${end}` : i < d.ends.length ? `${form(d.ends[i - 1])} to ${end}` : `above ${form(d.ends[i - 1] || 0)}`
+    const begin = i === 0 ? d.from : d.ends[i - 1]
+    if (i >= d.ends.length) return `above ${form(begin)}`
+    return begin ? `${form(begin)} to ${form(d.ends[i])}` : `up to ${form(d.ends[i])}`
   }
 
   return {

@@ -1,6 +1,8 @@
 // What the crawl knows of one URL.
-import { h, say } from './dom.js'
+import { h } from './dom.js'
 import { get } from './api.js'
+import { table } from './table.js'
+import { bytes, count, seconds } from './format.js'
 
 export function explain([url]) {
   const box = explainBox(url || '')
@@ -18,7 +20,7 @@ export function explainBox(first) {
   async function ask() {
     answer.replaceChildren(h('p', { class: 'quiet' }, '…'))
     try {
-      answer.replaceChildren(tree(await get('/explain?url=' + encodeURIComponent(field.value.trim()))))
+      answer.replaceChildren(...show(await get('/explain?url=' + encodeURIComponent(field.value.trim()))))
     } catch (e) {
       answer.replaceChildren(h('p', { class: 'fault' }, e.message))
     }
@@ -28,7 +30,36 @@ export function explainBox(first) {
   return { element: h('div', {}, form, answer), ask }
 }
 
-// tree shows an answer as it came: names and values, nested.
+// show shows the verdict, then the lists, then all else as it came.
+function show(answer) {
+  const { verdict, attempts, captures, ...rest } = answer
+  return [
+    h('p', { class: 'waiting' }, verdict || ''),
+    listOf('Attempts, the last first', attempts, [
+      { title: 'Time', text: (a) => a.time }, { title: 'Outcome', text: (a) => a.outcome },
+      { title: 'Status', number: true, text: (a) => (a.status > 0 ? String(a.status) : '–'), value: (a) => a.status },
+      { title: 'Size', number: true, text: (a) => (a.size >= 0 ? bytes(a.size) : '–'), value: (a) => a.size },
+      { title: 'Took', number: true, text: (a) => seconds(a.seconds), value: (a) => a.seconds },
+      { title: 'Final', text: (a) => (a.final ? 'yes' : '') },
+    ]),
+    listOf('In the archive, the last first', captures, [
+      { title: 'Time', text: (c) => c.time }, { title: 'Status', number: true, text: (c) => String(c.status), value: (c) => c.status },
+      { title: 'Record', text: (c) => (c.revisit ? 'revisit' : 'response') }, { title: 'File', text: (c) => c.file, class: 'name' },
+      { title: 'Offset', number: true, text: (c) => count(c.offset), value: (c) => c.offset },
+      { title: 'Length', number: true, text: (c) => bytes(c.length), value: (c) => c.length },
+    ]),
+    h('section', {}, h('h2', {}, 'All that is known'), tree(rest)),
+  ].filter((e) => e)
+}
+
+function listOf(caption, rows, columns) {
+  if (!rows || rows.length === 0) return null
+  const t = table({ caption, columns, keepsOrder: true, key: (r) => rows.indexOf(r) })
+  t.update(rows)
+  return h('section', {}, t.element)
+}
+
+// tree shows a value as it came: names and values, nested.
 function tree(value) {
   if (Array.isArray(value)) return h('ol', {}, value.map((v) => h('li', {}, tree(v))))
   if (value !== null && typeof value === 'object') {

@@ -26,6 +26,7 @@ export function byteRate(n) {
 
 export function seconds(s) {
   if (s === null || s === undefined) return '–'
+  if (s > 0 && s < 0.00095) return whole.format(s * 1e6) + ' µs'
   if (s < 0.0995) return whole.format(s * 1000) + ' ms'
   if (s < 59.95) return tenth.format(s) + ' s'
   const two = (n) => String(Math.floor(n)).padStart(2, '0')
