@@ -105,7 +105,7 @@ func (r *runner) startWorkers(exchanges, abort, forever context.Context, fetchin
 		})
 	}
 	for range r.cfg.Workers.Parsers {
-		encoder, err := r.cfg.Archive.Encoder()
+		encoder, err := r.cfg.Archive.Encoder(r.cfg.Fetch.Long.Files.NewScratch())
 		if err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ func (r *runner) newDNSSource() (dnsrecords.Source, error) {
 	if !can || r.cfg.Archive.DNS == archive.DNSNone || r.cfg.Fetch.Proxy != nil {
 		return dnsrecords.Unrecorded{Resolver: r.seams.Resolver}, nil
 	}
-	encoder, err := r.cfg.Archive.Encoder()
+	encoder, err := r.cfg.Archive.Encoder(nil)
 	return dnsrecords.NewRecorder(resolver, r.disk.Journal, r.policy.limits, encoder), err
 }
 

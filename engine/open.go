@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orbweaver/engine/admission"
+	"orbweaver/engine/bodyfile"
 	"orbweaver/engine/cluster/agent"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/layout"
@@ -224,7 +225,9 @@ func (o *opener) openArchive() error {
 	}
 	o.closers.Add(w.Abandon)
 	o.disk.Journal.Writer, o.disk.EarlierBytes = w, earlier
-	return nil
+	most := bodyfile.Most{Bytes: o.cfg.Fetch.Long.FilesMax, Files: bodyfile.FilesFor(o.cfg.Workers.Fetchers)}
+	o.cfg.Fetch.Long.Files, err = a.OpenBodies(o.seams.FS, o.cfg.Dir, most, o.disk.Journal.Disk.Wait, o.seams.Log.Warn)
+	return err
 }
 
 // nextPass begins a finished crawl again, if that is wanted.

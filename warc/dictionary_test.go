@@ -52,7 +52,10 @@ func writePages(t testing.TB, w *Writer, e *Encoder, from, to int) (places []Pos
 		e.Reset()
 		page(t, e, n, 700)
 		if n%3 == 0 {
-			e.Pack(w) // compressed early, for a file that may be full before it is appended
+			// compressed early, for a file that may be full before it is appended
+			if err := e.Pack(w); err != nil {
+				t.Fatal(err)
+			}
 		}
 		pos, err := w.Append(e.Group())
 		if err != nil {

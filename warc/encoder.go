@@ -19,6 +19,9 @@ type EncoderOptions struct {
 	Level int
 	// Dictionary for the frames of Zstd, in zstd format and with a number. It must not be changed. Default: none.
 	Dictionary []byte
+	// Scratch gets the middle of a record with a Source, so that memory is bounded. It belongs to the Encoder. Default:
+	// groups stay in memory.
+	Scratch member.Scratch
 }
 
 // WithDefaults returns a copy of o whose zero fields have their defaults.
@@ -37,7 +40,9 @@ func (o EncoderOptions) Validate() error {
 // packer returns the options of the compressor.
 func (o EncoderOptions) packer() member.PackerOptions {
 	prefix := prefixOf(ID{})
-	return member.PackerOptions{Compression: o.Compression, Level: o.Level, Dictionary: o.Dictionary, Prefix: prefix[:]}
+	return member.PackerOptions{
+		Compression: o.Compression, Level: o.Level, Dictionary: o.Dictionary, Prefix: prefix[:], Scratch: o.Scratch,
+	}
 }
 
 // bufferKeep is the most memory in bytes that an Encoder keeps for index lines between groups.
@@ -98,8 +103,9 @@ func (e *Encoder) Reset() {
 	e.broken = nil
 }
 
-// Append compresses a record and appends it to the group. It borrows all of r, and sets r.ID if it is zero. After an
-// error the group is unchanged; the error wraps ErrRecord if the record is invalid.
+// Append compresses a record and appends it to the group. It borrows all of r, and sets r.ID if it is zero; a Source is
+// borrowed until Reset. If the record is invalid, the error wraps ErrRecord, and the group is unchanged. After any
+// other error only Reset may be called.
 func (e *Encoder) Append(r *Record) error {
 	if e.broken != nil {
 		return e.broken
@@ -115,8 +121,11 @@ func (e *Encoder) Append(r *Record) error {
 	if e.header, err = r.appendHeader(e.header[:0], size, digest); err != nil {
 		return err
 	}
+	if r.Source.Size > 0 && (len(e.records) > 0 || r.BlockDigest == nil) {
+		return fmt.Errorf("%w: a source without a digest, or not in the first record of its group", ErrRecord)
+	}
 	if err := e.pack(r); err != nil {
-		// The compressor writes to memory, so this is a bug. The state of the buffer is unknown.
+		// The source or the scratch failed. The state of the buffer is unknown.
 		e.broken = fmt.Errorf("warc: packing a record: %w", err)
 		return e.broken
 	}
@@ -132,6 +141,7 @@ func (e *Encoder) measure(r *Record) (size int64, digest *[20]byte) {
 	for _, part := range r.Block {
 		size += int64(len(part))
 	}
+	size += r.Source.Size
 	if r.BlockDigest != nil {
 		return size, r.BlockDigest
 	}
@@ -161,6 +171,11 @@ func (e *Encoder) pack(r *Record) error {
 			return err
 		}
 	}
+	if r.Source.Size > 0 {
+		if err := p.WriteFrom(r.Source.From, r.Source.Size); err != nil {
+			return err
+		}
+	}
 	e.scratch = append(e.scratch[:0], "\r\n\r\n"...)
 	if err := p.Write(e.scratch); err != nil {
 		return err
@@ -186,10 +201,11 @@ func (e *Encoder) appendIndex(r *Record) {
 
 // Pack compresses the records for the current file of w, without a lock. It does nothing if there is no dictionary. If
 // the file changes afterwards, Append compresses them again.
-func (e *Encoder) Pack(w *Writer) {
+func (e *Encoder) Pack(w *Writer) error {
 	if id := w.id.Load(); id != nil && e.packer.Late() {
-		e.Group().stamp(*id)
+		return e.Group().stamp(*id)
 	}
+	return nil
 }
 
 // Group returns the records appended since Reset. They use the memory of the Encoder until Reset or the next Append.
@@ -204,27 +220,40 @@ type Group struct {
 // Len returns the number of records.
 func (g Group) Len() int { return g.records }
 
-// Size returns the length in the file, in bytes.
-func (g Group) Size() int64 { return int64(len(g.Bytes())) }
+// Size returns the length in the file, in bytes. It is known before Writer.Append; with a dictionary only after Ready.
+func (g Group) Size() int64 {
+	out, _ := g.output() // Ready has reported the error
+	return out.Size()
+}
+
+// output returns the group in the form of the file.
+func (g Group) output() (member.Output, error) {
+	if g.records == 0 {
+		return member.Output{}, nil
+	}
+	return g.e.packer.Output() //nolint:wrapcheck // of a package below this one
+}
 
 // Bytes returns the group in the form of the file. Before Writer.Append it contains no identity of a warcinfo record.
+// The records must have no Source.
 func (g Group) Bytes() []byte {
-	if g.records == 0 {
-		return nil
+	out, err := g.output()
+	if err != nil || out.MiddleSize > 0 {
+		panic("BUG: warc: Bytes of a group that is not in memory")
 	}
-	return g.e.packer.Bytes()
+	return out.Tail
 }
 
 // Record returns the offset of record i from the start of the group, and its length in the file, in bytes.
 func (g Group) Record(i int) (offset, length int64) {
-	g.Bytes() // compresses it if needed
+	g.Size() // compresses it if needed
 	m := g.e.packer.Member(i)
-	return int64(m.Start), int64(m.End - m.Start)
+	return m.Start, m.End - m.Start
 }
 
 // stamp writes the identity of the warcinfo record into all records of the group, and with a dictionary compresses
 // them.
-func (g Group) stamp(info ID) {
+func (g Group) stamp(info ID) error {
 	g.e.prefix = prefixOf(info)
-	g.e.packer.Stamp(g.e.prefix[:])
+	return g.e.packer.Stamp(g.e.prefix[:]) //nolint:wrapcheck // of a package below this one
 }

@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/internal/vfs"
 	"orbweaver/warc/cdxj"
+	"orbweaver/warc/member"
 )
 
 // outFile is a file that is written or waits to be finished. The Writer's lock guards all fields except those of sync
@@ -55,18 +56,15 @@ const (
 	stageDone
 )
 
-// append writes b after the complete groups, in one call (promise A1). After an error the file is truncated to its old
-// length. If this fails too, the file stays dirty, and the next append, sync or finish truncates it.
-func (f *outFile) append(b []byte) error {
+// append writes out after the complete groups, in one call if it is in memory (promise A1). After an error the file is
+// truncated to its old length. If this fails too, the file stays dirty, and the next append, sync or finish truncates
+// it.
+func (f *outFile) append(out *member.Output) error {
 	if err := f.clean(); err != nil {
 		return err
 	}
 	f.dirty = true
-	n, err := f.f.WriteAt(b, f.size)
-	if err == nil && n < len(b) {
-		err = io.ErrShortWrite
-	}
-	if err != nil {
+	if err := out.WriteAt(f.f, f.size); err != nil {
 		err = fmt.Errorf("warc: writing %s: %w", f.f.Name(), err)
 		if cleanErr := f.clean(); cleanErr != nil {
 			err = fmt.Errorf("%w (and then: %w)", err, cleanErr)
@@ -74,8 +72,8 @@ func (f *outFile) append(b []byte) error {
 		return err
 	}
 	f.dirty = false
-	f.size += int64(len(b))
-	f.wrote += int64(len(b))
+	f.size += out.Size()
+	f.wrote += out.Size()
 	return nil
 }
 

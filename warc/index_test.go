@@ -32,7 +32,9 @@ func TestScanIndex(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		enc.Pack(w)
+		if err := enc.Pack(w); err != nil {
+			t.Fatal(err)
+		}
 		at, err := w.Append(enc.Group())
 		if err != nil {
 			t.Fatal(err)

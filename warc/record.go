@@ -4,6 +4,7 @@ import (
 	"encoding/base32"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"strconv"
 	"time"
@@ -60,8 +61,17 @@ type Record struct {
 	Extra []Field
 	// Block is the content in parts, which are written in order.
 	Block [][]byte
+	// Source is the rest of the content, after Block. A record with a Source needs its BlockDigest, and is the first of
+	// its group.
+	Source Source
 	// Index adds a line to the CDXJ index; nil omits the record from it.
 	Index *IndexInfo
+}
+
+// Source is a part of a block that is too large for memory: the first Size bytes of From. The zero Source is empty.
+type Source struct {
+	From io.ReaderAt
+	Size int64
 }
 
 // IndexInfo is the part of a CDXJ line that is not in the Record.

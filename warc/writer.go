@@ -67,7 +67,7 @@ type Stats struct {
 // count adds one written record.
 func (s *Stats) count(kind Type, m *member.Member) {
 	s.Records[kind]++
-	s.Bytes += int64(m.End - m.Start)
+	s.Bytes += m.End - m.Start
 	s.BytesRaw += m.Raw
 }
 
@@ -171,7 +171,9 @@ func (w *Writer) Ready(g Group) error {
 		return fmt.Errorf("%w: group and archive have different dictionaries", ErrRecord)
 	}
 	if id := w.id.Load(); id != nil { // usually the file is still the same
-		g.stamp(*id)
+		if err := g.stamp(*id); err != nil {
+			return fmt.Errorf("warc: packing a group: %w", err)
+		}
 	}
 	return nil
 }
@@ -208,10 +210,13 @@ func (w *Writer) appendHeld(groups []Group) (n int, span Position, err error) {
 		}
 	}
 	c := w.current
-	b := w.together.join(groups, c.id, w.o.SizeMax-c.size)
-	span = Position{Serial: c.info.Serial, Offset: c.size, Length: int64(len(b))}
+	out, err := w.together.join(groups, c.id, w.o.SizeMax-c.size)
+	if err != nil {
+		return 1, Position{}, fmt.Errorf("warc: packing a group: %w", err)
+	}
+	span = Position{Serial: c.info.Serial, Offset: c.size, Length: out.Size()}
 	w.last = undoable{end: span.End(), offset: c.size, lines: c.index.Len(), stats: w.stats}
-	err = c.append(b)
+	err = c.append(&out)
 	for at := span.Offset; at < span.End().Length; n++ {
 		if err == nil {
 			w.note(groups[n], at)
@@ -227,7 +232,7 @@ func (w *Writer) note(g Group, at int64) {
 	for i, record := range g.e.records {
 		m := g.e.packer.Member(i)
 		if record.indexEnd > from {
-			w.current.index.Add(g.e.index[from:record.indexEnd], at+int64(m.Start), int64(m.End-m.Start))
+			w.current.index.Add(g.e.index[from:record.indexEnd], at+m.Start, m.End-m.Start)
 			from = record.indexEnd
 		}
 		w.stats.count(record.kind, m)
@@ -283,7 +288,7 @@ func (w *Writer) rotate() error {
 	if front := w.encoder.packer.Front(); len(front) > 0 {
 		begin = slices.Concat(front, info)
 	}
-	if err := f.append(begin); err != nil {
+	if err := f.append(&member.Output{Tail: begin}); err != nil {
 		return err
 	}
 	f.id, f.infoSize = r.ID, f.size

@@ -38,8 +38,8 @@ func TestHostile_S12_withAnOpenFileLimitOf256TheCrawlHasFewerWorkersAndGetsAll(t
 	if code := cmd.ProcessState.ExitCode(); code != command.ExitDone {
 		t.Fatalf("exit status %d:\n%s", code, errs)
 	}
-	if s := errs.String(); !strings.Contains(s, "limit=256 needs=1632 fetchers=128 asked=1024 resolvers=16") ||
-		!strings.Contains(s, "128 fetch workers") {
+	if s := errs.String(); !strings.Contains(s, "limit=256 needs=1888 fetchers=103 asked=1024 resolvers=16") ||
+		!strings.Contains(s, "103 fetch workers") {
 		t.Errorf("stderr:\n%s", s)
 	}
 	m := readReport(t, dir)
@@ -53,7 +53,7 @@ func TestHostile_S12_aLimitThatIsTooLowForAnyCrawlIsRefusedWithTheFigure(t *test
 	cmd, errs := limited(t, "64", w.crawl(dir, 0)...)
 	_ = cmd.Wait() // the status is looked at below
 	if code := cmd.ProcessState.ExitCode(); code != command.ExitFailed ||
-		!strings.Contains(errs.String(), "is 64, and a crawl needs at least 112: raise it (ulimit -n 624)") {
+		!strings.Contains(errs.String(), "is 64, and a crawl needs at least 116: raise it (ulimit -n 628)") {
 		t.Errorf("exit status %d:\n%s", code, errs)
 	}
 }

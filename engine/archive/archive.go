@@ -1,16 +1,19 @@
 package archive
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 
+	"orbweaver/engine/bodyfile"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/parsers"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
+	"orbweaver/warc/member"
 )
 
 // Options configure the WARC files and what they tell about the crawl.
@@ -68,15 +71,30 @@ func (o *Options) Info(crawlID string, fetching *fetch.Options) []warc.Field {
 	return fields
 }
 
-// Encoder makes what packs records.
-func (o *Options) Encoder() (*warc.Encoder, error) {
+// Encoder makes what packs records. scratch takes what is too large for memory; nil for records that are never so.
+func (o *Options) Encoder(scratch member.Scratch) (*warc.Encoder, error) {
 	encoder, err := warc.NewEncoder(warc.EncoderOptions{
-		Compression: o.Compression, Level: o.Level, Dictionary: o.Dictionary,
+		Compression: o.Compression, Level: o.Level, Dictionary: o.Dictionary, Scratch: scratch,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("engine: archive: %w", err)
 	}
 	return encoder, nil
+}
+
+// OpenBodies opens the files of long bodies, and removes what a killed run has left. wait is called when the disk is
+// full.
+func (o *Options) OpenBodies(
+	fsys vfs.FS, dir string, most bodyfile.Most,
+	wait func(ctx context.Context, err error) error, warn func(msg string, args ...any),
+) (*bodyfile.Store, error) {
+	store, err := bodyfile.Open(bodyfile.Options{
+		FS: fsys, Dir: dir + "/" + layout.BodiesDir, Most: most, Wait: wait, Warn: warn,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("engine: archive: %w", err)
+	}
+	return store, nil
 }
 
 // Open opens the archive of the crawl in dir for writing, behind end. earlier is the size of what earlier runs left.

@@ -60,7 +60,7 @@ func TestOpen_continuesBehindTheEnd(t *testing.T) {
 
 func TestEncoder_reportsABadDictionary(t *testing.T) {
 	o := Options{Compression: warc.Zstd, Level: 1, Dictionary: []byte("no dictionary")}
-	if _, err := o.Encoder(); err == nil || !strings.HasPrefix(err.Error(), "engine: archive: ") {
+	if _, err := o.Encoder(nil); err == nil || !strings.HasPrefix(err.Error(), "engine: archive: ") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -78,7 +78,7 @@ func open(t *testing.T, disk vfs.FS, end *warc.Checkpoint) (w *warc.Writer, earl
 func appendRecord(t *testing.T, w *warc.Writer, url string) {
 	t.Helper()
 	o := Options{Level: 1}
-	encoder, err := o.Encoder()
+	encoder, err := o.Encoder(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,11 +14,12 @@ type Reported[N any] struct {
 	URLsFound    N `json:"urls_found" metric:"urls_found_total" help:"Links and seeds, repetitions included." saved:"Found"`
 	URLsAdmitted N `json:"urls_admitted" metric:"urls_admitted_total" help:"New URLs in scope." saved:"Admitted"` // by the sieve
 
-	PagesStored    N `json:"pages_stored" metric:"pages_stored_total" help:"Pages stored as response records." saved:"Pages"`
-	RevisitsStored N `json:"revisits_stored" metric:"revisits_stored_total" help:"Pages stored as revisit records." saved:"Revisits"`
-	PagesUnchanged N `json:"pages_unchanged" metric:"pages_unchanged_total" help:"Pages that the server called unchanged, in this pass." saved:"Unchanged"`
-	PagesNotStored N `json:"pages_not_stored" saved:"NotStored"` // that --store refused
-	PagesNotParsed N `json:"pages_not_parsed" metric:"pages_not_parsed_total" help:"Pages that were not searched for links." saved:"NotParsed"`
+	PagesStored       N `json:"pages_stored" metric:"pages_stored_total" help:"Pages stored as response records." saved:"Pages"`
+	RevisitsStored    N `json:"revisits_stored" metric:"revisits_stored_total" help:"Pages stored as revisit records." saved:"Revisits"`
+	PagesUnchanged    N `json:"pages_unchanged" metric:"pages_unchanged_total" help:"Pages that the server called unchanged, in this pass." saved:"Unchanged"`
+	PagesNotStored    N `json:"pages_not_stored" saved:"NotStored"` // that --store refused
+	PagesPartlyParsed N `json:"pages_partly_parsed" metric:"pages_partly_parsed_total" help:"Pages with links whose first 16 MiB only were searched for links."`
+	PagesNotParsed    N `json:"pages_not_parsed" metric:"pages_not_parsed_total" help:"Pages that were not searched for links." saved:"NotParsed"`
 
 	Userinfo N `json:"userinfo_removed"` // references with a user or a password, which are neither sent nor kept
 

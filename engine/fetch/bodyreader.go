@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"orbweaver/engine/bodyfile"
 	"orbweaver/internal/outcome"
 )
 
@@ -12,7 +13,8 @@ import (
 type bodyReader struct {
 	o           *Options
 	scan        bodyScan
-	total       time.Time // end of the exchange
+	rest        restWriter
+	total       time.Time // end of the exchange, if the body is short: see deadline
 	window      time.Time // start of the rate window
 	windowBytes int64     // bytes received when it started
 }
@@ -22,9 +24,10 @@ type bodyReader struct {
 func (r *bodyReader) readBody(p *Page, conn *connection, info headInfo, bodyMax int64) outcome.Outcome {
 	r.scan.start(p, info, bodyLimits{bodyMax: bodyMax, rawBodyMax: rawBodyMax(bodyMax)})
 	r.window, r.windowBytes = p.Times.FirstByte, conn.received
+	r.rest.reset()
+	isWhole := false // what was read was kept
 	for {
-		r.scan.consume(p)
-		if r.scan.frame.end != endNone || !r.makeRoom(p, conn) {
+		if isWhole = r.consume(p, conn); !isWhole || r.scan.frame.end != endNone || !r.makeRoom(p, conn) {
 			break
 		}
 		if n, err := conn.read(p); n == 0 && err != nil && !r.survives(p, conn, err) {
@@ -32,27 +35,76 @@ func (r *bodyReader) readBody(p *Page, conn *connection, info headInfo, bodyMax 
 		}
 	}
 	r.scan.truncate(p)
-	if r.scan.frame.end == endNone && p.Truncation == NotTruncated {
+	r.rest.end(p)
+	if !isWhole || r.scan.frame.end == endNone && p.Truncation == NotTruncated {
 		return outcome.Cancelled
 	}
 	r.scan.judge(p)
 	return r.scan.conclude(p)
 }
 
-// makeRoom makes room for more of a body. It waits if all buffers are in use: a crawl that cannot keep up with what
-// servers send reads more slowly. It returns false if the exchange must end first; then p.Truncation says so, or the
-// context has ended.
-func (r *bodyReader) makeRoom(p *Page, conn *connection) bool {
-	if !p.memory.isFull(p.Raw) {
+// consume processes what was read. False means that the disk did not keep it.
+func (r *bodyReader) consume(p *Page, conn *connection) bool {
+	if !r.rest.isOpen {
+		r.scan.consume(p)
 		return true
+	}
+	waited, err := r.rest.consume(p, &r.scan, conn, r.deadline(conn))
+	if waited > 0 { // it was not the server that was slow
+		r.total = r.total.Add(waited)
+		r.restartWindow(conn)
+	}
+	return err == nil
+}
+
+// deadline is when the exchange must end. A long body has more time: a second for each LongBodies.RateMin bytes.
+func (r *bodyReader) deadline(conn *connection) time.Time {
+	long := conn.received - r.o.Long.MemoryMax
+	if long <= 0 || r.o.Long.RateMin <= 0 {
+		return r.total
+	}
+	return r.total.Add(time.Duration(float64(long) / float64(r.o.Long.RateMin) * float64(time.Second)))
+}
+
+// makeRoom makes room for more of a body. It waits if all buffers are in use: a crawl that cannot keep up with what
+// servers send reads more slowly. A body that does not fit into the largest buffer goes to a file. It returns false if
+// the exchange must end first; then p.Truncation says so, or the context has ended.
+func (r *bodyReader) makeRoom(p *Page, conn *connection) bool {
+	switch {
+	case r.rest.isOpen:
+		waited, err := r.rest.reserve(p, conn, r.deadline(conn))
+		if waited {
+			r.restartWindow(conn)
+		}
+		return r.hasRoom(p, conn, err, "no room for the body on the disk")
+	case !p.memory.isFull(p.Raw):
+		return true
+	case p.memory.isLargest():
+		err := r.rest.begin(p, conn, r.deadline(conn))
+		r.restartWindow(conn)
+		return r.hasRoom(p, conn, err, "no room for the body on the disk")
 	}
 	var ok bool
 	if p.Raw, ok = p.memory.growOrWait(p.Raw, r.total, conn.watch.Done()); ok {
-		r.window, r.windowBytes = time.Now(), conn.received // it is not the server that was slow
+		r.restartWindow(conn)
 		return true
 	}
-	if conn.watch.Err() == nil {
-		p.Truncation, p.Err = TruncatedUnspecified, "no buffer for the body"
+	return r.hasRoom(p, conn, errNoBuffer, "no buffer for the body")
+}
+
+// restartWindow begins to measure the rate again, after a wait that was not the server's.
+func (r *bodyReader) restartWindow(conn *connection) {
+	r.window, r.windowBytes = time.Now(), conn.received
+}
+
+// hasRoom reports whether there is room. If not, p.Truncation says so, unless the disk or the context ended the
+// exchange.
+func (r *bodyReader) hasRoom(p *Page, conn *connection, err error, cause string) bool {
+	if err == nil {
+		return true
+	}
+	if conn.watch.Err() == nil && (errors.Is(err, bodyfile.ErrNoRoom) || errors.Is(err, errNoBuffer)) {
+		p.Truncation, p.Err = TruncatedUnspecified, cause
 	}
 	return false
 }
@@ -71,8 +123,8 @@ func (r *bodyReader) survives(p *Page, conn *connection, err error) bool {
 		p.Err = "connection broke in the body"
 		return true
 	}
-	now := time.Now()
-	if !now.Before(r.total) {
+	now, total := time.Now(), r.deadline(conn)
+	if !now.Before(total) {
 		p.Truncation, p.Err = TruncatedTime, "the whole took too long"
 		return false
 	}
@@ -83,5 +135,5 @@ func (r *bodyReader) survives(p *Page, conn *connection, err error) bool {
 		}
 		r.window, r.windowBytes = now, conn.received
 	}
-	return conn.watch.arm(earlier(r.window.Add(r.o.RateWindow), r.total))
+	return conn.watch.arm(earlier(r.window.Add(r.o.RateWindow), total))
 }

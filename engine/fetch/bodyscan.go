@@ -1,6 +1,10 @@
 package fetch
 
-import "orbweaver/internal/outcome"
+import (
+	"io"
+
+	"orbweaver/internal/outcome"
+)
 
 // bodyScan finds out what the bytes of a response mean, live or from an archive: where the body ends, which bytes are
 // payload, and the outcome.
@@ -47,9 +51,31 @@ func (s *bodyScan) consume(p *Page) {
 	s.at = at
 }
 
+// consumeRest processes a piece of the response behind Raw. It returns how many bytes of it belong to the response, and
+// writes those that are payload.
+func (s *bodyScan) consumeRest(p *Page, piece []byte, payload io.Writer) int {
+	n := 0
+	for n < len(piece) && s.frame.end == endNone {
+		used, data := s.frame.next(piece[n:])
+		n += used
+		_, _ = payload.Write(data) // a hash never fails
+	}
+	switch {
+	case s.frame.end == endWhole && len(piece) > n:
+		p.Flags |= FlagSurplus
+	case s.frame.end == endBad && len(piece) > n:
+		n++ // as in truncate
+	}
+	return n
+}
+
 // truncate truncates Raw where the body ends. It keeps the byte that made chunking invalid, so that a reader of the
 // record finds the same fault, and not only a body that ends too early.
 func (s *bodyScan) truncate(p *Page) {
+	p.PayloadLen = s.frame.payload
+	if p.rest.size > 0 {
+		return // consumeRest has done it
+	}
 	end := s.at
 	switch {
 	case s.frame.end == endWhole && len(p.Raw) > end:
@@ -58,7 +84,6 @@ func (s *bodyScan) truncate(p *Page) {
 		end++
 	}
 	p.Raw = p.Raw[:end]
-	p.PayloadLen = s.frame.payload
 }
 
 // judge records how the body ended.

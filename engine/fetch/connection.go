@@ -49,11 +49,11 @@ func (c *connection) hangUp() {
 
 // read appends what one read yields to p.Raw, which must have room unless it has no buffer at all yet.
 func (c *connection) read(p *Page) (n int, err error) {
-	if p.memory.raw.b == nil {
+	if p.memory.raw.B == nil {
 		n, err = c.readFirst(p)
 	} else {
-		n, err = c.conn.Read(p.memory.raw.b[len(p.Raw):])
-		p.Raw = p.memory.raw.b[:len(p.Raw)+n]
+		n, err = c.conn.Read(p.memory.raw.B[len(p.Raw):])
+		p.Raw = p.memory.raw.B[:len(p.Raw)+n]
 	}
 	if n > 0 {
 		if c.received == 0 {
@@ -85,7 +85,7 @@ func (c *connection) readProbed(p *Page) (int, error) {
 		if p.Raw, ok = p.memory.grow(p.Raw, n); !ok {
 			return 0, errNoBuffer
 		}
-		p.Raw = p.memory.raw.b[:copy(p.memory.raw.b, c.probe[:n])]
+		p.Raw = p.memory.raw.B[:copy(p.memory.raw.B, c.probe[:n])]
 	}
 	return n, err
 }

@@ -41,12 +41,12 @@ func NewFetcher(o Options, d Dialer, pool *Pool) *Fetcher {
 	if err := o.Validate(); err != nil {
 		panic("BUG: " + err.Error())
 	}
-	if pool.slabBytes() < o.BufferMax() {
+	if pool.buffers.LargestSize() < o.BufferMax() {
 		panic("BUG: the slabs of the pool are smaller than Options.BufferMax")
 	}
 	f := &Fetcher{o: &o, manners: manners(&o)}
 	f.head = headReader{o: f.o, codecs: &pool.codecs}
-	f.body.o = f.o
+	f.body.o, f.body.rest.store = f.o, f.o.Long.Files
 	f.connector = connector{o: f.o, dialer: addrDialer(d), codecs: &pool.codecs}
 	f.connector.handshaker.init(f.o)
 	if o.Proxy != nil {
@@ -119,11 +119,25 @@ func (f *Fetcher) converse(t *Target, p *Page) outcome.Outcome {
 	if o != outcome.None {
 		return o
 	}
-	bodyMax := f.o.BodyMax
 	if t.Robots {
-		bodyMax = RobotsBodyMax
+		return f.body.readBody(p, &f.conn, info, RobotsBodyMax)
 	}
-	return f.body.readBody(p, &f.conn, info, bodyMax)
+	return f.readPage(t, p, info)
+}
+
+// readPage reads the body of a page. A host whose body had no end costs no second long one: what it sends without
+// declaring a length within the limit is kept as far as it fits into memory.
+func (f *Fetcher) readPage(t *Target, p *Page, info headInfo) outcome.Outcome {
+	bodyMax, hosts := f.o.BodyMax, &f.o.Long.Files.Endless
+	mayBeEndless := bodyKind(info) != frameLength || info.length > bodyMax
+	if mayBeEndless && hosts.Has(t.Host) {
+		bodyMax = min(bodyMax, f.o.Long.MemoryMax)
+	}
+	o := f.body.readBody(p, &f.conn, info, bodyMax)
+	if mayBeEndless && p.Truncation == TruncatedLength && p.rest.size > 0 {
+		hosts.Add(t.Host)
+	}
+	return o
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -1,5 +1,7 @@
 package fetch
 
+import "math"
+
 // frameKind is how the end of a body is determined.
 type frameKind uint8
 
@@ -44,6 +46,9 @@ type bodyLimits struct {
 	bodyMax    int64 // of payload: Options.BodyMax, or RobotsBodyMax
 	rawBodyMax int64 // with chunking
 }
+
+// unlimited returns the limits of a body that is known.
+func unlimited() bodyLimits { return bodyLimits{bodyMax: math.MaxInt64, rawBodyMax: math.MaxInt64} }
 
 // framer finds the end of a body, however it is split into reads, and tells which bytes are payload. It stores no
 // bytes.

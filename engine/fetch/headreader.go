@@ -77,7 +77,7 @@ func (r *headReader) dropFront(p *Page, n int) {
 
 // readMore reads more of a head; anything but None ends the exchange.
 func (r *headReader) readMore(p *Page, conn *connection) outcome.Outcome {
-	if len(p.memory.raw.b) > 0 {
+	if len(p.memory.raw.B) > 0 {
 		var ok bool
 		if p.Raw, ok = p.memory.grow(p.Raw, len(p.Raw)+1); !ok {
 			p.Err = "no buffer for the header"

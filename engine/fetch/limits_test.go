@@ -205,7 +205,7 @@ func TestBodiesWaitForBuffers(t *testing.T) {
 		go func() {
 			ended <- NewFetcher(o, answer(framed("length", body), 0), pool).Fetch(ctx, testTarget(), second)
 		}()
-		for pool.buffers.queue.length.Load() == 0 {
+		for pool.buffers.WaitingCount() == 0 {
 			runtime.Gosched()
 		}
 		want := outcome.Cancelled

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"orbweaver/engine/bodyfile"
 	"orbweaver/internal/options"
 )
 
@@ -36,10 +37,12 @@ const RobotsBodyMax = 500<<10 + 1
 
 // Options are the limits and request headers of a Fetcher. Every field except UserAgent has a default for zero.
 type Options struct {
-	BodyMax   int64   `name:"max-body" type:"size" help:"Bytes of one body that are archived; a longer body is truncated. Raise it for large documents; memory for pages grows with it." default:"2MiB" least:"1" most:"1073741824" placeholder:"SIZE"`
-	UserAgent string  `help:"Header User-Agent of all requests. The default names the version and --contact." placeholder:"TEXT"`
-	Contact   string  `help:"URL or e-mail address where site owners reach you. Required for public crawls." placeholder:"URL"`
-	TLS       TLSMode `name:"tls" type:"word" help:"tolerant: fetch despite certificate faults; strict: refuse them. Use strict if you must trust what you store." oneof:"tolerant,strict" default:"tolerant" placeholder:"MODE"`
+	BodyMax   int64      `name:"max-body" type:"size" help:"Bytes of one body that are archived; a longer body is truncated. A body beyond 2MiB goes through a file, so memory does not grow with it." default:"1GiB" least:"1" most:"1073741824" placeholder:"SIZE"`
+	UserAgent string     `help:"Header User-Agent of all requests. The default names the version and --contact." placeholder:"TEXT"`
+	Contact   string     `help:"URL or e-mail address where site owners reach you. Required for public crawls." placeholder:"URL"`
+	Long      LongBodies `embed:""`
+
+	TLS TLSMode `name:"tls" type:"word" help:"tolerant: fetch despite certificate faults; strict: refuse them. Use strict if you must trust what you store." oneof:"tolerant,strict" default:"tolerant" placeholder:"MODE"`
 
 	HeaderMax     int           `kong:"-"` // bytes of one header block; default 256 KiB
 	HeaderLineMax int           `kong:"-"` // bytes of one header line; default 64 KiB
@@ -59,6 +62,14 @@ type Options struct {
 	RootCAs        *x509.CertPool `kong:"-"` // nil: the system's
 }
 
+// LongBodies are the options of bodies that do not fit into memory.
+type LongBodies struct {
+	FilesMax  int64           `name:"max-body-files" type:"size" help:"Disk space for all bodies beyond 2MiB on their way to the archive. When it is used up, these bodies wait for each other." default:"16GiB" least:"1MiB" placeholder:"SIZE"`
+	MemoryMax int64           `kong:"-"` // bytes of a body that stay in memory; default 2 MiB
+	RateMin   int             `kong:"-"` // bytes for which a longer body has one more second; default 64 KiB
+	Files     *bodyfile.Store `kong:"-"` // default: no files, and longer bodies are truncated
+}
+
 // Proxy is an HTTP proxy that carries every request.
 type Proxy struct {
 	URL  string         // http://[user:password@]host[:port]
@@ -76,6 +87,9 @@ func (o Options) WithDefaults() Options {
 	setDefault(&o.TLSTimeout, 10*time.Second)
 	setDefault(&o.HeaderTimeout, 30*time.Second)
 	setDefault(&o.TotalTimeout, 5*time.Minute)
+	setDefault(&o.Long.MemoryMax, 2<<20)
+	setDefault(&o.Long.RateMin, 64<<10)
+	setDefault(&o.Long.Files, bodyfile.Nowhere())
 	setDefault(&o.RateMin, 1<<10)
 	setDefault(&o.RateWindow, 30*time.Second)
 	setDefault(&o.Accept, "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
@@ -133,10 +147,17 @@ func (o Options) Validate() error {
 // one-byte chunks does not take six times its size.
 func rawBodyMax(payloadMax int64) int64 { return payloadMax + max(payloadMax/8, 64<<10) }
 
-// BufferMax is the largest buffer an exchange under o can need: PoolOptions.SlabBytes must be at least this.
+// BufferMax is the largest buffer an exchange under o can need: PoolOptions.SlabBytes must be at least this. It holds
+// any head and the part of a body that stays in memory.
 func (o Options) BufferMax() int {
 	o = o.WithDefaults()
-	return o.HeaderMax + int(rawBodyMax(max(o.BodyMax, RobotsBodyMax))) + 1
+	return o.HeaderMax + int(rawBodyMax(max(min(o.BodyMax, o.Long.MemoryMax), RobotsBodyMax))) + 1
+}
+
+// ResponseMax is the longest response that an exchange under o can store, in bytes.
+func (o Options) ResponseMax() int64 {
+	o = o.WithDefaults()
+	return int64(o.HeaderMax) + rawBodyMax(max(o.BodyMax, RobotsBodyMax)) + 1
 }
 
 // proxyRoute is a proxy as the fetcher uses it.

@@ -3,7 +3,6 @@ package fetch
 import (
 	"crypto/sha256"
 	"net/netip"
-	"sync/atomic"
 	"time"
 
 	"orbweaver/engine/fetch/coding"
@@ -59,7 +58,9 @@ const (
 type Page struct {
 	URL     []byte // normal form
 	Request []byte // the request as sent, without the credentials of a proxy
-	Raw     []byte // the response as received, from the status line, with chunking, truncated exactly at the limit
+	// Raw is the response as received, from the status line, with chunking, truncated exactly at the limit. Of a
+	// response that is too long for memory it is the start: see Rest.
+	Raw     []byte
 	HeadLen int    // length of the head within Raw; 0 if no complete head came
 	Interim []byte // heads of earlier 1xx responses, one after the other
 
@@ -69,7 +70,7 @@ type Page struct {
 	Flags       Flags      // irregularities
 	PayloadLen  int64      // bytes of body without chunking
 	Digest      [20]byte   // SHA-1 of the payload; valid after Sum if Complete
-	BlockDigest [20]byte   // SHA-1 of Raw; valid after Sum if Complete
+	BlockDigest [20]byte   // SHA-1 of the response; valid after Sum if Complete, or if there is a Rest
 
 	Outcome    outcome.Outcome
 	Err        string // short cause for the log; "" without a fault
@@ -78,9 +79,9 @@ type Page struct {
 
 	Engine any // owned by the engine. It stays with the Page, so that its memory is reused
 
-	out     atomic.Bool // of the pool
 	memory  pageMemory
 	payload payloadRuns
+	rest    rest
 }
 
 // Times are when the steps of an exchange happened.
@@ -114,12 +115,16 @@ func (p *Page) HasHead() bool { return p.HeadLen > 0 }
 // Head returns the response head with its empty line; empty if no whole head came.
 func (p *Page) Head() Head { return p.Raw[:p.HeadLen] }
 
-// Body returns the body as it came, chunking and all.
+// Body returns the part of the body that is in Raw, as it came, chunking and all.
 func (p *Page) Body() []byte { return p.Raw[p.HeadLen:] }
 
-// Payload returns the body without chunking, with content encodings. It aliases Raw, unless the body came in several
-// chunks; then the first call assembles it.
+// Payload returns the body without chunking, with content encodings: of a response longer than SearchMax the part that
+// is in its first SearchMax bytes. It aliases Raw, unless the body came in several chunks or there is a Rest; then the
+// first call assembles it.
 func (p *Page) Payload() []byte {
+	if p.rest.size > 0 {
+		return p.payloadWithRest()
+	}
 	if !p.payload.chunked {
 		return p.Body()
 	}
@@ -160,12 +165,16 @@ func (p *Page) Decoded(d *coding.Decoder) ([]byte, coding.Fault) {
 			}
 		}
 	}
-	return d.Decode(payload)
+	body, fault := d.Decode(payload)
+	if fault == coding.Truncated && !p.IsSearchedWhole() {
+		fault = coding.OK // it is this package that has truncated it
+	}
+	return body, fault
 }
 
-// Sum computes the digests of a page that is Complete; for others it does nothing.
+// Sum computes the digests of a page that is Complete; for others it does nothing. With a Rest they are known already.
 func (p *Page) Sum(h *sha1pair.Hasher) {
-	if p.Complete {
+	if p.Complete && p.rest.size == 0 {
 		p.BlockDigest, p.Digest = h.Sums(p.Raw, p.Payload())
 	}
 }
@@ -204,6 +213,7 @@ func (p *Page) begin(url []byte) {
 	p.Raw, p.HeadLen = nil, 0
 	p.Status, p.Complete, p.Truncation, p.Flags = 0, false, NotTruncated, 0
 	p.PayloadLen, p.payload = 0, payloadRuns{}
+	p.rest.remove()
 	p.Digest, p.BlockDigest = [20]byte{}, [20]byte{}
 	p.Outcome, p.Err = outcome.None, ""
 	p.Connection, p.Times = Connection{}, Times{}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"orbweaver/engine/fetch/buffers"
 )
 
 // PoolOptions are the number of pages and the memory that they share. Zero fields have defaults, except Pages.
@@ -44,12 +46,8 @@ func (o PoolOptions) Validate() error {
 
 // PoolStats are a pool's counters. Those of the buffers are in the order inline, mid, slab.
 type PoolStats struct {
-	PagesOut    int
-	BuffersMade [3]int    // there now, in use or free
-	BuffersOut  [3]int    // in use
-	BuffersDry  [3]uint64 // times none was free and a larger one, or none, had to do
-	Exhausted   uint64    // times no buffer of any size was free, and one was waited for or done without
-	Extra       uint64    // payloads put together in memory beyond the count, since no buffer was free
+	PagesOut int
+	buffers.Stats
 }
 
 // Pool is a counted free list of pages and the buffers that they share. It is safe for concurrent use. Waiting for a
@@ -57,7 +55,7 @@ type PoolStats struct {
 // is truncated.
 type Pool struct {
 	pages   chan *Page
-	buffers bufferPool
+	buffers buffers.Pool
 	codecs  codecs
 }
 
@@ -68,17 +66,14 @@ func NewPool(o PoolOptions) *Pool {
 		panic("BUG: " + err.Error())
 	}
 	p := &Pool{pages: make(chan *Page, o.Pages)}
-	p.buffers.tiers[0].init(o.InlineBytes, o.Inlines)
-	p.buffers.tiers[1].init(o.MidBytes, o.Mids)
-	p.buffers.tiers[2].init(o.SlabBytes, o.Slabs)
+	p.buffers.Init([buffers.Sizes]buffers.Size{
+		{Bytes: o.InlineBytes, Count: o.Inlines}, {Bytes: o.MidBytes, Count: o.Mids}, {Bytes: o.SlabBytes, Count: o.Slabs},
+	})
 	for range o.Pages {
 		p.pages <- &Page{memory: pageMemory{pool: &p.buffers}}
 	}
 	return p
 }
-
-// slabBytes is the size of the largest buffer.
-func (p *Pool) slabBytes() int { return p.buffers.tiers[2].size }
 
 // BytesMax is the memory all buffers of a pool under o take when every one has been needed.
 func (o PoolOptions) BytesMax() int64 {
@@ -93,7 +88,7 @@ func (p *Pool) Get(ctx context.Context) (*Page, error) {
 	}
 	select {
 	case page := <-p.pages:
-		page.out.Store(true)
+		page.memory.out.Store(true)
 		return page, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -104,7 +99,7 @@ func (p *Pool) Get(ctx context.Context) (*Page, error) {
 func (p *Pool) TryGet() *Page {
 	select {
 	case page := <-p.pages:
-		page.out.Store(true)
+		page.memory.out.Store(true)
 		return page
 	default:
 		return nil
@@ -114,7 +109,7 @@ func (p *Pool) TryGet() *Page {
 // Put takes a page back; only Engine stays, for the next holder. It panics if the page is in the pool already or
 // belongs to another one.
 func (p *Pool) Put(page *Page) {
-	if page.memory.pool != &p.buffers || !page.out.CompareAndSwap(true, false) {
+	if page.memory.pool != &p.buffers || !page.memory.out.CompareAndSwap(true, false) {
 		panic("BUG: B1: a page was put back that this pool has not given out")
 	}
 	page.begin(nil)
@@ -129,23 +124,9 @@ func (p *Pool) Close() {
 }
 
 // Memory is how many bytes the buffers take that are there now.
-func (p *Pool) Memory() (sum int64) {
-	for i := range p.buffers.tiers {
-		made, _, _ := p.buffers.tiers[i].counts()
-		sum += int64(made) * int64(p.buffers.tiers[i].size)
-	}
-	return sum
-}
+func (p *Pool) Memory() int64 { return p.buffers.Memory() }
 
 // Stats returns the counters.
 func (p *Pool) Stats() PoolStats {
-	s := PoolStats{
-		PagesOut:  cap(p.pages) - len(p.pages),
-		Exhausted: p.buffers.exhausted.Load(),
-		Extra:     p.buffers.extra.Load(),
-	}
-	for i := range p.buffers.tiers {
-		s.BuffersMade[i], s.BuffersOut[i], s.BuffersDry[i] = p.buffers.tiers[i].counts()
-	}
-	return s
+	return PoolStats{PagesOut: cap(p.pages) - len(p.pages), Stats: p.buffers.Stats()}
 }

@@ -3,7 +3,6 @@ package fetch
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,90 +75,12 @@ func TestPutKeepsEngine(t *testing.T) {
 	}
 }
 
-// The tiers against a plain count: never more buffers than allowed, each lent once, large enough, and content kept.
-func TestBuffersModel(t *testing.T) {
+// The memory of a pool is a number that can be printed before it is made.
+func TestPoolOptions_sumUpAllBuffers(t *testing.T) {
 	o := PoolOptions{
-		Pages:       8,
-		InlineBytes: 4 << 10,
-		Inlines:     4,
-		MidBytes:    8 << 10,
-		Mids:        3,
-		SlabBytes:   16 << 10,
-		Slabs:       2,
-	}
-	pool := NewPool(o)
-	rng := rand.New(rand.NewPCG(1, 2))
-	sizes, counts := []int{o.InlineBytes, o.MidBytes, o.SlabBytes}, []int{o.Inlines, o.Mids, o.Slabs}
-	var lent []buffer
-	out := make([]int, 3)
-	for range 5000 {
-		if len(lent) > 0 && rng.IntN(2) == 0 {
-			i := rng.IntN(len(lent))
-			pool.buffers.returnBuffer(lent[i])
-			out[lent[i].tier-1]--
-			lent[i] = lent[len(lent)-1]
-			lent = lent[:len(lent)-1]
-			continue
-		}
-		need := 1 + rng.IntN(o.SlabBytes)
-		want := -1
-		for i := range sizes {
-			if want < 0 && sizes[i] >= need && out[i] < counts[i] {
-				want = i
-			}
-		}
-		b, ok := pool.buffers.takeBuffer(need)
-		if ok != (want >= 0) || (ok && (int(b.tier) != want+1 || len(b.b) < need)) {
-			t.Fatalf("need %d with %v out: tier %d, %v; want %d", need, out, b.tier, ok, want+1)
-		}
-		if ok {
-			for _, other := range lent {
-				if &other.b[0] == &b.b[0] {
-					t.Fatal("a buffer was lent twice")
-				}
-			}
-			out[want]++
-			lent = append(lent, b)
-		}
-	}
-	if s := pool.Stats(); s.BuffersOut != [3]int(out) || s.BuffersMade[0] > 4 || s.BuffersMade[1] > 3 ||
-		s.BuffersMade[2] > 2 {
-		t.Errorf("%+v, %v out", s, out)
+		Pages: 8, InlineBytes: 4 << 10, Inlines: 4, MidBytes: 8 << 10, Mids: 3, SlabBytes: 16 << 10, Slabs: 2,
 	}
 	if got, want := o.BytesMax(), int64(4*4<<10+3*8<<10+2*16<<10); got != want {
 		t.Errorf("BytesMax %d, want %d", got, want)
-	}
-}
-
-// After a burst of two thousand pages, pages are fetched one at a time, and the unneeded buffers are released.
-func TestBuffersOfABurstAreLetGo(t *testing.T) {
-	const burst = 2000
-	p := NewPool(PoolOptions{Pages: burst, InlineBytes: 4 << 10})
-	var out []buffer
-	for range burst {
-		b, ok := p.buffers.takeBuffer(1)
-		if !ok {
-			t.Fatal("no buffer")
-		}
-		out = append(out, b)
-	}
-	most := p.Memory()
-	for _, b := range out {
-		p.buffers.returnBuffer(b)
-	}
-	for range 20 * trimEvery {
-		b, ok := p.buffers.takeBuffer(1)
-		if !ok {
-			t.Fatal("no buffer")
-		}
-		p.buffers.returnBuffer(b)
-	}
-	if most != burst*4<<10 || p.Memory() > 8*4<<10 {
-		t.Errorf("%d bytes at most, %d for one page at a time", most, p.Memory())
-	}
-	for range burst {
-		if _, ok := p.buffers.takeBuffer(1); !ok {
-			t.Fatal("what was let go is not made anew")
-		}
 	}
 }

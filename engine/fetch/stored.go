@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"io"
 	"math"
 
 	"orbweaver/internal/sha1pair"
@@ -38,7 +39,7 @@ func (r *Restorer) Stored(url, block []byte) (*Page, bool) {
 	}
 	p.Status, p.Flags = info.status, info.flags
 	var body bodyScan
-	body.start(p, info, bodyLimits{bodyMax: math.MaxInt64, rawBodyMax: math.MaxInt64})
+	body.start(p, info, unlimited())
 	body.consume(p)
 	body.frame.eof()
 	body.truncate(p)
@@ -47,6 +48,89 @@ func (r *Restorer) Stored(url, block []byte) (*Page, bool) {
 	p.Outcome = body.conclude(p)
 	return p, true
 }
+
+// Restore is Stored for a block that may be too long for memory: it reads block to its end, and keeps its first
+// SearchMax bytes. Digests and framing are those of the whole block. size is the expected length of the block. The
+// error is that of block.
+func (r *Restorer) Restore(url []byte, block io.Reader, size int64) (*Page, bool, error) {
+	start, isAll, err := readStart(block, size)
+	if err != nil {
+		return nil, false, err
+	}
+	if isAll {
+		p, ok := r.Stored(url, start)
+		return p, ok, nil
+	}
+	p := &Page{URL: url, Raw: start}
+	info, ok := r.findHead(p)
+	if !ok {
+		_, err := io.Copy(io.Discard, readerOnly{block})
+		return nil, false, err //nolint:wrapcheck // the caller's own
+	}
+	p.Status, p.Flags = info.status, info.flags
+	var body bodyScan
+	body.start(p, info, unlimited())
+	body.consume(p)
+	if body.frame.end != endNone { // what follows does not belong to it
+		body.truncate(p)
+		_, err = io.Copy(io.Discard, readerOnly{block})
+	} else {
+		err = r.restoreRest(p, &body, block)
+	}
+	if err != nil {
+		return nil, false, err //nolint:wrapcheck // the caller's own
+	}
+	body.frame.eof()
+	body.truncate(p)
+	body.judge(p)
+	p.Sum(r.sums)
+	p.Outcome = body.conclude(p)
+	return p, true, nil
+}
+
+// restoreRest reads the rest of a block, and computes the digests.
+func (r *Restorer) restoreRest(p *Page, body *bodyScan, block io.Reader) error {
+	var w restWriter
+	w.startDigests(p)
+	buf := make([]byte, 256<<10)
+	for body.frame.end == endNone {
+		n, err := block.Read(buf)
+		used := body.consumeRest(p, buf[:n], w.payload)
+		_, _ = w.block.Write(buf[:used])
+		p.rest.size += int64(used)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err //nolint:wrapcheck // the caller's own
+		}
+	}
+	w.endDigests(p)
+	_, err := io.Copy(io.Discard, readerOnly{block})
+	return err //nolint:wrapcheck // the caller's own
+}
+
+// readStart reads the first SearchMax bytes of a block, and reports whether these are all.
+func readStart(block io.Reader, size int64) (start []byte, isAll bool, err error) {
+	start = make([]byte, 0, min(max(size, 0), 1<<20)+1)
+	for len(start) < SearchMax {
+		if len(start) == cap(start) {
+			start = append(start, 0)[:len(start)]
+		}
+		n, err := block.Read(start[len(start):min(cap(start), SearchMax)])
+		start = start[:len(start)+n]
+		if err == io.EOF {
+			return start, true, nil
+		}
+		if err != nil {
+			return nil, false, err //nolint:wrapcheck // the caller's own
+		}
+	}
+	return start, false, nil
+}
+
+// readerOnly hides all methods except Read.
+type readerOnly struct{ io.Reader }
 
 // findHead finds the head of the final response in Raw, and drops what comes before.
 func (r *Restorer) findHead(p *Page) (headInfo, bool) {

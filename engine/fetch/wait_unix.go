@@ -83,9 +83,9 @@ func (w *wait) ready(fd uintptr) bool {
 		w.err = errNoBuffer
 		return true
 	}
-	n, err := unix.Read(int(fd), p.memory.raw.b)
+	n, err := unix.Read(int(fd), p.memory.raw.B)
 	for err == unix.EINTR {
-		n, err = unix.Read(int(fd), p.memory.raw.b)
+		n, err = unix.Read(int(fd), p.memory.raw.B)
 	}
 	switch {
 	case err == unix.EAGAIN:
@@ -95,7 +95,7 @@ func (w *wait) ready(fd uintptr) bool {
 	case n == 0:
 		w.err = io.EOF
 	default:
-		w.n, p.Raw = n, p.memory.raw.b[:n]
+		w.n, p.Raw = n, p.memory.raw.B[:n]
 	}
 	return true
 }

@@ -143,8 +143,9 @@ func (w *Worker) fetch(ctx context.Context, c *current) (*fetch.Page, outcome.Ou
 	case o == outcome.Cancelled:
 		w.trouble.decideCancelled(c, p)
 		w.returnUnfetched(c)
+		err := p.RestFault()
 		w.Pool.Put(p)
-		return nil, o, nil
+		return nil, o, err
 	case o == outcome.LocalFault: // this machine had no connection for it
 		w.Shortage.Note(time.Now(), p.Err)
 		w.pause(ctx, c, p)

@@ -17,6 +17,7 @@ const (
 	CacheFile     = FrontierDir + "/cache"
 	SeedsFile     = FrontierDir + "/seeds"
 	HostRulesFile = FrontierDir + "/host-rules" // need not be there
+	BodiesDir     = FrontierDir + "/bodies"     // bodies on their way to the archive
 	ReportFile    = "report.json"
 	OutboxDir     = FrontierDir + "/outbox"  // messages for other agents; only of a crawl with several
 	HistoryFile   = LogsDir + "/history"     // numbers over time, for the dashboard; need not be there

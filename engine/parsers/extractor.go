@@ -22,6 +22,7 @@ type extractor struct {
 
 	key      xxh3.Uint128 // of the last Page: see parsedKey
 	isParsed bool         // its whole payload was parsed, and is identified by key
+	isPartly bool         // its start has links, and its end was not searched
 }
 
 func newExtractor(c *Crawl) *extractor { return &extractor{Finder: links.NewFinder(c.Links), crawl: c} }
@@ -33,7 +34,7 @@ const redirectsMost = 10
 // After too many redirects, extract changes the outcome of the attempt.
 func (x *extractor) extract(p, content *fetch.Page, a *attempt.Attempt) {
 	x.Reset()
-	x.isParsed = false
+	x.isParsed, x.isPartly = false, false
 	way := filter.Way{Depth: a.Depth, Embeds: a.Embeds, Hops: a.Redirects}
 	switch {
 	case a.IsRobots:
@@ -99,9 +100,23 @@ func (x *extractor) scan(p *fetch.Page, a *attempt.Attempt) {
 	}()
 	x.Scan(a.URL, p, a.ListedByIndex)
 	count.DroppedLinks.Add(int64(x.Dropped))
+	if x.isPartly = !p.IsSearchedWhole() && len(x.Links) > 0; x.isPartly {
+		count.PagesPartlyParsed.Add(1)
+	}
 	if x.Encoding != coding.OK {
 		count.BadEncodings.Add(1)
 	}
+}
+
+// annotate adds to what crawl.log says of an attempt what was not searched or not taken of its links.
+func (x *extractor) annotate(note string) string {
+	if x.isPartly {
+		if note != "" {
+			note += ","
+		}
+		note += "partly-parsed"
+	}
+	return x.Budget.Annotate(note)
 }
 
 // noteParsed notes that the links of the last Page have been admitted.

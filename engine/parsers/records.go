@@ -68,12 +68,22 @@ func (b *recordBuilder) plan(p, content *fetch.Page, a *attempt.Attempt) (record
 	if err := b.encode(p, a, &plan); err != nil {
 		return plan, fmt.Errorf("parsers: archive: %w", err)
 	}
-	b.encoder.Pack(b.crawl.Journal.Writer)
+	if err := b.encoder.Pack(b.crawl.Journal.Writer); err != nil {
+		return plan, fmt.Errorf("parsers: archive: %w", err)
+	}
 	if isDeduplicated && !plan.isRevisit {
 		first := dedup.First{RecordID: b.response.ID, URI: string(a.URL), Date: p.Times.Started}
 		plan.claim = journal.NewClaim(p.Digest, first)
 	}
 	return plan, nil
+}
+
+// release gives back what the records of a long body take outside of memory.
+func (b *recordBuilder) release() {
+	if b.response.Source.Size > 0 {
+		b.response.Source = warc.Source{}
+		b.encoder.Reset()
+	}
 }
 
 // stores asks the store filter. A robots.txt is stored unless the filter refuses everything. The answer to a probe is
@@ -100,6 +110,7 @@ func (b *recordBuilder) encode(p *fetch.Page, a *attempt.Attempt, plan *recordPl
 	if plan.isRevisit {
 		b.makeRevisit(warc.ProfileIdentical, plan.first)
 		b.response.Block, b.response.BlockDigest = append(b.response.Block[:0], p.Head()), nil
+		b.response.Source = warc.Source{}
 	}
 	if plan.isUnchanged {
 		b.makeRevisit(warc.ProfileNotModified, a.Previous.First)
@@ -144,11 +155,12 @@ func (b *recordBuilder) fillResponse(p *fetch.Page, a *attempt.Attempt) {
 		Type: warc.Response, Date: p.Times.Started, TargetURI: a.URL, IP: p.Connection.Remote.Addr(), Index: &b.index,
 		Truncated: truncation(p.Truncation), Block: append(b.response.Block[:0], p.Raw),
 	}
-	if p.Complete {
+	b.response.Source.From, b.response.Source.Size = p.Rest()
+	if p.Complete || b.response.Source.Size > 0 {
 		b.response.BlockDigest = &p.BlockDigest
-		if p.PayloadLen > 0 {
-			b.response.PayloadDigest = &p.Digest
-		}
+	}
+	if p.Complete && p.PayloadLen > 0 {
+		b.response.PayloadDigest = &p.Digest
 	}
 	if !p.HasHead() {
 		b.response.Type, b.response.ContentType, b.response.Truncated = warc.Resource, mediaBytes, headTruncation(p)

@@ -47,6 +47,7 @@ func (w *Worker) Run(ctx context.Context, onError func(error)) (err error) {
 			if err = w.handle(ctx, p); err != nil {
 				onError(err)
 			}
+			w.records.release()
 		}
 		w.crawl.Pool.Put(p)
 		if w.crawl.PagesOut.Add(-1) == 0 {
@@ -66,11 +67,30 @@ func (w *Worker) handle(ctx context.Context, p *fetch.Page) error {
 		}
 	}
 	w.links.extract(p, content, a)
-	plan, err := w.records.plan(p, content, a)
+	if err := p.RestFault(); err != nil {
+		return err
+	}
+	plan, err := w.plan(ctx, p, content, a)
+	if errors.Is(err, outage.ErrFullAtStop) {
+		return nil // it is still in flight, so the checkpoint has its URL
+	}
 	if err != nil {
 		return err
 	}
 	return w.store(ctx, p, content, a, &plan)
+}
+
+// plan plans and encodes the records. A long one needs room on the disk, and waits for it.
+func (w *Worker) plan(ctx context.Context, p, content *fetch.Page, a *attempt.Attempt) (recordPlan, error) {
+	for {
+		plan, err := w.records.plan(p, content, a)
+		if err == nil {
+			return plan, nil
+		}
+		if err := w.crawl.Journal.Disk.Wait(ctx, err); err != nil {
+			return plan, err
+		}
+	}
 }
 
 // unconditionalItem returns the item of an attempt with so many tries that its next request has no conditions.
@@ -96,7 +116,9 @@ func (w *Worker) store(
 		case errors.Is(err, journal.ErrPageLimit):
 			return w.putBack(a, a.Item)
 		case errors.Is(err, journal.ErrDuplicate):
-			if *plan, err = w.records.plan(p, content, a); err != nil {
+			if *plan, err = w.plan(ctx, p, content, a); errors.Is(err, outage.ErrFullAtStop) {
+				return nil // as below
+			} else if err != nil {
 				return err
 			}
 		default:
@@ -121,7 +143,7 @@ func (w *Worker) settle(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) err
 	}
 	w.crawl.Limits.Grown(w.pending.Entry.Length)
 	w.count(p, a, plan)
-	w.crawl.Log.Attempt(p, a, w.links.Encoding, w.links.Budget.Annotate(plan.annotation))
+	w.crawl.Log.Attempt(p, a, w.links.Encoding, w.links.annotate(plan.annotation))
 	if a.IsRobots || !a.WillRetry {
 		w.admitLinks(a)
 		w.links.noteParsed()
@@ -165,7 +187,7 @@ func (w *Worker) count(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
 	if p.HasHead() {
 		n.CountStatus(p.Status)
 	}
-	n.BytesReceived.Add(int64(len(p.Raw) + len(p.Interim)))
+	n.BytesReceived.Add(p.Size() + int64(len(p.Interim)))
 	n.BytesSent.Add(int64(len(p.Request)))
 	if a.IsRobots {
 		n.RobotsFetched.Add(1)

@@ -86,7 +86,10 @@ var importTable = []struct{ importer, may string }{
 	// Level 1, the parts of the engine.
 	{"engine/catalogue", base},
 	{"engine/cookie", base},
-	{"engine/fetch", base + " internal/inflate internal/sha1pair engine/fetch/addrguard engine/fetch/coding"},
+	{"engine/fetch", base + " internal/inflate internal/sha1pair engine/fetch/addrguard engine/fetch/coding " +
+		"engine/fetch/buffers engine/bodyfile internal/vfs"},
+	{"engine/bodyfile", "internal/vfs"},
+	{"engine/fetch/buffers", ""},
 	{"engine/fetch/addrguard", base},
 	{"engine/fetch/coding", "internal/inflate"},
 	{"engine/parse", base + " engine/sitemap"}, // feeds and sitemaps are read by the same reader wherever they come from

@@ -23,6 +23,8 @@ type PackerOptions struct {
 	Dictionary []byte
 	// Prefix is the text with which a member starts until Stamp replaces it. It must not be changed.
 	Prefix []byte
+	// Scratch gets the middle of a member that is too large for memory. Default: members stay in memory.
+	Scratch Scratch
 }
 
 // Validate returns all faults of o as a joined error, or nil.
@@ -43,14 +45,6 @@ func (o PackerOptions) Validate() error {
 		}
 	}
 	return errors.Join(faults...)
-}
-
-// sink collects the output of a compressor.
-type sink struct{ b []byte }
-
-func (s *sink) Write(p []byte) (int, error) {
-	s.b = append(s.b, p...)
-	return len(p), nil
 }
 
 // compressor is the input side of a compressor of the library.
@@ -87,17 +81,19 @@ type Packer struct {
 	library     compressor       // of libraryGzip and zstdFrames
 	dictionary  dictionaryPacker // of zstdDictionary
 
-	start    int // of the current member, in out.b
-	body     int // of the compressor's own output
-	prefix   int // length of the prefix; 0 if there is none
+	start    int64 // of the current member, in the output
+	prefixAt int   // of the prefix, from start
+	body     int   // of the compressor's own output, in out.b
+	merged   bool  // mergeFrame has been called for the current member
+	prefix   int   // length of the prefix; 0 if there is none
 	restCRC  uint32
 	restSize int64
 }
 
 // Member is a compressed record in the buffer of a Packer.
 type Member struct {
-	// Start and End are its place in the buffer. With a dictionary they are known after Stamp.
-	Start, End int
+	// Start and End are its place in the output. With a dictionary they are known after Stamp.
+	Start, End int64
 	// Raw is its length in bytes before compression.
 	Raw int64
 
@@ -111,7 +107,7 @@ func NewPacker(o PackerOptions) (*Packer, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	p := &Packer{compression: o.Compression, initial: o.Prefix}
+	p := &Packer{compression: o.Compression, initial: o.Prefix, out: sink{scratch: o.Scratch, movable: o.Scratch != nil}}
 	var err error
 	switch {
 	case o.Dictionary != nil:
@@ -139,10 +135,8 @@ func NewPacker(o PackerOptions) (*Packer, error) {
 
 // Reset removes all members.
 func (p *Packer) Reset() {
-	if cap(p.out.b) > bufferKeep {
-		p.out.b = nil
-	}
-	p.out.b, p.members = p.out.b[:0], p.members[:0]
+	p.out.reset()
+	p.members = p.members[:0]
 	p.dictionary.reset()
 }
 
@@ -161,22 +155,24 @@ func (p *Packer) Len() int { return len(p.members) }
 // Member returns member i.
 func (p *Packer) Member(i int) *Member { return &p.members[i] }
 
-// Bytes returns the members, in the form of the file. Before Stamp they have the Prefix of the options.
-func (p *Packer) Bytes() []byte {
+// Output returns the members, in the form of the file. Before Stamp they have the Prefix of the options.
+func (p *Packer) Output() (Output, error) {
 	if p.method == zstdDictionary && !p.dictionary.packed {
-		p.Stamp(p.initial)
+		if err := p.Stamp(p.initial); err != nil {
+			return Output{}, err
+		}
 	}
-	return p.out.b
+	return p.out.output(), nil
 }
 
 // Late reports whether Stamp compresses the members, because there is a dictionary.
 func (p *Packer) Late() bool { return p.method == zstdDictionary }
 
-// Stamp writes a prefix into all members that have one. It must be as long as that of the options.
-func (p *Packer) Stamp(prefix []byte) {
+// Stamp writes a prefix into all members that have one. It must be as long as that of the options. An error comes from
+// a source of the members or from the Scratch, and Stamp may be called again.
+func (p *Packer) Stamp(prefix []byte) error {
 	if p.method == zstdDictionary {
-		p.out.b = p.dictionary.pack(p.out.b, p.members, prefix)
-		return
+		return p.dictionary.pack(&p.out, p.members, prefix)
 	}
 	crc := uint32(0)
 	if p.compression == Gzip {
@@ -185,6 +181,7 @@ func (p *Packer) Stamp(prefix []byte) {
 	for i := range p.members {
 		p.stamp(&p.members[i], prefix, crc)
 	}
+	return nil
 }
 
 // stamp writes a prefix with this checksum into a member, and corrects the checksum of the member.
@@ -192,10 +189,9 @@ func (p *Packer) stamp(m *Member, prefix []byte, crc uint32) {
 	if m.prefixAt < 0 {
 		return
 	}
-	b := p.out.b[m.Start:m.End]
-	copy(b[m.prefixAt:], prefix)
+	copy(p.out.b[p.out.place(m.Start)+m.prefixAt:], prefix)
 	if p.compression == Gzip {
-		binary.LittleEndian.PutUint32(b[len(b)-8:], crcJoin(crc, m.restCRC, m.restShift))
+		binary.LittleEndian.PutUint32(p.out.b[p.out.place(m.End)-8:], crcJoin(crc, m.restCRC, m.restShift))
 	}
 }
 
@@ -210,7 +206,7 @@ const (
 
 // Begin starts a member, with the prefix or without one.
 func (p *Packer) Begin(prefixed bool) {
-	p.start = len(p.out.b)
+	p.start, p.merged = p.out.size(), false
 	p.prefix, p.restCRC, p.restSize = 0, 0, 0
 	var prefix []byte
 	if prefixed {
@@ -233,6 +229,7 @@ func (p *Packer) Begin(prefixed bool) {
 			p.out.b = append(p.out.b, byte(n<<3), byte(n<<3>>8), byte(n<<3>>16))
 		}
 	}
+	p.prefixAt = int(p.out.size() - p.start)
 	p.out.b = append(p.out.b, prefix...)
 	p.body = len(p.out.b)
 	switch p.method {
@@ -264,6 +261,35 @@ func (p *Packer) Write(b []byte) error {
 	return err
 }
 
+// WriteFrom compresses size bytes of r, and keeps little of the result in memory: the rest is in the Scratch. It must
+// be in the first member, and r must be readable until Reset. After an error the buffer is damaged, and only Reset may
+// be called.
+func (p *Packer) WriteFrom(r io.ReaderAt, size int64) error {
+	if len(p.members) > 0 {
+		return errNotFirst
+	}
+	if p.method == zstdDictionary {
+		p.restSize += size
+		p.dictionary.addSource(r, size)
+		return nil
+	}
+	return eachPiece(r, size, func(piece []byte) error {
+		if err := p.Write(piece); err != nil {
+			return err
+		}
+		if len(p.out.b) < scratchFrom {
+			return nil
+		}
+		if err := p.mergeFrame(); err != nil {
+			return err
+		}
+		return p.out.moveOut()
+	})
+}
+
+// errNotFirst is a bug of the caller.
+var errNotFirst = errors.New("warc: only the first record of a group may have a source")
+
 // End ends the member. After an error the buffer is damaged, and only Reset may be called.
 func (p *Packer) End() error {
 	m := Member{Raw: int64(p.prefix) + p.restSize, prefixAt: -1}
@@ -281,13 +307,11 @@ func (p *Packer) End() error {
 			return err
 		}
 	}
-	if p.method == zstdFrames && p.prefix > 0 {
-		if err := p.mergeFrame(); err != nil {
-			return err
-		}
+	if err := p.mergeFrame(); err != nil {
+		return err
 	}
 	if p.prefix > 0 {
-		m.prefixAt = p.body - p.prefix - p.start
+		m.prefixAt = p.prefixAt
 	}
 	crc := uint32(0)
 	if p.compression == Gzip {
@@ -296,7 +320,7 @@ func (p *Packer) End() error {
 		p.out.b = binary.LittleEndian.AppendUint32(p.out.b, p.restCRC)
 		p.out.b = binary.LittleEndian.AppendUint32(p.out.b, uint32(m.Raw))
 	}
-	m.Start, m.End = p.start, len(p.out.b)
+	m.Start, m.End = p.start, p.out.size()
 	p.stamp(&m, p.initial, crc)
 	p.members = append(p.members, m)
 	return nil
@@ -304,8 +328,12 @@ func (p *Packer) End() error {
 
 // mergeFrame removes the header of the frame that the compressor wrote and keeps its window, so that its blocks follow
 // our raw block in our frame. The raw block does not change the later ones, because they refer only to their own
-// content.
+// content. It does nothing the second time, and for a member that needs it not.
 func (p *Packer) mergeFrame() error {
+	if p.method != zstdFrames || p.prefix == 0 || p.merged {
+		return nil
+	}
+	p.merged = true
 	f := p.out.b[p.body:]
 	if len(f) == 0 { // the compressor writes no frame for empty input; a record is never empty
 		return fmt.Errorf("warc: empty frame")
@@ -317,7 +345,7 @@ func (p *Packer) mergeFrame() error {
 	if size := f[4] >> 6; size > 0 {
 		header += 1 << size
 	}
-	p.out.b[p.start+5] = f[5]
+	p.out.b[p.out.place(p.start)+5] = f[5]
 	n := copy(f, f[header:])
 	p.out.b = p.out.b[:p.body+n]
 	return nil

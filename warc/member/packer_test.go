@@ -102,7 +102,9 @@ func TestStampReplacesThePrefixOfAllMembers(t *testing.T) {
 				pack(t, p, sizes...)
 				for _, prefix := range []string{prefixA, prefixB, prefixB} {
 					if prefix != prefixA {
-						p.Stamp([]byte(prefix))
+						if err := p.Stamp([]byte(prefix)); err != nil {
+							t.Fatal(err)
+						}
 					}
 					var want []string
 					for i, size := range sizes {
@@ -111,13 +113,13 @@ func TestStampReplacesThePrefixOfAllMembers(t *testing.T) {
 					if o.Compression == None { // one member
 						want = []string{strings.Join(want, "")}
 					}
-					got := readAll(t, slices.Concat(p.Front(), p.Bytes()), o.Compression)
+					got := readAll(t, slices.Concat(p.Front(), bytesOf(t, p)), o.Compression)
 					if !slices.Equal(got, want) {
 						t.Fatalf("%d contents, want %d", len(got), len(want))
 					}
 				}
 			}
-			end := 0
+			end := int64(0)
 			for i := range p.Len() {
 				m := p.Member(i)
 				if m.Start != end || m.Raw != int64(min(i, 1)*len(prefixA)+sizes[i]) {
@@ -125,8 +127,8 @@ func TestStampReplacesThePrefixOfAllMembers(t *testing.T) {
 				}
 				end = m.End
 			}
-			if end != len(p.Bytes()) || p.Late() != (o.Dictionary != nil) || p.Compression() != o.Compression {
-				t.Error(end, len(p.Bytes()))
+			if end != int64(len(bytesOf(t, p))) || p.Late() != (o.Dictionary != nil) || p.Compression() != o.Compression {
+				t.Error(end, len(bytesOf(t, p)))
 			}
 		})
 	}
@@ -143,8 +145,10 @@ func TestStampGivesTheBytesOfThePrefix(t *testing.T) {
 				t.Fatal(err)
 			}
 			pack(t, p, 10, 5000)
-			p.Stamp([]byte(prefixB))
-			out[i] = bytes.Clone(p.Bytes())
+			if err := p.Stamp([]byte(prefixB)); err != nil {
+				t.Fatal(err)
+			}
+			out[i] = bytes.Clone(bytesOf(t, p))
 		}
 		if !bytes.Equal(out[0], out[1]) {
 			t.Errorf("%s: different bytes", name)
@@ -184,4 +188,14 @@ func TestCRCJoin(t *testing.T) {
 			t.Fatalf("%d+%d bytes: %08x, want %08x", len(a), len(b), got, want)
 		}
 	}
+}
+
+// bytesOf returns the output of a Packer without a Scratch.
+func bytesOf(t testing.TB, p *Packer) []byte {
+	t.Helper()
+	out, err := p.Output()
+	if err != nil || out.MiddleSize > 0 {
+		t.Fatalf("%v, %d bytes in the scratch", err, out.MiddleSize)
+	}
+	return out.Tail
 }

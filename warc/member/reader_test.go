@@ -18,10 +18,10 @@ func packed(t *testing.T, o PackerOptions) (file []byte, starts []int64) {
 	}
 	pack(t, p, 10, 3000, 300, 9000, 20)
 	for i := range p.Len() {
-		p.Bytes()
-		starts = append(starts, int64(len(p.Front())+p.Member(i).Start))
+		bytesOf(t, p)
+		starts = append(starts, int64(len(p.Front()))+p.Member(i).Start)
 	}
-	return slices.Concat(p.Front(), p.Bytes()), starts
+	return slices.Concat(p.Front(), bytesOf(t, p)), starts
 }
 
 // The positions are those of the members, also for a reader that starts in the middle of a file.

@@ -6,6 +6,7 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/process"
 	"orbweaver/engine"
+	"orbweaver/engine/bodyfile"
 )
 
 // A crawl's open files: those of its directory (archive, runs of the sieve, queues, journal, a checkpoint being
@@ -14,13 +15,24 @@ import (
 const (
 	filesOfDisk    = 96
 	filesOfResolve = 2
-	filesLeast     = filesOfDisk + resolvesLeast*filesOfResolve + fetchersLeast
+	filesLeast     = filesOfDisk + resolvesLeast*filesOfResolve + fetchersLeast + bodyFilesLeast
+	bodyFilesLeast = 4
 	resolvesLeast  = 4
 	fetchersLeast  = 8
 )
 
 func filesNeeded(c engine.Config) int {
-	return filesOfDisk + c.Workers.Resolvers*filesOfResolve + c.Workers.Fetchers + c.Workers.IdleConnsMax
+	return filesOfDisk + c.Workers.Resolvers*filesOfResolve + c.Workers.Fetchers + c.Workers.IdleConnsMax +
+		bodyfile.FilesFor(c.Workers.Fetchers)
+}
+
+// fetchersOf returns how many fetch workers need at most so many files, with those of long bodies.
+func fetchersOf(files int) int {
+	n := files
+	for n > fetchersLeast && n+bodyfile.FilesFor(n) > files {
+		n--
+	}
+	return n
 }
 
 // fitFiles makes a crawl fit into the limit of open files: with fewer workers than asked for, if there must be.
@@ -41,7 +53,7 @@ func fitFiles(log *slog.Logger, c *engine.Config) error {
 		limit -= c.Workers.IdleConnsMax
 	}
 	c.Workers.Resolvers = min(c.Workers.Resolvers, max(resolvesLeast, limit/16))
-	c.Workers.Fetchers = min(c.Workers.Fetchers, limit-filesOfDisk-c.Workers.Resolvers*filesOfResolve)
+	c.Workers.Fetchers = min(c.Workers.Fetchers, fetchersOf(limit-filesOfDisk-c.Workers.Resolvers*filesOfResolve))
 	log.Warn("the limit of open files is lower than this crawl needs, so it has fewer workers; raise it (ulimit -n)",
 		"limit", limit, "needs", need, "fetchers", c.Workers.Fetchers, "asked", asked, "resolvers", c.Workers.Resolvers)
 	return nil

@@ -1,0 +1,176 @@
+package bodyfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"orbweaver/internal/vfs"
+)
+
+// ErrNoRoom says that the exchange had to end while the file waited for room.
+var ErrNoRoom = errors.New("bodyfile: no room for the body")
+
+// Options configure a Store.
+type Options struct {
+	FS   vfs.FS
+	Dir  string // nothing else may be in it
+	Most Most
+	// Wait returns nil when a write that failed with err may be repeated, or the error that ends the exchange.
+	Wait func(ctx context.Context, err error) error
+	// Warn logs a warning with key-value fields.
+	Warn func(msg string, args ...any)
+}
+
+// Most limits all files together.
+type Most struct {
+	Bytes int64
+	Files int
+}
+
+// Store has the body files of a crawl.
+type Store struct {
+	// Endless are the hosts that have sent an endless body.
+	Endless EndlessHosts
+
+	o      Options
+	serial atomic.Uint64 // of the last file
+
+	mu      sync.Mutex
+	growing []*File       // in the order of their beginning
+	sealed  int           // files that are complete and not removed
+	bytes   int64         // reserved by all files
+	freed   chan struct{} // closed at the next change; nil if no file waits
+	waits   int64         // times that a file had to wait for room
+}
+
+// FilesFor returns how many files a crawl with so many fetch workers may have at once.
+func FilesFor(fetchers int) int { return min(max(fetchers/4, 4), 256) }
+
+// namePrefix is the start of all names in the directory.
+const namePrefix = "body-"
+
+// Open makes the directory, and removes the files that a killed run has left in it.
+func Open(o Options) (*Store, error) {
+	if err := o.FS.MkdirAll(o.Dir); err != nil {
+		return nil, fmt.Errorf("bodyfile: %w", err)
+	}
+	names, err := o.FS.List(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("bodyfile: %w", err)
+	}
+	for _, name := range names {
+		if !strings.HasPrefix(name, namePrefix) {
+			continue
+		}
+		if err := o.FS.Remove(o.Dir + "/" + name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("bodyfile: a file of the last run cannot be removed: %w", err)
+		}
+	}
+	return &Store{o: o}, nil
+}
+
+// Nowhere returns a Store without room: each body that is too long for memory is truncated.
+func Nowhere() *Store { return new(Store) }
+
+// Stats are the counters of a Store.
+type Stats struct {
+	Files int   // there now
+	Bytes int64 // reserved by them
+	Waits int64 // times that a file had to wait for room
+}
+
+// Stats returns the counters.
+func (s *Store) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Stats{Files: len(s.growing) + s.sealed, Bytes: s.bytes, Waits: s.waits}
+}
+
+// nextName returns the name of a new file.
+func (s *Store) nextName() string {
+	return fmt.Sprintf("%s/%s%d", s.o.Dir, namePrefix, s.serial.Add(1))
+}
+
+// begin adds a file if there is a place for one more. It returns false and what is closed at the next change if not.
+func (s *Store) begin(f *File) (bool, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.growing)+s.sealed >= s.o.Most.Files {
+		return false, s.wait()
+	}
+	s.growing = append(s.growing, f)
+	return true, nil
+}
+
+// reserve gives n more bytes to f, while free bytes are free on the disk. If they cannot be given, it returns false,
+// and what is closed at the next change.
+func (s *Store) reserve(f *File, n, free int64) (bool, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	isFirst := s.growing[0] == f && s.sealed == 0
+	if s.bytes+n > s.o.Most.Bytes && !isFirst || s.bytes+n > s.bytes/diskPart+free/diskPart {
+		return false, s.wait()
+	}
+	s.bytes += n
+	f.reserved += n
+	return true, nil
+}
+
+// diskPart: the files take at most this part of what is free without them. A record is on the disk three times for a
+// moment: in its body file, in a Scratch and in the archive.
+const diskPart = 3
+
+// seal notes that f grows no more.
+func (s *Store) seal(f *File) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.Index(s.growing, f); i >= 0 {
+		s.growing = slices.Delete(s.growing, i, i+1)
+		s.sealed++
+		s.tell()
+	}
+}
+
+// release takes back what f has.
+func (s *Store) release(f *File) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.Index(s.growing, f); i >= 0 {
+		s.growing = slices.Delete(s.growing, i, i+1)
+	} else {
+		s.sealed--
+	}
+	s.bytes -= f.reserved
+	s.tell()
+}
+
+// wait counts a file that waits, and returns what is closed at the next change. The caller holds the lock.
+func (s *Store) wait() <-chan struct{} {
+	s.waits++
+	if s.freed == nil {
+		s.freed = make(chan struct{})
+	}
+	return s.freed
+}
+
+// tell wakes all files that wait. The caller holds the lock.
+func (s *Store) tell() {
+	if s.freed != nil {
+		close(s.freed)
+		s.freed = nil
+	}
+}
+
+// remove closes and removes a file.
+func (s *Store) remove(f vfs.File) {
+	if err := errors.Join(f.Close(), vfs.RemoveIfExists(s.o.FS, f.Name())); err != nil {
+		s.o.Warn("a body file could not be removed; the next start of the crawl removes it",
+			"file", f.Name(), "error", err)
+	}
+}
