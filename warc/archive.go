@@ -111,10 +111,16 @@ func (a *Archive) Close() error {
 // concurrent to the group. It returns the position with its Length. If there is no such group, the error is a *Fault;
 // for a missing file it wraps fs.ErrNotExist.
 func (a *Archive) ReadGroup(pos Position) ([]RecordRead, Position, error) {
-	if err := a.seek(pos); err != nil {
+	var group []RecordRead
+	pos, err := a.EachOfGroup(pos, func(_ int, rec *RecordRead) error {
+		_, err := rec.ReadBlock(BlockMax)
+		group = append(group, *rec)
+		return err
+	})
+	if err != nil {
 		return nil, pos, err
 	}
-	return a.readGroup(pos)
+	return group, pos, nil
 }
 
 // ReadStart reads the record at a position, with at most limit bytes of its block. Block and fields belong to the
@@ -129,13 +135,20 @@ func (a *Archive) ReadStart(pos Position, limit int64) (*RecordRead, error) {
 		return nil, a.fault(member.ErrTruncated, pos, "no record")
 	case err != nil:
 		return nil, err
-	case rec.ContentLength <= limit:
-		_, err = rec.ReadBlock(limit)
-	default:
-		rec.Block = make([]byte, limit)
-		_, err = io.ReadFull(rec, rec.Block)
 	}
-	return rec, err
+	return rec, rec.ReadStart(limit)
+}
+
+// StartMost is how many bytes of a block the readers of an archive take into memory at once.
+const StartMost = 1 << 20
+
+// EachOfGroup calls f with each record of the group at a position, in order. f borrows the record, and may read its
+// block. Position and errors are those of ReadGroup.
+func (a *Archive) EachOfGroup(pos Position, f func(i int, rec *RecordRead) error) (Position, error) {
+	if err := a.seek(pos); err != nil {
+		return pos, err
+	}
+	return a.eachOfGroup(pos, f)
 }
 
 // seek sets the range of the reader: from a position to its Length, or to the end of the file.
@@ -160,32 +173,35 @@ func (a *Archive) fault(kind error, pos Position, format string, args ...any) er
 	return &Fault{Kind: kind, File: a.info.Name, Offset: pos.Offset, What: fmt.Sprintf(format, args...)}
 }
 
-func (a *Archive) readGroup(pos Position) ([]RecordRead, Position, error) {
-	var group []RecordRead
+func (a *Archive) eachOfGroup(pos Position, f func(i int, rec *RecordRead) error) (Position, error) {
+	count := 0
 	var length int64
 	ids := make(map[string]bool)
 	for {
 		rec, err := a.reader.Next()
 		// A fault after the group does not matter.
 		var damage *Fault
-		behind := pos.Length == 0 && len(group) > 0 && (errors.As(err, &damage) || err == nil && !concurrent(rec, ids))
+		behind := pos.Length == 0 && count > 0 && (errors.As(err, &damage) || err == nil && !concurrent(rec, ids))
 		switch {
-		case behind, err == io.EOF && len(group) > 0:
+		case behind, err == io.EOF && count > 0:
 			if pos.Length > 0 && length != pos.Length {
-				return nil, pos, a.fault(ErrFraming, pos, "the group has %d bytes, not %d", length, pos.Length)
+				return pos, a.fault(ErrFraming, pos, "the group has %d bytes, not %d", length, pos.Length)
 			}
 			pos.Length = length
-			return group, pos, nil
+			return pos, nil
 		case err == io.EOF:
-			return nil, pos, a.fault(member.ErrTruncated, pos, "no record")
+			return pos, a.fault(member.ErrTruncated, pos, "no record")
 		case err != nil:
-			return nil, pos, err
+			return pos, err
 		}
-		if _, err := rec.ReadBlock(BlockMax); err != nil {
-			return nil, pos, err
+		if err := f(count, rec); err != nil {
+			return pos, err
+		}
+		if err := rec.Skip(); err != nil {
+			return pos, err
 		}
 		ids[rec.Get("WARC-Record-ID")] = true
-		group = append(group, *rec)
+		count++
 		length += rec.Length
 	}
 }

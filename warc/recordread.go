@@ -1,6 +1,7 @@
 package warc
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -40,7 +41,8 @@ type RecordRead struct {
 	Shared bool
 	// ContentLength is the length of the block in bytes.
 	ContentLength int64
-	// Block is the whole block after a call of ReadBlock. Archive sets it too.
+	// Block is the whole block after a call of ReadBlock. After ReadStart it is the start, and Read returns the rest.
+	// Archive sets it too.
 	Block []byte
 
 	z         *Reader
@@ -179,6 +181,29 @@ func (r *RecordRead) ReadBlock(limit int64) ([]byte, error) {
 		}
 	}
 }
+
+// ReadStart reads at most limit bytes into Block, in a new slice that belongs to the caller. If that is the whole
+// block, its end was checked.
+func (r *RecordRead) ReadStart(limit int64) error {
+	if r.remaining <= limit {
+		_, err := r.ReadBlock(limit)
+		return err
+	}
+	r.Block = make([]byte, limit)
+	_, err := io.ReadFull(r, r.Block)
+	return err
+}
+
+// Content returns a reader of the whole block: what is in Block, and the rest. It may be called once.
+func (r *RecordRead) Content() io.Reader {
+	if int64(len(r.Block)) == r.ContentLength {
+		return bytes.NewReader(r.Block)
+	}
+	return io.MultiReader(bytes.NewReader(r.Block), onlyReader{r})
+}
+
+// Skip reads the rest of the block, so that its end and its digests are checked and Length is known.
+func (r *RecordRead) Skip() error { return skipBlock(r) }
 
 // claims returns the digests that can be checked. The payload of a revisit is in another record; that of a truncated
 // record or of a segment is incomplete.

@@ -110,12 +110,16 @@ func (a *auditor) judgePage(page []extsort.Entry) error {
 	for _, e := range page {
 		c := pageCopy{dir: int(e.Lo &^ fingerprint), at: placeOf(e)}
 		one := a.agents[c.dir]
-		rec, err := one.archive.ReadStart(c.at, warc.BlockMax)
+		isAnswer := false
+		rec, err := one.archive.ReadStart(c.at, warc.StartMost)
+		if err == nil {
+			isAnswer, err = capture.IsAnswer(rec)
+		}
 		if err != nil {
 			return fmt.Errorf("audit: %s: %w; orbweaver fsck %s says more", one.dir, err, one.dir)
 		}
 		c.length, c.url = rec.Length, rec.TargetURI
-		if capture.IsAnswer(rec) {
+		if isAnswer {
 			all = append(all, c)
 		}
 	}

@@ -23,20 +23,30 @@ type Capture struct {
 	revisit bool
 }
 
-// Read looks at a response or revisit whose block is in memory. Page borrows the record.
-func Read(rec *warc.RecordRead) Capture {
+// Read looks at a response or revisit. It reads the rest of the block if not all of it is in memory. Page borrows the
+// record.
+func Read(rec *warc.RecordRead) (Capture, error) {
 	c := Capture{Outcome: outcome.OtherStatus, revisit: rec.Type == warc.Revisit}
 	_, path := urlx.Split(rec.TargetURI)
 	c.Robots = bytes.Equal(path, []byte(robots.FilePath))
-	page, ok := fetch.Stored(rec.TargetURI, rec.Block)
-	if !ok {
-		return c
+	page, ok, err := pageOf(rec)
+	if err != nil || !ok {
+		return c, err
 	}
 	c.Page, c.Status, c.Outcome = page, page.Status, page.Outcome
 	if outcome.IsPageStatus(c.Status) {
 		c.Outcome = cutOutcome(c.Outcome, rec)
 	}
-	return c
+	return c, nil
+}
+
+// pageOf returns the Page of a record.
+func pageOf(rec *warc.RecordRead) (*fetch.Page, bool, error) {
+	if int64(len(rec.Block)) == rec.ContentLength {
+		page, ok := fetch.Stored(rec.TargetURI, rec.Block)
+		return page, ok, nil
+	}
+	return fetch.NewRestorer().Restore(rec.TargetURI, rec.Content(), rec.ContentLength)
 }
 
 // MayBeAnswer says, by its line in the index, whether a capture may be what IsAnswer says yes of: no robots.txt, and
@@ -49,14 +59,17 @@ func MayBeAnswer(said *cdxj.Line) bool {
 	return string(path) != robots.FilePath
 }
 
-// IsAnswer says whether a record, whose block is in memory, is what an agent that is asked whether it has the page
-// calls one: no try that failed half-way.
-func IsAnswer(rec *warc.RecordRead) bool {
+// IsAnswer reads the rest of a record. It says whether the record is what an agent that is asked whether it has the
+// page calls one: no try that failed half-way.
+func IsAnswer(rec *warc.RecordRead) (bool, error) {
 	if rec.Type != warc.Response && rec.Type != warc.Revisit {
-		return false
+		return false, rec.Skip()
 	}
-	c := Read(rec)
-	return c.Outcome.Class() == outcome.ClassAnswer
+	c, err := Read(rec)
+	if err == nil {
+		err = rec.Skip()
+	}
+	return c.Outcome.Class() == outcome.ClassAnswer, err
 }
 
 // cutOutcome is the outcome of an answer with a good status, by what its record says of the body's end.
@@ -83,17 +96,15 @@ func cutOutcome(o outcome.Outcome, rec *warc.RecordRead) outcome.Outcome {
 // HopPathField is the field of a metadata record with the hop path of the capture.
 const HopPathField = "hopsFromSeed"
 
-// HopPath returns the hop path from the metadata record of a capture; nil if there is none. group has the records of
-// the capture. The result belongs to the caller.
-func HopPath(group []warc.RecordRead) []byte {
-	for i := range group {
-		if group[i].Type != warc.Metadata {
-			continue
-		}
-		for line := range bytes.Lines(group[i].Block) {
-			if path, ok := bytes.CutPrefix(line, []byte(HopPathField+": ")); ok {
-				return bytes.Clone(bytes.TrimSpace(path))
-			}
+// HopPath returns the hop path from a metadata record, whose block is in memory; nil if there is none. The result
+// belongs to the caller.
+func HopPath(rec *warc.RecordRead) []byte {
+	if rec.Type != warc.Metadata {
+		return nil
+	}
+	for line := range bytes.Lines(rec.Block) {
+		if path, ok := bytes.CutPrefix(line, []byte(HopPathField+": ")); ok {
+			return bytes.Clone(bytes.TrimSpace(path))
 		}
 	}
 	return nil

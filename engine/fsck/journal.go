@@ -90,7 +90,13 @@ func (c *journalCheck) entry(archive *warc.Archive, e *journal.Attempt, j *journ
 		)
 		return true
 	}
-	group, _, err := archive.ReadGroup(w)
+	var main warc.RecordRead
+	_, err := archive.EachOfGroup(w, func(i int, rec *warc.RecordRead) error {
+		if i == 0 {
+			main = *rec
+		}
+		return nil
+	})
 	var damage *warc.Fault
 	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &damage) {
 		// A power cut may keep an entry that was not synced yet and lose its records.
@@ -108,15 +114,15 @@ func (c *journalCheck) entry(archive *warc.Archive, e *journal.Attempt, j *journ
 		c.fail(area, e.File, err)
 		return false
 	}
-	if t := group[0].Type; t != warc.Response && t != warc.Revisit && t != warc.Resource {
+	if t := main.Type; t != warc.Response && t != warc.Revisit && t != warc.Resource {
 		c.fault(area, e.File, "an entry names a %s record at %d of file %d", t, w.Offset, w.Serial)
 	}
-	if fp := urlx.Fingerprint(c.cut.HashSeed, group[0].TargetURI); fp != e.FP {
+	if fp := urlx.Fingerprint(c.cut.HashSeed, main.TargetURI); fp != e.FP {
 		c.fault(
 			area,
 			e.File,
 			"an entry names the record of another URL, %.200q, at %d of file %05d (I2)",
-			group[0].TargetURI,
+			main.TargetURI,
 			w.Offset,
 			w.Serial,
 		)

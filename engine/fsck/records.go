@@ -63,10 +63,13 @@ func (c *recordCheck) readRecords(t *tally, info warc.FileInfo, size int64, r io
 	defer z.Close()
 	whole := int64(0)
 	err := warc.ScanRecords(z, func(rec *warc.RecordRead) error {
-		if _, err := rec.ReadBlock(warc.BlockMax); err != nil {
+		if err := rec.ReadStart(warc.StartMost); err != nil {
 			return err
 		}
 		if err := c.record(t, name, warc.Checkpoint{Serial: info.Serial, Length: rec.Offset}, rec); err != nil {
+			return err
+		}
+		if err := rec.Skip(); err != nil {
 			return err
 		}
 		whole = rec.Offset + rec.Length
@@ -94,10 +97,18 @@ func (c *recordCheck) readRecords(t *tally, info warc.FileInfo, size int64, r io
 	return nil
 }
 
-// record adds one record to the tally. Its block is in memory.
+// record adds one record to the tally. It reads the rest of its block.
 func (c *recordCheck) record(t *tally, file string, at warc.Checkpoint, rec *warc.RecordRead) error {
 	if rec.Type != warc.Response && rec.Type != warc.Revisit || rec.IsDNS() {
 		return nil
+	}
+	isBehind := !at.Before(t.cut)
+	capture, err := capture.Read(rec) // before anything is noted: the record may be damaged
+	if err == nil {
+		err = rec.Skip()
+	}
+	if err != nil {
+		return err
 	}
 	id := [2]uint64{binary.BigEndian.Uint64(rec.ID[:8]), binary.BigEndian.Uint64(rec.ID[8:])}
 	if err := c.places.ids.Add(extsort.Entry{Hi: id[0], Lo: id[1], Tag: placeTag(isRecord, at)}); err != nil {
@@ -106,7 +117,7 @@ func (c *recordCheck) record(t *tally, file string, at warc.Checkpoint, rec *war
 	if err := c.unchanged(t, rec, at); err != nil {
 		return err
 	}
-	if !at.Before(t.cut) {
+	if isBehind {
 		t.capturesBehind++
 		if rec.Type == warc.Response {
 			t.behindIDs[rec.ID] = true
@@ -114,7 +125,6 @@ func (c *recordCheck) record(t *tally, file string, at warc.Checkpoint, rec *war
 		}
 		return t.behindRevisits(file, rec)
 	}
-	capture := capture.Read(rec)
 	if err := c.firstOf(t, file, rec, &capture, at.Before(t.from)); err != nil {
 		return err
 	}

@@ -142,7 +142,8 @@ func TestUnchangedPageIsRevisit(t *testing.T) {
 		rec.PayloadDigest == nil || dedup.Digest(*rec.PayloadDigest) != digest {
 		t.Errorf("%+v", rec.Fields)
 	}
-	if c := capture.Read(rec); c.Status != 304 || c.Page == nil || string(c.Page.Head().Value("etag")) != `"7"` {
+	c, err := capture.Read(rec)
+	if err != nil || c.Status != 304 || c.Page == nil || string(c.Page.Head().Value("etag")) != `"7"` {
 		t.Errorf("read back: %+v", c)
 	}
 	if rec, _ = pack(attempt.PreviousCapture{}); rec.Type != warc.Response {

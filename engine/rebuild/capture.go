@@ -14,10 +14,14 @@ type storedCapture struct {
 	repeatable bool // a crawl tries such a URL again, unless this was its last try
 }
 
-func (r *rebuilder) captureOf(rec *warc.RecordRead) storedCapture {
-	c := storedCapture{Capture: capture.Read(rec), rec: rec, url: rec.TargetURI}
+// captureOf looks at a record, and reads the rest of its block.
+func (r *rebuilder) captureOf(rec *warc.RecordRead) (c storedCapture, err error) {
+	if c.Capture, err = capture.Read(rec); err == nil {
+		err = rec.Skip()
+	}
+	c.rec, c.url = rec, rec.TargetURI
 	c.repeatable = c.Again(&r.settings.Politeness)
-	return c
+	return c, err
 }
 
 // countStored counts a page against the limit of its site.

@@ -65,10 +65,13 @@ func (r *linkReading) readRecord(file string, rec *warc.RecordRead) error {
 	if rec.Type != warc.Response && rec.Type != warc.Revisit || rec.IsDNS() {
 		return nil
 	}
-	if _, err := rec.ReadBlock(warc.BlockMax); err != nil {
+	if err := rec.ReadStart(warc.StartMost); err != nil {
 		return err
 	}
-	c := r.captureOf(rec)
+	c, err := r.captureOf(rec)
+	if err != nil {
+		return err
+	}
 	if r.chains.isRobots(&c) {
 		return r.offerSitemaps(&c)
 	}
@@ -175,12 +178,13 @@ func (r *linkReading) scan(c *storedCapture) error {
 		if !ok {
 			return fmt.Errorf("the payload of the revisit of %q is not in the list of payloads any more", c.url)
 		}
-		group, _, err := r.archive.ReadGroup(at)
+		first, err := r.archive.ReadStart(at, warc.StartMost)
 		if err != nil {
 			return err
 		}
-		if page, ok = fetch.Stored(c.url, group[0].Block); !ok {
-			return nil
+		page, ok, err = fetch.NewRestorer().Restore(c.url, first.Content(), first.ContentLength)
+		if err != nil || !ok {
+			return err
 		}
 	}
 	if page.PayloadLen == 0 && len(c.Page.Head().Value(links.RefreshField)) == 0 {

@@ -103,7 +103,10 @@ func (r *recordReading) takeRecord(file string, rec *warc.RecordRead, at warc.Po
 	default:
 		return true, nil
 	}
-	c := r.captureOf(rec)
+	c, err := r.captureOf(rec)
+	if err != nil {
+		return false, err
+	}
 	n.CountStatus(c.Status)
 	n.BytesReceived.Add(rec.ContentLength)
 	if r.Manifest.Created.IsZero() || rec.Date.Before(r.Manifest.Created) {

@@ -168,9 +168,11 @@ func (c *Captures) firstRecord(r *captureReader, revisit *warc.RecordRead) (firs
 func (c *Captures) ReadPage(previous *attempt.PreviousCapture, url []byte) *fetch.Page {
 	r := <-c.readers
 	defer func() { c.readers <- r }()
-	rec, err := r.readRecord(previous.Place, []byte(previous.URI), warc.BlockMax)
+	rec, err := r.readRecord(previous.Place, []byte(previous.URI), warc.StartMost)
 	if err == nil && rec != nil {
-		if p, ok := r.restorer.Stored(url, rec.Block); ok {
+		var p *fetch.Page
+		var ok bool
+		if p, ok, err = r.restorer.Restore(url, rec.Content(), rec.ContentLength); ok {
 			return p
 		}
 	}

@@ -151,6 +151,9 @@ func (c *Collector) addComponents(r *Report) {
 func (r *Report) addNamed(n *counters.Totals) {
 	r.Outcomes, r.Skipped, r.Statuses = map[string]int64{}, map[string]int64{}, map[string]int64{}
 	for o, v := range n.Outcomes {
+		if outcome.Outcome(o).IsBodyTruncated() {
+			r.BodiesTruncated += v
+		}
 		if v > 0 {
 			r.Outcomes[outcome.Outcome(o).String()] = v
 		}

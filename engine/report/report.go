@@ -70,19 +70,20 @@ type Report struct {
 
 	Cluster *cluster.StatusReport `json:"cluster,omitempty"` // nil for a crawl with one agent
 
-	ActiveFetches int64   `json:"active_fetches" metric:"active_fetches" help:"Fetch workers in an exchange."`
-	Front         int64   `json:"front" metric:"front_ips" help:"IP addresses with something due within a second."`
-	FrontWanted   int64   `json:"front_required"` // how many there should be
-	WallSeconds   float64 `json:"wall_seconds"`
-	CPUSeconds    float64 `json:"cpu_seconds" metric:"cpu_seconds_total" help:"Processor time of all runs of this crawl."`
-	RSSPeakBytes  int64   `json:"rss_peak_bytes"`
-	Pass          int     `json:"pass"` // from 1: how often the crawl was begun
-	Resumed       int     `json:"resumed"`
-	SyncSeconds   float64 `json:"sync_seconds"`   // that the last group commit took if the disk is slow, else 0
-	LogLinesLost  int64   `json:"log_lines_lost"` // of crawl.log, by this run
-	LocalFaults   int64   `json:"local_faults"`   // attempts of this run that lacked a descriptor or port of this machine
-	DiskPauses    int64   `json:"disk_pauses"`    // of this run, since the disk was full
-	Waiting       string  `json:"waiting"`        // what limits the crawl now, in one line
+	ActiveFetches   int64   `json:"active_fetches" metric:"active_fetches" help:"Fetch workers in an exchange."`
+	Front           int64   `json:"front" metric:"front_ips" help:"IP addresses with something due within a second."`
+	FrontWanted     int64   `json:"front_required"` // how many there should be
+	WallSeconds     float64 `json:"wall_seconds"`
+	CPUSeconds      float64 `json:"cpu_seconds" metric:"cpu_seconds_total" help:"Processor time of all runs of this crawl."`
+	RSSPeakBytes    int64   `json:"rss_peak_bytes"`
+	Pass            int     `json:"pass"` // from 1: how often the crawl was begun
+	Resumed         int     `json:"resumed"`
+	SyncSeconds     float64 `json:"sync_seconds"`     // that the last group commit took if the disk is slow, else 0
+	LogLinesLost    int64   `json:"log_lines_lost"`   // of crawl.log, by this run
+	LocalFaults     int64   `json:"local_faults"`     // attempts of this run without a descriptor or port here
+	BodiesTruncated int64   `json:"bodies_truncated"` // admitted URLs whose body is not whole in the archive
+	DiskPauses      int64   `json:"disk_pauses"`      // of this run, since the disk was full
+	Waiting         string  `json:"waiting"`          // what limits the crawl now, in one line
 
 	FailingSites *ending.FailingSites `json:"failing_sites,omitempty"` // nil unless all queued URLs are of such sites
 

@@ -201,35 +201,51 @@ func (r *recordReader) fill(e *journal.Entry, rec *record) {
 }
 
 // read reads the main record of an entry from the archive; no page and no error mean a revisit.
-func (r *recordReader) read(e *journal.Entry, rec *record) (*fetch.Page, error) {
-	group, pos, err := r.archive.ReadGroup(warc.Position{Serial: e.Serial - 1, Offset: e.Offset, Length: e.Length})
+func (r *recordReader) read(e *journal.Entry, rec *record) (page *fetch.Page, err error) {
+	count := 0
+	place := warc.Position{Serial: e.Serial - 1, Offset: e.Offset, Length: e.Length}
+	place, err = r.archive.EachOfGroup(place, func(i int, each *warc.RecordRead) (err error) {
+		count++
+		switch {
+		case i == 0:
+			page, err = r.readMain(e, rec, each)
+		case r.hasVia && each.Type == warc.Metadata && len(rec.hopPath) == 0:
+			if _, err = each.ReadBlock(warc.BlockMax); err == nil {
+				rec.hopPath = capture.HopPath(each)
+			}
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	if len(group) == 0 {
-		return nil, fmt.Errorf("%w at %d of file %d", errNoRecord, pos.Offset, pos.Serial)
+	if count == 0 {
+		return nil, fmt.Errorf("%w at %d of file %d", errNoRecord, place.Offset, place.Serial)
 	}
-	main := &group[0]
-	rec.end, rec.url, rec.id, rec.date = pos.End(), main.TargetURI, main.ID, main.Date
-	if r.hasVia {
-		rec.hopPath = capture.HopPath(group)
-	}
+	rec.end = place.End()
+	return page, nil
+}
+
+// readMain reads the main record of a group.
+func (r *recordReader) readMain(e *journal.Entry, rec *record, main *warc.RecordRead) (*fetch.Page, error) {
+	rec.url, rec.id, rec.date = main.TargetURI, main.ID, main.Date
 	rec.unchanged = main.Type == warc.Revisit && main.Get("WARC-Profile") == warc.ProfileNotModified
 	busy := e.Outcome.Class() == outcome.ClassBusy
-	if main.Type != warc.Response {
-		if busy && main.Type == warc.Revisit { // its block is the header
-			if head, ok := r.restorer.Stored(rec.url, main.Block); ok {
-				rec.wait = namedWait(head, rec.date)
-			}
-		}
-		return nil, nil //nolint:nilnil // as the comment says
+	isResponse := main.Type == warc.Response
+	if !isResponse && (!busy || main.Type != warc.Revisit) {
+		return nil, nil //nolint:nilnil // as the comment of read says
 	}
-	page, ok := r.restorer.Stored(rec.url, main.Block)
-	if !ok {
+	page, ok, err := r.restorer.Restore(rec.url, main.Content(), main.ContentLength) // of a revisit the head
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok && isResponse:
 		return nil, fmt.Errorf("%w of %s that holds a response", errNoRecord, rec.url)
-	}
-	if busy {
+	case ok && busy:
 		rec.wait = namedWait(page, rec.date)
+	}
+	if !isResponse {
+		return nil, nil //nolint:nilnil // as above
 	}
 	rec.response, rec.digest, rec.hasDigest = true, page.Digest, main.Get("WARC-Payload-Digest") != ""
 	return page, nil

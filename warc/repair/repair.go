@@ -15,8 +15,9 @@ import (
 type Options struct {
 	// Info is the block for a warcinfo record that must be replaced.
 	Info []warc.Field
-	// Visit is called with each valid record, in order, with its block in Block, and its position in the repaired file.
-	// It borrows the record. If it returns false, the record and those concurrent to it are removed. Default: all stay.
+	// Visit is called with each valid record, in order, and its position in the repaired file. Block has the block or, if
+	// it is long, its start; Visit may read the rest. It borrows the record. If it returns false, the record and those
+	// concurrent to it are removed. Default: all stay.
 	Visit func(rec *warc.RecordRead, at warc.Position) (keep bool, err error)
 	// OnFault is called with every fault of the file. Default: none.
 	OnFault func(*warc.Fault)

@@ -25,6 +25,7 @@ type repairer struct {
 
 	size     int64  // of the file before the repair
 	spans    []span // ranges of the file that are kept
+	words    []byte // the dictionary of the file; nil if there is none
 	front    []byte // the frame with the dictionary at the start of the file; nil if there is none
 	head     []byte // front and a warcinfo record before the kept records
 	out      int64  // current length of the repaired file
@@ -64,10 +65,16 @@ func (r *repairer) read(f vfs.File) error {
 	})
 	defer z.Close()
 	err := warc.ScanRecords(z, func(rec *warc.RecordRead) error {
-		if _, err := rec.ReadBlock(warc.BlockMax); err != nil {
+		if rec.ContentLength <= warc.StartMost {
+			if _, err := rec.ReadBlock(warc.StartMost); err != nil {
+				return err
+			}
+			return r.record(rec)
+		}
+		if err := rec.Skip(); err != nil {
 			return err
 		}
-		return r.record(rec)
+		return r.longRecord(f, rec)
 	}, func(f *warc.Fault) error { r.o.OnFault(f); return nil })
 	if err != nil {
 		return err
@@ -78,12 +85,30 @@ func (r *repairer) read(f vfs.File) error {
 	return nil
 }
 
+// longRecord is record for a valid record that is too long for memory: it is read a second time.
+func (r *repairer) longRecord(f vfs.File, valid *warc.RecordRead) error {
+	o := warc.ReaderOptions{Name: r.info.Name, Base: valid.Offset, Form: &r.info.Compression, Dictionary: r.words}
+	z := warc.NewReader(io.NewSectionReader(f, valid.Offset, valid.Length), o)
+	defer z.Close()
+	rec, err := z.Next()
+	if err != nil {
+		return fmt.Errorf("warc: %s: a record that was read cannot be read again: %w", r.info.Name, err)
+	}
+	if err := rec.ReadStart(warc.StartMost); err != nil {
+		return err
+	}
+	rec.Length = valid.Length
+	return r.record(rec)
+}
+
 // readFront reads the dictionary at the start of the file. If it is damaged, the records that refer to it are lost.
 func (r *repairer) readFront(f vfs.File) error {
 	if r.info.Compression != warc.Zstd {
 		return nil
 	}
-	_, length, err := member.ReadDictionary(f)
+	var length int64
+	var err error
+	r.words, length, err = member.ReadDictionary(f)
 	for _, kind := range []error{member.ErrTruncated, member.ErrCompression, member.ErrTooLarge} {
 		if errors.Is(err, kind) {
 			r.front = nil

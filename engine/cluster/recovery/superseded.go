@@ -179,11 +179,15 @@ func (m *Stabilisation) ask(ctx context.Context, n int) error {
 
 // mark marks a capture, unless it is not an answer: then it counts for nothing anyway.
 func (m *Stabilisation) mark(k *claim, by string) error {
-	rec, err := m.archive.ReadStart(k.at, warc.BlockMax)
+	isAnswer := false
+	rec, err := m.archive.ReadStart(k.at, warc.StartMost)
+	if err == nil {
+		isAnswer, err = capture.IsAnswer(rec)
+	}
 	if err != nil {
 		return fmt.Errorf("recovery: %w", err)
 	}
-	if !capture.IsAnswer(rec) {
+	if !isAnswer {
 		return nil
 	}
 	fresh, err := m.marks.Add(by, k.line)

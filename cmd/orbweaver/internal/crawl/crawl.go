@@ -207,6 +207,7 @@ func (c *Command) crawl(
 		return err
 	}
 	writeReports(inv.Context, c.Config.Dir, log)
+	r.WarnTruncated(log, c.Config.Dir)
 	c.output.Close()
 	if err := summary.PrintReport(inv, r, c.JSON, c.Progress == "none"); err != nil {
 		return err

@@ -52,6 +52,9 @@ func WriteReport(out io.Writer, r report.Report) {
 		fmt.Fprintf(out, "  limit     %s\n", more)
 	}
 	fmt.Fprintf(out, "  outcomes  %s\n", table(r.Outcomes))
+	if line := r.TruncatedLine(); line != "" {
+		fmt.Fprintf(out, "  truncated %s\n", line)
+	}
 	if len(r.Dropped) > 0 {
 		fmt.Fprintf(out, "  dropped   %s\n", table(r.Dropped))
 	}

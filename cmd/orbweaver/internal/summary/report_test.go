@@ -20,3 +20,23 @@ func TestWriteReport_saysHowManyLinksTheScopeDropped(t *testing.T) {
 		}
 	}
 }
+
+// Bodies that are not whole in the archive have a line, with the reasons and the way to list them.
+func TestWriteReport_saysWhichBodiesAreNotWhole(t *testing.T) {
+	for _, c := range []struct {
+		outcomes map[string]int64
+		want     string
+	}{
+		{map[string]int64{"ok": 5}, ""},
+		{
+			map[string]int64{"ok": 5, "truncated-length": 2, "no-memory": 1},
+			"truncated 3 bodies are not whole in the archive: no-memory 1, truncated-length 2; to list them: grep -E",
+		},
+	} {
+		var out strings.Builder
+		WriteReport(&out, report.Report{Outcomes: c.outcomes})
+		if got := out.String(); !strings.Contains(got, c.want) || c.want == "" && strings.Contains(got, "truncated") {
+			t.Errorf("%v:\n%s", c.outcomes, got)
+		}
+	}
+}
