@@ -58,6 +58,10 @@
 // necessary. PoolOptions.BytesMax limits all buffers. A body waits for a buffer until the exchange must end, and is
 // then truncated (NoMemory).
 //
+// A response that fills the largest buffer continues in a body file (restWriter; package bodyfile). Raw is its start
+// then, and Page.Rest the rest. The page gives the large buffer back and keeps an inline one, for the way to the file.
+// Digests are computed on the way. The first SearchMax bytes are what Payload returns; a Restorer keeps as many.
+//
 // An exchange allocates nothing except its connection, and sets one deadline (two with TLS). Its system calls are the
 // connection, one poll, reads, one write and the close. On Linux the connection takes six system calls (seven to ports
 // above 1023); package net needs seven or eight. Page.Sum computes both digests later, in the parse worker.
