@@ -34,6 +34,7 @@ type cli struct {
 	Sim     sim.Command            `cmd:"" help:"Serve the simulated web: proxy, direct, TLS and DNS."`
 	Bench   bench.Command          `cmd:"" help:"Run one benchmark of BENCHMARKS.md."`
 	Fsck    inspect.FsckCommand    `cmd:"" help:"Check every invariant of a crawl directory."`
+	Doctor  ctl.DoctorCommand      `cmd:"" help:"Say what limits a running crawl, and what to do."`
 	Explain crawl.ExplainCommand   `cmd:"" help:"Say what became of URLs in a crawl, and why."`
 	Skipped inspect.SkippedCommand `cmd:"" help:"List the URLs that a crawl skips because they belong to a trap."`
 	Report  inspect.ReportCommand  `cmd:"" help:"Print reports of a crawl: hosts, status codes, media types, depth, seeds, errors, TLS faults."`

@@ -8,6 +8,7 @@
 //	GET  /hosts     sites, sorted: ?sort=queue|delay|due|errors|pages|bytes&suffix=NAME&state=STATE&limit=N
 //	GET  /queue     what is queued for a host, and why it waits: ?host=HOST&limit=N
 //	GET  /active    exchanges under way, the oldest first: ?limit=N
+//	GET  /doctor    what limits the crawl now, the strongest first, with figures and remedies
 //	GET  /explain   what the crawl knows about a URL, and what became of it: ?url=URL&whole-log=true
 //	GET  /rules     the rules of single hosts
 //	GET  /metrics   Prometheus text format: numbers, and no name of a site

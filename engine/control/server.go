@@ -165,6 +165,7 @@ func newHandler(crawl Crawl, o Options, live *dashboard.Live) http.Handler {
 	mux.HandleFunc("GET /hosts", h.answerQuestion("hosts"))
 	mux.HandleFunc("GET /queue", h.answerQuestion("queue"))
 	mux.HandleFunc("GET /active", h.answerQuestion("active"))
+	mux.HandleFunc("GET /doctor", h.answerQuestion("doctor"))
 	mux.HandleFunc("GET /explain", h.answerQuestion("explain"))
 	mux.HandleFunc("GET /rules", func(w http.ResponseWriter, _ *http.Request) { answer(w, rulesOf(crawl)) })
 	mux.HandleFunc(

@@ -5,6 +5,7 @@
 // no line for either.
 //
 //	ctl hosts, queue -> control -> Operator.AnswerQuestion -> hosts.Lister
+//	doctor           -> control -> Operator.AnswerQuestion -> doctor.Diagnose
 //	explain          -> control -> Operator.AnswerQuestion -> evidence.Source
 //	ctl active       -> control -> Operator.AnswerQuestion -> underway.Table
 //	ctl add  -> control -> Operator.AddURLs -> admission.Injector -> a checkpoint

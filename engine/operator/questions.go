@@ -27,6 +27,7 @@ func questions() map[string]question {
 		"hosts":   {[]string{"sort", "suffix", "state", "limit"}, (*Operator).hostList},
 		"queue":   {[]string{"host", "limit"}, (*Operator).hostQueues},
 		"active":  {[]string{"limit"}, (*Operator).active},
+		"doctor":  {nil, (*Operator).diagnose},
 		"explain": {[]string{"url", "whole-log"}, (*Operator).explainURL},
 	}
 }

@@ -33,7 +33,7 @@ func layers() []string {
 		"engine/report engine/explain engine/storage",
 		"engine/hosts",
 		"engine/logreport engine/progress",
-		"engine/evidence",
+		"engine/evidence engine/doctor",
 		"engine/operator engine/history",
 		"engine",
 		"engine/control/dashboard",

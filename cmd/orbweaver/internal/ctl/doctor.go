@@ -1,0 +1,46 @@
+package ctl
+
+import (
+	"fmt"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/engine/operator"
+)
+
+// DoctorCommand says what limits a running crawl.
+type DoctorCommand struct {
+	Dir     string `help:"Crawl directory." default:"./crawl" placeholder:"DIR"`
+	Address string `help:"Where the crawl listens, if it was started with --listen." placeholder:"ADDR"`
+	Token   string `help:"File with the token of a crawl that listens on host:port; by default that in the crawl directory." placeholder:"FILE"`
+	JSON    bool   `help:"Print JSON."`
+}
+
+// Help shows an example.
+func (*DoctorCommand) Help() string {
+	return `What limits a running crawl now: politeness, one huge host, failing sites, name servers, the network, fetch
+workers, servers that do not answer, the processor, the disk, memory or descriptors. The strongest limit is
+first, each with its figures, what to do, and what would change without it.
+
+Example:
+  orbweaver doctor --dir crawl`
+}
+
+// Run asks the crawl.
+func (x *DoctorCommand) Run(inv *command.Invocation) error {
+	c := Command{Dir: x.Dir, Address: x.Address, Token: x.Token, JSON: x.JSON}
+	var answer operator.Diagnoses
+	if err := c.ask(inv, "doctor", nil, &answer); err != nil {
+		return err
+	}
+	if x.JSON {
+		return command.PrintJSON(inv.Stdout, answer)
+	}
+	for i, d := range answer.Diagnoses {
+		fmt.Fprintf(inv.Stdout, "%d. %s\n", i+1, command.PlainText(d.Text))
+		fmt.Fprintf(inv.Stdout, "   to do:      %s\n", command.PlainText(d.Remedy))
+		if d.IfLifted != "" {
+			fmt.Fprintf(inv.Stdout, "   without it: %s\n", command.PlainText(d.IfLifted))
+		}
+	}
+	return nil
+}

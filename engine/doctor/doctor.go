@@ -1,0 +1,106 @@
+package doctor
+
+import (
+	"fmt"
+	"time"
+
+	"orbweaver/engine/hosts"
+)
+
+// Figures are what a diagnosis is made of.
+type Figures struct {
+	Ended    string // the crawl has ended or stops: how; "" while it runs
+	Paused   string // why no exchange begins; "" if exchanges begin
+	DiskNeed int64  // bytes that must be free before the crawl goes on; 0 if the disk is not full
+
+	NetworkDown     time.Duration // for so long no server could be reached; 0 if some can
+	NetworkWorkers  int           // fetch workers that go on while connections time out
+	Shortage        string        // what this machine lacks: descriptors, ports; "" for nothing
+	NameServersDown time.Duration // for so long no name server has answered
+	NameServers     string
+
+	Fetchers, Busy int           // fetch workers, and those in an exchange
+	OldExchanges   int           // exchanges under way for 10 s or longer
+	OldestURL      string        // of the oldest exchange
+	OldestAge      time.Duration // of it
+
+	ParsersBehind bool
+	PagesOut      int64 // fetched, and not yet stored
+	SyncTook      time.Duration
+	MemoryFull    bool  // the workbench has no room for more URLs
+	SievePending  int64 // links that are not yet compared with the known URLs
+
+	Hosts hosts.Survey
+}
+
+// Diagnosis is one thing that limits the crawl.
+type Diagnosis struct {
+	Cause    string `json:"cause"`     // a word for programs
+	Text     string `json:"text"`      // with figures
+	Remedy   string `json:"remedy"`    // what the operator can do
+	IfLifted string `json:"if_lifted"` // what would change then; "" if that is not known
+}
+
+// The causes.
+const (
+	Ended       = "ended"
+	Paused      = "paused"
+	DiskFull    = "disk-full"
+	Network     = "network"
+	Descriptors = "descriptors"
+	NameServers = "name-servers"
+	Processor   = "processor"
+	SlowDisk    = "slow-disk"
+	Fetchers    = "fetchers"
+	BlackHoles  = "black-holes"
+	DNS         = "dns"
+	Memory      = "memory"
+	HugeHost    = "huge-host"
+	FailingSite = "failing-sites"
+	Politeness  = "politeness"
+	Sieve       = "sieve"
+	Nothing     = "nothing"
+)
+
+// condition is a row of the table.
+type condition struct {
+	cause string
+	holds func(f *Figures) bool
+	says  func(f *Figures) (text, remedy, ifLifted string)
+}
+
+// Diagnose returns what limits the crawl, the strongest first. There is always at least one.
+func Diagnose(f *Figures) []Diagnosis {
+	var all []Diagnosis
+	for _, c := range conditions() {
+		if !c.holds(f) {
+			continue
+		}
+		d := Diagnosis{Cause: c.cause}
+		d.Text, d.Remedy, d.IfLifted = c.says(f)
+		all = append(all, d)
+		if c.cause == Ended || c.cause == Paused || c.cause == DiskFull {
+			return all // nothing else matters then
+		}
+	}
+	if len(all) == 0 {
+		all = append(all, Diagnosis{
+			Cause: Nothing, Text: "nothing: sites are due and are asked", Remedy: "none is needed",
+			IfLifted: fmt.Sprintf("%d of %d fetch workers are in an exchange", f.Busy, f.Fetchers),
+		})
+	}
+	return all
+}
+
+// isIdle reports whether nothing can be fetched now.
+func (f *Figures) isIdle() bool { return f.Hosts.DueNow == 0 && f.Busy < f.Fetchers }
+
+// isMost reports whether n is at least nine tenths of all.
+func isMost(n, all uint64) bool { return n > 0 && 10*n >= 9*all }
+
+func round(d time.Duration) time.Duration {
+	if d < 10*time.Second {
+		return d.Round(100 * time.Millisecond)
+	}
+	return d.Round(time.Second)
+}

@@ -1,0 +1,70 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"orbweaver/engine/hosts"
+)
+
+// running are the figures of a crawl that is polite and has nothing else to complain of.
+func running(change func(*Figures)) *Figures {
+	f := &Figures{Fetchers: 100, Busy: 3, NetworkWorkers: 100, NameServers: "192.0.2.53", Hosts: hosts.Survey{
+		Sites: 40, URLs: 1000, NextDue: 2 * time.Second, SlowestFor: time.Hour,
+		Largest: hosts.Host{Site: "http://large.test", Queued: 200, DelaySeconds: 4},
+		Slowest: hosts.Host{Site: "http://slow.test", Queued: 90, DelaySeconds: 40, Waits: []hosts.Wait{
+			{Reason: hosts.CrawlDelay, Text: "Crawl-delay 40s of its robots.txt"}}},
+	}}
+	change(f)
+	return f
+}
+
+// Each condition is the first answer where it limits the crawl most, with the figure that shows it.
+func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
+	for _, c := range []struct {
+		cause  string
+		change func(*Figures)
+		figure string
+	}{
+		{Ended, func(f *Figures) { f.Ended = "finished: complete" }, "finished: complete"},
+		{Paused, func(f *Figures) { f.Paused = "paused by the operator" }, "paused by the operator"},
+		{DiskFull, func(f *Figures) { f.DiskNeed, f.Paused = 64<<20, "the disk is full" }, "64 MiB"},
+		{Network, func(f *Figures) { f.NetworkDown = time.Minute }, "1m0s"},
+		{Network, func(f *Figures) { f.NetworkWorkers = 12 }, "12 of 100"},
+		{Descriptors, func(f *Figures) { f.Shortage = "file descriptors" }, "file descriptors"},
+		{NameServers, func(f *Figures) { f.NameServersDown, f.Hosts.Unresolved = 12*time.Second, 30 }, "192.0.2.53 for 12s"},
+		{DNS, func(f *Figures) { f.Hosts.Unresolved = 50 }, "50 hosts have no address yet"},
+		{Processor, func(f *Figures) { f.ParsersBehind, f.PagesOut, f.Hosts.DueNow = true, 17, 5 }, "17 pages"},
+		{SlowDisk, func(f *Figures) { f.SyncTook = 3 * time.Second }, "3s"},
+		{BlackHoles, func(f *Figures) {
+			f.Busy, f.OldExchanges, f.OldestAge, f.OldestURL = 100, 95, time.Minute, "http://hole.test/"
+		}, "95 of 100"},
+		{Fetchers, func(f *Figures) { f.Busy, f.OldExchanges, f.Hosts.DueNow = 100, 2, 60 }, "all 100"},
+		{Memory, func(f *Figures) { f.MemoryFull = true }, "memory for queues"},
+		{FailingSite, func(f *Figures) { f.Hosts.Failing, f.Hosts.FailingURL = 7, 800 }, "800 of 1000"},
+		{HugeHost, func(f *Figures) { f.Hosts.Largest.Queued = 950 }, "http://large.test"},
+		{Politeness, func(*Figures) {}, "40 sites with 1000 URLs"},
+		{Sieve, func(f *Figures) { f.Hosts, f.SievePending = hosts.Survey{}, 9 }, "9 new links"},
+		{Nothing, func(f *Figures) { f.Hosts.DueNow, f.Busy = 12, 40 }, "sites are due"},
+	} {
+		all := Diagnose(running(c.change))
+		if first := all[0]; first.Cause != c.cause || !strings.Contains(first.Text, c.figure) || first.Remedy == "" {
+			t.Errorf("%s: %+v", c.cause, all)
+		}
+	}
+}
+
+// A crawl with two limits names both, and what would change if the first were lifted.
+func TestDiagnoseNamesWhatComesNext(t *testing.T) {
+	all := Diagnose(running(func(f *Figures) { f.SyncTook, f.Hosts.Largest.Queued = 2*time.Second, 950 }))
+	if len(all) != 3 || all[1].Cause != HugeHost || all[2].Cause != Politeness {
+		t.Fatalf("%+v", all)
+	}
+	if want := "at this delay its queue takes 1h3m20s; at half of it half as long"; all[1].IfLifted != want {
+		t.Errorf("%q", all[1].IfLifted)
+	}
+	if !strings.Contains(all[2].IfLifted, "Crawl-delay 40s of its robots.txt") {
+		t.Errorf("%q", all[2].IfLifted)
+	}
+}
