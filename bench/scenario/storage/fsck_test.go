@@ -60,7 +60,7 @@ func halfWayWithQueues(t *testing.T) *vfs.Mem {
 	t.Helper()
 	for i := range 50 {
 		fsys := testbed.StopHalfWay(t, largeSites(*testbed.FirstSeed+500),
-			30*time.Second-time.Duration(i)*500*time.Millisecond, testbed.NoChange)
+			30*time.Second-time.Duration(i)*500*time.Millisecond, func(c *engine.Config) { c.Workers.SiteItems = 16 })
 		cut, err := inspect.Open(fsys, "crawl")
 		if err != nil {
 			t.Fatal(err)
