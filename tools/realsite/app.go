@@ -106,6 +106,11 @@ func (r *run) judgeApp(ctx context.Context, s *site, c *crawl) (result, error) {
 			found.kinds[name]++
 		}
 	}
+	log, err := r.logs("orbweaver/" + c.name + " ")
+	if err != nil {
+		return result{}, err
+	}
+	found.last = lastOf(log, readers, s)
 	var lost []string
 	for _, u := range slices.Sorted(maps.Keys(readers)) {
 		if stored[u] {
@@ -124,16 +129,31 @@ func (r *run) judgeApp(ctx context.Context, s *site, c *crawl) (result, error) {
 		}
 	}
 	r.say(
-		"%s: %d of %d pages, %d in the list of URLs left out, %d requests, waste %d: %v",
+		"%s: %d of %d pages, the last one by request %d, %d in the list of URLs left out, %d requests, waste %d: %v",
 		s.name,
 		found.stored,
 		found.readers,
+		found.last,
 		found.skipped,
 		found.requests,
 		found.waste,
 		found.kinds,
 	)
 	return found, nil
+}
+
+// lastOf is the number of the request to a site that fetched the last of some pages.
+func lastOf(log []logged, pages map[string]bool, s *site) (last int) {
+	fetched, requests := map[string]bool{}, 0
+	for _, l := range log {
+		if !strings.HasPrefix(l.url, s.seed()) {
+			continue
+		}
+		if requests++; l.status == "200" && pages[l.url] && !fetched[l.url] {
+			fetched[l.url], last = true, requests
+		}
+	}
+	return last
 }
 
 // kind says what a URL is that is no page for readers.

@@ -37,37 +37,43 @@ func cgit() *app {
 	}
 }
 
-// cgitCommits is how many of the newest commits are served. Each has a tree of hundreds of files, with several views of
-// each file.
-const cgitCommits = "150"
-
-// fillCgit serves the newest history of this checkout.
+// fillCgit serves a repository that is the same each time. That of this program grows with each commit, and with it the
+// requests until its last page for readers, and the waste.
 func fillCgit(ctx context.Context, r *run, _ *servers, _ *site) error {
 	if err := os.Mkdir(r.path("cgit"), 0o755); err != nil { //nolint:gosec // the web server's user has it
 		return err
 	}
-	// A repository of its own, which needs nothing of the checkout.
-	here, err := os.Getwd()
-	if err != nil {
+	if err := importHistory(ctx, r.path("cgit", "made.git")); err != nil {
 		return err
 	}
-	out, err := exec.CommandContext(ctx, "git", "clone", "--bare", "--quiet", "--single-branch",
-		"--depth", cgitCommits, "file://"+here,
-		r.path("cgit", "orbweaver.git")).
-		CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("git clone: %w: %s", err, out)
-	}
 	config := "css=/cgit-css/cgit.css\nlogo=/cgit-css/cgit.png\nvirtual-root=/cgit/\nenable-http-clone=0\n" +
-		"repo.url=orbweaver\nrepo.path=" +
+		"repo.url=made\nrepo.path=" +
 		r.inside(
 			"cgit",
-			"orbweaver.git",
-		) + "\nrepo.desc=A crawler\n"
+			"made.git",
+		) + "\nrepo.desc=A made program\n"
 	if err := os.WriteFile(r.root+"/etc/cgitrc.realsite", []byte(config), 0o644); err != nil { //nolint:gosec // not secret
 		return err
 	}
 	return r.give("cgit")
+}
+
+// importHistory makes a bare repository of the history.
+func importHistory(ctx context.Context, dir string) error {
+	out, err := exec.CommandContext(ctx, "git", "init", "--bare", "--quiet", "--initial-branch=main", dir).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("git init: %w: %s", err, out)
+	}
+	var stream bytes.Buffer
+	if err := writeHistory(&stream); err != nil {
+		return err
+	}
+	c := exec.CommandContext(ctx, "git", "--git-dir="+dir, "fast-import", "--quiet")
+	c.Stdin = &stream
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("git fast-import: %w: %s", err, out)
+	}
+	return nil
 }
 
 // cgitPages are the commits of the repository, and the files and directories of the newest one.
@@ -76,7 +82,7 @@ func cgitPages(ctx context.Context, r *run, s *site) ([]string, error) {
 		c := exec.CommandContext(
 			ctx,
 			"git",
-			append([]string{"-c", "safe.directory=*", "--git-dir=" + r.path("cgit", "orbweaver.git")}, args...)...)
+			append([]string{"-c", "safe.directory=*", "--git-dir=" + r.path("cgit", "made.git")}, args...)...)
 		var said bytes.Buffer
 		c.Stderr = &said
 		out, err := c.Output()
@@ -93,7 +99,7 @@ func cgitPages(ctx context.Context, r *run, s *site) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	base := s.seed() + "cgit/orbweaver/"
+	base := s.seed() + "cgit/made/"
 	of := []string{s.seed() + "cgit/", base, base + "tree/", base + "log/", base + "refs/"}
 	for _, c := range commits {
 		of = append(of, base+"commit/?id="+c)

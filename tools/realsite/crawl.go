@@ -28,7 +28,8 @@ type crawl struct {
 	Fetched       int            `json:"urls_fetched"`
 	Outcomes      map[string]int `json:"outcomes"`
 	Wall          float64        `json:"wall_seconds"`
-	archive       []exchange     // in the order of the archive
+	archive       []exchange     // in the order of the index
+	name          string
 	skipped       map[string]bool
 	floor         int // its --trap-floor, if that was not the default
 }
@@ -67,7 +68,7 @@ func (r *crawls) crawl(ctx context.Context, name string, of []*site, flags ...st
 	if err := c.Run(); err != nil {
 		return nil, fmt.Errorf("the crawl %q: %w: %s%s", name, err, tail(out.Bytes()), tail(said.Bytes()))
 	}
-	result := new(crawl)
+	result := &crawl{name: name}
 	if err := json.Unmarshal(out.Bytes(), result); err != nil {
 		return nil, fmt.Errorf("the report of the crawl %q: %w", name, err)
 	}

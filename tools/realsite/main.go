@@ -49,7 +49,7 @@ func realsite(ctx context.Context, args []string) error {
 	flags.DurationVar(
 		&r.appTime,
 		"app-time",
-		6*time.Minute,
+		10*time.Minute,
 		"longest crawl of the applications with the default settings",
 	)
 	flags.DurationVar(

@@ -32,6 +32,7 @@ type result struct {
 	stored   int // those that the crawl stored
 	skipped  int // those that it left out, by its list; what is neither was still queued at its end
 	requests int // of that crawl, robots.txt and redirects included
+	last     int // the number of the request that fetched the last page for readers, of an application
 	waste    int // requests for pages that are not for readers
 	state    string
 	kinds    map[string]int // waste by kind
