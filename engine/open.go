@@ -167,7 +167,7 @@ func (o *opener) restore() error {
 	o.loops.checkpoints.SkipGenerations(generation)
 	l := &o.loops
 	c := &restore.Crawl{
-		FS: o.seams.FS, Dir: o.cfg.Dir, Boot: o.seams.Boot, Log: o.seams.Log,
+		FS: o.seams.FS, Dir: o.cfg.Dir, Boot: o.seams.Boot, Log: o.seams.Log, CrawlLog: o.disk.Log,
 		Journal: o.disk.Journal, Frontier: l.frontier, Sites: l.sites, Dead: l.deadSites, Flusher: l.flusher,
 		Finished: o.queues.finished, Limits: o.policy.limits, Cluster: o.cluster,
 		Options: restore.Options{

@@ -136,7 +136,7 @@ func (o *opener) newCheckpointer() *checkpoint.Checkpointer {
 		FS: o.seams.FS, Dir: o.frontierDir(), Sieve: d.Sieve, Ready: d.Ready, Skipped: d.Skipped,
 		Traps: o.cfg.Traps.SkipSettings(), Queues: d.SiteQueues, Seen: d.Journal.Seen, Cold: d.Cold,
 		Attempts: q.inFlight, Held: l.distributor.Held, Finished: q.finished, Cluster: o.cluster,
-		Novelty: o.policy.traps.State, Workbench: d.Workbench,
+		Novelty: o.policy.traps.State, Workbench: d.Workbench, Log: d.Log,
 	}, checkpoint.Options{
 		Journal: d.Journal, Flush: l.flusher.Turn(), Seeded: q.seeded.Load, Period: o.cfg.Intervals.Checkpoint,
 		JournalStep: o.cfg.Archive.JournalReserve, RunTime: o.clock, Boot: o.seams.Boot,

@@ -32,6 +32,7 @@ type Components struct {
 	Cluster   cluster.CheckpointPart
 	Novelty   func() []byte // the state of engine/novelty
 	Workbench *workbench.Workbench[site.State]
+	Log       CrawlLog
 }
 
 // entry is one participant in the order of a checkpoint.
@@ -75,6 +76,7 @@ func (c *Components) order() []entry {
 		{Participant: &inFlight{fs: c.FS, dir: c.Dir, attempts: c.Attempts, held: c.Held, finished: c.Finished}},
 		// Its mark cannot be taken back, so no mark after it may fail.
 		{Participant: &workbenchFiles{fs: c.FS, dir: c.Dir, bench: c.Workbench}},
+		{Participant: &logState{log: c.Log}},
 		// It is no mark: it holds what was learned until the manifest is written, which is as valid.
 		{Participant: &noveltyState{state: c.Novelty}},
 	}

@@ -47,16 +47,14 @@ func Open(fsys vfs.FS, dir string, warn func(string, ...any)) (*Log, error) {
 		return nil, fmt.Errorf("crawllog: open: %w", err)
 	}
 	l := &Log{logFile: logFile{
-		fs: fsys, name: dir + "/" + FileName, rotateSize: rotateSize, rotateAt: rotateSize, warn: warn,
+		fs: fsys, dir: dir, name: dir + "/" + FileName, rotateSize: rotateSize, rotateAt: rotateSize, warn: warn,
 		WriteDue: make(chan struct{}, 1),
 	}}
 	numbers, err := Numbers(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
-	if len(numbers) > 0 {
-		l.nextNumber = numbers[len(numbers)-1] + 1
-	}
+	l.nextNumber = currentNumber(numbers)
 	if err := l.open(); err != nil {
 		return nil, err
 	}

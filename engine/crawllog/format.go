@@ -23,6 +23,7 @@ const (
 	noteProof        = "proof"        // the root page, as a proof that a failing site serves pages
 	notePrerequisite = "prerequisite" // a robots.txt, or a hop of its redirects
 	noteRequeued     = "requeued"     // the URL had this outcome, and is queued again
+	noteRestored     = "restored"     // a final line, made again from the archive
 )
 
 // outcomeNotAdmitted is in place of an outcome in the line of a seed that did not enter the frontier. It is followed by
@@ -176,6 +177,40 @@ func AppendRefusal(dst, url []byte, it *queued.URL, o outcome.Outcome, worker in
 	dst = appendWorker(append(dst, "unknown"...), worker)
 	dst = append(append(dst, "- - - "...), o.String()...)
 	return append(dst, '\n')
+}
+
+// Restored is what the archive and the journal tell of an attempt whose line a kill has lost.
+type Restored struct {
+	URL     []byte
+	Date    time.Time // of the record: the begin of the attempt
+	Hops    queued.Hops
+	Outcome outcome.Outcome
+	IsWhole bool // the page has its payload, and not only its head
+}
+
+// AppendRestored appends the line of an attempt that was read back from the archive, for a later call of AddLines. Its
+// duration is 0.
+func AppendRestored(dst []byte, p *fetch.Page, r *Restored) []byte {
+	size := int64(-1)
+	if r.IsWhole {
+		size = p.PayloadLen
+	}
+	dst = appendLogHead(dst, r.Date, p.Status, size, r.URL)
+	dst = appendHops(dst, nil, r.Hops, false, nil)
+	mime, _, _ := bytes.Cut(p.Head().ContentType(), []byte{';'})
+	if mime = bytes.TrimSpace(mime); len(mime) == 0 {
+		mime = []byte("unknown")
+	}
+	dst = appendWorker(appendPrintable(dst, mime[:min(len(mime), cdxj.MediaTypeMax)]), 0)
+	dst = append(appendTime17(dst, r.Date), "+0 "...)
+	if r.IsWhole && p.Complete && p.PayloadLen > 0 {
+		dst = append(dst, "sha1:"...)
+		dst = base32.StdEncoding.AppendEncode(dst, p.Digest[:])
+	} else {
+		dst = append(dst, '-')
+	}
+	dst = append(append(dst, " - "...), r.Outcome.String()...)
+	return append(append(append(dst, ','), noteRestored...), '\n')
 }
 
 // AddLines adds lines of AppendRefusal. It borrows b.

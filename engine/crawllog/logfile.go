@@ -21,26 +21,34 @@ import (
 // failure is logged, later ones at a limited rate. Every Flush tries again.
 type logFile struct {
 	fs         vfs.FS
-	name       string
+	dir, name  string
 	rotateSize int64 // the size in bytes at which the file is rotated and compressed
 	warn       func(msg string, args ...any)
 	WriteDue   chan struct{} // capacity 1; a signal that writeSizeMin bytes wait
 
 	OnDrained func() // called after each write; nil for none
 
-	mu      sync.Mutex
-	pending []byte
-	dropped int64 // number of dropped lines
+	mu       sync.Mutex
+	pending  []byte
+	accepted int64 // bytes that were added to pending since the log was opened
+	dropped  int64 // number of dropped lines
 
-	writer     sync.Mutex // held while writing; guards the fields below
-	file       vfs.File   // nil after a failure
-	end        int64      // offset after the last complete line
-	nextNumber int        // number of the next compressed file
-	rotateAt   int64      // size at which the next rotation is tried
+	writer sync.Mutex // held while writing; guards the fields below
+	file   vfs.File   // nil after a failure
+	extent
+	nextNumber int   // number of the next compressed file
+	rotateAt   int64 // size at which the next rotation is tried
 	writing    []byte
 	failing    bool
 	broken     atomic.Bool // the last write failed; like failing, but readable without the mutex writer
 	throttle   throttle.Log
+}
+
+// extent is how far the log is written, in bytes.
+type extent struct {
+	end     int64 // of the current file: offset after the last complete line
+	written int64 // since the log was opened
+	rotated int64 // lines in the file that was rotated last, since the log was opened
 }
 
 const (
@@ -58,6 +66,7 @@ func (l *logFile) add(b []byte) {
 		return
 	}
 	l.pending = append(l.pending, b...)
+	l.accepted += int64(len(b))
 	if len(l.pending) >= writeSizeMin {
 		notify.Send(l.WriteDue)
 	}
@@ -99,6 +108,10 @@ func (l *logFile) HasRoom() bool {
 func (l *logFile) Flush() {
 	l.writer.Lock()
 	defer l.writer.Unlock()
+	l.flush()
+}
+
+func (l *logFile) flush() {
 	if len(l.writing) == 0 {
 		l.mu.Lock()
 		l.writing, l.pending = l.pending, l.writing[:0]
@@ -137,6 +150,7 @@ func (l *logFile) write() error {
 		return errors.Join(err, l.closeFailed())
 	}
 	l.end += int64(len(l.writing))
+	l.written += int64(len(l.writing))
 	l.writing = l.writing[:0]
 	if l.end < l.rotateAt {
 		return nil
@@ -193,6 +207,7 @@ func (l *logFile) rotate() error {
 	if err := l.file.Truncate(0); err != nil {
 		return err
 	}
+	l.rotated = l.end
 	l.end, l.rotateAt = 0, l.rotateSize
 	return nil
 }

@@ -37,6 +37,22 @@ func Numbers(fsys vfs.FS, dir string) ([]int, error) {
 	return numbers, nil
 }
 
+// currentNumber is the number of the current file beside the compressed ones.
+func currentNumber(compressed []int) int {
+	if len(compressed) == 0 {
+		return 0
+	}
+	return compressed[len(compressed)-1] + 1
+}
+
+// in is where the position begins in a file.
+func (p Position) in(file int) int64 {
+	if file == p.File {
+		return p.Offset
+	}
+	return 0
+}
+
 // compressedName is the name of a compressed file.
 const compressedName = FileName + ".%05d.gz"
 
@@ -48,18 +64,18 @@ type Reading struct {
 	Damaged int64 // lines that cannot be read
 }
 
-// Read calls f with the lines of all files in dir, from the compressed file number first on. The log may be in use: its
-// last line may be incomplete, and is left out. f borrows the line. If there is no log, f is not called.
-func Read(ctx context.Context, fsys vfs.FS, dir string, first int, f func(l *Line) error) (r Reading, err error) {
+// Read calls f with the lines of all files in dir, from a position on. The log may be in use: its last line may be
+// incomplete, and is left out. f borrows the line. If there is no log, f is not called.
+func Read(ctx context.Context, fsys vfs.FS, dir string, from Position, f func(l *Line) error) (r Reading, err error) {
 	numbers, err := Numbers(fsys, dir)
 	if err != nil {
 		return r, err
 	}
 	for _, n := range numbers {
-		if n < first {
+		if n < from.File {
 			continue
 		}
-		if err := r.readCompressed(ctx, fsys, dir, n, f); err != nil {
+		if err := r.readCompressed(ctx, fsys, dir, n, from.in(n), f); err != nil {
 			return r, err
 		}
 	}
@@ -70,7 +86,7 @@ func Read(ctx context.Context, fsys vfs.FS, dir string, first int, f func(l *Lin
 	if err != nil {
 		return r, fmt.Errorf("crawllog: %w", err)
 	}
-	err = r.read(ctx, file, f)
+	err = r.read(ctx, file, from.in(currentNumber(numbers)), f)
 	if err = errors.Join(err, file.Close()); err != nil {
 		return r, err
 	}
@@ -82,7 +98,7 @@ func Read(ctx context.Context, fsys vfs.FS, dir string, first int, f func(l *Lin
 }
 
 func (r *Reading) readCompressed(
-	ctx context.Context, fsys vfs.FS, dir string, number int, f func(l *Line) error,
+	ctx context.Context, fsys vfs.FS, dir string, number int, skip int64, f func(l *Line) error,
 ) error {
 	name := dir + "/" + fmt.Sprintf(compressedName, number)
 	file, err := fsys.Open(name)
@@ -94,11 +110,14 @@ func (r *Reading) readCompressed(
 	if err != nil {
 		return fmt.Errorf("crawllog: %s: %w", name, err)
 	}
-	return r.read(ctx, z, f)
+	return r.read(ctx, z, skip, f)
 }
 
-func (r *Reading) read(ctx context.Context, from io.Reader, f func(l *Line) error) error {
+func (r *Reading) read(ctx context.Context, from io.Reader, skip int64, f func(l *Line) error) error {
 	in := bufio.NewReaderSize(from, max(lineMax, 256<<10))
+	if _, err := io.CopyN(io.Discard, in, skip); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("crawllog: %w", err)
+	}
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()

@@ -31,15 +31,17 @@ func TestRead_readsAllFilesInOrder(t *testing.T) {
 		t.Fatalf("files %v, %v", numbers, err)
 	}
 	var urls []string
-	r, err := Read(t.Context(), fsys, "logs", 0, func(l *Line) error {
+	r, err := Read(t.Context(), fsys, "logs", Position{}, func(l *Line) error {
 		urls = append(urls, string(l.URL))
 		return nil
 	})
-	if err != nil || r.Damaged != 0 || len(urls) != 40 || urls[0] != "http://a.test/00" || urls[39] != "http://a.test/39" {
+	if err != nil || r.Damaged != 0 || len(urls) != 40 ||
+		urls[0] != "http://a.test/00" || urls[39] != "http://a.test/39" {
 		t.Errorf("%v, %d damaged, %v", err, r.Damaged, urls)
 	}
 	last := 0
-	if _, err := Read(t.Context(), fsys, "logs", 2, func(*Line) error { last++; return nil }); err != nil || last >= 40 {
+	_, err = Read(t.Context(), fsys, "logs", Position{File: 2}, func(*Line) error { last++; return nil })
+	if err != nil || last >= 40 {
 		t.Errorf("from the last file on: %d lines, %v", last, err)
 	}
 }
@@ -55,12 +57,12 @@ func TestRead_ofALogInUse(t *testing.T) {
 	l.AddLines([]byte("2026-11-21T04:05:06.257Z   200 "))
 	l.Flush()
 	n := 0
-	r, err := Read(t.Context(), fsys, "logs", 0, func(*Line) error { n++; return nil })
+	r, err := Read(t.Context(), fsys, "logs", Position{}, func(*Line) error { n++; return nil })
 	if err != nil || n != 1 || r.Damaged != 0 {
 		t.Errorf("%d lines, %d damaged, %v", n, r.Damaged, err)
 	}
 	l.rotateAt = 1
-	_, err = Read(t.Context(), fsys, "logs", 0, func(*Line) error {
+	_, err = Read(t.Context(), fsys, "logs", Position{}, func(*Line) error {
 		l.AddLines([]byte("\n"))
 		l.Flush()
 		return nil
@@ -92,7 +94,7 @@ func TestRead_countsDamagedLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	r, err := Read(t.Context(), fsys, "logs", 0, func(*Line) error { n++; return nil })
+	r, err := Read(t.Context(), fsys, "logs", Position{}, func(*Line) error { n++; return nil })
 	if err != nil || n != 1 || r.Damaged != 7 {
 		t.Errorf("%d lines, %d damaged, %v", n, r.Damaged, err)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/zeebo/xxh3"
+
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/queued"
@@ -235,7 +237,7 @@ func (k *checker) isForeign(_ context.Context, c *current) (verdict, error) {
 	if c.queued.RobotsOf != nil { // not a URL of the crawl
 		c.refuse(refusal{routed: c.wholeURL()})
 	} else if fp, o := k.Finished.OutcomeOf(k.HashSeed, c.url); o != outcome.None {
-		c.refuse(refusal{outcome: o, finished: fp})
+		refuseFinished(k, c, fp, o)
 	} else {
 		c.refuse(refusal{outcome: outcome.HandedOver, routed: c.wholeURL()})
 	}
@@ -330,8 +332,16 @@ func (k *checker) isFinished(_ context.Context, c *current) (verdict, error) {
 		c.site.Stored++
 		k.Quotas.AddPage(c.url)
 	}
-	c.refuse(refusal{outcome: o, finished: fp})
+	refuseFinished(k, c, fp, o)
 	return refuse, nil
+}
+
+// refuseFinished gives an item the outcome that an earlier run gave it, with a line in crawl.log if a kill has lost it.
+func refuseFinished(k *checker, c *current, fp xxh3.Uint128, o outcome.Outcome) {
+	if k.Finished.IsUnlogged(fp) {
+		c.lines = crawllog.AppendRefusal(c.lines, c.url, &c.queued, o, k.worker)
+	}
+	c.refuse(refusal{outcome: o, finished: fp})
 }
 
 func (k *checker) isDisallowed(_ context.Context, c *current) (verdict, error) {

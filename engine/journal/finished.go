@@ -20,6 +20,7 @@ type FinishedURLs struct {
 	count    atomic.Int64
 	mu       sync.Mutex
 	outcomes map[xxh3.Uint128]outcome.Outcome
+	unlogged map[xxh3.Uint128]struct{} // those without a line in the crawl log
 }
 
 // NewFinishedURLs returns an empty set.
@@ -50,11 +51,30 @@ func (f *FinishedURLs) OutcomeOf(hashSeed uint64, url []byte) (xxh3.Uint128, out
 	return fp, f.outcomes[fp]
 }
 
+// AddUnlogged notes that the crawl log has no line of a URL of the set. The code that counts its outcome writes one.
+func (f *FinishedURLs) AddUnlogged(fp xxh3.Uint128) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.unlogged == nil {
+		f.unlogged = make(map[xxh3.Uint128]struct{})
+	}
+	f.unlogged[fp] = struct{}{}
+}
+
+// IsUnlogged reports whether the crawl log has no line of a URL of the set.
+func (f *FinishedURLs) IsUnlogged(fp xxh3.Uint128) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, ok := f.unlogged[fp]
+	return ok
+}
+
 // Remove removes a URL. Call it in the step that counts its outcome.
 func (f *FinishedURLs) Remove(fp xxh3.Uint128) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.outcomes, fp)
+	delete(f.unlogged, fp)
 	f.count.Store(int64(len(f.outcomes)))
 }
 

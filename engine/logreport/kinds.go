@@ -145,10 +145,10 @@ var definitions = map[Kind]definition{ //nolint:gochecknoglobals // a table
 	},
 }
 
-// depthOf is the number of links from a seed in a hop path. A redirect is no link.
+// depthOf is the number of links from a seed in a hop path. Redirects, embedded resources and robots.txt are no links.
 func depthOf(hops []byte) (depth int) {
 	for _, letter := range hops {
-		if letter != 'R' {
+		if letter != 'R' && letter != 'E' && letter != 'P' {
 			depth++
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/manifest"
 	"orbweaver/internal/vfs"
 )
 
@@ -20,7 +21,8 @@ type Options struct {
 	Temp    vfs.FS // for what does not fit in memory
 	TempDir string
 	Memory  int // for each report, in bytes, about; default 32 MiB
-	First   int // the number of the log's first file that counts
+
+	From crawllog.Position // where the log begins to count
 }
 
 // memoryDefault is the default of Options.Memory.
@@ -68,7 +70,7 @@ func (r *Reports) read(ctx context.Context, kinds []Kind) error {
 	var key []byte
 	var numbers []int64
 	outcomes := outcomesByName()
-	reading, err := crawllog.Read(ctx, r.fsys, r.dir+"/"+layout.LogsDir, r.o.First, func(l *crawllog.Line) error {
+	reading, err := crawllog.Read(ctx, r.fsys, r.dir+"/"+layout.LogsDir, r.o.From, func(l *crawllog.Line) error {
 		facts := lineFacts{
 			Line: l, final: l.IsFinal(), outcome: outcomes[string(l.Outcome)], bytes: max(l.Size, 0),
 		}
@@ -133,10 +135,22 @@ func (r *Reports) Close() (err error) {
 	return err
 }
 
+// PassBegin returns where the lines of the last pass of the crawl in dir begin.
+func PassBegin(fsys vfs.FS, dir string) (crawllog.Position, error) {
+	m, err := manifest.Read(fsys, dir+"/"+layout.FrontierDir)
+	if err != nil || m == nil || m.Log == nil {
+		return crawllog.Position{}, err
+	}
+	return m.Log.Begin, nil
+}
+
 // Write writes all reports of a crawl into its directory for reports.
 func Write(ctx context.Context, fsys vfs.FS, dir string, o Options) (err error) {
 	place := dir + "/" + layout.ReportsDir
 	o.Temp, o.TempDir = fsys, place
+	if o.From, err = PassBegin(fsys, dir); err != nil {
+		return err
+	}
 	r, err := Make(ctx, fsys, dir, Kinds(), o)
 	if err != nil {
 		return err

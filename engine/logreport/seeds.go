@@ -18,8 +18,8 @@ import (
 // seedQueued is the outcome of a seed without a final line.
 const seedQueued = "queued"
 
-// seedsMost is how many seeds are in memory at a time: some 60 MB. The log is read once for each part.
-const seedsMost = 1 << 19
+// seedsMost is how many seeds are in memory at a time: some 120 MB. The log is read once for each part.
+const seedsMost = 1 << 18
 
 // seed is what the log says of a seed.
 type seed struct {
@@ -66,7 +66,7 @@ func (r *Reports) eachOf(ctx context.Context, urls []string, f func(row []string
 			index[xxh3.HashString128(url)] = i // the same seed twice has one entry: the last
 			list[i] = seed{outcome: seedQueued}
 		}
-		_, err := crawllog.Read(ctx, r.fsys, r.dir+"/"+layout.LogsDir, r.o.First, func(l *crawllog.Line) error {
+		_, err := crawllog.Read(ctx, r.fsys, r.dir+"/"+layout.LogsDir, r.o.From, func(l *crawllog.Line) error {
 			if i, ok := index[xxh3.Hash128(l.URL)]; ok {
 				list[i].note(l)
 			}

@@ -19,6 +19,7 @@ import (
 	"orbweaver/engine/clock"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/counters"
+	"orbweaver/engine/crawllog"
 	"orbweaver/engine/dedup"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/lifecycle"
@@ -79,6 +80,7 @@ type Manifest struct {
 	Peers    *cluster.Checkpoint   `json:"peers,omitempty"`   // nil for a crawl alone
 	Novelty  []byte                `json:"novelty,omitempty"` // the state of engine/novelty: which URLs are delayed
 	Skipped  *skipped.Checkpoint   `json:"skipped,omitempty"` // the list of URLs left out; nil before there was one
+	Log      *crawllog.Checkpoint  `json:"log,omitempty"`     // nil before version 0.2
 }
 
 // The number of the format in the first line. A version that reads a number refuses higher ones by name, so it grows

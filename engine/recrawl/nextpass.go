@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"orbweaver/engine/crawllog"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
@@ -62,6 +63,9 @@ func (b *Beginning) Next(m *manifest.Manifest) (*manifest.Manifest, error) {
 		State: lifecycle.Running, Clean: true, Resumed: -1, Filtered: m.Filtered,
 		Pass: m.Pass + 1, From: *m.Archive, Afresh: true, NotBefore: began.Add(b.Delay),
 		Seen: m.Seen, Bench: m.Bench, Archive: m.Archive,
+	}
+	if m.Log != nil && m.Log.IsKnown() {
+		next.Log = &crawllog.Checkpoint{Begin: m.Log.End, End: m.Log.End}
 	}
 	index, err := PassOf(b.FS, b.Dir, next, b.Log).WriteIndex()
 	if err != nil {

@@ -47,6 +47,7 @@ type record struct {
 	hasRules  bool          // it is the site's own robots.txt, and its rules last
 	rules     *robots.Rules // if hasRules
 	wait      time.Duration // Retry-After; 0 for none
+	line      []byte        // for the crawl log, if the entry is of a page
 }
 
 // errNoRecord says that the archive has something else where the journal names a record.
@@ -232,7 +233,7 @@ func (r *recordReader) readMain(e *journal.Entry, rec *record, main *warc.Record
 	rec.unchanged = main.Type == warc.Revisit && main.Get("WARC-Profile") == warc.ProfileNotModified
 	busy := e.Outcome.Class() == outcome.ClassBusy
 	isResponse := main.Type == warc.Response
-	if !isResponse && (!busy || main.Type != warc.Revisit) {
+	if !isResponse && main.Type != warc.Revisit {
 		return nil, nil //nolint:nilnil // as the comment of read says
 	}
 	page, ok, err := r.restorer.Restore(rec.url, main.Content(), main.ContentLength) // of a revisit the head
@@ -241,7 +242,11 @@ func (r *recordReader) readMain(e *journal.Entry, rec *record, main *warc.Record
 		return nil, err
 	case !ok && isResponse:
 		return nil, fmt.Errorf("%w of %s that holds a response", errNoRecord, rec.url)
-	case ok && busy:
+	}
+	if ok {
+		rec.addLine(e, page, isResponse)
+	}
+	if ok && busy {
 		rec.wait = namedWait(page, rec.date)
 	}
 	if !isResponse {

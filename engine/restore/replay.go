@@ -68,6 +68,7 @@ type replayer struct {
 	end     *warc.Checkpoint // of the archive, as far as the journal names it
 	clock   clock.Resumed
 	scratch admission.Scratch
+	lines   lastLines
 	entries int // applied, without messages
 	links   int // offered to admission
 }
@@ -193,6 +194,7 @@ func (r *replayer) useSite(url []byte, f func(vs *visit.State)) error {
 // applyPage restores what the attempt of a page counted and stored.
 func (r *replayer) applyPage(e *journal.Entry, rec *record) error {
 	r.Finished.Add(e.FP, e.Outcome)
+	r.lines.add(e.FP, rec.line)
 	r.Cluster.NoteRebuilt(e.Outcome, e.FP)
 	n := &r.Journal.Count
 	if rec.unchanged {

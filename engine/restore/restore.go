@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/admission"
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/clock"
+	"orbweaver/engine/crawllog"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
@@ -38,6 +39,7 @@ type Crawl struct {
 	Log     *slog.Logger
 	Options Options
 
+	CrawlLog *crawllog.Log
 	Journal  *journal.Store
 	Frontier *admission.Frontier
 	Sites    *sites.Table
@@ -108,6 +110,7 @@ func (c *Crawl) Restore(m *manifest.Manifest) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	c.repairLog(m, r.lines)
 	result := Result{Unclean: true, Replay: time.Since(began), Entries: r.entries, Links: r.links}
 	c.keepDelays(time.Now())
 	return result, nil

@@ -55,8 +55,12 @@ func (d *DeadSites) FinishedAs(url []byte) outcome.Outcome {
 func (d *DeadSites) DropUnlessFinished(key, item []byte, o outcome.Outcome) {
 	if !d.Finished.IsEmpty() {
 		if it := queued.MustDecode(item); it.RobotsOf == nil {
-			fp, had := d.Finished.OutcomeOf(d.HashSeed, append(append([]byte(nil), key...), it.Rest...))
+			url := append(append([]byte(nil), key...), it.Rest...)
+			fp, had := d.Finished.OutcomeOf(d.HashSeed, url)
 			if had != outcome.None {
+				if d.Finished.IsUnlogged(fp) {
+					d.Log.Refusal(url, &it, had, 0)
+				}
 				d.Counters.Finish(had, 1)
 				d.Finished.Remove(fp)
 				return

@@ -116,7 +116,7 @@ func crawlIllustrated(t *testing.T, g *illustrated, change func(*engine.Config))
 func final(t *testing.T, rig *testbed.Rig) map[string]string {
 	t.Helper()
 	lines := map[string]string{}
-	_, err := crawllog.Read(t.Context(), rig.FS, "crawl/logs", 0, func(l *crawllog.Line) error {
+	_, err := crawllog.Read(t.Context(), rig.FS, "crawl/logs", crawllog.Position{}, func(l *crawllog.Line) error {
 		if l.IsFinal() {
 			lines[string(l.URL)] = fmt.Sprintf("%s %s", l.Outcome, l.Hops)
 		}

@@ -3,6 +3,7 @@ package operator
 import (
 	"errors"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"testing"
@@ -25,7 +26,7 @@ import (
 func finalLines(t *testing.T, fsys vfs.FS) map[string]int64 {
 	t.Helper()
 	outcomes, urls := map[string]int64{}, map[string]int{}
-	r, err := crawllog.Read(t.Context(), fsys, "crawl/logs", 0, func(l *crawllog.Line) error {
+	r, err := crawllog.Read(t.Context(), fsys, "crawl/logs", crawllog.Position{}, func(l *crawllog.Line) error {
 		switch {
 		case l.IsFinal():
 			outcomes[string(l.Outcome)]++
@@ -178,4 +179,66 @@ func TestReports_equalTheArchive(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A kill at any moment neither doubles nor loses a final line: after the resume the log has what the journal names as
+// finished, and the rest is done again.
+func TestLog_hasOneFinalLineForEachURLAfterKills(t *testing.T) {
+	for i := range testbed.WorldSeeds() {
+		seed := *testbed.FirstSeed + 420 + uint64(i)
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rig := testbed.MustRig(t, testbed.SmallWorld(seed, simweb.Faulty()), false)
+				cfg := rig.Config()
+				cfg.Limits.MaxPerHost, cfg.Limits.StallWait = 12, time.Hour
+				rng, disk, ended := rand.New(rand.NewPCG(seed, 1)), rig.FS, false
+				for kills := 0; kills < 8 && !ended; kills++ {
+					disk, ended = testbed.Kill(t, rig, cfg, disk, time.Duration(rng.Int64N(int64(40*time.Second))), testbed.Sigkill)
+				}
+				r := rig.MustCrawl(t, cfg, disk)
+				testbed.CheckConservation(t, r)
+				wantFinalLines(t, disk, &r)
+				if t.Failed() || ended {
+					t.Log(rig.EngineLog.String())
+				}
+			})
+		})
+	}
+}
+
+// A second pass has lines of its own: its report counts these alone.
+func TestReports_countFromThePass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+430, simweb.Plain()), true)
+		cfg := rig.Config()
+		first := rig.MustCrawl(t, cfg, rig.FS)
+		rig.Connect()
+		cfg.Refresh = true
+		second := rig.MustCrawl(t, cfg, rig.FS)
+		log := testbed.Inspect(t, rig.FS).Log
+		if log == nil || second.Pass != 2 {
+			t.Fatalf("pass %d, log %v", second.Pass, log)
+		}
+		all := linesFrom(t, rig.FS, crawllog.Position{})
+		own := linesFrom(t, rig.FS, log.Begin)
+		if own != second.URLsAdmitted || all != first.URLsAdmitted+second.URLsAdmitted {
+			t.Errorf("%d final lines, %d of the second pass; admitted %d and %d", all, own, first.URLsAdmitted,
+				second.URLsAdmitted)
+		}
+	})
+}
+
+// linesFrom counts the final lines from a position on.
+func linesFrom(t *testing.T, fsys vfs.FS, from crawllog.Position) (n int64) {
+	t.Helper()
+	_, err := crawllog.Read(t.Context(), fsys, "crawl/logs", from, func(l *crawllog.Line) error {
+		if l.IsFinal() {
+			n++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -60,8 +61,14 @@ func (c *ReportCommand) Check(*command.Invocation) error {
 
 // Run makes the reports and prints them.
 func (c *ReportCommand) Run(inv *command.Invocation) (err error) {
-	if _, err := inspect.Open(vfs.Disk(), c.Dir); err != nil {
-		return command.Misuse(err)
+	if _, err := inspect.Open(vfs.Disk(), c.Dir); errors.Is(err, fs.ErrNotExist) {
+		return command.Misuse(fmt.Errorf("%s holds no crawl", c.Dir))
+	} else if err != nil {
+		return err
+	}
+	from, err := logreport.PassBegin(vfs.Disk(), c.Dir)
+	if err != nil {
+		return err
 	}
 	temp, err := os.MkdirTemp(c.Temp, "orbweaver-report-")
 	if err != nil {
@@ -72,7 +79,9 @@ func (c *ReportCommand) Run(inv *command.Invocation) (err error) {
 	if len(kinds) == 0 {
 		kinds = logreport.Kinds()
 	}
-	r, err := logreport.Make(inv.Context, vfs.Disk(), c.Dir, kinds, logreport.Options{Temp: vfs.Disk(), TempDir: temp})
+	r, err := logreport.Make(inv.Context, vfs.Disk(), c.Dir, kinds, logreport.Options{
+		Temp: vfs.Disk(), TempDir: temp, From: from,
+	})
 	if err != nil {
 		return err
 	}
