@@ -9,7 +9,9 @@ import (
 
 // Options configure a Workbench. The zero value of a field means its default.
 type Options struct {
-	// UrgentFlags are bits of the first byte of an item. An item with one of them precedes all items of its site without.
+	// UrgentFlags are bits of the first byte of an item. An item with one of them precedes all items of its site
+	// without, unless it was tried before: the low half of its second byte is not zero. An item that fails must let the
+	// others of its site show that the site answers.
 	UrgentFlags byte `kong:"-"`
 	// PathsPerVisit is K, the most items in one Visit. Default 4, range 1 to 65536.
 	PathsPerVisit int `kong:"-"`

@@ -14,8 +14,8 @@ import (
 
 const testUrgent = 1 << 4
 
-func urgentItem(name string) []byte { return append([]byte{testUrgent}, name...) }
-func plainItem(name string) []byte  { return append([]byte{0}, name...) }
+func urgentItem(name string) []byte { return append([]byte{testUrgent, 0}, name...) }
+func plainItem(name string) []byte  { return append([]byte{0, 0}, name...) }
 
 // newUrgentBench returns a workbench with a site at an address.
 func newUrgentBench(t *testing.T, now time.Time) (*Workbench[int], *VisitState[int]) {
@@ -36,7 +36,7 @@ func visitAll(t *testing.T, w *Workbench[int], now time.Time) string {
 			return strings.Join(got, " ")
 		}
 		v := &visits[0]
-		got = append(got, string(v.Items[0][1:]))
+		got = append(got, string(v.Items[0][2:]))
 		w.Release(v, Release{Unused: v.Items[1:]}, now)
 		if err := w.Check(); err != nil {
 			t.Fatal(err)
@@ -167,7 +167,7 @@ func TestPathQueue_twoClassesAgainstTwoLists(t *testing.T) {
 			if len(*list) == 0 {
 				continue
 			}
-			if got := string(q.PopFront(nil)[1:]); got != (*list)[0] {
+			if got := string(q.PopFront(nil)[2:]); got != (*list)[0] {
 				t.Fatalf("step %d: %.20s, want %.20s", step, got, (*list)[0])
 			}
 			*list = (*list)[1:]

@@ -59,8 +59,11 @@ const (
 // of a robots.txt, for which a site waits.
 const UrgentFlags = flagRequisite | flagRobots
 
-// IsUrgent reports whether an item precedes others of its site.
-func IsUrgent(item []byte) bool { return len(item) > 0 && item[0]&UrgentFlags != 0 }
+// IsUrgent reports whether an item precedes others of its site. One that was tried before does not: if it fails, the
+// others must show whether the site answers.
+func IsUrgent(item []byte) bool {
+	return len(item) > 1 && item[0]&UrgentFlags != 0 && item[1]&0x0f == 0
+}
 
 // Append appends the encoded form of it to dst. It borrows it.
 func Append(dst []byte, it *URL) []byte {

@@ -93,8 +93,10 @@ func (q *Queue) FindUrgent(flags byte) {
 	*q = whole
 }
 
-// IsUrgent reports whether an item precedes those that are not: see Options.UrgentFlags.
-func IsUrgent(item []byte, flags byte) bool { return len(item) > 0 && item[0]&flags != 0 }
+// IsUrgent reports whether an item precedes those that are not: see workbench.Options.UrgentFlags.
+func IsUrgent(item []byte, flags byte) bool {
+	return len(item) > 1 && item[0]&flags != 0 && item[1]&0x0f == 0
+}
 
 // write stores item at a position that is already reserved.
 func (q *Queue) write(at int, item []byte) {
