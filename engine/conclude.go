@@ -47,6 +47,7 @@ func (r *runner) conclude(ctx, abort context.Context, err error) error {
 		state, reason = lifecycle.Stopped, outage.ErrFullAtStop.Error()
 	case err != nil:
 		state, reason = lifecycle.Failed, err.Error()
+	case reason == lifecycle.ReasonComplete && checkpoint.DropCache(r.seams.FS, r.frontierDir()) == nil:
 	default:
 		generation := r.loops.checkpoints.Last().Generation
 		if err := checkpoint.SaveCache(r.seams.FS, r.frontierDir(), generation, r.loops.frontier.Cache); err != nil {

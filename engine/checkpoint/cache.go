@@ -23,6 +23,15 @@ func SaveCache(fsys vfs.FS, dir string, generation uint64, cache *fpcache.Cache)
 	})
 }
 
+// DropCache removes the fingerprint cache: a crawl that is complete has no use for it.
+func DropCache(fsys vfs.FS, dir string) error {
+	err := fsys.Remove(manifest.CachePath(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 // LoadCache returns the fingerprint cache of an orderly stop. It returns old if there is none of this generation and of
 // the size of old.
 func LoadCache(fsys vfs.FS, dir string, generation uint64, old *fpcache.Cache) (*fpcache.Cache, error) {

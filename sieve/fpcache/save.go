@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	mathbits "math/bits"
 
 	"github.com/zeebo/xxh3"
 )
@@ -13,7 +14,8 @@ import (
 var ErrCorrupt = errors.New("fpcache: corrupt")
 
 const (
-	magic       = "OWFPCAC1"
+	magic       = "OWFPCAC2"
+	magicFull   = "OWFPCAC1" // of the former format, which has every set, used or not
 	headerBytes = 32
 	frameSets   = 8192
 	savedBytes  = 8 * (1 + 2*ways)
@@ -23,7 +25,7 @@ const (
 	setsFirst = 2 * frameSets
 )
 
-// Save writes the cache to w, 120 bytes per set. The cache may be in use meanwhile.
+// Save writes the cache to w: a bit for each set, and 120 bytes for each set in use. The cache may be in use meanwhile.
 func (c *Cache) Save(w io.Writer) error {
 	head := make([]byte, 0, headerBytes)
 	head = append(head, magic...)
@@ -33,11 +35,20 @@ func (c *Cache) Save(w io.Writer) error {
 	if _, err := w.Write(head); err != nil {
 		return fmt.Errorf("fpcache: save: %w", err)
 	}
-	frame := make([]byte, 0, min(frameSets, len(c.sets))*savedBytes+8)
+	frame := make([]byte, 0, min(frameSets, len(c.sets))*savedBytes+frameSets/8+8)
 	for at := 0; at < len(c.sets); at += frameSets {
-		frame = frame[:0]
-		for i := at; i < min(at+frameSets, len(c.sets)); i++ {
-			frame = c.sets[i].appendTo(frame)
+		sets := c.sets[at:min(at+frameSets, len(c.sets))]
+		frame = frame[:bitmapBytes(len(sets))]
+		clear(frame)
+		for i := range sets {
+			if before := len(frame); sets[i].meta.Load()>>countShift&countMask > 0 {
+				frame = sets[i].appendTo(frame)
+				frame[i/8] |= 1 << (i % 8)
+				if binary.LittleEndian.Uint64(frame[before:])>>countShift&countMask == 0 { // it is empty again
+					frame = frame[:before]
+					frame[i/8] &^= 1 << (i % 8)
+				}
+			}
 		}
 		frame = binary.LittleEndian.AppendUint64(frame, xxh3.Hash(frame))
 		if _, err := w.Write(frame); err != nil {
@@ -47,13 +58,18 @@ func (c *Cache) Save(w io.Writer) error {
 	return nil
 }
 
-// Load reads the output of Save, and no bytes after it. Errors wrap ErrCorrupt, or are errors of r.
+// bitmapBytes is the length of the bits of a frame.
+func bitmapBytes(sets int) int { return (sets + 7) / 8 }
+
+// Load reads the output of Save, also that of the former format, and no bytes after it. Errors wrap ErrCorrupt, or are
+// errors of r.
 func Load(r io.Reader) (*Cache, error) {
 	head := make([]byte, headerBytes)
 	if err := readFull(r, head); err != nil {
 		return nil, err
 	}
-	if string(head[:8]) != magic || binary.LittleEndian.Uint64(head[24:]) != xxh3.Hash(head[:24]) {
+	full := string(head[:8]) == magicFull
+	if !full && string(head[:8]) != magic || binary.LittleEndian.Uint64(head[24:]) != xxh3.Hash(head[:24]) {
 		return nil, fmt.Errorf("%w: header", ErrCorrupt)
 	}
 	total := binary.LittleEndian.Uint64(head[16:])
@@ -61,7 +77,7 @@ func Load(r io.Reader) (*Cache, error) {
 		return nil, fmt.Errorf("%w: %d sets", ErrCorrupt, total)
 	}
 	c := &Cache{sets: make([]set, min(total, setsFirst)), seed: binary.LittleEndian.Uint64(head[8:])}
-	frame := make([]byte, min(frameSets, total)*savedBytes+8)
+	buf := make([]byte, min(frameSets, total)*savedBytes+frameSets/8+8)
 	for at := uint64(0); at < total; at += frameSets {
 		if at == uint64(len(c.sets)) {
 			first := c.sets
@@ -70,22 +86,47 @@ func Load(r io.Reader) (*Cache, error) {
 				c.sets[i].copyFrom(&first[i])
 			}
 		}
-		n := min(frameSets, total-at)
-		b := frame[:n*savedBytes+8]
-		if err := readFull(r, b); err != nil {
-			return nil, err
-		}
-		body := b[:len(b)-8]
-		if binary.LittleEndian.Uint64(b[len(body):]) != xxh3.Hash(body) {
-			return nil, fmt.Errorf("%w: frame at set %d", ErrCorrupt, at)
-		}
-		for i := range n {
-			if !c.sets[at+i].load(body[i*savedBytes:]) {
-				return nil, fmt.Errorf("%w: set %d", ErrCorrupt, at+i)
-			}
+		if err := loadFrame(r, c.sets[at:min(at+frameSets, total)], buf, full); err != nil {
+			return nil, fmt.Errorf("%w, at set %d", err, at)
 		}
 	}
 	return c, nil
+}
+
+// loadFrame reads one frame into sets. In the former format, full, every set is there and no bits are.
+func loadFrame(r io.Reader, sets []set, buf []byte, full bool) error {
+	used, bits := len(sets), 0
+	if !full {
+		bits = bitmapBytes(len(sets))
+		if err := readFull(r, buf[:bits]); err != nil {
+			return err
+		}
+		used = 0
+		for _, b := range buf[:bits] {
+			used += mathbits.OnesCount8(b)
+		}
+		if extra := len(sets) % 8; extra > 0 && buf[bits-1]>>extra != 0 {
+			return fmt.Errorf("%w: bits of no set", ErrCorrupt)
+		}
+	}
+	end := bits + used*savedBytes
+	if err := readFull(r, buf[bits:end+8]); err != nil {
+		return err
+	}
+	if binary.LittleEndian.Uint64(buf[end:]) != xxh3.Hash(buf[:end]) {
+		return fmt.Errorf("%w: frame", ErrCorrupt)
+	}
+	body := buf[bits:end]
+	for i := range sets {
+		if !full && buf[i/8]>>(i%8)&1 == 0 {
+			continue
+		}
+		if !sets[i].load(body) {
+			return fmt.Errorf("%w: set %d of the frame", ErrCorrupt, i)
+		}
+		body = body[savedBytes:]
+	}
+	return nil
 }
 
 // readFull fills b. An early end is corruption; other errors come from the reader.

@@ -46,6 +46,30 @@ func TestC3_SavedIsLoaded(t *testing.T) {
 	}
 }
 
+// A large cache with few fingerprints takes little on disk.
+func TestSave_takesWhatIsInUse(t *testing.T) {
+	c := New(64<<20, 77)
+	for i := range uint64(1000) {
+		c.Put(fpOf(i))
+	}
+	var b bytes.Buffer
+	if err := c.Save(&b); err != nil {
+		t.Fatal(err)
+	}
+	if b.Len() > 256<<10 {
+		t.Errorf("%d bytes for 1000 fingerprints", b.Len())
+	}
+	l, err := Load(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range uint64(1000) {
+		if !l.Seen(fpOf(i)) {
+			t.Fatalf("fingerprint %d is lost", i)
+		}
+	}
+}
+
 func TestC3_DamageIsAnError(t *testing.T) {
 	_, saved := filled(t, 3, 10)
 	for i := range saved {
