@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"strings"
 	"testing"
 	"time"
@@ -131,7 +132,7 @@ func TestCat(t *testing.T) {
 		{CatOptions{Offset: places[0].Offset + 1}, "", false, ErrNotFound},
 		{CatOptions{Offset: 1 << 40}, "", false, ErrNotFound},
 	} {
-		out, errs, err := run(fsys, false, func(x *Tool) error { return x.Cat(name, tt.o) })
+		out, errs, err := run(fsys, false, func(x *Tool) error { return x.Cat(tt.o, name) })
 		if !errors.Is(err, tt.err) || errs != "" || out != tt.want && !(tt.contain && strings.Contains(out, tt.want)) {
 			t.Errorf("%+v: %q %q %v", tt.o, out, errs, err)
 		}
@@ -139,10 +140,54 @@ func TestCat(t *testing.T) {
 	_, _, err := run(
 		fsys,
 		false,
-		func(x *Tool) error { return x.Cat(name, CatOptions{URI: "http://e/2", Decode: true, SizeMax: 5}) },
+		func(x *Tool) error { return x.Cat(CatOptions{URI: "http://e/2", Decode: true, SizeMax: 5}, name) },
 	)
 	if err == nil || !strings.Contains(err.Error(), "larger") {
 		t.Error(err)
+	}
+}
+
+// Records of several files are written one after the other; a title tells whose payload follows.
+func TestCat_severalFiles(t *testing.T) {
+	fsys, name, places := archive(t)
+	o := CatOptions{Offset: -1, Type: warc.Response, Decode: true, Titles: true}
+	out, _, err := run(fsys, false, func(x *Tool) error { return x.Cat(o, name, name) })
+	first := fmt.Sprintf("==> response http://e/0 (%s, offset %d) <==\nhello\n", path.Base(name), places[0].Offset)
+	if err != nil || !strings.HasPrefix(out, first) || strings.Count(out, first) != 2 ||
+		strings.Count(out, "<==\nhello gzip\n") != 2 {
+		t.Errorf("%q %v", out, err)
+	}
+	o = CatOptions{URI: "http://e/9", Offset: -1}
+	if _, _, err = run(fsys, false, func(x *Tool) error { return x.Cat(o, name, name) }); !errors.Is(err, ErrNotFound) {
+		t.Errorf("in two files: %v", err)
+	}
+}
+
+// In JSON each record is an object; bytes that are not text are in base64.
+func TestCat_JSON(t *testing.T) {
+	fsys, name, places := archive(t)
+	for _, c := range []struct {
+		o              CatOptions
+		encoding, text string
+	}{
+		{CatOptions{URI: "http://e/0", Payload: true}, "utf-8", "hello"},
+		{CatOptions{URI: "http://e/2", Decode: true}, "utf-8", "hello gzip"},
+		{CatOptions{URI: "http://e/2", Payload: true}, "base64", "H4sI"},
+		{CatOptions{URI: "http://e/1"}, "utf-8", "HTTP/1.1 404 No\r\n\r\n"},
+	} {
+		out, _, err := run(fsys, true, func(x *Tool) error { return x.Cat(c.o, name) })
+		var row struct {
+			Offset                              int64
+			Type, URI, Encoding, Block, Payload string
+			Fields                              []map[string]string
+		}
+		if err := errors.Join(err, json.Unmarshal([]byte(out), &row)); err != nil {
+			t.Fatal(out, err)
+		}
+		if row.Type != "response" || row.URI != c.o.URI || row.Encoding != c.encoding || len(row.Fields) < 5 ||
+			!strings.HasPrefix(row.Block+row.Payload, c.text) || row.Offset < places[0].Offset {
+			t.Errorf("%+v: %s", c.o, out)
+		}
 	}
 }
 

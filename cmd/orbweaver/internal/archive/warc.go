@@ -54,27 +54,37 @@ type warcCatCmd struct {
 	Type    string `help:"Only records of this type." placeholder:"TYPE"`
 	Payload bool   `help:"The body alone, without head and chunking."`
 	Decode  bool   `help:"The body without its content encodings, too."`
-	File    string `arg:"" help:"WARC file."`
+	Titles  bool   `help:"Print a line before each payload: ==> URI, file and offset <==."`
+
+	Files []string `arg:"" help:"WARC files." name:"file"`
 }
 
 // Help shows examples.
 func (*warcCatCmd) Help() string {
-	return `Examples:
+	return `With --json, each record is an object with its fields and its block; with --payload, with the payload instead.
+Bytes that are not UTF-8 are in base64, which "encoding" says.
+
+Examples:
   orbweaver warc cat --offset 1234 FILE
+  orbweaver warc cat --type response --payload --titles crawl/warc/*.warc.gz
+  orbweaver warc --json cat --type metadata crawl/warc/*.warc.gz
   orbweaver warc cat --uri https://example.org/ --type response --payload --decode FILE`
 }
 
 // Run prints records.
 func (x *warcCatCmd) Run(inv *command.Invocation, c *Command) error {
-	o := warctool.CatOptions{Offset: x.Offset, URI: x.URI, Payload: x.Payload, Decode: x.Decode}
+	o := warctool.CatOptions{Offset: x.Offset, URI: x.URI, Payload: x.Payload, Decode: x.Decode, Titles: x.Titles}
+	if x.Offset >= 0 && len(x.Files) > 1 {
+		return command.Misuse(errors.New("--offset: give one file"))
+	}
 	if x.Type != "" {
 		if o.Type = warc.ParseType(x.Type); o.Type == warc.Unknown {
 			return command.Misuse(fmt.Errorf("--type: %q is no record type such as response, request or revisit", x.Type))
 		}
 	}
-	err := c.tool(inv).Cat(x.File, o)
+	err := c.tool(inv).Cat(o, x.Files...)
 	if errors.Is(err, warctool.ErrNotFound) {
-		return fmt.Errorf("%s: %w; 'orbweaver warc ls' shows what is there", x.File, err)
+		return fmt.Errorf("%w; 'orbweaver warc ls' shows what is there", err)
 	}
 	return err
 }
