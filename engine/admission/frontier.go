@@ -109,6 +109,40 @@ func (f *Frontier) Add(d *Scratch, url []byte, it queued.URL) {
 	f.admit(d, it, false)
 }
 
+// AddSeed is Add for a seed, and returns what became of it. Its look-up in the sieve may read from disk.
+func (f *Frontier) AddSeed(d *Scratch, url []byte) (result AddResult, reason string) {
+	f.begin(d)
+	it := queued.URL{Seed: true}
+	belongs := f.check(d, url, &it)
+	switch {
+	case !belongs:
+		result, reason = Refused, f.refusal(url)
+	case d.isShared && d.owners[0] != d.view.Self:
+		result = Sent
+	default:
+		known, err := f.Sieve.Contains(d.fingerprints[0])
+		if result = New; err == nil && known || f.Cache.Seen(d.fingerprints[0]) {
+			result = Known
+		}
+	}
+	f.admit(d, it, false)
+	return result, reason
+}
+
+// refusal says why a seed does not belong to the crawl.
+func (f *Frontier) refusal(url []byte) string {
+	switch {
+	case f.MaxURL > 0 && len(url) > f.MaxURL:
+		return "longer than --max-url"
+	case f.HostRules.Excludes(url):
+		return "a host rule excludes the host"
+	case f.Lists != nil && f.Lists.Refuses(url) != filter.NoList:
+		return "a list of hosts, SURTs or extensions excludes it"
+	default:
+		return "out of --scope"
+	}
+}
+
 // Receive is Add for a URL that another agent sent. If this agent does not own it, it is sent on to the owner, even if
 // the cache says that it was sent there lately: while the ownership views of agents differ a URL can pass between
 // them, and when the views agree it is at its owner.

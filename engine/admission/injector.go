@@ -9,7 +9,6 @@ import (
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
-	"orbweaver/engine/queued"
 	"orbweaver/internal/urlx"
 )
 
@@ -25,49 +24,108 @@ type Injector struct {
 	scratch Scratch
 }
 
-// Add offers URLs as fast as there is room for them. The error names the first of those that are no URLs; the others
-// are added all the same.
-func (i *Injector) Add(ctx context.Context, urls iter.Seq[string]) (added int, err error) {
+// Add offers URLs as fast as there is room for them, and returns what became of them. The error names the first of
+// those that are no URLs; the others are added all the same.
+func (i *Injector) Add(ctx context.Context, urls iter.Seq[string]) (Added, error) {
 	var bad badURLs
+	var added Added
 	for raw := range urls {
-		url, err := urlx.Normalize(nil, []byte(raw))
-		if err != nil {
-			bad.add(raw, errors.New(urlx.Reason(err)))
-			continue
+		url, err := urlx.Normalize(nil, CompleteSeed([]byte(raw)))
+		if err == nil {
+			err = i.Seeds.Add(url)
 		}
-		if err := i.Seeds.Add(url); err != nil {
-			bad.add(raw, err)
+		if err != nil {
+			reason := urlx.Reason(err)
+			bad.add(raw, errors.New(reason))
+			added.note(raw, Refused, reason)
 			continue
 		}
 		if err := i.Frontier.WaitRoom(ctx); err != nil {
 			i.Refused = true
 			return added, errors.Join(bad.err(), err)
 		}
-		if !i.add(url) {
+		result, reason, ok := i.add(url)
+		if !ok {
 			i.Refused = true
 			return added, errors.Join(bad.err(), cluster.ErrEnding)
 		}
-		if added++; added%1024 == 0 {
+		if added.note(string(url), result, reason); added.Count()%1024 == 0 {
 			i.Wake()
 		}
 	}
 	i.Wake()
-	if added == 0 && i.IsStopping() {
+	var err error
+	if added.New+added.Known == 0 && i.IsStopping() {
 		err = cluster.ErrEnding
 	}
 	return added, errors.Join(bad.err(), err)
 }
 
 // add offers one URL, unless the crawl stops: then the last checkpoint might have been taken already.
-func (i *Injector) add(url []byte) bool {
+func (i *Injector) add(url []byte) (result AddResult, reason string, ok bool) {
 	i.Journal.Steps.Begin()
 	defer i.Journal.Steps.End()
 	if i.IsStopping() {
-		return false
+		return "", "", false
 	}
-	i.Frontier.Add(&i.scratch, url, queued.URL{Seed: true})
-	return true
+	result, reason = i.Frontier.AddSeed(&i.scratch, url)
+	return result, reason, true
 }
+
+// AddResult is what became of a URL that an operator added.
+type AddResult string
+
+// The results.
+const (
+	New     AddResult = "new"     // it is queued
+	Known   AddResult = "known"   // it was added or found before
+	Sent    AddResult = "sent"    // another agent owns its host and decides
+	Refused AddResult = "refused" // it is not a URL, or does not belong to the crawl
+)
+
+// Added is what became of the URLs of one call.
+type Added struct {
+	New     int        `json:"new"`
+	Known   int        `json:"known"`
+	Sent    int        `json:"sent,omitempty"`
+	Refused int        `json:"refused"`
+	URLs    []AddedURL `json:"urls"` // the first AddedListed
+}
+
+// AddedURL is what became of one URL.
+type AddedURL struct {
+	URL    string    `json:"url"`
+	Result AddResult `json:"result"`
+	Reason string    `json:"reason,omitempty"`
+}
+
+// AddedListed is how many URLs of one call have their results listed.
+const AddedListed = 10_000
+
+func (a *Added) note(url string, result AddResult, reason string) {
+	switch result {
+	case New:
+		a.New++
+	case Known:
+		a.Known++
+	case Sent:
+		a.Sent++
+	case Refused:
+		a.Refused++
+	}
+	if len(a.URLs) < AddedListed {
+		a.URLs = append(a.URLs, AddedURL{URL: url, Result: result, Reason: reason})
+	}
+}
+
+// Join adds the results of a later call.
+func (a *Added) Join(b *Added) {
+	a.New, a.Known, a.Sent, a.Refused = a.New+b.New, a.Known+b.Known, a.Sent+b.Sent, a.Refused+b.Refused
+	a.URLs = append(a.URLs, b.URLs...)
+}
+
+// Count is the number of URLs.
+func (a *Added) Count() int { return a.New + a.Known + a.Sent + a.Refused }
 
 // badURLs collects what is no URL: the first few by name, the others by their number.
 type badURLs struct {

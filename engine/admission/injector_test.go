@@ -79,8 +79,12 @@ func TestInjector_offersSeedsInNormalForm(t *testing.T) {
 	r := newInjectorRig(t)
 	offered := []string{"HTTP://B.test:80/x/../", "http://a.test", "http://b.test/"}
 	added, err := r.Add(t.Context(), slices.Values(offered))
-	if added != 3 || err != nil || r.Refused {
-		t.Errorf("%d added, refused: %v, %v", added, r.Refused, err)
+	if added.New != 2 || added.Known != 1 || err != nil || r.Refused {
+		t.Errorf("%+v added, refused: %v, %v", added, r.Refused, err)
+	}
+	if got := fmt.Sprint(added.URLs); got != "[{http://b.test/x/ new } {http://a.test/ new } {http://b.test/ known }]" &&
+		got != "[{http://b.test/ new } {http://a.test/ new } {http://b.test/ known }]" {
+		t.Errorf("results: %s", got)
 	}
 	if got := fmt.Sprint(r.admitted(t)); got != "[http://a.test/ http://b.test/]" {
 		t.Errorf("admitted: %s", got)
@@ -101,8 +105,8 @@ func TestInjector_leavesOutBadURLs(t *testing.T) {
 		offered = append(offered, fmt.Sprintf("bad-%d", i))
 	}
 	added, err := r.Add(t.Context(), slices.Values(append(offered, "http://b.test/")))
-	if added != 2 || len(r.admitted(t)) != 2 {
-		t.Errorf("%d added", added)
+	if added.New != 2 || added.Refused != BadSeedsLogged+3 || len(r.admitted(t)) != 2 {
+		t.Errorf("%+v added", added)
 	}
 	if err == nil {
 		t.Fatal("no error")
@@ -113,6 +117,50 @@ func TestInjector_leavesOutBadURLs(t *testing.T) {
 	} {
 		if strings.Contains(err.Error(), text) != want {
 			t.Errorf("the error should contain %q: %v\n%v", text, want, err)
+		}
+	}
+}
+
+// Each URL has its result: what another rule of the crawl refuses is told from what is no URL.
+func TestInjector_saysWhatBecameOfEachURL(t *testing.T) {
+	r := newInjectorRig(t)
+	r.Frontier.MaxURL = 30
+	added, err := r.Add(t.Context(), slices.Values([]string{
+		"a.test", "https://a.test/", "ftp://a.test/", "http://a.test/" + strings.Repeat("x", 30),
+	}))
+	want := "[{https://a.test/ new } {https://a.test/ known } {ftp://a.test/ refused scheme is not http or https} " +
+		"{http://a.test/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx refused longer than --max-url}]"
+	if got := fmt.Sprint(added.URLs); got != want || err == nil {
+		t.Errorf("results %s, %v", got, err)
+	}
+}
+
+// A host without a scheme gets https. Anything else stays as it is.
+func TestCompleteSeed(t *testing.T) {
+	for raw, want := range map[string]string{
+		"example.org":        "https://example.org",
+		" example.org ":      "https://example.org",
+		"example.org/a b":    "https://example.org/a b",
+		"example.org?q":      "https://example.org?q",
+		"example.org:8080":   "https://example.org:8080",
+		"localhost":          "https://localhost",
+		"localhost:1/x":      "https://localhost:1/x",
+		"192.0.2.1":          "https://192.0.2.1",
+		"http://example.org": "http://example.org",
+		"mailto:a@b.example": "mailto:a@b.example",
+		"javascript:x.y":     "javascript:x.y",
+		"example":            "example",
+		"/path.html":         "/path.html",
+		"#x.y":               "#x.y",
+		".org":               ".org",
+		"org.":               "org.",
+		"a..b":               "a..b",
+		"example.org:":       "example.org:",
+		"a@b.example":        "a@b.example",
+		"":                   "",
+	} {
+		if got := string(CompleteSeed([]byte(raw))); got != want {
+			t.Errorf("%q: %q, want %q", raw, got, want)
 		}
 	}
 }
@@ -141,14 +189,15 @@ func TestInjector_refusesURLsWhileTheCrawlStops(t *testing.T) {
 			yield("http://a.test/2")
 		}
 	})
-	if added != 1 || !errors.Is(err, cluster.ErrEnding) || !r.Refused {
-		t.Errorf("%d added, refused: %v, %v", added, r.Refused, err)
+	if added.New != 1 || !errors.Is(err, cluster.ErrEnding) || !r.Refused {
+		t.Errorf("%+v added, refused: %v, %v", added, r.Refused, err)
 	}
 	if got := fmt.Sprint(r.admitted(t)); got != "[http://a.test/1]" {
 		t.Errorf("admitted: %s", got)
 	}
-	if added, err := r.Add(t.Context(), slices.Values([]string{"bad"})); added != 0 || !errors.Is(err, cluster.ErrEnding) {
-		t.Errorf("without a good URL: %d added, %v", added, err)
+	added, err = r.Add(t.Context(), slices.Values([]string{"bad"}))
+	if added.New != 0 || !errors.Is(err, cluster.ErrEnding) {
+		t.Errorf("without a good URL: %+v added, %v", added, err)
 	}
 }
 
@@ -163,8 +212,8 @@ func TestInjector_waitsForRoom(t *testing.T) {
 			yield("http://a.test/2")
 		}
 	})
-	if added != 1 || !errors.Is(err, context.Canceled) || !r.Refused {
-		t.Errorf("%d added, refused: %v, %v", added, r.Refused, err)
+	if added.New != 1 || !errors.Is(err, context.Canceled) || !r.Refused {
+		t.Errorf("%+v added, refused: %v, %v", added, r.Refused, err)
 	}
 }
 

@@ -6,9 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"log/slog"
 	"sync/atomic"
 
 	"orbweaver/engine/crawllog"
@@ -31,55 +29,6 @@ var ErrNoSeeds = errors.New("engine: no usable seed; give URLs as arguments or a
 
 // SeedsFile is the file that keeps the seeds of a crawl.
 func SeedsFile(dir string) string { return dir + "/seeds" }
-
-// BadSeedsLogged is how many seeds that are refused or changed get a line in the log.
-const BadSeedsLogged = 20
-
-// KeepSeeds copies the seeds in normal form into the crawl directory, behind those of earlier runs, so that a kill
-// while they are read loses none and a source that can be read once is enough. It returns how many are new and good.
-func KeepSeeds(fsys vfs.FS, dir string, src SeedSource, log *slog.Logger) (int, error) {
-	old, err := vfs.ReadFile(fsys, SeedsFile(dir))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return 0, fmt.Errorf("engine: seeds: %w", err)
-	}
-	if src == nil {
-		return 0, nil
-	}
-	good, bad, named := 0, 0, 0
-	var url []byte
-	err = vfs.WriteAtomic(fsys, SeedsFile(dir), func(w io.Writer) error {
-		if _, err := w.Write(old); err != nil {
-			return err
-		}
-		return src.Each(func(where string, raw []byte) error {
-			var err error
-			shown := fmt.Sprintf("%.200q", raw)
-			if urlx.HasUserinfo(raw) {
-				shown = "not shown, since it names a user"
-				if named++; named <= BadSeedsLogged {
-					log.Warn("seed names a user; name and password are left out", "where", where)
-				}
-			}
-			if url, err = urlx.Normalize(url[:0], raw); err != nil {
-				if bad++; bad <= BadSeedsLogged {
-					log.Warn("seed is no URL that can be crawled and is left out", "where", where,
-						"seed", shown, "reason", urlx.Reason(err))
-				}
-				return nil
-			}
-			good++
-			_, err = w.Write(append(url, '\n'))
-			return err
-		})
-	})
-	if err != nil {
-		return 0, fmt.Errorf("engine: seeds: %w", err)
-	}
-	if bad > BadSeedsLogged {
-		log.Warn("more seeds were no URLs", "bad", bad, "good", good)
-	}
-	return good, nil
-}
 
 // LoadScope reads the kept seeds into the set from which the scope is computed.
 func LoadScope(fsys vfs.FS, dir string, seeds *filter.Seeds) error {

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"orbweaver/engine/admission"
 )
 
 // reading is a crawl that takes URLs as they come, and has room when it is told so.
@@ -26,20 +28,19 @@ type reading struct {
 	taken atomic.Int64
 }
 
-func (c *reading) AddURLs(ctx context.Context, urls iter.Seq[string]) (int, error) {
-	n := 0
+func (c *reading) AddURLs(ctx context.Context, urls iter.Seq[string]) (added admission.Added, err error) {
 	for range urls {
 		if c.room != nil {
 			select {
 			case <-c.room:
 			case <-ctx.Done():
-				return n, ctx.Err()
+				return added, ctx.Err()
 			}
 		}
-		n++
+		added.New++
 		c.taken.Add(1)
 	}
-	return n, nil
+	return added, nil
 }
 
 // What is too much is refused by its declared length before a byte of it is read; without one, when the limit is
@@ -142,8 +143,8 @@ func TestHostile_A03_seedsAreTakenNoFasterThanThereIsRoom(t *testing.T) {
 // complaining has much to say about what it is given.
 type complaining struct{ fake }
 
-func (*complaining) AddURLs(context.Context, iter.Seq[string]) (int, error) {
-	return 0, errors.New(strings.Repeat("it is bad; ", 1<<20))
+func (*complaining) AddURLs(context.Context, iter.Seq[string]) (admission.Added, error) {
+	return admission.Added{}, errors.New(strings.Repeat("it is bad; ", 1<<20))
 }
 
 // A fifth body while four are being read is asked to come again; pausing needs no turn.

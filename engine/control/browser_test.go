@@ -17,6 +17,7 @@ import (
 	"sync"
 	"testing"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/counters"
 	"orbweaver/engine/hosts"
 	"orbweaver/engine/lifecycle"
@@ -66,8 +67,8 @@ func (b *browsed) change(paused bool) bool {
 func (b *browsed) Pause() bool  { return b.change(true) }
 func (b *browsed) Resume() bool { return b.change(false) }
 
-func (*browsed) AddURLs(_ context.Context, urls iter.Seq[string]) (int, error) {
-	return len(slices.Collect(urls)), nil
+func (*browsed) AddURLs(_ context.Context, urls iter.Seq[string]) (admission.Added, error) {
+	return admission.Added{New: len(slices.Collect(urls))}, nil
 }
 
 func (b *browsed) HostRule(rules []string) (int, error) {

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/control/dashboard"
 	"orbweaver/engine/history"
 	"orbweaver/engine/report"
@@ -30,7 +31,7 @@ type Crawl interface {
 	Resume() bool
 	Stop()
 	Leave(ctx context.Context) error
-	AddURLs(ctx context.Context, urls iter.Seq[string]) (int, error)
+	AddURLs(ctx context.Context, urls iter.Seq[string]) (admission.Added, error)
 	HostRule(rules []string) (taken int, err error)
 	HostRules() (live, fixed []string)
 	Set(key, value string) error
@@ -116,6 +117,16 @@ func serve(
 	return s, nil
 }
 
+// Probe returns why Listen would fail for an address and a token, as far as that can be known before there is a crawl.
+func Probe(ctx context.Context, address, token string) error {
+	l, err := listen(ctx, address)
+	if err != nil {
+		return fmt.Errorf("control: %w", err)
+	}
+	_, err = newAccess(l, Options{Address: address, Token: token, Log: slog.New(slog.DiscardHandler)})
+	return errors.Join(err, l.Close())
+}
+
 // Addr is where the server listens.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
@@ -170,11 +181,11 @@ func newHandler(crawl Crawl, o Options, live *dashboard.Live) http.Handler {
 	mux.HandleFunc("GET /rules", func(w http.ResponseWriter, _ *http.Request) { answer(w, rulesOf(crawl)) })
 	mux.HandleFunc(
 		"POST /pause",
-		h.act(func() (string, bool) { return choose(crawl.Pause(), "paused", "was paused already") }),
+		h.act(func() (string, bool) { return choose(crawl.Pause(), "paused", "the crawl is paused already") }),
 	)
 	mux.HandleFunc(
 		"POST /resume",
-		h.act(func() (string, bool) { return choose(crawl.Resume(), "goes on", "was not paused") }),
+		h.act(func() (string, bool) { return choose(crawl.Resume(), "resumed", "the crawl is not paused") }),
 	)
 	mux.HandleFunc("POST /stop", h.act(func() (string, bool) { crawl.Stop(); return "stopping", true }))
 	mux.HandleFunc("POST /leave", h.leave)
@@ -247,19 +258,26 @@ func (h *handler) readAgain(w http.ResponseWriter, _ *http.Request) {
 
 // add offers URLs as they come: the crawl takes them no faster than it has room for, and so does the socket.
 func (h *handler) add(w http.ResponseWriter, r *http.Request, in *text) {
-	read := 0
-	added, err := h.crawl.AddURLs(r.Context(), func(yield func(string) bool) {
-		for url := range in.each() {
-			if read++; !yield(url) {
-				return
-			}
-		}
-	})
-	said := fmt.Sprintf("%d of %d URLs offered at the door", added, read)
-	if added > 0 {
-		h.log.Info("by the operator: URLs offered at the door", "offered", added, "of", read)
+	added, err := h.crawl.AddURLs(r.Context(), in.each())
+	if taken := added.New + added.Known + added.Sent; taken > 0 {
+		h.log.Info("by the operator: URLs added", "new", added.New, "known", added.Known, "refused", added.Refused)
 	}
-	reply(w, said, errors.Join(in.err, err))
+	if err == nil && in.err == nil {
+		answer(w, Reply{Message: AddedMessage(&added), Added: added})
+		return
+	}
+	answerWith(w, statusOf(errors.Join(in.err, err)), Reply{
+		Message: AddedMessage(&added), Error: shortened(errors.Join(in.err, err)), Added: added,
+	})
+}
+
+// AddedMessage says what became of URLs that were added.
+func AddedMessage(a *admission.Added) string {
+	said := fmt.Sprintf("%d URLs: %d new, %d known, %d refused", a.Count(), a.New, a.Known, a.Refused)
+	if a.Sent > 0 {
+		said += fmt.Sprintf(", %d sent to the agents that own their hosts", a.Sent)
+	}
+	return said
 }
 
 // set changes settings, one a line.
@@ -270,17 +288,19 @@ func (h *handler) set(w http.ResponseWriter, _ *http.Request, in *text) {
 		return
 	}
 	h.turn.Lock()
+	var said []string
 	for _, s := range settings {
 		key, value, _ := strings.Cut(s, "=")
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 		fault := h.crawl.Set(key, value)
 		if fault == nil {
 			h.log.Info("by the operator: set", "key", key, "value", fmt.Sprintf("%.2000s", value))
+			said = append(said, fmt.Sprintf("%s is now %.2000s", key, value))
 		}
 		err = errors.Join(err, fault)
 	}
 	h.turn.Unlock()
-	reply(w, "set", err)
+	reply(w, strings.Join(said, "; "), err)
 }
 
 // hostRule takes rules of single hosts, one a line, each with what it is to end in.
@@ -295,7 +315,7 @@ func (h *handler) hostRule(end string) func(http.ResponseWriter, *http.Request, 
 			rules[i] += end
 		}
 		taken, err := h.crawl.HostRule(rules)
-		reply(w, fmt.Sprintf("%d of %d host rules taken", taken, len(rules)), err)
+		reply(w, fmt.Sprintf("%d of %d host rules saved", taken, len(rules)), err)
 	}
 }
 
@@ -319,8 +339,9 @@ func rulesOf(crawl Crawl) (h HostRules) {
 
 // Reply is what an action answers.
 type Reply struct {
-	Message string `json:"message"`
-	Error   string `json:"error,omitempty"`
+	Message string          `json:"message"`
+	Error   string          `json:"error,omitempty"`
+	Added   admission.Added `json:"added,omitzero"` // of add
 }
 
 // errorMax is how much is said of what went wrong, in bytes: a body may hold very many mistakes.
@@ -331,11 +352,16 @@ func reply(w http.ResponseWriter, message string, err error) {
 		answer(w, Reply{Message: message})
 		return
 	}
+	answerWith(w, statusOf(err), Reply{Message: message, Error: shortened(err)})
+}
+
+// shortened is the text of an error, up to errorMax.
+func shortened(err error) string {
 	said := err.Error()
 	if len(said) > errorMax {
 		said = said[:errorMax] + "... and more"
 	}
-	answerWith(w, statusOf(err), Reply{Message: message, Error: said})
+	return said
 }
 
 func refuse(w http.ResponseWriter, err error) { reply(w, "", err) }

@@ -19,6 +19,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/control/dashboard"
 	"orbweaver/engine/counters"
 	"orbweaver/engine/history"
@@ -53,13 +54,13 @@ func (f *fake) Leave(context.Context) error {
 	return f.stays
 }
 
-func (f *fake) AddURLs(_ context.Context, urls iter.Seq[string]) (int, error) {
+func (f *fake) AddURLs(_ context.Context, urls iter.Seq[string]) (admission.Added, error) {
 	all := slices.Collect(urls)
 	f.note("add %d", len(all))
 	if slices.Contains(all, "bad") {
-		return len(all) - 1, errors.New(`"bad": no URL`)
+		return admission.Added{New: len(all) - 1, Refused: 1}, errors.New(`"bad": no URL`)
 	}
-	return len(all), nil
+	return admission.Added{New: len(all)}, nil
 }
 
 func (f *fake) HostRule(rules []string) (taken int, err error) {
@@ -120,15 +121,15 @@ func TestActions(t *testing.T) {
 		err        string
 	}{
 		{"/pause", "", 200, "paused", ""},
-		{"/resume", "", 200, "was not paused", ""},
+		{"/resume", "", 200, "the crawl is not paused", ""},
 		{"/stop", "", 200, "stopping", ""},
 		{"/leave", "", 200, "leaving permanently: its hosts are given to the other agents", ""},
 		{"/reload", "", 400, "", "control: this crawl has no file of an agent"},
-		{"/add", "http://a.test/\n# no\n\n http://b.test/ ", 200, "2 of 2 URLs offered at the door", ""},
-		{"/add", "http://a.test/\nbad", 400, "1 of 2 URLs offered at the door", `"bad": no URL`},
-		{"/block", ".a.test\nb c\nd.test", 400, "2 of 3 host rules taken", "no rule: b c exclude"},
-		{"/rule", ".a.test host-delay=4s", 200, "1 of 1 host rules taken", ""},
-		{"/set", "host-delay = 4s\nip-delay=1s", 200, "set", ""},
+		{"/add", "http://a.test/\n# no\n\n http://b.test/ ", 200, "2 URLs: 2 new, 0 known, 0 refused", ""},
+		{"/add", "http://a.test/\nbad", 400, "2 URLs: 1 new, 0 known, 1 refused", `"bad": no URL`},
+		{"/block", ".a.test\nb c\nd.test", 400, "2 of 3 host rules saved", "no rule: b c exclude"},
+		{"/rule", ".a.test host-delay=4s", 200, "1 of 1 host rules saved", ""},
+		{"/set", "host-delay = 4s\nip-delay=1s", 200, "host-delay is now 4s; ip-delay is now 1s", ""},
 	} {
 		w := ask(f, http.MethodPost, c.path, strings.NewReader(c.body))
 		var r Reply

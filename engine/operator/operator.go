@@ -120,11 +120,11 @@ func (o *Operator) Set(key, value string) error { return o.Live.Set(key, value, 
 
 // AddURLs offers URLs as seeds, as fast as there is room for them, and returns when a checkpoint has them. The error
 // names the first of those that are no URLs; the others are added all the same.
-func (o *Operator) AddURLs(ctx context.Context, urls iter.Seq[string]) (added int, err error) {
+func (o *Operator) AddURLs(ctx context.Context, urls iter.Seq[string]) (added admission.Added, err error) {
 	i := admission.Injector{
 		Frontier: o.Frontier, Seeds: o.Seeds, Journal: o.Disk.Journal, IsStopping: o.Run.IsStopping, Wake: o.Wake,
 	}
-	if added, err = i.Add(ctx, urls); added > 0 && !i.Refused {
+	if added, err = i.Add(ctx, urls); added.New+added.Known+added.Sent > 0 && !i.Refused {
 		err = errors.Join(err, o.Checkpoint(ctx))
 	}
 	return added, err

@@ -45,7 +45,7 @@ func (l *Live) FetchErrors() int64 {
 // SetDelay changes host-delay or ip-delay for all exchanges that end from now on.
 func (l *Live) SetDelay(key string, d time.Duration) error {
 	if d < 0 || d > 24*time.Hour {
-		return fmt.Errorf("engine: %s: %v is not between 0 and 24h", key, d)
+		return fmt.Errorf("%s: %v is not between 0 and 24h", key, d)
 	}
 	l.turn.Lock()
 	defer l.turn.Unlock()
@@ -56,7 +56,7 @@ func (l *Live) SetDelay(key string, d time.Duration) error {
 	case "ip-delay":
 		p.IPDelay = d
 	default:
-		return fmt.Errorf("engine: %q cannot be set while the crawl runs; host-delay, ip-delay and fetch can", key)
+		return fmt.Errorf("%.80s cannot be changed while the crawl runs; host-delay, ip-delay and fetch can", key)
 	}
 	l.set.Store(&p)
 	return nil

@@ -22,9 +22,12 @@ func (l *Live) Set(key, value string, seeds *filter.Seeds, hasVia bool) error {
 		l.Fetch.Store(f)
 		return nil
 	}
+	if key != "host-delay" && key != "ip-delay" {
+		return fmt.Errorf("%.80s cannot be changed while the crawl runs; host-delay, ip-delay and fetch can", key)
+	}
 	d, err := time.ParseDuration(value)
 	if err != nil {
-		return fmt.Errorf("engine: %s: %q is no duration such as 4s or 500ms", key, value)
+		return fmt.Errorf("%s: %.80q is not a duration such as 4s or 500ms", key, value)
 	}
 	return l.SetDelay(key, d)
 }

@@ -26,7 +26,7 @@ func seedSource(inv *command.Invocation, urls, files []string) (admission.SeedSo
 	var bad command.Faults
 	s := &seedFiles{urls: urls, files: files}
 	for _, u := range urls {
-		if _, err := urlx.Normalize(nil, []byte(u)); err != nil {
+		if _, err := urlx.Normalize(nil, admission.CompleteSeed([]byte(u))); err != nil {
 			bad.Add("", fmt.Errorf("seed %q: %s; write it as https://example.org/", u, urlx.Reason(err)))
 		}
 	}
@@ -48,6 +48,23 @@ func seedSource(inv *command.Invocation, urls, files []string) (admission.SeedSo
 		return nil, bad.Err()
 	}
 	return s, bad.Err()
+}
+
+// SeedLines returns the URLs of arguments and of files of seeds.
+func SeedLines(inv *command.Invocation, urls, files []string) (lines []string, err error) {
+	s := &seedFiles{urls: urls, files: files}
+	for _, name := range files {
+		if name == "-" {
+			if s.stdin, err = io.ReadAll(inv.Stdin); err != nil {
+				return nil, err
+			}
+		}
+	}
+	err = s.Each(func(_ string, url []byte) error {
+		lines = append(lines, string(url))
+		return nil
+	})
+	return lines, err
 }
 
 // Each calls f for every seed.

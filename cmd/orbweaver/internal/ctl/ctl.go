@@ -135,15 +135,12 @@ type (
 	ctlResumeCmd struct{}
 	ctlStopCmd   struct{}
 	ctlLeaveCmd  struct{}
-	ctlAddCmd    struct {
-		URLs []string `arg:"" name:"url" help:"URLs to add."`
-	}
-	ctlBlockCmd struct {
+	ctlBlockCmd  struct {
 		Rules []string `arg:"" name:"host" help:"Host rules."`
 	}
 	ctlRuleCmd struct {
 		Host  string   `arg:"" name:"host" help:"host, .suffix, *.suffix or CIDR."`
-		Terms []string `arg:"" name:"key=value" help:"host-delay=TIME, max-per-host=N, exclude or exclude=no."`
+		Terms []string `arg:"" name:"key=value" help:"host-delay=TIME, max-per-host=N, exclude, exclude=no, user-agent=TEXT, robots=obey, or robots=ignore with reason=TEXT."`
 	}
 	ctlRulesCmd struct{}
 	ctlSetCmd   struct {
@@ -180,14 +177,6 @@ exit status 0. Its archive stays.
 
 Example:
   orbweaver ctl leave --dir a1`
-}
-
-// Help shows an example.
-func (*ctlAddCmd) Help() string {
-	return `They are treated as seeds, and are on disk when the command returns.
-
-Example:
-  orbweaver ctl add --dir crawl https://example.org/new/`
 }
 
 // Help shows an example.
@@ -236,9 +225,6 @@ func (*ctlStopCmd) Run(inv *command.Invocation, c *Command) error { return c.do(
 // Run leaves.
 func (*ctlLeaveCmd) Run(inv *command.Invocation, c *Command) error { return c.do(inv, "leave", nil) }
 
-// Run adds URLs.
-func (x *ctlAddCmd) Run(inv *command.Invocation, c *Command) error { return c.do(inv, "add", x.URLs) }
-
 // Run blocks hosts.
 func (x *ctlBlockCmd) Run(inv *command.Invocation, c *Command) error {
 	return c.do(inv, "block", x.Rules)
@@ -246,7 +232,7 @@ func (x *ctlBlockCmd) Run(inv *command.Invocation, c *Command) error {
 
 // Run takes a rule.
 func (x *ctlRuleCmd) Run(inv *command.Invocation, c *Command) error {
-	return c.do(inv, "rule", []string{x.Host + " " + strings.Join(x.Terms, " ")})
+	return c.do(inv, "rule", []string{x.Host + " " + strings.Join(quoted(x.Terms), " ")})
 }
 
 // Run lists the rules.
@@ -276,5 +262,26 @@ func (*ctlRulesCmd) Run(inv *command.Invocation, c *Command) error {
 
 // Run changes settings.
 func (x *ctlSetCmd) Run(inv *command.Invocation, c *Command) error {
-	return c.do(inv, "set", x.Settings)
+	settings := x.Settings
+	if len(settings) == 2 && !strings.Contains(settings[0], "=") {
+		settings = []string{settings[0] + "=" + settings[1]}
+	}
+	for _, s := range settings {
+		if !strings.Contains(s, "=") {
+			return command.Misuse(fmt.Errorf("%s: write it as KEY=VALUE, such as host-delay=10s", s))
+		}
+	}
+	return c.do(inv, "set", settings)
+}
+
+// quoted puts texts with blanks between quotes, which the shell has taken away.
+func quoted(terms []string) (list []string) {
+	for _, term := range terms {
+		key, value, found := strings.Cut(term, "=")
+		if found && strings.ContainsAny(value, " \t") && !strings.HasPrefix(value, `"`) {
+			term = fmt.Sprintf("%s=%q", key, value)
+		}
+		list = append(list, term)
+	}
+	return list
 }

@@ -1,0 +1,124 @@
+package admission
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/internal/urlx"
+	"orbweaver/internal/vfs"
+)
+
+// BadSeedsLogged is how many seeds that are refused or changed get a line in the log.
+const BadSeedsLogged = 20
+
+// KeepSeeds copies the seeds in normal form into the crawl directory, behind those of earlier runs, so that a kill
+// while they are read loses none and a source that can be read once is enough. It returns how many are good, also those
+// that are known already.
+func KeepSeeds(fsys vfs.FS, dir string, src SeedSource, log *slog.Logger) (int, error) {
+	old, err := vfs.ReadFile(fsys, SeedsFile(dir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("engine: seeds: %w", err)
+	}
+	k := seedWriter{log: log, known: make(map[uint64]struct{})}
+	k.addKnown(old)
+	if src != nil {
+		err = vfs.WriteAtomic(fsys, SeedsFile(dir), func(w io.Writer) error {
+			if _, err := w.Write(old); err != nil {
+				return err
+			}
+			return src.Each(func(where string, raw []byte) error { return k.keep(w, where, raw) })
+		})
+	} else {
+		err = nil // there may be no file yet
+	}
+	if err != nil {
+		return 0, fmt.Errorf("engine: seeds: %w", err)
+	}
+	k.report(old)
+	return k.added + k.repeated, nil
+}
+
+// knownSeedsMax bounds the seeds that are compared with each other: beyond it, a repeated seed is written again.
+const knownSeedsMax = 4 << 20
+
+// seedWriter writes seeds that are not known yet, and counts what became of all.
+type seedWriter struct {
+	log       *slog.Logger
+	known     map[uint64]struct{} // hashes of seeds
+	url       []byte
+	before    int // seeds of earlier runs
+	added     int
+	repeated  int
+	bad       int
+	named     int // with a user
+	completed int // hosts without a scheme
+}
+
+// addKnown notes the seeds of earlier runs.
+func (k *seedWriter) addKnown(old []byte) {
+	for line := range bytes.Lines(old) {
+		k.before++
+		k.note(xxh3.Hash(bytes.TrimSuffix(line, []byte("\n"))))
+	}
+}
+
+func (k *seedWriter) note(hash uint64) {
+	if len(k.known) < knownSeedsMax {
+		k.known[hash] = struct{}{}
+	}
+}
+
+// keep writes a seed, if it is one and new.
+func (k *seedWriter) keep(w io.Writer, where string, raw []byte) error {
+	shown := fmt.Sprintf("%.200q", raw)
+	if urlx.HasUserinfo(raw) {
+		shown = "not shown, since it names a user"
+		if k.named++; k.named <= BadSeedsLogged {
+			k.log.Warn("seed names a user; name and password are left out", "where", where)
+		}
+	}
+	whole := CompleteSeed(raw)
+	if len(whole) > len(raw) {
+		if k.completed++; k.completed <= BadSeedsLogged {
+			k.log.Info("seed is a host name; https:// is put before it", "where", where, "seed", shown)
+		}
+	}
+	var err error
+	if k.url, err = urlx.Normalize(k.url[:0], whole); err != nil {
+		if k.bad++; k.bad <= BadSeedsLogged {
+			k.log.Warn("seed is not a URL and is left out", "where", where, "seed", shown, "reason", urlx.Reason(err))
+		}
+		return nil
+	}
+	hash := xxh3.Hash(k.url)
+	if _, known := k.known[hash]; known {
+		k.repeated++
+		return nil
+	}
+	k.note(hash)
+	k.added++
+	_, err = w.Write(append(k.url, '\n'))
+	return err
+}
+
+// report logs what the crawl begins or goes on with.
+func (k *seedWriter) report(old []byte) {
+	if k.bad > BadSeedsLogged {
+		k.log.Warn("more seeds were no URLs", "bad", k.bad, "good", k.added+k.repeated)
+	}
+	if k.completed > BadSeedsLogged {
+		k.log.Info("more seeds were host names", "completed", k.completed)
+	}
+	if k.before == 0 {
+		return
+	}
+	first, _, _ := bytes.Cut(old, []byte("\n"))
+	k.log.Info("resuming the crawl of this directory",
+		"first_seed", string(first), "seeds", k.before, "new_seeds", k.added, "known_seeds", k.repeated)
+}
