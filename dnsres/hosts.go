@@ -101,6 +101,12 @@ func readHosts(text []byte) map[string][]netip.Addr {
 	return names
 }
 
+// LookupHosts returns the addresses that a hosts file has for a name now.
+func LookupHosts(path, name string) []netip.Addr {
+	h := hostsFile{path: path}
+	return h.lookup(name, time.Now())
+}
+
 // answer answers from the hosts file; false if it does not know the name.
 func (h *hostsFile) answer(name string, o *Options) (Answer, bool) {
 	now := time.Now()

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"orbweaver/engine/dnsrecords"
 	"orbweaver/engine/fetchers"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/login"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/progress"
@@ -128,7 +130,8 @@ func (r *runner) fetchersCrawl() *fetchers.Crawl {
 			Todo: q.todo, Results: q.results, Pool: q.pool, Pages: q.pages, PagesOut: &q.pagesOut,
 		},
 		Store: d.Journal, InFlight: q.inFlight, Finished: q.finished, Log: d.Log, Live: p.live, Lists: p.filters.Lists,
-		Rules: p.rules, Jars: p.jars, Previous: d.Previous, Quotas: p.quotas, Clamps: p.clamps,
+		Rules: p.rules, Jars: p.jars, Logins: cmp.Or(r.seams.Logins, new(login.Logins)), Previous: d.Previous,
+		Quotas: p.quotas, Clamps: p.clamps,
 		Network: r.outages.Network, Shortage: r.outages.Shortage, Cluster: r.cluster, Dialer: r.seams.Dialer,
 		Exchanges: q.exchanges, Stopping: r.run.Stopping(),
 	}

@@ -219,6 +219,7 @@ func (o *opener) begin(moreSeeds bool) error {
 // openArchive opens the archive for writing, behind what the journal names.
 func (o *opener) openArchive() error {
 	a := &o.cfg.Archive
+	a.RobotsIgnored = o.policy.hostRules.RobotsIgnored()
 	w, earlier, err := a.Open(o.seams.FS, o.cfg.Dir, a.Info(o.m.CrawlID, &o.cfg.Fetch), o.m.Archive)
 	if err != nil {
 		return err

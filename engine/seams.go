@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/cluster/marks"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/login"
 	"orbweaver/internal/vfs"
 )
 
@@ -29,6 +30,8 @@ type Seams struct {
 	Allowed func(netip.AddrPort) error
 	// Peering is the way to the other agents; nil for a crawl alone.
 	Peering cluster.Network
+	// Logins are the passwords of hosts; nil for none.
+	Logins *login.Logins
 	// Usage gives this process's CPU time and peak resident memory; nil if it is not needed.
 	Usage func() (cpu time.Duration, rssPeak int64)
 	// Boot tells which run of the machine this is; nil if that is unknown.

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+
 	"orbweaver/engine/admission"
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/clock"
@@ -84,7 +86,7 @@ func (o *opener) wirePolicy() {
 	p.traps = traps.New(cfg.Traps.Memory(), cfg.Traps.TrapFloor, o.m.HashSeed, o.m.Novelty)
 	p.quotas = limits.NewQuotas(cfg.Limits.Quotas())
 	if cfg.Cookies.Mode == cookie.Site {
-		p.jars = cookie.NewJars(cfg.Cookies.Memory)
+		p.jars = cookie.NewJars(cfg.Cookies.Memory, cmp.Or(cfg.Cookies.Presets, new(cookie.Presets)))
 	}
 }
 

@@ -2,6 +2,9 @@ package main
 
 import (
 	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,7 +96,7 @@ func TestSeedsFromEverywhere(t *testing.T) {
 		t.Errorf("three seeds, depth 0: %v", m)
 	}
 	m = callWith("", "crawl", "--dir", filepath.Join(dir, "c"), "--json", w.roots[0], w.roots[3]).want(
-		t, command.ExitDone, "it goes on",
+		t, command.ExitDone, "resuming the crawl of this directory", "new_seeds=1 known_seeds=1",
 	).object(t)
 	if number(t, m, "urls_admitted") != 4 || number(t, m, "pages_stored") != 4 {
 		t.Errorf("a known seed and a new one: %v", m)
@@ -103,9 +106,78 @@ func TestSeedsFromEverywhere(t *testing.T) {
 // The warning that a proxy makes the address rules advisory is all that is said.
 func TestQuietCrawlSaysNothingButTheWarning(t *testing.T) {
 	w := serve(t)
-	r := call(w.crawl(t.TempDir(), 0, "--progress", "none")...).want(t, command.ExitDone)
+	r := call(w.crawl(t.TempDir(), 0, "--quiet")...).want(t, command.ExitDone)
 	if r.out != "" || strings.Count(r.err, "\n") != 1 ||
 		!strings.Contains(r.err, "level=WARN msg=\"--proxy: the address rules are advisory") {
 		t.Errorf("stdout %q, stderr %q", r.out, r.err)
 	}
+}
+
+// Without a progress line the summary at the end stays.
+func TestCrawl_withoutProgressStillSumsUp(t *testing.T) {
+	w := serve(t)
+	r := call(w.crawl(t.TempDir(), 0, "--progress", "none")...).want(t, command.ExitDone, "finished: complete", "pages ")
+	if strings.Contains(r.err, "memory caps") {
+		t.Errorf("stderr %q", r.err)
+	}
+}
+
+// Log lines are JSON objects if that is asked for, and only those of the level.
+func TestCrawl_logsInTheFormatAndLevelThatAreAskedFor(t *testing.T) {
+	w := serve(t)
+	r := call(w.crawl(t.TempDir(), 0, "--progress", "none", "--log-format", "json")...).want(t, command.ExitDone)
+	first, _, _ := strings.Cut(r.err, "\n")
+	var line struct{ Time, Level, Msg string }
+	if err := json.Unmarshal([]byte(first), &line); err != nil || line.Level != "WARN" ||
+		!strings.HasPrefix(line.Msg, "--proxy: ") {
+		t.Errorf("%q: %v", first, err)
+	}
+	r = call(w.crawl(t.TempDir(), 0, "--log-level", "error")...).want(t, command.ExitDone, "finished: complete")
+	if strings.Contains(r.err, "level=") {
+		t.Errorf("stderr %q", r.err)
+	}
+	call(w.crawl(t.TempDir(), 0, "--log-level", "loud")...).want(t, command.ExitUsage, `--log-level: "loud" is none of`)
+}
+
+// A second crawl in the directory of another says what it resumes, and that a limit leaves no room for new seeds.
+func TestCrawl_saysWhatItResumes(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	call(w.crawl(dir, 0, "--max-pages", "3")...).want(t, command.ExitDone, "max-pages reached")
+	call(append(small(dir, w.proxy, 0), "http://other.test/")...).want(
+		t, command.ExitDone, "resuming the crawl of this directory", "first_seed="+w.roots[0], "new_seeds=1 known_seeds=0",
+		"has reached --max-pages", "max-pages reached",
+	)
+}
+
+// A directory that holds something else is refused, and a control port that cannot be opened leaves no directory.
+func TestCrawl_refusesWhatWouldLeaveAMess(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	thesis := filepath.Join(dir, "work", "thesis.txt")
+	if err := os.Mkdir(filepath.Dir(thesis), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, thesis, "precious")
+	call(w.crawl(filepath.Dir(thesis), 0)...).want(t, command.ExitUsage, `holds "thesis.txt" and no crawl`)
+	for _, listen := range []string{"nowhere.invalid:80", "127.0.0.1:http-but-wrong", "192.0.2.1:9", "unix:/none/x"} {
+		crawl := filepath.Join(dir, "new")
+		call(w.crawl(crawl, 0, "--listen", listen)...).want(t, command.ExitFailed, "--listen")
+		if _, err := os.Stat(crawl); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s left a directory: %v", listen, err)
+		}
+	}
+}
+
+// A misspelt variable or key is refused with the name that was meant, and a single address is a range.
+func TestUsage_saysWhatWasMeant(t *testing.T) {
+	dir := t.TempDir()
+	config := filepath.Join(dir, "my.toml")
+	writeFile(t, config, "hsot-delay = '4s'\n")
+	t.Setenv("ORBWEAVER_CONTCT", "me@site.test")
+	t.Setenv("ORBWEAVER_SERVICE_HOST", "10.0.0.1") // as a container platform sets it
+	call("crawl", "--dir", filepath.Join(dir, "c"), "--config", config, "--allow-net", "127.0.0.1,10.0.0.0/8x",
+		"--contact", "nonsense", "http://127.0.0.1/").want(
+		t, command.ExitUsage, "ORBWEAVER_CONTCT: no flag has this variable; did you mean ORBWEAVER_CONTACT?",
+		"unknown key: hsot-delay", "did you mean host-delay?", `"10.0.0.0/8x" is neither an address nor a range`,
+		`--contact: "nonsense" is neither a URL`, "the variable ORBWEAVER_SERVICE_HOST is ignored",
+	)
 }

@@ -45,32 +45,47 @@ func TestControl(t *testing.T) {
 		t.Errorf("status: %s", status.out)
 	}
 	ctl("pause").want(t, command.ExitDone, "paused")
-	ctl("pause").want(t, command.ExitDone, "was paused already")
+	ctl("pause").want(t, command.ExitDone, "the crawl is paused already")
 	m := ctl("status", "--json").want(t, command.ExitDone).object(t)
 	if m["state"] != "paused" {
 		t.Errorf("state is %v", m["state"])
 	}
 	balanced(t, m)
-	ctl("resume").want(t, command.ExitDone, "goes on")
-	ctl("set", "host-delay=900ms", "ip-delay=1ms").want(t, command.ExitDone, "set")
-	ctl("set", "host-delay=soon").want(t, command.ExitFailed, `"soon" is no duration`)
-	ctl("set", "colour=4s").want(t, command.ExitFailed, `"colour" cannot be set`)
+	ctl("resume").want(t, command.ExitDone, "resumed")
+	ctl("set", "host-delay=900ms", "ip-delay=1ms").want(
+		t, command.ExitDone, "host-delay is now 900ms; ip-delay is now 1ms",
+	)
+	ctl("set", "host-delay", "800ms").want(t, command.ExitDone, "host-delay is now 800ms")
+	ctl("set", "host-delay", "800ms", "ip-delay").want(t, command.ExitUsage, "host-delay: write it as KEY=VALUE")
+	ctl("set", "max-pages=10").want(t, command.ExitFailed, "max-pages cannot be changed while the crawl runs")
+	ctl("set", "host-delay=soon").want(t, command.ExitFailed, `"soon" is not a duration`)
+	ctl("set", "colour=4s").want(t, command.ExitFailed, "colour cannot be changed")
 	ctl("set", `fetch=host not in ["a.test", "b.test"] and path != "/x=y"`, "ip-delay=2ms").want(
-		t, command.ExitDone, "set",
+		t, command.ExitDone, "ip-delay is now 2ms",
 	)
 	ctl("set", "fetch=hots == 1").want(t, command.ExitFailed, "unknown name hots (1:1)")
-	ctl("block", ".blocked.test").want(t, command.ExitDone, "1 of 1 host rules taken")
+	ctl("block", ".blocked.test").want(t, command.ExitDone, "1 of 1 host rules saved")
 	ctl("block", "not a host").want(t, command.ExitFailed, "host")
-	ctl("rule", "slow.test", "host-delay=20s", "max-per-host=7").want(t, command.ExitDone, "1 of 1 host rules taken")
+	ctl("rule", "slow.test", "host-delay=20s", "max-per-host=7").want(t, command.ExitDone, "1 of 1 host rules saved")
 	ctl("rule", "slow.test", "colour=red").want(t, command.ExitFailed, `"colour=red" is none of`)
 	rules := ".blocked.test exclude  # ctl\nslow.test host-delay=20s max-per-host=7  # ctl\n"
 	if list := ctl("rules").want(t, command.ExitDone); list.out != rules {
 		t.Errorf("rules: %q", list.out)
 	}
 	before := number(t, ctl("status", "--json").object(t), "urls_found")
-	added := ctl("add", "--json", "http://new.blocked.test/", "http://other.test/").want(t, command.ExitDone)
-	if reply := added.object(t); reply["message"] != "2 of 2 URLs offered at the door" {
+	added := ctl("add", "--json", "http://new.blocked.test/", "http://other.test/").want(t, command.ExitFailed)
+	if reply := added.object(t); reply["message"] != "2 URLs: 1 new, 0 known, 1 refused" {
 		t.Errorf("add: %v", reply)
+	}
+	list := filepath.Join(t.TempDir(), "more.txt")
+	writeFile(t, list, "# more\nhttp://other.test/\nhttp://third.test/\n")
+	more := ctl("add", "--seeds", list, "fourth.test", "ftp://x/").want(
+		t, command.ExitFailed, "4 URLs: 2 new, 1 known, 1 refused", "1 of 4 URLs was refused",
+	)
+	want := "new\thttps://fourth.test/\nrefused\tftp://x/\tscheme is not http or https\nknown\thttp://other.test/\n" +
+		"new\thttp://third.test/\n"
+	if more.out != want {
+		t.Errorf("results:\n%s", more.out)
 	}
 	if now := number(t, ctl("status", "--json").object(t), "urls_found"); now < before+2 {
 		t.Errorf("urls_found: %d, then %d", before, now)

@@ -93,8 +93,21 @@ func TestCrawlRefuses(t *testing.T) {
 		{proxied, "--exclude-hosts missing.txt http://a.test/", []string{"--exclude-hosts: open missing.txt"}},
 		{base, "--proxy ftp://x/ http://a.test/", []string{`--proxy: "ftp://x/" is no proxy`}},
 		{base, "--proxy http://proxy.example:80/ http://a.test/", []string{"give the proxy's address, not its name"}},
-		{base, "--contact a@b.example --resolver hashed http://a.test/", []string{"--resolver: hashed", "needs --proxy"}},
+		{
+			base, "--contact a@b.example --resolver hashed http://a.test/",
+			[]string{"--resolver: hashed", "needs an HTTP --proxy"},
+		},
 		{base, "--contact a@b.example --resolver nonsense http://a.test/", []string{`--resolver: "nonsense" is none of`}},
+		{proxied, "--header Host:x --header nonsense --header Cookie:a=b http://a.test/", []string{
+			"--header: Host is set by the crawler itself", `--header: "nonsense" is not a line`, "--load-cookies",
+		}},
+		{proxied, "--warc-prefix a/b --warc-info software:x --warc-info x http://a.test/", []string{
+			"--warc-prefix: ", "--warc-info: the crawler writes software itself", `--warc-info: "x" is not a line`,
+		}},
+		{proxied, "--connect-timeout 0s --tries 101 http://a.test/", []string{
+			"--connect-timeout: 0s is too small", "--tries: 101 is not between 0 and 100",
+		}},
+		{base, "--proxy socks5://name.example http://a.test/", []string{"give the proxy's address, not its name"}},
 		{base, "http://a.example/", []string{"--contact: a public crawl must say", "give a URL or an e-mail address"}},
 		{base, "--allow-net 127.0.0.0/8 http://127.0.0.1/ http://192.0.2.1/", []string{"--contact"}},
 	} {

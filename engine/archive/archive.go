@@ -1,9 +1,11 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"orbweaver/engine/bodyfile"
@@ -26,14 +28,18 @@ type Options struct {
 	Outlinks    bool                 `name:"warc-outlinks" help:"List in metadata records the links of each page."`
 	DNS         DNSRecords           `name:"warc-dns" type:"word" help:"Records of the answers of name servers: all or none." oneof:"none,all" default:"all" zero:"meant" placeholder:"MODE"`
 
-	Operator string `help:"Person or organisation that runs the crawl, for the archive's warcinfo." placeholder:"NAME"`
+	Operator    string   `help:"Person or organisation that runs the crawl, for the archive's warcinfo." placeholder:"NAME"`
+	Description string   `name:"description" help:"Description of the crawl, for the archive's warcinfo." placeholder:"TEXT"`
+	IsPartOf    string   `name:"is-part-of" help:"Collection that the crawl belongs to, for the archive's warcinfo; without it the identifier of the crawl." placeholder:"NAME"`
+	InfoFields  []string `name:"warc-info" help:"Further line for the archive's warcinfo, such as 'audience: researchers'. Repeatable." placeholder:"'NAME: VALUE'" sep:"none"`
+	Prefix      string   `name:"warc-prefix" help:"Begin of the names of the WARC files." default:"orbweaver" placeholder:"NAME"`
 
-	Dictionary  []byte `kong:"-"` // of zstd, for all files; nil for none
-	Description string `kong:"-"` // for warcinfo
-	Version     string `kong:"-"` // of the program, for warcinfo
-	Effective   string `kong:"-"` // the configuration as text, for warcinfo's digest
+	RobotsIgnored []string `kong:"-"` // hosts whose robots.txt forbids nothing, each with the reason
 
-	Prefix         string `kong:"-" default:"orbweaver"`        // of the names of the WARC files
+	Dictionary []byte `kong:"-"` // of zstd, for all files; nil for none
+	Version    string `kong:"-"` // of the program, for warcinfo
+	Effective  string `kong:"-"` // the configuration as text, for warcinfo's digest
+
 	Host           string `kong:"-" default:"localhost"`        // in the names of the WARC files
 	JournalReserve int64  `kong:"-" default:"1MiB" type:"size"` // bytes of disk that a journal reserves at a time
 }
@@ -56,7 +62,7 @@ func (o *Options) Info(crawlID string, fetching *fetch.Options) []warc.Field {
 		{Name: "hostname", Value: o.Host},
 		{Name: "http-header-user-agent", Value: fetching.UserAgent},
 		{Name: "robots", Value: "obey (RFC 9309)"},
-		{Name: "isPartOf", Value: crawlID},
+		{Name: "isPartOf", Value: cmp.Or(o.IsPartOf, crawlID)},
 		{Name: "payload-digest", Value: "sha1 of the body without transfer coding, content coding kept"},
 	}
 	for _, f := range []warc.Field{
@@ -68,7 +74,42 @@ func (o *Options) Info(crawlID string, fetching *fetch.Options) []warc.Field {
 			fields = append(fields, f)
 		}
 	}
+	for _, line := range o.RobotsIgnored {
+		fields = append(fields, warc.Field{Name: "robots-ignored", Value: line})
+	}
+	for _, line := range o.InfoFields {
+		name, value, _ := strings.Cut(line, ":")
+		fields = append(fields, warc.Field{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)})
+	}
+	if o.IsPartOf != "" {
+		fields = append(fields, warc.Field{Name: "crawl-id", Value: crawlID})
+	}
 	return fields
+}
+
+// Validate reports what is wrong with the names and lines for the archive.
+func (o *Options) Validate() error {
+	var faults []error
+	if err := (warc.Options{Prefix: o.Prefix}).WithDefaults().Validate(); err != nil {
+		faults = append(faults, fmt.Errorf("--warc-prefix: %w", err))
+	}
+	own := []string{
+		"software", "format", "conformsto", "hostname", "http-header-user-agent", "http-header-from", "robots", "ispartof",
+		"payload-digest", "operator", "description", "crawl-id", "robots-ignored",
+	}
+	for _, line := range o.InfoFields {
+		name, value, found := strings.Cut(line, ":")
+		name = strings.TrimSpace(name)
+		info := warc.Options{Info: []warc.Field{{Name: name, Value: value}}}
+		switch {
+		case !found || strings.TrimSpace(value) == "" || info.WithDefaults().Validate() != nil,
+			strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }):
+			faults = append(faults, fmt.Errorf("--warc-info: %q is not a line such as 'audience: researchers'", line))
+		case slices.Contains(own, strings.ToLower(name)):
+			faults = append(faults, fmt.Errorf("--warc-info: the crawler writes %s itself", name))
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // Encoder makes what packs records. scratch takes what is too large for memory; nil for records that are never so.

@@ -31,6 +31,33 @@ func TestInfo_hasNoFieldWithoutAValue(t *testing.T) {
 	}
 }
 
+// Lines of the operator stand in the block, and the collection takes the place of the crawl's identifier.
+func TestInfo_hasTheLinesOfTheOperator(t *testing.T) {
+	o := Options{IsPartOf: "the web of 2026", InfoFields: []string{"audience: researchers", "rights :none"}}
+	if err := o.Validate(); err != nil {
+		t.Error(err)
+	}
+	got := map[string]string{}
+	for _, f := range o.Info("crawl-7", &fetch.Options{UserAgent: "bot/1"}) {
+		got[f.Name] = f.Value
+	}
+	for name, want := range map[string]string{
+		"isPartOf": "the web of 2026", "crawl-id": "crawl-7", "audience": "researchers", "rights": "none",
+	} {
+		if got[name] != want {
+			t.Errorf("%s is %q, want %q", name, got[name], want)
+		}
+	}
+	for _, bad := range []Options{
+		{Prefix: "a/b"}, {InfoFields: []string{"nothing"}}, {InfoFields: []string{"two words: x"}},
+		{InfoFields: []string{"ISPARTOF: x"}}, {InfoFields: []string{"empty: "}}, {InfoFields: []string{"x: a\nb"}},
+	} {
+		if bad.Validate() == nil {
+			t.Errorf("%+v is taken", bad)
+		}
+	}
+}
+
 // A second run continues behind the end that its checkpoint names. It learns how large the archive was at that end.
 func TestOpen_continuesBehindTheEnd(t *testing.T) {
 	disk := vfstest.WithDir(t, "crawl")

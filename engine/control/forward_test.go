@@ -113,7 +113,7 @@ func TestListenPages_passesTheSocketOn(t *testing.T) {
 		t.Errorf("/status: %d %.80s", status, text)
 	}
 	if status, text := v.read(http.MethodPost, "/block", ".a.test\nb c"); status != 400 ||
-		!strings.Contains(text, "1 of 2 host rules taken") || !slices.Equal(f.did, []string{"rule .a.test exclude"}) {
+		!strings.Contains(text, "1 of 2 host rules saved") || !slices.Equal(f.did, []string{"rule .a.test exclude"}) {
 		t.Errorf("/block: %d %s, did %q", status, text, f.did)
 	}
 	events := v.send(http.MethodGet, "/events", "")

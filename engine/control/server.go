@@ -123,7 +123,9 @@ func Probe(ctx context.Context, address, token string) error {
 	if err != nil {
 		return fmt.Errorf("control: %w", err)
 	}
-	_, err = newAccess(l, Options{Address: address, Token: token, Log: slog.New(slog.DiscardHandler)})
+	if _, tcp := l.Addr().(*net.TCPAddr); tcp && token == "" {
+		err = ErrNoToken
+	}
 	return errors.Join(err, l.Close())
 }
 

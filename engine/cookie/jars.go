@@ -31,15 +31,17 @@ type Stats struct {
 
 // Jars holds the cookies of all sites. It is safe for concurrent use.
 type Jars struct {
-	max int64 // limit of memory in bytes
+	max     int64 // limit of memory in bytes
+	presets *Presets
 
 	mu struct {
-		sync.Mutex // held for a few hundred instructions
-		sites      map[string]*jar
-		cookies    int
-		bytes      int64
-		lost       int64
-		classes    [jarClasses]class
+		sync.Mutex  // held for a few hundred instructions
+		sites       map[string]*jar
+		cookies     int
+		bytes       int64
+		lost        int64
+		classes     [jarClasses]class
+		presetSites map[string]struct{} // that have got their presets
 	}
 }
 
@@ -61,10 +63,10 @@ type jar struct {
 	prev, next *jar  // neighbours in its class
 }
 
-// NewJars returns empty Jars with a limit of about max bytes.
-func NewJars(max int64) *Jars {
-	j := &Jars{max: max}
-	j.mu.sites = map[string]*jar{}
+// NewJars returns Jars with a limit of about max bytes. Each site begins with the presets that are for it.
+func NewJars(max int64, presets *Presets) *Jars {
+	j := &Jars{max: max, presets: presets}
+	j.mu.sites, j.mu.presetSites = map[string]*jar{}, map[string]struct{}{}
 	for i := range j.mu.classes {
 		ring := &j.mu.classes[i].ring
 		ring.prev, ring.next = ring, ring
@@ -76,6 +78,9 @@ func NewJars(max int64) *Jars {
 // older cookies. It appends nothing if there is no cookie.
 func (j *Jars) Append(dst, url []byte, now time.Time) []byte {
 	site, path := urlx.Split(url)
+	if j.presets.count > 0 {
+		j.begin(site, now)
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	s := j.mu.sites[string(site)]
@@ -100,6 +105,30 @@ func (j *Jars) Append(dst, url []byte, now time.Time) []byte {
 		dst = c.append(dst)
 	}
 	return dst
+}
+
+// presetSitesMax bounds the sites that are known to have got their presets; beyond it they may get them again.
+const presetSitesMax = 1 << 16
+
+// begin gives a site its presets, once.
+func (j *Jars) begin(site []byte, now time.Time) {
+	var own []*cookie
+	j.presets.each(site, func(c *cookie) { own = append(own, c) })
+	if len(own) == 0 {
+		return
+	}
+	j.mu.Lock()
+	_, begun := j.mu.presetSites[string(site)]
+	if !begun && len(j.mu.presetSites) < presetSitesMax {
+		j.mu.presetSites[string(site)] = struct{}{}
+	}
+	j.mu.Unlock()
+	if begun {
+		return
+	}
+	for _, c := range own {
+		j.put(site, c, now)
+	}
 }
 
 // Take stores the cookies of the Set-Cookie fields of the response to url, a normal form. It copies what it needs.

@@ -17,7 +17,7 @@ type visitor struct {
 }
 
 func newVisitor(max int64) *visitor {
-	return &visitor{NewJars(max), time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)}
+	return &visitor{NewJars(max, new(Presets)), time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)}
 }
 
 // hears takes the Set-Cookie fields of the response to url.

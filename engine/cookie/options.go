@@ -4,6 +4,8 @@ package cookie
 type Options struct {
 	Mode Mode `name:"cookies" type:"word" help:"off, or site: a cookie is sent back to the site (scheme, host, port) that set it, and to no other. At most 20 cookies and 4 KiB for each site, in memory, until the crawl stops." oneof:"off,site" default:"off" placeholder:"MODE"`
 
+	Presets *Presets `kong:"-"` // with which the crawl begins; default: none
+
 	Memory int64 `kong:"-" default:"64MiB" type:"size"` // of all sites' cookies
 }
 

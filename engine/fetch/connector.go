@@ -100,6 +100,10 @@ func (c *connector) fail(p *Page, err error) outcome.Outcome {
 	if o == outcome.LocalFault && c.o.Keep != nil {
 		c.o.Keep.shed()
 	}
+	if o == outcome.ProxyFault { // of a dialer that has a proxy of its own
+		p.Connection.ProxyDown = true
+		return o
+	}
 	if c.o.Proxy != nil && o.Class() != outcome.ClassRefusal {
 		p.Connection.ProxyDown = true
 		return outcome.ProxyFault

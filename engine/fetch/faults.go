@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"orbweaver/engine/fetch/addrguard"
+	"orbweaver/engine/fetch/socks"
 	"orbweaver/internal/outcome"
 )
 
@@ -30,6 +31,8 @@ func dialFault(err error) (o outcome.Outcome, cause string, flags Flags) {
 		return outcome.BlockedPort, "port not allowed", 0
 	case errors.Is(err, addrguard.ErrBlockedAddress), errors.Is(err, ErrName):
 		return outcome.BlockedAddress, "address not allowed", 0
+	case errors.Is(err, socks.ErrProxy):
+		return outcome.ProxyFault, "proxy: no connection", 0
 	case isTimeout(err):
 		return outcome.ConnectTimeout, "connect timed out", 0
 	}

@@ -18,6 +18,9 @@ type Target struct {
 	Fresh  bool   // do not use a persistent connection
 	Cookie []byte // value of the Cookie field; empty for none
 
+	UserAgent     string // in place of Options.UserAgent; "" for that
+	Authorization []byte // line of the head with credentials, which Page.Request does not have; empty for none
+
 	// Values of the fields that make a request conditional (RFC 9110, section 13.1): a 304 response means that the
 	// stored page is current. Empty for none.
 	IfNoneMatch, IfModifiedSince []byte
@@ -111,6 +114,9 @@ func (f *Fetcher) converse(t *Target, p *Page) outcome.Outcome {
 	request := p.Request
 	if credentials := f.connector.credentials; credentials != nil && !t.HTTPS {
 		request = withCredentials(request, credentials)
+	}
+	if len(t.Authorization) > 0 {
+		request = withCredentials(request, t.Authorization)
 	}
 	// A server may answer and close without reading, so an error of the write is ignored: the response shows the
 	// result.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"orbweaver/engine/bodyfile"
+	"orbweaver/engine/fetch/headerline"
 	"orbweaver/internal/options"
 )
 
@@ -44,14 +45,15 @@ type Options struct {
 
 	TLS TLSMode `name:"tls" type:"word" help:"tolerant: fetch despite certificate faults; strict: refuse them. Use strict if you must trust what you store." oneof:"tolerant,strict" default:"tolerant" placeholder:"MODE"`
 
+	DialTimeout   time.Duration `name:"connect-timeout" help:"Time for a connection, and again for its TLS handshake." default:"10s" least:"1ms" placeholder:"TIME"`
+	HeaderTimeout time.Duration `name:"response-timeout" help:"Time from the request to the end of the head of the response. Raise it for servers that compute long." default:"30s" least:"1ms" placeholder:"TIME"`
+	TotalTimeout  time.Duration `name:"exchange-timeout" help:"Time for a whole exchange, to the end of the body. A longer body is truncated." default:"5m" least:"1ms" placeholder:"TIME"`
+	Headers       []string      `name:"header" help:"Line for the head of all requests, such as 'Accept-Language: de'. It replaces a default one of this name. Repeatable. Not for passwords: the archive stores it." placeholder:"'NAME: VALUE'" sep:"none"`
+
 	HeaderMax     int           `kong:"-"` // bytes of one header block; default 256 KiB
 	HeaderLineMax int           `kong:"-"` // bytes of one header line; default 64 KiB
 	HeaderCount   int           `kong:"-"` // lines of one header block; default 1000
 	InterimMax    int           `kong:"-"` // interim (1xx) responses before the final one; default 20
-	DialTimeout   time.Duration `kong:"-"` // for the connection; default 10 s
-	TLSTimeout    time.Duration `kong:"-"` // for the handshake; default 10 s
-	HeaderTimeout time.Duration `kong:"-"` // from connected to the end of the response head; default 30 s
-	TotalTimeout  time.Duration `kong:"-"` // for the whole exchange; default 5 min
 	RateMin       int           `kong:"-"` // bytes per second below which a body is cut; default 1 KiB; negative: none
 	RateWindow    time.Duration `kong:"-"` // over which RateMin is measured; default 30 s
 	Keep          *IdleConns    `kong:"-"` // stores persistent connections; nil: one connection for each exchange
@@ -83,10 +85,6 @@ func (o Options) WithDefaults() Options {
 	setDefault(&o.HeaderLineMax, 64<<10)
 	setDefault(&o.HeaderCount, 1000)
 	setDefault(&o.InterimMax, 20)
-	setDefault(&o.DialTimeout, 10*time.Second)
-	setDefault(&o.TLSTimeout, 10*time.Second)
-	setDefault(&o.HeaderTimeout, 30*time.Second)
-	setDefault(&o.TotalTimeout, 5*time.Minute)
 	setDefault(&o.Long.MemoryMax, 2<<20)
 	setDefault(&o.Long.RateMin, 64<<10)
 	setDefault(&o.Long.Files, bodyfile.Nowhere())
@@ -122,7 +120,7 @@ func (o Options) Validate() error {
 	if o.HeaderCount < 1 || o.InterimMax < 0 {
 		bad("HeaderCount %d and InterimMax %d must be at least 1 and 0", o.HeaderCount, o.InterimMax)
 	}
-	for _, d := range []time.Duration{o.DialTimeout, o.TLSTimeout, o.HeaderTimeout, o.TotalTimeout, o.RateWindow} {
+	for _, d := range []time.Duration{o.DialTimeout, o.HeaderTimeout, o.TotalTimeout, o.RateWindow} {
 		if d < time.Millisecond {
 			bad("a time limit of %v is too short", d)
 		}
@@ -130,6 +128,11 @@ func (o Options) Validate() error {
 	for _, v := range []string{o.UserAgent, o.Contact, o.Accept, o.AcceptEncoding} {
 		if strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			bad("control characters in the header value %q", v)
+		}
+	}
+	for _, line := range o.Headers {
+		if err := headerline.Check(line); err != nil {
+			faults = append(faults, fmt.Errorf("%w: %w", ErrOptions, err))
 		}
 	}
 	if strings.TrimSpace(o.UserAgent) == "" {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/base64"
 	"strings"
+
+	"orbweaver/engine/fetch/headerline"
 )
 
 // manners is the part of a request that is the same for all: every header but Host, and the empty line.
@@ -18,7 +20,15 @@ func manners(o *Options) []byte {
 	if mail := strings.TrimPrefix(o.Contact, "mailto:"); strings.Contains(mail, "@") && !strings.Contains(mail, "/") {
 		add("From", mail)
 	}
-	add("Accept", o.Accept)
+	accepts := true
+	for _, line := range o.Headers {
+		name, value, _ := headerline.Cut(line)
+		add(name, value)
+		accepts = accepts && !strings.EqualFold(name, "accept")
+	}
+	if accepts {
+		add("Accept", o.Accept)
+	}
 	add("Accept-Encoding", o.AcceptEncoding)
 	if o.Keep == nil {
 		add("Connection", "close")
@@ -44,8 +54,14 @@ func appendRequest(dst []byte, t *Target, whole bool, manners []byte) []byte {
 	dst = appendField(dst, "Cookie: ", t.Cookie)
 	dst = appendField(dst, "If-None-Match: ", t.IfNoneMatch)
 	dst = appendField(dst, "If-Modified-Since: ", t.IfModifiedSince)
+	if t.UserAgent != "" {
+		dst = append(append(append(dst, userAgentName...), t.UserAgent...), "\r\n"...)
+		manners = manners[bytes.IndexByte(manners, '\n')+1:] // their first line
+	}
 	return append(dst, manners...)
 }
+
+const userAgentName = "User-Agent: "
 
 // appendField appends a line of the head, unless there is nothing to say.
 func appendField(dst []byte, name string, value []byte) []byte {

@@ -41,7 +41,7 @@ func (h *handshaker) init(o *Options) {
 
 // handshake does the TLS handshake.
 func (h *handshaker) handshake(t *Target, p *Page, conn *connection) outcome.Outcome {
-	if !conn.watch.arm(time.Now().Add(h.o.TLSTimeout)) {
+	if !conn.watch.arm(time.Now().Add(h.o.DialTimeout)) {
 		return outcome.Cancelled
 	}
 	// The request follows the handshake at once, and must not wait for the acknowledgement (Nagle's algorithm). A plain

@@ -269,7 +269,8 @@ func (k *checker) isKnownFinished(url []byte) bool {
 
 func (k *checker) isUnreachable(_ context.Context, c *current) (verdict, error) {
 	s := &c.site
-	if !s.NeedsRobots(c.now) || s.Rules != nil || s.RobotsTries < site.RobotsTriesMax || s.HasAnswered {
+	if !s.NeedsRobots(c.now) || s.Rules != nil || s.RobotsTries < site.RobotsTriesMax || s.HasAnswered ||
+		c.settings.IgnoreRobots {
 		return pass, nil
 	}
 	c.giveUpSite(outcome.RobotsUnreachable)
@@ -277,6 +278,9 @@ func (k *checker) isUnreachable(_ context.Context, c *current) (verdict, error) 
 }
 
 func (k *checker) needsRobots(_ context.Context, c *current) (verdict, error) {
+	if c.settings.IgnoreRobots && c.site.RobotsTries > 0 { // it was for the archive alone
+		return pass, nil
+	}
 	return fetchRobots.when(c.site.NeedsRobots(c.now))
 }
 
@@ -345,6 +349,9 @@ func refuseFinished(k *checker, c *current, fp xxh3.Uint128, o outcome.Outcome) 
 }
 
 func (k *checker) isDisallowed(_ context.Context, c *current) (verdict, error) {
+	if c.settings.IgnoreRobots {
+		return pass, nil
+	}
 	_, path := urlx.Split(c.url)
 	allowed := false
 	if allowed, c.rule = c.site.Rules.AppendAllowed(c.rule[:0], path); allowed {

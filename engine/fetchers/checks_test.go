@@ -2,6 +2,7 @@ package fetchers
 
 import (
 	"context"
+	"log/slog"
 	"net/netip"
 	"slices"
 	"testing"
@@ -124,6 +125,15 @@ func disallowed(w *checkWorld) {
 	w.visit.Site.SetRules(rules, time.Now().Add(site.RobotsLifetime))
 }
 
+// ignoring lets a host rule ignore robots.txt.
+func ignoring(w *checkWorld) {
+	hosts := w.checks.Live.Hosts
+	hosts.Say = slog.New(slog.DiscardHandler)
+	if taken, _ := hosts.Add([]string{"a.test robots=ignore reason=law"}); taken != 1 {
+		panic("the rule was not taken")
+	}
+}
+
 func finished(w *checkWorld) {
 	w.checks.Finished.Add(urlx.Fingerprint(1, []byte(checkedURL)), outcome.OK)
 }
@@ -227,6 +237,9 @@ func checkCases() []checkCase {
 		{"recovered", []setting{recovered, full}, "recovered", refuse, outcome.Recovered},
 		{"finished before recovered", []setting{finished, recovered, disallowed}, "finished", refuse, outcome.OK},
 		{"disallowed", []setting{disallowed, full}, "disallowed", refuse, outcome.RobotsDenied},
+		{"disallowed, and ignored", []setting{ignoring, disallowed, full}, "host quota", refuse, outcome.QuotaHost},
+		{"ignored, but fetched once", []setting{ignoring, noRules}, "robots.txt missing", fetchRobots, outcome.None},
+		{"unreachable, and ignored", []setting{ignoring, unreachable, full}, "host quota", refuse, outcome.QuotaHost},
 		{"host quota", []setting{full, domainFull}, "host quota", refuse, outcome.QuotaHost},
 		{"domain quota", []setting{domainFull, denied}, "domain quota", refuse, outcome.QuotaDomain},
 		{"address lease", []setting{denied}, "address lease", giveBack, outcome.None},

@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/limits"
+	"orbweaver/engine/login"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/recrawl"
@@ -55,6 +56,7 @@ type Crawl struct {
 	Lists     *filter.Lists // nil if no list refuses anything
 	Rules     *site.RulesPool
 	Jars      *cookie.Jars // nil if no cookies are kept
+	Logins    *login.Logins
 	Previous  recrawl.PreviousCrawl
 	Quotas    *limits.Quotas
 	Network   *outage.Network

@@ -59,6 +59,8 @@ func (x *exchange) fetch(ctx context.Context, c *current, p *fetch.Page) outcome
 func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.Outcome {
 	key, t := c.result.Visit.Key, &x.target
 	_, authority, _ := bytes.Cut(key, []byte("://"))
+	t.UserAgent = c.settings.UserAgent
+	t.Authorization = x.Logins.Line(urlx.Host(key))
 	t.URL, t.HTTPS, t.Host = attempt.Of(p).URL, urlx.HTTPS(key), authority
 	if !x.Proxy {
 		t.Addr = netip.AddrPortFrom(c.site.Addrs().Current(c.result.Visit.Addr), uint16(urlx.Port(key)))

@@ -18,6 +18,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/limits"
+	"orbweaver/engine/login"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/queued"
@@ -92,7 +93,7 @@ func newRig(t *testing.T, responses map[string]string) *rig {
 		Live: settings.NewLive(politeness.Default(), hosts), Rules: site.NewRulesPool(0), Previous: recrawl.FirstPass{},
 		Quotas: new(limits.Quotas), Network: outage.NewNetwork(1, warn), Shortage: &outage.Shortage{Warn: warn},
 		Clamps: &settings.ClampLog{Warn: warn}, Cluster: new(busyCluster), Dialer: g.server,
-		Exchanges: underway.NewTable(1), Stopping: g.stop,
+		Exchanges: underway.NewTable(1), Logins: new(login.Logins), Stopping: g.stop,
 	}, 0)
 	t.Cleanup(g.worker.Close)
 	return g

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -20,6 +18,10 @@ type HostSettings struct {
 	HasCap     bool
 	Exclude    bool
 
+	UserAgent    string // header User-Agent; "" for that of the crawl
+	IgnoreRobots bool   // robots.txt forbids nothing
+	RobotsReason string // why IgnoreRobots
+
 	ranks [termKeys]int16 // precedence of the rule that set each key, 0 if none did
 	from  [termKeys]int32 // number of that rule, from 0
 }
@@ -29,6 +31,8 @@ const (
 	termDelay = iota
 	termCap
 	termExclude
+	termAgent
+	termRobots
 	termKeys
 )
 
@@ -42,6 +46,8 @@ const HostDelayMax = 24 * time.Hour
 //	host-delay=10s      host delay
 //	max-per-host=1000   limit of stored pages, 0 for none
 //	exclude             fetch nothing; exclude=no allows a host that a wider rule excludes
+//	user-agent="TEXT"   header User-Agent
+//	robots=ignore reason="TEXT"   robots.txt forbids nothing; robots=obey undoes a wider rule
 //
 // Of several matching rules with a key, the narrowest one counts: the longest name or prefix; for the same name,
 // example.org before *.example.org before .example.org.
@@ -253,14 +259,7 @@ func (r *HostRules) say(number int32, rank int16, t *HostSettings) {
 			continue
 		}
 		t.ranks[key], t.from[key] = rank, number-1
-		switch key {
-		case termDelay:
-			t.HostDelay, t.HasDelay = one.terms.HostDelay, true
-		case termCap:
-			t.MaxPerHost, t.HasCap = one.terms.MaxPerHost, true
-		default:
-			t.Exclude = one.terms.Exclude
-		}
+		t.copy(key, &one.terms)
 	}
 }
 
@@ -278,6 +277,22 @@ func (r *HostRules) Explain(host []byte, from Rules) string {
 	return strings.Join(says, "; ")
 }
 
+// copy takes the value of one key from other settings.
+func (t *HostSettings) copy(key int, from *HostSettings) {
+	switch key {
+	case termDelay:
+		t.HostDelay, t.HasDelay = from.HostDelay, true
+	case termCap:
+		t.MaxPerHost, t.HasCap = from.MaxPerHost, true
+	case termAgent:
+		t.UserAgent = from.UserAgent
+	case termRobots:
+		t.IgnoreRobots, t.RobotsReason = from.IgnoreRobots, from.RobotsReason
+	default:
+		t.Exclude = from.Exclude
+	}
+}
+
 // Delay returns the host delay, or nil. The result points into t.
 func (t *HostSettings) Delay() *time.Duration {
 	if !t.HasDelay {
@@ -293,14 +308,7 @@ func (r hostRule) with(later hostRule) hostRule {
 			continue
 		}
 		r.keys[key] = true
-		switch key {
-		case termDelay:
-			r.terms.HostDelay, r.terms.HasDelay = later.terms.HostDelay, true
-		case termCap:
-			r.terms.MaxPerHost, r.terms.HasCap = later.terms.MaxPerHost, true
-		default:
-			r.terms.Exclude = later.terms.Exclude
-		}
+		r.terms.copy(key, &later.terms)
 	}
 	return r
 }
@@ -316,19 +324,6 @@ func (r hostRule) String() string {
 	return text
 }
 
-func (r *hostRule) term(key int) string {
-	switch {
-	case key == termDelay:
-		return "host-delay=" + r.terms.HostDelay.String()
-	case key == termCap:
-		return fmt.Sprintf("max-per-host=%d", r.terms.MaxPerHost)
-	case r.terms.Exclude:
-		return "exclude"
-	default:
-		return "exclude=no"
-	}
-}
-
 // pattern returns the host of a rule in its normal form.
 func (r *rule) pattern() string {
 	switch {
@@ -341,59 +336,4 @@ func (r *rule) pattern() string {
 	default:
 		return r.name
 	}
-}
-
-func readHostRule(text string) (hostRule, error) {
-	words := strings.Fields(text)
-	if len(words) < 2 {
-		return hostRule{}, fmt.Errorf(
-			"%w: %q: a host and then host-delay=TIME, max-per-host=N or exclude",
-			ErrRule,
-			text,
-		)
-	}
-	host, err := readRule(words[0])
-	if err != nil {
-		return hostRule{}, err
-	}
-	r := hostRule{rule: host}
-	for _, word := range words[1:] {
-		if err := r.read(word); err != nil {
-			return hostRule{}, fmt.Errorf("%w: %q: %w", ErrRule, text, err)
-		}
-	}
-	return r, nil
-}
-
-// read parses one key and its value.
-func (r *hostRule) read(word string) (err error) {
-	key, value, valued := strings.Cut(word, "=")
-	number := termExclude
-	switch {
-	case key == "host-delay" && valued:
-		number = termDelay
-		r.terms.HasDelay = true
-		r.terms.HostDelay, err = time.ParseDuration(value)
-		if err != nil || r.terms.HostDelay < 0 || r.terms.HostDelay > HostDelayMax {
-			return fmt.Errorf("host-delay=%s is no time such as 10s between 0 and 24h", value)
-		}
-	case key == "max-per-host" && valued:
-		number = termCap
-		r.terms.HasCap = true
-		n, err := strconv.ParseUint(value, 10, 31)
-		if err != nil || n > math.MaxInt32 {
-			return fmt.Errorf("max-per-host=%s is no number of pages", value)
-		}
-		r.terms.MaxPerHost = int(n)
-	case word == "exclude", word == "exclude=yes":
-		r.terms.Exclude = true
-	case word == "exclude=no":
-	default:
-		return fmt.Errorf("%q is none of host-delay=TIME, max-per-host=N, exclude, exclude=no", word)
-	}
-	if r.keys[number] {
-		return errors.New(key + " stands there twice")
-	}
-	r.keys[number] = true
-	return nil
 }

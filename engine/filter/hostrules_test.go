@@ -28,9 +28,44 @@ func said(host string, rules ...*HostRules) string {
 	for _, r := range rules {
 		r.Find([]byte(host), &t)
 	}
-	one := hostRule{terms: t, keys: [termKeys]bool{t.HasDelay, t.HasCap, t.Exclude}}
+	one := hostRule{terms: t, keys: [termKeys]bool{t.HasDelay, t.HasCap, t.Exclude, t.UserAgent != "", t.IgnoreRobots}}
 	one.name, one.self = host, true
 	return strings.TrimPrefix(strings.TrimPrefix(one.String(), host), " ")
+}
+
+// A user agent and a policy for robots.txt follow the narrowest rule, too. Ignoring robots.txt needs a reason.
+func TestHostRules_userAgentAndRobots(t *testing.T) {
+	r, _ := hostRules(t, `
+.example.org       user-agent="Mozilla/5.0 (compatible; bot)" robots=ignore reason="legal deposit, section 5"
+www.example.org    robots=obey
+*.example.net      user-agent=bot/1
+`)
+	for host, want := range map[string]string{
+		"example.org":     `user-agent="Mozilla/5.0 (compatible; bot)" robots=ignore reason="legal deposit, section 5"`,
+		"www.example.org": `user-agent="Mozilla/5.0 (compatible; bot)"`,
+		"a.example.net":   `user-agent="bot/1"`,
+		"example.net":     "",
+	} {
+		if got := said(host, r); got != want {
+			t.Errorf("%s: %s, want %s", host, got, want)
+		}
+	}
+	if got := strings.Join(r.RobotsIgnored(), "|"); got != ".example.org: legal deposit, section 5" {
+		t.Errorf("ignored: %s", got)
+	}
+	again, _ := hostRules(t, strings.Join(r.Texts(), "\n"))
+	if got, want := fmt.Sprint(again.Texts()), fmt.Sprint(r.Texts()); got != want {
+		t.Errorf("read again: %s, want %s", got, want)
+	}
+	for _, bad := range []string{
+		"a.test robots=ignore", "a.test reason=x", "a.test robots=obey reason=x", "a.test robots=maybe",
+		`a.test user-agent=""`, `a.test user-agent="open`, "a.test robots=ignore robots=obey reason=x",
+		`a.test user-agent="two\nlines"`, "a.test user-agent=" + strings.Repeat("x", termTextMax+1),
+	} {
+		if _, err := CompileHostRules(Rules{Texts: []string{bad}, Lines: []int{1}}); err == nil {
+			t.Errorf("%s is taken", bad)
+		}
+	}
 }
 
 func TestHostRules_theNarrowestDecidesKeyByKey(t *testing.T) {

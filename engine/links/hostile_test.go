@@ -205,7 +205,7 @@ func TestHostile_P12_noScannerIsBaited(t *testing.T) {
 			robots.Parse(append([]byte("user-agent: *\ndisallow: /"), bait...), robots.Token).Allowed(bait)
 		},
 		"X-Robots-Tag": func(bait []byte) { robots.ParseTag(bait, robots.Token) },
-		"a cookie":     func(bait []byte) { cookie.NewJars(1<<20).Take(url, one(bait), time.Time{}) },
+		"a cookie":     func(bait []byte) { cookie.NewJars(1<<20, new(cookie.Presets)).Take(url, one(bait), time.Time{}) },
 		"a type":       func(bait []byte) { _, _ = parse.NewScanner(parse.Options{}).Scan([]byte("<a href=x>"), bait) },
 		"a refresh":    func(bait []byte) { parse.RefreshTarget(bait) },
 		"a head":       func(bait []byte) { fetch.Stored(url, append([]byte("HTTP/1.1 200 OK\r\n"), bait...)) },

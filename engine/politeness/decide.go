@@ -59,7 +59,7 @@ func (p *Policy) Decide(a Attempt) Decision {
 		IPSlowdown:   a.IPSlowdown,
 	}
 	d.GiveUpSite = rule.GiveUpAfter > 0 && abs(d.SiteFailures) >= rule.GiveUpAfter
-	d.Retry = rule.Retry && !d.GiveUpSite && a.Try+1 < rule.Tries
+	d.Retry = rule.Retry && !d.GiveUpSite && a.Try+1 < p.triesOf(rule)
 	if !rule.Contact && !rule.SiteBackoff {
 		return d
 	}
@@ -88,6 +88,14 @@ func (p *Policy) Decide(a Attempt) Decision {
 		d.IPDue = end.Add(ipWait)
 	}
 	return d
+}
+
+// triesOf returns how often a URL is tried whose tries end like this.
+func (p *Policy) triesOf(rule *Rule) int {
+	if p.Tries > 0 && rule.Tries != unlimitedTries {
+		return p.Tries
+	}
+	return rule.Tries
 }
 
 // siteSlowdown returns the slowdown of a site after one more attempt.

@@ -43,6 +43,9 @@ func OpenHostRules(fsys vfs.FS, dir string, fixed *filter.HostRules, say *slog.L
 		return nil, err
 	}
 	h.put(live)
+	for _, line := range h.RobotsIgnored() {
+		say.Warn("robots.txt is ignored, by a host rule", "hosts", line)
+	}
 	if live.Ranges() {
 		say.Warn(RangesFit)
 	}
@@ -113,6 +116,11 @@ func (h *HostRules) ExcludesAny() bool { return h.fixed.Excludes() || h.current(
 
 // Delays says that some rule has a delay.
 func (h *HostRules) Delays() bool { return h.fixed.Delays() || h.current().Delays() }
+
+// RobotsIgnored returns the hosts whose robots.txt forbids nothing, each with the reason.
+func (h *HostRules) RobotsIgnored() []string {
+	return append(h.fixed.RobotsIgnored(), h.current().RobotsIgnored()...)
+}
 
 // Add takes rules, in force at once, and writes them down. Those that are none are joined in the error, as is a disk
 // that does not take them: then they are in force until the crawl ends.

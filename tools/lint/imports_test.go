@@ -87,10 +87,12 @@ var importTable = []struct{ importer, may string }{
 	{"engine/catalogue", base},
 	{"engine/cookie", base},
 	{"engine/fetch", base + " internal/inflate internal/sha1pair engine/fetch/addrguard engine/fetch/coding " +
-		"engine/fetch/buffers engine/bodyfile internal/vfs"},
+		"engine/fetch/buffers engine/fetch/headerline engine/fetch/socks engine/bodyfile internal/vfs"},
+	{"engine/fetch/headerline", ""},
 	{"engine/bodyfile", "internal/vfs"},
 	{"engine/fetch/buffers", ""},
 	{"engine/fetch/addrguard", base},
+	{"engine/fetch/socks", ""},
 	{"engine/fetch/coding", "internal/inflate"},
 	{"engine/parse", base + " engine/sitemap"}, // feeds and sitemaps are read by the same reader wherever they come from
 	{"engine/queued", base + " engine/parse"},  // the letter of a hop is that of its kind of link

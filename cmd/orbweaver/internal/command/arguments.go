@@ -47,6 +47,7 @@ func (inv *Invocation) Parse(grammar any, args []string, groups ...kong.Group) (
 	}
 	if inv.keys == nil {
 		inv.keys = flagKeys(parser.Model)
+		inv.early.Add("", checkVariables(inv.keys, inv.Stderr))
 	}
 	if args, err = inv.known(parser, joinNegative(args)); err != nil {
 		return err

@@ -94,7 +94,8 @@ func (t *TOMLFile) check(known map[string]bool) error {
 			}
 		}
 		if !ok {
-			bad.Add(t.name, fmt.Errorf("unknown key: %s; the keys are the names of the flags", key))
+			bad.Add(t.name, fmt.Errorf("unknown key: %s; the keys are the names of the flags%s", key,
+				suggestion(key, slices.Sorted(maps.Keys(known)))))
 		}
 	}
 	return bad.Err()

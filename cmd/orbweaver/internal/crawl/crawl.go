@@ -41,8 +41,8 @@ type Command struct {
 
 	networkOptions
 	controlOptions
-	Progress string `help:"Progress line: auto, plain or none. auto updates one line on a terminal." oneof:"auto,plain,none" default:"auto" placeholder:"MODE"`
-	JSON     bool   `help:"Print the final report as JSON on stdout; with --dry-run, one object for each URL."`
+	logOptions
+	JSON bool `help:"Print the final report as JSON on stdout; with --dry-run, one object for each URL."`
 
 	agentOptions `group:"agents"`
 
@@ -115,9 +115,10 @@ func (c *Command) Run(inv *command.Invocation) error {
 		return c.dryRun(inv)
 	}
 	cfg, seams := c.cfg, c.seams
-	if c.resumes && len(c.Seeds)+len(c.URLs) > 0 {
-		seams.Log.Info("the crawl directory holds a crawl: it goes on; seeds that it knows are ignored", "dir", c.Config.Dir)
+	if err := c.probe(inv.Context, c.Config.Dir); err != nil {
+		return err
 	}
+	c.warnOfLimit(seams.Log)
 	c.output.Start()
 	defer c.output.Close()
 	signal.Ignore(syscall.SIGPIPE) // the crawl goes on if the reader of its output ends
@@ -151,6 +152,16 @@ func (c *Command) Run(inv *command.Invocation) error {
 	return errors.Join(err, e.Close())
 }
 
+// warnOfLimit says that new seeds are of no use to a crawl that has as many pages as it may have.
+func (c *Command) warnOfLimit(log *slog.Logger) {
+	r, err := report.Read(vfs.Disk(), c.Config.Dir)
+	if most := c.cfg.Limits.MaxPages; err == nil && c.resumes && most > 0 && r.PagesStored+r.RevisitsStored >= most &&
+		!c.Config.Refresh {
+		log.Warn("the crawl in this directory has reached --max-pages: raise it to fetch more, or give another --dir",
+			"dir", c.Config.Dir, "max_pages", most, "pages_stored", r.PagesStored, "urls_queued", r.URLsQueued)
+	}
+}
+
 // hostsBefore is how many hosts the crawl that is resumed knows, and how many of them are on disk: opening it brings
 // the others into memory.
 func hostsBefore(dir string) (known, onDisk int64) {
@@ -177,7 +188,7 @@ func (c *Command) crawl(
 		return err
 	}
 	refuseOwn(c.policy, server.Addr())
-	if c.Progress != "none" {
+	if c.progress() != summary.ProgressNone {
 		fmt.Fprintln(c.output, memoryPlan(cfg))
 	}
 	ctx, stop := signals(inv.Context, e, log)
@@ -188,7 +199,7 @@ func (c *Command) crawl(
 	reporter := service.Start(ctx, service.Options{
 		Supervisor: supervisor, Crawl: e, Checkpoint: cfg.Intervals.Checkpoint, Log: log,
 	})
-	progress := summary.StartProgress(ctx, c.output, c.Progress, e)
+	progress := summary.StartProgress(ctx, c.output, c.progress(), e)
 	endMemory := followMemory(cfg, e)
 	err = e.Run(ctx)
 	endMemory()
@@ -209,7 +220,7 @@ func (c *Command) crawl(
 	writeReports(inv.Context, c.Config.Dir, log)
 	r.WarnTruncated(log, c.Config.Dir)
 	c.output.Close()
-	if err := summary.PrintReport(inv, r, c.JSON, c.Progress == "none"); err != nil {
+	if err := summary.PrintReport(inv, r, c.JSON, c.Quiet); err != nil {
 		return err
 	}
 	switch r.State {

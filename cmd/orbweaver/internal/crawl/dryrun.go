@@ -23,7 +23,7 @@ func (c *Command) checkDryRun(inv *command.Invocation) (err error) {
 	bad.Add("", err)
 	switch {
 	case err != nil:
-	case c.Proxy == "":
+	case c.Proxy == "", c.isSocks():
 		c.seams.Allowed = guard.Check
 	default:
 		c.seams.Allowed = guard.Through

@@ -37,7 +37,8 @@ func (c *Command) writeEffective(inv *command.Invocation) error {
 	values := map[string]any{}
 	for _, f := range inv.Args.Selected().Flags {
 		switch f.Name {
-		case "help", "config", "dir", "seeds", "progress", "json", "dry-run", "depth", "refresh":
+		case "help", "config", "dir", "seeds", "json", "dry-run", "depth", "refresh",
+			"progress", "quiet", "log-level", "log-format":
 			continue
 		case "agents":
 			if !c.Config.Cluster.Quorum { // one that is killed before the crawl has begun must not begin it alone
@@ -68,7 +69,8 @@ func (c *Command) writeEffective(inv *command.Invocation) error {
 	for flag, file := range map[string]string{
 		"exclude-hosts": c.ExcludeHosts, "include-hosts": c.IncludeHosts, "surts": c.Surts,
 		"host-rules": c.HostRules, "warc-dictionary": c.WarcDictionary,
-		"agent-file": c.AgentFile} {
+		"agent-file": c.AgentFile, "netrc": c.Netrc,
+		"load-cookies": c.LoadCookies} {
 		if file == "" {
 			continue
 		}

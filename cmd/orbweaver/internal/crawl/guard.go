@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -14,12 +15,14 @@ import (
 
 // networkOptions are what a crawl may connect to. Its components are not exported fields, as those of the crawl.
 type networkOptions struct {
-	Proxy    string   `help:"HTTP proxy that carries all requests. A user and a password in it (http://USER:PASSWORD@IP:PORT) are stored in crawl.toml, which only its owner can read. On the command line all users can see them: use ORBWEAVER_PROXY or --config." placeholder:"URL"`
+	Proxy    string   `help:"Proxy that carries all requests: http://IP:PORT, or socks5://IP:PORT for which this machine resolves names. A user and a password in it (http://USER:PASSWORD@IP:PORT) are stored in crawl.toml, which only its owner can read. On the command line all users can see them: use ORBWEAVER_PROXY or --config." placeholder:"URL"`
 	Resolver []string `help:"Name servers: system (those of this machine, after its hosts file); IP:PORT, repeatable; or hashed[:N], made-up addresses for runs with a proxy. A local caching resolver makes large crawls faster." default:"system" placeholder:"R"`
 	nameOptions
-	AllowNet  []string `help:"Allow addresses and ports of this range that are refused by default, such as private ones. Ports that the Fetch standard blocks need --allow-port too. Repeatable." placeholder:"CIDR"`
-	DenyNet   []string `help:"Never connect to this range, even if it is allowed: for example, your public address behind a NAT. Addresses of this machine need not be named. Repeatable." placeholder:"CIDR"`
-	AllowPort []string `help:"Port that links may name besides the usual ones. Repeatable." placeholder:"PORT"`
+	Netrc       string   `help:"File with names and passwords of hosts for basic authentication, in the form of netrc: machine HOST login NAME password PASSWORD. The archive does not store them." placeholder:"FILE"`
+	LoadCookies string   `help:"File of cookies to begin with, in Netscape's format, as browsers and wget write it. It needs --cookies site. Requests with them are stored in the archive." placeholder:"FILE"`
+	AllowNet    []string `help:"Allow addresses and ports of this range, or of this one address, that are refused by default, such as private ones. Ports that the Fetch standard blocks need --allow-port too. Repeatable." placeholder:"CIDR"`
+	DenyNet     []string `help:"Never connect to this range or address, even if it is allowed: for example, your public address behind a NAT. Addresses of this machine need not be named. Repeatable." placeholder:"CIDR"`
+	AllowPort   []string `help:"Port that links may name besides the usual ones. Repeatable." placeholder:"PORT"`
 }
 
 // nameOptions are the settings of the name system; see componentOptions.
@@ -47,11 +50,23 @@ func (c *networkOptions) guard(listen string, upstream []netip.AddrPort) (*addrg
 
 func ranges(bad *command.Faults, flag string, texts []string) (nets []netip.Prefix) {
 	for _, s := range texts {
-		p, err := netip.ParsePrefix(s)
+		p, err := addrRange(s)
 		bad.Add(flag, err)
 		nets = append(nets, p)
 	}
 	return nets
+}
+
+// addrRange reads a range of addresses, or a single address.
+func addrRange(text string) (netip.Prefix, error) {
+	if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
+		return netip.PrefixFrom(addr, addr.BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		return p, fmt.Errorf("%q is neither an address nor a range such as 10.0.0.0/8", text)
+	}
+	return p, nil
 }
 
 // controlAddrs are the addresses and ports that the crawl itself answers on, by what --listen says: none if that is a
@@ -88,7 +103,7 @@ func refuseOwn(policy *addrguard.Guard, addrs ...string) {
 
 // warnOfProxy says what the address policy is worth behind a proxy.
 func (c *networkOptions) warnOfProxy(log *slog.Logger) {
-	if c.Proxy != "" {
+	if c.Proxy != "" && !c.isSocks() {
 		log.Warn("--proxy: the address rules are advisory: the proxy looks names up and connects, so it must itself " +
 			"refuse private, loopback and metadata addresses")
 	}

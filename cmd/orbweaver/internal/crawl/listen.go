@@ -66,6 +66,32 @@ func (c *controlOptions) listen(
 	return l, nil
 }
 
+// probe returns what is wrong with --listen and --token, before the crawl directory is made. It says nothing about a
+// socket in a directory that may be made with the crawl.
+func (c *controlOptions) probe(ctx context.Context, dir string) error {
+	path, unix := strings.CutPrefix(c.Listen, "unix:")
+	if inside, err := filepath.Rel(dir, path); unix && err == nil && !strings.HasPrefix(inside, "..") || c.Listen == "" {
+		return nil
+	}
+	token := "a token that is made later"
+	if c.Token != "" {
+		var err error
+		if token, err = ReadToken(c.Token); err != nil {
+			return fmt.Errorf("--token: %w", err)
+		}
+	} else if !IsLoopback(c.Listen) {
+		token = ""
+	}
+	err := control.Probe(ctx, c.Listen, token)
+	if errors.Is(err, control.ErrNoToken) {
+		err = fmt.Errorf("%w: give --token FILE, or listen on 127.0.0.1", err)
+	}
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	return nil
+}
+
 // IsLoopback says that an address can only be this machine's own. A name other than localhost is none.
 func IsLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)

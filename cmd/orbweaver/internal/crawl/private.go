@@ -8,10 +8,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/engine/cookie"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/login"
 )
 
 // closeToOthers takes the frontier and the logs away from other users if an earlier version left them readable. What
@@ -62,4 +65,45 @@ func withoutUser(raw string) string {
 		return rest
 	}
 	return fmt.Sprintf("%s//%s", scheme, rest)
+}
+
+// logins reads the passwords of hosts. A file that other users can read is reported.
+func (c *networkOptions) logins(log *slog.Logger) (*login.Logins, error) {
+	if c.Netrc == "" {
+		return new(login.Logins), nil
+	}
+	f, err := os.Open(c.Netrc)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	const others = 0o077
+	if info, err := f.Stat(); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&others != 0 {
+		log.Warn("--netrc: other users of this machine can read the file with passwords: chmod 600", "file", c.Netrc)
+	}
+	logins, err := login.Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Netrc, err)
+	}
+	return logins, nil
+}
+
+// presets reads the cookies with which the crawl begins.
+func (c *networkOptions) presets(o *cookie.Options) (*cookie.Presets, error) {
+	if c.LoadCookies == "" {
+		return new(cookie.Presets), nil
+	}
+	if o.Mode != cookie.Site {
+		return nil, errors.New("give --cookies site, too: without it no cookies are sent")
+	}
+	f, err := os.Open(c.LoadCookies)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	presets, err := cookie.ReadPresets(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.LoadCookies, err)
+	}
+	return presets, nil
 }

@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/fetch/addrguard"
+	"orbweaver/engine/fetch/socks"
 )
 
 // resolver makes the name system.
@@ -52,8 +53,8 @@ func (c *networkOptions) resolver(seams *engine.Seams) error {
 }
 
 func (c *networkOptions) hashed(seams *engine.Seams, n string, resolvers int) error {
-	if c.Proxy == "" || resolvers > 1 {
-		return errors.New("hashed makes addresses up, so it needs --proxy and no other resolver beside it")
+	if c.Proxy == "" || c.isSocks() || resolvers > 1 {
+		return errors.New("hashed makes addresses up, so it needs an HTTP --proxy and no other resolver beside it")
 	}
 	h := dnsres.Hashed{}
 	if n != "" {
@@ -67,10 +68,37 @@ func (c *networkOptions) hashed(seams *engine.Seams, n string, resolvers int) er
 	return nil
 }
 
+// socksScheme begins the URL of a SOCKS5 proxy.
+const socksScheme = "socks5"
+
+func (c *networkOptions) isSocks() bool { return strings.HasPrefix(c.Proxy, socksScheme+"://") }
+
+// socksDialer returns what reaches servers through the SOCKS5 proxy.
+func (c *networkOptions) socksDialer(proxy netip.AddrPort, check func(netip.AddrPort) error) (fetch.Dialer, error) {
+	u, err := url.Parse(c.Proxy)
+	if err != nil {
+		return nil, err
+	}
+	d := &socks.Dialer{
+		Addr: proxy, Check: check,
+		Inner: fetch.NetDialer(addrguard.New(nil, nil, []netip.AddrPort{proxy}).Upstream()),
+	}
+	if u.User != nil {
+		d.Name = u.User.Username()
+		d.Password, _ = u.User.Password()
+	}
+	if len(d.Name) > socks.TextMax || len(d.Password) > socks.TextMax {
+		return nil, fmt.Errorf("name and password have at most %d bytes", socks.TextMax)
+	}
+	return d, nil
+}
+
 func proxyAddr(raw string) (netip.AddrPort, error) {
 	u, err := url.Parse(raw)
-	if err != nil || u.Scheme != "http" || u.Hostname() == "" {
-		return netip.AddrPort{}, fmt.Errorf("%q is no proxy such as http://127.0.0.1:8080", withoutUser(raw))
+	if err != nil || u.Scheme != "http" && u.Scheme != socksScheme || u.Hostname() == "" {
+		return netip.AddrPort{}, fmt.Errorf(
+			"%q is no proxy such as http://127.0.0.1:8080 or socks5://127.0.0.1:1080", withoutUser(raw),
+		)
 	}
 	host, port := u.Hostname(), u.Port()
 	if host == "localhost" {
@@ -78,6 +106,9 @@ func proxyAddr(raw string) (netip.AddrPort, error) {
 	}
 	if port == "" {
 		port = "80"
+		if u.Scheme == socksScheme {
+			port = "1080"
+		}
 	}
 	a, err := netip.ParseAddrPort(host + ":" + port)
 	if strings.Contains(host, ":") {

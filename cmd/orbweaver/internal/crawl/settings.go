@@ -3,7 +3,6 @@ package crawl
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/netip"
 	"os"
 	"regexp"
@@ -13,11 +12,9 @@ import (
 	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/cmd/orbweaver/internal/process"
 	"orbweaver/engine"
-	"orbweaver/engine/admission"
 	"orbweaver/engine/archive"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/parsers"
-	"orbweaver/internal/urlx"
 	"orbweaver/warc"
 )
 
@@ -35,11 +32,16 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 	seams := engine.Seams{
 		FS: engine.Disk(
 			c.Config.Dir,
-		), Log: slog.New(newRepeatLimit(command.NewLog(c.output).Handler())), Usage: process.Usage,
+		), Log: c.newLog(c.output), Usage: process.Usage,
 		Boot: process.BootClock,
 	}
 	bad.Add("", c.network(inv, &cfg, &seams))
+	seams.Logins, err = c.logins(seams.Log)
+	bad.Add("--netrc", err)
+	cfg.Cookies.Presets, err = c.presets(&cfg.Cookies)
+	bad.Add("--load-cookies", err)
 	bad.Add("", sameFormat(&c.Config))
+	bad.Add("", checkDir(c.Config.Dir, c.givenFiles(inv)...))
 	bad.Add("", c.agents(inv, &cfg, seams.Log))
 	if c.Token != "" && (c.Listen == "" || strings.HasPrefix(c.Listen, "unix:")) {
 		bad.Add("--token", errors.New("a Unix socket needs none: it is for --listen host:port"))
@@ -48,13 +50,29 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 		cfg = cfg.WithDefaults()
 		cfg.Fetch = cfg.Fetch.WithDefaults()
 		bad.Add("", cfg.Validate())
+		bad.Add("", cfg.Fetch.Validate())
 	}
 	return cfg, seams, bad.Err()
+}
+
+// givenFiles are the files that the command line names.
+func (c *Command) givenFiles(inv *command.Invocation) []string {
+	files := []string{
+		c.ExcludeHosts, c.IncludeHosts, c.Surts, c.HostRules, c.WarcDictionary, c.AgentFile, c.Token, c.Netrc, c.LoadCookies,
+	}
+	if inv.Args != nil { //nolint:nolintlint // tests make an Invocation by hand
+		config, err := command.GivenText(inv.Args, "config", nil)
+		if err == nil {
+			files = append(files, config)
+		}
+	}
+	return append(files, c.Seeds...)
 }
 
 // archive reads the dictionary and refuses what has no place in the archive.
 func (c *Command) archive(a *archive.Options) (err error) {
 	var bad command.Faults
+	bad.Add("", a.Validate())
 	if a.Metadata == parsers.MetadataNone && (a.Via || a.Outlinks) {
 		bad.Add("--warc-metadata", errors.New("none leaves no place for what --warc-via and --warc-outlinks would tell"))
 	}
@@ -71,30 +89,37 @@ func (c *Command) archive(a *archive.Options) (err error) {
 // network fills in the addresses that the crawl may connect to, and its name in requests.
 func (c *Command) network(inv *command.Invocation, cfg *engine.Config, seams *engine.Seams) error {
 	var bad command.Faults
+	bad.Add("", checkContact(c.Config.Fetch.Contact))
 	cfg.Fetch.UserAgent = userAgent(inv.Version, &c.Config.Fetch)
 	var upstream []netip.AddrPort
+	var proxy netip.AddrPort
 	if c.Proxy != "" {
-		addr, err := proxyAddr(c.Proxy)
+		var err error
+		proxy, err = proxyAddr(c.Proxy)
 		bad.Add("--proxy", err)
-		if err == nil {
-			cfg.Fetch.Proxy = &fetch.Proxy{URL: c.Proxy, Addr: addr}
-			upstream = append(upstream, addr)
+		if err == nil && !c.isSocks() {
+			cfg.Fetch.Proxy = &fetch.Proxy{URL: c.Proxy, Addr: proxy}
+			upstream = append(upstream, proxy)
 		}
 	}
 	bad.Add("--resolver", c.resolver(seams))
 	guard, nets, err := c.guard(c.Listen, upstream)
 	c.policy = guard
 	bad.Add("", err)
-	switch {
-	case err != nil:
-	case cfg.Fetch.Proxy != nil:
+	if err != nil {
+		return bad.Err()
+	}
+	if cfg.Fetch.Proxy != nil {
 		seams.Dialer = fetch.NetDialer(guard.Upstream())
 		seams.Allowed = guard.Through
-	default:
-		seams.Dialer = fetch.NetDialer(guard)
-		seams.Allowed = guard.Check
-		bad.Add("", contactNeeded(c.Config.Fetch.Contact, nets, cfg.Seeds))
+		return bad.Err()
 	}
+	seams.Dialer, seams.Allowed = fetch.NetDialer(guard), guard.Check
+	if c.isSocks() && proxy.IsValid() {
+		seams.Dialer, err = c.socksDialer(proxy, guard.Check)
+		bad.Add("--proxy", err)
+	}
+	bad.Add("", contactNeeded(c.Config.Fetch.Contact, nets, cfg.Seeds, c.hostsFile()))
 	return bad.Err()
 }
 
@@ -108,46 +133,6 @@ func userAgent(version string, f *fetch.Options) string {
 	default:
 		return fmt.Sprintf("orbweaver/%s (private crawl, no contact given)", version)
 	}
-}
-
-// contactNeeded refuses a public crawl without the address of its operator.
-func contactNeeded(contact string, nets []netip.Prefix, seeds admission.SeedSource) error {
-	if contact != "" {
-		return nil
-	}
-	errPublic := errors.New(
-		"--contact: a public crawl must say where site owners reach you: give a URL or an e-mail address" +
-			" (not needed with --proxy, or with an --allow-net that covers every seed)",
-	)
-	if len(nets) == 0 {
-		return errPublic
-	}
-	if seeds == nil {
-		return nil // a resumed crawl: its seeds were looked at when it began
-	}
-	return seeds.Each(func(_ string, raw []byte) error {
-		u, err := urlx.Normalize(nil, raw)
-		if err != nil {
-			return nil //nolint:nilerr // told elsewhere
-		}
-		host := string(urlx.Host(u))
-		addr, err := netip.ParseAddr(host)
-		if host == "localhost" {
-			addr, err = netip.AddrFrom4([4]byte{127, 0, 0, 1}), nil
-		}
-		if err == nil {
-			for _, n := range nets {
-				if n.Contains(addr) {
-					return nil
-				}
-			}
-			return errPublic
-		}
-		if strings.HasSuffix(host, ".test") || strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".internal") {
-			return nil // names that exist in no public zone
-		}
-		return errPublic
-	})
 }
 
 // hostName names this machine in WARC files.

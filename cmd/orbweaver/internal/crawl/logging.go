@@ -1,0 +1,39 @@
+package crawl
+
+import (
+	"log/slog"
+
+	"orbweaver/cmd/orbweaver/internal/console"
+	"orbweaver/cmd/orbweaver/internal/summary"
+)
+
+// logOptions are what the crawl writes to standard error.
+type logOptions struct {
+	LogLevel  string `help:"Least level of log lines on standard error: debug, info, warn or error." oneof:"debug,info,warn,error" default:"info" placeholder:"LEVEL"`
+	LogFormat string `help:"Log lines on standard error: text, or json with one object on each line." oneof:"text,json" default:"text" placeholder:"FORMAT"`
+	Progress  string `help:"Progress line: auto, plain or none. auto updates one line on a terminal." oneof:"auto,plain,none" default:"auto" placeholder:"MODE"`
+	Quiet     bool   `help:"Print warnings and errors only: no progress line and no summary at the end."`
+}
+
+// newLog returns the log of a crawl, which goes to out.
+func (o *logOptions) newLog(out *console.Output) *slog.Logger {
+	level := slog.LevelInfo
+	_ = level.UnmarshalText([]byte(o.LogLevel)) // another word is told as a fault of --log-level
+	if o.Quiet {
+		level = max(level, slog.LevelWarn)
+	}
+	options := slog.HandlerOptions{Level: level}
+	var lines slog.Handler = slog.NewTextHandler(out, &options)
+	if o.LogFormat == "json" {
+		lines = slog.NewJSONHandler(out, &options)
+	}
+	return slog.New(newRepeatLimit(lines))
+}
+
+// progress is the mode of the progress line.
+func (o *logOptions) progress() string {
+	if o.Quiet {
+		return summary.ProgressNone
+	}
+	return o.Progress
+}
