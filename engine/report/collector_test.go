@@ -302,5 +302,9 @@ func TestCollector_reportsTrouble(t *testing.T) {
 		if report.Waiting != report.FailingSites.String() {
 			t.Errorf("waiting for %q, want %q", report.Waiting, report.FailingSites)
 		}
+		r.begin(0, "http://new.test/robots.txt", time.Second) // the first answer of a new site may be on its way
+		if got := r.Report().Waiting; got != "1 response (oldest http://new.test/robots.txt for 1s)" {
+			t.Errorf("during an exchange: waiting for %q", got)
+		}
 	})
 }

@@ -59,7 +59,7 @@ func (c *Collector) waitingMost() string {
 
 // waitingIdle returns what the crawl waits for while nothing can be fetched now.
 func (c *Collector) waitingIdle(now time.Time) string {
-	if !c.Stall.EndsAt().IsZero() {
+	if !c.Stall.EndsAt().IsZero() && c.Exchanges.Busy() == 0 { // a site that is asked now may be well
 		return c.waitingFailing(now)
 	}
 	var parts []string

@@ -31,7 +31,7 @@ func pagesOf(r report.Report) int64 {
 // WriteReport writes a report as lines of text.
 func WriteReport(out io.Writer, r report.Report) {
 	pages := pagesOf(r)
-	fmt.Fprintf(out, "%s: %s\n", r.State, r.Reason)
+	fmt.Fprintln(out, headline(r))
 	if r.Pass > 1 {
 		fmt.Fprintf(out, "  pass      %d: %d pages unchanged, beside those that follow\n", r.Pass, r.PagesUnchanged)
 	}
@@ -77,6 +77,18 @@ func WriteReport(out io.Writer, r report.Report) {
 			out, "  cost      %.0f CPU µs per page, peak memory %s\n", r.CPUSeconds*1e6/float64(pages),
 			command.FormatBytes(r.RSSPeakBytes),
 		)
+	}
+}
+
+// headline is the state of a crawl and its reason.
+func headline(r report.Report) string {
+	switch {
+	case r.Reason == "":
+		return string(r.State)
+	case r.Reason == lifecycle.ReasonSignal:
+		return string(r.State) + ": by a signal or the operator; the same command goes on"
+	default:
+		return string(r.State) + ": " + r.Reason
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/report"
 )
 
@@ -37,6 +38,22 @@ func TestWriteReport_saysWhichBodiesAreNotWhole(t *testing.T) {
 		WriteReport(&out, report.Report{Outcomes: c.outcomes})
 		if got := out.String(); !strings.Contains(got, c.want) || c.want == "" && strings.Contains(got, "truncated") {
 			t.Errorf("%v:\n%s", c.outcomes, got)
+		}
+	}
+}
+
+// The first line says the state, and why only where there is more to say.
+func TestWriteReport_beginsWithTheStateAndItsReason(t *testing.T) {
+	for want, r := range map[string]report.Report{
+		"running\n":            {State: lifecycle.Running},
+		"finished: complete\n": {State: lifecycle.Finished, Reason: lifecycle.ReasonComplete},
+		"stopped: by a signal or the operator; the same command goes on\n": {
+			State: lifecycle.Stopped, Reason: lifecycle.ReasonSignal,
+		},
+	} {
+		var out strings.Builder
+		if WriteReport(&out, r); !strings.HasPrefix(out.String(), want) {
+			t.Errorf("%q, want %q", out.String(), want)
 		}
 	}
 }
