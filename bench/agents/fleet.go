@@ -61,7 +61,7 @@ func (f *fleet) archives() (dirs []string) {
 // the agents that it finds.
 func (f *fleet) args(a *agent) []string {
 	args := []string{
-		"crawl", "--dir", a.dir, "--scope", "all", "--seeds", f.web.Seeds, "--proxy", a.proxy,
+		"crawl", "--dir", a.dir, "--scope", "all", "--speculative", "off", "--seeds", f.web.Seeds, "--proxy", a.proxy,
 		"--resolver", fmt.Sprintf("hashed:%d", f.web.Where.IPs),
 		"--host-delay", f.p.pace.HostDelay.String(), "--ip-delay", f.p.pace.IPDelay.String(),
 		"--fetchers", fmt.Sprint(f.p.fetchers), "--stall-wait", "10s", "--contact", contactOf(a.id), "--progress", "none",

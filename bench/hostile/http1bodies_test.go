@@ -27,7 +27,7 @@ func TestHostile_H06_aBodyWithoutEndIsCutAtTheLimit(t *testing.T) {
 // A page of exactly the limit is whole, in every framing.
 func TestHostile_H07_aBodyIsCutOnlyIfAByteWasDropped(t *testing.T) {
 	play(t, "H07", nil, func(tr *trial) {
-		const limit = 2 << 20
+		const limit = bodyMax
 		for _, framing := range []string{"length", "chunked", "close"} {
 			for _, more := range []int{-1, 0, 1} {
 				url, o, cut := fmt.Sprintf("http://h07.test/%d?%s", limit+more, framing), outcome.OK, ""
@@ -125,7 +125,7 @@ func TestHostile_H13_whatChunksCostIsBounded(t *testing.T) {
 			}
 		}
 		tr.wants("http://h13.test/bytes", outcome.TruncatedLength)
-		if n := len(bodyOf(tr.record("http://h13.test/bytes", "length"))); n > 9*2<<20/8 {
+		if n := len(bodyOf(tr.record("http://h13.test/bytes", "length"))); n > 9*bodyMax/8 {
 			tr.Errorf("chunks of a byte: %d bytes are kept", n)
 		}
 	})
@@ -190,7 +190,7 @@ func TestHostile_H28_whatIsNotMeantToEndIsEnded(t *testing.T) {
 	play(t, "H28", nil, func(tr *trial) {
 		for _, path := range []string{"/multipart", "/radio"} {
 			tr.wantsWithin("http://h28.test"+path, outcome.TruncatedLength, 5*time.Minute)
-			if n := len(bodyOf(tr.record("http://h28.test"+path, "length"))); n != 2<<20 {
+			if n := len(bodyOf(tr.record("http://h28.test"+path, "length"))); n != bodyMax {
 				tr.Errorf("%s: %d bytes are kept", path, n)
 			}
 		}

@@ -56,7 +56,7 @@ func memoryOver(t *testing.T, web *Web, host, path string, times int) int64 {
 	t.Helper()
 	var conns, fetches sync.WaitGroup
 	d := &direct{web: web, host: host, path: path, all: &conns}
-	o := fetch.Options{UserAgent: "test"}.WithDefaults()
+	o := fetch.Options{UserAgent: "test", BodyMax: bodyMax}.WithDefaults()
 	before := heap()
 	pool := fetch.NewPool(
 		fetch.PoolOptions{Pages: times, Inlines: times, Mids: times, Slabs: times, SlabBytes: o.BufferMax()},

@@ -66,6 +66,9 @@ func (tr *trial) dropped(reason string) int64 {
 	return tr.report.Dropped[reason] - tr.alone().Dropped[reason]
 }
 
+// bodyMax is how much of a body the crawl keeps. A case that has no end reaches it soon.
+const bodyMax = 2 << 20
+
 // honest is a small web without faults.
 func honest() simweb.Config {
 	world := simweb.Plain()
@@ -111,6 +114,7 @@ func playOn(
 		cfg := rig.Config()
 		cfg.Seeds = testbed.Seeds(append(web.Seeds(1), rig.Seeds...))
 		cfg.Archive.Metadata = parsers.MetadataAll
+		cfg.Fetch.BodyMax = bodyMax
 		if change != nil {
 			change(&cfg)
 		}

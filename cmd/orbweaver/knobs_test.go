@@ -92,7 +92,7 @@ func TestCrawl_asksAsItsOperatorWants(t *testing.T) {
 // Without the rule and the password nothing is stored: robots.txt forbids it.
 func TestCrawl_obeysRobotsUnlessARuleSaysOtherwise(t *testing.T) {
 	site, dir := newGuardedSite(t), t.TempDir()
-	call(nearby(dir, site.URL+"/")...).want(t, command.ExitDone)
+	call(nearby(dir, site.URL+"/")...).want(t, command.ExitFailed, "robots.txt of the sites forbids")
 	if r := readReport(t, dir); number(t, r, "robots_denied") != 1 {
 		t.Errorf("%v", r["outcomes"])
 	}
@@ -114,7 +114,7 @@ func TestCrawl_beginsWithCookies(t *testing.T) {
 		t, command.ExitUsage, "--load-cookies: give --cookies site",
 	)
 	call(nearby(dir, "--load-cookies", file, "--cookies", "site", "--host-rules", rules, site.URL+"/")...).want(
-		t, command.ExitDone,
+		t, command.ExitFailed, "1 of 1 client-error", // the site wants a password, too
 	)
 	site.mu.Lock()
 	defer site.mu.Unlock()

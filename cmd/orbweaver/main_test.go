@@ -157,7 +157,7 @@ func small(dir, proxy string, delay time.Duration) []string {
 	return []string{
 		"crawl", "--dir", dir, "--proxy", proxy, "--resolver", "hashed:8", "--host-delay", delay.String(), "--ip-delay", "0",
 		"--scope", "all", "--stall-wait", "1m", "--fetchers", "16", "--workbench-memory", "4Mi", "--cache-memory", "1Mi",
-		"--sieve-memory", "1Mi",
+		"--sieve-memory", "1Mi", "--requisites", "off", "--speculative", "off", // so that page counts are exact
 	}
 }
 

@@ -55,7 +55,7 @@ func TestCrawlRefuses(t *testing.T) {
 		{proxied, "", []string{"no usable seed", "--seeds"}},
 		{proxied, "--seeds " + nothing, []string{"no usable seed", "nothing.txt:2"}},
 		{proxied, "--seeds missing.txt", []string{"--seeds: open missing.txt: no such file"}},
-		{proxied, "example.org", []string{`seed "example.org"`, "https://example.org/"}},
+		{proxied, "mailto:a@example.org", []string{`seed "mailto:a@example.org"`}},
 		{proxied, "ftp://example.org/", []string{`seed "ftp://example.org/"`}},
 		{proxied, "--allow-net 10/8 http://a.test/", []string{"--allow-net", "10/8"}},
 		{proxied, "--allow-port 99999 http://a.test/", []string{"--allow-port", "99999"}},

@@ -24,7 +24,7 @@ func BenchmarkAttempt(b *testing.B) {
 		Times: fetch.Times{Started: at, Ended: at.Add(250 * time.Millisecond)},
 	}
 	a := &attempt.Attempt{URL: []byte("http://www.example.org/a/path/page.html"), Outcome: outcome.OK, Worker: 7}
-	a.Hops.Depth = 4
+	a.Depth = 4
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
 		if l.Attempt(p, a, coding.OK, "duplicate:digest"); n%1000 == 999 {

@@ -8,7 +8,6 @@ import (
 
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/hosts"
-	"orbweaver/engine/layout"
 	"orbweaver/engine/skipped"
 	"orbweaver/engine/underway"
 	"orbweaver/internal/urlx"
@@ -198,6 +197,3 @@ func (s *Source) addSkipped(_ context.Context, e *Evidence, url []byte, limits L
 	}
 	return err
 }
-
-// frontier is the directory of the frontier.
-func (s *Source) frontier() string { return s.Dir + "/" + layout.FrontierDir }

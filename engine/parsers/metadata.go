@@ -124,7 +124,7 @@ func appendHopPath(dst []byte, a *attempt.Attempt) []byte {
 	case a.Via != nil, a.Hops == queued.Hops{}:
 		return dst // unknown, or empty
 	}
-	dst = a.Hops.AppendTo(append(dst, capture.HopPathField+": "...), queued.HopPathMax)
+	dst = a.AppendTo(append(dst, capture.HopPathField+": "...), queued.HopPathMax)
 	return append(dst, "\r\n"...)
 }
 

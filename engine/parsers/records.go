@@ -140,7 +140,7 @@ func (b *recordBuilder) encode(p *fetch.Page, a *attempt.Attempt, plan *recordPl
 // isOwnCapture reports whether a page that is a revisit has an earlier capture of the same URL with the same payload.
 func isOwnCapture(a *attempt.Attempt, p *fetch.Page, plan *recordPlan) bool {
 	earlier := a.Previous.Digest
-	return plan.first.URI == string(a.URL) || earlier != nil && [20]byte(*earlier) == [20]byte(p.Digest)
+	return plan.first.URI == string(a.URL) || earlier != nil && [20]byte(*earlier) == p.Digest
 }
 
 // mediaBytes is the type of what a server sent instead of a response: bytes without a whole HTTP head. They are stored

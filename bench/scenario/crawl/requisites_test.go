@@ -193,13 +193,10 @@ func TestRequisites_comeBeforeMorePagesAndKeepTheDelay(t *testing.T) {
 			}
 			last[host] = a.at
 			var n int
-			switch _, err := fmt.Sscanf(a.url, "http://site.test/p%d", &n); {
-			case err == nil:
+			if _, err := fmt.Sscanf(a.url, "http://site.test/p%d", &n); err == nil {
 				waiting[n] = true
-			default:
-				if _, err := fmt.Sscanf(a.url, "http://site.test/%d.png", &n); err == nil {
-					delete(waiting, n)
-				}
+			} else if _, err := fmt.Sscanf(a.url, "http://site.test/%d.png", &n); err == nil {
+				delete(waiting, n)
 			}
 			// A page may be asked for while the links of the page before it pass the sieve.
 			if len(waiting) > 2 {

@@ -176,7 +176,7 @@ func settle(e *Explained) {
 
 // writeExplanation writes what the filters say on a line of its own, a line for each check, and what the crawl knows.
 func writeExplanation(out io.Writer, e *Explained) {
-	fmt.Fprintf(out, "%s %s", e.Explanation.Verdict, command.PlainText(e.URL))
+	fmt.Fprintf(out, "%s %s", e.Verdict, command.PlainText(e.URL))
 	if e.By != "" {
 		fmt.Fprintf(out, " by %s", e.By)
 	}
