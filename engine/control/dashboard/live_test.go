@@ -58,8 +58,8 @@ func (p *pipes) dial(t *testing.T) net.Conn {
 // may take to arrive, as the one of engine/control does.
 func streaming(t *testing.T, live *Live, f func(*pipes)) {
 	t.Helper()
-	l, ctx, end := newPipes(), context.Context(nil), func() {}
-	ctx, end = context.WithCancel(t.Context())
+	l := newPipes()
+	ctx, end := context.WithCancel(t.Context())
 	s := &http.Server{
 		Handler: http.HandlerFunc(live.Events), ReadTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0),
 		BaseContext: func(net.Listener) context.Context { return ctx },

@@ -82,10 +82,10 @@ func WriteReport(out io.Writer, r report.Report) {
 
 // headline is the state of a crawl and its reason.
 func headline(r report.Report) string {
-	switch {
-	case r.Reason == "":
+	switch r.Reason {
+	case "":
 		return string(r.State)
-	case r.Reason == lifecycle.ReasonSignal:
+	case lifecycle.ReasonSignal:
 		return string(r.State) + ": by a signal or the operator; the same command goes on"
 	default:
 		return string(r.State) + ": " + r.Reason
