@@ -29,19 +29,24 @@ func TestCrawl_reportsToItsServiceManager(t *testing.T) {
 	}
 	t.Setenv("NOTIFY_SOCKET", name)
 	t.Setenv("WATCHDOG_USEC", "300000")
+	received := make(chan []string)
+	go func() {
+		var messages []string
+		for b := make([]byte, 4096); ; {
+			n, err := socket.Read(b)
+			if err != nil {
+				break // all of them were read
+			}
+			messages = append(messages, string(b[:n]))
+		}
+		received <- messages
+	}()
 	call("crawl", "--dir", filepath.Join(t.TempDir(), "crawl"), "--progress", "none", "--allow-net", "127.0.0.0/8",
 		"--max-time", "1s", "http://"+silent.Addr().String()+"/")
 	if err := socket.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	var messages []string
-	for b := make([]byte, 4096); ; {
-		n, err := socket.Read(b)
-		if err != nil {
-			break // all of them were read
-		}
-		messages = append(messages, string(b[:n]))
-	}
+	messages := <-received
 	all := strings.Join(messages, "\n\n")
 	if !strings.HasPrefix(all, "READY=1\nSTATUS=running: ") || !strings.Contains(all, "\n\nWATCHDOG=1\nSTATUS=") ||
 		!strings.Contains(messages[len(messages)-1], "STOPPING=1") {

@@ -31,9 +31,23 @@ func FindSupervisor(variable func(name string) string) (*Supervisor, error) {
 	if err != nil {
 		return s, fmt.Errorf("NOTIFY_SOCKET: %w", err)
 	}
-	s.out, s.listens = conn, true
+	s.out, s.listens = patientConn{conn}, true
 	s.watchdog = watchdogOf(variable)
 	return s, nil
+}
+
+// patience is how long a message may wait for a service manager that does not read. The message is lost then.
+const patience = time.Second
+
+// patientConn is a socket whose writes do not wait for longer than patience.
+type patientConn struct{ *net.UnixConn }
+
+// Write sends one datagram.
+func (c patientConn) Write(b []byte) (int, error) {
+	if err := c.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+		return 0, fmt.Errorf("NOTIFY_SOCKET: %w", err)
+	}
+	return c.UnixConn.Write(b)
 }
 
 // NewSupervisor returns one that writes each message to out, for tests.

@@ -88,3 +88,34 @@ func TestWatchdogOf(t *testing.T) {
 		}
 	}
 }
+
+// A service manager that does not read cannot hold the crawl up.
+func TestSupervisor_aManagerThatDoesNotReadHoldsNothingUp(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no such sockets")
+	}
+	name := filepath.Join(t.TempDir(), "notify")
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	s, err := FindSupervisor(variables(map[string]string{"NOTIFY_SOCKET": name}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := s.out.(patientConn)
+	for { // until the queue of the socket is full
+		if err := conn.SetWriteDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.UnixConn.Write([]byte("WATCHDOG=1")); err != nil {
+			break
+		}
+	}
+	began := time.Now()
+	s.Notify("STOPPING=1")
+	if took := time.Since(began); took > 5*patience {
+		t.Errorf("the message took %v", took)
+	}
+}
