@@ -23,13 +23,15 @@ func SaveCache(fsys vfs.FS, dir string, generation uint64, cache *fpcache.Cache)
 	})
 }
 
-// DropCache removes the fingerprint cache: a crawl that is complete has no use for it.
+// DropCache removes the fingerprint cache, also one that a kill has left unfinished: a crawl that is complete has no use
+// for it.
 func DropCache(fsys vfs.FS, dir string) error {
-	err := fsys.Remove(manifest.CachePath(dir))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	for _, name := range []string{manifest.CachePath(dir) + vfs.TemporarySuffix, manifest.CachePath(dir)} {
+		if err := fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // LoadCache returns the fingerprint cache of an orderly stop. It returns old if there is none of this generation and of

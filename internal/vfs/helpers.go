@@ -9,13 +9,16 @@ import (
 	"syscall"
 )
 
+// TemporarySuffix follows the name of a file that WriteAtomic has not finished. A kill may leave one behind.
+const TemporarySuffix = ".tmp"
+
 // WriteAtomic puts what write produces under name: afterwards, whatever happens, the name has the old content or the
 // new one, whole and durable. It writes name + ".tmp", syncs it, renames it over name and syncs the directory, so two
 // WriteAtomic of one name must not run at the same time. When it fails before the rename the old content stays and the
 // temporary file is removed; when the directory's sync fails the new content is there but may not survive a power cut.
 // write gets a buffered writer and need not flush it.
 func WriteAtomic(fsys FS, name string, write func(io.Writer) error) error {
-	tmp := name + ".tmp"
+	tmp := name + TemporarySuffix
 	if err := writeSynced(fsys, tmp, write); err != nil {
 		return joinOther(err, RemoveIfExists(fsys, tmp))
 	}
