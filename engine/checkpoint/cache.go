@@ -23,8 +23,8 @@ func SaveCache(fsys vfs.FS, dir string, generation uint64, cache *fpcache.Cache)
 	})
 }
 
-// DropCache removes the fingerprint cache, also one that a kill has left unfinished: a crawl that is complete has no use
-// for it.
+// DropCache removes the fingerprint cache, also one that a kill has left unfinished. A complete crawl has no use for
+// it.
 func DropCache(fsys vfs.FS, dir string) error {
 	for _, name := range []string{manifest.CachePath(dir) + vfs.TemporarySuffix, manifest.CachePath(dir)} {
 		if err := fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
