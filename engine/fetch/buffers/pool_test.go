@@ -78,7 +78,7 @@ func TestBuffersOfABurstAreLetGo(t *testing.T) {
 	}
 	for range burst {
 		if _, ok := p.Take(1); !ok {
-			t.Fatal("what was let go is not made anew")
+			t.Fatal("a buffer that was released is not allocated again")
 		}
 	}
 }
