@@ -32,7 +32,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("the demo ended with %q instead of %q", reason, lifecycle.ReasonComplete)
 	}
 	if _, err := os.Stat(left); err == nil {
-		t.Error("the directory was not made anew")
+		t.Error("the directory was not made again")
 	}
 }
 

@@ -91,15 +91,8 @@ func TestWatchdogOf(t *testing.T) {
 
 // A service manager that does not read cannot hold the crawl up.
 func TestSupervisor_aManagerThatDoesNotReadHoldsNothingUp(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows has no such sockets")
-	}
 	name := filepath.Join(t.TempDir(), "notify")
-	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer socket.Close()
+	fakeSystemd(t, name)
 	s, err := FindSupervisor(variables(map[string]string{"NOTIFY_SOCKET": name}))
 	if err != nil {
 		t.Fatal(err)
