@@ -81,8 +81,9 @@ func TestLongBody_isStoredWholeInLittleMemory(t *testing.T) {
 	if number(t, m, "pages_stored") != 2 || number(t, m, "revisits_stored") != 2 || number(t, m, "bodies_truncated") != 0 {
 		t.Errorf("%v", m)
 	}
-	if most := number(t, m, "rss_peak_bytes"); most > 220<<20 {
-		t.Errorf("%d MiB of memory", most>>20)
+	// A crawl of short pages takes some 200 MiB here; it would take 500 MiB if a body were in memory.
+	if most := number(t, m, "rss_peak_bytes"); most > longBody {
+		t.Errorf("%d MiB of memory, more than one body has", most>>20)
 	}
 	if names, err := os.ReadDir(filepath.Join(dir, "frontier", "bodies")); err != nil || len(names) > 0 {
 		t.Errorf("left in the directory of bodies: %v %v", names, err)
