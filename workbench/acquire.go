@@ -72,11 +72,10 @@ func (c *contents[S]) prefetch(group []node) {
 		sum += c.ips.at(top.id).sites + uint32(c.sites.at(top.tie).flags) + c.sites.handles.at(top.tie).id
 	}
 	for _, top := range group {
-		sum += uint32(c.sites.at(top.tie).queue.Head) + uint32(c.ips.heaps.at(c.ips.at(top.id).sites).len())
+		sum += c.sites.at(top.tie).queue.Prefetch() + uint32(c.ips.heaps.at(c.ips.at(top.id).sites).len())
 	}
 	for _, top := range group {
-		q := c.sites.at(top.tie).queue
-		sum += uint32(q.Buf[q.Head]) + c.ips.heaps.at(c.ips.at(top.id).sites).top().id
+		sum += c.sites.at(top.tie).queue.PrefetchItem() + c.ips.heaps.at(c.ips.at(top.id).sites).top().id
 	}
 	c.prefetchSum = sum
 }

@@ -90,7 +90,7 @@ func (c *capture[S]) appendSite(
 func appendItems[S any](b []byte, s *site[S], l *lease[S]) []byte {
 	var rest itemqueue.Queue
 	if s.queue != nil {
-		rest = *s.queue // reading changes only the copy
+		rest = s.queue.Reader()
 	}
 	var whole itemqueue.Queue
 	if l != nil {
@@ -101,8 +101,8 @@ func appendItems[S any](b []byte, s *site[S], l *lease[S]) []byte {
 			whole.PushBack(item, false)
 		}
 	}
-	b = binary.AppendUvarint(b, uint64(whole.Count+rest.Count))
-	b = binary.AppendUvarint(b, uint64(whole.Size+rest.Size))
+	b = binary.AppendUvarint(b, uint64(whole.Count()+rest.Count()))
+	b = binary.AppendUvarint(b, uint64(whole.Size()+rest.Size()))
 	return rest.AppendRaw(whole.AppendRaw(b))
 }
 

@@ -111,17 +111,17 @@ func (c *checker[S]) checkQueue(vs *site[S]) {
 		return
 	}
 	q := vs.queue
-	if q.Count == 0 || vs.placement == dead {
-		c.fault("site %d, %v, has a queue of %d items", vs.id, vs.state(), q.Count)
+	if q.Count() == 0 || vs.placement == dead {
+		c.fault("site %d, %v, has a queue of %d items", vs.id, vs.state(), q.Count())
 	}
-	walk, weight := *q, int64(0)
-	for walk.Count > 0 {
+	walk, weight := q.Reader(), int64(0)
+	for walk.Count() > 0 {
 		weight += itemWeight(len(walk.PopFront(nil)))
 	}
-	if walk.Size != 0 || weight != queueWeight(q) {
+	if walk.Size() != 0 || weight != queueWeight(q) {
 		c.fault("W4: the queue of site %d has another size than its items", vs.id)
 	}
-	c.queued += q.Count
+	c.queued += q.Count()
 	c.weight += weight
 }
 

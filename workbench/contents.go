@@ -136,7 +136,7 @@ func (c *contents[S]) appendSite(b []byte, p *capture[S], s *site[S]) []byte {
 // reconcile updates everything that is derived from the fields of one site: its place in the heaps, the counts, the
 // weight and the refill list. Every method calls it after a change. before is the state that was counted last.
 func (c *contents[S]) reconcile(s *site[S], before State) {
-	if s.queue != nil && s.queue.Count == 0 {
+	if s.queue != nil && s.queue.Count() == 0 {
 		c.items.free(&s.queue)
 	}
 	now := s.state()

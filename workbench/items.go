@@ -15,7 +15,7 @@ const maxSpare = 4096
 func itemWeight(n int) int64 { return int64(itemqueue.PrefixLen(n)+n) + itemOverhead }
 
 // queueWeight returns the weight of the items in a queue, in bytes.
-func queueWeight(q *itemqueue.Queue) int64 { return int64(q.Size) + int64(q.Count)*itemOverhead }
+func queueWeight(q *itemqueue.Queue) int64 { return int64(q.Size()) + int64(q.Count())*itemOverhead }
 
 // itemStore changes the queues of sites and counts their items and the items in Visits. It keeps unused queues for
 // reuse. A queue is passed as the field of its site, which is nil if there are no items.
@@ -57,18 +57,15 @@ func (t *itemStore) add(queue **itemqueue.Queue, item []byte, push func(q *itemq
 
 // addLoaded adds the items of a queue that was loaded.
 func (t *itemStore) addLoaded(q *itemqueue.Queue) {
-	if t.urgentFlags != 0 && q.HasUrgent(t.urgentFlags) {
-		q.FindUrgent(t.urgentFlags)
-	}
-	t.urgent += q.UrgentCount
-	t.queued += q.Count
+	t.urgent += q.UrgentCount()
+	t.queued += q.Count()
 	t.bytes += queueWeight(q)
 }
 
 // popFront removes the oldest item of a queue and appends it to dst. The queue must not be empty.
 func (t *itemStore) popFront(q *itemqueue.Queue, dst []byte) []byte {
 	from := len(dst)
-	t.urgent -= min(q.UrgentCount, 1)
+	t.urgent -= min(q.UrgentCount(), 1)
 	dst = q.PopFront(dst)
 	t.queued--
 	t.bytes -= itemWeight(len(dst) - from)
@@ -105,11 +102,11 @@ func (t *itemStore) dropQueue(queue **itemqueue.Queue, drop func(item []byte)) i
 	if q == nil {
 		return 0
 	}
-	n := q.Count
+	n := q.Count()
 	t.queued -= n
-	t.urgent -= q.UrgentCount
+	t.urgent -= q.UrgentCount()
 	t.bytes -= queueWeight(q)
-	for item := []byte(nil); drop != nil && q.Count > 0; {
+	for item := []byte(nil); drop != nil && q.Count() > 0; {
 		item = q.PopFront(item[:0])
 		drop(item)
 	}
@@ -119,8 +116,8 @@ func (t *itemStore) dropQueue(queue **itemqueue.Queue, drop func(item []byte)) i
 
 // free removes the empty queue of a site. Small queues are kept for reuse.
 func (t *itemStore) free(queue **itemqueue.Queue) {
-	if q := *queue; len(q.Buf) <= 512 && len(t.spare) < maxSpare {
-		*q = itemqueue.Queue{Buf: q.Buf}
+	if q := *queue; q.Room() <= 512 && len(t.spare) < maxSpare {
+		q.Clear()
 		t.spare = append(t.spare, q)
 	}
 	*queue = nil

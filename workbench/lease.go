@@ -34,7 +34,7 @@ func (t *leaseTable[S]) open(s *site[S], most int) (number uint32, l *lease[S]) 
 	t.lastID++
 	l.id, l.site = t.lastID, s.id
 	q := s.queue
-	for q.Count > 0 && len(l.items) < most {
+	for q.Count() > 0 && len(l.items) < most {
 		from := len(l.buf)
 		l.buf = q.PopFront(l.buf)
 		l.items = append(l.items, l.buf[from:len(l.buf):len(l.buf)])

@@ -165,9 +165,8 @@ func (l *loader[S]) visitState(f *facts[S]) {
 		s.flags |= flagDiskDropped
 	}
 	if f.items > 0 {
-		q := &itemqueue.Queue{Buf: append([]byte(nil), f.raw...), Size: len(f.raw), Count: int(f.items)}
-		s.queue = q
-		c.items.addLoaded(q)
+		s.queue = itemqueue.Load(append([]byte(nil), f.raw...), int(f.items), c.items.urgentFlags)
+		c.items.addLoaded(s.queue)
 	}
 	switch f.at {
 	case addressed:

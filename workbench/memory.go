@@ -101,7 +101,7 @@ func (m Memory[S]) Unload(vs *VisitState[S], buf []byte, ends []int) ([]byte, []
 	c.touch(s)
 	old := *s.queue
 	s.queue = nil
-	for i := 0; old.Count > 0; i++ {
+	for i := 0; old.Count() > 0; i++ {
 		from := len(buf)
 		buf = c.items.popFront(&old, buf)
 		if i < minItemsInMemory {
@@ -130,7 +130,7 @@ func (m Memory[S]) Drain(vs *VisitState[S], buf []byte, ends []int) (_ []byte, _
 	}
 	c.touch(s)
 	before := s.state()
-	for s.queue.Count > 0 {
+	for s.queue.Count() > 0 {
 		buf = c.items.popFront(s.queue, buf)
 		ends = append(ends, len(buf))
 	}

@@ -1,76 +1,10 @@
 package workbench
 
 import (
-	"bytes"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
-
-	"orbweaver/workbench/itemqueue"
 )
-
-// Compares the ring with a slice of slices, while it grows, wraps and shrinks.
-func TestPathQueueAgainstSlices(t *testing.T) {
-	for seed := range uint64(5) {
-		rng := rand.New(rand.NewPCG(seed, 3))
-		var q itemqueue.Queue
-		var model [][]byte
-		for step := range 20_000 {
-			item := make([]byte, rng.IntN(1+rng.IntN(40)))
-			if rng.IntN(200) == 0 {
-				item = make([]byte, rng.IntN(40_000)) // the length takes three bytes
-			}
-			for i := range item {
-				item[i] = byte(rng.Uint32())
-			}
-			bias, op := step/2000%2*40, rng.IntN(100)
-			switch {
-			case op < 20+bias/2:
-				q.PushBack(item, false)
-				model = append(model, item)
-			case op < 35+bias:
-				q.PushFront(item, false)
-				model = slices.Insert(model, 0, item)
-			case len(model) > 0:
-				if got := q.PopFront(nil); !bytes.Equal(got, model[0]) {
-					t.Fatalf("step %d: got %q, want %q", step, got, model[0])
-				}
-				q.Shrink()
-				model = model[1:]
-			}
-			size := 0
-			for _, m := range model {
-				size += itemqueue.PrefixLen(len(m)) + len(m)
-			}
-			if q.Count != len(model) || q.Size != size || q.Size > len(q.Buf) {
-				t.Fatalf("step %d: %d items, %d bytes; want %d, %d", step, q.Count, q.Size, len(model), size)
-			}
-		}
-	}
-}
-
-func TestPathQueueReleasesMemory(t *testing.T) {
-	var q itemqueue.Queue
-	for range 10_000 {
-		q.PushBack(make([]byte, 30), false)
-	}
-	for q.Count > 10 {
-		q.PopFront(nil)
-		q.Shrink()
-	}
-	if len(q.Buf) > 2000 {
-		t.Errorf("%d bytes for ten items of 31", len(q.Buf))
-	}
-}
-
-func TestPrefixLen(t *testing.T) {
-	for n, want := range map[int]int{0: 1, 1: 1, 127: 1, 128: 2, 16383: 2, 16384: 3, 1 << 21: 4} {
-		if got := itemqueue.PrefixLen(n); got != want {
-			t.Errorf("%d: %d, want %d", n, got, want)
-		}
-	}
-}
 
 // Compares the heap with a sorted slice, with keys that change in place, removals from the middle, and count.
 func TestDueHeapAgainstASortedSlice(t *testing.T) {

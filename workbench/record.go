@@ -86,7 +86,7 @@ func (s *site[S]) queued() int {
 	if s.queue == nil {
 		return 0
 	}
-	return s.queue.Count
+	return s.queue.Count()
 }
 
 // urgent returns the number of urgent items in the queue of the site.
@@ -94,7 +94,7 @@ func (s *site[S]) urgent() int {
 	if s.queue == nil {
 		return 0
 	}
-	return s.queue.UrgentCount
+	return s.queue.UrgentCount()
 }
 
 // state derives the state from the fields. Empty queues are freed at once, so a queue always has items.

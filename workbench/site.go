@@ -212,9 +212,9 @@ func (x Site[S]) Items(most int, f func(item []byte, inVisit bool)) {
 	if s.queue == nil {
 		return
 	}
-	rest := *s.queue // a copy, which only reads the ring
+	rest := s.queue.Reader()
 	var item []byte
-	for ; most > 0 && rest.Count > 0; most-- {
+	for ; most > 0 && rest.Count() > 0; most-- {
 		item = rest.PopFront(item[:0])
 		f(item, false)
 	}

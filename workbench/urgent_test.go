@@ -1,15 +1,10 @@
 package workbench
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"net/netip"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"orbweaver/workbench/itemqueue"
 )
 
 const testUrgent = 1 << 4
@@ -132,49 +127,5 @@ func TestHold_endsWithAnUrgentItem(t *testing.T) {
 	w.Site(vs).SetOnDisk(1, 1)
 	if got := w.Memory().Refill(nil, 1); len(got) != 1 {
 		t.Error("a site with urgent items on disk was held")
-	}
-}
-
-// Compares the queue with two lists, and with itself after a snapshot.
-func TestPathQueue_twoClassesAgainstTwoLists(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	var q itemqueue.Queue
-	var urgent, others []string
-	for step := range 20_000 {
-		name := fmt.Sprint(step, strings.Repeat("x", rng.IntN(200)))
-		switch op := rng.IntN(9); op {
-		case 0, 1, 2, 3:
-			list, item := &others, plainItem(name)
-			if op%2 == 0 {
-				list, item = &urgent, urgentItem(name)
-			}
-			if op < 2 {
-				q.PushFront(item, op%2 == 0)
-				*list = slices.Insert(*list, 0, name)
-			} else {
-				q.PushBack(item, op%2 == 0)
-				*list = append(*list, name)
-			}
-		case 4:
-			loaded := itemqueue.Queue{Buf: q.AppendRaw(nil), Size: q.Size, Count: q.Count}
-			loaded.FindUrgent(testUrgent)
-			q = loaded
-		default:
-			list := &urgent
-			if len(urgent) == 0 {
-				list = &others
-			}
-			if len(*list) == 0 {
-				continue
-			}
-			if got := string(q.PopFront(nil)[2:]); got != (*list)[0] {
-				t.Fatalf("step %d: %.20s, want %.20s", step, got, (*list)[0])
-			}
-			*list = (*list)[1:]
-			q.Shrink()
-		}
-		if q.UrgentCount != len(urgent) || q.Count != len(urgent)+len(others) {
-			t.Fatalf("step %d: %d urgent of %d items", step, q.UrgentCount, q.Count)
-		}
 	}
 }

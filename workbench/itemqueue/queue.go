@@ -1,96 +1,47 @@
 package itemqueue
 
-import (
-	"encoding/binary"
-	"math/bits"
-	"slices"
-)
+import "encoding/binary"
 
-// Queue is a deque of items in one ring of bytes. An item is its length as a uvarint and its bytes, and may wrap
-// around the end. There is no pointer and no allocation per item. Urgent items precede all others.
+// Queue is a deque of two classes of items: urgent items precede all others. Each class has a ring of its own, so that
+// a push costs the same however many items there are. The zero value is empty.
 type Queue struct {
-	Buf   []byte
-	Head  int // position of the length of the oldest item
-	Size  int // bytes in use
-	Count int // items
-
-	urgentSize  int // bytes of the urgent items, which are the oldest
-	UrgentCount int // number of these
+	others ring
+	urgent *ring // nil before the first urgent item
 }
 
-const minRing = 32
-
-// PrefixLen is the number of bytes of the length in front of an item of n bytes.
-func PrefixLen(n int) int { return max(1, (bits.Len64(uint64(n))+6)/7) }
-
-// PushBack adds an item behind all others of its class.
-func (q *Queue) PushBack(item []byte, urgent bool) {
-	if urgent {
-		q.insert(item)
-		q.countUrgent(item)
-		return
+// Load returns a queue of items as AppendRaw wrote them, and takes raw. IsUrgent with flags tells the urgent items.
+// They may stand behind others: the items of a Visit that was out come first in a snapshot.
+func Load(raw []byte, count int, flags byte) *Queue {
+	if !hasUrgent(raw, flags) {
+		return &Queue{others: ring{buf: raw, size: len(raw), count: count}}
 	}
-	q.reserve(PrefixLen(len(item)) + len(item))
-	at := q.wrap(q.Head + q.Size)
-	q.write(at, item)
-}
-
-// PushFront adds an item before all others of its class.
-func (q *Queue) PushFront(item []byte, urgent bool) {
-	if !urgent {
-		q.insert(item)
-		return
+	q := new(Queue)
+	for b := raw; len(b) > 0; {
+		item, rest := cutItem(b)
+		q.PushBack(item, IsUrgent(item, flags))
+		b = rest
 	}
-	n := PrefixLen(len(item)) + len(item)
-	q.reserve(n)
-	q.Head = q.wrap(q.Head - n + len(q.Buf))
-	q.write(q.Head, item)
-	q.countUrgent(item)
+	return q
 }
 
-// insert adds an item between the urgent items and the others. It moves the urgent items, which are few.
-func (q *Queue) insert(item []byte) {
-	n := PrefixLen(len(item)) + len(item)
-	q.reserve(n)
-	from := q.Head
-	q.Head = q.wrap(q.Head - n + len(q.Buf))
-	to := q.Head
-	for left := q.urgentSize; left > 0; {
-		part := min(left, len(q.Buf)-from, len(q.Buf)-to)
-		copy(q.Buf[to:to+part], q.Buf[from:from+part])
-		from, to, left = q.wrap(from+part), q.wrap(to+part), left-part
+func hasUrgent(raw []byte, flags byte) bool {
+	if flags == 0 {
+		return false
 	}
-	q.write(to, item)
-}
-
-// HasUrgent reports whether a queue that was loaded and does not wrap has urgent items.
-func (q *Queue) HasUrgent(flags byte) bool {
-	for b := q.Buf[:q.Size]; len(b) > 0; {
-		n, used := binary.Uvarint(b)
-		if IsUrgent(b[used:used+int(n)], flags) {
+	for b := raw; len(b) > 0; {
+		item, rest := cutItem(b)
+		if IsUrgent(item, flags) {
 			return true
 		}
-		b = b[used+int(n):]
+		b = rest
 	}
 	return false
 }
 
-func (q *Queue) countUrgent(item []byte) {
-	q.urgentSize += PrefixLen(len(item)) + len(item)
-	q.UrgentCount++
-}
-
-// FindUrgent finds the urgent items of a queue that was loaded and does not wrap. They may stand behind others: the
-// items of a Visit that was out come first in a snapshot.
-func (q *Queue) FindUrgent(flags byte) {
-	var whole Queue
-	for b := q.Buf[:q.Size]; len(b) > 0; {
-		n, used := binary.Uvarint(b)
-		item := b[used : used+int(n)]
-		whole.PushBack(item, IsUrgent(item, flags))
-		b = b[used+int(n):]
-	}
-	*q = whole
+// cutItem returns the first of some items, and the others.
+func cutItem(b []byte) (item, rest []byte) {
+	n, used := binary.Uvarint(b)
+	return b[used : used+int(n)], b[used+int(n):]
 }
 
 // IsUrgent reports whether an item precedes those that are not: see workbench.Options.UrgentFlags.
@@ -98,78 +49,96 @@ func IsUrgent(item []byte, flags byte) bool {
 	return len(item) > 1 && item[0]&flags != 0 && item[1]&0x0f == 0
 }
 
-// write stores item at a position that is already reserved.
-func (q *Queue) write(at int, item []byte) {
-	var prefix [binary.MaxVarintLen64]byte
-	p := prefix[:binary.PutUvarint(prefix[:], uint64(len(item)))]
-	at = q.copyIn(at, p)
-	q.copyIn(at, item)
-	q.Size += len(p) + len(item)
-	q.Count++
+// class returns the ring of one class, and makes it if it is the first urgent item.
+func (q *Queue) class(urgent bool) *ring {
+	if !urgent {
+		return &q.others
+	}
+	if q.urgent == nil {
+		q.urgent = new(ring)
+	}
+	return q.urgent
 }
 
-func (q *Queue) copyIn(at int, b []byte) int {
-	n := copy(q.Buf[at:], b)
-	copy(q.Buf, b[n:])
-	return q.wrap(at + len(b))
-}
+// PushBack adds an item behind all others of its class.
+func (q *Queue) PushBack(item []byte, urgent bool) { q.class(urgent).pushBack(item) }
+
+// PushFront adds an item before all others of its class.
+func (q *Queue) PushFront(item []byte, urgent bool) { q.class(urgent).pushFront(item) }
 
 // PopFront removes the oldest item and appends its bytes to dst. The queue must not be empty.
-func (q *Queue) PopFront(dst []byte) []byte {
-	n, shift := 0, 0
-	at := q.Head
-	for {
-		b := q.Buf[at]
-		at = q.wrap(at + 1)
-		n |= int(b&0x7f) << shift
-		if b < 0x80 {
-			break
-		}
-		shift += 7
+func (q *Queue) PopFront(dst []byte) []byte { return q.first().popFront(dst) }
+
+// first returns the ring whose items leave now.
+func (q *Queue) first() *ring {
+	if q.UrgentCount() > 0 {
+		return q.urgent
 	}
-	dst = q.copyOut(dst, at, n)
-	used := PrefixLen(n) + n
-	q.Head = q.wrap(q.Head + used)
-	q.Size -= used
-	q.Count--
-	if q.UrgentCount > 0 {
-		q.urgentSize -= used
-		q.UrgentCount--
-	}
-	return dst
+	return &q.others
 }
 
-func (q *Queue) copyOut(dst []byte, at, n int) []byte {
-	first := min(n, len(q.Buf)-at)
-	dst = append(dst, q.Buf[at:at+first]...)
-	return append(dst, q.Buf[:n-first]...)
-}
+// Count returns the number of items.
+func (q *Queue) Count() int { return q.others.count + q.UrgentCount() }
 
-// AppendRaw appends all items, oldest first, with their lengths as in the ring.
-func (q *Queue) AppendRaw(dst []byte) []byte { return q.copyOut(dst, q.Head, q.Size) }
-
-func (q *Queue) wrap(i int) int {
-	if i >= len(q.Buf) {
-		return i - len(q.Buf)
+// UrgentCount returns the number of urgent items.
+func (q *Queue) UrgentCount() int {
+	if q.urgent == nil {
+		return 0
 	}
-	return i
+	return q.urgent.count
 }
 
-func (q *Queue) reserve(n int) {
-	if q.Size+n <= len(q.Buf) {
-		return
+// Size returns the bytes of all items and their lengths.
+func (q *Queue) Size() int {
+	if q.urgent == nil {
+		return q.others.size
 	}
-	q.resize(max(minRing, q.Size+n, len(q.Buf)+len(q.Buf)/2))
+	return q.others.size + q.urgent.size
 }
 
-// Shrink releases memory when three quarters of a large ring are empty.
+// Room returns the bytes of memory that the queue holds for items.
+func (q *Queue) Room() int {
+	if q.urgent == nil {
+		return len(q.others.buf)
+	}
+	return len(q.others.buf) + len(q.urgent.buf)
+}
+
+// AppendRaw appends all items, in the order in which they leave, each with its length as a uvarint before it.
+func (q *Queue) AppendRaw(dst []byte) []byte {
+	if q.urgent != nil {
+		dst = q.urgent.appendRaw(dst)
+	}
+	return q.others.appendRaw(dst)
+}
+
+// Reader returns a copy whose items can be popped while q keeps them. Nothing may be pushed to either meanwhile.
+func (q *Queue) Reader() Queue {
+	r := *q
+	if q.urgent != nil {
+		urgent := *q.urgent
+		r.urgent = &urgent
+	}
+	return r
+}
+
+// Shrink releases memory when most of it is not used.
 func (q *Queue) Shrink() {
-	if len(q.Buf) >= 256 && q.Size < len(q.Buf)/4 {
-		q.resize(2 * q.Size)
+	q.others.shrink()
+	if q.urgent != nil {
+		q.urgent.shrink()
 	}
 }
 
-func (q *Queue) resize(n int) {
-	b := q.AppendRaw(slices.Grow([]byte(nil), n))
-	q.Buf, q.Head = b[:cap(b)], 0
+// Clear makes an empty queue for another site of q. It keeps the memory of items that are not urgent.
+func (q *Queue) Clear() { *q = Queue{others: ring{buf: q.others.buf}} }
+
+// Prefetch reads where the first item is, and PrefetchItem reads its first byte, so that the processor has them in its
+// cache. The queue must not be empty. The results have no meaning.
+func (q *Queue) Prefetch() uint32 { return uint32(q.first().head) }
+
+// PrefetchItem is the second step of Prefetch.
+func (q *Queue) PrefetchItem() uint32 {
+	first := q.first()
+	return uint32(first.buf[first.head])
 }
