@@ -150,7 +150,9 @@ func (g *group) notePage(c *chain, fresh bool) {
 		}
 		e.isIndependent = true
 		for ; from < i; from++ {
-			g.find(c.keys[from]).subtract(e)
+			if above := g.find(c.keys[from]); above != nil { // in a full group a deeper key may have replaced it
+				above.subtract(e)
+			}
 		}
 	}
 }
