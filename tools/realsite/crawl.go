@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -31,7 +32,8 @@ type crawl struct {
 	archive       []exchange     // in the order of the index
 	name          string
 	skipped       map[string]bool
-	floor         int // its --trap-floor, if that was not the default
+	speculative   map[string]bool // URLs that were found as text in scripts
+	floor         int             // its --trap-floor, if that was not the default
 }
 
 // crawl crawls sites with the default settings, apart from delays, the network and the name server, and reads the
@@ -94,8 +96,28 @@ func (r *crawls) crawl(ctx context.Context, name string, of []*site, flags ...st
 	if result.skipped, err = r.skipped(ctx, dir); err != nil {
 		return nil, err
 	}
+	if result.speculative, err = speculative(dir); err != nil {
+		return nil, err
+	}
 	result.archive, err = r.index(ctx, name)
 	return result, err
+}
+
+// speculative reads which URLs a crawl has fetched for the last hop X of their path: the text in a script that they were
+// found in may mean no link.
+func speculative(dir string) (map[string]bool, error) {
+	text, err := os.ReadFile(filepath.Join(dir, "logs", "crawl.log"))
+	if err != nil {
+		return nil, err
+	}
+	of := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		// time, status, size, URL, hop path, as in Heritrix
+		if fields := strings.Fields(line); len(fields) > 4 && strings.HasSuffix(fields[4], "X") {
+			of[fields[3]] = true
+		}
+	}
+	return of, nil
 }
 
 // skipped reads which URLs a crawl has left out.

@@ -130,7 +130,7 @@ func (r *run) judgeDoc(s *site, byDefault, off *crawl, log []logged) error {
 		exchanges = append(exchanges, l.exchange)
 	}
 	theirs := s.of(exchanges)
-	d := difference{run: r, site: s, ours: ours, theirs: theirs, log: log}
+	d := difference{run: r, site: s, ours: ours, theirs: theirs, speculative: off.speculative, log: log}
 	wrong := d.explain()
 	known := set{} // pages for readers
 	for _, found := range []set{ours, theirs} {

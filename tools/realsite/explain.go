@@ -13,7 +13,8 @@ type difference struct {
 	*run
 	site         *site
 	ours, theirs set
-	log          []logged // of wget
+	speculative  map[string]bool // of ours
+	log          []logged        // of wget
 }
 
 func (d *difference) both() (n int) {
@@ -34,6 +35,7 @@ func (d *difference) explain() set {
 		onlyOurs = nil
 	}
 	onlyOurs = d.explained(onlyOurs, "linked from an SVG document, which wget does not read", d.svg())
+	onlyOurs = d.explained(onlyOurs, "found as text in a script, which wget does not read", d.inScript)
 	onlyOurs = d.explained(onlyOurs, "spelt both with and without an escape, and wget fetched the other", d.spelling())
 	onlyTheirs = d.explained(
 		onlyTheirs,
@@ -101,6 +103,8 @@ func (d *difference) referrer(u string) string {
 	}
 	return ""
 }
+
+func (d *difference) inScript(e exchange) bool { return d.speculative[e.url] }
 
 var reference = regexp.MustCompile(`(?:href|src)="([^"#:]+)[#"]`)
 
