@@ -103,7 +103,7 @@ func (r *crawls) crawl(ctx context.Context, name string, of []*site, flags ...st
 	return result, err
 }
 
-// speculative reads which URLs a crawl has fetched for the last hop X of their path: the text in a script that they were
+// speculative reads which URLs a crawl reached by a hop X: the text in a script that they were
 // found in may mean no link.
 func speculative(dir string) (map[string]bool, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "logs", "crawl.log"))
@@ -113,7 +113,7 @@ func speculative(dir string) (map[string]bool, error) {
 	of := map[string]bool{}
 	for line := range strings.Lines(string(text)) {
 		// time, status, size, URL, hop path, as in Heritrix
-		if fields := strings.Fields(line); len(fields) > 4 && strings.HasSuffix(fields[4], "X") {
+		if fields := strings.Fields(line); len(fields) > 4 && strings.Contains(fields[4], "X") {
 			of[fields[3]] = true
 		}
 	}
