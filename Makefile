@@ -8,7 +8,7 @@ VERSION  ?= 0.1.0
 LDFLAGS   = -s -w -X main.version=$(VERSION) $(if $(COMMIT),-X main.commit=$(COMMIT))
 
 .DEFAULT_GOAL := build
-.PHONY: outage polite build gen help fmt tidy lint test scenario nightly race fuzz sim crash judge conformance hostile demo bench micro throughput soak million plots pressure realsite dashboard others cross release install deb package-test container bench-table cover ci clean
+.PHONY: outage polite build gen help fmt tidy lint test scenario nightly race fuzz sim crash judge conformance hostile demo bench micro throughput soak million plots pressure realsite dashboard others cross release install deb package-test newcomer container bench-table cover ci clean
 
 build: ## build bin/orbweaver, a static binary (COMMIT=hash: for "orbweaver version", outside of a git checkout)
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
@@ -130,6 +130,9 @@ deb: build ## the Debian package of this machine's processor, in build/ (needs d
 
 package-test: deb ## install the package in a fresh Debian, boot it, run the service, purge (root, mmdebstrap, a mirror; not in CI)
 	tools/package/test.sh $(DEB)
+
+newcomer: deb ## a newcomer's way on a fresh Debian, by the guide alone: writes docs/guide/newcomer.md (root, mmdebstrap, a mirror; not in CI)
+	tools/newcomer/run.sh $(DEB)
 
 container: ## build the container image with podman, buildah or docker (TOOL=name)
 	$(or $(TOOL),podman) build --build-arg COMMIT=$(or $(COMMIT),$$(git rev-parse HEAD)) -t orbweaver:$(VERSION) -f Containerfile .

@@ -15,7 +15,9 @@ import (
 
 func TestCrawlToTheEndAndAgain(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
-	r := call(w.crawl(dir, 0)...).want(t, command.ExitDone, "memory caps:", "total", "finished: complete")
+	r := call(w.crawl(dir, 0)...).want(t, command.ExitDone,
+		"crawling into "+dir+": scope ", "memory limit ", "run it again to resume", "finished: complete",
+		"  result    "+dir+"/warc has the archive")
 	if r.out != "" {
 		t.Errorf("stdout without --json: %s", r.out)
 	}
@@ -117,7 +119,7 @@ func TestQuietCrawlSaysNothingButTheWarning(t *testing.T) {
 func TestCrawl_withoutProgressStillSumsUp(t *testing.T) {
 	w := serve(t)
 	r := call(w.crawl(t.TempDir(), 0, "--progress", "none")...).want(t, command.ExitDone, "finished: complete", "pages ")
-	if strings.Contains(r.err, "memory caps") {
+	if strings.Contains(r.err, "memory limit") {
 		t.Errorf("stderr %q", r.err)
 	}
 }

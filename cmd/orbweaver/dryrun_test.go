@@ -153,7 +153,7 @@ func TestDryRunKnowsTheCrawlDirectory(t *testing.T) {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
 	}
 	kept, err := os.ReadFile(filepath.Join(crawl, settingsName))
-	if err != nil || strings.Contains(string(kept), "dry-run") || strings.Contains(string(kept), "depth = '0'") ||
+	if err != nil || strings.Contains(string(kept), "dry-run") || strings.Contains(string(kept), "\ndepth = ") ||
 		!strings.Contains(
 			string(kept), "exclude-extensions = ['jpg', 'gif']",
 		) || !strings.Contains(string(kept), "follow = 'not nofollow'") {

@@ -10,14 +10,14 @@ import (
 	"orbweaver/internal/invariants"
 )
 
-// A crawl stays under the sum of the caps that it prints at its start.
+// A crawl stays under the sum of the limits that its log names.
 func TestHostile_S11_theCapsAreKept(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
-	cmd, errs := child(t, w.crawl(dir, 0)...)
+	cmd, errs := child(t, w.crawl(dir, 0, "--log-level", "debug")...)
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err, errs)
 	}
-	total := regexp.MustCompile(`memory caps:.* total (\d+) MiB`).FindStringSubmatch(errs.String())
+	total := regexp.MustCompile(`"memory limits".* total="(\d+) MiB"`).FindStringSubmatch(errs.String())
 	if total == nil {
 		t.Fatalf("no sum of the caps: %s", errs)
 	}

@@ -126,7 +126,7 @@ func TestCrawl_atALimitSaysHowItGoesOn(t *testing.T) {
 	}))
 	defer site.Close()
 	dir := t.TempDir()
-	more := "3 URLs are left: the same command with a larger --max-pages goes on"
+	more := "3 URLs are left: the same command with a larger --max-pages resumes"
 	call(nearby(dir, "--max-pages", "1", site.URL+"/")...).want(t, command.ExitDone, "max-pages reached", more)
 	for _, args := range [][]string{{"ctl", "--dir", dir, "status"}, {"fsck", "--quiet", dir}} {
 		if r := call(args...).want(t, command.ExitDone); !strings.Contains(r.out, more) {

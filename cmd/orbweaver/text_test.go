@@ -153,7 +153,7 @@ func TestWarcDictionary(t *testing.T) {
 	}
 	if v := call(append([]string{"warc", "verify"}, packed...)...).want(t, command.ExitDone); !strings.Contains(
 		v.out,
-		"faults 0",
+		"no errors",
 	) {
 		t.Errorf("verify: %s", v.out)
 	}

@@ -75,7 +75,7 @@ func TestCrawlRefuses(t *testing.T) {
 		},
 		{
 			proxied, "--exclude-extensions tar.gz,a/b http://a.test/",
-			[]string{`--exclude-extensions: filter: bad extension: "tar.gz"`, `"a/b"`},
+			[]string{`--exclude-extensions: bad extension: "tar.gz"`, `"a/b"`},
 		},
 		{proxied, "--depth -1 http://a.test/", []string{"--depth: -1 is too small"}},
 		{

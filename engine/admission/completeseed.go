@@ -2,8 +2,9 @@ package admission
 
 import "bytes"
 
-// CompleteSeed puts https:// before a seed that is a host without a scheme, as people write it: example.org or
-// localhost:8080/page. It returns any other text as it is.
+// CompleteSeed puts http:// before a seed that is a host without a scheme, as people write it: example.org or
+// localhost:8080/page. Heritrix and wget do the same. A server that wants https redirects, and a redirect of a seed is
+// followed; a server without https would not answer. It returns any other text as it is.
 func CompleteSeed(raw []byte) []byte {
 	raw = bytes.TrimSpace(raw)
 	authority := raw
@@ -19,7 +20,7 @@ func CompleteSeed(raw []byte) []byte {
 	if found && len(port) == 0 || !isBareHost(host) {
 		return raw
 	}
-	return append([]byte("https://"), raw...)
+	return append([]byte("http://"), raw...)
 }
 
 // isBareHost reports whether a text without a scheme is meant as the name of a host.

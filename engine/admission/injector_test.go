@@ -126,26 +126,26 @@ func TestInjector_saysWhatBecameOfEachURL(t *testing.T) {
 	r := newInjectorRig(t)
 	r.Frontier.MaxURL = 30
 	added, err := r.Add(t.Context(), slices.Values([]string{
-		"a.test", "https://a.test/", "ftp://a.test/", "http://a.test/" + strings.Repeat("x", 30),
+		"a.test", "http://a.test/", "ftp://a.test/", "http://a.test/" + strings.Repeat("x", 30),
 	}))
-	want := "[{https://a.test/ new } {https://a.test/ known } {ftp://a.test/ refused scheme is not http or https} " +
+	want := "[{http://a.test/ new } {http://a.test/ known } {ftp://a.test/ refused scheme is not http or https} " +
 		"{http://a.test/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx refused longer than --max-url}]"
 	if got := fmt.Sprint(added.URLs); got != want || err == nil {
 		t.Errorf("results %s, %v", got, err)
 	}
 }
 
-// A host without a scheme gets https. Anything else stays as it is.
+// A host without a scheme gets http. Anything else stays as it is.
 func TestCompleteSeed(t *testing.T) {
 	for raw, want := range map[string]string{
-		"example.org":        "https://example.org",
-		" example.org ":      "https://example.org",
-		"example.org/a b":    "https://example.org/a b",
-		"example.org?q":      "https://example.org?q",
-		"example.org:8080":   "https://example.org:8080",
-		"localhost":          "https://localhost",
-		"localhost:1/x":      "https://localhost:1/x",
-		"192.0.2.1":          "https://192.0.2.1",
+		"example.org":        "http://example.org",
+		" example.org ":      "http://example.org",
+		"example.org/a b":    "http://example.org/a b",
+		"example.org?q":      "http://example.org?q",
+		"example.org:8080":   "http://example.org:8080",
+		"localhost":          "http://localhost",
+		"localhost:1/x":      "http://localhost:1/x",
+		"192.0.2.1":          "http://192.0.2.1",
 		"http://example.org": "http://example.org",
 		"mailto:a@b.example": "mailto:a@b.example",
 		"javascript:x.y":     "javascript:x.y",

@@ -86,7 +86,7 @@ func (k *seedWriter) keep(w io.Writer, where string, raw []byte) error {
 	whole := CompleteSeed(raw)
 	if len(whole) > len(raw) {
 		if k.completed++; k.completed <= BadSeedsLogged {
-			k.log.Info("seed is a host name; https:// is put before it", "where", where, "seed", shown)
+			k.log.Info("seed is a host name; http:// is put before it", "where", where, "seed", shown)
 		}
 	}
 	var err error

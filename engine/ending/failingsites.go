@@ -145,7 +145,7 @@ func (r *Reporter) Stalled(warn func(msg string, args ...any)) {
 	t := r.allSites()
 	r.last.Store(t)
 	warn("the crawl stalls: every queued URL is of a site that fails or asks to slow down. Its queue is kept; "+
-		"run the same command again to go on", "sites", t.Sites, "urls", t.URLs)
+		"run the same command again to resume", "sites", t.Sites, "urls", t.URLs)
 	for _, s := range t.List[:min(len(t.List), troubleLogged)] {
 		warn("failing site",
 			"site", s.Site, "outcome", s.Outcome, "failing_since", s.FailingSince, "next_try", s.NextTry, "urls", s.URLs)

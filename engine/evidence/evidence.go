@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/hosts"
 	"orbweaver/engine/skipped"
@@ -98,7 +99,7 @@ func (l Limits) withDefaults() Limits {
 
 // Collect returns what the crawl knows about a URL. An error is of the disk, or says that it is no URL.
 func (s *Source) Collect(ctx context.Context, raw string, limits Limits) (*Evidence, error) {
-	url, err := urlx.Normalize(nil, []byte(raw))
+	url, err := urlx.Normalize(nil, admission.CompleteSeed([]byte(raw)))
 	if err != nil {
 		return nil, fmt.Errorf("evidence: %.200q: %s", raw, urlx.Reason(err))
 	}

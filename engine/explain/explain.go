@@ -81,7 +81,8 @@ func New(o Options) (*Explainer, error) {
 	if o.Seeds != nil {
 		var batch [][]byte
 		err := o.Seeds.Each(func(_ string, raw []byte) error {
-			if url, err := urlx.Normalize(nil, raw); err == nil { // the log of the crawl names those that are no URLs
+			// The log of the crawl names those that are no URLs.
+			if url, err := urlx.Normalize(nil, admission.CompleteSeed(raw)); err == nil {
 				batch = append(batch, url)
 			}
 			return nil
@@ -105,7 +106,7 @@ func New(o Options) (*Explainer, error) {
 // Explain says what would become of a URL that is depth links away from a seed.
 func (x *Explainer) Explain(raw string, depth int) Explanation {
 	e := Explanation{URL: raw, Depth: depth, Verdict: Admitted}
-	url, err := urlx.Normalize(nil, []byte(raw))
+	url, err := urlx.Normalize(nil, admission.CompleteSeed([]byte(raw)))
 	switch {
 	case errors.Is(err, urlx.ErrScheme):
 		e.say("syntax", Passed, "it begins with a scheme")

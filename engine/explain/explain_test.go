@@ -69,6 +69,23 @@ func explained(t *testing.T) Options {
 	return o
 }
 
+// A bare host name is what it is as a seed: a URL with http.
+func TestExplain_takesBareHostNamesAsSeedsDo(t *testing.T) {
+	o := explained(t)
+	o.Seeds = seedsOf{"www.example.org/start"}
+	x, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := x.Explain("www.example.org/a", 5)
+	if e.Normal != "http://www.example.org/a" || e.URL != "www.example.org/a" {
+		t.Errorf("%q, normal form %q", e.URL, e.Normal)
+	}
+	if e = x.Explain("http://www.example.org/a", 2); e.Verdict == Refused {
+		t.Errorf("the seed does not count for the scope: %+v", e)
+	}
+}
+
 func TestExplain_namesTheRuleThatDecides(t *testing.T) {
 	o := explained(t)
 	x, err := New(o)
@@ -84,7 +101,7 @@ func TestExplain_namesTheRuleThatDecides(t *testing.T) {
 	}{
 		{"HTTP://www.Example.org/a/../b", 0, Admitted, "", "normal form http://www.example.org/b"},
 		{"http://", 0, Refused, "syntax", "host is not valid"},
-		{"example.org", 0, Refused, "syntax", "relative URL"},
+		{"example", 0, Refused, "syntax", "relative URL"},
 		{"mailto:a@b.example", 0, Refused, "scheme", "scheme is not http or https"},
 		{"http://www.example.org/", 4, Refused, "--max-depth", "4, at most 3"},
 		{"http://a.worse.example.org/", 0, Refused, "--exclude-hosts", ".worse.example.org (list.txt:2)"},

@@ -117,7 +117,7 @@ func (c *archiveCheck) behind(name string, bytes int64) {
 	c.note(
 		areaArchive,
 		name,
-		"%d bytes behind what the journal names: they are cut off when the crawl goes on, and fetched again",
+		"%d bytes behind what the journal names: they are cut off when the crawl resumes, and fetched again",
 		bytes,
 	)
 }

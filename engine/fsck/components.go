@@ -69,7 +69,7 @@ func (c *componentCheck) checkAll() {
 			c.note(
 				s.area,
 				s.where,
-				"%d files that the checkpoint does not name; they are removed when the crawl goes on",
+				"%d files that the checkpoint does not name; they are removed when the crawl resumes",
 				n,
 			)
 		}
@@ -216,7 +216,7 @@ func (c *componentCheck) checkCache() error {
 		_, err = fpcache.Load(in)
 	}
 	if err != nil {
-		c.note("cache", layout.CacheFile, "damaged (%v); the crawl goes on with an empty one", err)
+		c.note("cache", layout.CacheFile, "damaged (%v); the crawl resumes with an empty one", err)
 	}
 	c.checked("cache", 1, "file")
 	return nil

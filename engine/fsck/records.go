@@ -90,7 +90,7 @@ func (c *recordCheck) readRecords(t *tally, info warc.FileInfo, size int64, r io
 		c.note(
 			areaArchive,
 			name,
-			"its last record, at %d, is torn; it was not acknowledged, and is cut off when the crawl goes on",
+			"its last record, at %d, is torn; it was not acknowledged, and is cut off when the crawl resumes",
 			whole,
 		)
 	}

@@ -96,7 +96,7 @@ func (r *Report) add(f Finding) {
 func (r *Report) Print(out io.Writer) {
 	stop := "stopped in order"
 	if !r.Clean {
-		stop = "did not stop in order: the journal brings it on from the last checkpoint"
+		stop = "did not stop in order: when it resumes, it replays the journal since the last checkpoint"
 	}
 	if r.State == "" {
 		fmt.Fprintf(out, "%s: no checkpoint\n", r.Dir)
@@ -109,7 +109,7 @@ func (r *Report) Print(out io.Writer) {
 	for _, a := range r.Areas {
 		verdict := "sound"
 		if a.Errors > 0 {
-			verdict = fmt.Sprintf("%d FAULTS", a.Errors)
+			verdict = fmt.Sprintf("%d ERRORS", a.Errors)
 		}
 		fmt.Fprintf(out, "  %-9s %12d %-24s %s\n", a.Name, a.Checked, a.Unit, verdict)
 	}
@@ -117,11 +117,14 @@ func (r *Report) Print(out io.Writer) {
 		fmt.Fprintf(out, "%s: %s: %s: %s\n", f.Severity, f.Area, f.File, f.Text)
 	}
 	if r.Untold > 0 {
-		fmt.Fprintf(out, "and %d findings more\n", r.Untold)
+		fmt.Fprintf(out, "and %d more findings\n", r.Untold)
+	}
+	if r.Notes > 0 {
+		fmt.Fprintf(out, "notes need no action: the crawl repairs what they name when it resumes\n")
 	}
 	if r.Sound() {
 		fmt.Fprintln(out, "sound")
 	} else {
-		fmt.Fprintf(out, "%d faults\n", r.Errors)
+		fmt.Fprintf(out, "%d errors: data is damaged or missing; see 'orbweaver fsck --help' about --rebuild\n", r.Errors)
 	}
 }

@@ -33,5 +33,5 @@ func HowToGoOn(reason string, queued int64) string {
 	if flag == "" || queued <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d URLs are left: the same command with a larger %s goes on", queued, flag)
+	return fmt.Sprintf("%d URLs are left: the same command with a larger %s resumes", queued, flag)
 }

@@ -54,7 +54,7 @@ func (c *ClampLog) RetryAfter(now time.Time, url, value []byte, kept time.Durati
 	c.mu.Unlock()
 	if ok {
 		c.Warn(
-			"a Retry-After below nothing or beyond the longest that is kept",
+			"a Retry-After is out of range: negative or longer than the limit",
 			"url",
 			string(url[:min(len(url), 200)]),
 			"value",

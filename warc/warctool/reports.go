@@ -119,9 +119,16 @@ func (t *Tool) report(r *warc.Report) error {
 		kinds = append(kinds, fmt.Sprintf("%d %s", n, kind))
 	}
 	slices.Sort(kinds)
-	_, err := fmt.Fprintf(t.Out, "files %d, bytes %d, records %d (%s)\n"+
-		"digests that match %d, of a kind unknown here %d, of chunked bodies as stored %d\nfaults %d\n",
+	verdict := "no errors"
+	switch {
+	case r.Faults == 1:
+		verdict = "1 error"
+	case !r.OK():
+		verdict = fmt.Sprintf("%d errors", r.Faults)
+	}
+	_, err := fmt.Fprintf(t.Out, "%d files, %d bytes, %d records (%s)\n"+
+		"%d digests verified, %d with an unsupported algorithm, %d computed over chunked bodies\n%s\n",
 		r.Files, r.Bytes, r.Records, strings.Join(kinds, ", "),
-		r.DigestsChecked, r.DigestsUnknown, r.ChunkedAsStored, r.Faults)
+		r.DigestsChecked, r.DigestsUnknown, r.ChunkedAsStored, verdict)
 	return err
 }

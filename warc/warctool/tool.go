@@ -13,7 +13,7 @@ import (
 )
 
 // ErrFaults is returned if the work was done and the files have faults.
-var ErrFaults = errors.New("warc: the files have faults")
+var ErrFaults = errors.New("warc: the files have errors")
 
 // ErrNotFound is returned if there is no such record.
 var ErrNotFound = errors.New("warc: no such record")

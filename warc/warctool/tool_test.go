@@ -207,7 +207,7 @@ func TestFaults(t *testing.T) {
 	}
 	out, errs, err := run(fsys, false, func(x *Tool) error { return x.Verify(name) })
 	if !errors.Is(err, ErrFaults) || !strings.Contains(errs, "damaged compression") ||
-		!strings.Contains(out, "faults 1") {
+		!strings.Contains(out, "1 error") {
 		t.Error(out, errs, err)
 	}
 	out, _, err = run(fsys, true, func(x *Tool) error { return x.Verify(name) })

@@ -168,7 +168,7 @@ func TestHostile_H30_anAbsurdRetryAfterIsClampedCountedAndLogged(t *testing.T) {
 			if gap := pages[1].At.Sub(pages[0].End); gap < want || gap > min(want*5/4, 24*time.Hour+10*time.Second) {
 				t.Errorf("%q: asked again after %v", value, gap)
 			}
-			if r.RetryClamped != 1 || strings.Count(said, "a Retry-After below nothing or beyond the longest") != 1 {
+			if r.RetryClamped != 1 || strings.Count(said, "a Retry-After is out of range") != 1 {
 				t.Errorf("%q: %d were clamped; the log:\n%s", value, r.RetryClamped, said)
 			}
 		})

@@ -90,9 +90,9 @@ func (v Verdict) Print(out io.Writer) {
 		"smallest gaps %v host, %v IP\n",
 		v.HostGapViolations, v.IPGapViolations, v.HostConcurrency, v.IPConcurrency, v.RetryAfterViolations,
 		v.MinHostGap, v.MinIPGap)
-	fmt.Fprintf(out, "obedience   %d against robots.txt, %d nameless, %d over quota\n", v.RobotsViolations, v.Nameless,
-		v.QuotaViolations)
-	fmt.Fprintf(out, "honesty     %d wrong digests, %d duplicates, %d unknown stored, %d unexpected, %d never attempted\n",
+	fmt.Fprintf(out, "rules       %d robots.txt violations, %d requests without contact, %d pages over the limit\n",
+		v.RobotsViolations, v.Nameless, v.QuotaViolations)
+	fmt.Fprintf(out, "archive     %d wrong digests, %d duplicates, %d unknown stored, %d unexpected, %d never attempted\n",
 		v.DigestMismatches, v.Duplicates, v.StoredUnknown, v.Unexpected, v.AttemptsMissing)
 	if len(v.Shares) > 0 {
 		fmt.Fprintf(

@@ -3,8 +3,12 @@ package archive
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
 
 	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/engine/parse"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/warctool"
@@ -18,6 +22,7 @@ type Command struct {
 	Cat    warcCatCmd    `cmd:"" help:"Print records, or their payload."`
 	Verify warcVerifyCmd `cmd:"" help:"Check framing, fields, digests and references."`
 	Index  warcIndexCmd  `cmd:"" help:"Print the sorted CDXJ, or write it beside each file."`
+	WACZ   warcWACZCmd   `cmd:"" name:"wacz" help:"Pack WARC files into one WACZ file, which ReplayWeb.page opens at once."`
 	Train  warcTrainCmd  `cmd:"" help:"Make a zstd dictionary for archives like these, for crawl --warc-dictionary."`
 }
 
@@ -29,7 +34,8 @@ Examples:
   orbweaver warc ls crawl/warc/*.warc.gz
   orbweaver warc cat --uri https://example.org/ --payload --decode FILE
   orbweaver warc verify crawl/warc/*.warc.gz
-  orbweaver warc index --write FILE`
+  orbweaver warc index --write FILE
+  orbweaver warc wacz --out site.wacz crawl/warc/*.warc.gz`
 }
 
 func (c *Command) tool(inv *command.Invocation) *warctool.Tool {
@@ -116,6 +122,41 @@ func (*warcIndexCmd) Help() string {
 // Run indexes.
 func (x *warcIndexCmd) Run(inv *command.Invocation, c *Command) error {
 	return c.tool(inv).Index(x.Write, x.Files...)
+}
+
+type warcWACZCmd struct {
+	Out      string   `help:"The file to write." required:"" placeholder:"FILE"`
+	Title    string   `help:"Title of the collection; the default is the name of the file." placeholder:"TEXT"`
+	MainPage string   `help:"URL of the page that is shown first." placeholder:"URL"`
+	Files    []string `arg:"" help:"WARC files, complete ones: .warc or .warc.gz." name:"file"`
+}
+
+// Help shows examples.
+func (*warcWACZCmd) Help() string {
+	return `The file has the WARC files unchanged, a merged index, and a list of the pages with their titles (WACZ 1.1.1).
+The indexes beside the WARC files are used; a file without one is indexed in memory.
+
+Example:
+  orbweaver warc wacz --out site.wacz --main-page https://example.org/ crawl/warc/*.warc.gz`
+}
+
+// Run packs.
+func (x *warcWACZCmd) Run(inv *command.Invocation) error {
+	title := x.Title
+	if title == "" {
+		title = strings.TrimSuffix(filepath.Base(x.Out), ".wacz")
+	}
+	scanner := parse.NewScanner(parse.Options{})
+	return warctool.PackWACZ(vfs.Disk(), x.Out, warctool.WACZOptions{
+		Title: title, MainPage: x.MainPage, Software: "orbweaver/" + inv.Version, Now: time.Now(),
+		TitleOf: func(body, contentType []byte) string {
+			r, err := scanner.Scan(body, contentType)
+			if err != nil {
+				return ""
+			}
+			return string(r.Title)
+		},
+	}, x.Files...)
 }
 
 type warcTrainCmd struct {

@@ -171,7 +171,7 @@ func (inv *Invocation) files(parser *kong.Kong, ctx *kong.Context) error {
 		case err != nil:
 			inv.early.Add("", err)
 		default:
-			weak.rename()
+			weak.bringUpToDate()
 			inv.early.Add("", weak.check(inv.keys))
 			earlier.Resume()
 			files = slices.Insert(files, 0, kong.Resolver(weak))

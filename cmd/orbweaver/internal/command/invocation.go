@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -71,11 +72,11 @@ type usageError struct{ error }
 func (u usageError) Unwrap() error { return u.error }
 
 // ErrStopped says that a signal or the operator ended the crawl, which can be resumed: exit status 130.
-var ErrStopped = errors.New("stopped before the end; run the same command again to go on")
+var ErrStopped = errors.New("stopped before the end; run the same command again to resume")
 
 // ErrStalled says that the crawl stopped since only failing sites have queued URLs: exit status 3.
 var ErrStalled = errors.New(
-	"stalled: every queued URL is of a site that fails or asks to slow down; run the same command again to go on",
+	"stalled: every queued URL is of a site that fails or asks to slow down; run the same command again to resume",
 )
 
 // Check joins everything that is wrong with the command line, so that it is told at once.
@@ -127,10 +128,10 @@ func (inv *Invocation) Exit(err error) int {
 		fmt.Fprintln(inv.Stderr, "orbweaver:", err)
 		return ExitStalled
 	case errors.As(err, &usage):
-		fmt.Fprintf(inv.Stderr, "orbweaver: %s\nTry 'orbweaver %s--help'.\n", indent(err.Error()), inv.commandName())
+		fmt.Fprintf(inv.Stderr, "orbweaver: %s\nTry 'orbweaver %s--help'.\n", messageOf(err), inv.commandName())
 		return ExitUsage
 	default:
-		fmt.Fprintln(inv.Stderr, "orbweaver:", indent(err.Error()))
+		fmt.Fprintln(inv.Stderr, "orbweaver:", messageOf(err))
 		return ExitFailed
 	}
 }
@@ -148,5 +149,10 @@ func (inv *Invocation) commandName() string {
 	return name
 }
 
-// indent lines up several faults under the first.
-func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n           ") }
+// messageOf is the text of an error for people. The packages that errors begin with mean nothing to them. Several
+// faults are lined up under the first.
+func messageOf(err error) string {
+	packages := regexp.MustCompile(`(?m)(^|: )(?:(?:engine|control|filter|fsck|evidence|journal|warc|sieve): )+`)
+	said := packages.ReplaceAllString(err.Error(), "$1")
+	return strings.ReplaceAll(said, "\n", "\n           ")
+}

@@ -41,6 +41,26 @@ func renamedFlags() map[string]string {
 	return map[string]string{"agent-away": "agent-return-wait", "post": "agent-listen", "seen-memory": "dedup-memory"}
 }
 
+// defaultsBefore are the values of flags in crawls of versions that did not have them yet. The defaults of new crawls
+// are others. A resumed crawl keeps what it was begun with.
+func defaultsBefore() map[string]string {
+	return map[string]string{"requisites": "off", "speculative": "off"}
+}
+
+// bringUpToDate makes the settings of an earlier run those of this version. A crawl writes all of its settings, so
+// those that it lacks were not there. A file without a scope was written by hand.
+func (t *TOMLFile) bringUpToDate() {
+	t.rename()
+	if _, ok := t.values["scope"]; !ok {
+		return
+	}
+	for flag, value := range defaultsBefore() {
+		if _, ok := t.values[flag]; !ok {
+			t.values[flag] = value
+		}
+	}
+}
+
 // rename gives settings of an earlier run the names that the flags have now. A current name in the file wins.
 func (t *TOMLFile) rename() {
 	for former, current := range renamedFlags() {

@@ -47,7 +47,7 @@ func keepGenerations(o *network.Options, dir string) error {
 		return fmt.Errorf("generations of certificates: %w", err)
 	case len(b) > generationsMax || json.Unmarshal(b, &kept) != nil:
 		return fmt.Errorf(
-			"%s, the list of the certificates that were replaced, is damaged: remove it to go on; "+
+			"%s, the list of the certificates that were replaced, is damaged: remove it to resume; "+
 				"then a file that was stolen and replaced is accepted until its agent has connected with the new one",
 			name,
 		)

@@ -189,8 +189,9 @@ func (c *Command) crawl(
 	}
 	refuseOwn(c.policy, server.Addr())
 	if c.progress() != summary.ProgressNone {
-		fmt.Fprintln(c.output, memoryPlan(cfg))
+		fmt.Fprintln(c.output, firstLine(&cfg, c.resumes))
 	}
+	log.Debug("memory limits", memoryPlan(cfg)...)
 	ctx, stop := signals(inv.Context, e, log)
 	supervisor, err := process.FindSupervisor(os.Getenv)
 	if err != nil {
@@ -220,7 +221,7 @@ func (c *Command) crawl(
 	writeReports(inv.Context, c.Config.Dir, log)
 	r.WarnTruncated(log, c.Config.Dir)
 	c.output.Close()
-	if err := summary.PrintReport(inv, r, c.JSON, c.Quiet); err != nil {
+	if err := summary.PrintReport(inv, c.Config.Dir, r, c.JSON, c.Quiet); err != nil {
 		return err
 	}
 	switch r.State {

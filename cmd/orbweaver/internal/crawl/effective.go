@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -32,6 +33,14 @@ func sameFormat(cfg *engine.Config) error {
 	return nil
 }
 
+// plainValue writes numbers as TOML does.
+func plainValue(text string) any {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {
+		return n
+	}
+	return text
+}
+
 // writeEffective keeps the configuration beside the data.
 func (c *Command) writeEffective(inv *command.Invocation) error {
 	values := map[string]any{}
@@ -46,7 +55,7 @@ func (c *Command) writeEffective(inv *command.Invocation) error {
 			}
 		}
 		if text, ok := inv.TextOf(f.Value); ok {
-			values[f.Name] = text
+			values[f.Name] = plainValue(text)
 			continue
 		}
 		v := f.Target.Interface()

@@ -15,6 +15,7 @@ import (
 
 	"orbweaver/bench/golden"
 	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster/identity"
 	"orbweaver/engine/cluster/network"
 )
@@ -36,6 +37,27 @@ func TestGolden_formerConfiguration(t *testing.T) {
 	if c.Config.Cluster.AgentAway != 7*time.Minute || c.Config.Seen.MemoryBytes != 192<<20 ||
 		c.AgentListen != "127.0.0.1:7999" {
 		t.Errorf("%v, %d, %q", c.Config.Cluster.AgentAway, c.Config.Seen.MemoryBytes, c.AgentListen)
+	}
+}
+
+// A crawl that was begun without page requisites and speculative links stays so, unless flags ask for them.
+func TestGolden_anOlderCrawlFetchesWhatItDid(t *testing.T) {
+	dir := t.TempDir()
+	text := golden.Read(t, "crawl-2.toml", "2e47ab0b99569bff6c6088899be1db6e81b44e620f0f28143a75c7b3153e541f")
+	if err := os.WriteFile(effectiveFile(dir), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := parsed(t, "crawl", "--dir", dir).Config.Admission
+	if c.Requisites != admission.RequisitesOff || c.Speculative != admission.SpeculativeOff {
+		t.Errorf("resumed: %+v", c)
+	}
+	c = parsed(t, "crawl", "--dir", dir, "--requisites", "all", "--speculative", "on").Config.Admission
+	if c.Requisites != admission.RequisitesAll || c.Speculative != admission.SpeculativeOn {
+		t.Errorf("with flags: %+v", c)
+	}
+	c = parsed(t, "crawl", "--dir", t.TempDir()).Config.Admission
+	if c.Requisites != admission.RequisitesAll || c.Speculative != admission.SpeculativeOn {
+		t.Errorf("a new crawl: %+v", c)
 	}
 }
 
@@ -62,6 +84,13 @@ func TestGolden_configuration(t *testing.T) {
 		t.Error(err)
 	}
 	golden.Contains(t, keys(t, written), keys(t, text))
+	for _, line := range []string{
+		"\nmax-pages = 0\n", "\nmax-depth = -1\n", "\nhost-delay = '4s'\n", "\nscope = 'domain'\n",
+	} {
+		if !strings.Contains(string(written), line) {
+			t.Errorf("crawl.toml lacks %q:\n%s", line, written)
+		}
+	}
 }
 
 func keys(t *testing.T, text []byte) []string {

@@ -3,7 +3,6 @@ package crawl
 import (
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/command"
@@ -59,18 +58,31 @@ func memorySum(c engine.Config) (total int64) {
 	return total
 }
 
-// memoryPlan is the line printed at the start: the caps and their sum.
-func memoryPlan(c engine.Config) string {
-	var b strings.Builder
+// memoryPlan is the limits of memory and their sum, for the log.
+func memoryPlan(c engine.Config) (fields []any) {
 	for _, p := range memoryParts(c) {
-		fmt.Fprintf(&b, " %s %s,", p.name, command.FormatBytes(p.bytes))
+		fields = append(fields, p.name, command.FormatBytes(p.bytes))
 	}
-	return fmt.Sprintf(
-		"memory caps:%s total %s, and %d bytes for each host in memory, %d for each on disk; "+
-			"%d fetch workers, host delay %v, IP delay %v",
-		b.String(), command.FormatBytes(memorySum(c)), hostMemory, hostColdMemory, c.Workers.Fetchers,
-		c.Politeness.HostDelay, c.Politeness.IPDelay,
-	)
+	return append(fields, "total", command.FormatBytes(memorySum(c)), "host_bytes", hostMemory,
+		"host_on_disk_bytes", hostColdMemory)
+}
+
+// scopeShown is how much of --scope the first line shows.
+const scopeShown = 40
+
+// firstLine says what begins, and what a new user must know: where, how far, how fast, how much memory, how to end it.
+func firstLine(cfg *engine.Config, resumes bool) string {
+	begins := "crawling into"
+	if resumes {
+		begins = "resuming"
+	}
+	scope := cfg.Filters.Scope
+	if len(scope) > scopeShown {
+		scope = scope[:scopeShown] + "..."
+	}
+	return fmt.Sprintf("%s %s: scope %s; %v per host, %v per IP address; memory limit %s; "+
+		"Ctrl-C stops, run it again to resume",
+		begins, cfg.Dir, scope, cfg.Politeness.HostDelay, cfg.Politeness.IPDelay, command.FormatBytes(memorySum(*cfg)))
 }
 
 // hostMemory is what a known host takes in memory, on the bench and in the index of its queue on disk: 152 and 57 bytes

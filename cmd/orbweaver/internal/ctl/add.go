@@ -18,7 +18,7 @@ type ctlAddCmd struct {
 // Help shows examples.
 func (*ctlAddCmd) Help() string {
 	return `They are treated as seeds, and are on disk when the command returns. A line for each URL says what became
-of it: new, known, or refused with the reason. A host name without a scheme gets https.
+of it: new, known, or refused with the reason. A host name without a scheme gets http://.
 Exit status: 0 if all are new or known, 1 if any was refused.
 
 Examples:

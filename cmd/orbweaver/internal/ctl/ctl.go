@@ -102,7 +102,11 @@ func (*ctlStatusCmd) Run(inv *command.Invocation, c *Command) error {
 	if c.JSON {
 		return command.PrintJSON(inv.Stdout, r)
 	}
-	summary.WriteReport(inv.Stdout, r)
+	dir := c.Dir
+	if c.Address != "" {
+		dir = "" // it may be on another machine
+	}
+	summary.WriteReport(inv.Stdout, dir, r)
 	fmt.Fprintf(inv.Stdout, "  waiting   %s\n", r.Waiting)
 	return nil
 }

@@ -27,8 +27,8 @@ type FsckCommand struct {
 func (*FsckCommand) Help() string {
 	return `Checks a crawl directory that no process uses, and changes nothing: the checkpoint and all files it names,
 the journal, every record of the archive with its digests, the indexes, whether every URL is in one place
-and every finished page has its record, and whether the counters are right. An error is a broken promise. A
-note is something that resuming the crawl repairs. Exit status: 0 sound, 1 not sound.
+and every finished page has its record, and whether the counters are right. Errors mean that data is damaged
+or missing. Notes need no action: the crawl repairs what they name when it resumes. Exit status: 0 sound, 1 not sound.
 
 With --rebuild, a crawl that is not sound gets a new frontier from its WARC files alone, and is checked
 again. Damaged records are removed from the archive, and their pages are fetched again. The old file is kept
@@ -79,7 +79,7 @@ func (c *FsckCommand) Run(inv *command.Invocation) error {
 
 func (c *FsckCommand) verdict(r *fsck.Report) error {
 	if !r.Sound() {
-		return fmt.Errorf("%s is not sound: %d faults", c.Dir, r.Errors)
+		return fmt.Errorf("%s is not sound: %d errors", c.Dir, r.Errors)
 	}
 	return nil
 }

@@ -12,13 +12,18 @@ import (
 	"orbweaver/engine/report"
 )
 
-// PrintReport ends a crawl: JSON on stdout when asked for, a few lines for people on stderr.
-func PrintReport(inv *command.Invocation, r report.Report, asJSON, quiet bool) error {
+// PrintReport ends a crawl in a directory: JSON on stdout when asked for, a few lines for people on stderr.
+func PrintReport(inv *command.Invocation, dir string, r report.Report, asJSON, quiet bool) error {
 	if asJSON {
 		return command.PrintJSON(inv.Stdout, r)
 	}
-	if !quiet {
-		WriteReport(inv.Stderr, r)
+	if quiet {
+		return nil
+	}
+	WriteReport(inv.Stderr, dir, r)
+	if r.PagesStored+r.RevisitsStored > 0 {
+		fmt.Fprintf(inv.Stderr, "  result    %s/warc has the archive; 'orbweaver report %s' lists hosts, errors and seeds\n",
+			dir, dir)
 	}
 	return nil
 }
@@ -28,10 +33,10 @@ func pagesOf(r report.Report) int64 {
 	return r.PagesStored + r.RevisitsStored + r.PagesUnchanged + r.PagesNotStored
 }
 
-// WriteReport writes a report as lines of text.
-func WriteReport(out io.Writer, r report.Report) {
+// WriteReport writes a report as lines of text. The directory of the crawl is "" if it is not known.
+func WriteReport(out io.Writer, dir string, r report.Report) {
 	pages := pagesOf(r)
-	fmt.Fprintln(out, headline(r))
+	fmt.Fprintln(out, headline(dir, r))
 	if r.Pass > 1 {
 		fmt.Fprintf(out, "  pass      %d: %d pages unchanged, beside those that follow\n", r.Pass, r.PagesUnchanged)
 	}
@@ -56,14 +61,14 @@ func WriteReport(out io.Writer, r report.Report) {
 		fmt.Fprintf(out, "  truncated %s\n", line)
 	}
 	if len(r.Dropped) > 0 {
-		fmt.Fprintf(out, "  dropped   %s\n", table(r.Dropped))
+		fmt.Fprintf(out, "  dropped   %s\n", droppedLinks(r.Dropped))
 	}
 	if n := r.Dropped["scope"]; n > 0 && n >= r.URLsFound/scopeShare {
 		fmt.Fprintf(out, "  scope     %d of %d links lead outside the crawl (--scope %s); --scope all follows them all\n", n,
 			r.URLsFound, r.Scope)
 	}
 	fmt.Fprintf(
-		out, "  hosts     %d, %d of them put to disk; %d addresses; %d robots.txt fetched\n", r.HostsKnown, r.HostsCold,
+		out, "  hosts     %d (%d on disk), %d IP addresses, %d robots.txt requests\n", r.HostsKnown, r.HostsCold,
 		r.IPsKnown, r.RobotsFetched,
 	)
 	if p := r.Cluster; p != nil {
@@ -81,12 +86,16 @@ func WriteReport(out io.Writer, r report.Report) {
 }
 
 // headline is the state of a crawl and its reason.
-func headline(r report.Report) string {
+func headline(dir string, r report.Report) string {
 	switch r.Reason {
 	case "":
 		return string(r.State)
 	case lifecycle.ReasonSignal:
-		return string(r.State) + ": by a signal or the operator; the same command goes on"
+		said := string(r.State) + ": by a signal or the operator"
+		if dir != "" {
+			said += "; resume with: orbweaver crawl --dir " + dir
+		}
+		return said
 	default:
 		return string(r.State) + ": " + r.Reason
 	}
@@ -95,8 +104,37 @@ func headline(r report.Report) string {
 // scopeShare: links outside the scope have a line of their own if they are at least one in so many.
 const scopeShare = 20
 
+// droppedWords says for people why links were dropped, by their names in report.json.
+func droppedWords() map[string]string {
+	return map[string]string{
+		"seen-cache": "duplicate links", "seen-sieve": "duplicate links", "scope": "out of scope",
+		"scheme": "not http(s)", "syntax": "not URLs", "too-long": "longer than --max-url", "depth": "beyond --max-depth",
+		"follow": "refused by --follow", "path-loop": "with repeated folders",
+		"links-per-page":      "beyond the links taken from one page",
+		"link-bytes-per-page": "beyond the link bytes of one page",
+	}
+}
+
+// droppedLinks writes how many links were dropped and why, the largest number first.
+func droppedLinks(dropped map[string]int64) string {
+	sums, known := make(map[string]int64), droppedWords()
+	for name, n := range dropped {
+		words, ok := known[name]
+		if !ok {
+			words = name
+		}
+		sums[words] += n
+	}
+	return join(sums, func(words string, n int64) string { return fmt.Sprintf("%d %s", n, words) })
+}
+
 // table writes names and numbers, largest first.
 func table(m map[string]int64) string {
+	return join(m, func(name string, n int64) string { return fmt.Sprintf("%s %d", name, n) })
+}
+
+// join writes the entries of a map, the largest number first.
+func join(m map[string]int64, write func(name string, n int64) string) string {
 	names := make([]string, 0, len(m))
 	for name := range m {
 		names = append(names, name)
@@ -109,7 +147,7 @@ func table(m map[string]int64) string {
 	})
 	parts := make([]string, len(names))
 	for i, name := range names {
-		parts[i] = fmt.Sprintf("%s %d", name, m[name])
+		parts[i] = write(name, m[name])
 	}
 	return strings.Join(parts, ", ")
 }

@@ -14,7 +14,7 @@ func TestWriteReport_saysHowManyLinksTheScopeDropped(t *testing.T) {
 		r := report.Report{Scope: "domain", Dropped: map[string]int64{"scope": dropped}}
 		r.URLsFound = 1000
 		var out strings.Builder
-		WriteReport(&out, r)
+		WriteReport(&out, "c1", r)
 		line := "900 of 1000 links lead outside the crawl (--scope domain); --scope all follows them all"
 		if strings.Contains(out.String(), line) != want {
 			t.Errorf("%d dropped:\n%s", dropped, &out)
@@ -35,7 +35,7 @@ func TestWriteReport_saysWhichBodiesAreNotWhole(t *testing.T) {
 		},
 	} {
 		var out strings.Builder
-		WriteReport(&out, report.Report{Outcomes: c.outcomes})
+		WriteReport(&out, "c1", report.Report{Outcomes: c.outcomes})
 		if got := out.String(); !strings.Contains(got, c.want) || c.want == "" && strings.Contains(got, "truncated") {
 			t.Errorf("%v:\n%s", c.outcomes, got)
 		}
@@ -47,12 +47,12 @@ func TestWriteReport_beginsWithTheStateAndItsReason(t *testing.T) {
 	for want, r := range map[string]report.Report{
 		"running\n":            {State: lifecycle.Running},
 		"finished: complete\n": {State: lifecycle.Finished, Reason: lifecycle.ReasonComplete},
-		"stopped: by a signal or the operator; the same command goes on\n": {
+		"stopped: by a signal or the operator; resume with: orbweaver crawl --dir c1\n": {
 			State: lifecycle.Stopped, Reason: lifecycle.ReasonSignal,
 		},
 	} {
 		var out strings.Builder
-		if WriteReport(&out, r); !strings.HasPrefix(out.String(), want) {
+		if WriteReport(&out, "c1", r); !strings.HasPrefix(out.String(), want) {
 			t.Errorf("%q, want %q", out.String(), want)
 		}
 	}
