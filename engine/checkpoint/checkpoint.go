@@ -120,6 +120,7 @@ func (c *Checkpointer) Take(ctx context.Context, state lifecycle.State, reason s
 		return err
 	}
 	c.last = next
+	c.pauses.noteDurable(next.Written)
 	if err := c.each(func(e *entry) error { return e.Release(&c.last) }); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ type Pauses struct {
 	buckets [8 * 40]int64
 	count   int64
 	longest time.Duration
+	last    time.Time // of the state that the last durable checkpoint has
 }
 
 func (p *Pauses) add(d time.Duration) {
@@ -20,6 +21,23 @@ func (p *Pauses) add(d time.Duration) {
 	p.buckets[pauseBucket(d)]++
 	p.count++
 	p.longest = max(p.longest, d)
+}
+
+// noteDurable notes that a checkpoint is durable that has the state of a moment.
+func (p *Pauses) noteDurable(at time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = at
+}
+
+// Age is how old the state of the last durable checkpoint of this run is; 0 if there is none.
+func (p *Pauses) Age(now time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.last.IsZero() {
+		return 0
+	}
+	return max(now.Sub(p.last), 0)
 }
 
 // pauseBucket is the number of a pause's bucket: the place of its highest bit, and the three bits behind it.

@@ -7,6 +7,19 @@ import (
 	"time"
 )
 
+// The age is that of the last state that is durable. A clock that is set back makes none negative.
+func TestPausesAge(t *testing.T) {
+	var p Pauses
+	now := time.Now()
+	if p.Age(now) != 0 {
+		t.Error("no checkpoint yet")
+	}
+	p.noteDurable(now.Add(-3 * time.Second))
+	if got := p.Age(now); got != 3*time.Second || p.Age(now.Add(-time.Hour)) != 0 {
+		t.Error(got)
+	}
+}
+
 // The bound is never below the true quantile, and at most an eighth above it.
 func TestPausesQuantile(t *testing.T) {
 	var p Pauses

@@ -70,6 +70,8 @@ type Set[N any] struct {
 	Skipped  [skipped.RuleCount]N // URLs in the list of skipped ones, by rule
 	Outcomes [outcome.Count]N     // of admitted URLs, final ones only
 	Statuses [600]N               // of responses, pages and robots.txt; index 0 counts those outside 100 to 599
+	Types    [mediaTypesMost]N    // of the last answers to URLs, by MediaType
+	Depths   [depthsMost]N        // of pages: links from a seed
 }
 
 // Totals are what the crawl has done, as plain numbers. They belong to the checkpoint: after a crash they are what the

@@ -20,6 +20,8 @@ func (c *Live) eachPair(t *Totals, visit func(live *atomic.Int64, plain *int64))
 	eachElement(c.Skipped[:], t.Skipped[:], visit)
 	eachElement(c.Outcomes[:], t.Outcomes[:], visit)
 	eachElement(c.Statuses[:], t.Statuses[:], visit)
+	eachElement(c.Types[:], t.Types[:], visit)
+	eachElement(c.Depths[:], t.Depths[:], visit)
 }
 
 func eachElement(live []atomic.Int64, plain []int64, visit func(live *atomic.Int64, plain *int64)) {

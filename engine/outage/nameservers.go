@@ -17,8 +17,8 @@ type NameServers struct {
 	Down     atomic.Bool
 }
 
-// NewNameServers returns the NameServers of a resolver, which may have a method Health() dnsres.Health. warn logs
-// warnings with key-value fields.
+// NewNameServers returns the NameServers of a resolver, which may have the methods Health and Stats of dnsres.Resolver.
+// warn logs warnings with key-value fields.
 func NewNameServers(r any, warn func(msg string, args ...any)) *NameServers {
 	detector, ok := r.(outageDetector)
 	if !ok {
@@ -45,6 +45,9 @@ func (n *NameServers) Check() bool {
 // Servers are the name servers that are asked; none if the resolver asks none.
 func (n *NameServers) Servers() []netip.AddrPort { return n.detector.Health().Servers }
 
+// Stats are the counters of the resolver.
+func (n *NameServers) Stats() dnsres.Stats { return n.detector.Stats() }
+
 // Silent returns the name servers and when they began to fail: they have given no usable reply since. A zero time says
 // that the last reply was usable, or that the failures may be those of single names.
 func (n *NameServers) Silent() (servers []netip.AddrPort, since time.Time) {
@@ -61,7 +64,11 @@ type noDetector struct{}
 // Health returns that of a resolver without name servers.
 func (noDetector) Health() dnsres.Health { return dnsres.Health{} }
 
+// Stats returns no counters.
+func (noDetector) Stats() dnsres.Stats { return dnsres.Stats{} }
+
 // outageDetector is implemented by a resolver that knows whether the name servers themselves fail.
 type outageDetector interface {
 	Health() dnsres.Health
+	Stats() dnsres.Stats
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"orbweaver/engine/attempt"
+	"orbweaver/engine/counters"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/links"
@@ -197,6 +198,9 @@ func (w *Worker) count(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
 	if a.WillRetry {
 		n.Retries.Add(1)
 		return
+	}
+	if p.HasHead() {
+		n.CountAnswer(counters.MediaTypeOf(p.Head().ContentType()), outcome.IsPageStatus(p.Status), a.Depth)
 	}
 	switch {
 	case !plan.isPage:

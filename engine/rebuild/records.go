@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/counters"
 	"orbweaver/engine/dedup"
 	"orbweaver/engine/links"
 	"orbweaver/engine/robots"
@@ -161,6 +162,9 @@ func (r *recordReading) checkRevisit(rec *warc.RecordRead) (why string, err erro
 
 // countPage counts a page that is stored.
 func (r *recordReading) countPage(c *storedCapture) {
+	if c.Page != nil { // how many links from a seed it is, the archive does not say
+		r.Journal.Count.CountAnswer(counters.MediaTypeOf(c.Page.Head().ContentType()), false, 0)
+	}
 	if c.rec.Type == warc.Revisit && c.rec.Get("WARC-Profile") == warc.ProfileNotModified {
 		r.Journal.Count.PagesUnchanged.Add(1)
 		r.countStored(c)

@@ -138,10 +138,12 @@ func (c *Collector) addComponents(r *Report) {
 	known, cold := c.Numbers.Sites()
 	r.HostsKnown, r.HostsCold = int64(known), int64(cold)
 	r.HostsEvicted, r.HostsRestored = c.Numbers.SiteMoves()
+	r.DNS = newDNS(c.Numbers.Unresolved(), c.Outages.NameServers.Stats())
 	pauses, longest := c.Pauses.Total()
 	r.Checkpoints, r.CheckpointPauseMost = pauses, longest.Seconds()
 	r.CheckpointPauseP99 = c.Pauses.Quantile(0.99).Seconds()
 	now := time.Now()
+	r.CheckpointAge = c.Pauses.Age(now).Seconds()
 	r.DiskPauses, _ = c.Journal.Disk.Pauses()
 	r.SyncSeconds = c.Journal.SlowSync.Now(now).Seconds()
 	r.LocalFaults, _ = c.Outages.Shortage.Current(now)
@@ -150,6 +152,7 @@ func (c *Collector) addComponents(r *Report) {
 // addNamed adds the counters that have a name each, without those that are 0.
 func (r *Report) addNamed(n *counters.Totals) {
 	r.Outcomes, r.Skipped, r.Statuses = map[string]int64{}, map[string]int64{}, map[string]int64{}
+	r.MediaTypes, r.Depths = n.MediaTypes(), n.PageDepths()
 	for o, v := range n.Outcomes {
 		if outcome.Outcome(o).IsBodyTruncated() {
 			r.BodiesTruncated += v

@@ -47,10 +47,12 @@ type collectorRig struct {
 	parsersBehind bool
 	agent         ownAgent
 	health        dnsres.Health
+	stats         dnsres.Stats
 }
 
 // Health is that of the name servers.
 func (r *collectorRig) Health() dnsres.Health { return r.health }
+func (r *collectorRig) Stats() dnsres.Stats   { return r.stats }
 
 // begin lets a worker begin an exchange some time ago.
 func (r *collectorRig) begin(worker int, url string, ago time.Duration) {
@@ -149,10 +151,23 @@ func TestCollector_namesWhatWasCounted(t *testing.T) {
 	r.Journal.Count.Finish(outcome.Redirect, 2)
 	r.Journal.Count.CountStatus(301)
 	r.Journal.Count.CountStatus(301)
+	r.Journal.Count.CountAnswer(counters.MediaTypeOf([]byte("image/PNG")), true, 3)
+	r.Journal.Count.CountAnswer(counters.UnknownType, false, 0)
 	report := r.Report()
-	got := fmt.Sprint(report.Outcomes, report.Statuses, report.Skipped)
-	if got != "map[redirect:2] map[301:2] map[]" {
+	got := fmt.Sprint(report.Outcomes, report.Statuses, report.Skipped, report.MediaTypes, report.Depths)
+	if got != "map[redirect:2] map[301:2] map[] map[image/png:1 unknown:1] map[3:1]" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// The look-ups of names are those of the resolver.
+func TestCollector_countsLookups(t *testing.T) {
+	r := newCollectorRig(t)
+	r.unresolved = 8
+	r.stats = dnsres.Stats{Lookups: 1, Hits: 2, FaultHits: 3, Found: 4, NotFound: 5, Faults: 6, Exchanges: 7, Timeouts: 9}
+	want := DNS{Unresolved: 8, Lookups: 1, CacheHits: 5, Found: 4, NotFound: 5, Faults: 6, Messages: 7, Timeouts: 9}
+	if got := r.Report().DNS; got != want {
+		t.Errorf("%+v", got)
 	}
 }
 

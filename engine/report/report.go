@@ -32,7 +32,10 @@ type Report struct {
 	// wrong-name, unknown-authority, invalid.
 	CertificateFaults map[string]int64 `json:"certificate_faults,omitempty" metric:"certificate_faults_total" label:"fault" help:"Exchanges with servers whose certificate does not verify, by fault, in this run."`
 	Statuses          map[string]int64 `json:"statuses" metric:"responses_total" label:"code" help:"Responses by status code."`
-	Dropped           map[string]int64 `json:"dropped" metric:"dropped_total" label:"reason" help:"URLs that admission dropped, by reason."`
+	// MediaTypes has the types with a counter of their own, "other" and "unknown". "orbweaver report mime" has all.
+	MediaTypes map[string]int64 `json:"media_types" metric:"urls_by_type_total" label:"type" help:"URLs with a response by media type of the last one."`
+	Depths     map[string]int64 `json:"depths" metric:"pages_by_depth_total" label:"depth" help:"Pages by links from a seed."` // "16+" counts deeper ones
+	Dropped    map[string]int64 `json:"dropped" metric:"dropped_total" label:"reason" help:"URLs that admission dropped, by reason."`
 
 	FilterErrors map[string]int64 `json:"filter_errors,omitempty" metric:"filter_errors_total" label:"point" help:"Evaluations of expressions that failed, by point, in this run."`
 
@@ -55,7 +58,8 @@ type Report struct {
 	LongTypes     int64 `json:"content_types_truncated" metric:"content_types_truncated_total" help:"Responses of this run whose media type is too long for crawl.log and the index."`
 	PageMemory    int64 `json:"page_memory_bytes"` // of buffers for pages, in use or free
 
-	Checkpoints         int64   `json:"checkpoints"`                  // of this run
+	Checkpoints         int64   `json:"checkpoints"` // of this run
+	CheckpointAge       float64 `json:"checkpoint_age_seconds" metric:"checkpoint_age_seconds" help:"Age of the state that the last checkpoint of this run has made durable; 0 before the first."`
 	CheckpointPauseP99  float64 `json:"checkpoint_pause_p99_seconds"` // how long all steps stood still for one
 	CheckpointPauseMost float64 `json:"checkpoint_pause_most_seconds"`
 
@@ -67,6 +71,8 @@ type Report struct {
 	NoveltyRead    int64 `json:"novelty_pages_read" metric:"novelty_pages_read_total" help:"Pages compared with earlier pages of their site, in this run."`
 	NoveltyEvicted int64 `json:"novelty_evicted" metric:"novelty_evicted_total" help:"Sites whose novelty was forgotten since memory was short, in this run."`
 	NoveltyMemory  int64 `json:"novelty_memory_bytes"` // for that
+
+	DNS DNS `json:"dns"`
 
 	Cluster *cluster.StatusReport `json:"cluster,omitempty"` // nil for a crawl with one agent
 

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"orbweaver/engine/capture"
+	"orbweaver/engine/counters"
 	"orbweaver/engine/dedup"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
@@ -48,6 +49,7 @@ type record struct {
 	rules     *robots.Rules // if hasRules
 	wait      time.Duration // Retry-After; 0 for none
 	line      []byte        // for the crawl log, if the entry is of a page
+	mediaType counters.MediaType
 }
 
 // errNoRecord says that the archive has something else where the journal names a record.
@@ -245,6 +247,7 @@ func (r *recordReader) readMain(e *journal.Entry, rec *record, main *warc.Record
 	}
 	if ok {
 		rec.addLine(e, page, isResponse)
+		rec.mediaType = counters.MediaTypeOf(page.Head().ContentType())
 	}
 	if ok && busy {
 		rec.wait = namedWait(page, rec.date)

@@ -197,6 +197,9 @@ func (r *replayer) applyPage(e *journal.Entry, rec *record) error {
 	r.lines.add(e.FP, rec.line)
 	r.Cluster.NoteRebuilt(e.Outcome, e.FP)
 	n := &r.Journal.Count
+	if e.Status > 0 {
+		n.CountAnswer(rec.mediaType, outcome.IsPageStatus(e.Status), e.Depth)
+	}
 	if rec.unchanged {
 		n.PagesUnchanged.Add(1)
 		r.Limits.Pages++

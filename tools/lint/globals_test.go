@@ -15,6 +15,8 @@ var globalTables = map[string]string{
 	"bench/completeness.linkOf":        "a pattern",
 	"bench/golden.write":               "a flag, which package flag sets",
 	"engine/logreport.definitions":     "the reports there are",
+	"engine/counters.mediaTypes":       "media types with a counter of their own",
+	"engine/counters.typeNumbers":      "their numbers",
 	"tools/skeleton.word":              "a pattern",
 	"bench/hostile.Catalogue":          "the cases there are",
 	"bench/hostile.Families":           "what the letters of the cases stand for",

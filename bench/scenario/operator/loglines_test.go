@@ -15,6 +15,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
+	"orbweaver/engine/counters"
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/logreport"
 	"orbweaver/engine/report"
@@ -158,6 +159,19 @@ func TestReports_equalTheArchive(t *testing.T) {
 		}
 		if !maps.Equal(statuses, r.Statuses) {
 			t.Errorf("responses by status %v, counted %v", statuses, r.Statuses)
+		}
+		types, depths := map[string]int64{}, map[string]int64{}
+		for name, row := range reportRows(t, rig.FS, logreport.Types) {
+			n, _ := strconv.ParseInt(row[1], 10, 64)
+			types[counters.MediaTypeOf([]byte(name)).String()] += n
+		}
+		for depth, row := range reportRows(t, rig.FS, logreport.Depth) {
+			if n, _ := strconv.ParseInt(row[2], 10, 64); n > 0 {
+				depths[depth] = n
+			}
+		}
+		if !maps.Equal(types, r.MediaTypes) || !maps.Equal(depths, r.Depths) {
+			t.Errorf("by type %v, counted %v; pages by depth %v, counted %v", types, r.MediaTypes, depths, r.Depths)
 		}
 		sum := func(k logreport.Kind) (urls int64) {
 			for _, row := range reportRows(t, rig.FS, k) {
