@@ -10,6 +10,7 @@
 //	GET  /active    exchanges under way, the oldest first: ?limit=N
 //	GET  /doctor    what limits the crawl now, the strongest first, with figures and remedies
 //	GET  /explain   what the crawl knows about a URL, and what became of it: ?url=URL&whole-log=true
+//	GET  /match     which sites a host rule would be for: ?rule=RULE
 //	GET  /rules     the rules of single hosts
 //	GET  /metrics   Prometheus text format: numbers, and no name of a site
 //	GET  /healthz   200 while the process lives

@@ -43,6 +43,7 @@ type Crawl interface {
 type Options struct {
 	Address string       // "unix:PATH" or host:port
 	Token   string       // what requests must bring on host:port; a Unix socket needs none
+	Names   []string     // further names of the server on host:port, as a reverse proxy sends them
 	Log     *slog.Logger // gets what was done; nil for no log
 	History HistoryFile  // keeps the numbers of the crawl over restarts
 
@@ -179,6 +180,7 @@ func newHandler(crawl Crawl, o Options, live *dashboard.Live) http.Handler {
 	mux.HandleFunc("GET /queue", h.answerQuestion("queue"))
 	mux.HandleFunc("GET /active", h.answerQuestion("active"))
 	mux.HandleFunc("GET /doctor", h.answerQuestion("doctor"))
+	mux.HandleFunc("GET /match", h.answerQuestion("match"))
 	mux.HandleFunc("GET /explain", h.answerQuestion("explain"))
 	mux.HandleFunc("GET /rules", func(w http.ResponseWriter, _ *http.Request) { answer(w, rulesOf(crawl)) })
 	mux.HandleFunc(

@@ -234,6 +234,13 @@ func (r *HostRules) Find(host []byte, t *HostSettings) {
 	}
 }
 
+// Matches reports whether a rule is for a host, a normal form (borrowed).
+func (r *HostRules) Matches(host []byte) bool {
+	var t HostSettings
+	r.Find(host, &t)
+	return t.ranks != [termKeys]int16{}
+}
+
 func (r *HostRules) findAddr(host []byte, t *HostSettings) {
 	addr, err := netip.ParseAddr(string(bytes.Trim(host, "[]")))
 	if err != nil {

@@ -122,6 +122,46 @@ func TestListSortsAndFilters(t *testing.T) {
 	}
 }
 
+// Before a rule is given, its operator sees which sites it is for. A range of addresses matches by the address at which
+// a site is asked, and the answer says that no rule can be given for one.
+func TestMatchSaysWhichSitesARuleIsFor(t *testing.T) {
+	c := newCrawl(t)
+	c.add("http://large.example.org", 1, 3, 5000, same)
+	c.add("https://example.org", 3, 2, 0, same)
+	c.add("http://notexample.org", 3, 9, 0, same)
+	for n := range 7 {
+		c.add(fmt.Sprintf("http://h%d.test", n), byte(65+n), n, 0, same)
+	}
+	for _, q := range []struct {
+		rule    string
+		sites   int
+		queued  uint64
+		largest string
+		refused bool
+	}{
+		{".example.org exclude", 2, 5005, "[http://large.example.org https://example.org]", false},
+		{"*.example.org host-delay=9s", 1, 5003, "[http://large.example.org]", false},
+		{"EXAMPLE.org exclude=no", 1, 2, "[https://example.org]", false},
+		{"192.0.2.64/26 exclude", 7, 21,
+			"[http://h6.test http://h5.test http://h4.test http://h3.test http://h2.test]", true},
+		{"192.0.2.3 exclude", 0, 0, "[]", false},
+		{"none.test exclude", 0, 0, "[]", false},
+		{"example.org host-delay=soon", 1, 2, "[https://example.org]", true},
+		{".example.org", 2, 5005, "[http://large.example.org https://example.org]", true},
+	} {
+		m, err := c.Match(t.Context(), q.rule)
+		if err != nil || m.Sites != q.sites || m.Queued != q.queued || fmt.Sprint(m.Largest) != q.largest ||
+			(m.Fault != "") != q.refused {
+			t.Errorf("%s: %+v, %v", q.rule, m, err)
+		}
+	}
+	for _, wrong := range []string{"", "a b c", "http://a.test/ exclude", "192.0.2.0/99 exclude"} {
+		if m, err := c.Match(t.Context(), wrong); err == nil && m.Fault == "" {
+			t.Errorf("%q: %+v", wrong, m)
+		}
+	}
+}
+
 // Each delay is told with its reason, the longest first.
 func TestWaitsNameTheirReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

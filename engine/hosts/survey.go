@@ -1,9 +1,16 @@
 package hosts
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
 	"time"
 
+	"orbweaver/engine/filter"
+	"orbweaver/internal/urlx"
 	"orbweaver/workbench"
 )
 
@@ -69,4 +76,65 @@ func (l *Lister) addToSurvey(s *Survey, v *view, now time.Time) {
 	if takes > s.SlowestFor {
 		s.Slowest, s.SlowestFor = l.host(v, now), takes
 	}
+}
+
+// Match is which sites a host rule is for, before it is given.
+type Match struct {
+	Rule    string   `json:"rule"`            // the hosts that it names
+	Fault   string   `json:"fault,omitempty"` // why the crawl would refuse the rule; "" if it would take it
+	Sites   int      `json:"sites"`           // known ones, without those on disk
+	Queued  uint64   `json:"queued"`          // their URLs
+	Largest []string `json:"largest"`         // those with the most URLs
+	OnDisk  int      `json:"on_disk"`         // idle sites on disk, which are not compared
+}
+
+// largestShown is how many sites a Match names.
+const largestShown = 5
+
+// Match returns the sites that a host rule is for. A range of addresses matches the sites that are asked at an address
+// in it, although no rule can be given for one. The crawl does not change.
+func (l *Lister) Match(ctx context.Context, rule string) (m Match, err error) {
+	name, _, _ := strings.Cut(strings.TrimSpace(rule), " ")
+	m.Rule = name
+	if _, _, fault := new(filter.HostRules).With(rule); fault != nil {
+		m.Fault = fault.Error()
+	}
+	pattern, err := filter.CompileKeptHostRules(filter.Rules{Texts: []string{name + " exclude"}, Lines: []int{1}})
+	if err != nil {
+		return m, fmt.Errorf("hosts: %w", err)
+	}
+	network, _ := netip.ParsePrefix(name) // none is not valid, and contains no address
+	l.turn.Lock()
+	defer l.turn.Unlock()
+	type large struct {
+		site   string
+		queued uint64
+	}
+	var largest []large
+	var views []view
+	var scratch []byte // for keys
+	for from := uint64(1); from != 0; {
+		if err := ctx.Err(); err != nil {
+			return m, err
+		}
+		views, scratch, from = l.Workbench.Listing().Views(from, views[:0], scratch[:0])
+		for i := range views {
+			v := &views[i]
+			if !pattern.Matches(urlx.Host(v.Key)) && !network.Contains(v.IP.Addr.Unmap()) {
+				continue
+			}
+			n := queuedURLs(v)
+			m.Sites++
+			m.Queued += n
+			if len(largest) < largestShown || n > largest[largestShown-1].queued {
+				largest = append(largest[:min(len(largest), largestShown-1)], large{string(v.Key), n})
+				slices.SortStableFunc(largest, func(a, b large) int { return cmp.Compare(b.queued, a.queued) })
+			}
+		}
+	}
+	for _, site := range largest {
+		m.Largest = append(m.Largest, site.site)
+	}
+	_, m.OnDisk = l.Sites.Counts()
+	return m, nil
 }

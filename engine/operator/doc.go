@@ -5,6 +5,7 @@
 // no line for either.
 //
 //	ctl hosts, queue -> control -> Operator.AnswerQuestion -> hosts.Lister
+//	dry run of rules -> control -> Operator.AnswerQuestion -> hosts.Lister
 //	doctor           -> control -> Operator.AnswerQuestion -> doctor.Diagnose
 //	explain          -> control -> Operator.AnswerQuestion -> evidence.Source
 //	ctl active       -> control -> Operator.AnswerQuestion -> underway.Table

@@ -28,6 +28,7 @@ func questions() map[string]question {
 		"queue":   {[]string{"host", "limit"}, (*Operator).hostQueues},
 		"active":  {[]string{"limit"}, (*Operator).active},
 		"doctor":  {nil, (*Operator).diagnose},
+		"match":   {[]string{"rule"}, (*Operator).matchRule},
 		"explain": {[]string{"url", "whole-log"}, (*Operator).explainURL},
 	}
 }
@@ -102,6 +103,11 @@ func (o *Operator) hostQueues(ctx context.Context, p params) (any, error) {
 	}
 	sites, err := o.hosts.Queues(ctx, p.text("host"), limit)
 	return HostQueues{sites, o.Outages.Gate.Reason()}, err
+}
+
+// matchRule answers with hosts.Match.
+func (o *Operator) matchRule(ctx context.Context, p params) (any, error) {
+	return o.hosts.Match(ctx, p.text("rule"))
 }
 
 // explainURL answers with evidence.Evidence.

@@ -143,8 +143,9 @@ type (
 		Rules []string `arg:"" name:"host" help:"Host rules."`
 	}
 	ctlRuleCmd struct {
-		Host  string   `arg:"" name:"host" help:"host, .suffix, *.suffix or CIDR."`
-		Terms []string `arg:"" name:"key=value" help:"host-delay=TIME, max-per-host=N, exclude, exclude=no, user-agent=TEXT, robots=obey, or robots=ignore with reason=TEXT."`
+		Host   string   `arg:"" name:"host" help:"host, .suffix, *.suffix or CIDR."`
+		DryRun bool     `help:"Say which sites the rule is for, and whether the crawl would take it. Nothing changes."`
+		Terms  []string `arg:"" name:"key=value" help:"host-delay=TIME, max-per-host=N, exclude, exclude=no, user-agent=TEXT, robots=obey, or robots=ignore with reason=TEXT."`
 	}
 	ctlRulesCmd struct{}
 	ctlSetCmd   struct {
@@ -197,7 +198,7 @@ as blocked.
 Examples:
   orbweaver ctl rule --dir crawl www.example.com host-delay=20s
   orbweaver ctl rule --dir crawl .example.com max-per-host=1000 host-delay=1s
-  orbweaver ctl rule --dir crawl .example.com exclude`
+  orbweaver ctl rule --dir crawl .example.com exclude --dry-run`
 }
 
 // Help shows an example.
@@ -236,7 +237,11 @@ func (x *ctlBlockCmd) Run(inv *command.Invocation, c *Command) error {
 
 // Run takes a rule.
 func (x *ctlRuleCmd) Run(inv *command.Invocation, c *Command) error {
-	return c.do(inv, "rule", []string{x.Host + " " + strings.Join(quoted(x.Terms), " ")})
+	rule := x.Host + " " + strings.Join(quoted(x.Terms), " ")
+	if x.DryRun {
+		return c.match(inv, rule)
+	}
+	return c.do(inv, "rule", []string{rule})
 }
 
 // Run lists the rules.
