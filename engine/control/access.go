@@ -39,6 +39,9 @@ func newAccess(l net.Listener, o Options, login func(code string) bool) (*access
 	if host, _, err := net.SplitHostPort(o.Address); err == nil && host != "" {
 		a.names = append(a.names, strings.ToLower(host))
 	}
+	for _, name := range o.Names {
+		a.names = append(a.names, strings.ToLower(name))
+	}
 	return a, nil
 }
 
@@ -61,7 +64,7 @@ func (a *access) guard(next http.Handler) http.Handler {
 		case a.tcp && !a.isCalled(r.Host):
 			http.Error(
 				w,
-				"this server is called by its address, by localhost or by the name in --listen",
+				"this server is called by its address, by localhost or by a name of --listen or --listen-name",
 				http.StatusMisdirectedRequest,
 			)
 		case a.tcp && r.Header.Get("Authorization") == "" && (isByPage || r.URL.Path != "/healthz"):

@@ -8,6 +8,11 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,9 +21,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"orbweaver/engine/admission"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/counters"
+	"orbweaver/engine/doctor"
 	"orbweaver/engine/hosts"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/operator"
@@ -36,6 +44,8 @@ type browsed struct {
 	paused bool
 	pages  int64
 	rules  []string
+
+	distributions counters.Distributions
 }
 
 const markup = "<img src=x onerror=alert(1)>"
@@ -52,6 +62,16 @@ func (b *browsed) Report() report.Report {
 		Reported:   counters.Reported[int64]{PagesStored: b.pages, URLsFound: 1234567, URLsAdmitted: 89012, Attempts: 4321},
 		URLsQueued: 76543, HostsKnown: 10_001, IPsKnown: 99, RobotsDenied: 7, Checkpoints: 3,
 		Outcomes: map[string]int64{"ok": b.pages, markup: 5}, Statuses: map[string]int64{"200": 12},
+		MediaTypes: map[string]int64{"text/html": 2100, "application/pdf": 34, markup: 6},
+		Depths:     map[string]int64{"0": 9, "2": 4000, "10": 77, "16+": 5}, DNS: report.DNS{Lookups: 12345, Timeouts: 67},
+		Cluster: &cluster.StatusReport{
+			Self: "a1", LinksSent: 345678, MessagesFailed: 21, Agents: []cluster.AgentReport{
+				{ID: "a1", State: cluster.AgentAlive, Share: 0.5, URLsReceived: 0},
+				{ID: markup, State: cluster.AgentAlive, Share: 0.3, URLsWaiting: 4711, URLsReceived: 99},
+				{ID: "a3", State: cluster.AgentSuspected, Share: 0.2, URLsReceived: 3},
+			},
+		},
+		Distributions: &b.distributions,
 	}
 }
 
@@ -106,6 +126,19 @@ func (*browsed) AnswerQuestion(_ context.Context, name string, values map[string
 		return operator.HostQueues{Sites: []hosts.Queue{{
 			Host: evil, URLs: []hosts.QueuedURL{{Position: 1, URL: "http://" + markup + "/", Place: "memory"}},
 		}}}, nil
+	case "doctor":
+		return operator.Diagnoses{Diagnoses: []doctor.Diagnosis{
+			{Cause: doctor.HugeHost, Text: "one host has 9 of 10 queued URLs: " + markup, Remedy: "see " + markup,
+				IfLifted: "its queue takes 3h"},
+			{Cause: doctor.Politeness, Text: "politeness: 3 sites wait", Remedy: "more hosts"},
+		}}, nil
+	case "match":
+		rule, _, _ := strings.Cut(values["rule"][0], " ")
+		m := hosts.Match{Rule: rule, Sites: 1, Queued: 3, Largest: []string{"http://" + markup}, OnDisk: 12}
+		if strings.Contains(rule, "/") {
+			m.Fault = "a rule for a range of addresses would not fit the names that resolve into it"
+		}
+		return m, nil
 	case "explain":
 		attempt := map[string]any{"time": "2026-11-25T20:00:00Z", "outcome": markup, "status": 200, "size": 12, "final": true}
 		return map[string]any{"verdict": "fetched: " + markup, "via": markup, "attempts": []any{attempt}}, nil
@@ -125,6 +158,9 @@ func TestBrowser_stories(t *testing.T) {
 		t.Skip("no Chromium: apt-get install chromium")
 	}
 	crawl := &browsed{pages: 3456}
+	for range 5 {
+		crawl.distributions.Gap.Observe(0, 3*time.Second)
+	}
 	address := "127.0.0.1:0"
 	start := func() *Server {
 		s, err := Listen(t.Context(), Options{Address: address, Token: secret}, crawl)
@@ -135,7 +171,17 @@ func TestBrowser_stories(t *testing.T) {
 		return s
 	}
 	s := start()
-	check := exec.CommandContext(t.Context(), "node", "dashboard.mjs", "http://"+address, secret)
+	proxy := httptest.NewServer(http.StripPrefix("/crawls/one", &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(&url.URL{Scheme: "http", Host: address})
+			r.Out.Host = r.In.Host
+		},
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo), // a page that is closed ends its stream
+	}))
+	defer proxy.Close()
+	check := exec.CommandContext(
+		t.Context(), "node", "dashboard.mjs", "http://"+address, secret, proxy.URL+"/crawls/one",
+	)
 	check.Dir = browserCheck
 	check.Stderr = os.Stderr
 	in, err := check.StdinPipe()

@@ -1,11 +1,13 @@
-// What people do with the dashboard, done in a browser: node check.mjs ADDRESS TOKEN
+// What people do with the dashboard, done in a browser: node dashboard.mjs ADDRESS TOKEN PREFIXED
+//
+// PREFIXED is the address of a reverse proxy with a path prefix.
 //
 // It prints a line for each story. "restart" asks the program that started it to restart the crawl, and waits for a
 // line. The exit status is 1 if a story failed.
 import { createInterface } from 'node:readline'
 import { chromium } from 'playwright-core'
 
-const [address, token] = process.argv.slice(2)
+const [address, token, prefixed] = process.argv.slice(2)
 const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', args: ['--no-sandbox'] })
 let faults = 0
@@ -19,11 +21,12 @@ async function story(name, tell, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
   const page = await context.newPage()
   const outside = []
-  page.on('request', (r) => { if (!r.url().startsWith(address) && !r.url().startsWith('data:')) outside.push(r.url()) })
+  const home = options.home || address
+  page.on('request', (r) => { if (!r.url().startsWith(home + '/') && !r.url().startsWith('data:')) outside.push(r.url()) })
   page.on('pageerror', (e) => outside.push('a fault of the page: ' + e.message))
   page.on('console', (m) => { if (/Content.Security.Policy/.test(m.text())) outside.push(m.text()) })
   try {
-    await page.goto(address + '/')
+    await page.goto(home + '/')
     if (!options.stranger) await logIn(page)
     await tell(page, context)
     want(outside.length === 0, outside.join('; '))
@@ -58,12 +61,61 @@ await story('the figures are those of /status', async (page) => {
   const status = await ask('/status')
   const whole = new Intl.NumberFormat('en')
   for (const name of ['pages_stored', 'urls_queued', 'hosts_known', 'urls_found', 'urls_admitted', 'attempts', 'retries',
-    'checkpoints', 'ips_known', 'robots_denied']) {
-    want(await value(page, name) === whole.format(status[name]), `${name}: ${await value(page, name)}, not ${status[name]}`)
+    'checkpoints', 'ips_known', 'robots_denied', 'dns.lookups', 'dns.timeouts']) {
+    const figure = name.split('.').reduce((of, part) => of[part], status)
+    want(await value(page, name) === whole.format(figure), `${name}: ${await value(page, name)}, not ${figure}`)
   }
+  for (const name of ['statuses', 'outcomes', 'media_types', 'depths']) {
+    const rows = await page.locator(`[data-name="${name}"] tbody tr`).evaluateAll((all) => all.map((r) => [...r.children].map((c) => c.textContent)))
+    const want1 = Object.entries(status[name]).map(([key, n]) => [key, whole.format(n)])
+    want(JSON.stringify(rows.sort()) === JSON.stringify(want1.sort()), `${name}: ${JSON.stringify(rows)}`)
+  }
+  const depths = await page.locator('[data-name=depths] tbody tr td:first-child').allInnerTexts()
+  want(depths.join() === '0,2,10,16+', 'depths are in the order ' + depths)
   want(await value(page, 'waiting') === status.waiting, 'waiting: ' + await value(page, 'waiting'))
   want(await value(page, 'state') === status.state, 'state: ' + await value(page, 'state'))
 })
+
+await story('the page says why the crawl is not faster, and what to do', async (page) => {
+  const first = page.locator('[data-name=diagnoses] li').first()
+  await first.getByText('one host has 9 of 10 queued URLs: <img src=x onerror=alert(1)>').waitFor()
+  want((await first.innerText()).includes('To do: see <img'), 'no remedy: ' + await first.innerText())
+  await first.getByText('Without it: its queue takes 3h').waitFor()
+  want(await page.locator('[data-name=diagnoses] li').count() === 2, 'there are not two limits')
+  want(await page.locator('img').count() === 0, 'there is an image')
+})
+
+await story('the gaps between requests are shown as a distribution', async (page) => {
+  const gaps = page.locator('[data-name=politeness_gap_seconds]')
+  await gaps.locator('rect').first().waitFor()
+  want((await gaps.locator('svg').getAttribute('aria-label')).endsWith('2.0 s to 4.1 s 5'), await gaps.locator('svg').getAttribute('aria-label'))
+})
+
+await story('the agents of the crawl', async (page) => {
+  await page.getByRole('link', { name: 'Agents' }).click()
+  await page.getByText('2 of 3 agents are alive.').waitFor()
+  const row = await page.getByRole('row', { name: '<img src=x onerror=alert(1)>' }).innerText()
+  want(/alive\s+30.0 %\s+4,711\s+99/.test(row), row)
+  await page.getByRole('cell', { name: 'a1 (this one)' }).waitFor()
+  want(await value(page, 'links_sent') === '345,678', 'links sent: ' + await value(page, 'links_sent'))
+  want(await value(page, 'messages_failed') === '21', 'failed: ' + await value(page, 'messages_failed'))
+})
+
+await story('behind a reverse proxy with a path prefix', async (page, context) => {
+  const cookies = await context.cookies()
+  want(cookies.length === 1 && cookies[0].path === new URL(prefixed).pathname, JSON.stringify(cookies))
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.locator('[data-name=state]:text-is("paused")').waitFor()
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.locator('[data-name=state]:text-is("running")').waitFor()
+  await page.getByRole('link', { name: 'Hosts' }).click()
+  await page.getByText('10,001 sites match').waitFor()
+  await page.reload()
+  await page.getByText('10,001 sites match').waitFor()
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await page.getByLabel('Token of this crawl').waitFor()
+  want((await context.cookies()).length === 0, 'the cookie is still there')
+}, { home: prefixed })
 
 await story('pause and resume act, and the page shows it', async (page) => {
   await page.getByRole('button', { name: 'Pause' }).click()
@@ -83,10 +135,10 @@ await story('stop asks first', async (page) => {
 await story('add, block, rule and set', async (page) => {
   await page.getByRole('link', { name: 'Rules' }).click()
   for (const [label, text, button, said] of [
-    ['Add URLs', 'http://a.test/\nhttp://b.test/', 'Add', '2 of 2 URLs'],
-    ['Block hosts', '.blocked.test', 'Block', '1 of 1 host rules taken'],
-    ['Give hosts a rule', 'slow.test host-delay=9s', 'Give', '1 of 1 host rules taken'],
-    ['Change a setting', 'host-delay=3s', 'Set', 'set'],
+    ['Add URLs', 'http://a.test/\nhttp://b.test/', 'Add', '2 URLs: 2 new'],
+    ['Block hosts', '.blocked.test', 'Block', '1 of 1 host rules saved'],
+    ['Give hosts a rule', 'slow.test host-delay=9s', 'Give', '1 of 1 host rules saved'],
+    ['Change a setting', 'host-delay=3s', 'Set', 'host-delay is now 3s'],
   ]) {
     await page.getByLabel(label, { exact: true }).fill(text)
     await page.getByRole('button', { name: button, exact: true }).click()
@@ -94,7 +146,11 @@ await story('add, block, rule and set', async (page) => {
   }
   await page.getByLabel('Block hosts', { exact: true }).fill('.evil.test')
   await page.getByRole('button', { name: 'Dry run: Block hosts' }).click()
-  await page.getByText('.evil.test: 1 sites are known, with 3 URLs queued.').waitFor()
+  await page.getByText('.evil.test: 1 sites are known, with 3 URLs queued. 12 idle sites on disk are not compared.').waitFor()
+  await page.getByText('The longest queues: http://<img src=x onerror=alert(1)>').waitFor()
+  await page.getByLabel('Give hosts a rule', { exact: true }).fill('192.0.2.0/24 host-delay=9s')
+  await page.getByRole('button', { name: 'Dry run: Give hosts a rule' }).click()
+  await page.getByText('Refused: a rule for a range of addresses').waitFor()
   await page.getByRole('cell', { name: 'slow.test host-delay=9s' }).waitFor()
   await page.getByRole('cell', { name: '.blocked.test exclude' }).waitFor()
 })

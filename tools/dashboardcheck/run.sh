@@ -1,8 +1,9 @@
 #!/bin/sh
 # Does with the dashboard what people do, in Chromium: tools/dashboardcheck/run.sh
 #
-# The crawl is a false one with ten thousand hosts (engine/control/browser_test.go). playwright-core is installed at the first
-# call. Exit status: 0 all is as it should be, or a tool is missing, which is said; 1 something is not.
+# The crawl is a false one with ten thousand hosts (engine/control/browser_test.go), and then a real one with three agents
+# (cluster.mjs). playwright-core is installed at the first call. Exit status: 0 all is as it should be, or a tool is
+# missing, which is said; 1 something is not.
 set -eu
 
 cd "$(dirname "$0")/../.."
@@ -13,4 +14,8 @@ for tool in node npm chromium; do
 	fi
 done
 [ -d tools/dashboardcheck/node_modules ] || npm ci --ignore-scripts --no-audit --no-fund --prefix tools/dashboardcheck
-exec "${GO:-go}" test -tags 'invariants scenario' -count=1 -v -run '^TestBrowser_' ./engine/control
+"${GO:-go}" test -tags 'invariants scenario' -count=1 -v -run '^TestBrowser_' ./engine/control
+program=$(mktemp -d)
+trap 'rm -r "$program"' EXIT
+"${GO:-go}" build -o "$program/orbweaver" ./cmd/orbweaver
+node tools/dashboardcheck/cluster.mjs "$program/orbweaver"

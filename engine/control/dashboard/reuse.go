@@ -5,12 +5,14 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // Reuse answers questions of pages with an answer of before, if it is young enough, so that many pages cost as one. A
-// page says with Cache-Control: max-age=SECONDS that such an answer will do. An answer that took long is used for
-// longer: making it takes at most one hundredth of the time. Requests without max-age get an answer of their own.
+// page says with Cache-Control: max-age=SECONDS that such an answer will do. Answers that took long are used for
+// longer: making all of them takes one hundredth of the time at most. Requests without max-age get an answer of their
+// own.
 type Reuse struct {
 	next http.Handler
 
@@ -25,13 +27,16 @@ type keptAnswer struct {
 	kind   string // its content type
 	body   []byte
 	made   time.Time // zero if there is none
-	took   time.Duration
+
+	took    atomic.Int64 // nanoseconds for the last one
+	lastUse time.Time    // when a page asked for it; guarded by Reuse.mu
 }
 
 const (
 	answersMost = 16      // that are kept
 	answerMost  = 2 << 20 // bytes of one that is kept
-	ageForTook  = 100     // how much older than the time that it took an answer may be
+	ageForTook  = 100     // how much older an answer may be than the time that all answers took
+	usedWithin  = time.Minute
 )
 
 // NewReuse returns a Reuse before the control API.
@@ -46,17 +51,18 @@ func (u *Reuse) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		u.next.ServeHTTP(w, r)
 		return
 	}
-	k := u.place(r.URL.RequestURI())
+	k, took := u.place(r.URL.RequestURI())
 	select {
 	case k.turn <- struct{}{}:
 	case <-r.Context().Done():
 		return
 	}
-	if now := time.Now(); k.made.IsZero() || now.Sub(k.made) > max(age, ageForTook*k.took) {
+	if now := time.Now(); k.made.IsZero() || now.Sub(k.made) > max(age, ageForTook*took) {
 		c := &capture{header: make(http.Header), status: http.StatusOK}
 		u.next.ServeHTTP(c, r)
 		k.status, k.kind, k.body = c.status, c.header.Get("Content-Type"), c.body
-		k.made, k.took = time.Now(), time.Since(now)
+		k.made = time.Now()
+		k.took.Store(int64(k.made.Sub(now)))
 		if r.Context().Err() != nil || c.status != http.StatusOK || len(c.body) > answerMost {
 			k.made = time.Time{}
 		}
@@ -71,19 +77,27 @@ func (u *Reuse) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body) // the client may be gone
 }
 
-// place returns the place of an answer. The oldest answer goes if there are too many.
-func (u *Reuse) place(question string) *keptAnswer {
+// place returns the place of an answer, and how long it took to make all answers that pages ask for at present. All
+// answers go if there are too many.
+func (u *Reuse) place(question string) (k *keptAnswer, took time.Duration) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if k, ok := u.answers[question]; ok {
-		return k
+	k, ok := u.answers[question]
+	if !ok {
+		if len(u.answers) >= answersMost {
+			clear(u.answers) // pages ask again within seconds
+		}
+		k = &keptAnswer{turn: make(chan struct{}, 1)}
+		u.answers[question] = k
 	}
-	if len(u.answers) >= answersMost {
-		clear(u.answers) // pages ask again within seconds
+	now := time.Now()
+	k.lastUse = now
+	for _, other := range u.answers {
+		if now.Sub(other.lastUse) < usedWithin {
+			took += time.Duration(other.took.Load())
+		}
 	}
-	k := &keptAnswer{turn: make(chan struct{}, 1)}
-	u.answers[question] = k
-	return k
+	return k, took
 }
 
 // maxAge is the age in the Cache-Control of a question.

@@ -87,6 +87,34 @@ func TestReuse_aSlowAnswerIsUsedForLonger(t *testing.T) {
 	})
 }
 
+// Four lists of a crawl with very many hosts together take a hundredth of the time, too. When pages ask for one alone,
+// it is made more often again.
+func TestReuse_allAnswersTogetherTakeAHundredth(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &counted{takes: time.Second / 2}
+		u := NewReuse(c)
+		began := time.Now()
+		for time.Since(began) < 2000*time.Second {
+			for _, path := range []string{"/hosts?sort=queue", "/hosts?sort=errors", "/hosts?sort=delay", "/doctor"} {
+				askReuse(u, path, "5")
+			}
+			time.Sleep(5 * time.Second)
+		}
+		if c.n < 36 || c.n > 44 { // the first four, and a hundredth of 2,000 seconds
+			t.Errorf("made %d times in 2,000 seconds", c.n)
+		}
+		time.Sleep(2 * time.Minute)
+		before := c.n
+		for range 100 {
+			askReuse(u, "/doctor", "5")
+			time.Sleep(5 * time.Second)
+		}
+		if n := c.n - before; n < 9 || n > 11 {
+			t.Errorf("the only one was made %d times in 500 seconds", n)
+		}
+	})
+}
+
 // What is kept has bounds.
 func TestReuse_keepsFewAnswers(t *testing.T) {
 	u := NewReuse(new(counted))

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -85,9 +86,11 @@ func cookieName(host string) string {
 	return "orbweaver_" + port
 }
 
+// setCookie sets the cookie for the path of the page, which only the browser knows: a reverse proxy may give it a
+// prefix. A page that came over TLS sends it over TLS alone.
 func setCookie(w http.ResponseWriter, r *http.Request, value string, age time.Duration) {
 	http.SetCookie(w, &http.Cookie{
-		Name: cookieName(r.Host), Value: value, Path: "/", MaxAge: int(age.Seconds()),
-		HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Name: cookieName(r.Host), Value: value, MaxAge: int(age.Seconds()), HttpOnly: true,
+		SameSite: http.SameSiteStrictMode, Secure: strings.HasPrefix(r.Header.Get("Origin"), "https://"),
 	})
 }

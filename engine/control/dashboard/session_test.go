@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 )
@@ -54,7 +55,13 @@ func TestSessions_theCookieHasTheNameOfThePort(t *testing.T) {
 	w, r := httptest.NewRecorder(), httptest.NewRequest("POST", "/login", nil)
 	r.Host = "127.0.0.1:8080"
 	setCookie(w, r, "x", time.Hour)
-	if got := w.Header().Get("Set-Cookie"); got != "orbweaver_8080=x; Path=/; Max-Age=3600; HttpOnly; SameSite=Strict" {
+	if got := w.Header().Get("Set-Cookie"); got != "orbweaver_8080=x; Max-Age=3600; HttpOnly; SameSite=Strict" {
+		t.Error(got)
+	}
+	w = httptest.NewRecorder()
+	r.Header.Set("Origin", "https://crawl.example")
+	setCookie(w, r, "x", time.Hour)
+	if got := w.Header().Get("Set-Cookie"); !strings.Contains(got, "; Secure") {
 		t.Error(got)
 	}
 }

@@ -25,8 +25,9 @@ type listening struct {
 
 // controlOptions are the address of the control port and its token.
 type controlOptions struct {
-	Listen string `help:"Address for control and metrics: host:port, or unix:PATH. The default is a Unix socket in the crawl directory, for its owner only." placeholder:"ADDR"`
-	Token  string `help:"File whose first line is the token that requests to --listen host:port need. By default a token is made for each run, in control.token of the crawl directory, where ctl finds it. Required if the address is not loopback. Nothing is encrypted." placeholder:"FILE"`
+	Listen     string   `help:"Address for control and metrics: host:port, or unix:PATH. The default is a Unix socket in the crawl directory, for its owner only." placeholder:"ADDR"`
+	ListenName []string `help:"Name of this server as a reverse proxy sends it in Host, besides that of --listen (repeatable)." placeholder:"HOST"`
+	Token      string   `help:"File whose first line is the token that requests to --listen host:port need. By default a token is made for each run, in control.token of the crawl directory, where ctl finds it. Required if the address is not loopback. Nothing is encrypted." placeholder:"FILE"`
 }
 
 // listen opens the control port: a socket in the crawl directory, or what was asked for. On host:port a token is
@@ -40,7 +41,7 @@ func (c *controlOptions) listen(
 	log *slog.Logger,
 ) (l listening, err error) {
 	o := control.Options{
-		Address: c.Listen, Reload: reload, Log: log,
+		Address: c.Listen, Names: c.ListenName, Reload: reload, Log: log,
 		History: control.HistoryFile{FS: fsys, Name: filepath.ToSlash(dir) + "/" + layout.HistoryFile},
 	}
 	switch {
@@ -64,6 +65,20 @@ func (c *controlOptions) listen(
 		return l, errors.Join(fmt.Errorf("--listen: %w", err), l.forget())
 	}
 	return l, nil
+}
+
+// misused returns the flag that a Unix socket does not use, with the reason.
+func (c *controlOptions) misused() (flag string, err error) {
+	if c.Listen != "" && !strings.HasPrefix(c.Listen, "unix:") {
+		return "", nil
+	}
+	switch {
+	case c.Token != "":
+		return "--token", errors.New("a Unix socket needs none: it is for --listen host:port")
+	case len(c.ListenName) > 0:
+		return "--listen-name", errors.New("a Unix socket has none: it is for --listen host:port")
+	}
+	return "", nil
 }
 
 // probe returns what is wrong with --listen and --token, before the crawl directory is made. It says nothing about a

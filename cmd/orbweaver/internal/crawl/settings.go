@@ -43,9 +43,7 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 	bad.Add("", sameFormat(&c.Config))
 	bad.Add("", checkDir(c.Config.Dir, c.givenFiles(inv)...))
 	bad.Add("", c.agents(inv, &cfg, seams.Log))
-	if c.Token != "" && (c.Listen == "" || strings.HasPrefix(c.Listen, "unix:")) {
-		bad.Add("--token", errors.New("a Unix socket needs none: it is for --listen host:port"))
-	}
+	bad.Add(c.misused())
 	if bad.IsEmpty() && inv.ValueFaults() == nil { // inv.check tells the faults of values
 		cfg = cfg.WithDefaults()
 		cfg.Fetch = cfg.Fetch.WithDefaults()

@@ -1,6 +1,8 @@
 // Requests to the crawl. A login gives a cookie that this code cannot read, and a key that it sends.
 
-const keyName = 'orbweaver-key'
+// Where the page is: "/", or the prefix that a reverse proxy gives it. A browser keeps one key for each.
+const base = location.pathname.replace(/[^/]*$/, '')
+const keyName = 'orbweaver-key' + (base === '/' ? '' : base)
 let key = localStorage.getItem(keyName) || ''
 
 export class Refused extends Error {}
@@ -8,7 +10,7 @@ export class Refused extends Error {}
 export function hasKey() { return key !== '' }
 
 async function request(path, options) {
-  const answer = await fetch(path, { ...options, headers: { 'Orbweaver-Key': key, ...(options || {}).headers }, cache: 'no-store' })
+  const answer = await fetch(base + path.slice(1), { ...options, headers: { 'Orbweaver-Key': key, ...(options || {}).headers }, cache: 'no-store' })
   if (answer.status === 401) throw new Refused((await answer.text()).trim())
   return answer
 }

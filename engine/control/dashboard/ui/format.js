@@ -35,6 +35,10 @@ export function seconds(s) {
   return `${Math.floor(s / 86400)} d ${Math.floor(s % 86400 / 3600)} h`
 }
 
+export function share(n) {
+  return tenth.format(100 * n) + ' %'
+}
+
 // moment is the time of day, with the date if it was another day.
 export function moment(unix) {
   const at = new Date(unix * 1000)

@@ -29,7 +29,7 @@ start()
 async function start() {
   const code = new URLSearchParams(location.hash.slice(1)).get('login')
   if (code) {
-    history.replaceState(null, '', '/')
+    history.replaceState(null, '', location.pathname)
     try {
       await login(code)
     } catch (e) {

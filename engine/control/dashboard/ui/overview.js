@@ -3,6 +3,8 @@ import { h, say } from './dom.js'
 import { get } from './api.js'
 import { bars } from './bars.js'
 import { chart } from './chart.js'
+import { doctor } from './doctor.js'
+import { figureList, figures } from './figures.js'
 import { worst } from './hosts.js'
 import { table } from './table.js'
 import { byteRate, bytes, count, rate, seconds } from './format.js'
@@ -10,9 +12,10 @@ import { byteRate, bytes, count, rate, seconds } from './format.js'
 const spans = [['10m', '10 minutes', 3], ['1h', '1 hour', 10], ['24h', '1 day', 60], ['168h', '1 week', 300]]
 
 export function overview() {
+  const limits = doctor()
   const waiting = h('p', { class: 'waiting', 'data-name': 'waiting' }, '…')
   const end = h('p', { class: 'quiet', 'data-name': 'end.sentence' }, '')
-  const figures = makeFigures([
+  const main = figures([
     ['Pages a second', 'rates.pages_per_second', (n) => rate(n.rates.pages_per_second)],
     ['Received', 'rates.received_bytes_per_second', (n) => byteRate(n.rates.received_bytes_per_second)],
     ['Pages stored', 'pages_stored', (n) => count(n.report.pages_stored)],
@@ -39,36 +42,42 @@ export function overview() {
     worst('Longest queues', 'queue', 'queued'), worst('Most errors', 'errors', 'errors'), worst('Longest delays', 'delay', 'delay'),
   ]
   const lists = [
-    named('Responses', 'status', 'statuses'), named('Outcomes of URLs', 'outcome', 'outcomes'),
-    named('Links that were not admitted', 'reason', 'dropped'), named('Certificates that do not verify', 'fault', 'certificate_faults'),
-    named('Skipped as parts of traps', 'rule', 'skipped'),
+    named('Responses', 'Status', 'statuses'), named('Outcomes of URLs', 'Outcome', 'outcomes'),
+    named('Media types', 'Type', 'media_types'), named('Pages by links from a seed', 'Links', 'depths', (name) => parseInt(name, 10)),
+    named('Links that were not admitted', 'Reason', 'dropped'), named('Certificates that do not verify', 'Fault', 'certificate_faults'),
+    named('Skipped as parts of traps', 'Rule', 'skipped'),
   ]
   const facts = [
-    group('URLs', [
+    figureList('URLs', [
       ['Found in pages', 'urls_found', count], ['Admitted', 'urls_admitted', count], ['Fetched', 'urls_fetched', count],
       ['In flight', 'urls_in_flight', count], ['Unchanged pages', 'pages_unchanged', count], ['Revisits stored', 'revisits_stored', count],
       ['Denied by robots.txt', 'robots_denied', count],
     ]),
-    group('Network', [
+    figureList('Network', [
       ['Exchanges under way', 'active_fetches', count], ['Exchanges', 'attempts', count], ['Repeated', 'retries', count],
       ['Received', 'bytes_received', bytes], ['Connections reused', 'connections_reused', count],
       ['IP addresses known', 'ips_known', count], ['IP addresses due', 'front', count], ['Addresses slowed', 'ip_slowdowns', count],
     ]),
-    group('This machine', [
-      ['Memory of the process', '.memory_bytes', bytes], ['Peak', 'rss_peak_bytes', bytes], ['Page buffers', 'page_memory_bytes', bytes],
-      ['Queues in memory', 'workbench_bytes', bytes], ['Processor time', 'cpu_seconds', seconds], ['Running for', 'wall_seconds', seconds],
-      ['Archive', 'bytes_stored', bytes], ['Free on its disk', '.disk_free_bytes', bytes], ['A sync takes', 'sync_seconds', seconds],
+    figureList('Names', [
+      ['Hosts without an address yet', 'dns.hosts_unresolved', count], ['Look-ups', 'dns.lookups', count], ['Answered by the cache', 'dns.cache_hits', count],
+      ['Found', 'dns.found', count], ['Not found', 'dns.not_found', count], ['No answer', 'dns.faults', count],
+      ['Messages to name servers', 'dns.messages', count], ['Timed out', 'dns.timeouts', count],
     ]),
-    group('Safety', [
-      ['Checkpoints', 'checkpoints', count], ['Longest pause for one', 'checkpoint_pause_most_seconds', seconds],
+    figureList('This machine', [
+      ['Memory of the process', 'memory_bytes', bytes], ['Peak', 'rss_peak_bytes', bytes], ['Page buffers', 'page_memory_bytes', bytes],
+      ['Queues in memory', 'workbench_bytes', bytes], ['Processor time', 'cpu_seconds', seconds], ['Running for', 'wall_seconds', seconds],
+      ['Archive', 'bytes_stored', bytes], ['Free on its disk', 'disk_free_bytes', bytes], ['A sync takes', 'sync_seconds', seconds],
+    ]),
+    figureList('Safety', [
+      ['Checkpoints', 'checkpoints', count], ['Age of the last one', 'checkpoint_age_seconds', seconds], ['Longest pause for one', 'checkpoint_pause_most_seconds', seconds],
       ['Pauses for a full disk', 'disk_pauses', count], ['Faults of this machine', 'local_faults', count],
       ['Lost lines of crawl.log', 'log_lines_lost', count], ['Parser faults', 'parse_faults', count],
       ['Pass', 'pass', count], ['Resumed', 'resumed', count],
     ]),
   ]
   const element = h('div', {},
-    h('section', { class: 'hero' }, h('h1', {}, 'Why not faster?'), waiting, end),
-    figures.element,
+    h('section', { class: 'hero' }, h('h1', {}, 'Why not faster?'), waiting, limits.element, end),
+    main.element,
     h('section', {}, h('div', { class: 'row between' }, h('h2', {}, 'Over time'), history.choice),
       h('div', { class: 'charts' }, charts.map((c) => c.element))),
     h('section', {}, h('h2', {}, 'Politeness and speed, in this run'), h('div', { class: 'charts' }, distributions.map((d) => d.element))),
@@ -80,44 +89,33 @@ export function overview() {
     update(now) {
       say(waiting, now.report.waiting)
       say(end, now.end.sentence)
-      figures.update(now)
+      main.update(now)
       for (const c of charts) c.say(values[c.name](now))
       for (const d of distributions) d.update(now)
-      for (const f of facts) f.update(now)
+      for (const f of facts) f.update((name) => valueOf(now, name))
       for (const l of lists) l.update(now)
     },
     close() {
       history.close()
+      limits.close()
       for (const l of hostLists) l.close()
     },
   }
 }
 
-function makeFigures(list, name) {
-  const cells = list.map(([title, id, text]) => {
-    const value = h('dd', { 'data-name': id, title: id }, '–')
-    return { value, text, element: h('div', {}, h('dt', {}, title), value) }
-  })
-  return {
-    element: h('dl', { class: name }, cells.map((c) => c.element)),
-    update(now) { for (const c of cells) say(c.value, c.text(now)) },
-  }
+// valueOf is a figure by its name: of the report, of a part of it (part.name), or beside it.
+function valueOf(now, name) {
+  const [part, of] = name.split('.')
+  return of ? (now.report[part] || {})[of] : now.report[part] ?? now[part]
 }
 
-// group is figures of the report under a heading. A name that begins with a dot is not of the report.
-function group(title, list) {
-  const figures = makeFigures(list.map(([name, id, form]) => id.startsWith('.')
-    ? [name, id.slice(1), (now) => form(now[id.slice(1)])]
-    : [name, id, (now) => form(now.report[id])]), 'list')
-  return { element: h('div', {}, h('h2', {}, title), figures.element), update: figures.update }
-}
-
-// named is a table of a map of the report.
-function named(title, what, id) {
+// named is a table of a map of the report. place says where a name stands; by default the largest number is first.
+function named(title, what, id, place) {
   const by = { title: 'URLs', number: true, text: ([, n]) => count(n), value: ([, n]) => n }
+  const names = { title: what, text: ([name]) => name, value: place && (([name]) => place(name)) }
   const t = table({
-    caption: title, key: ([name]) => name, order: { column: by, down: true },
-    columns: [{ title: what, text: ([name]) => name }, by],
+    caption: title, key: ([name]) => name, order: place ? { column: names, down: false } : { column: by, down: true },
+    columns: [names, by],
   })
   t.element.dataset.name = id
   return {

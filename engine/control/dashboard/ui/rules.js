@@ -25,29 +25,21 @@ export function rules() {
     h('h1', {}, 'Steer the crawl'),
     h('div', { class: 'forms' },
       form('Add URLs', 'add', 'One URL on each line. They are treated as seeds.', 'https://example.org/new/', 'Add', load),
-      form('Block hosts', 'block', 'One host on each line: host, .suffix or *.suffix. No request is sent to them any more.', '.example.com', 'Block', load, match),
+      form('Block hosts', 'block', 'One host on each line: host, .suffix or *.suffix. No request is sent to them any more.', '.example.com', 'Block', load, (line) => match(line + ' exclude')),
       form('Give hosts a rule', 'rule', 'One rule on each line: a host and its terms.', '.example.com host-delay=20s max-per-host=1000', 'Give', load, match),
       form('Change a setting', 'set', 'One setting on each line. It holds until the crawl ends or stops.', 'host-delay=10s', 'Set', load)),
     h('section', {}, list.element))
   return { element, update() {} }
 }
 
-// match says which sites a rule is for, without giving it.
+// match says which sites a rule is for, without giving it, and whether the crawl would take it.
 async function match(rule) {
-  const name = rule.split(/\s+/)[0]
-  if (name.includes('/')) return `${name}: the sites of a network cannot be counted here.`
-  const suffix = name.replace(/^\*?\./, '')
-  if (suffix === name) {
-    try {
-      const sites = (await get('/queue?limit=1&host=' + encodeURIComponent(name))).sites || []
-      const urls = sites.map((s) => count(s.queued)).join(' + ')
-      return `${name}: ${count(sites.length)} sites are known, with ${urls || '0'} URLs queued.`
-    } catch (e) {
-      return `${name}: ${e.message}`
-    }
-  }
-  const answer = await get('/hosts?limit=1&suffix=' + encodeURIComponent(suffix))
-  return `${name}: ${count(answer.matching)} sites are known, with ${count(answer.queued)} URLs queued.`
+  const m = await get('/match?rule=' + encodeURIComponent(rule))
+  const said = [h('p', {}, `${m.rule}: ${count(m.sites)} sites are known, with ${count(m.queued)} URLs queued.` +
+    (m.on_disk ? ` ${count(m.on_disk)} idle sites on disk are not compared.` : ''))]
+  if (m.largest) said.push(h('p', { class: 'quiet' }, 'The longest queues: ' + m.largest.join(', ')))
+  if (m.fault) said.push(h('p', { class: 'fault' }, 'Refused: ' + m.fault))
+  return said
 }
 
 function form(title, action, help, example, verb, done, dryRun) {
@@ -65,7 +57,7 @@ function form(title, action, help, example, verb, done, dryRun) {
     result.replaceChildren()
     for (const line of lines().slice(0, 20)) {
       try {
-        result.append(h('p', {}, await dryRun(line)))
+        result.append(...await dryRun(line))
       } catch (e) {
         result.append(h('p', { class: 'fault' }, e.message))
       }
