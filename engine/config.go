@@ -22,6 +22,7 @@ import (
 	"orbweaver/sieve"
 	"orbweaver/virtualize"
 	"orbweaver/virtualize/diskq"
+	"orbweaver/warc"
 	"orbweaver/workbench"
 	"orbweaver/workbench/cold"
 )
@@ -139,6 +140,11 @@ func (c *Config) storage() storage.Options {
 	return storage.Options{
 		Sieve: c.Sieve, Ready: c.Ready, Queues: c.Queues, Cold: c.Cold, Dedup: c.Seen, Skip: c.Traps.SkipSettings(),
 	}
+}
+
+// warcInfo is the block of the warcinfo records.
+func (c *Config) warcInfo(crawlID string) []warc.Field {
+	return c.Archive.Info(crawlID, &c.Fetch, archive.DelayFields(&c.Politeness, c.Limits.IPv6Prefix)...)
 }
 
 // keep makes what holds connections between two exchanges; nil if connections are not kept.

@@ -157,7 +157,7 @@ func (r *runner) parsing() *parsers.Crawl {
 		Answered: r.cluster, Previous: d.Previous, Traps: p.traps, Links: r.cfg.linkOptions(p.filters),
 		Parsed: q.parsed, HashSeed: r.loops.frontier.HashSeed, Store: p.filters.Store,
 		Faults:   parsers.NewFaultFiles(r.seams.FS, r.frontierDir(), r.seams.Log),
-		Metadata: parsers.MetadataOptions{Mode: a.Metadata, Via: a.Via, Outlinks: a.Outlinks},
+		Metadata: a.MetadataOptions(&r.cfg.Politeness),
 	}
 }
 

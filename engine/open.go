@@ -220,7 +220,7 @@ func (o *opener) begin(moreSeeds bool) error {
 func (o *opener) openArchive() error {
 	a := &o.cfg.Archive
 	a.RobotsIgnored = o.policy.hostRules.RobotsIgnored()
-	w, earlier, err := a.Open(o.seams.FS, o.cfg.Dir, a.Info(o.m.CrawlID, &o.cfg.Fetch), o.m.Archive)
+	w, earlier, err := a.Open(o.seams.FS, o.cfg.Dir, o.cfg.warcInfo(o.m.CrawlID), o.m.Archive)
 	if err != nil {
 		return err
 	}

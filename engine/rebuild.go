@@ -65,7 +65,7 @@ func (o *rebuilder) rebuild(ctx context.Context, ro rebuild.Options, out *rebuil
 	}
 	parts.Journal, parts.Frontier, parts.Workbench = o.disk.Journal, o.loops.frontier, o.disk.Workbench
 	parts.Sieve, parts.Ready, parts.Manifest, parts.Fetched = o.disk.Sieve, o.disk.Ready, m, o.cluster
-	parts.WARCInfo = func() []warc.Field { return cfg.Archive.Info(m.CrawlID, &cfg.Fetch) }
+	parts.WARCInfo = func() []warc.Field { return cfg.warcInfo(m.CrawlID) }
 	settings := rebuild.Settings{
 		Politeness: cfg.Politeness, TotalTimeout: cfg.Fetch.TotalTimeout, MaxPerHost: cfg.Limits.MaxPerHost,
 		MaxDepth: cfg.Admission.MaxDepth, MaxTime: cfg.Limits.MaxTime, Prefix: cfg.Archive.Prefix, Host: cfg.Archive.Host,

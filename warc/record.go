@@ -59,6 +59,8 @@ type Record struct {
 	Filename string
 	// Extra fields, written last in the given order.
 	Extra []Field
+	// Lines are more fields, written behind Extra as they are: whole lines with their ends.
+	Lines []byte
 	// Block is the content in parts, which are written in order.
 	Block [][]byte
 	// Source is the rest of the content, after Block. A record with a Source needs its BlockDigest, and is the first of
@@ -159,6 +161,7 @@ func (r *Record) appendHeader(dst []byte, block int64, blockDigest *[20]byte) ([
 		}
 		dst = appendField(dst, r.Extra[i].Name, r.Extra[i].Value)
 	}
+	dst = append(dst, r.Lines...)
 	return append(dst, '\r', '\n'), nil
 }
 

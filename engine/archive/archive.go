@@ -35,6 +35,7 @@ type Options struct {
 	Prefix      string   `name:"warc-prefix" help:"Begin of the names of the WARC files." default:"orbweaver" placeholder:"NAME"`
 
 	RobotsIgnored []string `kong:"-"` // hosts whose robots.txt forbids nothing, each with the reason
+	stateDelays   bool     // see MetadataOptions
 
 	Dictionary []byte `kong:"-"` // of zstd, for all files; nil for none
 	Version    string `kong:"-"` // of the program, for warcinfo
@@ -53,8 +54,9 @@ const (
 	DNSAll
 )
 
-// Info is the block of the warcinfo record of each file. fetching are the options by which servers were asked.
-func (o *Options) Info(crawlID string, fetching *fetch.Options) []warc.Field {
+// Info is the block of the warcinfo record of each file. fetching are the options by which servers were asked, delays
+// are those of DelayFields.
+func (o *Options) Info(crawlID string, fetching *fetch.Options, delays ...warc.Field) []warc.Field {
 	fields := []warc.Field{
 		{Name: "software", Value: "orbweaver/" + o.Version},
 		{Name: "format", Value: "WARC File Format 1.1"},
@@ -73,6 +75,10 @@ func (o *Options) Info(crawlID string, fetching *fetch.Options) []warc.Field {
 		if strings.TrimSpace(f.Value) != "" {
 			fields = append(fields, f)
 		}
+	}
+	fields = append(fields, delays...)
+	if fetching.Proxy != nil {
+		fields = append(fields, warc.Field{Name: ProxyField, Value: "yes"}) // WARC-IP-Address is that of the proxy
 	}
 	for _, line := range o.RobotsIgnored {
 		fields = append(fields, warc.Field{Name: "robots-ignored", Value: line})
@@ -96,6 +102,7 @@ func (o *Options) Validate() error {
 	own := []string{
 		"software", "format", "conformsto", "hostname", "http-header-user-agent", "http-header-from", "robots", "ispartof",
 		"payload-digest", "operator", "description", "crawl-id", "robots-ignored",
+		HostDelayField, IPDelayField, CrawlDelayMaxField, RetryAfterMaxField, IPv6PrefixField, ProxyField,
 	}
 	for _, line := range o.InfoFields {
 		name, value, found := strings.Cut(line, ":")
@@ -143,6 +150,7 @@ func (o *Options) Open(
 	fsys vfs.FS, dir string, info []warc.Field, end *warc.Checkpoint,
 ) (w *warc.Writer, earlier int64, err error) {
 	dir += "/" + layout.ArchiveDir
+	o.stateDelays = !statesDelays(fsys, dir, info, end)
 	w, err = warc.OpenWriter(fsys, warc.Options{
 		Dir: dir, Prefix: o.Prefix, Host: o.Host, SizeMax: o.SizeMax,
 		Compression: o.Compression, Level: o.Level, Dictionary: o.Dictionary, Info: info, FinishLater: true,

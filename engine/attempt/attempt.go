@@ -33,6 +33,7 @@ type Attempt struct {
 	Tries         int
 	Outcome       outcome.Outcome
 	Due           Due
+	Delays        Delays
 	Worker        int
 
 	RobotsRule   []byte // number and text of the robots.txt line that allowed the URL; empty if no line did. Own copy
@@ -43,6 +44,15 @@ type Attempt struct {
 
 // Due is when the site and its address may be asked again.
 type Due struct{ Site, IP time.Time }
+
+// Delays are what the archive says about politeness: the delays in force when the exchange ended, and how long site
+// and address had been left alone when the exchange began. The audit of package gaps needs them.
+type Delays struct {
+	Host, IP time.Duration // without Crawl-delay, which the stored robots.txt says
+	// Idle and IPIdle are the times since the previous exchange of the site and of the address, whether it has a record
+	// or not; below 0 if unknown.
+	Idle, IPIdle time.Duration
+}
 
 // PreviousCapture is an earlier capture of the URL: its WARC record and where it is stored.
 type PreviousCapture struct {
@@ -90,7 +100,7 @@ func (a *Attempt) Begin(item, url []byte, it *queued.URL) {
 		a.HopPath, a.Via = own.HopPath, own.Via
 	}
 	a.Outcome = outcome.None
-	a.Due = Due{}
+	a.Due, a.Delays = Due{}, Delays{Idle: -1, IPIdle: -1}
 }
 
 // statusNotModified is the answer to a conditional request whose page is unchanged (RFC 9110, section 15.4.5).

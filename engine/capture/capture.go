@@ -93,6 +93,9 @@ func cutOutcome(o outcome.Outcome, rec *warc.RecordRead) outcome.Outcome {
 	return o
 }
 
+// ExchangeField is the header field of captures that says how long the exchange took, and more (see package gaps).
+const ExchangeField = "Orbweaver-Exchange"
+
 // HopPathField is the field of a metadata record with the hop path of the capture.
 const HopPathField = "hopsFromSeed"
 

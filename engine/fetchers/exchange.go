@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/outage"
+	"orbweaver/engine/politeness"
 	"orbweaver/engine/recrawl"
 	"orbweaver/engine/site"
 	"orbweaver/engine/underway"
@@ -21,6 +22,7 @@ import (
 type exchange struct {
 	*Crawl
 	worker    int
+	runStart  time.Time // before the first request of this run
 	fetcher   *fetch.Fetcher
 	target    fetch.Target
 	cookies   []byte            // of the request
@@ -81,12 +83,27 @@ func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.
 	return o
 }
 
+// idleAddress notes how long the address had been left alone. When its previous exchange ended follows from the time
+// since when it is due. It does not if the wait was longer than the delay, or if that exchange was of an earlier run:
+// then later ones may be lost.
+func (x *exchange) idleAddress(c *current, p *fetch.Page) {
+	v := &c.result.Visit
+	if v.IPDue.IsZero() || politeness.UnpackIPSlowdown(v.IPNote).Level > 0 {
+		return
+	}
+	if ended := v.IPDue.Add(-x.Live.Policy().IPDelay); ended.After(x.runStart) {
+		attempt.Of(p).Delays.IPIdle = max(p.Times.Started.Sub(ended), 0)
+	}
+}
+
 // measure counts how long the parts of an exchange took, and how long the site had been left alone before.
 func (x *exchange) measure(c *current, p *fetch.Page) {
 	d, times := &x.Store.Count.Distributions, &p.Times
 	if gap, ok := c.site.LastExchange.Until(times.Started); ok {
 		d.Gap.Observe(x.worker, gap)
+		attempt.Of(p).Delays.Idle = gap
 	}
+	x.idleAddress(c, p)
 	c.site.LastExchange = site.MomentOf(times.Ended)
 	if times.FirstByte.IsZero() {
 		return

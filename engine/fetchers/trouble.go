@@ -50,7 +50,10 @@ func (t *trouble) decide(c *current, p *fetch.Page, o outcome.Outcome, try int) 
 	if o.Class() == outcome.ClassBusy {
 		a.RetryAfter = t.retryAfter(p)
 	}
-	d := t.Live.Policy().Decide(a)
+	policy := t.Live.Policy()
+	d := policy.Decide(a)
+	delays := &attempt.Of(p).Delays
+	delays.Host, delays.IP = policy.SiteDelay(a.HostDelay, 0), policy.IPDelay
 	s.Failures, s.Slowdown = int16(min(d.SiteFailures, 1<<14)), d.SiteSlowdown
 	t.note(c, p, &a, &d)
 	v.IPNote = d.IPSlowdown.Pack()

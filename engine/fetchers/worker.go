@@ -35,7 +35,7 @@ type Worker struct {
 func NewWorker(crawl *Crawl, id int) *Worker {
 	w := &Worker{Crawl: crawl, id: id}
 	w.exchange = exchange{
-		Crawl: crawl, worker: id, fetcher: fetch.NewFetcher(crawl.Fetch, crawl.Dialer, crawl.Pool),
+		Crawl: crawl, worker: id, runStart: time.Now(), fetcher: fetch.NewFetcher(crawl.Fetch, crawl.Dialer, crawl.Pool),
 	}
 	w.checks = checker{
 		Crawl: crawl, worker: id, cancel: &w.exchange,

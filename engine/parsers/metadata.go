@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/journal"
 	"orbweaver/engine/links"
 	"orbweaver/engine/parse"
+	"orbweaver/engine/politeness"
 	"orbweaver/engine/queued"
 )
 
@@ -46,6 +47,9 @@ type MetadataOptions struct {
 	Mode     MetadataMode
 	Via      bool // the via and the hop path of queued URLs are known
 	Outlinks bool // the links of the page
+
+	Policy      politeness.Policy // its delays are those that the warcinfo records state
+	StateDelays bool              // a warcinfo record states others: each capture states its own
 }
 
 // metadataWriter makes the blocks of metadata records.

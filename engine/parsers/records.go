@@ -34,6 +34,7 @@ type recordBuilder struct {
 	response, request, metadataRecord warc.Record
 	index                             warc.IndexInfo
 	fields                            []byte // block of the metadata record
+	exchange                          []byte // a field of the capture: see appendExchange
 }
 
 func newRecordBuilder(c *Crawl, encoder *warc.Encoder, x *extractor) recordBuilder {
@@ -150,10 +151,11 @@ const mediaBytes = "application/octet-stream"
 // fillResponse makes the response record, as if the payload were new.
 func (b *recordBuilder) fillResponse(p *fetch.Page, a *attempt.Attempt) {
 	mime, _, _ := bytes.Cut(p.Head().ContentType(), []byte{';'})
+	b.exchange = b.metadata.appendExchange(b.exchange[:0], p, a)
 	b.index = warc.IndexInfo{Status: p.Status, MIME: bytes.TrimSpace(mime)}
 	b.response = warc.Record{
 		Type: warc.Response, Date: p.Times.Started, TargetURI: a.URL, IP: p.Connection.Remote.Addr(), Index: &b.index,
-		Truncated: truncation(p.Truncation), Block: append(b.response.Block[:0], p.Raw),
+		Lines: b.exchange, Truncated: truncation(p.Truncation), Block: append(b.response.Block[:0], p.Raw),
 	}
 	b.response.Source.From, b.response.Source.Size = p.Rest()
 	if p.Complete || b.response.Source.Size > 0 {

@@ -2,12 +2,14 @@ package parsers
 
 import (
 	"testing"
+	"time"
 
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/dedup"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
+	"orbweaver/engine/politeness"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -88,5 +90,26 @@ func TestPlan_saysInTheLogWhyAPageHasNoPayload(t *testing.T) {
 				t.Errorf("annotation %q, payload %v", plan.annotation, plan.hasPayload)
 			}
 		})
+	}
+}
+
+// A capture says how long its exchange took and how long its site had been left alone. It says the delays only if they
+// are not those of the warcinfo record.
+func TestAppendExchange_saysWhatTheDatesDoNot(t *testing.T) {
+	start := time.Unix(1e9, 0)
+	stated := MetadataOptions{Policy: politeness.Policy{HostDelay: 4 * time.Second, IPDelay: time.Second / 2}}
+	const delay = 4 * time.Second
+	for want, d := range map[string]attempt.Delays{
+		"took=0.048212":                         {Host: delay, IP: time.Second / 2, Idle: -1, IPIdle: -1},
+		"took=0.048212 idle=4.003":              {Host: delay, IP: time.Second / 2, Idle: 4003e6, IPIdle: -1},
+		"took=0.048212 idle=0 ip-idle=0.512":    {Host: delay, IP: time.Second / 2, IPIdle: 512345 * time.Microsecond},
+		"took=0.048212 host-delay=0.25":         {Host: time.Second / 4, IP: time.Second / 2, Idle: -1, IPIdle: -1},
+		"took=0.048212 host-delay=9 ip-delay=0": {Host: 9 * time.Second, Idle: -1, IPIdle: -1},
+	} {
+		p := &fetch.Page{Times: fetch.Times{Started: start, Ended: start.Add(48211001 * time.Nanosecond)}}
+		got := string(stated.appendExchange(nil, p, &attempt.Attempt{Delays: d}))
+		if got != "Orbweaver-Exchange: "+want+"\r\n" {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -1,0 +1,40 @@
+package parsers
+
+import (
+	"strconv"
+	"time"
+
+	"orbweaver/engine/attempt"
+	"orbweaver/engine/capture"
+	"orbweaver/engine/fetch"
+)
+
+// appendExchange appends the header field of a capture that says what its dates do not: how long the exchange took, how
+// long the site had been left alone before, and the delays in force if they are not those of the warcinfo record. So
+// the archive alone shows whether the delays between requests were kept. docs/warc.md has the form.
+func (m *MetadataOptions) appendExchange(dst []byte, p *fetch.Page, a *attempt.Attempt) []byte {
+	took := max(p.Times.Ended.Sub(p.Times.Started), 0)
+	dst = append(append(dst, capture.ExchangeField...), ": took="...)
+	dst = appendSeconds(dst, (took + time.Microsecond - 1).Truncate(time.Microsecond))
+	if a.Delays.Idle >= 0 {
+		dst = appendSeconds(append(dst, " idle="...), a.Delays.Idle)
+	}
+	if a.Delays.IPIdle >= 0 {
+		dst = appendSeconds(append(dst, " ip-idle="...), a.Delays.IPIdle.Truncate(time.Millisecond))
+	}
+	if m.StateDelays || a.Delays.Host != m.Policy.HostDelay {
+		dst = appendSeconds(append(dst, " host-delay="...), a.Delays.Host)
+	}
+	if m.StateDelays || a.Delays.IP != m.Policy.IPDelay {
+		dst = appendSeconds(append(dst, " ip-delay="...), a.Delays.IP)
+	}
+	if m.StateDelays {
+		dst = appendSeconds(append(dst, " crawl-delay-max="...), m.Policy.CrawlDelayMax)
+	}
+	return append(dst, "\r\n"...)
+}
+
+// appendSeconds appends a duration as a decimal number of seconds.
+func appendSeconds(dst []byte, d time.Duration) []byte {
+	return strconv.AppendFloat(dst, d.Seconds(), 'f', -1, 64)
+}
