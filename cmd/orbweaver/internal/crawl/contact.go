@@ -13,8 +13,8 @@ import (
 	"orbweaver/internal/urlx"
 )
 
-// checkContact refuses what is neither a URL nor a mail address: site owners could not use it.
-func checkContact(contact string) error {
+// CheckContact refuses what is neither a URL nor a mail address: site owners could not use it.
+func CheckContact(contact string) error {
 	if contact == "" {
 		return nil
 	}

@@ -41,7 +41,7 @@ func TestContactIsAURLOrAMailAddress(t *testing.T) {
 		"nonsense": false, "example.org": false, "https://": false, "me@": false, "Me <me@example.org>": false,
 		"ftp://example.org/": false, "two words": false, "": true,
 	} {
-		if err := checkContact(contact); (err == nil) != good {
+		if err := CheckContact(contact); (err == nil) != good {
 			t.Errorf("%q: %v", contact, err)
 		}
 	}

@@ -87,8 +87,8 @@ func (c *Command) archive(a *archive.Options) (err error) {
 // network fills in the addresses that the crawl may connect to, and its name in requests.
 func (c *Command) network(inv *command.Invocation, cfg *engine.Config, seams *engine.Seams) error {
 	var bad command.Faults
-	bad.Add("", checkContact(c.Config.Fetch.Contact))
-	cfg.Fetch.UserAgent = userAgent(inv.Version, &c.Config.Fetch)
+	bad.Add("", CheckContact(c.Config.Fetch.Contact))
+	cfg.Fetch.UserAgent = UserAgent(inv.Version, &c.Config.Fetch)
 	var upstream []netip.AddrPort
 	var proxy netip.AddrPort
 	if c.Proxy != "" {
@@ -121,8 +121,8 @@ func (c *Command) network(inv *command.Invocation, cfg *engine.Config, seams *en
 	return bad.Err()
 }
 
-// userAgent is the name that goes with every request.
-func userAgent(version string, f *fetch.Options) string {
+// UserAgent is the name that goes with every request.
+func UserAgent(version string, f *fetch.Options) string {
 	switch {
 	case f.UserAgent != "":
 		return f.UserAgent
