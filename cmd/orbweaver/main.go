@@ -12,6 +12,7 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/archive"
 	"orbweaver/cmd/orbweaver/internal/bench"
+	"orbweaver/cmd/orbweaver/internal/botpage"
 	"orbweaver/cmd/orbweaver/internal/cluster"
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
@@ -38,16 +39,23 @@ type cli struct {
 	Explain crawl.ExplainCommand   `cmd:"" help:"Say what became of URLs in a crawl, and why."`
 	Skipped inspect.SkippedCommand `cmd:"" help:"List the URLs that a crawl skips because they belong to a trap."`
 	Report  inspect.ReportCommand  `cmd:"" help:"Print reports of a crawl: hosts, status codes, media types, depth, seeds, errors, TLS faults."`
-	Audit   inspect.AuditCommand   `cmd:"" help:"Find which agent's copy of each page counts."`
+	Audit   inspect.AuditCommand   `cmd:"" help:"Check what archives prove: which agent's copy of each page counts, and that all delays were kept."`
 	Warc    archive.Command        `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
 	Ctl     ctl.Command            `cmd:"" help:"Control a running crawl."`
 	UI      ctl.UICommand          `cmd:"" name:"ui" help:"Serve the dashboard of a running crawl on loopback, for a browser."`
-	Ring    cluster.RingCommand    `cmd:"" help:"Print which agent owns a host, and how even the shares are."`
-	CA      cluster.CACommand      `cmd:"" name:"ca" help:"Certificates for agents that share a crawl."`
 	Version versionCmd             `cmd:"" help:"Print the version and the commit."`
 
+	Botpage botpage.Command `cmd:"" help:"Print a page for site owners: whose crawler this is, and how it is kept away."`
+
+	clusterCommands
 	textCommands
 	manual.Commands
+}
+
+// clusterCommands are for several agents that share a crawl.
+type clusterCommands struct {
+	Ring cluster.RingCommand `cmd:"" help:"Print which agent owns a host, and how even the shares are."`
+	CA   cluster.CACommand   `cmd:"" name:"ca" help:"Certificates for agents that share a crawl."`
 }
 
 // textCommands read text and know no crawl.

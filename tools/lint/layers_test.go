@@ -38,7 +38,7 @@ func layers() []string {
 		"engine/operator engine/history",
 		"engine",
 		"engine/control/dashboard",
-		"engine/control engine/fsck engine/audit",
+		"engine/control engine/fsck engine/audit engine/gaps",
 		"bench/",
 		"cmd/ tools/",
 	}

@@ -43,9 +43,9 @@ func rulesOf(t *testing.T, lines ...string) *filter.HostRules {
 	return rules
 }
 
-// gaps gives of each host the shortest time from the end of an answer to the next request, and how many requests it
+// gapsSeen gives of each host the shortest time from the end of an answer to the next request, and how many requests it
 // got.
-func gaps(log *arrivals.Log) (least map[string]time.Duration, asked map[string]int) {
+func gapsSeen(log *arrivals.Log) (least map[string]time.Duration, asked map[string]int) {
 	least, asked = map[string]time.Duration{}, map[string]int{}
 	ended := map[string]time.Time{}
 	for a := range log.All() {
@@ -80,7 +80,7 @@ func TestHostRules_delaysAndCapsAreKeptAsTheWebSeesThem(t *testing.T) {
 		}
 		testbed.CheckConservation(t, r)
 		checkDoor(t, r)
-		least, asked := gaps(rig.Log)
+		least, asked := gapsSeen(rig.Log)
 		perHost := map[string]int{}
 		for url := range storedURLs(t, rig.FS) {
 			if !strings.HasSuffix(url, "/robots.txt") {

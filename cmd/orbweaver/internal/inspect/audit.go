@@ -11,8 +11,23 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// AuditCommand is the command audit.
+// AuditCommand is the command audit: what archives prove.
 type AuditCommand struct {
+	Copies     CopiesCommand     `cmd:"" default:"withargs" help:"Find which agent's copy of each page counts. This is the default."`
+	Politeness PolitenessCommand `cmd:"" help:"Check from WARC files alone that no request came too early."`
+}
+
+// Help shows both.
+func (*AuditCommand) Help() string {
+	return `Reads archives and says what they prove. "audit DIR..." is "audit copies DIR...".
+
+Examples:
+  orbweaver audit a1 a2 a3 a4             # which agent's copy of each page counts
+  orbweaver audit politeness crawl        # whether all delays were kept`
+}
+
+// CopiesCommand is the command audit copies.
+type CopiesCommand struct {
 	Dirs  []string `arg:"" name:"dir" help:"Crawl directories of all agents." placeholder:"DIR"`
 	Mark  bool     `help:"Mark what is superseded, in superseded/ of each directory; take away marks that are not true."`
 	Temp  string   `help:"Directory for lists that do not fit in memory; the default is the system's." placeholder:"DIR"`
@@ -21,7 +36,7 @@ type AuditCommand struct {
 }
 
 // Help shows examples.
-func (*AuditCommand) Help() string {
+func (*CopiesCommand) Help() string {
 	return `Reads the archives of all agents that shared a crawl (docs/cluster-use.md). The agents must not run. Prints
 which pages several agents have, and whether exactly one copy of each page counts: that of its owner, if the
 owner has one. All other copies are superseded. Archives are only appended to, so superseded copies are
@@ -30,13 +45,13 @@ copy without a mark is misplaced. A mark of a copy that is not superseded is sta
 ignored. Exit status: 0 if each page counts at one agent, else 1.
 
 Examples:
-  orbweaver audit a1 a2 a3 a4
-  orbweaver audit --mark a1 a2 a3 a4
+  orbweaver audit copies a1 a2 a3 a4
+  orbweaver audit copies --mark a1 a2 a3 a4
   LC_ALL=C comm -23 <(LC_ALL=C sort a*/warc/*.cdxj) <(LC_ALL=C sort a*/superseded/*.cdxj)   # index of what counts`
 }
 
 // Run audits, and marks if asked to.
-func (c *AuditCommand) Run(inv *command.Invocation) (err error) {
+func (c *CopiesCommand) Run(inv *command.Invocation) (err error) {
 	temp, err := os.MkdirTemp(c.Temp, "orbweaver-audit-")
 	if err != nil {
 		return fmt.Errorf("--temp: %w", err)
