@@ -7,6 +7,7 @@ import (
 
 	"orbweaver/engine/admission"
 	"orbweaver/engine/attempt"
+	"orbweaver/engine/bandwidth"
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/clock"
 	"orbweaver/engine/cluster"
@@ -115,7 +116,7 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	cfg.Fetch.Keep = cfg.keep()
+	cfg.Fetch.Keep, cfg.Fetch.Bandwidth = cfg.keep(), bandwidth.New(cfg.Limits.Bandwidth)
 	e := newEngine(cfg, seams)
 	if cfg.Workers.KeepAlive > 0 {
 		e.closers.Add(func() error {

@@ -46,7 +46,7 @@ func (r *runner) startIntake(ctx context.Context, g *lifecycle.Group) error {
 		Journal: d.Journal, Workbench: d.Workbench, Todo: q.todo, MaxLeased: q.results.Cap() / 2,
 		Gate: r.outages.Gate, Wake: q.feederWake, Ready: d.Ready, Front: r.loops.front,
 		WakeDistributor: q.wakeDistributor, NotBefore: r.loops.checkpoints.Last().NotBefore,
-		IsClosing: p.limits.IsClosing,
+		IsClosing: p.limits.IsClosing, Bandwidth: r.cfg.Fetch.Bandwidth,
 	}
 	if r.unclean {
 		p := r.cfg.Politeness

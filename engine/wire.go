@@ -81,6 +81,7 @@ func (o *opener) wirePolicy() {
 	cfg, p := &o.cfg, &o.policy
 	p.live = settings.NewLive(cfg.Politeness, p.hostRules)
 	p.live.Fetch.Store(p.filters.Fetch)
+	p.live.Bandwidth = cfg.Fetch.Bandwidth
 	p.limits = limits.New(&cfg.Limits, o.m.Counters.Stored(), o.run.Finish)
 	p.limits.WithRequisites = cfg.Admission.Requisites != admission.RequisitesOff
 	p.traps = traps.New(cfg.Traps.Memory(), cfg.Traps.TrapFloor, o.m.HashSeed, o.m.Novelty)
@@ -159,7 +160,7 @@ func (o *opener) newCollector() *report.Collector {
 		},
 		Run: o.run, Clock: o.clock, Journal: d.Journal, Frontier: l.frontier, Workbench: d.Workbench, Pool: q.pool,
 		Traps: p.traps, Log: d.Log, Pauses: l.checkpoints.Pauses(), Cluster: o.cluster, Stall: l.stall,
-		FailingSites: l.failingSites, Outages: o.outages, Exchanges: q.exchanges,
+		FailingSites: l.failingSites, Outages: o.outages, Exchanges: q.exchanges, Bandwidth: o.cfg.Fetch.Bandwidth,
 		Numbers: report.Numbers{
 			PagesOut: &q.pagesOut, FrontWanted: l.front.Required, Spilled: l.distributor.Spilled, Sites: l.sites.Counts,
 			SiteMoves:   func() (frozen, thawed int64) { return l.sites.Evicted.Load(), l.sites.Reloaded.Load() },

@@ -3,6 +3,8 @@ package doctor
 import (
 	"fmt"
 	"time"
+
+	"orbweaver/internal/options"
 )
 
 // conditions is the table, in order.
@@ -39,6 +41,16 @@ func conditions() []condition {
 				"use a faster disk for the crawl directory, and stop what else writes to it",
 				"pages are stored sooner; less is fetched again after a power cut"
 		}},
+		{Bandwidth, func(f *Figures) bool { return f.Bandwidth.IsThrottling }, func(f *Figures) (string, string, string) {
+			return fmt.Sprintf("bandwidth: the limit of %s is reached", options.FormatRate(f.Bandwidth.Total)),
+				"raise --bandwidth, or orbweaver ctl set bandwidth RATE",
+				fmt.Sprintf("%d more sites are due now", f.Hosts.DueNow)
+		}},
+		{HostLimit, (*Figures).areHostsLimited, func(f *Figures) (string, string, string) {
+			return fmt.Sprintf("bandwidth: %d of %d exchanges wait for the limit of their host",
+					f.Bandwidth.HostsWaiting, f.Busy),
+				"raise --host-bandwidth, or host-bandwidth in a host rule, if the owners of the hosts agree", ""
+		}},
 		{BlackHoles, func(f *Figures) bool { return f.OldExchanges > 0 && 2*f.OldExchanges >= f.Fetchers },
 			func(f *Figures) (string, string, string) {
 				return fmt.Sprintf("servers do not answer: %d of %d fetch workers wait 10 s or longer, the oldest %v: %.120s",
@@ -74,6 +86,11 @@ func conditions() []condition {
 					"none is needed", "they are queued"
 			}},
 	}
+}
+
+// areHostsLimited reports whether most exchanges wait for the limit of their host.
+func (f *Figures) areHostsLimited() bool {
+	return f.Bandwidth.HostsWaiting > 0 && 2*f.Bandwidth.HostsWaiting >= f.Busy
 }
 
 // isNetworkShort reports whether the network is down, or carries fewer connections than there are workers.

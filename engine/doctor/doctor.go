@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"orbweaver/engine/bandwidth"
 	"orbweaver/engine/hosts"
 )
 
@@ -30,6 +31,8 @@ type Figures struct {
 	MemoryFull    bool  // the workbench has no room for more URLs
 	SievePending  int64 // links that are not yet compared with the known URLs
 
+	Bandwidth bandwidth.State
+
 	Hosts hosts.Survey
 }
 
@@ -53,6 +56,8 @@ const (
 	SlowDisk    = "slow-disk"
 	Fetchers    = "fetchers"
 	BlackHoles  = "black-holes"
+	Bandwidth   = "bandwidth"
+	HostLimit   = "host-bandwidth"
 	DNS         = "dns"
 	Memory      = "memory"
 	HugeHost    = "huge-host"

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/bandwidth"
 	"orbweaver/engine/hosts"
 )
 
@@ -40,6 +41,11 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 		{BlackHoles, func(f *Figures) {
 			f.Busy, f.OldExchanges, f.OldestAge, f.OldestURL = 100, 95, time.Minute, "http://hole.test/"
 		}, "95 of 100"},
+		{Bandwidth, func(f *Figures) {
+			f.Bandwidth = bandwidth.State{Total: 10 << 20, IsThrottling: true}
+			f.Busy, f.OldExchanges, f.Hosts.DueNow = 100, 90, 60
+		}, "10MiB/s"},
+		{HostLimit, func(f *Figures) { f.Bandwidth.HostsWaiting, f.Busy, f.OldExchanges = 95, 100, 95 }, "95 of 100"},
 		{Fetchers, func(f *Figures) { f.Busy, f.OldExchanges, f.Hosts.DueNow = 100, 2, 60 }, "all 100"},
 		{Memory, func(f *Figures) { f.MemoryFull = true }, "memory for queues"},
 		{FailingSite, func(f *Figures) { f.Hosts.Failing, f.Hosts.FailingURL = 7, 800 }, "800 of 1000"},

@@ -30,7 +30,7 @@ func (r *bodyReader) readBody(p *Page, conn *connection, info headInfo, bodyMax 
 		if isWhole = r.consume(p, conn); !isWhole || r.scan.frame.end != endNone || !r.makeRoom(p, conn) {
 			break
 		}
-		if n, err := conn.read(p); n == 0 && err != nil && !r.survives(p, conn, err) {
+		if n, err := r.readPiece(p, conn); n == 0 && err != nil && !r.survives(p, conn, err) {
 			break
 		}
 	}
@@ -41,6 +41,25 @@ func (r *bodyReader) readBody(p *Page, conn *connection, info headInfo, bodyMax 
 	}
 	r.scan.judge(p)
 	return r.scan.conclude(p)
+}
+
+// readPiece reads more of the body, after a wait if the bandwidth is limited. The wait counts as time of the server if
+// the server has sent less than RateMin meanwhile.
+func (r *bodyReader) readPiece(p *Page, conn *connection) (int, error) {
+	waited, most := conn.flow.Wait(conn.watch.Done()), conn.flow.PieceMax()
+	if waited == 0 {
+		return conn.read(p, most)
+	}
+	total, window := r.total, r.window
+	r.total, r.window = total.Add(waited), window.Add(waited)
+	conn.watch.arm(earlier(r.window.Add(r.o.RateWindow), r.deadline(conn)))
+	before := len(p.Raw)
+	n, err := conn.read(p, most)
+	isFull := n == most || before+n == len(p.memory.raw.B)
+	if !isFull && float64(n) < float64(r.o.RateMin)*waited.Seconds() {
+		r.total, r.window = total, window
+	}
+	return n, err
 }
 
 // consume processes what was read. False means that the disk did not keep it.
@@ -85,7 +104,9 @@ func (r *bodyReader) makeRoom(p *Page, conn *connection) bool {
 		return r.hasRoom(p, conn, err, "no room for the body on the disk")
 	}
 	var ok bool
-	if p.Raw, ok = p.memory.growOrWait(p.Raw, r.total, conn.watch.Done()); ok {
+	began, patience := time.Now(), conn.flow.Patience()
+	if p.Raw, ok = p.memory.growOrWait(p.Raw, r.total.Add(patience), conn.watch.Done()); ok {
+		r.total = r.total.Add(min(patience, time.Since(began)))
 		r.restartWindow(conn)
 		return true
 	}

@@ -5,6 +5,8 @@ import (
 	"net"
 	"syscall"
 	"time"
+
+	"orbweaver/engine/bandwidth"
 )
 
 // connection is the connection of the current exchange, and what its Fetcher needs to wait on it.
@@ -13,6 +15,7 @@ type connection struct {
 	site  siteOf // for which later requests it can be used; set if Options.Keep is
 	watch watch
 	wait  wait
+	flow  *bandwidth.Flow
 
 	received int64   // bytes of the current response
 	probe    []byte  // buffer for connections that cannot report readiness; allocated at first use
@@ -28,6 +31,9 @@ const probeBytes = 4 << 10
 // attach makes l the connection of the exchange.
 func (c *connection) attach(l link) {
 	c.link = l
+	if l.isMetered {
+		l.meter.Flow = c.flow
+	}
 	c.watch.hold(l.raw)
 }
 
@@ -47,12 +53,14 @@ func (c *connection) hangUp() {
 	}
 }
 
-// read appends what one read yields to p.Raw, which must have room unless it has no buffer at all yet.
-func (c *connection) read(p *Page) (n int, err error) {
+// read appends what one read yields to p.Raw, which must have room unless it has no buffer at all yet. A read with a
+// buffer yields at most pieceMax bytes.
+func (c *connection) read(p *Page, pieceMax int) (n int, err error) {
 	if p.memory.raw.B == nil {
 		n, err = c.readFirst(p)
 	} else {
-		n, err = c.conn.Read(p.memory.raw.B[len(p.Raw):])
+		room := p.memory.raw.B[len(p.Raw):]
+		n, err = c.conn.Read(room[:min(len(room), pieceMax)])
 		p.Raw = p.memory.raw.B[:len(p.Raw)+n]
 	}
 	if n > 0 {
@@ -60,6 +68,9 @@ func (c *connection) read(p *Page) (n int, err error) {
 			p.Times.FirstByte = time.Now()
 		}
 		c.received += int64(n)
+		if !c.isMetered {
+			c.flow.Received(n)
+		}
 	}
 	return n, err
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"orbweaver/engine/fetch/addrguard"
+	"orbweaver/engine/fetch/certificate"
 	"orbweaver/engine/fetch/socks"
 	"orbweaver/internal/outcome"
 )
@@ -115,7 +116,7 @@ func tlsCause(err error) string {
 		return "tls: handshake timed out"
 	case errors.As(err, &record):
 		return "tls: not TLS"
-	case errors.Is(err, errChain):
+	case errors.Is(err, certificate.ErrChain):
 		return "tls: certificate chain too large"
 	case saysVersion(err):
 		return "tls: old version"
@@ -125,7 +126,7 @@ func tlsCause(err error) string {
 		return "tls: message too large"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errnoOf(err) == syscall.ECONNRESET:
 		return "tls: connection closed in the handshake"
-	case certificateFault(err) != "invalid":
+	case certificate.FaultOf(err) != "invalid":
 		return "tls: certificate refused"
 	default:
 		return "tls: handshake failed"

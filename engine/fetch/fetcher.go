@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"time"
 
+	"orbweaver/engine/bandwidth"
 	"orbweaver/internal/outcome"
 )
 
@@ -18,6 +19,7 @@ type Target struct {
 	Fresh  bool   // do not use a persistent connection
 	Cookie []byte // value of the Cookie field; empty for none
 
+	Limit         bandwidth.HostLimit
 	UserAgent     string // in place of Options.UserAgent; "" for that
 	Authorization []byte // line of the head with credentials, which Page.Request does not have; empty for none
 
@@ -56,6 +58,7 @@ func NewFetcher(o Options, d Dialer, pool *Pool) *Fetcher {
 		f.connector.proxy, _ = o.Proxy.resolve() // validated above
 		f.connector.credentials = f.connector.proxy.proxyAuthorization()
 	}
+	f.conn.flow = f.o.Bandwidth.NewFlow()
 	f.conn.wait.init()
 	f.conn.watch.undial = f.conn.watch.dialed
 	return f
@@ -63,6 +66,9 @@ func NewFetcher(o Options, d Dialer, pool *Pool) *Fetcher {
 
 // Close ends the registration with the context of the last Fetch. It is not needed if that context has ended.
 func (f *Fetcher) Close() { f.conn.watch.leave() }
+
+// Flow is what counts and limits the bytes that the Fetcher receives.
+func (f *Fetcher) Flow() *bandwidth.Flow { return f.conn.flow }
 
 // Fetch makes one request for t and reads the response into p; see Page. The result is also p.Outcome. It never follows
 // a redirect and never retries. Before it returns, it closes its connection or gives it to Options.Keep. It borrows t
@@ -81,8 +87,10 @@ func (f *Fetcher) Fetch(ctx context.Context, t *Target, p *Page) outcome.Outcome
 	f.body.total = p.Times.Started.Add(f.o.TotalTimeout)
 	p.Outcome = outcome.Cancelled
 	if f.conn.watch.follow(ctx) {
+		f.conn.flow.Begin(t.Limit)
 		p.Outcome = f.exchange(ctx, t, p)
 		f.connector.store(p, &f.conn, f.body.scan.frame.kind == frameClose)
+		f.conn.flow.End()
 	}
 	p.Times.Ended = time.Now()
 	return p.Outcome

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"errors"
+	"math"
 
 	"orbweaver/internal/outcome"
 )
@@ -84,7 +85,7 @@ func (r *headReader) readMore(p *Page, conn *connection) outcome.Outcome {
 			return outcome.HeaderTooLarge
 		}
 	}
-	n, err := conn.read(p)
+	n, err := conn.read(p, math.MaxInt)
 	switch {
 	case n > 0 || err == nil:
 		return outcome.None

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/bandwidth"
 )
 
 // IdleConns stores persistent connections between two exchanges with the same site, so that the second needs no connect
@@ -48,10 +50,13 @@ type siteOf struct {
 
 // link is a connection as a Fetcher uses it.
 type link struct {
-	raw    net.Conn // what was dialled
-	conn   net.Conn // raw, or TLS over it
+	raw    net.Conn         // what was dialled
+	conn   net.Conn         // raw, or TLS over it
+	meter  *bandwidth.Meter // counts what TLS receives, if isMetered
 	facts  TLSFacts
 	secure bool // facts hold
+
+	isMetered bool
 }
 
 // idleConn is a connection that is not in use.

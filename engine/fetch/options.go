@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"orbweaver/engine/bandwidth"
 	"orbweaver/engine/bodyfile"
 	"orbweaver/engine/fetch/headerline"
 	"orbweaver/internal/options"
@@ -56,12 +57,18 @@ type Options struct {
 	InterimMax    int           `kong:"-"` // interim (1xx) responses before the final one; default 20
 	RateMin       int           `kong:"-"` // bytes per second below which a body is cut; default 1 KiB; negative: none
 	RateWindow    time.Duration `kong:"-"` // over which RateMin is measured; default 30 s
-	Keep          *IdleConns    `kong:"-"` // stores persistent connections; nil: one connection for each exchange
-	Proxy         *Proxy        `kong:"-"` // nil: connect directly
-	Accept        string        `kong:"-"` // default: HTML first, then anything
+	Shared        `kong:"-"`
+	Proxy         *Proxy `kong:"-"` // nil: connect directly
+	Accept        string `kong:"-"` // default: HTML first, then anything
 	// default "gzip", which is cheap and which all archive tools can decode; br and zstd are possible
 	AcceptEncoding string         `kong:"-"`
 	RootCAs        *x509.CertPool `kong:"-"` // nil: the system's
+}
+
+// Shared is what all Fetchers of a crawl share.
+type Shared struct {
+	Keep      *IdleConns        // stores persistent connections; nil: one connection for each exchange
+	Bandwidth *bandwidth.Limits // default: no limit
 }
 
 // LongBodies are the options of bodies that do not fit into memory.
@@ -88,6 +95,7 @@ func (o Options) WithDefaults() Options {
 	setDefault(&o.Long.MemoryMax, 2<<20)
 	setDefault(&o.Long.RateMin, 64<<10)
 	setDefault(&o.Long.Files, bodyfile.Nowhere())
+	setDefault(&o.Bandwidth, bandwidth.Unlimited())
 	setDefault(&o.RateMin, 1<<10)
 	setDefault(&o.RateWindow, 30*time.Second)
 	setDefault(&o.Accept, "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")

@@ -1,19 +1,13 @@
 package fetch
 
 import (
-	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"time"
 
+	"orbweaver/engine/bandwidth"
+	"orbweaver/engine/fetch/certificate"
 	"orbweaver/internal/outcome"
 )
-
-// chainBytesMax bounds the certificates of one server.
-const chainBytesMax = 128 << 10
-
-var errChain = errors.New("fetch: certificate chain too large")
 
 // handshaker does the TLS handshakes of a Fetcher.
 type handshaker struct {
@@ -51,7 +45,8 @@ func (h *handshaker) handshake(t *Target, p *Page, conn *connection) outcome.Out
 	}
 	h.config.ServerName = serverName(t.Host)
 	h.record = &p.Connection
-	client := tls.Client(conn.raw, h.config)
+	conn.meter, conn.isMetered = &bandwidth.Meter{Conn: conn.raw, Flow: conn.flow}, true
+	client := tls.Client(conn.meter, h.config)
 	conn.conn = client
 	//nolint:contextcheck // watch aborts the handshake through the deadline of the connection
 	err := client.Handshake()
@@ -71,58 +66,17 @@ func (h *handshaker) handshake(t *Target, p *Page, conn *connection) outcome.Out
 func (h *handshaker) inspect(cs tls.ConnectionState) error {
 	c := h.record
 	c.Secure, c.TLS = true, TLSFacts{Version: cs.Version, Cipher: cs.CipherSuite}
-	size := 0
-	for _, certificate := range cs.PeerCertificates {
-		size += len(certificate.Raw)
+	var err error
+	if c.TLS.Chain, err = certificate.Digest(cs.PeerCertificates); err != nil {
+		return err //nolint:wrapcheck // tlsCause reads it
 	}
-	if size > chainBytesMax {
-		return errChain
-	}
-	sum := sha256.New()
-	for _, certificate := range cs.PeerCertificates {
-		sum.Write(certificate.Raw)
-	}
-	sum.Sum(c.TLS.Chain[:0])
-	err := verify(&cs, h.o.RootCAs, time.Now())
+	err = certificate.Verify(&cs, h.o.RootCAs, time.Now())
 	if err == nil {
 		return nil
 	}
-	c.TLS.Fault = certificateFault(err)
+	c.TLS.Fault = certificate.FaultOf(err)
 	if h.o.TLS == TLSStrict {
 		return err
 	}
 	return nil
-}
-
-// verify checks the certificates of cs as the library would have.
-func verify(cs *tls.ConnectionState, roots *x509.CertPool, now time.Time) error {
-	if len(cs.PeerCertificates) == 0 {
-		return x509.UnknownAuthorityError{}
-	}
-	o := x509.VerifyOptions{Roots: roots, DNSName: cs.ServerName, CurrentTime: now}
-	if len(cs.PeerCertificates) > 1 {
-		o.Intermediates = x509.NewCertPool()
-		for _, c := range cs.PeerCertificates[1:] {
-			o.Intermediates.AddCert(c)
-		}
-	}
-	_, err := cs.PeerCertificates[0].Verify(o)
-	return err
-}
-
-// certificateFault names what is wrong with a certificate, in a word for the archive.
-func certificateFault(err error) string {
-	var invalid x509.CertificateInvalidError
-	var name x509.HostnameError
-	var authority x509.UnknownAuthorityError
-	switch {
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return "expired"
-	case errors.As(err, &name):
-		return "wrong-name"
-	case errors.As(err, &authority):
-		return "unknown-authority"
-	default:
-		return "invalid"
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine/attempt"
+	"orbweaver/engine/bandwidth"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/outage"
@@ -62,7 +63,8 @@ func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.
 	key, t := c.result.Visit.Key, &x.target
 	_, authority, _ := bytes.Cut(key, []byte("://"))
 	t.UserAgent = c.settings.UserAgent
-	t.Authorization = x.Logins.Line(urlx.Host(key))
+	t.Limit = bandwidth.HostLimit{Host: urlx.Host(key), Rate: c.settings.Bandwidth}
+	t.Authorization = x.Logins.Line(t.Limit.Host)
 	t.URL, t.HTTPS, t.Host = attempt.Of(p).URL, urlx.HTTPS(key), authority
 	if !x.Proxy {
 		t.Addr = netip.AddrPortFrom(c.site.Addrs().Current(c.result.Visit.Addr), uint16(urlx.Port(key)))

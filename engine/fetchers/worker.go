@@ -62,9 +62,12 @@ func (w *Worker) Run(exchanges, forever context.Context) error {
 			}
 			return err
 		}
+		flow := w.exchange.fetcher.Flow()
+		flow.BeginVisit()
 		if err := w.visit(exchanges, &v); err != nil {
 			return err
 		}
+		flow.EndVisit()
 	}
 }
 
@@ -119,6 +122,7 @@ func (w *Worker) request(ctx context.Context, c *current, follows verdict) error
 	case pageRequest:
 		w.concludePage(c, p, o)
 	}
+	c.postponeSite(w.exchange.fetcher.Flow().HostDue())
 	return w.settlement.end(ctx, c, p)
 }
 

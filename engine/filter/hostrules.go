@@ -18,6 +18,7 @@ type HostSettings struct {
 	HasCap     bool
 	Exclude    bool
 
+	Bandwidth    int64  // bytes per second, 0 for the limit of all hosts, if a rule has it
 	UserAgent    string // header User-Agent; "" for that of the crawl
 	IgnoreRobots bool   // robots.txt forbids nothing
 	RobotsReason string // why IgnoreRobots
@@ -33,6 +34,7 @@ const (
 	termExclude
 	termAgent
 	termRobots
+	termBandwidth
 	termKeys
 )
 
@@ -47,6 +49,7 @@ const HostDelayMax = 24 * time.Hour
 //	max-per-host=1000   limit of stored pages, 0 for none
 //	exclude             fetch nothing; exclude=no allows a host that a wider rule excludes
 //	user-agent="TEXT"   header User-Agent
+//	host-bandwidth=100KiB/s   bytes per second that are received from the host
 //	robots=ignore reason="TEXT"   robots.txt forbids nothing; robots=obey undoes a wider rule
 //
 // Of several matching rules with a key, the narrowest one counts: the longest name or prefix; for the same name,
@@ -291,6 +294,8 @@ func (t *HostSettings) copy(key int, from *HostSettings) {
 		t.HostDelay, t.HasDelay = from.HostDelay, true
 	case termCap:
 		t.MaxPerHost, t.HasCap = from.MaxPerHost, true
+	case termBandwidth:
+		t.Bandwidth = from.Bandwidth
 	case termAgent:
 		t.UserAgent = from.UserAgent
 	case termRobots:

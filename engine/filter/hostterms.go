@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"orbweaver/engine/bandwidth"
+	"orbweaver/internal/options"
 )
 
 // RobotsIgnored returns a line for each rule by which robots.txt forbids nothing: its hosts and the reason.
@@ -26,6 +29,8 @@ func (r *hostRule) term(key int) string {
 		return "host-delay=" + r.terms.HostDelay.String()
 	case key == termCap:
 		return fmt.Sprintf("max-per-host=%d", r.terms.MaxPerHost)
+	case key == termBandwidth:
+		return "host-bandwidth=" + options.FormatRate(r.terms.Bandwidth)
 	case key == termAgent:
 		return fmt.Sprintf("user-agent=%q", r.terms.UserAgent)
 	case key == termRobots && r.terms.IgnoreRobots:
@@ -40,8 +45,8 @@ func (r *hostRule) term(key int) string {
 }
 
 // hostTerms names what a rule may say.
-const hostTerms = "host-delay=TIME, max-per-host=N, exclude, exclude=no, user-agent=\"TEXT\", robots=obey, " +
-	"robots=ignore reason=\"TEXT\""
+const hostTerms = "host-delay=TIME, max-per-host=N, host-bandwidth=RATE, exclude, exclude=no, user-agent=\"TEXT\", " +
+	"robots=obey, robots=ignore reason=\"TEXT\""
 
 // termTextMax is the longest text of a term, in bytes.
 const termTextMax = 1 << 10
@@ -113,6 +118,12 @@ func (r *hostRule) read(word string) (err error) {
 			return fmt.Errorf("max-per-host=%s is no number of pages", value)
 		}
 		r.terms.MaxPerHost = int(n)
+	case key == "host-bandwidth" && valued:
+		number = termBandwidth
+		r.terms.Bandwidth, err = options.ParseRate(value)
+		if err != nil || r.terms.Bandwidth < bandwidth.RateMin {
+			return fmt.Errorf("host-bandwidth=%s is no rate such as 100KiB/s, of at least 1KiB/s", value)
+		}
 	case key == "user-agent" && valued:
 		number = termAgent
 		if r.terms.UserAgent, err = termText(key, value); err != nil {

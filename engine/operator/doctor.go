@@ -25,6 +25,7 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 		Paused: o.Outages.Gate.Reason(), Fetchers: o.Fetchers, Busy: int(o.Exchanges.Busy()),
 		ParsersBehind: o.Reports.Numbers.ParsersBehind(), PagesOut: o.Reports.Numbers.PagesOut.Load(),
 		SyncTook: o.Disk.Journal.SlowSync.Now(now), MemoryFull: o.Disk.Workbench.Memory().Full(),
+		Bandwidth:    o.Live.Bandwidth.State(),
 		SievePending: int64(o.Disk.Sieve.Pending()),
 	}
 	if state, reason := o.Run.State(); state != lifecycle.Running && state != lifecycle.Paused {

@@ -115,7 +115,7 @@ func (o *Operator) HostRule(rules []string) (taken int, err error) {
 // configuration.
 func (o *Operator) HostRules() (live, fixed []string) { return o.Live.Hosts.List() }
 
-// Set changes a setting of the running crawl: host-delay, ip-delay, or the fetch filter.
+// Set changes a setting of the running crawl, as settings.Live.Set does.
 func (o *Operator) Set(key, value string) error { return o.Live.Set(key, value, o.Seeds, o.HasVia) }
 
 // AddURLs offers URLs as seeds, as fast as there is room for them, and returns when a checkpoint has them. The error

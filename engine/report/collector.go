@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orbweaver/engine/admission"
+	"orbweaver/engine/bandwidth"
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/clock"
 	"orbweaver/engine/cluster"
@@ -35,6 +36,7 @@ type Collector struct {
 	Frontier  *admission.Frontier
 	Workbench *visit.Workbench
 	Exchanges *underway.Table // exchanges of the fetch workers
+	Bandwidth *bandwidth.Limits
 	Pool      *fetch.Pool
 	Traps     *traps.Detector
 	Log       *crawllog.Log

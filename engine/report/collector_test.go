@@ -13,6 +13,7 @@ import (
 
 	"orbweaver/dnsres"
 	"orbweaver/engine/admission"
+	"orbweaver/engine/bandwidth"
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/clock"
 	"orbweaver/engine/cluster"
@@ -106,6 +107,7 @@ func newCollectorRig(t *testing.T) *collectorRig {
 		Frontier:  &admission.Frontier{Scope: new(filter.Scope), Cache: fpcache.New(1<<16, 1), Sieve: pending},
 		Workbench: sites, Pool: fetch.NewPool(fetch.PoolOptions{Pages: 1}), Traps: traps.New(-1, 0, 1, nil), Log: log,
 		Pauses: new(checkpoint.Pauses), Cluster: &r.agent, Stall: stall, Exchanges: underway.NewTable(2),
+		Bandwidth:    bandwidth.Unlimited(),
 		FailingSites: ending.NewReporter(sites, nil, stall),
 		Outages: Outages{
 			Gate: gate, Network: outage.NewNetwork(2, warn), NameServers: outage.NewNameServers(r, warn),
@@ -247,6 +249,13 @@ func TestCollector_waitingNamesWhatLimitsTheCrawl(t *testing.T) {
 			{
 				func() { r.begin(1, "http://b.test/", time.Second) },
 				"servers: every fetch worker is in an exchange: 2 responses (oldest http://slow.test/page for 30s)",
+			},
+			{
+				func() {
+					_ = r.Bandwidth.Set(bandwidth.Total, 1<<20)
+					r.Bandwidth.StartVisits(100, nil)
+				},
+				"bandwidth: the limit of 1MiB/s is reached (--bandwidth)",
 			},
 			{func() { r.parsersBehind = true }, "the processor: parse workers are behind, with 2 pages"},
 			{

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine/lifecycle"
+	"orbweaver/internal/options"
 )
 
 // waiting returns what limits the crawl now, and a slow disk beside it.
@@ -49,6 +50,8 @@ func (c *Collector) waitingMost() string {
 		return fmt.Sprintf("the network: connections time out, so %d fetchers of %d go on", workers, fetchers)
 	case c.Numbers.ParsersBehind():
 		return fmt.Sprintf("the processor: parse workers are behind, with %s", count(c.Numbers.PagesOut.Load(), "page"))
+	case c.Bandwidth.State().IsThrottling:
+		return "bandwidth: the limit of " + options.FormatRate(c.Bandwidth.State().Total) + " is reached (--bandwidth)"
 	case fetching >= int64(fetchers):
 		return "servers: every fetch worker is in an exchange: " + c.responses(now)
 	case ok && !next.After(now):
@@ -110,6 +113,9 @@ func politeWait(site string, due time.Duration, sites int) string {
 // responses returns how many exchanges are under way, and names the oldest.
 func (c *Collector) responses(now time.Time) string {
 	said := count(c.Exchanges.Busy(), "response")
+	if n := c.Bandwidth.State().HostsWaiting; n > 0 {
+		said += fmt.Sprintf(", %d of them held by the limit of their host (--host-bandwidth)", n)
+	}
 	oldest, ok := c.Exchanges.Oldest()
 	if !ok {
 		return said

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"orbweaver/engine/bandwidth"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/queued"
@@ -26,7 +27,8 @@ type Feeder struct {
 	Front           *Front
 	WakeDistributor func()
 	IsClosing       func() bool // only page requisites are still fetched
-	NotBefore       time.Time   // after a kill, which host was asked last is not known: no host is asked before this time
+	Bandwidth       *bandwidth.Limits
+	NotBefore       time.Time // after a kill, which host was asked last is not known: no host is asked before this time
 
 	visits []visit.Visit
 }
@@ -52,6 +54,9 @@ func (f *Feeder) FeedVisits(ctx context.Context) error {
 			return nil
 		}
 		if n := f.feed(time.Now()); n > 0 {
+			if !f.Bandwidth.StartVisits(len(f.visits), ctx.Done()) {
+				return nil
+			}
 			continue
 		}
 		if !f.waitForVisits(ctx) {
@@ -63,7 +68,7 @@ func (f *Feeder) FeedVisits(ctx context.Context) error {
 // feed moves one batch and returns its size.
 func (f *Feeder) feed(now time.Time) int {
 	f.Journal.Steps.Begin()
-	room := min(feedBatch, f.Todo.Cap()-f.Todo.Len(), f.MaxLeased-f.Workbench.Counts().Leased)
+	room := min(feedBatch, f.Bandwidth.VisitsMax(), f.Todo.Cap()-f.Todo.Len(), f.MaxLeased-f.Workbench.Counts().Leased)
 	if room <= 0 {
 		f.Journal.Steps.End()
 		return 0

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orbweaver/engine/bandwidth"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/mpmc"
 	"orbweaver/internal/vfs"
@@ -33,8 +34,8 @@ func newFeederRig(t *testing.T, siteCount int, change func(f *Feeder)) *feederRi
 		g.Workbench.Site(vs).Postpone(now.Add(time.Duration(i)*time.Second), time.Time{})
 	}
 	g.feeder = &Feeder{
-		IsClosing: func() bool { return false },
-		Journal:   g.Journal, Workbench: g.Workbench, Todo: mpmc.New[visit.Visit](16), MaxLeased: 32, Gate: g.Gate,
+		IsClosing: func() bool { return false }, Bandwidth: bandwidth.Unlimited(),
+		Journal: g.Journal, Workbench: g.Workbench, Todo: mpmc.New[visit.Visit](16), MaxLeased: 32, Gate: g.Gate,
 		Wake: make(chan struct{}, 1), Ready: g.Ready, Front: g.Front, WakeDistributor: func() { g.woken++ },
 	}
 	if change != nil {

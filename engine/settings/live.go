@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orbweaver/engine/bandwidth"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/politeness"
 )
@@ -16,11 +17,13 @@ type Live struct {
 	turn  sync.Mutex                        // held while set changes: each change starts from the value before
 	Hosts *HostRules
 	Fetch atomic.Pointer[filter.Fetch] // nil if it refuses nothing
+
+	Bandwidth *bandwidth.Limits
 }
 
 // NewLive returns the settings at the start of a run.
 func NewLive(p politeness.Policy, hosts *HostRules) *Live {
-	l := &Live{Hosts: hosts}
+	l := &Live{Hosts: hosts, Bandwidth: bandwidth.Unlimited()}
 	l.set.Store(&p)
 	return l
 }
@@ -56,7 +59,7 @@ func (l *Live) SetDelay(key string, d time.Duration) error {
 	case "ip-delay":
 		p.IPDelay = d
 	default:
-		return fmt.Errorf("%.80s cannot be changed while the crawl runs; host-delay, ip-delay and fetch can", key)
+		return fmt.Errorf("%.80s cannot be changed while the crawl runs; %s can", key, changeable)
 	}
 	l.set.Store(&p)
 	return nil

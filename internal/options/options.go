@@ -7,8 +7,9 @@
 // stored as -1, since zero means the default. The tag words lists words that a shell offers for a value that may be
 // anything. A field with the tag embed is a struct of further settings.
 //
-// A number is text of digits, with underscores; bytes have the tag type:"size" (64MiB, 1GB, 4096); a time.Duration is
-// 500ms, 4s, 1h30m or 7d. A uint8 with oneof holds the place of its word in the list.
+// A number is text of digits, with underscores; bytes have the tag type:"size" (64MiB, 1GB, 4096), and bytes per second
+// the tag type:"rate" (10MiB/s); a time.Duration is 500ms, 4s, 1h30m or 7d. A uint8 with oneof holds the place of its
+// word in the list.
 package options
 
 import (
@@ -180,6 +181,8 @@ func number(t reflect.Type, tag Tag, text string) (int64, error) {
 		return int64(d), err
 	case tag.Get("type") == "size":
 		return ParseSize(text)
+	case tag.Get("type") == "rate":
+		return ParseRate(text)
 	default:
 		return ParseCount(text)
 	}
@@ -205,6 +208,28 @@ func ParseSize(text string) (int64, error) {
 		return 0, fmt.Errorf("%q is no size such as 64MiB, 1GB or 4096", text)
 	}
 	return int64(n * factor), nil
+}
+
+// ParseRate reads a number of bytes per second: 10MiB/s, 500KB/s, or a size alone.
+func ParseRate(text string) (int64, error) {
+	n, err := ParseSize(strings.TrimSuffix(strings.TrimSpace(text), "/s"))
+	if err != nil {
+		return 0, fmt.Errorf("%q is no rate such as 10MiB/s, 500KB/s or 0", text)
+	}
+	return n, nil
+}
+
+// FormatRate returns bytes per second as ParseRate reads it, in the largest unit without a fraction.
+func FormatRate(rate int64) string {
+	for _, unit := range []struct {
+		bytes int64
+		name  string
+	}{{1 << 30, "GiB"}, {1e9, "GB"}, {1 << 20, "MiB"}, {1e6, "MB"}, {1 << 10, "KiB"}, {1e3, "KB"}} {
+		if rate >= unit.bytes && rate%unit.bytes == 0 {
+			return fmt.Sprintf("%d%s/s", rate/unit.bytes, unit.name)
+		}
+	}
+	return fmt.Sprintf("%dB/s", rate)
 }
 
 // ParseDuration reads a length of time: 500ms, 4s, 1h30m, 7d.

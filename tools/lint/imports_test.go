@@ -87,9 +87,12 @@ var importTable = []struct{ importer, may string }{
 	{"engine/catalogue", base},
 	{"engine/cookie", base},
 	{"engine/fetch", base + " internal/inflate internal/sha1pair engine/fetch/addrguard engine/fetch/coding " +
-		"engine/fetch/buffers engine/fetch/headerline engine/fetch/socks engine/bodyfile internal/vfs"},
+		"engine/fetch/buffers engine/fetch/headerline engine/fetch/socks " +
+		"engine/fetch/certificate engine/bodyfile engine/bandwidth internal/vfs"},
 	{"engine/fetch/headerline", ""},
+	{"engine/fetch/certificate", ""},
 	{"engine/bodyfile", "internal/vfs"},
+	{"engine/bandwidth", "internal/notify"},
 	{"engine/fetch/buffers", ""},
 	{"engine/fetch/addrguard", base},
 	{"engine/fetch/socks", ""},
@@ -98,7 +101,7 @@ var importTable = []struct{ importer, may string }{
 	{"engine/queued", base + " engine/parse"},  // the letter of a hop is that of its kind of link
 	{"engine/sitemap", base},
 	{"engine/robots", base},
-	{"engine/filter", base},
+	{"engine/filter", base + " engine/bandwidth"},
 	{"engine/cluster/membership", base},
 	{"engine/cluster/membership/membershiptest", base + " engine/cluster/membership"},
 	{"engine/novelty", base},

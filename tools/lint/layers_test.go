@@ -9,7 +9,7 @@ import (
 // it that has no entry of its own. Packages that do not exist yet have their place already.
 func layers() []string {
 	return []string{
-		"internal/ engine/bodyfile",
+		"internal/ engine/bodyfile engine/bandwidth",
 		"workbench workbench/ sieve sieve/ virtualize virtualize/ dnsres dnsres/ warc warc/",
 		"engine/fetch engine/fetch/ engine/parse engine/sitemap engine/robots engine/filter engine/politeness " +
 			"engine/novelty engine/cookie engine/dedup engine/catalogue " +

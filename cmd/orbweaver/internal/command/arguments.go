@@ -67,6 +67,7 @@ func (inv *Invocation) parser(grammar any, groups []kong.Group) (*kong.Kong, err
 	return kong.New(
 		grammar,
 		kong.NamedMapper("size", inv.read),
+		kong.NamedMapper("rate", inv.read),
 		kong.NamedMapper("word", inv.read),
 		kong.KindMapper(reflect.Int, inv.read),
 		kong.KindMapper(reflect.Int64, inv.read),

@@ -37,7 +37,7 @@ type Command struct {
 	Rules  ctlRulesCmd  `cmd:"" help:"List the rules of single hosts."`
 	Reload ctlReloadCmd `cmd:"" help:"Read the file of this agent again: certificate and gossip keys."`
 	Agents agentsCmd    `cmd:"" help:"The agents that share the crawl, and the messages between them."`
-	Set    ctlSetCmd    `cmd:"" help:"Change host-delay, ip-delay or the fetch filter."`
+	Set    ctlSetCmd    `cmd:"" help:"Change delays, limits of bandwidth or the fetch filter."`
 }
 
 // Help shows examples.
@@ -145,7 +145,7 @@ type (
 	ctlRuleCmd struct {
 		Host   string   `arg:"" name:"host" help:"host, .suffix, *.suffix or CIDR."`
 		DryRun bool     `help:"Say which sites the rule is for, and whether the crawl would take it. Nothing changes."`
-		Terms  []string `arg:"" name:"key=value" help:"host-delay=TIME, max-per-host=N, exclude, exclude=no, user-agent=TEXT, robots=obey, or robots=ignore with reason=TEXT."`
+		Terms  []string `arg:"" name:"key=value" help:"host-delay=TIME, max-per-host=N, host-bandwidth=RATE, exclude, exclude=no, user-agent=TEXT, robots=obey, or robots=ignore with reason=TEXT."`
 	}
 	ctlRulesCmd struct{}
 	ctlSetCmd   struct {
@@ -215,6 +215,7 @@ func (*ctlSetCmd) Help() string {
 
 Example:
   orbweaver ctl set --dir crawl host-delay=10s ip-delay=1s
+  orbweaver ctl set --dir crawl bandwidth=2MiB/s
   orbweaver ctl set --dir crawl 'fetch=not (path startsWith "/calendar/")'`
 }
 

@@ -1,0 +1,62 @@
+// Package certificate verifies the certificates of servers, and names what is wrong with them.
+package certificate
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"time"
+)
+
+// ChainBytesMax bounds the certificates of one server.
+const ChainBytesMax = 128 << 10
+
+// ErrChain says that a server sent more certificates than are read.
+var ErrChain = errors.New("certificate: chain too large")
+
+// Digest returns the SHA-256 of the certificates as the server sent them, concatenated.
+func Digest(chain []*x509.Certificate) (digest [sha256.Size]byte, err error) {
+	size, sum := 0, sha256.New()
+	for _, c := range chain {
+		if size += len(c.Raw); size > ChainBytesMax {
+			return digest, ErrChain
+		}
+		sum.Write(c.Raw)
+	}
+	sum.Sum(digest[:0])
+	return digest, nil
+}
+
+// Verify checks the certificates of cs as the TLS library does without InsecureSkipVerify.
+func Verify(cs *tls.ConnectionState, roots *x509.CertPool, now time.Time) error {
+	if len(cs.PeerCertificates) == 0 {
+		return x509.UnknownAuthorityError{}
+	}
+	o := x509.VerifyOptions{Roots: roots, DNSName: cs.ServerName, CurrentTime: now}
+	if len(cs.PeerCertificates) > 1 {
+		o.Intermediates = x509.NewCertPool()
+		for _, c := range cs.PeerCertificates[1:] {
+			o.Intermediates.AddCert(c)
+		}
+	}
+	_, err := cs.PeerCertificates[0].Verify(o)
+	return err //nolint:wrapcheck // FaultOf reads it
+}
+
+// FaultOf names what is wrong with a certificate, in a word for the archive.
+func FaultOf(err error) string {
+	var invalid x509.CertificateInvalidError
+	var name x509.HostnameError
+	var authority x509.UnknownAuthorityError
+	switch {
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "expired"
+	case errors.As(err, &name):
+		return "wrong-name"
+	case errors.As(err, &authority):
+		return "unknown-authority"
+	default:
+		return "invalid"
+	}
+}
