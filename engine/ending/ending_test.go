@@ -95,3 +95,39 @@ func TestStallDetector_stallsAfterTheStallWait(t *testing.T) {
 		}
 	})
 }
+
+// The agents of a cluster ask for each other's state at moments of their own. A stalled agent says so at each of them,
+// also between two scans of its sites, until something happens.
+func TestStallDetector_saysTheSameBetweenTwoScans(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const wait = time.Hour
+		var counts counters.Live
+		live := settings.NewLive(politeness.Default(), new(settings.HostRules))
+		d := NewStallDetector(workbench.New[site.State](workbench.Options{}), live, &counts, wait, func() {})
+		idle := func() bool { return true }
+		d.IsStalled(time.Now(), idle)
+		time.Sleep(2 * wait)
+		for range 10 {
+			if !d.IsStalled(time.Now(), idle) {
+				t.Fatal("not stalled, a moment after it was")
+			}
+			time.Sleep(scanPause / 4)
+		}
+		d.IsStalled(time.Now(), idle)
+		if d.IsStalled(time.Now(), func() bool { return false }) {
+			t.Error("stalled while a URL is on its way")
+		}
+		counts.RobotsFetched.Add(1)
+		if d.IsStalled(time.Now(), idle) {
+			t.Error("stalled though a robots.txt has come since the last scan")
+		}
+		time.Sleep(scanPause)
+		if !d.IsStalled(time.Now(), idle) {
+			t.Error("not stalled after the next scan")
+		}
+		d.Reset()
+		if d.IsStalled(time.Now(), idle) {
+			t.Error("stalled right after a pause")
+		}
+	})
+}

@@ -27,6 +27,8 @@ type StallDetector struct {
 	nextScan   time.Time // the sites are not scanned before this time
 	allFailing bool      // at the last scan all sites with queued URLs were failing
 	retried    bool      // all of them were made due once more since healthyAt
+	hasStalled bool      // the crawl has stalled, by the last scan
+	activity   int64     // see activity, before that scan
 	endsAt     atomic.Int64
 }
 
@@ -45,10 +47,25 @@ func NewStallDetector(
 
 // IsStalled reports whether a crawl with queued URLs must stop. nothingMoves reports whether no URL is on its way
 // between the components; it is called last, because it is expensive.
+//
+// Between two scans the last answer holds unless something has happened: the agents of a cluster must find each other
+// stalled at one moment, however often their distributors ask.
 func (s *StallDetector) IsStalled(now time.Time, nothingMoves func() bool) bool {
 	if now.Before(s.nextScan) {
-		return false
+		return s.hasStalled && s.activity == activity(s.counts) && nothingMoves()
 	}
+	s.activity = activity(s.counts)
+	s.hasStalled = s.scan(now)
+	return s.hasStalled && nothingMoves()
+}
+
+// activity grows with everything that could make a site healthy, or give it its first URL.
+func activity(c *counters.Live) int64 {
+	return c.URLsAdmitted.Load() + c.Finished.Load() + c.Attempts.Load() + c.RobotsFetched.Load()
+}
+
+// scan looks at all sites. It reports whether all have failed for the stall wait, and none has named a time.
+func (s *StallDetector) scan(now time.Time) bool {
 	outcomes := fromServers(s.counts)
 	healthy := s.workbench.Listing().Any((*site.State).IsHealthy)
 	s.nextScan = now.Add(max(scanPause, scanShare*time.Since(now)))
@@ -66,7 +83,7 @@ func (s *StallDetector) IsStalled(now time.Time, nothingMoves func() bool) bool 
 	waits := s.workbench.Listing().Any(func(site *site.State) bool {
 		return site.FailureStreak().NamedRetryWithin(s.stallWait)
 	})
-	return !waits && nothingMoves()
+	return !waits
 }
 
 // RetryAll makes all failing sites due, except those that named a time for the next request. After a kill the URLs of a
@@ -97,7 +114,7 @@ func (s *StallDetector) RetryAll(now time.Time) {
 
 // Reset starts the stall wait again, after a pause of the crawl.
 func (s *StallDetector) Reset() {
-	s.healthyAt, s.nextScan, s.allFailing = time.Time{}, time.Time{}, false
+	s.healthyAt, s.nextScan, s.allFailing, s.hasStalled = time.Time{}, time.Time{}, false, false
 	s.publish()
 }
 
