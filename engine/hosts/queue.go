@@ -152,6 +152,7 @@ type Robots struct {
 	Line       int     `json:"line,omitempty"` // of the deciding rule, from 1; 0: no rule decides
 	Rule       string  `json:"rule,omitempty"`
 	CrawlDelay float64 `json:"crawl_delay_seconds,omitempty"`
+	DelayLine  int     `json:"crawl_delay_line,omitempty"` // of the Crawl-delay; 0 if there is none, or if it is not known
 	Expires    string  `json:"expires,omitempty"`
 }
 
@@ -187,7 +188,7 @@ func robotsOf(v *view, path []byte, now time.Time) Robots {
 		e := s.Rules.Explain(path)
 		return Robots{
 			State: "valid", Allowed: e.Allowed, Line: e.Line, Rule: e.Rule, CrawlDelay: s.CrawlDelay().Seconds(),
-			Expires: until.UTC().Format(time.RFC3339),
+			DelayLine: s.Rules.CrawlDelayLine(), Expires: until.UTC().Format(time.RFC3339),
 		}
 	case s.DenyAll:
 		return Robots{State: "unreachable"}

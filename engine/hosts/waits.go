@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/robots"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 	"orbweaver/workbench"
@@ -107,6 +108,14 @@ func (l *Lister) addIPWaits(v *view, now time.Time, add addWait) {
 	add(IPDelay, ip.Due, "%s between two requests to %s%s", delay, ip.Addr, slowed)
 }
 
+// delayLine names the line of the Crawl-delay, if it is known.
+func delayLine(r *robots.Rules) string {
+	if r == nil || r.CrawlDelayLine() == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (line %d)", r.CrawlDelayLine())
+}
+
 // siteWait says why a site that is not due waits. The workbench keeps only the due time, so the reason is that which
 // the facts about the site allow, the strongest first.
 func (l *Lister) siteWait(v *view, now time.Time) (reason, text string) {
@@ -135,7 +144,7 @@ func (l *Lister) siteWait(v *view, now time.Time) (reason, text string) {
 		return SlowedDown, fmt.Sprintf("%s between two requests, lengthened from %s after requests to slow down",
 			slowed.Round(time.Millisecond), delay)
 	case delay > plain:
-		return CrawlDelay, fmt.Sprintf("Crawl-delay %s of its robots.txt", delay)
+		return CrawlDelay, fmt.Sprintf("Crawl-delay %s of its robots.txt%s", delay, delayLine(s.Rules))
 	case terms.HasDelay:
 		return HostDelay, fmt.Sprintf("host rule: host-delay=%s for %s", delay, urlx.Host(v.Key))
 	default:

@@ -12,10 +12,13 @@
 //
 // Rules are one byte string, which is also what Append writes and Decode reads; numbers are varints:
 //
-//	+---------+-------+----------+--------+----------------+----------+---------------------+
-//	| version | flags | delay ms | length | rules          | sitemaps | per sitemap:        |
-//	| 1 byte  | 1     |          | of     | ...            | (number) | length, bytes       |
-//	+---------+-------+----------+--------+----------------+----------+---------------------+
+//	+---------+-------+----------+--------------+--------+-----------+----------+---------------+
+//	| version | flags | delay ms | [ line of    | length | rules ... | sitemaps | per sitemap:  |
+//	| 1 byte  | 1     |          |   the delay] | of     |           | (number) | length, bytes |
+//	+---------+-------+----------+--------------+--------+-----------+----------+---------------+
+//
+// Rules with a delay have version 2, and those without have version 1. Earlier versions of Orbweaver wrote delays with
+// version 1, without the line.
 //
 //	rule:  length of pattern << 2 | has text << 1 | allow,  line,  pattern,  [ length of text, text ]
 //

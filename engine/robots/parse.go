@@ -51,9 +51,16 @@ func cutBody(body []byte) []byte {
 
 // group holds the lines of all groups for one agent.
 type group struct {
-	rules    []rule
-	delay    time.Duration
-	hasDelay bool // there is a Crawl-delay
+	rules     []rule
+	delay     time.Duration
+	delayLine uint64 // of the Crawl-delay that counts, from 1; 0: there is none
+}
+
+// setDelay takes a Crawl-delay. The longest of several counts.
+func (g *group) setDelay(d time.Duration, line int) {
+	if g.delayLine == 0 || d > g.delay {
+		g.delay, g.delayLine = d, uint64(line)
+	}
 }
 
 // parser keeps the state of Parse between lines.
@@ -90,7 +97,7 @@ func (p *parser) line(s []byte, number int) {
 	case fieldDisallow:
 		p.rule(rule{line: uint64(number), text: s}, value)
 	case fieldDelay:
-		p.delay(value)
+		p.delay(value, number)
 	case fieldSitemap:
 		if len(value) > 0 {
 			p.sitemaps = append(p.sitemaps, value)
@@ -163,17 +170,17 @@ func cutIndex(path []byte) (folder []byte, ok bool) {
 }
 
 // delay handles the value of a Crawl-delay line. Such a line does not end the list of a group's agents: by RFC 9309,
-// unknown lines leave the groups unchanged. The longest of several delays counts.
-func (p *parser) delay(value []byte) {
+// unknown lines leave the groups unchanged.
+func (p *parser) delay(value []byte, line int) {
 	d, ok := parseDelay(value)
 	if !ok {
 		return
 	}
 	if p.inSpecific {
-		p.specific.delay, p.specific.hasDelay = max(p.specific.delay, d), true
+		p.specific.setDelay(d, line)
 	}
 	if p.inGlobal {
-		p.global.delay, p.global.hasDelay = max(p.global.delay, d), true
+		p.global.setDelay(d, line)
 	}
 }
 
@@ -183,11 +190,11 @@ func (p *parser) finish() *Rules {
 	if p.isNamed {
 		g = p.specific
 	}
-	flags := byte(0)
-	if g.hasDelay {
-		flags |= flagDelay
+	data := []byte{formatVersion, 0, 0}
+	if g.delayLine > 0 {
+		data = binary.AppendUvarint([]byte{formatDelay, flagDelay}, uint64(g.delay.Milliseconds()))
+		data = binary.AppendUvarint(data, g.delayLine)
 	}
-	data := binary.AppendUvarint([]byte{formatVersion, flags}, uint64(g.delay.Milliseconds()))
 	data = appendBytes(data, appendRules(nil, g.rules))
 	data = binary.AppendUvarint(data, uint64(len(p.sitemaps)))
 	for _, s := range p.sitemaps {

@@ -153,6 +153,12 @@ func TestHostile_B08_aCrawlDelayIsReadWithPatience(t *testing.T) {
 	if d, _ := Parse(file, "a").CrawlDelay(); d != 7*time.Second {
 		t.Errorf("the longest of an agent's delays: %v", d) // the first group is for both a and *
 	}
+	if line := Parse(file, "a").CrawlDelayLine(); line != 4 {
+		t.Errorf("the longest delay is in line %d", line)
+	}
+	if line := Parse([]byte("User-agent: *\nDisallow: /\n"), "a").CrawlDelayLine(); line != 0 {
+		t.Errorf("no delay, in line %d", line)
+	}
 	if d, ok := Parse([]byte("User-agent: a\nDisallow: /\nUser-agent: *\nCrawl-delay: 9\n"), "a").CrawlDelay(); ok {
 		t.Errorf("another group's delay: %v", d)
 	}
@@ -255,9 +261,16 @@ func TestR3_SnapshotFormComesBackAndFaultsAreErrors(t *testing.T) {
 	}
 	// Fixed bytes: checkpoints contain them.
 	form := Parse([]byte("User-agent: *\nDisallow: /a\nAllow:/b*$\nCrawl-delay: 2\nSitemap: s\n"), "x").Append(nil)
-	const want = `"\x01\x02\xd0\x0f\x15\x13\x03/b\x00\x01\nAllow:/b*$\b\x02/a\x01\x01s"`
+	const want = `"\x02\x02\xd0\x0f\x04\x15\x13\x03/b\x00\x01\nAllow:/b*$\b\x02/a\x01\x01s"`
 	if got := fmt.Sprintf("%q", form); got != want {
 		t.Errorf("snapshot form %s", got)
+	}
+	before, err := Decode([]byte("\x01\x02\xd0\x0f\x15\x13\x03/b\x00\x01\nAllow:/b*$\b\x02/a\x01\x01s")) // without the line
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, ok := before.CrawlDelay(); !ok || d != 2*time.Second || before.CrawlDelayLine() != 0 || before.Allowed([]byte("/a")) {
+		t.Errorf("the form of earlier versions: %v, line %d", d, before.CrawlDelayLine())
 	}
 }
 

@@ -34,6 +34,7 @@ type Explanation struct {
 // The first bytes of the encoded form; see doc.go for the rest.
 const (
 	formatVersion = 1
+	formatDelay   = 2      // of rules with a delay: the number of its line follows it
 	flagDenyAll   = 1 << 0 // nothing is allowed, because robots.txt is unreachable
 	flagDelay     = 1 << 1 // a crawl delay follows
 	flagsKnown    = flagDenyAll | flagDelay
@@ -119,10 +120,26 @@ func (r *Rules) CrawlDelay() (time.Duration, bool) {
 	return time.Duration(ms) * time.Millisecond, true
 }
 
+// CrawlDelayLine returns the number of the Crawl-delay line that counts, from 1; 0 if there is none, or if the rules are
+// from a version that did not keep it.
+func (r *Rules) CrawlDelayLine() int {
+	_, line, _, _ := cutDelay(r.data)
+	return int(line)
+}
+
+// cutDelay reads the delay and its line, behind version and flags.
+func cutDelay(data []byte) (delay, line uint64, rest []byte, ok bool) {
+	delay, rest, ok = cutUvarint(data[2:])
+	if ok && data[0] == formatDelay {
+		line, rest, ok = cutUvarint(rest)
+	}
+	return delay, line, rest, ok
+}
+
 // Sitemaps returns the sitemap URLs of the file as written, from all groups. The caller owns the slice.
 func (r *Rules) Sitemaps() []string {
-	_, rest, _ := cutUvarint(r.data[2:]) // the delay
-	_, rest, _ = cutBytes(rest)          // the rules
+	_, _, rest, _ := cutDelay(r.data)
+	_, rest, _ = cutBytes(rest) // the rules
 	n, rest, _ := cutUvarint(rest)
 	var all []string
 	for range n {
@@ -158,12 +175,12 @@ func (r *Rules) Equal(other *Rules) bool { return bytes.Equal(r.data, other.data
 // Decode reads the encoded form of rules from all of b, which it borrows. Its errors wrap ErrCorrupt.
 func Decode(b []byte) (*Rules, error) {
 	fault := func(what string) (*Rules, error) { return nil, fmt.Errorf("%w: %s", ErrCorrupt, what) }
-	if len(b) < 2 || b[0] != formatVersion || b[1]&^flagsKnown != 0 {
+	if len(b) < 2 || b[0] < formatVersion || b[0] > formatDelay || b[1]&^flagsKnown != 0 {
 		return fault("unknown version or flags")
 	}
 	data := bytes.Clone(b)
-	delay, rest, ok := cutUvarint(data[2:])
-	if !ok || delay > delayMaxMs || delay > 0 && b[1]&flagDelay == 0 {
+	delay, line, rest, ok := cutDelay(data)
+	if !ok || line > bodyMax || b[0] == formatDelay && line == 0 || delay > delayMaxMs || delay > 0 && b[1]&flagDelay == 0 {
 		return fault("delay")
 	}
 	rules, rest, ok := cutBytes(rest)
