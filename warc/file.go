@@ -149,7 +149,9 @@ func (f *outFile) finish() error {
 			return fmt.Errorf("warc: finishing %s: %w", f.info.Final(), err)
 		}
 	}
+	f.recalling <- struct{}{} // FindOpen may read them
 	f.index, f.recalled = cdxj.Lines{}, cdxj.Lines{}
+	<-f.recalling
 	return nil
 }
 

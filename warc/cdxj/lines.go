@@ -40,6 +40,28 @@ func (l *Lines) Add(entry []byte, offset, length int64) {
 	l.lines = append(l.lines, place{uint32(last), uint32(start), uint32(len(l.blocks[last]))})
 }
 
+// Find calls f with those of the lines from number from on, most at most, that begin with prefix. f borrows the line,
+// which has no file name. next is the number to continue with: Len at the end.
+func (l *Lines) Find(from, most int, prefix []byte, f func(line []byte)) (next int) {
+	for next = from; next < len(l.lines) && next-from < most; next++ {
+		if line := l.line(next); bytes.HasPrefix(line, prefix) {
+			f(line)
+		}
+	}
+	return next
+}
+
+// Complete appends to dst a line of Find and the name of its file, as in an index.
+func Complete(dst, line []byte, name string) []byte {
+	return append(append(append(append(dst, line...), fileKey...), name...), lineEnd...)
+}
+
+// How a line goes on behind the place of its record, and how it ends.
+const (
+	fileKey = `"filename":"`
+	lineEnd = "\"}"
+)
+
 // Cut removes all but the first n lines.
 func (l *Lines) Cut(n int) {
 	if n >= len(l.lines) {
@@ -80,9 +102,9 @@ func (l *Lines) WriteSorted(w io.Writer, name string) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	for _, i := range order {
 		_, _ = out.Write(l.line(i)) // bufio keeps the first error for Flush
-		_, _ = out.WriteString(`"filename":"`)
+		_, _ = out.WriteString(fileKey)
 		_, _ = out.WriteString(name)
-		_, _ = out.WriteString("\"}\n")
+		_, _ = out.WriteString(lineEnd + "\n")
 	}
 	return out.Flush()
 }
