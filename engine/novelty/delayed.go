@@ -97,7 +97,7 @@ func (g *group) noteDelayed(c *chain) {
 // releaseDelayed reports whether a delayed URL is fetched now, and then counts it. Otherwise it returns the evidence.
 func (g *group) releaseDelayed(c *chain, nested bool, floor uint32) (Evidence, bool) {
 	if e, _ := g.deepestWithEvidence(c); e != nil && e.isPoor() {
-		if why, endless := g.findEndless(c, floor); endless {
+		if why, endless := g.findEndless(c, floor, (*group).isExempt); endless {
 			return why, false
 		}
 	}
@@ -110,14 +110,16 @@ func (g *group) releaseDelayed(c *chain, nested bool, floor uint32) (Evidence, b
 }
 
 // findEndless looks for an endless part that contains the URL. A URL of an exempt kind passes.
-func (g *group) findEndless(c *chain, floor uint32) (Evidence, bool) {
+func (g *group) findEndless(
+	c *chain, floor uint32, isExempt func(g *group, c *chain, at int) bool,
+) (Evidence, bool) {
 	times := uint32(1)
 	for i := c.n - 1; i >= c.siteIndex; i-- {
 		e := g.find(c.keys[i])
 		if e == nil || e.delayed.fetched == 0 {
 			continue
 		}
-		if e.delayed.isEndless(times, floor) && !g.isExempt(c, i) {
+		if e.delayed.isEndless(times, floor) && !isExempt(g, c, i) {
 			d := &e.delayed
 			streak := int(d.evidenceWindows) * int(trapWindow(floor))
 			return Evidence{Level: i - c.siteIndex, Fetched: int(d.fetched), Found: int(d.foundEver), Streak: streak}, true

@@ -128,7 +128,7 @@ func (w *Detector) JoinMember(g Group, wasDelayed bool) (MemberDecision, Evidenc
 		return MemberAccepted, Evidence{}
 	}
 	c := chainOf(w.o.Seed, uint64(g), nil)
-	switch why, endless := one.findEndless(&c, w.floor()); {
+	switch why, endless := one.findEndless(&c, w.floor(), (*group).isExempt); {
 	case endless:
 		return MemberSkipped, why
 	case wasDelayed:

@@ -183,18 +183,30 @@ func (g *group) shouldDelay(c *chain) bool {
 // isExempt reports whether a URL below a poor key is not delayed: its kind is new and there is credit, or its kind has
 // new content.
 func (g *group) isExempt(c *chain, at int) bool {
+	exempt, byCredit := g.exemption(c, at)
+	if byCredit {
+		g.credit--
+	}
+	return exempt
+}
+
+// isExemptNow is isExempt without use of credit.
+func (g *group) isExemptNow(c *chain, at int) bool {
+	exempt, _ := g.exemption(c, at)
+	return exempt
+}
+
+// exemption reports whether a URL below a poor key is exempt, and whether that takes credit.
+func (g *group) exemption(c *chain, at int) (exempt, byCredit bool) {
 	met := true
 	for i := at + 1; i < c.n; i++ {
 		kind := g.find(c.keys[i])
 		if met = kind != nil && kind.pages >= kindPages; met && kind.newPages*2 >= kind.pages {
-			return true
+			return true, false
 		}
 	}
-	if met || g.credit <= 0 {
-		return false
-	}
-	g.credit--
-	return true
+	byCredit = !met && g.credit > 0
+	return byCredit, byCredit
 }
 
 // shouldRead reports whether the text of a page should be read. If the last pages were new, a sample is enough. If

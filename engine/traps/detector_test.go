@@ -1,6 +1,7 @@
 package traps
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
@@ -62,6 +63,27 @@ func TestDetector_delaysAPartWithoutNewContent(t *testing.T) {
 		if d.ShouldDelay(d.GroupOf([]byte("http://b.test")), path, new(queued.URL)) {
 			t.Errorf("%s: a URL of another site is delayed", name)
 		}
+	}
+}
+
+// Explain says what follows for the URLs of a part, and changes nothing by being asked.
+func TestDetector_explainsItsJudgement(t *testing.T) {
+	d := New(1<<20, 10, 1, nil)
+	url := []byte("http://a.test/calendar/day-2000")
+	if s := d.Explain(url); s.Part != nil || s.Domain != nil || Words(s.Part) != "too few pages to judge" {
+		t.Errorf("before any page: %+v", s)
+	}
+	readPages(d, 1000)
+	before := d.State()
+	p := d.Explain(url).Part
+	if p == nil || !p.Poor || p.Exempt || p.Endless || p.NewPages > p.Pages/8 || p.Pages < 64 || p.Level != 1 {
+		t.Fatalf("%+v", p)
+	}
+	if said := Words(p); said != "little new: its URLs wait behind all others of the site" {
+		t.Error(said)
+	}
+	if !bytes.Equal(before, d.State()) {
+		t.Error("the question has changed the state")
 	}
 }
 
