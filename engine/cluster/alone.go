@@ -126,6 +126,14 @@ func (noFiles) Sync() error { return nil }
 // Release implements CheckpointPart.
 func (noFiles) Release(*Checkpoint) error { return nil }
 
+// AskAboutURL implements URLQuestions. It is never called, since this agent owns every URL.
+func (soleMember) AskAboutURL(context.Context, string, []byte) ([]byte, error) {
+	return nil, ErrNoAgents
+}
+
+// AnswerAboutURL implements URLQuestions.
+func (soleMember) AnswerAboutURL(AnswerAboutURL) {}
+
 // IsShared implements Member.
 func (soleMember) IsShared() bool { return false }
 

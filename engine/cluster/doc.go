@@ -8,6 +8,7 @@
 //	Termination     distributor: end the crawl when no agent has anything left to do
 //	FetchedLog      parse workers, rebuild: which URLs have an answer
 //	CheckpointPart  checkpointer: the cluster's part of a checkpoint
+//	URLQuestions    operator: what another agent knows about a URL
 //	Member          engine: the life of this agent in the cluster
 //
 // Alone implements all of them for a crawl with one agent, so no user asks whether there are other agents. The

@@ -104,6 +104,24 @@ type CheckpointPart interface {
 	Release(state *Checkpoint) error
 }
 
+// AnswerAboutURL answers another agent what this one knows about a URL.
+type AnswerAboutURL func(ctx context.Context, url []byte) ([]byte, error)
+
+// Limits of the question about a URL.
+const (
+	URLPatience  = 5 * time.Second // how long its answer is waited for
+	URLAnswerMax = 256 << 10       // bytes of an answer
+)
+
+// URLQuestions carries the question of an operator what another agent knows about a URL. What the answers mean is the
+// business of package operator.
+type URLQuestions interface {
+	// AskAboutURL asks an agent. It waits for URLPatience at most.
+	AskAboutURL(ctx context.Context, agent string, url []byte) (answer []byte, err error)
+	// AnswerAboutURL sets what answers the questions of other agents. It is called once, before Start.
+	AnswerAboutURL(answer AnswerAboutURL)
+}
+
 // Member is the life of this agent in the cluster.
 type Member interface {
 	// IsShared says that the crawl may have other agents.
@@ -141,5 +159,6 @@ type Agent interface {
 	Termination
 	FetchedLog
 	CheckpointPart
+	URLQuestions
 	Member
 }

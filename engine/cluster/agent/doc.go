@@ -14,6 +14,7 @@
 //	server               takes messages and answers questions of other agents
 //	authority            what a sender may say
 //	items, questions     what the items of messages do; the answers to questions. itemkinds.go has the table of kinds
+//	urlQuestions         the question of an operator about a URL that another agent owns
 //	supersededCaptures   marks captures that other agents have, too (superseded.go)
 //
 // What an agent does for a URL happens in the step that moves the URL (journal.Steps); the ownership view changes while

@@ -95,7 +95,7 @@ func Open(
 	if err != nil {
 		return Alone{}, err
 	}
-	return participant{roles{p}, endRole{p}, robotsRole{p}}, nil
+	return participant{roles{p}, endRole{p}, robotsRole{p}, urlRole{p}}, nil
 }
 
 // ErrAlone means that a directory of a crawl of several agents is opened by an agent that knows of no others.

@@ -21,6 +21,7 @@ type questions struct {
 	leaving *leave.Register
 	lost    *lostAgents
 	views   *ownership.Timeline
+	urls    *urlQuestions
 	wake    func() // wakes the distributor
 	// consensus is quorum.Quorum.Answer.
 	consensus func(ctx context.Context, from string, content []byte) ([]byte, error)
@@ -39,6 +40,8 @@ func (q *questions) answer(ctx context.Context, from string, question []byte) ([
 		return q.consensus(ctx, from, question[1:])
 	case len(question) > 0 && question[0] == message.QuestionLeave:
 		return q.answerLeave(from, question[1:])
+	case len(question) > 0 && question[0] == message.QuestionURL:
+		return q.urls.handle(ctx, question[1:])
 	case len(question) > 1 && question[0] == message.QuestionLeft:
 		return q.leaving.AnswerLeft(string(question[1:])), nil
 	}

@@ -30,11 +30,15 @@ type endRole struct{ of *agent }
 // robotsRole is cluster.RobotsRouter, and AwaitsRobots.
 type robotsRole struct{ of *agent }
 
+// urlRole is cluster.URLQuestions.
+type urlRole struct{ of *agent }
+
 // participant has all roles, and is the life of this agent in the cluster.
 type participant struct {
 	roles
 	endRole
 	robotsRole
+	urlRole
 }
 
 // Views implements cluster.Router.
@@ -93,6 +97,14 @@ func (p robotsRole) SendResult(r *site.RobotsResult) bool { return p.of.hosts.ro
 
 // AwaitsRobots implements cluster.Termination.
 func (p robotsRole) AwaitsRobots() bool { return p.of.hosts.robots.AwaitsRobots() }
+
+// AskAboutURL implements cluster.URLQuestions.
+func (p urlRole) AskAboutURL(ctx context.Context, agent string, url []byte) ([]byte, error) {
+	return p.of.server.urls.ask(ctx, agent, url)
+}
+
+// AnswerAboutURL implements cluster.URLQuestions.
+func (p urlRole) AnswerAboutURL(answer cluster.AnswerAboutURL) { p.of.server.urls.answer = answer }
 
 // GiveSites implements cluster.Handoff.
 func (p roles) GiveSites(now time.Time) (more bool, err error) {

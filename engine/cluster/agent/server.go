@@ -18,6 +18,7 @@ import (
 type server struct {
 	authority authority
 	questions questions
+	urls      urlQuestions
 	items     *items
 	accounts  *quota.Accounts
 	journal   *journal.Store

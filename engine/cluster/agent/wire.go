@@ -83,13 +83,13 @@ func (p *agent) connectMessages() {
 		},
 		questions: questions{
 			end: p.end, pages: p.pages, leases: p.leases, leaving: p.leaving, lost: &p.lost, views: p.views,
-			wake: p.parts.Wake,
+			urls: &p.server.urls, wake: p.parts.Wake,
 			consensus: func(ctx context.Context, from string, content []byte) ([]byte, error) {
 				return p.quorum.Answer(ctx, from, content)
 			},
 		},
-		items: taken, accounts: p.traffic.accounts, journal: p.parts.Journal, frontier: p.parts.Frontier,
-		sites: p.parts.Sites, wake: p.parts.Wake,
+		urls: urlQuestions{network: p.network}, items: taken, accounts: p.traffic.accounts, journal: p.parts.Journal,
+		frontier: p.parts.Frontier, sites: p.parts.Sites, wake: p.parts.Wake,
 	}
 }
 

@@ -24,6 +24,7 @@ const (
 	QuestionConsensus byte = 'Q' // a message of package consensus
 	QuestionLeave     byte = 'G' // how far the asking agent is with leaving
 	QuestionLeft      byte = 'B' // whether a third agent has left
+	QuestionURL       byte = 'U' // what an agent knows about a URL, for its operator
 )
 
 // The answers to QuestionLeave and QuestionLeft.

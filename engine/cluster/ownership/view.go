@@ -39,6 +39,15 @@ type View struct {
 // Current holds the view in force.
 type Current struct{ atomic.Pointer[View] }
 
+// OtherOwner is the ID of the agent that owns a site or URL; "" if that is this agent.
+func (c *Current) OtherOwner(url []byte) string {
+	v := c.Load()
+	if v == nil || len(v.Agents) < 2 || v.Owns(url) {
+		return ""
+	}
+	return v.Agents[v.OwnerOf(url)].ID
+}
+
 // NewView makes the view of the agents that are there. self is the ID of this agent, empty if it leaves. everAll are
 // all agents that ever were members; births counts how often one came.
 func NewView(agents, everAll []Agent, births uint64, self string) (v *View, err error) {

@@ -1,0 +1,54 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"orbweaver/engine/cluster"
+	"orbweaver/engine/cluster/message"
+)
+
+// urlQuestions carries the question what an agent knows about a URL. An agent answers one at a time, since an answer
+// reads its log: agents that ask meanwhile are told so.
+type urlQuestions struct {
+	network peers
+	answer  cluster.AnswerAboutURL // set before the first question
+	turn    sync.Mutex             // held while a question is answered
+}
+
+// Faults of a question about a URL.
+var (
+	errURLBusy   = errors.New("engine: this agent is answering another question about a URL")
+	errURLAnswer = errors.New("engine: the answer about a URL is too long")
+)
+
+func (u *urlQuestions) ask(ctx context.Context, agent string, url []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, cluster.URLPatience)
+	defer cancel()
+	answer, err := u.network.Ask(ctx, agent, message.AppendURLQuestion(nil, url))
+	if err == nil && len(answer) > cluster.URLAnswerMax {
+		err = errURLAnswer
+	}
+	return answer, err
+}
+
+// handle answers the question of another agent.
+func (u *urlQuestions) handle(ctx context.Context, content []byte) ([]byte, error) {
+	url, err := message.ReadURLQuestion(content)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
+	}
+	if !u.turn.TryLock() {
+		return nil, errURLBusy
+	}
+	defer u.turn.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, cluster.URLPatience)
+	defer cancel()
+	answer, err := u.answer(ctx, url)
+	if err == nil && len(answer) > cluster.URLAnswerMax {
+		return nil, errURLAnswer
+	}
+	return answer, err
+}
