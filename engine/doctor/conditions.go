@@ -7,84 +7,32 @@ import (
 	"orbweaver/internal/options"
 )
 
-// conditions is the table, in order.
+// conditions is the table, in order: what keeps all exchanges back, what keeps more exchanges back, and then what is
+// left when nothing can be fetched now.
 func conditions() []condition {
 	return []condition{
-		{Ended, func(f *Figures) bool { return f.Ended != "" }, func(f *Figures) (string, string, string) {
-			return "the crawl does not go on: " + f.Ended, "resume it with: orbweaver crawl --dir DIR", ""
-		}},
-		{DiskFull, func(f *Figures) bool { return f.DiskNeed > 0 }, func(f *Figures) (string, string, string) {
-			return fmt.Sprintf("the disk is full: %d MiB must be free", f.DiskNeed>>20),
-				"make room; the crawl goes on by itself", "all exchanges wait for it"
-		}},
-		{Paused, func(f *Figures) bool { return f.Paused != "" }, func(f *Figures) (string, string, string) {
-			return "no exchange begins: " + f.Paused, "orbweaver ctl resume",
-				fmt.Sprintf("%d sites are due now", f.Hosts.DueNow)
-		}},
-		{Network, (*Figures).isNetworkShort, network},
-		{Descriptors, func(f *Figures) bool { return f.Shortage != "" }, func(f *Figures) (string, string, string) {
-			return "this machine lacks " + f.Shortage, "raise the limit of open files (ulimit -n), or lower --fetchers",
-				fmt.Sprintf("%d of %d fetch workers are in an exchange", f.Busy, f.Fetchers)
-		}},
-		{NameServers, func(f *Figures) bool { return f.NameServersDown > 0 && f.Hosts.Unresolved > 0 },
-			func(f *Figures) (string, string, string) {
-				return fmt.Sprintf("no answer from %s for %v", f.NameServers, round(f.NameServersDown)),
-					"check the name servers, or name others with --resolver",
-					fmt.Sprintf("%d hosts without an address", f.Hosts.Unresolved)
-			}},
-		{Processor, func(f *Figures) bool { return f.ParsersBehind }, func(f *Figures) (string, string, string) {
-			return fmt.Sprintf("parse workers are behind: %d pages wait for them", f.PagesOut),
-				"run on more or faster processors; lower --warc-level", fmt.Sprintf("%d sites are due now", f.Hosts.DueNow)
-		}},
-		{SlowDisk, func(f *Figures) bool { return f.SyncTook >= time.Second }, func(f *Figures) (string, string, string) {
-			return fmt.Sprintf("the disk is slow: a sync takes %v", round(f.SyncTook)),
-				"use a faster disk for the crawl directory, and stop what else writes to it",
-				"pages are stored sooner; less is fetched again after a power cut"
-		}},
-		{Bandwidth, func(f *Figures) bool { return f.Bandwidth.IsThrottling }, func(f *Figures) (string, string, string) {
-			return fmt.Sprintf("bandwidth: the limit of %s is reached", options.FormatRate(f.Bandwidth.Total)),
-				"raise --bandwidth, or orbweaver ctl set bandwidth RATE",
-				fmt.Sprintf("%d more sites are due now", f.Hosts.DueNow)
-		}},
-		{HostLimit, (*Figures).areHostsLimited, func(f *Figures) (string, string, string) {
-			return fmt.Sprintf("bandwidth: %d of %d exchanges wait for the limit of their host",
-					f.Bandwidth.HostsWaiting, f.Busy),
-				"raise --host-bandwidth, or host-bandwidth in a host rule, if the owners of the hosts agree", ""
-		}},
-		{BlackHoles, func(f *Figures) bool { return f.OldExchanges > 0 && 2*f.OldExchanges >= f.Fetchers },
-			func(f *Figures) (string, string, string) {
-				return fmt.Sprintf("servers do not answer: %d of %d fetch workers wait 10 s or longer, the oldest %v: %.120s",
-						f.OldExchanges, f.Fetchers, round(f.OldestAge), f.OldestURL),
-					"block the hosts (ctl active, ctl block), or raise --fetchers",
-					fmt.Sprintf("%d more sites are due now", f.Hosts.DueNow)
-			}},
-		{Fetchers, func(f *Figures) bool { return f.Busy >= f.Fetchers && f.Hosts.DueNow > 0 },
-			func(f *Figures) (string, string, string) {
-				return fmt.Sprintf("all %d fetch workers are in an exchange", f.Fetchers), "raise --fetchers",
-					fmt.Sprintf("%d more exchanges could begin now", f.Hosts.DueNow)
-			}},
-		{DNS, func(f *Figures) bool { return f.isIdle() && f.Hosts.Unresolved > f.Hosts.Sites/2 },
-			func(f *Figures) (string, string, string) {
-				return fmt.Sprintf("name lookups: %d hosts have no address yet, asked of %s", f.Hosts.Unresolved, f.NameServers),
-					"use name servers that are nearer or faster (--resolver)",
-					"these hosts could be asked at once"
-			}},
-		{Memory, func(f *Figures) bool { return f.MemoryFull && f.isIdle() }, func(f *Figures) (string, string, string) {
-			return "the memory for queues is full: hosts wait for others to be read from disk", "raise --workbench-memory", ""
-		}},
-		{FailingSite, (*Figures).areFailing,
-			func(f *Figures) (string, string, string) {
-				return fmt.Sprintf("%d sites that fail or ask to slow down have %d of %d queued URLs", f.Hosts.Failing,
-						f.Hosts.FailingURL, f.Hosts.URLs),
-					"see ctl hosts --sort errors; wait, or block them with ctl block", ""
-			}},
-		{HugeHost, func(f *Figures) bool { return f.isIdle() && isMost(f.Hosts.Largest.Queued, f.Hosts.URLs) }, hugeHost},
-		{Politeness, func(f *Figures) bool { return f.isIdle() && f.Hosts.Sites > 0 }, politeness},
-		{Sieve, func(f *Figures) bool { return f.isIdle() && f.Hosts.Sites == 0 && f.SievePending > 0 },
-			func(f *Figures) (string, string, string) {
-				return fmt.Sprintf("%d new links are being compared with the known URLs", f.SievePending),
-					"none is needed", "they are queued"
-			}},
+		{Ended, true, func(f *Figures) bool { return f.Ended != "" }, ended},
+		{DiskFull, true, func(f *Figures) bool { return f.DiskNeed > 0 }, diskFull},
+		{Paused, true, func(f *Figures) bool { return f.Paused != "" }, paused},
+		{Agents, true, func(f *Figures) bool { return f.Agents != "" }, agents},
+		{Network, false, (*Figures).isNetworkShort, network},
+		{Descriptors, false, func(f *Figures) bool { return f.Shortage != "" }, descriptors},
+		{NameServers, false, (*Figures).areServersSilent, nameServers},
+		{SlowDisk, false, func(f *Figures) bool { return f.WriteTook > 0 }, slowWrites},
+		{Processor, false, func(f *Figures) bool { return f.ParsersBehind && f.WriteTook == 0 }, processor},
+		{Bandwidth, false, func(f *Figures) bool { return f.Bandwidth.IsThrottling }, bandwidth},
+		{HostLimit, false, (*Figures).areHostsLimited, hostLimit},
+		{BlackHoles, false, (*Figures).areHoles, blackHoles},
+		{Fetchers, false, func(f *Figures) bool { return f.Busy >= f.Fetchers && f.Hosts.DueNow > 0 }, fetchers},
+		{DNS, false, func(f *Figures) bool { return f.isIdle() && 2*f.Hosts.Unresolved > f.Hosts.Sites }, names},
+		{Memory, false, (*Figures).isMemoryShort, memory},
+		{Agents, false, (*Figures).isPeerSlow, peer},
+		{FailingSite, false, (*Figures).areFailing, failing},
+		{HugeHost, false, func(f *Figures) bool { return f.isIdle() && isMost(f.Hosts.Largest.Queued, f.Hosts.URLs) },
+			hugeHost},
+		{Politeness, false, func(f *Figures) bool { return f.isIdle() && f.Hosts.Sites > 0 }, politeness},
+		{SlowDisk, false, func(f *Figures) bool { return f.WriteTook == 0 && f.SyncTook > 0 }, slowSyncs},
+		{Sieve, false, func(f *Figures) bool { return f.isIdle() && f.Hosts.Sites == 0 && f.SievePending > 0 }, sieve},
 	}
 }
 
@@ -98,9 +46,42 @@ func (f *Figures) isNetworkShort() bool {
 	return f.NetworkDown > 0 || f.NetworkWorkers > 0 && f.NetworkWorkers < f.Fetchers
 }
 
+func (f *Figures) areServersSilent() bool { return f.NameServersDown > 0 && f.Hosts.Unresolved > 0 }
+
+// areHoles reports whether most fetch workers wait for servers that do not answer.
+func (f *Figures) areHoles() bool { return f.OldExchanges > 0 && 2*f.OldExchanges >= f.Fetchers }
+
+// isMemoryShort reports whether sites could be asked whose URLs are all on disk. A full workbench alone limits nothing:
+// sites that wait for their delay need no memory.
+func (f *Figures) isMemoryShort() bool {
+	return f.MemoryFull && f.isIdle() && f.Hosts.OnDiskOnly > 0 && 8*f.Hosts.OnDiskOnly >= f.Hosts.Sites
+}
+
+// isPeerSlow reports whether more URLs wait for another agent than for the sites of this one.
+func (f *Figures) isPeerSlow() bool { return f.isIdle() && f.Peer.URLs > int64(f.Hosts.URLs) }
+
 // areFailing reports whether failing sites have most of the queued URLs.
 func (f *Figures) areFailing() bool {
 	return f.isIdle() && f.Hosts.Failing > 0 && 2*f.Hosts.FailingURL >= f.Hosts.URLs
+}
+
+func ended(f *Figures) (text, remedy, ifLifted string) {
+	return "the crawl does not go on: " + f.Ended, "resume it with: orbweaver crawl --dir DIR", ""
+}
+
+func diskFull(f *Figures) (text, remedy, ifLifted string) {
+	return fmt.Sprintf("the disk is full: %d MiB must be free", f.DiskNeed>>20),
+		"make room; the crawl goes on by itself", "all exchanges wait for it"
+}
+
+func paused(f *Figures) (text, remedy, ifLifted string) {
+	return "no exchange begins: " + f.Paused, "orbweaver ctl resume",
+		fmt.Sprintf("%d sites are due now", f.Hosts.DueNow)
+}
+
+func agents(f *Figures) (text, remedy, ifLifted string) {
+	return "no exchange begins: " + f.Agents, "see orbweaver ctl agents: start or reach the other agents",
+		fmt.Sprintf("%d sites are due now", f.Hosts.DueNow)
 }
 
 func network(f *Figures) (text, remedy, ifLifted string) {
@@ -110,6 +91,83 @@ func network(f *Figures) (text, remedy, ifLifted string) {
 	}
 	return fmt.Sprintf("the network: connections time out, so %d of %d fetch workers go on", f.NetworkWorkers, f.Fetchers),
 		"lower --fetchers to what the network carries, or use a faster one", ""
+}
+
+func descriptors(f *Figures) (text, remedy, ifLifted string) {
+	return "this machine lacks " + f.Shortage, "raise the limit of open files (ulimit -n), or lower --fetchers",
+		fmt.Sprintf("%d of %d fetch workers are in an exchange", f.Busy, f.Fetchers)
+}
+
+func nameServers(f *Figures) (text, remedy, ifLifted string) {
+	return fmt.Sprintf("no answer from %s for %v", f.NameServers, round(f.NameServersDown)),
+		"check the name servers, or name others with --resolver",
+		fmt.Sprintf("%d hosts without an address", f.Hosts.Unresolved)
+}
+
+func slowWrites(f *Figures) (text, remedy, ifLifted string) {
+	return fmt.Sprintf("the disk is slow: a write takes %v, and %d pages wait to be stored",
+			f.WriteTook.Round(10*time.Millisecond), f.PagesOut),
+		"use a faster disk for the crawl directory, and stop what else writes to it",
+		fmt.Sprintf("%d sites are due now", f.Hosts.DueNow)
+}
+
+func slowSyncs(f *Figures) (text, remedy, ifLifted string) {
+	return fmt.Sprintf("the disk is slow: a sync takes %v", round(f.SyncTook)),
+		"use a faster disk for the crawl directory, and stop what else writes to it",
+		"pages are durable sooner; less is fetched again after a power cut"
+}
+
+func processor(f *Figures) (text, remedy, ifLifted string) {
+	return fmt.Sprintf("parse workers are behind: %d pages wait for them", f.PagesOut),
+		"run on more or faster processors; lower --warc-level", fmt.Sprintf("%d sites are due now", f.Hosts.DueNow)
+}
+
+func bandwidth(f *Figures) (text, remedy, ifLifted string) {
+	return fmt.Sprintf("bandwidth: the limit of %s is reached", options.FormatRate(f.Bandwidth.Total)),
+		"raise --bandwidth, or orbweaver ctl set bandwidth RATE",
+		fmt.Sprintf("%d more sites are due now", f.Hosts.DueNow)
+}
+
+func hostLimit(f *Figures) (text, remedy, ifLifted string) {
+	return fmt.Sprintf("bandwidth: %d of %d exchanges wait for the limit of their host",
+			f.Bandwidth.HostsWaiting, f.Busy),
+		"raise --host-bandwidth, or host-bandwidth in a host rule, if the owners of the hosts agree", ""
+}
+
+func blackHoles(f *Figures) (text, remedy, ifLifted string) {
+	return fmt.Sprintf("servers do not answer: %d of %d fetch workers wait %v or longer, the oldest %v: %.120s",
+			f.OldExchanges, f.Fetchers, OldExchange, round(f.OldestAge), f.OldestURL),
+		"block the hosts (ctl active, ctl block), or raise --fetchers",
+		fmt.Sprintf("%d more sites are due now", f.Hosts.DueNow)
+}
+
+func fetchers(f *Figures) (text, remedy, ifLifted string) {
+	return fmt.Sprintf("all %d fetch workers are in an exchange", f.Fetchers), "raise --fetchers",
+		fmt.Sprintf("%d more exchanges could begin now", f.Hosts.DueNow)
+}
+
+func names(f *Figures) (text, remedy, ifLifted string) {
+	return fmt.Sprintf("name lookups: %d hosts have no address yet, asked of %s", f.Hosts.Unresolved, f.NameServers),
+		"use name servers that are nearer or faster (--resolver)",
+		"these hosts could be asked at once"
+}
+
+func memory(f *Figures) (text, remedy, ifLifted string) {
+	return fmt.Sprintf("the memory for queues is full: %d of %d sites wait for their URLs to be read from disk",
+			f.Hosts.OnDiskOnly, f.Hosts.Sites),
+		"raise --workbench-memory", "these sites could be asked at once"
+}
+
+func peer(f *Figures) (text, remedy, ifLifted string) {
+	return fmt.Sprintf("another agent: %d URLs wait for %s (%s), more than for the sites of this agent",
+			f.Peer.URLs, f.Peer.ID, f.Peer.State),
+		"see orbweaver ctl agents, and ask that agent with orbweaver doctor", "that agent could fetch them"
+}
+
+func failing(f *Figures) (text, remedy, ifLifted string) {
+	return fmt.Sprintf("%d sites that fail or ask to slow down have %d of %d queued URLs", f.Hosts.Failing,
+			f.Hosts.FailingURL, f.Hosts.URLs),
+		"see ctl hosts --sort errors; wait, or block them with ctl block", ""
 }
 
 func hugeHost(f *Figures) (text, remedy, ifLifted string) {
@@ -131,4 +189,9 @@ func politeness(f *Figures) (text, remedy, ifLifted string) {
 			f.Hosts.URLs, round(f.Hosts.NextDue)),
 		"more hosts in scope keep more fetch workers busy; a shorter --host-delay only if site owners agree",
 		fmt.Sprintf("the longest is %s: %d URLs take %v at its delay%s", h.Site, h.Queued, round(f.Hosts.SlowestFor), why)
+}
+
+func sieve(f *Figures) (text, remedy, ifLifted string) {
+	return fmt.Sprintf("%d new links are being compared with the known URLs", f.SievePending), "none is needed",
+		"they are queued"
 }

@@ -11,7 +11,8 @@ import (
 // Figures are what a diagnosis is made of.
 type Figures struct {
 	Ended    string // the crawl has ended or stops: how; "" while it runs
-	Paused   string // why no exchange begins; "" if exchanges begin
+	Paused   string // the operator's pause; "" without one
+	Agents   string // why the other agents keep exchanges from beginning; "" if they do not
 	DiskNeed int64  // bytes that must be free before the crawl goes on; 0 if the disk is not full
 
 	NetworkDown     time.Duration // for so long no server could be reached; 0 if some can
@@ -21,20 +22,33 @@ type Figures struct {
 	NameServers     string
 
 	Fetchers, Busy int           // fetch workers, and those in an exchange
-	OldExchanges   int           // exchanges under way for 10 s or longer
+	OldExchanges   int           // exchanges under way for OldExchange or longer
 	OldestURL      string        // of the oldest exchange
 	OldestAge      time.Duration // of it
 
 	ParsersBehind bool
-	PagesOut      int64 // fetched, and not yet stored
-	SyncTook      time.Duration
-	MemoryFull    bool  // the workbench has no room for more URLs
-	SievePending  int64 // links that are not yet compared with the known URLs
+	PagesOut      int64         // fetched, and not yet stored
+	SyncTook      time.Duration // of the disk, if it is slow; 0 if not
+	WriteTook     time.Duration // the same of a write
+	MemoryFull    bool          // the workbench has no room for more URLs
+	SievePending  int64         // links that are not yet compared with the known URLs
 
 	Bandwidth bandwidth.State
 
 	Hosts hosts.Survey
+	Peer  Peer
 }
+
+// Peer is the other agent for which the most URLs wait.
+type Peer struct {
+	ID    string
+	State string // as membership has it
+	URLs  int64  // that it has not acknowledged
+}
+
+// OldExchange is the age from which an exchange counts as one whose server does not answer: a server that is well
+// answers sooner, and a connection that cannot be made is given up after 10 s.
+const OldExchange = 3 * time.Second
 
 // Diagnosis is one thing that limits the crawl.
 type Diagnosis struct {
@@ -48,6 +62,7 @@ type Diagnosis struct {
 const (
 	Ended       = "ended"
 	Paused      = "paused"
+	Agents      = "agents"
 	DiskFull    = "disk-full"
 	Network     = "network"
 	Descriptors = "descriptors"
@@ -69,9 +84,10 @@ const (
 
 // condition is a row of the table.
 type condition struct {
-	cause string
-	holds func(f *Figures) bool
-	says  func(f *Figures) (text, remedy, ifLifted string)
+	cause   string
+	isAlone bool // no other row is looked at
+	holds   func(f *Figures) bool
+	says    func(f *Figures) (text, remedy, ifLifted string)
 }
 
 // Diagnose returns what limits the crawl, the strongest first. There is always at least one.
@@ -84,7 +100,7 @@ func Diagnose(f *Figures) []Diagnosis {
 		d := Diagnosis{Cause: c.cause}
 		d.Text, d.Remedy, d.IfLifted = c.says(f)
 		all = append(all, d)
-		if c.cause == Ended || c.cause == Paused || c.cause == DiskFull {
+		if c.isAlone {
 			return all // nothing else matters then
 		}
 	}

@@ -30,14 +30,17 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 	}{
 		{Ended, func(f *Figures) { f.Ended = "finished: complete" }, "finished: complete"},
 		{Paused, func(f *Figures) { f.Paused = "paused by the operator" }, "paused by the operator"},
-		{DiskFull, func(f *Figures) { f.DiskNeed, f.Paused = 64<<20, "the disk is full" }, "64 MiB"},
+		{DiskFull, func(f *Figures) { f.DiskNeed = 64 << 20 }, "64 MiB"},
+		{Agents, func(f *Figures) { f.Agents = "waiting for the other agents" }, "waiting for the other agents"},
+		{Agents, func(f *Figures) { f.Peer = Peer{ID: "a2", State: "suspected", URLs: 5000} }, "5000 URLs wait for a2"},
 		{Network, func(f *Figures) { f.NetworkDown = time.Minute }, "1m0s"},
 		{Network, func(f *Figures) { f.NetworkWorkers = 12 }, "12 of 100"},
 		{Descriptors, func(f *Figures) { f.Shortage = "file descriptors" }, "file descriptors"},
 		{NameServers, func(f *Figures) { f.NameServersDown, f.Hosts.Unresolved = 12*time.Second, 30 }, "192.0.2.53 for 12s"},
 		{DNS, func(f *Figures) { f.Hosts.Unresolved = 50 }, "50 hosts have no address yet"},
 		{Processor, func(f *Figures) { f.ParsersBehind, f.PagesOut, f.Hosts.DueNow = true, 17, 5 }, "17 pages"},
-		{SlowDisk, func(f *Figures) { f.SyncTook = 3 * time.Second }, "3s"},
+		{SlowDisk, func(f *Figures) { f.WriteTook, f.ParsersBehind = 400*time.Millisecond, true }, "400ms"},
+		{SlowDisk, func(f *Figures) { f.SyncTook, f.Hosts.DueNow, f.Busy = 3*time.Second, 12, 40 }, "3s"},
 		{BlackHoles, func(f *Figures) {
 			f.Busy, f.OldExchanges, f.OldestAge, f.OldestURL = 100, 95, time.Minute, "http://hole.test/"
 		}, "95 of 100"},
@@ -47,7 +50,8 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 		}, "10MiB/s"},
 		{HostLimit, func(f *Figures) { f.Bandwidth.HostsWaiting, f.Busy, f.OldExchanges = 95, 100, 95 }, "95 of 100"},
 		{Fetchers, func(f *Figures) { f.Busy, f.OldExchanges, f.Hosts.DueNow = 100, 2, 60 }, "all 100"},
-		{Memory, func(f *Figures) { f.MemoryFull = true }, "memory for queues"},
+		{Memory, func(f *Figures) { f.MemoryFull, f.Hosts.OnDiskOnly = true, 12 }, "12 of 40 sites"},
+		{Politeness, func(f *Figures) { f.MemoryFull = true }, "40 sites with 1000 URLs"},
 		{FailingSite, func(f *Figures) { f.Hosts.Failing, f.Hosts.FailingURL = 7, 800 }, "800 of 1000"},
 		{HugeHost, func(f *Figures) { f.Hosts.Largest.Queued = 950 }, "http://large.test"},
 		{Politeness, func(*Figures) {}, "40 sites with 1000 URLs"},
@@ -63,7 +67,7 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 
 // A crawl with two limits names both, and what would change if the first were lifted.
 func TestDiagnoseNamesWhatComesNext(t *testing.T) {
-	all := Diagnose(running(func(f *Figures) { f.SyncTook, f.Hosts.Largest.Queued = 2*time.Second, 950 }))
+	all := Diagnose(running(func(f *Figures) { f.WriteTook, f.Hosts.Largest.Queued = 2*time.Second, 950 }))
 	if len(all) != 3 || all[1].Cause != HugeHost || all[2].Cause != Politeness {
 		t.Fatalf("%+v", all)
 	}

@@ -22,6 +22,7 @@ type Survey struct {
 	NextDue    time.Duration // until the first of them is due
 	Failing    int           // sites that fail or ask to slow down
 	FailingURL uint64        // their URLs
+	OnDiskOnly int           // sites that could be asked, if their URLs were not all on disk
 	Unresolved int           // sites without an address, with or without URLs
 	Largest    Host          // the one with the most URLs
 	Slowest    Host          // the one that needs longest for its queue, at its delay
@@ -65,6 +66,9 @@ func (l *Lister) addToSurvey(s *Survey, v *view, now time.Time) {
 	s.WaitingFor += due
 	if due == 0 && v.State == workbench.Waiting {
 		s.DueNow++
+	}
+	if due == 0 && v.State == workbench.Idle {
+		s.OnDiskOnly++
 	}
 	if v.Data.FailureStreak().Count > 0 || v.Data.Failures != 0 {
 		s.Failing++

@@ -104,7 +104,9 @@ func (l *Store) FinishFiles() error {
 func (l *Store) Sync() error {
 	l.syncing <- struct{}{}
 	defer func() { <-l.syncing }()
+	l.SlowSync.BeginWait(time.Now())
 	l.commit.Lock()
+	l.SlowSync.EndWait(time.Now())
 	dirty, j, lost := l.dirty, l.Journal, l.lost
 	l.dirty = false
 	if lost != nil || !dirty {

@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/engine/doctor"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/outage"
 )
 
 // Diagnoses is the answer to the question doctor.
@@ -15,16 +16,14 @@ type Diagnoses struct {
 	Diagnoses []doctor.Diagnosis `json:"diagnoses"` // the strongest first; there is at least one
 }
 
-// oldExchange is the age from which an exchange counts as one whose server does not answer.
-const oldExchange = 10 * time.Second
-
 // diagnose answers what limits the crawl.
 func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 	now := time.Now()
 	f := doctor.Figures{
-		Paused: o.Outages.Gate.Reason(), Fetchers: o.Fetchers, Busy: int(o.Exchanges.Busy()),
+		Fetchers: o.Fetchers, Busy: int(o.Exchanges.Busy()), Peer: o.slowestPeer(),
 		ParsersBehind: o.Reports.Numbers.ParsersBehind(), PagesOut: o.Reports.Numbers.PagesOut.Load(),
-		SyncTook: o.Disk.Journal.SlowSync.Now(now), MemoryFull: o.Disk.Workbench.Memory().Full(),
+		SyncTook: o.Disk.Journal.SlowSync.Now(now), WriteTook: o.Disk.Journal.SlowSync.WriteNow(now),
+		MemoryFull:   o.Disk.Workbench.Memory().Full(),
 		Bandwidth:    o.Live.Bandwidth.State(),
 		SievePending: int64(o.Disk.Sieve.Pending()),
 	}
@@ -35,6 +34,17 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 	}
 	_, f.DiskNeed = o.Disk.Journal.Disk.Pauses()
 	_, f.Shortage = o.Outages.Shortage.Current(now)
+	switch reason := o.Outages.Gate.Reason(); reason {
+	case "":
+	case pauseReason:
+		f.Paused = reason
+	case outage.NoFilesReason:
+		f.Shortage = "file descriptors"
+	default:
+		if f.DiskNeed == 0 {
+			f.Agents = reason
+		}
+	}
 	var down time.Time
 	if down, f.NetworkWorkers = o.Outages.Network.State(); !down.IsZero() {
 		f.NetworkDown = now.Sub(down)
@@ -54,7 +64,7 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 	}
 	for _, x := range o.Exchanges.List(o.Fetchers) {
 		age := now.Sub(x.Began)
-		if age < oldExchange {
+		if age < doctor.OldExchange {
 			break // the oldest come first
 		}
 		if f.OldExchanges++; f.OldExchanges == 1 {
@@ -64,4 +74,17 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 	var err error
 	f.Hosts, err = o.hosts.Survey(ctx)
 	return Diagnoses{doctor.Diagnose(&f)}, err
+}
+
+// slowestPeer is the other agent for which the most URLs wait.
+func (o *Operator) slowestPeer() (slowest doctor.Peer) {
+	if !o.Cluster.IsShared() {
+		return slowest
+	}
+	for _, a := range o.Reports.Report().Cluster.Agents {
+		if a.URLsWaiting > slowest.URLs {
+			slowest = doctor.Peer{ID: a.ID, State: string(a.State), URLs: a.URLsWaiting}
+		}
+	}
+	return slowest
 }

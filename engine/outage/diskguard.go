@@ -40,10 +40,12 @@ type DiskGuard struct {
 // never begun; the journal has the rest.
 var ErrFullAtStop = errors.New("engine: stopped while the disk was full: make room, and run it again")
 
+// NoFilesReason is why exchanges wait for a file descriptor.
+const NoFilesReason = "no file descriptors left"
+
 // How a full disk is handled.
 const (
 	diskFullReason = "disk full"
-	noFilesReason  = "no file descriptors left"
 	diskRecheck    = time.Second
 	diskRecheckMax = time.Minute
 	DiskNeed       = 64 << 20         // bytes that must be free before a paused crawl goes on
@@ -125,7 +127,7 @@ func (d *DiskGuard) enter(now time.Time, err error) time.Duration {
 	}
 	what := "disk full: the crawl is paused and goes on by itself when there is room"
 	if d.reason = diskFullReason; !vfs.IsFull(err) {
-		d.reason, d.need = noFilesReason, 0
+		d.reason, d.need = NoFilesReason, 0
 		what = "no file descriptors left: the crawl is paused until connections give some back"
 	}
 	d.look = now.Add(d.pause)

@@ -7,7 +7,7 @@ import (
 	"orbweaver/internal/throttle"
 )
 
-// SlowSync watches how long the group commit takes. A disk that is slow to sync delays no fetch (pages are fetched and
+// SlowSync watches how long the group commit takes, and how long it waits for writes. A disk that is slow to sync delays no fetch (pages are fetched and
 // written meanwhile, and bounds hold what cannot be), but a power cut then costs what came since, and the operator
 // should know.
 type SlowSync struct {
@@ -17,6 +17,7 @@ type SlowSync struct {
 	began         time.Time // of the sync under way; zero if none
 	ended         time.Time // of the last slow one
 	took          time.Duration
+	waits         slowWait
 	slowWarnings  throttle.Log
 	stuckWarnings throttle.Log
 }
@@ -26,6 +27,46 @@ const (
 	syncStuck     = 30 * time.Second
 	syncRemembers = 10 * time.Second // a slow sync is worth mentioning for so long
 )
+
+// slowWait is the last slow wait for a write.
+type slowWait struct {
+	began, ended time.Time // began is zero if none is under way
+	took         time.Duration
+}
+
+// writeSlow is how long a group commit waits for the write under way before the disk counts as slow: a write goes to
+// the memory of the system, and takes microseconds.
+const writeSlow = 100 * time.Millisecond
+
+// BeginWait notes that a group commit waits for the write under way.
+func (d *SlowSync) BeginWait(now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.waits.began = now
+}
+
+// EndWait notes that the write has ended.
+func (d *SlowSync) EndWait(now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if took := now.Sub(d.waits.began); took >= writeSlow {
+		d.waits.took, d.waits.ended = took, now
+	}
+	d.waits.began = time.Time{}
+}
+
+// WriteNow returns how long a write takes that is under way or has just ended, 0 if that is not long.
+func (d *SlowSync) WriteNow(now time.Time) time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if took := now.Sub(d.waits.began); !d.waits.began.IsZero() && took >= writeSlow {
+		return took
+	}
+	if !d.waits.ended.IsZero() && now.Sub(d.waits.ended) < syncRemembers {
+		return d.waits.took
+	}
+	return 0
+}
 
 // Begin notes that a sync begins.
 func (d *SlowSync) Begin(now time.Time) {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -41,6 +42,7 @@ type Condition struct {
 	Refused   bool   // connections are refused
 	BlackHole bool   // connecting never ends
 	Reset     bool   // connections end before a response
+	Silent    bool   // connections are made, and get no response
 	Status    int    // of all responses; 0 for ordinary ones
 	Head      string // header lines of such responses
 	RobotsUp  bool   // robots.txt has its ordinary response
@@ -116,6 +118,10 @@ func (o *OutageWeb) isBroken(path string) bool {
 func (o *OutageWeb) serve(conn net.Conn, c Condition) {
 	r, err := http.ReadRequest(bufio.NewReader(conn))
 	if err != nil || c.Reset {
+		return
+	}
+	if c.Silent {
+		_, _ = io.Copy(io.Discard, conn) // until the client closes it
 		return
 	}
 	robots := r.URL.Path == "/robots.txt"

@@ -1,0 +1,73 @@
+package operator
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"orbweaver/bench/scenario/testbed"
+	"orbweaver/bench/simweb"
+	"orbweaver/engine"
+	"orbweaver/engine/doctor"
+)
+
+// heavyPage is a page of text that compresses badly, with links to other pages of its host.
+func heavyPage() string {
+	var b strings.Builder
+	b.WriteString(testbed.LinksPage(100))
+	rng := rand.New(rand.NewPCG(1, 2))
+	for b.Len() < 1<<20 {
+		fmt.Fprintf(&b, "<p>%x</p>\n", rng.Uint64())
+	}
+	return b.String()
+}
+
+// One parse worker and large pages: the processor limits the crawl, and the doctor says so. This runs in real time,
+// since work takes no virtual time. The doctor is asked when so many pages were served that most of them must wait.
+func TestDoctorNamesTheProcessor(t *testing.T) {
+	const hosts, enough = 64, 50
+	page, reached := heavyPage(), make(chan struct{})
+	var served atomic.Int64
+	web := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{}, Counts: map[string]int{}}
+	rig := testbed.MustRig(t, testbed.SmallWorld(1, simweb.Plain()), false)
+	rig.Seeds = nil
+	for i := range hosts {
+		host := fmt.Sprintf("h%d.test", i)
+		web.Hosts[host] = func(path string, _ int, c net.Conn) {
+			if path == "/robots.txt" {
+				testbed.Respond(c, 404, "", "")
+				return
+			}
+			if served.Add(1) == enough {
+				close(reached)
+			}
+			testbed.Respond(c, 200, "", page+path)
+		}
+		rig.Seeds = append(rig.Seeds, "http://"+host+"/")
+	}
+	cfg := rig.Config()
+	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = time.Millisecond, 0
+	cfg.Workers.Fetchers, cfg.Workers.Parsers, cfg.Archive.Level = 32, 1, 9
+	seams := rig.Seams(rig.FS)
+	seams.Dialer, seams.Resolver = web, web
+	seams.Allowed = func(netip.AddrPort) error { return nil }
+	e, err := engine.Open(cfg, seams)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- e.Run(t.Context()) }()
+	<-reached
+	all := diagnoses(t, e)
+	e.Abort()
+	testbed.WaitEnd(t, rig, e, done)
+	web.Done.Wait()
+	if first := all[0]; first.Cause != doctor.Processor || !strings.Contains(first.Text, "parse workers are behind: ") {
+		t.Errorf("%+v", all)
+	}
+}
