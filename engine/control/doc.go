@@ -7,6 +7,7 @@
 //	GET  /history   samples of the last hour, day or week: ?span=1h&points=600
 //	GET  /hosts     sites, sorted: ?sort=queue|delay|due|errors|pages|bytes&suffix=NAME&state=STATE&limit=N
 //	GET  /queue     what is queued for a host, and why it waits: ?host=HOST&limit=N
+//	GET  /seeds     what became of each seed: ?sort=given|state|url|time&state=STATE&outcome=NAME&suffix=NAME&limit=N
 //	GET  /active    exchanges under way, the oldest first: ?limit=N
 //	GET  /doctor    what limits the crawl now, the strongest first, with figures and remedies
 //	GET  /explain   what the crawl knows about a URL, and what became of it: ?url=URL&whole-log=true

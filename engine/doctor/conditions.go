@@ -12,15 +12,15 @@ import (
 func conditions() []condition {
 	return []condition{
 		{Ended, true, func(f *Figures) bool { return f.Ended != "" }, ended},
-		{DiskFull, true, func(f *Figures) bool { return f.DiskNeed > 0 }, diskFull},
+		{DiskFull, true, func(f *Figures) bool { return f.Disk.Need > 0 }, diskFull},
 		{Paused, true, func(f *Figures) bool { return f.Paused != "" }, paused},
 		{Agents, true, func(f *Figures) bool { return f.Agents != "" }, agents},
 		{Network, false, (*Figures).isNetworkShort, network},
 		{Descriptors, false, func(f *Figures) bool { return f.Shortage != "" }, descriptors},
 		{NameServers, false, (*Figures).areServersSilent, nameServers},
-		{SlowDisk, false, func(f *Figures) bool { return f.WriteTook > 0 }, slowWrites},
-		{Processor, false, func(f *Figures) bool { return f.ParsersBehind && f.WriteTook == 0 }, processor},
-		{Bandwidth, false, func(f *Figures) bool { return f.Bandwidth.IsThrottling }, bandwidth},
+		{SlowDisk, false, func(f *Figures) bool { return f.Disk.WriteTook > 0 }, slowWrites},
+		{Processor, false, func(f *Figures) bool { return f.ParsersBehind && f.Disk.WriteTook == 0 }, processor},
+		{Bandwidth, false, func(f *Figures) bool { return f.Bandwidth.IsThrottling }, totalLimit},
 		{HostLimit, false, (*Figures).areHostsLimited, hostLimit},
 		{BlackHoles, false, (*Figures).areHoles, blackHoles},
 		{Fetchers, false, func(f *Figures) bool { return f.Busy >= f.Fetchers && f.Hosts.DueNow > 0 }, fetchers},
@@ -31,7 +31,7 @@ func conditions() []condition {
 		{HugeHost, false, func(f *Figures) bool { return f.isIdle() && isMost(f.Hosts.Largest.Queued, f.Hosts.URLs) },
 			hugeHost},
 		{Politeness, false, func(f *Figures) bool { return f.isIdle() && f.Hosts.Sites > 0 }, politeness},
-		{SlowDisk, false, func(f *Figures) bool { return f.WriteTook == 0 && f.SyncTook > 0 }, slowSyncs},
+		{SlowDisk, false, func(f *Figures) bool { return f.Disk.WriteTook == 0 && f.Disk.SyncTook > 0 }, slowSyncs},
 		{Sieve, false, func(f *Figures) bool { return f.isIdle() && f.Hosts.Sites == 0 && f.SievePending > 0 }, sieve},
 	}
 }
@@ -49,7 +49,7 @@ func (f *Figures) isNetworkShort() bool {
 func (f *Figures) areServersSilent() bool { return f.NameServersDown > 0 && f.Hosts.Unresolved > 0 }
 
 // areHoles reports whether most fetch workers wait for servers that do not answer.
-func (f *Figures) areHoles() bool { return f.OldExchanges > 0 && 2*f.OldExchanges >= f.Fetchers }
+func (f *Figures) areHoles() bool { return f.Old.Count > 0 && 2*f.Old.Count >= f.Fetchers }
 
 // isMemoryShort reports whether sites could be asked whose URLs are all on disk. A full workbench alone limits nothing:
 // sites that wait for their delay need no memory.
@@ -70,7 +70,7 @@ func ended(f *Figures) (text, remedy, ifLifted string) {
 }
 
 func diskFull(f *Figures) (text, remedy, ifLifted string) {
-	return fmt.Sprintf("the disk is full: %d MiB must be free", f.DiskNeed>>20),
+	return fmt.Sprintf("the disk is full: %d MiB must be free", f.Disk.Need>>20),
 		"make room; the crawl goes on by itself", "all exchanges wait for it"
 }
 
@@ -106,13 +106,13 @@ func nameServers(f *Figures) (text, remedy, ifLifted string) {
 
 func slowWrites(f *Figures) (text, remedy, ifLifted string) {
 	return fmt.Sprintf("the disk is slow: a write takes %v, and %d pages wait to be stored",
-			f.WriteTook.Round(10*time.Millisecond), f.PagesOut),
+			f.Disk.WriteTook.Round(10*time.Millisecond), f.PagesOut),
 		"use a faster disk for the crawl directory, and stop what else writes to it",
 		fmt.Sprintf("%d sites are due now", f.Hosts.DueNow)
 }
 
 func slowSyncs(f *Figures) (text, remedy, ifLifted string) {
-	return fmt.Sprintf("the disk is slow: a sync takes %v", round(f.SyncTook)),
+	return fmt.Sprintf("the disk is slow: a sync takes %v", round(f.Disk.SyncTook)),
 		"use a faster disk for the crawl directory, and stop what else writes to it",
 		"pages are durable sooner; less is fetched again after a power cut"
 }
@@ -122,7 +122,7 @@ func processor(f *Figures) (text, remedy, ifLifted string) {
 		"run on more or faster processors; lower --warc-level", fmt.Sprintf("%d sites are due now", f.Hosts.DueNow)
 }
 
-func bandwidth(f *Figures) (text, remedy, ifLifted string) {
+func totalLimit(f *Figures) (text, remedy, ifLifted string) {
 	return fmt.Sprintf("bandwidth: the limit of %s is reached", options.FormatRate(f.Bandwidth.Total)),
 		"raise --bandwidth, or orbweaver ctl set bandwidth RATE",
 		fmt.Sprintf("%d more sites are due now", f.Hosts.DueNow)
@@ -136,7 +136,7 @@ func hostLimit(f *Figures) (text, remedy, ifLifted string) {
 
 func blackHoles(f *Figures) (text, remedy, ifLifted string) {
 	return fmt.Sprintf("servers do not answer: %d of %d fetch workers wait %v or longer, the oldest %v: %.120s",
-			f.OldExchanges, f.Fetchers, OldExchange, round(f.OldestAge), f.OldestURL),
+			f.Old.Count, f.Fetchers, OldExchange, round(f.Old.OldestAge), f.Old.OldestURL),
 		"block the hosts (ctl active, ctl block), or raise --fetchers",
 		fmt.Sprintf("%d more sites are due now", f.Hosts.DueNow)
 }

@@ -10,10 +10,9 @@ import (
 
 // Figures are what a diagnosis is made of.
 type Figures struct {
-	Ended    string // the crawl has ended or stops: how; "" while it runs
-	Paused   string // the operator's pause; "" without one
-	Agents   string // why the other agents keep exchanges from beginning; "" if they do not
-	DiskNeed int64  // bytes that must be free before the crawl goes on; 0 if the disk is not full
+	Ended  string // the crawl has ended or stops: how; "" while it runs
+	Paused string // the operator's pause; "" without one
+	Agents string // why the other agents keep exchanges from beginning; "" if they do not
 
 	NetworkDown     time.Duration // for so long no server could be reached; 0 if some can
 	NetworkWorkers  int           // fetch workers that go on while connections time out
@@ -21,22 +20,32 @@ type Figures struct {
 	NameServersDown time.Duration // for so long no name server has answered
 	NameServers     string
 
-	Fetchers, Busy int           // fetch workers, and those in an exchange
-	OldExchanges   int           // exchanges under way for OldExchange or longer
-	OldestURL      string        // of the oldest exchange
-	OldestAge      time.Duration // of it
+	Fetchers, Busy int // fetch workers, and those in an exchange
+	Old            OldExchanges
 
 	ParsersBehind bool
-	PagesOut      int64         // fetched, and not yet stored
-	SyncTook      time.Duration // of the disk, if it is slow; 0 if not
-	WriteTook     time.Duration // the same of a write
-	MemoryFull    bool          // the workbench has no room for more URLs
-	SievePending  int64         // links that are not yet compared with the known URLs
+	PagesOut      int64 // fetched, and not yet stored
+	MemoryFull    bool  // the workbench has no room for more URLs
+	SievePending  int64 // links that are not yet compared with the known URLs
 
 	Bandwidth bandwidth.State
+	Disk      Disk
+	Hosts     hosts.Survey
+	Peer      Peer
+}
 
-	Hosts hosts.Survey
-	Peer  Peer
+// Disk is what is known of a disk that is full or slow.
+type Disk struct {
+	Need      int64         // bytes that must be free before the crawl goes on; 0 if the disk is not full
+	SyncTook  time.Duration // 0 if that is not long
+	WriteTook time.Duration // 0 if that is not long
+}
+
+// OldExchanges are the exchanges under way for OldExchange or longer.
+type OldExchanges struct {
+	Count     int
+	OldestURL string
+	OldestAge time.Duration
 }
 
 // Peer is the other agent for which the most URLs wait.

@@ -30,7 +30,7 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 	}{
 		{Ended, func(f *Figures) { f.Ended = "finished: complete" }, "finished: complete"},
 		{Paused, func(f *Figures) { f.Paused = "paused by the operator" }, "paused by the operator"},
-		{DiskFull, func(f *Figures) { f.DiskNeed = 64 << 20 }, "64 MiB"},
+		{DiskFull, func(f *Figures) { f.Disk.Need = 64 << 20 }, "64 MiB"},
 		{Agents, func(f *Figures) { f.Agents = "waiting for the other agents" }, "waiting for the other agents"},
 		{Agents, func(f *Figures) { f.Peer = Peer{ID: "a2", State: "suspected", URLs: 5000} }, "5000 URLs wait for a2"},
 		{Network, func(f *Figures) { f.NetworkDown = time.Minute }, "1m0s"},
@@ -39,17 +39,17 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 		{NameServers, func(f *Figures) { f.NameServersDown, f.Hosts.Unresolved = 12*time.Second, 30 }, "192.0.2.53 for 12s"},
 		{DNS, func(f *Figures) { f.Hosts.Unresolved = 50 }, "50 hosts have no address yet"},
 		{Processor, func(f *Figures) { f.ParsersBehind, f.PagesOut, f.Hosts.DueNow = true, 17, 5 }, "17 pages"},
-		{SlowDisk, func(f *Figures) { f.WriteTook, f.ParsersBehind = 400*time.Millisecond, true }, "400ms"},
-		{SlowDisk, func(f *Figures) { f.SyncTook, f.Hosts.DueNow, f.Busy = 3*time.Second, 12, 40 }, "3s"},
+		{SlowDisk, func(f *Figures) { f.Disk.WriteTook, f.ParsersBehind = 400*time.Millisecond, true }, "400ms"},
+		{SlowDisk, func(f *Figures) { f.Disk.SyncTook, f.Hosts.DueNow, f.Busy = 3*time.Second, 12, 40 }, "3s"},
 		{BlackHoles, func(f *Figures) {
-			f.Busy, f.OldExchanges, f.OldestAge, f.OldestURL = 100, 95, time.Minute, "http://hole.test/"
+			f.Busy, f.Old.Count, f.Old.OldestAge, f.Old.OldestURL = 100, 95, time.Minute, "http://hole.test/"
 		}, "95 of 100"},
 		{Bandwidth, func(f *Figures) {
 			f.Bandwidth = bandwidth.State{Total: 10 << 20, IsThrottling: true}
-			f.Busy, f.OldExchanges, f.Hosts.DueNow = 100, 90, 60
+			f.Busy, f.Old.Count, f.Hosts.DueNow = 100, 90, 60
 		}, "10MiB/s"},
-		{HostLimit, func(f *Figures) { f.Bandwidth.HostsWaiting, f.Busy, f.OldExchanges = 95, 100, 95 }, "95 of 100"},
-		{Fetchers, func(f *Figures) { f.Busy, f.OldExchanges, f.Hosts.DueNow = 100, 2, 60 }, "all 100"},
+		{HostLimit, func(f *Figures) { f.Bandwidth.HostsWaiting, f.Busy, f.Old.Count = 95, 100, 95 }, "95 of 100"},
+		{Fetchers, func(f *Figures) { f.Busy, f.Old.Count, f.Hosts.DueNow = 100, 2, 60 }, "all 100"},
 		{Memory, func(f *Figures) { f.MemoryFull, f.Hosts.OnDiskOnly = true, 12 }, "12 of 40 sites"},
 		{Politeness, func(f *Figures) { f.MemoryFull = true }, "40 sites with 1000 URLs"},
 		{FailingSite, func(f *Figures) { f.Hosts.Failing, f.Hosts.FailingURL = 7, 800 }, "800 of 1000"},
@@ -67,7 +67,7 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 
 // A crawl with two limits names both, and what would change if the first were lifted.
 func TestDiagnoseNamesWhatComesNext(t *testing.T) {
-	all := Diagnose(running(func(f *Figures) { f.WriteTook, f.Hosts.Largest.Queued = 2*time.Second, 950 }))
+	all := Diagnose(running(func(f *Figures) { f.Disk.WriteTook, f.Hosts.Largest.Queued = 2*time.Second, 950 }))
 	if len(all) != 3 || all[1].Cause != HugeHost || all[2].Cause != Politeness {
 		t.Fatalf("%+v", all)
 	}

@@ -34,9 +34,11 @@ const (
 	indexLineMax = 256 << 10
 )
 
-// addCaptures searches the index of each closed file of the archive.
+// addCaptures searches the index lines of files that are not closed, and the index of each closed file of the archive.
 func (s *Source) addCaptures(ctx context.Context, e *Evidence, url []byte, _ Limits) error {
 	dir := s.Dir + "/" + layout.ArchiveDir
+	prefix := append(urlx.SURT(nil, url), ' ')
+	unread := s.addOpenCaptures(e, prefix, url) // first: a file that is closed meanwhile is found in its index
 	files, err := warc.Files(s.FS, dir)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -44,7 +46,6 @@ func (s *Source) addCaptures(ctx context.Context, e *Evidence, url []byte, _ Lim
 		}
 		return fmt.Errorf("evidence: %w", err)
 	}
-	prefix := append(urlx.SURT(nil, url), ' ')
 	open := ""
 	for i := len(files) - 1; i >= 0 && len(e.Captures) < capturesMost; i-- {
 		if err := ctx.Err(); err != nil {
@@ -56,15 +57,9 @@ func (s *Source) addCaptures(ctx context.Context, e *Evidence, url []byte, _ Lim
 		}
 		var found []Capture
 		err := searchIndex(s.FS, dir+"/"+files[i].Index(), prefix, func(line []byte) {
-			l, err := cdxj.ParseLine(line)
-			if err != nil || !bytes.Equal(l.URL, url) {
-				return
+			if c, ok := captureOf(line, prefix, url); ok {
+				found = append(found, c)
 			}
-			stamp, _, _ := strings.Cut(string(line[len(prefix):]), " ")
-			found = append(found, Capture{
-				Time: stamp, Status: l.Status, Revisit: l.Revisit, File: layout.ArchiveDir + "/" + string(l.File),
-				Offset: l.Offset, Length: l.Length,
-			})
 		})
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -72,13 +67,50 @@ func (s *Source) addCaptures(ctx context.Context, e *Evidence, url []byte, _ Lim
 		case err != nil:
 			return err
 		}
-		slices.Reverse(found)
-		e.Captures = append(e.Captures, found...)
+		e.addFound(found)
 	}
-	if open != "" && len(e.Captures) == 0 && slices.ContainsFunc(e.Attempts, func(a Attempt) bool { return a.Size > 0 }) {
-		e.note("%s/%s is being written and has no index yet: the record may be there", layout.ArchiveDir, open)
+	if open != "" && unread && len(e.Captures) == 0 {
+		e.note("%s/%s has no index yet: a record may be there", layout.ArchiveDir, open)
 	}
 	return nil
+}
+
+// addOpenCaptures searches the files that are not closed. unread says that not all of their lines were searched.
+func (s *Source) addOpenCaptures(e *Evidence, prefix, url []byte) (unread bool) {
+	var found []Capture
+	unread = s.OpenFiles(prefix, func(name string, line []byte) {
+		if c, ok := captureOf(line, prefix, url); ok {
+			c.File = layout.ArchiveDir + "/" + name
+			found = append(found, c)
+		}
+	})
+	e.addFound(found)
+	return unread
+}
+
+// addFound adds captures of a file, the last first, unless they are there under the name of the open file.
+func (e *Evidence) addFound(found []Capture) {
+	for _, c := range slices.Backward(found) {
+		known := slices.ContainsFunc(e.Captures, func(k Capture) bool {
+			return k.Offset == c.Offset && k.Time == c.Time && strings.HasPrefix(k.File, c.File)
+		})
+		if !known && len(e.Captures) < capturesMost {
+			e.Captures = append(e.Captures, c)
+		}
+	}
+}
+
+// captureOf reads a line of an index; ok is false if it is that of another URL.
+func captureOf(line, prefix, url []byte) (c Capture, ok bool) {
+	l, err := cdxj.ParseLine(line)
+	if err != nil || !bytes.Equal(l.URL, url) {
+		return c, false
+	}
+	stamp, _, _ := strings.Cut(string(line[len(prefix):]), " ")
+	return Capture{
+		Time: stamp, Status: l.Status, Revisit: l.Revisit, File: layout.ArchiveDir + "/" + string(l.File), Offset: l.Offset,
+		Length: l.Length,
+	}, true
 }
 
 // searchIndex calls f for each line of a sorted index that begins with prefix.

@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/hosts"
 	"orbweaver/engine/skipped"
+	"orbweaver/engine/traps"
 	"orbweaver/engine/underway"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
@@ -33,8 +34,13 @@ type Evidence struct {
 	Captures []Capture     `json:"captures"` // in the archive, the last first
 	Skipped  string        `json:"skipped,omitempty"`
 	Via      string        `json:"via,omitempty"`   // the page that linked to it, if that is kept
+	Trap     *traps.State  `json:"trap,omitempty"`  // of the part of the site, if the crawl looks for traps
 	Owner    string        `json:"owner,omitempty"` // another agent that owns the host
+	Says     *Evidence     `json:"owner_says,omitempty"`
 	Notes    []string      `json:"notes,omitempty"` // what was not read, and why
+
+	ownerFault error // why the owner did not answer
+	logLeft    bool  // older lines of crawl.log were not read
 }
 
 // Queue is where a URL is queued.
@@ -56,6 +62,7 @@ const (
 	Failed     Result = "failed"
 	Skipped    Result = "skipped"
 	Waiting    Result = "waiting" // known, and on its way to its queue
+	Unclear    Result = "unclear" // known, and not found in what was read
 	NeverSeen  Result = "never-seen"
 	Elsewhere  Result = "other-agent"
 )
@@ -75,7 +82,20 @@ type Source struct {
 	Views     *ownership.Current // of a cluster; empty for a crawl of one agent
 	FlushLog  func()
 	Paused    func() string // why no exchange begins
+
+	// OpenFiles calls f with the index lines of files of the archive that are not closed, and their names. unread says
+	// that some lines are not in memory: see warc.Writer.FindOpen.
+	OpenFiles func(prefix []byte, f func(name string, line []byte)) (unread bool)
+	Traps     *traps.Detector
+	// AskOwner asks another agent. The error is ErrNotAsked if it cannot.
+	AskOwner func(ctx context.Context, agent string, url []byte) (*Evidence, error)
 }
+
+// ErrNotAsked says that the agent that owns a host is not asked.
+var ErrNotAsked = errors.New("evidence: the owner is not asked")
+
+// AskNoOwner is Source.AskOwner of a crawl that does not run, and of an agent that answers another one.
+func AskNoOwner(context.Context, string, []byte) (*Evidence, error) { return nil, ErrNotAsked }
 
 // Limits bound what Collect reads. Zero fields have their defaults.
 type Limits struct {
@@ -107,10 +127,15 @@ func (s *Source) Collect(ctx context.Context, raw string, limits Limits) (*Evide
 	e := &Evidence{
 		URL: string(url), Running: s.Running, AsOf: s.AsOf, Attempts: []Attempt{}, Captures: []Capture{},
 	}
-	s.addOwner(e, url)
+	if e.Owner = s.Views.OtherOwner(url); e.Owner != "" {
+		if e.Says, e.ownerFault = s.AskOwner(ctx, e.Owner, url); e.ownerFault != nil {
+			e.note("agent %s: %v", e.Owner, e.ownerFault)
+		}
+	}
 	s.addExchange(e)
+	s.addTrap(e, url)
 	for _, add := range []func(context.Context, *Evidence, []byte, Limits) error{
-		s.addSieve, s.addFrontier, s.addAttempts, s.addCaptures, s.addSkipped,
+		s.addSieve, s.addFrontier, s.addCaptures, s.addAttempts, s.addSkipped,
 	} {
 		if err := add(ctx, e, url, limits); err != nil {
 			return nil, err
@@ -125,17 +150,6 @@ func (e *Evidence) note(format string, args ...any) {
 	e.Notes = append(e.Notes, fmt.Sprintf(format, args...))
 }
 
-// addOwner says which agent owns the host, if it is another one.
-func (s *Source) addOwner(e *Evidence, url []byte) {
-	v := s.Views.Load()
-	if v == nil || len(v.Agents) < 2 || v.Owns(url) {
-		return
-	}
-	if owner := v.OwnerOf(url); owner >= 0 && owner < len(v.Agents) {
-		e.Owner = v.Agents[owner].ID
-	}
-}
-
 // exchangesMost is how many exchanges are compared with the URL.
 const exchangesMost = 1 << 17
 
@@ -145,6 +159,13 @@ func (s *Source) addExchange(e *Evidence) {
 			e.Exchange = max(time.Since(x.Began).Seconds(), 0.001)
 			return
 		}
+	}
+}
+
+// addTrap says whether the crawl takes the part of the site for a trap.
+func (s *Source) addTrap(e *Evidence, url []byte) {
+	if s.Traps.Enabled() {
+		e.Trap = new(s.Traps.Explain(url))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"orbweaver/engine/hosts"
 	"orbweaver/internal/urlx"
@@ -59,6 +60,30 @@ func TestSearchBackwardFindsEveryLine(t *testing.T) {
 	}
 	if got, left := search(0); len(got) > 0 || !left {
 		t.Error(got, left)
+	}
+}
+
+// A line that is older than what is read from the end of the log is found at the time of its capture.
+func TestSearchFromFindsTheLineOfATime(t *testing.T) {
+	const url = "http://a.test/wanted"
+	var log strings.Builder
+	begin := time.Date(2026, 11, 25, 20, 0, 0, 0, time.UTC)
+	for n := range 40_000 { // ten lines a second
+		other := fmt.Sprintf("http://a.test/%d", n)
+		if n == 12_345 {
+			other = url
+		}
+		at := begin.Add(time.Duration(n) * 100 * time.Millisecond).Format("2006-01-02T15:04:05.000Z")
+		log.WriteString(at + logLine(n, 200, other, "ok")[len(at):])
+	}
+	disk := vfstest.WithDir(t, "logs")
+	vfstest.WriteAll(t, disk, "logs/crawl.log", []byte(log.String()))
+	for stamp, want := range map[string]int{"2026-11-25T20:20:30": 1, "2026-11-25T20:40:00": 0, "2026-11-25T21:40:00": 0} {
+		found := 0
+		err := searchFrom(t.Context(), disk, "logs/crawl.log", stamp, []byte(url), func([]byte) bool { found++; return true })
+		if err != nil || found != want {
+			t.Errorf("from %s: %d lines, %v", stamp, found, err)
+		}
 	}
 }
 
@@ -147,10 +172,17 @@ func TestConcludeSaysWhatBecameOfAURL(t *testing.T) {
 			"not fetched: skipped as part of a trap: the path repeats itself"},
 		{Evidence{Sieve: "known"}, "", Waiting,
 			"not fetched: found, and not yet in the queue of its host; 3 URLs wait in the ready queue"},
+		{Evidence{Sieve: "known", logLeft: true}, "", Unclear,
+			"not found: it is known, and has no line in the part of crawl.log that was read (--whole-log); it may also be " +
+				"one of 3 URLs in the ready queue"},
 		{Evidence{Sieve: "unknown"}, "", NeverSeen,
 			"not fetched: no page that was crawled so far links to it, or its filters refused each link"},
-		{Evidence{Owner: "agent-2", Sieve: "unknown"}, "", Elsewhere,
+		{Evidence{Owner: "agent-2", Sieve: "unknown", ownerFault: ErrNotAsked}, "", Elsewhere,
 			"agent agent-2 owns its host: ask that agent (orbweaver explain --dir its directory)"},
+		{Evidence{Owner: "agent-2", Sieve: "unknown", ownerFault: io.ErrUnexpectedEOF}, "", Elsewhere,
+			"agent agent-2 owns its host, and did not answer: ask that agent (orbweaver explain --dir its directory)"},
+		{Evidence{Owner: "agent-2", Says: &Evidence{Result: Queued, Verdict: "not fetched: next"}}, "", Queued,
+			"agent agent-2, which owns its host, says: not fetched: next"},
 	} {
 		s := Source{Ready: func() uint64 { return 3 }, Paused: func() string { return c.paused }}
 		c.e.Running = true

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"time"
 
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/layout"
@@ -54,16 +55,22 @@ func (s *Source) addAttempts(ctx context.Context, e *Evidence, url []byte, limit
 	if most < 0 {
 		most = 1 << 62
 	}
-	left, err := searchBackward(ctx, s.FS, dir+"/"+crawllog.FileName, url, most, add)
+	name := dir + "/" + crawllog.FileName
+	left, err := searchBackward(ctx, s.FS, name, url, most, add)
 	if err != nil {
 		return err
+	}
+	if left && len(e.Attempts) == 0 {
+		if err := s.addAttemptsOfCaptures(ctx, e, name, url, add); err != nil {
+			return err
+		}
 	}
 	numbers, err := crawllog.Numbers(s.FS, dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("evidence: %w", err)
 	}
 	if limits.LogBytes >= 0 {
-		if left || len(numbers) > 0 && len(e.Attempts) < attemptsMost {
+		if e.logLeft = left || len(numbers) > 0 && len(e.Attempts) < attemptsMost; e.logLeft {
 			e.note("crawl.log was searched from its end, %d MiB; older lines were not read (--whole-log)", limits.LogBytes>>20)
 		}
 		return nil
@@ -75,6 +82,62 @@ func (s *Source) addAttempts(ctx context.Context, e *Evidence, url []byte, limit
 		}
 	}
 	return nil
+}
+
+// windowSize is how much of the log is read for a capture, in bytes.
+const windowSize = 2 << 20
+
+// addAttemptsOfCaptures reads the log around the times of the last captures. Its lines are almost sorted by time.
+func (s *Source) addAttemptsOfCaptures(
+	ctx context.Context, e *Evidence, name string, url []byte, add func(line []byte) bool,
+) error {
+	const most = 2
+	for _, c := range e.Captures[:min(len(e.Captures), most)] {
+		at, err := time.Parse("20060102150405", c.Time)
+		if err != nil || len(e.Attempts) > 0 {
+			return nil //nolint:nilerr // a time that cannot be read names no place in the log
+		}
+		stamp := at.Add(-2 * time.Second).Format("2006-01-02T15:04:05") // lines are written some time later
+		if err := searchFrom(ctx, s.FS, name, stamp, url, add); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// searchFrom calls f for each line with the URL in the part of the log that begins at a time.
+func searchFrom(
+	ctx context.Context, fsys vfs.FS, name, stamp string, url []byte, f func(line []byte) bool,
+) error {
+	file, err := fsys.Open(name)
+	if err != nil {
+		return fmt.Errorf("evidence: %w", err)
+	}
+	defer file.Close()
+	low, high, err := int64(0), int64(0), error(nil)
+	if high, err = file.Size(); err != nil {
+		return fmt.Errorf("evidence: %w", err)
+	}
+	buf := make([]byte, indexWindow)
+	for high-low > indexWindow && ctx.Err() == nil {
+		mid := low + (high-low)/2
+		line, begin, err := lineAfter(file, mid, &buf)
+		if err != nil {
+			return fmt.Errorf("evidence: %s: %w", name, err)
+		}
+		if line != nil && begin < high && string(line[:min(len(line), len(stamp))]) < stamp {
+			low = begin
+		} else {
+			high = mid
+		}
+	}
+	chunk := make([]byte, windowSize)
+	n, err := file.ReadAt(chunk, low)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("evidence: %w", err)
+	}
+	searchChunk(chunk[:n], n, true, url, f)
+	return ctx.Err()
 }
 
 // searchBackward calls f for each line with the URL, the last first, until it returns false or most bytes were read.

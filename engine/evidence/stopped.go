@@ -3,6 +3,7 @@ package evidence
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"orbweaver/engine/cluster/ownership"
@@ -14,6 +15,7 @@ import (
 	"orbweaver/engine/site"
 	"orbweaver/engine/sites"
 	"orbweaver/engine/skipped"
+	"orbweaver/engine/traps"
 	"orbweaver/engine/underway"
 	"orbweaver/internal/closers"
 	"orbweaver/internal/vfs"
@@ -42,11 +44,32 @@ type Stopped struct {
 // Close closes what OpenStopped opened.
 func (s *Stopped) Close() error { return s.opened.Close() }
 
+// Settings are those of a crawl that is opened.
+type Settings struct {
+	Politeness politeness.Policy
+	Traps      traps.Options
+	HostRules  *settings.HostRules
+}
+
+// lastView is the ownership view of a checkpoint; empty for a crawl of one agent.
+func lastView(c *inspect.Checkpoint) (*ownership.Current, error) {
+	current := new(ownership.Current)
+	saved, err := c.Cluster()
+	if err != nil || saved == nil {
+		return current, err
+	}
+	self := saved.Self.ID
+	if !slices.ContainsFunc(saved.Peers, func(a ownership.Agent) bool { return a.ID == self }) {
+		self = "" // it leaves
+	}
+	view, err := ownership.NewView(saved.Peers, nil, 0, self)
+	current.Store(view)
+	return current, err
+}
+
 // OpenStopped opens the crawl in a directory at its last checkpoint. Nothing is changed there. The caller holds the
 // lock of the directory, and closes the Source. The error wraps fs.ErrNotExist if there is no crawl.
-func OpenStopped(
-	ctx context.Context, fsys vfs.FS, dir string, policy politeness.Policy, hostRules *settings.HostRules,
-) (_ *Stopped, err error) {
+func OpenStopped(ctx context.Context, fsys vfs.FS, dir string, o Settings) (_ *Stopped, err error) {
 	c, err := inspect.Open(fsys, dir)
 	if err != nil {
 		return nil, err
@@ -83,15 +106,21 @@ func OpenStopped(
 	if err != nil {
 		return nil, err
 	}
-	live := settings.NewLive(policy, hostRules)
+	views, err := lastView(c)
+	if err != nil {
+		return nil, err
+	}
+	live := settings.NewLive(o.Politeness, o.HostRules)
+	look := traps.New(o.Traps.Memory(), o.Traps.TrapFloor, c.HashSeed, c.Novelty)
 	s.Source = Source{
 		FS: fsys, Dir: dir, HashSeed: c.HashSeed, AsOf: c.Clocks().Written.UTC().Format(time.RFC3339), Sieve: known,
 		Hosts: &hosts.Lister{
 			Workbench: bench, OnDisk: sites.NewDiskQueues(queues), Live: live,
 			Sites: &sites.Table{Workbench: bench, Cold: idle, Rules: rules, Live: live},
 		},
-		Ready: ready.Len, Exchanges: underway.NewTable(0), Views: new(ownership.Current), FlushLog: func() {},
-		Paused: func() string { return "" },
+		Ready: ready.Len, Exchanges: underway.NewTable(0), Views: views, FlushLog: func() {},
+		Paused: func() string { return "" }, AskOwner: AskNoOwner, Traps: look,
+		OpenFiles: func([]byte, func(string, []byte)) (unread bool) { return true },
 	}
 	return s, nil
 }

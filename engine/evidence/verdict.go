@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,7 +16,7 @@ func (s *Source) conclude(e *Evidence) {
 	case e.Exchange > 0:
 		e.say(InExchange, "an exchange for it is under way since %s", seconds(e.Exchange))
 	case e.Owner != "":
-		e.say(Elsewhere, "agent %s owns its host: ask that agent (orbweaver explain --dir its directory)", e.Owner)
+		e.sayOwner()
 	case e.Queue != nil:
 		e.sayQueued(s.Paused())
 	case hasLine && !last.Final && outcomeOf(last.Outcome).Class() != outcome.ClassAnswer:
@@ -33,6 +34,9 @@ func (s *Source) conclude(e *Evidence) {
 		e.say(Skipped, "not fetched: skipped as part of a trap: %s", e.Skipped)
 	case e.Host != nil && e.Host.State == "dead":
 		e.say(Failed, "not fetched: its host is given up: %s", e.Host.Waits[0].Text)
+	case e.Sieve == "known" && e.logLeft:
+		e.say(Unclear, "not found: it is known, and has no line in the part of crawl.log that was read (--whole-log); "+
+			"it may also be one of %d URLs in the ready queue", s.Ready())
 	case e.Sieve == "known":
 		e.say(Waiting, "not fetched: found, and not yet in the queue of its host; %d URLs wait in the ready queue", s.Ready())
 	case e.Sieve == "pending":
@@ -41,6 +45,19 @@ func (s *Source) conclude(e *Evidence) {
 		e.say(Waiting, "not known: new links are being compared with the known URLs now; ask again")
 	default:
 		e.say(NeverSeen, "not fetched: no page that was crawled so far links to it, or its filters refused each link")
+	}
+}
+
+// sayOwner says what the agent says that owns the host.
+func (e *Evidence) sayOwner() {
+	const ask = "ask that agent (orbweaver explain --dir its directory)"
+	switch {
+	case e.Says != nil:
+		e.say(e.Says.Result, "agent %s, which owns its host, says: %s", e.Owner, e.Says.Verdict)
+	case errors.Is(e.ownerFault, ErrNotAsked):
+		e.say(Elsewhere, "agent %s owns its host: "+ask, e.Owner)
+	default:
+		e.say(Elsewhere, "agent %s owns its host, and did not answer: "+ask, e.Owner)
 	}
 }
 

@@ -104,7 +104,7 @@ func (r *Reports) read(ctx context.Context, kinds []Kind) error {
 // Each calls f with the rows of a report that Make was asked for. f borrows the row.
 func (r *Reports) Each(ctx context.Context, k Kind, f func(row []string) error) error {
 	if k == Seeds {
-		return r.eachSeed(ctx, f)
+		return r.eachRow(ctx, f)
 	}
 	t, ok := r.tallies[k]
 	if !ok {

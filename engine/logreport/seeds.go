@@ -29,8 +29,15 @@ type seed struct {
 	time     string
 }
 
-// eachSeed calls f with the row of each seed, in the order of the list.
-func (r *Reports) eachSeed(ctx context.Context, f func(row []string) error) error {
+// eachRow calls f with the row of each seed, in the order of the list.
+func (r *Reports) eachRow(ctx context.Context, f func(row []string) error) error {
+	return r.eachSeed(ctx, func(url string, s *seed) error {
+		return f([]string{url, s.outcome, strconv.Itoa(s.status), orDash(s.location), orDash(s.time)})
+	})
+}
+
+// eachSeed calls f with each seed, in the order of the list. f borrows the seed.
+func (r *Reports) eachSeed(ctx context.Context, f func(url string, s *seed) error) error {
 	file, err := r.fsys.Open(r.dir + "/" + layout.SeedsFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -58,8 +65,8 @@ func (r *Reports) eachSeed(ctx context.Context, f func(row []string) error) erro
 	}
 }
 
-// eachOf calls f with the rows of some seeds.
-func (r *Reports) eachOf(ctx context.Context, urls []string, f func(row []string) error) error {
+// eachOf calls f with some seeds.
+func (r *Reports) eachOf(ctx context.Context, urls []string, f func(url string, s *seed) error) error {
 	index, list := make(map[xxh3.Uint128]int, len(urls)), make([]seed, len(urls))
 	for {
 		for i, url := range urls {
@@ -80,9 +87,7 @@ func (r *Reports) eachOf(ctx context.Context, urls []string, f func(row []string
 		}
 	}
 	for _, url := range urls {
-		s := &list[index[xxh3.HashString128(url)]]
-		row := []string{url, s.outcome, strconv.Itoa(s.status), orDash(s.location), orDash(s.time)}
-		if err := f(row); err != nil {
+		if err := f(url, &list[index[xxh3.HashString128(url)]]); err != nil {
 			return err
 		}
 	}

@@ -20,9 +20,11 @@ type Diagnoses struct {
 func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 	now := time.Now()
 	f := doctor.Figures{
-		Fetchers: o.Fetchers, Busy: int(o.Exchanges.Busy()), Peer: o.slowestPeer(),
+		Fetchers: o.Fetchers, Busy: int(o.Exchanges.Busy()), Peer: slowestPeer(o),
 		ParsersBehind: o.Reports.Numbers.ParsersBehind(), PagesOut: o.Reports.Numbers.PagesOut.Load(),
-		SyncTook: o.Disk.Journal.SlowSync.Now(now), WriteTook: o.Disk.Journal.SlowSync.WriteNow(now),
+		Disk: doctor.Disk{
+			SyncTook: o.Disk.Journal.SlowSync.Now(now), WriteTook: o.Disk.Journal.SlowSync.WriteNow(now),
+		},
 		MemoryFull:   o.Disk.Workbench.Memory().Full(),
 		Bandwidth:    o.Live.Bandwidth.State(),
 		SievePending: int64(o.Disk.Sieve.Pending()),
@@ -32,7 +34,7 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 	} else if o.Run.IsStopping() {
 		f.Ended = "it stops"
 	}
-	_, f.DiskNeed = o.Disk.Journal.Disk.Pauses()
+	_, f.Disk.Need = o.Disk.Journal.Disk.Pauses()
 	_, f.Shortage = o.Outages.Shortage.Current(now)
 	switch reason := o.Outages.Gate.Reason(); reason {
 	case "":
@@ -41,7 +43,7 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 	case outage.NoFilesReason:
 		f.Shortage = "file descriptors"
 	default:
-		if f.DiskNeed == 0 {
+		if f.Disk.Need == 0 {
 			f.Agents = reason
 		}
 	}
@@ -67,8 +69,8 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 		if age < doctor.OldExchange {
 			break // the oldest come first
 		}
-		if f.OldExchanges++; f.OldExchanges == 1 {
-			f.OldestURL, f.OldestAge = string(x.URL), age
+		if f.Old.Count++; f.Old.Count == 1 {
+			f.Old.OldestURL, f.Old.OldestAge = string(x.URL), age
 		}
 	}
 	var err error
@@ -77,7 +79,7 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 }
 
 // slowestPeer is the other agent for which the most URLs wait.
-func (o *Operator) slowestPeer() (slowest doctor.Peer) {
+func slowestPeer(o *Operator) (slowest doctor.Peer) {
 	if !o.Cluster.IsShared() {
 		return slowest
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"sync"
 
 	"orbweaver/engine/admission"
 	"orbweaver/engine/checkpoint"
@@ -24,7 +25,8 @@ import (
 type Operator struct {
 	Parts
 
-	hosts *hosts.Lister
+	hosts     *hosts.Lister
+	seedsTurn sync.Mutex // held by seedList
 }
 
 // Parts are the parts of a crawl that an Operator uses. All must be set.
@@ -47,9 +49,11 @@ type Parts struct {
 
 // New returns the Operator of a crawl.
 func New(p Parts) *Operator {
-	return &Operator{Parts: p, hosts: &hosts.Lister{
+	o := &Operator{Parts: p, hosts: &hosts.Lister{
 		Workbench: p.Disk.Workbench, Sites: p.Sites, OnDisk: sites.NewDiskQueues(p.Disk.SiteQueues), Live: p.Live,
 	}}
+	p.Cluster.AnswerAboutURL(explainer{o}.answerAgent)
+	return o
 }
 
 // Options are settings of the crawl that its operator cannot change.
@@ -68,6 +72,7 @@ type Cluster interface {
 	IsOver() bool
 	MayLeave(ctx context.Context) error
 	Leave()
+	cluster.URLQuestions
 }
 
 // pauseReason is what the operator's pause is called in report.json.

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"orbweaver/engine/evidence"
 	"orbweaver/engine/hosts"
 )
 
@@ -26,10 +25,11 @@ func questions() map[string]question {
 	return map[string]question{
 		"hosts":   {[]string{"sort", "suffix", "state", "limit"}, (*Operator).hostList},
 		"queue":   {[]string{"host", "limit"}, (*Operator).hostQueues},
+		"seeds":   {[]string{"sort", "state", "outcome", "suffix", "limit"}, listSeeds},
 		"active":  {[]string{"limit"}, (*Operator).active},
 		"doctor":  {nil, (*Operator).diagnose},
 		"match":   {[]string{"rule"}, (*Operator).matchRule},
-		"explain": {[]string{"url", "whole-log"}, (*Operator).explainURL},
+		"explain": {[]string{"url", "whole-log"}, explainURL},
 	}
 }
 
@@ -108,20 +108,6 @@ func (o *Operator) hostQueues(ctx context.Context, p params) (any, error) {
 // matchRule answers with hosts.Match.
 func (o *Operator) matchRule(ctx context.Context, p params) (any, error) {
 	return o.hosts.Match(ctx, p.text("rule"))
-}
-
-// explainURL answers with evidence.Evidence.
-func (o *Operator) explainURL(ctx context.Context, p params) (any, error) {
-	source := evidence.Source{
-		FS: o.FS, Dir: o.Dir, HashSeed: o.Frontier.HashSeed, Running: true, Hosts: o.hosts, Sieve: o.Disk.Sieve,
-		Ready: o.Disk.Ready.Len, Exchanges: o.Exchanges, Views: o.Frontier.Views, FlushLog: o.Disk.Log.Flush,
-		Paused: o.Outages.Gate.Reason,
-	}
-	limits := evidence.Limits{}
-	if p.text("whole-log") == "true" {
-		limits.LogBytes = -1
-	}
-	return source.Collect(ctx, p.text("url"), limits)
 }
 
 // Active is the answer to the question active.

@@ -7,9 +7,9 @@ import (
 	"orbweaver/internal/throttle"
 )
 
-// SlowSync watches how long the group commit takes, and how long it waits for writes. A disk that is slow to sync delays no fetch (pages are fetched and
-// written meanwhile, and bounds hold what cannot be), but a power cut then costs what came since, and the operator
-// should know.
+// SlowSync watches how long the group commit takes, and how long it waits for writes. A disk that is slow to sync
+// delays no fetch (pages are fetched and written meanwhile, and bounds hold what cannot be). But a power cut then costs
+// what came since, and the operator should know.
 type SlowSync struct {
 	Warn func(msg string, args ...any)
 

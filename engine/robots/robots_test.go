@@ -265,12 +265,13 @@ func TestR3_SnapshotFormComesBackAndFaultsAreErrors(t *testing.T) {
 	if got := fmt.Sprintf("%q", form); got != want {
 		t.Errorf("snapshot form %s", got)
 	}
-	before, err := Decode([]byte("\x01\x02\xd0\x0f\x15\x13\x03/b\x00\x01\nAllow:/b*$\b\x02/a\x01\x01s")) // without the line
+	// The form of earlier versions is without the line.
+	old, err := Decode([]byte("\x01\x02\xd0\x0f\x15\x13\x03/b\x00\x01\nAllow:/b*$\b\x02/a\x01\x01s"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d, ok := before.CrawlDelay(); !ok || d != 2*time.Second || before.CrawlDelayLine() != 0 || before.Allowed([]byte("/a")) {
-		t.Errorf("the form of earlier versions: %v, line %d", d, before.CrawlDelayLine())
+	if d, ok := old.CrawlDelay(); !ok || d != 2*time.Second || old.CrawlDelayLine() != 0 || old.Allowed([]byte("/a")) {
+		t.Errorf("the form of earlier versions: %v, line %d", d, old.CrawlDelayLine())
 	}
 }
 

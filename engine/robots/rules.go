@@ -120,8 +120,8 @@ func (r *Rules) CrawlDelay() (time.Duration, bool) {
 	return time.Duration(ms) * time.Millisecond, true
 }
 
-// CrawlDelayLine returns the number of the Crawl-delay line that counts, from 1; 0 if there is none, or if the rules are
-// from a version that did not keep it.
+// CrawlDelayLine returns the number of the Crawl-delay line that counts, from 1. It is 0 if there is none, or if the
+// rules are from a version that did not keep it.
 func (r *Rules) CrawlDelayLine() int {
 	_, line, _, _ := cutDelay(r.data)
 	return int(line)
@@ -180,8 +180,11 @@ func Decode(b []byte) (*Rules, error) {
 	}
 	data := bytes.Clone(b)
 	delay, line, rest, ok := cutDelay(data)
-	if !ok || line > bodyMax || b[0] == formatDelay && line == 0 || delay > delayMaxMs || delay > 0 && b[1]&flagDelay == 0 {
+	if !ok || delay > delayMaxMs || delay > 0 && b[1]&flagDelay == 0 {
 		return fault("delay")
+	}
+	if line > bodyMax || b[0] == formatDelay && line == 0 {
+		return fault("line of the delay")
 	}
 	rules, rest, ok := cutBytes(rest)
 	if !ok {

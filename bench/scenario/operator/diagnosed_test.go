@@ -142,7 +142,8 @@ func illnesses() map[string]*illness {
 			after:  2 * time.Minute, cause: doctor.FailingSite, says: "10 sites that fail or ask to slow down",
 		},
 		"memory is short, and the delays are long": {
-			web: testbed.OutageWeb{Sites: 60, Pages: 200}, change: func(cfg *engine.Config) { cfg.Workbench.MemoryMax = 8 << 10 },
+			web:    testbed.OutageWeb{Sites: 60, Pages: 200},
+			change: func(cfg *engine.Config) { cfg.Workbench.MemoryMax = 8 << 10 },
 			after: time.Minute, cause: doctor.Politeness, says: "60 sites with ",
 		},
 	}

@@ -51,7 +51,7 @@ type Command struct {
 
 	URLs []string `arg:"" optional:"" name:"url" help:"Seeds." placeholder:"URL"`
 
-	wholeLog bool // with --dry-run: all of crawl.log is searched
+	explain *ExplainCommand // whose flags say how the crawl is asked
 
 	resumes bool          // crawl.toml is there
 	cfg     engine.Config // Config, completed
@@ -88,7 +88,7 @@ Examples:
 
 // New returns the command with the presets of a public crawl.
 func New() Command {
-	return Command{componentOptions: componentOptions{Config: engine.Polite()}}
+	return Command{componentOptions: componentOptions{Config: engine.Polite()}, explain: new(ExplainCommand)}
 }
 
 // SettingsFile keeps the settings of the crawl in dir.

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine"
@@ -17,13 +16,15 @@ import (
 	"orbweaver/engine/evidence"
 	"orbweaver/engine/explain"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/novelty"
 	"orbweaver/engine/settings"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/vfs"
 )
 
 // ExplainCommand says what became of URLs in a crawl.
 type ExplainCommand struct {
-	Dir      string   `help:"Crawl directory." default:"./crawl" placeholder:"DIR"`
+	Target
 	Depth    int      `help:"Number of links from a seed to the URLs, for the filters." default:"1" placeholder:"N"`
 	WholeLog bool     `help:"Search all of crawl.log, also its compressed parts, and not only its last 16 MiB."`
 	JSON     bool     `help:"Print one JSON object for each URL."`
@@ -60,7 +61,7 @@ func (x *ExplainCommand) Run(inv *command.Invocation) error {
 	if err := nested.Check(nested.Parse(&grammar, append(append(args, "--"), x.URLs...))); err != nil {
 		return err
 	}
-	grammar.Crawl.wholeLog = x.WholeLog
+	grammar.Crawl.explain = x
 	return grammar.Crawl.Run(nested)
 }
 
@@ -86,14 +87,21 @@ func findWitness(ctx context.Context, c *Command, cfg engine.Config) (witness, e
 	if _, err := disk.Size(cfg.Dir + "/" + layout.ManifestFile); errors.Is(err, fs.ErrNotExist) {
 		return none, nil
 	}
-	client, err := controlClient(c, cfg.Dir)
+	target := Target{Dir: cfg.Dir, Access: Access{Address: c.Listen, Token: c.Token}}
+	if c.explain.Address != "" {
+		target.Address = c.explain.Address
+	}
+	if c.explain.Token != "" {
+		target.Token = c.explain.Token
+	}
+	client, err := target.Client()
 	if err != nil {
 		return none, err
 	}
 	running := witness{func(ctx context.Context, raw string) (*evidence.Evidence, error) {
 		e := new(evidence.Evidence)
 		question := "explain?url=" + url.QueryEscape(raw)
-		if c.wholeLog {
+		if c.explain.WholeLog {
 			question += "&whole-log=true"
 		}
 		return e, client.AskQuestion(ctx, question, e)
@@ -102,8 +110,8 @@ func findWitness(ctx context.Context, c *Command, cfg engine.Config) (witness, e
 	if err == nil {
 		return running, nil
 	}
-	if !errors.Is(err, control.ErrNotRunning) {
-		return none, err
+	if !errors.Is(err, control.ErrNotRunning) || c.explain.Address != "" {
+		return none, target.Remedy(err)
 	}
 	lock, err := layout.Lock(disk, cfg.Dir)
 	if err != nil {
@@ -114,37 +122,19 @@ func findWitness(ctx context.Context, c *Command, cfg engine.Config) (witness, e
 	if err != nil {
 		return none, errors.Join(err, lock.Close())
 	}
-	stopped, err := evidence.OpenStopped(ctx, disk, cfg.Dir, cfg.Politeness, rules)
+	stopped, err := evidence.OpenStopped(ctx, disk, cfg.Dir, evidence.Settings{
+		Politeness: cfg.Politeness, Traps: cfg.Traps, HostRules: rules,
+	})
 	if err != nil {
 		return none, errors.Join(err, lock.Close())
 	}
 	limits := evidence.Limits{}
-	if c.wholeLog {
+	if c.explain.WholeLog {
 		limits.LogBytes = -1
 	}
 	return witness{func(ctx context.Context, raw string) (*evidence.Evidence, error) {
 		return stopped.Collect(ctx, raw, limits)
 	}, func() { _ = errors.Join(stopped.Close(), lock.Close()) }}, nil // they were only read
-}
-
-// controlClient returns a client of the crawl in a directory, at the address of its settings.
-func controlClient(c *Command, dir string) (*control.Client, error) {
-	if c.Listen == "" || strings.HasPrefix(c.Listen, "unix:") {
-		address := control.Address(dir)
-		if c.Listen != "" {
-			address = c.Listen
-		}
-		return control.Dial(address, ""), nil
-	}
-	name := c.Token
-	if name == "" {
-		name = TokenFile(dir)
-	}
-	token, err := ReadToken(name)
-	if err != nil && (c.Token != "" || !errors.Is(err, fs.ErrNotExist)) {
-		return nil, fmt.Errorf("--token: %w", err)
-	}
-	return control.Dial(c.Listen, token), nil
 }
 
 // settle answers what the filters alone cannot know.
@@ -189,10 +179,33 @@ func writeExplanation(out io.Writer, e *Explained) {
 	}
 }
 
+// writeTrap writes what the crawl knows of the part of the site that contains a URL.
+func writeTrap(say func(name, format string, args ...any), s *traps.State) {
+	for _, p := range []struct {
+		name string
+		part *novelty.Part
+	}{{"its part of the site", s.Part}, {"sites of its domain", s.Domain}} {
+		if p.part == nil {
+			continue
+		}
+		say("novelty", "%s: %s (%d of %d pages with something new)", p.name, traps.Words(p.part), p.part.NewPages,
+			p.part.Pages)
+		if d := &p.part.Delayed; d.Fetched > 0 {
+			say("", "%d delayed URLs of it were fetched; they led to %d more; the last %d without anything new", d.Fetched,
+				d.Found, d.Streak)
+		}
+	}
+}
+
 // writeEvidence writes what the crawl knows, and the verdict at the end.
 func writeEvidence(out io.Writer, e *evidence.Evidence) {
 	say := func(name, format string, args ...any) {
 		fmt.Fprintf(out, "  %-20s %s\n", name, command.PlainText(fmt.Sprintf(format, args...)))
+	}
+	if e.Says != nil {
+		fmt.Fprintf(out, "  agent %s says:\n", command.PlainText(e.Owner))
+		writeEvidence(out, e.Says)
+		fmt.Fprintf(out, "  this agent:\n")
 	}
 	if !e.Running {
 		say("crawl", "it does not run; this is its checkpoint of %s", e.AsOf)
@@ -202,6 +215,13 @@ func writeEvidence(out io.Writer, e *evidence.Evidence) {
 		for _, w := range h.Waits {
 			say("", "waits: %s", w.Text)
 		}
+	}
+	if r := e.Robots; r != nil && r.CrawlDelay > 0 {
+		line := ""
+		if r.DelayLine > 0 {
+			line = fmt.Sprintf("line %d of ", r.DelayLine)
+		}
+		say("crawl delay", "%s%s: %g s", line, "robots.txt", r.CrawlDelay)
 	}
 	if q := e.Queue; q != nil {
 		say("queue", "position %d of %d, in %s; depth %d, tried %d times", q.Position, q.Of, q.Place, q.Depth, q.Tries)
@@ -218,6 +238,9 @@ func writeEvidence(out io.Writer, e *evidence.Evidence) {
 	}
 	for _, r := range e.Captures {
 		say("archive", "%s  %d, %s at offset %d", r.Time, r.Status, r.File, r.Offset)
+	}
+	if e.Trap != nil {
+		writeTrap(say, e.Trap)
 	}
 	if e.Skipped != "" {
 		say("skipped", "%s", e.Skipped)

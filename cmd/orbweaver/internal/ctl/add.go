@@ -36,7 +36,7 @@ func (x *ctlAddCmd) Run(inv *command.Invocation, c *Command) error {
 	if len(urls) == 0 {
 		return command.Misuse(errors.New("give a url as an argument, or a file with --seeds"))
 	}
-	client, err := c.client()
+	client, err := c.Client()
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (x *ctlAddCmd) Run(inv *command.Invocation, c *Command) error {
 		reply, err := client.Do(inv.Context, "add", part)
 		all.Join(&reply.Added)
 		if err != nil && reply.Added.Refused == 0 { // not only for what is no URL
-			return c.explain(err)
+			return c.Remedy(err)
 		}
 	}
 	if c.JSON {

@@ -57,12 +57,12 @@ func (*activeCmd) Help() string {
 
 // ask asks a running crawl a question.
 func (c *Command) ask(inv *command.Invocation, question string, values url.Values, into any) error {
-	client, err := c.client()
+	client, err := c.Client()
 	if err != nil {
 		return err
 	}
 	if err := client.AskQuestion(inv.Context, question+"?"+values.Encode(), into); err != nil {
-		return c.explain(err)
+		return c.Remedy(err)
 	}
 	return nil
 }

@@ -17,14 +17,13 @@ import (
 
 // Command is the command ctl.
 type Command struct {
-	Dir     string `help:"Crawl directory." default:"./crawl" placeholder:"DIR"`
-	Address string `help:"Where the crawl listens, if it was started with --listen." placeholder:"ADDR"`
-	Token   string `help:"File with the token of a crawl that listens on host:port; by default that in the crawl directory." placeholder:"FILE"`
-	JSON    bool   `help:"Print JSON."`
+	crawl.Target
+	JSON bool `help:"Print JSON."`
 
 	Status ctlStatusCmd `cmd:"" help:"Print the state and the numbers of the crawl."`
 	Hosts  hostsCmd     `cmd:"" help:"List hosts by queue, delay, errors, pages or bytes, and why each waits."`
 	Queue  queueCmd     `cmd:"" help:"Show the next URLs of a host, and why they wait."`
+	Seeds  seedsCmd     `cmd:"" help:"List seeds, what became of each, and why it waits."`
 	Active activeCmd    `cmd:"" help:"List the exchanges under way."`
 	Top    topCmd       `cmd:"" help:"Show the most telling figures again and again."`
 	Pause  ctlPauseCmd  `cmd:"" help:"Begin no more exchanges."`
@@ -47,48 +46,20 @@ func (*Command) Help() string {
 		"  orbweaver ctl --dir crawl rule .example.com host-delay=20s max-per-host=1000"
 }
 
-// client brings the token where one may be wanted. A crawl on this machine left it in its directory.
-func (c *Command) client() (*control.Client, error) {
-	if c.Address == "" {
-		return control.Dial(control.Address(c.Dir), ""), nil
-	}
-	name := c.Token
-	if name == "" {
-		name = crawl.TokenFile(c.Dir)
-	}
-	token, err := crawl.ReadToken(name)
-	if err != nil && (c.Token != "" || !errors.Is(err, os.ErrNotExist)) {
-		return nil, fmt.Errorf("--token: %w", err)
-	}
-	return control.Dial(c.Address, token), nil
-}
-
 func (c *Command) do(inv *command.Invocation, action string, args []string) error {
-	client, err := c.client()
+	client, err := c.Client()
 	if err != nil {
 		return err
 	}
 	reply, err := client.Do(inv.Context, action, args)
 	if err != nil {
-		return c.explain(err)
+		return c.Remedy(err)
 	}
 	if c.JSON {
 		return command.PrintJSON(inv.Stdout, reply)
 	}
 	fmt.Fprintln(inv.Stderr, reply.Message)
 	return nil
-}
-
-func (c *Command) explain(err error) error {
-	if errors.Is(err, control.ErrNotRunning) {
-		return fmt.Errorf(
-			"%w; start it with: orbweaver crawl --dir %s (a crawl with --listen is found by --address)", err, c.Dir,
-		)
-	}
-	if errors.Is(err, control.ErrToken) {
-		return fmt.Errorf("%w: name its directory (--dir, which holds %s) or its file (--token)", err, crawl.TokenName)
-	}
-	return err
 }
 
 type ctlStatusCmd struct{}
@@ -113,7 +84,7 @@ func (*ctlStatusCmd) Run(inv *command.Invocation, c *Command) error {
 
 // report is that of the running crawl, or the last one of a crawl that does not run.
 func (c *Command) report(inv *command.Invocation) (report.Report, error) {
-	client, err := c.client()
+	client, err := c.Client()
 	if err != nil {
 		return report.Report{}, err
 	}
@@ -122,11 +93,11 @@ func (c *Command) report(inv *command.Invocation) (report.Report, error) {
 		return r, nil
 	}
 	if !errors.Is(err, control.ErrNotRunning) || c.Address != "" {
-		return r, c.explain(err)
+		return r, c.Remedy(err)
 	}
 	last, rerr := report.Read(vfs.Disk(), c.Dir)
 	if errors.Is(rerr, os.ErrNotExist) {
-		return r, c.explain(err)
+		return r, c.Remedy(err)
 	}
 	if rerr == nil && (last.State == lifecycle.Running || last.State == lifecycle.Paused) {
 		fmt.Fprintln(inv.Stderr, "not running any more; this is its last report:")
@@ -247,14 +218,14 @@ func (x *ctlRuleCmd) Run(inv *command.Invocation, c *Command) error {
 
 // Run lists the rules.
 func (*ctlRulesCmd) Run(inv *command.Invocation, c *Command) error {
-	client, err := c.client()
+	client, err := c.Client()
 	if err != nil {
 		return err
 	}
 	rules, err := client.HostRules(inv.Context)
 	switch {
 	case err != nil:
-		return c.explain(err)
+		return c.Remedy(err)
 	case c.JSON:
 		return command.PrintJSON(inv.Stdout, rules)
 	}

@@ -4,15 +4,14 @@ import (
 	"fmt"
 
 	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/engine/operator"
 )
 
 // DoctorCommand says what limits a running crawl.
 type DoctorCommand struct {
-	Dir     string `help:"Crawl directory." default:"./crawl" placeholder:"DIR"`
-	Address string `help:"Where the crawl listens, if it was started with --listen." placeholder:"ADDR"`
-	Token   string `help:"File with the token of a crawl that listens on host:port; by default that in the crawl directory." placeholder:"FILE"`
-	JSON    bool   `help:"Print JSON."`
+	crawl.Target
+	JSON bool `help:"Print JSON."`
 }
 
 // Help shows an example.
@@ -27,7 +26,7 @@ Example:
 
 // Run asks the crawl.
 func (x *DoctorCommand) Run(inv *command.Invocation) error {
-	c := Command{Dir: x.Dir, Address: x.Address, Token: x.Token, JSON: x.JSON}
+	c := Command{Target: x.Target}
 	var answer operator.Diagnoses
 	if err := c.ask(inv, "doctor", nil, &answer); err != nil {
 		return err

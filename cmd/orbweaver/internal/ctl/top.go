@@ -41,7 +41,7 @@ func (x *topCmd) Run(inv *command.Invocation, c *Command) error {
 	if x.Every < 100*time.Millisecond {
 		return command.Misuse(fmt.Errorf("--every: %v is less than 100ms", x.Every))
 	}
-	client, err := c.client()
+	client, err := c.Client()
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (x *topCmd) Run(inv *command.Invocation, c *Command) error {
 	for n := 1; ; n++ {
 		now := screen{at: time.Now()}
 		if now.report, err = client.Status(inv.Context); err != nil {
-			return c.explain(err)
+			return c.Remedy(err)
 		}
 		values := url.Values{"sort": {"queue"}, "limit": {fmt.Sprint(max(x.Hosts, 1))}}
 		if err := c.ask(inv, "hosts", values, &now.hosts); err != nil {

@@ -15,10 +15,9 @@ import (
 
 // UICommand serves the dashboard of a crawl that listens on its socket.
 type UICommand struct {
-	Dir     string `arg:"" optional:"" help:"Crawl directory." default:"./crawl" placeholder:"DIR"`
-	Listen  string `help:"Loopback address of the dashboard: host:port, 0 for any free port." default:"127.0.0.1:0" placeholder:"ADDR"`
-	Address string `help:"Where the crawl listens, if it was started with --listen." placeholder:"ADDR"`
-	Token   string `help:"File with the token of a crawl that listens on host:port; by default that in the crawl directory." placeholder:"FILE"`
+	crawl.Target
+	Listen string `help:"Loopback address of the dashboard: host:port, 0 for any free port." default:"127.0.0.1:0" placeholder:"ADDR"`
+	Of     string `arg:"" optional:"" name:"dir" help:"Crawl directory, as with --dir." placeholder:"DIR"`
 }
 
 // Help shows an example.
@@ -40,13 +39,15 @@ func (c *UICommand) Run(inv *command.Invocation) error {
 	if !crawl.IsLoopback(c.Listen) {
 		return command.Misuse(errNotLoopback)
 	}
-	of := Command{Dir: c.Dir, Address: c.Address, Token: c.Token}
-	client, err := of.client()
+	if c.Of != "" {
+		c.Dir = c.Of
+	}
+	client, err := c.Client()
 	if err != nil {
 		return err
 	}
 	if _, err := client.Status(inv.Context); err != nil {
-		fmt.Fprintln(inv.Stderr, "orbweaver:", of.explain(err))
+		fmt.Fprintln(inv.Stderr, "orbweaver:", c.Remedy(err))
 		fmt.Fprintln(inv.Stderr, "The dashboard waits for it.")
 	}
 	ctx, stop := signal.NotifyContext(inv.Context, os.Interrupt, syscall.SIGTERM)
