@@ -144,7 +144,7 @@ func illnesses() map[string]*illness {
 		"memory is short, and the delays are long": {
 			web:    testbed.OutageWeb{Sites: 60, Pages: 200},
 			change: func(cfg *engine.Config) { cfg.Workbench.MemoryMax = 8 << 10 },
-			after: time.Minute, cause: doctor.Politeness, says: "60 sites with ",
+			after:  time.Minute, cause: doctor.Politeness, says: "60 sites with ",
 		},
 	}
 }
