@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"orbweaver/engine/addrgroup"
 	"orbweaver/engine/admission"
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/bandwidth"
@@ -70,6 +71,7 @@ type policy struct {
 	quotas    *limits.Quotas
 	traps     *traps.Detector
 	rules     *site.RulesPool
+	groups    *addrgroup.Groups
 	jars      *cookie.Jars // nil if no cookies are kept
 	clamps    *settings.ClampLog
 }

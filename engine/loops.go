@@ -50,7 +50,7 @@ func (r *runner) startIntake(ctx context.Context, g *lifecycle.Group) error {
 	}
 	if r.unclean {
 		p := r.cfg.Politeness
-		if due := time.Now().Add(max(p.HostDelay, p.IPDelay)); due.After(f.NotBefore) {
+		if due := time.Now().Add(max(p.HostDelay, p.IPDelay, r.policy.hostRules.GroupDelay())); due.After(f.NotBefore) {
 			f.NotBefore = due
 		}
 	}
@@ -124,7 +124,7 @@ func (r *runner) fetchersCrawl() *fetchers.Crawl {
 		Options: fetchers.Options{
 			Fetch: r.cfg.Fetch, Proxy: r.cfg.Fetch.Proxy != nil, MaxPerHost: most.MaxPerHost, GiveUp: most.GiveUp,
 			StallWait: most.StallWait, HashSeed: r.loops.frontier.HashSeed,
-			AddrKeys: politeness.AddrKeys(most.IPv6Prefix),
+			Groups: p.groups,
 		},
 		Queues: fetchers.Queues{
 			Todo: q.todo, Results: q.results, Pool: q.pool, Pages: q.pages, PagesOut: &q.pagesOut,

@@ -97,7 +97,7 @@ func (o *opener) openAll() error {
 	if err := o.cluster.Resume(m, !o.fresh); err != nil {
 		return err
 	}
-	if err := o.loops.sites.CountInQuotas(); err != nil {
+	if err := o.loops.sites.CountKnown(); err != nil {
 		return err
 	}
 	if err := o.restore(); err != nil {

@@ -77,7 +77,7 @@ func (o *rebuilder) rebuild(ctx context.Context, ro rebuild.Options, out *rebuil
 		return err
 	}
 	p := &cfg.Politeness
-	m.NotBefore = began.Add(max(p.HostDelay, p.IPDelay, min(crawlDelay, p.CrawlDelayMax)))
+	m.NotBefore = began.Add(max(p.HostDelay, p.IPDelay, o.policy.hostRules.GroupDelay(), min(crawlDelay, p.CrawlDelayMax)))
 	out.NotBefore = m.NotBefore
 	if err := o.saveRebuilt(ctx, m); err != nil {
 		return err

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 
+	"orbweaver/engine/addrgroup"
 	"orbweaver/engine/admission"
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/clock"
@@ -14,6 +15,7 @@ import (
 	"orbweaver/engine/limits"
 	"orbweaver/engine/operator"
 	"orbweaver/engine/outage"
+	"orbweaver/engine/politeness"
 	"orbweaver/engine/report"
 	"orbweaver/engine/schedule"
 	"orbweaver/engine/settings"
@@ -46,7 +48,7 @@ func (o *opener) wire() {
 	}
 	l.sites = &sites.Table{
 		Workbench: d.Workbench, Cold: d.Cold, Rules: p.rules, Unresolved: q.unresolved, Live: p.live, Quotas: p.quotas,
-		Traps: p.traps,
+		Traps: p.traps, Groups: p.groups,
 	}
 	l.frontier = &admission.Frontier{
 		Scope: p.filters.Scope, Lists: p.filters.Lists, HostRules: p.hostRules, Requisites: cfg.Admission.Requisites,
@@ -82,6 +84,7 @@ func (o *opener) wirePolicy() {
 	p.live = settings.NewLive(cfg.Politeness, p.hostRules)
 	p.live.Fetch.Store(p.filters.Fetch)
 	p.live.Bandwidth = cfg.Fetch.Bandwidth
+	p.groups = addrgroup.New(p.hostRules, politeness.AddrKeys(cfg.Limits.IPv6Prefix))
 	p.limits = limits.New(&cfg.Limits, o.m.Counters.Stored(), o.run.Finish)
 	p.limits.WithRequisites = cfg.Admission.Requisites != admission.RequisitesOff
 	p.traps = traps.New(cfg.Traps.Memory(), cfg.Traps.TrapFloor, o.m.HashSeed, o.m.Novelty)

@@ -64,6 +64,11 @@ func visitChecks() checkTable {
 			(*checker).isExcluded,
 		},
 		{
+			"group", "the site, or another site of its address, is in another group of hosts than its place says",
+			"the Visit returns; the site has its place in that group",
+			hasOtherGroup,
+		},
+		{
 			"recent owner", "another agent owned the site recently and may still be in an exchange with it",
 			"the Visit returns; the site is due when that agent has certainly ended",
 			(*checker).hasRecentOwner,
@@ -207,6 +212,21 @@ func (k *checker) isExcluded(_ context.Context, c *current) (verdict, error) {
 	}
 	c.site.Blocked = true
 	c.giveUpSite(outcome.Blocked)
+	return giveBack, nil
+}
+
+func hasOtherGroup(k *checker, _ context.Context, c *current) (verdict, error) {
+	if c.foreign {
+		return pass, nil
+	}
+	place := c.result.Visit.Addr
+	addr := c.site.Addrs().Current(place)
+	key := k.Groups.KeyOf(&c.settings, addr, place)
+	if key == place {
+		return pass, nil
+	}
+	site.KeepAddr(&c.site, addr)
+	c.result.Release.Replace = key
 	return giveBack, nil
 }
 

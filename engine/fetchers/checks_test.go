@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orbweaver/engine/addrgroup"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/filter"
@@ -81,7 +82,9 @@ func newCheckWorld(t *testing.T) *checkWorld {
 	w := &checkWorld{cluster: new(busyCluster), item: queued.URL{Rest: []byte("/page")}}
 	w.checks = checker{
 		Crawl: &Crawl{
-			Options: Options{HashSeed: 1, MaxPerHost: 10, StallWait: time.Hour}, Log: log,
+			Options: Options{
+				HashSeed: 1, MaxPerHost: 10, StallWait: time.Hour, Groups: addrgroup.New(hosts, politeness.DefaultIPv6Prefix),
+			}, Log: log,
 			Live: settings.NewLive(politeness.Default(), hosts), Finished: journal.NewFinishedURLs(),
 			Quotas: limits.NewQuotas(limits.QuotaOptions{PagesPerDomain: 1}), Cluster: w.cluster,
 			Stopping: make(chan struct{}),
@@ -130,6 +133,16 @@ func ignoring(w *checkWorld) {
 	hosts := w.checks.Live.Hosts
 	hosts.Say = slog.New(slog.DiscardHandler)
 	if taken, _ := hosts.Add([]string{"a.test robots=ignore reason=law"}); taken != 1 {
+		panic("the rule was not taken")
+	}
+}
+
+// grouped puts the host into a group.
+func grouped(w *checkWorld) {
+	w.visit.Addr = netip.MustParseAddr("192.0.2.1")
+	hosts := w.checks.Live.Hosts
+	hosts.Say = slog.New(slog.DiscardHandler)
+	if taken, _ := hosts.Add([]string{"group farm: a.test delay=10s"}); taken != 1 {
 		panic("the rule was not taken")
 	}
 }
@@ -213,6 +226,7 @@ func checkCases() []checkCase {
 		{"nothing", nil, "", pass, outcome.None},
 		{"stopping", []setting{stopping, blocked}, "stopping", giveBack, outcome.None},
 		{"excluded", []setting{blocked, foreign}, "excluded", giveBack, outcome.None},
+		{"group", []setting{grouped, recent}, "group", giveBack, outcome.None},
 		{"recent owner", []setting{recent, redirect}, "recent owner", giveBack, outcome.None},
 		{"address expired", []setting{expired, redirect}, "address expired", giveBack, outcome.None},
 		{"foreign, and its address expired", []setting{foreign, expired}, "foreign", refuse, outcome.HandedOver},

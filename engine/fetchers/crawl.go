@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orbweaver/engine/addrgroup"
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cookie"
@@ -14,7 +15,6 @@ import (
 	"orbweaver/engine/limits"
 	"orbweaver/engine/login"
 	"orbweaver/engine/outage"
-	"orbweaver/engine/politeness"
 	"orbweaver/engine/recrawl"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
@@ -26,12 +26,12 @@ import (
 // Options are the settings of the crawl that fetch workers use.
 type Options struct {
 	Fetch      fetch.Options
-	Proxy      bool                // all requests go through a proxy, which resolves names
-	MaxPerHost int                 // pages stored from a site, unless a host rule says otherwise; 0 for no limit
-	GiveUp     time.Duration       // a site that answered before is given up after failing this long
-	StallWait  time.Duration       // see site.ProbeWait
-	HashSeed   uint64              // of fingerprints, and of jitter
-	AddrKeys   politeness.AddrKeys // which addresses share a delay
+	Proxy      bool              // all requests go through a proxy, which resolves names
+	MaxPerHost int               // pages stored from a site, unless a host rule says otherwise; 0 for no limit
+	GiveUp     time.Duration     // a site that answered before is given up after failing this long
+	StallWait  time.Duration     // see site.ProbeWait
+	HashSeed   uint64            // of fingerprints, and of jitter
+	Groups     *addrgroup.Groups // which sites share a delay
 }
 
 // Queues are where Visits and Pages come from and go to.

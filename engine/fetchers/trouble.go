@@ -42,7 +42,7 @@ func (t *trouble) decide(c *current, p *fetch.Page, o outcome.Outcome, try int) 
 	streak := s.FailureStreak()
 	a := politeness.Attempt{
 		Outcome: o, Try: try, Started: p.Times.Started, Ended: p.Times.Ended,
-		CrawlDelay: s.CrawlDelay(), HostDelay: c.settings.Delay(),
+		CrawlDelay: s.CrawlDelay(), HostDelay: c.settings.Delay(), GroupDelay: t.Groups.Delay(v.Addr),
 		SiteFailures: int(s.Failures), SiteSlowdown: s.Slowdown, IPSlowdown: politeness.UnpackIPSlowdown(v.IPNote),
 		FailedBefore: streak.Count > 0, PageOnly: streak.ServesPages,
 		SiteHash: t.siteHash(v.Key), Jitter: t.jitter(c, p, try),
@@ -221,7 +221,7 @@ func (t *trouble) useNextAddr(c *current) bool {
 	if n := s.Addrs().Count(); n < 2 || int(s.Failures) >= n {
 		return false
 	}
-	c.result.Release.Replace = t.AddrKeys.KeyOf(s.RotateAddrs())
+	c.result.Release.Replace = t.Groups.KeyOfAddr(s.RotateAddrs())
 	return true
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orbweaver/engine/addrgroup"
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/fetch"
@@ -83,7 +84,7 @@ func newRig(t *testing.T, responses map[string]string) *rig {
 	g.worker = NewWorker(&Crawl{
 		Options: Options{
 			Fetch: fetch.Options{UserAgent: "test"}, GiveUp: 24 * time.Hour, StallWait: time.Hour, HashSeed: 1,
-			AddrKeys: politeness.DefaultIPv6Prefix,
+			Groups: addrgroup.New(hosts, politeness.DefaultIPv6Prefix),
 		},
 		Queues: Queues{
 			Todo: mpmc.New[visit.Visit](8), Results: visit.NewResultQueue(8),

@@ -18,10 +18,12 @@ type HostSettings struct {
 	HasCap     bool
 	Exclude    bool
 
-	Bandwidth    int64  // bytes per second, 0 for the limit of all hosts, if a rule has it
-	UserAgent    string // header User-Agent; "" for that of the crawl
-	IgnoreRobots bool   // robots.txt forbids nothing
-	RobotsReason string // why IgnoreRobots
+	Bandwidth    int64         // bytes per second, 0 for the limit of all hosts, if a rule has it
+	Group        string        // name of the group of hosts that share a delay; "" for none
+	GroupDelay   time.Duration // between two requests to the group, as this rule has it
+	UserAgent    string        // header User-Agent; "" for that of the crawl
+	IgnoreRobots bool          // robots.txt forbids nothing
+	RobotsReason string        // why IgnoreRobots
 
 	ranks [termKeys]int16 // precedence of the rule that set each key, 0 if none did
 	from  [termKeys]int32 // number of that rule, from 0
@@ -35,6 +37,7 @@ const (
 	termAgent
 	termRobots
 	termBandwidth
+	termGroup
 	termKeys
 )
 
@@ -49,8 +52,11 @@ const HostDelayMax = 24 * time.Hour
 //	max-per-host=1000   limit of stored pages, 0 for none
 //	exclude             fetch nothing; exclude=no allows a host that a wider rule excludes
 //	user-agent="TEXT"   header User-Agent
+//	group=NAME group-delay=10s   the hosts with this name share one connection and one delay
 //	host-bandwidth=100KiB/s   bytes per second that are received from the host
 //	robots=ignore reason="TEXT"   robots.txt forbids nothing; robots=obey undoes a wider rule
+//
+// The line "group NAME: HOST... delay=10s" stands for a rule with group and group-delay for each of the hosts.
 //
 // Of several matching rules with a key, the narrowest one counts: the longest name or prefix; for the same name,
 // example.org before *.example.org before .example.org.
@@ -71,8 +77,9 @@ type nodeRules struct{ self, all, below int32 }
 // hostRule is a parsed rule.
 type hostRule struct {
 	rule
-	terms HostSettings
-	keys  [termKeys]bool
+	terms  HostSettings
+	keys   [termKeys]bool
+	places [termKeys]int32 // the number of the text that has set each key
 }
 
 // CompileHostRules compiles rules. The error joins all faults, each with its place. A range of addresses is a fault:
@@ -86,22 +93,37 @@ func CompileKeptHostRules(from Rules) (*HostRules, error) { return compileHostRu
 func compileHostRules(from Rules, ranges bool) (*HostRules, error) {
 	r := &HostRules{names: newLabelTrie(), at: make([]nodeRules, 1), blocks: map[netip.Prefix]int32{}}
 	known := map[string]int{}
+	var list []hostRule
 	err := from.each(func(i int, text string) error {
-		one, err := readHostRule(text)
-		if err == nil && !ranges {
-			err = one.refuseRange()
+		rules, err := readHostRules(text)
+		for _, one := range rules {
+			if err == nil && !ranges {
+				err = one.refuseRange()
+			}
+			if err != nil {
+				break
+			}
+			pattern := one.pattern()
+			was, again := known[pattern]
+			if again && !list[was].mayJoin(one) {
+				err = fmt.Errorf("%w: %q: there is a rule for it already, %s", ErrRule, pattern, from.Where(list[was].place()))
+				break
+			}
+			for key := range one.places {
+				one.places[key] = int32(i)
+			}
+			if again {
+				list[was] = list[was].with(one)
+				continue
+			}
+			known[pattern] = len(list)
+			list = append(list, one)
 		}
-		if err != nil {
-			return err
-		}
-		pattern := one.pattern()
-		if was, again := known[pattern]; again {
-			return fmt.Errorf("%w: %q: there is a rule for it already, %s", ErrRule, pattern, from.Where(was))
-		}
-		known[pattern] = i
-		r.add(one)
-		return nil
+		return err
 	})
+	for _, one := range list {
+		r.add(one)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -118,21 +140,23 @@ func (r *HostRules) With(texts ...string) (grown *HostRules, taken int, err erro
 		known[one.pattern()] = i
 	}
 	for _, text := range texts {
-		one, fault := readHostRule(strings.TrimSpace(text))
-		if fault == nil {
-			fault = one.refuseRange()
+		rules, fault := readHostRules(strings.TrimSpace(text))
+		for _, one := range rules {
+			fault = errors.Join(fault, one.refuseRange())
 		}
 		if fault != nil {
 			err = errors.Join(err, fault)
 			continue
 		}
 		taken++
-		if i, again := known[one.pattern()]; again {
-			list[i] = list[i].with(one)
-			continue
+		for _, one := range rules {
+			if i, again := known[one.pattern()]; again {
+				list[i] = list[i].with(one)
+				continue
+			}
+			known[one.pattern()] = len(list)
+			list = append(list, one)
 		}
-		known[one.pattern()] = len(list)
-		list = append(list, one)
 	}
 	for _, one := range list {
 		grown.add(one)
@@ -181,13 +205,13 @@ func (r *HostRules) Delays() bool {
 
 // Ranges reports whether a rule is for a range of addresses. It matches URLs whose host is an address, and no names.
 func (r *HostRules) Ranges() bool {
-	return slices.ContainsFunc(r.rules, func(one hostRule) bool { return one.isRange() })
+	return slices.ContainsFunc(r.rules, func(one hostRule) bool { return one.isRange() && !one.isGroupOnly() })
 }
 
 func (r *rule) isRange() bool { return r.net.IsValid() && !r.net.IsSingleIP() }
 
 func (r *hostRule) refuseRange() error {
-	if !r.isRange() {
+	if !r.isRange() || r.isGroupOnly() {
 		return nil
 	}
 	return fmt.Errorf(
@@ -249,12 +273,7 @@ func (r *HostRules) findAddr(host []byte, t *HostSettings) {
 	if err != nil {
 		return
 	}
-	addr = addr.Unmap().WithZone("")
-	for _, length := range r.lengths {
-		if net, err := addr.Prefix(length); err == nil {
-			r.say(r.blocks[net], int16(length+1), t)
-		}
-	}
+	r.FindAddr(addr, t)
 }
 
 // say copies the settings of a rule into t, unless a narrower rule has set them. number is that of the rule plus one,
@@ -281,7 +300,7 @@ func (r *HostRules) Explain(host []byte, from Rules) string {
 	for key, rank := range t.ranks {
 		if rank > 0 {
 			one := &r.rules[t.from[key]]
-			says = append(says, fmt.Sprintf("%s (%s, %s)", one.term(key), one.pattern(), from.Where(int(t.from[key]))))
+			says = append(says, fmt.Sprintf("%s (%s, %s)", one.term(key), one.pattern(), from.Where(int(one.places[key]))))
 		}
 	}
 	return strings.Join(says, "; ")
@@ -294,6 +313,8 @@ func (t *HostSettings) copy(key int, from *HostSettings) {
 		t.HostDelay, t.HasDelay = from.HostDelay, true
 	case termCap:
 		t.MaxPerHost, t.HasCap = from.MaxPerHost, true
+	case termGroup:
+		t.Group, t.GroupDelay = from.Group, from.GroupDelay
 	case termBandwidth:
 		t.Bandwidth = from.Bandwidth
 	case termAgent:
@@ -319,7 +340,7 @@ func (r hostRule) with(later hostRule) hostRule {
 		if !has {
 			continue
 		}
-		r.keys[key] = true
+		r.keys[key], r.places[key] = true, later.places[key]
 		r.terms.copy(key, &later.terms)
 	}
 	return r

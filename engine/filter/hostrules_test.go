@@ -28,7 +28,9 @@ func said(host string, rules ...*HostRules) string {
 	for _, r := range rules {
 		r.Find([]byte(host), &t)
 	}
-	one := hostRule{terms: t, keys: [termKeys]bool{t.HasDelay, t.HasCap, t.Exclude, t.UserAgent != "", t.IgnoreRobots}}
+	one := hostRule{terms: t, keys: [termKeys]bool{
+		t.HasDelay, t.HasCap, t.Exclude, t.UserAgent != "", t.IgnoreRobots, t.Bandwidth > 0, t.Group != "",
+	}}
 	one.name, one.self = host, true
 	return strings.TrimPrefix(strings.TrimPrefix(one.String(), host), " ")
 }

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -29,6 +30,10 @@ func (r *hostRule) term(key int) string {
 		return "host-delay=" + r.terms.HostDelay.String()
 	case key == termCap:
 		return fmt.Sprintf("max-per-host=%d", r.terms.MaxPerHost)
+	case key == termGroup && r.terms.GroupDelay > 0:
+		return fmt.Sprintf("group=%s group-delay=%v", r.terms.Group, r.terms.GroupDelay)
+	case key == termGroup:
+		return "group=" + cmp.Or(r.terms.Group, noGroup)
 	case key == termBandwidth:
 		return "host-bandwidth=" + options.FormatRate(r.terms.Bandwidth)
 	case key == termAgent:
@@ -45,8 +50,8 @@ func (r *hostRule) term(key int) string {
 }
 
 // hostTerms names what a rule may say.
-const hostTerms = "host-delay=TIME, max-per-host=N, host-bandwidth=RATE, exclude, exclude=no, user-agent=\"TEXT\", " +
-	"robots=obey, robots=ignore reason=\"TEXT\""
+const hostTerms = "host-delay=TIME, max-per-host=N, host-bandwidth=RATE, exclude, exclude=no, group=NAME, " +
+	"group-delay=TIME, user-agent=\"TEXT\", robots=obey, robots=ignore reason=\"TEXT\""
 
 // termTextMax is the longest text of a term, in bytes.
 const termTextMax = 1 << 10
@@ -68,6 +73,9 @@ func readHostRule(text string) (hostRule, error) {
 		if err := r.read(word); err != nil {
 			return hostRule{}, fmt.Errorf("%w: %q: %w", ErrRule, text, err)
 		}
+	}
+	if r.terms.GroupDelay > 0 && r.terms.Group == "" {
+		return hostRule{}, fmt.Errorf("%w: %q: group-delay needs group=NAME", ErrRule, text)
 	}
 	if r.terms.IgnoreRobots != (r.terms.RobotsReason != "") {
 		return hostRule{}, fmt.Errorf(
@@ -106,9 +114,8 @@ func (r *hostRule) read(word string) (err error) {
 	case key == "host-delay" && valued:
 		number = termDelay
 		r.terms.HasDelay = true
-		r.terms.HostDelay, err = time.ParseDuration(value)
-		if err != nil || r.terms.HostDelay < 0 || r.terms.HostDelay > HostDelayMax {
-			return fmt.Errorf("host-delay=%s is no time such as 10s between 0 and 24h", value)
+		if r.terms.HostDelay, err = readDelay(key, value); err != nil {
+			return err
 		}
 	case key == "max-per-host" && valued:
 		number = termCap
@@ -118,6 +125,14 @@ func (r *hostRule) read(word string) (err error) {
 			return fmt.Errorf("max-per-host=%s is no number of pages", value)
 		}
 		r.terms.MaxPerHost = int(n)
+	case key == "group" && valued:
+		number = termGroup
+		if r.terms.Group, err = readGroup(value); err != nil {
+			return err
+		}
+	case key == "group-delay" && valued && r.terms.GroupDelay == 0: // of group
+		r.terms.GroupDelay, err = readDelay(key, value)
+		return err
 	case key == "host-bandwidth" && valued:
 		number = termBandwidth
 		r.terms.Bandwidth, err = options.ParseRate(value)
@@ -146,6 +161,15 @@ func (r *hostRule) read(word string) (err error) {
 	}
 	r.keys[number] = true
 	return nil
+}
+
+// readDelay reads a delay.
+func readDelay(key, value string) (time.Duration, error) {
+	d, err := time.ParseDuration(value)
+	if err != nil || d < 0 || d > HostDelayMax {
+		return 0, fmt.Errorf("%s=%s is no time such as 10s between 0 and 24h", key, value)
+	}
+	return d, nil
 }
 
 // termText reads a text, in quotes or without blanks.

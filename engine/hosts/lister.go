@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"orbweaver/engine/politeness"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/engine/sites"
@@ -42,9 +43,10 @@ type Host struct {
 	Errors       int64   `json:"errors"`  // exchanges that failed
 	Failures     int     `json:"failures_in_a_row"`
 	Address      string  `json:"address,omitempty"`
-	DelaySeconds float64 `json:"delay_seconds"`  // between two requests, as the crawl keeps it now
-	DueSeconds   float64 `json:"due_in_seconds"` // 0: it can be asked now
-	Waits        []Wait  `json:"waits"`          // why it is not asked now, the longest first
+	Group        string  `json:"group,omitempty"` // of hosts that share a delay
+	DelaySeconds float64 `json:"delay_seconds"`   // between two requests, as the crawl keeps it now
+	DueSeconds   float64 `json:"due_in_seconds"`  // 0: it can be asked now
+	Waits        []Wait  `json:"waits"`           // why it is not asked now, the longest first
 }
 
 // Wait is one reason why a site is not asked now.
@@ -227,6 +229,9 @@ func (l *Lister) host(v *view, now time.Time) Host {
 	}
 	if v.IP.Addr.IsValid() {
 		h.Address = v.IP.Addr.String()
+	}
+	if politeness.IsGroupKey(v.IP.Addr) {
+		h.Address, h.Group = v.Data.Addrs().Current(v.IP.Addr).String(), l.Live.Hosts.Groups()[v.IP.Addr].Name
 	}
 	return h
 }

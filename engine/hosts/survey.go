@@ -96,18 +96,25 @@ type Match struct {
 const largestShown = 5
 
 // Match returns the sites that a host rule is for. A range of addresses matches the sites that are asked at an address
-// in it, although no rule can be given for one. The crawl does not change.
+// in it, although only a group can be given for one. The crawl does not change.
 func (l *Lister) Match(ctx context.Context, rule string) (m Match, err error) {
-	name, _, _ := strings.Cut(strings.TrimSpace(rule), " ")
-	m.Rule = name
+	names := filter.HostsOf(rule)
+	m.Rule = strings.Join(names, " ")
 	if _, _, fault := new(filter.HostRules).With(rule); fault != nil {
 		m.Fault = fault.Error()
 	}
-	pattern, err := filter.CompileKeptHostRules(filter.Rules{Texts: []string{name + " exclude"}, Lines: []int{1}})
+	var all filter.Rules
+	var networks []netip.Prefix
+	for i, name := range names {
+		all.Texts, all.Lines = append(all.Texts, name+" exclude"), append(all.Lines, i+1)
+		if network, err := netip.ParsePrefix(name); err == nil {
+			networks = append(networks, network)
+		}
+	}
+	pattern, err := filter.CompileKeptHostRules(all)
 	if err != nil {
 		return m, fmt.Errorf("hosts: %w", err)
 	}
-	network, _ := netip.ParsePrefix(name) // none is not valid, and contains no address
 	l.turn.Lock()
 	defer l.turn.Unlock()
 	type large struct {
@@ -124,7 +131,9 @@ func (l *Lister) Match(ctx context.Context, rule string) (m Match, err error) {
 		views, scratch, from = l.Workbench.Listing().Views(from, views[:0], scratch[:0])
 		for i := range views {
 			v := &views[i]
-			if !pattern.Matches(urlx.Host(v.Key)) && !network.Contains(v.IP.Addr.Unmap()) {
+			at := v.Data.Addrs().Current(v.IP.Addr).Unmap()
+			if !pattern.Matches(urlx.Host(v.Key)) &&
+				!slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(at) }) {
 				continue
 			}
 			n := queuedURLs(v)

@@ -23,6 +23,7 @@ const (
 	RobotsRetry   = "robots-retry"
 	IPDelay       = "ip-delay"
 	SharedIP      = "shared-ip"
+	InGroup       = "group"
 	Exchange      = "exchange"
 	NameLookup    = "name-lookup"
 	OtherRobots   = "robots-redirect"
@@ -88,21 +89,25 @@ func (l *Lister) addIPWaits(v *view, now time.Time, add addWait) {
 	if !ip.Addr.IsValid() {
 		return
 	}
+	group := l.Live.Hosts.Groups()[ip.Addr]
+	shared, what := SharedIP, "address "+ip.Addr.String()
+	if group.Name != "" {
+		shared, what = InGroup, "group "+group.Name
+	}
 	if ip.Leased != 0 && ip.Leased != v.ID {
-		add(SharedIP, time.Time{}, "its address %s is in an exchange with another of its %d sites", ip.Addr, ip.Sites)
+		add(shared, time.Time{}, "its %s is in an exchange with another of its %d sites", what, ip.Sites)
 	}
 	if !ip.Due.After(now) {
 		return
 	}
 	policy := l.Live.Policy()
-	delay := policy.SlowedIPDelay(politeness.UnpackIPSlowdown(ip.Note).Level)
+	delay := policy.SlowedIPDelay(group.Delay, politeness.UnpackIPSlowdown(ip.Note).Level)
 	slowed := ""
-	if delay > policy.IPDelay {
+	if delay > max(policy.IPDelay, group.Delay) {
 		slowed = ", lengthened since several of its sites fail"
 	}
-	if ip.Sites > 1 {
-		add(SharedIP, ip.Due, "its address %s is shared by %d sites, with %s between two requests%s",
-			ip.Addr, ip.Sites, delay, slowed)
+	if ip.Sites > 1 || group.Name != "" {
+		add(shared, ip.Due, "its %s is shared by %d sites, with %s between two requests%s", what, ip.Sites, delay, slowed)
 		return
 	}
 	add(IPDelay, ip.Due, "%s between two requests to %s%s", delay, ip.Addr, slowed)

@@ -14,6 +14,7 @@ type Attempt struct {
 	Started, Ended time.Time
 	CrawlDelay     time.Duration  // Crawl-delay in the site's robots.txt; 0 or less for none
 	HostDelay      *time.Duration // host delay that the operator set for this site; nil for Policy.HostDelay. Borrowed
+	GroupDelay     time.Duration  // delay of the group of hosts, in place of IPDelay if it is longer
 	RetryAfter     time.Duration  // Retry-After of the response; 0 or less for none
 	SiteFailures   int            // from the last Decision for the site; 0 for a new site
 	SiteSlowdown   Slowdown       // from the last Decision for the site; 0 for a new site
@@ -80,9 +81,10 @@ func (p *Policy) Decide(a Attempt) Decision {
 	wait = max(wait, min(addJitter(backoff, a.Jitter), p.longest(delay)))
 	d.SiteDue = end.Add(wait)
 	if rule.Contact {
-		d.IPSlowdown = a.IPSlowdown.after(rule, a.SiteHash, p.IPDelay, p.SlowedIPDelayMax)
-		ipWait := d.IPSlowdown.Level.lengthen(p.IPDelay, p.SlowedIPDelayMax)
-		if ipWait > p.IPDelay {
+		ipDelay := max(p.IPDelay, a.GroupDelay)
+		d.IPSlowdown = a.IPSlowdown.after(rule, a.SiteHash, ipDelay, p.SlowedIPDelayMax)
+		ipWait := d.IPSlowdown.Level.lengthen(ipDelay, p.SlowedIPDelayMax)
+		if ipWait > ipDelay {
 			ipWait = addJitter(ipWait, bits.Reverse64(a.Jitter))
 		}
 		d.IPDue = end.Add(ipWait)

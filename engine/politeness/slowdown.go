@@ -52,9 +52,10 @@ func (p *Policy) SlowedDelay(delay time.Duration, s Slowdown) time.Duration {
 	return s.lengthen(delay, p.SlowedDelayMax)
 }
 
-// SlowedIPDelay returns the delay of an IP address, lengthened by its slowdown.
-func (p *Policy) SlowedIPDelay(s Slowdown) time.Duration {
-	return s.lengthen(p.IPDelay, p.SlowedIPDelayMax)
+// SlowedIPDelay returns the delay of an IP address or of a group of hosts, lengthened by its slowdown. delay is that of
+// the group; 0 for none.
+func (p *Policy) SlowedIPDelay(delay time.Duration, s Slowdown) time.Duration {
+	return s.lengthen(max(p.IPDelay, delay), p.SlowedIPDelayMax)
 }
 
 // IPSlowdown is the slowdown of an IP address, and which of its sites failed last. Failures of one site concern that

@@ -6,11 +6,14 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"orbweaver/engine/filter"
+	"orbweaver/engine/politeness"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 )
@@ -22,6 +25,8 @@ type HostRules struct {
 	fixed filter.HostRules                 // of the configuration
 	live  atomic.Pointer[filter.HostRules] // see current
 	some  atomic.Bool                      // there are rules
+
+	groups atomic.Pointer[map[netip.Addr]Group] // by their address keys
 
 	mu  sync.Mutex // held while rules change
 	Fs  vfs.FS
@@ -81,6 +86,14 @@ func ReadHostRules(fsys vfs.FS, dir string) (filter.Rules, *filter.HostRules, er
 func (h *HostRules) put(live *filter.HostRules) {
 	h.live.Store(live)
 	h.some.Store(h.fixed.Len() > 0 || live.Len() > 0)
+	delays := map[string]time.Duration{}
+	h.fixed.AddGroups(delays)
+	live.AddGroups(delays)
+	groups := make(map[netip.Addr]Group, len(delays))
+	for name, delay := range delays {
+		groups[politeness.GroupKey(name)] = Group{Name: name, Delay: delay}
+	}
+	h.groups.Store(&groups)
 }
 
 // current returns the rules that the operator gave.
@@ -100,6 +113,36 @@ func (h *HostRules) Terms(url []byte) (t filter.HostSettings) {
 	h.fixed.Find(host, &t)
 	h.current().Find(host, &t)
 	return t
+}
+
+// Group is a group of hosts that share a delay.
+type Group struct {
+	Name  string        // "" for none
+	Delay time.Duration // between two requests; the longest of its rules
+}
+
+// Groups returns the groups of hosts by their address keys. It must not be changed.
+func (h *HostRules) Groups() map[netip.Addr]Group {
+	if groups := h.groups.Load(); groups != nil {
+		return *groups
+	}
+	return nil // of a HostRules that was not opened
+}
+
+// GroupDelay returns the longest delay of all groups.
+func (h *HostRules) GroupDelay() (longest time.Duration) {
+	for _, g := range h.Groups() {
+		longest = max(longest, g.Delay)
+	}
+	return longest
+}
+
+// GroupAt returns the group of hosts that an address belongs to; "" for none.
+func (h *HostRules) GroupAt(addr netip.Addr) string {
+	var t filter.HostSettings
+	h.fixed.FindAddr(addr, &t)
+	h.current().FindAddr(addr, &t)
+	return t.Group
 }
 
 // Excludes says that no request may go to the host of a site or URL.

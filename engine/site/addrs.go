@@ -52,6 +52,13 @@ func (s *State) SetAddrs(addrs []netip.Addr, key netip.Addr, until time.Time) {
 	s.SetAddrsAndFailures(addrs, s.FailureStreak())
 }
 
+// KeepAddr stores the current address beside the key of the workbench, which is about to be another one.
+func KeepAddr(s *State, addr netip.Addr) {
+	if s.Addrs().list == nil {
+		s.SetAddrsAndFailures([]netip.Addr{addr}, s.FailureStreak())
+	}
+}
+
 // RotateAddrs moves the current address to the end and returns the next one. It panics if there is only one address.
 func (s *State) RotateAddrs() netip.Addr {
 	all := s.Addrs().list

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orbweaver/engine/addrgroup"
 	"orbweaver/engine/limits"
 	"orbweaver/engine/novelty"
 	"orbweaver/engine/settings"
@@ -31,6 +32,7 @@ type Table struct {
 	Unresolved *UnresolvedQueue
 	Live       *settings.Live
 	Quotas     *limits.Quotas
+	Groups     *addrgroup.Groups
 	Traps      *traps.Detector
 	Evicted    atomic.Int64 // moves of sites to the cold store, in this run
 	Reloaded   atomic.Int64 // moves back
@@ -67,25 +69,29 @@ func (t *Table) refusalOfNew(site []byte, waited bool) Refusal {
 	}
 }
 
-// CountInQuotas counts the sites of a checkpoint in the quotas. Entries of the journal are counted as they are
-// replayed. No step runs meanwhile.
-func (t *Table) CountInQuotas() error {
-	if !t.Quotas.AreSet() {
+// CountKnown counts the sites of a checkpoint in the quotas, and learns the addresses of groups of hosts from them.
+// Entries of the journal are counted as they are replayed. No step runs meanwhile.
+func (t *Table) CountKnown() error {
+	if !t.Quotas.AreSet() && !t.Groups.AreSet() {
 		return nil
+	}
+	count := func(key []byte, place netip.Addr, addrs site.Addrs, stored int32) {
+		terms := t.Live.Hosts.Terms(key)
+		t.Quotas.AddKnownSite(key, t.Groups.Restore(&terms, addrs.Current(place), place), stored)
 	}
 	var key []byte
 	t.Workbench.Listing().Each(func(vs *visit.State, _ workbench.State) bool {
-		stored := int32(0)
-		t.Workbench.Site(vs).Read(func(s *site.State) { stored = s.Stored })
+		stored, addrs := int32(0), site.Addrs{}
+		t.Workbench.Site(vs).Read(func(s *site.State) { stored, addrs = s.Stored, s.Addrs() })
 		key = t.Workbench.Site(vs).AppendKey(key[:0])
-		t.Quotas.AddKnownSite(key, t.Workbench.Site(vs).Addr(), stored)
+		count(key, t.Workbench.Site(vs).Addr(), addrs, stored)
 		return true
 	})
 	var bad error
 	err := t.Cold.Each(func(key, form []byte) bool {
 		addr, s, err := workbench.ReadForm(form, func(b []byte) (site.State, error) { return site.Decode(b, t.Rules) })
 		if bad = err; err == nil {
-			t.Quotas.AddKnownSite(key, addr, s.Stored)
+			count(key, addr, s.Addrs(), s.Stored)
 		}
 		return bad == nil
 	})

@@ -15,6 +15,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
+	"orbweaver/engine/fetch"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/report"
 )
@@ -27,7 +28,8 @@ const FirstHost = "one.test"
 // in SharedAddress.
 type ScriptedHosts struct {
 	Hosts         map[string]Responder
-	SharedAddress map[string]string // a host, and the host whose address it has
+	SharedAddress map[string]string                      // a host, and the host whose address it has
+	Via           func(direct fetch.Dialer) fetch.Dialer // makes the dialer of the crawl; nil for a direct one
 
 	mu       sync.Mutex
 	Requests []Request
@@ -173,6 +175,9 @@ func (s *ScriptedHosts) Crawl(t *testing.T, change func(*engine.Config)) (r repo
 	change(&cfg)
 	seams := rig.Seams(rig.FS)
 	seams.Dialer, seams.Resolver = s, s
+	if s.Via != nil {
+		seams.Dialer = s.Via(s)
+	}
 	seams.Allowed = func(netip.AddrPort) error { return nil }
 	e, err := engine.Open(cfg, seams)
 	if err != nil {

@@ -169,6 +169,7 @@ as blocked.
 Examples:
   orbweaver ctl rule --dir crawl www.example.com host-delay=20s
   orbweaver ctl rule --dir crawl .example.com max-per-host=1000 host-delay=1s
+  orbweaver ctl rule --dir crawl group farm: .example.com www.example.net delay=10s
   orbweaver ctl rule --dir crawl .example.com exclude --dry-run`
 }
 

@@ -1,0 +1,97 @@
+package addrgroup
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+
+	"orbweaver/engine/filter"
+	"orbweaver/engine/politeness"
+	"orbweaver/engine/settings"
+)
+
+// Groups say under which address key a site has its place. They are safe for concurrent use.
+type Groups struct {
+	rules *settings.HostRules
+	keys  politeness.AddrKeys
+
+	mu      sync.RWMutex
+	learned map[netip.Addr]string // address keys of hosts that are in a group by their name, and the group
+}
+
+// learnedMax is the largest number of addresses that are learned. More hosts of a group are in it alone.
+const learnedMax = 1 << 20
+
+// New returns the groups of the rules. Addresses without a group have the keys of keys.
+func New(rules *settings.HostRules, keys politeness.AddrKeys) *Groups {
+	return &Groups{rules: rules, keys: keys, learned: make(map[netip.Addr]string)}
+}
+
+// KeyOf returns the address key of a site at an address. key is the one under which it has its place: then it is not in
+// use by another site. Only a Visit may ask, because it holds that key.
+func (g *Groups) KeyOf(s *filter.HostSettings, addr, key netip.Addr) netip.Addr {
+	if !g.AreSet() && !politeness.IsGroupKey(key) {
+		return key
+	}
+	own := g.keys.KeyOf(addr)
+	if name := g.groupOf(s, addr, own); name != "" {
+		return politeness.GroupKey(name)
+	}
+	return own
+}
+
+// KeyOfAddr returns the key of an address alone. A Visit finds out whether its site belongs elsewhere.
+func (g *Groups) KeyOfAddr(addr netip.Addr) netip.Addr { return g.keys.KeyOf(addr) }
+
+// groupOf returns the group of a site, and learns it for the other sites of its address.
+func (g *Groups) groupOf(s *filter.HostSettings, addr, own netip.Addr) string {
+	g.mu.RLock()
+	name, isLearned := g.learned[own]
+	g.mu.RUnlock()
+	switch at := g.rules.GroupAt(addr); {
+	case at != "":
+		return at
+	case s.Group != "":
+		if !isLearned {
+			g.learn(own, s.Group)
+		}
+		return s.Group
+	case isLearned && g.exists(name):
+		return name
+	default:
+		return ""
+	}
+}
+
+// exists reports whether a rule names a group.
+func (g *Groups) exists(name string) bool {
+	_, ok := g.rules.Groups()[politeness.GroupKey(name)]
+	return ok
+}
+
+func (g *Groups) learn(own netip.Addr, name string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.learned) < learnedMax {
+		g.learned[own] = name
+	}
+}
+
+// Restore learns the address of a site that an earlier run has placed under a key, and returns the key of the address
+// alone. The site may have no address.
+func (g *Groups) Restore(s *filter.HostSettings, addr, key netip.Addr) netip.Addr {
+	if !politeness.IsGroupKey(key) {
+		return key
+	}
+	own := g.keys.KeyOf(addr)
+	if s.Group != "" && key == politeness.GroupKey(s.Group) {
+		g.learn(own, s.Group)
+	}
+	return own
+}
+
+// AreSet reports whether there are groups.
+func (g *Groups) AreSet() bool { return len(g.rules.Groups()) > 0 }
+
+// Delay returns the delay of the group whose key is given; 0 if the key is that of an address.
+func (g *Groups) Delay(key netip.Addr) time.Duration { return g.rules.Groups()[key].Delay }
