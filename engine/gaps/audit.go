@@ -163,13 +163,13 @@ func (a *auditor) read() error {
 func (a *auditor) judgeSites() error {
 	a.progress.IsJudging, a.progress.ExchangesOf = true, 2*a.report.Exchanges-a.report.WithoutAddr
 	j := judge{auditor: a, out: &a.report.Sites, isSite: true}
-	return a.bySite.each(j.exchange)
+	return j.all(&a.bySite)
 }
 
 // judgeAddresses judges the gaps of addresses.
 func (a *auditor) judgeAddresses() error {
 	j := judge{auditor: a, out: &a.report.Addresses}
-	return a.byAddress.each(j.exchange)
+	return j.all(&a.byAddress)
 }
 
 // tickEvery is the number of records between two reports of progress.

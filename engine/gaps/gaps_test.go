@@ -298,11 +298,12 @@ func TestAudit_aViolationNamesItsRecords(t *testing.T) {
 	s := begins().page(0, "http://a.test/", first).page(5, "http://a.test/1", later).
 		page(8, "http://a.test/2", "took=1 idle=2").page(13, "http://a.test/3", later)
 	r := audited(t, Options{}, s)
-	if r.Verdict != Violated || len(r.Sites.Worst) != 3 {
+	if r.Verdict != Violated || len(r.Sites.Worst) != 1 || r.Sites.Offenders != 1 {
 		t.Fatalf("%s, %+v", r.Verdict, r.Sites.Worst)
 	}
 	w := r.Sites.Worst[0]
-	if w.Of != "http://a.test" || w.Seconds != 2 || w.Required != 4 || w.Earlier.URL != "http://a.test/1" ||
+	if w.Of != "http://a.test" || w.Count != 1 ||
+		w.Seconds != 2 || w.Required != 4 || w.Earlier.URL != "http://a.test/1" ||
 		w.Later.URL != "http://a.test/2" || !strings.HasSuffix(w.Earlier.ID, "000000000003") ||
 		w.Later.File != "d0/warc/a.warc" || w.Later.Offset == 0 || w.Later.IP != "192.0.2.1" {
 		t.Errorf("%+v", w)
@@ -310,7 +311,7 @@ func TestAudit_aViolationNamesItsRecords(t *testing.T) {
 	var out strings.Builder
 	r.Print(&out)
 	for _, want := range []string{
-		"VIOLATED: http://a.test waited 2.000000s of 4.000000s (host-delay)", "http://a.test/2", "000000000004",
+		"VIOLATED: http://a.test waited 2.000000s; 4.000000s required (host-delay)", "http://a.test/2", "000000000004",
 		"stated: host-delay 4.000s, ip-delay 0.500s",
 	} {
 		if !strings.Contains(out.String(), want) {

@@ -21,11 +21,23 @@ type judge struct {
 	binding    exchange // the earlier exchange that lets the next one wait longest
 	due        int64    // by it
 	crawlDelay int64    // of the site; unknownDelay
+	worst      gap      // of the key
+	hasWorst   bool
+}
+
+// all judges a list.
+func (j *judge) all(l *list) error {
+	if err := l.each(j.exchange); err != nil {
+		return err
+	}
+	j.finishKey()
+	return nil
 }
 
 // exchange judges the gap before one exchange.
 func (j *judge) exchange(key uint64, x *exchange) error {
 	if !j.hasKey || key != j.key {
+		j.finishKey()
 		j.key, j.hasKey, j.hasPrev, j.due, j.crawlDelay = key, true, false, math.MinInt64, 0
 		j.out.Keys++
 	}
@@ -42,6 +54,14 @@ func (j *judge) exchange(key uint64, x *exchange) error {
 	}
 	j.keep(x)
 	return nil
+}
+
+// finishKey offers the worst gap of the key to the report.
+func (j *judge) finishKey() {
+	if j.hasWorst {
+		j.out.offer(&j.worst, j.o.Top)
+	}
+	j.hasWorst = false
 }
 
 // keep makes x the previous exchange.
@@ -160,12 +180,16 @@ func (j *judge) pair(x *exchange, doubt Reason) {
 		}
 	}
 	j.out.Gaps++
+	told := shortest
+	if a.flags&isUnrecorded != 0 {
+		told += idleError // what the record says
+	}
 	if shortest != math.MinInt64 {
-		j.out.observe(shortest)
+		j.out.observe(told)
 	}
 	one := gap{
 		earlier: a.place, later: x.place, hasEarlier: a.flags&isUnrecorded == 0, hasLater: x.flags&isUnrecorded == 0,
-		micros: shortest, required: least,
+		micros: told, required: least,
 	}
 	var why Reason
 	switch {
@@ -196,13 +220,14 @@ func (j *judge) count(one *gap, why Reason) {
 	case one.isViolated:
 		verdict = Violated
 		j.out.Violated++
-		j.out.offer(one, j.o.Top)
 	case why != "":
 		verdict = NotProved
 		j.out.doubt(why)
 	default:
 		j.out.Kept++
-		j.out.offer(one, j.o.Top)
+	}
+	if verdict != NotProved {
+		j.noteWorst(one)
 	}
 	said := Judgement{
 		ByAddress: !j.isSite, Verdict: verdict, Reason: why, Gap: time.Duration(one.micros) * time.Microsecond,
@@ -215,6 +240,23 @@ func (j *judge) count(one *gap, why Reason) {
 		said.Later = j.placeOf(one.later)
 	}
 	j.o.Judged(said)
+}
+
+// noteWorst keeps the worst gap of the key, and counts its violations.
+func (j *judge) noteWorst(one *gap) {
+	violations := int64(0)
+	if j.hasWorst {
+		violations = j.worst.violations
+	}
+	if !j.hasWorst || compareGaps(one, &j.worst) < 0 {
+		j.worst, j.hasWorst = *one, true
+	}
+	if one.isViolated {
+		if violations++; violations == 1 {
+			j.out.Offenders++
+		}
+	}
+	j.worst.violations = violations
 }
 
 func (j *judge) placeOf(p place) Place { return Place{j.files[p.file()].name, p.offset()} }

@@ -26,8 +26,8 @@ func (a *auditor) nameAll(g *Gaps, byAddress bool) error {
 	for i := range g.worst {
 		one := &g.worst[i]
 		out := Gap{
-			Violated: one.isViolated, Seconds: seconds(one.micros), Required: seconds(one.required.micros),
-			Rule: one.required.rule,
+			Violated: one.isViolated, Count: one.violations, Seconds: seconds(one.micros),
+			Required: seconds(one.required.micros), Rule: one.required.rule,
 		}
 		earlier, err := a.record(one.earlier)
 		if err != nil {

@@ -33,7 +33,7 @@ type Options struct {
 	// Temp and TempDir are where lists go that do not fit in memory. Default: in memory.
 	Temp    vfs.FS
 	TempDir string
-	// MemoryBytes is for each of two lists. Default 64 MiB, at least 64 KiB.
+	// MemoryBytes is for each of two lists. Default 32 MiB, at least 64 KiB.
 	MemoryBytes int
 }
 
@@ -122,6 +122,9 @@ func (o Options) WithDefaults() Options {
 	}
 	if o.Top == 0 {
 		o.Top = 10
+	}
+	if o.MemoryBytes == 0 {
+		o.MemoryBytes = 32 << 20
 	}
 	if o.Progress == nil {
 		o.Progress = func(Progress) {}

@@ -87,8 +87,14 @@ func (g *Gaps) print(out io.Writer, what string) {
 	if g.Keys == 0 {
 		return
 	}
-	fmt.Fprintf(out, "\n%s: %d, with %d gaps: %d kept, %d not provable, %d violated\n", what, g.Keys, g.Gaps, g.Kept,
-		g.NotProvable, g.Violated)
+	fmt.Fprintf(
+		out, "\n%s: %d, with %d gaps: %d kept, %d not provable, %d violated", what, g.Keys, g.Gaps, g.Kept, g.NotProvable,
+		g.Violated,
+	)
+	if g.Offenders > 0 {
+		fmt.Fprintf(out, " by %d of them", g.Offenders)
+	}
+	fmt.Fprintln(out)
 	for _, why := range slices.Sorted(maps.Keys(g.Reasons)) {
 		fmt.Fprintf(out, "  not provable: %d: %s (%s)\n", g.Reasons[why], explained(why), why)
 	}
@@ -131,15 +137,17 @@ func (g *Gaps) printHistogram(out io.Writer) {
 }
 
 func (g *Gap) print(out io.Writer) {
-	what := "closest"
-	if g.Violated {
-		what = "VIOLATED"
+	if !g.Violated {
+		fmt.Fprintf(out, "  closest: %.200s waited %.6fs; %.6fs required (%s)\n", g.Of, g.Seconds, g.Required, g.Rule)
+		return
 	}
-	fmt.Fprintf(out, "  %s: %.200s waited %.6fs of %.6fs (%s)\n", what, g.Of, g.Seconds, g.Required, g.Rule)
-	if g.Violated {
-		g.Earlier.print(out, "earlier")
-		g.Later.print(out, "later")
+	fmt.Fprintf(out, "  VIOLATED: %.200s waited %.6fs; %.6fs required (%s)", g.Of, g.Seconds, g.Required, g.Rule)
+	if g.Count > 1 {
+		fmt.Fprintf(out, "; the worst of %d", g.Count)
 	}
+	fmt.Fprintln(out)
+	g.Earlier.print(out, "earlier")
+	g.Later.print(out, "later")
 }
 
 func (n *Named) print(out io.Writer, which string) {

@@ -76,6 +76,7 @@ type Gaps struct {
 	Gaps        int64            `json:"gaps"`
 	Kept        int64            `json:"kept"`
 	Violated    int64            `json:"violated"`
+	Offenders   int64            `json:"offenders"` // sites or addresses with a gap that is violated
 	NotProvable int64            `json:"not_provable"`
 	Reasons     map[Reason]int64 `json:"reasons"`                  // of those that are not provable
 	Unrecorded  int64            `json:"exchanges_without_record"` // at least; known from the record that came next
@@ -85,7 +86,8 @@ type Gaps struct {
 	Percentiles Percentiles `json:"percentiles_seconds"`
 	Most        float64     `json:"most_seconds"`
 	Histogram   []Range     `json:"histogram"`
-	Worst       []Gap       `json:"worst"` // with the least time beyond the delay; violations come first
+	// Worst are the worst gap of each site or address: violations first, then by the time beyond the delay.
+	Worst []Gap `json:"worst"`
 
 	sizes distribution
 	worst []gap
@@ -104,6 +106,7 @@ type Percentiles struct {
 type Gap struct {
 	Of       string  `json:"of"` // site or address
 	Violated bool    `json:"violated"`
+	Count    int64   `json:"violations"` // of this site or address
 	Seconds  float64 `json:"seconds"`
 	Required float64 `json:"required_seconds"`
 	Rule     Rule    `json:"rule"`
@@ -128,6 +131,7 @@ type gap struct {
 	micros               int64
 	required             required
 	isViolated           bool
+	violations           int64 // of its key, if it is the worst one
 }
 
 // beyond is how much longer than required the gap is.

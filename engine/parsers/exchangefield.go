@@ -34,7 +34,17 @@ func (m *MetadataOptions) appendExchange(dst []byte, p *fetch.Page, a *attempt.A
 	return append(dst, "\r\n"...)
 }
 
-// appendSeconds appends a duration as a decimal number of seconds.
+// appendSeconds appends a duration as a decimal number of seconds, good to a microsecond.
 func appendSeconds(dst []byte, d time.Duration) []byte {
-	return strconv.AppendFloat(dst, d.Seconds(), 'f', -1, 64)
+	dst = strconv.AppendInt(dst, int64(d/time.Second), 10)
+	rest := d % time.Second / time.Microsecond
+	if rest == 0 {
+		return dst
+	}
+	dst = append(dst, '.')
+	for unit := time.Duration(100_000); rest > 0; unit /= 10 {
+		dst = append(dst, byte('0'+rest/unit))
+		rest %= unit
+	}
+	return dst
 }

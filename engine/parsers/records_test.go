@@ -113,3 +113,15 @@ func TestAppendExchange_saysWhatTheDatesDoNot(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkAppendExchange(b *testing.B) {
+	start := time.Unix(1e9, 0)
+	p := &fetch.Page{Times: fetch.Times{Started: start, Ended: start.Add(48211001 * time.Nanosecond)}}
+	a := &attempt.Attempt{Delays: attempt.Delays{Host: 4e9, IP: 5e8, Idle: 4003e6, IPIdle: 512345e3}}
+	m := MetadataOptions{Policy: politeness.Policy{HostDelay: 4e9, IPDelay: 5e8}}
+	var dst []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		dst = m.appendExchange(dst[:0], p, a)
+	}
+}

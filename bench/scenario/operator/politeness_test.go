@@ -13,6 +13,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/arrivals"
+	"orbweaver/engine"
 	"orbweaver/engine/gaps"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
@@ -206,6 +207,46 @@ func TestPoliteness_oneBrokenGapIsFound(t *testing.T) {
 		if w.Later.URL != later.url || w.Earlier.URL != before.records[broken.Earlier].url || w.Later.Offset !=
 			broken.Later.Offset || w.Seconds > 2 {
 			t.Errorf("%+v", w)
+		}
+	})
+}
+
+// A run that continues a file with other delays is judged by its own delays, and so is what follows a change while it
+// runs.
+func TestPoliteness_eachExchangeIsJudgedByItsDelays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		world := testbed.SmallWorld(*testbed.FirstSeed+7200, simweb.Plain())
+		rig := testbed.MustRig(t, world, false)
+		cfg := rig.Config()
+		cfg.Politeness.HostDelay = 9 * time.Second
+		disk, _ := testbed.Kill(t, rig, cfg, rig.FS, 45*time.Second, testbed.Sigkill) // its file is continued
+		slow := auditPoliteness(t, disk)
+		cfg.Politeness.HostDelay = 2 * time.Second
+		e, err := engine.Open(cfg, rig.Seams(disk))
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- e.Run(t.Context()) }()
+		testbed.Wait(20 * time.Second)
+		set(t, e, "host-delay", "3s")
+		testbed.WaitEnd(t, rig, e, done)
+
+		p := auditPoliteness(t, disk)
+		required := map[time.Duration]int{}
+		for _, j := range p.judged {
+			if !j.ByAddress && j.Verdict == gaps.Kept {
+				required[j.Required]++
+			}
+		}
+		if slow.Sites.Least < 9 || p.Files != 1 || p.Sites.Violated+p.Addresses.Violated > 0 {
+			t.Errorf("%d files, %d and %d violated, at least %g s before", p.Files, p.Sites.Violated, p.Addresses.Violated,
+				slow.Sites.Least)
+		}
+		for _, d := range []time.Duration{9 * time.Second, 2 * time.Second, 3 * time.Second} {
+			if required[d] < 5 {
+				t.Errorf("%d gaps were judged by %v: %v", required[d], d, required)
+			}
 		}
 	})
 }

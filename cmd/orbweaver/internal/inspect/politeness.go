@@ -19,7 +19,7 @@ type PolitenessCommand struct {
 	IPDelay   *time.Duration `name:"ip-delay" help:"Delay between two requests to an IP address, for files whose warcinfo record states none." placeholder:"TIME"`
 
 	CrawlDelayMax time.Duration `help:"Longest Crawl-delay that counts, for files whose warcinfo record states none." default:"5m" placeholder:"TIME"`
-	Agent         string        `help:"Name in the User-agent lines of robots.txt." default:"orbweaver" placeholder:"NAME"`
+	RobotsAgent   string        `help:"Name in the User-agent lines of robots.txt." default:"orbweaver" placeholder:"NAME"`
 	Tolerance     time.Duration `help:"What a gap may lack, since times in an archive are rounded." default:"1ms" placeholder:"TIME"`
 	ClockSkew     time.Duration `help:"How much the clocks of two directories may differ." default:"1s" placeholder:"TIME"`
 	Recorded      bool          `help:"Judge only requests that have a record, as if there were no others. Archives of other crawlers need this."`
@@ -42,7 +42,7 @@ The crawl may run. docs/guide/politeness.md explains the result. Exit status: 0 
 Examples:
   orbweaver audit politeness crawl
   orbweaver audit politeness --strict --json a1 a2 a3 | jq .sites
-  orbweaver audit politeness --recorded --host-delay 5s --ip-delay 0 --agent heritrix other-*.warc.gz`
+  orbweaver audit politeness --recorded --host-delay 5s --ip-delay 0 --robots-agent heritrix other-*.warc.gz`
 }
 
 // Run audits.
@@ -79,7 +79,7 @@ func (c *PolitenessCommand) Run(inv *command.Invocation) (err error) {
 // options tell about progress at most every few seconds.
 func (c *PolitenessCommand) options(inv *command.Invocation, temp string) gaps.Options {
 	o := gaps.Options{
-		Agent: c.Agent, Tolerance: c.Tolerance, ClockSkew: c.ClockSkew, RecordedOnly: c.Recorded, Top: c.Top,
+		Agent: c.RobotsAgent, Tolerance: c.Tolerance, ClockSkew: c.ClockSkew, RecordedOnly: c.Recorded, Top: c.Top,
 		Temp: vfs.Disk(), TempDir: temp,
 	}
 	o.Stated = gaps.Unstated()
