@@ -111,6 +111,7 @@ func (o *opener) wireSchedule() {
 	l.failingSites = ending.NewReporter(d.Workbench, l.sites, l.stall)
 	l.front = schedule.NewFront(d.Workbench, cfg.Workers.Fetchers)
 	l.flusher = schedule.NewFlusher(d.Journal, d.Sieve, d.Ready, q.wakeDistributor)
+	l.frontier.UrgentAdded = l.flusher.UrgentAdded
 	l.distributor = schedule.NewDistributor(&schedule.Parts{
 		Queues: schedule.Queues{
 			Workbench: d.Workbench, Sites: l.sites, Ready: d.Ready, OnDisk: sites.NewDiskQueues(d.SiteQueues),

@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/parse"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/settings"
+	"orbweaver/internal/notify"
 	"orbweaver/internal/urlx"
 	"orbweaver/sieve"
 	"orbweaver/sieve/fpcache"
@@ -34,8 +35,10 @@ type Frontier struct {
 	Cache      *fpcache.Cache
 	Sieve      *sieve.Sieve
 	Counters   *counters.Live
-	Router     cluster.Router
-	Views      *ownership.Current
+	// UrgentAdded gets a signal after an urgent item was added to the sieve; nil if no Flusher waits for it.
+	UrgentAdded chan struct{}
+	Router      cluster.Router
+	Views       *ownership.Current
 	// CountOutward says that the crawl may have other agents, to which links lead.
 	CountOutward bool
 }
@@ -292,7 +295,7 @@ func (d *Scratch) ownerOf(url []byte) int {
 // admit gives the URLs of d that the cache does not know to the sieve or to the router, in order, and counts all.
 func (f *Frontier) admit(d *Scratch, it queued.URL, received bool) {
 	d.prefetched += f.Cache.Prefetch(d.fingerprints)
-	sieved, sent := int64(0), int64(0)
+	sieved, sent, urgent := int64(0), int64(0), false
 	page := it
 	for i, fp := range d.fingerprints {
 		foreign := d.isShared && d.owners[i] != d.view.Self
@@ -314,9 +317,13 @@ func (f *Frontier) admit(d *Scratch, it queued.URL, received bool) {
 		} else {
 			d.payload = queued.Append(d.payload[:0], &it)
 			f.Sieve.Add(fp, d.payload)
+			urgent = urgent || queued.IsUrgent(d.payload)
 			sieved++
 		}
 		f.Cache.Put(fp)
+	}
+	if urgent {
+		notify.Send(f.UrgentAdded)
 	}
 	f.Counters.URLsFound.Add(d.found)
 	if d.tooDeep > 0 {

@@ -5,6 +5,7 @@ import (
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/dedup"
 	"orbweaver/engine/manifest"
+	"orbweaver/engine/readyqueue"
 	"orbweaver/engine/site"
 	"orbweaver/engine/skipped"
 	"orbweaver/internal/vfs"
@@ -20,7 +21,7 @@ type Components struct {
 	FS        vfs.FS
 	Dir       string // frontier/
 	Sieve     *sieve.Sieve
-	Ready     *diskq.Queue
+	Ready     *readyqueue.Queue
 	Skipped   *skipped.List
 	Traps     skipped.Settings // that the list of skipped URLs was made with
 	Queues    *virtualize.Virtualizer
@@ -51,7 +52,16 @@ func (c *Components) order() []entry {
 		}},
 		{Participant: &marker[diskq.Checkpoint]{
 			part: func(m *manifest.Manifest) *diskq.Checkpoint { return &m.Ready },
-			mark: c.Ready.Checkpoint, sync: c.Ready.Sync, release: c.Ready.Release,
+			mark: c.Ready.Others.Checkpoint, sync: c.Ready.Others.Sync, release: c.Ready.Others.Release,
+		}},
+		{Participant: &marker[*diskq.Checkpoint]{
+			part: func(m *manifest.Manifest) **diskq.Checkpoint { return &m.Urgent },
+			mark: func() (*diskq.Checkpoint, error) {
+				at, err := c.Ready.Urgent.Checkpoint()
+				return &at, err
+			},
+			sync:    c.Ready.Urgent.Sync,
+			release: func(at *diskq.Checkpoint) error { return c.Ready.Urgent.Release(*at) },
 		}},
 		{Participant: &marker[*skipped.Checkpoint]{
 			part:    func(m *manifest.Manifest) **skipped.Checkpoint { return &m.Skipped },

@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/readyqueue"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/engine/sites"
@@ -91,7 +92,7 @@ func OpenStopped(ctx context.Context, fsys vfs.FS, dir string, o Settings) (_ *S
 		return nil, err
 	}
 	s.opened.Add(queues.Close)
-	ready, err := diskq.Open(view, diskq.Options{Dir: dir + "/" + layout.ReadyDir}, &c.Ready)
+	ready, err := readyqueue.Open(view, diskq.Options{}, dir, c.ReadyQueue())
 	if err != nil {
 		return nil, err
 	}

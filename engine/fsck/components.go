@@ -38,7 +38,8 @@ func (c *componentCheck) checkAll() {
 	cluster := clusterCheck{c.checker}
 	steps := []step{
 		{"sieve", layout.SieveDir, c.checkSieve},
-		{"ready", layout.ReadyDir, c.checkReady},
+		{"ready", layout.ReadyDir, func() error { return c.checkReady("ready", layout.ReadyDir, &c.cut.Ready, &c.ready) }},
+		{"urgent", layout.UrgentDir, c.checkUrgent},
 		{"skipped", layout.SkippedDir, c.checkSkipped},
 		{"queues", layout.QueuesDir, c.checkQueues},
 		{"seen", layout.SeenDir, c.checkSeen},
@@ -87,15 +88,23 @@ func (c *componentCheck) checkSieve() error {
 	return s.Check()
 }
 
-func (c *componentCheck) checkReady() error {
-	q, err := diskq.Open(c.fsys, diskq.Options{Dir: c.path(layout.ReadyDir)}, &c.cut.Ready)
+// checkReady checks one of the two ready queues.
+func (c *componentCheck) checkReady(area, dir string, at *diskq.Checkpoint, into *opened[*diskq.Queue]) error {
+	q, err := diskq.Open(c.fsys, diskq.Options{Dir: c.path(dir)}, at)
 	if err != nil {
 		return err
 	}
-	c.ready.set(q)
+	into.set(q)
 	c.closers = append(c.closers, q)
-	c.checked("ready", int64(q.Len()), "URLs")
+	c.checked(area, int64(q.Len()), "URLs")
 	return q.Check()
+}
+
+func (c *componentCheck) checkUrgent() error {
+	if c.cut.Urgent == nil {
+		return nil // a crawl of a version that had one ready queue
+	}
+	return c.checkReady("urgent", layout.UrgentDir, c.cut.Urgent, &c.urgent)
 }
 
 // checkSkipped reads the list of URLs left out.

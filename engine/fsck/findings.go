@@ -97,7 +97,7 @@ func placeIn(where, text string) string {
 		return n, err == nil
 	}
 	switch where {
-	case layout.ReadyDir, layout.SkippedDir:
+	case layout.ReadyDir, layout.UrgentDir, layout.SkippedDir:
 		if n, ok := number(`segment (\d+)`, 10); ok {
 			return fmt.Sprintf("/q-%016x", n)
 		}

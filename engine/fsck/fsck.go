@@ -66,11 +66,12 @@ type checker struct {
 	cut    inspect.Checkpoint
 	hasCut bool // the manifest could be read
 
-	bench opened[*inspect.Workbench]
-	sieve opened[*sieve.Sieve]
-	ready opened[*diskq.Queue]
-	virt  opened[*virtualize.Virtualizer]
-	dedup opened[*dedup.Map]
+	bench  opened[*inspect.Workbench]
+	sieve  opened[*sieve.Sieve]
+	ready  opened[*diskq.Queue]
+	urgent opened[*diskq.Queue] // never if there was one ready queue
+	virt   opened[*virtualize.Virtualizer]
+	dedup  opened[*dedup.Map]
 
 	agents  *inspect.Cluster   // nil for a crawl of one agent
 	fetched opened[*dedup.Map] // never for a crawl of one agent

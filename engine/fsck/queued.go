@@ -7,6 +7,7 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/engine/sites"
 	"orbweaver/internal/urlx"
+	"orbweaver/virtualize/diskq"
 	"orbweaver/warc"
 )
 
@@ -26,10 +27,11 @@ type queued struct {
 // must be what the counters say (E1). It empties the bench and the ready queue in memory, and so comes last.
 func (c *checker) checkQueued() error {
 	c.o.Progress("queued URLs")
-	q := &queued{c: c, whole: c.bench.ok && c.ready.ok && c.virt.ok}
+	q := &queued{c: c, whole: c.bench.ok && c.ready.ok && (c.urgent.ok || c.cut.Urgent == nil) && c.virt.ok}
 	q.disk()
 	q.bench()
-	q.ready()
+	q.ready(&q.c.urgent)
+	q.ready(&q.c.ready)
 	q.inFlightURLs()
 	c.checked("queued", q.urls, "URLs")
 	(&comparison{c}).compareCounters(q.urls, q.whole)
@@ -111,8 +113,9 @@ func (q *queued) bench() {
 	}
 }
 
-func (q *queued) ready() {
-	ready, ok := q.c.ready.get()
+// ready empties a ready queue.
+func (q *queued) ready(from *opened[*diskq.Queue]) {
+	ready, ok := from.get()
 	if !ok {
 		return
 	}

@@ -10,6 +10,7 @@ const (
 	ManifestFile  = FrontierDir + "/MANIFEST"
 	SieveDir      = FrontierDir + "/sieve"
 	ReadyDir      = FrontierDir + "/ready"
+	UrgentDir     = FrontierDir + "/urgent" // ready URLs that precede the others
 	QueuesDir     = FrontierDir + "/queues"
 	SkippedDir    = FrontierDir + "/" + SkippedName // need not be there
 	SeenDir       = FrontierDir + "/seen"

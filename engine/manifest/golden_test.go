@@ -19,9 +19,9 @@ func TestGolden_manifest(t *testing.T) {
 	}
 	written := vfstest.ReadAll(t, disk, Path("d"))
 	if golden.Writing() {
-		golden.Add(t, "manifest-8", written)
+		golden.Add(t, "manifest-9", written)
 	}
-	content := golden.Read(t, "manifest-8", "438dcc6e61fef763cd41d7c9ce890723da9616cbac0adbfaf26a1a4aac8fa0a8")
+	content := golden.Read(t, "manifest-9", "d6d3081bf11764b2971f9d4359d327d16e34861389680f6f433d52c488da0456")
 	vfstest.WriteAll(t, disk, Path("d"), content)
 	got, err := Read(disk, "d")
 	if err != nil {
@@ -39,19 +39,24 @@ func TestGolden_manifest(t *testing.T) {
 	golden.SameValues(t, again, body)
 }
 
-// A manifest of the former format is read, and no field of it is lost.
-func TestGolden_formerManifest(t *testing.T) {
-	disk := vfstest.WithDir(t, "d")
-	content := golden.Read(t, "manifest-7", "11848316d4024c3b56f7ac322aaf2b43e028a45f3b77f41c30a03dd846552f5d")
-	vfstest.WriteAll(t, disk, Path("d"), content)
-	got, err := Read(disk, "d")
-	if err != nil {
-		t.Fatal(err)
+// A manifest of a former format is read, and no field of it is lost.
+func TestGolden_formerManifests(t *testing.T) {
+	for name, sum := range map[string]string{
+		"manifest-7": "11848316d4024c3b56f7ac322aaf2b43e028a45f3b77f41c30a03dd846552f5d",
+		"manifest-8": "438dcc6e61fef763cd41d7c9ce890723da9616cbac0adbfaf26a1a4aac8fa0a8",
+	} {
+		disk := vfstest.WithDir(t, "d")
+		content := golden.Read(t, name, sum)
+		vfstest.WriteAll(t, disk, Path("d"), content)
+		got, err := Read(disk, "d")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, body, _ := bytes.Cut(content, []byte("\n"))
+		again, err := json.Marshal(got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden.SameValues(t, again, body)
 	}
-	_, body, _ := bytes.Cut(content, []byte("\n"))
-	again, err := json.Marshal(got)
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden.SameValues(t, again, body)
 }

@@ -23,6 +23,7 @@ import (
 	"orbweaver/engine/dedup"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/readyqueue"
 	"orbweaver/engine/skipped"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
@@ -71,6 +72,7 @@ type Manifest struct {
 
 	Sieve    sieve.Checkpoint      `json:"sieve"`
 	Ready    diskq.Checkpoint      `json:"ready"`
+	Urgent   *diskq.Checkpoint     `json:"urgent,omitempty"` // ready URLs that precede the others; nil before there were two queues
 	Virt     virtualize.Checkpoint `json:"virtualize"`
 	Seen     dedup.Checkpoint      `json:"seen"`
 	Bench    Chain                 `json:"bench"`
@@ -91,11 +93,20 @@ type Manifest struct {
 //   - 7: any of these; the journal has sync marks. A version that reads 6 takes a mark for a torn entry, and would
 //     fetch and store again all that follows it.
 //   - 8: page requisites. A version that reads 7 would take them for pages, and cannot read the journal.
-const magic = "orbweaver-manifest 8"
+//   - 9: two ready queues. A version that reads 8 would lose the URLs of the one for page requisites.
+const magic = "orbweaver-manifest 9"
 
 // earlierMagics are the formats that are read and not written.
 func earlierMagics() []string {
-	return []string{"orbweaver-manifest 4", "orbweaver-manifest 5", "orbweaver-manifest 6", "orbweaver-manifest 7"}
+	return []string{
+		"orbweaver-manifest 4", "orbweaver-manifest 5", "orbweaver-manifest 6", "orbweaver-manifest 7",
+		"orbweaver-manifest 8",
+	}
+}
+
+// ReadyQueue is the part of the ready queue.
+func (m *Manifest) ReadyQueue() *readyqueue.Checkpoint {
+	return &readyqueue.Checkpoint{Urgent: m.Urgent, Others: m.Ready}
 }
 
 // StoreID is the number of the data in this directory.

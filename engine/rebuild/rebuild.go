@@ -16,12 +16,12 @@ import (
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/readyqueue"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
-	"orbweaver/virtualize/diskq"
 	"orbweaver/warc"
 )
 
@@ -34,7 +34,7 @@ type Parts struct {
 	Frontier  *admission.Frontier
 	Workbench *visit.Workbench
 	Sieve     *sieve.Sieve
-	Ready     *diskq.Queue
+	Ready     *readyqueue.Queue
 	Manifest  *manifest.Manifest // ReadArchive sets CrawlID and Created
 	WARCInfo  func() []warc.Field
 	Fetched   FetchedLog

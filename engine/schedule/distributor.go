@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/readyqueue"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/engine/sites"
@@ -19,7 +20,6 @@ import (
 	"orbweaver/engine/traps"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/notify"
-	"orbweaver/virtualize/diskq"
 )
 
 // Parts are what a Distributor uses.
@@ -45,7 +45,7 @@ type Parts struct {
 type Queues struct {
 	Workbench  *visit.Workbench
 	Sites      *sites.Table
-	Ready      *diskq.Queue
+	Ready      *readyqueue.Queue
 	OnDisk     sites.DiskQueues
 	Unresolved *sites.UnresolvedQueue
 }
@@ -136,7 +136,7 @@ func NewDistributor(p *Parts) *Distributor {
 		areNewURLs: func() bool { return p.Flushes.Pending() > 0 || p.Ready.Len() > 0 }, wakeFeeder: p.WakeFeeder,
 	}
 	d.placer = placer{
-		workbench: p.Workbench, sites: p.Sites, ready: p.Ready, queues: p.OnDisk, unresolved: p.Unresolved, dead: p.Dead,
+		workbench: p.Workbench, sites: p.Sites, queues: p.OnDisk, unresolved: p.Unresolved, dead: p.Dead,
 		delayed: &d.delayed, skips: &d.skips, rules: p.Rules, cluster: p.Cluster, options: p.Options,
 	}
 	d.delayedSites = delayedSites{queues: p.OnDisk, live: p.Live, placer: &d.placer}
@@ -256,15 +256,22 @@ func (d *Distributor) step(now time.Time) (moved bool, err error) {
 	return emptying || purging && d.dead.Log.HasRoom() || giving || evicted+fed > 0, err
 }
 
-// placeReady moves a batch of ready URLs while the front is small.
+// placeReady moves a batch of ready URLs: urgent ones, or others while the front is small. Urgent ones do not wait for
+// demand, since their pages are stored.
 func (d *Distributor) placeReady(now time.Time) (int, error) {
 	if err := d.placer.placeHeld(); err != nil {
 		return 0, err
 	}
-	if d.Ready.Len() == 0 || d.Unresolved.Len() >= unresolvedMost || !d.front.isSmall(now) || !d.dead.Log.HasRoom() {
+	if d.Ready.Len() == 0 || d.Unresolved.Len() >= unresolvedMost || !d.dead.Log.HasRoom() {
 		return 0, nil
 	}
-	return d.placer.placeReady()
+	if d.Ready.Urgent.Len() > 0 {
+		return d.placer.placeReady(d.Ready.Urgent)
+	}
+	if d.end.IsClosing() || !d.front.isSmall(now) {
+		return 0, nil
+	}
+	return d.placer.placeReady(d.Ready.Others)
 }
 
 // placeSkipped queues URLs again that were skipped under a stricter setting, and returns how many.
@@ -317,6 +324,9 @@ func (d *Distributor) GiveAway(now time.Time, mayGive func() bool) (moved bool, 
 	if d.OnDisk.DelayedSites() > 0 {
 		return d.delayedSites.placeOldest(false)
 	}
-	placed, err := d.placer.placeReady()
+	placed, err := d.placer.placeReady(d.Ready.Urgent)
+	if placed == 0 && err == nil {
+		placed, err = d.placer.placeReady(d.Ready.Others)
+	}
 	return placed > 0, err
 }

@@ -1,6 +1,6 @@
 // Package schedule moves queued URLs from the sieve to the fetch workers and back, and finds out when nothing is left.
 //
-//	Flusher      sieve -> ready queue, when a bucket is full or the Distributor requests it
+//	Flusher      sieve -> ready queue: when a bucket is full, the Distributor requests it, or a requisite waits
 //	Distributor  ready queue -> workbench, or the disk queues of sites that have many; it ends the crawl
 //	ResolveLoop  a new site -> its address -> workbench
 //	Feeder       due Visits of the workbench -> fetch workers

@@ -31,7 +31,7 @@ func (e *endCheck) next(now time.Time) (wait time.Duration, reason string) {
 	}
 	n := e.dead.Counters
 	finished, admitted, pending := n.Finished.Load(), n.URLsAdmitted.Load(), e.flushes.Pending()
-	if pending > 0 && e.queues.Ready.Len() == 0 && e.front.isSmall(now) {
+	if pending > 0 && !e.hasReady() && (e.IsClosing() || e.front.isSmall(now)) {
 		if left := e.flushes.RequestIn(now); left > 0 {
 			return min(wait, left), ""
 		}
@@ -59,6 +59,12 @@ func (e *endCheck) next(now time.Time) (wait time.Duration, reason string) {
 	return wait, ""
 }
 
+// hasReady reports whether there are ready URLs that are still wanted: when the crawl has reached its limit of pages,
+// only urgent ones.
+func (e *endCheck) hasReady() bool {
+	return e.queues.Ready.Urgent.Len() > 0 || !e.IsClosing() && e.queues.Ready.Others.Len() > 0
+}
+
 const leastWait = time.Millisecond
 
 func untilLeast(now, at time.Time) time.Duration { return max(at.Sub(now), leastWait) }
@@ -68,11 +74,11 @@ func untilLeast(now, at time.Time) time.Duration { return max(at.Sub(now), least
 func (e *endCheck) nothingMoves() bool {
 	unresolved := e.queues.Unresolved
 	puts := unresolved.Puts()
-	if e.cluster.AwaitsRobots() || e.queues.Ready.Len() > 0 || unresolved.Len() > 0 && !e.NameServers.Down.Load() ||
+	if e.cluster.AwaitsRobots() || e.hasReady() || unresolved.Len() > 0 && !e.NameServers.Down.Load() ||
 		e.PagesOut.Load() > 0 {
 		return false
 	}
-	return e.flushes.Pending() == 0 && e.queues.Ready.Len() == 0 &&
+	return e.flushes.Pending() == 0 && !e.hasReady() &&
 		(unresolved.Puts() == puts || e.NameServers.Down.Load())
 }
 

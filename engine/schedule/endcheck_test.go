@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/queued"
 	"orbweaver/internal/vfs"
 )
 
@@ -79,4 +80,34 @@ func TestEndCheck_nothingMoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("a ready URL", false)
+}
+
+// At the limit of pages, only requisites are still wanted: ready pages keep the crawl from ending no more, and what is
+// in the sieve comes out at once.
+func TestEndCheck_atTheLimitOfPagesReadyPagesAreNotWanted(t *testing.T) {
+	r, now := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1), time.Now()
+	r.IsClosing = func() bool { return true }
+	d := r.distributor()
+	image := queued.Append(nil, &queued.URL{Embeds: 1, Rest: []byte("http://a.test/image")})
+	for _, item := range [][]byte{url("http://a.test/page"), image} {
+		if err := r.Ready.Append(item); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d.end.isClosed(now) {
+		t.Error("closed, and a requisite is ready")
+	}
+	if _, _, err := r.Ready.Urgent.Read(nil); err != nil {
+		t.Fatal(err)
+	}
+	r.flushes.pending = 1
+	if d.end.isClosed(now) {
+		t.Error("closed, and a URL is in the sieve")
+	}
+	if d.end.next(now); r.flushes.requested != 1 {
+		t.Error("no flush was requested")
+	}
+	if r.flushes.pending = 0; !d.end.isClosed(now) || r.Ready.Len() != 1 {
+		t.Error("not closed, though only a page is left")
+	}
 }

@@ -8,9 +8,9 @@ import (
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/readyqueue"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/mpmc"
-	"orbweaver/virtualize/diskq"
 	"orbweaver/workbench"
 )
 
@@ -23,7 +23,7 @@ type Feeder struct {
 	MaxLeased       int                      // Visits that are out at most: the queue of Results has room for all
 	Gate            *outage.Gate
 	Wake            chan struct{} // something may be due
-	Ready           *diskq.Queue
+	Ready           *readyqueue.Queue
 	Front           *Front
 	WakeDistributor func()
 	IsClosing       func() bool // only page requisites are still fetched

@@ -8,17 +8,20 @@ import (
 
 	"orbweaver/engine/journal"
 	"orbweaver/engine/outage"
+	"orbweaver/engine/readyqueue"
 	"orbweaver/internal/notify"
 	"orbweaver/sieve"
-	"orbweaver/virtualize/diskq"
 )
 
-// Flusher flushes the sieve: new URLs go to the ready queue, when a bucket is full or a flush is requested. Its methods
-// are safe for concurrent use.
+// Flusher flushes the sieve: new URLs go to the ready queue. It does so when a bucket is full, when a flush is
+// requested, and soon after an urgent URL was added. Its methods are safe for concurrent use.
 type Flusher struct {
+	// UrgentAdded takes a signal when an urgent URL has been added to the sieve; capacity 1.
+	UrgentAdded chan struct{}
+
 	journal         *journal.Store
 	sieve           *sieve.Sieve
-	ready           *diskq.Queue
+	ready           *readyqueue.Queue
 	wakeDistributor func()
 	requested       chan struct{}
 	turn            chan struct{} // capacity 1: a token in it means that a flush is half done
@@ -30,29 +33,44 @@ type Flusher struct {
 // flushPause is the least time between the end of a flush and the next request.
 const flushPause = 100 * time.Millisecond
 
+// urgentPause is how long an urgent URL waits in the sieve for others, so that one flush serves many pages. It is much
+// less than the delay of a site.
+const urgentPause = time.Second
+
 // flushShare is the time between the end of a flush and the next request, in durations of the flush. Each flush writes
 // a new file, however few URLs it brings, and a crawl whose sites all wait for their delays requests one all the time.
 const flushShare = 9
 
 // NewFlusher returns the flusher of a sieve.
 func NewFlusher(
-	store *journal.Store, filter *sieve.Sieve, ready *diskq.Queue, wakeDistributor func(),
+	store *journal.Store, filter *sieve.Sieve, ready *readyqueue.Queue, wakeDistributor func(),
 ) *Flusher {
 	return &Flusher{
 		journal: store, sieve: filter, ready: ready, wakeDistributor: wakeDistributor,
-		requested: make(chan struct{}, 1), turn: make(chan struct{}, 1),
+		requested: make(chan struct{}, 1), turn: make(chan struct{}, 1), UrgentAdded: make(chan struct{}, 1),
 	}
 }
 
 // FlushSieve flushes until ctx ends.
 func (f *Flusher) FlushSieve(ctx context.Context) error {
+	var urgentDue <-chan time.Time // nil if no urgent URL waits
+	if f.Pending() > 0 {           // of an earlier run, and some may be urgent
+		notify.Send(f.UrgentAdded)
+	}
 	for {
 		select {
 		case <-f.sieve.Wake():
 		case <-f.requested:
+		case <-urgentDue:
+		case <-f.UrgentAdded:
+			if urgentDue == nil {
+				urgentDue = time.After(max(urgentPause, f.RequestIn(time.Now())))
+			}
+			continue
 		case <-ctx.Done():
 			return nil
 		}
+		urgentDue = nil
 		if err := f.flush(ctx); err != nil {
 			return err
 		}

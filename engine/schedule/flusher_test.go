@@ -2,12 +2,15 @@ package schedule
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/queued"
+	"orbweaver/internal/notify"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
 )
@@ -53,6 +56,43 @@ func TestFlusher_flushesAtItsPace(t *testing.T) {
 			t.Error(err)
 		}
 		if err := filter.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// An urgent URL leaves the sieve soon, though no bucket is full and no flush is requested. So does what an earlier run
+// has left there.
+func TestFlusher_doesNotLetUrgentURLsWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := vfs.NewMem(1)
+		r := newRig(t, disk, "crawl", 1<<20, -1)
+		filter, err := sieve.Open(disk, sieve.Options{Dir: "sieve", BucketBytes: 1 << 20}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := NewFlusher(r.Journal, filter, r.Ready, func() {})
+		filter.Add(xxh3.Uint128{Hi: 1}, url("http://a.test/left"))
+		ctx, cancel := context.WithCancel(t.Context())
+		over := make(chan error)
+		go func() { over <- f.FlushSieve(ctx) }()
+		<-time.After(urgentPause)
+		if synctest.Wait(); r.Ready.Len() != 1 {
+			t.Errorf("%d ready, want what was left", r.Ready.Len())
+		}
+		filter.Add(xxh3.Uint128{Hi: 2}, url("http://a.test/page"))
+		<-time.After(time.Hour)
+		if r.Ready.Len() != 1 {
+			t.Errorf("%d ready, and no URL was urgent", r.Ready.Len())
+		}
+		filter.Add(xxh3.Uint128{Hi: 3}, queued.Append(nil, &queued.URL{Embeds: 1, Rest: []byte("http://a.test/image")}))
+		notify.Send(f.UrgentAdded)
+		<-time.After(urgentPause)
+		if synctest.Wait(); r.Ready.Urgent.Len() != 1 || r.Ready.Others.Len() != 2 {
+			t.Errorf("%d urgent URLs and %d others ready", r.Ready.Urgent.Len(), r.Ready.Others.Len())
+		}
+		cancel()
+		if err := errors.Join(<-over, filter.Close()); err != nil {
 			t.Error(err)
 		}
 	})

@@ -17,7 +17,6 @@ import (
 type placer struct {
 	workbench  *visit.Workbench
 	sites      *sites.Table
-	ready      *diskq.Queue
 	queues     sites.DiskQueues
 	unresolved *sites.UnresolvedQueue
 	dead       *DeadSites
@@ -60,13 +59,13 @@ func (p *placer) placeOrHold(item []byte, waited bool) error {
 	return err
 }
 
-// placeReady places a batch of ready URLs and returns how many.
-func (p *placer) placeReady() (n int, err error) {
+// placeReady places a batch of ready URLs of one queue and returns how many.
+func (p *placer) placeReady(from *diskq.Queue) (n int, err error) {
 	for reloaded := p.sites.Reloaded.Load(); n < distributeBatch; n++ {
 		if p.sites.Reloaded.Load()-reloaded >= reloadBatch {
 			return n, nil
 		}
-		item, ok, err := p.ready.Read(p.scratch[:0])
+		item, ok, err := from.Read(p.scratch[:0])
 		if err != nil || !ok {
 			return n, err
 		}

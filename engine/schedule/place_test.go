@@ -28,7 +28,7 @@ func TestPlacer_keepsTheOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n, err := d.placer.placeReady(); n != 6 || err != nil {
+	if n, err := d.placer.placeReady(r.Ready.Others); n != 6 || err != nil {
 		t.Fatal(n, err)
 	}
 	vs := r.Workbench.Get([]byte("http://a.test"))
@@ -126,5 +126,26 @@ func TestPlacer_givesEachURLOnePlace(t *testing.T) {
 		if n := r.Journal.Count.Outcomes[o].Load(); n != 1 {
 			t.Errorf("%d URLs have the outcome %v, want 1", n, o)
 		}
+	}
+}
+
+// Urgent URLs are placed also while the front is large enough, which the others wait for.
+func TestDistributor_placesUrgentURLsWithoutDemand(t *testing.T) {
+	r := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1) // no fetch workers: the front is never small
+	d := r.distributor()
+	image := queued.Append(nil, &queued.URL{Embeds: 1, Rest: []byte("http://a.test/image")})
+	for _, item := range [][]byte{url("http://a.test/page"), image} {
+		if err := r.Ready.Append(item); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if _, err := d.step(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	vs := r.Workbench.Get([]byte("http://a.test"))
+	if r.Ready.Len() != 1 || vs == nil || r.Workbench.Site(vs).Queued() != 1 {
+		t.Errorf("%d URLs are left in the ready queue", r.Ready.Len())
 	}
 }

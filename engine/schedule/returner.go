@@ -8,11 +8,11 @@ import (
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/readyqueue"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/engine/sites"
 	"orbweaver/engine/visit"
-	"orbweaver/virtualize/diskq"
 )
 
 // Returner gives finished Visits back to the workbench, in batches. ReturnVisits runs in one goroutine.
@@ -22,7 +22,7 @@ type Returner struct {
 	Sites           *sites.Table
 	Results         *visit.ResultQueue
 	Unresolved      *sites.UnresolvedQueue
-	Ready           *diskq.Queue
+	Ready           *readyqueue.Queue
 	Dead            *DeadSites
 	Live            *settings.Live
 	Cluster         cluster.RobotsRouter
@@ -119,7 +119,7 @@ func (r *Returner) requeueLast(site []byte, items [][]byte) [][]byte {
 	last := len(items) - 1
 	it := queued.MustDecode(items[last])
 	it.Rest = append(append([]byte(nil), site...), it.Rest...)
-	if err := r.Ready.Append(queued.Append(nil, &it)); err != nil {
+	if err := r.Ready.Others.Append(queued.Append(nil, &it)); err != nil {
 		return items // the Flusher gets the same error, and reports it
 	}
 	return items[:last]

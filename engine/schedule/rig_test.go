@@ -18,6 +18,7 @@ import (
 	"orbweaver/engine/outage"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/readyqueue"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/engine/sites"
@@ -68,7 +69,7 @@ func newRig(tb testing.TB, disk vfs.FS, dir string, memory int64, trapFloor int)
 	virt, err := virtualize.Open(disk, o, nil)
 	check(err)
 	closeLater(virt)
-	ready, err := diskq.Open(disk, diskq.Options{Dir: dir + "/ready"}, nil)
+	ready, err := readyqueue.Open(disk, diskq.Options{}, dir, nil)
 	check(err)
 	closeLater(ready)
 	list, err := skipped.Open(disk, dir, nil, skipped.Settings{})

@@ -17,6 +17,7 @@ import (
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/readyqueue"
 	"orbweaver/engine/recrawl"
 	"orbweaver/engine/site"
 	"orbweaver/engine/skipped"
@@ -55,7 +56,7 @@ type Storage struct {
 	Workbench  *visit.Workbench
 	Cold       *cold.Store
 	Sieve      *sieve.Sieve
-	Ready      *diskq.Queue
+	Ready      *readyqueue.Queue
 	Skipped    *skipped.List
 	SiteQueues *virtualize.Virtualizer
 	Log        *crawllog.Log
@@ -95,18 +96,17 @@ func (s *Storage) Open(p Place, o Options, m *manifest.Manifest, fresh bool) (er
 
 // openQueues opens the sieve and all that queues URLs or sites.
 func (s *Storage) openQueues(p Place, o Options, m *manifest.Manifest, empty bool) (err error) {
-	inSieve, inReady, inQueues, inCold, inSkipped := &m.Sieve, &m.Ready, &m.Virt, &m.Cold, m.Skipped
+	inSieve, inReady, inQueues, inCold, inSkipped := &m.Sieve, m.ReadyQueue(), &m.Virt, &m.Cold, m.Skipped
 	if empty {
 		inSieve, inReady, inQueues, inCold, inSkipped = nil, nil, nil, nil, nil
 	}
-	o.Sieve.Dir, o.Ready.Dir = p.Dir+"/"+layout.SieveDir, p.Dir+"/"+layout.ReadyDir
-	o.Queues.Dir, o.Cold.Dir = p.Dir+"/"+layout.QueuesDir, p.Dir+"/"+layout.ColdDir
-	o.Cold.Seed = m.HashSeed
+	o.Sieve.Dir, o.Queues.Dir = p.Dir+"/"+layout.SieveDir, p.Dir+"/"+layout.QueuesDir
+	o.Cold.Dir, o.Cold.Seed = p.Dir+"/"+layout.ColdDir, m.HashSeed
 	if s.Sieve, err = sieve.Open(p.FS, o.Sieve, inSieve); err != nil {
 		return err
 	}
 	s.closers.Add(s.Sieve.Close)
-	if s.Ready, err = diskq.Open(p.FS, o.Ready, inReady); err != nil {
+	if s.Ready, err = readyqueue.Open(p.FS, o.Ready, p.Dir, inReady); err != nil {
 		return err
 	}
 	s.closers.Add(s.Ready.Close)

@@ -56,7 +56,7 @@ func TestOpen_anEmptyFrontierIgnoresTheManifest(t *testing.T) {
 		if s.Ready.Len() != 1 || s.Workbench.Counts().Sites != 0 {
 			t.Errorf("%d URLs in the ready queue, %+v", s.Ready.Len(), s.Workbench.Counts())
 		}
-		if m.Ready, err = s.Ready.Checkpoint(); err != nil {
+		if m.Ready, err = s.Ready.Others.Checkpoint(); err != nil {
 			t.Fatal(err)
 		}
 		if m.Seen, err = s.Journal.Seen.Checkpoint(); err != nil {

@@ -253,7 +253,7 @@ func amendManifest(t *testing.T, fsys *vfs.Mem, change func(m map[string]any)) {
 		t.Fatal(err)
 	}
 	sum := crc32.Checksum(out, crc32.MakeTable(crc32.Castagnoli))
-	writeFile(t, fsys, name, fmt.Appendf(nil, "orbweaver-manifest 8 %08x\n%s", sum, out))
+	writeFile(t, fsys, name, fmt.Appendf(nil, "orbweaver-manifest 9 %08x\n%s", sum, out))
 }
 
 // writeQueuesOut has the virtualizer write the items into its log that a crawl as small as these leaves in its index.
