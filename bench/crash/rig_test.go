@@ -35,6 +35,9 @@ func world(seed uint64) (*origin.Web, error) {
 		c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax = 120, 40, 3, 12
 		c.PageFanout, c.HostFanout, c.LinksMean = 1, 4, 4
 	}
+	if hasBodies(seed) { // a few pages of the world, beside those of longBodies
+		c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax = 2, 2, 3, 4
+	}
 	if behindProxy(seed) {
 		c.Faults.NoHost = 0 // a proxy finds every name
 	}
@@ -42,14 +45,18 @@ func world(seed uint64) (*origin.Web, error) {
 	c.Timing.Stall = 30 * time.Second
 	c.Timing.CrawlDelay = 3 * time.Second
 	c.Timing.RetryAfter = 2 * time.Second
-	return origin.New(c)
+	w, err := origin.New(c)
+	if err == nil && hasBodies(seed) {
+		w.Invite(longBodies{})
+	}
+	return w, err
 }
 
 // behindProxy says that a world's crawler asks a proxy, and no name server.
 func behindProxy(seed uint64) bool { return seed%2 == 0 }
 
 // crowded says that a world has more hosts than its crawler's workbench has room for, so that idle ones go to disk.
-func crowded(seed uint64) bool { return seed%4 == 2 }
+func crowded(seed uint64) bool { return seed%4 == 2 && !hasBodies(seed) }
 
 // config makes everything small, so that a small crawl does all that a large one does.
 func config(rig *testbed.Rig) engine.Config {
@@ -77,6 +84,9 @@ func config(rig *testbed.Rig) engine.Config {
 	c.Archive.SizeMax = 1 << 16
 	c.Limits.StallWait, c.Limits.GiveUp = 40*time.Second, 24*time.Hour // see run
 	c.Fetch.BodyMax = 50 << 10
+	if hasBodies(rig.World.Config().Seed) {
+		c.Fetch.BodyMax, c.Fetch.Long.MemoryMax = bodyMax, 1
+	}
 	c.Ready.SegmentBytes = 1 << 10
 	c.Queues.SegmentBytes, c.Queues.BufferBytes = 1<<13, 1<<12
 	c.Cold.SegmentBytes, c.Cold.BufferBytes = 1<<12, 1<<10
@@ -136,6 +146,10 @@ func crawl(t *testing.T, w *origin.Web, from *Image, rec *recorder) *result {
 		}
 		w := w.Again(log)
 		rig := &testbed.Rig{World: w, Log: log, FS: disk, Seeds: w.Seeds(3), Proxy: behindProxy(w.Config().Seed)}
+		if hasBodies(w.Config().Seed) {
+			w.Invite(longBodies{})
+			rig.Seeds = append(rig.Seeds, bodySeeds()...)
+		}
 		rig.Connect()
 		cfg := config(rig)
 		var fsys vfs.FS = disk
