@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/engine/admission"
 	"orbweaver/engine/archive"
+	"orbweaver/engine/bodyfile"
 	"orbweaver/engine/cluster/agent"
 	"orbweaver/engine/cookie"
 	"orbweaver/engine/dedup"
@@ -192,6 +193,9 @@ func (c *Config) linkOptions(by *filter.Filters) links.Options {
 		By: links.Filters{Parse: by.Parse, Follow: by.Follow},
 	}
 }
+
+// bodyFiles counts the files of long bodies.
+func (c *Config) bodyFiles() bodyfile.Stats { return c.Fetch.Long.Files.Stats() }
 
 // reusedConns counts exchanges over a connection that was kept.
 func (c *Config) reusedConns() int64 {

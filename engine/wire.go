@@ -172,6 +172,7 @@ func (o *opener) newCollector() *report.Collector {
 			ParsersBehind: func() bool { return len(q.pages) == cap(q.pages) },
 			Front:         l.front.Size,
 			ConnsReused:   o.cfg.reusedConns, Cookies: p.cookieStats(o.cfg.Cookies.Mode), FilterErrors: p.filterErrors,
+			Bodies: o.cfg.bodyFiles,
 		},
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"orbweaver/engine/bodyfile"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/parsers"
@@ -138,6 +139,7 @@ func (o *Options) OpenBodies(
 ) (*bodyfile.Store, error) {
 	store, err := bodyfile.Open(bodyfile.Options{
 		FS: fsys, Dir: dir + "/" + layout.BodiesDir, Most: most, Wait: wait, Warn: warn,
+		DomainOf: filter.Domain,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("engine: archive: %w", err)

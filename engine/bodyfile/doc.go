@@ -15,8 +15,8 @@
 // body always goes on, and the sum is at most Most.Bytes and one body. Scratches are outside of this limit, because a
 // parse worker that waited for room would keep the room of others. There is one for each parse worker.
 //
-// EndlessHosts remembers the hosts whose bodies have no end. Such a host costs one body of the limit. After that, its
-// bodies of undeclared length are kept as far as they fit into memory.
+// A Store remembers the domains whose bodies have no end, with the address, in a file. Such a source costs one body of
+// the limit. After that, its bodies of undeclared length are kept as far as they fit into memory.
 //
 // A full disk makes a write wait, as it makes the whole crawl wait (Options.Wait). Any other error of the disk ends the
 // exchange, as if it had not begun, and then the crawl.

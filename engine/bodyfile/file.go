@@ -35,11 +35,15 @@ func (s *Store) NewFile(ctx context.Context, limit time.Time) (*File, error) {
 	if s.o.Most.Files == 0 {
 		return nil, ErrNoRoom
 	}
-	f := &File{store: s}
+	f, waits := &File{store: s}, false
 	for {
 		ok, changed := s.begin(f)
 		if ok {
 			return f, nil
+		}
+		if !waits {
+			waits = true
+			defer s.countWait()()
 		}
 		if err := await(ctx, limit, changed, time.Hour); err != nil {
 			return nil, err
@@ -77,7 +81,10 @@ func (f *File) Reserve(ctx context.Context, limit time.Time, n int) (waited bool
 			f.room += step
 			continue
 		}
-		waited = true
+		if !waited {
+			waited = true
+			defer f.store.countWait()()
+		}
 		if err := await(ctx, limit, changed, lookAgain); err != nil {
 			return waited, err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +26,8 @@ type Options struct {
 	Wait func(ctx context.Context, err error) error
 	// Warn logs a warning with key-value fields.
 	Warn func(msg string, args ...any)
+	// DomainOf returns the registrable domain of a host. If it is nil, each host is a domain.
+	DomainOf func(host []byte) []byte
 }
 
 // Most limits all files together.
@@ -35,8 +38,7 @@ type Most struct {
 
 // Store has the body files of a crawl.
 type Store struct {
-	// Endless are the hosts that have sent an endless body.
-	Endless EndlessHosts
+	endless endlessSources
 
 	o      Options
 	serial atomic.Uint64 // of the last file
@@ -46,7 +48,8 @@ type Store struct {
 	sealed  int           // files that are complete and not removed
 	bytes   int64         // reserved by all files
 	freed   chan struct{} // closed at the next change; nil if no file waits
-	waits   int64         // times that a file had to wait for room
+	waiting int           // bodies that wait for room now
+	waits   int64         // times that a body had to wait for room
 }
 
 // FilesFor returns how many files a crawl with so many fetch workers may have at once.
@@ -72,24 +75,37 @@ func Open(o Options) (*Store, error) {
 			return nil, fmt.Errorf("bodyfile: a file of the last run cannot be removed: %w", err)
 		}
 	}
-	return &Store{o: o}, nil
+	s := &Store{o: o}
+	s.endless.domainOf = o.DomainOf
+	return s, s.endless.load(o.FS, o.Dir)
 }
 
 // Nowhere returns a Store without room: each body that is too long for memory is truncated.
 func Nowhere() *Store { return new(Store) }
 
+// IsEndless reports whether bodies without an end are to be expected from a host at an address.
+func (s *Store) IsEndless(host []byte, addr netip.Addr) bool { return s.endless.has(host, addr) }
+
+// NoteEndless notes that a host at an address has sent a body without an end.
+func (s *Store) NoteEndless(host []byte, addr netip.Addr) {
+	if err := s.endless.add(host, addr); err != nil {
+		s.o.Warn("a host that sent a body without an end is forgotten after a restart", "host", string(host), "error", err)
+	}
+}
+
 // Stats are the counters of a Store.
 type Stats struct {
-	Files int   // there now
-	Bytes int64 // reserved by them
-	Waits int64 // times that a file had to wait for room
+	Files   int   // there now
+	Bytes   int64 // reserved by them
+	Waiting int   // bodies that wait for room now
+	Waits   int64 // times that a body had to wait for room
 }
 
 // Stats returns the counters.
 func (s *Store) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Stats{Files: len(s.growing) + s.sealed, Bytes: s.bytes, Waits: s.waits}
+	return Stats{Files: len(s.growing) + s.sealed, Bytes: s.bytes, Waiting: s.waiting, Waits: s.waits}
 }
 
 // nextName returns the name of a new file.
@@ -102,7 +118,7 @@ func (s *Store) begin(f *File) (bool, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.growing)+s.sealed >= s.o.Most.Files {
-		return false, s.wait()
+		return false, s.changed()
 	}
 	s.growing = append(s.growing, f)
 	return true, nil
@@ -115,7 +131,7 @@ func (s *Store) reserve(f *File, n, free int64) (bool, <-chan struct{}) {
 	defer s.mu.Unlock()
 	isFirst := s.growing[0] == f && s.sealed == 0
 	if s.bytes+n > s.o.Most.Bytes && !isFirst || s.bytes+n > s.bytes/diskPart+free/diskPart {
-		return false, s.wait()
+		return false, s.changed()
 	}
 	s.bytes += n
 	f.reserved += n
@@ -150,9 +166,21 @@ func (s *Store) release(f *File) {
 	s.tell()
 }
 
-// wait counts a file that waits, and returns what is closed at the next change. The caller holds the lock.
-func (s *Store) wait() <-chan struct{} {
+// countWait counts a body that begins to wait, and returns what counts its end.
+func (s *Store) countWait() (ended func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.waits++
+	s.waiting++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.waiting--
+	}
+}
+
+// changed returns what is closed at the next change. The caller holds the lock.
+func (s *Store) changed() <-chan struct{} {
 	if s.freed == nil {
 		s.freed = make(chan struct{})
 	}

@@ -170,18 +170,3 @@ func TestReadAt_findsOtherBytes(t *testing.T) {
 		t.Errorf("a changed byte: %v", err)
 	}
 }
-
-// The memory for hosts is bounded: when it is used up, all are forgotten.
-func TestEndlessHosts_isBounded(t *testing.T) {
-	var e EndlessHosts
-	for n := range endlessMost {
-		e.Add([]byte{byte(n), byte(n >> 8)})
-	}
-	if !e.Has([]byte{0, 0}) || len(e.hosts) != endlessMost {
-		t.Errorf("%d hosts", len(e.hosts))
-	}
-	e.Add([]byte("one more"))
-	if e.Has([]byte{0, 0}) || !e.Has([]byte("one more")) {
-		t.Error("it grows without end")
-	}
-}

@@ -7,6 +7,7 @@ import (
 
 	"orbweaver/engine/bandwidth"
 	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 )
 
 // Target is what to fetch. Fetch borrows it.
@@ -139,17 +140,17 @@ func (f *Fetcher) converse(t *Target, p *Page) outcome.Outcome {
 	return f.readPage(t, p, info)
 }
 
-// readPage reads the body of a page. A host whose body had no end costs no second long one: what it sends without
+// readPage reads the body of a page. A source whose body had no end costs no second long one: what it sends without
 // declaring a length within the limit is kept as far as it fits into memory.
 func (f *Fetcher) readPage(t *Target, p *Page, info headInfo) outcome.Outcome {
-	bodyMax, hosts := f.o.BodyMax, &f.o.Long.Files.Endless
+	bodyMax, files := f.o.BodyMax, f.o.Long.Files
 	mayBeEndless := bodyKind(info) != frameLength || info.length > bodyMax
-	if mayBeEndless && hosts.Has(t.Host) {
+	if mayBeEndless && files.IsEndless(urlx.Host(t.URL), t.Addr.Addr()) {
 		bodyMax = min(bodyMax, f.o.Long.MemoryMax)
 	}
 	o := f.body.readBody(p, &f.conn, info, bodyMax)
 	if mayBeEndless && p.Truncation == TruncatedLength && p.rest.size > 0 {
-		hosts.Add(t.Host)
+		files.NoteEndless(urlx.Host(t.URL), t.Addr.Addr())
 	}
 	return o
 }

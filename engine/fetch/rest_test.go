@@ -243,7 +243,7 @@ func TestRest_aHostOfEndlessBodiesCostsOneLongBody(t *testing.T) {
 	o.BodyMax, o.Long.MemoryMax = 3<<20, 700<<10
 	endless, declared := framed("close", randomText(4<<20)), framed("length", randomText(2<<20))
 	other := testTarget()
-	other.Host = []byte("b.example")
+	other.URL, other.Host = []byte("http://b.example/"), []byte("b.example")
 	for i, c := range []struct {
 		sent   string
 		target *Target

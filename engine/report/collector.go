@@ -7,6 +7,7 @@ import (
 
 	"orbweaver/engine/admission"
 	"orbweaver/engine/bandwidth"
+	"orbweaver/engine/bodyfile"
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/clock"
 	"orbweaver/engine/cluster"
@@ -71,6 +72,7 @@ type Numbers struct {
 	ConnsReused   func() int64
 	Cookies       func() cookie.Stats
 	FilterErrors  func() map[string]int64 // by point
+	Bodies        func() bodyfile.Stats   // files of long bodies
 }
 
 // Cluster is what a report says of the other agents.
@@ -130,6 +132,9 @@ func (c *Collector) Report() Report {
 func (c *Collector) addComponents(r *Report) {
 	logged := c.Log.Counts()
 	r.CertificateFaults, r.LongTypes, r.LogLinesLost = logged.Certificates, logged.LongTypes, c.Log.Dropped()
+	bodies := c.Numbers.Bodies()
+	r.BodyFiles, r.BodyFileBytes = int64(bodies.Files), bodies.Bytes
+	r.BodiesWaiting, r.BodyWaits = int64(bodies.Waiting), bodies.Waits
 	cookies := c.Numbers.Cookies()
 	r.Cookies, r.CookiesLost = int64(cookies.Cookies), cookies.Lost
 	if c.Traps.Enabled() {

@@ -14,6 +14,7 @@ import (
 	"orbweaver/dnsres"
 	"orbweaver/engine/admission"
 	"orbweaver/engine/bandwidth"
+	"orbweaver/engine/bodyfile"
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/clock"
 	"orbweaver/engine/cluster"
@@ -49,6 +50,7 @@ type collectorRig struct {
 	agent         ownAgent
 	health        dnsres.Health
 	stats         dnsres.Stats
+	bodies        bodyfile.Stats
 }
 
 // Health is that of the name servers.
@@ -122,6 +124,7 @@ func newCollectorRig(t *testing.T) *collectorRig {
 			Unresolved: func() int { return r.unresolved }, ParsersBehind: func() bool { return r.parsersBehind },
 			ConnsReused: func() int64 { return 7 }, Cookies: func() cookie.Stats { return cookie.Stats{} },
 			FilterErrors: func() map[string]int64 { return nil },
+			Bodies:       func() bodyfile.Stats { return r.bodies },
 		},
 	}
 	return r
@@ -308,6 +311,20 @@ func TestCollector_waitingNamesASlowDisk(t *testing.T) {
 			t.Errorf("%v s: %s", report.SyncSeconds, report.Waiting)
 		}
 	})
+}
+
+// Long bodies that wait for room stand beside what limits the crawl. The report has the numbers of their files.
+func TestCollector_waitingNamesLongBodies(t *testing.T) {
+	r := newCollectorRig(t)
+	r.bodies = bodyfile.Stats{Files: 4, Bytes: 9 << 20, Waiting: 2, Waits: 7}
+	report := r.Report()
+	const want = "; long bodies: 2 waiting for room, 4 body files in use with 9 MiB (--max-body-files)"
+	if !strings.HasSuffix(report.Waiting, want) {
+		t.Error(report.Waiting)
+	}
+	if report.BodyFiles != 4 || report.BodyFileBytes != 9<<20 || report.BodiesWaiting != 2 || report.BodyWaits != 7 {
+		t.Errorf("%+v", report)
+	}
 }
 
 // While no site is healthy the report says what is wrong with the sites.

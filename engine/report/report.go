@@ -57,6 +57,10 @@ type Report struct {
 	Spilled       int64 `json:"urls_spilled"`    // items that sites of a full workbench gave back, in this run
 	LongTypes     int64 `json:"content_types_truncated" metric:"content_types_truncated_total" help:"Responses of this run whose media type is too long for crawl.log and the index."`
 	PageMemory    int64 `json:"page_memory_bytes"` // of buffers for pages, in use or free
+	BodyFiles     int64 `json:"body_files" metric:"body_files" help:"Files of long bodies on their way to the archive."`
+	BodyFileBytes int64 `json:"body_file_bytes" metric:"body_file_bytes" help:"Disk space that these files have reserved."`
+	BodiesWaiting int64 `json:"bodies_waiting" metric:"bodies_waiting" help:"Long bodies that wait for disk space or for a file."`
+	BodyWaits     int64 `json:"body_waits" metric:"body_waits_total" help:"Times that a long body had to wait for disk space or for a file, in this run."`
 
 	Checkpoints         int64   `json:"checkpoints"` // of this run
 	CheckpointAge       float64 `json:"checkpoint_age_seconds" metric:"checkpoint_age_seconds" help:"Age of the state that the last checkpoint of this run has made durable; 0 before the first."`

@@ -10,9 +10,13 @@ import (
 	"orbweaver/internal/options"
 )
 
-// waiting returns what limits the crawl now, and a slow disk beside it.
+// waiting returns what limits the crawl now, and beside it long bodies that wait, and a slow disk.
 func (c *Collector) waiting() string {
 	what := c.waitingMost()
+	if b := c.Numbers.Bodies(); b.Waiting > 0 {
+		what += fmt.Sprintf("; long bodies: %d waiting for room, %s in use with %d MiB (--max-body-files)",
+			b.Waiting, count(int64(b.Files), "body file"), b.Bytes>>20)
+	}
 	if took := c.Journal.SlowSync.Now(time.Now()); took > 0 {
 		what += "; the disk is slow: a sync takes " + took.Round(time.Millisecond).String()
 	}
