@@ -61,8 +61,7 @@ func (e *endlessSources) add(host []byte, addr netip.Addr) error {
 	return e.file.add(fmt.Appendf(nil, "%s %s\n", domain, at), full)
 }
 
-// has reports whether bodies without an end are to be expected from a host at an address. Most answers need the address
-// alone.
+// has reports whether a host at an address probably sends bodies without an end. Most answers need the address alone.
 func (e *endlessSources) has(host []byte, addr netip.Addr) bool {
 	if e.count.Load() == 0 {
 		return false
@@ -147,8 +146,8 @@ func (e *endlessSources) load(fsys vfs.FS, dir string) error {
 
 // endlessFile keeps the pairs for the next run. It is never synced: what a power cut takes costs a long body again.
 type endlessFile struct {
-	fsys vfs.FS // nil for a Store without a directory
-	name string
+	fsys vfs.FS
+	name string // "" for a Store without a directory
 
 	mu   sync.Mutex
 	size int64 // of its complete lines
@@ -172,7 +171,7 @@ func (f *endlessFile) open(fsys vfs.FS, name string) ([]byte, error) {
 
 // add adds a line, or makes it the first.
 func (f *endlessFile) add(line []byte, isFirst bool) error {
-	if f.fsys == nil {
+	if f.name == "" {
 		return nil
 	}
 	f.mu.Lock()

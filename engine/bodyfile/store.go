@@ -83,7 +83,7 @@ func Open(o Options) (*Store, error) {
 // Nowhere returns a Store without room: each body that is too long for memory is truncated.
 func Nowhere() *Store { return new(Store) }
 
-// IsEndless reports whether bodies without an end are to be expected from a host at an address.
+// IsEndless reports whether a host at an address probably sends bodies without an end.
 func (s *Store) IsEndless(host []byte, addr netip.Addr) bool { return s.endless.has(host, addr) }
 
 // NoteEndless notes that a host at an address has sent a body without an end.

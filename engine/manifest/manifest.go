@@ -72,7 +72,7 @@ type Manifest struct {
 
 	Sieve    sieve.Checkpoint      `json:"sieve"`
 	Ready    diskq.Checkpoint      `json:"ready"`
-	Urgent   *diskq.Checkpoint     `json:"urgent,omitempty"` // ready URLs that precede the others; nil before there were two queues
+	Urgent   *diskq.Checkpoint     `json:"urgent,omitempty"` // the ready URLs that come first; nil before format 9
 	Virt     virtualize.Checkpoint `json:"virtualize"`
 	Seen     dedup.Checkpoint      `json:"seen"`
 	Bench    Chain                 `json:"bench"`

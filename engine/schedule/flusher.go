@@ -33,7 +33,7 @@ type Flusher struct {
 // flushPause is the least time between the end of a flush and the next request.
 const flushPause = 100 * time.Millisecond
 
-// urgentPause is how long an urgent URL waits in the sieve for others, so that one flush serves many pages. It is much
+// urgentPause is how long an urgent URL waits in the sieve for others, so a single flush serves many pages. It is much
 // less than the delay of a site.
 const urgentPause = time.Second
 
