@@ -16,6 +16,7 @@ type connection struct {
 	watch watch
 	wait  wait
 	flow  *bandwidth.Flow
+	times Timeouts // of the exchange
 
 	received int64   // bytes of the current response
 	probe    []byte  // buffer for connections that cannot report readiness; allocated at first use

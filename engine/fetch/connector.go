@@ -71,7 +71,7 @@ func (c *connector) reuse(t *Target, p *Page, conn *connection) bool {
 func (c *connector) connect(ctx context.Context, t *Target, p *Page, conn *connection) outcome.Outcome {
 	addr := c.address(t)
 	p.Connection.Remote = addr
-	conn.watch.deadline = time.Now().Add(c.o.DialTimeout)
+	conn.watch.deadline = time.Now().Add(conn.times.Connect)
 	dialled, err := c.dialer.DialAddr(&conn.watch, addr)
 	p.Times.Connected = time.Now()
 	if err != nil {
@@ -116,7 +116,7 @@ const tunnelHeadMax = 16 << 10
 
 // tunnel asks the proxy for a connection to the host of t (RFC 9110, section 9.3.6).
 func (c *connector) tunnel(t *Target, p *Page, conn *connection) outcome.Outcome {
-	if !conn.watch.arm(time.Now().Add(c.o.DialTimeout)) {
+	if !conn.watch.arm(time.Now().Add(conn.times.Connect)) {
 		return outcome.Cancelled
 	}
 	p.Request = appendConnect(p.Request[:0], t, c.o.UserAgent, c.credentials)

@@ -92,6 +92,40 @@ func TestHostile_H03_silenceEndsAtItsDeadline(t *testing.T) {
 	}, outcome.HeaderTimeout, 30*time.Second, 30*time.Second)
 }
 
+// A host with time limits of its own has these.
+func TestTimeouts_ofAHost(t *testing.T) {
+	silent := scriptDialer(func(conn net.Conn) {
+		readRequest(conn)
+		_, _ = conn.Read(make([]byte, 1)) // until the crawler closes
+	})
+	drips := scriptDialer(func(conn net.Conn) {
+		readRequest(conn)
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
+		drip(conn, string(make([]byte, 4096)), 2*time.Second)
+	})
+	for _, c := range []struct {
+		server Dialer
+		own    Timeouts
+		want   outcome.Outcome
+		after  time.Duration
+	}{
+		{holeDialer{}, Timeouts{Connect: 3 * time.Second}, outcome.ConnectTimeout, 3 * time.Second},
+		{silent, Timeouts{Response: 2 * time.Minute}, outcome.HeaderTimeout, 2 * time.Minute},
+		{drips, Timeouts{Exchange: time.Minute}, outcome.TruncatedTime, time.Minute},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			target := testTarget()
+			target.Timeouts = c.own
+			fetchOnce(t, testOptions(), c.server, target, func(p *Page) {
+				if took := p.Times.Ended.Sub(p.Times.Started); p.Outcome != c.want || took != c.after {
+					t.Errorf("%v after %v, want %v after %v", p.Outcome, took, c.want, c.after)
+				}
+			})
+			time.Sleep(time.Hour) // the server notices
+		})
+	}
+}
+
 // A server that does not read cannot hold a worker for longer than the deadlines.
 func TestNoReader(t *testing.T) {
 	timed(

@@ -98,15 +98,6 @@ func localCause(err error) string {
 	}
 }
 
-// saysVersion reports whether a handshake failed because the server supports older TLS versions only. The TLS library
-// has no error value for it.
-func saysVersion(err error) bool {
-	text := err.Error()
-	return strings.Contains(text, "protocol version not supported") ||
-		strings.Contains(text, "unsupported protocol version") ||
-		strings.Contains(text, "server selected unsupported")
-}
-
 // tlsCause names the reason why a handshake failed.
 func tlsCause(err error) string {
 	var record tls.RecordHeaderError
@@ -118,7 +109,7 @@ func tlsCause(err error) string {
 		return "tls: not TLS"
 	case errors.Is(err, certificate.ErrChain):
 		return "tls: certificate chain too large"
-	case saysVersion(err):
+	case certificate.IsVersionFault(err):
 		return "tls: old version"
 	case errors.As(err, &op) && op.Op == "remote error": // an alert
 		return "tls: refused by the server"

@@ -21,6 +21,7 @@ type Target struct {
 	Cookie []byte // value of the Cookie field; empty for none
 
 	Limit         bandwidth.HostLimit
+	Timeouts      Timeouts
 	UserAgent     string // in place of Options.UserAgent; "" for that
 	Authorization []byte // line of the head with credentials, which Page.Request does not have; empty for none
 
@@ -85,7 +86,8 @@ func (f *Fetcher) Flow() *bandwidth.Flow { return f.conn.flow }
 func (f *Fetcher) Fetch(ctx context.Context, t *Target, p *Page) outcome.Outcome {
 	p.begin(t.URL)
 	p.Times.Started = time.Now()
-	f.body.total = p.Times.Started.Add(f.o.TotalTimeout)
+	f.conn.times = f.o.timeouts(t.Timeouts)
+	f.body.total = p.Times.Started.Add(f.conn.times.Exchange)
 	p.Outcome = outcome.Cancelled
 	if f.conn.watch.follow(ctx) {
 		f.conn.flow.Begin(t.Limit)
@@ -116,7 +118,7 @@ func (f *Fetcher) exchange(ctx context.Context, t *Target, p *Page) outcome.Outc
 
 // converse writes and reads.
 func (f *Fetcher) converse(t *Target, p *Page) outcome.Outcome {
-	if !f.conn.watch.arm(earlier(time.Now().Add(f.o.HeaderTimeout), f.body.total)) {
+	if !f.conn.watch.arm(earlier(time.Now().Add(f.conn.times.Response), f.body.total)) {
 		return outcome.Cancelled
 	}
 	p.Request = appendRequest(p.Request[:0], t, f.o.Proxy != nil && !t.HTTPS, f.manners)

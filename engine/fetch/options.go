@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -63,6 +64,16 @@ type Options struct {
 	// default "gzip", which is cheap and which all archive tools can decode; br and zstd are possible
 	AcceptEncoding string         `kong:"-"`
 	RootCAs        *x509.CertPool `kong:"-"` // nil: the system's
+}
+
+// Timeouts are time limits of one host in place of those of Options, if they are not zero.
+type Timeouts struct{ Connect, Response, Exchange time.Duration }
+
+// timeouts returns the time limits of an exchange.
+func (o *Options) timeouts(own Timeouts) Timeouts {
+	return Timeouts{
+		cmp.Or(own.Connect, o.DialTimeout), cmp.Or(own.Response, o.HeaderTimeout), cmp.Or(own.Exchange, o.TotalTimeout),
+	}
 }
 
 // Shared is what all Fetchers of a crawl share.

@@ -144,13 +144,3 @@ func appendAuthority(dst, host []byte) []byte {
 	}
 	return dst
 }
-
-// serverName returns the host of t without port and brackets, for the certificate.
-func serverName(host []byte) string {
-	if colon := bytes.LastIndexByte(host, ':'); colon >= 0 && colon > bytes.LastIndexByte(host, ']') {
-		host = host[:colon]
-	}
-	host = bytes.TrimPrefix(host, []byte{'['})
-	host = bytes.TrimSuffix(host, []byte{']'})
-	return string(bytes.TrimSuffix(host, []byte{'.'}))
-}

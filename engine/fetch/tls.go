@@ -35,7 +35,7 @@ func (h *handshaker) init(o *Options) {
 
 // handshake does the TLS handshake.
 func (h *handshaker) handshake(t *Target, p *Page, conn *connection) outcome.Outcome {
-	if !conn.watch.arm(time.Now().Add(h.o.DialTimeout)) {
+	if !conn.watch.arm(time.Now().Add(conn.times.Connect)) {
 		return outcome.Cancelled
 	}
 	// The request follows the handshake at once, and must not wait for the acknowledgement (Nagle's algorithm). A plain
@@ -43,7 +43,7 @@ func (h *handshaker) handshake(t *Target, p *Page, conn *connection) outcome.Out
 	if c, ok := conn.raw.(interface{ SetNoDelay(bool) error }); ok {
 		_ = c.SetNoDelay(true) // without it everything works, only more slowly
 	}
-	h.config.ServerName = serverName(t.Host)
+	h.config.ServerName = certificate.ServerName(t.Host)
 	h.record = &p.Connection
 	conn.meter, conn.isMetered = &bandwidth.Meter{Conn: conn.raw, Flow: conn.flow}, true
 	client := tls.Client(conn.meter, h.config)

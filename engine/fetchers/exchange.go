@@ -64,6 +64,7 @@ func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.
 	_, authority, _ := bytes.Cut(key, []byte("://"))
 	t.UserAgent = c.settings.UserAgent
 	t.Limit = bandwidth.HostLimit{Host: urlx.Host(key), Rate: c.settings.Bandwidth}
+	t.Timeouts = fetch.Timeouts(c.settings.Timeouts)
 	t.Authorization = x.Logins.Line(t.Limit.Host)
 	t.URL, t.HTTPS, t.Host = attempt.Of(p).URL, urlx.HTTPS(key), authority
 	if !x.Proxy {

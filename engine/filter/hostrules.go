@@ -18,6 +18,7 @@ type HostSettings struct {
 	HasCap     bool
 	Exclude    bool
 
+	Timeouts     HostTimeouts  // in place of those of the crawl, if not 0
 	Bandwidth    int64         // bytes per second, 0 for the limit of all hosts, if a rule has it
 	Group        string        // name of the group of hosts that share a delay; "" for none
 	GroupDelay   time.Duration // between two requests to the group, as this rule has it
@@ -38,6 +39,9 @@ const (
 	termRobots
 	termBandwidth
 	termGroup
+	termConnect
+	termResponse
+	termExchange
 	termKeys
 )
 
@@ -54,6 +58,7 @@ const HostDelayMax = 24 * time.Hour
 //	user-agent="TEXT"   header User-Agent
 //	group=NAME group-delay=10s   the hosts with this name share one connection and one delay
 //	host-bandwidth=100KiB/s   bytes per second that are received from the host
+//	connect-timeout=5s response-timeout=1m exchange-timeout=10m   time limits of requests
 //	robots=ignore reason="TEXT"   robots.txt forbids nothing; robots=obey undoes a wider rule
 //
 // The line "group NAME: HOST... delay=10s" stands for a rule with group and group-delay for each of the hosts.
@@ -317,6 +322,8 @@ func (t *HostSettings) copy(key int, from *HostSettings) {
 		t.Group, t.GroupDelay = from.Group, from.GroupDelay
 	case termBandwidth:
 		t.Bandwidth = from.Bandwidth
+	case termConnect, termResponse, termExchange:
+		*t.Timeouts.of(key) = *from.Timeouts.of(key)
 	case termAgent:
 		t.UserAgent = from.UserAgent
 	case termRobots:

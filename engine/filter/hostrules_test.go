@@ -30,9 +30,38 @@ func said(host string, rules ...*HostRules) string {
 	}
 	one := hostRule{terms: t, keys: [termKeys]bool{
 		t.HasDelay, t.HasCap, t.Exclude, t.UserAgent != "", t.IgnoreRobots, t.Bandwidth > 0, t.Group != "",
+		t.Timeouts.Connect > 0, t.Timeouts.Response > 0, t.Timeouts.Exchange > 0,
 	}}
 	one.name, one.self = host, true
 	return strings.TrimPrefix(strings.TrimPrefix(one.String(), host), " ")
+}
+
+// Time limits follow the narrowest rule, each by itself.
+func TestHostRules_timeouts(t *testing.T) {
+	r, _ := hostRules(t, `
+.example.org       response-timeout=2m exchange-timeout=20m
+www.example.org    response-timeout=10s connect-timeout=3s
+`)
+	for host, want := range map[string]string{
+		"a.example.org":   "response-timeout=2m0s exchange-timeout=20m0s",
+		"www.example.org": "connect-timeout=3s response-timeout=10s exchange-timeout=20m0s",
+		"example.net":     "",
+	} {
+		if got := said(host, r); got != want {
+			t.Errorf("%s: %s, want %s", host, got, want)
+		}
+	}
+	again, _ := hostRules(t, strings.Join(r.Texts(), "\n"))
+	if got, want := fmt.Sprint(again.Texts()), fmt.Sprint(r.Texts()); got != want {
+		t.Errorf("read again: %s, want %s", got, want)
+	}
+	for _, bad := range []string{
+		"a.test connect-timeout=0s", "a.test response-timeout=25h", "a.test exchange-timeout=long",
+	} {
+		if _, err := CompileHostRules(Rules{Texts: []string{bad}, Lines: []int{1}}); err == nil {
+			t.Errorf("%s is taken", bad)
+		}
+	}
 }
 
 // A user agent and a policy for robots.txt follow the narrowest rule, too. Ignoring robots.txt needs a reason.

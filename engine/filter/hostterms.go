@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +35,8 @@ func (r *hostRule) term(key int) string {
 		return fmt.Sprintf("group=%s group-delay=%v", r.terms.Group, r.terms.GroupDelay)
 	case key == termGroup:
 		return "group=" + cmp.Or(r.terms.Group, noGroup)
+	case key >= termConnect:
+		return timeoutNames()[key-termConnect] + "=" + r.terms.Timeouts.of(key).String()
 	case key == termBandwidth:
 		return "host-bandwidth=" + options.FormatRate(r.terms.Bandwidth)
 	case key == termAgent:
@@ -51,7 +54,8 @@ func (r *hostRule) term(key int) string {
 
 // hostTerms names what a rule may say.
 const hostTerms = "host-delay=TIME, max-per-host=N, host-bandwidth=RATE, exclude, exclude=no, group=NAME, " +
-	"group-delay=TIME, user-agent=\"TEXT\", robots=obey, robots=ignore reason=\"TEXT\""
+	"group-delay=TIME, connect-timeout=TIME, response-timeout=TIME, exchange-timeout=TIME, user-agent=\"TEXT\", " +
+	"robots=obey, robots=ignore reason=\"TEXT\""
 
 // termTextMax is the longest text of a term, in bytes.
 const termTextMax = 1 << 10
@@ -133,6 +137,11 @@ func (r *hostRule) read(word string) (err error) {
 	case key == "group-delay" && valued && r.terms.GroupDelay == 0: // of group
 		r.terms.GroupDelay, err = readDelay(key, value)
 		return err
+	case slices.Contains(timeoutNames(), key) && valued:
+		number = termConnect + slices.Index(timeoutNames(), key)
+		if *r.terms.Timeouts.of(number), err = readDelay(key, value); err != nil || *r.terms.Timeouts.of(number) == 0 {
+			return fmt.Errorf("%s=%s is no time such as 10s between 1ms and 24h", key, value)
+		}
 	case key == "host-bandwidth" && valued:
 		number = termBandwidth
 		r.terms.Bandwidth, err = options.ParseRate(value)

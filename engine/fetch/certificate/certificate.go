@@ -2,10 +2,12 @@
 package certificate
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -59,4 +61,23 @@ func FaultOf(err error) string {
 	default:
 		return "invalid"
 	}
+}
+
+// ServerName returns the host of an authority without port and brackets, as certificates have it.
+func ServerName(host []byte) string {
+	if colon := bytes.LastIndexByte(host, ':'); colon >= 0 && colon > bytes.LastIndexByte(host, ']') {
+		host = host[:colon]
+	}
+	host = bytes.TrimPrefix(host, []byte{'['})
+	host = bytes.TrimSuffix(host, []byte{']'})
+	return string(bytes.TrimSuffix(host, []byte{'.'}))
+}
+
+// IsVersionFault reports whether a handshake failed because the server supports older TLS versions only. The TLS
+// library has no error value for it.
+func IsVersionFault(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "protocol version not supported") ||
+		strings.Contains(text, "unsupported protocol version") ||
+		strings.Contains(text, "server selected unsupported")
 }
