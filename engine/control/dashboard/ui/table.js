@@ -8,7 +8,7 @@ export function table(options) {
   let rows = []
   const elements = new Map()
   const body = h('tbody')
-  const none = h('p', { class: 'quiet' }, empty || 'Nothing yet.')
+  const none = h('div', {}, h('h3', {}, caption), h('p', { class: 'quiet' }, empty || 'Nothing yet.'))
   const heads = columns.map((c) => h('th', { scope: 'col', class: c.number ? 'number' : '' },
     h('button', { class: 'sort', onclick: () => sortBy(c) }, c.title)))
   const element = h('table', { class: options.class }, h('caption', {}, caption), h('thead', {}, h('tr', {}, heads)), body)
