@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/bandwidth"
 	"orbweaver/internal/outcome"
 )
 
@@ -85,21 +86,30 @@ func BenchmarkExchange(b *testing.B) {
 			}
 			b.ReportMetric(float64((cpu()-start).Microseconds())/float64(b.N), "cpu-us/op")
 		})
-		b.Run(fmt.Sprintf("fetch/%dKiB", size>>10), func(b *testing.B) {
-			pool := NewPool(PoolOptions{Pages: 1})
-			f := NewFetcher(testOptions(), LoopbackOnly(), pool)
-			t := &Target{URL: []byte("http://a.example/x"), Host: []byte("a.example"), Addr: addr}
-			ctx := b.Context()
-			b.ReportAllocs()
-			start := cpu()
-			for b.Loop() {
-				p := pool.TryGet()
-				if f.Fetch(ctx, t, p) != outcome.OK {
-					b.Fatalf("%v: %s", p.Outcome, p.Err)
-				}
-				pool.Put(p)
-			}
-			b.ReportMetric(float64((cpu()-start).Microseconds())/float64(b.N), "cpu-us/op")
+		b.Run(fmt.Sprintf("fetch/%dKiB", size>>10), func(b *testing.B) { benchFetch(b, addr, bandwidth.Options{}) })
+		b.Run(fmt.Sprintf("limited/%dKiB", size>>10), func(b *testing.B) {
+			benchFetch(b, addr, bandwidth.Options{Total: 1 << 50, PerHost: 1 << 50})
 		})
 	}
+}
+
+// benchFetch measures a Fetcher with limits of bandwidth that are never reached.
+func benchFetch(b *testing.B, addr netip.AddrPort, limits bandwidth.Options) {
+	b.Helper()
+	pool, o := NewPool(PoolOptions{Pages: 1}), testOptions()
+	o.Bandwidth = bandwidth.New(limits)
+	f := NewFetcher(o, LoopbackOnly(), pool)
+	t := &Target{URL: []byte("http://a.example/x"), Host: []byte("a.example"), Addr: addr}
+	t.Limit.Host = t.Host
+	ctx := b.Context()
+	b.ReportAllocs()
+	start := cpu()
+	for b.Loop() {
+		p := pool.TryGet()
+		if f.Fetch(ctx, t, p) != outcome.OK {
+			b.Fatalf("%v: %s", p.Outcome, p.Err)
+		}
+		pool.Put(p)
+	}
+	b.ReportMetric(float64((cpu()-start).Microseconds())/float64(b.N), "cpu-us/op")
 }
