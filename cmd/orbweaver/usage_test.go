@@ -60,6 +60,10 @@ func TestCrawlRefuses(t *testing.T) {
 		{proxied, "--allow-net 10/8 http://a.test/", []string{"--allow-net", "10/8"}},
 		{proxied, "--allow-port 99999 http://a.test/", []string{"--allow-port", "99999"}},
 		{proxied, "--scope planet( http://a.test/", []string{"--scope"}},
+		{proxied, "--scope domian http://a.test/", []string{
+			"unknown name domian", "an expression here knows url, site,", "a scope is domain, host, prefix, all, or an",
+		}},
+		{proxied, "--store mime=='x' http://a.test/", []string{"unknown name mime", "status, content_type,"}},
 		{proxied, "--store size> http://a.test/", []string{"--store"}},
 		{
 			proxied, "--fetch status --parse via --follow size http://a.test/",

@@ -1,5 +1,7 @@
 package filter
 
+import "fmt"
+
 type scopeKind uint8
 
 const (
@@ -37,7 +39,7 @@ func CompileScope(text string, seeds *Seeds) (*Scope, error) {
 	}
 	s.kind = scopeExpression
 	if err := s.compile(text, false, seeds); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w\na scope is domain, host, prefix, all, or an expression", err)
 	}
 	return s, nil
 }

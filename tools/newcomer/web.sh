@@ -72,12 +72,12 @@ http {
       return 200 "# What is for editors is not for crawlers.\nUser-agent: *\nDisallow: /w/index.php\nDisallow: /wiki/Special:\n";
     }
     location /wiki/ {
-      include fastcgi_params;
+      include /etc/nginx/fastcgi_params;
       fastcgi_param SCRIPT_FILENAME /var/lib/mediawiki/index.php;
       fastcgi_pass unix:/srv/php.sock;
     }
     location ~ ^/w/([a-z_]+\.php) {
-      include fastcgi_params;
+      include /etc/nginx/fastcgi_params;
       fastcgi_param SCRIPT_FILENAME /var/lib/mediawiki/$1;
       fastcgi_pass unix:/srv/php.sock;
     }

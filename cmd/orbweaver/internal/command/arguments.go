@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -168,7 +169,7 @@ func (inv *Invocation) files(parser *kong.Kong, ctx *kong.Context) error {
 		inv.early.Add("--dir", err)
 		weak, err := ReadTOML(earlier.SettingsFile(dir))
 		switch {
-		case errors.Is(err, os.ErrNotExist):
+		case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // --dir tells it
 		case err != nil:
 			inv.early.Add("", err)
 		default:
