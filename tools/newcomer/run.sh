@@ -47,6 +47,7 @@ install -d -o 1000 -g 1000 "$ROOTS/machine/home/ann"
 install -m 644 "$1" "$ROOTS/machine/root/"
 if command -v node >/dev/null && command -v npm >/dev/null && command -v chromium >/dev/null; then
 	[ -d tools/dashboardcheck/node_modules ] || npm ci --ignore-scripts --no-audit --no-fund --prefix tools/dashboardcheck
+	[ -d "$ROOTS/package" ] || (cd "$ROOTS" && tar xf "$(npm pack --silent replaywebpage@2.5.3)")
 else
 	echo "newcomer: without screenshots: node, npm or chromium is missing"
 fi

@@ -20,16 +20,16 @@ title() { text "" "## $1 ($(clock))" ""; }
 cut_lines() { sed -E -e 's/^(.{117}).{4,}$/\1.../' -e 's/[[:space:]]+$//'; }
 as_ann() { chroot "$machine" runuser -l ann -c "$1"; }
 as_root() { chroot "$machine" runuser -l root -c "export DEBIAN_FRONTEND=noninteractive; $1"; }
-# run USER COMMAND [WANTED-STATUS] runs a command and writes it down with what it prints.
+# run USER COMMAND [LINES] runs a command and writes it down with what it prints, or with the last lines of that.
 run() {
 	local sign='$' status=0
 	[ "$1" = root ] && sign='#'
 	"as_$1" "$2" >"$work/out" 2>&1 || status=$?
-	[ "$status" = "${3:-0}" ] || { cat "$work/out" >&2 && echo "newcomer: '$2' ended with $status" >&2 && exit 1; }
-	{ echo "$sign $2" && cat "$work/out"; } | cut_lines >>"$work/page"
+	[ "$status" = 0 ] || { cat "$work/out" >&2 && echo "newcomer: '$2' ended with $status" >&2 && exit 1; }
+	{ echo "$sign $2" && grep -v -e debconf -e '^WARNING: apt' "$work/out" | tail -n "${3:-1000}"; } | cut_lines >>"$work/page"
 	echo "newcomer: $(clock) $2"
 }
-code() { text '```' && "$@" && text '```'; }
+code() { text '```' && "$@" && text '```' ""; }
 # await WHAT COMMAND... asks once a second, for six minutes.
 await() {
 	local what=$1 second
@@ -52,6 +52,7 @@ shot() {
 	pkill -P $! 2>/dev/null || true
 }
 queued_only_news() { [ "$(as_ann "orbweaver ctl --dir docs --json status" | jq_lite urls_queued)" = 1 ]; }
+only_news_said() { [ "$(wc -l <"$work/crawl")" -ge $((tens + 2)) ]; }
 jq_lite() { sed -n "s/^ *\"$1\": \([0-9]*\),*$/\1/p" | head -1; }
 
 text "# A newcomer's way" "" \
@@ -61,8 +62,8 @@ text "# A newcomer's way" "" \
 	"is overloaded. The hosts file of the machine has their names."
 
 title "Install"
-text "As root, with the package ([install.md](install.md)):" ""
-code run root "apt-get install --quiet=2 ./$DEB 2>&1 | grep -v debconf | tail -3"
+text "As root, with the package ([install.md](install.md)); the last lines:" ""
+code run root "apt install ./$DEB" 3
 code run ann "orbweaver version"
 
 title "A first crawl"
@@ -81,12 +82,16 @@ title "Look at it while it runs"
 text "In a second terminal ([steer.md](steer.md)):" ""
 code run ann "orbweaver ctl --dir docs hosts"
 text "" "\`orbweaver ui docs\` prints an address. The browser shows the dashboard there:" "" \
-	"![The dashboard of the running crawl](newcomer-dashboard.png)"
-shot newcomer-dashboard.png overview
+	"![The dashboard of the running crawl](newcomer-dashboard.png)" "" "Its page of hosts:" "" \
+	"![The hosts of the crawl](newcomer-hosts.png)"
+shot newcomer-dashboard.png Overview
+shot newcomer-hosts.png Hosts
 
-title "It does not end"
 await "only the news server is left" queued_only_news
-text "After some minutes no page comes any more, and the crawl still runs:" "" '```'
+tens=$(wc -l <"$work/crawl")
+await "two lines of progress" only_news_said
+title "It does not end"
+text "After a while no page comes any more, and the crawl still runs:" "" '```'
 tail -2 "$work/crawl" | cut_lines >>"$work/page"
 text '```' "" "What holds it?" ""
 code run ann "orbweaver doctor --dir docs"
@@ -110,7 +115,16 @@ code run ann "orbweaver warc ls docs/warc/*.warc.gz | grep 'response.*html' | he
 code run ann "orbweaver warc cat --uri http://wiki.example/wiki/Git-add --type response --payload --decode docs/warc/*.gz | head -8"
 code run ann "orbweaver warc verify docs/warc/*.warc.gz"
 code run ann "orbweaver fsck --quiet docs | tail -1"
-text "" "It took $(clock) minutes. [replay.md](replay.md) shows the pages in a browser."
+text "A browser shows the pages when they are packed ([replay.md](replay.md)):" ""
+code run ann "orbweaver warc wacz --out docs.wacz --main-page http://wiki.example/wiki/Main_Page docs/warc/*.warc.gz && ls -s docs.wacz"
+wacz=$machine/$(as_ann pwd)/docs.wacz
+text "[ReplayWeb.page](https://replayweb.page/) shows the page of the wiki as it was:" "" \
+	"![A page of the archive in ReplayWeb.page](newcomer-replay.png)" ""
+if command -v node >/dev/null && [ -d tools/dashboardcheck/node_modules ] && [ -d "$ROOTS/package" ]; then
+	node tools/newcomer/replay.mjs "$ROOTS/package" "$wacz" http://wiki.example/wiki/Git-add Git-add \
+		docs/guide/newcomer-replay.png
+fi
+text "It took $(clock) minutes."
 [ $((SECONDS - began)) -le 900 ] || { echo "newcomer: it took more than 15 minutes" >&2 && exit 1; }
-cp "$work/page" "$page"
+cat -s "$work/page" >"$page"
 echo "newcomer: $page is written, after $(clock)"

@@ -62,7 +62,7 @@ http {
   }
   server {
     listen 127.0.1.2:80;
-    root /usr/share/doc/sqlite3-doc;
+    root /usr/share/doc/sqlite3;
   }
   server {
     listen 127.0.1.3:80;

@@ -126,9 +126,13 @@ func (t *Tool) report(r *warc.Report) error {
 	case !r.OK():
 		verdict = fmt.Sprintf("%d errors", r.Faults)
 	}
-	_, err := fmt.Fprintf(t.Out, "%d files, %d bytes, %d records (%s)\n"+
+	files := "files"
+	if r.Files == 1 {
+		files = "file"
+	}
+	_, err := fmt.Fprintf(t.Out, "%d %s, %d bytes, %d records (%s)\n"+
 		"%d digests verified, %d with an unsupported algorithm, %d computed over chunked bodies\n%s\n",
-		r.Files, r.Bytes, r.Records, strings.Join(kinds, ", "),
+		r.Files, files, r.Bytes, r.Records, strings.Join(kinds, ", "),
 		r.DigestsChecked, r.DigestsUnknown, r.ChunkedAsStored, verdict)
 	return err
 }
