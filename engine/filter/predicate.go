@@ -3,7 +3,6 @@ package filter
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -69,7 +68,7 @@ func (p *predicate[F]) compileExpression(text string) (err error) {
 	p.program, err = expr.Compile(text, expr.Env(new(F)), expr.AsBool(), expr.DisableBuiltin("now"), expr.Patch(p.asks),
 		expr.Function("domain_of", domainOf, new(func(string) string)))
 	if err != nil && strings.Contains(err.Error(), "unknown name") {
-		return fmt.Errorf("%w: %w\nan expression here knows %s", ErrExpression, err, namesOf(reflect.TypeFor[F]()))
+		return fmt.Errorf("%w: %w\nan expression here knows %s", ErrExpression, err, knownNames(new(F)))
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrExpression, err)
@@ -115,17 +114,6 @@ func (p *predicate[F]) end(e *evaluation[F]) bool {
 		return p.cautious
 	}
 	return yes
-}
-
-// namesOf lists the names that an expression over facts may use.
-func namesOf(facts reflect.Type) string {
-	var list []string
-	for _, f := range reflect.VisibleFields(facts) {
-		if name := f.Tag.Get("expr"); name != "" {
-			list = append(list, name)
-		}
-	}
-	return strings.Join(list, ", ")
 }
 
 // names are the names that an expression uses.

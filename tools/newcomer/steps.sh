@@ -56,7 +56,7 @@ only_news_said() { [ "$(wc -l <"$work/crawl")" -ge $((tens + 2)) ]; }
 jq_lite() { sed -n "s/^ *\"$1\": \([0-9]*\),*$/\1/p" | head -1; }
 
 text "# A newcomer's way" "" \
-	"This is what a newcomer sees who follows this guide on a fresh Debian without Go. \`make newcomer\` goes the way again" \
+	"This is what a newcomer sees on a fresh Debian without Go, with this guide alone. \`make newcomer\` goes the way again" \
 	"and writes this page. The times in the headings count from the first command." "" \
 	"The sites are on an intranet: nginx with the documentation of Python and of SQLite, a MediaWiki, and a news server that" \
 	"is overloaded. The hosts file of the machine has their names."
@@ -116,7 +116,10 @@ code run ann "orbweaver warc cat --uri http://wiki.example/wiki/Git-add --type r
 code run ann "orbweaver warc verify docs/warc/*.warc.gz"
 code run ann "orbweaver fsck --quiet docs | tail -1"
 text "A browser shows the pages when they are packed ([replay.md](replay.md)):" ""
-code run ann "orbweaver warc wacz --out docs.wacz --main-page http://wiki.example/wiki/Main_Page docs/warc/*.warc.gz && ls -s docs.wacz"
+text '```'
+run ann "orbweaver warc wacz --out docs.wacz --main-page http://wiki.example/wiki/Main_Page docs/warc/*.warc.gz"
+run ann "ls -sh docs.wacz"
+text '```' ""
 wacz=$machine/$(as_ann pwd)/docs.wacz
 text "[ReplayWeb.page](https://replayweb.page/) shows the page of the wiki as it was:" "" \
 	"![A page of the archive in ReplayWeb.page](newcomer-replay.png)" ""
