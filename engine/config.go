@@ -17,6 +17,7 @@ import (
 	"orbweaver/engine/limits"
 	"orbweaver/engine/links"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/settings"
 	"orbweaver/engine/storage"
 	"orbweaver/engine/traps"
 	"orbweaver/internal/options"
@@ -182,6 +183,11 @@ func (c Config) pool() fetch.PoolOptions {
 // PageMemory is the most that the buffers of Pages can take, in bytes. They are made when needed.
 func (c Config) PageMemory() int64 {
 	return c.pool().BytesMax()
+}
+
+// bounds are the limits of single sites.
+func (c *Config) bounds() settings.Bounds {
+	return settings.Bounds{MaxPerHost: c.Limits.MaxPerHost, GiveUp: c.Limits.GiveUp, StallWait: c.Limits.StallWait}
 }
 
 // linkOptions says which links of a page are taken.

@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/admission"
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/bandwidth"
+	"orbweaver/engine/changes"
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/clock"
 	"orbweaver/engine/cluster"
@@ -23,6 +24,7 @@ import (
 	"orbweaver/engine/limits"
 	"orbweaver/engine/operator"
 	"orbweaver/engine/outage"
+	"orbweaver/engine/parsers"
 	"orbweaver/engine/report"
 	"orbweaver/engine/schedule"
 	"orbweaver/engine/settings"
@@ -67,6 +69,8 @@ type policy struct {
 	hostRules *settings.HostRules
 	seeds     *filter.Seeds
 	live      *settings.Live
+	pages     atomic.Pointer[parsers.Rules]
+	changes   *changes.Log
 	limits    *limits.Limits
 	quotas    *limits.Quotas
 	traps     *traps.Detector
@@ -109,6 +113,13 @@ type loops struct {
 	failingSites *ending.Reporter
 	checkpoints  *checkpoint.Checkpointer
 }
+
+// isSeeded reports whether all seeds, and URLs that wait in the inbox, have passed admission.
+func (e *Engine) isSeeded() bool {
+	return e.queues.seeded.Load() && !e.isInboxPending()
+}
+
+func (e *Engine) isInboxPending() bool { return e.seams.Inbox != nil && e.seams.Inbox.IsPending() }
 
 func (e *Engine) frontierDir() string { return e.cfg.Dir + "/" + layout.FrontierDir }
 

@@ -36,7 +36,7 @@ func (r *runner) startIntake(ctx context.Context, g *lifecycle.Group) error {
 		loop := &schedule.ResolveLoop{
 			Journal: d.Journal, Quotas: p.quotas, AddrKeys: politeness.AddrKeys(r.cfg.Limits.IPv6Prefix),
 			Workbench: d.Workbench, Unresolved: q.unresolved, Dead: r.loops.deadSites, Names: names,
-			NameServers: r.outages.NameServers, Shortage: r.outages.Shortage, GiveUp: r.cfg.Limits.GiveUp,
+			NameServers: r.outages.NameServers, Shortage: r.outages.Shortage, Live: p.live,
 			HashSeed: r.loops.frontier.HashSeed, Choose: choose, WakeFeeder: q.wakeFeeder,
 			WakeDistributor: q.wakeDistributor,
 		}
@@ -93,7 +93,7 @@ func (r *runner) startLate(ctx context.Context, g *lifecycle.Group) {
 			return reports.Refresh(r.Report())
 		})
 	})
-	g.Go("limit", func() error { return r.policy.limits.FinishAtMaxTime(ctx, r.clock.Wall()) })
+	g.Go("limit", func() error { return r.policy.limits.FinishAtMaxTime(ctx, r.clock.Wall) })
 }
 
 // startWorkers starts the workers that fetch and parse; exchanges aborts what the first do, abort the others.
@@ -119,17 +119,16 @@ func (r *runner) startWorkers(exchanges, abort, forever context.Context, fetchin
 
 // fetchersCrawl is what the fetch workers share.
 func (r *runner) fetchersCrawl() *fetchers.Crawl {
-	most, d, p, q := &r.cfg.Limits, &r.disk, &r.policy, &r.queues
+	d, p, q := &r.disk, &r.policy, &r.queues
 	return &fetchers.Crawl{
 		Options: fetchers.Options{
-			Fetch: r.cfg.Fetch, Proxy: r.cfg.Fetch.Proxy != nil, MaxPerHost: most.MaxPerHost, GiveUp: most.GiveUp,
-			StallWait: most.StallWait, HashSeed: r.loops.frontier.HashSeed,
+			Fetch: r.cfg.Fetch, Proxy: r.cfg.Fetch.Proxy != nil, HashSeed: r.loops.frontier.HashSeed,
 			Groups: p.groups,
 		},
 		Queues: fetchers.Queues{
 			Todo: q.todo, Results: q.results, Pool: q.pool, Pages: q.pages, PagesOut: &q.pagesOut,
 		},
-		Store: d.Journal, InFlight: q.inFlight, Finished: q.finished, Log: d.Log, Live: p.live, Lists: p.filters.Lists,
+		Store: d.Journal, InFlight: q.inFlight, Finished: q.finished, Log: d.Log, Live: p.live,
 		Rules: p.rules, Jars: p.jars, Logins: cmp.Or(r.seams.Logins, new(login.Logins)), Previous: d.Previous,
 		Quotas: p.quotas, Clamps: p.clamps,
 		Network: r.outages.Network, Shortage: r.outages.Shortage, Cluster: r.cluster, Dialer: r.seams.Dialer,
@@ -154,8 +153,8 @@ func (r *runner) parsing() *parsers.Crawl {
 	return &parsers.Crawl{
 		Pages: q.pages, Pool: q.pool, PagesOut: &q.pagesOut, LastOut: q.wakeDistributor,
 		Journal: d.Journal, InFlight: q.inFlight, Limits: p.limits, Log: d.Log, Sites: r.loops.sites,
-		Answered: r.cluster, Previous: d.Previous, Traps: p.traps, Links: r.cfg.linkOptions(p.filters),
-		Parsed: q.parsed, HashSeed: r.loops.frontier.HashSeed, Store: p.filters.Store,
+		Answered: r.cluster, Previous: d.Previous, Traps: p.traps, Rules: &p.pages,
+		Parsed: q.parsed, HashSeed: r.loops.frontier.HashSeed,
 		Faults:   parsers.NewFaultFiles(r.seams.FS, r.frontierDir(), r.seams.Log),
 		Metadata: a.MetadataOptions(&r.cfg.Politeness),
 	}

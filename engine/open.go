@@ -6,6 +6,7 @@ import (
 
 	"orbweaver/engine/admission"
 	"orbweaver/engine/bodyfile"
+	"orbweaver/engine/changes"
 	"orbweaver/engine/cluster/agent"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/layout"
@@ -118,6 +119,10 @@ func (o *opener) openPolicy() (err error) {
 		return err
 	}
 	o.policy.hostRules, err = settings.OpenHostRules(o.seams.FS, o.frontierDir(), o.cfg.Filters.HostRules, o.seams.Log)
+	if err == nil {
+		o.policy.changes, err = changes.OpenLog(o.seams.FS, o.cfg.Dir)
+	}
+	o.m.Filtered = o.m.Filtered || err == nil && o.policy.changes.IsChanged("store")
 	return err
 }
 
@@ -197,7 +202,7 @@ func (o *opener) begin(moreSeeds bool) error {
 	// An agent that has left knows all URLs that it gave away, so it could not take them back.
 	left := m.Reason == lifecycle.ReasonLeft
 	o.finished = m.State == lifecycle.Finished &&
-		(left || !moreSeeds && o.disk.Skipped.RequeueCount == 0 && o.isStillOver())
+		(left || !moreSeeds && !o.isInboxPending() && o.disk.Skipped.RequeueCount == 0 && o.isStillOver())
 	if o.finished {
 		if left {
 			o.seams.Log.Warn("this agent has left the crawl permanently: to come back it needs a new directory",

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orbweaver/dnsres"
+	"orbweaver/engine/changes"
 	"orbweaver/engine/clock"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/marks"
@@ -36,6 +37,12 @@ type Seams struct {
 	Usage func() (cpu time.Duration, rssPeak int64)
 	// Boot tells which run of the machine this is; nil if that is unknown.
 	Boot clock.Boot
+	// Settings keeps settings that change while the crawl runs; nil if the program knows them.
+	Settings changes.File
+	// OwnSettings are settings of the program that can be changed while the crawl runs.
+	OwnSettings []changes.Own
+	// Inbox is asked whether URLs wait to be added; nil if there is none.
+	Inbox interface{ IsPending() bool }
 	// Log takes what an operator should read.
 	Log *slog.Logger
 }

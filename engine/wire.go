@@ -5,6 +5,7 @@ import (
 
 	"orbweaver/engine/addrgroup"
 	"orbweaver/engine/admission"
+	"orbweaver/engine/changes"
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/clock"
 	"orbweaver/engine/cluster/agent"
@@ -15,6 +16,7 @@ import (
 	"orbweaver/engine/limits"
 	"orbweaver/engine/operator"
 	"orbweaver/engine/outage"
+	"orbweaver/engine/parsers"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/report"
 	"orbweaver/engine/schedule"
@@ -24,6 +26,7 @@ import (
 	"orbweaver/engine/underway"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/mpmc"
+	"orbweaver/internal/options"
 	"orbweaver/sieve/fpcache"
 )
 
@@ -51,8 +54,7 @@ func (o *opener) wire() {
 		Traps: p.traps, Groups: p.groups,
 	}
 	l.frontier = &admission.Frontier{
-		Scope: p.filters.Scope, Lists: p.filters.Lists, HostRules: p.hostRules, Requisites: cfg.Admission.Requisites,
-		MaxDepth: cfg.Admission.MaxDepth, MaxURL: cfg.Admission.MaxURL, HashSeed: o.m.HashSeed,
+		Rules: cfg.Admission.Rules(p.filters), HostRules: p.hostRules, HashSeed: o.m.HashSeed,
 		Router: o.cluster, Views: o.cluster.Views(), CountOutward: o.cluster.IsShared(),
 		Cache: fpcache.New(cfg.Admission.CacheMemory, o.m.HashSeed), Sieve: d.Sieve, Counters: counts,
 	}
@@ -70,11 +72,16 @@ func (o *opener) wire() {
 	o.reports = o.newCollector()
 	o.operator = operator.New(operator.Parts{
 		Options: operator.Options{
-			FS: o.seams.FS, Dir: cfg.Dir, HasVia: cfg.Archive.Via, Wake: q.wakeDistributor, Fetchers: cfg.Workers.Fetchers,
+			FS: o.seams.FS, Dir: cfg.Dir, HasVia: cfg.Archive.Via, Fetchers: cfg.Workers.Fetchers,
+			Wake: func() { q.wakeFeeder(); q.wakeDistributor() },
+			Changes: changes.Options{
+				Config: options.Copy(cfg), File: cmp.Or[changes.File](o.seams.Settings, changes.NoFile{}), Log: p.changes,
+				Say: o.seams.Log, Fetch: cfg.Fetch, Own: o.seams.OwnSettings,
+			},
 		},
-		Run: o.run, Disk: d, Live: p.live, Seeds: p.seeds, Frontier: l.frontier, Sites: l.sites,
-		Distributor: l.distributor, Checkpoints: l.checkpoints, Outages: o.outages, Reports: o.reports,
-		Exchanges: q.exchanges, Cluster: o.cluster,
+		Run: o.run, Disk: d, Live: p.live, Limits: p.limits, Quotas: p.quotas, Pages: &p.pages, Seeds: p.seeds,
+		Frontier: l.frontier, Sites: l.sites, Distributor: l.distributor, Checkpoints: l.checkpoints, Outages: o.outages,
+		Reports: o.reports, Exchanges: q.exchanges, Cluster: o.cluster,
 	})
 }
 
@@ -82,11 +89,14 @@ func (o *opener) wire() {
 func (o *opener) wirePolicy() {
 	cfg, p := &o.cfg, &o.policy
 	p.live = settings.NewLive(cfg.Politeness, p.hostRules)
+	p.live.ChangeBounds(func(b *settings.Bounds) { *b = cfg.bounds() })
 	p.live.Fetch.Store(p.filters.Fetch)
 	p.live.Bandwidth = cfg.Fetch.Bandwidth
 	p.groups = addrgroup.New(p.hostRules, politeness.AddrKeys(cfg.Limits.IPv6Prefix))
+	p.live.Lists.Store(p.filters.Lists)
+	p.pages.Store(&parsers.Rules{Links: cfg.linkOptions(p.filters), Store: p.filters.Store})
 	p.limits = limits.New(&cfg.Limits, o.m.Counters.Stored(), o.run.Finish)
-	p.limits.WithRequisites = cfg.Admission.Requisites != admission.RequisitesOff
+	p.limits.SetWithRequisites(cfg.Admission.Requisites != admission.RequisitesOff)
 	p.traps = traps.New(cfg.Traps.Memory(), cfg.Traps.TrapFloor, o.m.HashSeed, o.m.Novelty)
 	p.quotas = limits.NewQuotas(cfg.Limits.Quotas())
 	if cfg.Cookies.Mode == cookie.Site {
@@ -107,7 +117,7 @@ func (q *queues) make(cfg *Config, hashSeed uint64) {
 // wireSchedule makes the loops between sieve and fetch workers.
 func (o *opener) wireSchedule() {
 	cfg, d, p, q, l := &o.cfg, &o.disk, &o.policy, &o.queues, &o.loops
-	l.stall = ending.NewStallDetector(d.Workbench, p.live, &d.Journal.Count, cfg.Limits.StallWait, q.wakeFeeder)
+	l.stall = ending.NewStallDetector(d.Workbench, p.live, &d.Journal.Count, q.wakeFeeder)
 	l.failingSites = ending.NewReporter(d.Workbench, l.sites, l.stall)
 	l.front = schedule.NewFront(d.Workbench, cfg.Workers.Fetchers)
 	l.flusher = schedule.NewFlusher(d.Journal, d.Sieve, d.Ready, q.wakeDistributor)
@@ -118,7 +128,7 @@ func (o *opener) wireSchedule() {
 			Unresolved: q.unresolved,
 		},
 		Progress: schedule.Progress{
-			PagesOut: &q.pagesOut, Seeded: &q.seeded, NameServers: o.outages.NameServers, Stall: l.stall,
+			PagesOut: &q.pagesOut, IsSeeded: o.isSeeded, NameServers: o.outages.NameServers, Stall: l.stall,
 			IsClosing: p.limits.IsClosing,
 		},
 		Signals: schedule.Signals{Wake: q.distributorWake, WakeFeeder: q.wakeFeeder, Finish: o.run.Finish},
@@ -171,8 +181,9 @@ func (o *opener) newCollector() *report.Collector {
 			BytesStored: d.ArchiveBytes, Unresolved: q.unresolved.Len,
 			ParsersBehind: func() bool { return len(q.pages) == cap(q.pages) },
 			Front:         l.front.Size,
-			ConnsReused:   o.cfg.reusedConns, Cookies: p.cookieStats(o.cfg.Cookies.Mode), FilterErrors: p.filterErrors,
-			Bodies: o.cfg.bodyFiles,
+			ConnsReused:   o.cfg.reusedConns, Cookies: p.cookieStats(o.cfg.Cookies.Mode),
+			FilterErrors: func() map[string]int64 { return p.filterErrors(l.frontier) },
+			Bodies:       o.cfg.bodyFiles,
 		},
 	}
 }
@@ -185,9 +196,14 @@ func (p *policy) cookieStats(mode cookie.Mode) func() cookie.Stats {
 	return p.jars.Stats
 }
 
-// filterErrors counts by point the evaluations of expressions that failed.
-func (p *policy) filterErrors() map[string]int64 {
-	failed := p.filters.Errors()
+// filterErrors counts by point the evaluations of expressions that failed, of the filters in force.
+func (p *policy) filterErrors(f *admission.Frontier) map[string]int64 {
+	pages := p.pages.Load()
+	by := filter.Filters{
+		Scope: f.RulesInForce().Scope, Parse: pages.Links.By.Parse, Follow: pages.Links.By.Follow,
+		Store: pages.Store,
+	}
+	failed := by.Errors()
 	if n := p.live.FetchErrors(); n > 0 {
 		failed["fetch"] = n
 	}

@@ -68,3 +68,19 @@ func (d DueTimes[S]) Anchor(now, was time.Time) {
 	defer d.w.mu.Unlock()
 	d.w.contents.clock.anchorAt(now, was)
 }
+
+// EndHolds ends the hold of all sites: see Release.Hold. It holds the lock for all of them.
+func (d DueTimes[S]) EndHolds() {
+	d.w.mu.Lock()
+	defer d.w.mu.Unlock()
+	c := &d.w.contents
+	for id := uint32(1); id <= uint32(c.sites.records.last); id++ {
+		if c.sites.has(id) && c.sites.at(id).placement != dead && c.sites.at(id).has(flagHeld) {
+			s := c.sites.at(id)
+			c.touch(s)
+			before := s.state()
+			s.flags &^= flagHeld
+			c.reconcile(s, before)
+		}
+	}
+}

@@ -32,6 +32,13 @@ func (m Memory[S]) Full() bool {
 	return m.w.contents.items.weight() >= m.w.opts.MemoryMax
 }
 
+// SetMax changes MemoryMax.
+func (m Memory[S]) SetMax(bytes int64) {
+	m.w.mu.Lock()
+	defer m.w.mu.Unlock()
+	m.w.opts.MemoryMax = bytes
+}
+
 // Refill appends to dst up to max sites that need items from disk. These have an address, items on disk and fewer than
 // two items in memory, including their Visit. The order is that in which they became short of items. Refill returns a
 // site again only after a Push or SetOnDisk for it.

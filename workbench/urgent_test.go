@@ -124,6 +124,11 @@ func TestHold_endsWithAnUrgentItem(t *testing.T) {
 	}
 	w.Push(vs, plainItem("p3"))
 	hold()
+	if w.DueTimes().EndHolds(); visitAll(t, w, now) != "p3" {
+		t.Error("a site is still held after the end of all holds")
+	}
+	w.Push(vs, plainItem("p4"))
+	hold()
 	w.Site(vs).SetOnDisk(1, 1)
 	if got := w.Memory().Refill(nil, 1); len(got) != 1 {
 		t.Error("a site with urgent items on disk was held")

@@ -52,18 +52,6 @@ func TestControl(t *testing.T) {
 	}
 	balanced(t, m)
 	ctl("resume").want(t, command.ExitDone, "resumed")
-	ctl("set", "host-delay=900ms", "ip-delay=1ms").want(
-		t, command.ExitDone, "host-delay is now 900ms; ip-delay is now 1ms",
-	)
-	ctl("set", "host-delay", "800ms").want(t, command.ExitDone, "host-delay is now 800ms")
-	ctl("set", "host-delay", "800ms", "ip-delay").want(t, command.ExitUsage, "host-delay: write it as KEY=VALUE")
-	ctl("set", "max-pages=10").want(t, command.ExitFailed, "max-pages cannot be changed while the crawl runs")
-	ctl("set", "host-delay=soon").want(t, command.ExitFailed, `"soon" is not a duration`)
-	ctl("set", "colour=4s").want(t, command.ExitFailed, "colour cannot be changed")
-	ctl("set", `fetch=host not in ["a.test", "b.test"] and path != "/x=y"`, "ip-delay=2ms").want(
-		t, command.ExitDone, "ip-delay is now 2ms",
-	)
-	ctl("set", "fetch=hots == 1").want(t, command.ExitFailed, "unknown name hots (1:1)")
 	ctl("block", ".blocked.test").want(t, command.ExitDone, "1 of 1 host rules saved")
 	ctl("block", "not a host").want(t, command.ExitFailed, "host")
 	ctl("rule", "slow.test", "host-delay=20s", "max-per-host=7").want(t, command.ExitDone, "1 of 1 host rules saved")
@@ -91,6 +79,48 @@ func TestControl(t *testing.T) {
 		t.Errorf("urls_found: %d, then %d", before, now)
 	}
 	ctl("add", "nonsense").want(t, command.ExitFailed, `"nonsense"`)
+}
+
+// Settings are changed in a running crawl and kept in crawl.toml; each change has a line in the log, and can be undone.
+func TestControl_settings(t *testing.T) {
+	w, dir := serve(t), t.TempDir()
+	running(t, w, dir)
+	ctl := func(args ...string) result { return call(append([]string{"ctl", "--dir", dir}, args...)...) }
+	ctl("set", "host-delay=900ms", "ip-delay=1ms").want(
+		t, command.ExitDone, "host-delay is now 900ms, was 1s\nip-delay is now 1ms, was ",
+	)
+	ctl("set", "host-delay", "800ms", "--why", "no hurry").want(t, command.ExitDone, "host-delay is now 800ms, was 900ms")
+	ctl("set", "host-delay", "800ms", "ip-delay").want(t, command.ExitUsage, "host-delay: write it as KEY=VALUE")
+	ctl("set", "warc-level=3").want(t, command.ExitFailed, "warc-level: it cannot be changed while the crawl runs")
+	ctl("set", "host-delay=soon", "colour=4s").want(
+		t, command.ExitFailed, `host-delay: "soon" is no duration`, "colour: there is no such setting",
+	)
+	ctl("set", `fetch=host not in ["a.test", "b.test"] and path != "/x=y"`, "ip-delay=2ms").want(
+		t, command.ExitDone, "ip-delay is now 2ms",
+	)
+	ctl("set", "--dry-run", "fetch=none").want(t, command.ExitDone, "fetch would be none", "queued URLs are dropped")
+	ctl("set", "fetch=none").want(t, command.ExitFailed, "fetch would be none", "confirm it (ctl set --yes")
+	ctl("set", "exclude-extensions=zip,iso", "log-level=warn").want(
+		t, command.ExitDone, "exclude-extensions is now zip,iso, was empty", "log-level is now warn, was ",
+	)
+	ctl("undo").want(t, command.ExitDone, "exclude-extensions is now empty, was zip,iso")
+	table := ctl("set").want(t, command.ExitDone).out
+	for _, want := range []string{
+		"SETTING ", "host-delay ", " 800ms ", "Time between two requests to a site\n", "log-level ",
+	} {
+		if !strings.Contains(table, want) {
+			t.Errorf("%q is not in the list of settings:\n%s", want, table)
+		}
+	}
+	log := ctl("changes").want(t, command.ExitDone).out
+	if !strings.Contains(log, "no hurry") || !strings.Contains(log, "undoes 4") || strings.Count(log, "\n") != 10 {
+		t.Errorf("changes:\n%s", log)
+	}
+	kept, err := os.ReadFile(filepath.Join(dir, "crawl.toml"))
+	if err != nil || !strings.Contains(string(kept), "host-delay = '800ms'") {
+		t.Errorf("crawl.toml: %s, %v", kept, err)
+	}
+	ctl("set", "fetch=hots == 1").want(t, command.ExitFailed, "unknown name hots (1:1)")
 }
 
 // answerOf asks the control socket of a running crawl.

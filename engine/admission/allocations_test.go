@@ -22,7 +22,8 @@ func TestFrontier_knownLinksAllocateNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &Frontier{
-		Router: cluster.Alone{}, Views: cluster.Alone{}.Views(), Scope: scope, MaxDepth: -1, MaxURL: urlx.LengthMax,
+		Router: cluster.Alone{}, Views: cluster.Alone{}.Views(),
+		Rules: Rules{Scope: scope, MaxDepth: -1, MaxURL: urlx.LengthMax},
 		Cache: fpcache.New(1<<16, 1), Counters: new(counters.Live),
 		HostRules: new(settings.HostRules),
 	}

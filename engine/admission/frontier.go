@@ -3,6 +3,7 @@ package admission
 import (
 	"bytes"
 	"context"
+	"sync/atomic"
 
 	"github.com/zeebo/xxh3"
 
@@ -24,23 +25,20 @@ import (
 // Frontier admits discovered URLs: seeds, links of pages, URLs of an operator and of other agents. It owns the
 // fingerprint cache, and only it adds to the sieve. Safe for many goroutines.
 type Frontier struct {
-	Scope *filter.Scope
-	// Requisites says which page requisites have embed hops, and which of them the scope need not admit.
-	Requisites Requisites
-	Lists      *filter.Lists // nil if they can refuse nothing
-	HostRules  *settings.HostRules
-	MaxDepth   int // -1 for no limit
-	MaxURL     int // bytes; 0 for no limit but urlx.LengthMax
-	HashSeed   uint64
-	Cache      *fpcache.Cache
-	Sieve      *sieve.Sieve
-	Counters   *counters.Live
+	Rules     Rules // at the start: see RulesInForce
+	HostRules *settings.HostRules
+	HashSeed  uint64
+	Cache     *fpcache.Cache
+	Sieve     *sieve.Sieve
+	Counters  *counters.Live
 	// UrgentAdded gets a signal after an urgent item was added to the sieve; nil if no Flusher waits for it.
 	UrgentAdded chan struct{}
 	Router      cluster.Router
 	Views       *ownership.Current
 	// CountOutward says that the crawl may have other agents, to which links lead.
 	CountOutward bool
+
+	changed atomic.Pointer[Rules] // nil if they are those of the start
 }
 
 // Scratch is the memory of one call, for reuse: one for each goroutine, never shared. The zero value is ready.
@@ -49,6 +47,7 @@ type Scratch struct {
 	// more: after a recovery, when what the sieve knows is no proof that the page is stored.
 	Salt xxh3.Uint128
 
+	rules        *Rules         // in force
 	payload      []byte         // an encoded queued.URL
 	routed       queued.URL     // that another agent owns
 	urls         [][]byte       // those that passed the checks, borrowed
@@ -68,6 +67,7 @@ type Scratch struct {
 
 func (f *Frontier) begin(d *Scratch) {
 	d.urls, d.fingerprints, d.kinds = d.urls[:0], d.fingerprints[:0], d.kinds[:0]
+	d.rules = f.RulesInForce()
 	d.view = f.Views.Load()
 	if d.isShared = !d.view.OwnsAll(); d.isShared {
 		d.owners, d.host = d.owners[:0], nil
@@ -119,7 +119,7 @@ func (f *Frontier) AddSeed(d *Scratch, url []byte) (result AddResult, reason str
 	belongs := f.check(d, url, &it)
 	switch {
 	case !belongs:
-		result, reason = Refused, f.refusal(url)
+		result, reason = Refused, f.refusal(d.rules, url)
 	case d.isShared && d.owners[0] != d.view.Self:
 		result = Sent
 	default:
@@ -133,13 +133,13 @@ func (f *Frontier) AddSeed(d *Scratch, url []byte) (result AddResult, reason str
 }
 
 // refusal says why a seed does not belong to the crawl.
-func (f *Frontier) refusal(url []byte) string {
+func (f *Frontier) refusal(r *Rules, url []byte) string {
 	switch {
-	case f.MaxURL > 0 && len(url) > f.MaxURL:
+	case r.MaxURL > 0 && len(url) > r.MaxURL:
 		return "longer than --max-url"
 	case f.HostRules.Excludes(url):
 		return "a host rule excludes the host"
-	case f.Lists != nil && f.Lists.Refuses(url) != filter.NoList:
+	case r.Lists != nil && r.Lists.Refuses(url) != filter.NoList:
 		return "a list of hosts, SURTs or extensions excludes it"
 	default:
 		return "out of --scope"
@@ -164,7 +164,7 @@ func (f *Frontier) AddAll(d *Scratch, links []byte, it queued.URL) (n int, err e
 	own := it
 	err = journal.EachLink(links, func(kind parse.Kind, url []byte) {
 		n++
-		f.hop(&own, &it, kind)
+		d.rules.hop(&own, &it, kind)
 		if f.check(d, url, &own) {
 			d.kinds = append(d.kinds, kind)
 		}
@@ -177,29 +177,17 @@ func (f *Frontier) AddAll(d *Scratch, links []byte, it queued.URL) (n int, err e
 func (f *Frontier) AddLink(d *Scratch, url []byte, kind parse.Kind, it queued.URL) {
 	f.begin(d)
 	own := it
-	if f.hop(&own, &it, kind); f.check(d, url, &own) {
+	if d.rules.hop(&own, &it, kind); f.check(d, url, &own) {
 		d.kinds = append(d.kinds, kind)
 	}
 	f.admit(d, it, false)
 }
 
-// hop gives own the hops of a link, from the item that the links of a page have in common. A requisite of a requisite
-// that is too deep is a link like any other.
-func (f *Frontier) hop(own, it *queued.URL, kind parse.Kind) {
-	switch {
-	case kind == parse.Redirect:
-		own.Depth, own.Embeds, own.Speculative = it.Depth, it.Embeds, it.Speculative
-	case f.Requisites != RequisitesOff && kind.IsRequisite() && it.Embeds < queued.EmbedsMax:
-		own.Depth, own.Embeds, own.Speculative = it.Depth-1, it.Embeds+1, false
-	default:
-		own.Depth, own.Embeds, own.Speculative = it.Depth, 0, kind == parse.Speculative
-	}
-}
-
 // LeastEmbeds returns the embed hops of a page if only its URL is known: one if the scope does not admit it, so
 // that it can be in the crawl as a requisite only.
 func (f *Frontier) LeastEmbeds(url []byte) int {
-	if f.Requisites != RequisitesAll || f.Scope.Admits(url, filter.Way{}) {
+	r := f.RulesInForce()
+	if r.Requisites != RequisitesAll || r.Scope.Admits(url, filter.Way{}) {
 		return 0
 	}
 	return 1
@@ -250,15 +238,16 @@ func (f *Frontier) Outward(from, links []byte) {
 // check appends a URL to d.urls if it belongs to the crawl, and says whether it does.
 func (f *Frontier) check(d *Scratch, url []byte, it *queued.URL) bool {
 	d.found++
-	if f.MaxDepth >= 0 && it.Depth > f.MaxDepth {
+	r := d.rules
+	if r.MaxDepth >= 0 && it.Depth > r.MaxDepth {
 		d.tooDeep++
 		return false
 	}
-	if f.MaxURL > 0 && len(url) > f.MaxURL {
+	if r.MaxURL > 0 && len(url) > r.MaxURL {
 		d.tooLong++
 		return false
 	}
-	if f.HostRules.Excludes(url) || (f.Lists != nil && f.Lists.Refuses(url) != filter.NoList) || !f.inScope(url, it) {
+	if f.HostRules.Excludes(url) || (r.Lists != nil && r.Lists.Refuses(url) != filter.NoList) || !r.inScope(url, it) {
 		d.outOfScope++
 		return false
 	}
@@ -274,14 +263,6 @@ func (f *Frontier) check(d *Scratch, url []byte, it *queued.URL) bool {
 	}
 	d.urls, d.fingerprints = append(d.urls, url), append(d.fingerprints, fp)
 	return true
-}
-
-// inScope reports whether the scope admits a URL, or whether it is a requisite of a page and need not be in the scope.
-func (f *Frontier) inScope(url []byte, it *queued.URL) bool {
-	if it.Embeds > 0 && f.Requisites == RequisitesAll {
-		return true
-	}
-	return f.Scope.Admits(url, filter.Way{Depth: it.Depth, Embeds: it.Embeds, Hops: it.Redirects})
 }
 
 // ownerOf is the agent that owns the host of a URL, as an index in the view.
@@ -304,7 +285,7 @@ func (f *Frontier) admit(d *Scratch, it queued.URL, received bool) {
 		}
 		it.Rest = d.urls[i]
 		if len(d.kinds) > 0 {
-			f.hop(&it, &page, d.kinds[i])
+			d.rules.hop(&it, &page, d.kinds[i])
 			if page.HopPath != nil {
 				d.hopPath = queued.AppendHop(append(d.hopPath[:0], page.HopPath...), d.kinds[i])
 				it.HopPath = d.hopPath

@@ -83,9 +83,9 @@ func benchChecks(b *testing.B, what string, seeds *filter.Seeds, lists *filter.L
 		b.Fatal(err)
 	}
 	f := &Frontier{
-		Router: cluster.Alone{}, Views: cluster.Alone{}.Views(), Scope: scope, Lists: lists, MaxDepth: -1,
-		MaxURL: urlx.LengthMax, Cache: fpcache.New(1<<16, 1), Counters: new(counters.Live),
-		HostRules: new(settings.HostRules),
+		Router: cluster.Alone{}, Views: cluster.Alone{}.Views(),
+		Rules: Rules{Scope: scope, Lists: lists, MaxDepth: -1, MaxURL: urlx.LengthMax},
+		Cache: fpcache.New(1<<16, 1), Counters: new(counters.Live), HostRules: new(settings.HostRules),
 	}
 	var d Scratch
 	b.ReportAllocs()

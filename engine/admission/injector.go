@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/internal/urlx"
+	"orbweaver/internal/vfs"
 )
 
 // Injector offers the URLs of an operator as seeds. It is for one call of Add.
@@ -19,18 +20,22 @@ type Injector struct {
 	Journal    *journal.Store
 	IsStopping func() bool
 	Wake       func() // wakes the distributor
+	FS         vfs.FS
+	Dir        string // frontier/
 
 	Refused bool // Add ended early
 	scratch Scratch
+	kept    []byte // lines for the file of added seeds
 }
 
 // Add offers URLs as fast as there is room for them, and returns what became of them. The error names the first of
 // those that are no URLs; the others are added all the same.
-func (i *Injector) Add(ctx context.Context, urls iter.Seq[string]) (Added, error) {
+func (i *Injector) Add(ctx context.Context, urls iter.Seq[string]) (added Added, err error) {
+	defer func() { err = errors.Join(err, appendAddedSeeds(i.FS, i.Dir, i.kept)) }()
 	var bad badURLs
-	var added Added
 	for raw := range urls {
 		url, err := urlx.Normalize(nil, CompleteSeed([]byte(raw)))
+		widens := err == nil && !i.Seeds.Has(url)
 		if err == nil {
 			err = i.Seeds.Add(url)
 		}
@@ -49,12 +54,14 @@ func (i *Injector) Add(ctx context.Context, urls iter.Seq[string]) (Added, error
 			i.Refused = true
 			return added, errors.Join(bad.err(), cluster.ErrEnding)
 		}
+		if result == New || result == Sent || result == Known && widens {
+			i.kept = append(append(i.kept, url...), '\n')
+		}
 		if added.note(string(url), result, reason); added.Count()%1024 == 0 {
 			i.Wake()
 		}
 	}
 	i.Wake()
-	var err error
 	if added.New+added.Known == 0 && i.IsStopping() {
 		err = cluster.ErrEnding
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"orbweaver/engine/settings"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
+	"orbweaver/internal/vfs/vfstest"
 	"orbweaver/sieve"
 	"orbweaver/sieve/fpcache"
 )
@@ -46,11 +48,11 @@ func newInjectorRig(t *testing.T) *injectorRig {
 	r := new(injectorRig)
 	r.Injector = &Injector{
 		Frontier: &Frontier{
-			Router: cluster.Alone{}, Views: cluster.Alone{}.Views(), Scope: scope, HostRules: new(settings.HostRules),
-			MaxDepth: -1, MaxURL: urlx.LengthMax, Cache: fpcache.New(1<<16, 1), Sieve: pending,
+			Router: cluster.Alone{}, Views: cluster.Alone{}.Views(), HostRules: new(settings.HostRules),
+			Rules: Rules{Scope: scope, MaxDepth: -1, MaxURL: urlx.LengthMax}, Cache: fpcache.New(1<<16, 1), Sieve: pending,
 			Counters: new(counters.Live),
 		},
-		Seeds: seeds, Journal: journal.NewStore(),
+		Seeds: seeds, Journal: journal.NewStore(), FS: vfstest.WithDir(t, "frontier"), Dir: "frontier",
 		IsStopping: func() bool { return r.stopping }, Wake: func() { r.wakes++ },
 	}
 	return r
@@ -124,7 +126,7 @@ func TestInjector_leavesOutBadURLs(t *testing.T) {
 // Each URL has its result: what another rule of the crawl refuses is told from what is no URL.
 func TestInjector_saysWhatBecameOfEachURL(t *testing.T) {
 	r := newInjectorRig(t)
-	r.Frontier.MaxURL = 30
+	r.Frontier.Rules.MaxURL = 30
 	added, err := r.Add(t.Context(), slices.Values([]string{
 		"a.test", "http://a.test/", "ftp://a.test/", "http://a.test/" + strings.Repeat("x", 30),
 	}))
@@ -132,6 +134,42 @@ func TestInjector_saysWhatBecameOfEachURL(t *testing.T) {
 		"{http://a.test/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx refused longer than --max-url}]"
 	if got := fmt.Sprint(added.URLs); got != want || err == nil {
 		t.Errorf("results %s, %v", got, err)
+	}
+}
+
+// URLs that an operator adds are seeds of all later runs: their scope and a new pass know them. What a kill leaves of a
+// line is no seed.
+func TestInjector_addedURLsAreSeedsOfLaterRuns(t *testing.T) {
+	r := newInjectorRig(t)
+	add := func(urls ...string) {
+		t.Helper()
+		i := *r.Injector // each call has an Injector of its own
+		i.kept = nil
+		if _, err := i.Add(t.Context(), slices.Values(urls)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("http://a.test/x/", "http://b.test/")
+	f, err := r.FS.OpenRW(addedSeedsFile("frontier"))
+	if err == nil {
+		_, err = f.WriteAt([]byte("http://torn.te"), int64(len("http://a.test/x/\nhttp://b.test/\n")))
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	seeds := new(filter.Seeds)
+	if err := LoadScope(r.FS, "frontier", seeds); err != nil || seeds.Hosts() != 2 {
+		t.Errorf("while it runs: %d hosts, %v", seeds.Hosts(), err)
+	}
+	add("http://c.test/", "http://b.test/", "http://a.test/x/y") // b.test is known as a seed
+	for run := range 2 {
+		if n, err := KeepSeeds(r.FS, "frontier", nil, slog.New(slog.DiscardHandler)); n != 0 || err != nil {
+			t.Errorf("run %d: %d seeds are given now, %v", run, n, err)
+		}
+		want := "http://a.test/x/\nhttp://b.test/\nhttp://c.test/\nhttp://a.test/x/y\n"
+		if got := string(vfstest.ReadAll(t, r.FS, SeedsFile("frontier"))); got != want {
+			t.Errorf("run %d: the seeds are %q", run, got)
+		}
 	}
 }
 

@@ -19,23 +19,31 @@ const BadSeedsLogged = 20
 
 // KeepSeeds copies the seeds in normal form into the crawl directory, behind those of earlier runs, so that a kill
 // while they are read loses none and a source that can be read once is enough. It returns how many are good, also those
-// that are known already.
+// that are known already. Seeds that were added while an earlier run ran come behind those of that run.
 func KeepSeeds(fsys vfs.FS, dir string, src SeedSource, log *slog.Logger) (int, error) {
 	old, err := vfs.ReadFile(fsys, SeedsFile(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, fmt.Errorf("engine: seeds: %w", err)
 	}
+	more, err := readAddedSeeds(fsys, dir)
+	if err != nil {
+		return 0, err
+	}
 	k := seedWriter{log: log, known: make(map[uint64]struct{})}
 	k.addKnown(old)
-	if src != nil {
+	if src != nil || len(more) > 0 {
 		err = vfs.WriteAtomic(fsys, SeedsFile(dir), func(w io.Writer) error {
 			if _, err := w.Write(old); err != nil {
 				return err
 			}
+			if err := k.copyNew(w, more); err != nil || src == nil {
+				return err
+			}
 			return src.Each(func(where string, raw []byte) error { return k.keep(w, where, raw) })
 		})
-	} else {
-		err = nil // there may be no file yet
+	}
+	if err == nil {
+		err = vfs.RemoveIfExists(fsys, addedSeedsFile(dir))
 	}
 	if err != nil {
 		return 0, fmt.Errorf("engine: seeds: %w", err)
@@ -66,6 +74,22 @@ func (k *seedWriter) addKnown(old []byte) {
 		k.before++
 		k.note(xxh3.Hash(bytes.TrimSuffix(line, []byte("\n"))))
 	}
+}
+
+// copyNew writes the seeds that an operator has added to an earlier run, and notes them like those of that run.
+func (k *seedWriter) copyNew(w io.Writer, lines []byte) error {
+	for line := range bytes.Lines(lines) {
+		hash := xxh3.Hash(bytes.TrimSuffix(line, []byte("\n")))
+		if _, known := k.known[hash]; known {
+			continue
+		}
+		k.before++
+		k.note(hash)
+		if _, err := w.Write(line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (k *seedWriter) note(hash uint64) {

@@ -30,8 +30,17 @@ var ErrNoSeeds = errors.New("engine: no usable seed; give URLs as arguments or a
 // SeedsFile is the file that keeps the seeds of a crawl.
 func SeedsFile(dir string) string { return dir + "/seeds" }
 
-// LoadScope reads the kept seeds into the set from which the scope is computed.
+// LoadScope reads the kept seeds into the set from which the scope is computed, with those that were added since.
 func LoadScope(fsys vfs.FS, dir string, seeds *filter.Seeds) error {
+	added, err := readAddedSeeds(fsys, dir)
+	if err != nil {
+		return err
+	}
+	for line := range bytes.Lines(added) {
+		if err := seeds.Add(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
+			return fmt.Errorf("engine: seeds: %w", err)
+		}
+	}
 	f, err := fsys.Open(SeedsFile(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

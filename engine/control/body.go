@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"orbweaver/engine/changes"
 	"orbweaver/engine/hosts"
 )
 
@@ -130,6 +131,8 @@ func statusOf(err error) int {
 		return http.StatusRequestTimeout
 	case errors.Is(err, hosts.ErrUnknown):
 		return http.StatusNotFound
+	case errors.Is(err, changes.ErrUnconfirmed):
+		return http.StatusConflict
 	case errors.Is(err, errBusy):
 		return http.StatusTooManyRequests
 	}

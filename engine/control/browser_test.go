@@ -104,8 +104,6 @@ func (b *browsed) HostRules() (live, fixed []string) {
 	return slices.Clone(b.rules), nil
 }
 
-func (*browsed) Set(string, string) error { return nil }
-
 func (*browsed) AnswerQuestion(_ context.Context, name string, values map[string][]string) (any, error) {
 	evil := hosts.Host{Site: "http://" + markup, State: "waiting", Queued: 3, Waits: []hosts.Wait{{Text: markup}}}
 	switch name {

@@ -64,7 +64,8 @@ func (c *Client) AskQuestion(ctx context.Context, question string, into any) err
 	return c.call(ctx, http.MethodGet, "/"+question, "", into)
 }
 
-// Do performs one of pause, resume, stop, leave, reload, add, block, rule, set; args are the lines of its body.
+// Do performs one of pause, resume, stop, leave, reload, add, block, rule, set, undo, with its parameters as in a URL:
+// set?yes=true. args are the lines of its body.
 func (c *Client) Do(ctx context.Context, action string, args []string) (Reply, error) {
 	var r Reply
 	err := c.call(ctx, http.MethodPost, "/"+action, strings.Join(args, "\n"), &r)

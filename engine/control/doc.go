@@ -19,7 +19,8 @@
 //	POST /add       body: one URL a line
 //	POST /block     body: one host rule a line
 //	POST /rule      body: one host rule a line, with what it asks for
-//	POST /set       body: key=value
+//	POST /set       body: key=value; ?dry-run=true counts, ?yes=true confirms
+//	POST /undo      takes the last change of settings back
 //
 // On an address there are pages for a browser at / (package dashboard). There are no profiles: whatever else is asked
 // for is 404.

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"orbweaver/engine/admission"
+	"orbweaver/engine/changes"
 	"orbweaver/engine/control/dashboard"
 	"orbweaver/engine/history"
 	"orbweaver/engine/report"
@@ -34,7 +34,9 @@ type Crawl interface {
 	AddURLs(ctx context.Context, urls iter.Seq[string]) (admission.Added, error)
 	HostRule(rules []string) (taken int, err error)
 	HostRules() (live, fixed []string)
-	Set(key, value string) error
+	ListSettings() changes.List
+	ChangeSettings(ctx context.Context, r changes.Request) (changes.Result, error)
+	UndoSettings(ctx context.Context, r changes.Request) (changes.Result, error)
 	// AnswerQuestion answers with something that has a form in JSON: see operator.Operator.
 	AnswerQuestion(ctx context.Context, question string, values map[string][]string) (any, error)
 }
@@ -183,6 +185,7 @@ func newHandler(crawl Crawl, o Options, live *dashboard.Live) http.Handler {
 	mux.HandleFunc("GET /doctor", h.answerQuestion("doctor"))
 	mux.HandleFunc("GET /match", h.answerQuestion("match"))
 	mux.HandleFunc("GET /explain", h.answerQuestion("explain"))
+	mux.HandleFunc("GET /settings", func(w http.ResponseWriter, _ *http.Request) { answer(w, crawl.ListSettings()) })
 	mux.HandleFunc("GET /rules", func(w http.ResponseWriter, _ *http.Request) { answer(w, rulesOf(crawl)) })
 	mux.HandleFunc(
 		"POST /pause",
@@ -200,6 +203,7 @@ func newHandler(crawl Crawl, o Options, live *dashboard.Live) http.Handler {
 	mux.HandleFunc("POST /block", b.take(rulesMax, h.hostRule(" exclude")))
 	mux.HandleFunc("POST /rule", b.take(rulesMax, h.hostRule("")))
 	mux.HandleFunc("POST /set", b.take(rulesMax, h.set))
+	mux.HandleFunc("POST /undo", h.undo)
 	return mux
 }
 
@@ -285,29 +289,6 @@ func AddedMessage(a *admission.Added) string {
 	return said
 }
 
-// set changes settings, one a line.
-func (h *handler) set(w http.ResponseWriter, _ *http.Request, in *text) {
-	settings, err := in.all()
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	h.turn.Lock()
-	var said []string
-	for _, s := range settings {
-		key, value, _ := strings.Cut(s, "=")
-		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-		fault := h.crawl.Set(key, value)
-		if fault == nil {
-			h.log.Info("by the operator: set", "key", key, "value", fmt.Sprintf("%.2000s", value))
-			said = append(said, fmt.Sprintf("%s is now %.2000s", key, value))
-		}
-		err = errors.Join(err, fault)
-	}
-	h.turn.Unlock()
-	reply(w, strings.Join(said, "; "), err)
-}
-
 // hostRule takes rules of single hosts, one a line, each with what it is to end in.
 func (h *handler) hostRule(end string) func(http.ResponseWriter, *http.Request, *text) {
 	return func(w http.ResponseWriter, _ *http.Request, in *text) {
@@ -346,7 +327,8 @@ func rulesOf(crawl Crawl) (h HostRules) {
 type Reply struct {
 	Message string          `json:"message"`
 	Error   string          `json:"error,omitempty"`
-	Added   admission.Added `json:"added,omitzero"` // of add
+	Added   admission.Added `json:"added,omitzero"`  // of add
+	Change  changes.Result  `json:"change,omitzero"` // of set and undo
 }
 
 // errorMax is how much is said of what went wrong, in bytes: a body may hold very many mistakes.

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"orbweaver/engine/admission"
+	"orbweaver/engine/changes"
 	"orbweaver/engine/control/dashboard"
 	"orbweaver/engine/counters"
 	"orbweaver/engine/history"
@@ -86,9 +87,36 @@ func (*fake) AnswerQuestion(_ context.Context, question string, values map[strin
 	return map[string]string{"question": question, "values": fmt.Sprint(values)}, nil
 }
 
-func (f *fake) Set(key, value string) error {
-	f.note("set %s to %s", key, value)
-	return nil
+func (*fake) ListSettings() changes.List {
+	return changes.List{
+		Settings: []changes.Setting{{Name: "host-delay", Value: "4s", Default: "4s", Help: "Time between two requests."}},
+		Changes:  []changes.Entry{{Change: 1, By: "uid 7", Setting: "host-delay", From: "1s", To: "4s"}},
+	}
+}
+
+// ChangeSettings refuses the setting a, and wants to hear yes for the scope.
+func (f *fake) ChangeSettings(_ context.Context, r changes.Request) (result changes.Result, err error) {
+	for _, s := range r.Settings {
+		name, value, _ := strings.Cut(s, "=")
+		result.Changed = append(result.Changed, changes.Changed{Name: name, From: "1", To: value})
+		if name == "a" {
+			return changes.Result{Changed: []changes.Changed{}}, errors.New("a: there is no such setting")
+		}
+		if name == "scope" {
+			result.Drops = &changes.Drops{Queued: 9, Looked: 9, Dropped: 2, Complete: true, Some: []string{"http://a.test/"}}
+			if !r.Yes && !r.DryRun {
+				err = changes.ErrUnconfirmed
+			}
+		}
+	}
+	f.note("set %s by %s, yes %v, dry run %v, why %q", r.Settings, r.By, r.Yes, r.DryRun, r.Why)
+	return result, err
+}
+
+func (f *fake) UndoSettings(_ context.Context, r changes.Request) (changes.Result, error) {
+	f.note("undo by %s", r.By)
+	changed := []changes.Changed{{Name: "host-delay", From: "4s", To: "1s"}}
+	return changes.Result{Change: 2, Undoes: 1, Changed: changed}, nil
 }
 
 func ask(f *fake, method, path string, body io.Reader, header ...string) *httptest.ResponseRecorder {
@@ -129,7 +157,19 @@ func TestActions(t *testing.T) {
 		{"/add", "http://a.test/\nbad", 400, "2 URLs: 1 new, 0 known, 1 refused", `"bad": no URL`},
 		{"/block", ".a.test\nb c\nd.test", 400, "2 of 3 host rules saved", "no rule: b c exclude"},
 		{"/rule", ".a.test host-delay=4s", 200, "1 of 1 host rules saved", ""},
-		{"/set", "host-delay = 4s\nip-delay=1s", 200, "host-delay is now 4s; ip-delay is now 1s", ""},
+		{"/set", "host-delay=4s\nip-delay=1s", 200, "host-delay is now 4s, was 1; ip-delay is now 1s, was 1", ""},
+		{"/set?yess=true", "host-delay=4s", 400, "", `control: parameter: "yess" is not one of yes, dry-run and why`},
+		{"/set?yes=maybe", "host-delay=4s", 400, "", `control: parameter: yes is "maybe", and not true or false`},
+		{
+			"/set", "scope=host", 409,
+			"scope would be host, was 1; 2 of 9 queued URLs are dropped, such as http://a.test/",
+			changes.ErrUnconfirmed.Error(),
+		},
+		{"/set?dry-run=true", "scope=host", 200,
+			"scope would be host, was 1; 2 of 9 queued URLs are dropped, such as http://a.test/", ""},
+		{"/set?yes=true&why=too+far", "scope=host", 200,
+			"scope is now host, was 1; 2 of 9 queued URLs are dropped, such as http://a.test/", ""},
+		{"/undo", "", 200, "host-delay is now 1s, was 4s", ""},
 	} {
 		w := ask(f, http.MethodPost, c.path, strings.NewReader(c.body))
 		var r Reply
@@ -148,8 +188,11 @@ func TestActions(t *testing.T) {
 		"rule .a.test exclude",
 		"rule d.test exclude",
 		"rule .a.test host-delay=4s",
-		"set host-delay to 4s",
-		"set ip-delay to 1s",
+		`set [host-delay=4s ip-delay=1s] by unknown, yes false, dry run false, why ""`,
+		`set [scope=host] by unknown, yes false, dry run false, why ""`,
+		`set [scope=host] by unknown, yes false, dry run true, why ""`,
+		`set [scope=host] by unknown, yes true, dry run false, why "too far"`,
+		"undo by unknown",
 	}
 	if !slices.Equal(f.did, want) {
 		t.Errorf("%q", f.did)

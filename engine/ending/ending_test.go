@@ -65,7 +65,8 @@ func TestStallDetector_stallsAfterTheStallWait(t *testing.T) {
 		var counts counters.Live
 		retries := 0
 		live := settings.NewLive(politeness.Default(), new(settings.HostRules))
-		d := NewStallDetector(workbench.New[site.State](workbench.Options{}), live, &counts, wait, func() { retries++ })
+		live.ChangeBounds(func(b *settings.Bounds) { b.StallWait = wait })
+		d := NewStallDetector(workbench.New[site.State](workbench.Options{}), live, &counts, func() { retries++ })
 		idle, begun := func() bool { return true }, time.Now()
 		stalls := func(after time.Duration, nothingMoves func() bool) bool {
 			time.Sleep(time.Until(begun.Add(after)))
@@ -103,7 +104,8 @@ func TestStallDetector_saysTheSameBetweenTwoScans(t *testing.T) {
 		const wait = time.Hour
 		var counts counters.Live
 		live := settings.NewLive(politeness.Default(), new(settings.HostRules))
-		d := NewStallDetector(workbench.New[site.State](workbench.Options{}), live, &counts, wait, func() {})
+		live.ChangeBounds(func(b *settings.Bounds) { b.StallWait = wait })
+		d := NewStallDetector(workbench.New[site.State](workbench.Options{}), live, &counts, func() {})
 		idle := func() bool { return true }
 		d.IsStalled(time.Now(), idle)
 		time.Sleep(2 * wait)

@@ -20,7 +20,6 @@ type StallDetector struct {
 	live      *settings.Live
 	counts    *counters.Live
 	feed      func() // wakes the feeder
-	stallWait time.Duration
 
 	healthyAt  time.Time // the last time that a site was healthy or a server brought an outcome
 	outcomes   int64     // outcomes from servers at healthyAt
@@ -40,10 +39,12 @@ const (
 
 // NewStallDetector returns a detector for a crawl. A crawl with a stall wait of 0 or less stalls at once.
 func NewStallDetector(
-	w *visit.Workbench, live *settings.Live, counts *counters.Live, stallWait time.Duration, feed func(),
+	w *visit.Workbench, live *settings.Live, counts *counters.Live, feed func(),
 ) *StallDetector {
-	return &StallDetector{workbench: w, live: live, counts: counts, feed: feed, stallWait: max(stallWait, 0)}
+	return &StallDetector{workbench: w, live: live, counts: counts, feed: feed}
 }
+
+func (s *StallDetector) stallWait() time.Duration { return max(s.live.Bounds().StallWait, 0) }
 
 // IsStalled reports whether a crawl with queued URLs must stop. nothingMoves reports whether no URL is on its way
 // between the components; it is called last, because it is expensive.
@@ -73,15 +74,16 @@ func (s *StallDetector) scan(now time.Time) bool {
 		s.healthyAt, s.outcomes, s.retried = now, outcomes, false
 	}
 	s.publish()
-	if s.allFailing && !s.retried && s.stallWait > 0 && now.Sub(s.healthyAt) >= s.stallWait-s.stallWait/retryPart {
+	wait := s.stallWait()
+	if s.allFailing && !s.retried && wait > 0 && now.Sub(s.healthyAt) >= wait-wait/retryPart {
 		s.retried = true
 		s.RetryAll(now)
 	}
-	if healthy || now.Sub(s.healthyAt) < s.stallWait {
+	if healthy || now.Sub(s.healthyAt) < wait {
 		return false
 	}
 	waits := s.workbench.Listing().Any(func(site *site.State) bool {
-		return site.FailureStreak().NamedRetryWithin(s.stallWait)
+		return site.FailureStreak().NamedRetryWithin(wait)
 	})
 	return !waits
 }
@@ -121,7 +123,7 @@ func (s *StallDetector) Reset() {
 func (s *StallDetector) publish() {
 	at := int64(0)
 	if s.allFailing {
-		at = s.healthyAt.Add(s.stallWait).UnixNano()
+		at = s.healthyAt.Add(s.stallWait()).UnixNano()
 	}
 	s.endsAt.Store(at)
 }

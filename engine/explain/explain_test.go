@@ -9,7 +9,6 @@ import (
 	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/counters"
-	"orbweaver/engine/fetchers"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/settings"
@@ -163,11 +162,12 @@ func TestExplain_agreesWithAdmission(t *testing.T) {
 	f := &admission.Frontier{
 		HostRules: new(settings.HostRules),
 		Router:    cluster.Alone{}, Views: cluster.Alone{}.Views(),
-		Scope: x.filters.Scope, Lists: x.filters.Lists, MaxDepth: o.Admission.MaxDepth, Cache: fpcache.New(1<<16, 1),
-		Counters: new(counters.Live),
+		Rules: admission.Rules{Scope: x.filters.Scope, Lists: x.filters.Lists, MaxDepth: o.Admission.MaxDepth},
+		Cache: fpcache.New(1<<16, 1), Counters: new(counters.Live),
 	}
-	w := &fetchers.Crawl{Live: new(settings.Live), Lists: x.filters.Lists}
-	w.Live.Fetch.Store(x.filters.Fetch)
+	live := new(settings.Live)
+	live.Fetch.Store(x.filters.Fetch)
+	live.Lists.Store(x.filters.Lists)
 	r := rand.New(rand.NewPCG(9, 9))
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	met := map[string]int{}
@@ -186,7 +186,7 @@ func TestExplain_agreesWithAdmission(t *testing.T) {
 		admitted := f.Admits(&d, url, &it)
 		_, path := urlx.Split(url)
 		it.Rest = path
-		goes := admitted && !traps.RepeatsFolders(url, &it, o.Traps.MaxPathRepeats) && w.PassesFilters(url, &it)
+		goes := admitted && !traps.RepeatsFolders(url, &it, o.Traps.MaxPathRepeats) && live.Passes(url, &it)
 		if goes != (e.Verdict != Refused) {
 			t.Fatalf("%s at depth %d: admitted %v, explained %+v", raw, it.Depth, goes, e)
 		}

@@ -66,6 +66,9 @@ func NewFetcher(o Options, d Dialer, pool *Pool) *Fetcher {
 	return f
 }
 
+// Options are those of the Fetcher. Time-outs and BodyMax may be changed, and not during an exchange.
+func (f *Fetcher) Options() *Options { return f.o }
+
 // Close ends the registration with the context of the last Fetch. It is not needed if that context has ended.
 func (f *Fetcher) Close() { f.conn.watch.leave() }
 

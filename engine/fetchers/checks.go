@@ -7,7 +7,6 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/crawllog"
-	"orbweaver/engine/filter"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
 	"orbweaver/internal/outcome"
@@ -269,17 +268,10 @@ func (k *checker) isRobotsRedirect(_ context.Context, c *current) (verdict, erro
 }
 
 func (k *checker) isFiltered(_ context.Context, c *current) (verdict, error) {
-	if k.PassesFilters(c.url, &c.queued) || k.isKnownFinished(c.url) {
+	if k.Live.Passes(c.url, &c.queued) || k.isKnownFinished(c.url) {
 		return pass, nil
 	}
 	return k.logRefusal(c, outcome.Filtered)
-}
-
-// PassesFilters reports whether neither the lists nor the fetch filter in force refuse a URL.
-func (k *Crawl) PassesFilters(url []byte, it *queued.URL) bool {
-	f := k.Live.Fetch.Load()
-	return (k.Lists == nil || k.Lists.Refuses(url) == filter.NoList) &&
-		(f == nil || f.Allows(url, filter.Way{Depth: it.Depth, Embeds: it.Embeds, Hops: it.Redirects}, it.Tries, it.Via))
 }
 
 func (k *checker) isKnownFinished(url []byte) bool {
@@ -311,12 +303,12 @@ func (k *checker) needsProof(_ context.Context, c *current) (verdict, error) {
 		return pass, nil
 	}
 	items := len(c.result.Visit.Items) - c.index
-	switch s.NextProbe(items, streak.FailingFor(c.now) < site.ProbeWait(k.StallWait)) {
+	switch s.NextProbe(items, streak.FailingFor(c.now) < site.ProbeWait(k.Live.Bounds().StallWait)) {
 	case site.RobotsProbe:
 		return fetchRobots, nil
 	case site.RootProbe:
 		root := append(append([]byte(nil), c.result.Visit.Key...), '/')
-		if k.PassesFilters(root, &queued.URL{Depth: c.queued.Depth}) {
+		if k.Live.Passes(root, &queued.URL{Depth: c.queued.Depth}) {
 			return fetchRoot, nil
 		}
 		s.SetFailureStreak(streak.WithRootFiltered())
@@ -381,7 +373,7 @@ func (k *checker) isDisallowed(_ context.Context, c *current) (verdict, error) {
 }
 
 func (k *checker) isHostFull(_ context.Context, c *current) (verdict, error) {
-	limit := k.MaxPerHost
+	limit := k.Live.Bounds().MaxPerHost
 	if c.settings.HasCap {
 		limit = c.settings.MaxPerHost
 	}

@@ -83,7 +83,7 @@ func newCheckWorld(t *testing.T) *checkWorld {
 	w.checks = checker{
 		Crawl: &Crawl{
 			Options: Options{
-				HashSeed: 1, MaxPerHost: 10, StallWait: time.Hour, Groups: addrgroup.New(hosts, politeness.DefaultIPv6Prefix),
+				HashSeed: 1, Groups: addrgroup.New(hosts, politeness.DefaultIPv6Prefix),
 			}, Log: log,
 			Live: settings.NewLive(politeness.Default(), hosts), Finished: journal.NewFinishedURLs(),
 			Quotas: limits.NewQuotas(limits.QuotaOptions{PagesPerDomain: 1}), Cluster: w.cluster,
@@ -91,6 +91,7 @@ func newCheckWorld(t *testing.T) *checkWorld {
 		},
 		cancel: new(exchange), visit: visitChecks(), item: itemChecks(), exchange: exchangeChecks(),
 	}
+	w.checks.Live.ChangeBounds(func(b *settings.Bounds) { b.MaxPerHost, b.StallWait = 10, time.Hour })
 	w.visit = visit.Visit{Key: []byte("http://a.test"), Site: site.State{HasAnswered: true}}
 	w.visit.Site.SetRules(robots.AllowAll(), time.Now().Add(site.RobotsLifetime))
 	return w

@@ -2,7 +2,6 @@ package fetchers
 
 import (
 	"sync/atomic"
-	"time"
 
 	"orbweaver/engine/addrgroup"
 	"orbweaver/engine/attempt"
@@ -10,7 +9,6 @@ import (
 	"orbweaver/engine/cookie"
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/fetch"
-	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/limits"
 	"orbweaver/engine/login"
@@ -25,13 +23,10 @@ import (
 
 // Options are the settings of the crawl that fetch workers use.
 type Options struct {
-	Fetch      fetch.Options
-	Proxy      bool              // all requests go through a proxy, which resolves names
-	MaxPerHost int               // pages stored from a site, unless a host rule says otherwise; 0 for no limit
-	GiveUp     time.Duration     // a site that answered before is given up after failing this long
-	StallWait  time.Duration     // see site.ProbeWait
-	HashSeed   uint64            // of fingerprints, and of jitter
-	Groups     *addrgroup.Groups // which sites share a delay
+	Fetch    fetch.Options
+	Proxy    bool              // all requests go through a proxy, which resolves names
+	HashSeed uint64            // of fingerprints, and of jitter
+	Groups   *addrgroup.Groups // which sites share a delay
 }
 
 // Queues are where Visits and Pages come from and go to.
@@ -53,7 +48,6 @@ type Crawl struct {
 	Finished  *journal.FinishedURLs
 	Log       *crawllog.Log
 	Live      *settings.Live
-	Lists     *filter.Lists // nil if no list refuses anything
 	Rules     *site.RulesPool
 	Jars      *cookie.Jars // nil if no cookies are kept
 	Logins    *login.Logins

@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/outage"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/recrawl"
+	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/engine/underway"
 	"orbweaver/internal/outcome"
@@ -25,6 +26,7 @@ type exchange struct {
 	worker    int
 	runStart  time.Time // before the first request of this run
 	fetcher   *fetch.Fetcher
+	limits    *settings.ExchangeLimits // of the fetcher; nil for those of the start
 	target    fetch.Target
 	cookies   []byte            // of the request
 	condition recrawl.Condition // of the request
@@ -60,6 +62,12 @@ func (x *exchange) fetch(ctx context.Context, c *current, p *fetch.Page) outcome
 
 // send makes the request of target.
 func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.Outcome {
+	if l := x.Live.Exchanges.Load(); l != x.limits {
+		x.limits = l
+		o := x.fetcher.Options()
+		o.DialTimeout, o.HeaderTimeout, o.TotalTimeout = l.Connect, l.Response, l.Exchange
+		o.BodyMax = l.BodyMax
+	}
 	key, t := c.result.Visit.Key, &x.target
 	_, authority, _ := bytes.Cut(key, []byte("://"))
 	t.UserAgent = c.settings.UserAgent

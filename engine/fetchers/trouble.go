@@ -149,7 +149,7 @@ func (t *trouble) noteAnswer(c *current, p *fetch.Page) {
 	s := &c.site
 	switch c.kind {
 	case robotsRequest:
-		s.NoteRobotsAnswer(p.Times.Ended, site.ProbeWait(t.StallWait))
+		s.NoteRobotsAnswer(p.Times.Ended, site.ProbeWait(t.Live.Bounds().StallWait))
 	case rootRequest:
 		s.NoteRootAnswer()
 	case pageRequest:
@@ -204,7 +204,7 @@ func (t *trouble) spare(c *current, p *fetch.Page, o outcome.Outcome, own bool, 
 // isOverdue reports whether the site has failed for --give-up.
 func (t *trouble) isOverdue(c *current, now time.Time) bool {
 	f := c.site.FailureStreak()
-	return !f.ServesPages && f.FailingFor(now) >= t.GiveUp
+	return !f.ServesPages && f.FailingFor(now) >= t.Live.Bounds().GiveUp
 }
 
 // deadOutcome is the outcome of the queued URLs of a site that is given up after outcome o.

@@ -83,7 +83,7 @@ func newRig(t *testing.T, responses map[string]string) *rig {
 	warn := func(string, ...any) {}
 	g.worker = NewWorker(&Crawl{
 		Options: Options{
-			Fetch: fetch.Options{UserAgent: "test"}, GiveUp: 24 * time.Hour, StallWait: time.Hour, HashSeed: 1,
+			Fetch: fetch.Options{UserAgent: "test"}, HashSeed: 1,
 			Groups: addrgroup.New(hosts, politeness.DefaultIPv6Prefix),
 		},
 		Queues: Queues{
@@ -96,6 +96,7 @@ func newRig(t *testing.T, responses map[string]string) *rig {
 		Clamps: &settings.ClampLog{Warn: warn}, Cluster: new(busyCluster), Dialer: g.server,
 		Exchanges: underway.NewTable(1), Logins: new(login.Logins), Stopping: g.stop,
 	}, 0)
+	g.worker.Live.ChangeBounds(func(b *settings.Bounds) { b.GiveUp, b.StallWait = 24*time.Hour, time.Hour })
 	t.Cleanup(g.worker.Close)
 	return g
 }

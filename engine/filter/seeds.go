@@ -58,6 +58,19 @@ func (s *Seeds) AddAll(urls [][]byte) error {
 	return nil
 }
 
+// Has reports whether another seed with the host and the prefix of a URL in normal form was added. It borrows url.
+func (s *Seeds) Has(url []byte) bool {
+	p, ok := split(url)
+	if !ok {
+		return false
+	}
+	prefix := string(p.authority) + "/"
+	if i := bytes.LastIndexByte(p.path, '/'); i >= 0 {
+		prefix = string(p.authority) + string(p.path[:i+1])
+	}
+	return s.hosts.has(p.host) && s.prefixes.has([]byte(prefix))
+}
+
 // Hosts returns the number of different hosts.
 func (s *Seeds) Hosts() int { return s.hosts.len() }
 

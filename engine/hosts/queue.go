@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -201,20 +202,8 @@ func robotsOf(v *view, path []byte, now time.Time) Robots {
 func (l *Lister) read(
 	ctx context.Context, key []byte, now time.Time, limit int, f func(QueuedURL) bool,
 ) (v view, known bool, err error) {
-	var handle *visit.State
-	type held struct {
-		item    []byte
-		inVisit bool
-	}
-	var inMemory []held
-	l.Sites.UseLoaded(key, func(vs *visit.State) {
-		handle, known = vs, true
-		v = l.Workbench.Site(vs).View()
-		l.Workbench.Site(vs).Items(limit, func(item []byte, inVisit bool) {
-			inMemory = append(inMemory, held{bytes.Clone(item), inVisit})
-		})
-	})
-	if !known {
+	handle, v, inMemory := l.hold(key, limit)
+	if handle == nil {
 		v, known, err = l.idle(key)
 		return v, known, err
 	}
@@ -250,6 +239,23 @@ func (l *Lister) read(
 	return v, true, l.readDisk(ctx, handle, key, emit)
 }
 
+// held is a queued URL in memory.
+type held struct {
+	item    []byte
+	inVisit bool
+}
+
+// hold copies what a site has in memory, up to limit URLs; a nil handle says that it is not in memory.
+func (l *Lister) hold(key []byte, limit int) (handle *visit.State, v view, inMemory []held) {
+	l.Sites.UseLoaded(key, func(vs *visit.State) {
+		handle, v = vs, l.Workbench.Site(vs).View()
+		l.Workbench.Site(vs).Items(limit, func(item []byte, inVisit bool) {
+			inMemory = append(inMemory, held{bytes.Clone(item), inVisit})
+		})
+	})
+	return handle, v, inMemory
+}
+
 // readDisk reads the queues of a site on disk, in slices.
 func (l *Lister) readDisk(ctx context.Context, vs *visit.State, key []byte, emit func([]byte, string) bool) error {
 	for k, place := range [...]string{OnDisk, OnDisk, OnDisk, OnDisk, IsDelayed} {
@@ -279,4 +285,52 @@ func (l *Lister) idle(key []byte) (v view, known bool, err error) {
 		v.IP.Addr = e.Addr
 	})
 	return v, known, err
+}
+
+// EachQueued calls f for the queued URLs of all sites, site after site, until ctx ends. It reports whether it came to
+// the end. URLs that are on their way to their site are not among them. f borrows its arguments.
+func (l *Lister) EachQueued(ctx context.Context, f func(url []byte, it *queued.URL)) (complete bool, err error) {
+	l.turn.Lock()
+	defer l.turn.Unlock()
+	var views []view
+	var scratch, url []byte
+	for from := uint64(1); from != 0; {
+		views, scratch, from = l.Workbench.Listing().Views(from, views[:0], scratch[:0])
+		for i := range views {
+			v := &views[i]
+			if queuedURLs(v) == 0 {
+				continue
+			}
+			emit := func(item []byte, _ string) bool {
+				it, ok := queued.Decode(item)
+				if ok && it.RobotsOf == nil {
+					url = append(append(url[:0], v.Key...), it.Rest...)
+					f(url, &it)
+				}
+				return ctx.Err() == nil
+			}
+			err := eachOf(ctx, l, bytes.Clone(v.Key), emit)
+			if ctx.Err() != nil {
+				return false, nil //nolint:nilerr // the time is over
+			}
+			if err != nil {
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}
+
+// eachOf calls emit for the queued URLs of a site until it returns false.
+func eachOf(ctx context.Context, l *Lister, key []byte, emit func(item []byte, place string) bool) error {
+	handle, _, inMemory := l.hold(key, math.MaxInt)
+	if handle == nil {
+		return nil
+	}
+	for _, h := range inMemory {
+		if !emit(h.item, InMemory) {
+			return errors.New("hosts: ended early")
+		}
+	}
+	return l.readDisk(ctx, handle, key, emit)
 }

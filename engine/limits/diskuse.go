@@ -30,7 +30,10 @@ func (l *Limits) Begin(archive int64, fsys vfs.FS, dir string, log *slog.Logger)
 
 // Measure takes note of how large frontier and logs are, if there is a limit of the disk.
 func (l *Limits) Measure(fsys vfs.FS, dir string, log *slog.Logger) {
-	if l.DiskMax == 0 {
+	l.mu.Lock()
+	isLimited := l.DiskMax > 0
+	l.mu.Unlock()
+	if !isLimited {
 		return
 	}
 	n, err := DiskUse(fsys, dir)

@@ -2,6 +2,7 @@ package limits
 
 import (
 	"context"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,14 +15,14 @@ import (
 // their limit is exact. The limit of the disk is for the archive, the frontier and the logs together. It is passed by
 // what is on its way when it is reached, and by what frontier and logs grow between two measurements.
 type Limits struct {
-	PagesMax int64 // stored pages, revisits among them; 0 for no limit
+	PagesMax int64 // stored pages, revisits among them; 0 for no limit. Guarded by mu, as the next two
 	DiskMax  int64
 	TimeMax  time.Duration
 	Finish   func(reason string)
-	// WithRequisites: when the limit of pages is reached, the requisites of the stored pages are still fetched.
-	WithRequisites bool
 
-	closing atomic.Bool
+	withRequisites atomic.Bool
+	closing        atomic.Bool
+	timeChanged    chan struct{} // TimeMax has changed; capacity 1
 
 	mu    sync.Mutex
 	Pages int64
@@ -29,23 +30,71 @@ type Limits struct {
 	other int64 // size of frontier and logs, as last measured
 }
 
-// FinishAtMaxTime ends the crawl at its limit of time, unless ctx ends before. wall is the time that it has run. The
-// error is always nil.
-func (l *Limits) FinishAtMaxTime(ctx context.Context, wall time.Duration) error {
-	if l.TimeMax <= 0 {
-		return nil
+// SetWithRequisites says whether the requisites of the stored pages are still fetched when the limit of pages is
+// reached.
+func (l *Limits) SetWithRequisites(with bool) { l.withRequisites.Store(with) }
+
+// FinishAtMaxTime ends the crawl at its limit of time, unless ctx ends before. wall returns the time that it has run.
+// The error is always nil.
+func (l *Limits) FinishAtMaxTime(ctx context.Context, wall func() time.Duration) error {
+	for {
+		l.mu.Lock()
+		most := l.TimeMax
+		l.mu.Unlock()
+		left := time.Duration(math.MaxInt64)
+		if most > 0 {
+			if left = most - wall(); left <= 0 {
+				l.Finish(lifecycle.ReasonMaxTime)
+				return nil
+			}
+		}
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+		case <-l.timeChanged:
+		case <-ctx.Done():
+		}
+		if timer.Stop(); ctx.Err() != nil {
+			return nil
+		}
 	}
-	if notify.Sleep(ctx, l.TimeMax-wall); ctx.Err() == nil {
-		l.Finish(lifecycle.ReasonMaxTime)
-	}
-	return nil
 }
 
-// TakePage says whether one more page may be stored. A requisite may go beyond the limit, with WithRequisites.
+// SetMaxPages changes the limit of pages; 0 is no limit. If it is reached, the crawl ends as at the limit. It reports
+// whether the crawl fetched only requisites before, and fetches pages again.
+func (l *Limits) SetMaxPages(most int64) (reopened bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.PagesMax = most
+	if most > 0 && l.Pages >= most {
+		l.End(lifecycle.ReasonMaxPages)
+		return false
+	}
+	return l.closing.Swap(false)
+}
+
+// SetMaxDisk changes the limit of the disk; 0 is no limit. If it is reached, the crawl ends.
+func (l *Limits) SetMaxDisk(most int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.DiskMax = most; most > 0 && l.bytes+l.other >= most {
+		l.Finish(lifecycle.ReasonMaxDisk)
+	}
+}
+
+// SetMaxTime changes the limit of time; 0 is no limit.
+func (l *Limits) SetMaxTime(most time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.TimeMax = most
+	notify.Send(l.timeChanged)
+}
+
+// TakePage says whether one more page may be stored. A requisite may go beyond the limit, see SetWithRequisites.
 func (l *Limits) TakePage(isRequisite bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.PagesMax > 0 && l.Pages >= l.PagesMax && !(isRequisite && l.WithRequisites) {
+	if l.PagesMax > 0 && l.Pages >= l.PagesMax && !(isRequisite && l.withRequisites.Load()) {
 		return false
 	}
 	l.Pages++
@@ -55,10 +104,10 @@ func (l *Limits) TakePage(isRequisite bool) bool {
 	return true
 }
 
-// End ends the crawl because of a limit. With WithRequisites, the limit of pages ends it when the requisites are
-// fetched: see IsClosing.
+// End ends the crawl because of a limit. The limit of pages may end it when the requisites are fetched: see
+// SetWithRequisites and IsClosing.
 func (l *Limits) End(reason string) {
-	if reason == lifecycle.ReasonMaxPages && l.WithRequisites {
+	if reason == lifecycle.ReasonMaxPages && l.withRequisites.Load() {
 		l.closing.Store(true)
 		return
 	}
@@ -97,19 +146,14 @@ func (l *Limits) setDisk(archive, other int64) {
 	}
 }
 
-// beside is the size of frontier and logs, as last measured.
-func (l *Limits) beside() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.other
-}
-
 // Reached says which limit a crawl with these figures has reached, "" for none.
 func (l *Limits) Reached(pages, stored int64, wall time.Duration) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	switch {
 	case l.PagesMax > 0 && pages >= l.PagesMax:
 		return lifecycle.ReasonMaxPages
-	case l.DiskMax > 0 && stored+l.beside() >= l.DiskMax:
+	case l.DiskMax > 0 && stored+l.other >= l.DiskMax:
 		return lifecycle.ReasonMaxDisk
 	case l.TimeMax > 0 && wall >= l.TimeMax:
 		return lifecycle.ReasonMaxTime

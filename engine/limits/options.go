@@ -25,7 +25,10 @@ type Options struct {
 
 // New returns the Limits of a crawl that has stored some pages. finish is called when one is reached.
 func New(o *Options, pages int64, finish func(reason string)) *Limits {
-	return &Limits{PagesMax: o.MaxPages, DiskMax: o.MaxDisk, TimeMax: o.MaxTime, Finish: finish, Pages: pages}
+	return &Limits{
+		PagesMax: o.MaxPages, DiskMax: o.MaxDisk, TimeMax: o.MaxTime, Finish: finish, Pages: pages,
+		timeChanged: make(chan struct{}, 1),
+	}
 }
 
 // Quotas are the limits of domains and addresses.

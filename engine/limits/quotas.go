@@ -3,6 +3,7 @@ package limits
 import (
 	"net/netip"
 	"sync"
+	"sync/atomic"
 
 	"orbweaver/engine/filter"
 	"orbweaver/internal/urlx"
@@ -19,7 +20,7 @@ type QuotaOptions struct {
 // resumed crawl counts the sites that it knows again (see AddKnownSite). The zero value has no limits. Safe for
 // concurrent use.
 type Quotas struct {
-	options QuotaOptions
+	options atomic.Pointer[QuotaOptions] // nil: no limits
 
 	mu      sync.Mutex
 	domains map[string]domainCount
@@ -30,24 +31,55 @@ type domainCount struct{ hosts, pages int32 }
 
 // NewQuotas returns quotas with all counts at zero.
 func NewQuotas(o QuotaOptions) *Quotas {
-	return &Quotas{options: o, domains: map[string]domainCount{}, addrs: map[netip.Addr]int32{}}
+	q := &Quotas{domains: map[string]domainCount{}, addrs: map[netip.Addr]int32{}}
+	q.options.Store(&o)
+	return q
+}
+
+// InForce returns the limits.
+func (q *Quotas) InForce() QuotaOptions {
+	if o := q.options.Load(); o != nil {
+		return *o
+	}
+	return QuotaOptions{}
+}
+
+// Change changes the limits. If something must be counted that was not counted before, all counts begin again, and
+// count is called to count what is known: see AddKnownSite. Sites that are added meanwhile may be counted twice.
+func (q *Quotas) Change(o QuotaOptions, count func() error) error {
+	before := q.InForce()
+	isCounted := before.countsDomains() || !o.countsDomains()
+	isCounted = isCounted && (before.HostsPerAddr > 0 || o.HostsPerAddr == 0)
+	q.mu.Lock()
+	if !isCounted {
+		q.domains, q.addrs = map[string]domainCount{}, map[netip.Addr]int32{}
+	}
+	q.options.Store(&o)
+	q.mu.Unlock()
+	if isCounted {
+		return nil
+	}
+	return count()
 }
 
 // AreSet reports whether there is a limit, so that sites and pages must be counted.
-func (q *Quotas) AreSet() bool { return q.countsDomains() || q.options.HostsPerAddr > 0 }
-
-func (q *Quotas) countsDomains() bool {
-	return q.options.HostsPerDomain > 0 || q.options.PagesPerDomain > 0
+func (q *Quotas) AreSet() bool {
+	o := q.InForce()
+	return o.countsDomains() || o.HostsPerAddr > 0
 }
+
+func (o QuotaOptions) countsDomains() bool { return o.HostsPerDomain > 0 || o.PagesPerDomain > 0 }
 
 // HostsReached reports whether the domain of the site has as many hosts as it may have.
 func (q *Quotas) HostsReached(site []byte) bool {
-	return q.options.HostsPerDomain > 0 && q.countOf(site).hosts >= int32(q.options.HostsPerDomain)
+	most := q.InForce().HostsPerDomain
+	return most > 0 && q.countOf(site).hosts >= int32(most)
 }
 
 // PagesReached reports whether as many pages of the domain of the site are stored as may be.
 func (q *Quotas) PagesReached(site []byte) bool {
-	return q.options.PagesPerDomain > 0 && q.countOf(site).pages >= int32(q.options.PagesPerDomain)
+	most := q.InForce().PagesPerDomain
+	return most > 0 && q.countOf(site).pages >= int32(most)
 }
 
 func (q *Quotas) countOf(site []byte) domainCount {
@@ -64,7 +96,7 @@ func (q *Quotas) AddSite(site []byte) { q.add(site, domainCount{hosts: 1}) }
 func (q *Quotas) AddPage(url []byte) { q.add(url, domainCount{pages: 1}) }
 
 func (q *Quotas) add(site []byte, more domainCount) {
-	if !q.countsDomains() {
+	if !q.InForce().countsDomains() {
 		return
 	}
 	domain := filter.Domain(urlx.Host(site))
@@ -77,12 +109,13 @@ func (q *Quotas) add(site []byte, more domainCount) {
 // AddHostAt counts a host at the first address of its name, unless there are as many hosts as may be. Then it returns
 // false. addr is the address key (see --ipv6-prefix).
 func (q *Quotas) AddHostAt(addr netip.Addr) bool {
-	if q.options.HostsPerAddr == 0 {
+	most := q.InForce().HostsPerAddr
+	if most == 0 {
 		return true
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.addrs[addr] >= int32(q.options.HostsPerAddr) {
+	if q.addrs[addr] >= int32(most) {
 		return false
 	}
 	q.addrs[addr]++
@@ -93,7 +126,7 @@ func (q *Quotas) AddHostAt(addr netip.Addr) bool {
 // is the number of its stored pages.
 func (q *Quotas) AddKnownSite(site []byte, addr netip.Addr, stored int32) {
 	q.add(site, domainCount{1, stored})
-	if q.options.HostsPerAddr > 0 && addr.IsValid() {
+	if q.InForce().HostsPerAddr > 0 && addr.IsValid() {
 		q.mu.Lock()
 		q.addrs[addr]++
 		q.mu.Unlock()

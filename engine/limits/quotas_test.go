@@ -29,6 +29,26 @@ func TestQuotas(t *testing.T) {
 	}
 }
 
+// TestQuotas_aLimitThatIsGivenLater counts what is known when the limit comes, and not again when it changes.
+func TestQuotas_aLimitThatIsGivenLater(t *testing.T) {
+	q, site := NewQuotas(QuotaOptions{}), []byte("http://a.example.com")
+	q.AddSite(site) // nothing is counted
+	counts := 0
+	count := func() error {
+		counts++
+		q.AddKnownSite(site, netip.MustParseAddr("192.0.2.1"), 4)
+		return nil
+	}
+	for _, most := range []int{4, 5, 0} {
+		if err := q.Change(QuotaOptions{PagesPerDomain: most}, count); err != nil {
+			t.Fatal(err)
+		}
+		if counts != 1 || q.PagesReached(site) != (most == 4) {
+			t.Errorf("at most %d pages: counted %d times, reached %v", most, counts, q.PagesReached(site))
+		}
+	}
+}
+
 // TestQuotasWithoutLimits holds the zero value to its promise: it counts nothing and refuses nothing.
 func TestQuotasWithoutLimits(t *testing.T) {
 	q, site := new(Quotas), []byte("http://a.example.com")

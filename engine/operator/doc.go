@@ -13,7 +13,7 @@
 //	ctl active       -> control -> Operator.AnswerQuestion -> underway.Table
 //	ctl add  -> control -> Operator.AddURLs -> admission.Injector -> a checkpoint
 //	ctl rule -> control -> Operator.HostRule -> settings.HostRules.Add, schedule.Distributor.Purge
-//	ctl set  -> control -> Operator.Set -> settings.Live
+//	ctl set, undo -> control -> Operator.Settings -> changes.Settings
 //
 // All methods are safe for concurrent use.
 package operator

@@ -5,13 +5,18 @@ import (
 	"errors"
 	"iter"
 	"sync"
+	"sync/atomic"
 
 	"orbweaver/engine/admission"
+	"orbweaver/engine/changes"
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/hosts"
+	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/limits"
+	"orbweaver/engine/parsers"
 	"orbweaver/engine/report"
 	"orbweaver/engine/schedule"
 	"orbweaver/engine/settings"
@@ -27,6 +32,7 @@ type Operator struct {
 
 	hosts     *hosts.Lister
 	seedsTurn sync.Mutex // held by seedList
+	settings  *changes.Settings
 }
 
 // Parts are the parts of a crawl that an Operator uses. All must be set.
@@ -36,6 +42,9 @@ type Parts struct {
 	Run         *lifecycle.Run
 	Disk        *storage.Storage
 	Live        *settings.Live
+	Limits      *limits.Limits
+	Quotas      *limits.Quotas
+	Pages       *atomic.Pointer[parsers.Rules]
 	Seeds       *filter.Seeds
 	Frontier    *admission.Frontier
 	Sites       *sites.Table
@@ -53,6 +62,11 @@ func New(p Parts) *Operator {
 		Workbench: p.Disk.Workbench, Sites: p.Sites, OnDisk: sites.NewDiskQueues(p.Disk.SiteQueues), Live: p.Live,
 	}}
 	p.Cluster.AnswerAboutURL(explainer{o}.answerAgent)
+	o.settings = changes.New(changes.Parts{
+		Options: p.Changes, HasVia: p.HasVia, Live: p.Live, Seeds: p.Seeds, Limits: p.Limits, Quotas: p.Quotas,
+		Recount: queue{o}.recount, Frontier: p.Frontier,
+		Pages: p.Pages, Workbench: p.Disk.Workbench, Queue: queue{o}, Wake: p.Wake,
+	})
 	return o
 }
 
@@ -61,7 +75,9 @@ type Options struct {
 	FS     vfs.FS
 	Dir    string // of the crawl
 	HasVia bool   // the crawl keeps which page linked to a URL
-	Wake   func() // wakes the distributor
+	Wake   func() // wakes feeder and distributor
+
+	Changes changes.Options
 
 	Fetchers int // fetch workers
 }
@@ -120,14 +136,12 @@ func (o *Operator) HostRule(rules []string) (taken int, err error) {
 // configuration.
 func (o *Operator) HostRules() (live, fixed []string) { return o.Live.Hosts.List() }
 
-// Set changes a setting of the running crawl, as settings.Live.Set does.
-func (o *Operator) Set(key, value string) error { return o.Live.Set(key, value, o.Seeds, o.HasVia) }
-
 // AddURLs offers URLs as seeds, as fast as there is room for them, and returns when a checkpoint has them. The error
 // names the first of those that are no URLs; the others are added all the same.
 func (o *Operator) AddURLs(ctx context.Context, urls iter.Seq[string]) (added admission.Added, err error) {
 	i := admission.Injector{
 		Frontier: o.Frontier, Seeds: o.Seeds, Journal: o.Disk.Journal, IsStopping: o.Run.IsStopping, Wake: o.Wake,
+		FS: o.FS, Dir: o.Dir + "/" + layout.FrontierDir,
 	}
 	if added, err = i.Add(ctx, urls); added.New+added.Known+added.Sent > 0 && !i.Refused {
 		err = errors.Join(err, o.Checkpoint(ctx))

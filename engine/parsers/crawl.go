@@ -34,12 +34,18 @@ type Crawl struct {
 	Previous recrawl.PreviousCrawl
 	Traps    *traps.Detector
 
-	Links    links.Options
+	Rules    *atomic.Pointer[Rules]
 	Parsed   *fpcache.Cache // payloads whose links were taken, by directory
 	HashSeed uint64         // seed of fingerprints
 	Faults   *FaultFiles
-	Store    *filter.Store
 	Metadata MetadataOptions
+}
+
+// Rules say which links are taken and which pages are stored. Those in force are read by all workers, so they never
+// change: they are replaced, and hold for the Pages that a worker takes from then on.
+type Rules struct {
+	Links links.Options
+	Store *filter.Store
 }
 
 // Admission takes discovered URLs. Each Worker has its own.

@@ -18,6 +18,7 @@ import (
 type extractor struct {
 	*links.Finder
 	crawl   *Crawl
+	rules   *Rules // of the Finder
 	scratch []byte
 
 	key      xxh3.Uint128 // of the last Page: see parsedKey
@@ -25,7 +26,10 @@ type extractor struct {
 	isPartly bool         // its start has links, and its end was not searched
 }
 
-func newExtractor(c *Crawl) *extractor { return &extractor{Finder: links.NewFinder(c.Links), crawl: c} }
+func newExtractor(c *Crawl) *extractor {
+	rules := c.Rules.Load()
+	return &extractor{Finder: links.NewFinder(rules.Links), crawl: c, rules: rules}
+}
 
 // redirectsMost is how many redirects in a row are followed.
 const redirectsMost = 10
@@ -33,6 +37,9 @@ const redirectsMost = 10
 // extract finds the links of a Page. content has the payload: it is p, or the stored page if the page is unchanged.
 // After too many redirects, extract changes the outcome of the attempt.
 func (x *extractor) extract(p, content *fetch.Page, a *attempt.Attempt) {
+	if rules := x.crawl.Rules.Load(); rules != x.rules {
+		x.Finder, x.rules = links.NewFinder(rules.Links), rules
+	}
 	x.Reset()
 	x.isParsed, x.isPartly = false, false
 	way := filter.Way{Depth: a.Depth, Embeds: a.Embeds, Hops: a.Redirects}

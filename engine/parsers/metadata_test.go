@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,15 +12,21 @@ import (
 	"orbweaver/engine/capture"
 	"orbweaver/engine/dedup"
 	"orbweaver/engine/fetch"
-	"orbweaver/engine/links"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/queued"
 	"orbweaver/warc"
 )
 
+// inForce returns rules that are in force.
+func inForce(r Rules) *atomic.Pointer[Rules] {
+	p := new(atomic.Pointer[Rules])
+	p.Store(&r)
+	return p
+}
+
 // newTestWriter returns a metadataWriter and the extractor that it takes links from.
 func newTestWriter(o MetadataOptions) (metadataWriter, *extractor) {
-	x := newExtractor(&Crawl{Links: links.Options{}})
+	x := newExtractor(&Crawl{Rules: inForce(Rules{})})
 	return newMetadataWriter(o, x), x
 }
 
@@ -124,7 +131,7 @@ func TestUnchangedPageIsRevisit(t *testing.T) {
 	pack := func(previous attempt.PreviousCapture) (*warc.RecordRead, recordPlan) {
 		t.Helper()
 		enc.Reset()
-		c := &Crawl{}
+		c := &Crawl{Rules: inForce(Rules{})}
 		b := newRecordBuilder(c, enc, newExtractor(c))
 		a := &attempt.Attempt{URL: page.URL, Previous: previous}
 		plan := recordPlan{isStored: true, isUnchanged: attempt.IsUnchanged(page, a)}

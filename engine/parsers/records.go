@@ -93,13 +93,14 @@ func (b *recordBuilder) stores(content *fetch.Page, a *attempt.Attempt, plan *re
 	if a.IsProbe {
 		return false
 	}
-	if answer, isConstant := b.crawl.Store.Constant(); isConstant {
+	filtered := b.crawl.Rules.Load().Store
+	if answer, isConstant := filtered.Constant(); isConstant {
 		return answer
 	}
 	if a.IsRobots {
 		return true
 	}
-	return b.crawl.Store.Keeps(a.URL, filter.Way{Depth: a.Depth, Embeds: a.Embeds, Hops: a.Redirects}, &filter.Response{
+	return filtered.Keeps(a.URL, filter.Way{Depth: a.Depth, Embeds: a.Embeds, Hops: a.Redirects}, &filter.Response{
 		Status: content.Status, ContentType: content.Head().ContentType(), Size: content.PayloadLen,
 		Truncated: content.Truncation != fetch.NotTruncated, Duplicate: plan.isRevisit || plan.isUnchanged, Via: a.Via,
 	})

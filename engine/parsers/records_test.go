@@ -39,7 +39,7 @@ func recordRig(t *testing.T, store string) *recordBuilder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Crawl{Journal: j, Store: filters}
+	c := &Crawl{Journal: j, Rules: inForce(Rules{Store: filters})}
 	b := newRecordBuilder(c, enc, newExtractor(c))
 	return &b
 }

@@ -24,7 +24,7 @@ func KeepSeeds(p *Parts, given admission.SeedSource, scope string, out *Result) 
 	left := &seedsLeft{fs: p.FS, name: p.Dir + "/" + out.Aside + "/seeds"}
 	sources := seedChain{given}
 	if out.Aside != "" {
-		sources = append(sources, left)
+		sources = append(sources, left, &seedsLeft{fs: p.FS, name: p.Dir + "/" + out.Aside + "/seeds-added"})
 	}
 	good, err := admission.KeepSeeds(p.FS, front, sources, p.Log)
 	if err != nil {

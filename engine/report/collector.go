@@ -98,7 +98,7 @@ func (c *Collector) Report() Report {
 	bench, cache, usage := c.Workbench.Counts(), c.Frontier.Cache.Stats(), c.Clock.Usage()
 	r := Report{
 		State: state, Reason: reason,
-		Reported: n.Reported, Scope: c.Frontier.Scope.String(),
+		Reported: n.Reported, Scope: c.Frontier.RulesInForce().Scope.String(),
 		URLsFetched: fetchedURLs(&n), Dropped: n.Dropped(), BytesStored: c.Numbers.BytesStored(),
 		IPsKnown: int64(bench.IPs), RobotsDenied: n.Outcomes[outcome.RobotsDenied],
 		CacheHits: int64(cache.Hits), CacheLookups: int64(cache.Lookups),

@@ -102,11 +102,14 @@ func newCollectorRig(t *testing.T) *collectorRig {
 	store.SlowSync.Warn = warn
 	store.Disk = &outage.DiskGuard{Fs: disk, Dir: "crawl", Gate: gate, Most: func() int64 { return 0 }, Warn: warn}
 	live := settings.NewLive(politeness.Default(), new(settings.HostRules))
-	stall := ending.NewStallDetector(sites, live, &store.Count, time.Hour, func() {})
+	live.ChangeBounds(func(b *settings.Bounds) { b.StallWait = time.Hour })
+	stall := ending.NewStallDetector(sites, live, &store.Count, func() {})
 	r.Collector = &Collector{
 		Settings: Settings{Dir: "crawl", Fetchers: 2, Pass: 1, Resumed: 3},
 		Run:      lifecycle.NewRun(), Clock: clock.NewRunTime(clock.Usage{}, nil), Journal: store,
-		Frontier:  &admission.Frontier{Scope: new(filter.Scope), Cache: fpcache.New(1<<16, 1), Sieve: pending},
+		Frontier: &admission.Frontier{
+			Rules: admission.Rules{Scope: new(filter.Scope)}, Cache: fpcache.New(1<<16, 1), Sieve: pending,
+		},
 		Workbench: sites, Pool: fetch.NewPool(fetch.PoolOptions{Pages: 1}), Traps: traps.New(-1, 0, 1, nil), Log: log,
 		Pauses: new(checkpoint.Pauses), Cluster: &r.agent, Stall: stall, Exchanges: underway.NewTable(2),
 		Bandwidth:    bandwidth.Unlimited(),

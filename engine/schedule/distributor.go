@@ -53,7 +53,7 @@ type Queues struct {
 // Progress is what the end of a crawl depends on, apart from its queues.
 type Progress struct {
 	PagesOut    *atomic.Int64 // Pages between fetch and pool
-	Seeded      *atomic.Bool  // all seeds have been admitted
+	IsSeeded    func() bool   // all seeds, and URLs that waited in the inbox, have been admitted
 	NameServers *outage.NameServers
 	Stall       *ending.StallDetector
 	IsClosing   func() bool // only page requisites are still fetched

@@ -44,7 +44,7 @@ func (e *endCheck) next(now time.Time) (wait time.Duration, reason string) {
 	if len(e.delayed.waiting) > 0 {
 		return min(wait, max(e.delayed.nextIn(now), leastWait)), ""
 	}
-	if !e.Seeded.Load() || pending > 0 || n.URLsAdmitted.Load() != admitted {
+	if !e.IsSeeded() || pending > 0 || n.URLsAdmitted.Load() != admitted {
 		return wait, ""
 	}
 	if finished == admitted {

@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/limits"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/engine/sites"
 	"orbweaver/engine/visit"
@@ -36,7 +37,7 @@ type ResolveLoop struct {
 	Shortage        *outage.Shortage
 	Choose          AddrChooser
 	WakeFeeder      func()
-	GiveUp          time.Duration
+	Live            *settings.Live
 	HashSeed        uint64
 	WakeDistributor func()
 }
@@ -152,7 +153,7 @@ func (l *ResolveLoop) fail(vs *visit.State, now, retryAt time.Time, why outcome.
 		streak := s.FailureStreak().WithNameFailure(why, now)
 		s.SetFailureStreak(streak)
 		fails = int(streak.NameFailures)
-		answered, overdue = s.HasAnswered, streak.FailingFor(now) >= l.GiveUp
+		answered, overdue = s.HasAnswered, streak.FailingFor(now) >= l.Live.Bounds().GiveUp
 	})
 	switch {
 	case answered && overdue:

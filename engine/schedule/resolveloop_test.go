@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/fetch/addrguard"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/outcome"
@@ -53,9 +54,10 @@ func newResolveRig(t *testing.T, answer dnsres.Answer) *resolveRig {
 	g.loop = &ResolveLoop{
 		Journal: g.Journal, Workbench: g.Workbench, Unresolved: g.Unresolved, Dead: g.Dead, Quotas: g.Sites.Quotas,
 		AddrKeys: politeness.AddrKeys(64), Names: g.names, NameServers: outage.NewNameServers(g.names, warn),
-		Shortage: &outage.Shortage{Warn: warn}, Choose: FirstAddr, WakeFeeder: g.WakeFeeder, GiveUp: 24 * time.Hour,
+		Shortage: &outage.Shortage{Warn: warn}, Choose: FirstAddr, WakeFeeder: g.WakeFeeder, Live: g.Live,
 		WakeDistributor: func() {},
 	}
+	g.Live.ChangeBounds(func(b *settings.Bounds) { b.GiveUp = 24 * time.Hour })
 	g.site, _ = g.Workbench.GetOrAdd([]byte("http://a.test:8080"))
 	g.Workbench.Push(g.site, path("/"))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -144,7 +146,7 @@ func TestResolveLoop_waitsForASiteThatHasAnswered(t *testing.T) {
 		g.Workbench.Site(g.site).Update(func(s *site.State) { s.HasAnswered = true })
 		g.resolve(1000)
 		asked := g.names.asked
-		if g.outcomes(outcome.GivenUp) != 1 || asked[len(asked)-1].Sub(g.start) < g.loop.GiveUp {
+		if g.outcomes(outcome.GivenUp) != 1 || asked[len(asked)-1].Sub(g.start) < g.loop.Live.Bounds().GiveUp {
 			t.Fatalf("given up after %v", asked[len(asked)-1].Sub(g.start))
 		}
 		wait := nameWaitMin

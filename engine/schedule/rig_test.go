@@ -107,8 +107,8 @@ func newRig(tb testing.TB, disk vfs.FS, dir string, memory int64, trapFloor int)
 		},
 		Progress: Progress{
 			IsClosing: func() bool { return false },
-			PagesOut:  &r.pagesOut, Seeded: &r.seeded, NameServers: outage.NewNameServers(nil, func(string, ...any) {}),
-			Stall: ending.NewStallDetector(w, live, &ledger.Count, 0, wakeFeeder),
+			PagesOut:  &r.pagesOut, IsSeeded: r.seeded.Load, NameServers: outage.NewNameServers(nil, func(string, ...any) {}),
+			Stall: ending.NewStallDetector(w, live, &ledger.Count, wakeFeeder),
 		},
 		Signals: Signals{
 			Wake: make(chan struct{}, 1), WakeFeeder: wakeFeeder, Finish: func(reason string) { r.ended = reason },

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -9,27 +8,73 @@ import (
 	"orbweaver/engine/bandwidth"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/queued"
 )
 
-// Live holds the few things that may change while a crawl runs. It is safe for concurrent use.
+// Live holds settings that the loops read for each URL and that may change while a crawl runs. It is safe for
+// concurrent use.
 type Live struct {
-	set   atomic.Pointer[politeness.Policy] // with the changes
-	turn  sync.Mutex                        // held while set changes: each change starts from the value before
-	Hosts *HostRules
-	Fetch atomic.Pointer[filter.Fetch] // nil if it refuses nothing
+	policy atomic.Pointer[politeness.Policy]
+	bounds atomic.Pointer[Bounds]
+	turn   sync.Mutex // held while one of them changes: each change starts from the value before
+	Hosts  *HostRules
+	Fetch  atomic.Pointer[filter.Fetch] // nil if it refuses nothing
+	Lists  atomic.Pointer[filter.Lists] // nil if no list refuses anything
+	// Exchanges are the limits of exchanges; nil while they are those of the start. A worker notices a new pointer.
+	Exchanges atomic.Pointer[ExchangeLimits]
+	// Admits checks queued URLs once more; nil while the rules of admission are those under which all were queued.
+	Admits atomic.Pointer[AdmissionCheck]
 
 	Bandwidth *bandwidth.Limits
 }
 
-// NewLive returns the settings at the start of a run.
+// AdmissionCheck reports whether a queued URL would be admitted now. It borrows its arguments.
+type AdmissionCheck func(url []byte, it *queued.URL) bool
+
+// Bounds limit what is done for one site.
+type Bounds struct {
+	MaxPerHost int           // pages stored from a site, unless a host rule says otherwise; 0 for no limit
+	GiveUp     time.Duration // a site that answered before is given up after failing this long
+	StallWait  time.Duration // the crawl waits this long if all sites with queued URLs fail; 0 or less: not at all
+}
+
+// ExchangeLimits limit one exchange: see fetch.Options.
+type ExchangeLimits struct {
+	Connect, Response, Exchange time.Duration
+	BodyMax                     int64 // bytes
+}
+
+// NewLive returns settings without bounds and without filters.
 func NewLive(p politeness.Policy, hosts *HostRules) *Live {
 	l := &Live{Hosts: hosts, Bandwidth: bandwidth.Unlimited()}
-	l.set.Store(&p)
+	l.policy.Store(&p)
+	l.bounds.Store(new(Bounds))
 	return l
 }
 
 // Policy returns the policy in force.
-func (l *Live) Policy() *politeness.Policy { return l.set.Load() }
+func (l *Live) Policy() *politeness.Policy { return l.policy.Load() }
+
+// Bounds returns the bounds in force.
+func (l *Live) Bounds() *Bounds { return l.bounds.Load() }
+
+// ChangePolicy changes the policy for all exchanges that end from now on.
+func (l *Live) ChangePolicy(change func(*politeness.Policy)) {
+	l.turn.Lock()
+	defer l.turn.Unlock()
+	p := *l.policy.Load()
+	change(&p)
+	l.policy.Store(&p)
+}
+
+// ChangeBounds changes the bounds.
+func (l *Live) ChangeBounds(change func(*Bounds)) {
+	l.turn.Lock()
+	defer l.turn.Unlock()
+	b := *l.bounds.Load()
+	change(&b)
+	l.bounds.Store(&b)
+}
 
 // SiteDelay is the least time between two requests to a site whose robots.txt asks for crawlDelay.
 func (l *Live) SiteDelay(site []byte, crawlDelay time.Duration) time.Duration {
@@ -45,22 +90,17 @@ func (l *Live) FetchErrors() int64 {
 	return 0
 }
 
-// SetDelay changes host-delay or ip-delay for all exchanges that end from now on.
-func (l *Live) SetDelay(key string, d time.Duration) error {
-	if d < 0 || d > 24*time.Hour {
-		return fmt.Errorf("%s: %v is not between 0 and 24h", key, d)
+// Passes reports whether neither the rules of admission, if they have changed, nor the lists nor the fetch filter in
+// force refuse a queued URL. It borrows its arguments.
+func (l *Live) Passes(url []byte, it *queued.URL) bool {
+	if lists := l.Lists.Load(); lists != nil && lists.Refuses(url) != filter.NoList {
+		return false
 	}
-	l.turn.Lock()
-	defer l.turn.Unlock()
-	p := *l.set.Load()
-	switch key {
-	case "host-delay":
-		p.HostDelay = d
-	case "ip-delay":
-		p.IPDelay = d
-	default:
-		return fmt.Errorf("%.80s cannot be changed while the crawl runs; %s can", key, changeable)
+	f := l.Fetch.Load()
+	if f != nil &&
+		!f.Allows(url, filter.Way{Depth: it.Depth, Embeds: it.Embeds, Hops: it.Redirects}, it.Tries, it.Via) {
+		return false
 	}
-	l.set.Store(&p)
-	return nil
+	admits := l.Admits.Load()
+	return admits == nil || (*admits)(url, it)
 }

@@ -13,13 +13,8 @@ func TestHostile_A05_settingsChangedAtOnceAllHold(t *testing.T) {
 	for range 5000 {
 		l := NewLive(politeness.Default(), new(HostRules))
 		var wait sync.WaitGroup
-		for _, key := range []string{"host-delay", "ip-delay"} {
-			wait.Go(func() {
-				if err := l.SetDelay(key, time.Hour); err != nil {
-					t.Error(err)
-				}
-			})
-		}
+		wait.Go(func() { l.ChangePolicy(func(p *politeness.Policy) { p.HostDelay = time.Hour }) })
+		wait.Go(func() { l.ChangePolicy(func(p *politeness.Policy) { p.IPDelay = time.Hour }) })
 		wait.Wait()
 		if p := l.Policy(); p.HostDelay != time.Hour || p.IPDelay != time.Hour {
 			t.Fatalf("one was lost: %v, %v", p.HostDelay, p.IPDelay)

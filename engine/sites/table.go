@@ -69,8 +69,9 @@ func (t *Table) refusalOfNew(site []byte, waited bool) Refusal {
 	}
 }
 
-// CountKnown counts the sites of a checkpoint in the quotas, and learns the addresses of groups of hosts from them.
-// Entries of the journal are counted as they are replayed. No step runs meanwhile.
+// CountKnown counts all known sites in the quotas, and learns the addresses of groups of hosts from them. At a resume
+// these are the sites of a checkpoint: entries of the journal are counted as they are replayed. It may be called within
+// a step of a running crawl; then the counts are approximate.
 func (t *Table) CountKnown() error {
 	if !t.Quotas.AreSet() && !t.Groups.AreSet() {
 		return nil
@@ -79,14 +80,17 @@ func (t *Table) CountKnown() error {
 		terms := t.Live.Hosts.Terms(key)
 		t.Quotas.AddKnownSite(key, t.Groups.Restore(&terms, addrs.Current(place), place), stored)
 	}
-	var key []byte
-	t.Workbench.Listing().Each(func(vs *visit.State, _ workbench.State) bool {
-		stored, addrs := int32(0), site.Addrs{}
-		t.Workbench.Site(vs).Read(func(s *site.State) { stored, addrs = s.Stored, s.Addrs() })
-		key = t.Workbench.Site(vs).AppendKey(key[:0])
-		count(key, t.Workbench.Site(vs).Addr(), addrs, stored)
-		return true
-	})
+	var views []workbench.View[site.State]
+	var keys []byte
+	for from := uint64(1); from != 0; {
+		views, keys, from = t.Workbench.Listing().Views(from, views[:0], keys[:0])
+		for i := range views {
+			v := &views[i]
+			count(v.Key, v.IP.Addr, v.Data.Addrs(), v.Data.Stored)
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	var bad error
 	err := t.Cold.Each(func(key, form []byte) bool {
 		addr, s, err := workbench.ReadForm(form, func(b []byte) (site.State, error) { return site.Decode(b, t.Rules) })

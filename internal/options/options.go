@@ -157,6 +157,13 @@ func Parse(v reflect.Value, tag Tag, text string) error {
 	case v.Kind() == reflect.String:
 		v.SetString(text)
 		return nil
+	case v.Kind() == reflect.Bool:
+		yes, err := parseBool(text)
+		v.SetBool(yes)
+		return err
+	case v.Type() == reflect.TypeFor[[]string]():
+		v.Set(reflect.ValueOf(parseList(text)))
+		return nil
 	case !v.CanInt():
 		return fmt.Errorf("BUG: options: a setting of kind %v", v.Kind())
 	}

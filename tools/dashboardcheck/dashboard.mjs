@@ -138,12 +138,17 @@ await story('add, block, rule and set', async (page) => {
     ['Add URLs', 'http://a.test/\nhttp://b.test/', 'Add', '2 URLs: 2 new'],
     ['Block hosts', '.blocked.test', 'Block', '1 of 1 host rules saved'],
     ['Give hosts a rule', 'slow.test host-delay=9s', 'Give', '1 of 1 host rules saved'],
-    ['Change a setting', 'host-delay=3s', 'Set', 'host-delay is now 3s'],
   ]) {
     await page.getByLabel(label, { exact: true }).fill(text)
     await page.getByRole('button', { name: button, exact: true }).click()
     await page.locator('.message', { hasText: said }).last().waitFor()
   }
+  await page.getByLabel('Change settings', { exact: true }).fill('host-delay=3s')
+  await page.getByRole('button', { name: 'Set', exact: true }).click()
+  await page.getByRole('dialog').getByText('host-delay would be 3s').waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Change' }).click()
+  await page.locator('.message', { hasText: 'host-delay is now 3s' }).last().waitFor()
+  await page.getByRole('cell', { name: 'Time between two requests.' }).waitFor()
   await page.getByLabel('Block hosts', { exact: true }).fill('.evil.test')
   await page.getByRole('button', { name: 'Dry run: Block hosts' }).click()
   await page.getByText('.evil.test: 1 sites are known, with 3 URLs queued. 12 idle sites on disk are not compared.').waitFor()

@@ -31,6 +31,8 @@ var starters = places{
 	"engine/cluster/network/prover.go":           "Close waits for the loop that asks for proofs and for its requests",
 	"internal/vfs/vfstest/suite.go":              "the test waits for its group",
 	"cmd/orbweaver/internal/crawl/crawl.go":      "the signal watcher; the function that signals returns waits for it",
+	"cmd/orbweaver/internal/crawl/inbox.go":      "reads the inbox; the function it returns waits",
+	"engine/inbox/inbox.go":                      "the watch of the directory; Run waits for it",
 	"cmd/orbweaver/internal/crawl/memory.go":     "follows the number of hosts; the function it returns waits",
 	"cmd/orbweaver/internal/summary/progress.go": "the progress line; its Close waits",
 	"cmd/orbweaver/internal/service/reporter.go": "reports to the service manager; its Close waits",

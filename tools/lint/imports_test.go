@@ -286,6 +286,7 @@ var homes = map[string]string{
 	"github.com/alecthomas/kong":                     "cmd/",
 	"github.com/KimMachineGun/automemlimit/memlimit": "cmd/",
 	"github.com/pelletier/go-toml/v2":                "cmd/",
+	"github.com/fsnotify/fsnotify":                   "engine/inbox",
 	"github.com/prometheus/client_golang":            "engine/control",
 	"golang.org/x/sync": "engine/lifecycle engine/fsck engine/restore engine/cluster/transport " +
 		"bench/ tests",

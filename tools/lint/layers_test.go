@@ -35,11 +35,11 @@ func layers() []string {
 		"engine/report engine/explain engine/storage",
 		"engine/hosts",
 		"engine/logreport engine/progress",
-		"engine/evidence engine/doctor",
+		"engine/evidence engine/doctor engine/changes",
 		"engine/operator engine/history",
 		"engine",
 		"engine/control/dashboard",
-		"engine/control engine/fsck engine/audit engine/gaps",
+		"engine/control engine/fsck engine/audit engine/gaps engine/inbox",
 		"bench/",
 		"cmd/ tools/",
 	}

@@ -148,7 +148,7 @@ func TestOutage_aRootPageThatTheFilterRefusesIsNoProof(t *testing.T) {
 			o.Begin()
 			rig, cfg := o.Config(t)
 			e := o.Engine(t, rig, cfg, rig.FS)
-			if err := e.Operator().Set("fetch", refuses); err != nil {
+			if err := testbed.Set(t, e, "fetch", refuses); err != nil {
 				t.Fatal(err)
 			}
 			err := e.Run(t.Context())

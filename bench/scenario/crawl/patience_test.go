@@ -42,7 +42,7 @@ func TestPatience_aDelayThatIsRaisedMeanwhileIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rig, cfg, report := testbed.CrawlDuring(t, true, testbed.NoChange, func(_ *testbed.Rig, e *engine.Engine) {
 			testbed.Wait(20 * time.Second)
-			if err := e.Operator().Set("host-delay", "2m"); err != nil {
+			if err := testbed.Set(t, e, "host-delay", "2m"); err != nil {
 				t.Error(err)
 			}
 		})

@@ -33,7 +33,7 @@ func TestBandwidthIsNamedAndChangesWhileTheCrawlRuns(t *testing.T) {
 			if first := diagnoses(t, e)[0]; first.Cause == doctor.Bandwidth {
 				t.Errorf("%+v", first)
 			}
-			if e.Operator().Set("bandwidth", "fast") == nil || e.Operator().Set("host-bandwidth", "12") == nil {
+			if testbed.Set(t, e, "bandwidth", "fast") == nil || testbed.Set(t, e, "host-bandwidth", "12") == nil {
 				t.Error("a limit that is none was taken")
 			}
 		})

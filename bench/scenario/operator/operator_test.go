@@ -51,7 +51,7 @@ func TestHostile_A05_pausesAndSettingsAtOnceAreOneAfterTheOther(t *testing.T) {
 				paused.Load() < 2 {
 				t.Errorf("%d pauses, %d ends of one, and it is %s", paused.Load(), resumed.Load(), e.Report().State)
 			}
-			if err := e.Operator().Set("fetch", "hots == 1"); err == nil {
+			if err := testbed.Set(t, e, "fetch", "hots == 1"); err == nil {
 				t.Error("a filter that is none is taken")
 			}
 			e.Operator().Pause()
@@ -76,7 +76,7 @@ func TestHostile_A05_pausesAndSettingsAtOnceAreOneAfterTheOther(t *testing.T) {
 
 func set(t *testing.T, e *engine.Engine, key, value string) {
 	t.Helper()
-	if err := e.Operator().Set(key, value); err != nil {
+	if err := testbed.Set(t, e, key, value); err != nil {
 		t.Error(err)
 	}
 }

@@ -266,10 +266,10 @@ func TestPoints_theFetchFilterIsLive(t *testing.T) {
 		go func() { done <- e.Run(t.Context()) }()
 		testbed.Wait(20 * time.Second)
 		before := rig.Log.Len()
-		if err := e.Operator().Set("fetch", "hots == 1"); err == nil {
+		if err := testbed.Set(t, e, "fetch", "hots == 1"); err == nil {
 			t.Error("a bad expression is taken")
 		}
-		if err := e.Operator().Set("fetch", "none"); err != nil {
+		if err := testbed.Set(t, e, "fetch", "none"); err != nil {
 			t.Error(err)
 		}
 		r := testbed.WaitEnd(t, rig, e, done)

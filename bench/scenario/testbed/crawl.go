@@ -10,6 +10,7 @@ import (
 	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/archive"
+	"orbweaver/engine/changes"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/report"
@@ -184,3 +185,12 @@ func JudgeSound(t *testing.T, rig *Rig, cfg engine.Config, p judge.Promise) judg
 
 // Wait waits in virtual time.
 func Wait(d time.Duration) { <-time.After(d) }
+
+// Set changes a setting of a running crawl, also if it drops queued URLs.
+func Set(t *testing.T, e *engine.Engine, name, value string) error {
+	t.Helper()
+	_, err := e.Operator().ChangeSettings(t.Context(), changes.Request{
+		By: "test", Settings: []string{name + "=" + value}, Yes: true,
+	})
+	return err
+}

@@ -33,8 +33,10 @@ func TestRouter_URLsOfALostOwnerPassAdmission(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &admission.Frontier{Scope: scope, MaxDepth: -1, MaxURL: urlx.LengthMax, Cache: fpcache.New(1<<16, 1), Sieve: s,
-		Counters: new(counters.Live), HostRules: new(settings.HostRules)}
+	f := &admission.Frontier{
+		Rules: admission.Rules{Scope: scope, MaxDepth: -1, MaxURL: urlx.LengthMax}, Cache: fpcache.New(1<<16, 1), Sieve: s,
+		Counters: new(counters.Live), HostRules: new(settings.HostRules),
+	}
 	p := &agent{views: ownership.NewTimeline(0)}
 	p.router = router{views: p.views, outbox: box, frontier: f}
 	f.Router, f.Views = roles{p}, &p.views.Current

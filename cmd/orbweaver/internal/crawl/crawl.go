@@ -18,6 +18,7 @@ import (
 	"orbweaver/engine/admission"
 	"orbweaver/engine/explain"
 	"orbweaver/engine/fetch/addrguard"
+	"orbweaver/engine/inbox"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/report"
@@ -141,6 +142,11 @@ func (c *Command) Run(inv *command.Invocation) error {
 	if c.Agent != "" {
 		refuseOwn(c.policy, c.peering.GossipAddr.String(), c.peering.MessageAddr.String())
 	}
+	files, err := inbox.Open(inbox.Options{FS: seams.FS, Dir: c.Config.Dir, Watcher: inbox.DiskWatcher{}, Log: seams.Log})
+	if err != nil {
+		return err
+	}
+	seams.Inbox = files
 	e, err := engine.Open(cfg, seams)
 	if err != nil {
 		if errors.Is(err, admission.ErrNoSeeds) {
@@ -148,7 +154,7 @@ func (c *Command) Run(inv *command.Invocation) error {
 		}
 		return err
 	}
-	err = c.crawl(inv, e, cfg, peers, seams.Log)
+	err = c.crawl(inv, e, cfg, peers, files)
 	return errors.Join(err, e.Close())
 }
 
@@ -178,8 +184,9 @@ func (c *Command) crawl(
 	e *engine.Engine,
 	cfg engine.Config,
 	peers peerConnection,
-	log *slog.Logger,
+	files *inbox.Inbox,
 ) error {
+	log := c.seams.Log
 	if err := c.writeEffective(inv); err != nil {
 		return err
 	}
@@ -201,8 +208,9 @@ func (c *Command) crawl(
 		Supervisor: supervisor, Crawl: e, Checkpoint: cfg.Intervals.Checkpoint, Log: log,
 	})
 	progress := summary.StartProgress(ctx, c.output, c.progress(), e)
-	endMemory := followMemory(cfg, e)
+	endMemory, endInbox := followMemory(cfg, e), runInbox(ctx, files, e, log)
 	err = e.Run(ctx)
+	endInbox()
 	endMemory()
 	stop()
 	reporter.Close()

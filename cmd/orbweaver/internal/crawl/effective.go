@@ -3,6 +3,7 @@ package crawl
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 
@@ -47,7 +48,7 @@ func (c *Command) writeEffective(inv *command.Invocation) error {
 	for _, f := range inv.Args.Selected().Flags {
 		switch f.Name {
 		case "help", "config", "dir", "seeds", "json", "dry-run", "depth", "refresh",
-			"progress", "quiet", "log-level", "log-format":
+			"progress", "quiet", "log-format":
 			continue
 		case "agents":
 			if !c.Config.Cluster.Quorum { // one that is killed before the crawl has begun must not begin it alone
@@ -89,6 +90,11 @@ func (c *Command) writeEffective(inv *command.Invocation) error {
 		}
 		values[flag] = name
 	}
+	return writeSettings(c.Config.Dir, values)
+}
+
+// writeSettings replaces the file of settings.
+func writeSettings(dir string, values map[string]any) error {
 	b, err := toml.Marshal(values)
 	if err != nil {
 		return err
@@ -96,8 +102,29 @@ func (c *Command) writeEffective(inv *command.Invocation) error {
 	head := []byte(
 		"# The effective configuration of this crawl. Flags given when it is resumed win over what stands here.\n",
 	)
-	return vfs.WriteAtomic(engine.Disk(c.Config.Dir), effectiveFile(c.Config.Dir), func(out io.Writer) error {
+	return vfs.WriteAtomic(engine.Disk(dir), effectiveFile(dir), func(out io.Writer) error {
 		_, err := out.Write(append(head, b...))
 		return err
 	})
+}
+
+// keptSettings keeps settings that change while the crawl runs in the file of settings.
+type keptSettings struct{ dir string }
+
+// KeepValues implements changes.File.
+func (k keptSettings) KeepValues(changed map[string]any) error {
+	b, err := os.ReadFile(effectiveFile(k.dir))
+	if err != nil {
+		return err
+	}
+	values := map[string]any{}
+	if err := toml.Unmarshal(b, &values); err != nil {
+		return fmt.Errorf("%s: %w", effectiveFile(k.dir), err)
+	}
+	for name, value := range changed {
+		if values[name] = value; value == nil {
+			delete(values, name)
+		}
+	}
+	return writeSettings(k.dir, values)
 }

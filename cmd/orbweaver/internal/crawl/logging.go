@@ -5,6 +5,8 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/cmd/orbweaver/internal/summary"
+	"orbweaver/engine/changes"
+	"orbweaver/internal/options"
 )
 
 // logOptions are what the crawl writes to standard error.
@@ -15,19 +17,26 @@ type logOptions struct {
 	Quiet     bool   `help:"Print warnings and errors only: no progress line and no summary at the end."`
 }
 
-// newLog returns the log of a crawl, which goes to out.
-func (o *logOptions) newLog(out *console.Output) *slog.Logger {
-	level := slog.LevelInfo
-	_ = level.UnmarshalText([]byte(o.LogLevel)) // another word is told as a fault of --log-level
-	if o.Quiet {
-		level = max(level, slog.LevelWarn)
+// newLog returns the log of a crawl, which goes to out, and its level as a setting that can be changed.
+func (o *logOptions) newLog(out *console.Output) (*slog.Logger, changes.Own) {
+	level := new(slog.LevelVar)
+	set := func(word string) {
+		l := slog.LevelInfo
+		_ = l.UnmarshalText([]byte(word)) // another word is told as a fault of --log-level
+		if o.Quiet {
+			l = max(l, slog.LevelWarn)
+		}
+		level.Set(l)
 	}
-	options := slog.HandlerOptions{Level: level}
-	var lines slog.Handler = slog.NewTextHandler(out, &options)
+	set(o.LogLevel)
+	handler := slog.HandlerOptions{Level: level}
+	var lines slog.Handler = slog.NewTextHandler(out, &handler)
 	if o.LogFormat == "json" {
-		lines = slog.NewJSONHandler(out, &options)
+		lines = slog.NewJSONHandler(out, &handler)
 	}
-	return slog.New(newRepeatLimit(lines))
+	return slog.New(newRepeatLimit(lines)), changes.Own{
+		Target: o, Name: "log-level", Set: func(v options.Setting) { set(v.Text()) },
+	}
 }
 
 // progress is the mode of the progress line.

@@ -13,6 +13,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/process"
 	"orbweaver/engine"
 	"orbweaver/engine/archive"
+	"orbweaver/engine/changes"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/parsers"
 	"orbweaver/warc"
@@ -29,11 +30,10 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 	cfg.Seeds, err = seedSource(inv, c.URLs, c.Seeds)
 	bad.Add("", err)
 	c.output = console.New(inv.Stderr)
+	log, level := c.newLog(c.output)
 	seams := engine.Seams{
-		FS: engine.Disk(
-			c.Config.Dir,
-		), Log: c.newLog(c.output), Usage: process.Usage,
-		Boot: process.BootClock,
+		FS: engine.Disk(c.Config.Dir), Log: log, Usage: process.Usage, Boot: process.BootClock,
+		Settings: keptSettings{c.Config.Dir}, OwnSettings: []changes.Own{level, {Target: &c.listOptions}},
 	}
 	bad.Add("", c.network(inv, &cfg, &seams))
 	seams.Logins, err = c.logins(seams.Log)

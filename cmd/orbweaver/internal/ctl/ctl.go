@@ -17,8 +17,7 @@ import (
 
 // Command is the command ctl.
 type Command struct {
-	crawl.Target
-	JSON bool `help:"Print JSON."`
+	asked
 
 	Status ctlStatusCmd `cmd:"" help:"Print the state and the numbers of the crawl."`
 	Hosts  hostsCmd     `cmd:"" help:"List hosts by queue, delay, errors, pages or bytes, and why each waits."`
@@ -36,7 +35,16 @@ type Command struct {
 	Rules  ctlRulesCmd  `cmd:"" help:"List the rules of single hosts."`
 	Reload ctlReloadCmd `cmd:"" help:"Read the file of this agent again: certificate and gossip keys."`
 	Agents agentsCmd    `cmd:"" help:"The agents that share the crawl, and the messages between them."`
-	Set    ctlSetCmd    `cmd:"" help:"Change delays, limits of bandwidth or the fetch filter."`
+	Set    setCmd       `cmd:"" help:"Change settings of the running crawl; without arguments, list them."`
+	Undo   undoCmd      `cmd:"" help:"Take the last change of settings back."`
+
+	Changes changesCmd `cmd:"" help:"List the last changes of settings."`
+}
+
+// asked is the crawl, and the form of its answers.
+type asked struct {
+	crawl.Target
+	JSON bool `help:"Print JSON."`
 }
 
 // Help shows examples.
@@ -119,9 +127,6 @@ type (
 		Terms  []string `arg:"" name:"key=value" help:"host-delay=TIME, max-per-host=N, host-bandwidth=RATE, connect-timeout=TIME, response-timeout=TIME, exchange-timeout=TIME, exclude, exclude=no, user-agent=TEXT, robots=obey, or robots=ignore with reason=TEXT."`
 	}
 	ctlRulesCmd struct{}
-	ctlSetCmd   struct {
-		Settings []string `arg:"" name:"key=value" help:"Settings."`
-	}
 )
 
 // Help shows an example.
@@ -181,16 +186,6 @@ Example:
   orbweaver ctl rules --dir crawl`
 }
 
-// Help shows an example.
-func (*ctlSetCmd) Help() string {
-	return `Until the crawl ends or stops. To keep a setting, give the flag when you resume the crawl.
-
-Example:
-  orbweaver ctl set --dir crawl host-delay=10s ip-delay=1s
-  orbweaver ctl set --dir crawl bandwidth=2MiB/s
-  orbweaver ctl set --dir crawl 'fetch=not (path startsWith "/calendar/")'`
-}
-
 // Run pauses.
 func (*ctlPauseCmd) Run(inv *command.Invocation, c *Command) error { return c.do(inv, "pause", nil) }
 
@@ -240,20 +235,6 @@ func (*ctlRulesCmd) Run(inv *command.Invocation, c *Command) error {
 		fmt.Fprintf(inv.Stdout, "# and %d more\n", rules.More)
 	}
 	return nil
-}
-
-// Run changes settings.
-func (x *ctlSetCmd) Run(inv *command.Invocation, c *Command) error {
-	settings := x.Settings
-	if len(settings) == 2 && !strings.Contains(settings[0], "=") {
-		settings = []string{settings[0] + "=" + settings[1]}
-	}
-	for _, s := range settings {
-		if !strings.Contains(s, "=") {
-			return command.Misuse(fmt.Errorf("%s: write it as KEY=VALUE, such as host-delay=10s", s))
-		}
-	}
-	return c.do(inv, "set", settings)
 }
 
 // quoted puts texts with blanks between quotes, which the shell has taken away.

@@ -26,7 +26,7 @@ Example:
 
 // Run asks the crawl.
 func (x *DoctorCommand) Run(inv *command.Invocation) error {
-	c := Command{Target: x.Target}
+	c := Command{asked: asked{Target: x.Target}}
 	var answer operator.Diagnoses
 	if err := c.ask(inv, "doctor", nil, &answer); err != nil {
 		return err

@@ -1,0 +1,162 @@
+package changes
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"orbweaver/engine/layout"
+	"orbweaver/internal/vfs"
+)
+
+// FileName is the name of the log of changes in the directory of logs.
+const FileName = "changes.log"
+
+// Entry is a line of the log: one setting in one change.
+type Entry struct {
+	Change  int       `json:"change"` // number of the change, from 1; one change may have several settings
+	Time    time.Time `json:"time"`
+	By      string    `json:"by"`            // a user of this machine, or an address
+	Why     string    `json:"why,omitempty"` // as the operator says
+	Setting string    `json:"setting"`
+	From    string    `json:"from"`
+	To      string    `json:"to"`
+	Undoes  int       `json:"undoes,omitempty"` // number of the change that this one takes back; 0 for none
+}
+
+const (
+	keptMost = 10_000  // entries in memory: the last ones
+	lineMost = 2 << 20 // bytes of one line
+)
+
+// Log is the log of changes. It has one user at a time.
+type Log struct {
+	fs   vfs.FS
+	name string
+
+	last    []Entry // the last ones
+	undone  map[int]bool
+	changed map[string]bool // settings that were ever changed
+	number  int             // of the last change
+	Damaged int             // lines that could not be read
+}
+
+// OpenLog reads the log of a crawl directory; there may be none yet. Lines that cannot be read are left out.
+func OpenLog(fsys vfs.FS, dir string) (*Log, error) {
+	l := &Log{
+		fs: fsys, name: dir + "/" + layout.LogsDir + "/" + FileName, undone: map[int]bool{}, changed: map[string]bool{},
+	}
+	f, err := fsys.Open(l.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return l, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("engine: log of changes: %w", err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, lineMost)
+	for lines.Scan() {
+		var e Entry
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil || e.Change < 1 || e.Setting == "" {
+			l.Damaged++
+			continue
+		}
+		l.note(e)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("engine: log of changes: %w", err)
+	}
+	return l, nil
+}
+
+// note adds an entry to what is in memory.
+func (l *Log) note(e Entry) {
+	if len(l.last) >= 2*keptMost {
+		l.last = slices.Delete(l.last, 0, keptMost)
+	}
+	l.last = append(l.last, e)
+	l.changed[e.Setting] = true
+	l.number = max(l.number, e.Change)
+	if e.Undoes > 0 {
+		l.undone[e.Undoes] = true
+	}
+}
+
+// IsChanged reports whether any of some settings was ever changed while the crawl ran.
+func (l *Log) IsChanged(settings ...string) bool {
+	return slices.ContainsFunc(settings, func(name string) bool { return l.changed[name] })
+}
+
+// Last returns up to most entries, the last one at the end.
+func (l *Log) Last(most int) []Entry { return slices.Clone(l.last[max(0, len(l.last)-most):]) }
+
+// undoable returns the entries of the last change that was neither taken back nor takes another one back; nil if there
+// is none.
+func (l *Log) undoable() (entries []Entry) {
+	for _, e := range slices.Backward(l.last) {
+		switch {
+		case len(entries) > 0 && e.Change != entries[0].Change:
+			return entries
+		case e.Undoes == 0 && !l.undone[e.Change]:
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// append writes the entries of a change, which get its number, and returns it when they are durable.
+func (l *Log) append(entries []Entry) (number int, err error) {
+	number = l.number + 1
+	var text []byte
+	for i := range entries {
+		entries[i].Change = number
+		line, err := json.Marshal(entries[i])
+		if err != nil {
+			return 0, fmt.Errorf("engine: log of changes: %w", err)
+		}
+		text = append(append(text, line...), '\n')
+	}
+	if err := l.write(text); err != nil {
+		return 0, fmt.Errorf("engine: log of changes: %w", err)
+	}
+	for _, e := range entries {
+		l.note(e)
+	}
+	return number, nil
+}
+
+func (l *Log) write(text []byte) (err error) {
+	f, err := l.fs.OpenRW(l.name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	size, err := f.Size()
+	if err != nil {
+		return err
+	}
+	if size > 0 {
+		last := []byte{0}
+		if _, err := f.ReadAt(last, size-1); err != nil {
+			return err
+		}
+		if last[0] != '\n' { // a kill has left a part of a line
+			text = append([]byte{'\n'}, text...)
+		}
+	}
+	if _, err := f.WriteAt(text, size); err != nil {
+		return errors.Join(err, f.Truncate(size))
+	}
+	if err := f.Sync(); err != nil {
+		return errors.Join(err, f.Truncate(size))
+	}
+	if size == 0 {
+		return l.fs.SyncDir(l.name[:len(l.name)-len(FileName)-1])
+	}
+	return nil
+}

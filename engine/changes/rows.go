@@ -1,0 +1,262 @@
+package changes
+
+import (
+	"fmt"
+	"time"
+
+	"orbweaver/engine/admission"
+	"orbweaver/engine/bandwidth"
+	"orbweaver/engine/filter"
+	"orbweaver/engine/limits"
+	"orbweaver/engine/politeness"
+	"orbweaver/engine/settings"
+	"orbweaver/internal/options"
+	"orbweaver/internal/urlx"
+)
+
+// row is a setting that can be changed. Its name is that of the flag; parsing, range, default and help are those of the
+// field of the flag.
+type row struct {
+	name string
+	// set puts a value, which is in its range, into a draft. The error says what else is wrong with it.
+	set func(d *draft, v options.Setting) error
+
+	decidesAdmission bool // a queued URL may be refused under another value: see admission.Rules.KeepsQueued
+	decidesFetch     bool // the same, and each queued URL is asked for before its request in any case
+}
+
+// rows are all settings that can be changed.
+func rows() []row {
+	list := []row{
+		{name: "host-delay", set: ofPolicy(func(p *politeness.Policy, v options.Setting) { p.HostDelay = duration(v) })},
+		{name: "ip-delay", set: ofPolicy(func(p *politeness.Policy, v options.Setting) { p.IPDelay = duration(v) })},
+		{name: "crawl-delay-max", set: ofPolicy(func(p *politeness.Policy, v options.Setting) {
+			p.CrawlDelayMax = duration(v)
+		})},
+		{name: "tries", set: ofPolicy(func(p *politeness.Policy, v options.Setting) { p.Tries = int(v.Value.Int()) })},
+		{name: "max-per-host", set: ofBounds(func(b *settings.Bounds, v options.Setting) {
+			b.MaxPerHost = int(v.Value.Int())
+		})},
+		{name: "give-up", set: ofBounds(func(b *settings.Bounds, v options.Setting) { b.GiveUp = duration(v) })},
+		{name: "stall-wait", set: ofBounds(func(b *settings.Bounds, v options.Setting) { b.StallWait = duration(v) })},
+		{name: "max-pages", set: later(setMaxPages)},
+		{name: "max-time", set: later(func(s *Settings, v options.Setting) { s.Limits.SetMaxTime(duration(v)) })},
+		{name: "max-disk", set: later(func(s *Settings, v options.Setting) { s.Limits.SetMaxDisk(v.Value.Int()) })},
+		{name: "max-per-domain", set: ofQuotas(func(q *limits.QuotaOptions, n int) { q.PagesPerDomain = n })},
+		{name: "max-hosts-per-domain", set: ofQuotas(func(q *limits.QuotaOptions, n int) { q.HostsPerDomain = n })},
+		{name: "max-hosts-per-ip", set: ofQuotas(func(q *limits.QuotaOptions, n int) { q.HostsPerAddr = n })},
+		{name: "connect-timeout", set: ofExchanges(func(e *settings.ExchangeLimits, v options.Setting) {
+			e.Connect = duration(v)
+		})},
+		{name: "response-timeout", set: ofExchanges(func(e *settings.ExchangeLimits, v options.Setting) {
+			e.Response = duration(v)
+		})},
+		{name: "exchange-timeout", set: ofExchanges(func(e *settings.ExchangeLimits, v options.Setting) {
+			e.Exchange = duration(v)
+		})},
+		{name: "max-body", set: setMaxBody},
+		{name: bandwidth.Total, set: later(setBandwidth)},
+		{name: bandwidth.PerHost, set: later(setBandwidth)},
+		{name: "workbench-memory", set: later(func(s *Settings, v options.Setting) {
+			s.Workbench.Memory().SetMax(v.Value.Int())
+		})},
+	}
+	return append(list, filterRows()...)
+}
+
+// filterRows are the settings that decide about URLs, links and pages.
+func filterRows() []row {
+	return []row{
+		{name: "scope", set: setScope, decidesAdmission: true},
+		{name: "max-depth", set: func(d *draft, v options.Setting) error {
+			d.rules.MaxDepth = int(v.Value.Int())
+			return nil
+		}, decidesAdmission: true},
+		{name: "max-url", set: func(d *draft, v options.Setting) error {
+			d.rules.MaxURL = int(v.Value.Int())
+			d.pages.Links.Longest = d.rules.MaxURL
+			return nil
+		}, decidesAdmission: true},
+		{name: "fetch", set: setFetch, decidesFetch: true},
+		{name: "exclude-extensions", set: setExtensions, decidesAdmission: true},
+		{name: "requisites", set: setRequisites},
+		{name: "parse", set: setParse},
+		{name: "follow", set: setFollow},
+		{name: "store", set: setStore},
+		{name: "nofollow", set: ofPages(func(d *draft, v options.Setting) { d.pages.Links.Nofollow = v.Value.Bool() })},
+		{name: "forms", set: ofPages(func(d *draft, v options.Setting) { d.pages.Links.Forms = v.Value.Bool() })},
+		{name: "sitemaps", set: ofPages(func(d *draft, v options.Setting) { d.pages.Links.Sitemaps = v.Value.Bool() })},
+		{name: "speculative", set: ofPages(func(d *draft, v options.Setting) {
+			d.pages.Links.Speculative = admission.SpeculativeMode(v.Value.Uint()) == admission.SpeculativeOn
+		})},
+		{name: "strip-params", set: setStripParams},
+	}
+}
+
+func duration(v options.Setting) time.Duration { return time.Duration(v.Value.Int()) }
+
+func ofPolicy(change func(p *politeness.Policy, v options.Setting)) func(*draft, options.Setting) error {
+	return func(d *draft, v options.Setting) error {
+		change(&d.policy, v)
+		return nil
+	}
+}
+
+func ofBounds(change func(b *settings.Bounds, v options.Setting)) func(*draft, options.Setting) error {
+	return func(d *draft, v options.Setting) error {
+		change(&d.bounds, v)
+		return nil
+	}
+}
+
+func ofExchanges(change func(e *settings.ExchangeLimits, v options.Setting)) func(*draft, options.Setting) error {
+	return func(d *draft, v options.Setting) error {
+		d.exchangesChanged = true
+		change(&d.exchanges, v)
+		return nil
+	}
+}
+
+// setMaxBody changes the limit of bodies. The buffers of a run that began with a small limit are small.
+func setMaxBody(d *draft, v options.Setting) error {
+	most := v.Value.Int()
+	if min(most, d.bodyInMemory) > d.bodyMaxAtStart {
+		return fmt.Errorf("at most %d bytes in this run, whose buffers are for bodies of its start: "+
+			"stop the crawl, and give --max-body when you resume it", d.bodyMaxAtStart)
+	}
+	d.exchangesChanged, d.exchanges.BodyMax = true, most
+	return nil
+}
+
+func ofQuotas(change func(q *limits.QuotaOptions, n int)) func(*draft, options.Setting) error {
+	return func(d *draft, v options.Setting) error {
+		change(&d.quotas, int(v.Value.Int()))
+		return nil
+	}
+}
+
+func ofPages(change func(d *draft, v options.Setting)) func(*draft, options.Setting) error {
+	return func(d *draft, v options.Setting) error {
+		change(d, v)
+		return nil
+	}
+}
+
+// later is for a component that is changed by a call.
+func later(change func(s *Settings, v options.Setting)) func(*draft, options.Setting) error {
+	return func(d *draft, v options.Setting) error {
+		d.later = append(d.later, func(s *Settings) { change(s, v) })
+		return nil
+	}
+}
+
+// setMaxPages changes the limit of pages. Sites that waited for requisites, since it was reached, take part again.
+func setMaxPages(s *Settings, v options.Setting) {
+	if s.Limits.SetMaxPages(v.Value.Int()) {
+		s.Workbench.DueTimes().EndHolds()
+	}
+}
+
+func setBandwidth(s *Settings, v options.Setting) {
+	if err := s.Live.Bandwidth.Set(v.Name, v.Value.Int()); err != nil {
+		panic("BUG: changes: " + err.Error()) // the range was checked
+	}
+}
+
+func setScope(d *draft, v options.Setting) (err error) {
+	d.rules.Scope, err = filter.CompileScope(v.Value.String(), d.seeds)
+	return err
+}
+
+// setExtensions changes the list of excluded extensions.
+func setExtensions(d *draft, v options.Setting) error {
+	var lists filter.Lists
+	if d.rules.Lists != nil {
+		lists = *d.rules.Lists
+	}
+	lists.ExcludeExtensions = nil
+	if list := v.Strings(); len(list) > 0 {
+		extensions, err := filter.CompileExtensions(list)
+		if err != nil {
+			return err
+		}
+		lists.ExcludeExtensions = extensions
+	}
+	if d.rules.Lists = &lists; lists.IsEmpty() {
+		d.rules.Lists = nil
+	}
+	return nil
+}
+
+// setRequisites says which page requisites are admitted from now on.
+func setRequisites(d *draft, v options.Setting) error {
+	d.rules.Requisites = admission.Requisites(v.Value.Uint())
+	with := d.rules.Requisites != admission.RequisitesOff
+	d.pages.Links.Requisites = with
+	d.later = append(d.later, func(s *Settings) { s.Limits.SetWithRequisites(with) })
+	return nil
+}
+
+func setFetch(d *draft, v options.Setting) error {
+	f, err := filter.CompileFetch(v.Value.String(), d.seeds)
+	if err == nil && f.AsksVia() && !d.hasVia {
+		err = filter.ErrViaUnknown
+	}
+	if err != nil {
+		return err
+	}
+	if d.fetch = f; isAll(f.Constant()) {
+		d.fetch = nil
+	}
+	return nil
+}
+
+func setParse(d *draft, v options.Setting) error {
+	f, err := filter.CompileParse(v.Value.String(), d.seeds)
+	if err != nil {
+		return err
+	}
+	if d.pages.Links.By.Parse = f; isAll(f.Constant()) {
+		d.pages.Links.By.Parse = nil
+	}
+	return nil
+}
+
+func setFollow(d *draft, v options.Setting) error {
+	f, err := filter.CompileFollow(v.Value.String(), d.seeds)
+	if err != nil {
+		return err
+	}
+	if d.pages.Links.By.Follow = f; isAll(f.Constant()) {
+		d.pages.Links.By.Follow = nil
+	}
+	return nil
+}
+
+func setStore(d *draft, v options.Setting) error {
+	f, err := filter.CompileStore(v.Value.String(), d.seeds)
+	if err == nil && f.AsksVia() && !d.hasVia {
+		err = filter.ErrViaUnknown
+	}
+	if err != nil {
+		return err
+	}
+	d.pages.Store = f
+	return nil
+}
+
+func isAll(answer, isConstant bool) bool { return isConstant && answer }
+
+func setStripParams(d *draft, v options.Setting) error {
+	list := v.Text()
+	d.pages.Links.Strip = nil
+	if list == "" {
+		return nil
+	}
+	params, err := urlx.NewParams(v.Strings())
+	if err != nil {
+		return err
+	}
+	d.pages.Links.Strip = params
+	return nil
+}

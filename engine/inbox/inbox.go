@@ -1,0 +1,300 @@
+package inbox
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"orbweaver/engine/admission"
+	"orbweaver/engine/cluster"
+	"orbweaver/internal/vfs"
+)
+
+// The directories, relative to the crawl directory.
+const (
+	Dir        = "inbox"
+	doneDir    = Dir + "/done"
+	refusedDir = Dir + "/refused"
+)
+
+const (
+	// Quiet is how long nothing must change before files are read.
+	Quiet = time.Second
+
+	chunk   = 5000      // URLs that are added at once
+	lineMax = 128 << 10 // bytes
+)
+
+// Add adds URLs to the crawl, and returns when a checkpoint has them: operator.Operator.AddURLs.
+type Add func(ctx context.Context, urls iter.Seq[string]) (admission.Added, error)
+
+// Watcher says when a directory has changed.
+type Watcher interface {
+	// Watch calls changed after each change in a directory, until ctx ends.
+	Watch(ctx context.Context, dir string, changed func()) error
+}
+
+// NoWatcher sees no changes: the files are read at the start of a run alone.
+type NoWatcher struct{}
+
+// Watch implements Watcher.
+func (NoWatcher) Watch(ctx context.Context, _ string, _ func()) error {
+	<-ctx.Done()
+	return nil
+}
+
+// Inbox is the inbox of a crawl. Make it with Open.
+type Inbox struct {
+	o       Options
+	pending atomic.Bool
+}
+
+// Options say where an Inbox is. All fields must be set.
+type Options struct {
+	FS      vfs.FS
+	Dir     string // of the crawl
+	Watcher Watcher
+	Log     *slog.Logger
+}
+
+// Open returns the inbox of a crawl directory, which need not exist.
+func Open(o Options) (*Inbox, error) {
+	i := &Inbox{o: o}
+	names, err := i.files()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	i.pending.Store(len(names) > 0)
+	return i, err
+}
+
+// IsPending reports whether there are files from before the start that have not been read yet.
+func (i *Inbox) IsPending() bool { return i.pending.Load() }
+
+// Run makes the directories, and adds the URLs of files until ctx ends.
+func (i *Inbox) Run(ctx context.Context, add Add) error {
+	defer i.pending.Store(false)
+	for _, dir := range []string{doneDir, refusedDir} {
+		if err := i.o.FS.MkdirAll(i.o.Dir + "/" + dir); err != nil {
+			return fmt.Errorf("inbox: %w", err)
+		}
+	}
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	changed, watched := make(chan struct{}, 1), make(chan error, 1)
+	go func() {
+		watched <- i.o.Watcher.Watch(ctx, i.o.Dir+"/"+Dir, func() {
+			select {
+			case changed <- struct{}{}:
+			default:
+			}
+		})
+	}()
+	for first := true; ; first = false {
+		if !first && !waitQuiet(ctx, changed) {
+			end()
+			return <-watched
+		}
+		err := i.readFiles(ctx, add)
+		i.pending.Store(false)
+		if err != nil {
+			end()
+			return errors.Join(err, <-watched)
+		}
+	}
+}
+
+// waitQuiet waits for a change, and until there was none for Quiet. It returns false when ctx has ended.
+func waitQuiet(ctx context.Context, changed <-chan struct{}) bool {
+	select {
+	case <-changed:
+	case <-ctx.Done():
+		return false
+	}
+	for {
+		timer := time.NewTimer(Quiet)
+		select {
+		case <-changed:
+			timer.Stop()
+		case <-timer.C:
+			return true
+		case <-ctx.Done():
+			timer.Stop()
+			return false
+		}
+	}
+}
+
+// files are the names of the files to read.
+func (i *Inbox) files() (names []string, err error) {
+	all, err := i.o.FS.List(i.o.Dir + "/" + Dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range all {
+		_, derr := i.o.FS.List(i.o.Dir + "/" + Dir + "/" + name)
+		if derr != nil && !isUnfinished(name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// isUnfinished reports whether a name says that the file is still written.
+func isUnfinished(name string) bool {
+	return strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".part") || strings.HasSuffix(name, ".tmp") ||
+		strings.HasSuffix(name, "~")
+}
+
+// readFiles reads all files. A fault of one file is logged, and the file stays where it is. An error is of the crawl,
+// which ends.
+func (i *Inbox) readFiles(ctx context.Context, add Add) error {
+	names, err := i.files()
+	if err != nil {
+		return fmt.Errorf("inbox: %w", err)
+	}
+	for _, name := range names {
+		err := i.readFile(ctx, name, add)
+		switch {
+		case errors.Is(err, cluster.ErrEnding) || ctx.Err() != nil:
+			return nil // the file is read in the next run
+		case err != nil:
+			i.o.Log.Warn("a file of the inbox could not be read, and stays there", "file", name, "error", err)
+		}
+	}
+	return nil
+}
+
+// readFile adds the URLs of a file, writes the report, and moves the file.
+func (i *Inbox) readFile(ctx context.Context, name string, add Add) error {
+	from := i.o.Dir + "/" + Dir + "/" + name
+	f, err := i.o.FS.Open(from)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r := &report{}
+	report := i.o.Dir + "/" + Dir + "/." + name + ".report"
+	err = vfs.WriteAtomic(i.o.FS, report, func(w io.Writer) error {
+		r.out = bufio.NewWriter(w)
+		return errors.Join(i.addAll(ctx, f, r, add), r.out.Flush())
+	})
+	if err != nil {
+		return err
+	}
+	dir := doneDir
+	if r.added.New+r.added.Known+r.added.Sent == 0 {
+		dir = refusedDir
+	}
+	to, err := i.freeName(dir, name)
+	if err != nil {
+		return err
+	}
+	if err := i.o.FS.Rename(report, to+".tsv"); err != nil {
+		return err
+	}
+	if err := i.o.FS.Rename(from, to); err != nil {
+		return err
+	}
+	i.o.Log.Info("a file of the inbox has been read", "file", name, "new", r.added.New, "known", r.added.Known, "sent",
+		r.added.Sent, "refused", r.added.Refused)
+	return errors.Join(i.o.FS.SyncDir(i.o.Dir+"/"+Dir), i.o.FS.SyncDir(i.o.Dir+"/"+dir))
+}
+
+// freeName is the path in a directory under which a file and its report do not replace others.
+func (i *Inbox) freeName(dir, name string) (string, error) {
+	names, err := i.o.FS.List(i.o.Dir + "/" + dir)
+	if err != nil {
+		return "", err
+	}
+	taken := make(map[string]bool, len(names))
+	for _, n := range names {
+		taken[n] = true
+	}
+	free := name
+	for n := 2; taken[free] || taken[free+".tsv"]; n++ {
+		free = fmt.Sprintf("%s.%d", name, n)
+	}
+	return i.o.Dir + "/" + dir + "/" + free, nil
+}
+
+// addAll adds the URLs of a file, some thousands at a time.
+func (i *Inbox) addAll(ctx context.Context, f io.Reader, r *report, add Add) error {
+	if err := r.line("result", "url", "reason"); err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, lineMax)
+	for more := true; more; {
+		var urls []string
+		for more = lines.Scan(); more; more = lines.Scan() {
+			if line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\uFEFF")); line != "" && line[0] != '#' {
+				if urls = append(urls, line); len(urls) == chunk {
+					break
+				}
+			}
+		}
+		if len(urls) == 0 {
+			break
+		}
+		added, err := add(ctx, func(yield func(string) bool) {
+			for _, url := range urls {
+				if !yield(url) {
+					return
+				}
+			}
+		})
+		if errors.Is(err, cluster.ErrEnding) || ctx.Err() != nil {
+			return errors.Join(cluster.ErrEnding, err)
+		}
+		if err != nil && added.Refused == 0 { // not only for what is not a URL
+			return err
+		}
+		if err := r.note(&added); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil { // a line that is too long: what came before it has been added
+		r.added.Refused++
+		return r.line(string(admission.Refused), "", "the file could not be read to its end: "+err.Error())
+	}
+	return nil
+}
+
+// report is what became of the URLs of a file.
+type report struct {
+	out   *bufio.Writer
+	added admission.Added // without the URLs
+}
+
+func (r *report) note(added *admission.Added) error {
+	for _, u := range added.URLs {
+		if err := r.line(string(u.Result), u.URL, u.Reason); err != nil {
+			return err
+		}
+	}
+	added.URLs = nil
+	r.added.Join(added)
+	return nil
+}
+
+func (r *report) line(cells ...string) error {
+	for n, cell := range cells {
+		cells[n] = strings.Map(func(c rune) rune {
+			if c < ' ' {
+				return ' '
+			}
+			return c
+		}, cell)
+	}
+	_, err := r.out.WriteString(strings.Join(cells, "\t") + "\n")
+	return err
+}

@@ -1,0 +1,201 @@
+package inbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/engine/admission"
+	"orbweaver/engine/cluster"
+	"orbweaver/internal/vfs"
+	"orbweaver/internal/vfs/vfstest"
+)
+
+// handWatcher calls changed when the test says so.
+type handWatcher struct{ changed chan func() }
+
+func (h *handWatcher) Watch(ctx context.Context, _ string, changed func()) error {
+	h.changed <- changed
+	<-ctx.Done()
+	return nil
+}
+
+// rig is an inbox and the crawl that takes its URLs.
+type rig struct {
+	fs    *vfs.Mem
+	taken []string
+	fail  error // of the next call
+
+	before func() // called before each call of add
+}
+
+// add takes URLs. It refuses those that are no http URLs, and knows those that it has taken.
+func (r *rig) add(_ context.Context, urls iter.Seq[string]) (added admission.Added, err error) {
+	if r.before != nil {
+		r.before()
+	}
+	if r.fail != nil {
+		return added, r.fail
+	}
+	for url := range urls {
+		u := admission.AddedURL{URL: url, Result: admission.New}
+		switch {
+		case !strings.HasPrefix(url, "http"):
+			u.Result, u.Reason = admission.Refused, "scheme is not http or https"
+			added.Refused++
+			err = errors.New("no URL: " + url)
+		case slices.Contains(r.taken, url):
+			u.Result = admission.Known
+			added.Known++
+		default:
+			r.taken = append(r.taken, url)
+			added.New++
+		}
+		added.URLs = append(added.URLs, u)
+	}
+	return added, err
+}
+
+func (r *rig) put(t *testing.T, name, content string) {
+	t.Helper()
+	if err := r.fs.MkdirAll("crawl/" + Dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := vfs.WriteAtomic(r.fs, "crawl/"+Dir+"/"+name, func(w io.Writer) error {
+		_, err := io.WriteString(w, content)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// list returns the files below the inbox.
+func (r *rig) list(t *testing.T) string {
+	t.Helper()
+	var names []string
+	for _, dir := range []string{"", "/done", "/refused"} {
+		all, err := r.fs.List("crawl/" + Dir + dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range all {
+			if dir != "" || name != "done" && name != "refused" {
+				names = append(names, strings.TrimPrefix(dir+"/"+name, "/"))
+			}
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// run runs the inbox while something happens.
+func (r *rig) run(t *testing.T, happen func(changed func(), inbox *Inbox)) {
+	t.Helper()
+	h := &handWatcher{changed: make(chan func(), 1)}
+	i, err := Open(Options{FS: r.fs, Dir: "crawl", Watcher: h, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- i.Run(ctx, r.add) }()
+	happen(<-h.changed, i)
+	end()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// A file is read when nothing has changed for a second. It moves to done or refused, with its report.
+func TestInbox_aFileIsReadAndMovesWithItsReport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &rig{fs: vfs.NewMem(1)}
+		r.run(t, func(changed func(), _ *Inbox) {
+			r.put(t, "a.txt", "# more\nhttp://a.test/\n\n http://b.test/ \nftp://c.test/\n")
+			r.put(t, "bad.txt", "nonsense")
+			r.put(t, "slow.part", "http://slow.test/")
+			changed()
+			time.Sleep(Quiet / 2)
+			changed() // still written
+			time.Sleep(Quiet * 3 / 4)
+			if len(r.taken) > 0 {
+				t.Errorf("%q is read before it is quiet", r.taken)
+			}
+			time.Sleep(Quiet)
+			if got := r.list(t); got != "slow.part done/a.txt done/a.txt.tsv refused/bad.txt refused/bad.txt.tsv" {
+				t.Errorf("files: %s", got)
+			}
+			want := "result\turl\treason\nnew\thttp://a.test/\t\nnew\thttp://b.test/\t\n" +
+				"refused\tftp://c.test/\tscheme is not http or https\n"
+			if got := string(vfstest.ReadAll(t, r.fs, "crawl/inbox/done/a.txt.tsv")); got != want {
+				t.Errorf("report: %s", got)
+			}
+			r.put(t, "a.txt", "http://a.test/\n")
+			changed()
+			time.Sleep(2 * Quiet)
+			if got := r.list(t); !strings.Contains(got, "done/a.txt.2 done/a.txt.2.tsv") || strings.HasPrefix(got, "a.txt") {
+				t.Errorf("a second file of the same name: %s", got)
+			}
+		})
+	})
+}
+
+// A file that lies there at the start is read at once. One that a stop has interrupted is read in the next run.
+func TestInbox_nothingIsLostByAStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &rig{fs: vfs.NewMem(1), fail: cluster.ErrEnding}
+		r.put(t, "a.txt", "http://a.test/\n")
+		r.run(t, func(_ func(), i *Inbox) {
+			if synctest.Wait(); i.IsPending() || !strings.HasPrefix(r.list(t), "a.txt") {
+				t.Errorf("after a stop: pending %v, %s", i.IsPending(), r.list(t))
+			}
+		})
+		r.fail = nil
+		r.run(t, func(_ func(), _ *Inbox) {
+			if synctest.Wait(); len(r.taken) != 1 || !strings.HasPrefix(r.list(t), "done/a.txt ") {
+				t.Errorf("in the next run: %q, %s", r.taken, r.list(t))
+			}
+		})
+	})
+}
+
+// A kill between two parts of a long file leaves the file in the inbox. The next run adds the rest, and the report has
+// a line for each URL.
+func TestInbox_nothingIsLostByAKill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const urls = 2*chunk + 10
+		var lines strings.Builder
+		for n := range urls {
+			fmt.Fprintf(&lines, "http://a.test/%d\n", n)
+		}
+		r := &rig{fs: vfs.NewMem(1)}
+		r.put(t, "a.txt", lines.String())
+		var killed []*rig // the crawl as a kill leaves it before each part
+		r.before = func() { killed = append(killed, &rig{fs: r.fs.KillClone(), taken: slices.Clone(r.taken)}) }
+		r.run(t, func(func(), *Inbox) { synctest.Wait() })
+		killed = append(killed, &rig{fs: r.fs.KillClone(), taken: slices.Clone(r.taken)})
+		if len(killed) != 4 {
+			t.Fatalf("%d parts", len(killed)-1)
+		}
+		for n, again := range killed {
+			again.run(t, func(_ func(), i *Inbox) {
+				if synctest.Wait(); i.IsPending() {
+					t.Error("files are pending after they were read")
+				}
+			})
+			report := string(vfstest.ReadAll(t, again.fs, "crawl/inbox/done/a.txt.tsv"))
+			if len(again.taken) != urls || again.list(t) != "done/a.txt done/a.txt.tsv" ||
+				strings.Count(report, "\n") != urls+1 {
+				t.Errorf("killed before part %d: %d URLs, %s, %d lines", n, len(again.taken), again.list(t),
+					strings.Count(report, "\n"))
+			}
+		}
+	})
+}
