@@ -93,5 +93,13 @@ func (g *Groups) Restore(s *filter.HostSettings, addr, key netip.Addr) netip.Add
 // AreSet reports whether there are groups.
 func (g *Groups) AreSet() bool { return len(g.rules.Groups()) > 0 }
 
+// Name returns the name of the group whose key is given; "" if the key is that of an address.
+func (g *Groups) Name(key netip.Addr) string {
+	if !politeness.IsGroupKey(key) {
+		return ""
+	}
+	return g.rules.Groups()[key].Name
+}
+
 // Delay returns the delay of the group whose key is given; 0 if the key is that of an address.
 func (g *Groups) Delay(key netip.Addr) time.Duration { return g.rules.Groups()[key].Delay }

@@ -73,6 +73,9 @@ func (openGate) AcquireAddress(
 // ReleaseAddress implements VisitGate.
 func (openGate) ReleaseAddress(netip.Addr, time.Time, bool) {}
 
+// SharesAddresses implements VisitGate.
+func (openGate) SharesAddresses() bool { return false }
+
 // BeginExchange implements VisitGate.
 func (openGate) BeginExchange(ctx context.Context, _ *Exchange, _ []byte) context.Context { return ctx }
 

@@ -41,6 +41,8 @@ type VisitGate interface {
 	// ReleaseAddress ends a lease that was granted. due is when the address may be contacted again; soon says that this
 	// agent will do so.
 	ReleaseAddress(addr netip.Addr, due time.Time, soon bool)
+	// SharesAddresses says that other agents may have contacted an address meanwhile.
+	SharesAddresses() bool
 	// BeginExchange begins an exchange with a site after AcquireAddress, and returns its context, which ends when this
 	// agent may not go on with it. EndExchange ends it.
 	BeginExchange(ctx context.Context, x *Exchange, site []byte) context.Context

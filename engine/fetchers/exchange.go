@@ -94,15 +94,17 @@ func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.
 	return o
 }
 
-// idleAddress notes how long the address had been left alone. When its previous exchange ended follows from the time
-// since when it is due. It does not if the wait was longer than the delay, or if that exchange was of an earlier run:
-// then later ones may be lost.
+// idleAddress notes how long the address, or the group of hosts in its place, had been left alone. When its previous
+// exchange ended follows from the time since when it is due. It does not if the wait was longer than the delay, if that
+// exchange was of an earlier run, or if other agents contact the address: then later ones may have been lost, or are
+// not known here.
 func (x *exchange) idleAddress(c *current, p *fetch.Page) {
 	v := &c.result.Visit
-	if v.IPDue.IsZero() || politeness.UnpackIPSlowdown(v.IPNote).Level > 0 {
+	if v.IPDue.IsZero() || x.Cluster.SharesAddresses() || politeness.UnpackIPSlowdown(v.IPNote).Level > 0 {
 		return
 	}
-	if ended := v.IPDue.Add(-x.Live.Policy().IPDelay); ended.After(x.runStart) {
+	delay := max(x.Live.Policy().IPDelay, x.Groups.Delay(v.Addr))
+	if ended := v.IPDue.Add(-delay); ended.After(x.runStart) {
 		attempt.Of(p).Delays.IPIdle = max(p.Times.Started.Sub(ended), 0)
 	}
 }

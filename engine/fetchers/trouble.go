@@ -53,7 +53,8 @@ func (t *trouble) decide(c *current, p *fetch.Page, o outcome.Outcome, try int) 
 	policy := t.Live.Policy()
 	d := policy.Decide(a)
 	delays := &attempt.Of(p).Delays
-	delays.Host, delays.IP = policy.SiteDelay(a.HostDelay, 0), policy.IPDelay
+	delays.Host, delays.IP = policy.SiteDelay(a.HostDelay, 0), max(policy.IPDelay, a.GroupDelay)
+	delays.Group = t.Groups.Name(v.Addr)
 	s.Failures, s.Slowdown = int16(min(d.SiteFailures, 1<<14)), d.SiteSlowdown
 	t.note(c, p, &a, &d)
 	v.IPNote = d.IPSlowdown.Pack()

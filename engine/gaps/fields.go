@@ -11,11 +11,15 @@ import (
 )
 
 // takeField takes what the header field of a capture says: see docs/warc.md. It returns how long the address had been
-// left alone, below 0 if the field does not say.
-func (x *exchange) takeField(rec *warc.RecordRead) (ipIdle int64) {
+// left alone, below 0 if the field does not say, and the group of hosts in the place of the address.
+func (x *exchange) takeField(rec *warc.RecordRead) (ipIdle int64, group string) {
 	ipIdle = -1
 	for word := range strings.FieldsSeq(rec.Get(capture.ExchangeField)) {
 		name, value, _ := strings.Cut(word, "=")
+		if name == "group" {
+			group = value
+			continue
+		}
 		micros, ok := microsIn(value)
 		if !ok {
 			continue
@@ -35,7 +39,7 @@ func (x *exchange) takeField(rec *warc.RecordRead) (ipIdle int64) {
 			x.limit = micros
 		}
 	}
-	return ipIdle
+	return ipIdle, group
 }
 
 // secondsMost is more than a number of seconds in an archive can mean.

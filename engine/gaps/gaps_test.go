@@ -251,6 +251,11 @@ func TestAudit_theGapsOfAnAddress(t *testing.T) {
 			"1 kept, 1 violated by ip-delay"},
 		"a site that never answered": {two(9, "192.0.2.1", "192.0.2.1", "took=1 ip-idle=4"),
 			"1 kept, 0 violated, 1 request-not-recorded"},
+		"a group of hosts whose earlier request has no record": {two(11, "192.0.2.1", "192.0.2.2",
+			"took=1 group=farm ip-idle=10 ip-delay=10"), "1 kept, 0 violated"},
+		"a group that is not left alone": {begins().response(0, "http://a.test/", "192.0.2.1",
+			"took=1 group=farm ip-delay=10", 200, "", "").response(5, "http://b.test/", "192.0.2.2",
+			"took=1 group=farm ip-idle=4 ip-delay=10", 200, "", ""), "0 kept, 1 violated by ip-delay"},
 		"a shorter delay of this run": {begins().response(0, "http://a.test/", "192.0.2.1", "took=1 ip-delay=0.25", 200, "",
 			"").response(1.3, "http://b.test/", "192.0.2.1", less, 200, "", ""), "1 kept, 0 violated"},
 	} {

@@ -59,6 +59,9 @@ func (a *auditor) keyOf(n *Named, byAddress bool) string {
 		site, _ := urlx.Split(url)
 		return string(site)
 	}
+	if n.group != "" {
+		return "group " + n.group
+	}
 	addr, err := netip.ParseAddr(n.IP)
 	if err != nil {
 		return n.IP
@@ -91,9 +94,10 @@ func (a *auditor) record(at place) (n Named, err error) {
 	if err != nil {
 		return n, fmt.Errorf("gaps: %w", err)
 	}
+	_, group := new(exchange).takeField(rec)
 	return Named{
-		ID: rec.ID.String(), URL: string(rec.TargetURI), Date: rec.Date, IP: rec.Get("WARC-IP-Address"), File: in.name,
-		Offset: at.offset(),
+		group: group, ID: rec.ID.String(), URL: string(rec.TargetURI), Date: rec.Date, IP: rec.Get("WARC-IP-Address"),
+		File: in.name, Offset: at.offset(),
 	}, nil
 }
 

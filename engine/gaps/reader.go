@@ -131,8 +131,12 @@ func (r *reader) capture(rec *warc.RecordRead) (err error) {
 	if isCoarse(rec) {
 		x.flags |= coarseStart
 	}
-	r.ipIdle = x.takeField(rec)
+	var group string
+	r.ipIdle, group = x.takeField(rec)
 	r.lastAddr = r.addressOf(rec)
+	if group != "" { // its sites share a delay, also behind a proxy
+		r.lastAddr = max(xxh3.HashString("group "+group), 1)
+	}
 	r.lastSite, r.lastID = xxh3.Hash(site), rec.ID
 	r.announced = announcement{delay: noDelay}
 	from, isExpected := r.redirects.cut(r.url)

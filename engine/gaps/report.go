@@ -122,6 +122,8 @@ type Named struct {
 	IP     string    `json:"ip"`
 	File   string    `json:"file"`
 	Offset int64     `json:"offset"`
+
+	group string // of hosts
 }
 
 // gap is a Gap before its records are read again.

@@ -22,6 +22,9 @@ func (m *MetadataOptions) appendExchange(dst []byte, p *fetch.Page, a *attempt.A
 	if a.Delays.IPIdle >= 0 {
 		dst = appendSeconds(append(dst, " ip-idle="...), a.Delays.IPIdle.Truncate(time.Millisecond))
 	}
+	if a.Delays.Group != "" {
+		dst = append(append(dst, " group="...), a.Delays.Group...)
+	}
 	if m.StateDelays || a.Delays.Host != m.Policy.HostDelay {
 		dst = appendSeconds(append(dst, " host-delay="...), a.Delays.Host)
 	}

@@ -250,3 +250,25 @@ func TestPoliteness_eachExchangeIsJudgedByItsDelays(t *testing.T) {
 		}
 	})
 }
+
+// Hosts of a group are judged together, by the delay of the group.
+func TestPoliteness_aGroupOfHostsIsJudgedByItsDelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig := testbed.MustRig(t, rulesWorld(t), false)
+		cfg := rig.Config()
+		hosts := hostsBySize(rig)
+		cfg.Filters.HostRules = rulesOf(t, "group farm: "+hosts[0]+" "+hosts[1]+" delay=6s")
+		rig.MustCrawl(t, cfg, rig.FS)
+		p := auditPoliteness(t, rig.FS)
+		byGroup := 0
+		for _, j := range p.judged {
+			if j.ByAddress && j.Verdict == gaps.Kept && j.Required == 6*time.Second {
+				byGroup++
+			}
+		}
+		if p.Sites.Violated+p.Addresses.Violated > 0 || byGroup < 20 {
+			p.Print(t.Output())
+			t.Errorf("%d gaps were judged by the delay of the group", byGroup)
+		}
+	})
+}

@@ -79,6 +79,9 @@ func (p roles) ReleaseAddress(addr netip.Addr, due time.Time, soon bool) {
 	p.leases.Release(addr, due, soon)
 }
 
+// SharesAddresses implements cluster.VisitGate.
+func (p roles) SharesAddresses() bool { return true }
+
 // BeginExchange implements cluster.VisitGate.
 func (p roles) BeginExchange(_ context.Context, x *cluster.Exchange, site []byte) context.Context {
 	return p.quorum.BeginExchange(x, site)
