@@ -470,7 +470,10 @@ func TestRefresh_limitsCountFromThePass(t *testing.T) {
 		r.later(t, 0)
 		r.cfg.Limits.MaxPages = 20
 		report := r.run(t)
-		if n := report.PagesUnchanged + report.PagesStored + report.RevisitsStored; n != 20 ||
+		isNear := func(n, limit int64) bool { // some pages are on their way when the limit is reached
+			return n >= limit && n <= limit+int64(r.cfg.Workers.Fetchers)
+		}
+		if n := report.PagesUnchanged + report.PagesStored + report.RevisitsStored; !isNear(n, 20) ||
 			report.Reason != "max-pages reached" {
 			t.Errorf("%d pages: %s", n, report.Reason)
 		}
@@ -478,7 +481,8 @@ func TestRefresh_limitsCountFromThePass(t *testing.T) {
 		testbed.WantSound(t, &found)
 		r.later(t, 0)
 		r.cfg.Refresh, r.cfg.Limits.MaxPages = false, 30 // the limit is higher: the same pass goes on
-		if report = r.run(t); report.PagesUnchanged+report.PagesStored+report.RevisitsStored != 30 || report.Pass != 2 {
+		report = r.run(t)
+		if n := report.PagesUnchanged + report.PagesStored + report.RevisitsStored; !isNear(n, 30) || report.Pass != 2 {
 			t.Errorf("%d unchanged, %d stored, pass %d", report.PagesUnchanged, report.PagesStored, report.Pass)
 		}
 		before := testbed.FileContents(t, r.rig.FS)
