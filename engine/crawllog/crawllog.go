@@ -48,7 +48,7 @@ func Open(fsys vfs.FS, dir string, warn func(string, ...any)) (*Log, error) {
 	}
 	l := &Log{logFile: logFile{
 		fs: fsys, dir: dir, name: dir + "/" + FileName, rotateSize: rotateSize, rotateAt: rotateSize, warn: warn,
-		WriteDue: make(chan struct{}, 1),
+		WriteDue: make(chan struct{}, 1), writer: newTurn(),
 	}}
 	numbers, err := Numbers(fsys, dir)
 	if err != nil {

@@ -33,16 +33,35 @@ type logFile struct {
 	accepted int64 // bytes that were added to pending since the log was opened
 	dropped  int64 // number of dropped lines
 
-	writer sync.Mutex // held while writing; guards the fields below
-	file   vfs.File   // nil after a failure
+	writer turn     // held while writing; guards the fields below
+	file   vfs.File // nil after a failure
 	extent
 	nextNumber int   // number of the next compressed file
 	rotateAt   int64 // size at which the next rotation is tried
 	writing    []byte
 	failing    bool
-	broken     atomic.Bool // the last write failed; like failing, but readable without the mutex writer
+	broken     atomic.Bool // the last write failed; like failing, but readable without the turn of the writer
 	throttle   throttle.Log
 }
+
+// turn is held by one goroutine at a time. In virtual time a goroutine that waits for a Mutex stops the clock, and the
+// holder waits for a disk that is slow in virtual time.
+type turn chan struct{}
+
+func newTurn() turn { return make(turn, 1) }
+
+func (t turn) take() { t <- struct{}{} }
+
+func (t turn) tryTake() bool {
+	select {
+	case t <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (t turn) giveBack() { <-t }
 
 // extent is how far the log is written, in bytes.
 type extent struct {
@@ -106,8 +125,8 @@ func (l *logFile) HasRoom() bool {
 
 // Flush writes all waiting lines. A failure is logged and not returned, so that it never stops the crawl.
 func (l *logFile) Flush() {
-	l.writer.Lock()
-	defer l.writer.Unlock()
+	l.writer.take()
+	defer l.writer.giveBack()
 	l.flush()
 }
 
@@ -215,8 +234,8 @@ func (l *logFile) rotate() error {
 // Close writes all waiting lines and closes the file.
 func (l *logFile) Close() error {
 	l.Flush()
-	l.writer.Lock()
-	defer l.writer.Unlock()
+	l.writer.take()
+	defer l.writer.giveBack()
 	if l.file == nil {
 		return nil
 	}

@@ -29,10 +29,10 @@ func (l *logFile) Mark() int64 {
 // PositionOf writes what waits, and returns the position of a mark. The position is unknown while the disk is slow or
 // broken, so that the caller never waits for it.
 func (l *logFile) PositionOf(mark int64) Position {
-	if l.broken.Load() || !l.writer.TryLock() {
+	if l.broken.Load() || !l.writer.tryTake() {
 		return Position{File: unknown}
 	}
-	defer l.writer.Unlock()
+	defer l.writer.giveBack()
 	l.flush()
 	offset := l.end - (l.written - mark)
 	switch {
@@ -49,9 +49,9 @@ func (l *logFile) PositionOf(mark int64) Position {
 
 // SyncFile makes the current file durable. It does not keep others from writing.
 func (l *logFile) SyncFile() error {
-	l.writer.Lock()
+	l.writer.take()
 	f := l.file
-	l.writer.Unlock()
+	l.writer.giveBack()
 	if f == nil {
 		return nil
 	}

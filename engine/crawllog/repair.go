@@ -18,8 +18,8 @@ var errUnchanged = errors.New("crawllog: nothing to remove")
 // first line is added. keep is called once for each line; lines that cannot be read are removed. A file is replaced in
 // one step, and a second Repair after another kill removes what is left. The result is the number of removed lines.
 func (l *Log) Repair(from Position, keep func(*Line) bool) (removed int64, err error) {
-	l.writer.Lock()
-	defer l.writer.Unlock()
+	l.writer.take()
+	defer l.writer.giveBack()
 	if l.file == nil {
 		return 0, nil // it cannot be read now
 	}

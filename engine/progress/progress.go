@@ -36,6 +36,7 @@ type Recorder struct {
 
 	pages    int64 // at the last line
 	at       time.Time
+	fails    bool // the last line was not written: said once
 	warnings throttle.Log
 }
 
@@ -55,11 +56,13 @@ func (r *Recorder) Run(ctx context.Context) error {
 }
 
 func (r *Recorder) record(now time.Time) {
-	if err := r.append(r.line(now, r.Report())); err != nil {
+	err := r.append(r.line(now, r.Report()))
+	if err != nil && !r.fails {
 		if n, ok := r.warnings.Allow(now); ok {
-			r.Warn("a line of progress.tsv cannot be written; the crawl goes on", "error", err, "times", n)
+			r.Warn("lines of progress.tsv cannot be written; the crawl goes on", "error", err, "times", n)
 		}
 	}
+	r.fails = err != nil
 }
 
 // line makes a line. The rate is that since the last line of this run.

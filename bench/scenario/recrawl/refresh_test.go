@@ -462,19 +462,16 @@ func TestRebuild_doesNotKeepARevisitOfAnUnchangedPageThatIsLost(t *testing.T) {
 	})
 }
 
-// The limits of a crawl count from the beginning of the pass; that of the disk is one of the directory, and a pass that
-// it would end at once is not begun.
+// The limits of a crawl count from the beginning of the pass. That of the disk is for the directory.
 func TestRefresh_limitsCountFromThePass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := crawlOnce(t, validWorld(*testbed.FirstSeed+885))
 		r.later(t, 0)
 		r.cfg.Limits.MaxPages = 20
 		report := r.run(t)
-		isNear := func(n, limit int64) bool { // some pages are on their way when the limit is reached
-			return n >= limit && n <= limit+int64(r.cfg.Workers.Fetchers)
-		}
-		if n := report.PagesUnchanged + report.PagesStored + report.RevisitsStored; !isNear(n, 20) ||
-			report.Reason != "max-pages reached" {
+		isNear := func(n, limit int64) bool { return n >= limit && n <= limit+int64(r.cfg.Workers.Fetchers) }
+		n := report.PagesUnchanged + report.PagesStored + report.RevisitsStored
+		if !isNear(n, 20) || report.Reason != "max-pages reached" {
 			t.Errorf("%d pages: %s", n, report.Reason)
 		}
 		found := testbed.Fsck(t, r.rig.FS)
@@ -482,7 +479,7 @@ func TestRefresh_limitsCountFromThePass(t *testing.T) {
 		r.later(t, 0)
 		r.cfg.Refresh, r.cfg.Limits.MaxPages = false, 30 // the limit is higher: the same pass goes on
 		report = r.run(t)
-		if n := report.PagesUnchanged + report.PagesStored + report.RevisitsStored; !isNear(n, 30) || report.Pass != 2 {
+		if n = report.PagesUnchanged + report.PagesStored + report.RevisitsStored; !isNear(n, 30) || report.Pass != 2 {
 			t.Errorf("%d unchanged, %d stored, pass %d", report.PagesUnchanged, report.PagesStored, report.Pass)
 		}
 		before := testbed.FileContents(t, r.rig.FS)
