@@ -88,7 +88,8 @@ func (f *Feeder) feed(now time.Time) int {
 	return acquired
 }
 
-// holdPages returns the Visits whose next item is a page. Their sites wait for page requisites.
+// holdPages returns the Visits whose next item is a page. Their sites wait for page requisites. If they have some on
+// disk they are due again at once, and the Distributor must bring these.
 func (f *Feeder) holdPages(now time.Time) {
 	kept := f.visits[:0]
 	for i := range f.visits {
@@ -97,6 +98,9 @@ func (f *Feeder) holdPages(now time.Time) {
 		} else {
 			f.Workbench.Release(v, workbench.Release{Unused: v.Items, Hold: true}, now)
 		}
+	}
+	if len(kept) < len(f.visits) {
+		f.WakeDistributor()
 	}
 	f.visits = kept
 }

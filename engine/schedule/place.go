@@ -36,6 +36,7 @@ const (
 	distributeBatch = 256 // ready URLs in one step
 	reloadBatch     = 16  // sites that are read from disk in one step: a checkpoint may have to wait for these reads
 	siteItemsFull   = 2   // items of one site in memory when the workbench is full: the site keeps its turn
+	urgentItemsFull = 8   // the same of urgent items: on disk they would wait until the pages in memory are fetched
 )
 
 // placeHeld places the URL that could not be placed before. Until that is done no other URL can be placed.
@@ -129,6 +130,9 @@ func (p *placer) queue(vs *visit.State, key []byte, it *queued.URL) error {
 	limit := p.options.SiteItems
 	if p.workbench.Memory().Full() {
 		limit = siteItemsFull
+		if queued.IsUrgent(p.item) {
+			limit = urgentItemsFull
+		}
 	}
 	if !p.hasRoom(vs, limit) {
 		if err := p.queues.Append(vs, p.item); err != nil {

@@ -26,11 +26,12 @@ func (d *Distributor) fill(now time.Time) (n int, err error) {
 }
 
 // refill moves items of sites that ran low from disk to the workbench. On a full workbench it waits until the front is
-// small, and is then never put off: fetch workers wait for these items.
+// small, and is then never put off: fetch workers wait for these items. It does not wait at the limit of pages: what is
+// in memory may be pages, which are not wanted any more.
 func (d *Distributor) refill(now time.Time) (total int, err error) {
 	limit := d.options.SiteItems
 	if d.Workbench.Memory().Full() {
-		if !d.front.isSmall(now) {
+		if !d.end.IsClosing() && !d.front.isSmall(now) {
 			return 0, nil
 		}
 		limit = siteItemsFull + 2

@@ -130,29 +130,39 @@ func killedAfter(d time.Duration) stopped {
 }
 
 // A crawl that is stopped replays as far as it went, except for the last page of each site: its requisites wait for the
-// delay of the site. That holds for one site, and for so many that the fetch workers never run out of URLs.
+// delay of the site. That holds for one site, and for so many that the fetch workers never run out of URLs, also if the
+// workbench is full.
 func TestRequisites_ofStoredPagesAreStoredWhenACrawlIsStopped(t *testing.T) {
-	for name, g := range map[string]*albums{"one site": {1, 3}, "many sites": {200, 3}} {
-		for way, stop := range map[string]stopped{
-			"at max pages": afterPages(int64(g.hosts * 20)), "killed": killedAfter(2 * time.Minute),
-		} {
-			synctest.Test(t, func(t *testing.T) {
-				rig := testbed.MustRig(t, simweb.Config{Hosts: 1, Graph: simweb.Graph{PagesPerHostMean: 1}}, false)
-				rig.World.Invite(g)
-				cfg := engine.Simulation()
-				var seeds testbed.Seeds
-				for i := range g.hosts {
-					seeds = append(seeds, "http://"+hostName(i)+"/p0")
-				}
-				cfg.Seeds, cfg.Workers.Fetchers = seeds, 2
-				cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = 2*time.Second, 500*time.Millisecond
-				cfg.Workbench.MemoryMax, cfg.Sieve.BucketBytes = 1<<24, 1<<24
-				pages, replayable := g.stored(t, stop(t, rig, cfg))
-				t.Logf("%s, %s: %d of %d pages have all requisites", name, way, replayable, pages)
-				if pages < 4*g.hosts || replayable < pages-g.hosts {
-					t.Errorf("%s, %s: %d of %d pages have all requisites", name, way, replayable, pages)
-				}
-			})
-		}
+	for _, c := range []struct {
+		name   string
+		hosts  int
+		memory int64
+		stop   stopped
+	}{
+		{"one site, at max pages", 1, 1 << 24, afterPages(20)},
+		{"one site, killed", 1, 1 << 24, killedAfter(2 * time.Minute)},
+		{"many sites, at max pages", 200, 1 << 24, afterPages(2000)},
+		{"many sites, killed", 200, 1 << 24, killedAfter(2 * time.Minute)},
+		{"many sites with full memory, at max pages", 200, 1 << 14, afterPages(2000)},
+		{"many sites with full memory, killed", 200, 1 << 14, killedAfter(2 * time.Minute)},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			g := &albums{hosts: c.hosts, images: 3}
+			rig := testbed.MustRig(t, simweb.Config{Hosts: 1, Graph: simweb.Graph{PagesPerHostMean: 1}}, false)
+			rig.World.Invite(g)
+			cfg := engine.Simulation()
+			var seeds testbed.Seeds
+			for i := range g.hosts {
+				seeds = append(seeds, "http://"+hostName(i)+"/p0")
+			}
+			cfg.Seeds, cfg.Workers.Fetchers = seeds, 2
+			cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = 2*time.Second, 500*time.Millisecond
+			cfg.Workbench.MemoryMax, cfg.Sieve.BucketBytes = c.memory, 1<<24
+			pages, replayable := g.stored(t, c.stop(t, rig, cfg))
+			t.Logf("%s: %d of %d pages have all requisites", c.name, replayable, pages)
+			if pages < 2*g.hosts || replayable < pages-g.hosts {
+				t.Errorf("%s: %d of %d pages have all requisites", c.name, replayable, pages)
+			}
+		})
 	}
 }
