@@ -50,6 +50,7 @@ type Due struct{ Site, IP time.Time }
 type Delays struct {
 	Host, IP time.Duration // without Crawl-delay, which the stored robots.txt says
 	Group    string        // of hosts, which takes the place of the address; "" for none
+	CrawlMax time.Duration // the longest Crawl-delay that is obeyed
 	// Idle and IPIdle are the times since the previous exchange of the site and of the address, whether it has a record
 	// or not; below 0 if unknown.
 	Idle, IPIdle time.Duration

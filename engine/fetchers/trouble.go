@@ -54,7 +54,7 @@ func (t *trouble) decide(c *current, p *fetch.Page, o outcome.Outcome, try int) 
 	d := policy.Decide(a)
 	delays := &attempt.Of(p).Delays
 	delays.Host, delays.IP = policy.SiteDelay(a.HostDelay, 0), max(policy.IPDelay, a.GroupDelay)
-	delays.Group = t.Groups.Name(v.Addr)
+	delays.Group, delays.CrawlMax = t.Groups.Name(v.Addr), policy.CrawlDelayMax
 	s.Failures, s.Slowdown = int16(min(d.SiteFailures, 1<<14)), d.SiteSlowdown
 	t.note(c, p, &a, &d)
 	v.IPNote = d.IPSlowdown.Pack()

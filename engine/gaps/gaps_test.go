@@ -325,6 +325,15 @@ func TestAudit_aViolationNamesItsRecords(t *testing.T) {
 	}
 }
 
+// The records of a violation are named although nothing says how long the earlier request took.
+func TestAudit_aViolationWithoutDurationsIsNamed(t *testing.T) {
+	var out strings.Builder
+	audited(t, Options{}, begins().page(0, "http://a.test/", "").page(3, "http://a.test/1", "")).Print(&out)
+	if !strings.Contains(out.String(), "VIOLATED: http://a.test waited 3.000000s; 4.000000s required (host-delay)") {
+		t.Error(out.String())
+	}
+}
+
 // An archive that proves all of it says so.
 func TestAudit_theVerdicts(t *testing.T) {
 	kept := func() *story { return begins().page(0, "http://a.test/", first).page(5, "http://a.test/1", later) }

@@ -98,9 +98,16 @@ func (g *Gaps) print(out io.Writer, what string) {
 	for _, why := range slices.Sorted(maps.Keys(g.Reasons)) {
 		fmt.Fprintf(out, "  not provable: %d: %s (%s)\n", g.Reasons[why], explained(why), why)
 	}
-	if g.Measured == 0 {
-		return
+	if g.Measured > 0 {
+		g.printSizes(out)
 	}
+	for i := range g.Worst {
+		g.Worst[i].print(out)
+	}
+}
+
+// printSizes prints the distribution.
+func (g *Gaps) printSizes(out io.Writer) {
 	p := &g.Percentiles
 	fmt.Fprintf(
 		out, "  least %s, 1 %% %s, 10 %% %s, median %s, 90 %% %s, 99 %% %s, most %s\n", secondsText(g.Least),
@@ -108,9 +115,6 @@ func (g *Gaps) print(out io.Writer, what string) {
 		secondsText(g.Most),
 	)
 	g.printHistogram(out)
-	for i := range g.Worst {
-		g.Worst[i].print(out)
-	}
 }
 
 const barWidth = 40

@@ -31,8 +31,8 @@ func (m *MetadataOptions) appendExchange(dst []byte, p *fetch.Page, a *attempt.A
 	if m.StateDelays || a.Delays.IP != m.Policy.IPDelay {
 		dst = appendSeconds(append(dst, " ip-delay="...), a.Delays.IP)
 	}
-	if m.StateDelays {
-		dst = appendSeconds(append(dst, " crawl-delay-max="...), m.Policy.CrawlDelayMax)
+	if m.StateDelays || a.Delays.CrawlMax != m.Policy.CrawlDelayMax {
+		dst = appendSeconds(append(dst, " crawl-delay-max="...), a.Delays.CrawlMax)
 	}
 	return append(dst, "\r\n"...)
 }

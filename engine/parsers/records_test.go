@@ -100,10 +100,14 @@ func TestAppendExchange_saysWhatTheDatesDoNot(t *testing.T) {
 	stated := MetadataOptions{Policy: politeness.Policy{HostDelay: 4 * time.Second, IPDelay: time.Second / 2}}
 	const delay = 4 * time.Second
 	for want, d := range map[string]attempt.Delays{
-		"took=0.048212":                         {Host: delay, IP: time.Second / 2, Idle: -1, IPIdle: -1},
-		"took=0.048212 idle=4.003":              {Host: delay, IP: time.Second / 2, Idle: 4003e6, IPIdle: -1},
-		"took=0.048212 idle=0 ip-idle=0.512":    {Host: delay, IP: time.Second / 2, IPIdle: 512345 * time.Microsecond},
-		"took=0.048212 host-delay=0.25":         {Host: time.Second / 4, IP: time.Second / 2, Idle: -1, IPIdle: -1},
+		"took=0.048212":                      {Host: delay, IP: time.Second / 2, Idle: -1, IPIdle: -1},
+		"took=0.048212 idle=4.003":           {Host: delay, IP: time.Second / 2, Idle: 4003e6, IPIdle: -1},
+		"took=0.048212 idle=0 ip-idle=0.512": {Host: delay, IP: time.Second / 2, IPIdle: 512345 * time.Microsecond},
+		"took=0.048212 host-delay=0.25":      {Host: time.Second / 4, IP: time.Second / 2, Idle: -1, IPIdle: -1},
+		"took=0.048212 crawl-delay-max=60": {
+			Host: delay, IP: time.Second / 2, Idle: -1, IPIdle: -1, CrawlMax: time.Minute,
+		},
+		"took=0.048212 group=farm ip-delay=10":  {Host: delay, IP: 10 * time.Second, Idle: -1, IPIdle: -1, Group: "farm"},
 		"took=0.048212 host-delay=9 ip-delay=0": {Host: 9 * time.Second, Idle: -1, IPIdle: -1},
 	} {
 		p := &fetch.Page{Times: fetch.Times{Started: start, Ended: start.Add(48211001 * time.Nanosecond)}}
