@@ -5,6 +5,7 @@ package control
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -24,6 +25,7 @@ import (
 	"time"
 
 	"orbweaver/engine/admission"
+	"orbweaver/engine/changes"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/counters"
 	"orbweaver/engine/doctor"
@@ -44,6 +46,8 @@ type browsed struct {
 	paused bool
 	pages  int64
 	rules  []string
+	scope  string
+	log    []changes.Entry // of settings
 
 	distributions counters.Distributions
 }
@@ -104,6 +108,61 @@ func (b *browsed) HostRules() (live, fixed []string) {
 	return slices.Clone(b.rules), nil
 }
 
+func (b *browsed) ListSettings() changes.List {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return changes.List{
+		Settings: []changes.Setting{
+			{Name: "host-delay", Value: "4s", Default: "4s", Help: "Time between two requests. " + markup},
+			{Name: "scope", Value: b.scope, Default: "domain", Help: "URLs to admit.", Words: "host,domain,all"},
+		},
+		Changes: slices.Clone(b.log),
+	}
+}
+
+// ChangeSettings changes the scope, which drops URLs.
+func (b *browsed) ChangeSettings(_ context.Context, r changes.Request) (changes.Result, error) {
+	name, to, _ := strings.Cut(r.Settings[0], "=")
+	if name != "scope" {
+		return changes.Result{}, errors.New("there is no setting " + markup)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	result := changes.Result{
+		Changed: []changes.Changed{{Name: name, From: b.scope, To: to}},
+		Drops:   &changes.Drops{Queued: 9, Looked: 9, Dropped: 2, Complete: true, Some: []string{"http://" + markup}},
+	}
+	if r.DryRun {
+		return result, nil
+	}
+	if !r.Yes {
+		return result, changes.ErrUnconfirmed
+	}
+	result.Change = len(b.log) + 1
+	b.log = append(b.log, changes.Entry{
+		Change: result.Change, By: markup, Why: r.Why, Setting: name, From: b.scope, To: to,
+	})
+	b.scope = to
+	return result, nil
+}
+
+// UndoSettings takes the last change back.
+func (b *browsed) UndoSettings(_ context.Context, r changes.Request) (changes.Result, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	last := b.log[len(b.log)-1]
+	changed := []changes.Changed{{Name: "scope", From: b.scope, To: last.From}}
+	result := changes.Result{Undoes: last.Change, Changed: changed}
+	if !r.DryRun {
+		result.Change = len(b.log) + 1
+		b.log = append(b.log, changes.Entry{
+			Change: result.Change, Undoes: last.Change, Setting: "scope", From: b.scope, To: last.From,
+		})
+		b.scope = last.From
+	}
+	return result, nil
+}
+
 func (*browsed) AnswerQuestion(_ context.Context, name string, values map[string][]string) (any, error) {
 	evil := hosts.Host{Site: "http://" + markup, State: "waiting", Queued: 3, Waits: []hosts.Wait{{Text: markup}}}
 	switch name {
@@ -155,7 +214,7 @@ func TestBrowser_stories(t *testing.T) {
 	if _, err := exec.LookPath("chromium"); err != nil {
 		t.Skip("no Chromium: apt-get install chromium")
 	}
-	crawl := &browsed{pages: 3456}
+	crawl := &browsed{pages: 3456, scope: "domain"}
 	for range 5 {
 		crawl.distributions.Gap.Observe(0, 3*time.Second)
 	}

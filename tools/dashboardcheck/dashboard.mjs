@@ -132,7 +132,7 @@ await story('stop asks first', async (page) => {
   want((await ask('/status')).state === 'running', 'it has stopped')
 })
 
-await story('add, block, rule and set', async (page) => {
+await story('add, block and rule', async (page) => {
   await page.getByRole('link', { name: 'Rules' }).click()
   for (const [label, text, button, said] of [
     ['Add URLs', 'http://a.test/\nhttp://b.test/', 'Add', '2 URLs: 2 new'],
@@ -143,12 +143,6 @@ await story('add, block, rule and set', async (page) => {
     await page.getByRole('button', { name: button, exact: true }).click()
     await page.locator('.message', { hasText: said }).last().waitFor()
   }
-  await page.getByLabel('Change settings', { exact: true }).fill('host-delay=3s')
-  await page.getByRole('button', { name: 'Set', exact: true }).click()
-  await page.getByRole('dialog').getByText('host-delay would be 3s').waitFor()
-  await page.getByRole('dialog').getByRole('button', { name: 'Change' }).click()
-  await page.locator('.message', { hasText: 'host-delay is now 3s' }).last().waitFor()
-  await page.getByRole('cell', { name: 'Time between two requests.' }).waitFor()
   await page.getByLabel('Block hosts', { exact: true }).fill('.evil.test')
   await page.getByRole('button', { name: 'Dry run: Block hosts' }).click()
   await page.getByText('.evil.test: 1 sites are known, with 3 URLs queued. 12 idle sites on disk are not compared.').waitFor()
@@ -158,6 +152,37 @@ await story('add, block, rule and set', async (page) => {
   await page.getByText('Refused: a rule for a range of addresses').waitFor()
   await page.getByRole('cell', { name: 'slow.test host-delay=9s' }).waitFor()
   await page.getByRole('cell', { name: '.blocked.test exclude' }).waitFor()
+})
+
+await story('settings are listed, changed after a look at what that drops, and taken back', async (page) => {
+  const evil = '<img src=x onerror=alert(1)>'
+  const scope = async () => (await ask('/settings')).settings.find((s) => s.name === 'scope').value
+  await page.getByRole('link', { name: 'Settings' }).click()
+  await page.getByText('Time between two requests. ' + evil).waitFor()
+  await page.getByRole('button', { name: 'Change scope' }).click()
+  const field = page.getByLabel('Change settings')
+  want(await field.inputValue() === 'scope=domain', await field.inputValue())
+  await field.fill('scope=host')
+  await page.getByLabel('Reason').fill('only ' + evil)
+  await page.getByRole('button', { name: 'Dry run' }).click()
+  await page.locator('[data-name=would]', { hasText: '2 of 9 queued URLs are dropped, such as http://' + evil }).waitFor()
+  await page.getByRole('button', { name: 'Change', exact: true }).first().click()
+  await page.getByRole('dialog').getByText('scope would be host, was domain').waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+  want(await scope() === 'domain', 'the scope has changed without a confirmation')
+  await page.getByRole('button', { name: 'Change', exact: true }).first().click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Change' }).click()
+  await page.locator('.message', { hasText: 'scope is now host, was domain' }).waitFor()
+  await page.getByRole('cell', { name: 'only ' + evil }).waitFor()
+  want(await scope() === 'host', 'the scope has not changed')
+  await page.getByRole('button', { name: 'Undo the last change' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('cell', { name: 'undoes 1' }).waitFor()
+  want(await scope() === 'domain', 'the change was not taken back')
+  await field.fill('x=1')
+  await page.getByRole('button', { name: 'Dry run' }).click()
+  await page.locator('.message.fault', { hasText: 'there is no setting ' + evil }).waitFor()
+  want(await page.locator('img').count() === 0, 'there is an image')
 })
 
 await story('what servers wrote is shown as text', async (page) => {
@@ -208,11 +233,11 @@ await story('all of it by keyboard', async (page) => {
   await page.reload()
   await page.getByText('Why not faster?').waitFor()
   const reached = []
-  for (let i = 0; i < 14; i++) {
+  for (let i = 0; i < 16; i++) {
     await page.keyboard.press('Tab')
     reached.push(await page.evaluate(() => document.activeElement.textContent.slice(0, 30)))
   }
-  for (const name of ['Skip to the content', 'Overview', 'Hosts', 'Rules', 'Pause', 'Stop', 'Log out', '1 hour']) {
+  for (const name of ['Skip to the content', 'Overview', 'Hosts', 'Rules', 'Settings', 'Pause', 'Stop', 'Log out', '1 hour']) {
     want(reached.includes(name), `${name} is not reached: ${reached.join(', ')}`)
   }
   await page.getByRole('button', { name: 'Pause' }).focus()
@@ -251,7 +276,7 @@ for (const colorScheme of ['light', 'dark']) {
 }
 
 await story('four hundred pixels are wide enough', async (page) => {
-  for (const view of ['', 'hosts', 'rules', 'active', 'explain']) {
+  for (const view of ['', 'hosts', 'rules', 'settings', 'agents', 'active', 'explain']) {
     await page.goto(`${address}/#/${view}`)
     await page.waitForTimeout(300)
     const wide = await page.evaluate(() => document.documentElement.scrollWidth)

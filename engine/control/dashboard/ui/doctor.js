@@ -12,8 +12,8 @@ export function doctor() {
     seen = text
     list.replaceChildren(...(answer.diagnoses || []).map((d) => h('li', { 'data-cause': d.cause },
       h('strong', {}, d.text),
-      h('p', {}, h('span', { class: 'quiet' }, 'To do: '), d.remedy),
-      d.if_lifted ? h('p', { class: 'quiet' }, 'Without it: ' + d.if_lifted) : null)))
+      d.cause === 'nothing' ? null : h('p', {}, h('span', { class: 'quiet' }, 'To do: '), d.remedy),
+      d.if_lifted ? h('p', { class: 'quiet' }, (d.cause === 'nothing' ? '' : 'Without it: ') + d.if_lifted) : null)))
   }
 
   const p = poll(() => '/doctor', 5000, show, () => {})

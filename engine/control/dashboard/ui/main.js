@@ -6,6 +6,7 @@ import { hosts, host } from './hosts.js'
 import { active } from './active.js'
 import { explain } from './explain.js'
 import { rules } from './rules.js'
+import { settings } from './settings.js'
 import { agents } from './agents.js'
 
 const views = [
@@ -15,6 +16,7 @@ const views = [
   { path: 'active', title: 'Under way', make: active },
   { path: 'explain', title: 'Explain', make: explain },
   { path: 'rules', title: 'Rules', make: rules },
+  { path: 'settings', title: 'Settings', make: settings },
   { path: 'agents', title: 'Agents', make: agents, needs: (now) => !!now.report.cluster },
 ]
 
@@ -151,4 +153,4 @@ function route() {
   if (now) view.update(now)
 }
 
-window.addEventListener('hashchange', () => { route(); main.focus() })
+window.addEventListener('hashchange', () => { route(); main.focus(); window.scrollTo(0, 0) })

@@ -1,5 +1,5 @@
-// Rules of single hosts, URLs to add, and settings of the running crawl.
-import { h, tell, confirm } from './dom.js'
+// Rules of single hosts, and URLs to add.
+import { h, tell } from './dom.js'
 import { act, get } from './api.js'
 import { count } from './format.js'
 import { table } from './table.js'
@@ -10,24 +10,8 @@ export function rules() {
     columns: [{ title: 'Rule', text: (r) => r.rule, class: 'mono' }, { title: 'From', text: (r) => r.source }],
   })
 
-  const settings = table({
-    caption: 'Settings that can be changed', key: (s) => s.name, empty: 'The crawl has not told its settings yet.',
-    columns: [{ title: 'Setting', text: (s) => s.name, class: 'mono' }, { title: 'Value', text: (s) => s.value, class: 'mono' },
-      { title: 'Default', text: (s) => s.default, class: 'mono' }, { title: 'Meaning', text: (s) => s.help }],
-  })
-  const changes = table({
-    caption: 'Last changes of settings', keepsOrder: true, key: (c) => c.change + c.setting, empty: 'No setting was changed.',
-    columns: [{ title: 'Change', text: (c) => String(c.change) }, { title: 'Time', text: (c) => c.time }, { title: 'By', text: (c) => c.by },
-      { title: 'Setting', text: (c) => c.setting, class: 'mono' }, { title: 'From', text: (c) => c.from, class: 'mono' },
-      { title: 'To', text: (c) => c.to, class: 'mono' },
-      { title: 'Note', text: (c) => (c.undoes ? `undoes ${c.undoes} ` : '') + (c.why || '') }],
-  })
-
   async function load() {
     try {
-      const s = await get('/settings')
-      settings.update(s.settings)
-      changes.update((s.changes || []).slice().reverse())
       const r = await get('/rules')
       list.update([...(r.live || []).map((rule) => ({ rule, source: 'operator' })),
         ...(r.fixed || []).map((rule) => ({ rule, source: '--host-rules' }))])
@@ -42,33 +26,9 @@ export function rules() {
     h('div', { class: 'forms' },
       form('Add URLs', 'add', 'One URL on each line. They are treated as seeds.', 'https://example.org/new/', 'Add', load),
       form('Block hosts', 'block', 'One host on each line: host, .suffix or *.suffix. No request is sent to them any more.', '.example.com', 'Block', load, (line) => match(line + ' exclude')),
-      form('Give hosts a rule', 'rule', 'One rule on each line: a host and its terms.', '.example.com host-delay=20s max-per-host=1000', 'Give', load, match),
-      form('Change settings', 'set', 'One setting on each line. They are kept for a resume.', 'host-delay=10s', 'Set', load, null, change)),
-    h('section', {}, list.element),
-    h('section', {}, settings.element),
-    h('section', {}, changes.element,
-      h('div', { class: 'row' }, h('button', { type: 'button', onclick: undo }, 'Undo the last change'))))
+      form('Give hosts a rule', 'rule', 'One rule on each line: a host and its terms.', '.example.com host-delay=20s max-per-host=1000', 'Give', load, match)),
+    h('section', {}, list.element))
   return { element, update() {} }
-
-  async function undo() {
-    try {
-      const said = await ask('undo', '')
-      if (said) tell(said)
-    } catch (e) {
-      tell(e.message, true)
-    }
-    load()
-  }
-}
-
-// change changes settings. Nothing is changed if a value is wrong.
-function change(body) { return ask('set', body) }
-
-// ask shows what a change of settings would do, and does it if that is confirmed.
-async function ask(action, body) {
-  const would = await act(action + '?dry-run=true', body)
-  if (!await confirm(would, 'Change')) return ''
-  return act(action + '?yes=true', body)
 }
 
 // match says which sites a rule is for, without giving it, and whether the crawl would take it.
@@ -81,7 +41,7 @@ async function match(rule) {
   return said
 }
 
-function form(title, action, help, example, verb, done, dryRun, send = (body) => act(action, body)) {
+function form(title, action, help, example, verb, done, dryRun) {
   const id = 'form-' + action
   const field = h('textarea', { id, rows: '3', placeholder: example, 'aria-describedby': id + '-help', spellcheck: 'false' })
   const go = h('button', { class: 'strong' }, verb)
@@ -108,7 +68,7 @@ function form(title, action, help, example, verb, done, dryRun, send = (body) =>
     if (lines().length === 0) return field.focus()
     go.disabled = true
     try {
-      const said = await send(field.value)
+      const said = await act(action, field.value)
       if (said) {
         tell(said)
         field.value = ''
