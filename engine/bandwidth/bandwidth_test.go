@@ -1,7 +1,9 @@
 package bandwidth
 
 import (
+	"io"
 	"math"
+	"net"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -208,10 +210,11 @@ func TestALimitChangesWhileDownloadsRun(t *testing.T) {
 		done := make(chan struct{})
 		waiting.Go(func() { d.run(l, done) })
 		for _, step := range steps {
+			synctest.Wait()
+			before := d.received
 			if err := l.Set(Total, step.rate); err != nil {
 				t.Fatal(err)
 			}
-			before := d.received
 			<-time.After(time.Minute)
 			synctest.Wait()
 			if got := d.received - before; got < step.least || got > step.most {
@@ -238,6 +241,28 @@ func TestAWaitEndsWithTheExchange(t *testing.T) {
 		time.AfterFunc(time.Second, func() { close(done) })
 		if waited := f.Wait(done); waited != time.Second {
 			t.Errorf("%v", waited)
+		}
+	})
+}
+
+// What comes below TLS counts as it comes.
+func TestWhatTLSReceivesCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(Options{Total: 1 << 10})
+		f := l.NewFlow()
+		f.BeginVisit()
+		f.Begin(HostLimit{})
+		ours, theirs := net.Pipe()
+		m := Meter{Conn: ours, Flow: f}
+		go func() {
+			_, _ = theirs.Write(make([]byte, 10<<10))
+			_ = theirs.Close()
+		}()
+		if n, err := io.Copy(io.Discard, &m); n != 10<<10 || err != nil {
+			t.Fatal(n, err)
+		}
+		if waited := f.Wait(nil); waited < 9900*time.Millisecond || waited > 10100*time.Millisecond {
+			t.Errorf("after 10 KiB at 1 KiB/s: %v", waited)
 		}
 	})
 }
