@@ -146,7 +146,7 @@ func TestGuide_comparedCountsItsRows(t *testing.T) {
 			break
 		}
 	}
-	if next != 67 || count["yes"] < 50 {
+	if next != 67 || count["yes"] < 52 {
 		t.Errorf("%d rows, %v", next-1, count)
 	}
 }
