@@ -26,7 +26,7 @@ run() {
 	[ "$1" = root ] && sign='#'
 	"as_$1" "$2" >"$work/out" 2>&1 || status=$?
 	[ "$status" = 0 ] || { cat "$work/out" >&2 && echo "newcomer: '$2' ended with $status" >&2 && exit 1; }
-	{ echo "$sign $2" && grep -v -e debconf -e '^WARNING: apt' "$work/out" | tail -n "${3:-1000}"; } | cut_lines >>"$work/page"
+	{ echo "$sign $2" && sed -e /debconf/d -e '/^WARNING: apt/d' "$work/out" | tail -n "${3:-1000}"; } | cut_lines >>"$work/page"
 	echo "newcomer: $(clock) $2"
 }
 code() { text '```' && "$@" && text '```' ""; }
