@@ -118,11 +118,12 @@ func (o *opener) openPolicy() (err error) {
 	if o.policy.filters, err = filter.Compile(&o.cfg.Filters, o.policy.seeds, o.cfg.Archive.Via); err != nil {
 		return err
 	}
-	o.policy.hostRules, err = settings.OpenHostRules(o.seams.FS, o.frontierDir(), o.cfg.Filters.HostRules, o.seams.Log)
-	if err == nil {
-		o.policy.changes, err = changes.OpenLog(o.seams.FS, o.cfg.Dir)
+	if o.policy.changes, err = changes.OpenLog(o.seams.FS, o.cfg.Dir); err != nil {
+		return err
 	}
-	o.m.Filtered = o.m.Filtered || err == nil && o.policy.changes.IsChanged("store")
+	o.m.Filtered = o.m.Filtered || o.policy.changes.IsChanged("store")
+	o.cfg.Workers.Fetchers = o.policy.changes.LargestOf("fetchers", o.cfg.Workers.Fetchers) // for an undo, too
+	o.policy.hostRules, err = settings.OpenHostRules(o.seams.FS, o.frontierDir(), o.cfg.Filters.HostRules, o.seams.Log)
 	return err
 }
 

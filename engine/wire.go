@@ -72,7 +72,7 @@ func (o *opener) wire() {
 	o.reports = o.newCollector()
 	o.operator = operator.New(operator.Parts{
 		Options: operator.Options{
-			FS: o.seams.FS, Dir: cfg.Dir, HasVia: cfg.Archive.Via, Fetchers: cfg.Workers.Fetchers,
+			FS: o.seams.FS, Dir: cfg.Dir, HasVia: cfg.Archive.Via,
 			Wake: func() { q.wakeFeeder(); q.wakeDistributor() },
 			Changes: changes.Options{
 				Config: options.Copy(cfg), File: cmp.Or[changes.File](o.seams.Settings, changes.NoFile{}), Log: p.changes,
@@ -169,8 +169,7 @@ func (o *opener) newCollector() *report.Collector {
 	d, p, q, l := &o.disk, &o.policy, &o.queues, &o.loops
 	return &report.Collector{
 		Settings: report.Settings{
-			Dir: o.cfg.Dir, Version: o.cfg.Archive.Version,
-			Fetchers: o.cfg.Workers.Fetchers, Pass: o.m.Pass, Resumed: o.m.Resumed,
+			Dir: o.cfg.Dir, Version: o.cfg.Archive.Version, Pass: o.m.Pass, Resumed: o.m.Resumed,
 		},
 		Run: o.run, Clock: o.clock, Journal: d.Journal, Frontier: l.frontier, Workbench: d.Workbench, Pool: q.pool,
 		Traps: p.traps, Log: d.Log, Pauses: l.checkpoints.Pauses(), Cluster: o.cluster, Stall: l.stall,
@@ -180,8 +179,8 @@ func (o *opener) newCollector() *report.Collector {
 			SiteMoves:   func() (frozen, thawed int64) { return l.sites.Evicted.Load(), l.sites.Reloaded.Load() },
 			BytesStored: d.ArchiveBytes, Unresolved: q.unresolved.Len,
 			ParsersBehind: func() bool { return len(q.pages) == cap(q.pages) },
-			Front:         l.front.Size,
-			ConnsReused:   o.cfg.reusedConns, Cookies: p.cookieStats(o.cfg.Cookies.Mode),
+			Front:         l.front.Size, Fetchers: o.outages.Network.Workers,
+			ConnsReused: o.cfg.reusedConns, Cookies: p.cookieStats(o.cfg.Cookies.Mode),
 			FilterErrors: func() map[string]int64 { return p.filterErrors(l.frontier) },
 			Bodies:       o.cfg.bodyFiles,
 		},

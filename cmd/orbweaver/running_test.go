@@ -70,7 +70,7 @@ func TestControl(t *testing.T) {
 	more := ctl("add", "--seeds", list, "fourth.test", "ftp://x/").want(
 		t, command.ExitFailed, "4 URLs: 2 new, 1 known, 1 refused", "1 of 4 URLs was refused",
 	)
-	want := "new\thttps://fourth.test/\nrefused\tftp://x/\tscheme is not http or https\nknown\thttp://other.test/\n" +
+	want := "new\thttp://fourth.test/\nrefused\tftp://x/\tscheme is not http or https\nknown\thttp://other.test/\n" +
 		"new\thttp://third.test/\n"
 	if more.out != want {
 		t.Errorf("results:\n%s", more.out)

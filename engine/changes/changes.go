@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/limits"
+	"orbweaver/engine/outage"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/settings"
@@ -37,7 +38,8 @@ type Settings struct {
 	mu  sync.Mutex
 	now values // in force; replaced by each change
 
-	exchanges settings.ExchangeLimits // in force
+	exchanges    settings.ExchangeLimits // in force
+	fetchersMost int64                   // fetch workers that there are
 
 	rows []row
 }
@@ -103,6 +105,7 @@ type Parts struct {
 	Seeds     *filter.Seeds
 	Limits    *limits.Limits
 	Quotas    *limits.Quotas
+	Network   *outage.Network
 	Recount   func() error // counts all known sites in Quotas
 	Frontier  *admission.Frontier
 	Pages     *atomic.Pointer[parsers.Rules]
@@ -192,6 +195,9 @@ func New(p Parts) *Settings {
 	if p.Log.Damaged > 0 {
 		p.Say.Warn("lines of the log of changes cannot be read; changes in them cannot be undone", "lines", p.Log.Damaged)
 	}
+	fetchers := s.now.get("fetchers")
+	s.fetchersMost = fetchers.Value.Int()
+	fetchers.Value.SetInt(int64(p.Network.Workers()))
 	for _, r := range s.rows {
 		if r.decidesAdmission && p.Log.IsChanged(r.name) {
 			s.checkAgain()

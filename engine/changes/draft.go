@@ -35,6 +35,8 @@ type draft struct {
 	bodyMaxAtStart   int64 // bytes
 	bodyInMemory     int64 // bytes of a body that stay in memory
 
+	fetchersMost int64 // fetch workers that there are
+
 	later []func(s *Settings) // after the rest
 }
 
@@ -44,7 +46,7 @@ func (s *Settings) draft(texts []string) (*draft, error) {
 		values: s.now.copied(), seeds: s.Seeds, hasVia: s.HasVia, policy: *s.Live.Policy(),
 		bounds: *s.Live.Bounds(), rules: *s.Frontier.RulesInForce(), pages: *s.Pages.Load(), fetch: s.Live.Fetch.Load(),
 		quotas: s.Quotas.InForce(), exchanges: s.exchanges, bodyMaxAtStart: s.Fetch.BodyMax,
-		bodyInMemory: s.Fetch.Long.MemoryMax,
+		bodyInMemory: s.Fetch.Long.MemoryMax, fetchersMost: s.fetchersMost,
 	}
 	var faults []error
 	for _, text := range texts {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"time"
 
 	"orbweaver/engine/layout"
@@ -90,6 +91,18 @@ func (l *Log) note(e Entry) {
 // IsChanged reports whether any of some settings was ever changed while the crawl ran.
 func (l *Log) IsChanged(settings ...string) bool {
 	return slices.ContainsFunc(settings, func(name string) bool { return l.changed[name] })
+}
+
+// LargestOf returns the largest value that a number has had, as far as the log is in memory, and at least least.
+func (l *Log) LargestOf(setting string, least int) int {
+	for _, e := range l.last {
+		for _, text := range []string{e.From, e.To} {
+			if n, err := strconv.Atoi(text); err == nil && e.Setting == setting {
+				least = max(least, n)
+			}
+		}
+	}
+	return least
 }
 
 // Last returns up to most entries, the last one at the end.

@@ -39,6 +39,7 @@ func rows() []row {
 		})},
 		{name: "give-up", set: ofBounds(func(b *settings.Bounds, v options.Setting) { b.GiveUp = duration(v) })},
 		{name: "stall-wait", set: ofBounds(func(b *settings.Bounds, v options.Setting) { b.StallWait = duration(v) })},
+		{name: "fetchers", set: setFetchers},
 		{name: "max-pages", set: later(setMaxPages)},
 		{name: "max-time", set: later(func(s *Settings, v options.Setting) { s.Limits.SetMaxTime(duration(v)) })},
 		{name: "max-disk", set: later(func(s *Settings, v options.Setting) { s.Limits.SetMaxDisk(v.Value.Int()) })},
@@ -161,6 +162,17 @@ func setBandwidth(s *Settings, v options.Setting) {
 	if err := s.Live.Bandwidth.Set(v.Name, v.Value.Int()); err != nil {
 		panic("BUG: changes: " + err.Error()) // the range was checked
 	}
+}
+
+// setFetchers changes the number of active fetch workers, up to the number of workers that there are.
+func setFetchers(d *draft, v options.Setting) error {
+	n := v.Value.Int()
+	if n > d.fetchersMost {
+		return fmt.Errorf("at most %d in this run, as at its start: stop the crawl, and give --fetchers when you resume it",
+			d.fetchersMost)
+	}
+	d.later = append(d.later, func(s *Settings) { s.Network.SetWorkers(int(n)) })
+	return nil
 }
 
 func setScope(d *draft, v options.Setting) (err error) {

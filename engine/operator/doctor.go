@@ -20,7 +20,7 @@ type Diagnoses struct {
 func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 	now := time.Now()
 	f := doctor.Figures{
-		Fetchers: o.Fetchers, Busy: int(o.Exchanges.Busy()), Peer: slowestPeer(o),
+		Fetchers: o.Outages.Network.Workers(), Busy: int(o.Exchanges.Busy()), Peer: slowestPeer(o),
 		ParsersBehind: o.Reports.Numbers.ParsersBehind(), PagesOut: o.Reports.Numbers.PagesOut.Load(),
 		Disk: doctor.Disk{
 			SyncTook: o.Disk.Journal.SlowSync.Now(now), WriteTook: o.Disk.Journal.SlowSync.WriteNow(now),
@@ -64,7 +64,7 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 	if f.NameServers = strings.Join(names, ", "); f.NameServers == "" {
 		f.NameServers = "the name servers"
 	}
-	for _, x := range o.Exchanges.List(o.Fetchers) {
+	for _, x := range o.Exchanges.List(o.Outages.Network.Workers()) {
 		age := now.Sub(x.Began)
 		if age < doctor.OldExchange {
 			break // the oldest come first

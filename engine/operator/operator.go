@@ -64,7 +64,7 @@ func New(p Parts) *Operator {
 	p.Cluster.AnswerAboutURL(explainer{o}.answerAgent)
 	o.settings = changes.New(changes.Parts{
 		Options: p.Changes, HasVia: p.HasVia, Live: p.Live, Seeds: p.Seeds, Limits: p.Limits, Quotas: p.Quotas,
-		Recount: queue{o}.recount, Frontier: p.Frontier,
+		Network: p.Outages.Network, Recount: queue{o}.recount, Frontier: p.Frontier,
 		Pages: p.Pages, Workbench: p.Disk.Workbench, Queue: queue{o}, Wake: p.Wake,
 	})
 	return o
@@ -78,8 +78,6 @@ type Options struct {
 	Wake   func() // wakes feeder and distributor
 
 	Changes changes.Options
-
-	Fetchers int // fetch workers
 }
 
 // Cluster is what an Operator needs of the other agents.

@@ -139,7 +139,7 @@ func (o *Operator) active(_ context.Context, p params) (any, error) {
 		return nil, fmt.Errorf("%w: limit: %d is not between 1 and %d", ErrQuestion, limit, activeMost)
 	}
 	now := time.Now()
-	a := Active{Exchanges: []Exchange{}, Busy: o.Exchanges.Busy(), Fetchers: o.Fetchers}
+	a := Active{Exchanges: []Exchange{}, Busy: o.Exchanges.Busy(), Fetchers: o.Outages.Network.Workers()}
 	for _, e := range o.Exchanges.List(limit) {
 		x := Exchange{
 			URL: string(e.URL), Truncated: e.Truncated, Kind: e.Kind.String(), Age: max(now.Sub(e.Began), 0).Seconds(),

@@ -25,13 +25,13 @@ import (
 // Limit of the method: if the last few addresses of a crawl all fail together, this looks like a network outage. The
 // crawl then tries them for networkDownMax.
 type Network struct {
-	warn    func(msg string, args ...any)
-	workers int // number of fetch workers
+	warn func(msg string, args ...any)
 
 	workerLimit atomic.Int64  // workers with a lower number are active, the others wait
 	limitRaised chan struct{} // guarded by mu; closed and replaced when workerLimit grows
 
-	mu sync.Mutex
+	mu      sync.Mutex
+	workers int // number of fetch workers that should be active
 	// addresses that answered before and were not reached since any site was; at most silentAddrsMin
 	silentAddrs   map[netip.Addr]struct{}
 	firstSilentAt time.Time    // when the first address became silent
@@ -237,6 +237,27 @@ func (n *Network) WaitForTurn(ctx context.Context, id int, stopping <-chan struc
 			return
 		}
 	}
+}
+
+// SetWorkers changes the number of fetch workers that should be active. There are at least as many.
+func (n *Network) SetWorkers(workers int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	limit := n.workerLimit.Load()
+	if limit == int64(n.workers) || limit > int64(workers) { // they are not held back, or less than now
+		limit = int64(workers)
+	}
+	n.workers = workers
+	n.workerLimit.Store(limit)
+	close(n.limitRaised)
+	n.limitRaised = make(chan struct{})
+}
+
+// Workers returns the number of fetch workers that should be active.
+func (n *Network) Workers() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.workers
 }
 
 // State returns the start of the outage, zero if the network is up, and the number of active workers.

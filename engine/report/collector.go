@@ -53,7 +53,6 @@ type Collector struct {
 type Settings struct {
 	Dir           string // of the crawl
 	Version       string // of the program
-	Fetchers      int    // fetch workers
 	Pass, Resumed int    // from 0
 }
 
@@ -67,6 +66,7 @@ type Numbers struct {
 	SiteMoves     func() (frozen, thawed int64) // to disk and back, in this run
 	BytesStored   func() int64
 	Front         func() int // addresses with something due soon
+	Fetchers      func() int // fetch workers that should be active
 	Unresolved    func() int // sites without an address
 	ParsersBehind func() bool
 	ConnsReused   func() int64

@@ -105,7 +105,7 @@ func newCollectorRig(t *testing.T) *collectorRig {
 	live.ChangeBounds(func(b *settings.Bounds) { b.StallWait = time.Hour })
 	stall := ending.NewStallDetector(sites, live, &store.Count, func() {})
 	r.Collector = &Collector{
-		Settings: Settings{Dir: "crawl", Fetchers: 2, Pass: 1, Resumed: 3},
+		Settings: Settings{Dir: "crawl", Pass: 1, Resumed: 3},
 		Run:      lifecycle.NewRun(), Clock: clock.NewRunTime(clock.Usage{}, nil), Journal: store,
 		Frontier: &admission.Frontier{
 			Rules: admission.Rules{Scope: new(filter.Scope)}, Cache: fpcache.New(1<<16, 1), Sieve: pending,
@@ -120,6 +120,7 @@ func newCollectorRig(t *testing.T) *collectorRig {
 		},
 		Numbers: Numbers{
 			PagesOut:    &r.pagesOut,
+			Fetchers:    func() int { return 2 },
 			FrontWanted: func() int64 { return 4 }, Spilled: func() int64 { return 5 },
 			Sites:       func() (known, cold int) { return 70, 20 },
 			SiteMoves:   func() (frozen, thawed int64) { return 30, 10 },

@@ -39,7 +39,7 @@ func (c *Collector) waitingMost() string {
 	if _, what := c.Outages.Shortage.Current(now); what != "" {
 		return "this machine: " + what
 	}
-	fetching, fetchers := c.Exchanges.Busy(), c.Settings.Fetchers
+	fetching, fetchers := c.Exchanges.Busy(), c.Numbers.Fetchers()
 	down, workers := c.Outages.Network.State()
 	switch next, ok := c.Workbench.DueTimes().Next(); {
 	case c.Run.IsStopping() && c.Cluster.IsLeaving():

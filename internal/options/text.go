@@ -65,6 +65,9 @@ func (s Setting) IsList() bool { return s.Value.Kind() == reflect.Slice }
 // durationText writes a length of time as ParseDuration reads it.
 func durationText(d time.Duration) string {
 	const day = 24 * time.Hour
+	if d == 0 {
+		return "0"
+	}
 	if d >= 2*day && d%day == 0 {
 		return strconv.FormatInt(int64(d/day), 10) + "d"
 	}

@@ -10,6 +10,7 @@ func TestSetting_textIsReadBack(t *testing.T) {
 	var o struct {
 		Wait  time.Duration `default:"1h"  help:"h" zero:"-1"`
 		Size  int64         `default:"0"   help:"h" type:"size"`
+		Limit time.Duration `default:"0"   help:"h"`
 		Rate  int64         `default:"0"   help:"h" type:"rate" zero:"0"`
 		Count int           `default:"7"   help:"h"`
 		Color color         `default:"red" help:"h" oneof:"red,blue"`
@@ -22,6 +23,7 @@ func TestSetting_textIsReadBack(t *testing.T) {
 			"0", "1ns", "500ms", "4s", "1m", "90s=1m30s", "1h", "1h30m", "1h0m30s", "10h", "24h", "36h", "2d", "7d",
 			"48h=2d", "100m=1h40m", "1d=24h",
 		},
+		"limit": {"0", "0s=0", "1s"},
 		"size":  {"0", "1", "1023", "1KiB", "1536=1536", "64MiB", "1025KiB", "1GiB", "2TiB", "1GB=1000000000"},
 		"rate":  {"0", "1KiB/s", "10MiB/s", "1000/s=1KB/s", "1025/s=1025B/s"},
 		"count": {"0", "12", "1_000=1000"}, "color": {"red", "blue"}, "name": {"a b", "all"},

@@ -42,7 +42,8 @@ func (k keptSettings) KeepValues(values map[string]any) error {
 // otherValues are values that differ from those of the crawl, and do not end it.
 func otherValues() map[string]string {
 	return map[string]string{
-		"host-delay": "3s", "ip-delay": "400ms", "crawl-delay-max": "2m", "tries": "7", "max-per-host": "5000",
+		"fetchers": "9", "host-delay": "3s",
+		"ip-delay": "400ms", "crawl-delay-max": "2m", "tries": "7", "max-per-host": "5000",
 		"give-up": "3d", "stall-wait": "2h", "max-pages": "1000000", "max-time": "9d", "max-disk": "1TiB",
 		"workbench-memory": "2MiB", "bandwidth": "90MiB/s", "host-bandwidth": "80MiB/s",
 		"scope": "domain", "max-depth": "90", "max-url": "4KiB", "fetch": `path != "/none"`,
@@ -194,7 +195,7 @@ func TestSettings_scopeAndMaxPagesInFlight(t *testing.T) {
 			}
 			testbed.Wait(5 * time.Second) // what was under way has ended
 			after = rig.Log.Len()
-			testbed.Wait(20 * time.Second)
+			checkFetchers(t, e)
 			r := e.Report()
 			stored = r.PagesStored + r.RevisitsStored
 			if r.Outcomes["filtered"] == 0 {
@@ -218,6 +219,30 @@ func TestSettings_scopeAndMaxPagesInFlight(t *testing.T) {
 			}
 		}
 	})
+}
+
+// checkFetchers lowers the number of fetch workers in flight: no more exchanges are under way at a time, and the crawl
+// goes on. More than there are is refused.
+func checkFetchers(t *testing.T, e *engine.Engine) {
+	t.Helper()
+	if err := testbed.Set(t, e, "fetchers", "33"); err == nil || !strings.Contains(err.Error(), "at most 32") {
+		t.Errorf("more workers than there are: %v", err)
+	}
+	if err := testbed.Set(t, e, "fetchers", "1"); err != nil {
+		t.Error(err)
+	}
+	testbed.Wait(5 * time.Second) // what was under way has ended
+	before := e.Report()
+	for range 2000 {
+		testbed.Wait(5 * time.Millisecond)
+		if n := e.Report().ActiveFetches; n > 1 {
+			t.Errorf("%d exchanges at a time with one worker", n)
+			return
+		}
+	}
+	if after := e.Report(); after.Attempts == before.Attempts {
+		t.Error("no exchange with one worker")
+	}
 }
 
 // busiest returns the host with the most queued URLs.
