@@ -94,7 +94,7 @@ func network(f *Figures) (text, remedy, ifLifted string) {
 }
 
 func descriptors(f *Figures) (text, remedy, ifLifted string) {
-	return "this machine lacks " + f.Shortage, "raise the limit of open files (ulimit -n), or lower --fetchers",
+	return "this machine: " + f.Shortage, "raise the limit of open files (ulimit -n), or lower --fetchers",
 		fmt.Sprintf("%d of %d fetch workers are in an exchange", f.Busy, f.Fetchers)
 }
 

@@ -122,8 +122,8 @@ func Diagnose(f *Figures) []Diagnosis {
 	return all
 }
 
-// isIdle reports whether nothing can be fetched now.
-func (f *Figures) isIdle() bool { return f.Hosts.DueNow == 0 && f.Busy < f.Fetchers }
+// isIdle reports whether fetch workers have nothing to do, though they take all sites that are due.
+func (f *Figures) isIdle() bool { return f.Busy+f.Hosts.DueNow < f.Fetchers }
 
 // isMost reports whether n is at least nine tenths of all.
 func isMost(n, all uint64) bool { return n > 0 && 10*n >= 9*all }

@@ -40,7 +40,7 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 		{DNS, func(f *Figures) { f.Hosts.Unresolved = 50 }, "50 hosts have no address yet"},
 		{Processor, func(f *Figures) { f.ParsersBehind, f.PagesOut, f.Hosts.DueNow = true, 17, 5 }, "17 pages"},
 		{SlowDisk, func(f *Figures) { f.Disk.WriteTook, f.ParsersBehind = 400*time.Millisecond, true }, "400ms"},
-		{SlowDisk, func(f *Figures) { f.Disk.SyncTook, f.Hosts.DueNow, f.Busy = 3*time.Second, 12, 40 }, "3s"},
+		{SlowDisk, func(f *Figures) { f.Disk.SyncTook, f.Hosts.DueNow, f.Busy = 3*time.Second, 80, 40 }, "3s"},
 		{BlackHoles, func(f *Figures) {
 			f.Busy, f.Old.Count, f.Old.OldestAge, f.Old.OldestURL = 100, 95, time.Minute, "http://hole.test/"
 		}, "95 of 100"},
@@ -56,7 +56,8 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 		{HugeHost, func(f *Figures) { f.Hosts.Largest.Queued = 950 }, "http://large.test"},
 		{Politeness, func(*Figures) {}, "40 sites with 1000 URLs"},
 		{Sieve, func(f *Figures) { f.Hosts, f.SievePending = hosts.Survey{}, 9 }, "9 new links"},
-		{Nothing, func(f *Figures) { f.Hosts.DueNow, f.Busy = 12, 40 }, "sites are due"},
+		{Politeness, func(f *Figures) { f.Hosts.DueNow, f.Busy = 12, 40 }, "40 sites"},
+		{Nothing, func(f *Figures) { f.Hosts.DueNow, f.Busy = 80, 40 }, "sites are due"},
 	} {
 		all := Diagnose(running(c.change))
 		if first := all[0]; first.Cause != c.cause || !strings.Contains(first.Text, c.figure) || first.Remedy == "" {

@@ -172,6 +172,8 @@ func TestConcludeSaysWhatBecameOfAURL(t *testing.T) {
 			"not fetched: skipped as part of a trap: the path repeats itself"},
 		{Evidence{Sieve: "known"}, "", Waiting,
 			"not fetched: found, and not yet in the queue of its host; 3 URLs wait in the ready queue"},
+		{Evidence{Host: due, Queue: now, Robots: allowed, Attempts: []Attempt{ok}, AsOf: "S"}, "killed", Fetched,
+			"fetched: status 200 (ok) at T, 9 bytes, in the archive"},
 		{Evidence{Sieve: "known", logLeft: true}, "", Unclear,
 			"not found: it is known, and has no line in the part of crawl.log that was read (--whole-log); it may also be " +
 				"one of 3 URLs in the ready queue"},
@@ -185,7 +187,8 @@ func TestConcludeSaysWhatBecameOfAURL(t *testing.T) {
 			"agent agent-2, which owns its host, says: not fetched: next"},
 	} {
 		s := Source{Ready: func() uint64 { return 3 }, Paused: func() string { return c.paused }}
-		c.e.Running = true
+		c.e.Running = c.paused != "killed"
+		s.Running = c.e.Running
 		if s.conclude(&c.e); c.e.Result != c.result || c.e.Verdict != c.verdict {
 			t.Errorf("%s: %s\nwant %s: %s", c.e.Result, c.e.Verdict, c.result, c.verdict)
 		}

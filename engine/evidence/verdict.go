@@ -17,7 +17,7 @@ func (s *Source) conclude(e *Evidence) {
 		e.say(InExchange, "an exchange for it is under way since %s", seconds(e.Exchange))
 	case e.Owner != "":
 		e.sayOwner()
-	case e.Queue != nil:
+	case e.Queue != nil && !(hasLine && last.Final && !s.Running && last.Time > e.AsOf): // a kill came after the line
 		e.sayQueued(s.Paused())
 	case hasLine && !last.Final && outcomeOf(last.Outcome).Class() != outcome.ClassAnswer:
 		e.say(Waiting, "not fetched: %s%s at %s; it is tried again", last.Outcome, status(last), last.Time)

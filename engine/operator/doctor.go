@@ -41,7 +41,7 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 	case pauseReason:
 		f.Paused = reason
 	case outage.NoFilesReason:
-		f.Shortage = "file descriptors"
+		f.Shortage = reason
 	default:
 		if f.Disk.Need == 0 {
 			f.Agents = reason

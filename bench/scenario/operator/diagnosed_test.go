@@ -27,6 +27,7 @@ type illness struct {
 	free   int64          // bytes that the disk says are free; 0 for enough
 	seams  func(web *testbed.OutageWeb, s *engine.Seams)
 	after  time.Duration // when the doctor is asked
+	wait   func()        // waits until it is asked, instead; nil for after
 
 	cause, says string
 }
@@ -62,7 +63,11 @@ func (i *illness) crawl(t *testing.T) []doctor.Diagnosis {
 	}
 	done := make(chan error, 1)
 	go func() { done <- e.Run(t.Context()) }()
-	testbed.Wait(i.after)
+	if i.wait != nil {
+		i.wait()
+	} else {
+		testbed.Wait(i.after)
+	}
 	all := diagnoses(t, e)
 	script.Clear()
 	e.Abort()
@@ -88,10 +93,12 @@ func TestDoctorNamesTheConditionOfACrawl(t *testing.T) {
 	}
 }
 
+// fast makes the delays short, and group commits frequent.
+func fast(cfg *engine.Config) {
+	cfg.Politeness.HostDelay, cfg.Politeness.IPDelay, cfg.Intervals.Sync = 100*time.Millisecond, 0, 50*time.Millisecond
+}
+
 func illnesses() map[string]*illness {
-	fast := func(cfg *engine.Config) {
-		cfg.Politeness.HostDelay, cfg.Politeness.IPDelay = 100*time.Millisecond, 0
-	}
 	return map[string]*illness{
 		"each lookup takes 20 s": {
 			web: testbed.OutageWeb{Sites: 150, Pages: 2}, seams: slowNames(20 * time.Second),
@@ -123,7 +130,7 @@ func illnesses() map[string]*illness {
 		},
 		"eight connections take all descriptors": {
 			web: testbed.OutageWeb{Sites: 80, Pages: 50}, change: fast, seams: fewDescriptors(8, 2*time.Second),
-			after: 20 * time.Second, cause: doctor.Descriptors, says: "this machine lacks ",
+			after: 20 * time.Second, cause: doctor.Descriptors, says: "this machine: no file descriptors",
 		},
 		"there are four fetch workers, and servers take 2 s": {
 			web: testbed.OutageWeb{Sites: 80, Pages: 50}, seams: fewDescriptors(1000, 2*time.Second),
@@ -143,8 +150,8 @@ func illnesses() map[string]*illness {
 		},
 		"memory is short, and the delays are long": {
 			web:    testbed.OutageWeb{Sites: 60, Pages: 200},
-			change: func(cfg *engine.Config) { cfg.Workbench.MemoryMax = 8 << 10 },
-			after:  time.Minute, cause: doctor.Politeness, says: "60 sites with ",
+			change: func(cfg *engine.Config) { cfg.Workbench.MemoryMax = 16 << 10 },
+			after:  61500 * time.Millisecond, cause: doctor.Politeness, says: "60 sites with ",
 		},
 	}
 }
