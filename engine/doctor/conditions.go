@@ -28,9 +28,8 @@ func conditions() []condition {
 		{Memory, false, (*Figures).isMemoryShort, memory},
 		{Agents, false, (*Figures).isPeerSlow, peer},
 		{FailingSite, false, (*Figures).areFailing, failing},
-		{HugeHost, false, func(f *Figures) bool { return f.isIdle() && isMost(f.Hosts.Largest.Queued, f.Hosts.URLs) },
-			hugeHost},
-		{Politeness, false, func(f *Figures) bool { return f.isIdle() && f.Hosts.Sites > 0 }, politeness},
+		{HugeHost, false, (*Figures).isHostHuge, hugeHost},
+		{Politeness, false, (*Figures).areSitesWaiting, politeness},
 		{SlowDisk, false, func(f *Figures) bool { return f.Disk.WriteTook == 0 && f.Disk.SyncTook > 0 }, slowSyncs},
 		{Sieve, false, func(f *Figures) bool { return f.isIdle() && f.Hosts.Sites == 0 && f.SievePending > 0 }, sieve},
 	}
@@ -63,6 +62,17 @@ func (f *Figures) isPeerSlow() bool { return f.isIdle() && f.Peer.URLs > int64(f
 // areFailing reports whether failing sites have most of the queued URLs.
 func (f *Figures) areFailing() bool {
 	return f.isIdle() && f.Hosts.Failing > 0 && 2*f.Hosts.FailingURL >= f.Hosts.URLs
+}
+
+// isAllFailing reports whether failing sites have all queued URLs: then no delay of politeness limits the crawl.
+func (f *Figures) isAllFailing() bool { return f.areFailing() && f.Hosts.FailingURL >= f.Hosts.URLs }
+
+// areSitesWaiting reports whether sites wait for their delay while workers have nothing to do.
+func (f *Figures) areSitesWaiting() bool { return f.isIdle() && f.Hosts.Sites > 0 && !f.isAllFailing() }
+
+// isHostHuge reports whether one host has most of the queued URLs.
+func (f *Figures) isHostHuge() bool {
+	return f.isIdle() && isMost(f.Hosts.Largest.Queued, f.Hosts.URLs) && !f.isAllFailing()
 }
 
 func ended(f *Figures) (text, remedy, ifLifted string) {

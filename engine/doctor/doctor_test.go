@@ -66,6 +66,16 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 	}
 }
 
+// If only failing sites have queued URLs, shorter delays would change nothing.
+func TestDiagnoseOfFailingSitesNamesNoDelay(t *testing.T) {
+	all := Diagnose(running(func(f *Figures) {
+		f.Hosts.Failing, f.Hosts.FailingURL, f.Hosts.Largest.Queued = 1, 1000, 1000
+	}))
+	if len(all) != 1 || all[0].Cause != FailingSite {
+		t.Errorf("%+v", all)
+	}
+}
+
 // A crawl with two limits names both, and what would change if the first were lifted.
 func TestDiagnoseNamesWhatComesNext(t *testing.T) {
 	all := Diagnose(running(func(f *Figures) { f.Disk.WriteTook, f.Hosts.Largest.Queued = 2*time.Second, 950 }))
