@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,6 +32,7 @@ func (h *handWatcher) Watch(ctx context.Context, _ string, changed func()) error
 // rig is an inbox and the crawl that takes its URLs.
 type rig struct {
 	fs    *vfs.Mem
+	mu    sync.Mutex // held while taken is used
 	taken []string
 	fail  error // of the next call
 
@@ -45,6 +47,8 @@ func (r *rig) add(_ context.Context, urls iter.Seq[string]) (added admission.Add
 	if r.fail != nil {
 		return added, r.fail
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for url := range urls {
 		u := admission.AddedURL{URL: url, Result: admission.New}
 		switch {
@@ -62,6 +66,13 @@ func (r *rig) add(_ context.Context, urls iter.Seq[string]) (added admission.Add
 		added.URLs = append(added.URLs, u)
 	}
 	return added, err
+}
+
+// count is the number of URLs that were taken.
+func (r *rig) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.taken)
 }
 
 func (r *rig) put(t *testing.T, name, content string) {
@@ -125,8 +136,8 @@ func TestInbox_aFileIsReadAndMovesWithItsReport(t *testing.T) {
 			time.Sleep(Quiet / 2)
 			changed() // still written
 			time.Sleep(Quiet * 3 / 4)
-			if len(r.taken) > 0 {
-				t.Errorf("%q is read before it is quiet", r.taken)
+			if n := r.count(); n > 0 {
+				t.Errorf("%d URLs are read before it is quiet", n)
 			}
 			time.Sleep(Quiet)
 			if got := r.list(t); got != "slow.part done/a.txt done/a.txt.tsv refused/bad.txt refused/bad.txt.tsv" {
@@ -159,7 +170,7 @@ func TestInbox_nothingIsLostByAStop(t *testing.T) {
 		})
 		r.fail = nil
 		r.run(t, func(_ func(), _ *Inbox) {
-			if synctest.Wait(); len(r.taken) != 1 || !strings.HasPrefix(r.list(t), "done/a.txt ") {
+			if synctest.Wait(); r.count() != 1 || !strings.HasPrefix(r.list(t), "done/a.txt ") {
 				t.Errorf("in the next run: %q, %s", r.taken, r.list(t))
 			}
 		})
