@@ -74,7 +74,7 @@ func (d DueTimes[S]) EndHolds() {
 	d.w.mu.Lock()
 	defer d.w.mu.Unlock()
 	c := &d.w.contents
-	for id := uint32(1); id <= uint32(c.sites.records.last); id++ {
+	for id := uint32(1); id <= c.sites.records.last; id++ {
 		if c.sites.has(id) && c.sites.at(id).placement != dead && c.sites.at(id).has(flagHeld) {
 			s := c.sites.at(id)
 			c.touch(s)

@@ -165,7 +165,7 @@ func (i *Inbox) readFiles(ctx context.Context, add Add) error {
 		err := i.readFile(ctx, name, add)
 		switch {
 		case errors.Is(err, cluster.ErrEnding) || ctx.Err() != nil:
-			return nil // the file is read in the next run
+			return nil //nolint:nilerr // the crawl ends: the file is read in the next run
 		case err != nil:
 			i.o.Log.Warn("a file of the inbox could not be read, and stays there", "file", name, "error", err)
 		}

@@ -16,7 +16,7 @@ func (DiskWatcher) Watch(ctx context.Context, dir string, changed func()) error 
 	if err != nil {
 		return fmt.Errorf("inbox: %w", err)
 	}
-	defer w.Close()
+	defer func() { _ = w.Close() }() // it only watched
 	if err := w.Add(dir); err != nil {
 		return fmt.Errorf("inbox: %w", err)
 	}

@@ -55,7 +55,7 @@ func (l *Limits) FinishAtMaxTime(ctx context.Context, wall func() time.Duration)
 		case <-ctx.Done():
 		}
 		if timer.Stop(); ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // ctx ended: the loop's ordinary end
 		}
 	}
 }
