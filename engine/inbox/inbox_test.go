@@ -129,6 +129,7 @@ func TestInbox_aFileIsReadAndMovesWithItsReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{fs: vfs.NewMem(1)}
 		r.run(t, func(changed func(), _ *Inbox) {
+			synctest.Wait() // what was there at the start has been read
 			r.put(t, "a.txt", "# more\nhttp://a.test/\n\n http://b.test/ \nftp://c.test/\n")
 			r.put(t, "bad.txt", "nonsense")
 			r.put(t, "slow.part", "http://slow.test/")
