@@ -130,8 +130,13 @@ func (q *Queue) Shrink() {
 	}
 }
 
-// Clear makes an empty queue for another site of q. It keeps the memory of items that are not urgent.
-func (q *Queue) Clear() { *q = Queue{others: ring{buf: q.others.buf}} }
+// Clear makes an empty queue for another site of q. It keeps the memory.
+func (q *Queue) Clear() {
+	q.others = ring{buf: q.others.buf}
+	if q.urgent != nil {
+		*q.urgent = ring{buf: q.urgent.buf}
+	}
+}
 
 // Prefetch reads where the first item is, and PrefetchItem reads its first byte, so that the processor has them in its
 // cache. The queue must not be empty. The results have no meaning.

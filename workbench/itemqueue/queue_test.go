@@ -148,6 +148,20 @@ func TestPushBack_costsTheSameBehindManyUrgentItems(t *testing.T) {
 	}
 }
 
+// A queue that another site takes over is empty, and needs no memory of its own for either class.
+func TestClear_keepsTheMemoryForTheNextSite(t *testing.T) {
+	var q Queue
+	plain, urgent := plainItem("page"), urgentItem("image")
+	allocs := testing.AllocsPerRun(100, func() {
+		q.PushBack(plain, false)
+		q.PushBack(urgent, true)
+		q.Clear()
+	})
+	if allocs > 0 || q.Count() != 0 || q.UrgentCount() != 0 || q.Size() != 0 {
+		t.Errorf("%v allocations; %d items, %d urgent, %d bytes", allocs, q.Count(), q.UrgentCount(), q.Size())
+	}
+}
+
 func TestPrefixLen(t *testing.T) {
 	for n, want := range map[int]int{0: 1, 1: 1, 127: 1, 128: 2, 16383: 2, 16384: 3, 1 << 21: 4} {
 		if got := PrefixLen(n); got != want {
