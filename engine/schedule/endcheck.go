@@ -31,12 +31,14 @@ func (e *endCheck) next(now time.Time) (wait time.Duration, reason string) {
 	}
 	n := e.dead.Counters
 	finished, admitted, pending := n.Finished.Load(), n.URLsAdmitted.Load(), e.flushes.Pending()
-	if pending > 0 && !e.hasReady() && (e.IsClosing() || e.front.isSmall(now)) {
+	if pending > 0 && !e.hasReady() {
+		// First the question that costs nothing: a count of the front reads a thousand addresses.
 		if left := e.flushes.RequestIn(now); left > 0 {
-			return min(wait, left), ""
+			wait = min(wait, left)
+		} else if e.IsClosing() || e.front.isSmall(now) {
+			e.flushes.Request()
+			return wait, ""
 		}
-		e.flushes.Request()
-		return wait, ""
 	}
 	if e.queues.OnDisk.DelayedSites() > 0 {
 		return min(wait, untilLeast(now, e.delayedSites.nextTurn)), ""

@@ -42,9 +42,14 @@ func TestEndCheck_completeWhenNoURLCanCome(t *testing.T) {
 // Without ready URLs a small front requests a flush, at the pace of the Flusher.
 func TestEndCheck_requestsFlushes(t *testing.T) {
 	r, now := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1), time.Now()
-	r.Front = NewFront(r.Workbench, 10)
 	d := r.distributor()
-	r.flushes.pending, r.flushes.wait = 1, time.Millisecond
+	r.flushes.pending, r.flushes.wait = 1, time.Second
+	if d.end.next(now); !r.Front.nextCount.IsZero() {
+		t.Error("the front was counted, though no flush may be requested yet")
+	}
+	r.Front = NewFront(r.Workbench, 10)
+	d = r.distributor()
+	r.flushes.wait = time.Millisecond
 	if wait, reason := d.end.next(now); wait != time.Millisecond || reason != "" || r.flushes.requested != 0 {
 		t.Errorf("wait %v, end %q, %d requests; a flush ended just now", wait, reason, r.flushes.requested)
 	}
