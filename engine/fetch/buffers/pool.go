@@ -73,7 +73,10 @@ func (p *Pool) TakeSmallest(need int) (Buffer, bool) {
 		return Buffer{}, false
 	}
 	b := p.tiers[0].takeBuffer()
-	return Buffer{B: b, tier: 1}, b != nil
+	if b == nil {
+		return Buffer{}, false
+	}
+	return Buffer{B: b, tier: 1}, true
 }
 
 // Take returns the smallest free buffer of at least need bytes.

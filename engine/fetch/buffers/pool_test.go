@@ -49,6 +49,23 @@ func TestBuffersModel(t *testing.T) {
 	}
 }
 
+// What TakeSmallest could not give can be returned like any buffer, and the pool does not take it for one.
+func TestTakeSmallest_givesNothingThatTheCountWouldMiss(t *testing.T) {
+	p := new(Pool)
+	p.Init([Sizes]Size{{4 << 10, 1}, {8 << 10, 1}, {16 << 10, 1}})
+	only, _ := p.TakeSmallest(1)
+	none, ok := p.TakeSmallest(1)
+	if p.Return(none); ok || none.B != nil || p.Stats().BuffersOut[0] != 1 {
+		t.Errorf("without a free buffer: %v of %d bytes, then %+v", ok, len(none.B), p.Stats())
+	}
+	p.Return(only)
+	for n, tier := range []int8{1, 2} {
+		if b, ok := p.Take(1); !ok || b.tier != tier {
+			t.Errorf("buffer %d is of tier %d, want %d", n, b.tier, tier)
+		}
+	}
+}
+
 // After a burst of two thousand pages, pages are fetched one at a time, and the unneeded buffers are released.
 func TestBuffersOfABurstAreLetGo(t *testing.T) {
 	const burst = 2000
