@@ -25,13 +25,16 @@ const (
 	endlessFileMax = 32 << 20
 	// endlessName is the file in the directory of a Store: a line for each pair, with a space between domain and address.
 	endlessName = "endless"
+	// noAddress is in a line in place of the address if a proxy resolved the name.
+	noAddress = "-"
 	// networkBits of an IPv6 address count: its owner has all addresses of such a network.
 	networkBits = 64
 )
 
 // endlessSources are the domains and addresses that have sent a body without an end: one that was longer than the
 // limit, and whose length was not declared or was declared to be longer. All hosts of a domain at one address are one
-// source, so a wildcard name costs one long body. It is safe for concurrent use.
+// source, so a wildcard name costs one long body. If a proxy resolves the names, no address is known, and each domain
+// is a source of its own. It is safe for concurrent use.
 type endlessSources struct {
 	domainOf func(host []byte) []byte
 	count    atomic.Int64 // of pairs
@@ -58,7 +61,11 @@ func (e *endlessSources) add(host []byte, addr netip.Addr) error {
 	if !added {
 		return nil
 	}
-	return e.file.add(fmt.Appendf(nil, "%s %s\n", domain, at), full)
+	text := noAddress
+	if at.IsValid() {
+		text = at.String()
+	}
+	return e.file.add(fmt.Appendf(nil, "%s %s\n", domain, text), full)
 }
 
 // has reports whether a host at an address probably sends bodies without an end. Most answers need the address alone.
@@ -69,12 +76,13 @@ func (e *endlessSources) has(host []byte, addr netip.Addr) bool {
 	at := networkOf(addr)
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	atAddress := e.spread[keyOf(nil, at)]
-	switch {
-	case atAddress >= endlessSpread:
-		return true
-	case atAddress == 0 && e.wide == 0:
-		return false
+	if at.IsValid() {
+		switch atAddress := e.spread[keyOf(nil, at)]; {
+		case atAddress >= endlessSpread:
+			return true
+		case atAddress == 0 && e.wide == 0:
+			return false
+		}
 	}
 	domain := e.domain(host)
 	_, known := e.pairs[keyOf(domain, at)]
@@ -120,7 +128,9 @@ func (e *endlessSources) note(domain []byte, at netip.Addr) (added bool) {
 		return false
 	}
 	e.pairs[pair] = struct{}{}
-	e.spread[keyOf(nil, at)]++
+	if at.IsValid() {
+		e.spread[keyOf(nil, at)]++
+	}
 	ofDomain := keyOf(domain, netip.Addr{})
 	if e.spread[ofDomain]++; e.spread[ofDomain] == endlessSpread {
 		e.wide++
@@ -137,7 +147,8 @@ func (e *endlessSources) load(fsys vfs.FS, dir string) error {
 	}
 	for line := range bytes.Lines(b) {
 		domain, at, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
-		if addr, err := netip.ParseAddr(string(at)); err == nil && len(domain) > 0 && len(e.pairs) < endlessMost {
+		addr, err := netip.ParseAddr(string(at))
+		if (err == nil || string(at) == noAddress) && len(domain) > 0 && len(e.pairs) < endlessMost {
 			e.note(domain, networkOf(addr))
 		}
 	}

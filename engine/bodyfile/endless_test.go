@@ -63,6 +63,24 @@ func TestEndless_aWildcardDomainIsOneSourceAlsoAfterARestart(t *testing.T) {
 	}
 }
 
+// Through a proxy no address is known. Then many domains with endless bodies say nothing about all others.
+func TestEndless_withoutAddressesADomainIsASource(t *testing.T) {
+	disk := vfs.NewMem(1)
+	s := openEndless(t, disk)
+	for n := range 2 * endlessSpread {
+		s.NoteEndless(fmt.Appendf(nil, "a.wild%d.test", n), netip.Addr{})
+	}
+	for range 2 {
+		if !s.IsEndless([]byte("b.wild3.test"), netip.Addr{}) {
+			t.Error("a domain is not known by its other names")
+		}
+		if s.IsEndless([]byte("a.other.test"), netip.Addr{}) {
+			t.Error("a domain counts that has sent nothing")
+		}
+		s = openEndless(t, disk)
+	}
+}
+
 // A domain that has sent endless bodies from many addresses counts at each address, and an address of many such domains
 // counts for each domain.
 func TestEndless_spreads(t *testing.T) {
