@@ -229,6 +229,36 @@ func TestALimitChangesWhileDownloadsRun(t *testing.T) {
 	})
 }
 
+// Visits that were waiting for a worker when the limit was lifted cost nothing when there is a limit again.
+func TestVisitsBeforeALimitWasLiftedAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const waiting, limit = 256, 100 << 10
+		l := New(Options{Total: limit})
+		var feeder sync.WaitGroup
+		feeder.Go(func() { l.StartVisits(waiting, nil) })
+		synctest.Wait()
+		set := func(rate int64) {
+			t.Helper()
+			if err := l.Set(Total, rate); err != nil {
+				t.Fatal(err)
+			}
+		}
+		set(0)
+		feeder.Wait()
+		for range waiting {
+			f := l.NewFlow()
+			f.BeginVisit()
+			f.EndVisit()
+		}
+		set(limit)
+		began := time.Now()
+		l.StartVisits(1, nil)
+		if waited := time.Since(began); waited > time.Second {
+			t.Errorf("the first Visit under a limit of %d waited %v", limit, waited)
+		}
+	})
+}
+
 // A worker whose exchange is cancelled does not wait.
 func TestAWaitEndsWithTheExchange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -99,6 +99,9 @@ func (l *Limits) Set(name string, rate int64) error {
 	defer l.mu.Unlock()
 	switch name {
 	case Total:
+		if rate == 0 { // Visits that begin now do not know that bytes were set aside for them
+			l.visits.count = 0
+		}
 		l.total.set(rate, time.Now())
 		l.total.take(l.visits.count * l.visits.mean)
 	case PerHost:
