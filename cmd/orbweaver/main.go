@@ -17,6 +17,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/cmd/orbweaver/internal/ctl"
+	"orbweaver/cmd/orbweaver/internal/derivation"
 	"orbweaver/cmd/orbweaver/internal/inspect"
 	"orbweaver/cmd/orbweaver/internal/manual"
 	"orbweaver/cmd/orbweaver/internal/process"
@@ -40,16 +41,22 @@ type cli struct {
 	Skipped inspect.SkippedCommand `cmd:"" help:"List the URLs that a crawl skips because they belong to a trap."`
 	Report  inspect.ReportCommand  `cmd:"" help:"Print reports of a crawl: hosts, status codes, media types, depth, seeds, errors, TLS faults."`
 	Audit   inspect.AuditCommand   `cmd:"" help:"Check what archives prove: which agent's copy of each page counts, and that all delays were kept."`
-	Warc    archive.Command        `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
 	Ctl     ctl.Command            `cmd:"" help:"Control a running crawl."`
 	UI      ctl.UICommand          `cmd:"" name:"ui" help:"Serve the dashboard of a running crawl on loopback, for a browser."`
 	Version versionCmd             `cmd:"" help:"Print the version and the commit."`
 
 	Botpage botpage.Command `cmd:"" help:"Print a page for site owners: whose crawler this is, and how it is kept away."`
 
+	archiveCommands
 	clusterCommands
 	textCommands
 	manual.Commands
+}
+
+// archiveCommands read WARC files, of this or any other crawler.
+type archiveCommands struct {
+	Warc   archive.Command    `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
+	Derive derivation.Command `cmd:"" help:"Make other files from WARC files: a columnar index."`
 }
 
 // clusterCommands are for several agents that share a crawl.

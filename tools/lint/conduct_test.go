@@ -14,6 +14,7 @@ var starters = places{
 	"engine/fetch/socket_linux.go":               "context.AfterFunc, stopped when the connection is there",
 	"engine/fsck/archive.go":                     "the examination of one file waits for its three readers",
 	"engine/run.go":                              "Run waits for its groups",
+	"derive/run.go":                              "Run waits for its workers",
 	"engine/lifecycle/group.go":                  "Run waits for its groups",
 	"engine/cluster/delivery/senders.go":         "the loop that follows membership waits for all senders",
 	"engine/cluster/consensus/":                  "Close waits for the loops; a call of all agents waits for all answers",

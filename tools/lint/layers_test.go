@@ -40,6 +40,8 @@ func layers() []string {
 		"engine",
 		"engine/control/dashboard",
 		"engine/control engine/fsck engine/audit engine/gaps engine/inbox",
+		"derive",
+		"derive/",
 		"bench/",
 		"cmd/ tools/",
 	}

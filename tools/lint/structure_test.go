@@ -21,6 +21,7 @@ const (
 // recordStructs are written out whole, so their fields are a list and not a design.
 var recordStructs = map[string]string{
 	"bench/simweb/judge.Verdict":  "the verdict, as JSON",
+	"derive/columns.Row":          "a row of Common Crawl's table",
 	"bench/agents.Run":            "one run of the benchmark of agents, as JSON",
 	"bench/throughput.SweepCrawl": "one crawl of a sweep, as JSON",
 	"engine/report.Report":        "report.json",

@@ -31,7 +31,7 @@ func (c *Entry) Append(dst []byte) []byte {
 	dst = append(dst, ` {"url":"`...)
 	dst = appendJSON(dst, c.URI)
 	dst = append(dst, '"', ',')
-	if mime := mediaType(c.MIME); len(mime) > 0 {
+	if mime := MediaType(c.MIME); len(mime) > 0 {
 		dst = append(dst, `"mime":"`...)
 		dst = append(appendJSON(dst, mime), '"', ',')
 	}
@@ -95,8 +95,8 @@ func cleanKey(dst []byte, from int) []byte {
 // most 127 bytes each (RFC 6838).
 const MediaTypeMax = 255
 
-// mediaType returns the value of a Content-Type field without parameters and spaces, at most MediaTypeMax bytes.
-func mediaType(v []byte) []byte {
+// MediaType returns the value of a Content-Type field without parameters and spaces, at most MediaTypeMax bytes.
+func MediaType(v []byte) []byte {
 	if i := bytes.IndexAny(v, ";,"); i >= 0 {
 		v = v[:i]
 	}

@@ -55,7 +55,7 @@ func TestALongMediaTypeIsCut(t *testing.T) {
 	if line := c.Append(nil); len(line) > 400 || !bytes.Contains(line, []byte(`"mime":"a/bbb`)) {
 		t.Errorf("%d bytes: %.100s", len(line), line)
 	}
-	if got := mediaType([]byte(strings.Repeat("t", 127) + "/" + strings.Repeat("s", 127))); len(got) != MediaTypeMax {
+	if got := MediaType([]byte(strings.Repeat("t", 127) + "/" + strings.Repeat("s", 127))); len(got) != MediaTypeMax {
 		t.Errorf("the longest media type has %d bytes, %d are left", MediaTypeMax, len(got))
 	}
 }

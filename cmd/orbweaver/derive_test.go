@@ -1,0 +1,39 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/derive/derivetest"
+)
+
+// derive makes outputs from a file of another crawler, keeps what is complete, and its status says whether a record was
+// damaged.
+func TestDerive(t *testing.T) {
+	dir := t.TempDir()
+	var a derivetest.Archive
+	a.Response("http://a.test/", 200, "text/html", "<title>a</title>")
+	a.Response("http://a.test/2", 200, "text/html", "<title>b</title>")
+	file := filepath.Join(dir, "x.warc.gz")
+	writeFile(t, file, a.String())
+	out := filepath.Join(dir, "out")
+	args := []string{"derive", "--parquet", "--crawl", "C", "--out", out}
+	r := call(append(args, file)...).want(t, command.ExitDone)
+	if !strings.HasPrefix(r.out, "1 WARC files, 2 records, 0 faults\n1 outputs") {
+		t.Error(r.out)
+	}
+	if _, err := os.Stat(filepath.Join(out, "parquet", "crawl=C", "subset=warc", "x-000.gz.parquet")); err != nil {
+		t.Error(err)
+	}
+	if r = call(append(args, file)...).want(t, command.ExitDone); !strings.Contains(r.out, "1 files were complete") {
+		t.Error(r.out)
+	}
+	a.Damage(1)
+	writeFile(t, filepath.Join(dir, "y.warc.gz"), a.String())
+	call(append(args, "--json", dir)...).want(t, command.ExitFailed, "y.warc.gz at 0", "1 fault")
+	call("derive", "--out", out, file).want(t, command.ExitUsage, "nothing to make")
+	call(append(args, filepath.Join(dir, "none"))...).want(t, command.ExitUsage, "no WARC files")
+}

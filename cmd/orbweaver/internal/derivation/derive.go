@@ -1,0 +1,121 @@
+package derivation
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/derive"
+	"orbweaver/derive/columns"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// Command is the command derive.
+type Command struct {
+	Parquet bool `help:"Columnar index in Parquet, with the schema of Common Crawl's cc-index table."`
+
+	Out     string `help:"Directory for the outputs. The same command continues there." required:"" placeholder:"DIR"`
+	Crawl   string `help:"Name of the crawl in outputs. The default is the name of the crawl directory." placeholder:"NAME"`
+	Workers int    `help:"WARC files that are read at a time; 0 means one for each processor." default:"0" least:"0" most:"1024" placeholder:"N"`
+	JSON    bool   `help:"Print the report as JSON."`
+	Quiet   bool   `help:"Do not show progress."`
+
+	Names []string `arg:"" name:"archive" help:"Crawl directories, directories of WARC files, or WARC files." placeholder:"ARCHIVE"`
+}
+
+// Help shows examples.
+func (*Command) Help() string {
+	return `Makes other files from WARC files, of this or any other crawler, in one pass. An output that is complete is not
+made again: the same command continues after an interruption, and adds the files that a crawl has completed since.
+Files that a crawl is writing are left out. A damaged record is reported, and all others are used.
+
+  --parquet   DIR/parquet/crawl=NAME/subset=SUBSET/*.parquet    docs/guide/derive.md has the columns
+
+Exit status: 0 if all is well, 1 if a record was damaged or an output could not be written.
+
+Examples:
+  orbweaver derive --parquet --out out crawl
+  orbweaver derive --parquet --crawl CC-MAIN-2024-51 --out out /data/*.warc.gz`
+}
+
+// Check implements command.Checker.
+func (c *Command) Check(*command.Invocation) error {
+	if !c.Parquet {
+		return errors.New("nothing to make: give --parquet")
+	}
+	if strings.ContainsAny(c.Crawl, "/=\x00") {
+		return fmt.Errorf("--crawl: %q cannot be part of a path", c.Crawl)
+	}
+	return nil
+}
+
+// Run derives.
+func (c *Command) Run(inv *command.Invocation) error {
+	fsys := vfs.Disk()
+	o := derive.Options{Dir: c.Out, Workers: c.Workers, Crawl: c.Crawl}
+	if c.Parquet {
+		o.Products = append(o.Products, columns.New(fsys, columns.Options{Dir: c.Out}))
+	}
+	o.OnFault = func(f *warc.Fault) { fmt.Fprintln(inv.Stderr, f) }
+	if !c.Quiet {
+		o.OnProgress = progress(inv)
+	}
+	r, err := derive.Run(inv.Context, fsys, c.Names, o)
+	if errors.Is(err, derive.ErrNoFiles) || errors.Is(err, derive.ErrSameName) {
+		return command.Misuse(err)
+	}
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = command.PrintJSON(inv.Stdout, r)
+	} else {
+		err = printReport(inv, r)
+	}
+	if err == nil && r.Faults > 0 {
+		err = fmt.Errorf("%d faults in the WARC files; everything else was used", r.Faults)
+	}
+	return err
+}
+
+// printReport prints the report as text.
+func printReport(inv *command.Invocation, r *derive.Report) error {
+	text := fmt.Sprintf("%d WARC files, %d records, %d faults\n%d outputs, %s written\n",
+		r.Files, r.Records, r.Faults, r.Outputs, command.FormatBytes(r.Written))
+	if r.Kept > 0 {
+		text += fmt.Sprintf("%d files were complete before\n", r.Kept)
+	}
+	if r.Unfinished > 0 {
+		text += fmt.Sprintf("%d files are still written by a crawl, and were left out\n", r.Unfinished)
+	}
+	_, err := fmt.Fprint(inv.Stdout, text)
+	return err
+}
+
+// progressEvery is the time between two lines of progress.
+const progressEvery = 2 * time.Second
+
+// progress prints a line every few seconds.
+func progress(inv *command.Invocation) func(derive.Progress) {
+	began := time.Now()
+	printed := began
+	var before int64
+	return func(p derive.Progress) {
+		now := time.Now()
+		since := now.Sub(printed)
+		if since < progressEvery {
+			return
+		}
+		if p.Combining != "" {
+			fmt.Fprintf(inv.Stderr, "combining: %s, %.0f s\n", p.Combining, now.Sub(began).Seconds())
+		} else {
+			rate := float64(p.Bytes-before) / since.Seconds()
+			fmt.Fprintf(inv.Stderr, "reading: %d of %d files, %s of %s, %d records, %s/s\n", p.Files, p.FilesOf,
+				command.FormatBytes(p.Bytes), command.FormatBytes(p.BytesOf), p.Records, command.FormatBytes(int64(rate)))
+		}
+		printed, before = now, p.Bytes
+	}
+}

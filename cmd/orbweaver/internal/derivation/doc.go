@@ -1,0 +1,2 @@
+// Package derivation holds the command derive: other files made from WARC files.
+package derivation

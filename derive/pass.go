@@ -1,0 +1,133 @@
+package derive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+
+	"orbweaver/warc"
+	"orbweaver/warc/block"
+)
+
+// pass reads one file for the products that need it.
+type pass struct {
+	run      *run
+	source   *Source
+	memory   *memory
+	products []int // their numbers
+	writers  []FileWriter
+	outputs  []*Outputs
+	position int64 // bytes of the file that are in the progress
+	records  int64
+	faults   int64
+}
+
+// make reads the file and completes the outputs. marks gets the marker of each product.
+func (p *pass) make(ctx context.Context, marks []marker) (err error) {
+	defer func() {
+		if err != nil {
+			for _, w := range p.writers {
+				w.Abandon()
+			}
+		}
+		for _, out := range p.outputs {
+			err = errors.Join(err, out.abandon())
+		}
+	}()
+	most := int64(0)
+	for _, number := range p.products {
+		product := p.run.o.Products[number]
+		most = max(most, product.BlockBytes())
+		out := &Outputs{fsys: p.run.fsys, dir: p.run.o.Dir}
+		p.outputs = append(p.outputs, out)
+		w, err := product.Open(*p.source, out)
+		if err != nil {
+			return err
+		}
+		p.writers = append(p.writers, w)
+	}
+	if err := p.read(ctx, min(most, p.run.o.BlockMax)); err != nil {
+		return err
+	}
+	for i, number := range p.products {
+		if err := p.writers[i].Close(); err != nil {
+			return err
+		}
+		all, err := p.outputs[i].commit()
+		if err != nil {
+			return err
+		}
+		product := p.run.o.Products[number]
+		marks[number] = marker{
+			Input: p.source.Path, Size: p.source.Size, Crawl: p.source.Crawl, Settings: product.Settings(),
+			Outputs: all, Records: p.records, Faults: p.faults,
+		}
+		if err := writeMarker(p.run.fsys, p.run.o.Dir, product, p.source, &marks[number]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read passes each record to the writers.
+func (p *pass) read(ctx context.Context, most int64) error {
+	info := warc.FileInfo{Name: path.Base(p.source.Path)}
+	return warc.ReadFile(p.run.fsys, path.Dir(p.source.Path), info, p.source.Size, warc.ReaderOptions{},
+		func(z *warc.Reader) error {
+			return warc.ScanRecords(z, func(rec *warc.RecordRead) error {
+				if err := context.Cause(ctx); err != nil {
+					return err
+				}
+				return p.add(rec, max(most, block.HeadMax))
+			}, p.damage)
+		})
+}
+
+// add passes one record to the writers. If a writer cannot use the record, the others still get it.
+func (p *pass) add(rec *warc.RecordRead, most int64) error {
+	r, err := p.memory.read(rec, most)
+	if err != nil {
+		return err
+	}
+	p.records++
+	p.advance(rec.Offset)
+	for i, w := range p.writers {
+		err := w.Add(r)
+		var damage *warc.Fault
+		switch {
+		case errors.As(err, &damage):
+			if err := p.damage(damage); err != nil {
+				return err
+			}
+		case err != nil:
+			return fmt.Errorf("derive: %s of %s: %w", p.run.o.Products[p.products[i]].Name(), p.source.Path, err)
+		}
+	}
+	return nil
+}
+
+// damage counts and reports a fault. The scan continues after it.
+func (p *pass) damage(f *warc.Fault) error {
+	p.faults++
+	p.run.mu.Lock()
+	defer p.run.mu.Unlock()
+	p.run.o.OnFault(f)
+	return nil
+}
+
+// progressRecords is how many records are read between two reports of progress.
+const progressRecords = 256
+
+// advance reports progress.
+func (p *pass) advance(offset int64) {
+	if p.records%progressRecords != 0 {
+		return
+	}
+	p.run.mu.Lock()
+	defer p.run.mu.Unlock()
+	p.run.progress.Bytes += offset - p.position
+	p.run.progress.Records += progressRecords
+	p.position = offset
+	p.run.o.OnProgress(p.run.progress)
+}

@@ -1,0 +1,193 @@
+package derive
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"orbweaver/engine/fetch/coding"
+	"orbweaver/engine/parse"
+	"orbweaver/warc"
+	"orbweaver/warc/block"
+	"orbweaver/warc/cdxj"
+)
+
+// Record is a record with the parts of its block that products read. Nothing in it may be used after FileWriter.Add.
+type Record struct {
+	*warc.RecordRead
+	// Entry is the index entry, if IsIndexed: responses, revisits and resources, except answers of name servers.
+	Entry     cdxj.Entry
+	IsIndexed bool
+	// Head of the HTTP message; nil if there is none, or it is incomplete.
+	Head *block.Head
+	// IsWhole is true if Block is the whole block.
+	IsWhole bool
+
+	memory *memory
+	stored []byte // of Block: what follows Head
+	state  recordState
+}
+
+// recordState says what of a record was computed.
+type recordState struct {
+	isDecoded, isScanned bool
+	body                 []byte
+	result               *parse.Result
+}
+
+// memory is what a worker reuses for each record.
+type memory struct {
+	block   []byte
+	payload []byte
+	head    block.Head
+	decoder *coding.Decoder
+	scanner *parse.Scanner
+	starts  starts
+}
+
+// starts is the memory of Record.BodyStart.
+type starts struct {
+	payload []byte
+	decoder *coding.Decoder
+}
+
+func newMemory() *memory {
+	return &memory{
+		block: make([]byte, 0, 64<<10), decoder: coding.New(coding.Options{}), scanner: parse.NewScanner(parse.Options{}),
+		starts: starts{decoder: coding.New(coding.Options{})},
+	}
+}
+
+// blockKept is how much memory for blocks is kept from record to record, in bytes.
+const blockKept = 4 << 20
+
+// read reads the first most bytes of a block, and passes over the rest, so that the length of the record is known.
+func (m *memory) read(rec *warc.RecordRead, most int64) (*Record, error) {
+	if cap(m.block) > blockKept {
+		m.block = make([]byte, 0, 64<<10)
+	}
+	m.block = m.block[:0]
+	want := min(rec.ContentLength, most)
+	for int64(len(m.block)) < want {
+		if len(m.block) == cap(m.block) {
+			// Content-Length may be wrong: memory grows with the bytes that are read.
+			grown := make([]byte, len(m.block), min(want, max(64<<10, 2*int64(cap(m.block)))))
+			copy(grown, m.block)
+			m.block = grown
+		}
+		n, err := rec.Read(m.block[len(m.block):min(int64(cap(m.block)), want)])
+		m.block = m.block[:len(m.block)+n]
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			return nil, err
+		}
+	}
+	if err := rec.Skip(); err != nil {
+		return nil, err
+	}
+	rec.Block = m.block
+	r := &Record{RecordRead: rec, memory: m, IsWhole: int64(len(m.block)) == rec.ContentLength}
+	if head, body, ok := rec.HTTPMessage(); ok {
+		m.head = head
+		r.Head, r.stored = &m.head, body
+	}
+	var err error
+	r.Entry, r.IsIndexed, err = rec.IndexEntry()
+	if err != nil {
+		return nil, fmt.Errorf("derive: %w", err)
+	}
+	return r, nil
+}
+
+// Body returns the body of an HTTP message without chunking and content encodings, as far as it is in Block. For other
+// records it is the block.
+func (r *Record) Body() []byte {
+	if r.state.isDecoded {
+		return r.state.body
+	}
+	r.state.isDecoded = true
+	if r.Head == nil {
+		if !r.IsHTTP() {
+			r.state.body = r.Block
+		}
+		return r.state.body
+	}
+	r.memory.payload, r.state.body = r.decode(r.memory.decoder, r.memory.payload, r.stored)
+	return r.state.body
+}
+
+// startBytes is how much of a stored body BodyStart reads.
+const startBytes = 8 << 10
+
+// BodyStart returns the start of Body, made of the first 8 KiB that are stored. It costs little, and does not depend on
+// a call of Body.
+func (r *Record) BodyStart() []byte {
+	if r.Head == nil {
+		if r.IsHTTP() {
+			return nil
+		}
+		return r.Block[:min(len(r.Block), startBytes)]
+	}
+	m := &r.memory.starts
+	var body []byte
+	m.payload, body = r.decode(m.decoder, m.payload, r.stored[:min(len(r.stored), startBytes)])
+	return body
+}
+
+// decode removes chunking and content encodings from the start of a body. payload is memory for the body without
+// chunking.
+func (r *Record) decode(d *coding.Decoder, payload, stored []byte) (memory, body []byte) {
+	body = stored
+	if r.Head.Chunked() {
+		payload = unchunk(payload[:0], stored)
+		body = payload
+	}
+	d.Reset()
+	for i := range r.Head.Fields {
+		f := &r.Head.Fields[i]
+		if strings.EqualFold(f.Name, "Content-Encoding") {
+			d.Add([]byte(f.Value))
+		}
+	}
+	body, _ = d.Decode(body)
+	return payload, body
+}
+
+// unchunk appends a body without its chunked framing to dst.
+func unchunk(dst, stored []byte) []byte {
+	var c block.ChunkScanner
+	for len(stored) > 0 {
+		piece, used, done := c.Next(stored)
+		dst = append(dst, piece...)
+		if done || used == 0 {
+			break
+		}
+		stored = stored[used:]
+	}
+	return dst
+}
+
+// Page returns what the parser finds in Body. The Result is never nil.
+func (r *Record) Page() *parse.Result {
+	if r.state.isScanned {
+		return r.state.result
+	}
+	r.state.isScanned = true
+	// The only error is a character set that must not be decoded: then there are no links.
+	r.state.result, _ = r.memory.scanner.Scan(r.Body(), []byte(r.ContentType()))
+	return r.state.result
+}
+
+// ContentType returns the media type of Body with its parameters.
+func (r *Record) ContentType() string {
+	switch {
+	case r.Head != nil:
+		return r.Head.Get("Content-Type")
+	case r.IsHTTP():
+		return ""
+	}
+	return r.Get("Content-Type")
+}

@@ -1,0 +1,170 @@
+package derive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"orbweaver/internal/vfs"
+)
+
+// Run makes the products of all WARC files in names: crawl directories, other directories, or files. Damage in inputs
+// is in the Report. An error means that outputs are missing; the same Run then continues.
+func Run(ctx context.Context, fsys vfs.FS, names []string, o Options) (*Report, error) {
+	o = o.WithDefaults()
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	files, unfinished, err := find(fsys, names, o.Crawl)
+	if err != nil {
+		return nil, err
+	}
+	if err := fsys.MkdirAll(o.Dir); err != nil {
+		return nil, fmt.Errorf("derive: %w", err)
+	}
+	lock, err := fsys.Lock(o.Dir + "/" + lockName)
+	if errors.Is(err, vfs.ErrLocked) {
+		return nil, fmt.Errorf("derive: another process writes to %s: %w", o.Dir, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("derive: %w", err)
+	}
+	r := &run{fsys: fsys, o: o, files: files, done: make([][]marker, len(files))}
+	r.report = Report{Files: len(files), Unfinished: unfinished}
+	r.progress.FilesOf = len(files)
+	for i := range files {
+		r.progress.BytesOf += files[i].Size
+	}
+	err = r.readAll(ctx)
+	if err == nil {
+		err = r.finish(ctx)
+	}
+	return &r.report, errors.Join(err, lock.Close())
+}
+
+// lockName is a file in the directory of outputs that keeps a second Run away.
+const lockName = ".lock"
+
+// run is one Run. mu guards progress, report and the calls of the options' functions.
+type run struct {
+	fsys  vfs.FS
+	o     Options
+	files []Source
+	done  [][]marker // of each file, of each product
+
+	mu       sync.Mutex
+	progress Progress
+	report   Report
+}
+
+// readAll reads all files by workers. The first error ends all of them.
+func (r *run) readAll(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	next := make(chan int)
+	var workers sync.WaitGroup
+	var faults []error
+	for range min(r.o.Workers, len(r.files)) {
+		workers.Go(func() {
+			m := newMemory()
+			for i := range next {
+				if err := r.readFile(ctx, m, i); err != nil {
+					r.mu.Lock()
+					faults = append(faults, err)
+					r.mu.Unlock()
+					cancel()
+				}
+			}
+		})
+	}
+	for i := range r.files {
+		select {
+		case next <- i:
+			continue
+		case <-ctx.Done():
+		}
+		break
+	}
+	close(next)
+	workers.Wait()
+	if len(faults) > 0 {
+		return faults[0] // the others are its consequence
+	}
+	return context.Cause(ctx)
+}
+
+// readFile makes those products of a file that are not complete.
+func (r *run) readFile(ctx context.Context, m *memory, number int) error {
+	s := &r.files[number]
+	r.done[number] = make([]marker, len(r.o.Products))
+	p := pass{run: r, source: s, memory: m}
+	for i, product := range r.o.Products {
+		mark, valid, err := readMarker(r.fsys, r.o.Dir, product, s)
+		if err != nil {
+			return err
+		}
+		if valid {
+			r.done[number][i] = mark
+			continue
+		}
+		if err := discard(r.fsys, r.o.Dir, product, s, &mark); err != nil {
+			return err
+		}
+		p.products = append(p.products, i)
+	}
+	kept := len(p.products) == 0
+	if !kept {
+		if err := p.make(ctx, r.done[number]); err != nil {
+			return err
+		}
+	}
+	r.count(number, kept, p.position)
+	return nil
+}
+
+// count adds a complete file to the report.
+func (r *run) count(number int, kept bool, read int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := &r.files[number]
+	if kept {
+		r.report.Kept++
+	} else {
+		r.report.Bytes += s.Size
+	}
+	var records, faults int64
+	for _, mark := range r.done[number] {
+		records, faults = max(records, mark.Records), max(faults, mark.Faults)
+		r.report.Outputs += len(mark.Outputs)
+		for _, out := range mark.Outputs {
+			if !kept {
+				r.report.Written += out.Bytes
+			}
+		}
+	}
+	r.report.Records += records
+	r.report.Faults += faults
+	r.progress.Files++
+	r.progress.Bytes += s.Size - read
+	r.o.OnProgress(r.progress)
+}
+
+// finish lets each product combine its outputs.
+func (r *run) finish(ctx context.Context) error {
+	for i, product := range r.o.Products {
+		r.progress.Combining = product.Name()
+		r.o.OnProgress(r.progress)
+		done := make([]Finished, len(r.files))
+		for number := range r.files {
+			done[number].Source = r.files[number]
+			for _, out := range r.done[number][i].Outputs {
+				done[number].Outputs = append(done[number].Outputs, out.Name)
+			}
+		}
+		if err := product.Finish(ctx, done); err != nil {
+			return fmt.Errorf("derive: %s: %w", product.Name(), err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package derive
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"orbweaver/internal/vfs"
+)
+
+// ErrNoFiles is returned if there is no WARC file.
+var ErrNoFiles = errors.New("derive: no WARC files")
+
+// ErrSameName is returned if two inputs would have the same outputs.
+var ErrSameName = errors.New("derive: two files with the same name")
+
+// archiveDir has the WARC files of a crawl directory.
+const archiveDir = "warc"
+
+// openSuffix marks a file that a crawl is writing.
+const openSuffix = ".open"
+
+// stemOf returns the name of a WARC file without its suffix; ok is false for the names of other files.
+func stemOf(base string) (stem string, ok bool) {
+	for _, suffix := range []string{".warc.gz", ".warc.zst", ".warc"} {
+		if stem, ok = strings.CutSuffix(base, suffix); ok {
+			return stem, stem != ""
+		}
+	}
+	return "", false
+}
+
+// find returns the WARC files of names: crawl directories, other directories, or files. Files that a crawl is writing
+// are counted and left out: a later Run reads them whole.
+func find(fsys vfs.FS, names []string, crawl string) (files []Source, unfinished int, err error) {
+	seen := map[string]string{}
+	add := func(dir, base, ofCrawl string) error {
+		stem, _ := stemOf(base)
+		s := Source{Path: path.Join(dir, base), Stem: stem, File: base, Crawl: crawl}
+		if s.Crawl == "" {
+			s.Crawl = plainName(ofCrawl)
+		}
+		switch other, known := seen[base]; {
+		case known && other == s.Path:
+			return nil
+		case known:
+			return fmt.Errorf("%w: %s and %s: give them other directories with --out", ErrSameName, other, s.Path)
+		}
+		seen[base] = s.Path
+		var err error
+		if s.Size, err = fsys.Size(s.Path); err != nil {
+			return fmt.Errorf("derive: %w", err)
+		}
+		files = append(files, s)
+		return nil
+	}
+	for _, name := range names {
+		name = path.Clean(name)
+		found := 0
+		for _, dir := range []string{path.Join(name, archiveDir), name} {
+			bases, err := fsys.List(dir)
+			if err != nil || found > 0 {
+				continue
+			}
+			for _, base := range bases {
+				if _, ok := stemOf(strings.TrimSuffix(base, openSuffix)); !ok {
+					continue
+				}
+				found++
+				if strings.HasSuffix(base, openSuffix) {
+					unfinished++
+					continue
+				}
+				if err := add(dir, base, path.Base(name)); err != nil {
+					return nil, 0, err
+				}
+			}
+		}
+		if found > 0 {
+			continue
+		}
+		if _, ok := stemOf(path.Base(name)); !ok {
+			return nil, 0, fmt.Errorf("%w in %s: give a crawl directory, or files such as NAME.warc.gz", ErrNoFiles, name)
+		}
+		dir := path.Dir(name)
+		ofCrawl := path.Base(dir)
+		if ofCrawl == archiveDir {
+			ofCrawl = path.Base(path.Dir(dir))
+		}
+		if err := add(dir, path.Base(name), ofCrawl); err != nil {
+			return nil, 0, err
+		}
+	}
+	return files, unfinished, nil
+}
+
+// plainName makes a name of a crawl that can be part of a path.
+func plainName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '-', r == '_':
+			return r
+		default:
+			return '_'
+		}
+	}, name)
+	if strings.Trim(name, ".") == "" {
+		return "crawl"
+	}
+	return name
+}
