@@ -176,6 +176,15 @@ func (d *decoder) bytes(dst []byte) []byte {
 	return dst
 }
 
+// skip passes n bytes.
+func (d *decoder) skip(n uint64) {
+	for n > 0 && d.ensureByte() {
+		step := min(n, uint64(len(d.payload)-d.at))
+		d.at += int(step)
+		n -= step
+	}
+}
+
 type byteReader struct{ d *decoder }
 
 func (r byteReader) ReadByte() (byte, error) {

@@ -15,6 +15,18 @@ import (
 // decodes site data; it borrows b. A snapshot that is damaged, truncated, of another version or not the next of the
 // chain is a vfs.CorruptError.
 func Load[S any](o Options, site func(b []byte) (S, error), images ...io.Reader) (*Workbench[S], error) {
+	w, err := load(o, site, selection{all: true}, images)
+	if err != nil {
+		return nil, err
+	}
+	w.contents.sites.collectFree()
+	w.contents.history.recording = true
+	return w, nil
+}
+
+func load[S any](
+	o Options, site func(b []byte) (S, error), selected selection, images []io.Reader,
+) (*Workbench[S], error) {
 	if err := o.WithDefaults().Validate(); err != nil {
 		return nil, err
 	}
@@ -22,7 +34,7 @@ func Load[S any](o Options, site func(b []byte) (S, error), images ...io.Reader)
 		return nil, errors.New("workbench: no snapshot to load")
 	}
 	w := New[S](o)
-	l := loader[S]{contents: &w.contents, site: site}
+	l := loader[S]{contents: &w.contents, site: site, selected: selected}
 	for i, in := range images {
 		l.d = decoder{in: in, image: i, payload: l.d.payload[:0]}
 		l.image()
@@ -30,8 +42,6 @@ func Load[S any](o Options, site func(b []byte) (S, error), images ...io.Reader)
 			return nil, l.d.err
 		}
 	}
-	l.contents.sites.collectFree()
-	l.contents.history.recording = true
 	return w, nil
 }
 
@@ -39,6 +49,7 @@ type loader[S any] struct {
 	contents  *contents[S]
 	d         decoder
 	site      func(b []byte) (S, error)
+	selected  selection
 	shift     int64 // from the base of the first snapshot's due times to that of this one
 	last      uint64
 	sites     uint64 // in the chain up to now
@@ -100,7 +111,7 @@ func (l *loader[S]) record() {
 		l.removeEvicted(l.d.uvarint())
 	case kind == recordEnd:
 		l.complete = true
-		if n, all := l.d.uvarint(), l.d.uvarint(); n != l.siteCount || l.sites != all {
+		if n, all := l.d.uvarint(), l.d.uvarint(); n != l.siteCount || l.selected.all && l.sites != all {
 			l.d.corrupt(
 				fmt.Sprintf("%d of %d sites in this snapshot, %d of %d in the chain", l.siteCount, n, l.sites, all),
 			)
@@ -116,7 +127,7 @@ func (l *loader[S]) ip() {
 	if due = l.due(&note); note >= 1<<24 {
 		l.d.corrupt("invalid note")
 	}
-	if l.d.err != nil {
+	if l.d.err != nil || !l.selected.wantsAddr(addr) {
 		return
 	}
 	c := l.contents
@@ -134,6 +145,8 @@ type facts[S any] struct {
 	until, due int64
 	data       S
 	items      uint64
+
+	skipped bool // it is not selected: only the address is decoded
 
 	key, raw     []byte // parts of the arena
 	hash, byAddr uint64
@@ -217,6 +230,12 @@ func (l *loader[S]) facts() (f facts[S]) {
 		l.d.corrupt("invalid placement")
 	}
 	f.due, f.onDisk = l.due(nil), l.d.uvarint()
+	if f.skipped = !l.selected.wants(l.key, f.at, f.addr) && !l.contents.sites.has(uint32(f.id)); f.skipped {
+		l.d.skip(l.d.uvarint())
+		l.d.uvarint()
+		l.d.skip(l.d.uvarint())
+		return f
+	}
 	l.form = l.d.bytes(l.form[:0])
 	f.items = l.queue()
 	if l.d.err != nil {

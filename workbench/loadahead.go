@@ -11,6 +11,10 @@ func (l *loader[S]) readAhead() {
 	if l.d.err != nil {
 		return
 	}
+	if f.skipped {
+		l.siteCount++
+		return
+	}
 	f.frame = l.d.offset
 	f.hash = l.contents.sites.hash(l.key)
 	if f.at == addressed {

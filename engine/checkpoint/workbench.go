@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -67,17 +66,42 @@ func (p *workbenchFiles) Abandon() {
 
 // LoadWorkbench reads the files of a chain.
 func LoadWorkbench(fsys vfs.FS, dir string, chain manifest.Chain, o workbench.Options, rules *site.RulesPool) (
-	_ *workbench.Workbench[site.State], err error) {
-	var images []io.Reader
+	*workbench.Workbench[site.State], error) {
+	return loadChain(fsys, dir, chain, func(images []io.ReadSeeker) (*workbench.Workbench[site.State], error) {
+		readers := make([]io.Reader, len(images))
+		for i, image := range images {
+			readers[i] = image
+		}
+		return workbench.Load(o, decodeWith(rules), readers...)
+	})
+}
+
+// LoadSites reads the sites with the given keys from the files of a chain, for reading: see workbench.LoadSites.
+func LoadSites(fsys vfs.FS, dir string, chain manifest.Chain, keys [][]byte, rules *site.RulesPool) (
+	*workbench.Workbench[site.State], error) {
+	return loadChain(fsys, dir, chain, func(images []io.ReadSeeker) (*workbench.Workbench[site.State], error) {
+		return workbench.LoadSites(workbench.Options{}, keys, decodeWith(rules), images...)
+	})
+}
+
+func decodeWith(rules *site.RulesPool) func(b []byte) (site.State, error) {
+	return func(b []byte) (site.State, error) { return site.Decode(b, rules) }
+}
+
+// loadChain opens the files of a chain for load. The error names the file that is damaged.
+func loadChain(fsys vfs.FS, dir string, chain manifest.Chain,
+	load func(images []io.ReadSeeker) (*workbench.Workbench[site.State], error)) (
+	*workbench.Workbench[site.State], error) {
+	var images []io.ReadSeeker
 	for _, link := range chain {
-		f, openErr := fsys.Open(manifest.WorkbenchPath(dir, link.Generation))
-		if openErr != nil {
-			return nil, fmt.Errorf("engine: workbench: %w", openErr)
+		f, err := fsys.Open(manifest.WorkbenchPath(dir, link.Generation))
+		if err != nil {
+			return nil, fmt.Errorf("engine: workbench: %w", err)
 		}
 		defer f.Close()
-		images = append(images, bufio.NewReaderSize(io.NewSectionReader(f, 0, link.Length), 64<<10))
+		images = append(images, io.NewSectionReader(f, 0, link.Length))
 	}
-	b, err := workbench.Load(o, func(b []byte) (site.State, error) { return site.Decode(b, rules) }, images...)
+	b, err := load(images)
 	var corrupt *vfs.CorruptError
 	if errors.As(err, &corrupt) {
 		name := manifest.WorkbenchPath(dir, chain[corrupt.Index].Generation)

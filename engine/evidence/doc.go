@@ -14,6 +14,6 @@
 // The sieve is asked with one read for each run, an index of the archive with a binary search. crawl.log is read from
 // its end, 16 MiB at most, or as much as the caller allows. Older lines are looked for at the times of the captures.
 // The queue of the host is read up to 10^6 URLs, in slices; the list of skipped URLs up to 10^5. The answer says where
-// it stopped. A stopped crawl is opened first, which takes as long as its workbench needs to load. The owner of a host
-// that another agent has gets 5 s to answer.
+// it stopped. A stopped crawl is opened first: the file of its workbench is read twice, and only the sites of the URLs
+// are loaded. The owner of a host that another agent has gets 5 s to answer.
 package evidence

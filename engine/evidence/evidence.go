@@ -119,9 +119,9 @@ func (l Limits) withDefaults() Limits {
 
 // Collect returns what the crawl knows about a URL. An error is of the disk, or says that it is no URL.
 func (s *Source) Collect(ctx context.Context, raw string, limits Limits) (*Evidence, error) {
-	url, err := urlx.Normalize(nil, admission.CompleteSeed([]byte(raw)))
+	url, err := normalize(raw)
 	if err != nil {
-		return nil, fmt.Errorf("evidence: %.200q: %s", raw, urlx.Reason(err))
+		return nil, err
 	}
 	limits = limits.withDefaults()
 	e := &Evidence{
@@ -143,6 +143,15 @@ func (s *Source) Collect(ctx context.Context, raw string, limits Limits) (*Evide
 	}
 	s.conclude(e)
 	return e, nil
+}
+
+// normalize returns the normal form of a URL.
+func normalize(raw string) ([]byte, error) {
+	url, err := urlx.Normalize(nil, admission.CompleteSeed([]byte(raw)))
+	if err != nil {
+		return nil, fmt.Errorf("evidence: %.200q: %s", raw, urlx.Reason(err))
+	}
+	return url, nil
 }
 
 // note adds a note.

@@ -18,7 +18,9 @@ import (
 	"orbweaver/engine/skipped"
 	"orbweaver/engine/traps"
 	"orbweaver/engine/underway"
+	"orbweaver/engine/visit"
 	"orbweaver/internal/closers"
+	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/overlay"
 	"orbweaver/sieve"
@@ -35,11 +37,38 @@ func eachSkipped(fsys vfs.FS, dir string, f func(skipped.URL) error) error {
 	return nil
 }
 
-// Stopped is the Source of a crawl that does not run.
+// Stopped is the Source of a crawl that does not run, for some URLs.
 type Stopped struct {
-	Source
-
+	source Source
+	sites  map[string]struct{} // keys of those that were loaded
 	opened closers.List
+}
+
+// Collect returns what the crawl knows about one of the URLs that were named to OpenStopped: see Source.Collect.
+func (s *Stopped) Collect(ctx context.Context, raw string, limits Limits) (*Evidence, error) {
+	url, err := normalize(raw)
+	if err != nil {
+		return nil, err
+	}
+	site, _ := urlx.Split(url)
+	if _, loaded := s.sites[string(site)]; !loaded {
+		return nil, fmt.Errorf("evidence: the crawl was not opened for site %.200q", site)
+	}
+	return s.source.Collect(ctx, raw, limits)
+}
+
+// loadSites loads the sites of URLs from a checkpoint. URLs without a normal form have none.
+func (s *Stopped) loadSites(c *inspect.Checkpoint, urls []string, rules *site.RulesPool) (*visit.Workbench, error) {
+	s.sites = map[string]struct{}{}
+	var keys [][]byte
+	for _, raw := range urls {
+		if url, err := normalize(raw); err == nil {
+			key, _ := urlx.Split(url)
+			keys = append(keys, key)
+			s.sites[string(key)] = struct{}{}
+		}
+	}
+	return c.LoadSites(keys, rules)
 }
 
 // Close closes what OpenStopped opened.
@@ -68,9 +97,12 @@ func lastView(c *inspect.Checkpoint) (*ownership.Current, error) {
 	return current, err
 }
 
-// OpenStopped opens the crawl in a directory at its last checkpoint. Nothing is changed there. The caller holds the
-// lock of the directory, and closes the Source. The error wraps fs.ErrNotExist if there is no crawl.
-func OpenStopped(ctx context.Context, fsys vfs.FS, dir string, o Settings) (_ *Stopped, err error) {
+// OpenStopped opens the crawl in a directory at its last checkpoint, to be asked about some URLs. Of its workbench it
+// loads only their sites. Nothing is changed in the directory. The caller holds its lock, and closes what is returned.
+// The error wraps fs.ErrNotExist if there is no crawl.
+func OpenStopped(
+	ctx context.Context, fsys vfs.FS, dir string, urls []string, o Settings,
+) (_ *Stopped, err error) {
 	c, err := inspect.Open(fsys, dir)
 	if err != nil {
 		return nil, err
@@ -103,7 +135,7 @@ func OpenStopped(ctx context.Context, fsys vfs.FS, dir string, o Settings) (_ *S
 	}
 	s.opened.Add(idle.Close)
 	rules := site.NewRulesPool(0)
-	bench, err := c.LoadSites(rules)
+	bench, err := s.loadSites(c, urls, rules)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +145,7 @@ func OpenStopped(ctx context.Context, fsys vfs.FS, dir string, o Settings) (_ *S
 	}
 	live := settings.NewLive(o.Politeness, o.HostRules)
 	look := traps.New(o.Traps.Memory(), o.Traps.TrapFloor, c.HashSeed, c.Novelty)
-	s.Source = Source{
+	s.source = Source{
 		FS: fsys, Dir: dir, HashSeed: c.HashSeed, AsOf: c.Clocks().Written.UTC().Format(time.RFC3339), Sieve: known,
 		Hosts: &hosts.Lister{
 			Workbench: bench, OnDisk: sites.NewDiskQueues(queues), Live: live,

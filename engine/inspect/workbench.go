@@ -23,9 +23,10 @@ type Site struct {
 	OnDisk uint64 // items in the site's queue on disk, by the count of the workbench
 }
 
-// LoadSites loads the sites of the workbench; equal rules are shared through rules.
-func (c *Checkpoint) LoadSites(rules *site.RulesPool) (*visit.Workbench, error) {
-	return checkpoint.LoadWorkbench(c.fsys, c.dir, c.Bench, workbench.Options{}, rules)
+// LoadSites loads the sites with the given keys, and those that share an address with them. Equal rules are shared
+// through rules.
+func (c *Checkpoint) LoadSites(keys [][]byte, rules *site.RulesPool) (*visit.Workbench, error) {
+	return checkpoint.LoadSites(c.fsys, c.dir, c.Bench, keys, rules)
 }
 
 // Workbench loads the workbench. It takes as much memory as that of the crawl.

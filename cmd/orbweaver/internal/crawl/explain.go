@@ -122,7 +122,7 @@ func findWitness(ctx context.Context, c *Command, cfg engine.Config) (witness, e
 	if err != nil {
 		return none, errors.Join(err, lock.Close())
 	}
-	stopped, err := evidence.OpenStopped(ctx, disk, cfg.Dir, evidence.Settings{
+	stopped, err := evidence.OpenStopped(ctx, disk, cfg.Dir, c.URLs, evidence.Settings{
 		Politeness: cfg.Politeness, Traps: cfg.Traps, HostRules: rules,
 	})
 	if err != nil {
