@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/workbench/frame"
 )
 
 // chain returns a full snapshot of some sites and two incremental ones.
@@ -183,8 +184,8 @@ func FuzzLoadChanges(f *testing.F) {
 	f.Add(payloads(images[2]))
 	f.Fuzz(func(t *testing.T, records []byte) {
 		var b bytes.Buffer
-		b.WriteString(magic)
-		if _, err := writeFrames(&b, records, true, new(uint64)); err != nil {
+		b.WriteString(frame.Magic)
+		if _, err := frame.Write(&b, records, true, new(uint64)); err != nil {
 			t.Fatal(err)
 		}
 		w, err := loadAll(images[0], b.Bytes())

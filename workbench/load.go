@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/netip"
 
+	"orbweaver/workbench/frame"
 	"orbweaver/workbench/itemqueue"
 )
 
@@ -36,10 +37,10 @@ func load[S any](
 	w := New[S](o)
 	l := loader[S]{contents: &w.contents, site: site, selected: selected}
 	for i, in := range images {
-		l.d = decoder{in: in, image: i, payload: l.d.payload[:0]}
+		l.d.Reset(in, i)
 		l.image()
-		if l.d.err != nil {
-			return nil, l.d.err
+		if l.d.Err != nil {
+			return nil, l.d.Err
 		}
 	}
 	return w, nil
@@ -47,7 +48,7 @@ func load[S any](
 
 type loader[S any] struct {
 	contents  *contents[S]
-	d         decoder
+	d         frame.Reader
 	site      func(b []byte) (S, error)
 	selected  selection
 	shift     int64 // from the base of the first snapshot's due times to that of this one
@@ -64,60 +65,60 @@ type loader[S any] struct {
 // image reads one snapshot of the chain.
 func (l *loader[S]) image() {
 	l.siteCount, l.complete = 0, false
-	l.d.magic()
+	l.d.Magic()
 	l.head()
-	for l.d.err == nil && !l.complete {
+	for l.d.Err == nil && !l.complete {
 		l.record()
 	}
-	l.contents.history.chainHash = l.d.chainHash
+	l.contents.history.chainHash = l.d.ChainHash
 }
 
 func (l *loader[S]) head() {
-	kind, first := l.d.byte(), l.d.image == 0
+	kind, first := l.d.Byte(), l.d.Image() == 0
 	switch {
-	case l.d.err != nil:
+	case l.d.Err != nil:
 		return
 	case kind != recordHead && kind != recordChanges:
-		l.d.corrupt("the first record is no head")
+		l.d.Corrupt("the first record is no head")
 	case (kind == recordHead) != first:
-		l.d.corrupt("the first snapshot must be full, the others incremental")
-	case !first && l.d.uvarint() != l.contents.history.chainHash:
-		l.d.corrupt("the changes do not belong to the snapshot before")
+		l.d.Corrupt("the first snapshot must be full, the others incremental")
+	case !first && l.d.Uvarint() != l.contents.history.chainHash:
+		l.d.Corrupt("the changes do not belong to the snapshot before")
 	}
-	wall, last := l.d.varint(), l.d.uvarint()
+	wall, last := l.d.Varint(), l.d.Uvarint()
 	if first {
 		l.contents.clock = restored(wall)
 	}
 	l.shift = wall - l.contents.clock.wall()
-	l.contents.leases.lastID = l.d.uvarint()
+	l.contents.leases.lastID = l.d.Uvarint()
 	if last > slabMax {
-		l.d.corrupt("too many sites")
+		l.d.Corrupt("too many sites")
 	}
 	l.last = last
 }
 
 func (l *loader[S]) record() {
-	kind := l.d.byte()
+	kind := l.d.Byte()
 	if kind != recordSite {
 		l.insertAhead()
 	}
 	switch {
-	case l.d.err != nil:
+	case l.d.Err != nil:
 	case kind == recordIP:
 		l.ip()
 	case kind == recordSite:
 		l.readAhead()
 	case kind == recordEvicted:
-		l.removeEvicted(l.d.uvarint())
+		l.removeEvicted(l.d.Uvarint())
 	case kind == recordEnd:
 		l.complete = true
-		if n, all := l.d.uvarint(), l.d.uvarint(); n != l.siteCount || l.selected.all && l.sites != all {
-			l.d.corrupt(
+		if n, all := l.d.Uvarint(), l.d.Uvarint(); n != l.siteCount || l.selected.all && l.sites != all {
+			l.d.Corrupt(
 				fmt.Sprintf("%d of %d sites in this snapshot, %d of %d in the chain", l.siteCount, n, l.sites, all),
 			)
 		}
 	default:
-		l.d.corrupt(fmt.Sprintf("unknown record kind %d", kind))
+		l.d.Corrupt(fmt.Sprintf("unknown record kind %d", kind))
 	}
 }
 
@@ -125,9 +126,9 @@ func (l *loader[S]) record() {
 func (l *loader[S]) ip() {
 	addr, due, note := l.addr(), int64(0), uint64(0)
 	if due = l.due(&note); note >= 1<<24 {
-		l.d.corrupt("invalid note")
+		l.d.Corrupt("invalid note")
 	}
-	if l.d.err != nil || !l.selected.wantsAddr(addr) {
+	if l.d.Err != nil || !l.selected.wantsAddr(addr) {
 		return
 	}
 	c := l.contents
@@ -158,10 +159,10 @@ func (l *loader[S]) visitState(f *facts[S]) {
 	known := c.sites.find(f.hash, f.key)
 	switch {
 	case f.id == 0 || f.id > l.last || c.sites.has(uint32(f.id)) != (known != 0) || (known != 0 && known != uint32(f.id)):
-		l.d.corrupt("invalid or repeated site")
+		l.d.Corrupt("invalid or repeated site")
 		return
 	case f.flags&^flagParked != 0 || (f.at == dead && (f.items > 0 || f.flags != 0)):
-		l.d.corrupt("invalid state of a site")
+		l.d.Corrupt("invalid state of a site")
 		return
 	}
 	l.siteCount++
@@ -195,7 +196,7 @@ func (l *loader[S]) visitState(f *facts[S]) {
 // here.
 func (l *loader[S]) removeEvicted(id uint64) {
 	c := l.contents
-	if l.d.err != nil || id == 0 || id > slabMax || !c.sites.has(uint32(id)) {
+	if l.d.Err != nil || id == 0 || id > slabMax || !c.sites.has(uint32(id)) {
 		return
 	}
 	s := c.sites.at(uint32(id))
@@ -218,8 +219,8 @@ func (l *loader[S]) clear(s *site[S]) {
 
 // facts reads a site. Its key goes to l.key, its items to l.raw.
 func (l *loader[S]) facts() (f facts[S]) {
-	f.id, l.key = l.d.uvarint(), l.d.bytes(l.key[:0])
-	f.at, f.flags = placement(l.d.byte()), l.d.byte()
+	f.id, l.key = l.d.Uvarint(), l.d.Bytes(l.key[:0])
+	f.at, f.flags = placement(l.d.Byte()), l.d.Byte()
 	switch f.at {
 	case addressed:
 		f.addr = l.addr()
@@ -227,49 +228,49 @@ func (l *loader[S]) facts() (f facts[S]) {
 		f.until = l.due(nil)
 	case unplaced, dead:
 	default:
-		l.d.corrupt("invalid placement")
+		l.d.Corrupt("invalid placement")
 	}
-	f.due, f.onDisk = l.due(nil), l.d.uvarint()
+	f.due, f.onDisk = l.due(nil), l.d.Uvarint()
 	if f.skipped = !l.selected.wants(l.key, f.at, f.addr) && !l.contents.sites.has(uint32(f.id)); f.skipped {
-		l.d.skip(l.d.uvarint())
-		l.d.uvarint()
-		l.d.skip(l.d.uvarint())
+		l.d.Skip(l.d.Uvarint())
+		l.d.Uvarint()
+		l.d.Skip(l.d.Uvarint())
 		return f
 	}
-	l.form = l.d.bytes(l.form[:0])
+	l.form = l.d.Bytes(l.form[:0])
 	f.items = l.queue()
-	if l.d.err != nil {
+	if l.d.Err != nil {
 		return f
 	}
 	var err error
 	if f.data, err = l.site(l.form); err != nil {
-		l.d.err = fmt.Errorf("workbench: loading site %q: %w", l.key, err)
+		l.d.Err = fmt.Errorf("workbench: loading site %q: %w", l.key, err)
 	}
 	return f
 }
 
 func (l *loader[S]) addr() netip.Addr {
-	l.raw = l.d.bytes(l.raw[:0])
+	l.raw = l.d.Bytes(l.raw[:0])
 	addr, ok := netip.AddrFromSlice(l.raw)
 	if !ok || addr != addr.Unmap() {
-		l.d.corrupt("invalid address")
+		l.d.Corrupt("invalid address")
 	}
 	return addr
 }
 
 // due reads a due time. If note is not nil, a note may follow.
 func (l *loader[S]) due(note *uint64) int64 {
-	kind := l.d.byte()
+	kind := l.d.Byte()
 	if kind == dueNone {
 		return noDue
 	}
 	if kind != dueGiven && (kind != dueNoted || note == nil) {
-		l.d.corrupt("invalid due time")
+		l.d.Corrupt("invalid due time")
 		return noDue
 	}
-	due := l.d.varint()
+	due := l.d.Varint()
 	if kind == dueNoted {
-		*note = l.d.uvarint()
+		*note = l.d.Uvarint()
 	}
 	if sum := due + l.shift; (sum > due) == (l.shift > 0) {
 		due = sum
@@ -279,19 +280,19 @@ func (l *loader[S]) due(note *uint64) int64 {
 
 // queue reads the items of a site to l.raw and verifies that they are complete.
 func (l *loader[S]) queue() (count uint64) {
-	count = l.d.uvarint()
-	l.raw = l.d.bytes(l.raw[:0])
+	count = l.d.Uvarint()
+	l.raw = l.d.Bytes(l.raw[:0])
 	found := uint64(0)
-	for b := l.raw; len(b) > 0 && l.d.err == nil; found++ {
+	for b := l.raw; len(b) > 0 && l.d.Err == nil; found++ {
 		n, used := binary.Uvarint(b)
 		if used <= 0 || n > uint64(len(b)-used) || used != itemqueue.PrefixLen(int(n)) {
-			l.d.corrupt("invalid item")
+			l.d.Corrupt("invalid item")
 			return 0
 		}
 		b = b[used+int(n):]
 	}
 	if count != found {
-		l.d.corrupt("wrong number of items")
+		l.d.Corrupt("wrong number of items")
 	}
 	return count
 }

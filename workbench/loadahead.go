@@ -8,14 +8,14 @@ const loadAhead = 32
 // readAhead decodes a site.
 func (l *loader[S]) readAhead() {
 	f := l.facts()
-	if l.d.err != nil {
+	if l.d.Err != nil {
 		return
 	}
 	if f.skipped {
 		l.siteCount++
 		return
 	}
-	f.frame = l.d.offset
+	f.frame = l.d.Offset
 	f.hash = l.contents.sites.hash(l.key)
 	if f.at == addressed {
 		f.byAddr = l.contents.ips.hash(f.addr.As16())
@@ -30,15 +30,15 @@ func (l *loader[S]) readAhead() {
 
 // insertAhead inserts the decoded sites into the workbench, in order.
 func (l *loader[S]) insertAhead() {
-	if l.d.err == nil {
+	if l.d.Err == nil {
 		l.prefetch()
 	}
 	for i := range l.ahead {
 		f := &l.ahead[i]
-		if at := l.d.offset; l.d.err == nil {
-			l.d.offset = f.frame
+		if at := l.d.Offset; l.d.Err == nil {
+			l.d.Offset = f.frame
 			l.visitState(f)
-			l.d.offset = at
+			l.d.Offset = at
 		}
 	}
 	clear(l.ahead)

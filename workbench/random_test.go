@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/netip"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -481,42 +480,6 @@ func (d *driver) snapshot() {
 	d.loadSites(w)
 	if d.chance(50) {
 		d.w, d.m = w, d.saved
-	}
-}
-
-// loadSites compares LoadSites of up to three sites with the whole workbench.
-func (d *driver) loadSites(whole *Workbench[int]) {
-	keys := [][]byte{[]byte("http://unknown")}
-	for range d.rng.IntN(4) {
-		if s := d.saved.pick(d.rng, anySite); s != nil {
-			keys = append(keys, []byte(s.key))
-		}
-	}
-	var images []io.ReadSeeker
-	for _, b := range d.images {
-		images = append(images, bytes.NewReader(b))
-	}
-	part, err := LoadSites(d.w.opts, keys, readInt, images...)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	if part.Get(keys[0]) != nil {
-		d.t.Fatal("an unknown site was loaded")
-	}
-	for _, key := range keys[1:] {
-		view := func(w *Workbench[int]) (v View[int], items []string) {
-			vs := w.Get(key)
-			if vs == nil {
-				d.t.Fatalf("site %s is missing", key)
-			}
-			w.Site(vs).Items(1<<30, func(item []byte, _ bool) { items = append(items, string(item)) })
-			return w.Site(vs).View(), items
-		}
-		got, gotItems := view(part)
-		want, wantItems := view(whole)
-		if !reflect.DeepEqual(got, want) || !slices.Equal(gotItems, wantItems) {
-			d.t.Fatalf("site %s alone: %+v %q\nof the whole workbench: %+v %q", key, got, gotItems, want, wantItems)
-		}
 	}
 }
 

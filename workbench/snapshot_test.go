@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/workbench/frame"
 )
 
 // full returns a workbench with sites in all states, and its snapshot.
@@ -157,8 +158,8 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte{recordHead, 0, 255, 255, 255, 255, 15, 0, recordSite, 255, 255, 255, 255, 15, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, records []byte) {
 		var b bytes.Buffer
-		b.WriteString(magic)
-		if _, err := writeFrames(&b, records, true, new(uint64)); err != nil {
+		b.WriteString(frame.Magic)
+		if _, err := frame.Write(&b, records, true, new(uint64)); err != nil {
 			t.Fatal(err)
 		}
 		w, err := Load(Options{}, readInt, &b)
@@ -179,10 +180,10 @@ func FuzzLoad(f *testing.F) {
 
 // payloads joins the payloads of the frames of a snapshot.
 func payloads(snapshot []byte) (records []byte) {
-	for b := snapshot[len(magic):]; len(b) > 0; {
+	for b := snapshot[len(frame.Magic):]; len(b) > 0; {
 		n := int(binary.LittleEndian.Uint32(b))
-		records = append(records, b[frameHeader:frameHeader+n]...)
-		b = b[frameHeader+n:]
+		records = append(records, b[frame.HeaderLen:frame.HeaderLen+n]...)
+		b = b[frame.HeaderLen+n:]
 	}
 	return records
 }

@@ -12,8 +12,8 @@ const base = "internal/urlx internal/outcome internal/invariants internal/mpmc i
 
 // components and parts are level 1. The components are libraries of their own; the parts live under the engine.
 const (
-	rooms = "workbench workbench/cold workbench/itemqueue sieve sieve/fpcache virtualize virtualize/diskq dnsres " +
-		"warc warc/block warc/cdxj warc/deflate warc/member warc/repair"
+	rooms = "workbench workbench/cold workbench/frame workbench/itemqueue sieve sieve/fpcache virtualize " +
+		"virtualize/diskq dnsres warc warc/block warc/cdxj warc/deflate warc/member warc/repair"
 	parts = `
 		engine/catalogue
 		engine/cookie
@@ -66,7 +66,8 @@ var importTable = []struct{ importer, may string }{
 	{"internal/outcome", ""},
 
 	// Level 1, the components.
-	{"workbench", base + " workbench/itemqueue"},
+	{"workbench", base + " workbench/frame workbench/itemqueue"},
+	{"workbench/frame", base},
 	{"workbench/itemqueue", base},
 	{"workbench/cold", base},
 	{"sieve/fpcache", base},
@@ -274,8 +275,8 @@ var homes = map[string]string{
 	"golang.org/x/sys":                 "internal/cputime internal/vfs engine/fetch bench/load",
 	// Fingerprints of URLs and hosts, digests of pages, and the checksums of our own formats.
 	"github.com/klauspost/cpuid": "internal/sha1pair",
-	"github.com/zeebo/xxh3": "internal/urlx engine engine/ sieve sieve/fpcache virtualize virtualize/diskq workbench " +
-		"workbench/cold dnsres bench/ tests",
+	"github.com/zeebo/xxh3": "internal/urlx engine engine/ sieve sieve/fpcache virtualize virtualize/diskq " +
+		"workbench/frame workbench/cold dnsres bench/ tests",
 
 	// Text.
 	"golang.org/x/net/html":         "engine/parse bench/simweb/origin tools/conformance tools/skeleton tests",
