@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/netip"
 	"testing"
 	"time"
 
-	"orbweaver/engine/fetch/coding"
 	"orbweaver/internal/invariants"
 	"orbweaver/internal/outcome"
 )
@@ -103,15 +103,14 @@ func BenchmarkParts(b *testing.B) {
 			parseLenient(head)
 		}
 	})
-	for _, encoding := range []string{"gzip", "br", "zstd"} {
-		b.Run("decode/"+encoding, func(b *testing.B) {
-			d := coding.New(coding.Options{})
-			p := encodedPage(encoding, encode(b, encoding, html(64<<10)))
-			b.ReportAllocs()
-			b.SetBytes(64 << 10)
-			for b.Loop() {
-				p.Decoded(d)
-			}
-		})
+}
+
+// html returns n bytes of a page.
+func html(n int) []byte {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var b bytes.Buffer
+	for b.Len() < n {
+		fmt.Fprintf(&b, "<p>line %d of text %x</p>\n", b.Len(), rng.Uint32())
 	}
+	return b.Bytes()[:n]
 }

@@ -1,4 +1,4 @@
-package fetch
+package coding_test
 
 import (
 	"bytes"
@@ -114,13 +114,12 @@ func TestABodyThatCostsMoreThanItsSizeAllowsIsCut(t *testing.T) {
 		"gzip of 5 MiB":       {"gzip", encode(t, "gzip", noise), coding.OK, 5 << 20},
 		"text, flushed often": {"gzip", encode(t, "gzip", html(1<<20)), coding.OK, 1 << 20},
 	} {
-		p := encodedPage(c.header, c.body)
-		raw := bytes.Clone(p.Raw)
-		got, fault := p.Decoded(coding.New(coding.Options{}))
+		sent := bytes.Clone(c.body)
+		got, fault := decode(coding.New(coding.Options{}), c.header, c.body)
 		if fault != c.want || len(got) < c.least {
 			t.Errorf("%s: %v and %d bytes, want %v and at least %d", what, fault, len(got), c.want, c.least)
 		}
-		if !bytes.Equal(p.Raw, raw) {
+		if !bytes.Equal(c.body, sent) {
 			t.Errorf("%s: the bytes for the archive have changed", what)
 		}
 	}
@@ -146,7 +145,7 @@ func TestHonestZstdIsDecodedWhole(t *testing.T) {
 			}
 			_ = w.Close()
 			packed := append([]byte("\x50\x2a\x4d\x18\x04\x00\x00\x00skip"), b.Bytes()...)
-			if got, fault := encodedPage("zstd", packed).Decoded(d); fault != coding.OK || !bytes.Equal(got, body) {
+			if got, fault := decode(d, "zstd", packed); fault != coding.OK || !bytes.Equal(got, body) {
 				t.Errorf(
 					"level %v, flushed every %d bytes: %v, %d of %d bytes",
 					level,
@@ -177,11 +176,10 @@ func BenchmarkHostileBodies(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			d := coding.New(coding.Options{})
-			p := encodedPage(c.header, c.body)
 			var fault coding.Fault
 			var got []byte
 			for b.Loop() {
-				got, fault = p.Decoded(d)
+				got, fault = decode(d, c.header, c.body)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(c.body)), "ns/byte")
 			b.Logf("%d bytes: %d come out, %v", len(c.body), len(got), fault)

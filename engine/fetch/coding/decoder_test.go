@@ -1,4 +1,4 @@
-package fetch
+package coding_test
 
 import (
 	"bytes"
@@ -46,12 +46,13 @@ func encode(t testing.TB, encoding string, body []byte) []byte {
 	return b.Bytes()
 }
 
-// encodedPage returns a page with that Content-Encoding and payload.
-func encodedPage(encoding string, payload []byte) *Page {
-	p := pageOf("HTTP/1.1 200 OK\r\nContent-Encoding: " + encoding + "\r\n\r\n")
-	p.Raw = append(p.Raw, payload...)
-	p.PayloadLen = int64(len(payload))
-	return p
+// decode decodes a payload whose Content-Encoding has that value.
+func decode(d *coding.Decoder, header string, payload []byte) ([]byte, coding.Fault) {
+	d.Reset()
+	if fault := d.Add([]byte(header)); fault != coding.OK {
+		return payload, fault
+	}
+	return d.Decode(payload)
 }
 
 func html(n int) []byte {
@@ -71,21 +72,18 @@ func TestDecodeEncodings(t *testing.T) {
 			{"gzip", "gzip"}, {"x-gzip", "gzip"}, {"GZip", "gzip"}, {"deflate", "deflate"}, {"deflate", "raw"}, {"br", "br"},
 			{"zstd", "zstd"},
 		} {
-			got, fault := encodedPage(c.header, encode(t, c.encoding, body)).Decoded(d)
+			got, fault := decode(d, c.header, encode(t, c.encoding, body))
 			if fault != coding.OK || !bytes.Equal(got, body) {
 				t.Errorf("%s of %d bytes: %v, %d bytes", c.encoding, size, fault, len(got))
 			}
 		}
 	}
 	for _, header := range []string{"identity", "", "none", "identity, identity"} {
-		if got, fault := encodedPage(header, []byte("abc")).Decoded(d); fault != coding.OK || string(got) != "abc" {
+		if got, fault := decode(d, header, []byte("abc")); fault != coding.OK || string(got) != "abc" {
 			t.Errorf("%q: %v %q", header, fault, got)
 		}
 	}
-	if got, fault := encodedPage("gzip", nil).Decoded(d); fault != coding.OK || len(got) != 0 {
-		t.Errorf("no body: %v %q", fault, got)
-	}
-	if got, fault := encodedPage("rot13", []byte("abc")).Decoded(d); fault != coding.Unknown || string(got) != "abc" {
+	if got, fault := decode(d, "rot13", []byte("abc")); fault != coding.Unknown || string(got) != "abc" {
 		t.Errorf("rot13: %v %q", fault, got)
 	}
 }
@@ -97,17 +95,17 @@ func TestHostile_Z01_Z02_bombsAreNotUnpacked(t *testing.T) {
 	for _, encoding := range []string{"gzip", "deflate", "raw", "br", "zstd"} {
 		bomb := encode(t, encoding, zeros)
 		header := strings.Replace(encoding, "raw", "deflate", 1)
-		got, fault := encodedPage(header, bomb).Decoded(d)
+		got, fault := decode(d, header, bomb)
 		if (fault != coding.Bomb && fault != coding.TooLarge) || len(got) > o.SizeMax || len(got) < 1<<20 || got[0] != 0 {
 			t.Errorf("%s bomb of %d bytes: %v, %d bytes", encoding, len(bomb), fault, len(got))
 		}
 	}
 	// The ratio of 200:1 counts only beyond the first MiB: a page of spaces is accepted.
-	if got, fault := encodedPage("gzip", encode(t, "gzip", zeros[:1<<20])).Decoded(d); fault != coding.OK ||
+	if got, fault := decode(d, "gzip", encode(t, "gzip", zeros[:1<<20])); fault != coding.OK ||
 		len(got) != 1<<20 {
 		t.Errorf("1 MiB of zeros: %v, %d bytes", fault, len(got))
 	}
-	if got, fault := encodedPage("gzip", encode(t, "gzip", zeros[:3<<20])).Decoded(d); fault != coding.Bomb ||
+	if got, fault := decode(d, "gzip", encode(t, "gzip", zeros[:3<<20])); fault != coding.Bomb ||
 		len(got) > 1<<20 {
 		t.Errorf("3 MiB of zeros: %v, %d bytes", fault, len(got))
 	}
@@ -128,7 +126,7 @@ func TestHostile_Z02_largeWindowsAreNotOpened(t *testing.T) {
 	_ = w.Flush() // so that the size is not known and the window is what was asked for
 	_, _ = w.Write(html(1 << 20))
 	_ = w.Close()
-	if got, fault := encodedPage("zstd", b.Bytes()).Decoded(coding.New(coding.Options{})); fault != coding.Corrupt ||
+	if got, fault := decode(coding.New(coding.Options{}), "zstd", b.Bytes()); fault != coding.Corrupt ||
 		len(got) != 0 {
 		t.Errorf("window of 64 MiB: %v, %d bytes", fault, len(got))
 	}
@@ -137,26 +135,28 @@ func TestHostile_Z02_largeWindowsAreNotOpened(t *testing.T) {
 func TestHostile_Z03_oneLayerIsRemoved(t *testing.T) {
 	body := html(5000)
 	layered := encode(t, "zstd", encode(t, "br", encode(t, "gzip", body)))
-	if got, fault := encodedPage("gzip, br, zstd",
-		layered).Decoded(coding.New(coding.Options{LayersMax: 3})); fault != coding.OK ||
+	if got, fault := decode(coding.New(coding.Options{LayersMax: 3}), "gzip, br, zstd",
+		layered); fault != coding.OK ||
 		!bytes.Equal(got, body) {
 		t.Errorf("three layers of three: %v, %d bytes", fault, len(got))
 	}
 	d := coding.New(coding.Options{})
 	for _, header := range []string{"gzip, br, zstd", strings.Repeat("gzip, ", 19) + "gzip", "gzip, zstd", "br, zstd",
 		"deflate, zstd"} {
-		if got, fault := encodedPage(header, layered).Decoded(d); fault != coding.Layers || !bytes.Equal(got, layered) {
+		if got, fault := decode(d, header, layered); fault != coding.Layers || !bytes.Equal(got, layered) {
 			t.Errorf("%s: %v, %d bytes", header, fault, len(got))
 		}
 	}
-	p := pageOf("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\nContent-Encoding: br\r\n\r\n")
-	inner := len(p.Raw)
-	p.Raw = append(p.Raw, encode(t, "gzip", encode(t, "br", body))...)
-	if got, fault := p.Decoded(d); fault != coding.Layers || !bytes.Equal(got, p.Raw[inner:]) {
+	// A transfer coding around a content encoding is a second layer.
+	both := encode(t, "gzip", encode(t, "br", body))
+	d.Reset()
+	d.Add([]byte("br"))
+	d.Add([]byte("gzip, chunked"))
+	if got, fault := d.Decode(both); fault != coding.Layers || !bytes.Equal(got, both) {
 		t.Errorf("a transfer coding around a content encoding: %v, %d bytes", fault, len(got))
 	}
 	for _, header := range []string{"gzip, gzip", "br, gzip", "gzip,gzip,gzip"} {
-		if got, fault := encodedPage(header, encode(t, "gzip", body)).Decoded(d); fault != coding.Lie ||
+		if got, fault := decode(d, header, encode(t, "gzip", body)); fault != coding.Lie ||
 			!bytes.Equal(got, body) {
 			t.Errorf("%s of a body that was packed once: %v, %d bytes", header, fault, len(got))
 		}
@@ -167,14 +167,14 @@ func TestHostile_Z04_aBodyIsDecodedForWhatItIs(t *testing.T) {
 	d := coding.New(coding.Options{})
 	body := html(5000)
 	for _, says := range []string{"gzip", "deflate", "br", "zstd"} {
-		if got, fault := encodedPage(says, body).Decoded(d); fault != coding.Lie || !bytes.Equal(got, body) {
+		if got, fault := decode(d, says, body); fault != coding.Lie || !bytes.Equal(got, body) {
 			t.Errorf("says %s, is plain: %v, %d bytes", says, fault, len(got))
 		}
 		for _, is := range []string{"gzip", "zstd"} {
 			if says == is {
 				continue
 			}
-			if got, fault := encodedPage(says, encode(t, is, body)).Decoded(d); fault != coding.Lie ||
+			if got, fault := decode(d, says, encode(t, is, body)); fault != coding.Lie ||
 				!bytes.Equal(got, body) {
 				t.Errorf("says %s, is %s: %v, %d bytes", says, is, fault, len(got))
 			}
@@ -188,7 +188,7 @@ func TestHostile_Z05_whatUnpacksComesOut(t *testing.T) {
 	for _, encoding := range []string{"gzip", "deflate", "raw", "br", "zstd"} {
 		whole := encode(t, encoding, body)
 		header := strings.Replace(encoding, "raw", "deflate", 1)
-		got, fault := encodedPage(header, whole[:len(whole)/2]).Decoded(d)
+		got, fault := decode(d, header, whole[:len(whole)/2])
 		if fault != coding.Truncated || !bytes.HasPrefix(body, got) || len(got) == 0 {
 			t.Errorf("half of %s: %v, %d bytes", encoding, fault, len(got))
 		}
@@ -196,15 +196,15 @@ func TestHostile_Z05_whatUnpacksComesOut(t *testing.T) {
 	whole := encode(t, "gzip", body)
 	bad := bytes.Clone(whole)
 	bad[len(bad)-5] ^= 1
-	if got, fault := encodedPage("gzip", bad).Decoded(d); fault != coding.Corrupt || !bytes.Equal(got, body) {
+	if got, fault := decode(d, "gzip", bad); fault != coding.Corrupt || !bytes.Equal(got, body) {
 		t.Errorf("bad checksum: %v, %d bytes", fault, len(got))
 	}
-	if got, fault := encodedPage("gzip", append(bytes.Clone(whole),
-		"garbage, more than a header"...)).Decoded(d); fault != coding.Trailing ||
+	if got, fault := decode(d, "gzip", append(bytes.Clone(whole),
+		"garbage, more than a header"...)); fault != coding.Trailing ||
 		!bytes.Equal(got, body) {
 		t.Errorf("trailing bytes: %v, %d bytes", fault, len(got))
 	}
-	if got, fault := encodedPage("gzip", append(bytes.Clone(whole), whole...)).Decoded(d); fault != coding.OK ||
+	if got, fault := decode(d, "gzip", append(bytes.Clone(whole), whole...)); fault != coding.OK ||
 		len(got) != 2*len(body) {
 		t.Errorf("two members: %v, %d bytes", fault, len(got))
 	}
@@ -213,17 +213,32 @@ func TestHostile_Z05_whatUnpacksComesOut(t *testing.T) {
 func TestDecoderReuseDoesNotAllocate(t *testing.T) {
 	d := coding.New(coding.Options{})
 	for _, encoding := range []string{"gzip", "deflate", "zstd"} {
-		p := encodedPage(encoding, encode(t, encoding, html(50_000)))
-		p.Decoded(d)
-		p.Decoded(d)
-		if n := testing.AllocsPerRun(20, func() { p.Decoded(d) }); n > 0 && !invariants.Race {
+		payload := encode(t, encoding, html(50_000))
+		decode(d, encoding, payload)
+		decode(d, encoding, payload)
+		d.Reset()
+		d.Add([]byte(encoding))
+		if n := testing.AllocsPerRun(20, func() { d.Decode(payload) }); n > 0 && !invariants.Race {
 			t.Errorf("%s: %v allocations", encoding, n)
 		}
 	}
 }
 
-// FuzzDecoded: whatever the bytes, decoding ends, within its limits.
-func FuzzDecoded(f *testing.F) {
+func BenchmarkDecode(b *testing.B) {
+	for _, encoding := range []string{"gzip", "br", "zstd"} {
+		b.Run(encoding, func(b *testing.B) {
+			d, payload := coding.New(coding.Options{}), encode(b, encoding, html(64<<10))
+			b.ReportAllocs()
+			b.SetBytes(64 << 10)
+			for b.Loop() {
+				decode(d, encoding, payload)
+			}
+		})
+	}
+}
+
+// FuzzDecode: whatever the bytes, decoding ends, within its limits.
+func FuzzDecode(f *testing.F) {
 	body := html(300)
 	for i, encoding := range []string{"gzip", "deflate", "raw", "br", "zstd"} {
 		f.Add(byte(i), encode(f, encoding, body))
@@ -257,7 +272,7 @@ func FuzzDecoded(f *testing.F) {
 			"deflate, br",
 			"br, gzip",
 		}
-		got, _ := encodedPage(headers[int(which)%len(headers)], payload).Decoded(d)
+		got, _ := decode(d, headers[int(which)%len(headers)], payload)
 		if len(got) > max(o.SizeMax, len(payload)) {
 			t.Errorf("%d bytes from %d", len(got), len(payload))
 		}
