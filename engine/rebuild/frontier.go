@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
+	"strings"
 
 	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
@@ -13,39 +15,49 @@ import (
 
 const (
 	// markFile is a file in the frontier that exists until a rebuild has ended. It holds the name of the directory of
-	// the old frontier.
-	markFile = "REBUILDING"
+	// the old frontier, and movingPrefix before it while the old frontier is being moved there.
+	markFile     = "REBUILDING"
+	movingPrefix = "moving to "
 	// listsDir holds the lists of a rebuild, in the frontier.
 	listsDir = "rebuild"
 )
 
 // Begin empties the frontier of the crawl in dir except its lock: the old frontier is moved aside. What a rebuild left
-// that did not end is removed. It returns the name of the directory of the old frontier, relative to dir, "" if there
-// was none.
+// that did not end is removed, and a move that did not end is continued. It returns the name of the directory of the
+// old frontier, relative to dir, "" if there was none.
 func Begin(fsys vfs.FS, dir string) (aside string, err error) {
 	front := dir + "/" + layout.FrontierDir
 	mark, err := vfs.ReadFile(fsys, front+"/"+markFile)
+	aside, isMoving := strings.CutPrefix(string(mark), movingPrefix)
 	switch {
-	case err == nil:
-		aside = string(mark)
-		return aside, clearFrontier(fsys, front, true)
-	case !errors.Is(err, fs.ErrNotExist):
-		return "", err
-	}
-	names, err := fsys.List(front)
-	if err != nil {
-		return "", err
-	}
-	if len(names) > 1 { // more than the lock
+	case errors.Is(err, fs.ErrNotExist):
+		old, err := oldNames(fsys, front)
+		if err != nil {
+			return "", err
+		}
+		if len(old) == 0 {
+			return "", writeMark(fsys, front, "")
+		}
 		if aside, err = unusedName(fsys, dir); err != nil {
 			return "", err
 		}
-		if err := moveFrontier(fsys, front, dir+"/"+aside); err != nil {
+		if err := writeMark(fsys, front, movingPrefix+aside); err != nil {
 			return "", err
 		}
+	case err != nil:
+		return "", err
+	case !isMoving:
+		return aside, clearFrontier(fsys, front, true)
 	}
-	return aside, vfs.WriteAtomic(fsys, front+"/"+markFile, func(w io.Writer) error {
-		_, err := io.WriteString(w, aside)
+	if err := moveFrontier(fsys, front, dir+"/"+aside); err != nil {
+		return "", err
+	}
+	return aside, writeMark(fsys, front, aside)
+}
+
+func writeMark(fsys vfs.FS, front, text string) error {
+	return vfs.WriteAtomic(fsys, front+"/"+markFile, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
 		return err
 	})
 }
@@ -74,7 +86,16 @@ func unusedName(fsys vfs.FS, dir string) (string, error) {
 	}
 }
 
-// moveFrontier moves everything but the lock, the manifest first: without it the rest is no frontier.
+// oldNames lists what is in a frontier apart from its lock and the mark.
+func oldNames(fsys vfs.FS, front string) ([]string, error) {
+	names, err := fsys.List(front)
+	return slices.DeleteFunc(names, func(name string) bool {
+		return name == "lock" || name == markFile || name == markFile+vfs.TemporarySuffix
+	}), err
+}
+
+// moveFrontier moves what oldNames lists, the manifest first: without it the rest is no frontier. It may be called again
+// after a kill.
 func moveFrontier(fsys vfs.FS, from, to string) error {
 	if err := fsys.MkdirAll(to); err != nil {
 		return err
@@ -82,14 +103,11 @@ func moveFrontier(fsys vfs.FS, from, to string) error {
 	if err := fsys.Rename(from+"/MANIFEST", to+"/MANIFEST"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	names, err := fsys.List(from)
+	names, err := oldNames(fsys, from)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if name == "lock" {
-			continue
-		}
 		if err := moveTree(fsys, from+"/"+name, to+"/"+name); err != nil {
 			return err
 		}
