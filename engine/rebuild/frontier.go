@@ -94,8 +94,8 @@ func oldNames(fsys vfs.FS, front string) ([]string, error) {
 	}), err
 }
 
-// moveFrontier moves what oldNames lists, the manifest first: without it the rest is no frontier. It may be called again
-// after a kill.
+// moveFrontier moves what oldNames lists, the manifest first: without it the rest is no frontier. It may be called
+// again after a kill.
 func moveFrontier(fsys vfs.FS, from, to string) error {
 	if err := fsys.MkdirAll(to); err != nil {
 		return err

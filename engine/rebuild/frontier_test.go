@@ -94,8 +94,8 @@ func TestBegin_killedAtAnyMoment(t *testing.T) {
 				t.Errorf("%s: the new frontier has %q", name, left)
 			}
 			out := Result{Aside: aside}
-			if err := KeepSeeds(&Parts{FS: disk, Dir: "crawl", Log: slog.New(slog.DiscardHandler)}, nil, "host", &out); err != nil ||
-				out.Seeds != 2 {
+			parts := Parts{FS: disk, Dir: "crawl", Log: slog.New(slog.DiscardHandler)}
+			if err := KeepSeeds(&parts, nil, "host", &out); err != nil || out.Seeds != 2 {
 				t.Errorf("%s: %d seeds, %v", name, out.Seeds, err)
 			}
 			if first == nil {

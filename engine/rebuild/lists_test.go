@@ -57,7 +57,7 @@ func TestLists_resolveTheRecordsOfAPayload(t *testing.T) {
 	}
 }
 
-// Revisits name the second record of a payload as the first: payload deduplication must go on to name that one.
+// Revisits name the second record of a payload as the first: payload deduplication must name it, too.
 func TestLists_theRecordThatRevisitsNameIsTheFirst(t *testing.T) {
 	l := newLists(t)
 	addResponse(t, l, 1, 7)
