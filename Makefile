@@ -7,11 +7,16 @@ PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 VERSION  ?= 0.1.0
 LDFLAGS   = -s -w -X main.version=$(VERSION) $(if $(COMMIT),-X main.commit=$(COMMIT))
 
+# All targets but the race detector compile in one way, so that Go's build cache holds each package once: without the
+# C compiler, and without the path of this checkout. make race needs cgo.
+export CGO_ENABLED ?= 0
+export GOFLAGS     := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
+
 .DEFAULT_GOAL := build
-.PHONY: outage polite build gen help fmt tidy lint test scenario nightly race fuzz sim crash judge conformance hostile demo bench micro throughput soak million plots pressure realsite dashboard others cross release install deb package-test newcomer container bench-table cover ci clean
+.PHONY: outage polite build gen help fmt tidy lint test scenario nightly race fuzz sim crash judge conformance hostile demo bench micro throughput soak million plots pressure realsite dashboard others cross cross-check release install deb package-test newcomer container bench-table cover ci clean
 
 build: ## build bin/orbweaver, a static binary (COMMIT=hash: for "orbweaver version", outside of a git checkout)
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
+	$(GO) build -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
 
 gen: ## generate the code of the .proto files again; no protoc is needed
 	$(GO) -C tools/protogen run . ../.. engine/cluster/transport/transportpb/transport.proto
@@ -25,14 +30,13 @@ fmt: ## format all code
 tidy: ## tidy go.mod
 	$(GO) mod tidy
 
-lint: ## vet, golangci-lint and the house rules
-	$(GO) vet -tags 'invariants scenario' ./...
+lint: ## golangci-lint, with all checks of go vet, and the house rules
 	$(GO) tool -modfile=tools/devtools/go.mod golangci-lint run ./... # the linter is built once, into Go's build cache
 	$(GO) test -tags invariants ./tools/lint
 
-# Without cgo, as make build: the C compiler need not run. make lint has gone vet.
+# make lint does what go vet does.
 test: ## all tests but the long stories, which are scenarios
-	CGO_ENABLED=0 $(GO) test -vet=off -tags invariants ./...
+	$(GO) test -vet=off -tags invariants ./...
 
 scenario: ## the long stories: crawls in virtual time, processes, partitions, from SEED (SUBJECT=storage: one of tools/scenario.sh --list)
 	SEED=$(SEED) tools/scenario.sh $(SUBJECT)
@@ -53,7 +57,7 @@ sim: ## the whole engine in virtual time, from SEED
 CRASH ?= -seeds 4 -per-class 6 -floor 3 -kills 200
 
 crash: ## kill crawls at every point at which they change the disk, and the program itself 200 times
-	cd bench/crash && $(GO) test -tags scenario -count=1 -timeout 4h -seed $(SEED) $(CRASH)
+	cd bench/crash && $(GO) test -vet=off -tags 'invariants scenario' -count=1 -timeout 4h -seed $(SEED) $(CRASH)
 
 vuln: ## look for known vulnerabilities with govulncheck; says so where its database cannot be reached
 	GO=$(GO) tools/vuln.sh
@@ -112,9 +116,12 @@ dashboard: ## what people do with the dashboard, in Debian's Chromium (Node.js, 
 others: build ## other people's crawlers and ours on one simulated web, in a network namespace (Linux)
 	tools/others/install.sh && tools/others/run.sh
 
+cross-check: ## check the types of the program on platforms that make cross builds for, in seconds (PLATFORMS="darwin/arm64")
+	$(GO) -C tools/devtools run ./crosscheck ../.. $(PLATFORMS)
+
 cross: ## build for every platform without a C compiler
 	@for p in $(PLATFORMS); do echo "$$p"; \
-	  CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -trimpath -ldflags '$(LDFLAGS)' \
+	  GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -ldflags '$(LDFLAGS)' \
 	    -o "build/cross/orbweaver-$${p%/*}-$${p#*/}$$(test $${p%/*} = windows && echo .exe)" ./cmd/orbweaver || exit 1; done
 
 PREFIX ?= /usr/local

@@ -2,14 +2,16 @@
 # Runs every fuzz target of the tree in turn: tools/fuzz.sh [TIME [BASE [MOST]]], 10s each unless told. With the commit
 # BASE only those that have changed since: the code of their package, beyond comments, the file of the target, or its
 # test data. Of more than MOST such targets it runs MOST, chosen by the commit, so that another commit runs others.
+# Targets since BASE run without guidance by coverage: what guides would compile all dependencies once more.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 time=${1:-10s}
 base=${2:-}
 most=${3:-0}
 status=0
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+go=${GO:-go}
+log=$(mktemp) binaries=$(mktemp -d)
+trap 'rm -rf "$log" "$binaries"' EXIT
 
 # Up to Go 1.27 a run whose time is over just as an input is being tried may end as failed, without an input that
 # failed: https://go.dev/issue/75804.
@@ -36,11 +38,22 @@ if [ "$most" -gt 0 ] && [ "$count" -gt "$most" ]; then
 	targets=$(while read -r one; do echo "$(sha256sum <<<"$commit $one") $one"; done <<<"$targets" | sort | head -n "$most" | sed 's/.* //')
 fi
 
+# fuzz PACKAGE TARGET runs one target.
+fuzz() {
+	local run=(-run '^$' -fuzz "^$2\$" -fuzztime "$time")
+	if [ -z "$base" ]; then
+		"$go" test -vet=off -tags invariants "${run[@]}" "./$1"
+		return
+	fi
+	[ -x "$binaries/$1/test" ] || "$go" test -c -vet=off -tags invariants -o "$binaries/$1/test" "./$1" || return
+	(cd "$1" && "$binaries/$1/test" "${run[@]/#-/-test.}" -test.fuzzcachedir "$binaries/$1/corpus")
+}
+
 while IFS=: read -r file target; do
 	[ -n "$file" ] || continue
-	package=./$(dirname "$file")
-	echo "fuzz $package $target for $time"
-	${GO:-go} test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$package" 2>&1 </dev/null | tee "$log" && continue
+	package=$(dirname "$file")
+	echo "fuzz ./$package $target for $time"
+	fuzz "$package" "$target" 2>&1 </dev/null | grep -v 'not built with coverage' | tee "$log" && continue
 	if only_late; then
 		echo "$target: the time was over in the middle of an input; none has failed"
 	else
