@@ -5,8 +5,10 @@
 //	inbox/refused/more.txt    the same, if none of its URLs could be added
 //	inbox/done/more.txt.tsv   the report: what became of each URL
 //
-// A Watcher says when the directory has changed. A file is read when nothing has changed for Quiet. Names that begin
-// with a dot or end in .part, .tmp or ~ are left alone, so a program that writes slowly renames its file at the end.
+// A Watcher says when the directory has changed. A file is read when nothing has changed, and it has not grown, for
+// Quiet: this holds also for files that are there at the start. A file that grows while it is read stays, and is read
+// again. Names that begin with a dot or end in .part, .tmp or ~ are left alone, so a program that writes slowly renames
+// its file at the end.
 //
 // # Durability
 //

@@ -26,7 +26,7 @@ const (
 )
 
 const (
-	// Quiet is how long nothing must change before files are read.
+	// Quiet is how long nothing must change before files are read, also at the start.
 	Quiet = time.Second
 
 	chunk   = 5000      // URLs that are added at once
@@ -98,13 +98,15 @@ func (i *Inbox) Run(ctx context.Context, add Add) error {
 			}
 		})
 	}()
-	for first := true; ; first = false {
-		if !first && !waitQuiet(ctx, changed) {
+	for isWaiting := i.pending.Load(); ; {
+		sizes, isQuiet := i.waitQuiet(ctx, changed, isWaiting)
+		if !isQuiet {
 			end()
 			return <-watched
 		}
-		err := i.readFiles(ctx, add)
-		i.pending.Store(false)
+		written, err := i.readFiles(ctx, sizes, add)
+		isWaiting = written > 0
+		i.pending.Store(i.pending.Load() && isWaiting)
 		if err != nil {
 			end()
 			return errors.Join(err, <-watched)
@@ -112,25 +114,44 @@ func (i *Inbox) Run(ctx context.Context, add Add) error {
 	}
 }
 
-// waitQuiet waits for a change, and until there was none for Quiet. It returns false when ctx has ended.
-func waitQuiet(ctx context.Context, changed <-chan struct{}) bool {
-	select {
-	case <-changed:
-	case <-ctx.Done():
-		return false
+// waitQuiet waits for a change, unless files are waiting already, and until there was none for Quiet. It returns the
+// sizes that the files had since; false when ctx has ended.
+func (i *Inbox) waitQuiet(ctx context.Context, changed <-chan struct{}, isWaiting bool) (map[string]int64, bool) {
+	if !isWaiting {
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, false
+		}
 	}
 	for {
+		sizes := i.sizes()
 		timer := time.NewTimer(Quiet)
 		select {
 		case <-changed:
 			timer.Stop()
 		case <-timer.C:
-			return true
+			return sizes, true
 		case <-ctx.Done():
 			timer.Stop()
-			return false
+			return nil, false
 		}
 	}
+}
+
+// sizes are the sizes of the files to read, by their names. A file that cannot be looked at is missing.
+func (i *Inbox) sizes() map[string]int64 {
+	names, err := i.files()
+	if err != nil {
+		return nil // readFiles finds the fault, too
+	}
+	sizes := make(map[string]int64, len(names))
+	for _, name := range names {
+		if size, err := i.o.FS.Size(i.o.Dir + "/" + Dir + "/" + name); err == nil {
+			sizes[name] = size
+		}
+	}
+	return sizes
 }
 
 // files are the names of the files to read.
@@ -154,38 +175,51 @@ func isUnfinished(name string) bool {
 		strings.HasSuffix(name, "~")
 }
 
-// readFiles reads all files. A fault of one file is logged, and the file stays where it is. An error is of the crawl,
-// which ends.
-func (i *Inbox) readFiles(ctx context.Context, add Add) error {
+// errWritten says that a file is still being written.
+var errWritten = errors.New("inbox: the file is still being written")
+
+// readFiles reads the files that have the sizes of a second ago, and returns how many have not: they are still being
+// written. A fault of one file is logged, and the file stays where it is. An error is of the crawl, which ends.
+func (i *Inbox) readFiles(ctx context.Context, sizes map[string]int64, add Add) (written int, err error) {
 	names, err := i.files()
 	if err != nil {
-		return fmt.Errorf("inbox: %w", err)
+		return 0, fmt.Errorf("inbox: %w", err)
 	}
 	for _, name := range names {
-		err := i.readFile(ctx, name, add)
+		size, isKnown := sizes[name]
+		err := errWritten
+		if isKnown {
+			err = i.readFile(ctx, name, size, add)
+		}
 		switch {
+		case errors.Is(err, errWritten):
+			written++
 		case errors.Is(err, cluster.ErrEnding) || ctx.Err() != nil:
-			return nil //nolint:nilerr // the crawl ends: the file is read in the next run
+			return 0, nil //nolint:nilerr // the crawl ends: the file is read in the next run
 		case err != nil:
 			i.o.Log.Warn("a file of the inbox could not be read, and stays there", "file", name, "error", err)
 		}
 	}
-	return nil
+	return written, nil
 }
 
-// readFile adds the URLs of a file, writes the report, and moves the file.
-func (i *Inbox) readFile(ctx context.Context, name string, add Add) error {
+// readFile adds the URLs of a file, writes the report, and moves the file. If the file has not the size that is given,
+// before or after, it returns errWritten, and the file stays.
+func (i *Inbox) readFile(ctx context.Context, name string, size int64, add Add) error {
 	from := i.o.Dir + "/" + Dir + "/" + name
 	f, err := i.o.FS.Open(from)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	if err := hasSize(f, size); err != nil {
+		return err
+	}
 	r := &report{}
 	report := i.o.Dir + "/" + Dir + "/." + name + ".report"
 	err = vfs.WriteAtomic(i.o.FS, report, func(w io.Writer) error {
 		r.out = bufio.NewWriter(w)
-		return errors.Join(i.addAll(ctx, f, r, add), r.out.Flush())
+		return errors.Join(i.addAll(ctx, f, r, add), r.out.Flush(), hasSize(f, size))
 	})
 	if err != nil {
 		return err
@@ -207,6 +241,15 @@ func (i *Inbox) readFile(ctx context.Context, name string, add Add) error {
 	i.o.Log.Info("a file of the inbox has been read", "file", name, "new", r.added.New, "known", r.added.Known, "sent",
 		r.added.Sent, "refused", r.added.Refused)
 	return errors.Join(i.o.FS.SyncDir(i.o.Dir+"/"+Dir), i.o.FS.SyncDir(i.o.Dir+"/"+dir))
+}
+
+// hasSize returns errWritten if a file has another size.
+func hasSize(f vfs.File, size int64) error {
+	now, err := f.Size()
+	if err == nil && now != size {
+		err = errWritten
+	}
+	return err
 }
 
 // freeName is the path in a directory under which a file and its report do not replace others.

@@ -129,7 +129,6 @@ func TestInbox_aFileIsReadAndMovesWithItsReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{fs: vfs.NewMem(1)}
 		r.run(t, func(changed func(), _ *Inbox) {
-			synctest.Wait() // what was there at the start has been read
 			r.put(t, "a.txt", "# more\nhttp://a.test/\n\n http://b.test/ \nftp://c.test/\n")
 			r.put(t, "bad.txt", "nonsense")
 			r.put(t, "slow.part", "http://slow.test/")
@@ -159,19 +158,55 @@ func TestInbox_aFileIsReadAndMovesWithItsReport(t *testing.T) {
 	})
 }
 
-// A file that lies there at the start is read at once. One that a stop has interrupted is read in the next run.
+// A file that another program writes when the crawl starts is read when it has not grown for a second, also where no
+// watcher sees the changes. Until then it is pending, so the crawl does not end. A file that grows while it is read is
+// read again: its last lines are not lost.
+func TestInbox_aFileThatIsWrittenAtTheStartIsReadWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &rig{fs: vfs.NewMem(1)}
+		text := "http://a.test/\nhttp://half"
+		r.put(t, "a.txt", text)
+		r.run(t, func(_ func(), i *Inbox) {
+			for _, more := range []string{"-a-line.test/\n", "http://b.test/\n", "http://c.test/\n"} {
+				time.Sleep(Quiet - time.Millisecond)
+				if r.count() > 0 || !i.IsPending() {
+					t.Errorf("before %q: %q are read, pending %v", more, r.taken, i.IsPending())
+				}
+				text += more
+				r.put(t, "a.txt", text)
+			}
+			r.before = func() {
+				r.before = nil
+				f, err := r.fs.OpenRW("crawl/inbox/a.txt")
+				if err == nil {
+					_, err = f.WriteAt([]byte("http://late.test/\n"), int64(len(text)))
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			time.Sleep(3 * Quiet)
+			want := "http://a.test/ http://half-a-line.test/ http://b.test/ http://c.test/ http://late.test/"
+			if got := strings.Join(r.taken, " "); got != want || i.IsPending() || r.list(t) != "done/a.txt done/a.txt.tsv" {
+				t.Errorf("read: %s, pending %v, files: %s", got, i.IsPending(), r.list(t))
+			}
+		})
+	})
+}
+
+// A file that lies there at the start is read first. One that a stop has interrupted is read in the next run.
 func TestInbox_nothingIsLostByAStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{fs: vfs.NewMem(1), fail: cluster.ErrEnding}
 		r.put(t, "a.txt", "http://a.test/\n")
 		r.run(t, func(_ func(), i *Inbox) {
-			if synctest.Wait(); i.IsPending() || !strings.HasPrefix(r.list(t), "a.txt") {
+			if time.Sleep(2 * Quiet); i.IsPending() || !strings.HasPrefix(r.list(t), "a.txt") {
 				t.Errorf("after a stop: pending %v, %s", i.IsPending(), r.list(t))
 			}
 		})
 		r.fail = nil
 		r.run(t, func(_ func(), _ *Inbox) {
-			if synctest.Wait(); r.count() != 1 || !strings.HasPrefix(r.list(t), "done/a.txt ") {
+			if time.Sleep(2 * Quiet); r.count() != 1 || !strings.HasPrefix(r.list(t), "done/a.txt ") {
 				t.Errorf("in the next run: %q, %s", r.taken, r.list(t))
 			}
 		})
@@ -191,14 +226,14 @@ func TestInbox_nothingIsLostByAKill(t *testing.T) {
 		r.put(t, "a.txt", lines.String())
 		var killed []*rig // the crawl as a kill leaves it before each part
 		r.before = func() { killed = append(killed, &rig{fs: r.fs.KillClone(), taken: slices.Clone(r.taken)}) }
-		r.run(t, func(func(), *Inbox) { synctest.Wait() })
+		r.run(t, func(func(), *Inbox) { time.Sleep(2 * Quiet) })
 		killed = append(killed, &rig{fs: r.fs.KillClone(), taken: slices.Clone(r.taken)})
 		if len(killed) != 4 {
 			t.Fatalf("%d parts", len(killed)-1)
 		}
 		for n, again := range killed {
 			again.run(t, func(_ func(), i *Inbox) {
-				if synctest.Wait(); i.IsPending() {
+				if time.Sleep(2 * Quiet); i.IsPending() {
 					t.Error("files are pending after they were read")
 				}
 			})
