@@ -49,8 +49,7 @@ func (r *runner) startIntake(ctx context.Context, g *lifecycle.Group) error {
 		IsClosing: p.limits.IsClosing, Bandwidth: r.cfg.Fetch.Bandwidth,
 	}
 	if r.unclean {
-		p := r.cfg.Politeness
-		if due := time.Now().Add(max(p.HostDelay, p.IPDelay, r.policy.hostRules.GroupDelay())); due.After(f.NotBefore) {
+		if due := time.Now().Add(r.policy.hostRules.LongestDelay(&r.cfg.Politeness)); due.After(f.NotBefore) {
 			f.NotBefore = due
 		}
 	}

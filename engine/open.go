@@ -49,6 +49,9 @@ func (o *opener) open() error {
 		o.seams.Log.Warn("frontier/owner could not be written; the crawl directory is locked all the same",
 			"error", err)
 	}
+	if err = o.openRules(); err != nil {
+		return err
+	}
 	if o.m, err = o.nextPass(m); err != nil {
 		return err
 	}
@@ -123,6 +126,10 @@ func (o *opener) openPolicy() (err error) {
 	}
 	o.m.Filtered = o.m.Filtered || o.policy.changes.IsChanged("store")
 	o.cfg.Workers.Fetchers = o.policy.changes.LargestOf("fetchers", o.cfg.Workers.Fetchers) // for an undo, too
+	return nil
+}
+
+func (o *opener) openRules() (err error) {
 	o.policy.hostRules, err = settings.OpenHostRules(o.seams.FS, o.frontierDir(), o.cfg.Filters.HostRules, o.seams.Log)
 	return err
 }
@@ -239,10 +246,9 @@ func (o *opener) openArchive() error {
 
 // nextPass begins a finished crawl again, if that is wanted.
 func (o *opener) nextPass(m *manifest.Manifest) (*manifest.Manifest, error) {
-	p := &o.cfg.Politeness
 	b := recrawl.Beginning{
 		FS: o.seams.FS, Dir: o.cfg.Dir, Log: o.seams.Log,
-		Refresh: o.cfg.Refresh, MaxDisk: o.cfg.Limits.MaxDisk, Delay: max(p.HostDelay, p.IPDelay),
+		Refresh: o.cfg.Refresh, MaxDisk: o.cfg.Limits.MaxDisk, Delay: o.policy.hostRules.LongestDelay(&o.cfg.Politeness),
 	}
 	return b.Next(m)
 }

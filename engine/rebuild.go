@@ -77,7 +77,7 @@ func (o *rebuilder) rebuild(ctx context.Context, ro rebuild.Options, out *rebuil
 		return err
 	}
 	p := &cfg.Politeness
-	m.NotBefore = began.Add(max(p.HostDelay, p.IPDelay, o.policy.hostRules.GroupDelay(), min(crawlDelay, p.CrawlDelayMax)))
+	m.NotBefore = began.Add(max(o.policy.hostRules.LongestDelay(p), min(crawlDelay, p.CrawlDelayMax)))
 	out.NotBefore = m.NotBefore
 	if err := o.saveRebuilt(ctx, m); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (o *rebuilder) openEmpty(seeded bool) (*manifest.Manifest, error) {
 	}
 	m.Resumed, m.State, m.Reason = 0, lifecycle.Stopped, lifecycle.ReasonRebuilt
 	m.Filtered = o.cfg.Filters.Store != filter.All
-	if err := o.openPolicy(); err != nil {
+	if err := errors.Join(o.openRules(), o.openPolicy()); err != nil {
 		return nil, err
 	}
 	if err := o.openStorage(); err != nil {

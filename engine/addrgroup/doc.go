@@ -15,4 +15,11 @@
 // group, too. Groups learns such an address in a Visit, which holds the address: nothing else is asked there at that
 // moment, and its delay has passed. From then on, the other sites move to the group before they are asked. After a
 // restart, Groups learns the addresses from the workbench and from the sites on disk.
+//
+// # Several agents
+//
+// The hosts of a group belong to different agents. The lease of the group's key is asked for with the delay of the
+// group, so all agents together keep it (settings.Live.AddrDelay). Agents do not tell each other which addresses they
+// have learned. So a site that is in a group by its name needs the lease of its address, too (SharedAddr): the sites of
+// other agents there keep at least the delay of the address.
 package addrgroup

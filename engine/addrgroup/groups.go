@@ -43,6 +43,15 @@ func (g *Groups) KeyOf(s *filter.HostSettings, addr, key netip.Addr) netip.Addr 
 // KeyOfAddr returns the key of an address alone. A Visit finds out whether its site belongs elsewhere.
 func (g *Groups) KeyOfAddr(addr netip.Addr) netip.Addr { return g.keys.KeyOf(addr) }
 
+// SharedAddr returns the key of the address of a site of a group, if its group comes from its name: other agents may
+// have sites at that address that are in no group. The zero value says that there are none.
+func (g *Groups) SharedAddr(addr, key netip.Addr) (own netip.Addr) {
+	if politeness.IsGroupKey(key) && g.rules.GroupAt(addr) == "" {
+		own = g.keys.KeyOf(addr)
+	}
+	return own
+}
+
 // groupOf returns the group of a site, and learns it for the other sites of its address.
 func (g *Groups) groupOf(s *filter.HostSettings, addr, own netip.Addr) string {
 	g.mu.RLock()

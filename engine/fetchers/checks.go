@@ -160,7 +160,7 @@ func itemChecks() checkTable {
 func exchangeChecks() checkTable {
 	return checkTable{
 		{
-			"address lease", "another agent may contact the address now",
+			"address lease", "another agent may contact the address, or the group of hosts, now",
 			"the Visit returns; the address is due when the lease can be asked for again",
 			(*checker).isAddrDenied,
 		},
@@ -400,10 +400,20 @@ func (k *checker) logRefusal(c *current, o outcome.Outcome) (verdict, error) {
 func (k *checker) isAddrDenied(ctx context.Context, c *current) (verdict, error) {
 	var retryAt time.Time
 	c.leased, retryAt = k.Cluster.AcquireAddress(ctx, k.Stopping, c.result.Visit.Addr, &k.cancel.cancels)
-	if c.leased {
+	if !c.leased {
+		c.result.Release.IPDue = retryAt
+		return giveBack, nil
+	}
+	own := k.Groups.SharedAddr(c.site.Addrs().Current(c.result.Visit.Addr), c.result.Visit.Addr)
+	if !own.IsValid() || !k.Cluster.SharesAddresses() {
 		return pass, nil
 	}
-	c.result.Release.IPDue = retryAt
+	granted, retryAt := k.Cluster.AcquireAddress(ctx, k.Stopping, own, &k.cancel.cancels)
+	if granted {
+		c.shared = own
+		return pass, nil
+	}
+	c.postponeSite(retryAt)
 	return giveBack, nil
 }
 

@@ -3,6 +3,7 @@ package fetchers
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -142,4 +143,8 @@ func (s *settlement) giveAddress(c *current) {
 	}
 	soon := func(due time.Time) bool { return !due.IsZero() && due.Before(release.IPDue.Add(reuseWithin)) }
 	s.Cluster.ReleaseAddress(v.Addr, due, soon(v.NextDue) || soon(release.SiteDue))
+	if c.shared.IsValid() {
+		s.Cluster.ReleaseAddress(c.shared, due, false)
+		c.shared = netip.Addr{}
+	}
 }

@@ -129,8 +129,9 @@ func (h *HostRules) Groups() map[netip.Addr]Group {
 	return nil // of a HostRules that was not opened
 }
 
-// GroupDelay returns the longest delay of all groups.
-func (h *HostRules) GroupDelay() (longest time.Duration) {
+// LongestDelay returns the longest delay of a policy and of all groups.
+func (h *HostRules) LongestDelay(p *politeness.Policy) time.Duration {
+	longest := max(p.HostDelay, p.IPDelay)
 	for _, g := range h.Groups() {
 		longest = max(longest, g.Delay)
 	}

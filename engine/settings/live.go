@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -80,6 +81,11 @@ func (l *Live) ChangeBounds(change func(*Bounds)) {
 func (l *Live) SiteDelay(site []byte, crawlDelay time.Duration) time.Duration {
 	t := l.Hosts.Terms(site)
 	return l.Policy().SiteDelay(t.Delay(), crawlDelay)
+}
+
+// AddrDelay is the least time between two requests to an address, or to a group of hosts, whose address key is given.
+func (l *Live) AddrDelay(key netip.Addr) time.Duration {
+	return max(l.Policy().IPDelay, l.Hosts.Groups()[key].Delay)
 }
 
 // FetchErrors counts the evaluations of the fetch filter in force that failed.

@@ -137,3 +137,25 @@ func TestGroups_keepTheirDelayOverKillsAndOnDisk(t *testing.T) {
 		checkGroup(t, rig.Log, group)
 	})
 }
+
+// A finished crawl begins again. No host of the group is asked before the delay of the group is over since the last
+// exchange of the crawl before.
+func TestGroups_keepTheirDelayInANewPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig := testbed.MustRig(t, rulesWorld(t), true)
+		defer rig.Net.Close()
+		group := hostsBySize(rig) // so that the last request of a pass and the first of the next are to hosts of the group
+		cfg := rig.Config()
+		cfg.Politeness.IPDelay, cfg.Politeness.HostDelay = 100*time.Millisecond, time.Second
+		cfg.Limits.MaxPages = 20 // reached after a request, so no wait follows it
+		cfg.Filters.HostRules = rulesOf(t, farmOf(group))
+		for range 3 {
+			r, err := rig.Crawl(t.Context(), cfg, rig.FS)
+			if err != nil || r.State != lifecycle.Finished {
+				t.Errorf("%s: %s, %v", r.State, r.Reason, err)
+			}
+			cfg.Refresh, cfg.Seeds = true, nil
+		}
+		checkGroup(t, rig.Log, group)
+	})
+}

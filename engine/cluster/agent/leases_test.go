@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ func TestLeases_withoutAMajorityNoneIsGranted(t *testing.T) {
 		}
 		p := &agent{self: self, views: ownership.NewTimeline(hostGrace), quorum: c.quorum}
 		p.views.Arrive(time.Time{})
-		p.leases = p.newLeases(func() time.Duration { return time.Second })
+		p.leases = p.newLeases(func(netip.Addr) time.Duration { return time.Second })
 		p.leases.UseView(v, nil, time.Now())
 		if grants := time.Until(p.leases.GrantsFrom(addresslease.Addr{15: 1})) <= 0; grants != c.grants {
 			t.Errorf("%T: grants %v", c.quorum, grants)

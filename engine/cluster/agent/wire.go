@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"net/netip"
 	"sync/atomic"
 	"time"
 
@@ -24,7 +25,7 @@ func (p *agent) connect(parts Parts) {
 	p.leaving = p.newLeaveRegister()
 	p.traffic.accounts = quota.NewAccounts(
 		int64(max(parts.Options.PeerQuota, 0)), parts.Journal.Count.Finished.Load, p.leaving.Wake, parts.Log)
-	p.leases = p.newLeases(func() time.Duration { return parts.Live.Policy().IPDelay })
+	p.leases = p.newLeases(parts.Live.AddrDelay)
 	p.hosts.robots = robotsrelay.New(robotsrelay.Options{
 		Views: p.views, Outbox: p.files.outbox, Sites: parts.Robots, Rules: parts.Sites.Rules,
 		IsExcluded: parts.Frontier.HostRules.Excludes, Steps: steps,
@@ -137,8 +138,8 @@ func (p *agent) newDetector(steps *atomic.Int64) *termination.Detector {
 	})
 }
 
-// newLeases makes the leases of addresses, with the delay between two exchanges.
-func (p *agent) newLeases(delay func() time.Duration) *leasing.Leases {
+// newLeases makes the leases of addresses, with the delay between two exchanges with one.
+func (p *agent) newLeases(delay func(key netip.Addr) time.Duration) *leasing.Leases {
 	return leasing.New(leasing.Options{
 		Self: p.self.ID, Instance: p.self.Instance(), Log: p.parts.Log, Delay: delay,
 		Ask: func(ctx context.Context, agent string, question []byte) ([]byte, error) {

@@ -3,6 +3,7 @@ package leasing
 import (
 	"encoding/binary"
 	"math"
+	"net/netip"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,12 +24,20 @@ func newGranter(t *testing.T) (
 	for !granter.leases.granters.Load().isSelf(addr) {
 		addr[15]++
 	}
+	return granter, granter.asked(t, addr)
+}
+
+// asked says how an agent answers the requests of others for an address.
+func (m *member) asked(
+	t *testing.T, addr addresslease.Addr,
+) func(from string, k addresslease.Kind, d time.Duration) addresslease.Response {
+	t.Helper()
 	number := uint64(0)
-	return granter, func(from string, kind addresslease.Kind, d time.Duration) addresslease.Response {
+	return func(from string, kind addresslease.Kind, d time.Duration) addresslease.Response {
 		t.Helper()
 		number++
 		question := binary.AppendUvarint(make([]byte, 8), number)
-		raw, err := granter.leases.HandleQuestion(from,
+		raw, err := m.leases.HandleQuestion(from,
 			addresslease.AppendRequest(question, addresslease.Request{Kind: kind, Addr: addr, Delay: d}))
 		if err != nil {
 			t.Fatal(err)
@@ -93,6 +102,32 @@ func TestHostilePeer_theDelayOfALeaseIsBounded(t *testing.T) {
 		time.Sleep(addresslease.UncontestedTerm + delayMost + time.Second)
 		if a := request("b", addresslease.Acquire, time.Second); !a.Granted {
 			t.Errorf("after %v: %+v", addresslease.UncontestedTerm+delayMost, a)
+		}
+	})
+}
+
+// An agent has the lease of a group of hosts, and is lost in an exchange. The next agent waits for the delay of the
+// group after the end of the lease, though that is longer than the delay of an address and than a minute.
+func TestLeases_theDelayOfAGroupHoldsWhenItsAgentIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const delay = 5 * time.Minute
+		granter, _ := newGranter(t)
+		farm := addresslease.Addr{0: 1}
+		for !granter.leases.granters.Load().isSelf(farm) {
+			farm[15]++
+		}
+		granter.delays = map[netip.Addr]time.Duration{netip.AddrFrom16(farm): delay}
+		request := granter.asked(t, farm)
+		time.Sleep(2 * delay) // the granters did not change recently
+		if a := request("b", addresslease.Acquire, delay); !a.Granted {
+			t.Fatalf("%+v", a)
+		}
+		lost := time.Now()
+		for !request("evil", addresslease.Acquire, delay).Granted {
+			time.Sleep(time.Second)
+		}
+		if waited := time.Since(lost); waited < addresslease.UncontestedTerm+delay-time.Second {
+			t.Errorf("the next agent has the lease after %v", waited)
 		}
 	})
 }

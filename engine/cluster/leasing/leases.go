@@ -41,8 +41,8 @@ type Options struct {
 	Self     string // the name of this agent
 	Instance string // with its data
 
-	// Delay is the time between two exchanges with an address.
-	Delay func() time.Duration
+	// Delay is the time between two exchanges with an address, or with the group of hosts that has its place.
+	Delay func(addr netip.Addr) time.Duration
 	// Grace is how long agents may act by an earlier view.
 	Grace func() time.Duration
 	// CautiousUntil is until when any address may have been another agent's a moment ago.
@@ -156,7 +156,7 @@ func (l *Leases) earlierLeasesEnd(g *granters, a addresslease.Addr, now time.Tim
 // request asks the granter for an address. It returns true when the response is in the holder.
 func (l *Leases) request(ctx context.Context, stopping <-chan struct{}, granter string, a addresslease.Addr) bool {
 	l.counts.requests.Add(1)
-	answered := l.send(granter, addresslease.Request{Kind: addresslease.Acquire, Addr: a, Delay: l.options.Delay()})
+	answered := l.send(granter, addresslease.Request{Kind: addresslease.Acquire, Addr: a, Delay: l.delay(a)})
 	if answered == nil {
 		return false
 	}
@@ -220,9 +220,14 @@ func (l *Leases) Run(ctx context.Context) error {
 	}
 }
 
+// delay is the time between two exchanges with an address.
+func (l *Leases) delay(a addresslease.Addr) time.Duration {
+	return l.options.Delay(netip.AddrFrom16(a).Unmap())
+}
+
 func (l *Leases) renew(all []addresslease.Renewal) {
 	for _, n := range all {
-		r := addresslease.Request{Kind: addresslease.Renew, Addr: n.Addr, Delay: l.options.Delay()}
+		r := addresslease.Request{Kind: addresslease.Renew, Addr: n.Addr, Delay: l.delay(n.Addr)}
 		if l.send(n.Granter, r) == nil {
 			l.holder.HandleFailure(n.Granter, []addresslease.Request{r}, time.Now().Add(retryWait))
 		}
@@ -252,7 +257,7 @@ func (l *Leases) HandleQuestion(from string, question []byte) (answer []byte, er
 		}
 		response := addresslease.Response{RetryIn: retryWait}
 		if r.Kind != addresslease.Release {
-			r.Delay = min(r.Delay, max(l.options.Delay(), delayMost))
+			r.Delay = min(r.Delay, max(l.delay(r.Addr), delayMost))
 		}
 		switch {
 		case r.Kind != addresslease.Acquire && !l.mayClaim(from, r.Addr, g, now):
@@ -279,7 +284,7 @@ func (l *Leases) mayClaim(from string, a addresslease.Addr, g *granters, now tim
 // GrantsFrom is when this agent begins to grant an address: some time after it has become its granter, since the one
 // before may have granted a lease; and not without a majority, since another agent may be the granter then.
 func (l *Leases) GrantsFrom(a addresslease.Addr) time.Time {
-	delay, now := l.options.Delay(), time.Now()
+	delay, now := l.delay(a), time.Now()
 	if !l.options.MayGrant() {
 		return now.Add(retryWait)
 	}

@@ -22,6 +22,7 @@ type member struct {
 	granter       *member // is asked
 	cautiousUntil time.Time
 	unauthorised  int
+	delays        map[netip.Addr]time.Duration // of some addresses
 }
 
 // newMember is an agent with a view.
@@ -30,7 +31,7 @@ func newMember(t *testing.T, self ownership.Agent, all []ownership.Agent) *membe
 	m := &member{cautiousUntil: time.Unix(0, 0)}
 	m.leases = New(Options{
 		Self: self.ID, Instance: self.Instance(), Log: slog.New(slog.DiscardHandler),
-		Delay:         func() time.Duration { return 100 * time.Millisecond },
+		Delay:         func(a netip.Addr) time.Duration { return max(m.delays[a], 100*time.Millisecond) },
 		Grace:         func() time.Duration { return grace },
 		CautiousUntil: func() time.Time { return m.cautiousUntil },
 		MayGrant:      func() bool { return true },
