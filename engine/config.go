@@ -2,8 +2,6 @@ package engine
 
 import (
 	"errors"
-	"fmt"
-	"runtime"
 	"time"
 
 	"orbweaver/engine/admission"
@@ -20,6 +18,7 @@ import (
 	"orbweaver/engine/settings"
 	"orbweaver/engine/storage"
 	"orbweaver/engine/traps"
+	"orbweaver/engine/workers"
 	"orbweaver/internal/options"
 	"orbweaver/sieve"
 	"orbweaver/virtualize"
@@ -45,7 +44,7 @@ type Config struct {
 	Admission  admission.Options `embed:""`
 	Politeness politeness.Policy `embed:""`
 	Fetch      fetch.Options     `embed:""`
-	Workers    Workers           `embed:""`
+	Workers    workers.Options   `embed:""`
 	Cookies    cookie.Options    `embed:""`
 	Limits     limits.Options    `embed:""`
 	Traps      traps.Options     `embed:""`
@@ -59,19 +58,6 @@ type Config struct {
 	Ready  diskq.Options      `kong:"-"` // the ready queue
 	Queues virtualize.Options `kong:"-"` // queues of sites on disk
 	Cold   cold.Options       `kong:"-"` // idle sites on disk
-}
-
-// Workers are the loops of an agent, by number, and the connections and items that they hold.
-type Workers struct {
-	Fetchers int `help:"Number of fetch workers: requests at the same time. Raise it if report.json is waiting for servers. Lower it if the network, the memory or the number of open files is short." default:"1024" least:"1" most:"131072" placeholder:"N"`
-
-	Parsers   int `kong:"-"`                         // parse workers; default: one for each processor
-	Resolvers int `kong:"-" default:"256" least:"1"` // 256 ask for 5,000 names a second of servers that take 50 ms
-	SiteItems int `kong:"-" default:"64" least:"1"`  // items of one site in memory; more go to disk
-
-	KeepAlive time.Duration `help:"Time a connection stays open for the next request to its site; 0: one connection for each request. It is useful only above --host-delay." default:"0" placeholder:"TIME"`
-	// IdleConnsMax limits open connections without a request; default: two for each fetch worker if KeepAlive is set.
-	IdleConnsMax int `kong:"-"`
 }
 
 // Intervals are the times between what is repeated.
@@ -94,7 +80,7 @@ func Simulation() Config {
 	c := Config{
 		Dir: "crawl", Politeness: politeness.Default(),
 		Admission: admission.Options{MaxDepth: -1, CacheMemory: 1 << 20, Speculative: admission.SpeculativeOff},
-		Workers:   Workers{Fetchers: 16, Parsers: 1, Resolvers: 4}, Archive: archive.Options{Version: "test"},
+		Workers:   workers.Options{Fetchers: 16, Parsers: 1, Resolvers: 4}, Archive: archive.Options{Version: "test"},
 	}
 	c.Workbench.MemoryMax, c.Sieve.BucketBytes, c.Seen.MemoryBytes = 1<<20, 1<<20, 1<<20
 	c.Fetch.UserAgent, c.Filters.Scope = "orbweaver/test (+https://example.org/bot)", filter.All
@@ -113,12 +99,7 @@ func Fast(hostDelay, ipDelay time.Duration) Config {
 // WithDefaults returns a copy in which every zero that has a default is filled.
 func (c Config) WithDefaults() Config {
 	options.SetDefaults(&c)
-	if c.Workers.Parsers == 0 {
-		c.Workers.Parsers = min(runtime.GOMAXPROCS(0), runtime.NumCPU())
-	}
-	if c.Workers.KeepAlive > 0 && c.Workers.IdleConnsMax == 0 {
-		c.Workers.IdleConnsMax = 2 * c.Workers.Fetchers
-	}
+	c.Workers = c.Workers.WithDefaults()
 	return c
 }
 
@@ -127,14 +108,7 @@ const seenMemoryLeast = 1 << 14
 
 // Validate reports every fault of a Config that has its defaults.
 func (c Config) Validate() error {
-	faults := []error{options.Check(&c)}
-	if n := c.Workers.Parsers; n < 1 || n > 1024 {
-		faults = append(faults, fmt.Errorf("parsers: %d is not between 1 and 1024", n))
-	}
-	if c.Workers.IdleConnsMax < 0 {
-		faults = append(faults, fmt.Errorf("idle connections: %d is negative", c.Workers.IdleConnsMax))
-	}
-	return errors.Join(append(faults, c.Admission.Validate(), c.Politeness.Validate())...)
+	return errors.Join(options.Check(&c), c.Workers.Validate(), c.Admission.Validate(), c.Politeness.Validate())
 }
 
 // storage are the options of what the crawl keeps on disk.
@@ -149,41 +123,12 @@ func (c *Config) warcInfo(crawlID string) []warc.Field {
 	return c.Archive.Info(crawlID, &c.Fetch, archive.DelayFields(&c.Politeness, c.Limits.IPv6Prefix)...)
 }
 
-// keep makes what holds connections between two exchanges; nil if connections are not kept.
-func (c Config) keep() *fetch.IdleConns {
-	if c.Workers.KeepAlive == 0 {
-		return nil
-	}
-	return fetch.NewIdleConns(c.Workers.KeepAlive, c.Workers.IdleConnsMax)
-}
-
 // RulesMemory is from how many bytes of robots.txt rules on memory for them is short: then idle hosts go to disk with
 // theirs, and large files are not taken.
 func (c Config) RulesMemory() int64 { return max(c.Workbench.MemoryMax/4, 4<<20) }
 
-// KeptMemory is the most that waiting connections can take, in bytes: those with TLS have buffers of their own.
-func (c Config) KeptMemory() int64 { return int64(c.Workers.IdleConnsMax) * keptBytes }
-
-// keptBytes is the memory of a waiting connection with TLS.
-const keptBytes = 32 << 10
-
-// pagesMax is how many Pages can be out at once: the sum of all places that may hold one.
-func (c Config) pagesMax() int {
-	fetching := c.Workers.Fetchers   // one in the hands of each fetch worker
-	waiting := 4 * c.Workers.Parsers // fetched, not yet taken by a parse worker
-	parsing := c.Workers.Parsers     // one in the hands of each parse worker
-	return fetching + waiting + parsing
-}
-
-// pool is the counted memory of Pages: a number that can be printed at the start.
-func (c Config) pool() fetch.PoolOptions {
-	return fetch.PoolOptions{Pages: c.pagesMax(), SlabBytes: c.Fetch.BufferMax()}.WithDefaults()
-}
-
 // PageMemory is the most that the buffers of Pages can take, in bytes. They are made when needed.
-func (c Config) PageMemory() int64 {
-	return c.pool().BytesMax()
-}
+func (c Config) PageMemory() int64 { return c.Workers.Pages(c.Fetch.BufferMax()).BytesMax() }
 
 // bounds are the limits of single sites.
 func (c *Config) bounds() settings.Bounds {

@@ -129,7 +129,7 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	cfg.Fetch.Keep, cfg.Fetch.Bandwidth = cfg.keep(), bandwidth.New(cfg.Limits.Bandwidth)
+	cfg.Fetch.Keep, cfg.Fetch.Bandwidth = cfg.Workers.KeepConnections(), bandwidth.New(cfg.Limits.Bandwidth)
 	e := newEngine(cfg, seams)
 	if cfg.Workers.KeepAlive > 0 {
 		e.closers.Add(func() error {

@@ -110,7 +110,7 @@ func (q *queues) make(cfg *Config, hashSeed uint64) {
 	q.todo = mpmc.New[visit.Visit](leases - cfg.Workers.Fetchers)
 	q.results = visit.NewResultQueue(2 * leases)
 	q.pages = make(chan *fetch.Page, 4*cfg.Workers.Parsers)
-	q.pool, q.exchanges = fetch.NewPool(cfg.pool()), underway.NewTable(cfg.Workers.Fetchers)
+	q.pool, q.exchanges = fetch.NewPool(cfg.Workers.Pages(cfg.Fetch.BufferMax())), underway.NewTable(cfg.Workers.Fetchers)
 	q.parsed = fpcache.New(max(cfg.Admission.CacheMemory/16, 1<<16), hashSeed)
 }
 

@@ -18,7 +18,7 @@ func layers() []string {
 			"engine/cluster/transport engine/cluster/transport/ " +
 			"engine/cluster/outbox engine/cluster/addresslease engine/cluster/marks",
 		"engine/layout engine/clock engine/lifecycle engine/queued engine/attempt engine/site engine/visit engine/underway " +
-			"engine/login engine/readyqueue",
+			"engine/workers engine/login engine/readyqueue",
 		"engine/limits engine/outage engine/crawllog engine/skipped engine/counters engine/settings engine/capture " +
 			"engine/traps",
 		"engine/journal engine/cluster",

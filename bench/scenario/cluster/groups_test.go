@@ -59,8 +59,8 @@ func checkGroupDelay(t *testing.T, log *arrivals.Log, group []string) {
 		}
 		least = min(least, v.Time.Sub(visits[i-1].End))
 	}
-	t.Logf("%d requests of %d agents, which took turns %d times; at least %v between two", len(visits), len(agents), changes,
-		least)
+	t.Logf("%d requests of %d agents, which took turns %d times; at least %v between two", len(visits), len(agents),
+		changes, least)
 	if least < groupDelay || len(agents) < 2 || changes < 5 {
 		t.Errorf("%v between two requests of %d agents, which took turns %d times", least, len(agents), changes)
 	}

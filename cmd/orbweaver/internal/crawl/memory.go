@@ -24,7 +24,7 @@ func memoryParts(c engine.Config) []memoryPart {
 		{"fetchers", int64(c.Workers.Fetchers) * (24 << 10)},
 	}
 	if c.Workers.KeepAlive > 0 {
-		parts = append(parts, memoryPart{"connections", c.KeptMemory()})
+		parts = append(parts, memoryPart{"connections", c.Workers.KeptMemory()})
 	}
 	if c.Cookies.Mode == cookie.Site {
 		parts = append(parts, memoryPart{"cookies", c.Cookies.Memory})
