@@ -22,6 +22,7 @@ func TestScenarioHundredThousandSimilarPagesAreKept(t *testing.T) {
 
 // With the default floor every trap stays below its bound.
 func TestScenarioDefaultFloorBoundsEveryTrap(t *testing.T) {
+	defer func(before int) { *floor = before }(*floor)
 	*floor = 10_000
 	for _, id := range []string{"T01", "T02", "T03", "T04", "T05", "T06", "T07", "T09", "T10", "R02"} {
 		t.Run(id, func(t *testing.T) { judge(t, id, nil, nil) })

@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	honestPages = flag.Int("honest", 5000, "honest pages beside each trap")
+	honestPages = flag.Int("honest", sized(5000, 2500), "honest pages beside each trap")
 	seed        = flag.Uint64("seed", 1, "of the web")
 	floor       = flag.Int("floor", 400, "--trap-floor of the crawl")
 )
@@ -30,6 +30,14 @@ var bounds = map[string]struct{ before, floors int }{
 		10,
 	}, "T02": {500, 7}, "T03": {250, 2}, "T04": {1000, 2}, "T05": {700, 2}, "T06": {1000, 3}, "T07": {1000, 6},
 	"T08": {250, 2}, "T09": {0, 0}, "T10": {250, 2}, "R02": {1000, 2}, "LARGE": {0, 0},
+}
+
+// sized returns all, or few in the reduced size.
+func sized(all, few int) int {
+	if reduced {
+		return few
+	}
+	return all
 }
 
 func boundOf(id string) int {

@@ -107,7 +107,7 @@ func WriteFile(fsys vfs.FS, name string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriterSize(f, 1<<20)
+	w := bufio.NewWriterSize(f, 64<<10)
 	if err := errors.Join(write(w), w.Flush(), f.Close()); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

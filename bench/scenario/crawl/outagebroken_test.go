@@ -42,7 +42,7 @@ func appDown(status int, from, lasts time.Duration) func(int, time.Duration) tes
 // The same for a day. The root page was served before the outage and is not served during it: so the site is down, and
 // its URLs are not broken.
 func TestOutage_ofAnApplicationForADayCostsNoURL(t *testing.T) {
-	for _, status := range []int{429, 500, 502, 503, 504, 521} {
+	for _, status := range testbed.Sample([]int{429, 500, 502, 503, 504, 521}) {
 		synctest.Test(t, func(t *testing.T) {
 			o := &testbed.OutageWeb{Sites: 1, Pages: 300, Condition: appDown(status, 100*time.Second, 24*time.Hour)}
 			o.Begin()
@@ -61,7 +61,7 @@ func TestOutage_ofAnApplicationForADayCostsNoURL(t *testing.T) {
 // Nothing tells such an outage from broken URLs if the root page was never served. A site that says that it is down
 // loses few of its URLs in a day.
 func TestOutage_ofAnApplicationWithoutRootPageForADayCostsFewURLs(t *testing.T) {
-	for _, status := range []int{502, 503, 521} {
+	for _, status := range testbed.Sample([]int{502, 503, 521}) {
 		synctest.Test(t, func(t *testing.T) {
 			o := &testbed.OutageWeb{Sites: 1, Pages: 300, First: "start",
 				Condition: appDown(status, 100*time.Second, 24*time.Hour)}
@@ -79,12 +79,13 @@ func TestOutage_ofAnApplicationWithoutRootPageForADayCostsFewURLs(t *testing.T) 
 // ends: after half an hour and more if the site serves its root page, which proves that these pages are broken.
 func TestOutage_pagesInARowThatAreBrokenEndAlone(t *testing.T) {
 	const pages = 300
-	for _, c := range []struct {
+	type brokenPages struct {
 		by      testbed.Condition
 		outcome string
 		n       int
 		most    time.Duration // beyond the time of a crawl without broken pages
-	}{
+	}
+	for _, c := range testbed.Sample([]brokenPages{
 		{testbed.Condition{Status: 500}, "server-error", 1, time.Minute},
 		{testbed.Condition{Status: 500}, "server-error", 10, time.Hour},
 		{testbed.Condition{Status: 500}, "server-error", 100, 2 * time.Hour},
@@ -95,7 +96,7 @@ func TestOutage_pagesInARowThatAreBrokenEndAlone(t *testing.T) {
 		{testbed.Condition{Status: 502}, "unavailable", 10, 70 * time.Minute},
 		{testbed.Condition{Status: 429}, "too-many-requests", 1, 5 * time.Minute},
 		{testbed.Condition{Status: 429}, "too-many-requests", 10, 13 * time.Hour},
-	} {
+	}) {
 		for _, from := range []int{pages / 2, pages - c.n} {
 			t.Run(fmt.Sprintf("%d %s from %d", c.n, c.outcome, from), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
