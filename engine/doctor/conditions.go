@@ -22,6 +22,7 @@ func conditions() []condition {
 		{Processor, false, func(f *Figures) bool { return f.ParsersBehind && f.Disk.WriteTook == 0 }, processor},
 		{Bandwidth, false, func(f *Figures) bool { return f.Bandwidth.IsThrottling }, totalLimit},
 		{HostLimit, false, (*Figures).areHostsLimited, hostLimit},
+		{BodyFiles, false, (*Figures).areBodiesWaiting, bodies},
 		{BlackHoles, false, (*Figures).areHoles, blackHoles},
 		{Fetchers, false, func(f *Figures) bool { return f.Busy >= f.Fetchers && f.Hosts.DueNow > 0 }, fetchers},
 		{DNS, false, func(f *Figures) bool { return f.isIdle() && 2*f.Hosts.Unresolved > f.Hosts.Sites }, names},
@@ -31,6 +32,7 @@ func conditions() []condition {
 		{HugeHost, false, (*Figures).isHostHuge, hugeHost},
 		{Politeness, false, (*Figures).areSitesWaiting, politeness},
 		{SlowDisk, false, func(f *Figures) bool { return f.Disk.WriteTook == 0 && f.Disk.SyncTook > 0 }, slowSyncs},
+		{BodyFiles, false, func(f *Figures) bool { return f.Bodies.Waiting > 0 && !f.areBodiesWaiting() }, bodies},
 		{Sieve, false, func(f *Figures) bool { return f.isIdle() && f.Hosts.Sites == 0 && f.SievePending > 0 }, sieve},
 	}
 }
@@ -38,6 +40,11 @@ func conditions() []condition {
 // areHostsLimited reports whether most exchanges wait for the limit of their host.
 func (f *Figures) areHostsLimited() bool {
 	return f.Bandwidth.HostsWaiting > 0 && 2*f.Bandwidth.HostsWaiting >= f.Busy
+}
+
+// areBodiesWaiting reports whether most exchanges wait for room for a long body.
+func (f *Figures) areBodiesWaiting() bool {
+	return f.Bodies.Waiting > 0 && 2*f.Bodies.Waiting >= f.Busy
 }
 
 // isNetworkShort reports whether the network is down, or carries fewer connections than there are workers.
@@ -142,6 +149,13 @@ func hostLimit(f *Figures) (text, remedy, ifLifted string) {
 	return fmt.Sprintf("bandwidth: %d of %d exchanges wait for the limit of their host",
 			f.Bandwidth.HostsWaiting, f.Busy),
 		"raise --host-bandwidth, or host-bandwidth in a host rule, if the owners of the hosts agree", ""
+}
+
+func bodies(f *Figures) (text, remedy, ifLifted string) {
+	return fmt.Sprintf("long bodies: %d exchanges wait for room, and %d body files have %d MiB", f.Bodies.Waiting,
+			f.Bodies.Files, f.Bodies.Bytes>>20),
+		"raise --max-body-files if the disk has room, or lower --max-body",
+		fmt.Sprintf("%d of %d exchanges go on", f.Bodies.Waiting, f.Busy)
 }
 
 func blackHoles(f *Figures) (text, remedy, ifLifted string) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orbweaver/engine/bandwidth"
+	"orbweaver/engine/bodyfile"
 	"orbweaver/engine/hosts"
 )
 
@@ -29,6 +30,7 @@ type Figures struct {
 	SievePending  int64 // links that are not yet compared with the known URLs
 
 	Bandwidth bandwidth.State
+	Bodies    bodyfile.Stats
 	Disk      Disk
 	Hosts     hosts.Survey
 	Peer      Peer
@@ -79,6 +81,7 @@ const (
 	Processor   = "processor"
 	SlowDisk    = "slow-disk"
 	Fetchers    = "fetchers"
+	BodyFiles   = "body-files"
 	BlackHoles  = "black-holes"
 	Bandwidth   = "bandwidth"
 	HostLimit   = "host-bandwidth"

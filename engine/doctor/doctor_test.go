@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orbweaver/engine/bandwidth"
+	"orbweaver/engine/bodyfile"
 	"orbweaver/engine/hosts"
 )
 
@@ -49,6 +50,9 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 			f.Busy, f.Old.Count, f.Hosts.DueNow = 100, 90, 60
 		}, "10MiB/s"},
 		{HostLimit, func(f *Figures) { f.Bandwidth.HostsWaiting, f.Busy, f.Old.Count = 95, 100, 95 }, "95 of 100"},
+		{BodyFiles, func(f *Figures) {
+			f.Bodies, f.Busy, f.Old.Count = bodyfile.Stats{Files: 4, Bytes: 9 << 20, Waiting: 80, Waits: 95}, 100, 95
+		}, "80 exchanges wait for room, and 4 body files have 9 MiB"},
 		{Fetchers, func(f *Figures) { f.Busy, f.Old.Count, f.Hosts.DueNow = 100, 2, 60 }, "all 100"},
 		{Memory, func(f *Figures) { f.MemoryFull, f.Hosts.OnDiskOnly = true, 12 }, "12 of 40 sites"},
 		{Politeness, func(f *Figures) { f.MemoryFull = true }, "40 sites with 1000 URLs"},
@@ -72,6 +76,14 @@ func TestDiagnoseOfFailingSitesNamesNoDelay(t *testing.T) {
 		f.Hosts.Failing, f.Hosts.FailingURL, f.Hosts.Largest.Queued = 1, 1000, 1000
 	}))
 	if len(all) != 1 || all[0].Cause != FailingSite {
+		t.Errorf("%+v", all)
+	}
+}
+
+// A few long bodies that wait for room limit the crawl less than politeness, and are named.
+func TestDiagnoseNamesFewWaitingBodiesLast(t *testing.T) {
+	all := Diagnose(running(func(f *Figures) { f.Bodies, f.Busy = bodyfile.Stats{Files: 4, Waiting: 2}, 40 }))
+	if len(all) != 2 || all[0].Cause != Politeness || all[1].Cause != BodyFiles {
 		t.Errorf("%+v", all)
 	}
 }

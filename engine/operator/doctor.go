@@ -28,6 +28,7 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 		MemoryFull:   o.Disk.Workbench.Memory().Full(),
 		Bandwidth:    o.Live.Bandwidth.State(),
 		SievePending: int64(o.Disk.Sieve.Pending()),
+		Bodies:       o.Reports.Numbers.Bodies(),
 	}
 	if state, reason := o.Run.State(); state != lifecycle.Running && state != lifecycle.Paused {
 		f.Ended = fmt.Sprintf("%s (%s)", state, reason)
