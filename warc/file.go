@@ -28,6 +28,7 @@ type outFile struct {
 	recalling chan struct{} // a lock for recall with capacity one: held while it is full
 	unread    int64         // length of the first part without index lines in memory: see recall; guarded by recalling
 	recalled  cdxj.Lines    // of the first part; guarded by recalling
+	isIndexed bool          // the lines are in the index alone; guarded by recalling
 
 	closing chan struct{} // a lock for sync and finish, which take long: held while it is full
 	synced  int64         // durable part of wrote; guarded by closing
@@ -150,7 +151,7 @@ func (f *outFile) finish() error {
 		}
 	}
 	f.recalling <- struct{}{} // FindOpen may read them
-	f.index, f.recalled = cdxj.Lines{}, cdxj.Lines{}
+	f.index, f.recalled, f.isIndexed = cdxj.Lines{}, cdxj.Lines{}, true
 	<-f.recalling
 	return nil
 }

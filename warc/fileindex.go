@@ -1,9 +1,12 @@
 package warc
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"orbweaver/warc/cdxj"
 	"orbweaver/warc/member"
@@ -62,7 +65,7 @@ const findStep = 2048
 
 // find calls f with the complete index lines of the file that begin with prefix. unread says that lines are not in
 // memory now: the file was resumed and not yet read again, or this is being done. f is called under locks.
-func (w *Writer) find(file *outFile, prefix []byte, f func(name string, line []byte)) (unread bool) {
+func find(w *Writer, file *outFile, prefix []byte, f func(name string, line []byte)) (unread bool) {
 	select {
 	case file.recalling <- struct{}{}:
 		defer func() { <-file.recalling }()
@@ -82,6 +85,43 @@ func (w *Writer) find(file *outFile, prefix []byte, f func(name string, line []b
 		from, more = next, next == from+findStep
 	}
 	return file.unread > 0
+}
+
+// OpenLines are the index lines of a file that is not finished, as they were at one moment.
+type OpenLines struct {
+	Name, Final string        // of the file, now and when it is finished
+	Parts       []*cdxj.Lines // unsorted
+}
+
+// OpenLines returns the lines of all files without their final names. It waits until the first part of a resumed file
+// was read again. What an Append has returned for is there, and so may be a group that is undone afterwards.
+func (w *Writer) OpenLines(ctx context.Context) (open []OpenLines, err error) {
+	w.acquire()
+	files := slices.Clone(w.full)
+	if w.current != nil {
+		files = append(files, w.current)
+	}
+	w.release()
+	for _, file := range files {
+		if err := cmp.Or(ctx.Err(), file.recall()); err != nil {
+			return nil, err
+		}
+		if lines, ok := linesOf(w, file); ok {
+			open = append(open, lines)
+		}
+	}
+	return open, nil
+}
+
+// linesOf returns the lines of a file; ok is false if its index is on disk.
+func linesOf(w *Writer, file *outFile) (lines OpenLines, ok bool) {
+	file.recalling <- struct{}{}
+	defer func() { <-file.recalling }()
+	w.acquire()
+	defer w.release()
+	return OpenLines{
+		Name: file.info.Name, Final: file.info.Final(), Parts: []*cdxj.Lines{file.recalled.Snapshot(), file.index.Snapshot()},
+	}, !file.isIndexed
 }
 
 // rebuild reads the first length bytes of the file again, for the state of the Writer: the index, the identity of the

@@ -315,7 +315,7 @@ func (w *Writer) FindOpen(prefix []byte, f func(name string, line []byte)) (unre
 	}
 	w.release()
 	for _, file := range files {
-		unread = w.find(file, prefix, f) || unread
+		unread = find(w, file, prefix, f) || unread
 	}
 	return unread
 }

@@ -82,7 +82,9 @@ var importTable = []struct{ importer, may string }{
 	{"warc/member", base + " warc/deflate"},
 	{"warc", base + " warc/block warc/cdxj warc/member"},
 	{"warc/repair", base + " warc warc/cdxj warc/member"},
-	{"warc/warctool", base + " warc warc/member"},
+	{"warc/coding", ""},
+	{"warc/lookup", base + " warc warc/block warc/cdxj warc/member"},
+	{"warc/warctool", base + " warc warc/coding warc/lookup warc/member"},
 
 	// Level 1, the parts of the engine.
 	{"engine/catalogue", base},
@@ -256,7 +258,7 @@ var homes = map[string]string{
 	// The codec and the wire.
 	"github.com/valyala/fasthttp":     "engine/fetch bench/load",
 	"github.com/miekg/dns":            "dnsres dnsres/dnstest bench/simnet bench/load bench/scenario/crawl/names_test.go",
-	"github.com/andybalholm/brotli":   "engine/fetch/coding engine/fetch warc/warctool bench/hostile tests",
+	"github.com/andybalholm/brotli":   "engine/fetch/coding engine/fetch warc/coding bench/hostile tests",
 	"golang.org/x/net/nettest":        "tests",
 	"github.com/hashicorp/memberlist": "engine/cluster/membership engine/cluster/membership/membershiptest",
 	"github.com/hashicorp/raft":       "engine/cluster/consensus",
@@ -267,7 +269,7 @@ var homes = map[string]string{
 
 	// Bytes on disk.
 	"github.com/google/pprof":          "bench/",
-	"github.com/klauspost/compress":    "warc/member warc/warctool engine/fetch engine/fetch/coding bench/ tests",
+	"github.com/klauspost/compress":    "warc/member warc/coding engine/fetch engine/fetch/coding bench/ tests",
 	"github.com/edsrzf/mmap-go":        "internal/vfs",
 	"github.com/parquet-go/parquet-go": "derive/columns tests",
 	"github.com/gofrs/flock":           "internal/vfs",

@@ -19,14 +19,16 @@ const lineMax = 256 << 10
 // Line is the decoded line of an index.
 type Line struct {
 	URL     []byte
-	Status  int // of HTTP, 0 for none
+	Status  int    // of HTTP, 0 for none
+	MIME    []byte // "warc/revisit" for a revisit
 	Revisit bool
-	Offset  int64 // of the record in its file, in bytes
-	Length  int64 // of the record in its file, in bytes; 0 if unknown
+	Digest  []byte // of the payload, without label
+	Offset  int64  // of the record in its file, in bytes
+	Length  int64  // of the record in its file, in bytes; 0 if unknown
 	File    []byte
 }
 
-// ParseLine decodes a line of an index. URL and File may be parts of line. An error wraps ErrLine.
+// ParseLine decodes a line of an index. URL, MIME, Digest and File may be parts of line. An error wraps ErrLine.
 func ParseLine(line []byte) (Line, error) {
 	var l Line
 	brace := bytes.IndexByte(line, '{')
@@ -83,7 +85,9 @@ func (l *Line) set(name, value []byte) bool {
 	case "url":
 		l.URL = value
 	case "mime":
-		l.Revisit = string(value) == "warc/revisit"
+		l.MIME, l.Revisit = value, string(value) == "warc/revisit"
+	case "digest":
+		l.Digest = value
 	case "status":
 		l.Status, err = strconv.Atoi(string(value))
 	case "offset":

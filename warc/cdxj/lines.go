@@ -62,17 +62,37 @@ const (
 	lineEnd = "\"}"
 )
 
-// Cut removes all but the first n lines.
+// Cut removes all but the first n lines. Lines that are added later have new memory, so that snapshots stay valid.
 func (l *Lines) Cut(n int) {
 	if n >= len(l.lines) {
 		return
 	}
 	at := l.lines[n]
-	l.lines = l.lines[:n]
+	l.lines = l.lines[:n:n]
 	clear(l.blocks[at.block+1:])
 	l.blocks = l.blocks[:at.block+1]
-	l.blocks[at.block] = l.blocks[at.block][:at.start]
+	l.blocks[at.block] = l.blocks[at.block][:at.start:at.start]
 }
+
+// Snapshot returns the lines as they are now. It shares their text, and stays valid while lines are added and cut.
+func (l *Lines) Snapshot() *Lines {
+	return &Lines{blocks: slices.Clone(l.blocks), lines: l.lines[:len(l.lines):len(l.lines)]}
+}
+
+// Range returns the numbers of the lines from <= line < to, sorted by their bytes.
+func (l *Lines) Range(from, to []byte) []int {
+	var found []int
+	for i := range l.lines {
+		if line := l.line(i); bytes.Compare(line, from) >= 0 && bytes.Compare(line, to) < 0 {
+			found = append(found, i)
+		}
+	}
+	slices.SortFunc(found, func(a, b int) int { return bytes.Compare(l.line(a), l.line(b)) })
+	return found
+}
+
+// Line returns a line by its number, without file name. It is borrowed.
+func (l *Lines) Line(i int) []byte { return l.line(i) }
 
 // Join returns the lines of l followed by those of more, without copying the text. Neither may be changed afterwards.
 func (l *Lines) Join(more *Lines) *Lines {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"orbweaver/warc"
+	"orbweaver/warc/coding"
 	"orbweaver/warc/member"
 )
 
@@ -150,7 +151,7 @@ func copyPayload(out io.Writer, rec *warc.RecordRead, o CatOptions) error {
 		body = payload
 		if o.Decode {
 			var done func()
-			if body, done, err = decode(payload, head.Get("Content-Encoding")); err != nil {
+			if body, done, err = coding.Decode(payload, head.Get("Content-Encoding")); err != nil {
 				return fmt.Errorf("warc: record at %d: %w", rec.Offset, err)
 			}
 			defer done()

@@ -18,6 +18,7 @@ import (
 
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
+	"orbweaver/warc/coding"
 )
 
 // WACZOptions describe a WACZ file: a ZIP file with archive, index and list of pages, which replay programs open at
@@ -270,7 +271,7 @@ func (p *packer) title(l *pageLine) string {
 	if err != nil {
 		return ""
 	}
-	body, done, err := decode(payload, head.Get("Content-Encoding"))
+	body, done, err := coding.Decode(payload, head.Get("Content-Encoding"))
 	if err != nil {
 		return ""
 	}

@@ -20,6 +20,7 @@ type Command struct {
 
 	Ls     warcLsCmd     `cmd:"" help:"List records: offset, type, date, URI, length."`
 	Cat    warcCatCmd    `cmd:"" help:"Print records, or their payload."`
+	Get    warcGetCmd    `cmd:"" help:"Print what was stored of a URL, also while the crawl runs."`
 	Verify warcVerifyCmd `cmd:"" help:"Check framing, fields, digests and references."`
 	Index  warcIndexCmd  `cmd:"" help:"Print the sorted CDXJ, or write it beside each file."`
 	WACZ   warcWACZCmd   `cmd:"" name:"wacz" help:"Pack WARC files into one WACZ file, which ReplayWeb.page opens at once."`
@@ -33,6 +34,7 @@ func (*Command) Help() string {
 Examples:
   orbweaver warc ls crawl/warc/*.warc.gz
   orbweaver warc cat --uri https://example.org/ --payload --decode FILE
+  orbweaver warc get --dir crawl https://example.org/
   orbweaver warc verify crawl/warc/*.warc.gz
   orbweaver warc index --write FILE
   orbweaver warc wacz --out site.wacz crawl/warc/*.warc.gz`

@@ -1,4 +1,4 @@
-package warctool
+package coding
 
 import (
 	"bufio"
@@ -19,8 +19,8 @@ const codingsMax = 5
 // windowMax is the most memory for the window of a zstd payload, in bytes.
 const windowMax = 64 << 20
 
-// decode removes the content encodings of a header, last one first. done frees the decoders.
-func decode(body io.Reader, encoding string) (decoded io.Reader, done func(), err error) {
+// Decode removes the content encodings that a header field lists, the last one first. done frees the decoders.
+func Decode(body io.Reader, encoding string) (decoded io.Reader, done func(), err error) {
 	codings := strings.Split(encoding, ",")
 	if len(codings) > codingsMax {
 		return nil, nil, fmt.Errorf("%d content encodings", len(codings))

@@ -1,0 +1,19 @@
+// Package lookup finds captures of URLs in WARC files, and reads them: those of a crawl that runs, of one that was
+// killed, and of any other program.
+//
+//	Files.Scan -> search (binary search in the CDXJ of each closed file)  --+
+//	           -> Writing (lines in the memory of a warc.Writer)            +-> merge -> sorted lines
+//	           -> scanned (records of a file without index)               --+
+//	Archive.Closest -> Lines.Scan -> Capture      Archive.Open -> Archive.original of a revisit -> Page
+//
+// A Range is a range of index lines by their bytes: one key, a prefix, a host, a domain. Lines come sorted, in pieces.
+//
+// A file without an index is read once, and its lines are kept; of a file that grows, only what is new is read again. A
+// record that is not complete at the end of such a file does not exist yet.
+//
+// # Costs
+//
+// An index file costs about 17 reads of 8 KiB and one open for each query. While lines are merged, each file that has
+// any takes chunkMost bytes or less, and no descriptor. Lines of files without index take about 250 bytes a record, at
+// most keepMost in all; beyond that such files are read for each query. A Files is safe for concurrent use.
+package lookup

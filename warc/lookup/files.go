@@ -1,0 +1,234 @@
+package lookup
+
+import (
+	"bytes"
+	"cmp"
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// Options name the files of an archive.
+type Options struct {
+	FS    vfs.FS
+	Dirs  []string // all WARC files in them
+	Files []string // single WARC files
+
+	// Writing are the lines of files that a Writer in this process has open; nil for none.
+	Writing Writing
+}
+
+// Writing is what a warc.Writer tells of the files that it has open.
+type Writing interface {
+	OpenLines(ctx context.Context) ([]warc.OpenLines, error)
+}
+
+// nothingWritten is the Writing of an archive that has no Writer here.
+type nothingWritten struct{}
+
+func (nothingWritten) OpenLines(context.Context) ([]warc.OpenLines, error) { return nil, nil }
+
+// Files searches the indexes of WARC files. It is safe for concurrent use.
+type Files struct {
+	o       Options
+	hasDone bool // a file without its final name belongs to the Writer
+
+	mu      sync.Mutex // guards the following, also while a file is read
+	scanned map[string]*scanned
+	kept    int64
+}
+
+// NewFiles returns the files that o names. They are listed at each query, so that new ones are found.
+func NewFiles(o Options) *Files {
+	f := &Files{o: o, hasDone: o.Writing != nil, scanned: make(map[string]*scanned)}
+	if o.Writing == nil {
+		f.o.Writing = nothingWritten{}
+	}
+	return f
+}
+
+const openSuffix = ".open"
+
+// archiveFile is a WARC file.
+type archiveFile struct {
+	path string
+	name string // when it is complete, as index lines have it
+	open bool
+}
+
+func fileOf(name string) archiveFile {
+	final, open := strings.CutSuffix(name, openSuffix)
+	return archiveFile{path: name, name: path.Base(final), open: open}
+}
+
+// IsArchive says whether a file with this name is a WARC file, complete or not.
+func IsArchive(name string) bool {
+	name = strings.TrimSuffix(name, openSuffix)
+	for _, suffix := range []string{".warc", ".warc.gz", ".warc.zst"} {
+		if strings.HasSuffix(name, suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+// errTwice says that an index line could be of either file.
+var errTwice = errors.New("two files have the same name")
+
+// list returns all files, by name.
+func (f *Files) list() (files []archiveFile, err error) {
+	for _, name := range f.o.Files {
+		files = append(files, fileOf(name))
+	}
+	for _, dir := range f.o.Dirs {
+		names, err := f.o.FS.List(dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			if IsArchive(name) {
+				files = append(files, fileOf(path.Join(dir, name)))
+			}
+		}
+	}
+	slices.SortFunc(files, func(a, b archiveFile) int {
+		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.path, b.path))
+	})
+	files = slices.CompactFunc(files, func(a, b archiveFile) bool {
+		return strings.TrimSuffix(b.path, openSuffix) == strings.TrimSuffix(a.path, openSuffix)
+	})
+	for i := range len(files) - 1 {
+		if a, b := files[i], files[i+1]; a.name == b.name {
+			return nil, fmt.Errorf("%s and %s: %w", a.path, b.path, errTwice)
+		}
+	}
+	return files, nil
+}
+
+// Memory of a query, in bytes.
+const (
+	chunksMost = 16 << 20 // of the pieces of all index files
+	chunkMost  = 64 << 10
+	chunkLeast = 4 << 10
+)
+
+// Scan calls do with each line of the range, sorted, without its end. do borrows the line. An error of do ends the scan
+// and is returned.
+func (f *Files) Scan(ctx context.Context, want Range, do func(line []byte) error) error {
+	merge, err := f.open(ctx, want)
+	if err != nil {
+		return err
+	}
+	for n := 0; len(merge) > 0; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		first := merge[0]
+		if err := do(first.line()); err != nil {
+			return err
+		}
+		if err := first.next(); err != nil {
+			return fmt.Errorf("lookup: %w", err)
+		}
+		if first.line() == nil {
+			heap.Pop(&merge)
+		} else {
+			heap.Fix(&merge, 0)
+		}
+	}
+	return nil
+}
+
+// open finds the first line of the range in each file.
+func (f *Files) open(ctx context.Context, want Range) (merge merged, err error) {
+	written, err := f.o.Writing.OpenLines(ctx) // before the list: a file that is finished meanwhile counts once
+	if err != nil {
+		return nil, err
+	}
+	writing := make(map[string]bool)
+	for _, w := range written {
+		writing[w.Final] = true
+		for _, part := range w.Parts {
+			merge = merge.with(newLinesCursor(part, want, w.Final))
+		}
+	}
+	files, err := f.list()
+	if err != nil {
+		return nil, fmt.Errorf("lookup: %w", err)
+	}
+	chunk := min(max(chunksMost/max(len(files), 1), chunkLeast), chunkMost)
+	for _, file := range files {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if writing[file.name] || file.open && f.hasDone {
+			continue
+		}
+		c, err := f.cursor(file, want, chunk)
+		if err != nil {
+			return nil, fmt.Errorf("lookup: %w", err)
+		}
+		merge = merge.with(c)
+	}
+	heap.Init(&merge)
+	return merge, nil
+}
+
+// cursor reads the index of a file, or the file itself if it has none.
+func (f *Files) cursor(file archiveFile, want Range, chunk int) (cursor, error) {
+	if !file.open {
+		c, err := openCursor(f.o.FS, warc.IndexName(file.path), want, chunk)
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return c, err
+		}
+	}
+	lines, err := f.linesOf(file, want)
+	if errors.Is(err, fs.ErrNotExist) && file.open { // it was finished meanwhile
+		return openCursor(f.o.FS, warc.IndexName(file.path), want, chunk)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newLinesCursor(lines, want, file.name), nil
+}
+
+// merged are cursors that have a line, as a heap: the first has the first line.
+type merged []cursor
+
+func (m merged) with(c cursor) merged {
+	if c.line() == nil {
+		return m
+	}
+	return append(m, c)
+}
+
+// Len, Less, Swap, Push and Pop are those of heap.Interface.
+func (m *merged) Len() int { return len(*m) }
+
+// Less says which line comes first.
+func (m *merged) Less(i, j int) bool {
+	return bytes.Compare((*m)[i].line(), (*m)[j].line()) < 0
+}
+
+// Swap swaps two cursors.
+func (m *merged) Swap(i, j int) { (*m)[i], (*m)[j] = (*m)[j], (*m)[i] }
+
+// Push is not used.
+func (m *merged) Push(any) {}
+
+// Pop removes the last cursor.
+func (m *merged) Pop() any {
+	last := len(*m) - 1
+	c := (*m)[last]
+	*m = (*m)[:last]
+	return c
+}

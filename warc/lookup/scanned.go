@@ -1,0 +1,112 @@
+package lookup
+
+import (
+	"io"
+
+	"orbweaver/warc"
+	"orbweaver/warc/cdxj"
+	"orbweaver/warc/member"
+)
+
+// keepMost is how much memory the lines of files without index take, in bytes.
+const keepMost = 512 << 20
+
+// scanned are the lines of a file without index.
+type scanned struct {
+	lines cdxj.Lines
+	read  int64 // length of the part of the file that was read: complete records
+	size  int64 // of the file then
+
+	shared bool // records lie in members with others
+}
+
+// linesOf returns the lines of a file without index, at least those of the range. A file that has grown is read from
+// where it ended.
+func (f *Files) linesOf(file archiveFile, want Range) (*cdxj.Lines, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.scanned[file.path]
+	keep := s != nil || f.kept < keepMost
+	if s == nil {
+		s = new(scanned)
+	}
+	from, err := f.o.FS.Open(file.path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = from.Close() }() // opened for reading
+	size, err := from.Size()
+	if err != nil {
+		return nil, err
+	}
+	if size < s.size || size > s.size && s.shared { // it was cut by a crawl that was resumed, or cannot be read from there
+		f.kept -= s.lines.Memory()
+		s = new(scanned)
+	}
+	if size == s.size {
+		return s.lines.Snapshot(), nil
+	}
+	words, _, err := member.ReadDictionary(from)
+	if err != nil {
+		return nil, err
+	}
+	before := s.lines.Memory()
+	z := warc.NewReader(io.NewSectionReader(from, s.read, size-s.read), warc.ReaderOptions{
+		Name: file.name, Base: s.read, Dictionary: words,
+	})
+	defer z.Close()
+	if err := s.add(z, func(line []byte) bool { return keep || want.has(line) }); err != nil {
+		return nil, err
+	}
+	s.size = size
+	if keep {
+		f.scanned[file.path] = s
+		f.kept += s.lines.Memory() - before
+	}
+	return s.lines.Snapshot(), nil
+}
+
+// add adds the lines of the records of z for which keep is true. A damaged record is left out. A record that is cut
+// short at the end is read again when there is more.
+func (s *scanned) add(z *warc.Reader, keep func(line []byte) bool) error {
+	var line []byte
+	return warc.ScanRecords(z, func(rec *warc.RecordRead) error {
+		entry, indexed, err := rec.IndexEntry()
+		if err == nil {
+			err = rec.Skip()
+		}
+		if err != nil {
+			return err
+		}
+		if line = entry.Append(line[:0]); indexed && keep(line) {
+			s.lines.Add(line, rec.Offset, rec.Length)
+		}
+		s.read, s.shared = rec.Offset+rec.Length, s.shared || rec.Shared
+		return nil
+	}, func(*warc.Fault) error { return nil })
+}
+
+// linesCursor reads lines that are in memory.
+type linesCursor struct {
+	lines *cdxj.Lines
+	order []int
+	file  string
+	now   []byte
+	buf   []byte
+}
+
+func newLinesCursor(lines *cdxj.Lines, want Range, file string) *linesCursor {
+	c := &linesCursor{lines: lines, order: lines.Range(want.From, want.To), file: file}
+	_ = c.next() // it is in memory
+	return c
+}
+
+func (c *linesCursor) line() []byte { return c.now }
+
+func (c *linesCursor) next() error {
+	if c.now = nil; len(c.order) > 0 {
+		c.buf = cdxj.Complete(c.buf[:0], c.lines.Line(c.order[0]), c.file)
+		c.now, c.order = c.buf, c.order[1:]
+	}
+	return nil
+}

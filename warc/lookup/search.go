@@ -1,0 +1,170 @@
+package lookup
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"orbweaver/internal/vfs"
+)
+
+const (
+	windowSize = 8 << 10
+	lineMost   = 256 << 10
+)
+
+// errLine says that an index has a line that is too long.
+var errLine = fmt.Errorf("a line is longer than %d bytes: write it again with orbweaver warc index --write", lineMost)
+
+// firstLine returns the offset of the first line of a sorted file that is not before from. It reads about as many
+// windows as the size has bits.
+func firstLine(file vfs.File, from []byte) (int64, error) {
+	size, err := file.Size()
+	if err != nil {
+		return 0, err
+	}
+	low, high := int64(0), size // the line, if any, begins at low or later; one at high or later is not before from
+	buf := make([]byte, windowSize)
+	for high-low > windowSize {
+		mid := low + (high-low)/2
+		line, begin, err := lineAfter(file, mid, &buf)
+		switch {
+		case err != nil:
+			return 0, err
+		case line == nil || begin >= high || bytes.Compare(line, from) >= 0:
+			high = mid
+		default:
+			low = begin
+		}
+	}
+	return low, nil
+}
+
+// lineAfter returns the first line that begins behind an offset; nil at the end of the file.
+func lineAfter(file io.ReaderAt, at int64, buf *[]byte) (line []byte, begin int64, err error) {
+	for {
+		n, err := file.ReadAt(*buf, at)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, 0, err
+		}
+		text := (*buf)[:n]
+		if first := bytes.IndexByte(text, '\n'); first >= 0 {
+			rest := text[first+1:]
+			if last := bytes.IndexByte(rest, '\n'); last >= 0 {
+				return rest[:last], at + int64(first) + 1, nil
+			}
+		}
+		if n < len(*buf) {
+			return nil, 0, nil
+		}
+		if len(*buf) >= 2*lineMost {
+			return nil, 0, errLine
+		}
+		*buf = make([]byte, 2*len(*buf))
+	}
+}
+
+// cursor is a source of sorted lines with its next line.
+type cursor interface {
+	// line returns the next line, without its end; nil behind the last. It is valid until next.
+	line() []byte
+	next() error
+}
+
+// indexCursor reads a part of a sorted index. It keeps no file open.
+type indexCursor struct {
+	fsys  vfs.FS
+	name  string
+	want  Range
+	chunk int
+	at    int64  // offset in the file behind rest
+	buf   []byte // memory of rest
+	rest  []byte // what was read and not used
+	ended bool   // the file ends behind rest
+	now   []byte
+}
+
+// openCursor finds the first line of the range; nil if there is none.
+func openCursor(fsys vfs.FS, name string, want Range, chunk int) (*indexCursor, error) {
+	file, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	c := &indexCursor{fsys: fsys, name: name, want: want, chunk: chunk}
+	if c.at, err = firstLine(file, want.From); err == nil {
+		c.buf = make([]byte, windowSize)
+		err = c.read(file)
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = c.next()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	c.buf = nil // the next piece has the size of a chunk
+	return c, nil
+}
+
+func (c *indexCursor) line() []byte { return c.now }
+
+// next takes the next line of the range.
+func (c *indexCursor) next() error {
+	for {
+		end := bytes.IndexByte(c.rest, '\n')
+		if end < 0 && !c.ended {
+			if err := c.refill(); err != nil {
+				return err
+			}
+			continue
+		}
+		c.now = nil
+		if end < 0 {
+			return nil // a line without an end is not complete
+		}
+		line := bytes.TrimSuffix(c.rest[:end], []byte("\r"))
+		c.rest = c.rest[end+1:]
+		switch {
+		case bytes.Compare(line, c.want.From) < 0:
+		case bytes.Compare(line, c.want.To) >= 0:
+			c.rest, c.ended = nil, true
+			return nil
+		default:
+			c.now = line
+			return nil
+		}
+	}
+}
+
+// refill reads more of the file.
+func (c *indexCursor) refill() error {
+	file, err := c.fsys.Open(c.name)
+	if err == nil {
+		err = errors.Join(c.read(file), file.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.name, err)
+	}
+	return nil
+}
+
+// read reads one piece behind what is left.
+func (c *indexCursor) read(file io.ReaderAt) error {
+	need := len(c.rest) + c.chunk
+	if len(c.rest) >= lineMost {
+		return errLine
+	}
+	if len(c.buf) < need {
+		c.buf = append(make([]byte, 0, need), c.rest...)[:need]
+	} else {
+		copy(c.buf, c.rest)
+	}
+	n, err := file.ReadAt(c.buf[len(c.rest):], c.at)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	c.ended = err != nil
+	c.at += int64(n)
+	c.rest = c.buf[:len(c.rest)+n]
+	return nil
+}
