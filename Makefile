@@ -13,7 +13,7 @@ export CGO_ENABLED ?= 0
 export GOFLAGS     := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
 
 .DEFAULT_GOAL := build
-.PHONY: outage polite build gen help fmt tidy lint test scenario nightly race fuzz sim crash judge conformance hostile demo bench micro throughput soak million plots pressure realsite dashboard others cross cross-check release install deb package-test newcomer container bench-table cover ci clean
+.PHONY: outage polite build gen help fmt tidy lint test scenario nightly race fuzz sim crash judge outputs conformance hostile demo bench micro throughput soak million plots pressure realsite dashboard others cross cross-check release install deb package-test newcomer container bench-table cover ci clean
 
 build: ## build bin/orbweaver, a static binary (COMMIT=hash: for "orbweaver version", outside of a git checkout)
 	$(GO) build -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
@@ -66,6 +66,11 @@ judge: build ## crawl a small web and let foreign tools read the archive
 	rm -rf build/judge && mkdir -p build
 	bin/orbweaver demo --small --dir build/judge --progress none
 	tools/warccheck/run.sh build/judge/warc
+
+outputs: build ## make tables and graphs of a small crawl and let foreign tools read them (needs Node.js, npm; QUERIES=dir of SQL)
+	rm -rf build/outputs && mkdir -p build/outputs
+	bin/orbweaver demo --small --dir build/outputs/demo --progress none
+	tools/outputcheck/run.sh build/outputs/demo build/outputs/out "$(QUERIES)"
 
 conformance: ## score the published suites that lie in DATA and write docs/conformance.md
 	@test -d "$(DATA)" || { echo "make conformance DATA=dir: a directory with the suites, as tools/conformance/doc.go lays it out"; exit 2; }

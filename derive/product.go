@@ -16,8 +16,8 @@ type Product interface {
 	BlockBytes() int64
 	// Open begins the outputs of one file.
 	Open(source Source, outputs *Outputs) (FileWriter, error)
-	// Finish is called once, when the outputs of all files are complete. It may combine them.
-	Finish(ctx context.Context, files []Finished) error
+	// Finish is called when the outputs of all files are complete, unless its own outputs are too. It may combine them.
+	Finish(ctx context.Context, files []Finished, outputs *Outputs) error
 }
 
 // FileWriter writes the outputs of one file.

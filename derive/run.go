@@ -2,6 +2,8 @@ package derive
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
@@ -152,19 +154,53 @@ func (r *run) count(number int, kept bool, read int64) {
 
 // finish lets each product combine its outputs.
 func (r *run) finish(ctx context.Context) error {
-	for i, product := range r.o.Products {
-		r.progress.Combining = product.Name()
-		r.o.OnProgress(r.progress)
-		done := make([]Finished, len(r.files))
-		for number := range r.files {
-			done[number].Source = r.files[number]
-			for _, out := range r.done[number][i].Outputs {
-				done[number].Outputs = append(done[number].Outputs, out.Name)
-			}
-		}
-		if err := product.Finish(ctx, done); err != nil {
-			return fmt.Errorf("derive: %s: %w", product.Name(), err)
+	for i := range r.o.Products {
+		if err := r.combine(ctx, i); err != nil {
+			return err
 		}
 	}
 	return nil
 }
+
+// combine lets one product combine its outputs, if they, or the files, are others than before.
+func (r *run) combine(ctx context.Context, number int) (err error) {
+	product := r.o.Products[number]
+	r.progress.Combining = product.Name()
+	r.o.OnProgress(r.progress)
+	done := make([]Finished, len(r.files))
+	all := sha256.New()
+	for i := range r.files {
+		done[i].Source = r.files[i]
+		for _, out := range r.done[i][number].Outputs {
+			done[i].Outputs = append(done[i].Outputs, out.Name)
+			fmt.Fprintf(all, "%s %d\n", out.Name, out.Bytes)
+		}
+		fmt.Fprintf(all, "%+v\n", r.files[i])
+	}
+	s := Source{Path: hex.EncodeToString(all.Sum(nil)), File: combinedName}
+	mark, valid, err := readMarker(r.fsys, r.o.Dir, product, &s)
+	if err != nil || valid && mark.Input == s.Path {
+		return err
+	}
+	if err := discard(r.fsys, r.o.Dir, product, &s, &mark); err != nil {
+		return err
+	}
+	outputs := &Outputs{fsys: r.fsys, dir: r.o.Dir}
+	defer func() { err = errors.Join(err, outputs.abandon()) }()
+	if err := product.Finish(ctx, done, outputs); err != nil {
+		return fmt.Errorf("derive: %s: %w", product.Name(), err)
+	}
+	made, err := outputs.commit()
+	if err != nil {
+		return err
+	}
+	r.report.Outputs += len(made)
+	for _, out := range made {
+		r.report.Written += out.Bytes
+	}
+	mark = marker{Input: s.Path, Settings: product.Settings(), Outputs: made}
+	return writeMarker(r.fsys, r.o.Dir, product, &s, &mark)
+}
+
+// combinedName is the name of the marker for outputs that are made of all files.
+const combinedName = "combined"

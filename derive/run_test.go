@@ -33,9 +33,14 @@ func (u *uris) Open(s derive.Source, outputs *derive.Outputs) (derive.FileWriter
 	return uriWriter{w}, err
 }
 
-func (u *uris) Finish(_ context.Context, files []derive.Finished) error {
+func (u *uris) Finish(_ context.Context, files []derive.Finished, outputs *derive.Outputs) error {
 	u.joined = len(files)
-	return nil
+	w, err := outputs.Create("uris/all.txt")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(w, files)
+	return err
 }
 
 type uriWriter struct{ w io.Writer }
@@ -99,12 +104,12 @@ func TestRun_completeOutputsAreKept(t *testing.T) {
 	r := run(t, fsys, u, derive.Options{})
 	want(t, fsys, "out/uris/c/a.txt", textA)
 	want(t, fsys, "out/uris/c/b.txt", "http://b.test/ 4 true\n")
-	if *r != (derive.Report{Files: 2, Unfinished: 1, Records: 5, Outputs: 2, Bytes: r.Bytes, Written: r.Written}) {
+	if *r != (derive.Report{Files: 2, Unfinished: 1, Records: 5, Outputs: 3, Bytes: r.Bytes, Written: r.Written}) {
 		t.Errorf("the report is %+v", *r)
 	}
 	again := &uris{}
 	r = run(t, fsys, again, derive.Options{})
-	if r.Kept != 2 || r.Records != 5 || len(again.opened) != 0 || again.joined != 2 {
+	if r.Kept != 2 || r.Records != 5 || len(again.opened) != 0 || again.joined != 0 {
 		t.Errorf("the second run opened %v, and reports %+v", again.opened, *r)
 	}
 }
@@ -131,6 +136,9 @@ func TestRun_staleOutputsAreMadeAgain(t *testing.T) {
 	}
 	want(t, fsys, "out/uris/c/a-2.txt", textA+"http://a.test/4 4 true\n")
 	want(t, fsys, "out/uris/c/b-2.txt", "http://b.test/ 4 true\n")
+	if u.joined != 2 {
+		t.Error("the outputs were not combined again")
+	}
 }
 
 // The disk fails at each of its calls in turn. Whatever is there under a final name then is complete, and the next run

@@ -56,7 +56,7 @@ type cli struct {
 // archiveCommands read WARC files, of this or any other crawler.
 type archiveCommands struct {
 	Warc   archive.Command    `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
-	Derive derivation.Command `cmd:"" help:"Make other files from WARC files: a columnar index."`
+	Derive derivation.Command `cmd:"" help:"Make other files from WARC files: a columnar index, graphs."`
 }
 
 // clusterCommands are for several agents that share a crawl.

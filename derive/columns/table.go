@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math"
-	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -16,31 +14,25 @@ import (
 	"orbweaver/derive"
 	"orbweaver/engine/parse"
 	"orbweaver/internal/urlx"
-	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/cdxj"
 )
 
 // Options of a Table.
 type Options struct {
-	// Dir is the directory of the outputs.
-	Dir string
 	// Memory is how many bytes the rows of one file may take before they are written. Default 64 MiB.
 	Memory int
 }
 
 // Table is the columnar index. It implements derive.Product.
-type Table struct {
-	fsys vfs.FS
-	o    Options
-}
+type Table struct{ o Options }
 
 // New returns a Table.
-func New(fsys vfs.FS, o Options) *Table {
+func New(o Options) *Table {
 	if o.Memory == 0 {
 		o.Memory = 64 << 20
 	}
-	return &Table{fsys, o}
+	return &Table{o}
 }
 
 // Name implements derive.Product.
@@ -61,12 +53,9 @@ func (t *Table) Open(source derive.Source, outputs *derive.Outputs) (derive.File
 }
 
 // Finish implements derive.Product: an empty file says that the table is complete.
-func (t *Table) Finish(context.Context, []derive.Finished) error {
-	dir := path.Join(t.o.Dir, "parquet")
-	if err := t.fsys.MkdirAll(dir); err != nil {
-		return err
-	}
-	return vfs.WriteAtomic(t.fsys, path.Join(dir, "_SUCCESS"), func(io.Writer) error { return nil })
+func (*Table) Finish(_ context.Context, _ []derive.Finished, outputs *derive.Outputs) error {
+	_, err := outputs.Create("parquet/_SUCCESS")
+	return err
 }
 
 // The subsets of a crawl, which are partitions.

@@ -25,9 +25,8 @@ func table(t *testing.T, content []byte, o Options) map[string][]Row {
 	t.Helper()
 	fsys := vfs.NewMem(1)
 	derivetest.Put(t, fsys, "x.warc.gz", content)
-	o.Dir = "out"
 	_, err := derive.Run(t.Context(), fsys, []string{"x.warc.gz"}, derive.Options{
-		Dir: "out", Crawl: "C", Products: []derive.Product{New(fsys, o)},
+		Dir: "out", Crawl: "C", Products: []derive.Product{New(o)},
 	})
 	if err != nil {
 		t.Fatal(err)

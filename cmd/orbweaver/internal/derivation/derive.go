@@ -9,6 +9,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/derive"
 	"orbweaver/derive/columns"
+	"orbweaver/derive/graph"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -17,6 +18,10 @@ import (
 type Command struct {
 	Parquet bool `help:"Columnar index in Parquet, with the schema of Common Crawl's cc-index table."`
 
+	Graph bool `help:"Graphs of pages, hosts and domains, as text and for WebGraph."`
+
+	Nodes   string `help:"Pages of the graph: crawled, or all, with the targets of links." default:"crawled" oneof:"crawled,all" placeholder:"WHICH"`
+	Memory  int    `type:"size" help:"Memory of each worker for names and arcs of graphs, and of their sort." default:"128Mi" least:"1048576" placeholder:"SIZE"`
 	Out     string `help:"Directory for the outputs. The same command continues there." required:"" placeholder:"DIR"`
 	Crawl   string `help:"Name of the crawl in outputs. The default is the name of the crawl directory." placeholder:"NAME"`
 	Workers int    `help:"WARC files that are read at a time; 0 means one for each processor." default:"0" least:"0" most:"1024" placeholder:"N"`
@@ -33,18 +38,20 @@ made again: the same command continues after an interruption, and adds the files
 Files that a crawl is writing are left out. A damaged record is reported, and all others are used.
 
   --parquet   DIR/parquet/crawl=NAME/subset=SUBSET/*.parquet    docs/guide/derive.md has the columns
+  --graph     DIR/graph/NAME.urls.gz, NAME.arcs.gz, NAME-host-*, NAME-domain-*, and *.graph for WebGraph
 
 Exit status: 0 if all is well, 1 if a record was damaged or an output could not be written.
 
 Examples:
   orbweaver derive --parquet --out out crawl
+  orbweaver derive --parquet --graph --out out crawl
   orbweaver derive --parquet --crawl CC-MAIN-2024-51 --out out /data/*.warc.gz`
 }
 
 // Check implements command.Checker.
 func (c *Command) Check(*command.Invocation) error {
-	if !c.Parquet {
-		return errors.New("nothing to make: give --parquet")
+	if !c.Parquet && !c.Graph {
+		return errors.New("nothing to make: give --parquet or --graph")
 	}
 	if strings.ContainsAny(c.Crawl, "/=\x00") {
 		return fmt.Errorf("--crawl: %q cannot be part of a path", c.Crawl)
@@ -57,7 +64,12 @@ func (c *Command) Run(inv *command.Invocation) error {
 	fsys := vfs.Disk()
 	o := derive.Options{Dir: c.Out, Workers: c.Workers, Crawl: c.Crawl}
 	if c.Parquet {
-		o.Products = append(o.Products, columns.New(fsys, columns.Options{Dir: c.Out}))
+		o.Products = append(o.Products, columns.New(columns.Options{}))
+	}
+	if c.Graph {
+		o.Products = append(o.Products, graph.New(fsys, graph.Options{
+			Dir: c.Out, All: c.Nodes == "all", Name: c.Crawl, Memory: c.Memory,
+		}))
 	}
 	o.OnFault = func(f *warc.Fault) { fmt.Fprintln(inv.Stderr, f) }
 	if !c.Quiet {
