@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"log/slog"
 	"net/http"
@@ -86,6 +85,14 @@ func (b *browsed) change(paused bool) bool {
 	changed := b.paused != paused
 	b.paused = paused
 	return changed
+}
+
+// storePage stores a page more, and returns their number.
+func (b *browsed) storePage() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pages++
+	return b.pages
 }
 
 func (b *browsed) Pause() bool  { return b.change(true) }
@@ -258,12 +265,12 @@ func TestBrowser_stories(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
-		case line == "start":
-			crawl.mu.Lock()
-			crawl.pages++
-			crawl.mu.Unlock()
-			s = start()
-			if _, err := io.WriteString(in, "started\n"); err != nil {
+		case line == "start", line == "more":
+			pages := crawl.storePage()
+			if line == "start" {
+				s = start()
+			}
+			if _, err := fmt.Fprintln(in, pages); err != nil {
 				t.Fatal(err)
 			}
 		case strings.HasPrefix(line, "FAIL "):

@@ -2,10 +2,12 @@
 //
 // PREFIXED is the address of a reverse proxy with a path prefix.
 //
-// It prints a line for each story. "restart" asks the program that started it to restart the crawl, and waits for a
-// line. The exit status is 1 if a story failed.
+// It prints a line for each story. "restart" asks the program that started it to end the crawl, "start" to start it
+// again, and "more" to store a page more; the last two are answered by a line, "more" with the number of pages. The exit
+// status is 1 if a story failed.
 import { createInterface } from 'node:readline'
 import { chromium } from 'playwright-core'
+import { reconnect } from './reconnect.mjs'
 
 const [address, token, prefixed] = process.argv.slice(2)
 const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
@@ -26,6 +28,7 @@ async function story(name, tell, options = {}) {
   page.on('pageerror', (e) => outside.push('a fault of the page: ' + e.message))
   page.on('console', (m) => { if (/Content.Security.Policy/.test(m.text())) outside.push(m.text()) })
   try {
+    if (options.hasFalseClock) await page.clock.install()
     await page.goto(home + '/')
     if (!options.stranger) await logIn(page)
     await tell(page, context)
@@ -227,6 +230,14 @@ await story('the page comes back when the crawl does', async (page) => {
   await answers.next()
   await page.getByText('No connection to the crawl').waitFor({ state: 'hidden', timeout: 15000 })
   await page.waitForFunction((old) => document.querySelector('[data-name=pages_stored]').textContent !== old, before)
+})
+
+await reconnect({
+  address, story, want, value,
+  more: async () => {
+    console.log('more')
+    return Number((await answers.next()).value)
+  },
 })
 
 await story('all of it by keyboard', async (page) => {

@@ -15,17 +15,32 @@ async function request(path, options) {
   return answer
 }
 
+const answerMost = 30000 // milliseconds for an answer, of a connection that may be dead without a sign
+
+// ask makes a request, gives what read makes of the answer, and gives both up when they take too long.
+async function ask(path, options, read) {
+  const end = new AbortController()
+  const watch = setTimeout(() => end.abort(new Error(`the crawl has not answered for ${answerMost / 1000} seconds`)), answerMost)
+  const signal = options.signal ? AbortSignal.any([options.signal, end.signal]) : end.signal
+  try {
+    return await read(await request(path, { ...options, signal }))
+  } finally {
+    clearTimeout(watch)
+  }
+}
+
 // login begins a session with a token.
 export async function login(token) {
-  const answer = await request('/login', { method: 'POST', body: token })
-  if (!answer.ok) throw new Error((await answer.text()).trim())
-  key = (await answer.json()).key
+  key = await ask('/login', { method: 'POST', body: token }, async (answer) => {
+    if (!answer.ok) throw new Error((await answer.text()).trim())
+    return (await answer.json()).key
+  })
   localStorage.setItem(keyName, key)
 }
 
 export async function logout() {
   try {
-    await request('/logout', { method: 'POST' })
+    await ask('/logout', { method: 'POST' }, () => null)
   } finally {
     key = ''
     localStorage.removeItem(keyName)
@@ -34,20 +49,21 @@ export async function logout() {
 
 // get returns an answer in JSON. A fault is an Error with what the crawl said. An answer of so many seconds will do.
 export async function get(path, signal, age) {
-  const answer = await request(path, { signal, headers: age ? { 'Cache-Control': 'max-age=' + age } : {} })
-  if (!answer.ok) throw new Error(await fault(answer))
-  return answer.json()
+  return ask(path, { signal, headers: age ? { 'Cache-Control': 'max-age=' + age } : {} }, async (answer) => {
+    if (!answer.ok) throw new Error(await fault(answer))
+    return answer.json()
+  })
 }
 
 // act does one thing, whose arguments are the lines of a text, and returns what the crawl says.
 export async function act(action, body) {
-  const answer = await request('/' + action, { method: 'POST', body: body || '' })
-  const text = await answer.text()
+  const [text, status] = await ask('/' + action, { method: 'POST', body: body || '' },
+    async (answer) => [await answer.text(), answer.statusText])
   let reply
   try {
     reply = JSON.parse(text)
   } catch {
-    throw new Error(text.trim() || answer.statusText)
+    throw new Error(text.trim() || status)
   }
   if (reply.error) throw new Error((reply.message ? reply.message + ': ' : '') + reply.error)
   return reply.message || reply

@@ -44,6 +44,7 @@ async function start() {
 
 // showLogin replaces everything by the form for the token.
 function showLogin(why) {
+  if (view && view.close) view.close()
   frame = view = now = null
   top.replaceChildren()
   document.title = 'Orbweaver: log in'
