@@ -4,7 +4,7 @@
 //
 // It prints a line for each story. "restart" asks the program that started it to end the crawl, "start" to start it
 // again, and "more" to store a page more; the last two are answered by a line, "more" with the number of pages. The exit
-// status is 1 if a story failed.
+// status is 1 if a story failed. STORY=regexp tells only the stories whose names match.
 import { createInterface } from 'node:readline'
 import { chromium } from 'playwright-core'
 import { reconnect } from './reconnect.mjs'
@@ -20,6 +20,7 @@ function want(is, text) {
 
 // story runs one story on a page that has logged in.
 async function story(name, tell, options = {}) {
+  if (!new RegExp(process.env.STORY || '').test(name)) return
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
   const page = await context.newPage()
   const outside = []

@@ -34,23 +34,25 @@ export async function reconnect({ address, story, want, value, more }) {
     }
   }
 
-  // tries lets time pass and returns how long the page waited before each of its next tries, in milliseconds.
+  // tries lets time pass and returns how long the page waited before each of its next tries, in milliseconds. No time
+  // passes while a try is under way.
   async function tries(page, most) {
     const gaps = []
-    let gap = 0
-    const tried = []
-    const count = (r) => { if (new URL(r.url()).pathname === '/events') tried.push(r) }
-    page.on('request', count)
+    let gap = 0, begun = 0, ended = 0
+    const isTry = (r) => new URL(r.url()).pathname === '/events'
+    const begin = (r) => { if (isTry(r)) begun++ }
+    const end = (r) => { if (isTry(r)) ended++ }
+    page.on('request', begin).on('requestfailed', end).on('requestfinished', end)
     for (let gone = 0; gone < most; gone += 250) {
       await passes(page, 250, 250)
       gap += 250
-      if (tried.length > 0) {
-        tried.length = 0
-        gaps.push(gap)
-        gap = 0
-      }
+      if (begun === 0) continue
+      await until(() => ended >= begun, 'a try has no end')
+      begun = ended = 0
+      gaps.push(gap)
+      gap = 0
     }
-    page.off('request', count)
+    page.off('request', begin).off('requestfailed', end).off('requestfinished', end)
     return gaps
   }
 
