@@ -80,7 +80,7 @@ func (o *opener) openAll() error {
 	m := o.m
 	m.Resumed++
 	m.Filtered = m.Filtered || o.cfg.Filters.Store != filter.All
-	added, err := admission.KeepSeeds(o.seams.FS, o.frontierDir(), o.cfg.Seeds, o.seams.Log)
+	added, err := admission.KeepSeeds(o.seams.FS, o.frontierDir(), o.cfg.Seeds, m.Clean, o.seams.Log)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,18 @@ import (
 	"orbweaver/internal/vfs"
 )
 
+// AddedSeeds keeps the seeds that an operator adds while the crawl runs. It is safe for concurrent use.
+type AddedSeeds struct {
+	fs   vfs.FS
+	dir  string
+	turn chan struct{} // held while the file grows. No Mutex, since a disk may be slow in virtual time
+}
+
+// NewAddedSeeds returns the added seeds of a crawl. dir is frontier/.
+func NewAddedSeeds(fsys vfs.FS, dir string) *AddedSeeds {
+	return &AddedSeeds{fs: fsys, dir: dir, turn: make(chan struct{}, 1)}
+}
+
 // addedSeedsFile has the seeds that an operator added while the crawl ran, one URL in normal form a line. The next run
 // moves them to the file of seeds. What follows the last line end is the rest of an append that a kill has ended.
 func addedSeedsFile(dir string) string { return dir + "/seeds-added" }
@@ -26,17 +38,21 @@ func readAddedSeeds(fsys vfs.FS, dir string) ([]byte, error) {
 	return lines[:bytes.LastIndexByte(lines, '\n')+1], nil
 }
 
-// appendAddedSeeds adds lines to the file of added seeds, and returns when they are durable.
-func appendAddedSeeds(fsys vfs.FS, dir string, lines []byte) (err error) {
+// keepLines adds lines to the file, and returns when they are durable.
+func (a *AddedSeeds) keepLines(lines []byte) (err error) {
 	if len(lines) == 0 {
 		return nil
 	}
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("engine: seeds: %w", err)
-		}
-	}()
-	f, err := fsys.OpenRW(addedSeedsFile(dir))
+	a.turn <- struct{}{}
+	defer func() { <-a.turn }()
+	if err := a.append(lines); err != nil {
+		return fmt.Errorf("engine: seeds: %w", err)
+	}
+	return nil
+}
+
+func (a *AddedSeeds) append(lines []byte) (err error) {
+	f, err := a.fs.OpenRW(addedSeedsFile(a.dir))
 	if err != nil {
 		return err
 	}
@@ -63,5 +79,5 @@ func appendAddedSeeds(fsys vfs.FS, dir string, lines []byte) (err error) {
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	return fsys.SyncDir(dir)
+	return a.fs.SyncDir(a.dir)
 }

@@ -10,7 +10,6 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/internal/urlx"
-	"orbweaver/internal/vfs"
 )
 
 // Injector offers the URLs of an operator as seeds. It is for one call of Add.
@@ -20,18 +19,20 @@ type Injector struct {
 	Journal    *journal.Store
 	IsStopping func() bool
 	Wake       func() // wakes the distributor
-	FS         vfs.FS
-	Dir        string // frontier/
+	Added      *AddedSeeds
 
 	Refused bool // Add ended early
 	scratch Scratch
-	kept    []byte // lines for the file of added seeds
+	kept    []byte // lines for Added
 }
+
+// keptMost is how many bytes of lines wait until they are kept.
+const keptMost = 1 << 20
 
 // Add offers URLs as fast as there is room for them, and returns what became of them. The error names the first of
 // those that are no URLs; the others are added all the same.
 func (i *Injector) Add(ctx context.Context, urls iter.Seq[string]) (added Added, err error) {
-	defer func() { err = errors.Join(err, appendAddedSeeds(i.FS, i.Dir, i.kept)) }()
+	defer func() { err = errors.Join(err, i.keepLines()) }()
 	var bad badURLs
 	for raw := range urls {
 		url, err := urlx.Normalize(nil, CompleteSeed([]byte(raw)))
@@ -60,12 +61,24 @@ func (i *Injector) Add(ctx context.Context, urls iter.Seq[string]) (added Added,
 		if added.note(string(url), result, reason); added.Count()%1024 == 0 {
 			i.Wake()
 		}
+		if len(i.kept) >= keptMost {
+			if err := i.keepLines(); err != nil {
+				return added, errors.Join(bad.err(), err)
+			}
+		}
 	}
 	i.Wake()
 	if added.New+added.Known == 0 && i.IsStopping() {
 		err = cluster.ErrEnding
 	}
 	return added, errors.Join(bad.err(), err)
+}
+
+// keepLines keeps the lines that wait.
+func (i *Injector) keepLines() error {
+	err := i.Added.keepLines(i.kept)
+	i.kept = i.kept[:0]
+	return err
 }
 
 // add offers one URL, unless the crawl stops: then the last checkpoint might have been taken already.

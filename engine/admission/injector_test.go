@@ -1,13 +1,17 @@
 package admission
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/counters"
@@ -25,6 +29,7 @@ import (
 // injectorRig is an Injector for a crawl that has no URLs yet.
 type injectorRig struct {
 	*Injector
+	disk     vfs.FS
 	stopping bool
 	wakes    int // of the distributor
 }
@@ -45,14 +50,14 @@ func newInjectorRig(t *testing.T) *injectorRig {
 			t.Error(err)
 		}
 	})
-	r := new(injectorRig)
+	r := &injectorRig{disk: vfstest.WithDir(t, "frontier")}
 	r.Injector = &Injector{
 		Frontier: &Frontier{
 			Router: cluster.Alone{}, Views: cluster.Alone{}.Views(), HostRules: new(settings.HostRules),
 			Rules: Rules{Scope: scope, MaxDepth: -1, MaxURL: urlx.LengthMax}, Cache: fpcache.New(1<<16, 1), Sieve: pending,
 			Counters: new(counters.Live),
 		},
-		Seeds: seeds, Journal: journal.NewStore(), FS: vfstest.WithDir(t, "frontier"), Dir: "frontier",
+		Seeds: seeds, Journal: journal.NewStore(), Added: NewAddedSeeds(r.disk, "frontier"),
 		IsStopping: func() bool { return r.stopping }, Wake: func() { r.wakes++ },
 	}
 	return r
@@ -150,7 +155,7 @@ func TestInjector_addedURLsAreSeedsOfLaterRuns(t *testing.T) {
 		}
 	}
 	add("http://a.test/x/", "http://b.test/")
-	f, err := r.FS.OpenRW(addedSeedsFile("frontier"))
+	f, err := r.disk.OpenRW(addedSeedsFile("frontier"))
 	if err == nil {
 		_, err = f.WriteAt([]byte("http://torn.te"), int64(len("http://a.test/x/\nhttp://b.test/\n")))
 	}
@@ -158,18 +163,89 @@ func TestInjector_addedURLsAreSeedsOfLaterRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	seeds := new(filter.Seeds)
-	if err := LoadScope(r.FS, "frontier", seeds); err != nil || seeds.Hosts() != 2 {
+	if err := LoadScope(r.disk, "frontier", seeds); err != nil || seeds.Hosts() != 2 {
 		t.Errorf("while it runs: %d hosts, %v", seeds.Hosts(), err)
 	}
 	add("http://c.test/", "http://b.test/", "http://a.test/x/y") // b.test is known as a seed
-	for run := range 2 {
-		if n, err := KeepSeeds(r.FS, "frontier", nil, slog.New(slog.DiscardHandler)); n != 0 || err != nil {
-			t.Errorf("run %d: %d seeds are given now, %v", run, n, err)
+	for run, moved := range []int{4, 0} {
+		if n, err := KeepSeeds(r.disk, "frontier", nil, false, slog.New(slog.DiscardHandler)); n != moved || err != nil {
+			t.Errorf("run %d: %d seeds must be offered, %v", run, n, err)
 		}
 		want := "http://a.test/x/\nhttp://b.test/\nhttp://c.test/\nhttp://a.test/x/y\n"
-		if got := string(vfstest.ReadAll(t, r.FS, SeedsFile("frontier"))); got != want {
+		if got := string(vfstest.ReadAll(t, r.disk, SeedsFile("frontier"))); got != want {
 			t.Errorf("run %d: the seeds are %q", run, got)
 		}
+	}
+}
+
+// After a stop in order, a checkpoint has the seeds that were added, and none must be offered again.
+func TestKeepSeeds_offersNoSeedsThatACheckpointHas(t *testing.T) {
+	r := newInjectorRig(t)
+	if _, err := r.Add(t.Context(), slices.Values([]string{"http://a.test/"})); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := KeepSeeds(r.disk, "frontier", nil, true, slog.New(slog.DiscardHandler)); n != 0 || err != nil {
+		t.Errorf("%d seeds must be offered, %v", n, err)
+	}
+}
+
+// slowDisk is a disk whose files are slow to say their size, so that two writers meet.
+type slowDisk struct{ vfs.FS }
+
+func (d slowDisk) OpenRW(name string) (vfs.File, error) {
+	f, err := d.FS.OpenRW(name)
+	return slowFile{f}, err
+}
+
+type slowFile struct{ vfs.File }
+
+func (f slowFile) Size() (int64, error) {
+	n, err := f.File.Size()
+	<-time.After(time.Second)
+	return n, err
+}
+
+// Seeds that come in several calls at the same time are all kept, and so are more than are held in memory.
+func TestAddedSeeds_keepsTheSeedsOfAllCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const calls = 8
+		disk := vfstest.WithDir(t, "frontier")
+		added := NewAddedSeeds(slowDisk{disk}, "frontier")
+		var all sync.WaitGroup
+		for n := range calls {
+			all.Go(func() {
+				if err := added.keepLines(fmt.Appendf(nil, "http://a.test/%d\n", n)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		got := string(vfstest.ReadAll(t, disk, addedSeedsFile("frontier")))
+		for n := range calls {
+			if line := fmt.Sprintf("http://a.test/%d\n", n); strings.Count(got, line) != 1 {
+				t.Errorf("%q is not kept once in %q", line, got)
+			}
+		}
+	})
+}
+
+// A long list of URLs is kept in parts, and not held in memory whole.
+func TestInjector_keepsALongListInParts(t *testing.T) {
+	r := newInjectorRig(t)
+	path, held := strings.Repeat("x", 1000), 0
+	added, err := r.Add(t.Context(), func(yield func(string) bool) {
+		for n := range 2 * keptMost / len(path) {
+			if n%100 == 0 {
+				r.admitted(t) // room in the sieve
+			}
+			if held = max(held, len(r.kept)); !yield(fmt.Sprintf("http://a.test/%d%s", n, path)) {
+				return
+			}
+		}
+	})
+	lines := bytes.Count(vfstest.ReadAll(t, r.disk, addedSeedsFile("frontier")), []byte("\n"))
+	if err != nil || lines != added.New || held > keptMost {
+		t.Errorf("%d of %d URLs are kept, %d bytes were held: %v", lines, added.New, held, err)
 	}
 }
 

@@ -18,9 +18,10 @@ import (
 const BadSeedsLogged = 20
 
 // KeepSeeds copies the seeds in normal form into the crawl directory, behind those of earlier runs, so that a kill
-// while they are read loses none and a source that can be read once is enough. It returns how many are good, also those
-// that are known already. Seeds that were added while an earlier run ran come behind those of that run.
-func KeepSeeds(fsys vfs.FS, dir string, src SeedSource, log *slog.Logger) (int, error) {
+// while they are read loses none and a source that can be read once is enough. It returns how many must be offered: the
+// good ones, also those that are known already. Seeds that were added while an earlier run ran come behind those of
+// that run. If it did not end in order (isClean), no checkpoint may have them, so they count, too.
+func KeepSeeds(fsys vfs.FS, dir string, src SeedSource, isClean bool, log *slog.Logger) (int, error) {
 	old, err := vfs.ReadFile(fsys, SeedsFile(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, fmt.Errorf("engine: seeds: %w", err)
@@ -49,7 +50,10 @@ func KeepSeeds(fsys vfs.FS, dir string, src SeedSource, log *slog.Logger) (int, 
 		return 0, fmt.Errorf("engine: seeds: %w", err)
 	}
 	k.report(old)
-	return k.added + k.repeated, nil
+	if isClean {
+		k.moved = 0
+	}
+	return k.moved + k.added + k.repeated, nil
 }
 
 // knownSeedsMax bounds the seeds that are compared with each other: beyond it, a repeated seed is written again.
@@ -61,6 +65,7 @@ type seedWriter struct {
 	known     map[uint64]struct{} // hashes of seeds
 	url       []byte
 	before    int // seeds of earlier runs
+	moved     int // of these, seeds that were added while one ran
 	added     int
 	repeated  int
 	bad       int
@@ -84,6 +89,7 @@ func (k *seedWriter) copyNew(w io.Writer, lines []byte) error {
 			continue
 		}
 		k.before++
+		k.moved++
 		k.note(hash)
 		if _, err := w.Write(line); err != nil {
 			return err

@@ -30,9 +30,10 @@ import (
 type Operator struct {
 	Parts
 
-	hosts     *hosts.Lister
-	seedsTurn sync.Mutex // held by seedList
-	settings  *changes.Settings
+	hosts      *hosts.Lister
+	addedSeeds *admission.AddedSeeds
+	seedsTurn  sync.Mutex // held by seedList
+	settings   *changes.Settings
 }
 
 // Parts are the parts of a crawl that an Operator uses. All must be set.
@@ -61,6 +62,7 @@ func New(p Parts) *Operator {
 	o := &Operator{Parts: p, hosts: &hosts.Lister{
 		Workbench: p.Disk.Workbench, Sites: p.Sites, OnDisk: sites.NewDiskQueues(p.Disk.SiteQueues), Live: p.Live,
 	}}
+	o.addedSeeds = admission.NewAddedSeeds(p.FS, p.Dir+"/"+layout.FrontierDir)
 	p.Cluster.AnswerAboutURL(explainer{o}.answerAgent)
 	o.settings = changes.New(changes.Parts{
 		Options: p.Changes, HasVia: p.HasVia, Live: p.Live, Seeds: p.Seeds, Limits: p.Limits, Quotas: p.Quotas,
@@ -139,7 +141,7 @@ func (o *Operator) HostRules() (live, fixed []string) { return o.Live.Hosts.List
 func (o *Operator) AddURLs(ctx context.Context, urls iter.Seq[string]) (added admission.Added, err error) {
 	i := admission.Injector{
 		Frontier: o.Frontier, Seeds: o.Seeds, Journal: o.Disk.Journal, IsStopping: o.Run.IsStopping, Wake: o.Wake,
-		FS: o.FS, Dir: o.Dir + "/" + layout.FrontierDir,
+		Added: o.addedSeeds,
 	}
 	if added, err = i.Add(ctx, urls); added.New+added.Known+added.Sent > 0 && !i.Refused {
 		err = errors.Join(err, o.Checkpoint(ctx))

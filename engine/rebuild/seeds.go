@@ -26,7 +26,7 @@ func KeepSeeds(p *Parts, given admission.SeedSource, scope string, out *Result) 
 	if out.Aside != "" {
 		sources = append(sources, left, &seedsLeft{fs: p.FS, name: p.Dir + "/" + out.Aside + "/seeds-added"})
 	}
-	good, err := admission.KeepSeeds(p.FS, front, sources, p.Log)
+	good, err := admission.KeepSeeds(p.FS, front, sources, true, p.Log)
 	if err != nil {
 		return err
 	}
