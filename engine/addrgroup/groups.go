@@ -34,7 +34,7 @@ func (g *Groups) KeyOf(s *filter.HostSettings, addr, key netip.Addr) netip.Addr 
 		return key
 	}
 	own := g.keys.KeyOf(addr)
-	if name := g.groupOf(s, addr, own); name != "" {
+	if name := g.groupOf(s, addr, own, key); name != "" {
 		return politeness.GroupKey(name)
 	}
 	return own
@@ -52,24 +52,35 @@ func (g *Groups) SharedAddr(addr, key netip.Addr) (own netip.Addr) {
 	return own
 }
 
-// groupOf returns the group of a site, and learns it for the other sites of its address.
-func (g *Groups) groupOf(s *filter.HostSettings, addr, own netip.Addr) string {
-	g.mu.RLock()
-	name, isLearned := g.learned[own]
-	g.mu.RUnlock()
-	switch at := g.rules.GroupAt(addr); {
-	case at != "":
+// groupOf returns the group of a site, and learns it for the other sites of its address. Only a Visit that holds the
+// address may teach it: in any other, one of these sites may be in an exchange. So the site first goes to its address.
+func (g *Groups) groupOf(s *filter.HostSettings, addr, own, key netip.Addr) string {
+	if at := g.rules.GroupAt(addr); at != "" {
 		return at
-	case s.Group != "":
-		if !isLearned {
-			g.learn(own, s.Group)
-		}
+	}
+	name, hasRoom := g.learnedAt(own)
+	isLearned := name != "" && g.exists(name)
+	switch {
+	case s.Group != "" && isLearned, s.Group != "" && !hasRoom:
 		return s.Group
-	case isLearned && g.exists(name):
+	case s.Group != "" && key != own:
+		return ""
+	case s.Group != "":
+		g.learn(own, s.Group)
+		return s.Group
+	case isLearned:
 		return name
 	default:
 		return ""
 	}
+}
+
+// learnedAt returns the group that was learned for an address, "" for none, and whether another one can be learned.
+func (g *Groups) learnedAt(own netip.Addr) (name string, hasRoom bool) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	name, has := g.learned[own]
+	return name, has || len(g.learned) < learnedMax
 }
 
 // exists reports whether a rule names a group.
@@ -81,7 +92,7 @@ func (g *Groups) exists(name string) bool {
 func (g *Groups) learn(own netip.Addr, name string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.learned) < learnedMax {
+	if _, has := g.learned[own]; has || len(g.learned) < learnedMax {
 		g.learned[own] = name
 	}
 }

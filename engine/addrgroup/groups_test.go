@@ -74,6 +74,36 @@ func TestARestartKnowsTheAddressesOfGroups(t *testing.T) {
 	}
 }
 
+// When a group gets another name, its hosts have their places under the old one. They go to their address first: only
+// there is no other site of the address in an exchange. Then the others move to the new group, too.
+func TestAGroupThatIsRenamedTakesTheOtherSitesAlong(t *testing.T) {
+	addr, old := netip.MustParseAddr("198.51.100.1"), politeness.GroupKey("farm")
+	for name, w := range map[string]world{
+		"while the crawl runs": newWorld(t, "group barn: .example.org delay=10s"),
+		"between two runs":     newWorld(t, "group barn: .example.org delay=10s"),
+	} {
+		if name == "while the crawl runs" {
+			w.learn(addr, "farm")
+		}
+		terms, none := w.rules.Terms([]byte("http://a.example.org")), new(filter.HostSettings)
+		if key := w.KeyOf(&terms, addr, old); key != addr {
+			t.Errorf("%s: from the old group to %v", name, key)
+		}
+		if key := w.KeyOf(none, addr, old); key != addr {
+			t.Errorf("%s: another site from the old group to %v", name, key)
+		}
+		if got := w.place("http://a.example.org", addr.String()); got != "barn" {
+			t.Errorf("%s: from its address to %q", name, got)
+		}
+		if got := w.place("http://other.test", addr.String()); got != "barn" {
+			t.Errorf("%s: another site from the address to %q", name, got)
+		}
+		if key := w.KeyOf(&terms, addr, politeness.GroupKey("barn")); key != politeness.GroupKey("barn") {
+			t.Errorf("%s: from the new group to %v", name, key)
+		}
+	}
+}
+
 // Without groups, a Visit costs a load and a comparison.
 func BenchmarkWithoutGroups(b *testing.B) {
 	hosts := new(settings.HostRules)
