@@ -94,6 +94,37 @@ func TestSocks_connects(t *testing.T) {
 	}
 }
 
+// A crawl that stops does not wait for a proxy that does not answer.
+func TestSocks_endsWithItsContext(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		_, _ = io.ReadFull(conn, make([]byte, len("\x05\x01\x00"))) // the first request, which gets no answer
+		cancel()
+		_, _ = io.Copy(io.Discard, conn)
+	}()
+	proxy := netip.MustParseAddrPort(l.Addr().String())
+	f := NewFetcher(Options{UserAgent: "test"}, &socks.Dialer{
+		Addr: proxy, Check: addrguard.New(nil, nil, nil).Check,
+		Inner: NetDialer(addrguard.New(nil, nil, []netip.AddrPort{proxy}).Upstream()),
+	}, NewPool(PoolOptions{Pages: 1}))
+	defer f.Close()
+	began := time.Now()
+	target := Target{URL: []byte("http://a.test/"), Host: []byte("a.test"), Addr: netip.MustParseAddrPort("8.8.8.8:80")}
+	if o := f.Fetch(ctx, &target, new(Page)); o != outcome.Cancelled || time.Since(began) > 5*time.Second {
+		t.Errorf("%v after %v", o, time.Since(began))
+	}
+}
+
 // What the proxy says about the server counts against the server; the rest is a fault of the proxy. A forbidden address
 // is not asked for.
 func TestSocks_saysWhoseFaultItIs(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 var starters = places{
 	"tools/realsite/docs.go":                     "wget waits for its workers",
 	"engine/bodyfile/file.go":                    "context.AfterFunc, stopped when the wait ends",
+	"engine/fetch/socks/dialer.go":               "context.AfterFunc, stopped when the proxy has answered",
 	"engine/fetch/socket_linux.go":               "context.AfterFunc, stopped when the connection is there",
 	"engine/fsck/archive.go":                     "the examination of one file waits for its three readers",
 	"engine/run.go":                              "Run waits for its groups",

@@ -22,7 +22,7 @@ type Dialer struct {
 // patience is how long the proxy may take if the context has no deadline.
 const patience = time.Minute
 
-// DialContext connects to a literal address over TCP. The proxy's answer is waited for until the deadline of ctx.
+// DialContext connects to a literal address over TCP. The proxy's answer is waited for until ctx ends or its deadline.
 func (d *Dialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
 	server, err := netip.ParseAddrPort(addr)
 	if err != nil || network != "tcp" {
@@ -42,7 +42,16 @@ func (d *Dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 	if !ok {
 		deadline = time.Now().Add(patience)
 	}
-	err = errors.Join(conn.SetDeadline(deadline), d.Request(conn, server))
+	err = conn.SetDeadline(deadline)
+	aborted := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		_ = conn.SetDeadline(time.Unix(1, 0)) // it has passed, so the request fails
+		close(aborted)
+	})
+	err = errors.Join(err, d.Request(conn, server))
+	if !stop() {
+		<-aborted
+	}
 	if err == nil {
 		err = conn.SetDeadline(time.Time{})
 	}
