@@ -79,7 +79,7 @@ func Open(o Options) (*Inbox, error) {
 // IsPending reports whether there are files from before the start that have not been read yet.
 func (i *Inbox) IsPending() bool { return i.pending.Load() }
 
-// Run makes the directories, and adds the URLs of files until ctx ends.
+// Run makes the directories, and adds the URLs of files until ctx ends, or until the Watcher fails.
 func (i *Inbox) Run(ctx context.Context, add Add) error {
 	defer i.pending.Store(false)
 	for _, dir := range []string{doneDir, refusedDir} {
@@ -89,8 +89,9 @@ func (i *Inbox) Run(ctx context.Context, add Add) error {
 	}
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	changed, watched := make(chan struct{}, 1), make(chan error, 1)
+	changed, watched, blind := make(chan struct{}, 1), make(chan error, 1), make(chan struct{})
 	go func() {
+		defer close(blind)
 		watched <- i.o.Watcher.Watch(ctx, i.o.Dir+"/"+Dir, func() {
 			select {
 			case changed <- struct{}{}:
@@ -99,7 +100,7 @@ func (i *Inbox) Run(ctx context.Context, add Add) error {
 		})
 	}()
 	for isWaiting := i.pending.Load(); ; {
-		sizes, isQuiet := i.waitQuiet(ctx, changed, isWaiting)
+		sizes, isQuiet := i.waitQuiet(ctx, changed, blind, isWaiting)
 		if !isQuiet {
 			end()
 			return <-watched
@@ -115,11 +116,15 @@ func (i *Inbox) Run(ctx context.Context, add Add) error {
 }
 
 // waitQuiet waits for a change, unless files are waiting already, and until there was none for Quiet. It returns the
-// sizes that the files had since; false when ctx has ended.
-func (i *Inbox) waitQuiet(ctx context.Context, changed <-chan struct{}, isWaiting bool) (map[string]int64, bool) {
+// sizes that the files had since; false when ctx has ended, or when no file waits and no more changes are seen (blind).
+func (i *Inbox) waitQuiet(
+	ctx context.Context, changed, blind <-chan struct{}, isWaiting bool,
+) (map[string]int64, bool) {
 	if !isWaiting {
 		select {
 		case <-changed:
+		case <-blind:
+			return nil, false
 		case <-ctx.Done():
 			return nil, false
 		}

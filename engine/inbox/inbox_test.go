@@ -246,3 +246,25 @@ func TestInbox_nothingIsLostByAKill(t *testing.T) {
 		}
 	})
 }
+
+// blindWatcher cannot watch.
+type blindWatcher struct{}
+
+var errNoWatches = errors.New("too many watches")
+
+func (blindWatcher) Watch(context.Context, string, func()) error { return errNoWatches }
+
+// An inbox that cannot be watched says so at once, and not when the crawl ends. What was there is added all the same.
+func TestInbox_saysThatItCannotBeWatched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &rig{fs: vfs.NewMem(1)}
+		r.put(t, "urls.txt", "http://a.test/\n")
+		files, err := Open(Options{FS: r.fs, Dir: "crawl", Watcher: blindWatcher{}, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := files.Run(t.Context(), r.add); !errors.Is(err, errNoWatches) || r.count() != 1 {
+			t.Errorf("%d URLs added, %v", r.count(), err)
+		}
+	})
+}
