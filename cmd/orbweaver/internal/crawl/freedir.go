@@ -8,11 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"orbweaver/engine/inbox"
 	"orbweaver/engine/layout"
 )
 
 // checkDir refuses a directory that holds other files and no crawl: it is most likely not the one that was meant. Files
-// that the command itself is given, such as its seeds, and hidden files may be there.
+// that the command itself is given, such as its seeds, hidden files and an inbox may be there.
 func checkDir(dir string, given ...string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -26,7 +27,7 @@ func checkDir(dir string, given ...string) error {
 		switch name := e.Name(); {
 		case name == layout.FrontierDir, name == layout.ArchiveDir, name == layout.LogsDir, name == SettingsName:
 			return nil // a crawl, or the begin of one
-		case strings.HasPrefix(name, "."), name == "lost+found", isGiven(filepath.Join(dir, name), given):
+		case strings.HasPrefix(name, "."), name == "lost+found", name == inbox.Dir, isGiven(filepath.Join(dir, name), given):
 		default:
 			other = name
 		}
