@@ -21,6 +21,7 @@ import (
 	"orbweaver/engine/counters"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outage"
+	"orbweaver/internal/invariants"
 	"orbweaver/internal/notify"
 	"orbweaver/internal/vfs"
 )
@@ -176,7 +177,11 @@ func (m *member) run(ctx context.Context) {
 // TD1, TD2: agents that are idle at one moment end together, wherever that moment falls between the retries of any of
 // them, and also if one cannot be reached just then. Until there is such a moment none ends.
 func TestDetector_allEndOrNoneDoes(t *testing.T) {
-	for seed := range uint64(300) {
+	seeds := uint64(300)
+	if invariants.Race {
+		seeds = 50
+	}
+	for seed := range seeds {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			s := &simulation{t: t, members: map[string]*member{}}
