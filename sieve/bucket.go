@@ -27,7 +27,8 @@ type bucket struct {
 	// ahead: payloads are written to the file before the flush, so that the bucket can hold more fingerprints. It stays
 	// set unless a write fails.
 	ahead    bool
-	wakeSent bool // Wake was signalled for this bucket
+	wakeSent bool  // Wake was signalled for this bucket
+	only     []key // see Options.Only
 	// marked: a snapshot of this bucket is not yet written, so no later payload may be written.
 	marked bool
 }

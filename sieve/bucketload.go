@@ -2,6 +2,7 @@ package sieve
 
 import (
 	"fmt"
+	"slices"
 
 	"orbweaver/internal/vfs"
 )
@@ -82,7 +83,7 @@ func (b *bucket) readPending(f vfs.File, c FileCheckpoint, live []uint64) error 
 			if !ok {
 				return fr.corrupt(f)
 			}
-			if live == nil || isSet(live, b.payloads.arrivals) {
+			if (live == nil || isSet(live, b.payloads.arrivals)) && (b.only == nil || slices.Contains(b.only, k)) {
 				b.entries.add(k, uint64(b.payloads.arrivals))
 			}
 			body = rest

@@ -40,6 +40,10 @@ func newSieve(fsys vfs.FS, o Options) *Sieve {
 		},
 	}
 	s.store.files = &s.files
+	for _, fp := range o.Only {
+		s.buckets.filling.only = append(s.buckets.filling.only, keyOf(fp))
+	}
+	s.buckets.spare.only = s.buckets.filling.only
 	s.spiller.files, s.spiller.store, s.spiller.buckets = &s.files, &s.store, &s.buckets
 	return s
 }

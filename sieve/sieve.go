@@ -27,6 +27,9 @@ type Options struct {
 	BucketBytes int64 `name:"sieve-memory" type:"size" help:"Memory of new URLs before they are merged with the known ones on disk. One byte for each URL that will be known is enough; more saves disk accesses." default:"64MiB" least:"64KiB" placeholder:"SIZE"`
 	// RunsMax is the most sorted files that the store may have between flushes. Default 8, at least 1.
 	RunsMax int `kong:"-"`
+	// Only has the fingerprints that Find is asked for. If it is not nil, Open loads no others of those that are not yet
+	// in the store, and the sieve must not be used for anything else.
+	Only []xxh3.Uint128 `kong:"-"`
 }
 
 const (

@@ -2,6 +2,7 @@ package virtualize
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 )
@@ -9,6 +10,7 @@ import (
 // loader reads the sections of an index file.
 type loader struct {
 	q        *queues
+	only     []uint64 // see Options.Only
 	data     []byte
 	at       int
 	bad      bool // an expected number was missing
@@ -124,7 +126,7 @@ func (l *loader) queue() {
 	}
 	*l.q.idx.at(id) = e
 	delete(l.buffered, id)
-	if payload != nil {
+	if payload != nil && (l.only == nil || slices.Contains(l.only, e.key)) {
 		l.buffered[id] = payload
 	}
 }

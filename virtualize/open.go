@@ -76,7 +76,7 @@ func (v *Virtualizer) restore(cut Checkpoint) error {
 	if uint64(len(data)) < cut.Length {
 		return corrupt("index %d has %d bytes, want %d", cut.Base, len(data), cut.Length)
 	}
-	l := loader{q: &v.queues, data: data[:cut.Length], buffered: map[uint32][]byte{}}
+	l := loader{q: &v.queues, only: v.opts.Only, data: data[:cut.Length], buffered: map[uint32][]byte{}}
 	if err := l.sections(cut); err != nil {
 		return err
 	}

@@ -21,6 +21,9 @@ type Options struct {
 	// BufferBytes is the most memory for items that are not yet written, for all queues together. Default 16 MiB, range
 	// 4 KiB to 1 GiB.
 	BufferBytes int
+	// Only has the keys of queues that are read with Peek. If it is not nil, Open loads the buffered items of no others,
+	// and the Virtualizer must not be used for anything else.
+	Only []uint64
 }
 
 // WithDefaults returns a copy of o whose zero fields have their defaults.

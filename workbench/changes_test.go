@@ -192,5 +192,6 @@ func FuzzLoadChanges(f *testing.F) {
 		if err == nil {
 			check(t, w)
 		}
+		_, _ = LoadSites(Options{}, [][]byte{[]byte("http://new1")}, readInt, seekers([][]byte{images[0], b.Bytes()})...)
 	})
 }

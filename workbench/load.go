@@ -16,7 +16,7 @@ import (
 // decodes site data; it borrows b. A snapshot that is damaged, truncated, of another version or not the next of the
 // chain is a vfs.CorruptError.
 func Load[S any](o Options, site func(b []byte) (S, error), images ...io.Reader) (*Workbench[S], error) {
-	w, err := load(o, site, selection{all: true}, images)
+	w, err := load(o, site, &selection{all: true}, images)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func Load[S any](o Options, site func(b []byte) (S, error), images ...io.Reader)
 }
 
 func load[S any](
-	o Options, site func(b []byte) (S, error), selected selection, images []io.Reader,
+	o Options, site func(b []byte) (S, error), selected *selection, images []io.Reader,
 ) (*Workbench[S], error) {
 	if err := o.WithDefaults().Validate(); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ type loader[S any] struct {
 	contents  *contents[S]
 	d         frame.Reader
 	site      func(b []byte) (S, error)
-	selected  selection
+	selected  *selection
 	shift     int64 // from the base of the first snapshot's due times to that of this one
 	last      uint64
 	sites     uint64 // in the chain up to now
@@ -68,6 +68,9 @@ func (l *loader[S]) image() {
 	l.d.Magic()
 	l.head()
 	for l.d.Err == nil && !l.complete {
+		if !l.selected.all {
+			l.skim()
+		}
 		l.record()
 	}
 	l.contents.history.chainHash = l.d.ChainHash
@@ -146,8 +149,6 @@ type facts[S any] struct {
 	until, due int64
 	data       S
 	items      uint64
-
-	skipped bool // it is not selected: only the address is decoded
 
 	key, raw     []byte // parts of the arena
 	hash, byAddr uint64
@@ -231,12 +232,6 @@ func (l *loader[S]) facts() (f facts[S]) {
 		l.d.Corrupt("invalid placement")
 	}
 	f.due, f.onDisk = l.due(nil), l.d.Uvarint()
-	if f.skipped = !l.selected.wants(l.key, f.at, f.addr) && !l.contents.sites.has(uint32(f.id)); f.skipped {
-		l.d.Skip(l.d.Uvarint())
-		l.d.Uvarint()
-		l.d.Skip(l.d.Uvarint())
-		return f
-	}
 	l.form = l.d.Bytes(l.form[:0])
 	f.items = l.queue()
 	if l.d.Err != nil {

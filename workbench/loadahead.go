@@ -11,7 +11,7 @@ func (l *loader[S]) readAhead() {
 	if l.d.Err != nil {
 		return
 	}
-	if f.skipped {
+	if !l.selected.wants(l.key, f.at, f.addr) && !l.contents.sites.has(uint32(f.id)) {
 		l.siteCount++
 		return
 	}

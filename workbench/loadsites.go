@@ -1,27 +1,29 @@
 package workbench
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 	"net/netip"
 )
 
 // LoadSites is Load for the sites with the given keys. The workbench also has all sites that share an address with one
-// of them, so that a View is the same as after Load. The other sites are skipped: only the checksums of their bytes are
-// verified. The workbench is for reading. Each image is read twice, first to find the addresses.
+// of them, so that a View is the same as after Load. The other sites are passed over: only the checksums of their bytes
+// are verified. The workbench is for reading. Each image is read twice, first to find the addresses.
 func LoadSites[S any](
 	o Options, keys [][]byte, site func(b []byte) (S, error), images ...io.ReadSeeker,
 ) (*Workbench[S], error) {
-	s := selection{keys: map[string]struct{}{}, addrs: map[netip.Addr]struct{}{}, finding: true}
+	s := &selection{keys: map[string]struct{}{}, addrs: map[netip.Addr]struct{}{}, finding: true}
 	for _, key := range keys {
 		s.keys[string(key)] = struct{}{}
+		s.likely[mark(key)] = true
 	}
 	readers := make([]io.Reader, len(images))
 	for i, r := range images {
 		readers[i] = r
 	}
-	if _, err := load(o, site, s, readers); err != nil {
-		return nil, err
+	if none, err := load(o, site, s, readers); err != nil || !s.found {
+		return none, err
 	}
 	for i, r := range images {
 		if _, err := r.Seek(0, io.SeekStart); err != nil {
@@ -29,15 +31,29 @@ func LoadSites[S any](
 		}
 	}
 	s.finding = false
+	for addr := range s.addrs {
+		s.likely[mark(addr.AsSlice())] = true
+	}
 	return load(o, site, s, readers)
 }
 
 // selection is what a load reads.
 type selection struct {
 	all     bool
-	finding bool                // of sites: nothing; the addresses are collected
-	keys    map[string]struct{} // of sites
+	finding bool // nothing is loaded: the addresses are collected
+	found   bool // one of the keys
+	keys    map[string]struct{}
 	addrs   map[netip.Addr]struct{}
+	likely  [256]bool // marks of keys and addresses
+}
+
+// mark is a number for most different keys and addresses.
+func mark(b []byte) byte {
+	n := len(b)
+	if n == 0 {
+		return 0
+	}
+	return byte(n) ^ b[n-1] ^ b[n/2]<<1 ^ b[n/3]<<2 ^ b[n/4]<<3
 }
 
 // wants reports whether a site is loaded.
@@ -47,7 +63,7 @@ func (s *selection) wants(key []byte, at placement, addr netip.Addr) bool {
 	}
 	_, wanted := s.keys[string(key)]
 	if s.finding {
-		if wanted && at == addressed {
+		if s.found = s.found || wanted; wanted && at == addressed {
 			s.addrs[addr] = struct{}{}
 		}
 		return false
@@ -55,11 +71,108 @@ func (s *selection) wants(key []byte, at placement, addr netip.Addr) bool {
 	return wanted || at == addressed && s.wantsAddr(addr)
 }
 
-// wantsAddr reports whether the due time of an address, and its sites, are loaded.
+// wantsAddr reports whether the due time of an address is loaded.
 func (s *selection) wantsAddr(addr netip.Addr) bool {
 	if s.all {
 		return true
 	}
 	_, wanted := s.addrs[addr]
 	return wanted && !s.finding
+}
+
+// skim passes the next records in the current frame whose marks say that they are not wanted.
+func (l *loader[S]) skim() {
+	b, at := l.d.Rest(), 0
+	for at < len(b) {
+		next, site := l.passUnwanted(b, at)
+		if next > len(b) {
+			break // the record continues in the next frame, or may be wanted
+		}
+		if at = next; site {
+			l.siteCount++
+		}
+	}
+	l.d.Pass(at)
+}
+
+// beyond is a position behind the end of each frame.
+const beyond = 1 << 30
+
+// passUnwanted returns the position after the record at a position, and whether it is that of a site; beyond if it may
+// be wanted. It may return a position behind the end of b.
+func (l *loader[S]) passUnwanted(b []byte, at int) (next int, site bool) {
+	switch b[at] {
+	case recordIP:
+		addr, at := passBytes(b, at+1)
+		noted := at < len(b) && b[at] == dueNoted
+		if at = passDue(b, at); noted {
+			at = passNumber(b, at)
+		}
+		if at > len(b) || l.selected.likely[mark(addr)] {
+			return beyond, false
+		}
+		return at, false
+	case recordSite:
+		id, n := binary.Uvarint(b[at+1:])
+		if n <= 0 {
+			return beyond, true
+		}
+		key, at := passBytes(b, at+1+n)
+		if at >= len(b) {
+			return beyond, true
+		}
+		place, addr := placement(b[at]), []byte(nil)
+		const placeAndFlags = 2
+		switch at += placeAndFlags; place {
+		case addressed:
+			addr, at = passBytes(b, at)
+		case deferred:
+			at = passDue(b, at)
+		default:
+		}
+		at = passNumber(b, passDue(b, at))      // items on disk
+		_, at = passBytes(b, at)                // data
+		_, at = passBytes(b, passNumber(b, at)) // items
+		if at > len(b) || l.selected.likely[mark(key)] || l.selected.likely[mark(addr)] || l.contents.sites.has(uint32(id)) {
+			return beyond, true
+		}
+		return at, true
+	default:
+		return beyond, false
+	}
+}
+
+// passNumber returns the position after a number.
+func passNumber(b []byte, at int) int {
+	for at < len(b) && b[at] >= 0x80 {
+		at++
+	}
+	return at + 1
+}
+
+// passDue returns the position after a due time.
+func passDue(b []byte, at int) int {
+	if at < len(b) && b[at] != dueNone {
+		at = passNumber(b, at+1) - 1
+	}
+	return at + 1
+}
+
+// passBytes returns bytes after their length, and the position after them.
+func passBytes(b []byte, at int) (_ []byte, next int) {
+	if at >= len(b) {
+		return nil, beyond
+	}
+	n := uint64(b[at])
+	if at++; n >= 0x80 {
+		var used int
+		if n, used = binary.Uvarint(b[at-1:]); used <= 0 {
+			return nil, beyond
+		}
+		at += used - 1
+	}
+	if n > uint64(len(b)-at) {
+		return nil, beyond
+	}
+	return b[at : at+int(n)], at + int(n)
 }

@@ -15,11 +15,7 @@ func (d *driver) loadSites(whole *Workbench[int]) {
 			keys = append(keys, []byte(s.key))
 		}
 	}
-	var images []io.ReadSeeker
-	for _, b := range d.images {
-		images = append(images, bytes.NewReader(b))
-	}
-	part, err := LoadSites(d.w.opts, keys, readInt, images...)
+	part, err := LoadSites(d.w.opts, keys, readInt, seekers(d.images)...)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -41,4 +37,11 @@ func (d *driver) loadSites(whole *Workbench[int]) {
 			d.t.Fatalf("site %s alone: %+v %q\nof the whole workbench: %+v %q", key, got, gotItems, want, wantItems)
 		}
 	}
+}
+
+func seekers(images [][]byte) (all []io.ReadSeeker) {
+	for _, b := range images {
+		all = append(all, bytes.NewReader(b))
+	}
+	return all
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"runtime/debug"
 
 	"orbweaver/cmd/orbweaver/internal/archive"
 	"orbweaver/cmd/orbweaver/internal/bench"
@@ -80,10 +81,16 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
+// collectAtStart is the garbage, in per cent of the memory in use, at which the collector runs while flags are parsed.
+// It need not run then: a few MB of memory are used.
+const collectAtStart = 400
+
 // run is main without the process around it.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	w := &command.Invocation{Context: context.Background(), Stdin: stdin, Stdout: stdout, Stderr: stderr, Version: version}
+	collectAt := debug.SetGCPercent(collectAtStart)
 	err := w.Parse(newCLI(), args, crawl.AgentGroup())
+	debug.SetGCPercent(collectAt)
 	if errors.Is(err, command.ErrHelp) {
 		return command.ExitDone
 	}

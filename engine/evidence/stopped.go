@@ -1,10 +1,13 @@
 package evidence
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/hosts"
@@ -40,7 +43,7 @@ func eachSkipped(fsys vfs.FS, dir string, f func(skipped.URL) error) error {
 // Stopped is the Source of a crawl that does not run, for some URLs.
 type Stopped struct {
 	source Source
-	sites  map[string]struct{} // keys of those that were loaded
+	urls   [][]byte // that were named to OpenStopped, in normal form
 	opened closers.List
 }
 
@@ -50,29 +53,50 @@ func (s *Stopped) Collect(ctx context.Context, raw string, limits Limits) (*Evid
 	if err != nil {
 		return nil, err
 	}
-	site, _ := urlx.Split(url)
-	if _, loaded := s.sites[string(site)]; !loaded {
-		return nil, fmt.Errorf("evidence: the crawl was not opened for site %.200q", site)
+	if !slices.ContainsFunc(s.urls, func(u []byte) bool { return bytes.Equal(u, url) }) {
+		return nil, fmt.Errorf("evidence: the crawl was not opened for %.200q", url)
 	}
 	return s.source.Collect(ctx, raw, limits)
 }
 
-// loadSites loads the sites of URLs from a checkpoint. URLs without a normal form have none.
-func (s *Stopped) loadSites(c *inspect.Checkpoint, urls []string, rules *site.RulesPool) (*visit.Workbench, error) {
-	s.sites = map[string]struct{}{}
-	var keys [][]byte
-	for _, raw := range urls {
-		if url, err := normalize(raw); err == nil {
-			key, _ := urlx.Split(url)
-			keys = append(keys, key)
-			s.sites[string(key)] = struct{}{}
-		}
-	}
-	return c.LoadSites(keys, rules)
-}
-
 // Close closes what OpenStopped opened.
 func (s *Stopped) Close() error { return s.opened.Close() }
+
+// fewURLs is up to how many URLs only what they need is loaded.
+const fewURLs = 16
+
+// loadSites loads the sites of the URLs from a checkpoint, and returns the keys of their queues on disk.
+func (s *Stopped) loadSites(c *inspect.Checkpoint, rules *site.RulesPool) (*visit.Workbench, []uint64, error) {
+	var keys [][]byte
+	for _, url := range s.urls {
+		key, _ := urlx.Split(url)
+		keys = append(keys, key)
+	}
+	bench, err := c.LoadSites(keys, rules)
+	if err != nil || len(s.urls) > fewURLs {
+		return bench, nil, err
+	}
+	queues := []uint64{}
+	for _, key := range keys {
+		if vs := bench.Get(key); vs != nil {
+			of := sites.QueueKeys(vs.ID())
+			queues = append(queues, of[:]...)
+		}
+	}
+	return bench, queues, nil
+}
+
+// fingerprints are those of the URLs.
+func (s *Stopped) fingerprints(seed uint64) []xxh3.Uint128 {
+	if len(s.urls) > fewURLs {
+		return nil
+	}
+	all := []xxh3.Uint128{}
+	for _, url := range s.urls {
+		all = append(all, urlx.Fingerprint(seed, url))
+	}
+	return all
+}
 
 // Settings are those of a crawl that is opened.
 type Settings struct {
@@ -97,9 +121,9 @@ func lastView(c *inspect.Checkpoint) (*ownership.Current, error) {
 	return current, err
 }
 
-// OpenStopped opens the crawl in a directory at its last checkpoint, to be asked about some URLs. Of its workbench it
-// loads only their sites. Nothing is changed in the directory. The caller holds its lock, and closes what is returned.
-// The error wraps fs.ErrNotExist if there is no crawl.
+// OpenStopped opens the crawl in a directory at its last checkpoint, to be asked about some URLs. It loads
+// what is needed for them: of the workbench only their sites. Nothing is changed in the directory. The caller holds its
+// lock, and closes what is returned. The error wraps fs.ErrNotExist if there is no crawl.
 func OpenStopped(
 	ctx context.Context, fsys vfs.FS, dir string, urls []string, o Settings,
 ) (_ *Stopped, err error) {
@@ -108,18 +132,30 @@ func OpenStopped(
 		return nil, err
 	}
 	s := new(Stopped)
+	for _, raw := range urls {
+		if url, err := normalize(raw); err == nil { // Collect returns the error
+			s.urls = append(s.urls, url)
+		}
+	}
 	defer func() {
 		if err != nil {
 			_ = s.Close() // err is more important
 		}
 	}()
+	rules := site.NewRulesPool(0)
+	bench, wanted, err := s.loadSites(c, rules)
+	if err != nil {
+		return nil, err
+	}
 	view := overlay.New(ctx, fsys)
-	known, err := sieve.Open(view, sieve.Options{Dir: dir + "/" + layout.SieveDir}.WithDefaults(), &c.Sieve)
+	known, err := sieve.Open(view, sieve.Options{
+		Dir: dir + "/" + layout.SieveDir, Only: s.fingerprints(c.HashSeed),
+	}.WithDefaults(), &c.Sieve)
 	if err != nil {
 		return nil, err
 	}
 	s.opened.Add(known.Close)
-	queues, err := virtualize.Open(view, virtualize.Options{Dir: dir + "/" + layout.QueuesDir}, &c.Virt)
+	queues, err := virtualize.Open(view, virtualize.Options{Dir: dir + "/" + layout.QueuesDir, Only: wanted}, &c.Virt)
 	if err != nil {
 		return nil, err
 	}
@@ -134,11 +170,6 @@ func OpenStopped(
 		return nil, err
 	}
 	s.opened.Add(idle.Close)
-	rules := site.NewRulesPool(0)
-	bench, err := s.loadSites(c, urls, rules)
-	if err != nil {
-		return nil, err
-	}
 	views, err := lastView(c)
 	if err != nil {
 		return nil, err

@@ -195,14 +195,11 @@ func (d *Reader) Bytes(dst []byte) []byte {
 	return dst
 }
 
-// Skip passes n bytes.
-func (d *Reader) Skip(n uint64) {
-	for n > 0 && d.ensureByte() {
-		step := min(n, uint64(len(d.payload)-d.at))
-		d.at += int(step)
-		n -= step
-	}
-}
+// Rest returns the bytes of the current frame that are not read yet. Pass says how many of them were.
+func (d *Reader) Rest() []byte { return d.payload[d.at:] }
+
+// Pass passes n bytes of Rest.
+func (d *Reader) Pass(n int) { d.at += n }
 
 type byteReader struct{ d *Reader }
 

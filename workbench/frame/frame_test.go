@@ -33,8 +33,9 @@ func TestReaderReadsWhatWriteWrote(t *testing.T) {
 			if cube, low := r.Uvarint(), r.Byte(); r.Err == nil && (cube != n*n*n || low != byte(n)) {
 				t.Fatalf("%d: %d, %d", n, cube, low)
 			}
-			if n%2 == 0 {
-				r.Skip(r.Uvarint())
+			if rest := r.Rest(); n%2 == 0 && len(rest) > 1000 {
+				size, used := binary.Uvarint(rest)
+				r.Pass(used + int(size))
 			} else if text := r.Bytes(nil); r.Err == nil && !bytes.Equal(text, bytes.Repeat([]byte{byte(n)}, int(n%300))) {
 				t.Fatalf("text %d: %q", n, text)
 			}

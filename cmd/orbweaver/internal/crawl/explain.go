@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/url"
+	"runtime/debug"
 	"strconv"
 
 	"orbweaver/cmd/orbweaver/internal/command"
@@ -43,8 +44,12 @@ Examples:
   orbweaver explain --dir crawl --json https://example.org/a.html https://example.org/b.html`
 }
 
+// collectAt is the garbage, in per cent of the memory in use, at which the collector runs.
+const collectAt = 400
+
 // Run runs crawl --dry-run with the settings of the crawl.
 func (x *ExplainCommand) Run(inv *command.Invocation) error {
+	defer debug.SetGCPercent(debug.SetGCPercent(collectAt)) // most of what it allocates lives as long as the command
 	args := []string{"crawl", "--dry-run", "--dir", x.Dir, "--depth", strconv.Itoa(x.Depth)}
 	if x.JSON {
 		args = append(args, "--json")
