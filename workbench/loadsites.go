@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+
+	"orbweaver/workbench/frame"
 )
 
 // LoadSites is Load for the sites with the given keys. The workbench also has all sites that share an address with one
@@ -95,84 +97,54 @@ func (l *loader[S]) skim() {
 	l.d.Pass(at)
 }
 
-// beyond is a position behind the end of each frame.
-const beyond = 1 << 30
-
-// passUnwanted returns the position after the record at a position, and whether it is that of a site; beyond if it may
-// be wanted. It may return a position behind the end of b.
+// passUnwanted returns the position after the record at a position, and whether it is that of a site. The position is
+// frame.Beyond if the record may be wanted, and behind the end of b if the record is not whole.
 func (l *loader[S]) passUnwanted(b []byte, at int) (next int, site bool) {
 	switch b[at] {
 	case recordIP:
-		addr, at := passBytes(b, at+1)
+		addr, at := frame.PassBytes(b, at+1)
 		noted := at < len(b) && b[at] == dueNoted
 		if at = passDue(b, at); noted {
-			at = passNumber(b, at)
+			at = frame.PassNumber(b, at)
 		}
 		if at > len(b) || l.selected.likely[mark(addr)] {
-			return beyond, false
+			return frame.Beyond, false
 		}
 		return at, false
 	case recordSite:
 		id, n := binary.Uvarint(b[at+1:])
 		if n <= 0 {
-			return beyond, true
+			return frame.Beyond, true
 		}
-		key, at := passBytes(b, at+1+n)
+		key, at := frame.PassBytes(b, at+1+n)
 		if at >= len(b) {
-			return beyond, true
+			return frame.Beyond, true
 		}
 		place, addr := placement(b[at]), []byte(nil)
 		const placeAndFlags = 2
 		switch at += placeAndFlags; place {
 		case addressed:
-			addr, at = passBytes(b, at)
+			addr, at = frame.PassBytes(b, at)
 		case deferred:
 			at = passDue(b, at)
 		default:
 		}
-		at = passNumber(b, passDue(b, at))      // items on disk
-		_, at = passBytes(b, at)                // data
-		_, at = passBytes(b, passNumber(b, at)) // items
+		at = frame.PassNumber(b, passDue(b, at))            // items on disk
+		_, at = frame.PassBytes(b, at)                      // data
+		_, at = frame.PassBytes(b, frame.PassNumber(b, at)) // items
 		if at > len(b) || l.selected.likely[mark(key)] || l.selected.likely[mark(addr)] || l.contents.sites.has(uint32(id)) {
-			return beyond, true
+			return frame.Beyond, true
 		}
 		return at, true
 	default:
-		return beyond, false
+		return frame.Beyond, false
 	}
-}
-
-// passNumber returns the position after a number.
-func passNumber(b []byte, at int) int {
-	for at < len(b) && b[at] >= 0x80 {
-		at++
-	}
-	return at + 1
 }
 
 // passDue returns the position after a due time.
 func passDue(b []byte, at int) int {
 	if at < len(b) && b[at] != dueNone {
-		at = passNumber(b, at+1) - 1
+		at = frame.PassNumber(b, at+1) - 1
 	}
 	return at + 1
-}
-
-// passBytes returns bytes after their length, and the position after them.
-func passBytes(b []byte, at int) (_ []byte, next int) {
-	if at >= len(b) {
-		return nil, beyond
-	}
-	n := uint64(b[at])
-	if at++; n >= 0x80 {
-		var used int
-		if n, used = binary.Uvarint(b[at-1:]); used <= 0 {
-			return nil, beyond
-		}
-		at += used - 1
-	}
-	if n > uint64(len(b)-at) {
-		return nil, beyond
-	}
-	return b[at : at+int(n)], at + int(n)
 }
