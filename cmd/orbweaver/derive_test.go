@@ -37,3 +37,27 @@ func TestDerive(t *testing.T) {
 	call("derive", "--out", out, file).want(t, command.ExitUsage, "nothing to make")
 	call(append(args, filepath.Join(dir, "none"))...).want(t, command.ExitUsage, "no WARC files")
 }
+
+// Graphs are made, counted and ranked.
+func TestDerive_graph(t *testing.T) {
+	dir := t.TempDir()
+	var a derivetest.Archive
+	a.Response("http://a.test/", 200, "text/html", "<a href=2>x</a> <a href=http://b.test/>")
+	a.Response("http://a.test/2", 200, "text/html", "<a href=.>x</a>")
+	file := filepath.Join(dir, "x.warc.gz")
+	writeFile(t, file, a.String())
+	out := filepath.Join(dir, "out")
+	call("derive", "--graph", "--crawl", "C", "--out", out, file).want(t, command.ExitDone)
+	r := call("graph", "stats", "--which", "C", "--top", "1", out).want(t, command.ExitDone)
+	if !strings.HasPrefix(r.out, "C: 2 nodes, 2 arcs") || !strings.HasSuffix(r.out, "1 incoming: http://a.test/\n") {
+		t.Error(r.out)
+	}
+	r = call("graph", "rank", out).want(t, command.ExitDone)
+	for _, name := range []string{"C-ranks.txt.gz", "C-host-ranks.txt.gz", "C-domain-ranks.txt.gz"} {
+		if !strings.Contains(r.out, name+": 2 nodes; harmonic centrality: exact") {
+			t.Errorf("no %s in\n%s", name, r.out)
+		}
+	}
+	call("graph", "rank", dir).want(t, command.ExitUsage, "no graph in")
+	call("graph", "rank", "--alpha", "1", out).want(t, command.ExitUsage, "--alpha")
+}

@@ -58,6 +58,8 @@ type cli struct {
 type archiveCommands struct {
 	Warc   archive.Command    `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
 	Derive derivation.Command `cmd:"" help:"Make other files from WARC files: a columnar index, graphs."`
+
+	Graph derivation.GraphCommand `cmd:"" help:"Statistics and ranks of graphs that derive has made."`
 }
 
 // clusterCommands are for several agents that share a crawl.

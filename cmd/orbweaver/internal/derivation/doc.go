@@ -1,2 +1,2 @@
-// Package derivation holds the command derive: other files made from WARC files.
+// Package derivation holds the commands derive and graph: other files made from WARC files, and ranks of graphs.
 package derivation

@@ -1,0 +1,123 @@
+package centrality
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"orbweaver/derive/bvgraph"
+	"orbweaver/internal/vfs"
+)
+
+// nodesMax is the most nodes of a graph whose ranks are computed: an index of a slice.
+const nodesMax = 1 << 36
+
+// Graph is a graph on disk.
+type Graph struct {
+	bvgraph.Properties
+
+	fsys vfs.FS
+	base string
+	size int64
+}
+
+// Open opens the graph BASE.graph, BASE.properties.
+func Open(fsys vfs.FS, base string) (*Graph, error) {
+	text, err := vfs.ReadFile(fsys, base+".properties")
+	if err != nil {
+		return nil, fmt.Errorf("centrality: %w", err)
+	}
+	g := &Graph{fsys: fsys, base: base}
+	if g.Properties, err = bvgraph.ReadProperties(readerOf(text)); err != nil {
+		return nil, fmt.Errorf("%s.properties: %w", base, err)
+	}
+	if g.Nodes > nodesMax {
+		return nil, fmt.Errorf("%s: %d nodes are too many", base, g.Nodes)
+	}
+	if g.size, err = fsys.Size(base + ".graph"); err != nil {
+		return nil, fmt.Errorf("centrality: %w", err)
+	}
+	// A node takes at least a bit: a false number of nodes takes no memory.
+	if g.Nodes > 8*g.size {
+		return nil, fmt.Errorf("%s: %w: %d nodes in %d bytes", base, bvgraph.ErrCorrupt, g.Nodes, g.size)
+	}
+	return g, nil
+}
+
+// BitsPerLink is the size of the graph for each arc.
+func (g *Graph) BitsPerLink() float64 { return float64(8*g.size) / float64(max(g.Arcs, 1)) }
+
+// Each calls f with the successors of each node in order. f borrows them.
+func (g *Graph) Each(ctx context.Context, f func(node int64, successors []int64)) (err error) {
+	file, err := g.fsys.Open(g.base + ".graph")
+	if err != nil {
+		return fmt.Errorf("centrality: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	r := bvgraph.NewReader(io.NewSectionReader(file, 0, g.size), g.Properties)
+	for node := int64(0); ; node++ {
+		if node%4096 == 0 {
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
+		}
+		successors, err := r.Next()
+		if err == io.EOF { //nolint:errorlint // Next returns it unwrapped
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s.graph: %w", g.base, err)
+		}
+		f(node, successors)
+	}
+}
+
+// Degrees are the numbers of arcs of each node.
+type Degrees struct {
+	In []uint32
+	// Isolated nodes have no arcs, Dangling ones none that leave, Loops are arcs of a node to itself.
+	Dangling, Isolated, Loops, OutMax int64
+	// OutCounts is the number of nodes by out-degree.
+	OutCounts []int64
+}
+
+// CountDegrees counts the arcs of each node.
+func (g *Graph) CountDegrees(ctx context.Context) (*Degrees, error) {
+	d := &Degrees{In: make([]uint32, g.Nodes)}
+	out := make([]bool, g.Nodes)
+	err := g.Each(ctx, func(node int64, successors []int64) {
+		n := len(successors)
+		for n >= len(d.OutCounts) {
+			d.OutCounts = append(d.OutCounts, 0)
+		}
+		d.OutCounts[n]++
+		d.OutMax = max(d.OutMax, int64(n))
+		out[node] = n > 0
+		for _, s := range successors {
+			d.In[s]++
+			if s == node {
+				d.Loops++
+			}
+		}
+	})
+	for node, has := range out {
+		if !has {
+			d.Dangling++
+			if d.In[node] == 0 {
+				d.Isolated++
+			}
+		}
+	}
+	return d, err
+}
+
+// Order returns the numbers of nodes by value, the largest first, and by number where values are equal.
+func Order(values []float64) []int {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	sortBy(order, values)
+	return order
+}
