@@ -22,7 +22,7 @@ func TestDerive(t *testing.T) {
 	out := filepath.Join(dir, "out")
 	args := []string{"derive", "--parquet", "--crawl", "C", "--out", out}
 	r := call(append(args, file)...).want(t, command.ExitDone)
-	if !strings.HasPrefix(r.out, "1 WARC files, 2 records, 0 faults\n1 outputs") {
+	if !strings.HasPrefix(r.out, "1 WARC files, 2 records, 0 faults\n2 outputs") {
 		t.Error(r.out)
 	}
 	if _, err := os.Stat(filepath.Join(out, "parquet", "crawl=C", "subset=warc", "x-000.gz.parquet")); err != nil {

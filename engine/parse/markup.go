@@ -8,6 +8,7 @@ type markupReader struct {
 	foreign  foreignStack
 	template templateDepth
 	inline   bool // reading the document of a srcdoc attribute
+	words    pageText
 }
 
 // inForeign says whether the next tag is read as SVG or MathML.
@@ -20,7 +21,13 @@ func (m *markupReader) scanMarkup(b []byte) {
 	for p := 0; ; {
 		i := bytes.IndexByte(b[p:], '<')
 		if i < 0 {
+			if m.words.on {
+				m.addText(b[p:])
+			}
 			return
+		}
+		if m.words.on {
+			m.addText(b[p : p+i])
 		}
 		p += i + 1
 		if p >= len(b) {
@@ -35,6 +42,8 @@ func (m *markupReader) scanMarkup(b []byte) {
 			p = m.declaration(b, p+1)
 		case c == '?':
 			p = m.instruction(b, p+1)
+		case m.words.on:
+			m.addText(b[p-1 : p]) // a sign, not a tag
 		}
 	}
 }
@@ -63,7 +72,11 @@ func (m *markupReader) endTag(b []byte, p int) int {
 	if class[b[p]]&isAlpha == 0 {
 		return after(b, p, ">")
 	}
+	start := p
 	name, p := readTag(b, p)
+	if m.words.on {
+		m.words.tag(b[start:p], false)
+	}
 	p, ok := skipAttributes(b, p)
 	if !ok {
 		return p
@@ -152,7 +165,11 @@ func (m *markupReader) startTag(b []byte, p int) int {
 	if m.elements.xml {
 		return m.startTagXML(b, p)
 	}
+	start := p
 	name, p := readTag(b, p)
+	if m.words.on {
+		m.words.tag(b[start:p], true)
+	}
 	p, selfClosing, ok := m.elements.attributes.readAttributes(b, p)
 	if !ok {
 		return p
@@ -175,6 +192,7 @@ func (m *markupReader) startTag(b []byte, p int) int {
 	}
 	switch {
 	case foreign:
+		m.words.muted = (name == tagStyle || name == tagScript) && !selfClosing
 		if !selfClosing {
 			m.foreign.enter(name, &m.elements.attributes, b)
 		}
@@ -197,6 +215,9 @@ func (m *markupReader) startTag(b []byte, p int) int {
 func (m *markupReader) startTagXML(b []byte, p int) int {
 	name, next := readTag(b, p)
 	local, prefixed := unprefixed(name, b[p:next])
+	if m.words.on {
+		m.words.tag(b[p:next], true)
+	}
 	p, selfClosing, ok := m.elements.attributes.readAttributes(b, next)
 	switch {
 	case !ok:

@@ -12,6 +12,7 @@ type Options struct {
 	TitleMax int // limit of a title in bytes; 0 means 1 KiB
 	// Speculative: report strings that look like URLs, in scripts and in data
 	Speculative bool
+	Text        bool   // report the text of pages
 	Forms       bool   // report the action of forms with method GET
 	Robot       string // the crawler's name in <meta name=...>, lower case; default "orbweaver"
 }

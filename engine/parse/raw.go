@@ -27,11 +27,11 @@ func (m *markupReader) rawText(b []byte, p int, name tag) int {
 		if m.elements.links.res.Title == nil && !m.template.skipping() {
 			m.elements.links.title(b[p:end])
 		}
-		return end
+		return m.skipText(b, p, end)
 	case tagTextarea:
-		return endOfText(b, p, "textarea")
+		return m.skipText(b, p, endOfText(b, p, "textarea"))
 	case tagXmp:
-		return endOfText(b, p, "xmp")
+		return m.skipText(b, p, endOfText(b, p, "xmp"))
 	case tagIFrame:
 		return endOfText(b, p, "iframe")
 	case tagNoembed:
@@ -39,9 +39,17 @@ func (m *markupReader) rawText(b []byte, p int, name tag) int {
 	case tagNoframes:
 		return endOfText(b, p, "noframes")
 	case tagPlaintext:
-		return len(b)
+		return m.skipText(b, p, len(b))
 	}
 	return p
+}
+
+// skipText passes over text in which there is no markup, and returns its end.
+func (m *markupReader) skipText(b []byte, p, end int) int {
+	if m.words.on {
+		m.addText(b[p:end])
+	}
+	return end
 }
 
 // styleText reports what a style element refers to where its text is like any other: in XML, and in SVG inside HTML.

@@ -32,6 +32,7 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 	links.linksMax, links.speculative = s.o.LinksMax, 0
 	s.markup.foreign, s.markup.template, s.markup.inline = foreignStack{}, templateDepth{}, false
 	elements.based = false
+	s.markup.words.begin(s.o.Text)
 
 	media, label := splitContentType(contentType)
 	format := media.format()
@@ -66,6 +67,8 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 	case elements.xml && s.scanFeed(body):
 	default:
 		s.markup.scanMarkup(body)
+		s.markup.words.endLine()
+		links.res.Text = s.markup.words.text
 	}
 	links.res.Charset = links.text.charset.name
 	return &links.res, nil

@@ -1,0 +1,135 @@
+package parse
+
+import "slices"
+
+// pageText collects the text of a page by the rules of Common Crawl's text extracts: a line break at elements that are
+// blocks, a space at some others, white space collapsed to one space except in pre.
+type pageText struct {
+	on    bool
+	text  []byte
+	pre   int  // open pre elements
+	muted bool // the text up to the next tag is a style sheet or a script in SVG
+}
+
+// begin forgets the text of the previous body.
+func (t *pageText) begin(on bool) {
+	*t = pageText{on: on, text: trimScratch(t.text)}
+}
+
+// textBreak is what an element does to the words beside it.
+type textBreak uint8
+
+const (
+	breakNone textBreak = iota
+	breakSpace
+	breakLine
+)
+
+// breakNameMax is the length of the longest name of an element that breaks text.
+const breakNameMax = 10
+
+// breakOf returns what an element does, by its name in the markup.
+func breakOf(name []byte) textBreak {
+	var b [breakNameMax]byte
+	if len(name) > len(b) {
+		return breakNone
+	}
+	for i, c := range name {
+		b[i] = lower[c]
+	}
+	switch string(b[:len(name)]) {
+	case "address", "article", "aside", "blockquote", "body", "br", "button", "canvas", "caption", "center", "col",
+		"colgroup", "dd", "div", "dl", "dt", "embed", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2",
+		"h3", "h4", "h5", "h6", "header", "hgroup", "hr", "li", "map", "noframes", "noscript", "object", "ol", "output",
+		"p", "pre", "progress", "section", "table", "tbody", "textarea", "tfoot", "th", "thead", "title", "tr", "ul",
+		"video":
+		return breakLine
+	case "cite", "datalist", "details", "iframe", "img", "input", "label", "legend", "optgroup", "q", "select", "summary",
+		"td", "time":
+		return breakSpace
+	}
+	return breakNone
+}
+
+// tag is called with the name of each tag.
+func (t *pageText) tag(name []byte, isStart bool) {
+	t.muted = false
+	switch breakOf(name) {
+	case breakLine:
+		t.endLine()
+		if fold(name, "pre") {
+			if isStart {
+				t.pre++
+			} else if t.pre > 0 {
+				t.pre--
+			}
+		}
+	case breakSpace:
+		t.space()
+	}
+}
+
+// endLine ends a line that has text.
+func (t *pageText) endLine() {
+	n := len(t.text)
+	for n > 0 && t.text[n-1] == ' ' {
+		n--
+	}
+	t.text = t.text[:n]
+	if n > 0 && t.text[n-1] != '\n' {
+		t.text = append(t.text, '\n')
+	}
+}
+
+// space ends a word.
+func (t *pageText) space() {
+	if n := len(t.text); n > 0 && t.text[n-1] != ' ' && t.text[n-1] != '\n' {
+		t.text = append(t.text, ' ')
+	}
+}
+
+// add appends decoded text.
+func (t *pageText) add(b []byte) {
+	if t.pre > 0 {
+		t.text = append(t.text, b...)
+		return
+	}
+	n := len(t.text)
+	text := slices.Grow(t.text, len(b))[:n+len(b)]
+	isWord := n > 0 && text[n-1] != ' ' && text[n-1] != '\n'
+	for i := 0; i < len(b); i++ {
+		c := b[i]
+		if c > ' ' && c != 0x7f && c != 0xc2 {
+			text[n] = c
+			n++
+			isWord = true
+			continue
+		}
+		if c == 0xc2 {
+			if i+1 == len(b) || b[i+1] != 0xa0 {
+				text[n] = c
+				n++
+				isWord = true
+				continue
+			}
+			i++ // a space that does not break
+		}
+		if isWord {
+			text[n] = ' '
+			n++
+			isWord = false
+		}
+	}
+	t.text = text[:n]
+}
+
+// addText adds text between tags, or of an element whose text is not markup.
+func (m *markupReader) addText(raw []byte) {
+	if len(raw) == 0 || m.template.skipping() || m.words.muted {
+		return
+	}
+	d := &m.elements.links.text
+	used := len(d.arena)
+	m.words.add(d.decode(raw, false))
+	d.arena = d.arena[:used] // the text was copied
+}
