@@ -7,7 +7,8 @@
 //	                         --> Harmonic: nodes within distance 1, 2, 3 ... as sets or HyperLogLog counters
 //
 // PageRank is that of a random surfer. With probability alpha the surfer follows a link of the page. Otherwise, and at
-// a page without links, the surfer goes to any page. The ranks have the sum 1. Rounds end when they change by less than a tolerance in all.
+// a page without links, the surfer goes to any page. The ranks have the sum 1. Rounds end when they change by less than
+// a tolerance in all.
 //
 // The harmonic centrality of x is the sum of 1/d(y,x) over all other y, the distance from y to x. The number of nodes
 // within each distance is counted as HyperBall does (Boldi and Vigna, 2013). Graphs that are small enough for sets are
