@@ -171,8 +171,8 @@ func (o *opener) newCollector() *report.Collector {
 		Settings: report.Settings{
 			Dir: o.cfg.Dir, Version: o.cfg.Archive.Version, Pass: o.m.Pass, Resumed: o.m.Resumed,
 		},
-		Run: o.run, Clock: o.clock, Journal: d.Journal, Frontier: l.frontier, Workbench: d.Workbench, Pool: q.pool,
-		Traps: p.traps, Log: d.Log, Pauses: l.checkpoints.Pauses(), Cluster: o.cluster, Stall: l.stall,
+		Run: o.run, Limits: p.limits, Clock: o.clock, Journal: d.Journal, Frontier: l.frontier, Workbench: d.Workbench,
+		Pool: q.pool, Traps: p.traps, Log: d.Log, Pauses: l.checkpoints.Pauses(), Cluster: o.cluster, Stall: l.stall,
 		FailingSites: l.failingSites, Outages: o.outages, Exchanges: q.exchanges, Bandwidth: o.cfg.Fetch.Bandwidth,
 		Numbers: report.Numbers{
 			PagesOut: &q.pagesOut, FrontWanted: l.front.Required, Spilled: l.distributor.Spilled, Sites: l.sites.Counts,

@@ -17,12 +17,15 @@ func TestFsckRebuild(t *testing.T) {
 	if !strings.HasSuffix(sound.out, "\nsound\n") || strings.Contains(sound.out, "rebuilt") {
 		t.Errorf("a sound crawl: %s", sound.out)
 	}
+	if r := call("fsck", dir).want(t, command.ExitDone); r.err != "" {
+		t.Errorf("progress is for a terminal alone: %s", r.err)
+	}
 	if err := os.RemoveAll(filepath.Join(dir, "frontier")); err != nil {
 		t.Fatal(err)
 	}
 	call("fsck", "--quiet", dir).want(t, command.ExitUsage, "has no directory frontier", "fsck --rebuild")
 	call("crawl", "--dir", dir, w.roots[0]).want(t, command.ExitFailed, "no frontier", "fsck --rebuild")
-	r := call("fsck", "--rebuild", dir, w.roots[0], w.roots[1]).want(t, command.ExitDone, "checking")
+	r := call("fsck", "--rebuild", dir, w.roots[0], w.roots[1]).want(t, command.ExitDone)
 	for _, word := range []string{
 		"rebuilt from 1 archive files", "20 pages", "2 seeds are kept", "note: ", "stopped, checkpoint", "\nsound\n",
 	} {

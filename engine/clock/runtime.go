@@ -45,6 +45,13 @@ func (c *RunTime) Wall() time.Duration {
 	return c.past.Wall + time.Since(c.started)
 }
 
+// Started is when this run began.
+func (c *RunTime) Started() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.started
+}
+
 // Usage is the usage of all runs together.
 func (c *RunTime) Usage() Usage {
 	c.mu.Lock()

@@ -21,6 +21,7 @@ import (
 	"orbweaver/engine/control/dashboard"
 	"orbweaver/engine/history"
 	"orbweaver/engine/report"
+	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )
 
@@ -282,7 +283,7 @@ func (h *handler) add(w http.ResponseWriter, r *http.Request, in *text) {
 
 // AddedMessage says what became of URLs that were added.
 func AddedMessage(a *admission.Added) string {
-	said := fmt.Sprintf("%d URLs: %d new, %d known, %d refused", a.Count(), a.New, a.Known, a.Refused)
+	said := fmt.Sprintf("%s: %d new, %d known, %d refused", plural.Count(a.Count(), "URL"), a.New, a.Known, a.Refused)
 	if a.Sent > 0 {
 		said += fmt.Sprintf(", %d sent to the agents that own their hosts", a.Sent)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orbweaver/internal/options"
+	"orbweaver/internal/plural"
 )
 
 // conditions is the table, in order: what keeps all exchanges back, what keeps more exchanges back, and then what is
@@ -82,6 +83,12 @@ func (f *Figures) isHostHuge() bool {
 	return f.isIdle() && isMost(f.Hosts.Largest.Queued, f.Hosts.URLs) && !f.isAllFailing()
 }
 
+// dueNow says how many sites could be asked now.
+func dueNow(f *Figures, site string) string {
+	n := f.Hosts.DueNow
+	return fmt.Sprintf("%s %s due now", plural.Count(n, site), plural.Verb(n, "is", "are"))
+}
+
 func ended(f *Figures) (text, remedy, ifLifted string) {
 	return "the crawl does not go on: " + f.Ended, "resume it with: orbweaver crawl --dir DIR", ""
 }
@@ -93,12 +100,12 @@ func diskFull(f *Figures) (text, remedy, ifLifted string) {
 
 func paused(f *Figures) (text, remedy, ifLifted string) {
 	return "no exchange begins: " + f.Paused, "orbweaver ctl resume",
-		fmt.Sprintf("%d sites are due now", f.Hosts.DueNow)
+		dueNow(f, "site")
 }
 
 func agents(f *Figures) (text, remedy, ifLifted string) {
 	return "no exchange begins: " + f.Agents, "see orbweaver ctl agents: start or reach the other agents",
-		fmt.Sprintf("%d sites are due now", f.Hosts.DueNow)
+		dueNow(f, "site")
 }
 
 func network(f *Figures) (text, remedy, ifLifted string) {
@@ -118,14 +125,15 @@ func descriptors(f *Figures) (text, remedy, ifLifted string) {
 func nameServers(f *Figures) (text, remedy, ifLifted string) {
 	return fmt.Sprintf("no answer from %s for %v", f.NameServers, round(f.NameServersDown)),
 		"check the name servers, or name others with --resolver",
-		fmt.Sprintf("%d hosts without an address", f.Hosts.Unresolved)
+		plural.Count(f.Hosts.Unresolved, "host") + " without an address"
 }
 
 func slowWrites(f *Figures) (text, remedy, ifLifted string) {
-	return fmt.Sprintf("the disk is slow: a write takes %v, and %d pages wait to be stored",
-			f.Disk.WriteTook.Round(10*time.Millisecond), f.PagesOut),
+	return fmt.Sprintf("the disk is slow: a write takes %v, and %s %s to be stored",
+			f.Disk.WriteTook.Round(10*time.Millisecond), plural.Count(f.PagesOut, "page"),
+			plural.Verb(f.PagesOut, "waits", "wait")),
 		"use a faster disk for the crawl directory, and stop what else writes to it",
-		fmt.Sprintf("%d sites are due now", f.Hosts.DueNow)
+		dueNow(f, "site")
 }
 
 func slowSyncs(f *Figures) (text, remedy, ifLifted string) {
@@ -135,14 +143,15 @@ func slowSyncs(f *Figures) (text, remedy, ifLifted string) {
 }
 
 func processor(f *Figures) (text, remedy, ifLifted string) {
-	return fmt.Sprintf("parse workers are behind: %d pages wait for them", f.PagesOut),
-		"run on more or faster processors; lower --warc-level", fmt.Sprintf("%d sites are due now", f.Hosts.DueNow)
+	return fmt.Sprintf("parse workers are behind: %s %s for them", plural.Count(f.PagesOut, "page"),
+			plural.Verb(f.PagesOut, "waits", "wait")),
+		"run on more or faster processors; lower --warc-level", dueNow(f, "site")
 }
 
 func totalLimit(f *Figures) (text, remedy, ifLifted string) {
 	return fmt.Sprintf("bandwidth: the limit of %s is reached", options.FormatRate(f.Bandwidth.Total)),
 		"raise --bandwidth, or orbweaver ctl set bandwidth RATE",
-		fmt.Sprintf("%d more sites are due now", f.Hosts.DueNow)
+		dueNow(f, "more site")
 }
 
 func hostLimit(f *Figures) (text, remedy, ifLifted string) {
@@ -152,8 +161,9 @@ func hostLimit(f *Figures) (text, remedy, ifLifted string) {
 }
 
 func bodies(f *Figures) (text, remedy, ifLifted string) {
-	return fmt.Sprintf("long bodies: %d exchanges wait for room, and %d body files have %d MiB", f.Bodies.Waiting,
-			f.Bodies.Files, f.Bodies.Bytes>>20),
+	return fmt.Sprintf("long bodies: %s %s for room, and %s %s %d MiB",
+			plural.Count(f.Bodies.Waiting, "exchange"), plural.Verb(f.Bodies.Waiting, "waits", "wait"),
+			plural.Count(f.Bodies.Files, "body file"), plural.Verb(f.Bodies.Files, "has", "have"), f.Bodies.Bytes>>20),
 		"raise --max-body-files if the disk has room, or lower --max-body",
 		fmt.Sprintf("%d of %d exchanges go on", f.Bodies.Waiting, f.Busy)
 }
@@ -162,16 +172,24 @@ func blackHoles(f *Figures) (text, remedy, ifLifted string) {
 	return fmt.Sprintf("servers do not answer: %d of %d fetch workers wait %v or longer, the oldest %v: %.120s",
 			f.Old.Count, f.Fetchers, OldExchange, round(f.Old.OldestAge), f.Old.OldestURL),
 		"block the hosts (ctl active, ctl block), or raise --fetchers",
-		fmt.Sprintf("%d more sites are due now", f.Hosts.DueNow)
+		dueNow(f, "more site")
+}
+
+func allWorkers(n int) string {
+	if n == 1 {
+		return "the only fetch worker is"
+	}
+	return fmt.Sprintf("all %d fetch workers are", n)
 }
 
 func fetchers(f *Figures) (text, remedy, ifLifted string) {
-	return fmt.Sprintf("all %d fetch workers are in an exchange", f.Fetchers), "raise --fetchers",
-		fmt.Sprintf("%d more exchanges could begin now", f.Hosts.DueNow)
+	return fmt.Sprintf("%s in an exchange", allWorkers(f.Fetchers)), "raise --fetchers",
+		plural.Count(f.Hosts.DueNow, "more exchange") + " could begin now"
 }
 
 func names(f *Figures) (text, remedy, ifLifted string) {
-	return fmt.Sprintf("name lookups: %d hosts have no address yet, asked of %s", f.Hosts.Unresolved, f.NameServers),
+	return fmt.Sprintf("name lookups: %s %s no address yet, asked of %s", plural.Count(f.Hosts.Unresolved, "host"),
+			plural.Verb(f.Hosts.Unresolved, "has", "have"), f.NameServers),
 		"use name servers that are nearer or faster (--resolver)",
 		"these hosts could be asked at once"
 }
@@ -183,22 +201,24 @@ func memory(f *Figures) (text, remedy, ifLifted string) {
 }
 
 func peer(f *Figures) (text, remedy, ifLifted string) {
-	return fmt.Sprintf("another agent: %d URLs wait for %s (%s), more than for the sites of this agent",
-			f.Peer.URLs, f.Peer.ID, f.Peer.State),
+	return fmt.Sprintf("another agent: %s %s for %s (%s), more than for the sites of this agent",
+			plural.Count(f.Peer.URLs, "URL"), plural.Verb(f.Peer.URLs, "waits", "wait"), f.Peer.ID, f.Peer.State),
 		"see orbweaver ctl agents, and ask that agent with orbweaver doctor", "that agent could fetch them"
 }
 
 func failing(f *Figures) (text, remedy, ifLifted string) {
-	return fmt.Sprintf("%d sites that fail or ask to slow down have %d of %d queued URLs", f.Hosts.Failing,
-			f.Hosts.FailingURL, f.Hosts.URLs),
+	n := f.Hosts.Failing
+	return fmt.Sprintf("%s that %s to slow down %s %d of %s", plural.Count(n, "site"),
+			plural.Verb(n, "fails or asks", "fail or ask"), plural.Verb(n, "has", "have"), f.Hosts.FailingURL,
+			plural.Count(f.Hosts.URLs, "queued URL")),
 		"see ctl hosts --sort errors; wait, or block them with ctl block", ""
 }
 
 func hugeHost(f *Figures) (text, remedy, ifLifted string) {
 	h := &f.Hosts.Largest
 	takes := time.Duration(float64(h.Queued) * h.DelaySeconds * float64(time.Second))
-	return fmt.Sprintf("one host has %d of %d queued URLs: %s, with %.4gs between two requests", h.Queued, f.Hosts.URLs,
-			h.Site, h.DelaySeconds),
+	return fmt.Sprintf("one host has %d of %s: %s, with %.4gs between two requests", h.Queued,
+			plural.Count(f.Hosts.URLs, "queued URL"), h.Site, h.DelaySeconds),
 		"orbweaver ctl rule HOST host-delay=TIME if its owner agrees, or max-per-host=N",
 		fmt.Sprintf("at this delay its queue takes %v; at half of it half as long", round(takes))
 }
@@ -209,13 +229,19 @@ func politeness(f *Figures) (text, remedy, ifLifted string) {
 	if len(h.Waits) > 0 {
 		why = " (" + h.Waits[0].Text + ")"
 	}
-	return fmt.Sprintf("politeness: %d sites with %d URLs wait for their delay, the first is due in %v", f.Hosts.Sites,
-			f.Hosts.URLs, round(f.Hosts.NextDue)),
+	n := f.Hosts.Sites
+	until := fmt.Sprintf("%s due in %v",
+		plural.Verb(n, "waits for its delay and is", "wait for their delay, the first is"), round(f.Hosts.NextDue))
+	if f.Hosts.NextDue < 0 {
+		until = plural.Verb(n, "waits", "wait") + " until an exchange under way has ended"
+	}
+	return fmt.Sprintf("politeness: %s with %s %s", plural.Count(n, "site"), plural.Count(f.Hosts.URLs, "URL"), until),
 		"more hosts in scope keep more fetch workers busy; a shorter --host-delay only if site owners agree",
-		fmt.Sprintf("the longest is %s: %d URLs take %v at its delay%s", h.Site, h.Queued, round(f.Hosts.SlowestFor), why)
+		fmt.Sprintf("the longest is %s: %s %s %v at its delay%s", h.Site, plural.Count(h.Queued, "URL"),
+			plural.Verb(h.Queued, "takes", "take"), round(f.Hosts.SlowestFor), why)
 }
 
 func sieve(f *Figures) (text, remedy, ifLifted string) {
-	return fmt.Sprintf("%d new links are being compared with the known URLs", f.SievePending), "none is needed",
-		"they are queued"
+	return fmt.Sprintf("%s %s being compared with the known URLs", plural.Count(f.SievePending, "new link"),
+		plural.Verb(f.SievePending, "is", "are")), "none is needed", "new ones are queued"
 }

@@ -70,6 +70,29 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 	}
 }
 
+// Of one thing there is no plural.
+func TestDiagnoseOfOneSite(t *testing.T) {
+	for want, change := range map[string]func(*Figures){
+		"politeness: 1 site with 1 URL waits for its delay and is due in 3s": func(f *Figures) {
+			f.Hosts = hosts.Survey{Sites: 1, URLs: 1, NextDue: 3 * time.Second}
+		},
+		"politeness: 1 site with 2 URLs waits until an exchange under way has ended": func(f *Figures) {
+			f.Hosts = hosts.Survey{Sites: 1, URLs: 2, NextDue: -1}
+		},
+		"1 site that fails or asks to slow down has 1 of 1 queued URL": func(f *Figures) {
+			f.Hosts = hosts.Survey{Sites: 1, URLs: 1, Failing: 1, FailingURL: 1}
+		},
+		"the only fetch worker is in an exchange": func(f *Figures) { f.Fetchers, f.Busy, f.Hosts.DueNow = 1, 1, 1 },
+		"1 new link is being compared with the known URLs": func(f *Figures) {
+			f.Hosts, f.SievePending = hosts.Survey{}, 1
+		},
+	} {
+		if first := Diagnose(running(change))[0]; first.Text != want {
+			t.Errorf("%q\nwant %q", first.Text, want)
+		}
+	}
+}
+
 // If only failing sites have queued URLs, shorter delays would change nothing.
 func TestDiagnoseOfFailingSitesNamesNoDelay(t *testing.T) {
 	all := Diagnose(running(func(f *Figures) {

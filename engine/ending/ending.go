@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/internal/outcome"
+	"orbweaver/internal/plural"
 )
 
 // StateOf returns the final state and the reason of a crawl that has no queued URLs. A crawl without a page has failed.
@@ -25,11 +26,11 @@ func StateOf(c *counters.Totals, isAlone bool, sitesGivenUp func() (int, error))
 	}
 	of := "sites"
 	if sites, err := sitesGivenUp(); err == nil {
-		of = count(int64(sites), "site")
+		of = plural.Count(sites, "site")
 	}
 	return lifecycle.Finished, fmt.Sprintf(
 		"%s, except %s of %s that failed for longer than --give-up: outcome %s in %s/%s",
-		lifecycle.ReasonComplete, count(urls, "URL"), of, outcome.GivenUp, layout.LogsDir, crawllog.FileName,
+		lifecycle.ReasonComplete, plural.Count(urls, "URL"), of, outcome.GivenUp, layout.LogsDir, crawllog.FileName,
 	)
 }
 
@@ -121,12 +122,4 @@ func Remedy(o outcome.Outcome) string {
 		}
 		return ""
 	}
-}
-
-// count returns a number with its noun.
-func count(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/site"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/outcome"
+	"orbweaver/internal/plural"
 	"orbweaver/workbench"
 )
 
@@ -178,11 +179,11 @@ const neverAnsweredMost = 55 * time.Minute
 
 // String returns one line for people.
 func (t *FailingSites) String() string {
-	s := t.sites() + ", with " + count(t.URLs, "URL")
+	s := t.sites() + ", with " + plural.Count(t.URLs, "URL")
 	if l := t.Largest; l != nil && t.Sites == 1 {
 		s += fmt.Sprintf(" (%.80s: %s)", l.Site, l.Outcome)
 	} else if l != nil {
-		s += fmt.Sprintf(" (most of them %.80s: %s, %s)", l.Site, l.Outcome, count(int64(l.URLs), "URL"))
+		s += fmt.Sprintf(" (most of them %.80s: %s, %s)", l.Site, l.Outcome, plural.Count(l.URLs, "URL"))
 	}
 	if t.NextTry != "" {
 		s += "; next try " + t.NextTry
@@ -200,7 +201,7 @@ func (t *FailingSites) String() string {
 
 // sites describes the sites by what is wrong with them.
 func (t *FailingSites) sites() string {
-	switch s := count(int64(t.Sites), "site"); {
+	switch s := plural.Count(t.Sites, "site"); {
 	case t.NeverAnswered && t.Sites == 1:
 		return s + " that has never answered"
 	case t.NeverAnswered:

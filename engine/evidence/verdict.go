@@ -7,6 +7,7 @@ import (
 
 	"orbweaver/engine/hosts"
 	"orbweaver/internal/outcome"
+	"orbweaver/internal/plural"
 )
 
 // conclude says what became of the URL: the first of these facts decides.
@@ -36,9 +37,11 @@ func (s *Source) conclude(e *Evidence) {
 		e.say(Failed, "not fetched: its host is given up: %s", e.Host.Waits[0].Text)
 	case e.Sieve == "known" && e.logLeft:
 		e.say(Unclear, "not found: it is known, and has no line in the part of crawl.log that was read (--whole-log); "+
-			"it may also be one of %d URLs in the ready queue", s.Ready())
+			"it may also be one of %s in the ready queue", plural.Count(s.Ready(), "URL"))
 	case e.Sieve == "known":
-		e.say(Waiting, "not fetched: found, and not yet in the queue of its host; %d URLs wait in the ready queue", s.Ready())
+		n := s.Ready()
+		e.say(Waiting, "not fetched: found, and not yet in the queue of its host; %s %s in the ready queue",
+			plural.Count(n, "URL"), plural.Verb(n, "waits", "wait"))
 	case e.Sieve == "pending":
 		e.say(Waiting, "not fetched: a link to it was found; it is not yet compared with the known URLs")
 	case e.Sieve == "merging":
@@ -106,7 +109,8 @@ func (e *Evidence) sayFetched(a Attempt) {
 		c := e.Captures[0]
 		place = fmt.Sprintf("%s at offset %d", c.File, c.Offset)
 	}
-	e.say(Fetched, "fetched: status %d (%s) at %s, %d bytes, in %s", a.Status, a.Outcome, a.Time, max(a.Size, 0), place)
+	e.say(Fetched, "fetched: status %d (%s) at %s, %s, in %s", a.Status, a.Outcome, a.Time,
+		plural.Count(max(a.Size, 0), "byte"), place)
 }
 
 // sayRefused names the rule that decided, where the crawl still has it.

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"orbweaver/engine/lifecycle"
+	"orbweaver/internal/plural"
 )
 
 // Severity says what a finding means.
@@ -125,6 +126,7 @@ func (r *Report) Print(out io.Writer) {
 	if r.Sound() {
 		fmt.Fprintln(out, "sound")
 	} else {
-		fmt.Fprintf(out, "%d errors: data is damaged or missing; see 'orbweaver fsck --help' about --rebuild\n", r.Errors)
+		fmt.Fprintf(out, "%s: data is damaged or missing; see 'orbweaver fsck --help' about --rebuild\n",
+			plural.Count(r.Errors, "error"))
 	}
 }

@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"orbweaver/internal/plural"
 )
 
 // Print writes the report for people.
 func (r *Report) Print(out io.Writer) {
-	fmt.Fprintf(out, "%d requests with a record in %d files", r.Exchanges, r.Files)
+	fmt.Fprintf(out, "%s with a record in %s", plural.Count(r.Exchanges, "request"), plural.Count(r.Files, "file"))
 	if r.Exchanges > 0 {
 		fmt.Fprintf(out, ", from %s to %s", r.First.Format(time.RFC3339), r.Last.Format(time.RFC3339))
 	}

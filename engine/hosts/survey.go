@@ -18,8 +18,8 @@ import (
 type Survey struct {
 	Sites      int           // with URLs queued
 	URLs       uint64        // queued for them
-	DueNow     int           // sites that could be asked now, if their addresses are free
-	NextDue    time.Duration // until the first of them is due
+	DueNow     int           // sites that could be asked now, one at each address without an exchange
+	NextDue    time.Duration // until the first of them can be asked; negative: not before an exchange has ended
 	Failing    int           // sites that fail or ask to slow down
 	FailingURL uint64        // their URLs
 	OnDiskOnly int           // sites that could be asked, if their URLs were not all on disk
@@ -46,6 +46,11 @@ func (l *Lister) Survey(ctx context.Context) (s Survey, err error) {
 			l.addToSurvey(&s, &views[i], now)
 		}
 	}
+	due := l.Workbench.DueTimes()
+	s.DueNow, s.NextDue = due.Front(now, 0), -1
+	if next, waits := due.Next(); waits {
+		s.NextDue = max(next.Sub(now), 0)
+	}
 	return s, nil
 }
 
@@ -58,15 +63,9 @@ func (l *Lister) addToSurvey(s *Survey, v *view, now time.Time) {
 		return
 	}
 	due, takes := dueIn(v, now), time.Duration(min(n, 1<<32))*l.delay(v)
-	if s.Sites == 0 || due < s.NextDue {
-		s.NextDue = due
-	}
 	s.Sites++
 	s.URLs += n
 	s.WaitingFor += due
-	if due == 0 && v.State == workbench.Waiting {
-		s.DueNow++
-	}
 	if due == 0 && v.State == workbench.Idle {
 		s.OnDiskOnly++
 	}

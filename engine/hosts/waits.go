@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/robots"
 	"orbweaver/internal/outcome"
+	"orbweaver/internal/plural"
 	"orbweaver/internal/urlx"
 	"orbweaver/workbench"
 )
@@ -95,7 +96,8 @@ func (l *Lister) addIPWaits(v *view, now time.Time, add addWait) {
 		shared, what = InGroup, "group "+group.Name
 	}
 	if ip.Leased != 0 && ip.Leased != v.ID {
-		add(shared, time.Time{}, "its %s is in an exchange with another of its %d sites", what, ip.Sites)
+		add(shared, time.Time{}, "its %s is in an exchange with another of its %s", what,
+			plural.Count(ip.Sites, "site"))
 	}
 	if !ip.Due.After(now) {
 		return
@@ -107,7 +109,8 @@ func (l *Lister) addIPWaits(v *view, now time.Time, add addWait) {
 		slowed = ", lengthened since several of its sites fail"
 	}
 	if ip.Sites > 1 || group.Name != "" {
-		add(shared, ip.Due, "its %s is shared by %d sites, with %s between two requests%s", what, ip.Sites, delay, slowed)
+		add(shared, ip.Due, "its %s is shared by %s, with %s between two requests%s", what,
+			plural.Count(ip.Sites, "site"), delay, slowed)
 		return
 	}
 	add(IPDelay, ip.Due, "%s between two requests to %s%s", delay, ip.Addr, slowed)

@@ -1,6 +1,10 @@
 package lifecycle
 
-import "fmt"
+import (
+	"fmt"
+
+	"orbweaver/internal/plural"
+)
 
 // The reasons in report.json.
 const (
@@ -33,5 +37,6 @@ func HowToGoOn(reason string, queued int64) string {
 	if flag == "" || queued <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d URLs are left: the same command with a larger %s resumes", queued, flag)
+	return fmt.Sprintf("%s %s left: the same command with a larger %s resumes", plural.Count(queued, "URL"),
+		plural.Verb(queued, "is", "are"), flag)
 }

@@ -82,6 +82,20 @@ func (l *Limits) SetMaxDisk(most int64) {
 	}
 }
 
+// InForce are limits of a whole crawl; 0 is no limit.
+type InForce struct {
+	MaxPages int64   `json:"max_pages"` // stored
+	MaxDisk  int64   `json:"max_disk_bytes"`
+	MaxTime  float64 `json:"max_time_seconds"` // of all runs together
+}
+
+// InForce returns the limits as they are now.
+func (l *Limits) InForce() InForce {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return InForce{MaxPages: l.PagesMax, MaxDisk: l.DiskMax, MaxTime: l.TimeMax.Seconds()}
+}
+
 // SetMaxTime changes the limit of time; 0 is no limit.
 func (l *Limits) SetMaxTime(most time.Duration) {
 	l.mu.Lock()

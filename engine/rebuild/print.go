@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orbweaver/engine/layout"
+	"orbweaver/internal/plural"
 )
 
 // Print writes the result as text.
@@ -14,8 +15,10 @@ func (r *Result) Print(out io.Writer) {
 	if r.Aside != "" {
 		fmt.Fprintf(out, "  the old frontier is in %s\n", r.Aside)
 	}
-	fmt.Fprintf(out, "  %d pages, %d revisits, %d answers for a robots.txt are stored\n", r.Pages, r.Copies, r.Robots)
-	fmt.Fprintf(out, "  %d URLs are done, %d are queued, %d seeds are kept\n", r.Done, r.Queued, r.Seeds)
+	fmt.Fprintf(out, "  stored: %s, %s, %s for a robots.txt\n", plural.Count(r.Pages, "page"),
+		plural.Count(r.Copies, "revisit"), plural.Count(r.Robots, "answer"))
+	fmt.Fprintf(out, "  URLs: %d done, %d queued; %s %s kept\n", r.Done, r.Queued, plural.Count(r.Seeds, "seed"),
+		plural.Verb(r.Seeds, "is", "are"))
 	for _, m := range r.Mended {
 		fmt.Fprintf(out, "mended: %s/%s:", layout.ArchiveDir, m.File)
 		if m.Finished {

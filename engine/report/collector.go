@@ -18,6 +18,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/limits"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/skipped"
 	"orbweaver/engine/traps"
@@ -30,6 +31,7 @@ import (
 type Collector struct {
 	Settings Settings
 	Run      *lifecycle.Run
+	Limits   *limits.Limits
 	Clock    *clock.RunTime
 	Numbers  Numbers
 
@@ -97,7 +99,8 @@ func (c *Collector) Report() Report {
 	state, reason := c.state()
 	bench, cache, usage := c.Workbench.Counts(), c.Frontier.Cache.Stats(), c.Clock.Usage()
 	r := Report{
-		State: state, Reason: reason,
+		State: state, Reason: reason, Dir: c.Settings.Dir, Started: c.Clock.Started().UTC().Format(time.RFC3339),
+		Limits:   Limits{c.Limits.InForce(), c.Frontier.RulesInForce().MaxDepth},
 		Reported: n.Reported, Scope: c.Frontier.RulesInForce().Scope.String(),
 		URLsFetched: fetchedURLs(&n), Dropped: n.Dropped(), BytesStored: c.Numbers.BytesStored(),
 		IPsKnown: int64(bench.IPs), RobotsDenied: n.Outcomes[outcome.RobotsDenied],

@@ -26,6 +26,7 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/limits"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/queued"
@@ -106,6 +107,7 @@ func newCollectorRig(t *testing.T) *collectorRig {
 	stall := ending.NewStallDetector(sites, live, &store.Count, func() {})
 	r.Collector = &Collector{
 		Settings: Settings{Dir: "crawl", Pass: 1, Resumed: 3},
+		Limits:   &limits.Limits{PagesMax: 9, TimeMax: time.Minute},
 		Run:      lifecycle.NewRun(), Clock: clock.NewRunTime(clock.Usage{}, nil), Journal: store,
 		Frontier: &admission.Frontier{
 			Rules: admission.Rules{Scope: new(filter.Scope)}, Cache: fpcache.New(1<<16, 1), Sieve: pending,

@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/ending"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/limits"
 	"orbweaver/internal/vfs"
 )
 
@@ -21,7 +22,10 @@ type Report struct {
 
 	counters.Reported[int64]
 
-	Scope string `json:"scope"` // --scope of this run
+	Dir     string `json:"dir"`        // of the crawl, as this run was given it
+	Started string `json:"started_at"` // this run
+	Scope   string `json:"scope"`      // --scope of this run
+	Limits  Limits `json:"limits"`
 
 	URLsFetched  int64 `json:"urls_fetched"` // admitted URLs that were requested and have their outcome
 	URLsQueued   int64 `json:"urls_queued" metric:"urls_queued" help:"Admitted URLs without an outcome yet."`
@@ -101,6 +105,13 @@ type Report struct {
 	Version string `json:"version"` // of the program
 
 	Distributions *counters.Distributions `json:"-"` // of this run, and nil in a report that was read
+}
+
+// Limits are those in force.
+type Limits struct {
+	limits.InForce
+
+	MaxDepth int `json:"max_depth"` // links from a seed; -1 for no limit
 }
 
 // Write replaces the report of the crawl directory in one step.

@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/engine/lifecycle"
 	"orbweaver/internal/options"
+	"orbweaver/internal/plural"
 )
 
 // waiting returns what limits the crawl now, and beside it long bodies that wait, and a slow disk.
@@ -15,7 +16,7 @@ func (c *Collector) waiting() string {
 	what := c.waitingMost()
 	if b := c.Numbers.Bodies(); b.Waiting > 0 {
 		what += fmt.Sprintf("; long bodies: %d waiting for room, %s in use with %d MiB (--max-body-files)",
-			b.Waiting, count(int64(b.Files), "body file"), b.Bytes>>20)
+			b.Waiting, plural.Count(b.Files, "body file"), b.Bytes>>20)
 	}
 	if took := c.Journal.SlowSync.Now(time.Now()); took > 0 {
 		what += "; the disk is slow: a sync takes " + took.Round(time.Millisecond).String()
@@ -30,7 +31,7 @@ func (c *Collector) waitingMost() string {
 	case lifecycle.Running, lifecycle.Paused:
 	}
 	if _, need := c.Journal.Disk.Pauses(); need > 0 {
-		return fmt.Sprintf("the disk: it is full, and %d bytes must be free in %s", need, c.Settings.Dir)
+		return fmt.Sprintf("the disk: it is full, and %s must be free in %s", plural.Count(need, "byte"), c.Settings.Dir)
 	}
 	if reason := c.Outages.Gate.Reason(); reason != "" {
 		return reason
@@ -53,7 +54,7 @@ func (c *Collector) waitingMost() string {
 	case workers < fetchers && fetching >= int64(workers):
 		return fmt.Sprintf("the network: connections time out, so %d fetchers of %d go on", workers, fetchers)
 	case c.Numbers.ParsersBehind():
-		return fmt.Sprintf("the processor: parse workers are behind, with %s", count(c.Numbers.PagesOut.Load(), "page"))
+		return "the processor: parse workers are behind, with " + plural.Count(c.Numbers.PagesOut.Load(), "page")
 	case c.Bandwidth.State().IsThrottling:
 		return "bandwidth: the limit of " + options.FormatRate(c.Bandwidth.State().Total) + " is reached (--bandwidth)"
 	case fetching >= int64(fetchers):
@@ -71,9 +72,13 @@ func (c *Collector) waitingIdle(now time.Time) string {
 	}
 	var parts []string
 	due := c.Workbench.DueTimes()
+	waiting := c.Workbench.Counts().Waiting
 	if next, ok := due.Next(); ok {
 		site, _ := due.NextSites()
-		parts = append(parts, politeWait(string(site), next.Sub(now), c.Workbench.Counts().Waiting))
+		parts = append(parts, politeWait(string(site), next.Sub(now), waiting))
+	} else if waiting > 0 {
+		parts = append(parts, fmt.Sprintf("politeness: %s %s until an exchange with their address has ended",
+			plural.Count(waiting, "site"), plural.Verb(waiting, "waits", "wait")))
 	}
 	if c.Exchanges.Busy() > 0 {
 		parts = append(parts, c.responses(now))
@@ -85,10 +90,10 @@ func (c *Collector) waitingIdle(now time.Time) string {
 		return strings.Join(parts, "; ")
 	}
 	if pending := c.Frontier.Sieve.Pending(); pending > 0 {
-		return fmt.Sprintf("the sieve: %s being compared with those that are known", count(int64(pending), "new link"))
+		return fmt.Sprintf("the sieve: %s being compared with those that are known", plural.Count(pending, "new link"))
 	}
 	if pages := c.Numbers.PagesOut.Load(); pages > 0 {
-		return count(pages, "page") + " being read and stored"
+		return plural.Count(pages, "page") + " being read and stored"
 	}
 	return "URLs on their way to the workbench"
 }
@@ -116,7 +121,7 @@ func politeWait(site string, due time.Duration, sites int) string {
 
 // responses returns how many exchanges are under way, and names the oldest.
 func (c *Collector) responses(now time.Time) string {
-	said := count(c.Exchanges.Busy(), "response")
+	said := plural.Count(c.Exchanges.Busy(), "response")
 	if n := c.Bandwidth.State().HostsWaiting; n > 0 {
 		said += fmt.Sprintf(", %d of them held by the limit of their host (--host-bandwidth)", n)
 	}
@@ -134,13 +139,13 @@ func (c *Collector) names(now time.Time) string {
 	}
 	if n := c.Numbers.Unresolved(); n > 0 {
 		servers := c.Outages.NameServers.Servers()
-		return fmt.Sprintf("DNS: %s without an address yet%s", count(int64(n), "host"), asked(servers))
+		return fmt.Sprintf("DNS: %s without an address yet%s", plural.Count(n, "host"), asked(servers))
 	}
 	counts, due := c.Workbench.Counts(), c.Workbench.DueTimes()
 	if next, ok := due.NextDeferred(); ok && counts.Waiting == 0 {
 		_, site := due.NextSites()
 		return fmt.Sprintf("DNS: no address for %s, the next try is for %.80s in %v",
-			count(int64(counts.Deferred), "host"), site, age(next.Sub(now)))
+			plural.Count(counts.Deferred, "host"), site, age(next.Sub(now)))
 	}
 	return ""
 }
@@ -153,7 +158,7 @@ func (c *Collector) nameServersDown(now time.Time) string {
 		return ""
 	}
 	return fmt.Sprintf("DNS: no answer from %s for %v; %s without an address",
-		serverList(servers), age(now.Sub(since)), count(int64(hosts), "host"))
+		serverList(servers), age(now.Sub(since)), plural.Count(hosts, "host"))
 }
 
 // silenceMin is how long name servers must have failed before the report says so.
@@ -193,14 +198,6 @@ func age(d time.Duration) time.Duration {
 		return d.Round(100 * time.Millisecond)
 	}
 	return d.Round(time.Second)
-}
-
-// count returns a number with its noun.
-func count(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // waitingAfter is what a crawl waits for that has ended.

@@ -56,6 +56,7 @@ var importTable = []struct{ importer, may string }{
 	{"internal/notify", ""},
 	{"internal/options", ""},
 	{"internal/throttle", ""},
+	{"internal/plural", ""},
 	{"internal/sha1pair", ""},
 	{"internal/vfs", "internal/invariants"},
 	{"internal/extsort", "internal/vfs internal/invariants"},

@@ -1,11 +1,13 @@
 package operator
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
+	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/doctor"
 	"orbweaver/engine/operator"
@@ -36,6 +38,36 @@ func TestDoctorNamesWhatLimitsACrawl(t *testing.T) {
 			}
 			e.Operator().Resume()
 			set(t, e, "host-delay", "1s")
+		})
+	})
+}
+
+// Servers that share a few addresses answer slowly. While no site can be asked, doctor says so, as the line "waiting"
+// does: the sites of an address with an exchange under way are not due.
+func TestDoctorAgreesWithWaitingWhileAnswersAreSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		world := testbed.SmallWorld(3, simweb.Plain())
+		world.Hosts, world.IPs, world.Latency = 40, 4, 6*time.Second
+		change := func(c *engine.Config) {
+			c.Workers.Fetchers, c.Politeness.HostDelay, c.Politeness.IPDelay = 8, time.Second, 5*time.Second
+		}
+		testbed.CrawlWebDuring(t, world, true, change, func(_ *testbed.Rig, e *engine.Engine) {
+			asked := 0
+			for range 60 {
+				testbed.Wait(1700 * time.Millisecond)
+				waiting := e.Report().Waiting
+				if !strings.HasPrefix(waiting, "politeness: ") {
+					continue
+				}
+				asked++
+				if first := diagnoses(t, e)[0]; first.Cause != doctor.Politeness {
+					t.Errorf("waiting: %s\ndoctor: %+v", waiting, first)
+					return
+				}
+			}
+			if asked < 10 {
+				t.Errorf("the crawl waited for politeness %d times", asked)
+			}
 		})
 	})
 }

@@ -20,6 +20,7 @@ import (
 	"orbweaver/engine/novelty"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/traps"
+	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )
 
@@ -193,8 +194,8 @@ func writeTrap(say func(name, format string, args ...any), s *traps.State) {
 		if p.part == nil {
 			continue
 		}
-		say("novelty", "%s: %s (%d of %d pages with something new)", p.name, traps.Words(p.part), p.part.NewPages,
-			p.part.Pages)
+		say("novelty", "%s: %s (%d of %s with something new)", p.name, traps.Words(p.part), p.part.NewPages,
+			plural.Count(p.part.Pages, "page"))
 		if d := &p.part.Delayed; d.Fetched > 0 {
 			say("", "%d delayed URLs of it were fetched; they led to %d more; the last %d without anything new", d.Fetched,
 				d.Found, d.Streak)
@@ -216,7 +217,8 @@ func writeEvidence(out io.Writer, e *evidence.Evidence) {
 		say("crawl", "it does not run; this is its checkpoint of %s", e.AsOf)
 	}
 	if h := e.Host; h != nil {
-		say("host", "%s: %s, %d URLs queued, %d pages, %d errors", h.Site, h.State, h.Queued, h.Pages, h.Errors)
+		say("host", "%s: %s, %s queued, %s, %s", h.Site, h.State, plural.Count(h.Queued, "URL"),
+			plural.Count(h.Pages, "page"), plural.Count(h.Errors, "error"))
 		for _, w := range h.Waits {
 			say("", "waits: %s", w.Text)
 		}
@@ -229,7 +231,8 @@ func writeEvidence(out io.Writer, e *evidence.Evidence) {
 		say("crawl delay", "%s%s: %g s", line, "robots.txt", r.CrawlDelay)
 	}
 	if q := e.Queue; q != nil {
-		say("queue", "position %d of %d, in %s; depth %d, tried %d times", q.Position, q.Of, q.Place, q.Depth, q.Tries)
+		say("queue", "position %d of %d, in %s; depth %d, tried %s", q.Position, q.Of, q.Place, q.Depth,
+			plural.Count(q.Tries, "time"))
 	}
 	if e.Via != "" {
 		say("linked from", "%s", e.Via)
@@ -239,7 +242,8 @@ func writeEvidence(out io.Writer, e *evidence.Evidence) {
 		if !a.Final {
 			final = ", tried again"
 		}
-		say("attempt", "%s  %d %s, %d bytes in %.3f s%s", a.Time, a.Status, a.Outcome, max(a.Size, 0), a.Seconds, final)
+		say("attempt", "%s  %d %s, %s in %.3f s%s", a.Time, a.Status, a.Outcome, plural.Count(max(a.Size, 0), "byte"),
+			a.Seconds, final)
 	}
 	for _, r := range e.Captures {
 		say("archive", "%s  %d, %s at offset %d", r.Time, r.Status, r.File, r.Offset)

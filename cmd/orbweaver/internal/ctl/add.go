@@ -8,6 +8,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/engine/admission"
 	"orbweaver/engine/control"
+	"orbweaver/internal/plural"
 )
 
 type ctlAddCmd struct {
@@ -78,10 +79,8 @@ func writeAdded(inv *command.Invocation, a *admission.Added) error {
 
 // refusal names the first URLs that were refused, with the reasons.
 func refusal(a *admission.Added) error {
-	said := fmt.Sprintf("%d of %d URLs were refused", a.Refused, a.Count())
-	if a.Refused == 1 {
-		said = fmt.Sprintf("1 of %d URLs was refused", a.Count())
-	}
+	said := fmt.Sprintf("%d of %s %s refused", a.Refused, plural.Count(a.Count(), "URL"),
+		plural.Verb(a.Refused, "was", "were"))
 	named := 0
 	for _, u := range a.URLs {
 		if u.Result == admission.Refused && named < admission.BadSeedsLogged {

@@ -11,6 +11,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/hosts"
 	"orbweaver/engine/operator"
+	"orbweaver/internal/plural"
 )
 
 type (
@@ -96,7 +97,8 @@ func writeHosts(out io.Writer, list *operator.HostList) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d of %d hosts, which have %d URLs queued", len(list.Hosts), list.Matching, list.Queued)
+	fmt.Fprintf(out, "%d of %s, which %s %s queued", len(list.Hosts), plural.Count(list.Matching, "host"),
+		plural.Verb(list.Matching, "has", "have"), plural.Count(list.Queued, "URL"))
 	if n := list.States["on-disk"]; n > 0 {
 		fmt.Fprintf(out, "; %d more hosts are idle and on disk", n)
 	}
@@ -152,8 +154,9 @@ func (x *queueCmd) Run(inv *command.Invocation, c *Command) error {
 }
 
 func writeQueue(out io.Writer, q *hosts.Queue) error {
-	fmt.Fprintf(out, "%s  %s, %d URLs queued (%d on disk), %d pages, %d errors, %s between two requests\n",
-		command.PlainText(q.Site), q.State, q.Queued, q.OnDisk, q.Pages, q.Errors, seconds(q.DelaySeconds))
+	fmt.Fprintf(out, "%s  %s, %s queued (%d on disk), %s, %s, %s between two requests\n",
+		command.PlainText(q.Site), q.State, plural.Count(q.Queued, "URL"), q.OnDisk, plural.Count(q.Pages, "page"),
+		plural.Count(q.Errors, "error"), seconds(q.DelaySeconds))
 	for _, w := range q.Waits {
 		left := ""
 		if w.Seconds > 0 {
@@ -171,7 +174,7 @@ func writeQueue(out io.Writer, q *hosts.Queue) error {
 			position = "now"
 		}
 		if u.Tries > 0 {
-			more = fmt.Sprintf(" (tried %d times)", u.Tries)
+			more = fmt.Sprintf(" (tried %s)", plural.Count(u.Tries, "time"))
 		}
 		fmt.Fprintf(t, "  %s\tin %s\t%s\t%s%s\n", position, seconds(u.DueSeconds), u.Place, command.PlainText(u.URL), more)
 	}
@@ -199,13 +202,13 @@ func writeActive(out io.Writer, a *operator.Active) error {
 			more = "..."
 		}
 		if e.Tries > 0 {
-			more += fmt.Sprintf(" (tried %d times)", e.Tries)
+			more += fmt.Sprintf(" (tried %s)", plural.Count(e.Tries, "time"))
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s%s\n", seconds(e.Age), e.Address, e.Kind, command.PlainText(e.URL), more)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d exchanges under way; %d fetch workers\n", a.Busy, a.Fetchers)
+	fmt.Fprintf(out, "%s under way; %s\n", plural.Count(a.Busy, "exchange"), plural.Count(a.Fetchers, "fetch worker"))
 	return nil
 }

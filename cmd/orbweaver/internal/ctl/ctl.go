@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
+	"time"
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
@@ -12,6 +14,7 @@ import (
 	"orbweaver/engine/control"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/report"
+	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )
 
@@ -86,8 +89,39 @@ func (*ctlStatusCmd) Run(inv *command.Invocation, c *Command) error {
 		dir = "" // it may be on another machine
 	}
 	summary.WriteReport(inv.Stdout, dir, r)
+	if r.Started != "" { // older versions did not write it
+		fmt.Fprintf(inv.Stdout, "  started   %s in %s%s\n  limits    %s\n", r.Started, command.PlainText(r.Dir), resumed(&r),
+			limitsOf(&r))
+	}
 	fmt.Fprintf(inv.Stdout, "  waiting   %s\n", r.Waiting)
 	return nil
+}
+
+// resumed says how often a crawl was resumed.
+func resumed(r *report.Report) string {
+	if r.Resumed == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", resumed %s", plural.Count(r.Resumed, "time"))
+}
+
+// limitsOf names the limits in force by their flags.
+func limitsOf(r *report.Report) string {
+	var all []string
+	add := func(is bool, flag, value string) {
+		if is {
+			all = append(all, "--"+flag+" "+value)
+		}
+	}
+	l := &r.Limits
+	add(l.MaxPages > 0, "max-pages", strconv.FormatInt(l.MaxPages, 10))
+	add(l.MaxTime > 0, "max-time", time.Duration(l.MaxTime*float64(time.Second)).String())
+	add(l.MaxDisk > 0, "max-disk", command.FormatBytes(l.MaxDisk))
+	add(l.MaxDepth >= 0, "max-depth", strconv.Itoa(l.MaxDepth))
+	if len(all) == 0 {
+		return "none"
+	}
+	return strings.Join(all, ", ")
 }
 
 // report is that of the running crawl, or the last one of a crawl that does not run.

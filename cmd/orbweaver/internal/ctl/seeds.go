@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/control"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/logreport"
+	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )
 
@@ -99,7 +100,8 @@ func writeSeeds(out io.Writer, list *logreport.SeedList) error {
 			states = append(states, fmt.Sprintf("%s %d", state, n))
 		}
 	}
-	_, err := fmt.Fprintf(out, "%d of %d seeds that match; all: %s\n", len(list.Seeds), list.Matching,
+	_, err := fmt.Fprintf(out, "%d of %s that %s; all: %s\n", len(list.Seeds), plural.Count(list.Matching, "seed"),
+		plural.Verb(list.Matching, "matches", "match"),
 		cmp.Or(strings.Join(states, ", "), "none"))
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/engine/operator"
 	"orbweaver/engine/report"
+	"orbweaver/internal/plural"
 )
 
 type topCmd struct {
@@ -89,11 +90,12 @@ func (s *screen) write(out io.Writer, before *screen) error {
 	}
 	rate := func(now, then int64) float64 { return float64(now-then) / period }
 	fmt.Fprintf(out, "orbweaver %s, %s\n", r.State, (time.Duration(r.WallSeconds) * time.Second).String())
-	fmt.Fprintf(out, "  %.1f pages/s, %s/s, %d pages stored, %d URLs queued, %d in flight\n",
+	fmt.Fprintf(out, "  %.1f pages/s, %s/s, %s stored, %s queued, %d in flight\n",
 		rate(r.PagesStored, old.PagesStored), command.FormatBytes(int64(rate(r.BytesReceived, old.BytesReceived))),
-		r.PagesStored, r.URLsQueued, r.URLsInFlight)
-	fmt.Fprintf(out, "  %d hosts, %d IP addresses, %d of %d fetch workers busy, %.1f cores, %s peak memory\n",
-		r.HostsKnown, r.IPsKnown, s.active.Busy, s.active.Fetchers, max(r.CPUSeconds-old.CPUSeconds, 0)/period,
+		plural.Count(r.PagesStored, "page"), plural.Count(r.URLsQueued, "URL"), r.URLsInFlight)
+	fmt.Fprintf(out, "  %s, %s, %d of %s busy, %.1f cores, %s peak memory\n", plural.Count(r.HostsKnown, "host"),
+		plural.Count(r.IPsKnown, "IP address"), s.active.Busy, plural.Count(s.active.Fetchers, "fetch worker"),
+		max(r.CPUSeconds-old.CPUSeconds, 0)/period,
 		command.FormatBytes(r.RSSPeakBytes))
 	fmt.Fprintf(out, "  waiting: %s\n\n", command.PlainText(r.Waiting))
 	if err := writeActive(out, &s.active); err != nil {

@@ -58,10 +58,10 @@ func (c *CopiesCommand) Run(inv *command.Invocation) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 	o := audit.Options{Mark: c.Mark, Temp: vfs.Disk(), TempDir: temp}
-	if !c.Quiet {
-		o.Progress = func(what string) { fmt.Fprintln(inv.Stderr, "reading", what) }
-	}
+	progress, end := progressLine(inv.Stderr, "reading", c.Quiet)
+	o.Progress = progress
 	r, err := audit.Run(inv.Context, engine.Disk(c.Dirs...), c.Dirs, o)
+	end()
 	if errors.Is(err, audit.ErrNoAgent) || errors.Is(err, audit.ErrTwice) {
 		return command.Misuse(err)
 	}

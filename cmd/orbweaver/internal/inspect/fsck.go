@@ -8,6 +8,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/engine/fsck"
+	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )
 
@@ -18,7 +19,7 @@ type FsckCommand struct {
 	Rebuild bool     `help:"If the crawl is not sound, make frontier, indexes and counters again from the WARC files."`
 	Temp    string   `help:"Directory for the lists of fingerprints that do not fit in memory; the default is the system's." placeholder:"DIR"`
 	JSON    bool     `help:"Print JSON."`
-	Quiet   bool     `help:"Do not say what is being examined."`
+	Quiet   bool     `help:"Show no progress on a terminal."`
 
 	crawl *crawl.Command // with --rebuild: the settings of the crawl
 }
@@ -79,7 +80,7 @@ func (c *FsckCommand) Run(inv *command.Invocation) error {
 
 func (c *FsckCommand) verdict(r *fsck.Report) error {
 	if !r.Sound() {
-		return fmt.Errorf("%s is not sound: %d errors", c.Dir, r.Errors)
+		return fmt.Errorf("%s is not sound: %s", c.Dir, plural.Count(r.Errors, "error"))
 	}
 	return nil
 }
@@ -92,8 +93,8 @@ func (c *FsckCommand) examine(inv *command.Invocation) (r fsck.Report, err error
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 	o := fsck.Options{Temp: vfs.Disk(), TempDir: temp}
-	if !c.Quiet {
-		o.Progress = func(what string) { fmt.Fprintln(inv.Stderr, "checking", what) }
-	}
+	progress, end := progressLine(inv.Stderr, "checking", c.Quiet)
+	defer end()
+	o.Progress = progress
 	return fsck.Check(inv.Context, vfs.Disk(), c.Dir, o)
 }

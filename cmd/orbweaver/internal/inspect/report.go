@@ -17,6 +17,7 @@ import (
 	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/logreport"
+	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )
 
@@ -87,7 +88,8 @@ func (c *ReportCommand) Run(inv *command.Invocation) (err error) {
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	if n := r.DamagedLines; n > 0 {
-		fmt.Fprintf(inv.Stderr, "orbweaver: %d lines of %s cannot be read and are left out\n", n, layout.LogsDir)
+		fmt.Fprintf(inv.Stderr, "orbweaver: %s of %s cannot be read and %s left out\n", plural.Count(n, "line"),
+			layout.LogsDir, plural.Verb(n, "is", "are"))
 	}
 	for i, k := range kinds {
 		switch {
@@ -150,7 +152,9 @@ func (c *ReportCommand) printTop(ctx context.Context, out io.Writer, r *logrepor
 			}
 			return nil
 		}
-		defer func() { fmt.Fprintf(out, "  %d of %d seeds are ok\n\n", fetched, all) }()
+		defer func() {
+			fmt.Fprintf(out, "  %d of %s %s ok\n\n", fetched, plural.Count(all, "seed"), plural.Verb(all, "is", "are"))
+		}()
 	} else {
 		defer fmt.Fprintln(out)
 	}

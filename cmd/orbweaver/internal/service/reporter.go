@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/process"
 	"orbweaver/engine/report"
+	"orbweaver/internal/plural"
 )
 
 // Crawl is the crawl that is reported.
@@ -89,6 +90,7 @@ func (r *Reporter) report(now time.Time) {
 
 // statusOf is the sentence that systemctl status shows.
 func statusOf(r report.Report) string {
-	return fmt.Sprintf("%s: %d pages stored, %d URLs queued, %d hosts; %s",
-		r.State, r.PagesStored+r.RevisitsStored, r.URLsQueued, r.HostsKnown, r.Waiting)
+	return fmt.Sprintf("%s: %s stored, %s queued, %s; %s", r.State,
+		plural.Count(r.PagesStored+r.RevisitsStored, "page"), plural.Count(r.URLsQueued, "URL"),
+		plural.Count(r.HostsKnown, "host"), r.Waiting)
 }

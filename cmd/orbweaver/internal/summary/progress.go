@@ -11,6 +11,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/report"
+	"orbweaver/internal/plural"
 )
 
 // Console takes log lines and, if it has one, a status line.
@@ -96,7 +97,7 @@ func (p *Progress) status(r *report.Report, now time.Time) console.Status {
 	mbs := float64(r.BytesReceived-p.last.BytesReceived) / seconds / 1e6
 	numbers := []console.Number{
 		{Text: (time.Duration(r.WallSeconds) * time.Second).String(), Rank: 3},
-		{Text: fmt.Sprintf("%d pages", pages), Rank: 6},
+		{Text: plural.Count(pages, "page"), Rank: 6},
 	}
 	queued := console.Number{Text: fmt.Sprintf("%d queued", r.URLsQueued), Rank: 4}
 	if r.FailingSites != nil { // no page comes
@@ -105,7 +106,7 @@ func (p *Progress) status(r *report.Report, now time.Time) console.Status {
 		numbers = append(numbers,
 			console.Number{Text: fmt.Sprintf("%.0f pages/s", rate), Rank: 5},
 			console.Number{Text: fmt.Sprintf("%.1f MB/s", mbs), Rank: 1},
-			console.Number{Text: fmt.Sprintf("%d hosts", r.HostsKnown), Rank: 0},
+			console.Number{Text: plural.Count(r.HostsKnown, "host"), Rank: 0},
 			queued,
 			console.Number{Text: fmt.Sprintf("%d fetching", r.ActiveFetches), Rank: 2},
 		)
@@ -121,7 +122,7 @@ func agentsOf(p *cluster.StatusReport) string {
 	if p == nil || len(p.Agents) < 2 {
 		return ""
 	}
-	said := fmt.Sprintf("%d agents, %.1f links/page sent", p.Here(), p.Overhead)
+	said := fmt.Sprintf("%s, %.1f links/page sent", plural.Count(p.Here(), "agent"), p.Overhead)
 	if p.URLsWaiting > 0 {
 		said += fmt.Sprintf(", %d waiting", p.URLsWaiting)
 	}

@@ -10,6 +10,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/report"
+	"orbweaver/internal/plural"
 )
 
 // PrintReport ends a crawl in a directory: JSON on stdout when asked for, a few lines for people on stderr.
@@ -38,11 +39,12 @@ func WriteReport(out io.Writer, dir string, r report.Report) {
 	pages := pagesOf(r)
 	fmt.Fprintln(out, headline(dir, r))
 	if r.Pass > 1 {
-		fmt.Fprintf(out, "  pass      %d: %d pages unchanged, beside those that follow\n", r.Pass, r.PagesUnchanged)
+		fmt.Fprintf(out, "  pass      %d: %s unchanged, beside those that follow\n", r.Pass,
+			plural.Count(r.PagesUnchanged, "page"))
 	}
 	fmt.Fprintf(
-		out, "  pages     %d stored, %d revisits, %d not stored; %.1f pages/s over %v\n", r.PagesStored, r.RevisitsStored,
-		r.PagesNotStored, float64(pages)/max(r.WallSeconds, 1e-9),
+		out, "  pages     %d stored, %s, %d not stored; %.1f pages/s over %v\n", r.PagesStored,
+		plural.Count(r.RevisitsStored, "revisit"), r.PagesNotStored, float64(pages)/max(r.WallSeconds, 1e-9),
 		(time.Duration(r.WallSeconds * float64(time.Second))).Round(100*time.Millisecond),
 	)
 	fmt.Fprintf(
@@ -64,17 +66,17 @@ func WriteReport(out io.Writer, dir string, r report.Report) {
 		fmt.Fprintf(out, "  dropped   %s\n", droppedLinks(r.Dropped))
 	}
 	if n := r.Dropped["scope"]; n > 0 && n >= r.URLsFound/scopeShare {
-		fmt.Fprintf(out, "  scope     %d of %d links lead outside the crawl (--scope %s); --scope all follows them all\n", n,
-			r.URLsFound, r.Scope)
+		fmt.Fprintf(out, "  scope     %d of %s lead outside the crawl (--scope %s); --scope all follows them all\n", n,
+			plural.Count(r.URLsFound, "link"), r.Scope)
 	}
 	fmt.Fprintf(
-		out, "  hosts     %d (%d on disk), %d IP addresses, %d robots.txt requests\n", r.HostsKnown, r.HostsCold,
-		r.IPsKnown, r.RobotsFetched,
+		out, "  hosts     %d (%d on disk), %s, %s\n", r.HostsKnown, r.HostsCold, plural.Count(r.IPsKnown, "IP address"),
+		plural.Count(r.RobotsFetched, "robots.txt request"),
 	)
 	if p := r.Cluster; p != nil {
 		fmt.Fprintf(
-			out, "  agents    %d there; %d links sent, %d received, %d waiting; %.2f sent a page, %.2f lead to other hosts\n",
-			p.Here(), p.LinksSent, p.LinksReceived, p.URLsWaiting, p.Overhead, p.Lambda,
+			out, "  agents    %d there; %s sent, %d received, %d waiting; %.2f sent a page, %.2f lead to other hosts\n",
+			p.Here(), plural.Count(p.LinksSent, "link"), p.LinksReceived, p.URLsWaiting, p.Overhead, p.Lambda,
 		)
 	}
 	if pages > 0 {

@@ -2,7 +2,7 @@
 import { h, say } from './dom.js'
 import { figureList } from './figures.js'
 import { table } from './table.js'
-import { count, rate, share } from './format.js'
+import { count, counted, rate, share } from './format.js'
 
 export function agents() {
   const note = h('p', { class: 'quiet', role: 'status', 'data-name': 'agents.here' }, '')
@@ -42,7 +42,7 @@ export function agents() {
       const all = cluster.agents || []
       const alive = all.filter((a) => a.state === 'alive').length
       const quorum = cluster.quorum ? (cluster.quorum.has_lease ? ' This agent has a lease of the majority.' : ' This agent has no lease and fetches nothing.') : ''
-      say(note, `${count(alive)} of ${count(all.length)} agents are alive.${quorum}`)
+      say(note, `${count(alive)} of ${counted(all.length, 'agent is', 'agents are')} alive.${quorum}`)
       list.update(all)
       for (const f of facts) f.update((id) => cluster[id])
     },

@@ -7,6 +7,11 @@ export function count(n) {
   return n === null || n === undefined ? '–' : whole.format(n)
 }
 
+// counted writes a number with what there is, in the form for one thing or for several.
+export function counted(n, one, several) {
+  return `${count(n)} ${Number(n) === 1 ? one : several}`
+}
+
 export function rate(n) {
   if (n === null || n === undefined) return '–'
   return n < 10 ? tenth.format(n) : whole.format(n)

@@ -3,7 +3,7 @@ import { h, say, tell } from './dom.js'
 import { act } from './api.js'
 import { poll } from './poll.js'
 import { table } from './table.js'
-import { bytes, count, seconds } from './format.js'
+import { bytes, count, counted, seconds } from './format.js'
 import { explainBox } from './explain.js'
 
 const orders = [['queue', 'the longest queue'], ['errors', 'the most errors'], ['delay', 'the longest delay'], ['due', 'the longest wait'],
@@ -60,8 +60,8 @@ export function hosts() {
   const p = poll(() => listing(order.value, 200, suffix.value.trim(), state.value), 5000, (answer) => {
     const list = answer.hosts || []
     t.update(list)
-    say(note, `${count(answer.matching)} sites match, with ${count(answer.queued)} URLs. ` +
-      (answer.matching > list.length ? `The first ${count(list.length)} are shown.` : ''))
+    say(note, `${counted(answer.matching, 'site matches', 'sites match')}, with ${counted(answer.queued, 'URL', 'URLs')}. ` +
+      (answer.matching > list.length ? `The first ${counted(list.length, 'is', 'are')} shown.` : ''))
   }, (fault) => say(note, fault))
   const again = () => p.ask()
   return {

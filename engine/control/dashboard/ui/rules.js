@@ -1,7 +1,7 @@
 // Rules of single hosts, and URLs to add.
 import { h, tell } from './dom.js'
 import { act, get } from './api.js'
-import { count } from './format.js'
+import { counted } from './format.js'
 import { table } from './table.js'
 
 export function rules() {
@@ -34,8 +34,8 @@ export function rules() {
 // match says which sites a rule is for, without giving it, and whether the crawl would take it.
 async function match(rule) {
   const m = await get('/match?rule=' + encodeURIComponent(rule))
-  const said = [h('p', {}, `${m.rule}: ${count(m.sites)} sites are known, with ${count(m.queued)} URLs queued.` +
-    (m.on_disk ? ` ${count(m.on_disk)} idle sites on disk are not compared.` : ''))]
+  const said = [h('p', {}, `${m.rule}: ${counted(m.sites, 'site is', 'sites are')} known, with ${counted(m.queued, 'URL', 'URLs')} queued.` +
+    (m.on_disk ? ` ${counted(m.on_disk, 'idle site on disk is', 'idle sites on disk are')} not compared.` : ''))]
   if (m.largest) said.push(h('p', { class: 'quiet' }, 'The longest queues: ' + m.largest.join(', ')))
   if (m.fault) said.push(h('p', { class: 'fault' }, 'Refused: ' + m.fault))
   return said
