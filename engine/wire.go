@@ -97,7 +97,7 @@ func (o *opener) wirePolicy() {
 	p.pages.Store(&parsers.Rules{Links: cfg.linkOptions(p.filters), Store: p.filters.Store})
 	p.limits = limits.New(&cfg.Limits, o.m.Counters.Stored(), o.run.Finish)
 	p.limits.SetWithRequisites(cfg.Admission.Requisites != admission.RequisitesOff)
-	p.traps = traps.New(cfg.Traps.Memory(), cfg.Traps.TrapFloor, o.m.HashSeed, o.m.Novelty)
+	p.traps = traps.New(&cfg.Traps, o.m.HashSeed, o.m.Novelty)
 	p.quotas = limits.NewQuotas(cfg.Limits.Quotas())
 	if cfg.Cookies.Mode == cookie.Site {
 		p.jars = cookie.NewJars(cfg.Cookies.Memory, cmp.Or(cfg.Cookies.Presets, new(cookie.Presets)))
@@ -132,7 +132,7 @@ func (o *opener) wireSchedule() {
 			IsClosing: p.limits.IsClosing,
 		},
 		Signals: schedule.Signals{Wake: q.distributorWake, WakeFeeder: q.wakeFeeder, Finish: o.run.Finish},
-		Options: schedule.Options{SiteItems: cfg.Workers.SiteItems, MaxPathRepeats: cfg.Traps.MaxPathRepeats},
+		Options: schedule.Options{SiteItems: cfg.Workers.SiteItems},
 		Journal: d.Journal, Dead: l.deadSites, Rules: p.hostRules, Front: l.front, Flushes: l.flusher,
 		Gate: o.outages.Gate, Cluster: o.cluster, Traps: p.traps, Admission: l.frontier, Skipped: d.Skipped, Live: p.live,
 	})
@@ -151,7 +151,7 @@ func (o *opener) newCheckpointer() *checkpoint.Checkpointer {
 	d, q, l := &o.disk, &o.queues, &o.loops
 	return checkpoint.New(checkpoint.Components{
 		FS: o.seams.FS, Dir: o.frontierDir(), Sieve: d.Sieve, Ready: d.Ready, Skipped: d.Skipped,
-		Traps: o.cfg.Traps.SkipSettings(), Queues: d.SiteQueues, Seen: d.Journal.Seen, Cold: d.Cold,
+		Traps: o.policy.traps.SkipSettings, Queues: d.SiteQueues, Seen: d.Journal.Seen, Cold: d.Cold,
 		Attempts: q.inFlight, Held: l.distributor.Held, Finished: q.finished, Cluster: o.cluster,
 		Novelty: o.policy.traps.State, Workbench: d.Workbench, Log: d.Log,
 	}, checkpoint.Options{

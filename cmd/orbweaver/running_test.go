@@ -91,7 +91,9 @@ func TestControl_settings(t *testing.T) {
 	)
 	ctl("set", "host-delay", "800ms", "--why", "no hurry").want(t, command.ExitDone, "host-delay is now 800ms, was 900ms")
 	ctl("set", "host-delay", "800ms", "ip-delay").want(t, command.ExitUsage, "host-delay: write it as KEY=VALUE")
-	ctl("set", "warc-level=3").want(t, command.ExitFailed, "warc-level: it cannot be changed while the crawl runs")
+	ctl("set", "warc-level=3").want(t, command.ExitFailed, "warc-level: it cannot be changed while the crawl runs, "+
+		"since the open WARC files are written by it: stop the crawl, and give --warc-level")
+	ctl("set", "--reload").want(t, command.ExitFailed, "the crawl was given no file of rules")
 	ctl("set", "host-delay=soon", "colour=4s").want(
 		t, command.ExitFailed, `host-delay: "soon" is no duration`, "colour: there is no such setting",
 	)

@@ -19,6 +19,7 @@ import (
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/settings"
+	"orbweaver/engine/traps"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/options"
 )
@@ -42,6 +43,7 @@ type Settings struct {
 	fetchersMost int64                   // fetch workers that there are
 
 	rows []row
+	read Read // nil if no setting names a file
 }
 
 // values are all settings: of the crawl, and of the program that runs it.
@@ -93,7 +95,11 @@ type Own struct {
 	Target any                     // pointer to a struct that package options reads
 	Name   string                  // of a setting in it; may be empty
 	Set    func(v options.Setting) // puts a value of it into force
+	Read   Read                    // of the files that settings in it name; nil if none of them does
 }
+
+// Read reads the rules of a file.
+type Read func(file string) (filter.Rules, error)
 
 // Parts are what Settings change, and use. All must be set.
 type Parts struct {
@@ -108,10 +114,14 @@ type Parts struct {
 	Network   *outage.Network
 	Recount   func() error // counts all known sites in Quotas
 	Frontier  *admission.Frontier
+	Purge     func() // gives up what is queued of excluded hosts
 	Pages     *atomic.Pointer[parsers.Rules]
 	Workbench *visit.Workbench
 	Queue     Queue
-	Wake      func() // wakes the loops that feed the fetch workers
+	Traps     *traps.Detector
+
+	Checkpoints interface{ SetPeriod(d time.Duration) }
+	Wake        func() // wakes the loops that feed the fetch workers
 }
 
 // Configuration is a pointer to a struct that package options reads, with the settings of the crawl.
@@ -160,6 +170,9 @@ type Changed struct {
 	Name string `json:"name"`
 	From string `json:"from"`
 	To   string `json:"to"`
+
+	IsRead bool `json:"read_again,omitempty"` // To names a file that was read again
+	Rules  int  `json:"rules,omitempty"`      // in it
 }
 
 // Drops says which queued URLs a change drops. It looks at as many as the time allows.
@@ -184,6 +197,9 @@ func New(p Parts) *Settings {
 	}
 	for _, own := range p.Own {
 		s.now.own = append(s.now.own, own.Target)
+		if own.Read != nil {
+			s.read = own.Read
+		}
 		if own.Name != "" {
 			s.rows = append(s.rows, row{name: own.Name, set: later(func(_ *Settings, v options.Setting) { own.Set(v) })})
 		}
@@ -234,6 +250,7 @@ type Setting struct {
 	Default string `json:"default"`
 	Help    string `json:"help"`
 	Words   string `json:"words,omitempty"` // that it takes, with commas
+	IsFile  bool   `json:"file,omitempty"`  // the value names a file, which is read again by the same value
 }
 
 // changesListed is how many changes are listed.
@@ -248,6 +265,7 @@ func (s *Settings) List() List {
 		v := s.now.get(r.name)
 		list.Settings = append(list.Settings, Setting{
 			Name: r.name, Value: v.Text(), Default: v.Tag.Get("default"), Help: v.Tag.Get("help"), Words: v.Tag.Get("oneof"),
+			IsFile: r.isFile,
 		})
 	}
 	slices.SortFunc(list.Settings, func(a, b Setting) int { return strings.Compare(a.Name, b.Name) })
@@ -284,8 +302,9 @@ func (s *Settings) change(ctx context.Context, r *Request, undoes int) (Result, 
 		return result, err
 	}
 	for _, name := range d.names {
-		c := Changed{name, s.now.get(name).Text(), d.values.get(name).Text()}
-		if c.From != c.To || undoes > 0 { // what takes a change back has all of its settings in the log
+		c := Changed{Name: name, From: s.now.get(name).Text(), To: d.values.get(name).Text()}
+		c.Rules, c.IsRead = d.reads[name]
+		if c.From != c.To || undoes > 0 || c.IsRead { // what takes a change back has all of its settings in the log
 			result.Changed = append(result.Changed, c)
 		}
 	}

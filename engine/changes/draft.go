@@ -23,21 +23,20 @@ type draft struct {
 	hasVia  bool
 	canDrop bool // a rule of admission or the fetch filter is among them
 
-	policy politeness.Policy
-	bounds settings.Bounds
-	rules  admission.Rules
-	pages  parsers.Rules
-	fetch  *filter.Fetch
-	quotas limits.QuotaOptions
-
+	policy           politeness.Policy
+	bounds           settings.Bounds
+	rules            admission.Rules
+	pages            parsers.Rules
+	fetch            *filter.Fetch
+	quotas           limits.QuotaOptions
 	exchanges        settings.ExchangeLimits
 	exchangesChanged bool
 	bodyMaxAtStart   int64 // bytes
 	bodyInMemory     int64 // bytes of a body that stay in memory
 
-	fetchersMost int64 // fetch workers that there are
-
-	later []func(s *Settings) // after the rest
+	inForce *Settings           // to read only
+	reads   map[string]int      // rules of the files that were read again, by setting
+	later   []func(s *Settings) // after the rest
 }
 
 // draft parses and checks texts of the form NAME=VALUE.
@@ -46,7 +45,7 @@ func (s *Settings) draft(texts []string) (*draft, error) {
 		values: s.now.copied(), seeds: s.Seeds, hasVia: s.HasVia, policy: *s.Live.Policy(),
 		bounds: *s.Live.Bounds(), rules: *s.Frontier.RulesInForce(), pages: *s.Pages.Load(), fetch: s.Live.Fetch.Load(),
 		quotas: s.Quotas.InForce(), exchanges: s.exchanges, bodyMaxAtStart: s.Fetch.BodyMax,
-		bodyInMemory: s.Fetch.Long.MemoryMax, fetchersMost: s.fetchersMost,
+		bodyInMemory: s.Fetch.Long.MemoryMax, inForce: s, reads: map[string]int{},
 	}
 	var faults []error
 	for _, text := range texts {
@@ -72,10 +71,8 @@ func (s *Settings) set(d *draft, name, value string) error {
 	at := slices.IndexFunc(s.rows, func(r row) bool { return r.name == name })
 	switch {
 	case at >= 0:
-	case s.now.isFlag(name):
-		return fmt.Errorf(
-			"it cannot be changed while the crawl runs: stop the crawl, and give --%s when you resume it", name,
-		)
+	case s.now.isFlag(name) || fixed()[name] != "":
+		return fixedFault(name, fixed()[name])
 	default:
 		return errors.New("there is no such setting; 'ctl set' lists those that can be changed")
 	}
@@ -95,6 +92,18 @@ func (s *Settings) set(d *draft, name, value string) error {
 func (v *values) isFlag(name string) bool {
 	s, ok := v.find(name)
 	return ok && s.Tag.Get("help") != ""
+}
+
+// changeLists changes the lists of hosts, prefixes and extensions.
+func (d *draft) changeLists(change func(l *filter.Lists)) {
+	var lists filter.Lists
+	if d.rules.Lists != nil {
+		lists = *d.rules.Lists
+	}
+	change(&lists)
+	if d.rules.Lists = &lists; lists.IsEmpty() {
+		d.rules.Lists = nil
+	}
 }
 
 // keeps reports whether a queued URL is fetched if the draft is in force. It borrows its arguments.

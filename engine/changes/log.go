@@ -109,13 +109,13 @@ func (l *Log) LargestOf(setting string, least int) int {
 func (l *Log) Last(most int) []Entry { return slices.Clone(l.last[max(0, len(l.last)-most):]) }
 
 // undoable returns the entries of the last change that was neither taken back nor takes another one back; nil if there
-// is none.
+// is none. A file that was read again has an entry with two equal values, which cannot be taken back.
 func (l *Log) undoable() (entries []Entry) {
 	for _, e := range slices.Backward(l.last) {
 		switch {
 		case len(entries) > 0 && e.Change != entries[0].Change:
 			return entries
-		case e.Undoes == 0 && !l.undone[e.Change]:
+		case e.Undoes == 0 && !l.undone[e.Change] && e.From != e.To:
 			entries = append(entries, e)
 		}
 	}

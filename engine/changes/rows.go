@@ -2,6 +2,7 @@ package changes
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"orbweaver/engine/admission"
@@ -10,6 +11,7 @@ import (
 	"orbweaver/engine/limits"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/settings"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/options"
 	"orbweaver/internal/urlx"
 )
@@ -21,6 +23,7 @@ type row struct {
 	// set puts a value, which is in its range, into a draft. The error says what else is wrong with it.
 	set func(d *draft, v options.Setting) error
 
+	isFile           bool // the value is the name of a file, which is read again
 	decidesAdmission bool // a queued URL may be refused under another value: see admission.Rules.KeepsQueued
 	decidesFetch     bool // the same, and each queued URL is asked for before its request in any case
 }
@@ -58,11 +61,15 @@ func rows() []row {
 		{name: "max-body", set: setMaxBody},
 		{name: bandwidth.Total, set: later(setBandwidth)},
 		{name: bandwidth.PerHost, set: later(setBandwidth)},
+		{name: "checkpoint", set: later(func(s *Settings, v options.Setting) { s.Checkpoints.SetPeriod(duration(v)) })},
+		{name: "novelty", set: later(setTraps)},
+		{name: "trap-floor", set: later(setTraps)},
+		{name: "max-path-repeats", set: later(setTraps)},
 		{name: "workbench-memory", set: later(func(s *Settings, v options.Setting) {
 			s.Workbench.Memory().SetMax(v.Value.Int())
 		})},
 	}
-	return append(list, filterRows()...)
+	return slices.Concat(list, filterRows(), fileRows())
 }
 
 // filterRows are the settings that decide about URLs, links and pages.
@@ -158,6 +165,15 @@ func setMaxPages(s *Settings, v options.Setting) {
 	}
 }
 
+// setTraps changes what is taken for a trap, from all of its settings.
+func setTraps(s *Settings, _ options.Setting) {
+	s.Traps.Change(&traps.Options{
+		Novelty:        traps.NoveltyMode(s.now.get("novelty").Value.Uint()),
+		TrapFloor:      int(s.now.get("trap-floor").Value.Int()),
+		MaxPathRepeats: int(s.now.get("max-path-repeats").Value.Int()),
+	})
+}
+
 func setBandwidth(s *Settings, v options.Setting) {
 	if err := s.Live.Bandwidth.Set(v.Name, v.Value.Int()); err != nil {
 		panic("BUG: changes: " + err.Error()) // the range was checked
@@ -167,9 +183,9 @@ func setBandwidth(s *Settings, v options.Setting) {
 // setFetchers changes the number of active fetch workers, up to the number of workers that there are.
 func setFetchers(d *draft, v options.Setting) error {
 	n := v.Value.Int()
-	if n > d.fetchersMost {
+	if n > d.inForce.fetchersMost {
 		return fmt.Errorf("at most %d in this run, as at its start: stop the crawl, and give --fetchers when you resume it",
-			d.fetchersMost)
+			d.inForce.fetchersMost)
 	}
 	d.later = append(d.later, func(s *Settings) { s.Network.SetWorkers(int(n)) })
 	return nil
@@ -181,23 +197,13 @@ func setScope(d *draft, v options.Setting) (err error) {
 }
 
 // setExtensions changes the list of excluded extensions.
-func setExtensions(d *draft, v options.Setting) error {
-	var lists filter.Lists
-	if d.rules.Lists != nil {
-		lists = *d.rules.Lists
-	}
-	lists.ExcludeExtensions = nil
+func setExtensions(d *draft, v options.Setting) (err error) {
+	var extensions *filter.Extensions
 	if list := v.Strings(); len(list) > 0 {
-		extensions, err := filter.CompileExtensions(list)
-		if err != nil {
-			return err
-		}
-		lists.ExcludeExtensions = extensions
+		extensions, err = filter.CompileExtensions(list)
 	}
-	if d.rules.Lists = &lists; lists.IsEmpty() {
-		d.rules.Lists = nil
-	}
-	return nil
+	d.changeLists(func(l *filter.Lists) { l.ExcludeExtensions = extensions })
+	return err
 }
 
 // setRequisites says which page requisites are admitted from now on.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"orbweaver/engine/clock"
@@ -12,6 +13,7 @@ import (
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/outage"
+	"orbweaver/internal/notify"
 )
 
 // Options are what a Checkpointer needs beside the components.
@@ -37,11 +39,18 @@ type Checkpointer struct {
 	last       manifest.Manifest // the last durable one
 	generation uint64            // the last one begun
 	requests   chan chan error
+
+	periodNow     atomic.Int64
+	periodChanged chan struct{}
 }
 
 // New returns the checkpointer of a crawl whose last manifest is given.
 func New(c Components, o Options, last *manifest.Manifest) *Checkpointer {
-	return &Checkpointer{o: o, c: c, order: c.order(), last: *last, requests: make(chan chan error)}
+	k := &Checkpointer{
+		o: o, c: c, order: c.order(), last: *last, requests: make(chan chan error), periodChanged: make(chan struct{}, 1),
+	}
+	k.periodNow.Store(int64(o.Period))
+	return k
 }
 
 // Last is the last durable manifest. Before the first checkpoint of a run it may be changed.
@@ -77,15 +86,26 @@ func (c *Checkpointer) SkipGenerations(generation uint64) {
 	c.generation = max(c.generation, generation)
 }
 
+// SetPeriod changes the time between two checkpoints, from now on. Safe for concurrent use.
+func (c *Checkpointer) SetPeriod(d time.Duration) {
+	c.periodNow.Store(int64(d))
+	notify.Send(c.periodChanged)
+}
+
+func (c *Checkpointer) period() time.Duration { return time.Duration(c.periodNow.Load()) }
+
 // Run takes a checkpoint once per period, when the journal has become long, and on request. The last one, at the end,
 // is left to the engine.
 func (c *Checkpointer) Run(ctx context.Context) error {
-	tick := time.NewTicker(c.o.Period)
+	tick := time.NewTicker(c.period())
 	defer tick.Stop()
 	for {
 		var reply chan error
 		select {
 		case <-tick.C:
+		case <-c.periodChanged:
+			tick.Reset(c.period())
+			continue
 		case <-c.o.Journal.Long:
 		case reply = <-c.requests:
 		case <-ctx.Done():
@@ -240,7 +260,7 @@ const reclaimStep = 1 << 20
 
 // reclaim frees disk space in small steps while the crawl runs, for a quarter of the period at most.
 func (c *Checkpointer) reclaim(ctx context.Context) error {
-	for end := time.Now().Add(c.o.Period / 4); time.Now().Before(end) && ctx.Err() == nil; {
+	for end := time.Now().Add(c.period() / 4); time.Now().Before(end) && ctx.Err() == nil; {
 		moved, err := c.c.reclaim(reclaimStep)
 		if err != nil {
 			return fmt.Errorf("engine: checkpoint: %w", err)

@@ -23,7 +23,7 @@ type Components struct {
 	Sieve     *sieve.Sieve
 	Ready     *readyqueue.Queue
 	Skipped   *skipped.List
-	Traps     skipped.Settings // that the list of skipped URLs was made with
+	Traps     func() skipped.Settings // that the list of skipped URLs was made with
 	Queues    *virtualize.Virtualizer
 	Seen      *dedup.Map
 	Cold      *cold.Store
@@ -65,7 +65,7 @@ func (c *Components) order() []entry {
 		}},
 		{Participant: &marker[*skipped.Checkpoint]{
 			part:    func(m *manifest.Manifest) **skipped.Checkpoint { return &m.Skipped },
-			mark:    func() (*skipped.Checkpoint, error) { return c.Skipped.Checkpoint(c.Traps) },
+			mark:    func() (*skipped.Checkpoint, error) { return c.Skipped.Checkpoint(c.Traps()) },
 			sync:    c.Skipped.Queue.Sync,
 			release: func(at *skipped.Checkpoint) error { return c.Skipped.Queue.Release(at.Queue) },
 		}},

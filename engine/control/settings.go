@@ -90,7 +90,12 @@ func ChangeLines(result *changes.Result, isDone bool) (said []string) {
 	}
 	for _, c := range result.Changed {
 		text := fmt.Sprintf("%s %s %.2000s, was %.2000s", c.Name, verb, named(c.To), named(c.From))
-		if c.From == c.To {
+		switch {
+		case c.IsRead && isDone:
+			text = fmt.Sprintf("%s: %.2000s is read again: %d rules", c.Name, c.To, c.Rules)
+		case c.IsRead:
+			text = fmt.Sprintf("%s: %.2000s would be read again: %d rules", c.Name, c.To, c.Rules)
+		case c.From == c.To:
 			text = fmt.Sprintf("%s is %.2000s as before", c.Name, named(c.To))
 		}
 		said = append(said, text)

@@ -175,7 +175,7 @@ func OpenStopped(
 		return nil, err
 	}
 	live := settings.NewLive(o.Politeness, o.HostRules)
-	look := traps.New(o.Traps.Memory(), o.Traps.TrapFloor, c.HashSeed, c.Novelty)
+	look := traps.New(&o.Traps, c.HashSeed, c.Novelty)
 	s.source = Source{
 		FS: fsys, Dir: dir, HashSeed: c.HashSeed, AsOf: c.Clocks().Written.UTC().Format(time.RFC3339), Sieve: known,
 		Hosts: &hosts.Lister{

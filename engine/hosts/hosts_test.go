@@ -48,7 +48,7 @@ func newCrawl(t testing.TB) crawl {
 		Workbench: bench, OnDisk: sites.NewDiskQueues(virt), Live: live,
 		Sites: &sites.Table{
 			Workbench: bench, Cold: store, Rules: site.NewRulesPool(0), Unresolved: sites.NewUnresolvedQueue(), Live: live,
-			Quotas: new(limits.Quotas), Traps: traps.New(-1, 0, 1, nil),
+			Quotas: new(limits.Quotas), Traps: traps.New(&traps.Options{Novelty: traps.NoveltyOff}, 1, nil),
 		},
 	}, t}
 }

@@ -24,6 +24,7 @@ type Detector struct {
 	o             Options
 	shards        [shards]shard
 	learnedParams atomic.Int64 // irrelevant parameters of all groups
+	floorNow      atomic.Uint32
 }
 
 // shard holds the groups of a range of hashes.
@@ -43,6 +44,7 @@ type shard struct {
 // NewDetector returns an empty Detector. It allocates memory when pages come.
 func NewDetector(o Options) *Detector {
 	w := &Detector{o: o.WithDefaults()}
+	w.SetFloor(w.o.Floor)
 	each := w.o.MemoryBytes / shards
 	for i := range w.shards {
 		s := &w.shards[i]
@@ -139,7 +141,10 @@ func (w *Detector) JoinMember(g Group, wasDelayed bool) (MemberDecision, Evidenc
 	return MemberDelayed, Evidence{}
 }
 
-func (w *Detector) floor() uint32 { return uint32(w.o.Floor) }
+func (w *Detector) floor() uint32 { return w.floorNow.Load() }
+
+// SetFloor changes Options.Floor, for what is decided from now on.
+func (w *Detector) SetFloor(floor int) { w.floorNow.Store(uint32(floor)) }
 
 // Page describes the response to a URL.
 type Page struct {

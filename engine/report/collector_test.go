@@ -112,7 +112,8 @@ func newCollectorRig(t *testing.T) *collectorRig {
 		Frontier: &admission.Frontier{
 			Rules: admission.Rules{Scope: new(filter.Scope)}, Cache: fpcache.New(1<<16, 1), Sieve: pending,
 		},
-		Workbench: sites, Pool: fetch.NewPool(fetch.PoolOptions{Pages: 1}), Traps: traps.New(-1, 0, 1, nil), Log: log,
+		Workbench: sites, Pool: fetch.NewPool(fetch.PoolOptions{Pages: 1}),
+		Traps: traps.New(&traps.Options{Novelty: traps.NoveltyOff}, 1, nil), Log: log,
 		Pauses: new(checkpoint.Pauses), Cluster: &r.agent, Stall: stall, Exchanges: underway.NewTable(2),
 		Bandwidth:    bandwidth.Unlimited(),
 		FailingSites: ending.NewReporter(sites, nil, stall),

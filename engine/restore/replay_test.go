@@ -54,7 +54,8 @@ func TestReplay_tendsTheMapOfPayloads(t *testing.T) {
 	c := &Crawl{
 		Cluster: cluster.Alone{}, Journal: &journal.Store{Seen: open()}, Finished: journal.NewFinishedURLs(),
 		Limits: new(limits.Limits), Frontier: &admission.Frontier{Views: cluster.Alone{}.Views(), Sieve: s},
-		Sites: &sites.Table{Workbench: bench, Quotas: new(limits.Quotas), Traps: traps.New(-1, 0, 1, nil)},
+		Sites: &sites.Table{Workbench: bench, Quotas: new(limits.Quotas),
+			Traps: traps.New(&traps.Options{Novelty: traps.NoveltyOff}, 1, nil)},
 	}
 	c.Frontier.Counters = &c.Journal.Count
 	r := &replayer{Crawl: c}

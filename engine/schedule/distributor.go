@@ -68,8 +68,7 @@ type Signals struct {
 
 // Options are the settings of a Distributor.
 type Options struct {
-	SiteItems      int // of one site in memory, at most; the rest is on disk
-	MaxPathRepeats int // of a folder in a path, beyond which a URL is skipped; 0 for no limit
+	SiteItems int // of one site in memory, at most; the rest is on disk
 }
 
 // Cluster is what the Distributor needs of the other agents.

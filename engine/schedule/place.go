@@ -6,7 +6,6 @@ import (
 	"orbweaver/engine/settings"
 	"orbweaver/engine/sites"
 	"orbweaver/engine/skipped"
-	"orbweaver/engine/traps"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
@@ -94,7 +93,7 @@ func (p *placer) place(item []byte, waited bool) error {
 		p.handOver(key, path, it)
 		return nil
 	}
-	if traps.RepeatsFolders(it.Rest, it, p.options.MaxPathRepeats) {
+	if p.delayed.traps.RepeatsFolders(it.Rest, it) {
 		return p.skips.skip(key, it, skipped.RulePathRepeats, novelty.Evidence{})
 	}
 	vs, added, refused, err := p.sites.Admit(key, it.Seed, waited)

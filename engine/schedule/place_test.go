@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/traps"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
@@ -103,7 +104,8 @@ func (o *otherOwner) Route(scratch []byte, it *queued.URL) []byte {
 // outcome.
 func TestPlacer_givesEachURLOnePlace(t *testing.T) {
 	r, others := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1), new(otherOwner)
-	r.Cluster, r.Options.MaxPathRepeats = others, 3
+	r.Cluster = others
+	r.Traps.Change(&traps.Options{Novelty: traps.NoveltyOff, MaxPathRepeats: 3})
 	d := r.distributor()
 	if _, err := r.Rules.Add([]string{"c.test exclude"}); err != nil {
 		t.Fatal(err)

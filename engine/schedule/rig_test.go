@@ -83,11 +83,11 @@ func newRig(tb testing.TB, disk vfs.FS, dir string, memory int64, trapFloor int)
 	w := workbench.New[site.State](workbench.Options{MemoryMax: memory})
 	rules := &settings.HostRules{Fs: disk, Dir: dir, Say: slog.New(slog.DiscardHandler)}
 	live := settings.NewLive(politeness.Default(), rules)
-	trapMemory := int64(0)
+	look := traps.Options{TrapFloor: trapFloor}
 	if trapFloor < 0 {
-		trapMemory, trapFloor = -1, 0
+		look.Novelty, look.TrapFloor = traps.NoveltyOff, 0
 	}
-	detector, unresolved := traps.New(trapMemory, trapFloor, 1, nil), sites.NewUnresolvedQueue()
+	detector, unresolved := traps.New(&look, 1, nil), sites.NewUnresolvedQueue()
 	table := &sites.Table{
 		Workbench: w, Cold: store, Rules: site.NewRulesPool(0), Unresolved: unresolved, Live: live,
 		Quotas: new(limits.Quotas), Traps: detector,

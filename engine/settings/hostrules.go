@@ -22,7 +22,7 @@ import (
 // it runs, which stand in a file of the crawl directory and win over others that are as narrow. Without any a look-up
 // is one load. Safe for concurrent use.
 type HostRules struct {
-	fixed filter.HostRules                 // of the configuration
+	fixed atomic.Pointer[filter.HostRules] // of the configuration: see configured
 	live  atomic.Pointer[filter.HostRules] // see current
 	some  atomic.Bool                      // there are rules
 
@@ -41,7 +41,7 @@ func HostRulesName(dir string) string { return dir + "/host-rules" }
 func OpenHostRules(fsys vfs.FS, dir string, fixed *filter.HostRules, say *slog.Logger) (*HostRules, error) {
 	h := &HostRules{Fs: fsys, Dir: dir, Say: say}
 	if fixed != nil {
-		h.fixed = *fixed
+		h.fixed.Store(fixed)
 	}
 	_, live, err := ReadHostRules(fsys, dir)
 	if err != nil {
@@ -85,9 +85,9 @@ func ReadHostRules(fsys vfs.FS, dir string) (filter.Rules, *filter.HostRules, er
 
 func (h *HostRules) put(live *filter.HostRules) {
 	h.live.Store(live)
-	h.some.Store(h.fixed.Len() > 0 || live.Len() > 0)
+	h.some.Store(h.configured().Len() > 0 || live.Len() > 0)
 	delays := map[string]time.Duration{}
-	h.fixed.AddGroups(delays)
+	h.configured().AddGroups(delays)
 	live.AddGroups(delays)
 	groups := make(map[netip.Addr]Group, len(delays))
 	for name, delay := range delays {
@@ -104,13 +104,30 @@ func (h *HostRules) current() *filter.HostRules {
 	return new(filter.HostRules) // of a HostRules that was not opened
 }
 
+// configured returns the rules of the configuration.
+func (h *HostRules) configured() *filter.HostRules {
+	if fixed := h.fixed.Load(); fixed != nil {
+		return fixed
+	}
+	return new(filter.HostRules)
+}
+
+// Configure replaces the rules of the configuration, in force at once. The archive states which rules ignore
+// robots.txt, so there may be no new ones of these.
+func (h *HostRules) Configure(rules *filter.HostRules) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.fixed.Store(rules)
+	h.put(h.current())
+}
+
 // Terms is what the rules say of the host of a site or URL in normal form (borrowed).
 func (h *HostRules) Terms(url []byte) (t filter.HostSettings) {
 	if !h.some.Load() {
 		return t
 	}
 	host := urlx.Host(url)
-	h.fixed.Find(host, &t)
+	h.configured().Find(host, &t)
 	h.current().Find(host, &t)
 	return t
 }
@@ -141,7 +158,7 @@ func (h *HostRules) LongestDelay(p *politeness.Policy) time.Duration {
 // GroupAt returns the group of hosts that an address belongs to; "" for none.
 func (h *HostRules) GroupAt(addr netip.Addr) string {
 	var t filter.HostSettings
-	h.fixed.FindAddr(addr, &t)
+	h.configured().FindAddr(addr, &t)
 	h.current().FindAddr(addr, &t)
 	return t.Group
 }
@@ -156,14 +173,14 @@ func (h *HostRules) Excludes(url []byte) bool {
 }
 
 // ExcludesAny says that some rule excludes something.
-func (h *HostRules) ExcludesAny() bool { return h.fixed.Excludes() || h.current().Excludes() }
+func (h *HostRules) ExcludesAny() bool { return h.configured().Excludes() || h.current().Excludes() }
 
 // Delays says that some rule has a delay.
-func (h *HostRules) Delays() bool { return h.fixed.Delays() || h.current().Delays() }
+func (h *HostRules) Delays() bool { return h.configured().Delays() || h.current().Delays() }
 
 // RobotsIgnored returns the hosts whose robots.txt forbids nothing, each with the reason.
 func (h *HostRules) RobotsIgnored() []string {
-	return append(h.fixed.RobotsIgnored(), h.current().RobotsIgnored()...)
+	return append(h.configured().RobotsIgnored(), h.current().RobotsIgnored()...)
 }
 
 // Add takes rules, in force at once, and writes them down. Those that are none are joined in the error, as is a disk
@@ -197,4 +214,4 @@ func WriteHostRules(fsys vfs.FS, dir string, rules *filter.HostRules) error {
 }
 
 // List gives all rules, those of the operator first.
-func (h *HostRules) List() (live, fixed []string) { return h.current().Texts(), h.fixed.Texts() }
+func (h *HostRules) List() (live, fixed []string) { return h.current().Texts(), h.configured().Texts() }

@@ -33,7 +33,7 @@ func newTable(t *testing.T, disk vfs.FS) *Table {
 		Unresolved: NewUnresolvedQueue(),
 		Live:       settings.NewLive(politeness.Default(), new(settings.HostRules)),
 		Quotas:     new(limits.Quotas),
-		Traps:      traps.New(-1, 0, 1, nil),
+		Traps:      traps.New(&traps.Options{Novelty: traps.NoveltyOff}, 1, nil),
 	}
 }
 

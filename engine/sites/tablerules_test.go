@@ -49,7 +49,7 @@ func TestHostile_B10_rulesBeyondTheirMemoryAreOnDisk(t *testing.T) {
 		Unresolved: NewUnresolvedQueue(),
 		Live:       settings.NewLive(politeness.Default(), new(settings.HostRules)),
 		Quotas:     new(limits.Quotas),
-		Traps:      traps.New(-1, 0, 1, nil),
+		Traps:      traps.New(&traps.Options{Novelty: traps.NoveltyOff}, 1, nil),
 	}
 	now, before := time.Now(), heapLive()
 	key := func(i int) []byte { return fmt.Appendf(nil, "http://h%d.test", i) }

@@ -69,8 +69,8 @@ type Settings struct {
 	Repeats int `json:"repeats"` // 0 for no limit
 }
 
-// leavesLess says that something may be fetched that was left out before.
-func (s Settings) leavesLess(before Settings) bool {
+// LeavesLess says that something may be fetched that was left out before.
+func (s Settings) LeavesLess(before Settings) bool {
 	return before.Floor > 0 && (s.Floor == 0 || s.Floor > before.Floor) ||
 		before.Repeats > 0 && (s.Repeats == 0 || s.Repeats > before.Repeats)
 }
@@ -94,7 +94,7 @@ func Open(fsys vfs.FS, dir string, checkpoint *Checkpoint, now Settings) (*List,
 	}
 	l := &List{Queue: q}
 	if checkpoint != nil {
-		if l.RequeueCount = checkpoint.RequeueCount; now.leavesLess(checkpoint.Settings) {
+		if l.RequeueCount = checkpoint.RequeueCount; now.LeavesLess(checkpoint.Settings) {
 			l.RequeueCount = q.Len()
 		}
 	}

@@ -17,11 +17,11 @@ func TestWhichSettingsLeaveOutLess(t *testing.T) {
 		{Floor: 0, Repeats: 4}:    true,
 		{Floor: 1000, Repeats: 0}: true, {Floor: 1000, Repeats: 5}: true,
 	} {
-		if got := now.leavesLess(base); got != want {
+		if got := now.LeavesLess(base); got != want {
 			t.Errorf("%+v after %+v: %v", now, base, got)
 		}
 	}
-	if base.leavesLess(Settings{}) {
+	if base.LeavesLess(Settings{}) {
 		t.Error("without limits nothing was left out")
 	}
 }

@@ -1,17 +1,25 @@
 package traps
 
 import (
+	"sync"
+	"sync/atomic"
+
 	"orbweaver/engine/filter"
 	"orbweaver/engine/novelty"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/skipped"
 	"orbweaver/internal/urlx"
 )
 
 // Detector decides for single URLs and sites what engine/novelty decides for groups of pages. Two kinds of groups
 // exist: a site with its pages, and a registrable domain with the first pages of its sites. Safe for concurrent use.
 type Detector struct {
-	enabled bool
-	pages   *novelty.Detector // a small one if disabled
+	enabled atomic.Bool
+	repeats atomic.Int64 // Options.MaxPathRepeats
+	pages   *novelty.Detector
+
+	mu   sync.Mutex
+	skip skipped.Settings // guarded by mu: see SkipSettings
 }
 
 // The kinds of groups.
@@ -21,29 +29,51 @@ const (
 )
 
 // New returns a Detector with the saved state of an earlier run; nil for none. A state of another version is ignored:
-// what it contained is learnt again. If memory is less than zero, the Detector is disabled: nothing is a trap.
-func New(memory int64, floor int, seed uint64, state []byte) *Detector {
-	o := novelty.Options{MemoryBytes: max(memory, 0), Seed: seed, Floor: floor}
-	if memory < 0 {
-		o.MemoryBytes = 1
-		return &Detector{pages: novelty.NewDetector(o)}
-	}
-	t := &Detector{enabled: true, pages: novelty.NewDetector(o)}
-	if t.pages.Load(state) != nil {
+// what it contained is learnt again. If the options say so, the Detector is disabled: nothing is a trap.
+func New(options *Options, seed uint64, state []byte) *Detector {
+	o := novelty.Options{MemoryBytes: options.NoveltyMemory, Seed: seed, Floor: options.TrapFloor}
+	t := &Detector{pages: novelty.NewDetector(o), skip: options.SkipSettings()}
+	t.enabled.Store(options.Novelty == NoveltyOn)
+	t.repeats.Store(int64(options.MaxPathRepeats))
+	if t.Enabled() && t.pages.Load(state) != nil {
 		t.pages = novelty.NewDetector(o)
 	}
 	return t
 }
 
+// Change changes the options while the crawl runs, except the memory.
+func (t *Detector) Change(options *Options) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now := options.SkipSettings(); !now.LeavesLess(t.skip) {
+		t.skip = now
+	}
+	t.pages.SetFloor(options.TrapFloor)
+	t.enabled.Store(options.Novelty == NoveltyOn)
+	t.repeats.Store(int64(options.MaxPathRepeats))
+}
+
+// SkipSettings are the settings under which URLs were skipped. If the next run skips less, it queues them again.
+func (t *Detector) SkipSettings() skipped.Settings {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.skip
+}
+
 // Enabled reports whether the crawl looks for traps.
-func (t *Detector) Enabled() bool { return t.enabled }
+func (t *Detector) Enabled() bool { return t.enabled.Load() }
+
+// RepeatsFolders is the function RepeatsFolders with the limit of the options.
+func (t *Detector) RepeatsFolders(url []byte, it *queued.URL) bool {
+	return RepeatsFolders(url, it, int(t.repeats.Load()))
+}
 
 // Stats returns the counters for the report.
 func (t *Detector) Stats() novelty.Stats { return t.pages.Stats() }
 
 // State returns the encoded state for a checkpoint; nil if disabled.
 func (t *Detector) State() []byte {
-	if !t.enabled {
+	if !t.Enabled() {
 		return nil
 	}
 	return t.pages.AppendState(nil)
@@ -51,7 +81,7 @@ func (t *Detector) State() []byte {
 
 // GroupOf returns the group of a site.
 func (t *Detector) GroupOf(site []byte) novelty.Group {
-	if !t.enabled {
+	if !t.Enabled() {
 		return 0
 	}
 	return t.pages.GroupOf(siteGroup, site)
@@ -74,12 +104,12 @@ func RepeatsFolders(url []byte, it *queued.URL, most int) bool {
 
 // ShouldDelay reports whether a URL, given by its path with query, waits until its site has no other URLs.
 func (t *Detector) ShouldDelay(group novelty.Group, path []byte, it *queued.URL) bool {
-	return t.enabled && MayDelay(it) && t.pages.ShouldDelay(group, path)
+	return t.Enabled() && MayDelay(it) && t.pages.ShouldDelay(group, path)
 }
 
 // NoteDelayed counts a delayed URL of a site.
 func (t *Detector) NoteDelayed(group novelty.Group, path []byte) {
-	if t.enabled {
+	if t.Enabled() {
 		t.pages.NoteDelayed(group, path)
 	}
 }
@@ -87,7 +117,7 @@ func (t *Detector) NoteDelayed(group novelty.Group, path []byte) {
 // ShortURL returns a URL without the parameters that do not change the pages of its site, as far as known. It is nil if
 // the URL has none of them. The target of a redirect is not shortened, since the site may insist on its parameters.
 func (t *Detector) ShortURL(group novelty.Group, site, path []byte, it *queued.URL) []byte {
-	if !t.enabled || !MayDelay(it) || it.Redirects > 0 {
+	if !t.Enabled() || !MayDelay(it) || it.Redirects > 0 {
 		return nil
 	}
 	params := t.pages.IrrelevantParams(group)
@@ -103,7 +133,7 @@ func (t *Detector) ShortURL(group novelty.Group, site, path []byte, it *queued.U
 
 // ReleaseDelayed reports whether a delayed URL is fetched now. If not, it is skipped, and Evidence is the reason.
 func (t *Detector) ReleaseDelayed(group novelty.Group, path []byte) (novelty.Evidence, bool) {
-	if !t.enabled {
+	if !t.Enabled() {
 		return novelty.Evidence{}, true
 	}
 	return t.pages.ReleaseDelayed(group, path)
@@ -111,7 +141,7 @@ func (t *Detector) ReleaseDelayed(group novelty.Group, path []byte) (novelty.Evi
 
 // AdmitSite decides whether a new site of a domain is admitted, delayed or skipped. waited: it was delayed before.
 func (t *Detector) AdmitSite(site []byte, waited bool) (novelty.MemberDecision, novelty.Evidence) {
-	if !t.enabled {
+	if !t.Enabled() {
 		return novelty.MemberAccepted, novelty.Evidence{}
 	}
 	return t.pages.JoinMember(t.domainOf(site), waited)
@@ -119,7 +149,7 @@ func (t *Detector) AdmitSite(site []byte, waited bool) (novelty.MemberDecision, 
 
 // NotePage counts a page. The first page of a site also counts for its domain.
 func (t *Detector) NotePage(url []byte, first bool, p novelty.Page, words *novelty.Words) {
-	if !t.enabled {
+	if !t.Enabled() {
 		return
 	}
 	site, path := urlx.Split(url)

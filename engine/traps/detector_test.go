@@ -27,6 +27,9 @@ func TestMayDelay(t *testing.T) {
 	}
 }
 
+// small are options of a small Detector.
+func small() *Options { return &Options{NoveltyMemory: 1 << 20, TrapFloor: 10} }
+
 // A path that repeats its folders is skipped, except that of a seed.
 func TestRepeatsFolders(t *testing.T) {
 	url := []byte("http://a.test/x/y/x/y/x/y/z")
@@ -51,10 +54,10 @@ func readPages(d *Detector, n int) {
 
 // A detector delays URLs of a part without new content, and its state keeps that.
 func TestDetector_delaysAPartWithoutNewContent(t *testing.T) {
-	d := New(1<<20, 10, 1, nil)
+	d := New(small(), 1, nil)
 	readPages(d, 1000)
 	path := []byte("/calendar/day-2000")
-	for name, d := range map[string]*Detector{"fresh": d, "of the state": New(1<<20, 10, 1, d.State())} {
+	for name, d := range map[string]*Detector{"fresh": d, "of the state": New(small(), 1, d.State())} {
 		if group := d.GroupOf([]byte("http://a.test")); !d.ShouldDelay(group, path, new(queued.URL)) {
 			t.Errorf("%s: a URL of the part is not delayed", name)
 		} else if d.ShouldDelay(group, path, &queued.URL{Seed: true}) {
@@ -68,7 +71,7 @@ func TestDetector_delaysAPartWithoutNewContent(t *testing.T) {
 
 // Explain says what follows for the URLs of a part, and changes nothing by being asked.
 func TestDetector_explainsItsJudgement(t *testing.T) {
-	d := New(1<<20, 10, 1, nil)
+	d := New(small(), 1, nil)
 	url := []byte("http://a.test/calendar/day-2000")
 	if s := d.Explain(url); s.Part != nil || s.Domain != nil || Words(s.Part) != "too few pages to judge" {
 		t.Errorf("before any page: %+v", s)
@@ -89,7 +92,7 @@ func TestDetector_explainsItsJudgement(t *testing.T) {
 
 // A disabled detector delays and skips nothing, and has no state.
 func TestDetector_disabledDelaysNothing(t *testing.T) {
-	d := New((&Options{Novelty: NoveltyOff, NoveltyMemory: 1 << 20}).Memory(), 10, 1, nil)
+	d := New(&Options{Novelty: NoveltyOff, NoveltyMemory: 1 << 20, TrapFloor: 10}, 1, nil)
 	readPages(d, 1000)
 	group := d.GroupOf([]byte("http://a.test"))
 	if d.Enabled() || d.State() != nil || d.ShouldDelay(group, []byte("/calendar/day-2000"), new(queued.URL)) {

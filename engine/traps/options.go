@@ -27,11 +27,3 @@ func (o *Options) SkipSettings() skipped.Settings {
 	}
 	return s
 }
-
-// Memory is the memory of a Detector, below zero for none.
-func (o *Options) Memory() int64 {
-	if o.Novelty == NoveltyOff {
-		return -1
-	}
-	return o.NoveltyMemory
-}

@@ -49,6 +49,7 @@ func otherValues() map[string]string {
 		"scope": "domain", "max-depth": "90", "max-url": "4KiB", "fetch": `path != "/none"`,
 		"parse":  "depth < 99",
 		"follow": `kind != "form"`, "store": "status == 200", "nofollow": "true", "forms": "true", "sitemaps": "true",
+		"checkpoint": "7s", "novelty": "off", "trap-floor": "99", "max-path-repeats": "5",
 		"max-per-domain": "70000", "max-hosts-per-domain": "8000", "max-hosts-per-ip": "9000", "connect-timeout": "9s",
 		"response-timeout": "40s", "exchange-timeout": "6m", "max-body": "5MiB", "exclude-extensions": "zip,iso",
 		"requisites": "same-scope", "speculative": "on", "strip-params": "session,utm_*",

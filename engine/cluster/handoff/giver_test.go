@@ -63,7 +63,7 @@ func queuedSites(tb testing.TB, hostCount, urls int) rig {
 	table := &sites.Table{
 		Workbench: b, Cold: store, Rules: site.NewRulesPool(0), Unresolved: sites.NewUnresolvedQueue(),
 		Live: settings.NewLive(politeness.Default(), new(settings.HostRules)), Quotas: new(limits.Quotas),
-		Traps: traps.New(-1, 0, 1, nil),
+		Traps: traps.New(&traps.Options{Novelty: traps.NoveltyOff}, 1, nil),
 	}
 	box, err := outbox.Open(vfs.Disk(), outbox.Options{Dir: tb.TempDir()}, nil, nil)
 	if err != nil {

@@ -58,15 +58,20 @@ func readList[L any](name string, compile func(filter.Rules) (*L, error)) (filte
 	if name == "" {
 		return filter.Rules{}, nil, nil
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return filter.Rules{}, nil, err
-	}
-	defer f.Close()
-	rules, err := filter.ReadRules(name, f)
+	rules, err := readRules(name)
 	if err != nil {
 		return rules, nil, err
 	}
 	list, err := compile(rules)
 	return rules, list, err
+}
+
+// readRules reads a file of rules.
+func readRules(name string) (filter.Rules, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return filter.Rules{}, err
+	}
+	defer f.Close()
+	return filter.ReadRules(name, f)
 }

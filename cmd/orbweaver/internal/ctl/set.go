@@ -1,6 +1,7 @@
 package ctl
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -24,6 +25,7 @@ type changeOptions struct {
 type setCmd struct {
 	changeOptions
 
+	Reload   bool     `help:"Read the files of --exclude-hosts, --include-hosts, --surts and --host-rules again."`
 	Settings []string `arg:"" optional:"" name:"key=value" help:"Settings, by the names of their flags."`
 }
 
@@ -36,18 +38,29 @@ written to crawl.toml. Flags given at a resume win over it. logs/changes.log has
 A change of the scope or of another filter may drop queued URLs. Then it says how many, and changes nothing;
 --yes confirms it. Dropped URLs have the outcome 'filtered'. They stay dropped when the change is undone.
 
+--reload has the crawl read its files of rules again. If one of them has a fault, nothing changes. 'ctl undo' does
+not bring the former rules back: change the file, and reload it.
+
 Without arguments, all settings are listed that can be changed, with value, default and meaning.
 
 Examples:
   orbweaver ctl set --dir crawl
   orbweaver ctl set --dir crawl host-delay=10s max-pages=50000
   orbweaver ctl set --dir crawl --dry-run scope=host
+  orbweaver ctl set --dir crawl --reload
   orbweaver ctl set --dir crawl --yes --why 'no calendars' 'fetch=not (path startsWith "/calendar/")'`
 }
 
 // Run changes settings, or lists them.
 func (x *setCmd) Run(inv *command.Invocation, c *Command) error {
 	settings := x.Settings
+	if x.Reload {
+		files, err := c.filesOf(inv)
+		if err != nil {
+			return err
+		}
+		return c.change(inv, "set", &x.changeOptions, append(files, settings...))
+	}
 	if len(settings) == 0 {
 		return c.listSettings(inv)
 	}
@@ -60,6 +73,28 @@ func (x *setCmd) Run(inv *command.Invocation, c *Command) error {
 		}
 	}
 	return c.change(inv, "set", &x.changeOptions, settings)
+}
+
+// filesOf lists the settings of the crawl that name files, each with its value.
+func (c *Command) filesOf(inv *command.Invocation) (files []string, err error) {
+	client, err := c.Client()
+	if err != nil {
+		return nil, err
+	}
+	var list changes.List
+	if err := client.AskQuestion(inv.Context, "settings", &list); err != nil {
+		return nil, c.Remedy(err)
+	}
+	for _, s := range list.Settings {
+		if s.IsFile && s.Value != "" {
+			files = append(files, s.Name+"="+s.Value)
+		}
+	}
+	if len(files) == 0 {
+		return nil, errors.New("the crawl was given no file of rules at its start: " +
+			"see --exclude-hosts, --include-hosts, --surts and --host-rules of 'orbweaver crawl'")
+	}
+	return files, nil
 }
 
 // undoCmd takes the last change back.
