@@ -38,7 +38,9 @@ func (p *pass) make(ctx context.Context, marks []marker) (err error) {
 	most := int64(0)
 	for _, number := range p.products {
 		product := p.run.o.Products[number]
-		most = max(most, product.BlockBytes())
+		if product.Needs().Bodies {
+			most = p.run.o.BlockMax
+		}
 		out := &Outputs{fsys: p.run.fsys, dir: p.run.o.Dir}
 		p.outputs = append(p.outputs, out)
 		w, err := product.Open(*p.source, out)
@@ -47,7 +49,7 @@ func (p *pass) make(ctx context.Context, marks []marker) (err error) {
 		}
 		p.writers = append(p.writers, w)
 	}
-	if err := p.read(ctx, min(most, p.run.o.BlockMax)); err != nil {
+	if err := p.read(ctx, most); err != nil {
 		return err
 	}
 	for i, number := range p.products {

@@ -12,12 +12,20 @@ type Product interface {
 	// Settings has all that outputs depend on besides the input: a form number and the options. With other settings,
 	// outputs are made again.
 	Settings() string
-	// BlockBytes is how many bytes of a block the product reads: 0 for none.
-	BlockBytes() int64
+	// Needs is what the product reads of records.
+	Needs() Needs
 	// Open begins the outputs of one file.
 	Open(source Source, outputs *Outputs) (FileWriter, error)
 	// Finish is called when the outputs of all files are complete, unless its own outputs are too. It may combine them.
 	Finish(ctx context.Context, files []Finished, outputs *Outputs) error
+}
+
+// Needs are the parts of records that a product reads, besides headers and the heads of HTTP messages.
+type Needs struct {
+	// Bodies: whole blocks, up to Options.BlockMax.
+	Bodies bool
+	// Text: the text of pages in Record.Page.
+	Text bool
 }
 
 // FileWriter writes the outputs of one file.

@@ -52,10 +52,11 @@ type starts struct {
 	decoder *coding.Decoder
 }
 
-func newMemory() *memory {
+func newMemory(text bool) *memory {
 	return &memory{
-		block: make([]byte, 0, 64<<10), decoder: coding.New(coding.Options{}), scanner: parse.NewScanner(parse.Options{}),
-		starts: starts{decoder: coding.New(coding.Options{})},
+		block: make([]byte, 0, 64<<10), decoder: coding.New(coding.Options{}),
+		scanner: parse.NewScanner(parse.Options{Text: text}),
+		starts:  starts{decoder: coding.New(coding.Options{})},
 	}
 }
 
@@ -190,4 +191,17 @@ func (r *Record) ContentType() string {
 		return ""
 	}
 	return r.Get("Content-Type")
+}
+
+// TextPage returns what the parser finds in a page that has text: a response with a status from 200 to 299, of HTML or
+// XHTML. It is nil for other records.
+func (r *Record) TextPage() *parse.Result {
+	if r.Type != warc.Response || !r.IsIndexed || r.Entry.Status < 200 || r.Entry.Status > 299 {
+		return nil
+	}
+	res := r.Page()
+	if res.Format != parse.HTML && res.Format != parse.XML || len(res.Text) == 0 {
+		return nil
+	}
+	return res
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"orbweaver/internal/vfs"
@@ -69,7 +70,7 @@ func (r *run) readAll(ctx context.Context) error {
 	var faults []error
 	for range min(r.o.Workers, len(r.files)) {
 		workers.Go(func() {
-			m := newMemory()
+			m := newMemory(r.needsText())
 			for i := range next {
 				if err := r.readFile(ctx, m, i); err != nil {
 					r.mu.Lock()
@@ -94,6 +95,11 @@ func (r *run) readAll(ctx context.Context) error {
 		return faults[0] // the others are its consequence
 	}
 	return context.Cause(ctx)
+}
+
+// needsText reports whether a product reads the text of pages.
+func (r *run) needsText() bool {
+	return slices.ContainsFunc(r.o.Products, func(p Product) bool { return p.Needs().Text })
 }
 
 // readFile makes those products of a file that are not complete.

@@ -23,9 +23,9 @@ type uris struct {
 	joined int
 }
 
-func (*uris) Name() string       { return "uris" }
-func (u *uris) Settings() string { return u.form }
-func (*uris) BlockBytes() int64  { return 1 << 30 }
+func (*uris) Name() string        { return "uris" }
+func (u *uris) Settings() string  { return u.form }
+func (*uris) Needs() derive.Needs { return derive.Needs{Bodies: true} }
 
 func (u *uris) Open(s derive.Source, outputs *derive.Outputs) (derive.FileWriter, error) {
 	u.opened = append(u.opened, s.File)

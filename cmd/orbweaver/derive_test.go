@@ -61,3 +61,24 @@ func TestDerive_graph(t *testing.T) {
 	call("graph", "rank", dir).want(t, command.ExitUsage, "no graph in")
 	call("graph", "rank", "--alpha", "1", out).want(t, command.ExitUsage, "--alpha")
 }
+
+// Texts and metadata are made in the same pass, and other commands read them.
+func TestDerive_texts(t *testing.T) {
+	dir := t.TempDir()
+	var a derivetest.Archive
+	a.Response("http://a.test/", 200, "text/html", "<title>a</title><p>words")
+	file := filepath.Join(dir, "x.warc.gz")
+	writeFile(t, file, a.String())
+	out := filepath.Join(dir, "out")
+	args := []string{"derive", "--wet", "--wat", "--corpus", "--out", out, file}
+	call(append(args, "--corpus-format", "parquet")...).want(t, command.ExitDone)
+	wet := filepath.Join(out, "wet", "x.warc.wet.gz")
+	r := call("warc", "cat", "--type", "conversion", wet).want(t, command.ExitDone)
+	if !strings.Contains(r.out, "a\nwords") {
+		t.Error(r.out)
+	}
+	if _, err := os.Stat(filepath.Join(out, "corpus", "x.parquet")); err != nil {
+		t.Error(err)
+	}
+	call(append(args, "--corpus-format", "csv")...).want(t, command.ExitUsage, "--corpus-format")
+}

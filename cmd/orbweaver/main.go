@@ -57,7 +57,7 @@ type cli struct {
 // archiveCommands read WARC files, of this or any other crawler.
 type archiveCommands struct {
 	Warc   archive.Command    `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
-	Derive derivation.Command `cmd:"" help:"Make other files from WARC files: a columnar index, graphs."`
+	Derive derivation.Command `cmd:"" help:"Make other files from WARC files: a columnar index, graphs, texts."`
 
 	Graph derivation.GraphCommand `cmd:"" help:"Statistics and ranks of graphs that derive has made."`
 }

@@ -41,8 +41,8 @@ func (*Table) Name() string { return "parquet" }
 // Settings implements derive.Product.
 func (t *Table) Settings() string { return fmt.Sprintf("1 memory=%d", t.o.Memory) }
 
-// BlockBytes implements derive.Product: heads are always read.
-func (*Table) BlockBytes() int64 { return 0 }
+// Needs implements derive.Product: heads are always read.
+func (*Table) Needs() derive.Needs { return derive.Needs{} }
 
 // Open implements derive.Product.
 func (t *Table) Open(source derive.Source, outputs *derive.Outputs) (derive.FileWriter, error) {

@@ -47,8 +47,8 @@ func (p *Product) Settings() string {
 	return fmt.Sprintf("1 all=%t name=%s memory=%d", p.o.All, p.o.Name, p.o.Memory)
 }
 
-// BlockBytes implements derive.Product: whole pages are read.
-func (*Product) BlockBytes() int64 { return 1 << 40 }
+// Needs implements derive.Product: whole pages are read.
+func (*Product) Needs() derive.Needs { return derive.Needs{Bodies: true} }
 
 // Open implements derive.Product.
 func (p *Product) Open(source derive.Source, outputs *derive.Outputs) (derive.FileWriter, error) {

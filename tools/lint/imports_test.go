@@ -272,7 +272,7 @@ var homes = map[string]string{
 	"github.com/google/pprof":          "bench/",
 	"github.com/klauspost/compress":    "warc/member warc/coding engine/fetch engine/fetch/coding bench/ tests",
 	"github.com/edsrzf/mmap-go":        "internal/vfs",
-	"github.com/parquet-go/parquet-go": "derive/columns tests",
+	"github.com/parquet-go/parquet-go": "derive/columns derive/corpus tests",
 	"github.com/gofrs/flock":           "internal/vfs",
 	"github.com/google/uuid":           "warc",
 	"golang.org/x/sys":                 "internal/cputime internal/vfs engine/fetch bench/load",

@@ -9,6 +9,8 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/derive"
 	"orbweaver/derive/columns"
+	"orbweaver/derive/corpus"
+	"orbweaver/derive/extracts"
 	"orbweaver/derive/graph"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -18,7 +20,12 @@ import (
 type Command struct {
 	Parquet bool `help:"Columnar index in Parquet, with the schema of Common Crawl's cc-index table."`
 
-	Graph bool `help:"Graphs of pages, hosts and domains, as text and for WebGraph."`
+	WET    bool `name:"wet" help:"Texts of pages as WET files."`
+	WAT    bool `name:"wat" help:"Metadata of all records as WAT files."`
+	Corpus bool `help:"Texts of pages as rows with the field names of FineWeb."`
+	Graph  bool `help:"Graphs of pages, hosts and domains, as text and for WebGraph."`
+
+	CorpusFormat string `help:"Form of the rows of --corpus: jsonl or parquet." oneof:"jsonl,parquet" default:"jsonl" placeholder:"FORM"`
 
 	Nodes   string `help:"Pages of the graph: crawled, or all, with the targets of links." default:"crawled" oneof:"crawled,all" placeholder:"WHICH"`
 	Memory  int    `type:"size" help:"Memory of each worker for names and arcs of graphs, and of their sort." default:"128Mi" least:"1048576" placeholder:"SIZE"`
@@ -38,6 +45,9 @@ made again: the same command continues after an interruption, and adds the files
 Files that a crawl is writing are left out. A damaged record is reported, and all others are used.
 
   --parquet   DIR/parquet/crawl=NAME/subset=SUBSET/*.parquet    docs/guide/derive.md has the columns
+  --wet       DIR/wet/NAME.warc.wet.gz
+  --wat       DIR/wat/NAME.warc.wat.gz
+  --corpus    DIR/corpus/NAME.jsonl.gz, or NAME.parquet
   --graph     DIR/graph/NAME.urls.gz, NAME.arcs.gz, NAME-host-*, NAME-domain-*, and *.graph for WebGraph
 
 Exit status: 0 if all is well, 1 if a record was damaged or an output could not be written.
@@ -50,8 +60,8 @@ Examples:
 
 // Check implements command.Checker.
 func (c *Command) Check(*command.Invocation) error {
-	if !c.Parquet && !c.Graph {
-		return errors.New("nothing to make: give --parquet or --graph")
+	if !c.Parquet && !c.Graph && !c.WET && !c.WAT && !c.Corpus {
+		return errors.New("nothing to make: give --parquet, --graph, --wet, --wat or --corpus")
 	}
 	if strings.ContainsAny(c.Crawl, "/=\x00") {
 		return fmt.Errorf("--crawl: %q cannot be part of a path", c.Crawl)
@@ -70,6 +80,16 @@ func (c *Command) Run(inv *command.Invocation) error {
 		o.Products = append(o.Products, graph.New(fsys, graph.Options{
 			Dir: c.Out, All: c.Nodes == "all", Name: c.Crawl, Memory: c.Memory,
 		}))
+	}
+	extract := extracts.Options{Software: "orbweaver/" + inv.Version, Now: time.Now()}
+	if c.WET {
+		o.Products = append(o.Products, extracts.WET(extract))
+	}
+	if c.WAT {
+		o.Products = append(o.Products, extracts.WAT(extract))
+	}
+	if c.Corpus {
+		o.Products = append(o.Products, corpus.New(corpus.Options{Parquet: c.CorpusFormat == "parquet"}))
 	}
 	o.OnFault = func(f *warc.Fault) { fmt.Fprintln(inv.Stderr, f) }
 	if !c.Quiet {

@@ -1,0 +1,172 @@
+package corpus
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"orbweaver/derive"
+)
+
+// Row is a page, with the names of FineWeb.
+type Row struct {
+	Text          string   `json:"text"                     parquet:"text"`
+	ID            string   `json:"id"                       parquet:"id"`
+	Dump          string   `json:"dump"                     parquet:"dump,dict"`
+	URL           string   `json:"url"                      parquet:"url"`
+	Date          string   `json:"date"                     parquet:"date"`
+	FilePath      string   `json:"file_path"                parquet:"file_path,dict"`
+	Language      string   `json:"language,omitempty"       parquet:"language,optional,dict"`
+	LanguageScore *float64 `json:"language_score,omitempty" parquet:"language_score,optional"`
+}
+
+// Options of a Product.
+type Options struct {
+	// Parquet: files of Parquet instead of JSON lines.
+	Parquet bool
+	// GroupBytes is the text of a row group of Parquet. Default 32 MiB.
+	GroupBytes int
+}
+
+// Product makes rows. It implements derive.Product.
+type Product struct{ o Options }
+
+// New returns a Product.
+func New(o Options) *Product {
+	if o.GroupBytes == 0 {
+		o.GroupBytes = 32 << 20
+	}
+	return &Product{o}
+}
+
+// Name implements derive.Product.
+func (*Product) Name() string { return "corpus" }
+
+// Settings implements derive.Product.
+func (p *Product) Settings() string { return fmt.Sprintf("1 parquet=%t", p.o.Parquet) }
+
+// Needs implements derive.Product.
+func (*Product) Needs() derive.Needs { return derive.Needs{Bodies: true, Text: true} }
+
+// Finish implements derive.Product: there is nothing to combine.
+func (*Product) Finish(context.Context, []derive.Finished, *derive.Outputs) error { return nil }
+
+// Open implements derive.Product.
+func (p *Product) Open(source derive.Source, outputs *derive.Outputs) (derive.FileWriter, error) {
+	suffix := ".jsonl.gz"
+	if p.o.Parquet {
+		suffix = ".parquet"
+	}
+	out, err := outputs.Create("corpus/" + source.Stem + suffix)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{source: source}
+	if p.o.Parquet {
+		w.rows = &groups{
+			GenericWriter: parquet.NewGenericWriter[Row](out, parquet.Compression(&parquet.Zstd)), most: p.o.GroupBytes,
+		}
+	} else {
+		z := gzip.NewWriter(out)
+		l := &lines{zip: z, json: json.NewEncoder(z)}
+		l.json.SetEscapeHTML(false)
+		w.rows = l
+	}
+	return w, nil
+}
+
+// rowWriter writes rows in one form.
+type rowWriter interface {
+	write(row *Row) error
+	io.Closer
+}
+
+// writer writes the rows of one file.
+type writer struct {
+	source derive.Source
+	rows   rowWriter
+}
+
+// Add implements derive.FileWriter.
+func (w *writer) Add(rec *derive.Record) error {
+	page := rec.TextPage()
+	if page == nil {
+		return nil
+	}
+	date := rec.Get("WARC-Date")
+	if !rec.Date.IsZero() {
+		date = rec.Date.UTC().Format(time.RFC3339)
+	}
+	return w.rows.write(&Row{
+		Text: string(bytes.TrimRight(page.Text, "\n")), ID: rec.Get("WARC-Record-ID"), Dump: w.source.Crawl,
+		URL: strings.ToValidUTF8(string(rec.TargetURI), "\uFFFD"), Date: date, FilePath: w.source.File,
+		Language: declaredLanguage(rec.Body()),
+	})
+}
+
+// Close implements derive.FileWriter.
+func (w *writer) Close() error { return w.rows.Close() }
+
+// Abandon implements derive.FileWriter.
+func (*writer) Abandon() {}
+
+// lines writes JSON lines.
+type lines struct {
+	zip  *gzip.Writer
+	json *json.Encoder
+}
+
+func (l *lines) write(row *Row) error { return l.json.Encode(row) }
+
+func (l *lines) Close() error { return l.zip.Close() }
+
+// groups writes Parquet.
+type groups struct {
+	*parquet.GenericWriter[Row]
+
+	most, used int
+}
+
+func (g *groups) write(row *Row) error {
+	if _, err := g.Write([]Row{*row}); err != nil {
+		return err
+	}
+	if g.used += len(row.Text); g.used < g.most {
+		return nil
+	}
+	g.used = 0
+	return g.Flush()
+}
+
+// languageBytes is how much of a page is searched for its language.
+const languageBytes = 4096
+
+// declaredLanguage returns the primary language in the lang attribute of the html element, in lower case.
+func declaredLanguage(page []byte) string {
+	page = bytes.ToLower(page[:min(len(page), languageBytes)])
+	_, rest, found := bytes.Cut(page, []byte("<html"))
+	element, _, _ := bytes.Cut(rest, []byte(">"))
+	for found {
+		var before []byte
+		before, element, found = bytes.Cut(element, []byte("lang="))
+		if len(before) == 0 || !bytes.ContainsRune([]byte(" \t\r\n:\"'"), rune(before[len(before)-1])) {
+			continue
+		}
+		value := strings.TrimLeft(string(element), "\"'")
+		end := strings.IndexFunc(value, func(r rune) bool { return r < 'a' || r > 'z' })
+		if end < 0 {
+			end = len(value)
+		}
+		if end >= 2 && end <= 3 {
+			return value[:end]
+		}
+	}
+	return ""
+}

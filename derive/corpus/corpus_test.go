@@ -1,0 +1,96 @@
+package corpus
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
+
+	"orbweaver/derive"
+	"orbweaver/derive/derivetest"
+	"orbweaver/internal/vfs"
+)
+
+// rows makes the rows of a small archive in one form.
+func rows(t *testing.T, o Options, name string) []byte {
+	t.Helper()
+	var a derivetest.Archive
+	a.Response("http://a.test/", 200, "text/html", "<html lang='de-AT'><title>T</title><p>Eins \"zwei\" &lt;</html>")
+	a.Response("http://a.test/2", 200, "text/html", "<p>two")
+	a.Response("http://a.test/3", 200, "text/plain", "no page")
+	a.Response("http://a.test/4", 404, "text/html", "<p>gone")
+	a.Response("http://a.test/5", 200, "text/html", "<p> ")
+	fsys := vfs.NewMem(1)
+	derivetest.Put(t, fsys, "x.warc.gz", a.Bytes())
+	_, err := derive.Run(t.Context(), fsys, []string{"x.warc.gz"}, derive.Options{
+		Dir: "out", Crawl: "C", Products: []derive.Product{New(o)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return derivetest.Get(t, fsys, "out/corpus/"+name)
+}
+
+func wanted() []Row {
+	return []Row{
+		{
+			Text: "T\nEins \"zwei\" <", ID: "<urn:uuid:00000000-0000-4000-8000-000000000001>", Dump: "C",
+			URL: "http://a.test/", Date: "2026-01-02T03:04:01Z", FilePath: "x.warc.gz", Language: "de",
+		},
+		{
+			Text: "two", ID: "<urn:uuid:00000000-0000-4000-8000-000000000002>", Dump: "C",
+			URL: "http://a.test/2", Date: "2026-01-02T03:04:02Z", FilePath: "x.warc.gz",
+		},
+	}
+}
+
+// Pages with text are rows; what is not known is left out.
+func TestProduct_lines(t *testing.T) {
+	z, err := gzip.NewReader(bytes.NewReader(rows(t, Options{}, "x.jsonl.gz")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []Row
+	for in := json.NewDecoder(z); ; {
+		var r Row
+		if err := in.Decode(&r); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, r)
+	}
+	if d := cmp.Diff(wanted(), got); d != "" {
+		t.Error(d)
+	}
+}
+
+// The rows of Parquet are the same, in several row groups too.
+func TestProduct_parquet(t *testing.T) {
+	for _, group := range []int{0, 1} {
+		b := rows(t, Options{Parquet: true, GroupBytes: group}, "x.parquet")
+		got, err := parquet.Read[Row](bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(wanted(), got); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
+// Spellings of the lang attribute.
+func TestDeclaredLanguage(t *testing.T) {
+	for page, want := range map[string]string{
+		`<html lang="en">`: "en", `<HTML class=x LANG=pt-BR>`: "pt", `<html xml:lang='fra'>`: "fra", `<html>lang=de`: "",
+		`<html data-lang=xx lang=en>`: "en", `<html hreflang="de">`: "", `<p lang=de>`: "", `<html lang="">`: "",
+	} {
+		if got := declaredLanguage([]byte(page)); got != want {
+			t.Errorf("%s: %q, want %q", page, got, want)
+		}
+	}
+}

@@ -1,0 +1,12 @@
+// Package corpus makes rows for builders of text corpora: one for each page that has text, with the field names of
+// FineWeb, as JSON lines or Parquet.
+//
+//	NAME.warc.gz --> DIR/corpus/NAME.jsonl.gz or NAME.parquet
+//
+// Nothing is filtered, and no page is left out because it resembles another. The language is the one that the page
+// declares, and its score is null, since no language is detected. There is no token_count: it depends on a tokenizer.
+// Pipelines such as datatrove read id and text, and take the other fields as metadata.
+//
+// A Product may be used by several goroutines, a writer by one. Memory: a row group of Options.GroupRows texts for
+// Parquet.
+package corpus
