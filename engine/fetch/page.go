@@ -204,12 +204,17 @@ func (p *Page) statusOutcome() outcome.Outcome {
 	}
 }
 
+// interimKept is the most memory in bytes that a page keeps for interim heads, which are rare.
+const interimKept = 4 << 10
+
 // begin prepares p for an exchange. Engine stays.
 func (p *Page) begin(url []byte) {
 	p.memory.release()
 	p.URL = append(p.URL[:0], url...)
 	p.Request = p.Request[:0]
-	p.Interim = p.Interim[:0]
+	if p.Interim = p.Interim[:0]; cap(p.Interim) > interimKept {
+		p.Interim = nil
+	}
 	p.Raw, p.HeadLen = nil, 0
 	p.Status, p.Complete, p.Truncation, p.Flags = 0, false, NotTruncated, 0
 	p.PayloadLen, p.payload = 0, payloadRuns{}

@@ -36,6 +36,22 @@ func TestB1_PagesComeHome(t *testing.T) {
 	other.Close()
 }
 
+// A server that sends long interim heads leaves no memory behind: each of thousands of pages would keep it.
+func TestPutForgetsLongInterimHeads(t *testing.T) {
+	pool := NewPool(PoolOptions{Pages: 1})
+	for _, size := range []int{100, 256 << 10} {
+		page := pool.TryGet()
+		page.Interim = append(page.Interim, make([]byte, size)...)
+		pool.Put(page)
+		page = pool.TryGet()
+		if kept := cap(page.Interim); kept > interimKept || size < interimKept && kept < size {
+			t.Errorf("after %d bytes a page keeps %d", size, kept)
+		}
+		pool.Put(page)
+	}
+	pool.Close()
+}
+
 // Get waits for a page, and no longer than its context.
 func TestPoolGetWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
