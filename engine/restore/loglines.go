@@ -15,8 +15,9 @@ import (
 // done, since only attempts with a journal entry count. And the last lines may not have been written yet. So lines
 // without a journal entry are removed, and lines that are missing are made again from the archive.
 
-// linesWaitingMost is at least the number of lines that waited to be written at a kill: 4 MiB of them.
-const linesWaitingMost = 20_000
+// linesWaitingMost is at least the number of lines that waited to be written at a kill: 4 MiB of them that wait, and as
+// much that was being written. A short line has 130 bytes.
+const linesWaitingMost = 65_000
 
 // lastLines are the last URLs that the journal names as finished, with the lines that the crawl log should have. A line
 // is nil if the archive has no record.
