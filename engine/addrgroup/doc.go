@@ -16,6 +16,9 @@
 // moment, and its delay has passed. From then on, the other sites move to the group before they are asked. After a
 // restart, Groups learns the addresses from the workbench and from the sites on disk.
 //
+// Two groups may have hosts at one address by their names. Each host is in its own group. BeginExchange lets them take
+// turns at the address, with the delay of the group that contacted it last.
+//
 // # Several agents
 //
 // The hosts of a group belong to different agents. The lease of the group's key is asked for with the delay of the

@@ -15,6 +15,8 @@ type Groups struct {
 	rules *settings.HostRules
 	keys  politeness.AddrKeys
 
+	shared sharedAddrs
+
 	mu      sync.RWMutex
 	learned map[netip.Addr]string // address keys of hosts that are in a group by their name, and the group
 }
@@ -24,7 +26,10 @@ const learnedMax = 1 << 20
 
 // New returns the groups of the rules. Addresses without a group have the keys of keys.
 func New(rules *settings.HostRules, keys politeness.AddrKeys) *Groups {
-	return &Groups{rules: rules, keys: keys, learned: make(map[netip.Addr]string)}
+	return &Groups{
+		rules: rules, keys: keys, learned: make(map[netip.Addr]string),
+		shared: sharedAddrs{due: make(map[netip.Addr]time.Time)},
+	}
 }
 
 // KeyOf returns the address key of a site at an address. key is the one under which it has its place: then it is not in
@@ -43,8 +48,8 @@ func (g *Groups) KeyOf(s *filter.HostSettings, addr, key netip.Addr) netip.Addr 
 // KeyOfAddr returns the key of an address alone. A Visit finds out whether its site belongs elsewhere.
 func (g *Groups) KeyOfAddr(addr netip.Addr) netip.Addr { return g.keys.KeyOf(addr) }
 
-// SharedAddr returns the key of the address of a site of a group, if its group comes from its name: other agents may
-// have sites at that address that are in no group. The zero value says that there are none.
+// SharedAddr returns the key of the address of a site of a group, if its group comes from its name: other groups may
+// have sites at that address, and other agents sites that are in no group. The zero value says that there are none.
 func (g *Groups) SharedAddr(addr, key netip.Addr) (own netip.Addr) {
 	if politeness.IsGroupKey(key) && g.rules.GroupAt(addr) == "" {
 		own = g.keys.KeyOf(addr)

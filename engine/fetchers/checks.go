@@ -2,6 +2,7 @@ package fetchers
 
 import (
 	"context"
+	"net/netip"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -405,16 +406,27 @@ func (k *checker) isAddrDenied(ctx context.Context, c *current) (verdict, error)
 		return giveBack, nil
 	}
 	own := k.Groups.SharedAddr(c.site.Addrs().Current(c.result.Visit.Addr), c.result.Visit.Addr)
-	if !own.IsValid() || !k.Cluster.SharesAddresses() {
+	if !own.IsValid() {
 		return pass, nil
 	}
-	granted, retryAt := k.Cluster.AcquireAddress(ctx, k.Stopping, own, &k.cancel.cancels)
-	if granted {
-		c.shared = own
-		return pass, nil
+	return shareAddr(k, ctx, c, own)
+}
+
+// shareAddr takes the address of a site of a group, beside the place of the group.
+func shareAddr(k *checker, ctx context.Context, c *current, own netip.Addr) (verdict, error) {
+	granted, retryAt := k.Groups.BeginExchange(own, time.Now())
+	if !granted {
+		c.postponeSite(retryAt)
+		return giveBack, nil
 	}
-	c.postponeSite(retryAt)
-	return giveBack, nil
+	held := k.cancel.cancels.Context
+	if granted, retryAt = k.Cluster.AcquireAddress(ctx, k.Stopping, own, &k.cancel.cancels); !granted {
+		k.Groups.EndExchange(own, time.Time{}, time.Now())
+		c.postponeSite(retryAt)
+		return giveBack, nil
+	}
+	c.shared = own
+	return giveBack.when(k.cancel.cancels.Context != held) // the lease of the group has ended meanwhile
 }
 
 func (k *checker) hasNewOwner(_ context.Context, c *current) (verdict, error) {

@@ -36,6 +36,7 @@ type busyCluster struct {
 	leaves    bool      // the site has another owner after AcquireAddress
 	returns   time.Time // what NotBefore returns after AcquireAddress
 	borrowed  bool
+	loses     netip.Addr // address whose lease ends the exchange of another one
 }
 
 func (b *busyCluster) Owns([]byte) bool { return !b.foreign && !(b.borrowed && b.leaves) }
@@ -52,9 +53,13 @@ func (b *busyCluster) Recover(context.Context, []byte, [][]byte) ([]cluster.Hold
 }
 
 func (b *busyCluster) AcquireAddress(
-	_ context.Context, _ <-chan struct{}, _ netip.Addr, _ *cluster.Exchange,
+	ctx context.Context, _ <-chan struct{}, addr netip.Addr, x *cluster.Exchange,
 ) (granted bool, retryAt time.Time) {
 	b.borrowed = true
+	if addr.IsValid() && addr == b.loses {
+		x.Cancel()
+	}
+	x.Open(ctx)
 	return b.denied.IsZero(), b.denied
 }
 
@@ -290,6 +295,59 @@ func TestChecks(t *testing.T) {
 		if !asked[k.name] {
 			t.Errorf("no case makes the condition of row %q true", k.name)
 		}
+	}
+}
+
+// groupAddr is the address of the sites of groups in these tests.
+func groupAddr() netip.Addr { return netip.MustParseAddr("198.51.100.1") }
+
+// newGroupWorld is a checkWorld whose site is in a group.
+func newGroupWorld(t *testing.T, group string, groups *addrgroup.Groups) *checkWorld {
+	t.Helper()
+	w := newCheckWorld(t)
+	w.checks.Groups = groups
+	w.visit.Addr = politeness.GroupKey(group)
+	site.KeepAddr(&w.visit.Site, groupAddr())
+	return w
+}
+
+// Sites of two groups at one address take turns, also if the crawl has one agent. A site whose lease of the group ends
+// while it waits for that of the address makes no request.
+func TestSitesOfGroupsShareTheirAddress(t *testing.T) {
+	fixed, _, err := new(filter.HostRules).With("group farm: a.test", "group yard: b.test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosts, err := settings.OpenHostRules(vfs.NewMem(1), "frontier", fixed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups := addrgroup.New(hosts, politeness.DefaultIPv6Prefix)
+	first, second := newGroupWorld(t, "farm", groups), newGroupWorld(t, "yard", groups)
+	ask := func(w *checkWorld) verdict {
+		t.Helper()
+		w.visit.Items = [][]byte{queued.Append(nil, &w.item)}
+		w.current.begin(&w.visit)
+		v, err := w.checks.isAddrDenied(t.Context(), &w.current)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	if v := ask(first); v != pass {
+		t.Fatalf("the first site: %d", v)
+	}
+	if v := ask(second); v != giveBack || !second.current.result.Release.SiteDue.After(time.Now()) {
+		t.Errorf("the second site meanwhile: %d", v)
+	}
+	groups.EndExchange(first.current.shared, time.Time{}, time.Now())
+	if v := ask(second); v != pass || second.current.shared != groupAddr() {
+		t.Errorf("the second site afterwards: %d", v)
+	}
+	groups.EndExchange(second.current.shared, time.Time{}, time.Now())
+	second.cluster.loses = groupAddr()
+	if v := ask(second); v != giveBack || second.current.shared != groupAddr() {
+		t.Errorf("without the lease of the group: %d", v)
 	}
 }
 

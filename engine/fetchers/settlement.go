@@ -144,6 +144,7 @@ func (s *settlement) giveAddress(c *current) {
 	soon := func(due time.Time) bool { return !due.IsZero() && due.Before(release.IPDue.Add(reuseWithin)) }
 	s.Cluster.ReleaseAddress(v.Addr, due, soon(v.NextDue) || soon(release.SiteDue))
 	if c.shared.IsValid() {
+		s.Groups.EndExchange(c.shared, due, time.Now())
 		s.Cluster.ReleaseAddress(c.shared, due, false)
 		c.shared = netip.Addr{}
 	}

@@ -47,6 +47,9 @@ type lease struct {
 	aborted    bool
 }
 
+// inUseWait is after what time a request can help for an address that is in an exchange of this agent.
+const inUseWait = time.Second
+
 // BeginExchange reports whether an exchange may begin under a lease of this granter. If it may not, retryAt is when a
 // request can help. If it may, the exchange continues until EndExchange, and abort is called if the lease ends before.
 func (h *Holder) BeginExchange(
@@ -61,8 +64,8 @@ func (h *Holder) BeginExchange(
 	switch {
 	case l == nil:
 		return false, time.Time{}
-	case l.abort != nil:
-		panic("BUG: addresslease: two exchanges with one address at a time")
+	case l.abort != nil: // of a site that has its place under another key: see package addrgroup
+		return false, now.Add(inUseWait)
 	case l.granter != granter:
 		return false, time.Time{}
 	case now.Before(l.start):
