@@ -92,9 +92,12 @@ func MediaTypeOf(contentType []byte) MediaType {
 func (c *Live) CountAnswer(t MediaType, isPage bool, depth int) {
 	c.Types[t].Add(1)
 	if isPage {
-		c.Depths[min(max(depth, 0), depthsMost-1)].Add(1)
+		c.CountDepth(depth)
 	}
 }
+
+// CountDepth counts a page by its links from a seed.
+func (c *Live) CountDepth(depth int) { c.Depths[min(max(depth, 0), depthsMost-1)].Add(1) }
 
 // MediaTypes are the answers by media type, without those that are 0.
 func (t *Totals) MediaTypes() map[string]int64 {

@@ -28,12 +28,11 @@ func newExchange(start int64) exchange {
 
 // The flags of an exchange.
 const (
-	coarseStart   = 1 << iota // the date is good to a second
-	coarseEnd                 // the duration is good to a millisecond
-	isUnrecorded              // it has no record: only its end is known
-	isAnnounced               // no exchange: a robots.txt elsewhere announces a Crawl-delay for this site
-	hasField                  // its record has the field that says how long the site had been left alone
-	mayHideOthers             // requests without a record may come before it
+	coarseStart  = 1 << iota // the date is good to a second
+	coarseEnd                // the duration is good to a millisecond
+	isUnrecorded             // it has no record: only its end is known
+	isAnnounced              // no exchange: a robots.txt elsewhere announces a Crawl-delay for this site
+	hasField                 // its record has the field that would say how long the site had been left alone
 )
 
 const (

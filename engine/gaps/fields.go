@@ -26,7 +26,7 @@ func (x *exchange) takeField(rec *warc.RecordRead) (ipIdle int64, group string) 
 		}
 		switch name {
 		case "took":
-			x.took = micros
+			x.took, x.flags = micros, x.flags|hasField
 		case "idle":
 			x.idle = micros
 		case "ip-idle":

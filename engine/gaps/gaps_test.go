@@ -1,11 +1,14 @@
 package gaps
 
 import (
+	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"orbweaver/internal/extsort"
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/vfstest"
 )
@@ -106,7 +109,7 @@ func audited(t *testing.T, o Options, all ...*story) *Report {
 // shape is what a report says in short: of sites, and of addresses.
 func shape(g *Gaps) string {
 	text := fmt.Sprintf("%d kept, %d violated", g.Kept, g.Violated)
-	for _, why := range []Reason{NoDuration, NoDelay, NoCrawlDelay, Unrecorded, NotStated, Imprecise} {
+	for _, why := range []Reason{NoDuration, NoDelay, NoCrawlDelay, Unrecorded, FirstOfRun, NotStated, Imprecise} {
 		if n := g.Reasons[why]; n > 0 {
 			text += fmt.Sprintf(", %d %s", n, why)
 		}
@@ -166,7 +169,7 @@ func TestAudit_theGapsOfOneSite(t *testing.T) {
 		"a request without a record is left aside": {begins().page(0, a+"/", first).page(20, a+"/1", later),
 			Options{RecordedOnly: true}, "1 kept, 0 violated"},
 		"after a restart": {begins().page(0, a+"/", first).page(60, a+"/1", first), Options{},
-			"0 kept, 0 violated, 1 not-stated"},
+			"0 kept, 0 violated, 1 first-of-run"},
 		"after a restart, too early": {begins().page(0, a+"/", first).page(3, a+"/1", first), Options{},
 			"0 kept, 1 violated by host-delay"},
 
@@ -364,6 +367,49 @@ func TestAudit_listsOnDiskGiveTheSameReport(t *testing.T) {
 	}
 	if small.Exchanges != 3000 || small.Sites.Kept != 3000 || small.Sites.Keys != 500 {
 		t.Errorf("%d exchanges, %s of %d sites", small.Exchanges, shape(&small.Sites), small.Sites.Keys)
+	}
+}
+
+// The memory of an audit does not grow with the number of exchanges: their lists are on disk, in as many pieces as 10^8
+// exchanges have with the usual memory.
+func TestAudit_memoryDoesNotGrowWithTheArchive(t *testing.T) {
+	peak := func(exchanges int) (most uint64) {
+		s := begins()
+		fsys, dirs := written(t, s)
+		o := Options{MemoryBytes: 64 << 10, Temp: vfs.Disk(), TempDir: t.TempDir()}.WithDefaults()
+		sorter, err := extsort.New(o.Temp, extsort.Options{File: o.TempDir + "/sites", MemoryBytes: o.MemoryBytes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Progress = func(Progress) {
+			var now runtime.MemStats
+			runtime.ReadMemStats(&now)
+			most = max(most, now.HeapAlloc)
+		}
+		a := &auditor{ctx: t.Context(), fsys: fsys, o: o, report: newReport(), sorters: []*extsort.Sorter{sorter}}
+		a.bySite.sorter = sorter
+		a.files, a.dirs = []input{{name: dirs[0] + "/warc/a.warc", size: int64(s.text.Len())}}, dirs
+		a.eras.number(era{delays: Unstated()})
+		for i := range exchanges {
+			x := newExchange(int64(i) * 1000)
+			x.took, x.idle, x.host, x.flags = 500, 4_000_000, 4_000_000, hasField
+			if err := a.bySite.add(uint64(i*7919%(exchanges/4)), &x); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runtime.GC()
+		if err := errors.Join(a.judgeSites(), a.close()); err != nil {
+			t.Fatal(err)
+		}
+		if g := &a.report.Sites; g.Gaps < int64(exchanges)/2 {
+			t.Errorf("%d exchanges: %d gaps are judged", exchanges, g.Gaps)
+		}
+		return most
+	}
+	few, many := peak(20_000), peak(400_000)
+	t.Logf("%d bytes of heap for 20,000 exchanges, %d for 400,000", few, many)
+	if many > few+8<<20 {
+		t.Errorf("%d bytes of heap for 20,000 exchanges, %d for 400,000", few, many)
 	}
 }
 

@@ -80,7 +80,11 @@ func (j *judge) afterIdle(x *exchange) {
 		return
 	}
 	if x.idle < 0 {
-		j.pair(x, NotStated)
+		why := NotStated
+		if j.isSite && x.flags&hasField != 0 { // the record would say it, if the run had asked the site before
+			why = FirstOfRun
+		}
+		j.pair(x, why)
 		return
 	}
 	if j.hasPrev {

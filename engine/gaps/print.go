@@ -77,6 +77,8 @@ func explained(why Reason) string {
 		return "robots.txt redirects to what is not in the archive"
 	case Unrecorded:
 		return "it ends at a request without a record, whose start is not known"
+	case FirstOfRun:
+		return "the first request of a run to its site: one that was under way at the stop may have no record"
 	case NotStated:
 		return "the record does not say whether a request without a record came before"
 	case Imprecise:

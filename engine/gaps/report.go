@@ -53,6 +53,7 @@ const (
 	NoDelay      Reason = "no-delay"             // nothing states the delay
 	NoCrawlDelay Reason = "redirected-robots"    // where the robots.txt leads to is not in the archive
 	Unrecorded   Reason = "request-not-recorded" // before a request without a record
+	FirstOfRun   Reason = "first-of-run"         // of the site: what was under way when the run before ended is not known
 	NotStated    Reason = "not-stated"           // the record does not say whether there was a request without a record
 	Imprecise    Reason = "imprecise-time"       // dates without a fraction of a second, or of two clocks
 )

@@ -24,6 +24,7 @@ type recordReading struct {
 	finder     *links.Finder // for its decoder
 	repeatable uint64        // number of attempts after which a crawl may try again
 	crawlDelay time.Duration // the longest one
+	depths     depths
 }
 
 func (r *recordReading) readRecords() error {
@@ -64,6 +65,10 @@ func (r *recordReading) readRecords() error {
 	if err := r.judgeTries(); err != nil {
 		return err
 	}
+	if n := r.depths.unknown; n > 0 {
+		r.out.note("of %d pages the archive does not say how many links from a seed they are: depths in reports are without "+
+			"them (--warc-metadata all keeps it)", n)
+	}
 	return r.flush(true, r.countFinished)
 }
 
@@ -88,6 +93,11 @@ func (r *recordReading) takeRecord(file string, rec *warc.RecordRead, at warc.Po
 	switch rec.Type {
 	case warc.Warcinfo:
 		r.takeCrawlID(rec)
+		return true, nil
+	case warc.Metadata:
+		if depth, isKnown := r.depths.take(rec); isKnown {
+			n.CountDepth(depth)
+		}
 		return true, nil
 	case warc.Request:
 		n.BytesSent.Add(rec.ContentLength)
@@ -162,7 +172,10 @@ func (r *recordReading) checkRevisit(rec *warc.RecordRead) (why string, err erro
 
 // countPage counts a page that is stored.
 func (r *recordReading) countPage(c *storedCapture) {
-	if c.Page != nil { // how many links from a seed it is, the archive does not say
+	if outcome.IsPageStatus(c.Status) {
+		r.depths.notePage(c.rec.ID)
+	}
+	if c.Page != nil {
 		r.Journal.Count.CountAnswer(counters.MediaTypeOf(c.Page.Head().ContentType()), false, 0)
 	}
 	if c.rec.Type == warc.Revisit && c.rec.Get("WARC-Profile") == warc.ProfileNotModified {

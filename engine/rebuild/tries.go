@@ -26,6 +26,7 @@ func (r *recordReading) judgeTries() error {
 		n.Retries.Add(-1)
 		if last.Tag&tagPage != 0 {
 			n.PagesStored.Add(1)
+			r.depths.unknown++
 		}
 		if err := r.lists.final.Add(extsort.Entry{Hi: last.Tag >> 16}); err != nil {
 			return err

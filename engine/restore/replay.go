@@ -116,7 +116,9 @@ func (r *replayer) applyEntry(e *journal.Entry, rec *record) error {
 	}
 	r.entries++
 	n := &r.Journal.Count
-	n.CountStatus(e.Status)
+	if e.Status > 0 { // there was a response
+		n.CountStatus(e.Status)
+	}
 	switch e.Kind {
 	case journal.KindRobots:
 		n.RobotsFetched.Add(1)

@@ -117,3 +117,22 @@ func TestOptions_skipSettings(t *testing.T) {
 		t.Errorf("off: %+v", s)
 	}
 }
+
+// The options change while the crawl runs. Of what was skipped, the strictest setting is kept: a later run with a laxer
+// one queues it again.
+func TestDetector_changes(t *testing.T) {
+	o := Options{Novelty: NoveltyOff, NoveltyMemory: 1 << 20, TrapFloor: 100}
+	d, deep := New(&o, 1, nil), []byte("/x/x/x/x/x/")
+	if d.Enabled() || d.RepeatsFolders(deep, new(queued.URL)) || d.SkipSettings() != o.SkipSettings() {
+		t.Error("at the start")
+	}
+	strict := Options{Novelty: NoveltyOn, TrapFloor: 10, MaxPathRepeats: 2}
+	d.Change(&strict)
+	if !d.Enabled() || !d.RepeatsFolders(deep, new(queued.URL)) || d.SkipSettings() != strict.SkipSettings() {
+		t.Errorf("stricter: %+v", d.SkipSettings())
+	}
+	d.Change(&o)
+	if d.Enabled() || d.RepeatsFolders(deep, new(queued.URL)) || d.SkipSettings() != strict.SkipSettings() {
+		t.Errorf("laxer again: %+v", d.SkipSettings())
+	}
+}

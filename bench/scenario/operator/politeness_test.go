@@ -147,7 +147,7 @@ func TestPoliteness_whatTheArchiveDoesNotHoldIsNotProved(t *testing.T) {
 		p := auditPoliteness(t, rig.FS)
 		p.agrees(t, rig.Log)
 		if p.Verdict != gaps.NotProved || p.Sites.Kept < 20 || p.Sites.NotProvable == 0 || p.Sites.Unrecorded == 0 ||
-			p.Sites.Reasons[gaps.NotStated] == 0 {
+			p.Sites.Reasons[gaps.FirstOfRun] == 0 {
 			var out strings.Builder
 			p.Print(&out)
 			t.Error(out.String())
