@@ -2,7 +2,6 @@ package extracts
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha1" //nolint:gosec // the digest of the standard
 	"encoding/base32"
@@ -10,6 +9,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
 
 	"orbweaver/derive"
 	"orbweaver/warc"

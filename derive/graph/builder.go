@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 	"iter"
 	"path"
 	"strconv"
+
+	"github.com/klauspost/compress/gzip"
 
 	"orbweaver/derive"
 	"orbweaver/derive/bvgraph"

@@ -269,8 +269,9 @@ var homes = map[string]string{
 	"google.golang.org/protobuf":      "engine/cluster/transport tests",
 
 	// Bytes on disk.
-	"github.com/google/pprof":          "bench/",
-	"github.com/klauspost/compress":    "warc/member warc/coding engine/fetch engine/fetch/coding bench/ tests",
+	"github.com/google/pprof": "bench/",
+	"github.com/klauspost/compress": "warc/member warc/coding engine/fetch engine/fetch/coding derive/extracts " +
+		"derive/corpus derive/graph bench/ tests",
 	"github.com/edsrzf/mmap-go":        "internal/vfs",
 	"github.com/parquet-go/parquet-go": "derive/columns derive/corpus tests",
 	"github.com/gofrs/flock":           "internal/vfs",
