@@ -21,7 +21,7 @@ type Options struct {
 	// Name of the graph. Default: the name of the crawl of the first file.
 	Name string
 	// Memory is how many bytes the names and arcs of one file may take before they are written, and the memory of the
-	// sort. Default 128 MiB, at least 64 KiB.
+	// sort. Default 64 MiB, at least 64 KiB.
 	Memory int
 }
 
@@ -34,7 +34,7 @@ type Product struct {
 // New returns a Product whose temporary files are in fsys.
 func New(fsys vfs.FS, o Options) *Product {
 	if o.Memory == 0 {
-		o.Memory = 128 << 20
+		o.Memory = 64 << 20
 	}
 	return &Product{fsys, o}
 }

@@ -28,7 +28,7 @@ type Command struct {
 	CorpusFormat string `help:"Form of the rows of --corpus: jsonl or parquet." oneof:"jsonl,parquet" default:"jsonl" placeholder:"FORM"`
 
 	Nodes   string `help:"Pages of the graph: crawled, or all, with the targets of links." default:"crawled" oneof:"crawled,all" placeholder:"WHICH"`
-	Memory  int    `type:"size" help:"Memory of each worker for names and arcs of graphs, and of their sort." default:"128Mi" least:"1048576" placeholder:"SIZE"`
+	Memory  int    `type:"size" help:"Memory of each worker for names and arcs of graphs, and of their sort. The process takes up to six times as much." default:"64Mi" least:"1048576" placeholder:"SIZE"`
 	Out     string `help:"Directory for the outputs. The same command continues there." required:"" placeholder:"DIR"`
 	Crawl   string `help:"Name of the crawl in outputs. The default is the name of the crawl directory." placeholder:"NAME"`
 	Workers int    `help:"WARC files that are read at a time; 0 means one for each processor." default:"0" least:"0" most:"1024" placeholder:"N"`
