@@ -2,10 +2,12 @@ package sieve
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"orbweaver/internal/vfs"
 
@@ -19,6 +21,11 @@ func spread(i uint64) xxh3.Uint128 {
 	i *= 0xbf58476d1ce4e5b9
 	return xxh3.Uint128{Hi: i ^ i>>32, Lo: i}
 }
+
+var (
+	storeKeys = flag.Uint64("keys", 2_000_000, "of the store of BenchmarkSmallFlush")
+	storeRuns = flag.Int("runs", 0, "most runs of that store; 0 is the default")
+)
 
 var benchURL = []byte("http://some.host.example/a/path/of/usual/length/index.html?id=123456")
 
@@ -270,5 +277,82 @@ func BenchmarkFind(b *testing.B) {
 		if place, err := s.Find(fpOf(n)); err != nil || (place == Unknown) != (n >= known) {
 			b.Fatal(n, place, err)
 		}
+	}
+}
+
+// evenKey is the i-th key of a run of n keys in each of which one of n equal parts of all keys has one.
+func evenKey(i, n uint64) key {
+	part := math.MaxUint64 / n
+	r := spread(i ^ n<<32)
+	return key{hi: i*part + r.Hi%part, lo: uint8(r.Lo >> 56)}
+}
+
+// fillStore makes the runs that full buckets leave: each has two thirds of the keys that are left, down to a
+// hundredth of all.
+func fillStore(b *testing.B, s *Sieve, total uint64) (largest uint64) {
+	b.Helper()
+	for left := total; left > total/100; {
+		n := left * 13 / 20
+		f, err := s.files.create(kindRun)
+		must(b, err)
+		w := newRunWriter(f, n)
+		k := keys{hi: make([]uint64, 1<<16), lo: make([]uint8, 1<<16)}
+		for i := uint64(0); i < n; {
+			m := 0
+			for ; m < len(k.hi) && i < n; m, i = m+1, i+1 {
+				one := evenKey(i, n)
+				k.hi[m], k.lo[m] = one.hi, one.lo
+			}
+			must(b, w.add(k.first(m)))
+		}
+		r, err := w.finish()
+		must(b, err)
+		s.store.runs = append(s.store.runs, r)
+		largest = max(largest, n)
+		left -= n
+	}
+	return largest
+}
+
+// Flushes few URLs, half of them known, of a store of many keys: what page requisites cause each second. A run of
+// -benchtime 3600x is an hour of them. For a large store: -keys 1000000000.
+func BenchmarkSmallFlush(b *testing.B) {
+	for _, n := range []uint64{64, 1024} {
+		b.Run(fmt.Sprintf("urls=%d", n), func(b *testing.B) {
+			s := open(b, vfs.Disk(), Options{Dir: b.TempDir(), RunsMax: *storeRuns}, nil)
+			known := fillStore(b, s, *storeKeys)
+			runs := len(s.store.runs)
+			var total FlushStats
+			var longest time.Duration
+			next, most := uint64(1<<40), int64(0)
+			for b.Loop() {
+				for i := range n {
+					next++
+					fp := spread(next)
+					if i%2 == 1 {
+						k := evenKey(fp.Hi%known, known)
+						fp = xxh3.Uint128{Hi: k.hi, Lo: uint64(k.lo) << 56}
+					}
+					s.Add(fp, benchURL)
+				}
+				began := time.Now()
+				st, err := s.Flush(func([]byte) error { return nil })
+				must(b, err)
+				longest, most = max(longest, time.Since(began)), max(most, st.BytesWritten)
+				total.BytesWritten += st.BytesWritten
+				total.BlocksRead += st.BlocksRead
+				total.Known += st.Known + st.Duplicates
+			}
+			if 2*total.Known != n*uint64(b.N) {
+				b.Fatalf("%d known of %d flushes", total.Known, b.N)
+			}
+			each := func(v float64, unit string) { b.ReportMetric(v/float64(b.N), unit) }
+			each(float64(total.BytesWritten)/1024, "KiB-written/op")
+			each(float64(total.BlocksRead), "blocks-read/op")
+			b.ReportMetric(float64(most)/1024, "KiB-written-most")
+			b.ReportMetric(float64(longest.Microseconds())/1000, "ms-longest")
+			b.ReportMetric(float64(runs), "runs-before")
+			b.ReportMetric(float64(len(s.store.runs)), "runs-after")
+		})
 	}
 }

@@ -30,6 +30,7 @@ async function story(name, tell, options = {}) {
   page.on('console', (m) => { if (/Content.Security.Policy/.test(m.text())) outside.push(m.text()) })
   try {
     if (options.hasFalseClock) await page.clock.install()
+    if (options.script) await page.addInitScript(options.script)
     await page.goto(home + '/')
     if (!options.stranger) await logIn(page)
     await tell(page, context)
