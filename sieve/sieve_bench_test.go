@@ -280,7 +280,7 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
-// evenKey is the i-th key of a run of n keys in each of which one of n equal parts of all keys has one.
+// evenKey is the i-th key of a run of n keys. All keys are divided into n equal parts, and each part has one.
 func evenKey(i, n uint64) key {
 	part := math.MaxUint64 / n
 	r := spread(i ^ n<<32)
