@@ -133,7 +133,7 @@ func statusOf(err error) int {
 		return http.StatusNotFound
 	case errors.Is(err, changes.ErrUnconfirmed):
 		return http.StatusConflict
-	case errors.Is(err, errBusy):
+	case errors.Is(err, errBusy), errors.Is(err, errQueries):
 		return http.StatusTooManyRequests
 	}
 	return http.StatusBadRequest

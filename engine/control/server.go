@@ -23,6 +23,7 @@ import (
 	"orbweaver/engine/report"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
+	"orbweaver/warc/lookup"
 )
 
 // Crawl is what can be done to a running crawl; operator.Operator does it.
@@ -49,6 +50,8 @@ type Options struct {
 	Names   []string     // further names of the server on host:port, as a reverse proxy sends them
 	Log     *slog.Logger // gets what was done; nil for no log
 	History HistoryFile  // keeps the numbers of the crawl over restarts
+	// Captures are the index lines of the archive; nil for none.
+	Captures lookup.Lines
 
 	// Reload has this agent read its file again, and says what it has read; nil if the crawl has no other agents.
 	Reload func() (said string, err error)
@@ -81,13 +84,16 @@ func Listen(ctx context.Context, o Options, crawl Crawl) (*Server, error) {
 	recorder := history.Open(history.Options{
 		FS: o.History.FS, File: o.History.Name, Report: crawl.Report, Log: o.Log,
 	})
-	answers := dashboard.NewReuse(newHandler(crawl, o, dashboard.NewLive(recorder)))
+	answers := withCaptures(o, dashboard.NewReuse(newHandler(crawl, o, dashboard.NewLive(recorder))))
 	return serve(ctx, o, dashboard.IsToken(o.Token), answers, recorder.Run)
 }
 
 func (o Options) withDefaults() Options {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Captures == nil {
+		o.Captures = noCaptures{}
 	}
 	return o
 }

@@ -24,12 +24,14 @@ import (
 	"orbweaver/engine/storage"
 	"orbweaver/engine/underway"
 	"orbweaver/internal/vfs"
+	"orbweaver/warc/lookup"
 )
 
 // Operator acts on a running crawl and reads it.
 type Operator struct {
 	Parts
 
+	Captures   *lookup.Files // the index of the archive, also of files that are open
 	hosts      *hosts.Lister
 	addedSeeds *admission.AddedSeeds
 	seedsTurn  sync.Mutex // held by seedList
@@ -59,7 +61,10 @@ type Parts struct {
 
 // New returns the Operator of a crawl.
 func New(p Parts) *Operator {
-	o := &Operator{Parts: p, hosts: &hosts.Lister{
+	captures := lookup.NewFiles(lookup.Options{
+		FS: p.FS, Dirs: []string{p.Dir + "/" + layout.ArchiveDir}, Writing: p.Disk.Journal.Writer,
+	})
+	o := &Operator{Parts: p, Captures: captures, hosts: &hosts.Lister{
 		Workbench: p.Disk.Workbench, Sites: p.Sites, OnDisk: sites.NewDiskQueues(p.Disk.SiteQueues), Live: p.Live,
 	}}
 	o.addedSeeds = admission.NewAddedSeeds(p.FS, p.Dir+"/"+layout.FrontierDir)

@@ -85,6 +85,7 @@ var importTable = []struct{ importer, may string }{
 	{"warc/repair", base + " warc warc/cdxj warc/member"},
 	{"warc/coding", ""},
 	{"warc/lookup", base + " warc warc/block warc/cdxj warc/member"},
+	{"warc/cdxserver", "warc/lookup"},
 	{"warc/warctool", base + " warc warc/coding warc/lookup warc/member"},
 
 	// Level 1, the parts of the engine.
@@ -314,7 +315,7 @@ var homes = map[string]string{
 	"reflect": "cmd/ bench/golden internal/options engine/counters engine/report " +
 		"engine/control/metrics.go tests",
 	"unsafe": "internal/mpmc internal/vfs/fault.go bench/load/system_linux.go tests",
-	"net/url": "engine/fetch/options.go engine/cluster/identity warc/recordread.go cmd/ " +
+	"net/url": "engine/fetch/options.go engine/control/cdx.go engine/cluster/identity warc/recordread.go cmd/ " +
 		"bench/ tools/realsite tools/skeleton tests",
 	"net/http": "engine/control engine/control/dashboard engine/cookie/cookie.go bench/load " +
 		"bench/scenario/testbed cmd/ tests",

@@ -3,16 +3,16 @@ package archive
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc/lookup"
 	"orbweaver/warc/warctool"
 )
 
 type warcGetCmd struct {
-	Dir     string   `help:"Crawl directory, or one with WARC files; running, stopped or killed." default:"./crawl" placeholder:"DIR"`
+	crawl.Target
 	At      string   `help:"The capture closest to this time, such as 20260131 or 2026-01-31T12:00:00Z; the last one without." placeholder:"TIME"`
 	Headers bool     `help:"The HTTP head instead of the payload." xor:"part"`
 	Record  bool     `help:"The whole WARC record, as it is stored." xor:"part"`
@@ -23,8 +23,9 @@ type warcGetCmd struct {
 // Help shows examples.
 func (*warcGetCmd) Help() string {
 	return `The payload comes without chunking and content encodings. A revisit record has the payload of the capture
-that it refers to. Of several captures with the same key in the index, that of exactly this URL is taken. Files
-that are still written, or were when the crawl was killed, are read up to their last complete record.
+that it refers to. Of several captures with the same key in the index, that of exactly this URL is taken. A
+running crawl is asked for its index. Otherwise files that were open when the crawl was killed are read up to
+their last complete record.
 
 Exit status: 0 printed, 1 there is no capture (near ones are named) or it cannot be read.
 
@@ -56,26 +57,27 @@ func (x *warcGetCmd) Run(inv *command.Invocation, c *Command) error {
 	if _, _, err := lookup.KeyOf([]byte(o.URL)); err != nil {
 		return command.Misuse(fmt.Errorf("%w: give a whole URL, such as https://example.org/", err))
 	}
-	disk := vfs.Disk()
-	options := lookup.Options{FS: disk, Files: files}
-	for _, name := range files {
-		if _, err := disk.Size(name); err != nil {
-			return command.Misuse(err)
-		}
+	a, err := x.archive(files)
+	if err != nil {
+		return command.Misuse(err)
 	}
-	if len(files) == 0 {
-		dir, err := lookup.FindDir(disk, x.Dir)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("there is no crawl in %s", x.Dir)
-		}
-		if err != nil {
-			return command.Misuse(fmt.Errorf("--dir: %w", err))
-		}
-		options.Dirs = []string{dir}
-	}
-	err := warctool.Get(inv.Context, c.tool(inv), lookup.New(lookup.NewFiles(options)), o)
+	err = warctool.Get(inv.Context, c.tool(inv), a, o)
 	if errors.Is(err, lookup.ErrNoCapture) && len(files) == 0 {
 		err = fmt.Errorf("%w\n'orbweaver explain --dir %s %s' says what became of it", err, x.Dir, o.URL)
 	}
 	return err
+}
+
+// archive returns the archive of the files, or that of the crawl directory without any.
+func (x *warcGetCmd) archive(files []string) (*lookup.Archive, error) {
+	if len(files) == 0 {
+		return x.OpenArchive()
+	}
+	disk := vfs.Disk()
+	for _, name := range files {
+		if _, err := disk.Size(name); err != nil {
+			return nil, err
+		}
+	}
+	return lookup.New(lookup.NewFiles(lookup.Options{FS: disk, Files: files})), nil
 }

@@ -190,7 +190,8 @@ func (c *Command) crawl(
 	if err := c.writeEffective(inv); err != nil {
 		return err
 	}
-	server, err := c.listen(inv.Context, c.Config.Dir, c.seams.FS, e.Operator(), peers.reload, log)
+	o := e.Operator()
+	server, err := c.listen(inv.Context, c.Config.Dir, c.seams.FS, o, o.Captures, peers.reload, log)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/control"
 	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
+	"orbweaver/warc/lookup"
 )
 
 // listening is the control port of a crawl.
@@ -37,11 +38,12 @@ func (c *controlOptions) listen(
 	dir string,
 	fsys vfs.FS,
 	crawl control.Crawl,
+	captures lookup.Lines,
 	reload func() (string, error),
 	log *slog.Logger,
 ) (l listening, err error) {
 	o := control.Options{
-		Address: c.Listen, Names: c.ListenName, Reload: reload, Log: log,
+		Address: c.Listen, Names: c.ListenName, Reload: reload, Log: log, Captures: captures,
 		History: control.HistoryFile{FS: fsys, Name: filepath.ToSlash(dir) + "/" + layout.HistoryFile},
 	}
 	switch {
