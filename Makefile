@@ -13,7 +13,7 @@ export CGO_ENABLED ?= 0
 export GOFLAGS     := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
 
 .DEFAULT_GOAL := build
-.PHONY: outage polite build gen help fmt tidy lint test scenario nightly race fuzz sim crash judge outputs conformance hostile demo bench micro throughput soak million plots pressure realsite dashboard others cross cross-check release install deb package-test newcomer container bench-table cover ci clean
+.PHONY: outage polite build gen help fmt tidy lint test scenario nightly race fuzz sim crash judge outputs conformance hostile demo bench micro throughput soak million plots pressure realsite view dashboard others cross cross-check release install deb package-test newcomer container bench-table cover ci clean
 
 build: ## build bin/orbweaver, a static binary (COMMIT=hash: for "orbweaver version", outside of a git checkout)
 	$(GO) build -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
@@ -114,6 +114,9 @@ realsite: build ## crawl Debian's documentation and web applications on loopback
 
 outage: build ## crawl a site whose nginx is stopped, answers 503, or stays away, on loopback
 	tools/outage.sh
+
+view: ## pages of an archive in Debian's Chromium, as orbweaver view shows them; half a minute
+	VIEW_BROWSER=chromium $(GO) test -count=1 -run Browser ./warc/replay
 
 dashboard: ## what people do with the dashboard, in Debian's Chromium (Node.js, npm; says so when one is missing)
 	GO=$(GO) tools/dashboardcheck/run.sh

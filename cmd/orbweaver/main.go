@@ -56,8 +56,9 @@ type cli struct {
 
 // archiveCommands read WARC files, of this or any other crawler.
 type archiveCommands struct {
-	Warc   archive.Command    `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
-	Derive derivation.Command `cmd:"" help:"Make other files from WARC files: a columnar index, graphs, texts."`
+	Warc   archive.Command     `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
+	View   archive.ViewCommand `cmd:"" help:"Show an archive to a browser: pages with images and links, on loopback."`
+	Derive derivation.Command  `cmd:"" help:"Make other files from WARC files: a columnar index, graphs, texts."`
 
 	Graph derivation.GraphCommand `cmd:"" help:"Statistics and ranks of graphs that derive has made."`
 }

@@ -23,6 +23,7 @@ var starters = places{
 	"engine/fetch/keep.go":                       "time.AfterFunc; Close waits for it",
 	"engine/fetch/watch.go":                      "context.AfterFunc, stopped when the exchange ends",
 	"engine/control/server.go":                   "Close waits for the server",
+	"cmd/orbweaver/internal/archive/view.go":     "Run waits for the server",
 	"engine/cluster/membership/service.go":       "Close waits for the maintainer and the rejoiner",
 	"engine/cluster/membership/transport.go":     "Shutdown waits for the pump",
 	"engine/cluster/membership/sockets.go":       "context.AfterFunc, stopped when the connection is closed",

@@ -86,6 +86,7 @@ var importTable = []struct{ importer, may string }{
 	{"warc/coding", ""},
 	{"warc/lookup", base + " warc warc/block warc/cdxj warc/member"},
 	{"warc/cdxserver", "warc/lookup"},
+	{"warc/replay", base + " warc warc/cdxserver warc/coding warc/lookup"},
 	{"warc/warctool", base + " warc warc/coding warc/lookup warc/member"},
 
 	// Level 1, the parts of the engine.
@@ -284,7 +285,7 @@ var homes = map[string]string{
 		"workbench/frame workbench/cold dnsres bench/ tests",
 
 	// Text.
-	"golang.org/x/net/html":         "engine/parse bench/simweb/origin tools/conformance tools/skeleton tests",
+	"golang.org/x/net/html":         "engine/parse warc/replay bench/simweb/origin tools/conformance tools/skeleton tests",
 	"golang.org/x/net/idna":         "internal/urlx engine/filter bench/simweb tests",
 	"golang.org/x/net/publicsuffix": "engine/filter derive/columns derive/graph",
 	"golang.org/x/text":             "engine/parse internal/urlx cmd/orbweaver/internal/console tests",
@@ -317,7 +318,7 @@ var homes = map[string]string{
 	"unsafe": "internal/mpmc internal/vfs/fault.go bench/load/system_linux.go tests",
 	"net/url": "engine/fetch/options.go engine/control/cdx.go engine/cluster/identity warc/recordread.go cmd/ " +
 		"bench/ tools/realsite tools/skeleton tests",
-	"net/http": "engine/control engine/control/dashboard engine/cookie/cookie.go bench/load " +
+	"net/http": "engine/control engine/control/dashboard engine/cookie/cookie.go warc/replay bench/load " +
 		"bench/scenario/testbed cmd/ tests",
 	"net/http/httptest":      "tests",
 	"net/http/pprof":         "engine/control",
@@ -338,7 +339,7 @@ var homes = map[string]string{
 // instead says what to write where a package is not at home.
 var instead = map[string]string{
 	"net/url":                         "urlx works on bytes and keeps the spelling; net/url allocates and respells",
-	"net/http":                        "engine/fetch is the client, engine/control the server; engine/cookie parses",
+	"net/http":                        "engine/fetch is the client, engine/control and warc/replay serve",
 	"github.com/valyala/fasthttp":     "engine/fetch wraps the codec; take a Page",
 	"github.com/miekg/dns":            "ask a dnsres.Resolver; script answers with dnsres/dnstest",
 	"github.com/hashicorp/memberlist": "engine/cluster/membership knows which agents are alive: ask a membership.Service",

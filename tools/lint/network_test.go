@@ -63,6 +63,7 @@ var doorkeepers = places{
 	"cmd/orbweaver/internal/crawl/target.go": "control.Dial: asks a running crawl over its local port",
 	"cmd/orbweaver/internal/crawl/listen.go": "control.Listen: the local port",
 	"cmd/orbweaver/internal/ctl/ui.go":       "control.ListenPages: its pages, on loopback",
+	"cmd/orbweaver/internal/archive/view.go": "an archive for a browser, on loopback",
 	"cmd/orbweaver/internal/process/":        "the socket of the service manager, on this machine",
 	"tools/realsite/servers.go":              "asks whether the servers that it has started answer, on loopback",
 	"bench/load/":                            "a web server on real sockets",

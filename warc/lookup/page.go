@@ -106,6 +106,8 @@ type Page struct {
 	Source  *Capture   // whose record has the payload: another one for a revisit
 	Head    block.Head // of the capture, or of the source if that is what was not modified; zero for other records
 	Body    io.Reader  // the payload without chunking, and with its content encodings
+
+	Encoding string // content encodings of the payload, as in its head
 	// Truncated is why the payload is not complete; "" if it is.
 	Truncated string
 
@@ -147,7 +149,7 @@ func (p *Page) readHead() error {
 	if err != nil {
 		return err
 	}
-	p.Head, p.Body = *head, body
+	p.Head, p.Body, p.Encoding = *head, body, head.Get("Content-Encoding")
 	return nil
 }
 

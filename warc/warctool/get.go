@@ -111,7 +111,7 @@ func writePage(t *Tool, p *lookup.Page, o GetOptions) error {
 func copyPage(out io.Writer, p *lookup.Page, o GetOptions) error {
 	body := p.Body
 	if o.Part != EncodedPayload {
-		decoded, done, err := coding.Decode(body, p.Head.Get("Content-Encoding"))
+		decoded, done, err := coding.Decode(body, p.Encoding)
 		if err != nil {
 			return fmt.Errorf("%w; --encoded writes it as it is", err)
 		}

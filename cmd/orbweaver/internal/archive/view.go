@@ -1,0 +1,75 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/crawl"
+	"orbweaver/warc/replay"
+)
+
+// ViewCommand shows an archive to a browser.
+type ViewCommand struct {
+	crawl.Target
+	Listen string `help:"Loopback address of the pages: host:port, 0 for any free port." default:"127.0.0.1:0" placeholder:"ADDR"`
+	Of     string `arg:"" optional:"" name:"dir" help:"Crawl directory or directory of WARC files, as with --dir." placeholder:"DIR"`
+}
+
+// Help shows examples.
+func (*ViewCommand) Help() string {
+	return `Prints an address for a browser on this machine, and serves the archive there until Ctrl-C: the pages as
+they were, with images, styles and links. The crawl may run meanwhile; what it stores is seen at once. Scripts of
+the pages do not run, and nothing is loaded from the web. /cdx answers the CDX server API.
+
+Example:
+  orbweaver view crawl`
+}
+
+// errNotLoopback says that an address is not this machine's own.
+var errNotLoopback = errors.New("--listen: the archive is shown on loopback alone, since there is no login")
+
+// Run serves pages until a signal.
+func (x *ViewCommand) Run(inv *command.Invocation) error {
+	if !crawl.IsLoopback(x.Listen) {
+		return command.Misuse(errNotLoopback)
+	}
+	if x.Of != "" {
+		x.Dir = x.Of
+	}
+	a, err := x.OpenArchive()
+	if err != nil {
+		return command.Misuse(err)
+	}
+	ctx, stop := signal.NotifyContext(inv.Context, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", x.Listen)
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	log := slog.New(slog.NewTextHandler(inv.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	server := &http.Server{
+		Handler: replay.NewHandler(a, x.Dir, log), ReadTimeout: time.Minute, IdleTimeout: time.Minute,
+		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	fmt.Fprintf(inv.Stdout, "The archive in %s, until Ctrl-C:\n  http://%s/\n", x.Dir, l.Addr())
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	select {
+	case err = <-served:
+		return err
+	case <-ctx.Done():
+	}
+	err = server.Close()
+	<-served
+	return err
+}

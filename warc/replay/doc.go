@@ -1,0 +1,22 @@
+// Package replay shows an archive to a browser: the pages as they were, with their images, styles and links.
+//
+// The address of a capture is /TIME/URL, as in other archives: /20260131120000/https://example.org/a?b. The capture
+// closest to the time is shown. TIME may be shorter, or missing for the last one; /TIMEid_/URL is the payload
+// unchanged. References of HTML and style sheets are rewritten on the server to such addresses. Those that are relative
+// need no rewriting, and what was missed is found by the address of the page that asks.
+//
+//	Handler -> target -> lookup.Archive.Closest, Read -> rewriter (HTML), rewriteCSS, or the payload as it is
+//	        -> list of pages, list of the captures of a URL, cdxserver.Query
+//
+// # Safety
+//
+// Archived pages are hostile. Each answer has a Content-Security-Policy: no script runs, no form is sent, and nothing
+// is loaded from another origin. So a page can neither reach the control port of a crawl nor tell a server that it is
+// read. Requests for another name than that of this machine are refused: a name of the web may have been rebound to
+// this address. Cookies are not stored.
+//
+// # Limits
+//
+// Scripts do not run, so what only a script would load or show is missing, and refreshes of a page are links. HTML and
+// style sheets up to rewriteMost are rewritten; the rest of longer ones is sent unchanged. Pages are decoded to UTF-8.
+package replay

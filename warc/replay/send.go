@@ -1,0 +1,72 @@
+package replay
+
+import (
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"orbweaver/warc/coding"
+	"orbweaver/warc/lookup"
+)
+
+// send answers with a capture.
+func (h *Handler) send(w http.ResponseWriter, r *http.Request, t target, p *lookup.Page) error {
+	header := w.Header()
+	header.Set("Content-Security-Policy", archivedPolicy)
+	header.Set("Memento-Datetime", p.Capture.Time().Format(http.TimeFormat))
+	header.Set("Link", "<"+string(p.Capture.URL)+`>; rel="original"`)
+	status := p.Head.Status
+	if status < 200 || status > 599 {
+		status = http.StatusOK
+	}
+	if to, ok := resolve(p.Capture.URL, p.Head.Get("Location")); ok && status/100 == 3 {
+		redirect(w, t.address(to))
+		return nil
+	}
+	if status/100 == 3 || status == http.StatusNoContent || status == http.StatusResetContent {
+		status = http.StatusOK // a browser would show nothing of it
+	}
+	kind := p.Head.Get("Content-Type")
+	if p.Head.Status == 0 { // a record that is no HTTP message
+		kind = string(p.Source.MIME)
+	}
+	media, _, err := mime.ParseMediaType(kind)
+	if err != nil {
+		media, _, _ = strings.Cut(kind, ";")
+		media = strings.ToLower(strings.TrimSpace(media))
+	}
+	body, done, err := coding.Decode(p.Body, p.Encoding)
+	if err != nil {
+		http.Error(w, "This capture cannot be decoded: "+err.Error(), http.StatusBadGateway)
+		return nil //nolint:nilerr // the browser was told
+	}
+	defer done()
+	write := func() error { _, err := io.Copy(w, body); return err }
+	switch {
+	case t.raw:
+	case media == "text/html" || media == "application/xhtml+xml" || media == "" && isStart(r):
+		said := kind
+		write = func() error { return rewriteHTML(w, body, said, t, p.Capture, isStart(r)) }
+		kind = "text/html; charset=utf-8" // XHTML, too: a rewritten page may not be well-formed
+	case media == "text/css":
+		write = func() error { return rewriteSheet(w, body, t, p.Capture.URL) }
+	}
+	if kind != "" {
+		header.Set("Content-Type", kind)
+	}
+	w.WriteHeader(status)
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	return write()
+}
+
+// isStart says that a browser wants a page, and not a part of one.
+func isStart(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Dest") {
+	case "document", "":
+		return true
+	}
+	return false
+}
