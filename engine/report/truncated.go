@@ -27,7 +27,7 @@ func (r *Report) TruncatedLine() string {
 	if total == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d bodies are not whole in the archive: %s; to list them: grep -E '%s' logs/crawl.log*",
+	return fmt.Sprintf("%d bodies are not whole in the archive: %s; to list them: zgrep -E '%s' logs/crawl.log*",
 		total, strings.Join(reasons, ", "), "truncated-|no-memory")
 }
 
@@ -36,6 +36,6 @@ func (r *Report) WarnTruncated(log *slog.Logger, dir string) {
 	if total, reasons := r.truncatedBodies(); total > 0 {
 		log.Warn("bodies are not whole in the archive; crawl.log has their URLs; raise --max-body if they are too long",
 			"bodies", total, "reasons", strings.Join(reasons, ", "), "list",
-			"grep -E 'truncated-|no-memory' "+dir+"/logs/crawl.log*")
+			"zgrep -E 'truncated-|no-memory' "+dir+"/logs/crawl.log*")
 	}
 }

@@ -31,7 +31,7 @@ func TestWriteReport_saysWhichBodiesAreNotWhole(t *testing.T) {
 		{map[string]int64{"ok": 5}, ""},
 		{
 			map[string]int64{"ok": 5, "truncated-length": 2, "no-memory": 1},
-			"truncated 3 bodies are not whole in the archive: no-memory 1, truncated-length 2; to list them: grep -E",
+			"truncated 3 bodies are not whole in the archive: no-memory 1, truncated-length 2; to list them: zgrep -E",
 		},
 	} {
 		var out strings.Builder
