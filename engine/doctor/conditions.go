@@ -230,8 +230,12 @@ func politeness(f *Figures) (text, remedy, ifLifted string) {
 		why = " (" + h.Waits[0].Text + ")"
 	}
 	n := f.Hosts.Sites
-	until := fmt.Sprintf("%s due in %v",
-		plural.Verb(n, "waits for its delay and is", "wait for their delay, the first is"), round(f.Hosts.NextDue))
+	until := plural.Verb(n, "waits for its delay and is due ", "wait for their delay, the first is due ")
+	if due := round(f.Hosts.NextDue); due > 0 {
+		until += "in " + due.String()
+	} else {
+		until += "now"
+	}
 	if f.Hosts.NextDue < 0 {
 		until = plural.Verb(n, "waits", "wait") + " until an exchange under way has ended"
 	}

@@ -3,6 +3,7 @@ package fsck
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"orbweaver/engine/lifecycle"
 	"orbweaver/internal/plural"
@@ -110,9 +111,13 @@ func (r *Report) Print(out io.Writer) {
 	for _, a := range r.Areas {
 		verdict := "sound"
 		if a.Errors > 0 {
-			verdict = fmt.Sprintf("%d ERRORS", a.Errors)
+			verdict = strings.ToUpper(plural.Count(a.Errors, "error"))
 		}
-		fmt.Fprintf(out, "  %-9s %12d %-24s %s\n", a.Name, a.Checked, a.Unit, verdict)
+		unit := a.Unit
+		if a.Checked == 1 {
+			unit = strings.TrimSuffix(unit, "s")
+		}
+		fmt.Fprintf(out, "  %-9s %12d %-24s %s\n", a.Name, a.Checked, unit, verdict)
 	}
 	for _, f := range r.Findings {
 		fmt.Fprintf(out, "%s: %s: %s: %s\n", f.Severity, f.Area, f.File, f.Text)
