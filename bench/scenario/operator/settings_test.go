@@ -56,8 +56,8 @@ func otherValues() map[string]string {
 	}
 }
 
-// run opens the crawl of a configuration, lets something happen after some seconds, and stops it.
-func runFor(t *testing.T, rig *testbed.Rig, cfg *engine.Config, happen func(e *engine.Engine)) {
+// begin opens the crawl of a configuration, which keeps changed settings, and runs it.
+func begin(t *testing.T, rig *testbed.Rig, cfg *engine.Config) (*engine.Engine, <-chan error) {
 	t.Helper()
 	rig.Connect()
 	seams := rig.Seams(rig.FS)
@@ -68,6 +68,13 @@ func runFor(t *testing.T, rig *testbed.Rig, cfg *engine.Config, happen func(e *e
 	}
 	done := make(chan error, 1)
 	go func() { done <- e.Run(t.Context()) }()
+	return e, done
+}
+
+// runFor begins a crawl, lets something happen after some seconds, and stops it.
+func runFor(t *testing.T, rig *testbed.Rig, cfg *engine.Config, happen func(e *engine.Engine)) {
+	t.Helper()
+	e, done := begin(t, rig, cfg)
 	testbed.Wait(3 * time.Second)
 	happen(e)
 	e.Operator().Stop()
@@ -260,17 +267,9 @@ func busiest(t *testing.T, e *engine.Engine) string {
 // runLimited runs the crawl with a limit of pages that is given in flight, to its end.
 func runLimited(t *testing.T, rig *testbed.Rig, cfg *engine.Config, limit string, want int64) {
 	t.Helper()
-	rig.Connect()
-	seams := rig.Seams(rig.FS)
-	seams.Settings = keptSettings{cfg}
-	e, err := engine.Open(*cfg, seams)
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() { done <- e.Run(t.Context()) }()
+	e, done := begin(t, rig, cfg)
 	testbed.Wait(time.Second)
-	_, err = e.Operator().ChangeSettings(t.Context(), changes.Request{By: "test", Settings: []string{limit}})
+	_, err := e.Operator().ChangeSettings(t.Context(), changes.Request{By: "test", Settings: []string{limit}})
 	if err != nil {
 		t.Error(err)
 	}
