@@ -36,7 +36,7 @@ func (o *Outputs) Create(name string) (io.Writer, error) {
 		return nil, fmt.Errorf("derive: %w", err)
 	}
 	out := &output{name: name, file: f}
-	out.counted.w = f
+	out.w = f
 	out.buffer = bufio.NewWriterSize(&out.counted, 256<<10)
 	o.files = append(o.files, out)
 	return out.buffer, nil

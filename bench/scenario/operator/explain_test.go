@@ -45,7 +45,7 @@ func TestExplain_ofAStoppedCrawlReadsOnlyTheSiteOfTheURL(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := open(t, disk, url).Collect(t.Context(), url, evidence.Limits{})
-			if err != nil || !reflect.DeepEqual(got, want) {
+			if err != nil || !reflect.DeepEqual(got, want) { //nolint:govet // the errors of both are nil
 				t.Fatalf("%s: %+v, %v\nof all sites: %+v", url, got, err, want)
 			}
 			if got.Result == evidence.Queued {
