@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/hosts"
+	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/limits"
@@ -24,6 +25,7 @@ import (
 	"orbweaver/engine/storage"
 	"orbweaver/engine/underway"
 	"orbweaver/internal/vfs"
+	"orbweaver/warc"
 	"orbweaver/warc/lookup"
 )
 
@@ -62,7 +64,7 @@ type Parts struct {
 // New returns the Operator of a crawl.
 func New(p Parts) *Operator {
 	captures := lookup.NewFiles(lookup.Options{
-		FS: p.FS, Dirs: []string{p.Dir + "/" + layout.ArchiveDir}, Writing: p.Disk.Journal.Writer,
+		FS: p.FS, Dirs: []string{p.Dir + "/" + layout.ArchiveDir}, Writing: openFiles{p.Disk.Journal},
 	})
 	o := &Operator{Parts: p, Captures: captures, hosts: &hosts.Lister{
 		Workbench: p.Disk.Workbench, Sites: p.Sites, OnDisk: sites.NewDiskQueues(p.Disk.SiteQueues), Live: p.Live,
@@ -77,6 +79,14 @@ func New(p Parts) *Operator {
 		Checkpoints: p.Checkpoints,
 	})
 	return o
+}
+
+// openFiles are the archive files that are not closed. The Operator is made before the archive is opened.
+type openFiles struct{ journal *journal.Store }
+
+// OpenLines returns the index lines of these files.
+func (f openFiles) OpenLines(ctx context.Context) ([]warc.OpenLines, error) {
+	return f.journal.Writer.OpenLines(ctx)
 }
 
 // Options are settings of the crawl that its operator cannot change.
