@@ -150,7 +150,7 @@ await story('add, block and rule', async (page) => {
   }
   await page.getByLabel('Block hosts', { exact: true }).fill('.evil.test')
   await page.getByRole('button', { name: 'Dry run: Block hosts' }).click()
-  await page.getByText('.evil.test: 1 sites are known, with 3 URLs queued. 12 idle sites on disk are not compared.').waitFor()
+  await page.getByText('.evil.test: 1 site is known, with 3 URLs queued. 12 idle sites on disk are not compared.').waitFor()
   await page.getByText('The longest queues: http://<img src=x onerror=alert(1)>').waitFor()
   await page.getByLabel('Give hosts a rule', { exact: true }).fill('192.0.2.0/24 host-delay=9s')
   await page.getByRole('button', { name: 'Dry run: Give hosts a rule' }).click()
