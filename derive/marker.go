@@ -46,7 +46,7 @@ func readMarker(fsys vfs.FS, dir string, p Product, s *Source) (m marker, valid 
 		return m, false, fmt.Errorf("derive: %w", err)
 	}
 	if json.Unmarshal(text, &m) != nil || m.Size != s.Size || m.Crawl != s.Crawl || m.Settings != p.Settings() {
-		return m, false, nil
+		return m, false, nil //nolint:nilerr // a marker that cannot be read is no marker
 	}
 	for _, out := range m.Outputs {
 		if size, err := fsys.Size(path.Join(dir, out.Name)); err != nil || size != out.Bytes {
