@@ -70,6 +70,6 @@ func (x *ViewCommand) Run(inv *command.Invocation) error {
 	case <-ctx.Done():
 	}
 	err = server.Close()
-	<-served
+	<-served //nolint:errcheck // it says that the server is closed
 	return err
 }
