@@ -22,13 +22,13 @@ func TestDerive(t *testing.T) {
 	out := filepath.Join(dir, "out")
 	args := []string{"derive", "--parquet", "--crawl", "C", "--out", out}
 	r := call(append(args, file)...).want(t, command.ExitDone)
-	if !strings.HasPrefix(r.out, "1 WARC files, 2 records, 0 faults\n2 outputs") {
+	if !strings.HasPrefix(r.out, "1 WARC file, 2 records, 0 faults\n2 outputs") {
 		t.Error(r.out)
 	}
 	if _, err := os.Stat(filepath.Join(out, "parquet", "crawl=C", "subset=warc", "x-000.gz.parquet")); err != nil {
 		t.Error(err)
 	}
-	if r = call(append(args, file)...).want(t, command.ExitDone); !strings.Contains(r.out, "1 files were complete") {
+	if r = call(append(args, file)...).want(t, command.ExitDone); !strings.Contains(r.out, "1 file was complete") {
 		t.Error(r.out)
 	}
 	a.Damage(1)

@@ -12,6 +12,7 @@ import (
 	"orbweaver/derive/corpus"
 	"orbweaver/derive/extracts"
 	"orbweaver/derive/graph"
+	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -108,20 +109,22 @@ func (c *Command) Run(inv *command.Invocation) error {
 		err = printReport(inv, r)
 	}
 	if err == nil && r.Faults > 0 {
-		err = fmt.Errorf("%d faults in the WARC files; everything else was used", r.Faults)
+		err = fmt.Errorf("%s in the WARC files; everything else was used", plural.Count(r.Faults, "fault"))
 	}
 	return err
 }
 
 // printReport prints the report as text.
 func printReport(inv *command.Invocation, r *derive.Report) error {
-	text := fmt.Sprintf("%d WARC files, %d records, %d faults\n%d outputs, %s written\n",
-		r.Files, r.Records, r.Faults, r.Outputs, command.FormatBytes(r.Written))
+	text := fmt.Sprintf("%s, %s, %s\n%s, %s written\n",
+		plural.Count(r.Files, "WARC file"), plural.Count(r.Records, "record"), plural.Count(r.Faults, "fault"),
+		plural.Count(r.Outputs, "output"), command.FormatBytes(r.Written))
 	if r.Kept > 0 {
-		text += fmt.Sprintf("%d files were complete before\n", r.Kept)
+		text += fmt.Sprintf("%s %s complete before\n", plural.Count(r.Kept, "file"), plural.Verb(r.Kept, "was", "were"))
 	}
 	if r.Unfinished > 0 {
-		text += fmt.Sprintf("%d files are still written by a crawl, and were left out\n", r.Unfinished)
+		text += fmt.Sprintf("%s %s still written by a crawl, and left out\n",
+			plural.Count(r.Unfinished, "file"), plural.Verb(r.Unfinished, "is", "are"))
 	}
 	_, err := fmt.Fprint(inv.Stdout, text)
 	return err
