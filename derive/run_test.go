@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -19,6 +20,7 @@ import (
 // uris is a product for tests: a list of target URIs and of the sizes of bodies.
 type uris struct {
 	form   string
+	mu     sync.Mutex // held by workers while opened is used
 	opened []string
 	joined int
 }
@@ -28,7 +30,9 @@ func (u *uris) Settings() string  { return u.form }
 func (*uris) Needs() derive.Needs { return derive.Needs{Bodies: true} }
 
 func (u *uris) Open(s derive.Source, outputs *derive.Outputs) (derive.FileWriter, error) {
+	u.mu.Lock()
 	u.opened = append(u.opened, s.File)
+	u.mu.Unlock()
 	w, err := outputs.Create("uris/" + s.Crawl + "/" + s.Stem + u.form + ".txt")
 	return uriWriter{w}, err
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,13 +37,13 @@ type rig struct {
 	taken []string
 	fail  error // of the next call
 
-	before func() // called before each call of add
+	before atomic.Pointer[func()] // called before each call of add
 }
 
 // add takes URLs. It refuses those that are no http URLs, and knows those that it has taken.
 func (r *rig) add(_ context.Context, urls iter.Seq[string]) (added admission.Added, err error) {
-	if r.before != nil {
-		r.before()
+	if before := r.before.Load(); before != nil {
+		(*before)()
 	}
 	if r.fail != nil {
 		return added, r.fail
@@ -73,6 +74,13 @@ func (r *rig) count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.taken)
+}
+
+// urls joins the URLs that were taken.
+func (r *rig) urls() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Join(r.taken, " ")
 }
 
 func (r *rig) put(t *testing.T, name, content string) {
@@ -170,13 +178,13 @@ func TestInbox_aFileThatIsWrittenAtTheStartIsReadWhole(t *testing.T) {
 			for _, more := range []string{"-a-line.test/\n", "http://b.test/\n", "http://c.test/\n"} {
 				time.Sleep(Quiet - time.Millisecond)
 				if r.count() > 0 || !i.IsPending() {
-					t.Errorf("before %q: %q are read, pending %v", more, r.taken, i.IsPending())
+					t.Errorf("before %q: %d are read, pending %v", more, r.count(), i.IsPending())
 				}
 				text += more
 				r.put(t, "a.txt", text)
 			}
-			r.before = func() {
-				r.before = nil
+			grow := func() {
+				r.before.Store(nil)
 				f, err := r.fs.OpenRW("crawl/inbox/a.txt")
 				if err == nil {
 					_, err = f.WriteAt([]byte("http://late.test/\n"), int64(len(text)))
@@ -185,9 +193,10 @@ func TestInbox_aFileThatIsWrittenAtTheStartIsReadWhole(t *testing.T) {
 					t.Error(err)
 				}
 			}
+			r.before.Store(&grow)
 			time.Sleep(3 * Quiet)
 			want := "http://a.test/ http://half-a-line.test/ http://b.test/ http://c.test/ http://late.test/"
-			if got := strings.Join(r.taken, " "); got != want || i.IsPending() || r.list(t) != "done/a.txt done/a.txt.tsv" {
+			if got := r.urls(); got != want || i.IsPending() || r.list(t) != "done/a.txt done/a.txt.tsv" {
 				t.Errorf("read: %s, pending %v, files: %s", got, i.IsPending(), r.list(t))
 			}
 		})
@@ -225,7 +234,8 @@ func TestInbox_nothingIsLostByAKill(t *testing.T) {
 		r := &rig{fs: vfs.NewMem(1)}
 		r.put(t, "a.txt", lines.String())
 		var killed []*rig // the crawl as a kill leaves it before each part
-		r.before = func() { killed = append(killed, &rig{fs: r.fs.KillClone(), taken: slices.Clone(r.taken)}) }
+		clone := func() { killed = append(killed, &rig{fs: r.fs.KillClone(), taken: slices.Clone(r.taken)}) }
+		r.before.Store(&clone)
 		r.run(t, func(func(), *Inbox) { time.Sleep(2 * Quiet) })
 		killed = append(killed, &rig{fs: r.fs.KillClone(), taken: slices.Clone(r.taken)})
 		if len(killed) != 4 {
