@@ -6,7 +6,9 @@ import (
 	"path"
 	"strings"
 
+	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
+	"orbweaver/warc"
 )
 
 // ErrNoFiles is returned if there is no WARC file.
@@ -15,28 +17,12 @@ var ErrNoFiles = errors.New("derive: no WARC files")
 // ErrSameName is returned if two inputs would have the same outputs.
 var ErrSameName = errors.New("derive: two files with the same name")
 
-// archiveDir has the WARC files of a crawl directory.
-const archiveDir = "warc"
-
-// openSuffix marks a file that a crawl is writing.
-const openSuffix = ".open"
-
-// stemOf returns the name of a WARC file without its suffix; ok is false for the names of other files.
-func stemOf(base string) (stem string, ok bool) {
-	for _, suffix := range []string{".warc.gz", ".warc.zst", ".warc"} {
-		if stem, ok = strings.CutSuffix(base, suffix); ok {
-			return stem, stem != ""
-		}
-	}
-	return "", false
-}
-
 // find returns the WARC files of names: crawl directories, other directories, or files. Files that a crawl is writing
 // are counted and left out: a later Run reads them whole.
 func find(fsys vfs.FS, names []string, crawl string) (files []Source, unfinished int, err error) {
 	seen := map[string]string{}
 	add := func(dir, base, ofCrawl string) error {
-		stem, _ := stemOf(base)
+		stem, _, _ := warc.CutName(base)
 		s := Source{Path: path.Join(dir, base), Stem: stem, File: base, Crawl: crawl}
 		if s.Crawl == "" {
 			s.Crawl = plainName(ofCrawl)
@@ -58,17 +44,18 @@ func find(fsys vfs.FS, names []string, crawl string) (files []Source, unfinished
 	for _, name := range names {
 		name = path.Clean(name)
 		found := 0
-		for _, dir := range []string{path.Join(name, archiveDir), name} {
+		for _, dir := range []string{path.Join(name, layout.ArchiveDir), name} {
 			bases, err := fsys.List(dir)
 			if err != nil || found > 0 {
 				continue
 			}
 			for _, base := range bases {
-				if _, ok := stemOf(strings.TrimSuffix(base, openSuffix)); !ok {
+				_, isOpen, ok := warc.CutName(base)
+				if !ok {
 					continue
 				}
 				found++
-				if strings.HasSuffix(base, openSuffix) {
+				if isOpen {
 					unfinished++
 					continue
 				}
@@ -80,12 +67,12 @@ func find(fsys vfs.FS, names []string, crawl string) (files []Source, unfinished
 		if found > 0 {
 			continue
 		}
-		if _, ok := stemOf(path.Base(name)); !ok {
+		if _, isOpen, ok := warc.CutName(path.Base(name)); !ok || isOpen {
 			return nil, 0, fmt.Errorf("%w in %s: give a crawl directory, or files such as NAME.warc.gz", ErrNoFiles, name)
 		}
 		dir := path.Dir(name)
 		ofCrawl := path.Base(dir)
-		if ofCrawl == archiveDir {
+		if ofCrawl == layout.ArchiveDir {
 			ofCrawl = path.Base(path.Dir(dir))
 		}
 		if err := add(dir, path.Base(name), ofCrawl); err != nil {

@@ -52,13 +52,23 @@ func (f FileInfo) Index() string {
 
 // IndexName returns the name of the CDXJ index of any WARC file.
 func IndexName(name string) string {
-	name = strings.TrimSuffix(name, openSuffix)
+	stem, _, ok := CutName(name)
+	if !ok {
+		stem = strings.TrimSuffix(name, openSuffix)
+	}
+	return stem + indexSuffix
+}
+
+// CutName returns the name of any WARC file, ours or not, without its suffixes. isOpen says that the file is still
+// written, or was when its Writer was killed. ok is false for the names of other files.
+func CutName(name string) (stem string, isOpen, ok bool) {
+	name, isOpen = strings.CutSuffix(name, openSuffix)
 	for c := Gzip; c <= None; c++ {
-		if rest, ok := strings.CutSuffix(name, suffixOf(c)); ok {
-			return rest + indexSuffix
+		if stem, ok = strings.CutSuffix(name, suffixOf(c)); ok {
+			return stem, isOpen, true
 		}
 	}
-	return name + indexSuffix
+	return "", isOpen, false
 }
 
 // formatName returns PREFIX-TIMESTAMP17-SERIAL5-HOST.warc.gz.

@@ -13,6 +13,7 @@ import (
 
 	"orbweaver/derive"
 	"orbweaver/derive/bvgraph"
+	"orbweaver/engine/filter"
 	"orbweaver/internal/extsort"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
@@ -167,7 +168,7 @@ func (b *builder) vertex(out *zipped, kind int, node int64, name []byte) error {
 	if kind == hosts {
 		out.line = append(strconv.AppendInt(out.line, node, 10), '\t')
 		host := appendReversed(nil, name)
-		f := urlx.Fingerprint(0, appendReversed(nil, domainOf(host)))
+		f := urlx.Fingerprint(0, appendReversed(nil, filter.Domain(host)))
 		if err := b.members.Add(extsort.Entry{Hi: f.Hi, Lo: f.Lo, Tag: tagHost}); err != nil {
 			return err
 		}

@@ -6,9 +6,8 @@ import (
 	"net/netip"
 	"slices"
 
-	"golang.org/x/net/publicsuffix"
-
 	"orbweaver/derive"
+	"orbweaver/engine/filter"
 	"orbweaver/engine/parse"
 	"orbweaver/internal/urlx"
 )
@@ -151,7 +150,7 @@ func (w *writer) host(site []byte) (node uint32, ok bool) {
 	w.buffers.name = appendReversed(w.buffers.name[:0], name)
 	node, isNew := w.graphs[hosts].node(w.buffers.name)
 	if isNew {
-		w.buffers.name = appendReversed(w.buffers.name[:0], domainOf(name))
+		w.buffers.name = appendReversed(w.buffers.name[:0], filter.Domain(name))
 		domain, _ := w.graphs[domains].node(w.buffers.name)
 		w.domainOf = append(w.domainOf, domain)
 	}
@@ -168,15 +167,6 @@ func isAddress(host []byte) bool {
 	}
 	_, err := netip.ParseAddr(string(host))
 	return err == nil
-}
-
-// domainOf returns the domain of a host: one label below its public suffix. A public suffix is its own domain.
-func domainOf(host []byte) []byte {
-	domain, err := publicsuffix.EffectiveTLDPlusOne(string(host))
-	if err != nil {
-		return host
-	}
-	return []byte(domain)
 }
 
 // appendReversed appends a name with its labels in reverse order.

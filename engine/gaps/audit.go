@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"strings"
 
 	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/layout"
 	"orbweaver/internal/extsort"
 	"orbweaver/internal/vfs"
+	"orbweaver/warc"
 )
 
 // ErrNoFiles says that there is no WARC file.
@@ -90,7 +90,7 @@ func (a *auditor) find(name string) error {
 		}
 		n := len(a.files)
 		for _, base := range found {
-			if isArchive(base) {
+			if _, _, ok := warc.CutName(base); ok {
 				if err := a.add(dir, base); err != nil {
 					return err
 				}
@@ -100,22 +100,15 @@ func (a *auditor) find(name string) error {
 			return nil
 		}
 	}
-	if isArchive(name) {
+	if _, _, ok := warc.CutName(name); ok {
 		return a.add(path.Dir(name), path.Base(name))
 	}
 	return fmt.Errorf("%w in %s: give a crawl directory, or files such as NAME.warc.gz", ErrNoFiles, name)
 }
 
-// isArchive reports whether a name is that of a WARC file.
-func isArchive(name string) bool {
-	name = strings.TrimSuffix(name, openSuffix)
-	return strings.HasSuffix(name, ".warc") || strings.HasSuffix(name, ".warc.gz") || strings.HasSuffix(name, ".warc.zst")
-}
-
-const openSuffix = ".open"
-
 func (a *auditor) add(dir, base string) error {
-	in := input{name: path.Join(dir, base), dir: len(a.dirs), isOpen: strings.HasSuffix(base, openSuffix)}
+	in := input{name: path.Join(dir, base), dir: len(a.dirs)}
+	_, in.isOpen, _ = warc.CutName(base)
 	for n, known := range a.dirs {
 		if known == dir {
 			in.dir = n

@@ -287,7 +287,7 @@ var homes = map[string]string{
 	// Text.
 	"golang.org/x/net/html":         "engine/parse warc/replay bench/simweb/origin tools/conformance tools/skeleton tests",
 	"golang.org/x/net/idna":         "internal/urlx engine/filter bench/simweb tests",
-	"golang.org/x/net/publicsuffix": "engine/filter derive/columns derive/graph",
+	"golang.org/x/net/publicsuffix": "engine/filter derive/columns",
 	"golang.org/x/text":             "engine/parse internal/urlx cmd/orbweaver/internal/console tests",
 	"golang.org/x/term":             "cmd/orbweaver/internal/console",
 	"github.com/creack/pty":         "tests",

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/warc"
 	"orbweaver/warc/cdxj"
 )
 
@@ -161,7 +162,7 @@ func FindDir(fsys vfs.FS, dir string) (string, error) {
 		return "", err
 	}
 	for _, name := range names {
-		if IsArchive(name) {
+		if _, _, ok := warc.CutName(name); ok {
 			return dir, nil
 		}
 	}

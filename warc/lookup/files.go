@@ -56,29 +56,17 @@ func NewFiles(o Options) *Files {
 	return f
 }
 
-const openSuffix = ".open"
-
 // archiveFile is a WARC file.
 type archiveFile struct {
-	path string
-	name string // when it is complete, as index lines have it
-	open bool
+	path  string
+	final string // path when it is complete
+	name  string // the last part of final, as index lines have it
+	open  bool
 }
 
 func fileOf(name string) archiveFile {
-	final, open := strings.CutSuffix(name, openSuffix)
-	return archiveFile{path: name, name: path.Base(final), open: open}
-}
-
-// IsArchive says whether a file with this name is a WARC file, complete or not.
-func IsArchive(name string) bool {
-	name = strings.TrimSuffix(name, openSuffix)
-	for _, suffix := range []string{".warc", ".warc.gz", ".warc.zst"} {
-		if strings.HasSuffix(name, suffix) {
-			return true
-		}
-	}
-	return false
+	final := warc.FileInfo{Name: name}.Final()
+	return archiveFile{path: name, final: final, name: path.Base(final), open: final != name}
 }
 
 // errTwice says that an index line could be of either file.
@@ -95,7 +83,7 @@ func (f *Files) list() (files []archiveFile, err error) {
 			return nil, err
 		}
 		for _, name := range names {
-			if IsArchive(name) {
+			if _, _, ok := warc.CutName(name); ok {
 				files = append(files, fileOf(path.Join(dir, name)))
 			}
 		}
@@ -104,7 +92,7 @@ func (f *Files) list() (files []archiveFile, err error) {
 		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.path, b.path))
 	})
 	files = slices.CompactFunc(files, func(a, b archiveFile) bool {
-		return strings.TrimSuffix(b.path, openSuffix) == strings.TrimSuffix(a.path, openSuffix)
+		return b.final == a.final
 	})
 	for i := range len(files) - 1 {
 		if a, b := files[i], files[i+1]; a.name == b.name {

@@ -93,7 +93,7 @@ func (f *Files) openNamed(name string) (vfs.File, error) {
 		}
 		opened, err := f.o.FS.Open(file.path)
 		if errors.Is(err, fs.ErrNotExist) && file.open { // it was finished meanwhile
-			opened, err = f.o.FS.Open(strings.TrimSuffix(file.path, openSuffix))
+			opened, err = f.o.FS.Open(file.final)
 		}
 		return opened, err
 	}
