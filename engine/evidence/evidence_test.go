@@ -14,6 +14,7 @@ import (
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/vfstest"
+	"orbweaver/warc/lookup"
 )
 
 // logLine is a line of crawl.log.
@@ -107,8 +108,8 @@ func TestSearchIndexFindsTheLinesOfAURL(t *testing.T) {
 	disk := vfstest.WithDir(t, "warc")
 	vfstest.WriteAll(t, disk, "warc/x.cdxj", []byte(strings.Join(lines, "")))
 	find := func(url string) (n int) {
-		prefix := append(urlx.SURT(nil, []byte(url)), ' ')
-		err := searchIndex(disk, "warc/x.cdxj", prefix, func(l []byte) {
+		want := lookup.Exact(urlx.SURT(nil, []byte(url)))
+		err := lookup.EachLine(disk, "warc/x.cdxj", want, func(l []byte) {
 			if !bytes.Contains(l, fmt.Appendf(nil, `"url":%q`, url)) {
 				t.Errorf("%s: a strange line %s", url, l)
 			}

@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
+	"orbweaver/warc/lookup"
 )
 
 // Attempt is a line of crawl.log about the URL.
@@ -114,25 +115,12 @@ func searchFrom(
 		return fmt.Errorf("evidence: %w", err)
 	}
 	defer file.Close()
-	low, high, err := int64(0), int64(0), error(nil)
-	if high, err = file.Size(); err != nil {
-		return fmt.Errorf("evidence: %w", err)
-	}
-	buf := make([]byte, indexWindow)
-	for high-low > indexWindow && ctx.Err() == nil {
-		mid := low + (high-low)/2
-		line, begin, err := lineAfter(file, mid, &buf)
-		if err != nil {
-			return fmt.Errorf("evidence: %s: %w", name, err)
-		}
-		if line != nil && begin < high && string(line[:min(len(line), len(stamp))]) < stamp {
-			low = begin
-		} else {
-			high = mid
-		}
+	from, err := lookup.FirstLine(file, []byte(stamp))
+	if err != nil {
+		return fmt.Errorf("evidence: %s: %w", name, err)
 	}
 	chunk := make([]byte, windowSize)
-	n, err := file.ReadAt(chunk, low)
+	n, err := file.ReadAt(chunk, from)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("evidence: %w", err)
 	}

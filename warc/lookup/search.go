@@ -14,12 +14,12 @@ const (
 	lineMost   = 256 << 10
 )
 
-// errLine says that an index has a line that is too long.
-var errLine = fmt.Errorf("a line is longer than %d bytes: write it again with orbweaver warc index --write", lineMost)
+// errLine says that a sorted file has a line that is too long.
+var errLine = fmt.Errorf("a line is longer than %d bytes", lineMost)
 
-// firstLine returns the offset of the first line of a sorted file that is not before from. It reads about as many
-// windows as the size has bits.
-func firstLine(file vfs.File, from []byte) (int64, error) {
+// FirstLine searches a sorted file for the first line that is not before from. The line begins at the offset, or within
+// 8 KiB and a line behind it. It reads about as many windows as the size has bits.
+func FirstLine(file vfs.File, from []byte) (int64, error) {
 	size, err := file.Size()
 	if err != nil {
 		return 0, err
@@ -65,6 +65,16 @@ func lineAfter(file io.ReaderAt, at int64, buf *[]byte) (line []byte, begin int6
 	}
 }
 
+// EachLine calls f with the lines of a range in one sorted index file. f borrows the line.
+func EachLine(fsys vfs.FS, name string, want Range, f func(line []byte)) error {
+	c, err := openCursor(fsys, name, want, chunkMost)
+	for err == nil && c.line() != nil {
+		f(c.line())
+		err = c.next()
+	}
+	return err
+}
+
 // cursor is a source of sorted lines with its next line.
 type cursor interface {
 	// line returns the next line, without its end; nil behind the last. It is valid until next.
@@ -92,7 +102,7 @@ func openCursor(fsys vfs.FS, name string, want Range, chunk int) (*indexCursor, 
 		return nil, err
 	}
 	c := &indexCursor{fsys: fsys, name: name, want: want, chunk: chunk}
-	if c.at, err = firstLine(file, want.From); err == nil {
+	if c.at, err = FirstLine(file, want.From); err == nil {
 		c.buf = make([]byte, windowSize)
 		err = c.read(file)
 	}
@@ -100,7 +110,7 @@ func openCursor(fsys vfs.FS, name string, want Range, chunk int) (*indexCursor, 
 		err = c.next()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, indexFault(name, err)
 	}
 	c.buf = nil // the next piece has the size of a chunk
 	return c, nil
@@ -143,9 +153,17 @@ func (c *indexCursor) refill() error {
 		err = errors.Join(c.read(file), file.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.name, err)
+		return indexFault(c.name, err)
 	}
 	return nil
+}
+
+// indexFault names the index in an error, and the remedy if there is one.
+func indexFault(name string, err error) error {
+	if errors.Is(err, errLine) {
+		return fmt.Errorf("%s: %w: write it again with orbweaver warc index --write", name, err)
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // read reads one piece behind what is left.
