@@ -87,6 +87,17 @@ func find(w *Writer, file *outFile, prefix []byte, f func(name string, line []by
 	return file.unread > 0
 }
 
+// openFiles returns the files that have no final names yet.
+func openFiles(w *Writer) []*outFile {
+	w.acquire()
+	defer w.release()
+	files := slices.Clone(w.full)
+	if w.current != nil {
+		files = append(files, w.current)
+	}
+	return files
+}
+
 // OpenLines are the index lines of a file that is not finished, as they were at one moment.
 type OpenLines struct {
 	Name, Final string        // of the file, now and when it is finished
@@ -96,13 +107,7 @@ type OpenLines struct {
 // OpenLines returns the lines of all files without their final names. It waits until the first part of a resumed file
 // was read again. What an Append has returned for is there, and so may be a group that is undone afterwards.
 func (w *Writer) OpenLines(ctx context.Context) (open []OpenLines, err error) {
-	w.acquire()
-	files := slices.Clone(w.full)
-	if w.current != nil {
-		files = append(files, w.current)
-	}
-	w.release()
-	for _, file := range files {
+	for _, file := range openFiles(w) {
 		if err := cmp.Or(ctx.Err(), file.recall()); err != nil {
 			return nil, err
 		}

@@ -308,13 +308,7 @@ func (w *Writer) rotate() error {
 // present name of the file. unread says that some lines are not in memory. f borrows the line and must not call the
 // Writer. An Append waits some microseconds for it at most.
 func (w *Writer) FindOpen(prefix []byte, f func(name string, line []byte)) (unread bool) {
-	w.acquire()
-	files := slices.Clone(w.full)
-	if w.current != nil {
-		files = append(files, w.current)
-	}
-	w.release()
-	for _, file := range files {
+	for _, file := range openFiles(w) {
 		unread = find(w, file, prefix, f) || unread
 	}
 	return unread

@@ -167,8 +167,8 @@ func (b *builder) vertex(out *zipped, kind int, node int64, name []byte) error {
 	out.line = out.line[:0]
 	if kind == hosts {
 		out.line = append(strconv.AppendInt(out.line, node, 10), '\t')
-		host := appendReversed(nil, name)
-		f := urlx.Fingerprint(0, appendReversed(nil, filter.Domain(host)))
+		host := urlx.AppendReversed(nil, name, '.')
+		f := urlx.Fingerprint(0, urlx.AppendReversed(nil, filter.Domain(host), '.'))
 		if err := b.members.Add(extsort.Entry{Hi: f.Hi, Lo: f.Lo, Tag: tagHost}); err != nil {
 			return err
 		}

@@ -147,10 +147,10 @@ func (w *writer) host(site []byte) (node uint32, ok bool) {
 	if isAddress(name) {
 		return 0, false
 	}
-	w.buffers.name = appendReversed(w.buffers.name[:0], name)
+	w.buffers.name = urlx.AppendReversed(w.buffers.name[:0], name, '.')
 	node, isNew := w.graphs[hosts].node(w.buffers.name)
 	if isNew {
-		w.buffers.name = appendReversed(w.buffers.name[:0], filter.Domain(name))
+		w.buffers.name = urlx.AppendReversed(w.buffers.name[:0], filter.Domain(name), '.')
 		domain, _ := w.graphs[domains].node(w.buffers.name)
 		w.domainOf = append(w.domainOf, domain)
 	}
@@ -167,19 +167,6 @@ func isAddress(host []byte) bool {
 	}
 	_, err := netip.ParseAddr(string(host))
 	return err == nil
-}
-
-// appendReversed appends a name with its labels in reverse order.
-func appendReversed(dst, name []byte) []byte {
-	for {
-		dot := bytes.LastIndexByte(name, '.')
-		dst = append(dst, name[dot+1:]...)
-		if dot < 0 {
-			return dst
-		}
-		dst = append(dst, '.')
-		name = name[:dot]
-	}
 }
 
 // flush writes what was collected.

@@ -39,15 +39,19 @@ func appendHostKey(dst, host []byte) []byte {
 	if bytes.Contains(host, []byte("..")) {
 		host = bytes.ReplaceAll(host, []byte(".."), []byte("."))
 	}
-	host = cutWWW(bytes.Trim(host, "."))
+	return AppendReversed(dst, cutWWW(bytes.Trim(host, ".")), ',')
+}
+
+// AppendReversed appends the labels of a host name in reverse order, with separator between them.
+func AppendReversed(dst, name []byte, separator byte) []byte {
 	for {
-		dot := bytes.LastIndexByte(host, '.')
-		dst = append(dst, host[dot+1:]...)
+		dot := bytes.LastIndexByte(name, '.')
+		dst = append(dst, name[dot+1:]...)
 		if dot < 0 {
 			return dst
 		}
-		dst = append(dst, ',')
-		host = host[:dot]
+		dst = append(dst, separator)
+		name = name[:dot]
 	}
 }
 
