@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/internal/vfs/faultfs"
 	"orbweaver/internal/vfs/vfstest"
 	"orbweaver/warc"
 )
@@ -264,6 +265,45 @@ func TestRanges(t *testing.T) {
 		}
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%s: %q, want %s", c.url, got, c.want)
+		}
+	}
+}
+
+// A file without an index grows, cannot be read for a while, and is cut: the memory of its lines is counted right.
+func TestScan_countsItsMemory(t *testing.T) {
+	disk, script := vfs.NewMem(1), faultfs.NewScript()
+	s := newStored(t, disk, warc.Options{Dir: "w"})
+	for i := range 200 {
+		s.page(numbered(i), strings.Repeat("text ", i))
+	}
+	s.close()
+	whole, err := vfs.ReadFile(disk, archiveName(t, disk, "w", ".warc.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := NewFiles(Options{FS: faultfs.New(disk, script), Files: []string{"k/x.warc.gz.open"}})
+	if err := disk.MkdirAll("k"); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("the disk is broken")
+	for _, c := range []struct {
+		length int
+		err    error
+	}{{len(whole) / 2, nil}, {len(whole), broken}, {len(whole), nil}, {len(whole) / 3, broken}, {len(whole) / 3, nil}} {
+		vfstest.WriteAll(t, disk, "k/x.warc.gz.open", whole[:c.length])
+		if script.Clear(); c.err != nil {
+			script.Add(faultfs.Rule{Op: faultfs.Read, From: 2, Err: c.err})
+		}
+		err := files.Scan(t.Context(), everything(), func([]byte) error { return nil })
+		if !errors.Is(err, c.err) {
+			t.Errorf("%d bytes: %v, want %v", c.length, err, c.err)
+		}
+		want := int64(0)
+		for _, one := range files.scanned {
+			want += one.lines.Memory()
+		}
+		if files.kept != want || want == 0 && err == nil {
+			t.Errorf("%d bytes, %v: %d bytes are counted, %d are used", c.length, c.err, files.kept, want)
 		}
 	}
 }

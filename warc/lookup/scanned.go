@@ -30,6 +30,7 @@ func (f *Files) linesOf(file archiveFile, want Range) (*cdxj.Lines, error) {
 	if s == nil {
 		s = new(scanned)
 	}
+	before := s.lines.Memory()
 	from, err := f.o.FS.Open(file.path)
 	if err != nil {
 		return nil, err
@@ -40,7 +41,6 @@ func (f *Files) linesOf(file archiveFile, want Range) (*cdxj.Lines, error) {
 		return nil, err
 	}
 	if size < s.size || size > s.size && s.shared { // it was cut by a crawl that was resumed, or cannot be read from there
-		f.kept -= s.lines.Memory()
 		s = new(scanned)
 	}
 	if size == s.size {
@@ -50,19 +50,19 @@ func (f *Files) linesOf(file archiveFile, want Range) (*cdxj.Lines, error) {
 	if err != nil {
 		return nil, err
 	}
-	before := s.lines.Memory()
 	z := warc.NewReader(io.NewSectionReader(from, s.read, size-s.read), warc.ReaderOptions{
 		Name: file.name, Base: s.read, Dictionary: words,
 	})
 	defer z.Close()
-	if err := s.add(z, func(line []byte) bool { return keep || want.has(line) }); err != nil {
-		return nil, err
-	}
-	s.size = size
-	if keep {
+	err = s.add(z, func(line []byte) bool { return keep || want.has(line) })
+	if keep { // also after an error: what was read of the file is not read again
 		f.scanned[file.path] = s
 		f.kept += s.lines.Memory() - before
 	}
+	if err != nil {
+		return nil, err
+	}
+	s.size = size
 	return s.lines.Snapshot(), nil
 }
 
