@@ -25,11 +25,8 @@ var (
 // bounds are the most trap pages that a case may cost, whatever the size of its honest part: so many before it looks
 // like a trap or for its new kinds of URLs, and so many times the floor. docs/traps.md states them.
 var bounds = map[string]struct{ before, floors int }{
-	"T01": {
-		500,
-		10,
-	}, "T02": {500, 7}, "T03": {250, 2}, "T04": {1000, 2}, "T05": {700, 2}, "T06": {1000, 3}, "T07": {1000, 6},
-	"T08": {250, 2}, "T09": {0, 0}, "T10": {250, 2}, "R02": {1000, 2}, "LARGE": {0, 0},
+	"T01": {500, 10}, "T02": {500, 10}, "T03": {250, 2}, "T04": {1000, 2}, "T05": {700, 2}, "T06": {1000, 3},
+	"T07": {1000, 6}, "T08": {250, 2}, "T09": {0, 0}, "T10": {250, 2}, "R02": {1000, 2}, "LARGE": {0, 0},
 }
 
 // sized returns all, or few in the reduced size.
