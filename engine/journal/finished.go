@@ -46,9 +46,13 @@ func (f *FinishedURLs) OutcomeOf(hashSeed uint64, url []byte) (xxh3.Uint128, out
 		return xxh3.Uint128{}, outcome.None
 	}
 	fp := urlx.Fingerprint(hashSeed, url)
+	return fp, f.outcomeOf(fp)
+}
+
+func (f *FinishedURLs) outcomeOf(fp xxh3.Uint128) outcome.Outcome {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return fp, f.outcomes[fp]
+	return f.outcomes[fp]
 }
 
 // AddUnlogged notes that the crawl log has no line of a URL of the set. The code that counts its outcome writes one.
@@ -59,6 +63,13 @@ func (f *FinishedURLs) AddUnlogged(fp xxh3.Uint128) {
 		f.unlogged = make(map[xxh3.Uint128]struct{})
 	}
 	f.unlogged[fp] = struct{}{}
+}
+
+// RemoveUnlogged notes that the crawl log has the line of a URL of the set.
+func (f *FinishedURLs) RemoveUnlogged(fp xxh3.Uint128) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.unlogged, fp)
 }
 
 // IsUnlogged reports whether the crawl log has no line of a URL of the set.
@@ -90,25 +101,35 @@ func (f *FinishedURLs) Each(visit func(fp xxh3.Uint128)) {
 const finishedURLSize = 17 // bytes of a fingerprint and an outcome
 
 // Append appends the encoded set to dst: for each URL the fingerprint (16 bytes, little endian, high half first) and
-// the outcome (1 byte).
+// the outcome (1 byte). A URL without a line in the crawl log is there twice. Earlier versions read that as once.
 func (f *FinishedURLs) Append(dst []byte) []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for fp, o := range f.outcomes {
-		dst = binary.LittleEndian.AppendUint64(dst, fp.Hi)
-		dst = binary.LittleEndian.AppendUint64(dst, fp.Lo)
-		dst = append(dst, byte(o))
+		dst = appendFinishedURL(dst, fp, o)
+		if _, ok := f.unlogged[fp]; ok {
+			dst = appendFinishedURL(dst, fp, o)
+		}
 	}
 	return dst
 }
 
-// Load adds the URLs of a set that Append encoded.
+func appendFinishedURL(dst []byte, fp xxh3.Uint128, o outcome.Outcome) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, fp.Hi)
+	dst = binary.LittleEndian.AppendUint64(dst, fp.Lo)
+	return append(dst, byte(o))
+}
+
+// Load adds the URLs of a set that Append encoded to an empty set.
 func (f *FinishedURLs) Load(b []byte) error {
 	if len(b)%finishedURLSize != 0 {
 		return fmt.Errorf("journal: %d bytes are not a list of finished URLs", len(b))
 	}
 	for ; len(b) > 0; b = b[finishedURLSize:] {
 		fp := xxh3.Uint128{Hi: binary.LittleEndian.Uint64(b), Lo: binary.LittleEndian.Uint64(b[8:])}
+		if f.outcomeOf(fp) != outcome.None {
+			f.AddUnlogged(fp)
+		}
 		f.Add(fp, outcome.Outcome(b[16]))
 	}
 	return nil

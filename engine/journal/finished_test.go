@@ -7,7 +7,8 @@ import (
 	"orbweaver/internal/urlx"
 )
 
-// TestFinishedURLs adds two URLs, takes them through the encoded form, and removes one.
+// TestFinishedURLs adds two URLs, takes them through the encoded form, and removes one. One has no line in the crawl
+// log.
 func TestFinishedURLs(t *testing.T) {
 	const seed = 7
 	a, b := []byte("http://a.test/"), []byte("http://b.test/gone")
@@ -17,6 +18,8 @@ func TestFinishedURLs(t *testing.T) {
 	}
 	f.Add(urlx.Fingerprint(seed, a), outcome.OK)
 	f.Add(urlx.Fingerprint(seed, b), outcome.ClientError)
+	missing := urlx.Fingerprint(seed, a)
+	f.AddUnlogged(missing)
 	loaded := NewFinishedURLs()
 	if err := loaded.Load(f.Append(nil)); err != nil {
 		t.Fatal(err)
@@ -24,6 +27,13 @@ func TestFinishedURLs(t *testing.T) {
 	fp, o := loaded.OutcomeOf(seed, b)
 	if o != outcome.ClientError {
 		t.Errorf("%s has the outcome %v, want %v", b, o, outcome.ClientError)
+	}
+	if !loaded.IsUnlogged(missing) || loaded.IsUnlogged(fp) {
+		t.Error("which URL has no line in the crawl log was lost")
+	}
+	loaded.RemoveUnlogged(missing)
+	if loaded.IsUnlogged(missing) {
+		t.Error("the URL has its line now")
 	}
 	loaded.Remove(fp)
 	if _, o := loaded.OutcomeOf(seed, b); o != outcome.None {

@@ -63,6 +63,9 @@ func (c *Crawl) repairLog(m *manifest.Manifest, last lastLines) {
 		c.Log.Warn("the crawl log could not be repaired after a kill; URLs may have two final lines or none", "error", err)
 		return
 	}
+	for fp := range kept { // an earlier resume may have noted it as lost
+		c.Finished.RemoveUnlogged(fp)
+	}
 	added := 0
 	for i := range last.ring {
 		f := &last.ring[(last.next+i)%len(last.ring)]

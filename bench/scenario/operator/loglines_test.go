@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/counters"
 	"orbweaver/engine/crawllog"
+	"orbweaver/engine/filter"
 	"orbweaver/engine/logreport"
 	"orbweaver/engine/report"
 	"orbweaver/internal/urlx"
@@ -218,6 +220,26 @@ func TestLog_hasOneFinalLineForEachURLAfterKills(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A second kill soon after the first one loses no line, either. The archive has no record of these pages: a lost line
+// is made again only when its URL comes up again. The second kill comes before that.
+func TestLog_hasOneFinalLineForEachURLAfterTwoKills(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rig := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+440, simweb.Plain()), true)
+		cfg := rig.Config()
+		cfg.Filters.Store = filter.None
+		disk := rig.FS
+		for _, after := range []time.Duration{9 * time.Second, time.Second, time.Second, 5 * time.Second} {
+			disk, _ = testbed.Kill(t, rig, cfg, disk, after, testbed.Sigkill)
+		}
+		r := rig.MustCrawl(t, cfg, disk)
+		testbed.CheckConservation(t, r)
+		wantFinalLines(t, disk, &r)
+		if !strings.Contains(rig.EngineLog.String(), "the crawl log was repaired after a kill") {
+			t.Error("no kill has lost a line")
+		}
+	})
 }
 
 // A second pass has lines of its own: its report counts these alone.
