@@ -91,13 +91,15 @@ func (m *memory) read(rec *warc.RecordRead, most int64) (*Record, error) {
 	}
 	rec.Block = m.block
 	r := &Record{RecordRead: rec, memory: m, IsWhole: int64(len(m.block)) == rec.ContentLength}
-	if head, body, ok := rec.HTTPMessage(); ok {
+	head, body, ok := rec.HTTPMessage()
+	if ok {
 		m.head = head
 		r.Head, r.stored = &m.head, body
+		r.Entry, r.IsIndexed = rec.IndexEntryOf(r.Head)
+		return r, nil
 	}
 	var err error
-	r.Entry, r.IsIndexed, err = rec.IndexEntry()
-	if err != nil {
+	if r.Entry, r.IsIndexed, err = rec.IndexEntry(); err != nil {
 		return nil, fmt.Errorf("derive: %w", err)
 	}
 	return r, nil

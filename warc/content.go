@@ -10,19 +10,21 @@ import (
 // content is the content of the members of a file, one after another, behind a buffer.
 type content struct {
 	src   member.Reader
-	buf   []byte
-	r, w  int   // buf[r:w] was read and not used
-	ended bool  // the current member has no more content
-	inner int64 // number of bytes used of the current member
+	own   []byte
+	buf   []byte // own, or the content of a member
+	r, w  int    // buf[r:w] was read and not used
+	ended bool   // the current member has no more content
+	inner int64  // number of bytes used of the current member
 	// crossed is set if a record continues in another member. oneMember forbids it.
 	crossed, oneMember bool
 }
 
 // reset starts with another file and keeps the memory.
 func (c *content) reset(r io.Reader, o *ReaderOptions) {
-	if c.buf == nil {
-		c.buf = make([]byte, 64<<10)
+	if c.own == nil {
+		c.own = make([]byte, 64<<10)
 	}
+	c.buf = c.own
 	c.src.Reset(r, member.ReaderOptions{Base: o.Base, Dictionary: o.Dictionary, Form: o.Form})
 	c.r, c.w, c.ended, c.inner = 0, 0, true, 0
 	c.crossed, c.oneMember = false, o.OneMember
@@ -41,7 +43,7 @@ func (c *content) use(n int) {
 // means the end of the file, or of the member if within is false.
 func (c *content) fill(within bool) error {
 	if c.r == c.w {
-		c.r, c.w = 0, 0
+		c.buf, c.r, c.w = c.own, 0, 0
 	} else if c.w == len(c.buf) {
 		c.w = copy(c.buf, c.buf[c.r:c.w])
 		c.r = 0
@@ -55,6 +57,12 @@ func (c *content) fill(within bool) error {
 				return err
 			}
 			c.ended, c.inner, c.crossed = false, 0, true
+		}
+		if c.w == 0 {
+			if b := member.TakeContent(&c.src); b != nil {
+				c.buf, c.w, c.ended = b, len(b), true
+				return nil
+			}
 		}
 		n, err := c.src.Read(c.buf[c.w:])
 		c.w += n
@@ -96,7 +104,7 @@ func (c *content) findRecord() error {
 	if c.src.Plain() {
 		return c.findVersionLine()
 	}
-	c.r, c.w, c.ended = 0, 0, true
+	c.buf, c.r, c.w, c.ended = c.own, 0, 0, true
 	for c.src.Inside() { // the member itself is valid up to now: skip the rest of it
 		if _, err := c.src.Read(c.buf); err != nil && err != io.EOF {
 			break

@@ -1,6 +1,9 @@
 package warc
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // Limits of a header besides HeaderMax bytes.
 const (
@@ -8,43 +11,85 @@ const (
 	badLinesMax = 16   // number of lines without a field that are reported separately
 )
 
-// headerFields adds header lines to a record. It collects the value of a field with continuation lines, so that it is
-// copied once.
+// headerFields adds header lines to a record. It collects the values, with continuation lines, so that they are copied
+// once, into one string.
 type headerFields struct {
-	value       []byte
-	continuable bool // the previous line belongs to a field
+	values      []byte
+	ends        []int // of the value of each field in values
+	continuable bool  // the previous line belongs to a field
 }
 
+// fieldsUsual is for how many fields a record has room from the start.
+const fieldsUsual = 16
+
 // reset prepares for the header of another record.
-func (h *headerFields) reset() { h.value, h.continuable = h.value[:0], false }
+func (h *headerFields) reset() { h.values, h.ends, h.continuable = h.values[:0], h.ends[:0], false }
 
 // add adds a header line. A line that starts with a space continues the previous field. It returns false for a line
-// that is neither a field nor a continuation.
+// that is neither a field nor a continuation. The values of fields are set by end.
 func (h *headerFields) add(rec *RecordRead, text []byte) bool {
 	if text[0] == ' ' || text[0] == '\t' {
 		if !h.continuable {
 			return false
 		}
-		if len(h.value) == 0 {
-			h.value = append(h.value, rec.Fields[len(rec.Fields)-1].Value...)
-		}
-		h.value = append(append(h.value, ' '), bytes.TrimSpace(text)...)
+		h.values = append(append(h.values, ' '), bytes.TrimSpace(text)...)
+		h.ends[len(h.ends)-1] = len(h.values)
 		return true
 	}
-	h.end(rec)
+	h.continuable = false
 	name, value, ok := bytes.Cut(text, []byte(":"))
 	if name = bytes.TrimSpace(name); !ok || len(name) == 0 {
 		return false
 	}
-	rec.Fields = append(rec.Fields, Field{Name: string(name), Value: string(bytes.TrimSpace(value))})
+	if rec.Fields == nil {
+		rec.Fields = make([]Field, 0, fieldsUsual)
+	}
+	rec.Fields = append(rec.Fields, Field{Name: fieldName(name)})
+	h.values = append(h.values, bytes.TrimSpace(value)...)
+	h.ends = append(h.ends, len(h.values))
 	h.continuable = true
 	return true
 }
 
-// end sets the value of the last field if it had continuation lines. No line can continue it afterwards.
+// end sets the values of the fields.
 func (h *headerFields) end(rec *RecordRead) {
-	if len(h.value) > 0 {
-		rec.Fields[len(rec.Fields)-1].Value = string(bytes.TrimSpace(h.value))
+	all, from := string(h.values), 0
+	for i, end := range h.ends {
+		rec.Fields[i].Value = strings.TrimSpace(all[from:end])
+		from = end
 	}
 	h.reset()
+}
+
+// fieldName returns the name of a field; for the usual names without a copy.
+func fieldName(name []byte) string {
+	switch string(name) {
+	case "WARC-Type":
+		return "WARC-Type"
+	case "WARC-Record-ID":
+		return "WARC-Record-ID"
+	case "WARC-Date":
+		return "WARC-Date"
+	case "WARC-Target-URI":
+		return "WARC-Target-URI"
+	case "WARC-IP-Address":
+		return "WARC-IP-Address"
+	case "WARC-Block-Digest":
+		return "WARC-Block-Digest"
+	case "WARC-Payload-Digest":
+		return "WARC-Payload-Digest"
+	case "WARC-Concurrent-To":
+		return "WARC-Concurrent-To"
+	case "WARC-Warcinfo-ID":
+		return "WARC-Warcinfo-ID"
+	case "WARC-Refers-To":
+		return "WARC-Refers-To"
+	case "WARC-Identified-Payload-Type":
+		return "WARC-Identified-Payload-Type"
+	case "Content-Type":
+		return "Content-Type"
+	case "Content-Length":
+		return "Content-Length"
+	}
+	return string(name)
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/warc/block"
 	"orbweaver/warc/cdxj"
 )
 
@@ -57,26 +58,40 @@ func ScanIndex(
 // IndexEntry returns the index entry of a record that was read, and reads the head of its block. ok is false for
 // records that are not indexed. Answers of name servers are not: replay programs would list them as pages.
 func (r *RecordRead) IndexEntry() (c cdxj.Entry, ok bool, err error) {
-	if !r.Type.indexed() || r.IsDNS() {
+	if !r.isIndexed() {
 		return c, false, nil
 	}
-	c.URI, c.Date = r.TargetURI, r.Date
-	c.Digest = []byte(r.Get("WARC-Payload-Digest"))
-	c.MIME = []byte(r.Get("Content-Type"))
+	var head *block.Head
 	if r.IsHTTP() {
-		c.MIME = nil
-		h, _, err := r.HTTP(false)
-		switch {
-		case err == nil:
-			c.Status, c.MIME = h.Status, []byte(h.Get("Content-Type"))
-		case !errors.Is(err, errNoHead):
+		if head, _, err = r.HTTP(false); err != nil && !errors.Is(err, errNoHead) {
 			return c, false, err
 		}
 	}
-	if r.Type == Revisit {
-		c.MIME = []byte("warc/revisit")
+	c, ok = r.IndexEntryOf(head)
+	return c, ok, nil
+}
+
+func (r *RecordRead) isIndexed() bool { return r.Type.indexed() && !r.IsDNS() }
+
+// IndexEntryOf is IndexEntry with the head of the HTTP message, which was read before; nil if there is none.
+func (r *RecordRead) IndexEntryOf(head *block.Head) (c cdxj.Entry, ok bool) {
+	if !r.isIndexed() {
+		return c, false
 	}
-	return c, true, nil
+	c.URI, c.Date = r.TargetURI, r.Date
+	c.Digest = []byte(r.Get("WARC-Payload-Digest"))
+	switch {
+	case r.Type == Revisit:
+		c.MIME = []byte("warc/revisit")
+	case head != nil:
+		c.MIME = []byte(head.Get("Content-Type"))
+	case !r.IsHTTP():
+		c.MIME = []byte(r.Get("Content-Type"))
+	}
+	if head != nil {
+		c.Status = head.Status
+	}
+	return c, true
 }
 
 // collectLines reads all records of a file and collects the lines of those that are indexed.

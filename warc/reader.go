@@ -50,7 +50,7 @@ func (o ReaderOptions) WithDefaults() ReaderOptions {
 }
 
 // Reader reads records in order from gzip, zstd or plain files, WARC 0.17 to 1.1, of any crawler. It is not safe for
-// concurrent use. Its memory is about 130 KB, the header limit and the window of the decoder, for any file. The zero
+// concurrent use. Its memory is about 130 KB, the header limit and what package member says, for any file. The zero
 // Reader can be used after Reset.
 type Reader struct {
 	o       ReaderOptions

@@ -29,29 +29,44 @@ func (d *Decoder) Gzip(dst, src []byte, limit int) ([]byte, error) {
 	d.blocks = 0
 	origin, size := len(dst), len(src)
 	for first := true; first || len(src) > 0; first = false {
-		head, err := headerOf(src)
-		if err != nil {
-			if !first {
-				err = ErrTrailing
-			}
+		out, used, err := d.member(dst, src, limit, size-len(src), origin)
+		if used == 0 && err != nil && !first {
+			err = ErrTrailing
+		}
+		if dst = out; err != nil {
 			return dst, err
 		}
-		base := len(dst)
-		var used int
-		if dst, used, err = d.stream(dst, src[head:], limit, size-len(src), origin); err != nil {
-			return dst, err
-		}
-		src = src[head+used:]
-		if len(src) < gzipTrailer {
-			return dst, ErrTruncated
-		}
-		if binary.LittleEndian.Uint32(src) != crc32.ChecksumIEEE(dst[base:]) ||
-			binary.LittleEndian.Uint32(src[4:]) != uint32(len(dst)-base) {
-			return dst, ErrCorrupt
-		}
-		src = src[gzipTrailer:]
+		src = src[used:]
 	}
 	return dst, nil
+}
+
+// GzipMember decompresses the member at the start of src, as Gzip does. used is its length; it means nothing after an
+// error. ErrTruncated may mean that src ends before the member does.
+func (d *Decoder) GzipMember(dst, src []byte, limit int) (out []byte, used int, err error) {
+	d.blocks = 0
+	return d.member(dst, src, limit, 0, len(dst))
+}
+
+// member decompresses one member. read and origin are those of stream. After an error, used is 0 if the header is bad.
+func (d *Decoder) member(dst, src []byte, limit, read, origin int) (out []byte, used int, err error) {
+	head, err := headerOf(src)
+	if err != nil {
+		return dst, 0, err
+	}
+	base := len(dst)
+	if dst, used, err = d.stream(dst, src[head:], limit, read, origin); err != nil {
+		return dst, head, err
+	}
+	end := head + used
+	if len(src)-end < gzipTrailer {
+		return dst, head, ErrTruncated
+	}
+	if binary.LittleEndian.Uint32(src[end:]) != crc32.ChecksumIEEE(dst[base:]) ||
+		binary.LittleEndian.Uint32(src[end+4:]) != uint32(len(dst)-base) {
+		return dst, head, ErrCorrupt
+	}
+	return dst, end + gzipTrailer, nil
 }
 
 // headerOf gives the length of a member's header.

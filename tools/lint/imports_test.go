@@ -80,7 +80,7 @@ var importTable = []struct{ importer, may string }{
 	{"warc/deflate", ""},
 	{"warc/block", base},
 	{"warc/cdxj", base},
-	{"warc/member", base + " warc/deflate"},
+	{"warc/member", base + " internal/inflate warc/deflate"},
 	{"warc", base + " warc/block warc/cdxj warc/member"},
 	{"warc/repair", base + " warc warc/cdxj warc/member"},
 	{"warc/coding", ""},

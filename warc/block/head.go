@@ -69,49 +69,62 @@ func HeadLength(b []byte) int {
 // ParseHead parses a complete head in the same way as engine/fetch. So the index of a response is the same, whether it
 // was made during the fetch or from the archive. Lines without a colon are ignored.
 func ParseHead(raw []byte) Head {
-	h := Head{Raw: raw}
-	first, rest := cutLine(raw)
-	h.First, h.Status = string(first), statusOf(first)
+	h := Head{Raw: raw, Fields: make([]Field, 0, fieldsUsual)}
+	first, rest := cutLine(string(raw))
+	h.First, h.Status = first, statusOf(first)
 	for len(rest) > 0 {
-		var text []byte
-		if text, rest = cutLine(rest); len(text) == 0 {
+		var line string
+		if line, rest = cutLine(rest); line == "" {
 			break
 		}
-		line := text[:len(text):len(text)] // so that append copies it
-		for len(rest) > 0 && isBlank(rest[0]) {
-			text, rest = cutLine(rest)
-			line = append(append(line, ' '), bytes.Trim(text, blanks)...)
+		if len(rest) > 0 && isBlank(rest[0]) {
+			line, rest = unfold(line, rest)
 		}
-		if name, value, ok := strings.Cut(string(line), ":"); ok && !isBlank(line[0]) && name != "" {
+		if name, value, ok := strings.Cut(line, ":"); ok && !isBlank(line[0]) && name != "" {
 			h.Fields = append(h.Fields, Field{Name: strings.Trim(name, blanks), Value: strings.Trim(value, blanks)})
 		}
 	}
 	return h
 }
 
+// unfold adds the lines that continue a line to it.
+func unfold(line, rest string) (whole, behind string) {
+	joined := []byte(line)
+	for len(rest) > 0 && isBlank(rest[0]) {
+		line, rest = cutLine(rest)
+		joined = append(append(joined, ' '), strings.Trim(line, blanks)...)
+	}
+	return string(joined), rest
+}
+
+// fieldsUsual is for how many fields a head has room from the start.
+const fieldsUsual = 16
+
 // statusOf returns the status of a status line: up to three digits after the version, without a fourth.
-func statusOf(line []byte) int {
-	at := bytes.IndexAny(line, blanks)
-	if at < 0 || !IsStatusLine(line) && !hasPrefixFold(line, "icy ") {
+func statusOf(line string) int {
+	at := strings.IndexAny(line, blanks)
+	if at < 0 || !hasPrefixFold(line, "http/") && !hasPrefixFold(line, "icy ") {
 		return 0
 	}
 	digits := 0
-	number := bytes.TrimLeft(line[at:], blanks)
+	number := strings.TrimLeft(line[at:], blanks)
 	for digits < len(number) && '0' <= number[digits] && number[digits] <= '9' {
 		digits++
 	}
 	if digits > 3 {
 		return 0
 	}
-	n, _ := strconv.Atoi(string(number[:digits])) // 0 for no digits
+	n, _ := strconv.Atoi(number[:digits]) // 0 for no digits
 	return n
 }
 
 // IsStatusLine reports whether b starts with the version of HTTP.
-func IsStatusLine(b []byte) bool { return hasPrefixFold(b, "http/") }
+func IsStatusLine(b []byte) bool {
+	return hasPrefixFold(string(b[:min(len(b), len("http/"))]), "http/")
+}
 
-func hasPrefixFold(b []byte, prefix string) bool {
-	return len(b) >= len(prefix) && strings.EqualFold(string(b[:len(prefix)]), prefix)
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
 const blanks = " \t"
@@ -119,7 +132,7 @@ const blanks = " \t"
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 // cutLine splits b after its first line and removes the line end, LF or CRLF.
-func cutLine(b []byte) (line, rest []byte) {
-	line, rest, _ = bytes.Cut(b, []byte{'\n'})
-	return bytes.TrimSuffix(line, []byte{'\r'}), rest
+func cutLine(s string) (line, rest string) {
+	line, rest, _ = strings.Cut(s, "\n")
+	return strings.TrimSuffix(line, "\r"), rest
 }

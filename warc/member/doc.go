@@ -25,5 +25,7 @@
 //
 // A Packer or a Reader belongs to one goroutine. Write borrows its bytes; Bytes are valid until Begin, Stamp or Reset.
 // A Packer takes 300 KiB for gzip at level 1, 1 MB and more for others. It does not allocate after the first groups. A
-// Reader takes 64 KiB and the window of the decoder, at most 64 MiB, and at most 16 MiB for a dictionary.
+// Reader takes 64 KiB and the window of the decoder, at most 64 MiB, and at most 16 MiB for a dictionary. Gzip members
+// of up to 1 MiB with up to 4 MiB of content are decompressed from memory to memory, in half of the time. A Reader
+// keeps up to 2 MiB for that. Of a larger member, the first 1 MiB is decompressed twice.
 package member

@@ -53,6 +53,7 @@ type Reader struct {
 	form  *Compression // the given form, or nil to detect it
 
 	gz    *gzip.Reader
+	whole wholeMember
 	zs    *zstd.Decoder
 	frame frameReader
 
@@ -175,6 +176,9 @@ func (z *Reader) nextGzip() error {
 	case string(b) != gzipMagic:
 		return fmt.Errorf("%w: % x where a member should begin", ErrCompression, b)
 	}
+	if isWhole, err := z.whole.read(z); isWhole || err != nil {
+		return err
+	}
 	if z.gz == nil {
 		z.gz, err = gzip.NewReader(z.br)
 	} else {
@@ -282,10 +286,12 @@ func (z *Reader) Read(p []byte) (n int, err error) {
 		return 0, io.EOF
 	}
 	var r io.Reader = z.br
-	switch z.kind {
-	case Gzip:
+	switch {
+	case z.kind == Gzip && z.whole.isIn:
+		r = &z.whole
+	case z.kind == Gzip:
 		r = z.gz
-	case Zstd:
+	case z.kind == Zstd:
 		r = z.zs
 	}
 	n, err = r.Read(p)
@@ -334,6 +340,7 @@ func (z *Reader) Resync() error {
 		magic = zstdMagic
 	}
 	z.live, z.bad = false, false
+	z.whole.isGuess = true
 	z.rewind()
 	if z.Offset() == z.start {
 		_, _ = z.br.Discard(1) // not the same position again
@@ -368,5 +375,9 @@ func (z *Reader) rewind() {
 	}
 	z.rewound += cost
 	z.in.n = z.start + 1
-	z.br.Reset(&z.in)
+	if z.br.Size() > sourceBuffer {
+		z.br = bufio.NewReaderSize(&z.in, sourceBuffer) // another rewind reads again what is in the buffer
+	} else {
+		z.br.Reset(&z.in)
+	}
 }

@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"testing"
+	"testing/iotest"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // packed returns a file with some members, and where they start.
@@ -53,6 +57,46 @@ func TestReaderPositions(t *testing.T) {
 			}
 			z.Close()
 		}
+	}
+}
+
+// Members of any size are read as they are: small ones from memory, and others, or those of large content, as streams.
+func TestReaderReadsMembersOfAnySize(t *testing.T) {
+	random := rand.NewChaCha8([32]byte{})
+	var file bytes.Buffer
+	var contents [][]byte
+	var ends []int64
+	for _, size := range []int{0, 1, 3000, 60 << 10, 70 << 10, 500, 300 << 10, 1 << 20, 2000, 1<<20 + 1, 3 << 20, 7} {
+		for _, content := range [][]byte{make([]byte, size), make([]byte, 8*size)} {
+			if len(content) == size {
+				_, _ = random.Read(content) // grows when it is compressed; the zeros shrink to nothing
+			}
+			z := gzip.NewWriter(&file)
+			if _, err := z.Write(content); err != nil {
+				t.Fatal(err)
+			}
+			if err := z.Close(); err != nil {
+				t.Fatal(err)
+			}
+			contents, ends = append(contents, content), append(ends, int64(file.Len()))
+		}
+	}
+	var z Reader
+	z.Reset(iotest.HalfReader(&file), ReaderOptions{})
+	for i, want := range contents {
+		if err := z.Next(); err != nil {
+			t.Fatal(i, err)
+		}
+		got, err := io.ReadAll(&z)
+		if err != nil || !bytes.Equal(got, want) || z.Offset() != ends[i] || z.Inside() {
+			t.Errorf("member %d: %d of %d bytes up to %d, want %d; %v", i, len(got), len(want), z.Offset(), ends[i], err)
+		}
+	}
+	if err := z.Next(); err != io.EOF {
+		t.Error(err)
+	}
+	if kept := cap(z.whole.content) + z.br.Size(); kept > wholeKept+wholeSourceMax {
+		t.Errorf("the reader keeps %d bytes", kept)
 	}
 }
 
