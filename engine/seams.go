@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/login"
+	"orbweaver/engine/upload"
 	"orbweaver/internal/vfs"
 )
 
@@ -43,6 +44,8 @@ type Seams struct {
 	OwnSettings []changes.Own
 	// Inbox is asked whether URLs wait to be added; nil if there is none.
 	Inbox interface{ IsPending() bool }
+	// Uploads are closed WARC files that are sent; nil if none are.
+	Uploads upload.Source
 	// Log takes what an operator should read.
 	Log *slog.Logger
 }

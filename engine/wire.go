@@ -24,6 +24,7 @@ import (
 	"orbweaver/engine/sites"
 	"orbweaver/engine/traps"
 	"orbweaver/engine/underway"
+	"orbweaver/engine/upload"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/mpmc"
 	"orbweaver/internal/options"
@@ -182,7 +183,7 @@ func (o *opener) newCollector() *report.Collector {
 			Front:         l.front.Size, Fetchers: o.outages.Network.Workers,
 			ConnsReused: o.cfg.reusedConns, Cookies: p.cookieStats(o.cfg.Cookies.Mode),
 			FilterErrors: func() map[string]int64 { return p.filterErrors(l.frontier) },
-			Bodies:       o.cfg.bodyFiles,
+			Bodies:       o.cfg.bodyFiles, Uploads: cmp.Or[upload.Source](o.seams.Uploads, upload.None{}),
 		},
 	}
 }

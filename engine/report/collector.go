@@ -23,6 +23,7 @@ import (
 	"orbweaver/engine/skipped"
 	"orbweaver/engine/traps"
 	"orbweaver/engine/underway"
+	"orbweaver/engine/upload"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/outcome"
 )
@@ -75,6 +76,7 @@ type Numbers struct {
 	Cookies       func() cookie.Stats
 	FilterErrors  func() map[string]int64 // by point
 	Bodies        func() bodyfile.Stats   // files of long bodies
+	Uploads       upload.Source           // closed WARC files that are sent
 }
 
 // Cluster is what a report says of the other agents.
@@ -116,6 +118,7 @@ func (c *Collector) Report() Report {
 		ConnsReused:  c.Numbers.ConnsReused(),
 		FilterErrors: c.Numbers.FilterErrors(),
 		Cluster:      c.Cluster.Report(&n),
+		Uploads:      c.Numbers.Uploads.Stats(),
 		Version:      c.Settings.Version, Distributions: &c.Journal.Count.Distributions,
 	}
 	r.URLsInFlight = min(c.Numbers.PagesOut.Load()+c.Exchanges.Busy(), max(n.URLsAdmitted-n.Finished(), 0))

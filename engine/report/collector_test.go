@@ -34,6 +34,7 @@ import (
 	"orbweaver/engine/site"
 	"orbweaver/engine/traps"
 	"orbweaver/engine/underway"
+	"orbweaver/engine/upload"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
@@ -52,6 +53,7 @@ type collectorRig struct {
 	health        dnsres.Health
 	stats         dnsres.Stats
 	bodies        bodyfile.Stats
+	uploads       sentFiles
 }
 
 // Health is that of the name servers.
@@ -71,6 +73,30 @@ func (r *collectorRig) addSite(key string, due time.Duration) *visit.State {
 	r.Workbench.Place(vs, netip.AddrFrom4([4]byte{192, 0, 2, at}), time.Now())
 	r.Workbench.Site(vs).Postpone(time.Now().Add(due), time.Time{})
 	return vs
+}
+
+// sentFiles are the uploads of a crawl.
+type sentFiles struct{ stats *upload.Stats }
+
+func (s *sentFiles) Stats() *upload.Stats { return s.stats }
+
+// A receiver of WARC files that fails for a minute is named beside what limits the crawl.
+func TestCollector_waitingNamesAReceiverThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newCollectorRig(t)
+		r.uploads.stats = &upload.Stats{
+			Waiting: map[string]int64{upload.Store: 2}, WaitingBytes: map[string]int64{upload.Store: 2 << 30},
+			DownSeconds: map[string]float64{upload.Store: 59},
+		}
+		if got := r.Report().Waiting; strings.Contains(got, "upload") {
+			t.Errorf("after 59 s: %s", got)
+		}
+		r.uploads.stats.DownSeconds[upload.Store] = 7200
+		want := "; the upload target (--upload) has taken no WARC file for 2h0m0s: 2 files (2048 MiB) wait"
+		if got := r.Report().Waiting; !strings.HasSuffix(got, want) {
+			t.Errorf("after 2 h: %s", got)
+		}
+	})
 }
 
 // ownAgent is the cluster as a report sees it. It has no other agents.
@@ -132,6 +158,7 @@ func newCollectorRig(t *testing.T) *collectorRig {
 			ConnsReused: func() int64 { return 7 }, Cookies: func() cookie.Stats { return cookie.Stats{} },
 			FilterErrors: func() map[string]int64 { return nil },
 			Bodies:       func() bodyfile.Stats { return r.bodies },
+			Uploads:      &r.uploads,
 		},
 	}
 	return r

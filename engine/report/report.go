@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/limits"
+	"orbweaver/engine/upload"
 	"orbweaver/internal/vfs"
 )
 
@@ -83,6 +84,7 @@ type Report struct {
 	DNS DNS `json:"dns"`
 
 	Cluster *cluster.StatusReport `json:"cluster,omitempty"` // nil for a crawl with one agent
+	Uploads *upload.Stats         `json:"uploads,omitempty"` // nil if WARC files are not sent
 
 	ActiveFetches   int64   `json:"active_fetches" metric:"active_fetches" help:"Fetch workers in an exchange."`
 	Front           int64   `json:"front" metric:"front_ips" help:"IP addresses with something due within a second."`

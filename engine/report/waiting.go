@@ -11,12 +11,16 @@ import (
 	"orbweaver/internal/plural"
 )
 
-// waiting returns what limits the crawl now, and beside it long bodies that wait, and a slow disk.
+// waiting returns what limits the crawl now, and beside it long bodies that wait, WARC files
+// that cannot be sent, and a slow disk.
 func (c *Collector) waiting() string {
 	what := c.waitingMost()
 	if b := c.Numbers.Bodies(); b.Waiting > 0 {
 		what += fmt.Sprintf("; long bodies: %d waiting for room, %s in use with %d MiB (--max-body-files)",
 			b.Waiting, plural.Count(b.Files, "body file"), b.Bytes>>20)
+	}
+	if u := c.Numbers.Uploads.Stats(); u != nil && u.Trouble() != "" {
+		what += "; " + u.Trouble()
 	}
 	if took := c.Journal.SlowSync.Now(time.Now()); took > 0 {
 		what += "; the disk is slow: a sync takes " + took.Round(time.Millisecond).String()

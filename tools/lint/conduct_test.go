@@ -36,6 +36,8 @@ var starters = places{
 	"cmd/orbweaver/internal/crawl/crawl.go":      "the signal watcher; the function that signals returns waits for it",
 	"cmd/orbweaver/internal/crawl/inbox.go":      "reads the inbox; the function it returns waits",
 	"engine/inbox/inbox.go":                      "the watch of the directory; Run waits for it",
+	"engine/upload/":                             "Finish and Stop wait for the senders, and run for its files",
+	"cmd/orbweaver/internal/receivers/":          "a timer and context.AfterFunc, stopped when Finish returns",
 	"cmd/orbweaver/internal/crawl/memory.go":     "follows the number of hosts; the function it returns waits",
 	"cmd/orbweaver/internal/summary/progress.go": "the progress line; its Close waits",
 	"cmd/orbweaver/internal/service/reporter.go": "reports to the service manager; its Close waits",

@@ -31,7 +31,7 @@ func layers() []string {
 		"engine/sites engine/ending engine/schedule",
 		"engine/fetchers engine/parsers",
 		"engine/cluster/",
-		"engine/archive engine/checkpoint engine/restore engine/rebuild engine/inspect",
+		"engine/archive engine/checkpoint engine/restore engine/rebuild engine/inspect engine/upload engine/upload/",
 		"engine/report engine/explain engine/storage",
 		"engine/hosts",
 		"engine/logreport engine/progress",

@@ -12,6 +12,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/cmd/orbweaver/internal/process"
+	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/cmd/orbweaver/internal/service"
 	"orbweaver/cmd/orbweaver/internal/summary"
 	"orbweaver/engine"
@@ -22,6 +23,7 @@ import (
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/report"
+	"orbweaver/engine/upload"
 	"orbweaver/internal/vfs"
 )
 
@@ -29,6 +31,13 @@ import (
 // component in an exported field, and the configuration is not complete yet. Check does it later.
 type componentOptions struct {
 	Config engine.Config `embed:""`
+}
+
+// uploadOptions say where closed WARC files go. The type is not exported for the same reason.
+type uploadOptions struct {
+	Uploads upload.Options `embed:""`
+
+	sending *receivers.Sending
 }
 
 // Command is the engine's configuration, and what a command adds to it: files, the network, the control port and the
@@ -44,6 +53,8 @@ type Command struct {
 	controlOptions
 	logOptions
 	JSON bool `help:"Print the final report as JSON on stdout; with --dry-run, one object for each URL."`
+
+	uploadOptions
 
 	agentOptions `group:"agents"`
 
@@ -147,6 +158,8 @@ func (c *Command) Run(inv *command.Invocation) error {
 		return err
 	}
 	seams.Inbox = files
+	c.sending = receivers.New(seams.FS, c.Config.Dir, &c.Uploads, seams.Log)
+	seams.Uploads = c.sending
 	e, err := engine.Open(cfg, seams)
 	if err != nil {
 		if errors.Is(err, admission.ErrNoSeeds) {
@@ -154,7 +167,10 @@ func (c *Command) Run(inv *command.Invocation) error {
 		}
 		return err
 	}
-	err = c.crawl(inv, e, cfg, peers, files)
+	if err = c.sending.Start(inv.Context); err == nil {
+		err = c.crawl(inv, e, cfg, peers, files)
+		c.sending.Stop()
+	}
 	return errors.Join(err, e.Close())
 }
 
@@ -200,7 +216,10 @@ func (c *Command) crawl(
 		fmt.Fprintln(c.output, firstLine(&cfg, c.resumes))
 	}
 	log.Debug("memory limits", memoryPlan(cfg)...)
-	ctx, stop := signals(inv.Context, e, log)
+	ctx, stop := signals(inv.Context, func() {
+		e.Abort()
+		c.sending.Abort()
+	}, log)
 	supervisor, err := process.FindSupervisor(os.Getenv)
 	if err != nil {
 		log.Warn("the service manager cannot be told how the crawl is", "error", err)
@@ -213,6 +232,9 @@ func (c *Command) crawl(
 	err = e.Run(ctx)
 	endInbox()
 	endMemory()
+	if err == nil {
+		c.sending.Finish(ctx)
+	}
 	stop()
 	reporter.Close()
 	progress.Close()
@@ -226,6 +248,11 @@ func (c *Command) crawl(
 	r, err := report.Read(vfs.Disk(), c.Config.Dir)
 	if err != nil {
 		return err
+	}
+	if r.Uploads = c.sending.Stats(); r.Uploads != nil { // some files were sent after the end
+		if err := report.Write(c.seams.FS, c.Config.Dir, r); err != nil {
+			return err
+		}
 	}
 	writeReports(inv.Context, c.Config.Dir, log)
 	r.WarnTruncated(log, c.Config.Dir)
@@ -247,7 +274,7 @@ func (c *Command) crawl(
 
 // signals turns the first signal into an orderly stop and the second into one at once. A hang-up, which is what a
 // closed terminal sends, is a signal like the others; under nohup it is none.
-func signals(parent context.Context, e *engine.Engine, log *slog.Logger) (context.Context, func()) {
+func signals(parent context.Context, abort func(), log *slog.Logger) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(parent)
 	c := make(chan os.Signal, 2)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
@@ -264,7 +291,7 @@ func signals(parent context.Context, e *engine.Engine, log *slog.Logger) (contex
 				cancel()
 			} else {
 				log.Info("stopping at once", "signal", s.String())
-				e.Abort()
+				abort()
 			}
 			first = false
 		}

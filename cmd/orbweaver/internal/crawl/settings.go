@@ -25,6 +25,7 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 	cfg := c.Config // crawl.toml keeps c.Config, which has nothing of what is derived here
 	cfg.Archive.Version, cfg.Archive.Host = inv.Version, hostName()
 	bad.Add("", c.archive(&cfg.Archive))
+	bad.Add("", c.Uploads.Validate())
 	_, err := c.points(&cfg)
 	bad.Add("", err)
 	cfg.Seeds, err = seedSource(inv, c.URLs, c.Seeds)

@@ -1,0 +1,5 @@
+// Package receivers makes what takes closed WARC files from the flags of a crawl, and runs the command of
+// --on-warc-close.
+//
+//	crawl, upload -> Start -> upload.Start
+package receivers

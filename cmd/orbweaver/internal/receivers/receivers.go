@@ -1,0 +1,85 @@
+package receivers
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"orbweaver/engine/upload"
+	"orbweaver/internal/vfs"
+)
+
+// Sending gives closed WARC files to the receivers that the options name.
+type Sending struct {
+	fsys vfs.FS
+	dir  string // of the crawl
+	o    *upload.Options
+	log  *slog.Logger
+
+	uploads atomic.Pointer[upload.Uploads] // nil if nothing is sent
+	kill    context.Context                //nolint:containedctx // its end ends what is under way at once
+	abort   context.CancelFunc
+}
+
+// New returns what sends the files of the crawl in dir, once it is started.
+func New(fsys vfs.FS, dir string, o *upload.Options, log *slog.Logger) *Sending {
+	s := &Sending{fsys: fsys, dir: dir, o: o, log: log}
+	s.kill, s.abort = context.WithCancel(context.Background())
+	return s
+}
+
+// Start begins to send. The crawl directory must be locked.
+func (s *Sending) Start(ctx context.Context) error {
+	var to []upload.Outlet
+	if s.o.Command != "" {
+		to = append(to, upload.Outlet{Receiver: newProgram(s.o, s.dir, s.log), Parallel: s.o.Commands})
+	}
+	if len(to) == 0 {
+		return nil
+	}
+	u, err := upload.Start(ctx, upload.Parts{FS: s.fsys, Dir: s.dir, Log: s.log, To: to})
+	s.uploads.Store(u)
+	return err
+}
+
+// Stats implements upload.Source.
+func (s *Sending) Stats() *upload.Stats {
+	if u := s.uploads.Load(); u != nil {
+		return u.Stats()
+	}
+	return nil
+}
+
+// stopWait is how long a crawl that was stopped waits for files on their way.
+const stopWait = 30 * time.Second
+
+// Finish waits until all files are sent. The crawl has ended. It waits for --upload-wait at most, and once stopping has
+// ended, for stopWait at most. It reports whether all files are sent.
+func (s *Sending) Finish(stopping context.Context) bool {
+	u := s.uploads.Load()
+	if u == nil {
+		return true
+	}
+	wait, cancel := context.WithTimeout(s.kill, s.o.Wait)
+	defer cancel()
+	hurry := time.AfterFunc(s.o.Wait, cancel)
+	defer hurry.Stop()
+	defer context.AfterFunc(stopping, func() { hurry.Reset(min(stopWait, s.o.Wait)) })()
+	left := u.Finish(wait)
+	if left > 0 {
+		s.log.Warn("WARC files are not sent yet: the next run or 'orbweaver upload' sends them", "dir", s.dir, "files", left)
+	}
+	return left == 0
+}
+
+// Abort ends what is under way at once, also a Finish. Files without a receipt are sent by the next run.
+func (s *Sending) Abort() { s.abort() }
+
+// Stop ends what Finish has not ended.
+func (s *Sending) Stop() {
+	s.abort()
+	if u := s.uploads.Load(); u != nil {
+		u.Stop()
+	}
+}

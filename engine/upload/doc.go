@@ -1,0 +1,16 @@
+// Package upload gives each closed WARC file of a crawl, with its index, to receivers: an object store, and a command
+// of the operator. A receipt on disk says that a receiver has a file. The archive directory is the queue: a closed file
+// without a receipt waits. So the package keeps no other state, and a kill at any moment loses nothing.
+//
+// Promises:
+//
+//   - UL1: a receiver gets only bytes that never change again: files whose end the last durable checkpoint names. A
+//     resume after a power cut truncates nothing before it.
+//   - UL2: a receipt is durable before its file counts as sent, and a file without a receipt is sent again.
+//   - UL4: a receiver that fails costs the crawl nothing but disk: its files wait, one try at a time, ever more slowly.
+//
+// The chain of functions:
+//
+//	Start -> sender.run -> sender.scan: closed files without a receipt -> Receiver.Send -> receipts.write
+//	Uploads.Finish: the crawl has ended; waits until nothing is left, or for a limited time
+package upload

@@ -1,0 +1,28 @@
+package upload
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Options say where closed WARC files go. The zero Options send nothing.
+type Options struct {
+	Command  string        `name:"on-warc-close" help:"Command to run for each closed WARC file, with its name as the last argument. It is split at spaces; no shell is involved. It runs again until its exit status is 0, and after a kill it may run twice for a file." placeholder:"CMD"`
+	Commands int           `name:"on-warc-close-parallel" help:"Commands that run at a time." default:"1" least:"1" most:"64" placeholder:"N"`
+	TimeMax  time.Duration `name:"on-warc-close-timeout" help:"Time after which a command is killed and counts as failed." default:"1h" least:"1s" placeholder:"TIME"`
+	Wait     time.Duration `name:"upload-wait" help:"How long the program waits at the end of a crawl for files that are not sent yet. After a signal it waits 30s at most. The rest is sent by the next run, or by 'orbweaver upload'." default:"10m" zero:"meant" placeholder:"TIME"`
+}
+
+// IsOff reports whether nothing is sent.
+func (o *Options) IsOff() bool { return o.Command == "" }
+
+// Validate reports what is wrong with the options.
+func (o *Options) Validate() error {
+	var faults []error
+	if o.Command != "" && len(strings.Fields(o.Command)) == 0 {
+		faults = append(faults, fmt.Errorf("--on-warc-close: %q names no program", o.Command))
+	}
+	return errors.Join(faults...)
+}

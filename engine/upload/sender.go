@@ -1,0 +1,342 @@
+package upload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"sync"
+	"time"
+
+	"orbweaver/engine/layout"
+	"orbweaver/engine/manifest"
+	"orbweaver/internal/notify"
+	"orbweaver/internal/throttle"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// Receiver takes closed WARC files.
+type Receiver interface {
+	// Name is a word for logs and metrics, and the name of the directory of its receipts.
+	Name() string
+	// Target says where files go.
+	Target() string
+	// Send returns when the receiver has the file and its index. The receipt needs only what Send knows: the caller
+	// fills in the rest.
+	Send(ctx context.Context, f *File) (Receipt, error)
+}
+
+// File is a closed WARC file that never changes again.
+type File struct {
+	FS     vfs.FS
+	Dir    string // where it and its index are
+	Name   string
+	Index  string
+	Serial uint32
+	Length int64
+}
+
+// Path is the name of the file with its directory.
+func (f *File) Path() string { return f.Dir + "/" + f.Name }
+
+const (
+	scanEvery = 5 * time.Second
+	// After the first failure a receiver has a pause of retryFirst, then twice as long each time.
+	retryFirst = time.Second
+	retryMost  = 2 * time.Minute
+)
+
+// waitingFile is a file that a receiver does not have yet.
+type waitingFile struct {
+	File
+
+	tries     int
+	notBefore time.Time
+	isRunning bool
+}
+
+// result is the end of a Send.
+type result struct {
+	file    *waitingFile
+	receipt Receipt
+	err     error
+	took    time.Duration
+}
+
+// sender gives files to one receiver. Only run writes its fields.
+type sender struct {
+	fsys     vfs.FS
+	dir      string // of the crawl
+	to       Receiver
+	parallel int
+	log      *slog.Logger
+	receipts receipts
+	wake     chan struct{}
+	ended    context.Context //nolint:containedctx // its end says that the crawl has ended: no more files come
+
+	known    map[string]Receipt // by file
+	waiting  []*waitingFile     // by serial; guarded by mu for other goroutines, as all below
+	failures int                // since the last success
+	paused   time.Time          // no try before
+	quiet    throttle.Log
+	logged   bool // the failures since the last success are in the log
+
+	mu    sync.Mutex
+	stats senderStats
+}
+
+// senderStats are the numbers of one receiver in this run.
+type senderStats struct {
+	waiting, waitingBytes int64
+	sent, sentBytes       int64
+	failed                int64
+	down                  time.Time // of the first failure since the last success; zero if there was none
+	lastError             string
+}
+
+func (s *sender) open() (err error) {
+	s.receipts = receipts{fsys: s.fsys, dir: s.dir + "/" + Dir(s.to.Name())}
+	if s.known, err = s.receipts.open(s.to.Target()); err != nil {
+		return err
+	}
+	for name, receipt := range s.known { // a file that was rebuilt since is another one
+		length, err := s.fsys.Size(s.dir + "/" + layout.ArchiveDir + "/" + name)
+		if err == nil && length != receipt.Length {
+			delete(s.known, name)
+		}
+	}
+	return nil
+}
+
+// run sends files until ctx ends, or until the crawl has ended and nothing waits.
+func (s *sender) run(ctx context.Context) {
+	results := make(chan result)
+	running := 0
+	for {
+		isEnded := s.ended.Err() != nil // before the scan: after the end no file comes
+		if err := s.scan(); err != nil {
+			s.warn("the archive cannot be searched for closed files", "error", err)
+		} else if isEnded && len(s.waiting) == 0 {
+			return
+		}
+		now := time.Now()
+		for running < s.allowed() {
+			file := s.next(now)
+			if file == nil {
+				break
+			}
+			file.isRunning = true
+			running++
+			go func() { results <- s.send(ctx, file) }()
+		}
+		timer := time.NewTimer(s.pause(now))
+		select {
+		case r := <-results:
+			running--
+			s.settle(ctx, r)
+		case <-timer.C:
+		case <-s.wake:
+		case <-ctx.Done():
+			for ; running > 0; running-- {
+				s.settle(ctx, <-results)
+			}
+			timer.Stop()
+			return
+		}
+		timer.Stop()
+	}
+}
+
+// allowed is how many files may be on their way: a receiver that fails gets one at a time (UL4).
+func (s *sender) allowed() int {
+	if s.failures > 0 {
+		return 1
+	}
+	return s.parallel
+}
+
+// next returns the file to send now: the oldest of those with the fewest tries; nil if there is none.
+func (s *sender) next(now time.Time) (best *waitingFile) {
+	if now.Before(s.paused) {
+		return nil
+	}
+	for _, f := range s.waiting {
+		if !f.isRunning && !now.Before(f.notBefore) && (best == nil || f.tries < best.tries) {
+			best = f
+		}
+	}
+	return best
+}
+
+// pause is how long nothing needs to be done, unless a file is sent or the crawl ends.
+func (s *sender) pause(now time.Time) time.Duration {
+	pause := scanEvery
+	for _, f := range s.waiting {
+		due := f.notBefore
+		if due.Before(s.paused) {
+			due = s.paused
+		}
+		if wait := due.Sub(now); !f.isRunning && wait > 0 {
+			pause = min(pause, wait)
+		}
+	}
+	return pause
+}
+
+// scan adds the closed files that are new to the waiting ones (UL1).
+func (s *sender) scan() error {
+	archive := s.dir + "/" + layout.ArchiveDir
+	files, err := warc.Files(s.fsys, archive)
+	if err != nil {
+		return err
+	}
+	waits := make(map[string]bool, len(s.waiting))
+	for _, f := range s.waiting {
+		waits[f.Name] = true
+	}
+	var end *warc.Checkpoint
+	for _, info := range files {
+		if _, isSent := s.known[info.Name]; isSent || info.Open || waits[info.Name] {
+			continue
+		}
+		if end == nil {
+			if end, err = durableEnd(s.fsys, s.dir); err != nil {
+				return err
+			}
+		}
+		length, err := s.fsys.Size(archive + "/" + info.Name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return fmt.Errorf("upload: %w", err)
+		}
+		if end.Before(warc.Checkpoint{Serial: info.Serial, Length: length}) {
+			break // the files behind it are not durable either
+		}
+		s.waiting = append(s.waiting, &waitingFile{File: File{
+			FS: s.fsys, Dir: archive, Name: info.Name, Index: info.Index(), Serial: info.Serial, Length: length,
+		}})
+	}
+	s.count()
+	return nil
+}
+
+// durableEnd is the end of the archive in the last durable checkpoint. A resume removes nothing before it.
+func durableEnd(fsys vfs.FS, dir string) (*warc.Checkpoint, error) {
+	m, err := manifest.Read(fsys, dir+"/"+layout.FrontierDir)
+	if err != nil {
+		return nil, fmt.Errorf("upload: %w", err)
+	}
+	if m == nil || m.Archive == nil {
+		return new(warc.Checkpoint), nil
+	}
+	return m.Archive, nil
+}
+
+func (s *sender) send(ctx context.Context, f *waitingFile) result {
+	began := time.Now()
+	receipt, err := s.to.Send(ctx, &f.File)
+	return result{file: f, receipt: receipt, err: err, took: time.Since(began)}
+}
+
+// settle notes the end of a Send.
+func (s *sender) settle(ctx context.Context, r result) {
+	r.file.isRunning = false
+	if r.err == nil {
+		r.receipt.File, r.receipt.Length, r.receipt.Target = r.file.Name, r.file.Length, s.to.Target()
+		r.receipt.Sent = time.Now().UTC().Truncate(time.Second)
+		r.err = s.receipts.write(&r.receipt)
+	}
+	now := time.Now()
+	switch {
+	case r.err == nil:
+		s.succeed(&r)
+	case ctx.Err() != nil: // ended by a stop: no failure of the receiver
+	case s.isGone(r.file):
+		s.warn("a closed WARC file has disappeared before it was sent", "file", r.file.Name)
+		s.drop(r.file)
+	default:
+		s.fail(&r, now)
+	}
+	s.count()
+}
+
+func (s *sender) isGone(f *waitingFile) bool {
+	_, err := s.fsys.Size(f.Path())
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+func (s *sender) succeed(r *result) {
+	s.known[r.file.Name] = r.receipt
+	s.drop(r.file)
+	if s.logged {
+		s.log.Info("files are sent again", "receiver", s.to.Name(), "target", s.to.Target(), "failures", s.failures)
+	}
+	s.failures, s.logged, s.paused = 0, false, time.Time{}
+	s.mu.Lock()
+	s.stats.sent++
+	s.stats.sentBytes += r.file.Length
+	s.stats.down, s.stats.lastError = time.Time{}, ""
+	s.mu.Unlock()
+	s.log.Info("WARC file sent", "receiver", s.to.Name(), "file", r.file.Name, "bytes", r.file.Length,
+		"took", r.took.Round(time.Millisecond).String())
+}
+
+func (s *sender) fail(r *result, now time.Time) {
+	s.failures++
+	r.file.tries++
+	s.paused = now.Add(backOff(s.failures))
+	r.file.notBefore = now.Add(backOff(r.file.tries))
+	s.mu.Lock()
+	s.stats.failed++
+	s.stats.lastError = r.err.Error()
+	if s.stats.down.IsZero() {
+		s.stats.down = now
+	}
+	s.mu.Unlock()
+	s.warn("a WARC file could not be sent; it waits on the disk, and is sent later", "file", r.file.Name,
+		"waiting_files", len(s.waiting), "error", r.err)
+}
+
+// backOff is the pause after so many failures.
+func backOff(failures int) time.Duration {
+	return min(retryFirst<<min(failures-1, 10), retryMost)
+}
+
+func (s *sender) drop(f *waitingFile) {
+	for i, one := range s.waiting {
+		if one == f {
+			s.waiting = append(s.waiting[:i], s.waiting[i+1:]...)
+			return
+		}
+	}
+}
+
+// count makes the number of waiting files visible to other goroutines.
+func (s *sender) count() {
+	var bytes int64
+	for _, f := range s.waiting {
+		bytes += f.Length
+	}
+	s.mu.Lock()
+	s.stats.waiting, s.stats.waitingBytes = int64(len(s.waiting)), bytes
+	s.mu.Unlock()
+}
+
+func (s *sender) warn(msg string, args ...any) {
+	if n, ok := s.quiet.Allow(time.Now()); ok {
+		s.logged = true
+		s.log.Warn(msg, append(args, "receiver", s.to.Name(), "target", s.to.Target(), "times", n)...)
+	}
+}
+
+// numbers returns the numbers of this run.
+func (s *sender) numbers() senderStats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stats
+}
+
+func (s *sender) look() { notify.Send(s.wake) }
