@@ -20,6 +20,7 @@ func fixed() map[string]string {
 		control  = "the control address is open"
 		agents   = "all agents of the crawl go by it"
 		start    = "it is for the start of a run"
+		senders  = "what sends WARC files has it from the start"
 	)
 	reasons := map[string]string{}
 	for reason, settings := range map[string][]string{
@@ -40,6 +41,7 @@ func fixed() map[string]string {
 			"agents", "agent", "agent-file", "agent-plain", "agent-listen", "agent-return-wait", "gossip", "join", "capacity",
 			"quorum", "recover", "peer-quota",
 		},
+		senders:                         {"on-warc-close", "on-warc-close-parallel", "on-warc-close-timeout", "upload-wait"},
 		start:                           {"dir", "config", "refresh", "dry-run", "depth"},
 		"each site has its place by it": {"ipv6-prefix"},
 		"'ctl add --seeds' adds URLs":   {"seeds"},
