@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/internal/vfs"
 	"orbweaver/warc/cdxj"
+	"orbweaver/warc/fixity"
 	"orbweaver/warc/member"
 )
 
@@ -24,6 +25,7 @@ type outFile struct {
 	infoSize int64 // of the warcinfo record
 	dirty    bool  // the file may be longer than size
 	index    cdxj.Lines
+	facts    fileFacts
 
 	recalling chan struct{} // a lock for recall with capacity one: held while it is full
 	unread    int64         // length of the first part without index lines in memory: see recall; guarded by recalling
@@ -37,8 +39,11 @@ type outFile struct {
 	stage   int           // progress of finish; guarded by closing
 }
 
-func newOutFile(fsys vfs.FS, dir string, info FileInfo) *outFile {
-	return &outFile{fsys: fsys, dir: dir, info: info, recalling: make(chan struct{}, 1), closing: make(chan struct{}, 1)}
+func newOutFile(fsys vfs.FS, dir string, info FileInfo, listeners []fixity.Listener) *outFile {
+	return &outFile{
+		fsys: fsys, dir: dir, info: info, facts: fileFacts{listeners: listeners},
+		recalling: make(chan struct{}, 1), closing: make(chan struct{}, 1),
+	}
 }
 
 // TornSuffix ends the names of files with torn ends that were removed from archive files.
@@ -54,6 +59,7 @@ const (
 	stageIndexed
 	stageClosed
 	stageRenamed
+	stageDurable
 	stageDone
 )
 
@@ -90,14 +96,15 @@ func (f *outFile) clean() error {
 	return nil
 }
 
-// sync makes the first wrote bytes and the name of the file durable. size is the length of the file at that point.
-func (f *outFile) sync(wrote, size int64) error {
+// sync makes the file durable up to an end, and its name.
+func (f *outFile) sync(end fileEnd) error {
 	f.closing <- struct{}{}
 	defer func() { <-f.closing }()
-	return f.syncHeld(wrote, size)
+	return f.syncHeld(end)
 }
 
-func (f *outFile) syncHeld(wrote, size int64) error {
+func (f *outFile) syncHeld(end fileEnd) error {
+	wrote, size := end.wrote, end.size
 	if f.stage >= stageSynced || f.synced >= wrote && f.named {
 		return nil
 	}
@@ -105,6 +112,7 @@ func (f *outFile) syncHeld(wrote, size int64) error {
 		return fmt.Errorf("%w: syncing %s: %w", ErrLost, f.f.Name(), err)
 	}
 	f.synced = wrote
+	size = f.facts.digestTo(f.f, end)
 	// Only a resume reads these bytes again, and the frontier can use the memory.
 	if ahead := size - f.past; ahead >= forgetStep {
 		ahead -= ahead % forgetStep
@@ -130,15 +138,19 @@ func (f *outFile) finish() error {
 	defer func() { <-f.closing }()
 	final := join(f.dir, f.info.Final())
 	steps := [...]func() error{
-		stageOpen: func() error { return f.syncHeld(f.wrote, f.size) },
+		stageOpen: func() error { return f.syncHeld(fileEnd{wrote: f.wrote, size: f.size, lasting: f.size}) },
 		stageSynced: func() error {
+			if err := f.facts.complete(f); err != nil {
+				return err
+			}
 			return vfs.WriteAtomic(f.fsys, join(f.dir, f.info.Index()), func(w io.Writer) error {
 				return f.allLines().WriteSorted(w, f.info.Final())
 			})
 		},
 		stageIndexed: func() error { return f.f.Close() },
 		stageClosed:  func() error { return f.fsys.Rename(join(f.dir, f.info.Name), final) },
-		stageRenamed: func() error { return f.fsys.SyncDir(f.dir) },
+		stageRenamed: f.endRename,
+		stageDurable: func() error { return f.facts.announce(f) },
 	}
 	for f.stage < stageDone {
 		stage := f.stage
@@ -149,6 +161,14 @@ func (f *outFile) finish() error {
 		if err != nil {
 			return fmt.Errorf("warc: finishing %s: %w", f.info.Final(), err)
 		}
+	}
+	return nil
+}
+
+// endRename makes the final name durable. From then on the index on disk counts, and its lines leave the memory.
+func (f *outFile) endRename() error {
+	if err := f.fsys.SyncDir(f.dir); err != nil {
+		return err //nolint:wrapcheck // finish adds the name
 	}
 	f.recalling <- struct{}{} // FindOpen may read them
 	f.index, f.recalled, f.isIndexed = cdxj.Lines{}, cdxj.Lines{}, true
@@ -182,7 +202,7 @@ func (f *outFile) setAside(from, to int64) error {
 // FinishFile gives a file its final name, if no Writer uses it. It truncates the file to size, and writes the index
 // from the lines. The order is that of promise A2.
 func FinishFile(fsys vfs.FS, dir string, info FileInfo, size int64, index *cdxj.Lines) error {
-	f := newOutFile(fsys, dir, info)
+	f := newOutFile(fsys, dir, info, nil)
 	var err error
 	if f.f, err = fsys.OpenRW(join(dir, info.Name)); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"orbweaver/warc/cdxj"
+	"orbweaver/warc/fixity"
 	"orbweaver/warc/member"
 )
 
@@ -51,12 +52,14 @@ func (f *outFile) recall() error {
 	if f.unread == 0 {
 		return nil
 	}
-	again := &outFile{info: f.info, f: f.f}
+	again := newOutFile(f.fsys, f.dir, f.info, f.facts.listeners)
+	again.f = f.f
 	good, err := again.rebuild(f.unread)
 	if err = f.whole(good, f.unread, err); err != nil {
 		return fmt.Errorf("warc: index of %s: %w", f.info.Name, err)
 	}
 	f.recalled, f.unread = again.index, 0
+	f.facts.digest.Store(again.facts.digest.Load())
 	return nil
 }
 
@@ -130,9 +133,15 @@ func linesOf(w *Writer, file *outFile) (lines OpenLines, ok bool) {
 }
 
 // rebuild reads the first length bytes of the file again, for the state of the Writer: the index, the identity of the
-// warcinfo record, the size. It returns the length of the complete records; the rest is damaged or torn.
+// warcinfo record, the size, and with listeners the digest. It returns the length of the complete records; the rest is
+// damaged or torn.
 func (f *outFile) rebuild(length int64) (good int64, err error) {
-	z := NewReader(io.NewSectionReader(f.f, 0, length), ReaderOptions{Name: f.info.Name, Syntax: Fail})
+	var from io.Reader = io.NewSectionReader(f.f, 0, length)
+	digest := fixity.NewDigest()
+	if len(f.facts.listeners) > 0 {
+		from = io.TeeReader(from, digest)
+	}
+	z := NewReader(from, ReaderOptions{Name: f.info.Name, Syntax: Fail})
 	defer z.Close()
 	var entry []byte
 	err = ScanRecords(z, func(rec *RecordRead) error {
@@ -151,6 +160,7 @@ func (f *outFile) rebuild(length int64) (good int64, err error) {
 			entry = c.Append(entry[:0])
 			f.index.Add(entry, rec.Offset, rec.Length)
 		}
+		digest.Records[rec.Type.String()]++
 		good = rec.Offset + rec.Length
 		if first {
 			f.infoSize = good
@@ -162,5 +172,11 @@ func (f *outFile) rebuild(length int64) (good int64, err error) {
 		return good, err
 	}
 	f.size = good
+	if good == length && len(f.facts.listeners) > 0 {
+		if err := digest.ReadTo(f.f, length); err != nil {
+			return good, err //nolint:wrapcheck // it has the place
+		}
+		f.facts.digest.Store(digest)
+	}
 	return good, nil
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"orbweaver/warc/fixity"
 )
 
 // Options configure a Writer.
@@ -27,6 +29,9 @@ type Options struct {
 	// Append that filled a file finishes it. The same holds for reading the last file again after a resume: with
 	// FinishLater, OpenWriter trusts that a group ends at the Checkpoint.
 	FinishLater bool
+	// Listeners are told of each file that is closed, in this order. With any, Sync also computes the SHA-256 of what was
+	// written: about 4 us for a page of 16 KiB.
+	Listeners []fixity.Listener
 	// Info is the block of each warcinfo record: software, operator, robots, ... in this order.
 	Info []Field
 }

@@ -112,6 +112,11 @@ func (r *resumption) removeFile(f FileInfo) error {
 	if err != nil {
 		return fmt.Errorf("warc: %w", err)
 	}
+	if !f.Open {
+		if err := announceReopening(r.o.Listeners, f); err != nil {
+			return err
+		}
+	}
 	if err := r.fsys.Remove(join(r.o.Dir, f.Name)); err != nil {
 		return fmt.Errorf("warc: %w", err)
 	}
@@ -134,6 +139,9 @@ func (r *resumption) resumeFile(f FileInfo) error {
 	case !f.Open && size == length:
 		return nil // finished: the next group goes into the next file
 	case !f.Open:
+		if err := announceReopening(r.o.Listeners, f); err != nil {
+			return err
+		}
 		// The file was finished after the Checkpoint: it must be an open file again before its bytes change.
 		name := f.Final() + openSuffix
 		if err := r.fsys.Rename(join(r.o.Dir, f.Name), join(r.o.Dir, name)); err != nil {
@@ -184,7 +192,7 @@ func (r *resumption) openLeft(f FileInfo) (*outFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("warc: %w", err)
 	}
-	out := newOutFile(r.fsys, r.o.Dir, f)
+	out := newOutFile(r.fsys, r.o.Dir, f, r.o.Listeners)
 	out.f = file
 	return out, nil
 }

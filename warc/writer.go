@@ -101,6 +101,7 @@ type undoable struct {
 	offset int64
 	lines  int // number of index lines before it
 	stats  Stats
+	kinds  [typeCount]uint64 // records of the file
 }
 
 // OpenWriter opens the archive in o.Dir for writing. If resume is nil, it starts a new archive, and fails with
@@ -215,7 +216,7 @@ func (w *Writer) appendHeld(groups []Group) (n int, span Position, err error) {
 		return 1, Position{}, fmt.Errorf("warc: packing a group: %w", err)
 	}
 	span = Position{Serial: c.info.Serial, Offset: c.size, Length: out.Size()}
-	w.last = undoable{end: span.End(), offset: c.size, lines: c.index.Len(), stats: w.stats}
+	w.last = undoable{end: span.End(), offset: c.size, lines: c.index.Len(), stats: w.stats, kinds: c.facts.records}
 	err = c.append(&out)
 	for at := span.Offset; at < span.End().Length; n++ {
 		if err == nil {
@@ -236,6 +237,7 @@ func (w *Writer) note(g Group, at int64) {
 			from = record.indexEnd
 		}
 		w.stats.count(record.kind, m)
+		w.current.facts.records[record.kind]++
 	}
 	w.stats.Groups++
 }
@@ -253,6 +255,7 @@ func (w *Writer) Undo(pos Position) {
 	c.size, c.dirty = w.last.offset, true
 	c.index.Cut(w.last.lines)
 	w.stats.Records, w.stats.Groups = w.last.stats.Records, w.last.stats.Groups
+	c.facts.records = w.last.kinds
 	w.stats.Bytes, w.stats.BytesRaw = w.last.stats.Bytes, w.last.stats.BytesRaw
 	w.last = undoable{}
 	_ = c.clean() // after an error it stays dirty, and the next append, sync or finish tries again
@@ -269,7 +272,8 @@ func (w *Writer) rotate() error {
 		now := time.Now()
 		f := newOutFile(w.fsys, w.o.Dir, FileInfo{
 			Name: formatName(&w.o, w.next, now) + openSuffix, Serial: w.next, Open: true, Compression: w.o.Compression,
-		})
+		}, w.o.Listeners)
+		f.facts.begin()
 		file, err := w.fsys.Create(join(w.o.Dir, f.info.Name))
 		if err != nil {
 			return fmt.Errorf("warc: %w", err)
@@ -293,6 +297,7 @@ func (w *Writer) rotate() error {
 	}
 	f.id, f.infoSize = r.ID, f.size
 	w.stats.count(Warcinfo, w.encoder.packer.Member(0))
+	f.facts.records[Warcinfo]++
 	w.stats.Bytes += int64(len(begin) - len(info))
 	w.stats.Files++
 	w.next++
@@ -365,9 +370,12 @@ func (w *Writer) Sync() error {
 	if w.current != nil {
 		files = append(files, w.current)
 	}
-	wrote, size := make([]int64, len(files)), make([]int64, len(files))
+	ends := make([]fileEnd, len(files))
 	for i, f := range files {
-		wrote[i], size[i] = f.wrote, f.size
+		ends[i] = fileEnd{wrote: f.wrote, size: f.size, lasting: f.size}
+		if f == w.current && w.last.end == w.cutHeld() {
+			ends[i].lasting = w.last.offset // Undo can remove the rest
+		}
 	}
 	if len(files) > 0 {
 		w.stats.Syncs++
@@ -377,7 +385,7 @@ func (w *Writer) Sync() error {
 		return lost
 	}
 	for i, f := range files {
-		if err := f.sync(wrote[i], size[i]); err != nil {
+		if err := f.sync(ends[i]); err != nil {
 			w.acquire()
 			w.fail(err)
 			w.release()

@@ -16,6 +16,7 @@ import (
 	"orbweaver/engine/parsers"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
+	"orbweaver/warc/fixity"
 	"orbweaver/warc/member"
 )
 
@@ -44,6 +45,8 @@ type Options struct {
 
 	Host           string `kong:"-" default:"localhost"`        // in the names of the WARC files
 	JournalReserve int64  `kong:"-" default:"1MiB" type:"size"` // bytes of disk that a journal reserves at a time
+
+	Listeners []fixity.Listener `kong:"-"` // of closed files
 }
 
 // DNSRecords says whether answers of name servers are archived. It needs a resolver that asks them itself.
@@ -156,6 +159,7 @@ func (o *Options) Open(
 	w, err = warc.OpenWriter(fsys, warc.Options{
 		Dir: dir, Prefix: o.Prefix, Host: o.Host, SizeMax: o.SizeMax,
 		Compression: o.Compression, Level: o.Level, Dictionary: o.Dictionary, Info: info, FinishLater: true,
+		Listeners: o.Listeners,
 	}, end)
 	if err != nil {
 		return nil, 0, err

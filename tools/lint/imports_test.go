@@ -13,7 +13,8 @@ const base = "internal/urlx internal/outcome internal/invariants internal/mpmc i
 // components and parts are level 1. The components are libraries of their own; the parts live under the engine.
 const (
 	rooms = "workbench workbench/cold workbench/frame workbench/itemqueue sieve sieve/fpcache virtualize " +
-		"virtualize/diskq dnsres warc warc/block warc/cdxj warc/deflate warc/member warc/repair"
+		"virtualize/diskq dnsres warc warc/block warc/cdxj warc/deflate warc/fixity warc/member " +
+		"warc/repair"
 	parts = `
 		engine/catalogue
 		engine/cookie
@@ -81,7 +82,8 @@ var importTable = []struct{ importer, may string }{
 	{"warc/block", base},
 	{"warc/cdxj", base},
 	{"warc/member", base + " internal/inflate warc/deflate"},
-	{"warc", base + " warc/block warc/cdxj warc/member"},
+	{"warc/fixity", base},
+	{"warc", base + " warc/block warc/cdxj warc/fixity warc/member"},
 	{"warc/repair", base + " warc warc/cdxj warc/member"},
 	{"warc/coding", ""},
 	{"warc/lookup", base + " warc warc/block warc/cdxj warc/member"},

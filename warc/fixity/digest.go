@@ -1,0 +1,55 @@
+package fixity
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"hash"
+	"io"
+)
+
+// Digest computes the SHA-256 of a file from its start, in order. It is not safe for concurrent use.
+type Digest struct {
+	Records map[string]uint64 // of the part that the reader of an earlier run's file has counted
+
+	sum    hash.Hash
+	length int64
+	buffer []byte
+}
+
+// pieceLen is the length in bytes of what is read at a time.
+const pieceLen = 64 << 10
+
+// NewDigest returns the Digest of an empty file.
+func NewDigest() *Digest {
+	return &Digest{Records: map[string]uint64{}, sum: sha256.New()}
+}
+
+// Len is the number of bytes that the Digest contains.
+func (d *Digest) Len() int64 { return d.length }
+
+// Write adds bytes at the end. It never fails.
+func (d *Digest) Write(b []byte) (int, error) {
+	d.length += int64(len(b))
+	return d.sum.Write(b) //nolint:wrapcheck // never fails
+}
+
+// ReadTo adds what the file has between Len and end. After an error Len says how far it is.
+func (d *Digest) ReadTo(from io.ReaderAt, end int64) error {
+	if d.buffer == nil && d.length < end {
+		d.buffer = make([]byte, pieceLen)
+	}
+	for d.length < end {
+		piece := d.buffer[:min(end-d.length, pieceLen)]
+		if n, err := from.ReadAt(piece, d.length); n < len(piece) {
+			return fmt.Errorf("warc: digest at %d: %w", d.length, err)
+		}
+		_, _ = d.Write(piece)
+	}
+	return nil
+}
+
+// SHA256 is the digest of the first Len bytes.
+func (d *Digest) SHA256() (sum [32]byte) {
+	d.sum.Sum(sum[:0])
+	return sum
+}
