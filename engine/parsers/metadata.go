@@ -132,15 +132,20 @@ func appendHopPath(dst []byte, a *attempt.Attempt) []byte {
 	return append(dst, "\r\n"...)
 }
 
+// suiteOf returns the IANA name of a cipher suite. There are as many as a client offers.
+func (m *metadataWriter) suiteOf(cipher uint16) string {
+	suite, known := m.suites[cipher]
+	if !known {
+		suite = tls.CipherSuiteName(cipher)
+		m.suites[cipher] = suite
+	}
+	return suite
+}
+
 // appendTLS appends the facts of the connection's TLS.
 func (m *metadataWriter) appendTLS(dst []byte, facts *fetch.TLSFacts) []byte {
-	suite, known := m.suites[facts.Cipher]
-	if !known { // there are as many as a client offers
-		suite = tls.CipherSuiteName(facts.Cipher)
-		m.suites[facts.Cipher] = suite
-	}
 	dst = appendText(dst, "tls-version", tls.VersionName(facts.Version))
-	dst = appendText(dst, "tls-cipher-suite", suite)
+	dst = appendText(dst, "tls-cipher-suite", m.suiteOf(facts.Cipher))
 	dst = hex.AppendEncode(append(dst, "tls-certificate-chain: sha256:"...), facts.Chain[:])
 	dst = append(dst, "\r\n"...)
 	if facts.Fault != "" {

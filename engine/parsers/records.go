@@ -34,7 +34,7 @@ type recordBuilder struct {
 	response, request, metadataRecord warc.Record
 	index                             warc.IndexInfo
 	fields                            []byte // block of the metadata record
-	exchange                          []byte // a field of the capture: see appendExchange
+	lines                             []byte // further fields of the capture
 }
 
 func newRecordBuilder(c *Crawl, encoder *warc.Encoder, x *extractor) recordBuilder {
@@ -108,7 +108,7 @@ func (b *recordBuilder) stores(content *fetch.Page, a *attempt.Attempt, plan *re
 
 // encode encodes the response or revisit record, the request record and, if it has fields, the metadata record.
 func (b *recordBuilder) encode(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) error {
-	b.fillResponse(p, a)
+	b.fillResponse(p, a, plan)
 	if plan.isRevisit {
 		b.makeRevisit(warc.ProfileIdentical, plan.first)
 		b.response.Block, b.response.BlockDigest = append(b.response.Block[:0], p.Head()), nil
@@ -150,13 +150,17 @@ func isOwnCapture(a *attempt.Attempt, p *fetch.Page, plan *recordPlan) bool {
 const mediaBytes = "application/octet-stream"
 
 // fillResponse makes the response record, as if the payload were new.
-func (b *recordBuilder) fillResponse(p *fetch.Page, a *attempt.Attempt) {
+func (b *recordBuilder) fillResponse(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
 	mime, _, _ := bytes.Cut(p.Head().ContentType(), []byte{';'})
-	b.exchange = b.metadata.appendExchange(b.exchange[:0], p, a)
+	b.lines = b.metadata.appendConnection(b.lines[:0], p)
+	if !plan.isRevisit && !plan.isUnchanged {
+		b.lines = appendPayloadType(b.lines, p, b.metadata.links.Body)
+	}
+	b.lines = b.metadata.appendExchange(b.lines, p, a)
 	b.index = warc.IndexInfo{Status: p.Status, MIME: bytes.TrimSpace(mime)}
 	b.response = warc.Record{
 		Type: warc.Response, Date: p.Times.Started, TargetURI: a.URL, IP: p.Connection.Remote.Addr(), Index: &b.index,
-		Lines: b.exchange, Truncated: truncation(p.Truncation), Block: append(b.response.Block[:0], p.Raw),
+		Lines: b.lines, Truncated: truncation(p.Truncation), Block: append(b.response.Block[:0], p.Raw),
 	}
 	b.response.Source.From, b.response.Source.Size = p.Rest()
 	if p.Complete || b.response.Source.Size > 0 {

@@ -1,6 +1,8 @@
 package parsers
 
 import (
+	"crypto/tls"
+	"strings"
 	"testing"
 	"time"
 
@@ -127,5 +129,52 @@ func BenchmarkAppendExchange(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		dst = m.appendExchange(dst[:0], p, a)
+	}
+}
+
+// A capture says how it was transferred, and which media type its bytes have. A revisit has no bytes to identify.
+func TestCaptureFields(t *testing.T) {
+	w, _ := newTestWriter(MetadataOptions{})
+	page := func(text string) *fetch.Page {
+		p, ok := fetch.Stored([]byte("http://a.test/"), []byte(text))
+		if !ok {
+			t.Fatal("no page")
+		}
+		return p
+	}
+	f := func(p *fetch.Page, body, want string) {
+		t.Helper()
+		got := string(appendPayloadType(w.appendConnection(nil, p), p, []byte(body)))
+		if got != strings.ReplaceAll(want, "|", "\r\n") {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	f(page("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n<html></html"), "",
+		"WARC-Protocol: http/1.1|WARC-Identified-Payload-Type: text/html|")
+	f(page("HTTP/1.0 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b\x08"), "<p>",
+		"WARC-Protocol: http/1.0|WARC-Identified-Payload-Type: text/html|")
+	f(page("HTTP/1.0 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b\x08"), "", "WARC-Protocol: http/1.0|")
+	f(page("HTTP/1.1 204 No\r\n\r\n"), "", "WARC-Protocol: http/1.1|")
+	p := page("HTTP/1.1 404 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n%P\r\n3\r\nDF-\r\n0\r\n\r\n")
+	p.Connection.Secure = true
+	p.Connection.TLS.Version, p.Connection.TLS.Cipher = tls.VersionTLS13, tls.TLS_AES_256_GCM_SHA384
+	f(p, "", "WARC-Protocol: http/1.1|WARC-Protocol: tls/1.3|WARC-Cipher-Suite: TLS_AES_256_GCM_SHA384|"+
+		"WARC-Identified-Payload-Type: application/pdf|")
+	var b []byte
+	if n := testing.AllocsPerRun(100, func() {
+		b = appendPayloadType(w.appendConnection(b[:0], p), p, nil)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkCaptureFields(b *testing.B) {
+	w, _ := newTestWriter(MetadataOptions{})
+	p, _ := fetch.Stored([]byte("http://a.test/"),
+		[]byte("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<!DOCTYPE html>\n<html><title>a</title>"))
+	var dst []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		dst = appendPayloadType(w.appendConnection(dst[:0], p), p, p.Payload())
 	}
 }

@@ -50,6 +50,7 @@ var globalTables = map[string]string{
 	"engine/parse.class":               "classes of octets",
 	"engine/parse.feedRoots":           "root elements of feeds and sitemaps",
 	"engine/parse.htmlMarks":           "first octets of HTML",
+	"engine/parse.signatures":          "first octets of media types",
 	"engine/parse.latin1":              "names of the Latin-1 references",
 	"engine/parse.legacyReferences":    "references that need no semicolon",
 	"engine/parse.lower":               "lower case by octet",

@@ -1,0 +1,156 @@
+package parse
+
+import (
+	"bytes"
+	"strings"
+)
+
+// identifyMost is how many bytes of a payload are analysed. It is what sniff looks at.
+const identifyMost = 512
+
+// signature is the beginning of the files of a type. A question mark stands for any byte. Files of a narrower type
+// begin in the same way: narrower is its beginning.
+type signature struct{ begin, media, narrower string }
+
+// signatures are those of types that can be identified by their first bytes (mimesniff.spec.whatwg.org).
+var signatures = [...]signature{
+	{"%PDF-", "application/pdf", ""},
+	{"\x89PNG\r\n\x1a\n", "image/png", ""},
+	{"\xff\xd8\xff", "image/jpeg", ""},
+	{"GIF87a", "image/gif", ""},
+	{"GIF89a", "image/gif", ""},
+	{"RIFF????WEBPVP", "image/webp", ""},
+	{"RIFF????WAVE", "audio/wave", ""},
+	{"\x00\x00\x01\x00", "image/x-icon", ""},
+	{"BM????\x00\x00\x00\x00", "image/bmp", ""},
+	{"????ftypavif", "image/avif", ""},
+	{"????ftyp", "video/mp4", "audio/mp4"},
+	{"\x1a\x45\xdf\xa3", "video/webm", "video/x-matroska"},
+	{"OggS\x00", "application/ogg", "audio/ogg"},
+	{"ID3", "audio/mpeg", ""},
+	{"wOFF", "font/woff", ""},
+	{"wOF2", "font/woff2", ""},
+	{"OTTO", "font/otf", ""},
+	{"\x1f\x8b\x08", "application/gzip", ""},
+	{"PK\x03\x04", "application/zip", "application/"},
+	{"Rar!\x1a\x07", "application/x-rar-compressed", ""},
+	{"%!PS-Adobe-", "application/postscript", ""},
+	{"\x00asm", "application/wasm", ""},
+}
+
+func (s signature) fits(b []byte) bool {
+	if len(b) < len(s.begin) {
+		return false
+	}
+	for i := range len(s.begin) {
+		if c := s.begin[i]; c != b[i] && c != '?' {
+			return false
+		}
+	}
+	return true
+}
+
+// AppendMediaType appends the media type of a payload without content encodings, such as text/html, as its first bytes
+// show it. The declared type makes text, XML and unknown formats narrower. It is never taken against the bytes. Nothing
+// is appended without bytes.
+func AppendMediaType(dst, payload, contentType []byte) []byte {
+	if len(payload) == 0 {
+		return dst
+	}
+	start := payload[:min(len(payload), identifyMost)]
+	declared, _ := splitContentType(contentType)
+	if !declared.isName() {
+		declared = nil
+	}
+	switch sniff(start) {
+	case HTML:
+		if fold(declared, "application/xhtml+xml") {
+			return append(dst, "application/xhtml+xml"...)
+		}
+		return append(dst, "text/html"...)
+	case XML:
+		if declared.format() == XML || declared.format() == HTML {
+			return declared.appendLower(dst)
+		}
+		return append(dst, "text/xml"...)
+	}
+	for _, s := range signatures {
+		if s.fits(start) {
+			if declared.hasPrefix(s.narrower) && s.narrower != "" && !declared.isVague() {
+				return declared.appendLower(dst)
+			}
+			return append(dst, s.media...)
+		}
+	}
+	isText := isTextual(start)
+	switch {
+	case isText && declared.isText():
+		return declared.appendLower(dst)
+	case isText:
+		return append(dst, "text/plain"...)
+	case len(declared) == 0, declared.isText(), declared.isVague(), declared.hasSignature():
+		return append(dst, "application/octet-stream"...)
+	}
+	return declared.appendLower(dst)
+}
+
+// isTextual reports whether bytes have no control characters that text has not, or begin as UTF-16.
+func isTextual(b []byte) bool {
+	if bytes.HasPrefix(b, []byte("\xfe\xff")) || bytes.HasPrefix(b, []byte("\xff\xfe")) {
+		return true
+	}
+	for _, c := range b {
+		if c < ' ' && (c < '\t' || c == '\v' || c > '\r' && c != 0x1b) {
+			return false
+		}
+	}
+	return true
+}
+
+// isName reports whether a declared type has the form type/subtype, with a length that a header should have.
+func (m mediaType) isName() bool {
+	slash := bytes.IndexByte(m, '/')
+	if slash < 1 || slash == len(m)-1 || len(m) > 100 {
+		return false
+	}
+	for i, c := range m {
+		if i != slash && (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') && strings.IndexByte("+-._", c) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// isText reports whether payloads of the type are text.
+func (m mediaType) isText() bool {
+	return m.hasPrefix("text/") || m.isScript() || m.format() == XML || m.endsIn("+json") ||
+		fold(m, "application/x-ndjson") || fold(m, "application/rtf")
+}
+
+// isVague reports whether the type says nothing.
+func (m mediaType) isVague() bool {
+	return fold(m, "application/octet-stream") || fold(m, "binary/octet-stream") || fold(m, "application/x-download") ||
+		fold(m, "application/force-download") || fold(m, "application/download")
+}
+
+// hasSignature reports whether bytes of the type are known by their beginning.
+func (m mediaType) hasSignature() bool {
+	for _, s := range signatures {
+		if fold(m, nameKey(s.media)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (m mediaType) hasPrefix(prefix string) bool {
+	return foldPrefix(m, nameKey(prefix))
+}
+
+// appendLower appends the type in lower case.
+func (m mediaType) appendLower(dst []byte) []byte {
+	for _, c := range m {
+		dst = append(dst, lower[c])
+	}
+	return dst
+}
