@@ -90,8 +90,10 @@ func (f *follower) run(ctx context.Context) error {
 // propose proposes some agents as those that share the crawl, and goes by those that are agreed on.
 func (f *follower) propose(ctx context.Context, now []ownership.Agent, isComplete bool) error {
 	agreed, ok := f.quorum.Propose(quorum.Proposal{
-		Members: now, AwayAgents: f.members.expected, IsComplete: isComplete,
-		HasBegun: f.history.hasBegun.Load(), IsLeaving: f.leaving.HasAnnounced(f.self.Instance()),
+		Agreed: ownership.Agreed{
+			Members: now, AwayAgents: f.members.expected, LeavingAgents: f.leaving.AnnouncedAgents(),
+		},
+		IsComplete: isComplete, HasBegun: f.history.hasBegun.Load(), IsLeaving: f.leaving.HasAnnounced(f.self.Instance()),
 	})
 	if !ok {
 		return nil
@@ -101,6 +103,7 @@ func (f *follower) propose(ctx context.Context, now []ownership.Agent, isComplet
 		f.history.viewChanges.Add(1)
 	}
 	f.members.expected = agreed.AwayAgents
+	f.leaving.NoteAgreed(agreed.LeavingAgents)
 	return f.adopt(ctx, agreed.Members)
 }
 

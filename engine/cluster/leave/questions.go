@@ -90,10 +90,7 @@ func (l *Register) Note(from string, content []byte) (instance string, stage Sta
 	case instance != InstanceOf(l.o.Agents(), from): // membership will tell of it, and it asks again
 		return "", 0, fmt.Errorf("%w: %s", errUnknown, instance)
 	case stage > Asking:
-		if l.noteStage(from, instance, stage) {
-			l.o.Log.Info("an agent leaves permanently: its hosts are given to the others", "agent", from)
-			l.Wake()
-		}
+		l.noteLeaving(from, instance, stage)
 	case l.o.HasEnded():
 		return "", 0, cluster.ErrEnding
 	}

@@ -129,6 +129,21 @@ func (l *Register) Leaving() (agents []ownership.Agent) {
 	return agents
 }
 
+// AnnouncedAgents are the agents that are there and have announced that they leave, perhaps this one.
+func (l *Register) AnnouncedAgents() []ownership.Agent {
+	return slices.DeleteFunc(slices.Clone(l.o.Agents()),
+		func(a ownership.Agent) bool { return !l.HasAnnounced(a.Instance()) })
+}
+
+// NoteAgreed notes what the agents have agreed on: that some leave. Their own words may come later.
+func (l *Register) NoteAgreed(leaving []ownership.Agent) {
+	for _, a := range leaving {
+		if a.Instance() != l.o.Self && a.Instance() == InstanceOf(l.o.Agents(), a.ID) {
+			l.noteLeaving(a.ID, a.Instance(), Announced)
+		}
+	}
+}
+
 // Staying are those of some agents that do not leave. If there are none, those that have something left stay, until
 // another agent comes. Agents that have nothing left and are not there any more have left from now on.
 func (l *Register) Staying(there []ownership.Agent) []ownership.Agent {
@@ -164,6 +179,14 @@ func (l *Register) noteStage(id, instance string, stage Stage) (isNew bool) {
 		func(other string, _ Stage) bool { return other != instance && ownership.AgentID(other) == id })
 	l.stages[instance] = max(was, stage)
 	return was == 0
+}
+
+// noteLeaving notes how far another agent is, and says so if it was not known to leave.
+func (l *Register) noteLeaving(id, instance string, stage Stage) {
+	if l.noteStage(id, instance, stage) {
+		l.o.Log.Info("an agent leaves permanently: its hosts are given to the others", "agent", id)
+		l.Wake()
+	}
 }
 
 // noteLeft notes that an agent has left.

@@ -6,18 +6,28 @@ import (
 	"slices"
 )
 
+// Agreed is an ownership view that agents agree on.
+type Agreed struct {
+	Members       []Agent
+	AwayAgents    []string // instances of Members that have stopped and are expected back: they own hosts, and grant no leases
+	LeavingAgents []Agent  // that are there, and are no members since they leave
+}
+
 // agreedAgent is an agent in the form that agents agree on.
 type agreedAgent struct {
 	Agent
-	IsAway bool `json:"away,omitempty"`
+	IsAway    bool `json:"away,omitempty"`
+	IsLeaving bool `json:"leaving,omitempty"`
 }
 
-// EncodeAgreed is the form of an ownership view that agents agree on. Those of the agents whose instances are in away
-// have stopped and are expected back: they own their hosts, but grant no leases of addresses.
-func EncodeAgreed(agents []Agent, away []string) []byte {
-	all := make([]agreedAgent, len(agents))
-	for i, a := range agents {
-		all[i] = agreedAgent{a, slices.Contains(away, a.Instance())}
+// Encode is the form of a view in the log of the agents. DecodeAgreed reads it.
+func (v *Agreed) Encode() []byte {
+	all := make([]agreedAgent, 0, len(v.Members)+len(v.LeavingAgents))
+	for _, a := range v.Members {
+		all = append(all, agreedAgent{Agent: a, IsAway: slices.Contains(v.AwayAgents, a.Instance())})
+	}
+	for _, a := range v.LeavingAgents {
+		all = append(all, agreedAgent{Agent: a, IsLeaving: true})
 	}
 	b, err := json.Marshal(all)
 	if err != nil {
@@ -26,17 +36,21 @@ func EncodeAgreed(agents []Agent, away []string) []byte {
 	return b
 }
 
-// DecodeAgreed reads what EncodeAgreed wrote.
-func DecodeAgreed(b []byte) (agents []Agent, away []string, err error) {
+// DecodeAgreed reads what Encode wrote.
+func DecodeAgreed(b []byte) (v Agreed, err error) {
 	var all []agreedAgent
 	if err := json.Unmarshal(b, &all); err != nil {
-		return nil, nil, fmt.Errorf("ownership: an agreed view: %w", err)
+		return v, fmt.Errorf("ownership: an agreed view: %w", err)
 	}
 	for _, a := range all {
-		agents = append(agents, a.Agent)
+		if a.IsLeaving {
+			v.LeavingAgents = append(v.LeavingAgents, a.Agent)
+			continue
+		}
+		v.Members = append(v.Members, a.Agent)
 		if a.IsAway {
-			away = append(away, a.Instance())
+			v.AwayAgents = append(v.AwayAgents, a.Instance())
 		}
 	}
-	return agents, away, nil
+	return v, nil
 }

@@ -7,24 +7,28 @@ import (
 
 func TestAgreed_isReadAsItWasWritten(t *testing.T) {
 	agents := []Agent{{ID: "a", Capacity: 2, Store: 7}, {ID: "b", Capacity: 1, Store: 8}}
+	leaving := []Agent{{ID: "c", Capacity: 1, Store: 9}}
 	for _, c := range []struct {
-		away []string
+		view Agreed
 		want string
 	}{
-		{nil, `[{"id":"a","capacity":2,"store":7},{"id":"b","capacity":1,"store":8}]`},
-		{[]string{"b/0000000000000008", "c/0000000000000009"},
+		{Agreed{Members: agents}, `[{"id":"a","capacity":2,"store":7},{"id":"b","capacity":1,"store":8}]`},
+		{Agreed{Members: agents, AwayAgents: []string{"b/0000000000000008", "c/0000000000000009"}},
 			`[{"id":"a","capacity":2,"store":7},{"id":"b","capacity":1,"store":8,"away":true}]`},
+		{Agreed{Members: agents, LeavingAgents: leaving}, `[{"id":"a","capacity":2,"store":7},` +
+			`{"id":"b","capacity":1,"store":8},{"id":"c","capacity":1,"store":9,"leaving":true}]`},
 	} {
-		raw := EncodeAgreed(agents, c.away)
+		raw := c.view.Encode()
 		if string(raw) != c.want {
 			t.Errorf("got %s, want %s", raw, c.want)
 		}
-		read, away, err := DecodeAgreed(raw)
-		if err != nil || !slices.Equal(read, agents) || len(away) != min(len(c.away), 1) {
-			t.Errorf("%s: %v, away %v, %v", raw, read, away, err)
+		read, err := DecodeAgreed(raw)
+		if err != nil || !slices.Equal(read.Members, agents) || len(read.AwayAgents) != min(len(c.view.AwayAgents), 1) ||
+			!slices.Equal(read.LeavingAgents, c.view.LeavingAgents) {
+			t.Errorf("%s: %+v, %v", raw, read, err)
 		}
 	}
-	if _, _, err := DecodeAgreed([]byte("{")); err == nil {
+	if _, err := DecodeAgreed([]byte("{")); err == nil {
 		t.Error("half a view is read")
 	}
 }

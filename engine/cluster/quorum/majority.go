@@ -135,14 +135,14 @@ func (q *Majority) isIn(members []ownership.Agent) bool {
 func (q *Majority) Propose(p Proposal) (a Agreement, ok bool) {
 	index, count, content := q.node.View()
 	at := position{index, count}
-	members, away, err := ownership.DecodeAgreed(content)
-	counts := index > 0 && err == nil && (q.isIn(members) || p.IsLeaving)
+	agreed, err := ownership.DecodeAgreed(content)
+	counts := index > 0 && err == nil && (q.isIn(agreed.Members) || p.IsLeaving)
 	wish := consensus.Wish{Present: ownership.Instances(q.o.Network.Agents()), Base: at.index}
 	if counts {
 		wish.Base = q.acting.index // the proposal was made under this view
 	}
 	if p.IsComplete {
-		wish.View = ownership.EncodeAgreed(p.Members, p.AwayAgents)
+		wish.View = p.Encode()
 		if q.mayBegin(p.Members, p.HasBegun) {
 			wish.Found = ownership.Instances(p.Members)
 		}
@@ -151,9 +151,11 @@ func (q *Majority) Propose(p Proposal) (a Agreement, ok bool) {
 	if !counts {
 		return Agreement{}, false
 	}
-	a = Agreement{Members: members, AwayAgents: away}
+	a = Agreement{Agreed: agreed}
 	was := q.acting
-	if at.index != was.index {
+	if at.index == was.index {
+		a.LeavingAgents = nil // it has been told
+	} else {
 		a.MissedView = at.count != was.count+1 && was.index != 0
 		notify.Send(q.views) // the agent must look at the others again under this view
 	}
@@ -176,8 +178,8 @@ func (q *Majority) mayBegin(members []ownership.Agent, hasBegun bool) bool {
 // HasBegun implements Quorum.
 func (q *Majority) HasBegun() (begun, isKnown bool) {
 	_, _, content := q.node.View()
-	members, _, err := ownership.DecodeAgreed(content)
-	return err == nil && q.isIn(members), true
+	agreed, err := ownership.DecodeAgreed(content)
+	return err == nil && q.isIn(agreed.Members), true
 }
 
 // ActByAgreed implements Quorum. Exchanges with hosts that another agent owns now are cancelled.

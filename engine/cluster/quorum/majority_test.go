@@ -40,6 +40,9 @@ type votingAgent struct {
 	stop      context.CancelFunc
 	proposing sync.Mutex // held by the goroutine that proposes
 	away      []string   // guarded by proposing: instances that this agent takes for stopped
+
+	leaving []ownership.Agent // guarded by proposing: that this agent knows to leave
+	heard   []ownership.Agent // guarded by proposing: that leave, by the views that were new to it
 }
 
 func startVoting(t *testing.T, agents int) *votingCluster {
@@ -81,7 +84,13 @@ func startVoting(t *testing.T, agents int) *votingCluster {
 
 // propose does what an agent does with what it sees.
 func (a *votingAgent) propose() (Agreement, bool) {
-	return a.majority.Propose(Proposal{Members: a.Agents(), AwayAgents: a.away, IsComplete: true})
+	members := slices.DeleteFunc(a.Agents(), func(b ownership.Agent) bool { return slices.Contains(a.leaving, b) })
+	agreed, ok := a.majority.Propose(Proposal{
+		Agreed:     ownership.Agreed{Members: members, AwayAgents: a.away, LeavingAgents: a.leaving},
+		IsComplete: true, IsLeaving: slices.Contains(a.leaving, a.self),
+	})
+	a.heard = append(a.heard, agreed.LeavingAgents...)
+	return agreed, ok
 }
 
 // end ends all agents.
@@ -117,7 +126,11 @@ func (a *votingAgent) follow(ctx context.Context) {
 }
 
 func (a *votingAgent) goBy(view []ownership.Agent) {
-	c, err := ownership.NewView(view, nil, 0, a.self.ID)
+	self := a.self.ID
+	if !slices.Contains(view, a.self) {
+		self = "" // it leaves
+	}
+	c, err := ownership.NewView(view, nil, 0, self)
 	if err != nil {
 		a.t.Error(err)
 		return
@@ -147,6 +160,28 @@ func TestMajority_agentsAgreeOnThoseThatAreAway(t *testing.T) {
 		}
 		if len(slices.Compact(agreed)) != 1 {
 			t.Errorf("the agents go by different ones: %v", agreed)
+		}
+		c.end()
+	})
+}
+
+// The agreed view names the agents that leave, once to each agent: it may not have heard it from them.
+func TestMajority_agentsHearWhoLeavesWithTheView(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startVoting(t, 3)
+		time.Sleep(20 * time.Second)
+		for _, a := range c.agents {
+			a.proposing.Lock()
+			a.leaving = []ownership.Agent{c.agents[2].self}
+			a.proposing.Unlock()
+		}
+		time.Sleep(20 * time.Second)
+		for _, a := range c.agents[:2] {
+			a.proposing.Lock()
+			if !slices.Equal(a.heard, a.leaving) || len(a.views.Load().Agents) != 2 {
+				t.Errorf("%s heard that %v leave, and goes by %v", a.self.ID, a.heard, a.views.Load().Agents)
+			}
+			a.proposing.Unlock()
 		}
 		c.end()
 	})

@@ -39,17 +39,18 @@ type Quorum interface {
 
 // Proposal is how an agent sees the others.
 type Proposal struct {
-	Members    []ownership.Agent
-	AwayAgents []string // instances of Members that are expected back
-	IsComplete bool     // enough agents are there to go by Members
-	HasBegun   bool     // the crawl had begun, in this run or before
-	IsLeaving  bool     // this agent has told the others that it leaves
+	ownership.Agreed
+
+	IsComplete bool // enough agents are there to go by Members
+	HasBegun   bool // the crawl had begun, in this run or before
+	IsLeaving  bool // this agent has told the others that it leaves
 }
 
-// Agreement is what an agent must go by.
+// Agreement is what an agent must go by. LeavingAgents are those of a view that is new to the agent: before it goes by
+// the view it must know that they leave, or it would take them for lost. The leader may have heard it first.
 type Agreement struct {
-	Members    []ownership.Agent
-	AwayAgents []string // see Proposal
+	ownership.Agreed
+
 	// MissedView says that other views may have been in force since the last one: other agents may have had the hosts
 	// of this one, and have their pages.
 	MissedView bool
@@ -60,7 +61,8 @@ type None struct{}
 
 // Propose implements Quorum.
 func (None) Propose(p Proposal) (a Agreement, ok bool) {
-	return Agreement{Members: p.Members, AwayAgents: p.AwayAgents}, p.IsComplete
+	p.LeavingAgents = nil // this agent knows it
+	return Agreement{Agreed: p.Agreed}, p.IsComplete
 }
 
 // ActByAgreed implements Quorum.
