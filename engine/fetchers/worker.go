@@ -62,12 +62,25 @@ func (w *Worker) Run(exchanges, forever context.Context) error {
 			}
 			return err
 		}
+		if w.Network.IsHeldBack(w.id) && !w.isStopping(exchanges) && w.Todo.TryPut(v) {
+			continue // the limit fell while it waited: another worker visits the site
+		}
 		flow := w.exchange.fetcher.Flow()
 		flow.BeginVisit()
 		if err := w.visit(exchanges, &v); err != nil {
 			return err
 		}
 		flow.EndVisit()
+	}
+}
+
+// isStopping says that no new exchange may begin.
+func (w *Worker) isStopping(exchanges context.Context) bool {
+	select {
+	case <-w.Stopping:
+		return true
+	default:
+		return exchanges.Err() != nil
 	}
 }
 

@@ -222,11 +222,11 @@ func (n *Network) countConnection(timeout bool, now time.Time, busy int64) {
 // WaitForTurn blocks the worker with number id while it is above the limit. It returns when the worker may go on, when
 // stopping is closed, or when ctx ends.
 func (n *Network) WaitForTurn(ctx context.Context, id int, stopping <-chan struct{}) {
-	for int64(id) >= n.workerLimit.Load() {
+	for n.IsHeldBack(id) {
 		n.mu.Lock()
 		changed := n.limitRaised
 		n.mu.Unlock()
-		if int64(id) < n.workerLimit.Load() {
+		if !n.IsHeldBack(id) {
 			return
 		}
 		select {
@@ -238,6 +238,9 @@ func (n *Network) WaitForTurn(ctx context.Context, id int, stopping <-chan struc
 		}
 	}
 }
+
+// IsHeldBack says that the worker with number id is above the limit.
+func (n *Network) IsHeldBack(id int) bool { return int64(id) >= n.workerLimit.Load() }
 
 // SetWorkers changes the number of fetch workers that should be active. There are at least as many.
 func (n *Network) SetWorkers(workers int) {

@@ -67,7 +67,7 @@ func TestHostile_S10_dataOfAnotherVersionIsRefusedByNameAndNothingIsChanged(t *t
 					met[c.magic] = true
 					steps := []int{-1, 1}
 					if c.file == "MANIFEST" {
-						steps[0] = -5 // the four before are read: docs/formats.md
+						steps[0] = -6 // the five before are read: docs/formats.md
 					}
 					for _, step := range steps {
 						clone := d.KillClone()

@@ -91,7 +91,7 @@ func (f *follower) run(ctx context.Context) error {
 func (f *follower) propose(ctx context.Context, now []ownership.Agent, isComplete bool) error {
 	agreed, ok := f.quorum.Propose(quorum.Proposal{
 		Agreed: ownership.Agreed{
-			Members: now, AwayAgents: f.members.expected, LeavingAgents: f.leaving.AnnouncedAgents(),
+			Members: now, AwayAgents: f.members.expected, LeavingAgents: f.members.leavingAgents(),
 		},
 		IsComplete: isComplete, HasBegun: f.history.hasBegun.Load(), IsLeaving: f.leaving.HasAnnounced(f.self.Instance()),
 	})

@@ -71,6 +71,12 @@ func (m *members) present(at time.Time) (now []ownership.Agent, again time.Durat
 	return now, again
 }
 
+// leavingAgents are those that are there and have announced that they leave, perhaps this one.
+func (m *members) leavingAgents() []ownership.Agent {
+	return slices.DeleteFunc(slices.Clone(m.network.Agents()),
+		func(a ownership.Agent) bool { return !m.leaving.HasAnnounced(a.Instance()) })
+}
+
 // isStopped says that an agent stopped in order and is expected back.
 func (m *members) isStopped(instance string) bool {
 	stop := m.stopped[instance]

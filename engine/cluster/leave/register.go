@@ -129,12 +129,6 @@ func (l *Register) Leaving() (agents []ownership.Agent) {
 	return agents
 }
 
-// AnnouncedAgents are the agents that are there and have announced that they leave, perhaps this one.
-func (l *Register) AnnouncedAgents() []ownership.Agent {
-	return slices.DeleteFunc(slices.Clone(l.o.Agents()),
-		func(a ownership.Agent) bool { return !l.HasAnnounced(a.Instance()) })
-}
-
 // NoteAgreed notes what the agents have agreed on: that some leave. Their own words may come later.
 func (l *Register) NoteAgreed(leaving []ownership.Agent) {
 	for _, a := range leaving {

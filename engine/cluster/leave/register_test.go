@@ -70,8 +70,8 @@ func TestRegister_aCheckpointKeepsHowFarTheyAre(t *testing.T) {
 	}
 }
 
-// With --quorum an agent may learn from the agreed view that another one leaves, before that one has told it. It does
-// not take it for lost then. What the other one says itself counts as before. Agents that are not there are not noted,
+// With --quorum an agent may learn from the agreed view that another one leaves, before it is told. It does not take
+// it for lost then. What the other one says itself counts as before. Agents that are not there are not noted,
 // nor is this one.
 func TestRegister_agreedViewsSayWhoLeaves(t *testing.T) {
 	f := three()
@@ -79,12 +79,12 @@ func TestRegister_agreedViewsSayWhoLeaves(t *testing.T) {
 	gone := ownership.Agent{ID: "a3", Store: 7} // with former data
 	l.NoteAgreed([]ownership.Agent{f.there[0], f.there[1], gone})
 	if l.HasAnnounced(f.there[0].Instance()) || !l.HasAnnounced(f.there[1].Instance()) || l.HasAnnounced(gone.Instance()) {
-		t.Errorf("noted: %v", l.AnnouncedAgents())
+		t.Error("not exactly the other agent that is there is noted")
 	}
 	note(t, l, f.there[1], Done)
 	l.NoteAgreed(f.there[1:2])
-	if !l.HasLeft(f.there[1].Instance()) || len(l.AnnouncedAgents()) != 1 {
-		t.Errorf("it had nothing left; noted: %v", l.AnnouncedAgents())
+	if !l.HasLeft(f.there[1].Instance()) {
+		t.Error("it had nothing left, and the view does not change that")
 	}
 }
 

@@ -8,9 +8,11 @@ import (
 
 // Agreed is an ownership view that agents agree on.
 type Agreed struct {
-	Members       []Agent
-	AwayAgents    []string // instances of Members that have stopped and are expected back: they own hosts, and grant no leases
-	LeavingAgents []Agent  // that are there, and are no members since they leave
+	Members []Agent
+	// AwayAgents are the instances of Members that have stopped and are expected back: they own hosts, and grant no
+	// leases of addresses.
+	AwayAgents    []string
+	LeavingAgents []Agent // that are there, and are no members since they leave
 }
 
 // agreedAgent is an agent in the form that agents agree on.
