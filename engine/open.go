@@ -238,7 +238,8 @@ func (o *opener) openArchive() error {
 		return err
 	}
 	o.closers.Add(w.Abandon)
-	o.disk.Journal.Writer, o.disk.EarlierBytes = w, earlier
+	o.disk.Journal.SetWriter(w)
+	o.disk.EarlierBytes = earlier
 	most := bodyfile.Most{Bytes: o.cfg.Fetch.Long.FilesMax, Files: bodyfile.FilesFor(o.cfg.Workers.Fetchers)}
 	o.cfg.Fetch.Long.Files, err = a.OpenBodies(o.seams.FS, o.cfg.Dir, most, o.disk.Journal.Disk.Wait, o.seams.Log.Warn)
 	return err

@@ -84,6 +84,7 @@ func (o *opener) wire() {
 		Frontier: l.frontier, Sites: l.sites, Distributor: l.distributor, Checkpoints: l.checkpoints, Outages: o.outages,
 		Reports: o.reports, Exchanges: q.exchanges, Cluster: o.cluster,
 	})
+	o.closers.Add(o.operator.Feed.Close)
 }
 
 // wirePolicy makes what decides in the crawl.

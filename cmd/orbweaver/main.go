@@ -58,6 +58,7 @@ type cli struct {
 type archiveCommands struct {
 	Warc   archive.Command     `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
 	View   archive.ViewCommand `cmd:"" help:"Show an archive to a browser: pages with images and links, on loopback."`
+	Feed   archive.FeedCommand `cmd:"" help:"Print what is new, changed or gone in an archive since a cursor or a time."`
 	Derive derivation.Command  `cmd:"" help:"Make other files from WARC files: a columnar index, graphs, texts."`
 
 	Graph derivation.GraphCommand `cmd:"" help:"Statistics and ranks of graphs that derive has made."`

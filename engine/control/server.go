@@ -19,6 +19,7 @@ import (
 	"orbweaver/engine/admission"
 	"orbweaver/engine/changes"
 	"orbweaver/engine/control/dashboard"
+	"orbweaver/engine/feed"
 	"orbweaver/engine/history"
 	"orbweaver/engine/report"
 	"orbweaver/internal/plural"
@@ -52,6 +53,7 @@ type Options struct {
 	History HistoryFile  // keeps the numbers of the crawl over restarts
 	// Captures are the index lines of the archive; nil for none.
 	Captures lookup.Lines
+	Feed     feed.Source // what is new, changed or gone in the archive; nil for nothing
 
 	// Reload has this agent read its file again, and says what it has read; nil if the crawl has no other agents.
 	Reload func() (said string, err error)
@@ -84,7 +86,7 @@ func Listen(ctx context.Context, o Options, crawl Crawl) (*Server, error) {
 	recorder := history.Open(history.Options{
 		FS: o.History.FS, File: o.History.Name, Report: crawl.Report, Log: o.Log,
 	})
-	answers := withCaptures(o, dashboard.NewReuse(newHandler(crawl, o, dashboard.NewLive(recorder))))
+	answers := withCaptures(o, withFeed(o, dashboard.NewReuse(newHandler(crawl, o, dashboard.NewLive(recorder)))))
 	return serve(ctx, o, dashboard.IsToken(o.Token), answers, recorder.Run)
 }
 
@@ -94,6 +96,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Captures == nil {
 		o.Captures = noCaptures{}
+	}
+	if o.Feed == nil {
+		o.Feed = noFeed{}
 	}
 	return o
 }

@@ -25,14 +25,11 @@ func (l *Store) AppendEntry(e *Entry) (Position, error) {
 func (l *Store) Await(ctx context.Context, end Position) error {
 	for {
 		l.commit.Lock()
-		if l.lost != nil || !l.durable.before(end) {
+		if l.lost != nil || !l.durable.journal.before(end) {
 			defer l.commit.Unlock()
 			return l.lost
 		}
-		if l.news == nil {
-			l.news = make(chan struct{})
-		}
-		news := l.news
+		news := l.durable.next()
 		l.commit.Unlock()
 		select {
 		case <-news:
@@ -49,14 +46,6 @@ func (l *Store) AwaitAll(ctx context.Context) error {
 	end := Position{l.Journal.generation, l.Journal.size}
 	l.commit.Unlock()
 	return l.Await(ctx, end)
-}
-
-// tellNews wakes the goroutines in Await. The caller holds the commit lock.
-func (l *Store) tellNews() {
-	if l.news != nil {
-		close(l.news)
-		l.news = nil
-	}
 }
 
 // before says that e is nearer to the beginning.

@@ -37,8 +37,7 @@ type Store struct {
 	syncing  chan struct{}
 	Long     chan struct{} // capacity 1: the journal has so many entries that reading it would make a resume slow
 	safe     Position      // guarded by syncing: how far the journal is durable
-	durable  Position      // guarded by commit: the same
-	news     chan struct{} // guarded by commit: closed when durable or lost changes; nil if no goroutine waits
+	durable  durability    // guarded by commit
 }
 
 // NewStore returns a store without an archive and a journal: the caller sets Writer, Seen and Disk, and calls TurnTo.
@@ -85,7 +84,7 @@ func (l *Store) TurnTo(j *File) {
 		l.dirty = true
 		j.safe = l.Journal.safe
 	} else {
-		l.durable = Position{j.generation, j.size}
+		l.durable.journal = Position{j.generation, j.size}
 	}
 	l.Journal = j
 }
@@ -113,7 +112,7 @@ func (l *Store) Sync() error {
 		l.commit.Unlock()
 		return lost
 	}
-	end := Position{j.generation, j.size}
+	end, stored := Position{j.generation, j.size}, l.Writer.Checkpoint()
 	l.commit.Unlock()
 	began := time.Now()
 	l.SlowSync.Begin(began)
@@ -127,9 +126,9 @@ func (l *Store) Sync() error {
 	l.safe = end
 	l.commit.Lock()
 	defer l.commit.Unlock()
-	l.durable = end
+	l.durable.journal, l.durable.archive = end, stored
 	l.Journal.safe = end
-	l.tellNews()
+	l.durable.tell()
 	return nil
 }
 
@@ -154,7 +153,7 @@ func (l *Store) lose(err error) error {
 		}
 	}
 	l.lost = vfs.JoinCauses(errs...)
-	l.tellNews()
+	l.durable.tell()
 	return l.lost
 }
 

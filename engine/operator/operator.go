@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/changes"
 	"orbweaver/engine/checkpoint"
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/feed"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/hosts"
 	"orbweaver/engine/journal"
@@ -34,6 +35,7 @@ type Operator struct {
 	Parts
 
 	Captures   *lookup.Files // the index of the archive, also of files that are open
+	Feed       *feed.Feed    // what is new, changed or gone in the archive
 	hosts      *hosts.Lister
 	addedSeeds *admission.AddedSeeds
 	seedsTurn  sync.Mutex // held by seedList
@@ -66,7 +68,9 @@ func New(p Parts) *Operator {
 	captures := lookup.NewFiles(lookup.Options{
 		FS: p.FS, Dirs: []string{p.Dir + "/" + layout.ArchiveDir}, Writing: openFiles{p.Disk.Journal},
 	})
-	o := &Operator{Parts: p, Captures: captures, hosts: &hosts.Lister{
+	o := &Operator{Parts: p, Captures: captures, Feed: feed.New(feed.Options{
+		Archive: captures, Growth: journal.Growth{Store: p.Disk.Journal}, FS: p.FS, Dir: p.Dir + "/" + layout.FeedDir,
+	}), hosts: &hosts.Lister{
 		Workbench: p.Disk.Workbench, Sites: p.Sites, OnDisk: sites.NewDiskQueues(p.Disk.SiteQueues), Live: p.Live,
 	}}
 	o.addedSeeds = admission.NewAddedSeeds(p.FS, p.Dir+"/"+layout.FrontierDir)

@@ -35,7 +35,7 @@ func layers() []string {
 		"engine/report engine/explain engine/storage",
 		"engine/hosts",
 		"engine/logreport engine/progress",
-		"engine/evidence engine/doctor engine/changes",
+		"engine/evidence engine/doctor engine/changes engine/feed",
 		"engine/operator engine/history",
 		"engine",
 		"engine/control/dashboard",

@@ -17,6 +17,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/summary"
 	"orbweaver/engine"
 	"orbweaver/engine/admission"
+	"orbweaver/engine/control"
 	"orbweaver/engine/explain"
 	"orbweaver/engine/fetch/addrguard"
 	"orbweaver/engine/inbox"
@@ -207,7 +208,9 @@ func (c *Command) crawl(
 		return err
 	}
 	o := e.Operator()
-	server, err := c.listen(inv.Context, c.Config.Dir, c.seams.FS, o, o.Captures, peers.reload, log)
+	server, err := c.listen(inv.Context, c.Config.Dir, c.seams.FS, o, control.Options{
+		Reload: peers.reload, Log: log, Captures: o.Captures, Feed: o.Feed,
+	})
 	if err != nil {
 		return err
 	}

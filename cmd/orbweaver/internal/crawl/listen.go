@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net"
 	"net/netip"
 	"os"
@@ -15,7 +14,6 @@ import (
 	"orbweaver/engine/control"
 	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
-	"orbweaver/warc/lookup"
 )
 
 // listening is the control port of a crawl.
@@ -31,21 +29,18 @@ type controlOptions struct {
 	Token      string   `help:"File whose first line is the token that requests to --listen host:port need. By default a token is made for each run, in control.token of the crawl directory, where ctl finds it. Required if the address is not loopback. Nothing is encrypted." placeholder:"FILE"`
 }
 
-// listen opens the control port: a socket in the crawl directory, or what was asked for. On host:port a token is
-// wanted; one is made where only this machine can connect, and must be given for any other address.
+// listen opens the control port with options of the crawl: a socket in its directory, or what was asked for. On
+// host:port a token is wanted; one is made where only this machine can connect, and must be given for any
+// other address.
 func (c *controlOptions) listen(
 	ctx context.Context,
 	dir string,
 	fsys vfs.FS,
 	crawl control.Crawl,
-	captures lookup.Lines,
-	reload func() (string, error),
-	log *slog.Logger,
+	o control.Options,
 ) (l listening, err error) {
-	o := control.Options{
-		Address: c.Listen, Names: c.ListenName, Reload: reload, Log: log, Captures: captures,
-		History: control.HistoryFile{FS: fsys, Name: filepath.ToSlash(dir) + "/" + layout.HistoryFile},
-	}
+	o.Address, o.Names = c.Listen, c.ListenName
+	o.History = control.HistoryFile{FS: fsys, Name: filepath.ToSlash(dir) + "/" + layout.HistoryFile}
 	switch {
 	case o.Address == "":
 		o.Address = control.Address(dir)

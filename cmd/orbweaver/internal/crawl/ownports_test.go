@@ -30,7 +30,7 @@ func TestTheControlPortThatTheSystemPickedIsNotConnectedTo(t *testing.T) {
 	}
 	c.policy = guard
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	server, err := c.listen(t.Context(), c.Config.Dir, vfs.Disk(), reporter{}, nil, nil, log)
+	server, err := c.listen(t.Context(), c.Config.Dir, vfs.Disk(), reporter{}, control.Options{Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

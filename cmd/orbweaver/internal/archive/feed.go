@@ -1,0 +1,202 @@
+package archive
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/crawl"
+	"orbweaver/engine/control"
+	"orbweaver/engine/feed"
+	"orbweaver/engine/layout"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc/lookup"
+)
+
+// FeedCommand prints what is new, changed or gone in an archive.
+type FeedCommand struct {
+	crawl.Target
+	Begin  string `name:"since" help:"Begin behind this cursor of an earlier answer, or at this time, such as 20260131 or 2026-01-31T12:00:00Z; at the begin without." placeholder:"CURSOR|TIME"`
+	All    bool   `help:"Print captures without a change, too (kind unchanged)."`
+	Limit  int64  `help:"Print at most this many changes." least:"0" placeholder:"N"`
+	Follow bool   `help:"Go on while the crawl runs, until it ends or Ctrl-C."`
+	Of     string `arg:"" optional:"" name:"dir" help:"Crawl directory or directory of WARC files, as with --dir." placeholder:"DIR"`
+}
+
+// Help shows examples.
+func (*FeedCommand) Help() string {
+	return `Prints a line of JSON for each capture that is new, has changed or is gone, in the order of the archive. The
+last line has the kind end. Each line has a cursor: the next call goes on behind it, also after a restart or a
+kill. A running crawl is asked; otherwise the files are read.
+
+Kinds: new (first capture, or first after it was gone), changed, gone (404 or 410 after a capture), unchanged
+(with --all). Errors of servers are no change.
+
+Exit status: 0 printed, 1 it cannot be read, 2 wrong usage.
+
+Examples:
+  orbweaver feed crawl >changes.jsonl
+  orbweaver feed crawl --since "$(tail -n 1 changes.jsonl | jq -r .cursor)" >>changes.jsonl
+  orbweaver feed crawl --since 2026-01-31 --follow`
+}
+
+// followWait is how long a running crawl is asked to wait for a change.
+const followWait = time.Minute
+
+// errFollowLimit says that two flags exclude each other.
+var errFollowLimit = errors.New("--limit ends the output, and --follow does not: give one of them")
+
+// Run prints changes.
+func (x *FeedCommand) Run(inv *command.Invocation) error {
+	if x.Of != "" {
+		x.Dir = x.Of
+	}
+	if x.Follow && x.Limit > 0 {
+		return command.Misuse(errFollowLimit)
+	}
+	if feed.IsCursor(x.Begin) {
+		if _, err := feed.ParseCursor(x.Begin); err != nil {
+			return command.Misuse(fmt.Errorf("--since: %w", err))
+		}
+	} else if _, err := lookup.ParseTime(x.Begin); x.Begin != "" && err != nil {
+		return command.Misuse(fmt.Errorf("--since: %w", err))
+	}
+	client, err := x.Client()
+	if err != nil {
+		return command.Misuse(err)
+	}
+	ctx, stop := signal.NotifyContext(inv.Context, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	p := printer{FeedCommand: x, out: bufio.NewWriterSize(inv.Stdout, 64<<10), client: client}
+	err = p.print(ctx)
+	if ctx.Err() != nil && x.Follow {
+		err = nil // Ctrl-C is how it ends
+	}
+	return errors.Join(err, p.out.Flush())
+}
+
+// printer prints a feed, from a running crawl or from files.
+type printer struct {
+	*FeedCommand
+
+	out    *bufio.Writer
+	client *control.Client
+	cursor string // behind the last line that was printed
+}
+
+// print asks the crawl, and reads the files when it does not run, or no longer.
+func (p *printer) print(ctx context.Context) error {
+	p.cursor = p.Begin
+	for {
+		err := p.printRunning(ctx)
+		switch {
+		case err == nil && !p.Follow || ctx.Err() != nil:
+			return err
+		case err == nil:
+			continue
+		case errors.Is(err, control.ErrNotRunning) && p.Address == "", errors.Is(err, control.ErrFeedCut):
+			return p.printFiles(ctx)
+		default:
+			return err
+		}
+	}
+}
+
+// query are the parameters of the next question.
+func (p *printer) query() url.Values {
+	values := url.Values{
+		"since": {p.cursor}, "all": {strconv.FormatBool(p.All)}, "limit": {strconv.FormatInt(p.Limit, 10)},
+	}
+	if p.Follow {
+		values.Set("wait", followWait.String())
+	}
+	return values
+}
+
+// errNoEnd is ErrFeedCut without a cause.
+var errNoEnd = fmt.Errorf("%w: it has no last line", control.ErrFeedCut)
+
+// printRunning prints an answer of the running crawl.
+func (p *printer) printRunning(ctx context.Context) error {
+	isWhole := false
+	err := p.client.CopyFeed(ctx, p.query().Encode(), func(line []byte) error {
+		var said feed.Change
+		if err := json.Unmarshal(line, &said); err != nil {
+			return fmt.Errorf("%w: %w", control.ErrFeedCut, err)
+		}
+		p.cursor = said.Cursor
+		if isWhole = said.Kind == feed.End; isWhole && p.Follow {
+			return p.out.Flush()
+		}
+		_, err := p.out.Write(append(line, '\n'))
+		return err
+	})
+	if err == nil && !isWhole {
+		err = errNoEnd
+	}
+	return err
+}
+
+// printFiles prints what the files have.
+func (p *printer) printFiles(ctx context.Context) (err error) {
+	disk := vfs.Disk()
+	dir := filepath.ToSlash(p.Dir)
+	warcs, err := lookup.FindDir(disk, dir)
+	if err != nil {
+		return command.Misuse(fmt.Errorf("there is no crawl and no archive in %s: %w", p.Dir, err))
+	}
+	end, err := feed.EndOf(disk, dir)
+	if err != nil {
+		return err
+	}
+	own, done, err := feedDir(disk, dir)
+	if err != nil {
+		return err
+	}
+	f := feed.New(feed.Options{
+		Archive: lookup.NewFiles(lookup.Options{FS: disk, Dirs: []string{warcs}}), Growth: feed.Still{End: end},
+		FS: disk, Dir: own,
+	})
+	defer func() { err = errors.Join(err, f.Close(), done()) }()
+	values := p.query()
+	values.Del("wait")
+	q, err := feed.ParseQuery(ctx, f, values)
+	if err != nil {
+		return err
+	}
+	return feed.Write(ctx, f, q, p.out)
+}
+
+// feedDir returns a directory for the files of the feed: that of the crawl, if nothing else uses it and it can be
+// written; otherwise one that done removes.
+func feedDir(disk vfs.FS, dir string) (own string, done func() error, err error) {
+	if _, err := disk.Size(dir + "/" + layout.ManifestFile); err == nil {
+		lock, err := layout.Lock(disk, dir)
+		if err == nil {
+			own = dir + "/" + layout.FeedDir
+			if err = disk.MkdirAll(own); err == nil {
+				return own, lock.Close, nil
+			}
+			err = lock.Close()
+		}
+		if err != nil && !errors.Is(err, layout.ErrInUse) && !errors.Is(err, os.ErrPermission) &&
+			!errors.Is(err, syscall.EROFS) {
+			return "", nil, err
+		}
+	}
+	own, err = os.MkdirTemp("", "orbweaver-feed-")
+	if err != nil {
+		return "", nil, err
+	}
+	return filepath.ToSlash(own), func() error { return os.RemoveAll(own) }, nil
+}

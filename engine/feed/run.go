@@ -1,0 +1,238 @@
+package feed
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/internal/vfs"
+)
+
+const (
+	versionBytes  = 32
+	blockVersions = 128
+	blockBytes    = blockVersions * versionBytes
+	fenceBytes    = 12
+)
+
+// version is what a URL was at a place of the archive.
+type version struct {
+	url   xxh3.Uint128 // fingerprint
+	place uint64       // of the record: see placeOf
+	state uint64       // see stateOf
+}
+
+func compareVersions(a, b version) int {
+	return cmp.Or(cmp.Compare(a.url.Hi, b.url.Hi), cmp.Compare(a.url.Lo, b.url.Lo), cmp.Compare(a.place, b.place))
+}
+
+func (v version) appendTo(dst []byte) []byte {
+	for _, word := range [...]uint64{v.url.Hi, v.url.Lo, v.place, v.state} {
+		dst = binary.LittleEndian.AppendUint64(dst, word)
+	}
+	return dst
+}
+
+func decodeVersion(b []byte) version {
+	word := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
+	return version{url: xxh3.Uint128{Hi: word(0), Lo: word(1)}, place: word(2), state: word(3)}
+}
+
+// runInfo describes a run.
+type runInfo struct {
+	Number  uint64 `json:"number"`
+	Level   int    `json:"level"`
+	Entries int64  `json:"entries"`
+	Sum     uint32 `json:"sum"` // of the fence
+}
+
+func (r *runInfo) blocks() int64 { return (r.Entries + blockVersions - 1) / blockVersions }
+
+// run is an immutable file of sorted versions.
+type run struct {
+	runInfo
+
+	file  vfs.File
+	first []uint64 // high half of the first fingerprint of each block
+	sums  []uint32
+}
+
+// runWriter writes a run.
+type runWriter struct {
+	out   *bufio.Writer
+	block []byte
+	fence []byte
+	n     int64
+}
+
+func (w *runWriter) add(v version) {
+	w.block = v.appendTo(w.block)
+	if w.n++; len(w.block) == blockBytes {
+		w.end()
+	}
+}
+
+func (w *runWriter) end() {
+	if len(w.block) == 0 {
+		return
+	}
+	w.fence = append(w.fence, w.block[:8]...)
+	w.fence = binary.LittleEndian.AppendUint32(w.fence, crc32.Checksum(w.block, castagnoli()))
+	_, _ = w.out.Write(w.block) // bufio keeps the first error for Flush
+	w.block = w.block[:0]
+}
+
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
+
+// writeRun writes a run with what fill adds in order.
+func writeRun(fsys vfs.FS, name string, info runInfo, fill func(add func(version)) error) (runInfo, error) {
+	err := vfs.WriteAtomic(fsys, name, func(to io.Writer) error {
+		w := runWriter{out: bufio.NewWriterSize(to, 256<<10)}
+		if err := fill(w.add); err != nil {
+			return err
+		}
+		w.end()
+		_, _ = w.out.Write(w.fence)
+		info.Entries, info.Sum = w.n, crc32.Checksum(w.fence, castagnoli())
+		return w.out.Flush()
+	})
+	return info, err
+}
+
+// openRun opens a run and reads its fence. The error wraps errDamaged if it is not the run that info describes.
+func openRun(fsys vfs.FS, name string, info runInfo) (*run, error) {
+	file, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{runInfo: info, file: file}
+	if err := r.readFence(); err != nil {
+		return nil, errors.Join(fmt.Errorf("feed: %s: %w", name, err), file.Close())
+	}
+	return r, nil
+}
+
+func (r *run) readFence() error {
+	size, err := r.file.Size()
+	if err != nil {
+		return err
+	}
+	from := r.Entries * versionBytes
+	if r.Entries < 0 || r.Entries > size || size != from+r.blocks()*fenceBytes {
+		return errDamaged
+	}
+	fence := make([]byte, size-from)
+	if _, err := r.file.ReadAt(fence, from); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if crc32.Checksum(fence, castagnoli()) != r.Sum {
+		return errDamaged
+	}
+	for ; len(fence) > 0; fence = fence[fenceBytes:] {
+		r.first = append(r.first, binary.LittleEndian.Uint64(fence))
+		r.sums = append(r.sums, binary.LittleEndian.Uint32(fence[8:]))
+	}
+	return nil
+}
+
+// last returns the last version of a URL before a place. buf has blockBytes bytes.
+func (r *run) last(buf []byte, url xxh3.Uint128, before uint64) (found version, ok bool, err error) {
+	from, _ := slices.BinarySearch(r.first, url.Hi) // the first block that begins with url.Hi or a larger value
+	for i := max(from-1, 0); i < len(r.first) && r.first[i] <= url.Hi; i++ {
+		block, err := r.block(buf, i)
+		if err != nil {
+			return found, false, err
+		}
+		want := version{url: url, place: before}
+		for at := searchBlock(block, version{url: url}); at < len(block); at += versionBytes {
+			v := decodeVersion(block[at:])
+			if compareVersions(v, want) >= 0 {
+				return found, ok, nil
+			}
+			found, ok = v, true
+		}
+	}
+	return found, ok, nil
+}
+
+// searchBlock returns where the first version is that is not less than v.
+func searchBlock(block []byte, v version) int {
+	low, high := 0, len(block)/versionBytes
+	for low < high {
+		mid := (low + high) / 2
+		if compareVersions(decodeVersion(block[mid*versionBytes:]), v) < 0 {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low * versionBytes
+}
+
+// block reads a block into buf and checks it.
+func (r *run) block(buf []byte, i int) ([]byte, error) {
+	from := int64(i) * blockBytes
+	block := buf[:min(blockBytes, r.Entries*versionBytes-from)]
+	if _, err := r.file.ReadAt(block, from); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if crc32.Checksum(block, castagnoli()) != r.sums[i] {
+		return nil, fmt.Errorf("%w: %s, block %d", errDamaged, r.file.Name(), i)
+	}
+	return block, nil
+}
+
+// runReader reads a run in order.
+type runReader struct {
+	run  *run
+	next int // block
+	buf  []byte
+	rest []byte
+}
+
+// peek returns the next version; ok is false at the end.
+func (r *runReader) peek() (v version, ok bool, err error) {
+	if len(r.rest) == 0 {
+		if r.next == len(r.run.first) {
+			return v, false, nil
+		}
+		if r.rest, err = r.run.block(r.buf, r.next); err != nil {
+			return v, false, err
+		}
+		r.next++
+	}
+	return decodeVersion(r.rest), true, nil
+}
+
+// mergeRuns calls add with all versions of the runs, in order.
+func mergeRuns(runs []*run, add func(version)) error {
+	readers := make([]runReader, len(runs))
+	for i, r := range runs {
+		readers[i] = runReader{run: r, buf: bytes.Repeat([]byte{0}, blockBytes)}
+	}
+	for {
+		least, from := version{}, -1
+		for i := range readers {
+			v, ok, err := readers[i].peek()
+			if err != nil {
+				return err
+			}
+			if ok && (from < 0 || compareVersions(v, least) < 0) {
+				least, from = v, i
+			}
+		}
+		if from < 0 {
+			return nil
+		}
+		add(least)
+		readers[from].rest = readers[from].rest[versionBytes:]
+	}
+}

@@ -1,0 +1,216 @@
+package lookup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"path"
+	"slices"
+	"sort"
+
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+	"orbweaver/warc/cdxj"
+)
+
+// Entry is an index line with the place of its record.
+type Entry struct {
+	Line []byte // borrowed, without its end
+	At   warc.Checkpoint
+}
+
+// EachInOrder calls do with the lines of all records from a place of the archive up to another, in the order in which
+// they were stored. The files must have names of this program's form: their serials are the order. Memory is 24 bytes
+// for each record of one file. An error of do ends the scan and is returned.
+func (f *Files) EachInOrder(ctx context.Context, from, to warc.Checkpoint, do func(Entry) error) error {
+	if !from.Before(to) {
+		return nil
+	}
+	written, err := f.o.Writing.OpenLines(ctx) // before the list: see open
+	if err != nil {
+		return err
+	}
+	files, err := f.list()
+	if err != nil {
+		return fmt.Errorf("lookup: %w", err)
+	}
+	serials := bySerial(files)
+	for _, file := range serials {
+		if file.serial < from.Serial || file.serial > to.Serial {
+			continue
+		}
+		part := span{begin: 0, end: math.MaxInt64}
+		if file.serial == from.Serial {
+			part.begin = from.Length
+		}
+		if file.serial == to.Serial {
+			part.end = to.Length
+		}
+		if err := f.eachOfFile(ctx, file, written, part, do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// span is a part of a file: records whose offsets are begin or more, and less than end.
+type span struct{ begin, end int64 }
+
+// numberedFile is a file whose name has a serial.
+type numberedFile struct {
+	archiveFile
+
+	serial uint32
+}
+
+func bySerial(files []archiveFile) (numbered []numberedFile) {
+	for _, file := range files {
+		if info, ok := warc.ParseName(path.Base(file.path)); ok {
+			numbered = append(numbered, numberedFile{file, info.Serial})
+		}
+	}
+	slices.SortStableFunc(numbered, func(a, b numberedFile) int { return cmp.Compare(a.serial, b.serial) })
+	return numbered
+}
+
+// eachOfFile calls do with the lines of a part of one file.
+func (f *Files) eachOfFile(
+	ctx context.Context, file numberedFile, written []warc.OpenLines, part span, do func(Entry) error,
+) error {
+	each := func(line []byte, offset int64) error {
+		return do(Entry{Line: line, At: warc.Checkpoint{Serial: file.serial, Length: offset}})
+	}
+	for _, w := range written {
+		if w.Final != file.name {
+			continue
+		}
+		for _, lines := range w.Parts {
+			if err := eachOfLines(ctx, lines, file.name, part, each); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if size, err := f.o.FS.Size(file.path); err == nil && part.begin >= size {
+		return nil
+	}
+	if !file.open || f.hasDone { // with a Writer here, a file that is not in written was finished meanwhile
+		err := eachOfIndex(ctx, f.o.FS, warc.IndexName(file.final), part, each)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	lines, err := f.linesOf(file.archiveFile, Range{nil, []byte{0xff}})
+	if err != nil {
+		return fmt.Errorf("lookup: %w", err)
+	}
+	return eachOfLines(ctx, lines, file.name, part, each)
+}
+
+// eachOfLines calls do with a part of lines that are in memory in the order of their records.
+func eachOfLines(
+	ctx context.Context, lines *cdxj.Lines, name string, part span, do func(line []byte, offset int64) error,
+) error {
+	offsetOf := func(i int) int64 { return cdxj.Offset(lines.Line(i)) }
+	first := sort.Search(lines.Len(), func(i int) bool { return offsetOf(i) >= part.begin })
+	var whole []byte
+	for i := first; i < lines.Len(); i++ {
+		offset := offsetOf(i)
+		if offset >= part.end {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		whole = cdxj.Complete(whole[:0], lines.Line(i), name)
+		if err := do(whole, offset); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// linePlace is where a line is in an index.
+type linePlace struct {
+	offset int64 // of the record
+	at     int64 // of the line
+	length int
+}
+
+// eachOfIndex calls do with the lines of an index whose records are in a part of the file, in the order of the records.
+// Damaged lines are left out.
+func eachOfIndex(
+	ctx context.Context, fsys vfs.FS, name string, part span, do func(line []byte, offset int64) error,
+) error {
+	file, err := fsys.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // opened for reading
+	size, err := file.Size()
+	if err != nil {
+		return err
+	}
+	var places []linePlace
+	at := int64(0)
+	err = cdxj.ScanLines(io.NewSectionReader(file, 0, size), func(line []byte, said *cdxj.Line, damage error) error {
+		if damage == nil && said.Offset >= part.begin && said.Offset < part.end {
+			places = append(places, linePlace{said.Offset, at, len(line) - 1})
+		}
+		at += int64(len(line))
+		return ctx.Err()
+	})
+	if err != nil {
+		return fmt.Errorf("lookup: %s: %w", name, err)
+	}
+	slices.SortFunc(places, func(a, b linePlace) int { return cmp.Compare(a.offset, b.offset) })
+	var line []byte
+	for _, p := range places {
+		line = slices.Grow(line[:0], p.length)[:p.length]
+		if _, err := file.ReadAt(line, p.at); err != nil {
+			return fmt.Errorf("lookup: %s: %w", name, err)
+		}
+		if err := do(line, p.offset); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// FirstSince returns the place of the first record, in the order of the archive, that was captured at this time or
+// later; stamp has 14 digits. It returns end if there is none before.
+func (f *Files) FirstSince(ctx context.Context, stamp string, end warc.Checkpoint) (warc.Checkpoint, error) {
+	files, err := f.list()
+	if err != nil {
+		return end, fmt.Errorf("lookup: %w", err)
+	}
+	var from warc.Checkpoint
+	for _, file := range bySerial(files) {
+		created := warc.FileInfo{Name: file.name}.Created()
+		if !created.IsZero() && created.Format(stampLayout) < stamp {
+			from.Serial = file.serial
+		}
+	}
+	found := end
+	err = f.EachInOrder(ctx, from, end, func(e Entry) error {
+		if stampOf(e.Line) < stamp {
+			return nil
+		}
+		found = e.At
+		return errEnough
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return found, err
+}
+
+// stampOf is the time in an index line.
+func stampOf(line []byte) string {
+	_, stamp := cdxj.Key(line)
+	return string(stamp)
+}

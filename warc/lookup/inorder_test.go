@@ -1,0 +1,84 @@
+package lookup
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// All lines come in the order of their records, whether a file has an index, has none, or is still open; and so do
+// those of each part of the archive.
+func TestEachInOrder_isTheOrderOfTheArchive(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	s := newStored(t, fsys, warc.Options{Dir: "w", SizeMax: 3000, FinishLater: true})
+	var want []warc.Checkpoint
+	for i := range 60 {
+		url := "http://" + string(rune('z'-i%26)) + ".test/"
+		at := s.page(url, "body")
+		want = append(want, warc.Checkpoint{Serial: at.Serial, Length: at.Offset})
+	}
+	if want[59].Serial < 4 {
+		t.Fatal(want[59])
+	}
+	end := warc.Checkpoint{Serial: math.MaxUint32, Length: math.MaxInt64}
+	inOrder := func(o Options, from, to warc.Checkpoint) (got []warc.Checkpoint) {
+		o.FS, o.Dirs = fsys, []string{"w"}
+		err := NewFiles(o).EachInOrder(t.Context(), from, to, func(e Entry) error {
+			c, err := ParseCapture(e.Line)
+			if err != nil || c.Offset != e.At.Length {
+				t.Errorf("%s: %v", e.Line, err)
+			}
+			got = append(got, e.At)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	check := func(o Options) {
+		t.Helper()
+		if got := inOrder(o, warc.Checkpoint{}, end); !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+		for _, part := range [][2]int{{0, 1}, {3, 40}, {17, 18}, {59, 60}, {20, 20}} {
+			to := end
+			if part[1] < 60 {
+				to = want[part[1]]
+			}
+			if got := inOrder(o, want[part[0]], to); !slices.Equal(got, want[part[0]:part[1]]) {
+				t.Errorf("%v: %v", part, got)
+			}
+		}
+	}
+	check(Options{Writing: s})
+	check(Options{}) // no Writer, as after a kill
+	if err := s.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	check(Options{Writing: s})
+	s.close()
+	check(Options{})
+	files, err := warc.Files(fsys, "w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fsys.Remove("w/" + files[1].Index()); err != nil {
+		t.Fatal(err)
+	}
+	check(Options{})
+	f := NewFiles(Options{FS: fsys, Dirs: []string{"w"}})
+	for _, i := range []int{0, 1, 30, 59} {
+		stamp := began.Add(time.Duration(i) * time.Second).Format(stampLayout)
+		if at, err := f.FirstSince(t.Context(), stamp, end); err != nil || at != want[i] {
+			t.Errorf("since %s: %v, want %v, %v", stamp, at, want[i], err)
+		}
+	}
+	if at, err := f.FirstSince(t.Context(), "2099", end); err != nil || at != end {
+		t.Error(at, err)
+	}
+}
