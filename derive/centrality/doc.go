@@ -1,9 +1,9 @@
 // Package centrality computes statistics and ranks of a graph in BV format: degrees, PageRank and harmonic centrality.
 //
-// It makes no graph: package graph does. The graph is read from the disk in each round and never held in memory.
+// It makes no graph: package graph does.
 //
 //	NAME.graph --> Graph.Each --> Degrees
-//	                         --> PageRank: rank of each node, 30 to 100 rounds
+//	                         --> PageRank: rank of each node, 30 to 130 rounds
 //	                         --> Harmonic: nodes within distance 1, 2, 3 ... as sets or HyperLogLog counters
 //
 // PageRank is that of a random surfer. With probability alpha the surfer follows a link of the page. Otherwise, and at
@@ -17,5 +17,6 @@
 // # Costs
 //
 // Memory: 16 bytes for each node for PageRank, and 8 for each result. Harmonic takes at most Options.Memory besides.
-// Each round reads the file once.
+// Arcs take 4 bytes each and 8 for each node, if that is at most a quarter of Options.Memory. Then the file is read
+// once, and a round takes a fraction of the time. Otherwise each round reads it.
 package centrality

@@ -10,8 +10,8 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// nodesMax is the most nodes of a graph whose ranks are computed: an index of a slice.
-const nodesMax = 1 << 36
+// nodesMax is the most nodes of a graph whose ranks are computed: they have numbers of 32 bits.
+const nodesMax = 1 << 32
 
 // Graph is a graph on disk.
 type Graph struct {
@@ -71,6 +71,50 @@ func (g *Graph) Each(ctx context.Context, f func(node int64, successors []int64)
 		}
 		f(node, successors)
 	}
+}
+
+// arcsShare is the part of Options.Memory that arcs may take, as a divisor.
+const arcsShare = 4
+
+// eachNode calls f with the successors of each node in order. f borrows them.
+type eachNode func(ctx context.Context, f func(node int64, successors []uint32)) error
+
+// arcs returns the arcs for many rounds: in memory if they take at most so many bytes, otherwise from the file.
+func (g *Graph) arcs(ctx context.Context, memory int64) (eachNode, error) {
+	if g.Arcs < 0 || g.Arcs > memory/4 || 4*g.Arcs+8*g.Nodes > memory {
+		return g.eachNarrow, nil
+	}
+	targets, ends := make([]uint32, 0, g.Arcs), make([]int64, 0, g.Nodes)
+	found := int64(0)
+	err := g.eachNarrow(ctx, func(_ int64, successors []uint32) {
+		if found += int64(len(successors)); found <= g.Arcs {
+			targets = append(targets, successors...)
+			ends = append(ends, found)
+		}
+	})
+	if err != nil || found > g.Arcs { // the properties are wrong
+		return g.eachNarrow, err
+	}
+	return func(ctx context.Context, f func(int64, []uint32)) error {
+		from := int64(0)
+		for node, end := range ends {
+			f(int64(node), targets[from:end])
+			from = end
+		}
+		return context.Cause(ctx)
+	}, nil
+}
+
+// eachNarrow is Each with numbers of 32 bits.
+func (g *Graph) eachNarrow(ctx context.Context, f func(node int64, successors []uint32)) error {
+	var narrow []uint32
+	return g.Each(ctx, func(node int64, successors []int64) {
+		narrow = narrow[:0]
+		for _, s := range successors {
+			narrow = append(narrow, uint32(s))
+		}
+		f(node, narrow)
+	})
 }
 
 // Degrees are the numbers of arcs of each node.

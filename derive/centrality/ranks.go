@@ -24,7 +24,8 @@ type Options struct {
 	Tolerance float64
 	// Rounds is the most rounds of PageRank. Default 200.
 	Rounds int
-	// Memory is how many bytes the counters of Harmonic may take. Default 2 GiB.
+	// Memory is how many bytes the counters of Harmonic may take. Default 2 GiB. Arcs are kept in memory if they take at
+	// most a quarter of it; otherwise they are read in each round.
 	Memory int64
 	// OnRound is called after each round. Default: none.
 	OnRound func(what string, round int, change float64)
@@ -53,6 +54,10 @@ func (o Options) WithDefaults() Options {
 // PageRank returns the rank of each node.
 func (g *Graph) PageRank(ctx context.Context, o Options) ([]float64, error) {
 	o = o.WithDefaults()
+	each, err := g.arcs(ctx, o.Memory/arcsShare)
+	if err != nil {
+		return nil, err
+	}
 	n := float64(g.Nodes)
 	rank, next := make([]float64, g.Nodes), make([]float64, g.Nodes)
 	for i := range rank {
@@ -61,7 +66,7 @@ func (g *Graph) PageRank(ctx context.Context, o Options) ([]float64, error) {
 	for round := 1; round <= o.Rounds; round++ {
 		clear(next)
 		dangling := 0.0
-		err := g.Each(ctx, func(node int64, successors []int64) {
+		err := each(ctx, func(node int64, successors []uint32) {
 			if len(successors) == 0 {
 				dangling += rank[node]
 				return
@@ -93,15 +98,23 @@ func (g *Graph) PageRank(ctx context.Context, o Options) ([]float64, error) {
 // are exact.
 func (g *Graph) Harmonic(ctx context.Context, o Options) (values []float64, deviation float64, err error) {
 	o = o.WithDefaults()
+	each, err := g.arcs(ctx, o.Memory/arcsShare)
+	if err != nil {
+		return nil, 0, err
+	}
 	c := newCounters(int(g.Nodes), o.Memory)
 	values = make([]float64, g.Nodes)
 	counts := make([]float64, g.Nodes)
+	isNew := make([]bool, g.Nodes) // the set has grown in the last round
 	for i := range counts {
-		counts[i] = 1
+		counts[i], isNew[i] = 1, true
 	}
 	for distance := 1; ; distance++ {
 		copy(c.next, c.now)
-		err := g.Each(ctx, func(node int64, successors []int64) {
+		err := each(ctx, func(node int64, successors []uint32) {
+			if !isNew[node] {
+				return // its successors have all of it
+			}
 			for _, s := range successors {
 				c.unite(int(s), int(node))
 			}
@@ -111,7 +124,7 @@ func (g *Graph) Harmonic(ctx context.Context, o Options) (values []float64, devi
 		}
 		changed := 0
 		for i := range values {
-			if !c.differs(i) {
+			if isNew[i] = c.differs(i); !isNew[i] {
 				continue
 			}
 			changed++

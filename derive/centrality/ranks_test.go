@@ -54,6 +54,31 @@ func randomLists(nodes, arcs int) [][]int64 {
 	return lists
 }
 
+// Ranks do not depend on where the arcs are, nor on a number of arcs in the properties that is wrong.
+func TestRanks_arcsInMemoryAndOnDisk(t *testing.T) {
+	g := open(t, randomLists(300, 2000))
+	var want []float64
+	for _, arcs := range []int64{g.Arcs, g.Arcs - 1, g.Arcs + 1, 0, -1, math.MaxInt64} {
+		g.Arcs = arcs
+		for _, memory := range []int64{0, 300 * 300 / 8 * 3, 4 * (4*1999 + 8*300)} {
+			rank, err := g.PageRank(t.Context(), Options{Memory: memory})
+			if err != nil {
+				t.Fatal(err)
+			}
+			harmonic, _, err := g.Harmonic(t.Context(), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rank = append(rank, harmonic...); want == nil {
+				want = rank
+			}
+			if !slices.Equal(rank, want) {
+				t.Errorf("other ranks with %d arcs in the properties and %d bytes of memory", arcs, memory)
+			}
+		}
+	}
+}
+
 // Two pages that link to each other, and one that links to the first: the ranks solve three equations.
 func TestPageRank_ofThreePages(t *testing.T) {
 	rank, err := open(t, [][]int64{{1}, {0}, {0}}).PageRank(t.Context(), Options{})

@@ -181,12 +181,8 @@ func (l *Finder) scanPage(url, body []byte, p *fetch.Page) {
 	if l.forbidden = l.O.Nofollow && res.NoFollow; l.forbidden {
 		return
 	}
-	base := url
-	if len(res.Base) > 0 {
-		if b, err := urlx.Resolve(l.buffers.base[:0], url, res.Base); err == nil {
-			base, l.buffers.base = b, b
-		}
-	}
+	var base []byte
+	base, l.buffers.base = urlx.Base(l.buffers.base, url, res.Base)
 	for i := range res.Links {
 		if link := &res.Links[i]; !l.O.Nofollow || !link.NoFollow {
 			l.Resolve(base, link.Ref, link.Kind, link.NoFollow)

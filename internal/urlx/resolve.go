@@ -15,6 +15,20 @@ func Normalize(dst, raw []byte) ([]byte, error) {
 	return Resolve(dst, nil, raw)
 }
 
+// Base returns the URL that references of a page are relative to. That is the reference of its base element if it has
+// one that is valid, resolved in memory, or else url, the normal form of the page's URL. It returns the memory for the
+// next page.
+func Base(memory, url, element []byte) (base, kept []byte) {
+	if len(element) == 0 {
+		return url, memory
+	}
+	base, err := Resolve(memory[:0], url, element)
+	if err != nil {
+		return url, memory
+	}
+	return base, base
+}
+
 // Resolve appends to dst the normal form of ref, a reference from a page. base is the normal form of the page's base
 // URL, or nil if there is none. It borrows both; neither may overlap the free capacity of dst. On an error, which is an
 // Error of this package, it returns dst unchanged.

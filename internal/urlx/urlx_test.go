@@ -205,3 +205,20 @@ func TestTheHotPathAllocatesNothing(t *testing.T) {
 		t.Errorf("SURT: %v allocations", n)
 	}
 }
+
+// References are relative to the base element, unless it is missing or invalid. The memory is used again.
+func TestBase(t *testing.T) {
+	page := []byte("http://a.test/b/c")
+	var memory []byte
+	for _, c := range []struct{ element, want string }{
+		{"", "http://a.test/b/c"}, {"/d/", "http://a.test/d/"}, {"http://[", "http://a.test/b/c"}, {"e", "http://a.test/b/e"},
+	} {
+		base, kept := Base(memory, page, []byte(c.element))
+		if string(base) != c.want {
+			t.Errorf("%q: %s, want %s", c.element, base, c.want)
+		}
+		if memory = kept; len(memory) > 0 && &memory[0] == &page[0] {
+			t.Fatalf("%q: the memory is the page", c.element)
+		}
+	}
+}

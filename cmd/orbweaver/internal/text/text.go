@@ -142,12 +142,7 @@ func (c *LinksCommand) Run(inv *command.Invocation) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
-	base := url
-	if len(res.Base) > 0 {
-		if b, err := urlx.Resolve(nil, url, res.Base); err == nil {
-			base = b
-		}
-	}
+	base, _ := urlx.Base(nil, url, res.Base)
 	out := bufio.NewWriter(inv.Stdout)
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
