@@ -69,7 +69,7 @@ type Progress struct {
 	Bytes, BytesOf int64
 	// Records that were read.
 	Records int64
-	// Combining names the product that combines its outputs; "" before.
+	// Combining says what is made of the outputs of all files now; "" before.
 	Combining string
 }
 

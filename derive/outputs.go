@@ -15,7 +15,11 @@ type Outputs struct {
 	fsys  vfs.FS
 	dir   string
 	files []*output
+	step  func(string) // see Step
 }
+
+// Step says in the progress what Product.Finish does now. It is cheap enough to be called a few times a second.
+func (o *Outputs) Step(what string) { o.step(what) }
 
 // output is a file that is being written.
 type output struct {

@@ -41,7 +41,7 @@ func (p *pass) make(ctx context.Context, marks []marker) (err error) {
 		if product.Needs().Bodies {
 			most = p.run.o.BlockMax
 		}
-		out := &Outputs{fsys: p.run.fsys, dir: p.run.o.Dir}
+		out := &Outputs{fsys: p.run.fsys, dir: p.run.o.Dir, step: func(string) {}}
 		p.outputs = append(p.outputs, out)
 		w, err := product.Open(*p.source, out)
 		if err != nil {

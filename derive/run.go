@@ -171,8 +171,11 @@ func (r *run) finish(ctx context.Context) error {
 // combine lets one product combine its outputs, if they, or the files, are others than before.
 func (r *run) combine(ctx context.Context, number int) (err error) {
 	product := r.o.Products[number]
-	r.progress.Combining = product.Name()
-	r.o.OnProgress(r.progress)
+	step := func(what string) {
+		r.progress.Combining = what
+		r.o.OnProgress(r.progress)
+	}
+	step(product.Name())
 	done := make([]Finished, len(r.files))
 	all := sha256.New()
 	for i := range r.files {
@@ -191,7 +194,7 @@ func (r *run) combine(ctx context.Context, number int) (err error) {
 	if err := discard(r.fsys, r.o.Dir, product, &s, &mark); err != nil {
 		return err
 	}
-	outputs := &Outputs{fsys: r.fsys, dir: r.o.Dir}
+	outputs := &Outputs{fsys: r.fsys, dir: r.o.Dir, step: step}
 	defer func() { err = errors.Join(err, outputs.abandon()) }()
 	if err := product.Finish(ctx, done, outputs); err != nil {
 		return fmt.Errorf("derive: %s: %w", product.Name(), err)

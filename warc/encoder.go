@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"orbweaver/warc/cdxj"
+	"orbweaver/warc/header"
 	"orbweaver/warc/member"
 )
 
@@ -185,7 +186,7 @@ func (e *Encoder) pack(r *Record) error {
 
 // appendIndex appends the part of the CDXJ line that is already known. The Writer adds length, offset and file name.
 func (e *Encoder) appendIndex(r *Record) {
-	e.scratch = appendURI(e.scratch[:0], r.TargetURI)
+	e.scratch = header.AppendURI(e.scratch[:0], r.TargetURI)
 	c := cdxj.Entry{Date: r.Date, URI: e.scratch, Status: r.Index.Status, MIME: r.Index.MIME}
 	if r.Type == Revisit {
 		n := len(e.scratch)
@@ -193,7 +194,7 @@ func (e *Encoder) appendIndex(r *Record) {
 		c.URI, c.MIME = e.scratch[:n], e.scratch[n:]
 	}
 	if r.PayloadDigest != nil {
-		e.header = appendDigest(e.header[:0], r.PayloadDigest)
+		e.header = header.AppendDigest(e.header[:0], r.PayloadDigest)
 		c.Digest = e.header
 	}
 	e.index = c.Append(e.index)

@@ -9,6 +9,7 @@ import (
 	"orbweaver/internal/vfs"
 	"orbweaver/warc/cdxj"
 	"orbweaver/warc/fixity"
+	"orbweaver/warc/header"
 	"orbweaver/warc/member"
 )
 
@@ -234,7 +235,7 @@ func abandonFiles(files []*outFile) error {
 func InfoBlock(fields []Field) []byte {
 	var b []byte
 	for _, f := range fields {
-		b = appendField(b, f.Name, strings.TrimSpace(f.Value))
+		b = header.AppendField(b, f.Name, strings.TrimSpace(f.Value))
 	}
 	return b
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"orbweaver/warc/fixity"
+	"orbweaver/warc/header"
 )
 
 // Options configure a Writer.
@@ -71,7 +72,7 @@ func (o Options) Validate() error {
 		faults = append(faults, fmt.Errorf("warc: file size limit %d is below 1024", o.SizeMax))
 	}
 	for _, f := range o.Info {
-		if !isToken(f.Name) {
+		if !header.IsToken(f.Name) {
 			faults = append(faults, fmt.Errorf("warc: info field name %q is no token", f.Name))
 		}
 	}

@@ -1,13 +1,13 @@
 package warc
 
 import (
-	"encoding/base32"
 	"errors"
 	"fmt"
 	"io"
 	"net/netip"
-	"strconv"
 	"time"
+
+	"orbweaver/warc/header"
 )
 
 // ProfileIdentical is the profile of a revisit whose payload is equal to a stored one.
@@ -84,12 +84,6 @@ type IndexInfo struct {
 	MIME []byte
 }
 
-// appendDigest adds "sha1:" and the base32 of sum.
-func appendDigest(dst []byte, sum *[20]byte) []byte {
-	dst = append(dst, "sha1:"...)
-	return base32.StdEncoding.AppendEncode(dst, sum[:])
-}
-
 // dateLayout is WARC-Date: UTC, with the fraction that WARC 1.1 allows.
 const dateLayout = "2006-01-02T15:04:05.000000Z"
 
@@ -125,7 +119,7 @@ func (r *Record) appendHeader(dst []byte, block int64, blockDigest *[20]byte) ([
 	dst = r.Date.UTC().AppendFormat(dst, dateLayout)
 	dst = append(dst, '\r', '\n')
 	if len(r.TargetURI) > 0 {
-		dst = append(appendURI(append(dst, "WARC-Target-URI: "...), r.TargetURI), '\r', '\n')
+		dst = append(header.AppendURI(append(dst, "WARC-Target-URI: "...), r.TargetURI), '\r', '\n')
 	}
 	if r.IP.IsValid() {
 		dst = append(dst, "WARC-IP-Address: "...)
@@ -142,24 +136,23 @@ func (r *Record) appendHeader(dst []byte, block int64, blockDigest *[20]byte) ([
 		dst = append(append(append(dst, "WARC-Truncated: "...), t.String()...), '\r', '\n')
 	}
 	if r.PayloadDigest != nil {
-		dst = append(appendDigest(append(dst, "WARC-Payload-Digest: "...), r.PayloadDigest), '\r', '\n')
+		dst = append(header.AppendDigest(append(dst, "WARC-Payload-Digest: "...), r.PayloadDigest), '\r', '\n')
 	}
-	dst = append(appendDigest(append(dst, "WARC-Block-Digest: "...), blockDigest), '\r', '\n')
+	dst = append(header.AppendDigest(append(dst, "WARC-Block-Digest: "...), blockDigest), '\r', '\n')
 	if r.Filename != "" {
-		dst = appendField(dst, "WARC-Filename", r.Filename)
+		dst = header.AppendField(dst, "WARC-Filename", r.Filename)
 	}
 	contentType := r.ContentType
 	if contentType == "" {
 		contentType = r.Type.contentType()
 	}
-	dst = appendField(dst, "Content-Type", contentType)
-	dst = strconv.AppendInt(append(dst, "Content-Length: "...), block, 10)
-	dst = append(dst, '\r', '\n')
+	dst = header.AppendField(dst, "Content-Type", contentType)
+	dst = header.AppendLength(dst, block)
 	for i := range r.Extra {
-		if !isToken(r.Extra[i].Name) {
+		if !header.IsToken(r.Extra[i].Name) {
 			return dst, fmt.Errorf("%w: field name %q", ErrRecord, r.Extra[i].Name)
 		}
-		dst = appendField(dst, r.Extra[i].Name, r.Extra[i].Value)
+		dst = header.AppendField(dst, r.Extra[i].Name, r.Extra[i].Value)
 	}
 	dst = append(dst, r.Lines...)
 	return append(dst, '\r', '\n'), nil
@@ -167,13 +160,13 @@ func (r *Record) appendHeader(dst []byte, block int64, blockDigest *[20]byte) ([
 
 // appendRevisit appends the fields of a revisit.
 func (r *Record) appendRevisit(dst []byte) []byte {
-	dst = appendField(dst, "WARC-Profile", r.profile())
+	dst = header.AppendField(dst, "WARC-Profile", r.profile())
 	if !r.RefersTo.IsZero() {
 		dst = appendID(dst, "WARC-Refers-To", r.RefersTo)
 	}
 	if r.RefersToURI != "" {
 		dst = append(dst, "WARC-Refers-To-Target-URI: "...)
-		dst = append(appendURI(dst, r.RefersToURI), '\r', '\n')
+		dst = append(header.AppendURI(dst, r.RefersToURI), '\r', '\n')
 	}
 	if !r.RefersToDate.IsZero() {
 		dst = append(dst, "WARC-Refers-To-Date: "...)
@@ -202,46 +195,4 @@ func (r *Record) truncation(block int64) Truncation {
 func appendID(dst []byte, name string, id ID) []byte {
 	dst = append(append(dst, name...), ": <urn:uuid:"...)
 	return append(id.append(dst), '>', '\r', '\n')
-}
-
-// appendField appends a line; control characters in the value become spaces, so that it stays one line.
-func appendField(dst []byte, name, value string) []byte {
-	dst = append(append(dst, name...), ':', ' ')
-	for i := 0; i < len(value); i++ {
-		if c := value[i]; c < 0x20 || c == 0x7f {
-			dst = append(dst, ' ')
-		} else {
-			dst = append(dst, c)
-		}
-	}
-	return append(dst, '\r', '\n')
-}
-
-// appendURI appends a URI and percent-encodes every byte that is not allowed in it: controls, spaces, angle brackets,
-// quotes and non-ASCII bytes. A normal form has none of them and is copied.
-func appendURI[T string | []byte](dst []byte, uri T) []byte {
-	const digits = "0123456789ABCDEF"
-	for i := 0; i < len(uri); i++ {
-		c := uri[i]
-		if c <= 0x20 || c >= 0x7f || c == '<' || c == '>' || c == '"' {
-			dst = append(dst, '%', digits[c>>4], digits[c&15])
-		} else {
-			dst = append(dst, c)
-		}
-	}
-	return dst
-}
-
-// isToken reports whether s is a valid field name.
-func isToken(s string) bool {
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c <= 0x20, c >= 0x7f:
-			return false
-		case c == ':', c == '(', c == ')', c == '<', c == '>', c == '@', c == ',', c == ';', c == '\\', c == '"',
-			c == '/', c == '[', c == ']', c == '?', c == '=', c == '{', c == '}':
-			return false
-		}
-	}
-	return s != ""
 }

@@ -3,9 +3,11 @@ package corpus
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"encoding/binary"
 	"fmt"
 	"io"
+	"math/bits"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,18 +15,23 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"orbweaver/derive"
+	"orbweaver/internal/jsontext"
 )
 
-// Row is a page, with the names of FineWeb.
+// Row is a page, with the names of FineWeb, and title as CCNet has it. LanguageScore and TokenCount are always null:
+// no language is detected, and the tokens of FineWeb are those of GPT-2.
 type Row struct {
-	Text          string   `json:"text"                     parquet:"text"`
-	ID            string   `json:"id"                       parquet:"id"`
-	Dump          string   `json:"dump"                     parquet:"dump,dict"`
-	URL           string   `json:"url"                      parquet:"url"`
-	Date          string   `json:"date"                     parquet:"date"`
-	FilePath      string   `json:"file_path"                parquet:"file_path,dict"`
-	Language      string   `json:"language,omitempty"       parquet:"language,optional,dict"`
-	LanguageScore *float64 `json:"language_score,omitempty" parquet:"language_score,optional"`
+	Text          string   `json:"text"           parquet:"text"`
+	ID            string   `json:"id"             parquet:"id"`
+	Dump          string   `json:"dump"           parquet:"dump,dict"`
+	URL           string   `json:"url"            parquet:"url"`
+	Date          string   `json:"date"           parquet:"date"`
+	FilePath      string   `json:"file_path"      parquet:"file_path,dict"`
+	Language      string   `json:"language"       parquet:"language,optional,dict"`
+	LanguageScore *float64 `json:"language_score" parquet:"language_score,optional"`
+	TokenCount    *int64   `json:"token_count"    parquet:"token_count,optional"`
+	Title         string   `json:"title"          parquet:"title,optional"`
+	WordCount     int64    `json:"word_count"     parquet:"word_count"`
 }
 
 // Options of a Product.
@@ -50,7 +57,7 @@ func New(o Options) *Product {
 func (*Product) Name() string { return "corpus" }
 
 // Settings implements derive.Product.
-func (p *Product) Settings() string { return fmt.Sprintf("1 parquet=%t", p.o.Parquet) }
+func (p *Product) Settings() string { return fmt.Sprintf("2 parquet=%t", p.o.Parquet) }
 
 // Needs implements derive.Product.
 func (*Product) Needs() derive.Needs { return derive.Needs{Bodies: true, Text: true} }
@@ -74,17 +81,15 @@ func (p *Product) Open(source derive.Source, outputs *derive.Outputs) (derive.Fi
 			GenericWriter: parquet.NewGenericWriter[Row](out, parquet.Compression(&parquet.Zstd)), most: p.o.GroupBytes,
 		}
 	} else {
-		z := gzip.NewWriter(out)
-		l := &lines{zip: z, json: json.NewEncoder(z)}
-		l.json.SetEscapeHTML(false)
-		w.rows = l
+		w.rows = &lines{zip: gzip.NewWriter(out)}
 	}
 	return w, nil
 }
 
 // rowWriter writes rows in one form.
 type rowWriter interface {
-	write(row *Row) error
+	// write writes a row with this text, which it borrows.
+	write(row *Row, text []byte) error
 	io.Closer
 }
 
@@ -104,11 +109,12 @@ func (w *writer) Add(rec *derive.Record) error {
 	if !rec.Date.IsZero() {
 		date = rec.Date.UTC().Format(time.RFC3339)
 	}
+	text := bytes.TrimRight(page.Text, "\n")
 	return w.rows.write(&Row{
-		Text: string(bytes.TrimRight(page.Text, "\n")), ID: rec.Get("WARC-Record-ID"), Dump: w.source.Crawl,
+		ID: rec.Get("WARC-Record-ID"), Dump: w.source.Crawl,
 		URL: strings.ToValidUTF8(string(rec.TargetURI), "\uFFFD"), Date: date, FilePath: w.source.File,
-		Language: declaredLanguage(rec.Body()),
-	})
+		Language: declaredLanguage(rec.Body()), Title: string(page.Title), WordCount: countWords(text),
+	}, text)
 }
 
 // Close implements derive.FileWriter.
@@ -120,10 +126,39 @@ func (*writer) Abandon() {}
 // lines writes JSON lines.
 type lines struct {
 	zip  *gzip.Writer
-	json *json.Encoder
+	json jsontext.Object
 }
 
-func (l *lines) write(row *Row) error { return l.json.Encode(row) }
+func (l *lines) write(row *Row, text []byte) error {
+	o := &l.json
+	o.Reset()
+	o.Open('{')
+	o.Bytes("text", text)
+	o.String("id", row.ID)
+	o.String("dump", row.Dump)
+	o.String("url", row.URL)
+	o.String("date", row.Date)
+	o.String("file_path", row.FilePath)
+	l.orNull("language", row.Language)
+	o.Null("language_score")
+	o.Null("token_count")
+	l.orNull("title", row.Title)
+	o.Name("word_count")
+	o.Text = strconv.AppendInt(o.Text, row.WordCount, 10)
+	o.Close('}')
+	o.Text = append(o.Text, '\n')
+	_, err := l.zip.Write(o.Text)
+	return err
+}
+
+// orNull appends a string, or null for an empty one.
+func (l *lines) orNull(name, value string) {
+	if value == "" {
+		l.json.Null(name)
+		return
+	}
+	l.json.String(name, value)
+}
 
 func (l *lines) Close() error { return l.zip.Close() }
 
@@ -134,7 +169,8 @@ type groups struct {
 	most, used int
 }
 
-func (g *groups) write(row *Row) error {
+func (g *groups) write(row *Row, text []byte) error {
+	row.Text = string(text)
 	if _, err := g.Write([]Row{*row}); err != nil {
 		return err
 	}
@@ -143,6 +179,27 @@ func (g *groups) write(row *Row) error {
 	}
 	g.used = 0
 	return g.Flush()
+}
+
+// countWords counts the runs of bytes above that of a space.
+func countWords(text []byte) (words int64) {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	before := uint64(tops) // the byte before is white space: the top bit of the highest byte
+	for len(text) >= 8 {
+		w := binary.LittleEndian.Uint64(text)
+		isSpace := ^((w&^tops + (0x7f-' ')*ones) | w) & tops // the top bit of each byte that is at most a space
+		words += int64(bits.OnesCount64(^isSpace & (isSpace<<8 | before>>56) & tops))
+		before = isSpace
+		text = text[8:]
+	}
+	isBetween := before>>63 == 1
+	for _, c := range text {
+		if isBetween && c > ' ' {
+			words++
+		}
+		isBetween = c <= ' '
+	}
+	return words
 }
 
 // languageBytes is how much of a page is searched for its language.

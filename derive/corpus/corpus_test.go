@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"io"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,22 +41,31 @@ func wanted() []Row {
 		{
 			Text: "T\nEins \"zwei\" <", ID: "<urn:uuid:00000000-0000-4000-8000-000000000001>", Dump: "C",
 			URL: "http://a.test/", Date: "2026-01-02T03:04:01Z", FilePath: "x.warc.gz", Language: "de",
+			Title: "T", WordCount: 4,
 		},
 		{
 			Text: "two", ID: "<urn:uuid:00000000-0000-4000-8000-000000000002>", Dump: "C",
-			URL: "http://a.test/2", Date: "2026-01-02T03:04:02Z", FilePath: "x.warc.gz",
+			URL: "http://a.test/2", Date: "2026-01-02T03:04:02Z", FilePath: "x.warc.gz", WordCount: 1,
 		},
 	}
 }
 
-// Pages with text are rows; what is not known is left out.
+// Pages with text are rows; what is not known is null.
 func TestProduct_lines(t *testing.T) {
 	z, err := gzip.NewReader(bytes.NewReader(rows(t, Options{}, "x.jsonl.gz")))
 	if err != nil {
 		t.Fatal(err)
 	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const null = `"language":null,"language_score":null,"token_count":null,"title":null,"word_count":1}`
+	if !bytes.HasSuffix(text, []byte(null+"\n")) {
+		t.Errorf("%s", text)
+	}
 	var got []Row
-	for in := json.NewDecoder(z); ; {
+	for in := json.NewDecoder(bytes.NewReader(text)); ; {
 		var r Row
 		if err := in.Decode(&r); err == io.EOF {
 			break
@@ -79,6 +89,21 @@ func TestProduct_parquet(t *testing.T) {
 		}
 		if d := cmp.Diff(wanted(), got); d != "" {
 			t.Error(d)
+		}
+	}
+}
+
+// Words are what white space separates, wherever it is.
+func TestCountWords(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 5000 {
+		text := make([]byte, r.IntN(40))
+		for i := range text {
+			text[i] = "ab\xe4\x7f\x80 \n\t"[r.IntN(8)]
+		}
+		want := len(bytes.FieldsFunc(bytes.ToValidUTF8(text, []byte("x")), func(r rune) bool { return r <= ' ' }))
+		if got := countWords(text); got != int64(want) {
+			t.Fatalf("%q: %d words, want %d", text, got, want)
 		}
 	}
 }

@@ -1,18 +1,15 @@
 package extracts
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha1" //nolint:gosec // the digest of the standard
-	"encoding/base32"
+	"crypto/sha1" //nolint:gosec // no secret
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
-
 	"orbweaver/derive"
+	"orbweaver/internal/jsontext"
+	"orbweaver/internal/sha1pair"
 	"orbweaver/warc"
 )
 
@@ -40,7 +37,7 @@ func WAT(o Options) *Product { return &Product{"wat", o} }
 func (p *Product) Name() string { return p.kind }
 
 // Settings implements derive.Product.
-func (*Product) Settings() string { return "1" }
+func (*Product) Settings() string { return "2" }
 
 // Needs implements derive.Product.
 func (p *Product) Needs() derive.Needs { return derive.Needs{Bodies: true, Text: p.kind == "wet"} }
@@ -52,7 +49,11 @@ func (p *Product) Open(source derive.Source, outputs *derive.Outputs) (derive.Fi
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{source: source, name: name, o: p.o, out: out, zip: gzip.NewWriter(out)}
+	records, err := newFile(out)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{source: source, name: name, o: p.o, records: records, sha: sha1pair.NewHasher()}
 	if p.kind == "wet" {
 		w.add = w.addText
 	} else {
@@ -70,9 +71,11 @@ type writer struct {
 	name    string
 	o       Options
 	add     func(*derive.Record) error
-	out     io.Writer
-	zip     *gzip.Writer
+	records *file
 	isBegun bool
+	sha     *sha1pair.Hasher
+	json    jsontext.Object
+	fields  []warc.Field
 }
 
 // Add implements derive.FileWriter.
@@ -108,59 +111,22 @@ func (w *writer) begin(first *derive.Record) error {
 			}
 		}
 	}
-	return w.record([]byte(b.String()), []warc.Field{
+	return w.records.write([]warc.Field{
 		{Name: "WARC-Type", Value: "warcinfo"}, {Name: "WARC-Date", Value: w.o.Now.UTC().Format(time.RFC3339)},
 		{Name: "WARC-Filename", Value: w.name}, {Name: "WARC-Record-ID", Value: w.identity(nil)},
-		{Name: "Content-Type", Value: "application/warc-fields"},
-	})
+		{Name: "Content-Type", Value: "application/warc-fields"}, {Name: "Content-Length"},
+	}, []byte(b.String()))
 }
 
 // identity returns the identity of what is derived from a record: a UUID of version 5 in form.
 func (w *writer) identity(of *derive.Record) string {
 	text := w.name
 	if of != nil {
-		text += fmt.Sprintf(" %s %d %d", of.Get("WARC-Record-ID"), of.Offset, of.Inner)
+		text += " " + of.Get("WARC-Record-ID") + " " + number(of.Offset) + " " + number(of.Inner)
 	}
 	sum := sha1.Sum([]byte(text)) //nolint:gosec // no secret
 	sum[6], sum[8] = sum[6]&0x0f|0x50, sum[8]&0x3f|0x80
-	return fmt.Sprintf("<urn:uuid:%x-%x-%x-%x-%x>", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
-}
-
-// clean makes one line of the value of a field.
-func clean(value string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, value)
-}
-
-// record writes one member. Content-Length follows the fields, and more follow it.
-func (w *writer) record(block []byte, fields []warc.Field, more ...warc.Field) error {
-	var head bytes.Buffer
-	head.WriteString("WARC/1.0\r\n")
-	for _, f := range fields {
-		fmt.Fprintf(&head, "%s: %s\r\n", f.Name, clean(f.Value))
-	}
-	fmt.Fprintf(&head, "Content-Length: %d\r\n", len(block))
-	for _, f := range more {
-		fmt.Fprintf(&head, "%s: %s\r\n", f.Name, clean(f.Value))
-	}
-	head.WriteString("\r\n")
-	w.zip.Reset(w.out)
-	for _, b := range [][]byte{head.Bytes(), block, []byte("\r\n\r\n")} {
-		if _, err := w.zip.Write(b); err != nil {
-			return err
-		}
-	}
-	return w.zip.Close()
-}
-
-// digest returns the value of WARC-Block-Digest.
-func digest(block []byte) string {
-	sum := sha1.Sum(block) //nolint:gosec // the digest of the standard
-	return "sha1:" + base32.StdEncoding.EncodeToString(sum[:])
+	return "<" + warc.ID(sum[:16]).String() + ">"
 }
 
 // date returns WARC-Date of a record in whole seconds, as the readers of WARC/1.0 expect.

@@ -1,215 +1,295 @@
 package extracts
 
 import (
-	"encoding/json"
-	"fmt"
+	"bytes"
 	"strconv"
 	"strings"
 	"time"
 
 	"orbweaver/derive"
 	"orbweaver/engine/parse"
+	"orbweaver/internal/jsontext"
 	"orbweaver/warc"
 	"orbweaver/warc/block"
 )
 
-// object is a JSON object whose members keep their order. The first of several members with one name counts.
-type object []member
-
-type member struct {
-	name  string
-	value any
-}
-
-// MarshalJSON writes the members in order.
-func (o object) MarshalJSON() ([]byte, error) {
-	b := []byte{'{'}
-	seen := make(map[string]bool, len(o))
-	for _, m := range o {
-		if seen[m.name] {
-			continue
-		}
-		seen[m.name] = true
-		name, err := json.Marshal(m.name)
-		if err != nil {
-			return nil, err
-		}
-		value, err := json.Marshal(m.value)
-		if err != nil {
-			return nil, err
-		}
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = append(append(append(b, name...), ':'), value...)
-	}
-	return append(b, '}'), nil
-}
-
 // addMetadata writes what is known of a record.
 func (w *writer) addMetadata(rec *derive.Record) error {
-	text, err := json.Marshal(object{{"Container", w.container(rec)}, {"Envelope", envelope(rec)}})
-	if err != nil {
-		return fmt.Errorf("extracts: %w", err)
-	}
-	fields := []warc.Field{{Name: "WARC-Type", Value: "metadata"}}
+	o := &w.json
+	o.Reset()
+	o.Open('{')
+	w.container(rec)
+	w.envelope(rec)
+	o.Close('}')
+	w.fields = append(w.fields[:0], warc.Field{Name: "WARC-Type", Value: "metadata"})
 	if len(rec.TargetURI) > 0 { // a warcinfo record has none
-		fields = append(fields, warc.Field{Name: "WARC-Target-URI", Value: string(rec.TargetURI)})
+		w.fields = append(w.fields, warc.Field{Name: "WARC-Target-URI", Value: string(rec.TargetURI)})
 	}
-	return w.record(text, append(fields, []warc.Field{
+	w.fields = append(w.fields, []warc.Field{
 		{Name: "WARC-Date", Value: w.o.Now.UTC().Format(time.RFC3339)},
 		{Name: "WARC-Record-ID", Value: w.identity(rec)},
 		{Name: "WARC-Refers-To", Value: rec.Get("WARC-Record-ID")},
-		{Name: "Content-Type", Value: "application/json"},
-	}...))
+		{Name: "Content-Type", Value: "application/json"}, {Name: "Content-Length"},
+	}...)
+	return w.records.write(w.fields, o.Text)
 }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
 // container says where the record is.
-func (w *writer) container(rec *derive.Record) object {
+func (w *writer) container(rec *derive.Record) {
+	o := &w.json
+	o.Name("Container")
+	o.Open('{')
+	o.String("Filename", w.source.File)
 	isCompressed := !strings.HasSuffix(w.source.File, ".warc")
-	o := object{
-		{"Filename", w.source.File}, {"Compressed", isCompressed}, {"Offset", number(rec.Offset)},
-	}
+	o.Name("Compressed")
+	o.Text = strconv.AppendBool(o.Text, isCompressed)
+	o.String("Offset", number(rec.Offset))
 	if isCompressed && rec.Length > 0 {
-		o = append(o, member{"Gzip-Metadata", object{{"Deflate-Length", number(rec.Length)}}})
+		o.Name("Gzip-Metadata")
+		o.Open('{')
+		o.String("Deflate-Length", number(rec.Length))
+		o.Close('}')
 	}
-	return o
+	o.Close('}')
 }
 
-func envelope(rec *derive.Record) object {
-	header := object{}
+func (w *writer) envelope(rec *derive.Record) {
+	o := &w.json
+	o.Name("Envelope")
+	o.Open('{')
+	o.String("Format", "WARC")
 	length := len("WARC/" + rec.Version + "\r\n\r\n")
-	for _, f := range rec.Fields {
-		header = append(header, member{f.Name, f.Value})
-		length += len(f.Name) + len(f.Value) + len(": \r\n")
+	for i := range rec.Fields {
+		length += len(rec.Fields[i].Name) + len(rec.Fields[i].Value) + len(": \r\n")
 	}
-	return object{
-		{"Format", "WARC"}, {"WARC-Header-Length", number(int64(length))}, {"WARC-Header-Metadata", header},
-		{"Payload-Metadata", payload(rec)},
+	o.String("WARC-Header-Length", number(int64(length)))
+	addFields(o, "WARC-Header-Metadata", rec.Fields)
+	w.payload(rec)
+	o.Close('}')
+}
+
+// addFields adds fields as the members of an object. The first of several with one name counts.
+func addFields[F warc.Field | block.Field](o *jsontext.Object, name string, fields []F) {
+	o.Name(name)
+	o.Open('{')
+	seen := names{}
+	for i := range fields {
+		f := warc.Field(fields[i])
+		if seen.add(f.Name) {
+			o.String(f.Name, f.Value)
+		}
 	}
+	o.Close('}')
+}
+
+// namesListed is the number of names that are compared one by one.
+const namesListed = 32
+
+// names are the names of the members of an object.
+type names struct {
+	list []string
+	more map[string]bool
+}
+
+// add adds a name; false if it is there already.
+func (n *names) add(name string) bool {
+	for _, other := range n.list {
+		if other == name {
+			return false
+		}
+	}
+	if len(n.list) < namesListed {
+		n.list = append(n.list, name)
+		return true
+	}
+	if n.more == nil {
+		n.more = map[string]bool{}
+	}
+	isNew := !n.more[name]
+	n.more[name] = true
+	return isNew
 }
 
 // payload describes the block.
-func payload(rec *derive.Record) object {
-	o := object{
-		{"Actual-Content-Type", rec.Get("Content-Type")}, {"Actual-Content-Length", number(rec.ContentLength)},
-		{"Trailing-Slop-Length", "4"},
+func (w *writer) payload(rec *derive.Record) {
+	o := &w.json
+	o.Name("Payload-Metadata")
+	o.Open('{')
+	o.String("Actual-Content-Type", rec.Get("Content-Type"))
+	o.String("Actual-Content-Length", number(rec.ContentLength))
+	o.String("Trailing-Slop-Length", "4")
+	isResponse := rec.Head != nil && rec.Type != warc.Request
+	var entity []byte
+	if isResponse {
+		entity = rec.Block[len(rec.Head.Raw):]
 	}
+	var digests [2][20]byte
 	if rec.IsWhole {
-		o = append(o, member{"Block-Digest", digest(rec.Block)})
+		digests[0], digests[1] = w.sha.Sums(rec.Block, entity)
+		o.String("Block-Digest", digest(digests[0]))
 	}
 	switch {
-	case rec.Type == warc.Request && rec.Head != nil:
-		o = append(o, member{"HTTP-Request-Metadata", request(rec.Head)})
+	case isResponse:
+		w.response(rec, digests[1])
 	case rec.Head != nil:
-		o = append(o, member{"HTTP-Response-Metadata", response(rec)})
+		w.request(rec.Head)
 	case rec.Type == warc.Warcinfo:
-		fields := object{}
-		for _, f := range fieldsOf(rec.Block) {
-			fields = append(fields, member{f.Name, f.Value})
-		}
-		o = append(o, member{"WARC-Info-Metadata", fields})
+		addFields(o, "WARC-Info-Metadata", fieldsOf(rec.Block))
 	case rec.Type == warc.Metadata:
-		records := []object{}
-		for _, f := range fieldsOf(rec.Block) {
-			records = append(records, object{{"Name", f.Name}, {"Value", f.Value}})
-		}
-		o = append(o, member{"WARC-Metadata-Metadata", object{{"Metadata-Records", records}}})
+		w.metadata(fieldsOf(rec.Block))
 	}
-	return o
+	o.Close('}')
+}
+
+// metadata describes the block of a metadata record.
+func (w *writer) metadata(fields []warc.Field) {
+	o := &w.json
+	o.Name("WARC-Metadata-Metadata")
+	o.Open('{')
+	o.Name("Metadata-Records")
+	o.Open('[')
+	for _, f := range fields {
+		o.Open('{')
+		o.String("Name", f.Name)
+		o.String("Value", f.Value)
+		o.Close('}')
+	}
+	o.Close(']')
+	o.Close('}')
 }
 
 // fieldsOf reads a block of fields.
 func fieldsOf(block []byte) (fields []warc.Field) {
-	for line := range strings.Lines(string(block)) {
-		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
-			fields = append(fields, warc.Field{Name: name, Value: strings.TrimSpace(value)})
+	for line := range bytes.Lines(block) {
+		if name, value, ok := bytes.Cut(bytes.TrimSpace(line), []byte(":")); ok {
+			fields = append(fields, warc.Field{Name: string(name), Value: string(bytes.TrimSpace(value))})
 		}
 	}
 	return fields
 }
 
-func headers(head *block.Head) object {
-	o := object{}
-	for _, f := range head.Fields {
-		o = append(o, member{f.Name, f.Value})
-	}
-	return o
+// firstLine returns the parts of a status line or request line.
+func firstLine(head *block.Head) (first, second, third string) {
+	first, rest, _ := strings.Cut(head.First, " ")
+	second, third, _ = strings.Cut(rest, " ")
+	return first, second, third
 }
 
-func request(head *block.Head) object {
-	parts := append(strings.SplitN(head.First, " ", 3), "", "")
-	return object{
-		{"Request-Message", object{{"Method", parts[0]}, {"Path", parts[1]}, {"Version", parts[2]}}},
-		{"Headers", headers(head)}, {"Headers-Length", number(int64(len(head.Raw)))},
-	}
+func (w *writer) request(head *block.Head) {
+	o := &w.json
+	method, path, protocol := firstLine(head)
+	o.Name("HTTP-Request-Metadata")
+	o.Open('{')
+	o.Name("Request-Message")
+	o.Open('{')
+	o.String("Method", method)
+	o.String("Path", path)
+	o.String("Version", protocol)
+	o.Close('}')
+	addFields(o, "Headers", head.Fields)
+	o.String("Headers-Length", number(int64(len(head.Raw))))
+	o.Close('}')
 }
 
-func response(rec *derive.Record) object {
-	parts := append(strings.SplitN(rec.Head.First, " ", 3), "", "")
-	entity := rec.Block[len(rec.Head.Raw):]
-	o := object{
-		{"Response-Message", object{{"Status", parts[1]}, {"Version", parts[0]}, {"Reason", parts[2]}}},
-		{"Headers", headers(rec.Head)}, {"Headers-Length", number(int64(len(rec.Head.Raw)))},
-		{"Entity-Length", number(rec.ContentLength - int64(len(rec.Head.Raw)))},
-		{"Entity-Trailing-Slop-Length", "0"},
-	}
+// response describes an HTTP response; entity is the digest of its body as it is stored.
+func (w *writer) response(rec *derive.Record, entity [20]byte) {
+	o := &w.json
+	protocol, status, reason := firstLine(rec.Head)
+	o.Name("HTTP-Response-Metadata")
+	o.Open('{')
+	o.Name("Response-Message")
+	o.Open('{')
+	o.String("Status", status)
+	o.String("Version", protocol)
+	o.String("Reason", reason)
+	o.Close('}')
+	addFields(o, "Headers", rec.Head.Fields)
+	o.String("Headers-Length", number(int64(len(rec.Head.Raw))))
+	o.String("Entity-Length", number(rec.ContentLength-int64(len(rec.Head.Raw))))
+	o.String("Entity-Trailing-Slop-Length", "0")
 	if rec.IsWhole {
-		o = append(o, member{"Entity-Digest", digest(entity)})
+		o.String("Entity-Digest", digest(entity))
 	}
-	if rec.Type != warc.Response {
-		return o
+	if rec.Type == warc.Response {
+		if page := rec.Page(); page.Format == parse.HTML || page.Format == parse.XML {
+			html(o, page)
+		}
 	}
-	if page := rec.Page(); page.Format == parse.HTML || page.Format == parse.XML {
-		o = append(o, member{"HTML-Metadata", html(page)})
-	}
-	return o
+	o.Close('}')
 }
 
 // html describes a page: what is in its head, and its links.
-func html(page *parse.Result) object {
-	var linkTags, scripts, links []object
-	for _, l := range page.Links {
-		o := object{{"path", pathOf(l.Kind)}, {"url", string(l.Ref)}}
-		if l.NoFollow {
-			o = append(o, member{"rel", "nofollow"})
-		}
-		switch l.Kind {
-		case parse.LinkRel, parse.Resource:
-			linkTags = append(linkTags, o)
-		case parse.Script:
-			scripts = append(scripts, o)
-		default:
-			links = append(links, o)
-		}
-	}
-	head := object{}
+func html(o *jsontext.Object, page *parse.Result) {
+	o.Name("HTML-Metadata")
+	o.Open('{')
+	o.Name("Head")
+	o.Open('{')
 	if len(page.Title) > 0 {
-		head = append(head, member{"Title", string(page.Title)})
+		o.Bytes("Title", page.Title)
 	}
 	if len(page.Base) > 0 {
-		head = append(head, member{"Base", string(page.Base)})
+		o.Bytes("Base", page.Base)
 	}
-	if len(linkTags) > 0 {
-		head = append(head, member{"Link", linkTags})
-	}
-	if len(scripts) > 0 {
-		head = append(head, member{"Scripts", scripts})
-	}
-	o := object{{"Head", head}}
-	if len(links) > 0 {
-		o = append(o, member{"Links", links})
-	}
-	return o
+	links(o, "Link", page, linkTag)
+	links(o, "Scripts", page, scriptTag)
+	o.Close('}')
+	links(o, "Links", page, otherTag)
+	o.Close('}')
 }
 
-// pathOf returns where a link stands, as "A@/href".
-func pathOf(k parse.Kind) string {
+// place is where links are listed.
+type place uint8
+
+const (
+	otherTag place = iota
+	linkTag
+	scriptTag
+)
+
+func placeOf(k parse.Kind) place {
+	switch k {
+	case parse.LinkRel, parse.Resource:
+		return linkTag
+	case parse.Script:
+		return scriptTag
+	}
+	return otherTag
+}
+
+// links adds the links of a place, if there are any.
+func links(o *jsontext.Object, name string, page *parse.Result, where place) {
+	isBegun := false
+	for i := range page.Links {
+		l := &page.Links[i]
+		if placeOf(l.Kind) != where {
+			continue
+		}
+		if !isBegun {
+			isBegun = true
+			o.Name(name)
+			o.Open('[')
+		}
+		o.Open('{')
+		o.Name("path")
+		o.Text = append(appendPath(append(o.Text, '"'), l.Kind), '"')
+		o.Bytes("url", l.Ref)
+		if l.NoFollow {
+			o.String("rel", "nofollow")
+		}
+		o.Close('}')
+	}
+	if isBegun {
+		o.Close(']')
+	}
+}
+
+// appendPath appends where a link stands, as "A@/href".
+func appendPath(dst []byte, k parse.Kind) []byte {
 	element, attribute, ok := strings.Cut(k.Context(), "/@")
 	if !ok {
 		element, attribute = k.String(), "url"
 	}
-	return strings.ToUpper(element) + "@/" + attribute
+	return append(append(append(dst, strings.ToUpper(element)...), "@/"...), attribute...)
 }

@@ -11,15 +11,17 @@ func (w *writer) addText(rec *derive.Record) error {
 	if page == nil {
 		return nil
 	}
-	var more []warc.Field
-	// Behind Content-Length: readers by position do not expect it before.
-	if languages := rec.Get("WARC-Identified-Content-Language"); languages != "" {
-		more = append(more, warc.Field{Name: "WARC-Identified-Content-Language", Value: languages})
-	}
-	return w.record(page.Text, []warc.Field{
+	sum, _ := w.sha.Sums(page.Text, nil)
+	w.fields = append(w.fields[:0], []warc.Field{
 		{Name: "WARC-Type", Value: "conversion"}, {Name: "WARC-Target-URI", Value: string(rec.TargetURI)},
 		{Name: "WARC-Date", Value: date(rec)}, {Name: "WARC-Record-ID", Value: w.identity(rec)},
 		{Name: "WARC-Refers-To", Value: rec.Get("WARC-Record-ID")},
-		{Name: "WARC-Block-Digest", Value: digest(page.Text)}, {Name: "Content-Type", Value: "text/plain"},
-	}, more...)
+		{Name: "WARC-Block-Digest", Value: digest(sum)}, {Name: "Content-Type", Value: "text/plain"},
+		{Name: "Content-Length"},
+	}...)
+	// Readers by position do not expect it before Content-Length.
+	if languages := rec.Get("WARC-Identified-Content-Language"); languages != "" {
+		w.fields = append(w.fields, warc.Field{Name: "WARC-Identified-Content-Language", Value: languages})
+	}
+	return w.records.write(w.fields, page.Text)
 }

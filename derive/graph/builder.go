@@ -15,6 +15,7 @@ import (
 	"orbweaver/derive/bvgraph"
 	"orbweaver/engine/filter"
 	"orbweaver/internal/extsort"
+	"orbweaver/internal/plural"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 )
@@ -89,6 +90,8 @@ func (b *builder) graph(ctx context.Context, kind int, runs []runAt) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, numbers.close()) }()
+	what := [kinds]string{"the graph of pages", "the graph of hosts", "the graph of domains"}[kind]
+	b.outputs.Step(what + ": names of " + plural.Count(len(runs), "run"))
 	nodes, err := b.number(ctx, kind, runs, numbers)
 	if err != nil {
 		return err
@@ -103,6 +106,7 @@ func (b *builder) graph(ctx context.Context, kind int, runs []runAt) (err error)
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
+		b.outputs.Step(fmt.Sprintf("%s: arcs of run %d of %d", what, i+1, len(runs)))
 		if local, err = numbers.load(local[:0], i); err != nil {
 			return err
 		}
@@ -120,6 +124,7 @@ func (b *builder) graph(ctx context.Context, kind int, runs []runAt) (err error)
 			return err
 		}
 	}
+	b.outputs.Step(fmt.Sprintf("%s: sorting %s", what, plural.Count(arcs.Len(), "arc")))
 	return b.arcs(ctx, kind, nodes, arcs)
 }
 

@@ -49,17 +49,27 @@ func (w *writer) Add(rec *derive.Record) error {
 	if _, path := urlx.Split(url); bytes.Equal(path, []byte("/robots.txt")) {
 		return nil
 	}
-	w.page.node, _ = w.graphs[pages].node(url)
-	w.graphs[pages].stored[w.page.node] = true
-	site, _ := urlx.Split(url)
-	w.page.host, w.page.hasHost = w.host(site)
-	if w.page.hasHost {
-		w.graphs[hosts].stored[w.page.host] = true
-	}
+	w.begin()
 	w.addFields(rec)
 	if rec.Entry.Status < 300 {
 		w.addLinks(rec.Page())
 	}
+	return w.end()
+}
+
+// begin begins with the page of w.page.url, which has a capture.
+func (w *writer) begin() {
+	w.page.node, _ = w.graphs[pages].node(w.page.url)
+	w.graphs[pages].stored[w.page.node] = true
+	site, _ := urlx.Split(w.page.url)
+	w.page.host, w.page.hasHost = w.host(site)
+	if w.page.hasHost {
+		w.graphs[hosts].stored[w.page.host] = true
+	}
+}
+
+// end writes what was collected if it needs more memory than allowed.
+func (w *writer) end() error {
 	memory := 0
 	for i := range w.graphs {
 		memory += w.graphs[i].memory
@@ -103,12 +113,8 @@ func isName(name, lower string) bool {
 
 // addLinks adds the links of a page.
 func (w *writer) addLinks(res *parse.Result) {
-	base := w.page.url
-	if len(res.Base) > 0 {
-		if b, err := urlx.Resolve(w.buffers.base[:0], base, res.Base); err == nil {
-			base, w.buffers.base = b, b
-		}
-	}
+	var base []byte
+	base, w.buffers.base = urlx.Base(w.buffers.base, w.page.url, res.Base)
 	for i := range res.Links {
 		w.link(base, res.Links[i].Ref)
 	}

@@ -1,6 +1,9 @@
 package parse
 
-import "slices"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // pageText collects the text of a page by the rules of Common Crawl's text extracts: a line break at elements that are
 // blocks, a space at some others, white space collapsed to one space except in pre.
@@ -97,30 +100,50 @@ func (t *pageText) add(b []byte) {
 	n := len(t.text)
 	text := slices.Grow(t.text, len(b))[:n+len(b)]
 	isWord := n > 0 && text[n-1] != ' ' && text[n-1] != '\n'
-	for i := 0; i < len(b); i++ {
-		c := b[i]
-		if c > ' ' && c != 0x7f && c != 0xc2 {
-			text[n] = c
-			n++
-			isWord = true
-			continue
+	for i := 0; i < len(b); {
+		for i+8 <= len(b) {
+			w := binary.LittleEndian.Uint64(b[i:])
+			if !isOrdinary(w, isWord) {
+				break
+			}
+			binary.LittleEndian.PutUint64(text[n:], w)
+			isWord = byte(w>>56) != ' '
+			i += 8
+			n += 8
 		}
-		if c == 0xc2 {
-			if i+1 == len(b) || b[i+1] != 0xa0 {
+		for end := min(i+8, len(b)); i < end; i++ {
+			c := b[i]
+			if c == 0xc2 && i+1 < len(b) && b[i+1] == 0xa0 {
+				i++ // a space that does not break
+			} else if c > ' ' && c != 0x7f {
 				text[n] = c
 				n++
 				isWord = true
 				continue
 			}
-			i++ // a space that does not break
-		}
-		if isWord {
-			text[n] = ' '
-			n++
-			isWord = false
+			if isWord {
+				text[n] = ' '
+				n++
+				isWord = false
+			}
 		}
 	}
 	t.text = text[:n]
+}
+
+// isOrdinary says whether eight bytes of text can be copied as they are. They have no control character, no byte that
+// may begin a space beyond ASCII, and no space behind another one. isWord says that no space is before them.
+func isOrdinary(w uint64, isWord bool) bool {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	before := uint64(' ')
+	if isWord {
+		before = 0
+	}
+	controls := (w - ' '*ones) &^ w
+	deleted := w ^ 0x7f*ones
+	two := w ^ 0xc2*ones
+	pair := (w ^ ' '*ones) | ((w<<8 | before) ^ ' '*ones) // a zero where a space is behind a space
+	return (controls|(deleted-ones)&^deleted|(two-ones)&^two|(pair-ones)&^pair)&tops == 0
 }
 
 // addText adds text between tags, or of an element whose text is not markup.

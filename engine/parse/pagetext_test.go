@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -50,6 +51,39 @@ func TestScan_textAndLinks(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(20, func() { _, _ = with.Scan(page, media) }); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// White space of any shape, at any place among eight bytes, is one space between words.
+func TestPageText_whiteSpace(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	pieces := []string{
+		"a", "bc", "def", "12345678", " ", "  ", "\n", "\t \x01", "\x7f", "\u00a0", "\u00a1", "\u00e9", "\xc2", "\xc2 ",
+	}
+	for range 20_000 {
+		var text pageText
+		var given []string
+		want := ""
+		for range r.IntN(4) {
+			piece := ""
+			for range r.IntN(12) {
+				piece += pieces[r.IntN(len(pieces))]
+			}
+			given = append(given, piece)
+			text.add([]byte(piece))
+			for _, c := range []byte(strings.ReplaceAll(piece, "\u00a0", " ")) {
+				if c <= ' ' || c == 0x7f {
+					if want != "" && !strings.HasSuffix(want, " ") {
+						want += " "
+					}
+				} else {
+					want += string([]byte{c})
+				}
+			}
+		}
+		if string(text.text) != want {
+			t.Fatalf("%q gives %q, want %q", given, text.text, want)
+		}
 	}
 }
 

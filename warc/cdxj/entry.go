@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
+	"orbweaver/internal/jsontext"
 	"orbweaver/internal/urlx"
 )
 
@@ -29,11 +29,11 @@ func (c *Entry) Append(dst []byte) []byte {
 	dst = append(dst, ' ')
 	dst = c.Date.UTC().AppendFormat(dst, stampLayout)
 	dst = append(dst, ` {"url":"`...)
-	dst = appendJSON(dst, c.URI)
+	dst = jsontext.AppendContent(dst, c.URI)
 	dst = append(dst, '"', ',')
 	if mime := MediaType(c.MIME); len(mime) > 0 {
 		dst = append(dst, `"mime":"`...)
-		dst = append(appendJSON(dst, mime), '"', ',')
+		dst = append(jsontext.AppendContent(dst, mime), '"', ',')
 	}
 	if c.Status > 0 {
 		dst = append(dst, `"status":"`...)
@@ -45,7 +45,7 @@ func (c *Entry) Append(dst []byte) []byte {
 		if !labelled {
 			sum = c.Digest
 		}
-		dst = append(appendJSON(dst, sum), '"', ',')
+		dst = append(jsontext.AppendContent(dst, sum), '"', ',')
 	}
 	return dst
 }
@@ -102,35 +102,4 @@ func MediaType(v []byte) []byte {
 	}
 	v = bytes.TrimSpace(v)
 	return v[:min(len(v), MediaTypeMax)]
-}
-
-// appendJSON appends s as the content of a JSON string. Invalid UTF-8 becomes U+FFFD.
-func appendJSON(dst, s []byte) []byte {
-	const digits = "0123456789abcdef"
-	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c < 0x20 || c == 0x7f:
-			dst = append(dst, `\u00`...)
-			dst = append(dst, digits[c>>4], digits[c&15])
-		case c < utf8.RuneSelf:
-			dst = append(dst, c)
-		default:
-			r, n := utf8.DecodeRune(s[i:])
-			switch {
-			case r == utf8.RuneError && n == 1:
-				dst = append(dst, "\uFFFD"...)
-			case r == '\u2028' || r == '\u2029': // some readers treat these as ends of lines
-				dst = append(append(dst, `\u202`...), digits[r&15])
-			default:
-				dst = append(dst, s[i:i+n]...)
-			}
-			i += n
-			continue
-		}
-		i++
-	}
-	return dst
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/derive"
 	"orbweaver/derive/columns"
 	"orbweaver/derive/corpus"
@@ -34,7 +35,7 @@ type Command struct {
 	Crawl   string `help:"Name of the crawl in outputs. The default is the name of the crawl directory." placeholder:"NAME"`
 	Workers int    `help:"WARC files that are read at a time; 0 means one for each processor." default:"0" least:"0" most:"1024" placeholder:"N"`
 	JSON    bool   `help:"Print the report as JSON."`
-	Quiet   bool   `help:"Do not show progress."`
+	Quiet   bool   `help:"Show no progress on a terminal."`
 
 	Names []string `arg:"" name:"archive" help:"Crawl directories, directories of WARC files, or WARC files." placeholder:"ARCHIVE"`
 }
@@ -92,11 +93,13 @@ func (c *Command) Run(inv *command.Invocation) error {
 	if c.Corpus {
 		o.Products = append(o.Products, corpus.New(corpus.Options{Parquet: c.CorpusFormat == "parquet"}))
 	}
-	o.OnFault = func(f *warc.Fault) { fmt.Fprintln(inv.Stderr, f) }
-	if !c.Quiet {
-		o.OnProgress = progress(inv)
-	}
+	line := console.StartStatus(inv.Stderr, c.Quiet)
+	defer line.Close()
+	began := time.Now()
+	o.OnFault = func(f *warc.Fault) { fmt.Fprintln(line, f) }
+	o.OnProgress = func(p derive.Progress) { line.SetStatus(statusOf(p, time.Since(began))) }
 	r, err := derive.Run(inv.Context, fsys, c.Names, o)
+	line.Close()
 	if errors.Is(err, derive.ErrNoFiles) || errors.Is(err, derive.ErrSameName) {
 		return command.Misuse(err)
 	}
@@ -130,27 +133,16 @@ func printReport(inv *command.Invocation, r *derive.Report) error {
 	return err
 }
 
-// progressEvery is the time between two lines of progress.
-const progressEvery = 2 * time.Second
-
-// progress prints a line every few seconds.
-func progress(inv *command.Invocation) func(derive.Progress) {
-	began := time.Now()
-	printed := began
-	var before int64
-	return func(p derive.Progress) {
-		now := time.Now()
-		since := now.Sub(printed)
-		if since < progressEvery {
-			return
-		}
-		if p.Combining != "" {
-			fmt.Fprintf(inv.Stderr, "combining: %s, %.0f s\n", p.Combining, now.Sub(began).Seconds())
-		} else {
-			rate := float64(p.Bytes-before) / since.Seconds()
-			fmt.Fprintf(inv.Stderr, "reading: %d of %d files, %s of %s, %d records, %s/s\n", p.Files, p.FilesOf,
-				command.FormatBytes(p.Bytes), command.FormatBytes(p.BytesOf), p.Records, command.FormatBytes(int64(rate)))
-		}
-		printed, before = now, p.Bytes
+// statusOf returns the status line of a run that has taken so long.
+func statusOf(p derive.Progress, taken time.Duration) console.Status {
+	if p.Combining != "" {
+		return console.Status{Reason: "combining " + p.Combining}
 	}
+	rate := float64(p.Bytes) / max(taken.Seconds(), 1)
+	return console.Status{Reason: "reading", Numbers: []console.Number{
+		{Text: fmt.Sprintf("%d of %s", p.Files, plural.Count(p.FilesOf, "file")), Rank: 2},
+		{Text: command.FormatBytes(p.Bytes) + " of " + command.FormatBytes(p.BytesOf), Rank: 3},
+		{Text: plural.Count(p.Records, "record"), Rank: 0},
+		{Text: command.FormatBytes(int64(rate)) + "/s", Rank: 1},
+	}}
 }

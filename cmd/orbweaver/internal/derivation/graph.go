@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/derive/centrality"
 	"orbweaver/internal/vfs"
 )
@@ -198,8 +199,8 @@ type graphRankCmd struct {
 	graphs
 
 	Alpha  float64 `help:"Probability that PageRank's surfer follows a link." default:"0.85" placeholder:"P"`
-	Memory int64   `type:"size" help:"Memory of the counters for harmonic centrality; with more they are more exact." default:"2Gi" least:"1048576" placeholder:"SIZE"`
-	Quiet  bool    `help:"Do not show progress."`
+	Memory int64   `type:"size" help:"Memory of the counters for harmonic centrality; with more they are more exact. Arcs are kept in memory if they take at most a quarter of it." default:"2Gi" least:"1048576" placeholder:"SIZE"`
+	Quiet  bool    `help:"Show no progress on a terminal."`
 }
 
 // Help shows examples.
@@ -242,12 +243,10 @@ func (c *graphRankCmd) rank(inv *command.Invocation, fsys vfs.FS, base string) e
 		return err
 	}
 	o := centrality.Options{Alpha: c.Alpha, Memory: c.Memory}
-	if !c.Quiet {
-		o.OnRound = func(what string, round int, change float64) {
-			if round%10 == 0 {
-				fmt.Fprintf(inv.Stderr, "%s: %s, round %d, change %.3g\n", path.Base(base), what, round, change)
-			}
-		}
+	progress, end := console.Progress(inv.Stderr, "ranking "+path.Base(base)+":", c.Quiet)
+	defer end()
+	o.OnRound = func(what string, round int, change float64) {
+		progress(fmt.Sprintf("%s, round %d, change %.3g", what, round, change))
 	}
 	pageRank, err := g.PageRank(inv.Context, o)
 	if err != nil {
@@ -269,10 +268,12 @@ func (c *graphRankCmd) rank(inv *command.Invocation, fsys vfs.FS, base string) e
 		return err
 	}
 	name := base + "-ranks.txt.gz"
+	progress("writing")
 	err = vfs.WriteAtomic(fsys, name, func(w io.Writer) error { return writeRanks(w, base, names, harmonic, pageRank) })
 	if err != nil {
 		return err
 	}
+	end()
 	accuracy := "exact"
 	if deviation > 0 {
 		accuracy = fmt.Sprintf("standard error of a count %.1f %%", 100*deviation)

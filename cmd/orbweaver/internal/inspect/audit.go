@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/engine"
 	"orbweaver/engine/audit"
 	"orbweaver/internal/vfs"
@@ -58,7 +59,7 @@ func (c *CopiesCommand) Run(inv *command.Invocation) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 	o := audit.Options{Mark: c.Mark, Temp: vfs.Disk(), TempDir: temp}
-	progress, end := progressLine(inv.Stderr, "reading", c.Quiet)
+	progress, end := console.Progress(inv.Stderr, "reading", c.Quiet)
 	o.Progress = progress
 	r, err := audit.Run(inv.Context, engine.Disk(c.Dirs...), c.Dirs, o)
 	end()

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/engine/fsck"
 	"orbweaver/internal/plural"
@@ -93,7 +94,7 @@ func (c *FsckCommand) examine(inv *command.Invocation) (r fsck.Report, err error
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 	o := fsck.Options{Temp: vfs.Disk(), TempDir: temp}
-	progress, end := progressLine(inv.Stderr, "checking", c.Quiet)
+	progress, end := console.Progress(inv.Stderr, "checking", c.Quiet)
 	defer end()
 	o.Progress = progress
 	return fsck.Check(inv.Context, vfs.Disk(), c.Dir, o)
