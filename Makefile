@@ -115,8 +115,9 @@ realsite: build ## crawl Debian's documentation and web applications on loopback
 outage: build ## crawl a site whose nginx is stopped, answers 503, or stays away, on loopback
 	tools/outage.sh
 
-view: ## pages of an archive in Debian's Chromium, as orbweaver view shows them; half a minute
-	VIEW_BROWSER=chromium $(GO) test -count=1 -run Browser ./warc/replay
+view: ## pages of an archive in Debian's Chromium, as orbweaver view shows them; half a minute (says so when it is missing)
+	@if command -v chromium >/dev/null; then VIEW_BROWSER=chromium $(GO) test -count=1 -run Browser ./warc/replay; \
+	  else echo "chromium is missing: not run"; fi
 
 dashboard: ## what people do with the dashboard, in Debian's Chromium (Node.js, npm; says so when one is missing)
 	GO=$(GO) tools/dashboardcheck/run.sh

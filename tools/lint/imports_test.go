@@ -289,7 +289,8 @@ var homes = map[string]string{
 		"workbench/frame workbench/cold dnsres bench/ tests",
 
 	// Text.
-	"golang.org/x/net/html":         "engine/parse warc/replay bench/simweb/origin tools/conformance tools/skeleton tests",
+	"golang.org/x/net/html": "engine/parse warc/replay bench/simweb/origin tools/conformance tools/skeleton " +
+		"tools/realsite tests",
 	"golang.org/x/net/idna":         "internal/urlx engine/filter bench/simweb tests",
 	"golang.org/x/net/publicsuffix": "engine/filter derive/columns",
 	"golang.org/x/text":             "engine/parse internal/urlx cmd/orbweaver/internal/console tests",
@@ -323,7 +324,7 @@ var homes = map[string]string{
 	"net/url": "engine/fetch/options.go engine/control/cdx.go engine/cluster/identity warc/recordread.go cmd/ " +
 		"bench/ tools/realsite tools/skeleton tests",
 	"net/http": "engine/control engine/control/dashboard engine/cookie/cookie.go warc/replay bench/load " +
-		"bench/scenario/testbed cmd/ tests",
+		"bench/scenario/testbed cmd/ tools/realsite tests",
 	"net/http/httptest":      "tests",
 	"net/http/pprof":         "engine/control",
 	"golang.org/x/net/http2": "",

@@ -65,6 +65,7 @@ var doorkeepers = places{
 	"cmd/orbweaver/internal/ctl/ui.go":       "control.ListenPages: its pages, on loopback",
 	"cmd/orbweaver/internal/archive/view.go": "an archive for a browser, on loopback",
 	"cmd/orbweaver/internal/process/":        "the socket of the service manager, on this machine",
+	"tools/realsite/replay.go":               "asks orbweaver view, on loopback",
 	"tools/realsite/servers.go":              "asks whether the servers that it has started answer, on loopback",
 	"bench/load/":                            "a web server on real sockets",
 	"bench/agents/ports.go":                  "looks which ports of loopback are free, for the agents that it starts",

@@ -39,6 +39,9 @@ func (r *run) judgeApps(ctx context.Context, of []*site) error {
 	if err := r.honest("apps", byDefault); err != nil {
 		return err
 	}
+	if err := r.judgeReplay(ctx, "apps", of); err != nil {
+		return err
+	}
 	for _, s := range of {
 		if s.result, err = r.judgeApp(ctx, s, byDefault); err != nil {
 			return err

@@ -24,6 +24,9 @@ func (r *run) judgeDocs(ctx context.Context, of []*site) error {
 	if err := r.honest("docs", byDefault); err != nil {
 		return err
 	}
+	if err := r.judgeReplay(ctx, "docs", of); err != nil {
+		return err
+	}
 	off, err := r.crawl(ctx, "docs-off", of, "--max-time", docsTime.String(), "--novelty", "off")
 	if err != nil {
 		return err

@@ -75,6 +75,7 @@ func TestBrowser_showsPages(t *testing.T) {
 	for path, want := range map[string]string{
 		"/20260102030405/https://a.test/":         "<title>Start</title>",
 		"/20260102030405/https://a.test/old":      "moved here",
+		"/20260102030414/https://a.test/new?x=1":  "moved here", // not modified
 		"/20260102030405/https://a.test/cyrillic": "<title>Привет</title>",
 		"/": "https://a.test/cyrillic",
 	} {

@@ -115,6 +115,9 @@ func site(t *testing.T) http.Handler {
 	s.add(warc.Revisit, "https://a.test/", "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", func(r *warc.Record) {
 		r.Profile, r.RefersToURI, r.RefersToDate = warc.ProfileIdentical, "https://a.test/", began
 	})
+	s.add(warc.Revisit, "https://a.test/new?x=1", "HTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n", func(r *warc.Record) {
+		r.Profile, r.RefersToURI, r.RefersToDate = warc.ProfileNotModified, "https://a.test/new?x=1", began.Add(5*time.Second)
+	})
 	files := lookup.NewFiles(lookup.Options{FS: fsys, Dirs: []string{"w"}})
 	return NewHandler(lookup.New(files), "w", slog.New(slog.DiscardHandler))
 }
@@ -186,7 +189,8 @@ func TestHandler_answers(t *testing.T) {
 		{"/https://a.test/", nil, 302, "/20260102030413/https://a.test/", ""}, // the last one, a revisit
 		{"/2026/https://a.test/", nil, 302, at + "https://a.test/", ""},
 		{"/20260102030413/https://a.test/", nil, 200, "", "a link</a>"},
-		{at + "https:/a.test/new?x=1", nil, 200, "", "moved here"}, // a slash was lost
+		{at + "https:/a.test/new?x=1", nil, 200, "", "moved here"},             // a slash was lost
+		{"/20260102030414/https://a.test/new?x=1", nil, 200, "", "moved here"}, // it was not modified since
 		{at + "https://a.test/old", nil, 302, at + "https://a.test/new?x=1", ""},
 		{at + "https://a.test/gone", nil, 404, "", "<p>gone"},
 		{at + "https://a.test/none", nil, 404, "", "The archive has no capture"},
