@@ -56,10 +56,11 @@ type cli struct {
 
 // archiveCommands read WARC files, of this or any other crawler.
 type archiveCommands struct {
-	Warc   archive.Command     `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
-	View   archive.ViewCommand `cmd:"" help:"Show an archive to a browser: pages with images and links, on loopback."`
-	Feed   archive.FeedCommand `cmd:"" help:"Print what is new, changed or gone in an archive since a cursor or a time."`
-	Derive derivation.Command  `cmd:"" help:"Make other files from WARC files: a columnar index, graphs, texts."`
+	Warc     archive.Command         `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
+	View     archive.ViewCommand     `cmd:"" help:"Show an archive to a browser: pages with images and links, on loopback."`
+	Feed     archive.FeedCommand     `cmd:"" help:"Print what is new, changed or gone in an archive since a cursor or a time."`
+	Manifest archive.ManifestCommand `cmd:"" help:"Print the SHA-256 of each closed WARC file of a crawl, and complete or sign the manifest."`
+	Derive   derivation.Command      `cmd:"" help:"Make other files from WARC files: a columnar index, graphs, texts."`
 
 	Graph derivation.GraphCommand `cmd:"" help:"Statistics and ranks of graphs that derive has made."`
 }

@@ -17,6 +17,7 @@ import (
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/fixity"
+	"orbweaver/warc/inventory"
 	"orbweaver/warc/member"
 )
 
@@ -156,17 +157,32 @@ func (o *Options) Open(
 ) (w *warc.Writer, earlier int64, err error) {
 	dir += "/" + layout.ArchiveDir
 	o.stateDelays = !statesDelays(fsys, dir, info, end)
+	manifest, err := fixity.Open(fsys, dir, firstListed(end))
+	if err != nil {
+		return nil, 0, fmt.Errorf("engine: archive: %w", err)
+	}
 	w, err = warc.OpenWriter(fsys, warc.Options{
 		Dir: dir, Prefix: o.Prefix, Host: o.Host, SizeMax: o.SizeMax,
 		Compression: o.Compression, Level: o.Level, Dictionary: o.Dictionary, Info: info, FinishLater: true,
-		Listeners: o.Listeners,
+		Listeners: append([]fixity.Listener{manifest}, o.Listeners...),
 	}, end)
 	if err != nil {
 		return nil, 0, err
 	}
-	total, err := journal.ArchiveBytes(fsys, dir)
+	err = inventory.Complete(fsys, dir, manifest)
+	total, sizeErr := journal.ArchiveBytes(fsys, dir)
+	err = errors.Join(err, sizeErr)
 	if err != nil {
 		return nil, 0, errors.Join(err, w.Abandon())
 	}
 	return w, total - w.Stats().Bytes, nil
+}
+
+// firstListed is the serial of the first file that a new manifest lists. Of an archive without a manifest, the files
+// before the checkpoint are not read again for it.
+func firstListed(end *warc.Checkpoint) uint32 {
+	if end == nil || *end == (warc.Checkpoint{}) {
+		return 0
+	}
+	return end.Serial + 1
 }

@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
+	"orbweaver/warc/fixity"
 )
 
 const (
@@ -179,7 +180,9 @@ func (c *archiveCheck) checkStray(files []warc.FileInfo) {
 		c.fail(areaArchive, layout.ArchiveDir, err)
 		return
 	}
-	known := map[string]bool{}
+	known := map[string]bool{
+		fixity.ManifestName: true, fixity.SumsName: true, fixity.SignatureName: true,
+	}
 	for _, f := range files {
 		known[f.Name], known[f.Index()] = true, true
 	}

@@ -15,6 +15,7 @@ import (
 	"orbweaver/internal/extsort"
 	"orbweaver/internal/outcome"
 	"orbweaver/warc"
+	"orbweaver/warc/fixity"
 	"orbweaver/warc/repair"
 )
 
@@ -39,14 +40,19 @@ func (r *recordReading) readRecords() error {
 	if err != nil {
 		return err
 	}
+	manifest, err := fixity.OpenIfThere(r.FS, dir)
+	if err != nil {
+		return err
+	}
 	for _, info := range files {
 		size, err := r.FS.Size(dir + "/" + info.Name)
 		if err != nil {
 			return err
 		}
 		mended, err := repair.File(r.FS, dir, info, repair.Options{
-			Info:    r.WARCInfo(),
-			OnFault: func(f *warc.Fault) { r.out.addDamage(f.File, f.Offset, fmt.Sprintf("%v: %s", f.Kind, f.What)) },
+			Info:     r.WARCInfo(),
+			OnChange: manifest.FileReopened,
+			OnFault:  func(f *warc.Fault) { r.out.addDamage(f.File, f.Offset, fmt.Sprintf("%v: %s", f.Kind, f.What)) },
 			Visit: func(rec *warc.RecordRead, at warc.Position) (bool, error) {
 				if err := r.progress.at("records", info.Name, rec.Offset); err != nil {
 					return false, err

@@ -21,6 +21,9 @@ type Options struct {
 	Visit func(rec *warc.RecordRead, at warc.Position) (keep bool, err error)
 	// OnFault is called with every fault of the file. Default: none.
 	OnFault func(*warc.Fault)
+	// OnChange is called with the final name of the file before its bytes change. After an error nothing is changed.
+	// Default: none.
+	OnChange func(name string) error
 }
 
 // WithDefaults returns a copy of o whose nil fields have their defaults.
@@ -30,6 +33,9 @@ func (o Options) WithDefaults() Options {
 	}
 	if o.OnFault == nil {
 		o.OnFault = func(*warc.Fault) {}
+	}
+	if o.OnChange == nil {
+		o.OnChange = func(string) error { return nil }
 	}
 	return o
 }

@@ -251,6 +251,9 @@ func (r *repairer) write() (result Result, err error) {
 
 // cutTail truncates what follows the kept records, and finishes the file. It keeps the tail in another file.
 func (r *repairer) cutTail(lost int64) (aside string, err error) {
+	if err := r.o.OnChange(r.info.Final()); err != nil {
+		return "", err
+	}
 	if lost > 0 {
 		if aside, err = r.freeName(r.info.Final() + warc.TornSuffix); err != nil {
 			return "", err
@@ -281,6 +284,9 @@ func (r *repairer) copyTail(aside string, length int64) (err error) {
 // replace makes a new file of the kept records, and renames the old one. Between the two renames no file has the name;
 // Finish handles this.
 func (r *repairer) replace() (aside string, err error) {
+	if err := r.o.OnChange(r.info.Final()); err != nil {
+		return "", err
+	}
 	final := path.Join(r.dir, r.info.Final())
 	old, err := r.fsys.Open(path.Join(r.dir, r.info.Name))
 	if err != nil {

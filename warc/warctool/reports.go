@@ -81,7 +81,25 @@ func (t *Tool) row(rec *warc.RecordRead, file string, named bool) error {
 // Verify examines files as one archive: compression, framing, syntax, required fields, digests, identities, references.
 // Faults go to Err, the report to Out. The error wraps ErrFaults if there are faults. A file whose name ends in ".open"
 // may end in the middle of a record.
-func (t *Tool) Verify(files ...string) error {
+func (t *Tool) Verify(files ...string) error { return t.verify(&manifestCheck{}, files...) }
+
+// VerifyAgainst is Verify, and compares length and SHA-256 of each file with a manifest. A directory stands for the
+// WARC files in it. Without files, it is the directory of the manifest. Each file is read once.
+func (t *Tool) VerifyAgainst(manifest string, files ...string) error {
+	c, err := newManifestCheck(t.FS, manifest)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		files = []string{path.Dir(manifest)}
+	}
+	if files, err = Expand(t.FS, files...); err != nil {
+		return err
+	}
+	return t.verify(c, files...)
+}
+
+func (t *Tool) verify(c *manifestCheck, files ...string) error {
 	v := warc.NewVerifier(warc.VerifyOptions{
 		OnFault: func(f *warc.Fault) { t.complain(f) },
 		Open:    func(name string) bool { return strings.HasSuffix(name, ".open") },
@@ -91,28 +109,44 @@ func (t *Tool) Verify(files ...string) error {
 		if err != nil {
 			return err
 		}
-		err = v.File(path.Base(name), f)
+		from, end := c.reader(name, f)
+		if err = v.File(path.Base(name), from); err == nil {
+			err = end(t.complain)
+		}
 		_ = f.Close() // opened for reading
 		if err != nil {
 			return err
 		}
 	}
 	r := v.Finish()
-	if err := t.report(&r); err != nil {
+	c.finish(t.complain)
+	if err := t.report(&r, c); err != nil {
 		return err
 	}
-	if !r.OK() {
-		return fmt.Errorf("%w: %d", ErrFaults, r.Faults)
+	if faults := r.Faults + c.result.faults(); faults > 0 {
+		return fmt.Errorf("%w: %d", ErrFaults, faults)
 	}
 	return nil
 }
 
-func (t *Tool) report(r *warc.Report) error {
+func (t *Tool) report(r *warc.Report, c *manifestCheck) error {
+	var compared *ManifestResult
+	if c.listed != nil {
+		compared = &c.result
+	}
 	if t.JSON {
 		return t.emit(struct {
-			Valid bool `json:"valid"`
+			Valid    bool            `json:"valid"`
+			Manifest *ManifestResult `json:"manifest,omitempty"`
 			*warc.Report
-		}{r.OK(), r})
+		}{r.OK() && c.result.faults() == 0, compared, r})
+	}
+	if compared != nil {
+		_, err := fmt.Fprintf(t.Out, "manifest: %d match, %d differ, %d missing, %d not in it\n",
+			compared.Matched, compared.Differ, compared.Missing, compared.Unlisted)
+		if err != nil {
+			return err
+		}
 	}
 	var kinds []string
 	for kind, n := range r.Types {
@@ -120,11 +154,12 @@ func (t *Tool) report(r *warc.Report) error {
 	}
 	slices.Sort(kinds)
 	verdict := "no errors"
-	switch {
-	case r.Faults == 1:
+	switch faults := r.Faults + c.result.faults(); faults {
+	case 0:
+	case 1:
 		verdict = "1 error"
-	case !r.OK():
-		verdict = fmt.Sprintf("%d errors", r.Faults)
+	default:
+		verdict = fmt.Sprintf("%d errors", faults)
 	}
 	files := "files"
 	if r.Files == 1 {

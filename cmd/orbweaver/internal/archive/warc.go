@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/parse"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
+	"orbweaver/warc/fixity"
 	"orbweaver/warc/warctool"
 )
 
@@ -36,6 +37,7 @@ Examples:
   orbweaver warc cat --uri https://example.org/ --payload --decode FILE
   orbweaver warc get --dir crawl https://example.org/
   orbweaver warc verify crawl/warc/*.warc.gz
+  orbweaver warc verify --against-manifest crawl/warc/manifest.jsonl
   orbweaver warc index --write FILE
   orbweaver warc wacz --out site.wacz crawl/warc/*.warc.gz`
 }
@@ -98,17 +100,45 @@ func (x *warcCatCmd) Run(inv *command.Invocation, c *Command) error {
 }
 
 type warcVerifyCmd struct {
-	Files []string `arg:"" help:"WARC files; give all of a crawl, since records name each other." name:"file"`
+	AgainstManifest string `help:"Compare length and SHA-256 of the files with a manifest: manifest.jsonl of a crawl, or lines of sha256sum." placeholder:"FILE"`
+	PublicKey       string `help:"PEM file of the key whose signature the manifest must have, in the file with .sig beside it." placeholder:"FILE"`
+
+	Files []string `arg:"" optional:"" help:"WARC files or directories; give all of a crawl, since records name each other. The default is the directory of the manifest." name:"file"`
 }
 
-// Help shows an example.
+// Help shows examples.
 func (*warcVerifyCmd) Help() string {
-	return "Exit status: 0 all is well, 1 it is not.\n\nExample:\n  orbweaver warc verify crawl/warc/*.warc.gz"
+	return `Exit status: 0 all is well, 1 it is not. With a manifest, files that are missing or not listed are errors, too.
+
+Examples:
+  orbweaver warc verify crawl/warc/*.warc.gz
+  orbweaver warc verify --against-manifest crawl/warc/manifest.jsonl`
 }
 
 // Run verifies.
 func (x *warcVerifyCmd) Run(inv *command.Invocation, c *Command) error {
-	return c.tool(inv).Verify(x.Files...)
+	switch {
+	case x.AgainstManifest == "" && x.PublicKey != "":
+		return command.Misuse(errors.New("--public-key: give --against-manifest, too"))
+	case x.AgainstManifest == "" && len(x.Files) == 0:
+		return command.Misuse(errors.New("give WARC files, or --against-manifest"))
+	case x.AgainstManifest == "":
+		return c.tool(inv).Verify(x.Files...)
+	}
+	if x.PublicKey != "" {
+		text, err := vfs.ReadFile(vfs.Disk(), x.PublicKey)
+		if err != nil {
+			return fmt.Errorf("--public-key: %w", err)
+		}
+		key, err := fixity.ReadPublicKey(text)
+		if err != nil {
+			return command.Misuse(fmt.Errorf("--public-key: %w", err))
+		}
+		if err := fixity.CheckSignature(vfs.Disk(), x.AgainstManifest, key); err != nil {
+			return err
+		}
+	}
+	return c.tool(inv).VerifyAgainst(x.AgainstManifest, x.Files...)
 }
 
 type warcIndexCmd struct {
