@@ -77,7 +77,7 @@ func New(p Parts) *Operator {
 	p.Cluster.AnswerAboutURL(explainer{o}.answerAgent)
 	o.settings = changes.New(changes.Parts{
 		Options: p.Changes, HasVia: p.HasVia, Live: p.Live, Seeds: p.Seeds, Limits: p.Limits, Quotas: p.Quotas,
-		Network: p.Outages.Network, Recount: queue{o}.recount, Frontier: p.Frontier,
+		Network: p.Outages.Network, Recount: p.Sites.CountKnown, Frontier: p.Frontier,
 		Pages: p.Pages, Workbench: p.Disk.Workbench, Queue: queue{o}, Wake: p.Wake,
 		Traps: p.Reports.Traps, Purge: p.Distributor.Purge,
 		Checkpoints: p.Checkpoints,

@@ -23,13 +23,6 @@ func (o *Operator) UndoSettings(ctx context.Context, r changes.Request) (changes
 	return o.settings.Undo(ctx, r)
 }
 
-// recount counts all known sites in the quotas.
-func (q queue) recount() error {
-	q.o.Disk.Journal.Steps.Begin()
-	defer q.o.Disk.Journal.Steps.End()
-	return q.o.Sites.CountKnown()
-}
-
 // queue is what changes.Settings asks about queued URLs.
 type queue struct{ o *Operator }
 

@@ -38,8 +38,9 @@ type Table struct {
 	Reloaded   atomic.Int64 // moves back
 	Resumed    time.Time    // when this run began, if the run before was killed; else zero
 
-	mu   sync.Mutex // held while a site moves, and while a caller uses one that must not move
-	form []byte     // scratch, guarded by mu
+	mu      sync.Mutex // held while a site moves, and while a caller uses one that must not move
+	form    []byte     // scratch, guarded by mu
+	recount recount    // the count of CountKnown; guarded by mu
 
 	// Of Evict.
 	nextRecount time.Time // the memory of robots.txt rules is not counted before this time
@@ -67,42 +68,6 @@ func (t *Table) refusalOfNew(site []byte, waited bool) Refusal {
 	default:
 		return Refusal{}
 	}
-}
-
-// CountKnown counts all known sites in the quotas, and learns the addresses of groups of hosts from them. At a resume
-// these are the sites of a checkpoint: entries of the journal are counted as they are replayed. It may be called within
-// a step of a running crawl; then the counts are approximate.
-func (t *Table) CountKnown() error {
-	if !t.Quotas.AreSet() && !t.Groups.AreSet() {
-		return nil
-	}
-	count := func(key []byte, place netip.Addr, addrs site.Addrs, stored int32) {
-		terms := t.Live.Hosts.Terms(key)
-		t.Quotas.AddKnownSite(key, t.Groups.Restore(&terms, addrs.Current(place), place), stored)
-	}
-	var views []workbench.View[site.State]
-	var keys []byte
-	for from := uint64(1); from != 0; {
-		views, keys, from = t.Workbench.Listing().Views(from, views[:0], keys[:0])
-		for i := range views {
-			v := &views[i]
-			count(v.Key, v.IP.Addr, v.Data.Addrs(), v.Data.Stored)
-		}
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var bad error
-	err := t.Cold.Each(func(key, form []byte) bool {
-		addr, s, err := workbench.ReadForm(form, func(b []byte) (site.State, error) { return site.Decode(b, t.Rules) })
-		if bad = err; err == nil {
-			count(key, addr, s.Addrs(), s.Stored)
-		}
-		return bad == nil
-	})
-	if err = errors.Join(err, bad); err != nil {
-		return fmt.Errorf("engine: resume: %w", err)
-	}
-	return nil
 }
 
 // GetOrAdd finds a site or adds it. The caller is the Distributor, or no other goroutine runs.
@@ -182,12 +147,16 @@ func (t *Table) find(key []byte, orAdd bool) (vs *visit.State, added bool, err e
 	if vs = t.Workbench.Get(key); vs != nil {
 		return vs, false, nil
 	}
+	isCounted := t.recount.hasPassed(key)
 	form, found, err := t.Cold.Take(t.form[:0], key)
 	t.form = form
 	switch {
 	case err != nil:
 		return nil, false, fmt.Errorf("engine: host %.200q: %w", key, err)
 	case found:
+		if isCounted {
+			t.recount.markCounted(key)
+		}
 		vs, err = t.reload(key, form)
 		return vs, false, err
 	case !orAdd:
@@ -195,6 +164,7 @@ func (t *Table) find(key []byte, orAdd bool) (vs *visit.State, added bool, err e
 	}
 	vs, added = t.Workbench.GetOrAdd(key)
 	t.Quotas.AddSite(key)
+	t.recount.markCounted(key)
 	return vs, added, nil
 }
 
@@ -236,15 +206,21 @@ func (t *Table) Evict(now time.Time) (n int, err error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if !t.recount.mayEvict() {
+		return 0, nil
+	}
 	t.Workbench.Memory().Evict(now, evictBatch, site.Append, &t.batch)
 	n = t.batch.Len()
 	for i := range n {
 		key, form := t.batch.At(i)
 		t.Cold.Put(key, form)
+		if t.recount.isActive {
+			err = errors.Join(err, t.recount.countEvicted(t, key, form))
+		}
 		t.excess -= int64(len(form))
 	}
 	t.Evicted.Add(int64(n))
-	return n, nil
+	return n, err
 }
 
 // rulesAreShort reports whether sites must leave because their robots.txt rules take too much memory. Memory that has

@@ -21,7 +21,7 @@ import (
 	"orbweaver/workbench/cold"
 )
 
-func newTable(t *testing.T, disk vfs.FS) *Table {
+func newTable(t testing.TB, disk vfs.FS) *Table {
 	t.Helper()
 	store, err := cold.Open(disk, cold.Options{Dir: "cold"}, nil)
 	if err != nil {

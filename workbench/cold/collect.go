@@ -6,9 +6,13 @@ import "fmt"
 func (s *Store) needsCollect() bool { return s.log.bytes > 2*s.hosts.bytes+2*s.log.segmentBytes }
 
 // Collect reads from the head of the log, at most step bytes and one record more. It copies the hosts that are still in
-// the store to the tail and drops the rest. It returns the number of bytes read, or 0 if there is nothing to do. Only
-// one goroutine may call Collect at a time.
+// the store to the tail and drops the rest. It returns the number of bytes read, or 0 if there is nothing to do, or
+// during a Walk. Only one goroutine may call Collect at a time.
 func (s *Store) Collect(step int64) (done int64, err error) {
+	if !s.collecting.TryLock() {
+		return 0, nil
+	}
+	defer s.collecting.Unlock()
 	s.mu.Lock()
 	idle := !s.needsCollect()
 	s.mu.Unlock()

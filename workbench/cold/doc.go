@@ -11,6 +11,7 @@
 //	       +-> table in memory: 26 + 10 bits of the key's hash -> position in the log
 //	Take(key) -----^ then one read at this position; the key on disk is compared. The removal is written to the log.
 //	Collect: reads from the head, copies the hosts that are still in the store to the tail, and drops the rest
+//	Walk: reads all hosts in pieces; Collect does nothing meanwhile
 //
 // Store joins three parts: hosts (the table, and the sums of a checkpoint), recordLog (head, tail, and the records in
 // memory) and segments (the files). Its lock guards hosts and recordLog; segments has a lock of its own.

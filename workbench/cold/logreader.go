@@ -19,31 +19,50 @@ type logReader struct {
 	at    int    // position in block
 }
 
-const readBlock = 256 << 10
+const readBlock = 64 << 10
 
 // next returns the next record. It is valid until the next call.
 func (l *logReader) next() (record, error) {
-	r, fault := parseRecord(l.block[l.at:], l.p)
-	if fault != "" { // the record may continue after the block
-		need := int64(readBlock)
-		if size, fault := sizeInHead(l.block[l.at:]); fault == "" {
-			need = max(need, size)
-		}
-		if err := l.fill(need); err != nil {
-			return r, err
-		}
-		if size, fault := sizeInHead(l.block); fault == "" && size > int64(len(l.block)) && size > need {
-			if err := l.fill(size); err != nil {
-				return r, err
-			}
-		}
-		if r, fault = parseRecord(l.block, l.p); fault != "" {
-			return r, l.s.corrupt(l.p, fault)
+	r, ok, err := l.nextLoaded()
+	if !ok && err == nil { // the record may continue after the block
+		if err = l.load(); err == nil {
+			r, _, err = l.nextLoaded()
 		}
 	}
-	l.at += int(r.size)
-	l.p.Offset += r.size
-	return r, nil
+	return r, err
+}
+
+// nextLoaded returns the next record if the block has all of it. It is an error if a block that begins with the record
+// does not.
+func (l *logReader) nextLoaded() (r record, ok bool, err error) {
+	r, fault := parseRecord(l.block[l.at:], l.p)
+	if fault == "" && l.p.Offset >= segmentBytesMax {
+		fault = "the offset of a record is too large"
+	}
+	switch {
+	case fault == "":
+		l.at += int(r.size)
+		l.p.Offset += r.size
+		return r, true, nil
+	case l.at == 0 && l.block != nil:
+		return r, false, l.s.corrupt(l.p, fault)
+	}
+	return r, false, nil
+}
+
+// load reads a block from the next record on, with at least all of that record.
+func (l *logReader) load() error {
+	need := int64(readBlock)
+	if size, fault := sizeInHead(l.block[l.at:]); fault == "" {
+		need = max(need, size)
+	}
+	if err := l.fill(need); err != nil {
+		return err
+	}
+	if size, fault := sizeInHead(l.block); fault == "" && size > int64(len(l.block)) && size > need {
+		return l.fill(size)
+	}
+	return nil
 }
 
 // fill reads n bytes from the next record on, fewer at the end.

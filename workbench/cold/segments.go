@@ -90,42 +90,59 @@ func (s *segments) open(head, tail Position) error {
 
 // walk reads all records from head to tail. All of them must be in files.
 func (s *segments) walk(head, tail Position, visit func(p Position, r *record) error) error {
-	for segment := head.Segment; segment <= tail.lastFile(); segment++ {
-		f := s.file(segment)
-		end, err := f.Size()
-		if err != nil {
-			return fmt.Errorf("cold: read: %w", err)
-		}
-		if segment == tail.Segment {
-			end = tail.Offset
-		}
-		start, err := readUpTo(f, 0, segmentHead)
-		if err != nil {
+	files := fileWalk{s: s, head: head, tail: tail, segment: head.Segment}
+	for {
+		l, ok, err := files.next()
+		if !ok || err != nil {
 			return err
 		}
-		if fault := faultOfHead(start, segment); fault != "" {
-			return s.corrupt(Position{segment, 0}, fault)
-		}
-		from := int64(segmentHead)
-		if segment == head.Segment {
-			from = head.Offset
-		}
-		l := logReader{s: s, f: f, p: Position{segment, from}, end: end}
-		for l.p.Offset < end {
+		for l.p.Offset < l.end {
 			p := l.p
 			r, err := l.next()
 			if err != nil {
 				return err
-			}
-			if p.Offset >= segmentBytesMax {
-				return s.corrupt(p, "the offset of a record is too large")
 			}
 			if err := visit(p, &r); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+}
+
+// fileWalk gives a reader of each file of the log between head and tail.
+type fileWalk struct {
+	s          *segments
+	head, tail Position
+	segment    uint32 // of the next file
+}
+
+// next returns a reader of the next file; ok is false at the end.
+func (w *fileWalk) next() (l logReader, ok bool, err error) {
+	segment := w.segment
+	if segment > w.tail.lastFile() {
+		return l, false, nil
+	}
+	f := w.s.file(segment)
+	end, err := f.Size()
+	if err != nil {
+		return l, false, fmt.Errorf("cold: read: %w", err)
+	}
+	if segment == w.tail.Segment {
+		end = w.tail.Offset
+	}
+	start, err := readUpTo(f, 0, segmentHead)
+	if err != nil {
+		return l, false, err
+	}
+	if fault := faultOfHead(start, segment); fault != "" {
+		return l, false, w.s.corrupt(Position{segment, 0}, fault)
+	}
+	from := int64(segmentHead)
+	if segment == w.head.Segment {
+		from = w.head.Offset
+	}
+	w.segment++
+	return logReader{s: w.s, f: f, p: Position{segment, from}, end: end}, true, nil
 }
 
 // file returns an open file, or nil.

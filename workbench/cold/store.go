@@ -16,6 +16,8 @@ var ErrClosed = errors.New("cold: closed")
 type Store struct {
 	bufferBytes int
 
+	collecting sync.Mutex // held during a Collect or a Walk; locked before the following ones
+
 	flushing sync.Mutex // held during writes to files; locked before mu
 	segments segments
 
