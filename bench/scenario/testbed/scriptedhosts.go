@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -132,6 +133,13 @@ func (s *ScriptedHosts) Resolve(_ context.Context, name string) dnsres.Answer {
 		name = other
 	}
 	return dnsres.Hashed{}.Resolve(context.Background(), name) //nolint:forbidigo // it only computes
+}
+
+// All are all requests so far.
+func (s *ScriptedHosts) All() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.Requests)
 }
 
 // Pages are the requests for pages of a host, without robots.txt.
