@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -120,7 +121,7 @@ func (b *testCluster) start(ctx context.Context, name string) *agent {
 	}
 	seams := b.rig.Seams(b.disks[name])
 	seams.Dialer, seams.Peering = a.net, a.endpoint
-	seams.Log = slog.New(slog.NewTextHandler(b.t.Output(), nil)).With("agent", name)
+	seams.Log = slog.New(slog.NewTextHandler(io.MultiWriter(b.t.Output(), endNoter{b.hub}), nil)).With("agent", name)
 	cfg := b.config(name)
 	if b.change != nil {
 		b.change(name, &cfg, &seams)

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"maps"
@@ -103,6 +104,18 @@ func (h *hub) hasCrawlEnded() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.crawlEnded
+}
+
+// endNoter reads the log of an agent. One that is alone at the end tells no other agent that the crawl is over.
+type endNoter struct{ hub *hub }
+
+func (n endNoter) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("the crawl is over")) {
+		n.hub.mu.Lock()
+		defer n.hub.mu.Unlock()
+		n.hub.crawlEnded = true
+	}
+	return len(line), nil
 }
 
 // stopAnswering is what the others see of a kill: the agent does not answer. Some time later they take it for dead: see
