@@ -9,7 +9,6 @@ import (
 	"orbweaver/engine/bodyfile"
 	"orbweaver/engine/cluster/agent"
 	"orbweaver/engine/cookie"
-	"orbweaver/engine/dedup"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/limits"
@@ -40,20 +39,20 @@ type Config struct {
 
 	Seeds admission.SeedSource `kong:"-"` // where the crawl starts; nil: with what is queued
 
-	Filters    filter.Options    `embed:""`
-	Admission  admission.Options `embed:""`
-	Politeness politeness.Policy `embed:""`
-	Fetch      fetch.Options     `embed:""`
-	Workers    workers.Options   `embed:""`
-	Cookies    cookie.Options    `embed:""`
-	Limits     limits.Options    `embed:""`
-	Traps      traps.Options     `embed:""`
-	Archive    archive.Options   `embed:""`
-	Workbench  workbench.Options `embed:""`
-	Sieve      sieve.Options     `embed:""`
-	Seen       dedup.Options     `embed:""`
-	Intervals  Intervals         `embed:""`
-	Cluster    agent.Options     `embed:"" group:"agents"`
+	Filters    filter.Options       `embed:""`
+	Admission  admission.Options    `embed:""`
+	Politeness politeness.Policy    `embed:""`
+	Fetch      fetch.Options        `embed:""`
+	Workers    workers.Options      `embed:""`
+	Cookies    cookie.Options       `embed:""`
+	Limits     limits.Options       `embed:""`
+	Traps      traps.Options        `embed:""`
+	Archive    archive.Options      `embed:""`
+	Workbench  workbench.Options    `embed:""`
+	Sieve      sieve.Options        `embed:""`
+	Seen       storage.DedupOptions `embed:""`
+	Intervals  Intervals            `embed:""`
+	Cluster    agent.Options        `embed:"" group:"agents"`
 
 	Ready  diskq.Options      `kong:"-"` // the ready queue
 	Queues virtualize.Options `kong:"-"` // queues of sites on disk

@@ -24,6 +24,8 @@ type Report struct {
 	DigestsUnknown int `json:"digests_unknown"`
 	// ChunkedAsStored counts payload digests of chunked bodies that include the chunking, as wget writes them.
 	ChunkedAsStored int `json:"chunked_as_stored"`
+	// RevisitsElsewhere counts revisit records that name a file of another archive.
+	RevisitsElsewhere int `json:"revisits_elsewhere"`
 	// Faults is their number; at most VerifyOptions.FaultsMax per file are passed to OnFault.
 	Faults int `json:"faults"`
 }
@@ -122,6 +124,9 @@ func (v *Verifier) File(name string, r io.Reader) error {
 		count++
 		v.report.Records++
 		v.report.Types[rec.Type.String()]++
+		if rec.Type == Revisit && rec.Get("WARC-Refers-To-Filename") != "" {
+			v.report.RevisitsElsewhere++
+		}
 		v.note(rec)
 		if err := skipBlock(rec); err != nil {
 			return err

@@ -41,6 +41,7 @@ func fixed() map[string]string {
 			"agents", "agent", "agent-file", "agent-plain", "agent-listen", "agent-return-wait", "gossip", "join", "capacity",
 			"quorum", "recover", "peer-quota",
 		},
+		"the indexes of the other archives are read at the start": {"dedup-from", "dedup-max-age"},
 		senders:                         {"on-warc-close", "on-warc-close-parallel", "on-warc-close-timeout", "upload-wait"},
 		start:                           {"dir", "config", "refresh", "dry-run", "depth"},
 		"each site has its place by it": {"ipv6-prefix"},

@@ -47,6 +47,12 @@ func (c *comparison) compareArchive(t *tally, j journaled) {
 			n.Unclaimed,
 		)
 	}
+	if t.elsewhere > 0 {
+		c.note(
+			areaArchive, layout.ArchiveDir, "%d revisits refer to records of other archives (--dedup-from): keep those",
+			t.elsewhere,
+		)
+	}
 	if t.revisits != n.RevisitsStored {
 		c.fault(area, file, "%d pages were stored as revisits, and the archive has %d", n.RevisitsStored, t.revisits)
 	}

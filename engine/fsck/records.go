@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/capture"
 	"orbweaver/engine/dedup"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/otherarchives"
 	"orbweaver/internal/extsort"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
@@ -29,6 +30,7 @@ type tally struct {
 	robots         int64      // those
 	robotsMoved    int64      // redirects that a robots.txt may have led through
 	revisits       int64      // revisits with a status of 2xx
+	elsewhere      int64      // revisits of records of other archives
 	unchanged      int64      // revisits of what the server said is as it was
 	matched        uint64     // responses that the map of payloads names
 	unclaimed      int64      // responses whose payload the map does not have
@@ -125,7 +127,9 @@ func (c *recordCheck) record(t *tally, file string, at warc.Checkpoint, rec *war
 		}
 		return t.behindRevisits(file, rec)
 	}
-	if err := c.firstOf(t, file, rec, &capture, at.Before(t.from)); err != nil {
+	if isOfOtherArchive(rec) {
+		t.elsewhere++
+	} else if err := c.firstOf(t, file, rec, &capture, at.Before(t.from)); err != nil {
 		return err
 	}
 	if at.Before(t.from) {
@@ -148,6 +152,11 @@ func (c *recordCheck) unchanged(t *tally, rec *warc.RecordRead, at warc.Checkpoi
 		Tag: placeTag(isReference, at),
 	}
 	return c.places.ids.Add(e)
+}
+
+// isOfOtherArchive reports whether a revisit names a record of another archive: --dedup-from.
+func isOfOtherArchive(rec *warc.RecordRead) bool {
+	return rec.Type == warc.Revisit && rec.Get(otherarchives.RefersToFile) != ""
 }
 
 func notModified(rec *warc.RecordRead) bool {
@@ -207,7 +216,7 @@ func hasAnswer(o outcome.Outcome) bool { return o.Class() == outcome.ClassAnswer
 // behindRevisits remembers a revisit of something that was stored after the checkpoint.
 func (t *tally) behindRevisits(file string, rec *warc.RecordRead) error {
 	payloads, ok := t.dedup.get()
-	if !ok || notModified(rec) {
+	if !ok || notModified(rec) || isOfOtherArchive(rec) {
 		return nil
 	}
 	to := refersTo(rec)

@@ -17,7 +17,8 @@ const (
 	SeenDir       = FrontierDir + "/seen"
 	ColdDir       = FrontierDir + "/cold"
 	CacheFile     = FrontierDir + "/cache"
-	FeedDir       = FrontierDir + "/feed" // made again from the archive if it is missing
+	OthersDir     = FrontierDir + "/other-payloads" // of --dedup-from; made again if it is missing
+	FeedDir       = FrontierDir + "/feed"           // made again from the archive if it is missing
 	SeedsFile     = FrontierDir + "/seeds"
 	HostRulesFile = FrontierDir + "/host-rules" // need not be there
 	BodiesDir     = FrontierDir + "/bodies"     // bodies on their way to the archive

@@ -3,14 +3,17 @@ package parsers
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/crawllog"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/limits"
 	"orbweaver/engine/links"
+	"orbweaver/engine/otherarchives"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/recrawl"
 	"orbweaver/engine/traps"
@@ -32,6 +35,7 @@ type Crawl struct {
 	Sites    Sites
 	Answered AnsweredURLs
 	Previous recrawl.PreviousCrawl
+	Others   OtherArchives
 	Traps    *traps.Detector
 
 	Rules    *atomic.Pointer[Rules]
@@ -55,6 +59,12 @@ type Admission interface {
 	// AddLinks offers the links of a page, within a step. item is what all of them have in common, with the hops
 	// of the page. An error means that found is malformed.
 	AddLinks(page []byte, found *links.Finder, item queued.URL) error
+}
+
+// OtherArchives are those of other crawls, whose payloads are not stored again.
+type OtherArchives interface {
+	// Lookup finds the record with a payload that may be used at this time.
+	Lookup(digest dedup.Digest, now time.Time) (original otherarchives.Original, ok bool, err error)
 }
 
 // Sites are the queues of all sites.

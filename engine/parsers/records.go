@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
+	"orbweaver/engine/otherarchives"
 	"orbweaver/internal/outcome"
 	"orbweaver/warc"
 )
@@ -22,7 +23,8 @@ type recordPlan struct {
 	hasPayload  bool // the records contain the payload
 	claim       journal.Claim
 	first       dedup.First
-	annotation  string // in the crawl log
+	original    otherarchives.Original // of the payload, if another archive has it
+	annotation  string                 // in the crawl log
 }
 
 // recordBuilder encodes the records of one attempt at a time.
@@ -53,12 +55,19 @@ func (b *recordBuilder) plan(p, content *fetch.Page, a *attempt.Attempt) (record
 			return plan, fmt.Errorf("parsers: payload deduplication: %w", err)
 		}
 		plan.isRevisit, plan.first = ok, first
+		if !ok {
+			if err := b.planOther(p, &plan); err != nil {
+				return plan, err
+			}
+		}
 	}
 	if plan.isStored = b.stores(content, a, &plan); !plan.isStored {
 		plan.isRevisit, plan.annotation = false, "notStored"
 		return plan, nil
 	}
 	switch {
+	case !plan.original.IsNone():
+		plan.annotation = "duplicate:other-archive"
 	case plan.isRevisit:
 		plan.annotation = "duplicate:digest"
 	case plan.isUnchanged:
@@ -77,6 +86,18 @@ func (b *recordBuilder) plan(p, content *fetch.Page, a *attempt.Attempt) (record
 		plan.claim = journal.NewClaim(p.Digest, first)
 	}
 	return plan, nil
+}
+
+// planOther makes the page a revisit if an archive of another crawl has its payload.
+func (b *recordBuilder) planOther(p *fetch.Page, plan *recordPlan) error {
+	original, ok, err := b.crawl.Others.Lookup(p.Digest, p.Times.Started)
+	if err != nil {
+		return fmt.Errorf("parsers: payload deduplication: %w", err)
+	}
+	if ok {
+		plan.isRevisit, plan.first, plan.original = true, original.First, original
+	}
+	return nil
 }
 
 // release gives back what the records of a long body take outside of memory.
@@ -111,6 +132,9 @@ func (b *recordBuilder) encode(p *fetch.Page, a *attempt.Attempt, plan *recordPl
 	b.fillResponse(p, a, plan)
 	if plan.isRevisit {
 		b.makeRevisit(warc.ProfileIdentical, plan.first)
+		if !plan.original.IsNone() {
+			b.response.Extra = plan.original.Fields()
+		}
 		b.response.Block, b.response.BlockDigest = append(b.response.Block[:0], p.Head()), nil
 		b.response.Source = warc.Source{}
 	}
@@ -142,7 +166,7 @@ func (b *recordBuilder) encode(p *fetch.Page, a *attempt.Attempt, plan *recordPl
 // isOwnCapture reports whether a page that is a revisit has an earlier capture of the same URL with the same payload.
 func isOwnCapture(a *attempt.Attempt, p *fetch.Page, plan *recordPlan) bool {
 	earlier := a.Previous.Digest
-	return plan.first.URI == string(a.URL) || earlier != nil && [20]byte(*earlier) == p.Digest
+	return plan.first.URI == string(a.URL) && plan.original.IsNone() || earlier != nil && [20]byte(*earlier) == p.Digest
 }
 
 // mediaBytes is the type of what a server sent instead of a response: bytes without a whole HTTP head. They are stored

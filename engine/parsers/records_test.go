@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
+	"orbweaver/engine/otherarchives"
 	"orbweaver/engine/politeness"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -41,7 +42,7 @@ func recordRig(t *testing.T, store string) *recordBuilder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Crawl{Journal: j, Rules: inForce(Rules{Store: filters})}
+	c := &Crawl{Journal: j, Others: otherarchives.None{}, Rules: inForce(Rules{Store: filters})}
 	b := newRecordBuilder(c, enc, newExtractor(c))
 	return &b
 }

@@ -15,7 +15,9 @@ import (
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/manifest"
+	"orbweaver/engine/otherarchives"
 	"orbweaver/engine/outage"
+	"orbweaver/engine/parsers"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/readyqueue"
 	"orbweaver/engine/recrawl"
@@ -37,8 +39,15 @@ type Options struct {
 	Ready  diskq.Options
 	Queues virtualize.Options
 	Cold   cold.Options
-	Dedup  dedup.Options
+	Dedup  DedupOptions
 	Skip   skipped.Settings
+}
+
+// DedupOptions are those of payload deduplication.
+type DedupOptions struct {
+	dedup.Options `embed:""`
+
+	Others otherarchives.Options `embed:""`
 }
 
 // Place is where a crawl is stored.
@@ -61,6 +70,7 @@ type Storage struct {
 	SiteQueues *virtualize.Virtualizer
 	Log        *crawllog.Log
 	Previous   recrawl.PreviousCrawl
+	Others     parsers.OtherArchives
 
 	EarlierBytes int64 // of WARC files, of earlier runs
 
@@ -68,7 +78,7 @@ type Storage struct {
 }
 
 // New returns a Storage with nothing open.
-func New() Storage { return Storage{Previous: recrawl.FirstPass{}} }
+func New() Storage { return Storage{Previous: recrawl.FirstPass{}, Others: otherarchives.None{}} }
 
 // Open opens everything but the workbench, the archive and the previous crawl. fresh says that there was no manifest
 // before m.
@@ -80,17 +90,36 @@ func (s *Storage) Open(p Place, o Options, m *manifest.Manifest, fresh bool) (er
 	if fresh {
 		digests = nil
 	}
-	o.Dedup.Dir = p.Dir + "/" + layout.SeenDir
+	own := o.Dedup.Options
+	own.Dir = p.Dir + "/" + layout.SeenDir
 	s.Journal = journal.NewStore()
-	if s.Journal.Seen, err = dedup.Open(p.FS, o.Dedup, digests); err != nil {
+	if s.Journal.Seen, err = dedup.Open(p.FS, own, digests); err != nil {
 		return err
 	}
 	s.closers.Add(s.Journal.Seen.Close)
 	s.closers.Add(s.Journal.Close)
+	if err := s.openOthers(p, o.Dedup); err != nil {
+		return err
+	}
 	if s.Log, err = crawllog.Open(p.FS, p.Dir+"/"+layout.LogsDir, p.Log.Warn); err != nil {
 		return err
 	}
 	s.closers.Add(s.Log.Close)
+	return nil
+}
+
+// openOthers opens the payloads of other archives.
+func (s *Storage) openOthers(p Place, o DedupOptions) error {
+	if len(o.Others.From) == 0 {
+		return nil
+	}
+	o.Others.Dir, o.Others.MemoryBytes = p.Dir+"/"+layout.OthersDir, o.MemoryBytes
+	others, err := otherarchives.Open(p.FS, o.Others, p.Log)
+	if err != nil {
+		return err
+	}
+	s.Others = others
+	s.closers.Add(others.Close)
 	return nil
 }
 

@@ -165,9 +165,13 @@ func (t *Tool) report(r *warc.Report, c *manifestCheck) error {
 	if r.Files == 1 {
 		files = "file"
 	}
+	elsewhere := ""
+	if r.RevisitsElsewhere > 0 {
+		elsewhere = fmt.Sprintf("%d revisits refer to records of other archives: keep those\n", r.RevisitsElsewhere)
+	}
 	_, err := fmt.Fprintf(t.Out, "%d %s, %d bytes, %d records (%s)\n"+
-		"%d digests verified, %d with an unsupported algorithm, %d computed over chunked bodies\n%s\n",
+		"%d digests verified, %d with an unsupported algorithm, %d computed over chunked bodies\n%s%s\n",
 		r.Files, files, r.Bytes, r.Records, strings.Join(kinds, ", "),
-		r.DigestsChecked, r.DigestsUnknown, r.ChunkedAsStored, verdict)
+		r.DigestsChecked, r.DigestsUnknown, r.ChunkedAsStored, elsewhere, verdict)
 	return err
 }

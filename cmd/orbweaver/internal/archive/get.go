@@ -13,6 +13,7 @@ import (
 
 type warcGetCmd struct {
 	crawl.Target
+	crawl.Others
 	At      string   `help:"The capture closest to this time, such as 20260131 or 2026-01-31T12:00:00Z; the last one without." placeholder:"TIME"`
 	Headers bool     `help:"The HTTP head instead of the payload." xor:"part"`
 	Record  bool     `help:"The whole WARC record, as it is stored." xor:"part"`
@@ -71,7 +72,7 @@ func (x *warcGetCmd) Run(inv *command.Invocation, c *Command) error {
 // archive returns the archive of the files, or that of the crawl directory without any.
 func (x *warcGetCmd) archive(files []string) (*lookup.Archive, error) {
 	if len(files) == 0 {
-		return x.OpenArchive()
+		return x.OpenArchive(&x.Others)
 	}
 	disk := vfs.Disk()
 	for _, name := range files {

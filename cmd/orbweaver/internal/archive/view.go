@@ -20,6 +20,7 @@ import (
 // ViewCommand shows an archive to a browser.
 type ViewCommand struct {
 	crawl.Target
+	crawl.Others
 	Listen string `help:"Loopback address of the pages: host:port, 0 for any free port." default:"127.0.0.1:0" placeholder:"ADDR"`
 	Of     string `arg:"" optional:"" name:"dir" help:"Crawl directory or directory of WARC files, as with --dir." placeholder:"DIR"`
 }
@@ -45,7 +46,7 @@ func (x *ViewCommand) Run(inv *command.Invocation) error {
 	if x.Of != "" {
 		x.Dir = x.Of
 	}
-	a, err := x.OpenArchive()
+	a, err := x.OpenArchive(&x.Others)
 	if err != nil {
 		return command.Misuse(err)
 	}

@@ -10,9 +10,26 @@ import (
 	"orbweaver/warc/lookup"
 )
 
-// OpenArchive returns the archive of the crawl directory. A running crawl is asked for its index; if none answers, the
-// files are read.
-func (t *Target) OpenArchive() (*lookup.Archive, error) {
+// Others are further archives of a command that reads one.
+type Others struct {
+	With []string `help:"Further crawl directory or directory of WARC files, with the payloads that revisit records of --dedup-from refer to (repeatable)." placeholder:"DIR" sep:"none"`
+}
+
+// dirs returns the directories with the WARC files.
+func (o *Others) dirs(disk vfs.FS) (dirs []string, err error) {
+	for _, name := range o.With {
+		dir, err := lookup.FindDir(disk, name)
+		if err != nil {
+			return nil, fmt.Errorf("--with: %w", err)
+		}
+		dirs = append(dirs, dir)
+	}
+	return dirs, nil
+}
+
+// OpenArchive returns the archive of the crawl directory, and further ones. A running crawl is asked for its index; if
+// none answers, the files are read.
+func (t *Target) OpenArchive(others *Others) (*lookup.Archive, error) {
 	disk := vfs.Disk()
 	dir, err := lookup.FindDir(disk, t.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -21,12 +38,22 @@ func (t *Target) OpenArchive() (*lookup.Archive, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--dir: %w", err)
 	}
+	with, err := others.dirs(disk)
+	if err != nil {
+		return nil, err
+	}
 	client, err := t.Client()
 	if err != nil {
 		return nil, err
 	}
 	files := lookup.NewFiles(lookup.Options{FS: disk, Dirs: []string{dir}})
-	return lookup.New(files).WithLines(firstOf{client.Captures(), files}), nil
+	lines := firstOf{client.Captures(), files}
+	if len(with) == 0 {
+		return lookup.New(files).WithLines(lines), nil
+	}
+	further := lookup.NewFiles(lookup.Options{FS: disk, Dirs: with})
+	all := lookup.NewFiles(lookup.Options{FS: disk, Dirs: append(with, dir)})
+	return lookup.New(all).WithLines(lookup.Merged{lines, further}), nil
 }
 
 // firstOf takes the lines of a running crawl, or else those of its files.

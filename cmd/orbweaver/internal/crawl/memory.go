@@ -23,6 +23,9 @@ func memoryParts(c engine.Config) []memoryPart {
 		{"pages", c.PageMemory()},
 		{"fetchers", int64(c.Workers.Fetchers) * (24 << 10)},
 	}
+	if len(c.Seen.Others.From) > 0 {
+		parts = append(parts, memoryPart{"dedup-from", c.Seen.MemoryBytes})
+	}
 	if c.Workers.KeepAlive > 0 {
 		parts = append(parts, memoryPart{"connections", c.Workers.KeptMemory()})
 	}

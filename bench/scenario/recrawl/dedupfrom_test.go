@@ -1,0 +1,102 @@
+//go:build scenario
+
+package recrawl
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/captures"
+	"orbweaver/bench/scenario/testbed"
+	"orbweaver/bench/simweb"
+	"orbweaver/engine/otherarchives"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+	"orbweaver/warc/lookup"
+)
+
+// copyArchive copies the archive of a crawl to a directory of another disk.
+func copyArchive(t *testing.T, from, to *vfs.Mem, dir string) {
+	t.Helper()
+	for name, b := range testbed.FileContents(t, from) {
+		base, is := strings.CutPrefix(name, "crawl/warc/")
+		if !is {
+			continue
+		}
+		err := vfs.WriteAtomic(to, dir+"/"+base, func(w io.Writer) error { _, err := io.WriteString(w, b); return err })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A second crawl of a web, which has changed a little, names the archive of the first as a source of payloads, and is
+// killed half-way. What is stored there is not stored again; each revisit leads to its payload in one of the two
+// archives, and the whole web is crawled.
+func TestDedupFrom_storesWhatTheOtherArchiveLacks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		world := testbed.SmallWorld(*testbed.FirstSeed+867, simweb.Faulty())
+		world.CopyShare, world.Changing = 0.3, 0.3
+		first := crawlOnce(t, world)
+		world.Edition = 1
+		rig := testbed.MustRig(t, world, true)
+		disk := rig.FS
+		if err := disk.MkdirAll("earlier"); err != nil {
+			t.Fatal(err)
+		}
+		copyArchive(t, first.rig.FS, disk, "earlier")
+		cfg := testbed.FsckConfig(rig)
+		cfg.Archive.SizeMax, cfg.Limits.StallWait = 1<<16, time.Hour
+		cfg.Seen.Others.From = []string{"earlier"}
+		disk, _ = testbed.Kill(t, rig, cfg, disk, 20*time.Second, testbed.Sigkill)
+		report := testbed.ResumeToEnd(t, rig, cfg, disk, 16)
+		if report.PagesStored == 0 || report.RevisitsStored < report.PagesStored {
+			t.Errorf("%d pages stored, %d revisits", report.PagesStored, report.RevisitsStored)
+		}
+		archive := lookup.New(lookup.NewFiles(lookup.Options{FS: disk, Dirs: []string{"earlier", "crawl/warc"}}))
+		elsewhere, here := 0, 0
+		testbed.EachRecordAt(t, disk, func(rec *warc.RecordRead, _ warc.Checkpoint) {
+			if rec.Type != warc.Revisit {
+				return
+			}
+			if rec.Get(otherarchives.RefersToFile) == "" {
+				here++
+				return
+			}
+			elsewhere++
+			wantOriginal(t, archive, rec)
+		})
+		if elsewhere < 50 {
+			t.Errorf("%d revisits of the other archive, %d of this one", elsewhere, here)
+		}
+	})
+}
+
+// wantOriginal wants the record that a revisit names to be there, with the same payload.
+func wantOriginal(t *testing.T, archive *lookup.Archive, revisit *warc.RecordRead) {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339Nano, revisit.Get("WARC-Refers-To-Date"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	uri := revisit.Get("WARC-Refers-To-Target-URI")
+	c, err := archive.Closest(t.Context(), uri, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := archive.Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rec.Type != warc.Response || rec.Get("WARC-Record-ID") != revisit.Get("WARC-Refers-To") ||
+		string(c.File) != revisit.Get(otherarchives.RefersToFile) || !rec.Date.Equal(at) ||
+		rec.Get("WARC-Payload-Digest") != revisit.Get("WARC-Payload-Digest") || captures.Status(revisit.Block) == 0 {
+		t.Errorf("the revisit of %s names %+v", revisit.TargetURI, rec.Fields)
+	}
+	if err := rec.Close(); err != nil {
+		t.Error(err)
+	}
+}
