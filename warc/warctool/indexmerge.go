@@ -173,7 +173,10 @@ func (l *pageLine) time() string {
 	return at.Format(time.RFC3339)
 }
 
-func (l *pageLine) length() int64 {
-	n, _ := strconv.ParseInt(l.Length, 10, 64) // 0 if unknown
+func (l *pageLine) length() int64 { return number(l.Length) }
+
+// number reads a number of an index line, 0 if it is unknown.
+func number(text string) int64 {
+	n, _ := strconv.ParseInt(text, 10, 64)
 	return n
 }

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"crypto/ecdsa"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,14 +12,15 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 	"path"
-	"strconv"
 	"strings"
 	"time"
 
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/coding"
+	"orbweaver/warc/fixity"
 )
 
 // WACZOptions describe a WACZ file: a ZIP file with archive, index and list of pages, which replay programs open at
@@ -30,27 +32,43 @@ type WACZOptions struct {
 	Now      time.Time
 	// TitleOf finds the title of a page in the first part of its body, whose content encodings are removed.
 	TitleOf func(body, contentType []byte) string
+	SignKey *ecdsa.PrivateKey // of P-384, for an anonymous signature; nil for none
+	// SizeMost is the number of bytes of WARC files in one WACZ, unless a single one is larger; 0 for no limit. With a
+	// limit, PackWACZ writes NAME-0001.wacz and so on, and NAME.json, which lists them.
+	SizeMost int64
 }
 
 // errWACZFile says that a file cannot be part of a WACZ.
 var errWACZFile = errors.New("a WACZ holds complete .warc and .warc.gz files")
 
-// PackWACZ packs WARC files into a new file. Their indexes are read from the files beside them, or made in memory.
+// PackWACZ packs WARC files into a new file, or with SizeMost into several. Their indexes are read from the files
+// beside them, or made in memory. Each WARC file is read once. Its digest must be that of the manifest beside it, if it
+// has a line there.
 func PackWACZ(fsys vfs.FS, out string, o WACZOptions, files ...string) error {
-	names := make(map[string]string, len(files))
+	seen := make(map[string]string, len(files))
 	for _, name := range files {
 		base := path.Base(name)
 		if !strings.HasSuffix(base, ".warc") && !strings.HasSuffix(base, ".warc.gz") {
 			return fmt.Errorf("%s: %w", name, errWACZFile)
 		}
-		if other, ok := names[base]; ok {
+		if other, ok := seen[base]; ok {
 			return fmt.Errorf("%s and %s have the same name", other, name)
 		}
-		names[base] = name
+		seen[base] = name
 	}
-	p := packer{fsys: fsys, o: o, paths: names}
-	return vfs.WriteAtomic(fsys, out, func(w io.Writer) error {
-		p.zip = zip.NewWriter(w)
+	if o.SizeMost > 0 {
+		return packParts(fsys, out, o, files)
+	}
+	_, err := packOne(fsys, out, o, files)
+	return err
+}
+
+// packOne writes one WACZ file, and returns its entry for a list of several.
+func packOne(fsys vfs.FS, out string, o WACZOptions, files []string) (entry waczResource, err error) {
+	p := packer{fsys: fsys, o: o, titles: map[place]string{}}
+	err = vfs.WriteAtomic(fsys, out, func(w io.Writer) error {
+		whole := &part{Writer: w, sum: sha256.New()}
+		p.zip = zip.NewWriter(whole)
 		for _, name := range files {
 			if err := p.archive(name); err != nil {
 				return err
@@ -60,15 +78,19 @@ func PackWACZ(fsys vfs.FS, out string, o WACZOptions, files ...string) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(p.index(lines), lines.close(), p.list(files), p.manifest(), p.zip.Close())
+		err = errors.Join(p.index(lines), lines.close(), p.list(files), p.manifest(), p.zip.Close())
+		base := path.Base(out)
+		entry = waczResource{Name: plainName(base), Path: base, Hash: whole.digest(), Bytes: whole.bytes}
+		return err
 	})
+	return entry, err
 }
 
 // packer writes the parts of a WACZ file.
 type packer struct {
 	fsys      vfs.FS
 	o         WACZOptions
-	paths     map[string]string // of the WARC files, by their names in the index
+	titles    map[place]string // of pages
 	zip       *zip.Writer
 	resources []waczResource
 }
@@ -129,16 +151,49 @@ func plainName(name string) string {
 	}, name)
 }
 
-// archive copies a WARC file.
+// archive copies a WARC file, and finds the titles of its pages on the way.
 func (p *packer) archive(name string) error {
-	return p.add("archive/"+path.Base(name), zip.Store, func(w io.Writer) error {
+	base := path.Base(name)
+	err := p.add("archive/"+base, zip.Store, func(w io.Writer) error {
 		f, err := p.fsys.Open(name)
 		if err != nil {
 			return err
 		}
-		_, err = io.Copy(w, f)
+		read := io.TeeReader(f, w)
+		if p.o.TitleOf != nil {
+			err = p.readTitles(read, base)
+		}
+		if err == nil {
+			_, err = io.Copy(io.Discard, read) // what is left of it
+		}
 		return errors.Join(err, f.Close())
 	})
+	if err != nil {
+		return err
+	}
+	return p.compare(name, p.resources[len(p.resources)-1])
+}
+
+// compare compares a copy with the line of the manifest beside the file.
+func (p *packer) compare(name string, copied waczResource) error {
+	dir := path.Dir(name)
+	f, err := p.fsys.Open(path.Join(dir, fixity.ManifestName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("wacz: %w", err)
+	}
+	list, err := fixity.Read(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("wacz: %s: %w", path.Join(dir, fixity.ManifestName), err)
+	}
+	for _, line := range list.Files {
+		if line.Name == path.Base(name) && copied.Hash != "sha256:"+hex.EncodeToString(line.SHA256[:]) {
+			return fmt.Errorf("%s: its bytes are not those of its line in the manifest", name)
+		}
+	}
+	return nil
 }
 
 // waczBlock is the number of index lines in a block.
@@ -221,7 +276,7 @@ func (p *packer) list(files []string) (err error) {
 			if last.URL == "" {
 				return nil
 			}
-			title := p.title(&last)
+			title := p.titles[place{last.File, number(last.Offset)}]
 			return out.Encode(waczPage{
 				ID: last.Digest + "-" + last.stamp, URL: last.URL, Time: last.time(), Title: title, MIME: last.MIME,
 				Size: last.length(),
@@ -244,47 +299,57 @@ func (p *packer) list(files []string) (err error) {
 	})
 }
 
-// titleBytes is how much of a page is searched for its title.
-const titleBytes = 256 << 10
+// place is where a record begins.
+type place struct {
+	file   string
+	offset int64
+}
 
-// title reads the title of a page from its record; "" if it has none, or the record cannot be read.
-func (p *packer) title(l *pageLine) string {
-	if p.o.TitleOf == nil {
-		return ""
-	}
-	f, err := p.fsys.Open(p.paths[l.File])
-	if err != nil {
-		return ""
-	}
-	defer func() { _ = f.Close() }() // opened for reading
-	offset, err := strconv.ParseInt(l.Offset, 10, 64)
-	if err != nil {
-		return ""
-	}
-	z := warc.NewReader(io.NewSectionReader(f, offset, 1<<62), warc.ReaderOptions{Name: l.File, Base: offset})
+// Limits of titles, in bytes.
+const (
+	titleBytes = 256 << 10 // how much of a page is searched
+	titleMost  = 1 << 10
+)
+
+// readTitles reads the records of a file. Damaged records have no titles.
+func (p *packer) readTitles(from io.Reader, base string) error {
+	z := warc.NewReader(from, warc.ReaderOptions{Name: base})
 	defer z.Close()
-	rec, err := z.Next()
-	if err != nil || !rec.IsHTTP() {
-		return ""
-	}
-	head, payload, err := rec.HTTP(true)
-	if err != nil {
-		return ""
-	}
-	body, done, err := coding.Decode(payload, head.Get("Content-Encoding"))
-	if err != nil {
-		return ""
-	}
-	defer done()
-	text, _ := io.ReadAll(io.LimitReader(body, titleBytes)) // a damaged page may have its title
-	return p.o.TitleOf(text, []byte(head.Get("Content-Type")))
+	return warc.ScanRecords(z, func(rec *warc.RecordRead) error {
+		if rec.Type != warc.Response || !rec.IsHTTP() {
+			return nil
+		}
+		head, payload, err := rec.HTTP(true)
+		if err != nil || head.Status != http200 || !isPage(head.Get("Content-Type")) {
+			return nil //nolint:nilerr // a page without a title
+		}
+		body, done, err := coding.Decode(payload, head.Get("Content-Encoding"))
+		if err != nil {
+			return nil //nolint:nilerr // a page without a title
+		}
+		defer done()
+		text, _ := io.ReadAll(io.LimitReader(body, titleBytes)) // a damaged page may have its title
+		if title := p.o.TitleOf(text, []byte(head.Get("Content-Type"))); title != "" {
+			p.titles[place{base, rec.Offset}] = strings.ToValidUTF8(title[:min(len(title), titleMost)], "")
+		}
+		return nil
+	}, func(*warc.Fault) error { return nil })
+}
+
+const http200 = 200
+
+// isPage reports whether a response with this type is a page.
+func isPage(contentType string) bool {
+	media, _, _ := strings.Cut(contentType, ";")
+	media = strings.ToLower(strings.TrimSpace(media))
+	return media == "text/html" || media == "application/xhtml+xml"
 }
 
 // manifest writes datapackage.json and its digest.
 func (p *packer) manifest() error {
 	said := map[string]any{
 		"profile": "data-package", "wacz_version": "1.1.1", "title": p.o.Title, "software": p.o.Software,
-		"created": p.o.Now.UTC().Format(time.RFC3339), "resources": p.resources,
+		"created": waczTime(p.o.Now), "resources": p.resources,
 	}
 	if p.o.MainPage != "" {
 		said["mainPageUrl"] = p.o.MainPage
@@ -300,8 +365,14 @@ func (p *packer) manifest() error {
 	if err != nil {
 		return err
 	}
+	sum := sha256.Sum256(text)
+	digest := waczDigest{Path: "datapackage.json", Hash: "sha256:" + hex.EncodeToString(sum[:])}
+	if p.o.SignKey != nil {
+		if digest.Signed, err = signWACZ(&p.o, digest.Hash); err != nil {
+			return err
+		}
+	}
 	return p.add("datapackage-digest.json", zip.Deflate, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "{\"path\":\"datapackage.json\",\"hash\":\"sha256:%x\"}\n", sha256.Sum256(text))
-		return err
+		return json.NewEncoder(w).Encode(digest)
 	})
 }

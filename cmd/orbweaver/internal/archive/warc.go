@@ -1,9 +1,12 @@
 package archive
 
 import (
+	"crypto/ecdsa"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,7 +106,7 @@ type warcVerifyCmd struct {
 	AgainstManifest string `help:"Compare length and SHA-256 of the files with a manifest: manifest.jsonl of a crawl, or lines of sha256sum." placeholder:"FILE"`
 	PublicKey       string `help:"PEM file of the key whose signature the manifest must have, in the file with .sig beside it." placeholder:"FILE"`
 
-	Files []string `arg:"" optional:"" help:"WARC files or directories; give all of a crawl, since records name each other. The default is the directory of the manifest." name:"file"`
+	Files []string `arg:"" optional:"" help:"WARC files or directories; give all of a crawl, since records name each other. The default is the directory of the manifest. Or WACZ files, or the list of several." name:"file"`
 }
 
 // Help shows examples.
@@ -112,7 +115,8 @@ func (*warcVerifyCmd) Help() string {
 
 Examples:
   orbweaver warc verify crawl/warc/*.warc.gz
-  orbweaver warc verify --against-manifest crawl/warc/manifest.jsonl`
+  orbweaver warc verify --against-manifest crawl/warc/manifest.jsonl
+  orbweaver warc verify site.wacz`
 }
 
 // Run verifies.
@@ -122,8 +126,14 @@ func (x *warcVerifyCmd) Run(inv *command.Invocation, c *Command) error {
 		return command.Misuse(errors.New("--public-key: give --against-manifest, too"))
 	case x.AgainstManifest == "" && len(x.Files) == 0:
 		return command.Misuse(errors.New("give WARC files, or --against-manifest"))
+	case x.AgainstManifest == "" && slices.ContainsFunc(x.Files, isWACZ):
+		return x.verifyWACZ(inv, c)
 	case x.AgainstManifest == "":
-		return c.tool(inv).Verify(x.Files...)
+		files, err := warctool.Expand(vfs.Disk(), x.Files...)
+		if err != nil {
+			return err
+		}
+		return c.tool(inv).Verify(files...)
 	}
 	if x.PublicKey != "" {
 		text, err := vfs.ReadFile(vfs.Disk(), x.PublicKey)
@@ -139,6 +149,39 @@ func (x *warcVerifyCmd) Run(inv *command.Invocation, c *Command) error {
 		}
 	}
 	return c.tool(inv).VerifyAgainst(x.AgainstManifest, x.Files...)
+}
+
+// isWACZ reports whether a file is a WACZ, or a list of several.
+func isWACZ(name string) bool {
+	return strings.HasSuffix(name, ".wacz") || strings.HasSuffix(name, ".json")
+}
+
+// verifyWACZ checks WACZ files.
+func (x *warcVerifyCmd) verifyWACZ(inv *command.Invocation, c *Command) error {
+	faults := 0
+	for _, name := range x.Files {
+		if !isWACZ(name) {
+			return command.Misuse(fmt.Errorf("%s: give either WARC files or WACZ files", name))
+		}
+		r, err := warctool.VerifyWACZ(vfs.Disk(), name, func(err error) { fmt.Fprintf(inv.Stderr, "%q\n", err.Error()) })
+		if err != nil {
+			return err
+		}
+		faults += r.Faults
+		if c.JSON {
+			err = json.NewEncoder(inv.Stdout).Encode(r)
+		} else {
+			_, err = fmt.Fprintf(inv.Stdout, "%s: WACZ files %d, signed %d, files in them %d, bytes %d, records %d, "+
+				"index lines %d, errors %d\n", name, r.Packages, r.Signed, r.Files, r.Bytes, r.Records, r.Lines, r.Faults)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if faults > 0 {
+		return fmt.Errorf("%w: %d", warctool.ErrFaults, faults)
+	}
+	return nil
 }
 
 type warcIndexCmd struct {
@@ -158,18 +201,24 @@ func (x *warcIndexCmd) Run(inv *command.Invocation, c *Command) error {
 
 type warcWACZCmd struct {
 	Out      string   `help:"The file to write." required:"" placeholder:"FILE"`
+	Split    int64    `type:"size" help:"Bytes of WARC files in one WACZ. With it the files are NAME-0001.wacz and so on, and NAME.json lists them." default:"0" zero:"meant" placeholder:"SIZE"`
+	SignKey  string   `help:"PEM file of a key of P-384, for an anonymous signature." placeholder:"FILE"`
 	Title    string   `help:"Title of the collection; the default is the name of the file." placeholder:"TEXT"`
 	MainPage string   `help:"URL of the page that is shown first." placeholder:"URL"`
-	Files    []string `arg:"" help:"WARC files, complete ones: .warc or .warc.gz." name:"file"`
+	Files    []string `arg:"" help:"WARC files, complete ones: .warc or .warc.gz; or directories of them." name:"file"`
 }
 
 // Help shows examples.
 func (*warcWACZCmd) Help() string {
 	return `The file has the WARC files unchanged, a merged index, and a list of the pages with their titles (WACZ 1.1.1).
-The indexes beside the WARC files are used; a file without one is indexed in memory.
+The indexes beside the WARC files are used; a file without one is indexed in memory. Each WARC file is read once, and
+compared with the manifest beside it. 'orbweaver warc verify' checks the result.
 
-Example:
-  orbweaver warc wacz --out site.wacz --main-page https://example.org/ crawl/warc/*.warc.gz`
+Examples:
+  orbweaver warc wacz --out site.wacz --main-page https://example.org/ crawl/warc/*.warc.gz
+  orbweaver warc wacz --out site.wacz --split 4GB crawl
+  openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-384 -out key.pem
+  orbweaver warc wacz --out site.wacz --sign-key key.pem crawl`
 }
 
 // Run packs.
@@ -178,9 +227,24 @@ func (x *warcWACZCmd) Run(inv *command.Invocation) error {
 	if title == "" {
 		title = strings.TrimSuffix(filepath.Base(x.Out), ".wacz")
 	}
+	var key *ecdsa.PrivateKey
+	if x.SignKey != "" {
+		text, err := vfs.ReadFile(vfs.Disk(), x.SignKey)
+		if err == nil {
+			key, err = warctool.ReadWACZKey(text)
+		}
+		if err != nil {
+			return command.Misuse(fmt.Errorf("--sign-key: %w", err))
+		}
+	}
+	files, err := closedFiles(x.Files)
+	if err != nil {
+		return err
+	}
 	scanner := parse.NewScanner(parse.Options{})
 	return warctool.PackWACZ(vfs.Disk(), x.Out, warctool.WACZOptions{
 		Title: title, MainPage: x.MainPage, Software: "orbweaver/" + inv.Version, Now: time.Now(),
+		SignKey: key, SizeMost: x.Split,
 		TitleOf: func(body, contentType []byte) string {
 			r, err := scanner.Scan(body, contentType)
 			if err != nil {
@@ -188,7 +252,22 @@ func (x *warcWACZCmd) Run(inv *command.Invocation) error {
 			}
 			return string(r.Title)
 		},
-	}, x.Files...)
+	}, files...)
+}
+
+// closedFiles returns the names of WARC files. A directory stands for the closed ones in it.
+func closedFiles(names []string) ([]string, error) {
+	files, err := warctool.Expand(vfs.Disk(), names...)
+	if err != nil {
+		return nil, err
+	}
+	files = slices.DeleteFunc(files, func(name string) bool {
+		return strings.HasSuffix(name, ".open") && !slices.Contains(names, name)
+	})
+	if len(files) == 0 {
+		return nil, errors.New("no closed WARC file there")
+	}
+	return files, nil
 }
 
 type warcTrainCmd struct {

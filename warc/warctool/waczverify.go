@@ -1,0 +1,358 @@
+package warctool
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// waczFileMost is how much of a file of JSON is read, in bytes.
+const waczFileMost = 64 << 20
+
+// WACZResult is what VerifyWACZ found.
+type WACZResult struct {
+	Packages int   `json:"packages"` // WACZ files
+	Files    int   `json:"files"`    // in them
+	Bytes    int64 `json:"bytes"`    // of these
+	Records  int   `json:"records"`  // of the WARC files
+	Lines    int   `json:"lines"`    // of the indexes
+	Signed   int   `json:"signed"`   // packages with a signature that holds
+	Faults   int   `json:"faults"`
+}
+
+// waczCheck checks one WACZ file.
+type waczCheck struct {
+	name     string
+	zip      *zip.Reader
+	entries  map[string]*zip.File
+	listed   map[string]bool
+	created  string
+	result   *WACZResult
+	complain func(error)
+}
+
+// VerifyWACZ checks a WACZ file, or a list of several: the ZIP file, every digest and length, the index, the list of
+// pages, a signature, and all records. Faults go to complain. An error is one of reading.
+func VerifyWACZ(fsys vfs.FS, name string, complain func(error)) (r WACZResult, err error) {
+	report := func(err error) {
+		r.Faults++
+		complain(err)
+	}
+	if strings.HasSuffix(name, ".json") {
+		return r, verifyParts(fsys, name, &r, report)
+	}
+	_, err = verifyPackage(fsys, name, &r, report)
+	return r, err
+}
+
+// verifyParts checks a list of WACZ files.
+func verifyParts(fsys vfs.FS, name string, r *WACZResult, complain func(error)) error {
+	text, err := vfs.ReadFile(fsys, name)
+	if err != nil {
+		return fmt.Errorf("wacz: %w", err)
+	}
+	var list multiWACZ
+	if err := json.Unmarshal(text, &list); err != nil || list.Profile != multiProfile {
+		complain(fmt.Errorf("%s: no list of WACZ files: its profile is not %s", name, multiProfile))
+		return nil
+	}
+	if len(list.Resources) == 0 {
+		complain(fmt.Errorf("%s: it lists no WACZ file", name))
+	}
+	for _, part := range list.Resources {
+		if !fs.ValidPath(part.Path) {
+			complain(fmt.Errorf("%s: %q is no path beside it", name, part.Path))
+			continue
+		}
+		got, err := verifyPackage(fsys, besideOf(name, part.Path), r, complain)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			complain(fmt.Errorf("%s: %s is missing", name, part.Path))
+		case err != nil:
+			return err
+		case got.Hash != part.Hash || got.Bytes != part.Bytes:
+			complain(fmt.Errorf("%s: %s is not as listed", name, part.Path))
+		}
+	}
+	return nil
+}
+
+// verifyPackage checks one WACZ file, and returns its digest and length.
+func verifyPackage(fsys vfs.FS, name string, r *WACZResult, complain func(error)) (whole waczResource, err error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return whole, fmt.Errorf("wacz: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	sum := &part{Writer: io.Discard, sum: sha256.New()}
+	if _, err := io.Copy(sum, f); err != nil {
+		return whole, fmt.Errorf("wacz: %w", err)
+	}
+	whole.Hash, whole.Bytes = sum.digest(), sum.bytes
+	r.Packages++
+	z, err := zip.NewReader(f, sum.bytes)
+	if err != nil {
+		complain(fmt.Errorf("%s: %w", name, err))
+		return whole, nil
+	}
+	c := &waczCheck{
+		name: name, zip: z, entries: map[string]*zip.File{}, listed: map[string]bool{}, result: r,
+		complain: func(err error) { complain(fmt.Errorf("%s: %w", path.Base(name), err)) },
+	}
+	for _, e := range z.File {
+		if _, twice := c.entries[e.Name]; twice {
+			c.faultf("%s is there twice", e.Name)
+		}
+		c.entries[e.Name] = e
+	}
+	c.checkPackage()
+	return whole, nil
+}
+
+func (c *waczCheck) faultf(format string, args ...any) { c.complain(fmt.Errorf(format, args...)) }
+
+// text reads a file of JSON.
+func (c *waczCheck) text(name string) (text []byte, ok bool) {
+	e := c.entries[name]
+	if e == nil {
+		c.faultf("%s is missing", name)
+		return nil, false
+	}
+	f, err := e.Open()
+	if err == nil {
+		text, err = io.ReadAll(io.LimitReader(f, waczFileMost))
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		c.faultf("%s: %w", name, err)
+	}
+	return text, err == nil
+}
+
+func (c *waczCheck) checkPackage() {
+	text, ok := c.text("datapackage.json")
+	if !ok {
+		return
+	}
+	var said struct {
+		Profile   string         `json:"profile"`
+		Version   string         `json:"wacz_version"`
+		Created   string         `json:"created"`
+		Resources []waczResource `json:"resources"`
+	}
+	if err := json.Unmarshal(text, &said); err != nil {
+		c.faultf("datapackage.json: %w", err)
+		return
+	}
+	if said.Version != "1.1.1" || said.Profile != "data-package" && said.Profile != "" {
+		c.faultf("datapackage.json: profile %q, version %q: want data-package and 1.1.1", said.Profile, said.Version)
+	}
+	c.created = said.Created
+	c.checkDigest(text)
+	names := map[string]bool{}
+	for _, r := range said.Resources {
+		if r.Name == "" || names[r.Name] || r.Name != plainName(r.Name) {
+			c.faultf("datapackage.json: the name %q of a resource is missing, used twice, or not lower case", r.Name)
+		}
+		names[r.Name], c.listed[r.Path] = true, true
+		c.checkResource(&r)
+	}
+	archives, indexes := 0, 0
+	for name, e := range c.entries {
+		dir, _, _ := strings.Cut(name, "/")
+		switch dir {
+		case "archive":
+			archives++
+			if e.Method != zip.Store {
+				c.faultf("%s is compressed", name)
+			}
+		case "indexes":
+			indexes++
+		}
+		if inside := dir == "archive" || dir == "indexes" || dir == "pages"; inside && !c.listed[name] {
+			c.faultf("%s: not in datapackage.json", name)
+		}
+	}
+	if archives == 0 || indexes == 0 {
+		c.faultf("%d WARC files and %d files of an index: at least one of each must be there", archives, indexes)
+	}
+	c.checkPages()
+	if c.entries["indexes/index.idx"] != nil {
+		c.checkIndex()
+	}
+}
+
+// checkDigest compares datapackage.json with its digest, which may be signed.
+func (c *waczCheck) checkDigest(manifest []byte) {
+	text, ok := c.text("datapackage-digest.json")
+	if !ok {
+		return
+	}
+	var d waczDigest
+	sum := sha256.Sum256(manifest)
+	want := "sha256:" + hex.EncodeToString(sum[:])
+	if err := json.Unmarshal(text, &d); err != nil || d.Path != "datapackage.json" || d.Hash != want {
+		c.faultf("datapackage-digest.json: not the digest of datapackage.json")
+		return
+	}
+	if d.Signed == nil {
+		return
+	}
+	if err := d.Signed.check(want); err != nil || d.Signed.Created != c.created {
+		c.faultf("datapackage-digest.json: %w", errWACZSignature)
+		return
+	}
+	c.result.Signed++
+}
+
+// checkResource compares a file with its length and digest. The records of a WARC file are checked on the way.
+func (c *waczCheck) checkResource(r *waczResource) {
+	e := c.entries[r.Path]
+	if e == nil {
+		c.faultf("%s is missing", r.Path)
+		return
+	}
+	f, err := e.Open()
+	if err != nil {
+		c.faultf("%s: %w", r.Path, err)
+		return
+	}
+	defer func() { _ = f.Close() }()
+	sum := &part{Writer: io.Discard, sum: sha256.New()}
+	read := io.TeeReader(f, sum)
+	if strings.HasPrefix(r.Path, "archive/") {
+		v := warc.NewVerifier(warc.VerifyOptions{PerFile: true, OnFault: func(f *warc.Fault) { c.complain(f) }})
+		err = v.File(path.Base(r.Path), read)
+		report := v.Finish()
+		c.result.Records += report.Records
+	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, read)
+	}
+	switch {
+	case err != nil:
+		c.faultf("%s: %w", r.Path, err)
+	case sum.bytes != r.Bytes:
+		c.faultf("%s: %d bytes, and datapackage.json says %d", r.Path, sum.bytes, r.Bytes)
+	case sum.digest() != r.Hash:
+		c.faultf("%s: its digest is %s, and datapackage.json says %s", r.Path, sum.digest(), r.Hash)
+	}
+	c.result.Files++
+	c.result.Bytes += sum.bytes
+}
+
+// checkPages checks that each line of the list of pages is read by replay programs.
+func (c *waczCheck) checkPages() {
+	text, ok := c.text("pages/pages.jsonl")
+	if !ok {
+		return
+	}
+	for i, line := range bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) {
+		var page struct {
+			Format string `json:"format"`
+			URL    string `json:"url"`
+			Time   string `json:"ts"`
+		}
+		err := json.Unmarshal(line, &page)
+		switch _, timeErr := time.Parse(time.RFC3339, page.Time); {
+		case err != nil:
+			c.faultf("pages/pages.jsonl: line %d: %w", i+1, err)
+		case i == 0 && page.Format != "json-pages-1.0":
+			c.faultf("pages/pages.jsonl: line 1 does not say json-pages-1.0")
+		case i > 0 && (page.URL == "" || timeErr != nil):
+			c.faultf("pages/pages.jsonl: line %d has no url, or no time", i+1)
+		}
+	}
+}
+
+// checkIndex checks each block of the index: its place, its digest, the order of its lines, and their places.
+func (c *waczCheck) checkIndex() {
+	text, ok := c.text("indexes/index.idx")
+	data := c.entries["indexes/index.cdx.gz"]
+	if !ok || data == nil {
+		c.faultf("indexes/index.cdx.gz is missing")
+		return
+	}
+	f, err := data.Open()
+	if err != nil {
+		c.faultf("indexes/index.cdx.gz: %w", err)
+		return
+	}
+	defer func() { _ = f.Close() }()
+	in := bufio.NewReader(f)
+	var offset int64
+	last := ""
+	for i, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
+		if i == 0 && strings.HasPrefix(line, "!meta ") {
+			continue
+		}
+		brace := strings.IndexByte(line, '{')
+		var block struct {
+			Offset int64  `json:"offset"`
+			Length int64  `json:"length"`
+			Digest string `json:"digest"`
+		}
+		if brace < 1 || json.Unmarshal([]byte(line[brace:]), &block) != nil || block.Offset != offset ||
+			block.Length <= 0 || block.Length > waczFileMost {
+			c.faultf("indexes/index.idx: line %d is not of the block at %d", i+1, offset)
+			return
+		}
+		packed := make([]byte, block.Length)
+		if _, err := io.ReadFull(in, packed); err != nil {
+			c.faultf("indexes/index.cdx.gz: block at %d: %w", offset, err)
+			return
+		}
+		offset += block.Length
+		if sum := sha256.Sum256(packed); block.Digest != "sha256:"+hex.EncodeToString(sum[:]) {
+			c.faultf("indexes/index.cdx.gz: the block at %d has another digest", block.Offset)
+		}
+		last = c.checkBlock(packed, block.Offset, strings.TrimSuffix(line[:brace], " "), last)
+	}
+	if _, err := in.ReadByte(); err != io.EOF { //nolint:errorlint // io.Reader's own word
+		c.faultf("indexes/index.cdx.gz: more bytes than indexes/index.idx lists")
+	}
+}
+
+// checkBlock checks the lines of a block, and returns the last one.
+func (c *waczCheck) checkBlock(packed []byte, offset int64, key, last string) string {
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	var text []byte
+	if err == nil {
+		text, err = io.ReadAll(io.LimitReader(z, waczFileMost))
+	}
+	if err != nil {
+		c.faultf("indexes/index.cdx.gz: block at %d: %w", offset, err)
+		return last
+	}
+	for i, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
+		c.result.Lines++
+		if i == 0 && !strings.HasPrefix(line, key+" ") {
+			c.faultf("indexes/index.idx: the block at %d begins with another line", offset)
+		}
+		if line < last {
+			c.faultf("indexes/index.cdx.gz: block at %d: the lines are not in order", offset)
+		}
+		last = line
+		page, _ := parsePage([]byte(line))
+		from, length := number(page.Offset), page.length()
+		e := c.entries["archive/"+page.File]
+		if e == nil || from < 0 || length < 0 || uint64(from)+uint64(length) > e.UncompressedSize64 {
+			c.faultf("indexes/index.cdx.gz: %.100s: no such record", line)
+		}
+	}
+	return last
+}

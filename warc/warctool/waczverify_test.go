@@ -1,0 +1,188 @@
+package warctool
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+	"orbweaver/warc/inventory"
+)
+
+// verifyWACZ returns the result and the faults of a WACZ file.
+func verifyWACZ(t *testing.T, fsys vfs.FS, name string) (WACZResult, string) {
+	t.Helper()
+	var faults strings.Builder
+	r, err := VerifyWACZ(fsys, name, func(err error) { fmt.Fprintln(&faults, err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, faults.String()
+}
+
+func waczOptions(t *testing.T) WACZOptions {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return WACZOptions{
+		Title: "t", Software: "test", Now: time.Unix(1e9, 0), SignKey: key,
+		TitleOf: func(body, _ []byte) string { return "title of " + string(body[:5]) },
+	}
+}
+
+// Several WARC files become several WACZ files with their list. Each one is signed, and all is found sound.
+func TestWACZParts(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	a := webArchive(t, fsys, "a", "http://a.test/1", "http://a.test/2")
+	b := webArchive(t, fsys, "b", "http://b.test/1")
+	// Two archives that begin in the same millisecond can have files with the same name.
+	if err := fsys.Rename(b, "b/b.warc.gz"); err != nil {
+		t.Fatal(err)
+	}
+	b = "b/b.warc.gz"
+	o := waczOptions(t)
+	o.SizeMost = 100
+	if err := PackWACZ(fsys, "site.wacz", o, a, b); err != nil {
+		t.Fatal(err)
+	}
+	r, faults := verifyWACZ(t, fsys, "site.json")
+	if faults != "" || r.Packages != 2 || r.Signed != 2 || r.Lines != 3 || r.Records != 5 {
+		t.Errorf("%+v\n%s", r, faults)
+	}
+	pages := string(openPacked(t, fsys, "site-0001.wacz").read("pages/pages.jsonl"))
+	if strings.Count(pages, `"title":"title of`) != 2 {
+		t.Error(pages)
+	}
+	var list map[string]any
+	text, err := vfs.ReadFile(fsys, "site.json")
+	if err != nil || json.Unmarshal(text, &list) != nil || list["profile"] != "multi-wacz-package" {
+		t.Error(string(text), err)
+	}
+	o.SizeMost = 1 << 30
+	if err := PackWACZ(fsys, "one.wacz", o, a, b); err != nil {
+		t.Fatal(err)
+	}
+	if r, faults := verifyWACZ(t, fsys, "one.json"); faults != "" || r.Packages != 1 {
+		t.Errorf("%+v\n%s", r, faults)
+	}
+	if err := fsys.Remove("site-0002.wacz"); err != nil {
+		t.Fatal(err)
+	}
+	if _, faults := verifyWACZ(t, fsys, "site.json"); !strings.Contains(faults, "site-0002.wacz is missing") {
+		t.Error(faults)
+	}
+}
+
+// A file whose bytes are not those of the manifest is not packed.
+func TestWACZComparesWithTheManifest(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	name := webArchive(t, fsys, "a", "http://a.test/1")
+	if _, err := inventory.CompleteAll(fsys, "a", func(f *warc.Fault) { t.Error(f) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := PackWACZ(fsys, "one.wacz", waczOptions(t), name); err != nil {
+		t.Fatal(err)
+	}
+	f, err := fsys.OpenRW(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte{1}, 4); err != nil { // time in the head of the first gzip member
+		t.Fatal(err)
+	}
+	f.Close()
+	err = PackWACZ(fsys, "two.wacz", waczOptions(t), name)
+	if err == nil || !strings.Contains(err.Error(), "not those of its line in the manifest") {
+		t.Error(err)
+	}
+	if _, err := fsys.Size("two.wacz"); err == nil {
+		t.Error("the file is there")
+	}
+}
+
+// Each change of a WACZ file is found.
+func TestVerifyWACZFindsChanges(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	if err := PackWACZ(fsys, "site.wacz", waczOptions(t), webArchive(t, fsys, "a", "http://a.test/1")); err != nil {
+		t.Fatal(err)
+	}
+	for what, change := range map[string]struct {
+		in, from, to string
+		want         string
+	}{
+		"version":   {"datapackage.json", "1.1.1", "9.9.9", "want data-package and 1.1.1"},
+		"length":    {"datapackage.json", `"bytes": `, `"bytes": 1`, "and datapackage.json says"},
+		"hash":      {"datapackage.json", `sha256:`, `sha256:0`, "its digest is"},
+		"digest":    {"datapackage-digest.json", `"hash":"sha256:`, `"hash":"sha256:0`, "not the digest of"},
+		"signature": {"datapackage-digest.json", `"signature":"`, `"signature":"AAAA`, "the signature is not"},
+		"page":      {"pages/pages.jsonl", `"ts":"2`, `"ts":"x`, "has no url, or no time"},
+		"header":    {"pages/pages.jsonl", `json-pages-1.0`, `json-pages-9.0`, "does not say json-pages-1.0"},
+		"index":     {"indexes/index.idx", `"offset":0`, `"offset":7`, "is not of the block at 0"},
+		"block":     {"indexes/index.idx", `sha256:`, `sha256:0`, "has another digest"},
+		"record":    {"archive/", "\x1f\x8b", "\x1f\x8c", "datapackage.json says"},
+	} {
+		var out bytes.Buffer
+		z, w := openPacked(t, fsys, "site.wacz"), zip.NewWriter(&out)
+		for _, e := range z.File {
+			text := z.read(e.Name)
+			if strings.HasPrefix(e.Name, change.in) {
+				text = bytes.Replace(text, []byte(change.from), []byte(change.to), 1)
+			}
+			f, err := w.CreateHeader(&zip.FileHeader{Name: e.Name, Method: e.Method})
+			if err == nil {
+				_, err = f.Write(text)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		err := vfs.WriteAtomic(fsys, "changed.wacz", func(w io.Writer) error { _, err := w.Write(out.Bytes()); return err })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, faults := verifyWACZ(t, fsys, "changed.wacz"); !strings.Contains(faults, change.want) {
+			t.Errorf("%s: %s", what, faults)
+		}
+	}
+	if r, faults := verifyWACZ(t, fsys, "site.wacz"); r.Faults != 0 {
+		t.Error(faults)
+	}
+}
+
+// Keys are read in both forms that openssl writes.
+func TestReadWACZKey(t *testing.T) {
+	o := waczOptions(t)
+	sec, err := x509.MarshalECPrivateKey(o.SignKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkcs, err := x509.MarshalPKCS8PrivateKey(o.SignKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range []pem.Block{{Type: "EC PRIVATE KEY", Bytes: sec}, {Type: "PRIVATE KEY", Bytes: pkcs}} {
+		key, err := ReadWACZKey(pem.EncodeToMemory(&block))
+		if err != nil || !key.Equal(o.SignKey) {
+			t.Error(err)
+		}
+	}
+	if _, err := ReadWACZKey([]byte("no key")); err == nil {
+		t.Error("no key is a key")
+	}
+}
