@@ -65,6 +65,7 @@ type Intervals struct {
 
 	Report time.Duration `kong:"-" default:"5s"`   // between two report.json
 	Sync   time.Duration `kong:"-" default:"50ms"` // group commit of archive and journal
+	Others time.Duration `kong:"-" default:"1m"`   // between two looks at the archives of --dedup-from
 }
 
 // Polite is the configuration of a public crawl: every setting has its default.

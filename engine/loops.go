@@ -80,6 +80,7 @@ func (r *runner) startLate(ctx context.Context, g *lifecycle.Group) {
 	d := r.disk.Journal
 	g.Go("sync", func() error { return d.Disk.Every(ctx, r.cfg.Intervals.Sync, d.Sync) })
 	g.Go("finish", func() error { return d.Disk.Every(ctx, r.cfg.Intervals.Sync, d.FinishFiles) })
+	g.Go("others", func() error { return d.Disk.Every(ctx, r.cfg.Intervals.Others, r.disk.Others.Refresh) })
 	watch := clock.SetWatch{Warn: r.seams.Log.Warn}
 	reports := report.Refresher{FS: r.seams.FS, Dir: r.cfg.Dir, Log: r.seams.Log}
 	g.Go("report", func() error {

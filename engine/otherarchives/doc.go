@@ -9,8 +9,11 @@
 // Lookup believes the index.
 //
 // The map is that of package dedup: about 11 bits of memory for each digest, and on disk 64 bytes and the URL. It lies
-// in the directory of the crawl, and is made again when other indexes are given. The record identity in it is the place
-// of the record: the number of its WARC file in the list of names, u32, and its offset, u64.
+// in the directory of the crawl, and is made again when an index was removed or changed. The record identity in it is
+// the place of the record: the number of its WARC file in the list of names, u32, and its offset, u64.
+//
+// The archives may grow: Refresh reads indexes that were added. So agents with one file system can name each other's
+// directories. Each file counts when it is closed.
 //
 // A Payloads is safe for concurrent use. It starts no goroutine.
 package otherarchives

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"orbweaver/engine/dedup"
+	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc/cdxj"
 	"orbweaver/warc/lookup"
@@ -41,7 +42,7 @@ type saved struct {
 }
 
 const (
-	savedForm = 1
+	savedForm = 2
 	savedFile = "sources.json"
 )
 
@@ -52,21 +53,77 @@ func Open(fsys vfs.FS, o Options, log *slog.Logger) (*Payloads, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--dedup-from: %w", err)
 	}
-	p := &Payloads{o: o, fsys: fsys, log: log}
-	maps := dedup.Options{Dir: o.Dir + "/map", MemoryBytes: o.MemoryBytes}
-	if was, err := p.load(); err == nil && was.MaxAge == o.MaxAge && slices.Equal(was.Sources, sources) {
-		if p.known, err = dedup.Open(fsys, maps, &was.Map); err == nil {
-			p.files = was.Files
-			return p, nil
-		}
-	}
-	if p.known, err = dedup.Open(fsys, maps, nil); err != nil {
+	p := &Payloads{o: o, fsys: fsys, log: log, numbers: map[string]uint32{}}
+	if err := p.open(sources); err != nil {
 		return nil, err
 	}
-	if err := p.fill(sources); err != nil {
+	if err := p.add(sources); err != nil {
 		return nil, errors.Join(err, p.known.Close())
 	}
 	return p, nil
+}
+
+// open opens the map: what was read before of these sources, or an empty one.
+func (p *Payloads) open(sources []source) (err error) {
+	maps := dedup.Options{Dir: p.o.Dir + "/map", MemoryBytes: p.o.MemoryBytes}
+	if was, err := p.load(); err == nil && was.MaxAge == p.o.MaxAge && isSubset(was.Sources, sources) {
+		if p.known, err = dedup.Open(p.fsys, maps, &was.Map); err == nil {
+			p.begin(was)
+			return nil
+		}
+	}
+	p.known, err = dedup.Open(p.fsys, maps, nil)
+	return err
+}
+
+// isSubset reports whether all of some sources are still there, and not changed. Both are sorted.
+func isSubset(some, all []source) bool {
+	return !slices.ContainsFunc(some, func(s source) bool {
+		at, found := slices.BinarySearchFunc(all, s, bySourcePath)
+		return !found || all[at] != s
+	})
+}
+
+// begin takes what was read before.
+func (p *Payloads) begin(was saved) {
+	p.sources, p.files = was.Sources, was.Files
+	for i, f := range p.files {
+		p.numbers[f.Index+f.Name] = uint32(i)
+	}
+}
+
+// Refresh reads indexes that were added to the archives. One caller at a time.
+func (p *Payloads) Refresh() error {
+	sources, err := findSources(p.fsys, p.o.From)
+	if err != nil {
+		p.warnSources(err)
+		return nil
+	}
+	err = p.add(sources)
+	if own := new(ownError); err != nil && !errors.As(err, &own) {
+		p.warnSources(err)
+		return nil
+	}
+	return err
+}
+
+func (p *Payloads) warnSources(err error) {
+	p.log.Warn("an archive of another crawl (--dedup-from) cannot be read now; what is known of it still counts",
+		"error", err)
+}
+
+// ownError is an error of the crawl's own disk.
+type ownError struct{ error }
+
+// Unwrap returns the error of the disk.
+func (e *ownError) Unwrap() error { return e.error }
+
+// ownFault makes an ownError of an error.
+func ownFault(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &ownError{err}
 }
 
 // load reads what the map was made of.
@@ -96,9 +153,11 @@ func findSources(fsys vfs.FS, from []string) (sources []source, err error) {
 			sources = append(sources, source{p, size})
 		}
 	}
-	slices.SortFunc(sources, func(a, b source) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(sources, bySourcePath)
 	return slices.Compact(sources), nil
 }
+
+func bySourcePath(a, b source) int { return strings.Compare(a.Path, b.Path) }
 
 // indexesOf returns the indexes of a directory, or the file itself.
 func indexesOf(fsys vfs.FS, name string) (paths []string, err error) {
@@ -118,10 +177,16 @@ func indexesOf(fsys vfs.FS, name string) (paths []string, err error) {
 			paths = append(paths, path.Join(dir, n))
 		}
 	}
-	if len(paths) == 0 {
+	if len(paths) == 0 && !isCrawl(fsys, name) {
 		return nil, ErrNoIndex
 	}
 	return paths, nil
+}
+
+// isCrawl reports whether a directory is that of a crawl, which may have no complete WARC file yet.
+func isCrawl(fsys vfs.FS, dir string) bool {
+	_, err := fsys.Size(dir + "/" + layout.ManifestFile)
+	return err == nil
 }
 
 // isIndex tells an index by its name.
@@ -130,38 +195,50 @@ func isIndex(name string) bool {
 	return strings.HasSuffix(name, ".cdxj") || strings.HasSuffix(name, ".cdx")
 }
 
-// fill reads the indexes into the empty map.
-func (p *Payloads) fill(sources []source) error {
+// add reads those of the indexes that were not read before.
+func (p *Payloads) add(sources []source) error {
 	began := time.Now()
-	reading := indexReading{Payloads: p, numbers: map[string]uint32{}}
+	reading := indexReading{Payloads: p}
 	if p.o.MaxAge > 0 {
 		reading.oldest = began.Add(-p.o.MaxAge)
 	}
-	for _, s := range sources {
+	added := slices.DeleteFunc(slices.Clone(sources), func(s source) bool {
+		return slices.ContainsFunc(p.sources, func(known source) bool { return known.Path == s.Path })
+	})
+	if len(added) == 0 {
+		return nil
+	}
+	for _, s := range added {
 		if err := reading.read(s.Path); err != nil {
 			return fmt.Errorf("--dedup-from: %s: %w", s.Path, err)
 		}
 	}
-	checkpoint, err := p.known.Checkpoint()
-	if err == nil {
-		err = p.known.Sync()
-	}
-	if err == nil {
-		err = p.known.Release(checkpoint)
-	}
-	if err != nil {
-		return err
-	}
+	p.sources = append(p.sources, added...)
+	slices.SortFunc(p.sources, bySourcePath)
 	if reading.damaged > 0 {
 		p.log.Warn("lines of indexes of other archives (--dedup-from) cannot be read and are left out",
 			"lines", reading.damaged)
 	}
-	p.log.Info("the indexes of other archives were read (--dedup-from)", "indexes", len(sources),
+	p.log.Info("indexes of other archives were read (--dedup-from)", "indexes", len(added),
 		"payloads", p.known.Len(), "seconds", int(time.Since(began).Seconds()))
-	s := saved{Form: savedForm, MaxAge: p.o.MaxAge, Sources: sources, Files: p.files, Map: checkpoint}
-	return vfs.WriteAtomic(p.fsys, p.o.Dir+"/"+savedFile, func(w io.Writer) error {
-		return json.NewEncoder(w).Encode(s)
-	})
+	return ownFault(p.save())
+}
+
+// save makes durable what was read.
+func (p *Payloads) save() error {
+	checkpoint, err := p.known.Checkpoint()
+	if err == nil {
+		err = p.known.Sync()
+	}
+	if err != nil {
+		return err
+	}
+	s := saved{Form: savedForm, MaxAge: p.o.MaxAge, Sources: p.sources, Files: p.files, Map: checkpoint}
+	err = vfs.WriteAtomic(p.fsys, p.o.Dir+"/"+savedFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(s) })
+	if err != nil {
+		return err
+	}
+	return p.known.Release(checkpoint)
 }
 
 // indexReading reads indexes into the map.
@@ -169,8 +246,7 @@ type indexReading struct {
 	*Payloads
 
 	oldest  time.Time
-	dir     string            // of the index
-	numbers map[string]uint32 // of the files, by path or else by name
+	dir     string // of the index
 	damaged int64
 }
 
@@ -216,22 +292,24 @@ func (r *indexReading) add(line []byte, said *cdxj.Line) error {
 	binary.LittleEndian.PutUint32(first.RecordID[:], r.numberOf(string(said.File)))
 	binary.LittleEndian.PutUint64(first.RecordID[4:], uint64(said.Offset))
 	if _, _, err := r.known.Insert(digest, first); err != nil {
-		return err
+		return ownFault(err)
 	}
-	return r.known.Tend()
+	return ownFault(r.known.Tend())
 }
 
 // numberOf returns the number of a WARC file, which may lie beside the index.
 func (r *indexReading) numberOf(name string) uint32 {
-	f := file{Name: path.Base(name), Path: path.Join(r.dir, name)}
-	if n, ok := r.numbers[f.Path]; ok {
+	f := file{Name: path.Base(name), Index: r.dir + "/", Path: path.Join(r.dir, name)}
+	if n, ok := r.numbers[f.Index+f.Name]; ok {
 		return n
 	}
-	n := uint32(len(r.files))
-	r.numbers[f.Path] = n
 	if _, err := r.fsys.Size(f.Path); errors.Is(err, fs.ErrNotExist) {
 		f.Path = ""
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := uint32(len(r.files))
+	r.numbers[f.Index+f.Name] = n
 	r.files = append(r.files, f)
 	return n
 }

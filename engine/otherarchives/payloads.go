@@ -59,16 +59,30 @@ type Payloads struct {
 	fsys  vfs.FS
 	log   *slog.Logger
 	known *dedup.Map
-	files []file
+
+	sources []source          // that were read, sorted; of Open and Refresh
+	numbers map[string]uint32 // of files, by the directory of the index and the name; of Open and Refresh
 
 	mu         sync.Mutex
+	files      []file       // guarded by mu
 	unreadable throttle.Log // guarded by mu
 }
 
 // file is a WARC file that an index names.
 type file struct {
-	Name string `json:"name"`
-	Path string `json:"path"` // "" if only its index was given
+	Name  string `json:"name"`
+	Index string `json:"index"` // directory of the index, with a slash at its end
+	Path  string `json:"path"`  // "" if only its index was given
+}
+
+// fileOf returns the file with a number.
+func (p *Payloads) fileOf(number uint32) (f file, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if int(number) >= len(p.files) {
+		return f, fmt.Errorf("otherarchives: %w: file %d", vfs.ErrCorrupt, number)
+	}
+	return p.files[number], nil
 }
 
 // Lookup finds a payload that is not older than it may be at this time. ok is false if there is none. An error is that
@@ -78,19 +92,19 @@ func (p *Payloads) Lookup(digest dedup.Digest, now time.Time) (found Original, o
 	if err != nil || !ok {
 		return found, false, err
 	}
-	number := binary.LittleEndian.Uint32(first.RecordID[:])
-	if int(number) >= len(p.files) {
-		return found, false, fmt.Errorf("otherarchives: %w: file %d", vfs.ErrCorrupt, number)
+	in, err := p.fileOf(binary.LittleEndian.Uint32(first.RecordID[:]))
+	if err != nil {
+		return found, false, err
 	}
 	found = Original{
-		First: dedup.First{URI: first.URI, Date: first.Date}, File: p.files[number].Name,
+		First: dedup.First{URI: first.URI, Date: first.Date}, File: in.Name,
 		Offset: int64(binary.LittleEndian.Uint64(first.RecordID[4:])),
 	}
 	if p.o.MaxAge > 0 && now.Sub(first.Date) > p.o.MaxAge {
 		return Original{}, false, nil
 	}
-	if path := p.files[number].Path; path != "" {
-		if err := p.verify(&found, path, digest); err != nil {
+	if in.Path != "" {
+		if err := p.verify(&found, in.Path, digest); err != nil {
 			p.warn(&found, err)
 			return Original{}, false, nil
 		}
@@ -147,6 +161,9 @@ func (p *Payloads) Close() error { return p.known.Close() }
 
 // None are the payloads of a crawl without other archives.
 type None struct{}
+
+// Refresh does nothing.
+func (None) Refresh() error { return nil }
 
 // Lookup finds nothing.
 func (None) Lookup(dedup.Digest, time.Time) (o Original, ok bool, err error) { return o, false, nil }

@@ -33,7 +33,7 @@ func digestOf(body string) dedup.Digest { return sha1.Sum([]byte(body)) } //noli
 // storeOther stores pages with these bodies, one a second, and returns the name of the WARC file.
 func storeOther(t *testing.T, disk vfs.FS, dir string, bodies ...string) string {
 	t.Helper()
-	w, err := warc.OpenWriter(disk, warc.Options{Dir: dir}, nil)
+	w, err := warc.OpenWriter(disk, warc.Options{Dir: dir, Prefix: strings.ReplaceAll(dir, "/", "-")}, nil)
 	must(t, err)
 	e, err := warc.NewEncoder(warc.EncoderOptions{})
 	must(t, err)
@@ -187,3 +187,46 @@ func TestOpen_readsIndexesAlone(t *testing.T) {
 }
 
 func base32Of(d dedup.Digest) string { return base32.StdEncoding.EncodeToString(d[:]) }
+
+// The archive of an agent that runs beside grows: its new files count after a Refresh, and after a restart. A crawl
+// that has stored nothing yet is no mistake.
+func TestRefresh_readsWhatWasAdded(t *testing.T) {
+	disk := vfs.NewMem(1)
+	must(t, disk.MkdirAll("other/frontier"))
+	must(t, vfs.WriteAtomic(disk, "other/frontier/MANIFEST", func(io.Writer) error { return nil }))
+	o := Options{From: []string{"other"}}
+	p, log := open(t, disk, o)
+	for n, body := range []string{"zero", "one", "two"} {
+		storeOther(t, disk, fmt.Sprintf("made-%d", n), body)
+		must(t, disk.MkdirAll("other/warc"))
+		names, err := disk.List(fmt.Sprintf("made-%d", n))
+		must(t, err)
+		for _, name := range names { // each WARC file with its index
+			must(t, disk.Rename(fmt.Sprintf("made-%d/%s", n, name), "other/warc/"+name))
+		}
+		if _, ok := find(t, p, body, began); ok {
+			t.Errorf("%s: found before anything was read", body)
+		}
+		must(t, p.Refresh())
+		for _, known := range []string{"zero", "one", "two"}[:n+1] {
+			if _, ok := find(t, p, known, began); !ok {
+				t.Errorf("%s is not found\n%s", known, log)
+			}
+		}
+		if n == 1 {
+			p, log = open(t, disk, o)
+			if p.Len() != 2 || log.Len() > 0 {
+				t.Errorf("%d payloads after a restart\n%s", p.Len(), log)
+			}
+		}
+	}
+	names, err := disk.List("other/warc")
+	must(t, err)
+	for _, name := range names {
+		must(t, disk.Remove("other/warc/"+name))
+	}
+	must(t, disk.Remove("other/frontier/MANIFEST"))
+	if must(t, p.Refresh()); !strings.Contains(log.String(), "still counts") || p.Len() != 3 {
+		t.Errorf("%d payloads\n%s", p.Len(), log)
+	}
+}

@@ -43,6 +43,13 @@ type Options struct {
 	Skip   skipped.Settings
 }
 
+// OtherArchives are those of other crawls, which may grow.
+type OtherArchives interface {
+	parsers.OtherArchives
+	// Refresh looks for new files.
+	Refresh() error
+}
+
 // DedupOptions are those of payload deduplication.
 type DedupOptions struct {
 	dedup.Options `embed:""`
@@ -70,7 +77,7 @@ type Storage struct {
 	SiteQueues *virtualize.Virtualizer
 	Log        *crawllog.Log
 	Previous   recrawl.PreviousCrawl
-	Others     parsers.OtherArchives
+	Others     OtherArchives
 
 	EarlierBytes int64 // of WARC files, of earlier runs
 

@@ -163,6 +163,7 @@ func (a *Archive) readRevisit(ctx context.Context, c *Capture, revisit *Record) 
 	}
 	refers := reference{
 		uri: revisit.Get("WARC-Refers-To-Target-URI"), date: revisit.Get("WARC-Refers-To-Date"),
+		file: revisit.Get("WARC-Refers-To-Filename"),
 	}
 	if err := revisit.Close(); err != nil {
 		return nil, err
@@ -186,7 +187,7 @@ func (a *Archive) readRevisit(ctx context.Context, c *Capture, revisit *Record) 
 }
 
 // reference names the record with the payload of a revisit.
-type reference struct{ uri, date string }
+type reference struct{ uri, date, file string }
 
 // original finds the capture with the payload of a revisit: the one it names, else the last one before it with the same
 // digest.
@@ -225,5 +226,9 @@ func (a *Archive) original(ctx context.Context, c *Capture, to reference) (*Capt
 	case same != nil:
 		return same, nil
 	}
-	return nil, fmt.Errorf("%w: it refers to %s at %s", ErrOriginal, uri, to.date)
+	err = fmt.Errorf("%w: it refers to %s at %s", ErrOriginal, uri, to.date)
+	if to.file != "" {
+		err = fmt.Errorf("%w, in %.200q of another crawl: name its directory with --with", err, to.file)
+	}
+	return nil, err
 }
