@@ -53,6 +53,9 @@ func TestDerive_graph(t *testing.T) {
 		t.Error(r.out)
 	}
 	r = call("graph", "rank", out).want(t, command.ExitDone)
+	if r.err != "" {
+		t.Errorf("progress without a terminal: %q", r.err)
+	}
 	for _, name := range []string{"C-ranks.txt.gz", "C-host-ranks.txt.gz", "C-domain-ranks.txt.gz"} {
 		if !strings.Contains(r.out, name+": 2 nodes; harmonic centrality: exact") {
 			t.Errorf("no %s in\n%s", name, r.out)
