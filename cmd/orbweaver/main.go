@@ -54,7 +54,7 @@ type cli struct {
 	manual.Commands
 }
 
-// archiveCommands read WARC files, of this or any other crawler.
+// archiveCommands read WARC files: those of this crawler, and most of them those of any other.
 type archiveCommands struct {
 	Warc     archive.Command         `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
 	View     archive.ViewCommand     `cmd:"" help:"Show an archive to a browser: pages with images and links, on loopback."`
@@ -62,7 +62,8 @@ type archiveCommands struct {
 	Manifest archive.ManifestCommand `cmd:"" help:"Print the SHA-256 of each closed WARC file of a crawl, and complete or sign the manifest."`
 	Derive   derivation.Command      `cmd:"" help:"Make other files from WARC files: a columnar index, graphs, texts."`
 
-	Graph derivation.GraphCommand `cmd:"" help:"Statistics and ranks of graphs that derive has made."`
+	Upload inspect.UploadCommand   `cmd:"" help:"Send the closed WARC files of a stopped crawl that are not sent yet."`
+	Graph  derivation.GraphCommand `cmd:"" help:"Statistics and ranks of graphs that derive has made."`
 }
 
 // clusterCommands are for several agents that share a crawl.

@@ -3,12 +3,18 @@
 package main
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"orbweaver/cmd/orbweaver/internal/command"
 )
@@ -63,4 +69,68 @@ func readText(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// A crawl whose object store is down ends, and says what is left. "upload" sends it when the store is back, and fsck
+// finds what differs.
+func TestUpload_sendsWhatACrawlHasLeft(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "key")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	objects := s3mem.New()
+	if err := objects.CreateBucket("bucket"); err != nil {
+		t.Fatal(err)
+	}
+	var isUp atomic.Bool
+	handler := gofakes3.New(objects).Server()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isUp.Load() {
+			handler.ServeHTTP(w, r)
+		} else {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	t.Cleanup(server.Close)
+	w := serve(t)
+	dir := filepath.Join(t.TempDir(), "crawl")
+	call(w.crawl(dir, 0, "--max-pages", "30", "--upload", "s3://bucket/a/b", "--upload-endpoint", server.URL,
+		"--upload-wait", "1s")...).want(t, command.ExitDone, "status 503", "WARC files are not sent yet")
+	m := readReport(t, dir)["uploads"].(map[string]any)
+	if waiting := m["waiting_files"].(map[string]any)["store"]; waiting != 1.0 {
+		t.Errorf("report.json: %v files wait", waiting)
+	}
+	isUp.Store(true)
+	sent := call("upload", "--json", dir).want(t, command.ExitDone).object(t)
+	if number(t, sent, "files_left") != 0 || sent["files"].(map[string]any)["store"] != 1.0 {
+		t.Errorf("upload prints %v", sent)
+	}
+	call("upload", dir).want(t, command.ExitDone)
+	call("fsck", "--quiet", "--remote", dir).want(t, command.ExitDone)
+	files, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v: %v", files, err)
+	}
+	key := "a/b/" + filepath.Base(files[0])
+	if _, err := objects.PutObject("bucket", key, map[string]string{}, strings.NewReader("x"), 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	r := call("fsck", "--quiet", "--remote", dir).want(t, command.ExitFailed)
+	if !strings.Contains(r.out, key+": the object differs from the file: it has 1 bytes") {
+		t.Errorf("fsck prints\n%s", r.out)
+	}
+}
+
+// Without keys a crawl does not begin.
+func TestUpload_needsKeys(t *testing.T) {
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_ACCESS_KEY", "MINIO_ACCESS_KEY", "MINIO_ROOT_USER"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("HOME", t.TempDir())
+	dir := filepath.Join(t.TempDir(), "crawl")
+	call("crawl", "--dir", dir, "--contact", "me@site.test", "--upload", "s3://bucket", "http://site.test/").
+		want(t, command.ExitUsage, "no credentials")
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("the crawl directory was made")
+	}
+	call("crawl", "--contact", "me@site.test", "--upload", "bucket", "http://site.test/").
+		want(t, command.ExitUsage, "s3://BUCKET/PREFIX")
 }

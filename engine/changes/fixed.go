@@ -42,7 +42,10 @@ func fixed() map[string]string {
 			"quorum", "recover", "peer-quota",
 		},
 		"the indexes of the other archives are read at the start": {"dedup-from", "dedup-max-age"},
-		senders:                         {"on-warc-close", "on-warc-close-parallel", "on-warc-close-timeout", "upload-wait"},
+		senders: {
+			"on-warc-close", "on-warc-close-parallel", "on-warc-close-timeout", "upload", "upload-endpoint",
+			"upload-parallel", "upload-wait",
+		},
 		start:                           {"dir", "config", "refresh", "dry-run", "depth"},
 		"each site has its place by it": {"ipv6-prefix"},
 		"'ctl add --seeds' adds URLs":   {"seeds"},

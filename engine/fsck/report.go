@@ -68,6 +68,12 @@ func (r *Report) OnlyIndexes() bool {
 	return r.Errors > 0
 }
 
+// AddArea adds an area of another check.
+func (r *Report) AddArea(a Area) { r.Areas = append(r.Areas, a) }
+
+// Add adds a finding of another check.
+func (r *Report) Add(f Finding) { r.add(f) }
+
 func (r *Report) area(name string) *Area {
 	for i := range r.Areas {
 		if r.Areas[i].Name == name {

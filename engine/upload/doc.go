@@ -7,6 +7,7 @@
 //   - UL1: a receiver gets only bytes that never change again: files whose end the last durable checkpoint names. A
 //     resume after a power cut truncates nothing before it.
 //   - UL2: a receipt is durable before its file counts as sent, and a file without a receipt is sent again.
+//   - UL3: a receipt of an object store is written only after a proof that the object has the bytes of the file.
 //   - UL4: a receiver that fails costs the crawl nothing but disk: its files wait, one try at a time, ever more slowly.
 //
 // The chain of functions:

@@ -9,6 +9,10 @@ import (
 
 // Options say where closed WARC files go. The zero Options send nothing.
 type Options struct {
+	Target   string `name:"upload" help:"Send each closed WARC file with its index to s3://BUCKET/PREFIX while the crawl runs. Keys are in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or in ~/.aws/credentials." placeholder:"S3URL"`
+	Endpoint string `name:"upload-endpoint" help:"Where the object store is, if it is not Amazon's: https://HOST:PORT. The default is AWS_ENDPOINT_URL, if it is set. The region is AWS_REGION." placeholder:"URL"`
+	Parallel int    `name:"upload-parallel" help:"WARC files that are sent at a time." default:"2" least:"1" most:"64" placeholder:"N"`
+
 	Command  string        `name:"on-warc-close" help:"Command to run for each closed WARC file, with its name as the last argument. It is split at spaces; no shell is involved. It runs again until its exit status is 0, and after a kill it may run twice for a file." placeholder:"CMD"`
 	Commands int           `name:"on-warc-close-parallel" help:"Commands that run at a time." default:"1" least:"1" most:"64" placeholder:"N"`
 	TimeMax  time.Duration `name:"on-warc-close-timeout" help:"Time after which a command is killed and counts as failed." default:"1h" least:"1s" placeholder:"TIME"`
@@ -16,13 +20,16 @@ type Options struct {
 }
 
 // IsOff reports whether nothing is sent.
-func (o *Options) IsOff() bool { return o.Command == "" }
+func (o *Options) IsOff() bool { return o.Target == "" && o.Command == "" }
 
 // Validate reports what is wrong with the options.
 func (o *Options) Validate() error {
 	var faults []error
 	if o.Command != "" && len(strings.Fields(o.Command)) == 0 {
 		faults = append(faults, fmt.Errorf("--on-warc-close: %q names no program", o.Command))
+	}
+	if o.Endpoint != "" && o.Target == "" {
+		faults = append(faults, errors.New("--upload-endpoint is for --upload"))
 	}
 	return errors.Join(faults...)
 }

@@ -21,6 +21,10 @@ type Receipt struct {
 	// Target says where the file went. A receipt of another target does not count.
 	Target string    `json:"target"`
 	Sent   time.Time `json:"sent_at"`
+
+	SHA256   string `json:"sha256,omitempty"`   // of the file
+	ETag     string `json:"etag,omitempty"`     // of the object
+	Verified string `json:"verified,omitempty"` // how it was proved that the object has the bytes of the file
 }
 
 // receiptFormat is the format that this package writes.
@@ -38,16 +42,27 @@ type receipts struct {
 func Dir(receiver string) string { return layout.UploadsDir + "/" + receiver }
 
 // open makes the directory, and reads all receipts for a target by the names of their files.
-func (r *receipts) open(target string) (known map[string]Receipt, err error) {
+func (r *receipts) open(target string) (map[string]Receipt, error) {
 	if err := r.fsys.MkdirAll(r.dir); err != nil {
 		return nil, fmt.Errorf("upload: %w", err)
 	}
-	known = map[string]Receipt{}
+	return r.of(target)
+}
+
+// of reads the receipts for a target.
+func (r *receipts) of(target string) (map[string]Receipt, error) {
+	known := map[string]Receipt{}
 	return known, r.each(func(one *Receipt) {
 		if one.Target == target {
 			known[one.File] = *one
 		}
 	})
+}
+
+// Receipts returns the receipts of a receiver by the names of their files.
+func Receipts(fsys vfs.FS, dir string, of Receiver) (map[string]Receipt, error) {
+	r := receipts{fsys: fsys, dir: dir + "/" + Dir(of.Name())}
+	return r.of(of.Target())
 }
 
 // each visits all receipts. A receipt that cannot be read does not count: its file is sent again.

@@ -36,6 +36,7 @@ type File struct {
 	Index  string
 	Serial uint32
 	Length int64
+	Draft  Draft
 }
 
 // Path is the name of the file with its directory.
@@ -217,6 +218,7 @@ func (s *sender) scan() error {
 		}
 		s.waiting = append(s.waiting, &waitingFile{File: File{
 			FS: s.fsys, Dir: archive, Name: info.Name, Index: info.Index(), Serial: info.Serial, Length: length,
+			Draft: &DraftFile{FS: s.fsys, Name: s.receipts.dir + "/" + info.Name + draftSuffix},
 		}})
 	}
 	s.count()
@@ -241,7 +243,7 @@ func (s *sender) send(ctx context.Context, f *waitingFile) result {
 	return result{file: f, receipt: receipt, err: err, took: time.Since(began)}
 }
 
-// settle notes the end of a Send.
+// settle notes the end of a Send (UL2).
 func (s *sender) settle(ctx context.Context, r result) {
 	r.file.isRunning = false
 	if r.err == nil {
@@ -270,6 +272,7 @@ func (s *sender) isGone(f *waitingFile) bool {
 
 func (s *sender) succeed(r *result) {
 	s.known[r.file.Name] = r.receipt
+	_ = r.file.Draft.Remove() // without its file it says nothing
 	s.drop(r.file)
 	if s.logged {
 		s.log.Info("files are sent again", "receiver", s.to.Name(), "target", s.to.Target(), "failures", s.failures)

@@ -304,6 +304,8 @@ var homes = map[string]string{
 	"github.com/alecthomas/kong":                     "cmd/",
 	"github.com/KimMachineGun/automemlimit/memlimit": "cmd/",
 	"github.com/pelletier/go-toml/v2":                "cmd/",
+	"github.com/minio/minio-go":                      "engine/upload/objectstore",
+	"github.com/johannesboyne/gofakes3":              "tests",
 	"github.com/fsnotify/fsnotify":                   "engine/inbox",
 	"github.com/prometheus/client_golang":            "engine/control",
 	"golang.org/x/sync": "engine/lifecycle engine/fsck engine/restore engine/cluster/transport " +
@@ -322,10 +324,10 @@ var homes = map[string]string{
 	"reflect": "cmd/ bench/golden internal/options engine/counters engine/report " +
 		"engine/control/metrics.go tests",
 	"unsafe": "internal/mpmc internal/vfs/fault.go bench/load/system_linux.go tests",
-	"net/url": "engine/fetch/options.go engine/control/cdx.go engine/cluster/identity warc/recordread.go cmd/ " +
-		"bench/ tools/realsite tools/skeleton tests",
-	"net/http": "engine/control engine/control/dashboard engine/cookie/cookie.go warc/replay bench/load " +
-		"bench/scenario/testbed cmd/ tools/realsite tests",
+	"net/url": "engine/upload/objectstore engine/fetch/options.go engine/control/cdx.go engine/cluster/identity " +
+		"warc/recordread.go cmd/ bench/ tools/realsite tools/skeleton tests",
+	"net/http": "engine/upload/objectstore engine/control engine/control/dashboard engine/cookie/cookie.go " +
+		"warc/replay bench/load bench/scenario/testbed cmd/ tools/realsite tests",
 	"net/http/httptest":      "tests",
 	"net/http/pprof":         "engine/control",
 	"golang.org/x/net/http2": "",

@@ -28,6 +28,7 @@ const doors = `
 	github.com/miekg/dns.ExchangeConn
 	github.com/hashicorp/memberlist.NewNetTransport
 	github.com/miekg/dns.Transfer github.com/miekg/dns.Server github.com/miekg/dns.ActivateAndServe
+	github.com/minio/minio-go/v7.New github.com/minio/minio-go/v7.NewCore
 	google.golang.org/grpc.NewClient google.golang.org/grpc.NewServer
 	syscall.Socket syscall.Connect syscall.Bind syscall.Sendto syscall.SendmsgN syscall.Sendmsg syscall.ConnectEx
 	syscall.WSASendto
@@ -54,6 +55,7 @@ var doorkeepers = places{
 	"engine/fetch/socket_linux.go":           "the same with fewer system calls, for the dialer alone: see checkInner",
 	"engine/fetch/dialer.go":                 "the one dial function, for pages and for questions to name servers alike",
 	"engine/cluster/membership/sockets.go":   "membership: the operator gives the port and the addresses, never a page",
+	"engine/upload/objectstore/":             "the object store that the operator names, never a page",
 	"engine/control/client.go":               "asks a running crawl over its local port",
 	"engine/control/server.go":               "answers on the local port",
 	"engine/control/socket.go":               "the local port, both ends of it",

@@ -128,6 +128,9 @@ func (c *Command) Run(inv *command.Invocation) error {
 		return c.dryRun(inv)
 	}
 	cfg, seams := c.cfg, c.seams
+	if err := receivers.CheckKeys(&c.Uploads); err != nil {
+		return command.Misuse(err)
+	}
 	if err := c.probe(inv.Context, c.Config.Dir); err != nil {
 		return err
 	}
@@ -159,7 +162,7 @@ func (c *Command) Run(inv *command.Invocation) error {
 		return err
 	}
 	seams.Inbox = files
-	c.sending = receivers.New(seams.FS, c.Config.Dir, &c.Uploads, seams.Log)
+	c.sending = receivers.New(seams.FS, c.Config.Dir, &c.Uploads, inv.Version, seams.Log)
 	seams.Uploads = c.sending
 	e, err := engine.Open(cfg, seams)
 	if err != nil {

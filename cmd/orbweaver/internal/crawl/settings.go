@@ -11,6 +11,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/cmd/orbweaver/internal/process"
+	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine"
 	"orbweaver/engine/archive"
 	"orbweaver/engine/changes"
@@ -25,7 +26,7 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 	cfg := c.Config // crawl.toml keeps c.Config, which has nothing of what is derived here
 	cfg.Archive.Version, cfg.Archive.Host = inv.Version, hostName()
 	bad.Add("", c.archive(&cfg.Archive))
-	bad.Add("", c.Uploads.Validate())
+	bad.Add("", receivers.Check(&c.Uploads))
 	_, err := c.points(&cfg)
 	bad.Add("", err)
 	cfg.Seeds, err = seedSource(inv, c.URLs, c.Seeds)

@@ -8,7 +8,9 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/cmd/orbweaver/internal/crawl"
+	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine/fsck"
+	"orbweaver/engine/upload"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )
@@ -18,11 +20,13 @@ type FsckCommand struct {
 	Dir     string   `arg:"" help:"Crawl directory." placeholder:"DIR"`
 	URLs    []string `arg:"" optional:"" name:"url" help:"With --rebuild: seeds, beside those that are left of the old frontier." placeholder:"URL"`
 	Rebuild bool     `help:"If the crawl is not sound, make frontier, indexes and counters again from the WARC files."`
+	Remote  bool     `help:"Also compare each closed WARC file with its object in the bucket of --upload."`
 	Temp    string   `help:"Directory for the lists of fingerprints that do not fit in memory; the default is the system's." placeholder:"DIR"`
 	JSON    bool     `help:"Print JSON."`
 	Quiet   bool     `help:"Show no progress on a terminal."`
 
-	crawl *crawl.Command // with --rebuild: the settings of the crawl
+	remote upload.Options // with --remote
+	crawl  *crawl.Command // with --rebuild: the settings of the crawl
 }
 
 // Help shows examples.
@@ -41,19 +45,30 @@ cannot tell.
 Examples:
   orbweaver fsck crawl
   orbweaver fsck --json crawl | jq '.findings[] | select(.severity == "error")'
+  orbweaver fsck --remote crawl                            # the archive and the bucket of --upload
   orbweaver fsck --rebuild crawl
   orbweaver fsck --rebuild crawl https://example.org/     # a seed that was lost with the frontier`
 }
 
 // Check finds the settings of the crawl, if they are needed.
 func (c *FsckCommand) Check(inv *command.Invocation) (err error) {
+	if c.Remote && c.Rebuild {
+		return errors.New("--remote and --rebuild exclude each other")
+	}
+	if c.Remote {
+		c.remote, err = uploadOptions(inv, c.Dir, "", "")
+		if err == nil && c.remote.Target == "" {
+			err = fmt.Errorf("--remote: the crawl in %s has no --upload", c.Dir)
+		}
+		return err
+	}
 	if !c.Rebuild {
 		if len(c.URLs) > 0 {
 			return fmt.Errorf("unexpected argument %s: seeds are for --rebuild", c.URLs[0])
 		}
 		return nil
 	}
-	c.crawl, err = c.crawlSettings(inv)
+	c.crawl, err = crawlSettings(inv, c.Dir, c.URLs...)
 	return err
 }
 
@@ -69,6 +84,11 @@ func (c *FsckCommand) Run(inv *command.Invocation) error {
 	if err != nil {
 		return err
 	}
+	if c.Remote {
+		if err := c.compareRemote(inv, &r); err != nil {
+			return err
+		}
+	}
 	if c.JSON {
 		if err := command.PrintJSON(inv.Stdout, r); err != nil {
 			return err
@@ -77,6 +97,30 @@ func (c *FsckCommand) Run(inv *command.Invocation) error {
 		r.Print(inv.Stdout)
 	}
 	return c.verdict(&r)
+}
+
+// compareRemote holds the archive against the bucket.
+func (c *FsckCommand) compareRemote(inv *command.Invocation, r *fsck.Report) error {
+	store, err := receivers.OpenStore(&c.remote, inv.Version)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	progress, end := console.Progress(inv.Stderr, "comparing", c.Quiet)
+	defer end()
+	found, checked, err := store.Compare(inv.Context, vfs.Disk(), c.Dir, progress)
+	if err != nil {
+		return err
+	}
+	r.AddArea(fsck.Area{Name: "bucket", Checked: int64(checked), Unit: "WARC files"})
+	for _, d := range found {
+		f := fsck.Finding{Area: "bucket", File: d.File, Severity: fsck.Note, Text: d.Text}
+		if d.IsFault {
+			f.Severity = fsck.Error
+		}
+		r.Add(f)
+	}
+	return nil
 }
 
 func (c *FsckCommand) verdict(r *fsck.Report) error {

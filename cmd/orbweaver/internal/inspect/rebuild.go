@@ -25,16 +25,16 @@ type rebuildReport struct {
 }
 
 // crawlSettings reads the settings of the crawl as "orbweaver crawl --dir DIR" would.
-func (c *FsckCommand) crawlSettings(inv *command.Invocation) (*crawl.Command, error) {
-	args := []string{"crawl", "--dir", c.Dir}
+func crawlSettings(inv *command.Invocation, dir string, more ...string) (*crawl.Command, error) {
+	args := []string{"crawl", "--dir", dir}
 	config, err := command.GivenText(inv.Args, "config", nil)
 	if err != nil {
 		return nil, err
 	}
 	if config != "" {
 		args = append(args, "--config", config)
-	} else if _, err := os.Stat(filepath.Join(c.Dir, crawl.SettingsName)); errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s has no %s: give the settings of the crawl with --config", c.Dir, crawl.SettingsName)
+	} else if _, err := os.Stat(filepath.Join(dir, crawl.SettingsName)); errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s has no %s: give the settings of the crawl with --config", dir, crawl.SettingsName)
 	}
 	var grammar struct {
 		command.Sources
@@ -42,7 +42,7 @@ func (c *FsckCommand) crawlSettings(inv *command.Invocation) (*crawl.Command, er
 	}
 	grammar.Crawl = crawl.New()
 	nested := inv.Nested(io.Discard)
-	if err := nested.Check(nested.Parse(&grammar, append(args, c.URLs...))); err != nil {
+	if err := nested.Check(nested.Parse(&grammar, append(args, more...))); err != nil {
 		return nil, err
 	}
 	return &grammar.Crawl, nil

@@ -17,14 +17,15 @@ type Sending struct {
 	o    *upload.Options
 	log  *slog.Logger
 
+	version string                         // of the program
 	uploads atomic.Pointer[upload.Uploads] // nil if nothing is sent
 	kill    context.Context                //nolint:containedctx // its end ends what is under way at once
 	abort   context.CancelFunc
 }
 
 // New returns what sends the files of the crawl in dir, once it is started.
-func New(fsys vfs.FS, dir string, o *upload.Options, log *slog.Logger) *Sending {
-	s := &Sending{fsys: fsys, dir: dir, o: o, log: log}
+func New(fsys vfs.FS, dir string, o *upload.Options, version string, log *slog.Logger) *Sending {
+	s := &Sending{fsys: fsys, dir: dir, o: o, version: version, log: log}
 	s.kill, s.abort = context.WithCancel(context.Background())
 	return s
 }
@@ -32,6 +33,13 @@ func New(fsys vfs.FS, dir string, o *upload.Options, log *slog.Logger) *Sending 
 // Start begins to send. The crawl directory must be locked.
 func (s *Sending) Start(ctx context.Context) error {
 	var to []upload.Outlet
+	if s.o.Target != "" {
+		store, err := OpenStore(s.o, s.version)
+		if err != nil {
+			return err
+		}
+		to = append(to, upload.Outlet{Receiver: store, Parallel: s.o.Parallel})
+	}
 	if s.o.Command != "" {
 		to = append(to, upload.Outlet{Receiver: newProgram(s.o, s.dir, s.log), Parallel: s.o.Commands})
 	}
@@ -55,22 +63,21 @@ func (s *Sending) Stats() *upload.Stats {
 const stopWait = 30 * time.Second
 
 // Finish waits until all files are sent. The crawl has ended. It waits for --upload-wait at most, and once stopping has
-// ended, for stopWait at most. It reports whether all files are sent.
-func (s *Sending) Finish(stopping context.Context) bool {
+// ended, for stopWait at most. It returns how many files are left.
+func (s *Sending) Finish(stopping context.Context) (left int64) {
 	u := s.uploads.Load()
 	if u == nil {
-		return true
+		return 0
 	}
 	wait, cancel := context.WithTimeout(s.kill, s.o.Wait)
 	defer cancel()
 	hurry := time.AfterFunc(s.o.Wait, cancel)
 	defer hurry.Stop()
 	defer context.AfterFunc(stopping, func() { hurry.Reset(min(stopWait, s.o.Wait)) })()
-	left := u.Finish(wait)
-	if left > 0 {
+	if left = u.Finish(wait); left > 0 {
 		s.log.Warn("WARC files are not sent yet: the next run or 'orbweaver upload' sends them", "dir", s.dir, "files", left)
 	}
-	return left == 0
+	return left
 }
 
 // Abort ends what is under way at once, also a Finish. Files without a receipt are sent by the next run.

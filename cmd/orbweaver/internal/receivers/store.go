@@ -1,0 +1,55 @@
+package receivers
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+
+	"orbweaver/engine/upload"
+	"orbweaver/engine/upload/objectstore"
+)
+
+// storeOptions adds what the environment says to the flags.
+func storeOptions(o *upload.Options, version string) objectstore.Options {
+	return objectstore.Options{
+		Target: o.Target, Version: version,
+		Endpoint: cmp.Or(o.Endpoint, os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL")),
+		Region:   cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
+	}
+}
+
+// Check reports what is wrong with the options.
+func Check(o *upload.Options) error {
+	err := o.Validate()
+	if o.Target == "" {
+		return err
+	}
+	store := storeOptions(o, "")
+	if fault := store.Validate(); fault != nil {
+		err = errors.Join(err, fmt.Errorf("--upload: %w", fault))
+	}
+	return err
+}
+
+// CheckKeys reports if there are no keys for the object store.
+func CheckKeys(o *upload.Options) error {
+	if o.Target == "" {
+		return nil
+	}
+	s, err := OpenStore(o, "")
+	if err != nil {
+		return err
+	}
+	s.Close()
+	return nil
+}
+
+// OpenStore opens the object store of --upload.
+func OpenStore(o *upload.Options, version string) (*objectstore.Store, error) {
+	s, err := objectstore.New(storeOptions(o, version))
+	if err != nil {
+		return nil, fmt.Errorf("--upload: %w", err)
+	}
+	return s, nil
+}

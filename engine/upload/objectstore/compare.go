@@ -1,0 +1,84 @@
+package objectstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"orbweaver/engine/layout"
+	"orbweaver/engine/upload"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+)
+
+// Difference is a file of the archive that the bucket does not have as it is.
+type Difference struct {
+	File    string // relative to the crawl directory
+	Text    string
+	IsFault bool // false for a file that is not sent yet
+}
+
+// Compare holds each closed WARC file, and its index, against its object. It reads all files, and reads objects back
+// whose digest the store does not tell. checked is how many files there were. An error is one of the disk, or of a
+// store that does not answer.
+func (s *Store) Compare(
+	ctx context.Context, fsys vfs.FS, dir string, progress func(file string),
+) (found []Difference, checked int, err error) {
+	archive := dir + "/" + layout.ArchiveDir
+	files, err := warc.Files(fsys, archive)
+	if err != nil {
+		return nil, 0, err
+	}
+	receipts, err := upload.Receipts(fsys, dir, s)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, info := range files {
+		if info.Open {
+			continue
+		}
+		checked++
+		name := layout.ArchiveDir + "/" + info.Name
+		progress(name)
+		receipt, isSent := receipts[info.Name]
+		if !isSent {
+			found = append(found, Difference{File: name, Text: "it is not sent yet"})
+			continue
+		}
+		for _, one := range []string{info.Index(), info.Name} {
+			sum, err := s.compare(ctx, fsys, archive, one)
+			name := layout.ArchiveDir + "/" + one
+			switch {
+			case errors.Is(err, ErrMissing), errors.Is(err, ErrDiffers):
+				found = append(found, Difference{name, fmt.Sprintf("s3://%s/%s: %v", s.bucket, s.key(one), err), true})
+			case err != nil:
+				return found, checked, err
+			case one == info.Name && receipt.SHA256 != sum.sha256Hex():
+				found = append(found, Difference{name, "its SHA-256 is " + sum.sha256Hex() + ", in its receipt " +
+					receipt.SHA256, true})
+			}
+		}
+	}
+	return found, checked, nil
+}
+
+// compare proves that an object has the bytes of a file.
+func (s *Store) compare(ctx context.Context, fsys vfs.FS, dir, name string) (sum *sums, err error) {
+	file, err := fsys.Open(dir + "/" + name)
+	if err != nil {
+		return nil, fmt.Errorf("object store: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	length, err := file.Size()
+	if err != nil {
+		return nil, fmt.Errorf("object store: %w", err)
+	}
+	if sum, err = digest(ctx, file, length, s.partBytes); err != nil {
+		return nil, err
+	}
+	_, _, err = s.verify(ctx, s.key(name), sum)
+	if errors.Is(err, ErrMissing) || errors.Is(err, ErrDiffers) {
+		return sum, err
+	}
+	return sum, s.fault(s.key(name), err)
+}

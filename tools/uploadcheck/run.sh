@@ -1,0 +1,91 @@
+#!/bin/sh
+# Sends a crawl of the simulated web to s3rver, on loopback, while it is killed and the store goes down, and lets s3cmd
+# read the bucket.
+#
+#   tools/uploadcheck/run.sh DIR
+#
+# DIR must not exist. Exit status: 0 no complaint, 1 a complaint, 2 wrong usage or a tool is missing.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+orbweaver=$here/../../bin/orbweaver
+port=${PORT:-24568}
+die() { echo "uploadcheck: $*" >&2; exit 2; }
+status=0
+complain() { echo "uploadcheck: COMPLAINT: $*"; status=1; }
+
+[ $# -eq 1 ] && [ ! -e "$1" ] || die "usage: $0 DIR (which must not exist)"
+for tool in node npm s3cmd; do
+	command -v "$tool" >/dev/null || die "$tool is missing: please install it (node 20, npm, s3cmd)"
+done
+if [ ! -d "$here/node_modules/s3rver" ]; then
+	echo "uploadcheck: installing s3rver"
+	(cd "$here" && npm ci --silent --no-audit --no-fund) || die "npm ci failed"
+fi
+mkdir -p "$1/objects" || die "$1 cannot be made"
+dir=$(cd "$1" && pwd)
+export AWS_ACCESS_KEY_ID=S3RVER AWS_SECRET_ACCESS_KEY=S3RVER
+
+store=
+start_store() {
+	"$here/node_modules/.bin/s3rver" -d "$dir/objects" -a 127.0.0.1 -p "$port" --silent --configure-bucket archive &
+	store=$!
+	for _ in $(seq 50); do
+		node -e "require('net').connect($port, '127.0.0.1').on('connect', () => process.exit(0)).on('error', () => process.exit(1))" &&
+			return
+	done
+	die "s3rver does not listen on port $port"
+}
+stop_store() {
+	[ -z "$store" ] || kill "$store" 2>/dev/null
+	wait "$store" 2>/dev/null
+	store=
+}
+web=
+trap 'stop_store; [ -z "$web" ] || kill "$web" 2>/dev/null' EXIT
+
+"$orbweaver" sim --proxy 127.0.0.1:$((port + 1)) --hosts 20 >"$dir/sim.log" 2>&1 &
+web=$!
+crawl() {
+	"$orbweaver" crawl --dir "$dir/crawl" --proxy "http://127.0.0.1:$((port + 1))" --resolver hashed:8 --scope all \
+		--host-delay 10ms --ip-delay 0 --progress none --warc-size 256KiB --checkpoint 1s --max-pages "$1" \
+		--upload s3://archive/check/one --upload-endpoint "http://127.0.0.1:$port" --upload-wait "$2" \
+		http://h0.sim.test/ http://h1.sim.test/
+}
+# The store is down: the crawl ends all the same, and says what is left.
+crawl 300 1s 2>"$dir/down.log" || complain "a crawl whose store is down fails"
+grep -q "WARC files are not sent yet" "$dir/down.log" || complain "the crawl does not say that files are left"
+start_store
+# Killed while it sends: the next command continues.
+"$orbweaver" upload "$dir/crawl" >"$dir/killed.log" 2>&1 &
+sending=$!
+node -e 'setTimeout(() => {}, 300)'
+kill -9 "$sending" 2>/dev/null
+wait "$sending" 2>/dev/null
+"$orbweaver" upload "$dir/crawl" || complain "upload"
+# It goes on crawling, and sends the new files.
+crawl 600 1m 2>"$dir/more.log" || complain "the crawl does not go on"
+"$orbweaver" fsck --quiet --remote "$dir/crawl" || complain "fsck --remote"
+
+s3() {
+	s3cmd --config=/dev/null --access_key=S3RVER --secret_key=S3RVER --no-ssl --host="127.0.0.1:$port" \
+		--host-bucket="127.0.0.1:$port" "$@"
+}
+mkdir -p "$dir/back"
+s3 get --quiet --recursive s3://archive/check/one/ "$dir/back/" || complain "s3cmd get"
+for f in "$dir"/crawl/warc/*; do
+	cmp -s "$f" "$dir/back/$(basename "$f")" || complain "$(basename "$f") differs in the bucket"
+done
+[ "$(find "$dir/back" -type f | wc -l)" -eq "$(find "$dir/crawl/warc" -type f | wc -l)" ] || complain "other files"
+"$orbweaver" warc verify "$dir"/back/*.warc.gz || complain "warc verify"
+
+# A file that somebody changes in the bucket is found.
+one=$(basename "$(find "$dir/crawl/warc" -name '*.warc.gz' | head -1)")
+echo damage >"$dir/damage"
+s3 put --quiet "$dir/damage" "s3://archive/check/one/$one" || complain "s3cmd put"
+if "$orbweaver" fsck --quiet --remote "$dir/crawl" >"$dir/damage.log"; then
+	complain "a changed object is not found"
+fi
+grep -q "the object differs from the file" "$dir/damage.log" || complain "the finding does not say what is wrong"
+[ $status -eq 0 ] && echo "uploadcheck: no complaint: $(find "$dir/back" -type f | wc -l) objects"
+exit $status
