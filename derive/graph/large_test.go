@@ -69,7 +69,7 @@ func (w *largeWriter) Add(*derive.Record) error {
 		w.begin()
 		first := page - page%pagesOfHost
 		for range 1 + r.IntN(2*arcsOfPage-1) {
-			to := page
+			var to int
 			switch n := r.IntN(20); {
 			case n < 11: // the menu
 				to = first + r.IntN(menuPages)
