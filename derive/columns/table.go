@@ -39,7 +39,7 @@ func New(o Options) *Table {
 func (*Table) Name() string { return "parquet" }
 
 // Settings implements derive.Product.
-func (t *Table) Settings() string { return fmt.Sprintf("1 memory=%d", t.o.Memory) }
+func (t *Table) Settings() string { return fmt.Sprintf("2 memory=%d", t.o.Memory) }
 
 // Needs implements derive.Product: heads are always read.
 func (*Table) Needs() derive.Needs { return derive.Needs{} }
