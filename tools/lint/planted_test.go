@@ -139,6 +139,8 @@ func TestPlantedDocuments(t *testing.T) {
 	)
 	check(checkPromises, "dnsres/cache_test.go", code("", ""), "D1 has no test")
 	check(checkPromises, "dnsres/a_test.go", code("", "func TestQ7_A() {}"), "promise Q7, which no doc.go explains")
+	check(checkDecisions, "docs/adr/0002-b.md", "# 3. B\n", "does not begin with \"# 2. \"")
+	check(checkDecisions, "docs/adr/b.md", "# 3. B\n", "NNNN-words")
 	check(checkPackages, "dnsres/doc.go", "package dnsres\n", "no package comment")
 	check(checkPackages, "dnsres/doc.go", "// It resolves.\npackage dnsres\n", "should begin with")
 	check(checkPackages, "dnsres/a.go", "// Package dnsres resolves.\npackage dnsres\n", "2 package comments")

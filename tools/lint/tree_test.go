@@ -55,6 +55,7 @@ func rules() []rule {
 		{"globals", checkGlobals},
 		{"size", checkSize},
 		{"promises", checkPromises},
+		{"decisions", checkDecisions},
 		{"packages", checkPackages},
 		{"engine", checkEngine},
 		{"words", checkWords},
