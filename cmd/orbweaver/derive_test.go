@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,4 +87,28 @@ func TestDerive_texts(t *testing.T) {
 		t.Error(err)
 	}
 	call(append(args, "--corpus-format", "csv")...).want(t, command.ExitUsage, "--corpus-format")
+}
+
+// Two pages with the same text are a cluster.
+func TestDerive_minhash(t *testing.T) {
+	dir := t.TempDir()
+	var a derivetest.Archive
+	a.Response("http://a.test/", 200, "text/html", "<p>one two three four five")
+	a.Response("http://a.test/2", 200, "text/html", "<p>One, two, three, four: five!")
+	file := filepath.Join(dir, "x.warc.gz")
+	writeFile(t, file, a.String())
+	out := filepath.Join(dir, "out")
+	call("derive", "--minhash", "--out", out, file).want(t, command.ExitDone)
+	packed, err := os.ReadFile(filepath.Join(out, "minhash", "clusters.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if n := strings.Count(string(text), `"cluster":0,"size":2,`); err != nil || n != 2 {
+		t.Errorf("%v\n%s", err, text)
+	}
 }

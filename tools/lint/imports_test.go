@@ -278,7 +278,7 @@ var homes = map[string]string{
 	// Bytes on disk.
 	"github.com/google/pprof": "bench/",
 	"github.com/klauspost/compress": "warc/member warc/coding engine/fetch engine/fetch/coding derive/extracts " +
-		"derive/corpus derive/graph bench/ tests",
+		"derive/corpus derive/graph derive/minhash bench/ tests",
 	"github.com/edsrzf/mmap-go":        "internal/vfs",
 	"github.com/parquet-go/parquet-go": "derive/columns derive/corpus tests",
 	"github.com/gofrs/flock":           "internal/vfs",
@@ -287,14 +287,14 @@ var homes = map[string]string{
 	// Fingerprints of URLs and hosts, digests of pages, and the checksums of our own formats.
 	"github.com/klauspost/cpuid": "internal/sha1pair",
 	"github.com/zeebo/xxh3": "internal/urlx engine engine/ sieve sieve/fpcache virtualize virtualize/diskq " +
-		"workbench/frame workbench/cold dnsres bench/ tests",
+		"workbench/frame workbench/cold dnsres derive/words bench/ tests",
 
 	// Text.
 	"golang.org/x/net/html": "engine/parse warc/replay bench/simweb/origin tools/conformance tools/skeleton " +
 		"tools/realsite tests",
 	"golang.org/x/net/idna":         "internal/urlx engine/filter bench/simweb tests",
 	"golang.org/x/net/publicsuffix": "engine/filter derive/columns",
-	"golang.org/x/text":             "engine/parse internal/urlx cmd/orbweaver/internal/console tests",
+	"golang.org/x/text":             "engine/parse internal/urlx derive/words cmd/orbweaver/internal/console tests",
 	"golang.org/x/term":             "cmd/orbweaver/internal/console",
 	"github.com/creack/pty":         "tests",
 	"github.com/expr-lang/expr":     "engine/filter",

@@ -13,6 +13,7 @@ import (
 	"orbweaver/derive/corpus"
 	"orbweaver/derive/extracts"
 	"orbweaver/derive/graph"
+	"orbweaver/derive/minhash"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -27,10 +28,12 @@ type Command struct {
 	Corpus bool `help:"Texts of pages as rows with the field names of FineWeb."`
 	Graph  bool `help:"Graphs of pages, hosts and domains, as text and for WebGraph."`
 
+	MinHash bool `name:"minhash" help:"Signatures of texts, and clusters of pages whose texts are nearly the same."`
+
 	CorpusFormat string `help:"Form of the rows of --corpus: jsonl or parquet." oneof:"jsonl,parquet" default:"jsonl" placeholder:"FORM"`
 
 	Nodes   string `help:"Pages of the graph: crawled, or all, with the targets of links." default:"crawled" oneof:"crawled,all" placeholder:"WHICH"`
-	Memory  int    `type:"size" help:"Memory of each worker for names and arcs of graphs, and of their sort. The process takes up to six times as much." default:"64Mi" least:"1048576" placeholder:"SIZE"`
+	Memory  int    `type:"size" help:"Memory of each worker for names and arcs of graphs, and of the sorts of --graph and --minhash. For graphs, the process takes up to six times as much." default:"64Mi" least:"1048576" placeholder:"SIZE"`
 	Out     string `help:"Directory for the outputs. The same command continues there." required:"" placeholder:"DIR"`
 	Crawl   string `help:"Name of the crawl in outputs. The default is the name of the crawl directory." placeholder:"NAME"`
 	Workers int    `help:"WARC files that are read at a time; 0 means one for each processor." default:"0" least:"0" most:"1024" placeholder:"N"`
@@ -50,6 +53,7 @@ Files that a crawl is writing are left out. A damaged record is reported, and al
   --wet       DIR/wet/NAME.warc.wet.gz
   --wat       DIR/wat/NAME.warc.wat.gz
   --corpus    DIR/corpus/NAME.jsonl.gz, or NAME.parquet
+  --minhash   DIR/minhash/signatures/NAME.jsonl.gz, DIR/minhash/clusters.jsonl.gz
   --graph     DIR/graph/NAME.urls.gz, NAME.arcs.gz, NAME-host-*, NAME-domain-*, and *.graph for WebGraph
 
 Exit status: 0 if all is well, 1 if a record was damaged or an output could not be written.
@@ -62,8 +66,8 @@ Examples:
 
 // Check implements command.Checker.
 func (c *Command) Check(*command.Invocation) error {
-	if !c.Parquet && !c.Graph && !c.WET && !c.WAT && !c.Corpus {
-		return errors.New("nothing to make: give --parquet, --graph, --wet, --wat or --corpus")
+	if !c.Parquet && !c.Graph && !c.WET && !c.WAT && !c.Corpus && !c.MinHash {
+		return errors.New("nothing to make: give --parquet, --graph, --wet, --wat, --corpus or --minhash")
 	}
 	if strings.ContainsAny(c.Crawl, "/=\x00") {
 		return fmt.Errorf("--crawl: %q cannot be part of a path", c.Crawl)
@@ -92,6 +96,9 @@ func (c *Command) Run(inv *command.Invocation) error {
 	}
 	if c.Corpus {
 		o.Products = append(o.Products, corpus.New(corpus.Options{Parquet: c.CorpusFormat == "parquet"}))
+	}
+	if c.MinHash {
+		o.Products = append(o.Products, minhash.New(fsys, minhash.Options{Dir: c.Out, Memory: c.Memory}))
 	}
 	line := console.StartStatus(inv.Stderr, c.Quiet)
 	defer line.Close()

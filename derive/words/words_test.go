@@ -1,0 +1,45 @@
+package words
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func hashes(text string) []uint64 {
+	var h Hasher
+	return h.Hashes(nil, []byte(text))
+}
+
+// Texts that differ in case, accents, punctuation, numbers and white space only have the same words.
+func TestHashes_normalised(t *testing.T) {
+	for text, same := range map[string]string{
+		"The CAFÉ, in 1984!":      "the cafe in 7",
+		" a\u00a0b\r\n\tc ":       "a b c",
+		"don't \u2014 e-mail":     "dont email",
+		"cafe\u0301 \u00c5sa":     "cafe asa",
+		"\u0663 \u0664\u0665":     "0 0",
+		"v1.2.3":                  "v0",
+		"\u6f22\u5b57 x":          "\u6f22 \u5b57 x",
+		"\u0421\u041b\u041e":      "\u0441\u043b\u043e",
+		"... \xff\xfe \U0001F600": "",
+	} {
+		if got, want := hashes(text), hashes(same); !slices.Equal(got, want) {
+			t.Errorf("%q and %q: %x and %x", text, same, got, want)
+		}
+	}
+	if n := len(hashes(strings.Repeat("x", 1000))); n != 1 {
+		t.Errorf("%d words", n)
+	}
+}
+
+// Five words have one shingle of five, and four have none.
+func TestShingles(t *testing.T) {
+	words := hashes("a b c d e f")
+	if got := Shingles(nil, words, 5); len(got) != 2 || got[0] == got[1] || got[1] != Hash(words[1:]) {
+		t.Errorf("%x", got)
+	}
+	if got := Shingles(nil, words[:4], 5); len(got) != 0 {
+		t.Errorf("%x", got)
+	}
+}
