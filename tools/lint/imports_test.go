@@ -14,7 +14,7 @@ const base = "internal/urlx internal/outcome internal/invariants internal/mpmc i
 const (
 	rooms = "workbench workbench/cold workbench/frame workbench/itemqueue sieve sieve/fpcache virtualize " +
 		"virtualize/diskq dnsres warc warc/block warc/cdxj warc/deflate warc/fixity warc/member " +
-		"warc/inventory warc/repair"
+		"warc/inventory warc/repair warc/zipnum"
 	parts = `
 		engine/catalogue
 		engine/cookie
@@ -87,12 +87,13 @@ var importTable = []struct{ importer, may string }{
 	{"warc/header", ""},
 	{"warc", base + " warc/block warc/cdxj warc/fixity warc/header warc/member"},
 	{"warc/inventory", base + " warc warc/fixity"},
+	{"warc/zipnum", base},
 	{"warc/repair", base + " warc warc/cdxj warc/member"},
 	{"warc/coding", ""},
-	{"warc/lookup", base + " warc warc/block warc/cdxj warc/member"},
+	{"warc/lookup", base + " warc warc/block warc/cdxj warc/member warc/zipnum"},
 	{"warc/cdxserver", "warc/lookup"},
 	{"warc/replay", base + " warc warc/cdxserver warc/coding warc/lookup"},
-	{"warc/warctool", base + " warc warc/coding warc/fixity warc/inventory warc/lookup warc/member"},
+	{"warc/warctool", base + " warc warc/coding warc/fixity warc/inventory warc/lookup warc/member warc/zipnum"},
 
 	// Level 1, the parts of the engine.
 	{"engine/catalogue", base},

@@ -154,11 +154,15 @@ func (f *Files) open(ctx context.Context, want Range) (merge merged, err error) 
 		return nil, fmt.Errorf("lookup: %w", err)
 	}
 	chunk := min(max(chunksMost/max(len(files), 1), chunkLeast), chunkMost)
+	covered, merge, err := f.o.withClusters(files, want, merge)
+	if err != nil {
+		return nil, fmt.Errorf("lookup: %w", err)
+	}
 	for _, file := range files {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if writing[file.name] || file.open && f.hasDone {
+		if covered[file.name] || writing[file.name] || file.open && f.hasDone {
 			continue
 		}
 		c, err := f.cursor(file, want, chunk)

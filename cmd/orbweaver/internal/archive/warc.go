@@ -185,18 +185,42 @@ func (x *warcVerifyCmd) verifyWACZ(inv *command.Invocation, c *Command) error {
 }
 
 type warcIndexCmd struct {
-	Write bool     `help:"Write FILE.cdxj beside each file instead of printing."`
-	Files []string `arg:"" help:"WARC files." name:"file"`
+	Write   bool     `help:"Write FILE.cdxj beside each file instead of printing." xor:"form"`
+	Cluster string   `help:"Write one index of all files into this directory: a ZipNum cluster, as pywb and Common Crawl have it." placeholder:"DIR" xor:"form"`
+	Files   []string `arg:"" help:"WARC files. With --cluster also directories of them." name:"file"`
 }
 
 // Help shows examples.
 func (*warcIndexCmd) Help() string {
-	return "Examples:\n  orbweaver warc index crawl/warc/*.warc.gz >all.cdxj\n  orbweaver warc index --write FILE"
+	return `A cluster has cluster.idx, and sorted blocks of 3,000 lines in cdx-00000.gz and so on. 'warc get', 'view'
+and /cdx read it for the WARC files beside it that have no index of their own.
+
+Examples:
+  orbweaver warc index crawl/warc/*.warc.gz >all.cdxj
+  orbweaver warc index --write FILE
+  orbweaver warc index --cluster crawl/warc crawl`
 }
 
 // Run indexes.
 func (x *warcIndexCmd) Run(inv *command.Invocation, c *Command) error {
-	return c.tool(inv).Index(x.Write, x.Files...)
+	if x.Cluster == "" {
+		return c.tool(inv).Index(x.Write, x.Files...)
+	}
+	files, err := closedFiles(x.Files)
+	if err != nil {
+		return err
+	}
+	r, err := warctool.WriteCluster(vfs.Disk(), x.Cluster, files...)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return json.NewEncoder(inv.Stdout).Encode(map[string]int64{
+			"lines": int64(r.Lines), "blocks": int64(r.Blocks), "parts": int64(r.Parts), "bytes": r.Bytes,
+		})
+	}
+	_, err = fmt.Fprintf(inv.Stdout, "lines %d, blocks %d, parts %d, bytes %d\n", r.Lines, r.Blocks, r.Parts, r.Bytes)
+	return err
 }
 
 type warcWACZCmd struct {

@@ -1,0 +1,98 @@
+package lookup
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path"
+
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+	"orbweaver/warc/zipnum"
+)
+
+// withClusters adds the clusters of the directories to merge. They stand for the closed files beside them that have no
+// index of their own: covered has their names.
+func (o *Options) withClusters(
+	files []archiveFile, want Range, merge merged,
+) (covered map[string]bool, _ merged, _ error) {
+	for _, dir := range o.Dirs {
+		if _, err := o.FS.Size(path.Join(dir, zipnum.IndexName)); err != nil {
+			continue
+		}
+		here := map[string]bool{}
+		for _, file := range files {
+			if file.open || path.Dir(file.path) != path.Clean(dir) {
+				continue
+			}
+			if _, err := o.FS.Size(warc.IndexName(file.path)); errors.Is(err, fs.ErrNotExist) {
+				here[file.name] = true
+			}
+		}
+		if len(here) == 0 {
+			continue
+		}
+		c, err := openCluster(o.FS, dir, want, here)
+		if err != nil {
+			return nil, merge, err
+		}
+		merge = merge.with(c)
+		if covered == nil {
+			covered = here
+			continue
+		}
+		for name := range here {
+			covered[name] = true
+		}
+	}
+	return covered, merge, nil
+}
+
+// clusterCursor is the lines of some files in a cluster.
+type clusterCursor struct {
+	*zipnum.Cursor
+
+	files map[string]bool
+}
+
+func openCluster(fsys vfs.FS, dir string, want Range, files map[string]bool) (*clusterCursor, error) {
+	in, err := zipnum.Open(fsys, dir, want.From, want.To)
+	if err != nil {
+		return nil, err
+	}
+	c := &clusterCursor{Cursor: in, files: files}
+	return c, c.skip()
+}
+
+func (c *clusterCursor) line() []byte { return c.Line() }
+
+func (c *clusterCursor) next() error {
+	if err := c.Next(); err != nil {
+		return err
+	}
+	return c.skip()
+}
+
+// skip leaves out the lines of other files.
+func (c *clusterCursor) skip() error {
+	for c.Line() != nil && !c.files[fileOfLine(c.Line())] {
+		if err := c.Next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fileOfLine returns the name of the file in an index line, "" if it has none.
+func fileOfLine(line []byte) string {
+	for i, c := range line {
+		if c == '{' {
+			var said struct {
+				File string `json:"filename"`
+			}
+			_ = json.Unmarshal(line[i:], &said) // a damaged line has no file
+			return said.File
+		}
+	}
+	return ""
+}

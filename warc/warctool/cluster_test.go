@@ -1,0 +1,62 @@
+package warctool
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+	"orbweaver/warc/zipnum"
+)
+
+// A cluster of several archives has all lines of their indexes, also of a file without one. No temporary file stays.
+func TestWriteCluster(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	var files, want []string
+	for i := range 7 {
+		name := webArchive(t, fsys, fmt.Sprintf("a%d", i), fmt.Sprintf("http://a.test/%d", i), "http://b.test/")
+		files = append(files, name)
+		text, err := vfs.ReadFile(fsys, warc.IndexName(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, strings.Split(strings.TrimSpace(string(text)), "\n")...)
+	}
+	if err := fsys.Remove(warc.IndexName(files[3])); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(want)
+	s := &lineSorter{fsys: fsys, dir: "a0", most: 3} // several rounds
+	if err := s.collect(files); err != nil || len(s.sorted) > 3 {
+		t.Fatal(s.sorted, err)
+	}
+	var merged []string
+	err := s.merge(s.sorted, func(line []byte) error {
+		merged = append(merged, string(bytes.TrimSuffix(line, []byte("\n"))))
+		return nil
+	})
+	if err != nil || !slices.Equal(merged, want) {
+		t.Errorf("%d lines, want %d, %v", len(merged), len(want), err)
+	}
+	if err := s.remove(); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := WriteCluster(fsys, "c", files...); err != nil || r.Lines != len(want) || r.Blocks != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	c, err := zipnum.Open(fsys, "c", []byte("test,a)"), []byte("test,b)/!"))
+	var got []string
+	for err == nil && c.Line() != nil {
+		got = append(got, string(c.Line()))
+		err = c.Next()
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%d lines, want %d, %v", len(got), len(want), err)
+	}
+	if names, _ := fsys.List("c"); len(names) != 3 {
+		t.Error(names)
+	}
+}

@@ -1,0 +1,144 @@
+package zipnum
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"orbweaver/internal/vfs"
+)
+
+// manyLines are sorted lines, in which keys repeat over several blocks.
+func manyLines(n int) (lines []string) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range n {
+		lines = append(lines, fmt.Sprintf("test,s%03d)/%d 2026010203%04d {\"filename\":\"a\"}\n",
+			rng.IntN(40), rng.IntN(3), i))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func writeLines(t *testing.T, fsys vfs.FS, o Options, lines []string) Result {
+	t.Helper()
+	r, err := Write(fsys, "c", o, func(add func([]byte) error) error {
+		for _, line := range lines {
+			if err := add([]byte(line)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Each range of a cluster has the lines that a linear scan finds.
+func TestCursorAgreesWithAScan(t *testing.T) {
+	lines := manyLines(1000)
+	for _, o := range []Options{{BlockLines: 7, PartBytes: 600}, {BlockLines: 1}, {}} {
+		fsys := vfs.NewMem(1)
+		if r := writeLines(t, fsys, o, lines); r.Lines != len(lines) || o.PartBytes > 0 && r.Parts < 3 {
+			t.Fatalf("%+v", r)
+		}
+		rng := rand.New(rand.NewPCG(3, 4))
+		for range 300 {
+			from, to := lines[rng.IntN(len(lines))], lines[rng.IntN(len(lines))]
+			from, to = from[:rng.IntN(len(from))], to[:rng.IntN(len(to))]
+			var want, got []string
+			for _, line := range lines {
+				if line = strings.TrimSuffix(line, "\n"); line >= from && line < to {
+					want = append(want, line)
+				}
+			}
+			c, err := Open(fsys, "c", []byte(from), []byte(to))
+			for err == nil && c.Line() != nil {
+				got = append(got, string(c.Line()))
+				err = c.Next()
+			}
+			if err != nil || !slices.Equal(got, want) {
+				t.Fatalf("%+v: %q to %q: %d lines, want %d, %v", o, from, to, len(got), len(want), err)
+			}
+		}
+	}
+}
+
+// The files are those that other programs read: sorted blocks of 3,000 lines, each a gzip member, found by tabs.
+func TestClusterIsWhatOthersRead(t *testing.T) {
+	fsys, lines := vfs.NewMem(1), manyLines(7000)
+	if r := writeLines(t, fsys, Options{}, lines); r.Blocks != 3 || r.Parts != 1 {
+		t.Fatalf("%+v", r)
+	}
+	index, err := vfs.ReadFile(fsys, "c/cluster.idx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, err := vfs.ReadFile(fsys, "c/cdx-00000.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(part)) // all members, one after another
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(z); err != nil || string(text) != strings.Join(lines, "") {
+		t.Error(len(text), err)
+	}
+	at := int64(0)
+	for i, line := range strings.Split(strings.TrimSpace(string(index)), "\n") {
+		fields := strings.Split(line, "\t")
+		first := lines[i*3000]
+		if len(fields) != 5 || !strings.HasPrefix(first, fields[0]+" {") || fields[1] != "cdx-00000.gz" ||
+			fields[2] != fmt.Sprint(at) || fields[4] != fmt.Sprint(i+1) {
+			t.Errorf("%q at %d, first line %q", line, at, first)
+		}
+		b, _ := parseBlock([]byte(line))
+		at += b.length
+	}
+	if at != int64(len(part)) {
+		t.Error(at, len(part))
+	}
+	if loc, err := vfs.ReadFile(fsys, "c/cluster.loc"); err != nil || string(loc) != "cdx-00000.gz\tcdx-00000.gz\n" {
+		t.Error(string(loc), err)
+	}
+}
+
+// Lines that are not sorted make no cluster, one that is there stays, and damage is an error.
+func TestFaultsOfClusters(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	_, err := Write(fsys, "c", Options{}, func(add func([]byte) error) error {
+		return errors.Join(add([]byte("b 1 {}\n")), add([]byte("a 1 {}\n")))
+	})
+	if !errors.Is(err, ErrOrder) {
+		t.Error(err)
+	}
+	if _, err := fsys.Size("c/" + IndexName); err == nil {
+		t.Error("there is an index")
+	}
+	writeLines(t, fsys, Options{}, manyLines(10))
+	if _, err := Write(fsys, "c", Options{}, func(func([]byte) error) error { return nil }); err == nil {
+		t.Error("a cluster is replaced")
+	}
+	for _, damage := range []string{
+		"words\n", "a 1\t../x\t0\t9\t1\n", "a 1\tcdx-00000.gz\t-1\t9\t1\n", "a 1\tcdx-00000.gz\t5\t9\t1\n",
+	} {
+		err := vfs.WriteAtomic(fsys, "c/"+IndexName, func(w io.Writer) error {
+			_, err := io.WriteString(w, damage)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(fsys, "c", nil, []byte("z")); !errors.Is(err, ErrCluster) {
+			t.Errorf("%q: %v", damage, err)
+		}
+	}
+}
