@@ -16,8 +16,6 @@ import (
 	"orbweaver/engine/parsers"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
-	"orbweaver/warc/fixity"
-	"orbweaver/warc/inventory"
 	"orbweaver/warc/member"
 )
 
@@ -30,6 +28,7 @@ type Options struct {
 	Via         bool                 `name:"warc-via" help:"Store with each queued URL the page that linked to it, for metadata records and the name 'via' in --fetch and --store. The frontier grows by the length of that URL."`
 	Outlinks    bool                 `name:"warc-outlinks" help:"List in metadata records the links of each page."`
 	DNS         DNSRecords           `name:"warc-dns" type:"word" help:"Records of the answers of name servers: all or none." oneof:"none,all" default:"all" zero:"meant" placeholder:"MODE"`
+	Manifest    ManifestMode         `name:"warc-manifest" type:"word" help:"SHA-256 of each closed file in warc/manifest.jsonl: all or none." oneof:"all,none" default:"all" placeholder:"MODE"`
 
 	Operator    string   `help:"Person or organisation that runs the crawl, for the archive's warcinfo." placeholder:"NAME"`
 	Description string   `name:"description" help:"Description of the crawl, for the archive's warcinfo." placeholder:"TEXT"`
@@ -46,8 +45,6 @@ type Options struct {
 
 	Host           string `kong:"-" default:"localhost"`        // in the names of the WARC files
 	JournalReserve int64  `kong:"-" default:"1MiB" type:"size"` // bytes of disk that a journal reserves at a time
-
-	Listeners []fixity.Listener `kong:"-"` // of closed files
 }
 
 // DNSRecords says whether answers of name servers are archived. It needs a resolver that asks them itself.
@@ -57,6 +54,15 @@ type DNSRecords uint8
 const (
 	DNSNone DNSRecords = iota
 	DNSAll
+)
+
+// ManifestMode says whether the manifest of closed files is kept.
+type ManifestMode uint8
+
+// The choices, in the order of the flag's words.
+const (
+	ManifestAll ManifestMode = iota
+	ManifestNone
 )
 
 // Info is the block of the warcinfo record of each file. fetching are the options by which servers were asked, delays
@@ -157,32 +163,23 @@ func (o *Options) Open(
 ) (w *warc.Writer, earlier int64, err error) {
 	dir += "/" + layout.ArchiveDir
 	o.stateDelays = !statesDelays(fsys, dir, info, end)
-	manifest, err := fixity.Open(fsys, dir, firstListed(end))
+	manifest, err := o.openManifest(fsys, dir, end)
 	if err != nil {
 		return nil, 0, fmt.Errorf("engine: archive: %w", err)
 	}
 	w, err = warc.OpenWriter(fsys, warc.Options{
 		Dir: dir, Prefix: o.Prefix, Host: o.Host, SizeMax: o.SizeMax,
 		Compression: o.Compression, Level: o.Level, Dictionary: o.Dictionary, Info: info, FinishLater: true,
-		Listeners: append([]fixity.Listener{manifest}, o.Listeners...),
+		Listeners: manifest.listeners,
 	}, end)
 	if err != nil {
 		return nil, 0, err
 	}
-	err = inventory.Complete(fsys, dir, manifest)
+	err = manifest.complete()
 	total, sizeErr := journal.ArchiveBytes(fsys, dir)
 	err = errors.Join(err, sizeErr)
 	if err != nil {
 		return nil, 0, errors.Join(err, w.Abandon())
 	}
 	return w, total - w.Stats().Bytes, nil
-}
-
-// firstListed is the serial of the first file that a new manifest lists. Of an archive without a manifest, the files
-// before the checkpoint are not read again for it.
-func firstListed(end *warc.Checkpoint) uint32 {
-	if end == nil || *end == (warc.Checkpoint{}) {
-		return 0
-	}
-	return end.Serial + 1
 }

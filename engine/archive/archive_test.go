@@ -145,3 +145,35 @@ func archived(t *testing.T, disk vfs.FS) string {
 	}
 	return strings.Join(urls, " ")
 }
+
+// A crawl keeps a manifest, and a run without one removes it: later files would be missing from it.
+func TestOpen_keepsAManifestUnlessNoneIsWanted(t *testing.T) {
+	disk := vfstest.WithDir(t, "crawl")
+	for _, c := range []struct {
+		mode  ManifestMode
+		lines int
+	}{{ManifestAll, 1}, {ManifestNone, -1}, {ManifestAll, 1}} {
+		o := Options{Prefix: "p", Host: "h", SizeMax: 1 << 20, Level: 1, Manifest: c.mode}
+		var end *warc.Checkpoint
+		if files, _ := warc.Files(disk, "crawl/warc"); len(files) > 0 {
+			last := files[len(files)-1]
+			size, err := disk.Size("crawl/warc/" + last.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			end = &warc.Checkpoint{Serial: last.Serial, Length: size}
+		}
+		w, _, err := o.Open(disk, "crawl", o.Info("crawl-7", new(fetch.Options)), end)
+		if err != nil {
+			t.Fatal(err)
+		}
+		appendRecord(t, w, "http://a.test/")
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		text, err := vfs.ReadFile(disk, "crawl/warc/manifest-sha256.txt")
+		if got := strings.Count(string(text), "\n"); err == nil && got != c.lines || err != nil && c.lines >= 0 {
+			t.Errorf("%+v: %d lines, %v", c, got, err)
+		}
+	}
+}

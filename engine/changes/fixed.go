@@ -28,7 +28,7 @@ func fixed() map[string]string {
 		warcInfo: {"user-agent", "contact", "operator", "description", "is-part-of", "warc-info"},
 		archive: {
 			"warc-compression", "warc-level", "warc-size", "warc-metadata", "warc-via", "warc-outlinks", "warc-dns",
-			"warc-prefix", "warc-dictionary",
+			"warc-prefix", "warc-dictionary", "warc-manifest",
 		},
 		workers: {
 			"tls", "header", "keep-alive", "proxy", "cookies", "load-cookies", "netrc", "max-body-files",

@@ -70,6 +70,23 @@ func OpenIfThere(fsys vfs.FS, dir string) (*Manifest, error) {
 	return Open(fsys, dir, 0)
 }
 
+// Remove removes the manifest in dir, if there is one.
+func Remove(fsys vfs.FS, dir string) error {
+	if _, err := fsys.Size(path.Join(dir, ManifestName)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	// manifest.jsonl is the last: until then another start removes the rest.
+	for _, name := range []string{SignatureName, SumsName, ManifestName} {
+		if err := vfs.RemoveIfExists(fsys, path.Join(dir, name)); err != nil {
+			return fmt.Errorf("warc: manifest: %w", err)
+		}
+	}
+	if err := fsys.SyncDir(dir); err != nil {
+		return fmt.Errorf("warc: manifest: %w", err)
+	}
+	return nil
+}
+
 // Lists reports whether a closed file has its line. Files with lower serials than the first of the manifest need none.
 func (m *Manifest) Lists(name string, serial uint32) bool {
 	m.turn <- struct{}{}
