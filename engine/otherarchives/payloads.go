@@ -21,7 +21,7 @@ import (
 // Options name the other archives.
 type Options struct {
 	From   []string      `name:"dedup-from" help:"Archive of another crawl: a crawl directory, a directory of WARC files with their indexes, or a CDXJ file (repeatable). A payload that is stored there becomes a revisit record here, so keep that archive." placeholder:"FILE|DIR" sep:"none"`
-	MaxAge time.Duration `name:"dedup-max-age" help:"With --dedup-from: payloads that were captured longer ago are stored again. 0 means any age." placeholder:"TIME"`
+	MaxAge time.Duration `name:"dedup-max-age" help:"With --dedup-from: payloads that were captured longer ago are stored again. 0 means any age." default:"0s" placeholder:"TIME"`
 
 	Dir         string `kong:"-"` // for the files of the package
 	MemoryBytes int64  `kong:"-"` // see dedup.Options
