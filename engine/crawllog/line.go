@@ -19,7 +19,8 @@ type Line struct {
 	Duration time.Duration // of the attempt
 	Digest   []byte
 	Outcome  []byte
-	notes    []byte // all annotations, separated by commas
+	End      Position // of the line; of Read alone
+	notes    []byte   // all annotations, separated by commas
 }
 
 // columns is the number of columns of a line.

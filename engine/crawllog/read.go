@@ -86,12 +86,13 @@ func Read(ctx context.Context, fsys vfs.FS, dir string, from Position, f func(l 
 	if err != nil {
 		return r, fmt.Errorf("crawllog: %w", err)
 	}
-	err = r.read(ctx, file, from.in(currentNumber(numbers)), f)
+	now := currentNumber(numbers)
+	err = r.read(ctx, file, Position{now, from.in(now)}, f)
 	if err = errors.Join(err, file.Close()); err != nil {
 		return r, err
 	}
-	now, err := Numbers(fsys, dir)
-	if err == nil && len(now) != len(numbers) {
+	after, err := Numbers(fsys, dir)
+	if err == nil && len(after) != len(numbers) {
 		err = ErrRotated
 	}
 	return r, err
@@ -110,12 +111,13 @@ func (r *Reading) readCompressed(
 	if err != nil {
 		return fmt.Errorf("crawllog: %s: %w", name, err)
 	}
-	return r.read(ctx, z, skip, f)
+	return r.read(ctx, z, Position{number, skip}, f)
 }
 
-func (r *Reading) read(ctx context.Context, from io.Reader, skip int64, f func(l *Line) error) error {
+// read reads the lines of a file behind a position.
+func (r *Reading) read(ctx context.Context, from io.Reader, at Position, f func(l *Line) error) error {
 	in := bufio.NewReaderSize(from, max(lineMax, 256<<10))
-	if _, err := io.CopyN(io.Discard, in, skip); err != nil && !errors.Is(err, io.EOF) {
+	if _, err := io.CopyN(io.Discard, in, at.Offset); err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("crawllog: %w", err)
 	}
 	for n := 0; ; n++ {
@@ -123,14 +125,17 @@ func (r *Reading) read(ctx context.Context, from io.Reader, skip int64, f func(l
 			return ctx.Err()
 		}
 		b, err := in.ReadSlice('\n')
+		at.Offset += int64(len(b))
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			r.Damaged++
 			for errors.Is(err, bufio.ErrBufferFull) {
-				_, err = in.ReadSlice('\n')
+				b, err = in.ReadSlice('\n')
+				at.Offset += int64(len(b))
 			}
 		case err == nil:
-			if l, ok := Parse(bytes.TrimSuffix(b, []byte{'\n'})); !ok {
+			l, ok := Parse(bytes.TrimSuffix(b, []byte{'\n'}))
+			if l.End = at; !ok {
 				r.Damaged++
 			} else if err := f(&l); err != nil {
 				return err

@@ -21,22 +21,23 @@ const (
 	Fresh     Kind = "new"       // the first capture with content, or the first after it was gone
 	Changed   Kind = "changed"   // other content, or another status, than the capture before
 	Unchanged Kind = "unchanged" // the same as the capture before
-	Gone      Kind = "gone"      // 404 or 410, and the capture before had content
+	Gone      Kind = "gone"      // 404, 410 or no answer, and the capture before had content
 	End       Kind = "end"       // no change: the cursor goes on from here
 )
 
 // Change is a line of the feed.
 type Change struct {
-	Kind   Kind   `json:"kind"`
-	URL    string `json:"url,omitempty"`
-	Time   string `json:"time,omitempty"` // of the capture, RFC 3339
-	Status int    `json:"status,omitempty"`
-	MIME   string `json:"mime,omitempty"`   // warc/revisit for a revisit record
-	Digest string `json:"digest,omitempty"` // of the payload
-	File   string `json:"file,omitempty"`   // WARC file with the record
-	Offset int64  `json:"offset,omitempty"` // of the record in it, in bytes
-	Length int64  `json:"length,omitempty"`
-	Cursor string `json:"cursor"` // continues behind this line
+	Kind    Kind   `json:"kind"`
+	URL     string `json:"url,omitempty"`
+	Time    string `json:"time,omitempty"` // of the capture, RFC 3339
+	Status  int    `json:"status,omitempty"`
+	Outcome string `json:"outcome,omitempty"` // of a URL that is gone because no server answered, as in crawl.log
+	MIME    string `json:"mime,omitempty"`    // warc/revisit for a revisit record
+	Digest  string `json:"digest,omitempty"`  // of the payload
+	File    string `json:"file,omitempty"`    // WARC file with the record
+	Offset  int64  `json:"offset,omitempty"`  // of the record in it, in bytes
+	Length  int64  `json:"length,omitempty"`
+	Cursor  string `json:"cursor"` // continues behind this line
 }
 
 // AppendTo appends the change as a line of JSON.
@@ -79,6 +80,11 @@ func (c *captured) read(e lookup.Entry) (ok bool) {
 	}
 	c.line, c.at = line, e.At
 	c.url, c.place = xxh3.Hash128(line.URL), placeOf(e.At)
+	_, stamp := cdxj.Key(e.Line)
+	at, err := time.Parse("20060102150405", string(stamp))
+	if c.time = at.Unix(); err != nil {
+		c.time = 0
+	}
 	c.state, ok = stateOf(&line, c.place)
 	return ok
 }
@@ -128,14 +134,13 @@ func kindOf(state, before uint64, none bool) (kind Kind, ok bool) {
 }
 
 // change makes the line of a capture.
-func (c *captured) change(kind Kind, line []byte) Change {
-	_, stamp := cdxj.Key(line)
+func (c *captured) change(kind Kind, cursor Cursor) Change {
 	made := Change{
 		Kind: kind, URL: string(c.line.URL), Status: c.line.Status, MIME: string(c.line.MIME), File: string(c.line.File),
-		Offset: c.line.Offset, Length: c.line.Length, Cursor: behind(c.at).String(),
+		Offset: c.line.Offset, Length: c.line.Length, Cursor: cursor.String(),
 	}
-	if at, err := time.Parse("20060102150405", string(stamp)); err == nil {
-		made.Time = at.Format(time.RFC3339)
+	if c.time != 0 {
+		made.Time = time.Unix(c.time, 0).UTC().Format(time.RFC3339)
 	}
 	if len(c.line.Digest) > 0 {
 		made.Digest = "sha1:" + string(c.line.Digest)
@@ -143,8 +148,8 @@ func (c *captured) change(kind Kind, line []byte) Change {
 	return made
 }
 
-// behind is the cursor behind a record. It is not the end of the record: what follows may be cut at a resume, and
+// behind is the place behind a record. It is not the end of the record: what follows may be cut at a resume, and
 // another record then begins there.
-func behind(at warc.Checkpoint) Cursor {
-	return Cursor{warc.Checkpoint{Serial: at.Serial, Length: at.Length + 1}}
+func behind(at warc.Checkpoint) warc.Checkpoint {
+	return warc.Checkpoint{Serial: at.Serial, Length: at.Length + 1}
 }

@@ -52,7 +52,7 @@ type savedState struct {
 	Runs []runInfo       `json:"runs"`
 }
 
-const savedForm = 1
+const savedForm = 2
 
 // openStates opens the files in dir. It begins with nothing if they are missing or damaged.
 func openStates(fsys vfs.FS, dir string, most int) (*earlierStates, error) {
@@ -133,7 +133,7 @@ func (s *earlierStates) add(v version) error {
 // before returns what a URL was last, before a place.
 func (s *earlierStates) before(url xxh3.Uint128, place uint64) (last version, ok bool, err error) {
 	for _, v := range s.recent[url] {
-		if v.place < place {
+		if v.place < place && (!ok || v.place > last.place) {
 			last, ok = v, true
 		}
 	}
@@ -237,6 +237,14 @@ func (s *earlierStates) save() error {
 		return fmt.Errorf("feed: %w", err)
 	}
 	return nil
+}
+
+// finish writes what is in memory, if it would take long to make it again, and closes the files.
+func (s *earlierStates) finish() (err error) {
+	if s.count >= s.most/runsMerged {
+		err = s.flush()
+	}
+	return errors.Join(err, s.close())
 }
 
 // close closes the files.

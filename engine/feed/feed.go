@@ -32,6 +32,7 @@ type Growth interface {
 type Options struct {
 	Archive Archive
 	Growth  Growth
+	Log     Log
 	FS      vfs.FS
 	Dir     string // for files of the feed
 }
@@ -43,6 +44,7 @@ type Feed struct {
 
 	mu     sync.Mutex
 	states *earlierStates // nil until the first question
+	lost   *earlierStates // captures after which there was no answer; the state is the place of a line in the log
 }
 
 // New returns the feed of an archive. It opens no file before the first question.
@@ -55,7 +57,7 @@ func (f *Feed) Close() error {
 	if f.states == nil {
 		return nil
 	}
-	err := f.states.close()
+	err := errors.Join(f.states.finish(), f.lost.finish())
 	f.states = nil
 	return err
 }
@@ -78,8 +80,15 @@ func (f *Feed) Since(ctx context.Context, at time.Time) (Cursor, error) {
 	if err := f.extend(ctx, end); err != nil {
 		return Cursor{}, err
 	}
-	place, err := f.o.Archive.FirstSince(ctx, at.UTC().Format("20060102150405"), f.known())
-	return Cursor{place}, err
+	var c Cursor
+	logEnd, err := f.logEnd()
+	if err == nil {
+		c.log, err = f.logSince(ctx, at, logEnd)
+	}
+	if err == nil {
+		c.archive, err = f.o.Archive.FirstSince(ctx, at.UTC().Format("20060102150405"), f.known())
+	}
+	return c, err
 }
 
 // known is behind the last capture that was read.
@@ -116,6 +125,13 @@ func (f *Feed) readTo(
 	if err := f.extend(ctx, end); err != nil {
 		return 0, from, err
 	}
+	logEnd, err := f.logEnd()
+	if err == nil {
+		err = f.extendLost(ctx, logEnd)
+	}
+	if err != nil {
+		return 0, from, err
+	}
 	next = from
 	var c captured
 	err = f.o.Archive.EachInOrder(ctx, from.archive, end, func(e lookup.Entry) error {
@@ -127,22 +143,27 @@ func (f *Feed) readTo(
 			return err
 		}
 		if kind, is := kindOf(c.state, before.state, !ok); is && (kind != Unchanged || q.Unchanged) {
-			change := c.change(kind, e.Line)
+			next.archive = behind(e.At)
+			change := c.change(kind, next)
 			if err := do(&change); err != nil {
 				return err
 			}
 			n++
 		}
-		next = behind(e.At)
+		next.archive = behind(e.At)
 		if n == q.Most && n > 0 {
 			return errEnough
 		}
 		return nil
 	})
 	if errors.Is(err, errEnough) {
-		err = nil
+		return n, next, nil
 	}
-	return n, next, err
+	if err != nil {
+		return n, next, err
+	}
+	lost, next, err := f.readLosses(ctx, next, logEnd, max(q.Most-n, 0), do)
+	return n + lost, next, err
 }
 
 // before returns what the URL of a capture was before. Damaged files are made again.
@@ -158,6 +179,11 @@ func (f *Feed) before(ctx context.Context, c *captured, end warc.Checkpoint) (ve
 			v, ok, err = f.states.before(c.url, c.place)
 		}
 	}
+	if err == nil && ok {
+		if _, lost, fault := f.lossOf(&v); lost || fault != nil {
+			v.state, err = v.state|flagGone, fault
+		}
+	}
 	return v, ok, err
 }
 
@@ -166,8 +192,11 @@ func (f *Feed) extend(ctx context.Context, end warc.Checkpoint) (err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.states == nil {
-		if f.states, err = openStates(f.o.FS, f.o.Dir, f.recentMost); err != nil {
+		if f.lost, err = openStates(f.o.FS, f.o.Dir+"/lost", f.recentMost); err != nil {
 			return err
+		}
+		if f.states, err = openStates(f.o.FS, f.o.Dir, f.recentMost); err != nil {
+			return errors.Join(err, f.lost.close())
 		}
 	}
 	return f.extendHeld(ctx, end)
@@ -181,7 +210,7 @@ func (f *Feed) extendHeld(ctx context.Context, end warc.Checkpoint) error {
 		if !c.read(e) {
 			return nil
 		}
-		s.end = behind(e.At).archive
+		s.end = behind(e.At)
 		return s.add(c.version)
 	})
 	if err != nil {

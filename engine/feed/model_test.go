@@ -74,7 +74,7 @@ func (w *world) open(resume *warc.Checkpoint) {
 	must(w.t, err)
 	w.feed = New(Options{
 		Archive: lookup.NewFiles(lookup.Options{FS: w.disk, Dirs: []string{"warc"}, Writing: w}),
-		Growth:  w, FS: w.disk, Dir: "feed",
+		Growth:  w, Log: NoLog{}, FS: w.disk, Dir: "feed",
 	})
 	w.feed.recentMost = 16
 }
@@ -290,12 +290,13 @@ func TestFeed_sinceATime(t *testing.T) {
 
 // Only what the feed has given is a cursor.
 func TestCursor_isRefusedIfItIsNone(t *testing.T) {
-	c := Cursor{warc.Checkpoint{Serial: 12, Length: 3456}}
+	c := Cursor{warc.Checkpoint{Serial: 12, Length: 3456}, warc.Checkpoint{Serial: 2, Length: 7}}
 	if got, err := ParseCursor(c.String()); err != nil || got != c {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, text := range []string{
-		"", "1-", "1-2", "1--2-3", "1-2-3x", "1-2-3-4", "2-1-1", "1-02-3", "1-2--3", "1-99999999999-1",
+		"", "2-", "2-2", "2--2-3-1-1", "2-2-3-1-1x", "2-2-3-4-5-6", "1-1-1",
+		"2-02-3-1-1", "2-2--3-1-1", "2-9-1-99999999999-1",
 	} {
 		if c, err := ParseCursor(text); !errors.Is(err, ErrCursor) {
 			t.Errorf("%q is %v", text, c)

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	versionBytes  = 32
-	blockVersions = 128
+	versionBytes  = 40
+	blockVersions = 102
 	blockBytes    = blockVersions * versionBytes
 	fenceBytes    = 12
 )
@@ -28,6 +28,7 @@ type version struct {
 	url   xxh3.Uint128 // fingerprint
 	place uint64       // of the record: see placeOf
 	state uint64       // see stateOf
+	time  int64        // of the capture, in seconds since 1970
 }
 
 func compareVersions(a, b version) int {
@@ -35,7 +36,7 @@ func compareVersions(a, b version) int {
 }
 
 func (v version) appendTo(dst []byte) []byte {
-	for _, word := range [...]uint64{v.url.Hi, v.url.Lo, v.place, v.state} {
+	for _, word := range [...]uint64{v.url.Hi, v.url.Lo, v.place, v.state, uint64(v.time)} {
 		dst = binary.LittleEndian.AppendUint64(dst, word)
 	}
 	return dst
@@ -43,7 +44,7 @@ func (v version) appendTo(dst []byte) []byte {
 
 func decodeVersion(b []byte) version {
 	word := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
-	return version{url: xxh3.Uint128{Hi: word(0), Lo: word(1)}, place: word(2), state: word(3)}
+	return version{url: xxh3.Uint128{Hi: word(0), Lo: word(1)}, place: word(2), state: word(3), time: int64(word(4))}
 }
 
 // runInfo describes a run.

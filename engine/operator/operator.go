@@ -69,7 +69,8 @@ func New(p Parts) *Operator {
 		FS: p.FS, Dirs: []string{p.Dir + "/" + layout.ArchiveDir}, Writing: openFiles{p.Disk.Journal},
 	})
 	o := &Operator{Parts: p, Captures: captures, Feed: feed.New(feed.Options{
-		Archive: captures, Growth: journal.Growth{Store: p.Disk.Journal}, FS: p.FS, Dir: p.Dir + "/" + layout.FeedDir,
+		Archive: captures, Growth: journal.Growth{Store: p.Disk.Journal}, Log: feed.CrawlLog{FS: p.FS, Dir: p.Dir},
+		FS: p.FS, Dir: p.Dir + "/" + layout.FeedDir,
 	}), hosts: &hosts.Lister{
 		Workbench: p.Disk.Workbench, Sites: p.Sites, OnDisk: sites.NewDiskQueues(p.Disk.SiteQueues), Live: p.Live,
 	}}

@@ -62,7 +62,8 @@ func (r *reader) readFiles(fsys vfs.FS) {
 	}
 	f := feed.New(feed.Options{
 		Archive: lookup.NewFiles(lookup.Options{FS: fsys, Dirs: []string{"crawl/warc"}}), Growth: feed.Still{End: end},
-		FS: fsys, Dir: "crawl/frontier/feed",
+		Log: feed.CrawlLog{FS: fsys, Dir: "crawl"},
+		FS:  fsys, Dir: "crawl/frontier/feed",
 	})
 	r.read(f, 0)
 	if err := f.Close(); err != nil {

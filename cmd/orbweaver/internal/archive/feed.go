@@ -39,8 +39,8 @@ func (*FeedCommand) Help() string {
 last line has the kind end. Each line has a cursor: the next call goes on behind it, also after a restart or a
 kill. A running crawl is asked; otherwise the files are read.
 
-Kinds: new (first capture, or first after it was gone), changed, gone (404 or 410 after a capture), unchanged
-(with --all). Errors of servers are no change.
+Kinds: new (first capture, or first after it was gone), changed, gone (404, 410 or given up after a capture),
+unchanged (with --all). Errors of servers are no change.
 
 Exit status: 0 printed, 1 it cannot be read, 2 wrong usage.
 
@@ -165,7 +165,8 @@ func (p *printer) printFiles(ctx context.Context) (err error) {
 	}
 	f := feed.New(feed.Options{
 		Archive: lookup.NewFiles(lookup.Options{FS: disk, Dirs: []string{warcs}}), Growth: feed.Still{End: end},
-		FS: disk, Dir: own,
+		Log: feed.CrawlLog{FS: disk, Dir: dir},
+		FS:  disk, Dir: own,
 	})
 	defer func() { err = errors.Join(err, f.Close(), done()) }()
 	values := p.query()
