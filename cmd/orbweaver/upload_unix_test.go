@@ -104,6 +104,19 @@ func TestUpload_sendsWhatACrawlHasLeft(t *testing.T) {
 		t.Errorf("upload prints %v", sent)
 	}
 	call("upload", dir).want(t, command.ExitDone)
+	list, err := objects.ListBucket("bucket", nil, gofakes3.ListBucketPage{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var others []string
+	for _, o := range list.Contents {
+		if _, name, ok := strings.Cut(o.Key, "a/b/crawl-"); ok {
+			others = append(others, name[strings.IndexByte(name, '/')+1:])
+		}
+	}
+	if got := strings.Join(others, " "); got != "crawl.log manifest-sha256.txt manifest.jsonl report.json" {
+		t.Errorf("other files: %s", got)
+	}
 	call("fsck", "--quiet", "--remote", dir).want(t, command.ExitDone)
 	files, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
 	if err != nil || len(files) != 1 {

@@ -12,6 +12,7 @@ type Options struct {
 	Target   string `name:"upload" help:"Send each closed WARC file with its index to s3://BUCKET/PREFIX while the crawl runs. Keys are in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or in ~/.aws/credentials." placeholder:"S3URL"`
 	Endpoint string `name:"upload-endpoint" help:"Where the object store is, if it is not Amazon's: https://HOST:PORT. The default is AWS_ENDPOINT_URL, if it is set. The region is AWS_REGION." placeholder:"URL"`
 	Parallel int    `name:"upload-parallel" help:"WARC files that are sent at a time." default:"2" least:"1" most:"64" placeholder:"N"`
+	Part     int64  `name:"upload-part" help:"Length of the parts of long files. A shorter file is sent in one request." default:"64MiB" type:"size" least:"5MiB" placeholder:"SIZE"`
 
 	Command  string        `name:"on-warc-close" help:"Command to run for each closed WARC file, with its name as the last argument. It is split at spaces; no shell is involved. It runs again until its exit status is 0, and after a kill it may run twice for a file." placeholder:"CMD"`
 	Commands int           `name:"on-warc-close-parallel" help:"Commands that run at a time." default:"1" least:"1" most:"64" placeholder:"N"`

@@ -120,6 +120,7 @@ func (s *sender) run(ctx context.Context) {
 		if err := s.scan(); err != nil {
 			s.warn("the archive cannot be searched for closed files", "error", err)
 		} else if isEnded && len(s.waiting) == 0 {
+			s.sendRest(ctx)
 			return
 		}
 		now := time.Now()

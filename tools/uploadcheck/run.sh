@@ -44,27 +44,27 @@ stop_store() {
 web=
 trap 'stop_store; [ -z "$web" ] || kill "$web" 2>/dev/null' EXIT
 
-"$orbweaver" sim --proxy 127.0.0.1:$((port + 1)) --hosts 20 >"$dir/sim.log" 2>&1 &
+"$orbweaver" sim --proxy 127.0.0.1:$((port + 1)) --hosts 300 >"$dir/sim.log" 2>&1 &
 web=$!
 crawl() {
 	"$orbweaver" crawl --dir "$dir/crawl" --proxy "http://127.0.0.1:$((port + 1))" --resolver hashed:8 --scope all \
-		--host-delay 10ms --ip-delay 0 --progress none --warc-size 256KiB --checkpoint 1s --max-pages "$1" \
+		--host-delay 10ms --ip-delay 0 --progress none --warc-size 12MiB --warc-compression none --upload-part 5MiB --checkpoint 1s --max-pages "$1" \
 		--upload s3://archive/check/one --upload-endpoint "http://127.0.0.1:$port" --upload-wait "$2" \
 		http://h0.sim.test/ http://h1.sim.test/
 }
 # The store is down: the crawl ends all the same, and says what is left.
-crawl 300 1s 2>"$dir/down.log" || complain "a crawl whose store is down fails"
+crawl 2000 1s 2>"$dir/down.log" || complain "a crawl whose store is down fails"
 grep -q "WARC files are not sent yet" "$dir/down.log" || complain "the crawl does not say that files are left"
 start_store
 # Killed while it sends: the next command continues.
 "$orbweaver" upload "$dir/crawl" >"$dir/killed.log" 2>&1 &
 sending=$!
-node -e 'setTimeout(() => {}, 300)'
+node -e 'setTimeout(() => {}, 150)'
 kill -9 "$sending" 2>/dev/null
 wait "$sending" 2>/dev/null
-"$orbweaver" upload "$dir/crawl" || complain "upload"
+timeout 60 "$orbweaver" upload "$dir/crawl" || complain "upload"
 # It goes on crawling, and sends the new files.
-crawl 600 1m 2>"$dir/more.log" || complain "the crawl does not go on"
+crawl 4000 1m 2>"$dir/more.log" || complain "the crawl does not go on"
 "$orbweaver" fsck --quiet --remote "$dir/crawl" || complain "fsck --remote"
 
 s3() {
@@ -73,14 +73,18 @@ s3() {
 }
 mkdir -p "$dir/back"
 s3 get --quiet --recursive s3://archive/check/one/ "$dir/back/" || complain "s3cmd get"
-for f in "$dir"/crawl/warc/*; do
+for f in "$dir"/crawl/warc/orbweaver-*; do
 	cmp -s "$f" "$dir/back/$(basename "$f")" || complain "$(basename "$f") differs in the bucket"
 done
-[ "$(find "$dir/back" -type f | wc -l)" -eq "$(find "$dir/crawl/warc" -type f | wc -l)" ] || complain "other files"
-"$orbweaver" warc verify "$dir"/back/*.warc.gz || complain "warc verify"
+[ "$(find "$dir/back" -maxdepth 1 -type f | wc -l)" -eq "$(ls "$dir"/crawl/warc/orbweaver-* | wc -l)" ] ||
+	complain "other files"
+"$orbweaver" warc verify "$dir"/back/*.warc || complain "warc verify"
+cp "$dir"/back/crawl-*/manifest-sha256.txt "$dir/back" || complain "no manifest"
+(cd "$dir/back" && sha256sum -c --quiet manifest-sha256.txt) || complain "sha256sum"
+[ -s "$(echo "$dir"/back/crawl-*/crawl.log)" ] || complain "no crawl log"
 
 # A file that somebody changes in the bucket is found.
-one=$(basename "$(find "$dir/crawl/warc" -name '*.warc.gz' | head -1)")
+one=$(basename "$(find "$dir/crawl/warc" -name '*.warc' | head -1)")
 echo damage >"$dir/damage"
 s3 put --quiet "$dir/damage" "s3://archive/check/one/$one" || complain "s3cmd put"
 if "$orbweaver" fsck --quiet --remote "$dir/crawl" >"$dir/damage.log"; then

@@ -91,10 +91,11 @@ func (p *parts) resume(ctx context.Context) (have map[int]minio.ObjectPart, err 
 		kept.UploadID = ""
 		if kept == want && p.id != "" {
 			have, err = p.list(ctx)
-			if !isNoUpload(err) {
+			if !isRefused(err) {
 				return have, err
 			}
-		} else if kept.Target == p.target && p.id != "" { // of another file under the same name
+		}
+		if kept.Target == p.target && p.id != "" { // of another file under the same name, or it cannot be continued
 			_ = p.core.AbortMultipartUpload(ctx, p.bucket, kept.Key, p.id) // it costs only room in the store
 		}
 	}
@@ -120,6 +121,14 @@ func (p *parts) resume(ctx context.Context) (have map[int]minio.ObjectPart, err 
 func isNoUpload(err error) bool {
 	var answer minio.ErrorResponse
 	return errors.As(err, &answer) && (answer.Code == "NoSuchUpload" || answer.StatusCode == http.StatusNotFound)
+}
+
+// isRefused reports whether the store does not know the upload, or does not list parts: some stores cannot, and some
+// keys may not. Then the upload begins again.
+func isRefused(err error) bool {
+	var answer minio.ErrorResponse
+	return errors.As(err, &answer) && answer.StatusCode >= 400 && answer.StatusCode < 500 &&
+		answer.StatusCode != http.StatusRequestTimeout && answer.StatusCode != http.StatusTooManyRequests
 }
 
 // list returns the parts that the store has.

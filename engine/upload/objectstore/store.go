@@ -57,20 +57,37 @@ func (s *Store) Close() { s.transport.CloseIdleConnections() }
 
 // Send implements upload.Receiver. The index comes first: where the WARC file is, its index is, too.
 func (s *Store) Send(ctx context.Context, f *upload.File) (upload.Receipt, error) {
-	if _, err := s.put(ctx, f, f.Index, upload.NoDraft{}); err != nil {
+	index := source{f.FS, f.Dir + "/" + f.Index, s.key(f.Index), upload.NoDraft{}}
+	if _, err := s.put(ctx, index); err != nil {
 		return upload.Receipt{}, err
 	}
-	return s.put(ctx, f, f.Name, f.Draft)
+	return s.put(ctx, source{f.FS, f.Path(), s.key(f.Name), f.Draft})
+}
+
+// SendRest implements upload.RestReceiver.
+func (s *Store) SendRest(ctx context.Context, fsys vfs.FS, files []upload.RestFile) error {
+	var faults []error
+	for _, f := range files {
+		_, err := s.put(ctx, source{fsys, f.Path, s.key(f.Key), f.Draft})
+		faults = append(faults, err)
+	}
+	return errors.Join(faults...)
+}
+
+// source is a file that is sent.
+type source struct {
+	fsys  vfs.FS
+	path  string
+	key   string
+	draft upload.Draft
 }
 
 func (s *Store) key(name string) string { return path.Join(s.prefix, name) }
 
 // put sends a file, unless the store has it already, and verifies the object.
-func (s *Store) put(
-	ctx context.Context, f *upload.File, name string, draft upload.Draft,
-) (r upload.Receipt, err error) {
-	key := s.key(name)
-	file, err := f.FS.Open(f.Dir + "/" + name)
+func (s *Store) put(ctx context.Context, from source) (r upload.Receipt, err error) {
+	key := from.key
+	file, err := from.fsys.Open(from.path)
 	if err != nil {
 		return r, fmt.Errorf("object store: %w", err)
 	}
@@ -98,7 +115,7 @@ func (s *Store) put(
 	if sum.isSingle() {
 		err = s.putWhole(ctx, file, key, sum)
 	} else {
-		err = (&parts{Store: s, file: file, key: key, sum: sum, draft: draft}).send(ctx)
+		err = (&parts{Store: s, file: file, key: key, sum: sum, draft: from.draft}).send(ctx)
 	}
 	if err == nil {
 		r.ETag, r.Verified, err = s.verify(ctx, key, sum)
@@ -158,6 +175,10 @@ func (s *Store) options(key string, sum *sums) minio.PutObjectOptions {
 		kind = "application/warc"
 	case strings.HasSuffix(key, ".cdxj"):
 		kind = "text/x-cdxj"
+	case strings.HasSuffix(key, ".json"):
+		kind = "application/json"
+	case strings.HasSuffix(key, ".txt"), strings.HasSuffix(key, "crawl.log"):
+		kind = "text/plain"
 	}
 	return minio.PutObjectOptions{
 		ContentType: kind, UserMetadata: map[string]string{metadataSHA256: sum.sha256Hex()},

@@ -132,6 +132,17 @@ func TestSend_doesNotTrustTheRestOfAnUpload(t *testing.T) {
 				}
 			}, bodies: 3,
 		},
+		"a store that lists no parts": {
+			then: func(*bucket) func(http.ResponseWriter, *http.Request) bool {
+				return func(w http.ResponseWriter, r *http.Request) bool {
+					isList := r.Method == http.MethodGet && r.URL.Query().Get("uploadId") != ""
+					if isList {
+						w.WriteHeader(http.StatusMethodNotAllowed)
+					}
+					return isList
+				}
+			}, bodies: 3,
+		},
 		"lost answer": {
 			first: func(b *bucket) func(http.ResponseWriter, *http.Request) bool {
 				return func(w http.ResponseWriter, r *http.Request) bool {

@@ -13,7 +13,7 @@ import (
 // storeOptions adds what the environment says to the flags.
 func storeOptions(o *upload.Options, version string) objectstore.Options {
 	return objectstore.Options{
-		Target: o.Target, Version: version,
+		Target: o.Target, Version: version, PartBytes: o.Part,
 		Endpoint: cmp.Or(o.Endpoint, os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL")),
 		Region:   cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
 	}
