@@ -15,6 +15,7 @@ import (
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/fixity"
+	"orbweaver/warc/zipnum"
 )
 
 const (
@@ -187,7 +188,7 @@ func (c *archiveCheck) checkStray(files []warc.FileInfo) {
 		known[f.Name], known[f.Index()] = true, true
 	}
 	for _, name := range names {
-		if known[name] {
+		if known[name] || zipnum.IsPart(name) {
 			continue
 		}
 		what := "no file of the archive"

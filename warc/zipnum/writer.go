@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"strings"
 
 	"orbweaver/internal/vfs"
 )
@@ -90,6 +91,12 @@ func Write(fsys vfs.FS, dir string, o Options, each func(add func(line []byte) e
 		return Result{}, fmt.Errorf("zipnum: %w", err)
 	}
 	return w.result, nil
+}
+
+// IsPart reports whether a file has the name of a file of a cluster.
+func IsPart(name string) bool {
+	return name == IndexName || name == locName ||
+		strings.HasPrefix(name, "cdx-") && strings.HasSuffix(name, ".gz")
 }
 
 // partName returns the name of a part.

@@ -43,14 +43,14 @@ func writeLines(t *testing.T, fsys vfs.FS, o Options, lines []string) Result {
 
 // Each range of a cluster has the lines that a linear scan finds.
 func TestCursorAgreesWithAScan(t *testing.T) {
-	lines := manyLines(1000)
+	lines := manyLines(300)
 	for _, o := range []Options{{BlockLines: 7, PartBytes: 600}, {BlockLines: 1}, {}} {
 		fsys := vfs.NewMem(1)
 		if r := writeLines(t, fsys, o, lines); r.Lines != len(lines) || o.PartBytes > 0 && r.Parts < 3 {
 			t.Fatalf("%+v", r)
 		}
 		rng := rand.New(rand.NewPCG(3, 4))
-		for range 300 {
+		for range 60 {
 			from, to := lines[rng.IntN(len(lines))], lines[rng.IntN(len(lines))]
 			from, to = from[:rng.IntN(len(from))], to[:rng.IntN(len(to))]
 			var want, got []string
