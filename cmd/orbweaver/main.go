@@ -57,6 +57,7 @@ type cli struct {
 // archiveCommands read WARC files: those of this crawler, and most of them those of any other.
 type archiveCommands struct {
 	Warc     archive.Command         `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
+	WACZ     archive.WACZCommand     `cmd:"" name:"wacz" help:"Pack an archive into one WACZ file, like warc wacz."`
 	View     archive.ViewCommand     `cmd:"" help:"Show an archive to a browser: pages with images and links, on loopback."`
 	Feed     archive.FeedCommand     `cmd:"" help:"Print what is new, changed or gone in an archive since a cursor or a time."`
 	Manifest archive.ManifestCommand `cmd:"" help:"Print the SHA-256 of each closed WARC file of a crawl, and complete or sign the manifest."`

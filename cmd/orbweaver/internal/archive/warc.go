@@ -27,7 +27,7 @@ type Command struct {
 	Get    warcGetCmd    `cmd:"" help:"Print what was stored of a URL, also while the crawl runs."`
 	Verify warcVerifyCmd `cmd:"" help:"Check framing, fields, digests and references."`
 	Index  warcIndexCmd  `cmd:"" help:"Print the sorted CDXJ, or write it beside each file."`
-	WACZ   warcWACZCmd   `cmd:"" name:"wacz" help:"Pack WARC files into one WACZ file, which ReplayWeb.page opens at once."`
+	WACZ   WACZCommand   `cmd:"" name:"wacz" help:"Pack WARC files into one WACZ file, which ReplayWeb.page opens at once."`
 	Train  warcTrainCmd  `cmd:"" help:"Make a zstd dictionary for archives like these, for crawl --warc-dictionary."`
 }
 
@@ -223,8 +223,9 @@ func (x *warcIndexCmd) Run(inv *command.Invocation, c *Command) error {
 	return err
 }
 
-type warcWACZCmd struct {
-	Out      string   `help:"The file to write." required:"" placeholder:"FILE"`
+// WACZCommand packs an archive into a WACZ file.
+type WACZCommand struct {
+	Out      string   `help:"The file to write." required:"" short:"o" placeholder:"FILE"`
 	Split    int64    `type:"size" help:"Bytes of WARC files in one WACZ. With it the files are NAME-0001.wacz and so on, and NAME.json lists them." default:"0" zero:"meant" placeholder:"SIZE"`
 	SignKey  string   `help:"PEM file of a key of P-384, for an anonymous signature." placeholder:"FILE"`
 	Title    string   `help:"Title of the collection; the default is the name of the file." placeholder:"TEXT"`
@@ -233,7 +234,7 @@ type warcWACZCmd struct {
 }
 
 // Help shows examples.
-func (*warcWACZCmd) Help() string {
+func (*WACZCommand) Help() string {
 	return `The file has the WARC files unchanged, a merged index, and a list of the pages with their titles (WACZ 1.1.1).
 The indexes beside the WARC files are used; a file without one is indexed in memory. Each WARC file is read once, and
 compared with the manifest beside it. 'orbweaver warc verify' checks the result.
@@ -246,7 +247,7 @@ Examples:
 }
 
 // Run packs.
-func (x *warcWACZCmd) Run(inv *command.Invocation) error {
+func (x *WACZCommand) Run(inv *command.Invocation) error {
 	title := x.Title
 	if title == "" {
 		title = strings.TrimSuffix(filepath.Base(x.Out), ".wacz")
