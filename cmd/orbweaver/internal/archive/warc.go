@@ -240,6 +240,7 @@ The indexes beside the WARC files are used; a file without one is indexed in mem
 compared with the manifest beside it. 'orbweaver warc verify' checks the result.
 
 Examples:
+  orbweaver wacz crawl -o site.wacz
   orbweaver warc wacz --out site.wacz --main-page https://example.org/ crawl/warc/*.warc.gz
   orbweaver warc wacz --out site.wacz --split 4GB crawl
   openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-384 -out key.pem
