@@ -34,6 +34,7 @@ func conditions() []condition {
 		{Politeness, false, (*Figures).areSitesWaiting, politeness},
 		{SlowDisk, false, func(f *Figures) bool { return f.Disk.WriteTook == 0 && f.Disk.SyncTook > 0 }, slowSyncs},
 		{BodyFiles, false, func(f *Figures) bool { return f.Bodies.Waiting > 0 && !f.areBodiesWaiting() }, bodies},
+		{Upload, false, func(f *Figures) bool { return f.Disk.Unsent != "" }, unsent},
 		{Sieve, false, func(f *Figures) bool { return f.isIdle() && f.Hosts.Sites == 0 && f.SievePending > 0 }, sieve},
 	}
 }
@@ -134,6 +135,11 @@ func slowWrites(f *Figures) (text, remedy, ifLifted string) {
 			plural.Verb(f.PagesOut, "waits", "wait")),
 		"use a faster disk for the crawl directory, and stop what else writes to it",
 		dueNow(f, "site")
+}
+
+func unsent(f *Figures) (text, remedy, ifLifted string) {
+	return f.Disk.Unsent, "see the log for its last error; the files are sent when it takes them again",
+		"the crawl goes on; its files take room on the disk"
 }
 
 func slowSyncs(f *Figures) (text, remedy, ifLifted string) {

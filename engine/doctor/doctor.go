@@ -41,6 +41,7 @@ type Disk struct {
 	Need      int64         // bytes that must be free before the crawl goes on; 0 if the disk is not full
 	SyncTook  time.Duration // 0 if that is not long
 	WriteTook time.Duration // 0 if that is not long
+	Unsent    string        // WARC files that a receiver does not take; "" if there are none
 }
 
 // OldExchanges are the exchanges under way for OldExchange or longer.
@@ -80,6 +81,7 @@ const (
 	NameServers = "name-servers"
 	Processor   = "processor"
 	SlowDisk    = "slow-disk"
+	Upload      = "upload"
 	Fetchers    = "fetchers"
 	BodyFiles   = "body-files"
 	BlackHoles  = "black-holes"

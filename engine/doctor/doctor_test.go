@@ -124,3 +124,11 @@ func TestDiagnoseNamesWhatComesNext(t *testing.T) {
 		t.Errorf("%q", all[2].IfLifted)
 	}
 }
+
+// WARC files that cannot be sent limit no exchange. They are named behind what does.
+func TestDiagnoseNamesFilesThatAreNotSent(t *testing.T) {
+	all := Diagnose(running(func(f *Figures) { f.Disk.Unsent = "the upload target has taken no WARC file for 2h" }))
+	if len(all) != 2 || all[0].Cause != Politeness || all[1].Cause != Upload || all[1].Remedy == "" {
+		t.Errorf("%+v", all)
+	}
+}

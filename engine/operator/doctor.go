@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/doctor"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outage"
+	"orbweaver/engine/upload"
 )
 
 // Diagnoses is the answer to the question doctor.
@@ -24,6 +25,7 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 		ParsersBehind: o.Reports.Numbers.ParsersBehind(), PagesOut: o.Reports.Numbers.PagesOut.Load(),
 		Disk: doctor.Disk{
 			SyncTook: o.Disk.Journal.SlowSync.Now(now), WriteTook: o.Disk.Journal.SlowSync.WriteNow(now),
+			Unsent: upload.Trouble(o.Reports.Numbers.Uploads),
 		},
 		MemoryFull:   o.Disk.Workbench.Memory().Full(),
 		Bandwidth:    o.Live.Bandwidth.State(),

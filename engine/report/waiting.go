@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/upload"
 	"orbweaver/internal/options"
 	"orbweaver/internal/plural"
 )
@@ -19,8 +20,8 @@ func (c *Collector) waiting() string {
 		what += fmt.Sprintf("; long bodies: %d waiting for room, %s in use with %d MiB (--max-body-files)",
 			b.Waiting, plural.Count(b.Files, "body file"), b.Bytes>>20)
 	}
-	if u := c.Numbers.Uploads.Stats(); u != nil && u.Trouble() != "" {
-		what += "; " + u.Trouble()
+	if trouble := upload.Trouble(c.Numbers.Uploads); trouble != "" {
+		what += "; " + trouble
 	}
 	if took := c.Journal.SlowSync.Now(time.Now()); took > 0 {
 		what += "; the disk is slow: a sync takes " + took.Round(time.Millisecond).String()

@@ -136,6 +136,14 @@ func (u *Uploads) Stats() *Stats {
 	return all
 }
 
+// Trouble is that of the files of a crawl; "" if it sends none.
+func Trouble(of Source) string {
+	if s := of.Stats(); s != nil {
+		return s.Trouble()
+	}
+	return ""
+}
+
 // downShown is how long a receiver must have failed before the report says so, in seconds.
 const downShown = 60
 
