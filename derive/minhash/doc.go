@@ -10,9 +10,9 @@
 // s = 0.5, 0.56 for 0.7, 0.92 for 0.8, 0.9996 for 0.9. A cluster is a connected component: its pages need not all
 // resemble each other.
 //
-// The parameters are FineWeb's (5, 14, 8, hashes of 64 bits, (a*x+b) mod 2^61-1). The hash functions are others, so
-// values cannot be compared with those of datatrove. A bucket is written as one hash of its 8 values. A text of fewer
-// than 5 words has no buckets, and is in no cluster.
+// The parameters are FineWeb's: 5, 14, 8, and hashes of 64 bits. The hash functions are others: a*x+b modulo 2^64, with
+// an odd a. So values cannot be compared with those of datatrove. A bucket is written as one hash of its 8 values. A
+// text of fewer than 5 words has no buckets, and is in no cluster.
 //
 // # Ownership
 //
@@ -20,6 +20,6 @@
 //
 // # Costs
 //
-// Signatures: about 0.2 us a word. The sort of buckets takes Options.Memory, and 336 bytes a page on disk. Clusters
+// Signatures: about 0.1 us a word. The sort of buckets takes Options.Memory, and 336 bytes a page on disk. Clusters
 // take 8 bytes of memory a page. Signatures are read twice.
 package minhash

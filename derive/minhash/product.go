@@ -54,7 +54,7 @@ func New(fsys vfs.FS, o Options) *Product {
 func (*Product) Name() string { return "minhash" }
 
 // Settings implements derive.Product: memory changes no output.
-func (*Product) Settings() string { return "1" }
+func (*Product) Settings() string { return "2" }
 
 // Needs implements derive.Product.
 func (*Product) Needs() derive.Needs { return derive.Needs{Bodies: true, Text: true} }

@@ -147,6 +147,41 @@ func TestProduct_clustersLikeBruteForce(t *testing.T) {
 	}
 }
 
+// A file of signatures that was damaged after it was made is named by the error.
+func TestProduct_damagedSignatures(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	const name = "out/minhash/signatures/a.jsonl.gz"
+	for _, damage := range []func([]byte) []byte{
+		func(b []byte) []byte { return b[:len(b)/2] },
+		func(b []byte) []byte { return b[:5] },
+		func([]byte) []byte { return packed(`{"buckets":["no number"]}`) },
+		func([]byte) []byte { return packed(`{"buckets":7}`) },
+	} {
+		var a derivetest.Archive
+		a.Response("http://a.test/", 200, "text/html", "<p>one two three four five six")
+		derivetest.Put(t, fsys, "a.warc.gz", a.Bytes())
+		run(t, fsys, Options{}, "a.warc.gz")
+		p := New(fsys, Options{Dir: "out"})
+		derivetest.Put(t, fsys, name, damage(derivetest.Get(t, fsys, name)))
+		c := clusters{fsys: fsys, names: []string{name}, step: func(string) {}}
+		err := c.join(t.Context(), "out/minhash/buckets.tmp", p.o.Memory)
+		if err == nil || !strings.HasPrefix(err.Error(), name+": ") {
+			t.Error(err)
+		}
+		if err := fsys.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func packed(text string) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = io.WriteString(z, text) // a Buffer does not fail
+	_ = z.Close()
+	return b.Bytes()
+}
+
 // One operation signs a text of 500 words.
 func BenchmarkSigner(b *testing.B) {
 	text := []byte(strings.Join(newGenerator().draw(textWords), " "))

@@ -2,7 +2,6 @@ package minhash
 
 import (
 	"math"
-	"math/bits"
 	"math/rand/v2"
 	"slices"
 
@@ -18,9 +17,6 @@ const (
 
 	hashes = Buckets * HashesPerBucket
 )
-
-// prime is 2^61-1: arithmetic modulo this number needs no division.
-const prime = 1<<61 - 1
 
 // seed makes the hash functions. Signatures that were made with another one cannot be compared.
 const seed = 1
@@ -49,8 +45,8 @@ func NewSigner() *Signer {
 	s := &Signer{}
 	random := rand.New(rand.NewPCG(seed, 0))
 	for i := range s.factor {
-		s.factor[i] = 1 + random.Uint64N(prime-1)
-		s.term[i] = random.Uint64N(prime)
+		s.factor[i] = random.Uint64() | 1 // an odd factor makes different values of different shingles
+		s.term[i] = random.Uint64()
 	}
 	return s
 }
@@ -65,9 +61,6 @@ func (s *Signer) Sign(text []byte) Signature {
 	if !out.IsBucketed() {
 		return out
 	}
-	for i, x := range s.shingles {
-		s.shingles[i] = x % prime
-	}
 	var bucket [HashesPerBucket]uint64
 	for b := range out.Buckets {
 		for i := range bucket {
@@ -78,14 +71,12 @@ func (s *Signer) Sign(text []byte) Signature {
 	return out
 }
 
-// smallest returns the smallest of all (factor*x+term) mod prime. A value of prime may stand for 0. That is as rare as
-// a collision, and the same in all signatures.
+// smallest returns the smallest of all factor*x+term modulo 2^64. The shingles are hashes already, so high bits of the
+// product order them well: the test of quality compares this with what the formula says.
 func smallest(shingles []uint64, factor, term uint64) uint64 {
 	least := uint64(math.MaxUint64)
 	for _, x := range shingles {
-		high, low := bits.Mul64(factor, x)
-		sum := low&prime + (high<<3 | low>>61) + term // 2^61 is 1 modulo the prime
-		least = min(least, sum&prime+sum>>61)
+		least = min(least, factor*x+term)
 	}
 	return least
 }

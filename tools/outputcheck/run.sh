@@ -20,7 +20,7 @@ if [ ! -d "$here/node_modules/@duckdb" ] || [ ! -d "$here/node_modules/warcio" ]
 	(cd "$here" && npm ci --silent --no-audit --no-fund) || die "npm ci failed"
 fi
 status=0
-"$orbweaver" derive --parquet --graph --wet --wat --corpus --crawl demo --out "$2" --quiet "$1" || exit 1
+"$orbweaver" derive --parquet --graph --wet --wat --corpus --minhash --crawl demo --out "$2" --quiet "$1" || exit 1
 node "$here/columns.mjs" "$2" "$1/warc" "${3:-}" || status=1
 complain() { echo "outputcheck: COMPLAINT: $*"; status=1; }
 
@@ -45,4 +45,5 @@ for f in "$2"/corpus/*.jsonl.gz; do
 		const r = JSON.parse(l); if (!r.text || !r.id || !r.url) process.exit(1); n++;
 	}).on("close", () => console.log(`outputcheck: ${n} rows of the corpus`))' || complain "rows of $f"
 done
+node "$here/clusters.mjs" "$2/minhash" || status=1
 exit $status

@@ -12,6 +12,7 @@ import (
 	"orbweaver/derive/corpus"
 	"orbweaver/derive/extracts"
 	"orbweaver/derive/graph"
+	"orbweaver/derive/minhash"
 	"orbweaver/internal/cputime"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -71,6 +72,7 @@ func BenchmarkProducts(b *testing.B) {
 		{"wet", func(string) derive.Product { return extracts.WET(extract) }},
 		{"wat", func(string) derive.Product { return extracts.WAT(extract) }},
 		{"corpus", func(string) derive.Product { return corpus.New(corpus.Options{}) }},
+		{"minhash", func(dir string) derive.Product { return minhash.New(vfs.Disk(), minhash.Options{Dir: dir}) }},
 	} {
 		measure(product.name, func(b *testing.B) error {
 			dir := b.TempDir()
