@@ -105,15 +105,14 @@ func (f *outFile) sync(end fileEnd) error {
 }
 
 func (f *outFile) syncHeld(end fileEnd) error {
-	wrote, size := end.wrote, end.size
-	if f.stage >= stageSynced || f.synced >= wrote && f.named {
+	if f.stage >= stageSynced || f.synced >= end.wrote && f.named {
 		return nil
 	}
 	if err := f.f.Sync(); err != nil {
 		return fmt.Errorf("%w: syncing %s: %w", ErrLost, f.f.Name(), err)
 	}
-	f.synced = wrote
-	size = f.facts.digestTo(f.f, end)
+	f.synced = end.wrote
+	size := f.facts.digestTo(f.f, end)
 	// Only a resume reads these bytes again, and the frontier can use the memory.
 	if ahead := size - f.past; ahead >= forgetStep {
 		ahead -= ahead % forgetStep

@@ -270,7 +270,7 @@ func (r *indexReading) read(name string) (err error) {
 	return cdxj.ScanLines(in, func(line []byte, said *cdxj.Line, damage error) error {
 		if damage != nil {
 			r.damaged++
-			return nil
+			return nil //nolint:nilerr // it is counted
 		}
 		return r.add(line, said)
 	})

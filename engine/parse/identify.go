@@ -13,7 +13,7 @@ const identifyMost = 512
 type signature struct{ begin, media, narrower string }
 
 // signatures are those of types that can be identified by their first bytes (mimesniff.spec.whatwg.org).
-var signatures = [...]signature{
+var signatures = [...]signature{ //nolint:gochecknoglobals // a table
 	{"%PDF-", "application/pdf", ""},
 	{"\x89PNG\r\n\x1a\n", "image/png", ""},
 	{"\xff\xd8\xff", "image/jpeg", ""},

@@ -133,7 +133,7 @@ func (b *browser) get(path string) (body, media string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	defer answer.Body.Close()
+	defer answer.Body.Close() //nolint:errcheck // read to its end
 	if answer.Header.Get("Memento-Datetime") == "" {
 		b.missing = append(b.missing, path)
 	}

@@ -68,7 +68,7 @@ func verifyParts(fsys vfs.FS, name string, r *WACZResult, complain func(error)) 
 	var list multiWACZ
 	if err := json.Unmarshal(text, &list); err != nil || list.Profile != multiProfile {
 		complain(fmt.Errorf("%s: no list of WACZ files: its profile is not %s", name, multiProfile))
-		return nil
+		return nil //nolint:nilerr // complain has told it
 	}
 	if len(list.Resources) == 0 {
 		complain(fmt.Errorf("%s: it lists no WACZ file", name))
