@@ -43,3 +43,19 @@ func TestShingles(t *testing.T) {
 		t.Errorf("%x", got)
 	}
 }
+
+// The words of two texts with a space between them are those of the first and of the second, for any bytes.
+func FuzzHasher(f *testing.F) {
+	for _, text := range []string{
+		"The CAFÉ", "\xff\xe6\xbc", "\u0301x 12\u0663", "\u6f22\u5b57\u0e01\u0e33", "\ufb01 \u1e9b\u0323",
+	} {
+		f.Add([]byte(text), []byte("next 1"))
+	}
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		want := append(hashes(string(a)), hashes(string(b))...)
+		got := hashes(string(a) + " " + string(b))
+		if !slices.Equal(got, want) || len(got) > len(a)+len(b) {
+			t.Errorf("%q, %q: %d words, want %d", a, b, len(got), len(want))
+		}
+	})
+}
