@@ -14,7 +14,8 @@ import (
 // there is in the crawl directory has names of ours.
 func TestHostile_A06_nothingFromTheNetworkNamesAFile(t *testing.T) {
 	ours := regexp.MustCompile(
-		`^crawl/(report\.json|logs/(crawl\.log|progress\.tsv)|warc/orbweaver-\d{17}-\d{5}-localhost\.(warc\.gz|cdxj)|` +
+		`^crawl/(report\.json|logs/(crawl\.log|progress\.tsv)|warc/manifest(\.jsonl|-sha256\.txt)|` +
+			`warc/orbweaver-\d{17}-\d{5}-localhost\.(warc\.gz|cdxj)|` +
 			`frontier/(MANIFEST|lock|owner|seeds|seeds-added|cache|host-rules|(bench|aloft|journal)-\d{8}|` +
 			`(sieve|ready|queues|seen|cold)/[a-z]*-?[0-9a-f]*))$`,
 	)
