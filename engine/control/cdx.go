@@ -50,19 +50,29 @@ func (c *captures) answer(w http.ResponseWriter, r *http.Request) {
 		refuse(w, errQueries)
 		return
 	}
+	w.Header().Set("Content-Type", q.ContentType())
+	err = answerLong(w, func(out io.Writer) error { return q.Write(r.Context(), c.lines, out) })
+	if err != nil {
+		c.log.Warn("a query of the index was not answered to its end", "error", err)
+		panic(http.ErrAbortHandler) // so that the client does not take it for the end
+	}
+}
+
+// answerLong sends what write writes, piece by piece. An error before the first piece is the answer; one behind it is
+// returned.
+func answerLong(w http.ResponseWriter, write func(out io.Writer) error) error {
 	sent := &patient{to: w, conn: http.NewResponseController(w)}
 	out := bufio.NewWriterSize(sent, 32<<10)
-	w.Header().Set("Content-Type", q.ContentType())
-	err = q.Write(r.Context(), c.lines, out)
+	err := write(out)
 	switch {
 	case err == nil:
 		_ = out.Flush() // the client may be gone
 	case sent.isBegun:
-		c.log.Warn("a query of the index was not answered to its end", "error", err)
-		panic(http.ErrAbortHandler) // so that the client does not take it for the end
+		return err
 	default:
 		answerWith(w, http.StatusInternalServerError, Reply{Error: shortened(err)})
 	}
+	return nil
 }
 
 // patient is an answer whose client may take answerMax for each piece.

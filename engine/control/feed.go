@@ -48,19 +48,13 @@ func (f *feeds) answer(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	sent := &patient{to: w, conn: http.NewResponseController(w)}
-	_ = sent.conn.SetReadDeadline(time.Time{}) // the deadline of the request's body would end a wait
-	out := bufio.NewWriterSize(sent, 32<<10)
+	// The deadline of the request's body would end a wait.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	err = feed.Write(r.Context(), f.Feed, q, out)
-	switch {
-	case err == nil:
-		_ = out.Flush() // the client may be gone
-	case sent.isBegun:
+	err = answerLong(w, func(out io.Writer) error { return feed.Write(r.Context(), f.Feed, q, out) })
+	if err != nil {
 		f.Log.Warn("the change feed was not answered to its end", "error", err)
 		panic(http.ErrAbortHandler) // so that the client does not take it for the end
-	default:
-		answerWith(w, http.StatusInternalServerError, Reply{Error: shortened(err)})
 	}
 }
 
