@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/dedup"
 	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/otherarchives"
 	"orbweaver/engine/politeness"
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/overlay"
@@ -36,6 +37,9 @@ type Options struct {
 	TempDir string
 	// MemoryBytes is for each of the two lists. Default 64 MiB, at least 64 KiB.
 	MemoryBytes int
+	// With are directories of WARC files of other archives. If there are any, the payloads of revisits that refer to other
+	// archives must be there.
+	With []string
 }
 
 // WithDefaults returns a copy in which what was zero is filled in.
@@ -76,6 +80,8 @@ type checker struct {
 	agents  *inspect.Cluster   // nil for a crawl of one agent
 	fetched opened[*dedup.Map] // never for a crawl of one agent
 
+	originals otherarchives.Originals // in Options.With
+
 	places *places
 	policy politeness.Policy
 	hops   map[xxh3.Uint128]bool // URLs that were asked for on the way to a robots.txt elsewhere
@@ -92,7 +98,7 @@ func Check(ctx context.Context, fsys vfs.FS, dir string, o Options) (Report, err
 	c := &checker{
 		findings: &findings{ctx: ctx, dir: dir, report: Report{Dir: dir, Areas: []Area{}, Findings: []Finding{}}},
 		fsys:     overlay.New(ctx, fsys), o: o.WithDefaults(),
-		policy: politeness.Default(), hops: map[xxh3.Uint128]bool{},
+		originals: otherarchives.NewOriginals(fsys, o.With), policy: politeness.Default(), hops: map[xxh3.Uint128]bool{},
 	}
 	if _, err := fsys.List(dir + "/" + layout.FrontierDir); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {

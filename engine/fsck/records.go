@@ -127,8 +127,9 @@ func (c *recordCheck) record(t *tally, file string, at warc.Checkpoint, rec *war
 		}
 		return t.behindRevisits(file, rec)
 	}
-	if isOfOtherArchive(rec) {
+	if otherarchives.IsElsewhere(rec) {
 		t.elsewhere++
+		c.checkOriginal(file, rec)
 	} else if err := c.firstOf(t, file, rec, &capture, at.Before(t.from)); err != nil {
 		return err
 	}
@@ -137,6 +138,20 @@ func (c *recordCheck) record(t *tally, file string, at warc.Checkpoint, rec *war
 	}
 	t.count(rec, &capture)
 	return c.place(rec, &capture, at)
+}
+
+// checkOriginal looks for the payload of a revisit in the other archives, if they are named.
+func (c *recordCheck) checkOriginal(file string, rec *warc.RecordRead) {
+	if len(c.o.With) == 0 {
+		return
+	}
+	original, err := c.originals.Open(rec)
+	if err == nil {
+		err = original.Close()
+	}
+	if err != nil {
+		c.fault(areaArchive, file, "at %d: %v", rec.Offset, err)
+	}
 }
 
 // unchanged notes what a revisit of this pass refers to, if the server said that the page is as it was: the response is
@@ -152,11 +167,6 @@ func (c *recordCheck) unchanged(t *tally, rec *warc.RecordRead, at warc.Checkpoi
 		Tag: placeTag(isReference, at),
 	}
 	return c.places.ids.Add(e)
-}
-
-// isOfOtherArchive reports whether a revisit names a record of another archive: --dedup-from.
-func isOfOtherArchive(rec *warc.RecordRead) bool {
-	return rec.Type == warc.Revisit && rec.Get(otherarchives.RefersToFile) != ""
 }
 
 func notModified(rec *warc.RecordRead) bool {
@@ -216,7 +226,7 @@ func hasAnswer(o outcome.Outcome) bool { return o.Class() == outcome.ClassAnswer
 // behindRevisits remembers a revisit of something that was stored after the checkpoint.
 func (t *tally) behindRevisits(file string, rec *warc.RecordRead) error {
 	payloads, ok := t.dedup.get()
-	if !ok || notModified(rec) || isOfOtherArchive(rec) {
+	if !ok || notModified(rec) || otherarchives.IsElsewhere(rec) {
 		return nil
 	}
 	to := refersTo(rec)

@@ -134,8 +134,7 @@ func (p *Payloads) verify(o *Original, path string, digest dedup.Digest) error {
 	if err != nil {
 		return err
 	}
-	if rec.Type != warc.Response && rec.Type != warc.Resource || rec.PayloadDigest == nil ||
-		dedup.Digest(*rec.PayloadDigest) != digest || rec.Get("WARC-Truncated") != "" {
+	if !isOriginal(rec, digest) {
 		return errOther
 	}
 	o.RecordID, o.URI, o.Date = rec.ID, string(rec.TargetURI), rec.Date

@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/links"
+	"orbweaver/engine/otherarchives"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/queued"
@@ -168,20 +169,15 @@ func (r *linkReading) offer(url []byte, it queued.URL) error {
 }
 
 // scan finds the links of a page. A revisit has the payload of another record, and its own URL as the base URL.
-func (r *linkReading) scan(c *storedCapture) error {
+func (r *linkReading) scan(c *storedCapture) (err error) {
 	page := c.Page
 	if c.rec.Type == warc.Revisit {
-		at, ok, err := r.lists.placeOf(dedup.Digest(*c.rec.PayloadDigest))
-		if err != nil {
-			return err
+		first, done, fault := r.original(c)
+		defer func() { err = errors.Join(err, done()) }()
+		if fault != nil {
+			return fault
 		}
-		if !ok {
-			return fmt.Errorf("the payload of the revisit of %q is not in the list of payloads any more", c.url)
-		}
-		first, err := r.archive.ReadStart(at, warc.StartMost)
-		if err != nil {
-			return err
-		}
+		var ok bool
 		page, ok, err = fetch.NewRestorer().Restore(c.url, first.Content(), first.ContentLength)
 		if err != nil || !ok {
 			return err
@@ -198,6 +194,27 @@ func (r *linkReading) scan(c *storedCapture) error {
 		r.Journal.Count.PagesNotParsed.Add(1)
 	}
 	return nil
+}
+
+// original reads the start of the record with the payload of a revisit: a record of this archive, or else of another.
+// done ends the use of the record.
+func (r *linkReading) original(c *storedCapture) (first *warc.RecordRead, done func() error, err error) {
+	done = func() error { return nil }
+	at, ok, err := r.lists.placeOf(dedup.Digest(*c.rec.PayloadDigest))
+	switch {
+	case err != nil:
+		return nil, done, err
+	case ok:
+		first, err = r.archive.ReadStart(at, warc.StartMost)
+		return first, done, err
+	case !otherarchives.IsElsewhere(c.rec):
+		return nil, done, fmt.Errorf("the payload of the revisit of %q is not in the list of payloads any more", c.url)
+	}
+	rec, err := r.others.Open(c.rec)
+	if err != nil {
+		return nil, done, err
+	}
+	return rec.RecordRead, rec.Close, rec.ReadStart(warc.StartMost)
 }
 
 // scanPage scans a page as a parse worker does: a panic is a bug, and must not end a rebuild.

@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/engine/links"
 	"orbweaver/engine/manifest"
+	"orbweaver/engine/otherarchives"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/readyqueue"
@@ -67,6 +68,7 @@ type rebuilder struct {
 	began    time.Time
 	progress progress
 	lists    *lists
+	others   otherarchives.Originals
 	chains   robotsChains
 }
 
@@ -77,6 +79,7 @@ func ReadArchive(
 ) (crawlDelay time.Duration, err error) {
 	r := &rebuilder{
 		Parts: p, settings: s, out: out, began: began, progress: progress{ctx: ctx, tell: o.Progress},
+		others: otherarchives.NewOriginals(p.FS, o.With),
 		chains: robotsChains{seed: p.Frontier.HashSeed, expected: make(map[xxh3.Uint128]int)},
 	}
 	front := p.Dir + "/" + layout.FrontierDir

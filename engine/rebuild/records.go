@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/counters"
 	"orbweaver/engine/dedup"
 	"orbweaver/engine/links"
+	"orbweaver/engine/otherarchives"
 	"orbweaver/engine/robots"
 	"orbweaver/engine/site"
 	"orbweaver/internal/extsort"
@@ -165,6 +166,9 @@ func (r *recordReading) checkRevisit(rec *warc.RecordRead) (why string, err erro
 	if unchanged && !to.IsZero() && rec.PayloadDigest == nil {
 		return "", nil
 	}
+	if otherarchives.IsElsewhere(rec) {
+		return r.checkElsewhere(rec)
+	}
 	if to.IsZero() || rec.PayloadDigest == nil {
 		return fmt.Sprintf("the revisit of %.200q names no record or no payload", rec.TargetURI), nil
 	}
@@ -174,6 +178,20 @@ func (r *recordReading) checkRevisit(rec *warc.RecordRead) (why string, err erro
 	}
 	return fmt.Sprintf("the revisit of %.200q names %s, which is not there any more; it is fetched again",
 		rec.TargetURI, to), nil
+}
+
+// checkElsewhere says why the payload of a revisit of another archive cannot be read, "" if it can: there, or here.
+func (r *recordReading) checkElsewhere(rec *warc.RecordRead) (why string, err error) {
+	if rec.PayloadDigest != nil {
+		if _, here, err := r.lists.placeOf(dedup.Digest(*rec.PayloadDigest)); err != nil || here {
+			return "", err
+		}
+	}
+	original, err := r.others.Open(rec)
+	if err != nil {
+		return fmt.Sprintf("%v; without it the links of the page are not known, and the page is fetched again", err), nil
+	}
+	return "", original.Close()
 }
 
 // countPage counts a page that is stored.

@@ -29,6 +29,8 @@ type Options struct {
 	Progress func(Progress)
 	// Agent is the agent whose crawl it is, if several agents share it. It gets a new instance number.
 	Agent ownership.Agent
+	// With are directories of WARC files of other archives, which have the payloads of revisits (--dedup-from).
+	With []string
 }
 
 // Progress says how far a rebuild is. Each stage reads the archive once.

@@ -50,6 +50,13 @@ func ParseCapture(line []byte) (c Capture, err error) {
 	return c, nil
 }
 
+// CaptureAt is the capture of a URL whose record is known to be at an offset of a file.
+func CaptureAt(file string, offset int64, url string, at time.Time) Capture {
+	return Capture{
+		Line: cdxj.Line{URL: []byte(url), File: []byte(file), Offset: offset, Length: 1}, Stamp: at.UTC().Format(stampLayout),
+	}
+}
+
 // stampLayout is the form of all 14 digits of a Stamp.
 const stampLayout = "20060102150405"
 

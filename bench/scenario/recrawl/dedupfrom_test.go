@@ -12,7 +12,9 @@ import (
 	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
+	"orbweaver/engine/layout"
 	"orbweaver/engine/otherarchives"
+	"orbweaver/engine/rebuild"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/lookup"
@@ -98,5 +100,58 @@ func wantOriginal(t *testing.T, archive *lookup.Archive, revisit *warc.RecordRea
 	}
 	if err := rec.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A crawl with revisits of another archive loses its frontier. With that archive, a rebuild reads the links of these
+// pages there, and none is fetched again. Without it the links are not known: the pages are fetched again, and the
+// result says which archive is missing. Nothing of the web is lost either way.
+func TestRebuild_findsPayloadsInTheArchivesThatAreNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		world := testbed.SmallWorld(*testbed.FirstSeed+868, simweb.Faulty())
+		world.CopyShare = 0.3
+		first := crawlOnce(t, world)
+		for _, with := range [][]string{{"earlier"}, nil} {
+			rig := testbed.MustRig(t, world, true)
+			if err := rig.FS.MkdirAll("earlier"); err != nil {
+				t.Fatal(err)
+			}
+			copyArchive(t, first.rig.FS, rig.FS, "earlier")
+			cfg := testbed.FsckConfig(rig)
+			cfg.Limits.StallWait = time.Hour
+			cfg.Seen.Others.From = []string{"earlier"}
+			disk, _ := testbed.Kill(t, rig, cfg, rig.FS, 40*time.Second, testbed.Sigkill)
+			elsewhere := 0
+			testbed.EachRecordAt(t, disk, func(rec *warc.RecordRead, _ warc.Checkpoint) {
+				if otherarchives.IsElsewhere(rec) {
+					elsewhere++
+				}
+			})
+			testbed.RemoveTree(t, disk, "crawl/"+layout.FrontierDir)
+			r := testbed.Rebuild(t, rig, cfg, disk, with...)
+			if elsewhere < 30 || r.Done == 0 && with != nil {
+				t.Fatalf("%d revisits of the other archive, %d URLs done: the test checks nothing", elsewhere, r.Done)
+			}
+			again := cfg.Workers.Fetchers
+			if with == nil {
+				again += elsewhere
+			}
+			wantMissing(t, r.Damage, elsewhere, with == nil)
+			testbed.ResumeToEnd(t, rig, cfg, disk, again)
+		}
+	})
+}
+
+// wantMissing wants the damage of a rebuild to say of each revisit where its payload is, if that is not named.
+func wantMissing(t *testing.T, damage []rebuild.Damage, revisits int, isMissing bool) {
+	t.Helper()
+	n := 0
+	for _, d := range damage {
+		if strings.Contains(d.Text, "of another archive: name its directory with --with") {
+			n++
+		}
+	}
+	if isMissing != (n == revisits) || !isMissing && n > 0 {
+		t.Errorf("of %d revisits, %d have no payload: %+v", revisits, n, damage)
 	}
 }

@@ -14,10 +14,11 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// Rebuild rebuilds the frontier from the archive, and fails the test unless fsck finds it sound.
-func Rebuild(t *testing.T, rig *Rig, cfg engine.Config, fsys *vfs.Mem) *rebuild.Result {
+// Rebuild rebuilds the frontier from the archive, and fails the test unless fsck finds it sound. with are directories
+// of other archives.
+func Rebuild(t *testing.T, rig *Rig, cfg engine.Config, fsys *vfs.Mem, with ...string) *rebuild.Result {
 	t.Helper()
-	r, err := engine.Rebuild(t.Context(), cfg, rig.Seams(fsys), rebuild.Options{})
+	r, err := engine.Rebuild(t.Context(), cfg, rig.Seams(fsys), rebuild.Options{With: with})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,8 @@ type Others struct {
 	With []string `help:"Further crawl directory or directory of WARC files, with the payloads that revisit records of --dedup-from refer to (repeatable)." placeholder:"DIR" sep:"none"`
 }
 
-// dirs returns the directories with the WARC files.
-func (o *Others) dirs(disk vfs.FS) (dirs []string, err error) {
+// Dirs returns the directories with the WARC files.
+func (o *Others) Dirs(disk vfs.FS) (dirs []string, err error) {
 	for _, name := range o.With {
 		dir, err := lookup.FindDir(disk, name)
 		if err != nil {
@@ -38,7 +38,7 @@ func (t *Target) OpenArchive(others *Others) (*lookup.Archive, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--dir: %w", err)
 	}
-	with, err := others.dirs(disk)
+	with, err := others.Dirs(disk)
 	if err != nil {
 		return nil, err
 	}

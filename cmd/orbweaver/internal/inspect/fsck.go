@@ -25,6 +25,8 @@ type FsckCommand struct {
 	JSON    bool     `help:"Print JSON."`
 	Quiet   bool     `help:"Show no progress on a terminal."`
 
+	crawl.Others
+
 	remote upload.Options // with --remote
 	crawl  *crawl.Command // with --rebuild: the settings of the crawl
 }
@@ -45,9 +47,11 @@ cannot tell.
 Examples:
   orbweaver fsck crawl
   orbweaver fsck --json crawl | jq '.findings[] | select(.severity == "error")'
+  orbweaver fsck --with crawl-2025 crawl                   # also find the payloads that are in another archive
   orbweaver fsck --remote crawl                            # the archive and the bucket of --upload
   orbweaver fsck --rebuild crawl
-  orbweaver fsck --rebuild crawl https://example.org/     # a seed that was lost with the frontier`
+  orbweaver fsck --rebuild crawl https://example.org/     # a seed that was lost with the frontier
+  orbweaver fsck --rebuild --with crawl-2025 crawl         # pages with payloads in that archive are not fetched again`
 }
 
 // Check finds the settings of the crawl, if they are needed.
@@ -138,6 +142,9 @@ func (c *FsckCommand) examine(inv *command.Invocation) (r fsck.Report, err error
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 	o := fsck.Options{Temp: vfs.Disk(), TempDir: temp}
+	if o.With, err = c.Dirs(vfs.Disk()); err != nil {
+		return r, err
+	}
 	progress, end := console.Progress(inv.Stderr, "checking", c.Quiet)
 	defer end()
 	o.Progress = progress

@@ -74,7 +74,11 @@ func (c *FsckCommand) rebuild(inv *command.Invocation) error {
 		}
 	case out.Before == nil || !before.Sound() || before.State == "":
 		cfg, seams := c.crawl.Prepared()
-		if out.Rebuilt, err = engine.Rebuild(inv.Context, cfg, seams, c.options(inv)); err != nil {
+		o := c.options(inv)
+		if o.With, err = c.Dirs(seams.FS); err != nil {
+			return err
+		}
+		if out.Rebuilt, err = engine.Rebuild(inv.Context, cfg, seams, o); err != nil {
 			return c.refused(err)
 		}
 		if !c.JSON {
