@@ -153,7 +153,7 @@ func (o *opener) newCheckpointer() *checkpoint.Checkpointer {
 	d, q, l := &o.disk, &o.queues, &o.loops
 	return checkpoint.New(checkpoint.Components{
 		FS: o.seams.FS, Dir: o.frontierDir(), Sieve: d.Sieve, Ready: d.Ready, Skipped: d.Skipped,
-		Traps: o.policy.traps.SkipSettings, Queues: d.SiteQueues, Seen: d.Journal.Seen, Cold: d.Cold,
+		Traps: o.policy.traps.SkipSettings, Queues: d.SiteQueues, Seen: d.Journal.Seen, Near: d.NearPart, Cold: d.Cold,
 		Attempts: q.inFlight, Held: l.distributor.Held, Finished: q.finished, Cluster: o.cluster,
 		Novelty: o.policy.traps.State, Workbench: d.Workbench, Log: d.Log,
 	}, checkpoint.Options{

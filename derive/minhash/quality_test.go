@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/derive/simhash"
+	"orbweaver/internal/simhash"
 )
 
 // labelled is a text with what is known about it.

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"orbweaver/derive/simhash"
-	"orbweaver/derive/words"
+	"orbweaver/internal/simhash"
+	"orbweaver/internal/words"
 )
 
 // Parameters of FineWeb.

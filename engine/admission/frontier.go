@@ -213,6 +213,9 @@ func (p *PageLinks) AddLinks(page []byte, found *links.Finder, item queued.URL) 
 	if n := found.Unfollowed; n > 0 {
 		p.Unfollowed(n)
 	}
+	if n := found.NearSkipped; n > 0 {
+		p.SkippedOfNear(n)
+	}
 	p.Outward(page, found.Links)
 	_, err := p.AddAll(&p.scratch, found.Links, item)
 	return err
@@ -331,6 +334,12 @@ func (f *Frontier) admit(d *Scratch, it queued.URL, received bool) {
 func (f *Frontier) Unfollowed(n int) {
 	f.Counters.URLsFound.Add(int64(n))
 	f.Counters.DroppedFollow.Add(int64(n))
+}
+
+// SkippedOfNear counts links of a near-duplicate, which are not followed.
+func (f *Frontier) SkippedOfNear(n int) {
+	f.Counters.URLsFound.Add(int64(n))
+	f.Counters.DroppedNear.Add(int64(n))
 }
 
 // Refuse counts references that are no URLs we can fetch.

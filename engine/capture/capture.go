@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"strings"
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/politeness"
@@ -95,6 +96,20 @@ func cutOutcome(o outcome.Outcome, rec *warc.RecordRead) outcome.Outcome {
 
 // ExchangeField is the header field of captures that says how long the exchange took, and more (see package gaps).
 const ExchangeField = "Orbweaver-Exchange"
+
+// The header fields of captures about near-duplicates; docs/warc.md has their forms.
+const (
+	SimHashField = "Orbweaver-SimHash"
+	NearField    = "Orbweaver-Near-Duplicate"
+
+	LinksSkipped = "links=skipped" // in NearField: of the links, only page requisites were followed
+)
+
+// NearDuplicate says whether a capture is a near-duplicate of an earlier page, and whether its links were skipped.
+func NearDuplicate(rec *warc.RecordRead) (isNear, skipped bool) {
+	value := rec.Get(NearField)
+	return value != "", strings.Contains(" "+value, " "+LinksSkipped+" ")
+}
 
 // HopPathField is the field of a metadata record with the hop path of the capture.
 const HopPathField = "hopsFromSeed"

@@ -24,7 +24,9 @@ func fixed() map[string]string {
 	)
 	reasons := map[string]string{}
 	for reason, settings := range map[string][]string{
-		table:    {"cache-memory", "sieve-memory", "dedup-memory", "novelty-memory"},
+		table: {
+			"cache-memory", "sieve-memory", "dedup-memory", "novelty-memory", "near-duplicates", "near-duplicates-max",
+		},
 		warcInfo: {"user-agent", "contact", "operator", "description", "is-part-of", "warc-info"},
 		archive: {
 			"warc-compression", "warc-level", "warc-size", "warc-metadata", "warc-via", "warc-outlinks", "warc-dns",

@@ -26,6 +26,7 @@ type Components struct {
 	Traps     func() skipped.Settings // that the list of skipped URLs was made with
 	Queues    *virtualize.Virtualizer
 	Seen      *dedup.Map
+	Near      Participant // see NearPages
 	Cold      *cold.Store
 	Attempts  *attempt.InFlight
 	Held      func() []byte // the URL that the distributor holds between two queues; nil if there is none
@@ -77,6 +78,7 @@ func (c *Components) order() []entry {
 			part: func(m *manifest.Manifest) *dedup.Checkpoint { return &m.Seen },
 			mark: c.Seen.Checkpoint, sync: c.Seen.Sync, release: c.Seen.Release,
 		}},
+		{Participant: c.Near},
 		{Participant: &marker[cold.Checkpoint]{
 			part: func(m *manifest.Manifest) *cold.Checkpoint { return &m.Cold },
 			mark: func() (cold.Checkpoint, error) { return c.Cold.Checkpoint(), nil },
@@ -89,6 +91,19 @@ func (c *Components) order() []entry {
 		{Participant: &logState{log: c.Log}},
 		// It is no mark: it holds what was learned until the manifest is written, which is as valid.
 		{Participant: &noveltyState{state: c.Novelty}},
+	}
+}
+
+// NearPages is the participant of the texts that pages are compared with.
+func NearPages(m *dedup.Map) Participant {
+	return &marker[*dedup.Checkpoint]{
+		part: func(to *manifest.Manifest) **dedup.Checkpoint { return &to.Near },
+		mark: func() (*dedup.Checkpoint, error) {
+			at, err := m.Checkpoint()
+			return &at, err
+		},
+		sync:    m.Sync,
+		release: func(at *dedup.Checkpoint) error { return m.Release(*at) },
 	}
 }
 

@@ -21,6 +21,8 @@ type Reported[N any] struct {
 	PagesPartlyParsed N `json:"pages_partly_parsed" metric:"pages_partly_parsed_total" help:"Pages with links whose first 16 MiB only were searched for links."`
 	PagesNotParsed    N `json:"pages_not_parsed" metric:"pages_not_parsed_total" help:"Pages that were not searched for links." saved:"NotParsed"`
 
+	NearDuplicates N `json:"near_duplicates" metric:"near_duplicates_total" help:"Pages whose text has nearly the same words as that of an earlier page."`
+
 	Userinfo N `json:"userinfo_removed"` // references with a user or a password, which are neither sent nor kept
 
 	Attempts      N `json:"attempts" metric:"attempts_total" help:"Exchanges for pages."` // failed or not
@@ -40,7 +42,7 @@ type Reported[N any] struct {
 // When no step is under way they balance (E1):
 //
 //	URLsFound    = DroppedSyntax + DroppedScheme + DroppedLong + DroppedScope + DroppedDepth + DroppedFollow
-//	               + DroppedLoop + DroppedCache + Sieved + Sent
+//	               + DroppedNear + DroppedLoop + DroppedCache + Sieved + Sent
 //	Sieved       = still in the sieve's buckets + Known + URLsAdmitted
 //	URLsAdmitted = sum of Outcomes + queued + in flight
 type Set[N any] struct {
@@ -57,6 +59,7 @@ type Set[N any] struct {
 	DroppedLong   N `dropped:"too-long"`            // longer than --max-url
 	DroppedScope  N `dropped:"scope"`               // out of scope, or refused by a list of hosts, SURTs or extensions
 	DroppedFollow N `dropped:"follow"`              // links that --follow refused
+	DroppedNear   N `dropped:"near-duplicate"`      // links of near-duplicates, by --near-duplicates skip-links
 	DroppedDepth  N `dropped:"depth"`               // deeper than --max-depth
 	DroppedLoop   N `dropped:"path-loop"`           // by versions that kept no list of skipped URLs: --max-path-repeats
 	DroppedCache  N `dropped:"seen-cache"`          // in the fingerprint cache

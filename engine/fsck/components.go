@@ -43,6 +43,7 @@ func (c *componentCheck) checkAll() {
 		{"skipped", layout.SkippedDir, c.checkSkipped},
 		{"queues", layout.QueuesDir, c.checkQueues},
 		{"seen", layout.SeenDir, c.checkSeen},
+		{"near", layout.NearDir, c.checkNear},
 		{"bench", c.cut.WorkbenchFile(), c.checkBench},
 		{"cold", layout.ColdDir, c.checkCold},
 		{"cache", layout.CacheFile, c.checkCache},
@@ -153,6 +154,20 @@ func (c *componentCheck) checkSeen() error {
 	c.dedup.set(m)
 	c.closers = append(c.closers, m)
 	c.checked("seen", int64(m.Len()), "payload digests")
+	return m.Check()
+}
+
+// checkNear reads the texts that pages are compared with, if the crawl has them.
+func (c *componentCheck) checkNear() error {
+	if c.cut.Near == nil {
+		return nil
+	}
+	m, err := dedup.Open(c.fsys, dedup.Options{Dir: c.path(layout.NearDir), MemoryBytes: 1 << 20}, c.cut.Near)
+	if err != nil {
+		return err
+	}
+	c.closers = append(c.closers, m)
+	c.checked("near", int64(m.Len()), "texts of pages")
 	return m.Check()
 }
 

@@ -15,6 +15,7 @@ const (
 	QueuesDir     = FrontierDir + "/queues"
 	SkippedDir    = FrontierDir + "/" + SkippedName // need not be there
 	SeenDir       = FrontierDir + "/seen"
+	NearDir       = FrontierDir + "/near" // texts of pages, of --near-duplicates; need not be there
 	ColdDir       = FrontierDir + "/cold"
 	CacheFile     = FrontierDir + "/cache"
 	OthersDir     = FrontierDir + "/other-payloads" // of --dedup-from; made again if it is missing

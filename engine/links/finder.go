@@ -3,6 +3,7 @@ package links
 import (
 	"bytes"
 	"errors"
+	"fmt"
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/fetch/coding"
@@ -24,18 +25,20 @@ type Finder struct {
 
 	textLists textLists
 
-	Links      []byte       // see journal.AppendLink
-	Refused    Refused      // references that are no URL we can fetch
-	Userinfo   int          // references with a user or a password, which are left out
-	Unfollowed int          // links that the follow filter refused
-	Dropped    int          // links beyond the number taken from one page
-	Budget     Budget       // of the page
-	Index      bool         // the page is an index of sitemaps
-	forbidden  bool         // the page asks that its links be left alone, and that is obeyed
-	Encoding   coding.Fault // what is wrong with its content encoding
-	Body       []byte       // decoded, of a page that was searched for links; good until the next page. Borrowed
-	buffers    urlBuffers
-	passage    passage
+	Links       []byte       // see journal.AppendLink
+	Refused     Refused      // references that are no URL we can fetch
+	Userinfo    int          // references with a user or a password, which are left out
+	Unfollowed  int          // links that the follow filter refused
+	NearSkipped int          // links of a near-duplicate, which are not followed
+	Dropped     int          // links beyond the number taken from one page
+	Budget      Budget       // of the page
+	Index       bool         // the page is an index of sitemaps
+	forbidden   bool         // the page asks that its links be left alone, and that is obeyed
+	Encoding    coding.Fault // what is wrong with its content encoding
+	Body        []byte       // decoded, of a page that was searched for links; good until the next page. Borrowed
+	Text        []byte       // of such a page, if Options.Text is set; good until the next page. Borrowed
+	buffers     urlBuffers
+	passage     passage
 }
 
 // textLists reads the sitemaps that the scanner does not read.
@@ -66,6 +69,7 @@ type Options struct {
 	Speculative bool         // take strings of scripts and data that look like URLs
 	Forms       bool         // take the action of forms that only read
 	Sitemaps    bool         // take what robots.txt files name, and read all that can be a sitemap
+	Text        bool         // report the text of pages
 	Longest     int          // bytes of a link; longer ones are refused. 0 for no limit but urlx.LengthMax
 	Strip       *urlx.Params // what links lose
 	By          Filters
@@ -89,7 +93,9 @@ type Page struct {
 // NewFinder returns a Finder for one goroutine.
 func NewFinder(o Options) *Finder {
 	return &Finder{
-		scanner:   parse.NewScanner(parse.Options{Robot: robots.Token, Forms: o.Forms, Speculative: o.Speculative}),
+		scanner: parse.NewScanner(parse.Options{
+			Robot: robots.Token, Forms: o.Forms, Speculative: o.Speculative, Text: o.Text,
+		}),
 		textLists: textLists{reader: sitemap.NewReader(sitemap.Options{})},
 		Decoder:   coding.New(coding.Options{}),
 		O:         o,
@@ -108,8 +114,9 @@ func (l *Finder) Reset() {
 		l.Links = nil
 	}
 	l.Links, l.Refused, l.Userinfo, l.Unfollowed, l.Dropped = l.Links[:0], Refused{}, 0, 0, 0
+	l.NearSkipped = 0
 	l.Index, l.forbidden, l.Encoding = false, false, coding.OK
-	l.Body = nil
+	l.Body, l.Text = nil, nil
 	l.Budget.Open(0, 0)
 }
 
@@ -176,7 +183,7 @@ func (l *Finder) scanPage(url, body []byte, p *fetch.Page) {
 		return // bytes that cannot be read as text have no links
 	}
 	l.Dropped, l.Refused.Foreign, l.Refused.Long = res.LinksDropped, res.LinksForeign, res.LinksLong
-	l.Body = body
+	l.Body, l.Text = body, res.Text
 	l.leadOn(res.Format == parse.SitemapXML && len(res.Links) > 0 && res.Links[0].Kind == parse.SitemapFile)
 	if l.forbidden = l.O.Nofollow && res.NoFollow; l.forbidden {
 		return
@@ -277,6 +284,23 @@ func (l *Finder) strip(url, base []byte, kind parse.Kind) []byte {
 		return l.buffers.whole
 	}
 	return url
+}
+
+// SkipOfNear leaves only the links that a near-duplicate's readers need to see it as it is: page requisites, and what
+// it refreshes to.
+func (l *Finder) SkipOfNear() {
+	kept := l.Links[:0] // a link is copied to its place or before it
+	err := journal.EachLink(l.Links, func(kind parse.Kind, url []byte) {
+		if kind.IsRequisite() || kind == parse.MetaRefresh {
+			kept = journal.AppendLink(kept, kind, url)
+		} else {
+			l.NearSkipped++
+		}
+	})
+	if err != nil {
+		panic(fmt.Sprintf("BUG: links: the list of links that was just made cannot be read: %v", err))
+	}
+	l.Links = kept
 }
 
 // LeadsHome says that the links, a single link for a redirect, differ from the page's own URL in the query at most.

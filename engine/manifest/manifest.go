@@ -75,6 +75,7 @@ type Manifest struct {
 	Urgent   *diskq.Checkpoint     `json:"urgent,omitempty"` // the ready URLs that come first; nil before format 9
 	Virt     virtualize.Checkpoint `json:"virtualize"`
 	Seen     dedup.Checkpoint      `json:"seen"`
+	Near     *dedup.Checkpoint     `json:"near,omitempty"` // texts of pages; nil without --near-duplicates
 	Bench    Chain                 `json:"bench"`
 	Cold     cold.Checkpoint       `json:"cold"`
 	Archive  *warc.Checkpoint      `json:"archive"`

@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/journal"
 	"orbweaver/engine/limits"
 	"orbweaver/engine/links"
+	"orbweaver/engine/neardup"
 	"orbweaver/engine/otherarchives"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/recrawl"
@@ -36,6 +37,7 @@ type Crawl struct {
 	Answered AnsweredURLs
 	Previous recrawl.PreviousCrawl
 	Others   OtherArchives
+	Near     neardup.Known
 	Traps    *traps.Detector
 
 	Rules    *atomic.Pointer[Rules]

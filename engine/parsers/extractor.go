@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/links"
+	"orbweaver/engine/neardup"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 )
@@ -27,8 +28,16 @@ type extractor struct {
 }
 
 func newExtractor(c *Crawl) *extractor {
-	rules := c.Rules.Load()
-	return &extractor{Finder: links.NewFinder(rules.Links), crawl: c, rules: rules}
+	x := &extractor{crawl: c}
+	x.use(c.Rules.Load())
+	return x
+}
+
+// use makes a Finder for rules.
+func (x *extractor) use(rules *Rules) {
+	o := rules.Links
+	o.Text = x.crawl.Near.Mode() != neardup.Off
+	x.Finder, x.rules = links.NewFinder(o), rules
 }
 
 // redirectsMost is how many redirects in a row are followed.
@@ -38,7 +47,7 @@ const redirectsMost = 10
 // After too many redirects, extract changes the outcome of the attempt.
 func (x *extractor) extract(p, content *fetch.Page, a *attempt.Attempt) {
 	if rules := x.crawl.Rules.Load(); rules != x.rules {
-		x.Finder, x.rules = links.NewFinder(rules.Links), rules
+		x.use(rules)
 	}
 	x.Reset()
 	x.isParsed, x.isPartly = false, false

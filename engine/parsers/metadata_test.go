@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/capture"
 	"orbweaver/engine/dedup"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/neardup"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/queued"
 	"orbweaver/warc"
@@ -26,7 +27,7 @@ func inForce(r Rules) *atomic.Pointer[Rules] {
 
 // newTestWriter returns a metadataWriter and the extractor that it takes links from.
 func newTestWriter(o MetadataOptions) (metadataWriter, *extractor) {
-	x := newExtractor(&Crawl{Rules: inForce(Rules{})})
+	x := newExtractor(&Crawl{Near: neardup.None{}, Rules: inForce(Rules{})})
 	return newMetadataWriter(o, x), x
 }
 
@@ -131,8 +132,8 @@ func TestUnchangedPageIsRevisit(t *testing.T) {
 	pack := func(previous attempt.PreviousCapture) (*warc.RecordRead, recordPlan) {
 		t.Helper()
 		enc.Reset()
-		c := &Crawl{Rules: inForce(Rules{})}
-		b := newRecordBuilder(c, enc, newExtractor(c))
+		c := &Crawl{Near: neardup.None{}, Rules: inForce(Rules{})}
+		b := newRecordBuilder(c, enc, newExtractor(c), &nearFinder{known: c.Near})
 		a := &attempt.Attempt{URL: page.URL, Previous: previous}
 		plan := recordPlan{isStored: true, isUnchanged: attempt.IsUnchanged(page, a)}
 		if err := b.encode(page, a, &plan); err != nil {

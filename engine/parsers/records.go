@@ -32,6 +32,7 @@ type recordBuilder struct {
 	crawl    *Crawl
 	encoder  *warc.Encoder
 	metadata metadataWriter
+	near     *nearFinder
 
 	response, request, metadataRecord warc.Record
 	index                             warc.IndexInfo
@@ -39,8 +40,8 @@ type recordBuilder struct {
 	lines                             []byte // further fields of the capture
 }
 
-func newRecordBuilder(c *Crawl, encoder *warc.Encoder, x *extractor) recordBuilder {
-	return recordBuilder{crawl: c, encoder: encoder, metadata: newMetadataWriter(c.Metadata, x)}
+func newRecordBuilder(c *Crawl, encoder *warc.Encoder, x *extractor, near *nearFinder) recordBuilder {
+	return recordBuilder{crawl: c, encoder: encoder, metadata: newMetadataWriter(c.Metadata, x), near: near}
 }
 
 // plan decides what is written, and encodes it. content is p, or the stored page if the page is unchanged.
@@ -180,7 +181,7 @@ func (b *recordBuilder) fillResponse(p *fetch.Page, a *attempt.Attempt, plan *re
 	if !plan.isRevisit && !plan.isUnchanged {
 		b.lines = appendPayloadType(b.lines, p, b.metadata.links.Body)
 	}
-	b.lines = b.metadata.appendExchange(b.lines, p, a)
+	b.lines = b.near.appendFields(b.metadata.appendExchange(b.lines, p, a))
 	b.index = warc.IndexInfo{Status: p.Status, MIME: bytes.TrimSpace(mime)}
 	b.response = warc.Record{
 		Type: warc.Response, Date: p.Times.Started, TargetURI: a.URL, IP: p.Connection.Remote.Addr(), Index: &b.index,

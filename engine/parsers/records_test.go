@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
+	"orbweaver/engine/neardup"
 	"orbweaver/engine/otherarchives"
 	"orbweaver/engine/politeness"
 	"orbweaver/internal/vfs"
@@ -42,8 +43,10 @@ func recordRig(t *testing.T, store string) *recordBuilder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Crawl{Journal: j, Others: otherarchives.None{}, Rules: inForce(Rules{Store: filters})}
-	b := newRecordBuilder(c, enc, newExtractor(c))
+	c := &Crawl{
+		Journal: j, Others: otherarchives.None{}, Near: neardup.None{}, Rules: inForce(Rules{Store: filters}),
+	}
+	b := newRecordBuilder(c, enc, newExtractor(c), &nearFinder{known: c.Near})
 	return &b
 }
 

@@ -26,6 +26,7 @@ type Worker struct {
 	admission Admission
 	hasher    *sha1pair.Hasher
 	links     *extractor
+	near      *nearFinder
 	records   recordBuilder
 	pending   *journal.Pending
 	words     novelty.Words
@@ -33,10 +34,10 @@ type Worker struct {
 
 // NewWorker returns a worker. admission and encoder must not be shared with other workers.
 func NewWorker(c *Crawl, admission Admission, encoder *warc.Encoder) *Worker {
-	x := newExtractor(c)
+	x, near := newExtractor(c), &nearFinder{known: c.Near}
 	return &Worker{
-		crawl: c, admission: admission, hasher: sha1pair.NewHasher(), links: x,
-		records: newRecordBuilder(c, encoder, x), pending: journal.NewPending(c.Limits),
+		crawl: c, admission: admission, hasher: sha1pair.NewHasher(), links: x, near: near,
+		records: newRecordBuilder(c, encoder, x, near), pending: journal.NewPending(c.Limits),
 	}
 }
 
@@ -81,10 +82,13 @@ func (w *Worker) handle(ctx context.Context, p *fetch.Page) error {
 	return w.store(ctx, p, content, a, &plan)
 }
 
-// plan plans and encodes the records. A long one needs room on the disk, and waits for it.
-func (w *Worker) plan(ctx context.Context, p, content *fetch.Page, a *attempt.Attempt) (recordPlan, error) {
+// plan compares the text of the page, and plans and encodes the records. A long one needs room on the disk, and waits
+// for it.
+func (w *Worker) plan(ctx context.Context, p, content *fetch.Page, a *attempt.Attempt) (plan recordPlan, err error) {
 	for {
-		plan, err := w.records.plan(p, content, a)
+		if err = w.near.compare(w.links, a); err == nil {
+			plan, err = w.records.plan(p, content, a)
+		}
 		if err == nil {
 			return plan, nil
 		}
@@ -113,7 +117,7 @@ func (w *Worker) store(
 		switch {
 		case err == nil:
 			w.noteNovelty(p, a, plan)
-			return w.maintain(ctx)
+			return w.maintain(ctx, w.near.add(p, a, plan, w.records.response.ID))
 		case errors.Is(err, journal.ErrPageLimit):
 			return w.putBack(a, a.Item)
 		case errors.Is(err, journal.ErrDuplicate):
@@ -144,7 +148,7 @@ func (w *Worker) settle(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) err
 	}
 	w.crawl.Limits.Grown(w.pending.Entry.Length)
 	w.count(p, a, plan)
-	w.crawl.Log.Attempt(p, a, w.links.Encoding, w.links.annotate(plan.annotation))
+	w.crawl.Log.Attempt(p, a, w.links.Encoding, w.near.annotate(w.links.annotate(plan.annotation)))
 	if a.IsRobots || !a.WillRetry {
 		w.admitLinks(a)
 		w.links.noteParsed()
@@ -201,6 +205,9 @@ func (w *Worker) count(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
 	}
 	if p.HasHead() {
 		n.CountAnswer(counters.MediaTypeOf(p.Head().ContentType()), outcome.IsPageStatus(p.Status), a.Depth)
+	}
+	if w.near.isNear {
+		n.NearDuplicates.Add(1)
 	}
 	switch {
 	case !plan.isPage:
@@ -276,9 +283,12 @@ func payloadBits(p *fetch.Page, a *attempt.Attempt) uint32 {
 	return binary.LittleEndian.Uint32(p.Digest[:])
 }
 
-// maintain does this page's part of the upkeep of the maps on disk, outside of a step.
-func (w *Worker) maintain(ctx context.Context) error {
-	err := w.crawl.Journal.Seen.Tend()
+// maintain does this page's part of the upkeep of the maps on disk, outside of a step, unless an error of the disk came
+// before.
+func (w *Worker) maintain(ctx context.Context, err error) error {
+	if err == nil {
+		err = w.crawl.Journal.Seen.Tend()
+	}
 	if err == nil {
 		err = w.crawl.Answered.Maintain()
 	}

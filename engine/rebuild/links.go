@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"orbweaver/engine/admission"
+	"orbweaver/engine/capture"
 	"orbweaver/engine/dedup"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
@@ -108,6 +109,9 @@ func (r *linkReading) follow(c *storedCapture) error {
 		if err := r.scan(c); err != nil {
 			return err
 		}
+		if _, skipped := capture.NearDuplicate(c.rec); skipped {
+			r.links.SkipOfNear()
+		}
 	}
 	it := links.LeadsTo(&links.Lead{
 		Outcome: c.Outcome, Index: r.links.Index, Embeds: r.Frontier.LeastEmbeds(c.url),
@@ -132,6 +136,7 @@ func (r *linkReading) offerLinks(it queued.URL) error {
 	r.Frontier.Refuse(r.links.Refused)
 	r.Journal.Count.Userinfo.Add(int64(r.links.Userinfo))
 	r.Frontier.Unfollowed(r.links.Unfollowed)
+	r.Frontier.SkippedOfNear(r.links.NearSkipped)
 	r.Journal.Count.DroppedLinks.Add(int64(r.links.Dropped))
 	r.Journal.Count.DroppedBytes.Add(int64(r.links.Budget.LinksDropped))
 	var fault error

@@ -62,7 +62,7 @@ func (b *Beginning) Next(m *manifest.Manifest) (*manifest.Manifest, error) {
 		Created: m.Created, Written: m.Written, Boot: m.Boot, Up: m.Up,
 		State: lifecycle.Running, Clean: true, Resumed: -1, Filtered: m.Filtered,
 		Pass: m.Pass + 1, From: *m.Archive, Afresh: true, NotBefore: began.Add(b.Delay),
-		Seen: m.Seen, Bench: m.Bench, Archive: m.Archive,
+		Seen: m.Seen, Near: m.Near, Bench: m.Bench, Archive: m.Archive,
 	}
 	if m.Log != nil && m.Log.IsKnown() {
 		next.Log = &crawllog.Checkpoint{Begin: m.Log.End, End: m.Log.End}

@@ -38,6 +38,8 @@ type record struct {
 	end       warc.Checkpoint // of its group
 	url       []byte
 	response  bool // or a revisit
+	near      bool // a near-duplicate
+	nearSkips bool // and only its page requisites are followed
 	unchanged bool // a revisit, because the server said that the page has not changed
 	id        warc.ID
 	date      time.Time
@@ -199,6 +201,9 @@ func (r *recordReader) fill(e *journal.Entry, rec *record) {
 			r.links.Scan(rec.url, page, e.Listed)
 			r.links.Refresh(rec.url, page)
 		}
+		if rec.nearSkips {
+			r.links.SkipOfNear()
+		}
 		rec.links = bytes.Clone(r.links.Links)
 	}
 }
@@ -233,6 +238,7 @@ func (r *recordReader) read(e *journal.Entry, rec *record) (page *fetch.Page, er
 func (r *recordReader) readMain(e *journal.Entry, rec *record, main *warc.RecordRead) (*fetch.Page, error) {
 	rec.url, rec.id, rec.date = main.TargetURI, main.ID, main.Date
 	rec.unchanged = main.Type == warc.Revisit && main.Get("WARC-Profile") == warc.ProfileNotModified
+	rec.near, rec.nearSkips = capture.NearDuplicate(main)
 	busy := e.Outcome.Class() == outcome.ClassBusy
 	isResponse := main.Type == warc.Response
 	if !isResponse && main.Type != warc.Revisit {

@@ -206,6 +206,9 @@ func (r *replayer) applyPage(e *journal.Entry, rec *record) error {
 		n.PagesUnchanged.Add(1)
 		r.Limits.Pages++
 	}
+	if rec.near {
+		n.NearDuplicates.Add(1)
+	}
 	if outcome.IsPageStatus(e.Status) {
 		switch {
 		case !rec.stored:

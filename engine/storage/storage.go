@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/manifest"
+	"orbweaver/engine/neardup"
 	"orbweaver/engine/otherarchives"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/parsers"
@@ -50,11 +51,12 @@ type OtherArchives interface {
 	Refresh() error
 }
 
-// DedupOptions are those of payload deduplication.
+// DedupOptions are those of what compares pages with earlier ones.
 type DedupOptions struct {
 	dedup.Options `embed:""`
 
 	Others otherarchives.Options `embed:""`
+	Near   neardup.Options       `embed:""`
 }
 
 // Place is where a crawl is stored.
@@ -78,6 +80,8 @@ type Storage struct {
 	Log        *crawllog.Log
 	Previous   recrawl.PreviousCrawl
 	Others     OtherArchives
+	Near       neardup.Known
+	NearPart   checkpoint.Participant // of Near
 
 	EarlierBytes int64 // of WARC files, of earlier runs
 
@@ -85,7 +89,11 @@ type Storage struct {
 }
 
 // New returns a Storage with nothing open.
-func New() Storage { return Storage{Previous: recrawl.FirstPass{}, Others: otherarchives.None{}} }
+func New() Storage {
+	return Storage{
+		Previous: recrawl.FirstPass{}, Others: otherarchives.None{}, Near: neardup.None{}, NearPart: checkpoint.None{},
+	}
+}
 
 // Open opens everything but the workbench, the archive and the previous crawl. fresh says that there was no manifest
 // before m.
@@ -106,6 +114,9 @@ func (s *Storage) Open(p Place, o Options, m *manifest.Manifest, fresh bool) (er
 	s.closers.Add(s.Journal.Seen.Close)
 	s.closers.Add(s.Journal.Close)
 	if err := s.openOthers(p, o.Dedup); err != nil {
+		return err
+	}
+	if err := s.openNear(p, o.Dedup.Near, m); err != nil {
 		return err
 	}
 	if s.Log, err = crawllog.Open(p.FS, p.Dir+"/"+layout.LogsDir, p.Log.Warn); err != nil {

@@ -24,7 +24,7 @@ func layers() []string {
 		"engine/journal engine/cluster",
 		"engine/manifest engine/cluster/message",
 		"engine/addrgroup",
-		"engine/links engine/admission engine/dnsrecords engine/recrawl engine/otherarchives " +
+		"engine/links engine/admission engine/dnsrecords engine/recrawl engine/otherarchives engine/neardup " +
 			"engine/cluster/quota engine/cluster/recovery engine/cluster/leasing " +
 			"engine/cluster/termination engine/cluster/quorum engine/cluster/delivery " +
 			"engine/cluster/robotsrelay",

@@ -17,7 +17,7 @@ func TestHostile_A06_nothingFromTheNetworkNamesAFile(t *testing.T) {
 		`^crawl/(report\.json|logs/(crawl\.log|progress\.tsv)|warc/manifest(\.jsonl|-sha256\.txt)|` +
 			`warc/orbweaver-\d{17}-\d{5}-localhost\.(warc\.gz|cdxj)|` +
 			`frontier/(MANIFEST|lock|owner|seeds|seeds-added|cache|host-rules|(bench|aloft|journal)-\d{8}|` +
-			`(sieve|ready|queues|seen|cold)/[a-z]*-?[0-9a-f]*))$`,
+			`(sieve|ready|queues|seen|near|cold)/[a-z]*-?[0-9a-f]*))$`,
 	)
 	synctest.Test(t, func(t *testing.T) {
 		rig, _, _ := testbed.CrawlDuring(t, true, func(c *engine.Config) { c.Limits.MaxPages = 60 },

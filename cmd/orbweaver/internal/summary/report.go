@@ -111,7 +111,8 @@ func droppedWords() map[string]string {
 	return map[string]string{
 		"seen-cache": "duplicate links", "seen-sieve": "duplicate links", "scope": "out of scope",
 		"scheme": "not http(s)", "syntax": "not URLs", "too-long": "longer than --max-url", "depth": "beyond --max-depth",
-		"follow": "refused by --follow", "path-loop": "with repeated folders",
+		"near-duplicate": "of near-duplicates",
+		"follow":         "refused by --follow", "path-loop": "with repeated folders",
 		"links-per-page":      "beyond the links taken from one page",
 		"link-bytes-per-page": "beyond the link bytes of one page",
 	}
