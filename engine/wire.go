@@ -64,7 +64,7 @@ func (o *opener) wire() {
 		o.seams.Log.Info("URLs that were left out are queued again, since the settings leave out less", "urls", n)
 	}
 	o.cluster.Connect(agent.Parts{
-		Options: cfg.Cluster, Dir: cfg.Dir, HostDelay: cfg.Politeness.HostDelay,
+		Options: cfg.Cluster, Dir: cfg.Dir, HostDelay: cfg.Politeness.HostDelay, DedupMemory: cfg.Seen.MemoryBytes,
 		StoresAll: cfg.Filters.Store == filter.All, FS: o.seams.FS, Journal: d.Journal, Frontier: l.frontier,
 		Sites: l.sites, Gate: gate, Live: p.live, InFlight: q.inFlight, Queues: l.distributor.OnDisk, Dead: l.deadSites,
 		Robots: l.returner, Log: o.seams.Log, Wake: q.wakeDistributor, Lose: o.lose,

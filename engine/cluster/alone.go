@@ -10,6 +10,7 @@ import (
 
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/counters"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
 	"orbweaver/internal/outcome"
@@ -136,6 +137,11 @@ func (soleMember) AskAboutURL(context.Context, string, []byte) ([]byte, error) {
 
 // AnswerAboutURL implements URLQuestions.
 func (soleMember) AnswerAboutURL(AnswerAboutURL) {}
+
+// FindPayload implements PayloadSharing.
+func (soleMember) FindPayload(context.Context, dedup.Digest, int64) (r PayloadRecord, ok bool, err error) {
+	return r, false, nil
+}
 
 // IsShared implements Member.
 func (soleMember) IsShared() bool { return false }

@@ -9,6 +9,7 @@
 //	FetchedLog      parse workers, rebuild: which URLs have an answer
 //	CheckpointPart  checkpointer: the cluster's part of a checkpoint
 //	URLQuestions    operator: what another agent knows about a URL
+//	PayloadSharing  parse workers: which payloads other agents have stored
 //	Member          engine: the life of this agent in the cluster
 //
 // Alone implements all of them for a crawl with one agent, so no user asks whether there are other agents. The

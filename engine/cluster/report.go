@@ -19,6 +19,12 @@ type StatusReport struct {
 	URLsRecovered      int64 `json:"urls_recovered"`      // admitted URLs whose pages are stored already, by any agent
 	URLsResent         int64 `json:"urls_resent"`         // URLs sent again, since their receiver was lost
 
+	PayloadsKnown             int64 `json:"payloads_known" metric:"cluster_payloads_known" help:"Payloads of other agents that this agent knows of: --dedup-agents."`
+	PayloadRequests           int64 `json:"payload_requests" metric:"cluster_payload_requests_total" help:"Requests to other agents for the record with a payload, in this run."`
+	PayloadRequestsUnanswered int64 `json:"payload_requests_unanswered" metric:"cluster_payload_requests_unanswered_total" help:"Requests for the record with a payload that were not answered in time, in this run. The payload was stored again."`
+	PayloadsElsewhere         int64 `json:"payloads_elsewhere" metric:"cluster_payloads_elsewhere_total" help:"Payloads that were not stored, since another agent has them, in this run."`
+	PayloadBytesElsewhere     int64 `json:"payload_bytes_elsewhere" metric:"cluster_payloads_elsewhere_bytes_total" help:"Bytes of these payloads, before compression."`
+
 	CapturesSuperseded int64 `json:"captures_superseded"` // captures marked, since another agent's capture counts
 
 	MessagesSent          int64 `json:"messages_sent" metric:"cluster_messages_sent_total" help:"Messages that other agents have acknowledged, in this run."`

@@ -9,6 +9,7 @@ import (
 
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/counters"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
 	"orbweaver/internal/outcome"
@@ -124,6 +125,22 @@ type URLQuestions interface {
 	AnswerAboutURL(answer AnswerAboutURL)
 }
 
+// PayloadRecord is the record of another agent that has a payload.
+type PayloadRecord struct {
+	dedup.First
+
+	Agent  string // ID of the agent
+	File   string // WARC file, without directory
+	Offset int64  // of the record in it, in bytes
+}
+
+// PayloadSharing finds payloads that other agents have stored.
+type PayloadSharing interface {
+	// FindPayload finds the record of another agent with a payload of some bytes. It waits for a quarter of a second at
+	// most. An error is that of the disk of this agent.
+	FindPayload(ctx context.Context, digest dedup.Digest, size int64) (r PayloadRecord, ok bool, err error)
+}
+
 // Member is the life of this agent in the cluster.
 type Member interface {
 	// IsShared says that the crawl may have other agents.
@@ -162,5 +179,6 @@ type Agent interface {
 	FetchedLog
 	CheckpointPart
 	URLQuestions
+	PayloadSharing
 	Member
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 	"sync"
 	"sync/atomic"
@@ -172,8 +173,9 @@ func (m *Map) Tend() error {
 var errEnough = errors.New("dedup: enough")
 
 // Walk calls visit for at most n digests in the order of insertion. from is the place that the previous Walk returned,
-// 0 for the first one. over says that there are no more at the moment. Inserts may run meanwhile.
-func (m *Map) Walk(from int64, n int, visit func(d Digest)) (next int64, over bool, err error) {
+// 0 for the first one. Entries from the place `to` on are left out; that is a Length of a Checkpoint, or WalkAll. over
+// says that there are no more at the moment. Inserts may run meanwhile.
+func (m *Map) Walk(from, to int64, n int, visit func(d Digest)) (next int64, over bool, err error) {
 	m.mu.Lock()
 	for m.log.writing != nil && !m.closed {
 		m.log.idle.Wait()
@@ -184,12 +186,15 @@ func (m *Map) Walk(from int64, n int, visit func(d Digest)) (next int64, over bo
 	}
 	end, buffered := m.log.snapshot()
 	m.mu.Unlock()
-	begin := max(from, headBytes)
+	begin, last := max(from, headBytes), min(end+int64(len(buffered)), to)
+	if begin >= last {
+		return begin, true, nil
+	}
 	if begin >= end { // the head may not be written yet
 		buffered, end = buffered[begin-end:], begin
 	}
 	err = m.log.scan(begin, end, bytes.NewReader(buffered), func(offset int64, d Digest) error {
-		if n == 0 {
+		if n == 0 || offset >= last {
 			next = offset
 			return errEnough
 		}
@@ -198,7 +203,10 @@ func (m *Map) Walk(from int64, n int, visit func(d Digest)) (next int64, over bo
 		return nil
 	})
 	if errors.Is(err, errEnough) {
-		return next, false, nil
+		return next, next >= last, nil
 	}
 	return end + int64(len(buffered)), true, err
 }
+
+// WalkAll is behind all entries.
+const WalkAll = math.MaxInt64

@@ -171,7 +171,7 @@ func (c *clusterCheck) compareFetched(finished int64) {
 // countOwn counts the URLs that are not from the list of an agent that has left, or died while it did.
 func (c *clusterCheck) countOwn(fetched *dedup.Map) (n int64, err error) {
 	for from, over := int64(0), false; !over && err == nil && c.ctx.Err() == nil; {
-		from, over, err = fetched.Walk(from, toldStep, func(key dedup.Digest) {
+		from, over, err = fetched.Walk(from, dedup.WalkAll, toldStep, func(key dedup.Digest) {
 			if recovery.IsOwnKey(key) {
 				n++
 			}

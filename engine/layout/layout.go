@@ -18,6 +18,7 @@ const (
 	NearDir       = FrontierDir + "/near" // texts of pages, of --near-duplicates; need not be there
 	ColdDir       = FrontierDir + "/cold"
 	CacheFile     = FrontierDir + "/cache"
+	AgentsDir     = FrontierDir + "/agent-payloads" // of --dedup-agents; made again if it is missing
 	OthersDir     = FrontierDir + "/other-payloads" // of --dedup-from; made again if it is missing
 	FeedDir       = FrontierDir + "/feed"           // made again from the archive if it is missing
 	SeedsFile     = FrontierDir + "/seeds"

@@ -28,15 +28,18 @@ func IsElsewhere(rec *warc.RecordRead) bool {
 // Open opens the record that a revisit names by its file and its offset. The caller closes it. The error says where the
 // payload should be.
 func (o Originals) Open(revisit *warc.RecordRead) (*lookup.Record, error) {
-	file := revisit.Get(RefersToFile)
+	file, owner := revisit.Get(RefersToFile), "another archive"
+	if agent := revisit.Get(RefersToAgent); agent != "" {
+		owner = "the archive of agent " + agent
+	}
 	rec, err := o.open(revisit, file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("the revisit of %.200q has its payload in %.200q of another archive: name its directory with "+
-			"--with: %w", revisit.TargetURI, file, fs.ErrNotExist)
+		return nil, fmt.Errorf("the revisit of %.200q has its payload in %.200q of %.80s: name its directory with --with: %w",
+			revisit.TargetURI, file, owner, fs.ErrNotExist)
 	case err != nil:
-		return nil, fmt.Errorf("the revisit of %.200q has its payload in %.200q of another archive: %w",
-			revisit.TargetURI, file, err)
+		return nil, fmt.Errorf("the revisit of %.200q has its payload in %.200q of %.80s: %w",
+			revisit.TargetURI, file, owner, err)
 	}
 	return rec, nil
 }

@@ -33,6 +33,7 @@ type Original struct {
 
 	File   string // WARC file, without directory
 	Offset int64  // of the record in it, in bytes
+	Agent  string // that has the archive, if it is an agent of the same crawl
 }
 
 // IsNone reports whether it is the zero value, which names no record.
@@ -45,12 +46,19 @@ const (
 	RefersToOffset = "WARC-Refers-To-File-Offset"
 )
 
+// RefersToAgent is our own field: the agent of the same crawl that has the archive.
+const RefersToAgent = "Orbweaver-Refers-To-Agent"
+
 // Fields say where the payload is.
 func (o *Original) Fields() []warc.Field {
-	return []warc.Field{
+	fields := []warc.Field{
 		{Name: RefersToFile, Value: o.File},
 		{Name: RefersToOffset, Value: strconv.FormatInt(o.Offset, 10)},
 	}
+	if o.Agent != "" {
+		fields = append(fields, warc.Field{Name: RefersToAgent, Value: o.Agent})
+	}
+	return fields
 }
 
 // Payloads are those of the other archives.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orbweaver/engine/attempt"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/dedup"
 	"orbweaver/engine/fetch"
@@ -37,6 +38,7 @@ type Crawl struct {
 	Answered AnsweredURLs
 	Previous recrawl.PreviousCrawl
 	Others   OtherArchives
+	Agents   cluster.PayloadSharing
 	Near     neardup.Known
 	Traps    *traps.Detector
 

@@ -2,9 +2,11 @@ package parsers
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 
 	"orbweaver/engine/attempt"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/dedup"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
@@ -45,7 +47,7 @@ func newRecordBuilder(c *Crawl, encoder *warc.Encoder, x *extractor, near *nearF
 }
 
 // plan decides what is written, and encodes it. content is p, or the stored page if the page is unchanged.
-func (b *recordBuilder) plan(p, content *fetch.Page, a *attempt.Attempt) (recordPlan, error) {
+func (b *recordBuilder) plan(ctx context.Context, p, content *fetch.Page, a *attempt.Attempt) (recordPlan, error) {
 	isFinal, isUnchanged := !a.IsRobots && !a.WillRetry, attempt.IsUnchanged(p, a)
 	plan := recordPlan{isPage: isFinal && (outcome.IsPageStatus(p.Status) || isUnchanged), isUnchanged: isUnchanged}
 	b.encoder.Reset()
@@ -57,7 +59,7 @@ func (b *recordBuilder) plan(p, content *fetch.Page, a *attempt.Attempt) (record
 		}
 		plan.isRevisit, plan.first = ok, first
 		if !ok {
-			if err := b.planOther(p, &plan); err != nil {
+			if err := b.planOther(ctx, p, &plan); err != nil {
 				return plan, err
 			}
 		}
@@ -67,6 +69,8 @@ func (b *recordBuilder) plan(p, content *fetch.Page, a *attempt.Attempt) (record
 		return plan, nil
 	}
 	switch {
+	case plan.original.Agent != "":
+		plan.annotation = "duplicate:other-agent"
 	case !plan.original.IsNone():
 		plan.annotation = "duplicate:other-archive"
 	case plan.isRevisit:
@@ -89,9 +93,15 @@ func (b *recordBuilder) plan(p, content *fetch.Page, a *attempt.Attempt) (record
 	return plan, nil
 }
 
-// planOther makes the page a revisit if an archive of another crawl has its payload.
-func (b *recordBuilder) planOther(p *fetch.Page, plan *recordPlan) error {
+// planOther makes the page a revisit if an archive of another crawl has its payload, or another agent of this one.
+func (b *recordBuilder) planOther(ctx context.Context, p *fetch.Page, plan *recordPlan) error {
 	original, ok, err := b.crawl.Others.Lookup(p.Digest, p.Times.Started)
+	if err == nil && !ok {
+		var r cluster.PayloadRecord
+		if r, ok, err = b.crawl.Agents.FindPayload(ctx, p.Digest, p.PayloadLen); ok {
+			original = otherarchives.Original{First: r.First, File: r.File, Offset: r.Offset, Agent: r.Agent}
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("parsers: payload deduplication: %w", err)
 	}

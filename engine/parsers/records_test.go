@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine/attempt"
+	"orbweaver/engine/cluster"
 	"orbweaver/engine/dedup"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/filter"
@@ -44,7 +45,8 @@ func recordRig(t *testing.T, store string) *recordBuilder {
 		t.Fatal(err)
 	}
 	c := &Crawl{
-		Journal: j, Others: otherarchives.None{}, Near: neardup.None{}, Rules: inForce(Rules{Store: filters}),
+		Journal: j, Others: otherarchives.None{}, Agents: cluster.Alone{}, Near: neardup.None{},
+		Rules: inForce(Rules{Store: filters}),
 	}
 	b := newRecordBuilder(c, enc, newExtractor(c), &nearFinder{known: c.Near})
 	return &b
@@ -88,7 +90,7 @@ func TestPlan_saysInTheLogWhyAPageHasNoPayload(t *testing.T) {
 			if c.isAsked {
 				a.Previous = attempt.PreviousCapture{First: dedup.First{RecordID: [16]byte{1}}}
 			}
-			plan, err := b.plan(p, p, a)
+			plan, err := b.plan(t.Context(), p, p, a)
 			if err != nil {
 				t.Fatal(err)
 			}

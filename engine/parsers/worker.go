@@ -87,7 +87,7 @@ func (w *Worker) handle(ctx context.Context, p *fetch.Page) error {
 func (w *Worker) plan(ctx context.Context, p, content *fetch.Page, a *attempt.Attempt) (plan recordPlan, err error) {
 	for {
 		if err = w.near.compare(w.links, a); err == nil {
-			plan, err = w.records.plan(p, content, a)
+			plan, err = w.records.plan(ctx, p, content, a)
 		}
 		if err == nil {
 			return plan, nil

@@ -27,7 +27,7 @@ func layers() []string {
 		"engine/links engine/admission engine/dnsrecords engine/recrawl engine/otherarchives engine/neardup " +
 			"engine/cluster/quota engine/cluster/recovery engine/cluster/leasing " +
 			"engine/cluster/termination engine/cluster/quorum engine/cluster/delivery " +
-			"engine/cluster/robotsrelay",
+			"engine/cluster/robotsrelay engine/cluster/payloads",
 		"engine/sites engine/ending engine/schedule",
 		"engine/fetchers engine/parsers",
 		"engine/cluster/",

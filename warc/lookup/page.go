@@ -163,7 +163,7 @@ func (a *Archive) readRevisit(ctx context.Context, c *Capture, revisit *Record) 
 	}
 	refers := reference{
 		uri: revisit.Get("WARC-Refers-To-Target-URI"), date: revisit.Get("WARC-Refers-To-Date"),
-		file: revisit.Get("WARC-Refers-To-Filename"),
+		file: revisit.Get("WARC-Refers-To-Filename"), agent: revisit.Get("Orbweaver-Refers-To-Agent"),
 	}
 	if err := revisit.Close(); err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (a *Archive) readRevisit(ctx context.Context, c *Capture, revisit *Record) 
 }
 
 // reference names the record with the payload of a revisit.
-type reference struct{ uri, date, file string }
+type reference struct{ uri, date, file, agent string }
 
 // original finds the capture with the payload of a revisit: the one it names, else the last one before it with the same
 // digest.
@@ -227,7 +227,10 @@ func (a *Archive) original(ctx context.Context, c *Capture, to reference) (*Capt
 		return same, nil
 	}
 	err = fmt.Errorf("%w: it refers to %s at %s", ErrOriginal, uri, to.date)
-	if to.file != "" {
+	switch {
+	case to.agent != "":
+		err = fmt.Errorf("%w, in %.200q of agent %.80s: name its directory with --with", err, to.file, to.agent)
+	case to.file != "":
 		err = fmt.Errorf("%w, in %.200q of another crawl: name its directory with --with", err, to.file)
 	}
 	return nil, err

@@ -5,6 +5,7 @@ package cluster
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,7 @@ import (
 	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
+	"orbweaver/engine/cluster/payloads"
 	"orbweaver/engine/fsck"
 	"orbweaver/engine/otherarchives"
 	"orbweaver/internal/vfs"
@@ -53,8 +55,8 @@ func (d peersDisk) Size(name string) (int64, error) {
 	return disk.Size(name)
 }
 
-// payloads are what the archives of all agents say about payloads.
-type payloads struct {
+// storedPayloads are what the archives of all agents say about payloads.
+type storedPayloads struct {
 	stored    map[[20]byte][]storedPayload
 	elsewhere map[string]int // revisits of records of other agents, by agent
 	bytes     int64          // of stored payloads that are not the first
@@ -69,9 +71,9 @@ type storedPayload struct {
 }
 
 // readPayloads reads the archives of all agents.
-func (b *testCluster) readPayloads() *payloads {
+func (b *testCluster) readPayloads() *storedPayloads {
 	b.t.Helper()
-	p := &payloads{stored: map[[20]byte][]storedPayload{}, elsewhere: map[string]int{}}
+	p := &storedPayloads{stored: map[[20]byte][]storedPayload{}, elsewhere: map[string]int{}}
 	for _, name := range b.names {
 		files, err := warc.Files(b.disks[name], "crawl/warc")
 		if err != nil {
@@ -180,6 +182,80 @@ func TestDedupFrom_agentsStoreEqualPayloadsOnce(t *testing.T) {
 			len(p.stored), twice, p.bytes, fmt.Sprint(p.elsewhere))
 		if len(p.elsewhere) < len(b.names) {
 			t.Errorf("not all agents have revisits of the others: %v", p.elsewhere)
+		}
+		b.wantOriginals()
+	})
+}
+
+// Agents without a common disk ask each other. A payload is stored twice only if the first record was younger than the
+// last checkpoint and the next question; all revisits lead to their payloads, also those of open files.
+func TestDedupAgents_equalPayloadsAreStoredOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newTestCluster(t, testbed.CopiesWorld(*testbed.FirstSeed+961), 3)
+		b.change = func(name string, c *engine.Config, _ *engine.Seams) { c.Archive.Prefix, c.Cluster.Payloads = name, 256 }
+		b.startAll(b.names)
+		b.wait()
+		wantWhole(t, b.judge(), 0)
+		p := b.readPayloads()
+		twice := 0
+		for digest, all := range p.stored {
+			for i, later := range all {
+				for _, earlier := range all[:i] {
+					if gap := later.date.Sub(earlier.date).Abs(); later.agent != earlier.agent && later.size > 1024 {
+						twice++
+						if gap > b.config("").Intervals.Checkpoint+payloads.Period+time.Minute {
+							t.Errorf("%x is stored by %s and by %s, %v later", digest, earlier.agent, later.agent, gap)
+						}
+					}
+				}
+			}
+		}
+		found := int64(0)
+		for _, name := range b.names {
+			r := b.reports[name].Cluster
+			found += r.PayloadsElsewhere
+			t.Logf("%s: %d known, %d questions, %d unanswered, %d found, %d bytes; %d revisits", name, r.PayloadsKnown,
+				r.PayloadRequests, r.PayloadRequestsUnanswered, r.PayloadsElsewhere, r.PayloadBytesElsewhere, p.elsewhere[name])
+			if r.PayloadsElsewhere != int64(p.elsewhere[name]) {
+				t.Errorf("%s: %d payloads were found, and %d revisits say so", name, r.PayloadsElsewhere, p.elsewhere[name])
+			}
+		}
+		t.Logf("%d payloads, %d stored twice, %d bytes", len(p.stored), twice, p.bytes)
+		if found < 20 {
+			t.Errorf("%d payloads were found at other agents", found)
+		}
+		b.wantOriginals()
+	})
+}
+
+// Agents are killed, or lose power, at any moment, and start again. No revisit names a record that its agent has not
+// any more: PS1.
+func TestPS1_noRevisitNamesARecordThatAKillRemoves(t *testing.T) {
+	eachSeed(t, 962, func(t *testing.T, _ int, seed uint64) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		b := newTestCluster(t, testbed.CopiesWorld(seed), 3)
+		b.change = func(name string, c *engine.Config, _ *engine.Seams) {
+			c.Archive.Prefix, c.Archive.SizeMax, c.Cluster.Payloads = name, 1<<16, 1
+			c.Intervals.Checkpoint = 3 * time.Second
+		}
+		running := b.startAll(b.names)
+		for range 16 {
+			time.Sleep(time.Duration(rng.Int64N(int64(40 * time.Second))))
+			name := b.names[rng.IntN(len(b.names))]
+			select {
+			case <-running[name].done:
+				continue // it has ended
+			default:
+			}
+			running[name].kill(func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) })
+			time.Sleep(time.Duration(rng.Int64N(int64(5 * time.Second))))
+			running[name] = b.start(t.Context(), name)
+		}
+		b.wait()
+		p := b.readPayloads()
+		t.Logf("%d payloads; revisits of other agents: %v", len(p.stored), p.elsewhere)
+		if len(p.elsewhere) == 0 {
+			t.Error("no agent has a revisit of another one")
 		}
 		b.wantOriginals()
 	})

@@ -8,6 +8,7 @@ import (
 	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/payloads"
 	"orbweaver/engine/cluster/quorum"
 	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/cluster/recovery"
@@ -47,6 +48,8 @@ type agent struct {
 type files struct {
 	outbox  *outbox.Outbox
 	fetched *recovery.FetchedURLs
+	stored  *payloads.Holder // payloads of this agent
+	others  *payloads.Asker  // payloads of other agents
 }
 
 // traffic is what bounds and carries messages to the other agents and from them.
@@ -98,6 +101,7 @@ func (p *agent) markState() (*cluster.Checkpoint, []byte, error) {
 		Outbox: box, Fetched: done, Agents: p.views.Load().Agents, TemporarySince: p.superseded.temporarySince,
 		FetchedLists: p.files.fetched.Lists(),
 	}
+	p.files.stored.Mark()
 	p.history.fillCheckpoint(state)
 	p.leaving.FillCheckpoint(state, p.history.hasLeft.Load())
 	return state, outbox.AppendChecksum(image), nil

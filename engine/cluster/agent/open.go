@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/outbox"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/payloads"
 	"orbweaver/engine/cluster/quorum"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/dedup"
@@ -43,20 +44,22 @@ type Parts struct {
 	Options   Options
 	Dir       string        // of the crawl
 	HostDelay time.Duration // between two requests to a host
-	StoresAll bool          // every answer is stored: there is no store filter
-	FS        vfs.FS
-	Journal   *journal.Store
-	Frontier  *admission.Frontier
-	Sites     *sites.Table
-	Gate      *outage.Gate
-	Live      *settings.Live
-	InFlight  *attempt.InFlight
-	Queues    sites.DiskQueues
-	Dead      *schedule.DeadSites
-	Robots    *schedule.Returner
-	Log       *slog.Logger
-	Wake      func()      // wakes the distributor
-	Lose      func(error) // ends the crawl in order
+	// DedupMemory is for the payloads of other agents, in bytes.
+	DedupMemory int64
+	StoresAll   bool // every answer is stored: there is no store filter
+	FS          vfs.FS
+	Journal     *journal.Store
+	Frontier    *admission.Frontier
+	Sites       *sites.Table
+	Gate        *outage.Gate
+	Live        *settings.Live
+	InFlight    *attempt.InFlight
+	Queues      sites.DiskQueues
+	Dead        *schedule.DeadSites
+	Robots      *schedule.Returner
+	Log         *slog.Logger
+	Wake        func()      // wakes the distributor
+	Lose        func(error) // ends the crawl in order
 }
 
 // Alone is the cluster of a crawl with one agent.
@@ -95,7 +98,7 @@ func Open(
 	if err != nil {
 		return Alone{}, err
 	}
-	return participant{roles{p}, endRole{p}, robotsRole{p}, urlRole{p}}, nil
+	return participant{roles{p}, endRole{p}, robotsRole{p}, urlRole{p}, payloadRole{p}}, nil
 }
 
 // ErrAlone means that a directory of a crawl of several agents is opened by an agent that knows of no others.
@@ -129,7 +132,8 @@ func openAgent(
 	}
 	return &agent{
 		network: peers{network}, self: ownership.Agent{ID: network.Self(), Store: m.StoreID()},
-		files: files{outbox: box, fetched: fetched}, views: ownership.NewTimeline(hostGrace), quorum: quorum.None{},
+		files: files{outbox: box, fetched: fetched, others: payloads.NewAsker(payloads.Options{})},
+		views: ownership.NewTimeline(hostGrace), quorum: quorum.None{},
 		joinedSignal: make(chan struct{}),
 	}, nil
 }

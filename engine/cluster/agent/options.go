@@ -9,6 +9,7 @@ type Options struct {
 	Quorum    bool          `help:"Fetch only with a lease of 10s from a majority of the agents, so that at most one side of a partition continues. Hosts of a lost agent are asked 22s after the majority has agreed, at the earliest. Give it to all agents or to none. The smaller side stops; of two equal halves both stop; of two agents each stops when the other is lost."`
 	Recover   int           `help:"Number of other agents that are asked for a page before it is fetched, after agents joined or left. No page is fetched twice if at most so many changed. 0 asks none." default:"3" zero:"-1" most:"16" placeholder:"N"`
 	PeerQuota int           `help:"Number of URLs that another agent may send before this agent has finished any; 16 more for each finished URL. An agent that sends more must wait; one that does not wait is banned. 0 for no limit." default:"1000000" zero:"-1" placeholder:"N"`
+	Payloads  int64         `name:"dedup-agents" type:"size" help:"Payloads of at least this size that another agent has stored become revisit records here: keep the archives of all agents. 4KiB is a good value. 0 stores them again." default:"0" zero:"meant" placeholder:"SIZE"`
 	// Invited says that other agents are named. If none answers they may have just stopped, and no host is asked for
 	// ten seconds.
 	Invited bool `kong:"-"`

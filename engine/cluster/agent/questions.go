@@ -9,20 +9,22 @@ import (
 	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/payloads"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/cluster/termination"
 )
 
 // questions answers the questions of other agents.
 type questions struct {
-	end     *termination.Detector
-	pages   *recovery.Pages
-	leases  *leasing.Leases
-	leaving *leave.Register
-	lost    *lostAgents
-	views   *ownership.Timeline
-	urls    *urlQuestions
-	wake    func() // wakes the distributor
+	end      *termination.Detector
+	pages    *recovery.Pages
+	leases   *leasing.Leases
+	leaving  *leave.Register
+	lost     *lostAgents
+	views    *ownership.Timeline
+	urls     *urlQuestions
+	payloads *payloads.Holder
+	wake     func() // wakes the distributor
 	// consensus is quorum.Quorum.Answer.
 	consensus func(ctx context.Context, from string, content []byte) ([]byte, error)
 }
@@ -42,6 +44,10 @@ func (q *questions) answer(ctx context.Context, from string, question []byte) ([
 		return q.answerLeave(from, question[1:])
 	case len(question) > 0 && question[0] == message.QuestionURL:
 		return q.urls.handle(ctx, question[1:])
+	case len(question) > 0 && question[0] == message.QuestionDigests:
+		return q.payloads.AnswerDigests(question[1:])
+	case len(question) > 0 && question[0] == message.QuestionPayload:
+		return q.payloads.AnswerPayload(ctx, question[1:])
 	case len(question) > 1 && question[0] == message.QuestionLeft:
 		return q.leaving.AnswerLeft(string(question[1:])), nil
 	}

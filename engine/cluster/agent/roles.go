@@ -12,7 +12,9 @@ import (
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/cluster/payloads"
 	"orbweaver/engine/counters"
+	"orbweaver/engine/dedup"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/queued"
@@ -33,12 +35,16 @@ type robotsRole struct{ of *agent }
 // urlRole is cluster.URLQuestions.
 type urlRole struct{ of *agent }
 
+// payloadRole is cluster.PayloadSharing.
+type payloadRole struct{ of *agent }
+
 // participant has all roles, and is the life of this agent in the cluster.
 type participant struct {
 	roles
 	endRole
 	robotsRole
 	urlRole
+	payloadRole
 }
 
 // Views implements cluster.Router.
@@ -109,6 +115,13 @@ func (p urlRole) AskAboutURL(ctx context.Context, agent string, url []byte) ([]b
 // AnswerAboutURL implements cluster.URLQuestions.
 func (p urlRole) AnswerAboutURL(answer cluster.AnswerAboutURL) { p.of.server.urls.answer = answer }
 
+// FindPayload implements cluster.PayloadSharing.
+func (p payloadRole) FindPayload(
+	ctx context.Context, digest dedup.Digest, size int64,
+) (cluster.PayloadRecord, bool, error) {
+	return p.of.files.others.Find(ctx, digest, size)
+}
+
 // GiveSites implements cluster.Handoff.
 func (p roles) GiveSites(now time.Time) (more bool, err error) {
 	if err := p.hosts.robots.GiveUpOverdue(now); err != nil {
@@ -138,6 +151,7 @@ func (p roles) Sync() error { return errors.Join(p.files.outbox.Sync(), p.files.
 
 // Release implements cluster.CheckpointPart.
 func (p roles) Release(state *cluster.Checkpoint) error {
+	p.files.stored.Publish()
 	return errors.Join(p.files.outbox.Release(state.Outbox), p.files.fetched.Release(state.Fetched))
 }
 
@@ -149,9 +163,10 @@ func (p participant) Resume(m *manifest.Manifest, resumed bool) error {
 	if err := p.openQuorum(p.parts.FS, p.parts.Dir+"/"+layout.FrontierDir); err != nil {
 		return err
 	}
-	if err := p.begin(m.Peers, resumed); err != nil {
+	if err := errors.Join(p.files.others.Open(), p.begin(m.Peers, resumed)); err != nil {
 		return err
 	}
+	p.files.stored.Restore(m.Seen.Length)
 	p.superseded.restore(m)
 	return nil
 }
@@ -193,6 +208,11 @@ func (p participant) WaitBegun(ctx context.Context) error { return p.parts.Gate.
 func (p participant) Start(ctx context.Context, start func(loop string, run func() error)) {
 	p.server.acceptMessages(true)
 	f := p.newFollower()
+	if p.files.others.IsOn() {
+		start("payloads", func() error {
+			return p.parts.Journal.Disk.Every(ctx, payloads.Period, func() error { return p.files.others.Refresh(ctx) })
+		})
+	}
 	start("agents", func() error { return f.run(ctx) })
 	start("termination", func() error { p.end.Run(ctx); return nil })
 	start("leases", func() error { return p.leases.Run(ctx) })
@@ -233,7 +253,7 @@ func (p participant) Stop(ctx context.Context) error {
 
 // Close implements cluster.Member.
 func (p participant) Close() error {
-	return errors.Join(p.files.outbox.Close(), p.files.fetched.Close())
+	return errors.Join(p.files.outbox.Close(), p.files.fetched.Close(), p.files.others.Close())
 }
 
 // EndReason implements cluster.Termination.

@@ -11,10 +11,14 @@ import (
 	"orbweaver/engine/cluster/leasing"
 	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/message"
+	"orbweaver/engine/cluster/payloads"
 	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/cluster/robotsrelay"
 	"orbweaver/engine/cluster/termination"
+	"orbweaver/engine/dedup"
+	"orbweaver/engine/layout"
+	"orbweaver/warc/lookup"
 )
 
 // connect joins the parts of this agent with each other and with the parts of the engine.
@@ -23,6 +27,7 @@ func (p *agent) connect(parts Parts) {
 	// effects of messages that give an agent something to do, and that no counter of the journal counts
 	steps := new(atomic.Int64)
 	p.leaving = p.newLeaveRegister()
+	p.connectPayloads()
 	p.traffic.accounts = quota.NewAccounts(
 		int64(max(parts.Options.PeerQuota, 0)), parts.Journal.Count.Finished.Load, p.leaving.Wake, parts.Log)
 	p.leases = p.newLeases(parts.Live.AddrDelay)
@@ -48,6 +53,19 @@ func (p *agent) connect(parts Parts) {
 	})
 	p.connectViews()
 	p.connectMessages()
+}
+
+// connectPayloads makes the parts that share payloads.
+func (p *agent) connectPayloads() {
+	parts := &p.parts
+	p.files.stored = payloads.NewHolder(payloads.HolderOptions{
+		FS: parts.FS, Dir: parts.Dir + "/" + layout.ArchiveDir, Stored: func() *dedup.Map { return parts.Journal.Seen },
+		Writing: func() lookup.Writing { return parts.Journal.Writer },
+	})
+	p.files.others = payloads.NewAsker(payloads.Options{
+		Least: parts.Options.Payloads, Dir: parts.Dir + "/" + layout.AgentsDir, MemoryBytes: parts.DedupMemory, FS: parts.FS,
+		Self: p.self.Instance(), Agents: p.network.Agents, Ask: p.network.Ask, Log: parts.Log,
+	})
 }
 
 // connectViews makes the parts that decide about the ownership view.
@@ -84,7 +102,7 @@ func (p *agent) connectMessages() {
 		},
 		questions: questions{
 			end: p.end, pages: p.pages, leases: p.leases, leaving: p.leaving, lost: &p.lost, views: p.views,
-			urls: &p.server.urls, wake: p.parts.Wake,
+			urls: &p.server.urls, payloads: p.files.stored, wake: p.parts.Wake,
 			consensus: func(ctx context.Context, from string, content []byte) ([]byte, error) {
 				return p.quorum.Answer(ctx, from, content)
 			},

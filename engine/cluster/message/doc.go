@@ -27,6 +27,10 @@
 //	'G' stage instance             the sender leaves, and is so far. answer: LeaveDone, or LeaveWait to be asked again
 //	'B' instance                   has that agent left? answer: LeaveDone if it has, or is about to; LeaveWait if the
 //	                               receiver knows nothing of that
+//	'D' 1 from (8)                 the digests of payloads that the receiver has stored durably, from a place of its
+//	                               list on; 0 is the first. answer: more (1)  next (8)  digest (20)*
+//	'P' 1 digest (20)              which record has this payload? answer: nothing, or  id (16)  date (8)  offset (8)
+//	                               file (s)  URI (s)
 //
 // # Ages
 //

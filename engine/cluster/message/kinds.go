@@ -25,6 +25,8 @@ const (
 	QuestionLeave     byte = 'G' // how far the asking agent is with leaving
 	QuestionLeft      byte = 'B' // whether a third agent has left
 	QuestionURL       byte = 'U' // what an agent knows about a URL, for its operator
+	QuestionDigests   byte = 'D' // which payloads an agent has stored since the last question: package payloads
+	QuestionPayload   byte = 'P' // which record of an agent has a payload: package payloads
 )
 
 // The answers to QuestionLeave and QuestionLeft.

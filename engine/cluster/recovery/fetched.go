@@ -149,7 +149,7 @@ func (f *FetchedURLs) contains(key dedup.Digest) (bool, error) {
 func (f *FetchedURLs) Walk(
 	own cluster.FetchedList, from int64, most int, give func(of cluster.FetchedList, key dedup.Digest),
 ) (next int64, over bool, err error) {
-	next, over, err = f.urls.Walk(from, most, func(key dedup.Digest) {
+	next, over, err = f.urls.Walk(from, dedup.WalkAll, most, func(key dedup.Digest) {
 		if of, ok := f.listOf(own, key); ok {
 			give(of, key)
 		}

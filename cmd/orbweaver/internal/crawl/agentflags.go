@@ -115,6 +115,7 @@ func (c *agentOptions) alone(cluster *agent.Options) error {
 		{"capacity", c.Capacity > 1},
 		{"agents", cluster.Agents > 1},
 		{"quorum", cluster.Quorum},
+		{"dedup-agents", cluster.Payloads > 0},
 	} {
 		if f.given {
 			bad.Add("--"+f.name, errors.New("is for one of several agents: give its name, --agent"))

@@ -26,6 +26,9 @@ func memoryParts(c engine.Config) []memoryPart {
 	if len(c.Seen.Others.From) > 0 {
 		parts = append(parts, memoryPart{"dedup-from", c.Seen.MemoryBytes})
 	}
+	if c.Cluster.Payloads > 0 {
+		parts = append(parts, memoryPart{"dedup-agents", c.Seen.MemoryBytes})
+	}
 	if c.Workers.KeepAlive > 0 {
 		parts = append(parts, memoryPart{"connections", c.Workers.KeptMemory()})
 	}
