@@ -64,7 +64,7 @@ func Open(
 	}
 	p := &Pages{Map: m, mode: o.Mode, most: int(o.Most), warn: warn, tables: simhash.New()}
 	for place, over := int64(0), false; !over && err == nil; {
-		place, over, err = m.Walk(place, 1<<16, func(d dedup.Digest) {
+		place, over, err = m.Walk(place, dedup.WalkAll, 1<<16, func(d dedup.Digest) {
 			p.tables.Add(binary.LittleEndian.Uint64(d[:]))
 		})
 	}
