@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -33,6 +34,7 @@ import (
 	"orbweaver/engine/storage"
 	"orbweaver/engine/traps"
 	"orbweaver/engine/underway"
+	"orbweaver/engine/upload"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/closers"
 	"orbweaver/internal/mpmc"
@@ -155,6 +157,7 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 
 // newEngine makes an engine without what is on disk.
 func newEngine(cfg Config, seams Seams) *Engine {
+	seams.Uploads = cmp.Or[upload.Source](seams.Uploads, upload.None{})
 	return &Engine{
 		cfg: cfg, seams: seams, run: lifecycle.NewRun(), cluster: agent.Alone{},
 		disk: storage.New(),

@@ -44,7 +44,7 @@ type Seams struct {
 	OwnSettings []changes.Own
 	// Inbox is asked whether URLs wait to be added; nil if there is none.
 	Inbox interface{ IsPending() bool }
-	// Uploads are closed WARC files that are sent; nil if none are.
+	// Uploads are closed WARC files that are sent; nil if none are, which Open replaces.
 	Uploads upload.Source
 	// Log takes what an operator should read.
 	Log *slog.Logger

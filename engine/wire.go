@@ -24,7 +24,6 @@ import (
 	"orbweaver/engine/sites"
 	"orbweaver/engine/traps"
 	"orbweaver/engine/underway"
-	"orbweaver/engine/upload"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/mpmc"
 	"orbweaver/internal/options"
@@ -98,6 +97,7 @@ func (o *opener) wirePolicy() {
 	p.live.Lists.Store(p.filters.Lists)
 	p.pages.Store(&parsers.Rules{Links: cfg.linkOptions(p.filters), Store: p.filters.Store})
 	p.limits = limits.New(&cfg.Limits, o.m.Counters.Stored(), o.run.Finish)
+	p.limits.SetSpace(o.seams.Uploads, o.outages.Gate)
 	p.limits.SetWithRequisites(cfg.Admission.Requisites != admission.RequisitesOff)
 	p.traps = traps.New(&cfg.Traps, o.m.HashSeed, o.m.Novelty)
 	p.quotas = limits.NewQuotas(cfg.Limits.Quotas())
@@ -184,7 +184,7 @@ func (o *opener) newCollector() *report.Collector {
 			Front:         l.front.Size, Fetchers: o.outages.Network.Workers,
 			ConnsReused: o.cfg.reusedConns, Cookies: p.cookieStats(o.cfg.Cookies.Mode),
 			FilterErrors: func() map[string]int64 { return p.filterErrors(l.frontier) },
-			Bodies:       o.cfg.bodyFiles, Uploads: cmp.Or[upload.Source](o.seams.Uploads, upload.None{}),
+			Bodies:       o.cfg.bodyFiles, Uploads: o.seams.Uploads,
 		},
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine/journal"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/parsers"
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/member"
@@ -157,7 +158,8 @@ func (o *Options) OpenBodies(
 	return store, nil
 }
 
-// Open opens the archive of the crawl in dir for writing, behind end. earlier is the size of what earlier runs left.
+// Open opens the archive of the crawl in dir for writing, behind end. earlier is the size of what earlier runs left,
+// with the files that were removed here.
 func (o *Options) Open(
 	fsys vfs.FS, dir string, info []warc.Field, end *warc.Checkpoint,
 ) (w *warc.Writer, earlier int64, err error) {
@@ -176,7 +178,7 @@ func (o *Options) Open(
 		return nil, 0, err
 	}
 	err = manifest.complete()
-	total, sizeErr := journal.ArchiveBytes(fsys, dir)
+	total, sizeErr := journal.ArchiveBytes(receipts.Over(fsys), dir)
 	err = errors.Join(err, sizeErr)
 	if err != nil {
 		return nil, 0, errors.Join(err, w.Abandon())

@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/cdxj"
@@ -33,7 +34,7 @@ type agent struct {
 
 // openAgent opens a directory, and holds its lock. What is open is given with an error, too, to be closed.
 func openAgent(fsys vfs.FS, dir string, write bool) (a *agent, err error) {
-	dir = strings.TrimRight(dir, "/")
+	dir, fsys = strings.TrimRight(dir, "/"), receipts.Over(fsys)
 	cut, err := inspect.Open(fsys, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s has no checkpoint", ErrNoAgent, dir)

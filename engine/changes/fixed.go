@@ -46,7 +46,7 @@ func fixed() map[string]string {
 		"the indexes of the other archives are read at the start": {"dedup-from", "dedup-max-age"},
 		senders: {
 			"on-warc-close", "on-warc-close-parallel", "on-warc-close-timeout", "upload", "upload-endpoint",
-			"upload-parallel", "upload-part", "upload-wait",
+			"upload-parallel", "upload-part", "upload-then", "upload-wait",
 		},
 		start:                           {"dir", "config", "refresh", "dry-run", "depth"},
 		"each site has its place by it": {"ipv6-prefix"},

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"orbweaver/engine/layout"
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/fixity"
@@ -53,11 +54,16 @@ func (c *archiveCheck) checkArchive(end warc.Checkpoint) *tally {
 		}
 		c.o.Progress(layout.ArchiveDir + "/" + info.Name)
 		c.places.answers[info.Serial] = layout.ArchiveDir + "/" + info.Name
-		if err := c.archiveFile(v, t, info, end); err != nil {
+		err := c.archiveFile(v, t, info, end)
+		if away := new(receipts.ElsewhereError); errors.As(err, &away) {
+			err = c.removedFile(t, info, &away.Receipt)
+		}
+		if err != nil {
 			t.damaged.Store(true)
 			c.fail(areaArchive, layout.ArchiveDir+"/"+info.Name, err)
 		}
 	}
+	c.noteRemoved(t)
 	r := v.Finish()
 	c.checked(areaArchive, int64(r.Records), "records")
 	return t

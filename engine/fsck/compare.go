@@ -18,6 +18,10 @@ func (c *comparison) compareArchive(t *tally, j journaled) {
 		c.note(area, file, "not compared with the archive, since that is damaged")
 		return
 	}
+	if t.removed.count > 0 {
+		c.note(area, file, "not compared with the archive, since not all of its files are here")
+		return
+	}
 	if !t.reached {
 		c.fault(
 			areaArchive,

@@ -15,12 +15,14 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/engine/otherarchives"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/overlay"
 	"orbweaver/sieve"
 	"orbweaver/virtualize"
 	"orbweaver/virtualize/diskq"
 	"orbweaver/warc"
+	"orbweaver/warc/fixity"
 )
 
 // ErrNoCrawl says that the directory holds no crawl.
@@ -84,7 +86,10 @@ type checker struct {
 
 	places *places
 	policy politeness.Policy
-	hops   map[xxh3.Uint128]bool // URLs that were asked for on the way to a robots.txt elsewhere
+
+	hasRemoved bool                   // WARC files were sent and removed: not all records were read
+	listed     map[string]fixity.File // lines of the manifest, once they are read
+	hops       map[xxh3.Uint128]bool  // URLs that were asked for on the way to a robots.txt elsewhere
 
 	closers []io.Closer // of the components
 }
@@ -97,8 +102,9 @@ func Check(ctx context.Context, fsys vfs.FS, dir string, o Options) (Report, err
 	}
 	c := &checker{
 		findings: &findings{ctx: ctx, dir: dir, report: Report{Dir: dir, Areas: []Area{}, Findings: []Finding{}}},
-		fsys:     overlay.New(ctx, fsys), o: o.WithDefaults(),
-		originals: otherarchives.NewOriginals(fsys, o.With), policy: politeness.Default(), hops: map[xxh3.Uint128]bool{},
+		fsys:     overlay.New(ctx, receipts.Over(fsys)), o: o.WithDefaults(),
+		originals: otherarchives.NewOriginals(fsys, o.With), policy: politeness.Default(),
+		hops: map[xxh3.Uint128]bool{},
 	}
 	if _, err := fsys.List(dir + "/" + layout.FrontierDir); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -183,7 +189,7 @@ func (c *checker) all() error {
 	if err := places.comparePlaces(); err != nil {
 		return err
 	}
-	if !tally.damaged.Load() {
+	if !tally.damaged.Load() && !c.hasRemoved {
 		places.compareAnswers()
 	}
 	return nil

@@ -126,7 +126,7 @@ func (c *placeCheck) judgeURL(u *url) error {
 	if waiting > 1 && !c.ownershipChanged() {
 		c.fault(u.where[1].area(), c.fileOfPlace(u.where[1]), "%s waits here and in %s (I1)", u, c.fileOfPlace(first))
 	}
-	if waiting > 0 && u.counts[stored] > 0 && !hop && !finished && !c.ownershipChanged() {
+	if waiting > 0 && u.counts[stored] > 0 && !hop && !finished && !c.ownershipChanged() && !c.hasRemoved {
 		c.fault(
 			first.area(),
 			c.fileOfPlace(first),
@@ -142,7 +142,8 @@ func (c *placeCheck) judgeURL(u *url) error {
 		c.places.hops++
 	}
 	knownURLs, ok := c.sieve.get()
-	if !ok || c.ownershipChanged() || waiting == 0 && (!answered || hop || finished) {
+	// The redirect that led to a hop may be in a file that was removed.
+	if !ok || c.ownershipChanged() || waiting == 0 && (!answered || hop || finished || c.hasRemoved) {
 		return nil
 	}
 	known, err := knownURLs.Contains(u.fp)
@@ -230,7 +231,7 @@ func (c *placeCheck) compareIDs() error {
 		}
 		switch known := some && e.Hi == last.Hi && e.Lo == last.Lo; {
 		case place(e.Tag>>placeShift) == isReference:
-			if !known {
+			if !known && !c.hasRemoved {
 				c.fault(
 					areaArchive,
 					c.placeOfRecord(e.Tag),

@@ -38,6 +38,7 @@ type tally struct {
 	capturesBehind int64      // responses and revisits behind the checkpoint
 	behindIDs      map[warc.ID]bool
 	behindRevisit  []reference // revisits behind the checkpoint of what the map of payloads does not have
+	removed        removedFiles
 	damaged        atomic.Bool // some record could not be read: the sums are not true
 }
 
@@ -148,6 +149,10 @@ func (c *recordCheck) checkOriginal(file string, rec *warc.RecordRead) {
 	original, err := c.originals.Open(rec)
 	if err == nil {
 		err = original.Close()
+	}
+	if errors.Is(err, vfs.ErrElsewhere) {
+		c.note(areaArchive, file, "at %d: %v", rec.Offset, err)
+		return
 	}
 	if err != nil {
 		c.fault(areaArchive, file, "at %d: %v", rec.Offset, err)

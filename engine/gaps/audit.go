@@ -9,6 +9,7 @@ import (
 
 	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/extsort"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -49,7 +50,7 @@ func Audit(ctx context.Context, fsys vfs.FS, names []string, o Options) (_ *Repo
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	a := &auditor{ctx: ctx, fsys: fsys, o: o, report: newReport()}
+	a := &auditor{ctx: ctx, fsys: receipts.Over(fsys), o: o, report: newReport()}
 	defer func() { err = errors.Join(err, a.close()) }()
 	for _, name := range names {
 		if err := a.find(name); err != nil {

@@ -24,6 +24,9 @@ func DiskUse(fsys vfs.FS, dir string) (total int64, err error) {
 
 // Begin takes note of what earlier runs left.
 func (l *Limits) Begin(archive int64, fsys vfs.FS, dir string, log *slog.Logger) {
+	l.mu.Lock()
+	l.removed = l.space.Removed()
+	l.mu.Unlock()
 	l.Grown(archive)
 	l.Measure(fsys, dir, log)
 }
@@ -42,6 +45,21 @@ func (l *Limits) Measure(fsys vfs.FS, dir string, log *slog.Logger) {
 		return
 	}
 	l.measured(n)
+	l.tell(log)
+}
+
+// tell writes to the log when the crawl begins to wait at the limit of the disk, and when it goes on.
+func (l *Limits) tell(log *slog.Logger) {
+	l.mu.Lock()
+	isShut, isSaid, used := l.isShut, l.isSaid, l.bytes+l.other-l.removed
+	l.isSaid = isShut
+	l.mu.Unlock()
+	switch {
+	case isShut && !isSaid:
+		log.Warn("max-disk is reached: the crawl waits until WARC files are sent and removed", "bytes", used)
+	case isSaid && !isShut:
+		log.Info("sent WARC files were removed: the crawl goes on", "bytes", used)
+	}
 }
 
 func treeBytes(fsys vfs.FS, dir string) (total int64, err error) {

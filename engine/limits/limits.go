@@ -26,8 +26,61 @@ type Limits struct {
 
 	mu    sync.Mutex
 	Pages int64
-	bytes int64 // size of the archive
+	bytes int64 // size of the archive, with files that were removed here
 	other int64 // size of frontier and logs, as last measured
+
+	space   Space
+	gate    Gate
+	removed int64 // bytes of the archive that are not here, as last asked
+	isShut  bool  // this has shut the gate
+	isSaid  bool  // the log says so
+}
+
+// Space is what knows of WARC files that were sent and removed here.
+type Space interface {
+	Removed() int64 // bytes
+	Freeing() int64 // bytes of files that are removed when they are sent
+}
+
+// Gate holds exchanges back while it is shut.
+type Gate interface {
+	Shut(reason string) bool
+	Open(reason string) bool
+}
+
+// keptFiles is the Space of a crawl that removes no file.
+type keptFiles struct{}
+
+func (keptFiles) Removed() int64 { return 0 }
+func (keptFiles) Freeing() int64 { return 0 }
+
+// openGate holds nothing back.
+type openGate struct{}
+
+func (openGate) Shut(string) bool { return false }
+func (openGate) Open(string) bool { return false }
+
+// SetSpace says which files are removed here. While they can make room, the limit of the disk shuts the gate, and does
+// not end the crawl.
+func (l *Limits) SetSpace(space Space, gate Gate) { l.space, l.gate = space, gate }
+
+// WaitReason is why exchanges wait at the limit of the disk.
+const WaitReason = "the disk: --max-disk is reached; the crawl goes on when WARC files are sent and removed " +
+	"(--upload-then delete)"
+
+// isFull says whether the limit of the disk is reached and must end the crawl. If files can make room, it shuts the
+// gate. The caller holds mu.
+func (l *Limits) isFull(archive int64) bool {
+	isReached := l.DiskMax > 0 && archive+l.other-l.removed >= l.DiskMax
+	mayWait := isReached && l.space.Freeing() > 0
+	switch {
+	case mayWait && !l.isShut:
+		l.gate.Shut(WaitReason)
+	case !mayWait && l.isShut:
+		l.gate.Open(WaitReason)
+	}
+	l.isShut = mayWait
+	return isReached && !mayWait
 }
 
 // SetWithRequisites says whether the requisites of the stored pages are still fetched when the limit of pages is
@@ -77,7 +130,7 @@ func (l *Limits) SetMaxPages(most int64) (reopened bool) {
 func (l *Limits) SetMaxDisk(most int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.DiskMax = most; most > 0 && l.bytes+l.other >= most {
+	if l.DiskMax = most; l.isFull(l.bytes) {
 		l.Finish(lifecycle.ReasonMaxDisk)
 	}
 }
@@ -149,13 +202,14 @@ func (l *Limits) Grown(bytes int64) {
 func (l *Limits) measured(bytes int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.removed = l.space.Removed()
 	l.setDisk(l.bytes, bytes)
 }
 
 func (l *Limits) setDisk(archive, other int64) {
-	before := l.bytes + l.other
+	before := l.bytes + l.other - l.removed
 	l.bytes, l.other = archive, other
-	if l.DiskMax > 0 && before < l.DiskMax && archive+other >= l.DiskMax {
+	if l.DiskMax > 0 && before < l.DiskMax && archive+other-l.removed >= l.DiskMax && l.isFull(archive) {
 		l.Finish(lifecycle.ReasonMaxDisk)
 	}
 }
@@ -167,7 +221,7 @@ func (l *Limits) Reached(pages, stored int64, wall time.Duration) string {
 	switch {
 	case l.PagesMax > 0 && pages >= l.PagesMax:
 		return lifecycle.ReasonMaxPages
-	case l.DiskMax > 0 && stored+l.other >= l.DiskMax:
+	case l.isFull(stored):
 		return lifecycle.ReasonMaxDisk
 	case l.TimeMax > 0 && wall >= l.TimeMax:
 		return lifecycle.ReasonMaxTime

@@ -27,7 +27,7 @@ type Options struct {
 func New(o *Options, pages int64, finish func(reason string)) *Limits {
 	return &Limits{
 		PagesMax: o.MaxPages, DiskMax: o.MaxDisk, TimeMax: o.MaxTime, Finish: finish, Pages: pages,
-		timeChanged: make(chan struct{}, 1),
+		timeChanged: make(chan struct{}, 1), space: keptFiles{}, gate: openGate{},
 	}
 }
 

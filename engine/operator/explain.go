@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"orbweaver/engine/evidence"
+	"orbweaver/engine/upload/receipts"
 )
 
 // explainer answers questions about single URLs.
@@ -14,9 +15,10 @@ type explainer struct{ *Operator }
 // source returns the parts of the crawl that know about single URLs.
 func (o explainer) source() evidence.Source {
 	return evidence.Source{
-		FS: o.FS, Dir: o.Dir, HashSeed: o.Frontier.HashSeed, Running: true, Hosts: o.hosts, Sieve: o.Disk.Sieve,
-		Ready: o.Disk.Ready.Len, Exchanges: o.Exchanges, Views: o.Frontier.Views, FlushLog: o.Disk.Log.Flush,
-		Paused: o.Outages.Gate.Reason, OpenFiles: o.Disk.Journal.Writer.FindOpen, Traps: o.Reports.Traps,
+		FS: receipts.Over(o.FS), Dir: o.Dir, HashSeed: o.Frontier.HashSeed, Running: true, Hosts: o.hosts,
+		Sieve: o.Disk.Sieve, Ready: o.Disk.Ready.Len, Exchanges: o.Exchanges, Views: o.Frontier.Views,
+		FlushLog: o.Disk.Log.Flush,
+		Paused:   o.Outages.Gate.Reason, OpenFiles: o.Disk.Journal.Writer.FindOpen, Traps: o.Reports.Traps,
 		AskOwner: evidence.AskNoOwner,
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"orbweaver/engine/sites"
 	"orbweaver/engine/storage"
 	"orbweaver/engine/underway"
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/lookup"
@@ -66,7 +67,7 @@ type Parts struct {
 // New returns the Operator of a crawl.
 func New(p Parts) *Operator {
 	captures := lookup.NewFiles(lookup.Options{
-		FS: p.FS, Dirs: []string{p.Dir + "/" + layout.ArchiveDir}, Writing: openFiles{p.Disk.Journal},
+		FS: receipts.Over(p.FS), Dirs: []string{p.Dir + "/" + layout.ArchiveDir}, Writing: openFiles{p.Disk.Journal},
 	})
 	o := &Operator{Parts: p, Captures: captures, Feed: feed.New(feed.Options{
 		Archive: captures, Growth: journal.Growth{Store: p.Disk.Journal}, Log: feed.CrawlLog{FS: p.FS, Dir: p.Dir},

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/lookup"
@@ -17,7 +18,7 @@ type Originals struct{ archive *lookup.Archive }
 
 // NewOriginals returns those in some directories of WARC files.
 func NewOriginals(fsys vfs.FS, dirs []string) Originals {
-	return Originals{lookup.New(lookup.NewFiles(lookup.Options{FS: fsys, Dirs: dirs}))}
+	return Originals{lookup.New(lookup.NewFiles(lookup.Options{FS: receipts.Over(fsys), Dirs: dirs}))}
 }
 
 // IsElsewhere says whether a record is a revisit of a record of another archive.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orbweaver/engine/layout"
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -78,7 +79,7 @@ func (r *rebuilder) beginReading() ([]warc.FileInfo, error) {
 	return files, nil
 }
 
-// CheckArchive returns ErrNoArchive if the crawl in dir has no WARC file.
+// CheckArchive returns ErrNoArchive if the crawl in dir has no WARC file, and vfs.ErrElsewhere if files were removed.
 func CheckArchive(fsys vfs.FS, dir string) error {
 	files, err := warc.Files(fsys, dir+"/"+layout.ArchiveDir)
 	if err != nil {
@@ -86,6 +87,9 @@ func CheckArchive(fsys vfs.FS, dir string) error {
 	}
 	if len(files) == 0 {
 		return fmt.Errorf("%w: %s/%s is empty", ErrNoArchive, dir, layout.ArchiveDir)
+	}
+	if err := receipts.CheckAllHere(fsys, dir, "a rebuild"); err != nil {
+		return fmt.Errorf("engine: rebuild: %w", err)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/limits"
 	"orbweaver/engine/manifest"
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/vfs"
 )
 
@@ -103,7 +104,9 @@ func (b *Beginning) checkDisk() error {
 	return nil
 }
 
-// PassOf describes the pass of a manifest.
+// PassOf describes the pass of a manifest. Removed WARC files are in the index of earlier captures.
 func PassOf(fsys vfs.FS, dir string, m *manifest.Manifest, log *slog.Logger) *Pass {
-	return &Pass{FS: fsys, Dir: dir, Number: m.Pass, HashSeed: m.HashSeed, ArchiveEnd: m.From, Warn: log.Warn}
+	return &Pass{
+		FS: receipts.Over(fsys), Dir: dir, Number: m.Pass, HashSeed: m.HashSeed, ArchiveEnd: m.From, Warn: log.Warn,
+	}
 }

@@ -76,7 +76,11 @@ func (r *collectorRig) addSite(key string, due time.Duration) *visit.State {
 }
 
 // sentFiles are the uploads of a crawl.
-type sentFiles struct{ stats *upload.Stats }
+type sentFiles struct {
+	upload.None
+
+	stats *upload.Stats
+}
 
 func (s *sentFiles) Stats() *upload.Stats { return s.stats }
 

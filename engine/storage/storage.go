@@ -24,6 +24,7 @@ import (
 	"orbweaver/engine/recrawl"
 	"orbweaver/engine/site"
 	"orbweaver/engine/skipped"
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/closers"
 	"orbweaver/internal/vfs"
@@ -132,7 +133,7 @@ func (s *Storage) openOthers(p Place, o DedupOptions) error {
 		return nil
 	}
 	o.Others.Dir, o.Others.MemoryBytes = p.Dir+"/"+layout.OthersDir, o.MemoryBytes
-	others, err := otherarchives.Open(p.FS, o.Others, p.Log)
+	others, err := otherarchives.Open(receipts.Over(p.FS), o.Others, p.Log)
 	if err != nil {
 		return err
 	}

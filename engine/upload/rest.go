@@ -29,12 +29,13 @@ type RestFile struct {
 	Draft Draft
 }
 
-// sendRest sends the manifest of the archive, the crawl log and the report.
+// sendRest sends the manifest of the archive, the crawl log and the report, once.
 func (s *sender) sendRest(ctx context.Context) {
 	to, ok := s.to.(RestReceiver)
-	if !ok {
+	if !ok || s.hasRest {
 		return
 	}
+	s.hasRest = true
 	files, err := s.restFiles()
 	if err == nil {
 		err = to.SendRest(ctx, s.fsys, files)
@@ -71,7 +72,7 @@ func (s *sender) restFiles() (files []RestFile, err error) {
 		base := name[strings.LastIndexByte(name, '/')+1:]
 		files = append(files, RestFile{
 			Path: s.dir + "/" + name, Key: dir + base,
-			Draft: &DraftFile{FS: s.fsys, Name: s.receipts.dir + "/" + base + draftSuffix},
+			Draft: &DraftFile{FS: s.fsys, Name: s.receipts.Dir + "/" + base + draftSuffix},
 		})
 	}
 	return files, nil

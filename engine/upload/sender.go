@@ -2,6 +2,7 @@ package upload
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 
 	"orbweaver/engine/layout"
 	"orbweaver/engine/manifest"
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/notify"
 	"orbweaver/internal/throttle"
 	"orbweaver/internal/vfs"
@@ -25,7 +27,7 @@ type Receiver interface {
 	Target() string
 	// Send returns when the receiver has the file and its index. The receipt needs only what Send knows: the caller
 	// fills in the rest.
-	Send(ctx context.Context, f *File) (Receipt, error)
+	Send(ctx context.Context, f *File) (receipts.Receipt, error)
 }
 
 // File is a closed WARC file that never changes again.
@@ -36,11 +38,15 @@ type File struct {
 	Index  string
 	Serial uint32
 	Length int64
+	SHA256 string // in hex, of its line in the manifest; empty without one
 	Draft  Draft
 }
 
 // Path is the name of the file with its directory.
 func (f *File) Path() string { return f.Dir + "/" + f.Name }
+
+// ErrDamaged is wrapped by the error of Send if the file is not what its line in the manifest says.
+var ErrDamaged = errors.New("its SHA-256 is not that of its line in the manifest")
 
 const (
 	scanEvery = 5 * time.Second
@@ -61,7 +67,7 @@ type waitingFile struct {
 // result is the end of a Send.
 type result struct {
 	file    *waitingFile
-	receipt Receipt
+	receipt receipts.Receipt
 	err     error
 	took    time.Duration
 }
@@ -73,14 +79,17 @@ type sender struct {
 	to       Receiver
 	parallel int
 	log      *slog.Logger
-	receipts receipts
+	receipts receipts.List
 	wake     chan struct{}
 	ended    context.Context //nolint:containedctx // its end says that the crawl has ended: no more files come
 
-	known    map[string]Receipt // by file
-	waiting  []*waitingFile     // by serial; guarded by mu for other goroutines, as all below
-	failures int                // since the last success
-	paused   time.Time          // no try before
+	known    map[string]receipts.Receipt // by file
+	damaged  map[string]bool             // files that are not sent in this run
+	waiting  []*waitingFile              // by serial; guarded by mu for other goroutines, as all below
+	removal  remover
+	failures int       // since the last success
+	paused   time.Time // no try before
+	hasRest  bool      // the files beside the WARC files were sent
 	quiet    throttle.Log
 	logged   bool // the failures since the last success are in the log
 
@@ -93,13 +102,19 @@ type senderStats struct {
 	waiting, waitingBytes int64
 	sent, sentBytes       int64
 	failed                int64
+	damaged               int64 // files that are not what their lines in the manifest say
+	removed, removedBytes int64
+	freeing               int64     // bytes of files that are removed when they are sent
 	down                  time.Time // of the first failure since the last success; zero if there was none
 	lastError             string
 }
 
 func (s *sender) open() (err error) {
-	s.receipts = receipts{fsys: s.fsys, dir: s.dir + "/" + Dir(s.to.Name())}
-	if s.known, err = s.receipts.open(s.to.Target()); err != nil {
+	s.receipts, s.damaged = receipts.List{FS: s.fsys, Dir: s.dir + "/" + receipts.Dir(s.to.Name())}, map[string]bool{}
+	if err := s.fsys.MkdirAll(s.receipts.Dir); err != nil {
+		return fmt.Errorf("upload: %w", err)
+	}
+	if s.known, err = s.receipts.Of(s.to.Target()); err != nil {
 		return err
 	}
 	for name, receipt := range s.known { // a file that was rebuilt since is another one
@@ -108,7 +123,8 @@ func (s *sender) open() (err error) {
 			delete(s.known, name)
 		}
 	}
-	return nil
+	s.stats.freeing, err = s.removal.willFree()
+	return err
 }
 
 // run sends files until ctx ends, or until the crawl has ended and nothing waits.
@@ -117,11 +133,16 @@ func (s *sender) run(ctx context.Context) {
 	running := 0
 	for {
 		isEnded := s.ended.Err() != nil // before the scan: after the end no file comes
-		if err := s.scan(); err != nil {
+		err := s.scan()
+		if err != nil {
 			s.warn("the archive cannot be searched for closed files", "error", err)
-		} else if isEnded && len(s.waiting) == 0 {
+		}
+		isRemoved := s.removal.removeSent(ctx, time.Now())
+		if err == nil && isEnded && len(s.waiting) == 0 {
 			s.sendRest(ctx)
-			return
+			if isRemoved {
+				return
+			}
 		}
 		now := time.Now()
 		for running < s.allowed() {
@@ -200,7 +221,7 @@ func (s *sender) scan() error {
 	}
 	var end *warc.Checkpoint
 	for _, info := range files {
-		if _, isSent := s.known[info.Name]; isSent || info.Open || waits[info.Name] {
+		if _, isSent := s.known[info.Name]; isSent || info.Open || waits[info.Name] || s.damaged[info.Name] {
 			continue
 		}
 		if end == nil {
@@ -219,7 +240,7 @@ func (s *sender) scan() error {
 		}
 		s.waiting = append(s.waiting, &waitingFile{File: File{
 			FS: s.fsys, Dir: archive, Name: info.Name, Index: info.Index(), Serial: info.Serial, Length: length,
-			Draft: &DraftFile{FS: s.fsys, Name: s.receipts.dir + "/" + info.Name + draftSuffix},
+			Draft: &DraftFile{FS: s.fsys, Name: s.receipts.Dir + "/" + info.Name + draftSuffix},
 		}})
 	}
 	s.count()
@@ -240,6 +261,13 @@ func durableEnd(fsys vfs.FS, dir string) (*warc.Checkpoint, error) {
 
 func (s *sender) send(ctx context.Context, f *waitingFile) result {
 	began := time.Now()
+	listed, err := listedFiles(s.fsys, s.dir)
+	if err != nil {
+		return result{file: f, err: err}
+	}
+	if one, ok := listed[f.Name]; ok {
+		f.SHA256 = hex.EncodeToString(one.SHA256[:])
+	}
 	receipt, err := s.to.Send(ctx, &f.File)
 	return result{file: f, receipt: receipt, err: err, took: time.Since(began)}
 }
@@ -250,13 +278,15 @@ func (s *sender) settle(ctx context.Context, r result) {
 	if r.err == nil {
 		r.receipt.File, r.receipt.Length, r.receipt.Target = r.file.Name, r.file.Length, s.to.Target()
 		r.receipt.Sent = time.Now().UTC().Truncate(time.Second)
-		r.err = s.receipts.write(&r.receipt)
+		r.err = s.removal.writeReceipt(&r.receipt)
 	}
 	now := time.Now()
 	switch {
 	case r.err == nil:
 		s.succeed(&r)
 	case ctx.Err() != nil: // ended by a stop: no failure of the receiver
+	case errors.Is(r.err, ErrDamaged):
+		s.leaveOut(&r)
 	case s.isGone(r.file):
 		s.warn("a closed WARC file has disappeared before it was sent", "file", r.file.Name)
 		s.drop(r.file)
@@ -269,6 +299,17 @@ func (s *sender) settle(ctx context.Context, r result) {
 func (s *sender) isGone(f *waitingFile) bool {
 	_, err := s.fsys.Size(f.Path())
 	return errors.Is(err, fs.ErrNotExist)
+}
+
+// leaveOut notes a file that the disk has damaged. Its object would have the damage.
+func (s *sender) leaveOut(r *result) {
+	s.damaged[r.file.Name] = true
+	s.drop(r.file)
+	s.mu.Lock()
+	s.stats.damaged++
+	s.mu.Unlock()
+	s.log.Error("a WARC file was damaged on the disk since it was closed; it is not sent", "receiver", s.to.Name(),
+		"file", r.file.Name, "error", r.err)
 }
 
 func (s *sender) succeed(r *result) {

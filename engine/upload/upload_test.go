@@ -15,6 +15,7 @@ import (
 
 	"orbweaver/engine/layout"
 	"orbweaver/engine/manifest"
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/vfstest"
 	"orbweaver/warc"
@@ -193,12 +194,19 @@ func (c *testCrawl) checkpoint(serial uint32, length int64) {
 
 func (c *testCrawl) start(to Receiver) *Uploads {
 	c.t.Helper()
-	log := slog.New(slog.NewTextHandler(&c.log, nil))
-	u, err := Start(c.t.Context(), Parts{FS: c.disk, Dir: "crawl", Log: log, To: []Outlet{{Receiver: to}}})
+	u, err := c.tryStart(Keep, to)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	return u
+}
+
+func (c *testCrawl) tryStart(then Then, to ...Receiver) (*Uploads, error) {
+	p := Parts{FS: c.disk, Dir: "crawl", Log: slog.New(slog.NewTextHandler(&c.log, nil)), Then: then}
+	for _, one := range to {
+		p.To = append(p.To, Outlet{Receiver: one})
+	}
+	return Start(c.t.Context(), p)
 }
 
 // fakeReceiver takes files, or fails as it is told.
@@ -221,20 +229,20 @@ func (r *fakeReceiver) Name() string {
 
 func (r *fakeReceiver) Target() string { return r.target }
 
-func (r *fakeReceiver) Send(ctx context.Context, f *File) (Receipt, error) {
+func (r *fakeReceiver) Send(ctx context.Context, f *File) (receipts.Receipt, error) {
 	if f.Name == r.hang {
 		<-ctx.Done()
-		return Receipt{}, ctx.Err()
+		return receipts.Receipt{}, ctx.Err()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if f.Name == r.refuse {
-		return Receipt{}, errors.New("refused")
+		return receipts.Receipt{}, errors.New("refused")
 	}
 	if r.err == nil {
 		r.got = append(r.got, f.Name)
 	}
-	return Receipt{}, r.err
+	return receipts.Receipt{}, r.err
 }
 
 func (r *fakeReceiver) set(err error) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )
@@ -18,6 +19,18 @@ type Parts struct {
 	Dir string // of the crawl
 	Log *slog.Logger
 	To  []Outlet
+
+	Then Then // what becomes of a file that all receivers have
+}
+
+// others are the receivers beside one.
+func (p *Parts) others(than Receiver) (all []Receiver) {
+	for _, to := range p.To {
+		if to.Name() != than.Name() {
+			all = append(all, to.Receiver)
+		}
+	}
+	return all
 }
 
 // Outlet is a receiver, and how many files it gets at a time.
@@ -44,6 +57,10 @@ func Start(ctx context.Context, p Parts) (*Uploads, error) {
 		s := &sender{
 			fsys: p.FS, dir: p.Dir, to: to.Receiver, parallel: max(to.Parallel, 1), log: p.Log, ended: ended,
 			wake: make(chan struct{}, 1),
+		}
+		s.removal = noRemoval{s}
+		if store, ok := to.Receiver.(Confirmer); ok && p.Then == Delete {
+			s.removal = newRemoval(s, store, p.others(store))
 		}
 		if err := s.open(); err != nil {
 			end()
@@ -88,10 +105,14 @@ func (u *Uploads) Stop() {
 	<-u.done
 }
 
-// Source is what a report asks of Uploads.
+// Source is what a crawl asks of its Uploads.
 type Source interface {
 	// Stats returns nil if nothing is sent.
 	Stats() *Stats
+	// Removed returns the length of the WARC files of the crawl that were removed here, in this run or earlier.
+	Removed() int64
+	// Freeing returns the length of those that are removed when they are sent.
+	Freeing() int64
 }
 
 // None is the Source of a crawl that sends nothing.
@@ -100,6 +121,12 @@ type None struct{}
 // Stats implements Source.
 func (None) Stats() *Stats { return nil }
 
+// Removed implements Source.
+func (None) Removed() int64 { return 0 }
+
+// Freeing implements Source.
+func (None) Freeing() int64 { return 0 }
+
 // Stats are the numbers of all receivers, by name.
 type Stats struct {
 	Waiting      map[string]int64   `json:"waiting_files" metric:"upload_waiting_files" label:"receiver" help:"Closed WARC files that a receiver does not have yet."`
@@ -107,6 +134,9 @@ type Stats struct {
 	Files        map[string]int64   `json:"files" metric:"upload_files_total" label:"receiver" help:"WARC files that a receiver has got, in this run."`
 	Bytes        map[string]int64   `json:"bytes" metric:"upload_bytes_total" label:"receiver" help:"Bytes of these files."`
 	Failures     map[string]int64   `json:"failures" metric:"upload_failures_total" label:"receiver" help:"Tries to send a WARC file that failed, in this run."`
+	Damaged      map[string]int64   `json:"damaged_files" metric:"upload_damaged_files" label:"receiver" help:"WARC files that are not sent, since they are not what their lines in the manifest say."`
+	RemovedFiles map[string]int64   `json:"removed_files" metric:"upload_removed_files_total" label:"receiver" help:"WARC files that were removed in this run, since the receiver has them."`
+	RemovedBytes map[string]int64   `json:"removed_bytes" metric:"upload_removed_bytes_total" label:"receiver" help:"Bytes of these files."`
 	DownSeconds  map[string]float64 `json:"down_seconds" metric:"upload_down_seconds" label:"receiver" help:"Time since the first of the tries that all failed; 0 after a success."`
 	Errors       map[string]string  `json:"errors,omitempty"` // the last of each receiver that fails now
 }
@@ -116,12 +146,14 @@ func (u *Uploads) Stats() *Stats {
 	now := time.Now()
 	all := &Stats{
 		Waiting: map[string]int64{}, WaitingBytes: map[string]int64{}, Files: map[string]int64{},
-		Bytes: map[string]int64{}, Failures: map[string]int64{}, DownSeconds: map[string]float64{},
+		Bytes: map[string]int64{}, Failures: map[string]int64{}, Damaged: map[string]int64{},
+		RemovedFiles: map[string]int64{}, RemovedBytes: map[string]int64{}, DownSeconds: map[string]float64{},
 	}
 	for _, s := range u.senders {
 		n, name := s.numbers(), s.to.Name()
 		all.Waiting[name], all.WaitingBytes[name] = n.waiting, n.waitingBytes
 		all.Files[name], all.Bytes[name], all.Failures[name] = n.sent, n.sentBytes, n.failed
+		all.Damaged[name], all.RemovedFiles[name], all.RemovedBytes[name] = n.damaged, n.removed, n.removedBytes
 		all.DownSeconds[name] = 0
 		if !n.down.IsZero() {
 			all.DownSeconds[name] = now.Sub(n.down).Seconds()
@@ -136,6 +168,22 @@ func (u *Uploads) Stats() *Stats {
 	return all
 }
 
+// Removed returns the length of the files that were removed in this run.
+func (u *Uploads) Removed() (total int64) {
+	for _, s := range u.senders {
+		total += s.numbers().removedBytes
+	}
+	return total
+}
+
+// Freeing returns the length of the files that are removed when they are sent.
+func (u *Uploads) Freeing() (total int64) {
+	for _, s := range u.senders {
+		total += s.numbers().freeing
+	}
+	return total
+}
+
 // Trouble is that of the files of a crawl; "" if it sends none.
 func Trouble(of Source) string {
 	if s := of.Stats(); s != nil {
@@ -147,7 +195,7 @@ func Trouble(of Source) string {
 // downShown is how long a receiver must have failed before the report says so, in seconds.
 const downShown = 60
 
-// Trouble says which receivers fail, for people; "" if none does.
+// Trouble says which receivers fail, and which files are damaged, for people; "" if all is well.
 func (s *Stats) Trouble() string {
 	var parts []string
 	for _, name := range []string{Store, Command} {
@@ -156,13 +204,16 @@ func (s *Stats) Trouble() string {
 				time.Duration(down*float64(time.Second)).Round(time.Second), plural.Count(s.Waiting[name], "file"),
 				s.WaitingBytes[name]>>20, plural.Verb(s.Waiting[name], "waits", "wait")))
 		}
+		if n := s.Damaged[name]; n > 0 {
+			parts = append(parts, plural.Count(n, "WARC file")+" not sent: damaged on the disk, see the log and fsck")
+		}
 	}
 	return strings.Join(parts, "; ")
 }
 
 // Names of receivers.
 const (
-	Store   = "store"
+	Store   = receipts.Store
 	Command = "command"
 )
 

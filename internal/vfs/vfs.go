@@ -5,6 +5,9 @@ import (
 	"io"
 )
 
+// ErrElsewhere is wrapped by the error of a file that is listed here, and that another machine has.
+var ErrElsewhere = errors.New("vfs: the file is elsewhere")
+
 // ErrLocked is returned by FS.Lock when another holder (another process, or another value in this one) has the lock.
 var ErrLocked = errors.New("vfs: already locked")
 

@@ -20,7 +20,7 @@ func layers() []string {
 		"engine/layout engine/clock engine/lifecycle engine/queued engine/attempt engine/site engine/visit engine/underway " +
 			"engine/workers engine/login engine/readyqueue",
 		"engine/limits engine/outage engine/crawllog engine/skipped engine/counters engine/settings engine/capture " +
-			"engine/traps",
+			"engine/traps engine/upload/receipts",
 		"engine/journal engine/cluster",
 		"engine/manifest engine/cluster/message",
 		"engine/addrgroup",

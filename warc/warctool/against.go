@@ -28,6 +28,8 @@ type ManifestResult struct {
 	Differ   int `json:"differ"`
 	Missing  int `json:"missing"`  // in the manifest, and not among the files
 	Unlisted int `json:"unlisted"` // among the files, and not in the manifest; open files do not count
+
+	Elsewhere int `json:"elsewhere"` // in the manifest; the files were sent and removed, and are not read
 }
 
 // newManifestCheck reads a manifest.
@@ -116,6 +118,18 @@ func (c *manifestCheck) reader(name string, r io.Reader) (io.Reader, func(compla
 		c.result.Differ++
 		return nil
 	}
+}
+
+// isElsewhere notes a file that cannot be opened because it was sent and removed.
+func (c *manifestCheck) isElsewhere(name string, err error) bool {
+	if !errors.Is(err, vfs.ErrElsewhere) {
+		return false
+	}
+	if base := path.Base(name); c.listed != nil {
+		c.seen[base] = true
+	}
+	c.result.Elsewhere++
+	return true
 }
 
 // finish reports the files that were not read.

@@ -106,6 +106,10 @@ func (t *Tool) verify(c *manifestCheck, files ...string) error {
 	})
 	for _, name := range files {
 		f, err := t.open(name)
+		if c.isElsewhere(name, err) {
+			t.complain(err)
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -142,8 +146,12 @@ func (t *Tool) report(r *warc.Report, c *manifestCheck) error {
 		}{r.OK() && c.result.faults() == 0, compared, r})
 	}
 	if compared != nil {
-		_, err := fmt.Fprintf(t.Out, "manifest: %d match, %d differ, %d missing, %d not in it\n",
-			compared.Matched, compared.Differ, compared.Missing, compared.Unlisted)
+		text := fmt.Sprintf("manifest: %d match, %d differ, %d missing, %d not in it", compared.Matched, compared.Differ,
+			compared.Missing, compared.Unlisted)
+		if compared.Elsewhere > 0 {
+			text += fmt.Sprintf(", %d elsewhere and not read", compared.Elsewhere)
+		}
+		_, err := fmt.Fprintln(t.Out, text)
 		if err != nil {
 			return err
 		}

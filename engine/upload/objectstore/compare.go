@@ -7,6 +7,7 @@ import (
 
 	"orbweaver/engine/layout"
 	"orbweaver/engine/upload"
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -19,8 +20,8 @@ type Difference struct {
 }
 
 // Compare holds each closed WARC file, and its index, against its object. It reads all files, and reads objects back
-// whose digest the store does not tell. checked is how many files there were. An error is one of the disk, or of a
-// store that does not answer.
+// whose digest the store does not tell. A file that was removed here must have its object as its receipt says. checked
+// is how many files there were. An error is one of the disk, or of a store that does not answer.
 func (s *Store) Compare(
 	ctx context.Context, fsys vfs.FS, dir string, progress func(file string),
 ) (found []Difference, checked int, err error) {
@@ -29,9 +30,26 @@ func (s *Store) Compare(
 	if err != nil {
 		return nil, 0, err
 	}
-	receipts, err := upload.Receipts(fsys, dir, s)
+	list := receipts.List{FS: fsys, Dir: dir + "/" + receipts.Dir(receipts.Store)}
+	known, err := list.Of(s.Target())
 	if err != nil {
 		return nil, 0, err
+	}
+	removed, err := receipts.Removed(fsys, dir)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range removed {
+		checked++
+		name := layout.ArchiveDir + "/" + removed[i].File
+		progress(name)
+		one, isFault, err := compareRemoved(ctx, s, fsys, archive, &removed[i])
+		if err != nil {
+			return found, checked, err
+		}
+		if one != "" {
+			found = append(found, Difference{name, one, isFault})
+		}
 	}
 	for _, info := range files {
 		if info.Open {
@@ -40,7 +58,7 @@ func (s *Store) Compare(
 		checked++
 		name := layout.ArchiveDir + "/" + info.Name
 		progress(name)
-		receipt, isSent := receipts[info.Name]
+		receipt, isSent := known[info.Name]
 		if !isSent {
 			found = append(found, Difference{File: name, Text: "it is not sent yet"})
 			continue
@@ -60,6 +78,22 @@ func (s *Store) Compare(
 		}
 	}
 	return found, checked, nil
+}
+
+// compareRemoved says what is wrong with the object of a file that was removed here, and with that of its index; "" if
+// all is well.
+func compareRemoved(
+	ctx context.Context, s *Store, fsys vfs.FS, archive string, r *receipts.Receipt,
+) (text string, isFault bool, err error) {
+	if r.Target != s.Target() {
+		return "it is in " + r.Place() + ", which is not --upload: it was not compared", false, nil
+	}
+	info, _ := warc.ParseName(r.File)
+	err = s.Confirm(ctx, &upload.File{FS: fsys, Dir: archive, Name: r.File, Index: info.Index()}, r)
+	if errors.Is(err, upload.ErrLost) {
+		return err.Error() + "; it is not here either", true, nil
+	}
+	return "", false, err
 }
 
 // compare proves that an object has the bytes of a file.

@@ -114,7 +114,10 @@ func (p *parts) resume(ctx context.Context) (have map[int]minio.ObjectPart, err 
 		return nil, errors.New("the store has begun an upload without an id")
 	}
 	want.UploadID = p.id
-	return nil, p.draft.Save(&want)
+	if err := p.draft.Save(&want); !vfs.IsFull(err) {
+		return nil, err
+	}
+	return nil, nil // without the id an interruption costs a second transfer, but a full disk gets room
 }
 
 // isNoUpload reports whether the store does not know the upload.

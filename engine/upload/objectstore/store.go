@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 	"github.com/minio/minio-go/v7"
 
 	"orbweaver/engine/upload"
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/vfs"
 )
 
@@ -56,19 +56,24 @@ func (s *Store) Target() string { return s.target }
 func (s *Store) Close() { s.transport.CloseIdleConnections() }
 
 // Send implements upload.Receiver. The index comes first: where the WARC file is, its index is, too.
-func (s *Store) Send(ctx context.Context, f *upload.File) (upload.Receipt, error) {
-	index := source{f.FS, f.Dir + "/" + f.Index, s.key(f.Index), upload.NoDraft{}}
+func (s *Store) Send(ctx context.Context, f *upload.File) (receipts.Receipt, error) {
+	index := source{f.FS, f.Dir + "/" + f.Index, s.key(f.Index), upload.NoDraft{}, ""}
 	if _, err := s.put(ctx, index); err != nil {
-		return upload.Receipt{}, err
+		return receipts.Receipt{}, err
 	}
-	return s.put(ctx, source{f.FS, f.Path(), s.key(f.Name), f.Draft})
+	r, err := s.put(ctx, source{f.FS, f.Path(), s.key(f.Name), f.Draft, f.SHA256})
+	r.Object = s.object(s.key(f.Name))
+	return r, err
 }
+
+// object is the URL of an object.
+func (s *Store) object(key string) string { return "s3://" + s.bucket + "/" + key }
 
 // SendRest implements upload.RestReceiver.
 func (s *Store) SendRest(ctx context.Context, fsys vfs.FS, files []upload.RestFile) error {
 	var faults []error
 	for _, f := range files {
-		_, err := s.put(ctx, source{fsys, f.Path, s.key(f.Key), f.Draft})
+		_, err := s.put(ctx, source{fsys, f.Path, s.key(f.Key), f.Draft, ""})
 		faults = append(faults, err)
 	}
 	return errors.Join(faults...)
@@ -80,12 +85,14 @@ type source struct {
 	path  string
 	key   string
 	draft upload.Draft
+	// sha256 is the digest that the file must have, in hex; empty if that is not known.
+	sha256 string
 }
 
 func (s *Store) key(name string) string { return path.Join(s.prefix, name) }
 
 // put sends a file, unless the store has it already, and verifies the object.
-func (s *Store) put(ctx context.Context, from source) (r upload.Receipt, err error) {
+func (s *Store) put(ctx context.Context, from source) (r receipts.Receipt, err error) {
 	key := from.key
 	file, err := from.fsys.Open(from.path)
 	if err != nil {
@@ -107,6 +114,9 @@ func (s *Store) put(ctx context.Context, from source) (r upload.Receipt, err err
 		return r, err
 	}
 	r.Length, r.SHA256 = length, sum.sha256Hex()
+	if from.sha256 != "" && from.sha256 != r.SHA256 {
+		return r, fmt.Errorf("%s: %w: it is %s, and was %s", from.path, upload.ErrDamaged, r.SHA256, from.sha256)
+	}
 	if isThere {
 		if r.ETag, r.Verified, err = s.prove(ctx, key, &before, sum); err == nil {
 			return r, nil
@@ -237,11 +247,11 @@ func (s *Store) prove(
 	case info.ChecksumMode != "" && info.ChecksumSHA256 == sum.checksum():
 		return etag, VerifiedSHA256, nil
 	}
-	return etag, VerifiedRead, s.readBack(ctx, key, sum)
+	return etag, VerifiedRead, s.readBack(ctx, key, sum.length, sum.sha256)
 }
 
-// readBack compares the SHA-256 of the object with that of the file.
-func (s *Store) readBack(ctx context.Context, key string, sum *sums) error {
+// readBack compares length and SHA-256 of the object with those of the file.
+func (s *Store) readBack(ctx context.Context, key string, length int64, sum []byte) error {
 	return s.watched(ctx, func(ctx context.Context, alive func()) (err error) {
 		body, _, _, err := s.core.GetObject(ctx, s.bucket, key, minio.GetObjectOptions{})
 		if err != nil {
@@ -249,12 +259,12 @@ func (s *Store) readBack(ctx context.Context, key string, sum *sums) error {
 		}
 		defer func() { err = errors.Join(err, body.Close()) }()
 		whole := sha256.New()
-		n, err := io.Copy(whole, io.LimitReader(&answered{body, alive}, sum.length+1))
+		n, err := io.Copy(whole, io.LimitReader(&answered{body, alive}, length+1))
 		if err != nil {
 			return fmt.Errorf("reading it back: %w", err)
 		}
-		if n != sum.length || !bytes.Equal(whole.Sum(nil), sum.sha256) {
-			return fmt.Errorf("%w: its SHA-256 is %s, not %s", ErrDiffers, hex.EncodeToString(whole.Sum(nil)), sum.sha256Hex())
+		if n != length || !bytes.Equal(whole.Sum(nil), sum) {
+			return fmt.Errorf("%w: its SHA-256 is %x, not %x", ErrDiffers, whole.Sum(nil), sum)
 		}
 		return nil
 	})

@@ -19,6 +19,7 @@ import (
 	"orbweaver/engine/control"
 	"orbweaver/engine/feed"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc/lookup"
 )
@@ -149,7 +150,7 @@ func (p *printer) printRunning(ctx context.Context) error {
 
 // printFiles prints what the files have.
 func (p *printer) printFiles(ctx context.Context) (err error) {
-	disk := vfs.Disk()
+	disk := receipts.Over(vfs.Disk())
 	dir := filepath.ToSlash(p.Dir)
 	warcs, err := lookup.FindDir(disk, dir)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/upload/receipts"
+	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/fixity"
@@ -49,11 +51,26 @@ func (x *ManifestCommand) Run(inv *command.Invocation) error {
 	if err != nil && !errors.Is(err, errDamaged) {
 		return err
 	}
+	if path.Base(dir) == layout.ArchiveDir {
+		if err := sayRemoved(inv, disk, path.Dir(dir)); err != nil {
+			return err
+		}
+	}
 	write := func() error { return fixity.WriteSums(inv.Stdout, list.Files) }
 	if x.JSON {
 		write = func() error { return fixity.WriteLines(inv.Stdout, list) }
 	}
 	return errors.Join(write(), err)
+}
+
+// sayRemoved says how many of the files are not here.
+func sayRemoved(inv *command.Invocation, disk vfs.FS, crawl string) error {
+	removed, err := receipts.Removed(disk, crawl)
+	if n := len(removed); n > 0 {
+		fmt.Fprintf(inv.Stderr, "%s of these %s sent and removed here; the first is %s\n", plural.Count(n, "file"),
+			plural.Verb(n, "was", "were"), removed[0].Place())
+	}
+	return err
 }
 
 // complete returns the manifest in dir. It is completed and signed, unless the crawl runs.

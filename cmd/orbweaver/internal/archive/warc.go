@@ -12,6 +12,7 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/parse"
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/fixity"
@@ -46,7 +47,7 @@ Examples:
 }
 
 func (c *Command) tool(inv *command.Invocation) *warctool.Tool {
-	return &warctool.Tool{FS: vfs.Disk(), Out: inv.Stdout, Err: inv.Stderr, JSON: c.JSON}
+	return &warctool.Tool{FS: receipts.Over(vfs.Disk()), Out: inv.Stdout, Err: inv.Stderr, JSON: c.JSON}
 }
 
 type warcLsCmd struct {
@@ -129,7 +130,7 @@ func (x *warcVerifyCmd) Run(inv *command.Invocation, c *Command) error {
 	case x.AgainstManifest == "" && slices.ContainsFunc(x.Files, isWACZ):
 		return x.verifyWACZ(inv, c)
 	case x.AgainstManifest == "":
-		files, err := warctool.Expand(vfs.Disk(), x.Files...)
+		files, err := warctool.Expand(receipts.Over(vfs.Disk()), x.Files...)
 		if err != nil {
 			return err
 		}
@@ -210,7 +211,7 @@ func (x *warcIndexCmd) Run(inv *command.Invocation, c *Command) error {
 	if err != nil {
 		return err
 	}
-	r, err := warctool.WriteCluster(vfs.Disk(), x.Cluster, files...)
+	r, err := warctool.WriteCluster(receipts.Over(vfs.Disk()), x.Cluster, files...)
 	if err != nil {
 		return err
 	}
@@ -268,7 +269,7 @@ func (x *WACZCommand) Run(inv *command.Invocation) error {
 		return err
 	}
 	scanner := parse.NewScanner(parse.Options{})
-	return warctool.PackWACZ(vfs.Disk(), x.Out, warctool.WACZOptions{
+	return warctool.PackWACZ(receipts.Over(vfs.Disk()), x.Out, warctool.WACZOptions{
 		Title: title, MainPage: x.MainPage, Software: "orbweaver/" + inv.Version, Now: time.Now(),
 		SignKey: key, SizeMost: x.Split,
 		TitleOf: func(body, contentType []byte) string {
@@ -283,7 +284,7 @@ func (x *WACZCommand) Run(inv *command.Invocation) error {
 
 // closedFiles returns the names of WARC files. A directory stands for the closed ones in it.
 func closedFiles(names []string) ([]string, error) {
-	files, err := warctool.Expand(vfs.Disk(), names...)
+	files, err := warctool.Expand(receipts.Over(vfs.Disk()), names...)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc/lookup"
 )
@@ -30,7 +31,7 @@ func (o *Others) Dirs(disk vfs.FS) (dirs []string, err error) {
 // OpenArchive returns the archive of the crawl directory, and further ones. A running crawl is asked for its index; if
 // none answers, the files are read.
 func (t *Target) OpenArchive(others *Others) (*lookup.Archive, error) {
-	disk := vfs.Disk()
+	disk := receipts.Over(vfs.Disk())
 	dir, err := lookup.FindDir(disk, t.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("there is no crawl in %s", t.Dir)

@@ -20,6 +20,7 @@ import (
 	"orbweaver/engine/novelty"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/traps"
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )
@@ -128,7 +129,7 @@ func findWitness(ctx context.Context, c *Command, cfg engine.Config) (witness, e
 	if err != nil {
 		return none, errors.Join(err, lock.Close())
 	}
-	stopped, err := evidence.OpenStopped(ctx, disk, cfg.Dir, c.URLs, evidence.Settings{
+	stopped, err := evidence.OpenStopped(ctx, receipts.Over(disk), cfg.Dir, c.URLs, evidence.Settings{
 		Politeness: cfg.Politeness, Traps: cfg.Traps, HostRules: rules,
 	})
 	if err != nil {

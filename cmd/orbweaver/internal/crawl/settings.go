@@ -17,6 +17,7 @@ import (
 	"orbweaver/engine/changes"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/parsers"
+	"orbweaver/engine/upload"
 	"orbweaver/warc"
 )
 
@@ -27,6 +28,9 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 	cfg.Archive.Version, cfg.Archive.Host = inv.Version, hostName()
 	bad.Add("", c.archive(&cfg.Archive))
 	bad.Add("", receivers.Check(&c.Uploads))
+	if c.Uploads.Then == upload.Delete && cfg.Archive.Manifest == archive.ManifestNone {
+		bad.Add("--upload-then", errors.New("delete needs the manifest, which --warc-manifest none leaves out"))
+	}
 	_, err := c.points(&cfg)
 	bad.Add("", err)
 	cfg.Seeds, err = seedSource(inv, c.URLs, c.Seeds)

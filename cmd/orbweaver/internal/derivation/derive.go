@@ -14,6 +14,7 @@ import (
 	"orbweaver/derive/extracts"
 	"orbweaver/derive/graph"
 	"orbweaver/derive/minhash"
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -105,7 +106,7 @@ func (c *Command) Run(inv *command.Invocation) error {
 	began := time.Now()
 	o.OnFault = func(f *warc.Fault) { fmt.Fprintln(line, f) }
 	o.OnProgress = func(p derive.Progress) { line.SetStatus(statusOf(p, time.Since(began))) }
-	r, err := derive.Run(inv.Context, fsys, c.Names, o)
+	r, err := derive.Run(inv.Context, receipts.Over(fsys), c.Names, o)
 	line.Close()
 	if errors.Is(err, derive.ErrNoFiles) || errors.Is(err, derive.ErrSameName) {
 		return command.Misuse(err)

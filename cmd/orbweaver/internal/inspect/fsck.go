@@ -60,7 +60,7 @@ func (c *FsckCommand) Check(inv *command.Invocation) (err error) {
 		return errors.New("--remote and --rebuild exclude each other")
 	}
 	if c.Remote {
-		c.remote, err = uploadOptions(inv, c.Dir, "", "")
+		c.remote, err = uploadOptions(inv, c.Dir, nil)
 		if err == nil && c.remote.Target == "" {
 			err = fmt.Errorf("--remote: the crawl in %s has no --upload", c.Dir)
 		}

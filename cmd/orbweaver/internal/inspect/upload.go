@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,7 +16,9 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/upload"
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/plural"
+	"orbweaver/internal/vfs"
 )
 
 // UploadCommand is the command upload.
@@ -23,7 +26,10 @@ type UploadCommand struct {
 	Dir      string `arg:"" help:"Crawl directory." placeholder:"DIR"`
 	Target   string `name:"upload" help:"Bucket to send to, in place of the one in crawl.toml: s3://BUCKET/PREFIX." placeholder:"S3URL"`
 	Endpoint string `name:"upload-endpoint" help:"Object store, in place of the one in crawl.toml." placeholder:"URL"`
-	JSON     bool   `help:"Print JSON."`
+	Then     string `name:"upload-then" help:"keep or delete the WARC files that the bucket has, in place of what crawl.toml says." placeholder:"MODE"`
+
+	FetchBack bool `help:"The other way: bring WARC files that were removed here (--upload-then delete) back from the bucket."`
+	JSON      bool `help:"Print JSON."`
 
 	options upload.Options
 }
@@ -33,27 +39,33 @@ func (*UploadCommand) Help() string {
 	return `Sends the closed WARC files of a crawl that no process runs, and that have no receipt yet: to the bucket of
 --upload, and to the command of --on-warc-close. The settings are those of crawl.toml in the directory, or
 of --config. It tries again until all files are sent; a signal ends it. The same command continues.
-Exit status: 0 all files are sent; 130 a signal ended it.
+Exit status: 0 all files are sent; 1 a file is damaged, so it is not sent; 130 a signal ended it.
+
+With --fetch-back, each file appears when it is whole and has the SHA-256 of its receipt. The next run of a
+crawl with --upload-then delete removes it again.
 
 Examples:
   orbweaver upload crawl
+  orbweaver upload --upload-then delete crawl
+  orbweaver upload --fetch-back crawl
   orbweaver upload --upload s3://other/archive --upload-endpoint https://s3.example.org crawl`
 }
 
 // Check finds the settings of the crawl.
 func (c *UploadCommand) Check(inv *command.Invocation) (err error) {
-	c.options, err = uploadOptions(inv, c.Dir, c.Target, c.Endpoint)
+	c.options, err = uploadOptions(inv, c.Dir, map[string]string{
+		"--upload": c.Target, "--upload-endpoint": c.Endpoint, "--upload-then": c.Then,
+	})
 	return err
 }
 
-// uploadOptions are those of a crawl, or of what is given in their place.
-func uploadOptions(inv *command.Invocation, dir, target, endpoint string) (upload.Options, error) {
+// uploadOptions are those of a crawl, or of flags that are given in their place.
+func uploadOptions(inv *command.Invocation, dir string, given map[string]string) (upload.Options, error) {
 	var more []string
-	if target != "" {
-		more = append(more, "--upload", target)
-	}
-	if endpoint != "" {
-		more = append(more, "--upload-endpoint", endpoint)
+	for name, value := range given {
+		if value != "" {
+			more = append(more, name, value)
+		}
 	}
 	settings, err := crawlSettings(inv, dir, more...)
 	if err != nil {
@@ -69,8 +81,14 @@ type uploadReport struct {
 	FilesLeft int64 `json:"files_left"`
 }
 
+// errDamaged is returned if a file is not what its line in the manifest says.
+var errDamaged = errors.New("damaged WARC files were not sent: see 'orbweaver fsck'")
+
 // Run sends.
 func (c *UploadCommand) Run(inv *command.Invocation) (err error) {
+	if c.FetchBack && c.options.Target == "" {
+		return command.Misuse(errors.New("--fetch-back: give the bucket with --upload"))
+	}
 	if c.options.IsOff() {
 		return command.Misuse(errors.New("nothing to send to: neither --upload nor --on-warc-close is set"))
 	}
@@ -88,6 +106,9 @@ func (c *UploadCommand) Run(inv *command.Invocation) (err error) {
 	ctx, stop := signal.NotifyContext(inv.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	c.options.Wait = math.MaxInt64
+	if c.FetchBack {
+		return c.fetchBack(ctx, inv, fsys)
+	}
 	log := slog.New(slog.NewTextHandler(inv.Stderr, nil))
 	s := receivers.New(fsys, c.Dir, &c.options, inv.Version, log)
 	defer s.Stop()
@@ -101,10 +122,47 @@ func (c *UploadCommand) Run(inv *command.Invocation) (err error) {
 	} else {
 		err = r.print(inv)
 	}
-	if err == nil && left > 0 {
+	switch {
+	case err != nil:
+	case left > 0 || ctx.Err() != nil:
 		err = command.ErrStopped
+	case r.Damaged[upload.Store] > 0:
+		err = errDamaged
 	}
 	return err
+}
+
+// fetchBack brings files back from the bucket.
+func (c *UploadCommand) fetchBack(ctx context.Context, inv *command.Invocation, fsys vfs.FS) error {
+	removed, err := receipts.Removed(fsys, c.Dir)
+	if err != nil {
+		return err
+	}
+	store, err := receivers.OpenStore(&c.options, inv.Version)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	var r fetchReport
+	for i := range removed {
+		if err := store.FetchBack(ctx, fsys, c.Dir, &removed[i]); err != nil {
+			return fmt.Errorf("%s came back: %w", plural.Count(r.Files, "WARC file"), err)
+		}
+		r.Files++
+		r.Bytes += removed[i].Length
+	}
+	if c.JSON {
+		return command.PrintJSON(inv.Stdout, r)
+	}
+	_, err = fmt.Fprintf(inv.Stdout, "%s fetched back, %s\n", plural.Count(r.Files, "WARC file"),
+		command.FormatBytes(r.Bytes))
+	return err
+}
+
+// fetchReport is what upload --fetch-back --json prints.
+type fetchReport struct {
+	Files int64 `json:"files_fetched"`
+	Bytes int64 `json:"bytes_fetched"`
 }
 
 func (r *uploadReport) print(inv *command.Invocation) error {
@@ -113,8 +171,12 @@ func (r *uploadReport) print(inv *command.Invocation) error {
 		if !ok {
 			continue
 		}
-		_, err := fmt.Fprintf(inv.Stdout, "%s: %s sent, %s; %s left\n", name, plural.Count(n, "WARC file"),
+		text := fmt.Sprintf("%s: %s sent, %s; %s left", name, plural.Count(n, "WARC file"),
 			command.FormatBytes(r.Bytes[name]), plural.Count(r.Waiting[name], "file"))
+		if n := r.RemovedFiles[name]; n > 0 {
+			text += fmt.Sprintf("; %s removed here, %s", plural.Count(n, "file"), command.FormatBytes(r.RemovedBytes[name]))
+		}
+		_, err := fmt.Fprintln(inv.Stdout, text)
 		if err != nil {
 			return fmt.Errorf("standard output: %w", err)
 		}

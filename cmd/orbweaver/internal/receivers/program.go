@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orbweaver/engine/upload"
+	"orbweaver/engine/upload/receipts"
 )
 
 // program is the command of --on-warc-close.
@@ -37,10 +38,10 @@ func (p *program) Target() string { return upload.Command }
 const outputWait = 5 * time.Second
 
 // Send runs the command for a file. What it prints goes to the log.
-func (p *program) Send(ctx context.Context, f *upload.File) (upload.Receipt, error) {
+func (p *program) Send(ctx context.Context, f *upload.File) (receipts.Receipt, error) {
 	path, err := filepath.Abs(filepath.FromSlash(f.Path()))
 	if err != nil {
-		return upload.Receipt{}, fmt.Errorf("--on-warc-close: %w", err)
+		return receipts.Receipt{}, fmt.Errorf("--on-warc-close: %w", err)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, p.timeMax, fmt.Errorf("it ran for more than %v", p.timeMax))
 	defer cancel()
@@ -56,9 +57,9 @@ func (p *program) Send(ctx context.Context, f *upload.File) (upload.Receipt, err
 		p.log.Info("output of --on-warc-close", "file", f.Name, "stdout", out.String(), "stderr", errs.String())
 	}
 	if err != nil {
-		return upload.Receipt{}, fmt.Errorf("--on-warc-close %s: %w", p.args[0], err)
+		return receipts.Receipt{}, fmt.Errorf("--on-warc-close %s: %w", p.args[0], err)
 	}
-	return upload.Receipt{}, nil
+	return receipts.Receipt{}, nil
 }
 
 // environment is that of the command: the variables of this process, without the socket of the service manager, which

@@ -3,10 +3,12 @@ package receivers
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"orbweaver/engine/upload"
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/vfs"
 )
 
@@ -16,6 +18,9 @@ type Sending struct {
 	dir  string // of the crawl
 	o    *upload.Options
 	log  *slog.Logger
+
+	earlier      sync.Once
+	earlierBytes int64 // of WARC files that earlier runs have removed
 
 	version string                         // of the program
 	uploads atomic.Pointer[upload.Uploads] // nil if nothing is sent
@@ -46,7 +51,7 @@ func (s *Sending) Start(ctx context.Context) error {
 	if len(to) == 0 {
 		return nil
 	}
-	u, err := upload.Start(ctx, upload.Parts{FS: s.fsys, Dir: s.dir, Log: s.log, To: to})
+	u, err := upload.Start(ctx, upload.Parts{FS: s.fsys, Dir: s.dir, Log: s.log, To: to, Then: s.o.Then})
 	s.uploads.Store(u)
 	return err
 }
@@ -57,6 +62,35 @@ func (s *Sending) Stats() *upload.Stats {
 		return u.Stats()
 	}
 	return nil
+}
+
+// Removed implements upload.Source.
+func (s *Sending) Removed() int64 {
+	s.earlier.Do(func() {
+		var err error
+		if s.earlierBytes, err = receipts.RemovedBytes(s.fsys, s.dir); err != nil {
+			s.log.Warn("receipts of sent WARC files cannot be read: --max-disk counts these files", "error", err)
+		}
+	})
+	if u := s.uploads.Load(); u != nil {
+		return s.earlierBytes + u.Removed()
+	}
+	return s.earlierBytes
+}
+
+// Freeing implements upload.Source. Before Start it lists the archive.
+func (s *Sending) Freeing() int64 {
+	if s.o.Then != upload.Delete {
+		return 0
+	}
+	if u := s.uploads.Load(); u != nil {
+		return u.Freeing()
+	}
+	n, err := upload.Removable(s.fsys, s.dir)
+	if err != nil {
+		s.log.Warn("the archive cannot be listed", "error", err)
+	}
+	return n
 }
 
 // stopWait is how long a crawl that was stopped waits for files on their way.

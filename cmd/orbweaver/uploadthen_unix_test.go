@@ -1,0 +1,138 @@
+//go:build unix
+
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+)
+
+// A crawl removes the WARC files that its bucket has. Indexes, queries and fsck still know all captures, and what needs
+// a removed file says where it is. When the files are back, all is as before.
+func TestUploadThenDelete(t *testing.T) {
+	store := serveBucket(t)
+	w := serve(t)
+	dir := filepath.Join(t.TempDir(), "crawl")
+	args := w.crawl(dir, 0, "--warc-compression", "none", "--warc-size", "64KiB", "--upload", "s3://bucket/a",
+		"--upload-endpoint", store.URL, "--upload-then", "delete")
+	call(args...).want(t, command.ExitDone, "WARC file removed: the object store has it", "s3://bucket/a/")
+	here, indexes := globNames(t, dir, "warc/*.warc"), globNames(t, dir, "warc/*.cdxj")
+	if len(here) != 1 || len(indexes) < 3 {
+		t.Fatalf("%d WARC files and %d indexes are here", len(here), len(indexes))
+	}
+	report := readReport(t, dir)
+	removed := report["uploads"].(map[string]any)["removed_files"].(map[string]any)["store"]
+	if removed != float64(len(indexes)-1) {
+		t.Errorf("report.json: %v files removed, %d indexes", removed, len(indexes))
+	}
+
+	const how = "orbweaver upload --fetch-back"
+	call("fsck", "--quiet", dir).want(t, command.ExitDone)
+	if r := call("fsck", "--quiet", dir); !strings.Contains(r.out, "sent and removed") || !strings.Contains(r.out, how) {
+		t.Errorf("fsck prints\n%s", r.out)
+	}
+	call("fsck", "--quiet", "--remote", dir).want(t, command.ExitDone)
+	call("fsck", "--quiet", "--rebuild", dir).want(t, command.ExitDone) // it is sound, so nothing is rebuilt
+	url := firstURL(t, filepath.Join(dir, "warc", indexes[0]))
+	call("warc", "get", "--dir", dir, url).want(t, command.ExitFailed, "s3://bucket/a/", how)
+	call("explain", "--dir", dir, url).want(t, command.ExitDone)
+	call("manifest", dir).want(t, command.ExitDone, "sent and removed here")
+	if r := call("warc", "verify", "--against-manifest", filepath.Join(dir, "warc", "manifest.jsonl")); r.code != 0 ||
+		!strings.Contains(r.out, "0 missing") || !strings.Contains(r.out, "elsewhere and not read") {
+		t.Errorf("verify prints\n%s%s", r.out, r.err)
+	}
+	call("wacz", "-o", filepath.Join(t.TempDir(), "x.wacz"), dir).want(t, command.ExitFailed, how)
+	call("derive", "--parquet", "--out", t.TempDir(), dir).want(t, command.ExitFailed, how)
+	if n := len(strings.Split(call("feed", "--dir", dir).want(t, command.ExitDone).out, "\n")); n < 10 {
+		t.Errorf("the feed has %d lines", n)
+	}
+
+	call("upload", "--fetch-back", dir).want(t, command.ExitDone)
+	if here := globNames(t, dir, "warc/*.warc"); len(here) != len(indexes) {
+		t.Errorf("%d of %d files are back", len(here), len(indexes))
+	}
+	call("fsck", "--quiet", dir).want(t, command.ExitDone)
+	call("warc", "get", "--dir", dir, url).want(t, command.ExitDone)
+
+	// A second pass asks for all pages again, and stores what is new behind the last file.
+	call("upload", dir).want(t, command.ExitDone)
+	call(append(args, "--refresh")...).want(t, command.ExitDone)
+	call("fsck", "--quiet", dir).want(t, command.ExitDone)
+	call("fsck", "--quiet", "--remote", dir).want(t, command.ExitDone)
+}
+
+// The bucket has another object in the place of one that was removed here. fsck --remote finds it.
+func TestFsckRemote_findsAnObjectThatWasReplaced(t *testing.T) {
+	store := serveBucket(t)
+	w := serve(t)
+	dir := filepath.Join(t.TempDir(), "crawl")
+	call(w.crawl(dir, 0, "--warc-compression", "none", "--warc-size", "64KiB", "--upload", "s3://bucket",
+		"--upload-endpoint", store.URL, "--upload-then", "delete")...).want(t, command.ExitDone)
+	name := strings.Replace(globNames(t, dir, "warc/*.cdxj")[0], ".cdxj", ".warc", 1)
+	if _, err := store.PutObject("bucket", name, map[string]string{}, strings.NewReader("x"), 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	r := call("fsck", "--quiet", "--remote", dir).want(t, command.ExitFailed)
+	if !strings.Contains(r.out, name) || !strings.Contains(r.out, "it is not here either") {
+		t.Errorf("fsck prints\n%s", r.out)
+	}
+}
+
+// bucket is an object store on loopback.
+type bucket struct {
+	*s3mem.Backend
+
+	URL string
+}
+
+func serveBucket(t *testing.T) *bucket {
+	t.Helper()
+	t.Setenv("AWS_ACCESS_KEY_ID", "key")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	b := &bucket{Backend: s3mem.New()}
+	if err := b.CreateBucket("bucket"); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(gofakes3.New(b.Backend).Server().ServeHTTP))
+	t.Cleanup(server.Close)
+	b.URL = server.URL
+	return b
+}
+
+func globNames(t *testing.T, dir, pattern string) (names []string) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range paths {
+		names = append(names, filepath.Base(p))
+	}
+	return names
+}
+
+// firstURL is the URL of a page in an index.
+func firstURL(t *testing.T, index string) string {
+	t.Helper()
+	text, err := os.ReadFile(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if _, rest, ok := strings.Cut(line, `"url":`); ok && !strings.Contains(line, "robots.txt") &&
+			strings.Contains(line, `"status":"200"`) && !strings.Contains(line, "revisit") {
+			return strings.Split(rest, `"`)[1]
+		}
+	}
+	t.Fatal("the index has no page")
+	return ""
+}
