@@ -13,7 +13,7 @@ export CGO_ENABLED ?= 0
 export GOFLAGS     := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
 
 .DEFAULT_GOAL := build
-.PHONY: upload outage polite build gen help fmt tidy lint test scenario nightly race fuzz sim crash judge outputs conformance hostile demo bench micro throughput soak million plots pressure realsite view dashboard others cross cross-check release install deb package-test newcomer container bench-table cover ci clean
+.PHONY: replay upload outage polite build gen help fmt tidy lint test scenario nightly race fuzz sim crash judge outputs conformance hostile demo bench micro throughput soak million plots pressure realsite view dashboard others cross cross-check release install deb package-test newcomer container bench-table cover ci clean
 
 build: ## build bin/orbweaver, a static binary (COMMIT=hash: for "orbweaver version", outside of a git checkout)
 	$(GO) build -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
@@ -74,6 +74,9 @@ outputs: build ## make tables and graphs of a small crawl and let foreign tools 
 
 upload: build ## send a crawl to s3rver on loopback, killed and with a store that is down, and let s3cmd read it (needs Node.js, npm, s3cmd)
 	rm -rf build/upload && mkdir -p build && tools/uploadcheck/run.sh build/upload
+
+replay: build ## open WACZ files in ReplayWeb.page, in Debian's Chromium; half a minute (needs Node.js, npm, chromium)
+	rm -rf build/replay && mkdir -p build && tools/replaycheck/run.sh build/replay
 
 conformance: ## score the published suites that lie in DATA and write docs/conformance.md
 	@test -d "$(DATA)" || { echo "make conformance DATA=dir: a directory with the suites, as tools/conformance/doc.go lays it out"; exit 2; }

@@ -94,6 +94,27 @@ func AppendMediaType(dst, payload, contentType []byte) []byte {
 	return declared.appendLower(dst)
 }
 
+// IsCharsetInHeaderOnly reports whether the header field Content-Type names a character set for a media type, and the
+// first bytes of the payload name none.
+func IsCharsetInHeaderOnly(media, payload, contentType []byte) bool {
+	declared, label := splitContentType(contentType)
+	if len(label) == 0 || len(declared) != len(media) || !bytes.EqualFold(declared, media) {
+		return false
+	}
+	start := payload[:min(len(payload), prescanMax)]
+	for _, mark := range [...]string{"\xEF\xBB\xBF", "\xFE\xFF", "\xFF\xFE"} {
+		if bytes.HasPrefix(start, []byte(mark)) {
+			return false
+		}
+	}
+	for i, c := range start {
+		if c |= 0x20; c == 'c' && foldPrefix(start[i:], "charset") || c == 'e' && foldPrefix(start[i:], "encoding") {
+			return false
+		}
+	}
+	return true
+}
+
 // isTextual reports whether bytes have no control characters that text has not, or begin as UTF-16.
 func isTextual(b []byte) bool {
 	if bytes.HasPrefix(b, []byte("\xfe\xff")) || bytes.HasPrefix(b, []byte("\xff\xfe")) {

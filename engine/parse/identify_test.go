@@ -44,6 +44,26 @@ func TestAppendMediaType_looksAtTheBytes(t *testing.T) {
 	}
 }
 
+func TestIsCharsetInHeaderOnly(t *testing.T) {
+	for _, c := range []struct {
+		media, payload, declared string
+		want                     bool
+	}{
+		{"text/html", "<p>text", "text/html; charset=utf-8", true},
+		{"text/html", "<p>text", "text/html", false},
+		{"text/html", "<p>text", "text/plain; charset=utf-8", false},
+		{"text/html", "\xef\xbb\xbf<p>text", "text/html; charset=utf-8", false},
+		{"text/html", `<META HTTP-EQUIV=x CONTENT="text/html; CHARSET=koi8-r">`, "text/html; charset=koi8-r", false},
+		{"text/xml", `<?xml version="1.0" encoding="koi8-r"?>`, "text/xml; charset=koi8-r", false},
+		{"text/css", `@charset "koi8-r";`, "text/css;charset=koi8-r", false},
+		{"text/html", strings.Repeat(" ", 1020) + "charset", "text/html; charset=utf-8", true},
+	} {
+		if got := IsCharsetInHeaderOnly([]byte(c.media), []byte(c.payload), []byte(c.declared)); got != c.want {
+			t.Errorf("%s, %.40q, declared %s: %v", c.media, c.payload, c.declared, got)
+		}
+	}
+}
+
 func BenchmarkAppendMediaType(b *testing.B) {
 	for name, c := range map[string][2]string{
 		"html": {"<!DOCTYPE html>\n<html><head><title>a</title>" + longText, "text/html; charset=utf-8"},

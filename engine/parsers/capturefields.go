@@ -41,6 +41,12 @@ func appendPayloadType(dst []byte, p *fetch.Page, body []byte) []byte {
 	if len(body) == 0 || p.PayloadLen == 0 || !p.HasHead() {
 		return dst
 	}
-	dst = append(dst, "WARC-Identified-Payload-Type: "...)
-	return append(parse.AppendMediaType(dst, body, p.Head().ContentType()), "\r\n"...)
+	declared := p.Head().ContentType()
+	field := append(dst, "WARC-Identified-Payload-Type: "...)
+	value := len(field)
+	field = parse.AppendMediaType(field, body, declared)
+	if parse.IsCharsetInHeaderOnly(field[value:], body, declared) {
+		return dst
+	}
+	return append(field, "\r\n"...)
 }

@@ -161,6 +161,11 @@ func TestCaptureFields(t *testing.T) {
 		"WARC-Protocol: http/1.0|WARC-Identified-Payload-Type: text/html|")
 	f(page("HTTP/1.0 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b\x08"), "", "WARC-Protocol: http/1.0|")
 	f(page("HTTP/1.1 204 No\r\n\r\n"), "", "WARC-Protocol: http/1.1|")
+	const typed = "HTTP/1.1 200 OK\r\nContent-Type: Text/HTML; charset=windows-1251\r\n\r\n"
+	f(page(typed+"<p>\xcf"), "<p>\xcf", "WARC-Protocol: http/1.1|") // the header alone has the character set
+	f(page(typed+"<p>"), "<META Charset=windows-1251><p>\xcf",
+		"WARC-Protocol: http/1.1|WARC-Identified-Payload-Type: text/html|")
+	f(page(typed+"%PDF-"), "", "WARC-Protocol: http/1.1|WARC-Identified-Payload-Type: application/pdf|")
 	p := page("HTTP/1.1 404 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n%P\r\n3\r\nDF-\r\n0\r\n\r\n")
 	p.Connection.Secure = true
 	p.Connection.TLS.Version, p.Connection.TLS.Cipher = tls.VersionTLS13, tls.TLS_AES_256_GCM_SHA384

@@ -165,6 +165,15 @@ func parsePage(line []byte) (l pageLine, ok bool) {
 	return l, l.Status == "200" && (l.MIME == "text/html" || l.MIME == "application/xhtml+xml")
 }
 
+// isNotModified reports whether a line is of a revisit record with an answer 304.
+func isNotModified(line []byte) bool {
+	if !bytes.Contains(line, []byte("warc/revisit")) {
+		return false
+	}
+	l, _ := parsePage(line)
+	return l.MIME == "warc/revisit" && l.Status == "304"
+}
+
 func (l *pageLine) time() string {
 	at, err := time.Parse("20060102150405", l.stamp)
 	if err != nil {

@@ -199,7 +199,8 @@ func (p *packer) compare(name string, copied waczResource) error {
 // waczBlock is the number of index lines in a block.
 const waczBlock = 256
 
-// index writes the lines in compressed blocks, and a list of the blocks.
+// index writes the lines in compressed blocks, and a list of the blocks. Answers 304 are left out: ReplayWeb.page shows
+// them as empty pages. Without their lines it shows the capture that they refer to.
 func (p *packer) index(lines *indexMerge) error {
 	var blocks bytes.Buffer
 	fmt.Fprintln(&blocks, `!meta 0 {"format":"cdxj-gzip-1.0","filename":"index.cdx.gz"}`)
@@ -230,6 +231,9 @@ func (p *packer) index(lines *indexMerge) error {
 			return err
 		}
 		err := lines.each(func(line []byte) error {
+			if isNotModified(line) {
+				return nil
+			}
 			if n == 0 {
 				key = string(line[:max(bytes.IndexByte(line, '{')-1, 0)])
 			}

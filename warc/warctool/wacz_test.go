@@ -217,3 +217,36 @@ func TestWACZ_refusesOtherFiles(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// ReplayWeb.page shows an answer 304 as an empty page: the index leaves it out, so that the earlier capture is shown.
+func TestWACZ_indexHasNoAnswer304(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	file := webArchive(t, fsys, "a", "http://a.test/")
+	index := warc.IndexName(file)
+	page, err := vfs.ReadFile(fsys, index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := func(stamp, status string) string {
+		return "test,a)/ " + stamp + ` {"url":"http://a.test/","mime":"warc/revisit","status":"` + status +
+			`","length":"1","offset":"1","filename":"x"}` + "\n"
+	}
+	same := line("20260103000000", "200")
+	err = vfs.WriteAtomic(fsys, index, func(w io.Writer) error {
+		_, err := io.WriteString(w, string(page)+line("20260102050000", "304")+same)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := PackWACZ(fsys, "out.wacz", WACZOptions{}, file); err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(openPacked(t, fsys, "out.wacz").read("indexes/index.cdx.gz")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(z); string(got) != string(page)+same || err != nil {
+		t.Errorf("%s, %v", got, err)
+	}
+}
