@@ -23,6 +23,8 @@ type Options struct {
 	// Crawl is the name of the crawl in outputs. Default: the name of the crawl directory, or of the directory of the
 	// file.
 	Crawl string
+	// NewLanguageDetector returns the detector of a worker. Default: one that knows no language.
+	NewLanguageDetector func() LanguageDetector
 	// OnFault is called with each fault of an input, by one goroutine at a time. Default: none.
 	OnFault func(*warc.Fault)
 	// OnProgress is called often, by one goroutine at a time. Default: none.
@@ -36,6 +38,9 @@ func (o Options) WithDefaults() Options {
 	}
 	if o.BlockMax == 0 {
 		o.BlockMax = 16 << 20
+	}
+	if o.NewLanguageDetector == nil {
+		o.NewLanguageDetector = func() LanguageDetector { return noDetector{} }
 	}
 	if o.OnFault == nil {
 		o.OnFault = func(*warc.Fault) {}

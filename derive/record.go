@@ -31,19 +31,23 @@ type Record struct {
 
 // recordState says what of a record was computed.
 type recordState struct {
-	isDecoded, isScanned bool
-	body                 []byte
-	result               *parse.Result
+	isDecoded, isScanned  bool
+	isDetected, isDivided bool
+	body                  []byte
+	result                *parse.Result
+	language              Language
+	languages             string
 }
 
 // memory is what a worker reuses for each record.
 type memory struct {
-	block   []byte
-	payload []byte
-	head    block.Head
-	decoder *coding.Decoder
-	scanner *parse.Scanner
-	starts  starts
+	block    []byte
+	payload  []byte
+	head     block.Head
+	decoder  *coding.Decoder
+	scanner  *parse.Scanner
+	detector LanguageDetector
+	starts   starts
 }
 
 // starts is the memory of Record.BodyStart.
@@ -52,11 +56,12 @@ type starts struct {
 	decoder *coding.Decoder
 }
 
-func newMemory(text bool) *memory {
+func newMemory(text bool, detector LanguageDetector) *memory {
 	return &memory{
 		block: make([]byte, 0, 64<<10), decoder: coding.New(coding.Options{}),
-		scanner: parse.NewScanner(parse.Options{Text: text}),
-		starts:  starts{decoder: coding.New(coding.Options{})},
+		scanner:  parse.NewScanner(parse.Options{Text: text}),
+		detector: detector,
+		starts:   starts{decoder: coding.New(coding.Options{})},
 	}
 }
 

@@ -70,7 +70,7 @@ func (r *run) readAll(ctx context.Context) error {
 	var faults []error
 	for range min(r.o.Workers, len(r.files)) {
 		workers.Go(func() {
-			m := newMemory(r.needsText())
+			m := newMemory(r.needsText(), r.o.NewLanguageDetector())
 			for i := range next {
 				if err := r.readFile(ctx, m, i); err != nil {
 					r.mu.Lock()

@@ -40,7 +40,7 @@ type Row struct {
 type capture struct {
 	key, url, redirect, digest string
 	mime, detected, charset    string
-	truncated                  string
+	truncated, languages       string
 	time                       int64 // milliseconds
 	offset, length             int32
 	status                     int16
@@ -48,7 +48,7 @@ type capture struct {
 }
 
 // captureBytes is the memory of a capture without its texts.
-const captureBytes = 176
+const captureBytes = 192
 
 // row returns the row of a capture in a file.
 func (c *capture) row(file, segment string) Row {
@@ -61,7 +61,7 @@ func (c *capture) row(file, segment string) Row {
 		PrivateSuffix: h.privateSuffix, PrivateDomain: h.privateDomain, HostReversed: h.reversed,
 		Protocol: u.scheme, Port: u.port, Path: u.path, Query: u.query,
 		Time: c.time, Status: c.status, Redirect: c.redirect,
-		Digest: c.digest, MIMEType: c.mime, MIMEDetected: c.detected, Charset: c.charset, Truncated: c.truncated,
-		File: file, Offset: c.offset, Length: c.length, Segment: segment,
+		Digest: c.digest, MIMEType: c.mime, MIMEDetected: c.detected, Charset: c.charset,
+		Languages: c.languages, Truncated: c.truncated, File: file, Offset: c.offset, Length: c.length, Segment: segment,
 	}
 }

@@ -20,6 +20,8 @@ import (
 
 // Options of a Table.
 type Options struct {
+	// LanguageModel is the identity of the model of derive.Options.NewLanguageDetector. Without it, pages are not read.
+	LanguageModel string
 	// Memory is how many bytes the rows of one file may take before they are written. Default 64 MiB.
 	Memory int
 }
@@ -39,16 +41,21 @@ func New(o Options) *Table {
 func (*Table) Name() string { return "parquet" }
 
 // Settings implements derive.Product.
-func (t *Table) Settings() string { return fmt.Sprintf("2 memory=%d", t.o.Memory) }
+func (t *Table) Settings() string {
+	return fmt.Sprintf("3 memory=%d language=%s", t.o.Memory, t.o.LanguageModel)
+}
 
 // Needs implements derive.Product: heads are always read.
-func (*Table) Needs() derive.Needs { return derive.Needs{} }
+func (t *Table) Needs() derive.Needs { return derive.Needs{Bodies: t.detects(), Text: t.detects()} }
+
+// detects reports whether languages are detected.
+func (t *Table) detects() bool { return t.o.LanguageModel != "" }
 
 // Open implements derive.Product.
 func (t *Table) Open(source derive.Source, outputs *derive.Outputs) (derive.FileWriter, error) {
 	return &writer{
 		source: source, outputs: outputs, memory: t.o.Memory, segment: segmentOf(&source),
-		scanner: parse.NewScanner(parse.Options{}),
+		scanner: parse.NewScanner(parse.Options{}), detects: t.detects(),
 	}, nil
 }
 
@@ -87,6 +94,7 @@ type writer struct {
 	segment string
 	outputs *derive.Outputs
 	scanner *parse.Scanner
+	detects bool
 	memory  int
 	used    int
 	part    int
@@ -114,7 +122,7 @@ func (w *writer) Add(rec *derive.Record) error {
 	case c.status == 200 || rec.Type == warc.Resource:
 		subset = fetched
 	}
-	c.memory = captureBytes + len(c.key) + len(c.url) + len(c.redirect) + len(c.digest)
+	c.memory = captureBytes + len(c.key) + len(c.url) + len(c.redirect) + len(c.digest) + len(c.languages)
 	w.rows[subset] = append(w.rows[subset], c)
 	if w.used += c.memory; w.used >= w.memory {
 		return w.flush()
@@ -145,7 +153,16 @@ func (w *writer) capture(rec *derive.Record) capture {
 	if rec.Type != warc.Revisit {
 		c.detected, c.charset = detect(rec, w.scanner)
 	}
+	c.languages = validText([]byte(w.languagesOf(rec)))
 	return c
+}
+
+// languagesOf returns the languages of a page.
+func (w *writer) languagesOf(rec *derive.Record) string {
+	if w.detects {
+		return rec.Languages()
+	}
+	return rec.Get("WARC-Identified-Content-Language")
 }
 
 // redirect returns the target of a redirect, resolved if possible.

@@ -26,7 +26,7 @@ func table(t *testing.T, content []byte, o Options) map[string][]Row {
 	fsys := vfs.NewMem(1)
 	derivetest.Put(t, fsys, "x.warc.gz", content)
 	_, err := derive.Run(t.Context(), fsys, []string{"x.warc.gz"}, derive.Options{
-		Dir: "out", Crawl: "C", Products: []derive.Product{New(o)},
+		Dir: "out", Crawl: "C", Products: []derive.Product{New(o)}, NewLanguageDetector: derivetest.Detector{}.New,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -159,6 +159,21 @@ func TestTable_columns(t *testing.T) {
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %q, want %q", c.what, c.got, c.want)
+		}
+	}
+}
+
+// Languages are those that the record names. With a model they are detected, if the page has enough text.
+func TestTable_languages(t *testing.T) {
+	var a derivetest.Archive
+	a.Response("http://a.test/", 200, "text/html", "<p>zwei")
+	a.Record("response", "http://b.test/", "application/http;msgtype=response",
+		"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>?", "WARC-Identified-Content-Language: fra")
+	for model, want := range map[string][]string{"": {"", "fra"}, "x": {"eng,deu", "fra"}} {
+		for _, rows := range table(t, a.Bytes(), Options{LanguageModel: model}) {
+			if got := []string{rows[0].Languages, rows[1].Languages}; !slices.Equal(got, want) {
+				t.Errorf("model %q: %q, want %q", model, got, want)
+			}
 		}
 	}
 }

@@ -18,24 +18,29 @@ import (
 	"orbweaver/internal/jsontext"
 )
 
-// Row is a page, with the names of FineWeb, and title as CCNet has it. LanguageScore and TokenCount are always null:
-// no language is detected, and the tokens of FineWeb are those of GPT-2.
+// Row is a page, with the names of FineWeb, LanguageScript as in FineWeb2, and title as CCNet has it. TokenCount is
+// always null: the tokens of FineWeb are those of GPT-2.
 type Row struct {
-	Text          string   `json:"text"           parquet:"text"`
-	ID            string   `json:"id"             parquet:"id"`
-	Dump          string   `json:"dump"           parquet:"dump,dict"`
-	URL           string   `json:"url"            parquet:"url"`
-	Date          string   `json:"date"           parquet:"date"`
-	FilePath      string   `json:"file_path"      parquet:"file_path,dict"`
-	Language      string   `json:"language"       parquet:"language,optional,dict"`
-	LanguageScore *float64 `json:"language_score" parquet:"language_score,optional"`
-	TokenCount    *int64   `json:"token_count"    parquet:"token_count,optional"`
-	Title         string   `json:"title"          parquet:"title,optional"`
-	WordCount     int64    `json:"word_count"     parquet:"word_count"`
+	Text             string   `json:"text"           parquet:"text"`
+	ID               string   `json:"id"             parquet:"id"`
+	Dump             string   `json:"dump"           parquet:"dump,dict"`
+	URL              string   `json:"url"            parquet:"url"`
+	Date             string   `json:"date"           parquet:"date"`
+	FilePath         string   `json:"file_path"      parquet:"file_path,dict"`
+	Language         string   `json:"language"       parquet:"language,optional,dict"`
+	LanguageScore    *float64 `json:"language_score" parquet:"language_score,optional"`
+	TokenCount       *int64   `json:"token_count"    parquet:"token_count,optional"`
+	Title            string   `json:"title"          parquet:"title,optional"`
+	WordCount        int64    `json:"word_count"     parquet:"word_count"`
+	LanguageScript   string   `json:"language_script" parquet:"language_script,optional,dict"`
+	DeclaredLanguage string   `json:"declared_language" parquet:"declared_language,optional,dict"`
 }
 
 // Options of a Product.
 type Options struct {
+	// LanguageModel is the identity of the model of derive.Options.NewLanguageDetector. Without it, the language is the
+	// declared one.
+	LanguageModel string
 	// Parquet: files of Parquet instead of JSON lines.
 	Parquet bool
 	// GroupBytes is the text of a row group of Parquet. Default 32 MiB.
@@ -57,7 +62,9 @@ func New(o Options) *Product {
 func (*Product) Name() string { return "corpus" }
 
 // Settings implements derive.Product.
-func (p *Product) Settings() string { return fmt.Sprintf("2 parquet=%t", p.o.Parquet) }
+func (p *Product) Settings() string {
+	return fmt.Sprintf("3 parquet=%t language=%s", p.o.Parquet, p.o.LanguageModel)
+}
 
 // Needs implements derive.Product.
 func (*Product) Needs() derive.Needs { return derive.Needs{Bodies: true, Text: true} }
@@ -75,7 +82,7 @@ func (p *Product) Open(source derive.Source, outputs *derive.Outputs) (derive.Fi
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{source: source}
+	w := &writer{source: source, detects: p.o.LanguageModel != ""}
 	if p.o.Parquet {
 		w.rows = &groups{
 			GenericWriter: parquet.NewGenericWriter[Row](out, parquet.Compression(&parquet.Zstd)), most: p.o.GroupBytes,
@@ -95,8 +102,9 @@ type rowWriter interface {
 
 // writer writes the rows of one file.
 type writer struct {
-	source derive.Source
-	rows   rowWriter
+	source  derive.Source
+	detects bool
+	rows    rowWriter
 }
 
 // Add implements derive.FileWriter.
@@ -110,11 +118,20 @@ func (w *writer) Add(rec *derive.Record) error {
 		date = rec.Date.UTC().Format(time.RFC3339)
 	}
 	text := bytes.TrimRight(page.Text, "\n")
-	return w.rows.write(&Row{
+	row := Row{
 		ID: rec.Get("WARC-Record-ID"), Dump: w.source.Crawl,
 		URL: strings.ToValidUTF8(string(rec.TargetURI), "\uFFFD"), Date: date, FilePath: w.source.File,
-		Language: declaredLanguage(rec.Body()), Title: string(page.Title), WordCount: countWords(text),
-	}, text)
+		DeclaredLanguage: declaredLanguage(rec.Body()), Title: string(page.Title), WordCount: countWords(text),
+	}
+	row.Language = row.DeclaredLanguage
+	if w.detects {
+		l := rec.Language()
+		row.Language, row.LanguageScript = l.Code, l.Script
+		if l.Code != "" {
+			row.LanguageScore = &l.Score
+		}
+	}
+	return w.rows.write(&row, text)
 }
 
 // Close implements derive.FileWriter.
@@ -140,11 +157,17 @@ func (l *lines) write(row *Row, text []byte) error {
 	o.String("date", row.Date)
 	o.String("file_path", row.FilePath)
 	l.orNull("language", row.Language)
-	o.Null("language_score")
+	if o.Name("language_score"); row.LanguageScore != nil {
+		o.Text = strconv.AppendFloat(o.Text, *row.LanguageScore, 'g', -1, 64)
+	} else {
+		o.Text = append(o.Text, "null"...)
+	}
 	o.Null("token_count")
 	l.orNull("title", row.Title)
 	o.Name("word_count")
 	o.Text = strconv.AppendInt(o.Text, row.WordCount, 10)
+	l.orNull("language_script", row.LanguageScript)
+	l.orNull("declared_language", row.DeclaredLanguage)
 	o.Close('}')
 	o.Text = append(o.Text, '\n')
 	_, err := l.zip.Write(o.Text)

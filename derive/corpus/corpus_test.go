@@ -28,7 +28,7 @@ func rows(t *testing.T, o Options, name string) []byte {
 	fsys := vfs.NewMem(1)
 	derivetest.Put(t, fsys, "x.warc.gz", a.Bytes())
 	_, err := derive.Run(t.Context(), fsys, []string{"x.warc.gz"}, derive.Options{
-		Dir: "out", Crawl: "C", Products: []derive.Product{New(o)},
+		Dir: "out", Crawl: "C", Products: []derive.Product{New(o)}, NewLanguageDetector: derivetest.Detector{}.New,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func wanted() []Row {
 		{
 			Text: "T\nEins \"zwei\" <", ID: "<urn:uuid:00000000-0000-4000-8000-000000000001>", Dump: "C",
 			URL: "http://a.test/", Date: "2026-01-02T03:04:01Z", FilePath: "x.warc.gz", Language: "de",
-			Title: "T", WordCount: 4,
+			Title: "T", WordCount: 4, DeclaredLanguage: "de",
 		},
 		{
 			Text: "two", ID: "<urn:uuid:00000000-0000-4000-8000-000000000002>", Dump: "C",
@@ -60,7 +60,8 @@ func TestProduct_lines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const null = `"language":null,"language_score":null,"token_count":null,"title":null,"word_count":1}`
+	const null = `"language":null,"language_score":null,"token_count":null,"title":null,"word_count":1,` +
+		`"language_script":null,"declared_language":null}`
 	if !bytes.HasSuffix(text, []byte(null+"\n")) {
 		t.Errorf("%s", text)
 	}
@@ -90,6 +91,36 @@ func TestProduct_parquet(t *testing.T) {
 		if d := cmp.Diff(wanted(), got); d != "" {
 			t.Error(d)
 		}
+	}
+}
+
+// With a model, the language is the detected one, with its score and script. What the page declares is kept.
+func TestProduct_detectedLanguage(t *testing.T) {
+	score := 0.75
+	want := wanted()
+	want[0].Language, want[0].LanguageScript, want[0].LanguageScore = "deu", "Latn", &score
+	b := rows(t, Options{Parquet: true, LanguageModel: "x"}, "x.parquet")
+	got, err := parquet.Read[Row](bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(rows(t, Options{LanguageModel: "x"}, "x.jsonl.gz")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = nil
+	for in := json.NewDecoder(z); in.More(); {
+		var r Row
+		if err := in.Decode(&r); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, r)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
 	}
 }
 

@@ -96,6 +96,28 @@ func TestWET(t *testing.T) {
 	}
 }
 
+// The languages of a text follow its length: readers by position do not expect them before.
+func TestWET_languages(t *testing.T) {
+	var a derivetest.Archive
+	a.Response("http://a.test/", 200, "text/html", "<p>zwei")
+	fsys := vfs.NewMem(1)
+	derivetest.Put(t, fsys, "x.warc.gz", a.Bytes())
+	_, err := derive.Run(t.Context(), fsys, []string{"x.warc.gz"}, derive.Options{
+		Dir: "out", Products: []derive.Product{WET(Options{LanguageModel: "x"})},
+		NewLanguageDetector: derivetest.Detector{}.New,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last warc.Field
+	eachRecord(t, derivetest.Get(t, fsys, "out/wet/x.warc.wet.gz"), func(rec *warc.RecordRead) {
+		last = rec.Fields[len(rec.Fields)-1]
+	}, func(f *warc.Fault) { t.Error(f) })
+	if last.Name != "WARC-Identified-Content-Language" || last.Value != "eng,deu" {
+		t.Error(last)
+	}
+}
+
 // A WAT file describes every record, with names and spellings of Common Crawl.
 func TestWAT(t *testing.T) {
 	_, wat := made(t, sample())

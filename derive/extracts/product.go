@@ -19,6 +19,8 @@ type Options struct {
 	Software string
 	// Now is the time of the extraction.
 	Now time.Time
+	// LanguageModel is the identity of the model of derive.Options.NewLanguageDetector; "" if there is none.
+	LanguageModel string
 }
 
 // Product makes WET or WAT files. It implements derive.Product.
@@ -37,7 +39,12 @@ func WAT(o Options) *Product { return &Product{"wat", o} }
 func (p *Product) Name() string { return p.kind }
 
 // Settings implements derive.Product.
-func (*Product) Settings() string { return "2" }
+func (p *Product) Settings() string {
+	if p.kind == "wat" || p.o.LanguageModel == "" {
+		return "2"
+	}
+	return "2 language=" + p.o.LanguageModel
+}
 
 // Needs implements derive.Product.
 func (p *Product) Needs() derive.Needs { return derive.Needs{Bodies: true, Text: p.kind == "wet"} }

@@ -20,7 +20,7 @@ func (w *writer) addText(rec *derive.Record) error {
 		{Name: "Content-Length"},
 	}...)
 	// Readers by position do not expect it before Content-Length.
-	if languages := rec.Get("WARC-Identified-Content-Language"); languages != "" {
+	if languages := rec.Languages(); languages != "" {
 		w.fields = append(w.fields, warc.Field{Name: "WARC-Identified-Content-Language", Value: languages})
 	}
 	return w.records.write(w.fields, page.Text)

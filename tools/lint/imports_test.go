@@ -290,18 +290,19 @@ var homes = map[string]string{
 	// Fingerprints of URLs and hosts, digests of pages, and the checksums of our own formats.
 	"github.com/klauspost/cpuid": "internal/sha1pair",
 	"github.com/zeebo/xxh3": "internal/urlx engine engine/ sieve sieve/fpcache virtualize virtualize/diskq " +
-		"workbench/frame workbench/cold dnsres internal/words bench/ tests",
+		"workbench/frame workbench/cold dnsres internal/words derive/language bench/ tests",
 
 	// Text.
 	"golang.org/x/net/html": "engine/parse warc/replay bench/simweb/origin tools/conformance tools/skeleton " +
 		"tools/realsite tests",
 	"golang.org/x/net/idna":         "internal/urlx engine/filter bench/simweb tests",
 	"golang.org/x/net/publicsuffix": "engine/filter derive/columns",
-	"golang.org/x/text":             "engine/parse internal/urlx internal/words cmd/orbweaver/internal/console tests",
-	"golang.org/x/term":             "cmd/orbweaver/internal/console",
-	"github.com/creack/pty":         "tests",
-	"github.com/expr-lang/expr":     "engine/filter",
-	"github.com/nlnwa/whatwg-url":   "tests", // a second opinion on urlx
+	"golang.org/x/text": "engine/parse internal/urlx internal/words derive/language " +
+		"cmd/orbweaver/internal/console tests",
+	"golang.org/x/term":           "cmd/orbweaver/internal/console",
+	"github.com/creack/pty":       "tests",
+	"github.com/expr-lang/expr":   "engine/filter",
+	"github.com/nlnwa/whatwg-url": "tests", // a second opinion on urlx
 
 	// The outside of the program.
 	"github.com/alecthomas/kong":                     "cmd/",

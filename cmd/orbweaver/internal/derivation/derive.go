@@ -13,6 +13,7 @@ import (
 	"orbweaver/derive/corpus"
 	"orbweaver/derive/extracts"
 	"orbweaver/derive/graph"
+	"orbweaver/derive/language"
 	"orbweaver/derive/minhash"
 	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/plural"
@@ -32,6 +33,8 @@ type Command struct {
 	MinHash bool `name:"minhash" help:"Signatures of texts, and clusters of pages whose texts are nearly the same."`
 
 	CorpusFormat string `help:"Form of the rows of --corpus: jsonl or parquet." oneof:"jsonl,parquet" default:"jsonl" placeholder:"FORM"`
+
+	LanguageModel string `help:"Model of fastText that detects the languages of pages, for --corpus, --wet and --parquet: such as lid.176.ftz." placeholder:"FILE"`
 
 	Nodes   string `help:"Pages of the graph: crawled, or all, with the targets of links." default:"crawled" oneof:"crawled,all" placeholder:"WHICH"`
 	Memory  int    `type:"size" help:"Memory of each worker for names and arcs of graphs, and of the sorts of --graph and --minhash. For graphs, the process takes up to six times as much." default:"64Mi" least:"1048576" placeholder:"SIZE"`
@@ -57,6 +60,9 @@ Files that a crawl is writing are left out. A damaged record is reported, and al
   --minhash   DIR/minhash/signatures/NAME.jsonl.gz, DIR/minhash/clusters.jsonl.gz
   --graph     DIR/graph/NAME.urls.gz, NAME.arcs.gz, NAME-host-*, NAME-domain-*, and *.graph for WebGraph
 
+--language-model names a file of the user: lid.176.ftz and lid.176.bin of fastText are at
+` + language.Address + `
+
 Exit status: 0 if all is well, 1 if a record was damaged or an output could not be written.
 
 Examples:
@@ -70,6 +76,9 @@ func (c *Command) Check(*command.Invocation) error {
 	if !c.Parquet && !c.Graph && !c.WET && !c.WAT && !c.Corpus && !c.MinHash {
 		return errors.New("nothing to make: give --parquet, --graph, --wet, --wat, --corpus or --minhash")
 	}
+	if c.LanguageModel != "" && !c.Corpus && !c.WET && !c.Parquet {
+		return errors.New("--language-model: only --corpus, --wet and --parquet have languages")
+	}
 	if strings.ContainsAny(c.Crawl, "/=\x00") {
 		return fmt.Errorf("--crawl: %q cannot be part of a path", c.Crawl)
 	}
@@ -80,27 +89,16 @@ func (c *Command) Check(*command.Invocation) error {
 func (c *Command) Run(inv *command.Invocation) error {
 	fsys := vfs.Disk()
 	o := derive.Options{Dir: c.Out, Workers: c.Workers, Crawl: c.Crawl}
-	if c.Parquet {
-		o.Products = append(o.Products, columns.New(columns.Options{}))
+	identity := ""
+	if c.LanguageModel != "" {
+		model, err := language.Open(fsys, c.LanguageModel)
+		if err != nil {
+			return command.Misuse(fmt.Errorf("--language-model: %w", err))
+		}
+		defer func() { _ = model.Close() }() // it was only read
+		o.NewLanguageDetector, identity = model.NewDetector, model.Identity()
 	}
-	if c.Graph {
-		o.Products = append(o.Products, graph.New(fsys, graph.Options{
-			Dir: c.Out, All: c.Nodes == "all", Name: c.Crawl, Memory: c.Memory,
-		}))
-	}
-	extract := extracts.Options{Software: "orbweaver/" + inv.Version, Now: time.Now()}
-	if c.WET {
-		o.Products = append(o.Products, extracts.WET(extract))
-	}
-	if c.WAT {
-		o.Products = append(o.Products, extracts.WAT(extract))
-	}
-	if c.Corpus {
-		o.Products = append(o.Products, corpus.New(corpus.Options{Parquet: c.CorpusFormat == "parquet"}))
-	}
-	if c.MinHash {
-		o.Products = append(o.Products, minhash.New(fsys, minhash.Options{Dir: c.Out, Memory: c.Memory}))
-	}
+	o.Products = c.products(inv, fsys, identity)
 	line := console.StartStatus(inv.Stderr, c.Quiet)
 	defer line.Close()
 	began := time.Now()
@@ -123,6 +121,34 @@ func (c *Command) Run(inv *command.Invocation) error {
 		err = fmt.Errorf("%s in the WARC files; everything else was used", plural.Count(r.Faults, "fault"))
 	}
 	return err
+}
+
+// products returns what to make. languageModel is the identity of the model.
+func (c *Command) products(inv *command.Invocation, fsys vfs.FS, languageModel string) (products []derive.Product) {
+	extract := extracts.Options{Software: "orbweaver/" + inv.Version, Now: time.Now(), LanguageModel: languageModel}
+	if c.Parquet {
+		products = append(products, columns.New(columns.Options{LanguageModel: languageModel}))
+	}
+	if c.Graph {
+		products = append(products, graph.New(fsys, graph.Options{
+			Dir: c.Out, All: c.Nodes == "all", Name: c.Crawl, Memory: c.Memory,
+		}))
+	}
+	if c.WET {
+		products = append(products, extracts.WET(extract))
+	}
+	if c.WAT {
+		products = append(products, extracts.WAT(extract))
+	}
+	if c.Corpus {
+		products = append(products, corpus.New(corpus.Options{
+			Parquet: c.CorpusFormat == "parquet", LanguageModel: languageModel,
+		}))
+	}
+	if c.MinHash {
+		products = append(products, minhash.New(fsys, minhash.Options{Dir: c.Out, Memory: c.Memory}))
+	}
+	return products
 }
 
 // printReport prints the report as text.
