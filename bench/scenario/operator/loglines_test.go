@@ -71,7 +71,8 @@ func TestLog_hasOneFinalLineForEachURL(t *testing.T) {
 					c.Traps.MaxPathRepeats = 2
 				}, func(rig *testbed.Rig, e *engine.Engine) {
 					testbed.Wait(5 * time.Second)
-					if _, err := e.Operator().HostRule([]string{rig.World.Host(0) + " exclude"}); err != nil {
+					largest := hostsBySize(rig)[0]
+					if _, err := e.Operator().HostRule([]string{largest + " exclude"}); err != nil {
 						t.Error(err)
 					}
 				})
