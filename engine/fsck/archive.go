@@ -25,7 +25,12 @@ const (
 )
 
 // archiveCheck checks the files of the archive and their indexes.
-type archiveCheck struct{ *checker }
+type archiveCheck struct {
+	*checker
+
+	clusters   map[string]clustered // lines of the cluster by file; nil until they are read
+	hasCluster bool
+}
 
 // checkArchive reads every archive file, three times at once: for the form and the digests, for the index, and for what
 // the records say of the crawl. What lies behind the last record that counts was not acknowledged, and is not looked
@@ -78,6 +83,9 @@ func (c *archiveCheck) archiveFile(v *warc.Verifier, t *tally, info warc.FileInf
 	size, err := f.Size()
 	if err != nil {
 		return errors.Join(err, f.Close())
+	}
+	if line, ok := c.listedFile(info.Name); ok && line.Bytes != size {
+		c.fault(areaArchive, name, "it has %d bytes, and its line in the manifest %d", size, line.Bytes)
 	}
 	whole := true
 	if c.hasCut {
@@ -212,22 +220,28 @@ func (c *archiveCheck) checkStray(files []warc.FileInfo) {
 	}
 }
 
-// checkIndex compares the CDXJ beside a finished file with what the file says.
-func (c *archiveCheck) checkIndex(info warc.FileInfo, r io.Reader) error {
+// checkIndex compares the CDXJ beside a finished file with what the file says, or the lines of the cluster if there is
+// no CDXJ.
+func (c *archiveCheck) checkIndex(info warc.FileInfo, r io.Reader) (failed error) {
 	name := layout.ArchiveDir + "/" + info.Index()
 	f, err := c.fsys.Open(c.path(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		c.fault(areaIndex, name, "missing; this makes it: orbweaver warc index --write %s", info.Name)
-		return nil
-	}
-	if err != nil {
+	isMissing := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !isMissing {
 		return err
 	}
 	z := warc.NewReader(r, warc.ReaderOptions{Name: info.Name})
-	err = sameIndex(f, z, info.Final())
+	var isCovered bool
+	if isMissing {
+		isCovered, err = c.isInCluster(info, z)
+	} else {
+		err = sameIndex(f, z, info.Final())
+		defer func() { failed = errors.Join(failed, f.Close()) }()
+	}
 	z.Close()
 	var damage *warc.Fault
 	switch {
+	case err == nil && isMissing && !isCovered:
+		c.fault(areaIndex, name, "missing; this makes it: orbweaver warc index --write %s", info.Name)
 	case errors.As(err, &damage):
 		c.note(areaIndex, name, "not compared, since the archive file is damaged")
 		err = nil
@@ -236,7 +250,7 @@ func (c *archiveCheck) checkIndex(info warc.FileInfo, r io.Reader) error {
 		err = nil
 	}
 	c.checked(areaIndex, 1, "files")
-	return errors.Join(err, f.Close())
+	return err
 }
 
 var errDiffers = errors.New("not what the archive file says")

@@ -10,7 +10,8 @@
 //	    +-- end of archive --> journal --> whole records            |
 //	                              archive --> every record's URL ---+
 //	                                 |------> form, digests, identities, references
-//	                                 |------> CDXJ made again and compared
+//	                                 |------> CDXJ made again and compared, or else the lines of a cluster
+//	                                 |------> lengths in the manifest of closed files
 //	                                 +------> counters, and the map of payloads in both directions
 //
 // Components that reopen at a checkpoint truncate and remove files. So they are opened through an overlay. It shows the

@@ -171,7 +171,7 @@ func (c *checker) all() error {
 		components.checkReport()
 	}
 	journaled := (&journalCheck{c}).checkJournal()
-	tally := (&archiveCheck{c}).checkArchive(journaled.end)
+	tally := (&archiveCheck{checker: c}).checkArchive(journaled.end)
 	places := placeCheck{c}
 	if err := places.compareIDs(); err != nil {
 		return err
