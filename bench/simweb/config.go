@@ -51,6 +51,7 @@ type Payloads struct {
 	PageBytesMean int     // mean size of a page in bytes, lognormal
 	OtherShare    float64 // share of leaf pages that are images, style sheets and documents
 	CopyShare     float64 // share of leaf pages whose payload is that of other pages
+	Copies        int     // how many such payloads there are
 	GzipShare     float64 // share of hosts that send HTML packed to clients that accept gzip
 
 	Validators float64 // share of hosts whose pages have an ETag or Last-Modified and that answer conditional requests
@@ -117,6 +118,7 @@ func Today() Config {
 // WithDefaults returns a copy in which every number that was left out has its default. Rates have none.
 func (c Config) WithDefaults() Config {
 	setInt(&c.Hosts, 1000)
+	setInt(&c.Copies, 64)
 	setInt(&c.IPs, max(1, c.Hosts/4))
 	setInt(&c.PagesPerHostMean, 10)
 	setInt(&c.PagesPerHostMax, 100*c.PagesPerHostMean)
@@ -162,6 +164,7 @@ func (c Config) Validate() error {
 	bad(c.PageFanout >= 1 && c.HostFanout >= 1, "fanouts %d, %d: want at least 1", c.PageFanout, c.HostFanout)
 	bad(c.LinksMean >= 1 && c.LinksMean <= 10_000, "mean links %d: want 1 to 10000", c.LinksMean)
 	bad(c.PageBytesMean >= 256 && c.PageBytesMean <= 16<<20, "mean page bytes %d: want 256 to %d", c.PageBytesMean, 16<<20)
+	bad(c.Copies >= 1 && c.Copies < 1<<16, "copies %d: want 1 to 65535", c.Copies)
 	bad(c.Edition >= 0 && c.Edition < 1<<16, "edition %d: want 0 to 65535", c.Edition)
 	bad(c.Latency >= 0 && c.Think >= 0, "latency %v, think %v: want at least 0", c.Latency, c.Think)
 	for _, p := range []int{c.HTTPPort, c.HTTPSPort, c.AltPort} {

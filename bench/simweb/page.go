@@ -69,13 +69,10 @@ type Page struct {
 	Media MediaType
 	Area  Area
 	style uint8
-	Copy  uint8 // which of the payloads that several pages share, plus 1
+	Copy  uint16 // which of the payloads that several pages share, plus 1
 	Words uint32
 	Bytes int // bytes, about
 }
-
-// copies is the number of payloads that several pages share.
-const copies = 64
 
 // PageAt draws the facts of a page, 0 <= p < h.Pages. Only leaves of the tree are odd in any way.
 func (h *Host) PageAt(p int) Page {
@@ -99,7 +96,7 @@ func (h *Host) PageAt(p int) Page {
 	case r.Float() < m.config.OtherShare:
 		f.Media = MediaPNG + MediaType(r.Below(3))
 	case r.Float() < m.config.CopyShare:
-		f.Copy = uint8(1 + r.Below(copies))
+		f.Copy = uint16(1 + r.Below(m.config.Copies))
 	}
 	return f
 }

@@ -53,8 +53,8 @@ func (c *comparison) compareArchive(t *tally, j journaled) {
 	}
 	if t.elsewhere > 0 {
 		c.note(
-			areaArchive, layout.ArchiveDir, "%d revisits refer to records of other archives (--dedup-from): keep those",
-			t.elsewhere,
+			areaArchive, layout.ArchiveDir,
+			"%d revisits refer to records of other archives (--dedup-from, --dedup-agents): keep those", t.elsewhere,
 		)
 	}
 	if t.revisits != n.RevisitsStored {

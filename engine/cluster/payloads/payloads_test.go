@@ -22,7 +22,7 @@ import (
 	"orbweaver/warc/lookup"
 )
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ type storing struct {
 	count  int
 }
 
-func newStoring(t *testing.T) *storing {
+func newStoring(t testing.TB) *storing {
 	t.Helper()
 	s := &storing{disk: vfs.NewMem(1)}
 	must(t, s.disk.MkdirAll("crawl/warc"))
@@ -58,7 +58,7 @@ func newStoring(t *testing.T) *storing {
 func digestOf(body string) dedup.Digest { return sha1.Sum([]byte(body)) } //nolint:gosec // as above
 
 // store stores a page with this body.
-func (s *storing) store(t *testing.T, body string) {
+func (s *storing) store(t testing.TB, body string) {
 	t.Helper()
 	e, err := warc.NewEncoder(warc.EncoderOptions{})
 	must(t, err)
@@ -95,7 +95,7 @@ type pair struct {
 	log       bytes.Buffer
 }
 
-func newPair(t *testing.T) *pair {
+func newPair(t testing.TB) *pair {
 	t.Helper()
 	p := &pair{
 		storing: newStoring(t), disk: vfs.NewMem(2),
@@ -106,7 +106,7 @@ func newPair(t *testing.T) *pair {
 }
 
 // open opens what a0 knows.
-func (p *pair) open(t *testing.T, memory int64) {
+func (p *pair) open(t testing.TB, memory int64) {
 	t.Helper()
 	p.asker = NewAsker(Options{
 		Least: 5, Dir: "others", MemoryBytes: memory, FS: p.disk, Self: p.agents[0].Instance(),
@@ -135,13 +135,13 @@ func (p *pair) ask(ctx context.Context, to string, question []byte) ([]byte, err
 }
 
 // refresh reads the list of a1.
-func (p *pair) refresh(t *testing.T) {
+func (p *pair) refresh(t testing.TB) {
 	t.Helper()
 	must(t, p.asker.Refresh(t.Context()))
 }
 
 // find looks a body up.
-func (p *pair) find(t *testing.T, body string) (cluster.PayloadRecord, bool) {
+func (p *pair) find(t testing.TB, body string) (cluster.PayloadRecord, bool) {
 	t.Helper()
 	r, ok, err := p.asker.Find(t.Context(), digestOf(body), int64(len(body)))
 	must(t, err)
@@ -189,7 +189,7 @@ func TestPS1_anAgentNamesWhatItsCheckpointHas(t *testing.T) {
 }
 
 // mustName is the name that the one WARC file will have.
-func mustName(t *testing.T, disk vfs.FS) string {
+func mustName(t testing.TB, disk vfs.FS) string {
 	t.Helper()
 	files, err := warc.Files(disk, "crawl/warc")
 	must(t, err)
@@ -254,7 +254,7 @@ func TestPS1_aRecordThatCannotBeReadIsNotNamed(t *testing.T) {
 	})
 }
 
-func mustOpenName(t *testing.T, disk vfs.FS) string {
+func mustOpenName(t testing.TB, disk vfs.FS) string {
 	t.Helper()
 	files, err := warc.Files(disk, "crawl/warc")
 	must(t, err)
@@ -343,7 +343,7 @@ func TestRefresh_goesOnAfterARestart(t *testing.T) {
 	})
 }
 
-func mustAnswer(t *testing.T, h *Holder, from int64) []byte {
+func mustAnswer(t testing.TB, h *Holder, from int64) []byte {
 	t.Helper()
 	answer, err := h.AnswerDigests(message.AppendDigestsQuestion(nil, from)[1:])
 	must(t, err)

@@ -13,7 +13,7 @@ import (
 
 // Others are further archives of a command that reads one.
 type Others struct {
-	With []string `help:"Further crawl directory or directory of WARC files, with the payloads that revisit records of --dedup-from refer to (repeatable)." placeholder:"DIR" sep:"none"`
+	With []string `help:"Further crawl directory or directory of WARC files, with the payloads that revisit records of --dedup-from and --dedup-agents refer to (repeatable)." placeholder:"DIR" sep:"none"`
 }
 
 // Dirs returns the directories with the WARC files.
