@@ -3,11 +3,15 @@
 package main
 
 import (
+	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/johannesboyne/gofakes3"
@@ -92,6 +96,39 @@ type bucket struct {
 	*s3mem.Backend
 
 	URL string
+
+	mu      sync.Mutex
+	left    int // requests until the sender is killed; never if negative
+	isAfter bool
+	kill    context.CancelFunc
+}
+
+// killAt makes the n-th request from now kill its sender, before or after it is answered.
+func (b *bucket) killAt(n int, isAfter bool, kill context.CancelFunc) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left, b.isAfter, b.kill = n, isAfter, kill
+}
+
+// isDue counts a request, and says whether it kills its sender.
+func (b *bucket) isDue() (now, after bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left--
+	return b.left == 0 && !b.isAfter, b.left == 0 && b.isAfter
+}
+
+func (b *bucket) text(t *testing.T, key string) string {
+	t.Helper()
+	o, err := b.GetObject("bucket", key, nil)
+	if err != nil {
+		return ""
+	}
+	text, err := io.ReadAll(o.Contents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 func serveBucket(t *testing.T) *bucket {
@@ -102,7 +139,18 @@ func serveBucket(t *testing.T) *bucket {
 	if err := b.CreateBucket("bucket"); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(http.HandlerFunc(gofakes3.New(b.Backend).Server().ServeHTTP))
+	handler := gofakes3.New(b.Backend).Server()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		now, after := b.isDue()
+		if now {
+			b.kill()
+		}
+		handler.ServeHTTP(w, r)
+		if after {
+			_ = http.NewResponseController(w).Flush()
+			b.kill()
+		}
+	}))
 	t.Cleanup(server.Close)
 	b.URL = server.URL
 	return b
@@ -135,4 +183,53 @@ func firstURL(t *testing.T, index string) string {
 	}
 	t.Fatal("the index has no page")
 	return ""
+}
+
+// The sender is killed with -9 when the bucket has got, or has answered, each of its first requests in turn. After each
+// kill every WARC file is here, or its object and its receipt are there. The last run brings all to its end.
+func TestUploadThenDelete_survivesKills(t *testing.T) {
+	store := serveBucket(t)
+	w := serve(t)
+	dir := filepath.Join(t.TempDir(), "crawl")
+	call(w.crawl(dir, 0, "--warc-compression", "none", "--warc-size", "64KiB")...).want(t, command.ExitDone)
+	files := globNames(t, dir, "warc/*.warc")
+	if len(files) < 4 {
+		t.Fatalf("%d files", len(files))
+	}
+	want := map[string]string{}
+	for _, name := range files {
+		want[name] = readText(t, filepath.Join(dir, "warc", name))
+	}
+	args := []string{
+		"upload", "--upload", "s3://bucket", "--upload-endpoint", store.URL, "--upload-then", "delete", dir,
+	}
+	for n := range 16 {
+		ctx, kill := context.WithCancel(t.Context())
+		cmd := exec.CommandContext(ctx, program(), args...)
+		cmd.Env = append(os.Environ(), asProgram+"=1")
+		store.killAt(n/2+1, n%2 == 1, kill)
+		_ = cmd.Run()
+		kill()
+		for name, text := range want {
+			here, err := os.ReadFile(filepath.Join(dir, "warc", name))
+			if err == nil && string(here) == text {
+				continue
+			}
+			_, receiptErr := os.Stat(filepath.Join(dir, "uploads", "store", name+".json"))
+			if receiptErr != nil || store.text(t, name) != text {
+				t.Fatalf("kill %d: %s is lost: %v, %v", n, name, err, receiptErr)
+			}
+		}
+	}
+	store.killAt(-1, false, func() {})
+	call(args...).want(t, command.ExitDone)
+	if here := globNames(t, dir, "warc/*.warc"); len(here) != 1 {
+		t.Errorf("%d files are here", len(here))
+	}
+	for name, text := range want {
+		if store.text(t, name) != text {
+			t.Errorf("the object %s differs", name)
+		}
+	}
+	call("fsck", "--quiet", dir).want(t, command.ExitDone)
 }

@@ -71,8 +71,13 @@ const WaitReason = "the disk: --max-disk is reached; the crawl goes on when WARC
 // isFull says whether the limit of the disk is reached and must end the crawl. If files can make room, it shuts the
 // gate. The caller holds mu.
 func (l *Limits) isFull(archive int64) bool {
-	isReached := l.DiskMax > 0 && archive+l.other-l.removed >= l.DiskMax
-	mayWait := isReached && l.space.Freeing() > 0
+	isReached, mayWait := l.DiskMax > 0 && archive+l.other-l.removed >= l.DiskMax, false
+	if isReached { // Freeing comes first: what it counts no more is in Removed
+		mayWait = l.space.Freeing() > 0
+		l.removed = l.space.Removed()
+		isReached = archive+l.other-l.removed >= l.DiskMax
+		mayWait = mayWait && isReached
+	}
 	switch {
 	case mayWait && !l.isShut:
 		l.gate.Shut(WaitReason)

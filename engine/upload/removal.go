@@ -33,8 +33,8 @@ type remover interface {
 	// a further checkpoint.
 	removeSent(ctx context.Context, now time.Time) (isDone bool)
 	writeReceipt(r *receipts.Receipt) error
-	// willFree returns the length of what may be removed, before anything is sent.
-	willFree() (int64, error)
+	// freeing returns the length of what may be removed when it is sent. Safe for concurrent use.
+	freeing() (int64, error)
 }
 
 // noRemoval removes nothing.
@@ -44,7 +44,7 @@ func (noRemoval) removeSent(context.Context, time.Time) bool { return true }
 
 func (k noRemoval) writeReceipt(r *receipts.Receipt) error { return k.receipts.Write(r) }
 
-func (noRemoval) willFree() (int64, error) { return 0, nil }
+func (noRemoval) freeing() (int64, error) { return 0, nil }
 
 // removal removes the files that all receivers have (UL5). Only the goroutine of its sender uses it.
 type removal struct {
@@ -52,7 +52,7 @@ type removal struct {
 
 	confirmer Confirmer
 	others    []Receiver      // that must have a file, too
-	kept      map[string]bool // files that are not removed in this run
+	kept      map[string]bool // files that are not removed in this run; guarded by mu for other goroutines
 	misses    int             // failures to confirm since the last success
 	notBefore time.Time       // no question before
 }
@@ -73,8 +73,14 @@ func (r *removal) removeSent(ctx context.Context, now time.Time) (isDone bool) {
 	return isDone && err == nil
 }
 
-// willFree implements remover.
-func (r *removal) willFree() (int64, error) { return Removable(r.fsys, r.dir) }
+// freeing implements remover.
+func (r *removal) freeing() (int64, error) {
+	return Removable(r.fsys, r.dir, func(name string) bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.kept[name] || r.damaged[name]
+	})
+}
 
 // removeAll looks at all closed files, except the last of the archive: a resume may continue behind it.
 func (r *removal) removeAll(ctx context.Context, now time.Time) (isDone bool, err error) {
@@ -83,7 +89,6 @@ func (r *removal) removeAll(ctx context.Context, now time.Time) (isDone bool, er
 		return false, err
 	}
 	isDone = true
-	var freeing int64
 	end := new(warc.Checkpoint) // read when a file is found that was sent
 	for _, info := range files {
 		if _, isSent := r.known[info.Name]; isSent {
@@ -103,20 +108,14 @@ func (r *removal) removeAll(ctx context.Context, now time.Time) (isDone bool, er
 		if f.Length, err = r.fsys.Size(f.Path()); err != nil {
 			return false, fmt.Errorf("upload: %w", err)
 		}
-		isRemoved := false
 		if info.Serial < end.Serial { // otherwise a resume may need it
-			if isRemoved, err = r.remove(ctx, now, &f); err != nil {
+			isRemoved, err := r.remove(ctx, now, &f)
+			if err != nil {
 				return false, err
 			}
 			isDone = isDone && (isRemoved || r.kept[f.Name])
 		}
-		if !isRemoved && !r.kept[f.Name] {
-			freeing += f.Length
-		}
 	}
-	r.mu.Lock()
-	r.stats.freeing = freeing
-	r.mu.Unlock()
 	return isDone, nil
 }
 
@@ -184,7 +183,9 @@ func (r *removal) keep(f *File, why string) {
 	if why == "" {
 		return
 	}
+	r.mu.Lock()
 	r.kept[f.Name] = true
+	r.mu.Unlock()
 	r.log.Error("a WARC file that was sent is not removed", "file", f.Name, "reason", why)
 }
 
@@ -253,17 +254,20 @@ func listedFiles(fsys vfs.FS, dir string) (map[string]fixity.File, error) {
 	return files, nil
 }
 
-// Removable returns how many bytes of WARC files a crawl will remove when they are sent, before Start.
-func Removable(fsys vfs.FS, dir string) (total int64, err error) {
+// Removable returns how many bytes of WARC files a crawl will remove when they are sent, without those that stay.
+func Removable(fsys vfs.FS, dir string, stays func(name string) bool) (total int64, err error) {
 	files, err := warc.Files(fsys, dir+"/"+layout.ArchiveDir)
 	if err != nil {
 		return 0, err
 	}
 	for _, info := range files[:max(len(files)-1, 0)] {
-		if info.Open {
+		if info.Open || stays(info.Name) {
 			continue
 		}
 		length, err := fsys.Size(dir + "/" + layout.ArchiveDir + "/" + info.Name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed meanwhile
+		}
 		if err != nil {
 			return 0, fmt.Errorf("upload: %w", err)
 		}

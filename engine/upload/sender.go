@@ -84,7 +84,7 @@ type sender struct {
 	ended    context.Context //nolint:containedctx // its end says that the crawl has ended: no more files come
 
 	known    map[string]receipts.Receipt // by file
-	damaged  map[string]bool             // files that are not sent in this run
+	damaged  map[string]bool             // files that are not sent in this run; guarded by mu for other goroutines
 	waiting  []*waitingFile              // by serial; guarded by mu for other goroutines, as all below
 	removal  remover
 	failures int       // since the last success
@@ -104,7 +104,6 @@ type senderStats struct {
 	failed                int64
 	damaged               int64 // files that are not what their lines in the manifest say
 	removed, removedBytes int64
-	freeing               int64     // bytes of files that are removed when they are sent
 	down                  time.Time // of the first failure since the last success; zero if there was none
 	lastError             string
 }
@@ -123,8 +122,7 @@ func (s *sender) open() (err error) {
 			delete(s.known, name)
 		}
 	}
-	s.stats.freeing, err = s.removal.willFree()
-	return err
+	return nil
 }
 
 // run sends files until ctx ends, or until the crawl has ended and nothing waits.
@@ -303,9 +301,9 @@ func (s *sender) isGone(f *waitingFile) bool {
 
 // leaveOut notes a file that the disk has damaged. Its object would have the damage.
 func (s *sender) leaveOut(r *result) {
-	s.damaged[r.file.Name] = true
 	s.drop(r.file)
 	s.mu.Lock()
+	s.damaged[r.file.Name] = true
 	s.stats.damaged++
 	s.mu.Unlock()
 	s.log.Error("a WARC file was damaged on the disk since it was closed; it is not sent", "receiver", s.to.Name(),

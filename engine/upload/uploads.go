@@ -179,7 +179,11 @@ func (u *Uploads) Removed() (total int64) {
 // Freeing returns the length of the files that are removed when they are sent.
 func (u *Uploads) Freeing() (total int64) {
 	for _, s := range u.senders {
-		total += s.numbers().freeing
+		n, err := s.removal.freeing()
+		if err != nil {
+			s.log.Warn("the archive cannot be searched for files to remove", "error", err)
+		}
+		total += n
 	}
 	return total
 }

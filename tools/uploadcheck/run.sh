@@ -91,5 +91,20 @@ if "$orbweaver" fsck --quiet --remote "$dir/crawl" >"$dir/damage.log"; then
 	complain "a changed object is not found"
 fi
 grep -q "the object differs from the file" "$dir/damage.log" || complain "the finding does not say what is wrong"
+s3 put --quiet "$dir/back/$one" "s3://archive/check/one/$one" || complain "s3cmd put"
+
+# The files are removed here, while the sender is killed. fsck still knows them, and s3cmd or upload brings them back.
+for wait in 0.040 0.045 0.050 0.055 0.060 0.070; do
+	"$orbweaver" upload --upload-then delete "$dir/crawl" >>"$dir/delete.log" 2>&1 &
+	sending=$!
+	sleep $wait
+	kill -9 "$sending" 2>/dev/null
+	wait "$sending" 2>/dev/null
+done
+timeout 60 "$orbweaver" upload --upload-then delete "$dir/crawl" || complain "upload --upload-then delete"
+[ "$(find "$dir/crawl/warc" -name '*.warc' | wc -l)" -eq 1 ] || complain "files are left"
+"$orbweaver" fsck --quiet --remote "$dir/crawl" || complain "fsck --remote of removed files"
+"$orbweaver" upload --fetch-back "$dir/crawl" || complain "upload --fetch-back"
+(cd "$dir/crawl/warc" && sha256sum -c --quiet manifest-sha256.txt) || complain "sha256sum of fetched files"
 [ $status -eq 0 ] && echo "uploadcheck: no complaint: $(find "$dir/back" -type f | wc -l) objects"
 exit $status

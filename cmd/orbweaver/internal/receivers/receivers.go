@@ -86,7 +86,7 @@ func (s *Sending) Freeing() int64 {
 	if u := s.uploads.Load(); u != nil {
 		return u.Freeing()
 	}
-	n, err := upload.Removable(s.fsys, s.dir)
+	n, err := upload.Removable(s.fsys, s.dir, func(string) bool { return false })
 	if err != nil {
 		s.log.Warn("the archive cannot be listed", "error", err)
 	}
