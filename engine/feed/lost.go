@@ -24,6 +24,8 @@ type Log interface {
 	End() (end warc.Checkpoint, ok bool, err error)
 	// Each calls do with the lines between two places.
 	Each(ctx context.Context, from, to warc.Checkpoint, do func(*crawllog.Line) error) error
+	// Near is a place before the first line of a time or later, so that not all older lines must be read.
+	Near(at time.Time) (warc.Checkpoint, error)
 }
 
 // CrawlLog is the crawl.log of a crawl. Its places are the number of a file and the offset in its lines.
@@ -63,6 +65,12 @@ func (l CrawlLog) Each(ctx context.Context, from, to warc.Checkpoint, do func(*c
 	return err
 }
 
+// Near finds the file, and the part of the current file.
+func (l CrawlLog) Near(at time.Time) (warc.Checkpoint, error) {
+	p, err := crawllog.Near(l.FS, l.Dir+"/"+layout.LogsDir, at)
+	return logPlace(p), err
+}
+
 // NoLog is the log of an archive alone.
 type NoLog struct{}
 
@@ -73,6 +81,9 @@ func (NoLog) End() (end warc.Checkpoint, ok bool, err error) { return end, false
 func (NoLog) Each(context.Context, warc.Checkpoint, warc.Checkpoint, func(*crawllog.Line) error) error {
 	return nil
 }
+
+// Near is the begin.
+func (NoLog) Near(time.Time) (warc.Checkpoint, error) { return warc.Checkpoint{}, nil }
 
 // lostOutcomes are those of URLs without an answer: the host cannot be reached, or is given up.
 func lostOutcomes() map[string]bool {
@@ -231,7 +242,13 @@ var errMost = errors.New("feed: enough changes")
 // logSince is the place of the first line of a time, or the end.
 func (f *Feed) logSince(ctx context.Context, at time.Time, end warc.Checkpoint) (place warc.Checkpoint, err error) {
 	stamp := at.UTC().Format(logTime)
-	err = f.o.Log.Each(ctx, warc.Checkpoint{}, end, func(line *crawllog.Line) error {
+	if place, err = f.o.Log.Near(at); err != nil {
+		return place, err
+	}
+	if end.Before(place) {
+		return end, nil
+	}
+	err = f.o.Log.Each(ctx, place, end, func(line *crawllog.Line) error {
 		if string(line.Time) >= stamp {
 			return errMost
 		}

@@ -20,6 +20,9 @@ type scriptedLog struct {
 	stays int
 }
 
+// Near is the begin.
+func (l *scriptedLog) Near(time.Time) (warc.Checkpoint, error) { return warc.Checkpoint{}, nil }
+
 // End and Each are those of Log: a place is the number of lines.
 func (l *scriptedLog) End() (end warc.Checkpoint, ok bool, err error) {
 	return warc.Checkpoint{Length: int64(l.stays)}, true, nil
