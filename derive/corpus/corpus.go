@@ -18,8 +18,7 @@ import (
 	"orbweaver/internal/jsontext"
 )
 
-// Row is a page, with the names of FineWeb, LanguageScript as in FineWeb2, and title as CCNet has it. TokenCount is
-// always null: the tokens of FineWeb are those of GPT-2.
+// Row is a page, with the names of FineWeb, LanguageScript as in FineWeb2, and title as CCNet has it.
 type Row struct {
 	Text             string   `json:"text"           parquet:"text"`
 	ID               string   `json:"id"             parquet:"id"`
@@ -41,17 +40,34 @@ type Options struct {
 	// LanguageModel is the identity of the model of derive.Options.NewLanguageDetector. Without it, the language is the
 	// declared one.
 	LanguageModel string
+	// NewTokenCounter returns a counter for one file, and Tokenizer is the identity of its vocabulary. Without them,
+	// TokenCount is null.
+	NewTokenCounter func() TokenCounter
+	Tokenizer       string
 	// Parquet: files of Parquet instead of JSON lines.
 	Parquet bool
 	// GroupBytes is the text of a row group of Parquet. Default 32 MiB.
 	GroupBytes int
 }
 
+// TokenCounter counts the tokens of a text, which it borrows.
+type TokenCounter interface {
+	Count(text []byte) int64
+}
+
+// noTokens counts nothing.
+type noTokens struct{}
+
+func (noTokens) Count([]byte) int64 { return 0 }
+
 // Product makes rows. It implements derive.Product.
 type Product struct{ o Options }
 
 // New returns a Product.
 func New(o Options) *Product {
+	if o.NewTokenCounter == nil {
+		o.NewTokenCounter = func() TokenCounter { return noTokens{} }
+	}
 	if o.GroupBytes == 0 {
 		o.GroupBytes = 32 << 20
 	}
@@ -63,7 +79,7 @@ func (*Product) Name() string { return "corpus" }
 
 // Settings implements derive.Product.
 func (p *Product) Settings() string {
-	return fmt.Sprintf("3 parquet=%t language=%s", p.o.Parquet, p.o.LanguageModel)
+	return fmt.Sprintf("3 parquet=%t language=%s tokens=%s", p.o.Parquet, p.o.LanguageModel, p.o.Tokenizer)
 }
 
 // Needs implements derive.Product.
@@ -82,7 +98,9 @@ func (p *Product) Open(source derive.Source, outputs *derive.Outputs) (derive.Fi
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{source: source, detects: p.o.LanguageModel != ""}
+	w := &writer{
+		source: source, detects: p.o.LanguageModel != "", counts: p.o.Tokenizer != "", tokens: p.o.NewTokenCounter(),
+	}
 	if p.o.Parquet {
 		w.rows = &groups{
 			GenericWriter: parquet.NewGenericWriter[Row](out, parquet.Compression(&parquet.Zstd)), most: p.o.GroupBytes,
@@ -104,6 +122,8 @@ type rowWriter interface {
 type writer struct {
 	source  derive.Source
 	detects bool
+	counts  bool
+	tokens  TokenCounter
 	rows    rowWriter
 }
 
@@ -131,6 +151,10 @@ func (w *writer) Add(rec *derive.Record) error {
 			row.LanguageScore = &l.Score
 		}
 	}
+	if w.counts {
+		n := w.tokens.Count(text)
+		row.TokenCount = &n
+	}
 	return w.rows.write(&row, text)
 }
 
@@ -157,12 +181,18 @@ func (l *lines) write(row *Row, text []byte) error {
 	o.String("date", row.Date)
 	o.String("file_path", row.FilePath)
 	l.orNull("language", row.Language)
-	if o.Name("language_score"); row.LanguageScore != nil {
+	if row.LanguageScore != nil {
+		o.Name("language_score")
 		o.Text = strconv.AppendFloat(o.Text, *row.LanguageScore, 'g', -1, 64)
 	} else {
-		o.Text = append(o.Text, "null"...)
+		o.Null("language_score")
 	}
-	o.Null("token_count")
+	if row.TokenCount != nil {
+		o.Name("token_count")
+		o.Text = strconv.AppendInt(o.Text, *row.TokenCount, 10)
+	} else {
+		o.Null("token_count")
+	}
 	l.orNull("title", row.Title)
 	o.Name("word_count")
 	o.Text = strconv.AppendInt(o.Text, row.WordCount, 10)

@@ -124,6 +124,29 @@ func TestProduct_detectedLanguage(t *testing.T) {
 	}
 }
 
+// With a vocabulary, the tokens of each text are counted.
+func TestProduct_tokens(t *testing.T) {
+	o := Options{Parquet: true, Tokenizer: "x", NewTokenCounter: func() TokenCounter { return lengths{} }}
+	b := rows(t, o, "x.parquet")
+	got, err := parquet.Read[Row](bytes.NewReader(b), int64(len(b)))
+	if err != nil || *got[0].TokenCount != 15 || *got[1].TokenCount != 3 {
+		t.Error(got, err)
+	}
+	o.Parquet = false
+	z, err := gzip.NewReader(bytes.NewReader(rows(t, o, "x.jsonl.gz")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(z); err != nil || !bytes.Contains(text, []byte(`"token_count":15,`)) {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// lengths takes each byte for a token.
+type lengths struct{}
+
+func (lengths) Count(text []byte) int64 { return int64(len(text)) }
+
 // Words are what white space separates, wherever it is.
 func TestCountWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))

@@ -4,9 +4,9 @@
 //	NAME.warc.gz --> DIR/corpus/NAME.jsonl.gz or NAME.parquet
 //
 // Nothing is filtered, and no page is left out because it resembles another. The language is the one that the page
-// declares, unless a detector finds it out and gives a score. token_count is null: the tokens of FineWeb are those of
-// GPT-2, and no other number may have this name. word_count counts what white space separates. Pipelines such
-// as datatrove read id and text, and take the other fields as metadata.
+// declares, unless a detector finds it out and gives a score. token_count is null without a vocabulary:
+// FineWeb counts tokens of GPT-2, and no other number may have this name. word_count counts what white space separates.
+// Pipelines such as datatrove read id and text, and take the other fields as metadata.
 //
 // A Product may be used by several goroutines, a writer by one. Memory: a row group of Options.GroupBytes of text for
 // Parquet.

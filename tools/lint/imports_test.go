@@ -290,7 +290,8 @@ var homes = map[string]string{
 	// Fingerprints of URLs and hosts, digests of pages, and the checksums of our own formats.
 	"github.com/klauspost/cpuid": "internal/sha1pair",
 	"github.com/zeebo/xxh3": "internal/urlx engine engine/ sieve sieve/fpcache virtualize virtualize/diskq " +
-		"workbench/frame workbench/cold dnsres internal/words derive/language bench/ tests",
+		"workbench/frame workbench/cold dnsres internal/words derive/language derive/tokens " +
+		"bench/ tests",
 
 	// Text.
 	"golang.org/x/net/html": "engine/parse warc/replay bench/simweb/origin tools/conformance tools/skeleton " +

@@ -3,6 +3,7 @@ package derivation
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"orbweaver/derive/graph"
 	"orbweaver/derive/language"
 	"orbweaver/derive/minhash"
+	"orbweaver/derive/tokens"
 	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
@@ -35,6 +37,8 @@ type Command struct {
 	CorpusFormat string `help:"Form of the rows of --corpus: jsonl or parquet." oneof:"jsonl,parquet" default:"jsonl" placeholder:"FORM"`
 
 	LanguageModel string `help:"Model of fastText that detects the languages of pages, for --corpus, --wet and --parquet: such as lid.176.ftz." placeholder:"FILE"`
+
+	Tokenizer string `help:"Vocabulary of GPT-2, r50k_base.tiktoken: counts the tokens of each page, for --corpus." placeholder:"FILE"`
 
 	Nodes   string `help:"Pages of the graph: crawled, or all, with the targets of links." default:"crawled" oneof:"crawled,all" placeholder:"WHICH"`
 	Memory  int    `type:"size" help:"Memory of each worker for names and arcs of graphs, and of the sorts of --graph and --minhash. For graphs, the process takes up to six times as much." default:"64Mi" least:"1048576" placeholder:"SIZE"`
@@ -79,6 +83,9 @@ func (c *Command) Check(*command.Invocation) error {
 	if c.LanguageModel != "" && !c.Corpus && !c.WET && !c.Parquet {
 		return errors.New("--language-model: only --corpus, --wet and --parquet have languages")
 	}
+	if c.Tokenizer != "" && !c.Corpus {
+		return errors.New("--tokenizer: only --corpus has numbers of tokens")
+	}
 	if strings.ContainsAny(c.Crawl, "/=\x00") {
 		return fmt.Errorf("--crawl: %q cannot be part of a path", c.Crawl)
 	}
@@ -90,6 +97,7 @@ func (c *Command) Run(inv *command.Invocation) error {
 	fsys := vfs.Disk()
 	o := derive.Options{Dir: c.Out, Workers: c.Workers, Crawl: c.Crawl}
 	identity := ""
+	var err error
 	if c.LanguageModel != "" {
 		model, err := language.Open(fsys, c.LanguageModel)
 		if err != nil {
@@ -98,13 +106,16 @@ func (c *Command) Run(inv *command.Invocation) error {
 		defer func() { _ = model.Close() }() // it was only read
 		o.NewLanguageDetector, identity = model.NewDetector, model.Identity()
 	}
-	o.Products = c.products(inv, fsys, identity)
+	if o.Products, err = c.products(inv, fsys, identity); err != nil {
+		return err
+	}
 	line := console.StartStatus(inv.Stderr, c.Quiet)
 	defer line.Close()
 	began := time.Now()
 	o.OnFault = func(f *warc.Fault) { fmt.Fprintln(line, f) }
 	o.OnProgress = func(p derive.Progress) { line.SetStatus(statusOf(p, time.Since(began))) }
-	r, err := derive.Run(inv.Context, receipts.Over(fsys), c.Names, o)
+	var r *derive.Report
+	r, err = derive.Run(inv.Context, receipts.Over(fsys), c.Names, o)
 	line.Close()
 	if errors.Is(err, derive.ErrNoFiles) || errors.Is(err, derive.ErrSameName) {
 		return command.Misuse(err)
@@ -124,7 +135,8 @@ func (c *Command) Run(inv *command.Invocation) error {
 }
 
 // products returns what to make. languageModel is the identity of the model.
-func (c *Command) products(inv *command.Invocation, fsys vfs.FS, languageModel string) (products []derive.Product) {
+func (c *Command) products(inv *command.Invocation, fsys vfs.FS, languageModel string) ([]derive.Product, error) {
+	var products []derive.Product
 	extract := extracts.Options{Software: "orbweaver/" + inv.Version, Now: time.Now(), LanguageModel: languageModel}
 	if c.Parquet {
 		products = append(products, columns.New(columns.Options{LanguageModel: languageModel}))
@@ -141,14 +153,38 @@ func (c *Command) products(inv *command.Invocation, fsys vfs.FS, languageModel s
 		products = append(products, extracts.WAT(extract))
 	}
 	if c.Corpus {
-		products = append(products, corpus.New(corpus.Options{
-			Parquet: c.CorpusFormat == "parquet", LanguageModel: languageModel,
-		}))
+		o := corpus.Options{Parquet: c.CorpusFormat == "parquet", LanguageModel: languageModel}
+		if err := c.countTokens(fsys, &o); err != nil {
+			return nil, err
+		}
+		products = append(products, corpus.New(o))
 	}
 	if c.MinHash {
 		products = append(products, minhash.New(fsys, minhash.Options{Dir: c.Out, Memory: c.Memory}))
 	}
-	return products
+	return products, nil
+}
+
+// countTokens opens the vocabulary, if there is one.
+func (c *Command) countTokens(fsys vfs.FS, o *corpus.Options) error {
+	if c.Tokenizer == "" {
+		return nil
+	}
+	file, err := vfs.ReadFile(fsys, c.Tokenizer)
+	if errors.Is(err, fs.ErrNotExist) {
+		return command.Misuse(fmt.Errorf(
+			"--tokenizer: there is no file %s; the one of GPT-2 is at %s", c.Tokenizer, tokens.Address))
+	}
+	if err != nil {
+		return err
+	}
+	vocabulary, err := tokens.Open(file)
+	if err != nil {
+		return command.Misuse(fmt.Errorf("--tokenizer: %s: %w", c.Tokenizer, err))
+	}
+	o.NewTokenCounter = func() corpus.TokenCounter { return vocabulary.NewCounter() }
+	o.Tokenizer = vocabulary.Identity()
+	return nil
 }
 
 // printReport prints the report as text.
