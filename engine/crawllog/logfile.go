@@ -52,11 +52,14 @@ func newTurn() turn { return make(turn, 1) }
 
 func (t turn) take() { t <- struct{}{} }
 
-func (t turn) tryTake() bool {
+// takeWithin reports whether the turn came in time.
+func (t turn) takeWithin(wait time.Duration) bool {
+	late := time.NewTimer(wait)
+	defer late.Stop()
 	select {
 	case t <- struct{}{}:
 		return true
-	default:
+	case <-late.C:
 		return false
 	}
 }

@@ -1,5 +1,7 @@
 package crawllog
 
+import "time"
+
 // Position is a place in the log: the number of a file, and an offset in its lines. The current file has the number
 // that follows the compressed ones.
 type Position struct {
@@ -26,10 +28,13 @@ func (l *logFile) Mark() int64 {
 	return l.accepted
 }
 
+// positionWait is how long PositionOf waits for a write that is under way.
+const positionWait = time.Second
+
 // PositionOf writes what waits, and returns the position of a mark. The position is unknown while the disk is slow or
-// broken, so that the caller never waits for it.
+// broken, so that the caller does not wait for it for long.
 func (l *logFile) PositionOf(mark int64) Position {
-	if l.broken.Load() || !l.writer.tryTake() {
+	if l.broken.Load() || !l.writer.takeWithin(positionWait) {
 		return Position{File: unknown}
 	}
 	defer l.writer.giveBack()

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"orbweaver/engine/queued"
 	"orbweaver/internal/outcome"
@@ -78,6 +80,32 @@ func TestRepair_removesLinesBehindAPosition(t *testing.T) {
 			if err := l.Close(); err != nil {
 				t.Fatal(err)
 			}
+		})
+	}
+}
+
+// A checkpoint that comes while lines are written waits for the write, since without the position a kill would cost
+// lines. It does not wait for long for a disk that hangs.
+func TestPositionOf_waitsForAWriteButNotForLong(t *testing.T) {
+	for took, isKnown := range map[time.Duration]bool{50 * time.Millisecond: true, time.Minute: false} {
+		t.Run(took.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l, err := Open(vfs.NewMem(1), "logs", func(msg string, _ ...any) { t.Error(msg) })
+				if err != nil {
+					t.Fatal(err)
+				}
+				add(l, 0, 3)
+				l.writer.take()
+				time.AfterFunc(took, l.writer.giveBack)
+				began := time.Now()
+				at := l.PositionOf(l.Mark())
+				if known := (&Checkpoint{End: at}).IsKnown(); known != isKnown || time.Since(began) > positionWait {
+					t.Errorf("after %v: position %v", time.Since(began), at)
+				}
+				if err := l.Close(); err != nil {
+					t.Error(err)
+				}
+			})
 		})
 	}
 }

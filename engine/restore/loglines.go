@@ -43,7 +43,12 @@ func (l *lastLines) add(fp xxh3.Uint128, line []byte) {
 // repairLog makes the final lines behind the checkpoint those of the journal. What goes wrong is logged: it concerns
 // the log alone.
 func (c *Crawl) repairLog(m *manifest.Manifest, last lastLines) {
-	if m.Log == nil || !m.Log.IsKnown() {
+	if m.Log == nil {
+		return
+	}
+	if !m.Log.IsKnown() {
+		c.Log.Warn("the crawl log is not repaired after the kill, since its disk was slow or full at the last checkpoint: " +
+			"URLs of the last moments may have two final lines or none")
 		return
 	}
 	kept := make(map[xxh3.Uint128]struct{}) // at most as many as there are finished URLs
