@@ -59,7 +59,8 @@ func (o Originals) open(revisit *warc.RecordRead, file string) (*lookup.Record, 
 	if err != nil {
 		return nil, err
 	}
-	if digest := revisit.PayloadDigest; digest == nil || !isOriginal(rec.RecordRead, *digest) {
+	to, _ := warc.ParseID(revisit.Get("WARC-Refers-To")) // zero if only an index was known
+	if digest := revisit.PayloadDigest; digest == nil || !isOriginal(rec.RecordRead, *digest) || !to.IsZero() && to != rec.ID {
 		return nil, errors.Join(errOther, rec.Close())
 	}
 	return rec, nil

@@ -228,26 +228,29 @@ func TestDedupAgents_equalPayloadsAreStoredOnce(t *testing.T) {
 	})
 }
 
-// Agents are killed, or lose power, at any moment, and start again. No revisit names a record that its agent has not
-// any more: PS1.
+// Agents lose power and all that is not synced, and start again. No revisit names a record that its agent has not any
+// more: PS1.
 func TestPS1_noRevisitNamesARecordThatAKillRemoves(t *testing.T) {
 	eachSeed(t, 962, func(t *testing.T, _ int, seed uint64) {
 		rng := rand.New(rand.NewPCG(seed, 3))
-		b := newTestCluster(t, testbed.CopiesWorld(seed), 3)
+		world := testbed.CopiesWorld(seed)
+		world.Copies = 200
+		b := newTestCluster(t, world, 3)
+		b.slowSync = 30 * time.Second // much is lost at a power cut
 		b.change = func(name string, c *engine.Config, _ *engine.Seams) {
-			c.Archive.Prefix, c.Archive.SizeMax, c.Cluster.Payloads = name, 1<<16, 1
-			c.Intervals.Checkpoint = 3 * time.Second
+			c.Archive.Prefix, c.Cluster.Payloads = name, 1
+			c.Intervals.Checkpoint = 40 * time.Second
 		}
 		running := b.startAll(b.names)
 		for range 16 {
-			time.Sleep(time.Duration(rng.Int64N(int64(40 * time.Second))))
+			time.Sleep(15*time.Second + time.Duration(rng.Int64N(int64(20*time.Second))))
 			name := b.names[rng.IntN(len(b.names))]
 			select {
 			case <-running[name].done:
 				continue // it has ended
 			default:
 			}
-			running[name].kill(func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) })
+			running[name].kill(func(disk *vfs.Mem) *vfs.Mem { return disk.LostClone(0) })
 			time.Sleep(time.Duration(rng.Int64N(int64(5 * time.Second))))
 			running[name] = b.start(t.Context(), name)
 		}
