@@ -60,7 +60,8 @@ func (o Originals) open(revisit *warc.RecordRead, file string) (*lookup.Record, 
 		return nil, err
 	}
 	to, _ := warc.ParseID(revisit.Get("WARC-Refers-To")) // zero if only an index was known
-	if digest := revisit.PayloadDigest; digest == nil || !isOriginal(rec.RecordRead, *digest) || !to.IsZero() && to != rec.ID {
+	digest := revisit.PayloadDigest
+	if digest == nil || !isOriginal(rec.RecordRead, *digest) || !to.IsZero() && to != rec.ID {
 		return nil, errors.Join(errOther, rec.Close())
 	}
 	return rec, nil
