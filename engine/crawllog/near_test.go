@@ -49,8 +49,8 @@ func TestNear_isBeforeTheFirstLineOfATime(t *testing.T) {
 		}
 		return first, older
 	}
-	for _, part := range []time.Duration{0, 1, 200, 499, 500, 800, 900, 980, 999, 1000, 1100} {
-		at := began.Add(part * lines * step / 1000)
+	for _, part := range []int{0, 1, 200, 499, 500, 800, 900, 980, 999, 1000, 1100} {
+		at := began.Add(step * time.Duration(part*lines) / 1000)
 		near, err := Near(fsys, "logs", at)
 		if err != nil {
 			t.Fatal(err)
