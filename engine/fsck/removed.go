@@ -35,7 +35,7 @@ func (c *archiveCheck) removedFile(t *tally, info warc.FileInfo, r *receipts.Rec
 	f, err := c.fsys.Open(c.path(index))
 	if errors.Is(err, fs.ErrNotExist) {
 		c.fault(areaIndex, index, "missing, and its archive file was sent and removed; the bucket has both")
-		return nil //nolint:nilerr // it is noted as a fault
+		return nil
 	}
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (c *archiveCheck) removedFile(t *tally, info warc.FileInfo, r *receipts.Rec
 	damaged := false
 	err = cdxj.ScanLines(f, func(_ []byte, line *cdxj.Line, damage error) error {
 		damaged = damaged || damage != nil || line.Offset+line.Length > r.Length
-		return nil
+		return nil //nolint:nilerr // it is noted as a fault
 	})
 	if damaged || errors.Is(err, cdxj.ErrLine) {
 		c.fault(areaIndex, index, "damaged, and its archive file was sent and removed; the bucket has both")
