@@ -303,8 +303,9 @@ func (k *checker) needsProof(_ context.Context, c *current) (verdict, error) {
 	if streak == (site.FailureStreak{}) {
 		return pass, nil
 	}
-	items := len(c.result.Visit.Items) - c.index
-	switch s.NextProbe(items, streak.FailingFor(c.now) < site.ProbeWait(k.Live.Bounds().StallWait)) {
+	items := c.result.Visit.Items[c.index:]
+	early := streak.FailingFor(c.now) < site.ProbeWait(k.Live.Bounds().StallWait) && !areSuspect(items)
+	switch s.NextProbe(len(items), early) {
 	case site.RobotsProbe:
 		return fetchRobots, nil
 	case site.RootProbe:
@@ -316,6 +317,26 @@ func (k *checker) needsProof(_ context.Context, c *current) (verdict, error) {
 	default:
 	}
 	return pass, nil
+}
+
+// ownFailuresSuspect is how many failures that counted as tries make a URL suspect: the site answered other requests in
+// between. One is enough for the last URL of a site.
+const ownFailuresSuspect = 2
+
+// areSuspect reports whether each of the URLs that a site has left is suspect. Then the site need not fail for long
+// before its root page is asked for a proof: if it serves that page, these URLs are broken. If an outage begins just
+// then, and a server in front of the site still has the root page, no other URL is at risk.
+func areSuspect(items [][]byte) bool {
+	least := ownFailuresSuspect
+	if len(items) == 1 {
+		least = 1
+	}
+	for _, item := range items {
+		if it := queued.MustDecode(item); it.Tries < least {
+			return false
+		}
+	}
+	return true
 }
 
 func (k *checker) awaitsRecovery(ctx context.Context, c *current) (verdict, error) {

@@ -75,6 +75,31 @@ func TestOutage_ofAnApplicationWithoutRootPageForADayCostsFewURLs(t *testing.T) 
 	}
 }
 
+// A page of a small site never answers, and there are too few others to try in between. The site serves its root page, so
+// the crawl ends soon and asks for the page a few times only.
+func TestOutage_theBrokenPageOfASmallSiteEndsSoon(t *testing.T) {
+	for _, by := range []testbed.Condition{{Status: 500}, {Status: 503}, {Reset: true}} {
+		for _, pages := range []int{3, 4, 10} {
+			for broken := 1; broken < pages-1; broken++ {
+				synctest.Test(t, func(t *testing.T) {
+					o := &testbed.OutageWeb{Sites: 1, Pages: pages, BrokenBy: by}
+					o.Condition = func(int, time.Duration) testbed.Condition { return testbed.Condition{} }
+					o.Broken = func(page int) bool { return page == broken }
+					o.Begin()
+					rig, cfg := o.Config(t)
+					r := o.Crawl(t, rig, cfg, rig.FS)
+					took := time.Since(o.Began) - time.Duration(pages)*cfg.Politeness.HostDelay
+					if r.State != lifecycle.Finished || r.Outcomes["ok"] != int64(pages-1) || took > time.Minute ||
+						o.Tried > pages+8 {
+						t.Errorf("%+v, page %d of %d: %s, %v longer, %d connections, outcomes %v",
+							by, broken, pages, r.State, took, o.Tried, r.Outcomes)
+					}
+				})
+			}
+		}
+	}
+}
+
 // Some pages of a site in a row never answer, in the middle of its queue or at its end. The crawl gets all others and
 // ends: after half an hour and more if the site serves its root page, which proves that these pages are broken.
 func TestOutage_pagesInARowThatAreBrokenEndAlone(t *testing.T) {
