@@ -83,9 +83,9 @@ const (
 )
 
 // NextProbe returns the probe that a failing site needs next, or NoProbe. items is the number of queued items in the
-// Visit. If early is true, the site has failed for a short time, and its URLs are not suspect: an answer of robots.txt is
-// enough to reset the waits. Later, only an answer of the root page shows that the site works and the other pages are broken. For a 429
-// robots.txt is no probe: 429 is about the request rate and not about the page.
+// Visit. If early is true, the site has failed for a short time, and its URLs are not suspect: an answer of robots.txt
+// is enough to reset the waits. Later, only an answer of the root page shows that the site works and the other pages
+// are broken. For a 429 robots.txt is no probe: 429 is about the request rate and not about the page.
 func (s *State) NextProbe(items int, early bool) Probe {
 	t := s.FailureStreak()
 	switch {

@@ -75,8 +75,8 @@ func TestOutage_ofAnApplicationWithoutRootPageForADayCostsFewURLs(t *testing.T) 
 	}
 }
 
-// A page of a small site never answers, and there are too few others to try in between. The site serves its root page, so
-// the crawl ends soon and asks for the page a few times only.
+// A page of a small site never answers, and there are too few others to try in between. The site serves its root page,
+// so the crawl ends soon and asks for the page a few times only.
 func TestOutage_theBrokenPageOfASmallSiteEndsSoon(t *testing.T) {
 	for _, by := range []testbed.Condition{{Status: 500}, {Status: 503}, {Reset: true}} {
 		for _, pages := range []int{3, 4, 10} {
