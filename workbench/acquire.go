@@ -19,6 +19,8 @@ type Visit[S any] struct {
 	IPNote uint32
 	// Items are 1 to K items, oldest first. The workbench owns them. They are valid and immutable until Release.
 	Items [][]byte
+	// More is the number of items that the site has beside these, in memory and on disk.
+	More uint64
 	// Lease is the number of the Visit. No two Visits of a crawl have the same number.
 	Lease uint64
 	// SiteDue and IPDue are the due times before this Visit; zero if there was no earlier visit.
@@ -92,7 +94,8 @@ func (c *contents[S]) leaseFirstSite(top node) Visit[S] {
 	s.flags |= flagLeased
 	c.reconcile(s, Waiting)
 	v := Visit[S]{
-		VS: c.sites.handles.at(s.id), Addr: e.address(), Key: c.sites.keyOf(s), Site: s.data, Items: l.items, Lease: l.id,
+		VS: c.sites.handles.at(s.id), Addr: e.address(), Key: c.sites.keyOf(s), Site: s.data, Items: l.items,
+		More: uint64(s.queued()) + s.onDisk, Lease: l.id,
 		SiteDue: c.clock.time(s.due), IPDue: c.clock.time(e.due), IPNote: e.noteValue(),
 	}
 	if e.sites != 0 {

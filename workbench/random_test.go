@@ -297,6 +297,9 @@ func (d *driver) acquire() {
 			d.t.Fatalf("Visit %+v, should be to site %d %+v", v, s.id, s)
 		}
 		d.m.lend(s, v)
+		if more := uint64(len(s.queue)) + s.onDisk; v.More != more {
+			d.t.Fatalf("site %d has %d more items, want %d", s.id, v.More, more)
+		}
 		for i, item := range s.visit.items {
 			if i >= len(v.Items) || string(v.Items[i]) != item {
 				d.t.Fatalf("W4: items are %q, should be %q", v.Items, s.visit.items)

@@ -304,7 +304,8 @@ func (k *checker) needsProof(_ context.Context, c *current) (verdict, error) {
 		return pass, nil
 	}
 	items := c.result.Visit.Items[c.index:]
-	early := streak.FailingFor(c.now) < site.ProbeWait(k.Live.Bounds().StallWait) && !areSuspect(items)
+	areBroken := c.result.Visit.More == 0 && areSuspect(items)
+	early := !areBroken && streak.FailingFor(c.now) < site.ProbeWait(k.Live.Bounds().StallWait)
 	switch s.NextProbe(len(items), early) {
 	case site.RobotsProbe:
 		return fetchRobots, nil
@@ -323,7 +324,7 @@ func (k *checker) needsProof(_ context.Context, c *current) (verdict, error) {
 // between. One is enough for the last URL of a site.
 const ownFailuresSuspect = 2
 
-// areSuspect reports whether each of the URLs that a site has left is suspect. Then the site need not fail for long
+// areSuspect reports whether each of the last URLs of a site is suspect. Then the site need not fail for long
 // before its root page is asked for a proof: if it serves that page, these URLs are broken. If an outage begins just
 // then, and a server in front of the site still has the root page, no other URL is at risk.
 func areSuspect(items [][]byte) bool {
