@@ -48,8 +48,7 @@ func (t FailureStreak) WithFailure(o outcome.Outcome, now, retryAt time.Time) Fa
 	case at-t.lastAt > failureGapMax:
 		t.FirstAt += at - t.lastAt
 	}
-	if t.LastOutcome.Class() == outcome.ClassHost &&
-		o.Class() != outcome.ClassHost { // the server can be reached again: the waits begin at the shortest
+	if isUnreached(t.LastOutcome) && !isUnreached(o) { // the server can be reached again: the waits begin at the shortest
 		t.Count = 0
 	}
 	t.lastAt, t.LastOutcome = at, o
@@ -63,6 +62,11 @@ func (t FailureStreak) WithFailure(o outcome.Outcome, now, retryAt time.Time) Fa
 		t.Count = min(t.Count+1, failureCountMax)
 	}
 	return t
+}
+
+// isUnreached reports whether a failure is that of the way to the server.
+func isUnreached(o outcome.Outcome) bool {
+	return o.Class() == outcome.ClassHost || o == outcome.ProxyFault
 }
 
 // WithNameFailure returns the streak after the name could not be resolved.

@@ -25,3 +25,22 @@ func TestAnAnsweredPageAllocatesNothing(t *testing.T) {
 		t.Errorf("failure streak %+v and %d addresses after an answer", s.FailureStreak(), s.Addrs().Count())
 	}
 }
+
+// Failures of the way to the server, also of the proxy, make the waits long. The first failure of the server itself
+// shows that it can be reached again: the waits begin at the shortest.
+func TestFailureStreak_beginsAgainWhenTheServerIsReached(t *testing.T) {
+	for _, way := range []outcome.Outcome{outcome.Refused, outcome.ProxyFault} {
+		var streak FailureStreak
+		now := time.Unix(1e9, 0)
+		for range 9 {
+			now = now.Add(time.Minute)
+			streak = streak.WithFailure(way, now, time.Time{})
+		}
+		if streak.Count != 9 {
+			t.Errorf("%v: a count of %d", way, streak.Count)
+		}
+		if streak = streak.WithFailure(outcome.Unavailable, now, time.Time{}); streak.Count != 1 {
+			t.Errorf("%v, then a response: a count of %d", way, streak.Count)
+		}
+	}
+}
