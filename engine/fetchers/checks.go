@@ -320,24 +320,21 @@ func (k *checker) needsProof(_ context.Context, c *current) (verdict, error) {
 	return pass, nil
 }
 
-// ownFailuresSuspect is how many failures that counted as tries make a URL suspect: the site answered other requests in
-// between. One is enough for the last URL of a site.
-const ownFailuresSuspect = 2
+// fewItems is how many URLs of a site one suspect among them may put at risk.
+const fewItems = 3
 
-// areSuspect reports whether each of the last URLs of a site is suspect. Then the site need not fail for long
-// before its root page is asked for a proof: if it serves that page, these URLs are broken. If an outage begins just
-// then, and a server in front of the site still has the root page, no other URL is at risk.
+// areSuspect reports whether the last URLs of a site are likely broken. A URL is suspect if it has failed in a way that
+// counted as a try: the site had answered another request just before. In an outage only the first URL that fails is
+// suspect. So it says yes if all are suspect, or one of a few. Then the site need not fail for long before its root page
+// is asked for a proof: if it serves that page, these URLs are broken.
 func areSuspect(items [][]byte) bool {
-	least := ownFailuresSuspect
-	if len(items) == 1 {
-		least = 1
-	}
+	suspect := 0
 	for _, item := range items {
-		if it := queued.MustDecode(item); it.Tries < least {
-			return false
+		if it := queued.MustDecode(item); it.Tries > 0 {
+			suspect++
 		}
 	}
-	return true
+	return suspect == len(items) || suspect > 0 && len(items) <= fewItems
 }
 
 func (k *checker) awaitsRecovery(ctx context.Context, c *current) (verdict, error) {
