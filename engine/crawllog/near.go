@@ -24,7 +24,7 @@ const timeForm = "2006-01-02T15:04:05.000Z"
 const nearBytes = 4 * lineMax
 
 // Near returns a position before the first line of a time or later, without reading what is much older. In the current
-// file it is close to that line, and otherwise at the begin of a compressed file.
+// file it is close to that line, and otherwise at the beginning of a compressed file.
 func Near(fsys vfs.FS, dir string, at time.Time) (Position, error) {
 	stamp := at.Add(-disorder).UTC().Format(timeForm)
 	numbers, err := Numbers(fsys, dir)

@@ -61,7 +61,7 @@ func TestNear_isBeforeTheFirstLineOfATime(t *testing.T) {
 			t.Errorf("%d: %s is first behind %v, want %s", part, got, near, want)
 		}
 		if near.File == currentNumber(current) && some > 10_000 || some > all {
-			t.Errorf("%d: %d lines are read in vain, %d from the begin", part, some, all)
+			t.Errorf("%d: %d lines are read in vain, %d from the beginning", part, some, all)
 		}
 	}
 	if p, err := Near(fsys, "none", began); err != nil || p != (Position{}) {

@@ -82,7 +82,7 @@ func (NoLog) Each(context.Context, warc.Checkpoint, warc.Checkpoint, func(*crawl
 	return nil
 }
 
-// Near is the begin.
+// Near is the beginning of the log.
 func (NoLog) Near(time.Time) (warc.Checkpoint, error) { return warc.Checkpoint{}, nil }
 
 // lostOutcomes are those of URLs without an answer: the host cannot be reached, or is given up.

@@ -20,7 +20,7 @@ type scriptedLog struct {
 	stays int
 }
 
-// Near is the begin.
+// Near is the beginning of the log.
 func (l *scriptedLog) Near(time.Time) (warc.Checkpoint, error) { return warc.Checkpoint{}, nil }
 
 // End and Each are those of Log: a place is the number of lines.

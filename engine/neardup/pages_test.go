@@ -126,6 +126,9 @@ func TestPages_findWhatAComparisonWithAllFinds(t *testing.T) {
 	if found < 500 {
 		t.Errorf("only %d were near", found)
 	}
+	if begun, _ := opened(t, disk.KillClone(), 1e6, nil); begun.Len() != 0 { // a run without them came in between
+		t.Errorf("%d texts without a checkpoint", begun.Len())
+	}
 }
 
 // There is an end to what is kept. Later pages are still compared, and the operator is told once.

@@ -356,7 +356,7 @@ func TestAudit_aFailedAttemptSupersedesNothing(t *testing.T) {
 			}
 			time.Sleep(30 * time.Second)
 			if running["agent-2"].report().State != lifecycle.Running {
-				t.Log("the crawl is over before agent-1 returns, so nobody is there to ask")
+				t.Log("agent-1 returns after the end of the crawl, when no agent is left to ask")
 				return
 			}
 			b.start(t.Context(), "agent-1")

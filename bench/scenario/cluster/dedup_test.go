@@ -108,6 +108,21 @@ func (b *testCluster) readPayloads() *storedPayloads {
 	return p
 }
 
+// eachTwoAgents calls check for each two records of a payload that are of different agents, the earlier one first.
+func eachTwoAgents(all []storedPayload, check func(first, second storedPayload)) {
+	for i, second := range all {
+		for _, first := range all[:i] {
+			switch {
+			case first.agent == second.agent:
+			case second.date.Before(first.date):
+				check(second, first)
+			default:
+				check(first, second)
+			}
+		}
+	}
+}
+
 // wantOriginals wants each revisit of each agent to lead to its payload in the archives of all.
 func (b *testCluster) wantOriginals() {
 	b.t.Helper()
@@ -160,23 +175,14 @@ func TestDedupFrom_agentsStoreEqualPayloadsOnce(t *testing.T) {
 		p := b.readPayloads()
 		twice := 0
 		for digest, all := range p.stored {
-			for i, later := range all {
-				for _, earlier := range all[:i] {
-					first, second := earlier, later
-					if second.date.Before(first.date) {
-						first, second = second, first
-					}
-					if first.agent == second.agent {
-						continue
-					}
-					twice++
-					known := max(first.closed.Sub(named), 0) + 61*time.Second
-					if !first.closed.IsZero() && second.date.Sub(named) > known {
-						t.Errorf("%x is stored by %s at %v and by %s at %v, though its file was closed at %v",
-							digest, first.agent, first.date, second.agent, second.date, first.closed)
-					}
+			eachTwoAgents(all, func(first, second storedPayload) {
+				twice++
+				known := max(first.closed.Sub(named), 0) + 61*time.Second
+				if !first.closed.IsZero() && second.date.Sub(named) > known {
+					t.Errorf("%x is stored by %s at %v and by %s at %v, though its file was closed at %v",
+						digest, first.agent, first.date, second.agent, second.date, first.closed)
 				}
-			}
+			})
 		}
 		t.Logf("%d payloads, %d times one twice (%d bytes); revisits of other agents: %v",
 			len(p.stored), twice, p.bytes, fmt.Sprint(p.elsewhere))
@@ -199,16 +205,15 @@ func TestDedupAgents_equalPayloadsAreStoredOnce(t *testing.T) {
 		p := b.readPayloads()
 		twice := 0
 		for digest, all := range p.stored {
-			for i, later := range all {
-				for _, earlier := range all[:i] {
-					if gap := later.date.Sub(earlier.date).Abs(); later.agent != earlier.agent && later.size > 1024 {
-						twice++
-						if gap > b.config("").Intervals.Checkpoint+payloads.Period+time.Minute {
-							t.Errorf("%x is stored by %s and by %s, %v later", digest, earlier.agent, later.agent, gap)
-						}
-					}
+			eachTwoAgents(all, func(first, second storedPayload) {
+				if second.size <= 1024 {
+					return
 				}
-			}
+				twice++
+				if gap := second.date.Sub(first.date); gap > b.config("").Intervals.Checkpoint+payloads.Period+time.Minute {
+					t.Errorf("%x is stored by %s and by %s, %v later", digest, first.agent, second.agent, gap)
+				}
+			})
 		}
 		found := int64(0)
 		for _, name := range b.names {

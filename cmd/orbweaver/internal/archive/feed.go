@@ -27,7 +27,7 @@ import (
 // FeedCommand prints what is new, changed or gone in an archive.
 type FeedCommand struct {
 	crawl.Target
-	Begin  string `name:"since" help:"Begin behind this cursor of an earlier answer, or at this time, such as 20260131 or 2026-01-31T12:00:00Z; at the begin without." placeholder:"CURSOR|TIME"`
+	Begin  string `name:"since" help:"Begin behind this cursor of an earlier answer, or at this time, such as 20260131 or 2026-01-31T12:00:00Z. Without it the feed begins with the oldest capture." placeholder:"CURSOR|TIME"`
 	All    bool   `help:"Print captures without a change, too (kind unchanged)."`
 	Limit  int64  `help:"Print at most this many changes." least:"0" placeholder:"N"`
 	Follow bool   `help:"Go on while the crawl runs, until it ends or Ctrl-C."`
