@@ -61,9 +61,9 @@ func MayBeAnswer(said *cdxj.Line) bool {
 }
 
 // IsAnswer reads the rest of a record. It says whether the record is what an agent that is asked whether it has the
-// page calls one: no try that failed half-way.
+// page calls one: no try that failed half-way, and no target of a redirected robots.txt.
 func IsAnswer(rec *warc.RecordRead) (bool, error) {
-	if rec.Type != warc.Response && rec.Type != warc.Revisit {
+	if rec.Type != warc.Response && rec.Type != warc.Revisit || isRobotsTarget(rec) {
 		return false, rec.Skip()
 	}
 	c, err := Read(rec)
@@ -96,6 +96,15 @@ func cutOutcome(o outcome.Outcome, rec *warc.RecordRead) outcome.Outcome {
 
 // ExchangeField is the header field of captures that says how long the exchange took, and more (see package gaps).
 const ExchangeField = "Orbweaver-Exchange"
+
+// ForRobots is the word in ExchangeField of a URL that was requested only because a robots.txt redirects there.
+// Archives of earlier versions do not have it.
+const ForRobots = "for=robots.txt"
+
+// isRobotsTarget says whether a record is the target of a redirected robots.txt, whose URL can be that of a page, too.
+func isRobotsTarget(rec *warc.RecordRead) bool {
+	return strings.Contains(" "+rec.Get(ExchangeField)+" ", " "+ForRobots+" ")
+}
 
 // The header fields of captures about near-duplicates; docs/warc.md has their forms.
 const (

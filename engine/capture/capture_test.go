@@ -9,7 +9,7 @@ import (
 )
 
 // What counts as an answer is what an agent says that it has when it is asked: no half a page, nothing that is tried
-// again.
+// again, no page that was requested only because a robots.txt redirects there.
 func TestIsAnswer(t *testing.T) {
 	f := func(want bool, kind, fields, block string) {
 		t.Helper()
@@ -42,6 +42,8 @@ func TestIsAnswer(t *testing.T) {
 	f(false, "response", "", "HTTP/1.1 429 Slow\r\nContent-Length: 0\r\n\r\n")
 	f(false, "response", "", "HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n")
 	f(false, "resource", "", "no HTTP")
+	f(false, "response", "Orbweaver-Exchange: took=0.1 for=robots.txt\r\n", "HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")
+	f(true, "response", "Orbweaver-Exchange: took=0.1 idle=4\r\n", "HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")
 }
 
 func TestHopPathIsReadFromMetadataRecord(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/capture"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/robots"
+	"orbweaver/internal/urlx"
 )
 
 // appendExchange appends the header field of a capture that says what its dates do not: how long the exchange took, how
@@ -34,7 +36,16 @@ func (m *MetadataOptions) appendExchange(dst []byte, p *fetch.Page, a *attempt.A
 	if m.StateDelays || a.Delays.CrawlMax != m.Policy.CrawlDelayMax {
 		dst = appendSeconds(append(dst, " crawl-delay-max="...), a.Delays.CrawlMax)
 	}
+	if a.IsRobots && !isRobotsFile(a.URL) {
+		dst = append(append(dst, ' '), capture.ForRobots...)
+	}
 	return append(dst, "\r\n"...)
+}
+
+// isRobotsFile says whether a URL is that of a robots.txt, and not what one redirects to.
+func isRobotsFile(url []byte) bool {
+	_, path := urlx.Split(url)
+	return string(path) == robots.FilePath
 }
 
 // appendSeconds appends a duration as a decimal number of seconds, good to a microsecond.

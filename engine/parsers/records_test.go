@@ -126,6 +126,21 @@ func TestAppendExchange_saysWhatTheDatesDoNot(t *testing.T) {
 	}
 }
 
+// A page that was requested only because a robots.txt redirects there says so. A robots.txt itself needs no word.
+func TestAppendExchange_saysThatARobotsFileRedirectsThere(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://a.test/robots.txt":  "took=0",
+		"http://a.test/rules":       "took=0 for=robots.txt",
+		"http://a.test/robots.txt?": "took=0 for=robots.txt",
+	} {
+		a := &attempt.Attempt{URL: []byte(url), IsRobots: true, Delays: attempt.Delays{Idle: -1, IPIdle: -1}}
+		got := string((&MetadataOptions{}).appendExchange(nil, &fetch.Page{}, a))
+		if got != "Orbweaver-Exchange: "+want+"\r\n" {
+			t.Errorf("%s: %q, want %q", url, got, want)
+		}
+	}
+}
+
 func BenchmarkAppendExchange(b *testing.B) {
 	start := time.Unix(1e9, 0)
 	p := &fetch.Page{Times: fetch.Times{Started: start, Ended: start.Add(48211001 * time.Nanosecond)}}
