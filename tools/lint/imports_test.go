@@ -95,7 +95,8 @@ var importTable = []struct{ importer, may string }{
 	{"warc/lookup", base + " warc warc/block warc/cdxj warc/member warc/zipnum"},
 	{"warc/cdxserver", "warc/lookup"},
 	{"warc/replay", base + " warc warc/cdxserver warc/coding warc/lookup"},
-	{"warc/warctool", base + " warc warc/coding warc/fixity warc/inventory warc/lookup warc/member warc/zipnum"},
+	{"warc/warctool", base + " warc warc/block warc/cdxj warc/coding warc/fixity warc/inventory warc/lookup warc/member" +
+		" warc/zipnum"},
 
 	// Level 1, the parts of the engine.
 	{"engine/catalogue", base},

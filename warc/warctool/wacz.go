@@ -19,7 +19,8 @@ import (
 
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
-	"orbweaver/warc/coding"
+	"orbweaver/warc/block"
+	"orbweaver/warc/cdxj"
 	"orbweaver/warc/fixity"
 )
 
@@ -36,6 +37,21 @@ type WACZOptions struct {
 	// SizeMost is the number of bytes of WARC files in one WACZ, unless a single one is larger; 0 for no limit. With a
 	// limit, PackWACZ writes NAME-0001.wacz and so on, and NAME.json, which lists them.
 	SizeMost int64
+	// OnPacked is told of each WACZ file that is complete. Default: none.
+	OnPacked func(WACZPacked)
+}
+
+// WACZPacked is what a WACZ file holds.
+type WACZPacked struct {
+	Name  string
+	Bytes int64
+	Files int // WARC files
+	Pages int // in the list of pages
+	// Originals counts records that were copied from other WARC files, since revisit records refer to them.
+	Originals      int
+	OriginalsBytes int64
+	// OriginalsMissing counts revisit records whose original is in none of the files.
+	OriginalsMissing int
 }
 
 // errWACZFile says that a file cannot be part of a WACZ.
@@ -56,43 +72,58 @@ func PackWACZ(fsys vfs.FS, out string, o WACZOptions, files ...string) error {
 		}
 		seen[base] = name
 	}
+	if o.OnPacked == nil {
+		o.OnPacked = func(WACZPacked) {}
+	}
 	if o.SizeMost > 0 {
 		return packParts(fsys, out, o, files)
 	}
-	_, err := packOne(fsys, out, o, files)
+	p := packer{fsys: fsys, o: o, out: out, files: files, indexes: newIndexes(fsys, files)}
+	_, err := p.pack()
 	return err
-}
-
-// packOne writes one WACZ file, and returns its entry for a list of several.
-func packOne(fsys vfs.FS, out string, o WACZOptions, files []string) (entry waczResource, err error) {
-	p := packer{fsys: fsys, o: o, titles: map[place]string{}}
-	err = vfs.WriteAtomic(fsys, out, func(w io.Writer) error {
-		whole := &part{Writer: w, sum: sha256.New()}
-		p.zip = zip.NewWriter(whole)
-		for _, name := range files {
-			if err := p.archive(name); err != nil {
-				return err
-			}
-		}
-		lines, err := openIndexes(fsys, files)
-		if err != nil {
-			return err
-		}
-		err = errors.Join(p.index(lines), lines.close(), p.list(files), p.manifest(), p.zip.Close())
-		base := path.Base(out)
-		entry = waczResource{Name: plainName(base), Path: base, Hash: whole.digest(), Bytes: whole.bytes}
-		return err
-	})
-	return entry, err
 }
 
 // packer writes the parts of a WACZ file.
 type packer struct {
 	fsys      vfs.FS
 	o         WACZOptions
-	titles    map[place]string // of pages
+	out       string   // name of the WACZ file
+	files     []string // WARC files that it gets
+	indexes   *indexes // of these and of others
+	pages     pages
+	originals originals
 	zip       *zip.Writer
 	resources []waczResource
+	packed    WACZPacked
+}
+
+// pack writes the file, and returns its entry for a list of several.
+func (p *packer) pack() (entry waczResource, err error) {
+	err = vfs.WriteAtomic(p.fsys, p.out, func(w io.Writer) error {
+		whole := &part{Writer: w, sum: sha256.New()}
+		p.zip = zip.NewWriter(whole)
+		for _, name := range p.files {
+			if err := p.archive(name); err != nil {
+				return err
+			}
+		}
+		if err := p.findOriginals(); err != nil {
+			return err
+		}
+		copied, err := p.copyOriginals()
+		if err != nil {
+			return err
+		}
+		err = errors.Join(p.index(copied), p.list(copied), p.manifest(), p.zip.Close())
+		base := path.Base(p.out)
+		entry = waczResource{Name: plainName(base), Path: base, Hash: whole.digest(), Bytes: whole.bytes}
+		return err
+	})
+	if err == nil {
+		p.packed.Name, p.packed.Bytes, p.packed.Files = p.out, entry.Bytes, len(p.files)
+		p.o.OnPacked(p.packed)
+	}
+	return entry, err
 }
 
 // waczResource is an entry of datapackage.json.
@@ -151,7 +182,7 @@ func plainName(name string) string {
 	}, name)
 }
 
-// archive copies a WARC file, and finds the titles of its pages on the way.
+// archive copies a WARC file, and finds its pages and revisits on the way.
 func (p *packer) archive(name string) error {
 	base := path.Base(name)
 	err := p.add("archive/"+base, zip.Store, func(w io.Writer) error {
@@ -160,9 +191,7 @@ func (p *packer) archive(name string) error {
 			return err
 		}
 		read := io.TeeReader(f, w)
-		if p.o.TitleOf != nil {
-			err = p.readTitles(read, base)
-		}
+		err = p.scan(read, warc.ReaderOptions{Name: base}, func(*warc.RecordRead, *block.Head) {})
 		if err == nil {
 			_, err = io.Copy(io.Discard, read) // what is left of it
 		}
@@ -201,7 +230,7 @@ const waczBlock = 256
 
 // index writes the lines in compressed blocks, and a list of the blocks. Answers 304 are left out: ReplayWeb.page shows
 // them as empty pages. Without their lines it shows the capture that they refer to.
-func (p *packer) index(lines *indexMerge) error {
+func (p *packer) index(copied *cdxj.Lines) error {
 	var blocks bytes.Buffer
 	fmt.Fprintln(&blocks, `!meta 0 {"format":"cdxj-gzip-1.0","filename":"index.cdx.gz"}`)
 	err := p.add("indexes/index.cdx.gz", zip.Store, func(w io.Writer) error {
@@ -230,7 +259,7 @@ func (p *packer) index(lines *indexMerge) error {
 			_, err := w.Write(packed.Bytes())
 			return err
 		}
-		err := lines.each(func(line []byte) error {
+		err := p.indexes.merge(p.files, copied, p.originalsFile(), func(line []byte) error {
 			if isNotModified(line) {
 				return nil
 			}
@@ -252,101 +281,6 @@ func (p *packer) index(lines *indexMerge) error {
 		_, err := w.Write(blocks.Bytes())
 		return err
 	})
-}
-
-// waczPage is a line of the list of pages.
-type waczPage struct {
-	ID    string `json:"id"`
-	URL   string `json:"url"`
-	Time  string `json:"ts"`
-	Title string `json:"title,omitempty"`
-	MIME  string `json:"mime"`
-	Size  int64  `json:"size"`
-}
-
-// list writes the list of pages: the last capture of each HTML page.
-func (p *packer) list(files []string) (err error) {
-	lines, err := openIndexes(p.fsys, files)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, lines.close()) }()
-	return p.add("pages/pages.jsonl", zip.Deflate, func(w io.Writer) error {
-		out := json.NewEncoder(w)
-		out.SetEscapeHTML(false)
-		err := out.Encode(map[string]string{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"})
-		var last pageLine
-		write := func() error {
-			if last.URL == "" {
-				return nil
-			}
-			title := p.titles[place{last.File, number(last.Offset)}]
-			return out.Encode(waczPage{
-				ID: last.Digest + "-" + last.stamp, URL: last.URL, Time: last.time(), Title: title, MIME: last.MIME,
-				Size: last.length(),
-			})
-		}
-		err = errors.Join(err, lines.each(func(line []byte) error {
-			page, ok := parsePage(line)
-			if !ok {
-				return nil
-			}
-			if page.URL != last.URL {
-				if err := write(); err != nil {
-					return err
-				}
-			}
-			last = page
-			return nil
-		}))
-		return errors.Join(err, write())
-	})
-}
-
-// place is where a record begins.
-type place struct {
-	file   string
-	offset int64
-}
-
-// Limits of titles, in bytes.
-const (
-	titleBytes = 256 << 10 // how much of a page is searched
-	titleMost  = 1 << 10
-)
-
-// readTitles reads the records of a file. Damaged records have no titles.
-func (p *packer) readTitles(from io.Reader, base string) error {
-	z := warc.NewReader(from, warc.ReaderOptions{Name: base})
-	defer z.Close()
-	return warc.ScanRecords(z, func(rec *warc.RecordRead) error {
-		if rec.Type != warc.Response || !rec.IsHTTP() {
-			return nil
-		}
-		head, payload, err := rec.HTTP(true)
-		if err != nil || head.Status != http200 || !isPage(head.Get("Content-Type")) {
-			return nil //nolint:nilerr // a page without a title
-		}
-		body, done, err := coding.Decode(payload, head.Get("Content-Encoding"))
-		if err != nil {
-			return nil //nolint:nilerr // a page without a title
-		}
-		defer done()
-		text, _ := io.ReadAll(io.LimitReader(body, titleBytes)) // a damaged page may have its title
-		if title := p.o.TitleOf(text, []byte(head.Get("Content-Type"))); title != "" {
-			p.titles[place{base, rec.Offset}] = strings.ToValidUTF8(title[:min(len(title), titleMost)], "")
-		}
-		return nil
-	}, func(*warc.Fault) error { return nil })
-}
-
-const http200 = 200
-
-// isPage reports whether a response with this type is a page.
-func isPage(contentType string) bool {
-	media, _, _ := strings.Cut(contentType, ";")
-	media = strings.ToLower(strings.TrimSpace(media))
-	return media == "text/html" || media == "application/xhtml+xml"
 }
 
 // manifest writes datapackage.json and its digest.

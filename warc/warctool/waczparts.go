@@ -26,13 +26,17 @@ type multiWACZ struct {
 // packParts writes several WACZ files and their list.
 func packParts(fsys vfs.FS, out string, o WACZOptions, files []string) error {
 	stem := strings.TrimSuffix(out, ".wacz")
+	known := newIndexes(fsys, files)
 	list := multiWACZ{Profile: multiProfile, Title: o.Title, Software: o.Software, Created: waczTime(o.Now)}
 	for len(files) > 0 {
 		n, err := filesOfPart(fsys, o.SizeMost, files)
 		if err != nil {
 			return err
 		}
-		entry, err := packOne(fsys, fmt.Sprintf("%s-%04d.wacz", stem, len(list.Resources)+1), o, files[:n])
+		p := packer{
+			fsys: fsys, o: o, out: fmt.Sprintf("%s-%04d.wacz", stem, len(list.Resources)+1), files: files[:n], indexes: known,
+		}
+		entry, err := p.pack()
 		if err != nil {
 			return err
 		}

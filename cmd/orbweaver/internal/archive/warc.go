@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -239,6 +240,8 @@ func (*WACZCommand) Help() string {
 	return `The file has the WARC files unchanged, a merged index, and a list of the pages with their titles (WACZ 1.1.1).
 The indexes beside the WARC files are used; a file without one is indexed in memory. Each WARC file is read once, and
 compared with the manifest beside it. 'orbweaver warc verify' checks the result.
+With --split, each file can be replayed without the others: it gets copies of the records of other files that its
+revisits refer to. Name all files of a crawl, since those that are not named cannot be searched.
 
 Examples:
   orbweaver wacz crawl -o site.wacz
@@ -271,7 +274,7 @@ func (x *WACZCommand) Run(inv *command.Invocation) error {
 	scanner := parse.NewScanner(parse.Options{})
 	return warctool.PackWACZ(receipts.Over(vfs.Disk()), x.Out, warctool.WACZOptions{
 		Title: title, MainPage: x.MainPage, Software: "orbweaver/" + inv.Version, Now: time.Now(),
-		SignKey: key, SizeMost: x.Split,
+		SignKey: key, SizeMost: x.Split, OnPacked: func(p warctool.WACZPacked) { reportPacked(inv.Stderr, p) },
 		TitleOf: func(body, contentType []byte) string {
 			r, err := scanner.Scan(body, contentType)
 			if err != nil {
@@ -280,6 +283,19 @@ func (x *WACZCommand) Run(inv *command.Invocation) error {
 			return string(r.Title)
 		},
 	}, files...)
+}
+
+// reportPacked says what a WACZ file holds.
+func reportPacked(out io.Writer, p warctool.WACZPacked) {
+	fmt.Fprintf(out, "%s: %s, WARC files %d, pages %d\n", p.Name, command.FormatBytes(p.Bytes), p.Files, p.Pages)
+	if p.Originals > 0 {
+		fmt.Fprintf(out, "%s: with %d records of other files that its revisits refer to, %s\n", p.Name, p.Originals,
+			command.FormatBytes(p.OriginalsBytes))
+	}
+	if p.OriginalsMissing > 0 {
+		fmt.Fprintf(out, "%s: %d revisits refer to records that are in none of these files, and cannot be replayed: "+
+			"name all files of the crawl, and those of the crawls that it refers to\n", p.Name, p.OriginalsMissing)
+	}
 }
 
 // closedFiles returns the names of WARC files. A directory stands for the closed ones in it.

@@ -1,0 +1,270 @@
+package warctool
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"orbweaver/warc"
+	"orbweaver/warc/block"
+	"orbweaver/warc/cdxj"
+	"orbweaver/warc/lookup"
+)
+
+// originals are the records that the revisit records of a WACZ refer to. Each costs some 300 bytes of memory.
+type originals struct {
+	wanted map[string][]*original // by key and time, as an index line begins; by key and digest if there is no time
+	all    []*original
+	// byDigest says that some revisits name no time.
+	byDigest bool
+}
+
+// original is a record that revisits refer to.
+type original struct {
+	url      string
+	head     string // how its index line begins: key and time
+	path     string // of its file; "" until it is found
+	at       place
+	length   int64 // in its file; 0 if it cannot be copied alone
+	exact    bool  // the URL is spelled in the same way
+	own      bool  // in one of the WARC files of the WACZ
+	revisits int
+	// unmodified says that an answer 304 for the same URL refers to it: the index has no other line of that page.
+	unmodified bool
+}
+
+// of returns the record that a revisit refers to.
+func (o *originals) of(rec *warc.RecordRead) *original {
+	uri := []byte(strings.Trim(rec.Get("WARC-Refers-To-Target-URI"), "<>"))
+	if len(uri) == 0 {
+		uri = rec.TargetURI
+	}
+	key, url, err := lookup.KeyOf(uri)
+	if err != nil {
+		key, url = uri, uri // never found
+	}
+	want := string(key) + " "
+	if at, err := lookup.ParseTime(rec.Get("WARC-Refers-To-Date")); err == nil {
+		want += at.Format(stampLayout)
+	} else {
+		_, sum, _ := strings.Cut(rec.Get("WARC-Payload-Digest"), ":")
+		want, o.byDigest = want+sum, true
+	}
+	if o.wanted == nil {
+		o.wanted = make(map[string][]*original)
+	}
+	same := o.wanted[want]
+	i := slices.IndexFunc(same, func(w *original) bool { return w.url == string(url) })
+	if i < 0 {
+		w := &original{url: string(url)}
+		o.wanted[want], o.all = append(same, w), append(o.all, w)
+		i = len(same)
+		same = o.wanted[want]
+	}
+	same[i].revisits++
+	return same[i]
+}
+
+// stampLayout is the time of index lines.
+const stampLayout = "20060102150405"
+
+// see compares an index line with what is wanted. name is the path of its file.
+func (o *originals) see(line []byte, name string, own bool) {
+	head := bytes.TrimSuffix(line[:max(bytes.IndexByte(line, '{'), 0)], []byte(" "))
+	wanted := o.wanted[string(head)]
+	if wanted == nil && !o.byDigest {
+		return
+	}
+	l, err := cdxj.ParseLine(line)
+	if err != nil || l.Revisit {
+		return
+	}
+	if wanted == nil {
+		key, _, _ := bytes.Cut(head, []byte(" "))
+		wanted = o.wanted[string(key)+" "+string(l.Digest)]
+	}
+	for _, w := range wanted {
+		if exact := string(l.URL) == w.url; w.path == "" || exact && !w.exact {
+			w.head, w.path, w.at, w.length = string(head)+" {", name, place{path.Base(name), l.Offset}, l.Length
+			w.exact, w.own = exact, own
+		}
+	}
+}
+
+// isComplete reports whether nothing more must be searched.
+func (o *originals) isComplete() bool {
+	return !slices.ContainsFunc(o.all, func(w *original) bool { return !w.exact })
+}
+
+// unmodified returns the places of the originals that answers 304 refer to.
+func (o *originals) unmodified() map[place]bool {
+	at := map[place]bool{}
+	for _, w := range o.all {
+		if w.unmodified && w.path != "" {
+			at[w.at] = true
+		}
+	}
+	return at
+}
+
+// findOriginals searches the indexes of the WACZ for the originals of its revisits, then those of the other files that
+// are packed.
+func (p *packer) findOriginals() error {
+	for _, own := range []bool{true, false} {
+		for _, name := range p.indexes.all {
+			if p.originals.isComplete() {
+				return nil
+			}
+			if slices.Contains(p.files, name) != own {
+				continue
+			}
+			if err := p.indexes.each(name, func(line []byte) { p.originals.see(line, name, own) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// originalsEnd is the end of the name of a WARC file with copied records.
+const originalsEnd = "-originals.warc.gz"
+
+// originalsFile is the name of the WARC file with copied records.
+func (p *packer) originalsFile() string {
+	return strings.TrimSuffix(path.Base(p.out), ".wacz") + originalsEnd
+}
+
+// copyOriginals copies the originals that are in other files into a WARC file of their own, so that each WACZ can be
+// replayed without the others. It returns the index of that file, which may be empty.
+func (p *packer) copyOriginals() (*cdxj.Lines, error) {
+	var lines cdxj.Lines
+	var copies []*original
+	for _, w := range p.originals.all {
+		switch {
+		case w.path == "" || !w.own && w.length == 0:
+			p.packed.OriginalsMissing += w.revisits
+		case !w.own:
+			copies = append(copies, w)
+		}
+	}
+	if len(copies) == 0 {
+		return &lines, nil
+	}
+	slices.SortFunc(copies, func(a, b *original) int {
+		return cmp.Or(strings.Compare(a.path, b.path), cmp.Compare(a.at.offset, b.at.offset))
+	})
+	return &lines, p.add("archive/"+p.originalsFile(), zip.Store, func(w io.Writer) error {
+		out := &part{Writer: w, sum: sha256.New()}
+		if err := p.explainOriginals(out); err != nil {
+			return err
+		}
+		for rest := copies; len(rest) > 0; {
+			n := slices.IndexFunc(rest, func(w *original) bool { return w.path != rest[0].path })
+			if n < 0 {
+				n = len(rest)
+			}
+			if err := p.copyOf(out, rest[:n], &lines); err != nil {
+				return fmt.Errorf("%s: %w", rest[0].path, err)
+			}
+			rest = rest[n:]
+		}
+		p.packed.Originals, p.packed.OriginalsBytes = lines.Len(), out.bytes
+		return nil
+	})
+}
+
+// explainOriginals writes the first record of the file.
+func (p *packer) explainOriginals(w io.Writer) error {
+	e, err := warc.NewEncoder(warc.EncoderOptions{})
+	if err != nil {
+		return err
+	}
+	text := "software: " + p.o.Software + "\r\nformat: WARC File Format 1.1\r\n" +
+		"description: copies of records of other WARC files, which revisit records of this WACZ refer to\r\n"
+	err = e.Append(&warc.Record{
+		Type: warc.Warcinfo, Date: p.o.Now, Filename: p.originalsFile(), Block: [][]byte{[]byte(text)},
+	})
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(e.Group().Bytes())
+	return err
+}
+
+// copyOf copies records of one file, sorted by their places, and the warcinfo record that they name.
+func (p *packer) copyOf(out *part, records []*original, lines *cdxj.Lines) (err error) {
+	f, err := p.fsys.Open(records[0].path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	form := isMember(strings.HasSuffix(records[0].path, ".gz"))
+	z := warc.NewReader(f, warc.ReaderOptions{})
+	defer z.Close()
+	if info, err := z.Next(); err == nil && info.Type == warc.Warcinfo && info.Skip() == nil && info.Length > 0 {
+		err := form.write(out, func(w io.Writer) error {
+			_, err := io.Copy(w, io.NewSectionReader(f, 0, info.Length))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	var before, copied place
+	for _, w := range records {
+		if w.at == before { // its URL is spelled in two ways
+			w.at = copied
+			continue
+		}
+		before, copied = w.at, place{p.originalsFile(), out.bytes}
+		w.at = copied
+		var entry []byte
+		err := form.write(out, func(to io.Writer) (err error) {
+			entry, err = p.copyOriginal(to, io.NewSectionReader(f, before.offset, w.length), w)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("at %d: %w", before.offset, err)
+		}
+		lines.Add(entry, copied.offset, out.bytes-copied.offset)
+	}
+	return nil
+}
+
+// copyOriginal copies one record, which must be the one that the index says, and returns the start of its index line.
+func (p *packer) copyOriginal(out io.Writer, record io.Reader, w *original) (entry []byte, err error) {
+	read := io.TeeReader(record, out)
+	o := warc.ReaderOptions{Name: w.at.file, Base: w.at.offset}
+	err = p.scan(read, o, func(rec *warc.RecordRead, head *block.Head) {
+		if c, ok := rec.IndexEntryOf(head); ok && rec.Type != warc.Revisit {
+			entry = c.Append(entry[:0])
+		}
+	})
+	if err == nil {
+		_, err = io.Copy(io.Discard, read)
+	}
+	if err == nil && !bytes.HasPrefix(entry, []byte(w.head)) {
+		err = lookup.ErrIndex
+	}
+	return entry, err
+}
+
+// isMember says that the bytes of a record are a gzip member already.
+type isMember bool
+
+// write writes one gzip member, whose bytes or content are those of do.
+func (m isMember) write(out io.Writer, do func(io.Writer) error) error {
+	if m {
+		return do(out)
+	}
+	z := gzip.NewWriter(out)
+	return errors.Join(do(z), z.Close())
+}

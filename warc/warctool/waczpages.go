@@ -1,0 +1,189 @@
+package warctool
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+
+	"orbweaver/warc"
+	"orbweaver/warc/block"
+	"orbweaver/warc/cdxj"
+	"orbweaver/warc/coding"
+)
+
+// pages are the HTML pages of a WACZ, as its records are read.
+type pages struct {
+	titles   map[place]string
+	revisits map[place]revisitPage
+}
+
+// revisitPage is a page whose body is in another record.
+type revisitPage struct {
+	mime string
+	of   *original
+}
+
+// waczPage is a line of the list of pages.
+type waczPage struct {
+	ID    string `json:"id"`
+	URL   string `json:"url"`
+	Time  string `json:"ts"`
+	Title string `json:"title,omitempty"`
+	MIME  string `json:"mime"`
+	Size  int64  `json:"size"`
+}
+
+// list writes the list of pages: the last capture of each HTML page. A page that is a revisit of another record has the
+// title of that record.
+func (p *packer) list(copied *cdxj.Lines) error {
+	return p.add("pages/pages.jsonl", zip.Deflate, func(w io.Writer) error {
+		out := json.NewEncoder(w)
+		out.SetEscapeHTML(false)
+		if err := out.Encode(map[string]string{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}); err != nil {
+			return err
+		}
+		unmodified := p.originals.unmodified()
+		key, last := "", []waczPage(nil) // the pages of a key: one, unless a URL is there with http and https
+		write := func() error {
+			for i := range last {
+				if err := out.Encode(&last[i]); err != nil {
+					return err
+				}
+			}
+			p.packed.Pages += len(last)
+			last = last[:0]
+			return nil
+		}
+		err := p.indexes.merge(p.files, copied, p.originalsFile(), func(line []byte) error {
+			l, isPage := parsePage(line)
+			at := place{l.File, number(l.Offset)}
+			if isPage && l.File == p.originalsFile() && !unmodified[at] {
+				return nil
+			}
+			title, ofRevisit := at, p.pages.revisits[at]
+			if ofRevisit.of != nil {
+				isPage, title, l.MIME = true, ofRevisit.of.at, ofRevisit.mime
+			}
+			if !isPage {
+				return nil
+			}
+			if now, _, _ := bytes.Cut(line, []byte(" ")); string(now) != key {
+				if err := write(); err != nil {
+					return err
+				}
+				key = string(now)
+			}
+			page := waczPage{
+				ID: pageID(l.URL, l.stamp), URL: l.URL, Time: l.time(), Title: p.pages.titles[title], MIME: l.MIME,
+				Size: l.length(),
+			}
+			if i := slices.IndexFunc(last, func(q waczPage) bool { return q.URL == page.URL }); i >= 0 {
+				last[i] = page
+				return nil
+			}
+			last = append(last, page)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return write()
+	})
+}
+
+// pageID returns the identity of a capture. Two pages with the same body have different ones.
+func pageID(url, stamp string) string {
+	sum := sha256.Sum256([]byte(stamp + " " + url))
+	return hex.EncodeToString(sum[:16])
+}
+
+// place is where a record begins.
+type place struct {
+	file   string
+	offset int64
+}
+
+// Limits of titles, in bytes.
+const (
+	titleBytes = 256 << 10 // how much of a page is searched
+	titleMost  = 1 << 10
+)
+
+// scan reads the records of a file: it finds the titles of pages, and what revisits refer to. do gets each record, and
+// the head of its HTTP message, nil if there is none. Damaged records are passed over.
+func (p *packer) scan(from io.Reader, o warc.ReaderOptions, do func(*warc.RecordRead, *block.Head)) error {
+	z := warc.NewReader(from, o)
+	defer z.Close()
+	return warc.ScanRecords(z, func(rec *warc.RecordRead) error {
+		var head *block.Head
+		var payload io.Reader
+		if rec.IsHTTP() && (rec.Type == warc.Response || rec.Type == warc.Revisit) {
+			var err error
+			if head, payload, err = rec.HTTP(true); err != nil {
+				head = nil
+			}
+		}
+		do(rec, head)
+		at := place{o.Name, rec.Offset}
+		switch {
+		case rec.Type == warc.Revisit:
+			p.revisit(rec, at, head)
+		case head != nil && head.Status == http200 && isPage(head.Get("Content-Type")):
+			p.title(at, head, payload)
+		}
+		return nil
+	}, func(*warc.Fault) error { return nil })
+}
+
+// revisit keeps what a revisit refers to.
+func (p *packer) revisit(rec *warc.RecordRead, at place, head *block.Head) {
+	of := p.originals.of(rec)
+	switch {
+	case head == nil:
+	case head.Status == http304:
+		of.unmodified = of.unmodified || of.url == string(rec.TargetURI)
+	case head.Status == http200 && isPage(head.Get("Content-Type")):
+		if p.pages.revisits == nil {
+			p.pages.revisits = make(map[place]revisitPage)
+		}
+		p.pages.revisits[at] = revisitPage{string(cdxj.MediaType([]byte(head.Get("Content-Type")))), of}
+	}
+}
+
+// title keeps the title of a page, if it has one.
+func (p *packer) title(at place, head *block.Head, payload io.Reader) {
+	if p.o.TitleOf == nil {
+		return
+	}
+	body, done, err := coding.Decode(payload, head.Get("Content-Encoding"))
+	if err != nil {
+		return
+	}
+	defer done()
+	text, _ := io.ReadAll(io.LimitReader(body, titleBytes)) // a damaged page may have its title
+	title := p.o.TitleOf(text, []byte(head.Get("Content-Type")))
+	if title == "" {
+		return
+	}
+	if p.pages.titles == nil {
+		p.pages.titles = make(map[place]string)
+	}
+	p.pages.titles[at] = strings.ToValidUTF8(title[:min(len(title), titleMost)], "")
+}
+
+const (
+	http200 = 200
+	http304 = 304
+)
+
+// isPage reports whether a response with this type is a page.
+func isPage(contentType string) bool {
+	media, _, _ := strings.Cut(contentType, ";")
+	media = strings.ToLower(strings.TrimSpace(media))
+	return media == "text/html" || media == "application/xhtml+xml"
+}
