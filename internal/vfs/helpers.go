@@ -78,6 +78,14 @@ func ReadFile(fsys FS, name string) ([]byte, error) {
 	return data[:n], nil
 }
 
+// OpenRange opens a file to read a part of it: see RangeFS. Any other FS opens the whole file.
+func OpenRange(fsys FS, name string, offset, length int64) (File, error) {
+	if parts, ok := fsys.(RangeFS); ok {
+		return parts.OpenRange(name, offset, length)
+	}
+	return fsys.Open(name)
+}
+
 // RemoveIfExists removes a file. A missing file is no error. The removal is durable only after SyncDir.
 func RemoveIfExists(fsys FS, name string) error {
 	err := fsys.Remove(name)

@@ -39,6 +39,14 @@ type FS interface {
 	Free(dir string) (int64, error)
 }
 
+// RangeFS is an FS that opens a part of a file at less cost than the whole.
+type RangeFS interface {
+	FS
+	// OpenRange opens a file to read length bytes from an offset, in order. With length 0 the range ends with the file.
+	// What is outside of the range may be missing.
+	OpenRange(name string, offset, length int64) (File, error)
+}
+
 // File is an open file. Reads and writes at offsets may run concurrently; Read and Write share one position.
 type File interface {
 	io.Reader

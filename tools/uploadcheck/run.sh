@@ -93,6 +93,24 @@ fi
 grep -q "the object differs from the file" "$dir/damage.log" || complain "the finding does not say what is wrong"
 s3 put --quiet "$dir/back/$one" "s3://archive/check/one/$one" || complain "s3cmd put"
 
+# Records of the first WARC file, to be read again when it is only in the bucket.
+first=$(find "$dir/crawl/warc" -name '*.warc' | sort | head -1)
+"$orbweaver" warc --json ls "$first" | node -e '
+	const lines = require("fs").readFileSync(0, "utf8").trim().split("\n").map(JSON.parse)
+	const pages = lines.filter((l) => l.type === "response" && l.uri.startsWith("http"))
+	for (let i = 0; i < 20; i++) console.log(pages[Math.floor(i * pages.length / 20)].uri)' | sort -u >"$dir/urls"
+[ "$(wc -l <"$dir/urls")" -ge 10 ] || complain "no URLs to read"
+read_records() {
+	mkdir -p "$1"
+	n=0
+	while read -r url; do
+		n=$((n + 1))
+		"$orbweaver" warc get --dir "$dir/crawl" --record "$url" >"$1/$n.record" || complain "warc get --record $url"
+		"$orbweaver" warc get --dir "$dir/crawl" "$url" >"$1/$n.payload" 2>/dev/null || complain "warc get $url"
+	done <"$dir/urls"
+}
+read_records "$dir/before"
+
 # The files are removed here, while the sender is killed. fsck still knows them, and s3cmd or upload brings them back.
 for wait in 0.040 0.045 0.050 0.055 0.060 0.070; do
 	"$orbweaver" upload --upload-then delete "$dir/crawl" >>"$dir/delete.log" 2>&1 &
@@ -104,6 +122,20 @@ done
 timeout 60 "$orbweaver" upload --upload-then delete "$dir/crawl" || complain "upload --upload-then delete"
 [ "$(find "$dir/crawl/warc" -name '*.warc' | wc -l)" -eq 1 ] || complain "files are left"
 "$orbweaver" fsck --quiet --remote "$dir/crawl" || complain "fsck --remote of removed files"
+
+# Single records come from the bucket, byte for byte. If the store is down, the error names object and remedy.
+[ ! -e "$first" ] || complain "the first file is still here"
+read_records "$dir/after"
+diff -r "$dir/before" "$dir/after" || complain "warc get reads other bytes from the bucket"
+url=$(head -1 "$dir/urls")
+stop_store
+if "$orbweaver" warc get --dir "$dir/crawl" "$url" >/dev/null 2>"$dir/unreachable.log"; then
+	complain "warc get without a store"
+fi
+for word in "s3://archive/check/one/$(basename "$first")" "connection refused" "orbweaver upload --fetch-back $dir/crawl"; do
+	grep -q "$word" "$dir/unreachable.log" || complain "the error does not say: $word"
+done
+start_store
 "$orbweaver" upload --fetch-back "$dir/crawl" || complain "upload --fetch-back"
 (cd "$dir/crawl/warc" && sha256sum -c --quiet manifest-sha256.txt) || complain "sha256sum of fetched files"
 [ $status -eq 0 ] && echo "uploadcheck: no complaint: $(find "$dir/back" -type f | wc -l) objects"

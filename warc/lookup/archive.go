@@ -50,10 +50,22 @@ func ParseCapture(line []byte) (c Capture, err error) {
 	return c, nil
 }
 
+// knownLength returns the length of the record in its file; 0 if the index does not tell it.
+func (c *Capture) knownLength() int64 {
+	if c.Length == unknownLength {
+		return 0
+	}
+	return c.Length
+}
+
+// unknownLength is the length of a record that is alone in its member, if no index tells it.
+const unknownLength = 1
+
 // CaptureAt is the capture of a URL whose record is known to be at an offset of a file.
 func CaptureAt(file string, offset int64, url string, at time.Time) Capture {
 	return Capture{
-		Line: cdxj.Line{URL: []byte(url), File: []byte(file), Offset: offset, Length: 1}, Stamp: at.UTC().Format(stampLayout),
+		Line:  cdxj.Line{URL: []byte(url), File: []byte(file), Offset: offset, Length: unknownLength},
+		Stamp: at.UTC().Format(stampLayout),
 	}
 }
 

@@ -8,6 +8,9 @@
 //
 // A Range is a range of index lines by their bytes: one key, a prefix, a host, a domain. Lines come sorted, in pieces.
 //
+// Records are opened by vfs.OpenRange, with offset and length of the index: of a file in a store only the record is
+// read.
+//
 // A file without an index is read once, and its lines are kept; of a file that grows, only what is new is read again. A
 // record that is not complete at the end of such a file does not exist yet.
 //

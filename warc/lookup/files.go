@@ -45,11 +45,17 @@ type Files struct {
 	mu      sync.Mutex // guards the following, also while a file is read
 	scanned map[string]*scanned
 	kept    int64
+
+	words struct { // dictionaries of closed files, by path
+		sync.Mutex
+		of map[string][]byte
+	}
 }
 
 // NewFiles returns the files that o names. They are listed at each query, so that new ones are found.
 func NewFiles(o Options) *Files {
 	f := &Files{o: o, hasDone: o.Writing != nil, scanned: make(map[string]*scanned)}
+	f.words.of = make(map[string][]byte)
 	if o.Writing == nil {
 		f.o.Writing = nothingWritten{}
 	}

@@ -36,13 +36,17 @@ var ErrIndex = errors.New("the index does not fit its file: write it again with 
 
 // Open opens the record of a capture.
 func (a *Archive) Open(c *Capture) (*Record, error) {
-	file, err := a.files.openNamed(string(c.File))
+	named, err := a.files.find(string(c.File))
 	if err != nil {
 		return nil, fmt.Errorf("lookup: %w", err)
 	}
-	words, _, err := member.ReadDictionary(file)
+	words, err := a.files.dictionaryOf(named)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("lookup: %w", err), file.Close())
+		return nil, fmt.Errorf("lookup: %w", err)
+	}
+	file, err := a.files.openRange(named, c.Offset, c.knownLength())
+	if err != nil {
+		return nil, fmt.Errorf("lookup: %w", err)
 	}
 	r := &Record{file: file, reader: warc.NewReader(
 		io.NewSectionReader(file, c.Offset, math.MaxInt64-c.Offset),
@@ -78,26 +82,71 @@ func isRecordOf(rec *warc.RecordRead, c *Capture) bool {
 	return bytes.Equal(rec.TargetURI, c.URL) || err == nil && string(key) == c.Key
 }
 
-// openNamed opens an archive file by its name in an index.
-func (f *Files) openNamed(name string) (vfs.File, error) {
+// find finds an archive file by its name in an index.
+func (f *Files) find(name string) (archiveFile, error) {
 	if path.Base(name) != name {
-		return nil, fmt.Errorf("%.200q: %w", name, ErrIndex)
+		return archiveFile{}, fmt.Errorf("%.200q: %w", name, ErrIndex)
 	}
 	files, err := f.list()
 	if err != nil {
-		return nil, err
+		return archiveFile{}, err
 	}
 	for _, file := range files {
-		if file.name != name {
-			continue
+		if file.name == name {
+			return file, nil
 		}
-		opened, err := f.o.FS.Open(file.path)
-		if errors.Is(err, fs.ErrNotExist) && file.open { // it was finished meanwhile
-			opened, err = f.o.FS.Open(file.final)
-		}
-		return opened, err
 	}
-	return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	return archiveFile{}, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+}
+
+// openRange opens a file to read a part of it.
+func (f *Files) openRange(file archiveFile, offset, length int64) (vfs.File, error) {
+	opened, err := vfs.OpenRange(f.o.FS, file.path, offset, length)
+	if errors.Is(err, fs.ErrNotExist) && file.open { // it was finished meanwhile
+		opened, err = vfs.OpenRange(f.o.FS, file.final, offset, length)
+	}
+	return opened, err
+}
+
+const (
+	// dictionariesKept is how many dictionaries of closed files are kept. Each has 16 MiB at most.
+	dictionariesKept = 4
+	// dictionaryStart is how much of a file is opened for its dictionary at first, in bytes.
+	dictionaryStart = 128 << 10
+)
+
+// dictionaryOf returns the zstd dictionary of a file; nil without one.
+func (f *Files) dictionaryOf(file archiveFile) (words []byte, err error) {
+	if !strings.HasSuffix(file.name, ".zst") {
+		return nil, nil
+	}
+	f.words.Lock()
+	words, known := f.words.of[file.path]
+	f.words.Unlock()
+	if known {
+		return words, nil
+	}
+	for _, length := range []int64{dictionaryStart, 0} {
+		opened, err := f.openRange(file, 0, length)
+		if err != nil {
+			return nil, err
+		}
+		words, _, err = member.ReadDictionary(opened)
+		if err = errors.Join(err, opened.Close()); errors.Is(err, member.ErrTruncated) && length > 0 {
+			continue // it is a long one
+		}
+		if err != nil || file.open {
+			return words, err
+		}
+		break
+	}
+	f.words.Lock()
+	defer f.words.Unlock()
+	if len(f.words.of) >= dictionariesKept {
+		clear(f.words.of)
+	}
+	f.words.of[file.path] = words
+	return words, nil
 }
 
 // Page is a capture with the payload that belongs to it. It must be closed.

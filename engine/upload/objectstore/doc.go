@@ -7,4 +7,5 @@
 //	Store.Send -> Store.put for the index, then for the WARC file
 //	Store.put  -> Store.stat -> digest -> Store.putWhole, or parts.send -> Store.verify
 //	Store.verify: HEAD for the length; then the ETag, the SHA-256 of the store, or the whole object read back
+//	Open -> object.request: GET with Range; object.Read -> object.resume asks for the rest
 package objectstore

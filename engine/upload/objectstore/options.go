@@ -84,7 +84,7 @@ func (o *Options) Validate() error {
 
 // New returns a Store. It looks for credentials, and sends nothing.
 func New(o Options) (*Store, error) {
-	s := &Store{partBytes: o.PartBytes, patience: o.Patience}
+	s := &Store{partBytes: o.PartBytes, patience: o.Patience, resumeWait: resumeWait}
 	if s.partBytes == 0 {
 		s.partBytes = partBytes
 	}

@@ -27,7 +27,8 @@ type Store struct {
 	bucket, prefix string
 	partBytes      int64
 	patience       time.Duration
-	checksums      bool // whether the store gets SHA-256 digests to verify
+	resumeWait     time.Duration // before the rest of an object is requested
+	checksums      bool          // whether the store gets SHA-256 digests to verify
 }
 
 // How it was proved that an object has the bytes of its file.
@@ -143,21 +144,25 @@ func isUnknown(err error) bool {
 // messageMost is how much of a message of the store is kept, in bytes.
 const messageMost = 300
 
-// fault makes an error for people.
+// fault makes an error for people, which names the object.
 func (s *Store) fault(key string, err error) error {
 	if err == nil {
 		return nil
 	}
+	return fmt.Errorf("%s: %w", s.object(key), causeOf(err))
+}
+
+// causeOf makes an error for people from an answer of the store. Other errors stay as they are.
+func causeOf(err error) error {
 	var answer minio.ErrorResponse
-	if errors.As(err, &answer) {
-		hint := ""
-		if answer.Code == "RequestTimeTooSkewed" {
-			hint = ": set the clock of this machine"
-		}
-		return fmt.Errorf("s3://%s/%s: %.60s, status %d: %.*q%s", s.bucket, key, answer.Code, answer.StatusCode, messageMost,
-			answer.Message, hint)
+	if !errors.As(err, &answer) {
+		return err
 	}
-	return fmt.Errorf("s3://%s/%s: %w", s.bucket, key, err)
+	hint := ""
+	if answer.Code == "RequestTimeTooSkewed" {
+		hint = ": set the clock of this machine"
+	}
+	return fmt.Errorf("%.60s, status %d: %.*q%s", answer.Code, answer.StatusCode, messageMost, answer.Message, hint)
 }
 
 // putWhole sends a file in one request.

@@ -60,16 +60,43 @@ func (e *ElsewhereError) Error() string {
 // Unwrap returns vfs.ErrElsewhere.
 func (e *ElsewhereError) Unwrap() error { return vfs.ErrElsewhere }
 
-// Disk is a disk on which the removed WARC files of crawls are listed, and have their lengths. They cannot be opened.
+// Disk is a disk on which the removed WARC files of crawls are listed, and have their lengths. They can be opened only
+// as far as objects are read: see ReadRecords and ReadFiles.
 type Disk struct {
 	vfs.FS
+
+	records, files Objects
 
 	mu    sync.Mutex
 	known map[string]Receipt // of removed files, by the path of the receipt; guarded by mu
 }
 
 // Over returns the Disk above fsys.
-func Over(fsys vfs.FS) *Disk { return &Disk{FS: fsys, known: map[string]Receipt{}} }
+func Over(fsys vfs.FS) *Disk {
+	return &Disk{FS: fsys, records: NoObjects{}, files: NoObjects{}, known: map[string]Receipt{}}
+}
+
+// ReadRecords lets OpenRange read parts of removed files, such as a record, from their objects. It returns d.
+func (d *Disk) ReadRecords(from Objects) *Disk {
+	d.records = from
+	return d
+}
+
+// ReadFiles lets Open read removed files from their objects: each in order, from its beginning. It returns d.
+func (d *Disk) ReadFiles(from Objects) *Disk {
+	d.files = from
+	return d
+}
+
+// Object says in which object a removed file is; "" if the file was not removed.
+func (d *Disk) Object(name string) string {
+	if _, err := d.FS.Size(name); err != nil {
+		if away, ok := d.elsewhere(name, err); ok {
+			return away.Place()
+		}
+	}
+	return ""
+}
 
 // List also names the removed files, if it is the archive of a crawl.
 func (d *Disk) List(dir string) ([]string, error) {
@@ -101,11 +128,21 @@ func (d *Disk) Size(name string) (int64, error) {
 	return size, err //nolint:wrapcheck // the disk's own
 }
 
-// Open returns an *ElsewhereError for a removed file.
+// Open opens a removed file as ReadFiles says. Otherwise it returns an *ElsewhereError.
 func (d *Disk) Open(name string) (vfs.File, error) {
 	f, err := d.FS.Open(name)
 	if away, ok := d.elsewhere(name, err); ok {
-		return nil, away
+		return openWhole(d.files, away, name)
+	}
+	return f, err //nolint:wrapcheck // the disk's own
+}
+
+// OpenRange implements vfs.RangeFS: it opens a part of a removed file as ReadRecords says. Otherwise it returns an
+// *ElsewhereError.
+func (d *Disk) OpenRange(name string, offset, length int64) (vfs.File, error) {
+	f, err := vfs.OpenRange(d.FS, name, offset, length)
+	if away, ok := d.elsewhere(name, err); ok {
+		return openPart(d.records, away, name, offset, length)
 	}
 	return f, err //nolint:wrapcheck // the disk's own
 }

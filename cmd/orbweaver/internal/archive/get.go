@@ -6,6 +6,8 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
+	"orbweaver/cmd/orbweaver/internal/receivers"
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc/lookup"
 	"orbweaver/warc/warctool"
@@ -26,7 +28,8 @@ func (*warcGetCmd) Help() string {
 	return `The payload comes without chunking and content encodings. A revisit record has the payload of the capture
 that it refers to. Of several captures with the same key in the index, that of exactly this URL is taken. A
 running crawl is asked for its index. Otherwise files that were open when the crawl was killed are read up to
-their last complete record.
+their last complete record. Of a file that was removed here (--upload-then delete), the record alone is read from
+the object store, with the keys in the environment.
 
 Exit status: 0 printed, 1 there is no capture (near ones are named) or it cannot be read.
 
@@ -58,7 +61,9 @@ func (x *warcGetCmd) Run(inv *command.Invocation, c *Command) error {
 	if _, _, err := lookup.KeyOf([]byte(o.URL)); err != nil {
 		return command.Misuse(fmt.Errorf("%w: give a whole URL, such as https://example.org/", err))
 	}
-	a, err := x.archive(files)
+	objects := receivers.NewObjects(inv.Context, inv.Version)
+	defer objects.Close()
+	a, err := x.archive(files, objects)
 	if err != nil {
 		return command.Misuse(err)
 	}
@@ -70,11 +75,11 @@ func (x *warcGetCmd) Run(inv *command.Invocation, c *Command) error {
 }
 
 // archive returns the archive of the files, or that of the crawl directory without any.
-func (x *warcGetCmd) archive(files []string) (*lookup.Archive, error) {
+func (x *warcGetCmd) archive(files []string, objects receipts.Objects) (*lookup.Archive, error) {
 	if len(files) == 0 {
-		return x.OpenArchive(&x.Others)
+		return x.OpenArchive(&x.Others, objects)
 	}
-	disk := vfs.Disk()
+	disk := receipts.Over(vfs.Disk()).ReadRecords(objects)
 	for _, name := range files {
 		if _, err := disk.Size(name); err != nil {
 			return nil, err

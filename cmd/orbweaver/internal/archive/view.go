@@ -14,6 +14,7 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
+	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/warc/replay"
 )
 
@@ -29,7 +30,8 @@ type ViewCommand struct {
 func (*ViewCommand) Help() string {
 	return `Prints an address for a browser on this machine, and serves the archive there until Ctrl-C: the pages as
 they were, with images, styles and links. The crawl may run meanwhile; what it stores is seen at once. Scripts of
-the pages do not run, and nothing is loaded from the web. /cdx answers the CDX server API.
+the pages do not run, and nothing is loaded from the web. /cdx answers the CDX server API. Records of files that
+were removed here (--upload-then delete) are read from the object store, one request each.
 
 Example:
   orbweaver view crawl`
@@ -46,12 +48,14 @@ func (x *ViewCommand) Run(inv *command.Invocation) error {
 	if x.Of != "" {
 		x.Dir = x.Of
 	}
-	a, err := x.OpenArchive(&x.Others)
+	ctx, stop := signal.NotifyContext(inv.Context, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	objects := receivers.NewObjects(ctx, inv.Version)
+	defer objects.Close()
+	a, err := x.OpenArchive(&x.Others, objects)
 	if err != nil {
 		return command.Misuse(err)
 	}
-	ctx, stop := signal.NotifyContext(inv.Context, os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", x.Listen)
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)

@@ -29,9 +29,9 @@ func (o *Others) Dirs(disk vfs.FS) (dirs []string, err error) {
 }
 
 // OpenArchive returns the archive of the crawl directory, and further ones. A running crawl is asked for its index; if
-// none answers, the files are read.
-func (t *Target) OpenArchive(others *Others) (*lookup.Archive, error) {
-	disk := receipts.Over(vfs.Disk())
+// none answers, the files are read. Records of removed files come from objects.
+func (t *Target) OpenArchive(others *Others, objects receipts.Objects) (*lookup.Archive, error) {
+	disk := receipts.Over(vfs.Disk()).ReadRecords(objects)
 	dir, err := lookup.FindDir(disk, t.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("there is no crawl in %s", t.Dir)

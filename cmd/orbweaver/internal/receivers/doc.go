@@ -2,4 +2,5 @@
 // --on-warc-close.
 //
 //	crawl, upload -> Start -> upload.Start
+//	warc get, view -> Objects.OpenObject -> objectstore.Open: records of removed files
 package receivers
