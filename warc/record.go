@@ -99,7 +99,7 @@ const (
 // prefixOf returns the first lines of records in the file of a warcinfo record. The zero ID is that of no file.
 func prefixOf(info ID) (prefix [prefixLen]byte) {
 	copy(prefix[:], prefixBefore)
-	info.put(prefix[len(prefixBefore):])
+	info.Put(prefix[len(prefixBefore):])
 	copy(prefix[prefixLen-len(prefixAfter):], prefixAfter)
 	return prefix
 }
@@ -194,5 +194,5 @@ func (r *Record) truncation(block int64) Truncation {
 
 func appendID(dst []byte, name string, id ID) []byte {
 	dst = append(append(dst, name...), ": <urn:uuid:"...)
-	return append(id.append(dst), '>', '\r', '\n')
+	return append(id.Append(dst), '>', '\r', '\n')
 }
