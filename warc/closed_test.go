@@ -129,6 +129,11 @@ func TestListenersKnowFilesOfAKilledRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			ends = append(ends, w.Checkpoint())
+			if rng.IntN(3) == 0 {
+				if err := w.Sync(); err != nil { // from time to time it writes lines of the index
+					t.Fatal(err)
+				}
+			}
 		}
 		if seed%4 < 2 {
 			if err := w.Close(); err != nil {

@@ -55,9 +55,9 @@
 // An Encoder belongs to one goroutine. A Group borrows its memory until Reset. A Writer is safe for concurrent use. Its
 // lock is held during a write and the creation of a file, but not during Sync. It is not held while a full file is
 // finished either. The Append that filled the file finishes it, or with FinishLater a call of Finish. The index of the
-// open file is in memory, about 250 bytes per page. After a kill it is rebuilt from the file: by OpenWriter, or with
-// FinishLater by Finish while the crawl continues. A directory has one Writer; the caller must hold the lock of the
-// crawl directory.
+// open file is in memory, about 250 bytes per page. Sync also writes it beside the file, every 4 MiB (package
+// openindex). After a kill it is read from there and from the end of the file: by OpenWriter, or with FinishLater by
+// Finish while the crawl continues. A directory has one Writer; the caller must hold the lock of the crawl directory.
 //
 // # Costs
 //

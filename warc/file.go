@@ -11,6 +11,7 @@ import (
 	"orbweaver/warc/fixity"
 	"orbweaver/warc/header"
 	"orbweaver/warc/member"
+	"orbweaver/warc/openindex"
 )
 
 // outFile is a file that is written or waits to be finished. The Writer's lock guards all fields except those of sync
@@ -28,21 +29,29 @@ type outFile struct {
 	index    cdxj.Lines
 	facts    fileFacts
 
+	marks openindex.Marks // lines of the index in a file, for after a kill; guarded by closing
+
 	recalling chan struct{} // a lock for recall with capacity one: held while it is full
 	unread    int64         // length of the first part without index lines in memory: see recall; guarded by recalling
 	recalled  cdxj.Lines    // of the first part; guarded by recalling
 	isIndexed bool          // the lines are in the index alone; guarded by recalling
 
 	closing chan struct{} // a lock for sync and finish, which take long: held while it is full
-	synced  int64         // durable part of wrote; guarded by closing
-	past    int64         // bytes of the file that the system was told to remove from its cache; guarded by closing
-	named   bool          // its name is durable; guarded by closing
 	stage   int           // progress of finish; guarded by closing
+	durable               // guarded by closing
+}
+
+// durable is what of a file is on the disk.
+type durable struct {
+	synced int64 // part of wrote
+	past   int64 // bytes of the file that the system was told to remove from its cache
+	named  bool  // its name
 }
 
 func newOutFile(fsys vfs.FS, dir string, info FileInfo, listeners []fixity.Listener) *outFile {
 	return &outFile{
 		fsys: fsys, dir: dir, info: info, facts: fileFacts{listeners: listeners},
+		marks:     openindex.Marks{File: openindex.File{FS: fsys, Name: join(dir, info.Index()+openindex.Suffix)}},
 		recalling: make(chan struct{}, 1), closing: make(chan struct{}, 1),
 	}
 }
@@ -113,6 +122,9 @@ func (f *outFile) syncHeld(end fileEnd) error {
 	}
 	f.synced = end.wrote
 	size := f.facts.digestTo(f.f, end)
+	if end.isMarkDue {
+		f.marks.Add(f.facts.markOf(f.f, &end))
+	}
 	// Only a resume reads these bytes again, and the frontier can use the memory.
 	if ahead := size - f.past; ahead >= forgetStep {
 		ahead -= ahead % forgetStep
@@ -150,7 +162,10 @@ func (f *outFile) finish() error {
 		stageIndexed: func() error { return f.f.Close() },
 		stageClosed:  func() error { return f.fsys.Rename(join(f.dir, f.info.Name), final) },
 		stageRenamed: f.endRename,
-		stageDurable: func() error { return f.facts.announce(f) },
+		stageDurable: func() error {
+			f.marks.Remove()
+			return f.facts.announce(f)
+		},
 	}
 	for f.stage < stageDone {
 		stage := f.stage
@@ -187,7 +202,7 @@ func (f *outFile) abandon() error {
 		return nil
 	}
 	f.stage = stageDone
-	return f.f.Close()
+	return errors.Join(f.marks.Close(), f.f.Close())
 }
 
 // setAside copies what is truncated from a file before the Checkpoint into another file, so that the operator can

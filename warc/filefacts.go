@@ -5,7 +5,9 @@ import (
 	"io"
 	"sync/atomic"
 
+	"orbweaver/warc/cdxj"
 	"orbweaver/warc/fixity"
+	"orbweaver/warc/openindex"
 )
 
 // fileFacts collect what listeners are told of a file when it is closed.
@@ -22,6 +24,27 @@ type fileEnd struct {
 	wrote   int64 // see outFile
 	size    int64 // length of the file
 	lasting int64 // the part of it that no Undo removes
+
+	isMarkDue bool
+	lines     *cdxj.Lines // if a mark is due
+	count     int         // lines of the lasting part
+	records   [typeCount]uint64
+}
+
+// markOf returns the mark at an end of a file, behind digestTo.
+func (f *fileFacts) markOf(archive io.ReaderAt, e *fileEnd) openindex.Mark {
+	m := openindex.Mark{
+		Archive: archive, End: e.lasting, Lines: e.lines, Count: e.count, Records: make(map[string]uint64, typeCount),
+	}
+	if d := f.digest.Load(); d != nil && d.Len() == e.lasting {
+		m.Digest = d.State()
+	}
+	for kind, n := range e.records {
+		if n > 0 {
+			m.Records[Type(kind).String()] = n
+		}
+	}
+	return m
 }
 
 // begin starts the digest of a new file.
@@ -50,7 +73,7 @@ func (f *fileFacts) complete(out *outFile) error {
 	if f.digest.Load() == nil { // a file of a killed run
 		again := newOutFile(out.fsys, out.dir, out.info, f.listeners)
 		again.f = out.f
-		good, err := again.rebuild(out.size)
+		_, good, err := again.rebuild(out.size)
 		if err = out.whole(good, out.size, err); err != nil {
 			return err
 		}

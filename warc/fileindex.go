@@ -6,20 +6,34 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"orbweaver/warc/cdxj"
 	"orbweaver/warc/fixity"
 	"orbweaver/warc/member"
+	"orbweaver/warc/openindex"
 )
 
 // goOn makes the file the current one, with the given length. Its index is rebuilt at once, or later by recall, because
 // that reads the whole file. In the second case the caller must know that a group ends there.
 func (f *outFile) goOn(length int64, later bool) error {
-	if !later {
-		good, err := f.rebuild(length)
-		return f.whole(good, length, err)
+	if err := f.readInfo(length); err != nil {
+		return err
 	}
+	if later {
+		f.unread = length
+		return nil
+	}
+	r, good, err := f.rebuild(length)
+	if err = f.whole(good, length, err); err == nil {
+		f.marks.Resume(r)
+	}
+	return err
+}
+
+// readInfo reads the first record of a file with this length.
+func (f *outFile) readInfo(length int64) error {
 	z := NewReader(io.NewSectionReader(f.f, 0, length), ReaderOptions{Name: f.info.Name, Syntax: Fail})
 	defer z.Close()
 	rec, err := z.Next()
@@ -32,7 +46,7 @@ func (f *outFile) goOn(length int64, later bool) error {
 	if rec.Type == Warcinfo {
 		f.id = rec.ID
 	}
-	f.size, f.infoSize, f.unread = length, rec.Offset+rec.Length, length
+	f.size, f.infoSize = length, rec.Offset+rec.Length
 	return nil
 }
 
@@ -54,11 +68,13 @@ func (f *outFile) recall() error {
 	}
 	again := newOutFile(f.fsys, f.dir, f.info, f.facts.listeners)
 	again.f = f.f
-	good, err := again.rebuild(f.unread)
+	r, good, err := again.rebuild(f.unread)
 	if err = f.whole(good, f.unread, err); err != nil {
 		return fmt.Errorf("warc: index of %s: %w", f.info.Name, err)
 	}
 	f.recalled, f.unread = again.index, 0
+	r.Earlier = *f.recalled.Snapshot()
+	f.marks.Resume(r)
 	f.facts.digest.Store(again.facts.digest.Load())
 	return nil
 }
@@ -132,23 +148,30 @@ func linesOf(w *Writer, file *outFile) (lines OpenLines, ok bool) {
 	}, !file.isIndexed
 }
 
-// rebuild reads the first length bytes of the file again, for the state of the Writer: the index, the identity of the
-// warcinfo record, the size, and with listeners the digest. It returns the length of the complete records; the rest is
-// damaged or torn.
-func (f *outFile) rebuild(length int64) (good int64, err error) {
-	var from io.Reader = io.NewSectionReader(f.f, 0, length)
-	digest := fixity.NewDigest()
-	if len(f.facts.listeners) > 0 {
-		from = io.TeeReader(from, digest)
+// rebuild restores the state of the Writer for the first length bytes of the file: the index, the size, and with
+// listeners the digest. It reads records behind the last mark of the file beside it. It returns the length of the
+// complete records; the rest is damaged or torn.
+func (f *outFile) rebuild(length int64) (r *openindex.Resumption, good int64, err error) {
+	words, _, err := member.ReadDictionary(f.f)
+	if err != nil {
+		return nil, 0, err
 	}
-	z := NewReader(from, ReaderOptions{Name: f.info.Name, Syntax: Fail})
+	known := openindex.Read(f.fsys, f.marks.Name, f.f, length, func([]byte) bool { return true })
+	r = &openindex.Resumption{Part: known, Known: known.Lines.Len()}
+	f.index, good = known.Lines, known.End
+	var from io.Reader = io.NewSectionReader(f.f, good, length-good)
+	digest := fixity.NewDigest()
+	maps.Copy(digest.Records, known.Records)
+	r.Records = digest.Records
+	if len(f.facts.listeners) > 0 {
+		if digest.Restore(known.Digest, good); digest.Len() == good {
+			from = io.TeeReader(from, digest)
+		}
+	}
+	z := NewReader(from, ReaderOptions{Name: f.info.Name, Base: good, Dictionary: words, Syntax: Fail})
 	defer z.Close()
 	var entry []byte
 	err = ScanRecords(z, func(rec *RecordRead) error {
-		first := good == 0
-		if first && rec.Type == Warcinfo {
-			f.id = rec.ID
-		}
 		c, indexed, err := rec.IndexEntry()
 		if err == nil {
 			err = skipBlock(rec)
@@ -162,21 +185,18 @@ func (f *outFile) rebuild(length int64) (good int64, err error) {
 		}
 		digest.Records[rec.Type.String()]++
 		good = rec.Offset + rec.Length
-		if first {
-			f.infoSize = good
-		}
 		return nil
 	}, StopAtDamage)
 	var damage *Fault
 	if err != nil && !errors.As(err, &damage) {
-		return good, err
+		return r, good, err
 	}
 	f.size = good
 	if good == length && len(f.facts.listeners) > 0 {
 		if err := digest.ReadTo(f.f, length); err != nil {
-			return good, err //nolint:wrapcheck // it has the place
+			return r, good, err //nolint:wrapcheck // it has the place
 		}
 		f.facts.digest.Store(digest)
 	}
-	return good, nil
+	return r, good, nil
 }

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"orbweaver/internal/vfs"
 	"orbweaver/warc/member"
+	"orbweaver/warc/openindex"
 )
 
 // resumption restores the files of an archive at a Checkpoint, for a Writer.
@@ -120,8 +122,10 @@ func (r *resumption) removeFile(f FileInfo) error {
 	if err := r.fsys.Remove(join(r.o.Dir, f.Name)); err != nil {
 		return fmt.Errorf("warc: %w", err)
 	}
-	if err := vfs.RemoveIfExists(r.fsys, join(r.o.Dir, f.Index())); err != nil {
-		return fmt.Errorf("warc: %w", err)
+	for _, name := range []string{f.Index(), f.Index() + openindex.Suffix} {
+		if err := vfs.RemoveIfExists(r.fsys, join(r.o.Dir, name)); err != nil {
+			return fmt.Errorf("warc: %w", err)
+		}
 	}
 	r.stats.CutFiles++
 	r.stats.CutBytes += size
@@ -194,6 +198,7 @@ func (r *resumption) openLeft(f FileInfo) (*outFile, error) {
 	}
 	out := newOutFile(r.fsys, r.o.Dir, f, r.o.Listeners)
 	out.f = file
+	out.marks.Wait(r.o.SizeMax)
 	return out, nil
 }
 
@@ -207,7 +212,7 @@ func (r *resumption) finishLeft(f FileInfo) error {
 	size, err := out.f.Size()
 	if err == nil {
 		var good int64
-		if good, err = out.rebuild(size); err == nil && good < size {
+		if _, good, err = out.rebuild(size); err == nil && good < size {
 			r.stats.CutBytes += size - good
 			if err = out.setAside(good, size); err == nil {
 				out.dirty = true
@@ -225,14 +230,16 @@ func (r *resumption) finishLeft(f FileInfo) error {
 	return nil
 }
 
-// removeLeftovers deletes incomplete indexes of a killed Writer.
+// removeLeftovers deletes incomplete indexes of a killed Writer, and those of open files that are closed.
 func (r *resumption) removeLeftovers() error {
 	names, err := r.fsys.List(r.o.Dir)
 	if err != nil {
 		return fmt.Errorf("warc: %w", err)
 	}
 	for _, name := range names {
-		if !strings.HasSuffix(name, indexSuffix+".tmp") && !strings.HasSuffix(name, TornSuffix+".tmp") {
+		stem, isOpenIndex := strings.CutSuffix(name, indexSuffix+openindex.Suffix)
+		if !strings.HasSuffix(name, indexSuffix+".tmp") && !strings.HasSuffix(name, TornSuffix+".tmp") &&
+			!(isOpenIndex && slices.ContainsFunc(names, func(other string) bool { return isClosed(other, stem) })) {
 			continue
 		}
 		if err := r.fsys.Remove(join(r.o.Dir, name)); err != nil {
@@ -240,4 +247,10 @@ func (r *resumption) removeLeftovers() error {
 		}
 	}
 	return nil
+}
+
+// isClosed reports whether a name is that of a closed WARC file with this stem.
+func isClosed(name, stem string) bool {
+	own, isOpen, ok := CutName(name)
+	return ok && !isOpen && own == stem
 }

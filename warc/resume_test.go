@@ -32,6 +32,11 @@ func TestResume(t *testing.T) {
 					t.Fatal(err)
 				}
 				places = append(places, pos)
+				if rng.IntN(3) == 0 {
+					if err := w.Sync(); err != nil { // from time to time it writes lines of the index
+						t.Fatal(err)
+					}
+				}
 				if rng.IntN(8) == 0 {
 					if err := w.Finish(); err != nil {
 						t.Fatal(err)

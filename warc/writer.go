@@ -274,6 +274,7 @@ func (w *Writer) rotate() error {
 			Name: formatName(&w.o, w.next, now) + openSuffix, Serial: w.next, Open: true, Compression: w.o.Compression,
 		}, w.o.Listeners)
 		f.facts.begin()
+		f.marks.Begin(w.o.SizeMax)
 		file, err := w.fsys.Create(join(w.o.Dir, f.info.Name))
 		if err != nil {
 			return fmt.Errorf("warc: %w", err)
@@ -372,10 +373,7 @@ func (w *Writer) Sync() error {
 	}
 	ends := make([]fileEnd, len(files))
 	for i, f := range files {
-		ends[i] = fileEnd{wrote: f.wrote, size: f.size, lasting: f.size}
-		if f == w.current && w.last.end == w.cutHeld() {
-			ends[i].lasting = w.last.offset // Undo can remove the rest
-		}
+		ends[i] = endOf(w, f)
 	}
 	if len(files) > 0 {
 		w.stats.Syncs++
@@ -393,6 +391,18 @@ func (w *Writer) Sync() error {
 		}
 	}
 	return nil
+}
+
+// endOf returns the end of a file, for Sync. The lock is held.
+func endOf(w *Writer, f *outFile) fileEnd {
+	end := fileEnd{wrote: f.wrote, size: f.size, lasting: f.size, count: f.index.Len(), records: f.facts.records}
+	if f == w.current && w.last.end == w.cutHeld() { // Undo can remove the rest
+		end.lasting, end.count, end.records = w.last.offset, w.last.lines, w.last.kinds
+	}
+	if end.isMarkDue = f.marks.IsDue(end.lasting); end.isMarkDue {
+		end.lines = f.index.Snapshot()
+	}
+	return end
 }
 
 // Checkpoint returns the current end of the archive.

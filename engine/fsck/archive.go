@@ -16,6 +16,7 @@ import (
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/fixity"
+	"orbweaver/warc/openindex"
 	"orbweaver/warc/zipnum"
 )
 
@@ -200,6 +201,9 @@ func (c *archiveCheck) checkStray(files []warc.FileInfo) {
 	}
 	for _, f := range files {
 		known[f.Name], known[f.Index()] = true, true
+		if f.Open {
+			known[f.Index()+openindex.Suffix] = true
+		}
 	}
 	for _, name := range names {
 		if known[name] || zipnum.IsPart(name) {
@@ -207,6 +211,8 @@ func (c *archiveCheck) checkStray(files []warc.FileInfo) {
 		}
 		what := "no file of the archive"
 		switch {
+		case strings.HasSuffix(name, ".cdxj"+openindex.Suffix):
+			what = "index lines of an open archive file that is not there; a resume removes them"
 		case strings.HasSuffix(name, ".cdxj"):
 			what = "an index without its archive file"
 		case strings.Contains(name, ".damaged"):

@@ -30,14 +30,28 @@ func (l *Lines) line(i int) []byte {
 
 // Add appends a line. It borrows entry.
 func (l *Lines) Add(entry []byte, offset, length int64) {
-	last := len(l.blocks) - 1
-	if need := len(entry) + placeMax; last < 0 || cap(l.blocks[last])-len(l.blocks[last]) < need {
-		l.blocks = append(l.blocks, make([]byte, 0, max(need, blockSize)))
-		last++
-	}
+	last := l.room(len(entry) + placeMax)
 	start := len(l.blocks[last])
 	l.blocks[last] = appendPlace(append(l.blocks[last], entry...), offset, length)
 	l.lines = append(l.lines, place{uint32(last), uint32(start), uint32(len(l.blocks[last]))})
+}
+
+// AddWhole appends a line that Line has returned, of these or of other Lines. It borrows the line.
+func (l *Lines) AddWhole(line []byte) {
+	last := l.room(len(line))
+	start := len(l.blocks[last])
+	l.blocks[last] = append(l.blocks[last], line...)
+	l.lines = append(l.lines, place{uint32(last), uint32(start), uint32(len(l.blocks[last]))})
+}
+
+// room returns the number of a block with room for so many bytes.
+func (l *Lines) room(need int) int {
+	last := len(l.blocks) - 1
+	if last < 0 || cap(l.blocks[last])-len(l.blocks[last]) < need {
+		l.blocks = append(l.blocks, make([]byte, 0, max(need, blockSize)))
+		last++
+	}
+	return last
 }
 
 // Find calls f with those of the lines from number from on, most at most, that begin with prefix. f borrows the line,

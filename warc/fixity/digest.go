@@ -2,6 +2,7 @@ package fixity
 
 import (
 	"crypto/sha256"
+	"encoding"
 	"fmt"
 	"hash"
 	"io"
@@ -46,6 +47,23 @@ func (d *Digest) ReadTo(from io.ReaderAt, end int64) error {
 		_, _ = d.Write(piece)
 	}
 	return nil
+}
+
+// State is what Restore needs to continue; nil if there is none.
+func (d *Digest) State() []byte {
+	state, err := d.sum.(encoding.BinaryMarshaler).MarshalBinary()
+	if err != nil {
+		return nil
+	}
+	return state
+}
+
+// Restore continues an empty Digest where another one was, after length bytes. If the state is that of no Digest, it
+// stays empty.
+func (d *Digest) Restore(state []byte, length int64) {
+	if err := d.sum.(encoding.BinaryUnmarshaler).UnmarshalBinary(state); err == nil {
+		d.length = length
+	}
 }
 
 // SHA256 is the digest of the first Len bytes.

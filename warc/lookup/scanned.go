@@ -1,11 +1,13 @@
 package lookup
 
 import (
+	"bytes"
 	"io"
 
 	"orbweaver/warc"
 	"orbweaver/warc/cdxj"
 	"orbweaver/warc/member"
+	"orbweaver/warc/openindex"
 )
 
 // keepMost is how much memory the lines of files without index take, in bytes.
@@ -18,6 +20,9 @@ type scanned struct {
 	size  int64 // of the file then
 
 	shared bool // records lie in members with others
+
+	toldEnd  int64 // end of the part whose lines come from the file beside it, not from its records
+	distrust bool  // that file is false
 }
 
 // linesOf returns the lines of a file without index, at least those of the range. A file that has grown is read from
@@ -43,18 +48,26 @@ func (f *Files) linesOf(file archiveFile, want Range) (*cdxj.Lines, error) {
 	if size < s.size || size > s.size && s.shared { // it was cut by a crawl that was resumed, or cannot be read from there
 		s = new(scanned)
 	}
-	if size == s.size {
-		return s.lines.Snapshot(), nil
-	}
 	words, _, err := member.ReadDictionary(from)
 	if err != nil {
 		return nil, err
+	}
+	isKept := func(line []byte) bool { return keep || want.has(line) }
+	if file.open && s.read == 0 && !s.distrust {
+		part := openindex.Read(f.o.FS, warc.IndexName(file.path)+openindex.Suffix, from, size, isKept)
+		s.lines, s.read, s.toldEnd = part.Lines, part.End, part.End
+	}
+	if s.toldEnd > 0 && !s.agrees(from, words, want) {
+		s = &scanned{distrust: true}
+	}
+	if size == s.size {
+		return s.lines.Snapshot(), nil
 	}
 	z := warc.NewReader(io.NewSectionReader(from, s.read, size-s.read), warc.ReaderOptions{
 		Name: file.name, Base: s.read, Dictionary: words,
 	})
 	defer z.Close()
-	err = s.add(z, func(line []byte) bool { return keep || want.has(line) })
+	err = s.add(z, isKept)
 	if keep { // also after an error: what was read of the file is not read again
 		f.scanned[file.path] = s
 		f.kept += s.lines.Memory() - before
@@ -64,6 +77,33 @@ func (f *Files) linesOf(file archiveFile, want Range) (*cdxj.Lines, error) {
 	}
 	s.size = size
 	return s.lines.Snapshot(), nil
+}
+
+// checkedMost is how many of the told lines of a range are compared with their records.
+const checkedMost = 64
+
+// agrees compares lines of a range that another file told with their records.
+func (s *scanned) agrees(from io.ReaderAt, words []byte, want Range) bool {
+	order := s.lines.Range(want.From, want.To)
+	step := max(1, len(order)/checkedMost)
+	z := warc.NewReader(bytes.NewReader(nil), warc.ReaderOptions{})
+	defer z.Close()
+	for i := 0; i < len(order); i += step {
+		offset := cdxj.Offset(s.lines.Line(order[i]))
+		if offset >= s.toldEnd {
+			continue
+		}
+		c, err := ParseCapture(cdxj.Complete(nil, s.lines.Line(order[i]), ""))
+		if err != nil {
+			return false
+		}
+		z.Reset(io.NewSectionReader(from, offset, s.toldEnd-offset), warc.ReaderOptions{Base: offset, Dictionary: words})
+		rec, err := z.Next()
+		if err != nil || rec.Offset != offset || !isRecordOf(rec, &c) {
+			return false
+		}
+	}
+	return true
 }
 
 // add adds the lines of the records of z for which keep is true. A damaged record is left out. A record that is cut
