@@ -72,7 +72,7 @@ outputs: build ## make tables and graphs of a small crawl and let foreign tools 
 	bin/orbweaver demo --small --dir build/outputs/demo --progress none
 	tools/outputcheck/run.sh build/outputs/demo build/outputs/out "$(QUERIES)"
 
-languages: build ## fastText judges the languages of derive: models of each kind, and the rows of a small crawl (needs fasttext, Node.js, npm)
+languages: build ## fastText judges the languages of derive: models of each kind, and the rows of a small crawl (needs fasttext, zstd, Node.js, npm)
 	rm -rf build/languages && mkdir -p build/languages
 	bin/orbweaver demo --small --dir build/languages/demo --progress none
 	GO=$(GO) tools/languagecheck/run.sh build/languages/demo build/languages/out

@@ -39,6 +39,9 @@ func (r *Record) Language() Language {
 	return r.state.language
 }
 
+// LanguageOf returns the language of a part of TextPage.
+func (r *Record) LanguageOf(part []byte) Language { return r.memory.detector.Main(part) }
+
 // Languages returns the languages of TextPage: see LanguageDetector.Parts. Without them, it returns those that the
 // record names.
 func (r *Record) Languages() string {

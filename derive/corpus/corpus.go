@@ -35,6 +35,29 @@ type Row struct {
 	DeclaredLanguage string   `json:"declared_language" parquet:"declared_language,optional,dict"`
 }
 
+// Form is the form of the files.
+type Form string
+
+const (
+	// Lines are JSON lines with the names of FineWeb: NAME.jsonl.gz.
+	Lines Form = "jsonl"
+	// Parquet has the same columns: NAME.parquet.
+	Parquet Form = "parquet"
+	// OSCAR are JSON lines as in OSCAR 23.01: NAME.jsonl.zst.
+	OSCAR Form = "oscar"
+)
+
+// suffix is the end of the names of the files.
+func (f Form) suffix() string {
+	switch f {
+	case Parquet:
+		return ".parquet"
+	case OSCAR:
+		return ".jsonl.zst"
+	}
+	return ".jsonl.gz"
+}
+
 // Options of a Product.
 type Options struct {
 	// LanguageModel is the identity of the model of derive.Options.NewLanguageDetector. Without it, the language is the
@@ -44,8 +67,8 @@ type Options struct {
 	// TokenCount is null.
 	NewTokenCounter func() TokenCounter
 	Tokenizer       string
-	// Parquet: files of Parquet instead of JSON lines.
-	Parquet bool
+	// Form of the files. Default Lines.
+	Form Form
 	// GroupBytes is the text of a row group of Parquet. Default 32 MiB.
 	GroupBytes int
 }
@@ -68,6 +91,9 @@ func New(o Options) *Product {
 	if o.NewTokenCounter == nil {
 		o.NewTokenCounter = func() TokenCounter { return noTokens{} }
 	}
+	if o.Form == "" {
+		o.Form = Lines
+	}
 	if o.GroupBytes == 0 {
 		o.GroupBytes = 32 << 20
 	}
@@ -79,7 +105,10 @@ func (*Product) Name() string { return "corpus" }
 
 // Settings implements derive.Product.
 func (p *Product) Settings() string {
-	return fmt.Sprintf("3 parquet=%t language=%s tokens=%s", p.o.Parquet, p.o.LanguageModel, p.o.Tokenizer)
+	if p.o.Form == OSCAR {
+		return "1 oscar language=" + p.o.LanguageModel
+	}
+	return fmt.Sprintf("3 parquet=%t language=%s tokens=%s", p.o.Form == Parquet, p.o.LanguageModel, p.o.Tokenizer)
 }
 
 // Needs implements derive.Product.
@@ -90,18 +119,17 @@ func (*Product) Finish(context.Context, []derive.Finished, *derive.Outputs) erro
 
 // Open implements derive.Product.
 func (p *Product) Open(source derive.Source, outputs *derive.Outputs) (derive.FileWriter, error) {
-	suffix := ".jsonl.gz"
-	if p.o.Parquet {
-		suffix = ".parquet"
-	}
-	out, err := outputs.Create("corpus/" + source.Stem + suffix)
+	out, err := outputs.Create("corpus/" + source.Stem + p.o.Form.suffix())
 	if err != nil {
 		return nil, err
+	}
+	if p.o.Form == OSCAR {
+		return newOSCAR(source, out)
 	}
 	w := &writer{
 		source: source, detects: p.o.LanguageModel != "", counts: p.o.Tokenizer != "", tokens: p.o.NewTokenCounter(),
 	}
-	if p.o.Parquet {
+	if p.o.Form == Parquet {
 		w.rows = &groups{
 			GenericWriter: parquet.NewGenericWriter[Row](out, parquet.Compression(&parquet.Zstd)), most: p.o.GroupBytes,
 		}

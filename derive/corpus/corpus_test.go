@@ -83,7 +83,7 @@ func TestProduct_lines(t *testing.T) {
 // The rows of Parquet are the same, in several row groups too.
 func TestProduct_parquet(t *testing.T) {
 	for _, group := range []int{0, 1} {
-		b := rows(t, Options{Parquet: true, GroupBytes: group}, "x.parquet")
+		b := rows(t, Options{Form: Parquet, GroupBytes: group}, "x.parquet")
 		got, err := parquet.Read[Row](bytes.NewReader(b), int64(len(b)))
 		if err != nil {
 			t.Fatal(err)
@@ -99,7 +99,7 @@ func TestProduct_detectedLanguage(t *testing.T) {
 	score := 0.75
 	want := wanted()
 	want[0].Language, want[0].LanguageScript, want[0].LanguageScore = "deu", "Latn", &score
-	b := rows(t, Options{Parquet: true, LanguageModel: "x"}, "x.parquet")
+	b := rows(t, Options{Form: Parquet, LanguageModel: "x"}, "x.parquet")
 	got, err := parquet.Read[Row](bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		t.Fatal(err)
@@ -126,13 +126,13 @@ func TestProduct_detectedLanguage(t *testing.T) {
 
 // With a vocabulary, the tokens of each text are counted.
 func TestProduct_tokens(t *testing.T) {
-	o := Options{Parquet: true, Tokenizer: "x", NewTokenCounter: func() TokenCounter { return lengths{} }}
+	o := Options{Form: Parquet, Tokenizer: "x", NewTokenCounter: func() TokenCounter { return lengths{} }}
 	b := rows(t, o, "x.parquet")
 	got, err := parquet.Read[Row](bytes.NewReader(b), int64(len(b)))
 	if err != nil || *got[0].TokenCount != 15 || *got[1].TokenCount != 3 {
 		t.Error(got, err)
 	}
-	o.Parquet = false
+	o.Form = Lines
 	z, err := gzip.NewReader(bytes.NewReader(rows(t, o, "x.jsonl.gz")))
 	if err != nil {
 		t.Fatal(err)

@@ -56,6 +56,3 @@ func (f *file) write(fields []warc.Field, block []byte) error {
 	_, err = f.out.Write(out.Tail)
 	return err
 }
-
-// digest returns the value of a digest field.
-func digest(sum [20]byte) string { return string(header.AppendDigest(nil, &sum)) }

@@ -2,12 +2,12 @@ package extracts
 
 import (
 	"context"
-	"crypto/sha1" //nolint:gosec // no secret
 	"fmt"
 	"strings"
 	"time"
 
 	"orbweaver/derive"
+	"orbweaver/derive/conversion"
 	"orbweaver/internal/jsontext"
 	"orbweaver/internal/sha1pair"
 	"orbweaver/warc"
@@ -51,7 +51,7 @@ func (p *Product) Needs() derive.Needs { return derive.Needs{Bodies: true, Text:
 
 // Open implements derive.Product.
 func (p *Product) Open(source derive.Source, outputs *derive.Outputs) (derive.FileWriter, error) {
-	name := source.Stem + ".warc." + p.kind + ".gz"
+	name := conversion.File(source, p.kind)
 	out, err := outputs.Create(p.kind + "/" + name)
 	if err != nil {
 		return nil, err
@@ -120,26 +120,7 @@ func (w *writer) begin(first *derive.Record) error {
 	}
 	return w.records.write([]warc.Field{
 		{Name: "WARC-Type", Value: "warcinfo"}, {Name: "WARC-Date", Value: w.o.Now.UTC().Format(time.RFC3339)},
-		{Name: "WARC-Filename", Value: w.name}, {Name: "WARC-Record-ID", Value: w.identity(nil)},
+		{Name: "WARC-Filename", Value: w.name}, {Name: "WARC-Record-ID", Value: conversion.Identity(w.name, nil)},
 		{Name: "Content-Type", Value: "application/warc-fields"}, {Name: "Content-Length"},
 	}, []byte(b.String()))
-}
-
-// identity returns the identity of what is derived from a record: a UUID of version 5 in form.
-func (w *writer) identity(of *derive.Record) string {
-	text := w.name
-	if of != nil {
-		text += " " + of.Get("WARC-Record-ID") + " " + number(of.Offset) + " " + number(of.Inner)
-	}
-	sum := sha1.Sum([]byte(text)) //nolint:gosec // no secret
-	sum[6], sum[8] = sum[6]&0x0f|0x50, sum[8]&0x3f|0x80
-	return "<" + warc.ID(sum[:16]).String() + ">"
-}
-
-// date returns WARC-Date of a record in whole seconds, as the readers of WARC/1.0 expect.
-func date(rec *derive.Record) string {
-	if rec.Date.IsZero() {
-		return rec.Get("WARC-Date")
-	}
-	return rec.Date.UTC().Format(time.RFC3339)
 }

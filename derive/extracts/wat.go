@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orbweaver/derive"
+	"orbweaver/derive/conversion"
 	"orbweaver/engine/parse"
 	"orbweaver/internal/jsontext"
 	"orbweaver/warc"
@@ -27,7 +28,7 @@ func (w *writer) addMetadata(rec *derive.Record) error {
 	}
 	w.fields = append(w.fields, []warc.Field{
 		{Name: "WARC-Date", Value: w.o.Now.UTC().Format(time.RFC3339)},
-		{Name: "WARC-Record-ID", Value: w.identity(rec)},
+		{Name: "WARC-Record-ID", Value: conversion.Identity(w.name, rec)},
 		{Name: "WARC-Refers-To", Value: rec.Get("WARC-Record-ID")},
 		{Name: "Content-Type", Value: "application/json"}, {Name: "Content-Length"},
 	}...)
@@ -128,7 +129,7 @@ func (w *writer) payload(rec *derive.Record) {
 	var digests [2][20]byte
 	if rec.IsWhole {
 		digests[0], digests[1] = w.sha.Sums(rec.Block, entity)
-		o.String("Block-Digest", digest(digests[0]))
+		o.String("Block-Digest", conversion.Digest(digests[0]))
 	}
 	switch {
 	case isResponse:
@@ -210,7 +211,7 @@ func (w *writer) response(rec *derive.Record, entity [20]byte) {
 	o.String("Entity-Length", number(rec.ContentLength-int64(len(rec.Head.Raw))))
 	o.String("Entity-Trailing-Slop-Length", "0")
 	if rec.IsWhole {
-		o.String("Entity-Digest", digest(entity))
+		o.String("Entity-Digest", conversion.Digest(entity))
 	}
 	if rec.Type == warc.Response {
 		if page := rec.Page(); page.Format == parse.HTML || page.Format == parse.XML {

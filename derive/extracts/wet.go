@@ -2,7 +2,7 @@ package extracts
 
 import (
 	"orbweaver/derive"
-	"orbweaver/warc"
+	"orbweaver/derive/conversion"
 )
 
 // addText writes the text of a page.
@@ -12,16 +12,6 @@ func (w *writer) addText(rec *derive.Record) error {
 		return nil
 	}
 	sum, _ := w.sha.Sums(page.Text, nil)
-	w.fields = append(w.fields[:0], []warc.Field{
-		{Name: "WARC-Type", Value: "conversion"}, {Name: "WARC-Target-URI", Value: string(rec.TargetURI)},
-		{Name: "WARC-Date", Value: date(rec)}, {Name: "WARC-Record-ID", Value: w.identity(rec)},
-		{Name: "WARC-Refers-To", Value: rec.Get("WARC-Record-ID")},
-		{Name: "WARC-Block-Digest", Value: digest(sum)}, {Name: "Content-Type", Value: "text/plain"},
-		{Name: "Content-Length"},
-	}...)
-	// Readers by position do not expect it before Content-Length.
-	if languages := rec.Languages(); languages != "" {
-		w.fields = append(w.fields, warc.Field{Name: "WARC-Identified-Content-Language", Value: languages})
-	}
+	w.fields = conversion.AppendFields(w.fields[:0], rec, w.name, sum)
 	return w.records.write(w.fields, page.Text)
 }

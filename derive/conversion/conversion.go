@@ -1,0 +1,60 @@
+// Package conversion has the headers of WARC records that are made from other records: their identity, date and the
+// fields of a conversion record for the text of a page (WARC 1.1, 6.8), in the order of Common Crawl's WET files.
+//
+// Identities are computed from those of the records that are described, so that a repeated run writes the same files. A
+// record that has no identity gets one from its file and offset.
+package conversion
+
+import (
+	"crypto/sha1" //nolint:gosec // no secret
+	"strconv"
+	"time"
+
+	"orbweaver/derive"
+	"orbweaver/warc"
+	"orbweaver/warc/header"
+)
+
+// File returns the name of the file that is made from a source. kind is wet or wat.
+func File(source derive.Source, kind string) string { return source.Stem + ".warc." + kind + ".gz" }
+
+// AppendFields appends the fields of the conversion record of a page whose text has this SHA-1. file is the WET file.
+// Content-Length has no value yet.
+func AppendFields(dst []warc.Field, rec *derive.Record, file string, sum [20]byte) []warc.Field {
+	dst = append(dst, []warc.Field{
+		{Name: "WARC-Type", Value: "conversion"}, {Name: "WARC-Target-URI", Value: string(rec.TargetURI)},
+		{Name: "WARC-Date", Value: Date(rec)}, {Name: "WARC-Record-ID", Value: Identity(file, rec)},
+		{Name: "WARC-Refers-To", Value: rec.Get("WARC-Record-ID")},
+		{Name: "WARC-Block-Digest", Value: Digest(sum)}, {Name: "Content-Type", Value: "text/plain"},
+		{Name: header.LengthName},
+	}...)
+	// Readers by position do not expect it before Content-Length.
+	if languages := rec.Languages(); languages != "" {
+		dst = append(dst, warc.Field{Name: "WARC-Identified-Content-Language", Value: languages})
+	}
+	return dst
+}
+
+// Identity returns the identity of what is derived from a record and written to a file: a UUID of version 5 in form. of
+// is nil for the warcinfo record of the file.
+func Identity(file string, of *derive.Record) string {
+	text := file
+	if of != nil {
+		text += " " + of.Get("WARC-Record-ID") + " " + strconv.FormatInt(of.Offset, 10) +
+			" " + strconv.FormatInt(of.Inner, 10)
+	}
+	sum := sha1.Sum([]byte(text)) //nolint:gosec // no secret
+	sum[6], sum[8] = sum[6]&0x0f|0x50, sum[8]&0x3f|0x80
+	return "<" + warc.ID(sum[:16]).String() + ">"
+}
+
+// Date returns WARC-Date of a record in whole seconds, as the readers of WARC/1.0 expect.
+func Date(rec *derive.Record) string {
+	if rec.Date.IsZero() {
+		return rec.Get("WARC-Date")
+	}
+	return rec.Date.UTC().Format(time.RFC3339)
+}
+
+// Digest returns the value of a digest field.
+func Digest(sum [20]byte) string { return string(header.AppendDigest(nil, &sum)) }
