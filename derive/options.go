@@ -25,6 +25,12 @@ type Options struct {
 	Crawl string
 	// NewLanguageDetector returns the detector of a worker. Default: one that knows no language.
 	NewLanguageDetector func() LanguageDetector
+	// ObjectOf returns the object that has an input which was removed here; "" if it is here. An input that the FS opens
+	// with an error of vfs.ErrElsewhere is left out. Default: all inputs are here.
+	ObjectOf func(path string) string
+	// OnRemoved is called before anything is read, if inputs were removed here whose outputs are not complete. Default:
+	// none.
+	OnRemoved func(Removed)
 	// OnFault is called with each fault of an input, by one goroutine at a time. Default: none.
 	OnFault func(*warc.Fault)
 	// OnProgress is called often, by one goroutine at a time. Default: none.
@@ -41,6 +47,12 @@ func (o Options) WithDefaults() Options {
 	}
 	if o.NewLanguageDetector == nil {
 		o.NewLanguageDetector = func() LanguageDetector { return noDetector{} }
+	}
+	if o.ObjectOf == nil {
+		o.ObjectOf = func(string) string { return "" }
+	}
+	if o.OnRemoved == nil {
+		o.OnRemoved = func(Removed) {}
 	}
 	if o.OnFault == nil {
 		o.OnFault = func(*warc.Fault) {}
@@ -72,6 +84,8 @@ type Progress struct {
 	Files, FilesOf int
 	// Bytes of the input that were read, or need not be, of BytesOf.
 	Bytes, BytesOf int64
+	// StoreBytes of Bytes were read from an object store.
+	StoreBytes int64
 	// Records that were read.
 	Records int64
 	// Combining says what is made of the outputs of all files now; "" before.
@@ -88,4 +102,23 @@ type Report struct {
 	Bytes      int64 `json:"bytes"`      // of the inputs that were read
 	Outputs    int   `json:"outputs"`
 	Written    int64 `json:"bytes_written"`
+
+	FromStore  int       `json:"files_from_store"` // removed here, and read from an object store
+	StoreBytes int64     `json:"bytes_from_store"`
+	LeftOut    []LeftOut `json:"left_out"` // removed here, and not read
+}
+
+// Removed are inputs that were removed here.
+type Removed struct {
+	Files int
+	Bytes int64
+	First string // the object of the first
+}
+
+// LeftOut is an input that was removed here and not read.
+type LeftOut struct {
+	File   string `json:"file"`
+	Object string `json:"object"`
+	Bytes  int64  `json:"bytes"`
+	Reason string `json:"reason"`
 }

@@ -12,15 +12,17 @@ import (
 
 // pass reads one file for the products that need it.
 type pass struct {
-	run      *run
-	source   *Source
-	memory   *memory
-	products []int // their numbers
-	writers  []FileWriter
-	outputs  []*Outputs
-	position int64 // bytes of the file that are in the progress
-	records  int64
-	faults   int64
+	run    *run
+	source *Source
+	memory *memory
+	// isRemoved is true if the file was removed here: what is read comes from an object store.
+	isRemoved bool
+	products  []int // their numbers
+	writers   []FileWriter
+	outputs   []*Outputs
+	position  int64 // bytes of the file that are in the progress
+	records   int64
+	faults    int64
 }
 
 // make reads the file and completes the outputs. marks gets the marker of each product.
@@ -129,6 +131,9 @@ func (p *pass) advance(offset int64) {
 	p.run.mu.Lock()
 	defer p.run.mu.Unlock()
 	p.run.progress.Bytes += offset - p.position
+	if p.isRemoved {
+		p.run.progress.StoreBytes += offset - p.position
+	}
 	p.run.progress.Records += progressRecords
 	p.position = offset
 	p.run.o.OnProgress(p.run.progress)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"orbweaver/internal/vfs"
@@ -33,16 +34,19 @@ func Run(ctx context.Context, fsys vfs.FS, names []string, o Options) (*Report, 
 	if err != nil {
 		return nil, fmt.Errorf("derive: %w", err)
 	}
-	r := &run{fsys: fsys, o: o, files: files, done: make([][]marker, len(files))}
-	r.report = Report{Files: len(files), Unfinished: unfinished}
+	r := &run{fsys: fsys, o: o, files: files, objects: make([]string, len(files)), done: make([][]marker, len(files))}
+	r.report = Report{Files: len(files), Unfinished: unfinished, LeftOut: []LeftOut{}}
 	r.progress.FilesOf = len(files)
 	for i := range files {
 		r.progress.BytesOf += files[i].Size
 	}
-	err = r.readAll(ctx)
+	if err = r.findRemoved(); err == nil {
+		err = r.readAll(ctx)
+	}
 	if err == nil {
 		err = r.finish(ctx)
 	}
+	slices.SortFunc(r.report.LeftOut, func(a, b LeftOut) int { return strings.Compare(a.File, b.File) })
 	return &r.report, errors.Join(err, lock.Close())
 }
 
@@ -54,7 +58,9 @@ type run struct {
 	fsys  vfs.FS
 	o     Options
 	files []Source
-	done  [][]marker // of each file, of each product
+	// objects has the object of each file that was removed here.
+	objects []string
+	done    [][]marker // of each file, of each product; zero for outputs that are not complete
 
 	mu       sync.Mutex
 	progress Progress
@@ -106,7 +112,7 @@ func (r *run) needsText() bool {
 func (r *run) readFile(ctx context.Context, m *memory, number int) error {
 	s := &r.files[number]
 	r.done[number] = make([]marker, len(r.o.Products))
-	p := pass{run: r, source: s, memory: m}
+	p := pass{run: r, source: s, memory: m, isRemoved: r.objects[number] != ""}
 	for i, product := range r.o.Products {
 		mark, valid, err := readMarker(r.fsys, r.o.Dir, product, s)
 		if err != nil {
@@ -123,22 +129,33 @@ func (r *run) readFile(ctx context.Context, m *memory, number int) error {
 	}
 	kept := len(p.products) == 0
 	if !kept {
-		if err := p.make(ctx, r.done[number]); err != nil {
+		err := p.make(ctx, r.done[number])
+		if errors.Is(err, vfs.ErrElsewhere) && ctx.Err() == nil {
+			r.leaveOut(number, &p, err)
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 	}
-	r.count(number, kept, p.position)
+	r.count(number, kept, &p)
 	return nil
 }
 
 // count adds a complete file to the report.
-func (r *run) count(number int, kept bool, read int64) {
+func (r *run) count(number int, kept bool, p *pass) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := &r.files[number]
-	if kept {
+	switch {
+	case kept:
 		r.report.Kept++
-	} else {
+	case p.isRemoved:
+		r.report.FromStore++
+		r.report.StoreBytes += s.Size
+		r.progress.StoreBytes += s.Size - p.position
+	}
+	if !kept {
 		r.report.Bytes += s.Size
 	}
 	var records, faults int64
@@ -154,7 +171,48 @@ func (r *run) count(number int, kept bool, read int64) {
 	r.report.Records += records
 	r.report.Faults += faults
 	r.progress.Files++
-	r.progress.Bytes += s.Size - read
+	r.progress.Bytes += s.Size - p.position
+	r.o.OnProgress(r.progress)
+}
+
+// findRemoved finds the files that were removed here, and reports those that must be read.
+func (r *run) findRemoved() error {
+	var all Removed
+	for i := range r.files {
+		s := &r.files[i]
+		if r.objects[i] = r.o.ObjectOf(s.Path); r.objects[i] == "" {
+			continue
+		}
+		isDone := true
+		for _, product := range r.o.Products {
+			_, valid, err := readMarker(r.fsys, r.o.Dir, product, s)
+			if err != nil {
+				return err
+			}
+			isDone = isDone && valid
+		}
+		if isDone {
+			continue
+		}
+		if all.Files++; all.Files == 1 {
+			all.First = r.objects[i]
+		}
+		all.Bytes += s.Size
+	}
+	if all.Files > 0 {
+		r.o.OnRemoved(all)
+	}
+	return nil
+}
+
+// leaveOut reports a file that was removed here and cannot be read.
+func (r *run) leaveOut(number int, p *pass, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := &r.files[number]
+	r.report.LeftOut = append(r.report.LeftOut, LeftOut{s.Path, r.objects[number], s.Size, err.Error()})
+	r.progress.Files++
+	r.progress.Bytes += s.Size - p.position
 	r.o.OnProgress(r.progress)
 }
 
@@ -176,15 +234,23 @@ func (r *run) combine(ctx context.Context, number int) (err error) {
 		r.o.OnProgress(r.progress)
 	}
 	step(product.Name())
-	done := make([]Finished, len(r.files))
+	done := make([]Finished, 0, len(r.files))
 	all := sha256.New()
 	for i := range r.files {
-		done[i].Source = r.files[i]
-		for _, out := range r.done[i][number].Outputs {
-			done[i].Outputs = append(done[i].Outputs, out.Name)
+		mark := &r.done[i][number]
+		if mark.Input == "" {
+			continue // left out
+		}
+		file := Finished{Source: r.files[i]}
+		for _, out := range mark.Outputs {
+			file.Outputs = append(file.Outputs, out.Name)
 			fmt.Fprintf(all, "%s %d\n", out.Name, out.Bytes)
 		}
 		fmt.Fprintf(all, "%+v\n", r.files[i])
+		done = append(done, file)
+	}
+	if len(done) == 0 && len(r.files) > 0 {
+		return nil // nothing could be read
 	}
 	s := Source{Path: hex.EncodeToString(all.Sum(nil)), File: combinedName}
 	mark, valid, err := readMarker(r.fsys, r.o.Dir, product, &s)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"sync"
 	"time"
 
 	"orbweaver/engine/layout"
@@ -98,6 +99,8 @@ func (r *removal) removeAll(ctx context.Context, now time.Time) (isDone bool, er
 			break
 		}
 	}
+	// The manifest is read at most once, however many files may be removed.
+	listed := sync.OnceValues(func() (map[string]fixity.File, error) { return listedFiles(r.fsys, r.dir) })
 	for _, info := range files[:max(len(files)-1, 0)] {
 		if info.Open || r.kept[info.Name] || r.damaged[info.Name] {
 			continue
@@ -109,7 +112,7 @@ func (r *removal) removeAll(ctx context.Context, now time.Time) (isDone bool, er
 			return false, fmt.Errorf("upload: %w", err)
 		}
 		if info.Serial < end.Serial { // otherwise a resume may need it
-			isRemoved, err := r.remove(ctx, now, &f)
+			isRemoved, err := r.remove(ctx, now, &f, listed)
 			if err != nil {
 				return false, err
 			}
@@ -119,8 +122,11 @@ func (r *removal) removeAll(ctx context.Context, now time.Time) (isDone bool, er
 	return isDone, nil
 }
 
+// listing returns the lines of the manifest, by name.
+type listing func() (map[string]fixity.File, error)
+
 // remove removes a file if all receivers have it.
-func (r *removal) remove(ctx context.Context, now time.Time, f *File) (isRemoved bool, err error) {
+func (r *removal) remove(ctx context.Context, now time.Time, f *File, listed listing) (isRemoved bool, err error) {
 	receipt, ok := r.known[f.Name]
 	if !ok || now.Before(r.notBefore) {
 		return false, nil
@@ -131,7 +137,7 @@ func (r *removal) remove(ctx context.Context, now time.Time, f *File) (isRemoved
 			return false, err
 		}
 	}
-	if why, err := r.whyKept(f, &receipt); err != nil || why != "" {
+	if why, err := r.whyKept(f, &receipt, listed); err != nil || why != "" {
 		r.keep(f, why)
 		return false, err
 	}
@@ -157,13 +163,13 @@ func (r *removal) remove(ctx context.Context, now time.Time, f *File) (isRemoved
 }
 
 // whyKept says why a file that was sent must not be removed; "" if it may be.
-func (r *removal) whyKept(f *File, receipt *receipts.Receipt) (why string, err error) {
-	listed, err := listedFiles(r.fsys, r.dir)
+func (r *removal) whyKept(f *File, receipt *receipts.Receipt, listed listing) (why string, err error) {
+	lines, err := listed()
 	if err != nil {
 		return "", err
 	}
 	_, indexErr := r.fsys.Size(f.Dir + "/" + f.Index)
-	line, ok := listed[f.Name]
+	line, ok := lines[f.Name]
 	switch {
 	case errors.Is(indexErr, fs.ErrNotExist):
 		return "it has no index: 'orbweaver warc index --write' makes it", nil

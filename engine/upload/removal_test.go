@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -230,6 +231,40 @@ func TestRemoval_UL5_survivesAKillAtEachCall(t *testing.T) {
 	if calls < 60 {
 		t.Errorf("only %d calls were tried", calls)
 	}
+}
+
+// Many files that can be removed at once cost one read of the manifest.
+func TestRemoval_readsTheManifestOnceARound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrawl(t)
+		for serial := range uint32(20) {
+			c.closeListed(serial)
+		}
+		c.checkpoint(19, fileBytes)
+		store := newFakeStore()
+		c.start(store).Finish(t.Context()) // and keeps all
+		opens := &manifestOpens{FS: c.disk}
+		c.disk = opens
+		c.startDeleting(store).Finish(t.Context())
+		c.wantHere(19)
+		if n := opens.count.Load(); n != 1 {
+			t.Errorf("the manifest was read %d times for 19 files", n)
+		}
+	})
+}
+
+// manifestOpens counts how often the manifest of the archive is opened.
+type manifestOpens struct {
+	vfs.FS
+
+	count atomic.Int64
+}
+
+func (m *manifestOpens) Open(name string) (vfs.File, error) {
+	if strings.HasSuffix(name, fixity.ManifestName) {
+		m.count.Add(1)
+	}
+	return m.FS.Open(name)
 }
 
 var errKilled = errors.New("killed")

@@ -22,7 +22,7 @@ if [ ! -d "$here/node_modules/s3rver" ]; then
 	echo "uploadcheck: installing s3rver"
 	(cd "$here" && npm ci --silent --no-audit --no-fund) || die "npm ci failed"
 fi
-mkdir -p "$1/objects" || die "$1 cannot be made"
+mkdir -p "$1/objects" "$1/here" "$1/there" || die "$1 cannot be made"
 dir=$(cd "$1" && pwd)
 export AWS_ACCESS_KEY_ID=S3RVER AWS_SECRET_ACCESS_KEY=S3RVER
 
@@ -110,6 +110,12 @@ read_records() {
 	done <"$dir/urls"
 }
 read_records "$dir/before"
+derive() {
+	"$orbweaver" derive --corpus --wat --graph --quiet --out "$@" "$dir/crawl"
+}
+derive "$dir/derived-here" >"$dir/derive.log" 2>&1 || complain "derive"
+"$orbweaver" wacz --out "$dir/here/site.wacz" "$dir/crawl" || complain "wacz"
+"$orbweaver" wacz --split 15MB --out "$dir/here/parts.wacz" "$dir/crawl" >"$dir/split.log" || complain "wacz --split"
 
 # The files are removed here, while the sender is killed. fsck still knows them, and s3cmd or upload brings them back.
 for wait in 0.040 0.045 0.050 0.055 0.060 0.070; do
@@ -127,6 +133,31 @@ timeout 60 "$orbweaver" upload --upload-then delete "$dir/crawl" || complain "up
 [ ! -e "$first" ] || complain "the first file is still here"
 read_records "$dir/after"
 diff -r "$dir/before" "$dir/after" || complain "warc get reads other bytes from the bucket"
+
+# What reads whole files leaves out what was removed, and says so; with --from-store it reads each object once.
+if derive "$dir/derived" >"$dir/derive.log" 2>&1; then
+	complain "derive leaves files out with exit status 0"
+fi
+grep -q "left out: .*$(basename "$first") (.*) is in s3://archive/check/one/" "$dir/derive.log" ||
+	complain "derive does not name what it leaves out"
+[ "$(find "$dir/derived/corpus" -name '*.gz' | wc -l)" -eq 1 ] || complain "derive does not use the file that is here"
+derive "$dir/derived" --from-store >"$dir/derive.log" 2>&1 || complain "derive --from-store"
+grep -q "5 files, .* were read from the object store" "$dir/derive.log" || complain "derive does not say what it read"
+for kind in corpus graph; do
+	diff -r "$dir/derived-here/$kind" "$dir/derived/$kind" || complain "derive --from-store makes another $kind"
+done
+[ "$(ls "$dir/derived/wat")" = "$(ls "$dir/derived-here/wat")" ] || complain "derive --from-store makes other WAT files"
+if "$orbweaver" wacz --out "$dir/there/site.wacz" "$dir/crawl" 2>"$dir/wacz.log" || [ -e "$dir/there/site.wacz" ]; then
+	complain "a WACZ without the removed files"
+fi
+"$orbweaver" wacz --from-store --out "$dir/there/site.wacz" "$dir/crawl" 2>>"$dir/wacz.log" || complain "wacz --from-store"
+"$orbweaver" wacz --from-store --split 15MB --out "$dir/there/parts.wacz" "$dir/crawl" >"$dir/split.log" 2>&1 ||
+	complain "wacz --from-store --split"
+for one in here there; do
+	"$orbweaver" warc verify "$dir/$one/site.wacz" "$dir/$one/parts.json" >"$dir/verify.log" || complain "warc verify of the WACZ"
+	sed 's/^[^:]*: //; s/ bytes [0-9]*,//' "$dir/verify.log" >"$dir/$one.sums"
+done
+cmp "$dir/here.sums" "$dir/there.sums" || complain "wacz --from-store packs other files"
 url=$(head -1 "$dir/urls")
 stop_store
 if "$orbweaver" warc get --dir "$dir/crawl" "$url" >/dev/null 2>"$dir/unreachable.log"; then

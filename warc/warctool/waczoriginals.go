@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/block"
 	"orbweaver/warc/cdxj"
@@ -200,23 +201,11 @@ func (p *packer) explainOriginals(w io.Writer) error {
 }
 
 // copyOf copies records of one file, sorted by their places, and the warcinfo record that they name.
-func (p *packer) copyOf(out *part, records []*original, lines *cdxj.Lines) (err error) {
-	f, err := p.fsys.Open(records[0].path)
-	if err != nil {
+func (p *packer) copyOf(out *part, records []*original, lines *cdxj.Lines) error {
+	name := records[0].path
+	form := isMember(strings.HasSuffix(name, ".gz"))
+	if err := p.copyInfo(out, name, form); err != nil {
 		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	form := isMember(strings.HasSuffix(records[0].path, ".gz"))
-	z := warc.NewReader(f, warc.ReaderOptions{})
-	defer z.Close()
-	if info, err := z.Next(); err == nil && info.Type == warc.Warcinfo && info.Skip() == nil && info.Length > 0 {
-		err := form.write(out, func(w io.Writer) error {
-			_, err := io.Copy(w, io.NewSectionReader(f, 0, info.Length))
-			return err
-		})
-		if err != nil {
-			return err
-		}
 	}
 	var before, copied place
 	for _, w := range records {
@@ -228,8 +217,10 @@ func (p *packer) copyOf(out *part, records []*original, lines *cdxj.Lines) (err 
 		w.at = copied
 		var entry []byte
 		err := form.write(out, func(to io.Writer) (err error) {
-			entry, err = p.copyOriginal(to, io.NewSectionReader(f, before.offset, w.length), w)
-			return err
+			return p.readPart(name, before.offset, w.length, func(record io.Reader) (err error) {
+				entry, err = p.copyOriginal(to, record, w)
+				return err
+			})
 		})
 		if err != nil {
 			return fmt.Errorf("at %d: %w", before.offset, err)
@@ -237,6 +228,41 @@ func (p *packer) copyOf(out *part, records []*original, lines *cdxj.Lines) (err 
 		lines.Add(entry, copied.offset, out.bytes-copied.offset)
 	}
 	return nil
+}
+
+// infoMost is how much of a file is read for its first record, in bytes.
+const infoMost = 64 << 10
+
+// copyInfo copies the warcinfo record at the start of a file. A file without one has none.
+func (p *packer) copyInfo(out *part, name string, form isMember) error {
+	var info bytes.Buffer
+	err := p.readPart(name, 0, infoMost, func(start io.Reader) error {
+		z := warc.NewReader(io.TeeReader(start, &info), warc.ReaderOptions{})
+		defer z.Close()
+		rec, err := z.Next()
+		if err == nil && rec.Type == warc.Warcinfo && rec.Skip() == nil {
+			info.Truncate(int(rec.Length))
+		} else {
+			info.Reset()
+		}
+		return nil
+	})
+	if err != nil || info.Len() == 0 {
+		return err
+	}
+	return form.write(out, func(w io.Writer) error {
+		_, err := w.Write(info.Bytes())
+		return err
+	})
+}
+
+// readPart opens a part of a file, and no more of it: the file may be in a store.
+func (p *packer) readPart(name string, offset, length int64, read func(io.Reader) error) error {
+	f, err := vfs.OpenRange(p.fsys, name, offset, length)
+	if err != nil {
+		return err
+	}
+	return errors.Join(read(io.NewSectionReader(f, offset, length)), f.Close())
 }
 
 // copyOriginal copies one record, which must be the one that the index says, and returns the start of its index line.

@@ -98,6 +98,29 @@ func (d *Disk) Object(name string) string {
 	return ""
 }
 
+// Away are files that were removed here.
+type Away struct {
+	Files int
+	Bytes int64
+	First *ElsewhereError
+}
+
+// FindAway returns which of some files were removed here.
+func (d *Disk) FindAway(names []string) (all Away) {
+	for _, name := range names {
+		_, err := d.FS.Size(name)
+		away, ok := d.elsewhere(name, err)
+		if !ok {
+			continue
+		}
+		if all.Files++; all.Files == 1 {
+			all.First = away
+		}
+		all.Bytes += away.Length
+	}
+	return all
+}
+
 // List also names the removed files, if it is the archive of a crawl.
 func (d *Disk) List(dir string) ([]string, error) {
 	names, err := d.FS.List(dir)

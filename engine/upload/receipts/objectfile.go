@@ -123,7 +123,7 @@ func (f *objectFile) readAt(b []byte, offset int64) (n int, err error) {
 	if err != nil {
 		f.next = -1
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			err = fmt.Errorf("%w: it ended at byte %d of %d", ErrNotAsSent, offset+int64(n), f.object.Length)
+			err = fmt.Errorf("the answer of the store ended at byte %d of %d", offset+int64(n), f.object.Length)
 		}
 		return 0, f.fault(err)
 	}

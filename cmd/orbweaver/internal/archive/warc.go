@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/upload/receipts"
+	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/fixity"
@@ -227,19 +229,23 @@ func (x *warcIndexCmd) Run(inv *command.Invocation, c *Command) error {
 
 // WACZCommand packs an archive into a WACZ file.
 type WACZCommand struct {
-	Out      string   `help:"The file to write." required:"" short:"o" placeholder:"FILE"`
-	Split    int64    `type:"size" help:"Bytes of WARC files in one WACZ. With it the files are NAME-0001.wacz and so on, and NAME.json lists them." default:"0" zero:"meant" placeholder:"SIZE"`
-	SignKey  string   `help:"PEM file of a key of P-384, for an anonymous signature." placeholder:"FILE"`
-	Title    string   `help:"Title of the collection; the default is the name of the file." placeholder:"TEXT"`
-	MainPage string   `help:"URL of the page that is shown first." placeholder:"URL"`
-	Files    []string `arg:"" help:"WARC files, complete ones: .warc or .warc.gz; or directories of them." name:"file"`
+	Out      string `help:"The file to write." required:"" short:"o" placeholder:"FILE"`
+	Split    int64  `type:"size" help:"Bytes of WARC files in one WACZ. With it the files are NAME-0001.wacz and so on, and NAME.json lists them." default:"0" zero:"meant" placeholder:"SIZE"`
+	SignKey  string `help:"PEM file of a key of P-384, for an anonymous signature." placeholder:"FILE"`
+	Title    string `help:"Title of the collection; the default is the name of the file." placeholder:"TEXT"`
+	MainPage string `help:"URL of the page that is shown first." placeholder:"URL"`
+
+	FromStore bool `help:"Also read WARC files that were removed here (--upload-then delete) from their object store, each once and whole. The store may charge for it."`
+
+	Files []string `arg:"" help:"WARC files, complete ones: .warc or .warc.gz; or directories of them." name:"file"`
 }
 
 // Help shows examples.
 func (*WACZCommand) Help() string {
 	return `The file has the WARC files unchanged, a merged index, and a list of the pages with their titles (WACZ 1.1.1).
 The indexes beside the WARC files are used; a file without one is indexed in memory. Each WARC file is read once, and
-compared with the manifest beside it. 'orbweaver warc verify' checks the result.
+compared with the manifest beside it. 'orbweaver warc verify' checks the result. Nothing is written if a file was
+removed here (--upload-then delete), unless --from-store is given.
 With --split, each file can be replayed without the others: it gets copies of the records of other files that its
 revisits refer to. Name all files of a crawl, since those that are not named cannot be searched.
 
@@ -247,6 +253,7 @@ Examples:
   orbweaver wacz crawl -o site.wacz
   orbweaver warc wacz --out site.wacz --main-page https://example.org/ crawl/warc/*.warc.gz
   orbweaver warc wacz --out site.wacz --split 4GB crawl
+  orbweaver wacz --from-store crawl -o site.wacz
   openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-384 -out key.pem
   orbweaver warc wacz --out site.wacz --sign-key key.pem crawl`
 }
@@ -271,8 +278,21 @@ func (x *WACZCommand) Run(inv *command.Invocation) error {
 	if err != nil {
 		return err
 	}
+	objects := receivers.NewObjects(inv.Context, inv.Version)
+	defer objects.Close()
+	disk := receipts.Over(vfs.Disk())
+	if away := disk.FindAway(files); away.Files > 0 {
+		if !x.FromStore {
+			return fmt.Errorf("%s (%s) %s removed here, and a WACZ needs all: --from-store reads them from the object store; "+
+				"the first: %w", plural.Count(away.Files, "WARC file"), command.FormatBytes(away.Bytes),
+				plural.Verb(away.Files, "was", "were"), away.First)
+		}
+		fmt.Fprintf(inv.Stderr, "reading %s (%s) from the object store; the first: %s\n",
+			plural.Count(away.Files, "WARC file"), command.FormatBytes(away.Bytes), away.First.Place())
+		disk.ReadFiles(objects).ReadRecords(objects)
+	}
 	scanner := parse.NewScanner(parse.Options{})
-	return warctool.PackWACZ(receipts.Over(vfs.Disk()), x.Out, warctool.WACZOptions{
+	return warctool.PackWACZ(disk, x.Out, warctool.WACZOptions{
 		Title: title, MainPage: x.MainPage, Software: "orbweaver/" + inv.Version, Now: time.Now(),
 		SignKey: key, SizeMost: x.Split, OnPacked: func(p warctool.WACZPacked) { reportPacked(inv.Stderr, p) },
 		TitleOf: func(body, contentType []byte) string {

@@ -9,6 +9,7 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/console"
+	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/derive"
 	"orbweaver/derive/columns"
 	"orbweaver/derive/corpus"
@@ -40,13 +41,15 @@ type Command struct {
 
 	Tokenizer string `help:"Vocabulary of GPT-2, r50k_base.tiktoken: counts the tokens of each page, for --corpus." placeholder:"FILE"`
 
-	Nodes   string `help:"Pages of the graph: crawled, or all, with the targets of links." default:"crawled" oneof:"crawled,all" placeholder:"WHICH"`
-	Memory  int    `type:"size" help:"Memory of each worker for names and arcs of graphs, and of the sorts of --graph and --minhash. For graphs, the process takes up to six times as much." default:"64Mi" least:"1048576" placeholder:"SIZE"`
-	Out     string `help:"Directory for the outputs. The same command continues there." required:"" placeholder:"DIR"`
-	Crawl   string `help:"Name of the crawl in outputs. The default is the name of the crawl directory." placeholder:"NAME"`
-	Workers int    `help:"WARC files that are read at a time; 0 means one for each processor." default:"0" least:"0" most:"1024" placeholder:"N"`
-	JSON    bool   `help:"Print the report as JSON."`
-	Quiet   bool   `help:"Show no progress on a terminal."`
+	Nodes     string `help:"Pages of the graph: crawled, or all, with the targets of links." default:"crawled" oneof:"crawled,all" placeholder:"WHICH"`
+	Memory    int    `type:"size" help:"Memory of each worker for names and arcs of graphs, and of the sorts of --graph and --minhash. For graphs, the process takes up to six times as much." default:"64Mi" least:"1048576" placeholder:"SIZE"`
+	Out       string `help:"Directory for the outputs. The same command continues there." required:"" placeholder:"DIR"`
+	Crawl     string `help:"Name of the crawl in outputs. The default is the name of the crawl directory." placeholder:"NAME"`
+	Workers   int    `help:"WARC files that are read at a time; 0 means one for each processor." default:"0" least:"0" most:"1024" placeholder:"N"`
+	FromStore bool   `help:"Also read WARC files that were removed here (--upload-then delete) from their object store, each once and whole. The store may charge for it."`
+
+	JSON  bool `help:"Print the report as JSON."`
+	Quiet bool `help:"Show no progress on a terminal."`
 
 	Names []string `arg:"" name:"archive" help:"Crawl directories, directories of WARC files, or WARC files." placeholder:"ARCHIVE"`
 }
@@ -67,11 +70,15 @@ Files that a crawl is writing are left out. A damaged record is reported, and al
 --language-model names a file of the user: lid.176.ftz and lid.176.bin of fastText are at
 ` + language.Address + `
 
-Exit status: 0 if all is well, 1 if a record was damaged or an output could not be written.
+WARC files that were sent to an object store and removed here (--upload-then delete) are left out and named, and all
+others are used. With --from-store they are read there: each once, in order, and compared with its SHA-256.
+
+Exit status: 0 if all is well, 1 if a record was damaged, a file was left out or an output could not be written.
 
 Examples:
   orbweaver derive --parquet --out out crawl
   orbweaver derive --parquet --graph --out out crawl
+  orbweaver derive --parquet --from-store --out out crawl
   orbweaver derive --parquet --crawl CC-MAIN-2024-51 --out out /data/*.warc.gz`
 }
 
@@ -123,7 +130,15 @@ func (c *Command) Run(inv *command.Invocation) error {
 	o.OnFault = func(f *warc.Fault) { fmt.Fprintln(line, f) }
 	o.OnProgress = func(p derive.Progress) { line.SetStatus(statusOf(p, time.Since(began))) }
 	var r *derive.Report
-	r, err = derive.Run(inv.Context, receipts.Over(fsys), c.Names, o)
+	objects := receivers.NewObjects(inv.Context, inv.Version)
+	defer objects.Close()
+	disk := receipts.Over(fsys)
+	if c.FromStore {
+		disk.ReadFiles(objects)
+	}
+	o.ObjectOf = disk.Object
+	o.OnRemoved = func(away derive.Removed) { fmt.Fprintln(line, c.sayRemoved(away)) }
+	r, err = derive.Run(inv.Context, disk, c.Names, o)
 	line.Close()
 	if errors.Is(err, derive.ErrNoFiles) || errors.Is(err, derive.ErrSameName) {
 		return command.Misuse(err)
@@ -139,7 +154,7 @@ func (c *Command) Run(inv *command.Invocation) error {
 	if err == nil && r.Faults > 0 {
 		err = fmt.Errorf("%s in the WARC files; everything else was used", plural.Count(r.Faults, "fault"))
 	}
-	return err
+	return errors.Join(err, c.errLeftOut(inv, r))
 }
 
 // products returns what to make. languageModel is the identity of the model.
@@ -207,6 +222,10 @@ func printReport(inv *command.Invocation, r *derive.Report) error {
 		text += fmt.Sprintf("%s %s still written by a crawl, and left out\n",
 			plural.Count(r.Unfinished, "file"), plural.Verb(r.Unfinished, "is", "are"))
 	}
+	if r.FromStore > 0 {
+		text += fmt.Sprintf("%s, %s, %s read from the object store\n", plural.Count(r.FromStore, "file"),
+			command.FormatBytes(r.StoreBytes), plural.Verb(r.FromStore, "was", "were"))
+	}
 	_, err := fmt.Fprint(inv.Stdout, text)
 	return err
 }
@@ -217,7 +236,11 @@ func statusOf(p derive.Progress, taken time.Duration) console.Status {
 		return console.Status{Reason: "combining " + p.Combining}
 	}
 	rate := float64(p.Bytes) / max(taken.Seconds(), 1)
-	return console.Status{Reason: "reading", Numbers: []console.Number{
+	reason := "reading"
+	if p.StoreBytes > 0 {
+		reason += ", " + command.FormatBytes(p.StoreBytes) + " from the object store"
+	}
+	return console.Status{Reason: reason, Numbers: []console.Number{
 		{Text: fmt.Sprintf("%d of %s", p.Files, plural.Count(p.FilesOf, "file")), Rank: 2},
 		{Text: command.FormatBytes(p.Bytes) + " of " + command.FormatBytes(p.BytesOf), Rank: 3},
 		{Text: plural.Count(p.Records, "record"), Rank: 0},
