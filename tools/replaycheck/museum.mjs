@@ -27,6 +27,10 @@ const html = (title, body, head = '') =>
   `<!DOCTYPE html><html><head><meta charset="utf-8"><title>${title}</title>${head}</head><body>${body}</body></html>`
 const page = (title, body, head) => ({ type: 'text/html; charset=utf-8', body: html(title, body, head) })
 
+// More URLs than a block of the index has lines. Their keys are between those of same and twin: a program that loads the
+// block of one of the two does not have the other.
+const shelves = Array.from({ length: 300 }, (_, i) => `/shelf/${i}`)
+
 let day = 1
 // What the hosts have; a function makes an answer for each request.
 const web = {
@@ -36,7 +40,7 @@ const web = {
 <iframe src="/hours" id="hours"></iframe><ul>
 <li><a href="/old#room">moved</a> <a href="/kept">kept</a> <a href="/twin">twin</a> <a href="/same">same</a>
 <a href="/news">news</a> <a href="/cyrillic">cyrillic</a> <a href="/s%C3%BCd/?q=a+b&amp;x=%2F">query</a>
-<a href="/meta">meta</a> <a href="/plain-utf-8">utf-8</a> <a href="/list.txt">list</a> <a href="/style.css?v=2">v2</a> <a href="/nowhere">nowhere</a>
+<a href="/shelves">shelves</a> <a href="/meta">meta</a> <a href="/plain-utf-8">utf-8</a> <a href="/list.txt">list</a> <a href="/style.css?v=2">v2</a> <a href="/nowhere">nowhere</a>
 </ul><script src="/more.js"></script>`, '<link rel="stylesheet" href="/style.css"><link rel="preload" as="fetch" href="/data.json">'),
     headers: { 'Content-Security-Policy': "default-src 'self' pictures.museum.test", 'Set-Cookie': 'seen=1; Path=/' }, code: gzipSync,
   },
@@ -56,6 +60,8 @@ const web = {
   },
   'museum.test/data.json': { type: 'application/json', body: '{"said": "added by a script of"}', code: gzipSync },
   'museum.test/hours': page('Hours', '<p>geöffnet von zehn bis sechs</p>'),
+  'museum.test/shelves': page('Shelves', shelves.map((path) => `<a href="${path}">${path}</a>`).join('\n')),
+  ...Object.fromEntries(shelves.map((path) => ['museum.test' + path, page(path, `<p>what is on ${path}</p>`)])),
   'museum.test/old': { status: 301, headers: { Location: '/new?room=1' } },
   'museum.test/new?room=1': page('Room 1', '<p>this page has moved here</p>'),
   // Unchanged on the later day: the server says 304.

@@ -16,6 +16,7 @@ export async function serve(pack, archives) {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url, 'http://127.0.0.1')
     if (pathname === '/') return response.setHeader('Content-Type', 'text/html').end(embedding(searchParams))
+    if (pathname === '/replay/') return response.setHeader('Content-Type', 'text/html').end(tooEarly)
     if (!files[pathname]) return response.writeHead(404).end()
     asked.push([pathname.slice(1), request.headers.range || ''])
     sendFile(request, response, ...files[pathname])
@@ -23,6 +24,10 @@ export async function serve(pack, archives) {
   await new Promise((done) => server.listen(0, '127.0.0.1', done))
   return { address: `http://127.0.0.1:${server.address().port}`, asked, close: () => server.close() }
 }
+
+// The service worker answers for /replay/. ReplayWeb.page opens its frame when the worker is registered, which may be
+// before it is active. Then the frame asks this server, would get 404, and stay empty.
+const tooEarly = '<!doctype html><script>navigator.serviceWorker.ready.then(() => location.reload())</script>'
 
 function embedding(options) {
   const attributes = ['source', 'url', 'ts'].filter((name) => options.get(name)).map((name) =>
@@ -51,7 +56,7 @@ export function launch() {
 }
 
 // replayed waits for the frame that shows a URL of the archive, until its document is loaded.
-export async function replayed(page, url, seconds = 60) {
+export async function replayed(page, url, seconds = 120) {
   const shows = (frame) => frame.url().split('#')[0].replace(/^.*?\/replay\/w\/.*?\/\d*mp_\//, '') === url
   const end = Date.now() + seconds * 1000
   let frame
