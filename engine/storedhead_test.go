@@ -1,10 +1,16 @@
 package engine
 
 import (
+	"bufio"
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"orbweaver/engine/fetch"
 	"orbweaver/warc"
+	"orbweaver/warc/block"
 )
 
 // storedHeads are heads that two readers may take for different things.
@@ -42,4 +48,36 @@ func FuzzStoredHead(f *testing.F) {
 			t.Errorf("%q: the archive has %d %q, the wire had %d %q", head, h.Status, archived, p.Status, wired)
 		}
 	})
+}
+
+// A chunked body has the same payload for the archive's reader as it had on the wire, or else its digest would not
+// verify: whatever size lines look like, and wherever the chunking is broken.
+func TestStoredChunks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	pieces := []string{
+		"0\r\n\r\n", "5\r\nhello\r\n", "5\nhello\n", "5\r\nhello\r\r\n", "5 ;a=b\r\nhello\r\n", "5\rx\r\nhello\r\n",
+		" 5\r\n", "\r\n",
+		";\r\n", "x", "5", "7fffffffffffffff\r\n", "7ffffffffffffff\r\n", "fffffffffff\r\n",
+		"00000000000000000005\r\nhello\r\n",
+		"0;last\r\nTrailer: x\r\n\r\n", "5;" + strings.Repeat("x", 4093) + "\r\nhello\r\n",
+		"5;" + strings.Repeat("x", 4094) + "\r\nhello\r\n", "5;" + strings.Repeat("x", 4095) + "\r\nhello\r\n",
+		strings.Repeat("0", 4096) + "5\r\nhello\r\n", strings.Repeat("0", 4095) + "5\r\nhello\r\n",
+		strings.Repeat("0", 4095) + "5;\r\nhello\r\n", "5;" + strings.Repeat("x", 3000) + "\r\nhello\r\n",
+	}
+	for range 20_000 {
+		var b bytes.Buffer
+		b.WriteString("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+		for range 1 + rng.IntN(12) {
+			b.WriteString(pieces[rng.IntN(len(pieces))])
+		}
+		p, ok := fetch.Stored([]byte("http://a.example/"), b.Bytes())
+		if !ok {
+			t.Fatalf("%q is no response", b.Bytes())
+		}
+		_, body, _ := bytes.Cut(p.Raw, []byte("\r\n\r\n"))
+		archived, err := io.ReadAll(block.NewPayloadReader(bufio.NewReader(bytes.NewReader(body))))
+		if err != nil || int64(len(archived)) != p.PayloadLen {
+			t.Fatalf("%q: %d bytes of payload on the wire, %d in the archive: %v", body, p.PayloadLen, len(archived), err)
+		}
+	}
 }

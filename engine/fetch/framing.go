@@ -37,7 +37,8 @@ const (
 
 const (
 	chunkDigitsMax = 15       // hexadecimal digits of a chunk size, leading zeros not counted: less than 2^60
-	extMax         = 16 << 10 // bytes of chunk extensions in one body
+	chunkLineMax   = 4096     // bytes of a chunk's size line without its end, as in warc/block
+	excessMax      = 16 << 10 // bytes of size lines in one body, beyond what its chunks may cost: see sizeDone
 	trailerMax     = 16 << 10 // bytes of trailer
 )
 
@@ -57,9 +58,9 @@ type framer struct {
 	payload   int64 // bytes of payload so far
 	raw       int64 // bytes consumed so far
 	remaining int64 // bytes of payload to come: in the body with Content-Length, in this chunk with chunking
-	ext       int
+	excess    int64 // of the size lines so far
 	trailer   int
-	line      int // bytes of the trailer line so far
+	line      int // bytes of the size line or trailer line so far
 	digits    int
 	kind      frameKind
 	state     chunkState
@@ -139,10 +140,7 @@ func (f *framer) framing(c byte) bool {
 		if c == '\n' {
 			return f.sizeDone()
 		}
-		if c != '\r' {
-			f.ext++
-		}
-		if f.ext > extMax {
+		if f.line++; f.line > chunkLineMax {
 			return f.bad()
 		}
 	case afterData:
@@ -167,34 +165,33 @@ func (f *framer) framing(c byte) bool {
 
 // size processes one byte of a chunk's size.
 func (f *framer) size(c byte) bool {
-	digit, ok := hexDigit(c)
-	if ok {
-		f.seen = true
-		if digit == 0 && f.remaining == 0 {
-			f.ext++ // limits leading zeros
-		} else {
-			f.digits++
-		}
-		if f.digits > chunkDigitsMax || f.ext > extMax {
-			return f.bad()
-		}
-		f.remaining = f.remaining<<4 | int64(digit)
-		return true
+	if c == '\n' && f.seen {
+		return f.sizeDone()
 	}
-	if !f.seen {
+	f.line++
+	digit, isDigit := hexDigit(c)
+	switch {
+	case isDigit && (digit != 0 || f.remaining != 0):
+		f.digits++
+	case isDigit:
+	case f.seen && (c == '\r' || c == ' ' || c == '\t' || c == ';'):
+		f.state = inExt
+		return f.line <= chunkLineMax || f.bad()
+	default:
 		return f.bad()
 	}
-	switch c {
-	case '\n':
-		return f.sizeDone()
-	case '\r', ' ', '\t', ';':
-		f.state = inExt
-		return true
-	}
-	return f.bad()
+	f.seen, f.remaining = true, f.remaining<<4|int64(digit)
+	return f.digits <= chunkDigitsMax && f.line <= chunkLineMax || f.bad()
 }
 
+// sizeDone ends a size line. Padding, leading zeros and extensions are limited by what the chunks hold: a line may have
+// 16 bytes and twice the length of its chunk, and all lines together 16 KiB beyond that. There are servers that pad the
+// size of each chunk, also of the hundred thousand chunks of a large file.
 func (f *framer) sizeDone() bool {
+	f.excess = max(0, f.excess+int64(f.line)-16-2*f.remaining)
+	if f.excess > excessMax {
+		return f.bad()
+	}
 	if f.remaining == 0 {
 		f.state, f.line = inTrailer, 0
 	} else {
@@ -204,7 +201,7 @@ func (f *framer) sizeDone() bool {
 }
 
 func (f *framer) startSize() {
-	f.state, f.remaining, f.digits, f.seen = inSize, 0, 0, false
+	f.state, f.remaining, f.digits, f.line, f.seen = inSize, 0, 0, 0, false
 }
 
 // trail processes one byte of the trailer, which ends with an empty line. A trailer over the limit counts as one that

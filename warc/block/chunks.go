@@ -106,7 +106,7 @@ func (c *ChunkScanner) size(x byte) {
 	case c.line > chunkLineMax:
 		c.state = chunkBad
 	case c.state == chunkSkip:
-	case digit >= 0 && c.remaining < 1<<40:
+	case digit >= 0 && c.remaining < 1<<56:
 		c.remaining = c.remaining<<4 | digit
 	case c.line > 1 && (x == ';' || x == '\r' || x == ' ' || x == '\t'):
 		c.state = chunkSkip
