@@ -187,7 +187,8 @@ func (e *Encoder) pack(r *Record) error {
 // appendIndex appends the part of the CDXJ line that is already known. The Writer adds length, offset and file name.
 func (e *Encoder) appendIndex(r *Record) {
 	e.scratch = header.AppendURI(e.scratch[:0], r.TargetURI)
-	c := cdxj.Entry{Date: r.Date, URI: e.scratch, Status: r.Index.Status, MIME: r.Index.MIME}
+	c := cdxj.Entry{Date: r.Date, URI: e.scratch, Status: r.Index.Status, MIME: r.Index.MIME,
+		SimHash: r.Index.SimHash}
 	if r.Type == Revisit {
 		n := len(e.scratch)
 		e.scratch = append(e.scratch, "warc/revisit"...)

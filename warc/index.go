@@ -79,7 +79,7 @@ func (r *RecordRead) IndexEntryOf(head *block.Head) (c cdxj.Entry, ok bool) {
 		return c, false
 	}
 	c.URI, c.Date = r.TargetURI, r.Date
-	c.Digest = []byte(r.Get("WARC-Payload-Digest"))
+	c.Digest, c.SimHash = []byte(r.Get("WARC-Payload-Digest")), []byte(r.Get(SimHashField))
 	switch {
 	case r.Type == Revisit:
 		c.MIME = []byte("warc/revisit")

@@ -1,6 +1,7 @@
 package warc_test
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"math"
@@ -90,5 +91,48 @@ func TestScanIndex(t *testing.T) {
 	}
 	if err := warc.ScanIndex(fsys, "warc", files[0], math.MaxInt64, nil); !errors.Is(err, cdxj.ErrLine) {
 		t.Errorf("a damaged index: %v", err)
+	}
+}
+
+// A fingerprint of the text is in the line of its record, also if the line is made from the record.
+func TestWriteIndex_hasTheSimHash(t *testing.T) {
+	const hash = "00c0ffee00c0ffee"
+	fsys := vfs.NewMem(1)
+	w, err := warc.OpenWriter(fsys, warc.Options{Dir: "warc"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	enc, err := warc.NewEncoder(warc.EncoderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := enc.Append(&warc.Record{
+		Type: warc.Resource, TargetURI: []byte("http://a.test/"), ContentType: "text/plain", Block: [][]byte{[]byte("x")},
+		Lines: []byte(warc.SimHashField + ": " + hash + "\r\n"), Index: &warc.IndexInfo{
+			MIME: []byte("text/plain"), SimHash: []byte(hash),
+		},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Append(enc.Group()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := warc.Files(fsys, "warc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, err := vfs.ReadFile(fsys, "warc/"+files[0].Index())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var made bytes.Buffer
+	err = warc.ReadFile(fsys, "warc", files[0], math.MaxInt64, warc.ReaderOptions{}, func(z *warc.Reader) error {
+		return warc.WriteIndex(&made, z, files[0].Final())
+	})
+	if err != nil || !bytes.Equal(made.Bytes(), index) || !bytes.Contains(index, []byte(`"simhash":"`+hash+`"`)) {
+		t.Errorf("%s\nand made from the record\n%s, %v", index, &made, err)
 	}
 }

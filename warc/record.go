@@ -82,7 +82,12 @@ type IndexInfo struct {
 	Status int
 	// MIME is the media type; parameters are removed. A Revisit always has "warc/revisit".
 	MIME []byte
+	// SimHash is the value of SimHashField, which is one of the Record's Lines; nil for none.
+	SimHash []byte
 }
+
+// SimHashField is the header field of captures with a fingerprint of their text. docs/warc.md has its form.
+const SimHashField = "Orbweaver-SimHash"
 
 // dateLayout is WARC-Date: UTC, with the fraction that WARC 1.1 allows.
 const dateLayout = "2006-01-02T15:04:05.000000Z"

@@ -108,7 +108,7 @@ func isRobotsTarget(rec *warc.RecordRead) bool {
 
 // The header fields of captures about near-duplicates; docs/warc.md has their forms.
 const (
-	SimHashField = "Orbweaver-SimHash"
+	SimHashField = warc.SimHashField
 	NearField    = "Orbweaver-Near-Duplicate"
 
 	LinksSkipped = "links=skipped" // in NearField: of the links, only page requisites were followed

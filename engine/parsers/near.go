@@ -19,6 +19,7 @@ type nearFinder struct {
 
 	fingerprint uint64
 	hasText     bool // fingerprint is that of the page
+	digits      [simHashLen]byte
 	near        neardup.Near
 	isNear      bool
 	skips       bool // only page requisites are followed
@@ -51,18 +52,28 @@ func (f *nearFinder) add(p *fetch.Page, a *attempt.Attempt, plan *recordPlan, re
 	return f.known.Add(f.fingerprint, dedup.First{RecordID: response, URI: string(a.URL), Date: p.Times.Started.UTC()})
 }
 
+// simHashLen is the number of hexadecimal digits of a fingerprint.
+const simHashLen = 16
+
+// simHash returns the fingerprint of the page as it is in the archive; nil if it has none. It is valid until compare.
+func (f *nearFinder) simHash() []byte {
+	if !f.hasText {
+		return nil
+	}
+	const digits = "0123456789abcdef"
+	for i := range f.digits {
+		f.digits[i] = digits[f.fingerprint>>(4*(simHashLen-1-i))&15]
+	}
+	return f.digits[:]
+}
+
 // appendFields appends the header fields of the capture.
 func (f *nearFinder) appendFields(dst []byte) []byte {
 	if !f.hasText {
 		return dst
 	}
-	const digits = 16
-	hex := strconv.AppendUint(nil, f.fingerprint, digits)
 	dst = append(append(dst, capture.SimHashField...), ": "...)
-	for range digits - len(hex) {
-		dst = append(dst, '0')
-	}
-	dst = append(append(dst, hex...), "\r\n"...)
+	dst = append(append(dst, f.simHash()...), "\r\n"...)
 	if !f.isNear {
 		return dst
 	}

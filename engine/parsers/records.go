@@ -192,7 +192,7 @@ func (b *recordBuilder) fillResponse(p *fetch.Page, a *attempt.Attempt, plan *re
 		b.lines = appendPayloadType(b.lines, p, b.metadata.links.Body)
 	}
 	b.lines = b.near.appendFields(b.metadata.appendExchange(b.lines, p, a))
-	b.index = warc.IndexInfo{Status: p.Status, MIME: bytes.TrimSpace(mime)}
+	b.index = warc.IndexInfo{Status: p.Status, MIME: bytes.TrimSpace(mime), SimHash: b.near.simHash()}
 	b.response = warc.Record{
 		Type: warc.Response, Date: p.Times.Started, TargetURI: a.URL, IP: p.Connection.Remote.Addr(), Index: &b.index,
 		Lines: b.lines, Truncated: truncation(p.Truncation), Block: append(b.response.Block[:0], p.Raw),

@@ -16,13 +16,18 @@ type Entry struct {
 	Status int    // of HTTP, 0 for none
 	MIME   []byte // value of a Content-Type field; its parameters are not written
 	Digest []byte // of the payload, with or without label; empty for none
+	// SimHash is a fingerprint of the text: 16 hexadecimal digits in lower case. Other values are not written.
+	SimHash []byte
 }
+
+// simHashLen is the number of digits of a SimHash.
+const simHashLen = 16
 
 // stampLayout is the 14-digit time of index lines, in UTC.
 const stampLayout = "20060102150405"
 
 // Append appends the line including the comma after its last field. Fields, order and spelling are those of pywb and
-// warcio: numbers are strings, the digest has no label, and unknown fields are omitted.
+// warcio: numbers are strings, the digest has no label, and unknown fields are omitted. simhash is ours.
 func (c *Entry) Append(dst []byte) []byte {
 	from := len(dst)
 	dst = cleanKey(appendKey(dst, c.URI), from)
@@ -46,6 +51,9 @@ func (c *Entry) Append(dst []byte) []byte {
 			sum = c.Digest
 		}
 		dst = append(jsontext.AppendContent(dst, sum), '"', ',')
+	}
+	if len(c.SimHash) == simHashLen && len(bytes.Trim(c.SimHash, "0123456789abcdef")) == 0 {
+		dst = append(append(append(dst, `"simhash":"`...), c.SimHash...), '"', ',')
 	}
 	return dst
 }

@@ -49,6 +49,18 @@ func FuzzIndexLine(f *testing.F) {
 	})
 }
 
+// The fingerprint of a text is in the line, and nothing else that a foreign record calls so.
+func TestSimHash(t *testing.T) {
+	for value, want := range map[string]bool{
+		"0123456789abcdef": true, "": false, "0123456789abcde": false, "0123456789ABCDEF": false, "0123456789abcde\"": false,
+	} {
+		c := Entry{URI: []byte("http://h/"), Digest: []byte("sha1:A"), SimHash: []byte(value)}
+		if got := bytes.HasSuffix(c.Append(nil), []byte(`"digest":"A","simhash":"`+value+`",`)); got != want {
+			t.Errorf("%q: %s", value, c.Append(nil))
+		}
+	}
+}
+
 // A Content-Type of 60 KB went whole into the index.
 func TestALongMediaTypeIsCut(t *testing.T) {
 	c := Entry{URI: []byte("http://h/"), MIME: []byte("a/" + strings.Repeat("b", 60_000) + "; charset=x")}

@@ -87,7 +87,7 @@ func (g *mirrored) rig(t *testing.T) *testbed.Rig {
 // captured is what the archive says of the captures: the URLs, and the fields of near-duplicates by URL.
 type captured struct {
 	urls    map[string]bool
-	hashes  int // captures with a SimHash
+	hashes  int // captures with a SimHash, which is in the line of the index, too
 	near    map[string]string
 	skipped int
 }
@@ -95,13 +95,26 @@ type captured struct {
 func (g *mirrored) captured(t *testing.T, disk vfs.FS) captured {
 	t.Helper()
 	c := captured{urls: map[string]bool{}, near: map[string]string{}}
+	var index strings.Builder
+	files, err := warc.Files(disk, "crawl/warc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, info := range files {
+		text, err := vfs.ReadFile(disk, "crawl/warc/"+info.Index())
+		if err != nil {
+			t.Fatal(err)
+		}
+		index.Write(text)
+	}
 	testbed.EachRecord(t, disk, func(rec *warc.RecordRead) {
 		if rec.Type != warc.Response && rec.Type != warc.Revisit {
 			return
 		}
 		url := string(rec.TargetURI)
 		c.urls[url] = true
-		if rec.Get(capture.SimHashField) != "" {
+		hash := rec.Get(capture.SimHashField)
+		if hash != "" && strings.Contains(index.String(), fmt.Sprintf(`"simhash":"%s",`, hash)) {
 			c.hashes++
 		}
 		if isNear, skipped := capture.NearDuplicate(rec); isNear {
