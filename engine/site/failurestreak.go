@@ -144,13 +144,21 @@ func (t FailureStreak) FromAges(now time.Time, later time.Duration) FailureStrea
 	return t
 }
 
-// append appends the encoded form to dst.
+// flagRootUnusable is rootUnusable in the last byte of the encoded form. The other bits are sinceProbe.
+const flagRootUnusable = 1 << 7
+
+// append appends the encoded form to dst. ServesPages is not in it: after a resume a failure of the site may be an
+// outage again.
 func (t FailureStreak) append(dst []byte) []byte {
 	dst = binary.AppendVarint(dst, int64(t.NameFailures))
 	for _, n := range [...]uint32{t.FirstAt, t.lastAt, t.RetryAt, uint32(t.Count)} {
 		dst = binary.AppendUvarint(dst, uint64(n))
 	}
-	return append(dst, byte(t.LastOutcome))
+	probes := t.sinceProbe
+	if t.rootUnusable {
+		probes |= flagRootUnusable
+	}
+	return append(dst, byte(t.LastOutcome), probes)
 }
 
 // failureStreak reads what append wrote. Versions before siteVersion4 contain only NameFailures.
@@ -165,6 +173,10 @@ func (r *decoder) failureStreak(version byte) (t FailureStreak) {
 	t.Count = uint16(r.uvarint(failureCountMax))
 	if t.LastOutcome = outcome.Outcome(r.byte()); int(t.LastOutcome) >= outcome.Count {
 		r.invalid = true
+	}
+	if version > siteVersion5 {
+		probes := r.byte()
+		t.rootUnusable, t.sinceProbe = probes&flagRootUnusable != 0, min(probes&^flagRootUnusable, probePeriod)
 	}
 	return t
 }

@@ -50,8 +50,9 @@ func (s *State) SetAddrsAndFailures(addrs []netip.Addr, t FailureStreak) {
 }
 
 const (
-	siteVersion  = 5 // the version that Append writes
-	siteVersion4 = 4 // without Errors and KiB
+	siteVersion  = 6 // the version that Append writes
+	siteVersion5 = 5 // without the probes of the failure streak
+	siteVersion4 = 4 // also without Errors and KiB
 	siteVersion3 = 3 // also without HasAnswered and with only NameFailures of the failure streak
 	siteVersion2 = 2 // also without Slowdown
 )

@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/report"
 )
 
 // An application is down for as long as a deploy takes, and the server in front of it answers robots.txt from its disk.
@@ -101,6 +103,33 @@ func TestOutage_theBrokenPagesOfASmallSiteEndSoon(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The same, while the operator stops the crawl again and again: its root page is still asked for.
+func TestOutage_aBrokenPageEndsOverManyStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &testbed.OutageWeb{Sites: 1, Pages: 3, BrokenBy: testbed.Condition{Reset: true}}
+		o.Condition = func(int, time.Duration) testbed.Condition { return testbed.Condition{} }
+		o.Broken = func(page int) bool { return page == 1 }
+		o.Begin()
+		rig, cfg := o.Config(t)
+		var r report.Report
+		for range 12 {
+			ctx, cancel := context.WithTimeout(t.Context(), 13*time.Second)
+			e := o.Engine(t, rig, cfg, rig.FS)
+			if err := errors.Join(e.Run(ctx), e.Close()); err != nil {
+				t.Error(err)
+			}
+			cancel()
+			if r = e.Report(); r.State == lifecycle.Finished {
+				break
+			}
+		}
+		o.Open.Wait()
+		if r.State != lifecycle.Finished || r.Outcomes["reset"] != 1 || o.Tried > 16 {
+			t.Errorf("%s: %s, %d connections, outcomes %v", r.State, r.Reason, o.Tried, r.Outcomes)
+		}
+	})
 }
 
 // Some pages of a site in a row never answer, in the middle of its queue or at its end. The crawl gets all others and
