@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/parquet-go/parquet-go"
 
 	"orbweaver/derive"
 	"orbweaver/internal/jsontext"
+	"orbweaver/warc/deflate"
 )
 
 // Row is a page, with the names of FineWeb, LanguageScript as in FineWeb2, and title as CCNet has it.
@@ -134,7 +134,7 @@ func (p *Product) Open(source derive.Source, outputs *derive.Outputs) (derive.Fi
 			GenericWriter: parquet.NewGenericWriter[Row](out, parquet.Compression(&parquet.Zstd)), most: p.o.GroupBytes,
 		}
 	} else {
-		w.rows = &lines{zip: gzip.NewWriter(out)}
+		w.rows = &lines{zip: deflate.NewGzipWriter(out)}
 	}
 	return w, nil
 }
@@ -194,7 +194,7 @@ func (*writer) Abandon() {}
 
 // lines writes JSON lines.
 type lines struct {
-	zip  *gzip.Writer
+	zip  *deflate.GzipWriter
 	json jsontext.Object
 }
 

@@ -9,10 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
-
 	"orbweaver/derive"
 	"orbweaver/internal/vfs"
+	"orbweaver/warc/deflate"
 )
 
 // Row is a page with its signature.
@@ -65,7 +64,7 @@ func (*Product) Open(source derive.Source, outputs *derive.Outputs) (derive.File
 	if err != nil {
 		return nil, err
 	}
-	z := gzip.NewWriter(out)
+	z := deflate.NewGzipWriter(out)
 	return &writer{source: source, zip: z, json: newEncoder(z), signer: NewSigner()}, nil
 }
 
@@ -79,7 +78,7 @@ func newEncoder(w io.Writer) *json.Encoder {
 // writer writes the signatures of one file.
 type writer struct {
 	source derive.Source
-	zip    *gzip.Writer
+	zip    *deflate.GzipWriter
 	json   *json.Encoder
 	signer *Signer
 }

@@ -63,20 +63,33 @@ func (s *Signer) Sign(text []byte) Signature {
 	}
 	var bucket [HashesPerBucket]uint64
 	for b := range out.Buckets {
-		for i := range bucket {
-			bucket[i] = smallest(s.shingles, s.factor[b*HashesPerBucket+i], s.term[b*HashesPerBucket+i])
+		for i := 0; i < HashesPerBucket; i += lanes {
+			at := b*HashesPerBucket + i
+			least := smallest(s.shingles, (*[lanes]uint64)(s.factor[at:]), (*[lanes]uint64)(s.term[at:]))
+			copy(bucket[i:], least[:])
 		}
 		out.Buckets[b] = words.Hash(bucket[:])
 	}
 	return out
 }
 
-// smallest returns the smallest of all factor*x+term modulo 2^64. The shingles are hashes already, so high bits of the
-// product order them well: the test of quality compares this with what the formula says.
-func smallest(shingles []uint64, factor, term uint64) uint64 {
-	least := uint64(math.MaxUint64)
+// lanes is how many hash functions are computed at a time: their results do not depend on each other, so the processor
+// does not wait.
+const lanes = 4
+
+// smallest returns the smallest of all factor*x+term modulo 2^64, for each pair of a factor and a term. The shingles
+// are hashes already, so high bits of the product order them well: the test of quality compares this with what the
+// formula says.
+func smallest(shingles []uint64, factor, term *[lanes]uint64) [lanes]uint64 {
+	const most = math.MaxUint64
+	a, b, c, d := uint64(most), uint64(most), uint64(most), uint64(most)
+	fa, fb, fc, fd := factor[0], factor[1], factor[2], factor[3]
+	ta, tb, tc, td := term[0], term[1], term[2], term[3]
 	for _, x := range shingles {
-		least = min(least, factor*x+term)
+		a = min(a, fa*x+ta)
+		b = min(b, fb*x+tb)
+		c = min(c, fc*x+tc)
+		d = min(d, fd*x+td)
 	}
-	return least
+	return [lanes]uint64{a, b, c, d}
 }

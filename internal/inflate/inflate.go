@@ -26,7 +26,7 @@ const (
 const (
 	matchMax  = 258
 	overshoot = matchMax + 2       // bytes beyond the limit that may come out: two literals and a match
-	slack     = overshoot + 16 + 1 // free bytes of dst while symbols are read: a match may copy beyond its end
+	slack     = overshoot + 32 + 1 // free bytes of dst while symbols are read: a match may copy beyond its end
 	growMin   = 64 << 10           // bytes that dst grows by at least
 )
 
@@ -209,7 +209,7 @@ func (d *Decoder) useDynamic(r *reader) error {
 		if e&isNone != 0 {
 			return ErrCorrupt
 		}
-		r.take(e.length())
+		r.take(e.used())
 		switch symbol := e.value(); symbol {
 		case 16:
 			if i == 0 {
@@ -277,15 +277,22 @@ const (
 	blockTruncated
 )
 
+// look returns the entry of the next word of a table. The first bits of a word in a second table are taken.
+func (r *reader) look(table []entry, first uint) entry {
+	e := table[r.bits&(1<<first-1)]
+	if e&isLink != 0 {
+		r.take(first)
+		e = table[e.value()+int(r.bits&(1<<e.length()-1))]
+	}
+	return e
+}
+
 // careful reads one symbol, wherever src ends.
 func (d *Decoder) careful(dst []byte, base int, r *reader) ([]byte, blockState) {
 	r.fill()
-	e := d.literals[r.bits&(1<<literalBits-1)]
-	if e&isLink != 0 {
-		r.take(literalBits)
-		e = d.literals[e.value()+int(r.bits&(1<<e.extra()-1))]
-	}
-	r.take(e.length())
+	e := r.look(d.literals[:], literalBits)
+	before := r.bits
+	r.take(e.used())
 	switch {
 	case r.beyond():
 		return dst, blockTruncated
@@ -296,14 +303,11 @@ func (d *Decoder) careful(dst []byte, base int, r *reader) ([]byte, blockState) 
 	case e&isLiteral != 0:
 		return append(dst, byte(e>>16)), blockMore
 	}
-	length := e.value() + r.take(e.extra())
-	e = d.distance[r.bits&(1<<distanceBits-1)]
-	if e&isLink != 0 {
-		r.take(distanceBits)
-		e = d.distance[e.value()+int(r.bits&(1<<e.extra()-1))]
-	}
-	r.take(e.length())
-	distance := e.value() + r.take(e.extra())
+	length := e.plus(before)
+	e = r.look(d.distance[:], distanceBits)
+	before = r.bits
+	r.take(e.used())
+	distance := e.plus(before)
 	switch {
 	case r.beyond():
 		return dst, blockTruncated
@@ -316,84 +320,99 @@ func (d *Decoder) careful(dst []byte, base int, r *reader) ([]byte, blockState) 
 	return dst, blockMore
 }
 
-// fast reads symbols while src has sixteen bytes more and dst has room. It leaves the end of the block, and the
-// literals and lengths that have the longest words, to careful.
+// refill makes n at least 56. n counts modulo 64, and src must have eight bytes at at.
+func refill(src []byte, at int, bits uint64, n uint) (uint64, int, uint) {
+	return bits | binary.LittleEndian.Uint64(src[at:])<<(n&63), at + int(^n>>3&7), n | 56
+}
+
+// follow returns the entry of the second table to which e links, or e. bits are those behind the first table's.
+func follow(table []entry, e entry, bits uint64) entry {
+	if e&isLink == 0 {
+		return e
+	}
+	return table[e.value()+int(bits&(1<<e.length()-1))]
+}
+
+// fast reads symbols while src has sixteen bytes more and dst has room. It leaves the end of the block to careful.
+//
+// n counts modulo 64. The entry of the next word is looked up before the bytes of a match are copied, so that the
+// processor does both at once.
 func (d *Decoder) fast(dst []byte, base int, r *reader, limit int) ([]byte, blockState) {
 	buf, o, src, at, bits, n := dst[:cap(dst)], len(dst), r.src, r.at, r.bits, r.n
 	stop, last := min(len(buf)-slack, limit), len(src)-16
 	literals, distances := d.literals, d.distance
 	state := blockMore
+	if at > last {
+		return dst, state
+	}
+	bits, at, n = refill(src, at, bits, n)
+	e := literals[bits&(1<<literalBits-1)]
 	for at <= last && o <= stop {
-		bits |= binary.LittleEndian.Uint64(src[at:]) << (n & 63)
-		at += int((63 - n) >> 3)
-		n |= 56
-		e := literals[bits&(1<<literalBits-1)]
 		if e&isLiteral != 0 {
-			bits >>= e & 31
-			n -= e.length()
-			buf[o] = byte(e >> 16)
-			o++
+			bits, n = bits>>(e&63), n-uint(e)
+			buf[o], o = byte(e>>16), o+1
 			e = literals[bits&(1<<literalBits-1)]
 			if e&isLiteral != 0 {
-				bits >>= e & 31
-				n -= e.length()
-				buf[o] = byte(e >> 16)
-				o++
+				bits, n = bits>>(e&63), n-uint(e)
+				buf[o], o = byte(e>>16), o+1
+				e = literals[bits&(1<<literalBits-1)]
+			}
+			bits, at, n = refill(src, at, bits, n)
+			if e&isLiteral != 0 {
+				bits, n = bits>>(e&63), n-uint(e)
+				buf[o], o = byte(e>>16), o+1
 				e = literals[bits&(1<<literalBits-1)]
 				if e&isLiteral != 0 {
-					bits >>= e & 31
-					n -= e.length()
-					buf[o] = byte(e >> 16)
-					o++
 					continue
 				}
+				bits, at, n = refill(src, at, bits, n)
 			}
-			bits |= binary.LittleEndian.Uint64(src[at:]) << (n & 63)
-			at += int((63 - n) >> 3)
-			n |= 56
 		}
 		if e&isSpecial != 0 {
-			break
+			if e = follow(literals[:], e, bits>>literalBits); e&isSpecial != 0 {
+				break
+			}
+			bits, n = bits>>literalBits, n-literalBits
+			if e&isLiteral != 0 {
+				bits, n = bits>>(e&63), n-uint(e)
+				buf[o], o = byte(e>>16), o+1
+				bits, at, n = refill(src, at, bits, n)
+				e = literals[bits&(1<<literalBits-1)]
+				continue
+			}
 		}
-		bits >>= e & 31
-		n -= e.length()
-		length := e.value() + int(bits&(1<<e.extra()-1))
-		bits >>= e >> 8 & 15
-		n -= e.extra()
+		length := e.plus(bits)
+		bits, n = bits>>(e&63), n-uint(e)
 		e = distances[bits&(1<<distanceBits-1)]
 		if e&isSpecial != 0 {
-			if e&isLink != 0 {
-				bits >>= distanceBits
-				n -= distanceBits
-				e = distances[e.value()+int(bits&(1<<e.extra()-1))]
-			}
-			if e&isNone != 0 {
+			if e = follow(distances[:], e, bits>>distanceBits); e&isSpecial != 0 {
 				state = blockCorrupt
 				break
 			}
+			bits, n = bits>>distanceBits, n-distanceBits
 		}
-		bits >>= e & 31
-		n -= e.length()
-		distance := e.value() + int(bits&(1<<e.extra()-1))
-		bits >>= e >> 8 & 15
-		n -= e.extra()
-		from := o - distance
+		from := o - e.plus(bits)
+		bits, n = bits>>(e&63), n-uint(e)
 		if from < base {
 			state = blockCorrupt
 			break
 		}
+		bits, at, n = refill(src, at, bits, n)
+		e = literals[bits&(1<<literalBits-1)]
 		end := o + length
-		if distance < 16 {
+		if o-from < 16 {
 			copyNear(buf, o, from, end)
 			o = end
 			continue
 		}
-		for ; o < end; o, from = o+16, from+16 { // what is too much is written over
+		*(*[16]byte)(buf[o:]) = *(*[16]byte)(buf[from:]) // what is too much is written over
+		*(*[16]byte)(buf[o+16:]) = *(*[16]byte)(buf[from+16:])
+		for o, from = o+32, from+32; o < end; o, from = o+16, from+16 {
 			*(*[16]byte)(buf[o:]) = *(*[16]byte)(buf[from:])
 		}
 		o = end
 	}
-	r.at, r.bits, r.n = at, bits, n
+	r.at, r.bits, r.n = at, bits, n&63
 	return buf[:o], state
 }
 

@@ -4,26 +4,36 @@ import "math/bits"
 
 // entry says what the next bits mean.
 //
-//	bits 0-4    length of the word, or of what is left of it in a second table
-//	bit  5      link: look further in the table at value, with as many more bits as extra says
+//	bits 0-5    used: how many bits the word takes (in a second table: what is left of it), with those that follow it
 //	bit  6      the end of the block
 //	bit  7      no word
-//	bits 8-11   extra: bits that follow the word
+//	bits 8-11   length of the word without the bits that follow; of a link: how many bits more its table needs
+//	bit  12     link: look further in the table at value
 //	bit  15     a literal, which is value
 //	bits 16-31  value: the literal, or the least length or distance
+//
+// used is in the lowest bits, and nothing beside it is set in the low byte of a word: so an entry can be subtracted as
+// it is from a number of bits that counts modulo 64.
 type entry uint32
 
 const (
-	isLink    entry = 1 << 5
 	isEnd     entry = 1 << 6
 	isNone    entry = 1 << 7
+	isLink    entry = 1 << 12
 	isSpecial       = isLink | isEnd | isNone
 	isLiteral entry = 1 << 15
 )
 
-func (e entry) length() uint { return uint(e & 31) }
-func (e entry) extra() uint  { return uint(e >> 8 & 15) }
+func (e entry) used() uint   { return uint(e & 63) }
+func (e entry) length() uint { return uint(e >> 8 & 15) }
 func (e entry) value() int   { return int(e >> 16) }
+
+// plus returns value and the bits that follow the word, which begins bits.
+func (e entry) plus(bits uint64) int { return e.value() + int(bits&(1<<(e&63)-1)>>(e>>8&15)) }
+
+// ofLength returns the entry of a symbol whose word has n bits (in a second table: are left). meaning has the number of
+// bits that follow in used.
+func (e entry) ofLength(n uint) entry { return e + entry(n) | entry(n)<<8 }
 
 const (
 	wordMax       = 15 // bits
@@ -55,7 +65,7 @@ func (m *meanings) init() {
 	base := 3
 	for i := 257; i < 285; i++ {
 		extra := max((i-257)/4-1, 0)
-		m.literals[i] = entry(extra)<<8 | entry(base)<<16
+		m.literals[i] = entry(extra) | entry(base)<<16
 		base += 1 << extra
 	}
 	m.literals[285] = 258 << 16
@@ -63,7 +73,7 @@ func (m *meanings) init() {
 	base = 1
 	for i := range 30 {
 		extra := max(i/2-1, 0)
-		m.distances[i] = entry(extra)<<8 | entry(base)<<16
+		m.distances[i] = entry(extra) | entry(base)<<16
 		base += 1 << extra
 	}
 	m.distances[30], m.distances[31] = isNone, isNone
@@ -111,7 +121,7 @@ func build(table []entry, first uint, lengths []uint8, meaning []entry) bool {
 		copy(table[1<<(n-1):1<<n], table[:1<<(n-1)])
 		code <<= 1
 		for left := count[n]; left > 0; left-- {
-			table[bits.Reverse16(uint16(code)<<(16-n))] = meaning[sorted[at]] | entry(n)
+			table[bits.Reverse16(uint16(code)<<(16-n))] = meaning[sorted[at]].ofLength(n)
 			at++
 			code++
 		}
@@ -122,7 +132,7 @@ func build(table []entry, first uint, lengths []uint8, meaning []entry) bool {
 	for n := first + 1; n <= longest; n++ {
 		code <<= 1
 		for left := count[n]; left > 0; left-- {
-			e := meaning[sorted[at]] | entry(n-first)
+			e := meaning[sorted[at]].ofLength(n - first)
 			at++
 			word := int(bits.Reverse16(uint16(code) << (16 - n)))
 			code++

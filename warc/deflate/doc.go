@@ -1,8 +1,8 @@
 // Package deflate compresses records to raw DEFLATE streams (RFC 1951) as fast as a crawler needs: one stream per
 // record, most of them a few kilobytes, thousands of times a second. Compression is half of the CPU time of a page.
 //
-// It has one level, the fastest, and writes no gzip header; package warc does. It does not decompress, has no
-// goroutines, and flushes only at the end.
+// It has one level, the fastest. An Encoder writes no gzip header, because package warc does; a GzipWriter makes a
+// whole gzip file of any size. It does not decompress, has no goroutines, and flushes only at the end.
 //
 //	Append -> [ window: 32 KiB before | block ] --matches--> sequences --code lengths--> [ bits ] -> dst
 //
