@@ -122,9 +122,6 @@ func (f *outFile) syncHeld(end fileEnd) error {
 	}
 	f.synced = end.wrote
 	size := f.facts.digestTo(f.f, end)
-	if end.isMarkDue {
-		f.marks.Add(f.facts.markOf(f.f, &end))
-	}
 	// Only a resume reads these bytes again, and the frontier can use the memory.
 	if ahead := size - f.past; ahead >= forgetStep {
 		ahead -= ahead % forgetStep
@@ -136,6 +133,9 @@ func (f *outFile) syncHeld(end fileEnd) error {
 			return fmt.Errorf("%w: syncing %s: %w", ErrLost, f.dir, err)
 		}
 		f.named = true
+	}
+	if end.isMarkDue {
+		f.marks.Add(f.facts.markOf(f.f, &end))
 	}
 	return nil
 }

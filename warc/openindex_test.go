@@ -183,3 +183,29 @@ func TestResume_doesNotTrustTheLinesBesideTheOpenFile(t *testing.T) {
 		}
 	}
 }
+
+// What a kill has left beside a WARC file that was closed, or whose name was lost, is removed by the next run.
+func TestResume_removesTheLinesOfFilesThatAreNotOpen(t *testing.T) {
+	k := killArchive(t, Gzip, true)
+	side := k.sideFile(t)
+	k.finish(t, k.ends[len(k.ends)-1])
+	for _, name := range []string{side, strings.Replace(side, "-00000-", "-00007-", 1)} {
+		f, err := k.disk.Create(name)
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := OpenWriter(k.disk, k.o, &k.ends[len(k.ends)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if names, _ := k.disk.List("warc"); len(names) != 2 {
+		t.Errorf("%q", names)
+	}
+}

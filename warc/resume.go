@@ -230,7 +230,7 @@ func (r *resumption) finishLeft(f FileInfo) error {
 	return nil
 }
 
-// removeLeftovers deletes incomplete indexes of a killed Writer, and those of open files that are closed.
+// removeLeftovers deletes incomplete indexes of a killed Writer, and index lines of open files that are not there.
 func (r *resumption) removeLeftovers() error {
 	names, err := r.fsys.List(r.o.Dir)
 	if err != nil {
@@ -239,7 +239,7 @@ func (r *resumption) removeLeftovers() error {
 	for _, name := range names {
 		stem, isOpenIndex := strings.CutSuffix(name, indexSuffix+openindex.Suffix)
 		if !strings.HasSuffix(name, indexSuffix+".tmp") && !strings.HasSuffix(name, TornSuffix+".tmp") &&
-			!(isOpenIndex && slices.ContainsFunc(names, func(other string) bool { return isClosed(other, stem) })) {
+			!(isOpenIndex && !slices.ContainsFunc(names, func(other string) bool { return isOpenFile(other, stem) })) {
 			continue
 		}
 		if err := r.fsys.Remove(join(r.o.Dir, name)); err != nil {
@@ -249,8 +249,8 @@ func (r *resumption) removeLeftovers() error {
 	return nil
 }
 
-// isClosed reports whether a name is that of a closed WARC file with this stem.
-func isClosed(name, stem string) bool {
+// isOpenFile reports whether a name is that of an open WARC file with this stem.
+func isOpenFile(name, stem string) bool {
 	own, isOpen, ok := CutName(name)
-	return ok && !isOpen && own == stem
+	return ok && isOpen && own == stem
 }
