@@ -214,7 +214,7 @@ type pageLine struct {
 	stamp  string
 }
 
-// parsePage reads a line, and says whether it is of an HTML page that was found.
+// parsePage reads a line, and says whether it is of a page that was found.
 func parsePage(line []byte) (l pageLine, ok bool) {
 	brace := bytes.IndexByte(line, '{')
 	key := bytes.Fields(line[:max(brace, 0)])
@@ -222,7 +222,7 @@ func parsePage(line []byte) (l pageLine, ok bool) {
 		return l, false
 	}
 	l.stamp = string(key[1])
-	return l, l.Status == "200" && (l.MIME == "text/html" || l.MIME == "application/xhtml+xml")
+	return l, l.Status == "200" && isPage(l.MIME)
 }
 
 // isNotModified reports whether a line is of a revisit record with an answer 304.

@@ -28,7 +28,8 @@ import (
 // once (WACZ 1.1.1).
 type WACZOptions struct {
 	Title    string
-	MainPage string // URL that a replay program shows first; "" for the list of pages
+	MainPage string   // URL that a replay program shows first; "" for the only seed, or else the list of pages
+	Seeds    []string // URLs where the crawl began, behind their redirects
 	Software string
 	Now      time.Time
 	// TitleOf finds the title of a page in the first part of its body, whose content encodings are removed.

@@ -84,7 +84,8 @@ func titled(told *[]WACZPacked) WACZOptions {
 	return WACZOptions{
 		Title: "t", Software: "test", Now: day(9), OnPacked: func(p WACZPacked) { *told = append(*told, p) },
 		TitleOf: func(body, _ []byte) string {
-			return strings.TrimSuffix(strings.TrimPrefix(string(body), "<title>"), "</title>")
+			title, _, _ := strings.Cut(strings.TrimPrefix(string(body), "<title>"), "</title>")
+			return title
 		},
 	}
 }
@@ -204,5 +205,49 @@ func TestWACZ_refusesAWrongIndexOfAnOriginal(t *testing.T) {
 	err = PackWACZ(fsys, "site.wacz", o, first, second)
 	if err == nil || !strings.Contains(err.Error(), "orbweaver warc index") || len(told) != 1 {
 		t.Errorf("%v, %+v", err, told)
+	}
+}
+
+// The list of pages has what a person wants to open: HTML, also if the server has not said so, and PDF. It has no
+// image. The only seed is the page that is shown first.
+func TestWACZ_listsWhatAPersonOpens(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	sniffed := func(kind string) warc.Field { return warc.Field{Name: "WARC-Identified-Payload-Type", Value: kind} }
+	capture := func(uri, kind, body string, more ...warc.Field) warc.Record {
+		if kind != "" {
+			kind = "Content-Type: " + kind + "\r\n"
+		}
+		block := "HTTP/1.1 200 OK\r\n" + kind + "\r\n" + body
+		mime := strings.TrimSuffix(strings.TrimPrefix(kind, "Content-Type: "), "\r\n")
+		return warc.Record{
+			Type: warc.Response, Date: day(1), TargetURI: []byte(uri), Block: [][]byte{[]byte(block)}, Extra: more,
+			Index: &warc.IndexInfo{Status: 200, MIME: []byte(mime)},
+		}
+	}
+	file := archiveOf(
+		t, fsys, "a", warc.Gzip, capture("http://a.test/", "Text/HTML ; charset=utf-8", "<title>\n the\tfirst\n</title>"),
+		capture("http://a.test/b.pdf", "application/pdf", "%PDF-1.4"), capture("http://a.test/c.png", "image/png", "x"),
+		capture("http://a.test/d", "", "<title>d</title>", sniffed("text/html")),
+		capture("http://a.test/e", "", "e", sniffed("image/png")),
+	)
+	var told []WACZPacked
+	o := titled(&told)
+	o.Seeds = []string{"http://a.test/"}
+	if err := PackWACZ(fsys, "site.wacz", o, file); err != nil {
+		t.Fatal(err)
+	}
+	p := openPacked(t, fsys, "site.wacz")
+	var got string
+	for _, page := range p.pages() {
+		got += fmt.Sprintln(page.URL, page.MIME, page.Title, page.Seed)
+	}
+	if want := `http://a.test/ Text/HTML the first true
+http://a.test/b.pdf application/pdf  false
+http://a.test/d text/html d false
+`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if main := `"mainPageUrl": "http://a.test/"`; !strings.Contains(string(p.read("datapackage.json")), main) {
+		t.Errorf("%s, want %s", p.read("datapackage.json"), main)
 	}
 }

@@ -16,16 +16,16 @@ import (
 	"orbweaver/warc/coding"
 )
 
-// pages are the HTML pages of a WACZ, as its records are read.
+// pages are the pages of a WACZ, as its records are read: HTML and PDF.
 type pages struct {
-	titles   map[place]string
-	revisits map[place]revisitPage
+	titles map[place]string
+	others map[place]otherPage
 }
 
-// revisitPage is a page whose body is in another record.
-type revisitPage struct {
+// otherPage is a page whose index line does not say that it is one: a revisit, or a response without Content-Type.
+type otherPage struct {
 	mime string
-	of   *original
+	of   *original // that has the body of a revisit
 }
 
 // waczPage is a line of the list of pages.
@@ -36,9 +36,10 @@ type waczPage struct {
 	Title string `json:"title,omitempty"`
 	MIME  string `json:"mime"`
 	Size  int64  `json:"size"`
+	Seed  bool   `json:"seed,omitempty"`
 }
 
-// list writes the list of pages: the last capture of each HTML page. A page that is a revisit of another record has the
+// list writes the list of pages: the last capture of each page. A page that is a revisit of another record has the
 // title of that record.
 func (p *packer) list(copied *cdxj.Lines) error {
 	return p.add("pages/pages.jsonl", zip.Deflate, func(w io.Writer) error {
@@ -48,6 +49,10 @@ func (p *packer) list(copied *cdxj.Lines) error {
 			return err
 		}
 		unmodified := p.originals.unmodified()
+		seeds := make(map[string]bool, len(p.o.Seeds))
+		for _, url := range p.o.Seeds {
+			seeds[url] = true
+		}
 		key, last := "", []waczPage(nil) // the pages of a key: one, unless a URL is there with http and https
 		write := func() error {
 			for i := range last {
@@ -65,9 +70,12 @@ func (p *packer) list(copied *cdxj.Lines) error {
 			if isPage && l.File == p.originalsFile() && !unmodified[at] {
 				return nil
 			}
-			title, ofRevisit := at, p.pages.revisits[at]
-			if ofRevisit.of != nil {
-				isPage, title, l.MIME = true, ofRevisit.of.at, ofRevisit.mime
+			title := at
+			if other, ok := p.pages.others[at]; ok {
+				isPage, l.MIME = true, other.mime
+				if other.of != nil {
+					title = other.of.at
+				}
 			}
 			if !isPage {
 				return nil
@@ -80,7 +88,10 @@ func (p *packer) list(copied *cdxj.Lines) error {
 			}
 			page := waczPage{
 				ID: pageID(l.URL, l.stamp), URL: l.URL, Time: l.time(), Title: p.pages.titles[title], MIME: l.MIME,
-				Size: l.length(),
+				Size: l.length(), Seed: seeds[l.URL],
+			}
+			if page.Seed && len(seeds) == 1 && p.o.MainPage == "" {
+				p.o.MainPage = page.URL
 			}
 			if i := slices.IndexFunc(last, func(q waczPage) bool { return q.URL == page.URL }); i >= 0 {
 				last[i] = page
@@ -130,29 +141,31 @@ func (p *packer) scan(from io.Reader, o warc.ReaderOptions, do func(*warc.Record
 		}
 		do(rec, head)
 		at := place{o.Name, rec.Offset}
-		switch {
-		case rec.Type == warc.Revisit:
-			p.revisit(rec, at, head)
-		case head != nil && head.Status == http200 && isPage(head.Get("Content-Type")):
+		var of *original
+		if rec.Type == warc.Revisit {
+			if of = p.originals.of(rec); head != nil && head.Status == http304 {
+				of.unmodified = of.unmodified || of.url == string(rec.TargetURI)
+			}
+		}
+		if head == nil || head.Status != http200 {
+			return nil
+		}
+		said := cdxj.MediaType([]byte(head.Get("Content-Type")))
+		kind := string(said)
+		if kind == "" {
+			kind = rec.Get("WARC-Identified-Payload-Type")
+		}
+		if isPage(kind) && (of != nil || len(said) == 0) {
+			if p.pages.others == nil {
+				p.pages.others = make(map[place]otherPage)
+			}
+			p.pages.others[at] = otherPage{kind, of}
+		}
+		if of == nil && isHTML(kind) {
 			p.title(at, head, payload)
 		}
 		return nil
 	}, func(*warc.Fault) error { return nil })
-}
-
-// revisit keeps what a revisit refers to.
-func (p *packer) revisit(rec *warc.RecordRead, at place, head *block.Head) {
-	of := p.originals.of(rec)
-	switch {
-	case head == nil:
-	case head.Status == http304:
-		of.unmodified = of.unmodified || of.url == string(rec.TargetURI)
-	case head.Status == http200 && isPage(head.Get("Content-Type")):
-		if p.pages.revisits == nil {
-			p.pages.revisits = make(map[place]revisitPage)
-		}
-		p.pages.revisits[at] = revisitPage{string(cdxj.MediaType([]byte(head.Get("Content-Type")))), of}
-	}
 }
 
 // title keeps the title of a page, if it has one.
@@ -166,7 +179,7 @@ func (p *packer) title(at place, head *block.Head, payload io.Reader) {
 	}
 	defer done()
 	text, _ := io.ReadAll(io.LimitReader(body, titleBytes)) // a damaged page may have its title
-	title := p.o.TitleOf(text, []byte(head.Get("Content-Type")))
+	title := strings.Join(strings.Fields(p.o.TitleOf(text, []byte(head.Get("Content-Type")))), " ")
 	if title == "" {
 		return
 	}
@@ -181,9 +194,10 @@ const (
 	http304 = 304
 )
 
-// isPage reports whether a response with this type is a page.
-func isPage(contentType string) bool {
-	media, _, _ := strings.Cut(contentType, ";")
-	media = strings.ToLower(strings.TrimSpace(media))
-	return media == "text/html" || media == "application/xhtml+xml"
+// isPage reports whether a response with this media type is a page.
+func isPage(media string) bool { return isHTML(media) || strings.EqualFold(media, "application/pdf") }
+
+// isHTML reports whether a response with this media type has a title.
+func isHTML(media string) bool {
+	return strings.EqualFold(media, "text/html") || strings.EqualFold(media, "application/xhtml+xml")
 }

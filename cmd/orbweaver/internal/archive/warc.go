@@ -233,7 +233,7 @@ type WACZCommand struct {
 	Split    int64  `type:"size" help:"Bytes of WARC files in one WACZ. With it the files are NAME-0001.wacz and so on, and NAME.json lists them." default:"0" zero:"meant" placeholder:"SIZE"`
 	SignKey  string `help:"PEM file of a key of P-384, for an anonymous signature." placeholder:"FILE"`
 	Title    string `help:"Title of the collection; the default is the name of the file." placeholder:"TEXT"`
-	MainPage string `help:"URL of the page that is shown first." placeholder:"URL"`
+	MainPage string `help:"URL of the page that is shown first; the default is the seed of a crawl that has a single one." placeholder:"URL"`
 
 	FromStore bool `help:"Also read WARC files that were removed here (--upload-then delete) from their object store, each once and whole. The store may charge for it."`
 
@@ -293,7 +293,7 @@ func (x *WACZCommand) Run(inv *command.Invocation) error {
 	}
 	scanner := parse.NewScanner(parse.Options{})
 	return warctool.PackWACZ(disk, x.Out, warctool.WACZOptions{
-		Title: title, MainPage: x.MainPage, Software: "orbweaver/" + inv.Version, Now: time.Now(),
+		Title: title, MainPage: x.MainPage, Seeds: seedsOf(x.Files), Software: "orbweaver/" + inv.Version, Now: time.Now(),
 		SignKey: key, SizeMost: x.Split, OnPacked: func(p warctool.WACZPacked) { reportPacked(inv.Stderr, p) },
 		TitleOf: func(body, contentType []byte) string {
 			r, err := scanner.Scan(body, contentType)
@@ -303,6 +303,32 @@ func (x *WACZCommand) Run(inv *command.Invocation) error {
 			return string(r.Title)
 		},
 	}, files...)
+}
+
+// seedsMost is how many seeds of a crawl are marked in the list of pages.
+const seedsMost = 10_000
+
+// seedsOf returns the seeds of crawl directories, or where they redirect to. They are in the reports of a crawl that
+// has ended.
+func seedsOf(dirs []string) (seeds []string) {
+	for _, dir := range dirs {
+		text, err := vfs.ReadFile(vfs.Disk(), filepath.Join(dir, "reports", "seeds.tsv"))
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			columns := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+			if len(columns) < 4 || len(seeds) == seedsMost || columns[0] == "seed" {
+				continue
+			}
+			seed := columns[0]
+			if columns[3] != "-" {
+				seed = columns[3]
+			}
+			seeds = append(seeds, seed)
+		}
+	}
+	return seeds
 }
 
 // reportPacked says what a WACZ file holds.
