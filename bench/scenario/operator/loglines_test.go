@@ -73,7 +73,9 @@ func TestLog_hasOneFinalLineForEachURL(t *testing.T) {
 					testbed.Wait(5 * time.Second)
 					var rules []string
 					for i := 0; i < rig.World.Hosts(); i += 3 { // one of them has more to fetch
-						rules = append(rules, rig.World.Host(i)+" exclude")
+						if host := rig.World.Host(i); !strings.Contains(rig.Seeds[0], host) {
+							rules = append(rules, host+" exclude")
+						}
 					}
 					if _, err := e.Operator().HostRule(rules); err != nil {
 						t.Error(err)
