@@ -255,7 +255,7 @@ func (o *opener) nextPass(m *manifest.Manifest) (*manifest.Manifest, error) {
 }
 
 func (o *opener) passOf(m *manifest.Manifest) *recrawl.Pass {
-	return recrawl.PassOf(o.seams.FS, o.cfg.Dir, m, o.seams.Log)
+	return recrawl.PassOf(o.seams.FS, o.seams.Uploads.Objects(), o.cfg.Dir, m, o.seams.Log)
 }
 
 // isStillOver says whether a finished crawl stays finished under the limits of this run.

@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/catalogue"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/throttle"
 	"orbweaver/internal/urlx"
 	"orbweaver/warc"
@@ -29,6 +30,8 @@ type Captures struct {
 // captureReader reads records for one goroutine at a time.
 type captureReader struct {
 	archive  *warc.Archive
+	dir      string // of the archive
+	objects  *objectReader
 	restorer *fetch.Restorer
 	places   []catalogue.Place
 	block    []byte
@@ -50,10 +53,12 @@ var errNoCapture = errors.New("recrawl: the record is not at its place in the ar
 
 func newCaptures(p *Pass, index *catalogue.Index) *Captures {
 	c := &Captures{index: index, hashSeed: p.HashSeed, readers: make(chan *captureReader, readersMost), warn: p.Warn}
+	dir := p.Dir + "/" + layout.ArchiveDir
+	removed := &removedFiles{bySerial: map[uint32]*removedFile{}}
 	for range readersMost {
-		archive := warc.OpenArchive(p.FS, p.Dir+"/"+layout.ArchiveDir)
 		c.readers <- &captureReader{
-			archive: archive, restorer: fetch.NewRestorer(), block: make([]byte, catalogue.BlockBytes),
+			archive: warc.OpenArchive(p.FS, dir), dir: dir, objects: newObjectReader(p.FS, removed),
+			restorer: fetch.NewRestorer(), block: make([]byte, catalogue.BlockBytes),
 		}
 	}
 	return c
@@ -63,7 +68,8 @@ func newCaptures(p *Pass, index *catalogue.Index) *Captures {
 func (c *Captures) Close() error {
 	errs := []error{c.index.Close()}
 	for range cap(c.readers) {
-		errs = append(errs, (<-c.readers).archive.Close())
+		r := <-c.readers
+		errs = append(errs, r.archive.Close(), r.objects.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -71,10 +77,16 @@ func (c *Captures) Close() error {
 // HasCaptures reports true.
 func (c *Captures) HasCaptures() bool { return true }
 
+// free gives a reader back.
+func (c *Captures) free(r *captureReader) {
+	r.objects.release()
+	c.readers <- r
+}
+
 // FillCondition uses the last capture of url.
 func (c *Captures) FillCondition(condition *Condition, url []byte) bool {
 	r := <-c.readers
-	defer func() { c.readers <- r }()
+	defer c.free(r)
 	ok, err := c.lastCapture(r, condition, url)
 	if err != nil {
 		c.warnUnreadable(url, err)
@@ -126,7 +138,7 @@ func (r *captureReader) lookup(c *Captures, url []byte) (places []catalogue.Plac
 // readRecord reads the record at a place. It returns nil if the record belongs to another URL with the same
 // fingerprint.
 func (r *captureReader) readRecord(at catalogue.Place, url []byte, blockMost int64) (*warc.RecordRead, error) {
-	rec, err := r.archive.ReadStart(warc.Position{Serial: at.Serial, Offset: at.Offset}, blockMost)
+	rec, err := r.readStart(at, blockMost)
 	if err != nil {
 		return nil, err
 	}
@@ -138,6 +150,20 @@ func (r *captureReader) readRecord(at catalogue.Place, url []byte, blockMost int
 		return nil, nil //nolint:nilnil // as the comment says
 	}
 	return rec, nil
+}
+
+// readStart reads from the file, or from its object if it was removed here.
+func (r *captureReader) readStart(at catalogue.Place, blockMost int64) (*warc.RecordRead, error) {
+	f, isRemoved := r.objects.files.find(at.Serial)
+	if !isRemoved {
+		rec, err := r.archive.ReadStart(warc.Position{Serial: at.Serial, Offset: at.Offset}, blockMost)
+		away := new(receipts.ElsewhereError)
+		if !errors.As(err, &away) {
+			return rec, err
+		}
+		f = r.objects.files.add(at.Serial, r.dir, away)
+	}
+	return r.objects.readStart(f, at.Offset, blockMost)
 }
 
 // firstRecord finds the response record with the payload of a revisit record; none if there is none.
@@ -167,7 +193,7 @@ func (c *Captures) firstRecord(r *captureReader, revisit *warc.RecordRead) (firs
 // ReadPage reads the record from the archive.
 func (c *Captures) ReadPage(previous *attempt.PreviousCapture, url []byte) *fetch.Page {
 	r := <-c.readers
-	defer func() { c.readers <- r }()
+	defer c.free(r)
 	rec, err := r.readRecord(previous.Place, []byte(previous.URI), warc.StartMost)
 	if err == nil && rec != nil {
 		var p *fetch.Page

@@ -12,7 +12,7 @@ import (
 )
 
 // writeArchive writes an archive with pages of 16 KB to dir. It returns the end of the archive and the URLs.
-func writeArchive(b *testing.B, fsys vfs.FS, dir string, pages int) (end warc.Checkpoint, urls [][]byte) {
+func writeArchive(b testing.TB, fsys vfs.FS, dir string, pages int) (end warc.Checkpoint, urls [][]byte) {
 	b.Helper()
 	for _, sub := range []string{layout.ArchiveDir, layout.FrontierDir} {
 		if err := fsys.MkdirAll(dir + "/" + sub); err != nil {

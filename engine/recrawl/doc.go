@@ -8,6 +8,9 @@
 //     implementation for a crawl without an earlier pass.
 //   - Condition holds the validators of one conditional request and the capture that they belong to.
 //
+// Of a WARC file that was removed here (--upload-then delete), only the records are read, from its object: see
+// objectReader. A store that fails is left alone for a time.
+//
 // A page is requested unconditionally if its last capture is damaged, truncated or without a usable validator. The
 // archive may be damaged, so a fault is logged and never ends the crawl.
 //
@@ -17,6 +20,7 @@
 //	fetch worker -> PreviousCrawl.FillCondition -> Captures.lastCapture -> catalogue.Index.Lookup
 //	                                            -> Condition.setValidators -> appendETag, appendLastModified
 //	parse worker -> attempt.IsUnchanged -> PreviousCrawl.ReadPage
+//	captureReader.readStart -> warc.Archive, or objectReader.readStart -> vfs.OpenRange -> receipts.Objects
 //
 // Up to readersMost goroutines read at a time; others wait. The package starts no goroutine.
 package recrawl

@@ -68,7 +68,7 @@ func (b *Beginning) Next(m *manifest.Manifest) (*manifest.Manifest, error) {
 	if m.Log != nil && m.Log.IsKnown() {
 		next.Log = &crawllog.Checkpoint{Begin: m.Log.End, End: m.Log.End}
 	}
-	index, err := PassOf(b.FS, b.Dir, next, b.Log).WriteIndex()
+	index, err := PassOf(b.FS, receipts.NoObjects{}, b.Dir, next, b.Log).WriteIndex()
 	if err != nil {
 		return nil, err
 	}
@@ -104,9 +104,11 @@ func (b *Beginning) checkDisk() error {
 	return nil
 }
 
-// PassOf describes the pass of a manifest. Removed WARC files are in the index of earlier captures.
-func PassOf(fsys vfs.FS, dir string, m *manifest.Manifest, log *slog.Logger) *Pass {
+// PassOf describes the pass of a manifest. Removed WARC files are in the index of earlier captures, and their records
+// are read from objects.
+func PassOf(fsys vfs.FS, objects receipts.Objects, dir string, m *manifest.Manifest, log *slog.Logger) *Pass {
 	return &Pass{
-		FS: receipts.Over(fsys), Dir: dir, Number: m.Pass, HashSeed: m.HashSeed, ArchiveEnd: m.From, Warn: log.Warn,
+		FS: receipts.Over(fsys).ReadRecords(objects), Dir: dir, Number: m.Pass, HashSeed: m.HashSeed, ArchiveEnd: m.From,
+		Warn: log.Warn,
 	}
 }

@@ -15,6 +15,8 @@ type Options struct {
 	Part     int64  `name:"upload-part" help:"Length of the parts of long files. A shorter file is sent in one request." default:"64MiB" type:"size" least:"5MiB" placeholder:"SIZE"`
 	Then     Then   `name:"upload-then" type:"word" help:"keep or delete: what becomes of a WARC file that the bucket has. delete removes it here once its object is verified; its index stays. --max-disk then makes the crawl wait while files can be sent." oneof:"keep,delete" default:"keep" placeholder:"MODE"`
 
+	FromStore bool `name:"refresh-from-store" help:"With --refresh, read records of WARC files that were removed here from the bucket: the heads of pages, so that servers are asked for changes, and unchanged pages, for their links. Without it such pages are requested without conditions. The store may charge for it."`
+
 	Command  string        `name:"on-warc-close" help:"Command to run for each closed WARC file, with its name as the last argument. It is split at spaces; no shell is involved. It runs again until its exit status is 0, and after a kill it may run twice for a file." placeholder:"CMD"`
 	Commands int           `name:"on-warc-close-parallel" help:"Commands that run at a time." default:"1" least:"1" most:"64" placeholder:"N"`
 	TimeMax  time.Duration `name:"on-warc-close-timeout" help:"Time after which a command is killed and counts as failed." default:"1h" least:"1s" placeholder:"TIME"`

@@ -113,6 +113,8 @@ type Source interface {
 	Removed() int64
 	// Freeing returns the length of those that are removed when they are sent.
 	Freeing() int64
+	// Objects reads records of the removed files for a refresh.
+	Objects() receipts.Objects
 }
 
 // None is the Source of a crawl that sends nothing.
@@ -126,6 +128,9 @@ func (None) Removed() int64 { return 0 }
 
 // Freeing implements Source.
 func (None) Freeing() int64 { return 0 }
+
+// Objects implements Source.
+func (None) Objects() receipts.Objects { return receipts.NoObjects{} }
 
 // Stats are the numbers of all receivers, by name.
 type Stats struct {

@@ -113,6 +113,8 @@ func (s *sentLater) Freeing() int64 {
 	return 0
 }
 
+func (*sentLater) Objects() receipts.Objects { return receipts.NoObjects{} }
+
 // memoryStore is a bucket that may be down.
 type memoryStore struct {
 	mu      sync.Mutex

@@ -12,14 +12,15 @@ import (
 	"orbweaver/engine/upload/receipts"
 )
 
-// readPatience is how long a store may send nothing when an object is read.
+// readPatience is how long a store may send nothing when a command reads an object.
 const readPatience = 30 * time.Second
 
 // Objects opens objects of removed WARC files, in the stores that their receipts name. Keys and region are those of the
 // environment.
 type Objects struct {
-	ctx     context.Context //nolint:containedctx // of the command
-	version string
+	ctx      context.Context //nolint:containedctx // of the command
+	version  string
+	patience time.Duration // how long a store may send nothing
 
 	mu     sync.Mutex
 	stores map[string]*objectstore.Store // by target; guarded by mu
@@ -27,7 +28,7 @@ type Objects struct {
 
 // NewObjects returns Objects. Their requests end with ctx.
 func NewObjects(ctx context.Context, version string) *Objects {
-	return &Objects{ctx: ctx, version: version, stores: map[string]*objectstore.Store{}}
+	return &Objects{ctx: ctx, version: version, patience: readPatience, stores: map[string]*objectstore.Store{}}
 }
 
 // OpenObject implements receipts.Objects.
@@ -51,7 +52,7 @@ func (o *Objects) store(target string) (*objectstore.Store, error) {
 		return nil, err
 	}
 	s, err := objectstore.New(objectstore.Options{
-		Target: bucket, Endpoint: endpoint, Version: o.version, Patience: readPatience,
+		Target: bucket, Endpoint: endpoint, Version: o.version, Patience: o.patience,
 		Region: cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
 	})
 	if err != nil {

@@ -96,6 +96,19 @@ func (s *Sending) Freeing() int64 {
 // stopWait is how long a crawl that was stopped waits for files on their way.
 const stopWait = 30 * time.Second
 
+// refreshPatience is how long a fetch waits for a store that sends nothing.
+const refreshPatience = 10 * time.Second
+
+// Objects implements upload.Source. Its requests end with Abort or Stop.
+func (s *Sending) Objects() receipts.Objects {
+	if !s.o.FromStore {
+		return receipts.NoObjects{}
+	}
+	objects := NewObjects(s.kill, s.version)
+	objects.patience = refreshPatience
+	return objects
+}
+
 // Finish waits until all files are sent. The crawl has ended. It waits for --upload-wait at most, and once stopping has
 // ended, for stopWait at most. It returns how many files are left.
 func (s *Sending) Finish(stopping context.Context) (left int64) {
