@@ -16,7 +16,8 @@
 //
 //   - DV1: an output under its final name is complete.
 //   - DV2: the outputs of an interrupted and repeated Run are those of one Run.
-//   - DV3: damage in an input costs the damaged record. It is reported with file and offset, and counted.
+//   - DV3: damage in an input costs the damaged record. It is reported with file and offset, and counted. Of what no
+//     product reads, only the place is checked: see Costs.
 //
 // # Ownership
 //
@@ -27,4 +28,8 @@
 //
 // Each worker has memory for a block (Options.BlockMax) and its decoded body, besides the products' own. Blocks are
 // read as far as a product needs them, bodies are decoded and scanned for links only if one asks.
+//
+// If no product needs bodies, and the CDXJ index lies beside a file, the rest of a record is not decompressed. The
+// index is believed only where the file agrees: the member ends where the next one begins, contains no start of
+// another, and says the size that the header of the record gives. A wrong index costs time and no record.
 package derive

@@ -41,7 +41,7 @@ func (p *pass) make(ctx context.Context, marks []marker) (err error) {
 	for _, number := range p.products {
 		product := p.run.o.Products[number]
 		if product.Needs().Bodies {
-			most = p.run.o.BlockMax
+			most = max(p.run.o.BlockMax, block.HeadMax)
 		}
 		out := &Outputs{fsys: p.run.fsys, dir: p.run.o.Dir, step: func(string) {}}
 		p.outputs = append(p.outputs, out)
@@ -74,16 +74,20 @@ func (p *pass) make(ctx context.Context, marks []marker) (err error) {
 	return nil
 }
 
-// read passes each record to the writers.
+// read passes each record to the writers, with the first most bytes of its block: see memory.read.
 func (p *pass) read(ctx context.Context, most int64) error {
 	info := warc.FileInfo{Name: path.Base(p.source.Path)}
-	return warc.ReadFile(p.run.fsys, path.Dir(p.source.Path), info, p.source.Size, warc.ReaderOptions{},
+	var o warc.ReaderOptions
+	if most == 0 {
+		o.LengthAt = readLengths(p.run.fsys, p.source).at
+	}
+	return warc.ReadFile(p.run.fsys, path.Dir(p.source.Path), info, p.source.Size, o,
 		func(z *warc.Reader) error {
 			return warc.ScanRecords(z, func(rec *warc.RecordRead) error {
 				if err := context.Cause(ctx); err != nil {
 					return err
 				}
-				return p.add(rec, max(most, block.HeadMax))
+				return p.add(rec, most)
 			}, p.damage)
 		})
 }

@@ -1,6 +1,7 @@
 package derive
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -37,6 +38,8 @@ type recordState struct {
 	result                *parse.Result
 	language              Language
 	languages             string
+	isIdentified          bool
+	media, charset        string
 }
 
 // memory is what a worker reuses for each record.
@@ -50,52 +53,75 @@ type memory struct {
 	starts   starts
 }
 
-// starts is the memory of Record.BodyStart.
-type starts struct {
-	payload []byte
-	decoder *coding.Decoder
-}
-
 func newMemory(text bool, detector LanguageDetector) *memory {
 	return &memory{
 		block: make([]byte, 0, 64<<10), decoder: coding.New(coding.Options{}),
 		scanner:  parse.NewScanner(parse.Options{Text: text}),
 		detector: detector,
-		starts:   starts{decoder: coding.New(coding.Options{})},
+		starts:   starts{decoder: coding.New(coding.Options{}), scanner: parse.NewScanner(parse.Options{})},
 	}
 }
 
 // blockKept is how much memory for blocks is kept from record to record, in bytes.
 const blockKept = 4 << 20
 
-// read reads the first most bytes of a block, and passes over the rest, so that the length of the record is known.
+// fill reads a block up to its first n bytes.
+func (m *memory) fill(rec *warc.RecordRead, n int64) error {
+	n = min(rec.ContentLength, n)
+	for int64(len(m.block)) < n {
+		if len(m.block) == cap(m.block) {
+			// Content-Length may be wrong: memory grows with the bytes that are read.
+			grown := make([]byte, len(m.block), min(n, max(64<<10, 2*int64(cap(m.block)))))
+			copy(grown, m.block)
+			m.block = grown
+		}
+		read, err := rec.Read(m.block[len(m.block):min(int64(cap(m.block)), n)])
+		m.block = m.block[:len(m.block)+read]
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			return err
+		}
+	}
+	rec.Block = m.block
+	return nil
+}
+
+// read reads the first most bytes of a block, and passes over the rest, so that the length of the record is known. If
+// most is 0, it reads the head of an HTTP message, and what Identify needs.
 func (m *memory) read(rec *warc.RecordRead, most int64) (*Record, error) {
 	if cap(m.block) > blockKept {
 		m.block = make([]byte, 0, 64<<10)
 	}
 	m.block = m.block[:0]
-	want := min(rec.ContentLength, most)
-	for int64(len(m.block)) < want {
-		if len(m.block) == cap(m.block) {
-			// Content-Length may be wrong: memory grows with the bytes that are read.
-			grown := make([]byte, len(m.block), min(want, max(64<<10, 2*int64(cap(m.block)))))
-			copy(grown, m.block)
-			m.block = grown
+	if err := m.fill(rec, cmp.Or(most, headFirst)); err != nil {
+		return nil, err
+	}
+	if most == 0 && block.HeadLength(m.block) == 0 && rec.IsHTTP() {
+		if err := m.fill(rec, block.HeadMax); err != nil {
+			return nil, err
 		}
-		n, err := rec.Read(m.block[len(m.block):min(int64(cap(m.block)), want)])
-		m.block = m.block[:len(m.block)+n]
-		if err != nil {
-			if errors.Is(err, io.EOF) {
-				break
-			}
+	}
+	r, err := m.record(rec)
+	if err != nil {
+		return nil, err
+	}
+	if most == 0 && r.IsIndexed && r.Type != warc.Revisit {
+		if err := r.identify(); err != nil {
 			return nil, err
 		}
 	}
 	if err := rec.Skip(); err != nil {
 		return nil, err
 	}
-	rec.Block = m.block
-	r := &Record{RecordRead: rec, memory: m, IsWhole: int64(len(m.block)) == rec.ContentLength}
+	r.IsWhole = int64(len(m.block)) == rec.ContentLength
+	return r, nil
+}
+
+// record returns the record whose block was read.
+func (m *memory) record(rec *warc.RecordRead) (*Record, error) {
+	r := &Record{RecordRead: rec, memory: m}
 	head, body, ok := rec.HTTPMessage()
 	if ok {
 		m.head = head
@@ -125,24 +151,6 @@ func (r *Record) Body() []byte {
 	}
 	r.memory.payload, r.state.body = r.decode(r.memory.decoder, r.memory.payload, r.stored)
 	return r.state.body
-}
-
-// startBytes is how much of a stored body BodyStart reads.
-const startBytes = 8 << 10
-
-// BodyStart returns the start of Body, made of the first 8 KiB that are stored. It costs little, and does not depend on
-// a call of Body.
-func (r *Record) BodyStart() []byte {
-	if r.Head == nil {
-		if r.IsHTTP() {
-			return nil
-		}
-		return r.Block[:min(len(r.Block), startBytes)]
-	}
-	m := &r.memory.starts
-	var body []byte
-	m.payload, body = r.decode(m.decoder, m.payload, r.stored[:min(len(r.stored), startBytes)])
-	return body
 }
 
 // decode removes chunking and content encodings from the start of a body. payload is memory for the body without

@@ -25,7 +25,9 @@ func (c *content) reset(r io.Reader, o *ReaderOptions) {
 		c.own = make([]byte, 64<<10)
 	}
 	c.buf = c.own
-	c.src.Reset(r, member.ReaderOptions{Base: o.Base, Dictionary: o.Dictionary, Form: o.Form})
+	c.src.Reset(r, member.ReaderOptions{
+		Base: o.Base, Dictionary: o.Dictionary, Form: o.Form, LengthAt: o.LengthAt,
+	})
 	c.r, c.w, c.ended, c.inner = 0, 0, true, 0
 	c.crossed, c.oneMember = false, o.OneMember
 }
@@ -60,7 +62,7 @@ func (c *content) fill(within bool) error {
 		}
 		if c.w == 0 {
 			if b := member.TakeContent(&c.src); b != nil {
-				c.buf, c.w, c.ended = b, len(b), true
+				c.buf, c.w, c.ended = b, len(b), !c.src.Inside()
 				return nil
 			}
 		}
@@ -141,7 +143,7 @@ func (c *content) findVersionLine() error {
 // endRecord reads the two empty lines after a block into dst, or as many bytes of them as there are. Then it reads to
 // the end of the member if no record follows in it, because this verifies the checksum.
 func (c *content) endRecord(dst []byte) ([]byte, error) {
-	for len(dst) < 4 {
+	for len(dst) < recordEnd {
 		if c.r == c.w {
 			err := c.fill(c.src.Plain() || c.crossed)
 			if err == io.EOF {
@@ -166,6 +168,19 @@ func (c *content) endRecord(dst []byte) ([]byte, error) {
 	}
 	return dst, nil
 }
+
+// skipRecord moves behind a record with so many bytes of its block left, without reading them. It returns false, and
+// does nothing, unless the record is known to be all of its member.
+func (c *content) skipRecord(remaining int64) bool {
+	if c.ended || c.crossed || !member.SkipContent(&c.src, c.inner+remaining+recordEnd) {
+		return false
+	}
+	c.r, c.w, c.ended = 0, 0, true
+	return true
+}
+
+// recordEnd is the length of the two empty lines after a block.
+const recordEnd = 4
 
 // place returns the position of the next byte of content: exactly in a plain file, otherwise the start of the member.
 func (c *content) place() int64 {

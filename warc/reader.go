@@ -37,6 +37,9 @@ type ReaderOptions struct {
 	// Dictionary of the file, for readers that start in its middle: see ReadDictionary. It must not be changed.
 	// Default: the one at the start of the file, if any.
 	Dictionary []byte
+	// LengthAt is that of member.ReaderOptions. With it, what is skipped of a block is not checked: neither the checksum
+	// of the member nor digests nor the end of the record.
+	LengthAt func(offset int64) int64
 	// OnFault is called in the reading goroutine with each fault under Warn. Default: none; faults are only counted.
 	OnFault func(*Fault)
 }
@@ -324,8 +327,14 @@ func (z *Reader) finish() error {
 	return skipBlock(rec)
 }
 
-// skipBlock reads the rest of a block, so that its end and its digests are checked and Length is known.
+// skipBlock reads the rest of a block, so that its end and its digests are checked and Length is known. If the length
+// of its member is known, it moves there.
 func skipBlock(rec *RecordRead) error {
+	if rec.err == nil && rec.Inner == 0 && rec.z.content.skipRecord(rec.remaining) {
+		rec.remaining, rec.err = 0, io.EOF
+		rec.Length = rec.z.content.src.Offset() - rec.Offset
+		return nil
+	}
 	_, err := io.Copy(io.Discard, onlyReader{rec})
 	return err
 }

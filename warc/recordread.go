@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orbweaver/warc/block"
+	"orbweaver/warc/header"
 	"orbweaver/warc/member"
 )
 
@@ -202,7 +203,7 @@ func (r *RecordRead) Content() io.Reader {
 	return io.MultiReader(bytes.NewReader(r.Block), onlyReader{r})
 }
 
-// Skip reads the rest of the block, so that its end and its digests are checked and Length is known.
+// Skip reads the rest of the block, or moves behind it: see ReaderOptions.LengthAt. Then Length is known.
 func (r *RecordRead) Skip() error { return skipBlock(r) }
 
 // claims returns the digests that can be checked. The payload of a revisit is in another record; that of a truncated
@@ -225,7 +226,7 @@ func (r *RecordRead) specFaults() []string {
 			say("no %s", name)
 		}
 	}
-	if id := r.Get("WARC-Record-ID"); id != "" && !isURIRef(id) {
+	if id := r.Get("WARC-Record-ID"); id != "" && !header.IsReference(id) {
 		say("WARC-Record-ID %q is no URI in angle brackets", id)
 	}
 	if s := r.Get("WARC-Date"); s != "" {
@@ -245,7 +246,7 @@ func (r *RecordRead) specFaults() []string {
 		if r.Version == "1.1" {
 			say("WARC-Target-URI in angle brackets")
 		}
-	case !isTarget(target):
+	case !header.IsTarget(target):
 		say("WARC-Target-URI %q is no URI", target)
 	}
 	if ip := r.Get("WARC-IP-Address"); ip != "" {
@@ -260,7 +261,7 @@ func (r *RecordRead) specFaults() []string {
 		say("WARC-Warcinfo-ID in a warcinfo record")
 	}
 	for _, name := range []string{"WARC-Concurrent-To", "WARC-Warcinfo-ID", "WARC-Refers-To"} {
-		if v := r.Get(name); v != "" && !isURIRef(v) {
+		if v := r.Get(name); v != "" && !header.IsReference(v) {
 			say("%s %q is no URI in angle brackets", name, v)
 		}
 	}
@@ -296,30 +297,4 @@ func singleField(name string) int {
 		"WARC-Warcinfo-ID", "WARC-Filename", "WARC-Profile",
 	}
 	return slices.IndexFunc(single[:], func(s string) bool { return strings.EqualFold(s, name) })
-}
-
-// isTarget reports whether v has a scheme and only characters of a URI. A percent sign without two digits is allowed:
-// browsers send it, so crawlers do too.
-func isTarget(v string) bool {
-	for i := range len(v) {
-		if c := v[i]; c <= ' ' || c == 0x7f || c == '<' || c == '>' || c == '"' {
-			return false
-		}
-	}
-	scheme, _, found := strings.Cut(v, ":")
-	for i := range len(scheme) {
-		c := scheme[i]
-		letter, other := c|0x20 >= 'a' && c|0x20 <= 'z', c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.'
-		if !letter && (i == 0 || !other) {
-			return false
-		}
-	}
-	return found && scheme != ""
-}
-
-// isURIRef reports whether v is a URI in angle brackets.
-func isURIRef(v string) bool {
-	inner := unbracket(v)
-	colon := strings.IndexByte(inner, ':')
-	return inner != v && colon > 0 && !strings.ContainsAny(inner, " \t<>")
 }

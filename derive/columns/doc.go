@@ -1,7 +1,8 @@
 // Package columns makes a columnar index of WARC files: Parquet with the schema of Common Crawl's cc-index table, its
 // names, types, order and partitions. So queries that are written for that table run on it.
 //
-// It reads no pages beyond their first bytes, unless a detector finds out their languages.
+// It reads no pages beyond their first bytes, unless a detector finds out their languages. With an index beside the
+// file, damage behind them is not found.
 //
 //	Record --> capture (compact, in memory) --sort by url_surtkey--> Row --> parquet writer
 //

@@ -12,7 +12,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"orbweaver/derive"
-	"orbweaver/engine/parse"
 	"orbweaver/internal/urlx"
 	"orbweaver/warc"
 	"orbweaver/warc/cdxj"
@@ -55,7 +54,7 @@ func (t *Table) detects() bool { return t.o.LanguageModel != "" }
 func (t *Table) Open(source derive.Source, outputs *derive.Outputs) (derive.FileWriter, error) {
 	return &writer{
 		source: source, outputs: outputs, memory: t.o.Memory, segment: segmentOf(&source),
-		scanner: parse.NewScanner(parse.Options{}), detects: t.detects(),
+		detects: t.detects(),
 	}, nil
 }
 
@@ -93,7 +92,6 @@ type writer struct {
 	source  derive.Source
 	segment string
 	outputs *derive.Outputs
-	scanner *parse.Scanner
 	detects bool
 	memory  int
 	used    int
@@ -151,7 +149,7 @@ func (w *writer) capture(rec *derive.Record) capture {
 		c.redirect = w.redirect(e.URI, rec.Head.Get("Location"))
 	}
 	if rec.Type != warc.Revisit {
-		c.detected, c.charset = detect(rec, w.scanner)
+		c.detected, c.charset = detect(rec)
 	}
 	c.languages = validText([]byte(w.languagesOf(rec)))
 	return c

@@ -34,17 +34,7 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 	elements.based = false
 	s.markup.words.begin(s.o.Text)
 
-	media, label := splitContentType(contentType)
-	format := media.format()
-	if format == None && s.o.Speculative && media.isScript() {
-		format = ScriptFile
-	}
-	if format == sniffed {
-		format = sniff(body)
-	}
-	if format == HTML && beginsFeed(body) {
-		format = XML // as in browsers
-	}
+	format, label := s.formatOf(body, contentType)
 	links.res.Format = format
 	if format == None {
 		return &links.res, nil
@@ -72,4 +62,49 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 	}
 	links.res.Charset = links.text.charset.name
 	return &links.res, nil
+}
+
+// formatOf returns the format of a body, and the label of its character set in contentType.
+func (s *Scanner) formatOf(body, contentType []byte) (format Format, label []byte) {
+	media, label := splitContentType(contentType)
+	format = media.format()
+	if format == None && s.o.Speculative && media.isScript() {
+		format = ScriptFile
+	}
+	if format == sniffed {
+		format = sniff(body)
+	}
+	if format == HTML && beginsFeed(body) {
+		format = XML // as in browsers
+	}
+	return format, label
+}
+
+// StartMin is how many bytes of a body Charset needs.
+const StartMin = prescanMax
+
+// Charset returns the character set that Scan finds, of the start of a body, if the rest of the body cannot change it:
+// the header or the start declares it, or the format has a default. isKnown is false if the start has fewer than
+// StartMin bytes, or if Scan must read on.
+func (s *Scanner) Charset(start, contentType []byte) (name string, isKnown bool) {
+	if len(start) < StartMin {
+		return "", false
+	}
+	format, label := s.formatOf(start, contentType)
+	if format == None {
+		return "", true
+	}
+	text := &s.markup.elements.links.text
+	text.begin()
+	if rest := text.chooseCharset(start, label, format, &s.markup.elements.attributes); format == HTML {
+		// A feed may begin behind a comment, and a meta element may follow.
+		for len(rest) > 0 && class[rest[0]]&isSpace != 0 {
+			rest = rest[1:]
+		}
+		isKnown = text.charset.certain && !foldPrefix(rest, "<!--") && !foldPrefix(rest, "<?")
+	} else {
+		media, _ := splitContentType(contentType)
+		isKnown = media.format() == format
+	}
+	return text.charset.name, isKnown
 }

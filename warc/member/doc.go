@@ -28,4 +28,7 @@
 // Reader takes 64 KiB and the window of the decoder, at most 64 MiB, and at most 16 MiB for a dictionary. Gzip members
 // of up to 1 MiB with up to 4 MiB of content are decompressed from memory to memory, in half of the time. A Reader
 // keeps up to 2 MiB for that. Of a larger member, the first 1 MiB is decompressed twice.
+//
+// With ReaderOptions.LengthAt, only the first 3 KiB of such a member are decompressed. SkipContent then moves behind
+// it; if more is read, all of it is decompressed, the start again.
 package member

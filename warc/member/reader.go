@@ -41,7 +41,12 @@ type ReaderOptions struct {
 	Dictionary []byte
 	// Form is the compression of the file. Default nil: the first bytes decide.
 	Form *Compression
+	// LengthAt returns the length in bytes of the member at an offset, as an index has it, or 0. It may be wrong. Of a
+	// gzip member with a length, only the start is decompressed at first: see SkipContent. Default: none is known.
+	LengthAt func(offset int64) int64
 }
+
+func noLength(int64) int64 { return 0 }
 
 // Reader reads a file by members: Next starts a member, and Read returns its content and io.EOF at its end. A plain
 // file is one member. The zero Reader can be used after Reset.
@@ -73,6 +78,9 @@ type Reader struct {
 func (z *Reader) Reset(r io.Reader, o ReaderOptions) {
 	base := o.Base
 	z.dictionary, z.form = o.Dictionary, o.Form
+	if z.whole.lengthAt = o.LengthAt; o.LengthAt == nil {
+		z.whole.lengthAt = noLength
+	}
 	z.in = counter{r: r, n: base}
 	if z.br == nil {
 		z.br = bufio.NewReaderSize(&z.in, sourceBuffer)
@@ -179,6 +187,11 @@ func (z *Reader) nextGzip() error {
 	if isWhole, err := z.whole.read(z); isWhole || err != nil {
 		return err
 	}
+	return openStream(z)
+}
+
+// openStream decompresses the member at the position of z in pieces.
+func openStream(z *Reader) (err error) {
 	if z.gz == nil {
 		z.gz, err = gzip.NewReader(z.br)
 	} else {
@@ -286,6 +299,11 @@ func (z *Reader) Read(p []byte) (n int, err error) {
 		return 0, io.EOF
 	}
 	var r io.Reader = z.br
+	if z.kind == Gzip && z.whole.isIn && len(z.whole.unread) == 0 && z.whole.length > 0 {
+		if err := z.whole.complete(z); err != nil {
+			return 0, z.damage(err)
+		}
+	}
 	switch {
 	case z.kind == Gzip && z.whole.isIn:
 		r = &z.whole

@@ -3,6 +3,7 @@ package member
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 
@@ -15,6 +16,7 @@ const (
 	wholeContentMax = 4 << 20
 	wholeKept       = 1 << 20 // of content whose memory is kept for the next member
 	sourceGrowth    = 4       // of the buffer, if a member did not fit
+	startContent    = 3 << 10 // of the start of a member whose length is known: two heads, and some of a page
 )
 
 // wholeMember decompresses small gzip members from memory to memory, in half of the time that a stream takes. Whatever
@@ -26,12 +28,16 @@ type wholeMember struct {
 	isReady bool // inflate was made
 	isIn    bool // the current member is in content
 	isGuess bool // the next member follows damage: it is a stream, which reads no more than it needs
+
+	lengthAt func(offset int64) int64
+	length   int   // of the member in the file if content is only its start, otherwise 0
+	size     int64 // of all content, as the end of the member says
 }
 
 // read decompresses the member at the position of z and moves behind it. It returns false, and moves nothing, if the
 // member is large or damaged. An error is that of the file.
 func (m *wholeMember) read(z *Reader) (isWhole bool, err error) {
-	m.isIn = false
+	m.isIn, m.length = false, 0
 	if m.isGuess {
 		m.isGuess = false
 		return false, nil
@@ -41,6 +47,9 @@ func (m *wholeMember) read(z *Reader) (isWhole bool, err error) {
 	}
 	if cap(m.content) > wholeKept {
 		m.content = nil
+	}
+	if m.readStart(z) {
+		return true, nil
 	}
 	for {
 		b, _ := z.br.Peek(z.br.Buffered()) // cannot fail
@@ -70,20 +79,83 @@ func (m *wholeMember) read(z *Reader) (isWhole bool, err error) {
 // Read returns content of the member, io.EOF at its end.
 func (m *wholeMember) Read(p []byte) (int, error) {
 	n := copy(p, m.unread)
-	if m.unread = m.unread[n:]; len(m.unread) == 0 {
+	if m.unread = m.unread[n:]; len(m.unread) == 0 && m.length == 0 {
 		return n, io.EOF
 	}
 	return n, nil
 }
 
-// TakeContent returns the rest of the current member if it is in memory, and ends the member; otherwise nil. The bytes
-// are valid until Next, Resync or Reset.
-func TakeContent(z *Reader) []byte {
-	if !z.live || z.kind != Gzip || !z.whole.isIn || len(z.whole.unread) == 0 {
+// readStart decompresses the start of a member whose length is known, and does not move. It returns false, and the
+// member must be read whole, unless all that can be seen agrees with the length: another member or the end of the file
+// follows, and none begins inside. So no record is lost if the length is wrong.
+func (m *wholeMember) readStart(z *Reader) bool {
+	length := m.lengthAt(z.start)
+	if length <= int64(len(gzipMagic)) || length > wholeSourceMax-int64(len(gzipMagic)) {
+		return false
+	}
+	n := int(length)
+	for z.br.Size() < n+len(gzipMagic) {
+		growSource(z)
+	}
+	b, err := z.br.Peek(n + len(gzipMagic))
+	if len(b) < n || err != nil && !errors.Is(err, io.EOF) {
+		return false
+	}
+	next := b[n:]
+	b = b[:n]
+	if len(next) > 0 && string(next) != gzipMagic || bytes.Contains(b[1:], []byte(gzipMagic)) {
+		return false
+	}
+	size := int64(binary.LittleEndian.Uint32(b[n-4:]))
+	m.content, _, err = m.inflate.GzipMember(m.content[:0], b, startContent)
+	if !errors.Is(err, inflate.ErrLimit) || size > wholeContentMax || size <= int64(len(m.content)) {
+		return false
+	}
+	m.unread, m.isIn, m.length, m.size = m.content, true, n, size
+	return true
+}
+
+// complete decompresses all of a member whose start was read.
+func (m *wholeMember) complete(z *Reader) error {
+	b, _ := z.br.Peek(m.length) // readStart had all of it in the buffer
+	read := len(m.content)
+	m.length = 0
+	content, used, err := m.inflate.GzipMember(m.content[:0], b, wholeContentMax)
+	m.content = content
+	if err == nil {
+		_, _ = z.br.Discard(used)
+		m.unread = content[read:]
 		return nil
 	}
-	rest := z.whole.unread
-	z.whole.unread, z.live = nil, false
+	m.isIn = false
+	if err := openStream(z); err != nil {
+		return err
+	}
+	_, err = io.CopyN(io.Discard, z.gz, int64(read))
+	return err
+}
+
+// SkipContent ends the current member without decompressing the rest of it, if its length is known and its content has
+// size bytes. The checksum of the content is not verified then.
+func SkipContent(z *Reader, size int64) bool {
+	m := &z.whole
+	if !z.live || z.kind != Gzip || !m.isIn || m.length == 0 || m.size != size {
+		return false
+	}
+	_, _ = z.br.Discard(m.length)
+	m.unread, m.length, z.live = nil, 0, false
+	return true
+}
+
+// TakeContent returns what is in memory of the rest of the current member, otherwise nil, and ends the member if that
+// is all. The bytes are valid until Read, Next, Resync or Reset.
+func TakeContent(z *Reader) []byte {
+	m := &z.whole
+	if !z.live || z.kind != Gzip || !m.isIn || len(m.unread) == 0 {
+		return nil
+	}
+	rest := m.unread
+	m.unread, z.live = nil, m.length > 0
 	return rest
 }
 

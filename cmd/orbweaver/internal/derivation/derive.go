@@ -59,6 +59,8 @@ func (*Command) Help() string {
 	return `Makes other files from WARC files, of this or any other crawler, in one pass. An output that is complete is not
 made again: the same command continues after an interruption, and adds the files that a crawl has completed since.
 Files that a crawl is writing are left out. A damaged record is reported, and all others are used.
+With --parquet alone, and the CDXJ index beside a file, only the start of each page is read: damage behind it is not
+found. "orbweaver warc verify" finds it.
 
   --parquet   DIR/parquet/crawl=NAME/subset=SUBSET/*.parquet    docs/guide/derive.md has the columns
   --wet       DIR/wet/NAME.warc.wet.gz
