@@ -26,6 +26,8 @@ type Needs struct {
 	Bodies bool
 	// Text: the text of pages in Record.Page.
 	Text bool
+	// Details: text, texts of links and meta elements in Record.Page.
+	Details bool
 }
 
 // FileWriter writes the outputs of one file.

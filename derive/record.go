@@ -53,10 +53,10 @@ type memory struct {
 	starts   starts
 }
 
-func newMemory(text bool, detector LanguageDetector) *memory {
+func newMemory(needs Needs, detector LanguageDetector) *memory {
 	return &memory{
 		block: make([]byte, 0, 64<<10), decoder: coding.New(coding.Options{}),
-		scanner:  parse.NewScanner(parse.Options{Text: text}),
+		scanner:  parse.NewScanner(parse.Options{Text: needs.Text || needs.Details, Details: needs.Details}),
 		detector: detector,
 		starts:   starts{decoder: coding.New(coding.Options{}), scanner: parse.NewScanner(parse.Options{})},
 	}

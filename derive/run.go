@@ -76,7 +76,7 @@ func (r *run) readAll(ctx context.Context) error {
 	var faults []error
 	for range min(r.o.Workers, len(r.files)) {
 		workers.Go(func() {
-			m := newMemory(r.needsText(), r.o.NewLanguageDetector())
+			m := newMemory(r.needs(), r.o.NewLanguageDetector())
 			for i := range next {
 				if err := r.readFile(ctx, m, i); err != nil {
 					r.mu.Lock()
@@ -103,9 +103,13 @@ func (r *run) readAll(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// needsText reports whether a product reads the text of pages.
-func (r *run) needsText() bool {
-	return slices.ContainsFunc(r.o.Products, func(p Product) bool { return p.Needs().Text })
+// needs returns what any of the products reads.
+func (r *run) needs() (all Needs) {
+	for _, p := range r.o.Products {
+		one := p.Needs()
+		all.Bodies, all.Text, all.Details = all.Bodies || one.Bodies, all.Text || one.Text, all.Details || one.Details
+	}
+	return all
 }
 
 // readFile makes those products of a file that are not complete.

@@ -61,7 +61,8 @@ func sample() *derivetest.Archive {
 		"WARC-Filename: f")
 	a.Record("request", "http://a.test/", "application/http;msgtype=request", "GET /p HTTP/1.1\r\nHost: a.test\r\n\r\n")
 	a.Response("http://a.test/", 200, "text/html", "<html><head><base href=/b/><title>T</title><link rel=icon href=i>"+
-		"<script src=s></script></head><p>One<p>Two<a href='u&amp;v' rel=nofollow>x</a></html>", "X-A: 1", "X-A: 2")
+		"<meta property=og:title content='A &lt; B'><script src=s></script></head>"+
+		"<p>One<p>Two<a href='u&amp;v' rel=nofollow>x</a></html>", "X-A: 1", "X-A: 2")
 	a.Response("http://a.test/gone", 404, "text/html", "<p>not here")
 	a.Response("http://a.test/i.png", 200, "image/png", "\x89PNG")
 	a.Record("metadata", "http://a.test/", "application/warc-fields", "via: x\r\nhops: L\r\n")
@@ -149,9 +150,10 @@ func TestWAT(t *testing.T) {
 		{2, "Envelope.Payload-Metadata.HTTP-Response-Metadata.HTML-Metadata.Head", map[string]any{
 			"Title": "T", "Base": "/b/", "Link": []any{map[string]any{"path": "LINK@/href", "url": "i"}},
 			"Scripts": []any{map[string]any{"path": "SCRIPT@/src", "url": "s"}},
+			"Metas":   []any{map[string]any{"property": "og:title", "content": "A < B"}},
 		}},
 		{2, "Envelope.Payload-Metadata.HTTP-Response-Metadata.HTML-Metadata.Links", []any{
-			map[string]any{"path": "A@/href", "url": "u&v", "rel": "nofollow"},
+			map[string]any{"path": "A@/href", "url": "u&v", "rel": "nofollow", "text": "x"},
 		}},
 		{4, "Envelope.Payload-Metadata.HTTP-Response-Metadata.Entity-Length", "4"},
 		{5, "Envelope.Payload-Metadata.WARC-Metadata-Metadata.Metadata-Records", []any{

@@ -40,14 +40,19 @@ func (p *Product) Name() string { return p.kind }
 
 // Settings implements derive.Product.
 func (p *Product) Settings() string {
-	if p.kind == "wat" || p.o.LanguageModel == "" {
+	switch {
+	case p.kind == "wat":
+		return "3"
+	case p.o.LanguageModel == "":
 		return "2"
 	}
 	return "2 language=" + p.o.LanguageModel
 }
 
 // Needs implements derive.Product.
-func (p *Product) Needs() derive.Needs { return derive.Needs{Bodies: true, Text: p.kind == "wet"} }
+func (p *Product) Needs() derive.Needs {
+	return derive.Needs{Bodies: true, Text: p.kind == "wet", Details: p.kind == "wat"}
+}
 
 // Open implements derive.Product.
 func (p *Product) Open(source derive.Source, outputs *derive.Outputs) (derive.FileWriter, error) {

@@ -233,11 +233,36 @@ func html(o *jsontext.Object, page *parse.Result) {
 	if len(page.Base) > 0 {
 		o.Bytes("Base", page.Base)
 	}
+	metas(o, page.Metas)
 	links(o, "Link", page, linkTag)
 	links(o, "Scripts", page, scriptTag)
 	o.Close('}')
 	links(o, "Links", page, otherTag)
 	o.Close('}')
+}
+
+// metas adds the meta elements, if there are any.
+func metas(o *jsontext.Object, all []parse.Meta) {
+	if len(all) == 0 {
+		return
+	}
+	o.Name("Metas")
+	o.Open('[')
+	for i := range all {
+		o.Open('{')
+		addIfAny(o, "name", all[i].Name)
+		addIfAny(o, "property", all[i].Property)
+		addIfAny(o, "http-equiv", all[i].HTTPEquiv)
+		o.Bytes("content", all[i].Content)
+		o.Close('}')
+	}
+	o.Close(']')
+}
+
+func addIfAny(o *jsontext.Object, name string, value []byte) {
+	if len(value) > 0 {
+		o.Bytes(name, value)
+	}
 }
 
 // place is where links are listed.
@@ -261,11 +286,14 @@ func placeOf(k parse.Kind) place {
 
 // links adds the links of a place, if there are any.
 func links(o *jsontext.Object, name string, page *parse.Result, where place) {
-	isBegun := false
+	isBegun, texts := false, page.LinkTexts
 	for i := range page.Links {
 		l := &page.Links[i]
 		if placeOf(l.Kind) != where {
 			continue
+		}
+		for len(texts) > 0 && texts[0].Link < i {
+			texts = texts[1:]
 		}
 		if !isBegun {
 			isBegun = true
@@ -278,6 +306,13 @@ func links(o *jsontext.Object, name string, page *parse.Result, where place) {
 		o.Bytes("url", l.Ref)
 		if l.NoFollow {
 			o.String("rel", "nofollow")
+		}
+		if len(texts) > 0 && texts[0].Link == i {
+			text := texts[0].Text
+			if bytes.IndexByte(text, '\n') >= 0 {
+				text = bytes.ReplaceAll(text, []byte("\n"), []byte(" "))
+			}
+			o.Bytes("text", text)
 		}
 		o.Close('}')
 	}

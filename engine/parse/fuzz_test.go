@@ -32,6 +32,8 @@ func FuzzScan(f *testing.F) {
 		"style='url(v)'>"), 100), "text/html")
 	f.Add(bytes.Repeat([]byte("<svg><style><![CDATA["), 500), "text/html")
 	o := Options{LinksMax: 50, RefMax: 100, TitleMax: 20, Forms: true}
+	detailed := o
+	detailed.Text, detailed.Details = true, true
 	f.Fuzz(func(t *testing.T, body []byte, media string) {
 		s := NewScanner(o)
 		before := bytes.Clone(body)
@@ -54,6 +56,7 @@ func FuzzScan(f *testing.F) {
 		if r, _ = s.Scan(body, []byte(media)); show(r) != first {
 			t.Fatalf("scanned twice: %q and %q", first, show(r))
 		}
+		checkDetails(t, NewScanner(detailed), body, media, first)
 		folded := bytes.ToLower(body)
 		for _, mark := range []string{"<svg", "<math", "\x00", "\xEF\xBB\xBF", "\xFE\xFF", "\xFF\xFE", "shadowrootmode",
 			"srcset", "<input"} {
@@ -68,6 +71,25 @@ func FuzzScan(f *testing.F) {
 			agree(t, NewScanner(Options{}), body)
 		}
 	})
+}
+
+// checkDetails checks that details change nothing of the links, and that each text is a part of the page's text, in
+// order.
+func checkDetails(t *testing.T, s *Scanner, body []byte, media, links string) {
+	t.Helper()
+	r, _ := s.Scan(body, []byte(media))
+	if show(r) != links {
+		t.Fatalf("with details: %q and %q", links, show(r))
+	}
+	before, text := -1, r.Text
+	for _, one := range r.LinkTexts {
+		at := bytes.Index(text, one.Text)
+		if one.Link <= before || one.Link >= len(r.Links) || r.Links[one.Link].Kind != Anchor || at < 0 ||
+			len(one.Text) == 0 || len(one.Text) > LinkTextMax {
+			t.Fatalf("%d %q after %d, of %q", one.Link, one.Text, before, text)
+		}
+		before, text = one.Link, text[at:]
+	}
 }
 
 func ascii(b []byte) bool {

@@ -9,6 +9,7 @@ type markupReader struct {
 	template templateDepth
 	inline   bool // reading the document of a srcdoc attribute
 	words    pageText
+	details  pageDetails
 }
 
 // inForeign says whether the next tag is read as SVG or MathML.
@@ -80,6 +81,9 @@ func (m *markupReader) endTag(b []byte, p int) int {
 	p, ok := skipAttributes(b, p)
 	if !ok {
 		return p
+	}
+	if m.details.on && name == tagA {
+		m.details.closeLink(len(m.words.text))
 	}
 	if m.foreign.depth > 0 {
 		m.foreign.end(name)
@@ -241,7 +245,25 @@ func (m *markupReader) readElement(b []byte, name tag) {
 		m.inlineDocument(b)
 		return
 	}
+	links := len(m.elements.links.res.Links)
 	m.elements.element(b, name)
+	if m.details.on {
+		m.noteDetails(b, name, links)
+	}
+}
+
+// noteDetails notes what the tag at hand says, an element of the page. links is the number of links before it.
+func (m *markupReader) noteDetails(b []byte, name tag, links int) {
+	switch name {
+	case tagA:
+		if all := m.elements.links.res.Links; len(all) > links && all[links].Kind == Anchor {
+			m.details.openLink(links, len(m.words.text))
+		}
+	case tagMeta:
+		if !m.inline {
+			m.elements.noteMeta(b)
+		}
+	}
 }
 
 // templateDepth tracks template elements: their content is not part of the page, except in a shadow root.

@@ -161,10 +161,13 @@ type Result struct {
 	Charset      string // WHATWG name in lower case, "" when the format has none
 	Text         []byte // of HTML and XHTML, in lines, if Options.Text is set; the title is the first one
 	Title        []byte // text of the first <title>, in UTF-8, trimmed, at most TitleMax bytes; nil if there is none
+	// if Options.Details is set: of links of a elements that have text, in the order of Links; and meta elements
+	LinkTexts []LinkText
+	Metas     []Meta
 }
 
 func (r *Result) reset() {
-	*r = Result{Links: r.Links[:0]}
+	*r = Result{Links: r.Links[:0], LinkTexts: r.LinkTexts[:0], Metas: r.Metas[:0]}
 }
 
 // ErrOptions is wrapped by every error of Options.Validate.

@@ -33,6 +33,7 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 	s.markup.foreign, s.markup.template, s.markup.inline = foreignStack{}, templateDepth{}, false
 	elements.based = false
 	s.markup.words.begin(s.o.Text)
+	s.markup.details.begin(s.o.Details)
 
 	format, label := s.formatOf(body, contentType)
 	links.res.Format = format
@@ -59,6 +60,7 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 		s.markup.scanMarkup(body)
 		s.markup.words.endLine()
 		links.res.Text = s.markup.words.text
+		links.res.LinkTexts = s.markup.details.appendTexts(links.res.LinkTexts, links.res.Text)
 	}
 	links.res.Charset = links.text.charset.name
 	return &links.res, nil
