@@ -18,7 +18,7 @@ var began = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 type stored struct {
 	*warc.Writer
 
-	t     *testing.T
+	t     testing.TB
 	fsys  vfs.FS
 	encod *warc.Encoder
 	clock time.Time
@@ -33,7 +33,7 @@ func newStored(t *testing.T, fsys vfs.FS, o warc.Options) *stored {
 	return &stored{Writer: w, t: t, fsys: fsys, encod: newEncoder(t), clock: began}
 }
 
-func newEncoder(t *testing.T) *warc.Encoder {
+func newEncoder(t testing.TB) *warc.Encoder {
 	t.Helper()
 	e, err := warc.NewEncoder(warc.EncoderOptions{})
 	if err != nil {

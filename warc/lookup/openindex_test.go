@@ -1,9 +1,12 @@
 package lookup
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -134,4 +137,55 @@ func TestScan_doesNotTrustTheLinesOfAnOpenFile(t *testing.T) {
 			}
 		}
 	}
+}
+
+// One look-up after a kill, in an open file of 64 MiB: with the lines beside it, and without.
+func BenchmarkScan_afterAKill(b *testing.B) {
+	disk, dir := vfs.Disk(), b.TempDir()
+	w, err := warc.OpenWriter(disk, warc.Options{Dir: dir}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := stored{Writer: w, t: b, encod: newEncoder(b), clock: began}
+	body, random := make([]byte, 6<<10), rand.NewChaCha8([32]byte{})
+	for i := 0; w.Checkpoint().Length < 64<<20; i++ {
+		_, _ = random.Read(body) // never fails
+		s.page(numbered(i), hex.EncodeToString(body))
+		if i%64 > 0 {
+			continue
+		}
+		if err := w.Sync(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := w.Abandon(); err != nil {
+		b.Fatal(err)
+	}
+	key, _, err := KeyOf([]byte(numbered(1000)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	find := func(b *testing.B) {
+		for b.Loop() {
+			found := 0
+			files := NewFiles(Options{FS: disk, Dirs: []string{dir}})
+			err := files.Scan(b.Context(), Exact(key), func([]byte) error { found++; return nil })
+			if err != nil || found != 1 {
+				b.Fatal(found, err)
+			}
+		}
+	}
+	b.Run("lines", find)
+	names, err := disk.List(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, openindex.Suffix) && strings.Contains(name, ".cdxj") {
+			if err := disk.Remove(dir + "/" + name); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.Run("no lines", find)
 }
