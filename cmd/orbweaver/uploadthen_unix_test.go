@@ -47,15 +47,31 @@ func TestUploadThenDelete(t *testing.T) {
 	call("fsck", "--quiet", "--remote", dir).want(t, command.ExitDone)
 	call("fsck", "--quiet", "--rebuild", dir).want(t, command.ExitDone) // it is sound, so nothing is rebuilt
 	url := firstURL(t, filepath.Join(dir, "warc", indexes[0]))
-	call("warc", "get", "--dir", dir, url).want(t, command.ExitFailed, "s3://bucket/a/", how)
+	call("warc", "get", "--dir", dir, url).want(t, command.ExitDone)
+	record := call("warc", "get", "--record", "--dir", dir, url).want(t, command.ExitDone).out
 	call("explain", "--dir", dir, url).want(t, command.ExitDone)
 	call("manifest", dir).want(t, command.ExitDone, "sent and removed here")
 	if r := call("warc", "verify", "--against-manifest", filepath.Join(dir, "warc", "manifest.jsonl")); r.code != 0 ||
 		!strings.Contains(r.out, "0 missing") || !strings.Contains(r.out, "elsewhere and not read") {
 		t.Errorf("verify prints\n%s%s", r.out, r.err)
 	}
-	call("wacz", "-o", filepath.Join(t.TempDir(), "x.wacz"), dir).want(t, command.ExitFailed, how)
-	call("derive", "--parquet", "--out", t.TempDir(), dir).want(t, command.ExitFailed, how)
+	wacz, out := filepath.Join(t.TempDir(), "x.wacz"), t.TempDir()
+	call("wacz", "-o", wacz, dir).want(t, command.ExitFailed, "--from-store", how)
+	call("derive", "--wat", "--out", out, dir).want(t, command.ExitFailed, "left out", "--from-store", how)
+	if n := len(globNames(t, out, "wat/*.gz")); n != 1 {
+		t.Errorf("derive made %d outputs of the file that is here", n)
+	}
+	call("wacz", "--from-store", "-o", wacz, dir).want(t, command.ExitDone, "from the object store", "s3://bucket/a/")
+	call("warc", "verify", wacz).want(t, command.ExitDone)
+	call("derive", "--wat", "--from-store", "--out", out, dir).want(t, command.ExitDone, "from the object store")
+	if n := len(globNames(t, out, "wat/*.gz")); n != len(indexes) {
+		t.Errorf("derive made %d outputs of %d files", n, len(indexes))
+	}
+	withoutKeys(t, func() {
+		call("warc", "get", "--dir", dir, url).want(t, command.ExitFailed, "s3://bucket/a/", "no credentials", how)
+		call("derive", "--wat", "--from-store", "--out", t.TempDir(), dir).want(t, command.ExitFailed,
+			"could not be read from the object store", "no credentials")
+	})
 	if n := len(strings.Split(call("feed", "--dir", dir).want(t, command.ExitDone).out, "\n")); n < 10 {
 		t.Errorf("the feed has %d lines", n)
 	}
@@ -65,13 +81,61 @@ func TestUploadThenDelete(t *testing.T) {
 		t.Errorf("%d of %d files are back", len(here), len(indexes))
 	}
 	call("fsck", "--quiet", dir).want(t, command.ExitDone)
-	call("warc", "get", "--dir", dir, url).want(t, command.ExitDone)
+	if r := call("warc", "get", "--record", "--dir", dir, url).want(t, command.ExitDone); r.out != record {
+		t.Errorf("the record has %d bytes, and had %d in the bucket", len(r.out), len(record))
+	}
 
 	// A second pass asks for all pages again, and stores what is new behind the last file.
 	call("upload", dir).want(t, command.ExitDone)
-	call(append(args, "--refresh")...).want(t, command.ExitDone)
+	call(append(args, "--refresh", "--refresh-from-store")...).want(t, command.ExitDone)
 	call("fsck", "--quiet", dir).want(t, command.ExitDone)
 	call("fsck", "--quiet", "--remote", dir).want(t, command.ExitDone)
+}
+
+// withoutKeys calls f while there are no keys for the bucket.
+func withoutKeys(t *testing.T, f func()) {
+	t.Helper()
+	const name = "AWS_SECRET_ACCESS_KEY"
+	key := os.Getenv(name)
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv(name, "")
+	f()
+	t.Setenv(name, key)
+}
+
+// derive is killed with -9 when the bucket has got, or has answered, each of its first requests in turn. The last run
+// gives the same outputs as one run.
+func TestDeriveFromStore_survivesKills(t *testing.T) {
+	store := serveBucket(t)
+	w := serve(t)
+	dir := filepath.Join(t.TempDir(), "crawl")
+	call(w.crawl(dir, 0, "--warc-compression", "none", "--warc-size", "64KiB", "--upload", "s3://bucket",
+		"--upload-endpoint", store.URL, "--upload-then", "delete")...).want(t, command.ExitDone)
+	want, out := t.TempDir(), t.TempDir()
+	args := []string{"derive", "--corpus", "--graph", "--from-store", "--workers", "1", dir, "--out"}
+	call(append(args, want)...).want(t, command.ExitDone)
+	for n := range 8 {
+		ctx, kill := context.WithCancel(t.Context())
+		cmd := exec.CommandContext(ctx, program(), append(args, out)...)
+		cmd.Env = append(os.Environ(), asProgram+"=1")
+		store.killAt(n/2+1, n%2 == 1, kill)
+		_ = cmd.Run()
+		kill()
+	}
+	store.killAt(-1, false, func() {})
+	call(append(args, out)...).want(t, command.ExitDone)
+	for _, pattern := range []string{"corpus/*", "graph/*.gz", "graph/*.graph"} {
+		names := globNames(t, want, pattern)
+		if len(names) == 0 {
+			t.Errorf("no %s", pattern)
+		}
+		for _, name := range names {
+			name = filepath.Join(filepath.Dir(pattern), name)
+			if readText(t, filepath.Join(out, name)) != readText(t, filepath.Join(want, name)) {
+				t.Errorf("%s differs", name)
+			}
+		}
+	}
 }
 
 // The bucket has another object in the place of one that was removed here. fsck --remote finds it.

@@ -359,3 +359,18 @@ func isElsewhere(err error) bool {
 	own := new(receipts.ElsewhereError)
 	return errors.As(err, &own)
 }
+
+// Whatever a store says in Content-Range, it is read or refused.
+func FuzzContentRange(f *testing.F) {
+	for _, field := range []string{
+		"bytes 0-9/10", "bytes 5-9/*", "bytes */10", "", "bytes 0-0/18446744073709551616", "bytes -1-2/3",
+	} {
+		f.Add(field)
+	}
+	f.Fuzz(func(t *testing.T, field string) {
+		from, total, ok := parseContentRange(field)
+		if ok && (from < 0 || !strings.HasPrefix(field, "bytes ")) {
+			t.Errorf("%q: %d of %d", field, from, total)
+		}
+	})
+}
