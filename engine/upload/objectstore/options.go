@@ -82,6 +82,26 @@ func (o *Options) Validate() error {
 	return err
 }
 
+// CheckKeys returns an error if there are no credentials.
+func CheckKeys() error {
+	_, err := findKeys()
+	return err
+}
+
+func findKeys() (*credentials.Credentials, error) {
+	keys := credentials.NewChainCredentials([]credentials.Provider{
+		&credentials.EnvAWS{}, &credentials.EnvMinio{}, &credentials.FileAWSCredentials{},
+	})
+	v, err := keys.GetWithContext(&credentials.CredContext{})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("credentials: %w", err)
+	case v.AccessKeyID == "" || v.SecretAccessKey == "":
+		return nil, ErrNoCredentials
+	}
+	return keys, nil
+}
+
 // New returns a Store. It looks for credentials, and sends nothing.
 func New(o Options) (*Store, error) {
 	s := &Store{partBytes: o.PartBytes, patience: o.Patience, resumeWait: resumeWait}
@@ -106,13 +126,9 @@ func New(o Options) (*Store, error) {
 	if o.Region == "" && endpoint != amazonEndpoint {
 		o.Region = defaultRegion
 	}
-	keys := credentials.NewChainCredentials([]credentials.Provider{
-		&credentials.EnvAWS{}, &credentials.EnvMinio{}, &credentials.FileAWSCredentials{},
-	})
-	if v, err := keys.GetWithContext(&credentials.CredContext{}); err != nil {
-		return nil, fmt.Errorf("credentials: %w", err)
-	} else if v.AccessKeyID == "" || v.SecretAccessKey == "" {
-		return nil, ErrNoCredentials
+	keys, err := findKeys()
+	if err != nil {
+		return nil, err
 	}
 	transport, err := minio.DefaultTransport(secure)
 	if err != nil {

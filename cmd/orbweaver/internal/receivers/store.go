@@ -34,6 +34,11 @@ func Check(o *upload.Options) error {
 
 // CheckKeys reports if there are no keys for the object store.
 func CheckKeys(o *upload.Options) error {
+	if o.FromStore {
+		if err := objectstore.CheckKeys(); err != nil {
+			return fmt.Errorf("--refresh-from-store: %w", err)
+		}
+	}
 	if o.Target == "" {
 		return nil
 	}
