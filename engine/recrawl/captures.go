@@ -157,9 +157,12 @@ func (r *captureReader) readStart(at catalogue.Place, blockMost int64) (*warc.Re
 	f, isRemoved := r.objects.files.find(at.Serial)
 	if !isRemoved {
 		rec, err := r.archive.ReadStart(warc.Position{Serial: at.Serial, Offset: at.Offset}, blockMost)
+		if err == nil {
+			return rec, nil
+		}
 		away := new(receipts.ElsewhereError)
 		if !errors.As(err, &away) {
-			return rec, err
+			return nil, err
 		}
 		f = r.objects.files.add(at.Serial, r.dir, away)
 	}
