@@ -209,3 +209,21 @@ func TestResume_removesTheLinesOfFilesThatAreNotOpen(t *testing.T) {
 		t.Errorf("%q", names)
 	}
 }
+
+// While the file of a killed run is read again, pages are stored and synced. Their lines follow those of that run.
+func TestWriterConcurrent_readsTheKilledFileAgain(t *testing.T) {
+	k := killArchive(t, Gzip, true)
+	w, err := OpenWriter(k.disk, k.o, &k.ends[len(k.ends)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	finished := make(chan error)
+	go func() { finished <- w.Finish() }()
+	k.store(t, w, 100)
+	if err := <-finished; err != nil {
+		t.Fatal(err)
+	}
+	k.store(t, w, 100)
+	k.disk = k.disk.KillClone()
+	k.finish(t, k.ends[len(k.ends)-1])
+}

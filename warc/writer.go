@@ -395,8 +395,12 @@ func (w *Writer) Sync() error {
 
 // endOf returns the end of a file, for Sync. The lock is held.
 func endOf(w *Writer, f *outFile) fileEnd {
-	end := fileEnd{wrote: f.wrote, size: f.size, lasting: f.size, count: f.index.Len(), records: f.facts.records}
-	if f == w.current && w.last.end == w.cutHeld() { // Undo can remove the rest
+	end := fileEnd{wrote: f.wrote, size: f.size, lasting: f.size}
+	if f != w.current {
+		return end // its index is on the disk soon, and then leaves the memory without the lock
+	}
+	end.count, end.records = f.index.Len(), f.facts.records
+	if w.last.end == w.cutHeld() { // Undo can remove the rest
 		end.lasting, end.count, end.records = w.last.offset, w.last.lines, w.last.kinds
 	}
 	if end.isMarkDue = f.marks.IsDue(end.lasting); end.isMarkDue {
