@@ -17,6 +17,9 @@
 //
 // # Limits
 //
+// A list of pages opens at most openMost records, to find out whether a revisit is a page. A part of a payload is sent
+// if its length is known. What is before the part is read, too.
+//
 // Scripts do not run, so what only a script would load or show is missing, and refreshes of a page are links. HTML and
 // style sheets up to rewriteMost are rewritten; the rest of longer ones is sent unchanged. Pages are decoded to UTF-8.
 package replay

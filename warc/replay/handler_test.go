@@ -73,8 +73,8 @@ func chunked(text string) string {
 // blueDot is an image of one blue pixel.
 const blueDot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPj/HwADBwIAMCbHYQAAAABJRU5ErkJggg=="
 
-// site is an archive of a small site, with what makes replay hard.
-func site(t *testing.T) http.Handler {
+// emptyArchive returns a new archive, and the Handler that shows it.
+func emptyArchive(t *testing.T) (*stored, http.Handler) {
 	t.Helper()
 	fsys := vfs.NewMem(1)
 	w, err := warc.OpenWriter(fsys, warc.Options{Dir: "w"}, nil)
@@ -90,7 +90,14 @@ func site(t *testing.T) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stored{t, w, e, began}
+	files := lookup.NewFiles(lookup.Options{FS: fsys, Dirs: []string{"w"}})
+	return &stored{t, w, e, began}, NewHandler(lookup.New(files), "w", slog.New(slog.DiscardHandler))
+}
+
+// site is an archive of a small site, with what makes replay hard.
+func site(t *testing.T) http.Handler {
+	t.Helper()
+	s, h := emptyArchive(t)
 	s.page("https://a.test/", "200 OK\r\nContent-Type: text/html; charset=utf-8\r\nSet-Cookie: a=b\r\n"+
 		"Content-Security-Policy: default-src 'none'\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked",
 		chunked(`<!DOCTYPE html><html><head><title>Start</title>
@@ -118,8 +125,7 @@ func site(t *testing.T) http.Handler {
 	s.add(warc.Revisit, "https://a.test/new?x=1", "HTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n", func(r *warc.Record) {
 		r.Profile, r.RefersToURI, r.RefersToDate = warc.ProfileNotModified, "https://a.test/new?x=1", began.Add(5*time.Second)
 	})
-	files := lookup.NewFiles(lookup.Options{FS: fsys, Dirs: []string{"w"}})
-	return NewHandler(lookup.New(files), "w", slog.New(slog.DiscardHandler))
+	return h
 }
 
 // ask answers a request, whose header fields are pairs of name and value.
@@ -204,7 +210,7 @@ func TestHandler_answers(t *testing.T) {
 		{"/logo.png?v=1", []string{"Referer", "http://127.0.0.1:80" + at + "https://a.test/dir/page"}, 302,
 			at + "https://a.test/logo.png?v=1", ""},
 		{"/logo.png", nil, 404, "", "no such address"},
-		{"/", nil, 200, "", `<a href="/20260102030405/https://a.test/">https://a.test/</a>`},
+		{"/", nil, 200, "", `<a href="/20260102030413/https://a.test/">https://a.test/</a>`},
 		{"/?url=a.test/new", nil, 200, "", `/20260102030410/https://a.test/new?x=1"`},
 		{"/?url=https://a.test/gone", nil, 302, "/https://a.test/gone", ""},
 		{"/?url=%3Cscript%3E", nil, 200, "", "no address of the web"},
@@ -265,4 +271,108 @@ func FuzzRewriteHTML(f *testing.F) {
 		}
 		rewriteCSS(in, target{}, c.URL)
 	})
+}
+
+// repeat adds a revisit of the first capture.
+func (s *stored) repeat(url, kind, of string) {
+	s.t.Helper()
+	s.add(warc.Revisit, url, "HTTP/1.1 200 OK\r\nContent-Type: "+kind+"\r\n\r\n", func(r *warc.Record) {
+		r.Profile, r.RefersToURI, r.RefersToDate = warc.ProfileIdentical, of, began
+	})
+}
+
+// The list has what a person opens: also PDF, pages that are stored as a repetition of another one, and pages without a
+// type. It has no images. A part of an address finds pages, in the letters of the reader.
+func TestHandler_listsWhatAPersonOpens(t *testing.T) {
+	s, h := emptyArchive(t)
+	s.page("http://a.test/", "200 OK\r\nContent-Type: text/html", "<title>start</title>")
+	s.repeat("http://a.test/index.html", "text/html", "http://a.test/")
+	s.repeat("http://a.test/image", "image/png", "http://a.test/")
+	s.repeat("http://a.test/image.png", "image/png", "http://a.test/")
+	s.page("http://a.test/s%C3%BCd/a%20b", "200 OK\r\nContent-Type: application/pdf", "%PDF-1.4")
+	s.page("http://a.test/untyped", "200 OK\r\nServer: x", "<!DOCTYPE html><title>untyped</title>")
+	s.page("http://a.test/bytes", "200 OK\r\nServer: x", "\x00\x01\x02")
+	s.page("http://b.test/dot.png", "200 OK\r\nContent-Type: image/png", "x")
+	listed := func(path string) (all []string) {
+		t.Helper()
+		resp, body := ask(t, h, path)
+		if resp.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %d\n%s", path, resp.StatusCode, body)
+		}
+		for _, part := range strings.Split(body, "<tr>")[1:] {
+			if _, rest, ok := strings.Cut(part, "<a href="); ok {
+				_, rest, _ = strings.Cut(rest, ">")
+				text, _, _ := strings.Cut(rest, "</a>")
+				all = append(all, strings.TrimPrefix(text, "http://a.test"))
+			}
+		}
+		return all
+	}
+	for path, want := range map[string]string{
+		"/":                              "[/ /index.html /süd/a%20b /untyped]",
+		"/?url=a.test/s":                 "[/süd/a%20b]",
+		"/?url=S%C3%BCD":                 "[/süd/a%20b]", // no host has this name
+		"/?url=index":                    "[/index.html]",
+		"/?url=typed":                    "[/untyped]",
+		"/?url=of+nothing":               "[]",
+		"/?url=t&anywhere=1&from=test,z": "[]",
+	} {
+		if got := fmt.Sprint(listed(path)); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
+
+// A browser gets a part of a film, and nothing else if the film is compressed or rewritten.
+func TestHandler_sendsAPart(t *testing.T) {
+	s, h := emptyArchive(t)
+	s.page("http://a.test/film", "200 OK\r\nContent-Type: video/webm\r\nContent-Length: 10", "0123456789")
+	s.page("http://a.test/page", "200 OK\r\nContent-Type: text/css\r\nContent-Length: 4", "p {}")
+	s.page("http://a.test/chunks", "200 OK\r\nContent-Type: video/webm\r\nContent-Encoding: gzip\r\n"+
+		"Transfer-Encoding: chunked", chunked("0123456789"))
+	for _, c := range []struct {
+		url, asked string
+		status     int
+		said, body string
+	}{
+		{"film", "bytes=2-4", 206, "bytes 2-4/10", "234"},
+		{"film", "bytes=7-", 206, "bytes 7-9/10", "789"},
+		{"film", "bytes=7-99", 206, "bytes 7-9/10", "789"},
+		{"film", "bytes=-3", 206, "bytes 7-9/10", "789"},
+		{"film", "bytes=-99", 206, "bytes 0-9/10", "0123456789"},
+		{"film", "bytes=0-", 206, "bytes 0-9/10", "0123456789"}, // that is how a browser finds out that it may seek
+		{"film", "bytes=10-", 416, "bytes */10", "There is no such part.\n"},
+		{"film", "bytes=-0", 416, "bytes */10", "There is no such part.\n"},
+		{"film", "bytes=1-2,4-5", 200, "", "0123456789"},
+		{"film", "bytes=4-2", 200, "", "0123456789"},
+		{"film", "bytes=x-2", 200, "", "0123456789"},
+		{"film", "lines=1-2", 200, "", "0123456789"},
+		{"film", "", 200, "", "0123456789"},
+		{"page", "bytes=0-1", 200, "", "p {}"},
+		{"chunks", "bytes=0-1", 200, "", "0123456789"},
+	} {
+		resp, body := ask(t, h, "/20260102030405/http://a.test/"+c.url, "Range", c.asked)
+		if resp.StatusCode != c.status || resp.Header.Get("Content-Range") != c.said || body != c.body {
+			t.Errorf("%s, %q: %d %q %q, want %d %q %q", c.url, c.asked, resp.StatusCode, resp.Header.Get("Content-Range"),
+				body, c.status, c.said, c.body)
+		}
+	}
+}
+
+// Letters are shown instead of their codes, unless the codes are no text.
+func TestReadable(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://a.test/%E6%97%A5%e6%9c%ac/?q=K%C3%B6ln": "http://a.test/日本/?q=Köln",
+		"http://a.test/a%20b%2Fc%3F":                    "http://a.test/a%20b%2Fc%3F",
+		"http://a.test/%FF%C3%BC":                       "http://a.test/%FF%C3%BC",
+		"http://a.test/%E2%80%AE%C3":                    "http://a.test/%E2%80%AE%C3", // the direction of the text
+		"http://a.test/%C3%B":                           "http://a.test/%C3%B",
+		"http://a.test/%":                               "http://a.test/%",
+		"http://a.test/%zz%C3%xy":                       "http://a.test/%zz%C3%xy",
+		"http://a.test/%C3%BC%":                         "http://a.test/ü%",
+	} {
+		if got := readable(url); got != want {
+			t.Errorf("%s: %s, want %s", url, got, want)
+		}
+	}
 }

@@ -1,9 +1,11 @@
 package replay
 
 import (
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"orbweaver/warc/coding"
@@ -43,17 +45,35 @@ func (h *Handler) send(w http.ResponseWriter, r *http.Request, t target, p *look
 	}
 	defer done()
 	write := func() error { _, err := io.Copy(w, body); return err }
+	isRewritten := false
 	switch {
 	case t.raw:
 	case media == "text/html" || media == "application/xhtml+xml" || media == "" && isStart(r):
 		said := kind
 		write = func() error { return rewriteHTML(w, body, said, t, p.Capture, isStart(r)) }
+		isRewritten = true
 		kind = "text/html; charset=utf-8" // XHTML, too: a rewritten page may not be well-formed
 	case media == "text/css":
+		isRewritten = true
 		write = func() error { return rewriteSheet(w, body, t, p.Capture.URL) }
 	}
 	if kind != "" {
 		header.Set("Content-Type", kind)
+	}
+	if size := sizeOf(p); status == http.StatusOK && size > 0 && !isRewritten {
+		part, ok := rangeOf(r.Header.Get("Range"), size)
+		header.Set("Accept-Ranges", "bytes")
+		switch {
+		case !ok:
+			header.Set("Content-Range", fmt.Sprintf("bytes */%d", size))
+			http.Error(w, "There is no such part.", http.StatusRequestedRangeNotSatisfiable)
+			return nil
+		case !part.isWhole:
+			status = http.StatusPartialContent
+			header.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", part.from, part.from+part.length-1, size))
+		}
+		header.Set("Content-Length", strconv.FormatInt(part.length, 10))
+		write = func() error { return part.copy(w, body) }
 	}
 	w.WriteHeader(status)
 	if r.Method == http.MethodHead {
