@@ -102,13 +102,16 @@ func (p *pass) add(rec *warc.RecordRead, most int64) error {
 	p.advance(rec.Offset)
 	for i, w := range p.writers {
 		err := w.Add(r)
+		if err == nil {
+			continue
+		}
 		var damage *warc.Fault
 		switch {
 		case errors.As(err, &damage):
 			if err := p.damage(damage); err != nil {
 				return err
 			}
-		case err != nil:
+		default:
 			return fmt.Errorf("derive: %s of %s: %w", p.run.o.Products[p.products[i]].Name(), p.source.Path, err)
 		}
 	}

@@ -44,6 +44,7 @@ type recordState struct {
 
 // memory is what a worker reuses for each record.
 type memory struct {
+	current  Record
 	block    []byte
 	payload  []byte
 	head     block.Head
@@ -121,7 +122,8 @@ func (m *memory) read(rec *warc.RecordRead, most int64) (*Record, error) {
 
 // record returns the record whose block was read.
 func (m *memory) record(rec *warc.RecordRead) (*Record, error) {
-	r := &Record{RecordRead: rec, memory: m}
+	m.current = Record{RecordRead: rec, memory: m}
+	r := &m.current
 	head, body, ok := rec.HTTPMessage()
 	if ok {
 		m.head = head

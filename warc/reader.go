@@ -333,6 +333,8 @@ func skipBlock(rec *RecordRead) error {
 	if rec.err == nil && rec.Inner == 0 && rec.z.content.skipRecord(rec.remaining) {
 		rec.remaining, rec.err = 0, io.EOF
 		rec.Length = rec.z.content.src.Offset() - rec.Offset
+	}
+	if rec.err == io.EOF { //nolint:errorlint // end returns it unwrapped
 		return nil
 	}
 	_, err := io.Copy(io.Discard, onlyReader{rec})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -144,9 +143,10 @@ func (r *RecordRead) Read(p []byte) (int, error) {
 // end is called once, when the block was read. It returns io.EOF or the first fault.
 func (r *RecordRead) end() error {
 	err := r.z.endRecord(r)
-	var damage *Fault
-	if err != nil && !errors.As(err, &damage) {
-		return err
+	if err != nil {
+		if damage := (*Fault)(nil); !errors.As(err, &damage) {
+			return err
+		}
 	}
 	for _, what := range r.digests.Faults() {
 		if e := r.z.complain(r.z.o.Block, ErrDigest, r.Offset, "%s", what); err == nil {
@@ -274,27 +274,13 @@ func (r *RecordRead) specFaults() []string {
 // repeatFaults returns the fields that occur more than once and must not, each of them once.
 func (r *RecordRead) repeatFaults() []string {
 	var faults []string
-	var times [singleFields]int
+	var times [header.SingleFields]int
 	for _, f := range r.Fields {
-		if i := singleField(f.Name); i >= 0 {
+		if i := header.SingleField(f.Name); i >= 0 {
 			if times[i]++; times[i] == 2 {
 				faults = append(faults, "several "+f.Name)
 			}
 		}
 	}
 	return faults
-}
-
-// singleFields is the number of fields that may occur only once.
-const singleFields = 14
-
-// singleField returns the index of a name among them, -1 for other names. WARC-Concurrent-To may be repeated, and
-// foreign fields are not known.
-func singleField(name string) int {
-	single := [singleFields]string{
-		"WARC-Type", "WARC-Record-ID", "WARC-Date", "Content-Length", "Content-Type", "WARC-Target-URI",
-		"WARC-IP-Address", "WARC-Block-Digest", "WARC-Payload-Digest", "WARC-Refers-To", "WARC-Truncated",
-		"WARC-Warcinfo-ID", "WARC-Filename", "WARC-Profile",
-	}
-	return slices.IndexFunc(single[:], func(s string) bool { return strings.EqualFold(s, name) })
 }

@@ -23,6 +23,9 @@ func ScanRecords(z *Reader, onRecord func(*RecordRead) error, onDamage func(*Fau
 		if err == nil {
 			err = onRecord(rec)
 		}
+		if err == nil {
+			continue
+		}
 		var damage *Fault
 		if errors.As(err, &damage) {
 			err = onDamage(damage)

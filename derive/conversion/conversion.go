@@ -38,14 +38,16 @@ func AppendFields(dst []warc.Field, rec *derive.Record, file string, sum [20]byt
 // Identity returns the identity of what is derived from a record and written to a file: a UUID of version 5 in form. of
 // is nil for the warcinfo record of the file.
 func Identity(file string, of *derive.Record) string {
-	text := file
+	var memory [256]byte
+	text := append(memory[:0], file...)
 	if of != nil {
-		text += " " + of.Get("WARC-Record-ID") + " " + strconv.FormatInt(of.Offset, 10) +
-			" " + strconv.FormatInt(of.Inner, 10)
+		text = append(append(append(text, ' '), of.Get("WARC-Record-ID")...), ' ')
+		text = append(strconv.AppendInt(text, of.Offset, 10), ' ')
+		text = strconv.AppendInt(text, of.Inner, 10)
 	}
-	sum := sha1.Sum([]byte(text)) //nolint:gosec // no secret
+	sum := sha1.Sum(text) //nolint:gosec // no secret
 	sum[6], sum[8] = sum[6]&0x0f|0x50, sum[8]&0x3f|0x80
-	return "<" + warc.ID(sum[:16]).String() + ">"
+	return string(append(warc.ID(sum[:16]).Append(append(memory[:0], "<urn:uuid:"...)), '>'))
 }
 
 // Date returns WARC-Date of a record in whole seconds, as the readers of WARC/1.0 expect.

@@ -288,9 +288,18 @@ const languageBytes = 4096
 
 // declaredLanguage returns the primary language in the lang attribute of the html element, in lower case.
 func declaredLanguage(page []byte) string {
-	page = bytes.ToLower(page[:min(len(page), languageBytes)])
-	_, rest, found := bytes.Cut(page, []byte("<html"))
-	element, _, _ := bytes.Cut(rest, []byte(">"))
+	page = page[:min(len(page), languageBytes)]
+	found := false
+	for !found {
+		at := bytes.IndexByte(page, '<')
+		if at < 0 {
+			return ""
+		}
+		page = page[at+1:]
+		found = len(page) >= len("html") && bytes.EqualFold(page[:len("html")], []byte("html"))
+	}
+	element, _, _ := bytes.Cut(page[len("html"):], []byte(">"))
+	element = bytes.ToLower(element)
 	for found {
 		var before []byte
 		before, element, found = bytes.Cut(element, []byte("lang="))

@@ -66,6 +66,7 @@ func (p *Product) Open(source derive.Source, outputs *derive.Outputs) (derive.Fi
 		return nil, err
 	}
 	w := &writer{source: source, name: name, o: p.o, records: records, sha: sha1pair.NewHasher()}
+	w.now = p.o.Now.UTC().Format(time.RFC3339)
 	if p.kind == "wet" {
 		w.add = w.addText
 	} else {
@@ -87,6 +88,8 @@ type writer struct {
 	isBegun bool
 	sha     *sha1pair.Hasher
 	json    jsontext.Object
+	now     string // Options.Now
+	seen    names
 	fields  []warc.Field
 }
 
@@ -124,7 +127,7 @@ func (w *writer) begin(first *derive.Record) error {
 		}
 	}
 	return w.records.write([]warc.Field{
-		{Name: "WARC-Type", Value: "warcinfo"}, {Name: "WARC-Date", Value: w.o.Now.UTC().Format(time.RFC3339)},
+		{Name: "WARC-Type", Value: "warcinfo"}, {Name: "WARC-Date", Value: w.now},
 		{Name: "WARC-Filename", Value: w.name}, {Name: "WARC-Record-ID", Value: conversion.Identity(w.name, nil)},
 		{Name: "Content-Type", Value: "application/warc-fields"}, {Name: "Content-Length"},
 	}, []byte(b.String()))

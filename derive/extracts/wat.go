@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
-	"time"
 
 	"orbweaver/derive"
 	"orbweaver/derive/conversion"
@@ -12,6 +11,7 @@ import (
 	"orbweaver/internal/jsontext"
 	"orbweaver/warc"
 	"orbweaver/warc/block"
+	"orbweaver/warc/header"
 )
 
 // addMetadata writes what is known of a record.
@@ -27,7 +27,7 @@ func (w *writer) addMetadata(rec *derive.Record) error {
 		w.fields = append(w.fields, warc.Field{Name: "WARC-Target-URI", Value: string(rec.TargetURI)})
 	}
 	w.fields = append(w.fields, []warc.Field{
-		{Name: "WARC-Date", Value: w.o.Now.UTC().Format(time.RFC3339)},
+		{Name: "WARC-Date", Value: w.now},
 		{Name: "WARC-Record-ID", Value: conversion.Identity(w.name, rec)},
 		{Name: "WARC-Refers-To", Value: rec.Get("WARC-Record-ID")},
 		{Name: "Content-Type", Value: "application/json"}, {Name: "Content-Length"},
@@ -35,7 +35,17 @@ func (w *writer) addMetadata(rec *derive.Record) error {
 	return w.records.write(w.fields, o.Text)
 }
 
-func number(n int64) string { return strconv.FormatInt(n, 10) }
+// addNumber adds a number as a string, as the readers of these files expect.
+func addNumber(o *jsontext.Object, name string, n int64) {
+	o.Name(name)
+	o.Text = append(strconv.AppendInt(append(o.Text, '"'), n, 10), '"')
+}
+
+// addDigest adds the value of a digest field.
+func addDigest(o *jsontext.Object, name string, sum *[20]byte) {
+	o.Name(name)
+	o.Text = append(header.AppendDigest(append(o.Text, '"'), sum), '"')
+}
 
 // container says where the record is.
 func (w *writer) container(rec *derive.Record) {
@@ -46,11 +56,11 @@ func (w *writer) container(rec *derive.Record) {
 	isCompressed := !strings.HasSuffix(w.source.File, ".warc")
 	o.Name("Compressed")
 	o.Text = strconv.AppendBool(o.Text, isCompressed)
-	o.String("Offset", number(rec.Offset))
+	addNumber(o, "Offset", rec.Offset)
 	if isCompressed && rec.Length > 0 {
 		o.Name("Gzip-Metadata")
 		o.Open('{')
-		o.String("Deflate-Length", number(rec.Length))
+		addNumber(o, "Deflate-Length", rec.Length)
 		o.Close('}')
 	}
 	o.Close('}')
@@ -61,24 +71,25 @@ func (w *writer) envelope(rec *derive.Record) {
 	o.Name("Envelope")
 	o.Open('{')
 	o.String("Format", "WARC")
-	length := len("WARC/" + rec.Version + "\r\n\r\n")
+	length := len("WARC/") + len(rec.Version) + len("\r\n\r\n")
 	for i := range rec.Fields {
 		length += len(rec.Fields[i].Name) + len(rec.Fields[i].Value) + len(": \r\n")
 	}
-	o.String("WARC-Header-Length", number(int64(length)))
-	addFields(o, "WARC-Header-Metadata", rec.Fields)
+	addNumber(o, "WARC-Header-Length", int64(length))
+	addFields(w, "WARC-Header-Metadata", rec.Fields)
 	w.payload(rec)
 	o.Close('}')
 }
 
 // addFields adds fields as the members of an object. The first of several with one name counts.
-func addFields[F warc.Field | block.Field](o *jsontext.Object, name string, fields []F) {
+func addFields[F warc.Field | block.Field](w *writer, name string, fields []F) {
+	o := &w.json
 	o.Name(name)
 	o.Open('{')
-	seen := names{}
+	w.seen.reset()
 	for i := range fields {
 		f := warc.Field(fields[i])
-		if seen.add(f.Name) {
+		if w.seen.add(f.Name) {
 			o.String(f.Name, f.Value)
 		}
 	}
@@ -92,6 +103,13 @@ const namesListed = 32
 type names struct {
 	list []string
 	more map[string]bool
+}
+
+// reset forgets all names.
+func (n *names) reset() {
+	clear(n.list)
+	n.list = n.list[:0]
+	clear(n.more)
 }
 
 // add adds a name; false if it is there already.
@@ -119,7 +137,7 @@ func (w *writer) payload(rec *derive.Record) {
 	o.Name("Payload-Metadata")
 	o.Open('{')
 	o.String("Actual-Content-Type", rec.Get("Content-Type"))
-	o.String("Actual-Content-Length", number(rec.ContentLength))
+	addNumber(o, "Actual-Content-Length", rec.ContentLength)
 	o.String("Trailing-Slop-Length", "4")
 	isResponse := rec.Head != nil && rec.Type != warc.Request
 	var entity []byte
@@ -129,7 +147,7 @@ func (w *writer) payload(rec *derive.Record) {
 	var digests [2][20]byte
 	if rec.IsWhole {
 		digests[0], digests[1] = w.sha.Sums(rec.Block, entity)
-		o.String("Block-Digest", conversion.Digest(digests[0]))
+		addDigest(o, "Block-Digest", &digests[0])
 	}
 	switch {
 	case isResponse:
@@ -137,7 +155,7 @@ func (w *writer) payload(rec *derive.Record) {
 	case rec.Head != nil:
 		w.request(rec.Head)
 	case rec.Type == warc.Warcinfo:
-		addFields(o, "WARC-Info-Metadata", fieldsOf(rec.Block))
+		addFields(w, "WARC-Info-Metadata", fieldsOf(rec.Block))
 	case rec.Type == warc.Metadata:
 		w.metadata(fieldsOf(rec.Block))
 	}
@@ -189,8 +207,8 @@ func (w *writer) request(head *block.Head) {
 	o.String("Path", path)
 	o.String("Version", protocol)
 	o.Close('}')
-	addFields(o, "Headers", head.Fields)
-	o.String("Headers-Length", number(int64(len(head.Raw))))
+	addFields(w, "Headers", head.Fields)
+	addNumber(o, "Headers-Length", int64(len(head.Raw)))
 	o.Close('}')
 }
 
@@ -206,12 +224,12 @@ func (w *writer) response(rec *derive.Record, entity [20]byte) {
 	o.String("Version", protocol)
 	o.String("Reason", reason)
 	o.Close('}')
-	addFields(o, "Headers", rec.Head.Fields)
-	o.String("Headers-Length", number(int64(len(rec.Head.Raw))))
-	o.String("Entity-Length", number(rec.ContentLength-int64(len(rec.Head.Raw))))
+	addFields(w, "Headers", rec.Head.Fields)
+	addNumber(o, "Headers-Length", int64(len(rec.Head.Raw)))
+	addNumber(o, "Entity-Length", rec.ContentLength-int64(len(rec.Head.Raw)))
 	o.String("Entity-Trailing-Slop-Length", "0")
 	if rec.IsWhole {
-		o.String("Entity-Digest", conversion.Digest(entity))
+		addDigest(o, "Entity-Digest", &entity)
 	}
 	if rec.Type == warc.Response {
 		if page := rec.Page(); page.Format == parse.HTML || page.Format == parse.XML {
