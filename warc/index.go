@@ -38,14 +38,9 @@ func ScanIndex(
 	}
 	if from == nil {
 		name = join(dir, info.Name)
-		var made bytes.Buffer
-		err := ReadFile(fsys, dir, info, counts, ReaderOptions{}, func(z *Reader) error {
-			return WriteIndex(&made, z, info.Final())
-		})
-		if err != nil {
+		if from, err = makeIndex(fsys, dir, info, counts); err != nil {
 			return fmt.Errorf("warc: index of %s: %w", name, err)
 		}
-		from = &made
 	}
 	return cdxj.ScanLines(from, func(line []byte, said *cdxj.Line, damage error) error {
 		if damage != nil {
@@ -53,6 +48,26 @@ func ScanIndex(
 		}
 		return f(line, said)
 	})
+}
+
+// makeIndex makes the index of the first counts bytes of a file. Of an open file only the end is read: see rebuild.
+func makeIndex(fsys vfs.FS, dir string, info FileInfo, counts int64) (_ io.Reader, err error) {
+	f := newOutFile(fsys, dir, info, nil)
+	if f.f, err = fsys.Open(join(dir, info.Name)); err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.f.Close() }() // opened for reading
+	size, err := f.f.Size()
+	if err != nil {
+		return nil, err
+	}
+	size = min(size, counts)
+	_, good, err := f.rebuild(size)
+	if err = f.whole(good, size, err); err != nil {
+		return nil, err
+	}
+	var made bytes.Buffer
+	return &made, f.index.WriteSorted(&made, info.Final())
 }
 
 // IndexEntry returns the index entry of a record that was read, and reads the head of its block. ok is false for

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/warc/cdxj"
 	"orbweaver/warc/fixity"
 	"orbweaver/warc/openindex"
 )
@@ -19,6 +20,14 @@ type countingFS struct {
 func (c *countingFS) OpenRW(name string) (vfs.File, error) {
 	f, err := c.FS.OpenRW(name)
 	return &countingFile{f, &c.count}, err
+}
+
+func (c *countingFS) Open(name string) (vfs.File, error) {
+	f, err := c.FS.Open(name)
+	if _, _, ok := CutName(name); ok && err == nil {
+		f = &countingFile{f, &c.count}
+	}
+	return f, err
 }
 
 type countingFile struct {
@@ -226,4 +235,29 @@ func TestWriterConcurrent_readsTheKilledFileAgain(t *testing.T) {
 	k.store(t, w, 100)
 	k.disk = k.disk.KillClone()
 	k.finish(t, k.ends[len(k.ends)-1])
+}
+
+// The index of a part of an open file is made without reading the file, except the end of the part.
+func TestScanIndex_readsTheEndOfTheOpenFile(t *testing.T) {
+	k := killArchive(t, Gzip, true)
+	files, err := Files(k.disk, "warc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, groups := range []int{len(k.ends), 150} {
+		disk, lines := &countingFS{FS: k.disk}, 0
+		end := k.ends[groups-1].Length
+		err := ScanIndex(disk, "warc", files[0], end, func(_ []byte, said *cdxj.Line) error {
+			if lines++; said.Offset >= end {
+				t.Errorf("%s at %d, and the part ends at %d", said.URL, said.Offset, end)
+			}
+			return nil
+		})
+		if err != nil || lines != groups {
+			t.Errorf("%d lines of %d pages, %v", lines, groups, err)
+		}
+		if disk.count > end/2 {
+			t.Errorf("%d of %d bytes were read", disk.count, end)
+		}
+	}
 }

@@ -3,8 +3,8 @@ package warc
 import (
 	"errors"
 	"fmt"
-	"strings"
 
+	"orbweaver/warc/filename"
 	"orbweaver/warc/fixity"
 	"orbweaver/warc/header"
 )
@@ -57,13 +57,13 @@ func (o Options) WithDefaults() Options {
 // Validate returns all faults of o as a joined error, or nil.
 func (o Options) Validate() error {
 	faults := []error{EncoderOptions{Compression: o.Compression, Level: o.Level, Dictionary: o.Dictionary}.Validate()}
-	if !isNamePart(o.Prefix, "._-") {
+	if !filename.IsPart(o.Prefix, "._-") {
 		faults = append(faults,
 			fmt.Errorf("warc: prefix %q: want letters, digits, dot, underscore, hyphen, and a letter or digit first", o.Prefix))
 	} else if _, ok := ParseName(o.Prefix + "-x.warc"); ok {
 		faults = append(faults, fmt.Errorf("warc: prefix %q looks like a whole file name", o.Prefix))
 	}
-	if !isNamePart(o.Host, "._-~") {
+	if !filename.IsPart(o.Host, "._-~") {
 		faults = append(faults,
 			fmt.Errorf("warc: host %q: want letters, digits, dot, underscore, hyphen, tilde, and a letter or digit first",
 				o.Host))
@@ -77,16 +77,4 @@ func (o Options) Validate() error {
 		}
 	}
 	return errors.Join(faults...)
-}
-
-// isNamePart reports whether s may be a part of a file name on every system and does not lead out of the directory.
-func isNamePart(s, more string) bool {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		alnum := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
-		if !alnum && (i == 0 || !strings.ContainsRune(more, rune(c))) {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 100
 }

@@ -88,7 +88,9 @@ var importTable = []struct{ importer, may string }{
 	{"warc/fixity", base},
 	{"warc/header", ""},
 	{"warc/openindex", base + " warc/cdxj"},
-	{"warc", base + " warc/block warc/cdxj warc/fixity warc/header warc/member warc/openindex"},
+	{"warc/filename", base + " warc/member"},
+	{"warc", base + " warc/block warc/cdxj warc/filename warc/fixity warc/header warc/member " +
+		"warc/openindex"},
 	{"warc/inventory", base + " warc warc/fixity"},
 	{"warc/zipnum", base},
 	{"warc/repair", base + " warc warc/cdxj warc/member"},
