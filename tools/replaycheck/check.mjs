@@ -34,7 +34,7 @@ async function start(frame) {
     return `${style.fontSize}, ${style.color}, ${style.backgroundImage.replace(/^url\("(.*_\/)?|"\)$/g, '')}`
   })
   const images = await frame.locator('img').evaluateAll((all) => all.map((i) => i.naturalWidth).join())
-  await frame.getByText('added by a script of').waitFor({ timeout: 60000 }).catch(() => {})
+  await frame.getByText('added by a script of').waitFor({ timeout: 120000 }).catch(() => {})
   return [heading, images, await frame.locator('#by-script').innerText(), await frame.frameLocator('#hours').locator('body').innerText()].join('; ')
 }
 
@@ -74,7 +74,7 @@ let shown = 0
 for (const source of sources) {
   const context = await browser.newContext({ viewport: { width: 1000, height: 600 } })
   const page = await context.newPage()
-  page.setDefaultTimeout(120000) // the machine may have other work
+  page.setDefaultTimeout(300000) // the machine may have other work
   const check = async (what, look, want) => {
     const got = await look().catch((e) => e.message.split('\n')[0])
     shown++

@@ -56,7 +56,7 @@ export function launch() {
 }
 
 // replayed waits for the frame that shows a URL of the archive, until its document is loaded.
-export async function replayed(page, url, seconds = 120) {
+export async function replayed(page, url, seconds = 300) {
   const shows = (frame) => frame.url().split('#')[0].replace(/^.*?\/replay\/w\/.*?\/\d*mp_\//, '') === url
   const end = Date.now() + seconds * 1000
   let frame
