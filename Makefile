@@ -80,7 +80,7 @@ languages: build ## fastText judges the languages of derive: models of each kind
 upload: build ## send a crawl to s3rver on loopback, killed and with a store that is down, and let s3cmd read it (needs Node.js, npm, s3cmd)
 	rm -rf build/upload && mkdir -p build && tools/uploadcheck/run.sh build/upload
 
-replay: build ## open WACZ files in ReplayWeb.page, in Debian's Chromium; half a minute (needs Node.js, npm, chromium)
+replay: build ## open WACZ files in ReplayWeb.page, in Debian's Chromium; a minute (needs Node.js, npm, chromium)
 	rm -rf build/replay && mkdir -p build && tools/replaycheck/run.sh build/replay
 
 conformance: ## score the published suites that lie in DATA and write docs/conformance.md

@@ -42,7 +42,7 @@ type original struct {
 	unmodified bool
 }
 
-// of returns the record that a revisit refers to.
+// of returns the record that a revisit refers to; nil if it names none.
 func (o *originals) of(rec *warc.RecordRead) *original {
 	uri := []byte(strings.Trim(rec.Get("WARC-Refers-To-Target-URI"), "<>"))
 	if len(uri) == 0 {
@@ -57,6 +57,9 @@ func (o *originals) of(rec *warc.RecordRead) *original {
 		want += at.Format(stampLayout)
 	} else {
 		_, sum, _ := strings.Cut(rec.Get("WARC-Payload-Digest"), ":")
+		if sum == "" {
+			return nil // an answer 304, as Heritrix stores it: the capture before it has the payload
+		}
 		want, o.byDigest = want+sum, true
 	}
 	if o.wanted == nil {

@@ -1,6 +1,7 @@
 package warctool
 
 import (
+	"crypto/sha1"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -249,5 +250,30 @@ http://a.test/d text/html d false
 	}
 	if main := `"mainPageUrl": "http://a.test/"`; !strings.Contains(string(p.read("datapackage.json")), main) {
 		t.Errorf("%s, want %s", p.read("datapackage.json"), main)
+	}
+}
+
+// Revisits of other programs may name no time. Then the digest says what they repeat. An answer 304 that names nothing
+// is not missed.
+func TestWACZ_findsOriginalsByDigest(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	home := pageOf("http://a.test/", day(1))
+	digest := sha1.Sum([]byte("<title>The page http://a.test/</title>"))
+	home.PayloadDigest = &digest
+	first := archiveOf(t, fsys, "a", warc.Gzip, pageOf("http://a.test/", day(2)), home)
+	again := revisitOf("http://a.test/", day(3), warc.Record{}, 200)
+	kept := revisitOf("http://a.test/", day(4), warc.Record{}, 304)
+	again.PayloadDigest = &digest
+	second := archiveOf(t, fsys, "b", warc.Gzip, again, kept)
+	var told []WACZPacked
+	o := titled(&told)
+	o.SizeMost = 1
+	if err := PackWACZ(fsys, "site.wacz", o, first, second); err != nil {
+		t.Fatal(err)
+	}
+	pages := openPacked(t, fsys, "site-0002.wacz").pages()
+	if told[1].Originals != 1 || told[1].OriginalsMissing != 0 || len(pages) != 1 ||
+		pages[0].Title != "The page http://a.test/" {
+		t.Errorf("%+v, %+v", told, pages)
 	}
 }

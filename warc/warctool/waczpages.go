@@ -143,7 +143,7 @@ func (p *packer) scan(from io.Reader, o warc.ReaderOptions, do func(*warc.Record
 		at := place{o.Name, rec.Offset}
 		var of *original
 		if rec.Type == warc.Revisit {
-			if of = p.originals.of(rec); head != nil && head.Status == http304 {
+			if of = p.originals.of(rec); of != nil && head != nil && head.Status == http304 {
 				of.unmodified = of.unmodified || of.url == string(rec.TargetURI)
 			}
 		}
@@ -161,7 +161,7 @@ func (p *packer) scan(from io.Reader, o warc.ReaderOptions, do func(*warc.Record
 			}
 			p.pages.others[at] = otherPage{kind, of}
 		}
-		if of == nil && isHTML(kind) {
+		if rec.Type == warc.Response && isHTML(kind) {
 			p.title(at, head, payload)
 		}
 		return nil
