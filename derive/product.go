@@ -26,7 +26,7 @@ type Needs struct {
 	Bodies bool
 	// Text: the text of pages in Record.Page.
 	Text bool
-	// Details: text, texts of links and meta elements in Record.Page.
+	// Details: texts of links and meta elements in Record.Page.
 	Details bool
 }
 

@@ -57,7 +57,7 @@ type memory struct {
 func newMemory(needs Needs, detector LanguageDetector) *memory {
 	return &memory{
 		block: make([]byte, 0, 64<<10), decoder: coding.New(coding.Options{}),
-		scanner:  parse.NewScanner(parse.Options{Text: needs.Text || needs.Details, Details: needs.Details}),
+		scanner:  parse.NewScanner(parse.Options{Text: needs.Text, Details: needs.Details}),
 		detector: detector,
 		starts:   starts{decoder: coding.New(coding.Options{}), scanner: parse.NewScanner(parse.Options{})},
 	}

@@ -8,7 +8,7 @@ import (
 // LinkText is the text of an a element.
 type LinkText struct {
 	Link int    // index in Result.Links
-	Text []byte // a part of Result.Text, trimmed, at most LinkTextMax bytes; it may have line ends
+	Text []byte // as in Result.Text, trimmed, at most LinkTextMax bytes; it may have line ends
 }
 
 // LinkTextMax is the length of the longest LinkText, in bytes.
@@ -33,27 +33,39 @@ func (d *pageDetails) begin(on bool) {
 	*d = pageDetails{on: on, texts: d.texts[:0]}
 }
 
-// openLink begins the text of a link at an offset.
-func (d *pageDetails) openLink(link, at int) {
-	d.closeLink(at)
+// openLink begins the text of a link behind the text so far.
+func (d *pageDetails) openLink(link int, text []byte) {
+	d.closeLink(text)
 	d.isOpen = true
-	d.texts = append(d.texts, textRange{link: link, from: at})
+	d.texts = append(d.texts, textRange{link: link, from: len(text)})
 }
 
-// closeLink ends the text of the link that is open, if there is one.
-func (d *pageDetails) closeLink(at int) {
-	if d.isOpen {
-		d.isOpen = false
-		d.texts[len(d.texts)-1].to = at
+// closeLink ends the text of the link that is open, if there is one. Spaces at the end are left out, since the end of a
+// line may still remove them.
+func (d *pageDetails) closeLink(text []byte) {
+	if !d.isOpen {
+		return
+	}
+	d.isOpen = false
+	r := &d.texts[len(d.texts)-1]
+	for r.to = len(text); r.to > r.from && text[r.to-1] == ' '; {
+		r.to--
 	}
 }
 
-// appendTexts appends the texts of links. The offsets may be behind spaces that were trimmed at the end of a line.
+// breakText must follow the end of a line: it may have removed spaces before the link that is open.
+func (d *pageDetails) breakText(text []byte) {
+	if d.isOpen {
+		r := &d.texts[len(d.texts)-1]
+		r.from = min(r.from, len(text))
+	}
+}
+
+// appendTexts appends the texts of links.
 func (d *pageDetails) appendTexts(dst []LinkText, text []byte) []LinkText {
-	d.closeLink(len(text))
+	d.closeLink(text)
 	for _, r := range d.texts {
-		to := min(r.to, len(text))
-		part := bytes.TrimSpace(text[min(r.from, to):to])
+		part := bytes.TrimSpace(text[r.from:r.to])
 		if len(part) > LinkTextMax {
 			end := LinkTextMax
 			for end > 0 && !utf8.RuneStart(part[end]) {

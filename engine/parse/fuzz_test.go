@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 )
 
@@ -57,6 +58,9 @@ func FuzzScan(f *testing.F) {
 			t.Fatalf("scanned twice: %q and %q", first, show(r))
 		}
 		checkDetails(t, NewScanner(detailed), body, media, first)
+		alone := detailed
+		alone.Text = false
+		checkSameLinkTexts(t, NewScanner(detailed), NewScanner(alone), body, []byte(media))
 		folded := bytes.ToLower(body)
 		for _, mark := range []string{"<svg", "<math", "\x00", "\xEF\xBB\xBF", "\xFE\xFF", "\xFF\xFE", "shadowrootmode",
 			"srcset", "<input"} {
@@ -71,6 +75,17 @@ func FuzzScan(f *testing.F) {
 			agree(t, NewScanner(Options{}), body)
 		}
 	})
+}
+
+// checkSameLinkTexts checks that the texts of links do not depend on the text around them.
+func checkSameLinkTexts(t *testing.T, all, alone *Scanner, body, media []byte) {
+	t.Helper()
+	want, _ := all.Scan(body, media)
+	got, _ := alone.Scan(body, media)
+	same := func(a, b LinkText) bool { return a.Link == b.Link && bytes.Equal(a.Text, b.Text) }
+	if !slices.EqualFunc(want.LinkTexts, got.LinkTexts, same) {
+		t.Fatalf("texts of links: %v with the text, %v without", want.LinkTexts, got.LinkTexts)
+	}
 }
 
 // checkDetails checks that details change nothing of the links, and that each text is a part of the page's text, in

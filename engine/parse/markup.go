@@ -76,14 +76,14 @@ func (m *markupReader) endTag(b []byte, p int) int {
 	start := p
 	name, p := readTag(b, p)
 	if m.words.on {
-		m.words.tag(b[start:p], false)
+		m.breakText(b[start:p], false)
 	}
 	p, ok := skipAttributes(b, p)
 	if !ok {
 		return p
 	}
 	if m.details.on && name == tagA {
-		m.details.closeLink(len(m.words.text))
+		m.details.closeLink(m.words.text)
 	}
 	if m.foreign.depth > 0 {
 		m.foreign.end(name)
@@ -172,7 +172,7 @@ func (m *markupReader) startTag(b []byte, p int) int {
 	start := p
 	name, p := readTag(b, p)
 	if m.words.on {
-		m.words.tag(b[start:p], true)
+		m.breakText(b[start:p], true)
 	}
 	p, selfClosing, ok := m.elements.attributes.readAttributes(b, p)
 	if !ok {
@@ -220,7 +220,7 @@ func (m *markupReader) startTagXML(b []byte, p int) int {
 	name, next := readTag(b, p)
 	local, prefixed := unprefixed(name, b[p:next])
 	if m.words.on {
-		m.words.tag(b[p:next], true)
+		m.breakText(b[p:next], true)
 	}
 	p, selfClosing, ok := m.elements.attributes.readAttributes(b, next)
 	switch {
@@ -257,7 +257,7 @@ func (m *markupReader) noteDetails(b []byte, name tag, links int) {
 	switch name {
 	case tagA:
 		if all := m.elements.links.res.Links; len(all) > links && all[links].Kind == Anchor {
-			m.details.openLink(links, len(m.words.text))
+			m.details.openLink(links, m.words.text)
 		}
 	case tagMeta:
 		if !m.inline {

@@ -13,7 +13,7 @@ type Options struct {
 	// Speculative: report strings that look like URLs, in scripts and in data
 	Speculative bool
 	Text        bool   // report the text of pages
-	Details     bool   // report the texts of links and the meta elements; only with Text
+	Details     bool   // report the texts of links and the meta elements
 	Forms       bool   // report the action of forms with method GET
 	Robot       string // the crawler's name in <meta name=...>, lower case; default "orbweaver"
 }
@@ -49,9 +49,6 @@ func (o Options) Validate() error {
 	}
 	if o.TitleMax < 1 || o.TitleMax > 1<<20 {
 		fault("TitleMax %d is not between 1 and 1048576", o.TitleMax)
-	}
-	if o.Details && !o.Text {
-		fault("Details need Text")
 	}
 	for _, c := range []byte(o.Robot) {
 		if c <= ' ' || c >= 0x7F || 'A' <= c && c <= 'Z' {

@@ -12,6 +12,8 @@ type pageText struct {
 	text  []byte
 	pre   int  // open pre elements
 	muted bool // the text up to the next tag is a style sheet or a script in SVG
+
+	linksOnly bool // only the text of links is collected
 }
 
 // begin forgets the text of the previous body.
@@ -146,9 +148,15 @@ func isOrdinary(w uint64, isWord bool) bool {
 	return (controls|(deleted-ones)&^deleted|(two-ones)&^two|(pair-ones)&^pair)&tops == 0
 }
 
+// breakText is called with the name of each tag.
+func (m *markupReader) breakText(name []byte, isStart bool) {
+	m.words.tag(name, isStart)
+	m.details.breakText(m.words.text)
+}
+
 // addText adds text between tags, or of an element whose text is not markup.
 func (m *markupReader) addText(raw []byte) {
-	if len(raw) == 0 || m.template.skipping() || m.words.muted {
+	if len(raw) == 0 || m.template.skipping() || m.words.muted || m.words.linksOnly && !m.details.isOpen {
 		return
 	}
 	d := &m.elements.links.text

@@ -32,7 +32,8 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 	links.linksMax, links.speculative = s.o.LinksMax, 0
 	s.markup.foreign, s.markup.template, s.markup.inline = foreignStack{}, templateDepth{}, false
 	elements.based = false
-	s.markup.words.begin(s.o.Text)
+	s.markup.words.begin(s.o.Text || s.o.Details)
+	s.markup.words.linksOnly = !s.o.Text
 	s.markup.details.begin(s.o.Details)
 
 	format, label := s.formatOf(body, contentType)
@@ -59,8 +60,10 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 	default:
 		s.markup.scanMarkup(body)
 		s.markup.words.endLine()
-		links.res.Text = s.markup.words.text
-		links.res.LinkTexts = s.markup.details.appendTexts(links.res.LinkTexts, links.res.Text)
+		if s.o.Text {
+			links.res.Text = s.markup.words.text
+		}
+		links.res.LinkTexts = s.markup.details.appendTexts(links.res.LinkTexts, s.markup.words.text)
 	}
 	links.res.Charset = links.text.charset.name
 	return &links.res, nil
