@@ -38,6 +38,9 @@ type WACZOptions struct {
 	// SizeMost is the number of bytes of WARC files in one WACZ, unless a single one is larger; 0 for no limit. With a
 	// limit, PackWACZ writes NAME-0001.wacz and so on, and NAME.json, which lists them.
 	SizeMost int64
+	// NameOriginals means that a WACZ does not get copies of what its revisits refer to in other files: it names the
+	// WACZ files that have it.
+	NameOriginals bool
 	// OnPacked is told of each WACZ file that is complete. Default: none.
 	OnPacked func(WACZPacked)
 }
@@ -48,9 +51,11 @@ type WACZPacked struct {
 	Bytes int64
 	Files int // WARC files
 	Pages int // in the list of pages
-	// Originals counts records that were copied from other WARC files, since revisit records refer to them.
+	// Originals counts records of other WARC files that revisit records refer to, and that were copied or named.
 	Originals      int
 	OriginalsBytes int64
+	// Requires are the names of the other WACZ files that have originals of this one, with NameOriginals.
+	Requires []string
 	// OriginalsMissing counts revisit records whose original is in none of the files.
 	OriginalsMissing int
 }
@@ -88,9 +93,10 @@ func PackWACZ(fsys vfs.FS, out string, o WACZOptions, files ...string) error {
 type packer struct {
 	fsys      vfs.FS
 	o         WACZOptions
-	out       string   // name of the WACZ file
-	files     []string // WARC files that it gets
-	indexes   *indexes // of these and of others
+	out       string            // name of the WACZ file
+	files     []string          // WARC files that it gets
+	indexes   *indexes          // of these and of others
+	homes     map[string]string // name of the WACZ file that gets a WARC file
 	pages     pages
 	originals originals
 	zip       *zip.Writer
@@ -289,6 +295,9 @@ func (p *packer) manifest() error {
 	said := map[string]any{
 		"profile": "data-package", "wacz_version": "1.1.1", "title": p.o.Title, "software": p.o.Software,
 		"created": waczTime(p.o.Now), "resources": p.resources,
+	}
+	if len(p.packed.Requires) > 0 {
+		said["relation"] = map[string]any{"requires": requirements(p.packed.Requires)}
 	}
 	if p.o.MainPage != "" {
 		said["mainPageUrl"] = p.o.MainPage

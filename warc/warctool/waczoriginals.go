@@ -155,10 +155,16 @@ func (p *packer) copyOriginals() (*cdxj.Lines, error) {
 		switch {
 		case w.path == "" || !w.own && w.length == 0:
 			p.packed.OriginalsMissing += w.revisits
+		case !w.own && p.o.NameOriginals:
+			p.packed.Originals++
+			if home := p.homes[w.path]; !slices.Contains(p.packed.Requires, home) {
+				p.packed.Requires = append(p.packed.Requires, home)
+			}
 		case !w.own:
 			copies = append(copies, w)
 		}
 	}
+	slices.Sort(p.packed.Requires)
 	if len(copies) == 0 {
 		return &lines, nil
 	}

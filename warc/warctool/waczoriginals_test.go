@@ -277,3 +277,35 @@ func TestWACZ_findsOriginalsByDigest(t *testing.T) {
 		t.Errorf("%+v, %+v", told, pages)
 	}
 }
+
+// With NameOriginals a WACZ says which others it needs, and has no copies.
+func TestWACZ_namesTheFilesItNeeds(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	home, news := pageOf("http://a.test/", day(1)), pageOf("http://a.test/news", day(1))
+	files := []string{
+		archiveOf(t, fsys, "a", warc.Gzip, home), archiveOf(t, fsys, "b", warc.Gzip, news),
+		archiveOf(t, fsys, "c", warc.Gzip, pageOf("http://a.test/other", day(1))),
+		archiveOf(t, fsys, "d", warc.Gzip, revisitOf("http://a.test/2", day(2), news, 200),
+			revisitOf("http://a.test/3", day(2), home, 200), revisitOf("http://a.test/4", day(2), home, 200)),
+	}
+	var told []WACZPacked
+	o := titled(&told)
+	o.SizeMost, o.NameOriginals = 1, true
+	if err := PackWACZ(fsys, "Site.wacz", o, files...); err != nil {
+		t.Fatal(err)
+	}
+	if r, faults := verifyWACZ(t, fsys, "Site.json"); faults != "" || r.Records != 10 {
+		t.Errorf("%+v\n%s", r, faults)
+	}
+	got := fmt.Sprint(told[3].Requires, told[3].Originals, told[3].OriginalsBytes)
+	if got != "[Site-0001.wacz Site-0002.wacz] 2 0" {
+		t.Error(got)
+	}
+	var said struct {
+		Relation struct{ Requires []map[string]string }
+	}
+	err := json.Unmarshal(openPacked(t, fsys, "Site-0004.wacz").read("datapackage.json"), &said)
+	if want := "[map[filename:site-0001.wacz] map[filename:site-0002.wacz]]"; fmt.Sprint(said.Relation.Requires) != want {
+		t.Errorf("%v, %v, want %s", said, err, want)
+	}
+}

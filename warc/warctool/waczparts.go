@@ -27,21 +27,27 @@ type multiWACZ struct {
 func packParts(fsys vfs.FS, out string, o WACZOptions, files []string) error {
 	stem := strings.TrimSuffix(out, ".wacz")
 	known := newIndexes(fsys, files)
-	list := multiWACZ{Profile: multiProfile, Title: o.Title, Software: o.Software, Created: waczTime(o.Now)}
-	for len(files) > 0 {
-		n, err := filesOfPart(fsys, o.SizeMost, files)
+	var parts [][]string
+	homes := make(map[string]string, len(files))
+	for rest := files; len(rest) > 0; {
+		n, err := filesOfPart(fsys, o.SizeMost, rest)
 		if err != nil {
 			return err
 		}
-		p := packer{
-			fsys: fsys, o: o, out: fmt.Sprintf("%s-%04d.wacz", stem, len(list.Resources)+1), files: files[:n], indexes: known,
+		parts = append(parts, rest[:n])
+		for _, name := range rest[:n] {
+			homes[name] = partName(stem, len(parts))
 		}
+		rest = rest[n:]
+	}
+	list := multiWACZ{Profile: multiProfile, Title: o.Title, Software: o.Software, Created: waczTime(o.Now)}
+	for i, some := range parts {
+		p := packer{fsys: fsys, o: o, out: partName(stem, i+1), files: some, indexes: known, homes: homes}
 		entry, err := p.pack()
 		if err != nil {
 			return err
 		}
 		list.Resources = append(list.Resources, entry)
-		files = files[n:]
 	}
 	text, err := json.MarshalIndent(list, "", "  ")
 	if err != nil {
@@ -51,6 +57,22 @@ func packParts(fsys vfs.FS, out string, o WACZOptions, files []string) error {
 		_, err := w.Write(append(text, '\n'))
 		return err
 	})
+}
+
+// partName is the name of a WACZ file of several, counted from 1.
+func partName(stem string, n int) string { return fmt.Sprintf("%s-%04d.wacz", stem, n) }
+
+// requirement is how datapackage.json names another WACZ file. It is a convention of Browsertrix, which ReplayWeb.page
+// reads: the name is that in the list.
+type requirement struct {
+	Filename string `json:"filename"`
+}
+
+func requirements(names []string) (all []requirement) {
+	for _, name := range names {
+		all = append(all, requirement{plainName(path.Base(name))})
+	}
+	return all
 }
 
 // filesOfPart returns how many of the first files fit into one WACZ, at least one.

@@ -229,11 +229,12 @@ func (x *warcIndexCmd) Run(inv *command.Invocation, c *Command) error {
 
 // WACZCommand packs an archive into a WACZ file.
 type WACZCommand struct {
-	Out      string `help:"The file to write." required:"" short:"o" placeholder:"FILE"`
-	Split    int64  `type:"size" help:"Bytes of WARC files in one WACZ. With it the files are NAME-0001.wacz and so on, and NAME.json lists them." default:"0" zero:"meant" placeholder:"SIZE"`
-	SignKey  string `help:"PEM file of a key of P-384, for an anonymous signature." placeholder:"FILE"`
-	Title    string `help:"Title of the collection; the default is the name of the file." placeholder:"TEXT"`
-	MainPage string `help:"URL of the page that is shown first; the default is the seed of a crawl that has a single one." placeholder:"URL"`
+	Out       string `help:"The file to write." required:"" short:"o" placeholder:"FILE"`
+	Split     int64  `type:"size" help:"Bytes of WARC files in one WACZ. With it the files are NAME-0001.wacz and so on, and NAME.json lists them." default:"0" zero:"meant" placeholder:"SIZE"`
+	Originals string `help:"With --split, what happens to records that revisits of another WACZ refer to: copy gives each WACZ its own; name lists the WACZ files that have them in datapackage.json, which needs less space." enum:"copy,name" default:"copy"`
+	SignKey   string `help:"PEM file of a key of P-384, for an anonymous signature." placeholder:"FILE"`
+	Title     string `help:"Title of the collection; the default is the name of the file." placeholder:"TEXT"`
+	MainPage  string `help:"URL of the page that is shown first; the default is the seed of a crawl that has a single one." placeholder:"URL"`
 
 	FromStore bool `help:"Also read WARC files that were removed here (--upload-then delete) from their object store, each once and whole. The store may charge for it."`
 
@@ -247,7 +248,8 @@ The indexes beside the WARC files are used; a file without one is indexed in mem
 compared with the manifest beside it. 'orbweaver warc verify' checks the result. Nothing is written if a file was
 removed here (--upload-then delete), unless --from-store is given.
 With --split, each file can be replayed without the others: it gets copies of the records of other files that its
-revisits refer to. Name all files of a crawl, since those that are not named cannot be searched.
+revisits refer to. --originals name leaves them where they are. Name all files of a crawl, since those that are not
+named cannot be searched.
 
 Examples:
   orbweaver wacz crawl -o site.wacz
@@ -294,7 +296,8 @@ func (x *WACZCommand) Run(inv *command.Invocation) error {
 	scanner := parse.NewScanner(parse.Options{})
 	return warctool.PackWACZ(disk, x.Out, warctool.WACZOptions{
 		Title: title, MainPage: x.MainPage, Seeds: seedsOf(x.Files), Software: "orbweaver/" + inv.Version, Now: time.Now(),
-		SignKey: key, SizeMost: x.Split, OnPacked: func(p warctool.WACZPacked) { reportPacked(inv.Stderr, p) },
+		SignKey: key, SizeMost: x.Split, NameOriginals: x.Originals == "name",
+		OnPacked: func(p warctool.WACZPacked) { reportPacked(inv.Stderr, p) },
 		TitleOf: func(body, contentType []byte) string {
 			r, err := scanner.Scan(body, contentType)
 			if err != nil {
@@ -334,7 +337,10 @@ func seedsOf(dirs []string) (seeds []string) {
 // reportPacked says what a WACZ file holds.
 func reportPacked(out io.Writer, p warctool.WACZPacked) {
 	fmt.Fprintf(out, "%s: %s, WARC files %d, pages %d\n", p.Name, command.FormatBytes(p.Bytes), p.Files, p.Pages)
-	if p.Originals > 0 {
+	if len(p.Requires) > 0 {
+		fmt.Fprintf(out, "%s: its revisits refer to %d records of %s, without which it cannot be replayed\n", p.Name,
+			p.Originals, strings.Join(p.Requires, ", "))
+	} else if p.Originals > 0 {
 		fmt.Fprintf(out, "%s: with %d records of other files that its revisits refer to, %s\n", p.Name, p.Originals,
 			command.FormatBytes(p.OriginalsBytes))
 	}
