@@ -323,6 +323,26 @@ func TestHandler_listsWhatAPersonOpens(t *testing.T) {
 	}
 }
 
+// Without a type the first bytes say what a capture is. Only a page is rewritten, also in a frame.
+func TestHandler_findsOutTheType(t *testing.T) {
+	s, h := emptyArchive(t)
+	s.page("http://a.test/page", "200 OK\r\nServer: x", "<!DOCTYPE html><meta charset=windows-1251>\xcf<a href=/x>y</a>")
+	s.page("http://a.test/picture", "200 OK\r\nServer: x", "\x89PNG\r\n\x1a\n")
+	s.page("http://a.test/nothing", "200 OK\r\nServer: x", "")
+	s.page("http://a.test/style", "200 OK\r\nServer: x", "p{background:url(/x)}")
+	for _, c := range []struct{ url, dest, kind, body string }{
+		{"style", "style", "text/css", `p{background:url("/20260102030405/http://a.test/x")}`},
+		{"page", "iframe", "text/html; charset=utf-8", `П<a href="/20260102030405/http://a.test/x">y</a>`},
+		{"picture", "document", "image/png", "\x89PNG\r\n\x1a\n"},
+		{"nothing", "document", "text/plain; charset=utf-8", ""},
+	} {
+		resp, body := ask(t, h, "/20260102030405/http://a.test/"+c.url, "Sec-Fetch-Dest", c.dest)
+		if resp.Header.Get("Content-Type") != c.kind || strings.TrimPrefix(body, "<!DOCTYPE html>") != c.body {
+			t.Errorf("%s: %q %q, want %q %q", c.url, resp.Header.Get("Content-Type"), body, c.kind, c.body)
+		}
+	}
+}
+
 // A browser gets a part of a film, and nothing else if the film is compressed or rewritten.
 func TestHandler_sendsAPart(t *testing.T) {
 	s, h := emptyArchive(t)

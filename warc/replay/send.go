@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"mime"
@@ -44,11 +45,23 @@ func (h *Handler) send(w http.ResponseWriter, r *http.Request, t target, p *look
 		return nil //nolint:nilerr // the browser was told
 	}
 	defer done()
+	if media == "" { // the browser would find it out, too
+		start := bufio.NewReaderSize(body, sniffMost)
+		text, _ := start.Peek(sniffMost) // a damaged payload has the type of its start
+		kind, body = http.DetectContentType(text), start
+		media, _, _ = strings.Cut(kind, ";")
+		switch {
+		case r.Header.Get("Sec-Fetch-Dest") == "style":
+			media, kind = "text/css", "text/css"
+		case media == "text/html":
+			kind = media // the page may say its character set
+		}
+	}
 	write := func() error { _, err := io.Copy(w, body); return err }
 	isRewritten := false
 	switch {
 	case t.raw:
-	case media == "text/html" || media == "application/xhtml+xml" || media == "" && isStart(r):
+	case media == "text/html" || media == "application/xhtml+xml":
 		said := kind
 		write = func() error { return rewriteHTML(w, body, said, t, p.Capture, isStart(r)) }
 		isRewritten = true
