@@ -14,18 +14,32 @@ const wordMax = 256
 
 // Hasher hashes words.
 type Hasher struct {
-	word   []byte
+	word   [wordMax]byte
+	n      int // bytes of word
 	hashes []uint64
 }
 
 // Hashes appends the hash of each word of a text to dst.
 func (h *Hasher) Hashes(dst []uint64, text []byte) []uint64 {
-	h.word, h.hashes = h.word[:0], dst
+	h.n, h.hashes = 0, dst
 	for i := 0; i < len(text); {
 		c := text[i]
+		if letter := c | 0x20; 'a' <= letter && letter <= 'z' {
+			i++
+			if h.n < wordMax {
+				h.word[h.n] = letter
+				h.n++
+			}
+			continue
+		}
 		if c < utf8.RuneSelf {
 			i++
-			h.ascii(c)
+			switch {
+			case c <= ' ':
+				h.end()
+			case '0' <= c && c <= '9':
+				h.addDigit()
+			}
 			continue
 		}
 		r, size := utf8.DecodeRune(text[i:])
@@ -35,19 +49,6 @@ func (h *Hasher) Hashes(dst []uint64, text []byte) []uint64 {
 	h.end()
 	dst, h.hashes = h.hashes, nil
 	return dst
-}
-
-func (h *Hasher) ascii(c byte) {
-	switch {
-	case 'a' <= c && c <= 'z':
-		h.add(c)
-	case 'A' <= c && c <= 'Z':
-		h.add(c | 0x20)
-	case '0' <= c && c <= '9':
-		h.addDigit()
-	case c <= ' ':
-		h.end()
-	}
 }
 
 // wide takes a character beyond ASCII; b is its UTF-8.
@@ -88,22 +89,23 @@ func (h *Hasher) addRune(r rune) {
 
 // addDigit adds "0" for a run of digits.
 func (h *Hasher) addDigit() {
-	if n := len(h.word); n == 0 || h.word[n-1] != '0' {
+	if h.n == 0 || h.word[h.n-1] != '0' {
 		h.add('0')
 	}
 }
 
 func (h *Hasher) add(c byte) {
-	if len(h.word) < wordMax {
-		h.word = append(h.word, c)
+	if h.n < wordMax {
+		h.word[h.n] = c
+		h.n++
 	}
 }
 
 // end ends a word, if there is one.
 func (h *Hasher) end() {
-	if len(h.word) > 0 {
-		h.hashes = append(h.hashes, xxh3.Hash(h.word))
-		h.word = h.word[:0]
+	if h.n > 0 {
+		h.hashes = append(h.hashes, xxh3.Hash(h.word[:h.n]))
+		h.n = 0
 	}
 }
 
