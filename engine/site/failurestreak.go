@@ -49,7 +49,7 @@ func (t FailureStreak) WithFailure(o outcome.Outcome, now, retryAt time.Time) Fa
 		t.FirstAt += at - t.lastAt
 	}
 	if isUnreached(t.LastOutcome) && !isUnreached(o) { // the server can be reached again: the waits begin at the shortest
-		t.Count = 0
+		t.Count, t.sinceProbe = 0, 0
 	}
 	t.lastAt, t.LastOutcome = at, o
 	if !retryAt.IsZero() {
