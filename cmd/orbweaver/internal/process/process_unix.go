@@ -3,7 +3,10 @@
 package process
 
 import (
+	"bytes"
+	"os"
 	"runtime"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -19,7 +22,26 @@ func Usage() (cpu time.Duration, rssPeak int64) {
 	if runtime.GOOS != "darwin" {
 		rssPeak <<= 10 // kilobytes but on macOS
 	}
+	if own := ownPeak(); own > 0 {
+		rssPeak = own
+	}
 	return cpu, rssPeak
+}
+
+// ownPeak returns the peak of resident memory that Linux counts for the program alone; 0 if it is not known. Maxrss of
+// getrusage is at least the memory of the process that started the program.
+func ownPeak() int64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := bytes.Cut(status, []byte("\nVmHWM:"))
+	number, _, _ := bytes.Cut(rest, []byte("kB\n"))
+	kilobytes, err := strconv.ParseInt(string(bytes.TrimSpace(number)), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return kilobytes << 10
 }
 
 // FileLimit asks for as many open files as are needed, and returns how many there may be.
