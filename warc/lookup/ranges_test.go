@@ -19,7 +19,7 @@ type rangesOf struct {
 
 func (r *rangesOf) OpenRange(name string, offset, length int64) (vfs.File, error) {
 	r.opened = append(r.opened, fmt.Sprintf("%d+%d", offset, length))
-	return r.FS.Open(name)
+	return r.Open(name)
 }
 
 // A record is opened once, with the offset and the length of the index, so that a store must not send more. The

@@ -49,7 +49,7 @@ func (m *Marks) Add(mark Mark) {
 	if r := m.resumption.Swap(nil); r != nil {
 		m.resume(r)
 	}
-	_ = m.File.Mark(mark)
+	_ = m.Mark(mark)
 	m.due.Store(mark.End + m.step)
 }
 
