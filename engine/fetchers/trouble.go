@@ -15,8 +15,9 @@ import (
 // A failure of a site does not count as a try of its URLs, a failure of a URL does. No connection is a failure of the
 // site. The cause of other failures (5xx, a reset, no response in time) is unknown. The first one counts as the URL's
 // own; later ones do not, until the site has answered another request. A URL whose failure does not count goes behind
-// all others of its site, so that these get their turn. If they fail too, or if there are none, the site is asked
-// for a proof that it serves pages: see site.State.NextProbe.
+// all others of its site, so that these get their turn. The first failure of a page requisite always counts: requisites
+// precede other URLs until they have been tried. If they fail too, or if there are none, the site is asked for a proof
+// that it serves pages: see site.State.NextProbe.
 
 const (
 	// passedItems is the number of URLs of a Visit that come before a failed URL whose failure counts as a try.
@@ -176,6 +177,8 @@ func (t *trouble) isOwnFailure(c *current, p *fetch.Page, o outcome.Outcome) boo
 		return false
 	case f.ServesPages:
 		return true
+	case c.kind == pageRequest && c.queued.Embeds > 0 && c.queued.Tries == 0:
+		return true // or it would precede the URLs that can show whether the site answers
 	case o == outcome.TooMany:
 		return f.FirstAt == 0
 	default:

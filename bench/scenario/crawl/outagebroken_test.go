@@ -132,6 +132,32 @@ func TestOutage_aBrokenPageEndsOverManyStops(t *testing.T) {
 	})
 }
 
+// A page of a site has images that never answer. Images are fetched first, but these do not keep the site from its
+// other pages: each fails once before those come.
+func TestOutage_brokenImagesDoNotHoldTheirSite(t *testing.T) {
+	for _, by := range []testbed.Condition{{Status: 500}, {Status: 503}, {Reset: true}} {
+		synctest.Test(t, func(t *testing.T) {
+			const pages = 40
+			o := &testbed.OutageWeb{Sites: 1, Pages: pages, BrokenBy: by}
+			o.Condition = func(int, time.Duration) testbed.Condition { return testbed.Condition{} }
+			o.Broken = func(page int) bool { return page > pages }
+			o.Elsewhere = func(page int) string {
+				if page != 3 {
+					return "/1"
+				}
+				return "/1><img src=/77><img src=/78><img src=/79"
+			}
+			o.Begin()
+			rig, cfg := o.Config(t)
+			r := o.Crawl(t, rig, cfg, rig.FS)
+			took := time.Since(o.Began) - pages*cfg.Politeness.HostDelay
+			if r.State != lifecycle.Finished || r.Outcomes["ok"] != pages || took > 10*time.Minute || o.Tried > pages+20 {
+				t.Errorf("%+v: %s, %v longer, %d connections, outcomes %v", by, r.State, took, o.Tried, r.Outcomes)
+			}
+		})
+	}
+}
+
 // Some pages of a site in a row never answer, in the middle of its queue or at its end. The crawl gets all others and
 // ends: after half an hour and more if the site serves its root page, which proves that these pages are broken.
 func TestOutage_pagesInARowThatAreBrokenEndAlone(t *testing.T) {
