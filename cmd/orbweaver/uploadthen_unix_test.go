@@ -106,11 +106,7 @@ func withoutKeys(t *testing.T, f func()) {
 // derive is killed with -9 when the bucket has got, or has answered, each of its first requests in turn. The last run
 // gives the same outputs as one run.
 func TestDeriveFromStore_survivesKills(t *testing.T) {
-	store := serveBucket(t)
-	w := serve(t)
-	dir := filepath.Join(t.TempDir(), "crawl")
-	call(w.crawl(dir, 0, "--warc-compression", "none", "--warc-size", "64KiB", "--upload", "s3://bucket",
-		"--upload-endpoint", store.URL, "--upload-then", "delete")...).want(t, command.ExitDone)
+	store, dir := crawlIntoBucket(t)
 	want, out := t.TempDir(), t.TempDir()
 	args := []string{"derive", "--corpus", "--graph", "--from-store", "--workers", "1", dir, "--out"}
 	call(append(args, want)...).want(t, command.ExitDone)
@@ -140,11 +136,7 @@ func TestDeriveFromStore_survivesKills(t *testing.T) {
 
 // The bucket has another object in the place of one that was removed here. fsck --remote finds it.
 func TestFsckRemote_findsAnObjectThatWasReplaced(t *testing.T) {
-	store := serveBucket(t)
-	w := serve(t)
-	dir := filepath.Join(t.TempDir(), "crawl")
-	call(w.crawl(dir, 0, "--warc-compression", "none", "--warc-size", "64KiB", "--upload", "s3://bucket",
-		"--upload-endpoint", store.URL, "--upload-then", "delete")...).want(t, command.ExitDone)
+	store, dir := crawlIntoBucket(t)
 	name := strings.Replace(globNames(t, dir, "warc/*.cdxj")[0], ".cdxj", ".warc", 1)
 	if _, err := store.PutObject("bucket", name, map[string]string{}, strings.NewReader("x"), 1, nil); err != nil {
 		t.Fatal(err)
@@ -193,6 +185,15 @@ func (b *bucket) text(t *testing.T, key string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// crawlIntoBucket makes a crawl whose WARC files are in a bucket alone, and returns the bucket and the directory.
+func crawlIntoBucket(t *testing.T) (store *bucket, dir string) {
+	t.Helper()
+	store, dir = serveBucket(t), filepath.Join(t.TempDir(), "crawl")
+	call(serve(t).crawl(dir, 0, "--warc-compression", "none", "--warc-size", "64KiB", "--upload", "s3://bucket",
+		"--upload-endpoint", store.URL, "--upload-then", "delete")...).want(t, command.ExitDone)
+	return store, dir
 }
 
 func serveBucket(t *testing.T) *bucket {

@@ -324,9 +324,10 @@ func (k *checker) needsProof(_ context.Context, c *current) (verdict, error) {
 const fewItems = 3
 
 // areSuspect reports whether the last URLs of a site are likely broken. A URL is suspect if it has failed in a way that
-// counted as a try: the site had answered another request just before. In an outage only the first URL that fails is
-// suspect. So the answer is yes if all are suspect, or one of a few. Then the site need not fail for long before its
-// root page is asked for a proof: if it serves that page, these URLs are broken.
+// counted as a try: the site had answered another request just before, or the URL is a page requisite. In an outage
+// only the first URL that fails is suspect, and requisites. So the answer is yes if all are suspect, or one of a few.
+// Then the site need not fail for long before its root page is asked for a proof: if it serves that page, these URLs
+// are broken.
 func areSuspect(items [][]byte) bool {
 	suspect := 0
 	for _, item := range items {
