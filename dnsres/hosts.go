@@ -53,18 +53,22 @@ func (h *hostsFile) lookup(name string, now time.Time) []netip.Addr {
 
 // reload reads the file if it has changed.
 func (h *hostsFile) reload() {
+	info, err := os.Stat(h.path)
+	if err != nil || !info.Mode().IsRegular() { // a named pipe would hold every look-up
+		h.names, h.size = nil, -1
+		return
+	}
+	if h.names != nil && info.ModTime().Equal(h.changed) && info.Size() == h.size {
+		return
+	}
 	f, err := os.Open(h.path)
 	if err != nil {
 		h.names, h.size = nil, -1
 		return
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	info, err := f.Stat()
-	if err == nil && h.names != nil && info.ModTime().Equal(h.changed) && info.Size() == h.size {
-		return
-	}
-	text, rerr := io.ReadAll(io.LimitReader(f, hostsMax))
-	if err != nil || rerr != nil {
+	text, err := io.ReadAll(io.LimitReader(f, hostsMax))
+	if err != nil {
 		h.names, h.size = nil, -1
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/cluster"
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
+	"orbweaver/internal/plural"
 	"orbweaver/internal/urlx"
 )
 
@@ -29,11 +30,10 @@ type Injector struct {
 // keptMost is how many bytes of lines wait until they are kept.
 const keptMost = 1 << 20
 
-// Add offers URLs as fast as there is room for them, and returns what became of them. The error names the first of
-// those that are no URLs; the others are added all the same.
+// Add offers URLs as fast as there is room for them, and returns what became of them. An error is a fault of the crawl:
+// what is no URL is counted as refused, and the others are added all the same.
 func (i *Injector) Add(ctx context.Context, urls iter.Seq[string]) (added Added, err error) {
 	defer func() { err = errors.Join(err, i.keepLines()) }()
-	var bad badURLs
 	for raw := range urls {
 		url, err := urlx.Normalize(nil, CompleteSeed([]byte(raw)))
 		widens := err == nil && !i.Seeds.Has(url)
@@ -41,19 +41,17 @@ func (i *Injector) Add(ctx context.Context, urls iter.Seq[string]) (added Added,
 			err = i.Seeds.Add(url)
 		}
 		if err != nil {
-			reason := urlx.Reason(err)
-			bad.add(raw, errors.New(reason))
-			added.note(raw, Refused, reason)
+			added.note(raw, Refused, urlx.Reason(err))
 			continue
 		}
 		if err := i.Frontier.WaitRoom(ctx); err != nil {
 			i.Refused = true
-			return added, errors.Join(bad.err(), err)
+			return added, err
 		}
 		result, reason, ok := i.add(url)
 		if !ok {
 			i.Refused = true
-			return added, errors.Join(bad.err(), cluster.ErrEnding)
+			return added, cluster.ErrEnding
 		}
 		if result == New || result == Sent || result == Known && widens {
 			i.kept = append(append(i.kept, url...), '\n')
@@ -63,7 +61,7 @@ func (i *Injector) Add(ctx context.Context, urls iter.Seq[string]) (added Added,
 		}
 		if len(i.kept) >= keptMost {
 			if err := i.keepLines(); err != nil {
-				return added, errors.Join(bad.err(), err)
+				return added, err
 			}
 		}
 	}
@@ -71,7 +69,7 @@ func (i *Injector) Add(ctx context.Context, urls iter.Seq[string]) (added Added,
 	if added.New+added.Known == 0 && i.IsStopping() {
 		err = cluster.ErrEnding
 	}
-	return added, errors.Join(bad.err(), err)
+	return added, err
 }
 
 // keepLines keeps the lines that wait.
@@ -147,23 +145,22 @@ func (a *Added) Join(b *Added) {
 // Count is the number of URLs.
 func (a *Added) Count() int { return a.New + a.Known + a.Sent + a.Refused }
 
-// badURLs collects what is no URL: the first few by name, the others by their number.
-type badURLs struct {
-	named []error
-	more  int
-}
-
-func (b *badURLs) add(raw string, why error) {
-	if len(b.named) == BadSeedsLogged {
-		b.more++
-		return
+// RefusedError names the first URLs that were refused, with the reasons; nil if none was.
+func (a *Added) RefusedError() error {
+	if a.Refused == 0 {
+		return nil
 	}
-	b.named = append(b.named, fmt.Errorf("%.200q: %w", raw, why))
-}
-
-func (b *badURLs) err() error {
-	if b.more > 0 {
-		return errors.Join(append(b.named, fmt.Errorf("engine: and %d more", b.more))...)
+	said := fmt.Sprintf("%d of %s %s refused", a.Refused, plural.Count(a.Count(), "URL"),
+		plural.Verb(a.Refused, "was", "were"))
+	named := 0
+	for _, u := range a.URLs {
+		if u.Result == Refused && named < BadSeedsLogged {
+			said += fmt.Sprintf("\n%.200q: %s", u.URL, u.Reason)
+			named++
+		}
 	}
-	return errors.Join(b.named...)
+	if more := a.Refused - named; more > 0 {
+		said += fmt.Sprintf("\nand %d more", more)
+	}
+	return errors.New(said)
 }

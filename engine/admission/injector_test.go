@@ -115,9 +115,10 @@ func TestInjector_leavesOutBadURLs(t *testing.T) {
 	if added.New != 2 || added.Refused != BadSeedsLogged+3 || len(r.admitted(t)) != 2 {
 		t.Errorf("%+v added", added)
 	}
-	if err == nil {
-		t.Fatal("no error")
+	if err != nil {
+		t.Fatal(err)
 	}
+	err = added.RefusedError()
 	for text, want := range map[string]bool{
 		`"bad-0": `: true, fmt.Sprintf(`"bad-%d": `, BadSeedsLogged-1): true, "and 3 more": true,
 		fmt.Sprintf(`"bad-%d": `, BadSeedsLogged): false,
@@ -137,7 +138,7 @@ func TestInjector_saysWhatBecameOfEachURL(t *testing.T) {
 	}))
 	want := "[{http://a.test/ new } {http://a.test/ known } {ftp://a.test/ refused scheme is not http or https} " +
 		"{http://a.test/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx refused longer than --max-url}]"
-	if got := fmt.Sprint(added.URLs); got != want || err == nil {
+	if got := fmt.Sprint(added.URLs); got != want || err != nil {
 		t.Errorf("results %s, %v", got, err)
 	}
 }

@@ -48,61 +48,74 @@ func Dial(address, token string) *Client {
 // Status asks for the report.
 func (c *Client) Status(ctx context.Context) (report.Report, error) {
 	var r report.Report
-	err := c.call(ctx, http.MethodGet, "/status", "", &r)
+	err := c.ask(ctx, "/status", &r)
 	return r, err
 }
 
 // HostRules asks for the rules of single hosts.
 func (c *Client) HostRules(ctx context.Context) (HostRules, error) {
 	var h HostRules
-	err := c.call(ctx, http.MethodGet, "/rules", "", &h)
+	err := c.ask(ctx, "/rules", &h)
 	return h, err
 }
 
 // AskQuestion asks a question with its parameters, as in a URL: hosts?limit=3. Its answer in JSON is read into into.
 func (c *Client) AskQuestion(ctx context.Context, question string, into any) error {
-	return c.call(ctx, http.MethodGet, "/"+question, "", into)
+	return c.ask(ctx, "/"+question, into)
 }
+
+// AnswerError is what is wrong with an action that the crawl has not done, or not for all of its lines.
+type AnswerError struct {
+	Status int // of the answer
+	Text   string
+}
+
+func (e *AnswerError) Error() string { return e.Text }
 
 // Do performs one of pause, resume, stop, leave, reload, add, block, rule, set, undo, with its parameters as in a URL:
 // set?yes=true. args are the lines of its body.
 func (c *Client) Do(ctx context.Context, action string, args []string) (Reply, error) {
 	var r Reply
-	err := c.call(ctx, http.MethodPost, "/"+action, strings.Join(args, "\n"), &r)
+	status, err := c.call(ctx, http.MethodPost, "/"+action, strings.Join(args, "\n"), &r)
 	if err == nil && r.Error != "" {
-		err = errors.New(r.Error)
+		err = &AnswerError{status, r.Error}
 	}
 	return r, err
 }
 
-func (c *Client) call(ctx context.Context, method, path, body string, into any) error {
+func (c *Client) ask(ctx context.Context, path string, into any) error {
+	_, err := c.call(ctx, http.MethodGet, path, "", into)
+	return err
+}
+
+func (c *Client) call(ctx context.Context, method, path, body string, into any) (status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, strings.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("control: %w", err)
+		return 0, fmt.Errorf("control: %w", err)
 	}
 	resp, err := c.send(req)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, answerSize))
 	if err != nil {
-		return fmt.Errorf("control: %w", err)
+		return 0, fmt.Errorf("control: %w", err)
 	}
 	if resp.StatusCode == http.StatusUnauthorized {
-		return fmt.Errorf("%w (%s)", ErrToken, c.name)
+		return 0, fmt.Errorf("%w (%s)", ErrToken, c.name)
 	}
 	if method == http.MethodGet && resp.StatusCode != http.StatusOK {
 		var refusal Reply
 		if err := json.Unmarshal(text, &refusal); err == nil && refusal.Error != "" {
-			return errors.New(refusal.Error)
+			return 0, &AnswerError{resp.StatusCode, refusal.Error}
 		}
-		return fmt.Errorf("control: %s answered %s: %.200s", path, resp.Status, text)
+		return 0, fmt.Errorf("control: %s answered %s: %.200s", path, resp.Status, text)
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("control: %s answered %s: %.200s", path, resp.Status, text)
+		return 0, fmt.Errorf("control: %s answered %s: %.200s", path, resp.Status, text)
 	}
-	return nil
+	return resp.StatusCode, nil
 }
 
 // forward sends a request of a browser on, and returns the answer as it comes.

@@ -222,14 +222,19 @@ func newHandler(crawl Crawl, o Options, live *dashboard.Live) http.Handler {
 // act answers what f did, and tells the log if it changed anything.
 func (h *handler) act(f func() (said string, changed bool)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		h.turn.Lock()
-		said, changed := f()
-		if changed {
-			h.log.Info("by the operator: " + said)
-		}
-		h.turn.Unlock()
-		answer(w, Reply{Message: said})
+		answer(w, Reply{Message: h.doInTurn(f)})
 	}
+}
+
+// doInTurn calls f while no other action runs, and tells the log if it changed anything.
+func (h *handler) doInTurn(f func() (said string, changed bool)) string {
+	h.turn.Lock()
+	defer h.turn.Unlock() // net/http recovers from a panic of f
+	said, changed := f()
+	if changed {
+		h.log.Info("by the operator: " + said)
+	}
+	return said
 }
 
 // answerQuestion answers a question about the crawl.
@@ -283,13 +288,14 @@ func (h *handler) add(w http.ResponseWriter, r *http.Request, in *text) {
 	if taken := added.New + added.Known + added.Sent; taken > 0 {
 		h.log.Info("by the operator: URLs added", "new", added.New, "known", added.Known, "refused", added.Refused)
 	}
-	if err == nil && in.err == nil {
-		answer(w, Reply{Message: AddedMessage(&added), Added: added})
-		return
+	said, status := Reply{Message: AddedMessage(&added), Added: added}, http.StatusOK
+	if all := errors.Join(in.err, err, added.RefusedError()); all != nil {
+		said.Error, status = shortened(all), statusOf(all)
 	}
-	answerWith(w, statusOf(errors.Join(in.err, err)), Reply{
-		Message: AddedMessage(&added), Error: shortened(errors.Join(in.err, err)), Added: added,
-	})
+	if err != nil {
+		status = http.StatusInternalServerError
+	}
+	answerWith(w, status, said)
 }
 
 // AddedMessage says what became of URLs that were added.

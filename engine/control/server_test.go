@@ -35,6 +35,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type fake struct {
 	did   []string
 	stays error // why it cannot leave
+	fault error // why URLs cannot be kept
 }
 
 func (f *fake) note(format string, args ...any) { f.did = append(f.did, fmt.Sprintf(format, args...)) }
@@ -59,7 +60,9 @@ func (f *fake) AddURLs(_ context.Context, urls iter.Seq[string]) (admission.Adde
 	all := slices.Collect(urls)
 	f.note("add %d", len(all))
 	if slices.Contains(all, "bad") {
-		return admission.Added{New: len(all) - 1, Refused: 1}, errors.New(`"bad": no URL`)
+		return admission.Added{
+			New: len(all) - 1, Refused: 1, URLs: []admission.AddedURL{{URL: "bad", Result: admission.Refused, Reason: "no URL"}},
+		}, f.fault
 	}
 	return admission.Added{New: len(all)}, nil
 }
@@ -154,7 +157,8 @@ func TestActions(t *testing.T) {
 		{"/leave", "", 200, "leaving permanently: its hosts are given to the other agents", ""},
 		{"/reload", "", 400, "", "control: this crawl has no file of an agent"},
 		{"/add", "http://a.test/\n# no\n\n http://b.test/ ", 200, "2 URLs: 2 new, 0 known, 0 refused", ""},
-		{"/add", "http://a.test/\nbad", 400, "2 URLs: 1 new, 0 known, 1 refused", `"bad": no URL`},
+		{"/add", "http://a.test/\nbad", 400, "2 URLs: 1 new, 0 known, 1 refused",
+			"1 of 2 URLs was refused\n\"bad\": no URL"},
 		{"/block", ".a.test\nb c\nd.test", 400, "2 of 3 host rules saved", "no rule: b c exclude"},
 		{"/rule", ".a.test host-delay=4s", 200, "1 of 1 host rules saved", ""},
 		{"/set", "host-delay=4s\nip-delay=1s", 200, "host-delay is now 4s, was 1; ip-delay is now 1s, was 1", ""},
@@ -287,6 +291,11 @@ func TestClientAndServer(t *testing.T) {
 		}
 		if r, err := c.Do(t.Context(), "add", []string{"http://a.test/", "bad"}); err == nil || r.Message == "" {
 			t.Errorf("%s: add: %+v, %v", address, r, err)
+		}
+		f.fault = errors.New("disk full")
+		_, err = c.Do(t.Context(), "add", []string{"http://a.test/", "bad"})
+		if answer, ok := errors.AsType[*AnswerError](err); !ok || answer.Status != http.StatusInternalServerError {
+			t.Errorf("%s: with a fault of the disk: %v", address, err)
 		}
 		if r, err := c.Do(t.Context(), "pause", nil); err != nil || r.Message != "paused" {
 			t.Errorf("%s: pause: %+v, %v", address, r, err)

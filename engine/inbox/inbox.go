@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"iter"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -28,9 +29,13 @@ const (
 const (
 	// Quiet is how long nothing must change before files are read, also at the start.
 	Quiet = time.Second
+	// Again is how long the inbox waits after a fault of the crawl, such as a full disk, before it reads files again.
+	Again = 30 * time.Second
 
 	chunk   = 5000      // URLs that are added at once
 	lineMax = 128 << 10 // bytes
+
+	shownMost = 200 // bytes of a line that is too long
 )
 
 // Add adds URLs to the crawl, and returns when a checkpoint has them: operator.Operator.AddURLs.
@@ -99,15 +104,19 @@ func (i *Inbox) Run(ctx context.Context, add Add) error {
 			}
 		})
 	}()
-	for isWaiting := i.pending.Load(); ; {
-		sizes, isQuiet := i.waitQuiet(ctx, changed, blind, isWaiting)
+	var again time.Duration // when files are read without a change; 0: never
+	if i.pending.Load() {
+		again = Quiet
+	}
+	for {
+		sizes, isQuiet := i.waitQuiet(ctx, changed, blind, again)
 		if !isQuiet {
 			end()
 			return <-watched
 		}
-		written, err := i.readFiles(ctx, sizes, add)
-		isWaiting = written > 0
-		i.pending.Store(i.pending.Load() && isWaiting)
+		var err error
+		again, err = i.readFiles(ctx, sizes, add)
+		i.pending.Store(i.pending.Load() && again > 0)
 		if err != nil {
 			end()
 			return errors.Join(err, <-watched)
@@ -115,12 +124,12 @@ func (i *Inbox) Run(ctx context.Context, add Add) error {
 	}
 }
 
-// waitQuiet waits for a change, unless files are waiting already, and until there was none for Quiet. It returns the
+// waitQuiet waits for a change, or for a time if that is not 0, and until there was no change for Quiet. It returns the
 // sizes that the files had since; false when ctx has ended, or when no file waits and no more changes are seen (blind).
 func (i *Inbox) waitQuiet(
-	ctx context.Context, changed, blind <-chan struct{}, isWaiting bool,
+	ctx context.Context, changed, blind <-chan struct{}, again time.Duration,
 ) (map[string]int64, bool) {
-	if !isWaiting {
+	if again == 0 {
 		select {
 		case <-changed:
 		case <-blind:
@@ -128,13 +137,15 @@ func (i *Inbox) waitQuiet(
 		case <-ctx.Done():
 			return nil, false
 		}
+		again = Quiet
 	}
 	for {
 		sizes := i.sizes()
-		timer := time.NewTimer(Quiet)
+		timer := time.NewTimer(again)
 		select {
 		case <-changed:
 			timer.Stop()
+			again = Quiet
 		case <-timer.C:
 			return sizes, true
 		case <-ctx.Done():
@@ -183,9 +194,16 @@ func isUnfinished(name string) bool {
 // errWritten says that a file is still being written.
 var errWritten = errors.New("inbox: the file is still being written")
 
-// readFiles reads the files that have the sizes of a second ago, and returns how many have not: they are still being
-// written. A fault of one file is logged, and the file stays where it is. An error is of the crawl, which ends.
-func (i *Inbox) readFiles(ctx context.Context, sizes map[string]int64, add Add) (written int, err error) {
+// crawlError is a fault of the crawl, not of the file that is read.
+type crawlError struct{ error }
+
+// Unwrap gives the cause.
+func (e crawlError) Unwrap() error { return e.error }
+
+// readFiles reads the files that have the sizes of a second ago, and returns when files that stay are read again: those
+// that are still being written, and those that the crawl could not take. A fault of one file is logged, and the file
+// stays until the directory changes. An error is of the crawl, which ends.
+func (i *Inbox) readFiles(ctx context.Context, sizes map[string]int64, add Add) (again time.Duration, err error) {
 	names, err := i.files()
 	if err != nil {
 		return 0, fmt.Errorf("inbox: %w", err)
@@ -196,16 +214,21 @@ func (i *Inbox) readFiles(ctx context.Context, sizes map[string]int64, add Add) 
 		if isKnown {
 			err = i.readFile(ctx, name, size, add)
 		}
+		_, isOfCrawl := errors.AsType[crawlError](err)
 		switch {
 		case errors.Is(err, errWritten):
-			written++
+			again = Quiet
 		case errors.Is(err, cluster.ErrEnding) || ctx.Err() != nil:
 			return 0, nil //nolint:nilerr // the crawl ends: the file is read in the next run
+		case isOfCrawl:
+			again = max(again, Again)
+			i.o.Log.Warn("the crawl cannot take the URLs of a file of the inbox now; it stays there, and is read again",
+				"file", name, "after", Again.String(), "error", err)
 		case err != nil:
 			i.o.Log.Warn("a file of the inbox could not be read, and stays there", "file", name, "error", err)
 		}
 	}
-	return written, nil
+	return again, nil
 }
 
 // readFile adds the URLs of a file, writes the report, and moves the file. If the file has not the size that is given,
@@ -221,7 +244,7 @@ func (i *Inbox) readFile(ctx context.Context, name string, size int64, add Add) 
 		return err
 	}
 	r := &report{}
-	report := i.o.Dir + "/" + Dir + "/." + name + ".report"
+	report := i.o.Dir + "/" + doneDir + "/." + name + ".report" // in Dir its writing would be seen as a change
 	err = vfs.WriteAtomic(i.o.FS, report, func(w io.Writer) error {
 		r.out = bufio.NewWriter(w)
 		return errors.Join(i.addAll(ctx, f, r, add), r.out.Flush(), hasSize(f, size))
@@ -274,47 +297,57 @@ func (i *Inbox) freeName(dir, name string) (string, error) {
 	return i.o.Dir + "/" + dir + "/" + free, nil
 }
 
-// addAll adds the URLs of a file, some thousands at a time.
+// addAll adds the URLs of a file, some thousands at a time. An error is one of reading or writing, or a crawlError.
 func (i *Inbox) addAll(ctx context.Context, f io.Reader, r *report, add Add) error {
 	if err := r.line("result", "url", "reason"); err != nil {
 		return err
 	}
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, lineMax)
+	in := bufio.NewReaderSize(f, lineMax)
 	for more := true; more; {
 		var urls []string
-		for more = lines.Scan(); more; more = lines.Scan() {
-			if line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\uFEFF")); line != "" && line[0] != '#' {
-				if urls = append(urls, line); len(urls) == chunk {
-					break
+		for more && len(urls) < chunk {
+			line, isLong, err := readLine(in)
+			if more = !errors.Is(err, io.EOF); more && err != nil {
+				return err
+			}
+			if isLong {
+				r.added.Refused++
+				if err := r.line(string(admission.Refused), line, "the line is too long"); err != nil {
+					return err
 				}
+			} else if line != "" && line[0] != '#' {
+				urls = append(urls, line)
 			}
 		}
 		if len(urls) == 0 {
-			break
+			continue
 		}
-		added, err := add(ctx, func(yield func(string) bool) {
-			for _, url := range urls {
-				if !yield(url) {
-					return
-				}
-			}
-		})
+		added, err := add(ctx, slices.Values(urls))
 		if errors.Is(err, cluster.ErrEnding) || ctx.Err() != nil {
 			return errors.Join(cluster.ErrEnding, err)
 		}
-		if err != nil && added.Refused == 0 { // not only for what is not a URL
-			return err
+		if err != nil {
+			return crawlError{err}
 		}
 		if err := r.note(&added); err != nil {
 			return err
 		}
 	}
-	if err := lines.Err(); err != nil { // a line that is too long: what came before it has been added
-		r.added.Refused++
-		return r.line(string(admission.Refused), "", "the file could not be read to its end: "+err.Error())
-	}
 	return nil
+}
+
+// readLine reads a line without blanks around it. Of one that is too long it returns the beginning. The last line comes
+// with io.EOF.
+func readLine(in *bufio.Reader) (line string, isLong bool, err error) {
+	b, err := in.ReadSlice('\n')
+	if isLong = errors.Is(err, bufio.ErrBufferFull); isLong {
+		b = b[:shownMost]
+	}
+	line = strings.TrimSpace(strings.TrimPrefix(string(b), "\uFEFF"))
+	for errors.Is(err, bufio.ErrBufferFull) {
+		_, err = in.ReadSlice('\n')
+	}
+	return line, isLong, err
 }
 
 // report is what became of the URLs of a file.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster"
 	"orbweaver/internal/vfs"
+	"orbweaver/internal/vfs/faultfs"
 	"orbweaver/internal/vfs/vfstest"
 )
 
@@ -35,7 +37,9 @@ type rig struct {
 	fs    *vfs.Mem
 	mu    sync.Mutex // held while taken is used
 	taken []string
-	fail  error // of the next call
+	fail  error  // of the next call
+	fault error  // of the disk: what is a URL is not kept
+	disk  vfs.FS // that the inbox uses, if it is not fs
 
 	before atomic.Pointer[func()] // called before each call of add
 }
@@ -56,10 +60,11 @@ func (r *rig) add(_ context.Context, urls iter.Seq[string]) (added admission.Add
 		case !strings.HasPrefix(url, "http"):
 			u.Result, u.Reason = admission.Refused, "scheme is not http or https"
 			added.Refused++
-			err = errors.New("no URL: " + url)
 		case slices.Contains(r.taken, url):
 			u.Result = admission.Known
 			added.Known++
+		case r.fault != nil:
+			return added, r.fault
 		default:
 			r.taken = append(r.taken, url)
 			added.New++
@@ -118,7 +123,10 @@ func (r *rig) list(t *testing.T) string {
 func (r *rig) run(t *testing.T, happen func(changed func(), inbox *Inbox)) {
 	t.Helper()
 	h := &handWatcher{changed: make(chan func(), 1)}
-	i, err := Open(Options{FS: r.fs, Dir: "crawl", Watcher: h, Log: slog.New(slog.DiscardHandler)})
+	if r.disk == nil {
+		r.disk = r.fs
+	}
+	i, err := Open(Options{FS: r.disk, Dir: "crawl", Watcher: h, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,6 +262,63 @@ func TestInbox_nothingIsLostByAKill(t *testing.T) {
 					strings.Count(report, "\n"))
 			}
 		}
+	})
+}
+
+// A disk that cannot keep a URL is not hidden by a line that is no URL: the file stays with all that it holds. It is
+// read again when the fault has passed, and until then the crawl does not end.
+func TestInbox_aFaultOfTheDiskIsNotHiddenByARefusedLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &rig{fs: vfs.NewMem(1)}
+		r.put(t, "a.txt", "ftp://a.test/\nhttp://b.test/\nhttp://c.test/\n")
+		r.fault = errors.New("no space left on device")
+		r.run(t, func(_ func(), i *Inbox) {
+			if time.Sleep(2 * Quiet); !i.IsPending() || r.list(t) != "a.txt" {
+				t.Errorf("with the fault: pending %v, files: %s", i.IsPending(), r.list(t))
+			}
+			r.mu.Lock()
+			r.fault = nil
+			r.mu.Unlock()
+			time.Sleep(Again + Quiet)
+			if got := r.urls(); got != "http://b.test/ http://c.test/" || r.list(t) != "done/a.txt done/a.txt.tsv" ||
+				i.IsPending() {
+				t.Errorf("after it: %s, files: %s", got, r.list(t))
+			}
+		})
+	})
+}
+
+// A file whose bytes cannot be read to the end stays: the URLs behind the fault are not lost.
+func TestInbox_aFileThatTheDiskDoesNotGiveStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &rig{fs: vfs.NewMem(1)}
+		r.put(t, "a.txt", "http://a.test/\n"+strings.Repeat("# nothing\n", lineMax/5)+"http://b.test/\n")
+		r.disk = faultfs.New(r.fs, faultfs.NewScript(faultfs.Rule{
+			Op: faultfs.Read, Name: "crawl/inbox/a.txt", From: 2, Err: syscall.EIO,
+		}))
+		r.run(t, func(func(), *Inbox) {
+			if time.Sleep(2 * Quiet); r.list(t) != "a.txt" {
+				t.Errorf("files: %s", r.list(t))
+			}
+		})
+	})
+}
+
+// A line that no URL can be as long as is refused alone: those behind it are added.
+func TestInbox_aLineThatIsTooLongCostsNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &rig{fs: vfs.NewMem(1)}
+		r.put(t, "a.txt", "http://a.test/\nhttp://long.test/"+strings.Repeat("x", 3*lineMax)+"\nhttp://b.test/")
+		r.run(t, func(func(), *Inbox) {
+			time.Sleep(2 * Quiet)
+			if got := r.urls(); got != "http://a.test/ http://b.test/" {
+				t.Errorf("added: %s", got)
+			}
+			report := string(vfstest.ReadAll(t, r.fs, "crawl/inbox/done/a.txt.tsv"))
+			if !strings.Contains(report, "refused\thttp://long.test/xxx") || !strings.Contains(report, "too long") {
+				t.Errorf("report: %s", report)
+			}
+		})
 	})
 }
 

@@ -159,8 +159,8 @@ func (o *Operator) HostRule(rules []string) (taken int, err error) {
 // configuration.
 func (o *Operator) HostRules() (live, fixed []string) { return o.Live.Hosts.List() }
 
-// AddURLs offers URLs as seeds, as fast as there is room for them, and returns when a checkpoint has them. The error
-// names the first of those that are no URLs; the others are added all the same.
+// AddURLs offers URLs as seeds, as fast as there is room for them, and returns when a checkpoint has them. An error
+// is a fault of the crawl; what is no URL is counted as refused.
 func (o *Operator) AddURLs(ctx context.Context, urls iter.Seq[string]) (added admission.Added, err error) {
 	i := admission.Injector{
 		Frontier: o.Frontier, Seeds: o.Seeds, Journal: o.Disk.Journal, IsStopping: o.Run.IsStopping, Wake: o.Wake,

@@ -66,16 +66,57 @@ func (d disk) dirMode(name string) fs.FileMode {
 }
 
 func (d disk) Create(name string) (File, error) {
-	return openDisk(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, d.fileMode(name))
+	return openFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, d.fileMode(name))
 }
 
-func (disk) Open(name string) (File, error) { return openDisk(name, os.O_RDONLY, 0) }
+func (disk) Open(name string) (File, error) {
+	if strings.HasPrefix(name, devices) {
+		return openFile(name, os.O_RDONLY, 0)
+	}
+	f, err := openDisk(name, os.O_RDONLY|noWait, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%w: %s", ErrNotRegular, kindOf(info.Mode()))}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// devices is the directory of what a user may name although it is no regular file.
+const devices = "/dev/"
+
+// kindOf is what messages call a file that is not regular.
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "it is a directory"
+	case mode&fs.ModeNamedPipe != 0:
+		return "it is a named pipe; /dev/stdin may be one"
+	case mode&fs.ModeSocket != 0:
+		return "it is a socket"
+	}
+	return "it is a device"
+}
 
 func (d disk) OpenRW(name string) (File, error) {
-	return openDisk(name, os.O_RDWR|os.O_CREATE, d.fileMode(name))
+	return openFile(name, os.O_RDWR|os.O_CREATE, d.fileMode(name))
 }
 
-func openDisk(name string, flag int, mode fs.FileMode) (File, error) {
+// openFile is openDisk as a File: a nil pointer would not be a nil File.
+func openFile(name string, flag int, mode fs.FileMode) (File, error) {
+	f, err := openDisk(name, flag, mode)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func openDisk(name string, flag int, mode fs.FileMode) (*diskFile, error) {
 	f, err := os.OpenFile(filepath.FromSlash(name), flag, mode)
 	if err != nil {
 		return nil, err
@@ -94,7 +135,7 @@ func (d disk) MkdirAll(name string) error {
 }
 
 func (disk) List(dir string) ([]string, error) {
-	d, err := os.Open(filepath.FromSlash(dir))
+	d, err := os.OpenFile(filepath.FromSlash(dir), os.O_RDONLY|onlyDir|noWait, 0)
 	if err != nil {
 		return nil, err
 	}

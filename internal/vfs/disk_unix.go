@@ -9,9 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Flags of open: not to wait for the other end of a named pipe, and to open directories alone.
+const (
+	noWait  = unix.O_NONBLOCK
+	onlyDir = unix.O_DIRECTORY
+)
+
 // syncDir makes the names of a directory durable. Some network file systems do not support it; this is no error.
 func syncDir(dir string) error {
-	d, err := os.Open(dir)
+	d, err := os.OpenFile(dir, os.O_RDONLY|onlyDir, 0)
 	if err != nil {
 		return err
 	}

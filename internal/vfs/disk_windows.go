@@ -7,6 +7,12 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// Flags of open that Windows does not know: its named pipes have names of their own.
+const (
+	noWait  = 0
+	onlyDir = 0
+)
+
 // syncDir does nothing: Windows has no way to sync a directory, and NTFS journals its names.
 func syncDir(string) error { return nil }
 

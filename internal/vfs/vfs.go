@@ -8,6 +8,9 @@ import (
 // ErrElsewhere is wrapped by the error of a file that is listed here, and that another machine has.
 var ErrElsewhere = errors.New("vfs: the file is elsewhere")
 
+// ErrNotRegular is wrapped by the error of FS.Open for a directory, a named pipe, a socket or a device.
+var ErrNotRegular = errors.New("not a regular file")
+
 // ErrLocked is returned by FS.Lock when another holder (another process, or another value in this one) has the lock.
 var ErrLocked = errors.New("vfs: already locked")
 
@@ -16,7 +19,8 @@ var ErrLocked = errors.New("vfs: already locked")
 type FS interface {
 	// Create makes the file, or truncates it to nothing, and opens it for reading and writing.
 	Create(name string) (File, error)
-	// Open opens an existing file for reading only.
+	// Open opens an existing file for reading only. It never waits for another process: what is not a regular file is
+	// refused with ErrNotRegular. On a disk only names below /dev may be anything: /dev/stdin, or a pipe of the shell.
 	Open(name string) (File, error)
 	// OpenRW opens a file for reading and writing and makes it empty if it does not exist. It never truncates.
 	OpenRW(name string) (File, error)

@@ -57,24 +57,27 @@ func (u *Reuse) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 		return
 	}
-	if now := time.Now(); k.made.IsZero() || now.Sub(k.made) > max(age, ageForTook*took) {
-		c := &capture{header: make(http.Header), status: http.StatusOK}
-		u.next.ServeHTTP(c, r)
-		k.status, k.kind, k.body = c.status, c.header.Get("Content-Type"), c.body
-		k.made = time.Now()
-		k.took.Store(int64(k.made.Sub(now)))
-		if r.Context().Err() != nil || c.status != http.StatusOK || len(c.body) > answerMost {
-			k.made = time.Time{}
-		}
-	}
-	status, kind, body := k.status, k.kind, k.body
-	if k.made.IsZero() {
-		k.body = nil
-	}
-	<-k.turn
+	status, kind, body := u.answer(k, r, max(age, ageForTook*took))
 	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client may be gone
+}
+
+// answer returns the answer that is kept, or makes one if that is too old. It ends the turn.
+func (u *Reuse) answer(k *keptAnswer, r *http.Request, age time.Duration) (status int, kind string, body []byte) {
+	defer func() { <-k.turn }()
+	now := time.Now()
+	if !k.made.IsZero() && now.Sub(k.made) <= age {
+		return k.status, k.kind, k.body
+	}
+	k.made, k.body = time.Time{}, nil // also if this answer panics
+	c := &capture{header: make(http.Header), status: http.StatusOK}
+	u.next.ServeHTTP(c, r)
+	k.took.Store(int64(time.Since(now)))
+	if r.Context().Err() == nil && c.status == http.StatusOK && len(c.body) <= answerMost {
+		k.status, k.kind, k.body, k.made = c.status, c.header.Get("Content-Type"), c.body, time.Now()
+	}
+	return c.status, c.header.Get("Content-Type"), c.body
 }
 
 // place returns the place of an answer, and how long it took to make all answers that pages ask for at present. All

@@ -125,3 +125,30 @@ func TestReuse_keepsFewAnswers(t *testing.T) {
 		}
 	}
 }
+
+// A bug that makes one answer panic costs this answer alone: the next request asks again.
+func TestReuse_aPanicGivesTheTurnBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		isBroken := true
+		u := NewReuse(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if isBroken {
+				panic("BUG: a test")
+			}
+			fmt.Fprint(w, "well")
+		}))
+		for range 3 {
+			func() {
+				defer func() {
+					if recover() == nil { // net/http does this
+						t.Error("no panic")
+					}
+				}()
+				askReuse(u, "/hosts", "5")
+			}()
+		}
+		isBroken = false
+		if got := askReuse(u, "/hosts", "5"); got != "well" {
+			t.Errorf("after the panic: %q", got)
+		}
+	})
+}

@@ -14,11 +14,53 @@ import (
 	"orbweaver/internal/urlx"
 )
 
-// seedFiles gives the seeds of the command line and of files. Standard input is read once, and only when asked for.
+// seedFiles gives the seeds of the command line and of files. Standard input and pipes are read once, before the crawl
+// begins: nothing of a crawl waits for their writers.
 type seedFiles struct {
 	urls  []string
 	files []string
-	stdin []byte // what - held
+	piped map[string][]byte // what - and each pipe held
+}
+
+// pipedMost is the longest text that is read from a pipe, in bytes: it is kept in memory.
+const pipedMost = 1 << 30
+
+// readPipes reads standard input and the pipes among the files, and makes sure that every other file can be read.
+func (s *seedFiles) readPipes(stdin io.Reader) error {
+	var bad command.Faults
+	s.piped = map[string][]byte{}
+	for _, name := range s.files {
+		if _, ok := s.piped[name]; ok {
+			continue
+		}
+		in := stdin
+		if name != "-" {
+			f, err := os.Open(name)
+			if err != nil {
+				bad.Add("--seeds", err)
+				continue
+			}
+			defer f.Close()
+			info, err := f.Stat()
+			if err == nil && info.Mode().IsRegular() {
+				continue
+			}
+			if err != nil {
+				bad.Add("--seeds", err)
+				continue
+			}
+			in = f
+		}
+		b, err := io.ReadAll(io.LimitReader(in, pipedMost+1))
+		if err == nil && len(b) > pipedMost {
+			err = fmt.Errorf("more than %d MiB: write them to a file, and give its name", pipedMost>>20)
+		}
+		if err != nil {
+			bad.Add("--seeds "+name, err)
+		}
+		s.piped[name] = b
+	}
+	return bad.Err()
 }
 
 // seedSource checks the arguments and makes sure that every file can be read, before anything else is done.
@@ -30,20 +72,7 @@ func seedSource(inv *command.Invocation, urls, files []string) (admission.SeedSo
 			bad.Add("", fmt.Errorf("seed %q: %s; write it as https://example.org/", u, urlx.Reason(err)))
 		}
 	}
-	for _, name := range files {
-		if name == "-" {
-			b, err := io.ReadAll(inv.Stdin)
-			bad.Add("--seeds -", err)
-			s.stdin = b
-			continue
-		}
-		f, err := os.Open(name)
-		if err != nil {
-			bad.Add("--seeds", err)
-			continue
-		}
-		bad.Add("--seeds", f.Close())
-	}
+	bad.Add("", s.readPipes(inv.Stdin))
 	if len(s.urls)+len(s.files) == 0 {
 		return nil, bad.Err()
 	}
@@ -53,12 +82,8 @@ func seedSource(inv *command.Invocation, urls, files []string) (admission.SeedSo
 // SeedLines returns the URLs of arguments and of files of seeds.
 func SeedLines(inv *command.Invocation, urls, files []string) (lines []string, err error) {
 	s := &seedFiles{urls: urls, files: files}
-	for _, name := range files {
-		if name == "-" {
-			if s.stdin, err = io.ReadAll(inv.Stdin); err != nil {
-				return nil, err
-			}
-		}
+	if err := s.readPipes(inv.Stdin); err != nil {
+		return nil, err
 	}
 	err = s.Each(func(_ string, url []byte) error {
 		lines = append(lines, string(url))
@@ -83,8 +108,9 @@ func (s *seedFiles) Each(f func(where string, url []byte) error) error {
 }
 
 func (s *seedFiles) file(name string, f func(where string, url []byte) error) error {
-	var in io.Reader = bytes.NewReader(s.stdin)
-	if name != "-" {
+	piped, isPiped := s.piped[name]
+	var in io.Reader = bytes.NewReader(piped)
+	if !isPiped {
 		file, err := os.Open(name)
 		if err != nil {
 			return err

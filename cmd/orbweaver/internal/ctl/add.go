@@ -3,12 +3,12 @@ package ctl
 import (
 	"errors"
 	"fmt"
+	"net/http"
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/engine/admission"
 	"orbweaver/engine/control"
-	"orbweaver/internal/plural"
 )
 
 type ctlAddCmd struct {
@@ -47,7 +47,10 @@ func (x *ctlAddCmd) Run(inv *command.Invocation, c *Command) error {
 		urls = urls[len(part):]
 		reply, err := client.Do(inv.Context, "add", part)
 		all.Join(&reply.Added)
-		if err != nil && reply.Added.Refused == 0 { // not only for what is no URL
+		if refused, ok := errors.AsType[*control.AnswerError](err); ok && refused.Status == http.StatusBadRequest {
+			err = nil // for what is no URL
+		}
+		if err != nil {
 			return c.Remedy(err)
 		}
 	}
@@ -56,8 +59,8 @@ func (x *ctlAddCmd) Run(inv *command.Invocation, c *Command) error {
 	} else {
 		err = writeAdded(inv, &all)
 	}
-	if all.Refused > 0 && err == nil {
-		err = refusal(&all)
+	if err == nil {
+		err = all.RefusedError()
 	}
 	return err
 }
@@ -75,21 +78,4 @@ func writeAdded(inv *command.Invocation, a *admission.Added) error {
 	}
 	fmt.Fprintln(inv.Stderr, control.AddedMessage(a))
 	return nil
-}
-
-// refusal names the first URLs that were refused, with the reasons.
-func refusal(a *admission.Added) error {
-	said := fmt.Sprintf("%d of %s %s refused", a.Refused, plural.Count(a.Count(), "URL"),
-		plural.Verb(a.Refused, "was", "were"))
-	named := 0
-	for _, u := range a.URLs {
-		if u.Result == admission.Refused && named < admission.BadSeedsLogged {
-			said += fmt.Sprintf("\n%.200q: %s", u.URL, u.Reason)
-			named++
-		}
-	}
-	if more := a.Refused - named; more > 0 {
-		said += fmt.Sprintf("\nand %d more", more)
-	}
-	return errors.New(said)
 }
