@@ -44,8 +44,9 @@ func (r *runner) startIntake(ctx context.Context, g *lifecycle.Group) error {
 	}
 	f := &schedule.Feeder{
 		Journal: d.Journal, Workbench: d.Workbench, Todo: q.todo, MaxLeased: q.results.Cap() / 2,
-		Gate: r.outages.Gate, Wake: q.feederWake, Ready: d.Ready, Front: r.loops.front,
-		WakeDistributor: q.wakeDistributor, NotBefore: r.loops.checkpoints.Last().NotBefore,
+		Workers: r.cfg.Workers.Fetchers, Network: r.outages.Network, Gate: r.outages.Gate, Wake: q.feederWake,
+		Ready: d.Ready, Front: r.loops.front, WakeDistributor: q.wakeDistributor,
+		NotBefore: r.loops.checkpoints.Last().NotBefore,
 		IsClosing: p.limits.IsClosing, Bandwidth: r.cfg.Fetch.Bandwidth,
 	}
 	if r.unclean {

@@ -39,7 +39,7 @@ func (f *Flow) EndVisit() {
 func (f *Flow) settle() {
 	if f.isStart {
 		f.isStart = false
-		f.limits.giveBack()
+		f.limits.GiveBack()
 	}
 }
 

@@ -200,8 +200,8 @@ func (l *Limits) wait(due time.Time, done, other <-chan struct{}) bool {
 	return true
 }
 
-// giveBack gives back the bytes that were set aside for one Visit.
-func (l *Limits) giveBack() {
+// GiveBack gives back the bytes that were set aside for one Visit.
+func (l *Limits) GiveBack() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.visits.count > 0 {

@@ -18,7 +18,6 @@ import (
 	"orbweaver/engine/site"
 	"orbweaver/engine/underway"
 	"orbweaver/engine/visit"
-	"orbweaver/internal/mpmc"
 )
 
 // Options are the settings of the crawl that fetch workers use.
@@ -31,7 +30,7 @@ type Options struct {
 
 // Queues are where Visits and Pages come from and go to.
 type Queues struct {
-	Todo     *mpmc.Queue[visit.Visit]
+	Todo     visit.Source
 	Results  *visit.ResultQueue
 	Pool     *fetch.Pool
 	Pages    chan<- *fetch.Page // to the parse workers

@@ -22,7 +22,6 @@ import (
 // are all alike, and there are thousands. Only its number tells one from the others.
 type Worker struct {
 	*Crawl
-	id         int
 	current    current
 	checks     checker
 	exchange   exchange
@@ -33,7 +32,7 @@ type Worker struct {
 
 // NewWorker returns the worker with number id, from 0.
 func NewWorker(crawl *Crawl, id int) *Worker {
-	w := &Worker{Crawl: crawl, id: id}
+	w := &Worker{Crawl: crawl}
 	w.exchange = exchange{
 		Crawl: crawl, worker: id, runStart: time.Now(), fetcher: fetch.NewFetcher(crawl.Fetch, crawl.Dialer, crawl.Pool),
 	}
@@ -54,7 +53,6 @@ func (w *Worker) Close() { w.exchange.close() }
 // since each Visit must return; forever does, but no orderly stop ends it.
 func (w *Worker) Run(exchanges, forever context.Context) error {
 	for {
-		w.Network.WaitForTurn(exchanges, w.id, w.Stopping)
 		v, err := w.Todo.TakeNext(forever)
 		if err != nil {
 			if errors.Is(err, mpmc.ErrClosed) {
@@ -62,25 +60,12 @@ func (w *Worker) Run(exchanges, forever context.Context) error {
 			}
 			return err
 		}
-		if w.Network.IsHeldBack(w.id) && !w.isStopping(exchanges) && w.Todo.TryPut(v) {
-			continue // the limit fell while it waited: another worker visits the site
-		}
 		flow := w.exchange.fetcher.Flow()
 		flow.BeginVisit()
 		if err := w.visit(exchanges, &v); err != nil {
 			return err
 		}
 		flow.EndVisit()
-	}
-}
-
-// isStopping says that no new exchange may begin.
-func (w *Worker) isStopping(exchanges context.Context) bool {
-	select {
-	case <-w.Stopping:
-		return true
-	default:
-		return exchanges.Err() != nil
 	}
 }
 

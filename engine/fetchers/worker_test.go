@@ -225,33 +225,6 @@ func TestWorker_stopping(t *testing.T) {
 	})
 }
 
-// A worker that the limit holds back while it waits for a Visit passes it on. When the crawl stops, it returns it.
-func TestWorker_heldBackWhileItWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := newRig(t, map[string]string{"/a": okHTML})
-		done := make(chan error)
-		go func() { done <- g.worker.Run(t.Context(), t.Context()) }()
-		synctest.Wait()
-		g.worker.Network.SetWorkers(0)
-		if !g.worker.Todo.TryPut(*visitOf(known(), "/a")) {
-			t.Fatal("no room")
-		}
-		synctest.Wait()
-		if g.worker.Todo.Len() != 1 || len(g.server.asked) != 0 {
-			t.Errorf("%d Visits wait, requests %q", g.worker.Todo.Len(), g.server.asked)
-		}
-		close(g.stop)
-		synctest.Wait()
-		if r, ok := g.worker.Results.TryTake(); !ok || !slices.Equal(pathsOf(r.Release.Unused), []string{"/a"}) {
-			t.Errorf("the Visit returned: %v with %q", ok, pathsOf(r.Release.Unused))
-		}
-		g.worker.Todo.Close()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 // An exchange that is cancelled does not count: its item comes next, and site and address rest.
 func TestWorker_cancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

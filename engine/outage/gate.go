@@ -59,6 +59,13 @@ func (g *Gate) Reason() string {
 	return first
 }
 
+// IsOpen reports whether no reason keeps the gate shut.
+func (g *Gate) IsOpen() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.opened == nil
+}
+
 // Wait returns when the gate is open, or with ctx's error.
 func (g *Gate) Wait(ctx context.Context) error { return g.WaitUnless(ctx, nil) }
 

@@ -1,7 +1,6 @@
 package outage
 
 import (
-	"context"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -27,8 +26,7 @@ import (
 type Network struct {
 	warn func(msg string, args ...any)
 
-	workerLimit atomic.Int64  // workers with a lower number are active, the others wait
-	limitRaised chan struct{} // guarded by mu; closed and replaced when workerLimit grows
+	workerLimit atomic.Int64 // number of fetch workers that may be active now
 
 	mu      sync.Mutex
 	workers int // number of fetch workers that should be active
@@ -70,7 +68,6 @@ func NewNetwork(workers int, warn func(msg string, args ...any)) *Network {
 	n := &Network{
 		warn:        warn,
 		workers:     workers,
-		limitRaised: make(chan struct{}),
 		silentAddrs: make(map[netip.Addr]struct{}),
 	}
 	n.workerLimit.Store(int64(workers))
@@ -213,36 +210,15 @@ func (n *Network) countConnection(timeout bool, now time.Time, busy int64) {
 			n.warn("connections no longer time out: all fetchers are active")
 		}
 		n.workerLimit.Store(more)
-		close(n.limitRaised)
-		n.limitRaised = make(chan struct{})
 	}
 	n.window = window{}
 }
 
-// WaitForTurn blocks the worker with number id while it is above the limit. It returns when the worker may go on, when
-// stopping is closed, or when ctx ends.
-func (n *Network) WaitForTurn(ctx context.Context, id int, stopping <-chan struct{}) {
-	for n.IsHeldBack(id) {
-		n.mu.Lock()
-		changed := n.limitRaised
-		n.mu.Unlock()
-		if !n.IsHeldBack(id) {
-			return
-		}
-		select {
-		case <-changed:
-		case <-stopping:
-			return
-		case <-ctx.Done():
-			return
-		}
-	}
-}
+// WorkerLimit returns the number of fetch workers that may be active: so many Visits may be out.
+func (n *Network) WorkerLimit() int { return int(n.workerLimit.Load()) }
 
-// IsHeldBack says that the worker with number id is above the limit.
-func (n *Network) IsHeldBack(id int) bool { return int64(id) >= n.workerLimit.Load() }
-
-// SetWorkers changes the number of fetch workers that should be active. There are at least as many.
+// SetWorkers changes the number of fetch workers that should be active. There are at least as many. The caller wakes
+// the Feeder.
 func (n *Network) SetWorkers(workers int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -252,8 +228,6 @@ func (n *Network) SetWorkers(workers int) {
 	}
 	n.workers = workers
 	n.workerLimit.Store(limit)
-	close(n.limitRaised)
-	n.limitRaised = make(chan struct{})
 }
 
 // Workers returns the number of fetch workers that should be active.

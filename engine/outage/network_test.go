@@ -1,10 +1,8 @@
 package outage
 
 import (
-	"fmt"
 	"net/netip"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"orbweaver/internal/outcome"
@@ -191,35 +189,4 @@ func TestHostile_N19_timeOutsOfGoodSitesSlowTheCrawlDown(t *testing.T) {
 	if _, workers := w.State(); workers != 1000 || len(w.logged) != 2 {
 		t.Errorf("%d workers, logged %q", workers, w.logged)
 	}
-}
-
-func TestNetwork_holdsWorkersBackUntilTheLimitRisesOrTheCrawlStops(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTestNetwork(100)
-		w.workerLimit.Store(10)
-		passed := make(chan int, 100)
-		stopping := make(chan struct{})
-		for id := range 100 {
-			go func() {
-				w.WaitForTurn(t.Context(), id, stopping)
-				passed <- id
-			}()
-		}
-		synctest.Wait()
-		if len(passed) != 10 {
-			t.Errorf("%d workers are active", len(passed))
-		}
-		for range 400 {
-			w.try(1, outcome.OK, 100*time.Millisecond)
-		}
-		synctest.Wait()
-		if _, workers := w.State(); len(passed) != workers || workers <= 10 {
-			t.Errorf("%d workers are active, limit %d", len(passed), workers)
-		}
-		close(stopping)
-		synctest.Wait()
-		if len(passed) != 100 {
-			t.Errorf("%d workers go on after the stop: %v", len(passed), fmt.Sprint(passed))
-		}
-	})
 }

@@ -3,7 +3,7 @@
 //	Flusher      sieve -> ready queue: when a bucket is full, the Distributor requests it, or a requisite waits
 //	Distributor  ready queue -> workbench, or the disk queues of sites that have many; it ends the crawl
 //	ResolveLoop  a new site -> its address -> workbench
-//	Feeder       due Visits of the workbench -> fetch workers
+//	Feeder       due Visits of the workbench -> fetch workers; it decides how many are out
 //	Returner     Results of fetch workers -> workbench
 //	DeadSites    a site that is given up: each of its URLs gets its outcome
 //	Front        how many IP addresses are due soon, and how many should be

@@ -16,13 +16,18 @@ import (
 
 // Feeder moves due Visits from the workbench to the fetch workers, in batches, and no more than the workers can soon
 // use: a Visit in the queue holds its IP address. FeedVisits runs in one goroutine.
+//
+// The Feeder alone decides how many Visits are out, and so how many fetch workers are active. If that number falls, it
+// takes Visits back that no worker has taken. They return to the workbench as they were.
 type Feeder struct {
 	Journal         *journal.Store
 	Workbench       *visit.Workbench
 	Todo            *mpmc.Queue[visit.Visit] // filled by the Feeder only
 	MaxLeased       int                      // Visits that are out at most: the queue of Results has room for all
+	Workers         int                      // fetch workers that there are
+	Network         *outage.Network
 	Gate            *outage.Gate
-	Wake            chan struct{} // something may be due
+	Wake            chan struct{} // something may be due, a Visit is back, or the number of Visits that may be out changed
 	Ready           *readyqueue.Queue
 	Front           *Front
 	WakeDistributor func()
@@ -50,42 +55,66 @@ func (f *Feeder) FeedVisits(ctx context.Context) error {
 		}
 	}
 	for {
-		if f.Gate.Wait(ctx) != nil {
-			return nil
-		}
-		if n := f.feed(time.Now()); n > 0 {
+		moved, full := f.feed(time.Now())
+		switch {
+		case moved > 0:
 			if !f.Bandwidth.StartVisits(len(f.visits), ctx.Done()) {
 				return nil
 			}
-			continue
-		}
-		if !f.waitForVisits(ctx) {
+		case !f.waitForVisits(ctx, full):
 			return nil
 		}
 	}
 }
 
-// feed moves one batch and returns its size.
-func (f *Feeder) feed(now time.Time) int {
+// feed moves one batch and returns its size. full says that none could be moved: Wake says when one can be.
+func (f *Feeder) feed(now time.Time) (moved int, full bool) {
 	f.Journal.Steps.Begin()
-	room := min(feedBatch, f.Bandwidth.VisitsMax(), f.Todo.Cap()-f.Todo.Len(), f.MaxLeased-f.Workbench.Counts().Leased)
+	most, leased := f.visitsMost(), f.Workbench.Counts().Leased
+	f.takeBack(leased-most, now)
+	room := min(feedBatch, f.Bandwidth.VisitsMax(), f.Todo.Cap()-f.Todo.Len(), most-leased)
 	if room <= 0 {
 		f.Journal.Steps.End()
-		return 0
+		return 0, true
 	}
 	f.visits = f.Workbench.Acquire(now, f.visits[:0], room)
-	acquired := len(f.visits)
+	moved = len(f.visits)
 	if f.IsClosing() {
 		f.holdPages(now)
 	}
 	f.Journal.Steps.End()
 	for i := range f.visits {
 		if !f.Todo.TryPut(f.visits[i]) {
-			panic("BUG: schedule: the queue of Visits has less room than the Feeder saw")
+			panic("BUG: schedule: the Feeder moves more Visits than its queue has room for")
 		}
 		f.visits[i] = visit.Visit{}
 	}
-	return acquired
+	return moved, false
+}
+
+// visitsMost returns how many Visits may be out now. If the limit holds fetch workers back, there is one for each
+// active worker. Otherwise there are some more, so that no worker waits for the Feeder.
+func (f *Feeder) visitsMost() int {
+	switch limit := f.Network.WorkerLimit(); {
+	case !f.Gate.IsOpen():
+		return 0
+	case limit < f.Workers:
+		return limit
+	default:
+		return f.MaxLeased
+	}
+}
+
+// takeBack returns up to n Visits to the workbench that no fetch worker has taken.
+func (f *Feeder) takeBack(n int, now time.Time) {
+	for ; n > 0; n-- {
+		v, ok := f.Todo.TryTake()
+		if !ok {
+			return
+		}
+		f.Workbench.Release(&v, workbench.Release{Unused: v.Items}, now)
+		f.Bandwidth.GiveBack()
+	}
 }
 
 // holdPages returns the Visits whose next item is a page. Their sites wait for page requisites. If they have some on
@@ -105,10 +134,11 @@ func (f *Feeder) holdPages(now time.Time) {
 	f.visits = kept
 }
 
-// waitForVisits waits until a Visit is due or Wake is signalled; it returns false when ctx has ended.
-func (f *Feeder) waitForVisits(ctx context.Context) bool {
+// waitForVisits waits until a Visit is due that can be moved, or Wake is signalled; it returns false when ctx has
+// ended.
+func (f *Feeder) waitForVisits(ctx context.Context, full bool) bool {
 	var due <-chan time.Time
-	if f.Todo.Len() < f.Todo.Cap() {
+	if !full {
 		if next, ok := f.Workbench.DueTimes().Next(); ok {
 			timer := time.NewTimer(max(time.Until(next), feedPause))
 			defer timer.Stop()

@@ -2,14 +2,19 @@ package schedule
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"orbweaver/engine/bandwidth"
+	"orbweaver/engine/outage"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/mpmc"
+	"orbweaver/internal/notify"
 	"orbweaver/internal/vfs"
 	"orbweaver/workbench"
 )
@@ -33,10 +38,13 @@ func newFeederRig(t *testing.T, siteCount int, change func(f *Feeder)) *feederRi
 		g.Workbench.Push(vs, path("/2"))
 		g.Workbench.Site(vs).Postpone(now.Add(time.Duration(i)*time.Second), time.Time{})
 	}
+	wake := make(chan struct{}, 1)
+	g.Gate = outage.NewGate(func() { notify.Send(wake) })
 	g.feeder = &Feeder{
 		IsClosing: func() bool { return false }, Bandwidth: bandwidth.Unlimited(),
-		Journal: g.Journal, Workbench: g.Workbench, Todo: mpmc.New[visit.Visit](16), MaxLeased: 32, Gate: g.Gate,
-		Wake: make(chan struct{}, 1), Ready: g.Ready, Front: g.Front, WakeDistributor: func() { g.woken++ },
+		Journal: g.Journal, Workbench: g.Workbench, Todo: mpmc.New[visit.Visit](16), MaxLeased: 32, Workers: 16,
+		Network: outage.NewNetwork(16, func(string, ...any) {}), Gate: g.Gate,
+		Wake: wake, Ready: g.Ready, Front: g.Front, WakeDistributor: func() { g.woken++ },
 	}
 	if change != nil {
 		change(g.feeder)
@@ -51,6 +59,13 @@ func newFeederRig(t *testing.T, siteCount int, change func(f *Feeder)) *feederRi
 		}
 	})
 	return g
+}
+
+// setActive changes the number of active fetch workers.
+func (g *feederRig) setActive(workers int) {
+	g.feeder.Network.SetWorkers(workers)
+	notify.Send(g.feeder.Wake)
+	synctest.Wait()
 }
 
 // take returns the Visits that the Feeder has moved.
@@ -122,7 +137,6 @@ func TestFeeder_stopsAtTheGate(t *testing.T) {
 		g := newFeederRig(t, 3, nil)
 		g.take()
 		g.Gate.Shut("pause")
-		g.feeder.Wake <- struct{}{} // as the gate does in a crawl
 		time.Sleep(time.Minute)
 		if got := g.take(); len(got) > 0 {
 			t.Errorf("%d Visits while the gate is shut", len(got))
@@ -130,6 +144,131 @@ func TestFeeder_stopsAtTheGate(t *testing.T) {
 		g.Gate.Open("pause")
 		if got := g.take(); len(got) != 2 {
 			t.Errorf("%d Visits when it is open again", len(got))
+		}
+	})
+}
+
+// Visits that wait for a fetch worker return to the workbench when the gate shuts, and are moved again when it opens.
+func TestFeeder_takesVisitsBackAtTheGate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newFeederRig(t, 4, nil)
+		time.Sleep(time.Minute)
+		g.Gate.Shut("pause")
+		if got := g.take(); len(got) > 0 || g.Workbench.Counts().Leased != 0 || g.Workbench.Counts().Queued != 8 {
+			t.Errorf("%d Visits while the gate is shut: %+v", len(got), g.Workbench.Counts())
+		}
+		g.Gate.Open("pause")
+		got := g.take()
+		for i := range got {
+			if it := queued.MustDecode(got[i].Items[0]); string(it.Rest) != "/1" {
+				t.Errorf("the first item of %s is %s", got[i].Key, it.Rest)
+			}
+		}
+		if len(got) != 4 {
+			t.Errorf("%d Visits when it is open again", len(got))
+		}
+	})
+}
+
+// A Visit that is taken back needs no bandwidth: after many pauses the Visits come as soon as after the first one.
+func TestFeeder_aVisitThatIsTakenBackNeedsNoBandwidth(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newFeederRig(t, 4, func(f *Feeder) { f.Bandwidth = bandwidth.New(bandwidth.Options{Total: 64 << 10}) })
+		time.Sleep(time.Minute)
+		for range 100 {
+			g.Gate.Shut("pause")
+			time.Sleep(10 * time.Millisecond)
+			g.Gate.Open("pause")
+			time.Sleep(10 * time.Millisecond)
+			if n := g.feeder.Todo.Len(); n != 4 {
+				t.Fatalf("%d Visits soon after a pause", n)
+			}
+		}
+	})
+}
+
+// When fewer fetch workers may be active, Visits that none has taken return to the workbench at once. While the limit
+// holds Visits back that are due, the Feeder waits: it does not look again and again.
+func TestFeeder_takesVisitsBackWhenTheLimitFalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newFeederRig(t, 12, nil)
+		time.Sleep(time.Minute)
+		if g.feeder.Todo.Len() != 12 {
+			t.Fatalf("%d Visits wait: the test shows nothing", g.feeder.Todo.Len())
+		}
+		g.setActive(3)
+		if out := g.take(); len(out) != 3 || g.Workbench.Counts().Leased != 3 {
+			t.Errorf("%d Visits wait, %d are out, want 3", len(out), g.Workbench.Counts().Leased)
+		}
+		woken := g.woken
+		time.Sleep(time.Minute)
+		if g.woken != woken {
+			t.Errorf("the Feeder looked %d times while nothing changed", g.woken-woken)
+		}
+		g.setActive(16)
+		if got := g.take(); len(got) != 9 {
+			t.Errorf("%d more Visits when all workers are active, want 9", len(got))
+		}
+	})
+}
+
+// While workers fetch, the limit falls and rises many times. No more Visits are out than there may be, and the items of
+// each site come once and in their order.
+func TestFeeder_theLimitChangesWhileWorkersFetch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const sites, items, exchange = 24, 40, 500 * time.Millisecond
+		g := newFeederRig(t, 0, nil)
+		for i := range sites {
+			vs, _ := g.Workbench.GetOrAdd(fmt.Appendf(nil, "http://%d", i))
+			g.Workbench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 1, byte(i)}), time.Now())
+			for n := range items {
+				g.Workbench.Push(vs, path("/%d", n))
+			}
+		}
+		var busy, peak, fetched int
+		next := map[string]int{}
+		var mu sync.Mutex
+		var workers sync.WaitGroup
+		for range g.feeder.Workers {
+			workers.Go(func() {
+				for v, err := g.feeder.Todo.TakeNext(t.Context()); err == nil; v, err = g.feeder.Todo.TakeNext(t.Context()) {
+					mu.Lock()
+					busy, fetched = busy+1, fetched+1
+					peak = max(peak, busy)
+					if it := queued.MustDecode(v.Items[0]); string(it.Rest) != fmt.Sprintf("/%d", next[string(v.Key)]) {
+						t.Errorf("%s: %s instead of /%d", v.Key, it.Rest, next[string(v.Key)])
+					}
+					next[string(v.Key)]++
+					mu.Unlock()
+					time.Sleep(exchange)
+					mu.Lock()
+					busy--
+					mu.Unlock()
+					now := time.Now()
+					g.Workbench.Release(&v, workbench.Release{Unused: v.Items[1:], SiteDue: now.Add(exchange)}, now)
+					notify.Send(g.feeder.Wake)
+				}
+			})
+		}
+		for _, limit := range []int{16, 5, 16, 1, 12, 2, 7, 16, 1, 3, 16} {
+			g.setActive(limit)
+			time.Sleep(exchange) // exchanges that began before have ended
+			mu.Lock()
+			peak = 0
+			mu.Unlock()
+			time.Sleep(4 * exchange)
+			synctest.Wait()
+			mu.Lock()
+			if peak > limit || peak < min(limit, sites/2) { // a site has an exchange in half of the time
+				t.Errorf("%d exchanges at a time, want %d", peak, limit)
+			}
+			mu.Unlock()
+		}
+		time.Sleep(time.Minute)
+		g.feeder.Todo.Close()
+		workers.Wait()
+		if fetched != sites*items || g.Workbench.Counts().Queued != 0 {
+			t.Errorf("%d items of %d were fetched", fetched, sites*items)
 		}
 	})
 }

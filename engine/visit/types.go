@@ -1,6 +1,8 @@
 package visit
 
 import (
+	"context"
+
 	"orbweaver/engine/site"
 	"orbweaver/workbench"
 )
@@ -13,3 +15,9 @@ type (
 	// Visit is a lease on a site for one fetch.
 	Visit = workbench.Visit[site.State]
 )
+
+// Source is where fetch workers take Visits from: the queue that the Feeder alone fills.
+type Source interface {
+	// TakeNext removes the oldest Visit. It waits while there is none, and returns mpmc.ErrClosed after the last one.
+	TakeNext(ctx context.Context) (Visit, error)
+}
