@@ -178,9 +178,6 @@ func (l *Store) syncJournals(j *File) error {
 		if err != nil {
 			return fmt.Errorf("engine: journal: %w", err)
 		}
-		if old == j {
-			return nil // the page was turned meanwhile: it is closed now, and was what this call is about
-		}
 	}
 	if j == nil {
 		return nil
