@@ -51,6 +51,7 @@ func rules() []rule {
 		{"network", checkNetwork},
 		{"goroutines", checkGoroutines},
 		{"race", checkRace},
+		{"queues", checkQueues},
 		{"calls", checkCalls},
 		{"globals", checkGlobals},
 		{"size", checkSize},
