@@ -24,7 +24,7 @@ type Options struct {
 	// GiB. The cost of a URL grows with the number of store blocks per URL of a bucket; one byte for each URL that will
 	// be known is enough. With a large store, payloads wait in files that take five times as much. Adds without
 	// WaitRoom may exceed it.
-	BucketBytes int64 `name:"sieve-memory" type:"size" help:"Memory of new URLs before they are merged with the known ones on disk. One byte for each URL that will be known is enough; more saves disk accesses." default:"64MiB" least:"64KiB" placeholder:"SIZE"`
+	BucketBytes int64 `name:"sieve-memory" type:"size" help:"Memory of new URLs before they are merged with the known ones on disk. One byte for each URL that will be known is enough; more saves disk accesses." default:"64MiB" least:"64KiB" most:"64GiB" placeholder:"SIZE"`
 	// RunsMax is the most sorted files that the store may have between flushes. Default 8, at least 1.
 	RunsMax int `kong:"-"`
 	// Only has the fingerprints that Find is asked for. If it is not nil, Open loads no others of those that are not yet

@@ -7,6 +7,7 @@ import (
 	"hash"
 	"math/rand/v2"
 
+	"orbweaver/internal/invariants"
 	"orbweaver/warc/cdxj"
 	"orbweaver/warc/header"
 	"orbweaver/warc/member"
@@ -95,7 +96,7 @@ func (e *Encoder) NewID() ID {
 
 // Reset removes the current group. Its Group must not be used any more.
 func (e *Encoder) Reset() {
-	if cap(e.index) > bufferKeep {
+	if invariants.Mangle(e.index); cap(e.index) > bufferKeep {
 		e.index = nil
 	}
 	e.packer.Reset()

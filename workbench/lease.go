@@ -2,6 +2,8 @@ package workbench
 
 import (
 	"net/netip"
+
+	"orbweaver/internal/invariants"
 )
 
 // lease is what the workbench stores about a Visit that is out.
@@ -48,6 +50,7 @@ func (t *leaseTable[S]) open(s *site[S], most int) (number uint32, l *lease[S]) 
 // close ends a lease. The next lease reuses its buffers unless they are too large.
 func (t *leaseTable[S]) close(number uint32) {
 	l := t.leases.at(number)
+	invariants.Mangle(l.buf)
 	buf, items, updates := l.buf[:0], l.items[:0], l.updates
 	if cap(buf) > 16<<10 || cap(items) > 1024 {
 		buf, items = nil, nil

@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/dedup"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/queued"
+	"orbweaver/internal/invariants"
 	"orbweaver/internal/outcome"
 	"orbweaver/warc"
 )
@@ -103,6 +104,13 @@ func (a *Attempt) Begin(item, url []byte, it *queued.URL) {
 	}
 	a.Outcome = outcome.None
 	a.Due, a.Delays = Due{}, Delays{Idle: -1, IPIdle: -1}
+}
+
+// Mangle overwrites the buffers of an Attempt whose Page is back in its pool (see invariants.Mangle).
+func (a *Attempt) Mangle() {
+	for _, b := range [...][]byte{a.Item, a.URL, a.RobotsRule} {
+		invariants.Mangle(b[:cap(b)])
+	}
 }
 
 // statusNotModified is the answer to a conditional request whose page is unchanged (RFC 9110, section 15.4.5).

@@ -30,7 +30,7 @@ type Reported[N any] struct {
 	BytesReceived N `json:"bytes_received" metric:"received_bytes_total" help:"Response bytes as on the wire."`
 	RobotsFetched N `json:"robots_fetched" metric:"robots_fetched_total" help:"Exchanges for robots.txt."`
 	DelaysCapped  N `json:"crawl_delays_capped" metric:"crawl_delays_capped_total" help:"Files robots.txt that asked for a longer Crawl-delay than is kept." saved:"DelayCapped"`
-	RetryClamped  N `json:"retry_after_clamped" metric:"retry_after_clamped_total" help:"Answers with a Retry-After below zero or above a day."`
+	RetryClamped  N `json:"retry_after_clamped" metric:"retry_after_clamped_total" help:"Answers with a Retry-After below zero or above the limit, a day."`
 	IPsSlowed     N `json:"ip_slowdowns" metric:"ip_slowdowns_total" help:"Exchanges whose IP address then waited longer, since several of its sites were in trouble."`
 	ParseFaults   N `json:"parse_faults" metric:"parse_faults_total" help:"Pages whose parser panicked."` // a bug; saved for the fuzzers
 	BadEncodings  N `json:"bad_encodings" metric:"bad_encodings_total" help:"Pages whose content encoding is false or damaged, or unpacks to too much."`

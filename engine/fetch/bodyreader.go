@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orbweaver/engine/bodyfile"
+	"orbweaver/engine/fetch/framing"
 	"orbweaver/internal/outcome"
 )
 
@@ -22,12 +23,12 @@ type bodyReader struct {
 // readBody reads the body that info announces, up to the limits, and cuts Raw where it ends. It returns the outcome of
 // the exchange.
 func (r *bodyReader) readBody(p *Page, conn *connection, info headInfo, bodyMax int64) outcome.Outcome {
-	r.scan.start(p, info, bodyLimits{bodyMax: bodyMax, rawBodyMax: rawBodyMax(bodyMax)})
+	r.scan.start(p, info, framing.Limits{Body: bodyMax, Raw: rawBodyMax(bodyMax)})
 	r.window, r.windowBytes = p.Times.FirstByte, conn.received
 	r.rest.reset()
 	isWhole := false // what was read was kept
 	for {
-		if isWhole = r.consume(p, conn); !isWhole || r.scan.frame.end != endNone || !r.makeRoom(p, conn) {
+		if isWhole = r.consume(p, conn); !isWhole || r.scan.frame.End != framing.NotEnded || !r.makeRoom(p, conn) {
 			break
 		}
 		if n, err := r.readPiece(p, conn); n == 0 && err != nil && !r.survives(p, conn, err) {
@@ -36,7 +37,7 @@ func (r *bodyReader) readBody(p *Page, conn *connection, info headInfo, bodyMax 
 	}
 	r.scan.truncate(p)
 	r.rest.end(p)
-	if !isWhole || r.scan.frame.end == endNone && p.Truncation == NotTruncated {
+	if !isWhole || r.scan.frame.End == framing.NotEnded && p.Truncation == NotTruncated {
 		return outcome.Cancelled
 	}
 	r.scan.judge(p)
@@ -137,10 +138,10 @@ func (r *bodyReader) survives(p *Page, conn *connection, err error) bool {
 	case conn.watch.cancelled():
 		return false
 	case errors.Is(err, io.EOF):
-		r.scan.frame.eof()
+		r.scan.frame.EOF()
 		return true // one more look ends the loop
 	case !isTimeout(err):
-		r.scan.frame.end = endDisconnect
+		r.scan.frame.End = framing.Disconnected
 		p.Err = "connection broke in the body"
 		return true
 	}

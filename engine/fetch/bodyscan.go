@@ -3,46 +3,47 @@ package fetch
 import (
 	"io"
 
+	"orbweaver/engine/fetch/framing"
 	"orbweaver/internal/outcome"
 )
 
 // bodyScan finds out what the bytes of a response mean, live or from an archive: where the body ends, which bytes are
 // payload, and the outcome.
 type bodyScan struct {
-	frame framer
+	frame framing.Framer
 	info  headInfo
 	at    int // bytes of Raw that are consumed
 }
 
 // bodyKind returns how the end of the body is determined.
-func bodyKind(info headInfo) frameKind {
+func bodyKind(info headInfo) framing.Kind {
 	switch {
 	case info.status == 204 || info.status == 304 || (info.status >= 100 && info.status < 200):
-		return frameNone
+		return framing.None
 	case info.chunked:
-		return frameChunked
+		return framing.Chunked
 	case info.length >= 0:
-		return frameLength
+		return framing.Length
 	default:
-		return frameClose
+		return framing.Close
 	}
 }
 
 // start begins the body of p that info describes.
-func (s *bodyScan) start(p *Page, info headInfo, max bodyLimits) {
+func (s *bodyScan) start(p *Page, info headInfo, max framing.Limits) {
 	s.info, s.at = info, p.HeadLen
-	s.frame.init(bodyKind(info), max)
-	if s.frame.kind == frameLength {
-		s.frame.setLength(info.length)
+	s.frame.Init(bodyKind(info), max)
+	if s.frame.Kind == framing.Length {
+		s.frame.SetLength(info.length)
 	}
-	p.payload.chunked = s.frame.kind == frameChunked
+	p.payload.chunked = s.frame.Kind == framing.Chunked
 }
 
 // consume processes the bytes of Raw that belong to the body, and records where the payload is.
 func (s *bodyScan) consume(p *Page) {
 	at := s.at
-	for at < len(p.Raw) && s.frame.end == endNone {
-		n, data := s.frame.next(p.Raw[at:])
+	for at < len(p.Raw) && s.frame.End == framing.NotEnded {
+		n, data := s.frame.Next(p.Raw[at:])
 		at += n
 		if len(data) > 0 {
 			p.payload.add(at-len(data), at)
@@ -55,15 +56,15 @@ func (s *bodyScan) consume(p *Page) {
 // writes those that are payload.
 func (s *bodyScan) consumeRest(p *Page, piece []byte, payload io.Writer) int {
 	n := 0
-	for n < len(piece) && s.frame.end == endNone {
-		used, data := s.frame.next(piece[n:])
+	for n < len(piece) && s.frame.End == framing.NotEnded {
+		used, data := s.frame.Next(piece[n:])
 		n += used
 		_, _ = payload.Write(data) // a hash never fails
 	}
 	switch {
-	case s.frame.end == endWhole && len(piece) > n:
+	case s.frame.End == framing.Whole && len(piece) > n:
 		p.Flags |= FlagSurplus
-	case s.frame.end == endBad && len(piece) > n:
+	case s.frame.End == framing.Bad && len(piece) > n:
 		n++ // as in truncate
 	}
 	return n
@@ -72,15 +73,15 @@ func (s *bodyScan) consumeRest(p *Page, piece []byte, payload io.Writer) int {
 // truncate truncates Raw where the body ends. It keeps the byte that made chunking invalid, so that a reader of the
 // record finds the same fault, and not only a body that ends too early.
 func (s *bodyScan) truncate(p *Page) {
-	p.PayloadLen = s.frame.payload
+	p.PayloadLen = s.frame.Payload
 	if p.rest.size > 0 {
 		return // consumeRest has done it
 	}
 	end := s.at
 	switch {
-	case s.frame.end == endWhole && len(p.Raw) > end:
+	case s.frame.End == framing.Whole && len(p.Raw) > end:
 		p.Flags |= FlagSurplus
-	case s.frame.end == endBad && len(p.Raw) > end:
+	case s.frame.End == framing.Bad && len(p.Raw) > end:
 		end++
 	}
 	p.Raw = p.Raw[:end]
@@ -88,14 +89,14 @@ func (s *bodyScan) truncate(p *Page) {
 
 // judge records how the body ended.
 func (s *bodyScan) judge(p *Page) {
-	switch s.frame.end {
-	case endWhole:
+	switch s.frame.End {
+	case framing.Whole:
 		p.Complete = true
-	case endLimit:
+	case framing.AtLimit:
 		p.Truncation, p.Err = TruncatedLength, "more than the limit"
-	case endBad:
+	case framing.Bad:
 		p.Truncation, p.Err = TruncatedUnspecified, "bad chunking"
-	case endDisconnect:
+	case framing.Disconnected:
 		p.Truncation = TruncatedDisconnect
 		if p.Err == "" {
 			p.Err = "closed within the body"
@@ -114,7 +115,7 @@ func (s *bodyScan) judge(p *Page) {
 
 // conclude returns the outcome of the exchange.
 func (s *bodyScan) conclude(p *Page) outcome.Outcome {
-	if s.frame.end == endBad || s.info.flags&(FlagNotHTTP|FlagBadLength) != 0 {
+	if s.frame.End == framing.Bad || s.info.flags&(FlagNotHTTP|FlagBadLength) != 0 {
 		return outcome.Protocol
 	}
 	byStatus := p.statusOutcome()

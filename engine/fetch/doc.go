@@ -10,7 +10,7 @@
 //
 //	Target --> connect --> [CONNECT] --> [TLS] --> write --> head --> body --> close --> Page   (or IdleConns)
 //	             |                                            |        |
-//	         Dialer, which asks Guard                    codec, or   framer: finds the end of the body,
+//	         Dialer, which asks Guard                    codec, or  framing: finds the end of the body,
 //	         about the address                           lenient     independent of packet boundaries
 //
 // The types follow this order. Fetcher.Fetch asks the connector for a connection, new or of IdleConns; its handshaker

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orbweaver/engine/bandwidth"
+	"orbweaver/engine/fetch/framing"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 )
@@ -95,7 +96,7 @@ func (f *Fetcher) Fetch(ctx context.Context, t *Target, p *Page) outcome.Outcome
 	if f.conn.watch.follow(ctx) {
 		f.conn.flow.Begin(t.Limit)
 		p.Outcome = f.exchange(ctx, t, p)
-		f.connector.store(p, &f.conn, f.body.scan.frame.kind == frameClose)
+		f.connector.store(p, &f.conn, f.body.scan.frame.Kind == framing.Close)
 		f.conn.flow.End()
 	}
 	p.Times.Ended = time.Now()
@@ -149,7 +150,7 @@ func (f *Fetcher) converse(t *Target, p *Page) outcome.Outcome {
 // declaring a length within the limit is kept as far as it fits into memory.
 func (f *Fetcher) readPage(t *Target, p *Page, info headInfo) outcome.Outcome {
 	bodyMax, files := f.o.BodyMax, f.o.Long.Files
-	mayBeEndless := bodyKind(info) != frameLength || info.length > bodyMax
+	mayBeEndless := bodyKind(info) != framing.Length || info.length > bodyMax
 	if mayBeEndless && files.IsEndless(urlx.Host(t.URL), t.Addr.Addr()) {
 		bodyMax = min(bodyMax, f.o.Long.MemoryMax)
 	}

@@ -3,11 +3,9 @@ package fetch
 import (
 	"bytes"
 	"iter"
+	"math"
 	"time"
 )
-
-// retryAfterMax is the longest accepted Retry-After.
-const retryAfterMax = 24 * time.Hour
 
 // Head is the head of a response as received: the status line, the fields and the empty line. It is empty if no
 // complete head came.
@@ -44,26 +42,24 @@ func (h Head) ContentType() []byte { return h.Value("content-type") }
 // Location returns the first Location, or nil.
 func (h Head) Location() []byte { return h.Value("location") }
 
-// Patience is the wait that Retry-After asks for.
+// Patience is the wait that Retry-After asks for, however long: politeness.Policy.RetryAfterMax is its only limit.
 type Patience struct {
-	Wait    time.Duration // 0 to 24 h
-	Clamped bool          // a field asked for less than 0 or more than 24 h
+	Wait     time.Duration // at least 0; the longest duration for all that is longer
+	Negative bool          // a field asked for less than 0
 }
 
 // RetryAfter returns the wait that the site asks for, counted from ended, when the exchange ended: seconds or a date
-// (RFC 9110, section 10.2.3). The longest counts if there are several, limited to 24 h. It returns false if there is no
-// valid value.
+// (RFC 9110, section 10.2.3). The longest counts if there are several. It returns false if there is no valid value.
 func (h Head) RetryAfter(ended time.Time) (asked Patience, ok bool) {
 	for value := range h.Values("retry-after") {
 		if d, read := retryAfter(value, ended); read {
-			kept := min(max(d, 0), retryAfterMax)
-			asked.Wait, asked.Clamped, ok = max(asked.Wait, kept), asked.Clamped || kept != d, true
+			asked.Wait, asked.Negative, ok = max(asked.Wait, d), asked.Negative || d < 0, true
 		}
 	}
 	return asked, ok
 }
 
-// retryAfter parses one value. A number too large for a duration counts as two days, and a negative one as -1.
+// retryAfter parses one value. A number too large for a duration counts as the longest one, and a negative one as -1.
 func retryAfter(value []byte, now time.Time) (time.Duration, bool) {
 	number := bytes.TrimPrefix(value, []byte{'-'})
 	if len(number) > 0 && len(number) == digitsOf(number) {
@@ -71,8 +67,8 @@ func retryAfter(value []byte, now time.Time) (time.Duration, bool) {
 		switch {
 		case len(number) < len(value) && (!ok || n > 0):
 			return -time.Second, true
-		case !ok || n > int64(retryAfterMax/time.Second):
-			return 2 * retryAfterMax, true
+		case !ok || n > math.MaxInt64/int64(time.Second):
+			return math.MaxInt64, true
 		}
 		return time.Duration(n) * time.Second, true
 	}

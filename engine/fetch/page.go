@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orbweaver/engine/fetch/coding"
+	"orbweaver/engine/fetch/framing"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/sha1pair"
 )
@@ -140,10 +141,10 @@ func (p *Page) Payload() []byte {
 // assemble copies the runs of payload behind Raw, or into another buffer if there is no room.
 func (p *Page) assemble() []byte {
 	dst := p.memory.spaceBehind(p.Raw, int(p.PayloadLen))
-	var f framer
-	f.init(frameChunked, bodyLimits{bodyMax: p.PayloadLen, rawBodyMax: int64(len(p.Raw))})
-	for b := p.Body(); len(b) > 0 && f.end == endNone; {
-		n, data := f.next(b)
+	var f framing.Framer
+	f.Init(framing.Chunked, framing.Limits{Body: p.PayloadLen, Raw: int64(len(p.Raw))})
+	for b := p.Body(); len(b) > 0 && f.End == framing.NotEnded; {
+		n, data := f.Next(b)
 		dst = append(dst, data...)
 		b = b[n:]
 	}

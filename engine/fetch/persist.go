@@ -31,6 +31,9 @@ func (p *Page) persists() (allowed time.Duration, ok bool) {
 	return allowed, true
 }
 
+// keepAliveMax is the longest time for which a server is believed to keep a connection.
+const keepAliveMax = 24 * time.Hour
+
 // keepAliveTimeout reads "timeout=5, max=100": a second less than the server says, since it counts from earlier than we
 // do; 0 if it does not say, negative if that leaves nothing.
 func keepAliveTimeout(value []byte) time.Duration {
@@ -40,7 +43,7 @@ func keepAliveTimeout(value []byte) time.Duration {
 			continue
 		}
 		n, ok := parseDecimal(trimSpace(number))
-		if !ok || n > int64(retryAfterMax/time.Second) {
+		if !ok || n > int64(keepAliveMax/time.Second) {
 			return 0
 		}
 		if n <= 1 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"orbweaver/engine/fetch/buffers"
+	"orbweaver/internal/invariants"
 )
 
 // PoolOptions are the number of pages and the memory that they share. Zero fields have defaults, except Pages.
@@ -113,7 +114,22 @@ func (p *Pool) Put(page *Page) {
 		panic("BUG: B1: a page was put back that this pool has not given out")
 	}
 	page.begin(nil)
+	page.mangle()
 	p.pages <- page
+}
+
+// mangle overwrites what the page and its Engine keep for the next exchange, so that tests find a reader of a page that
+// is in the pool.
+func (p *Page) mangle() {
+	if !invariants.Enabled {
+		return
+	}
+	for _, b := range [...][]byte{p.URL, p.Request, p.Interim} {
+		invariants.Mangle(b[:cap(b)])
+	}
+	if e, ok := p.Engine.(interface{ Mangle() }); ok {
+		e.Mangle()
+	}
 }
 
 // Close closes the pool. It panics if a page is still in use (B1).

@@ -1,11 +1,14 @@
 package fetch
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"orbweaver/internal/invariants"
 )
 
 // mustPanic runs f and checks that it does not come back.
@@ -98,5 +101,25 @@ func TestPoolOptions_sumUpAllBuffers(t *testing.T) {
 	}
 	if got, want := o.BytesMax(), int64(4*4<<10+3*8<<10+2*16<<10); got != want {
 		t.Errorf("BytesMax %d, want %d", got, want)
+	}
+}
+
+// A read of a page after Put finds no text, so that the tests of the engine notice memory with two owners.
+func TestB1_aPageInThePoolHasNothingToRead(t *testing.T) {
+	if !invariants.Enabled {
+		t.Skip("only with the tag invariants")
+	}
+	pool := NewPool(PoolOptions{Pages: 1})
+	p := pool.TryGet()
+	p.begin([]byte("http://a.test/mine"))
+	p.memory.raw, _ = pool.buffers.Take(1)
+	p.Raw = append(p.memory.raw.B[:0], "HTTP/1.1 200 OK\r\n\r\n"...)
+	p.Request = append(p.Request, "GET /mine"...)
+	kept := [][]byte{p.URL, p.Raw, p.Request}
+	pool.Put(p)
+	for _, b := range kept {
+		if bytes.Count(b, []byte{0xCC}) != len(b) {
+			t.Errorf("a page in the pool still says %q", b)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"orbweaver/engine/bodyfile"
+	"orbweaver/engine/fetch/framing"
 )
 
 // SearchMax is how many bytes at the start of a response are searched for links, content encodings included.
@@ -68,10 +69,10 @@ func (p *Page) joinStart() []byte {
 
 // eachPayload calls f for each run of payload in the start of a chunked body.
 func eachPayload(body []byte, f func(data []byte)) {
-	var frame framer
-	frame.init(frameChunked, unlimited())
-	for len(body) > 0 && frame.end == endNone {
-		n, data := frame.next(body)
+	var frame framing.Framer
+	frame.Init(framing.Chunked, framing.Unlimited())
+	for len(body) > 0 && frame.End == framing.NotEnded {
+		n, data := frame.Next(body)
 		f(data)
 		body = body[n:]
 	}

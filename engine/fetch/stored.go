@@ -4,6 +4,7 @@ import (
 	"io"
 	"math"
 
+	"orbweaver/engine/fetch/framing"
 	"orbweaver/internal/sha1pair"
 )
 
@@ -39,9 +40,9 @@ func (r *Restorer) Stored(url, block []byte) (*Page, bool) {
 	}
 	p.Status, p.Flags = info.status, info.flags
 	var body bodyScan
-	body.start(p, info, unlimited())
+	body.start(p, info, framing.Unlimited())
 	body.consume(p)
-	body.frame.eof()
+	body.frame.EOF()
 	body.truncate(p)
 	body.judge(p)
 	p.Sum(r.sums)
@@ -69,9 +70,9 @@ func (r *Restorer) Restore(url []byte, block io.Reader, size int64) (*Page, bool
 	}
 	p.Status, p.Flags = info.status, info.flags
 	var body bodyScan
-	body.start(p, info, unlimited())
+	body.start(p, info, framing.Unlimited())
 	body.consume(p)
-	if body.frame.end != endNone { // what follows does not belong to it
+	if body.frame.End != framing.NotEnded { // what follows does not belong to it
 		body.truncate(p)
 		_, err = io.Copy(io.Discard, readerOnly{block})
 	} else {
@@ -80,7 +81,7 @@ func (r *Restorer) Restore(url []byte, block io.Reader, size int64) (*Page, bool
 	if err != nil {
 		return nil, false, err //nolint:wrapcheck // the caller's own
 	}
-	body.frame.eof()
+	body.frame.EOF()
 	body.truncate(p)
 	body.judge(p)
 	p.Sum(r.sums)
@@ -93,7 +94,7 @@ func (r *Restorer) restoreRest(p *Page, body *bodyScan, block io.Reader) error {
 	var w restWriter
 	w.startDigests(p)
 	buf := make([]byte, 256<<10)
-	for body.frame.end == endNone {
+	for body.frame.End == framing.NotEnded {
 		n, err := block.Read(buf)
 		used := body.consumeRest(p, buf[:n], w.payload)
 		_, _ = w.block.Write(buf[:used])

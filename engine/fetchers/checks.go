@@ -366,7 +366,7 @@ func (k *checker) isFinished(_ context.Context, c *current) (verdict, error) {
 		return pass, nil
 	}
 	if o.Class() == outcome.ClassAnswer && o != outcome.Redirect && o != outcome.ClientError {
-		c.site.Stored++
+		site.CountStored(&c.site)
 		k.Quotas.AddPage(c.url)
 	}
 	refuseFinished(k, c, fp, o)

@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/robots"
 	"orbweaver/engine/site"
 	"orbweaver/engine/visit"
+	"orbweaver/internal/invariants"
 	"orbweaver/internal/outcome"
 	"orbweaver/workbench"
 )
@@ -56,6 +57,9 @@ type refusal struct {
 
 // begin takes a Visit.
 func (c *current) begin(v *visit.Visit) {
+	invariants.Mangle(c.url)
+	invariants.Mangle(c.rule)
+	invariants.Mangle(c.lines[:cap(c.lines)])
 	c.result = visit.Result{
 		Visit: *v, Release: workbench.Release{Unused: v.Items, SiteDue: v.SiteDue, IPDue: v.IPDue},
 	}

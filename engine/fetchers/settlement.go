@@ -53,8 +53,9 @@ func (s *settlement) end(ctx context.Context, c *current, p *fetch.Page) error {
 		}
 		if err := s.Store.Disk.Wait(ctx, err); err != nil {
 			if errors.Is(err, outage.ErrFullAtStop) { // the URL is tried again in the next run, and its site waits
-				c.result.Release.Front, err = [][]byte{a.Item}, nil
+				c.returnItem() // not the copy of the Page, which goes to another site
 				s.giveBack(c)
+				return nil
 			}
 			return err
 		}

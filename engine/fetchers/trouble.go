@@ -102,7 +102,7 @@ func (t *trouble) retryAfter(p *fetch.Page) time.Duration {
 	if !ok {
 		return 0
 	}
-	if most := t.Live.Policy().RetryAfterMax; asked.Clamped || asked.Wait > most {
+	if most := t.Live.Policy().RetryAfterMax; asked.Negative || asked.Wait > most {
 		t.Store.Count.RetryClamped.Add(1)
 		t.Clamps.RetryAfter(time.Now(), attempt.Of(p).URL, p.Head().Value("retry-after"), min(asked.Wait, most))
 	}

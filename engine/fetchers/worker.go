@@ -211,7 +211,7 @@ func (w *Worker) concludePage(c *current, p *fetch.Page, o outcome.Outcome) {
 		t.retryItem(c, o, own, queued.Append(nil, &again))
 	case p.HeadLen > 0 && (outcome.IsPageStatus(p.Status) || attempt.IsUnchanged(p, a)):
 		a.FirstOfSite = c.site.Stored == 0
-		c.site.Stored++
+		site.CountStored(&c.site)
 		w.Quotas.AddPage(c.result.Visit.Key)
 	}
 }

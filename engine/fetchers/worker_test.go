@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -194,6 +195,21 @@ func TestWorker_retryAfter(t *testing.T) {
 			t.Error("the first failure is the URL's own, and its item went behind all others")
 		}
 	})
+}
+
+// The policy alone limits Retry-After: where it takes three days, two days are kept.
+func TestWorker_retryAfterOfTwoDays(t *testing.T) {
+	const day = 24 * time.Hour
+	for limit, want := range map[time.Duration]time.Duration{3 * day: 2 * day, day: day} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newRig(t, map[string]string{"/a": strings.Replace(busyFor1m, "60", "172800", 1)})
+			g.worker.Live.ChangePolicy(func(p *politeness.Policy) { p.RetryAfterMax = limit })
+			r := g.visit(t, visitOf(known(), "/a"))
+			if wait := time.Until(r.Release.SiteDue); wait < want || wait > want+want/4 {
+				t.Errorf("at most %v: the site is due in %v", limit, wait)
+			}
+		})
+	}
 }
 
 // A robots.txt that redirects to another site: the redirect becomes an item there, and the site is parked.

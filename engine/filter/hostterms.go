@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -124,8 +123,8 @@ func (r *hostRule) read(word string) (err error) {
 	case key == "max-per-host" && valued:
 		number = termCap
 		r.terms.HasCap = true
-		n, err := strconv.ParseUint(value, 10, 31)
-		if err != nil || n > math.MaxInt32 {
+		n, err := strconv.ParseUint(value, 10, 63)
+		if err != nil {
 			return fmt.Errorf("max-per-host=%s is no number of pages", value)
 		}
 		r.terms.MaxPerHost = int(n)

@@ -24,14 +24,14 @@ type Quotas struct {
 
 	mu      sync.Mutex
 	domains map[string]domainCount
-	addrs   map[netip.Addr]int32 // number of hosts
+	addrs   map[netip.Addr]int // number of hosts
 }
 
-type domainCount struct{ hosts, pages int32 }
+type domainCount struct{ hosts, pages int }
 
 // NewQuotas returns quotas with all counts at zero.
 func NewQuotas(o QuotaOptions) *Quotas {
-	q := &Quotas{domains: map[string]domainCount{}, addrs: map[netip.Addr]int32{}}
+	q := &Quotas{domains: map[string]domainCount{}, addrs: map[netip.Addr]int{}}
 	q.options.Store(&o)
 	return q
 }
@@ -52,7 +52,7 @@ func (q *Quotas) Change(o QuotaOptions, count func() error) error {
 	isCounted = isCounted && (before.HostsPerAddr > 0 || o.HostsPerAddr == 0)
 	q.mu.Lock()
 	if !isCounted {
-		q.domains, q.addrs = map[string]domainCount{}, map[netip.Addr]int32{}
+		q.domains, q.addrs = map[string]domainCount{}, map[netip.Addr]int{}
 	}
 	q.options.Store(&o)
 	q.mu.Unlock()
@@ -73,13 +73,13 @@ func (o QuotaOptions) countsDomains() bool { return o.HostsPerDomain > 0 || o.Pa
 // HostsReached reports whether the domain of the site has as many hosts as it may have.
 func (q *Quotas) HostsReached(site []byte) bool {
 	most := q.InForce().HostsPerDomain
-	return most > 0 && q.countOf(site).hosts >= int32(most)
+	return most > 0 && q.countOf(site).hosts >= most
 }
 
 // PagesReached reports whether as many pages of the domain of the site are stored as may be.
 func (q *Quotas) PagesReached(site []byte) bool {
 	most := q.InForce().PagesPerDomain
-	return most > 0 && q.countOf(site).pages >= int32(most)
+	return most > 0 && q.countOf(site).pages >= most
 }
 
 func (q *Quotas) countOf(site []byte) domainCount {
@@ -115,7 +115,7 @@ func (q *Quotas) AddHostAt(addr netip.Addr) bool {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.addrs[addr] >= int32(most) {
+	if q.addrs[addr] >= most {
 		return false
 	}
 	q.addrs[addr]++
@@ -125,7 +125,7 @@ func (q *Quotas) AddHostAt(addr netip.Addr) bool {
 // AddKnownSite counts a site that a checkpoint contains. An invalid addr means that the site has no address yet. stored
 // is the number of its stored pages.
 func (q *Quotas) AddKnownSite(site []byte, addr netip.Addr, stored int32) {
-	q.add(site, domainCount{1, stored})
+	q.add(site, domainCount{1, int(stored)})
 	if q.InForce().HostsPerAddr > 0 && addr.IsValid() {
 		q.mu.Lock()
 		q.addrs[addr]++

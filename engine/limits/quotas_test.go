@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"math"
 	"net/netip"
 	"testing"
 )
@@ -57,5 +58,19 @@ func TestQuotasWithoutLimits(t *testing.T) {
 	q.AddKnownSite(site, netip.MustParseAddr("192.0.2.1"), 9)
 	if q.AreSet() || q.HostsReached(site) || q.PagesReached(site) || !q.AddHostAt(netip.MustParseAddr("192.0.2.1")) {
 		t.Error("quotas without limits refuse")
+	}
+}
+
+// A limit beyond 32 bits is a limit, not zero and not reached at once.
+func TestQuotas_limitsBeyond32Bits(t *testing.T) {
+	site, addr := []byte("http://a.example.com"), netip.MustParseAddr("192.0.2.1")
+	for _, most := range []int{1<<31 - 1, 1 << 31, 3_000_000_000, 1 << 32, math.MaxInt} {
+		q := NewQuotas(QuotaOptions{HostsPerDomain: most, PagesPerDomain: most, HostsPerAddr: most})
+		q.AddKnownSite(site, addr, math.MaxInt32)
+		q.AddPage(site)
+		if q.HostsReached(site) || !q.AddHostAt(addr) || q.PagesReached(site) != (most <= 1<<31) {
+			t.Errorf("at most %d: hosts reached %v, 2^31 pages reach the limit %v", most, q.HostsReached(site),
+				q.PagesReached(site))
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/queued"
 	"orbweaver/engine/robots"
 	"orbweaver/engine/sitemap"
+	"orbweaver/internal/invariants"
 	"orbweaver/internal/urlx"
 )
 
@@ -110,7 +111,7 @@ const linksKept = 1 << 20
 
 // Reset forgets the links of the last page.
 func (l *Finder) Reset() {
-	if cap(l.Links) > linksKept {
+	if invariants.Mangle(l.Links); cap(l.Links) > linksKept {
 		l.Links = nil
 	}
 	l.Links, l.Refused, l.Userinfo, l.Unfollowed, l.Dropped = l.Links[:0], Refused{}, 0, 0, 0

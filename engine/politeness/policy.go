@@ -12,9 +12,9 @@ import (
 
 // Policy has all settings of Decide. Defaults are in brackets. It must not change while in use.
 type Policy struct {
-	HostDelay     time.Duration `help:"Time between two requests to a site. Raise it for small sites, or if site owners complain. Lower it only for sites that agree." default:"4s" zero:"meant" placeholder:"TIME"`
-	IPDelay       time.Duration `name:"ip-delay" help:"Time between two requests to an IP address, whatever its sites. Raise it for crawls of shared hosters." default:"500ms" zero:"meant" placeholder:"TIME"`
-	CrawlDelayMax time.Duration `help:"Longest Crawl-delay that is obeyed. A longer one in a robots.txt is shortened to this, logged and counted." default:"5m" zero:"meant" placeholder:"TIME"`
+	HostDelay     time.Duration `help:"Time between two requests to a site. Raise it for small sites, or if site owners complain. Lower it only for sites that agree." default:"4s" most:"366d" zero:"meant" placeholder:"TIME"`
+	IPDelay       time.Duration `name:"ip-delay" help:"Time between two requests to an IP address, whatever its sites. Raise it for crawls of shared hosters." default:"500ms" most:"366d" zero:"meant" placeholder:"TIME"`
+	CrawlDelayMax time.Duration `help:"Longest Crawl-delay that is obeyed. A longer one in a robots.txt is shortened to this, logged and counted." default:"5m" most:"366d" zero:"meant" placeholder:"TIME"`
 
 	Tries int `help:"Tries of a URL that fails in a way that may pass, the first one included; 0 for the tries of each kind of failure, which are 3 to 5. A site that has answered before keeps its queue in any case (--give-up)." default:"0" least:"0" most:"100" placeholder:"N"`
 
@@ -39,7 +39,8 @@ const (
 	defaultSlowedDelayMax   = 10 * time.Minute
 	defaultSlowedIPDelayMax = time.Minute
 
-	durationMax = 366 * 24 * time.Hour // upper limit of every duration in a Policy, so that sums cannot overflow
+	// durationMax is the upper limit of every duration in a Policy, so that sums cannot overflow. The tags have it too.
+	durationMax = 366 * 24 * time.Hour
 )
 
 // Default returns the policy for servers of other owners.
@@ -82,7 +83,7 @@ func (p Policy) WithDefaults() Policy {
 	return p
 }
 
-// Validate returns all faults of p, joined, or nil.
+// Validate returns all faults of p that options.Check does not find, joined, or nil: those of fields without a flag.
 func (p *Policy) Validate() error {
 	var faults []error
 	check := func(name string, d time.Duration) {
@@ -90,14 +91,11 @@ func (p *Policy) Validate() error {
 			faults = append(faults, fmt.Errorf("politeness: %s is %v, must be 0 to %v", name, d, durationMax))
 		}
 	}
-	check("HostDelay", p.HostDelay)
-	check("IPDelay", p.IPDelay)
-	check("CrawlDelayMax", p.CrawlDelayMax)
 	check("RetryAfterMax", p.RetryAfterMax)
 	check("BackoffMin", p.BackoffMin)
 	check("BackoffMax", p.BackoffMax)
-	check("StretchMax", p.SlowedDelayMax)
-	check("IPStretchMax", p.SlowedIPDelayMax)
+	check("SlowedDelayMax", p.SlowedDelayMax)
+	check("SlowedIPDelayMax", p.SlowedIPDelayMax)
 	if p.BackoffMax < p.BackoffMin {
 		faults = append(
 			faults,

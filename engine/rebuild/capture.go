@@ -27,6 +27,6 @@ func (r *rebuilder) captureOf(rec *warc.RecordRead) (c storedCapture, err error)
 // countStored counts a page against the limit of its site.
 func (r *rebuilder) countStored(c *storedCapture) {
 	if r.settings.MaxPerHost > 0 {
-		r.Workbench.Site(r.siteOf(c.url)).Update(func(s *site.State) { s.Stored++ })
+		r.Workbench.Site(r.siteOf(c.url)).Update(site.CountStored)
 	}
 }

@@ -47,7 +47,7 @@ func (c *ClampLog) RobotsLarge(now time.Time, site []byte, size int) {
 	}
 }
 
-// RetryAfter tells of a Retry-After that was brought between nothing and a day.
+// RetryAfter tells of a Retry-After that was brought between nothing and the limit of the policy.
 func (c *ClampLog) RetryAfter(now time.Time, url, value []byte, kept time.Duration) {
 	c.mu.Lock()
 	n, ok := c.waits.Allow(now)

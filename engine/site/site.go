@@ -21,7 +21,7 @@ type State struct {
 	rare         *rareFacts
 	addrUntil    int64  // Addrs.until
 	RulesUntil   uint32 // when Rules expire, Unix seconds; at most 24 h after the fetch (RFC 9309, section 2.4)
-	Stored       int32  // pages stored, for --max-per-host
+	Stored       int32  // pages stored, for --max-per-host; no more are counted at the end of its range
 	KiB          uint32 // received from the server, about: each exchange is rounded up. For the operator
 	LastExchange Moment // when the last exchange of this run ended. It has no encoded form
 	// consecutive failures, see politeness.Decision: above 0 unreachable, below 0 asked to slow down
@@ -182,7 +182,7 @@ func Decode(b []byte, pool *RulesPool) (State, error) {
 		DeadOutcome: outcome.Outcome(b[2]), RobotsTries: int8(b[3]), HasServedRoot: flags&flagHasServedRoot != 0,
 	}
 	r := decoder{b: b[4:]}
-	s.Stored = int32(r.varint())
+	s.Stored = int32(min(r.varint(), math.MaxInt32))
 	s.Failures = int16(r.varint())
 	t := r.failureStreak(b[0])
 	if b[0] > siteVersion2 {
@@ -261,6 +261,9 @@ func CountExchange(s *State, o outcome.Outcome, received int64) {
 	default:
 	}
 }
+
+// CountStored counts a stored page.
+func CountStored(s *State) { s.Stored += min(1, math.MaxInt32-s.Stored) }
 
 // UnixSeconds returns t in Unix seconds, within the range of uint32.
 func UnixSeconds(t time.Time) uint32 { return uint32(min(max(t.Unix(), 0), math.MaxUint32)) }

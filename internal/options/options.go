@@ -203,6 +203,9 @@ func format(v reflect.Value, tag Tag) string {
 	return fmt.Sprint(v.Interface())
 }
 
+// sizeMax is the largest number of bytes that ParseSize reads.
+const sizeMax = 1 << 62
+
 // ParseSize reads a number of bytes. Ki, Mi, Gi, Ti are powers of 1024; K, M, G, T powers of 1000.
 func ParseSize(text string) (int64, error) {
 	t := strings.TrimSuffix(strings.TrimSpace(text), "B")
@@ -211,7 +214,7 @@ func ParseSize(text string) (int64, error) {
 	factor, ok := map[string]float64{
 		"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40,
 	}[t[len(digits):]]
-	if err != nil || !ok || !(n >= 0 && n*factor <= math.MaxInt64/2) { // NaN too
+	if err != nil || !ok || !(n >= 0 && n*factor <= sizeMax) { // NaN too
 		return 0, fmt.Errorf("%q is no size such as 64MiB, 1GB or 4096", text)
 	}
 	return int64(n * factor), nil

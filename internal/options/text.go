@@ -2,6 +2,7 @@ package options
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -61,6 +62,17 @@ func (s Setting) Text() string {
 
 // IsList reports whether the setting is a list.
 func (s Setting) IsList() bool { return s.Value.Kind() == reflect.Slice }
+
+// Largest returns the text of the largest value that Set accepts for a number.
+func (s Setting) Largest() string {
+	largest := Setting{s.Name, reflect.New(s.Value.Type()).Elem(), s.Tag}
+	most := int64(math.MaxInt64)
+	if kind := s.Tag.Get("type"); kind == "size" || kind == "rate" {
+		most = sizeMax
+	}
+	largest.Value.SetInt(bound(s.Value, s.Tag, "most", most))
+	return largest.Text()
+}
 
 // durationText writes a length of time as ParseDuration reads it.
 func durationText(d time.Duration) string {

@@ -9,9 +9,9 @@ const (
 
 // Repeats reports whether the path of a normal form, without its query, contains the same one to four segments more
 // than max times in a row. Wrong relative links produce such paths. It checks the first 64 segments. It allocates
-// nothing. If max is below 1, it returns false.
+// nothing. If max is below 1 or above 63, it returns false.
 func Repeats(url []byte, max int) bool {
-	if max < 1 || bytes.Count(url, []byte{'/'}) <= max+2 { // two slashes stand before the host
+	if max < 1 || max >= repeatSegments || bytes.Count(url, []byte{'/'}) <= max+2 { // two slashes stand before the host
 		return false
 	}
 	_, path := Split(url)

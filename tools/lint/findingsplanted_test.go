@@ -182,3 +182,13 @@ func TestPublicNamesAndTheirPageAgree(t *testing.T) {
 		t.Errorf("%d faults, want 5:\n%s", n, got)
 	}
 }
+
+// A flag in a message that no command has is a fault; one that a command has, and those of others, are none.
+func TestNamedFlagsExist(t *testing.T) {
+	texts := sound()
+	texts["cmd/orbweaver/cli.go"] = "package main\n\ntype cli struct {\n\tMaxPages int `help:\"See --max-page.\"`\n}\n\n" +
+		"func f() string { return \"raise --max-pages, or give --no-max-pages; see --help, and a--b\" }\n"
+	if got := checkNamedFlags(plant(t, texts)); len(got) != 1 || !strings.Contains(got[0], "--max-page is no flag") {
+		t.Errorf("faults: %q", got)
+	}
+}

@@ -105,13 +105,14 @@ var importTable = []struct{ importer, may string }{
 	{"engine/catalogue", base},
 	{"engine/cookie", base},
 	{"engine/fetch", base + " internal/inflate internal/sha1pair engine/fetch/addrguard engine/fetch/coding " +
-		"engine/fetch/buffers engine/fetch/headerline engine/fetch/socks " +
+		"engine/fetch/buffers engine/fetch/framing engine/fetch/headerline engine/fetch/socks " +
 		"engine/fetch/certificate engine/bodyfile engine/bandwidth internal/vfs"},
 	{"engine/fetch/headerline", ""},
 	{"engine/fetch/certificate", ""},
 	{"engine/bodyfile", "internal/vfs"},
 	{"engine/bandwidth", "internal/notify"},
-	{"engine/fetch/buffers", ""},
+	{"engine/fetch/buffers", "internal/invariants"},
+	{"engine/fetch/framing", ""},
 	{"engine/fetch/addrguard", base},
 	{"engine/fetch/socks", ""},
 	{"engine/fetch/coding", "internal/inflate"},

@@ -63,6 +63,7 @@ func rules() []rule {
 		{"docs", checkDocs},
 		{"chains", checkChains},
 		{"public names", checkPublicNames},
+		{"named flags", checkNamedFlags},
 	}
 }
 

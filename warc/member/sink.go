@@ -3,6 +3,8 @@ package member
 import (
 	"fmt"
 	"io"
+
+	"orbweaver/internal/invariants"
 )
 
 // Scratch keeps bytes of a Packer outside of its memory, for example in a file. It belongs to one Packer.
@@ -66,7 +68,7 @@ func (s *sink) moveOut() error {
 
 // reset removes all output.
 func (s *sink) reset() {
-	if cap(s.b) > bufferKeep {
+	if invariants.Mangle(s.b); cap(s.b) > bufferKeep {
 		s.b = nil
 	}
 	if s.moved > 0 {

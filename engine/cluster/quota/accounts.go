@@ -3,6 +3,7 @@ package quota
 import (
 	"fmt"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
@@ -199,7 +200,8 @@ func (s *Accounts) ChargeMessage(id string, message []byte) (refund func(), err 
 	defer s.mu.Unlock()
 	a, now := s.account(id), time.Now()
 	a.malformed = 0
-	allowed := s.quota + ItemsAhead*(s.completed()-a.completedThen)
+	ahead := ItemsAhead * (s.completed() - a.completedThen)
+	allowed := ahead + min(s.quota, math.MaxInt64-ahead)
 	// the first message is taken however large it is
 	if s.quota == 0 || a.items-a.itemsAtIdle+n <= allowed || a.items == a.itemsAtIdle {
 		a.items += n

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"orbweaver/internal/invariants"
 )
 
 // Buffer is memory of a Pool. The zero Buffer is empty.
@@ -111,8 +113,10 @@ func (p *Pool) TakeOrMake(need int) Buffer {
 	return Buffer{B: make([]byte, need)}
 }
 
-// Return returns a buffer to its tier and wakes a waiting goroutine.
+// Return returns a buffer to its tier and wakes a waiting goroutine. Tests find readers of a returned buffer: see
+// invariants.Mangle.
 func (p *Pool) Return(b Buffer) {
+	invariants.Mangle(b.B)
 	if b.tier > 0 {
 		p.tiers[b.tier-1].returnBuffer(b.B)
 		p.serve()

@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"fmt"
+	"math"
 	"runtime/debug"
 	"time"
 
@@ -38,11 +39,7 @@ func memoryParts(c engine.Config) []memoryPart {
 	if c.Traps.Novelty == traps.NoveltyOn {
 		parts = append(parts, memoryPart{"novelty", c.Traps.NoveltyMemory})
 	}
-	var sum int64
-	for _, p := range parts {
-		sum += p.bytes
-	}
-	return append(parts, memoryPart{"rest", min(restMost, max(restLeast, sum/3))})
+	return append(parts, memoryPart{"rest", min(restMost, max(restLeast, sumOf(parts)/3))})
 }
 
 // The program itself, compressors, checkpoints, and what the collector has not taken back yet.
@@ -57,9 +54,12 @@ type memoryPart struct {
 }
 
 // memorySum is what all of them may use together.
-func memorySum(c engine.Config) (total int64) {
-	for _, p := range memoryParts(c) {
-		total += p.bytes
+func memorySum(c engine.Config) int64 { return sumOf(memoryParts(c)) }
+
+// sumOf is the sum of parts, or the largest number if it is larger.
+func sumOf(parts []memoryPart) (total int64) {
+	for _, p := range parts {
+		total += min(p.bytes, math.MaxInt64-total)
 	}
 	return total
 }

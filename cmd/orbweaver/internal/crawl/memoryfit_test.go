@@ -30,6 +30,12 @@ func TestHostile_S11_aCrawlFitsIntoTheMemoryThatThereIs(t *testing.T) {
 	kept.Workers.KeepAlive = 5 * time.Second
 	fits(t, usual())
 	fits(t, kept.WithDefaults())
+	largest := usual()
+	for _, m := range memoryCaps(&largest) {
+		*m.bytes = 1 << 62 // two of them are more than a number can say
+	}
+	largest.Sieve.BucketBytes = 64 << 30
+	fits(t, largest)
 	if plan := fmt.Sprint(memoryPlan(usual())...); strings.Contains(plan, "connections") {
 		t.Errorf("without connections that wait: %s", plan)
 	}

@@ -1,26 +1,26 @@
-package fetch
+package framing
 
 import "math"
 
-// frameKind is how the end of a body is determined.
-type frameKind uint8
+// Kind is how the end of a body is determined.
+type Kind uint8
 
 const (
-	frameNone    frameKind = iota // there is no body
-	frameLength                   // by Content-Length
-	frameChunked                  // by the last chunk
-	frameClose                    // by the end of the connection
+	None    Kind = iota // there is no body
+	Length              // by Content-Length
+	Chunked             // by the last chunk
+	Close               // by the end of the connection
 )
 
-// frameEnd is how a body ended.
-type frameEnd uint8
+// End is how a body ended.
+type End uint8
 
 const (
-	endNone       frameEnd = iota // it has not
-	endWhole                      // as its framing says
-	endLimit                      // a byte was dropped because of the limit
-	endBad                        // invalid chunking
-	endDisconnect                 // the connection ended first, or the trailer did not end
+	NotEnded     End = iota // it has not
+	Whole                   // as its framing says
+	AtLimit                 // a byte was dropped because of the limit
+	Bad                     // invalid chunking
+	Disconnected            // the connection ended first, or the trailer did not end
 )
 
 // chunkState is the position of the next byte within the chunking.
@@ -42,60 +42,60 @@ const (
 	trailerMax     = 16 << 10 // bytes of trailer
 )
 
-// bodyLimits are the limits of one body, in bytes.
-type bodyLimits struct {
-	bodyMax    int64 // of payload: Options.BodyMax, or RobotsBodyMax
-	rawBodyMax int64 // with chunking
+// Limits are the limits of one body, in bytes.
+type Limits struct {
+	Body int64 // of payload: the limit of the fetcher
+	Raw  int64 // with chunking
 }
 
-// unlimited returns the limits of a body that is known.
-func unlimited() bodyLimits { return bodyLimits{bodyMax: math.MaxInt64, rawBodyMax: math.MaxInt64} }
+// Unlimited returns the limits of a body that is known.
+func Unlimited() Limits { return Limits{Body: math.MaxInt64, Raw: math.MaxInt64} }
 
-// framer finds the end of a body, however it is split into reads, and tells which bytes are payload. It stores no
+// Framer finds the end of a body, however it is split into reads, and tells which bytes are payload. It stores no
 // bytes.
-type framer struct {
-	max       bodyLimits
-	payload   int64 // bytes of payload so far
+type Framer struct {
+	max       Limits
+	Payload   int64 // bytes of payload so far
 	raw       int64 // bytes consumed so far
 	remaining int64 // bytes of payload to come: in the body with Content-Length, in this chunk with chunking
 	excess    int64 // of the size lines so far
 	trailer   int
 	line      int // bytes of the size line or trailer line so far
 	digits    int
-	kind      frameKind
+	Kind      Kind
 	state     chunkState
-	end       frameEnd
+	End       End
 	seen      bool // a digit of the chunk size
 }
 
-// init sets f to the start of a body. For frameLength, length must be set with setLength.
-func (f *framer) init(kind frameKind, max bodyLimits) {
-	*f = framer{kind: kind, max: max}
-	if kind == frameNone {
-		f.end = endWhole
+// Init sets f to the start of a body. For Length, length must be set with SetLength.
+func (f *Framer) Init(kind Kind, max Limits) {
+	*f = Framer{Kind: kind, max: max}
+	if kind == None {
+		f.End = Whole
 	}
 }
 
-// setLength sets the length of a body that is framed by length.
-func (f *framer) setLength(n int64) {
+// SetLength sets the length of a body that is framed by length.
+func (f *Framer) SetLength(n int64) {
 	f.remaining = n
 	if n == 0 {
-		f.end = endWhole
+		f.End = Whole
 	}
 }
 
-// next consumes a prefix of b, at least one byte unless f ends at this very byte, and returns its length and the
-// payload in it, which is one run at the end of the prefix or none. Call it while f.end is endNone and b is not empty.
-func (f *framer) next(b []byte) (n int, data []byte) {
+// Next consumes a prefix of b, at least one byte unless f ends at this very byte, and returns its length and the
+// payload in it, which is one run at the end of the prefix or none. Call it while f.End is NotEnded and b is not empty.
+func (f *Framer) Next(b []byte) (n int, data []byte) {
 	switch {
-	case f.kind == frameClose:
+	case f.Kind == Close:
 		n = f.countPayload(int64(len(b)))
 		return n, b[:n]
-	case f.kind == frameLength:
+	case f.Kind == Length:
 		n = f.countPayload(min(int64(len(b)), f.remaining))
 		f.remaining -= int64(n)
 		if f.remaining == 0 {
-			f.end = endWhole
+			f.End = Whole
 		}
 		return n, b[:n]
 	case f.state == inData:
@@ -106,9 +106,9 @@ func (f *framer) next(b []byte) (n int, data []byte) {
 		}
 		return n, b[:n]
 	}
-	for n < len(b) && f.end == endNone && f.state != inData {
-		if f.raw >= f.max.rawBodyMax {
-			f.end = endLimit
+	for n < len(b) && f.End == NotEnded && f.state != inData {
+		if f.raw >= f.max.Raw {
+			f.End = AtLimit
 			break
 		}
 		if !f.framing(b[n]) {
@@ -121,18 +121,18 @@ func (f *framer) next(b []byte) (n int, data []byte) {
 }
 
 // countPayload counts up to want bytes of payload, as far as the limits allow, and ends f if that is fewer.
-func (f *framer) countPayload(want int64) int {
-	n := min(want, f.max.bodyMax-f.payload, f.max.rawBodyMax-f.raw)
+func (f *Framer) countPayload(want int64) int {
+	n := min(want, f.max.Body-f.Payload, f.max.Raw-f.raw)
 	if n < want {
-		f.end = endLimit
+		f.End = AtLimit
 	}
-	f.payload += n
+	f.Payload += n
 	f.raw += n
 	return int(n)
 }
 
 // framing processes one byte of chunking. It returns false for an invalid byte, which is not consumed.
-func (f *framer) framing(c byte) bool {
+func (f *Framer) framing(c byte) bool {
 	switch f.state {
 	case inSize:
 		return f.size(c)
@@ -164,7 +164,7 @@ func (f *framer) framing(c byte) bool {
 }
 
 // size processes one byte of a chunk's size.
-func (f *framer) size(c byte) bool {
+func (f *Framer) size(c byte) bool {
 	if c == '\n' && f.seen {
 		return f.sizeDone()
 	}
@@ -187,7 +187,7 @@ func (f *framer) size(c byte) bool {
 // sizeDone ends a size line. Padding, leading zeros and extensions are limited by what the chunks hold: a line may have
 // 16 bytes and twice the length of its chunk, and all lines together 16 KiB beyond that. There are servers that pad the
 // size of each chunk, also of the hundred thousand chunks of a large file.
-func (f *framer) sizeDone() bool {
+func (f *Framer) sizeDone() bool {
 	f.excess = max(0, f.excess+int64(f.line)-16-2*f.remaining)
 	if f.excess > excessMax {
 		return f.bad()
@@ -200,20 +200,20 @@ func (f *framer) sizeDone() bool {
 	return true
 }
 
-func (f *framer) startSize() {
+func (f *Framer) startSize() {
 	f.state, f.remaining, f.digits, f.line, f.seen = inSize, 0, 0, 0, false
 }
 
 // trail processes one byte of the trailer, which ends with an empty line. A trailer over the limit counts as one that
 // does not end.
-func (f *framer) trail(c byte) bool {
+func (f *Framer) trail(c byte) bool {
 	if f.trailer++; f.trailer > trailerMax {
-		f.end = endDisconnect
+		f.End = Disconnected
 		return false
 	}
 	switch {
 	case c == '\n' && f.line == 0:
-		f.end = endWhole
+		f.End = Whole
 	case c == '\n':
 		f.line = 0
 	case c != '\r':
@@ -222,19 +222,19 @@ func (f *framer) trail(c byte) bool {
 	return true
 }
 
-func (f *framer) bad() bool {
-	f.end = endBad
+func (f *Framer) bad() bool {
+	f.End = Bad
 	return false
 }
 
-// eof records that the connection has ended.
-func (f *framer) eof() {
-	if f.end != endNone {
+// EOF records that the connection has ended.
+func (f *Framer) EOF() {
+	if f.End != NotEnded {
 		return
 	}
-	f.end = endDisconnect
-	if f.kind == frameClose {
-		f.end = endWhole
+	f.End = Disconnected
+	if f.Kind == Close {
+		f.End = Whole
 	}
 }
 
