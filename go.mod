@@ -2,6 +2,8 @@ module orbweaver
 
 go 1.26.0
 
+toolchain go1.26.9
+
 require (
 	github.com/KimMachineGun/automemlimit v1.0.1
 	github.com/alecthomas/kong v1.17.0

@@ -34,24 +34,24 @@ import (
 // A field with the tag help is a flag, a key of the TOML file and an environment variable, by the tags that package
 // internal/options describes. Fields with kong:"-" are for programs and tests alone.
 type Config struct {
-	Dir     string `help:"Crawl directory. It holds the archive, the frontier and the logs. A crawl that is there is resumed." default:"./crawl" placeholder:"DIR"`
-	Refresh bool   `help:"Crawl a finished crawl again from its seeds. Servers are asked with If-None-Match and If-Modified-Since. An unchanged page becomes a revisit record without a body. --max-pages, --max-per-host and --max-time count from then on. A crawl that is not finished is resumed."`
+	Dir     string `help:"Crawl directory. It holds the archive, the frontier and the logs. A crawl that is there is resumed." default:"./crawl" placeholder:"DIR" group:"common"`
+	Refresh bool   `help:"Crawl a finished crawl again from its seeds. Servers are asked with If-None-Match and If-Modified-Since. An unchanged page becomes a revisit record without a body. --max-pages, --max-per-host and --max-time count from then on. A crawl that is not finished is resumed." group:"common"`
 
 	Seeds admission.SeedSource `kong:"-"` // where the crawl starts; nil: with what is queued
 
-	Filters    filter.Options       `embed:""`
-	Admission  admission.Options    `embed:""`
-	Politeness politeness.Policy    `embed:""`
-	Fetch      fetch.Options        `embed:""`
-	Workers    workers.Options      `embed:""`
-	Cookies    cookie.Options       `embed:""`
-	Limits     limits.Options       `embed:""`
-	Traps      traps.Options        `embed:""`
-	Archive    archive.Options      `embed:""`
-	Workbench  workbench.Options    `embed:""`
-	Sieve      sieve.Options        `embed:""`
-	Seen       storage.DedupOptions `embed:""`
-	Intervals  Intervals            `embed:""`
+	Filters    filter.Options       `embed:"" group:"scope"`
+	Admission  admission.Options    `embed:"" group:"scope"`
+	Politeness politeness.Policy    `embed:"" group:"polite"`
+	Fetch      fetch.Options        `embed:"" group:"requests"`
+	Workers    workers.Options      `embed:"" group:"requests"`
+	Cookies    cookie.Options       `embed:"" group:"requests"`
+	Limits     limits.Options       `embed:"" group:"limits"`
+	Traps      traps.Options        `embed:"" group:"scope"`
+	Archive    archive.Options      `embed:"" group:"archive"`
+	Workbench  workbench.Options    `embed:"" group:"memory"`
+	Sieve      sieve.Options        `embed:"" group:"memory"`
+	Seen       storage.DedupOptions `embed:"" group:"archive"`
+	Intervals  Intervals            `embed:"" group:"memory"`
 	Cluster    agent.Options        `embed:"" group:"agents"`
 
 	Ready  diskq.Options      `kong:"-"` // the ready queue

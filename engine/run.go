@@ -18,9 +18,10 @@ const drainMax = 30 * time.Second
 // save everything, and return nil with the state "stopped". The first error of any loop stops the rest and is
 // returned; what was acknowledged is then on disk, and the crawl can be resumed.
 //
-// Loops end downstream: first the intake (seeder, resolve loops, feeder); fetch workers finish or are aborted and give
-// their Visits back; then the parse workers empty the channel, and their links still pass admission; then distributor
-// and flusher end; then the last checkpoint is taken and the archive closed.
+// Loops end downstream. First the intake: seeder, resolve loops, feeder, distributor. Fetch workers finish or are
+// aborted and give their Visits back. Then the parse workers empty the channel, and their links still pass admission.
+// The returner takes the last Visits. An agent that leaves gives its URLs away now. Then the late loops end: cluster,
+// flusher, log, progress, checkpoints. At last the final checkpoint is taken and the archive closed.
 func (e *Engine) Run(ctx context.Context) error {
 	r := runner{Engine: e}
 	if e.finished {
@@ -88,7 +89,7 @@ func (r *runner) crawl(ctx context.Context) error {
 	}
 	stopLate()
 	errs = append(errs, late.Wait())
-	r.cluster.AcceptMessages(false) // what comes from now on would not be in the last cut
+	r.cluster.AcceptMessages(false) // what comes from now on would not be in the last checkpoint
 	err := r.conclude(ctx, abort, vfs.JoinCauses(errs...))
 	if serr := r.cluster.Stop(forever); serr != nil { // not before all is on disk: it may be asked how it is until then
 		r.seams.Log.Warn("the other agents could not be told that this one goes", "error", serr)

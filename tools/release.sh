@@ -5,7 +5,7 @@
 #   tools/release.sh --check [PLATFORM...] builds it twice and fails if a byte differs
 #
 # The program is built from a clone, so changes that are not committed have no effect, and the go command stamps the
-# commit. It is static. Everything that could differ between two builds is fixed: paths (-trimpath), times
+# commit. It is static. The Go version is the toolchain that go.mod names, which go downloads where it is missing. Everything that could differ between two builds is fixed: paths (-trimpath), times
 # (SOURCE_DATE_EPOCH, the time of the commit), owners, order. The same Go version and the same GNU tar, gzip,
 # Info-ZIP and dpkg-deb give the same bytes. VERSION overrides the version of cmd/orbweaver. Without dpkg-deb there are no
 # Debian packages.
@@ -41,6 +41,7 @@ release() {
 		build "$work/$name/$program" "$os" "$arch"
 		cp LICENSE README.md CHANGELOG.md "$work/tree/usr/share/doc/orbweaver/examples/crawl.toml" "$work/$name/"
 		cp -r "$work/tree/usr/share/doc/orbweaver/docs" "$work/$name/"
+		GO=$go tools/package/licences.sh "$work/$name/$program" >"$work/$name/THIRD-PARTY-LICENCES.txt"
 		[ "$os" = windows ] || add_texts "$work/tree/usr" "$work/$name"
 		[ "$os" != linux ] || cp tools/package/orbweaver@.service tools/package/orbweaver.sysusers "$work/$name/"
 		if [ "$os" = linux ] && command -v dpkg-deb >/dev/null; then
@@ -87,6 +88,8 @@ check() {
 }
 
 go=${GO:-go}
+GOTOOLCHAIN=$(sed -n 's/^toolchain //p' go.mod)
+export GOTOOLCHAIN
 commit=$(git rev-parse HEAD)
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT

@@ -89,7 +89,7 @@ func (im *Snapshot) Write() (Checkpoint, error) {
 	defer im.Abandon()
 	w, err := im.create()
 	if err != nil {
-		return Checkpoint{}, fmt.Errorf("virtualize: cut: %w", err)
+		return Checkpoint{}, fmt.Errorf("virtualize: checkpoint: %w", err)
 	}
 	w.buf = append(w.buf, im.head...)
 	for _, key := range im.deleted {
@@ -106,7 +106,7 @@ func (im *Snapshot) Write() (Checkpoint, error) {
 	sum := w.hash.Sum64()
 	w.seal(sum)
 	if err := errors.Join(w.err, w.file.Close()); err != nil {
-		return Checkpoint{}, fmt.Errorf("virtualize: cut: %w", im.undo(err))
+		return Checkpoint{}, fmt.Errorf("virtualize: checkpoint: %w", im.undo(err))
 	}
 	return im.succeed(uint64(w.at), sum), nil
 }

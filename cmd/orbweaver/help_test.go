@@ -9,6 +9,7 @@ import (
 
 	"orbweaver/bench/components"
 	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/crawl"
 )
 
 // commands lists every command and group of commands that --help shows.
@@ -98,6 +99,27 @@ func TestHelpShowsDefaults(t *testing.T) {
 	for _, word := range []string{"[4s]", "[500ms]", "[1024]", "[./crawl]", "[1GiB]", "[30s]", "[1h]", "[7d]"} {
 		if !strings.Contains(out, word) {
 			t.Errorf("crawl --help lacks %q", word)
+		}
+	}
+}
+
+// A newcomer finds a flag or a command by its heading.
+func TestEachFlagAndCommandHasAHeading(t *testing.T) {
+	parser, err := kong.New(new(cli), kong.ExplicitGroups(append(crawl.Groups(), commandGroups()...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, leaf := range parser.Model.Leaves(true) {
+		if group := leaf.ClosestGroup(); group == nil || !strings.HasSuffix(group.Title, ":") {
+			t.Errorf("%s has no heading in commandGroups", leaf.Path())
+		}
+		if leaf.Name != "crawl" {
+			continue
+		}
+		for _, f := range leaf.Flags {
+			if f.Name != "help" && (f.Group == nil || !strings.HasSuffix(f.Group.Title, ":")) {
+				t.Errorf("crawl --%s has no heading in crawl.Groups", f.Name)
+			}
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/alecthomas/kong"
+
 	"orbweaver/cmd/orbweaver/internal/archive"
 	"orbweaver/cmd/orbweaver/internal/bench"
 	"orbweaver/cmd/orbweaver/internal/botpage"
@@ -32,39 +34,55 @@ type cli struct {
 
 	ShowVersion versionFlag `name:"version" env:"-" help:"Print the version and the commit."`
 
-	Crawl   crawl.Command          `cmd:"" help:"Crawl into a directory, or resume the crawl that is there."`
-	Demo    bench.DemoCommand      `cmd:"" help:"Serve a simulated web on loopback, crawl it with the real engine, verify the archive."`
-	Sim     sim.Command            `cmd:"" help:"Serve the simulated web: proxy, direct, TLS and DNS."`
-	Bench   bench.Command          `cmd:"" help:"Run one benchmark of BENCHMARKS.md."`
-	Fsck    inspect.FsckCommand    `cmd:"" help:"Check every invariant of a crawl directory."`
-	Doctor  ctl.DoctorCommand      `cmd:"" help:"Say what limits a running crawl, and what to do."`
-	Explain crawl.ExplainCommand   `cmd:"" help:"Say what became of URLs in a crawl, and why."`
-	Skipped inspect.SkippedCommand `cmd:"" help:"List the URLs that a crawl skips because they belong to a trap."`
+	crawlCommands   `group:"crawls"`
+	reportCommands  `group:"reports"`
+	archiveCommands `group:"archives"`
+	clusterCommands `group:"clusters"`
+	trialCommands   `group:"trials"`
+	textCommands    `group:"texts"`
+	manual.Commands `group:"texts"`
+}
+
+// commandGroups are the headings of the commands, in the order of cli.
+func commandGroups() []kong.Group {
+	return []kong.Group{
+		{Key: "crawls", Title: "Crawl:"},
+		{Key: "reports", Title: "Find out what a crawl has done, and check it:"},
+		{Key: "archives", Title: "Use the archive:"},
+		{Key: "clusters", Title: "Several agents:"},
+		{Key: "trials", Title: "Try and measure:"},
+		{Key: "texts", Title: "For scripts and packages:"},
+	}
+}
+
+// crawlCommands start a crawl and control it.
+type crawlCommands struct {
+	Crawl   crawl.Command        `cmd:"" help:"Crawl into a directory, or resume the crawl that is there."`
+	Ctl     ctl.Command          `cmd:"" help:"Control a running crawl."`
+	UI      ctl.UICommand        `cmd:"" name:"ui" help:"Serve the dashboard of a running crawl on loopback, for a browser."`
+	Doctor  ctl.DoctorCommand    `cmd:"" help:"Say what limits a running crawl, and what to do."`
+	Explain crawl.ExplainCommand `cmd:"" help:"Say what became of URLs in a crawl, and why."`
+	Botpage botpage.Command      `cmd:"" help:"Print a page for site owners: whose crawler this is, and how it is kept away."`
+}
+
+// reportCommands read a crawl directory.
+type reportCommands struct {
 	Report  inspect.ReportCommand  `cmd:"" help:"Print reports of a crawl: hosts, status codes, media types, depth, seeds, errors, TLS faults."`
+	Skipped inspect.SkippedCommand `cmd:"" help:"List the URLs that a crawl skips because they belong to a trap."`
+	Fsck    inspect.FsckCommand    `cmd:"" help:"Check every invariant of a crawl directory."`
 	Audit   inspect.AuditCommand   `cmd:"" help:"Check what archives prove: which agent's copy of each page counts, and that all delays were kept."`
-	Ctl     ctl.Command            `cmd:"" help:"Control a running crawl."`
-	UI      ctl.UICommand          `cmd:"" name:"ui" help:"Serve the dashboard of a running crawl on loopback, for a browser."`
-	Version versionCmd             `cmd:"" help:"Print the version and the commit."`
-
-	Botpage botpage.Command `cmd:"" help:"Print a page for site owners: whose crawler this is, and how it is kept away."`
-
-	archiveCommands
-	clusterCommands
-	textCommands
-	manual.Commands
 }
 
 // archiveCommands read WARC files: those of this crawler, and most of them those of any other.
 type archiveCommands struct {
+	View     archive.ViewCommand     `cmd:"" help:"Show an archive to a browser: pages with images and links, on loopback."`
 	Warc     archive.Command         `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
 	WACZ     archive.WACZCommand     `cmd:"" name:"wacz" help:"Pack an archive into one WACZ file, like warc wacz."`
-	View     archive.ViewCommand     `cmd:"" help:"Show an archive to a browser: pages with images and links, on loopback."`
 	Feed     archive.FeedCommand     `cmd:"" help:"Print what is new, changed or gone in an archive since a cursor or a time."`
 	Manifest archive.ManifestCommand `cmd:"" help:"Print the SHA-256 of each closed WARC file of a crawl, and complete or sign the manifest."`
+	Upload   inspect.UploadCommand   `cmd:"" help:"Send the closed WARC files of a stopped crawl that are not sent yet."`
 	Derive   derivation.Command      `cmd:"" help:"Make other files from WARC files: a columnar index, graphs, texts."`
-
-	Upload inspect.UploadCommand   `cmd:"" help:"Send the closed WARC files of a stopped crawl that are not sent yet."`
-	Graph  derivation.GraphCommand `cmd:"" help:"Statistics and ranks of graphs that derive has made."`
+	Graph    derivation.GraphCommand `cmd:"" help:"Statistics and ranks of graphs that derive has made."`
 }
 
 // clusterCommands are for several agents that share a crawl.
@@ -73,14 +91,22 @@ type clusterCommands struct {
 	CA   cluster.CACommand   `cmd:"" name:"ca" help:"Certificates for agents that share a crawl."`
 }
 
-// textCommands read text and know no crawl.
-type textCommands struct {
-	URL    text.URLCommand    `cmd:"" name:"url" help:"Normalise URLs."`
-	Robots text.RobotsCommand `cmd:"" help:"Test URLs against a robots.txt."`
-	Links  text.LinksCommand  `cmd:"" help:"Print the links that the parser finds in a file."`
+// trialCommands need no network.
+type trialCommands struct {
+	Demo  bench.DemoCommand `cmd:"" help:"Serve a simulated web on loopback, crawl it with the real engine, verify the archive."`
+	Sim   sim.Command       `cmd:"" help:"Serve the simulated web: proxy, direct, TLS and DNS."`
+	Bench bench.Command     `cmd:"" help:"Run one benchmark of BENCHMARKS.md."`
 }
 
-func newCLI() *cli { return &cli{Crawl: crawl.New()} }
+// textCommands read text and know no crawl.
+type textCommands struct {
+	URL     text.URLCommand    `cmd:"" name:"url" help:"Normalise URLs."`
+	Robots  text.RobotsCommand `cmd:"" help:"Test URLs against a robots.txt."`
+	Links   text.LinksCommand  `cmd:"" help:"Print the links that the parser finds in a file."`
+	Version versionCmd         `cmd:"" help:"Print the version and the commit."`
+}
+
+func newCLI() *cli { return &cli{crawlCommands: crawlCommands{Crawl: crawl.New()}} }
 
 func main() {
 	process.SpareProcessor()
@@ -96,7 +122,7 @@ const collectAtStart = 400
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	w := &command.Invocation{Context: context.Background(), Stdin: stdin, Stdout: stdout, Stderr: stderr, Version: version}
 	collectAt := debug.SetGCPercent(collectAtStart)
-	err := w.Parse(newCLI(), args, crawl.AgentGroup())
+	err := w.Parse(newCLI(), args, append(crawl.Groups(), commandGroups()...)...)
 	debug.SetGCPercent(collectAt)
 	if errors.Is(err, command.ErrHelp) {
 		return command.ExitDone

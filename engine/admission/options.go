@@ -19,7 +19,7 @@ type Options struct {
 	MaxURL      int             `name:"max-url" type:"size" help:"Length of the longest URL. Longer URLs are dropped and counted. Raise it for sites with long queries." default:"2KiB" least:"16" most:"8192" placeholder:"SIZE"`
 	StripParams []string        `help:"Parameters to remove from links, in the query and after semicolons: names, prefixes such as utm_*, or the lists 'session' and 'tracking'. Use it if one page has many URLs." placeholder:"NAME"`
 
-	CacheMemory int64 `help:"Memory of the cache of recent URLs (fingerprints). Raise it if report.json shows few cache_hits." default:"64MiB" type:"size" least:"64KiB" placeholder:"SIZE"`
+	CacheMemory int64 `help:"Memory of the cache of recent URLs (fingerprints). Raise it if report.json shows few cache_hits." default:"64MiB" type:"size" least:"64KiB" placeholder:"SIZE" group:"memory"`
 }
 
 // Requisites says how page requisites are admitted.

@@ -42,7 +42,7 @@ const RobotsBodyMax = 500<<10 + 1
 type Options struct {
 	BodyMax   int64      `name:"max-body" type:"size" help:"Bytes of one body that are archived; a longer body is truncated. A body beyond 2MiB goes through a file, so memory does not grow with it." default:"1GiB" least:"1" most:"1073741824" placeholder:"SIZE"`
 	UserAgent string     `help:"Header User-Agent of all requests. The default names the version and --contact." placeholder:"TEXT"`
-	Contact   string     `help:"URL or e-mail address where site owners reach you. Required for public crawls." placeholder:"URL"`
+	Contact   string     `help:"URL or e-mail address where site owners reach you. Required for public crawls." placeholder:"URL" group:"common"`
 	Long      LongBodies `embed:""`
 
 	TLS TLSMode `name:"tls" type:"word" help:"tolerant: fetch despite certificate faults; strict: refuse them. Use strict if you must trust what you store." oneof:"tolerant,strict" default:"tolerant" placeholder:"MODE"`

@@ -27,6 +27,14 @@ func TestBenchmarksIsCurrent(t *testing.T) {
 	}
 }
 
+// A figure of something that was replaced is neither met nor missed.
+func TestAnOutdatedRowHasNoVerdict(t *testing.T) {
+	r := row{Outdated: "another protocol", Figures: []figure{{Name: "a", Value: "2", AtMost: "2"}}}
+	if _, got, err := r.goal(); got != "outdated: another protocol" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
 // A raw output that no document names would never be read.
 func TestEveryRawOutputIsNamed(t *testing.T) {
 	var documents strings.Builder
@@ -57,15 +65,15 @@ func TestEveryRawOutputIsNamed(t *testing.T) {
 const sieveRow = `{"row": 1, "what": "Sieve", "command": "bench sieve",
 	"commit": "0922467", "machine": "two cores", "beside": "nothing",
 	"figures": [{"name": "CPU", "value": 1205, "unit": "ns"}, {"name": "growth", "value": 1.92, "at_most": 1.5}],
-	"raw": "bench/results/2026-sieve.txt"}`
+	"raw": "bench/results/2026-11-21-sieve.txt"}`
 
 // results is a small repository with one row.
 func results() fstest.MapFS {
 	return fstest.MapFS{
-		"bench/results/sieve.json":     {Data: []byte(sieveRow)},
-		"bench/results/sieve.md":       {Data: []byte("2026-sieve.txt: 1,205 ns of CPU, 1.92 times.\n")},
-		"bench/results/2026-sieve.txt": {Data: []byte("raw")},
-		"bench/results/2026-ring.json": {Data: []byte("a raw output and not a row")},
+		"bench/results/sieve.json":           {Data: []byte(sieveRow)},
+		"bench/results/sieve.md":             {Data: []byte("2026-11-21-sieve.txt: 1,205 ns of CPU, 1.92 times.\n")},
+		"bench/results/2026-11-21-sieve.txt": {Data: []byte("raw")},
+		"bench/results/2026-ring.json":       {Data: []byte("a raw output and not a row")},
 	}
 }
 
@@ -75,7 +83,7 @@ func TestRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "| [Sieve](bench/results/sieve.md) | `bench sieve` | CPU 1,205 ns, growth 1.92 | growth ≤ 1.5 | missed |" +
-		" [raw](bench/results/2026-sieve.txt) |\n"
+		" 2026-11-21, 0922467 | [raw](bench/results/2026-11-21-sieve.txt) |\n"
 	if !strings.HasSuffix(page, want) {
 		t.Errorf("got %s\nwant the row %s", page, want)
 	}
@@ -100,11 +108,13 @@ func TestVerdict(t *testing.T) {
 
 func TestFaultsAreFound(t *testing.T) {
 	for _, c := range []struct{ what, file, text, want string }{
-		{"no raw output", "bench/results/2026-sieve.txt", "", "the raw output"},
+		{"no raw output", "bench/results/2026-11-21-sieve.txt", "", "the raw output"},
 		{"no diary", "bench/results/sieve.md", "", "the diary is missing"},
-		{"another figure in the diary", "bench/results/sieve.md", "2026-sieve.txt: 1,205 ns, 11.92 times", "the value 1.92"},
+		{"another figure in the diary", "bench/results/sieve.md", "2026-11-21-sieve.txt: 1,205 ns, 11.92 times", "the value 1.92"},
 		{"a raw output that the diary does not name", "bench/results/sieve.md", "1,205 ns, 1.92 times", "does not name"},
 		{"a diary of two pages", "bench/results/sieve.md", strings.Repeat("\n", diaryLines+1), "at most"},
+		{"no date", "bench/results/sieve.json",
+			strings.Replace(sieveRow, "2026-11-21-sieve.txt", "sieve.json", 1), "there is no date"},
 		{"an unknown field", "bench/results/sieve.json", `{"cost": 1}`, "unknown field"},
 		{"a gap in the numbers", "bench/results/sieve.json", strings.Replace(sieveRow, `"row": 1`, `"row": 3`, 1), "want 1"},
 		{"a page that is too long", "bench/results/sieve.json",

@@ -31,6 +31,11 @@ type row struct {
 	Figures []figure `json:"figures"`
 	Raw     string   `json:"raw"` // the file with the raw output, from the root
 
+	// When it was measured; empty: the date in the name of the raw output.
+	Measured string `json:"measured,omitempty"`
+	// What was replaced since, if the figures do not describe the present tree; then the row has no verdict.
+	Outdated string `json:"outdated,omitempty"`
+
 	name string
 }
 
@@ -100,6 +105,9 @@ func (r row) check(root fs.FS) error {
 	if len(r.Figures) == 0 {
 		faults = append(faults, errors.New("there are no figures"))
 	}
+	if r.measured() == "" {
+		faults = append(faults, errors.New("there is no date: set measured, or begin the name of the raw output with it"))
+	}
 	if info, err := fs.Stat(root, r.Raw); err != nil || !info.Mode().IsRegular() {
 		faults = append(faults, fmt.Errorf("the raw output %q is missing", r.Raw))
 	}
@@ -119,6 +127,14 @@ func (r row) check(root fs.FS) error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// measured returns the date of the figures, empty if it is not known.
+func (r row) measured() string {
+	if r.Measured != "" {
+		return r.Measured
+	}
+	return regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}`).FindString(path.Base(r.Raw))
 }
 
 func (f figure) check(diary string) error {

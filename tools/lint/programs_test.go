@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -46,6 +48,27 @@ func TestNoProgramIsCommitted(t *testing.T) {
 		}
 		if program {
 			t.Errorf("%s is a program: git rm --cached it, and name it in .gitignore", name)
+		}
+	}
+}
+
+// Releases and containers are built with the same Go, the one that go.mod names as its toolchain.
+func TestOneToolchain(t *testing.T) {
+	var files [3]string
+	for i, name := range []string{"go.mod", "Containerfile", filepath.Join("docs", "guide", "install.md")} {
+		text, err := os.ReadFile(filepath.Join("..", "..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[i] = string(text)
+	}
+	found := regexp.MustCompile(`(?m)^toolchain go(\S+)$`).FindStringSubmatch(files[0])
+	if found == nil {
+		t.Fatal("go.mod names no toolchain")
+	}
+	for i, want := range []string{"", "golang:" + found[1] + " ", "Go " + found[1] + " is the least version"} {
+		if !strings.Contains(files[i], want) {
+			t.Errorf("file %d does not have %q: its version must be that of go.mod", i, want)
 		}
 	}
 }

@@ -36,6 +36,8 @@ Files: *
 Copyright: $(date +%Y -d "@$SOURCE_DATE_EPOCH") the authors of Orbweaver
 License: Apache-2.0
  On Debian systems the text of the licence is in /usr/share/common-licenses/Apache-2.0.
+Comment: The program is linked with modules of other authors.
+ THIRD-PARTY-LICENCES.txt beside this file has their licences.
 END
 mkdir -p "$root/etc/orbweaver" "$root/DEBIAN"
 size=$(du -sk --apparent-size "$root/usr" | cut -f1)

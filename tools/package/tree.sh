@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Lays out what is installed: the program, man pages, completions, documents, and on Linux the systemd unit.
+# Lays out what is installed: the program, man pages, completions, documents, licences, and on Linux the systemd unit.
 #
 #   tools/package/tree.sh PROGRAM GENERATOR ROOT [PREFIX]
 #
@@ -28,6 +28,7 @@ install -m 644 "$top/README.md" "$top/CHANGELOG.md" "$doc/"
 install -m 644 "$top"/docs/*.md "$top"/docs/*.json "$top"/docs/*.yml "$doc/docs/"
 install -m 644 "$top"/docs/guide/*.md "$doc/docs/guide/"
 [ "$prefix" = /usr ] || install -m 644 "$top/LICENSE" "$doc/"
+"$here/licences.sh" "$program" >"$doc/THIRD-PARTY-LICENCES.txt"
 "$generator" sample-config >"$doc/examples/crawl.toml"
 chmod 644 "$doc/examples/crawl.toml"
 mkdir -p "$to/lib/systemd/system" "$to/lib/sysusers.d"

@@ -26,8 +26,8 @@
 // It holds MemoryMax bytes of all, besides one batch of each sender that waits for memory. A call waits for its turn
 // before its batch is read: what the peer sends meanwhile fills the window of HTTP/2, 64 KiB per call.
 //
-// A peer whose machine is lost is noticed by gRPC's keep-alive after 35 s while a call is in progress. A connection
-// without calls is closed after a minute.
+// A peer whose machine is lost is noticed while a call is in progress: on Linux after some 9 s by a limit of the kernel
+// (TCP_USER_TIMEOUT), elsewhere after 35 s by gRPC's keep-alive. A connection without calls is closed after a minute.
 //
 // # Identity
 //

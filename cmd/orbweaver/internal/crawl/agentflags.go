@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"orbweaver/cmd/orbweaver/internal/cluster"
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine"
@@ -31,17 +29,6 @@ type agentOptions struct {
 	Capacity    int      `help:"Share of the hosts, in proportion to the other agents. Raise it on a larger machine." default:"1" placeholder:"N" least:"1" most:"1000"`
 
 	peering network.Options // if Agent is given
-}
-
-// AgentGroup is the heading of these flags.
-func AgentGroup() kong.Group {
-	return kong.Group{
-		Key:   "agents",
-		Title: "Several agents that share a crawl (docs/cluster-use.md):",
-		Description: "Example, on each machine with its own name and addresses, and all with the same seeds and limits:\n" +
-			"orbweaver crawl --agent a1 --agent-file a1.agent --gossip 192.0.2.1:7946 --join 192.0.2.2:7946 " +
-			"--agents 2 --seeds seeds.txt",
-	}
 }
 
 // agents makes the options of the connection with other agents, if this one has a name.

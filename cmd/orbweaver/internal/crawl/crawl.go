@@ -46,21 +46,21 @@ type uploadOptions struct {
 type Command struct {
 	componentOptions
 
-	Seeds []string `help:"File of seeds: one URL on each line, # comments, .gz read too, - for stdin. Repeatable." placeholder:"FILE" sep:"none"`
-	listOptions
-	WarcDictionary string `help:"File with a dictionary for zstd, made by 'warc train'. Each WARC file begins with it. It makes small pages smaller." placeholder:"FILE"`
+	Seeds          []string `help:"File of seeds: one URL on each line, # comments, .gz read too, - for stdin. Repeatable." placeholder:"FILE" sep:"none" group:"common"`
+	listOptions    `group:"scope"`
+	WarcDictionary string `help:"File with a dictionary for zstd, made by 'warc train'. Each WARC file begins with it. It makes small pages smaller." placeholder:"FILE" group:"archive"`
 
-	networkOptions
-	controlOptions
-	logOptions
-	JSON bool `help:"Print the final report as JSON on stdout; with --dry-run, one object for each URL."`
+	networkOptions `group:"network"`
+	controlOptions `group:"control"`
+	logOptions     `group:"control"`
+	JSON           bool `help:"Print the final report as JSON on stdout; with --dry-run, one object for each URL." group:"common"`
 
-	uploadOptions
+	uploadOptions `group:"upload"`
 
 	agentOptions `group:"agents"`
 
-	DryRun bool `help:"Send nothing and write nothing: print what would happen to each URL, and which rule decides."`
-	Depth  int  `help:"With --dry-run: number of links from a seed to the URLs." default:"0" placeholder:"N"`
+	DryRun bool `help:"Send nothing and write nothing: print what would happen to each URL, and which rule decides." group:"common"`
+	Depth  int  `help:"With --dry-run: number of links from a seed to the URLs." default:"0" placeholder:"N" group:"common"`
 
 	URLs []string `arg:"" optional:"" name:"url" help:"Seeds." placeholder:"URL"`
 

@@ -178,21 +178,13 @@ func argumentName(p *kong.Positional) string {
 
 // groupedOptions writes the options of each group under the group's title.
 func groupedOptions(r *roff, flags []*kong.Flag) {
-	var titles []string
-	groups := make(map[string][]*kong.Flag)
-	for _, f := range flags {
+	for _, group := range groupFlags(flags) {
 		title := "OPTIONS"
-		if f.Group != nil {
-			title, _, _ = strings.Cut(strings.TrimSuffix(f.Group.Title, ":"), " (")
-			title = "OPTIONS: " + strings.ToUpper(title)
+		if group.title != "" {
+			short, _, _ := strings.Cut(group.title, " (")
+			title += ": " + strings.ToUpper(short)
 		}
-		if groups[title] == nil {
-			titles = append(titles, title)
-		}
-		groups[title] = append(groups[title], f)
-	}
-	for _, title := range titles {
-		options(r, title, groups[title])
+		options(r, title, group.flags)
 	}
 }
 

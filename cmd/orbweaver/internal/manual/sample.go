@@ -38,22 +38,48 @@ func Sample(app *kong.Application, version string) string {
 	fmt.Fprintf(&b, "# Settings of 'orbweaver crawl --config FILE', with the defaults of Orbweaver %s.\n", version)
 	b.WriteString("# Remove the # before a key to set it. A flag or a variable ORBWEAVER_NAME wins over this file.\n")
 	at := slices.IndexFunc(app.Children, func(n *kong.Node) bool { return n.Name == "crawl" })
-	title := ""
-	for _, f := range app.Children[at].Flags {
-		if f.Hidden || isPerRun(f.Name) {
-			continue
+	for _, group := range groupFlags(app.Children[at].Flags) {
+		if group.title != "" {
+			fmt.Fprintf(&b, "\n\n# %s\n", group.title)
 		}
-		if f.Group != nil && f.Group.Title != title {
-			title = f.Group.Title
-			fmt.Fprintf(&b, "\n\n# %s\n", strings.TrimSuffix(title, ":"))
+		for _, f := range group.flags {
+			if isPerRun(f.Name) {
+				continue
+			}
+			b.WriteString("\n")
+			for _, line := range wrap(f.Help, sampleWidth-2) {
+				b.WriteString("# " + line + "\n")
+			}
+			fmt.Fprintf(&b, "#%s = %s\n", f.Name, sampleValue(f))
 		}
-		b.WriteString("\n")
-		for _, line := range wrap(f.Help, sampleWidth-2) {
-			b.WriteString("# " + line + "\n")
-		}
-		fmt.Fprintf(&b, "#%s = %s\n", f.Name, sampleValue(f))
 	}
 	return b.String()
+}
+
+// flagGroup is the flags under one heading.
+type flagGroup struct {
+	title string // without the colon; empty for flags without a group
+	flags []*kong.Flag
+}
+
+// groupFlags divides the flags that are not hidden by their groups, in the order of the first flag of each.
+func groupFlags(flags []*kong.Flag) (groups []flagGroup) {
+	for _, f := range flags {
+		if f.Hidden {
+			continue
+		}
+		title := ""
+		if f.Group != nil {
+			title = strings.TrimSuffix(f.Group.Title, ":")
+		}
+		at := slices.IndexFunc(groups, func(g flagGroup) bool { return g.title == title })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, flagGroup{title: title})
+		}
+		groups[at].flags = append(groups[at].flags, f)
+	}
+	return groups
 }
 
 // isPerRun says whether a flag is a matter of one run, not of a crawl's settings.
