@@ -1,16 +1,46 @@
-// Package plural writes a number with its noun, for messages to people: "1 site", "2 sites".
+// Package plural writes numbers for messages to people: "1 site", "2 sites", "13,783 URLs", "16 MiB".
 //
-//	doctor, waiting, explain, progress, ctl -> Count, Noun
+//	doctor, waiting, explain, progress, ctl, upload -> Count, Noun, Number, Bytes
 package plural
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
 
 // Count returns a number with its noun. The noun is given for one thing.
 func Count[N int | int64 | uint64](n N, noun string) string {
-	return strconv.FormatInt(int64(n), 10) + " " + Noun(n, noun)
+	return Number(n) + " " + Noun(n, noun)
+}
+
+// Number returns a number with a comma between groups of three digits.
+func Number[N int | int64 | uint64](n N) string {
+	digits := strconv.FormatInt(int64(n), 10)
+	first := 0 // of the digits
+	if n < 0 {
+		first = 1
+	}
+	for at := len(digits) - 3; at > first; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
+
+// Bytes returns a number of bytes in the units that flags of sizes have: powers of 1,024.
+func Bytes(n int64) string {
+	switch {
+	case n >= 10<<30:
+		return fmt.Sprintf("%.0f GiB", float64(n)/(1<<30))
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.0f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.0f KiB", float64(n)/(1<<10))
+	default:
+		return fmt.Sprintf("%d B", n)
+	}
 }
 
 // Noun returns the noun without the number.

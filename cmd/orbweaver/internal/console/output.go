@@ -17,6 +17,7 @@ type Output struct {
 	done chan struct{} // closed when the goroutine ends
 
 	hasStatusLine bool // out is a terminal that can go back in a line
+	hasColours    bool
 	screen        *screen
 
 	mu      sync.Mutex
@@ -32,7 +33,7 @@ const outputMax = 1 << 20
 
 // New returns an Output that writes to out.
 func New(out io.Writer) *Output {
-	o := &Output{out: out, screen: new(screen), wake: make(chan struct{}, 1)}
+	o := &Output{out: out, hasColours: hasColours(out), screen: new(screen), wake: make(chan struct{}, 1)}
 	if f, ok := terminalOf(out); ok {
 		o.hasStatusLine = true
 		o.screen.width = func() int { return widthOf(f) }
@@ -45,6 +46,10 @@ func (o *Output) HasStatusLine() bool { return o.hasStatusLine }
 
 // Write never fails: there is no place to report it.
 func (o *Output) Write(b []byte) (int, error) {
+	n := len(b)
+	if o.hasColours {
+		b = paintLevel(b)
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
@@ -56,7 +61,7 @@ func (o *Output) Write(b []byte) (int, error) {
 		o.waiting = append(o.waiting, b...)
 		o.poke()
 	}
-	return len(b), nil
+	return n, nil
 }
 
 // SetStatus replaces the status line. An empty Status takes it away.

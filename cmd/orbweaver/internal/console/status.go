@@ -22,23 +22,35 @@ type Number struct {
 // ellipsis ends what was cut.
 const ellipsis = "..."
 
-// Fit returns the line in at most so many columns. The reason is kept whole as long as some number can be left out for
-// it. A number is left out or whole.
+// RankNeeded is the rank of the numbers that stay on a narrow terminal: the reason is cut before one of them is left
+// out, down to reasonLeast columns.
+const (
+	RankNeeded  = 3
+	reasonLeast = 24
+)
+
+// Fit returns the line in at most so many columns. Numbers below RankNeeded are left out first, so that the reason is
+// whole. Then the reason is cut. A number is left out or whole.
 func (s Status) Fit(columns int) string {
 	lowest, highest := 0, -1
 	for _, n := range s.Numbers {
 		highest = max(highest, n.Rank)
 	}
 	for ; lowest < highest; lowest++ {
-		if line := s.from(lowest); columnsOf(line) <= columns {
-			return line
+		numbers := s.numbers(lowest)
+		least := columnsOf(s.Reason)
+		if lowest >= RankNeeded {
+			least = min(least, reasonLeast)
+		}
+		if columnsOf(numbers)+least <= columns {
+			return cut(numbers+s.Reason, columns)
 		}
 	}
-	return cut(s.from(lowest), columns)
+	return cut(s.numbers(lowest)+s.Reason, columns)
 }
 
-// from returns the line with the numbers of a rank and above it.
-func (s Status) from(rank int) string {
+// numbers returns the part of the line before the reason, with the numbers of a rank and above it.
+func (s Status) numbers(rank int) string {
 	var kept []string
 	for _, n := range s.Numbers {
 		if n.Rank >= rank {
@@ -49,7 +61,7 @@ func (s Status) from(rank int) string {
 	if line != "" && s.Reason != "" {
 		line += " | "
 	}
-	return line + s.Reason
+	return line
 }
 
 // cut returns text in at most so many columns.

@@ -27,6 +27,7 @@ const wideMark = '\x00' // the second cell of a wide character
 
 func openWindow(t *testing.T, columns int) *window {
 	t.Helper()
+	t.Setenv("NO_COLOR", "1") // the emulator has none
 	master, tty, err := pty.Open()
 	if err != nil {
 		t.Skip("this system has no pseudo-terminals: ", err)

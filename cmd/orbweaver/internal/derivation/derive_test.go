@@ -17,7 +17,7 @@ func TestStatusOf(t *testing.T) {
 		columns  int
 		want     string
 	}{
-		{reading, 80, "3 of 20 files  300 MiB of 2.0 GiB  70000 records  30 MiB/s | reading"},
+		{reading, 80, "3 of 20 files  300 MiB of 2.0 GiB  70,000 records  30 MiB/s | reading"},
 		{reading, 50, "3 of 20 files  300 MiB of 2.0 GiB | reading"},
 		{reading, 30, "300 MiB of 2.0 GiB | reading"},
 		{combining, 80, "combining the graph of pages: arcs of run 3 of 40"},

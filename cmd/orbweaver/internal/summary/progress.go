@@ -94,18 +94,18 @@ func (p *Progress) status(r *report.Report, now time.Time) console.Status {
 	seconds := now.Sub(p.lastAt).Seconds()
 	pages := pagesOf(*r)
 	rate := float64(pages-pagesOf(p.last)) / seconds
-	mbs := float64(r.BytesReceived-p.last.BytesReceived) / seconds / 1e6
+	bytes := int64(float64(r.BytesReceived-p.last.BytesReceived) / seconds)
 	numbers := []console.Number{
 		{Text: (time.Duration(r.WallSeconds) * time.Second).String(), Rank: 3},
 		{Text: plural.Count(pages, "page"), Rank: 6},
 	}
-	queued := console.Number{Text: fmt.Sprintf("%d queued", r.URLsQueued), Rank: 4}
+	queued := console.Number{Text: plural.Number(r.URLsQueued) + " queued", Rank: 4}
 	if r.FailingSites != nil { // no page comes
 		numbers = append(numbers, queued)
 	} else {
 		numbers = append(numbers,
 			console.Number{Text: fmt.Sprintf("%.0f pages/s", rate), Rank: 5},
-			console.Number{Text: fmt.Sprintf("%.1f MB/s", mbs), Rank: 1},
+			console.Number{Text: plural.Bytes(bytes) + "/s", Rank: 1},
 			console.Number{Text: plural.Count(r.HostsKnown, "host"), Rank: 0},
 			queued,
 			console.Number{Text: fmt.Sprintf("%d fetching", r.ActiveFetches), Rank: 2},

@@ -56,7 +56,7 @@ func TestProgressLines(t *testing.T) {
 	p.crawl, p.lastAt = still{pages: 20}, time.Now().Add(-10*time.Second)
 	p.print()
 	p.Close()
-	if want := "1m1s  20 pages  2 pages/s  0.0 MB/s  3 hosts  7 queued  0 fetching | politeness\n"; out.String() != want {
+	if want := "1m1s  20 pages  2 pages/s  0 B/s  3 hosts  7 queued  0 fetching | politeness\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 	p = StartProgress(t.Context(), console.New(out), "none", still{})

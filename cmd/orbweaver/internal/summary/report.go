@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/report"
 	"orbweaver/internal/plural"
@@ -37,7 +38,7 @@ func pagesOf(r report.Report) int64 {
 // WriteReport writes a report as lines of text. The directory of the crawl is "" if it is not known.
 func WriteReport(out io.Writer, dir string, r report.Report) {
 	pages := pagesOf(r)
-	fmt.Fprintln(out, headline(dir, r))
+	fmt.Fprintln(out, console.Paint(out, colourOf(r.State), headline(dir, r)))
 	if r.Pass > 1 {
 		fmt.Fprintf(out, "  pass      %d: %s unchanged, beside those that follow\n", r.Pass,
 			plural.Count(r.PagesUnchanged, "page"))
@@ -52,8 +53,8 @@ func WriteReport(out io.Writer, dir string, r report.Report) {
 		command.FormatBytes(r.BytesStored),
 	)
 	fmt.Fprintf(
-		out, "  URLs      %d found, %d admitted, %d fetched, %d queued\n", r.URLsFound, r.URLsAdmitted, r.URLsFetched,
-		r.URLsQueued,
+		out, "  URLs      %s found, %s admitted, %s fetched, %s queued\n", plural.Number(r.URLsFound),
+		plural.Number(r.URLsAdmitted), plural.Number(r.URLsFetched), plural.Number(r.URLsQueued),
 	)
 	if more := lifecycle.HowToGoOn(r.Reason, r.URLsQueued+r.SievePending); more != "" {
 		fmt.Fprintf(out, "  limit     %s\n", more)
@@ -66,11 +67,11 @@ func WriteReport(out io.Writer, dir string, r report.Report) {
 		fmt.Fprintf(out, "  dropped   %s\n", droppedLinks(r.Dropped))
 	}
 	if n := r.Dropped["scope"]; n > 0 && n >= r.URLsFound/scopeShare {
-		fmt.Fprintf(out, "  scope     %d of %s lead outside the crawl (--scope %s); --scope all follows them all\n", n,
-			plural.Count(r.URLsFound, "link"), r.Scope)
+		fmt.Fprintf(out, "  scope     %s of %s lead outside the crawl (--scope %s); --scope all follows them all\n",
+			plural.Number(n), plural.Count(r.URLsFound, "link"), r.Scope)
 	}
 	fmt.Fprintf(
-		out, "  hosts     %d (%d on disk), %s, %s\n", r.HostsKnown, r.HostsCold, plural.Count(r.IPsKnown, "IP address"),
+		out, "  hosts     %s (%s on disk), %s, %s\n", plural.Number(r.HostsKnown), plural.Number(r.HostsCold), plural.Count(r.IPsKnown, "IP address"),
 		plural.Count(r.RobotsFetched, "robots.txt request"),
 	)
 	if p := r.Cluster; p != nil {
@@ -84,6 +85,18 @@ func WriteReport(out io.Writer, dir string, r report.Report) {
 			out, "  cost      %.0f CPU µs per page, peak memory %s\n", r.CPUSeconds*1e6/float64(pages),
 			command.FormatBytes(r.RSSPeakBytes),
 		)
+	}
+}
+
+// colourOf is the colour of a state.
+func colourOf(s lifecycle.State) console.Colour {
+	switch s {
+	case lifecycle.Finished, lifecycle.Running:
+		return console.Green
+	case lifecycle.Failed:
+		return console.Red
+	default:
+		return console.Yellow
 	}
 }
 
@@ -128,12 +141,12 @@ func droppedLinks(dropped map[string]int64) string {
 		}
 		sums[words] += n
 	}
-	return join(sums, func(words string, n int64) string { return fmt.Sprintf("%d %s", n, words) })
+	return join(sums, func(words string, n int64) string { return plural.Number(n) + " " + words })
 }
 
 // table writes names and numbers, largest first.
 func table(m map[string]int64) string {
-	return join(m, func(name string, n int64) string { return fmt.Sprintf("%s %d", name, n) })
+	return join(m, func(name string, n int64) string { return name + " " + plural.Number(n) })
 }
 
 // join writes the entries of a map, the largest number first.

@@ -15,7 +15,7 @@ func TestWriteReport_saysHowManyLinksTheScopeDropped(t *testing.T) {
 		r.URLsFound = 1000
 		var out strings.Builder
 		WriteReport(&out, "c1", r)
-		line := "900 of 1000 links lead outside the crawl (--scope domain); --scope all follows them all"
+		line := "900 of 1,000 links lead outside the crawl (--scope domain); --scope all follows them all"
 		if strings.Contains(out.String(), line) != want {
 			t.Errorf("%d dropped:\n%s", dropped, &out)
 		}
