@@ -27,7 +27,7 @@ func TestUsageErrors(t *testing.T) {
 		{"links --base nothing page.html", []string{`--base: "nothing"`}},
 		{"warc cat --type letter FILE", []string{`--type: "letter"`}},
 		{"warc cat --offset x FILE", []string{"--offset"}},
-		{"sim --hosts -1", []string{"--hosts: -1 is too small; at least 0"}},
+		{"sim --hosts -1", []string{"--hosts: -1 is too small; at least 1"}},
 		{"demo --progress loud", []string{`--progress: "loud" is none of auto, plain, none`}},
 		{"bench throughput --host-delay often", []string{`--host-delay: "often" is no duration`}},
 		{"bench agents --agents 2,x", []string{`--agents: "x" is no whole number`}},

@@ -33,7 +33,7 @@ func readAddedSeeds(fsys vfs.FS, dir string) ([]byte, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("engine: seeds: %w", err)
+		return nil, fmt.Errorf("admission: seeds: %w", err)
 	}
 	return lines[:bytes.LastIndexByte(lines, '\n')+1], nil
 }
@@ -46,7 +46,7 @@ func (a *AddedSeeds) keepLines(lines []byte) (err error) {
 	a.turn <- struct{}{}
 	defer func() { <-a.turn }()
 	if err := a.append(lines); err != nil {
-		return fmt.Errorf("engine: seeds: %w", err)
+		return fmt.Errorf("admission: seeds: %w", err)
 	}
 	return nil
 }

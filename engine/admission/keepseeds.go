@@ -24,7 +24,7 @@ const BadSeedsLogged = 20
 func KeepSeeds(fsys vfs.FS, dir string, src SeedSource, isClean bool, log *slog.Logger) (int, error) {
 	old, err := vfs.ReadFile(fsys, SeedsFile(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return 0, fmt.Errorf("engine: seeds: %w", err)
+		return 0, fmt.Errorf("admission: seeds: %w", err)
 	}
 	more, err := readAddedSeeds(fsys, dir)
 	if err != nil {
@@ -47,7 +47,7 @@ func KeepSeeds(fsys vfs.FS, dir string, src SeedSource, isClean bool, log *slog.
 		err = vfs.RemoveIfExists(fsys, addedSeedsFile(dir))
 	}
 	if err != nil {
-		return 0, fmt.Errorf("engine: seeds: %w", err)
+		return 0, fmt.Errorf("admission: seeds: %w", err)
 	}
 	k.report(old)
 	if isClean {

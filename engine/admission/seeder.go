@@ -25,7 +25,7 @@ type SeedSource interface {
 }
 
 // ErrNoSeeds says that a new crawl has nothing to start from.
-var ErrNoSeeds = errors.New("engine: no usable seed; give URLs as arguments or a file with --seeds")
+var ErrNoSeeds = errors.New("admission: no usable seed; give URLs as arguments or a file with --seeds")
 
 // SeedsFile is the file that keeps the seeds of a crawl.
 func SeedsFile(dir string) string { return dir + "/seeds" }
@@ -38,7 +38,7 @@ func LoadScope(fsys vfs.FS, dir string, seeds *filter.Seeds) error {
 	}
 	for line := range bytes.Lines(added) {
 		if err := seeds.Add(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
-			return fmt.Errorf("engine: seeds: %w", err)
+			return fmt.Errorf("admission: seeds: %w", err)
 		}
 	}
 	f, err := fsys.Open(SeedsFile(dir))
@@ -46,13 +46,13 @@ func LoadScope(fsys vfs.FS, dir string, seeds *filter.Seeds) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("engine: seeds: %w", err)
+		return fmt.Errorf("admission: seeds: %w", err)
 	}
 	defer f.Close()
 	var batch [][]byte
 	flush := func() error {
 		if err := seeds.AddAll(batch); err != nil {
-			return fmt.Errorf("engine: seeds: %w", err)
+			return fmt.Errorf("admission: seeds: %w", err)
 		}
 		batch = batch[:0]
 		return nil
@@ -88,7 +88,7 @@ func (s *Seeder) open(ctx context.Context) (vfs.File, error) {
 		if err == nil {
 			return f, nil
 		}
-		err = s.Journal.Disk.Wait(ctx, fmt.Errorf("engine: seeds: %w", err))
+		err = s.Journal.Disk.Wait(ctx, fmt.Errorf("admission: seeds: %w", err))
 		if errors.Is(err, outage.ErrFullAtStop) {
 			return nil, nil //nolint:nilnil // the loop's ordinary end
 		}
@@ -129,7 +129,7 @@ func (s *Seeder) Run(ctx context.Context) error {
 		}
 	}
 	if err := in.Err(); err != nil {
-		return fmt.Errorf("engine: seeds: %w", err)
+		return fmt.Errorf("admission: seeds: %w", err)
 	}
 	s.Done.Store(true)
 	s.Wake()

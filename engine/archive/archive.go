@@ -137,7 +137,7 @@ func (o *Options) Encoder(scratch member.Scratch) (*warc.Encoder, error) {
 		Compression: o.Compression, Level: o.Level, Dictionary: o.Dictionary, Scratch: scratch,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("engine: archive: %w", err)
+		return nil, fmt.Errorf("archive: %w", err)
 	}
 	return encoder, nil
 }
@@ -153,7 +153,7 @@ func (o *Options) OpenBodies(
 		DomainOf: filter.Domain,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("engine: archive: %w", err)
+		return nil, fmt.Errorf("archive: %w", err)
 	}
 	return store, nil
 }
@@ -167,7 +167,7 @@ func (o *Options) Open(
 	o.stateDelays = !statesDelays(fsys, dir, info, end)
 	manifest, err := o.openManifest(fsys, dir, end)
 	if err != nil {
-		return nil, 0, fmt.Errorf("engine: archive: %w", err)
+		return nil, 0, fmt.Errorf("archive: %w", err)
 	}
 	w, err = warc.OpenWriter(fsys, warc.Options{
 		Dir: dir, Prefix: o.Prefix, Host: o.Host, SizeMax: o.SizeMax,

@@ -87,7 +87,7 @@ func TestOpen_continuesBehindTheEnd(t *testing.T) {
 
 func TestEncoder_reportsABadDictionary(t *testing.T) {
 	o := Options{Compression: warc.Zstd, Level: 1, Dictionary: []byte("no dictionary")}
-	if _, err := o.Encoder(nil); err == nil || !strings.HasPrefix(err.Error(), "engine: archive: ") {
+	if _, err := o.Encoder(nil); err == nil || !strings.HasPrefix(err.Error(), "archive: ") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -56,7 +56,7 @@ func OpenLog(fsys vfs.FS, dir string) (*Log, error) {
 		return l, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("engine: log of changes: %w", err)
+		return nil, fmt.Errorf("changes: log of changes: %w", err)
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(f)
@@ -70,7 +70,7 @@ func OpenLog(fsys vfs.FS, dir string) (*Log, error) {
 		l.note(e)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("engine: log of changes: %w", err)
+		return nil, fmt.Errorf("changes: log of changes: %w", err)
 	}
 	return l, nil
 }
@@ -130,12 +130,12 @@ func (l *Log) append(entries []Entry) (number int, err error) {
 		entries[i].Change = number
 		line, err := json.Marshal(entries[i])
 		if err != nil {
-			return 0, fmt.Errorf("engine: log of changes: %w", err)
+			return 0, fmt.Errorf("changes: log of changes: %w", err)
 		}
 		text = append(append(text, line...), '\n')
 	}
 	if err := l.write(text); err != nil {
-		return 0, fmt.Errorf("engine: log of changes: %w", err)
+		return 0, fmt.Errorf("changes: log of changes: %w", err)
 	}
 	for _, e := range entries {
 		l.note(e)

@@ -42,7 +42,7 @@ func LoadCache(fsys vfs.FS, dir string, generation uint64, old *fpcache.Cache) (
 		return old, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("engine: cache: %w", err)
+		return nil, fmt.Errorf("checkpoint: cache: %w", err)
 	}
 	defer f.Close()
 	in := bufio.NewReaderSize(f, 1<<20)

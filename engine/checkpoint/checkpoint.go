@@ -154,7 +154,7 @@ func (c *Checkpointer) Take(ctx context.Context, state lifecycle.State, reason s
 func (c *Checkpointer) each(f func(e *entry) error) error {
 	for i := range c.order {
 		if err := f(&c.order[i]); err != nil {
-			return fmt.Errorf("engine: checkpoint: %w", err)
+			return fmt.Errorf("checkpoint: %w", err)
 		}
 	}
 	return nil
@@ -244,13 +244,13 @@ func (c *Checkpointer) stopAndMark(m *manifest.Manifest, state lifecycle.State, 
 // sync makes durable everything that the manifest names.
 func (c *Checkpointer) sync(m *manifest.Manifest) error {
 	if err := c.o.Journal.Sync(); err != nil {
-		return fmt.Errorf("engine: checkpoint: %w", err)
+		return fmt.Errorf("checkpoint: %w", err)
 	}
 	if err := c.each(func(e *entry) error { return e.Sync(m) }); err != nil {
 		return err
 	}
 	if err := c.c.FS.SyncDir(c.c.Dir); err != nil {
-		return fmt.Errorf("engine: checkpoint: %w", err)
+		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return nil
 }
@@ -263,7 +263,7 @@ func (c *Checkpointer) reclaim(ctx context.Context) error {
 	for end := time.Now().Add(c.period() / 4); time.Now().Before(end) && ctx.Err() == nil; {
 		moved, err := c.c.reclaim(reclaimStep)
 		if err != nil {
-			return fmt.Errorf("engine: checkpoint: %w", err)
+			return fmt.Errorf("checkpoint: %w", err)
 		}
 		if moved == 0 {
 			break

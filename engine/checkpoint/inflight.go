@@ -68,7 +68,7 @@ func (p *inFlight) list() []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, journal.Castagnoli()))
 }
 
-var errInFlight = errors.New("engine: the list of URLs in flight is damaged")
+var errInFlight = errors.New("checkpoint: the list of URLs in flight is damaged")
 
 // ReadInFlight reads the list of URLs in flight. An empty site means that item holds the whole URL. It borrows b.
 func ReadInFlight(b []byte, f func(site, item []byte), finished FinishedURLs) error {

@@ -96,7 +96,7 @@ func loadChain(fsys vfs.FS, dir string, chain manifest.Chain,
 	for _, link := range chain {
 		f, err := fsys.Open(manifest.WorkbenchPath(dir, link.Generation))
 		if err != nil {
-			return nil, fmt.Errorf("engine: workbench: %w", err)
+			return nil, fmt.Errorf("checkpoint: workbench: %w", err)
 		}
 		defer f.Close()
 		images = append(images, io.NewSectionReader(f, 0, link.Length))
@@ -105,7 +105,7 @@ func loadChain(fsys vfs.FS, dir string, chain manifest.Chain,
 	var corrupt *vfs.CorruptError
 	if errors.As(err, &corrupt) {
 		name := manifest.WorkbenchPath(dir, chain[corrupt.Index].Generation)
-		return nil, fmt.Errorf("engine: %w", &fs.PathError{Op: "load", Path: name, Err: err})
+		return nil, fmt.Errorf("checkpoint: %w", &fs.PathError{Op: "load", Path: name, Err: err})
 	}
 	return b, err
 }

@@ -17,10 +17,10 @@ import (
 )
 
 // ErrNoAgents says that an agent cannot leave a crawl that has no other agents.
-var ErrNoAgents = errors.New("engine: this crawl has no other agents: end it with stop")
+var ErrNoAgents = errors.New("cluster: this crawl has no other agents: end it with stop")
 
 // errForeignMessage says that the journal of a crawl with one agent has a message.
-var errForeignMessage = errors.New("engine: the journal has a message of another agent")
+var errForeignMessage = errors.New("cluster: the journal has a message of another agent")
 
 // Alone is the cluster of a crawl with one agent, which owns every host.
 type Alone struct {

@@ -71,29 +71,29 @@ type Handler interface {
 }
 
 // ErrLost says that a crawl has ended in order because this agent cannot go on in the cluster.
-var ErrLost = errors.New("engine: this agent cannot go on beside the others")
+var ErrLost = errors.New("cluster: this agent cannot go on beside the others")
 
 // ErrMalformed says that a message cannot be decoded. The sender must not send it again.
-var ErrMalformed = errors.New("engine: a malformed message")
+var ErrMalformed = errors.New("cluster: a malformed message")
 
 // ErrClosing says that this agent takes no messages now.
-var ErrClosing = errors.New("engine: this agent accepts no messages now")
+var ErrClosing = errors.New("cluster: this agent accepts no messages now")
 
 // ErrBanned says that an agent takes nothing of another for a time.
-var ErrBanned = errors.New("engine: banned")
+var ErrBanned = errors.New("cluster: banned")
 
 // Reasons why an agent cannot leave permanently, beside ErrNoAgents.
 var (
 	// ErrNoAgentStays says that there is no agent that could take the hosts.
 	ErrNoAgentStays = errors.New(
-		"engine: no other agent remains that could take the hosts of this agent: stop it, or wait for another agent")
+		"cluster: no other agent remains that could take the hosts of this agent: stop it, or wait for another agent")
 	// ErrLeaveUnknown says that another agent cannot read the message about leaving.
 	ErrLeaveUnknown = errors.New(
-		"engine: another agent has a version without permanent leaving: stop this agent instead")
+		"cluster: another agent has a version without permanent leaving: stop this agent instead")
 )
 
 // ErrEnding says that the crawl ends: URLs that arrive now would be lost.
-var ErrEnding = errors.New("engine: the crawl is stopping and takes no URLs")
+var ErrEnding = errors.New("cluster: the crawl is stopping and takes no URLs")
 
 // WaitError says that an agent takes no more messages of another for now. The sender keeps them, and waits before it
 // sends the next.
@@ -101,5 +101,5 @@ type WaitError struct{ Wait time.Duration }
 
 // Error says for how long.
 func (e *WaitError) Error() string {
-	return fmt.Sprintf("engine: over the quota of a peer agent: wait for %v", e.Wait)
+	return fmt.Sprintf("cluster: over the quota of a peer agent: wait for %v", e.Wait)
 }

@@ -37,7 +37,7 @@ func Compile(o *Options, seeds *Seeds, hasVia bool) (*Filters, error) {
 	var faults []error
 	fault := func(point string, err error) {
 		if err != nil {
-			faults = append(faults, fmt.Errorf("engine: %s: %w", point, err))
+			faults = append(faults, fmt.Errorf("filter: %s: %w", point, err))
 		}
 	}
 	var err error

@@ -39,7 +39,7 @@ func Open(fsys vfs.FS, dir string) (*Checkpoint, error) {
 		return nil, err
 	}
 	if m == nil {
-		return nil, fmt.Errorf("engine: manifest: %s/%s: %w", dir, layout.ManifestFile, fs.ErrNotExist)
+		return nil, fmt.Errorf("inspect: manifest: %s/%s: %w", dir, layout.ManifestFile, fs.ErrNotExist)
 	}
 	return &Checkpoint{Manifest: m, fsys: fsys, dir: dir + "/" + layout.FrontierDir}, nil
 }
@@ -85,7 +85,7 @@ func (c *Checkpoint) CountSkipped() (rules skipped.Counts, err error) {
 func (c *Checkpoint) InFlight(f func(site, item []byte), finished func(fp xxh3.Uint128)) error {
 	b, err := vfs.ReadFile(c.fsys, manifest.InFlightPath(c.dir, c.Generation))
 	if err != nil {
-		return fmt.Errorf("engine: URLs in flight: %w", err)
+		return fmt.Errorf("inspect: URLs in flight: %w", err)
 	}
 	urls := journal.NewFinishedURLs()
 	err = checkpoint.ReadInFlight(b, f, urls)
@@ -153,7 +153,7 @@ func EachSkipped(fsys vfs.FS, dir string, f func(skipped.URL) error) error {
 			return err
 		}
 		if m == nil {
-			return fmt.Errorf("engine: manifest: %s/%s: %w", dir, layout.ManifestFile, fs.ErrNotExist)
+			return fmt.Errorf("inspect: manifest: %s/%s: %w", dir, layout.ManifestFile, fs.ErrNotExist)
 		}
 		if m.Skipped == nil || m.Afresh {
 			return nil

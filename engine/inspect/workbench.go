@@ -48,10 +48,10 @@ func (w *Workbench) Len() int { return w.sites.Counts().Sites }
 // CheckCold says what is wrong with a site of the cold store: it is on the workbench too, or cannot be loaded there.
 func (w *Workbench) CheckCold(key, form []byte) error {
 	if w.sites.Get(key) != nil {
-		return fmt.Errorf("engine: host %.200q is on the workbench, and in the store of cold hosts", key)
+		return fmt.Errorf("inspect: host %.200q is on the workbench, and in the store of cold hosts", key)
 	}
 	if err := workbench.CheckForm(form, w.decode); err != nil {
-		return fmt.Errorf("engine: host %.200q of the store of cold hosts: %w", key, err)
+		return fmt.Errorf("inspect: host %.200q of the store of cold hosts: %w", key, err)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ func ArchiveBytes(fsys vfs.FS, dir string) (total int64, err error) {
 	for _, f := range files {
 		n, err := fsys.Size(dir + "/" + f.Name)
 		if err != nil {
-			return 0, fmt.Errorf("engine: archive: %w", err)
+			return 0, fmt.Errorf("journal: archive: %w", err)
 		}
 		total += n
 	}

@@ -60,7 +60,7 @@ func (j *File) Follow(before *File) error {
 		h = journalHead{before.generation, before.size}
 	}
 	if _, err := j.file.WriteAt(h.append(nil), 0); err != nil {
-		return fmt.Errorf("engine: journal: %w", err)
+		return fmt.Errorf("journal: %w", err)
 	}
 	return nil
 }
@@ -106,11 +106,11 @@ func beginOfJournal(fsys vfs.FS, name string) (head journalHead, filled bool, er
 	}
 	f, err := fsys.Open(name)
 	if err != nil {
-		return head, false, fmt.Errorf("engine: journal: %w", err)
+		return head, false, fmt.Errorf("journal: %w", err)
 	}
 	b := make([]byte, journalHeadSize)
 	if _, err = f.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {
-		return head, false, errors.Join(fmt.Errorf("engine: journal: %w", err), f.Close())
+		return head, false, errors.Join(fmt.Errorf("journal: %w", err), f.Close())
 	}
 	head, _ = decodeJournalHead(b)
 	return head, true, f.Close()

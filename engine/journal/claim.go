@@ -22,7 +22,7 @@ func NewClaim(digest dedup.Digest, first dedup.First) Claim {
 func (c *Claim) check(m *dedup.Map) error {
 	_, stored, err := m.Lookup(c.digest)
 	if err != nil {
-		return fmt.Errorf("engine: content seen: %w", err)
+		return fmt.Errorf("journal: content seen: %w", err)
 	}
 	if stored {
 		return ErrDuplicate

@@ -64,7 +64,7 @@ const (
 func (e *Entry) size() int { return journalFixed + len(e.Links) + 4 }
 
 // errJournalRange says that append refused an entry that Read would not give back as it was.
-var errJournalRange = errors.New("engine: journal: an entry exceeds the limits of the format")
+var errJournalRange = errors.New("journal: an entry exceeds the limits of the format")
 
 // check says whether the format can hold the entry.
 func (e *Entry) check() error {
@@ -120,7 +120,7 @@ func appendJournalEntry(dst []byte, e *Entry) []byte {
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], Castagnoli()))
 }
 
-var errJournalTorn = errors.New("engine: journal: torn entry")
+var errJournalTorn = errors.New("journal: torn entry")
 
 // decodeJournalEntry reads the entry at the head of b and says how many bytes it took. Links alias b.
 func decodeJournalEntry(b []byte) (e Entry, n int, err error) {

@@ -61,14 +61,14 @@ func Name(dir string, generation uint64) string {
 func Create(fsys vfs.FS, dir string, generation uint64) (*File, error) {
 	f, err := fsys.Create(Name(dir, generation))
 	if err != nil {
-		return nil, fmt.Errorf("engine: journal: %w", err)
+		return nil, fmt.Errorf("journal: %w", err)
 	}
 	_, err = f.WriteAt(make([]byte, journalHeadSize), 0)
 	if err == nil {
 		err = fsys.SyncDir(dir)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("engine: journal: %w", errors.Join(err, f.Close()))
+		return nil, fmt.Errorf("journal: %w", errors.Join(err, f.Close()))
 	}
 	return &File{file: f, generation: generation, size: int64(journalHeadSize), Step: JournalReserve}, nil
 }
@@ -81,7 +81,7 @@ func (j *File) reserve(bytes int) error {
 	}
 	grow := max(j.Step, need-j.reserved)
 	if err := j.file.Allocate(j.reserved, grow); err != nil {
-		return fmt.Errorf("engine: journal: %w", err)
+		return fmt.Errorf("journal: %w", err)
 	}
 	j.reserved += grow
 	return nil
@@ -98,7 +98,7 @@ func (j *File) append(entries ...*Entry) error {
 		j.buf = appendJournalEntry(j.buf, e)
 	}
 	if _, err := j.file.WriteAt(j.buf, j.size); err != nil {
-		return fmt.Errorf("engine: journal: %w", err)
+		return fmt.Errorf("journal: %w", err)
 	}
 	j.size += int64(len(j.buf))
 	j.marked = j.safe
@@ -116,17 +116,17 @@ func (j *File) Close() error { return j.file.Close() }
 func Read(fsys vfs.FS, name string, f func(*Entry) error) (end int64, err error) {
 	file, err := fsys.Open(name)
 	if err != nil {
-		return 0, fmt.Errorf("engine: journal: %w", err)
+		return 0, fmt.Errorf("journal: %w", err)
 	}
 	defer file.Close()
 	size, err := file.Size()
 	if err != nil {
-		return 0, fmt.Errorf("engine: journal: %w", err)
+		return 0, fmt.Errorf("journal: %w", err)
 	}
 	in := bufio.NewReaderSize(file, 1<<20)
 	head := make([]byte, journalHeadSize)
 	if _, err := io.ReadFull(in, head); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return 0, fmt.Errorf("engine: journal: %w", err)
+		return 0, fmt.Errorf("journal: %w", err)
 	}
 	if _, ok := decodeJournalHead(head); !ok {
 		return 0, nil
@@ -137,7 +137,7 @@ func Read(fsys vfs.FS, name string, f func(*Entry) error) (end int64, err error)
 			if errors.Is(err, errJournalTorn) {
 				return end, nil
 			}
-			return end, fmt.Errorf("engine: journal: %w", err)
+			return end, fmt.Errorf("journal: %w", err)
 		}
 		e, n, err := decodeJournalEntry(buf)
 		if err != nil {

@@ -98,7 +98,7 @@ func (q *commitQueue) leave() []*Pending {
 func (l *Store) Write(p *Pending) error {
 	if p.Group.Len() > 0 {
 		if err := l.Writer.Ready(p.Group); err != nil {
-			return fmt.Errorf("engine: archive: %w", err)
+			return fmt.Errorf("journal: archive: %w", err)
 		}
 	}
 	if !l.queue.join(p) {
@@ -169,7 +169,7 @@ func (l *Store) writeSome(ps []*Pending) (n int, err error) {
 		offset += size
 	}
 	if err != nil {
-		return n, fmt.Errorf("engine: archive: %w", err)
+		return n, fmt.Errorf("journal: archive: %w", err)
 	}
 	if err := l.enter(ps[:n]); err != nil {
 		l.Writer.Undo(span) // records that no entry names would be written twice
@@ -198,8 +198,8 @@ func (l *Store) enter(ps []*Pending) error {
 }
 
 // ErrPageLimit says that the limit of pages is reached: nothing was written.
-var ErrPageLimit = errors.New("engine: the limit of pages is reached")
+var ErrPageLimit = errors.New("journal: the limit of pages is reached")
 
 // ErrDuplicate says that an equal payload was stored between the look-up and the writing: the records must be
 // built again, as a revisit.
-var ErrDuplicate = errors.New("engine: the payload was stored meanwhile")
+var ErrDuplicate = errors.New("journal: the payload was stored meanwhile")

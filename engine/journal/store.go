@@ -61,7 +61,7 @@ func (l *Store) Note(enc *warc.Encoder) (int64, error) {
 	}
 	pos, err := l.Writer.Append(enc.Group())
 	if err != nil {
-		return 0, fmt.Errorf("engine: archive: %w", err)
+		return 0, fmt.Errorf("journal: archive: %w", err)
 	}
 	l.dirty = true
 	return pos.Length, nil
@@ -93,7 +93,7 @@ func (l *Store) TurnTo(j *File) {
 // meanwhile, and synced: this may take as long as reading a whole file.
 func (l *Store) FinishFiles() error {
 	if err := l.Writer.Finish(); err != nil {
-		return fmt.Errorf("engine: archive: %w", err)
+		return fmt.Errorf("journal: archive: %w", err)
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func (l *Store) lose(err error) error {
 			failed = j.file.Truncate(0)
 		}
 		if failed != nil {
-			errs = append(errs, fmt.Errorf("engine: journal: what was not synced could not be taken back: %w", failed))
+			errs = append(errs, fmt.Errorf("journal: what was not synced could not be taken back: %w", failed))
 		}
 	}
 	l.lost = vfs.JoinCauses(errs...)
@@ -159,7 +159,7 @@ func (l *Store) lose(err error) error {
 
 func (l *Store) syncInOrder(j *File) error {
 	if err := l.Writer.Sync(); err != nil {
-		return fmt.Errorf("engine: archive: %w", err)
+		return fmt.Errorf("journal: archive: %w", err)
 	}
 	return l.syncJournals(j)
 }
@@ -176,14 +176,14 @@ func (l *Store) syncJournals(j *File) error {
 			err = old.Close()
 		}
 		if err != nil {
-			return fmt.Errorf("engine: journal: %w", err)
+			return fmt.Errorf("journal: %w", err)
 		}
 	}
 	if j == nil {
 		return nil
 	}
 	if err := j.sync(); err != nil {
-		return fmt.Errorf("engine: journal: %w", err)
+		return fmt.Errorf("journal: %w", err)
 	}
 	return nil
 }

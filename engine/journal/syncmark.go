@@ -55,7 +55,7 @@ func TailOf(fsys vfs.FS, name string, end int64, last Position) (Tail, error) {
 	t := Tail{File: layout.FrontierDir + "/" + path.Base(name), Offset: end}
 	rest, err := readFrom(fsys, name, end)
 	if err != nil {
-		return t, fmt.Errorf("engine: journal: %w", err)
+		return t, fmt.Errorf("journal: %w", err)
 	}
 	if t.Torn = len(bytes.Trim(rest, "\x00")) > 0; !t.Torn {
 		return t, nil
@@ -97,7 +97,7 @@ func readFrom(fsys vfs.FS, name string, offset int64) ([]byte, error) {
 // generationOf is the generation in the name of a journal.
 func generationOf(name string) (g uint64) {
 	if _, err := fmt.Sscanf(path.Base(name), "journal-%d", &g); err != nil {
-		panic(fmt.Sprintf("BUG: engine: %q is the name of no journal", name))
+		panic(fmt.Sprintf("BUG: journal: %q is the name of no journal", name))
 	}
 	return g
 }

@@ -11,7 +11,7 @@ import (
 func EachGeneration(fsys vfs.FS, dir string, f func(name, kind string, generation uint64) error) error {
 	names, err := fsys.List(dir)
 	if err != nil {
-		return fmt.Errorf("engine: checkpoint: %w", err)
+		return fmt.Errorf("layout: checkpoint: %w", err)
 	}
 	for _, name := range names {
 		for _, kind := range []string{"bench-", "aloft-", "outbox-", "journal-"} {
@@ -24,7 +24,7 @@ func EachGeneration(fsys vfs.FS, dir string, f func(name, kind string, generatio
 				continue
 			}
 			if err := f(dir+"/"+name, kind, g); err != nil {
-				return fmt.Errorf("engine: checkpoint: %w", err)
+				return fmt.Errorf("layout: checkpoint: %w", err)
 			}
 		}
 	}

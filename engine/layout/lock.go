@@ -13,7 +13,7 @@ import (
 func Lock(fsys vfs.FS, dir string) (io.Closer, error) {
 	for _, made := range []string{dir, dir + "/" + FrontierDir, dir + "/" + ArchiveDir, dir + "/" + LogsDir} {
 		if err := fsys.MkdirAll(made); err != nil {
-			return nil, fmt.Errorf("engine: crawl directory: %w", err)
+			return nil, fmt.Errorf("layout: crawl directory: %w", err)
 		}
 	}
 	lock, err := fsys.Lock(dir + "/" + LockFile)
@@ -22,7 +22,7 @@ func Lock(fsys vfs.FS, dir string) (io.Closer, error) {
 		return nil, fmt.Errorf("%w (%s): %s; stop it, or give another --dir", ErrInUse, owner, dir)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("engine: crawl directory: %w", err)
+		return nil, fmt.Errorf("layout: crawl directory: %w", err)
 	}
 	return lock, nil
 }

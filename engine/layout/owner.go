@@ -24,7 +24,7 @@ func WriteOwner(fsys vfs.FS, dir, boot string) error {
 	}
 	f, err := fsys.Create(ownerName(dir))
 	if err != nil {
-		return fmt.Errorf("engine: owner of the crawl directory: %w", err)
+		return fmt.Errorf("layout: owner of the crawl directory: %w", err)
 	}
 	_, err = io.WriteString(f, line+"\n")
 	if cerr := f.Close(); err == nil {

@@ -122,7 +122,7 @@ func (m *Manifest) StoreID() uint64 {
 func New() (*Manifest, error) {
 	var b [24]byte
 	if _, err := rand.Read(b[:]); err != nil {
-		return nil, fmt.Errorf("engine: %w", err)
+		return nil, fmt.Errorf("manifest: %w", err)
 	}
 	return &Manifest{
 		CrawlID: hex.EncodeToString(b[:16]), HashSeed: binary.LittleEndian.Uint64(b[16:]),
@@ -149,10 +149,10 @@ func (m *Manifest) SetUsage(u clock.Usage) {
 }
 
 // ErrVersion says that the crawl directory was written by a version whose format this one does not read.
-var ErrVersion = errors.New("engine: crawl directory of another format version")
+var ErrVersion = errors.New("manifest: crawl directory of another format version")
 
 // ErrDamaged says that the manifest is damaged.
-var ErrDamaged = errors.New("engine: damaged manifest")
+var ErrDamaged = errors.New("manifest: damaged manifest")
 
 // Path is the name of the manifest in a frontier directory.
 func Path(dir string) string { return dir + "/MANIFEST" }
@@ -164,7 +164,7 @@ func Read(fsys vfs.FS, dir string) (*Manifest, error) {
 		return nil, nil //nolint:nilnil // no manifest is an ordinary answer
 	}
 	if err != nil {
-		return nil, fmt.Errorf("engine: manifest: %w", err)
+		return nil, fmt.Errorf("manifest: %w", err)
 	}
 	m, err := Parse(b)
 	if err != nil {
@@ -202,14 +202,14 @@ func Parse(b []byte) (*Manifest, error) {
 func Write(fsys vfs.FS, dir string, m *Manifest) error {
 	body, err := json.Marshal(m)
 	if err != nil {
-		return fmt.Errorf("engine: manifest: %w", err)
+		return fmt.Errorf("manifest: %w", err)
 	}
 	err = vfs.WriteAtomic(fsys, Path(dir), func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s %08x\n%s", magic, crc32.Checksum(body, journal.Castagnoli()), body)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("engine: manifest: %w", err)
+		return fmt.Errorf("manifest: %w", err)
 	}
 	return nil
 }

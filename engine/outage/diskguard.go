@@ -38,7 +38,7 @@ type DiskGuard struct {
 
 // ErrFullAtStop says that the crawl was told to stop while a write waited for room on the disk. What waited counts as
 // never begun; the journal has the rest.
-var ErrFullAtStop = errors.New("engine: stopped while the disk was full: make room, and run it again")
+var ErrFullAtStop = errors.New("outage: stopped while the disk was full: make room, and run it again")
 
 // NoFilesReason is why exchanges wait for a file descriptor.
 const NoFilesReason = "no file descriptors left"

@@ -83,13 +83,13 @@ func (r *rebuilder) beginReading() ([]warc.FileInfo, error) {
 func CheckArchive(fsys vfs.FS, dir string) error {
 	files, err := warc.Files(fsys, dir+"/"+layout.ArchiveDir)
 	if err != nil {
-		return fmt.Errorf("engine: rebuild: %w", err)
+		return fmt.Errorf("rebuild: %w", err)
 	}
 	if len(files) == 0 {
 		return fmt.Errorf("%w: %s/%s is empty", ErrNoArchive, dir, layout.ArchiveDir)
 	}
 	if err := receipts.CheckAllHere(fsys, dir, "a rebuild"); err != nil {
-		return fmt.Errorf("engine: rebuild: %w", err)
+		return fmt.Errorf("rebuild: %w", err)
 	}
 	return nil
 }

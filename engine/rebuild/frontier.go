@@ -176,7 +176,7 @@ func MayBegin(fsys vfs.FS, dir string) error {
 	}
 	files, err := warc.Files(fsys, dir+"/"+layout.ArchiveDir)
 	if err != nil {
-		return fmt.Errorf("engine: archive: %w", err)
+		return fmt.Errorf("rebuild: archive: %w", err)
 	}
 	if len(files) > 0 {
 		return fmt.Errorf("%w: %s", ErrFrontierLost, dir)

@@ -22,12 +22,12 @@ func WriteIndexes(ctx context.Context, fsys vfs.FS, dir string) (written []strin
 		return nil, fmt.Errorf("%w: %s; stop it first", layout.ErrInUse, dir)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("engine: indexes: %w", err)
+		return nil, fmt.Errorf("rebuild: indexes: %w", err)
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	files, err := warc.Files(fsys, dir+"/"+layout.ArchiveDir)
 	if err != nil {
-		return nil, fmt.Errorf("engine: indexes: %w", err)
+		return nil, fmt.Errorf("rebuild: indexes: %w", err)
 	}
 	for _, info := range files {
 		if info.Open {
@@ -35,7 +35,7 @@ func WriteIndexes(ctx context.Context, fsys vfs.FS, dir string) (written []strin
 		}
 		made, err := writeIndex(fsys, dir+"/"+layout.ArchiveDir, info)
 		if err = errors.Join(err, ctx.Err()); err != nil {
-			return written, fmt.Errorf("engine: index of %s: %w", info.Name, err)
+			return written, fmt.Errorf("rebuild: index of %s: %w", info.Name, err)
 		}
 		if made {
 			written = append(written, layout.ArchiveDir+"/"+info.Index())

@@ -13,14 +13,14 @@ import (
 // Reasons why nothing was rebuilt, or why a crawl needs a rebuild.
 var (
 	// ErrNoArchive says that there are no WARC files to rebuild from.
-	ErrNoArchive = errors.New("engine: no archive to rebuild from")
+	ErrNoArchive = errors.New("rebuild: no archive to rebuild from")
 	// ErrSeedsLost says that the scope depends on the seeds, and that there are none any more.
-	ErrSeedsLost = errors.New("engine: the scope is about the seeds, and they are lost; give them again")
+	ErrSeedsLost = errors.New("rebuild: the scope is about the seeds, and they are lost; give them again")
 	// ErrFrontierLost says that a crawl has an archive and no manifest.
 	ErrFrontierLost = errors.New(
-		"engine: there is an archive and no frontier; this rebuilds it: orbweaver fsck --rebuild")
+		"rebuild: there is an archive and no frontier; this rebuilds it: orbweaver fsck --rebuild")
 	// ErrUnfinished says that a rebuild began and did not end.
-	ErrUnfinished = errors.New("engine: a rebuild of the frontier was not finished; do it again: orbweaver fsck --rebuild")
+	ErrUnfinished = errors.New("rebuild: the rebuild of the frontier is unfinished; do it again: orbweaver fsck --rebuild")
 )
 
 // Options say how to rebuild. The zero value is good.

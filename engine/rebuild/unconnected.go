@@ -14,7 +14,7 @@ import (
 // Unconnected is a cluster.Network without other agents: a rebuild needs the name of the agent alone.
 type Unconnected struct{ Agent ownership.Agent }
 
-var errUnconnected = errors.New("engine: a rebuild has no connection to other agents")
+var errUnconnected = errors.New("rebuild: a rebuild has no connection to other agents")
 
 // Self implements cluster.Network.
 func (s Unconnected) Self() string { return s.Agent.ID }
@@ -52,7 +52,7 @@ func (Unconnected) Ask(context.Context, string, []byte) ([]byte, error) { return
 func NewStore() (uint64, error) {
 	var b [8]byte
 	if _, err := rand.Read(b[:]); err != nil {
-		return 0, fmt.Errorf("engine: %w", err)
+		return 0, fmt.Errorf("rebuild: %w", err)
 	}
 	return binary.LittleEndian.Uint64(b[:]) | 1, nil
 }

@@ -29,7 +29,7 @@ import (
 
 // ErrDiskSpent says that no pass can begin, because the crawl has reached its size limit.
 var ErrDiskSpent = errors.New(
-	"engine: archive, frontier and logs have reached max-disk: a new pass would end before it began, so raise it",
+	"recrawl: archive, frontier and logs have reached max-disk: a new pass would end before it began, so raise it",
 )
 
 // Beginning begins new passes of the crawl in a directory.
@@ -96,7 +96,7 @@ func (b *Beginning) checkDisk() error {
 	}
 	other, err := limits.DiskUse(b.FS, b.Dir)
 	if err != nil {
-		return fmt.Errorf("engine: the size of the frontier: %w", err)
+		return fmt.Errorf("recrawl: the size of the frontier: %w", err)
 	}
 	if archive+other >= b.MaxDisk {
 		return fmt.Errorf("%w: the archive has %d bytes, frontier and logs have %d", ErrDiskSpent, archive, other)

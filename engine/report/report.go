@@ -120,14 +120,14 @@ type Limits struct {
 func Write(fsys vfs.FS, dir string, r Report) error {
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
-		return fmt.Errorf("engine: report: %w", err)
+		return fmt.Errorf("report: %w", err)
 	}
 	err = vfs.WriteAtomic(fsys, dir+"/"+layout.ReportFile, func(w io.Writer) error {
 		_, err := w.Write(append(b, '\n'))
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("engine: report: %w", err)
+		return fmt.Errorf("report: %w", err)
 	}
 	return nil
 }
@@ -137,10 +137,10 @@ func Read(fsys vfs.FS, dir string) (Report, error) {
 	var r Report
 	b, err := vfs.ReadFile(fsys, dir+"/"+layout.ReportFile)
 	if err != nil {
-		return r, fmt.Errorf("engine: report: %w", err)
+		return r, fmt.Errorf("report: %w", err)
 	}
 	if err := json.Unmarshal(b, &r); err != nil {
-		return r, fmt.Errorf("engine: report: %s/%s: %w", dir, layout.ReportFile, err)
+		return r, fmt.Errorf("report: %s/%s: %w", dir, layout.ReportFile, err)
 	}
 	return r, nil
 }

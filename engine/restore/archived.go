@@ -55,7 +55,7 @@ type record struct {
 }
 
 // errNoRecord says that the archive has something else where the journal names a record.
-var errNoRecord = errors.New("engine: no record")
+var errNoRecord = errors.New("restore: no record")
 
 const (
 	batchEntries = 64
@@ -160,7 +160,7 @@ func (c *journalReader) readRecords(ctx context.Context) (err error) {
 		close(b.done)
 	}
 	if err = r.archive.Close(); err != nil {
-		return fmt.Errorf("engine: resume: %w", err)
+		return fmt.Errorf("restore: resume: %w", err)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ type replayer struct {
 }
 
 // errArchiveShort says that the journal names a record that the archive does not have: it was not synced.
-var errArchiveShort = errors.New("engine: the archive ends before the journal")
+var errArchiveShort = errors.New("restore: the archive ends before the journal")
 
 // apply applies a batch. It flushes the sieve when a bucket is full, and does the upkeep of payload deduplication, so
 // that a long journal takes no more memory than the crawl did.
@@ -89,7 +89,7 @@ func (r *replayer) apply(ctx context.Context, b *batch) error {
 			}
 		}
 		if err := r.Journal.Seen.Tend(); err != nil {
-			return fmt.Errorf("engine: resume: %w", err)
+			return fmt.Errorf("restore: resume: %w", err)
 		}
 	}
 	return nil
@@ -99,7 +99,7 @@ func (r *replayer) applyEntry(e *journal.Entry, rec *record) error {
 	if err := rec.err; err != nil {
 		var damage *warc.Fault
 		if !errors.Is(err, fs.ErrNotExist) && !errors.As(err, &damage) && !errors.Is(err, errNoRecord) {
-			return fmt.Errorf("engine: resume: %w", err) // the disk, not the archive
+			return fmt.Errorf("restore: resume: %w", err) // the disk, not the archive
 		}
 		r.Log.Warn("the last moments of the journal are not in the archive; they are fetched again",
 			"entries_kept", r.entries, "error", err)
@@ -110,7 +110,7 @@ func (r *replayer) applyEntry(e *journal.Entry, rec *record) error {
 	}
 	if e.Kind == journal.KindMessage {
 		if err := r.Cluster.Replay(e.Links, r.clock.Aged); err != nil {
-			return fmt.Errorf("engine: resume: %w", err)
+			return fmt.Errorf("restore: resume: %w", err)
 		}
 		return nil
 	}
@@ -224,7 +224,7 @@ func (r *replayer) applyPage(e *journal.Entry, rec *record) error {
 	if rec.hasDigest {
 		_, _, err := r.Journal.Seen.Insert(rec.digest, dedup.First{RecordID: rec.id, URI: string(rec.url), Date: rec.date})
 		if err != nil {
-			return fmt.Errorf("engine: resume: %w", err)
+			return fmt.Errorf("restore: resume: %w", err)
 		}
 	}
 	return r.offerLinks(e, rec)
@@ -246,7 +246,7 @@ func (r *replayer) offerLinks(e *journal.Entry, rec *record) error {
 		}
 		found, err := r.Frontier.AddAll(&r.scratch, l, it)
 		if err != nil {
-			return fmt.Errorf("engine: resume: links in the journal: %w", err)
+			return fmt.Errorf("restore: resume: links in the journal: %w", err)
 		}
 		r.links += found
 	}

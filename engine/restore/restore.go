@@ -90,7 +90,7 @@ func (c *Crawl) Restore(m *manifest.Manifest) (Result, error) {
 	name := manifest.InFlightPath(c.frontierDir(), m.Generation)
 	b, err := vfs.ReadFile(c.FS, name)
 	if err != nil {
-		return Result{}, fmt.Errorf("engine: resume: %w", err)
+		return Result{}, fmt.Errorf("restore: resume: %w", err)
 	}
 	var lost error
 	back := func(key, item []byte) { lost = errors.Join(lost, c.putBack(key, item)) }

@@ -69,16 +69,16 @@ func ReadHostRules(fsys vfs.FS, dir string) (filter.Rules, *filter.HostRules, er
 		return filter.Rules{}, new(filter.HostRules), nil
 	}
 	if err != nil {
-		return filter.Rules{}, nil, fmt.Errorf("engine: host rules: %w", err)
+		return filter.Rules{}, nil, fmt.Errorf("settings: host rules: %w", err)
 	}
 	defer f.Close()
 	from, err := filter.ReadRules(name, f)
 	if err != nil {
-		return from, nil, fmt.Errorf("engine: host rules: %w", err)
+		return from, nil, fmt.Errorf("settings: host rules: %w", err)
 	}
 	live, err := filter.CompileKeptHostRules(from)
 	if err != nil {
-		return from, nil, fmt.Errorf("engine: host rules: %w", err)
+		return from, nil, fmt.Errorf("settings: host rules: %w", err)
 	}
 	return from, live, nil
 }
@@ -208,7 +208,7 @@ func WriteHostRules(fsys vfs.FS, dir string, rules *filter.HostRules) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("engine: host rules: %w", err)
+		return fmt.Errorf("settings: host rules: %w", err)
 	}
 	return nil
 }

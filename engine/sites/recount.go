@@ -37,7 +37,7 @@ func (t *Table) CountKnown() error {
 	}
 	c, err := t.beginRecount()
 	if err != nil {
-		return fmt.Errorf("engine: count of known sites: %w", err)
+		return fmt.Errorf("sites: count of known sites: %w", err)
 	}
 	defer c.end(t)
 	for more := true; more; {
@@ -45,7 +45,7 @@ func (t *Table) CountKnown() error {
 			err = c.countCold(t, more)
 		}
 		if err != nil {
-			return fmt.Errorf("engine: count of known sites: %w", err)
+			return fmt.Errorf("sites: count of known sites: %w", err)
 		}
 	}
 	for c.countLoaded(t) {

@@ -152,7 +152,7 @@ func (t *Table) find(key []byte, orAdd bool) (vs *visit.State, added bool, err e
 	t.form = form
 	switch {
 	case err != nil:
-		return nil, false, fmt.Errorf("engine: host %.200q: %w", key, err)
+		return nil, false, fmt.Errorf("sites: host %.200q: %w", key, err)
 	case found:
 		if isCounted {
 			t.recount.markCounted(key)
@@ -177,7 +177,7 @@ func (t *Table) reload(key, form []byte) (*visit.State, error) {
 		return s, err
 	}, now)
 	if err != nil {
-		return nil, fmt.Errorf("engine: host %.200q: %w", key, err)
+		return nil, fmt.Errorf("sites: host %.200q: %w", key, err)
 	}
 	t.Reloaded.Add(1)
 	if !t.Resumed.IsZero() { // the site may have been asked just before the kill
@@ -198,7 +198,7 @@ const evictBatch = 512
 func (t *Table) Evict(now time.Time) (n int, err error) {
 	if t.Cold.Buffered() {
 		if err := t.Cold.Flush(); err != nil {
-			return 0, fmt.Errorf("engine: cold hosts: %w", err)
+			return 0, fmt.Errorf("sites: cold hosts: %w", err)
 		}
 	}
 	if !t.Cold.Room() || !t.Workbench.Memory().Short() && !t.rulesAreShort(now) {
@@ -284,7 +284,7 @@ func (t *Table) ReadEvicted(key []byte, f func(Evicted)) (known bool, err error)
 	}
 	addr, s, err := workbench.ReadForm(form, func(b []byte) (site.State, error) { return site.Decode(b, t.Rules) })
 	if err != nil {
-		return false, fmt.Errorf("engine: host %.200q: %w", key, err)
+		return false, fmt.Errorf("sites: host %.200q: %w", key, err)
 	}
 	f(Evicted{addr, s})
 	return true, nil

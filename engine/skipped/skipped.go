@@ -109,7 +109,7 @@ func (l *List) Add(it *queued.URL, rule Rule, why novelty.Evidence) error {
 	}
 	l.added = queued.Append(b, it)
 	if err := l.Queue.Append(l.added); err != nil {
-		return fmt.Errorf("engine: list of URLs left out: %w", err)
+		return fmt.Errorf("skipped: list of URLs left out: %w", err)
 	}
 	return nil
 }
@@ -118,10 +118,10 @@ func (l *List) Add(it *queued.URL, rule Rule, why novelty.Evidence) error {
 func (l *List) Next() (item []byte, rule Rule, err error) {
 	b, ok, err := l.Queue.Read(l.read[:0])
 	if err != nil {
-		return nil, 0, fmt.Errorf("engine: list of URLs left out: %w", err)
+		return nil, 0, fmt.Errorf("skipped: list of URLs left out: %w", err)
 	}
 	if !ok {
-		panic("BUG: engine: the list of URLs left out is shorter than what must be queued again")
+		panic("BUG: skipped: the list of URLs left out is shorter than what must be queued again")
 	}
 	l.read = b
 	l.RequeueCount--
@@ -169,7 +169,7 @@ func (s *URL) Because() string {
 	)
 }
 
-var errSkipped = errors.New("engine: an entry of the list of URLs left out cannot be read")
+var errSkipped = errors.New("skipped: an entry of the list of URLs left out cannot be read")
 
 // Decode reads an entry. It borrows b.
 func Decode(b []byte) (s URL, item []byte, err error) {

@@ -110,11 +110,16 @@ func TestFaultsAreFound(t *testing.T) {
 	for _, c := range []struct{ what, file, text, want string }{
 		{"no raw output", "bench/results/2026-11-21-sieve.txt", "", "the raw output"},
 		{"no diary", "bench/results/sieve.md", "", "the diary is missing"},
-		{"another figure in the diary", "bench/results/sieve.md", "2026-11-21-sieve.txt: 1,205 ns, 11.92 times", "the value 1.92"},
+		{
+			"another figure in the diary", "bench/results/sieve.md", "2026-11-21-sieve.txt: 1,205 ns, 11.92 times",
+			"the value 1.92",
+		},
 		{"a raw output that the diary does not name", "bench/results/sieve.md", "1,205 ns, 1.92 times", "does not name"},
 		{"a diary of two pages", "bench/results/sieve.md", strings.Repeat("\n", diaryLines+1), "at most"},
-		{"no date", "bench/results/sieve.json",
-			strings.Replace(sieveRow, "2026-11-21-sieve.txt", "sieve.json", 1), "there is no date"},
+		{
+			"no date", "bench/results/sieve.json", strings.Replace(sieveRow, "2026-11-21-sieve.txt", "sieve.json", 1),
+			"there is no date",
+		},
 		{"an unknown field", "bench/results/sieve.json", `{"cost": 1}`, "unknown field"},
 		{"a gap in the numbers", "bench/results/sieve.json", strings.Replace(sieveRow, `"row": 1`, `"row": 3`, 1), "want 1"},
 		{"a page that is too long", "bench/results/sieve.json",

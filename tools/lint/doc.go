@@ -24,6 +24,7 @@
 //	niltests_test.go    comparisons of a collaborator with nil
 //	layers_test.go      imports that point upward
 //	promiseids_test.go  ids that stand for promises of several packages
+//	messages_test.go    errors of packages below engine begin with the name of their package
 //	publicnames_test.go docs/names.md lists the flags, report fields, outcomes, metrics and endpoints of the code
 //
 // The tables at the head of these files are meant to be read, and to be changed together with the code: an entry which

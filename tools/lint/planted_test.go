@@ -158,6 +158,7 @@ func TestPlantedDocuments(t *testing.T) {
 	check(checkDocs, "README.md", "`make haste`\n", "no target haste")
 	check(checkDocs, "README.md", "```\n$ make haste # now\n```\n", "no target haste")
 	check(checkDocs, "README.md", "`workbench.Gone`\n", "exports no Gone")
+	check(checkMessages, "engine/journal/a.go", code("", "const a = \"engine: it is torn\""), "its own package, journal")
 }
 
 // What shares memory between goroutines has a line in the list of what runs under the race detector.

@@ -64,6 +64,7 @@ func rules() []rule {
 		{"chains", checkChains},
 		{"public names", checkPublicNames},
 		{"named flags", checkNamedFlags},
+		{"messages", checkMessages},
 	}
 }
 

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"math"
+	"os"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -38,6 +40,7 @@ var errNothing = errors.New("a chart without points")
 
 // save draws the chart into a file whose format its name tells.
 func (c *chart) save(name string) error {
+	plot.DefaultFont.Variant = "Sans"
 	p := plot.New()
 	p.Title.Text = c.title + "\n" + c.note
 	p.Legend.Top = true
@@ -75,7 +78,26 @@ func (c *chart) save(name string) error {
 		p.X.Tick.Marker = ticks
 		p.X.Min, p.X.Max = c.marks[0], c.marks[len(c.marks)-1]
 	}
-	return p.Save(width, height, name)
+	if err := p.Save(width, height, name); err != nil {
+		return err
+	}
+	return addFallbacks(name)
+}
+
+// Pictures name the typeface that the library measures texts with. Arial and Helvetica have the same widths, and each
+// machine has one of the three.
+const (
+	typeface  = "font-family:Liberation Sans"
+	fallbacks = typeface + ",Arial,Helvetica,sans-serif"
+)
+
+// addFallbacks names the other typefaces in a picture.
+func addFallbacks(name string) error {
+	picture, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, bytes.ReplaceAll(picture, []byte(typeface), []byte(fallbacks)), 0o644)
 }
 
 // set gives an axis of the library its label and scale. A linear axis begins at 0, a logarithmic one at a power of ten.

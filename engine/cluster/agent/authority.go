@@ -57,7 +57,7 @@ type authority struct {
 
 // errNoMember says that a message is not taken since its sender is not a member. The sender keeps the message and sends
 // it again.
-var errNoMember = errors.New("engine: the sender is not a member of this crawl, as this agent knows it")
+var errNoMember = errors.New("agent: the sender is not a member of this crawl, as this agent knows it")
 
 // earlyWait is after how long another agent sends a site again to an agent that has just come.
 const earlyWait = time.Second

@@ -109,7 +109,7 @@ func (l *lostAgents) resend(instance string) (over bool, err error) {
 	from := 0
 	for _, end := range ends { // the outbox must not be called from its own callback
 		if err := l.items.take(&d, batch[from:end], origin{resent: true}); err != nil {
-			panic(fmt.Sprintf("BUG: engine: what was sent to %q cannot be read: %v", instance, err))
+			panic(fmt.Sprintf("BUG: agent: what was sent to %q cannot be read: %v", instance, err))
 		}
 		from = end
 	}

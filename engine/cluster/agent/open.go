@@ -102,7 +102,7 @@ func Open(
 }
 
 // ErrAlone means that a directory of a crawl of several agents is opened by an agent that knows of no others.
-var ErrAlone = errors.New("engine: this crawl has other agents, and URLs of theirs may be here: " +
+var ErrAlone = errors.New("agent: this crawl has other agents, and URLs of theirs may be here: " +
 	"give --agent and the flags beside it, as before")
 
 // openAgent opens the outbox and the list of fetched URLs as they were at the last checkpoint, or empty.

@@ -246,7 +246,7 @@ func (p participant) IsOver() bool { return p.end.HasEnded() }
 func (p participant) Stop(ctx context.Context) error {
 	p.quorum.Stop(ctx)
 	if err := p.network.Leave(ctx); err != nil {
-		return fmt.Errorf("engine: agents: %w", err)
+		return fmt.Errorf("agent: agents: %w", err)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func (s *server) HandleMessage(ctx context.Context, from string, batch []byte) e
 	end, err := s.receive(from, batch)
 	if err != nil {
 		refund()
-		return fmt.Errorf("engine: a message of %q: %w", from, err)
+		return fmt.Errorf("agent: a message of %q: %w", from, err)
 	}
 	s.messages.Add(1)
 	s.bytes.Add(int64(size))

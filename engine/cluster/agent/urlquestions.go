@@ -20,8 +20,8 @@ type urlQuestions struct {
 
 // Faults of a question about a URL.
 var (
-	errURLBusy   = errors.New("engine: this agent is answering another question about a URL")
-	errURLAnswer = errors.New("engine: the answer about a URL is too long")
+	errURLBusy   = errors.New("agent: this agent is answering another question about a URL")
+	errURLAnswer = errors.New("agent: the answer about a URL is too long")
 )
 
 func (u *urlQuestions) ask(ctx context.Context, agent string, url []byte) ([]byte, error) {

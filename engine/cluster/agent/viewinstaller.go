@@ -57,7 +57,7 @@ func (v *viewInstaller) install(view *ownership.View, away []string) error {
 			continue
 		}
 		if _, err := v.outbox.EnsureAgent(a.Instance()); err != nil {
-			return fmt.Errorf("engine: agents: %w", err)
+			return fmt.Errorf("agent: agents: %w", err)
 		}
 	}
 	v.journal.Steps.Stop()

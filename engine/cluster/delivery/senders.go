@@ -95,7 +95,7 @@ func (s *Senders) Add(ctx context.Context, id, instance string) {
 	}
 	wake, err := s.o.Outbox.EnsureAgent(instance)
 	if err != nil {
-		panic("BUG: engine: the outbox does not know " + instance + ": " + err.Error())
+		panic("BUG: delivery: the outbox does not know " + instance + ": " + err.Error())
 	}
 	ctx, stop := context.WithCancel(ctx)
 	r := &receiver{id: id, instance: instance, wake: wake, filling: make(chan struct{}, 1), stop: stop}

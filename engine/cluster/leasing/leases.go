@@ -34,7 +34,7 @@ const (
 )
 
 // errOvertaken says that a question arrived after a later one of the same agent, which does not wait for it any more.
-var errOvertaken = errors.New("engine: a question that a later one overtook")
+var errOvertaken = errors.New("leasing: a question that a later one overtook")
 
 // Options are what the leases need of their agent. All functions must be safe for concurrent use.
 type Options struct {

@@ -42,7 +42,7 @@ type Agent struct {
 }
 
 // ErrStopped says that the process stopped while its agent was leaving: the next run goes on with it.
-var ErrStopped = errors.New("engine: stopped while it left permanently")
+var ErrStopped = errors.New("leave: stopped while it left permanently")
 
 // checkPeriod is the time between two checks of how far the leaving is, if nothing happens in between.
 const checkPeriod = 250 * time.Millisecond

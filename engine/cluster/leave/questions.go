@@ -23,7 +23,7 @@ type Options struct {
 }
 
 // errUnknown says that membership does not know the agent that says that it leaves.
-var errUnknown = errors.New("engine: the agent that leaves is not known to this one")
+var errUnknown = errors.New("leave: the agent that leaves is not known to this one")
 
 const (
 	// askAboutMax is how many other agents are asked about one that is gone. Nearly all know: those that were there.
@@ -65,7 +65,7 @@ func (l *Register) Tell(ctx context.Context, stage Stage) (haveAllDone bool, err
 		case errors.Is(fault, cluster.ErrMalformed):
 			return false, fmt.Errorf("%w: %s", cluster.ErrLeaveUnknown, a.ID)
 		case fault != nil && stage == Asking:
-			return false, fmt.Errorf("engine: agent %s does not answer: %w", a.ID, fault)
+			return false, fmt.Errorf("leave: agent %s does not answer: %w", a.ID, fault)
 		case fault != nil, !isDone(answer):
 			haveAllDone = false
 		}

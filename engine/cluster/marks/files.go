@@ -51,7 +51,7 @@ func (m *Files) Add(by string, line []byte) (fresh bool, err error) {
 	f := m.files[by]
 	if f == nil {
 		if f, err = m.open(by); err != nil {
-			return false, fmt.Errorf("engine: marks: %w", err)
+			return false, fmt.Errorf("marks: %w", err)
 		}
 	}
 	return f.add(line)
@@ -64,7 +64,7 @@ func (f *draft) add(line []byte) (fresh bool, err error) {
 	}
 	f.lines[sum] = struct{}{}
 	if _, err := f.out.Write(line); err != nil {
-		return false, fmt.Errorf("engine: marks: %w", err)
+		return false, fmt.Errorf("marks: %w", err)
 	}
 	return true, nil
 }
@@ -109,15 +109,15 @@ func (m *Files) Finish() error {
 	for by, f := range m.files {
 		name := m.name(by)
 		if err := errors.Join(f.out.Flush(), f.file.Sync()); err != nil {
-			return fmt.Errorf("engine: marks: %w", err)
+			return fmt.Errorf("marks: %w", err)
 		}
 		delete(m.files, by)
 		if err := errors.Join(f.file.Close(), m.fs.Rename(name+draftSuffix, name)); err != nil {
-			return fmt.Errorf("engine: marks: %w", err)
+			return fmt.Errorf("marks: %w", err)
 		}
 	}
 	if err := errors.Join(m.fs.SyncDir(m.crawl+"/"+Dir), m.fs.SyncDir(m.crawl)); err != nil {
-		return fmt.Errorf("engine: marks: %w", err)
+		return fmt.Errorf("marks: %w", err)
 	}
 	return nil
 }

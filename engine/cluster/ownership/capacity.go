@@ -36,7 +36,7 @@ func Assign(agents []Agent) (*ring.Consistent, error) {
 	}
 	assignment, err := ring.NewConsistent(members, replicas)
 	if err != nil {
-		return nil, fmt.Errorf("engine: agents: %w", err)
+		return nil, fmt.Errorf("ownership: agents: %w", err)
 	}
 	return assignment, nil
 }

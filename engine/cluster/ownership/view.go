@@ -76,7 +76,7 @@ func newView(agents []Agent, self string) (*View, error) {
 		}
 	}
 	if v.Self < 0 && self != "" {
-		return nil, fmt.Errorf("engine: agents: %q is not among the agents that are there", self)
+		return nil, fmt.Errorf("ownership: agents: %q is not among the agents that are there", self)
 	}
 	return v, nil
 }

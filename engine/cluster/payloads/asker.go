@@ -79,7 +79,7 @@ func (a *Asker) Open() (err error) {
 		return nil
 	}
 	if a.known, err = openTable(a.o.FS, a.o.Dir, a.o.MemoryBytes); err != nil {
-		return fmt.Errorf("engine: --dedup-agents: %w", err)
+		return fmt.Errorf("payloads: --dedup-agents: %w", err)
 	}
 	a.isOpen = true
 	a.Known.Store(int64(a.known.known.Len()))

@@ -48,7 +48,7 @@ func (h *Holder) Mark() { h.marked = h.o.Stored().Stats().EntryBytes }
 func (h *Holder) Publish() { h.durable.Store(h.marked) }
 
 // errBusy says that another agent reads the list.
-var errBusy = errors.New("engine: this agent is answering another question about digests")
+var errBusy = errors.New("payloads: this agent is answering another question about digests")
 
 // AnswerDigests answers message.QuestionDigests, which the content is without. A place behind the end of the list is of
 // other data: the answer leads to the beginning.
@@ -70,7 +70,7 @@ func (h *Holder) AnswerDigests(content []byte) ([]byte, error) {
 			d.Digest = append(d.Digest, digest[:]...)
 		})
 		if err != nil {
-			return nil, fmt.Errorf("engine: digests from %d on: %w", from, err)
+			return nil, fmt.Errorf("payloads: digests from %d on: %w", from, err)
 		}
 		d.Next, d.More = next, !over
 	}
@@ -99,7 +99,7 @@ func (h *Holder) AnswerPayload(ctx context.Context, content []byte) ([]byte, err
 }
 
 // errNoRecord says that the record of a payload is not where it should be.
-var errNoRecord = errors.New("engine: the record of a payload is not found")
+var errNoRecord = errors.New("payloads: the record of a payload is not found")
 
 // find finds the record that the map names, and reads its head: PS1. A file may be closed meanwhile, and gets another
 // name: the second try lists the files again.

@@ -41,7 +41,7 @@ func wrap(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("engine: fetched: %w", err)
+	return fmt.Errorf("recovery: fetched: %w", err)
 }
 
 // Key is the key of a fingerprint of this agent.

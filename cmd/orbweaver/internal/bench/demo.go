@@ -79,7 +79,11 @@ func (c *DemoCommand) Run(inv *command.Invocation) error {
 	if ctx.Err() != nil {
 		return errors.New("interrupted")
 	}
-	return command.ShowResult(inv, r, c.JSON)
+	if err := command.ShowResult(inv, r, c.JSON); err != nil || c.JSON {
+		return err
+	}
+	fmt.Fprintf(inv.Stderr, "look at its pages in a browser: orbweaver view %s\n", c.Dir)
+	return nil
 }
 
 // benchOptions are the options of demo and of all throughput benchmarks. The plain simulated web is their web; another

@@ -152,7 +152,9 @@ func (inv *Invocation) commandName() string {
 // messageOf is the text of an error for people. The packages that errors begin with mean nothing to them. Several
 // faults are lined up under the first.
 func messageOf(err error) string {
-	packages := regexp.MustCompile(`(?m)(^|: )(?:(?:engine|control|filter|fsck|evidence|journal|warc|sieve): )+`)
+	packages := regexp.MustCompile(`(?m)(^|: )(?:(?:admission|agent|changes|checkpoint|cluster|control|engine|` +
+		`evidence|explain|filter|fsck|inspect|journal|layout|leasing|leave|marks|outage|ownership|parsers|payloads|` +
+		`rebuild|recovery|recrawl|report|restore|settings|sieve|sites|skipped|warc): )+`)
 	said := packages.ReplaceAllString(err.Error(), "$1")
 	return strings.ReplaceAll(said, "\n", "\n           ")
 }

@@ -11,6 +11,7 @@ import (
 func TestExit_doesNotNamePackages(t *testing.T) {
 	for said, want := range map[string]string{
 		"engine: no usable seed":                     "no usable seed",
+		"admission: no usable seed":                  "no usable seed",
 		"engine: seeds: open seeds: no such file":    "seeds: open seeds: no such file",
 		"--scope: filter: unknown name domian":       "--scope: unknown name domian",
 		"control: engine: this crawl is one process": "this crawl is one process",

@@ -16,8 +16,8 @@ const (
 	Red    Colour = "31"
 )
 
-// Paint returns text in a colour if out is a terminal with colours, and text as it is elsewhere. NO_COLOR with any value
-// turns colours off (https://no-color.org).
+// Paint returns text in a colour if out is a terminal with colours, and text as it is elsewhere. NO_COLOR with any
+// value turns colours off (https://no-color.org).
 func Paint(out io.Writer, c Colour, text string) string {
 	if !hasColours(out) {
 		return text

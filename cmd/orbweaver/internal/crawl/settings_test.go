@@ -43,8 +43,8 @@ func flagName(field *reflect.StructField) string {
 	return name.String()
 }
 
-// A recipe of CONTRIBUTING.md, on all flags of the crawl: each can be changed while the crawl runs, or there is a reason
-// why not, and docs/settings.md says so.
+// A recipe of CONTRIBUTING.md, on all flags of the crawl: each can be changed while the crawl runs, or there is a
+// reason why not, and docs/settings.md says so.
 func TestRecipe_eachFlagIsLiveOrHasAReason(t *testing.T) {
 	flags := map[string]bool{"config": true}
 	flagsOf(reflect.TypeFor[Command](), flags)

@@ -46,10 +46,10 @@ type webOptions struct {
 	World  string `help:"File that describes the world in JSON." placeholder:"FILE"`
 	Faulty bool   `help:"A web with every fault instead of a plain one."`
 	Seed   int64  `help:"All that is random comes from here." default:"1" placeholder:"N"`
-	Hosts  int    `help:"Hosts." default:"1000" placeholder:"N"`
+	Hosts  int    `help:"Hosts." default:"1000" placeholder:"N" least:"1"`
 	IPs    int    `name:"ips" help:"Addresses that the hosts share; 0 for one to four hosts." default:"0" placeholder:"N"`
-	Pages  int    `help:"Mean number of pages of a host." default:"20" placeholder:"N"`
-	Most   int    `help:"Pages of the largest host." default:"1000" placeholder:"N"`
+	Pages  int    `help:"Mean number of pages of a host." default:"20" placeholder:"N" least:"1"`
+	Most   int    `help:"Pages of the largest host." default:"1000" placeholder:"N" least:"1"`
 }
 
 // serverOptions are the addresses that it is served on.

@@ -71,7 +71,8 @@ func WriteReport(out io.Writer, dir string, r report.Report) {
 			plural.Number(n), plural.Count(r.URLsFound, "link"), r.Scope)
 	}
 	fmt.Fprintf(
-		out, "  hosts     %s (%s on disk), %s, %s\n", plural.Number(r.HostsKnown), plural.Number(r.HostsCold), plural.Count(r.IPsKnown, "IP address"),
+		out, "  hosts     %s (%s on disk), %s, %s\n", plural.Number(r.HostsKnown), plural.Number(r.HostsCold),
+		plural.Count(r.IPsKnown, "IP address"),
 		plural.Count(r.RobotsFetched, "robots.txt request"),
 	)
 	if p := r.Cluster; p != nil {
