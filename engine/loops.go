@@ -35,7 +35,7 @@ func (r *runner) startIntake(ctx context.Context, g *lifecycle.Group) error {
 	for range r.cfg.Workers.Resolvers {
 		loop := &schedule.ResolveLoop{
 			Journal: d.Journal, Quotas: p.quotas, AddrKeys: politeness.AddrKeys(r.cfg.Limits.IPv6Prefix),
-			Workbench: d.Workbench, Unresolved: q.unresolved, Dead: r.loops.deadSites, Names: names,
+			Workbench: d.Workbench, Sites: r.loops.sites, Unresolved: q.unresolved, Dead: r.loops.deadSites, Names: names,
 			NameServers: r.outages.NameServers, Shortage: r.outages.Shortage, Live: p.live,
 			HashSeed: r.loops.frontier.HashSeed, Choose: choose, WakeFeeder: q.wakeFeeder,
 			WakeDistributor: q.wakeDistributor,

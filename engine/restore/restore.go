@@ -131,12 +131,12 @@ func (c *Crawl) wakeSites() {
 	c.Sites.Workbench.Listing().Each(func(vs *visit.State, state workbench.State) bool {
 		switch state {
 		case workbench.Unresolved:
-			c.Sites.Unresolved.Put(vs)
+			c.Sites.Unresolved.Put(c.Sites.Workbench.Site(vs).AppendKey(nil))
 		case workbench.Parked:
 			c.Sites.Workbench.Unpark(vs, nil)
 		case workbench.Dead:
 			if c.Sites.Workbench.Site(vs).OnDisk() > 0 {
-				c.Dead.EmptyQueue(vs)
+				c.Dead.EmptyQueue(c.Sites.Workbench.Site(vs).AppendKey(nil))
 			}
 		case workbench.Deferred, workbench.Idle, workbench.Waiting, workbench.Leased:
 		}

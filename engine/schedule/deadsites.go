@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"bytes"
 	"sync"
 	"time"
 
@@ -28,8 +29,8 @@ type DeadSites struct {
 	seeds seedWarnings
 
 	mu        sync.Mutex
-	unemptied []*visit.State // may have items on disk
-	awaiting  [][]byte       // sites that wait for a robots.txt whose redirect led to a dead site
+	unemptied [][]byte // dead sites that may have items on disk
+	awaiting  [][]byte // sites that wait for a robots.txt whose redirect led to a dead site
 }
 
 // GiveUp gives a site up with the outcome that its queued URLs share. It must be called within a step. A leased site is
@@ -38,7 +39,7 @@ func (d *DeadSites) GiveUp(vs *visit.State, o outcome.Outcome) {
 	d.Workbench.Site(vs).Update(func(s *site.State) { s.DeadOutcome = o })
 	key := d.Workbench.Site(vs).AppendKey(nil)
 	d.Workbench.Kill(vs, func(item []byte) { d.Drop(key, item, o) })
-	d.EmptyQueue(vs)
+	d.EmptyQueue(key)
 }
 
 // FinishedAs returns the outcome that an earlier run gave a URL after its last checkpoint; outcome.None if there is
@@ -87,16 +88,17 @@ func (d *DeadSites) Drop(key, item []byte, o outcome.Outcome) {
 	d.mu.Unlock()
 }
 
-// EmptyQueue asks the Distributor to drop what a dead site has on disk.
-func (d *DeadSites) EmptyQueue(vs *visit.State) {
+// EmptyQueue asks the Distributor to drop what a dead site has on disk. It borrows the key of the site, which may leave
+// the workbench before that.
+func (d *DeadSites) EmptyQueue(site []byte) {
 	d.mu.Lock()
-	d.unemptied = append(d.unemptied, vs)
+	d.unemptied = append(d.unemptied, bytes.Clone(site))
 	d.mu.Unlock()
 	d.Wake()
 }
 
 // takeWork returns what EmptyQueue and Drop have left for the Distributor.
-func (d *DeadSites) takeWork() (unemptied []*visit.State, awaiting [][]byte) {
+func (d *DeadSites) takeWork() (unemptied, awaiting [][]byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	unemptied, awaiting = d.unemptied, d.awaiting
@@ -129,7 +131,7 @@ type emptier struct {
 	queues     sites.DiskQueues
 	cluster    Cluster
 	wakeFeeder func()
-	unemptied  []*visit.State
+	unemptied  [][]byte // keys
 }
 
 // emptyTime is the time of one step, which a checkpoint may have to wait for.
@@ -146,8 +148,13 @@ func (e *emptier) step() (more bool, err error) {
 		}
 	}
 	for end := time.Now().Add(emptyTime); e.canGoOn() && time.Now().Before(end); {
-		vs := e.unemptied[len(e.unemptied)-1]
-		key, o := e.dead.Workbench.Site(vs).AppendKey(nil), e.dead.outcomeOf(vs)
+		key := e.unemptied[len(e.unemptied)-1]
+		vs := e.dead.Workbench.Get(key)
+		if vs == nil || !e.dead.Workbench.Site(vs).IsDead() { // it was emptied before
+			e.unemptied = e.unemptied[:len(e.unemptied)-1]
+			continue
+		}
+		o := e.dead.outcomeOf(vs)
 		n, err := e.queues.Take(vs, distributeBatch, func(item []byte) { e.dead.DropUnlessFinished(key, item, o) })
 		e.dead.Workbench.Site(vs).SetOnDisk(e.queues.Len(vs))
 		if err != nil {

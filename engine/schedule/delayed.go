@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"bytes"
 	"errors"
 	"time"
 
@@ -38,8 +39,9 @@ type delayedURLs struct {
 }
 
 // waitingSite is a site that has had nothing but delayed items since a time. Links of its pages may be on their way.
+// It is known by its key: it may leave the workbench while it waits.
 type waitingSite struct {
-	vs        *visit.State
+	key       []byte
 	waitsFrom time.Time
 }
 
@@ -106,7 +108,7 @@ func (d *delayedURLs) takeItems(vs *visit.State, limit int) (n int, err error) {
 	case !d.areNewURLs():
 		n, err = d.takeDelayed(vs, group)
 	case left > 0: // SetOnDisk is left out: the workbench offers the site again when an item has come to it
-		d.waiting = append(d.waiting, waitingSite{vs, now})
+		d.waiting = append(d.waiting, waitingSite{bytes.Clone(d.key), now})
 		return 0, nil
 	}
 	w.Site(vs).SetOnDisk(d.queues.Len(vs))
@@ -117,13 +119,16 @@ func (d *delayedURLs) takeItems(vs *visit.State, limit int) (n int, err error) {
 func (d *delayedURLs) takeWaiting(now time.Time) error {
 	w, noNewURLs := d.dead.Workbench, !d.areNewURLs()
 	for len(d.waiting) > 0 && (noNewURLs || d.nextIn(now) <= 0) {
-		vs := d.waiting[0].vs
+		d.key = append(d.key[:0], d.waiting[0].key...)
 		d.waiting = d.waiting[1:]
+		vs := w.Get(d.key)
+		if vs == nil { // it has died or moved, and has nothing on disk any more
+			continue
+		}
 		if w.Site(vs).Queued() > 0 {
 			w.Site(vs).SetOnDisk(d.queues.Len(vs)) // so that the workbench offers the site again
 			continue
 		}
-		d.key = w.Site(vs).AppendKey(d.key[:0])
 		n, err := d.takeDelayed(vs, d.traps.GroupOf(d.key))
 		w.Site(vs).SetOnDisk(d.queues.Len(vs))
 		if n > 0 {

@@ -237,7 +237,7 @@ func (d *Distributor) step(now time.Time) (moved bool, err error) {
 	}
 	d.sites = d.Workbench.DueDeferred(now, d.sites[:0])
 	for _, vs := range d.sites {
-		d.Unresolved.Put(vs)
+		d.Unresolved.Put(d.Workbench.Site(vs).AppendKey(nil))
 	}
 	if err := d.spiller.step(now); err != nil {
 		return false, err

@@ -77,7 +77,7 @@ func TestEndCheck_nothingMoves(t *testing.T) {
 	check("a URL in the sieve", false)
 	r.flushes.pending = 0
 	vs, _ := r.Workbench.GetOrAdd([]byte("http://a.test"))
-	r.Unresolved.Put(vs)
+	r.Unresolved.Put(r.Workbench.Site(vs).AppendKey(nil))
 	check("a site that waits for an address", false)
 	r.NameServers.Down.Store(true)
 	check("the same, while no name server answers", true)

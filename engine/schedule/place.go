@@ -113,7 +113,7 @@ func (p *placer) place(item []byte, waited bool) error {
 		return nil
 	}
 	if added {
-		defer p.unresolved.Put(vs)
+		defer p.unresolved.Put(key)
 	}
 	return p.queue(vs, key, it)
 }

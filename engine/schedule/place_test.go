@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/novelty"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/traps"
 	"orbweaver/internal/outcome"
@@ -84,6 +85,38 @@ func TestPlacer_holdsAURLOnAFullDisk(t *testing.T) {
 	r.Workbench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, 1}), time.Now())
 	if got := paths(t, d, vs, time.Now()); d.Held() != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("visited %v, %.20q is held", got, d.Held())
+	}
+}
+
+// The turn of a delayed site has come, and the disk is full. The site keeps its turn: it is not delayed again.
+func TestPlacer_aDelayedSiteKeepsItsTurnOnAFullDisk(t *testing.T) {
+	disk := vfs.NewMem(1)
+	r := newRig(t, disk, "crawl", 1<<20, 100)
+	r.Options.SiteItems, r.Front = 0, NewFront(r.Workbench, 100) // all URLs go to disk
+	d := r.distributor()
+	var words novelty.Words
+	for i := range 300 { // the first pages of all sites of a domain are the same
+		r.Traps.NotePage(fmt.Appendf(nil, "http://s%d.many.test/", i), true, novelty.Page{IsDuplicate: true}, &words)
+	}
+	if err := d.placer.place(url("http://new.many.test/"), false); err != nil || r.OnDisk.DelayedSites() != 1 {
+		t.Fatalf("%d sites are delayed: the test shows nothing (%v)", r.OnDisk.DelayedSites(), err)
+	}
+	other, _ := r.Workbench.GetOrAdd([]byte("http://other.test"))
+	disk.SetLimit(disk.Used())
+	for _, filler := range []string{long, ""} { // until no buffer has room
+		for r.OnDisk.Append(other, path("/%s", filler)) == nil {
+		}
+	}
+	if _, err := d.delayedSites.placeOldest(true); !vfs.IsFull(err) || d.Held() == nil {
+		t.Fatalf("the error is %v, %.20q is held", err, d.Held())
+	}
+	disk.SetLimit(1 << 40)
+	if err := d.placer.placeHeld(); err != nil {
+		t.Fatal(err)
+	}
+	vs := r.Workbench.Get([]byte("http://new.many.test"))
+	if vs == nil || lenOnDisk(r.OnDisk, vs) != 1 || r.OnDisk.DelayedSites() != 0 {
+		t.Errorf("%d sites are delayed after there is room", r.OnDisk.DelayedSites())
 	}
 }
 

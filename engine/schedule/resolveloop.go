@@ -28,6 +28,7 @@ import (
 type ResolveLoop struct {
 	Journal         *journal.Store
 	Workbench       *visit.Workbench
+	Sites           *sites.Table
 	Unresolved      *sites.UnresolvedQueue
 	Dead            *DeadSites
 	Quotas          *limits.Quotas
@@ -78,14 +79,13 @@ const (
 // ResolveNames resolves names until ctx ends.
 func (l *ResolveLoop) ResolveNames(ctx context.Context) error {
 	for {
-		vs, err := l.Unresolved.TakeOldest(ctx)
+		key, err := l.Unresolved.TakeOldest(ctx)
 		if err != nil {
 			return nil //nolint:nilerr // ctx ended: the loop's ordinary end
 		}
-		host := string(urlx.Host(l.Workbench.Site(vs).AppendKey(nil)))
-		ans, err := l.resolve(ctx, vs, host)
+		ans, err := l.resolve(ctx, key)
 		if ctx.Err() == nil && err == nil {
-			l.settle(vs, ans)
+			l.settle(key, ans)
 		}
 		l.Unresolved.Done()
 		l.WakeDistributor()
@@ -96,22 +96,32 @@ func (l *ResolveLoop) ResolveNames(ctx context.Context) error {
 }
 
 // resolve resolves the name of a site. An error is of the archive.
-func (l *ResolveLoop) resolve(ctx context.Context, vs *visit.State, host string) (dnsres.Answer, error) {
-	return l.Names.Resolve(ctx, host, func() (isFirst bool) {
-		l.Workbench.Site(vs).Read(func(s *site.State) { isFirst = s.FailureStreak().NameFailures == 0 })
+func (l *ResolveLoop) resolve(ctx context.Context, key []byte) (dnsres.Answer, error) {
+	return l.Names.Resolve(ctx, string(urlx.Host(key)), func() (isFirst bool) {
+		l.Sites.UseLoaded(key, func(vs *visit.State) {
+			l.Workbench.Site(vs).Read(func(s *site.State) { isFirst = s.FailureStreak().NameFailures == 0 })
+		})
 		return isFirst
 	})
 }
 
-// settle places, defers or gives up one site.
-func (l *ResolveLoop) settle(vs *visit.State, ans dnsres.Answer) {
+// settle places, defers or gives up one site, unless it has died meanwhile.
+func (l *ResolveLoop) settle(key []byte, ans dnsres.Answer) {
 	l.Journal.Steps.Begin()
 	defer l.Journal.Steps.End()
-	now := time.Now()
 	down := l.NameServers.Check()
+	l.Sites.UseLoaded(key, func(vs *visit.State) {
+		if !l.Workbench.Site(vs).IsDead() {
+			l.settleSite(vs, uint16(urlx.Port(key)), ans, down)
+		}
+	})
+}
+
+// settleSite is settle for a site that stays on the workbench meanwhile. down says that all name servers are.
+func (l *ResolveLoop) settleSite(vs *visit.State, port uint16, ans dnsres.Answer, down bool) {
+	now := time.Now()
 	switch {
 	case ans.Err == nil && len(ans.Addrs) > 0:
-		port := uint16(urlx.Port(l.Workbench.Site(vs).AppendKey(nil)))
 		addrs, refusal := l.Choose(port, ans.Addrs)
 		if len(addrs) == 0 {
 			l.fail(vs, now, ans.Expires, refusal)

@@ -52,7 +52,8 @@ func newResolveRig(t *testing.T, answer dnsres.Answer) *resolveRig {
 	g.rig = newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1)
 	warn := func(string, ...any) {}
 	g.loop = &ResolveLoop{
-		Journal: g.Journal, Workbench: g.Workbench, Unresolved: g.Unresolved, Dead: g.Dead, Quotas: g.Sites.Quotas,
+		Journal: g.Journal, Workbench: g.Workbench, Sites: g.Sites, Unresolved: g.Unresolved, Dead: g.Dead,
+		Quotas:   g.Sites.Quotas,
 		AddrKeys: politeness.AddrKeys(64), Names: g.names, NameServers: outage.NewNameServers(g.names, warn),
 		Shortage: &outage.Shortage{Warn: warn}, Choose: FirstAddr, WakeFeeder: g.WakeFeeder, Live: g.Live,
 		WakeDistributor: func() {},
@@ -75,7 +76,7 @@ func newResolveRig(t *testing.T, answer dnsres.Answer) *resolveRig {
 // resolve sends the site to the loop, and again when its wait is over, until it has an address, is dead, or was asked
 // for most times.
 func (g *resolveRig) resolve(most int) {
-	g.Unresolved.Put(g.site)
+	g.Unresolved.Put(g.Workbench.Site(g.site).AppendKey(nil))
 	for {
 		synctest.Wait()
 		due, ok := g.Workbench.DueTimes().NextDeferred()
@@ -84,7 +85,7 @@ func (g *resolveRig) resolve(most int) {
 		}
 		time.Sleep(time.Until(due))
 		for _, vs := range g.Workbench.DueDeferred(time.Now(), nil) {
-			g.Unresolved.Put(vs)
+			g.Unresolved.Put(g.Workbench.Site(vs).AppendKey(nil))
 		}
 	}
 }

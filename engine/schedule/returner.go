@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"time"
@@ -87,7 +88,7 @@ func (r *Returner) Drain(limit int) (more bool, err error) {
 
 // fold returns one Visit.
 func (r *Returner) fold(result *visit.Result) error {
-	vs, now, rel := result.Visit.VS, time.Now(), result.Release
+	now, rel := time.Now(), result.Release
 	if rel.Kill {
 		o := result.Visit.Site.DeadOutcome
 		rel.Drop = func(item []byte) { r.Dead.DropUnlessFinished(result.Visit.Key, item, o) }
@@ -95,12 +96,16 @@ func (r *Returner) fold(result *visit.Result) error {
 	if result.RequeueLast {
 		rel.Front = r.requeueLast(result.Visit.Key, rel.Front)
 	}
+	var key []byte // that is needed after the Release
+	if rel.Kill || rel.Unresolved {
+		key = bytes.Clone(result.Visit.Key)
+	}
 	r.Workbench.Release(&result.Visit, rel, now)
 	if rel.Kill {
-		r.Dead.EmptyQueue(vs)
+		r.Dead.EmptyQueue(key)
 	}
 	if rel.Unresolved {
-		r.Unresolved.Put(vs)
+		r.Unresolved.Put(key)
 	}
 	if result.RobotsRedirect != nil {
 		if err := r.RedirectRobots(result.RobotsRedirect); err != nil {

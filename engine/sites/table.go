@@ -24,7 +24,8 @@ import (
 // Table finds a site by its key, in the workbench or in the cold store, which has sites that were idle for long while
 // memory was short. A site is in exactly one of them at every checkpoint, since it moves within a step. All methods are
 // called within a step, except as they say. Only the Distributor of package schedule calls Evict, so only it may keep
-// a *visit.State of an idle site for longer than a call of Use or UseOrAdd.
+// a *visit.State of an idle or dead site for longer than a call of Use or UseOrAdd. For longer than a step it keeps the
+// key instead, or evicts no site meanwhile.
 type Table struct {
 	Workbench  *visit.Workbench
 	Cold       *cold.Store
@@ -119,7 +120,7 @@ func (t *Table) UseOrAdd(key []byte, f func(vs *visit.State)) error {
 	}
 	f(vs)
 	if added {
-		t.Unresolved.Put(vs)
+		t.Unresolved.Put(key)
 	}
 	return nil
 }

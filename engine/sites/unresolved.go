@@ -1,18 +1,18 @@
 package sites
 
 import (
+	"bytes"
 	"container/list"
 	"context"
 	"sync"
-
-	"orbweaver/engine/visit"
 )
 
-// UnresolvedQueue has the sites that wait for an address. Put never blocks, so that a caller never waits for name
-// servers while it holds a lock. The distributor limits the number of sites. Safe for concurrent use.
+// UnresolvedQueue has the keys of the sites that wait for an address: a site may die and leave the workbench meanwhile.
+// Put never blocks, so that a caller never waits for name servers while it holds a lock. The distributor limits the
+// number of sites. Safe for concurrent use.
 type UnresolvedQueue struct {
 	mu        sync.Mutex
-	sites     list.List // of *visit.State
+	sites     list.List // of []byte
 	resolving int       // sites that were taken and are not yet Done
 	puts      int       // number of calls of Put
 	signal    chan struct{}
@@ -21,10 +21,10 @@ type UnresolvedQueue struct {
 // NewUnresolvedQueue returns an empty queue.
 func NewUnresolvedQueue() *UnresolvedQueue { return &UnresolvedQueue{signal: make(chan struct{}, 1)} }
 
-// Put adds a site.
-func (q *UnresolvedQueue) Put(vs *visit.State) {
+// Put adds a site. It borrows the key.
+func (q *UnresolvedQueue) Put(site []byte) {
 	q.mu.Lock()
-	q.sites.PushBack(vs)
+	q.sites.PushBack(bytes.Clone(site))
 	q.puts++
 	q.mu.Unlock()
 	q.wake()
@@ -38,11 +38,11 @@ func (q *UnresolvedQueue) wake() {
 	}
 }
 
-// TakeOldest waits for a site and removes the oldest. The site counts in Len until Done.
-func (q *UnresolvedQueue) TakeOldest(ctx context.Context) (*visit.State, error) {
+// TakeOldest waits for a site, removes the oldest and returns its key. The site counts in Len until Done.
+func (q *UnresolvedQueue) TakeOldest(ctx context.Context) ([]byte, error) {
 	for {
-		if vs := q.tryTake(); vs != nil {
-			return vs, nil
+		if key := q.tryTake(); key != nil {
+			return key, nil
 		}
 		select {
 		case <-q.signal:
@@ -52,19 +52,19 @@ func (q *UnresolvedQueue) TakeOldest(ctx context.Context) (*visit.State, error) 
 	}
 }
 
-func (q *UnresolvedQueue) tryTake() *visit.State {
+func (q *UnresolvedQueue) tryTake() []byte {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	oldest := q.sites.Front()
 	if oldest == nil {
 		return nil
 	}
-	vs := q.sites.Remove(oldest).(*visit.State)
+	key := q.sites.Remove(oldest).([]byte)
 	q.resolving++
 	if q.sites.Len() > 0 {
 		q.wake() // for the next site
 	}
-	return vs
+	return key
 }
 
 // Done reports that a taken site has been placed, deferred or given up.

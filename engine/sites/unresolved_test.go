@@ -3,14 +3,12 @@ package sites
 import (
 	"context"
 	"testing"
-
-	"orbweaver/engine/visit"
 )
 
 func TestUnresolvedQueue_countsWaitingAndTakenSites(t *testing.T) {
 	q := NewUnresolvedQueue()
 	for range 5000 {
-		q.Put(new(visit.State))
+		q.Put([]byte("http://a.test"))
 	}
 	for i := range 5000 {
 		if _, err := q.TakeOldest(t.Context()); err != nil {
