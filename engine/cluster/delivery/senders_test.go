@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"orbweaver/engine/outage"
 	"orbweaver/engine/queued"
 	"orbweaver/internal/vfs"
+	"orbweaver/internal/vfs/faultfs"
 )
 
 // Whenever a message begins to wait for more items, it leaves when the others of its agent do: a whole number of
@@ -42,6 +44,44 @@ func TestSenders_messagesLeaveAtTheSameMoments(t *testing.T) {
 			}
 		})
 	}
+}
+
+// For a moment no file descriptor is left to read a message from disk: it is sent afterwards, without another one.
+func TestSenders_aMessageIsSentAfterAPassingErrorOfTheDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		script, disk := faultfs.NewScript(), vfs.NewMem(1)
+		fsys := faultfs.New(disk, script)
+		box, err := outbox.Open(fsys, outbox.Options{Dir: "outbox", SegmentBytes: 4 << 10}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := box.EnsureAgent("a1/1"); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 2000 { // so many that most are read from disk
+			box.Put("a1/1", message.AppendLink(nil, &queued.URL{Rest: fmt.Appendf(nil, "http://a.test/%02000d", i)}))
+		}
+		script.Add(faultfs.Rule{Op: faultfs.Read, Count: 2, Err: syscall.EMFILE})
+		guard := &outage.DiskGuard{
+			Fs: fsys, Gate: outage.NewGate(func() {}), Most: func() int64 { return 0 }, Warn: func(string, ...any) {},
+		}
+		s := New(Options{
+			Outbox: box, Journal: &journal.Store{Disk: guard}, Log: slog.New(slog.DiscardHandler),
+			Others: func() int { return 1 }, Wake: func() {},
+			Send:   func(context.Context, string, uint64, []byte) error { return nil },
+			Attend: func(string, string) func(ctx context.Context) { return func(context.Context) {} },
+		})
+		s.Add(t.Context(), "a1", "a1/1")
+		time.Sleep(time.Hour)
+		if n := box.Counts("a1/1").Backlog; n > 0 {
+			t.Errorf("%d items wait an hour after the error", n)
+		}
+		if pauses, _ := guard.Pauses(); pauses != 1 {
+			t.Errorf("%d errors of the disk: the test shows nothing", pauses)
+		}
+		s.Remove("a1/1")
+		s.Wait()
+	})
 }
 
 // What an agent does not take stays in the outbox and is sent again, until it arrives or cannot be read. When each

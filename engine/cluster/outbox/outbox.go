@@ -142,6 +142,7 @@ func (b *Outbox) TakeBatch(agent string) (*Batch, error) {
 	batch, err := q.nextBatch(b.limit)
 	b.queues.recordError(err)
 	if batch.Items == 0 {
+		q.wakeIfMore() // after an error that passes, the caller tries again
 		return nil, err
 	}
 	if batch.Sequence == 0 {
