@@ -2,8 +2,10 @@ package crawllog
 
 import (
 	"compress/gzip"
+	"fmt"
 	"io"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"orbweaver/engine/queued"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
+	"orbweaver/internal/vfs/faultfs"
 )
 
 func TestCrawlLog_columnsAreThoseOfHeritrixAndFullLogsAreCompressed(t *testing.T) {
@@ -62,6 +65,40 @@ func TestCrawlLog_columnsAreThoseOfHeritrixAndFullLogsAreCompressed(t *testing.T
 	}
 	if got := strings.Fields(lines[1]); got[1] != "-9998" || got[len(got)-1] != "robots-denied" {
 		t.Errorf("%v", got)
+	}
+}
+
+// After a full log is compressed it cannot be truncated. At no time is a line in two files, and none is lost.
+func TestCrawlLog_aRotationThatFailsWritesNoLineTwice(t *testing.T) {
+	for _, op := range []faultfs.Op{faultfs.Truncate, faultfs.Write, faultfs.Rename, faultfs.Sync} {
+		script := faultfs.NewScript()
+		fsys := faultfs.New(vfs.NewMem(1), script)
+		l, err := Open(fsys, "logs", func(string, ...any) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.rotateSize, l.rotateAt = 2000, 2000
+		script.Add(faultfs.Rule{Op: op, Name: "logs/crawl.log*", From: 2, Count: 1, Err: syscall.EIO})
+		for i := range 100 {
+			l.Refusal(fmt.Appendf(nil, "http://a.test/%d", i), &queued.URL{}, outcome.RobotsDenied, 0)
+			l.Flush()
+			seen := 0
+			if _, err := Read(t.Context(), fsys, "logs", Position{}, func(line *Line) error {
+				if string(line.URL) != fmt.Sprintf("http://a.test/%d", seen) {
+					t.Errorf("op %v, after %d lines: line %d has %s", op, i+1, seen, line.URL)
+				}
+				seen++
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if t.Failed() {
+				return
+			}
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -206,13 +206,14 @@ func (l *logFile) closeFailed() error {
 	return f.Close()
 }
 
-// rotate compresses the full file to a numbered one and truncates it.
+// rotate compresses the full file to a numbered one and truncates it. After a failure no line is in both files.
 func (l *logFile) rotate() error {
 	src, err := l.fs.Open(l.name)
 	if err != nil {
 		return err
 	}
-	err = vfs.WriteAtomic(l.fs, fmt.Sprintf("%s.%05d.gz", l.name, l.nextNumber), func(w io.Writer) error {
+	packed := fmt.Sprintf("%s.%05d.gz", l.name, l.nextNumber)
+	err = vfs.WriteAtomic(l.fs, packed, func(w io.Writer) error {
 		z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
 		if err != nil {
 			return err
@@ -222,13 +223,13 @@ func (l *logFile) rotate() error {
 		}
 		return z.Close()
 	})
-	if err = errors.Join(err, src.Close()); err != nil {
-		return err
+	if err = errors.Join(err, src.Close()); err == nil {
+		err = l.file.Truncate(0)
+	}
+	if err != nil {
+		return errors.Join(err, vfs.RemoveIfExists(l.fs, packed))
 	}
 	l.nextNumber++
-	if err := l.file.Truncate(0); err != nil {
-		return err
-	}
 	l.rotated = l.end
 	l.end, l.rotateAt = 0, l.rotateSize
 	return nil
