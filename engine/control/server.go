@@ -249,10 +249,8 @@ func (h *handler) answerQuestion(question string) http.HandlerFunc {
 	}
 }
 
-// leave ends the part of one of several agents, if it can.
+// leave ends the part of one of several agents, if it can. It asks the other agents, so it holds up no other change.
 func (h *handler) leave(w http.ResponseWriter, r *http.Request) {
-	h.turn.Lock()
-	defer h.turn.Unlock()
 	if err := h.crawl.Leave(r.Context()); err != nil {
 		refuse(w, err)
 		return

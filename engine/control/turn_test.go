@@ -2,12 +2,14 @@ package control
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // switched is a crawl that is paused or not.
@@ -26,6 +28,44 @@ func (s *switched) put(paused bool) bool {
 	changed := s.paused != paused
 	s.paused = paused
 	return changed
+}
+
+// slowLeave is a crawl whose other agents do not answer when it asks them whether it may leave.
+type slowLeave struct {
+	switched
+	asked chan struct{}
+}
+
+// Leave implements Crawl.
+func (s *slowLeave) Leave(ctx context.Context) error {
+	close(s.asked)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// While an agent asks the others whether it may leave, the operator can pause the crawl.
+func TestLeave_holdsUpNoPause(t *testing.T) {
+	f := &slowLeave{asked: make(chan struct{})}
+	h := new(access).guard(handling(f, slog.New(slog.DiscardHandler)))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	wait.Go(func() {
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodPost, "/leave", nil))
+	})
+	<-f.asked
+	paused := make(chan struct{})
+	wait.Go(func() {
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/pause", nil))
+		close(paused)
+	})
+	select {
+	case <-paused:
+	case <-time.After(5 * time.Second):
+		t.Error("the pause waits for the other agents")
+	}
+	cancel()
 }
 
 // Ten thousand times, from all sides: the log, which tells changes in the order in which they happened, alternates, and

@@ -134,11 +134,15 @@ func (o *Operator) Stop() { o.Run.Finish(lifecycle.ReasonSignal) }
 // says why it cannot be: cluster.ErrNoAgents, ErrNoAgentStays, ErrLeaveUnknown, or an agent that does not answer; then
 // nothing has changed.
 func (o *Operator) Leave(ctx context.Context) error {
-	if o.Cluster.IsShared() && (o.Run.IsStopping() || o.Cluster.IsOver()) {
+	isEnding := func() bool { return o.Cluster.IsShared() && (o.Run.IsStopping() || o.Cluster.IsOver()) }
+	if isEnding() {
 		return cluster.ErrEnding
 	}
 	if err := o.Cluster.MayLeave(ctx); err != nil {
 		return err
+	}
+	if isEnding() { // the operator has stopped it meanwhile
+		return cluster.ErrEnding
 	}
 	o.Cluster.Leave()
 	o.Run.Finish(lifecycle.ReasonLeft)
