@@ -2,7 +2,7 @@ package cold
 
 // Walk reads the hosts of a Store in pieces, while hosts are put and taken. It passes each host that is in the store
 // from BeginWalk on until it is read. It does not pass hosts that are put later. Collect does nothing until End. Only
-// one goroutine may use a Walk.
+// one goroutine may use a Walk, but WillPass may be called beside Read.
 type Walk struct {
 	s     *Store
 	files fileWalk
@@ -32,7 +32,10 @@ func (w *Walk) Read() (bool, error) {
 		if !ok || err != nil {
 			return false, err
 		}
-		l.block, w.l = w.l.block[:0], l
+		l.block = w.l.block[:0]
+		w.s.mu.Lock() // of WillPass
+		w.l = l
+		w.s.mu.Unlock()
 	}
 	return true, w.l.load()
 }
