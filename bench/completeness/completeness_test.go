@@ -36,11 +36,13 @@ func judge(t *testing.T, name string, least int) {
 		r := crawl(t, site)
 		asked := site.Asked()
 		t.Logf(
-			"%s: %d of %d pages, in %v of virtual time; outcomes %v, dropped %v",
+			"%s: %d of %d pages, in %v of virtual time; %d URLs delayed, %d suspicious parts; outcomes %v, dropped %v",
 			name,
 			r.PagesStored+r.RevisitsStored,
 			len(want),
 			time.Duration(r.WallSeconds*float64(time.Second)).Round(time.Minute),
+			r.NoveltyDelayed,
+			r.NoveltyPoor,
 			r.Outcomes,
 			r.Dropped,
 		)

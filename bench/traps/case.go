@@ -22,6 +22,7 @@ type Answer struct {
 	Status   int // 0 for 200
 	Location string
 	Body     []byte
+	Type     string // media type, "" for text/html
 	Kind     Kind
 	Slow     time.Duration // before the body
 	Of       string        // of an honest page: its name, where it has several URLs

@@ -27,6 +27,8 @@ var (
 var bounds = map[string]struct{ before, floors int }{
 	"T01": {500, 10}, "T02": {500, 10}, "T03": {250, 2}, "T04": {1000, 2}, "T05": {700, 2}, "T06": {1000, 3},
 	"T07": {1000, 6}, "T08": {250, 2}, "T09": {0, 0}, "T10": {250, 2}, "R02": {1000, 2}, "LARGE": {0, 0},
+	"E01": {500, 10}, "R03": {500, 10}, "T11": {500, 10}, "T12": {500, 2}, "T13": {500, 2}, "T14": {500, 10},
+	"T15": {500, 10}, "T16": {500, 20}, "T18": {500, 10}, "T19": {500, 10}, "T20": {500, 10},
 }
 
 // sized returns all, or few in the reduced size.
@@ -74,9 +76,10 @@ func judge(t *testing.T, id string, change func(*engine.Config), check func(w *w
 func judgeCase(t *testing.T, c Case, change func(*engine.Config), check func(w *web, r report.Report)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWeb(t, c)
+		w, honest := newWeb(t, c), c.Honest
 		r := w.crawl(t, func(c *engine.Config) {
 			c.Traps.TrapFloor = *floor
+			c.Limits.MaxPages = int64(2*honest + 30**floor + 4000) // a trap that is not found ends here
 			if change != nil {
 				change(c)
 			}

@@ -37,6 +37,9 @@ func (w *Web) Serve(conn net.Conn, r guest.Request) guest.Result {
 		a = w.answer(r.Authority, r.Path)
 	}
 	reply := guest.Reply{Status: a.Status, Type: "text/html", Body: a.Body, Pause: a.Slow}
+	if a.Type != "" {
+		reply.Type = a.Type
+	}
 	if reply.Status == 0 {
 		reply.Status = 200
 	}

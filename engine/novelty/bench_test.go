@@ -18,7 +18,7 @@ func benchPages(n int) [][]byte {
 		for b.Len() < 16<<10 {
 			b.WriteString("<div class=\"item item-large\"><a class=\"link link-more\" href=\"/some/where/over/the/rainbow\">")
 			for range 8 {
-				fmt.Fprintf(&b, "%s ", fmt.Sprintf("w%x", r.IntN(4000)))
+				fmt.Fprintf(&b, "%s ", word(r.IntN(4000)))
 			}
 			b.WriteString("</a></div>\n")
 		}
@@ -51,7 +51,7 @@ func BenchmarkWatch(b *testing.B) {
 			g := w.GroupOf('s', []byte("http://a.test"))
 			var words Words
 			for i := range 4096 {
-				w.NotePage(g, paths[i%len(paths)], Page{Text: fmt.Appendf(nil, "new%d", i)}, &words)
+				w.NotePage(g, paths[i%len(paths)], Page{Text: fmt.Appendf(nil, "new%s", word(i))}, &words)
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
@@ -59,11 +59,12 @@ func BenchmarkWatch(b *testing.B) {
 				case "delays":
 					w.ShouldDelay(g, paths[i%len(paths)])
 				case "weigh":
-					w.NotePage(g, paths[i%len(paths)], Page{Text: append(pages[i%len(pages)], fmt.Sprint(" x", i)...)}, &words)
+					w.NotePage(g, paths[i%len(paths)], Page{Text: append(pages[i%len(pages)], " x"+word(i)...)}, &words)
 				default:
 					words.Read(pages[i%len(pages)])
 					s := w.shard(g)
-					s.words.anyNew(uint64(g), &words, 1)
+					s.words.addAll(uint64(g), &words)
+					words.isNew(1, paths[i%len(paths)], nil)
 				}
 			}
 		})

@@ -22,11 +22,16 @@ type chain struct {
 	siteIndex int // index of the key where evidence for the whole site is counted
 }
 
-// chainOf returns the keys of a path with query. An empty path has the key of its group only.
-func chainOf(seed uint64, group uint64, path []byte) (c chain) {
+// chainOf returns the keys of a path with query. An empty path has the key of its group only. isCopy says that the path
+// has a parameter that does not change the page: such URLs have keys of their own, as those with a query have.
+func chainOf(seed uint64, group uint64, path []byte, isCopy bool) (c chain) {
 	c.add(group)
 	path, query, asked := bytes.Cut(path, []byte{'?'})
-	if asked {
+	switch {
+	case isCopy:
+		c.siteIndex = 1
+		c.add(mix(group ^ copyKey))
+	case asked:
 		c.siteIndex = 1
 		c.add(mix(group ^ queryKey))
 	}
@@ -46,8 +51,11 @@ func chainOf(seed uint64, group uint64, path []byte) (c chain) {
 	return c
 }
 
-// queryKey separates the key of a site's URLs with a query from that of the site.
-const queryKey = 0x51a7e9c3b20d84f6
+// Separate the keys of a site's URLs with a query, and of copies of its pages, from that of the site.
+const (
+	queryKey = 0x51a7e9c3b20d84f6
+	copyKey  = 0x2c6d90e1f54b37a8
+)
 
 // folderIndex returns the index of the first folder's key.
 func (c *chain) folderIndex() int { return c.siteIndex + 1 }

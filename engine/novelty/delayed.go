@@ -15,15 +15,15 @@ const (
 
 // delayedCounts counts the delayed URLs below a key.
 type delayedCounts struct {
-	fetched         uint32 // delayed URLs that were fetched, in total
-	foundEver       uint32 // URLs that were delayed since the first one was fetched
+	fetched         uint32 // delayed URLs that were fetched, in total, and their consequences: see noteConsequence
+	foundEver       uint32 // URLs that were delayed since the first one was fetched, and these consequences
 	evidenceWindows uint16 // number of last consecutive windows that both grew and repeated
 	strongWindows   uint16 // of these, number of last consecutive windows with one payload or nested URLs
 	// The current window:
 	windowFetched   uint32 // URLs that were fetched
 	windowFound     uint32 // URLs that were delayed meanwhile
 	windowNested    uint32 // fetched URLs that repeat their own parts: see repeatsParts
-	windowPages     uint32 // readable pages
+	windowPages     uint32 // pages, redirects and failures
 	windowNewPages  uint32 // of these, pages with new content
 	windowSamePages uint32 // of these, pages with the payload of the page before
 
@@ -70,7 +70,7 @@ func (d *delayedCounts) hasEnoughPages() bool {
 func (d *delayedCounts) isEndless(times, floor uint32) bool {
 	half := func(windows uint16) bool { return uint64(windows)*uint64(trapWindow(floor))*2 >= uint64(floor) }
 	return uint64(d.fetched) >= uint64(times)*uint64(floor) && half(d.evidenceWindows) &&
-		(half(d.strongWindows) || uint64(d.foundEver) >= foundPerFloor*uint64(times)*uint64(floor))
+		(half(d.strongWindows) || uint64(max(d.foundEver, d.fetched)) >= foundPerFloor*uint64(times)*uint64(floor))
 }
 
 // Evidence explains why a URL is skipped. The JSON form is in the list of skipped URLs.
@@ -78,7 +78,7 @@ type Evidence struct {
 	// Level says which part of the site the evidence is about: 0 for all URLs of the site with a query (or all without
 	// one, like this URL); 1 to 3 for as many folders; then the file of a query, and then the set of its parameters.
 	Level   int `json:"level"`
-	Fetched int `json:"fetched"` // delayed URLs of this part that were fetched
+	Fetched int `json:"fetched"` // delayed URLs of this part that were fetched, and redirects and failures behind them
 	Found   int `json:"led"`     // URLs of this part that were found since; 0 in lists of older versions
 	Streak  int `json:"streak"`  // number of the last fetched URLs that brought nothing new and led to as many new URLs
 }
@@ -106,7 +106,21 @@ func (g *group) releaseDelayed(c *chain, nested bool, floor uint32) (Evidence, b
 			e.delayed.countFetched(floor, nested)
 		}
 	}
+	g.released = *c
 	return Evidence{}, true
+}
+
+// noteConsequence counts a request that brought nothing new and was not delayed. A site has no other URLs while its
+// delayed URLs are fetched. So the last one of these led to the request, unless something new came since. It counts as
+// one more request for the part of that URL.
+func (g *group) noteConsequence() {
+	c := &g.released
+	for i := c.siteIndex; i < c.n; i++ {
+		if e := g.find(c.keys[i]); e != nil {
+			e.delayed.fetched = min(e.delayed.fetched+1, countMax)
+			e.delayed.foundEver = min(e.delayed.foundEver+1, countMax)
+		}
+	}
 }
 
 // findEndless looks for an endless part that contains the URL. A URL of an exempt kind passes.

@@ -75,7 +75,7 @@ func (w *Detector) ShouldDelay(g Group, path []byte) bool {
 	if one == nil {
 		return false
 	}
-	c := chainOf(w.o.Seed, uint64(g), path)
+	c := one.learner.chainOf(w.o.Seed, uint64(g), path)
 	if !one.shouldDelay(&c) {
 		return false
 	}
@@ -91,7 +91,7 @@ func (w *Detector) NoteDelayed(g Group, path []byte) {
 	defer s.mu.Unlock()
 	s.urlsDelayed++
 	if one := s.groups[uint64(g)]; one != nil {
-		c := chainOf(w.o.Seed, uint64(g), path)
+		c := one.learner.chainOf(w.o.Seed, uint64(g), path)
 		one.noteDelayed(&c)
 	}
 }
@@ -106,7 +106,7 @@ func (w *Detector) ReleaseDelayed(g Group, path []byte) (Evidence, bool) {
 	if one == nil {
 		return Evidence{}, true
 	}
-	c := chainOf(w.o.Seed, uint64(g), path)
+	c := one.learner.chainOf(w.o.Seed, uint64(g), path)
 	return one.releaseDelayed(&c, repeatsParts(w.o.Seed, path), w.floor())
 }
 
@@ -129,7 +129,7 @@ func (w *Detector) JoinMember(g Group, wasDelayed bool) (MemberDecision, Evidenc
 	if one == nil || !one.entries[0].isSuspicious() {
 		return MemberAccepted, Evidence{}
 	}
-	c := chainOf(w.o.Seed, uint64(g), nil)
+	c := one.learner.chainOf(w.o.Seed, uint64(g), nil)
 	switch why, endless := one.findEndless(&c, w.floor(), (*group).isExempt); {
 	case endless:
 		return MemberSkipped, why
@@ -152,11 +152,13 @@ type Page struct {
 	Payload     uint32 // bits of its digest, 0 if there is none
 	WasDelayed  bool   // the URL was delayed, or is the first page of a group's member: see JoinMember
 	Text        []byte // the text to read; nil if there is none: then every new payload is new content
-	Duration    time.Duration
+	// URL and Addresses are the page's address and those in the page: no word of these is new. They may be nil.
+	URL       []byte
+	Addresses Addresses
+	Duration  time.Duration
 }
 
-// newWordsNeeded returns how many new words make a page new; pairsNew new pairs count as one word. A slow page needs
-// more.
+// newWordsNeeded returns how many new words make a page new. A slow page needs more.
 func (p *Page) newWordsNeeded() int {
 	if p.Duration >= slowPage {
 		return 5
@@ -166,7 +168,7 @@ func (p *Page) newWordsNeeded() int {
 
 const slowPage = 2 * time.Second
 
-// NotePage counts a page of the group. It borrows path and p.Text; words is scratch memory of the caller.
+// NotePage counts a page of the group. It borrows path and what p has; words is scratch memory of the caller.
 func (w *Detector) NotePage(g Group, path []byte, p Page, words *Words) {
 	s := w.shard(g)
 	s.mu.Lock()
@@ -179,9 +181,10 @@ func (w *Detector) NotePage(g Group, path []byte, p Page, words *Words) {
 		s.mu.Unlock()
 		return
 	}
-	c := chainOf(w.o.Seed, uint64(g), path)
+	c := one.learner.chainOf(w.o.Seed, uint64(g), path)
 	late := p.WasDelayed && len(path) > 0 // of sites of a healthy domain, a sample is enough
 	if !one.shouldRead(&c) && !late && p.Duration < slowPage && !(learns && one.isLearning()) {
+		one.released = chain{} // pages that are not read are new
 		s.mu.Unlock()
 		return
 	}
@@ -191,7 +194,10 @@ func (w *Detector) NotePage(g Group, path []byte, p Page, words *Words) {
 		words.Read(p.Text)
 		s.mu.Lock()
 		s.pagesRead++
-		p.IsDuplicate = p.IsDuplicate || !s.words.anyNew(uint64(g), words, p.newWordsNeeded())
+		s.words.addAll(uint64(g), words)
+		s.mu.Unlock()
+		p.IsDuplicate = p.IsDuplicate || !words.isNew(p.newWordsNeeded(), p.URL, p.Addresses)
+		s.mu.Lock()
 	}
 	if one = s.groups[uint64(g)]; one != nil { // it may have been evicted meanwhile
 		s.tick++
@@ -202,7 +208,12 @@ func (w *Detector) NotePage(g Group, path []byte, p Page, words *Words) {
 		} else {
 			one.notePage(&c, !p.IsDuplicate)
 		}
-		if p.WasDelayed {
+		switch {
+		case !p.WasDelayed && p.IsDuplicate:
+			one.noteConsequence()
+		case !p.WasDelayed:
+			one.released = chain{}
+		default:
 			one.noteDelayedPage(&c, !p.IsDuplicate, p.Payload)
 			if len(path) == 0 {
 				one.entries[0].delayed.countFetched(w.floor(), false) // of a member: see JoinMember
@@ -212,6 +223,22 @@ func (w *Detector) NotePage(g Group, path []byte, p Page, words *Words) {
 		s.evict()
 	}
 	s.mu.Unlock()
+}
+
+// NoteNoPage counts a redirect or a failure. id distinguishes it from others. It borrows path.
+func (w *Detector) NoteNoPage(g Group, path []byte, id uint32, wasDelayed bool) {
+	s := w.shard(g)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.groups[uint64(g)]
+	switch {
+	case one == nil:
+	case wasDelayed:
+		c := one.learner.chainOf(w.o.Seed, uint64(g), path)
+		one.noteDelayedPage(&c, false, id)
+	default:
+		one.noteConsequence()
+	}
 }
 
 // isLearning reports whether every page with parameters must be read.
@@ -247,26 +274,6 @@ func (w *Detector) IrrelevantParams(g Group) *urlx.Params {
 		return one.learner.irrelevant
 	}
 	return nil
-}
-
-// pairsNew is the number of new pairs that count as one new word.
-const pairsNew = 4
-
-// anyNew adds the words of a page, and reports whether the page is new: need new words, or need times pairsNew new
-// pairs.
-func (s *sketch) anyNew(group uint64, words *Words, need int) bool {
-	single, pairs := 0, 0
-	for _, h := range words.single {
-		if s.add(mix(h ^ group)) {
-			single++
-		}
-	}
-	for _, h := range words.pairs {
-		if s.add(mix(h ^ group)) {
-			pairs++
-		}
-	}
-	return single >= need || pairs >= need*pairsNew
 }
 
 // getOrCountPage returns the group. If it is not watched yet, the page is counted and the result may be nil.

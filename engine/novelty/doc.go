@@ -23,8 +23,10 @@
 //
 // New content. A page whose payload is already stored is not new. Other pages are new if they contain a word that the
 // site has not used, or several pairs of words that did not stand side by side before. Markup, scripts and attribute
-// values do not count. Words are remembered in a filter that forgets the oldest ones, so pages may count as new by
-// mistake, but never as old.
+// values do not count. What stands in an address does not count either: in the page's own, and in those of its links. A
+// word with a digit (number, date, id) is a figure. A page needs eight new figures, and one that is next to a known
+// number is not new. So a page that shows its number or its date says nothing new, and a table does. Words are
+// remembered in a filter that forgets the oldest ones, so pages may count as new by mistake, but never as old.
 //
 // Delayed URLs. A key has evidence after 64 pages. It is poor if fewer than one in eight of the last 128 to 256 pages
 // was new. URLs below a poor key are delayed. Exempt are kinds of URLs without enough pages, as long as the group has
@@ -36,22 +38,25 @@
 // than the page before, or three of four URLs repeat their own folders or parameter names. A key is endless if all of
 // this holds: a floor of URLs was fetched; the last windows, half a floor of them, were evidence; and all of these were
 // strong, or the part has led to ten floors of URLs. The deepest key of a URL needs these numbers once, the keys above
-// it twice. All other delayed URLs of an endless key are skipped. So a finite part is fetched completely if its URLs
-// were found before they were fetched, or if it has at most ten floors of URLs.
+// it twice. Redirects, failures and pages without new content that follow a delayed URL count for its part, as URLs
+// that were found and fetched, up to the next page with new content. All other delayed URLs of an endless key are
+// skipped. So a finite part is fetched completely if its URLs were found before they were fetched, or if it has at most
+// ten floors of URLs.
 //
 // Promises:
 //
 //   - X1: nothing is delayed in a group whose keys all have something new on one page in four, except with the
 //     probability that the test states.
-//   - X2: of an endless part that repeats itself, one floor of URLs is fetched. Of a site of endless parts, two floors
+//   - X2: of an endless part that repeats itself, one floor of requests is made. Of a site of endless parts, two floors
 //     of URLs with a query are fetched, two without, and some windows more. If the payloads of the part differ, it is
 //     up to ten floors; fewer if each page leads to more URLs.
 //   - X3: memory stays below MemoryBytes, whatever URLs a site contains. A group that is evicted starts again from
 //     nothing.
 //   - X4: of a part that repeats itself and does not grow while it is fetched, no URL is skipped, however large it is.
-//   - X5: of a part of up to ten floors of URLs, no URL is skipped, however it is linked, unless its payloads or its
-//     URLs repeat themselves.
-//   - X6: no URL without a query is skipped by evidence of URLs with a query, and the other way round.
+//   - X5: of a part of up to ten floors of requests, no URL is skipped, however it is linked, unless its payloads or
+//     its URLs repeat themselves.
+//   - X6: no URL without a query is skipped by evidence of URLs with a query, and the other way round. The same holds
+//     for URLs with a parameter that does not change their page.
 //
 // A group is a site, or a domain whose members are its sites: the pages of such a group are the first pages of the
 // sites (JoinMember).

@@ -23,7 +23,7 @@ func (w *Detector) Explain(g Group, path []byte) (p Part, ok bool) {
 	if one == nil {
 		return p, false
 	}
-	c := chainOf(w.o.Seed, uint64(g), path)
+	c := one.learner.chainOf(w.o.Seed, uint64(g), path)
 	e, at := one.deepestWithEvidence(&c)
 	if e == nil {
 		return p, false

@@ -12,7 +12,7 @@ func TestGolden_state(t *testing.T) {
 	s := newSite("http://a.test")
 	for n := range 300 {
 		s.visit(fmt.Sprintf("/calendar/%d", n), "nothing happens here today")
-		s.visit(fmt.Sprintf("/news/%d", n), fmt.Sprintf("story %d", n))
+		s.visit(fmt.Sprintf("/news/%d", n), "story "+word(n))
 	}
 	s.drain(20, nil)
 	again := newSite("http://a.test")
@@ -23,7 +23,7 @@ func TestGolden_state(t *testing.T) {
 	}
 	for n := range 100 {
 		if again.visit(fmt.Sprintf("/calendar/%d", n), "nothing happens here today") ||
-			!again.visit(fmt.Sprintf("/news/%d", n+300), fmt.Sprintf("story %d", n+300)) {
+			!again.visit(fmt.Sprintf("/news/%d", n+300), "story "+word(n+300)) {
 			t.Fatalf("number %d: the calendar is not delayed, or the news is", n)
 		}
 	}

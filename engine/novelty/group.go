@@ -10,7 +10,7 @@ const (
 	creditPages        = 8   // new pages that earn one credit
 	keysMax            = 256 // keys of a group
 	entrySize          = 64  // bytes of an entry
-	groupSize          = 192 // bytes of a group without its entries, with its place in the table
+	groupSize          = 264 // bytes of a group without its entries, with its place in the table
 )
 
 // entry holds the counts of one key.
@@ -55,10 +55,12 @@ type group struct {
 	credit   int32  // number of URLs of new kinds that need not be delayed
 	newPages uint32 // pages with new content
 	learner  learner
+	released chain // keys of the last delayed URL that was fetched; empty if something new came since
 }
 
 // resetCounts drops all counts. It keeps what was learned about parameters.
 func (g *group) resetCounts() {
+	g.released = chain{}
 	own := g.entries[0].key
 	g.entries = append(g.entries[:0], entry{key: own})
 	g.newPages = 0

@@ -155,6 +155,19 @@ func (l *learner) paramIndex(name []byte) int {
 	return len(l.params) - 1
 }
 
+// chainOf returns the keys of a path with query.
+func (l *learner) chainOf(seed, group uint64, path []byte) chain {
+	return chainOf(seed, group, path, l.isCopy(path))
+}
+
+// isCopy reports whether a path has a parameter that does not change its page.
+func (l *learner) isCopy(path []byte) (found bool) {
+	if l.irrelevant != nil {
+		eachParam(path, func(_, _ int, name, _ []byte) { found = found || l.irrelevant.Has(name) })
+	}
+	return found
+}
+
 // updateIrrelevant makes the set of irrelevant parameters.
 func (l *learner) updateIrrelevant() {
 	var names []string
@@ -169,10 +182,14 @@ func (l *learner) updateIrrelevant() {
 	}
 }
 
-// textHash returns a hash of the set of words, and whether there are enough words.
+// textHash returns a hash of the set of words and images, and whether there are enough words.
 func (w *Words) textHash() (sum uint64, enough bool) {
+	sum = w.images
 	for _, h := range w.single {
 		sum += mix(h)
 	}
-	return sum, len(w.single) >= learnWords
+	for _, f := range w.figures {
+		sum += mix(f.word)
+	}
+	return sum, len(w.single)+len(w.figures) >= learnWords
 }

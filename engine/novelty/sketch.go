@@ -41,6 +41,13 @@ func (s *sketch) add(word uint64) (fresh bool) {
 	return fresh
 }
 
+// has reports whether a word is known. It does not add it.
+func (s *sketch) has(word uint64) bool {
+	at, which := bits.Mul64(word, uint64(s.blocks))
+	which ^= word
+	return s.current != nil && s.current[at].has(which) || s.previous != nil && s.previous[at].has(which)
+}
+
 // bytes returns the memory of the filters in bytes.
 func (s *sketch) bytes() int64 { return int64(len(s.current)+len(s.previous)) * blockBytes }
 

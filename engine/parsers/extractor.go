@@ -2,6 +2,7 @@ package parsers
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/zeebo/xxh3"
 
@@ -9,8 +10,10 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/journal"
 	"orbweaver/engine/links"
 	"orbweaver/engine/neardup"
+	"orbweaver/engine/parse"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 )
@@ -121,6 +124,14 @@ func (x *extractor) scan(p *fetch.Page, a *attempt.Attempt) {
 	}
 	if x.Encoding != coding.OK {
 		count.BadEncodings.Add(1)
+	}
+}
+
+// EachAddress calls f for each link of the last Page. It implements novelty.Addresses.
+func (x *extractor) EachAddress(f func(url []byte)) {
+	err := journal.EachLink(x.Links, func(_ parse.Kind, url []byte) { f(url) })
+	if err != nil {
+		panic(fmt.Sprintf("BUG: parsers: the list of links that was just made cannot be read: %v", err))
 	}
 }
 

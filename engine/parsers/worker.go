@@ -264,11 +264,13 @@ func (w *Worker) noteNovelty(p *fetch.Page, a *attempt.Attempt, plan *recordPlan
 	case plan.isPage:
 		w.crawl.Traps.NotePage(a.URL, a.FirstOfSite, novelty.Page{
 			IsDuplicate: plan.isRevisit && !w.crawl.Previous.HasCaptures(), Payload: payloadBits(p, a), WasDelayed: a.Delayed,
-			Text: w.links.Body, Duration: p.Times.Ended.Sub(p.Times.Started),
+			Text: w.links.Body, Addresses: w.links, Duration: p.Times.Ended.Sub(p.Times.Started),
 		}, &w.words)
 	case a.Outcome == outcome.TooManyRedirects,
 		a.Outcome == outcome.Redirect && !a.WillRetry && (a.Redirects >= redirectsUsual || w.links.LeadsHome(a.URL)):
 		w.crawl.Traps.NotePage(a.URL, false, novelty.Page{IsDuplicate: true, WasDelayed: a.Delayed}, &w.words)
+	case !a.IsRobots && !a.WillRetry:
+		w.crawl.Traps.NoteNoPage(a.URL, uint32(a.Fingerprint.Lo), a.Delayed)
 	}
 }
 

@@ -147,12 +147,21 @@ func (t *Detector) AdmitSite(site []byte, waited bool) (novelty.MemberDecision, 
 	return t.pages.JoinMember(t.domainOf(site), waited)
 }
 
+// NoteNoPage counts a redirect or a failure.
+func (t *Detector) NoteNoPage(url []byte, id uint32, wasDelayed bool) {
+	if t.Enabled() {
+		site, path := urlx.Split(url)
+		t.pages.NoteNoPage(t.GroupOf(site), path, id, wasDelayed)
+	}
+}
+
 // NotePage counts a page. The first page of a site also counts for its domain.
 func (t *Detector) NotePage(url []byte, first bool, p novelty.Page, words *novelty.Words) {
 	if !t.Enabled() {
 		return
 	}
 	site, path := urlx.Split(url)
+	p.URL = url
 	t.pages.NotePage(t.GroupOf(site), path, p, words)
 	if first {
 		p.WasDelayed = true

@@ -1,7 +1,7 @@
 // Command skeleton prints what a completeness test needs of a real site: the paths of its pages, their links, images
 // and words, in the order of the page, without the words themselves. Each word is replaced by its rank among the words
-// of the site, so that pages resemble each other as the real ones do: the same words in the same places, the same
-// repetition.
+// of the site, in letters, so that pages resemble each other as the real ones do: the same words in the same places,
+// the same repetition. Numbers stay as they are.
 //
 //	go run ./tools/skeleton -dir /usr/share/doc/rust-doc/html \
 //		-paths '^core/arch/x86(_64)?/|^book/(ch0[1-4]|index|title|fore)' \
@@ -28,7 +28,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -96,7 +95,7 @@ func print(dir, paths, always, entry string, most int64) error {
 		func(a, b string) int { return cmp.Or(s.count[b]-s.count[a], strings.Compare(a, b)) },
 	)
 	for i, word := range words {
-		s.rank[word] = strconv.FormatInt(int64(i), 36)
+		s.rank[word] = alphabetic(i)
 	}
 	out := bufio.NewWriter(os.Stdout)
 	fmt.Fprintf(out, "\n<a href=%s>", entry)
@@ -146,15 +145,24 @@ func (s *skeleton) read(name string) ([]byte, error) {
 	}
 }
 
-// Letters and digits are a word; underscores are kept, since they join words; all else parts them.
-var word = regexp.MustCompile(`[\pL\pN]+|_|[^\pL\pN_]+`)
+// alphabetic is a number in letters.
+func alphabetic(n int) string {
+	name := []byte{byte('a' + n%26)}
+	for n /= 26; n > 0; n /= 26 {
+		name = append(name, byte('a'+n%26))
+	}
+	return string(name)
+}
+
+// Letters are a word. Numbers are kept, and underscores, since they join words; all else parts them.
+var word = regexp.MustCompile(`\pL+|\pN+|_|[^\pL\pN_]+`)
 
 func (s *skeleton) words(out *bytes.Buffer, text string) {
 	for _, w := range word.FindAllString(text, -1) {
 		switch first, _ := utf8.DecodeRuneInString(w); {
-		case first == '_':
-			out.WriteByte('_')
-		case !unicode.IsLetter(first) && !unicode.IsNumber(first):
+		case first == '_', unicode.IsNumber(first):
+			out.WriteString(w)
+		case !unicode.IsLetter(first):
 			if b := out.Bytes(); len(b) > 0 && b[len(b)-1] != ' ' {
 				out.WriteByte(' ')
 			}
