@@ -56,7 +56,7 @@ func TestOnWarcClose_waitsForALimitedTime(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "crawl")
 	began := time.Now()
 	call(w.crawl(dir, 0, "--max-pages", "3", "--on-warc-close", "sleep 600", "--upload-wait", "1s")...).
-		want(t, command.ExitDone, "WARC files are not sent yet")
+		want(t, command.ExitUnsent, "WARC files are not sent yet", "orbweaver upload DIR")
 	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
@@ -93,7 +93,7 @@ func TestUpload_sendsWhatACrawlHasLeft(t *testing.T) {
 	w := serve(t)
 	dir := filepath.Join(t.TempDir(), "crawl")
 	call(w.crawl(dir, 0, "--max-pages", "30", "--upload", "s3://bucket/a/b", "--upload-endpoint", server.URL,
-		"--upload-wait", "1s")...).want(t, command.ExitDone, "status 503", "WARC files are not sent yet")
+		"--upload-wait", "1s")...).want(t, command.ExitUnsent, "status 503", "WARC files are not sent yet")
 	m := readReport(t, dir)["uploads"].(map[string]any)
 	if waiting := m["waiting_files"].(map[string]any)["store"]; waiting != 1.0 {
 		t.Errorf("report.json: %v files wait", waiting)
@@ -146,4 +146,46 @@ func TestUpload_needsKeys(t *testing.T) {
 	}
 	call("crawl", "--contact", "me@site.test", "--upload", "bucket", "http://site.test/").
 		want(t, command.ExitUsage, "s3://BUCKET/PREFIX")
+}
+
+// A bucket that does not exist ends a crawl before it begins, and an upload at once. If it disappears while the crawl
+// runs, the crawl ends at once, with a status of its own. What it waits for names the reason.
+func TestUpload_whatCannotSucceedIsAnError(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "key")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	objects := s3mem.New()
+	if err := objects.CreateBucket("bucket"); err != nil {
+		t.Fatal(err)
+	}
+	handler := gofakes3.New(objects).Server()
+	var isGone atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isGone.Load() && r.Method == http.MethodPut {
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = w.Write([]byte("<Error><Code>NoSuchBucket</Code></Error>"))
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	w := serve(t)
+	dir := filepath.Join(t.TempDir(), "crawl")
+	args := w.crawl(dir, 0, "--max-pages", "3", "--upload-endpoint", server.URL, "--upload")
+	call(append(args, "s3://nobucket/x")...).want(t, command.ExitFailed, "NoSuchBucket", "s3://nobucket/x")
+	if _, err := os.Stat(filepath.Join(dir, "warc")); err == nil {
+		t.Error("it has crawled")
+	}
+	isGone.Store(true)
+	began := time.Now()
+	call(append(args, "s3://bucket/x")...).want(t, command.ExitUnsent, "NoSuchBucket", "orbweaver upload DIR")
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("it waited for %v", took)
+	}
+	refused := readReport(t, dir)["uploads"].(map[string]any)["refused"].(map[string]any)
+	if refused["store"] != "NoSuchBucket" {
+		t.Errorf("report.json: %v", refused)
+	}
+	call("upload", dir).want(t, command.ExitFailed, "NoSuchBucket")
+	isGone.Store(false)
+	call("upload", dir).want(t, command.ExitDone)
 }

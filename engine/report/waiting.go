@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -20,7 +21,7 @@ func (c *Collector) waiting() string {
 		what += fmt.Sprintf("; long bodies: %d waiting for room, %s in use with %d MiB (--max-body-files)",
 			b.Waiting, plural.Count(b.Files, "body file"), b.Bytes>>20)
 	}
-	if trouble := upload.Trouble(c.Numbers.Uploads); trouble != "" {
+	if trouble := upload.Trouble(c.Numbers.Uploads); trouble != "" && c.Numbers.Uploads.Ending() == "" {
 		what += "; " + trouble
 	}
 	if took := c.Journal.SlowSync.Now(time.Now()); took > 0 {
@@ -32,7 +33,7 @@ func (c *Collector) waiting() string {
 func (c *Collector) waitingMost() string {
 	switch state, _ := c.Run.State(); state {
 	case lifecycle.Finished, lifecycle.Stopped, lifecycle.Stalled, lifecycle.Failed:
-		return waitingAfter(state)
+		return cmp.Or(c.Numbers.Uploads.Ending(), waitingAfter(state))
 	case lifecycle.Running, lifecycle.Paused:
 	}
 	if _, need := c.Journal.Disk.Pauses(); need > 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 
 	"orbweaver/engine/layout"
 	"orbweaver/engine/manifest"
@@ -29,21 +30,32 @@ type RestFile struct {
 	Draft Draft
 }
 
-// sendRest sends the manifest of the archive, the crawl log and the report, once.
-func (s *sender) sendRest(ctx context.Context) {
+// sendRest sends the manifest of the archive, the crawl log and the report. It reports whether it is done: all are
+// sent, or the receiver refuses them.
+func (s *sender) sendRest(ctx context.Context, now time.Time) (isDone bool) {
 	to, ok := s.to.(RestReceiver)
 	if !ok || s.hasRest {
-		return
+		return true
 	}
-	s.hasRest = true
+	if now.Before(s.paused) {
+		return false
+	}
 	files, err := s.restFiles()
 	if err == nil {
 		err = to.SendRest(ctx, s.fsys, files)
 	}
-	if err != nil {
-		s.log.Warn("manifest, crawl log and report could not be sent; the next run sends them", "target", s.to.Target(),
-			"error", err)
+	_, isRefused := errors.AsType[*RefusedError](err)
+	s.hasRest = err == nil || isRefused
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.rest = 0
+	if err != nil && ctx.Err() == nil {
+		s.failures++
+		s.paused = now.Add(backOff(s.failures))
+		s.stats.rest, s.stats.lastError = max(int64(len(files)), 1), err.Error()
+		s.warn("manifest, crawl log and report could not be sent", "error", err)
 	}
+	return s.hasRest
 }
 
 // restFiles lists the files of a crawl that has ended.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,6 +49,18 @@ func (f *File) Path() string { return f.Dir + "/" + f.Name }
 // ErrDamaged is wrapped by the error of Send if the file is not what its line in the manifest says.
 var ErrDamaged = errors.New("its SHA-256 is not that of its line in the manifest")
 
+// RefusedError is the error of Send if the receiver will refuse the file again, until the operator changes something.
+type RefusedError struct {
+	Reason string // in a word or two, such as the code of an object store
+	All    bool   // it refuses every file
+	Err    error
+}
+
+func (e *RefusedError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *RefusedError) Unwrap() error { return e.Err }
+
 const (
 	scanEvery = 5 * time.Second
 	// After the first failure a receiver has a pause of retryFirst, then twice as long each time.
@@ -62,6 +75,7 @@ type waitingFile struct {
 	tries     int
 	notBefore time.Time
 	isRunning bool
+	refused   string // why the receiver refuses it; it gets one more try when the crawl has ended
 }
 
 // result is the end of a Send.
@@ -89,7 +103,8 @@ type sender struct {
 	removal  remover
 	failures int       // since the last success
 	paused   time.Time // no try before
-	hasRest  bool      // the files beside the WARC files were sent
+	hasRest  bool      // the files beside the WARC files were sent, or refused
+	isLast   bool      // the crawl has ended: a file that is refused now stays
 	quiet    throttle.Log
 	logged   bool // the failures since the last success are in the log
 
@@ -106,6 +121,8 @@ type senderStats struct {
 	removed, removedBytes int64
 	down                  time.Time // of the first failure since the last success; zero if there was none
 	lastError             string
+	refused               string // why the receiver refuses all that it gets; "" after a success or another error
+	rest                  int64  // files beside the WARC files that could not be sent
 }
 
 func (s *sender) open() (err error) {
@@ -136,13 +153,19 @@ func (s *sender) run(ctx context.Context) {
 			s.warn("the archive cannot be searched for closed files", "error", err)
 		}
 		isRemoved := s.removal.removeSent(ctx, time.Now())
-		if err == nil && isEnded && len(s.waiting) == 0 {
-			s.sendRest(ctx)
-			if isRemoved {
+		now := time.Now()
+		if isEnded && !s.isLast {
+			s.beginLast()
+		}
+		switch {
+		case err != nil || !isEnded:
+		case len(s.waiting) == 0:
+			if s.sendRest(ctx, now) && isRemoved {
 				return
 			}
+		case running == 0 && s.areAllRefused():
+			return
 		}
-		now := time.Now()
 		for running < s.allowed() {
 			file := s.next(now)
 			if file == nil {
@@ -170,6 +193,19 @@ func (s *sender) run(ctx context.Context) {
 	}
 }
 
+// beginLast gives each file another try at once.
+func (s *sender) beginLast() {
+	s.isLast, s.paused = true, time.Time{}
+	for _, f := range s.waiting {
+		f.refused, f.notBefore = "", time.Time{}
+	}
+}
+
+// areAllRefused reports whether no file that waits may be sent any more.
+func (s *sender) areAllRefused() bool {
+	return !slices.ContainsFunc(s.waiting, func(f *waitingFile) bool { return f.refused == "" })
+}
+
 // allowed is how many files may be on their way: a receiver that fails gets one at a time (UL4).
 func (s *sender) allowed() int {
 	if s.failures > 0 {
@@ -184,7 +220,8 @@ func (s *sender) next(now time.Time) (best *waitingFile) {
 		return nil
 	}
 	for _, f := range s.waiting {
-		if !f.isRunning && !now.Before(f.notBefore) && (best == nil || f.tries < best.tries) {
+		isLeft := s.isLast && f.refused != ""
+		if !f.isRunning && !isLeft && !now.Before(f.notBefore) && (best == nil || f.tries < best.tries) {
 			best = f
 		}
 	}
@@ -321,7 +358,7 @@ func (s *sender) succeed(r *result) {
 	s.mu.Lock()
 	s.stats.sent++
 	s.stats.sentBytes += r.file.Length
-	s.stats.down, s.stats.lastError = time.Time{}, ""
+	s.stats.down, s.stats.lastError, s.stats.refused = time.Time{}, "", ""
 	s.mu.Unlock()
 	s.log.Info("WARC file sent", "receiver", s.to.Name(), "file", r.file.Name, "bytes", r.file.Length,
 		"took", r.took.Round(time.Millisecond).String())
@@ -332,15 +369,32 @@ func (s *sender) fail(r *result, now time.Time) {
 	r.file.tries++
 	s.paused = now.Add(backOff(s.failures))
 	r.file.notBefore = now.Add(backOff(r.file.tries))
+	reason := s.noteRefusal(r)
 	s.mu.Lock()
 	s.stats.failed++
-	s.stats.lastError = r.err.Error()
+	s.stats.lastError, s.stats.refused = r.err.Error(), reason
 	if s.stats.down.IsZero() {
 		s.stats.down = now
 	}
 	s.mu.Unlock()
 	s.warn("a WARC file could not be sent; it waits on the disk, and is sent later", "file", r.file.Name,
 		"waiting_files", len(s.waiting), "error", r.err)
+}
+
+// noteRefusal marks the files that the receiver refuses, and returns the reason; "" if the fault may pass.
+func (s *sender) noteRefusal(r *result) (reason string) {
+	refusal, ok := errors.AsType[*RefusedError](r.err)
+	if !ok {
+		r.file.refused = ""
+		return ""
+	}
+	r.file.refused = refusal.Reason
+	if refusal.All {
+		for _, f := range s.waiting {
+			f.refused = refusal.Reason
+		}
+	}
+	return refusal.Reason
 }
 
 // backOff is the pause after so many failures.

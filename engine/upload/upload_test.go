@@ -114,6 +114,39 @@ func TestUploads_UL4_waitForAReceiverThatIsDown(t *testing.T) {
 	})
 }
 
+// A receiver that refuses everything is tried again while the crawl runs: the operator may act. The report says so at
+// once. At the end of the crawl each file has one more try, and nothing waits.
+func TestUploads_doNotWaitForWhatIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrawl(t)
+		for serial := range uint32(100) {
+			c.closeFile(serial, 1000)
+		}
+		c.checkpoint(99, 1000)
+		refusal := &RefusedError{Reason: "NoSuchBucket", All: true, Err: errors.New("no such bucket")}
+		store := &fakeReceiver{err: refusal}
+		u := c.start(store)
+		synctest.Wait()
+		if got := u.Stats().Trouble(); !strings.Contains(got, "refuses WARC files (NoSuchBucket): 100 files (0 MiB) wait") {
+			t.Errorf("trouble: %q", got)
+		}
+		time.Sleep(time.Hour)
+		store.set(nil)
+		time.Sleep(retryMost + scanEvery)
+		if n := u.Stats().Files["store"]; n != 100 {
+			t.Errorf("when the bucket is there: %d files are sent", n)
+		}
+		c.closeFile(100, 1000)
+		c.closeFile(101, 1000)
+		c.checkpoint(101, 1000)
+		store.set(refusal)
+		began := time.Now()
+		if left := u.Finish(t.Context()); left != 2 || time.Since(began) > time.Minute {
+			t.Errorf("%d files are left after %v", left, time.Since(began))
+		}
+	})
+}
+
 // A file that a receiver refuses does not hold up the others.
 func TestUploads_sendOthersPastARefusedFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -80,8 +80,8 @@ func Start(ctx context.Context, p Parts) (*Uploads, error) {
 	return u, nil
 }
 
-// Finish says that the crawl has ended: no more files come. It returns when all files are sent, or when ctx ends, and
-// says how many files are left.
+// Finish says that the crawl has ended: no more files come. It returns when all files are sent or refused, or when ctx
+// ends, and says how many files are left.
 func (u *Uploads) Finish(ctx context.Context) (left int64) {
 	u.end()
 	for _, s := range u.senders {
@@ -93,7 +93,8 @@ func (u *Uploads) Finish(ctx context.Context) (left int64) {
 	}
 	u.Stop()
 	for _, s := range u.senders {
-		left = max(left, s.numbers().waiting)
+		n := s.numbers()
+		left = max(left, n.waiting+n.damaged+n.rest)
 	}
 	return left
 }
@@ -115,6 +116,8 @@ type Source interface {
 	Freeing() int64
 	// Objects reads records of the removed files for a refresh.
 	Objects() receipts.Objects
+	// Ending says what the end of the crawl waits for; "" if it waits for nothing.
+	Ending() string
 }
 
 // None is the Source of a crawl that sends nothing.
@@ -128,6 +131,9 @@ func (None) Removed() int64 { return 0 }
 
 // Freeing implements Source.
 func (None) Freeing() int64 { return 0 }
+
+// Ending implements Source.
+func (None) Ending() string { return "" }
 
 // Objects implements Source.
 func (None) Objects() receipts.Objects { return receipts.NoObjects{} }
@@ -143,7 +149,8 @@ type Stats struct {
 	RemovedFiles map[string]int64   `json:"removed_files" metric:"upload_removed_files_total" label:"receiver" help:"WARC files that were removed in this run, since the receiver has them."`
 	RemovedBytes map[string]int64   `json:"removed_bytes" metric:"upload_removed_bytes_total" label:"receiver" help:"Bytes of these files."`
 	DownSeconds  map[string]float64 `json:"down_seconds" metric:"upload_down_seconds" label:"receiver" help:"Time since the first of the tries that all failed; 0 after a success."`
-	Errors       map[string]string  `json:"errors,omitempty"` // the last of each receiver that fails now
+	Errors       map[string]string  `json:"errors,omitempty"`  // the last of each receiver that fails now
+	Refused      map[string]string  `json:"refused,omitempty"` // why a receiver refuses files until the operator acts
 }
 
 // Stats returns the numbers as they are now. Safe for concurrent use.
@@ -168,6 +175,12 @@ func (u *Uploads) Stats() *Stats {
 				all.Errors = map[string]string{}
 			}
 			all.Errors[name] = n.lastError
+		}
+		if n.refused != "" {
+			if all.Refused == nil {
+				all.Refused = map[string]string{}
+			}
+			all.Refused[name] = n.refused
 		}
 	}
 	return all
@@ -208,7 +221,10 @@ const downShown = 60
 func (s *Stats) Trouble() string {
 	var parts []string
 	for _, name := range []string{Store, Command} {
-		if down := s.DownSeconds[name]; down >= downShown {
+		if reason := s.Refused[name]; reason != "" {
+			parts = append(parts, fmt.Sprintf("the %s refuses WARC files (%s): %s (%d MiB) %s", receiverText(name), reason,
+				plural.Count(s.Waiting[name], "file"), s.WaitingBytes[name]>>20, plural.Verb(s.Waiting[name], "waits", "wait")))
+		} else if down := s.DownSeconds[name]; down >= downShown {
 			parts = append(parts, fmt.Sprintf("the %s has taken no WARC file for %v: %s (%d MiB) %s", receiverText(name),
 				time.Duration(down*float64(time.Second)).Round(time.Second), plural.Count(s.Waiting[name], "file"),
 				s.WaitingBytes[name]>>20, plural.Verb(s.Waiting[name], "waits", "wait")))

@@ -23,6 +23,9 @@ import (
 // waczFileMost is how much of a file of JSON is read, in bytes.
 const waczFileMost = 64 << 20
 
+// waczLineMost is the longest line of a list of pages or an index, in bytes.
+const waczLineMost = 16 << 20
+
 // WACZResult is what VerifyWACZ found.
 type WACZResult struct {
 	Packages int   `json:"packages"` // WACZ files
@@ -134,13 +137,50 @@ func (c *waczCheck) text(name string) (text []byte, ok bool) {
 	}
 	f, err := e.Open()
 	if err == nil {
-		text, err = io.ReadAll(io.LimitReader(f, waczFileMost))
+		text, err = io.ReadAll(io.LimitReader(f, waczFileMost+1))
 		err = errors.Join(err, f.Close())
+	}
+	if err == nil && len(text) > waczFileMost {
+		err = fmt.Errorf("longer than %d MiB", waczFileMost>>20)
 	}
 	if err != nil {
 		c.faultf("%s: %w", name, err)
 	}
 	return text, err == nil
+}
+
+// eachLine calls f for each line of a file, however long the file is, until f returns false.
+func (c *waczCheck) eachLine(name string, f func(n int, line []byte) bool) {
+	e := c.entries[name]
+	if e == nil {
+		c.faultf("%s is missing", name)
+		return
+	}
+	in, err := e.Open()
+	if err != nil {
+		c.faultf("%s: %w", name, err)
+		return
+	}
+	defer func() { _ = in.Close() }() // only read
+	if err := scanLines(in, f); err != nil {
+		c.faultf("%s: %w", name, err)
+	}
+}
+
+// scanLines calls f for each line, numbered from 1, until f returns false. f borrows the line.
+func scanLines(in io.Reader, f func(n int, line []byte) bool) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, waczLineMost)
+	n := 1
+	for ; lines.Scan(); n++ {
+		if !f(n, lines.Bytes()) {
+			return nil
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("line %d: %w", n, err)
+	}
+	return nil
 }
 
 func (c *waczCheck) checkPackage() {
@@ -261,11 +301,7 @@ func (c *waczCheck) checkResource(r *waczResource) {
 
 // checkPages checks that each line of the list of pages is read by replay programs.
 func (c *waczCheck) checkPages() {
-	text, ok := c.text("pages/pages.jsonl")
-	if !ok {
-		return
-	}
-	for i, line := range bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) {
+	c.eachLine("pages/pages.jsonl", func(n int, line []byte) bool {
 		var page struct {
 			Format string `json:"format"`
 			URL    string `json:"url"`
@@ -274,20 +310,20 @@ func (c *waczCheck) checkPages() {
 		err := json.Unmarshal(line, &page)
 		switch _, timeErr := time.Parse(time.RFC3339, page.Time); {
 		case err != nil:
-			c.faultf("pages/pages.jsonl: line %d: %w", i+1, err)
-		case i == 0 && page.Format != "json-pages-1.0":
+			c.faultf("pages/pages.jsonl: line %d: %w", n, err)
+		case n == 1 && page.Format != "json-pages-1.0":
 			c.faultf("pages/pages.jsonl: line 1 does not say json-pages-1.0")
-		case i > 0 && (page.URL == "" || timeErr != nil):
-			c.faultf("pages/pages.jsonl: line %d has no url, or no time", i+1)
+		case n > 1 && (page.URL == "" || timeErr != nil):
+			c.faultf("pages/pages.jsonl: line %d has no url, or no time", n)
 		}
-	}
+		return true
+	})
 }
 
 // checkIndex checks each block of the index: its place, its digest, the order of its lines, and their places.
 func (c *waczCheck) checkIndex() {
-	text, ok := c.text("indexes/index.idx")
 	data := c.entries["indexes/index.cdx.gz"]
-	if !ok || data == nil {
+	if data == nil {
 		c.faultf("indexes/index.cdx.gz is missing")
 		return
 	}
@@ -300,31 +336,46 @@ func (c *waczCheck) checkIndex() {
 	in := bufio.NewReader(f)
 	var offset int64
 	last := ""
-	for i, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
-		if i == 0 && strings.HasPrefix(line, "!meta ") {
-			continue
+	isWhole, lines := false, 0
+	c.eachLine("indexes/index.idx", func(n int, line []byte) bool {
+		lines = n
+		if n == 1 && bytes.HasPrefix(line, []byte("!meta ")) {
+			isWhole = true
+			return true
 		}
-		brace := strings.IndexByte(line, '{')
+		brace := bytes.IndexByte(line, '{')
 		var block struct {
 			Offset int64  `json:"offset"`
 			Length int64  `json:"length"`
 			Digest string `json:"digest"`
 		}
-		if brace < 1 || json.Unmarshal([]byte(line[brace:]), &block) != nil || block.Offset != offset ||
+		isWhole = false
+		if brace < 1 || json.Unmarshal(line[brace:], &block) != nil || block.Offset != offset ||
 			block.Length <= 0 || block.Length > waczFileMost {
-			c.faultf("indexes/index.idx: line %d is not of the block at %d", i+1, offset)
-			return
+			c.faultf("indexes/index.idx: line %d is not of the block at %d", n, offset)
+			return false
 		}
-		packed := make([]byte, block.Length)
-		if _, err := io.ReadFull(in, packed); err != nil {
+		packed, err := io.ReadAll(io.LimitReader(in, block.Length))
+		if err == nil && int64(len(packed)) < block.Length {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
 			c.faultf("indexes/index.cdx.gz: block at %d: %w", offset, err)
-			return
+			return false
 		}
 		offset += block.Length
 		if sum := sha256.Sum256(packed); block.Digest != "sha256:"+hex.EncodeToString(sum[:]) {
 			c.faultf("indexes/index.cdx.gz: the block at %d has another digest", block.Offset)
 		}
-		last = c.checkBlock(packed, block.Offset, strings.TrimSuffix(line[:brace], " "), last)
+		last = c.checkBlock(packed, block.Offset, string(bytes.TrimSuffix(line[:brace], []byte(" "))), last)
+		isWhole = true
+		return true
+	})
+	if lines == 0 {
+		c.faultf("indexes/index.idx: it has no line")
+	}
+	if !isWhole {
+		return
 	}
 	if _, err := in.ReadByte(); err != io.EOF { //nolint:errorlint // io.Reader's own word
 		c.faultf("indexes/index.cdx.gz: more bytes than indexes/index.idx lists")
@@ -334,29 +385,28 @@ func (c *waczCheck) checkIndex() {
 // checkBlock checks the lines of a block, and returns the last one.
 func (c *waczCheck) checkBlock(packed []byte, offset int64, key, last string) string {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
-	var text []byte
 	if err == nil {
-		text, err = io.ReadAll(io.LimitReader(z, waczFileMost))
+		err = scanLines(z, func(n int, text []byte) bool {
+			line := string(text)
+			c.result.Lines++
+			if n == 1 && !strings.HasPrefix(line, key+" ") {
+				c.faultf("indexes/index.idx: the block at %d begins with another line", offset)
+			}
+			if line < last {
+				c.faultf("indexes/index.cdx.gz: block at %d: the lines are not in order", offset)
+			}
+			last = line
+			page, _ := parsePage(text)
+			from, length := number(page.Offset), page.length()
+			e := c.entries["archive/"+page.File]
+			if e == nil || from < 0 || length < 0 || uint64(from)+uint64(length) > e.UncompressedSize64 {
+				c.faultf("indexes/index.cdx.gz: %.100s: no such record", line)
+			}
+			return true
+		})
 	}
 	if err != nil {
 		c.faultf("indexes/index.cdx.gz: block at %d: %w", offset, err)
-		return last
-	}
-	for i, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
-		c.result.Lines++
-		if i == 0 && !strings.HasPrefix(line, key+" ") {
-			c.faultf("indexes/index.idx: the block at %d begins with another line", offset)
-		}
-		if line < last {
-			c.faultf("indexes/index.cdx.gz: block at %d: the lines are not in order", offset)
-		}
-		last = line
-		page, _ := parsePage([]byte(line))
-		from, length := number(page.Offset), page.length()
-		e := c.entries["archive/"+page.File]
-		if e == nil || from < 0 || length < 0 || uint64(from)+uint64(length) > e.UncompressedSize64 {
-			c.faultf("indexes/index.cdx.gz: %.100s: no such record", line)
-		}
 	}
 	return last
 }

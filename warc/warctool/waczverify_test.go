@@ -186,3 +186,37 @@ func TestReadWACZKey(t *testing.T) {
 		t.Error("no key is a key")
 	}
 }
+
+// A list of pages may be as long as the writer makes it: some 350,000 pages have more than 64 MiB.
+func TestVerifyWACZ_readsAListOfPagesOfAnyLength(t *testing.T) {
+	var packed bytes.Buffer
+	z := zip.NewWriter(&packed)
+	w, err := z.Create("pages/pages.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(w, `{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}`)
+	line := `{"id": "1", "url": "http://a.test/` + strings.Repeat("x", 4<<10) + `", "ts": "2026-01-02T03:04:05Z"}` + "\n"
+	for n := 0; n <= waczFileMost; n += len(line) {
+		if _, err := io.WriteString(w, line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fmt.Fprintln(w, `{"id": "2"}`)
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := zip.NewReader(bytes.NewReader(packed.Bytes()), int64(packed.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var faults []string
+	c := &waczCheck{
+		zip: r, entries: map[string]*zip.File{"pages/pages.jsonl": r.File[0]},
+		complain: func(err error) { faults = append(faults, err.Error()) },
+	}
+	c.checkPages()
+	if len(faults) != 1 || !strings.HasSuffix(faults[0], "has no url, or no time") {
+		t.Errorf("%d faults: %.1000q", len(faults), faults)
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
 )
 
 // Options say where files go.
@@ -49,8 +50,9 @@ func ParseTarget(target string) (bucket, prefix string, err error) {
 	if !ok || bucket == "" {
 		return "", "", fmt.Errorf("%q is not of the form s3://BUCKET/PREFIX", target)
 	}
-	if strings.ContainsAny(bucket, "@:?# ") {
-		return "", "", fmt.Errorf("%q: %q is no name of a bucket", target, bucket)
+	if s3utils.CheckValidBucketNameStrict(bucket) != nil {
+		return "", "", fmt.Errorf("%q: %q is no name of a bucket: 3 to 63 lower-case letters, digits, dots and hyphens, "+
+			"with a letter or a digit at both ends, and no IP address", target, bucket)
 	}
 	prefix = strings.Trim(prefix, "/")
 	if prefix != "" && path.Clean(prefix) != prefix || strings.HasPrefix(prefix, "..") || len(prefix) > keyMost/2 {
@@ -137,7 +139,7 @@ func New(o Options) (*Store, error) {
 	transport.ResponseHeaderTimeout = s.patience
 	s.transport = transport
 	s.core, err = minio.NewCore(host, &minio.Options{
-		Creds: keys, Secure: secure, Region: o.Region, Transport: transport, MaxRetries: 1,
+		Creds: keys, Secure: secure, Region: o.Region, Transport: checkedTransport{transport}, MaxRetries: 1,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("object store: %w", err)

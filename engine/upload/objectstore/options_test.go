@@ -2,6 +2,7 @@ package objectstore
 
 import (
 	"errors"
+	"strings"
 	"testing"
 )
 
@@ -19,6 +20,8 @@ func TestParseTarget(t *testing.T) {
 	for _, bad := range []string{
 		"", "bucket", "s3://", "s3:///a", "https://bucket/a", "s3://key:secret@bucket/a", "s3://bucket/a//b",
 		"s3://bucket/../b", "s3://bucket/a/./b", "s3://bucket:80/a",
+		"s3://b/p", "s3://Bucket/a", "s3://my_bucket", "s3://-bucket", "s3://a..b", "s3://192.0.2.1/a",
+		"s3://" + strings.Repeat("x", 64),
 	} {
 		if _, _, err := ParseTarget(bad); err == nil {
 			t.Errorf("%q is taken", bad)
@@ -28,14 +31,14 @@ func TestParseTarget(t *testing.T) {
 
 func TestValidate_refusesEndpointsThatAreNone(t *testing.T) {
 	for _, good := range []string{"", "https://s3.example.org", "http://127.0.0.1:9000/"} {
-		if err := (&Options{Target: "s3://b", Endpoint: good}).Validate(); err != nil {
+		if err := (&Options{Target: "s3://bucket", Endpoint: good}).Validate(); err != nil {
 			t.Errorf("%q: %v", good, err)
 		}
 	}
 	for _, bad := range []string{
 		"s3.example.org", "ftp://x", "https://", "https://x/path", "https://key:secret@x", "https://x?a=b", ":",
 	} {
-		if (&Options{Target: "s3://b", Endpoint: bad}).Validate() == nil {
+		if (&Options{Target: "s3://bucket", Endpoint: bad}).Validate() == nil {
 			t.Errorf("%q is taken", bad)
 		}
 	}

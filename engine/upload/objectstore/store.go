@@ -135,10 +135,11 @@ func (s *Store) put(ctx context.Context, from source) (r receipts.Receipt, err e
 }
 
 // isUnknown reports whether a file must be sent: its object is missing, or it may not be asked for. Stores answer 403
-// to a question for a missing object without the permission to list.
+// to a question for a missing object without the permission to list. The answer to HEAD has no reason; that to PUT has.
 func isUnknown(err error) bool {
 	var answer minio.ErrorResponse
-	return errors.Is(err, ErrMissing) || errors.As(err, &answer) && answer.StatusCode == http.StatusForbidden
+	return errors.Is(err, ErrMissing) || errors.As(err, &answer) &&
+		(answer.StatusCode == http.StatusForbidden || answer.StatusCode == http.StatusBadRequest)
 }
 
 // messageMost is how much of a message of the store is kept, in bytes.
@@ -149,7 +150,11 @@ func (s *Store) fault(key string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", s.object(key), causeOf(err))
+	text := fmt.Errorf("%s: %w", s.object(key), causeOf(err))
+	if refusal := refused(err, text); refusal != nil {
+		return refusal
+	}
+	return text
 }
 
 // causeOf makes an error for people from an answer of the store. Other errors stay as they are.

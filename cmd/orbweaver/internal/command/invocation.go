@@ -18,6 +18,7 @@ const (
 	ExitFailed  = 1
 	ExitUsage   = 2
 	ExitStalled = 3
+	ExitUnsent  = 4
 	ExitStopped = 130
 )
 
@@ -34,6 +35,8 @@ func ExitStatuses() []ExitStatus {
 		{ExitFailed, "Failed. A crawl also fails if no server of a seed answered."},
 		{ExitUsage, "Wrong usage: a mistake in a flag, a variable or a file of settings."},
 		{ExitStalled, "Stalled: all queued URLs are of sites that fail. The same command resumes the crawl."},
+		{ExitUnsent, "The crawl is done, but its archive was not sent (--upload, --on-warc-close): " +
+			"'orbweaver upload DIR' sends it."},
 		{ExitStopped, "Stopped by a signal or by 'orbweaver ctl stop'. The same command resumes the crawl."},
 	}
 }
@@ -73,6 +76,9 @@ func (u usageError) Unwrap() error { return u.error }
 
 // ErrStopped says that a signal or the operator ended the crawl, which can be resumed: exit status 130.
 var ErrStopped = errors.New("stopped before the end; run the same command again to resume")
+
+// ErrUnsent says that the crawl is done, and its archive was not sent: exit status 4.
+var ErrUnsent = errors.New("the crawl is done; its archive was not sent: 'orbweaver upload DIR' sends it")
 
 // ErrStalled says that the crawl stopped since only failing sites have queued URLs: exit status 3.
 var ErrStalled = errors.New(
@@ -127,6 +133,9 @@ func (inv *Invocation) Exit(err error) int {
 	case errors.Is(err, ErrStalled):
 		fmt.Fprintln(inv.Stderr, "orbweaver:", err)
 		return ExitStalled
+	case errors.Is(err, ErrUnsent):
+		fmt.Fprintln(inv.Stderr, "orbweaver:", err)
+		return ExitUnsent
 	case errors.As(err, &usage):
 		fmt.Fprintf(inv.Stderr, "orbweaver: %s\nTry 'orbweaver %s--help'.\n", messageOf(err), inv.commandName())
 		return ExitUsage

@@ -79,7 +79,8 @@ func (*Command) Help() string {
 	return `The crawl ends when nothing is left, at a limit, or at a signal. The first signal finishes the exchanges in
 flight, the second stops at once. The crawl also stops when only failing sites have queued URLs
 (--stall-wait). The same command resumes the crawl. Exit status: 0 finished; 1 failed, also when no page
-could be fetched; 2 wrong usage; 3 stalled with URLs queued; 130 stopped by a signal.
+could be fetched; 2 wrong usage; 3 stalled with URLs queued; 4 finished, and its archive was not sent;
+130 stopped by a signal.
 
 Expressions are those of https://expr-lang.org. All five filters know url, site, scheme, host, port, domain,
 path, query, depth, hops, seed, in_host, in_domain and in_prefix. --fetch also knows try and, with
@@ -132,6 +133,9 @@ func (c *Command) Run(inv *command.Invocation) error {
 		return command.Misuse(err)
 	}
 	if err := c.probe(inv.Context, c.Config.Dir); err != nil {
+		return err
+	}
+	if err := receivers.CheckStore(inv.Context, &c.Uploads, inv.Version, seams.Log); err != nil {
 		return err
 	}
 	c.warnOfLimit(seams.Log)
@@ -238,8 +242,9 @@ func (c *Command) crawl(
 	err = e.Run(ctx)
 	endInbox()
 	endMemory()
+	var unsent int64
 	if err == nil {
-		c.sending.Finish(ctx)
+		unsent = c.sending.Finish(ctx)
 	}
 	stop()
 	reporter.Close()
@@ -266,6 +271,11 @@ func (c *Command) crawl(
 	if err := summary.PrintReport(inv, c.Config.Dir, r, c.JSON, c.Quiet); err != nil {
 		return err
 	}
+	return c.endOf(&r, unsent)
+}
+
+// endOf is what a crawl ends with: nil if it is done and its archive is sent.
+func (*Command) endOf(r *report.Report, unsent int64) error {
 	switch r.State {
 	case lifecycle.Stopped:
 		return command.ErrStopped
@@ -274,6 +284,9 @@ func (c *Command) crawl(
 	case lifecycle.Failed:
 		return fmt.Errorf("%s; the same command tries again", r.Reason)
 	default:
+		if unsent > 0 {
+			return command.ErrUnsent
+		}
 		return nil
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"orbweaver/cmd/orbweaver/internal/command"
@@ -38,8 +40,9 @@ type UploadCommand struct {
 func (*UploadCommand) Help() string {
 	return `Sends the closed WARC files of a crawl that no process runs, and that have no receipt yet: to the bucket of
 --upload, and to the command of --on-warc-close. The settings are those of crawl.toml in the directory, or
-of --config. It tries again until all files are sent; a signal ends it. The same command continues.
-Exit status: 0 all files are sent; 1 a file is damaged, so it is not sent; 130 a signal ended it.
+of --config. A fault that may pass is waited for; a signal ends it. The same command continues.
+Exit status: 0 all files are sent; 1 a file is damaged or refused, so it is not sent (no such bucket, no
+access, what answers is no object store); 130 a signal ended it.
 
 With --fetch-back, each file appears when it is whole and has the SHA-256 of its receipt. The next run of a
 crawl with --upload-then delete removes it again.
@@ -110,6 +113,9 @@ func (c *UploadCommand) Run(inv *command.Invocation) (err error) {
 		return c.fetchBack(ctx, inv, fsys)
 	}
 	log := slog.New(slog.NewTextHandler(inv.Stderr, nil))
+	if err := receivers.CheckStore(ctx, &c.options, inv.Version, log); err != nil {
+		return err
+	}
 	s := receivers.New(fsys, c.Dir, &c.options, inv.Version, log)
 	defer s.Stop()
 	if err := s.Start(inv.Context); err != nil {
@@ -124,10 +130,12 @@ func (c *UploadCommand) Run(inv *command.Invocation) (err error) {
 	}
 	switch {
 	case err != nil:
-	case left > 0 || ctx.Err() != nil:
+	case ctx.Err() != nil:
 		err = command.ErrStopped
 	case r.Damaged[upload.Store] > 0:
 		err = errDamaged
+	case left > 0:
+		err = r.refusal()
 	}
 	return err
 }
@@ -163,6 +171,15 @@ func (c *UploadCommand) fetchBack(ctx context.Context, inv *command.Invocation, 
 type fetchReport struct {
 	Files int64 `json:"files_fetched"`
 	Bytes int64 `json:"bytes_fetched"`
+}
+
+// refusal is the error of an upload that has ended with files left: a receiver refuses them.
+func (r *uploadReport) refusal() error {
+	var all []error
+	for _, name := range slices.Sorted(maps.Keys(r.Errors)) {
+		all = append(all, fmt.Errorf("%s: %s", name, r.Errors[name]))
+	}
+	return fmt.Errorf("%s left: %w", plural.Count(r.FilesLeft, "file"), errors.Join(all...))
 }
 
 func (r *uploadReport) print(inv *command.Invocation) error {

@@ -1,14 +1,20 @@
 package receivers
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"orbweaver/engine/upload"
 	"orbweaver/engine/upload/receipts"
+	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )
 
@@ -24,6 +30,7 @@ type Sending struct {
 
 	version string                         // of the program
 	uploads atomic.Pointer[upload.Uploads] // nil if nothing is sent
+	until   atomic.Int64                   // when Finish ends at last, in seconds of Unix; 0 if it does not run
 	kill    context.Context                //nolint:containedctx // its end ends what is under way at once
 	abort   context.CancelFunc
 }
@@ -120,11 +127,42 @@ func (s *Sending) Finish(stopping context.Context) (left int64) {
 	defer cancel()
 	hurry := time.AfterFunc(s.o.Wait, cancel)
 	defer hurry.Stop()
-	defer context.AfterFunc(stopping, func() { hurry.Reset(min(stopWait, s.o.Wait)) })()
+	s.until.Store(time.Now().Add(s.o.Wait).Unix())
+	defer s.until.Store(0)
+	defer context.AfterFunc(stopping, func() {
+		hurry.Reset(min(stopWait, s.o.Wait))
+		s.until.Store(time.Now().Add(min(stopWait, s.o.Wait)).Unix())
+	})()
 	if left = u.Finish(wait); left > 0 {
 		s.log.Warn("WARC files are not sent yet: the next run or 'orbweaver upload' sends them", "dir", s.dir, "files", left)
 	}
 	return left
+}
+
+// Ending implements upload.Source.
+func (s *Sending) Ending() string {
+	until, n := s.until.Load(), s.Stats()
+	if until == 0 || n == nil {
+		return ""
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(n.Waiting)) {
+		if n.Waiting[name] == 0 && n.Errors[name] == "" {
+			continue
+		}
+		part := "the upload of " + plural.Count(n.Waiting[name], "file")
+		if name == upload.Command {
+			part = "the command of --on-warc-close for " + plural.Count(n.Waiting[name], "file")
+		}
+		if reason := cmp.Or(n.Refused[name], n.Errors[name]); reason != "" {
+			part += fmt.Sprintf(" (%.120s)", reason)
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) == 0 {
+		parts = []string{"the last uploads"}
+	}
+	return strings.Join(parts, "; ") + ", until " + time.Unix(until, 0).Format("15:04")
 }
 
 // Abort ends what is under way at once, also a Finish. Files without a receipt are sent by the next run.

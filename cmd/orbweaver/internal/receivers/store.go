@@ -2,8 +2,10 @@ package receivers
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 
 	"orbweaver/engine/upload"
@@ -47,6 +49,27 @@ func CheckKeys(o *upload.Options) error {
 		return err
 	}
 	s.Close()
+	return nil
+}
+
+// CheckStore asks the object store of --upload whether it takes files with these keys. Its error will not pass by
+// itself. A fault that may pass is logged.
+func CheckStore(ctx context.Context, o *upload.Options, version string, log *slog.Logger) error {
+	if o.Target == "" {
+		return nil
+	}
+	s, err := OpenStore(o, version)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	err = s.Check(ctx)
+	if refusal, ok := errors.AsType[*upload.RefusedError](err); ok {
+		return fmt.Errorf("--upload: nothing can be sent to %s (%s): %w", o.Target, refusal.Reason, err)
+	}
+	if err != nil && ctx.Err() == nil {
+		log.Warn("the object store does not answer now: WARC files wait for it", "target", s.Target(), "error", err)
+	}
 	return nil
 }
 
