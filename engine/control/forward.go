@@ -14,7 +14,7 @@ import (
 
 // Pages says where a server of pages listens, and for which crawl.
 type Pages struct {
-	Options // of the server; Token and History are not used
+	Options // of the server; Token is not used. History names the files of a crawl that has ended
 
 	Crawl *Client
 	// NewLogin hears the code of the next login at addr: at the start, and whenever a browser has used one. Calls follow
@@ -28,7 +28,8 @@ func ListenPages(ctx context.Context, o Pages) (*Server, error) {
 	o.Options = o.withDefaults()
 	o.Token = rand.Text() // no client learns it: it signs sessions
 	logins := &oneTimeLogins{newLogin: o.NewLogin, code: rand.Text()}
-	s, err := serve(ctx, o.Options, logins.isRight, &forwarder{crawl: o.Crawl}, func(context.Context) {})
+	answers := &forwarder{crawl: o.Crawl, ended: endedCrawl{o.History, o.Log}}
+	s, err := serve(ctx, o.Options, logins.isRight, answers, func(context.Context) {})
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +67,10 @@ func (l *oneTimeLogins) isRight(code string) bool {
 }
 
 // forwarder passes requests on to a crawl, and its answers back as they come.
-type forwarder struct{ crawl *Client }
+type forwarder struct {
+	crawl *Client
+	ended endedCrawl // answers when no process does
+}
 
 // ServeHTTP passes one request on. What only browsers send stays here.
 func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -77,7 +81,7 @@ func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	resp, err := f.crawl.forward(r)
 	switch {
 	case errors.Is(err, ErrNotRunning):
-		http.Error(w, "the crawl is not running", http.StatusBadGateway)
+		f.ended.ServeHTTP(w, r)
 		return
 	case err != nil:
 		http.Error(w, "the crawl does not answer", http.StatusBadGateway)

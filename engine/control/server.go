@@ -61,8 +61,9 @@ type Options struct {
 
 // HistoryFile names the file of the history; the zero value is none.
 type HistoryFile struct {
-	FS   vfs.FS
-	Name string
+	FS    vfs.FS
+	Name  string
+	Crawl string // the directory of the crawl, for people
 }
 
 // connsMax is how many connections there are at once; they and one that waits take a descriptor each.
@@ -84,7 +85,7 @@ type Server struct {
 func Listen(ctx context.Context, o Options, crawl Crawl) (*Server, error) {
 	o = o.withDefaults()
 	recorder := history.Open(history.Options{
-		FS: o.History.FS, File: o.History.Name, Report: crawl.Report, Log: o.Log,
+		FS: o.History.FS, File: o.History.Name, Report: crawl.Report, Log: o.Log, Name: o.History.Crawl,
 	})
 	answers := withCaptures(o, withFeed(o, dashboard.NewReuse(newHandler(crawl, o, dashboard.NewLive(recorder)))))
 	return serve(ctx, o, dashboard.IsToken(o.Token), answers, recorder.Run)

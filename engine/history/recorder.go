@@ -23,6 +23,8 @@ type Options struct {
 	File   string // of the history; "" for none
 	Report func() report.Report
 	Log    *slog.Logger
+	Name   string    // of the crawl, for people
+	Ended  time.Time // when the crawl has ended; zero while it runs
 }
 
 // How often a sample is taken and the file is written, and how long a time Rates are the means of.
@@ -39,6 +41,8 @@ type Now struct {
 	End    Estimate      `json:"end"`
 	Memory int64         `json:"memory_bytes"`    // that the Go runtime has from the system
 	Free   int64         `json:"disk_free_bytes"` // on the disk of the crawl; 0 if that is not known
+	Name   string        `json:"name"`            // of the crawl: its directory
+	Ended  bool          `json:"ended,omitempty"` // no process runs the crawl: this is its last state
 
 	Distributions map[string]Distribution `json:"distributions,omitempty"` // by the name of the metric
 }
@@ -161,12 +165,17 @@ func (r *Recorder) Now() Now {
 	if age > 2*sampleEach {
 		now.Report = r.options.Report()
 	}
+	now.Name, now.Ended = r.options.Name, !r.options.Ended.IsZero()
 	return now
 }
 
-// Query returns what is known of the last seconds, as at most so many points.
+// Query returns what is known of the last seconds, as at most so many points: of those before the end, if the crawl has
+// ended.
 func (r *Recorder) Query(span time.Duration, points int) Series {
 	to := time.Now().Unix()
+	if !r.options.Ended.IsZero() {
+		to = r.options.Ended.Unix()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.history.Query(to-int64(span.Seconds()), to, points)

@@ -163,7 +163,7 @@ func (s *sender) run(ctx context.Context) {
 			if s.sendRest(ctx, now) && isRemoved {
 				return
 			}
-		case running == 0 && s.areAllRefused():
+		case running == 0 && areAllRefused(s.waiting):
 			return
 		}
 		for running < s.allowed() {
@@ -202,8 +202,8 @@ func (s *sender) beginLast() {
 }
 
 // areAllRefused reports whether no file that waits may be sent any more.
-func (s *sender) areAllRefused() bool {
-	return !slices.ContainsFunc(s.waiting, func(f *waitingFile) bool { return f.refused == "" })
+func areAllRefused(waiting []*waitingFile) bool {
+	return !slices.ContainsFunc(waiting, func(f *waitingFile) bool { return f.refused == "" })
 }
 
 // allowed is how many files may be on their way: a receiver that fails gets one at a time (UL4).
@@ -369,7 +369,7 @@ func (s *sender) fail(r *result, now time.Time) {
 	r.file.tries++
 	s.paused = now.Add(backOff(s.failures))
 	r.file.notBefore = now.Add(backOff(r.file.tries))
-	reason := s.noteRefusal(r)
+	reason := noteRefusal(r, s.waiting)
 	s.mu.Lock()
 	s.stats.failed++
 	s.stats.lastError, s.stats.refused = r.err.Error(), reason
@@ -382,7 +382,7 @@ func (s *sender) fail(r *result, now time.Time) {
 }
 
 // noteRefusal marks the files that the receiver refuses, and returns the reason; "" if the fault may pass.
-func (s *sender) noteRefusal(r *result) (reason string) {
+func noteRefusal(r *result, waiting []*waitingFile) (reason string) {
 	refusal, ok := errors.AsType[*RefusedError](r.err)
 	if !ok {
 		r.file.refused = ""
@@ -390,7 +390,7 @@ func (s *sender) noteRefusal(r *result) (reason string) {
 	}
 	r.file.refused = refusal.Reason
 	if refusal.All {
-		for _, f := range s.waiting {
+		for _, f := range waiting {
 			f.refused = refusal.Reason
 		}
 	}

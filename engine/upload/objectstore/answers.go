@@ -48,9 +48,9 @@ func (c checkedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, errors.Join(fault, resp.Body.Close())
 }
 
-// isOfStore reports whether an object store can have given an answer. A page is no object without an
-// ETag. Other answers are XML with a root of S3; those to PUT and errors may be empty. A server before the store may say
-// that the store does not work now.
+// isOfStore reports whether an object store can have given an answer. A page is no object without an ETag. Other
+// answers are XML with a root of S3; those to PUT and errors may be empty. A server before the store may say that the
+// store does not work now.
 func isOfStore(r *http.Request, resp *http.Response) bool {
 	query := r.URL.Query()
 	isAction := r.Method == http.MethodPost || r.Method == http.MethodGet && len(query) > 0

@@ -171,7 +171,7 @@ func TestCheck_findsWhatWillBeRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBucket(t)
 			b.fail(c.fault)
-			err := b.store().Check(t.Context())
+			err := Check(t.Context(), b.store())
 			refusal, ok := errors.AsType[*upload.RefusedError](err)
 			if (err != nil) != c.isErr || ok != (c.reason != "") || ok && refusal.Reason != c.reason {
 				t.Errorf("%v, a refusal: %v", err, ok)
@@ -179,17 +179,17 @@ func TestCheck_findsWhatWillBeRefused(t *testing.T) {
 		})
 	}
 	b := newBucket(t)
-	if err := b.store().Check(t.Context()); err != nil {
+	if err := Check(t.Context(), b.store()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.backend.HeadObject("bucket", "crawls/one/"+checkName); err == nil {
 		t.Error("the check has stored an object")
 	}
 	b.server.Close()
-	if err := b.store().Check(t.Context()); err == nil || errors.As(err, new(*upload.RefusedError)) {
+	if err := Check(t.Context(), b.store()); err == nil || errors.As(err, new(*upload.RefusedError)) {
 		t.Errorf("a store that is off: %v", err)
 	}
-	if err := b.store().Check(canceled(t)); err == nil {
+	if err := Check(canceled(t), b.store()); err == nil {
 		t.Error("it does not end with its context")
 	}
 }
@@ -200,7 +200,7 @@ func canceled(t *testing.T) context.Context {
 	return ctx
 }
 
-// A 404 of a gateway is not that of the store: nobody is told that an object is lost.
+// A 404 of a gateway is not that of the store: the object does not count as lost.
 func TestConfirm_aGatewayDoesNotMakeAnObjectMissing(t *testing.T) {
 	b := newBucket(t)
 	f := b.file(1000)

@@ -111,7 +111,7 @@ func (s *Store) compare(ctx context.Context, fsys vfs.FS, dir, name string) (sum
 		return nil, err
 	}
 	_, _, err = s.verify(ctx, s.key(name), sum)
-	err = s.confirmMissing(ctx, s.key(name), err)
+	err = confirmMissing(ctx, s, s.key(name), err)
 	if errors.Is(err, ErrMissing) || errors.Is(err, ErrDiffers) {
 		return sum, err
 	}

@@ -26,7 +26,7 @@ func (s *Store) Confirm(ctx context.Context, f *upload.File, r *receipts.Receipt
 // confirm proves that an object is the one of a receipt: by length and ETag, or by its bytes if it has another ETag.
 func confirm(ctx context.Context, s *Store, key string, r *receipts.Receipt) error {
 	info, err := s.stat(ctx, key)
-	err = s.confirmMissing(ctx, key, err)
+	err = confirmMissing(ctx, s, key, err)
 	switch {
 	case errors.Is(err, ErrMissing):
 		return err

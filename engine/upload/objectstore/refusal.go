@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -14,19 +13,28 @@ import (
 	"orbweaver/engine/upload"
 )
 
-// Codes of S3 that say that every request will be refused, until the operator changes something.
-var refusals = []string{
-	"NoSuchBucket", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "AuthorizationHeaderMalformed",
-	"InvalidToken", "ExpiredToken", "InvalidBucketName", "PermanentRedirect", "AllAccessDisabled", "AccountProblem",
-	"NotSignedUp", "InvalidRegion", "IllegalLocationConstraintException", "RequestTimeTooSkewed", "InvalidSecurity",
-	"AccessForbidden", "UnauthorizedAccess", "Unauthorized",
+// isRefusal reports whether a code of S3 says that every request will be refused, until the operator changes something.
+func isRefusal(code string) bool {
+	switch code {
+	case "NoSuchBucket", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "AuthorizationHeaderMalformed",
+		"InvalidToken", "ExpiredToken", "InvalidBucketName", "PermanentRedirect", "AllAccessDisabled", "AccountProblem",
+		"NotSignedUp", "InvalidRegion", "IllegalLocationConstraintException", "RequestTimeTooSkewed", "InvalidSecurity",
+		"AccessForbidden", "UnauthorizedAccess", "Unauthorized":
+		return true
+	}
+	return false
 }
 
-// Codes with a status of 400 to 499 whose request may succeed later.
-var passingCodes = []string{
-	"RequestTimeout", "SlowDown", "SlowDownRead", "SlowDownWrite", "TooManyRequests", "OperationAborted", "Conflict",
-	"BadDigest", "IncompleteBody", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch", "NoSuchUpload", "NoSuchKey",
-	"InvalidPart", "InvalidDigest", "InvalidRange", "PreconditionFailed",
+// mayPass reports whether a request may succeed later, although its status was one of 400 to 499.
+func mayPass(code string) bool {
+	switch code {
+	case "RequestTimeout", "SlowDown", "SlowDownRead", "SlowDownWrite", "TooManyRequests", "OperationAborted", "Conflict",
+		"BadDigest", "IncompleteBody", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch", "NoSuchUpload",
+		"NoSuchKey",
+		"InvalidPart", "InvalidDigest", "InvalidRange", "PreconditionFailed":
+		return true
+	}
+	return false
 }
 
 // refused makes an upload.RefusedError of what will not pass by itself; nil for any other error. text is the same error
@@ -53,11 +61,11 @@ func refused(err, text error) *upload.RefusedError {
 	}
 	status := answer.StatusCode
 	switch {
-	case slices.Contains(refusals, answer.Code), status == http.StatusUnauthorized,
+	case isRefusal(answer.Code), status == http.StatusUnauthorized,
 		status >= 300 && status < 400 && status != http.StatusNotModified:
 		return all(answer.Code)
 	case status < 400, status >= 500, status == http.StatusRequestTimeout, status == http.StatusTooManyRequests,
-		slices.Contains(passingCodes, answer.Code):
+		mayPass(answer.Code):
 		return nil
 	}
 	return &upload.RefusedError{Reason: answer.Code, Err: text}
@@ -71,7 +79,7 @@ const checkName = ".orbweaver-check"
 
 // Check asks whether the bucket is there, and takes objects with the keys. It asks for an object, then begins an upload
 // and ends it at once: nothing is stored. An upload.RefusedError will not pass by itself; any other may.
-func (s *Store) Check(ctx context.Context) error {
+func Check(ctx context.Context, s *Store) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	key := s.key(checkName)
@@ -90,14 +98,14 @@ func (s *Store) Check(ctx context.Context) error {
 		_ = s.core.AbortMultipartUpload(ctx, s.bucket, key, id) // it has no parts
 		return nil
 	}
-	if errors.As(err, &answer) && slices.Contains(refusals, answer.Code) {
+	if errors.As(err, &answer) && isRefusal(answer.Code) {
 		return s.fault(key, err)
 	}
 	return nil // not every store knows uploads in parts
 }
 
 // confirmMissing asks again for an object that HEAD has not found: the answer to GET says whether a store has given it.
-func (s *Store) confirmMissing(ctx context.Context, key string, err error) error {
+func confirmMissing(ctx context.Context, s *Store, key string, err error) error {
 	if !errors.Is(err, ErrMissing) {
 		return err
 	}

@@ -40,7 +40,7 @@ func (c *controlOptions) listen(
 	o control.Options,
 ) (l listening, err error) {
 	o.Address, o.Names = c.Listen, c.ListenName
-	o.History = control.HistoryFile{FS: fsys, Name: filepath.ToSlash(dir) + "/" + layout.HistoryFile}
+	o.History = control.HistoryFile{FS: fsys, Name: filepath.ToSlash(dir) + "/" + layout.HistoryFile, Crawl: dir}
 	switch {
 	case o.Address == "":
 		o.Address = control.Address(dir)

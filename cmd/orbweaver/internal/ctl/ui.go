@@ -11,6 +11,8 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/engine/control"
+	"orbweaver/engine/layout"
+	"orbweaver/internal/vfs"
 )
 
 // UICommand serves the dashboard of a crawl that listens on its socket.
@@ -48,7 +50,7 @@ func (c *UICommand) Run(inv *command.Invocation) error {
 	}
 	if _, err := client.Status(inv.Context); err != nil {
 		fmt.Fprintln(inv.Stderr, "orbweaver:", c.Remedy(err))
-		fmt.Fprintln(inv.Stderr, "The dashboard waits for it.")
+		fmt.Fprintln(inv.Stderr, "The dashboard shows its last state, if there is one, and waits for it.")
 	}
 	ctx, stop := signal.NotifyContext(inv.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -56,6 +58,7 @@ func (c *UICommand) Run(inv *command.Invocation) error {
 	s, err := control.ListenPages(ctx, control.Pages{
 		Options: control.Options{
 			Address: c.Listen, Log: slog.New(slog.NewTextHandler(inv.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+			History: control.HistoryFile{FS: vfs.Disk(), Name: c.Dir + "/" + layout.HistoryFile, Crawl: c.Dir},
 		},
 		Crawl: client,
 		NewLogin: func(addr, code string) {

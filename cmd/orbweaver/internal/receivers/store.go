@@ -63,7 +63,7 @@ func CheckStore(ctx context.Context, o *upload.Options, version string, log *slo
 		return err
 	}
 	defer s.Close()
-	err = s.Check(ctx)
+	err = objectstore.Check(ctx, s)
 	if refusal, ok := errors.AsType[*upload.RefusedError](err); ok {
 		return fmt.Errorf("--upload: nothing can be sent to %s (%s): %w", o.Target, refusal.Reason, err)
 	}

@@ -86,25 +86,36 @@ async function enter() {
 function makeFrame() {
   const state = h('span', { class: 'state', 'data-name': 'state' }, '…')
   const lost = h('span', { class: 'lost', role: 'status', hidden: true }, 'No connection to the crawl. Trying again.')
+  const name = h('span', { class: 'quiet', 'data-name': 'crawl' })
+  const over = h('span', { class: 'quiet', role: 'status', 'data-name': 'ended', hidden: true })
   const pause = button('Pause', () => act('pause'))
   const resume = button('Resume', () => act('resume'))
   const stop = button('Stop', async () =>
     await confirm('Stop the crawl? It finishes the exchanges under way. The same command resumes it.', 'Stop') ? act('stop') : null)
   const leave = h('button', { onclick: async () => { await logout().catch(() => {}); showLogin('') } }, 'Log out')
   const links = views.map((v) => h('a', { href: '#/' + v.path, hidden: !!v.needs }, v.title))
-  const element = h('div', { class: 'bar' }, h('span', { class: 'brand' }, 'Orbweaver'), state,
+  const element = h('div', { class: 'bar' }, h('span', { class: 'brand' }, 'Orbweaver'), name, state, over,
     h('nav', { 'aria-label': 'Views' }, links), h('span', { class: 'grow' }), lost, pause, resume, stop, leave)
+  for (const b of [pause, resume, stop]) b.hidden = true // until the state is known
   let seen = ''
+  let isEnded = false
   return {
     element,
     mark(path) {
       const marked = path === 'host' ? 'hosts' : path
       views.forEach((v, i) => links[i].toggleAttribute('aria-current', v.path === marked))
     },
-    link(isUp) { lost.hidden = isUp },
+    link(isUp) { lost.hidden = isUp || isEnded },
     update(event) {
       const s = event.report.state
       views.forEach((v, i) => { links[i].hidden = !!v.needs && !v.needs(event) })
+      const crawl = event.name ? event.name.replace(/\/+$/, '').replace(/.*\//, '') || event.name : ''
+      isEnded = !!event.ended || !['running', 'paused'].includes(s)
+      if (isEnded) lost.hidden = true
+      over.hidden = !isEnded
+      say(over, isEnded ? `The crawl has ended. Its pages: orbweaver view ${event.name || 'DIR'}` : '')
+      say(name, crawl)
+      name.title = event.name || ''
       if (s === seen) return
       seen = s
       say(state, s)
@@ -112,7 +123,7 @@ function makeFrame() {
       pause.hidden = s !== 'running'
       resume.hidden = s !== 'paused'
       stop.hidden = s !== 'running' && s !== 'paused'
-      document.title = `${s} · Orbweaver`
+      document.title = crawl ? `${crawl}: ${s} · Orbweaver` : `${s} · Orbweaver`
     },
   }
 }
