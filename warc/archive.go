@@ -11,9 +11,12 @@ import (
 	"orbweaver/warc/member"
 )
 
-// BlockMax is the length in bytes of the longest block. An Encoder refuses a longer one, and functions that read blocks
-// into memory accept blocks up to it. The longest response that the fetcher stores is 1.2 GiB.
-const BlockMax = 3 << 29
+// BlockMax is the length in bytes of the longest block: an Encoder refuses a longer one. The longest response that the
+// fetcher stores is 1.13 TiB, with its chunking.
+const BlockMax = 5 << 38
+
+// groupMax is the length in bytes of the longest block that is read into memory with its group.
+const groupMax = 3 << 29
 
 // Archive reads groups from the files of a directory by position. It keeps the last file open, so that reading in order
 // of position is cheap. It is not safe for concurrent use.
@@ -113,7 +116,7 @@ func (a *Archive) Close() error {
 func (a *Archive) ReadGroup(pos Position) ([]RecordRead, Position, error) {
 	var group []RecordRead
 	pos, err := a.EachOfGroup(pos, func(_ int, rec *RecordRead) error {
-		_, err := rec.ReadBlock(BlockMax)
+		_, err := rec.ReadBlock(groupMax)
 		group = append(group, *rec)
 		return err
 	})

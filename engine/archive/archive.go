@@ -24,7 +24,7 @@ import (
 type Options struct {
 	Compression warc.Compression     `name:"warc-compression" type:"word" help:"gzip, zstd or none. zstd is smaller; fewer programs read it." oneof:"gzip,zstd,none" default:"gzip" placeholder:"MODE"`
 	Level       int                  `name:"warc-level" help:"Compression level, 1 (fast) to 9 (small)." default:"1" least:"1" most:"9" placeholder:"N"`
-	SizeMax     int64                `name:"warc-size" help:"Size at which the next WARC file begins." default:"1GiB" type:"size" least:"64KiB" placeholder:"SIZE"`
+	SizeMax     int64                `name:"warc-size" help:"Size at which the next WARC file begins." default:"1GiB" type:"size" least:"64KiB" most:"1TiB" placeholder:"SIZE"`
 	Metadata    parsers.MetadataMode `name:"warc-metadata" type:"word" help:"Metadata records: auto, if the other records do not tell all; all; or none." oneof:"auto,all,none" default:"auto" placeholder:"MODE"`
 	Via         bool                 `name:"warc-via" help:"Store with each queued URL the page that linked to it, for metadata records and the name 'via' in --fetch and --store. The frontier grows by the length of that URL."`
 	Outlinks    bool                 `name:"warc-outlinks" help:"List in metadata records the links of each page."`

@@ -58,6 +58,9 @@ func rows() []row {
 		{name: "exchange-timeout", set: ofExchanges(func(e *settings.ExchangeLimits, v options.Setting) {
 			e.Exchange = duration(v)
 		})},
+		{name: "slow-body-timeout", set: ofExchanges(func(e *settings.ExchangeLimits, v options.Setting) {
+			e.Slow = duration(v)
+		})},
 		{name: "max-body", set: setMaxBody},
 		{name: bandwidth.Total, set: later(setBandwidth)},
 		{name: bandwidth.PerHost, set: later(setBandwidth)},

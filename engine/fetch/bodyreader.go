@@ -15,7 +15,7 @@ type bodyReader struct {
 	o           *Options
 	scan        bodyScan
 	rest        restWriter
-	total       time.Time // end of the exchange, if the body is short: see deadline
+	limits      timeLimits
 	window      time.Time // start of the rate window
 	windowBytes int64     // bytes received when it started
 }
@@ -51,14 +51,15 @@ func (r *bodyReader) readPiece(p *Page, conn *connection) (int, error) {
 	if waited == 0 {
 		return conn.read(p, most)
 	}
-	total, window := r.total, r.window
-	r.total, r.window = total.Add(waited), window.Add(waited)
+	limits, window := r.limits, r.window
+	r.limits.postpone(waited)
+	r.window = window.Add(waited)
 	conn.watch.arm(earlier(r.window.Add(r.o.RateWindow), r.deadline(conn)))
 	before := len(p.Raw)
 	n, err := conn.read(p, most)
 	isFull := n == most || before+n == len(p.memory.raw.B)
 	if !isFull && float64(n) < float64(r.o.RateMin)*waited.Seconds() {
-		r.total, r.window = total, window
+		r.limits, r.window = limits, window
 	}
 	return n, err
 }
@@ -71,19 +72,30 @@ func (r *bodyReader) consume(p *Page, conn *connection) bool {
 	}
 	waited, err := r.rest.consume(p, &r.scan, conn, r.deadline(conn))
 	if waited > 0 { // it was not the server that was slow
-		r.total = r.total.Add(waited)
+		r.limits.postpone(waited)
 		r.restartWindow(conn)
 	}
 	return err == nil
 }
 
-// deadline is when the exchange must end. A long body has more time: a second for each LongBodies.RateMin bytes.
+// timeLimits are when an exchange must end: in any case, and if its body is short or slow.
+type timeLimits struct{ whole, slow time.Time }
+
+func (l *timeLimits) begin(at time.Time, o *Timeouts) { l.whole, l.slow = at.Add(o.Exchange), at.Add(o.Slow) }
+
+// postpone moves the limits after a wait that was not the server's.
+func (l *timeLimits) postpone(waited time.Duration) {
+	l.whole, l.slow = l.whole.Add(waited), l.slow.Add(waited)
+}
+
+// deadline is when the exchange must end. A long body has more time: a second for each LongBodies.RateMin bytes, up to
+// the limit of the whole.
 func (r *bodyReader) deadline(conn *connection) time.Time {
-	long := conn.received - r.o.Long.MemoryMax
-	if long <= 0 || r.o.Long.RateMin <= 0 {
-		return r.total
+	slow, long := r.limits.slow, conn.received-r.o.Long.MemoryMax
+	if long > 0 && r.o.Long.RateMin > 0 {
+		slow = slow.Add(time.Duration(float64(long) / float64(r.o.Long.RateMin) * float64(time.Second)))
 	}
-	return r.total.Add(time.Duration(float64(long) / float64(r.o.Long.RateMin) * float64(time.Second)))
+	return earlier(slow, r.limits.whole)
 }
 
 // makeRoom makes room for more of a body. It waits if all buffers are in use: a crawl that cannot keep up with what
@@ -106,8 +118,8 @@ func (r *bodyReader) makeRoom(p *Page, conn *connection) bool {
 	}
 	var ok bool
 	began, patience := time.Now(), conn.flow.Patience()
-	if p.Raw, ok = p.memory.growOrWait(p.Raw, r.total.Add(patience), conn.watch.Done()); ok {
-		r.total = r.total.Add(min(patience, time.Since(began)))
+	if p.Raw, ok = p.memory.growOrWait(p.Raw, r.deadline(conn).Add(patience), conn.watch.Done()); ok {
+		r.limits.postpone(min(patience, time.Since(began)))
 		r.restartWindow(conn)
 		return true
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"orbweaver/internal/outcome"
+	"orbweaver/internal/vfs"
 )
 
 // drip writes b forever, one copy every period.
@@ -123,6 +124,54 @@ func TestTimeouts_ofAHost(t *testing.T) {
 			})
 			time.Sleep(time.Hour) // the server notices
 		})
+	}
+}
+
+// streams writes a head, and then a body at a rate in bytes per second.
+func streams(head string, rate int) scriptDialer {
+	return func(conn net.Conn) {
+		readRequest(conn)
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n"+head+"\r\n")
+		drip(conn, string(make([]byte, rate)), time.Second)
+	}
+}
+
+// --exchange-timeout is the time for a whole exchange, however fast its body comes. A body without a declared length has
+// at most an hour. What is short or slow has --slow-body-timeout. An honest long download has the time that it needs.
+func TestTimeouts_ofALongBody(t *testing.T) {
+	const cut = outcome.TruncatedTime
+	declared := fmt.Sprintf("Content-Length: %d\r\n", 64<<20)
+	for name, c := range map[string]struct {
+		server Dialer
+		own    Timeouts
+		stream time.Duration
+		want   outcome.Outcome
+		after  time.Duration
+	}{
+		"a fast stream":        {streams("", 3<<20), Timeouts{Exchange: 40 * time.Second}, 0, cut, 40 * time.Second},
+		"a fast download":      {streams(declared, 100<<10), Timeouts{Exchange: time.Minute}, 0, cut, time.Minute},
+		"an honest download":   {streams(declared, 128<<10), Timeouts{}, 0, outcome.OK, 511 * time.Second},
+		"a stream":             {streams("", 100<<10), Timeouts{}, 15 * time.Minute, cut, 15 * time.Minute},
+		"a slow radio":         {streams("", 4<<10), Timeouts{}, 0, cut, 5 * time.Minute},
+		"a slow host":          {streams("", 4<<10), Timeouts{Slow: 8 * time.Minute}, 0, cut, 8 * time.Minute},
+		"a slow host in haste": {streams("", 4<<10), Timeouts{Exchange: 20 * time.Second}, 0, cut, 20 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			o := longOptions(t, vfs.NewMem(1), roomy())
+			o.BodyMax, o.Long.MemoryMax, o.StreamTimeout = 1<<30, 2<<20, c.stream
+			target := testTarget()
+			target.Timeouts = c.own
+			fetchOnce(t, o, c.server, target, func(p *Page) {
+				took := p.Times.Ended.Sub(p.Times.Started)
+				if p.Outcome != c.want || took < c.after || took > c.after+time.Second {
+					t.Errorf("%s: %v after %v, want %v after %v; %s", name, p.Outcome, took, c.want, c.after, p.Err)
+				}
+			})
+			time.Sleep(time.Hour) // the server notices
+		})
+	}
+	if o := testOptions().WithDefaults(); o.StreamTimeout != time.Hour || o.TotalTimeout != 6*time.Hour {
+		t.Errorf("a stream has %v, an exchange %v", o.StreamTimeout, o.TotalTimeout)
 	}
 }
 

@@ -91,7 +91,7 @@ func (f *Fetcher) Fetch(ctx context.Context, t *Target, p *Page) outcome.Outcome
 	p.begin(t.URL)
 	p.Times.Started = time.Now()
 	f.conn.times = f.o.timeouts(t.Timeouts)
-	f.body.total = p.Times.Started.Add(f.conn.times.Exchange)
+	f.body.limits.begin(p.Times.Started, &f.conn.times)
 	p.Outcome = outcome.Cancelled
 	if f.conn.watch.follow(ctx) {
 		f.conn.flow.Begin(t.Limit)
@@ -122,7 +122,7 @@ func (f *Fetcher) exchange(ctx context.Context, t *Target, p *Page) outcome.Outc
 
 // converse writes and reads.
 func (f *Fetcher) converse(t *Target, p *Page) outcome.Outcome {
-	if !f.conn.watch.arm(earlier(time.Now().Add(f.conn.times.Response), f.body.total)) {
+	if !f.conn.watch.arm(earlier(time.Now().Add(f.conn.times.Response), f.body.limits.whole)) {
 		return outcome.Cancelled
 	}
 	p.Request = appendRequest(p.Request[:0], t, f.o.Proxy != nil && !t.HTTPS, f.manners)
@@ -150,12 +150,18 @@ func (f *Fetcher) converse(t *Target, p *Page) outcome.Outcome {
 // declaring a length within the limit is kept as far as it fits into memory.
 func (f *Fetcher) readPage(t *Target, p *Page, info headInfo) outcome.Outcome {
 	bodyMax, files := f.o.BodyMax, f.o.Long.Files
-	mayBeEndless := bodyKind(info) != framing.Length || info.length > bodyMax
+	isDeclared := bodyKind(info) == framing.Length
+	if !isDeclared {
+		f.body.limits.whole = earlier(f.body.limits.whole, p.Times.Started.Add(f.o.StreamTimeout))
+	}
+	mayBeEndless := !isDeclared || info.length > bodyMax
 	if mayBeEndless && files.IsEndless(urlx.Host(t.URL), t.Addr.Addr()) {
 		bodyMax = min(bodyMax, f.o.Long.MemoryMax)
 	}
 	o := f.body.readBody(p, &f.conn, info, bodyMax)
-	if mayBeEndless && p.Truncation == TruncatedLength && p.rest.size > 0 {
+	hadNoEnd := p.Truncation == TruncatedLength ||
+		!isDeclared && p.Truncation == TruncatedTime && !time.Now().Before(p.Times.Started.Add(f.o.StreamTimeout))
+	if mayBeEndless && hadNoEnd && p.rest.size > 0 {
 		files.NoteEndless(urlx.Host(t.URL), t.Addr.Addr())
 	}
 	return o

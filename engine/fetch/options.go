@@ -40,7 +40,7 @@ const RobotsBodyMax = 500<<10 + 1
 
 // Options are the limits and request headers of a Fetcher. Every field except UserAgent has a default for zero.
 type Options struct {
-	BodyMax   int64      `name:"max-body" type:"size" help:"Bytes of one body that are archived; a longer body is truncated. A body beyond 2MiB goes through a file, so memory does not grow with it." default:"1GiB" least:"1" most:"1073741824" placeholder:"SIZE"`
+	BodyMax   int64      `name:"max-body" type:"size" help:"Bytes of one body that are archived; a longer body is truncated. A body beyond 2MiB goes through a file, so memory does not grow with it. Raise it for longer films and data." default:"1GiB" least:"1" most:"1TiB" placeholder:"SIZE"`
 	UserAgent string     `help:"Header User-Agent of all requests. The default names the version and --contact." placeholder:"TEXT"`
 	Contact   string     `help:"URL or e-mail address where site owners reach you. Required for public crawls." placeholder:"URL" group:"common"`
 	Long      LongBodies `embed:""`
@@ -49,7 +49,8 @@ type Options struct {
 
 	DialTimeout   time.Duration `name:"connect-timeout" help:"Time for a connection, and again for its TLS handshake." default:"10s" least:"1ms" placeholder:"TIME"`
 	HeaderTimeout time.Duration `name:"response-timeout" help:"Time from the request to the end of the head of the response. Raise it for servers that compute long." default:"30s" least:"1ms" placeholder:"TIME"`
-	TotalTimeout  time.Duration `name:"exchange-timeout" help:"Time for a whole exchange, to the end of the body. A longer body is truncated." default:"5m" least:"1ms" placeholder:"TIME"`
+	TotalTimeout  time.Duration `name:"exchange-timeout" help:"Time for a whole exchange, to the end of the body. A longer body is truncated. A body without a declared length, such as a stream, has at most an hour. Lower it if long downloads hold up their hosts." default:"6h" least:"1ms" placeholder:"TIME"`
+	SlowTimeout   time.Duration `name:"slow-body-timeout" help:"Time for an exchange whose body is short or slow: a body has one second more for each 64KiB beyond 2MiB that have come, up to --exchange-timeout. Raise it for slow servers." default:"5m" least:"1ms" placeholder:"TIME"`
 	Headers       []string      `name:"header" help:"Line for the head of all requests, such as 'Accept-Language: de'. It replaces a default one of this name. Repeatable. Not for passwords: the archive stores it." placeholder:"'NAME: VALUE'" sep:"none"`
 
 	HeaderMax     int           `kong:"-"` // bytes of one header block; default 256 KiB
@@ -58,6 +59,7 @@ type Options struct {
 	InterimMax    int           `kong:"-"` // interim (1xx) responses before the final one; default 20
 	RateMin       int           `kong:"-"` // bytes per second below which a body is cut; default 1 KiB; negative: none
 	RateWindow    time.Duration `kong:"-"` // over which RateMin is measured; default 30 s
+	StreamTimeout time.Duration `kong:"-"` // of an exchange whose body has no declared length; default 1 h
 	Shared        `kong:"-"`
 	Proxy         *Proxy `kong:"-"` // nil: connect directly
 	Accept        string `kong:"-"` // default: HTML first, then anything
@@ -67,12 +69,13 @@ type Options struct {
 }
 
 // Timeouts are time limits of one host in place of those of Options, if they are not zero.
-type Timeouts struct{ Connect, Response, Exchange time.Duration }
+type Timeouts struct{ Connect, Response, Exchange, Slow time.Duration }
 
 // timeouts returns the time limits of an exchange.
 func (o *Options) timeouts(own Timeouts) Timeouts {
 	return Timeouts{
 		cmp.Or(own.Connect, o.DialTimeout), cmp.Or(own.Response, o.HeaderTimeout), cmp.Or(own.Exchange, o.TotalTimeout),
+		cmp.Or(own.Slow, o.SlowTimeout),
 	}
 }
 
@@ -109,6 +112,7 @@ func (o Options) WithDefaults() Options {
 	setDefault(&o.Bandwidth, bandwidth.Unlimited())
 	setDefault(&o.RateMin, 1<<10)
 	setDefault(&o.RateWindow, 30*time.Second)
+	setDefault(&o.StreamTimeout, time.Hour)
 	setDefault(&o.Accept, "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
 	setDefault(&o.AcceptEncoding, "gzip")
 	return o
@@ -127,8 +131,8 @@ func (o Options) Validate() error {
 	bad := func(format string, args ...any) {
 		faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrOptions}, args...)...))
 	}
-	if o.BodyMax < 1 || o.BodyMax > 1<<30 {
-		bad("BodyMax %d is not in [1, 1 GiB]", o.BodyMax)
+	if o.BodyMax < 1 || o.BodyMax > 1<<40 {
+		bad("BodyMax %d is not in [1, 1 TiB]", o.BodyMax)
 	}
 	if o.HeaderMax < 1<<10 || o.HeaderMax > 16<<20 {
 		bad("HeaderMax %d is not in [1 KiB, 16 MiB]", o.HeaderMax)
@@ -139,7 +143,9 @@ func (o Options) Validate() error {
 	if o.HeaderCount < 1 || o.InterimMax < 0 {
 		bad("HeaderCount %d and InterimMax %d must be at least 1 and 0", o.HeaderCount, o.InterimMax)
 	}
-	for _, d := range []time.Duration{o.DialTimeout, o.HeaderTimeout, o.TotalTimeout, o.RateWindow} {
+	for _, d := range []time.Duration{
+		o.DialTimeout, o.HeaderTimeout, o.TotalTimeout, o.SlowTimeout, o.RateWindow, o.StreamTimeout,
+	} {
 		if d < time.Millisecond {
 			bad("a time limit of %v is too short", d)
 		}

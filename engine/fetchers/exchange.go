@@ -65,7 +65,7 @@ func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.
 	if l := x.Live.Exchanges.Load(); l != x.limits {
 		x.limits = l
 		o := x.fetcher.Options()
-		o.DialTimeout, o.HeaderTimeout, o.TotalTimeout = l.Connect, l.Response, l.Exchange
+		o.DialTimeout, o.HeaderTimeout, o.TotalTimeout, o.SlowTimeout = l.Connect, l.Response, l.Exchange, l.Slow
 		o.BodyMax = l.BodyMax
 	}
 	key, t := c.result.Visit.Key, &x.target

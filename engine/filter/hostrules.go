@@ -42,6 +42,7 @@ const (
 	termConnect
 	termResponse
 	termExchange
+	termSlow
 	termKeys
 )
 
@@ -58,7 +59,7 @@ const HostDelayMax = 24 * time.Hour
 //	user-agent="TEXT"   header User-Agent
 //	group=NAME group-delay=10s   the hosts with this name share one connection and one delay
 //	host-bandwidth=100KiB/s   bytes per second that are received from the host
-//	connect-timeout=5s response-timeout=1m exchange-timeout=10m   time limits of requests
+//	connect-timeout=5s response-timeout=1m slow-body-timeout=10m exchange-timeout=1h   time limits of requests
 //	robots=ignore reason="TEXT"   robots.txt forbids nothing; robots=obey undoes a wider rule
 //
 // The line "group NAME: HOST... delay=10s" stands for a rule with group and group-delay for each of the hosts.
@@ -322,7 +323,7 @@ func (t *HostSettings) copy(key int, from *HostSettings) {
 		t.Group, t.GroupDelay = from.Group, from.GroupDelay
 	case termBandwidth:
 		t.Bandwidth = from.Bandwidth
-	case termConnect, termResponse, termExchange:
+	case termConnect, termResponse, termExchange, termSlow:
 		*t.Timeouts.of(key) = *from.Timeouts.of(key)
 	case termAgent:
 		t.UserAgent = from.UserAgent

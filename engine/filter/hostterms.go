@@ -53,8 +53,8 @@ func (r *hostRule) term(key int) string {
 
 // hostTerms names what a rule may say.
 const hostTerms = "host-delay=TIME, max-per-host=N, host-bandwidth=RATE, exclude, exclude=no, group=NAME, " +
-	"group-delay=TIME, connect-timeout=TIME, response-timeout=TIME, exchange-timeout=TIME, user-agent=\"TEXT\", " +
-	"robots=obey, robots=ignore reason=\"TEXT\""
+	"group-delay=TIME, connect-timeout=TIME, response-timeout=TIME, slow-body-timeout=TIME, exchange-timeout=TIME, " +
+	"user-agent=\"TEXT\", robots=obey, robots=ignore reason=\"TEXT\""
 
 // termTextMax is the longest text of a term, in bytes.
 const termTextMax = 1 << 10

@@ -27,6 +27,7 @@ import (
 // The three highest bits of depth are the number of embed hops, or 7 for a speculative link. The highest bits of hops
 // say that an index of sitemaps names the URL (128), and that it is one (64). links is the length n of the links;
 // serial is one more than the archive file's, 0 when no record was written; the crc (Castagnoli) is over all before it.
+// The 15 highest bits of offset belong to length, above its 32: a record may have 128 TiB, and begin within 2 TiB.
 // Dues are nanoseconds from the writing of the entry on, which no clock that is set can change; 0 for none.
 type Entry struct {
 	Kind    Kind
@@ -72,7 +73,7 @@ func (e *Entry) check() error {
 		return fmt.Errorf("%w: %d bytes of links, at most %d", errJournalRange, len(e.Links), JournalLinksMax)
 	}
 	if e.Status>>16 != 0 || e.Depth>>depthBits != 0 ||
-		uint(e.Embeds) >= speculativeHop || e.Hops&^(journalIndex-1) != 0 || e.Offset>>56 != 0 || e.Length>>32 != 0 ||
+		uint(e.Embeds) >= speculativeHop || e.Hops&^(journalIndex-1) != 0 || e.Offset>>offsetBits != 0 || e.Length>>(32+7*8-offsetBits) != 0 ||
 		int(e.Outcome) >= outcome.Count ||
 		e.Kind < KindPage ||
 		e.Kind > kindSynced {
@@ -112,7 +113,8 @@ func appendJournalEntry(dst []byte, e *Entry) []byte {
 	}
 	dst = append(dst, byte(depth), byte(depth>>8), byte(depth>>16), hops)
 	dst = binary.LittleEndian.AppendUint32(dst, e.Serial)
-	dst = binary.LittleEndian.AppendUint64(dst, uint64(e.Offset))[:len(dst)+7]
+	offset := uint64(e.Offset) | uint64(e.Length>>32)<<offsetBits
+	dst = binary.LittleEndian.AppendUint64(dst, offset)[:len(dst)+7]
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(e.Length))
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(e.SiteDue))
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(e.IPDue))
@@ -148,8 +150,9 @@ func decodeJournalEntry(b []byte) (e Entry, n int, err error) {
 	e.Hops = int(b[27] &^ (journalListed | journalIndex))
 	e.Listed, e.Index = b[27]&journalListed != 0, b[27]&journalIndex != 0
 	e.Serial = binary.LittleEndian.Uint32(b[28:])
-	e.Offset = int64(binary.LittleEndian.Uint64(b[32:]) & (1<<56 - 1))
-	e.Length = int64(binary.LittleEndian.Uint32(b[39:]))
+	offset := int64(binary.LittleEndian.Uint64(b[32:]) & (1<<56 - 1))
+	e.Offset = offset & (1<<offsetBits - 1)
+	e.Length = offset>>offsetBits<<32 | int64(binary.LittleEndian.Uint32(b[39:]))
 	e.SiteDue = int64(binary.LittleEndian.Uint64(b[43:]))
 	e.IPDue = int64(binary.LittleEndian.Uint64(b[51:]))
 	e.Links = b[journalFixed : n-4]
@@ -161,6 +164,10 @@ func decodeJournalEntry(b []byte) (e Entry, n int, err error) {
 func plausibleHead(b []byte) bool {
 	return Kind(b[4]) >= KindPage && Kind(b[4]) <= kindSynced && int(b[21]) < outcome.Count
 }
+
+// offsetBits are the bits of an offset, as in package catalogue. Earlier versions have zeros above them: their lengths
+// have 32 bits, and no archive file of theirs has 2 TiB.
+const offsetBits = 41
 
 // The bits of depth, and what stands above them for a speculative link.
 const (

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"github.com/zeebo/xxh3"
@@ -113,4 +114,24 @@ func FuzzJournalEntry(f *testing.F) {
 			t.Errorf("% x came back as % x", b[:n], again)
 		}
 	})
+}
+
+// A record of a long body has more than 32 bits of length, and comes back as it was. One beyond the format is refused.
+func TestEntry_aRecordOfATerabyte(t *testing.T) {
+	for _, length := range []int64{1, 1<<32 - 1, 1 << 32, 1<<40 + 1<<37, 1<<47 - 1} {
+		e := someEntry()
+		e.Offset, e.Length = 1<<41-1, length
+		if err := e.check(); err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := decodeJournalEntry(appendJournalEntry(nil, &e))
+		if err != nil || got.Length != length || got.Offset != e.Offset {
+			t.Errorf("%d bytes at %d: read as %d at %d, %v", length, e.Offset, got.Length, got.Offset, err)
+		}
+	}
+	for _, e := range []Entry{{Kind: KindPage, Offset: 1 << 41}, {Kind: KindPage, Length: 1 << 47}} {
+		if err := e.check(); !errors.Is(err, errJournalRange) {
+			t.Errorf("%d bytes at %d: %v", e.Length, e.Offset, err)
+		}
+	}
 }

@@ -74,8 +74,8 @@ func TestJournal_aFieldThatWouldComeBackAsAnotherIsRefused(t *testing.T) {
 		"status":  func(e *Entry) { e.Status = 1 << 16 },
 		"depth":   func(e *Entry) { e.Depth = 1 << 24 },
 		"hops":    func(e *Entry) { e.Hops = journalIndex },
-		"offset":  func(e *Entry) { e.Offset = 1 << 56 },
-		"length":  func(e *Entry) { e.Length = 1 << 32 },
+		"offset":  func(e *Entry) { e.Offset = 1 << 41 },
+		"length":  func(e *Entry) { e.Length = 1 << 47 },
 		"outcome": func(e *Entry) { e.Outcome = 255 },
 		"kind":    func(e *Entry) { e.Kind = kindSynced + 1 },
 	} {

@@ -208,6 +208,9 @@ func (r *recordReader) fill(e *journal.Entry, rec *record) {
 	}
 }
 
+// metadataMax is the length in bytes of the longest metadata record of a crawl: the links of a page are in it.
+const metadataMax = 1 << 30
+
 // read reads the main record of an entry from the archive; no page and no error mean a revisit.
 func (r *recordReader) read(e *journal.Entry, rec *record) (page *fetch.Page, err error) {
 	count := 0
@@ -218,7 +221,7 @@ func (r *recordReader) read(e *journal.Entry, rec *record) (page *fetch.Page, er
 		case i == 0:
 			page, err = r.readMain(e, rec, each)
 		case r.hasVia && each.Type == warc.Metadata && len(rec.hopPath) == 0:
-			if _, err = each.ReadBlock(warc.BlockMax); err == nil {
+			if _, err = each.ReadBlock(metadataMax); err == nil {
 				rec.hopPath = capture.HopPath(each)
 			}
 		}

@@ -41,7 +41,7 @@ type Bounds struct {
 
 // ExchangeLimits limit one exchange: see fetch.Options.
 type ExchangeLimits struct {
-	Connect, Response, Exchange time.Duration
+	Connect, Response, Exchange, Slow time.Duration
 	BodyMax                     int64 // bytes
 }
 

@@ -50,7 +50,7 @@ func Noun[N int | int64 | uint64](n N, noun string) string {
 		return noun
 	case strings.HasSuffix(noun, "s") || strings.HasSuffix(noun, "ch"):
 		return noun + "es"
-	case strings.HasSuffix(noun, "ry"):
+	case strings.HasSuffix(noun, "ry"), strings.HasSuffix(noun, "dy"):
 		return strings.TrimSuffix(noun, "y") + "ies"
 	default:
 		return noun + "s"

@@ -158,7 +158,7 @@ type (
 	ctlRuleCmd struct {
 		Host   string   `arg:"" name:"host" help:"host, .suffix, *.suffix or CIDR."`
 		DryRun bool     `help:"Say which sites the rule is for, and whether the crawl would take it. Nothing changes."`
-		Terms  []string `arg:"" name:"key=value" help:"host-delay=TIME, max-per-host=N, host-bandwidth=RATE, connect-timeout=TIME, response-timeout=TIME, exchange-timeout=TIME, exclude, exclude=no, user-agent=TEXT, robots=obey, or robots=ignore with reason=TEXT."`
+		Terms  []string `arg:"" name:"key=value" help:"host-delay=TIME, max-per-host=N, host-bandwidth=RATE, connect-timeout=TIME, response-timeout=TIME, slow-body-timeout=TIME, exchange-timeout=TIME, exclude, exclude=no, user-agent=TEXT, robots=obey, or robots=ignore with reason=TEXT."`
 	}
 	ctlRulesCmd struct{}
 )

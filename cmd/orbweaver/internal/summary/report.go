@@ -60,7 +60,7 @@ func WriteReport(out io.Writer, dir string, r report.Report) {
 		fmt.Fprintf(out, "  limit     %s\n", more)
 	}
 	fmt.Fprintf(out, "  outcomes  %s\n", table(r.Outcomes))
-	if line := r.TruncatedLine(); line != "" {
+	if line := r.TruncatedLine(dir); line != "" {
 		fmt.Fprintf(out, "  truncated %s\n", line)
 	}
 	if len(r.Dropped) > 0 {

@@ -31,7 +31,18 @@ func TestWriteReport_saysWhichBodiesAreNotWhole(t *testing.T) {
 		{map[string]int64{"ok": 5}, ""},
 		{
 			map[string]int64{"ok": 5, "truncated-length": 2, "no-memory": 1},
-			"truncated 3 bodies are not whole in the archive: no-memory 1, truncated-length 2; to list them: zgrep -E",
+			"truncated 3 bodies are not whole in the archive: no-memory 1, truncated-length 2; to list them: zgrep -E " +
+				"'truncated-|no-memory' c1/logs/crawl.log*; truncated-length: raise --max-body if they are too long; " +
+				"no-memory: raise --max-body-files if the disk has room\n",
+		},
+		{
+			map[string]int64{"ok": 5, "truncated-disconnect": 1},
+			"truncated 1 body is not whole in the archive: truncated-disconnect 1; to list them: zgrep -E " +
+				"'truncated-|no-memory' c1/logs/crawl.log*\n",
+		},
+		{
+			map[string]int64{"truncated-time": 7},
+			"crawl.log*; truncated-time: raise --slow-body-timeout or --exchange-timeout if servers need more time\n",
 		},
 	} {
 		var out strings.Builder
