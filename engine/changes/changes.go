@@ -193,7 +193,7 @@ func New(p Parts) *Settings {
 	s.Fetch = p.Fetch
 	s.exchanges = settings.ExchangeLimits{
 		Connect: p.Fetch.DialTimeout, Response: p.Fetch.HeaderTimeout, Exchange: p.Fetch.TotalTimeout,
-		Slow: p.Fetch.SlowTimeout, BodyMax: p.Fetch.BodyMax,
+		Slow: p.Fetch.Long.SlowTimeout, BodyMax: p.Fetch.BodyMax,
 	}
 	for _, own := range p.Own {
 		s.now.own = append(s.now.own, own.Target)

@@ -69,6 +69,9 @@ type Set[N any] struct {
 	Unparsed  N // pages whose links were known, since the same bytes came from the same directory
 	Unclaimed N // responses that payload deduplication could not note: copies of them are stored whole
 	BytesSent N // of requests
+	// Unrecorded are responses with status 2xx without a record that are no page: proofs that a failing site serves
+	// pages, and retries and robots.txt files that the store filter refused.
+	Unrecorded N
 
 	Skipped  [skipped.RuleCount]N // URLs in the list of skipped ones, by rule
 	Outcomes [outcome.Count]N     // of admitted URLs, final ones only

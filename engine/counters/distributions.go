@@ -11,6 +11,6 @@ type Distributions struct {
 	Body      histogram.Durations `metric:"fetch_phase_seconds" label:"phase=body" help:"Time of the phases of exchanges with a response, in this run: connect, first_byte, body."`
 
 	BodySize histogram.Sizes     `metric:"response_body_bytes" help:"Bytes of bodies of responses, without chunking, in this run."`
-	Gap      histogram.Durations `metric:"politeness_gap_seconds" help:"Time from the end of an exchange with a site to the start of the next one, in this run. Sites that were on disk meanwhile are not counted."`
+	Gap      histogram.Gaps      `metric:"politeness_gap_seconds" help:"Time from the end of an exchange with a site to the start of the next one, in this run. Sites that were on disk meanwhile are not counted."`
 	Sync     histogram.Durations `metric:"journal_sync_seconds" help:"Time of group commits: archive and journal are made durable, in this run."`
 }

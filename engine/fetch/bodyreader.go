@@ -81,7 +81,9 @@ func (r *bodyReader) consume(p *Page, conn *connection) bool {
 // timeLimits are when an exchange must end: in any case, and if its body is short or slow.
 type timeLimits struct{ whole, slow time.Time }
 
-func (l *timeLimits) begin(at time.Time, o *Timeouts) { l.whole, l.slow = at.Add(o.Exchange), at.Add(o.Slow) }
+func (l *timeLimits) begin(at time.Time, o *Timeouts) {
+	l.whole, l.slow = at.Add(o.Exchange), at.Add(o.Slow)
+}
 
 // postpone moves the limits after a wait that was not the server's.
 func (l *timeLimits) postpone(waited time.Duration) {

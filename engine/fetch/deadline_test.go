@@ -136,8 +136,9 @@ func streams(head string, rate int) scriptDialer {
 	}
 }
 
-// --exchange-timeout is the time for a whole exchange, however fast its body comes. A body without a declared length has
-// at most an hour. What is short or slow has --slow-body-timeout. An honest long download has the time that it needs.
+// --exchange-timeout is the time for a whole exchange, however fast its body comes. A body without a declared length
+// has at most an hour. What is short or slow has --slow-body-timeout. An honest long download has the time that it
+// needs.
 func TestTimeouts_ofALongBody(t *testing.T) {
 	const cut = outcome.TruncatedTime
 	declared := fmt.Sprintf("Content-Length: %d\r\n", 64<<20)
@@ -158,7 +159,7 @@ func TestTimeouts_ofALongBody(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			o := longOptions(t, vfs.NewMem(1), roomy())
-			o.BodyMax, o.Long.MemoryMax, o.StreamTimeout = 1<<30, 2<<20, c.stream
+			o.BodyMax, o.Long.MemoryMax, o.Long.StreamTimeout = 1<<30, 2<<20, c.stream
 			target := testTarget()
 			target.Timeouts = c.own
 			fetchOnce(t, o, c.server, target, func(p *Page) {
@@ -170,8 +171,8 @@ func TestTimeouts_ofALongBody(t *testing.T) {
 			time.Sleep(time.Hour) // the server notices
 		})
 	}
-	if o := testOptions().WithDefaults(); o.StreamTimeout != time.Hour || o.TotalTimeout != 6*time.Hour {
-		t.Errorf("a stream has %v, an exchange %v", o.StreamTimeout, o.TotalTimeout)
+	if o := testOptions().WithDefaults(); o.Long.StreamTimeout != time.Hour || o.TotalTimeout != 6*time.Hour {
+		t.Errorf("a stream has %v, an exchange %v", o.Long.StreamTimeout, o.TotalTimeout)
 	}
 }
 

@@ -152,7 +152,7 @@ func (f *Fetcher) readPage(t *Target, p *Page, info headInfo) outcome.Outcome {
 	bodyMax, files := f.o.BodyMax, f.o.Long.Files
 	isDeclared := bodyKind(info) == framing.Length
 	if !isDeclared {
-		f.body.limits.whole = earlier(f.body.limits.whole, p.Times.Started.Add(f.o.StreamTimeout))
+		f.body.limits.whole = earlier(f.body.limits.whole, p.Times.Started.Add(f.o.Long.StreamTimeout))
 	}
 	mayBeEndless := !isDeclared || info.length > bodyMax
 	if mayBeEndless && files.IsEndless(urlx.Host(t.URL), t.Addr.Addr()) {
@@ -160,7 +160,7 @@ func (f *Fetcher) readPage(t *Target, p *Page, info headInfo) outcome.Outcome {
 	}
 	o := f.body.readBody(p, &f.conn, info, bodyMax)
 	hadNoEnd := p.Truncation == TruncatedLength ||
-		!isDeclared && p.Truncation == TruncatedTime && !time.Now().Before(p.Times.Started.Add(f.o.StreamTimeout))
+		!isDeclared && p.Truncation == TruncatedTime && !time.Now().Before(p.Times.Started.Add(f.o.Long.StreamTimeout))
 	if mayBeEndless && hadNoEnd && p.rest.size > 0 {
 		files.NoteEndless(urlx.Host(t.URL), t.Addr.Addr())
 	}

@@ -50,7 +50,6 @@ type Options struct {
 	DialTimeout   time.Duration `name:"connect-timeout" help:"Time for a connection, and again for its TLS handshake." default:"10s" least:"1ms" placeholder:"TIME"`
 	HeaderTimeout time.Duration `name:"response-timeout" help:"Time from the request to the end of the head of the response. Raise it for servers that compute long." default:"30s" least:"1ms" placeholder:"TIME"`
 	TotalTimeout  time.Duration `name:"exchange-timeout" help:"Time for a whole exchange, to the end of the body. A longer body is truncated. A body without a declared length, such as a stream, has at most an hour. Lower it if long downloads hold up their hosts." default:"6h" least:"1ms" placeholder:"TIME"`
-	SlowTimeout   time.Duration `name:"slow-body-timeout" help:"Time for an exchange whose body is short or slow: a body has one second more for each 64KiB beyond 2MiB that have come, up to --exchange-timeout. Raise it for slow servers." default:"5m" least:"1ms" placeholder:"TIME"`
 	Headers       []string      `name:"header" help:"Line for the head of all requests, such as 'Accept-Language: de'. It replaces a default one of this name. Repeatable. Not for passwords: the archive stores it." placeholder:"'NAME: VALUE'" sep:"none"`
 
 	HeaderMax     int           `kong:"-"` // bytes of one header block; default 256 KiB
@@ -59,7 +58,6 @@ type Options struct {
 	InterimMax    int           `kong:"-"` // interim (1xx) responses before the final one; default 20
 	RateMin       int           `kong:"-"` // bytes per second below which a body is cut; default 1 KiB; negative: none
 	RateWindow    time.Duration `kong:"-"` // over which RateMin is measured; default 30 s
-	StreamTimeout time.Duration `kong:"-"` // of an exchange whose body has no declared length; default 1 h
 	Shared        `kong:"-"`
 	Proxy         *Proxy `kong:"-"` // nil: connect directly
 	Accept        string `kong:"-"` // default: HTML first, then anything
@@ -75,7 +73,7 @@ type Timeouts struct{ Connect, Response, Exchange, Slow time.Duration }
 func (o *Options) timeouts(own Timeouts) Timeouts {
 	return Timeouts{
 		cmp.Or(own.Connect, o.DialTimeout), cmp.Or(own.Response, o.HeaderTimeout), cmp.Or(own.Exchange, o.TotalTimeout),
-		cmp.Or(own.Slow, o.SlowTimeout),
+		cmp.Or(own.Slow, o.Long.SlowTimeout),
 	}
 }
 
@@ -87,7 +85,10 @@ type Shared struct {
 
 // LongBodies are the options of bodies that do not fit into memory.
 type LongBodies struct {
-	FilesMax  int64           `name:"max-body-files" type:"size" help:"Disk space for all bodies beyond 2MiB on their way to the archive. When it is used up, these bodies wait for each other." default:"16GiB" least:"1MiB" placeholder:"SIZE"`
+	FilesMax      int64         `name:"max-body-files" type:"size" help:"Disk space for all bodies beyond 2MiB on their way to the archive. When it is used up, these bodies wait for each other." default:"16GiB" least:"1MiB" placeholder:"SIZE"`
+	SlowTimeout   time.Duration `name:"slow-body-timeout" help:"Time for an exchange whose body is short or slow: a body has one second more for each 64KiB beyond 2MiB that have come, up to --exchange-timeout. Raise it for slow servers." default:"5m" least:"1ms" placeholder:"TIME"`
+	StreamTimeout time.Duration `kong:"-"` // of an exchange whose body has no declared length; default 1 h
+
 	MemoryMax int64           `kong:"-"` // bytes of a body that stay in memory; default 2 MiB
 	RateMin   int             `kong:"-"` // bytes for which a longer body has one more second; default 64 KiB
 	Files     *bodyfile.Store `kong:"-"` // default: no files, and longer bodies are truncated
@@ -112,7 +113,7 @@ func (o Options) WithDefaults() Options {
 	setDefault(&o.Bandwidth, bandwidth.Unlimited())
 	setDefault(&o.RateMin, 1<<10)
 	setDefault(&o.RateWindow, 30*time.Second)
-	setDefault(&o.StreamTimeout, time.Hour)
+	setDefault(&o.Long.StreamTimeout, time.Hour)
 	setDefault(&o.Accept, "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
 	setDefault(&o.AcceptEncoding, "gzip")
 	return o
@@ -144,7 +145,7 @@ func (o Options) Validate() error {
 		bad("HeaderCount %d and InterimMax %d must be at least 1 and 0", o.HeaderCount, o.InterimMax)
 	}
 	for _, d := range []time.Duration{
-		o.DialTimeout, o.HeaderTimeout, o.TotalTimeout, o.SlowTimeout, o.RateWindow, o.StreamTimeout,
+		o.DialTimeout, o.HeaderTimeout, o.TotalTimeout, o.Long.SlowTimeout, o.RateWindow, o.Long.StreamTimeout,
 	} {
 		if d < time.Millisecond {
 			bad("a time limit of %v is too short", d)

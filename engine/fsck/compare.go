@@ -82,7 +82,8 @@ func (c *comparison) compareArchive(t *tally, j journaled) {
 }
 
 // compareStatuses holds the statuses of the records against those that were counted: of each there may be fewer, if a
-// store filter refused some, and never more. Of 2xx it is known how many pages were refused.
+// store filter refused some, and never more. Of 2xx it is known how many have no record. Earlier versions counted only
+// the pages among them.
 func (c *comparison) compareStatuses(t *tally) {
 	const area, file = "counters", layout.ManifestFile
 	n := &c.cut.Counters
@@ -102,7 +103,7 @@ func (c *comparison) compareStatuses(t *tally) {
 			counted, stored = counted+n.Statuses[code], stored+t.statuses[code]
 		}
 	}
-	switch missing := counted - stored - n.PagesNotStored; {
+	switch missing := counted - stored - n.PagesNotStored - n.Unrecorded; {
 	case missing < 0 || missing > n.Retries+n.RobotsFetched:
 		c.fault(
 			area,
@@ -112,14 +113,13 @@ func (c *comparison) compareStatuses(t *tally) {
 			n.PagesNotStored,
 			stored,
 		)
-	case missing > 0 && n.PagesNotStored == 0 && stored > 0:
+	case missing > 0 && stored > 0:
 		c.note(
 			area,
 			file,
-			"%d responses with status 2xx were counted, and the archive has %d: "+
-				"the store filter refused the others, or they are lost",
-			counted,
-			stored,
+			"%d responses with status 2xx have no record, and none is a page: they are requests for the root page of a "+
+				"failing site, which are never archived, or what the store filter refused (notStored in crawl.log)",
+			missing,
 		)
 	}
 }

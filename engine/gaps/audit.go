@@ -156,13 +156,13 @@ func (a *auditor) read() error {
 // judgeSites judges the gaps of sites.
 func (a *auditor) judgeSites() error {
 	a.progress.IsJudging, a.progress.ExchangesOf = true, 2*a.report.Exchanges-a.report.WithoutAddr
-	j := judge{auditor: a, out: &a.report.Sites, isSite: true}
+	j := newJudge(a, &a.report.Sites, true)
 	return j.all(&a.bySite)
 }
 
 // judgeAddresses judges the gaps of addresses.
 func (a *auditor) judgeAddresses() error {
-	j := judge{auditor: a, out: &a.report.Addresses}
+	j := newJudge(a, &a.report.Addresses, false)
 	return j.all(&a.byAddress)
 }
 

@@ -15,10 +15,11 @@ const (
 	rangeCount = (64 - stepBits) * steps
 )
 
-// distribution is the sizes of gaps. The zero value is empty.
+// distribution is the sizes of gaps. It needs ends and ranges.
 type distribution struct {
 	counts [rangeCount]int64
-	ranges [endCount + 1]int64
+	ends   []time.Duration // of the printed ranges, ascending
+	ranges []int64         // one more than ends
 	total  int64
 	least  int64 // exact
 	most   int64
@@ -33,7 +34,7 @@ func (d *distribution) observe(micros int64) {
 	d.total++
 	d.least, d.most = min(d.least, micros), max(d.most, micros)
 	d.counts[rangeOf(uint64(max(micros, 0)))]++
-	d.ranges[rangeIn(micros)]++
+	d.ranges[d.rangeIn(micros)]++
 }
 
 func rangeOf(micros uint64) int {
@@ -74,12 +75,13 @@ type Range struct {
 	Count int64   `json:"count"`
 }
 
-// endCount is the number of histogramEnds.
-const endCount = 16
+// rangesMost is how many ranges are printed at most.
+const rangesMost = 32
 
-// histogramEnds are the ends of the printed histogram. The first range is for gaps below zero: two exchanges at once.
-func histogramEnds() [endCount]time.Duration {
-	return [endCount]time.Duration{
+// usualEnds are the ends of the printed histogram, beside the delays that were in force. The first range is for gaps
+// below zero: two exchanges at once.
+func usualEnds() []time.Duration {
+	return []time.Duration{
 		0, 10 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond, time.Second,
 		2 * time.Second, 4 * time.Second, 5 * time.Second, 8 * time.Second, 15 * time.Second, 30 * time.Second, time.Minute,
 		5 * time.Minute, time.Hour, 24 * time.Hour,
@@ -87,9 +89,9 @@ func histogramEnds() [endCount]time.Duration {
 }
 
 // rangeIn returns the number of the printed range of a gap: its lower end is included.
-func rangeIn(micros int64) int {
-	gap, ends := time.Duration(micros)*time.Microsecond, histogramEnds()
-	return sort.Search(endCount, func(i int) bool { return gap < ends[i] })
+func (d *distribution) rangeIn(micros int64) int {
+	gap := time.Duration(micros) * time.Microsecond
+	return sort.Search(len(d.ends), func(i int) bool { return gap < d.ends[i] })
 }
 
 // histogram returns the printed ranges.
@@ -98,7 +100,7 @@ func (d *distribution) histogram() []Range {
 	for i, n := range d.ranges {
 		all[i].Count = n
 	}
-	for i, end := range histogramEnds() {
+	for i, end := range d.ends {
 		all[i].Below = end.Seconds()
 	}
 	return all

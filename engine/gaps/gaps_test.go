@@ -415,7 +415,7 @@ func TestAudit_memoryDoesNotGrowWithTheArchive(t *testing.T) {
 
 // Percentiles are right within three per cent, the ends exactly.
 func TestDistribution_percentiles(t *testing.T) {
-	var d distribution
+	d := distribution{ends: usualEnds(), ranges: make([]int64, len(usualEnds())+1)}
 	for i := int64(1); i <= 100_000; i++ {
 		d.observe(i * 37)
 	}
@@ -433,5 +433,46 @@ func TestDistribution_percentiles(t *testing.T) {
 	}
 	if sum != 100_000 {
 		t.Errorf("%d in the histogram", sum)
+	}
+}
+
+// Nothing that is printed of a crawl that kept its delay looks like a gap below it: a request without a record has no
+// known start, and the delay that was in force is an edge of the histogram.
+func TestPrint_aKeptDelayHasNothingBelowIt(t *testing.T) {
+	s := new(story).info("host-delay: 3s", "ip-delay: 500ms", "crawl-delay-max: 5m", "retry-after-max: 24h")
+	s.page(0, "http://a.test/1", "took=1")
+	// At 4.0000 s a request is refused within 100 us. It has no record.
+	s.page(7.0002, "http://a.test/2", "took=1 idle=3")
+	s.page(11.0002, "http://a.test/3", "took=1 idle=3")
+	r := audited(t, Options{}, s)
+	if r.Sites.Violated != 0 || r.Sites.Least < 3 || r.Sites.Unrecorded != 1 || r.Sites.Measured != 2 {
+		t.Errorf("%+v", r.Sites)
+	}
+	hasEdge := false
+	for _, one := range r.Sites.Histogram {
+		hasEdge = hasEdge || one.Below == 3
+		if one.Below > 0 && one.Below <= 3 && one.Count > 0 {
+			t.Errorf("%d gaps below %v s", one.Count, one.Below)
+		}
+	}
+	var text strings.Builder
+	if r.Print(&text); !hasEdge || !strings.Contains(text.String(), "least 3.000s") {
+		t.Errorf("an edge at the delay: %v\n%s", hasEdge, &text)
+	}
+}
+
+// A crawl through a proxy proves the gaps of sites, and says why not those of addresses.
+func TestPrint_aProxyIsNoFault(t *testing.T) {
+	s := begins("proxy: yes")
+	for i, at := range []float64{0, 5.5, 11} {
+		field := map[bool]string{true: first, false: "took=1 idle=4.5"}[i == 0]
+		s.response(at, fmt.Sprintf("http://a.test/%d", i), "", field, 200, "", "x")
+	}
+	r := audited(t, Options{}, s)
+	var text strings.Builder
+	r.Print(&text)
+	const want = "KEPT for sites: no gap of a site is shorter than its delay. NOT PROVED for addresses: the proxy"
+	if r.Verdict != NotProved || !strings.Contains(text.String(), want) {
+		t.Errorf("%s:\n%s", r.Verdict, &text)
 	}
 }

@@ -2,6 +2,7 @@ package gaps
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -23,6 +24,24 @@ type judge struct {
 	crawlDelay int64    // of the site; unknownDelay
 	worst      gap      // of the key
 	hasWorst   bool
+}
+
+// newJudge returns a judge that counts into out. The delays that were in force are ends of the ranges that are printed.
+func newJudge(a *auditor, out *Gaps, isSite bool) judge {
+	ends := usualEnds()
+	for _, one := range a.eras.list {
+		stated := one.delays.orElse(a.o.Stated)
+		delay := stated.IP
+		if isSite {
+			delay = stated.Host
+		}
+		if len(ends) < rangesMost && delay > 0 && !slices.Contains(ends, delay) {
+			ends = append(ends, delay)
+		}
+	}
+	slices.Sort(ends)
+	out.sizes.ends, out.sizes.ranges = ends, make([]int64, len(ends)+1)
+	return judge{auditor: a, out: out, isSite: isSite}
 }
 
 // all judges a list.
@@ -188,7 +207,8 @@ func (j *judge) pair(x *exchange, doubt Reason) {
 	if a.flags&isUnrecorded != 0 {
 		told += idleError // what the record says
 	}
-	if shortest != math.MinInt64 {
+	told = max(told, min(least.micros, longest)) // within what is known of the gap, the delay was kept
+	if shortest != math.MinInt64 && x.flags&isUnrecorded == 0 {
 		j.out.observe(told)
 	}
 	one := gap{

@@ -33,9 +33,26 @@ func (r *Report) Print(out io.Writer) {
 		fmt.Fprintf(out, "VIOLATED: %d gaps of sites and %d of addresses are shorter than the delay that was in force\n",
 			r.Sites.Violated, r.Addresses.Violated)
 	case NotProved:
-		fmt.Fprintln(out, "NOT PROVED: no gap is too short, but the archive does not prove all of them")
+		fmt.Fprintln(out, r.notProved())
 	case Kept:
 		fmt.Fprintln(out, "KEPT: no gap is shorter than the delay that was in force")
+	}
+}
+
+// notProved says what is not proved, and that it is no sign of a fault.
+func (r *Report) notProved() string {
+	isOnlyHidden := r.WithoutAddr > 0 && r.Sites.NotProvable+r.Addresses.NotProvable+r.Undated+r.DamagedPlaces == 0
+	isProxy := slices.ContainsFunc(r.Stated, func(s Stated) bool { return s.Proxy })
+	switch {
+	case isOnlyHidden && isProxy:
+		return "KEPT for sites: no gap of a site is shorter than its delay. NOT PROVED for addresses: the proxy of the " +
+			"crawl hides the addresses of servers. That is no sign of a fault; a crawl without a proxy proves both"
+	case isOnlyHidden:
+		return "KEPT for sites: no gap of a site is shorter than its delay. NOT PROVED for addresses: " +
+			"some records have no address. That is no sign of a fault"
+	default:
+		return "NOT PROVED: no gap is too short, but the archive does not prove all of them. That is no sign of a fault: " +
+			"the lines above say why"
 	}
 }
 

@@ -17,8 +17,9 @@ func TestDistribution_leavesOutEmptyEnds(t *testing.T) {
 	d.Sync.Observe(0, time.Hour)
 	got := distributionsOf(&d)
 	gap, sync, body := got["politeness_gap_seconds"], got["journal_sync_seconds"], got["body_seconds"]
-	if !slices.Equal(gap.Ends, []float64{2.048, 4.096, 8.192, 16.384}) || !slices.Equal(gap.Counts, []int64{2, 0, 0, 1}) ||
-		gap.Sum != 13 || gap.From != 1.024 {
+	if !slices.Equal(gap.Ends, []float64{2.9995, 3.9995, 4.9995, 5.9995, 7.9995, 9.9995}) ||
+		!slices.Equal(gap.Counts, []int64{2, 0, 0, 0, 0, 1}) ||
+		gap.Sum != 13 || gap.From != 1.9995 {
 		t.Errorf("%+v", gap)
 	}
 	if len(sync.Ends) != 0 || sync.From != 524.288 || !slices.Equal(sync.Counts, []int64{1}) {

@@ -73,7 +73,8 @@ func (e *Entry) check() error {
 		return fmt.Errorf("%w: %d bytes of links, at most %d", errJournalRange, len(e.Links), JournalLinksMax)
 	}
 	if e.Status>>16 != 0 || e.Depth>>depthBits != 0 ||
-		uint(e.Embeds) >= speculativeHop || e.Hops&^(journalIndex-1) != 0 || e.Offset>>offsetBits != 0 || e.Length>>(32+7*8-offsetBits) != 0 ||
+		uint(e.Embeds) >= speculativeHop || e.Hops&^(journalIndex-1) != 0 ||
+		e.Offset>>offsetBits != 0 || e.Length>>(32+7*8-offsetBits) != 0 ||
 		int(e.Outcome) >= outcome.Count ||
 		e.Kind < KindPage ||
 		e.Kind > kindSynced {

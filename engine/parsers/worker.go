@@ -194,6 +194,9 @@ func (w *Worker) count(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
 	}
 	n.BytesReceived.Add(p.Size() + int64(len(p.Interim)))
 	n.BytesSent.Add(int64(len(p.Request)))
+	if (a.IsRobots || a.WillRetry) && !plan.isStored && p.HasHead() && outcome.IsPageStatus(p.Status) {
+		n.Unrecorded.Add(1)
+	}
 	if a.IsRobots {
 		n.RobotsFetched.Add(1)
 		return

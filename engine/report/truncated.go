@@ -52,7 +52,9 @@ func (r *Report) WarnTruncated(log *slog.Logger, dir string) {
 }
 
 // listTruncated is the command that lists the bodies.
-func listTruncated(dir string) string { return "zgrep -E 'truncated-|no-memory' " + path.Join(dir, "logs/crawl.log*") }
+func listTruncated(dir string) string {
+	return "zgrep -E 'truncated-|no-memory' " + path.Join(dir, "logs/crawl.log*")
+}
 
 // truncatedRemedy names the limits of this crawl that cut bodies; "" if servers ended all of them.
 func (r *Report) truncatedRemedy() string {

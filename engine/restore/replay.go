@@ -119,6 +119,9 @@ func (r *replayer) applyEntry(e *journal.Entry, rec *record) error {
 	if e.Status > 0 { // there was a response
 		n.CountStatus(e.Status)
 	}
+	if e.Kind != journal.KindPage && e.Serial == 0 && outcome.IsPageStatus(e.Status) {
+		n.Unrecorded.Add(1)
+	}
 	switch e.Kind {
 	case journal.KindRobots:
 		n.RobotsFetched.Add(1)

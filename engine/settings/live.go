@@ -42,7 +42,7 @@ type Bounds struct {
 // ExchangeLimits limit one exchange: see fetch.Options.
 type ExchangeLimits struct {
 	Connect, Response, Exchange, Slow time.Duration
-	BodyMax                     int64 // bytes
+	BodyMax                           int64 // bytes
 }
 
 // NewLive returns settings without bounds and without filters.

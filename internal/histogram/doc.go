@@ -1,5 +1,6 @@
-// Package histogram counts values by size, for metrics. A histogram has fixed ranges, each a power of two wider than
-// the one before, so a value finds its range without a search. Observe allocates nothing and takes no lock.
+// Package histogram counts values by size, for metrics. A histogram has fixed ranges. Those of
+// Durations and Sizes are each twice as wide as the one before, so a value finds its range without a search. Observe
+// allocates nothing and takes no lock.
 //
 // # Shards
 //

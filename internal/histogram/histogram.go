@@ -61,6 +61,37 @@ func (h *Durations) Load() (s Snapshot) {
 	return s
 }
 
+// Gaps counts gaps between requests, good to a millisecond. The usual delays are ends of ranges, and a gap that is as
+// long as its delay is in the range above: what keeps a delay is never in a range below it. The zero value is empty.
+type Gaps struct{ table table }
+
+// gapEnds are the ends of the ranges of Gaps, in milliseconds.
+func gapEnds() [rangeCount]int64 {
+	return [rangeCount]int64{
+		10, 20, 50, 100, 200, 250, 500, 1000, 2000, 3000, 4000, 5000, 6000, 8000, 10_000, 15_000, 20_000, 30_000, 60_000,
+		120_000, 300_000, 600_000,
+	}
+}
+
+// Observe counts a gap; one below zero, after a step of the clock, counts as zero.
+func (h *Gaps) Observe(shard int, gap time.Duration) {
+	gap = max(gap, 0)
+	ends, at := gapEnds(), 0
+	for at < rangeCount && gap.Milliseconds() >= ends[at] {
+		at++
+	}
+	h.table.observe(shard, at, int64(gap))
+}
+
+// Load returns the counts, in seconds. An end is half a millisecond below the delay, since it is included.
+func (h *Gaps) Load() (s Snapshot) {
+	for i, end := range gapEnds() {
+		s.Ends[i] = float64(2*end-1) / 2000
+	}
+	h.table.load(&s, 1/float64(time.Second))
+	return s
+}
+
 // Sizes counts numbers of bytes. The first range ends at 256 bytes, and each ends at twice the one before. The last one
 // ends at 512 MiB. The zero value is empty.
 type Sizes struct{ table table }

@@ -68,3 +68,29 @@ func BenchmarkObserve(b *testing.B) {
 		}
 	})
 }
+
+// A gap that keeps its delay is never in a range that ends at the delay, and one that is a millisecond short is.
+func TestGaps_aKeptDelayIsInTheRangeAboveIt(t *testing.T) {
+	for _, seconds := range []float64{0.5, 1, 3, 4, 60} {
+		delay := time.Duration(seconds * float64(time.Second))
+		var h Gaps
+		h.Observe(0, delay)
+		h.Observe(1, delay+20*time.Microsecond)
+		h.Observe(2, delay-time.Millisecond)
+		s := h.Load()
+		below, sum := int64(0), int64(0)
+		for i, end := range s.Ends {
+			if end <= seconds {
+				below += s.Counts[i]
+			}
+			sum += s.Counts[i]
+		}
+		if below != 1 || sum != 3 || s.Count() != 3 {
+			t.Errorf("%v: %d of %d gaps are below, %v", delay, below, sum, s)
+		}
+	}
+	var h Gaps
+	if h.Observe(0, time.Hour); h.Load().Counts[rangeCount] != 1 || h.Load().Sum != 3600 {
+		t.Errorf("an hour: %+v", h.Load())
+	}
+}

@@ -107,6 +107,32 @@ func TestFsck_aCompleteCrawlIsSound(t *testing.T) {
 	}
 }
 
+// The root page of a failing site is asked for as a proof, and not archived. fsck knows that nothing is missing.
+func TestFsck_proofsOfAFailingSiteAreNoLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &testbed.OutageWeb{Sites: 1, Pages: 20, First: "start",
+			Condition: func(int, time.Duration) testbed.Condition { return testbed.Condition{} }}
+		o.Broken = func(page int) bool { return page >= 15 }
+		o.Begin()
+		rig, cfg := o.Config(t)
+		e := o.Engine(t, rig, cfg, rig.FS)
+		if err := errors.Join(e.Run(t.Context()), e.Close()); err != nil {
+			t.Fatal(err)
+		}
+		o.Open.Wait()
+		if o.Served[testbed.OutageHost(0)+"/"] == 0 {
+			t.Fatal("no proof was asked for")
+		}
+		r := testbed.FsckReadOnly(t, rig.FS)
+		testbed.WantSound(t, &r)
+		for _, f := range r.Findings {
+			if f.Area == "counters" {
+				t.Errorf("%+v", f)
+			}
+		}
+	})
+}
+
 // A kill at any moment leaves a directory that is sound, and so does every resumption.
 func TestFsck_aKilledCrawlIsSound(t *testing.T) {
 	for i := range testbed.WorldSeeds() {

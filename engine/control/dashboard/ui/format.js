@@ -34,6 +34,7 @@ export function seconds(s) {
   if (s > 0 && s < 0.00095) return whole.format(s * 1e6) + ' µs'
   if (s < 0.0995) return whole.format(s * 1000) + ' ms'
   if (s < 59.95) return tenth.format(s) + ' s'
+  s = Math.round(s)
   const two = (n) => String(Math.floor(n)).padStart(2, '0')
   if (s < 3600) return `${Math.floor(s / 60)}:${two(s % 60)} min`
   if (s < 86400) return `${Math.floor(s / 3600)}:${two(s % 3600 / 60)} h`
