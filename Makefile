@@ -123,8 +123,9 @@ pressure: build ## a crawl in cgroups with as much memory as it asks for, and wi
 realsite: build ## crawl Debian's documentation and web applications on loopback; compare with disk, wget and databases (Linux, root)
 	tools/realsite/run.sh $(REALSITE)
 
-outage: build ## crawl a site whose nginx is stopped, answers 503, or stays away, on loopback
+outage: build ## crawl a site whose nginx is stopped, answers 503, or stays away, and sites behind squid and tinyproxy that fail, on loopback
 	tools/outage.sh
+	tools/proxies.sh
 
 view: ## pages of an archive in Debian's Chromium, as orbweaver view shows them; half a minute (says so when it is missing)
 	@if command -v chromium >/dev/null; then VIEW_BROWSER=chromium $(GO) test -count=1 -run Browser ./warc/replay; \

@@ -172,6 +172,7 @@ func newEngine(cfg Config, seams Seams) *Engine {
 		outages: report.Outages{
 			Network:     outage.NewNetwork(cfg.Workers.Fetchers, seams.Log.Warn),
 			NameServers: outage.NewNameServers(seams.Resolver, seams.Log.Warn),
+			Way:         outage.NewWay(filter.Domain, seams.Log.Warn),
 			Shortage:    &outage.Shortage{Warn: seams.Log.Warn},
 		},
 	}

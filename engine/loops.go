@@ -132,7 +132,8 @@ func (r *runner) fetchersCrawl() *fetchers.Crawl {
 		Store: d.Journal, InFlight: q.inFlight, Finished: q.finished, Log: d.Log, Live: p.live,
 		Rules: p.rules, Jars: p.jars, Logins: cmp.Or(r.seams.Logins, new(login.Logins)), Previous: d.Previous,
 		Quotas: p.quotas, Clamps: p.clamps,
-		Network: r.outages.Network, Shortage: r.outages.Shortage, Cluster: r.cluster, Dialer: r.seams.Dialer,
+		Network: r.outages.Network, Way: r.outages.Way, Shortage: r.outages.Shortage,
+		Cluster: r.cluster, Dialer: r.seams.Dialer,
 		Exchanges: q.exchanges, Stopping: r.run.Stopping(),
 	}
 }

@@ -120,6 +120,7 @@ func (q *queues) make(cfg *Config, hashSeed uint64) {
 func (o *opener) wireSchedule() {
 	cfg, d, p, q, l := &o.cfg, &o.disk, &o.policy, &o.queues, &o.loops
 	l.stall = ending.NewStallDetector(d.Workbench, p.live, &d.Journal.Count, q.wakeFeeder)
+	l.stall.IsRefused = o.outages.Way.HasRefusedAll
 	l.failingSites = ending.NewReporter(d.Workbench, l.sites, l.stall)
 	l.front = schedule.NewFront(d.Workbench, cfg.Workers.Fetchers)
 	l.flusher = schedule.NewFlusher(d.Journal, d.Sieve, d.Ready, q.wakeDistributor)

@@ -16,6 +16,7 @@ func conditions() []condition {
 		{DiskFull, true, func(f *Figures) bool { return f.Disk.Need > 0 }, diskFull},
 		{Paused, true, func(f *Figures) bool { return f.Paused != "" }, paused},
 		{Agents, true, func(f *Figures) bool { return f.Agents != "" }, agents},
+		{Gateway, false, func(f *Figures) bool { return f.Connections.Way.For > 0 }, gateway},
 		{Network, false, (*Figures).isNetworkShort, network},
 		{Descriptors, false, func(f *Figures) bool { return f.Shortage != "" }, descriptors},
 		{NameServers, false, (*Figures).areServersSilent, nameServers},
@@ -51,7 +52,7 @@ func (f *Figures) areBodiesWaiting() bool {
 
 // isNetworkShort reports whether the network is down, or carries fewer connections than there are workers.
 func (f *Figures) isNetworkShort() bool {
-	return f.NetworkDown > 0 || f.NetworkWorkers > 0 && f.NetworkWorkers < f.Fetchers
+	return f.Connections.Down > 0 || f.Connections.Workers > 0 && f.Connections.Workers < f.Fetchers
 }
 
 func (f *Figures) areServersSilent() bool { return f.NameServersDown > 0 && f.Hosts.Unresolved > 0 }
@@ -109,12 +110,19 @@ func agents(f *Figures) (text, remedy, ifLifted string) {
 		dueNow(f, "site")
 }
 
+func gateway(f *Figures) (text, remedy, ifLifted string) {
+	w := &f.Connections.Way
+	return fmt.Sprintf("the way to the sites: %s; no site has answered for %v", w.Fault, round(w.For)), w.Remedy,
+		"all exchanges wait for it; the crawl goes on by itself"
+}
+
 func network(f *Figures) (text, remedy, ifLifted string) {
-	if f.NetworkDown > 0 {
-		return fmt.Sprintf("the network: no server can be reached for %v", round(f.NetworkDown)),
+	if f.Connections.Down > 0 {
+		return fmt.Sprintf("the network: no server can be reached for %v", round(f.Connections.Down)),
 			"check the connection of this machine; the crawl goes on by itself", "all exchanges wait for it"
 	}
-	return fmt.Sprintf("the network: connections time out, so %d of %d fetch workers go on", f.NetworkWorkers, f.Fetchers),
+	return fmt.Sprintf("the network: connections time out, so %d of %d fetch workers go on", f.Connections.Workers,
+			f.Fetchers),
 		"lower --fetchers to what the network carries, or use a faster one", ""
 }
 

@@ -15,8 +15,7 @@ type Figures struct {
 	Paused string // the operator's pause; "" without one
 	Agents string // why the other agents keep exchanges from beginning; "" if they do not
 
-	NetworkDown     time.Duration // for so long no server could be reached; 0 if some can
-	NetworkWorkers  int           // fetch workers that go on while connections time out
+	Connections     Connections
 	Shortage        string        // what this machine lacks: descriptors, ports; "" for nothing
 	NameServersDown time.Duration // for so long no name server has answered
 	NameServers     string
@@ -42,6 +41,19 @@ type Disk struct {
 	SyncTook  time.Duration // 0 if that is not long
 	WriteTook time.Duration // 0 if that is not long
 	Unsent    string        // WARC files that a receiver does not take; "" if there are none
+}
+
+// Connections are what is known about the way to the sites.
+type Connections struct {
+	Way     Way
+	Down    time.Duration // for so long no server could be reached; 0 if some can
+	Workers int           // fetch workers that go on while connections time out
+}
+
+// Way is what is wrong with the proxy, or with another gateway on the way to the sites.
+type Way struct {
+	For           time.Duration // for so long no site has answered; 0 if nothing is wrong
+	Fault, Remedy string
 }
 
 // OldExchanges are the exchanges under way for OldExchange or longer.
@@ -77,6 +89,7 @@ const (
 	Agents      = "agents"
 	DiskFull    = "disk-full"
 	Network     = "network"
+	Gateway     = "gateway"
 	Descriptors = "descriptors"
 	NameServers = "name-servers"
 	Processor   = "processor"

@@ -12,12 +12,13 @@ import (
 
 // running are the figures of a crawl that is polite and has nothing else to complain of.
 func running(change func(*Figures)) *Figures {
-	f := &Figures{Fetchers: 100, Busy: 3, NetworkWorkers: 100, NameServers: "192.0.2.53", Hosts: hosts.Survey{
+	f := &Figures{Fetchers: 100, Busy: 3, Connections: Connections{Workers: 100}, NameServers: "192.0.2.53"}
+	f.Hosts = hosts.Survey{
 		Sites: 40, URLs: 1000, NextDue: 2 * time.Second, SlowestFor: time.Hour,
 		Largest: hosts.Host{Site: "http://large.test", Queued: 200, DelaySeconds: 4},
 		Slowest: hosts.Host{Site: "http://slow.test", Queued: 90, DelaySeconds: 40, Waits: []hosts.Wait{
 			{Reason: hosts.CrawlDelay, Text: "Crawl-delay 40s of its robots.txt"}}},
-	}}
+	}
 	change(f)
 	return f
 }
@@ -34,8 +35,11 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 		{DiskFull, func(f *Figures) { f.Disk.Need = 64 << 20 }, "64 MiB"},
 		{Agents, func(f *Figures) { f.Agents = "waiting for the other agents" }, "waiting for the other agents"},
 		{Agents, func(f *Figures) { f.Peer = Peer{ID: "a2", State: "suspected", URLs: 5000} }, "5000 URLs wait for a2"},
-		{Network, func(f *Figures) { f.NetworkDown = time.Minute }, "1m0s"},
-		{Network, func(f *Figures) { f.NetworkWorkers = 12 }, "12 of 100"},
+		{Gateway, func(f *Figures) {
+			f.Connections.Way = Way{time.Minute, "the proxy asks for a password (407)", "--proxy"}
+		}, "the proxy asks for a password (407); no site has answered for 1m0s"},
+		{Network, func(f *Figures) { f.Connections.Down = time.Minute }, "1m0s"},
+		{Network, func(f *Figures) { f.Connections.Workers = 12 }, "12 of 100"},
 		{Descriptors, func(f *Figures) { f.Shortage = "file descriptors" }, "file descriptors"},
 		{NameServers, func(f *Figures) { f.NameServersDown, f.Hosts.Unresolved = 12*time.Second, 30 }, "192.0.2.53 for 12s"},
 		{DNS, func(f *Figures) { f.Hosts.Unresolved = 50 }, "50 hosts have no address yet"},

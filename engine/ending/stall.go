@@ -20,6 +20,8 @@ type StallDetector struct {
 	live      *settings.Live
 	counts    *counters.Live
 	feed      func() // wakes the feeder
+	// IsRefused reports whether a proxy has refused everything since the start of the run; nil for no proxy.
+	IsRefused func() bool
 
 	healthyAt  time.Time // the last time that a site was healthy or a server brought an outcome
 	outcomes   int64     // outcomes from servers at healthyAt
@@ -44,7 +46,16 @@ func NewStallDetector(
 	return &StallDetector{workbench: w, live: live, counts: counts, feed: feed}
 }
 
-func (s *StallDetector) stallWait() time.Duration { return max(s.live.Bounds().StallWait, 0) }
+// refusedWait is the stall wait of a crawl whose proxy has refused everything: only the operator can change that.
+const refusedWait = time.Minute
+
+func (s *StallDetector) stallWait() time.Duration {
+	wait := max(s.live.Bounds().StallWait, 0)
+	if s.IsRefused != nil && s.IsRefused() {
+		wait = min(wait, refusedWait)
+	}
+	return wait
+}
 
 // IsStalled reports whether a crawl with queued URLs must stop. nothingMoves reports whether no URL is on its way
 // between the components; it is called last, because it is expensive.
@@ -140,6 +151,9 @@ func (s *StallDetector) EndsAt() time.Time {
 // fromServers counts the URLs whose outcome came from a server.
 func fromServers(c *counters.Live) (n int64) {
 	for o := range c.Outcomes {
+		if outcome.Outcome(o) == outcome.ProxyFault {
+			continue
+		}
 		switch outcome.Outcome(o).Class() {
 		case outcome.ClassAnswer, outcome.ClassBusy, outcome.ClassFault:
 			n += c.Outcomes[o].Load()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"orbweaver/engine/fetch/gateway"
 	"orbweaver/internal/outcome"
 )
 
@@ -101,11 +102,11 @@ func (c *connector) fail(p *Page, err error) outcome.Outcome {
 		c.o.Keep.shed()
 	}
 	if o == outcome.ProxyFault { // of a dialer that has a proxy of its own
-		p.Connection.ProxyDown = true
+		p.Connection.Way = socksFault(err)
 		return o
 	}
 	if c.o.Proxy != nil && o.Class() != outcome.ClassRefusal {
-		p.Connection.ProxyDown = true
+		p.Connection.Way, p.Err = outcome.WayDown, "proxy: "+cause
 		return outcome.ProxyFault
 	}
 	return o
@@ -123,37 +124,57 @@ func (c *connector) tunnel(t *Target, p *Page, conn *connection) outcome.Outcome
 	_, err := conn.raw.Write(p.Request)
 	p.Request = p.Request[:0]
 	if err != nil {
-		return c.tunnelFault(p, conn, "proxy: cannot write")
+		return tunnelFault(p, conn, refusal("proxy: cannot write"))
 	}
 	// Read byte by byte, because what follows the head belongs to TLS. Crawls through a proxy are rare.
 	head := make([]byte, 0, 256)
 	for len(head) < tunnelHeadMax {
 		n, err := conn.raw.Read(conn.single[:])
 		if n == 0 && err != nil {
-			return c.tunnelFault(p, conn, "proxy: no answer to CONNECT")
+			return tunnelFault(p, conn, silentTunnel(err))
 		}
 		head = append(head, conn.single[:n]...)
 		if bytes.HasSuffix(head, []byte("\r\n\r\n")) || bytes.HasSuffix(head, []byte("\n\n")) {
 			info, cause := c.codecs.parseHead(head)
-			if cause == "" && info.status >= 200 && info.status < 300 {
+			switch {
+			case cause != "":
+				return tunnelFault(p, conn, noProxy("proxy: no HTTP for CONNECT"))
+			case info.status >= 200 && info.status < 300:
 				return outcome.None
-			}
-			if cause == "" && info.status >= 100 && info.status < 200 {
+			case info.status >= 100 && info.status < 200:
 				head = head[:0]
 				continue
 			}
-			return c.tunnelFault(p, conn, "proxy: CONNECT refused")
+			return tunnelFault(p, conn, gateway.JudgeConnect(Head(head), info.status))
 		}
 	}
-	return c.tunnelFault(p, conn, "proxy: endless answer to CONNECT")
+	return tunnelFault(p, conn, noProxy("proxy: endless answer to CONNECT"))
 }
 
-func (c *connector) tunnelFault(p *Page, conn *connection, cause string) outcome.Outcome {
+// silentTunnel is the verdict if no answer to CONNECT came. A proxy waits for a server that is silent.
+func silentTunnel(err error) gateway.Verdict {
+	if isTimeout(err) {
+		return gateway.Verdict{Outcome: outcome.ConnectTimeout, Cause: "proxy: no answer to CONNECT in time"}
+	}
+	return refusal("proxy: no answer to CONNECT")
+}
+
+// refusal is the verdict if the proxy has ended the connection.
+func refusal(cause string) gateway.Verdict {
+	return gateway.Verdict{Outcome: outcome.ProxyFault, Way: outcome.WayRefused, Cause: cause}
+}
+
+// noProxy is the verdict if what came is not the answer of a proxy.
+func noProxy(cause string) gateway.Verdict {
+	return gateway.Verdict{Outcome: outcome.ProxyFault, Way: outcome.WayDown, Cause: cause}
+}
+
+func tunnelFault(p *Page, conn *connection, v gateway.Verdict) outcome.Outcome {
 	if conn.watch.cancelled() {
 		return outcome.Cancelled
 	}
-	p.Err = cause
-	return outcome.ProxyFault
+	p.Err, p.Connection.Way = v.Cause, v.Way
+	return v.Outcome
 }
 
 // store gives the connection to Options.Keep if it may carry another exchange, and closes it otherwise. untilClose says

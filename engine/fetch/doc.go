@@ -28,6 +28,9 @@
 // Interim heads (1xx) are stored in Page.Interim. Line ends before the status line and bytes after the end of the body
 // are dropped. A response that is not HTTP is stored whole, with HeadLen 0.
 //
+// An answer that a proxy or another gateway gave in place of the server is dropped; Page.Connection.Way says what it
+// means (package gateway).
+//
 // fasthttp's parser reads the head on a copy. If it refuses a head that browsers accept, a lenient parser reads it; a
 // fuzz test checks that both agree. The archive and Head use the received bytes, and not the parser's result.
 //

@@ -32,6 +32,10 @@ func dialFault(err error) (o outcome.Outcome, cause string, flags Flags) {
 		return outcome.BlockedPort, "port not allowed", 0
 	case errors.Is(err, addrguard.ErrBlockedAddress), errors.Is(err, ErrName):
 		return outcome.BlockedAddress, "address not allowed", 0
+	case errors.Is(err, socks.ErrLocked):
+		return outcome.ProxyFault, "proxy: it asks for credentials", 0
+	case errors.Is(err, socks.ErrRefused):
+		return outcome.ProxyFault, "proxy: it refuses the connection", 0
 	case errors.Is(err, socks.ErrProxy):
 		return outcome.ProxyFault, "proxy: no connection", 0
 	case isTimeout(err):
@@ -53,6 +57,18 @@ func dialFault(err error) (o outcome.Outcome, cause string, flags Flags) {
 		o = outcome.LocalFault
 	}
 	return o, cause, flags
+}
+
+// socksFault returns which fault of the way an error of a SOCKS proxy is.
+func socksFault(err error) outcome.Way {
+	switch {
+	case errors.Is(err, socks.ErrLocked):
+		return outcome.WayLocked
+	case errors.Is(err, socks.ErrRefused):
+		return outcome.WayRefused
+	default:
+		return outcome.WayDown
+	}
 }
 
 // scarce reports whether this machine lacks a resource for a connection that may be free again in a moment. Other local

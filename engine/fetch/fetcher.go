@@ -140,6 +140,9 @@ func (f *Fetcher) converse(t *Target, p *Page) outcome.Outcome {
 	if o != outcome.None {
 		return o
 	}
+	if o := p.dropGatewayAnswer(f.o.Proxy != nil && !t.HTTPS); o != outcome.None {
+		return o
+	}
 	if t.Robots {
 		return f.body.readBody(p, &f.conn, info, RobotsBodyMax)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/fetch/framing"
+	"orbweaver/engine/fetch/gateway"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/sha1pair"
 )
@@ -95,10 +96,10 @@ type Times struct {
 
 // Connection is what is known about the connection of an exchange.
 type Connection struct {
-	Remote    netip.AddrPort // the address connected to; with a proxy, the proxy's
-	ProxyDown bool           // the proxy could not be reached: the outcome says nothing about the site
-	Secure    bool           // TLS was agreed on; TLS has the facts
-	TLS       TLSFacts
+	Remote netip.AddrPort // the address connected to; with a proxy, the proxy's
+	Way    outcome.Way    // a fault of the way: the outcome says nothing about the site
+	Secure bool           // TLS was agreed on; TLS has the facts
+	TLS    TLSFacts
 }
 
 // TLSFacts are what is known about the TLS of an exchange.
@@ -203,6 +204,24 @@ func (p *Page) statusOutcome() outcome.Outcome {
 	default:
 		return outcome.OtherStatus
 	}
+}
+
+// dropGatewayAnswer removes the response if a proxy or another gateway gave it in place of the server. It returns None
+// if the response is the server's. isProxied says that a proxy read the request.
+func (p *Page) dropGatewayAnswer(isProxied bool) outcome.Outcome {
+	var v gateway.Verdict
+	if gateway.MayAnswer(p.Status, isProxied) {
+		v = gateway.Judge(p.Head(), p.Status)
+	}
+	if isProxied && p.Flags&FlagNotHTTP != 0 {
+		v = refusal("proxy: its answer is not HTTP")
+	}
+	if v.Outcome != outcome.None {
+		p.Raw, p.Interim = p.Raw[:0], p.Interim[:0]
+		p.HeadLen, p.Status, p.Flags = 0, 0, 0
+		p.Err, p.Connection.Way = v.Cause, v.Way
+	}
+	return v.Outcome
 }
 
 // interimKept is the most memory in bytes that a page keeps for interim heads, which are rare.

@@ -138,7 +138,8 @@ func TestSocks_saysWhoseFaultItIs(t *testing.T) {
 		"time-out":         {[]string{"050100", "0500", request, "05060001000000000000"}, outcome.ConnectTimeout},
 		"wants a password": {[]string{"050100", "05ff"}, outcome.ProxyFault},
 		"other protocol":   {[]string{"050100", "0500", request, "485454502f312e31"}, outcome.ProxyFault},
-		"general failure":  {[]string{"050100", "0500", request, "05010001000000000000"}, outcome.ProxyFault},
+		"general failure":  {[]string{"050100", "0500", request, "05010001000000000000"}, outcome.Unreachable},
+		"not allowed":      {[]string{"050100", "0500", request, "05020001000000000000"}, outcome.ProxyFault},
 	} {
 		_, err := dialSocks(t, socksProxy(t, c.script...), nil, "8.8.8.8:80")
 		if o, cause, _ := dialFault(err); o != c.want {

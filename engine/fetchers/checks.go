@@ -24,6 +24,7 @@ const (
 	fetchRedirect                // the item is the target of a robots.txt redirect: fetch it
 	fetchRobots                  // fetch the robots.txt of the site first
 	fetchRoot                    // fetch the root page of the site first
+	waitForWay                   // the Visit returns with all its items, after a rest of the worker
 )
 
 // A check is a row of the table: if the condition is true, the consequence follows and no later row is asked.
@@ -160,6 +161,11 @@ func itemChecks() checkTable {
 // while the agents are asked for the lease, so the owner is asked for again after it.
 func exchangeChecks() checkTable {
 	return checkTable{
+		{
+			"way down", "a proxy or another gateway keeps all sites from answering, and another exchange is the probe",
+			"the Visit returns; the site is due after outage.NetworkRetryWait",
+			isWayDown,
+		},
 		{
 			"address lease", "another agent may contact the address, or the group of hosts, now",
 			"the Visit returns; the address is due when the lease can be asked for again",

@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/limits"
+	"orbweaver/engine/outage"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/robots"
@@ -92,7 +93,7 @@ func newCheckWorld(t *testing.T) *checkWorld {
 			}, Log: log,
 			Live: settings.NewLive(politeness.Default(), hosts), Finished: journal.NewFinishedURLs(),
 			Quotas: limits.NewQuotas(limits.QuotaOptions{PagesPerDomain: 1}), Cluster: w.cluster,
-			Stopping: make(chan struct{}),
+			Stopping: make(chan struct{}), Way: outage.NewWay(nil, func(string, ...any) {}),
 		},
 		cancel: new(exchange), visit: visitChecks(), item: itemChecks(), exchange: exchangeChecks(),
 	}
@@ -227,6 +228,15 @@ type checkCase struct {
 	refused outcome.Outcome // of the item; None if the item is not refused
 }
 
+// wayDown is an outage of the way in which another exchange is the probe.
+func wayDown(w *checkWorld) {
+	began := time.Now().Add(-time.Minute)
+	for i := range 10 {
+		w.checks.Way.NoteFault(outcome.WayLocked, []byte{byte(i)}, "", began.Add(time.Duration(i)*time.Second))
+	}
+	w.checks.Way.MayAsk(time.Now())
+}
+
 func checkCases() []checkCase {
 	return []checkCase{
 		{"nothing", nil, "", pass, outcome.None},
@@ -262,6 +272,7 @@ func checkCases() []checkCase {
 		{"unreachable, and ignored", []setting{ignoring, unreachable, full}, "host quota", refuse, outcome.QuotaHost},
 		{"host quota", []setting{full, domainFull}, "host quota", refuse, outcome.QuotaHost},
 		{"domain quota", []setting{domainFull, denied}, "domain quota", refuse, outcome.QuotaDomain},
+		{"way down", []setting{wayDown, denied}, "way down", waitForWay, outcome.None},
 		{"address lease", []setting{denied}, "address lease", giveBack, outcome.None},
 	}
 }

@@ -53,6 +53,7 @@ type Crawl struct {
 	Previous  recrawl.PreviousCrawl
 	Quotas    *limits.Quotas
 	Network   *outage.Network
+	Way       *outage.Way
 	Shortage  *outage.Shortage
 	Clamps    *settings.ClampLog
 	Cluster   cluster.VisitGate

@@ -34,6 +34,7 @@ type current struct {
 	settings filter.HostSettings // of the host
 	now      time.Time           // when the checks of the Visit began
 	foreign  bool                // another agent owns the site
+	ofWay    bool                // the last exchange failed on the way to the site
 	leased   bool                // this agent holds the lease of the address, see cluster.VisitGate
 	shared   netip.Addr          // the address of a site of a group, while the site has it
 	holders  []cluster.Holder    // of the pages of the items; nil if not asked yet or if no agent can have one

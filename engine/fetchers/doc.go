@@ -4,6 +4,7 @@
 //	Worker         the loop: Visit -> checks -> exchange -> what follows -> return (worker.go)
 //	checker        the ordered table of the checks that a Visit passes (checks.go)
 //	exchange       one request and its response: cookies, conditions, network outages (exchange.go)
+//	exchange       which exchanges failed on the way to the site (way.go)
 //	trouble        what follows from an outcome: due times, retries, proofs, giving a site up (trouble.go)
 //	robotsVisits   robots.txt and its redirects (robots.go)
 //	settlement     outcome -> counters and journal, and the return of the Visit (settlement.go)

@@ -31,6 +31,7 @@ type exchange struct {
 	cookies   []byte            // of the request
 	condition recrawl.Condition // of the request
 	cancels   cluster.Exchange  // cancels the request when this agent may not go on with it
+	answered  outage.Answer     // the last response, as package outage has it
 	counts    bool              // the last outcome counts against the site and as a try of the URL
 }
 
@@ -54,7 +55,7 @@ func (x *exchange) fetch(ctx context.Context, c *current, p *fetch.Page) outcome
 		x.target = fetch.Target{Robots: true, Fresh: true}
 	}
 	o := x.send(ctx, c, p)
-	if c.kind != robotsRequest {
+	if c.kind != robotsRequest && x.counts {
 		x.keepCookies(p)
 	}
 	return o
@@ -91,6 +92,7 @@ func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.
 		BusyWorkers: x.Exchanges.End(x.worker),
 	}
 	x.counts = x.Proxy || x.Network.Observe(&observed)
+	x.observeWay(c, p, o, observed.AnsweredBefore)
 	x.measure(c, p)
 	return o
 }

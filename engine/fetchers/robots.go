@@ -59,7 +59,7 @@ func (r *robotsVisits) read(
 		r.parse(p, result)
 	case o.Class() == outcome.ClassAnswer && !outcome.IsPageStatus(p.Status):
 		result.Rules = r.Rules.Share(robots.AllowAll())
-	case p.Connection.ProxyDown:
+	case c.ofWay:
 		c.returnItem()
 		return nil
 	case c.item != nil && d.Retry:
@@ -129,7 +129,7 @@ func (r *robotsVisits) deliver(c *current, result *site.RobotsResult, o outcome.
 	}
 	if !s.HasAnswered && (giveUp || s.RobotsTries >= site.RobotsTriesMax) || r.trouble.isOverdue(c, now) {
 		dead := outcome.RobotsUnreachable
-		if o.Class() == outcome.ClassHost {
+		if o.Class() == outcome.ClassHost || o == outcome.ProxyFault {
 			dead = o
 		}
 		c.giveUpSite(r.trouble.deadOutcome(c, dead, now))

@@ -7,6 +7,7 @@ import (
 
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/outage"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/site"
 	"orbweaver/internal/outcome"
@@ -129,17 +130,24 @@ func (t *trouble) note(c *current, p *fetch.Page, a *politeness.Attempt, d *poli
 	if a.RetryAfter > 0 {
 		retryAt = p.Times.Ended.Add(min(a.RetryAfter, policy.RetryAfterMax))
 	}
-	s.NoteFailure(o, p.Times.Ended, retryAt)
-	switch c.kind {
-	case rootRequest:
-		s.NoteProbeFailure(site.RootProbe)
-	case robotsRequest:
-		s.NoteProbeFailure(site.RobotsProbe)
-	case pageRequest:
+	if c.ofWay {
+		site.NoteWayDown(s, p.Times.Ended)
+	} else {
+		s.NoteFailure(o, p.Times.Ended, retryAt)
 	}
-	if f := s.FailureStreak(); (s.HasAnswered || p.Connection.ProxyDown) && f.Count > 1 {
+	switch {
+	case c.ofWay: // no probe has reached the site
+	case c.kind == rootRequest:
+		s.NoteProbeFailure(site.RootProbe)
+	case c.kind == robotsRequest:
+		s.NoteProbeFailure(site.RobotsProbe)
+	}
+	if f := s.FailureStreak(); (s.HasAnswered || c.ofWay) && f.Count > 1 {
 		wait := policy.FailureWait(int(f.Count)-1, a.Jitter)
 		wait = max(wait, min(f.FailingFor(p.Times.Ended)/slowingPart, policy.BackoffMax))
+		if c.ofWay {
+			wait = outage.NetworkRetryWait
+		}
 		if due := p.Times.Ended.Add(wait); due.After(d.SiteDue) {
 			d.SiteDue = due
 		}
@@ -166,10 +174,10 @@ func isAddrRefusal(o outcome.Outcome) bool {
 }
 
 // isOwnFailure reports whether a failure will count as a try of the URL. It must be asked before decide.
-func (t *trouble) isOwnFailure(c *current, p *fetch.Page, o outcome.Outcome) bool {
+func (t *trouble) isOwnFailure(c *current, o outcome.Outcome) bool {
 	f := c.site.FailureStreak()
 	switch {
-	case p.Connection.ProxyDown:
+	case c.ofWay:
 		return false
 	case !c.site.HasAnswered:
 		return true
@@ -193,7 +201,7 @@ func (t *trouble) spare(c *current, p *fetch.Page, o outcome.Outcome, own bool, 
 	case o.Class() == outcome.ClassAnswer:
 	case t.isOverdue(c, p.Times.Ended):
 		d.GiveUpSite = true
-	case p.Connection.ProxyDown:
+	case c.ofWay:
 		d.GiveUpSite, d.Retry = false, true
 	case !c.site.HasAnswered || o.Class() == outcome.ClassRefusal && !d.GiveUpSite:
 	default:

@@ -131,7 +131,10 @@ func (w *Worker) fetch(ctx context.Context, c *current) (*fetch.Page, outcome.Ou
 	if err != nil {
 		return nil, outcome.None, err
 	}
-	if follows == giveBack {
+	if follows != pass {
+		if follows == waitForWay {
+			w.rest(ctx) // so that the sites that wait cost little
+		}
 		w.returnUnfetched(c)
 		return nil, outcome.None, nil
 	}
@@ -152,7 +155,7 @@ func (w *Worker) fetch(ctx context.Context, c *current) (*fetch.Page, outcome.Ou
 		w.Shortage.Note(time.Now(), p.Err)
 		w.pause(ctx, c, p)
 		return nil, o, nil
-	case !w.exchange.counts: // the network is down. The request may have been sent, so the delays hold.
+	case !w.exchange.counts: // the network, or the way, is down. The request may have been sent, so the delays hold.
 		w.trouble.decide(c, p, outcome.Cancelled, 0)
 		c.postponeSite(p.Times.Ended.Add(outage.NetworkRetryWait))
 		w.pause(ctx, c, p)
@@ -175,6 +178,12 @@ func (w *Worker) returnUnfetched(c *current) {
 // connections for.
 func (w *Worker) pause(ctx context.Context, c *current, p *fetch.Page) {
 	w.Pool.Put(p)
+	w.rest(ctx)
+	w.returnUnfetched(c)
+}
+
+// rest lets the worker wait, unless the crawl stops.
+func (w *Worker) rest(ctx context.Context) {
 	timer := time.NewTimer(outage.ShortageWait)
 	defer timer.Stop()
 	select {
@@ -182,13 +191,12 @@ func (w *Worker) pause(ctx context.Context, c *current, p *fetch.Page) {
 	case <-w.Stopping:
 	case <-ctx.Done():
 	}
-	w.returnUnfetched(c)
 }
 
 // concludePage decides what follows from the exchange of a page.
 func (w *Worker) concludePage(c *current, p *fetch.Page, o outcome.Outcome) {
 	a, t := attempt.Of(p), &w.trouble
-	own := t.isOwnFailure(c, p, o)
+	own := t.isOwnFailure(c, o)
 	d := t.decide(c, p, o, c.queued.Tries)
 	if isAddrRefusal(o) {
 		d.GiveUpSite = !t.useNextAddr(c)

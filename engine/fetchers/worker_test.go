@@ -94,6 +94,7 @@ func newRig(t *testing.T, responses map[string]string) *rig {
 		Store: journal.NewStore(), InFlight: attempt.NewInFlight(), Finished: journal.NewFinishedURLs(), Log: log,
 		Live: settings.NewLive(politeness.Default(), hosts), Rules: site.NewRulesPool(0), Previous: recrawl.FirstPass{},
 		Quotas: new(limits.Quotas), Network: outage.NewNetwork(1, warn), Shortage: &outage.Shortage{Warn: warn},
+		Way:    outage.NewWay(func(host []byte) []byte { return host }, warn),
 		Clamps: &settings.ClampLog{Warn: warn}, Cluster: new(busyCluster), Dialer: g.server,
 		Exchanges: underway.NewTable(1), Logins: new(login.Logins), Stopping: g.stop,
 	}, 0)

@@ -51,8 +51,11 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 		}
 	}
 	var down time.Time
-	if down, f.NetworkWorkers = o.Outages.Network.State(); !down.IsZero() {
-		f.NetworkDown = now.Sub(down)
+	if down, f.Connections.Workers = o.Outages.Network.State(); !down.IsZero() {
+		f.Connections.Down = now.Sub(down)
+	}
+	if s := o.Outages.Way.State(now); !s.FailingSince.IsZero() {
+		f.Connections.Way = doctor.Way{For: max(now.Sub(s.FailingSince), time.Nanosecond), Fault: s.Fault, Remedy: s.Remedy}
 	}
 	servers, since := o.Outages.NameServers.Silent()
 	if !since.IsZero() {

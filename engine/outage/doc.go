@@ -1,6 +1,7 @@
 // Package outage detects faults that no single site causes:
 //
 //   - Network: no known site can be reached, or too many connections time out on the way;
+//   - Way: a proxy or another gateway answers in place of the sites;
 //   - NameServers: no name server answers;
 //   - Shortage: this machine has no file descriptor, port or socket memory left.
 //

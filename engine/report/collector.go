@@ -90,6 +90,7 @@ type Outages struct {
 	Gate        *outage.Gate
 	Network     *outage.Network
 	NameServers *outage.NameServers
+	Way         *outage.Way
 	Shortage    *outage.Shortage
 }
 

@@ -148,8 +148,9 @@ func newCollectorRig(t *testing.T) *collectorRig {
 		Bandwidth:    bandwidth.Unlimited(),
 		FailingSites: ending.NewReporter(sites, nil, stall),
 		Outages: Outages{
-			Gate: gate, Network: outage.NewNetwork(2, warn), NameServers: outage.NewNameServers(r, warn),
-			Shortage: &outage.Shortage{Warn: warn},
+			Gate: gate, Network: outage.NewNetwork(2, warn), Way: outage.NewWay(nil, warn),
+			NameServers: outage.NewNameServers(r, warn),
+			Shortage:    &outage.Shortage{Warn: warn},
 		},
 		Numbers: Numbers{
 			PagesOut:    &r.pagesOut,

@@ -46,6 +46,10 @@ func (c *Collector) waitingMost() string {
 	if _, what := c.Outages.Shortage.Current(now); what != "" {
 		return "this machine: " + what
 	}
+	if s := c.Outages.Way.State(now); !s.FailingSince.IsZero() {
+		since := s.FailingSince.UTC().Format(time.RFC3339)
+		return fmt.Sprintf("the way to the sites: %s, since %s: %s", s.Fault, since, s.Remedy)
+	}
 	fetching, fetchers := c.Exchanges.Busy(), c.Numbers.Fetchers()
 	down, workers := c.Outages.Network.State()
 	switch next, ok := c.Workbench.DueTimes().Next(); {

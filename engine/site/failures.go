@@ -67,6 +67,19 @@ func (s *State) NoteProbeFailure(p Probe) {
 	s.SetFailureStreak(t)
 }
 
+// NoteWayDown records that the way to the site is closed at time now, so that nothing is known of the site. It counts
+// as failing until it answers. It allocates nothing if that is known already.
+func NoteWayDown(s *State, now time.Time) {
+	t := s.FailureStreak()
+	if t.Count >= failingCount && t.LastOutcome == outcome.ProxyFault {
+		return
+	}
+	t = t.WithFailure(outcome.ProxyFault, now, time.Time{})
+	t.sinceProbe = 0 // no probe could reach the site
+	t.Count = max(t.Count, failingCount)
+	s.SetFailureStreak(t)
+}
+
 // Probe is the request that shows whether a failing site serves pages again.
 type Probe uint8
 
@@ -91,8 +104,7 @@ func (s *State) NextProbe(items int, early bool) Probe {
 	switch {
 	case !s.HasAnswered || t.Count == 0 && !t.ServesPages:
 		return NoProbe
-	case t.LastOutcome.Class() != outcome.ClassFault && t.LastOutcome.Class() != outcome.ClassBusy ||
-		t.LastOutcome == outcome.ProxyFault:
+	case t.LastOutcome.Class() != outcome.ClassFault && t.LastOutcome.Class() != outcome.ClassBusy:
 		return NoProbe
 	case t.sinceProbe < probePeriod-1 && (t.sinceProbe < probePeriodAlone || t.ServesPages || items > 1):
 		return NoProbe

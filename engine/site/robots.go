@@ -67,6 +67,13 @@ func (s *State) NeedsRobots(now time.Time) bool {
 		now.Add(robotsRefreshBefore-time.Duration(s.RobotsTries)*robotsRefreshEvery).Unix() >= int64(s.RulesUntil)
 }
 
+// AskRobotsAgain makes the next request of the site one for its robots.txt. Its rules stay in force meanwhile.
+func AskRobotsAgain(s *State, now time.Time) {
+	if s.Rules != nil && !s.NeedsRobots(now) {
+		s.SetRules(s.Rules, now.Add(robotsRefreshBefore-time.Duration(s.RobotsTries)*robotsRefreshEvery))
+	}
+}
+
 // dropExpiredRules removes expired rules and resets RobotsTries with them. It also removes rules that would be valid
 // for longer than RobotsLifetime: the clock was set back after the fetch, so their age is unknown.
 func (s *State) dropExpiredRules(now time.Time) {

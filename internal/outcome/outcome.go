@@ -35,7 +35,7 @@ const (
 	Refused        // connection refused
 	Unreachable    // no route, network or host unreachable
 	TLSFault       // handshake failed, timed out, or was refused by --tls strict
-	ProxyFault     // the proxy refused or could not be reached
+	ProxyFault     // the proxy, or another gateway, failed or answered in place of the site: see Way
 
 	// Faults of name resolution.
 	NameNotFound // NXDOMAIN, or the name has no address

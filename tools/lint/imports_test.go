@@ -105,8 +105,9 @@ var importTable = []struct{ importer, may string }{
 	{"engine/catalogue", base},
 	{"engine/cookie", base},
 	{"engine/fetch", base + " internal/inflate internal/sha1pair engine/fetch/addrguard engine/fetch/coding " +
-		"engine/fetch/buffers engine/fetch/framing engine/fetch/headerline engine/fetch/socks " +
+		"engine/fetch/buffers engine/fetch/framing engine/fetch/gateway engine/fetch/headerline engine/fetch/socks " +
 		"engine/fetch/certificate engine/bodyfile engine/bandwidth internal/vfs"},
+	{"engine/fetch/gateway", "internal/outcome"},
 	{"engine/fetch/headerline", ""},
 	{"engine/fetch/certificate", ""},
 	{"engine/bodyfile", "internal/vfs"},

@@ -6,11 +6,19 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"os"
 	"syscall"
 )
 
-// ErrProxy is wrapped by errors of the proxy itself. They say nothing about the server.
-var ErrProxy = errors.New("socks: the proxy fails")
+// Errors of the proxy itself say nothing about the server.
+var (
+	// ErrProxy is wrapped by all of them.
+	ErrProxy = errors.New("socks: the proxy fails")
+	// ErrLocked is wrapped if the proxy refuses the name and the password, or asks for them.
+	ErrLocked = fmt.Errorf("%w: it refuses the name and password, or wants some", ErrProxy)
+	// ErrRefused is wrapped if the proxy refuses the connection to this server; it may make others.
+	ErrRefused = fmt.Errorf("%w: it refuses the connection", ErrProxy)
+)
 
 // TextMax is the longest name and password, in bytes.
 const TextMax = 255
@@ -69,17 +77,23 @@ func ask(conn io.ReadWriter, message []byte, want byte) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrProxy, err)
 	}
+	if reply[0] > version {
+		return fmt.Errorf("%w: it does not speak SOCKS5", ErrProxy)
+	}
 	if reply[1] != want {
-		return fmt.Errorf("%w: it refuses the name and password, or wants some", ErrProxy)
+		return ErrLocked
 	}
 	return nil
 }
 
-// readReply reads the reply to a request, and the address in it, which is of no use.
+// readReply reads the reply to a request, and the address in it, which is of no use. A proxy that sends none in time
+// waits for the server; one that ends the connection refuses it.
 func readReply(conn io.Reader) error {
 	var head [5]byte
-	if _, err := io.ReadFull(conn, head[:]); err != nil {
-		return fmt.Errorf("%w: %w", ErrProxy, err)
+	if _, err := io.ReadFull(conn, head[:]); errors.Is(err, os.ErrDeadlineExceeded) {
+		return err
+	} else if err != nil {
+		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	rest := map[byte]int{typeIPv4: 3 + 2, typeIPv6: 15 + 2, typeName: int(head[4]) + 2}[head[3]]
 	if head[0] != version || rest == 0 {
@@ -91,13 +105,15 @@ func readReply(conn io.Reader) error {
 	switch head[1] {
 	case 0:
 		return nil
-	case 3, 4: // network or host unreachable
+	case 1, 3, 4, 8: // general failure, network or host unreachable, no such kind of address
 		return syscall.EHOSTUNREACH
+	case 2: // not allowed by the rules
+		return ErrRefused
 	case 5:
 		return syscall.ECONNREFUSED
 	case 6: // TTL expired
 		return syscall.ETIMEDOUT
 	default:
-		return fmt.Errorf("%w: it refuses the connection, with code %d", ErrProxy, head[1])
+		return fmt.Errorf("%w: its reply has the code %d", ErrProxy, head[1])
 	}
 }

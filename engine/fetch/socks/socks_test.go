@@ -67,8 +67,12 @@ func TestRequest_tellsFaultsOfTheServerFromThoseOfTheProxy(t *testing.T) {
 		"\x05\x00\x05\x04\x00\x01\x00\x00\x00\x00\x00\x00": syscall.EHOSTUNREACH,
 		"\x05\x00\x05\x05\x00\x01\x00\x00\x00\x00\x00\x00": syscall.ECONNREFUSED,
 		"\x05\x00\x05\x06\x00\x01\x00\x00\x00\x00\x00\x00": syscall.ETIMEDOUT,
-		"\x05\x00\x05\x01\x00\x01\x00\x00\x00\x00\x00\x00": ErrProxy,
-		"\x05\xff":                      ErrProxy,
+		"\x05\x00\x05\x01\x00\x01\x00\x00\x00\x00\x00\x00": syscall.EHOSTUNREACH, // general failure
+		"\x05\x00\x05\x08\x00\x01\x00\x00\x00\x00\x00\x00": syscall.EHOSTUNREACH, // no IPv6
+		"\x05\x00\x05\x02\x00\x01\x00\x00\x00\x00\x00\x00": ErrRefused,
+		"\x05\x00\x05\x07\x00\x01\x00\x00\x00\x00\x00\x00": ErrProxy,
+		"\x05\x00":                      ErrRefused, // it closes the connection in place of a reply
+		"\x05\xff":                      ErrLocked,
 		"\x05\x00\x05\x00\x00\x09\x00":  ErrProxy,
 		"HTTP/1.1 400 Bad Request\r\n":  ErrProxy,
 		"\x05\x00\x05\x00\x00\x01\x7f":  ErrProxy,
@@ -76,7 +80,8 @@ func TestRequest_tellsFaultsOfTheServerFromThoseOfTheProxy(t *testing.T) {
 		"":                              ErrProxy,
 	} {
 		_, _, err := request(Proxy{}, reply, server)
-		if !errors.Is(err, want) || errors.Is(err, ErrProxy) != (want == ErrProxy) {
+		if !errors.Is(err, want) || errors.Is(err, ErrProxy) != errors.Is(want, ErrProxy) ||
+			errors.Is(err, ErrLocked) != (want == ErrLocked) || errors.Is(err, ErrRefused) != (want == ErrRefused) {
 			t.Errorf("%q: %v, want %v", reply, err, want)
 		}
 	}

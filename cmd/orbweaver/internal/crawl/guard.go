@@ -15,7 +15,7 @@ import (
 
 // networkOptions are what a crawl may connect to. Its components are not exported fields, as those of the crawl.
 type networkOptions struct {
-	Proxy    string   `help:"Proxy that carries all requests: http://IP:PORT, or socks5://IP:PORT for which this machine resolves names. A user and a password in it (http://USER:PASSWORD@IP:PORT) are stored in crawl.toml, which only its owner can read. On the command line all users can see them: use ORBWEAVER_PROXY or --config." placeholder:"URL"`
+	Proxy    string   `help:"Proxy that carries all requests: http://IP:PORT, or socks5://IP:PORT for which this machine resolves names. A user and a password in it (http://USER:PASSWORD@IP:PORT) are stored in crawl.toml, which only its owner can read. On the command line all users can see them: use ORBWEAVER_PROXY or --config. What the proxy itself answers, such as 407, is no answer of a site: the crawl says so and waits." placeholder:"URL"`
 	Resolver []string `help:"Name servers: system (those of this machine, after its hosts file); IP:PORT, repeatable; or hashed[:N], made-up addresses for runs with a proxy. A local caching resolver makes large crawls faster." default:"system" placeholder:"R"`
 	nameOptions
 	Netrc       string   `help:"File with names and passwords of hosts for basic authentication, in the form of netrc: machine HOST login NAME password PASSWORD. The archive does not store them." placeholder:"FILE"`
