@@ -34,7 +34,7 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 		{Paused, func(f *Figures) { f.Paused = "paused by the operator" }, "paused by the operator"},
 		{DiskFull, func(f *Figures) { f.Disk.Need = 64 << 20 }, "64 MiB"},
 		{Agents, func(f *Figures) { f.Agents = "waiting for the other agents" }, "waiting for the other agents"},
-		{Agents, func(f *Figures) { f.Peer = Peer{ID: "a2", State: "suspected", URLs: 5000} }, "5000 URLs wait for a2"},
+		{Agents, func(f *Figures) { f.Peer = Peer{ID: "a2", State: "suspected", URLs: 5000} }, "5,000 URLs wait for a2"},
 		{Gateway, func(f *Figures) {
 			f.Connections.Way = Way{time.Minute, "the proxy asks for a password (407)", "--proxy"}
 		}, "the proxy asks for a password (407); no site has answered for 1m0s"},
@@ -59,10 +59,10 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 		}, "80 exchanges wait for room, and 4 body files have 9 MiB"},
 		{Fetchers, func(f *Figures) { f.Busy, f.Old.Count, f.Hosts.DueNow = 100, 2, 60 }, "all 100"},
 		{Memory, func(f *Figures) { f.MemoryFull, f.Hosts.OnDiskOnly = true, 12 }, "12 of 40 sites"},
-		{Politeness, func(f *Figures) { f.MemoryFull = true }, "40 sites with 1000 URLs"},
-		{FailingSite, func(f *Figures) { f.Hosts.Failing, f.Hosts.FailingURL = 7, 800 }, "800 of 1000"},
+		{Politeness, func(f *Figures) { f.MemoryFull = true }, "40 sites with 1,000 URLs"},
+		{FailingSite, func(f *Figures) { f.Hosts.Failing, f.Hosts.FailingURL = 7, 800 }, "800 of 1,000"},
 		{HugeHost, func(f *Figures) { f.Hosts.Largest.Queued = 950 }, "http://large.test"},
-		{Politeness, func(*Figures) {}, "40 sites with 1000 URLs"},
+		{Politeness, func(*Figures) {}, "40 sites with 1,000 URLs"},
 		{Sieve, func(f *Figures) { f.Hosts, f.SievePending = hosts.Survey{}, 9 }, "9 new links"},
 		{Politeness, func(f *Figures) { f.Hosts.DueNow, f.Busy = 12, 40 }, "40 sites"},
 		{Nothing, func(f *Figures) { f.Hosts.DueNow, f.Busy = 80, 40 }, "sites are due"},
