@@ -23,6 +23,7 @@ import (
 	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/limits"
+	"orbweaver/engine/login"
 	"orbweaver/engine/operator"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/parsers"
@@ -158,7 +159,8 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 // newEngine makes an engine without what is on disk.
 func newEngine(cfg Config, seams Seams) *Engine {
 	seams.Uploads = cmp.Or[upload.Source](seams.Uploads, upload.None{})
-	return &Engine{
+	seams.Logins = cmp.Or(seams.Logins, new(login.Logins))
+	e := &Engine{
 		cfg: cfg, seams: seams, run: lifecycle.NewRun(), cluster: agent.Alone{},
 		disk: storage.New(),
 		policy: policy{
@@ -176,6 +178,8 @@ func newEngine(cfg Config, seams Seams) *Engine {
 			Shortage:    &outage.Shortage{Warn: seams.Log.Warn},
 		},
 	}
+	e.policy.seeds.Watch(seams.Logins.AddSeed)
+	return e
 }
 
 // Operator is what an operator may ask of the crawl and change in it.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"orbweaver/engine/dnsrecords"
 	"orbweaver/engine/fetchers"
 	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/login"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/progress"
@@ -130,7 +128,7 @@ func (r *runner) fetchersCrawl() *fetchers.Crawl {
 			Todo: q.todo, Results: q.results, Pool: q.pool, Pages: q.pages, PagesOut: &q.pagesOut,
 		},
 		Store: d.Journal, InFlight: q.inFlight, Finished: q.finished, Log: d.Log, Live: p.live,
-		Rules: p.rules, Jars: p.jars, Logins: cmp.Or(r.seams.Logins, new(login.Logins)), Previous: d.Previous,
+		Rules: p.rules, Jars: p.jars, Logins: r.seams.Logins, Previous: d.Previous,
 		Quotas: p.quotas, Clamps: p.clamps,
 		Network: r.outages.Network, Way: r.outages.Way, Shortage: r.outages.Shortage,
 		Cluster: r.cluster, Dialer: r.seams.Dialer,

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"time"
 
 	"orbweaver/engine/addrgroup"
 	"orbweaver/engine/admission"
@@ -138,15 +139,21 @@ func (o *opener) wireSchedule() {
 		Options: schedule.Options{SiteItems: cfg.Workers.SiteItems},
 		Journal: d.Journal, Dead: l.deadSites, Rules: p.hostRules, Front: l.front, Flushes: l.flusher,
 		Gate: o.outages.Gate, Cluster: o.cluster, Traps: p.traps, Admission: l.frontier, Skipped: d.Skipped, Live: p.live,
+		RequestTargets: o.requestTargets,
 	})
 	if p.hostRules.ExcludesAny() {
 		l.distributor.Purge() // URLs that were queued before the rule, or a purge that a kill has ended
 	}
 	l.returner = &schedule.Returner{
 		Journal: d.Journal, Workbench: d.Workbench, Sites: l.sites, Results: q.results, Unresolved: q.unresolved,
-		Ready: d.Ready, Dead: l.deadSites, Live: p.live, Cluster: o.cluster,
+		Ready: d.Ready, Dead: l.deadSites, Live: p.live, Cluster: o.cluster, Robots: schedule.NewRobotsTargets(),
 		WakeFeeder: q.wakeFeeder, WakeDistributor: q.wakeDistributor,
 	}
+}
+
+// requestTargets is that of the Returner, which is made after the Distributor.
+func (o *opener) requestTargets(now time.Time, owns func(site []byte) bool) error {
+	return o.loops.returner.RequestTargets(now, owns)
 }
 
 // newCheckpointer makes the checkpointer of the components that are open.

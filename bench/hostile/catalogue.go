@@ -13,7 +13,7 @@ var Families = []struct {
 		"HTTP/1",
 	}, {'Z', "compression"}, {'R', "redirects"}, {'D', "DNS"}, {'N', "network, addresses, TLS"}, {'B', "robots.txt"},
 	{'P', "documents"}, {'U', "URLs"}, {'T', "traps and spam"}, {'S', "disk, process, machine"}, {'A', "control"},
-	{'G', "several agents"},
+	{'G', "several agents"}, {'X', "host against host"},
 }
 
 // Catalogue lists all cases. Numbers that are missing belong to what is not built (HTTP/2, extractors, uploads,
@@ -276,5 +276,15 @@ var Catalogue = []Entry{
 		"G10",
 		"peers come and go, one each second",
 		"coverage is whole and hosts keep their delays; all agree on the members after an hour of it",
+	},
+	{
+		"X01",
+		"a robots.txt that redirects to a URL of another host, which fails, is busy or asks for a day of rest",
+		"one request; what it answers says nothing about that host, and the first host pays",
+	},
+	{
+		"X02",
+		"hundreds of hosts whose robots.txt redirects to one host",
+		"one request answers all that name the same URL; all together get a tenth of its turns",
 	},
 }

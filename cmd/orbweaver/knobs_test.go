@@ -89,6 +89,34 @@ func TestCrawl_asksAsItsOperatorWants(t *testing.T) {
 	}
 }
 
+// A link leads from a site with a password to another port of its host, which does not get the password.
+func TestCrawl_keepsAPasswordToTheSiteOfItsSeed(t *testing.T) {
+	other, base := newGuardedSite(t), t.TempDir()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if name, _, _ := r.BasicAuth(); name != "me" {
+			t.Errorf("a request for %s without a password", r.URL)
+		}
+		http.Redirect(w, r, other.URL+r.URL.Path, http.StatusFound)
+	}))
+	t.Cleanup(site.Close)
+	netrc, rules := filepath.Join(base, "netrc"), filepath.Join(base, "rules")
+	writeFile(t, netrc, "machine 127.0.0.1 login me password s3cret\n")
+	writeFile(t, rules, "127.0.0.1 robots=ignore reason=test\n")
+	call(nearby(filepath.Join(base, "c"), "--netrc", netrc, "--host-rules", rules, site.URL+"/")...).want(
+		t, command.ExitFailed, "1 of 2 client-error",
+	)
+	other.mu.Lock()
+	defer other.mu.Unlock()
+	for _, head := range other.heads {
+		if head.Get("Authorization") != "" {
+			t.Errorf("another port gets the password: %v", head)
+		}
+	}
+	if len(other.heads) == 0 {
+		t.Error("the redirect was not followed")
+	}
+}
+
 // Without the rule and the password nothing is stored: robots.txt forbids it.
 func TestCrawl_obeysRobotsUnlessARuleSaysOtherwise(t *testing.T) {
 	site, dir := newGuardedSite(t), t.TempDir()

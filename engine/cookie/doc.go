@@ -15,7 +15,9 @@
 // memory. So a site that is visited keeps its session, however many other hosts set cookies. Expired cookies are
 // removed when their site is requested again.
 //
-// A file of cookies in Netscape's format gives sites cookies to begin with (Presets), for example of a login.
+// A file of cookies in Netscape's format gives sites cookies to begin with (Presets), for example of a login. As in
+// browsers, such a cookie goes to its host, whatever the port; to hosts below that only if its line says so; and over
+// plain HTTP unless its line or a prefix of its name asks for HTTPS.
 //
 // Nothing is saved: after a stop, the crawl comes without cookies. A site that redirects to the same URL until it gets
 // its cookie is not requested twice, because a crawl fetches a URL once; its other pages are fetched with the cookie.

@@ -69,6 +69,10 @@ func (p *Presets) add(fields []string) error {
 		below:  strings.EqualFold(fields[1], "TRUE") || strings.HasPrefix(fields[0], "."),
 		https:  strings.EqualFold(fields[3], "TRUE"),
 	}
+	if hasPrefixFold(c.name, "__Host-") {
+		c.below, c.https = false, true
+	}
+	c.https = c.https || hasPrefixFold(c.name, "__Secure-")
 	if expiry > 0 {
 		c.until = int64(min(expiry, math.MaxInt64/float64(2*time.Second)))*int64(time.Second) + 1
 	}

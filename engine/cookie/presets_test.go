@@ -17,8 +17,10 @@ example.org	TRUE	/	TRUE	1900000000.5	c	3
 example.org	TRUE	/	FALSE	1700000000	old	x
 #HttpOnly_www.example.org	FALSE	/deep/	FALSE	0	d	4
 192.0.2.1	TRUE	/	FALSE	0	e	5
+.a.test	TRUE	/	FALSE	0	__Host-g	7
+.a.test	TRUE	/	FALSE	0	__Secure-h	8
 `))
-	if err != nil || presets.Count() != 6 {
+	if err != nil || presets.Count() != 8 {
 		t.Fatal(presets, err)
 	}
 	j := NewJars(1<<20, presets)
@@ -26,7 +28,8 @@ example.org	TRUE	/	FALSE	1700000000	old	x
 		{"http://example.org/", "a=1; b=2"}, {"https://example.org/", "a=1; b=2; c=3"},
 		{"http://www.example.org/", "a=1"}, {"http://www.example.org/deep/x", "d=4; a=1"},
 		{"http://example.org:8080/", "a=1; b=2"}, {"http://notexample.org/", ""}, {"http://192.0.2.1/", "e=5"},
-		{"http://2.1/", ""},
+		{"http://2.1/", ""}, {"http://a.test/", ""},
+		{"https://a.test/", "__Host-g=7; __Secure-h=8"}, {"https://b.a.test/", "__Secure-h=8"},
 	} {
 		if got := string(j.Append(nil, []byte(c.url), now)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.url, got, c.want)

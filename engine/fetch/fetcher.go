@@ -25,6 +25,7 @@ type Target struct {
 	Timeouts      Timeouts
 	UserAgent     string // in place of Options.UserAgent; "" for that
 	Authorization []byte // line of the head with credentials, which Page.Request does not have; empty for none
+	TrustedOnly   bool   // do not send Authorization if the certificate has a fault
 
 	// Values of the fields that make a request conditional (RFC 9110, section 13.1): a 304 response means that the
 	// stored page is current. Empty for none.
@@ -130,7 +131,7 @@ func (f *Fetcher) converse(t *Target, p *Page) outcome.Outcome {
 	if credentials := f.connector.credentials; credentials != nil && !t.HTTPS {
 		request = withCredentials(request, credentials)
 	}
-	if len(t.Authorization) > 0 {
+	if len(t.Authorization) > 0 && !(t.TrustedOnly && p.Connection.TLS.Fault != "") {
 		request = withCredentials(request, t.Authorization)
 	}
 	// A server may answer and close without reading, so an error of the write is ignored: the response shows the

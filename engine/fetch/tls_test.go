@@ -136,6 +136,40 @@ func TestHostile_N13_faultyCertificatesAreRecordedOrRefused(t *testing.T) {
 	}
 }
 
+// A password for a host whose site was not named goes to a server with a valid certificate alone.
+func TestTLS_aTrustedPasswordNeedsAValidCertificate(t *testing.T) {
+	ca := newAuthority(t)
+	for _, valid := range []time.Duration{time.Hour, -time.Hour} {
+		cert := ca.issue(t, valid, "a.example")
+		target := targetAt(serve(t, func(conn *net.TCPConn) {
+			secure := tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{cert}})
+			if secure.Handshake() == nil {
+				has := "without"
+				if strings.Contains(readRequest(secure), "Authorization: Basic x") {
+					has = "with"
+				}
+				_, _ = io.WriteString(secure, "HTTP/1.1 200 OK\r\n\r\n"+has)
+			}
+		}))
+		target.URL, target.Host, target.HTTPS = []byte("https://a.example/"), []byte("a.example"), true
+		target.Authorization = []byte("Authorization: Basic x\r\n")
+		o := testOptions()
+		o.RootCAs = ca.pool()
+		for _, trustedOnly := range []bool{false, true} {
+			target.TrustedOnly = trustedOnly
+			want := "with"
+			if trustedOnly && valid < 0 {
+				want = "without"
+			}
+			fetchOnce(t, o, LoopbackOnly(), target, func(p *Page) {
+				if string(p.Payload()) != want {
+					t.Errorf("valid for %v, trusted only %v: %s %q, want %q", valid, trustedOnly, p.Err, p.Payload(), want)
+				}
+			})
+		}
+	}
+}
+
 // A read that timed out at the end of a rate window is not the end of a TLS connection.
 func TestTLSSlowBody(t *testing.T) {
 	ca := newAuthority(t)

@@ -1,6 +1,7 @@
 package fetchers
 
 import (
+	"bytes"
 	"context"
 	"net/netip"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/robots"
 	"orbweaver/engine/site"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
@@ -85,6 +87,7 @@ func visitChecks() checkTable {
 // itemChecks are asked for each item of a Visit, until one is fetched. The order matters:
 //
 //   - "foreign" first: this agent decides nothing about an item of another agent, and fetches no redirect for it.
+//   - "redirect decided" before "redirect": no site makes this agent break the rules of another one.
 //   - "redirect" before all others: the item is no URL of this site, so its filters, rules and quotas do not apply.
 //   - "filters" before "site unreachable" and "robots.txt missing": a site is not asked for rules that no URL needs.
 //   - "site unreachable" before "robots.txt missing": it ends the attempts at robots.txt.
@@ -98,6 +101,12 @@ func itemChecks() checkTable {
 			"foreign", "another agent owns the site",
 			"the item goes to that agent with the outcome HandedOver",
 			(*checker).isForeign,
+		},
+		{
+			"redirect decided", "the item is the target of another site's robots.txt redirect, and the rules of this site, " +
+				"which are known, are this target or disallow it",
+			"they are the answer; or the redirect fails without a request",
+			isTargetDecided,
 		},
 		{
 			"redirect", "the item is the target of a robots.txt redirect",
@@ -267,6 +276,29 @@ func (k *checker) isForeign(_ context.Context, c *current) (verdict, error) {
 	} else {
 		c.refuse(refusal{outcome: outcome.HandedOver, routed: c.wholeURL()})
 	}
+	return refuse, nil
+}
+
+func isTargetDecided(_ *checker, _ context.Context, c *current) (verdict, error) {
+	origin := c.queued.RobotsOf
+	if origin == nil || bytes.Equal(origin, c.result.Visit.Key) || c.site.NeedsRobots(c.now) {
+		return pass, nil
+	}
+	answer := &site.RobotsAnswer{URL: bytes.Clone(c.url), Item: bytes.Clone(c.item)}
+	if string(c.queued.Rest) == robots.FilePath {
+		answer.Rules, answer.Age = c.site.Rules, c.now.Sub(site.RulesFetchedAt(&c.site))
+	} else {
+		allowed := false
+		if allowed, c.rule = c.site.Rules.AppendAllowed(c.rule[:0], c.queued.Rest); allowed {
+			return pass, nil
+		}
+		answer.Failed = true
+	}
+	if c.result.RobotsAnswer != nil {
+		return giveBack, nil // one for each Visit
+	}
+	c.result.RobotsAnswer = answer
+	c.refuse(refusal{})
 	return refuse, nil
 }
 

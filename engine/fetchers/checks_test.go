@@ -261,6 +261,7 @@ func checkCases() []checkCase {
 		{"foreign URL", []setting{foreign, disallowed}, "foreign", refuse, outcome.HandedOver},
 		{"finished foreign URL", []setting{foreign, finished}, "foreign", refuse, outcome.OK},
 		{"redirect", []setting{redirect, noRules}, "redirect", fetchRedirect, outcome.None},
+		{"redirect decided", []setting{redirect, disallowed}, "redirect decided", refuse, outcome.None},
 		{"unreachable", []setting{unreachable}, "site unreachable", giveBack, outcome.None},
 		{"robots.txt missing", []setting{noRules, recovered}, "robots.txt missing", fetchRobots, outcome.None},
 		{"recovery pending", []setting{pending, full}, "recovery pending", giveBack, outcome.None},

@@ -23,7 +23,8 @@ type requestKind uint8
 
 const (
 	pageRequest   requestKind = iota // a page of the crawl
-	robotsRequest                    // a robots.txt, or the target of its redirect
+	robotsRequest                    // the robots.txt of the site, or the target of its redirect
+	targetRequest                    // the target of a redirect of the robots.txt of another site
 	rootRequest                      // the root page, as a proof that a failing site serves pages
 )
 

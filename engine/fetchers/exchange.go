@@ -48,14 +48,14 @@ func (x *exchange) fetch(ctx context.Context, c *current, p *fetch.Page) outcome
 	case rootRequest:
 		a.IsProbe, a.WillRetry = true, true
 		x.target = fetch.Target{Fresh: true, Cookie: x.cookiesFor(a.URL)}
-	case robotsRequest:
+	case robotsRequest, targetRequest:
 		a.IsRobots = true
 		// No cookies: rules are the same for all. A failure counts against the site, so it must not be the failure of
 		// an old connection.
 		x.target = fetch.Target{Robots: true, Fresh: true}
 	}
 	o := x.send(ctx, c, p)
-	if c.kind != robotsRequest && x.counts {
+	if !a.IsRobots && x.counts {
 		x.keepCookies(p)
 	}
 	return o
@@ -66,8 +66,7 @@ func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.
 	if l := x.Live.Exchanges.Load(); l != x.limits {
 		x.limits = l
 		o := x.fetcher.Options()
-		o.DialTimeout, o.HeaderTimeout = l.Connect, l.Response
-		o.TotalTimeout, o.Long.SlowTimeout = l.Exchange, l.Slow
+		o.DialTimeout, o.HeaderTimeout, o.TotalTimeout, o.SlowTimeout = l.Connect, l.Response, l.Exchange, l.Slow
 		o.BodyMax = l.BodyMax
 	}
 	key, t := c.result.Visit.Key, &x.target
@@ -75,7 +74,7 @@ func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.
 	t.UserAgent = c.settings.UserAgent
 	t.Limit = bandwidth.HostLimit{Host: urlx.Host(key), Rate: c.settings.Bandwidth}
 	t.Timeouts = fetch.Timeouts(c.settings.Timeouts)
-	t.Authorization = x.Logins.Line(t.Limit.Host)
+	t.Authorization, t.TrustedOnly = x.Logins.Line(key)
 	t.URL, t.HTTPS, t.Host = attempt.Of(p).URL, urlx.HTTPS(key), authority
 	if !x.Proxy {
 		t.Addr = netip.AddrPortFrom(c.site.Addrs().Current(c.result.Visit.Addr), uint16(urlx.Port(key)))
@@ -137,7 +136,7 @@ func (x *exchange) measure(c *current, p *fetch.Page) {
 // kindOf is what the table of exchanges under way calls a request.
 func kindOf(k requestKind) underway.Kind {
 	switch k {
-	case robotsRequest:
+	case robotsRequest, targetRequest:
 		return underway.Robots
 	case rootRequest:
 		return underway.Proof

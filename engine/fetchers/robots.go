@@ -25,6 +25,10 @@ import (
 // that has answered before keeps its queue and is asked again every half hour (see trouble). It is never treated as
 // a site without rules, which RFC 9309 permits after 30 days.
 
+// A site may redirect to any other, which did not ask for that. So what the target answers says nothing about the site
+// that it is at: it counts neither for it nor against it, and changes no delay. The target is asked once; the site that
+// needs the rules pays for a failure. See schedule.RobotsTargets.
+
 // robotsVisits decides what follows from the exchange of a robots.txt.
 type robotsVisits struct {
 	*Crawl
@@ -32,12 +36,11 @@ type robotsVisits struct {
 	decoder *coding.Decoder
 }
 
-// conclude decides what follows from the exchange of a robots.txt for the site origin: that of the Visit, or one whose
-// robots.txt redirects here.
-func (r *robotsVisits) conclude(c *current, p *fetch.Page, o outcome.Outcome, origin []byte) {
+// conclude decides what follows from the exchange of the robots.txt of the site of the Visit.
+func (r *robotsVisits) conclude(c *current, p *fetch.Page, o outcome.Outcome) {
 	d := r.trouble.decide(c, p, o, min(c.queued.Tries, site.RobotsQuickTries-1))
-	if result := r.read(c, p, o, origin, &d); result != nil {
-		r.deliver(c, result, o, d.GiveUpSite)
+	if result := r.read(c, p, o, &d); result != nil {
+		r.apply(c, result, o, d.GiveUpSite)
 	}
 	// The Crawl-delay that was just read also holds for the next request.
 	if p.HasHead() {
@@ -48,17 +51,15 @@ func (r *robotsVisits) conclude(c *current, p *fetch.Page, o outcome.Outcome, or
 // read returns the result of an exchange. It returns nil if there is no result yet: after a redirect, or if the item
 // is tried again.
 func (r *robotsVisits) read(
-	c *current, p *fetch.Page, o outcome.Outcome, origin []byte, d *politeness.Decision,
+	c *current, p *fetch.Page, o outcome.Outcome, d *politeness.Decision,
 ) *site.RobotsResult {
-	result := &site.RobotsResult{Site: origin}
-	switch {
-	case o == outcome.Redirect && c.queued.Redirects < site.RobotsRedirectsMax && r.redirect(c, p, origin):
+	origin := c.result.Visit.Key
+	if o == outcome.Redirect && c.queued.Redirects < site.RobotsRedirectsMax && r.redirect(c, p) {
 		return nil
-	case o == outcome.OK,
-		outcome.IsPageStatus(p.Status) && p.HeadLen > 0 && o != outcome.TruncatedDisconnect && o != outcome.TruncatedTime:
-		r.parse(p, result)
-	case o.Class() == outcome.ClassAnswer && !outcome.IsPageStatus(p.Status):
-		result.Rules = r.Rules.Share(robots.AllowAll())
+	}
+	rules, known := r.rulesOf(p, o, origin)
+	switch {
+	case known:
 	case c.ofWay:
 		c.returnItem()
 		return nil
@@ -67,61 +68,86 @@ func (r *robotsVisits) read(
 		again.Tries++
 		c.result.Release.Front = [][]byte{queued.Append(nil, &again)}
 		return nil
-	default:
-		result.Unreachable = true
 	}
-	return result
+	return &site.RobotsResult{Site: origin, Rules: rules, Unreachable: rules == nil}
 }
 
-// parse reads the rules of a robots.txt. Rules that are too large count as unreachable.
-func (r *robotsVisits) parse(p *fetch.Page, result *site.RobotsResult) {
+// concludeTarget decides what follows from the exchange of a URL to which the robots.txt of another site redirects.
+func (r *robotsVisits) concludeTarget(c *current, p *fetch.Page, o outcome.Outcome) {
+	r.trouble.decide(c, p, outcome.Cancelled, 0) // for the due times alone
+	if c.ofWay {
+		c.returnItem()
+		return
+	}
+	answer := &site.RobotsAnswer{URL: bytes.Clone(c.url), Item: bytes.Clone(c.item)}
+	c.result.RobotsAnswer = answer
+	if o == outcome.Redirect {
+		if url, err := urlx.Resolve(nil, c.url, p.Head().Location()); err == nil {
+			answer.RedirectsTo = url
+			return
+		}
+	}
+	answer.Rules, _ = r.rulesOf(p, o, c.queued.RobotsOf)
+	answer.Failed = answer.Rules == nil
+	if !answer.Failed && string(c.queued.Rest) == robots.FilePath && c.site.NeedsRobots(c.now) {
+		own := &site.RobotsResult{Rules: answer.Rules}
+		own.Apply(&c.site, p.Times.Ended)
+		c.postponeSite(p.Times.Ended.Add(r.Live.Policy().SiteDelay(c.settings.Delay(), c.site.CrawlDelay())))
+	}
+}
+
+// rulesOf returns the rules that a response has for the site origin. known is false if there is no response that
+// decides. Rules that are too large are known, and nil.
+func (r *robotsVisits) rulesOf(p *fetch.Page, o outcome.Outcome, origin []byte) (rules *robots.Rules, known bool) {
+	switch {
+	case o == outcome.OK,
+		outcome.IsPageStatus(p.Status) && p.HeadLen > 0 && o != outcome.TruncatedDisconnect && o != outcome.TruncatedTime:
+		return r.parse(p, origin), true
+	case o.Class() == outcome.ClassAnswer && !outcome.IsPageStatus(p.Status):
+		return r.Rules.Share(robots.AllowAll()), true
+	default:
+		return nil, false
+	}
+}
+
+// parse reads the rules of a robots.txt. It returns nil if they are too large, which counts as unreachable.
+func (r *robotsVisits) parse(p *fetch.Page, origin []byte) *robots.Rules {
 	body, _ := p.Decoded(r.decoder)
 	rules := robots.Parse(body, robots.Token)
 	if !r.Rules.Accepts(rules) {
-		result.Unreachable = true
-		r.Clamps.RobotsLarge(time.Now(), result.Site, rules.Size())
-		return
+		r.Clamps.RobotsLarge(time.Now(), origin, rules.Size())
+		return nil
 	}
-	result.Rules = r.Rules.Share(rules)
 	most := r.Live.Policy().CrawlDelayMax
 	if asked, _ := rules.CrawlDelay(); asked > most {
 		r.Store.Count.DelaysCapped.Add(1)
-		r.Clamps.CrawlDelay(time.Now(), result.Site, asked, most)
+		r.Clamps.CrawlDelay(time.Now(), origin, asked, most)
 	}
+	return r.Rules.Share(rules)
 }
 
 // redirect makes the target of a redirect an item of its site. It returns false if the target is not a URL that can be
 // fetched.
-func (r *robotsVisits) redirect(c *current, p *fetch.Page, origin []byte) bool {
+func (r *robotsVisits) redirect(c *current, p *fetch.Page) bool {
 	url, err := urlx.Resolve(nil, c.url, p.Head().Location())
 	if err != nil {
 		return false
 	}
+	origin := c.result.Visit.Key
 	target, path := urlx.Split(url)
 	it := queued.URL{RobotsOf: origin, Redirects: c.queued.Redirects + 1, Depth: c.queued.Depth, Rest: path}
-	item, visited := queued.Append(nil, &it), c.result.Visit.Key
-	if bytes.Equal(target, visited) {
+	item := queued.Append(nil, &it)
+	if bytes.Equal(target, origin) {
 		c.result.Release.Front = [][]byte{item} // for the next Visit of this site
 		return true
 	}
-	if bytes.Equal(origin, visited) {
-		c.result.Release.Park = true
-	}
+	c.result.Release.Park = true
 	c.result.RobotsRedirect = &site.RobotsRedirect{Site: target, Origin: bytes.Clone(origin), Item: item}
 	return true
 }
 
-// deliver gives the result to the site that needs it: here if it is the site of the Visit, by the returner if it is
-// parked.
-func (r *robotsVisits) deliver(c *current, result *site.RobotsResult, o outcome.Outcome, giveUp bool) {
-	if c.item != nil {
-		result.Site = bytes.Clone(result.Site)
-		if !bytes.Equal(result.Site, c.result.Visit.Key) {
-			c.result.RobotsResult = result
-			return
-		}
-		// A chain of redirects that leads back: the site is not parked, since it is visited.
-	}
+// apply applies the result to the site of the Visit.
+func (r *robotsVisits) apply(c *current, result *site.RobotsResult, o outcome.Outcome, giveUp bool) {
 	s, now := &c.site, time.Now()
 	result.Apply(s, now)
 	if !result.Unreachable || s.Rules != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"orbweaver/engine/attempt"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/site"
@@ -52,7 +53,7 @@ func (x *exchange) isOfWay(c *current, fault outcome.Way) bool {
 // answer describes a response for outage.Way.
 func (x *exchange) answer(c *current, p *fetch.Page, o outcome.Outcome) *outage.Answer {
 	x.answered = outage.Answer{
-		Host: urlx.Host(c.result.Visit.Key), Status: p.Status, Payload: p.Body(), IsRobots: c.kind == robotsRequest,
+		Host: urlx.Host(c.result.Visit.Key), Status: p.Status, Payload: p.Body(), IsRobots: attempt.Of(p).IsRobots,
 		Served: c.site.Stored > 0, FirstByte: p.Times.FirstByte, EndedAt: p.Times.Ended,
 	}
 	switch {

@@ -1,6 +1,7 @@
 package fetchers
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"time"
@@ -95,15 +96,16 @@ func (w *Worker) visit(ctx context.Context, v *visit.Visit) error {
 
 // request makes the request that follows from the checks of an item.
 func (w *Worker) request(ctx context.Context, c *current, follows verdict) error {
-	origin := c.result.Visit.Key // of a robots.txt
 	switch follows {
 	case fetchRobots:
 		c.useRobots()
 	case fetchRoot:
 		c.useRoot()
 	case fetchRedirect:
-		origin = c.queued.RobotsOf
-		c.kind = robotsRequest
+		c.kind = targetRequest
+		if bytes.Equal(c.queued.RobotsOf, c.result.Visit.Key) { // redirects that lead back
+			c.kind = robotsRequest
+		}
 		c.takeItem()
 	default:
 		c.takeItem()
@@ -114,7 +116,9 @@ func (w *Worker) request(ctx context.Context, c *current, follows verdict) error
 	}
 	switch c.kind {
 	case robotsRequest:
-		w.robots.conclude(c, p, o, origin)
+		w.robots.conclude(c, p, o)
+	case targetRequest:
+		w.robots.concludeTarget(c, p, o)
 	case rootRequest:
 		w.concludeRoot(c, p, o)
 	case pageRequest:
@@ -163,7 +167,11 @@ func (w *Worker) fetch(ctx context.Context, c *current) (*fetch.Page, outcome.Ou
 	default:
 		a := attempt.Of(p)
 		a.Outcome, a.Fingerprint = o, urlx.Fingerprint(w.HashSeed, a.URL)
-		site.CountExchange(&c.site, o, int64(p.HeadLen)+p.PayloadLen)
+		counted := o
+		if c.kind == targetRequest {
+			counted = outcome.OK // a failure is none of the site
+		}
+		site.CountExchange(&c.site, counted, int64(p.HeadLen)+p.PayloadLen)
 		return p, o, nil
 	}
 }

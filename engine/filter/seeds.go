@@ -17,6 +17,7 @@ type Seeds struct {
 	prefixes stringSet
 	slashes  atomic.Int64 // most slashes in any prefix: longer prefixes of a URL need no lookup
 	verdicts [4096]atomic.Pointer[domainVerdict]
+	watch    func(url []byte) // called with each seed; nil for none
 }
 
 // domainVerdict caches the offset of a host's registrable domain.
@@ -24,6 +25,9 @@ type domainVerdict struct {
 	host string
 	cut  int
 }
+
+// Watch lets f, which must be safe for concurrent use, see each seed. It is called before any seed is added.
+func (s *Seeds) Watch(f func(url []byte)) { s.watch = f }
 
 // Add adds a seed in normal form (borrowed). The error says that it is none.
 func (s *Seeds) Add(url []byte) error { return s.AddAll([][]byte{url}) }
@@ -50,6 +54,11 @@ func (s *Seeds) AddAll(urls [][]byte) error {
 		old := s.slashes.Load()
 		if most <= old || s.slashes.CompareAndSwap(old, most) {
 			break
+		}
+	}
+	if s.watch != nil {
+		for _, url := range urls {
+			s.watch(url)
 		}
 	}
 	s.hosts.add(hosts...)

@@ -7,22 +7,28 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"orbweaver/internal/urlx"
 )
 
-// Logins are names and passwords by host. They are read once and do not change. The zero value has none.
+// Logins are names and passwords by host. The zero value has none. Safe for concurrent use.
 type Logins struct {
-	lines map[string][]byte // lines of a request's head, by host in normal form
+	hosts map[string][]byte // lines of a request's head, by host in normal form; they do not change after Read
+	count int               // of entries
+
+	mu    sync.RWMutex
+	sites map[string][]byte // the same by site; guarded by mu
 }
 
 // hostsMax is how many hosts a file may name.
 const hostsMax = 100_000
 
-// Read reads a file in the form of netrc: words "machine HOST login NAME password PASSWORD". A default entry is a
-// fault, since it would send a password to every host.
+// Read reads a file in the form of netrc: words "machine HOST login NAME password PASSWORD". A site, such as
+// http://example.org:8080, may stand in place of HOST. A default entry is a fault, since it would send a password to
+// every host.
 func Read(r io.Reader) (*Logins, error) {
-	l := &Logins{lines: make(map[string][]byte)}
+	l := &Logins{hosts: make(map[string][]byte), sites: make(map[string][]byte)}
 	words := bufio.NewScanner(r)
 	words.Buffer(nil, 1<<20)
 	words.Split(bufio.ScanWords)
@@ -66,34 +72,75 @@ func shown(word string) string {
 type entry struct{ host, name, password string }
 
 func (l *Logins) add(e entry) error {
+	scheme, name, isSite := strings.Cut(e.host, "://")
+	if !isSite {
+		scheme, name = "https", e.host
+	}
 	switch {
 	case e == entry{}:
 		return nil
-	case e.host == "" || e.name == "":
+	case name == "" || e.name == "":
 		return fmt.Errorf("an entry lacks its machine or login (machine %q)", e.host)
-	case strings.ContainsAny(e.host, "/?#@\\"):
-		return fmt.Errorf("machine %q is not the name of a host", e.host)
+	case strings.ContainsAny(name, "/?#@\\") || scheme != "http" && scheme != "https":
+		return fmt.Errorf("machine %q is neither the name of a host nor http://HOST:PORT or https://HOST:PORT", e.host)
 	case strings.ContainsAny(e.name, ":"):
 		return fmt.Errorf("machine %s: a login has no colon", e.host)
-	case len(l.lines) == hostsMax:
+	case l.count == hostsMax:
 		return fmt.Errorf("more than %d machines", hostsMax)
 	}
-	url, err := urlx.Normalize(nil, []byte("http://"+e.host+"/"))
+	url, err := urlx.Normalize(nil, []byte(scheme+"://"+name+"/"))
 	if err != nil {
 		return fmt.Errorf("machine %q: %s", e.host, urlx.Reason(err))
 	}
 	secret := base64.StdEncoding.EncodeToString([]byte(e.name + ":" + e.password))
-	l.lines[string(urlx.Host(url))] = []byte("Authorization: Basic " + secret + "\r\n")
+	line := []byte("Authorization: Basic " + secret + "\r\n")
+	site, _ := urlx.Split(url)
+	switch {
+	case isSite:
+		l.sites[string(site)] = line
+		l.count++
+	case len(site) > len("https://")+len(urlx.Host(url)):
+		return fmt.Errorf("machine %q has a port: write http://%s or https://%s", e.host, e.host, e.host)
+	default:
+		l.hosts[string(urlx.Host(url))] = line
+		l.count++
+	}
 	return nil
 }
 
-// Line returns the line of a request's head for a host in normal form; nil if no password is known.
-func (l *Logins) Line(host []byte) []byte {
-	if len(l.lines) == 0 {
-		return nil
+// AddSeed lets the password of a host go to the site of a seed, a URL in normal form.
+func (l *Logins) AddSeed(url []byte) {
+	line := l.hosts[string(urlx.Host(url))]
+	if line == nil {
+		return
 	}
-	return l.lines[string(host)]
+	site, _ := urlx.Split(url)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.sites[string(site)] == nil {
+		l.sites[string(site)] = line
+	}
 }
 
-// Count is the number of hosts with a password.
-func (l *Logins) Count() int { return len(l.lines) }
+// Line returns the line of a request's head for a site; nil if it gets no password. trustedOnly says that neither a
+// seed nor the file names the site: then only a server with a valid certificate may have the password.
+func (l *Logins) Line(site []byte) (line []byte, trustedOnly bool) {
+	if l.count == 0 {
+		return nil, false
+	}
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if line := l.sites[string(site)]; line != nil {
+		return line, false
+	}
+	if !urlx.HTTPS(site) || urlx.Port(site) != httpsPort {
+		return nil, false
+	}
+	return l.hosts[string(urlx.Host(site))], true
+}
+
+// httpsPort is the port of https://HOST.
+const httpsPort = 443
+
+// Count is the number of machines with a password. Seeds do not count.
+func (l *Logins) Count() int { return l.count }

@@ -6,24 +6,47 @@ import (
 	"testing"
 )
 
-// Each host of a file has its own line, under its normal form.
-func TestRead_hostsHaveTheirOwnPasswords(t *testing.T) {
+// passwordFor is the name and password that a site gets; empty for none.
+func passwordFor(t *testing.T, l *Logins, site string) string {
+	t.Helper()
+	line, trustedOnly := l.Line([]byte(site))
+	word := strings.TrimSuffix(strings.TrimPrefix(string(line), "Authorization: Basic "), "\r\n")
+	secret, err := base64.StdEncoding.DecodeString(word)
+	if err != nil {
+		t.Error(err)
+	}
+	if trustedOnly && line != nil {
+		return string(secret) + " (trusted)"
+	}
+	return string(secret)
+}
+
+// A password goes to its host over HTTPS, to the sites of its seeds, and to no other port, scheme or host.
+func TestRead_passwordsGoToTheirSites(t *testing.T) {
 	l, err := Read(strings.NewReader("machine Private.Example.org login me password s3cret\n" +
-		"machine 192.0.2.1\n  login you\n  password \"x\n  account none\n"))
-	if err != nil || l.Count() != 2 {
+		"machine 192.0.2.1\n  login you\n  password \"x\n  account none\n" +
+		"machine http://intranet:8080 login we password y\n"))
+	if err != nil || l.Count() != 3 {
 		t.Fatal(l, err)
 	}
-	for host, want := range map[string]string{
-		"private.example.org": "me:s3cret", "192.0.2.1": `you:"x`, "example.org": "", "a.private.example.org": "",
+	l.AddSeed([]byte("http://192.0.2.1:8000/start?q"))
+	l.AddSeed([]byte("http://other.example.org/"))
+	for site, want := range map[string]string{
+		"https://private.example.org": "me:s3cret (trusted)", "http://private.example.org": "",
+		"https://private.example.org:8443": "", "http://private.example.org:443": "",
+		"https://192.0.2.1": `you:"x (trusted)`, "http://192.0.2.1:8000": `you:"x`, "http://192.0.2.1": "",
+		"https://192.0.2.1:8000": "",
+		"http://intranet:8080":   "we:y", "https://intranet": "", "http://intranet": "",
+		"https://example.org": "", "https://a.private.example.org": "", "http://other.example.org": "",
 	} {
-		line := strings.TrimSuffix(strings.TrimPrefix(string(l.Line([]byte(host))), "Authorization: Basic "), "\r\n")
-		if got, err := base64.StdEncoding.DecodeString(line); err != nil || string(got) != want {
-			t.Errorf("%s: %q, want %q: %v", host, got, want, err)
+		if got := passwordFor(t, l, site); got != want {
+			t.Errorf("%s: %q, want %q", site, got, want)
 		}
 	}
-	if line := new(Logins).Line([]byte("a.test")); line != nil {
+	if line, _ := new(Logins).Line([]byte("https://a.test")); line != nil {
 		t.Errorf("without a file: %q", line)
 	}
+	new(Logins).AddSeed([]byte("https://a.test/"))
 }
 
 // What would send a password to the wrong host, or none, is refused, and the message does not tell it.
@@ -31,6 +54,8 @@ func TestRead_refusesWhatIsNotNetrc(t *testing.T) {
 	for _, text := range []string{
 		"default login me password s3cret", "machine a.test", "machine a.test password s3cret", "login me password s3cret",
 		"s3cretword", "machine a/b login me password s3cret", "machine a.test login a:b password s3cret",
+		"machine a.test:8080 login me password s3cret", "machine ftp://a.test login me password s3cret",
+		"machine http://a.test/b login me password s3cret",
 	} {
 		if l, err := Read(strings.NewReader(text)); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%q: %v, %v", text, l, err)
@@ -47,9 +72,11 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for host, line := range l.lines {
-			if strings.Count(string(line), "\n") != 1 || host == "" {
-				t.Errorf("%q: %q", host, line)
+		for _, lines := range []map[string][]byte{l.hosts, l.sites} {
+			for host, line := range lines {
+				if strings.Count(string(line), "\n") != 1 || host == "" {
+					t.Errorf("%q: %q", host, line)
+				}
 			}
 		}
 	})

@@ -39,6 +39,8 @@ type Parts struct {
 	Admission Admission // for the short forms of delayed URLs
 	Skipped   *skipped.List
 	Live      *settings.Live
+	// RequestTargets is Returner.RequestTargets.
+	RequestTargets func(now time.Time, owns func(site []byte) bool) error
 }
 
 // Queues are where queued URLs and their sites are.
@@ -110,6 +112,8 @@ type Distributor struct {
 	delayedSites delayedSites
 	end          endCheck
 
+	requestTargets func(now time.Time, owns func(site []byte) bool) error
+
 	sites []*visit.State // scratch
 }
 
@@ -122,7 +126,7 @@ const (
 func NewDistributor(p *Parts) *Distributor {
 	d := &Distributor{
 		Queues: p.Queues, Signals: p.Signals, options: p.Options, journal: p.Journal, gate: p.Gate, cluster: p.Cluster,
-		front: p.Front, dead: p.Dead,
+		front: p.Front, dead: p.Dead, requestTargets: p.RequestTargets,
 	}
 	d.purge = purge{
 		workbench: p.Workbench, queues: p.OnDisk, dead: p.Dead, rules: p.Rules, wake: func() { notify.Send(p.Wake) },
@@ -239,7 +243,7 @@ func (d *Distributor) step(now time.Time) (moved bool, err error) {
 	for _, vs := range d.sites {
 		d.Unresolved.Put(d.Workbench.Site(vs).AppendKey(nil))
 	}
-	if err := d.spiller.step(now); err != nil {
+	if err := errors.Join(d.requestTargets(now, d.cluster.Owns), d.spiller.step(now)); err != nil {
 		return false, err
 	}
 	evicted := 0

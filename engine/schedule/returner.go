@@ -11,7 +11,6 @@ import (
 	"orbweaver/engine/queued"
 	"orbweaver/engine/readyqueue"
 	"orbweaver/engine/settings"
-	"orbweaver/engine/site"
 	"orbweaver/engine/sites"
 	"orbweaver/engine/visit"
 )
@@ -27,6 +26,7 @@ type Returner struct {
 	Dead            *DeadSites
 	Live            *settings.Live
 	Cluster         cluster.RobotsRouter
+	Robots          *RobotsTargets
 	WakeFeeder      func()
 	WakeDistributor func()
 
@@ -108,12 +108,10 @@ func (r *Returner) fold(result *visit.Result) error {
 		r.Unresolved.Put(key)
 	}
 	if result.RobotsRedirect != nil {
-		if err := r.RedirectRobots(result.RobotsRedirect); err != nil {
-			return err
-		}
+		return r.RedirectRobots(result.RobotsRedirect)
 	}
-	if result.RobotsResult != nil {
-		return r.SettleRobots(result.RobotsResult)
+	if result.RobotsAnswer != nil {
+		return r.settleTarget(result.RobotsAnswer, result.Visit.Acquired, now)
 	}
 	return nil
 }
@@ -128,52 +126,4 @@ func (r *Returner) requeueLast(site []byte, items [][]byte) [][]byte {
 		return items // the Flusher gets the same error, and reports it
 	}
 	return items[:last]
-}
-
-// SettleRobots gives the result of a redirected robots.txt to the site that waits for it, or to the agent that owns it.
-func (r *Returner) SettleRobots(result *site.RobotsResult) error {
-	if r.Cluster.SendResult(result) {
-		return nil
-	}
-	return r.DeliverRobots(result)
-}
-
-// RedirectRobots puts a redirect of a robots.txt at the head of the site that it leads to. If that site itself waits
-// for a redirected robots.txt, it stops waiting and asks again later: each of two sites may wait for the other, or the
-// redirects may be a loop.
-func (r *Returner) RedirectRobots(redirect *site.RobotsRedirect) error {
-	if r.Cluster.SendRedirect(redirect) {
-		return nil
-	}
-	sent := false
-	err := r.Sites.UseOrAdd(redirect.Site, func(vs *visit.State) {
-		if sent = r.Workbench.PushFront(vs, redirect.Item); sent {
-			r.Workbench.Unpark(vs, nil)
-		}
-	})
-	r.WakeFeeder() // if it came from another agent, nothing else wakes the Feeder
-	if err == nil && !sent {
-		err = r.SettleRobots(&site.RobotsResult{Site: redirect.Origin, Unreachable: true})
-	}
-	return err
-}
-
-// DeliverRobots gives the result of a redirected robots.txt to the site that waits for it.
-func (r *Returner) DeliverRobots(result *site.RobotsResult) error {
-	return r.Sites.Use(result.Site, func(vs *visit.State) {
-		now := time.Now()
-		if result.Rules != nil {
-			delay, _ := result.Rules.CrawlDelay()
-			r.Workbench.Site(vs).Postpone(now.Add(r.Live.SiteDelay(result.Site, delay)), time.Time{})
-		}
-		tries := int8(0)
-		r.Workbench.Unpark(vs, func(s *site.State) {
-			result.Apply(s, now)
-			tries = s.RobotsTries
-		})
-		if pause := site.RobotsRetryWait(tries); result.Unreachable && pause > 0 {
-			r.Workbench.Site(vs).Postpone(now.Add(pause), time.Time{})
-		}
-		r.WakeFeeder() // if it came from another agent, nothing else wakes the Feeder
-	})
 }

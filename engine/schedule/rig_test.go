@@ -116,6 +116,7 @@ func newRig(tb testing.TB, disk vfs.FS, dir string, memory int64, trapFloor int)
 		Options: Options{SiteItems: 64}, Journal: ledger, Dead: dead, Rules: rules, Front: NewFront(w, 0),
 		Flushes: r.flushes, Gate: gate, Cluster: cluster.Alone{}, Traps: detector, Admission: discard{},
 		Skipped: list, Live: live,
+		RequestTargets: func(time.Time, func([]byte) bool) error { return nil },
 	}
 	return r
 }

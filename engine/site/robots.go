@@ -34,6 +34,16 @@ type RobotsResult struct {
 	Age         time.Duration // age of the rules, if another agent fetched them
 }
 
+// RobotsAnswer is the answer of a URL to which the robots.txt of other sites redirects.
+type RobotsAnswer struct {
+	URL         []byte
+	Item        []byte        // the queued item of the URL
+	Rules       *robots.Rules // nil after a redirect or a failure
+	RedirectsTo []byte        // nil unless the URL redirects
+	Failed      bool
+	Age         time.Duration // of the rules
+}
+
 // Apply stores the result in the state of the parked site.
 func (v *RobotsResult) Apply(s *State, now time.Time) {
 	if v.Unreachable {
@@ -57,6 +67,11 @@ func RobotsRetryWait(tries int8) time.Duration {
 func (s *State) SetRules(rules *robots.Rules, until time.Time) {
 	s.Rules = rules
 	s.RulesUntil = uint32(min(max(until.Unix(), 0), math.MaxUint32))
+}
+
+// RulesFetchedAt returns when the rules of a site were fetched.
+func RulesFetchedAt(s *State) time.Time {
+	return time.Unix(int64(s.RulesUntil), 0).Add(-RobotsLifetime)
 }
 
 // NeedsRobots reports whether robots.txt must be fetched before anything else. That is so if there are no valid rules,

@@ -15,8 +15,8 @@ type Result struct {
 	Release workbench.Release
 	// RequeueLast: the last item of Release.Front goes to the end of the site's queue
 	RequeueLast    bool
-	RobotsRedirect *site.RobotsRedirect // nil unless a robots.txt redirects to another site
-	RobotsResult   *site.RobotsResult   // nil unless the robots.txt of another site has been decided
+	RobotsRedirect *site.RobotsRedirect // nil unless the robots.txt of the site redirects to another site
+	RobotsAnswer   *site.RobotsAnswer   // nil unless robots.txt files of other sites redirect here
 }
 
 // ResultQueue takes finished Visits from the fetch workers to the returner.
