@@ -287,4 +287,9 @@ var Catalogue = []Entry{
 		"hundreds of hosts whose robots.txt redirects to one host",
 		"one request answers all that name the same URL; all together get a tenth of its turns",
 	},
+	{
+		"X03",
+		"a mirror on another domain is crawled before the original, whole or with a word more",
+		"all links of the original are followed, also with --near-duplicates skip-links",
+	},
 }

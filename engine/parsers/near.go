@@ -1,6 +1,7 @@
 package parsers
 
 import (
+	"bytes"
 	"strconv"
 	"time"
 
@@ -8,7 +9,9 @@ import (
 	"orbweaver/engine/capture"
 	"orbweaver/engine/dedup"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
 	"orbweaver/engine/neardup"
+	"orbweaver/internal/urlx"
 )
 
 // nearFinder compares the text of a page with those of earlier pages (--near-duplicates). After compare it has what was
@@ -26,7 +29,8 @@ type nearFinder struct {
 }
 
 // compare compares the page whose links were extracted, and takes its links from a near-duplicate if the mode says so.
-// A seed keeps them. It may be repeated.
+// A seed keeps them, and so does a page whose earlier page is on another domain: a hostile mirror that is crawled first
+// must not take the links of the original. It may be repeated.
 func (f *nearFinder) compare(x *extractor, a *attempt.Attempt) (err error) {
 	f.hasText, f.isNear, f.skips = false, false, false
 	if f.known.Mode() == neardup.Off || len(x.Text) == 0 {
@@ -38,10 +42,17 @@ func (f *nearFinder) compare(x *extractor, a *attempt.Attempt) (err error) {
 	if f.near, f.isNear, err = f.known.Find(f.fingerprint, a.URL); err != nil {
 		return err
 	}
-	if f.skips = f.isNear && f.known.Mode() == neardup.SkipLinks && !a.Seed; f.skips {
+	f.skips = f.isNear && f.known.Mode() == neardup.SkipLinks && !a.Seed && haveOneDomain(a.URL, f.near.URI)
+	if f.skips {
 		x.SkipOfNear()
 	}
 	return nil
+}
+
+// haveOneDomain reports whether two URLs in normal form have the same registrable domain.
+func haveOneDomain(url []byte, other string) bool {
+	domain := filter.Domain(urlx.Host(url))
+	return bytes.Equal(domain, filter.Domain(urlx.Host([]byte(other))))
 }
 
 // add makes the page one that later ones are compared with. response is the record that was stored.

@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"strings"
 	"testing"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
+	"orbweaver/engine"
+	"orbweaver/engine/neardup"
 	"orbweaver/engine/report"
 )
 
@@ -117,6 +120,59 @@ func TestHostile_X02_aCrowdThatRedirectsToOneHostSharesATenthOfItsTurns(t *testi
 				wantApart(t, s, r, c.requests)
 				if n := r.Outcomes["robots-unreachable"]; name != "what it disallows" && n > 0 {
 					t.Errorf("%d of %d hosts got no rules", n, crowd)
+				}
+			})
+		})
+	}
+}
+
+// article is a page of 400 words that depend on a number, with a link.
+func article(n int, link string) string {
+	random := rand.New(rand.NewPCG(uint64(n), 3))
+	var b strings.Builder
+	for range 400 {
+		fmt.Fprintf(&b, "w%c%c%c ", 'a'+random.IntN(26), 'a'+random.IntN(26), 'a'+random.IntN(26))
+	}
+	return fmt.Sprintf("<p>%s<a href=%s>next</a>", b.String(), link)
+}
+
+// A mirror on another domain has each article of an honest site before it is crawled there: whole, with another link, or
+// with a word more. The honest site has all its articles all the same, and each copy has its links followed.
+func TestHostile_X03_aMirrorThatComesFirstTakesNoLinks(t *testing.T) {
+	const articles = 40
+	for name, more := range map[string]string{"copies": "", "near copies": " mirrored"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				host := func(list bool, more string) testbed.Responder {
+					return func(path string, _ int, c net.Conn) {
+						n := 0
+						switch _, err := fmt.Sscanf(path, "/a%d", &n); {
+						case err == nil && n < articles:
+							testbed.Respond(c, 200, "", article(n, fmt.Sprintf("/a%d", n+1))+"<p>"+more)
+						case path == "/" && list:
+							page := ""
+							for i := range articles {
+								page += fmt.Sprintf("<a href=/a%d>x</a>", i)
+							}
+							testbed.Respond(c, 200, "", page)
+						case path == "/":
+							testbed.Respond(c, 200, "", "<a href=/a0>x</a>")
+						case path == "/robots.txt" && !list:
+							testbed.Respond(c, 200, "", "User-agent: *\nCrawl-delay: 8\n") // so that it comes second
+						default:
+							testbed.Respond(c, 404, "", "")
+						}
+					}
+				}
+				s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{
+					testbed.FirstHost: host(false, ""), "mirror.test": host(true, more),
+				}}
+				r, _ := s.Crawl(t, func(c *engine.Config) { c.Seen.Near.Mode = neardup.SkipLinks })
+				if n := len(s.Pages(testbed.FirstHost)); n != articles+2 { // the root page, and a link that leads nowhere
+					t.Errorf("%d requests for pages of the honest host, want %d: %v", n, articles+2, r.Outcomes)
+				}
+				if more != "" && r.NearDuplicates < articles/2 {
+					t.Errorf("%d near-duplicates only", r.NearDuplicates)
 				}
 			})
 		})

@@ -28,7 +28,7 @@ type mirrored struct{ articles int }
 
 // Host implements guest.Guest.
 func (g *mirrored) Host(name string) (address netip.Addr, ok bool) {
-	for i, host := range []string{"site.test", "mirror.test"} {
+	for i, host := range []string{"site.test", "mirror.site.test"} {
 		if name == host {
 			return netip.AddrFrom4([4]byte{198, 51, 100, byte(i + 1)}), true
 		}
@@ -50,7 +50,7 @@ func (g *mirrored) body(host, path string) string {
 	if path == "/" { // a list of the articles of the site, and then of the mirror
 		page := ""
 		for i := range 2 * g.articles {
-			page += fmt.Sprintf("<a href=http://%s/a%d>x</a>", []string{"site.test", "mirror.test"}[i/g.articles], i%g.articles)
+			page += fmt.Sprintf("<a href=http://%s/a%d>x</a>", []string{"site.test", "mirror.site.test"}[i/g.articles], i%g.articles)
 		}
 		return page
 	}
@@ -63,7 +63,7 @@ func (g *mirrored) body(host, path string) string {
 		words[i] = fmt.Sprintf("w%c%c%c", 'a'+random.IntN(26), 'a'+random.IntN(26), 'a'+random.IntN(26))
 	}
 	page := "<title>Article</title><p>" + strings.Join(words, " ")
-	if host == "mirror.test" {
+	if host == "mirror.site.test" {
 		page += fmt.Sprintf("<p>Mirrored<img src=/i%d><a href=/only%d></a>", n, n)
 	}
 	return page
@@ -164,16 +164,16 @@ func TestNearDuplicates_ofAMirrorAreMarkedAndMayBeLeftAlone(t *testing.T) {
 					t.Errorf("%d links dropped, %d captures say so; want %d", n, c.skipped, skipped)
 				}
 				for i := range g.articles {
-					if !c.urls[fmt.Sprintf("http://mirror.test/i%d", i)] {
+					if !c.urls[fmt.Sprintf("http://mirror.site.test/i%d", i)] {
 						t.Errorf("image %d was not fetched", i)
 					}
-					field := c.near[fmt.Sprintf("http://mirror.test/a%d", i)]
-					if c.urls[fmt.Sprintf("http://mirror.test/only%d", i)] == strings.Contains(field, capture.LinksSkipped) {
+					field := c.near[fmt.Sprintf("http://mirror.site.test/a%d", i)]
+					if c.urls[fmt.Sprintf("http://mirror.site.test/only%d", i)] == strings.Contains(field, capture.LinksSkipped) {
 						t.Errorf("page %d that only the mirror links to: %q", i, field)
 					}
 				}
 				for url, field := range c.near {
-					if !strings.HasSuffix(field, " of="+strings.Replace(url, "mirror", "site", 1)) {
+					if !strings.HasSuffix(field, " of="+strings.Replace(url, "mirror.", "", 1)) {
 						t.Errorf("%s: %s", url, field)
 					}
 				}
