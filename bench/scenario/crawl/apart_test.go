@@ -136,8 +136,8 @@ func article(n int, link string) string {
 	return fmt.Sprintf("<p>%s<a href=%s>next</a>", b.String(), link)
 }
 
-// A mirror on another domain has each article of an honest site before it is crawled there: whole, with another link, or
-// with a word more. The honest site has all its articles all the same, and each copy has its links followed.
+// A mirror on another domain has each article of an honest site before it is crawled there: whole, or with a word more.
+// The honest site has all its articles all the same, and each copy has its links followed.
 func TestHostile_X03_aMirrorThatComesFirstTakesNoLinks(t *testing.T) {
 	const articles = 40
 	for name, more := range map[string]string{"copies": "", "near copies": " mirrored"} {

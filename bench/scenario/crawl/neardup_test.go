@@ -50,7 +50,8 @@ func (g *mirrored) body(host, path string) string {
 	if path == "/" { // a list of the articles of the site, and then of the mirror
 		page := ""
 		for i := range 2 * g.articles {
-			page += fmt.Sprintf("<a href=http://%s/a%d>x</a>", []string{"site.test", "mirror.site.test"}[i/g.articles], i%g.articles)
+			host := []string{"site.test", "mirror.site.test"}[i/g.articles]
+			page += fmt.Sprintf("<a href=http://%s/a%d>x</a>", host, i%g.articles)
 		}
 		return page
 	}
