@@ -292,4 +292,14 @@ var Catalogue = []Entry{
 		"a mirror on another domain is crawled before the original, whole or with a word more",
 		"all links of the original are followed, also with --near-duplicates skip-links",
 	},
+	{
+		"X04",
+		"a page links to hundreds of URLs that another host does not have",
+		"one request for each; no page of the other host is left out",
+	},
+	{
+		"X05",
+		"a host at the address of an honest one that stays silent",
+		"the address waits for its time-outs, until the silent host is given up",
+	},
 }

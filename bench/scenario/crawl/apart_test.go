@@ -101,7 +101,7 @@ func TestHostile_X02_aCrowdThatRedirectsToOneHostSharesATenthOfItsTurns(t *testi
 		"one URL":           {"/target", 1},
 		"a URL for each":    {"/target?%d", 40},
 		"the same rules":    {"/robots.txt", 0},
-		"what it disallows": {"/secret?%d", 1},
+		"what it disallows": {"/secret?%d", 5}, // until its rules are known
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -173,6 +173,69 @@ func TestHostile_X03_aMirrorThatComesFirstTakesNoLinks(t *testing.T) {
 				}
 				if more != "" && r.NearDuplicates < articles/2 {
 					t.Errorf("%d near-duplicates only", r.NearDuplicates)
+				}
+			})
+		})
+	}
+}
+
+// pageChain is a host whose pages each link to the next one, so that links are found late. It has nothing else.
+func pageChain(pages int) testbed.Responder {
+	return func(path string, _ int, c net.Conn) {
+		n := 0
+		switch _, err := fmt.Sscanf(path, "/%d", &n); {
+		case path == "/" || err == nil && n < pages:
+			testbed.Respond(c, 200, "", article(n+1, fmt.Sprintf("/%d", n+1)))
+		default:
+			testbed.Respond(c, 404, "", "")
+		}
+	}
+}
+
+// A page of another host links to 500 URLs that the honest host does not have. Each costs it a request, which is the
+// bound: links of others may be right. But no page of the honest host is left out for that, or counts as a trap.
+func TestHostile_X04_linksToAnotherHostCostOneRequestEach(t *testing.T) {
+	const pages, junk = 100, 500
+	synctest.Test(t, func(t *testing.T) {
+		list := ""
+		for i := range junk {
+			list += fmt.Sprintf("<a href=http://%s/junk%d>x</a>", testbed.FirstHost, i)
+		}
+		s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{
+			testbed.FirstHost: pageChain(pages),
+			"evil.test":       func(_ string, _ int, c net.Conn) { testbed.Respond(c, 200, "", list) },
+		}}
+		r, _ := s.Crawl(t, testbed.NoChange)
+		if n := len(s.Pages(testbed.FirstHost)); n != pages+junk+1 || r.Outcomes["client-error"] != junk+1 {
+			t.Errorf("%d requests for pages of the honest host, want %d: %v", n, pages+junk+1, r.Outcomes)
+		}
+		requests := s.All()
+		if took := requests[len(requests)-1].At.Sub(requests[0].At); took > (pages+junk+3)*aDelay {
+			t.Errorf("the honest host took %v", took)
+		}
+	})
+}
+
+// A host at the address of an honest one takes turns of the address, of which each holds one request at a time. A host
+// that answers costs nothing, since the host delay is longer. A host that stays silent holds the address until the
+// time-outs end and it is given up, which is the bound.
+func TestHostile_X05_aSharedAddressCostsTheTimeOutsOfASilentHost(t *testing.T) {
+	for name, c := range map[string]struct {
+		respond testbed.Responder
+		most    time.Duration
+	}{
+		"answers":  {testbed.HostWithRobots(300, testbed.AlwaysRespond(404, "", "")), time.Second},
+		"is quiet": {func(_ string, _ int, _ net.Conn) { <-time.After(10 * time.Minute) }, 5 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &testbed.ScriptedHosts{
+					Hosts:         map[string]testbed.Responder{testbed.FirstHost: honestHost(nil), "evil.test": c.respond},
+					SharedAddress: map[string]string{"evil.test": testbed.FirstHost},
+				}
+				r, _ := s.Crawl(t, testbed.NoChange)
+				if took := crawlTime(t, s, r) - aloneTime; took > c.most {
+					t.Errorf("the honest host took %v longer, want at most %v", took, c.most)
 				}
 			})
 		})
