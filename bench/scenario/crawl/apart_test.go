@@ -216,7 +216,7 @@ func TestHostile_X04_linksToAnotherHostCostOneRequestEach(t *testing.T) {
 	})
 }
 
-// A host at the address of an honest one takes turns of the address, of which each holds one request at a time. A host
+// A host at the address of an honest one takes turns of the address, which holds one request at a time. A host
 // that answers costs nothing, since the host delay is longer. A host that stays silent holds the address until the
 // time-outs end and it is given up, which is the bound.
 func TestHostile_X05_aSharedAddressCostsTheTimeOutsOfASilentHost(t *testing.T) {
