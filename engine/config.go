@@ -113,8 +113,10 @@ func (c Config) Validate() error {
 
 // storage are the options of what the crawl keeps on disk.
 func (c *Config) storage() storage.Options {
+	skip := c.Traps.SkipSettings()
+	skip.Requisites = c.Admission.MaxRequisites
 	return storage.Options{
-		Sieve: c.Sieve, Ready: c.Ready, Queues: c.Queues, Cold: c.Cold, Dedup: c.Seen, Skip: c.Traps.SkipSettings(),
+		Sieve: c.Sieve, Ready: c.Ready, Queues: c.Queues, Cold: c.Cold, Dedup: c.Seen, Skip: skip,
 	}
 }
 

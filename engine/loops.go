@@ -164,5 +164,5 @@ func (r *runner) parsing() *parsers.Crawl {
 func (r *runner) limitReached() string {
 	r.policy.limits.Measure(r.seams.FS, r.cfg.Dir, r.seams.Log)
 	c := r.disk.Journal.Count.Load()
-	return r.policy.limits.Reached(c.Stored(), r.disk.ArchiveBytes(), r.clock.Wall())
+	return r.policy.limits.Reached(c.Documents(), r.disk.ArchiveBytes(), r.clock.Wall())
 }

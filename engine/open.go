@@ -262,5 +262,5 @@ func (o *opener) passOf(m *manifest.Manifest) *recrawl.Pass {
 func (o *opener) isStillOver() bool {
 	wall := time.Duration(o.m.WallSeconds * float64(time.Second))
 	return !lifecycle.IsLimit(o.m.Reason) ||
-		o.policy.limits.Reached(o.m.Counters.Stored(), o.disk.ArchiveBytes(), wall) != ""
+		o.policy.limits.Reached(o.m.Counters.Documents(), o.disk.ArchiveBytes(), wall) != ""
 }

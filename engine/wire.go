@@ -23,6 +23,7 @@ import (
 	"orbweaver/engine/schedule"
 	"orbweaver/engine/settings"
 	"orbweaver/engine/sites"
+	"orbweaver/engine/skipped"
 	"orbweaver/engine/traps"
 	"orbweaver/engine/underway"
 	"orbweaver/engine/visit"
@@ -87,6 +88,13 @@ func (o *opener) wire() {
 	o.closers.Add(o.operator.Feed.Close)
 }
 
+// skipSettings are the settings on which the list of skipped URLs depends.
+func (o *opener) skipSettings() skipped.Settings {
+	s := o.policy.traps.SkipSettings()
+	s.Requisites = o.cfg.Admission.MaxRequisites
+	return s
+}
+
 // wirePolicy makes what decides in the crawl.
 func (o *opener) wirePolicy() {
 	cfg, p := &o.cfg, &o.policy
@@ -97,7 +105,7 @@ func (o *opener) wirePolicy() {
 	p.groups = addrgroup.New(p.hostRules, politeness.AddrKeys(cfg.Limits.IPv6Prefix))
 	p.live.Lists.Store(p.filters.Lists)
 	p.pages.Store(&parsers.Rules{Links: cfg.linkOptions(p.filters), Store: p.filters.Store})
-	p.limits = limits.New(&cfg.Limits, o.m.Counters.Stored(), o.run.Finish)
+	p.limits = limits.New(&cfg.Limits, o.m.Counters.Documents(), o.run.Finish)
 	p.limits.SetSpace(o.seams.Uploads, o.outages.Gate)
 	p.limits.SetWithRequisites(cfg.Admission.Requisites != admission.RequisitesOff)
 	p.traps = traps.New(&cfg.Traps, o.m.HashSeed, o.m.Novelty)
@@ -136,7 +144,9 @@ func (o *opener) wireSchedule() {
 			IsClosing: p.limits.IsClosing,
 		},
 		Signals: schedule.Signals{Wake: q.distributorWake, WakeFeeder: q.wakeFeeder, Finish: o.run.Finish},
-		Options: schedule.Options{SiteItems: cfg.Workers.SiteItems},
+		Options: schedule.Options{
+			SiteItems: cfg.Workers.SiteItems, PageRequisites: cfg.Admission.MaxRequisites,
+		},
 		Journal: d.Journal, Dead: l.deadSites, Rules: p.hostRules, Front: l.front, Flushes: l.flusher,
 		Gate: o.outages.Gate, Cluster: o.cluster, Traps: p.traps, Admission: l.frontier, Skipped: d.Skipped, Live: p.live,
 		RequestTargets: o.requestTargets,
@@ -161,7 +171,7 @@ func (o *opener) newCheckpointer() *checkpoint.Checkpointer {
 	d, q, l := &o.disk, &o.queues, &o.loops
 	return checkpoint.New(checkpoint.Components{
 		FS: o.seams.FS, Dir: o.frontierDir(), Sieve: d.Sieve, Ready: d.Ready, Skipped: d.Skipped,
-		Traps: o.policy.traps.SkipSettings, Queues: d.SiteQueues, Seen: d.Journal.Seen, Near: d.NearPart, Cold: d.Cold,
+		Traps: o.skipSettings, Queues: d.SiteQueues, Seen: d.Journal.Seen, Near: d.NearPart, Cold: d.Cold,
 		Attempts: q.inFlight, Held: l.distributor.Held, Finished: q.finished, Cluster: o.cluster,
 		Novelty: o.policy.traps.State, Workbench: d.Workbench, Log: d.Log,
 	}, checkpoint.Options{

@@ -41,7 +41,7 @@ func (m Memory[S]) SetMax(bytes int64) {
 
 // Refill appends to dst up to max sites that need items from disk. These have an address, items on disk and fewer than
 // two items in memory, including their Visit. The order is that in which they became short of items. Refill returns a
-// site again only after a Push or SetOnDisk for it.
+// site again only after a Push or SetOnDisk for it, or when its last item in memory was processed.
 func (m Memory[S]) Refill(dst []*VisitState[S], max int) []*VisitState[S] {
 	m.w.mu.Lock()
 	defer m.w.mu.Unlock()

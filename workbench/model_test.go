@@ -202,6 +202,7 @@ func (m *model) release(s *mSite, r Release, unused, front []string) (dropped []
 	case r.Unresolved:
 		s.at, s.addr = unplaced, netip.Addr{}
 	}
+	s.given = s.given && len(s.queue) > 0
 	return nil
 }
 

@@ -33,7 +33,7 @@ const (
 	flagLeased       uint8 = 1 << iota // its Visit is out
 	flagParked                         // waits for Unpark
 	flagListed                         // on the refill list
-	flagRefillGiven                    // returned by Refill, and neither pushed to nor SetOnDisk since
+	flagRefillGiven                    // returned by Refill, and neither pushed to, SetOnDisk nor dry since
 	flagHolds                          // counted among the sites with items
 	flagRecentlyUsed                   // used or changed since Evict last examined it
 	flagDiskDropped                    // dead, and its items on disk were dropped

@@ -159,5 +159,8 @@ func (c *contents[S]) placeReleased(s *site[S], l *lease[S], r Release) {
 	case r.Unresolved:
 		c.detach(s)
 	}
+	if s.queue == nil { // Refill returns the site again: what it could not have beside its last items, it may have now
+		s.flags &^= flagRefillGiven
+	}
 	c.reconcile(s, Leased)
 }

@@ -150,6 +150,13 @@ func (x Site[S]) Update(f func(*S)) bool {
 	return true
 }
 
+// Data returns a copy of the site data; for a leased site as it was before its Visit.
+func (x Site[S]) Data() S {
+	x.w.mu.Lock()
+	defer x.w.mu.Unlock()
+	return x.w.contents.sites.of(x.vs).data
+}
+
 // Read is Update for an f that changes nothing. The next incremental snapshot does not contain the site for this call.
 func (x Site[S]) Read(f func(*S)) bool {
 	x.w.mu.Lock()

@@ -3,6 +3,7 @@ package admission
 import (
 	"bytes"
 	"context"
+	"math"
 	"sync/atomic"
 
 	"github.com/zeebo/xxh3"
@@ -47,12 +48,17 @@ type Scratch struct {
 	// more: after a recovery, when what the sieve knows is no proof that the page is stored.
 	Salt xxh3.Uint128
 
+	// Page is the URL of the page whose links are offered, if it is known. Its requisites keep it as Via, so that
+	// crawl.log says which page lacks one. AddLinks and a resume set it.
+	Page []byte
+
 	rules        *Rules         // in force
 	payload      []byte         // an encoded queued.URL
 	routed       queued.URL     // that another agent owns
 	urls         [][]byte       // those that passed the checks, borrowed
 	fingerprints []xxh3.Uint128 // of urls
 	kinds        []parse.Kind   // of urls, if they are links of a page
+	excessFrom   int            // index in urls: from here on requisites are beyond Rules.MaxRequisites
 	view         *ownership.View
 	isShared     bool   // an agent other than this one may own a URL
 	owners       []int  // of urls, if isShared
@@ -73,6 +79,7 @@ func (f *Frontier) begin(d *Scratch) {
 		d.owners, d.host = d.owners[:0], nil
 	}
 	d.found, d.tooDeep, d.outOfScope, d.tooLong = 0, 0, 0, 0
+	d.excessFrom = math.MaxInt
 }
 
 // refusal returns why the URL of the last Add was not admitted, by the name of the reason in report.json; "" if it was.
@@ -161,16 +168,37 @@ func (f *Frontier) Receive(d *Scratch, url []byte, it queued.URL) {
 // the hops of the page, as links.LeadsTo makes it; each link gets its own. it.HopPath is nil or that of the page.
 func (f *Frontier) AddAll(d *Scratch, links []byte, it queued.URL) (n int, err error) {
 	f.begin(d)
-	own := it
+	own, requisites := it, 0
 	err = journal.EachLink(links, func(kind parse.Kind, url []byte) {
 		n++
 		d.rules.hop(&own, &it, kind)
 		if f.check(d, url, &own) {
 			d.kinds = append(d.kinds, kind)
+			if queued.IsRequisite(own.Embeds) {
+				requisites++
+			}
 		}
 	})
+	if most := d.rules.MaxRequisites; most > 0 && requisites > most {
+		d.excessFrom = d.endOfRequisites(most)
+	}
 	f.admit(d, it, false)
 	return n, err
+}
+
+// endOfRequisites returns the index in d.urls behind the first most different requisites of a page. It does not depend
+// on what was known before, so a page that is read again after a kill has the same ones. d.kinds are of all d.urls.
+func (d *Scratch) endOfRequisites(most int) int {
+	different := make(map[xxh3.Uint128]struct{}, most)
+	for i, fp := range d.fingerprints {
+		if !d.kinds[i].IsRequisite() {
+			continue
+		}
+		if different[fp] = struct{}{}; len(different) > most {
+			return i
+		}
+	}
+	return len(d.urls)
 }
 
 // AddLink is AddAll for one link.
@@ -217,6 +245,7 @@ func (p *PageLinks) AddLinks(page []byte, found *links.Finder, item queued.URL) 
 		p.SkippedOfNear(n)
 	}
 	p.Outward(page, found.Links)
+	p.scratch.Page = page
 	_, err := p.AddAll(&p.scratch, found.Links, item)
 	return err
 }
@@ -289,6 +318,10 @@ func (f *Frontier) admit(d *Scratch, it queued.URL, received bool) {
 		it.Rest = d.urls[i]
 		if len(d.kinds) > 0 {
 			d.rules.hop(&it, &page, d.kinds[i])
+			it.Excess = i >= d.excessFrom && d.kinds[i].IsRequisite()
+			if it.Via = page.Via; it.Via == nil && d.kinds[i].IsRequisite() {
+				it.Via = d.Page
+			}
 			if page.HopPath != nil {
 				d.hopPath = queued.AppendHop(append(d.hopPath[:0], page.HopPath...), d.kinds[i])
 				it.HopPath = d.hopPath

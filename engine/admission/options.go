@@ -14,6 +14,8 @@ type Options struct {
 
 	Requisites Requisites `type:"word" help:"Page requisites (stylesheets, images, scripts, frames, media of a page): all fetches them from any host, before more pages of their site; same-scope only within the scope; off treats them as other links." oneof:"all,same-scope,off" default:"all" placeholder:"WHICH"`
 
+	MaxRequisites int `name:"max-requisites-per-page" help:"Requisites of one page, frame or style sheet; 0 for no limit. Further ones are skipped, and 'orbweaver skipped' lists them. One site may also have twice as many, and 100 for each stored page of the crawl. Raise it for pages with more images." default:"5000" zero:"-1" most:"1048576" placeholder:"N"`
+
 	Speculative SpeculativeMode `type:"word" help:"on: follow strings in scripts and in JSON that look like URLs, within the scope. off: do not; use it if a site answers many of them with 404." oneof:"on,off" default:"on" placeholder:"MODE"`
 	MaxDepth    int             `help:"Longest chain of links from a seed; -1 for no limit. Lower it to stay near the seeds." default:"-1" zero:"meant" least:"-1" placeholder:"N"`
 	MaxURL      int             `name:"max-url" type:"size" help:"Length of the longest URL. Longer URLs are dropped and counted. Raise it for sites with long queries." default:"2KiB" least:"16" most:"8192" placeholder:"SIZE"`

@@ -15,12 +15,15 @@ type Rules struct {
 	Lists      *filter.Lists // nil if they can refuse nothing
 	MaxDepth   int           // -1 for no limit
 	MaxURL     int           // bytes; 0 for no limit but urlx.LengthMax
+	// MaxRequisites of one page, frame or style sheet are fetched; 0 or less for no limit.
+	MaxRequisites int
 }
 
 // Rules are those that the options and the filters make.
 func (o *Options) Rules(by *filter.Filters) Rules {
 	return Rules{
 		Scope: by.Scope, Lists: by.Lists, Requisites: o.Requisites, MaxDepth: o.MaxDepth, MaxURL: o.MaxURL,
+		MaxRequisites: o.MaxRequisites,
 	}
 }
 
@@ -36,13 +39,15 @@ func (f *Frontier) RulesInForce() *Rules {
 func (f *Frontier) SetRules(r Rules) { f.changed.Store(&r) }
 
 // hop gives own the hops of a link, from the item that the links of a page have in common. A requisite of a requisite
-// that is too deep is a link like any other.
+// that is too deep is a link like any other, and stays too deep: see queued.EmbedsBeyond.
 func (r *Rules) hop(own, it *queued.URL, kind parse.Kind) {
 	switch {
 	case kind == parse.Redirect:
 		own.Depth, own.Embeds, own.Speculative = it.Depth, it.Embeds, it.Speculative
 	case r.Requisites != RequisitesOff && kind.IsRequisite() && it.Embeds < queued.EmbedsMax:
 		own.Depth, own.Embeds, own.Speculative = it.Depth-1, it.Embeds+1, false
+	case r.Requisites != RequisitesOff && kind.IsRequisite():
+		own.Depth, own.Embeds, own.Speculative = it.Depth, queued.EmbedsBeyond, false
 	default:
 		own.Depth, own.Embeds, own.Speculative = it.Depth, 0, kind == parse.Speculative
 	}
@@ -50,7 +55,7 @@ func (r *Rules) hop(own, it *queued.URL, kind parse.Kind) {
 
 // inScope reports whether the scope admits a URL, or whether it is a requisite of a page and need not be in the scope.
 func (r *Rules) inScope(url []byte, it *queued.URL) bool {
-	if it.Embeds > 0 && r.Requisites == RequisitesAll {
+	if queued.IsRequisite(it.Embeds) && r.Requisites == RequisitesAll {
 		return true
 	}
 	return r.Scope.Admits(url, filter.Way{Depth: it.Depth, Embeds: it.Embeds, Hops: it.Redirects})

@@ -48,9 +48,10 @@ func fixed() map[string]string {
 			"on-warc-close", "on-warc-close-parallel", "on-warc-close-timeout", "upload", "upload-endpoint",
 			"upload-parallel", "upload-part", "upload-then", "upload-wait",
 		},
-		start:                           {"dir", "config", "refresh", "refresh-from-store", "dry-run", "depth"},
-		"each site has its place by it": {"ipv6-prefix"},
-		"'ctl add --seeds' adds URLs":   {"seeds"},
+		"the list of skipped URLs goes by it": {"max-requisites-per-page"},
+		start:                                 {"dir", "config", "refresh", "refresh-from-store", "dry-run", "depth"},
+		"each site has its place by it":       {"ipv6-prefix"},
+		"'ctl add --seeds' adds URLs":         {"seeds"},
 	} {
 		for _, name := range settings {
 			reasons[name] = reason

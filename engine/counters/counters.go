@@ -14,12 +14,15 @@ type Reported[N any] struct {
 	URLsFound    N `json:"urls_found" metric:"urls_found_total" help:"Links and seeds, repetitions included." saved:"Found"`
 	URLsAdmitted N `json:"urls_admitted" metric:"urls_admitted_total" help:"New URLs in scope." saved:"Admitted"` // by the sieve
 
-	PagesStored       N `json:"pages_stored" metric:"pages_stored_total" help:"Pages stored as response records." saved:"Pages"`
-	RevisitsStored    N `json:"revisits_stored" metric:"revisits_stored_total" help:"Pages stored as revisit records." saved:"Revisits"`
-	PagesUnchanged    N `json:"pages_unchanged" metric:"pages_unchanged_total" help:"Pages that the server called unchanged, in this pass." saved:"Unchanged"`
-	PagesNotStored    N `json:"pages_not_stored" saved:"NotStored"` // that --store refused
-	PagesPartlyParsed N `json:"pages_partly_parsed" metric:"pages_partly_parsed_total" help:"Pages with links whose first 16 MiB only were searched for links."`
-	PagesNotParsed    N `json:"pages_not_parsed" metric:"pages_not_parsed_total" help:"Pages that were not searched for links." saved:"NotParsed"`
+	PagesStored    N `json:"pages_stored" metric:"pages_stored_total" help:"Pages stored as response records." saved:"Pages"`
+	RevisitsStored N `json:"revisits_stored" metric:"revisits_stored_total" help:"Pages stored as revisit records." saved:"Revisits"`
+	PagesUnchanged N `json:"pages_unchanged" metric:"pages_unchanged_total" help:"Pages that the server called unchanged, in this pass." saved:"Unchanged"`
+	PagesNotStored N `json:"pages_not_stored" saved:"NotStored"` // that --store refused
+	// Page requisites count as pages everywhere but at --max-pages: these two say how many of the stored ones they are.
+	RequisitesStored    N `json:"requisites_stored" metric:"requisites_stored_total" help:"Of pages_stored, page requisites."`
+	RequisitesRevisited N `json:"requisites_revisited" metric:"requisites_revisited_total" help:"Of revisits_stored and pages_unchanged, page requisites."`
+	PagesPartlyParsed   N `json:"pages_partly_parsed" metric:"pages_partly_parsed_total" help:"Pages with links whose first 16 MiB only were searched for links."`
+	PagesNotParsed      N `json:"pages_not_parsed" metric:"pages_not_parsed_total" help:"Pages that were not searched for links." saved:"NotParsed"`
 
 	NearDuplicates N `json:"near_duplicates" metric:"near_duplicates_total" help:"Pages whose text has nearly the same words as that of an earlier page."`
 
@@ -95,12 +98,21 @@ func (t *Totals) Finished() (n int64) {
 // Stored is the number of pages that have a record of this pass.
 func (t *Totals) Stored() int64 { return t.PagesStored + t.RevisitsStored + t.PagesUnchanged }
 
+// Documents is the number of pages that have a record of this pass and are no page requisites: what --max-pages counts.
+func (t *Totals) Documents() int64 { return t.Stored() - t.RequisitesStored - t.RequisitesRevisited }
+
 // Live is the live form: many goroutines add to it, each within a step; the checkpointer copies it while no step is
 // under way.
 type Live struct {
 	Set[atomic.Int64]
 	Finished      atomic.Int64 // sum of Outcomes
 	Distributions Distributions
+}
+
+// Documents is Totals.Documents of now, about.
+func (c *Live) Documents() int64 {
+	return c.PagesStored.Load() + c.RevisitsStored.Load() + c.PagesUnchanged.Load() - c.RequisitesStored.Load() -
+		c.RequisitesRevisited.Load()
 }
 
 // Finish counts n admitted URLs as done with outcome o.

@@ -303,7 +303,7 @@ func statusColumn(o outcome.Outcome) int {
 		return -4002
 	case outcome.Blocked, outcome.BlockedAddress, outcome.BlockedPort, outcome.Filtered:
 		return -5001
-	case outcome.QuotaHost, outcome.QuotaDomain, outcome.QuotaAddress:
+	case outcome.QuotaHost, outcome.QuotaDomain, outcome.QuotaAddress, outcome.QuotaRequisites:
 		return -5003
 	case outcome.RobotsDenied:
 		return -9998

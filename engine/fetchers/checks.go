@@ -404,7 +404,10 @@ func (k *checker) isFinished(_ context.Context, c *current) (verdict, error) {
 		return pass, nil
 	}
 	if o.Class() == outcome.ClassAnswer && o != outcome.Redirect && o != outcome.ClientError {
-		site.CountStored(&c.site)
+		countStored(c)
+		if queued.IsRequisite(c.queued.Embeds) {
+			site.CountRequisite(&c.site, c.queued.Embeds)
+		}
 		k.Quotas.AddPage(c.url)
 	}
 	refuseFinished(k, c, fp, o)

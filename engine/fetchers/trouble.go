@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
 	"orbweaver/internal/outcome"
 )
@@ -185,7 +186,7 @@ func (t *trouble) isOwnFailure(c *current, o outcome.Outcome) bool {
 		return false
 	case f.ServesPages:
 		return true
-	case c.kind == pageRequest && c.queued.Embeds > 0 && c.queued.Tries == 0:
+	case c.kind == pageRequest && queued.IsRequisite(c.queued.Embeds) && c.queued.Tries == 0:
 		return true // or it would precede the URLs that can show whether the site answers
 	case o == outcome.TooMany:
 		return f.FirstAt == 0

@@ -204,6 +204,9 @@ func (w *Worker) rest(ctx context.Context) {
 // concludePage decides what follows from the exchange of a page.
 func (w *Worker) concludePage(c *current, p *fetch.Page, o outcome.Outcome) {
 	a, t := attempt.Of(p), &w.trouble
+	if queued.IsRequisite(c.queued.Embeds) && c.queued.Tries == 0 {
+		site.CountRequisite(&c.site, c.queued.Embeds)
+	}
 	own := t.isOwnFailure(c, o)
 	d := t.decide(c, p, o, c.queued.Tries)
 	if isAddrRefusal(o) {
@@ -227,8 +230,16 @@ func (w *Worker) concludePage(c *current, p *fetch.Page, o outcome.Outcome) {
 		t.retryItem(c, o, own, queued.Append(nil, &again))
 	case p.HeadLen > 0 && (outcome.IsPageStatus(p.Status) || attempt.IsUnchanged(p, a)):
 		a.FirstOfSite = c.site.Stored == 0
-		site.CountStored(&c.site)
+		countStored(c)
 		w.Quotas.AddPage(c.result.Visit.Key)
+	}
+}
+
+// countStored counts a page of the site that is stored.
+func countStored(c *current) {
+	site.CountStored(&c.site)
+	if !queued.IsRequisite(c.queued.Embeds) {
+		site.CountPage(&c.site)
 	}
 }
 

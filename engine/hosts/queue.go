@@ -258,7 +258,7 @@ func (l *Lister) hold(key []byte, limit int) (handle *visit.State, v view, inMem
 
 // readDisk reads the queues of a site on disk, in slices.
 func (l *Lister) readDisk(ctx context.Context, vs *visit.State, key []byte, emit func([]byte, string) bool) error {
-	for k, place := range [...]string{OnDisk, OnDisk, OnDisk, OnDisk, IsDelayed} {
+	for k, place := range [...]string{OnDisk, OnDisk, OnDisk, OnDisk, OnDisk, IsDelayed} {
 		for from, more := uint64(0), true; more; {
 			if err := ctx.Err(); err != nil {
 				return err

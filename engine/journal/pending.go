@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"orbweaver/engine/limits"
+	"orbweaver/engine/queued"
 	"orbweaver/internal/notify"
 	"orbweaver/warc"
 )
@@ -46,10 +47,11 @@ func (p *Pending) admit(l *Store, before []*Pending) error {
 		}
 	}
 	if p.Page {
-		if !p.limits.TakePage(p.Entry.Embeds > 0) {
+		isRequisite := queued.IsRequisite(p.Entry.Embeds)
+		if !p.limits.TakePage(isRequisite) {
 			return ErrPageLimit
 		}
-		p.pageTaken = true
+		p.pageTaken = !isRequisite
 	}
 	return nil
 }

@@ -12,10 +12,12 @@ import (
 )
 
 // Limits ends the crawl when it has had enough: pages, time or disk. Pages are counted under the commit lock, so that
-// their limit is exact. The limit of the disk is for the archive, the frontier and the logs together. It is passed by
-// what is on its way when it is reached, and by what frontier and logs grow between two measurements.
+// their limit is exact. Page requisites are no pages here. The limit of the disk is for the archive, the frontier and
+// the logs together. It is passed by what is on its way when it is reached, and by what frontier and logs grow between
+// two measurements.
 type Limits struct {
-	PagesMax int64 // stored pages, revisits among them; 0 for no limit. Guarded by mu, as the next two
+	// PagesMax is for stored pages without requisites, revisits among them; 0 for no limit. mu guards it and the next two
+	PagesMax int64
 	DiskMax  int64
 	TimeMax  time.Duration
 	Finish   func(reason string)
@@ -142,7 +144,7 @@ func (l *Limits) SetMaxDisk(most int64) {
 
 // InForce are limits of a whole crawl; 0 is no limit.
 type InForce struct {
-	MaxPages int64   `json:"max_pages"` // stored
+	MaxPages int64   `json:"max_pages"` // stored, without page requisites
 	MaxDisk  int64   `json:"max_disk_bytes"`
 	MaxTime  float64 `json:"max_time_seconds"` // of all runs together
 }
@@ -162,12 +164,16 @@ func (l *Limits) SetMaxTime(most time.Duration) {
 	notify.Send(l.timeChanged)
 }
 
-// TakePage says whether one more page may be stored. A requisite may go beyond the limit, see SetWithRequisites.
+// TakePage says whether one more page may be stored, and counts it unless it is a requisite. A requisite may go beyond
+// the limit, see SetWithRequisites.
 func (l *Limits) TakePage(isRequisite bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.PagesMax > 0 && l.Pages >= l.PagesMax && !(isRequisite && l.withRequisites.Load()) {
 		return false
+	}
+	if isRequisite {
+		return true
 	}
 	l.Pages++
 	if l.Pages == l.PagesMax {
@@ -189,7 +195,7 @@ func (l *Limits) End(reason string) {
 // IsClosing reports whether only page requisites are still fetched: the limit of pages is reached.
 func (l *Limits) IsClosing() bool { return l.closing.Load() }
 
-// ReturnPage undoes a TakePage whose page could not be written.
+// ReturnPage undoes a TakePage that counted a page which could not be written.
 func (l *Limits) ReturnPage() {
 	l.mu.Lock()
 	l.Pages--

@@ -8,9 +8,9 @@ import (
 
 // Options end the crawl, or the part of a site, a domain or an address in it.
 type Options struct {
-	MaxPages          int64 `help:"Stop after this number of stored pages, requisites and unchanged pages included; 0 for no limit. The requisites of the stored pages are still fetched, so there may be more." default:"0" placeholder:"N"`
-	MaxPerHost        int   `help:"Stored pages of one site; 0 for no limit. Use it to collect a little of many sites." default:"0" placeholder:"N"`
-	MaxPerDomain      int   `help:"Stored pages of all sites of a registrable domain (public suffix list); 0 for no limit." default:"0" placeholder:"N"`
+	MaxPages          int64 `help:"Stop after this number of stored pages, unchanged ones included; 0 for no limit. Page requisites (images, style sheets, scripts, frames) do not count, and those of the stored pages are still fetched." default:"0" placeholder:"N"`
+	MaxPerHost        int   `help:"Stored pages of one site, page requisites included, since the server has the same work with each; 0 for no limit. Use it to collect a little of many sites." default:"0" placeholder:"N"`
+	MaxPerDomain      int   `help:"Stored pages of all sites of a registrable domain (public suffix list), page requisites included; 0 for no limit." default:"0" placeholder:"N"`
 	MaxHostsPerDomain int   `help:"Sites of a registrable domain; 0 for no limit. Further names are not looked up. Use it against domains with endless host names." default:"0" placeholder:"N"`
 	MaxHostsPerIP     int   `name:"max-hosts-per-ip" help:"Sites of one IP address; 0 for no limit." default:"0" placeholder:"N"`
 	IPv6Prefix        int   `name:"ipv6-prefix" help:"IPv6 addresses count as one IP address for delays and limits if their first N bits are equal. All agents of a crawl need the same value." default:"64" least:"32" most:"128" placeholder:"N"`

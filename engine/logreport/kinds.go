@@ -22,10 +22,12 @@ const (
 	Errors Kind = "errors"
 	TLS    Kind = "tls"
 	Seeds  Kind = "seeds"
+
+	Requisites Kind = "requisites"
 )
 
 // Kinds returns all reports.
-func Kinds() []Kind { return []Kind{Hosts, Status, Types, Depth, Seeds, Errors, TLS} }
+func Kinds() []Kind { return []Kind{Hosts, Status, Types, Depth, Seeds, Errors, TLS, Requisites} }
 
 // Columns returns the names of the columns of a report.
 func (k Kind) Columns() []string {
@@ -133,6 +135,18 @@ var definitions = map[Kind]definition{ //nolint:gochecknoglobals // a table
 			return key, append(n, 1), l.notHad()
 		},
 	},
+	Requisites: {
+		keys: []string{"page", "outcome", "status", "requisite"}, numbers: []string{"urls"},
+		add: func(l *lineFacts, key []byte, n []int64) ([]byte, []int64, bool) {
+			via := l.Via
+			if via == nil {
+				via = []byte{'-'}
+			}
+			key = append(append(append(append(key, via...), '\t'), l.Outcome...), '\t')
+			key = append(strconv.AppendInt(key, int64(l.Status), 10), '\t')
+			return append(key, l.URL...), append(n, 1), l.notHad() && isRequisite(l.Hops)
+		},
+	},
 	TLS: {
 		keys: []string{"fault", "host"}, numbers: []string{"attempts"}, hasExample: true,
 		add: func(l *lineFacts, key []byte, n []int64) ([]byte, []int64, bool) {
@@ -143,6 +157,12 @@ var definitions = map[Kind]definition{ //nolint:gochecknoglobals // a table
 			return append(append(append(key, fault...), '\t'), l.host()...), append(n, 1), fault != nil
 		},
 	},
+}
+
+// isRequisite reports whether a hop path is that of a page requisite, or of the target of its redirects.
+func isRequisite(hops []byte) bool {
+	hops = bytes.TrimRight(hops, "R")
+	return len(hops) > 0 && hops[len(hops)-1] == 'E'
 }
 
 // depthOf is the number of links from a seed in a hop path. Redirects, embedded resources and robots.txt are no links.

@@ -121,3 +121,35 @@ func TestReports_doNotDependOnTheMemory(t *testing.T) {
 		t.Errorf("files are left: %v, %v", left, err)
 	}
 }
+
+// The report of requisites says which page lacks which image, style sheet or script, and why. What was fetched, a page
+// that is missing, and what is tried again are not in it.
+func TestReports_ofRequisitesSayWhatPagesLack(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	write(t, fsys, strings.Split(strings.TrimSpace(`
+T:01   200        100 http://a.test/ - - text/html #001 2026+10 sha1:A - ok
+T:02   404         20 http://a.test/gone.png E http://a.test/ text/html #001 2026+10 - - client-error
+T:03   302          0 http://a.test/moved.js E http://a.test/ unknown #001 2026+10 - - redirect
+T:04    -1          - http://b.test/x.js ER http://a.test/ unknown #001 2026+10 - - name-not-found
+T:05   503          9 http://a.test/late.css LE http://a.test/p text/html #001 2026+10 - - unavailable,retry
+T:06   200        100 http://a.test/late.css LE http://a.test/p text/css #001 2026+10 sha1:B - ok
+T:07 -9998          - http://a.test/font.woff LEE http://a.test/late.css unknown #001 - - - robots-denied
+T:08   404         20 http://a.test/page L - text/html #001 2026+10 - - client-error
+T:09 -5003          - http://a.test/many.png E http://a.test/ unknown #001 - - - quota-requisites
+T:10 -5003          - http://a.test/again.png E http://a.test/ unknown #001 - - - quota-requisites
+T:11 -5003          - http://a.test/again.png E http://a.test/ unknown #001 - - - quota-requisites,requeued
+T:12   500         20 http://a.test/old.png E - text/html #001 2026+10 - - server-error`), "\n"))
+	if err := Write(t.Context(), fsys, "crawl", Options{}); err != nil {
+		t.Fatal(err)
+	}
+	const want = `page outcome status requisite urls
+- server-error 500 http://a.test/old.png 1
+http://a.test/ client-error 404 http://a.test/gone.png 1
+http://a.test/ name-not-found -1 http://b.test/x.js 1
+http://a.test/ quota-requisites -5003 http://a.test/many.png 1
+http://a.test/late.css robots-denied -9998 http://a.test/font.woff 1`
+	got := string(vfstest.ReadAll(t, fsys, "crawl/reports/requisites.tsv"))
+	if got = strings.ReplaceAll(strings.TrimSuffix(got, "\n"), "\t", " "); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

@@ -19,9 +19,9 @@ func TestGolden_manifest(t *testing.T) {
 	}
 	written := vfstest.ReadAll(t, disk, Path("d"))
 	if golden.Writing() {
-		golden.Add(t, "manifest-9", written)
+		golden.Add(t, "manifest-10", written)
 	}
-	content := golden.Read(t, "manifest-9", "d6d3081bf11764b2971f9d4359d327d16e34861389680f6f433d52c488da0456")
+	content := golden.Read(t, "manifest-10", "2c356ffe961d086092b258ea1d44487fddda1dfa28a5db03432cb115a9e07c05")
 	vfstest.WriteAll(t, disk, Path("d"), content)
 	got, err := Read(disk, "d")
 	if err != nil {
@@ -44,6 +44,7 @@ func TestGolden_formerManifests(t *testing.T) {
 	for name, sum := range map[string]string{
 		"manifest-7": "11848316d4024c3b56f7ac322aaf2b43e028a45f3b77f41c30a03dd846552f5d",
 		"manifest-8": "438dcc6e61fef763cd41d7c9ce890723da9616cbac0adbfaf26a1a4aac8fa0a8",
+		"manifest-9": "d6d3081bf11764b2971f9d4359d327d16e34861389680f6f433d52c488da0456",
 	} {
 		disk := vfstest.WithDir(t, "d")
 		content := golden.Read(t, name, sum)

@@ -95,13 +95,14 @@ type Manifest struct {
 //     fetch and store again all that follows it.
 //   - 8: page requisites. A version that reads 7 would take them for pages, and cannot read the journal.
 //   - 9: two ready queues. A version that reads 8 would lose the URLs of the one for page requisites.
-const magic = "orbweaver-manifest 9"
+//   - 10: surplus requisites have a queue of their own. A version that reads 9 would lose them.
+const magic = "orbweaver-manifest 10"
 
 // earlierMagics are the formats that are read and not written.
 func earlierMagics() []string {
 	return []string{
 		"orbweaver-manifest 4", "orbweaver-manifest 5", "orbweaver-manifest 6", "orbweaver-manifest 7",
-		"orbweaver-manifest 8",
+		"orbweaver-manifest 8", "orbweaver-manifest 9",
 	}
 }
 

@@ -68,12 +68,16 @@ func newMetadataWriter(o MetadataOptions, x *extractor) metadataWriter {
 // appendFields appends the block of a capture's metadata record, as warc-fields; nothing if the capture gets none. The
 // names are those of Heritrix where it has one; docs/warc.md lists them all.
 func (m *metadataWriter) appendFields(dst []byte, p *fetch.Page, a *attempt.Attempt) []byte {
+	via := a.Via
+	if !m.Via { // a page requisite has it for the crawl log
+		via = nil
+	}
 	hasOutlinks := m.Outlinks && len(m.links.Links) > 0 && !m.hasEarlierLinks
 	switch m.Mode {
 	case MetadataNone:
 		return dst
 	case MetadataAuto:
-		if !hasOutlinks && !a.Seed && a.Via == nil && len(a.RobotsRule) == 0 &&
+		if !hasOutlinks && !a.Seed && via == nil && len(a.RobotsRule) == 0 &&
 			!p.Connection.Secure && len(p.Interim) == 0 {
 			return dst
 		}
@@ -81,10 +85,10 @@ func (m *metadataWriter) appendFields(dst []byte, p *fetch.Page, a *attempt.Atte
 	if a.Seed {
 		dst = appendText(dst, "seed", "")
 	}
-	if a.Via != nil {
-		dst = appendText(dst, "via", a.Via)
+	if via != nil {
+		dst = appendText(dst, "via", via)
 	}
-	dst = appendHopPath(dst, a)
+	dst = appendHopPath(dst, a, via)
 	took := p.Times.Ended.Sub(p.Times.Started).Milliseconds()
 	dst = strconv.AppendInt(append(dst, "fetchTimeMs: "...), max(took, 0), 10)
 	dst = append(dst, "\r\n"...)
@@ -119,13 +123,13 @@ func appendText[T string | []byte](dst []byte, name string, value T) []byte {
 }
 
 // appendHopPath appends the hop path. If it is not kept, it is that of queued.Hops, as in the crawl log.
-func appendHopPath(dst []byte, a *attempt.Attempt) []byte {
+func appendHopPath(dst []byte, a *attempt.Attempt, via []byte) []byte {
 	switch {
 	case a.IsRobots:
 		return appendText(dst, capture.HopPathField, "P") // a prerequisite of other requests
 	case len(a.HopPath) > 0:
 		return appendText(dst, capture.HopPathField, a.HopPath)
-	case a.Via != nil, a.Hops == queued.Hops{}:
+	case via != nil, a.Hops == queued.Hops{}:
 		return dst // unknown, or empty
 	}
 	dst = a.AppendTo(append(dst, capture.HopPathField+": "...), queued.HopPathMax)

@@ -212,18 +212,25 @@ func (w *Worker) count(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
 	if w.near.isNear {
 		n.NearDuplicates.Add(1)
 	}
+	isRequisite := int64(0)
+	if queued.IsRequisite(a.Embeds) {
+		isRequisite = 1
+	}
 	switch {
 	case !plan.isPage:
 	case plan.isUnchanged:
 		if plan.isStored {
 			n.PagesUnchanged.Add(1)
+			n.RequisitesRevisited.Add(isRequisite)
 		}
 	case !plan.isStored:
 		n.PagesNotStored.Add(1)
 	case plan.isRevisit:
 		n.RevisitsStored.Add(1)
+		n.RequisitesRevisited.Add(isRequisite)
 	default:
 		n.PagesStored.Add(1)
+		n.RequisitesStored.Add(isRequisite)
 	}
 }
 
@@ -233,8 +240,11 @@ func (w *Worker) admitLinks(a *attempt.Attempt) {
 		Outcome: a.Outcome, Depth: a.Depth, Embeds: a.Embeds, Speculative: a.Speculative, Hops: a.Redirects,
 		Robots: a.IsRobots, Listed: a.ListedByIndex, Index: w.links.Index,
 	})
-	if w.crawl.Metadata.Via {
+	switch {
+	case w.crawl.Metadata.Via:
 		item.Via, item.HopPath = a.URL, queued.PathBefore(a.HopPath, a.Seed)
+	case a.Outcome == outcome.Redirect:
+		item.Via = a.Via // the page that needs the requisite
 	}
 	if err := w.admission.AddLinks(a.URL, w.links.Finder, item); err != nil {
 		panic(fmt.Sprintf("BUG: parsers: the list of links that was just made cannot be read: %v", err))

@@ -18,8 +18,9 @@ import (
 //	|       | tries        |        |                                      |
 //	+-------+--------------+--------+--------------------------------------+
 //
-// With --warc-via, two strings stand between depth and rest: the hop path and the URL of the page that contained the
-// link. For a robots redirect, the origin site stands before rest. Each string follows its length as a uvarint.
+// With --warc-via, and for page requisites, two strings stand between depth and rest: the hop path, which may be empty,
+// and the URL of the page that contained the link. For a robots redirect, the origin site stands before rest. Each
+// string follows its length as a uvarint.
 type URL struct {
 	Seed          bool
 	ListedByIndex bool   // a sitemap index lists it
@@ -28,7 +29,8 @@ type URL struct {
 	Tries         int    // attempts before this one, 0 to 15; more count as 15
 	Redirects     int    // redirects followed to this URL, 0 to 15; more count as 15
 	Depth         int    // links from a seed, 0 to DepthMax; the depth of a requisite is that of its page
-	Embeds        int    // embed hops from the page that needs it, 1 to EmbedsMax; 0 if it is not a page requisite
+	Embeds        int    // embed hops from the page that needs it, up to EmbedsBeyond; 0 after a link. See IsRequisite
+	Excess        bool   // a page requisite beyond --max-requisites-per-page: it is left out and listed
 	Speculative   bool   // a string that looked like a URL led here: see parse.Speculative
 	HopPath       []byte // a letter for each hop from a seed: parse.Kind.Letter; empty if unknown. Borrowed like Rest
 	Via           []byte // URL of the page that contained the link; nil if not kept. Borrowed like Rest
@@ -42,16 +44,24 @@ const DepthMax = 1 << 20
 // imports, and an image of the last one.
 const EmbedsMax = 4
 
+// EmbedsBeyond is the number of embed hops of a URL that is further from its page than EmbedsMax. It is a link like any
+// other. What it embeds is beyond, too: otherwise a chain of style sheets without end would precede the pages.
+const EmbedsBeyond = EmbedsMax + 1
+
+// IsRequisite reports whether a URL with this number of embed hops is a page requisite.
+func IsRequisite(embeds int) bool { return embeds > 0 && embeds <= EmbedsMax }
+
 // The flags of the encoded form, in its first byte.
 const (
 	FlagSeed    = 1 << 0
 	flagRobots  = 1 << 1
 	flagVia     = 1 << 2
 	flagDelayed = 1 << 3
-	flagListed  = 1 << 7
+	flagListed  = 1 << 7 // Excess of a requisite
 
 	flagRequisite   = 1 << 4 // the two bits of embedsShift are Embeds - 1 then
 	flagSpeculative = 1 << 5 // if not a requisite
+	flagBeyond      = 1 << 6 // if not a requisite: Embeds is EmbedsBeyond
 	embedsShift     = 5
 )
 
@@ -74,7 +84,8 @@ func Append(dst []byte, it *URL) []byte {
 	if it.RobotsOf != nil {
 		flags |= flagRobots
 	}
-	if it.ListedByIndex {
+	isRequisite := IsRequisite(it.Embeds)
+	if it.ListedByIndex && !isRequisite || it.Excess && isRequisite {
 		flags |= flagListed
 	}
 	if it.Via != nil {
@@ -84,8 +95,10 @@ func Append(dst []byte, it *URL) []byte {
 		flags |= flagDelayed
 	}
 	switch {
+	case isRequisite:
+		flags |= flagRequisite | byte(it.Embeds-1)<<embedsShift
 	case it.Embeds > 0:
-		flags |= flagRequisite | byte(min(it.Embeds, EmbedsMax)-1)<<embedsShift
+		flags |= flagBeyond
 	case it.Speculative:
 		flags |= flagSpeculative
 	}
@@ -106,10 +119,15 @@ func Decode(b []byte) (URL, bool) {
 		return URL{}, false
 	}
 	flags := b[0]
-	it := URL{Seed: flags&FlagSeed != 0, ListedByIndex: flags&flagListed != 0, Delayed: flags&flagDelayed != 0}
-	if flags&flagRequisite != 0 {
+	it := URL{Seed: flags&FlagSeed != 0, Delayed: flags&flagDelayed != 0}
+	isRequisite, isListed := flags&flagRequisite != 0, flags&flagListed != 0
+	it.ListedByIndex, it.Excess = isListed && !isRequisite, isListed && isRequisite
+	switch {
+	case isRequisite:
 		it.Embeds = 1 + int(flags>>embedsShift)&(EmbedsMax-1)
-	} else {
+	case flags&flagBeyond != 0:
+		it.Embeds = EmbedsBeyond
+	default:
 		it.Speculative = flags&flagSpeculative != 0
 	}
 	it.Tries, it.Redirects = int(b[1]&15), int(b[1]>>4)
@@ -194,7 +212,7 @@ type Hops struct {
 func HopsOf(it *URL) Hops { return Hops{it.Depth, it.Embeds, it.Redirects, it.Speculative} }
 
 // AppendTo appends a hop path: L for each link up to a number, the last of them X if it is speculative, then E for each
-// embed, then R for each redirect. For a seed it appends nothing.
+// embed, then R for each redirect. For a seed it appends nothing. An embed beyond EmbedsMax counts as a link.
 func (h Hops) AppendTo(dst []byte, linksMax int) []byte {
 	for n := min(h.Depth, linksMax); n > 0; n-- {
 		letter := parse.Anchor.Letter()
@@ -203,7 +221,7 @@ func (h Hops) AppendTo(dst []byte, linksMax int) []byte {
 		}
 		dst = append(dst, letter)
 	}
-	for range h.Embeds {
+	for range h.Embeds % EmbedsBeyond {
 		dst = append(dst, parse.Image.Letter())
 	}
 	for range h.Redirects {

@@ -18,19 +18,37 @@ func firstItems() []URL {
 	}
 }
 
-// The encoded URLs must equal the golden file, and must decode to the original values.
-func TestGolden_items(t *testing.T) {
-	items := firstItems()
-	items = append(items,
+// secondItems are those of the golden file of the second format, which has no bounds of page requisites.
+func secondItems() []URL {
+	return append(firstItems(),
 		URL{Embeds: 1, Depth: 2, Rest: []byte("/a.css")}, URL{Embeds: EmbedsMax, Redirects: 3, Rest: []byte("/b.png")},
 		URL{Speculative: true, Depth: 3, Rest: []byte("/c")},
 		URL{Embeds: 2, HopPath: []byte("LEE"), Via: []byte("http://a.test/a.css"), Depth: 1, Rest: []byte("/d.woff2")})
+}
+
+// The encoded URLs must equal the golden file, and must decode to the original values.
+func TestGolden_items(t *testing.T) {
+	items := append(secondItems(),
+		URL{Embeds: 1, Excess: true, Rest: []byte("http://a.test/e.png")},
+		URL{Embeds: EmbedsBeyond, Depth: 2, Rest: []byte("http://a.test/f.css")})
 	var b []byte
 	for i := range items {
 		b = AppendBytes(b, Append(nil, &items[i]))
 	}
-	rest := golden.Compare(t, "items-2", "6cdd52c73c56fdafa7299df533d22bb9d5bfa11a8da7ab2b8f5b0f75a3e364b6", b)
+	rest := golden.Compare(t, "items-3", "2e5a5c9fdfae2e16bd9a4bc18e2fede1cca279e97be31d1a5574adbbecaec793", b)
 	for _, want := range items {
+		var one []byte
+		one, rest, _ = CutBytes(rest)
+		if got, ok := Decode(one); !ok || !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v came back as %+v, %v", want, got, ok)
+		}
+	}
+}
+
+// The items of the second format are read.
+func TestGolden_itemsOfTheSecondFormat(t *testing.T) {
+	rest := golden.Read(t, "items-2", "6cdd52c73c56fdafa7299df533d22bb9d5bfa11a8da7ab2b8f5b0f75a3e364b6")
+	for _, want := range secondItems() {
 		var one []byte
 		one, rest, _ = CutBytes(rest)
 		if got, ok := Decode(one); !ok || !reflect.DeepEqual(got, want) {

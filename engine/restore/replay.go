@@ -205,9 +205,14 @@ func (r *replayer) applyPage(e *journal.Entry, rec *record) error {
 	if e.Status > 0 {
 		n.CountAnswer(rec.mediaType, outcome.IsPageStatus(e.Status), e.Depth)
 	}
+	isRequisite := int64(0)
+	if queued.IsRequisite(e.Embeds) {
+		isRequisite = 1
+	}
 	if rec.unchanged {
 		n.PagesUnchanged.Add(1)
-		r.Limits.Pages++
+		n.RequisitesRevisited.Add(isRequisite)
+		r.Limits.Pages += 1 - isRequisite
 	}
 	if rec.near {
 		n.NearDuplicates.Add(1)
@@ -218,10 +223,12 @@ func (r *replayer) applyPage(e *journal.Entry, rec *record) error {
 			n.PagesNotStored.Add(1)
 		case !rec.response:
 			n.RevisitsStored.Add(1)
-			r.Limits.Pages++
+			n.RequisitesRevisited.Add(isRequisite)
+			r.Limits.Pages += 1 - isRequisite
 		default:
 			n.PagesStored.Add(1)
-			r.Limits.Pages++
+			n.RequisitesStored.Add(isRequisite)
+			r.Limits.Pages += 1 - isRequisite
 		}
 	}
 	if rec.hasDigest {
@@ -239,6 +246,9 @@ func (r *replayer) offerLinks(e *journal.Entry, rec *record) error {
 		Outcome: e.Outcome, Depth: e.Depth, Embeds: e.Embeds, Speculative: e.Speculative, Hops: e.Hops,
 		Robots: e.Kind == journal.KindRobots, Listed: e.Listed, Index: e.Index,
 	})
+	if r.scratch.Page = nil; rec.stored {
+		r.scratch.Page = rec.url
+	}
 	if r.Options.HasVia && rec.stored {
 		it.Via = rec.url
 		it.HopPath = queued.PathBefore(rec.hopPath, e.Depth+e.Embeds+e.Hops == 0)

@@ -81,14 +81,50 @@ func (d *delayedURLs) delay(
 }
 
 // takeItems moves up to limit items of a site from disk to the workbench. Items that look like parts of a trap go
-// behind the others, and follow when there are no others.
+// behind the others, and follow when there are no others. Surplus requisites have their share beside the pages, also if
+// these are delayed.
 func (d *delayedURLs) takeItems(vs *visit.State, limit int) (n int, err error) {
 	w := d.dead.Workbench
 	d.key = w.Site(vs).AppendKey(d.key[:0])
 	group := d.traps.GroupOf(d.key)
 	d.items.reset()
 	n, err = d.queues.TakePrompt(vs, limit, d.items.add)
+	urgent, failed := d.pushItems(vs, group)
+	err = errors.Join(err, failed)
+	now := time.Now()
+	left, _ := d.queues.Len(vs)
+	surplus := d.queues.Surplus(vs) > 0
+	if of := w.Site(vs); n == 0 && err == nil && surplus && of.Queued() > of.Urgent() {
+		return 0, nil // the last page in memory is before them. The workbench offers the site again when it is fetched
+	}
+	switch {
+	case n > 0 || err != nil:
+	case surplus:
+		n, err = d.takeDelayed(vs, group, sites.SurplusShare)
+	case !d.areNewURLs():
+		n, err = d.takeDelayed(vs, group, delayedBatch)
+	case left > 0: // SetOnDisk is left out: the workbench offers the site again when an item has come to it
+		d.waiting = append(d.waiting, waitingSite{bytes.Clone(d.key), now})
+		return 0, nil
+	}
+	if surplus && err == nil && (n == 0 || n > urgent) {
+		d.items.reset()
+		var more int
+		more, err = d.queues.TakeSurplus(vs, n-urgent, d.items.add)
+		_, failed = d.pushItems(vs, group)
+		n, err = n+more, errors.Join(err, failed)
+	}
+	w.Site(vs).SetOnDisk(d.queues.Len(vs))
+	return n, err
+}
+
+// pushItems moves d.items to the workbench, except those that look like parts of a trap, and returns how many of all
+// are urgent. d.key is the key of the site.
+func (d *delayedURLs) pushItems(vs *visit.State, group novelty.Group) (urgent int, err error) {
 	d.items.each(func(item []byte) bool {
+		if queued.IsUrgent(item) {
+			urgent++
+		}
 		it := queued.MustDecode(item)
 		if !traps.MayDelay(&it) {
 			d.dead.push(vs, item)
@@ -101,18 +137,7 @@ func (d *delayedURLs) takeItems(vs *visit.State, limit int) (n int, err error) {
 		err = errors.Join(err, failed)
 		return true
 	})
-	now := time.Now()
-	left, _ := d.queues.Len(vs)
-	switch {
-	case n > 0 || err != nil:
-	case !d.areNewURLs():
-		n, err = d.takeDelayed(vs, group)
-	case left > 0: // SetOnDisk is left out: the workbench offers the site again when an item has come to it
-		d.waiting = append(d.waiting, waitingSite{bytes.Clone(d.key), now})
-		return 0, nil
-	}
-	w.Site(vs).SetOnDisk(d.queues.Len(vs))
-	return n, err
+	return urgent, err
 }
 
 // takeWaiting moves delayed items of sites that have waited long enough for links.
@@ -129,7 +154,7 @@ func (d *delayedURLs) takeWaiting(now time.Time) error {
 			w.Site(vs).SetOnDisk(d.queues.Len(vs)) // so that the workbench offers the site again
 			continue
 		}
-		n, err := d.takeDelayed(vs, d.traps.GroupOf(d.key))
+		n, err := d.takeDelayed(vs, d.traps.GroupOf(d.key), delayedBatch)
 		w.Site(vs).SetOnDisk(d.queues.Len(vs))
 		if n > 0 {
 			d.wakeFeeder()
@@ -146,12 +171,12 @@ func (d *delayedURLs) nextIn(now time.Time) time.Duration {
 	return d.waiting[0].waitsFrom.Add(delayedWait).Sub(now)
 }
 
-// takeDelayed moves some delayed items of a site to the workbench, and skips those that belong to a trap. d.key is the
-// key of the site.
-func (d *delayedURLs) takeDelayed(vs *visit.State, group novelty.Group) (n int, err error) {
-	for pushed := 0; pushed < delayedBatch && n < delayedMost && err == nil; {
+// takeDelayed moves up to batch delayed items of a site to the workbench, and skips those that belong to a trap. d.key
+// is the key of the site.
+func (d *delayedURLs) takeDelayed(vs *visit.State, group novelty.Group, batch int) (n int, err error) {
+	for pushed := 0; pushed < batch && n < delayedMost && err == nil; {
 		d.items.reset()
-		took, failed := d.queues.TakeDelayed(vs, delayedBatch-pushed, d.items.add)
+		took, failed := d.queues.TakeDelayed(vs, batch-pushed, d.items.add)
 		n, err = n+took, failed
 		d.items.each(func(item []byte) bool {
 			it := queued.MustDecode(item)

@@ -71,6 +71,8 @@ type Signals struct {
 // Options are the settings of a Distributor.
 type Options struct {
 	SiteItems int // of one site in memory, at most; the rest is on disk
+	// PageRequisites is the largest number of requisites of one page; 0 or less for no limit.
+	PageRequisites int
 }
 
 // Cluster is what the Distributor needs of the other agents.
@@ -110,6 +112,7 @@ type Distributor struct {
 	placer       placer
 	delayed      delayedURLs
 	delayedSites delayedSites
+	surplus      surplusScan
 	end          endCheck
 
 	requestTargets func(now time.Time, owns func(site []byte) bool) error
@@ -124,6 +127,7 @@ const (
 
 // NewDistributor returns the Distributor of a crawl.
 func NewDistributor(p *Parts) *Distributor {
+	p.OnDisk.SurplusIsUrgent = p.IsClosing
 	d := &Distributor{
 		Queues: p.Queues, Signals: p.Signals, options: p.Options, journal: p.Journal, gate: p.Gate, cluster: p.Cluster,
 		front: p.Front, dead: p.Dead, requestTargets: p.RequestTargets,
@@ -143,9 +147,10 @@ func NewDistributor(p *Parts) *Distributor {
 		delayed: &d.delayed, skips: &d.skips, rules: p.Rules, cluster: p.Cluster, options: p.Options,
 	}
 	d.delayedSites = delayedSites{queues: p.OnDisk, live: p.Live, placer: &d.placer}
+	d.surplus = surplusScan{workbench: p.Workbench, queues: p.OnDisk}
 	d.end = endCheck{
 		Progress: p.Progress, queues: p.Queues, dead: p.Dead, front: p.Front, flushes: p.Flushes, delayed: &d.delayed,
-		delayedSites: &d.delayedSites, cluster: p.Cluster,
+		delayedSites: &d.delayedSites, cluster: p.Cluster, surplus: &d.surplus,
 	}
 	return d
 }
@@ -239,6 +244,7 @@ func (d *Distributor) step(now time.Time) (moved bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	scanning := d.surplus.step()
 	d.sites = d.Workbench.DueDeferred(now, d.sites[:0])
 	for _, vs := range d.sites {
 		d.Unresolved.Put(d.Workbench.Site(vs).AppendKey(nil))
@@ -256,7 +262,7 @@ func (d *Distributor) step(now time.Time) (moved bool, err error) {
 	if fed > 0 {
 		d.WakeFeeder()
 	}
-	return emptying || purging && d.dead.Log.HasRoom() || giving || evicted+fed > 0, err
+	return emptying || purging && d.dead.Log.HasRoom() || giving || scanning || evicted+fed > 0, err
 }
 
 // placeReady moves a batch of ready URLs: urgent ones, or others while the front is small. Urgent ones do not wait for

@@ -10,7 +10,7 @@
 //
 // Package engine makes and starts them. The parts of the Distributor, in the order of its step: emptier (dead sites),
 // purge (excluded hosts), spiller (a full workbench), placer (a URL to its site), delayedURLs and delayedSites (parts
-// of traps), skipList, endCheck. The chain of a URL:
+// of traps), surplusScan (requisites at the limit of pages), skipList, endCheck. The chain of a URL:
 //
 //	Flusher.FlushOnce -> Distributor.placeReady -> placer.place -> sites.Table.Admit
 //	-> workbench.Workbench.Push, or sites.DiskQueues -> Distributor.refill -> workbench.Workbench.Push

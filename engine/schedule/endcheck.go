@@ -17,6 +17,7 @@ type endCheck struct {
 	delayed      *delayedURLs
 	delayedSites *delayedSites
 	cluster      cluster.Termination
+	surplus      *surplusScan
 	closing      closing
 }
 
@@ -105,7 +106,7 @@ func (e *endCheck) isClosed(now time.Time) bool {
 	if now.Sub(e.closing.lastOutcome) > closingPatience {
 		return true
 	}
-	if !e.nothingMoves() {
+	if !e.surplus.isDone || !e.nothingMoves() {
 		return false
 	}
 	c := e.queues.Workbench.Counts()

@@ -93,6 +93,9 @@ func (p *placer) place(item []byte, waited bool) error {
 		p.handOver(key, path, it)
 		return nil
 	}
+	if it.Excess {
+		return p.skips.skip(key, it, skipped.RuleRequisitesOfPage, novelty.Evidence{})
+	}
 	if p.delayed.traps.RepeatsFolders(it.Rest, it) {
 		return p.skips.skip(key, it, skipped.RulePathRepeats, novelty.Evidence{})
 	}
@@ -105,6 +108,10 @@ func (p *placer) place(item []byte, waited bool) error {
 		return p.queues.AppendOfDelayedSite(queued.Append(nil, it))
 	case refused.Outcome == outcome.Novelty:
 		return p.skips.skip(key, it, skipped.RuleEndlessSites, refused.Evidence)
+	case refused.Outcome == outcome.None && queued.IsRequisite(it.Embeds):
+		if n, full := p.hasAllRequisites(vs); full {
+			return p.skips.skip(key, it, skipped.RuleRequisitesOfSite, novelty.Evidence{Fetched: n})
+		}
 	}
 	it.Rest = path
 	p.item = queued.Append(p.item[:0], it)
@@ -125,6 +132,13 @@ func (p *placer) queue(vs *visit.State, key []byte, it *queued.URL) error {
 			p.workbench.Site(vs).SetOnDisk(p.queues.Len(vs))
 			return err
 		}
+	}
+	if it.Embeds > 0 && it.Tries == 0 && p.isSurplus(vs, it.Embeds) {
+		if err := p.queues.AppendSurplus(vs, p.item); err != nil {
+			return err
+		}
+		p.workbench.Site(vs).SetOnDisk(p.queues.Len(vs))
+		return nil
 	}
 	limit := p.options.SiteItems
 	if p.workbench.Memory().Full() {

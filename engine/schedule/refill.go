@@ -1,10 +1,6 @@
 package schedule
 
-import (
-	"time"
-
-	"orbweaver/engine/visit"
-)
+import "time"
 
 // fill moves items to the workbench: from disk, from the list of skipped URLs, from the ready queue.
 func (d *Distributor) fill(now time.Time) (n int, err error) {
@@ -38,21 +34,11 @@ func (d *Distributor) refill(now time.Time) (total int, err error) {
 	}
 	d.sites = d.Workbench.Memory().Refill(d.sites[:0], refillBatch)
 	for _, vs := range d.sites {
-		n, err := d.takeFromDisk(vs, limit)
+		n, err := d.delayed.takeItems(vs, limit)
 		total += n
 		if err != nil {
 			return total, err
 		}
 	}
 	return total, nil
-}
-
-// takeFromDisk moves up to limit items of a site from disk to the workbench.
-func (d *Distributor) takeFromDisk(vs *visit.State, limit int) (n int, err error) {
-	if d.delayed.traps.Enabled() {
-		return d.delayed.takeItems(vs, limit)
-	}
-	n, err = d.OnDisk.Take(vs, limit, func(item []byte) { d.dead.push(vs, item) })
-	d.Workbench.Site(vs).SetOnDisk(d.OnDisk.Len(vs))
-	return n, err
 }

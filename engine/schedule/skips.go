@@ -24,10 +24,19 @@ func (s *skipList) skip(key []byte, it *queued.URL, rule skipped.Rule, why novel
 	if err := s.list.Add(it, rule, why); err != nil {
 		return err
 	}
-	s.dead.Counters.Finish(outcome.Novelty, 1)
+	o := outcomeOf(rule)
+	s.dead.Counters.Finish(o, 1)
 	s.dead.Counters.Skipped[rule].Add(1)
-	s.dead.Log.Refusal(it.Rest, it, outcome.Novelty, 0)
+	s.dead.Log.Refusal(it.Rest, it, o, 0)
 	return nil
+}
+
+// outcomeOf is the outcome of URLs that are skipped by a rule.
+func outcomeOf(rule skipped.Rule) outcome.Outcome {
+	if rule == skipped.RuleRequisitesOfPage || rule == skipped.RuleRequisitesOfSite {
+		return outcome.QuotaRequisites
+	}
+	return outcome.Novelty
 }
 
 // hasMore reports whether URLs are left that were skipped under a stricter setting.
@@ -40,8 +49,12 @@ func (s *skipList) next() (item []byte, err error) {
 		return nil, err
 	}
 	it := queued.MustDecode(item)
-	s.dead.Log.Requeue(it.Rest, &it, outcome.Novelty)
-	s.dead.Counters.Finish(outcome.Novelty, -1)
+	s.dead.Log.Requeue(it.Rest, &it, outcomeOf(rule))
+	s.dead.Counters.Finish(outcomeOf(rule), -1)
 	s.dead.Counters.Skipped[rule].Add(-1)
+	if it.Excess && s.list.RequeueExcess {
+		it.Excess = false
+		item = queued.Append(nil, &it)
+	}
 	return item, nil
 }

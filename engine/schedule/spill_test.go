@@ -38,7 +38,7 @@ func paths(t *testing.T, d *Distributor, vs *visit.State, now time.Time) (got []
 		if lenOnDisk(d.OnDisk, vs) == 0 {
 			return got
 		}
-		if _, err := d.takeFromDisk(vs, 1); err != nil {
+		if _, err := d.delayed.takeItems(vs, 1); err != nil {
 			t.Fatal(err)
 		}
 	}

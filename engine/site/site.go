@@ -23,17 +23,19 @@ type State struct {
 	RulesUntil   uint32 // when Rules expire, Unix seconds; at most 24 h after the fetch (RFC 9309, section 2.4)
 	Stored       int32  // pages stored, for --max-per-host; no more are counted at the end of its range
 	KiB          uint32 // received from the server, about: each exchange is rounded up. For the operator
+	Requisites   RequisiteCount
 	LastExchange Moment // when the last exchange of this run ended. It has no encoded form
 	// consecutive failures, see politeness.Decision: above 0 unreachable, below 0 asked to slow down
-	Failures      int16
-	Errors        uint16              // exchanges that failed, at most 65,535. For the operator
-	Slowdown      politeness.Slowdown // how much the host delay is lengthened
-	RobotsTries   int8                // failed attempts at robots.txt since the last success
-	HasAnswered   bool                // the server has answered at least once
-	HasServedRoot bool                // the root page was served at least once, so it can serve as a probe
-	DenyAll       bool                // every URL is disallowed: robots.txt is unreachable and no copy is valid
-	Blocked       bool                // blocked by the operator
-	DeadOutcome   outcome.Outcome     // the outcome that queued URLs of a dead site get; outcome.None for a live site
+	Failures       int16
+	Errors         uint16              // exchanges that failed, at most 65,535. For the operator
+	Slowdown       politeness.Slowdown // how much the host delay is lengthened
+	DeepRequisites uint8               // requisites of style sheets and frames that no page has paid for, in halves
+	RobotsTries    int8                // failed attempts at robots.txt since the last success
+	HasAnswered    bool                // the server has answered at least once
+	HasServedRoot  bool                // the root page was served at least once, so it can serve as a probe
+	DenyAll        bool                // every URL is disallowed: robots.txt is unreachable and no copy is valid
+	Blocked        bool                // blocked by the operator
+	DeadOutcome    outcome.Outcome     // the outcome that queued URLs of a dead site get; outcome.None for a live site
 }
 
 // rareFacts are facts that only few sites have.
@@ -50,8 +52,9 @@ func (s *State) SetAddrsAndFailures(addrs []netip.Addr, t FailureStreak) {
 }
 
 const (
-	siteVersion  = 6 // the version that Append writes
-	siteVersion5 = 5 // without the probes of the failure streak
+	siteVersion  = 7 // the version that Append writes
+	siteVersion6 = 6 // without Requisites
+	siteVersion5 = 5 // also without the probes of the failure streak
 	siteVersion4 = 4 // also without Errors and KiB
 	siteVersion3 = 3 // also without HasAnswered and with only NameFailures of the failure streak
 	siteVersion2 = 2 // also without Slowdown
@@ -100,6 +103,7 @@ func Append(dst []byte, s *State) []byte {
 	dst = append(dst, byte(s.Slowdown))
 	dst = binary.AppendUvarint(dst, uint64(s.Errors))
 	dst = binary.AppendUvarint(dst, uint64(s.KiB))
+	dst = append(binary.AppendUvarint(dst, uint64(s.Requisites)), s.DeepRequisites)
 	dst = binary.AppendUvarint(dst, uint64(s.RulesUntil))
 	dst = binary.AppendVarint(dst, s.addrUntil)
 	addrs := s.Addrs().list
@@ -192,6 +196,9 @@ func Decode(b []byte, pool *RulesPool) (State, error) {
 		s.Errors = uint16(r.uvarint(math.MaxUint16))
 		s.KiB = uint32(r.uvarint(math.MaxUint32))
 	}
+	if b[0] > siteVersion6 {
+		s.Requisites, s.DeepRequisites = RequisiteCount(r.uvarint(math.MaxUint32)), r.byte()
+	}
 	s.RulesUntil = uint32(r.uvarint(math.MaxUint32))
 	s.addrUntil = r.varint()
 	if n := r.uvarint(AddrsMax); n > 0 && !r.invalid {
@@ -249,6 +256,7 @@ func (s *State) Merge(known *State, life time.Duration, now time.Time) {
 	}
 	s.Slowdown = max(s.Slowdown, known.Slowdown)
 	s.Errors, s.KiB = max(s.Errors, known.Errors), max(s.KiB, known.KiB)
+	mergeRequisites(s, known)
 }
 
 // CountExchange counts an exchange with the site for its operator: received bytes, and whether it failed.

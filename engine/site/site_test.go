@@ -46,7 +46,7 @@ func TestASiteOfAnEarlierFormIsRead(t *testing.T) {
 	s := State{Stored: 7, Failures: -3, Blocked: true, rare: &rareFacts{failures: FailureStreak{NameFailures: 2}}}
 	form := Append(nil, &s)
 	form = append(form[:12:12], form[13:]...)       // without the probes
-	uncounted := append(form[:13:13], form[15:]...) // without Errors and KiB
+	uncounted := append(form[:13:13], form[17:]...) // without Errors, KiB and requisites
 	// 4 bytes of header and 3 one-byte numbers; skips the failure streak, except NameFailures
 	troubled := append(uncounted[:7:7], uncounted[12:]...)
 	troubled[0] = siteVersion3

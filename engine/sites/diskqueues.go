@@ -8,44 +8,72 @@ import (
 	"orbweaver/virtualize"
 )
 
-// DiskQueues are the queues of the sites on disk: five for each site in the virtualizer, and one of URLs whose sites
+// DiskQueues are the queues of the sites on disk: six for each site in the virtualizer, and one of URLs whose sites
 // are delayed. Urgent items (queued.IsUrgent: page requisites) have two queues, and come first. The other items have
 // two, too. Of each two, the first has the items that were spilled from a full workbench. They are older than all items
-// of the second, which takes ready URLs that find no room in memory. The fifth queue has the delayed URLs of
-// engine/traps, which come after all others.
-type DiskQueues struct{ virt *virtualize.Virtualizer }
+// of the second, which takes ready URLs that find no room in memory. The fifth queue has surplus requisites, which
+// share the turns of the site with its pages. The sixth has the delayed URLs of engine/traps, which come last.
+type DiskQueues struct {
+	virt *virtualize.Virtualizer
+	// SurplusIsUrgent, if not nil, says that no pages are fetched any more, with which surplus requisites would share.
+	SurplusIsUrgent func() bool
+}
 
 // NewDiskQueues returns the queues in a virtualizer.
-func NewDiskQueues(virt *virtualize.Virtualizer) DiskQueues { return DiskQueues{virt} }
+func NewDiskQueues(virt *virtualize.Virtualizer) DiskQueues { return DiskQueues{virt: virt} }
 
 const ( // ids of sites are less
 	spilledBit = 1 << 32
 	delayedBit = 1 << 33
 	urgentBit  = 1 << 35
+	surplusBit = 1 << 36
 )
+
+// SurplusShare is the number of pages of a site for one surplus requisite, if the site has both.
+const SurplusShare = 4
 
 // DelayedSitesKey is the key of the queue of URLs, whole, whose sites are delayed: see engine/traps.
 const DelayedSitesKey = 1 << 34
 
 // QueueKeys returns the keys of a site's queues in the order in which they are emptied.
-func QueueKeys(site uint64) [5]uint64 {
-	return [5]uint64{site | spilledBit | urgentBit, site | urgentBit, site | spilledBit, site, site | delayedBit}
+func QueueKeys(site uint64) [6]uint64 {
+	return [6]uint64{
+		site | spilledBit | urgentBit, site | urgentBit, site | spilledBit, site, site | surplusBit, site | delayedBit,
+	}
 }
 
+// The queues of QueueKeys by their class.
 const (
-	urgentQueues = 2 // of QueueKeys: the first
-	promptQueues = 4 // of QueueKeys: all but that of delayed items
+	urgentQueues = 2 // the first
+	surplusQueue = 4
+	delayedQueue = 5
 )
 
 // Len returns the number of items that a site has on disk, and how many of them are urgent.
 func (s DiskQueues) Len(vs *visit.State) (n, urgent uint64) {
 	for i, key := range QueueKeys(vs.ID()) {
-		if n += s.virt.Len(key); i < urgentQueues {
-			urgent = n
+		of := s.virt.Len(key)
+		n += of
+		if i < urgentQueues || i == surplusQueue && s.isSurplusUrgent() {
+			urgent += of
 		}
 	}
 	return n, urgent
 }
+
+// Surplus returns the number of surplus requisites of a site on disk.
+func (s DiskQueues) Surplus(vs *visit.State) uint64 { return s.virt.Len(vs.ID() | surplusBit) }
+
+// Requisites returns the number of page requisites of a site on disk. It includes redirects of a robots.txt.
+func (s DiskQueues) Requisites(vs *visit.State) (n uint64) {
+	keys := QueueKeys(vs.ID())
+	for _, key := range keys[:urgentQueues] {
+		n += s.virt.Len(key)
+	}
+	return n + s.Surplus(vs)
+}
+
+func (s DiskQueues) isSurplusUrgent() bool { return s.SurplusIsUrgent != nil && s.SurplusIsUrgent() }
 
 // bitOf is the bit of the queues that an item belongs to.
 func bitOf(item []byte) uint64 {
@@ -60,6 +88,11 @@ func (s DiskQueues) Append(vs *visit.State, item []byte) error {
 	return s.virt.Append(vs.ID()|bitOf(item), item)
 }
 
+// AppendSurplus adds a page requisite that shares the turns of the site with its pages.
+func (s DiskQueues) AppendSurplus(vs *visit.State, item []byte) error {
+	return s.virt.Append(vs.ID()|surplusBit, item)
+}
+
 // AppendDelayed adds a delayed item.
 func (s DiskQueues) AppendDelayed(vs *visit.State, item []byte) error {
 	return s.virt.Append(vs.ID()|delayedBit, item)
@@ -71,20 +104,38 @@ func (s DiskQueues) Take(vs *visit.State, limit int, emit func(item []byte)) (n 
 	return s.takeOf(keys[:], limit, emit)
 }
 
-// TakePrompt is take without the delayed items.
+// TakePrompt is take without the delayed items and without surplus requisites, unless these are urgent now.
 func (s DiskQueues) TakePrompt(vs *visit.State, limit int, emit func(item []byte)) (n int, err error) {
 	keys := QueueKeys(vs.ID())
-	return s.takeOf(keys[:promptQueues], limit, emit)
+	urgent, pages := keys[:urgentQueues], keys[urgentQueues:surplusQueue]
+	if n, err = s.takeOf(urgent, limit, emit); err != nil || n == limit {
+		return n, err
+	}
+	if s.isSurplusUrgent() {
+		took, err := s.takeOf(keys[surplusQueue:delayedQueue], limit-n, emit)
+		if n += took; err != nil || n == limit {
+			return n, err
+		}
+	}
+	took, err := s.takeOf(pages, limit-n, emit)
+	return n + took, err
+}
+
+// TakeSurplus is take of the surplus requisites that go with a number of pages: one for each SurplusShare of them, and
+// at least one.
+func (s DiskQueues) TakeSurplus(vs *visit.State, pages int, emit func(item []byte)) (n int, err error) {
+	keys := QueueKeys(vs.ID())
+	return s.takeOf(keys[surplusQueue:delayedQueue], max(pages/SurplusShare, 1), emit)
 }
 
 // TakeDelayed is take of delayed items only.
 func (s DiskQueues) TakeDelayed(vs *visit.State, limit int, emit func(item []byte)) (n int, err error) {
 	keys := QueueKeys(vs.ID())
-	return s.takeOf(keys[promptQueues:], limit, emit)
+	return s.takeOf(keys[delayedQueue:], limit, emit)
 }
 
 // Peek passes up to most items of one of the queues of a site to f, from an ordinal on: see virtualize.Peek. The queues
-// are those of QueueKeys, so 4 is that of delayed items.
+// are those of QueueKeys, so 5 is that of delayed items.
 func (s DiskQueues) Peek(
 	vs *visit.State, queue int, from uint64, most int, f func(item []byte),
 ) (next uint64, err error) {

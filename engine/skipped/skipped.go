@@ -21,6 +21,10 @@ const (
 	RuleEndlessPart       // a part of a site repeats itself, and has ever more URLs
 	RuleEndlessSites      // the same of the sites of a domain
 	RulePathRepeats       // the path repeats the same folders more often than --max-path-repeats
+	// RuleRequisitesOfPage: the page needs more requisites than --max-requisites-per-page.
+	RuleRequisitesOfPage
+	// RuleRequisitesOfSite: the site has more requisites than the pages of the crawl entitle it to.
+	RuleRequisitesOfSite
 	RuleCount
 )
 
@@ -35,6 +39,10 @@ func (r Rule) String() string {
 		return "endless-sites"
 	case RulePathRepeats:
 		return "path-repeats"
+	case RuleRequisitesOfPage:
+		return "requisites-per-page"
+	case RuleRequisitesOfSite:
+		return "requisites-per-site"
 	default:
 		return fmt.Sprintf("rule-%d", byte(r))
 	}
@@ -54,8 +62,10 @@ func (r Rule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 type List struct {
 	Queue        *diskq.Queue
 	RequeueCount uint64 // entries that will be queued again
-	added        []byte // an entry on its way to the list
-	read         []byte // and one on its way back
+	// RequeueExcess says that --max-requisites-per-page was raised, so entries of RuleRequisitesOfPage are wanted now.
+	RequeueExcess bool
+	added         []byte // an entry on its way to the list
+	read          []byte // and one on its way back
 }
 
 const (
@@ -67,19 +77,27 @@ const (
 type Settings struct {
 	Floor   int `json:"floor"`   // 0 if nothing is delayed
 	Repeats int `json:"repeats"` // 0 for no limit
+	// Requisites of one page; 0 or less for no limit, 0 in lists of versions that had none.
+	Requisites int `json:"requisites,omitempty"`
 }
 
 // LeavesLess says that something may be fetched that was left out before.
 func (s Settings) LeavesLess(before Settings) bool {
 	return before.Floor > 0 && (s.Floor == 0 || s.Floor > before.Floor) ||
-		before.Repeats > 0 && (s.Repeats == 0 || s.Repeats > before.Repeats)
+		before.Repeats > 0 && (s.Repeats == 0 || s.Repeats > before.Repeats) || s.takesMoreRequisites(before)
+}
+
+func (s Settings) takesMoreRequisites(before Settings) bool {
+	return before.Requisites > 0 && (s.Requisites <= 0 || s.Requisites > before.Requisites)
 }
 
 // Checkpoint is the list in the manifest.
 type Checkpoint struct {
 	Queue        diskq.Checkpoint `json:"queue"`
 	RequeueCount uint64           `json:"again,omitempty"`
-	Settings     Settings         `json:"settings"`
+	// RequeueExcess: see List
+	RequeueExcess bool     `json:"excess_again,omitempty"`
+	Settings      Settings `json:"settings"`
 }
 
 // Open opens the list at a checkpoint; nil for a new one.
@@ -97,6 +115,7 @@ func Open(fsys vfs.FS, dir string, checkpoint *Checkpoint, now Settings) (*List,
 		if l.RequeueCount = checkpoint.RequeueCount; now.LeavesLess(checkpoint.Settings) {
 			l.RequeueCount = q.Len()
 		}
+		l.RequeueExcess = checkpoint.RequeueExcess && l.RequeueCount > 0 || now.takesMoreRequisites(checkpoint.Settings)
 	}
 	return l, nil
 }
@@ -138,7 +157,7 @@ func (l *List) Checkpoint(now Settings) (*Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Checkpoint{Queue: c, RequeueCount: l.RequeueCount, Settings: now}, nil
+	return &Checkpoint{Queue: c, RequeueCount: l.RequeueCount, RequeueExcess: l.RequeueExcess, Settings: now}, nil
 }
 
 // URL is a URL that was left out.
@@ -153,8 +172,14 @@ const ledToMore = ", %d were found meanwhile; the last %d repeated others and le
 
 // Because is the evidence in words.
 func (s *URL) Because() string {
-	if s.Rule == RulePathRepeats {
+	switch s.Rule {
+	case RulePathRepeats:
 		return "the path repeats itself"
+	case RuleRequisitesOfPage:
+		return "its page, frame or style sheet needs more requisites than --max-requisites-per-page"
+	case RuleRequisitesOfSite:
+		return fmt.Sprintf("the site has %d requisites already, and the crawl has stored few pages", s.Evidence.Fetched)
+	default:
 	}
 	e := &s.Evidence
 	if s.Rule == RuleEndlessSites {

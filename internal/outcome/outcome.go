@@ -71,6 +71,9 @@ const (
 	QuotaAddress // --max-hosts-per-ip reached
 	HandedOver   // another agent owns the host now, and has the URL
 	Recovered    // the page is already stored: by another agent, or by this one when it owned the host before
+
+	// QuotaRequisites: beyond --max-requisites-per-page, or beyond what its site may have for the pages of the crawl.
+	QuotaRequisites
 	count
 )
 
@@ -143,6 +146,7 @@ var descriptions = [Count]description{ //nolint:gochecknoglobals // a table
 	QuotaAddress:        {name: "quota-address", class: ClassRefusal},
 	HandedOver:          {name: "handed-over", class: ClassRefusal},
 	Recovered:           {name: "recovered", class: ClassRefusal},
+	QuotaRequisites:     {name: "quota-requisites", class: ClassRefusal},
 }
 
 // String returns the name of o as report.json, crawl.log and the metrics show it.

@@ -27,6 +27,7 @@ var recordStructs = map[string]string{
 	"engine/report.Report":        "report.json",
 	"engine/cluster.StatusReport": "the part of report.json about other agents",
 	"engine/counters.Set":         "the counters of the manifest",
+	"engine/counters.Reported":    "the counters of report.json",
 	"engine/manifest.Manifest":    "the manifest",
 }
 

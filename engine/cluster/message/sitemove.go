@@ -48,7 +48,8 @@ func AppendSite(dst, key []byte, due time.Duration, state []byte, put time.Time)
 func AppendState(dst []byte, s *site.State, now time.Time) []byte {
 	known := site.State{
 		Stored: s.Stored, Failures: s.Failures, Slowdown: s.Slowdown, RobotsTries: s.RobotsTries,
-		HasAnswered: s.HasAnswered, DenyAll: s.DenyAll, HasServedRoot: s.HasServedRoot,
+		HasAnswered: s.HasAnswered, DenyAll: s.DenyAll, HasServedRoot: s.HasServedRoot, Requisites: s.Requisites,
+		DeepRequisites: s.DeepRequisites,
 	}
 	known.SetAddrsAndFailures(nil, s.FailureStreak().ToAges(now))
 	if left := int64(s.RulesUntil) - now.Unix(); s.Rules != nil && left > 0 && s.Rules.Size() <= RulesMax {

@@ -185,10 +185,10 @@ func (c *Command) Run(inv *command.Invocation) error {
 // warnOfLimit says that new seeds are of no use to a crawl that has as many pages as it may have.
 func (c *Command) warnOfLimit(log *slog.Logger) {
 	r, err := report.Read(vfs.Disk(), c.Config.Dir)
-	if most := c.cfg.Limits.MaxPages; err == nil && c.resumes && most > 0 && r.PagesStored+r.RevisitsStored >= most &&
+	if most := c.cfg.Limits.MaxPages; err == nil && c.resumes && most > 0 && summary.DocumentsOf(r) >= most &&
 		!c.Config.Refresh {
 		log.Warn("the crawl in this directory has reached --max-pages: raise it to fetch more, or give another --dir",
-			"dir", c.Config.Dir, "max_pages", most, "pages_stored", r.PagesStored, "urls_queued", r.URLsQueued)
+			"dir", c.Config.Dir, "max_pages", most, "pages", summary.DocumentsOf(r), "urls_queued", r.URLsQueued)
 	}
 }
 

@@ -24,10 +24,11 @@ import (
 // ReportCommand is the command report.
 type ReportCommand struct {
 	Dir   string           `arg:"" help:"Crawl directory." placeholder:"DIR"`
-	Kinds []logreport.Kind `arg:"" optional:"" name:"report" help:"Reports to print whole: hosts, status, mime, depth, seeds, errors, tls. Without one, the first rows of each." placeholder:"REPORT"`
+	Kinds []logreport.Kind `arg:"" optional:"" name:"report" help:"Reports to print whole: hosts, status, mime, depth, seeds, errors, tls, requisites. Without one, the first rows of each." placeholder:"REPORT"`
 	Top   int              `help:"Without a report: number of rows of each, those with the largest numbers." default:"10" least:"1" placeholder:"N"`
 	Temp  string           `help:"Directory for what does not fit in memory; the default is the system's." placeholder:"DIR"`
 	JSON  bool             `help:"Print an object for each row, one a line."`
+	URLs  bool             `name:"urls" help:"Of the report requisites, print the URLs alone, as seeds of a crawl that fetches what is missing."`
 }
 
 // Help shows examples.
@@ -42,12 +43,16 @@ to reports/ in the crawl directory. docs/logs.md describes all columns.
   seeds    what became of each seed, and where it redirects
   errors   URLs without a usable answer, for each outcome and host, with an example
   tls      certificates that do not verify, and failed handshakes, for each fault and host
+  requisites  images, style sheets, scripts and frames that a page lacks, and why. A requisite of several pages is
+              listed with the page where the crawl found it first. Requisites that are queued are not listed
 
 Examples:
   orbweaver report crawl
   orbweaver report crawl hosts | sort -t"$(printf '\t')" -k2,2nr | head
   orbweaver report crawl seeds | grep -v "$(printf '\tok\t')"
-  orbweaver report --json crawl errors tls | jq -r .example`
+  orbweaver report --json crawl errors tls | jq -r .example
+  orbweaver report crawl requisites | grep "$(printf '\t')quota-requisites"
+  orbweaver report --urls crawl requisites | orbweaver crawl --dir patch --max-depth 0 --scope all --seeds -`
 }
 
 // Check refuses reports that do not exist.
@@ -56,6 +61,9 @@ func (c *ReportCommand) Check(*command.Invocation) error {
 		if !slices.Contains(logreport.Kinds(), k) {
 			return fmt.Errorf("no report %q: there are %v", k, logreport.Kinds())
 		}
+	}
+	if c.URLs && (c.JSON || !slices.Equal(c.Kinds, []logreport.Kind{logreport.Requisites})) {
+		return errors.New("--urls is for the report requisites alone, without --json")
 	}
 	return nil
 }
@@ -93,6 +101,8 @@ func (c *ReportCommand) Run(inv *command.Invocation) (err error) {
 	}
 	for i, k := range kinds {
 		switch {
+		case c.URLs:
+			err = printURLs(inv.Context, inv.Stdout, r)
 		case c.JSON:
 			err = printRows(inv.Context, inv.Stdout, r, k)
 		case len(c.Kinds) == 0:
@@ -125,6 +135,15 @@ func printRows(ctx context.Context, out io.Writer, r *logreport.Reports, k logre
 			}
 		}
 		return lines.Encode(object)
+	})
+}
+
+// printURLs prints the requisites of the report. Each has one final line in the log, so each is printed once.
+func printURLs(ctx context.Context, out io.Writer, r *logreport.Reports) error {
+	column := slices.Index(logreport.Requisites.Columns(), "requisite")
+	return r.Each(ctx, logreport.Requisites, func(row []string) error {
+		_, err := fmt.Fprintln(out, row[column])
+		return err
 	})
 }
 

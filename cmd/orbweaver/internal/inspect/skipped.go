@@ -20,15 +20,18 @@ type SkippedCommand struct {
 
 // Help shows examples.
 func (*SkippedCommand) Help() string {
-	return `Lists the URLs that a crawl skips because they belong to a trap, as of its last checkpoint. The crawl may
-run. Each line has the rule, the URL and the evidence, separated by tabs. The rules (docs/traps.md):
+	return `Lists the URLs that a crawl skips because they belong to a trap, or are page requisites beyond a bound, as of
+its last checkpoint. The crawl may run. Each line has the rule, the URL and the evidence, separated by tabs. The rules
+(docs/traps.md):
 
-  endless-part    a part of the site repeats itself and has ever more URLs
-  endless-sites   the same for the sites of a domain
-  path-repeats    the path repeats the same folders more often than --max-path-repeats
+  endless-part         a part of the site repeats itself and has ever more URLs
+  endless-sites        the same for the sites of a domain
+  path-repeats         the path repeats the same folders more often than --max-path-repeats
+  requisites-per-page  its page, frame or style sheet needs more than --max-requisites-per-page
+  requisites-per-site  its site has more requisites than the pages of the crawl entitle it to
 
-To fetch them, start the crawl again with --novelty off, a higher --trap-floor or a higher
---max-path-repeats. Each URL is queued again once, and leaves the list.
+To fetch them, start the crawl again with --novelty off, or a higher --trap-floor, --max-path-repeats or
+--max-requisites-per-page. Each URL is queued again once, and leaves the list.
 
 Examples:
   orbweaver skipped crawl

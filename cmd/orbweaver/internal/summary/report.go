@@ -35,6 +35,19 @@ func pagesOf(r report.Report) int64 {
 	return r.PagesStored + r.RevisitsStored + r.PagesUnchanged + r.PagesNotStored
 }
 
+// DocumentsOf is the number of stored pages without page requisites: what --max-pages counts.
+func DocumentsOf(r report.Report) int64 {
+	return r.PagesStored + r.RevisitsStored + r.PagesUnchanged - r.RequisitesStored - r.RequisitesRevisited
+}
+
+// requisites says how many page requisites are stored beside the pages; "" for none.
+func requisites(r report.Report) string {
+	if r.RequisitesStored == 0 {
+		return ""
+	}
+	return plural.Count(r.RequisitesStored, "requisite") + ", "
+}
+
 // WriteReport writes a report as lines of text. The directory of the crawl is "" if it is not known.
 func WriteReport(out io.Writer, dir string, r report.Report) {
 	pages := pagesOf(r)
@@ -44,8 +57,9 @@ func WriteReport(out io.Writer, dir string, r report.Report) {
 			plural.Count(r.PagesUnchanged, "page"))
 	}
 	fmt.Fprintf(
-		out, "  pages     %d stored, %s, %d not stored; %.1f pages/s over %v\n", r.PagesStored,
-		plural.Count(r.RevisitsStored, "revisit"), r.PagesNotStored, float64(pages)/max(r.WallSeconds, 1e-9),
+		out, "  pages     %d stored, %s%s, %d not stored; %.1f pages/s over %v\n", r.PagesStored-r.RequisitesStored,
+		requisites(r), plural.Count(r.RevisitsStored, "revisit"), r.PagesNotStored,
+		float64(pages)/max(r.WallSeconds, 1e-9),
 		(time.Duration(r.WallSeconds * float64(time.Second))).Round(100*time.Millisecond),
 	)
 	fmt.Fprintf(
