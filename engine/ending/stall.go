@@ -30,6 +30,7 @@ type StallDetector struct {
 	retried    bool      // all of them were made due once more since healthyAt
 	hasStalled bool      // the crawl has stalled, by the last scan
 	activity   int64     // see activity, before that scan
+	retriedAt  time.Time // the last RetryAll; zero if there was none
 	endsAt     atomic.Int64
 }
 
@@ -37,9 +38,15 @@ const (
 	scanPause = time.Second // between two scans of all sites
 	scanShare = 50          // and at least this many times the duration of a scan
 	retryPart = 4           // with this part of the stall wait left, all sites are tried once more
+
+	// How long after RetryAll the crawl does not stall because a failing site has not been tried: longer than the
+	// longest delay of a site and a time-out. A name lookup waits for no delay.
+	triedWithin    = 10 * time.Minute
+	resolvedWithin = time.Minute
 )
 
-// NewStallDetector returns a detector for a crawl. A crawl with a stall wait of 0 or less stalls at once.
+// NewStallDetector returns a detector for a crawl. A crawl with a stall wait of 0 or less stalls as soon as every
+// queued URL is of a site that has been tried and fails.
 func NewStallDetector(
 	w *visit.Workbench, live *settings.Live, counts *counters.Live, feed func(),
 ) *StallDetector {
@@ -67,8 +74,14 @@ func (s *StallDetector) IsStalled(now time.Time, nothingMoves func() bool) bool 
 		return s.hasStalled && s.activity == activity(s.counts) && nothingMoves()
 	}
 	s.activity = activity(s.counts)
-	s.hasStalled = s.scan(now)
-	return s.hasStalled && nothingMoves()
+	s.hasStalled = s.scan(now) && s.isConfirmed(nothingMoves)
+	return s.hasStalled
+}
+
+// isConfirmed reports whether a scan has missed no healthy site. A URL that was on its way during the scan may be on
+// its site now, and a site that was asked may have answered.
+func (s *StallDetector) isConfirmed(nothingMoves func() bool) bool {
+	return nothingMoves() && !s.workbench.Listing().Any((*site.State).IsHealthy) && s.activity == activity(s.counts)
 }
 
 // activity grows with everything that could make a site healthy, or give it its first URL.
@@ -94,14 +107,31 @@ func (s *StallDetector) scan(now time.Time) bool {
 		return false
 	}
 	waits := s.workbench.Listing().Any(func(site *site.State) bool {
-		return site.FailureStreak().NamedRetryWithin(wait)
+		return site.FailureStreak().NamedRetryWithin(wait) || s.isUntried(site, now)
 	})
 	return !waits
 }
 
+// isUntried reports whether RetryAll made a failing site due that has not been asked since.
+func (s *StallDetector) isUntried(state *site.State, now time.Time) bool {
+	streak := state.FailureStreak()
+	since := now.Sub(s.retriedAt)
+	switch {
+	case s.retriedAt.IsZero() || since >= triedWithin || streak.RetryAt > site.UnixSeconds(now):
+		return false
+	case streak.NameFailures > 0:
+		return since < resolvedWithin && !streak.HasFailedAfter(s.retriedAt)
+	default:
+		ago, asked := state.LastExchange.Until(now)
+		return !asked || ago > since
+	}
+}
+
 // RetryAll makes all failing sites due, except those that named a time for the next request. After a kill the URLs of a
-// site may still be in the ready queue, so sites without URLs are made due too.
+// site may still be in the ready queue, so sites without URLs are made due too. The crawl does not stall until they
+// have been tried.
 func (s *StallDetector) RetryAll(now time.Time) {
+	s.retriedAt = now
 	var key []byte
 	s.workbench.Listing().Each(func(vs *visit.State, state workbench.State) bool {
 		if state == workbench.Leased || state == workbench.Parked || state == workbench.Dead {

@@ -112,6 +112,9 @@ func (t FailureStreak) FailingFor(now time.Time) time.Duration {
 	return 0
 }
 
+// HasFailedAfter reports whether the last failure was in a later second than t.
+func (t FailureStreak) HasFailedAfter(at time.Time) bool { return t.lastAt > UnixSeconds(at) }
+
 // NamedRetryWithin reports whether the site named a time for the next request (Retry-After) that is at most wait after
 // its first failure. So a site that names later and later times is not waited for without end.
 func (t FailureStreak) NamedRetryWithin(wait time.Duration) bool {
