@@ -128,7 +128,7 @@ func TestControl_settings(t *testing.T) {
 // answerOf asks the control socket of a running crawl.
 func answerOf(t *testing.T, dir, path string) string {
 	t.Helper()
-	socket := strings.TrimPrefix(control.Address(dir), "unix:")
+	socket := strings.TrimPrefix(control.SocketOf(dir), "unix:")
 	transport := &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -159,7 +159,7 @@ func metricsOf(t *testing.T, dir string) string {
 func TestMetrics(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	running(t, w, dir)
-	socket := strings.TrimPrefix(control.Address(dir), "unix:")
+	socket := strings.TrimPrefix(control.SocketOf(dir), "unix:")
 	metrics := metricsOf(t, dir)
 	for _, name := range []string{
 		"# TYPE orbweaver_pages_stored_total counter", "\norbweaver_pages_stored_total ", "\norbweaver_urls_queued ",
@@ -182,10 +182,11 @@ func TestMetrics(t *testing.T) {
 func TestControlWithoutACrawl(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	none := filepath.Join(dir, "none")
-	call("ctl", "--dir", none, "status").want(
-		t, command.ExitFailed, "no crawl is running there", "orbweaver crawl --dir "+none,
+	call("ctl", "--dir", dir, "status").want(
+		t, command.ExitFailed, "no crawl is running there", "orbweaver crawl --dir "+dir,
 	)
-	call("ctl", "--dir", none, "pause").want(t, command.ExitFailed, "no crawl is running there")
+	call("ctl", "--dir", dir, "pause").want(t, command.ExitFailed, "no crawl is running there")
+	call("ctl", "--dir", none, "pause").want(t, command.ExitUsage, "no such directory: "+none)
 	call("ctl", "--address", "127.0.0.1:1", "status").want(t, command.ExitFailed, "no crawl is running there")
 	call(w.crawl(dir, 0)...).want(t, command.ExitDone)
 	if r := call("ctl", "--dir", dir, "status").want(t, command.ExitDone); !strings.HasPrefix(r.out, "finished") {

@@ -250,8 +250,8 @@ func TestHostile_A03_closeEndsWhateverIsUnderWay(t *testing.T) {
 		}
 	}
 	f.room <- struct{}{} // the last is being read
-	if s.http.ReadHeaderTimeout != 10*time.Second || s.http.IdleTimeout == 0 || s.http.MaxHeaderBytes > 64<<10 {
-		t.Errorf("deadlines: %+v", s.http)
+	if h := s.ports[0].http; h.ReadHeaderTimeout != 10*time.Second || h.IdleTimeout == 0 || h.MaxHeaderBytes > 64<<10 {
+		t.Errorf("deadlines: %+v", h)
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)

@@ -18,6 +18,9 @@ import (
 // ErrNotRunning says that no process answers for the crawl directory.
 var ErrNotRunning = errors.New("control: no crawl is running there")
 
+// ErrDenied says that another user may not connect to the socket.
+var ErrDenied = errors.New("control: the socket of the crawl is for its owner alone")
+
 // Client talks to one crawl.
 type Client struct {
 	http  *http.Client
@@ -140,6 +143,9 @@ func (c *Client) send(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
 			return nil, fmt.Errorf("%w (%s)", ErrNotRunning, c.name)
+		}
+		if path, unix := strings.CutPrefix(c.name, "unix:"); unix && errors.Is(err, os.ErrPermission) {
+			return nil, fmt.Errorf("%w (%s)%s", ErrDenied, c.name, ownerOf(path))
 		}
 		return nil, fmt.Errorf("control: %w", err)
 	}

@@ -1,5 +1,5 @@
-// Package control lets an operator talk to a running crawl over HTTP, on a Unix socket in the crawl directory or on an
-// address: status, questions, pause, resume, stop, add, block, set, and metrics for Prometheus.
+// Package control lets an operator talk to a running crawl over HTTP, on a Unix socket in the crawl directory and on a
+// further address: status, questions, pause, resume, stop, add, block, set, and metrics for Prometheus.
 //
 //	GET  /status    report.json as it would be written now
 //	GET  /now       the report with rates and an estimate of the end
@@ -38,7 +38,8 @@
 //
 // Requests that a browser sends on behalf of any other page are refused (403), on a socket all that a browser sends.
 // Bodies have a limit in bytes (413), in the time that their sender takes (408) and in number at once (429). Except for
-// the pages, what is answered is no document for a browser. There are 32 connections at most; a new one takes the place
+// the pages, what is answered is no document for a browser. There are 32 connections at most, on each
+// of the two; a new one takes the place
 // of one without an authorised request under way (conns.go).
 //
 // A Server owns its goroutines and joins them in Close.

@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -46,7 +48,8 @@ type Crawl interface {
 
 // Options says where a Server listens, and which requests it answers.
 type Options struct {
-	Address string       // "unix:PATH" or host:port
+	Socket  string       // "unix:PATH" in the crawl directory: see SocketOf; "" for none
+	Address string       // "unix:PATH" or host:port, beside Socket; "" for none
 	Token   string       // what requests must bring on host:port; a Unix socket needs none
 	Names   []string     // further names of the server on host:port, as a reverse proxy sends them
 	Log     *slog.Logger // gets what was done; nil for no log
@@ -74,11 +77,16 @@ const answerMax = 30 * time.Second
 
 // Server answers an operator. Make it with Listen.
 type Server struct {
+	ports   []*port
+	end     context.CancelFunc // of all requests
+	answers sync.WaitGroup     // and the recorder of the history
+}
+
+// port is one place where a Server listens.
+type port struct {
 	http     *http.Server
 	listener net.Listener
 	served   chan error
-	end      context.CancelFunc // of all requests
-	answers  sync.WaitGroup     // and the recorder of the history
 }
 
 // Listen serves crawl until Close, and has all requests end with ctx. An error may wrap ErrNoToken.
@@ -113,24 +121,54 @@ func serve(
 	answers http.Handler,
 	beside func(context.Context),
 ) (*Server, error) {
-	l, err := listen(ctx, o.Address)
+	ctx, end := context.WithCancel(ctx)
+	s := &Server{end: end}
+	for _, address := range []string{o.Socket, o.Address} {
+		if address == "" || s.isAt(address) {
+			continue
+		}
+		switch err := s.open(ctx, address, o, login, answers); {
+		case err == nil:
+		case address == o.Socket && o.Address != "": // a file system without sockets
+			o.Log.Warn("control: the socket in the crawl directory cannot be made: ctl and doctor need --address",
+				"socket", address, "address", o.Address, "error", err)
+		default:
+			return nil, errors.Join(fmt.Errorf("control: %w", err), s.Close())
+		}
+	}
+	s.answers.Go(func() { beside(ctx) })
+	return s, nil
+}
+
+// open answers permitted requests at one more address.
+func (s *Server) open(
+	ctx context.Context, address string, o Options, login func(code string) bool, answers http.Handler,
+) error {
+	l, err := listen(ctx, address)
 	if err != nil {
-		return nil, fmt.Errorf("control: %w", err)
+		return err
 	}
 	d, err := newAccess(l, o, login)
 	if err != nil {
-		return nil, errors.Join(err, l.Close())
+		return errors.Join(err, l.Close())
 	}
-	ctx, end := context.WithCancel(ctx)
-	s := &Server{listener: l, served: make(chan error, 1), end: end}
-	s.http = &http.Server{
+	p := &port{listener: l, served: make(chan error, 1)}
+	p.http = &http.Server{
 		Handler: s.counted(d.guard(answers)), BaseContext: func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: bodyPatience, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn), ConnContext: withConn, ConnState: onState,
 	}
-	s.answers.Go(func() { beside(ctx) })
-	go func() { s.served <- s.http.Serve(limitConns(l, connsMax, o.Log)) }()
-	return s, nil
+	s.ports = append(s.ports, p)
+	go func() { p.served <- p.http.Serve(limitConns(l, connsMax, o.Log)) }()
+	return nil
+}
+
+// isAt reports whether the Server has the socket of an address already, maybe by another path.
+func (s *Server) isAt(address string) bool {
+	path, unix := strings.CutPrefix(address, "unix:")
+	return unix && slices.ContainsFunc(s.ports, func(p *port) bool {
+		return isSameSocket(p.listener.Addr().String(), path)
+	})
 }
 
 // Probe returns why Listen would fail for an address and a token, as far as that can be known before there is a crawl.
@@ -145,15 +183,17 @@ func Probe(ctx context.Context, address, token string) error {
 	return errors.Join(err, l.Close())
 }
 
-// Addr is where the server listens.
-func (s *Server) Addr() string { return s.listener.Addr().String() }
+// Addr is where the server listens: Options.Address, if there is one.
+func (s *Server) Addr() string { return s.ports[len(s.ports)-1].listener.Addr().String() }
 
 // Close ends all connections and waits for the server's goroutines.
-func (s *Server) Close() error {
+func (s *Server) Close() (err error) {
 	s.end()
-	err := s.http.Close()
-	if serr := <-s.served; !errors.Is(serr, http.ErrServerClosed) {
-		err = errors.Join(err, serr)
+	for _, p := range s.ports {
+		err = errors.Join(err, p.http.Close())
+		if serr := <-p.served; !errors.Is(serr, http.ErrServerClosed) {
+			err = errors.Join(err, serr)
+		}
 	}
 	s.answers.Wait()
 	return err

@@ -273,7 +273,7 @@ func TestClientAndServer(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, address := range []string{"127.0.0.1:0", "unix:" + filepath.Join(t.TempDir(), "s"), Address(dir)} {
+	for _, address := range []string{"127.0.0.1:0", "unix:" + filepath.Join(t.TempDir(), "s"), SocketOf(dir)} {
 		f := new(fake)
 		s, err := Listen(t.Context(), Options{Address: address, Token: secret}, f)
 		if err != nil {

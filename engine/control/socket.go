@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -18,8 +19,8 @@ const socketName = "control.sock"
 // pathMax is the longest path that every system takes for a socket, in bytes.
 const pathMax = 100
 
-// Address is where the crawl in dir listens when it was not told otherwise.
-func Address(dir string) string { return "unix:" + filepath.Join(dir, socketName) }
+// SocketOf is where each crawl on this machine listens, whatever --listen adds: so its directory is enough to find it.
+func SocketOf(dir string) string { return "unix:" + filepath.Join(dir, socketName) }
 
 func listen(ctx context.Context, address string) (net.Listener, error) {
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
@@ -97,7 +98,7 @@ func shorten(path string) (short string, done func() error, err error) {
 	const through = "/proc/self/fd"
 	if _, err := os.Stat(through); err != nil {
 		return "", nil, fmt.Errorf(
-			"%s: %d bytes are too many for a socket's path; listen on host:port",
+			"%s: %d bytes are too many for a socket's path; start the crawl with --listen host:port",
 			path,
 			len(path),
 		)
@@ -107,4 +108,31 @@ func shorten(path string) (short string, done func() error, err error) {
 		return "", nil, err
 	}
 	return fmt.Sprintf("%s/%d/%s", through, dir.Fd(), filepath.Base(path)), dir.Close, nil
+}
+
+// isSameSocket reports whether two paths lead to one socket that is there.
+func isSameSocket(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
+}
+
+// ownerOf says as which user the crawl of a socket runs; "" if that cannot be known.
+func ownerOf(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	uid, ok := ownerID(info)
+	if !ok {
+		return ""
+	}
+	name := "uid " + uid
+	if u, err := user.LookupId(uid); err == nil {
+		name = u.Username
+	}
+	return ": run this command as user " + name
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"orbweaver/internal/vfs"
@@ -16,7 +17,7 @@ func ownerName(dir string) string { return dir + "/owner" }
 // WriteOwner names this process; boot may be empty.
 func WriteOwner(fsys vfs.FS, dir, boot string) error {
 	line := fmt.Sprintf("process %d", os.Getpid())
-	if host, err := os.Hostname(); err == nil {
+	if host := hostName(); host != "" {
 		line += " on " + host
 	}
 	if boot != "" {
@@ -41,4 +42,22 @@ func ReadOwner(fsys vfs.FS, dir string) string {
 		return "the process is not known"
 	}
 	return line
+}
+
+// parseOwner reads a line of WriteOwner.
+func parseOwner(line string) (pid int, host string, ok bool) {
+	line, _, _ = strings.Cut(line, ", boot ")
+	process, host, _ := strings.Cut(line, " on ")
+	number, ok := strings.CutPrefix(process, "process ")
+	pid, err := strconv.Atoi(number)
+	return pid, host, ok && err == nil
+}
+
+// hostName returns the name of this machine; "" if it has none.
+func hostName() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return name
 }

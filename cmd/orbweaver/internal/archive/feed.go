@@ -31,7 +31,7 @@ type FeedCommand struct {
 	All    bool   `help:"Print captures without a change, too (kind unchanged)."`
 	Limit  int64  `help:"Print at most this many changes." least:"0" placeholder:"N"`
 	Follow bool   `help:"Go on while the crawl runs, until it ends or Ctrl-C."`
-	Of     string `arg:"" optional:"" name:"dir" help:"Crawl directory or directory of WARC files, as with --dir." placeholder:"DIR"`
+	Of     string `arg:"" exists:"directory" optional:"" name:"dir" help:"Crawl directory or directory of WARC files, as with --dir." placeholder:"DIR"`
 }
 
 // Help shows examples.
@@ -108,7 +108,7 @@ func (p *printer) print(ctx context.Context) error {
 		case errors.Is(err, control.ErrNotRunning) && p.Address == "", errors.Is(err, control.ErrFeedCut):
 			return p.printFiles(ctx)
 		default:
-			return err
+			return p.Remedy(err)
 		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 type ManifestCommand struct {
 	JSON    bool   `help:"Print the lines of manifest.jsonl: name, bytes, SHA-256, records by type."`
 	SignKey string `help:"PEM file of an ed25519 key: sign manifest.jsonl, into manifest.jsonl.sig beside it." placeholder:"FILE"`
-	Dir     string `arg:"" help:"Directory of a crawl, or of WARC files."`
+	Dir     string `arg:"" exists:"directory" help:"Directory of a crawl, or of WARC files."`
 }
 
 // errDamaged is returned if damaged files have no line.

@@ -23,7 +23,7 @@ type ViewCommand struct {
 	crawl.Target
 	crawl.Others
 	Listen string `help:"Loopback address of the pages: host:port, 0 for any free port." default:"127.0.0.1:0" placeholder:"ADDR"`
-	Of     string `arg:"" optional:"" name:"dir" help:"Crawl directory or directory of WARC files, as with --dir." placeholder:"DIR"`
+	Of     string `arg:"" exists:"directory" optional:"" name:"dir" help:"Crawl directory or directory of WARC files, as with --dir." placeholder:"DIR"`
 }
 
 // Help shows examples.

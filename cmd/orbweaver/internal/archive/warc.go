@@ -238,7 +238,7 @@ type WACZCommand struct {
 
 	FromStore bool `help:"Also read WARC files that were removed here (--upload-then delete) from their object store, each once and whole. The store may charge for it."`
 
-	Files []string `arg:"" help:"WARC files, complete ones: .warc or .warc.gz; or directories of them." name:"file"`
+	Files []string `arg:"" exists:"file or directory" help:"WARC files, complete ones: .warc or .warc.gz; or directories of them." name:"file"`
 }
 
 // Help shows examples.

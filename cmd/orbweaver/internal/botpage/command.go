@@ -20,7 +20,7 @@ import (
 
 // Command is the command botpage.
 type Command struct {
-	Dir  string `help:"Crawl directory. Its settings are those of the page; flags win over them." placeholder:"DIR"`
+	Dir  string `exists:"directory" help:"Crawl directory. Its settings are those of the page; flags win over them." placeholder:"DIR"`
 	Text bool   `help:"Print a robots.txt that keeps the crawler away, instead of the page."`
 
 	Operator    string `help:"Person or organisation that runs the crawl." placeholder:"NAME"`

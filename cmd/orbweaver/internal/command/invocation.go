@@ -113,9 +113,11 @@ func (inv *Invocation) ValueFaults() error {
 		}
 		for _, f := range p.Command.Flags {
 			bad.Add("--"+f.Name, inv.read.faultOf(f.Value))
+			bad.Add("--"+f.Name, missing(f.Value))
 		}
 		for _, a := range p.Command.Positional {
 			bad.Add(a.Name, inv.read.faultOf(a))
+			bad.Add("", missing(a))
 		}
 	}
 	return bad.Err()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc/lookup"
@@ -31,6 +32,9 @@ func (o *Others) Dirs(disk vfs.FS) (dirs []string, err error) {
 // OpenArchive returns the archive of the crawl directory, and further ones. A running crawl is asked for its index; if
 // none answers, the files are read. Records of removed files come from objects.
 func (t *Target) OpenArchive(others *Others, objects receipts.Objects) (*lookup.Archive, error) {
+	if err := command.FindDir(t.Dir); err != nil {
+		return nil, err
+	}
 	disk := receipts.Over(vfs.Disk()).ReadRecords(objects)
 	dir, err := lookup.FindDir(disk, t.Dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -21,6 +21,7 @@ import (
 	"orbweaver/engine/explain"
 	"orbweaver/engine/fetch/addrguard"
 	"orbweaver/engine/inbox"
+	"orbweaver/engine/layout"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/report"
@@ -131,6 +132,9 @@ func (c *Command) Run(inv *command.Invocation) error {
 	cfg, seams := c.cfg, c.seams
 	if err := receivers.CheckKeys(&c.Uploads); err != nil {
 		return command.Misuse(err)
+	}
+	if owner, err := inUse(c.Config.Dir); err == nil && owner != "" { // sooner than that its address is in use
+		return layout.UsedBy(owner, c.Config.Dir)
 	}
 	if err := c.probe(inv.Context, c.Config.Dir); err != nil {
 		return err

@@ -13,7 +13,6 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine"
-	"orbweaver/engine/control"
 	"orbweaver/engine/evidence"
 	"orbweaver/engine/explain"
 	"orbweaver/engine/layout"
@@ -56,6 +55,9 @@ func (x *ExplainCommand) Run(inv *command.Invocation) error {
 	if x.JSON {
 		args = append(args, "--json")
 	}
+	if err := command.FindDir(x.Dir); err != nil {
+		return err
+	}
 	if _, err := vfs.Disk().Size(x.Dir + "/" + layout.ManifestFile); errors.Is(err, fs.ErrNotExist) {
 		return command.Misuse(fmt.Errorf("--dir: there is no crawl in %s", x.Dir))
 	}
@@ -94,13 +96,7 @@ func findWitness(ctx context.Context, c *Command, cfg engine.Config) (witness, e
 	if _, err := disk.Size(cfg.Dir + "/" + layout.ManifestFile); errors.Is(err, fs.ErrNotExist) {
 		return none, nil
 	}
-	target := Target{Dir: cfg.Dir, Access: Access{Address: c.Listen, Token: c.Token}}
-	if c.explain.Address != "" {
-		target.Address = c.explain.Address
-	}
-	if c.explain.Token != "" {
-		target.Token = c.explain.Token
-	}
+	target := Target{Dir: cfg.Dir, Access: c.explain.Access}
 	client, err := target.Client()
 	if err != nil {
 		return none, err
@@ -117,7 +113,7 @@ func findWitness(ctx context.Context, c *Command, cfg engine.Config) (witness, e
 	if err == nil {
 		return running, nil
 	}
-	if !errors.Is(err, control.ErrNotRunning) || c.explain.Address != "" {
+	if !target.IsStopped(err) {
 		return none, target.Remedy(err)
 	}
 	lock, err := layout.Lock(disk, cfg.Dir)

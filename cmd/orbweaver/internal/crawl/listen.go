@@ -24,12 +24,12 @@ type listening struct {
 
 // controlOptions are the address of the control port and its token.
 type controlOptions struct {
-	Listen     string   `help:"Address for control and metrics: host:port, or unix:PATH. The default is a Unix socket in the crawl directory, for its owner only." placeholder:"ADDR"`
+	Listen     string   `help:"Further address for control and metrics: host:port, or unix:PATH. The Unix socket in the crawl directory, for its owner only, is there in any case." placeholder:"ADDR"`
 	ListenName []string `help:"Name of this server as a reverse proxy sends it in Host, besides that of --listen (repeatable)." placeholder:"HOST"`
 	Token      string   `help:"File whose first line is the token that requests to --listen host:port need. By default a token is made for each run, in control.token of the crawl directory, where ctl finds it. Required if the address is not loopback. Nothing is encrypted." placeholder:"FILE"`
 }
 
-// listen opens the control port with options of the crawl: a socket in its directory, or what was asked for. On
+// listen opens the control ports with options of the crawl: the socket in its directory, and what was asked for. On
 // host:port a token is wanted; one is made where only this machine can connect, and must be given for any
 // other address.
 func (c *controlOptions) listen(
@@ -39,12 +39,15 @@ func (c *controlOptions) listen(
 	crawl control.Crawl,
 	o control.Options,
 ) (l listening, err error) {
+<<<<<<< HEAD
 	o.Address, o.Names = c.Listen, c.ListenName
 	o.History = control.HistoryFile{FS: fsys, Name: filepath.ToSlash(dir) + "/" + layout.HistoryFile, Crawl: dir}
+=======
+	o.Socket, o.Address, o.Names = control.SocketOf(dir), c.Listen, c.ListenName
+	o.History = control.HistoryFile{FS: fsys, Name: filepath.ToSlash(dir) + "/" + layout.HistoryFile}
+>>>>>>> 15bb5c38 (control: find each crawl by its directory, whatever --listen says)
 	switch {
-	case o.Address == "":
-		o.Address = control.Address(dir)
-	case strings.HasPrefix(o.Address, "unix:"):
+	case o.Address == "", strings.HasPrefix(o.Address, "unix:"):
 	case c.Token != "":
 		o.Token, err = ReadToken(c.Token)
 	case IsLoopback(o.Address):

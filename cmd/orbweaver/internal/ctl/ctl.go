@@ -134,14 +134,18 @@ func (c *Command) report(inv *command.Invocation) (report.Report, error) {
 	if err == nil {
 		return r, nil
 	}
+	remedy := c.Remedy(err)
 	if !errors.Is(err, control.ErrNotRunning) || c.Address != "" {
-		return r, c.Remedy(err)
+		return r, remedy
 	}
 	last, rerr := report.Read(vfs.Disk(), c.Dir)
-	if errors.Is(rerr, os.ErrNotExist) {
-		return r, c.Remedy(err)
-	}
-	if rerr == nil && (last.State == lifecycle.Running || last.State == lifecycle.Paused) {
+	switch {
+	case errors.Is(rerr, os.ErrNotExist):
+		return r, remedy
+	case rerr != nil:
+	case errors.Is(remedy, crawl.ErrNoAnswer):
+		fmt.Fprintf(inv.Stderr, "%s\nIts last report, of %s:\n", remedy, last.Written)
+	case last.State == lifecycle.Running || last.State == lifecycle.Paused:
 		fmt.Fprintln(inv.Stderr, "not running any more; this is its last report:")
 	}
 	return last, rerr

@@ -2,7 +2,6 @@ package ctl
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -12,7 +11,6 @@ import (
 	"text/tabwriter"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/control"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/logreport"
 	"orbweaver/internal/plural"
@@ -63,7 +61,7 @@ func (x *seedsCmd) list(inv *command.Invocation, c *Command) (list logreport.See
 		}
 	}
 	err = client.AskQuestion(inv.Context, "seeds?"+values.Encode(), &list)
-	if !errors.Is(err, control.ErrNotRunning) || c.Address != "" {
+	if err == nil || !c.IsStopped(err) {
 		return list, c.Remedy(err)
 	}
 	if _, missing := os.Stat(c.Dir + "/" + layout.ManifestFile); missing != nil {

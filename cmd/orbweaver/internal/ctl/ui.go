@@ -19,7 +19,7 @@ import (
 type UICommand struct {
 	crawl.Target
 	Listen string `help:"Loopback address of the dashboard: host:port, 0 for any free port." default:"127.0.0.1:0" placeholder:"ADDR"`
-	Of     string `arg:"" optional:"" name:"dir" help:"Crawl directory, as with --dir." placeholder:"DIR"`
+	Of     string `arg:"" exists:"directory" optional:"" name:"dir" help:"Crawl directory, as with --dir." placeholder:"DIR"`
 }
 
 // Help shows an example.

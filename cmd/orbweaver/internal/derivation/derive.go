@@ -51,7 +51,7 @@ type Command struct {
 	JSON  bool `help:"Print the report as JSON."`
 	Quiet bool `help:"Show no progress on a terminal."`
 
-	Names []string `arg:"" name:"archive" help:"Crawl directories, directories of WARC files, or WARC files." placeholder:"ARCHIVE"`
+	Names []string `arg:"" exists:"file or directory" name:"archive" help:"Crawl directories, directories of WARC files, or WARC files." placeholder:"ARCHIVE"`
 }
 
 // Help shows examples.

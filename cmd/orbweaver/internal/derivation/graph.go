@@ -33,7 +33,7 @@ Examples:
 
 // graphs are the graphs of a directory.
 type graphs struct {
-	Dir   string `arg:"" help:"Directory of outputs of derive, or of NAME.graph and NAME.properties." placeholder:"DIR"`
+	Dir   string `arg:"" exists:"directory" help:"Directory of outputs of derive, or of NAME.graph and NAME.properties." placeholder:"DIR"`
 	Which string `help:"Only the graph NAME, NAME-host or NAME-domain; all without." placeholder:"NAME"`
 }
 

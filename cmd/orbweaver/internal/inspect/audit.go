@@ -29,7 +29,7 @@ Examples:
 
 // CopiesCommand is the command audit copies.
 type CopiesCommand struct {
-	Dirs  []string `arg:"" name:"dir" help:"Crawl directories of all agents." placeholder:"DIR"`
+	Dirs  []string `arg:"" exists:"directory" name:"dir" help:"Crawl directories of all agents." placeholder:"DIR"`
 	Mark  bool     `help:"Mark what is superseded, in superseded/ of each directory; take away marks that are not true."`
 	Temp  string   `help:"Directory for lists that do not fit in memory; the default is the system's." placeholder:"DIR"`
 	JSON  bool     `help:"Print JSON."`

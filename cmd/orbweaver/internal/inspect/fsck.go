@@ -17,7 +17,7 @@ import (
 
 // FsckCommand is the command fsck.
 type FsckCommand struct {
-	Dir     string   `arg:"" help:"Crawl directory." placeholder:"DIR"`
+	Dir     string   `arg:"" exists:"directory" help:"Crawl directory." placeholder:"DIR"`
 	URLs    []string `arg:"" optional:"" name:"url" help:"With --rebuild: seeds, beside those that are left of the old frontier." placeholder:"URL"`
 	Rebuild bool     `help:"If the crawl is not sound, make frontier, indexes and counters again from the WARC files."`
 	Remote  bool     `help:"Also compare each closed WARC file with its object in the bucket of --upload."`

@@ -13,7 +13,7 @@ import (
 
 // PolitenessCommand is the command audit politeness.
 type PolitenessCommand struct {
-	Names []string `arg:"" name:"archive" help:"Crawl directories, directories of WARC files, or WARC files. Give all agents of a crawl." placeholder:"ARCHIVE"`
+	Names []string `arg:"" exists:"file or directory" name:"archive" help:"Crawl directories, directories of WARC files, or WARC files. Give all agents of a crawl." placeholder:"ARCHIVE"`
 
 	HostDelay *time.Duration `help:"Delay between two requests to a site, for files whose warcinfo record states none." placeholder:"TIME"`
 	IPDelay   *time.Duration `name:"ip-delay" help:"Delay between two requests to an IP address, for files whose warcinfo record states none." placeholder:"TIME"`

@@ -23,7 +23,7 @@ import (
 
 // ReportCommand is the command report.
 type ReportCommand struct {
-	Dir   string           `arg:"" help:"Crawl directory." placeholder:"DIR"`
+	Dir   string           `arg:"" exists:"directory" help:"Crawl directory." placeholder:"DIR"`
 	Kinds []logreport.Kind `arg:"" optional:"" name:"report" help:"Reports to print whole: hosts, status, mime, depth, seeds, errors, tls, requisites. Without one, the first rows of each." placeholder:"REPORT"`
 	Top   int              `help:"Without a report: number of rows of each, those with the largest numbers." default:"10" least:"1" placeholder:"N"`
 	Temp  string           `help:"Directory for what does not fit in memory; the default is the system's." placeholder:"DIR"`

@@ -14,7 +14,7 @@ import (
 
 // SkippedCommand is the command skipped.
 type SkippedCommand struct {
-	Dir  string `arg:"" help:"Crawl directory." placeholder:"DIR"`
+	Dir  string `arg:"" exists:"directory" help:"Crawl directory." placeholder:"DIR"`
 	JSON bool   `help:"Print an object a URL, one a line."`
 }
 

@@ -25,7 +25,7 @@ import (
 
 // UploadCommand is the command upload.
 type UploadCommand struct {
-	Dir      string `arg:"" help:"Crawl directory." placeholder:"DIR"`
+	Dir      string `arg:"" exists:"directory" help:"Crawl directory." placeholder:"DIR"`
 	Target   string `name:"upload" help:"Bucket to send to, in place of the one in crawl.toml: s3://BUCKET/PREFIX." placeholder:"S3URL"`
 	Endpoint string `name:"upload-endpoint" help:"Object store, in place of the one in crawl.toml." placeholder:"URL"`
 	Then     string `name:"upload-then" help:"keep or delete the WARC files that the bucket has, in place of what crawl.toml says." placeholder:"MODE"`

@@ -9,3 +9,6 @@ func Usage() (cpu time.Duration, rssPeak int64) { return 0, 0 }
 
 // FileLimit: this system has none that is known.
 func FileLimit(int) int { return unlimited }
+
+// MayBeAlive is not known on this system.
+func MayBeAlive(int) bool { return true }

@@ -4,6 +4,7 @@ package process
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"runtime"
 	"strconv"
@@ -59,3 +60,6 @@ func FileLimit(need int) (limit int) {
 	}
 	return int(min(uint64(l.Cur), unlimited))
 }
+
+// MayBeAlive reports whether a process of this machine may be alive.
+func MayBeAlive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
