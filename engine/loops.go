@@ -65,6 +65,7 @@ func (r *runner) newSeeder() *admission.Seeder {
 	return &admission.Seeder{
 		FS: r.seams.FS, Dir: r.frontierDir(), Journal: r.disk.Journal, Frontier: r.loops.frontier,
 		Log: r.disk.Log, Done: &r.queues.seeded, WaitBegun: r.cluster.WaitBegun, Wake: r.queues.wakeDistributor,
+		Warn: r.seams.Log.Warn,
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"orbweaver/engine/outage"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/report"
 	"orbweaver/engine/schedule"
 	"orbweaver/engine/settings"
@@ -49,7 +50,7 @@ func (o *opener) wire() {
 	q.make(cfg, o.m.HashSeed)
 	l.deadSites = &schedule.DeadSites{
 		Log: d.Log, Workbench: d.Workbench, Counters: counts, Finished: q.finished, HashSeed: o.m.HashSeed,
-		Wake: q.wakeDistributor, Warn: o.seams.Log.Warn,
+		Wake: q.wakeDistributor,
 	}
 	l.sites = &sites.Table{
 		Workbench: d.Workbench, Cold: d.Cold, Rules: p.rules, Unresolved: q.unresolved, Live: p.live, Quotas: p.quotas,
@@ -60,6 +61,10 @@ func (o *opener) wire() {
 		Router: o.cluster, Views: o.cluster.Views(), CountOutward: o.cluster.IsShared(),
 		Cache: fpcache.New(cfg.Admission.CacheMemory, o.m.HashSeed), Sieve: d.Sieve, Counters: counts,
 	}
+	d.Log.Seeds = &ending.SeedWarnings{Warn: o.seams.Log.Warn, Admits: func(url []byte) bool {
+		var scratch admission.Scratch
+		return l.frontier.Admits(&scratch, url, &queued.URL{Redirects: 1})
+	}}
 	o.wireSchedule()
 	if n := d.Skipped.RequeueCount; n > 0 {
 		o.seams.Log.Info("URLs that were left out are queued again, since the settings leave out less", "urls", n)

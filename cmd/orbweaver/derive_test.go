@@ -38,7 +38,7 @@ func TestDerive(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "y.warc.gz"), a.String())
 	call(append(args, "--json", dir)...).want(t, command.ExitFailed, "y.warc.gz at 0", "1 fault")
 	call("derive", "--out", out, file).want(t, command.ExitUsage, "nothing to make")
-	call(append(args, filepath.Join(dir, "none"))...).want(t, command.ExitUsage, "no WARC files")
+	call(append(args, filepath.Join(dir, "none"))...).want(t, command.ExitUsage, "no such file or directory")
 }
 
 // Graphs are made, counted and ranked.

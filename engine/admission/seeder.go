@@ -79,6 +79,7 @@ type Seeder struct {
 	Done      *atomic.Bool
 	WaitBegun func(ctx context.Context) error // returns when the agents that own the seeds are known
 	Wake      func()                          // wakes the distributor
+	Warn      func(msg string, args ...any)
 }
 
 // open waits for a file descriptor if there is none; no file and no error say that the crawl stops meanwhile.
@@ -114,6 +115,7 @@ func (s *Seeder) Run(ctx context.Context) error {
 	in := bufio.NewScanner(f)
 	in.Buffer(nil, urlx.LengthMax+2)
 	var d Scratch
+	refused := 0
 	for n := 0; in.Scan(); n++ {
 		if s.Frontier.WaitRoom(ctx) != nil {
 			return nil
@@ -122,6 +124,10 @@ func (s *Seeder) Run(ctx context.Context) error {
 		s.Frontier.Add(&d, in.Bytes(), queued.URL{Seed: true})
 		if why := d.refusal(); why != "" {
 			s.Log.SeedRefused(in.Bytes(), why)
+			if refused++; refused <= BadSeedsLogged {
+				s.Warn("a seed does not belong to the crawl: 'crawl --dry-run' names the rule",
+					"seed", string(in.Bytes()), "reason", s.Frontier.refusal(d.rules, in.Bytes()))
+			}
 		}
 		s.Journal.Steps.End()
 		if n%1024 == 0 {
@@ -130,6 +136,9 @@ func (s *Seeder) Run(ctx context.Context) error {
 	}
 	if err := in.Err(); err != nil {
 		return fmt.Errorf("admission: seeds: %w", err)
+	}
+	if more := refused - BadSeedsLogged; more > 0 {
+		s.Warn("more seeds do not belong to the crawl: 'orbweaver report DIR seeds' names all of them", "seeds", more)
 	}
 	s.Done.Store(true)
 	s.Wake()

@@ -5,6 +5,11 @@ import (
 	"maps"
 	"sync"
 
+	"orbweaver/engine/attempt"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/queued"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 )
 
@@ -15,10 +20,39 @@ import (
 type Log struct {
 	logFile
 
+	Seeds SeedListener // hears of seeds, after their lines; nil for none. Set it before the first line
+
 	lines  sync.Mutex // guards buf, target and counts
 	buf    []byte
 	target []byte // of a redirect
 	counts Counts
+}
+
+// SeedListener hears what became of seeds.
+type SeedListener interface {
+	// NoteAttempt takes an attempt at a seed, or at the robots.txt of its site. target is that of a redirect.
+	NoteAttempt(p *fetch.Page, a *attempt.Attempt, target []byte)
+	// NoteRefusal takes a seed that gets its outcome without a request.
+	NoteRefusal(url []byte, o outcome.Outcome)
+}
+
+// NoteRefusal tells the listener of a seed that gets its outcome without a request. Its line is written by AddLines.
+func (l *Log) NoteRefusal(url []byte, it *queued.URL, o outcome.Outcome) {
+	if it.Seed && l.Seeds != nil {
+		l.Seeds.NoteRefusal(url, o)
+	}
+}
+
+// noteAttempt tells the listener of an attempt at a seed, or at the robots.txt that precedes it.
+func (l *Log) noteAttempt(p *fetch.Page, a *attempt.Attempt) {
+	if l.Seeds == nil || !a.Seed && !(a.IsRobots && a.Depth == 0) {
+		return
+	}
+	var target []byte
+	if a.Outcome == outcome.Redirect {
+		target, _ = urlx.Resolve(nil, a.URL, p.Head().Location()) // no target if it is no URL
+	}
+	l.Seeds.NoteAttempt(p, a, target)
 }
 
 // Counts counts annotations since the log was opened.

@@ -40,6 +40,7 @@ const (
 // Attempt adds the line of one exchange. encoding is the result of decoding the body, note a further annotation or "".
 // It borrows p and f.
 func (l *Log) Attempt(p *fetch.Page, f *attempt.Attempt, encoding coding.Fault, note string) {
+	defer l.noteAttempt(p, f)
 	l.lines.Lock()
 	defer l.lines.Unlock()
 	b := l.buf[:0]
@@ -141,6 +142,7 @@ func appendIrregularities(b []byte, flags fetch.Flags) []byte {
 
 // Refusal adds the line of a URL that got its outcome without a request. It borrows url and it.
 func (l *Log) Refusal(url []byte, it *queued.URL, o outcome.Outcome, worker int) {
+	defer l.NoteRefusal(url, it, o)
 	l.lines.Lock()
 	defer l.lines.Unlock()
 	l.write(AppendRefusal(l.buf[:0], url, it, o, worker))

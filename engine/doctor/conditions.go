@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"orbweaver/engine/ending"
 	"orbweaver/internal/options"
 	"orbweaver/internal/plural"
 )
@@ -71,11 +72,13 @@ func (f *Figures) isPeerSlow() bool { return f.isIdle() && f.Peer.URLs > int64(f
 
 // areFailing reports whether failing sites have most of the queued URLs.
 func (f *Figures) areFailing() bool {
-	return f.isIdle() && f.Hosts.Failing > 0 && 2*f.Hosts.FailingURL >= f.Hosts.URLs
+	return f.isIdle() && f.Hosts.Outlook.AreMostFailing()
 }
 
 // isAllFailing reports whether failing sites have all queued URLs: then no delay of politeness limits the crawl.
-func (f *Figures) isAllFailing() bool { return f.areFailing() && f.Hosts.FailingURL >= f.Hosts.URLs }
+func (f *Figures) isAllFailing() bool {
+	return f.areFailing() && f.Hosts.Outlook.FailingURLs >= f.Hosts.URLs
+}
 
 // areSitesWaiting reports whether sites wait for their delay while workers have nothing to do.
 func (f *Figures) areSitesWaiting() bool { return f.isIdle() && f.Hosts.Sites > 0 && !f.isAllFailing() }
@@ -221,11 +224,7 @@ func peer(f *Figures) (text, remedy, ifLifted string) {
 }
 
 func failing(f *Figures) (text, remedy, ifLifted string) {
-	n := f.Hosts.Failing
-	return fmt.Sprintf("%s that %s to slow down %s %d of %s", plural.Count(n, "site"),
-			plural.Verb(n, "fails or asks", "fail or ask"), plural.Verb(n, "has", "have"), f.Hosts.FailingURL,
-			plural.Count(f.Hosts.URLs, "queued URL")),
-		"see ctl hosts --sort errors; wait, or block them with ctl block", ""
+	return f.Hosts.Outlook.String(), "see ctl hosts --sort errors, and wait. " + ending.HowToEndSooner, ""
 }
 
 func hugeHost(f *Figures) (text, remedy, ifLifted string) {

@@ -7,6 +7,7 @@ import (
 
 	"orbweaver/engine/bandwidth"
 	"orbweaver/engine/bodyfile"
+	"orbweaver/engine/ending"
 	"orbweaver/engine/hosts"
 )
 
@@ -59,8 +60,17 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 		}, "80 exchanges wait for room, and 4 body files have 9 MiB"},
 		{Fetchers, func(f *Figures) { f.Busy, f.Old.Count, f.Hosts.DueNow = 100, 2, 60 }, "all 100"},
 		{Memory, func(f *Figures) { f.MemoryFull, f.Hosts.OnDiskOnly = true, 12 }, "12 of 40 sites"},
+<<<<<<< HEAD
 		{Politeness, func(f *Figures) { f.MemoryFull = true }, "40 sites with 1,000 URLs"},
 		{FailingSite, func(f *Figures) { f.Hosts.Failing, f.Hosts.FailingURL = 7, 800 }, "800 of 1,000"},
+=======
+		{Politeness, func(f *Figures) { f.MemoryFull = true }, "40 sites with 1000 URLs"},
+		{FailingSite, func(f *Figures) {
+			f.Hosts.Outlook = ending.Outlook{
+				Sites: 40, URLs: 1000, Failing: 7, FailingURLs: 800, Cause: "refused", CauseSites: 7,
+			}
+		}, "7 sites fail or ask to slow down: refused; 800 of 1000"},
+>>>>>>> 86ebee9c (ending: say what fails at once, and end a crawl that reaches no seed)
 		{HugeHost, func(f *Figures) { f.Hosts.Largest.Queued = 950 }, "http://large.test"},
 		{Politeness, func(*Figures) {}, "40 sites with 1,000 URLs"},
 		{Sieve, func(f *Figures) { f.Hosts, f.SievePending = hosts.Survey{}, 9 }, "9 new links"},
@@ -83,8 +93,10 @@ func TestDiagnoseOfOneSite(t *testing.T) {
 		"politeness: 1 site with 2 URLs waits until an exchange under way has ended": func(f *Figures) {
 			f.Hosts = hosts.Survey{Sites: 1, URLs: 2, NextDue: -1}
 		},
-		"1 site that fails or asks to slow down has 1 of 1 queued URL": func(f *Figures) {
-			f.Hosts = hosts.Survey{Sites: 1, URLs: 1, Failing: 1, FailingURL: 1}
+		"1 site fails or asks to slow down: refused; 1 of 1 URL": func(f *Figures) {
+			f.Hosts = hosts.Survey{Sites: 1, URLs: 1, Outlook: ending.Outlook{
+				Sites: 1, URLs: 1, Failing: 1, FailingURLs: 1, Cause: "refused", CauseSites: 1,
+			}}
 		},
 		"the only fetch worker is in an exchange": func(f *Figures) { f.Fetchers, f.Busy, f.Hosts.DueNow = 1, 1, 1 },
 		"1 new link is being compared with the known URLs": func(f *Figures) {
@@ -100,7 +112,8 @@ func TestDiagnoseOfOneSite(t *testing.T) {
 // If only failing sites have queued URLs, shorter delays would change nothing.
 func TestDiagnoseOfFailingSitesNamesNoDelay(t *testing.T) {
 	all := Diagnose(running(func(f *Figures) {
-		f.Hosts.Failing, f.Hosts.FailingURL, f.Hosts.Largest.Queued = 1, 1000, 1000
+		f.Hosts.Outlook = ending.Outlook{Sites: 40, URLs: 1000, Failing: 1, FailingURLs: 1000}
+		f.Hosts.Largest.Queued = 1000
 	}))
 	if len(all) != 1 || all[0].Cause != FailingSite {
 		t.Errorf("%+v", all)

@@ -104,7 +104,8 @@ func Remedy(o outcome.Outcome) string {
 	case outcome.ProxyFault:
 		return "Check the proxy (--proxy)"
 	case outcome.TLSFault:
-		return "Check that the servers speak TLS at these ports"
+		return "Check that the servers speak TLS at these ports. With --tls strict, certificates must verify: " +
+			"--tls tolerant fetches all the same, and SSL_CERT_FILE names a file with an authority of your own"
 	case outcome.RobotsUnreachable:
 		return "A robots.txt that cannot be had forbids all: check that the servers answer"
 	case outcome.RobotsDenied:

@@ -24,6 +24,8 @@ type FailingSites struct {
 	Largest  *FailingSite  `json:"largest,omitempty"`   // while the crawl waits: the site with the most URLs
 	// NeverAnswered: none of the sites has ever answered: each is given up after its tries.
 	NeverAnswered bool `json:"never_answered,omitempty"`
+	// GiveUpLast is when the last of the sites is given up, if none answers before.
+	GiveUpLast string `json:"give_up_last,omitempty"`
 }
 
 // FailingSite is a site with queued URLs that fails or asks to slow down.
@@ -57,13 +59,15 @@ type Reporter struct {
 	// What the last scan of all sites found: reports come more often than a scan may cost.
 	mu            sync.Mutex
 	nextScan      time.Time // the sites are not scanned before this time
-	largest       *FailingSite
+	largest       []byte    // key of the site with the most queued URLs
+	largestURLs   uint64
 	neverAnswered bool
+	outlook       *Outlook
 }
 
 // NewReporter returns a Reporter for the crawl of a StallDetector.
 func NewReporter(w *visit.Workbench, sites Sites, stall *StallDetector) *Reporter {
-	return &Reporter{workbench: w, sites: sites, stall: stall}
+	return &Reporter{workbench: w, sites: sites, stall: stall, outlook: new(Outlook)}
 }
 
 // Current returns what the crawl waits for; nil while a site with queued URLs is healthy. queued is the number of
@@ -76,38 +80,49 @@ func (r *Reporter) Current(queued int64) *FailingSites {
 	c := r.workbench.Counts()
 	t := &FailingSites{Sites: c.Waiting + c.Deferred + c.Leased + c.Parked, URLs: queued, StallsAt: timestamp(ends)}
 	t.NextTry = timestamp(r.nextTry())
-	t.Largest, t.NeverAnswered = r.scan(time.Now())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.scan(time.Now())
+	t.NeverAnswered, t.GiveUpLast = r.neverAnswered, r.outlook.GiveUpLast
+	if r.largestURLs > 0 {
+		r.sites.UseLoaded(r.largest, func(vs *visit.State) { t.Largest = r.describe(vs, r.largestURLs) })
+	}
 	return t
 }
 
-// scan returns the site with the most queued URLs, and whether no site with queued URLs has ever answered.
-func (r *Reporter) scan(now time.Time) (largest *FailingSite, neverAnswered bool) {
+// Outlook returns what the sites with queued URLs say about the rest of the crawl, as of a moment ago.
+func (r *Reporter) Outlook(now time.Time) *Outlook {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now.Before(r.nextScan) {
-		return r.largest, r.neverAnswered
-	}
-	r.largest = r.largestSite()
-	r.neverAnswered = !r.workbench.Listing().Any(func(s *site.State) bool { return s.HasAnswered })
-	r.nextScan = now.Add(max(scanPause, scanShare*time.Since(now)))
-	return r.largest, r.neverAnswered
+	r.scan(now)
+	return r.outlook
 }
 
-// largestSite returns the site with the most queued URLs, of several the oldest; nil if no site has any.
-func (r *Reporter) largestSite() (largest *FailingSite) {
-	var key []byte
+// scan looks at all sites, unless it did so a moment ago: which has the most queued URLs, whether none has ever
+// answered, and the Outlook.
+func (r *Reporter) scan(now time.Time) {
+	if now.Before(r.nextScan) {
+		return
+	}
+	began := time.Now()
+	r.outlook = new(Outlook)
+	var key, scratch []byte
+	var views []workbench.View[site.State]
 	most := uint64(0)
-	for k, more := 0, true; more; k++ {
-		more = r.workbench.Listing().Keys(k, func(_ *visit.State, site []byte, state workbench.State, urls uint64) {
-			if urls > most && state != workbench.Dead {
-				key, most = append(key[:0], site...), urls
+	for from := uint64(1); from != 0; {
+		views, scratch, from = r.workbench.Listing().Views(from, views[:0], scratch[:0])
+		for i := range views {
+			v := &views[i]
+			r.outlook.Observe(v, r.stall.live, now)
+			if urls := queuedURLs(v); urls > most && v.State != workbench.Dead {
+				key, most = append(key[:0], v.Key...), urls
 			}
-		})
+		}
 	}
-	if most > 0 {
-		r.sites.UseLoaded(key, func(vs *visit.State) { largest = r.describe(vs, most) })
-	}
-	return largest
+	r.outlook.Finish(now)
+	r.largest, r.largestURLs = key, most
+	r.neverAnswered = !r.workbench.Listing().Any(func(s *site.State) bool { return s.HasAnswered })
+	r.nextScan = now.Add(max(scanPause, scanShare*time.Since(began)))
 }
 
 // describe returns why a site is in trouble. The last failure of a site that is being visited is not known.
@@ -190,13 +205,21 @@ func (t *FailingSites) String() string {
 	}
 	switch {
 	case t.NeverAnswered && !t.stallsFirst() && t.Sites == 1:
-		s += "; it is given up after its tries"
+		s += "; it is given up after its tries" + t.atAbout()
 	case t.NeverAnswered && !t.stallsFirst():
-		s += "; each is given up after its tries"
+		s += "; each is given up after its tries" + t.atAbout()
 	case t.StallsAt != "":
 		s += "; stops as stalled " + t.StallsAt + " if none answers"
 	}
 	return s
+}
+
+// atAbout says when the last site is given up; "" if that is not known.
+func (t *FailingSites) atAbout() string {
+	if at := clockTime(t.GiveUpLast); at != "" {
+		return ", by about " + at
+	}
+	return ""
 }
 
 // sites describes the sites by what is wrong with them.

@@ -31,6 +31,7 @@ type StallDetector struct {
 	hasStalled bool      // the crawl has stalled, by the last scan
 	activity   int64     // see activity, before that scan
 	retriedAt  time.Time // the last RetryAll; zero if there was none
+	unreached  unreached
 	endsAt     atomic.Int64
 }
 
@@ -158,6 +159,7 @@ func (s *StallDetector) RetryAll(now time.Time) {
 // Reset starts the stall wait again, after a pause of the crawl.
 func (s *StallDetector) Reset() {
 	s.healthyAt, s.nextScan, s.allFailing, s.hasStalled = time.Time{}, time.Time{}, false, false
+	s.unreached = unreached{}
 	s.publish()
 }
 

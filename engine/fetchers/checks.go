@@ -455,6 +455,7 @@ func (k *checker) isDomainFull(_ context.Context, c *current) (verdict, error) {
 // logRefusal refuses the item with a line in crawl.log, which is written when the outcome is counted.
 func (k *checker) logRefusal(c *current, o outcome.Outcome) (verdict, error) {
 	c.lines = crawllog.AppendRefusal(c.lines, c.url, &c.queued, o, k.worker)
+	k.Log.NoteRefusal(c.url, &c.queued, o)
 	c.refuse(refusal{outcome: o})
 	return refuse, nil
 }

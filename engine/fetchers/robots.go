@@ -153,9 +153,10 @@ func (r *robotsVisits) apply(c *current, result *site.RobotsResult, o outcome.Ou
 	if !result.Unreachable || s.Rules != nil {
 		return
 	}
-	if !s.HasAnswered && (giveUp || s.RobotsTries >= site.RobotsTriesMax) || r.trouble.isOverdue(c, now) {
+	hasTried := giveUp || int(s.RobotsTries) >= site.RobotsTriesOf(r.Live.Policy())
+	if !s.HasAnswered && hasTried || r.trouble.isOverdue(c, now) {
 		dead := outcome.RobotsUnreachable
-		if o.Class() == outcome.ClassHost || o == outcome.ProxyFault {
+		if o.Class() == outcome.ClassHost || o == outcome.ProxyFault || o == outcome.TLSFault {
 			dead = o
 		}
 		c.giveUpSite(r.trouble.deadOutcome(c, dead, now))

@@ -6,6 +6,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/attempt"
+	"orbweaver/engine/ending"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/politeness"
@@ -55,6 +56,9 @@ func (t *trouble) decide(c *current, p *fetch.Page, o outcome.Outcome, try int) 
 	}
 	policy := t.Live.Policy()
 	d := policy.Decide(a)
+	if ending.IsCertificateRefused(p, o) && !s.HasAnswered { // it does not become valid by waiting
+		d.Retry, d.GiveUpSite = false, true
+	}
 	delays := &attempt.Of(p).Delays
 	delays.Host, delays.IP = policy.SiteDelay(a.HostDelay, 0), max(policy.IPDelay, a.GroupDelay)
 	delays.Group, delays.CrawlMax = t.Groups.Name(v.Addr), policy.CrawlDelayMax

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"orbweaver/engine/ending"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/report"
 )
@@ -44,6 +45,9 @@ func (h *History) estimate(r *report.Report, now int64) (e Estimate) {
 			e.Growth = (float64(r.URLsQueued) - float64(s.row(i)[queued])) / e.OfSeconds
 		}
 	}
+	if r.Outlook != nil && h.outlook(&e, r.Outlook) {
+		return e
+	}
 	last, say := time.Duration(e.OfSeconds)*time.Second, fmt.Sprintf
 	switch {
 	case e.OfSeconds < growthLeast:
@@ -58,6 +62,29 @@ func (h *History) estimate(r *report.Report, now int64) (e Estimate) {
 		e.Sentence = say("no end in sight: the queue grows by %.0f URLs a minute, over the last %v", e.Growth*60, last)
 	}
 	return e
+}
+
+// outlook makes the estimate of what the sites say, and reports whether they decide: failing sites are waited for, and
+// the longest queue of a site takes its time, however the queue of the crawl shrinks now.
+func (h *History) outlook(e *Estimate, o *ending.Outlook) bool {
+	shrinks := 0.0 // how long the queue takes by its growth
+	if e.Growth < 0 && e.OfSeconds >= growthLeast {
+		shrinks = float64(o.URLs) / -e.Growth
+	}
+	switch {
+	case o.Failing > 0 && o.GiveUpLast == "" && o.AreMostFailing():
+		e.Sentence = "no estimate: " + o.String()
+	case o.Failing > 0 && o.GiveUpLast != "" && o.SecondsLeast > max(o.LongestSeconds, shrinks):
+		e.Seconds = o.SecondsLeast
+		e.Sentence = fmt.Sprintf("the queue is empty in about %s: %s", roughly(e.Seconds), o)
+	case o.LongestSeconds > shrinks && shrinks > 0:
+		e.Seconds = o.LongestSeconds
+		e.Sentence = fmt.Sprintf("the queue is empty in %s at the soonest: so long takes the queue of %s at its delay",
+			roughly(e.Seconds), o.LongestHost)
+	default:
+		return false
+	}
+	return true
 }
 
 func columnOf(name string) int {

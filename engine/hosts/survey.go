@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"orbweaver/engine/ending"
 	"orbweaver/engine/filter"
 	"orbweaver/internal/urlx"
 	"orbweaver/workbench"
@@ -16,18 +17,17 @@ import (
 
 // Survey is what all hosts in memory together wait for.
 type Survey struct {
-	Sites      int           // with URLs queued
-	URLs       uint64        // queued for them
-	DueNow     int           // sites that could be asked now, one at each address without an exchange
-	NextDue    time.Duration // until the first of them can be asked; negative: not before an exchange has ended
-	Failing    int           // sites that fail or ask to slow down
-	FailingURL uint64        // their URLs
-	OnDiskOnly int           // sites that could be asked, if their URLs were not all on disk
-	Unresolved int           // sites without an address, with or without URLs
-	Largest    Host          // the one with the most URLs
-	Slowest    Host          // the one that needs longest for its queue, at its delay
-	SlowestFor time.Duration // how long
-	WaitingFor time.Duration // sum of the times until sites are due
+	Sites      int            // with URLs queued
+	URLs       uint64         // queued for them
+	DueNow     int            // sites that could be asked now, one at each address without an exchange
+	NextDue    time.Duration  // until the first of them can be asked; negative: not before an exchange has ended
+	Outlook    ending.Outlook // which sites fail, and until when
+	OnDiskOnly int            // sites that could be asked, if their URLs were not all on disk
+	Unresolved int            // sites without an address, with or without URLs
+	Largest    Host           // the one with the most URLs
+	Slowest    Host           // the one that needs longest for its queue, at its delay
+	SlowestFor time.Duration  // how long
+	WaitingFor time.Duration  // sum of the times until sites are due
 }
 
 // Survey reads all sites in memory, as List does.
@@ -46,6 +46,7 @@ func (l *Lister) Survey(ctx context.Context) (s Survey, err error) {
 			l.addToSurvey(&s, &views[i], now)
 		}
 	}
+	s.Outlook.Finish(now)
 	due := l.Workbench.DueTimes()
 	s.DueNow, s.NextDue = due.Front(now, 0), -1
 	if next, waits := due.Next(); waits {
@@ -69,10 +70,7 @@ func (l *Lister) addToSurvey(s *Survey, v *view, now time.Time) {
 	if due == 0 && v.State == workbench.Idle {
 		s.OnDiskOnly++
 	}
-	if v.Data.FailureStreak().Count > 0 || v.Data.Failures != 0 {
-		s.Failing++
-		s.FailingURL += n
-	}
+	s.Outlook.Observe(v, l.Live, now)
 	if n > s.Largest.Queued {
 		s.Largest = l.host(v, now)
 	}

@@ -59,7 +59,8 @@ func (p *Policy) Decide(a Attempt) Decision {
 		SiteSlowdown: a.SiteSlowdown,
 		IPSlowdown:   a.IPSlowdown,
 	}
-	d.GiveUpSite = rule.GiveUpAfter > 0 && abs(d.SiteFailures) >= rule.GiveUpAfter
+	giveUpAfter := p.giveUpAfter(rule)
+	d.GiveUpSite = giveUpAfter > 0 && abs(d.SiteFailures) >= giveUpAfter
 	d.Retry = rule.Retry && !d.GiveUpSite && a.Try+1 < p.triesOf(rule)
 	if !rule.Contact && !rule.SiteBackoff {
 		return d
@@ -98,6 +99,23 @@ func (p *Policy) triesOf(rule *Rule) int {
 		return p.Tries
 	}
 	return rule.Tries
+}
+
+// giveUpAfter returns the number of consecutive failures after which a site is dead; 0 for never. Tries shortens it.
+func (p *Policy) giveUpAfter(rule *Rule) int {
+	if p.Tries > 0 {
+		return min(p.Tries, rule.GiveUpAfter)
+	}
+	return rule.GiveUpAfter
+}
+
+// WaitsUntilGivenUp returns the sum of the waits between the next try of a site and its last one, after so many
+// consecutive failures. The last failure had the outcome o.
+func (p *Policy) WaitsUntilGivenUp(failures int, o outcome.Outcome) (wait time.Duration) {
+	for n := failures + 1; n < p.giveUpAfter(&p.Table[o]); n++ {
+		wait += at(p.HostBackoff, n-1)
+	}
+	return wait
 }
 
 // siteSlowdown returns the slowdown of a site after one more attempt.

@@ -16,7 +16,7 @@ type Policy struct {
 	IPDelay       time.Duration `name:"ip-delay" help:"Time between two requests to an IP address, whatever its sites. Raise it for crawls of shared hosters." default:"500ms" most:"366d" zero:"meant" placeholder:"TIME"`
 	CrawlDelayMax time.Duration `help:"Longest Crawl-delay that is obeyed. A longer one in a robots.txt is shortened to this, logged and counted." default:"5m" most:"366d" zero:"meant" placeholder:"TIME"`
 
-	Tries int `help:"Tries of a URL that fails in a way that may pass, the first one included; 0 for the tries of each kind of failure, which are 3 to 5. A site that has answered before keeps its queue in any case (--give-up)." default:"0" least:"0" most:"100" placeholder:"N"`
+	Tries int `help:"Tries of a URL that fails in a way that may pass, the first one included; 0 for the tries of each kind of failure, which are 3 to 5. A site that has never answered is given up after at most as many. One that has answered before keeps its queue in any case (--give-up)." default:"0" least:"0" most:"100" placeholder:"N"`
 
 	RetryAfterMax time.Duration `kong:"-"` // upper limit of Retry-After [24h]
 	// waits before the second, third, ... try; the last one is used for all later tries [1s, 5s]

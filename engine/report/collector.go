@@ -129,6 +129,9 @@ func (c *Collector) Report() Report {
 	if state == lifecycle.Running {
 		r.FailingSites = c.FailingSites.Current(r.URLsQueued)
 	}
+	if state == lifecycle.Running || state == lifecycle.Paused {
+		r.Outlook = c.FailingSites.Outlook(time.Now())
+	}
 	if stalled := c.FailingSites.Last(); stalled != nil {
 		r.FailingSites = stalled
 	}

@@ -103,6 +103,8 @@ type Report struct {
 
 	FailingSites *ending.FailingSites `json:"failing_sites,omitempty"` // nil unless all queued URLs are of such sites
 
+	Outlook *ending.Outlook `json:"outlook,omitempty"` // of a running crawl: failing sites, and the least time to the end
+
 	Written string `json:"written_at"`
 	Version string `json:"version"` // of the program
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"orbweaver/engine/ending"
 	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/upload"
 	"orbweaver/internal/options"
@@ -83,7 +84,9 @@ func (c *Collector) waitingIdle(now time.Time) string {
 	var parts []string
 	due := c.Workbench.DueTimes()
 	waiting := c.Workbench.Counts().Waiting
-	if next, ok := due.Next(); ok {
+	if o := c.FailingSites.Outlook(now); o.Failing > 0 {
+		parts = append(parts, waitingFor(o, now)...)
+	} else if next, ok := due.Next(); ok {
 		site, _ := due.NextSites()
 		parts = append(parts, politeWait(string(site), next.Sub(now), waiting))
 	} else if waiting > 0 {
@@ -106,6 +109,23 @@ func (c *Collector) waitingIdle(now time.Time) string {
 		return plural.Count(pages, "page") + " being read and stored"
 	}
 	return "URLs on their way to the workbench"
+}
+
+// waitingFor returns what a crawl waits for in which some sites fail: those come first if they have most of the URLs.
+func waitingFor(o *ending.Outlook, now time.Time) (parts []string) {
+	parts = append(parts, o.String())
+	if next, err := time.Parse(time.RFC3339, o.NextTry); err == nil && next.After(now) {
+		parts[0] += "; next try in " + age(next.Sub(now)).String()
+	}
+	n, first, due := o.Waiting()
+	if n == 0 {
+		return parts
+	}
+	parts = append(parts, politeWait(first, max(due.Sub(now), 0), n))
+	if !o.AreMostFailing() {
+		parts[0], parts[1] = parts[1], parts[0]
+	}
+	return parts
 }
 
 // waitingFailing returns what a crawl waits for in which no site is healthy.

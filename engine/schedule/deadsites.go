@@ -7,12 +7,14 @@ import (
 
 	"orbweaver/engine/counters"
 	"orbweaver/engine/crawllog"
+	"orbweaver/engine/ending"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
 	"orbweaver/engine/sites"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/outcome"
+	"orbweaver/workbench"
 )
 
 // DeadSites gives sites up: each of their queued URLs gets its outcome and its line in the crawl log. URLs in memory
@@ -24,9 +26,6 @@ type DeadSites struct {
 	Finished  *journal.FinishedURLs
 	HashSeed  uint64
 	Wake      func() // wakes the Distributor
-	Warn      func(msg string, args ...any)
-
-	seeds seedWarnings
 
 	mu        sync.Mutex
 	unemptied [][]byte // dead sites that may have items on disk
@@ -40,6 +39,20 @@ func (d *DeadSites) GiveUp(vs *visit.State, o outcome.Outcome) {
 	key := d.Workbench.Site(vs).AppendKey(nil)
 	d.Workbench.Kill(vs, func(item []byte) { d.Drop(key, item, o) })
 	d.EmptyQueue(key)
+}
+
+// giveUpFailing gives all sites up that have failed, each with its last outcome. It must be called within a step.
+func (d *DeadSites) giveUpFailing() {
+	d.Workbench.Listing().Each(func(vs *visit.State, state workbench.State) bool {
+		o := outcome.None
+		if state != workbench.Dead {
+			d.Workbench.Site(vs).Read(func(s *site.State) { o = ending.CauseOf(s) })
+		}
+		if o != outcome.None {
+			d.GiveUp(vs, o)
+		}
+		return true
+	})
 }
 
 // FinishedAs returns the outcome that an earlier run gave a URL after its last checkpoint; outcome.None if there is
@@ -76,9 +89,6 @@ func (d *DeadSites) Drop(key, item []byte, o outcome.Outcome) {
 	it := queued.MustDecode(item)
 	if it.RobotsOf == nil {
 		url := append(append([]byte(nil), key...), it.Rest...)
-		if it.Seed {
-			d.seeds.note(d.Warn, url, o)
-		}
 		d.Log.Refusal(url, &it, o, 0)
 		d.Counters.Finish(o, 1)
 		return

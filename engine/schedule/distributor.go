@@ -82,6 +82,7 @@ type Cluster interface {
 	Owns(site []byte) bool
 	Route(scratch []byte, it *queued.URL) []byte
 	SendResult(r *site.RobotsResult) bool
+	IsShared() bool
 }
 
 // Flushes requests flushes of the sieve: Flusher.
@@ -150,7 +151,7 @@ func NewDistributor(p *Parts) *Distributor {
 	d.surplus = surplusScan{workbench: p.Workbench, queues: p.OnDisk}
 	d.end = endCheck{
 		Progress: p.Progress, queues: p.Queues, dead: p.Dead, front: p.Front, flushes: p.Flushes, delayed: &d.delayed,
-		delayedSites: &d.delayedSites, cluster: p.Cluster, surplus: &d.surplus,
+		delayedSites: &d.delayedSites, cluster: p.Cluster, surplus: &d.surplus, isAlone: !p.Cluster.IsShared(),
 	}
 	return d
 }
@@ -207,6 +208,12 @@ func (d *Distributor) DistributeURLs(ctx context.Context) error {
 // wait waits until there may be something to do, or ends the crawl.
 func (d *Distributor) wait(ctx context.Context) (done bool) {
 	now := time.Now()
+	if d.end.isUnreached(now) {
+		d.journal.Steps.Begin()
+		d.dead.giveUpFailing()
+		d.journal.Steps.End()
+		return false
+	}
 	steps := d.cluster.StepCount()
 	wait, reason := d.end.next(now)
 	wait, reason = d.cluster.NegotiateEnd(wait, reason, reason == lifecycle.ReasonComplete && d.end.isBusy(), steps)

@@ -19,6 +19,7 @@ type endCheck struct {
 	cluster      cluster.Termination
 	surplus      *surplusScan
 	closing      closing
+	isAlone      bool // the crawl has no other agents
 }
 
 // controlPeriod is the longest wait: so often the Distributor looks at the front even if it is not woken.
@@ -60,6 +61,14 @@ func (e *endCheck) next(now time.Time) (wait time.Duration, reason string) {
 		return 0, lifecycle.ReasonStalled
 	}
 	return wait, ""
+}
+
+// isUnreached reports whether no server has ever answered, and the sites have had their tries. Agents that share a
+// crawl do not know what the others have met.
+func (e *endCheck) isUnreached(now time.Time) bool {
+	n := e.dead.Counters
+	return e.isAlone && e.IsSeeded() && n.Finished.Load() < n.URLsAdmitted.Load() &&
+		e.Stall.IsUnreached(now, e.nothingMoves)
 }
 
 // hasReady reports whether there are ready URLs that are still wanted: when the crawl has reached its limit of pages,

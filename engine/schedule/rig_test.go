@@ -98,7 +98,6 @@ func newRig(tb testing.TB, disk vfs.FS, dir string, memory int64, trapFloor int)
 	}}
 	dead := &DeadSites{
 		Log: log, Workbench: w, Counters: &ledger.Count, Finished: journal.NewFinishedURLs(), Wake: func() {},
-		Warn: func(string, ...any) {},
 	}
 	wakeFeeder := func() { r.fed++ }
 	r.Parts = Parts{

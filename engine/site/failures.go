@@ -122,6 +122,12 @@ func (s *State) IsFailing() bool {
 	return s.DenyAll || t.NameFailures > 0 || !t.ServesPages && (s.Failures != 0 || t.Count >= failingCount)
 }
 
+// IsTroubled reports whether the last attempt failed: the site may be on its way to IsFailing.
+func IsTroubled(s *State) bool {
+	t := s.FailureStreak()
+	return s.DenyAll || t.NameFailures > 0 || t.Count > 0 && !t.ServesPages || s.Failures != 0
+}
+
 // IsHealthy is the opposite of IsFailing.
 func (s *State) IsHealthy() bool { return !s.IsFailing() }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"orbweaver/engine/politeness"
 	"orbweaver/engine/robots"
 )
 
@@ -61,6 +62,14 @@ func RobotsRetryWait(tries int8) time.Duration {
 		return 0
 	}
 	return robotsSlowWait << (min(tries, RobotsTriesMax) - RobotsQuickTries)
+}
+
+// RobotsTriesOf returns after how many failed attempts at robots.txt a site is given up that has never answered.
+func RobotsTriesOf(p *politeness.Policy) int {
+	if p.Tries > 0 {
+		return min(p.Tries, RobotsTriesMax)
+	}
+	return RobotsTriesMax
 }
 
 // SetRules stores rules that expire at until. The rules may be shared and must not change.

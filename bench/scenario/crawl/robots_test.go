@@ -37,8 +37,10 @@ func TestHostile_B01_withoutAnAnswerNothingIsAllowed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{testbed.FirstHost: testbed.HostWithRobots(5,
-					robots)}}
+				s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{
+					testbed.FirstHost: testbed.HostWithRobots(5, robots),
+					"well.test":       testbed.HostWithRobots(1, testbed.AlwaysRespond(404, "", "")), // or the crawl ends sooner
+				}}
 				r, _ := s.Crawl(t, testbed.NoChange)
 				if n := len(s.Pages(testbed.FirstHost)); n > 0 || r.Outcomes["robots-unreachable"] != 1 {
 					t.Errorf("%d pages were asked for: %v", n, r.Outcomes)

@@ -146,7 +146,7 @@ func illnesses() map[string]*illness {
 			web: testbed.OutageWeb{Sites: 10, Pages: 50, Condition: testbed.Lasting(
 				testbed.Condition{Status: 503, RobotsUp: true}, 20*time.Second)},
 			change: func(cfg *engine.Config) { cfg.Limits.StallWait = 3 * time.Hour },
-			after:  2 * time.Minute, cause: doctor.FailingSite, says: "10 sites that fail or ask to slow down",
+			after:  2 * time.Minute, cause: doctor.FailingSite, says: "10 sites fail or ask to slow down",
 		},
 		"memory is short, and the delays are long": {
 			web:    testbed.OutageWeb{Sites: 60, Pages: 200},

@@ -37,19 +37,20 @@ func TestEnding_namesTheURLsThatWereGivenUp(t *testing.T) {
 func TestEnding_ofASiteThatNeverAnsweredComesAfterItsTries(t *testing.T) {
 	for name, c := range map[string]struct {
 		bad         testbed.Condition
+		healthy     int // sites beside it: without an answer at all a crawl ends sooner
 		reason      string
 		least, most time.Duration
 		waiting     string
 	}{
-		"refused": {testbed.Condition{Refused: true}, "1 of 1 refused", 21*time.Minute + 10*time.Second,
+		"refused": {testbed.Condition{Refused: true}, 1, "complete", 21*time.Minute + 10*time.Second,
 			26*time.Minute + 30*time.Second, "(http://s0000.test: refused)"},
-		"503": {testbed.Condition{Status: 503}, "1 of 1 robots-unreachable", 30 * time.Minute, time.Hour,
+		"503": {testbed.Condition{Status: 503}, 0, "1 of 1 robots-unreachable", 30 * time.Minute, time.Hour,
 			"(http://s0000.test: unavailable)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for range 5 {
 				synctest.Test(t, func(t *testing.T) {
-					o := &testbed.OutageWeb{Sites: 1, Pages: 1, Condition: testbed.Lasting(c.bad, 0)}
+					o := &testbed.OutageWeb{Sites: 1 + c.healthy, Pages: 1, Condition: testbed.Lasting(c.bad, 0, 0)}
 					o.Begin()
 					rig, cfg := o.Config(t)
 					e := o.Engine(t, rig, cfg, rig.FS)
@@ -58,7 +59,7 @@ func TestEnding_ofASiteThatNeverAnsweredComesAfterItsTries(t *testing.T) {
 					testbed.Wait(10 * time.Minute)
 					if said := e.Report().Waiting; !strings.Contains(said, c.waiting) ||
 						!strings.HasPrefix(said, "1 site that has never answered, with 1 URL (") ||
-						!strings.HasSuffix(said, "; it is given up after its tries") {
+						!strings.Contains(said, "; it is given up after its tries, by about ") {
 						t.Errorf("it waits for %s", said)
 					}
 					if err := <-done; err != nil {
@@ -69,7 +70,7 @@ func TestEnding_ofASiteThatNeverAnsweredComesAfterItsTries(t *testing.T) {
 						t.Error(err)
 					}
 					took := time.Since(o.Began)
-					if r.State != lifecycle.Failed || !strings.Contains(r.Reason, c.reason) || took < c.least || took > c.most {
+					if !strings.Contains(r.Reason, c.reason) || took < c.least || took > c.most {
 						t.Errorf("%s after %v: %s", r.State, took, r.Reason)
 					}
 				})
