@@ -60,17 +60,12 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 		}, "80 exchanges wait for room, and 4 body files have 9 MiB"},
 		{Fetchers, func(f *Figures) { f.Busy, f.Old.Count, f.Hosts.DueNow = 100, 2, 60 }, "all 100"},
 		{Memory, func(f *Figures) { f.MemoryFull, f.Hosts.OnDiskOnly = true, 12 }, "12 of 40 sites"},
-<<<<<<< HEAD
 		{Politeness, func(f *Figures) { f.MemoryFull = true }, "40 sites with 1,000 URLs"},
-		{FailingSite, func(f *Figures) { f.Hosts.Failing, f.Hosts.FailingURL = 7, 800 }, "800 of 1,000"},
-=======
-		{Politeness, func(f *Figures) { f.MemoryFull = true }, "40 sites with 1000 URLs"},
 		{FailingSite, func(f *Figures) {
 			f.Hosts.Outlook = ending.Outlook{
 				Sites: 40, URLs: 1000, Failing: 7, FailingURLs: 800, Cause: "refused", CauseSites: 7,
 			}
-		}, "7 sites fail or ask to slow down: refused; 800 of 1000"},
->>>>>>> 86ebee9c (ending: say what fails at once, and end a crawl that reaches no seed)
+		}, "7 sites fail or ask to slow down: refused; 800 of 1,000"},
 		{HugeHost, func(f *Figures) { f.Hosts.Largest.Queued = 950 }, "http://large.test"},
 		{Politeness, func(*Figures) {}, "40 sites with 1,000 URLs"},
 		{Sieve, func(f *Figures) { f.Hosts, f.SievePending = hosts.Survey{}, 9 }, "9 new links"},

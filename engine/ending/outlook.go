@@ -102,10 +102,12 @@ func (o *Outlook) Finish(now time.Time) {
 	}
 }
 
-// CauseOf returns why a site fails; outcome.None if it does not. A robots.txt that cannot be fetched forbids all, whatever its requests ended in.
+// CauseOf returns why a site fails; outcome.None if it does not. A robots.txt that cannot be fetched forbids all,
+// whatever its requests ended in.
 func CauseOf(s *site.State) outcome.Outcome {
 	o := s.FailureStreak().LastOutcome
-	if s.Rules == nil && s.RobotsTries > 0 && o.Class() != outcome.ClassHost && o != outcome.TLSFault || s.DenyAll && o == outcome.None {
+	isOther := o.Class() != outcome.ClassHost && o != outcome.TLSFault // than a fault of the connection
+	if s.Rules == nil && s.RobotsTries > 0 && isOther || s.DenyAll && o == outcome.None {
 		return outcome.RobotsUnreachable
 	}
 	return o

@@ -66,7 +66,8 @@ func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.
 	if l := x.Live.Exchanges.Load(); l != x.limits {
 		x.limits = l
 		o := x.fetcher.Options()
-		o.DialTimeout, o.HeaderTimeout, o.TotalTimeout, o.SlowTimeout = l.Connect, l.Response, l.Exchange, l.Slow
+		o.DialTimeout, o.HeaderTimeout = l.Connect, l.Response
+		o.TotalTimeout, o.Long.SlowTimeout = l.Exchange, l.Slow
 		o.BodyMax = l.BodyMax
 	}
 	key, t := c.result.Visit.Key, &x.target

@@ -48,7 +48,7 @@ func InUse(fsys vfs.FS, dir string, isAlive func(pid int) bool) (owner string, e
 	case errors.Is(err, fs.ErrNotExist):
 		return "", nil
 	default:
-		return "", fmt.Errorf("engine: crawl directory: %w", err)
+		return "", fmt.Errorf("layout: crawl directory: %w", err)
 	}
 }
 

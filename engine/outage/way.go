@@ -10,7 +10,7 @@ import (
 )
 
 // Way watches answers that a proxy or another gateway gives in place of a site, and tells them from answers of sites:
-// see docs/adr/0061-the-way-is-not-the-server.md.
+// see docs/adr/0063-the-way-is-not-the-server.md.
 //
 // Outage of the way: at least wayPlacesMin sites fail on the way, or get the same answer of a captive portal, for at
 // least wayTimeMin, and no site answers in between. Then the way is down until a site answers. Meanwhile only one

@@ -115,6 +115,8 @@ func (s *sentLater) Freeing() int64 {
 
 func (*sentLater) Objects() receipts.Objects { return receipts.NoObjects{} }
 
+func (*sentLater) Ending() string { return "" }
+
 // memoryStore is a bucket that may be down.
 type memoryStore struct {
 	mu      sync.Mutex

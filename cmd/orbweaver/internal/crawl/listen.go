@@ -39,13 +39,8 @@ func (c *controlOptions) listen(
 	crawl control.Crawl,
 	o control.Options,
 ) (l listening, err error) {
-<<<<<<< HEAD
-	o.Address, o.Names = c.Listen, c.ListenName
-	o.History = control.HistoryFile{FS: fsys, Name: filepath.ToSlash(dir) + "/" + layout.HistoryFile, Crawl: dir}
-=======
 	o.Socket, o.Address, o.Names = control.SocketOf(dir), c.Listen, c.ListenName
-	o.History = control.HistoryFile{FS: fsys, Name: filepath.ToSlash(dir) + "/" + layout.HistoryFile}
->>>>>>> 15bb5c38 (control: find each crawl by its directory, whatever --listen says)
+	o.History = control.HistoryFile{FS: fsys, Name: filepath.ToSlash(dir) + "/" + layout.HistoryFile, Crawl: dir}
 	switch {
 	case o.Address == "", strings.HasPrefix(o.Address, "unix:"):
 	case c.Token != "":
