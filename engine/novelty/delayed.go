@@ -52,7 +52,9 @@ func (d *delayedCounts) countFetched(floor uint32, nested bool) {
 	default:
 		d.evidenceWindows, d.strongWindows = min(d.evidenceWindows+1, 1<<15), 0
 	}
-	d.windowFetched, d.windowFound, d.windowNested, d.windowPages, d.windowNewPages, d.windowSamePages = 0, 0, 0, 0, 0, 0
+	// Pages of links come unevenly: what was found beyond the size of a window counts for the next one.
+	d.windowFound = min(d.windowFound-min(d.windowFound, d.windowFetched), d.windowFetched)
+	d.windowFetched, d.windowNested, d.windowPages, d.windowNewPages, d.windowSamePages = 0, 0, 0, 0, 0
 }
 
 // isMostOfWindow reports whether n is at least three quarters of the URLs that the window has fetched.
