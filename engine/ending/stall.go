@@ -59,11 +59,13 @@ const refusedWait = time.Minute
 
 func (s *StallDetector) stallWait() time.Duration {
 	wait := max(s.live.Bounds().StallWait, 0)
-	if s.IsRefused != nil && s.IsRefused() {
+	if s.isRefused() {
 		wait = min(wait, refusedWait)
 	}
 	return wait
 }
+
+func (s *StallDetector) isRefused() bool { return s.IsRefused != nil && s.IsRefused() }
 
 // IsStalled reports whether a crawl with queued URLs must stop. nothingMoves reports whether no URL is on its way
 // between the components; it is called last, because it is expensive.
@@ -118,6 +120,8 @@ func (s *StallDetector) isUntried(state *site.State, now time.Time) bool {
 	streak := state.FailureStreak()
 	since := now.Sub(s.retriedAt)
 	switch {
+	case s.isRefused(): // the proxy lets no request pass, and few are made to find that out
+		return false
 	case s.retriedAt.IsZero() || since >= triedWithin || streak.RetryAt > site.UnixSeconds(now):
 		return false
 	case streak.NameFailures > 0:
