@@ -46,7 +46,8 @@ func (g *albums) Serve(conn net.Conn, r guest.Request) guest.Result {
 	case r.Path == "/robots.txt":
 		reply.Status = 404
 	case strings.HasSuffix(r.Path, ".png") || strings.HasSuffix(r.Path, ".css"):
-		reply.Type, reply.Body = "application/octet-stream", []byte(r.Authority+r.Path)
+		_, body := different(r.Authority + r.Path)
+		reply.Type, reply.Body = "application/octet-stream", []byte(body)
 	case err != nil:
 		reply.Status = 404
 	default:
