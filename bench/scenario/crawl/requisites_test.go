@@ -81,7 +81,8 @@ func (g *illustrated) body(url string) []byte {
 	}
 	var n int
 	if _, err := fmt.Sscanf(url, "site.test/%d.png", &n); err == nil {
-		return []byte(url)
+		_, picture := different(url)
+		return []byte(picture)
 	}
 	if _, err := fmt.Sscanf(url, "site.test/p%d", &n); url != "site.test/" && err != nil {
 		return nil
