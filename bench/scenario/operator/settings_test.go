@@ -51,8 +51,9 @@ func otherValues() map[string]string {
 		"follow": `kind != "form"`, "store": "status == 200", "nofollow": "true", "forms": "true", "sitemaps": "true",
 		"checkpoint": "7s", "novelty": "off", "trap-floor": "99", "max-path-repeats": "5",
 		"max-per-domain": "70000", "max-hosts-per-domain": "8000", "max-hosts-per-ip": "9000", "connect-timeout": "9s",
-		"response-timeout": "40s", "exchange-timeout": "6m", "max-body": "5MiB", "exclude-extensions": "zip,iso",
-		"requisites": "same-scope", "speculative": "on", "strip-params": "session,utm_*",
+		"response-timeout": "40s", "exchange-timeout": "7h", "slow-body-timeout": "6m", "max-body": "5MiB",
+		"exclude-extensions": "zip,iso",
+		"requisites":         "same-scope", "speculative": "on", "strip-params": "session,utm_*",
 	}
 }
 
