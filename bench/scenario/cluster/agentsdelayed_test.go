@@ -26,8 +26,7 @@ func similarHosts(hosts, pages, late int) *testbed.ScriptedHosts {
 			case path == "/":
 				testbed.Respond(c, 200, "", testbed.LinksPage(pages))
 			case err != nil:
-				word := strings.ReplaceAll(path, "/", "") // no other page has it
-				testbed.Respond(c, 200, "", fmt.Sprintf("<p>host%d%s", h, word))
+				testbed.Respond(c, 200, "", "<p>"+wordOf(h, path))
 			case n >= late:
 				testbed.Respond(c, 200, "", fmt.Sprintf("<p>the same text as ever<a href=/news/%d>", n))
 			default:
@@ -36,6 +35,16 @@ func similarHosts(hosts, pages, late int) *testbed.ScriptedHosts {
 		}
 	}
 	return s
+}
+
+// wordOf is a word of letters that no other page has: its address and numbers would be no new text.
+func wordOf(host int, path string) string {
+	return "word" + strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return r - '0' + 'a'
+		}
+		return -1
+	}, fmt.Sprint(host, path))
 }
 
 // Delayed URLs move with their site, once when an agent joins and once when an agent leaves. None is lost or fetched

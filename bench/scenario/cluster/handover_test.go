@@ -35,7 +35,7 @@ func slowHosts(hosts, pages int) *testbed.ScriptedHosts {
 			case path == "/4" && n == 0 && h%3 == 1:
 				testbed.Respond(c, 503, "Retry-After: 300\r\n", "later")
 			default:
-				testbed.Respond(c, 200, "", "<p>"+path)
+				testbed.Respond(c, 200, "", fmt.Sprintf("<p>host %d%s", h, path)) // the same everywhere would be a portal
 			}
 		}
 	}
