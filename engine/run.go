@@ -11,9 +11,6 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// drainMax is how long an orderly stop waits for exchanges under way before it aborts them.
-const drainMax = 30 * time.Second
-
 // Run crawls until nothing is left, a limit is reached or ctx ends; ctx ending means: finish the exchanges under way,
 // save everything, and return nil with the state "stopped". The first error of any loop stops the rest and is
 // returned; what was acknowledged is then on disk, and the crawl can be resumed.
@@ -68,7 +65,7 @@ func (r *runner) crawl(ctx context.Context) error {
 		r.run.Finish(lifecycle.ReasonSignal)
 	}
 	stopIntake()
-	drain := time.AfterFunc(drainMax, func() {
+	drain := time.AfterFunc(lifecycle.DrainMax, func() {
 		if r.cluster.IsLeaving() {
 			hangUp(errDrain) // and no more: there is much to do yet
 			return

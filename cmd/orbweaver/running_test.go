@@ -24,7 +24,7 @@ func running(t *testing.T, w *web, dir string) {
 	go func() { done <- call(w.crawl(dir, time.Second)...) }()
 	t.Cleanup(func() {
 		call("ctl", "stop", "--dir", dir)
-		if r := <-done; r.code != command.ExitStopped || !strings.Contains(r.err, "run the same command again") {
+		if r := <-done; r.code != command.ExitStopped || !strings.Contains(r.err, "resume with: orbweaver crawl --dir "+dir) {
 			t.Errorf("a stopped crawl: %+v", r)
 		}
 	})
@@ -52,7 +52,7 @@ func TestControl(t *testing.T) {
 	}
 	balanced(t, m)
 	ctl("resume").want(t, command.ExitDone, "resumed")
-	ctl("block", ".blocked.test").want(t, command.ExitDone, "1 of 1 host rules saved")
+	ctl("block", ".blocked.test").want(t, command.ExitDone, "1 of 1 host rules saved, for 0 known sites with 0 queued URLs")
 	ctl("block", "not a host").want(t, command.ExitFailed, "host")
 	ctl("rule", "slow.test", "host-delay=20s", "max-per-host=7").want(t, command.ExitDone, "1 of 1 host rules saved")
 	ctl("rule", "slow.test", "colour=red").want(t, command.ExitFailed, `"colour=red" is none of`)

@@ -23,6 +23,8 @@ import (
 	"orbweaver/engine/control/dashboard"
 	"orbweaver/engine/feed"
 	"orbweaver/engine/history"
+	"orbweaver/engine/hosts"
+	"orbweaver/engine/lifecycle"
 	"orbweaver/engine/report"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
@@ -248,7 +250,7 @@ func newHandler(crawl Crawl, o Options, live *dashboard.Live) http.Handler {
 		"POST /resume",
 		h.act(func() (string, bool) { return choose(crawl.Resume(), "resumed", "the crawl is not paused") }),
 	)
-	mux.HandleFunc("POST /stop", h.act(func() (string, bool) { crawl.Stop(); return "stopping", true }))
+	mux.HandleFunc("POST /stop", h.act(func() (string, bool) { return stop(crawl), true }))
 	mux.HandleFunc("POST /leave", h.leave)
 	mux.HandleFunc("POST /reload", h.readAgain)
 	b := newBodies()
@@ -337,6 +339,17 @@ func (h *handler) add(w http.ResponseWriter, r *http.Request, in *text) {
 	answerWith(w, status, said)
 }
 
+// stop stops the crawl, and says for what it waits before.
+func stop(crawl Crawl) string {
+	crawl.Stop()
+	n := crawl.Report().ActiveFetches
+	if n == 0 {
+		return "stopping"
+	}
+	return fmt.Sprintf("stopping: %s under way %s first, for %v at most", plural.Count(n, "exchange"),
+		plural.Verb(n, "ends", "end"), lifecycle.DrainMax)
+}
+
 // AddedMessage says what became of URLs that were added.
 func AddedMessage(a *admission.Added) string {
 	said := fmt.Sprintf("%s: %d new, %d known, %d refused", plural.Count(a.Count(), "URL"), a.New, a.Known, a.Refused)
@@ -348,7 +361,7 @@ func AddedMessage(a *admission.Added) string {
 
 // hostRule takes rules of single hosts, one a line, each with what it is to end in.
 func (h *handler) hostRule(end string) func(http.ResponseWriter, *http.Request, *text) {
-	return func(w http.ResponseWriter, _ *http.Request, in *text) {
+	return func(w http.ResponseWriter, r *http.Request, in *text) {
 		rules, err := in.all()
 		if err != nil {
 			refuse(w, err)
@@ -357,9 +370,32 @@ func (h *handler) hostRule(end string) func(http.ResponseWriter, *http.Request, 
 		for i := range rules {
 			rules[i] += end
 		}
+		concerns := h.matching(r.Context(), rules)
 		taken, err := h.crawl.HostRule(rules)
-		reply(w, fmt.Sprintf("%d of %d host rules saved", taken, len(rules)), err)
+		said := fmt.Sprintf("%d of %d host rules saved", taken, len(rules))
+		if taken == len(rules) {
+			said += concerns
+		}
+		reply(w, said, err)
 	}
+}
+
+// matching says which sites host rules are for, before they are given; "" if that is not known.
+func (h *handler) matching(ctx context.Context, rules []string) string {
+	const most = 100 // each rule reads all sites
+	var sites, queued uint64
+	for _, rule := range rules[:min(len(rules), most)] {
+		answer, err := h.crawl.AnswerQuestion(ctx, "match", map[string][]string{"rule": {rule}})
+		m, ok := answer.(hosts.Match)
+		if err != nil || !ok {
+			return ""
+		}
+		sites, queued = sites+uint64(m.Sites), queued+m.Queued
+	}
+	if len(rules) > most {
+		return ""
+	}
+	return fmt.Sprintf(", for %s with %s", plural.Count(sites, "known site"), plural.Count(queued, "queued URL"))
 }
 
 // HostRules are the rules of single hosts of a running crawl.

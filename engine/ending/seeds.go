@@ -19,6 +19,8 @@ type SeedWarnings struct {
 	mu      sync.Mutex
 	retries [outcome.Count]throttle.Log // seeds that are tried again
 	losses  [outcome.Count]throttle.Log // seeds that have their outcome
+
+	remedied [outcome.Count]bool // there was a warning with the remedy
 }
 
 // NoteAttempt takes an attempt at a seed, or at the robots.txt of its site. target is that of a redirect.
@@ -63,6 +65,8 @@ func (w *SeedWarnings) warn(o outcome.Outcome, isRetried bool, args []any, remed
 	}
 	w.mu.Lock()
 	n, ok := said.Allow(time.Now())
+	isKnown := w.remedied[o] && !isRetried // an earlier warning has the remedy
+	w.remedied[o] = true
 	w.mu.Unlock()
 	if !ok {
 		return
@@ -70,7 +74,7 @@ func (w *SeedWarnings) warn(o outcome.Outcome, isRetried bool, args []any, remed
 	if n > 1 {
 		args = append(args, "seeds", n)
 	}
-	if remedy != "" {
+	if remedy != "" && !isKnown {
 		args = append(args, "remedy", remedy)
 	}
 	w.Warn(msg, args...)

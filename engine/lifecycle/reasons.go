@@ -2,9 +2,13 @@ package lifecycle
 
 import (
 	"fmt"
+	"time"
 
 	"orbweaver/internal/plural"
 )
+
+// DrainMax is how long an orderly stop waits for exchanges under way before it aborts them.
+const DrainMax = 30 * time.Second
 
 // The reasons in report.json.
 const (

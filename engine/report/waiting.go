@@ -57,7 +57,7 @@ func (c *Collector) waitingMost() string {
 	case c.Run.IsStopping() && c.Cluster.IsLeaving():
 		return "the other agents: they are given all that this one has"
 	case c.Run.IsStopping() && fetching > 0:
-		return "before it stops: " + c.responses(now)
+		return fmt.Sprintf("before it stops: %s, for %v at most", c.responses(now), lifecycle.DrainMax)
 	case c.Run.IsStopping():
 		return "the last pages, before it stops"
 	case !down.IsZero():

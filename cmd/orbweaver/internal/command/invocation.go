@@ -74,6 +74,14 @@ type usageError struct{ error }
 // Unwrap gives the cause.
 func (u usageError) Unwrap() error { return u.error }
 
+// Told marks an error that the command has printed: only its exit status is left.
+func Told(err error) error { return toldError{err} }
+
+type toldError struct{ error }
+
+// Unwrap gives the cause.
+func (t toldError) Unwrap() error { return t.error }
+
 // ErrStopped says that a signal or the operator ended the crawl, which can be resumed: exit status 130.
 var ErrStopped = errors.New("stopped before the end; run the same command again to resume")
 
@@ -126,23 +134,30 @@ func (inv *Invocation) ValueFaults() error {
 // Exit prints an error and returns the exit status.
 func (inv *Invocation) Exit(err error) int {
 	var usage usageError
+	var told toldError
+	isTold := errors.As(err, &told)
+	say := func(text string) {
+		if !isTold {
+			fmt.Fprintln(inv.Stderr, "orbweaver:", text)
+		}
+	}
 	switch {
 	case err == nil:
 		return ExitDone
 	case errors.Is(err, ErrStopped):
-		fmt.Fprintln(inv.Stderr, "orbweaver:", err)
+		say(err.Error())
 		return ExitStopped
 	case errors.Is(err, ErrStalled):
-		fmt.Fprintln(inv.Stderr, "orbweaver:", err)
+		say(err.Error())
 		return ExitStalled
 	case errors.Is(err, ErrUnsent):
 		fmt.Fprintln(inv.Stderr, "orbweaver:", err)
 		return ExitUnsent
 	case errors.As(err, &usage):
-		fmt.Fprintf(inv.Stderr, "orbweaver: %s\nTry 'orbweaver %s--help'.\n", messageOf(err), inv.commandName())
+		say(fmt.Sprintf("%s\nTry 'orbweaver %s--help'.", messageOf(err), inv.commandName()))
 		return ExitUsage
 	default:
-		fmt.Fprintln(inv.Stderr, "orbweaver:", messageOf(err))
+		say(messageOf(err))
 		return ExitFailed
 	}
 }

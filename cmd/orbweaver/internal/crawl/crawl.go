@@ -215,6 +215,8 @@ func (c *Command) crawl(
 	files *inbox.Inbox,
 ) error {
 	log := c.seams.Log
+	before, berr := report.Read(vfs.Disk(), c.Config.Dir)
+	hadEnded := berr == nil && before.State == lifecycle.Finished && !c.Config.Refresh
 	if err := c.writeEffective(inv); err != nil {
 		return err
 	}
@@ -233,7 +235,7 @@ func (c *Command) crawl(
 	ctx, stop := signals(inv.Context, func() {
 		e.Abort()
 		c.sending.Abort()
-	}, log)
+	}, e.Report, log)
 	supervisor, err := process.FindSupervisor(os.Getenv)
 	if err != nil {
 		log.Warn("the service manager cannot be told how the crawl is", "error", err)
@@ -272,14 +274,21 @@ func (c *Command) crawl(
 	writeReports(inv.Context, c.Config.Dir, log)
 	r.WarnTruncated(log, c.Config.Dir)
 	c.output.Close()
+	if hadEnded && r.State == lifecycle.Finished && r.URLsAdmitted == before.URLsAdmitted {
+		fmt.Fprintf(inv.Stderr, "nothing to do: the crawl in %s is finished; --refresh crawls it again\n", c.Config.Dir)
+	}
 	if err := summary.PrintReport(inv, c.Config.Dir, r, c.JSON, c.Quiet); err != nil {
 		return err
 	}
-	return c.endOf(&r, unsent)
+	err = endOf(&r, unsent)
+	if err != nil && !errors.Is(err, command.ErrUnsent) && !c.JSON && !c.Quiet {
+		return command.Told(err) // by the summary
+	}
+	return err
 }
 
 // endOf is what a crawl ends with: nil if it is done and its archive is sent.
-func (*Command) endOf(r *report.Report, unsent int64) error {
+func endOf(r *report.Report, unsent int64) error {
 	switch r.State {
 	case lifecycle.Stopped:
 		return command.ErrStopped
@@ -297,7 +306,9 @@ func (*Command) endOf(r *report.Report, unsent int64) error {
 
 // signals turns the first signal into an orderly stop and the second into one at once. A hang-up, which is what a
 // closed terminal sends, is a signal like the others; under nohup it is none.
-func signals(parent context.Context, abort func(), log *slog.Logger) (context.Context, func()) {
+func signals(
+	parent context.Context, abort func(), current func() report.Report, log *slog.Logger,
+) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(parent)
 	c := make(chan os.Signal, 2)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
@@ -310,7 +321,8 @@ func signals(parent context.Context, abort func(), log *slog.Logger) (context.Co
 		first := true
 		for s := range c {
 			if first {
-				log.Info("stopping: exchanges under way are finished; a second signal stops at once", "signal", s.String())
+				log.Info("stopping: exchanges under way are finished; a second signal stops at once", "signal", s.String(),
+					"exchanges", current().ActiveFetches, "at_most", lifecycle.DrainMax.String())
 				cancel()
 			} else {
 				log.Info("stopping at once", "signal", s.String())

@@ -17,6 +17,7 @@ import (
 	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/logreport"
+	"orbweaver/internal/outcome"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )
@@ -201,6 +202,28 @@ func (c *ReportCommand) largest(k logreport.Kind, rows [][]string) [][]string {
 		n, _ := strconv.ParseInt(row[column], 10, 64)
 		return n
 	}
-	slices.SortStableFunc(rows, func(a, b []string) int { return cmp.Compare(number(b), number(a)) })
+	slices.SortStableFunc(rows, func(a, b []string) int {
+		switch own := isOwnLimit(a[0]); { // limits of the crawl come last: they are no errors
+		case k != logreport.Errors || own == isOwnLimit(b[0]):
+			return cmp.Compare(number(b), number(a))
+		case own:
+			return 1
+		default:
+			return -1
+		}
+	})
 	return rows[:min(len(rows), c.Top)]
+}
+
+// isOwnLimit reports whether an outcome, by its name, is a limit or a rule of the crawl, and no error of a site.
+func isOwnLimit(name string) bool {
+	for _, o := range []outcome.Outcome{
+		outcome.QuotaHost, outcome.QuotaDomain, outcome.QuotaAddress, outcome.Filtered, outcome.Blocked, outcome.Novelty,
+		outcome.HandedOver, outcome.Recovered,
+	} {
+		if name == o.String() {
+			return true
+		}
+	}
+	return false
 }

@@ -127,6 +127,9 @@ func headline(dir string, r report.Report) string {
 		}
 		return said
 	default:
+		if r.State == lifecycle.Failed {
+			return string(r.State) + ": " + r.Reason + "; the same command tries again"
+		}
 		return string(r.State) + ": " + r.Reason
 	}
 }
