@@ -83,7 +83,7 @@ func TestCommands_sayThatADirectoryIsMissing(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "museums"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	typo := filepath.Join(dir, "musuems")
+	typo := filepath.Join(dir, "museum")
 	for _, args := range [][]string{
 		{"ctl", "--dir", typo, "status"}, {"ctl", "--dir", typo, "stop"}, {"ctl", "--dir", typo, "seeds"},
 		{"doctor", "--dir", typo}, {"ui", typo}, {"ui", "--dir", typo}, {"view", typo}, {"view", "--dir", typo},

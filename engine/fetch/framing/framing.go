@@ -5,6 +5,7 @@ import "math"
 // Kind is how the end of a body is determined.
 type Kind uint8
 
+// The ends of bodies.
 const (
 	None    Kind = iota // there is no body
 	Length              // by Content-Length
@@ -15,6 +16,7 @@ const (
 // End is how a body ended.
 type End uint8
 
+// How bodies ended.
 const (
 	NotEnded     End = iota // it has not
 	Whole                   // as its framing says

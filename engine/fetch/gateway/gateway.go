@@ -86,7 +86,7 @@ func verdictOfStatus(status int) Verdict {
 // verdictOfToken returns what the error of a Proxy-Status field or of squid means. It is empty for no error, and by
 // status for an unknown one.
 func verdictOfToken(token []byte, status int) Verdict {
-	o := outcome.None
+	var o outcome.Outcome
 	switch string(token) {
 	case "":
 		return Verdict{}
