@@ -145,7 +145,7 @@ func TestAnAgentLeavesForGood(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	here, there := gossipPort(t), gossipPort(t)
 	one, other := filepath.Join(dir, "1"), filepath.Join(dir, "2")
-	call("ctl", "leave", "--dir", one).want(t, command.ExitFailed, "no crawl is running there")
+	call("ctl", "leave", "--dir", one).want(t, command.ExitUsage, "no such directory")
 	first, said := child(
 		t,
 		w.crawl(one, 200*time.Millisecond, "--agent", "a1", "--agent-plain", "--gossip", here, "--agents", "2")...)
