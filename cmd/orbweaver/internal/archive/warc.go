@@ -286,11 +286,11 @@ func (x *WACZCommand) Run(inv *command.Invocation) error {
 	if away := disk.FindAway(files); away.Files > 0 {
 		if !x.FromStore {
 			return fmt.Errorf("%s (%s) %s removed here, and a WACZ needs all: --from-store reads them from the object store; "+
-				"the first: %w", plural.Count(away.Files, "WARC file"), command.FormatBytes(away.Bytes),
+				"the first: %w", plural.Count(away.Files, "WARC file"), plural.Bytes(away.Bytes),
 				plural.Verb(away.Files, "was", "were"), away.First)
 		}
 		fmt.Fprintf(inv.Stderr, "reading %s (%s) from the object store; the first: %s\n",
-			plural.Count(away.Files, "WARC file"), command.FormatBytes(away.Bytes), away.First.Place())
+			plural.Count(away.Files, "WARC file"), plural.Bytes(away.Bytes), away.First.Place())
 		disk.ReadFiles(objects).ReadRecords(objects)
 	}
 	scanner := parse.NewScanner(parse.Options{})
@@ -336,13 +336,13 @@ func seedsOf(dirs []string) (seeds []string) {
 
 // reportPacked says what a WACZ file holds.
 func reportPacked(out io.Writer, p warctool.WACZPacked) {
-	fmt.Fprintf(out, "%s: %s, WARC files %d, pages %d\n", p.Name, command.FormatBytes(p.Bytes), p.Files, p.Pages)
+	fmt.Fprintf(out, "%s: %s, WARC files %d, pages %d\n", p.Name, plural.Bytes(p.Bytes), p.Files, p.Pages)
 	if len(p.Requires) > 0 {
 		fmt.Fprintf(out, "%s: its revisits refer to %d records of %s, without which it cannot be replayed\n", p.Name,
 			p.Originals, strings.Join(p.Requires, ", "))
 	} else if p.Originals > 0 {
 		fmt.Fprintf(out, "%s: with %d records of other files that its revisits refer to, %s\n", p.Name, p.Originals,
-			command.FormatBytes(p.OriginalsBytes))
+			plural.Bytes(p.OriginalsBytes))
 	}
 	if p.OriginalsMissing > 0 {
 		fmt.Fprintf(out, "%s: %d revisits refer to records that are in none of these files, and cannot be replayed: "+

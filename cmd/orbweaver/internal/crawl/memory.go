@@ -6,11 +6,11 @@ import (
 	"runtime/debug"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine"
 	"orbweaver/engine/cookie"
 	"orbweaver/engine/report"
 	"orbweaver/engine/traps"
+	"orbweaver/internal/plural"
 )
 
 // memoryParts lists the memory of each part, in bytes.
@@ -67,9 +67,9 @@ func sumOf(parts []memoryPart) (total int64) {
 // memoryPlan is the limits of memory and their sum, for the log.
 func memoryPlan(c engine.Config) (fields []any) {
 	for _, p := range memoryParts(c) {
-		fields = append(fields, p.name, command.FormatBytes(p.bytes))
+		fields = append(fields, p.name, plural.Bytes(p.bytes))
 	}
-	return append(fields, "total", command.FormatBytes(memorySum(c)), "host_bytes", hostMemory,
+	return append(fields, "total", plural.Bytes(memorySum(c)), "host_bytes", hostMemory,
 		"host_on_disk_bytes", hostColdMemory)
 }
 
@@ -88,7 +88,7 @@ func firstLine(cfg *engine.Config, resumes bool) string {
 	}
 	return fmt.Sprintf("%s %s: scope %s; %v per host, %v per IP address; memory limit %s; "+
 		"Ctrl-C stops, run it again to resume",
-		begins, cfg.Dir, scope, cfg.Politeness.HostDelay, cfg.Politeness.IPDelay, command.FormatBytes(memorySum(*cfg)))
+		begins, cfg.Dir, scope, cfg.Politeness.HostDelay, cfg.Politeness.IPDelay, plural.Bytes(memorySum(*cfg)))
 }
 
 // hostMemory is what a known host takes in memory, on the bench and in the index of its queue on disk: 152 and 57 bytes

@@ -8,10 +8,10 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine"
 	"orbweaver/engine/cookie"
 	"orbweaver/engine/traps"
+	"orbweaver/internal/plural"
 )
 
 // memoryAllowed is how much memory this process may have: that of its cgroup, or of the machine. If both are unknown
@@ -65,16 +65,16 @@ func fitMemory(log *slog.Logger, c *engine.Config, allowed int64) error {
 			return fmt.Errorf(
 				"%w: this process may have %s, and a crawl needs at least %s: "+
 					"raise the limit of its cgroup, or use a larger machine",
-				errLittleMemory, command.FormatBytes(allowed), command.FormatBytes(memorySum(*c)+memorySum(*c)/7),
+				errLittleMemory, plural.Bytes(allowed), plural.Bytes(memorySum(*c)+memorySum(*c)/7),
 			)
 		}
 	}
 	log.Warn(
 		"there is less memory than this crawl is set to use, so its caps are lower; "+
 			"raise the limit of the cgroup, or ask for less",
-		"allowed", command.FormatBytes(allowed), "asked", command.FormatBytes(asked), "workbench",
-		command.FormatBytes(c.Workbench.MemoryMax), "cache", command.FormatBytes(c.Admission.CacheMemory), "sieve",
-		command.FormatBytes(c.Sieve.BucketBytes), "dedup", command.FormatBytes(c.Seen.MemoryBytes), "fetchers",
+		"allowed", plural.Bytes(allowed), "asked", plural.Bytes(asked), "workbench",
+		plural.Bytes(c.Workbench.MemoryMax), "cache", plural.Bytes(c.Admission.CacheMemory), "sieve",
+		plural.Bytes(c.Sieve.BucketBytes), "dedup", plural.Bytes(c.Seen.MemoryBytes), "fetchers",
 		c.Workers.Fetchers,
 	)
 	return nil

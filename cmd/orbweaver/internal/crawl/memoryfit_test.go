@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine"
 	"orbweaver/engine/politeness"
+	"orbweaver/internal/plural"
 )
 
 // usual is a crawl without settings.
@@ -50,28 +50,28 @@ func fits(t *testing.T, whole engine.Config) {
 		var said bytes.Buffer
 		cfg := whole
 		if err := fitMemory(slog.New(slog.NewTextHandler(&said, nil)), &cfg, allowed); err != nil {
-			t.Fatalf("%s: %v", command.FormatBytes(allowed), err)
+			t.Fatalf("%s: %v", plural.Bytes(allowed), err)
 		}
 		if sum := memorySum(cfg); sum > memoryOurs(allowed) {
-			t.Errorf("of %s the caps take %s", command.FormatBytes(allowed), command.FormatBytes(sum))
+			t.Errorf("of %s the caps take %s", plural.Bytes(allowed), plural.Bytes(sum))
 		}
 		for _, m := range memoryCaps(&cfg) {
 			if *m.bytes < m.least {
 				t.Errorf(
-					"%s: a cap of %s is below %s", command.FormatBytes(allowed), command.FormatBytes(*m.bytes),
-					command.FormatBytes(m.least),
+					"%s: a cap of %s is below %s", plural.Bytes(allowed), plural.Bytes(*m.bytes),
+					plural.Bytes(m.least),
 				)
 			}
 		}
 		if err := cfg.Validate(); err != nil {
-			t.Errorf("%s: %v", command.FormatBytes(allowed), err)
+			t.Errorf("%s: %v", plural.Bytes(allowed), err)
 		}
 		short := memoryOurs(allowed) < memorySum(whole)
 		if told := strings.Count(said.String(), "\n"); told > 1 || (told == 1) != short {
-			t.Errorf("%s: the log says %q", command.FormatBytes(allowed), said.String())
+			t.Errorf("%s: the log says %q", plural.Bytes(allowed), said.String())
 		}
 		if !short && memorySum(cfg) != memorySum(whole) {
-			t.Errorf("%s: the caps became %s without need", command.FormatBytes(allowed), command.FormatBytes(memorySum(cfg)))
+			t.Errorf("%s: the caps became %s without need", plural.Bytes(allowed), plural.Bytes(memorySum(cfg)))
 		}
 	}
 }
@@ -84,8 +84,8 @@ func TestHostile_S11_tooLittleMemoryIsNamedWithWhatIsNeeded(t *testing.T) {
 		t.Fatalf("it says %v", err)
 	}
 	need := memorySum(cfg) + memorySum(cfg)/7 + 1<<20
-	if !strings.Contains(err.Error(), command.FormatBytes(need-1<<20)) {
-		t.Errorf("it says %v, and needs %s", err, command.FormatBytes(need))
+	if !strings.Contains(err.Error(), plural.Bytes(need-1<<20)) {
+		t.Errorf("it says %v, and needs %s", err, plural.Bytes(need))
 	}
 	again := whole
 	if err := fitMemory(slog.New(slog.DiscardHandler), &again, need); err != nil {

@@ -9,6 +9,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/engine/cluster"
+	"orbweaver/internal/plural"
 )
 
 type agentsCmd struct{}
@@ -64,7 +65,7 @@ func writeAgents(out io.Writer, p *cluster.StatusReport) error {
 	)
 	fmt.Fprintf(
 		out, "messages %d sent (%s), %d received (%s); %d failed and are sent again, %d refused\n", p.MessagesSent,
-		command.FormatBytes(p.BytesSent), p.MessagesReceived, command.FormatBytes(p.BytesReceived), p.MessagesFailed,
+		plural.Bytes(p.BytesSent), p.MessagesReceived, plural.Bytes(p.BytesReceived), p.MessagesFailed,
 		p.MessagesRefused,
 	)
 	fmt.Fprintf(

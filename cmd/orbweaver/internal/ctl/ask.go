@@ -92,7 +92,7 @@ func writeHosts(out io.Writer, list *operator.HostList) error {
 	fmt.Fprintln(t, "HOST\tQUEUED\tPAGES\tERRORS\tBYTES\tDELAY\tDUE IN\tWAITS FOR")
 	for _, h := range list.Hosts {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\n", command.PlainText(h.Site), h.Queued, h.Pages, h.Errors,
-			command.FormatBytes(h.Bytes), seconds(h.DelaySeconds), seconds(h.DueSeconds), command.PlainText(firstWait(&h)))
+			plural.Bytes(h.Bytes), seconds(h.DelaySeconds), seconds(h.DueSeconds), command.PlainText(firstWait(&h)))
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -216,7 +216,7 @@ func (c *Command) countTokens(fsys vfs.FS, o *corpus.Options) error {
 func printReport(inv *command.Invocation, r *derive.Report) error {
 	text := fmt.Sprintf("%s, %s, %s\n%s, %s written\n",
 		plural.Count(r.Files, "WARC file"), plural.Count(r.Records, "record"), plural.Count(r.Faults, "fault"),
-		plural.Count(r.Outputs, "output"), command.FormatBytes(r.Written))
+		plural.Count(r.Outputs, "output"), plural.Bytes(r.Written))
 	if r.Kept > 0 {
 		text += fmt.Sprintf("%s %s complete before\n", plural.Count(r.Kept, "file"), plural.Verb(r.Kept, "was", "were"))
 	}
@@ -226,7 +226,7 @@ func printReport(inv *command.Invocation, r *derive.Report) error {
 	}
 	if r.FromStore > 0 {
 		text += fmt.Sprintf("%s, %s, %s read from the object store\n", plural.Count(r.FromStore, "file"),
-			command.FormatBytes(r.StoreBytes), plural.Verb(r.FromStore, "was", "were"))
+			plural.Bytes(r.StoreBytes), plural.Verb(r.FromStore, "was", "were"))
 	}
 	_, err := fmt.Fprint(inv.Stdout, text)
 	return err
@@ -240,12 +240,12 @@ func statusOf(p derive.Progress, taken time.Duration) console.Status {
 	rate := float64(p.Bytes) / max(taken.Seconds(), 1)
 	reason := "reading"
 	if p.StoreBytes > 0 {
-		reason += ", " + command.FormatBytes(p.StoreBytes) + " from the object store"
+		reason += ", " + plural.Bytes(p.StoreBytes) + " from the object store"
 	}
 	return console.Status{Reason: reason, Numbers: []console.Number{
 		{Text: fmt.Sprintf("%d of %s", p.Files, plural.Count(p.FilesOf, "file")), Rank: 2},
-		{Text: command.FormatBytes(p.Bytes) + " of " + command.FormatBytes(p.BytesOf), Rank: 3},
+		{Text: plural.Bytes(p.Bytes) + " of " + plural.Bytes(p.BytesOf), Rank: 3},
 		{Text: plural.Count(p.Records, "record"), Rank: 0},
-		{Text: command.FormatBytes(int64(rate)) + "/s", Rank: 1},
+		{Text: plural.Bytes(int64(rate)) + "/s", Rank: 1},
 	}}
 }

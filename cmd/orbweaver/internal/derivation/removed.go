@@ -11,7 +11,7 @@ import (
 // sayRemoved says where files that were removed here come from.
 func (c *Command) sayRemoved(away derive.Removed) string {
 	what := fmt.Sprintf("%s (%s) %s removed here; the first is %s", plural.Count(away.Files, "WARC file"),
-		command.FormatBytes(away.Bytes), plural.Verb(away.Files, "was", "were"), away.First)
+		plural.Bytes(away.Bytes), plural.Verb(away.Files, "was", "were"), away.First)
 	if c.FromStore {
 		return "reading from the object store: " + what
 	}
@@ -35,10 +35,10 @@ func (c *Command) errLeftOut(inv *command.Invocation, r *derive.Report) error {
 			fmt.Fprintln(inv.Stderr, "left out:", r.LeftOut[i].Reason)
 		default:
 			fmt.Fprintf(inv.Stderr, "left out: %s (%s) is in %s\n", r.LeftOut[i].File,
-				command.FormatBytes(r.LeftOut[i].Bytes), r.LeftOut[i].Object)
+				plural.Bytes(r.LeftOut[i].Bytes), r.LeftOut[i].Object)
 		}
 	}
-	files := fmt.Sprintf("%s (%s)", plural.Count(len(r.LeftOut), "WARC file"), command.FormatBytes(bytes))
+	files := fmt.Sprintf("%s (%s)", plural.Count(len(r.LeftOut), "WARC file"), plural.Bytes(bytes))
 	if c.FromStore {
 		return fmt.Errorf("%s could not be read from the object store; all others were used, "+
 			"and the same command tries again", files)

@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/gaps"
+	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )
 
@@ -106,8 +107,8 @@ func (c *PolitenessCommand) options(inv *command.Invocation, temp string) gaps.O
 				now.Sub(began).Seconds())
 			return
 		}
-		fmt.Fprintf(inv.Stderr, "reading: %s, %s of %s, %.0f s\n", p.File, command.FormatBytes(p.Bytes),
-			command.FormatBytes(p.TotalBytes), now.Sub(began).Seconds())
+		fmt.Fprintf(inv.Stderr, "reading: %s, %s of %s, %.0f s\n", p.File, plural.Bytes(p.Bytes),
+			plural.Bytes(p.TotalBytes), now.Sub(began).Seconds())
 	}
 	return o
 }

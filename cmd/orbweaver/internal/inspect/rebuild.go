@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/fsck"
 	"orbweaver/engine/rebuild"
+	"orbweaver/internal/plural"
 )
 
 // rebuildReport is what fsck --rebuild --json prints.
@@ -121,8 +122,8 @@ func (c *FsckCommand) options(inv *command.Invocation) (o rebuild.Options) {
 	began := time.Now()
 	o.Progress = func(p rebuild.Progress) {
 		fmt.Fprintf(
-			inv.Stderr, "rebuilding: %s: %s, %s of %s, %.0f s\n", p.Stage, p.File, command.FormatBytes(p.Bytes),
-			command.FormatBytes(p.Total), time.Since(began).Seconds(),
+			inv.Stderr, "rebuilding: %s: %s, %s of %s, %.0f s\n", p.Stage, p.File, plural.Bytes(p.Bytes),
+			plural.Bytes(p.Total), time.Since(began).Seconds(),
 		)
 	}
 	return o

@@ -163,7 +163,7 @@ func (c *UploadCommand) fetchBack(ctx context.Context, inv *command.Invocation, 
 		return command.PrintJSON(inv.Stdout, r)
 	}
 	_, err = fmt.Fprintf(inv.Stdout, "%s fetched back, %s\n", plural.Count(r.Files, "WARC file"),
-		command.FormatBytes(r.Bytes))
+		plural.Bytes(r.Bytes))
 	return err
 }
 
@@ -189,9 +189,9 @@ func (r *uploadReport) print(inv *command.Invocation) error {
 			continue
 		}
 		text := fmt.Sprintf("%s: %s sent, %s; %s left", name, plural.Count(n, "WARC file"),
-			command.FormatBytes(r.Bytes[name]), plural.Count(r.Waiting[name], "file"))
+			plural.Bytes(r.Bytes[name]), plural.Count(r.Waiting[name], "file"))
 		if n := r.RemovedFiles[name]; n > 0 {
-			text += fmt.Sprintf("; %s removed here, %s", plural.Count(n, "file"), command.FormatBytes(r.RemovedBytes[name]))
+			text += fmt.Sprintf("; %s removed here, %s", plural.Count(n, "file"), plural.Bytes(r.RemovedBytes[name]))
 		}
 		_, err := fmt.Fprintln(inv.Stdout, text)
 		if err != nil {

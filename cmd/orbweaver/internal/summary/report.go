@@ -63,8 +63,8 @@ func WriteReport(out io.Writer, dir string, r report.Report) {
 		(time.Duration(r.WallSeconds * float64(time.Second))).Round(100*time.Millisecond),
 	)
 	fmt.Fprintf(
-		out, "  bytes     %s received, %s stored\n", command.FormatBytes(r.BytesReceived),
-		command.FormatBytes(r.BytesStored),
+		out, "  bytes     %s received, %s stored\n", plural.Bytes(r.BytesReceived),
+		plural.Bytes(r.BytesStored),
 	)
 	fmt.Fprintf(
 		out, "  URLs      %s found, %s admitted, %s fetched, %s queued\n", plural.Number(r.URLsFound),
@@ -98,7 +98,7 @@ func WriteReport(out io.Writer, dir string, r report.Report) {
 	if pages > 0 {
 		fmt.Fprintf(
 			out, "  cost      %.0f CPU µs per page, peak memory %s\n", r.CPUSeconds*1e6/float64(pages),
-			command.FormatBytes(r.RSSPeakBytes),
+			plural.Bytes(r.RSSPeakBytes),
 		)
 	}
 }
