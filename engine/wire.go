@@ -135,7 +135,7 @@ func (o *opener) wireSchedule() {
 	cfg, d, p, q, l := &o.cfg, &o.disk, &o.policy, &o.queues, &o.loops
 	l.stall = ending.NewStallDetector(d.Workbench, p.live, &d.Journal.Count, q.wakeFeeder)
 	l.stall.IsRefused = o.outages.Way.HasRefusedAll
-	l.failingSites = ending.NewReporter(d.Workbench, l.sites, l.stall)
+	l.failingSites = ending.NewReporter(d.Workbench, l.stall)
 	l.front = schedule.NewFront(d.Workbench, cfg.Workers.Fetchers)
 	l.flusher = schedule.NewFlusher(d.Journal, d.Sieve, d.Ready, q.wakeDistributor)
 	l.frontier.UrgentAdded = l.flusher.UrgentAdded
@@ -197,7 +197,7 @@ func (o *opener) newCollector() *report.Collector {
 			Dir: o.cfg.Dir, Version: o.cfg.Archive.Version, Pass: o.m.Pass, Resumed: o.m.Resumed,
 		},
 		Run: o.run, Limits: p.limits, Clock: o.clock, Journal: d.Journal, Frontier: l.frontier, Workbench: d.Workbench,
-		Pool: q.pool, Traps: p.traps, Log: d.Log, Pauses: l.checkpoints.Pauses(), Cluster: o.cluster, Stall: l.stall,
+		Pool: q.pool, Traps: p.traps, Log: d.Log, Pauses: l.checkpoints.Pauses(), Cluster: o.cluster,
 		FailingSites: l.failingSites, Outages: o.outages, Exchanges: q.exchanges, Bandwidth: o.cfg.Fetch.Bandwidth,
 		Numbers: report.Numbers{
 			PagesOut: &q.pagesOut, FrontWanted: l.front.Required, Spilled: l.distributor.Spilled, Sites: l.sites.Counts,

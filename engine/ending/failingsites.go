@@ -8,7 +8,6 @@ import (
 
 	"orbweaver/engine/site"
 	"orbweaver/engine/visit"
-	"orbweaver/internal/outcome"
 	"orbweaver/internal/plural"
 	"orbweaver/workbench"
 )
@@ -42,115 +41,74 @@ const (
 	troubleLogged = 10  // sites in the log
 )
 
-// Sites finds sites by their keys.
-type Sites interface {
-	// UseLoaded calls f with a site that is on the workbench, which does not leave it meanwhile.
-	UseLoaded(key []byte, f func(vs *visit.State))
-}
-
 // Reporter describes what a crawl waits for. Safe for concurrent use.
 type Reporter struct {
 	workbench *visit.Workbench
-	sites     Sites
 	stall     *StallDetector
 
 	last atomic.Pointer[FailingSites] // why the crawl has stalled; nil if it has not
 
 	// What the last scan of all sites found: reports come more often than a scan may cost.
-	mu            sync.Mutex
-	nextScan      time.Time // the sites are not scanned before this time
-	largest       []byte    // key of the site with the most queued URLs
-	largestURLs   uint64
-	neverAnswered bool
-	outlook       *Outlook
+	mu       sync.Mutex
+	nextScan time.Time // the sites are not scanned before this time
+	outlook  *Outlook
 }
 
 // NewReporter returns a Reporter for the crawl of a StallDetector.
-func NewReporter(w *visit.Workbench, sites Sites, stall *StallDetector) *Reporter {
-	return &Reporter{workbench: w, sites: sites, stall: stall, outlook: new(Outlook)}
+func NewReporter(w *visit.Workbench, stall *StallDetector) *Reporter {
+	return &Reporter{workbench: w, stall: stall, outlook: new(Outlook)}
 }
 
-// Current returns what the crawl waits for; nil while a site with queued URLs is healthy. queued is the number of
-// queued URLs.
+// Current returns what the crawl waits for; nil unless all queued URLs are of sites that fail. It says of them what the
+// Outlook says. queued is the number of queued URLs: some may be on no site yet.
 func (r *Reporter) Current(queued int64) *FailingSites {
-	ends := r.stall.EndsAt()
-	if ends.IsZero() {
+	ends, o := r.stall.EndsAt(), r.Outlook(time.Now())
+	if ends.IsZero() || o.Failing == 0 || o.Failing < o.Sites || int64(o.FailingURLs) < queued {
 		return nil
 	}
-	c := r.workbench.Counts()
-	t := &FailingSites{Sites: c.Waiting + c.Deferred + c.Leased + c.Parked, URLs: queued, StallsAt: timestamp(ends)}
-	t.NextTry = timestamp(r.nextTry())
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.scan(time.Now())
-	t.NeverAnswered, t.GiveUpLast = r.neverAnswered, r.outlook.GiveUpLast
-	if r.largestURLs > 0 {
-		r.sites.UseLoaded(r.largest, func(vs *visit.State) { t.Largest = r.describe(vs, r.largestURLs) })
+	return &FailingSites{
+		Sites: o.Failing, URLs: queued, NextTry: o.NextTry, StallsAt: timestamp(ends), Largest: o.failing.largest,
+		NeverAnswered: !o.failing.hasAnswered, GiveUpLast: o.GiveUpLast,
 	}
-	return t
 }
 
 // Outlook returns what the sites with queued URLs say about the rest of the crawl, as of a moment ago.
 func (r *Reporter) Outlook(now time.Time) *Outlook {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.scan(now)
-	return r.outlook
-}
-
-// scan looks at all sites, unless it did so a moment ago: which has the most queued URLs, whether none has ever
-// answered, and the Outlook.
-func (r *Reporter) scan(now time.Time) {
 	if now.Before(r.nextScan) {
-		return
+		return r.outlook
 	}
 	began := time.Now()
 	r.outlook = new(Outlook)
-	var key, scratch []byte
-	var views []workbench.View[site.State]
-	most := uint64(0)
-	for from := uint64(1); from != 0; {
-		views, scratch, from = r.workbench.Listing().Views(from, views[:0], scratch[:0])
-		for i := range views {
-			v := &views[i]
-			r.outlook.Observe(v, r.stall.live, now)
-			if urls := queuedURLs(v); urls > most && v.State != workbench.Dead {
-				key, most = append(key[:0], v.Key...), urls
-			}
-		}
-	}
+	r.eachSite(func(v *workbench.View[site.State]) { r.outlook.Observe(v, r.stall.live, now) })
 	r.outlook.Finish(now)
-	r.largest, r.largestURLs = key, most
-	r.neverAnswered = !r.workbench.Listing().Any(func(s *site.State) bool { return s.HasAnswered })
 	r.nextScan = now.Add(max(scanPause, scanShare*time.Since(began)))
+	return r.outlook
 }
 
-// describe returns why a site is in trouble. The last failure of a site that is being visited is not known.
-func (r *Reporter) describe(vs *visit.State, urls uint64) *FailingSite {
+// eachSite calls f with each site on the workbench.
+func (r *Reporter) eachSite(f func(v *workbench.View[site.State])) {
+	var views []workbench.View[site.State]
+	var keys []byte
+	for from := uint64(1); from != 0; {
+		views, keys, from = r.workbench.Listing().Views(from, views[:0], keys[:0])
+		for i := range views {
+			f(&views[i])
+		}
+	}
+}
+
+// describe returns why a site is in trouble, and when it is tried next. The last failure of a site that is being
+// visited is not known.
+func describe(v *workbench.View[site.State], due time.Time) *FailingSite {
 	t := &FailingSite{
-		Site: string(r.workbench.Site(vs).AppendKey(nil)), URLs: urls, NextTry: timestamp(r.workbench.Site(vs).Due()),
-		Outcome: outcome.None.String(),
+		Site: string(v.Key), URLs: queuedURLs(v), NextTry: timestamp(due), Outcome: CauseOf(&v.Data).String(),
 	}
-	r.workbench.Site(vs).Read(func(s *site.State) {
-		failures := s.FailureStreak()
-		t.Outcome = failures.LastOutcome.String()
-		if failures.LastOutcome == outcome.None && s.DenyAll {
-			t.Outcome = outcome.RobotsUnreachable.String()
-		}
-		if failures.FirstAt > 0 {
-			t.FailingSince = timestamp(time.Unix(int64(failures.FirstAt), 0))
-		}
-	})
+	if first := v.Data.FailureStreak().FirstAt; first > 0 {
+		t.FailingSince = timestamp(time.Unix(int64(first), 0))
+	}
 	return t
-}
-
-// nextTry is when the first site is due, for a request or for name resolution.
-func (r *Reporter) nextTry() time.Time {
-	next, ok := r.workbench.DueTimes().Next()
-	if deferred, found := r.workbench.DueTimes().NextDeferred(); found && (!ok || deferred.Before(next)) {
-		next = deferred
-	}
-	return next
 }
 
 // Last returns why the crawl has stalled, for the report; nil if it has not.
@@ -174,17 +132,16 @@ func (r *Reporter) Stalled(warn func(msg string, args ...any)) {
 // allSites lists the sites that have queued URLs.
 func (r *Reporter) allSites() *FailingSites {
 	t := new(FailingSites)
-	r.workbench.Listing().Each(func(vs *visit.State, state workbench.State) bool {
-		urls := uint64(r.workbench.Site(vs).Queued()) + r.workbench.Site(vs).OnDisk()
-		if urls == 0 || state == workbench.Dead {
-			return true
+	r.eachSite(func(v *workbench.View[site.State]) {
+		urls := queuedURLs(v)
+		if urls == 0 || v.State == workbench.Dead {
+			return
 		}
 		t.Sites++
 		t.URLs += int64(urls)
 		if len(t.List) < troubleListed {
-			t.List = append(t.List, *r.describe(vs, urls))
+			t.List = append(t.List, *describe(v, dueOf(v, time.Time{})))
 		}
-		return true
 	})
 	return t
 }

@@ -31,16 +31,34 @@ type Outlook struct {
 	LongestSeconds float64 `json:"longest_seconds,omitempty"`
 	SecondsLeast   float64 `json:"seconds_least"` // the crawl takes as long at least; 0 if that is not known
 
+	failing     failingTally
+	waiting     int // healthy sites that are not due yet
+	nextHealthy string
+	nextDue     time.Time // of nextHealthy
+}
+
+// failingTally is what was seen of the failing sites.
+type failingTally struct {
 	causes       [outcome.Count]int
 	first, last  time.Time // of giving up
-	next         time.Time
-	waiting      int // healthy sites that are not due yet
-	nextHealthy  string
-	nextDue      time.Time // of nextHealthy
-	isEndUnknown bool      // a failing site has answered before: it may be tried for days
+	next         time.Time // try
+	isEndUnknown bool      // one has answered before: it may be tried for days
+	hasAnswered  bool      // one has answered before
+	largest      *FailingSite
 }
 
 func queuedURLs(v *workbench.View[site.State]) uint64 { return uint64(v.Queued+v.InVisit) + v.OnDisk }
+
+// dueOf is when a site can be asked: no earlier than a time.
+func dueOf(v *workbench.View[site.State], least time.Time) time.Time {
+	due := v.Due
+	for _, at := range []time.Time{v.IP.Due, v.Deferred, least} {
+		if at.After(due) {
+			due = at
+		}
+	}
+	return due
+}
 
 // Observe takes a site with queued URLs into account.
 func (o *Outlook) Observe(v *workbench.View[site.State], live *settings.Live, now time.Time) {
@@ -50,12 +68,7 @@ func (o *Outlook) Observe(v *workbench.View[site.State], live *settings.Live, no
 	}
 	o.Sites++
 	o.URLs += urls
-	due := v.Due
-	for _, at := range []time.Time{v.IP.Due, v.Deferred, now} {
-		if at.After(due) {
-			due = at
-		}
-	}
+	due := dueOf(v, now)
 	if !site.IsTroubled(&v.Data) {
 		policy, terms := live.Policy(), live.Hosts.Terms(v.Key)
 		delay := policy.SlowedDelay(policy.SiteDelay(terms.Delay(), v.Data.CrawlDelay()), v.Data.Slowdown)
@@ -72,17 +85,25 @@ func (o *Outlook) Observe(v *workbench.View[site.State], live *settings.Live, no
 	}
 	o.Failing++
 	o.FailingURLs += urls
-	o.causes[CauseOf(&v.Data)]++
-	if o.next.IsZero() || due.Before(o.next) {
-		o.next = due
+	o.failing.observe(v, due, giveUpAt(&v.Data, due, live))
+}
+
+// observe takes a failing site into account, with its next try and when it is given up.
+func (f *failingTally) observe(v *workbench.View[site.State], due, end time.Time) {
+	f.causes[CauseOf(&v.Data)]++
+	f.hasAnswered = f.hasAnswered || v.Data.HasAnswered
+	if f.largest == nil || queuedURLs(v) > f.largest.URLs {
+		f.largest = describe(v, due)
 	}
-	end := giveUpAt(&v.Data, due, live)
-	o.isEndUnknown = o.isEndUnknown || end.IsZero()
-	if !end.IsZero() && (o.first.IsZero() || end.Before(o.first)) {
-		o.first = end
+	if f.next.IsZero() || due.Before(f.next) {
+		f.next = due
 	}
-	if end.After(o.last) {
-		o.last = end
+	f.isEndUnknown = f.isEndUnknown || end.IsZero()
+	if !end.IsZero() && (f.first.IsZero() || end.Before(f.first)) {
+		f.first = end
+	}
+	if end.After(f.last) {
+		f.last = end
 	}
 }
 
@@ -92,12 +113,13 @@ func (o *Outlook) Finish(now time.Time) {
 	if o.Failing == 0 {
 		return
 	}
-	most := slices.Index(o.causes[:], slices.Max(o.causes[:]))
-	o.Cause, o.CauseSites = outcome.Outcome(most).String(), o.causes[most]
-	o.NextTry, o.GiveUpFirst = timestamp(o.next), timestamp(o.first)
-	if o.GiveUpLast = timestamp(o.last); o.isEndUnknown {
+	f := &o.failing
+	most := slices.Index(f.causes[:], slices.Max(f.causes[:]))
+	o.Cause, o.CauseSites = outcome.Outcome(most).String(), f.causes[most]
+	o.NextTry, o.GiveUpFirst = timestamp(f.next), timestamp(f.first)
+	if o.GiveUpLast = timestamp(f.last); f.isEndUnknown {
 		o.GiveUpLast = ""
-	} else if left := o.last.Sub(now).Seconds(); left > o.SecondsLeast {
+	} else if left := f.last.Sub(now).Seconds(); left > o.SecondsLeast {
 		o.SecondsLeast = left
 	}
 }

@@ -48,7 +48,6 @@ type Collector struct {
 	Cluster   Cluster
 
 	Outages      Outages
-	Stall        *ending.StallDetector
 	FailingSites *ending.Reporter
 }
 

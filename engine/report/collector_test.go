@@ -54,6 +54,7 @@ type collectorRig struct {
 	stats         dnsres.Stats
 	bodies        bodyfile.Stats
 	uploads       sentFiles
+	stall         *ending.StallDetector
 }
 
 // Health is that of the name servers.
@@ -103,11 +104,14 @@ func TestCollector_waitingNamesAReceiverThatFails(t *testing.T) {
 	})
 }
 
-// ownAgent is the cluster as a report sees it. It has no other agents.
-type ownAgent struct{ isLeaving bool }
+// ownAgent is the cluster as a report sees it.
+type ownAgent struct {
+	isLeaving bool
+	status    *cluster.StatusReport // nil: there are no other agents
+}
 
-func (*ownAgent) Report(*counters.Totals) *cluster.StatusReport { return nil }
-func (a *ownAgent) IsLeaving() bool                             { return a.isLeaving }
+func (a *ownAgent) Report(*counters.Totals) *cluster.StatusReport { return a.status }
+func (a *ownAgent) IsLeaving() bool                               { return a.isLeaving }
 
 func newCollectorRig(t *testing.T) *collectorRig {
 	t.Helper()
@@ -134,7 +138,7 @@ func newCollectorRig(t *testing.T) *collectorRig {
 	store.Disk = &outage.DiskGuard{Fs: disk, Dir: "crawl", Gate: gate, Most: func() int64 { return 0 }, Warn: warn}
 	live := settings.NewLive(politeness.Default(), new(settings.HostRules))
 	live.ChangeBounds(func(b *settings.Bounds) { b.StallWait = time.Hour })
-	stall := ending.NewStallDetector(sites, live, &store.Count, func() {})
+	r.stall = ending.NewStallDetector(sites, live, &store.Count, func() {})
 	r.Collector = &Collector{
 		Settings: Settings{Dir: "crawl", Pass: 1, Resumed: 3},
 		Limits:   &limits.Limits{PagesMax: 9, TimeMax: time.Minute},
@@ -144,9 +148,9 @@ func newCollectorRig(t *testing.T) *collectorRig {
 		},
 		Workbench: sites, Pool: fetch.NewPool(fetch.PoolOptions{Pages: 1}),
 		Traps: traps.New(&traps.Options{Novelty: traps.NoveltyOff}, 1, nil), Log: log,
-		Pauses: new(checkpoint.Pauses), Cluster: &r.agent, Stall: stall, Exchanges: underway.NewTable(2),
+		Pauses: new(checkpoint.Pauses), Cluster: &r.agent, Exchanges: underway.NewTable(2),
 		Bandwidth:    bandwidth.Unlimited(),
-		FailingSites: ending.NewReporter(sites, nil, stall),
+		FailingSites: ending.NewReporter(sites, r.stall),
 		Outages: Outages{
 			Gate: gate, Network: outage.NewNetwork(2, warn), Way: outage.NewWay(nil, warn),
 			NameServers: outage.NewNameServers(r, warn),
@@ -366,25 +370,64 @@ func TestCollector_waitingNamesLongBodies(t *testing.T) {
 	}
 }
 
-// While no site is healthy the report says what is wrong with the sites.
+// While no site is healthy the report says what is wrong with the sites. Sites that were not asked yet, or have their
+// URLs on disk, do not fail.
 func TestCollector_reportsTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newCollectorRig(t)
-		if report := r.Report(); report.FailingSites != nil {
-			t.Errorf("trouble without a scan: %+v", report.FailingSites)
+		scan := func() Report {
+			r.Journal.Count.URLsAdmitted.Add(1)
+			r.stall.IsStalled(time.Now(), func() bool { return false })
+			time.Sleep(2 * time.Second)
+			return r.Report()
 		}
-		r.Journal.Count.URLsAdmitted.Add(4)
-		r.Stall.IsStalled(time.Now(), func() bool { return false })
-		report := r.Report()
-		if report.FailingSites == nil || report.FailingSites.URLs != 4 {
+		if report := scan(); report.FailingSites != nil {
+			t.Errorf("trouble without a site: %+v", report.FailingSites)
+		}
+		failing := r.addSite("http://a.test", time.Minute)
+		if report := scan(); report.FailingSites != nil || strings.Contains(report.Waiting, "fail") {
+			t.Errorf("a site that was not asked: %s, %+v", report.Waiting, report.FailingSites)
+		}
+		r.Workbench.Site(failing).Update(func(s *site.State) {
+			for range 9 {
+				s.NoteFailure(outcome.Refused, time.Now(), time.Time{})
+			}
+		})
+		report := scan()
+		if report.FailingSites != nil {
+			t.Errorf("one URL is on no site: %+v", report.FailingSites)
+		}
+		r.Journal.Count.Finish(outcome.OK, 2)
+		report = r.Report()
+		if report.FailingSites == nil || report.FailingSites.Sites != 1 || report.FailingSites.URLs != 1 {
 			t.Fatalf("trouble: %+v", report.FailingSites)
 		}
-		if report.Waiting != report.FailingSites.String() {
+		if report.Waiting != report.FailingSites.String() || !strings.Contains(report.Waiting, "http://a.test: refused") {
 			t.Errorf("waiting for %q, want %q", report.Waiting, report.FailingSites)
 		}
 		r.begin(0, "http://new.test/robots.txt", time.Second) // the first answer of a new site may be on its way
-		if got := r.Report().Waiting; got != "1 response (oldest http://new.test/robots.txt for 1s)" {
+		if got := r.Report().Waiting; !strings.HasSuffix(got, "1 response (oldest http://new.test/robots.txt for 1s)") {
 			t.Errorf("during an exchange: waiting for %q", got)
 		}
 	})
+}
+
+// An agent that has no queued URL left waits for the other agents.
+func TestCollector_waitingNamesTheOtherAgents(t *testing.T) {
+	r := newCollectorRig(t)
+	r.agent.status = &cluster.StatusReport{Self: "a", Agents: []cluster.AgentReport{
+		{ID: "a", State: "alive"}, {ID: "b", State: "alive"}, {ID: "c", State: "alive"}, {ID: "d", State: "left"},
+	}}
+	if got := r.Report().Waiting; got != "2 other agents: this one has no queued URLs, and waits for theirs" {
+		t.Errorf("waiting for %s", got)
+	}
+	r.agent.status.URLsWaiting = 7
+	r.Journal.Count.URLsAdmitted.Add(1)
+	if got := r.Report().Waiting; got != "the other agents: 7 URLs are on the way to them" {
+		t.Errorf("waiting for %s", got)
+	}
+	r.agent.status.URLsWaiting = 0
+	if got := r.Report().Waiting; got != "URLs on their way to the workbench" {
+		t.Errorf("waiting for %s", got)
+	}
 }

@@ -78,8 +78,12 @@ func (c *Collector) waitingMost() string {
 
 // waitingIdle returns what the crawl waits for while nothing can be fetched now.
 func (c *Collector) waitingIdle(now time.Time) string {
-	if !c.Stall.EndsAt().IsZero() && c.Exchanges.Busy() == 0 { // a site that is asked now may be well
-		return c.waitingFailing(now)
+	n := &c.Journal.Count
+	queued := n.URLsAdmitted.Load() - n.Finished.Load()
+	if c.Exchanges.Busy() == 0 { // a site that is asked now may be well
+		if t := c.FailingSites.Current(queued); t != nil {
+			return cmp.Or(c.nameServersDown(now), t.String())
+		}
 	}
 	var parts []string
 	due := c.Workbench.DueTimes()
@@ -108,7 +112,27 @@ func (c *Collector) waitingIdle(now time.Time) string {
 	if pages := c.Numbers.PagesOut.Load(); pages > 0 {
 		return plural.Count(pages, "page") + " being read and stored"
 	}
-	return "URLs on their way to the workbench"
+	return cmp.Or(c.waitingForAgents(queued), "URLs on their way to the workbench")
+}
+
+// waitingForAgents returns that this agent has nothing left to do; "" if it has, or if there are no other agents.
+func (c *Collector) waitingForAgents(queued int64) string {
+	totals := c.Journal.Count.Load()
+	status := c.Cluster.Report(&totals)
+	switch {
+	case status == nil:
+		return ""
+	case status.URLsWaiting > 0:
+		n := status.URLsWaiting
+		return fmt.Sprintf("the other agents: %s %s on the way to them", plural.Count(n, "URL"), plural.Verb(n, "is", "are"))
+	case queued > 0:
+		return ""
+	}
+	others := status.Here() - 1
+	if others < 1 {
+		return ""
+	}
+	return plural.Count(others, "other agent") + ": this one has no queued URLs, and waits for theirs"
 }
 
 // waitingFor returns what a crawl waits for in which some sites fail: those come first if they have most of the URLs.
@@ -126,18 +150,6 @@ func waitingFor(o *ending.Outlook, now time.Time) (parts []string) {
 		parts[0], parts[1] = parts[1], parts[0]
 	}
 	return parts
-}
-
-// waitingFailing returns what a crawl waits for in which no site is healthy.
-func (c *Collector) waitingFailing(now time.Time) string {
-	if names := c.nameServersDown(now); names != "" {
-		return names
-	}
-	n := &c.Journal.Count
-	if t := c.FailingSites.Current(n.URLsAdmitted.Load() - n.Finished.Load()); t != nil {
-		return t.String()
-	}
-	return "sites that failed; one has answered again" // since the condition was checked
 }
 
 // politeWait returns that sites wait until they may be asked again.

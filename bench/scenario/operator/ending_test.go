@@ -45,7 +45,7 @@ func TestEnding_ofASiteThatNeverAnsweredComesAfterItsTries(t *testing.T) {
 		"refused": {testbed.Condition{Refused: true}, 1, "complete", 21*time.Minute + 10*time.Second,
 			26*time.Minute + 30*time.Second, "(http://s0000.test: refused)"},
 		"503": {testbed.Condition{Status: 503}, 0, "1 of 1 robots-unreachable", 30 * time.Minute, time.Hour,
-			"(http://s0000.test: unavailable)"},
+			"(http://s0000.test: robots-unreachable)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for range 5 {

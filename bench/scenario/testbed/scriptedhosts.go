@@ -31,6 +31,7 @@ type ScriptedHosts struct {
 	Hosts         map[string]Responder
 	SharedAddress map[string]string                      // a host, and the host whose address it has
 	Via           func(direct fetch.Dialer) fetch.Dialer // makes the dialer of the crawl; nil for a direct one
+	Watch         func(r *report.Report)                 // gets a report ten times a second; nil for none
 
 	mu       sync.Mutex
 	Requests []Request
@@ -164,6 +165,29 @@ func (s *ScriptedHosts) Files(host string) (all []Request) {
 	return all
 }
 
+// watch calls Watch until the function that it returns is called.
+func (s *ScriptedHosts) watch(e *engine.Engine) (end func()) {
+	if s.Watch == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() {
+		each := time.NewTicker(100 * time.Millisecond)
+		defer each.Stop()
+		for {
+			select {
+			case <-each.C:
+				r := e.Report()
+				s.Watch(&r)
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return func() { cancel(); done.Wait() }
+}
+
 // Crawl crawls all hosts from their roots to the end, inside a synctest bubble. It also returns the log.
 func (s *ScriptedHosts) Crawl(t *testing.T, change func(*engine.Config)) (r report.Report, said string) {
 	t.Helper()
@@ -197,9 +221,11 @@ func (s *ScriptedHosts) Crawl(t *testing.T, change func(*engine.Config)) (r repo
 		e.Operator().Stop()
 	})
 	defer endless.Stop()
+	endWatch := s.watch(e)
 	if err := e.Run(t.Context()); err != nil {
 		t.Error(err)
 	}
+	endWatch()
 	r = e.Report()
 	if err := e.Close(); err != nil {
 		t.Error(err)
