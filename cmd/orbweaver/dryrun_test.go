@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,6 +84,91 @@ func TestDryRunTellsWhatWouldBecomeOfURLs(t *testing.T) {
 		}
 	}
 	call("crawl", "--dry-run").want(t, command.ExitUsage, "--dry-run: give the URLs")
+}
+
+// What a crawl refuses before its first request, a dry run refuses with the same words.
+func TestDryRunRefusesWhatCrawlRefuses(t *testing.T) {
+	dir := t.TempDir()
+	empty, lost, token := filepath.Join(dir, "empty.txt"), filepath.Join(dir, "lost"), filepath.Join(dir, "token")
+	writeFile(t, empty, "# none yet\n")
+	writeFile(t, token, "short\n")
+	if err := os.MkdirAll(filepath.Join(lost, "warc"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(lost, "warc", "a-20260101000000000-00000-h.warc.gz"), "x")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	t.Setenv("AWS_ACCESS_KEY_ID", "")
+	for _, c := range []struct {
+		lines string // of the file of settings
+		says  string
+	}{
+		{"warc-info = ['conformsTo: x']", "conformsTo"},
+		{"warc-metadata = 'none'\nwarc-via = true", "--warc-metadata: none leaves no place"},
+		{"warc-prefix = 'a/b'", "a/b"},
+		{"warc-dictionary = 'none.dict'", "--warc-dictionary: open none.dict"},
+		{"upload-then = 'delete'", "--upload-then delete is for --upload"},
+		{"upload = 's3://bucket/x'", "AWS_ACCESS_KEY_ID"},
+		{"upload = 's3://b/x'", "--upload"},
+		{"netrc = 'none.netrc'", "--netrc: open none.netrc"},
+		{"load-cookies = 'none.txt'", "--load-cookies: give --cookies site"},
+		{"contact = 'nobody'", "--contact: \"nobody\""},
+		{"proxy = 'http://proxy.test:1'", "--proxy"},
+		{"resolver = '127.0.0.1:x'", "--resolver"},
+		{"allow-port = ['http']", "--allow-port"},
+		{"join = ['127.0.0.1:1']", "--join: is for one of several agents"},
+		{"token = 'none'", "--token: a Unix socket needs none"},
+		{"listen = '127.0.0.1:0'\ntoken = '" + token + "'", "is no token"},
+		{"listen = '" + taken.Addr().String() + "'", "address already in use"},
+		{"listen = '0.0.0.0:0'", "--token FILE"},
+		{"max-delay = '1ms'", "max-delay"},
+		{"dedup-from = ['" + dir + "/nowhere']", "--dedup-from"},
+		{"seeds = ['" + empty + "']", "no usable seed"},
+		{"seeds = ['none.txt']", "--seeds: open none.txt"},
+		{"dir = '" + filepath.Dir(dir) + "'", "holds"},
+		{"dir = '" + empty + "'", "not a directory"},
+		{"dir = '" + lost + "'", "fsck --rebuild"},
+	} {
+		config, fresh := filepath.Join(t.TempDir(), "crawl.toml"), filepath.Join(dir, "new")
+		for key, value := range map[string]string{"contact": "https://a.example/", "dir": fresh} {
+			if !strings.HasPrefix(c.lines, key) {
+				c.lines += "\n" + key + " = '" + value + "'"
+			}
+		}
+		writeFile(t, config, c.lines+"\n")
+		r := call("crawl", "--config", config, "--dry-run", "http://127.0.0.1:1/")
+		if r.code == command.ExitDone || !strings.Contains(r.err, c.says) {
+			t.Errorf("%s: a dry run: %d, %s%s", c.lines, r.code, r.out, r.err)
+		}
+		if _, err := os.Stat(fresh); !os.IsNotExist(err) {
+			t.Fatalf("%s: a dry run made the crawl directory: %v", c.lines, err)
+		}
+		args := []string{"crawl", "--config", config}
+		if !strings.HasPrefix(c.lines, "seeds") {
+			args = append(args, "--allow-net", "127.0.0.0/8", "http://127.0.0.1:1/")
+		}
+		r = call(args...)
+		if r.code == command.ExitDone || !strings.Contains(r.err, c.says) {
+			t.Errorf("%s: a crawl: %d, %s", c.lines, r.code, r.err)
+		}
+		if err := os.RemoveAll(fresh); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Without a contact a dry run answers, and says that a crawl would be refused.
+func TestDryRunSaysWhatACrawlLacks(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "c")
+	r := call("crawl", "--dry-run", "--dir", dir, "http://a.example/").want(t, command.ExitDone,
+		"note: a crawl would be refused: --contact")
+	explanations(t, call("crawl", "--dry-run", "--json", "--dir", dir, "http://a.example/"))
+	if strings.Contains(r.out, "--contact") {
+		t.Error(r.out)
+	}
 }
 
 // Which rule of a host is kept to is told with its place, whether it refuses or not.

@@ -56,6 +56,17 @@ func KeepSeeds(fsys vfs.FS, dir string, src SeedSource, isClean bool, log *slog.
 	return k.moved + k.added + k.repeated, nil
 }
 
+// CheckSeeds logs what KeepSeeds would log of a source for a new crawl. It returns ErrNoSeeds if none is usable.
+func CheckSeeds(src SeedSource, log *slog.Logger) error {
+	k := seedWriter{log: log, known: make(map[uint64]struct{})}
+	err := src.Each(func(where string, raw []byte) error { return k.keep(io.Discard, where, raw) })
+	k.report(nil)
+	if err == nil && k.added == 0 {
+		err = ErrNoSeeds
+	}
+	return err
+}
+
 // knownSeedsMax bounds the seeds that are compared with each other: beyond it, a repeated seed is written again.
 const knownSeedsMax = 4 << 20
 

@@ -63,6 +63,14 @@ func Open(fsys vfs.FS, o Options, log *slog.Logger) (*Payloads, error) {
 	return p, nil
 }
 
+// Check returns what Open would refuse because it does not find an archive or its indexes. Their lines are not read.
+func Check(fsys vfs.FS, from []string) error {
+	if _, err := findSources(fsys, from); err != nil {
+		return fmt.Errorf("--dedup-from: %w", err)
+	}
+	return nil
+}
+
 // open opens the map: what was read before of these sources, or an empty one.
 func (p *Payloads) open(sources []source) (err error) {
 	maps := dedup.Options{Dir: p.o.Dir + "/map", MemoryBytes: p.o.MemoryBytes}

@@ -72,7 +72,8 @@ type Command struct {
 	seams   engine.Seams
 	policy  *addrguard.Guard // what may be connected to; nil before settings
 	output  *console.Output  // of the crawl; nil if this is a dry run
-	lists   explain.Sources  // what cfg.Filters.Lists were made of, if this is a dry run
+	lists   explain.Sources  // what cfg.Filters.Lists were made of
+	lacks   []error          // what a crawl needs, and a dry run does not
 }
 
 // Help shows examples.
@@ -117,10 +118,13 @@ func (c *Command) Prepared() (engine.Config, engine.Seams) { return c.cfg, c.sea
 
 // Check makes the engine's configuration from the flags.
 func (c *Command) Check(inv *command.Invocation) (err error) {
-	if c.DryRun {
-		return c.checkDryRun(inv)
+	if len(c.explain.URLs) > 0 {
+		return c.checkExplained(inv)
 	}
 	c.cfg, c.seams, err = c.settings(inv)
+	if c.DryRun && len(c.URLs) == 0 {
+		err = errors.Join(errors.New("--dry-run: give the URLs to be told about as arguments"), err)
+	}
 	return err
 }
 

@@ -2,20 +2,27 @@ package crawl
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
 
 	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/receivers"
+	"orbweaver/engine/admission"
 	"orbweaver/engine/explain"
+	"orbweaver/engine/inbox"
+	"orbweaver/engine/layout"
+	"orbweaver/engine/otherarchives"
+	"orbweaver/engine/rebuild"
 	"orbweaver/internal/vfs"
 )
 
-// checkDryRun reads what a dry run needs: filters, lists and seeds, and no more. The URLs are those to be told about.
-func (c *Command) checkDryRun(inv *command.Invocation) (err error) {
+// checkExplained reads what explain needs: filters and lists, and no more. The crawl may be one of another machine.
+func (c *Command) checkExplained(inv *command.Invocation) (err error) {
 	var bad command.Faults
-	if len(c.URLs) == 0 {
-		bad.Add("--dry-run", errors.New("give the URLs to be told about as arguments"))
-	}
 	c.cfg = c.Config
 	c.lists, err = c.points(&c.cfg)
 	bad.Add("", err)
@@ -33,9 +40,44 @@ func (c *Command) checkDryRun(inv *command.Invocation) (err error) {
 	return bad.Err()
 }
 
+// rehearse returns what a crawl would refuse after its flags were checked, as far as that can be known without a
+// request, and without a change of the disk.
+func (c *Command) rehearse(ctx context.Context) error {
+	var bad command.Faults
+	disk, cfg := vfs.Disk(), c.cfg
+	bad.Add("", receivers.CheckKeys(&c.Uploads))
+	owner, err := inUse(cfg.Dir)
+	bad.Add("", err)
+	if owner == "" && !strings.HasPrefix(c.Listen, "unix:") { // a crawl that runs has the address
+		bad.Add("", c.probe(ctx, cfg.Dir))
+	}
+	bad.Add("", fitFiles(c.seams.Log, &cfg))
+	bad.Add("", fitMemory(c.seams.Log, &cfg, memoryAllowed()))
+	bad.Add("", otherarchives.Check(disk, cfg.Seen.Others.From))
+	_, err = inbox.Open(inbox.Options{FS: disk, Dir: cfg.Dir, Watcher: inbox.NoWatcher{}, Log: c.seams.Log})
+	bad.Add("", err)
+	_, err = disk.Size(cfg.Dir + "/" + layout.ManifestFile)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return bad.Err()
+	}
+	bad.Add("", rebuild.MayBegin(disk, cfg.Dir))
+	if cfg.Seeds != nil {
+		bad.Add("", admission.CheckSeeds(cfg.Seeds, c.seams.Log))
+	}
+	return bad.Err()
+}
+
 // dryRun tells what would become of each URL, and what became of it if the directory holds a crawl. It sends no packet
 // and does not change the crawl directory.
 func (c *Command) dryRun(inv *command.Invocation) error {
+	if len(c.explain.URLs) == 0 {
+		if err := c.rehearse(inv.Context); err != nil {
+			return command.Misuse(err)
+		}
+	}
+	for _, lack := range c.lacks {
+		fmt.Fprintf(inv.Stderr, "note: a crawl would be refused: %v\n", lack)
+	}
 	cfg := c.cfg.WithDefaults()
 	x, err := explain.New(explain.Options{
 		FS: vfs.Disk(), Dir: cfg.Dir, Seeds: cfg.Seeds, Filters: cfg.Filters, Sources: c.lists, HasVia: cfg.Archive.Via,

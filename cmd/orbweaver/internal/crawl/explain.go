@@ -66,11 +66,11 @@ func (x *ExplainCommand) Run(inv *command.Invocation) error {
 		Crawl Command `cmd:""`
 	}
 	grammar.Crawl = New()
+	grammar.Crawl.explain = x
 	nested := inv.Nested(inv.Stdout)
 	if err := nested.Check(nested.Parse(&grammar, append(append(args, "--"), x.URLs...))); err != nil {
 		return err
 	}
-	grammar.Crawl.explain = x
 	return grammar.Crawl.Run(nested)
 }
 

@@ -15,6 +15,9 @@ import (
 	"orbweaver/engine/fetch/socks"
 )
 
+// errNoSystem says that this machine has no name servers.
+var errNoSystem = errors.New("system")
+
 // resolver makes the name system.
 func (c *networkOptions) resolver(seams *engine.Seams) error {
 	var upstreams []netip.AddrPort
@@ -26,7 +29,7 @@ func (c *networkOptions) resolver(seams *engine.Seams) error {
 		if r == "system" {
 			found, err := dnsres.SystemUpstreams()
 			if err != nil {
-				return fmt.Errorf("system: %w; name a server as IP:PORT", err)
+				return fmt.Errorf("--resolver: %w: %w; name a server as IP:PORT", errNoSystem, err)
 			}
 			upstreams = append(upstreams, found...)
 			o.HostsFile = dnsres.SystemHosts()

@@ -31,9 +31,14 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 	if c.Uploads.Then == upload.Delete && cfg.Archive.Manifest == archive.ManifestNone {
 		bad.Add("--upload-then", errors.New("delete needs the manifest, which --warc-manifest none leaves out"))
 	}
-	_, err := c.points(&cfg)
+	var err error
+	c.lists, err = c.points(&cfg)
 	bad.Add("", err)
-	cfg.Seeds, err = seedSource(inv, c.URLs, c.Seeds)
+	seeds := c.URLs
+	if c.DryRun { // these are the URLs to be told about
+		seeds = nil
+	}
+	cfg.Seeds, err = seedSource(inv, seeds, c.Seeds)
 	bad.Add("", err)
 	c.output = console.New(inv.Stderr)
 	log, level := c.newLog(c.output)
@@ -106,7 +111,11 @@ func (c *Command) network(inv *command.Invocation, cfg *engine.Config, seams *en
 			upstream = append(upstream, proxy)
 		}
 	}
-	bad.Add("--resolver", c.resolver(seams))
+	if err := c.resolver(seams); errors.Is(err, errNoSystem) {
+		c.need(&bad, err)
+	} else {
+		bad.Add("--resolver", err)
+	}
 	guard, nets, err := c.guard(c.Listen, upstream)
 	c.policy = guard
 	bad.Add("", err)
@@ -123,8 +132,19 @@ func (c *Command) network(inv *command.Invocation, cfg *engine.Config, seams *en
 		seams.Dialer, err = c.socksDialer(proxy, guard.Check)
 		bad.Add("--proxy", err)
 	}
-	bad.Add("", contactNeeded(c.Config.Fetch.Contact, nets, cfg.Seeds, c.hostsFile()))
+	c.need(&bad, contactNeeded(c.Config.Fetch.Contact, nets, cfg.Seeds, c.hostsFile()))
 	return bad.Err()
+}
+
+// need notes what a crawl needs. A dry run does not: it prints it.
+func (c *Command) need(bad *command.Faults, err error) {
+	switch {
+	case err == nil:
+	case c.DryRun:
+		c.lacks = append(c.lacks, err)
+	default:
+		bad.Add("", err)
+	}
 }
 
 // UserAgent is the name that goes with every request.
