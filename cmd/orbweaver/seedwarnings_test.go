@@ -30,7 +30,8 @@ func TestCrawl_saysWhatToDoAboutACertificate(t *testing.T) {
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("it took %v", took)
 	}
-	call(nearby(filepath.Join(dir, "b"), "--tls", "tolerant", site.URL+"/")...).want(t, command.ExitDone)
+	call(nearby(filepath.Join(dir, "b"), "--tls", "tolerant", site.URL+"/")...).want(t, command.ExitDone,
+		"2 answers came with a certificate that does not verify", "orbweaver report "+filepath.Join(dir, "b")+" tls")
 	authority := filepath.Join(dir, "authority.pem")
 	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: site.Certificate().Raw})
 	if err := os.WriteFile(authority, block, 0o600); err != nil {

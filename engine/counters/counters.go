@@ -36,7 +36,9 @@ type Reported[N any] struct {
 	RetryClamped  N `json:"retry_after_clamped" metric:"retry_after_clamped_total" help:"Answers with a Retry-After below zero or above the limit, a day."`
 	IPsSlowed     N `json:"ip_slowdowns" metric:"ip_slowdowns_total" help:"Exchanges whose IP address then waited longer, since several of its sites were in trouble."`
 	ParseFaults   N `json:"parse_faults" metric:"parse_faults_total" help:"Pages whose parser panicked."` // a bug; saved for the fuzzers
-	BadEncodings  N `json:"bad_encodings" metric:"bad_encodings_total" help:"Pages whose content encoding is false or damaged, or unpacks to too much."`
+	// BadCertificates counts answers in all runs; certificate_faults has them by fault, in this run.
+	BadCertificates N `json:"bad_certificates" metric:"bad_certificates_total" help:"Answers of servers whose certificate does not verify."`
+	BadEncodings    N `json:"bad_encodings" metric:"bad_encodings_total" help:"Pages whose content encoding is false or damaged, or unpacks to too much."`
 }
 
 // Set is all counters as numbers of one kind: N is int64 in Totals and atomic.Int64 in Live. Names in the manifest are

@@ -191,6 +191,9 @@ func (w *Worker) count(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
 	n := &w.crawl.Journal.Count
 	if p.HasHead() {
 		n.CountStatus(p.Status)
+		if p.Connection.TLS.Fault != "" {
+			n.BadCertificates.Add(1)
+		}
 	}
 	n.BytesReceived.Add(p.Size() + int64(len(p.Interim)))
 	n.BytesSent.Add(int64(len(p.Request)))

@@ -18,7 +18,6 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/admission"
 	"orbweaver/engine/control"
-	"orbweaver/engine/explain"
 	"orbweaver/engine/fetch/addrguard"
 	"orbweaver/engine/inbox"
 	"orbweaver/engine/layout"
@@ -72,8 +71,7 @@ type Command struct {
 	seams   engine.Seams
 	policy  *addrguard.Guard // what may be connected to; nil before settings
 	output  *console.Output  // of the crawl; nil if this is a dry run
-	lists   explain.Sources  // what cfg.Filters.Lists were made of
-	lacks   []error          // what a crawl needs, and a dry run does not
+	dry     dryFacts         // what a dry run says besides
 }
 
 // Help shows examples.

@@ -20,11 +20,17 @@ import (
 	"orbweaver/internal/vfs"
 )
 
+// dryFacts is what a dry run says besides what a crawl knows.
+type dryFacts struct {
+	lists explain.Sources // what the lists of filters were made of
+	lacks []error         // what a crawl needs, and a dry run does not
+}
+
 // checkExplained reads what explain needs: filters and lists, and no more. The crawl may be one of another machine.
 func (c *Command) checkExplained(inv *command.Invocation) (err error) {
 	var bad command.Faults
 	c.cfg = c.Config
-	c.lists, err = c.points(&c.cfg)
+	c.dry.lists, err = c.points(&c.cfg)
 	bad.Add("", err)
 	guard, _, err := c.guard(c.Listen, nil)
 	bad.Add("", err)
@@ -75,12 +81,12 @@ func (c *Command) dryRun(inv *command.Invocation) error {
 			return command.Misuse(err)
 		}
 	}
-	for _, lack := range c.lacks {
+	for _, lack := range c.dry.lacks {
 		fmt.Fprintf(inv.Stderr, "note: a crawl would be refused: %v\n", lack)
 	}
 	cfg := c.cfg.WithDefaults()
 	x, err := explain.New(explain.Options{
-		FS: vfs.Disk(), Dir: cfg.Dir, Seeds: cfg.Seeds, Filters: cfg.Filters, Sources: c.lists, HasVia: cfg.Archive.Via,
+		FS: vfs.Disk(), Dir: cfg.Dir, Seeds: cfg.Seeds, Filters: cfg.Filters, Sources: c.dry.lists, HasVia: cfg.Archive.Via,
 		Admission: cfg.Admission, Traps: cfg.Traps, Allowed: c.seams.Allowed,
 	})
 	if err != nil {

@@ -32,7 +32,7 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 		bad.Add("--upload-then", errors.New("delete needs the manifest, which --warc-manifest none leaves out"))
 	}
 	var err error
-	c.lists, err = c.points(&cfg)
+	c.dry.lists, err = c.points(&cfg)
 	bad.Add("", err)
 	seeds := c.URLs
 	if c.DryRun { // these are the URLs to be told about
@@ -141,7 +141,7 @@ func (c *Command) need(bad *command.Faults, err error) {
 	switch {
 	case err == nil:
 	case c.DryRun:
-		c.lacks = append(c.lacks, err)
+		c.dry.lacks = append(c.dry.lacks, err)
 	default:
 		bad.Add("", err)
 	}

@@ -77,6 +77,7 @@ func WriteReport(out io.Writer, dir string, r report.Report) {
 	if line := r.TruncatedLine(dir); line != "" {
 		fmt.Fprintf(out, "  truncated %s\n", line)
 	}
+	writeListed(out, dir, &r)
 	if len(r.Dropped) > 0 {
 		fmt.Fprintf(out, "  dropped   %s\n", droppedLinks(r.Dropped))
 	}
@@ -100,6 +101,27 @@ func WriteReport(out io.Writer, dir string, r report.Report) {
 			out, "  cost      %.0f CPU µs per page, peak memory %s\n", r.CPUSeconds*1e6/float64(pages),
 			plural.Bytes(r.RSSPeakBytes),
 		)
+	}
+}
+
+// writeListed writes the lines of what a report of its own lists, each with the command.
+func writeListed(out io.Writer, dir string, r *report.Report) {
+	if dir == "" {
+		dir = "DIR"
+	}
+	if n := r.BadCertificates; n > 0 {
+		faults := ""
+		if len(r.CertificateFaults) > 0 {
+			faults = " (" + table(r.CertificateFaults) + ")"
+			if r.Resumed > 0 {
+				faults = " (in this run: " + table(r.CertificateFaults) + ")"
+			}
+		}
+		fmt.Fprintf(out, "  tls       %s came with a certificate that does not verify%s; to list them: "+
+			"orbweaver report %s tls\n", plural.Count(n, "answer"), faults, dir)
+	}
+	if len(r.Skipped) > 0 {
+		fmt.Fprintf(out, "  skipped   %s; to list them: orbweaver skipped %s\n", table(r.Skipped), dir)
 	}
 }
 

@@ -53,6 +53,42 @@ func TestWriteReport_saysWhichBodiesAreNotWhole(t *testing.T) {
 	}
 }
 
+// Answers with a bad certificate and skipped URLs have a line with the command that lists them.
+func TestWriteReport_saysWhichReportListsThem(t *testing.T) {
+	r := report.Report{
+		CertificateFaults: map[string]int64{"expired": 2, "wrong-name": 4}, Skipped: map[string]int64{"endless-part": 1200},
+	}
+	r.BadCertificates = 6
+	for dir, lines := range map[string][]string{
+		"c1": {
+			"  tls       6 answers came with a certificate that does not verify (wrong-name 4, expired 2); " +
+				"to list them: orbweaver report c1 tls\n",
+			"  skipped   endless-part 1,200; to list them: orbweaver skipped c1\n",
+		},
+		"": {"orbweaver report DIR tls\n"},
+	} {
+		var out strings.Builder
+		WriteReport(&out, dir, r)
+		for _, line := range lines {
+			if !strings.Contains(out.String(), line) {
+				t.Errorf("no line %q:\n%s", line, &out)
+			}
+		}
+	}
+	r.Resumed, r.BadCertificates = 1, 60
+	var out strings.Builder
+	WriteReport(&out, "c1", r)
+	if want := "60 answers came with a certificate that does not verify (in this run: wrong-name 4, expired 2)"; !strings.
+		Contains(out.String(), want) {
+		t.Errorf("resumed:\n%s", &out)
+	}
+	out.Reset()
+	if WriteReport(&out, "c1", report.Report{}); strings.Contains(out.String(), "tls") ||
+		strings.Contains(out.String(), "skipped") {
+		t.Errorf("nothing to list:\n%s", &out)
+	}
+}
+
 // The first line says the state, and why only where there is more to say.
 func TestWriteReport_beginsWithTheStateAndItsReason(t *testing.T) {
 	for want, r := range map[string]report.Report{
