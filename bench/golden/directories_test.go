@@ -74,6 +74,7 @@ func small(seed uint64) simweb.Config {
 	c := simweb.Faulty()
 	c.Seed, c.Hosts, c.IPs, c.PagesPerHostMean, c.PagesPerHostMax, c.PageBytesMean = seed, 20, 7, 8, 30, 300
 	c.Faults.Huge, c.Robots.Huge, c.CopyShare = 0, 0, 0.4
+	c.OwnWords = false // the web of these crawls had none
 	return c
 }
 

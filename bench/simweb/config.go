@@ -51,6 +51,7 @@ type Payloads struct {
 	PageBytesMean int     // mean size of a page in bytes, lognormal
 	OtherShare    float64 // share of leaf pages that are images, style sheets and documents
 	CopyShare     float64 // share of leaf pages whose payload is that of other pages
+	OwnWords      bool    // each page has a word that hardly any other has, as pages of the real web do
 	Copies        int     // how many such payloads there are
 	GzipShare     float64 // share of hosts that send HTML packed to clients that accept gzip
 
@@ -88,7 +89,7 @@ func Plain() Config {
 		Graph: Graph{
 			PagesPerHostMean: 10, PagesPerHostMax: 1000, PageFanout: 8, HostFanout: 8, LinksMean: 20, ExternalShare: 0.2,
 		},
-		Payloads:  Payloads{PageBytesMean: 16 << 10, OtherShare: 0.05, CopyShare: 0.01},
+		Payloads:  Payloads{PageBytesMean: 16 << 10, OtherShare: 0.05, CopyShare: 0.01, OwnWords: true},
 		Endpoints: Endpoints{Domain: "sim.test"},
 		Robots:    Robots{AllowAll: 0.5},
 	}.WithDefaults()

@@ -39,7 +39,7 @@ func TestDeadSites_eachURLGetsItsOutcome(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := d.placer.place(url("http://a.test/later"), false); err != nil {
+	if _, err := d.placer.place(url("http://a.test/later"), false); err != nil {
 		t.Fatal(err)
 	}
 	if got := n.Outcomes[outcome.NameNotFound].Load(); got != 1001 || n.Outcomes[outcome.OK].Load() != 1 {

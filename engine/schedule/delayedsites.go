@@ -20,7 +20,8 @@ type delayedSites struct {
 // half of the time of their address is left to other sites.
 const delayedSitePace = 4
 
-// placeNext places the next URL, if its turn has come, and reports whether it has.
+// placeNext places the next URLs, if their turn has come, and reports whether it has: those of sites that are admitted
+// already, and one of a site that is new. Only a new site uses up the turn.
 func (d *delayedSites) placeNext(now time.Time, front *Front) (placed bool, err error) {
 	if now.Before(d.nextTurn) || d.queues.DelayedSites() == 0 || !front.isSmall(now) {
 		return false, nil
@@ -28,19 +29,30 @@ func (d *delayedSites) placeNext(now time.Time, front *Front) (placed bool, err 
 	if err := d.placer.placeHeld(); err != nil {
 		return false, err
 	}
-	d.nextTurn = now.Add(delayedSitePace * d.live.Policy().IPDelay)
-	return d.placeOldest(true)
+	for range distributeBatch {
+		isNewSite, one, err := d.placeOldest(true)
+		if !one || err != nil {
+			return placed, err
+		}
+		placed = true
+		if isNewSite {
+			d.nextTurn = now.Add(delayedSitePace * d.live.Policy().IPDelay)
+			break
+		}
+	}
+	return placed, nil
 }
 
 // placeOldest places the oldest URL of a delayed site. waited says that its site may be admitted now.
-func (d *delayedSites) placeOldest(waited bool) (placed bool, err error) {
+func (d *delayedSites) placeOldest(waited bool) (isNewSite, placed bool, err error) {
 	var item []byte
 	n, err := d.queues.TakeOfDelayedSite(func(b []byte) { item = append(item, b...) })
 	if n == 0 {
-		return false, err
+		return false, false, err
 	}
-	if failed := d.placer.placeOrHold(item, waited); failed != nil {
-		return false, errors.Join(err, failed)
+	isNewSite, failed := d.placer.placeOrHold(item, waited)
+	if failed != nil {
+		return false, false, errors.Join(err, failed)
 	}
-	return true, err
+	return isNewSite, true, err
 }

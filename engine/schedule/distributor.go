@@ -301,7 +301,7 @@ func (d *Distributor) placeSkipped(now time.Time) (n int, err error) {
 	for ; n < distributeBatch && d.skips.hasMore(); n++ {
 		item, err := d.skips.next()
 		if err == nil {
-			err = d.placer.placeOrHold(item, false)
+			_, err = d.placer.placeOrHold(item, false)
 		}
 		if err != nil {
 			return n, err
@@ -338,7 +338,8 @@ func (d *Distributor) GiveAway(now time.Time, mayGive func() bool) (moved bool, 
 		return false, err
 	}
 	if d.OnDisk.DelayedSites() > 0 {
-		return d.delayedSites.placeOldest(false)
+		_, moved, err = d.delayedSites.placeOldest(false)
+		return moved, err
 	}
 	placed, err := d.placer.placeReady(d.Ready.Urgent)
 	if placed == 0 && err == nil {

@@ -42,11 +42,15 @@ func (e *endCheck) next(now time.Time) (wait time.Duration, reason string) {
 			return wait, ""
 		}
 	}
-	if e.queues.OnDisk.DelayedSites() > 0 {
-		return min(wait, untilLeast(now, e.delayedSites.nextTurn)), ""
+	delayedSites, waiting := e.queues.OnDisk.DelayedSites(), len(e.delayed.waiting)
+	if delayedSites > 0 {
+		wait = min(wait, untilLeast(now, e.delayedSites.nextTurn))
 	}
-	if len(e.delayed.waiting) > 0 {
-		return min(wait, max(e.delayed.nextIn(now), leastWait)), ""
+	if waiting > 0 {
+		wait = min(wait, max(e.delayed.nextIn(now), leastWait))
+	}
+	if delayedSites > 0 || waiting > 0 {
+		return wait, ""
 	}
 	if !e.IsSeeded() || pending > 0 || n.URLsAdmitted.Load() != admitted {
 		return wait, ""

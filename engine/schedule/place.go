@@ -43,7 +43,7 @@ func (p *placer) placeHeld() error {
 	if p.held == nil {
 		return nil
 	}
-	err := p.place(p.held, false)
+	_, err := p.place(p.held, false)
 	if err == nil {
 		p.held = nil
 	}
@@ -51,12 +51,12 @@ func (p *placer) placeHeld() error {
 }
 
 // placeOrHold places a URL, or holds it after an error. It copies item.
-func (p *placer) placeOrHold(item []byte, waited bool) error {
-	err := p.place(item, waited)
+func (p *placer) placeOrHold(item []byte, waited bool) (isNewSite bool, err error) {
+	isNewSite, err = p.place(item, waited)
 	if err != nil {
 		p.held = append([]byte(nil), item...)
 	}
-	return err
+	return isNewSite, err
 }
 
 // placeReady places a batch of ready URLs of one queue and returns how many.
@@ -70,7 +70,7 @@ func (p *placer) placeReady(from *diskq.Queue) (n int, err error) {
 			return n, err
 		}
 		p.scratch = item
-		if err := p.placeOrHold(item, false); err != nil {
+		if _, err := p.placeOrHold(item, false); err != nil {
 			return n, err
 		}
 	}
@@ -78,8 +78,9 @@ func (p *placer) placeReady(from *diskq.Queue) (n int, err error) {
 }
 
 // place gives one ready URL to its site: to the workbench, or to disk if the site has items there already, which are
-// older, or has its share of memory. waited says that the URL is of a delayed site whose turn has come.
-func (p *placer) place(item []byte, waited bool) error {
+// older, or has its share of memory. waited says that the URL is of a delayed site whose turn has come. isNewSite: its
+// site was unknown, and is admitted.
+func (p *placer) place(item []byte, waited bool) (isNewSite bool, err error) {
 	it := &p.url
 	*it = queued.MustDecode(item)
 	key, path := urlx.Split(it.Rest)
@@ -87,42 +88,42 @@ func (p *placer) place(item []byte, waited bool) error {
 		it.Rest = path
 		p.item = queued.Append(p.item[:0], it)
 		p.dead.DropUnlessFinished(key, p.item, outcome.Blocked)
-		return nil
+		return false, nil
 	}
 	if !p.cluster.Owns(key) {
 		p.handOver(key, path, it)
-		return nil
+		return false, nil
 	}
 	if it.Excess {
-		return p.skips.skip(key, it, skipped.RuleRequisitesOfPage, novelty.Evidence{})
+		return false, p.skips.skip(key, it, skipped.RuleRequisitesOfPage, novelty.Evidence{})
 	}
 	if p.delayed.traps.RepeatsFolders(it.Rest, it) {
-		return p.skips.skip(key, it, skipped.RulePathRepeats, novelty.Evidence{})
+		return false, p.skips.skip(key, it, skipped.RulePathRepeats, novelty.Evidence{})
 	}
 	vs, added, refused, err := p.sites.Admit(key, it.Seed, waited)
 	switch {
 	case err != nil:
-		return err
+		return false, err
 	case refused.Waits:
 		it.Delayed = true
-		return p.queues.AppendOfDelayedSite(queued.Append(nil, it))
+		return false, p.queues.AppendOfDelayedSite(queued.Append(nil, it))
 	case refused.Outcome == outcome.Novelty:
-		return p.skips.skip(key, it, skipped.RuleEndlessSites, refused.Evidence)
+		return false, p.skips.skip(key, it, skipped.RuleEndlessSites, refused.Evidence)
 	case refused.Outcome == outcome.None && queued.IsRequisite(it.Embeds):
 		if n, full := p.hasAllRequisites(vs); full {
-			return p.skips.skip(key, it, skipped.RuleRequisitesOfSite, novelty.Evidence{Fetched: n})
+			return false, p.skips.skip(key, it, skipped.RuleRequisitesOfSite, novelty.Evidence{Fetched: n})
 		}
 	}
 	it.Rest = path
 	p.item = queued.Append(p.item[:0], it)
 	if refused.Outcome != outcome.None {
 		p.dead.DropUnlessFinished(key, p.item, refused.Outcome)
-		return nil
+		return false, nil
 	}
 	if added {
 		defer p.unresolved.Put(key)
 	}
-	return p.queue(vs, key, it)
+	return added, p.queue(vs, key, it)
 }
 
 // queue puts an item behind all others of its site. p.item is its code.

@@ -41,7 +41,7 @@ func TestPlacer_keepsTheOrder(t *testing.T) {
 	r.Workbench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, 1}), now)
 	first := r.Workbench.Acquire(now, nil, 1)
 	r.Workbench.Release(&first[0], workbench.Release{Unused: first[0].Items[1:]}, now)
-	if err := d.placer.place(url("http://a.test/6"), false); err != nil { // there is room in memory now
+	if _, err := d.placer.place(url("http://a.test/6"), false); err != nil { // there is room in memory now
 		t.Fatal(err)
 	}
 	if got := paths(t, d, vs, now); fmt.Sprint(got) != "[/1 /2 /3 /4 /5 /6]" {
@@ -88,17 +88,47 @@ func TestPlacer_holdsAURLOnAFullDisk(t *testing.T) {
 	}
 }
 
+// suspectDomain makes the domain many.test look like a trap: the first pages of all its sites are the same.
+func suspectDomain(r *rig) {
+	var words novelty.Words
+	for i := range 300 {
+		r.Traps.NotePage(fmt.Appendf(nil, "http://s%d.many.test/", i), true, novelty.Page{IsDuplicate: true}, &words)
+	}
+}
+
+// A turn of the delayed sites admits one new site. The URLs of sites that are admitted already need no turn.
+func TestDelayedSites_aTurnIsForANewSite(t *testing.T) {
+	r, now := newRig(t, vfs.NewMem(1), "crawl", 1<<20, 100), time.Now()
+	r.Front = NewFront(r.Workbench, 100)
+	suspectDomain(r)
+	d := r.distributor()
+	for _, u := range []string{"a.many.test/", "b.many.test/", "a.many.test/1", "c.many.test/"} {
+		if _, err := d.placer.place(url("http://%s", u), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for turn, want := range []uint64{3, 2, 0} {
+		if placed, err := d.delayedSites.placeNext(now, d.front); err != nil || !placed {
+			t.Fatalf("turn %d: %v, %v", turn, placed, err)
+		}
+		if got := r.OnDisk.DelayedSites(); got != want {
+			t.Errorf("%d URLs wait behind turn %d, want %d", got, turn, want)
+		}
+		if placed, err := d.delayedSites.placeNext(now, d.front); err != nil || placed {
+			t.Errorf("a second turn at the same time: %v, %v", placed, err)
+		}
+		now = d.delayedSites.nextTurn
+	}
+}
+
 // The turn of a delayed site has come, and the disk is full. The site keeps its turn: it is not delayed again.
 func TestPlacer_aDelayedSiteKeepsItsTurnOnAFullDisk(t *testing.T) {
 	disk := vfs.NewMem(1)
 	r := newRig(t, disk, "crawl", 1<<20, 100)
 	r.Options.SiteItems, r.Front = 0, NewFront(r.Workbench, 100) // all URLs go to disk
 	d := r.distributor()
-	var words novelty.Words
-	for i := range 300 { // the first pages of all sites of a domain are the same
-		r.Traps.NotePage(fmt.Appendf(nil, "http://s%d.many.test/", i), true, novelty.Page{IsDuplicate: true}, &words)
-	}
-	if err := d.placer.place(url("http://new.many.test/"), false); err != nil || r.OnDisk.DelayedSites() != 1 {
+	suspectDomain(r)
+	if _, err := d.placer.place(url("http://new.many.test/"), false); err != nil || r.OnDisk.DelayedSites() != 1 {
 		t.Fatalf("%d sites are delayed: the test shows nothing (%v)", r.OnDisk.DelayedSites(), err)
 	}
 	other, _ := r.Workbench.GetOrAdd([]byte("http://other.test"))
@@ -107,7 +137,7 @@ func TestPlacer_aDelayedSiteKeepsItsTurnOnAFullDisk(t *testing.T) {
 		for r.OnDisk.Append(other, path("/%s", filler)) == nil {
 		}
 	}
-	if _, err := d.delayedSites.placeOldest(true); !vfs.IsFull(err) || d.Held() == nil {
+	if _, _, err := d.delayedSites.placeOldest(true); !vfs.IsFull(err) || d.Held() == nil {
 		t.Fatalf("the error is %v, %.20q is held", err, d.Held())
 	}
 	disk.SetLimit(1 << 40)
@@ -147,7 +177,7 @@ func TestPlacer_givesEachURLOnePlace(t *testing.T) {
 	r.Dead.Finished.Add(urlx.Fingerprint(r.Dead.HashSeed, done), outcome.OK)
 	urls := []string{"http://a.test/", "http://b.test/", "http://c.test/", string(done), "http://a.test/x/x/x/x/x/"}
 	for _, u := range urls {
-		if err := d.placer.place(url("%s", u), false); err != nil {
+		if _, err := d.placer.place(url("%s", u), false); err != nil {
 			t.Fatal(err)
 		}
 	}

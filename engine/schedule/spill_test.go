@@ -53,7 +53,7 @@ func TestSpiller_keepsTheOrder(t *testing.T) {
 		r.Workbench.Site(vs).OnDisk() != lenOnDisk(r.OnDisk, vs) {
 		t.Fatalf("%d items were spilled, %d are on disk: %v", d.Spilled(), lenOnDisk(r.OnDisk, vs), err)
 	}
-	if err := d.placer.place(queued.Append(nil, &queued.URL{Rest: []byte("http://a.test/9")}), false); err != nil {
+	if _, err := d.placer.place(queued.Append(nil, &queued.URL{Rest: []byte("http://a.test/9")}), false); err != nil {
 		t.Fatal(err)
 	}
 	if got := paths(t, d, vs, now.Add(time.Hour)); fmt.Sprint(got) != "[/0 /1 /2 /3 /4 /5 /6 /7 /8 /9]" {

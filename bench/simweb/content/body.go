@@ -37,7 +37,11 @@ func (w *Writer) AppendBody(dst []byte, d *Document, h *simweb.Host, t simweb.Ta
 	case f.Media == simweb.MediaPNG:
 		return appendNoise(append(dst, "\x89PNG\r\n\x1a\n"...), &r, f.Bytes/2)
 	case f.Media == simweb.MediaCSS:
-		return append(w.text.Append(append(dst, "body { margin: 0 }\n/*\n"...), &r, f.Bytes/3), "*/\n"...)
+		dst = append(dst, "body { margin: 0 }\n/*\n"...)
+		if w.config.OwnWords {
+			dst = append(corpus.AppendName(dst, uint64(r)), '\n')
+		}
+		return append(w.text.Append(dst, &r, f.Bytes/3), "*/\n"...)
 	case f.Media == simweb.MediaPDF:
 		return appendNoise(w.text.Append(append(dst, "%PDF-1.4\n"...), &r, f.Bytes/2), &r, f.Bytes/2)
 	case f.Copy > 0 && t.Kind == simweb.KindPage:
@@ -77,6 +81,9 @@ func (w *Writer) appendHTML(
 	dst = strconv.AppendInt(dst, int64(t.Page), 10)
 	dst = append(dst, " at "...)
 	dst = h.AppendName(dst)
+	if w.config.OwnWords {
+		dst = corpus.AppendName(append(dst, ": "...), h.Hash(simweb.SaltBody, int(t.Page)))
+	}
 	dst = append(dst, "</title>\n"...)
 	if !w.config.PlainLinks {
 		dst = d.writeSteering(dst, r)

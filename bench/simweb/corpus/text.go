@@ -18,6 +18,15 @@ func Word(bits uint32) string {
 	return strings.TrimRight(list[at:at+width], " ")
 }
 
+// AppendName appends a word of eight letters.
+func AppendName(dst []byte, bits uint64) []byte {
+	for range 8 {
+		dst = append(dst, 'a'+byte(bits%26))
+		bits /= 26
+	}
+	return dst
+}
+
 // Text is a large text, made once. Pages are cut of it, so a page costs a few copies. It compresses as text does.
 type Text struct {
 	bytes []byte
