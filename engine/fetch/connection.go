@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine/bandwidth"
+	"orbweaver/engine/underway"
 )
 
 // connection is the connection of the current exchange, and what its Fetcher needs to wait on it.
@@ -17,6 +18,8 @@ type connection struct {
 	wait  wait
 	flow  *bandwidth.Flow
 	times Timeouts // of the exchange
+
+	progress *underway.Progress // of the worker
 
 	received int64   // bytes of the current response
 	probe    []byte  // buffer for connections that cannot report readiness; allocated at first use
@@ -69,6 +72,7 @@ func (c *connection) read(p *Page, pieceMax int) (n int, err error) {
 			p.Times.FirstByte = time.Now()
 		}
 		c.received += int64(n)
+		c.progress.Add(n)
 		if !c.isMetered {
 			c.flow.Received(n)
 		}

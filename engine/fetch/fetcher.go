@@ -7,6 +7,7 @@ import (
 
 	"orbweaver/engine/bandwidth"
 	"orbweaver/engine/fetch/framing"
+	"orbweaver/engine/underway"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 )
@@ -62,7 +63,7 @@ func NewFetcher(o Options, d Dialer, pool *Pool) *Fetcher {
 		f.connector.proxy, _ = o.Proxy.resolve() // validated above
 		f.connector.credentials = f.connector.proxy.proxyAuthorization()
 	}
-	f.conn.flow = f.o.Bandwidth.NewFlow()
+	f.conn.flow, f.conn.progress = f.o.Bandwidth.NewFlow(), new(underway.Progress)
 	f.conn.wait.init()
 	f.conn.watch.undial = f.conn.watch.dialed
 	return f
@@ -76,6 +77,9 @@ func (f *Fetcher) Close() { f.conn.watch.leave() }
 
 // Flow is what counts and limits the bytes that the Fetcher receives.
 func (f *Fetcher) Flow() *bandwidth.Flow { return f.conn.flow }
+
+// CountIn has the Fetcher count the bytes of responses in p as they come.
+func (f *Fetcher) CountIn(p *underway.Progress) { f.conn.progress = p }
 
 // Fetch makes one request for t and reads the response into p; see Page. The result is also p.Outcome. It never follows
 // a redirect and never retries. Before it returns, it closes its connection or gives it to Options.Keep. It borrows t
@@ -143,6 +147,9 @@ func (f *Fetcher) converse(t *Target, p *Page) outcome.Outcome {
 	}
 	if o := p.dropGatewayAnswer(f.o.Proxy != nil && !t.HTTPS); o != outcome.None {
 		return o
+	}
+	if bodyKind(info) == framing.Length {
+		f.conn.progress.Expect(int64(len(p.Interim)+p.HeadLen) + info.length)
 	}
 	if t.Robots {
 		return f.body.readBody(p, &f.conn, info, RobotsBodyMax)

@@ -37,6 +37,7 @@ func NewWorker(crawl *Crawl, id int) *Worker {
 	w.exchange = exchange{
 		Crawl: crawl, worker: id, runStart: time.Now(), fetcher: fetch.NewFetcher(crawl.Fetch, crawl.Dialer, crawl.Pool),
 	}
+	w.exchange.fetcher.CountIn(crawl.Exchanges.Progress(id))
 	w.checks = checker{
 		Crawl: crawl, worker: id, cancel: &w.exchange,
 		visit: visitChecks(), item: itemChecks(), exchange: exchangeChecks(),

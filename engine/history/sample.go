@@ -41,7 +41,7 @@ func totalsOf(r *report.Report, seconds float64) totals {
 	}
 	return totals{seconds, [8]float64{
 		float64(r.PagesStored + r.RevisitsStored + r.PagesUnchanged), float64(r.Attempts), float64(r.Retries),
-		float64(finished), float64(r.URLsAdmitted), float64(r.BytesReceived), float64(r.BytesStored), r.CPUSeconds,
+		float64(finished), float64(r.URLsAdmitted), float64(r.BytesArrived), float64(r.BytesStored), r.CPUSeconds,
 	}}
 }
 

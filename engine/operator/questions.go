@@ -126,6 +126,8 @@ type Exchange struct {
 	Age       float64 `json:"age_seconds"`
 	Tries     int     `json:"tries"` // earlier ones
 	Worker    int     `json:"worker"`
+	Received  int64   `json:"received_bytes"`         // of the response so far, head included
+	Length    int64   `json:"length_bytes,omitempty"` // of the response, if the server has declared it
 }
 
 const activeMost = 10_000
@@ -143,7 +145,7 @@ func (o *Operator) active(_ context.Context, p params) (any, error) {
 	for _, e := range o.Exchanges.List(limit) {
 		x := Exchange{
 			URL: string(e.URL), Truncated: e.Truncated, Kind: e.Kind.String(), Age: max(now.Sub(e.Began), 0).Seconds(),
-			Tries: e.Tries, Worker: e.Worker,
+			Tries: e.Tries, Worker: e.Worker, Received: e.Received, Length: e.Length,
 		}
 		if e.Addr.IsValid() {
 			x.Address = e.Addr.String()

@@ -121,6 +121,7 @@ func (c *Collector) Report() Report {
 		Uploads:      c.Numbers.Uploads.Stats(),
 		Version:      c.Settings.Version, Distributions: &c.Journal.Count.Distributions,
 	}
+	r.BytesArrived, r.BytesUnderWay = c.Exchanges.Received()
 	r.URLsInFlight = min(c.Numbers.PagesOut.Load()+c.Exchanges.Busy(), max(n.URLsAdmitted-n.Finished(), 0))
 	r.URLsQueued = n.URLsAdmitted - n.Finished() - r.URLsInFlight
 	r.addNamed(&n)

@@ -44,6 +44,10 @@ type Report struct {
 
 	FilterErrors map[string]int64 `json:"filter_errors,omitempty" metric:"filter_errors_total" label:"point" help:"Evaluations of expressions that failed, by point, in this run."`
 
+	// BytesArrived counts bytes when they come, and bytes_received when their response is stored.
+	BytesArrived  int64 `json:"bytes_arrived" metric:"arrived_bytes_total" help:"Bytes of responses as they come, in this run, also of those that are not complete."`
+	BytesUnderWay int64 `json:"bytes_under_way" metric:"under_way_bytes" help:"Of these, of exchanges that have not ended."`
+
 	BytesStored   int64 `json:"bytes_stored" metric:"stored_bytes_total" help:"Bytes of WARC files."`
 	HostsKnown    int64 `json:"hosts_known" metric:"sites" help:"Sites known."`
 	HostsCold     int64 `json:"hosts_cold" metric:"sites_cold" help:"Of these, on disk: idle for long while memory was short."`

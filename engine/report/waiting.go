@@ -171,7 +171,11 @@ func (c *Collector) responses(now time.Time) string {
 	if !ok {
 		return said
 	}
-	return fmt.Sprintf("%s (oldest %.120s for %v)", said, oldest.URL, age(now.Sub(oldest.Began)))
+	took := age(now.Sub(oldest.Began)).String()
+	if oldest.Received > 0 {
+		took += ", " + plural.BytesOf(oldest.Received, oldest.Length)
+	}
+	return fmt.Sprintf("%s (oldest %.120s for %s)", said, oldest.URL, took)
 }
 
 // names returns what the crawl waits for of the name servers; "" if nothing.

@@ -18,7 +18,28 @@ type Slot struct {
 	facts    atomic.Uint64
 	addr     [2]atomic.Uint64
 	url      [URLMax / 8]atomic.Uint64
-	_        [56]byte // the slots of two workers share no cache line
+	progress Progress
+	_        [64]byte // the slots of two workers share no cache line
+}
+
+// Progress is how much of its responses one worker has received. Only this worker adds to it, one word for each read;
+// others may read it at any time.
+type Progress struct {
+	received atomic.Int64 // in all exchanges of this run
+	before   atomic.Int64 // received, when the current exchange began
+	length   atomic.Int64 // of the current response; 0: not declared, or not known yet
+}
+
+// Add counts bytes of the current exchange.
+func (p *Progress) Add(n int) { p.received.Add(int64(n)) }
+
+// Expect notes how long the current response will be, head included.
+func (p *Progress) Expect(length int64) { p.length.Store(length) }
+
+// begin begins an exchange.
+func (p *Progress) begin() {
+	p.before.Store(p.received.Load())
+	p.length.Store(0)
 }
 
 // Parts of the word facts.
@@ -60,6 +81,7 @@ func (s *Slot) begin(e *Exchange) {
 		s.url[i].Store(binary.LittleEndian.Uint64(rest[:]))
 		break
 	}
+	s.progress.begin()
 	s.facts.Store(facts)
 	s.began.Store(e.Began.UnixNano())
 	s.sequence.Add(1)
@@ -101,6 +123,8 @@ func (s *Slot) copied() (e Exchange) {
 			e.Addr = e.Addr.Unmap()
 		}
 	}
+	e.Received = s.progress.received.Load() - s.progress.before.Load()
+	e.Length = s.progress.length.Load()
 	length := min(int(uint16(facts)), URLMax)
 	e.URL = make([]byte, 0, URLMax)
 	for i := 0; i < length; i += 8 {

@@ -30,6 +30,22 @@ func (t *Table) End(worker int) (busy int64) {
 	return t.busy.Add(-1) + 1
 }
 
+// Progress is where a worker counts the bytes that it receives. Only the worker itself may write to it.
+func (t *Table) Progress(worker int) *Progress { return &t.slots[worker].progress }
+
+// Received is how many bytes of responses have come in this run. Of these, underWay belong to exchanges that have not
+// ended.
+func (t *Table) Received() (all, underWay int64) {
+	for i := range t.slots {
+		s := &t.slots[i]
+		n := s.progress.received.Load()
+		if all += n; s.began.Load() != 0 {
+			underWay += max(n-s.progress.before.Load(), 0) // an exchange may begin meanwhile
+		}
+	}
+	return all, underWay
+}
+
 // Busy is the number of workers in an exchange.
 func (t *Table) Busy() int64 { return t.busy.Load() }
 
@@ -104,5 +120,7 @@ type Exchange struct {
 	Kind      Kind
 	Tries     int // earlier tries
 	Began     time.Time
-	Worker    int // set by Table
+	Worker    int   // set by Table
+	Received  int64 // bytes of the response so far, head included; set by Table
+	Length    int64 // of the response, if it has declared it; 0 if not; set by Table
 }

@@ -52,6 +52,36 @@ func TestTable_keepsWhatAWorkerDoes(t *testing.T) {
 	}
 }
 
+// The bytes of a response are there as they come: of the exchange, and of all exchanges together.
+func TestTable_countsBytesAsTheyCome(t *testing.T) {
+	table := NewTable(2)
+	of := table.Progress(1)
+	for n, c := range []struct {
+		length int64
+		pieces []int
+	}{{0, []int{10, 20}}, {500, []int{100, 300}}} {
+		table.Begin(1, exchangeAt("http://a.test/", 1))
+		if c.length > 0 {
+			of.Expect(c.length)
+		}
+		sum := int64(0)
+		for _, piece := range c.pieces {
+			of.Add(piece)
+			sum += int64(piece)
+			if _, got := table.Received(); got != sum {
+				t.Errorf("exchange %d: %d bytes under way, want %d", n, got, sum)
+			}
+			if got, _ := table.Oldest(); got.Received != sum || got.Length != c.length {
+				t.Errorf("exchange %d: %d of %d bytes, want %d of %d", n, got.Received, got.Length, sum, c.length)
+			}
+		}
+		table.End(1)
+	}
+	if all, underWay := table.Received(); all != 430 || underWay != 0 {
+		t.Errorf("%d bytes in all, %d of them under way", all, underWay)
+	}
+}
+
 // A shorter URL in the slot of a longer one does not show the rest of that.
 func TestTable_aShortURLReplacesALongOne(t *testing.T) {
 	table := NewTable(1)

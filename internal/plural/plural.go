@@ -43,6 +43,14 @@ func Bytes(n int64) string {
 	}
 }
 
+// BytesOf returns how many bytes have come, and of how many; of is 0 if that is not known.
+func BytesOf(n, of int64) string {
+	if of <= 0 {
+		return Bytes(n)
+	}
+	return Bytes(n) + " of " + Bytes(of)
+}
+
 // Noun returns the noun without the number.
 func Noun[N int | int64 | uint64](n N, noun string) string {
 	switch {

@@ -10,6 +10,7 @@ func TestOneThingHasNoPlural(t *testing.T) {
 		"999 sites": Count(999, "site"), "1,000 sites": Count(1000, "site"),
 		"1,234,567 URLs": Count(1234567, "URL"), "-123": Number(-123), "-1,234": Number(-1234), "0": Number(0),
 		"512 B": Bytes(512), "16 MiB": Bytes(16 << 20), "1.5 GiB": Bytes(3 << 29), "10 GiB": Bytes(10 << 30),
+		"2 KiB": BytesOf(2<<10, 0), "2 KiB of 3 MiB": BytesOf(2<<10, 3<<20),
 		"has":  Verb(1, "has", "have"),
 		"have": Verb(0, "has", "have"),
 	} {

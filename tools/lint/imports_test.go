@@ -106,12 +106,13 @@ var importTable = []struct{ importer, may string }{
 	{"engine/cookie", base},
 	{"engine/fetch", base + " internal/inflate internal/sha1pair engine/fetch/addrguard engine/fetch/coding " +
 		"engine/fetch/buffers engine/fetch/framing engine/fetch/gateway engine/fetch/headerline engine/fetch/socks " +
-		"engine/fetch/certificate engine/bodyfile engine/bandwidth internal/vfs"},
+		"engine/fetch/certificate engine/bodyfile engine/bandwidth engine/underway internal/vfs"},
 	{"engine/fetch/gateway", "internal/outcome"},
 	{"engine/fetch/headerline", ""},
 	{"engine/fetch/certificate", ""},
 	{"engine/bodyfile", "internal/vfs"},
 	{"engine/bandwidth", "internal/notify"},
+	{"engine/underway", ""},
 	{"engine/fetch/buffers", "internal/invariants"},
 	{"engine/fetch/framing", ""},
 	{"engine/fetch/addrguard", base},

@@ -9,7 +9,7 @@ import (
 // it that has no entry of its own. Packages that do not exist yet have their place already.
 func layers() []string {
 	return []string{
-		"internal/ engine/bodyfile engine/bandwidth",
+		"internal/ engine/bodyfile engine/bandwidth engine/underway",
 		"workbench workbench/ sieve sieve/ virtualize virtualize/ dnsres dnsres/ warc warc/",
 		"engine/fetch engine/fetch/ engine/parse engine/sitemap engine/robots engine/filter engine/politeness " +
 			"engine/novelty engine/cookie engine/dedup engine/catalogue " +
@@ -17,7 +17,7 @@ func layers() []string {
 			"engine/cluster/ring engine/cluster/ownership engine/cluster/consensus engine/cluster/identity " +
 			"engine/cluster/transport engine/cluster/transport/ " +
 			"engine/cluster/outbox engine/cluster/addresslease engine/cluster/marks",
-		"engine/layout engine/clock engine/lifecycle engine/queued engine/attempt engine/site engine/visit engine/underway " +
+		"engine/layout engine/clock engine/lifecycle engine/queued engine/attempt engine/site engine/visit " +
 			"engine/workers engine/login engine/readyqueue",
 		"engine/limits engine/outage engine/crawllog engine/skipped engine/counters engine/settings engine/capture " +
 			"engine/traps engine/upload/receipts",

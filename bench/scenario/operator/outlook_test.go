@@ -11,7 +11,6 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
 	"orbweaver/engine/doctor"
-	"orbweaver/engine/report"
 )
 
 // What a crawl waits for is said in the same words by its status line and by doctor: the sites that fail, and not
@@ -94,7 +93,8 @@ func TestOutlook_callsNoHealthySiteFailing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := alikeHosts(5, 400)
 		wrong, seen := map[string]bool{}, 0
-		s.Watch = func(r *report.Report) {
+		s.Watch = func(e *engine.Engine) {
+			r := e.Report()
 			seen++
 			if r.FailingSites != nil || strings.Contains(r.Waiting, "fail") || r.Outlook.Failing > 0 {
 				wrong[fmt.Sprintf("%s (outlook: %d of %d sites fail)", r.Waiting, r.Outlook.Failing, r.Outlook.Sites)] = true

@@ -31,7 +31,7 @@ type ScriptedHosts struct {
 	Hosts         map[string]Responder
 	SharedAddress map[string]string                      // a host, and the host whose address it has
 	Via           func(direct fetch.Dialer) fetch.Dialer // makes the dialer of the crawl; nil for a direct one
-	Watch         func(r *report.Report)                 // gets a report ten times a second; nil for none
+	Watch         func(e *engine.Engine)                 // is called ten times a second; nil for never
 
 	mu       sync.Mutex
 	Requests []Request
@@ -178,8 +178,7 @@ func (s *ScriptedHosts) watch(e *engine.Engine) (end func()) {
 		for {
 			select {
 			case <-each.C:
-				r := e.Report()
-				s.Watch(&r)
+				s.Watch(e)
 			case <-ctx.Done():
 				return
 			}

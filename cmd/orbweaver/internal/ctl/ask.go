@@ -195,7 +195,7 @@ func (x *activeCmd) Run(inv *command.Invocation, c *Command) error {
 
 func writeActive(out io.Writer, a *operator.Active) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "AGE\tADDRESS\tKIND\tURL")
+	fmt.Fprintln(t, "AGE\tRECEIVED\tRATE\tADDRESS\tKIND\tURL")
 	for _, e := range a.Exchanges {
 		more := ""
 		if e.Truncated {
@@ -204,7 +204,8 @@ func writeActive(out io.Writer, a *operator.Active) error {
 		if e.Tries > 0 {
 			more += fmt.Sprintf(" (tried %s)", plural.Count(e.Tries, "time"))
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s%s\n", seconds(e.Age), e.Address, e.Kind, command.PlainText(e.URL), more)
+		fmt.Fprintf(t, "%s\t%s\t%s/s\t%s\t%s\t%s%s\n", seconds(e.Age), plural.BytesOf(e.Received, e.Length),
+			plural.Bytes(int64(float64(e.Received)/max(e.Age, 1))), e.Address, e.Kind, command.PlainText(e.URL), more)
 	}
 	if err := t.Flush(); err != nil {
 		return err

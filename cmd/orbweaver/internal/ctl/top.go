@@ -91,7 +91,7 @@ func (s *screen) write(out io.Writer, before *screen) error {
 	rate := func(now, then int64) float64 { return float64(now-then) / period }
 	fmt.Fprintf(out, "orbweaver %s, %s\n", r.State, (time.Duration(r.WallSeconds) * time.Second).String())
 	fmt.Fprintf(out, "  %.1f pages/s, %s/s, %s stored, %s queued, %d in flight\n",
-		rate(r.PagesStored, old.PagesStored), plural.Bytes(int64(rate(r.BytesReceived, old.BytesReceived))),
+		rate(r.PagesStored, old.PagesStored), plural.Bytes(int64(rate(r.BytesArrived, old.BytesArrived))),
 		plural.Count(r.PagesStored, "page"), plural.Count(r.URLsQueued, "URL"), r.URLsInFlight)
 	fmt.Fprintf(out, "  %s, %s, %d of %s busy, %.1f cores, %s peak memory\n", plural.Count(r.HostsKnown, "host"),
 		plural.Count(r.IPsKnown, "IP address"), s.active.Busy, plural.Count(s.active.Fetchers, "fetch worker"),

@@ -94,7 +94,7 @@ func (p *Progress) status(r *report.Report, now time.Time) console.Status {
 	seconds := now.Sub(p.lastAt).Seconds()
 	pages := pagesOf(*r)
 	rate := float64(pages-pagesOf(p.last)) / seconds
-	bytes := int64(float64(r.BytesReceived-p.last.BytesReceived) / seconds)
+	bytes := int64(float64(r.BytesArrived-p.last.BytesArrived) / seconds)
 	numbers := []console.Number{
 		{Text: (time.Duration(r.WallSeconds) * time.Second).String(), Rank: 3},
 		{Text: plural.Count(pages, "page"), Rank: 6},

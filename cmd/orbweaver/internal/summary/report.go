@@ -62,10 +62,12 @@ func WriteReport(out io.Writer, dir string, r report.Report) {
 		float64(pages)/max(r.WallSeconds, 1e-9),
 		(time.Duration(r.WallSeconds * float64(time.Second))).Round(100*time.Millisecond),
 	)
-	fmt.Fprintf(
-		out, "  bytes     %s received, %s stored\n", plural.Bytes(r.BytesReceived),
-		plural.Bytes(r.BytesStored),
-	)
+	underWay := ""
+	if r.BytesUnderWay > 0 {
+		underWay = fmt.Sprintf(" and %s of responses under way", plural.Bytes(r.BytesUnderWay))
+	}
+	fmt.Fprintf(out, "  bytes     %s received%s, %s stored\n", plural.Bytes(r.BytesReceived), underWay,
+		plural.Bytes(r.BytesStored))
 	fmt.Fprintf(
 		out, "  URLs      %s found, %s admitted, %s fetched, %s queued\n", plural.Number(r.URLsFound),
 		plural.Number(r.URLsAdmitted), plural.Number(r.URLsFetched), plural.Number(r.URLsQueued),

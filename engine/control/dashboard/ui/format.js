@@ -17,12 +17,18 @@ export function rate(n) {
   return n < 10 ? tenth.format(n) : whole.format(n)
 }
 
+// bytes writes a number of bytes in the units of the flags: powers of 1,024.
 export function bytes(n) {
   if (n === null || n === undefined) return '–'
-  for (const unit of ['B', 'kB', 'MB', 'GB', 'TB', 'PB']) {
-    if (n < 1000 || unit === 'PB') return (n < 10 && unit !== 'B' ? tenth.format(n) : whole.format(n)) + ' ' + unit
-    n /= 1000
+  for (const unit of ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']) {
+    if (n < 1000 || unit === 'PiB') return (n < 9.95 && unit !== 'B' ? tenth.format(n) : whole.format(n)) + ' ' + unit
+    n /= 1024
   }
+}
+
+// bytesOf writes how many bytes have come, and of how many; of is 0 if that is not known.
+export function bytesOf(n, of) {
+  return of ? `${bytes(n)} of ${bytes(of)}` : bytes(n)
 }
 
 export function byteRate(n) {
