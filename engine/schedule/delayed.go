@@ -89,7 +89,7 @@ func (d *delayedURLs) takeItems(vs *visit.State, limit int) (n int, err error) {
 	group := d.traps.GroupOf(d.key)
 	d.items.reset()
 	n, err = d.queues.TakePrompt(vs, limit, d.items.add)
-	urgent, failed := d.pushItems(vs, group)
+	urgent, failed := d.pushItems(vs, group, false)
 	err = errors.Join(err, failed)
 	now := time.Now()
 	left, _ := d.queues.Len(vs)
@@ -111,7 +111,7 @@ func (d *delayedURLs) takeItems(vs *visit.State, limit int) (n int, err error) {
 		d.items.reset()
 		var more int
 		more, err = d.queues.TakeSurplus(vs, n-urgent, d.items.add)
-		_, failed = d.pushItems(vs, group)
+		_, failed = d.pushItems(vs, group, true)
 		n, err = n+more, errors.Join(err, failed)
 	}
 	w.Site(vs).SetOnDisk(d.queues.Len(vs))
@@ -119,14 +119,15 @@ func (d *delayedURLs) takeItems(vs *visit.State, limit int) (n int, err error) {
 }
 
 // pushItems moves d.items to the workbench, except those that look like parts of a trap, and returns how many of all
-// are urgent. d.key is the key of the site.
-func (d *delayedURLs) pushItems(vs *visit.State, group novelty.Group) (urgent int, err error) {
+// are urgent. Requisites look like that only if they are surplus. d.key is the key of the site.
+func (d *delayedURLs) pushItems(vs *visit.State, group novelty.Group, areSurplus bool) (urgent int, err error) {
 	d.items.each(func(item []byte) bool {
-		if queued.IsUrgent(item) {
+		isUrgent := queued.IsUrgent(item)
+		if isUrgent {
 			urgent++
 		}
 		it := queued.MustDecode(item)
-		if !traps.MayDelay(&it) {
+		if isUrgent && !areSurplus || !traps.MayDelay(&it) {
 			d.dead.push(vs, item)
 			return true
 		}

@@ -126,15 +126,18 @@ func (p *placer) place(item []byte, waited bool) (isNewSite bool, err error) {
 	return added, p.queue(vs, key, it)
 }
 
-// queue puts an item behind all others of its site. p.item is its code.
+// queue puts an item behind all others of its site. p.item is its code. Requisites that precede pages are not delayed:
+// a page that is stored needs them.
 func (p *placer) queue(vs *visit.State, key []byte, it *queued.URL) error {
-	if p.delayed.traps.Enabled() {
+	isRequisite := it.Embeds > 0 && it.Tries == 0
+	surplus := isRequisite && p.isSurplus(vs, it.Embeds)
+	if p.delayed.traps.Enabled() && (surplus || !isRequisite) {
 		if delayed, err := p.delayed.delay(vs, p.delayed.traps.GroupOf(key), key, it); delayed || err != nil {
 			p.workbench.Site(vs).SetOnDisk(p.queues.Len(vs))
 			return err
 		}
 	}
-	if it.Embeds > 0 && it.Tries == 0 && p.isSurplus(vs, it.Embeds) {
+	if surplus {
 		if err := p.queues.AppendSurplus(vs, p.item); err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ func MayPrecede(s *State, embeds, waiting int) bool {
 	if embeds == 1 {
 		return int(s.Requisites.ahead())+waiting < aheadMax
 	}
-	return s.DeepRequisites < 2*deepMax && waiting < aheadMax
+	return int(s.DeepRequisites)/2+waiting < deepMax
 }
 
 // mergeRequisites takes the larger numbers of two states of a site.

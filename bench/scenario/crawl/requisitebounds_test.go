@@ -350,3 +350,49 @@ func TestRequisites_haveTheirPageInTheCrawlLog(t *testing.T) {
 		}
 	})
 }
+
+// letters is a word of its own for each number.
+func letters(n int) string {
+	b := []byte("word")
+	for ; n > 0; n /= 26 {
+		b = append(b, 'a'+byte(n%26))
+	}
+	return string(b)
+}
+
+// Icons, style sheets and data of a site say little in words, and each is another file. What pages need is not delayed
+// for that: a crawl that stops at a limit of pages has all of it.
+func TestRequisites_withoutNewTextAreNotDelayed(t *testing.T) {
+	for kind, body := range map[string]string{
+		"image/svg+xml": `<svg xmlns="http://www.w3.org/2000/svg"><title>icon</title><path d="M %d 4"/></svg>`,
+		"text/css":      `.icon { top: %dpx }`,
+	} {
+		t.Run(kind, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := &demanding{pages: 400}
+				g.needs = func(page int) string {
+					text := letters(page)
+					for i := range 3 {
+						if kind == "text/css" {
+							text += fmt.Sprintf("<link rel=stylesheet href=/icons/%d.css>", 3*page+i)
+						} else {
+							text += fmt.Sprintf("<img src=/icons/%d.svg>", 3*page+i)
+						}
+					}
+					return text
+				}
+				g.other = func(path string) (string, string) {
+					var n int
+					fmt.Sscanf(path, "/icons/%d", &n)
+					return kind, fmt.Sprintf(body, n)
+				}
+				r := crawlDemanding(t, g, oneWorld(t), func(c *engine.Config) { c.Limits.MaxPages = 200 })
+				pages, icons := g.count("/p")+1, g.count("/icons/")
+				if pages != 200 || icons != 3*pages || r.NoveltyDelayed > 0 {
+					t.Errorf("%s: %d pages have %d of their %d files, %d delayed", r.Reason, pages, icons, 3*pages,
+						r.NoveltyDelayed)
+				}
+			})
+		})
+	}
+}
