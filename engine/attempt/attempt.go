@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/dedup"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/robots"
 	"orbweaver/internal/invariants"
 	"orbweaver/internal/outcome"
 	"orbweaver/warc"
@@ -18,6 +19,7 @@ import (
 // one Attempt, which Begin fills for each exchange, so that its buffers are reused. The holder of the Page owns both.
 type Attempt struct {
 	queued.Hops
+	Exchange
 
 	Item []byte // encoded queued.URL; own copy
 
@@ -35,12 +37,17 @@ type Attempt struct {
 	Outcome       outcome.Outcome
 	Due           Due
 	Delays        Delays
-	Worker        int
 
 	RobotsRule   []byte // number and text of the robots.txt line that allowed the URL; empty if no line did. Own copy
 	HopPath, Via []byte // from queued.URL; they borrow Item
 
 	Previous PreviousCapture // the capture that a conditional request refers to; zero for other requests
+}
+
+// Exchange is what is known of the exchange beside the Page.
+type Exchange struct {
+	Worker      int          // that made it
+	RobotsFault robots.Fault // why this answer leaves the robots.txt unknown
 }
 
 // Due is when the site and its address may be asked again.
@@ -103,6 +110,7 @@ func (a *Attempt) Begin(item, url []byte, it *queued.URL) {
 		a.HopPath, a.Via = own.HopPath, own.Via
 	}
 	a.Outcome = outcome.None
+	a.Exchange = Exchange{}
 	a.Due, a.Delays = Due{}, Delays{Idle: -1, IPIdle: -1}
 }
 

@@ -32,7 +32,8 @@ func TestCrawlLog_columnsAreThoseOfHeritrixAndFullLogsAreCompressed(t *testing.T
 		Raw:   []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"),
 	}
 	f := &attempt.Attempt{
-		URL: []byte("http://a.test/"), Hops: queued.Hops{Depth: 2, Redirects: 1}, Outcome: outcome.OK, Worker: 7,
+		URL: []byte("http://a.test/"), Hops: queued.Hops{Depth: 2, Redirects: 1}, Outcome: outcome.OK,
+		Exchange: attempt.Exchange{Worker: 7},
 	}
 	l.Attempt(p, f, coding.OK, "duplicate:digest")
 	l.Refusal([]byte("http://a.test/no"), &queued.URL{}, outcome.RobotsDenied, 3)

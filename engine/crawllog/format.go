@@ -12,6 +12,7 @@ import (
 	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/parse"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/robots"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 	"orbweaver/warc/cdxj"
@@ -35,6 +36,7 @@ const (
 	noteDuplicate   = "duplicate:"
 	noteLocation    = "location:"
 	noteCertificate = "certificate:"
+	noteRobots      = "robots:" // why robots.txt is not known
 )
 
 // Attempt adds the line of one exchange. encoding is the result of decoding the body, note a further annotation or "".
@@ -80,6 +82,9 @@ func (l *Log) Attempt(p *fetch.Page, f *attempt.Attempt, encoding coding.Fault, 
 		b = append(append(b, ','), notePrerequisite...)
 	case f.WillRetry:
 		b = append(append(b, ','), noteRetry...)
+	}
+	if f.RobotsFault != robots.NoFault {
+		b = append(append(append(b, ','), noteRobots...), f.RobotsFault.String()...)
 	}
 	if note != "" {
 		b = append(append(b, ','), note...)

@@ -36,7 +36,7 @@ func TestGolden_crawlLog(t *testing.T) {
 		html := page(200, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
 		l.Attempt(html, &attempt.Attempt{
 			URL: []byte("http://a.test/"), Via: []byte("http://b.test/"), Hops: queued.Hops{Depth: 2, Redirects: 1},
-			Outcome: outcome.OK, Worker: 7,
+			Outcome: outcome.OK, Exchange: attempt.Exchange{Worker: 7},
 		}, coding.OK, "duplicate:digest")
 		l.Attempt(&fetch.Page{Times: fetch.Times{Started: at, Ended: at}},
 			&attempt.Attempt{URL: []byte("http://b.test/"), Outcome: outcome.Refused, WillRetry: true}, coding.OK, "")

@@ -23,7 +23,10 @@ func BenchmarkAttempt(b *testing.B) {
 		Status: 200, HeadLen: len(head), PayloadLen: 12_345, Complete: true, Raw: []byte(head),
 		Times: fetch.Times{Started: at, Ended: at.Add(250 * time.Millisecond)},
 	}
-	a := &attempt.Attempt{URL: []byte("http://www.example.org/a/path/page.html"), Outcome: outcome.OK, Worker: 7}
+	a := &attempt.Attempt{
+		URL: []byte("http://www.example.org/a/path/page.html"), Outcome: outcome.OK,
+		Exchange: attempt.Exchange{Worker: 7},
+	}
 	a.Depth = 4
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {

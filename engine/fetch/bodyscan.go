@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"bytes"
 	"io"
 
 	"orbweaver/engine/fetch/framing"
@@ -81,6 +82,9 @@ func (s *bodyScan) truncate(p *Page) {
 	switch {
 	case s.frame.End == framing.Whole && len(p.Raw) > end:
 		p.Flags |= FlagSurplus
+		if len(bytes.TrimSpace(p.Raw[end:])) == 0 {
+			p.Flags |= FlagBlankSurplus
+		}
 	case s.frame.End == framing.Bad && len(p.Raw) > end:
 		end++
 	}

@@ -45,12 +45,13 @@ type Flags uint16
 
 // The flags.
 const (
-	FlagLenient     Flags = 1 << iota // the codec refused the head, but browsers accept it
-	FlagBothLengths                   // Content-Length and chunking; chunking was used
-	FlagSurplus                       // bytes after the end of the body, which are not stored
-	FlagNotHTTP                       // no status line: HTTP/0.9, or no HTTP at all
-	FlagBadLength                     // several Content-Length that differ, or one beyond all numbers
-	FlagLocal                         // the fault may be of this machine: no descriptors, no ports, no route
+	FlagLenient      Flags = 1 << iota // the codec refused the head, but browsers accept it
+	FlagBothLengths                    // Content-Length and chunking; chunking was used
+	FlagSurplus                        // bytes after the end of the body, which are not stored
+	FlagNotHTTP                        // no status line: HTTP/0.9, or no HTTP at all
+	FlagBadLength                      // several Content-Length that differ, or one beyond all numbers
+	FlagLocal                          // the fault may be of this machine: no descriptors, no ports, no route
+	FlagBlankSurplus                   // with FlagSurplus: those bytes are spaces and line ends
 )
 
 // Page is one exchange: what was sent, what came, when, and the outcome. It has exactly one holder at any time. All

@@ -4,21 +4,24 @@ import (
 	"bytes"
 	"time"
 
+	"orbweaver/engine/attempt"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/fetch/coding"
-	"orbweaver/engine/politeness"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/robots"
+	"orbweaver/engine/robots/reading"
+	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 )
 
 // RFC 9309, section 2.3, as it is kept here: a site whose rules are missing or expire soon is asked for /robots.txt
-// before anything else. A 2xx response is parsed; 4xx means that everything is allowed. Up to five redirects are
-// followed: each target is fetched by a Visit of its own site, while the site that needs the rules is parked. After
-// 5xx, 429 or no response everything is disallowed, so the site waits and is asked again.
-//
+// before anything else. What follows from the answer is decided by package reading; docs/robots.md has its table. Up to
+// five redirects are followed: each target is fetched by a Visit of its own site, while the site that needs the rules
+// is parked. As long as the file is not known everything is disallowed, so the site waits and is asked again. Such an
+// answer counts as a failure of the site, whatever its status is.
+
 // A copy is valid for 24 hours. It is fetched again before it expires, so that a server that is down for an hour or
 // two does not matter: the copy stays in use meanwhile. When it has expired nothing is allowed until there is a new
 // one. A site that has never answered is given up after seven attempts with the outcome RobotsUnreachable. A site
@@ -38,38 +41,66 @@ type robotsVisits struct {
 
 // conclude decides what follows from the exchange of the robots.txt of the site of the Visit.
 func (r *robotsVisits) conclude(c *current, p *fetch.Page, o outcome.Outcome) {
-	d := r.trouble.decide(c, p, o, min(c.queued.Tries, site.RobotsQuickTries-1))
-	if result := r.read(c, p, o, &d); result != nil {
-		r.apply(c, result, o, d.GiveUpSite)
-	}
+	fault := r.settle(c, p, o)
 	// The Crawl-delay that was just read also holds for the next request.
 	if p.HasHead() {
 		c.postponeSite(p.Times.Ended.Add(r.Live.Policy().SiteDelay(c.settings.Delay(), c.site.CrawlDelay())))
 	}
+	r.tell(p, c.result.Visit.Key, fault, c.result.Release.SiteDue)
 }
 
-// read returns the result of an exchange. It returns nil if there is no result yet: after a redirect, or if the item
-// is tried again.
-func (r *robotsVisits) read(
-	c *current, p *fetch.Page, o outcome.Outcome, d *politeness.Decision,
-) *site.RobotsResult {
+// settle applies the result of an exchange, unless there is none yet: after a redirect, or if the item is tried again.
+// It returns why the file is not known.
+func (r *robotsVisits) settle(c *current, p *fetch.Page, o outcome.Outcome) robots.Fault {
 	origin := c.result.Visit.Key
-	if o == outcome.Redirect && c.queued.Redirects < site.RobotsRedirectsMax && r.redirect(c, p) {
-		return nil
+	if o == outcome.Redirect && c.queued.Redirects < robots.RedirectsMax && r.redirect(c, p) {
+		r.trouble.decide(c, p, o, r.tryOf(c))
+		return robots.NoFault
 	}
-	rules, known := r.rulesOf(p, o, origin)
+	rules, fault := r.rulesOf(p, o, origin, c.queued.Redirects)
+	counted := r.note(p, o, fault)
+	d := r.trouble.decide(c, p, counted, r.tryOf(c))
 	switch {
-	case known:
+	case rules != nil:
 	case c.ofWay:
 		c.returnItem()
-		return nil
+		return fault
 	case c.item != nil && d.Retry:
 		again := c.queued
 		again.Tries++
 		c.result.Release.Front = [][]byte{queued.Append(nil, &again)}
-		return nil
+		return fault
 	}
-	return &site.RobotsResult{Site: origin, Rules: rules, Unreachable: rules == nil}
+	result := &site.RobotsResult{Site: origin, Rules: rules, Unreachable: rules == nil, Fault: fault}
+	r.apply(c, result, counted, d.GiveUpSite)
+	return fault
+}
+
+// tell tells the log of an answer that leaves the rules of a site unknown. due is when the site is asked again.
+func (r *robotsVisits) tell(p *fetch.Page, origin []byte, fault robots.Fault, due time.Time) {
+	if fault != robots.NoFault && fault != robots.FaultMemory {
+		u := settings.UnknownRobots{Site: origin, Seen: fault.Seen(), Status: p.Status, Due: due}
+		r.Clamps.RobotsUnknown(time.Now(), &u)
+	}
+}
+
+// tryOf returns the number of the try, for the delays.
+func (r *robotsVisits) tryOf(c *current) int { return min(c.queued.Tries, site.RobotsQuickTries-1) }
+
+// note notes in the attempt what is wrong with an answer, and returns the outcome that counts for the site: an answer
+// that is not understood does not show that the site is well.
+func (r *robotsVisits) note(p *fetch.Page, o outcome.Outcome, fault robots.Fault) outcome.Outcome {
+	a := attempt.Of(p)
+	a.RobotsFault = fault
+	switch {
+	case fault == robots.FaultSurplus:
+		a.Outcome = outcome.Protocol // the archive does not have those bytes, so the outcome must say it
+		return a.Outcome
+	case fault != robots.NoFault && fault != robots.FaultMemory && o.Class() == outcome.ClassAnswer:
+		return outcome.Protocol
+	default:
+		return o
+	}
 }
 
 // concludeTarget decides what follows from the exchange of a URL to which the robots.txt of another site redirects.
@@ -87,8 +118,10 @@ func (r *robotsVisits) concludeTarget(c *current, p *fetch.Page, o outcome.Outco
 			return
 		}
 	}
-	answer.Rules, _ = r.rulesOf(p, o, c.queued.RobotsOf)
+	answer.Rules, answer.Fault = r.rulesOf(p, o, c.queued.RobotsOf, 0)
 	answer.Failed = answer.Rules == nil
+	r.note(p, o, answer.Fault)
+	r.tell(p, c.queued.RobotsOf, answer.Fault, time.Time{})
 	if !answer.Failed && string(c.queued.Rest) == robots.FilePath && c.site.NeedsRobots(c.now) {
 		own := &site.RobotsResult{Rules: answer.Rules}
 		own.Apply(&c.site, p.Times.Ended)
@@ -96,23 +129,26 @@ func (r *robotsVisits) concludeTarget(c *current, p *fetch.Page, o outcome.Outco
 	}
 }
 
-// rulesOf returns the rules that a response has for the site origin. known is false if there is no response that
-// decides. Rules that are too large are known, and nil.
-func (r *robotsVisits) rulesOf(p *fetch.Page, o outcome.Outcome, origin []byte) (rules *robots.Rules, known bool) {
-	switch {
-	case o == outcome.OK,
-		outcome.IsPageStatus(p.Status) && p.HeadLen > 0 && o != outcome.TruncatedDisconnect && o != outcome.TruncatedTime:
-		return r.parse(p, origin), true
-	case o.Class() == outcome.ClassAnswer && !outcome.IsPageStatus(p.Status):
-		return r.Rules.Share(robots.AllowAll()), true
+// rulesOf returns the rules that a response has for the site origin. Without rules they are not known: fault says why,
+// unless the outcome does.
+func (r *robotsVisits) rulesOf(
+	p *fetch.Page, o outcome.Outcome, origin []byte, redirects int,
+) (rules *robots.Rules, fault robots.Fault) {
+	switch ruling := reading.Of(p, o, redirects, r.decoder); ruling.Verdict {
+	case reading.Rules:
+		if rules = r.parse(ruling.Body, origin); rules == nil {
+			fault = robots.FaultMemory
+		}
+		return rules, fault
+	case reading.AllowAll:
+		return r.Rules.Share(robots.AllowAll()), robots.NoFault
 	default:
-		return nil, false
+		return nil, ruling.Fault
 	}
 }
 
 // parse reads the rules of a robots.txt. It returns nil if they are too large, which counts as unreachable.
-func (r *robotsVisits) parse(p *fetch.Page, origin []byte) *robots.Rules {
-	body, _ := p.Decoded(r.decoder)
+func (r *robotsVisits) parse(body, origin []byte) *robots.Rules {
 	rules := robots.Parse(body, robots.Token)
 	if !r.Rules.Accepts(rules) {
 		r.Clamps.RobotsLarge(time.Now(), origin, rules.Size())

@@ -283,3 +283,36 @@ func TestWorker_blocked(t *testing.T) {
 		}
 	})
 }
+
+// A robots.txt that is not known whole allows nothing and is asked for again. The site keeps what was seen, and the log
+// says it, too.
+func TestWorker_robotsThatIsNotKnown(t *testing.T) {
+	for answer, want := range map[string]robots.Fault{
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nUser-agent: *\nAllow: /\n": robots.FaultChunks,
+		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nUser-agent: *\n":                    robots.FaultSurplus,
+		"HTTP/1.1 304 Not Modified\r\n\r\n":                                              robots.FaultStatus,
+		"HTTP/1.1 302 Found\r\nLocation: ftp://a.test/\r\nContent-Length: 0\r\n\r\n":     robots.FaultRedirect,
+		"User-agent: *\nAllow: /\n":                                                      robots.FaultHead,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newRig(t, map[string]string{"/robots.txt": answer, "/page": okHTML})
+			var said []any
+			g.worker.Clamps.Warn = func(_ string, args ...any) { said = args }
+			r := g.visit(t, visitOf(site.State{}, "/page"))
+			s := r.Visit.Site
+			if got := s.FailureStreak().RobotsFault; got != want || s.Rules != nil || !s.DenyAll || s.HasAnswered {
+				t.Errorf("%.60q: %q, rules %v, answered %v; want %q", answer, got, s.Rules, s.HasAnswered, want)
+			}
+			if !slices.Contains(said, any(want.Seen())) {
+				t.Errorf("%.60q: the log says %q", answer, said)
+			}
+			g.server.responses["/robots.txt"] = notFound
+			if r = g.visit(t, visitOf(s, "/page")); r.Visit.Site.FailureStreak().RobotsFault != robots.NoFault {
+				t.Errorf("%.60q: it is known now, and the fault is still there", answer)
+			}
+			if want := []string{"/robots.txt", "/robots.txt"}; !slices.Equal(g.server.asked, want) {
+				t.Errorf("%.60q: requests %q", answer, g.server.asked)
+			}
+		})
+	}
+}

@@ -5,7 +5,7 @@ import (
 
 	"orbweaver/engine/capture"
 	"orbweaver/engine/robots"
-	"orbweaver/engine/site"
+	"orbweaver/engine/robots/reading"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 	"orbweaver/warc"
@@ -79,22 +79,20 @@ func (r *reader) robots(rec *warc.RecordRead, from redirect) error {
 	return nil
 }
 
-// crawlDelay returns what a robots.txt announces. fetchers.robotsVisits.read has the same cases.
+// crawlDelay returns what a robots.txt announces.
 func (r *reader) crawlDelay(c *capture.Capture, from redirect) int64 {
-	switch o := c.Outcome; {
-	case o == outcome.Redirect && from.hops < site.RobotsRedirectsMax:
-		url, err := urlx.Resolve(nil, r.url, c.Page.Head().Location())
-		if err != nil {
-			return 0
+	if c.Outcome == outcome.Redirect && from.hops < robots.RedirectsMax {
+		if url, err := urlx.Resolve(nil, r.url, c.Page.Head().Location()); err == nil {
+			from.hops++
+			r.redirects.add(url, from)
+			return unknownDelay
 		}
-		from.hops++
-		r.redirects.add(url, from)
-		return unknownDelay
-	case outcome.IsPageStatus(c.Status) && o != outcome.TruncatedDisconnect && o != outcome.TruncatedTime:
-		body, _ := c.Page.Decoded(r.decoder)
-		delay, _ := robots.Parse(body, r.o.Agent).CrawlDelay()
+	}
+	switch ruling := reading.Of(c.Page, c.Outcome, from.hops, r.decoder); ruling.Verdict {
+	case reading.Rules:
+		delay, _ := robots.Parse(ruling.Body, r.o.Agent).CrawlDelay()
 		return delay.Microseconds()
-	case o.Class() == outcome.ClassAnswer && !outcome.IsPageStatus(c.Status):
+	case reading.AllowAll:
 		return 0
 	default:
 		return noDelay // the copy before stays in use

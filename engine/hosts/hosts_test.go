@@ -186,6 +186,9 @@ func TestWaitsNameTheirReason(t *testing.T) {
 			"f": {same, 0, time.Second, false, IPDelay, 1},
 			"g": {same, 0, time.Second, true, SharedIP, 1},
 			"h": {same, 0, 0, false, "", 0},
+			"i": {func(s *site.State) {
+				(&site.RobotsResult{Unreachable: true, Fault: robots.FaultChunks}).Apply(s, now)
+			}, 2 * time.Minute, 0, false, RobotsRetry, 120},
 		}
 		for name, s := range sites {
 			vs := c.add("http://"+name+".test", name[0], 1, 0, s.change)

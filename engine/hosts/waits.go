@@ -8,6 +8,7 @@ import (
 
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/robots"
+	"orbweaver/engine/site"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/urlx"
@@ -139,8 +140,7 @@ func (l *Lister) siteWait(v *view, now time.Time) (reason, text string) {
 		return RetryAfter, fmt.Sprintf("Retry-After of the server (%s) until %s",
 			streak.LastOutcome, retryAt.UTC().Format(time.RFC3339))
 	case s.Rules == nil && s.RobotsTries > 0:
-		return RobotsRetry, fmt.Sprintf("its robots.txt could not be fetched (%s; tries: %d)",
-			streak.LastOutcome, s.RobotsTries)
+		return RobotsRetry, robotsText(s, streak, v.Due)
 	case streak.Count > 0 && left > delay || s.Failures > 0:
 		return BackOff, fmt.Sprintf("back-off: failures in a row: %d, the last: %s",
 			max(int(streak.Count), int(s.Failures)), streak.LastOutcome)
@@ -158,4 +158,13 @@ func (l *Lister) siteWait(v *view, now time.Time) (reason, text string) {
 	default:
 		return HostDelay, fmt.Sprintf("%s between two requests (--host-delay)", delay)
 	}
+}
+
+// robotsText says what was wrong with the robots.txt of a site.
+func robotsText(s *site.State, streak site.FailureStreak, due time.Time) string {
+	if streak.RobotsFault == robots.NoFault {
+		return fmt.Sprintf("its robots.txt could not be fetched (%s; tries: %d)", streak.LastOutcome, s.RobotsTries)
+	}
+	return fmt.Sprintf("robots.txt: %s; nothing is fetched until it is read whole (tries: %d; asked again at %s)",
+		streak.RobotsFault.Seen(), s.RobotsTries, due.UTC().Format(time.RFC3339))
 }

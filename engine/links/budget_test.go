@@ -133,7 +133,7 @@ func TestHostile_P13_theSitemapsOfARobotsFileAreBoundedInBytes(t *testing.T) {
 	body := strings.Repeat("Sitemap: s\n", 40_000)
 	p := answer(t, url, "text/plain", "gzip", []byte(body))
 	l := NewFinder(Options{Sitemaps: true})
-	l.SitemapsOf(p.URL, p, filter.Way{})
+	l.SitemapsOf(p.URL, p, p.Outcome, filter.Way{})
 	wantLinkBudget(t, l, p.PayloadLen, int64(len(body)))
 	if l.Budget.LinksDropped == 0 {
 		t.Error("none is counted as dropped")
@@ -202,7 +202,7 @@ func FuzzLinkBudget(f *testing.F) {
 			searched = max(searched, l.textLists.reader.Unpacked())
 		}
 		wantLinkBudget(t, l, p.PayloadLen, searched)
-		l.SitemapsOf(own, p, filter.Way{})
+		l.SitemapsOf(own, p, p.Outcome, filter.Way{})
 		wantLinkBudget(t, l, p.PayloadLen, int64(len(body)))
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/parse"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/robots"
+	"orbweaver/engine/robots/reading"
 	"orbweaver/engine/sitemap"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
@@ -53,18 +54,21 @@ func LeadsTo(a *Lead) queued.URL {
 	return queued.URL{Depth: a.Depth + 1, Embeds: a.Embeds}
 }
 
-// SitemapsOf takes the sitemaps that a robots.txt names.
-func (l *Finder) SitemapsOf(url []byte, p *fetch.Page, way filter.Way) {
+// SitemapsOf takes the sitemaps that a robots.txt names, if it is known. o is the outcome of its exchange.
+func (l *Finder) SitemapsOf(url []byte, p *fetch.Page, o outcome.Outcome, way filter.Way) {
 	l.Reset()
 	if !l.O.Sitemaps {
 		return
 	}
+	ruling := reading.Of(p, o, 0, l.Decoder)
+	if l.Encoding = ruling.Coding; ruling.Verdict != reading.Rules {
+		return
+	}
 	l.Open(Page{URL: url, Page: p, Way: way})
 	l.passage.way = filter.Way{Depth: LeadsTo(&Lead{Depth: way.Depth, Robots: true}).Depth}
-	body, fault := p.Decoded(l.Decoder)
-	l.Encoding = fault
-	l.Budget.Open(p.PayloadLen, int64(len(body)))
-	for _, s := range robots.Parse(body, robots.Token).Sitemaps() {
+	l.Encoding = ruling.Coding // Open forgets it
+	l.Budget.Open(p.PayloadLen, int64(len(ruling.Body)))
+	for _, s := range robots.Parse(ruling.Body, robots.Token).Sitemaps() {
 		l.Resolve(url, []byte(s), parse.SitemapFile, false)
 	}
 }

@@ -58,7 +58,7 @@ func (x *extractor) extract(p, content *fetch.Page, a *attempt.Attempt) {
 	switch {
 	case a.IsRobots:
 		if outcome.IsPageStatus(p.Status) {
-			x.SitemapsOf(a.URL, p, filter.Way{Depth: a.Depth})
+			x.SitemapsOf(a.URL, p, a.Outcome, filter.Way{Depth: a.Depth})
 		}
 		return
 	case a.WillRetry:

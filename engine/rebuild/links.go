@@ -127,7 +127,7 @@ func (r *linkReading) offerSitemaps(c *storedCapture) error {
 	if c.Page == nil || !outcome.IsPageStatus(c.Status) {
 		return nil
 	}
-	r.links.SitemapsOf(c.url, c.Page, filter.Way{})
+	r.links.SitemapsOf(c.url, c.Page, c.Outcome, filter.Way{})
 	return r.offerLinks(queued.URL{})
 }
 

@@ -17,6 +17,7 @@ import (
 	"orbweaver/engine/journal"
 	"orbweaver/engine/links"
 	"orbweaver/engine/robots"
+	"orbweaver/engine/robots/reading"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
@@ -49,9 +50,11 @@ type record struct {
 	hopPath   []byte        // of the page
 	hasRules  bool          // it is the site's own robots.txt, and its rules last
 	rules     *robots.Rules // if hasRules
-	wait      time.Duration // Retry-After; 0 for none
-	line      []byte        // for the crawl log, if the entry is of a page
-	mediaType counters.MediaType
+
+	robotsFault robots.Fault  // why the answer leaves them unknown
+	wait        time.Duration // Retry-After; 0 for none
+	line        []byte        // for the crawl log, if the entry is of a page
+	mediaType   counters.MediaType
 }
 
 // errNoRecord says that the archive has something else where the journal names a record.
@@ -184,7 +187,7 @@ func (r *recordReader) fill(e *journal.Entry, rec *record) {
 	case e.Kind == journal.KindRobots:
 		rec.rules, rec.hasRules = r.robotsRules(e, rec, page)
 		if outcome.IsPageStatus(e.Status) {
-			r.links.SitemapsOf(rec.url, page, filter.Way{Depth: e.Depth})
+			r.links.SitemapsOf(rec.url, page, e.Outcome, filter.Way{Depth: e.Depth})
 			rec.links = bytes.Clone(r.links.Links)
 		}
 	case e.Kind != journal.KindPage:
@@ -284,11 +287,15 @@ func (r *recordReader) robotsRules(e *journal.Entry, rec *record, page *fetch.Pa
 	if _, path := urlx.Split(rec.url); !bytes.Equal(path, []byte(robots.FilePath)) {
 		return nil, false
 	}
-	switch {
-	case outcome.IsPageStatus(e.Status) && e.Outcome != outcome.TruncatedDisconnect && e.Outcome != outcome.TruncatedTime:
-		body, _ := page.Decoded(r.links.Decoder)
-		return robots.Parse(body, robots.Token), true
-	case e.Outcome.Class() == outcome.ClassAnswer && e.Outcome != outcome.Redirect:
+	if e.Outcome == outcome.Redirect {
+		return nil, false
+	}
+	ruling := reading.Of(page, e.Outcome, e.Hops, r.links.Decoder)
+	rec.robotsFault = ruling.Fault
+	switch ruling.Verdict {
+	case reading.Rules:
+		return robots.Parse(ruling.Body, robots.Token), true
+	case reading.AllowAll:
 		return robots.AllowAll(), true
 	default:
 		return nil, false

@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/links"
 	"orbweaver/engine/manifest"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/robots"
 	"orbweaver/engine/site"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/outcome"
@@ -148,7 +149,11 @@ func (r *replayer) postpone(e *journal.Entry, rec *record) error {
 	if !rec.stored {
 		return nil
 	}
-	class, bench := e.Outcome.Class(), r.Sites.Workbench
+	o := e.Outcome
+	if rec.robotsFault != robots.NoFault && o.Class() == outcome.ClassAnswer {
+		o = outcome.Protocol // as package fetchers counts it
+	}
+	class, bench := o.Class(), r.Sites.Workbench
 	if e.SiteDue == 0 && class != outcome.ClassAnswer {
 		return nil
 	}
@@ -167,10 +172,10 @@ func (r *replayer) postpone(e *journal.Entry, rec *record) error {
 					s.NoteRobotsAnswer(r.clock.Now, site.ProbeWait(r.Options.StallWait))
 				}
 			case outcome.ClassBusy, outcome.ClassFault:
-				if e.Outcome == outcome.Stale || e.Outcome == outcome.HeaderTooLarge { // it shows nothing about the site
+				if o == outcome.Stale || o == outcome.HeaderTooLarge { // it shows nothing about the site
 					break
 				}
-				s.NoteFailure(e.Outcome, r.clock.Now, r.retryAt(rec))
+				s.NoteFailure(o, r.clock.Now, r.retryAt(rec))
 			default:
 			}
 		})

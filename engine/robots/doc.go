@@ -52,4 +52,6 @@ const (
 	FilePath = "/robots.txt"
 	// Token is the product token of Orbweaver in robots.txt.
 	Token = "orbweaver"
+	// RedirectsMax is how many redirects of a robots.txt are followed (RFC 9309, section 2.3.1.2).
+	RedirectsMax = 5
 )

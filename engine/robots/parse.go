@@ -19,7 +19,12 @@ const (
 // reads its first 500 KiB, up to the last line end. It never fails: invalid lines are ignored.
 func Parse(body []byte, agent string) *Rules {
 	p := parser{agent: agent}
-	body = cutBody(body)
+	p.lines(cutBody(body))
+	return p.finish()
+}
+
+// lines parses the lines of a body.
+func (p *parser) lines(body []byte) {
 	for line := 1; len(body) > 0; line++ {
 		n := bytes.IndexAny(body, "\r\n")
 		if n < 0 {
@@ -31,7 +36,6 @@ func Parse(body []byte, agent string) *Rules {
 		}
 		body = body[min(n+1, len(body)):]
 	}
-	return p.finish()
 }
 
 // cutBody removes the byte order mark and what exceeds the limit.
@@ -73,6 +77,7 @@ type parser struct {
 	inSpecific, inGlobal bool // the current group is for the agent; it is for "*"
 	isNamed              bool // a group names the agent, perhaps without rules
 	hasRules             bool // the current group has rules, so the next user-agent line begins another group
+	hasAgent             bool // a line names an agent
 }
 
 // line parses one line.
@@ -91,6 +96,7 @@ func (p *parser) line(s []byte, number int) {
 	}
 	switch fieldOf(key) {
 	case fieldAgent:
+		p.hasAgent = true
 		p.userAgent(value)
 	case fieldAllow:
 		p.rule(rule{line: uint64(number), allow: true, text: s}, value)

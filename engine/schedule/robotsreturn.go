@@ -105,13 +105,15 @@ func (r *Returner) requestTarget(
 
 // answerRedirect gives the site that a redirect is for the answer of its target, or follows a redirect of the target.
 func (r *Returner) answerRedirect(redirect *site.RobotsRedirect, a *robotsAnswer, now time.Time) error {
-	result := &site.RobotsResult{Site: redirect.Origin, Rules: a.rules, Unreachable: a.failed, Age: now.Sub(a.at)}
+	result := &site.RobotsResult{
+		Site: redirect.Origin, Rules: a.rules, Unreachable: a.failed, Fault: a.fault, Age: now.Sub(a.at),
+	}
 	if a.to == "" {
 		return r.SettleRobots(result)
 	}
 	it := queued.MustDecode(redirect.Item)
-	if it.Redirects >= site.RobotsRedirectsMax {
-		result.Rules, result.Unreachable = robots.AllowAll(), false
+	if it.Redirects >= robots.RedirectsMax {
+		result.Rules, result.Unreachable, result.Fault = robots.AllowAll(), false, robots.NoFault
 		return r.SettleRobots(result)
 	}
 	key, path := urlx.Split([]byte(a.to))
@@ -133,7 +135,8 @@ func (r *Returner) failAll(redirects []*site.RobotsRedirect) (err error) {
 func (r *Returner) settleTarget(answer *site.RobotsAnswer, acquired, now time.Time) error {
 	key, path := urlx.Split(answer.URL)
 	a := &robotsAnswer{
-		rules: answer.Rules, to: string(answer.RedirectsTo), failed: answer.Failed, at: now.Add(-answer.Age),
+		rules: answer.Rules, to: string(answer.RedirectsTo), failed: answer.Failed, fault: answer.Fault,
+		at: now.Add(-answer.Age),
 	}
 	var waiting, refused []*site.RobotsRedirect
 	err := r.Sites.UseOrAdd(key, func(vs *visit.State) {

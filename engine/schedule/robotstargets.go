@@ -63,6 +63,7 @@ type robotsAnswer struct {
 	rules  *robots.Rules // nil after a redirect or a failure
 	to     string        // the URL of a redirect; empty for none
 	failed bool
+	fault  robots.Fault // of a failure
 	at     time.Time
 }
 

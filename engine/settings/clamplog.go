@@ -13,8 +13,8 @@ import (
 type ClampLog struct {
 	Warn func(msg string, args ...any)
 
-	mu                   sync.Mutex
-	delays, waits, files throttle.Log
+	mu                            sync.Mutex
+	delays, waits, files, unknown throttle.Log
 }
 
 // CrawlDelay tells of a robots.txt that asks for more than is kept.
@@ -45,6 +45,30 @@ func (c *ClampLog) RobotsLarge(now time.Time, site []byte, size int) {
 			n,
 		)
 	}
+}
+
+// UnknownRobots is an answer that leaves the rules of a site unknown.
+type UnknownRobots struct {
+	Site   []byte
+	Seen   string    // what is wrong with the answer
+	Status int       // of the response; 0 if it has no head
+	Due    time.Time // when the file is asked for again; zero if it is not known yet
+}
+
+// RobotsUnknown tells of a robots.txt that was answered and is not known.
+func (c *ClampLog) RobotsUnknown(now time.Time, u *UnknownRobots) {
+	c.mu.Lock()
+	n, ok := c.unknown.Allow(now)
+	c.mu.Unlock()
+	if !ok {
+		return
+	}
+	again := "later"
+	if !u.Due.IsZero() {
+		again = u.Due.UTC().Format(time.RFC3339)
+	}
+	c.Warn("a robots.txt is not known: without an earlier copy, nothing of its site is fetched until it is read whole",
+		"site", string(u.Site), "seen", u.Seen, "status", u.Status, "asked_again", again, "times", n)
 }
 
 // RetryAfter tells of a Retry-After that was brought between nothing and the limit of the policy.

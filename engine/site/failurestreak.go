@@ -25,6 +25,7 @@ type FailureStreak struct {
 	ServesPages bool
 	// rootUnusable: the root page cannot be a probe. It was never served and failed, or a filter refuses it.
 	rootUnusable bool
+	RobotsFault  robots.Fault // why robots.txt is not known, if a server answered
 }
 
 const (
@@ -161,7 +162,7 @@ func (t FailureStreak) append(dst []byte) []byte {
 	if t.rootUnusable {
 		probes |= flagRootUnusable
 	}
-	return append(dst, byte(t.LastOutcome), probes)
+	return append(dst, byte(t.LastOutcome), probes, byte(t.RobotsFault))
 }
 
 // failureStreak reads what append wrote. Versions before siteVersion4 contain only NameFailures.
@@ -180,6 +181,9 @@ func (r *decoder) failureStreak(version byte) (t FailureStreak) {
 	if version > siteVersion5 {
 		probes := r.byte()
 		t.rootUnusable, t.sinceProbe = probes&flagRootUnusable != 0, min(probes&^flagRootUnusable, probePeriod)
+	}
+	if version > siteVersion7 {
+		t.RobotsFault = robots.Fault(r.byte())
 	}
 	return t
 }

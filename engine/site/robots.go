@@ -14,10 +14,9 @@ const (
 	robotsRefreshBefore = 2 * time.Hour    // the first refresh starts this long before the copy expires
 	robotsRefreshEvery  = 30 * time.Minute // time between two refreshes while the server does not answer
 
-	RobotsQuickTries   = 3               // attempts that use the short delays of politeness.Policy
-	RobotsTriesMax     = 7               // attempts (half an hour) before a site that has never answered is given up
-	RobotsRedirectsMax = 5               // redirects of a robots.txt that are followed (RFC 9309, section 2.3.1.2)
-	robotsSlowWait     = 2 * time.Minute // wait after the quick attempts; doubles with each attempt
+	RobotsQuickTries = 3               // attempts that use the short delays of politeness.Policy
+	RobotsTriesMax   = 7               // attempts (half an hour) before a site that has never answered is given up
+	robotsSlowWait   = 2 * time.Minute // wait after the quick attempts; doubles with each attempt
 )
 
 // RobotsRedirect is a redirect of a robots.txt to another site. The target is fetched on behalf of the origin site.
@@ -32,6 +31,7 @@ type RobotsResult struct {
 	Site        []byte
 	Rules       *robots.Rules // nil if robots.txt is unreachable
 	Unreachable bool
+	Fault       robots.Fault  // why they are not known. Another agent does not say it
 	Age         time.Duration // age of the rules, if another agent fetched them
 }
 
@@ -42,11 +42,15 @@ type RobotsAnswer struct {
 	Rules       *robots.Rules // nil after a redirect or a failure
 	RedirectsTo []byte        // nil unless the URL redirects
 	Failed      bool
+	Fault       robots.Fault  // of a failure
 	Age         time.Duration // of the rules
 }
 
 // Apply stores the result in the state of the parked site.
 func (v *RobotsResult) Apply(s *State, now time.Time) {
+	t := s.FailureStreak()
+	t.RobotsFault = v.Fault
+	s.SetFailureStreak(t)
 	if v.Unreachable {
 		s.NoteRobotsFailure(now)
 		return

@@ -52,8 +52,9 @@ func (s *State) SetAddrsAndFailures(addrs []netip.Addr, t FailureStreak) {
 }
 
 const (
-	siteVersion  = 7 // the version that Append writes
-	siteVersion6 = 6 // without Requisites
+	siteVersion  = 8 // the version that Append writes
+	siteVersion7 = 7 // without RobotsFault of the failure streak
+	siteVersion6 = 6 // also without Requisites
 	siteVersion5 = 5 // also without the probes of the failure streak
 	siteVersion4 = 4 // also without Errors and KiB
 	siteVersion3 = 3 // also without HasAnswered and with only NameFailures of the failure streak

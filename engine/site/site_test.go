@@ -26,7 +26,7 @@ func TestASiteComesBackFromItsForm(t *testing.T) {
 		{Stored: 7, Failures: -3, Slowdown: 200, RobotsTries: -1, HasAnswered: true, DenyAll: true, Blocked: true,
 			DeadOutcome: outcome.NameNotFound, Errors: 300, KiB: 1 << 31},
 		{rare: &rareFacts{failures: FailureStreak{FirstAt: 1e9, lastAt: 1e9 + 9, RetryAt: 2e9, Count: 300,
-			NameFailures: 7, LastOutcome: outcome.Refused, sinceProbe: 2, rootUnusable: true}}},
+			NameFailures: 7, LastOutcome: outcome.Refused, sinceProbe: 2, rootUnusable: true, RobotsFault: robots.FaultCut}}},
 	} {
 		form := Append(nil, &s)
 		got, err := NewDecoder()(form)
@@ -45,7 +45,7 @@ func TestASiteComesBackFromItsForm(t *testing.T) {
 func TestASiteOfAnEarlierFormIsRead(t *testing.T) {
 	s := State{Stored: 7, Failures: -3, Blocked: true, rare: &rareFacts{failures: FailureStreak{NameFailures: 2}}}
 	form := Append(nil, &s)
-	form = append(form[:12:12], form[13:]...)       // without the probes
+	form = append(form[:12:12], form[14:]...)       // without the probes and the fault of robots.txt
 	uncounted := append(form[:13:13], form[17:]...) // without Errors, KiB and requisites
 	// 4 bytes of header and 3 one-byte numbers; skips the failure streak, except NameFailures
 	troubled := append(uncounted[:7:7], uncounted[12:]...)

@@ -122,6 +122,7 @@ var importTable = []struct{ importer, may string }{
 	{"engine/queued", base + " engine/parse"},  // the letter of a hop is that of its kind of link
 	{"engine/sitemap", base},
 	{"engine/robots", base},
+	{"engine/robots/reading", base + " engine/fetch engine/fetch/coding engine/robots"},
 	{"engine/filter", base + " engine/bandwidth"},
 	{"engine/cluster/membership", base},
 	{"engine/cluster/membership/membershiptest", base + " engine/cluster/membership"},

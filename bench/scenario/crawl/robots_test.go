@@ -32,8 +32,15 @@ func TestHostile_B01_withoutAnAnswerNothingIsAllowed(t *testing.T) {
 		"half a body": func(_ int, c net.Conn) {
 			fmt.Fprint(c, "HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\nUser-agent: *\nAllow: /\n")
 		},
-		"no HTTP":       func(_ int, c net.Conn) { fmt.Fprint(c, "220 smtp.example.org ESMTP\r\n") },
-		"to a dead end": testbed.AlwaysRespond(302, "Location: http://none.test/robots.txt\r\n", ""),
+		"no chunks": func(_ int, c net.Conn) {
+			fmt.Fprint(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nUser-agent: *\nAllow: /\n")
+		},
+		"304 without a condition": testbed.AlwaysRespond(304, "", ""),
+		"status 600":              testbed.AlwaysRespond(600, "", "User-agent: *\nAllow: /\n"),
+		"cut gzip":                testbed.AlwaysRespond(200, "Content-Encoding: gzip\r\n", "\x1f\x8b\x08\x00\x00"),
+		"to ftp":                  testbed.AlwaysRespond(302, "Location: ftp://a.test/robots.txt\r\n", ""),
+		"no HTTP":                 func(_ int, c net.Conn) { fmt.Fprint(c, "220 smtp.example.org ESMTP\r\n") },
+		"to a dead end":           testbed.AlwaysRespond(302, "Location: http://none.test/robots.txt\r\n", ""),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -103,18 +110,19 @@ func TestHostile_B01_anHourWithoutAnAnswerIsBridgedByTheCopy(t *testing.T) {
 	})
 }
 
-// Most of 4xx says that there are no rules. 429 does not: a server that has no time for robots.txt has none for pages,
-// so it counts as unreachable.
+// Most of 4xx says that there are no rules. 408, 425 and 429 do not: they are about the request, so the file counts as
+// unreachable.
 func TestHostile_B02_noFileAllowsAllAndTooManyRequestsAllowNothing(t *testing.T) {
-	for _, status := range []int{400, 401, 403, 404, 410, 418, 451, 429} {
+	for _, status := range []int{400, 401, 403, 404, 410, 418, 451, 408, 425, 429} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{testbed.FirstHost: testbed.HostWithRobots(5,
 				testbed.AlwaysRespond(status, "", "User-agent: *\nDisallow: /\n"))}}
 			r, _ := s.Crawl(t, testbed.NoChange)
-			if n := len(s.Pages(testbed.FirstHost)); (status == 429) != (n == 0) || status != 429 && r.Outcomes["ok"] != 6 {
+			passing := status == 408 || status == 425 || status == 429
+			if n := len(s.Pages(testbed.FirstHost)); passing != (n == 0) || !passing && r.Outcomes["ok"] != 6 {
 				t.Errorf("%d: %d pages were asked for: %v", status, n, r.Outcomes)
 			}
-			if status == 429 && r.Outcomes["robots-unreachable"] != 1 {
+			if passing && r.Outcomes["robots-unreachable"] != 1 {
 				t.Errorf("%v", r.Outcomes)
 			}
 		})

@@ -17,7 +17,7 @@ import (
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/cluster/robotsrelay"
 	"orbweaver/engine/cluster/termination"
-	"orbweaver/engine/site"
+	"orbweaver/engine/robots"
 	"orbweaver/engine/sites"
 )
 
@@ -196,7 +196,7 @@ func (a *authority) permitRobotsRedirect(from string, item []byte) (allowed []by
 	if err != nil {
 		return nil, "", err
 	}
-	if it.Redirects > site.RobotsRedirectsMax || a.robots.AskedAgent(it.RobotsOf) != from &&
+	if it.Redirects > robots.RedirectsMax || a.robots.AskedAgent(it.RobotsOf) != from &&
 		!a.hasOwned(from, it.RobotsOf) {
 		return nil, "a redirect of the robots.txt of a site that is not its own", nil
 	}

@@ -214,6 +214,12 @@ func (d *Decoder) remove(body []byte, e encoding, limit int) ([]byte, Fault) {
 	return out, fault
 }
 
+// IsPacked reports whether a body begins like gzip or zstd.
+func IsPacked(body []byte) bool {
+	_, sure := sniff(body)
+	return sure
+}
+
 // sniff tells an encoding by its magic number.
 func sniff(b []byte) (e encoding, sure bool) {
 	switch {
