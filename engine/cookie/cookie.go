@@ -2,7 +2,6 @@ package cookie
 
 import (
 	"bytes"
-	"net/http"
 	"net/netip"
 	"strings"
 	"time"
@@ -15,9 +14,8 @@ const lifeMax = 400 * 24 * time.Hour
 
 // cookie is a name-value pair with its path and lifetime.
 type cookie struct {
-	name, value string
+	name, value string // as they came; the name may be empty
 	path        string // begins with a slash
-	quoted      bool   // the value came in quotes and is sent in quotes
 	until       int64  // expiry in Unix nanoseconds; 0 for the lifetime of the Jars
 }
 
@@ -27,21 +25,20 @@ func parse(field, url []byte, now time.Time) (cookie, bool) {
 	if len(field) > siteBytes {
 		return cookie{}, false // larger than any jar
 	}
-	h, err := http.ParseSetCookie(string(field))
-	if err != nil {
+	h, ok := readSetCookie(field)
+	if !ok {
 		return cookie{}, false
 	}
-	c := cookie{
-		name:   strings.Clone(h.Name),
-		value:  strings.Clone(h.Value),
-		quoted: h.Quoted,
-		path:   strings.Clone(h.Path),
+	c := cookie{name: string(h.name), value: string(h.value), path: string(h.path)}
+	prefixed := c.name
+	if prefixed == "" {
+		prefixed = c.value // servers would take it for a name
 	}
 	switch {
-	case h.Secure && !urlx.HTTPS(url),
-		!inDomain(string(urlx.Host(url)), h.Domain),
-		hasPrefixFold(h.Name, "__Secure-") && !h.Secure,
-		hasPrefixFold(h.Name, "__Host-") && (!h.Secure || h.Domain != "" || h.Path != "/"):
+	case h.secure && !urlx.HTTPS(url),
+		!inDomain(string(urlx.Host(url)), string(h.domain)),
+		hasPrefixFold(prefixed, "__Secure-") && (!h.secure || c.name == ""),
+		hasPrefixFold(prefixed, "__Host-") && (!h.secure || len(h.domain) > 0 || c.path != "/" || c.name == ""):
 		return cookie{}, false
 	}
 	if !strings.HasPrefix(c.path, "/") {
@@ -52,12 +49,12 @@ func parse(field, url []byte, now time.Time) (cookie, bool) {
 		return cookie{}, false
 	}
 	switch { // Max-Age takes precedence over Expires
-	case h.MaxAge < 0:
+	case h.hasMaxAge && h.maxAge <= 0:
 		c.until = now.UnixNano()
-	case h.MaxAge > 0:
-		c.until = now.Add(time.Duration(min(int64(h.MaxAge), int64(lifeMax/time.Second))) * time.Second).UnixNano()
-	case !h.Expires.IsZero():
-		end := h.Expires
+	case h.hasMaxAge:
+		c.until = now.Add(time.Duration(min(h.maxAge, int64(lifeMax/time.Second))) * time.Second).UnixNano()
+	case !h.expires.IsZero():
+		end := h.expires
 		if latest := now.Add(lifeMax); end.After(latest) {
 			end = latest
 		}
@@ -84,9 +81,8 @@ func (c *cookie) covers(path []byte) bool {
 }
 
 func (c *cookie) append(dst []byte) []byte {
-	dst = append(append(dst, c.name...), '=')
-	if c.quoted {
-		return append(append(append(dst, '"'), c.value...), '"')
+	if c.name != "" {
+		dst = append(append(dst, c.name...), '=')
 	}
 	return append(dst, c.value...)
 }

@@ -1,7 +1,9 @@
 // Package cookie stores the cookies of sites and returns them with later requests: one jar for each site (scheme, host
 // and port), in memory, limited for each site and for all together.
 //
-// net/http parses Set-Cookie; the rules are those of RFC 6265bis, with these simplifications:
+// Set-Cookie is read as browsers read it, which is more than servers should send: a name or value may have any bytes
+// but control characters, and a name may be empty. The rules are those of RFC 6265bis (section 5.7), with these
+// simplifications:
 //
 //   - A cookie is sent only to the site that set it. Domain may name the site's host or a parent domain, but the cookie
 //     stays with the site. So no list of public suffixes is needed.

@@ -72,8 +72,17 @@ func TestHostile_H29_whatAFieldIsKeptAs(t *testing.T) {
 	f(home, `a="x y"; path=/`, home, `a="x y"`)
 	f(home, "a=", home, "a=")
 	f(home, "a=b=c==; HttpOnly; SameSite=Strict; Unheard=of", home, "a=b=c==")
-	f(home, "no pair", home, "")
-	f(home, "=1", home, "")
+	f(home, "no pair", home, "no pair")
+	f(home, "=1", home, "1")
+	f(home, "; path=/", home, "")
+	f(home, " = ; path=/", home, "")
+	f(home, "a[b]/:@=1", home, "a[b]/:@=1")
+	f(home, `a="b\c", d`, home, `a="b\c", d`)
+	f(home, "café=très bon", home, "café=très bon")
+	f(home, "a=\xff", home, "a=\xff")
+	f(home, "a=1\tb", home, "a=1\tb")
+	f(home, "a=1; ;; =; Path=/x; Path=/dir", home, "a=1")
+	f(home, "a=1; Path=/"+strings.Repeat("x", 2000), home, "a=1")
 	f(home, "", home, "")
 	f(home, "a=1\r\nEvil: 1", home, "")
 	f(home, "a\x00=1", home, "")
@@ -93,6 +102,8 @@ func TestHostile_H29_whatAFieldIsKeptAs(t *testing.T) {
 	f(home, "__Secure-a=1", home, "")
 	f(secure, "__Secure-a=1", secure, "")
 	f(secure, "__secure-a=1; Secure", secure, "__secure-a=1")
+	f(secure, "__Secure-a; Secure", secure, "")
+	f(secure, "=__Host-a=1; Secure; Path=/", secure, "")
 	f(secure, "__Host-a=1; Secure; Path=/", secure, "__Host-a=1")
 	f(secure, "__Host-a=1; Secure; Path=/dir", secure, "")
 	f(secure, "__Host-a=1; Secure; Path=/; Domain=www.example.org", secure, "")
@@ -100,10 +111,23 @@ func TestHostile_H29_whatAFieldIsKeptAs(t *testing.T) {
 	f(home, "a=1; Max-Age=0", home, "")
 	f(home, "a=1; Max-Age=-5", home, "")
 	f(home, "a=1; Max-Age=soon", home, "a=1")
+	f(home, "a=1; Max-Age=-", home, "a=1")
+	f(home, "a=1; Max-Age=0; Max-Age=", home, "")
 	f(home, "a=1; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT", home, "a=1")
 	f(home, "a=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT", home, "")
 	f(home, "a=1; Expires=Fri, 31 Dec 9999 23:59:59 GMT", home, "a=1")
 	f(home, "a=1; Expires=some day", home, "a=1")
+	for _, past := range []string{
+		"Thu, 01-Jan-1970 00:00:01 GMT", "01 Jan 70 0:0:1", "1970 jan 1 00:00:01", "Thu Jan  1 00:00:01 1970",
+		"00:00:01x Janvier 1st 1970", "\"Thu, 01 Jan 1970 00:00:00 GMT\"",
+	} {
+		f(home, "a=1; Expires="+past, home, "")
+	}
+	for _, none := range []string{
+		"", "1 Jan 1600 0:0:0", "30 Feb 1999 0:0:0", "1 Jan 1999", "1 Jan 1999 24:0:0", "1 Foo 1999 0:0:0",
+	} {
+		f(home, "a=1; Expires="+none, home, "a=1")
+	}
 }
 
 func TestLongerPathsComeFirstThenOlderCookies(t *testing.T) {
