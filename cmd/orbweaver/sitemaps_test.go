@@ -107,6 +107,45 @@ func TestSitemapsAreFollowedByOption(t *testing.T) {
 	}
 }
 
+// The scope of a folder is about pages: sitemaps of the host name them, wherever they are, also behind a redirect.
+func TestSitemaps_ofTheHostArePartOfAFolder(t *testing.T) {
+	w := new(asked)
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		w.note(r.URL.Path)
+		home := "http://" + r.Host
+		switch r.URL.Path {
+		case "/robots.txt":
+			fmt.Fprintf(out, "User-agent: *\nSitemap: %s/sitemap.xml\n", home)
+		case "/sitemap.xml":
+			http.Redirect(out, r, "/maps/index.xml", http.StatusMovedPermanently)
+		case "/maps/index.xml":
+			fmt.Fprintf(out, "<?xml version='1.0'?><sitemapindex><sitemap><loc>%s/maps/1.xml</loc></sitemap></sitemapindex>",
+				home)
+		case "/maps/1.xml":
+			fmt.Fprintf(out, "<?xml version='1.0'?><urlset><url><loc>%s/docs/deep</loc></url>"+
+				"<url><loc>%[1]s/news</loc></url></urlset>", home)
+		case "/docs/moved":
+			http.Redirect(out, r, "/news", http.StatusMovedPermanently)
+		default:
+			_, _ = out.Write([]byte("<a href=/docs/moved></a><a href=/news></a>"))
+		}
+	}))
+	defer server.Close()
+	for _, scope := range []string{"prefix", `in_host && path startsWith "/docs/"`} {
+		for _, more := range [][]string{nil, {"--sitemaps"}} {
+			call(nearby(t.TempDir(), append([]string{"--scope", scope, server.URL + "/docs/"}, more...)...)...).
+				want(t, command.ExitDone)
+			want := "/docs/ /docs/moved /robots.txt"
+			if len(more) > 0 {
+				want = "/docs/ /docs/deep /docs/moved /maps/1.xml /maps/index.xml /robots.txt /sitemap.xml"
+			}
+			if got := w.take(); got != want {
+				t.Errorf("%s %v: %s, want %s", scope, more, got, want)
+			}
+		}
+	}
+}
+
 // copyFiles copies the files below a directory as they are at the moment, and no sockets.
 func copyFiles(to, from string) error {
 	return filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {

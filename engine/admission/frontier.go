@@ -53,6 +53,7 @@ type Scratch struct {
 	Page []byte
 
 	rules        *Rules         // in force
+	kind         parse.Kind     // of the link that is checked
 	payload      []byte         // an encoded queued.URL
 	routed       queued.URL     // that another agent owns
 	urls         [][]byte       // those that passed the checks, borrowed
@@ -66,19 +67,22 @@ type Scratch struct {
 	owner        int    // of host, in view
 	hopPath      []byte
 
-	found, tooDeep, outOfScope, tooLong int64
+	tally
 
 	prefetched uint64 // what Prefetch read; kept so that the compiler keeps the read
 }
 
+// tally counts what one call was given, and what it refused.
+type tally struct{ found, tooDeep, outOfScope, tooLong int64 }
+
 func (f *Frontier) begin(d *Scratch) {
 	d.urls, d.fingerprints, d.kinds = d.urls[:0], d.fingerprints[:0], d.kinds[:0]
-	d.rules = f.RulesInForce()
+	d.rules, d.kind = f.RulesInForce(), parse.Anchor
 	d.view = f.Views.Load()
 	if d.isShared = !d.view.OwnsAll(); d.isShared {
 		d.owners, d.host = d.owners[:0], nil
 	}
-	d.found, d.tooDeep, d.outOfScope, d.tooLong = 0, 0, 0, 0
+	d.tally = tally{}
 	d.excessFrom = math.MaxInt
 }
 
@@ -172,6 +176,7 @@ func (f *Frontier) AddAll(d *Scratch, links []byte, it queued.URL) (n int, err e
 	err = journal.EachLink(links, func(kind parse.Kind, url []byte) {
 		n++
 		d.rules.hop(&own, &it, kind)
+		d.kind = kind
 		if f.check(d, url, &own) {
 			d.kinds = append(d.kinds, kind)
 			if queued.IsRequisite(own.Embeds) {
@@ -205,6 +210,7 @@ func (d *Scratch) endOfRequisites(most int) int {
 func (f *Frontier) AddLink(d *Scratch, url []byte, kind parse.Kind, it queued.URL) {
 	f.begin(d)
 	own := it
+	d.kind = kind
 	if d.rules.hop(&own, &it, kind); f.check(d, url, &own) {
 		d.kinds = append(d.kinds, kind)
 	}
@@ -279,7 +285,8 @@ func (f *Frontier) check(d *Scratch, url []byte, it *queued.URL) bool {
 		d.tooLong++
 		return false
 	}
-	if f.HostRules.Excludes(url) || (r.Lists != nil && r.Lists.Refuses(url) != filter.NoList) || !r.inScope(url, it) {
+	if f.HostRules.Excludes(url) || (r.Lists != nil && r.Lists.Refuses(url) != filter.NoList) ||
+		!r.inScope(url, it) && !r.isSitemap(d.Page, url, d.kind, it) {
 		d.outOfScope++
 		return false
 	}

@@ -74,3 +74,9 @@ func (s *Scope) Admits(url []byte, way Way) bool {
 	e.facts.fill(url, p, way, s.need, s.seeds)
 	return s.end(e)
 }
+
+// OnSeedHost reports whether a normal form (borrowed) is on the host of a seed.
+func (s *Scope) OnSeedHost(url []byte) bool {
+	p, ok := split(url)
+	return ok && s.seeds.inHost(p)
+}
