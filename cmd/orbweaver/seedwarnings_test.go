@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/tls"
+	"encoding/binary"
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"orbweaver/cmd/orbweaver/internal/command"
 )
@@ -85,4 +87,30 @@ func TestCrawl_warnsOfEachKindOfLostSeed(t *testing.T) {
 			t.Errorf("no warning with %v:\n%s", want, r.err)
 		}
 	}
+}
+
+// A list of seeds may come from any editor or spreadsheet. Its lines count, and what is no part of a URL is named.
+func TestCrawl_readsTheSeedsOfAnEditor(t *testing.T) {
+	w := new(asked)
+	site := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { w.note(r.URL.Path) }))
+	defer site.Close()
+	dir := t.TempDir()
+	list := filepath.Join(dir, "seeds.csv")
+	text := "\ufeffurl;title\r\n\"" + site.URL + "/a\";First one\r\n" + site.URL + "/b # ours\r\n" +
+		site.URL + "/c;Third one\r\n"
+	var wide []byte
+	for _, unit := range utf16.Encode([]rune(text)) {
+		wide = binary.LittleEndian.AppendUint16(wide, unit)
+	}
+	writeFile(t, list, string(wide))
+	r := call(nearby(filepath.Join(dir, "c"), "--seeds", list)...).want(t, command.ExitDone, list+":1", "is not a URL",
+		"text beside the URL of a seed is left out", list+":2", "First one", list+":4", "Third one")
+	if got := w.take(); !strings.Contains(got, "/a") || !strings.Contains(got, "/b") || !strings.Contains(got, "/c") {
+		t.Errorf("asked for %q\n%s", got, r.err)
+	}
+	writeFile(t, list, "PK\x03\x04")
+	call(nearby(filepath.Join(dir, "d"), "--seeds", list)...).want(t, command.ExitUsage, "spreadsheet")
+	config := filepath.Join(dir, "crawl.toml")
+	writeFile(t, config, "\ufeffhost-delay = '1ms'\r\n# ours\r\nmax-depth = 1\r\n")
+	call(nearby(filepath.Join(dir, "e"), "--config", config, site.URL+"/a")...).want(t, command.ExitDone)
 }

@@ -23,7 +23,10 @@ func TestURLNormalize(t *testing.T) {
 			t.Errorf("line %d is %q, want %q", i+1, lines[i], w)
 		}
 	}
-	callWith(strings.Repeat("x", 2<<20), "url", "normalize").want(t, command.ExitFailed, "standard input")
+	r = callWith(strings.Repeat("x", 2<<20)+"\rhttp://a.test", "url", "normalize").want(t, command.ExitDone)
+	if !strings.HasPrefix(r.out, "! ") || !strings.HasSuffix(r.out, "\nhttp://a.test/\n") {
+		t.Errorf("a long line: %.200s", r.out)
+	}
 }
 
 func TestRobotsTest(t *testing.T) {

@@ -35,7 +35,8 @@ const keptMost = 1 << 20
 func (i *Injector) Add(ctx context.Context, urls iter.Seq[string]) (added Added, err error) {
 	defer func() { err = errors.Join(err, i.keepLines()) }()
 	for raw := range urls {
-		url, err := urlx.Normalize(nil, CompleteSeed([]byte(raw)))
+		text, left := SeedURL([]byte(raw))
+		url, err := urlx.Normalize(nil, CompleteSeed(text))
 		widens := err == nil && !i.Seeds.Has(url)
 		if err == nil {
 			err = i.Seeds.Add(url)
@@ -55,6 +56,9 @@ func (i *Injector) Add(ctx context.Context, urls iter.Seq[string]) (added Added,
 		}
 		if result == New || result == Sent || result == Known && widens {
 			i.kept = append(append(i.kept, url...), '\n')
+		}
+		if len(left) > 0 && reason == "" {
+			reason = fmt.Sprintf("text beside the URL is left out: %.200s", left)
 		}
 		if added.note(string(url), result, reason); added.Count()%1024 == 0 {
 			i.Wake()

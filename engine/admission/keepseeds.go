@@ -82,6 +82,7 @@ type seedWriter struct {
 	bad       int
 	named     int // with a user
 	completed int // hosts without a scheme
+	titled    int // with text beside the URL
 }
 
 // addKnown notes the seeds of earlier runs.
@@ -117,15 +118,26 @@ func (k *seedWriter) note(hash uint64) {
 
 // keep writes a seed, if it is one and new.
 func (k *seedWriter) keep(w io.Writer, where string, raw []byte) error {
-	shown := fmt.Sprintf("%.200q", raw)
+	shown := fmt.Sprintf("%.200s", raw)
 	if urlx.HasUserinfo(raw) {
 		shown = "not shown, since it names a user"
 		if k.named++; k.named <= BadSeedsLogged {
 			k.log.Warn("seed names a user; name and password are left out", "where", where)
 		}
 	}
-	whole := CompleteSeed(raw)
-	if len(whole) > len(raw) {
+	text, left := SeedURL(raw)
+	if len(left) > 0 {
+		if k.titled++; k.titled <= BadSeedsLogged {
+			say := k.log.Info
+			if bytes.Contains(left, []byte("://")) { // it may be a URL that is meant as a seed
+				say = k.log.Warn
+			}
+			say("text beside the URL of a seed is left out", "where", where, "seed", shown,
+				"left_out", fmt.Sprintf("%.200s", left))
+		}
+	}
+	whole := CompleteSeed(text)
+	if len(whole) > len(text) {
 		if k.completed++; k.completed <= BadSeedsLogged {
 			k.log.Info("seed is a host name; http:// is put before it", "where", where, "seed", shown)
 		}
@@ -155,6 +167,9 @@ func (k *seedWriter) report(old []byte) {
 	}
 	if k.completed > BadSeedsLogged {
 		k.log.Info("more seeds were host names", "completed", k.completed)
+	}
+	if k.titled > BadSeedsLogged {
+		k.log.Info("more seeds had text beside the URL", "lines", k.titled)
 	}
 	if k.before == 0 {
 		return

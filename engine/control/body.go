@@ -1,7 +1,6 @@
 package control
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 
 	"orbweaver/engine/changes"
 	"orbweaver/engine/hosts"
+	"orbweaver/internal/textfile"
 )
 
 // What one request may bring.
@@ -60,33 +60,31 @@ var errBusy = errors.New("control: other bodies are being read: try again")
 
 // text is the body of a request as lines. It belongs to one handler.
 type text struct {
-	lines *bufio.Scanner
+	lines *textfile.Lines
 	err   error // why the lines ended, nil at the end of the body
 }
 
 func newText(w http.ResponseWriter, r *http.Request, limit int64) *text {
 	in := &waited{body: http.MaxBytesReader(w, r.Body, limit), conn: http.NewResponseController(w), timeLeft: bodyPatience}
-	t := &text{lines: bufio.NewScanner(in)}
-	t.lines.Buffer(nil, lineMax)
-	return t
+	return &text{lines: textfile.Read(in, lineMax)}
 }
 
 // each gives the lines that are not empty and no comments, as they come. What ended them is in err.
 func (t *text) each() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for t.lines.Scan() {
-			if line := strings.TrimSpace(t.lines.Text()); line != "" && !strings.HasPrefix(line, "#") && !yield(line) {
+			if t.lines.IsCut() {
+				t.err = fmt.Errorf("%w: line %d has more than %d bytes", errBodyLarge, t.lines.Number(), lineMax)
+				return
+			}
+			if line := string(t.lines.Text()); line != "" && !strings.HasPrefix(line, "#") && !yield(line) {
 				return
 			}
 		}
-		switch err := t.lines.Err(); {
-		case errors.Is(err, bufio.ErrTooLong):
-			t.err = fmt.Errorf("%w: a line has more than %d bytes", errBodyLarge, lineMax)
-		case err != nil:
-			if _, large := errors.AsType[*http.MaxBytesError](err); large {
-				err = errBodyLarge
+		if t.err = t.lines.Err(); t.err != nil {
+			if _, large := errors.AsType[*http.MaxBytesError](t.err); large {
+				t.err = errBodyLarge
 			}
-			t.err = err
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package cookie
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -10,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"orbweaver/internal/textfile"
 	"orbweaver/internal/urlx"
 )
 
@@ -30,19 +30,21 @@ type preset struct {
 // presetsMax is how many cookies a file may have.
 const presetsMax = 100_000
 
+// presetMore is how much longer than a cookie its line may be, in bytes: domain, path and expiry.
+const presetMore = 16 << 10
+
 // ReadPresets reads cookies in Netscape's format: on each line a domain, whether hosts below it count, a path, whether
 // HTTPS is required, the expiry in Unix seconds or 0, a name and a value, with tabs between them.
 func ReadPresets(r io.Reader) (*Presets, error) {
 	p := &Presets{byDomain: make(map[string][]preset)}
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<20)
-	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimPrefix(strings.TrimRight(lines.Text(), "\r"), "#HttpOnly_")
+	lines := textfile.Read(r, siteBytes+presetMore)
+	for lines.Scan() {
+		line := strings.TrimPrefix(string(lines.Raw()), "#HttpOnly_")
 		if strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
 		if err := p.add(strings.Split(line, "\t")); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
+			return nil, fmt.Errorf("line %d: %w", lines.Number(), err)
 		}
 	}
 	return p, lines.Err()

@@ -58,6 +58,30 @@ func TestPresets_comeOnce(t *testing.T) {
 }
 
 // A file that is not one of cookies is refused, with its line.
+// A file that an editor has saved in another form has the same cookies.
+func TestReadPresets_ofAllEditors(t *testing.T) {
+	const text = "# Netscape HTTP Cookie File\na.test\tFALSE\t/\tFALSE\t0\tname\tvalue \n"
+	var wide []byte
+	for _, c := range text {
+		wide = append(wide, byte(c), 0)
+	}
+	for what, in := range map[string]string{
+		"BOM": "\ufeff" + text, "CR": strings.ReplaceAll(text, "\n", "\r"), "UTF-16": "\xff\xfe" + string(wide),
+		"CR LF": strings.ReplaceAll(text, "\n", "\r\n"),
+	} {
+		p, err := ReadPresets(strings.NewReader(in))
+		if err != nil || p.Count() != 1 {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		p.each([]byte("http://a.test"), func(c *cookie) {
+			if c.name != "name" || c.value != "value " {
+				t.Errorf("%s: %q=%q", what, c.name, c.value)
+			}
+		})
+	}
+}
+
 func TestReadPresets_refusesOtherFiles(t *testing.T) {
 	for _, text := range []string{
 		"a.test\tTRUE\t/\tFALSE\t0\tname", "a b\tTRUE\t/\tFALSE\t0\tn\tv", "a.test\tTRUE\tx\tFALSE\t0\tn\tv",

@@ -195,11 +195,20 @@ func readRule(text string) (rule, error) {
 		}
 		name = ascii
 	}
-	if name == "" || len(name) > 253 || strings.ContainsAny(name, " \t/:*?[]@\\%") || strings.Contains(name, "..") {
+	switch {
+	case strings.ContainsFunc(name, func(c rune) bool { return !isHostChar(c) }):
+		return rule{}, fmt.Errorf("%w: %q: a name is made of letters, digits, hyphens and dots; write one on each line, "+
+			"and # before a comment", ErrRule, text)
+	case name == "" || len(name) > 253 || strings.Contains(name, ".."):
 		return rule{}, fmt.Errorf("%w: %q", ErrRule, text)
 	}
 	r.name = name
 	return r, nil
+}
+
+// isHostChar reports whether a character may be part of a name in Punycode.
+func isHostChar(c rune) bool {
+	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'
 }
 
 // matches is HostSet.Has for one rule.

@@ -1,11 +1,12 @@
 package filter
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"orbweaver/internal/textfile"
 )
 
 // Rules are the lines of a list, without comments and empty lines.
@@ -22,20 +23,32 @@ const faultsTold = 20
 // rules.
 func ReadRules(name string, r io.Reader) (Rules, error) {
 	rules := Rules{Name: name}
-	lines := bufio.NewScanner(r)
-	for n := 1; lines.Scan(); n++ {
-		text, _, _ := strings.Cut(lines.Text(), "#")
-		if n == 1 {
-			text = strings.TrimPrefix(text, "\uFEFF")
+	lines := textfile.Read(r, ruleMax)
+	for lines.Scan() {
+		text, _, _ := strings.Cut(string(lines.Text()), "#")
+		if text = unquoted(strings.TrimSpace(text)); text != "" {
+			rules.Texts, rules.Lines = append(rules.Texts, text), append(rules.Lines, lines.Number())
 		}
-		if text = strings.TrimSpace(text); text != "" {
-			rules.Texts, rules.Lines = append(rules.Texts, text), append(rules.Lines, n)
+		if lines.IsCut() {
+			return rules, fmt.Errorf("filter: reading rules: %s: the line is longer than %d bytes",
+				rules.Where(len(rules.Texts)-1), ruleMax)
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return rules, fmt.Errorf("filter: reading rules: %s: %w", rules.Where(len(rules.Texts)), err)
+		return rules, fmt.Errorf("filter: reading rules: %s: %w", name, err)
 	}
 	return rules, nil
+}
+
+// ruleMax is the longest line of a list, in bytes.
+const ruleMax = 64 << 10
+
+// unquoted takes the quotes away that stand around a whole line, as a spreadsheet writes them.
+func unquoted(text string) string {
+	if n := len(text); n > 1 && (text[0] == '"' || text[0] == '\'') && strings.IndexByte(text[1:], text[0]) == n-2 {
+		return strings.TrimSpace(text[1 : n-1])
+	}
+	return text
 }
 
 // Where returns the place of a rule, as in "hosts.txt:12".

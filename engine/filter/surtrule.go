@@ -52,6 +52,9 @@ func readSURT(text string) (sign verdict, prefix string, err error) {
 
 // surtOfURL returns the prefix for a URL or a host.
 func surtOfURL(text string, whole bool) (prefix, why string) {
+	if strings.ContainsAny(text, " \t") {
+		return "", "it has a blank: write one prefix on each line, and # before a comment"
+	}
 	if !whole {
 		text = "http://" + strings.TrimPrefix(text, ".") // a leading dot, as in lists of hosts, changes nothing here
 	}

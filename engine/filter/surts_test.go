@@ -337,3 +337,46 @@ func BenchmarkCompileLists(b *testing.B) {
 		manyLists(b, 100_000)
 	}
 }
+
+// A list may come from any editor or spreadsheet. A line that cannot be a rule is named; none is without effect.
+func TestReadRules_ofAllEditors(t *testing.T) {
+	const text = "# our list\n\"a.example\"\n  .b.example # below, too\nc.example\n"
+	var wide []byte
+	for _, c := range text {
+		wide = append(wide, byte(c), 0)
+	}
+	for what, in := range map[string]string{
+		"LF": text, "CR LF with BOM": "\ufeff" + strings.ReplaceAll(text, "\n", "\r\n"), "UTF-16": string(wide),
+		"CR": strings.ReplaceAll(text, "\n", "\r"), "invisible": strings.ReplaceAll(text, "c.", "\u200bc.") + "\u00a0\n",
+	} {
+		rules, err := ReadRules("hosts.txt", strings.NewReader(in))
+		if err != nil || !slices.Equal(rules.Texts, []string{"a.example", ".b.example", "c.example"}) ||
+			!slices.Equal(rules.Lines, []int{2, 3, 4}) {
+			t.Errorf("%s: %+v, %v", what, rules, err)
+		}
+		set, err := CompileHosts(rules)
+		if err != nil || !set.Has([]byte("a.example")) || !set.Has([]byte("x.b.example")) || !set.Has([]byte("c.example")) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for _, line := range []string{
+		"a.example,Title", "a.example;b.example", "<a.example>", "a.example Title", "a.example\tTitle", `"a.example`,
+	} {
+		rules, err := ReadRules("hosts.txt", strings.NewReader("x.example\n"+line+"\n"))
+		if err == nil {
+			_, err = CompileHosts(rules)
+		}
+		if err == nil || !strings.Contains(err.Error(), "hosts.txt:2") {
+			t.Errorf("%q as a host: %v", line, err)
+		}
+		rules, _ = ReadRules("surts.txt", strings.NewReader("+http://(example,x,\n+http://"+line+"/ Title\n"))
+		if _, err := CompileSURTs(rules); err == nil || !strings.Contains(err.Error(), "surts.txt:2") {
+			t.Errorf("%q as a SURT: %v", line, err)
+		}
+	}
+	long := "a.example\n" + strings.Repeat("x", 1<<20)
+	_, err := ReadRules("hosts.txt", strings.NewReader(long))
+	if err == nil || !strings.Contains(err.Error(), "hosts.txt:2") {
+		t.Errorf("a long line: %v", err)
+	}
+}

@@ -16,6 +16,7 @@ import (
 
 	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster"
+	"orbweaver/internal/textfile"
 	"orbweaver/internal/vfs"
 )
 
@@ -32,8 +33,7 @@ const (
 	// Again is how long the inbox waits after a fault of the crawl, such as a full disk, before it reads files again.
 	Again = 30 * time.Second
 
-	chunk   = 5000      // URLs that are added at once
-	lineMax = 128 << 10 // bytes
+	chunk = 5000 // URLs that are added at once
 
 	shownMost = 200 // bytes of a line that is too long
 )
@@ -302,22 +302,30 @@ func (i *Inbox) addAll(ctx context.Context, f io.Reader, r *report, add Add) err
 	if err := r.line("result", "url", "reason"); err != nil {
 		return err
 	}
-	in := bufio.NewReaderSize(f, lineMax)
+	in := admission.ReadSeeds(f)
 	for more := true; more; {
 		var urls []string
 		for more && len(urls) < chunk {
-			line, isLong, err := readLine(in)
-			if more = !errors.Is(err, io.EOF); more && err != nil {
+			if more = in.Scan(); !more {
+				break
+			}
+			if !in.IsCut() {
+				urls = append(urls, string(in.Text()))
+				continue
+			}
+			r.added.Refused++
+			line := fmt.Sprintf("%.*s", shownMost, in.Text())
+			if err := r.line(string(admission.Refused), line, "the line is too long"); err != nil {
 				return err
 			}
-			if isLong {
-				r.added.Refused++
-				if err := r.line(string(admission.Refused), line, "the line is too long"); err != nil {
-					return err
-				}
-			} else if line != "" && line[0] != '#' {
-				urls = append(urls, line)
+		}
+		if err := in.Err(); errors.Is(err, textfile.ErrNoText) {
+			r.added.Refused++
+			if err := r.line(string(admission.Refused), "-", err.Error()); err != nil {
+				return err
 			}
+		} else if err != nil {
+			return err
 		}
 		if len(urls) == 0 {
 			continue
@@ -334,20 +342,6 @@ func (i *Inbox) addAll(ctx context.Context, f io.Reader, r *report, add Add) err
 		}
 	}
 	return nil
-}
-
-// readLine reads a line without blanks around it. Of one that is too long it returns the beginning. The last line comes
-// with io.EOF.
-func readLine(in *bufio.Reader) (line string, isLong bool, err error) {
-	b, err := in.ReadSlice('\n')
-	if isLong = errors.Is(err, bufio.ErrBufferFull); isLong {
-		b = b[:shownMost]
-	}
-	line = strings.TrimSpace(strings.TrimPrefix(string(b), "\uFEFF"))
-	for errors.Is(err, bufio.ErrBufferFull) {
-		_, err = in.ReadSlice('\n')
-	}
-	return line, isLong, err
 }
 
 // report is what became of the URLs of a file.

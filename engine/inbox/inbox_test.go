@@ -292,7 +292,7 @@ func TestInbox_aFaultOfTheDiskIsNotHiddenByARefusedLine(t *testing.T) {
 func TestInbox_aFileThatTheDiskDoesNotGiveStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{fs: vfs.NewMem(1)}
-		r.put(t, "a.txt", "http://a.test/\n"+strings.Repeat("# nothing\n", lineMax/5)+"http://b.test/\n")
+		r.put(t, "a.txt", "http://a.test/\n"+strings.Repeat("# nothing\n", admission.SeedLineMax/5)+"http://b.test/\n")
 		r.disk = faultfs.New(r.fs, faultfs.NewScript(faultfs.Rule{
 			Op: faultfs.Read, Name: "crawl/inbox/a.txt", From: 2, Err: syscall.EIO,
 		}))
@@ -308,7 +308,7 @@ func TestInbox_aFileThatTheDiskDoesNotGiveStays(t *testing.T) {
 func TestInbox_aLineThatIsTooLongCostsNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{fs: vfs.NewMem(1)}
-		r.put(t, "a.txt", "http://a.test/\nhttp://long.test/"+strings.Repeat("x", 3*lineMax)+"\nhttp://b.test/")
+		r.put(t, "a.txt", "http://a.test/\nhttp://long.test/"+strings.Repeat("x", 3*admission.SeedLineMax)+"\nhttp://b.test/")
 		r.run(t, func(func(), *Inbox) {
 			time.Sleep(2 * Quiet)
 			if got := r.urls(); got != "http://a.test/ http://b.test/" {

@@ -1,14 +1,14 @@
 package login
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"sync"
 
+	"orbweaver/internal/textfile"
 	"orbweaver/internal/urlx"
 )
 
@@ -25,42 +25,78 @@ type Logins struct {
 const hostsMax = 100_000
 
 // Read reads a file in the form of netrc: words "machine HOST login NAME password PASSWORD". A site, such as
-// http://example.org:8080, may stand in place of HOST. A default entry is a fault, since it would send a password to
-// every host.
+// http://example.org:8080, may stand in place of HOST. Lines that begin with # are comments. A default entry is a
+// fault, since it would send a password to every host. Errors name the line.
 func Read(r io.Reader) (*Logins, error) {
 	l := &Logins{hosts: make(map[string][]byte), sites: make(map[string][]byte)}
-	words := bufio.NewScanner(r)
-	words.Buffer(nil, 1<<20)
-	words.Split(bufio.ScanWords)
+	w := words{lines: textfile.Read(r, lineMax)}
 	var e entry
-	for words.Scan() {
-		switch word := words.Text(); word {
+	for w.scan() {
+		switch word := w.text; word {
 		case "machine":
 			if err := l.add(e); err != nil {
 				return nil, err
 			}
-			e = entry{host: next(words)}
+			e = entry{line: w.lines.Number()}
+			e.host = w.next()
 		case "login":
-			e.name = next(words)
+			e.name = w.next()
 		case "password":
-			e.password = next(words)
+			e.password = w.next()
 		case "account":
-			next(words)
+			w.next()
 		case "default":
-			return nil, errors.New("a default entry would send its password to every host: name the hosts")
+			return nil, fmt.Errorf("line %d: a default entry would send its password to every host: name the hosts",
+				w.lines.Number())
 		default:
-			return nil, fmt.Errorf("%q is none of machine, login, password, account", shown(word))
+			return nil, fmt.Errorf("line %d: %q is none of machine, login, password, account", w.lines.Number(), shown(word))
+		}
+		if e.line == 0 {
+			e.line = w.lines.Number()
 		}
 	}
-	if err := words.Err(); err != nil {
-		return nil, err
+	if w.err != nil {
+		return nil, w.err
 	}
 	return l, l.add(e)
 }
 
-func next(words *bufio.Scanner) string {
-	words.Scan()
-	return words.Text()
+// lineMax is the longest line of a file, in bytes.
+const lineMax = 1 << 20
+
+// words are the words of a file.
+type words struct {
+	lines *textfile.Lines
+	line  [][]byte // words of the line that are left
+	text  string
+	err   error
+}
+
+// scan goes on to the next word.
+func (w *words) scan() bool {
+	for len(w.line) == 0 {
+		if !w.lines.Scan() {
+			w.err = w.lines.Err()
+			return false
+		}
+		if w.lines.IsCut() {
+			w.err = fmt.Errorf("line %d is longer than %d bytes", w.lines.Number(), lineMax)
+			return false
+		}
+		if w.line = bytes.Fields(w.lines.Raw()); len(w.line) > 0 && w.line[0][0] == '#' {
+			w.line = nil
+		}
+	}
+	w.text, w.line = string(w.line[0]), w.line[1:]
+	return true
+}
+
+// next returns the next word; "" if there is none.
+func (w *words) next() string {
+	if !w.scan() {
+		return ""
+	}
+	return w.text
 }
 
 // shown is a word that may be a part of a password.
@@ -69,15 +105,25 @@ func shown(word string) string {
 }
 
 // entry is what a file says of one host.
-type entry struct{ host, name, password string }
+type entry struct {
+	host, name, password string
+	line                 int // where it begins
+}
 
 func (l *Logins) add(e entry) error {
+	if err := l.addEntry(e); err != nil {
+		return fmt.Errorf("line %d: %w", e.line, err)
+	}
+	return nil
+}
+
+func (l *Logins) addEntry(e entry) error {
 	scheme, name, isSite := strings.Cut(e.host, "://")
 	if !isSite {
 		scheme, name = "https", e.host
 	}
 	switch {
-	case e == entry{}:
+	case e.line == 0:
 		return nil
 	case name == "" || e.name == "":
 		return fmt.Errorf("an entry lacks its machine or login (machine %q)", e.host)

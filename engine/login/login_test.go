@@ -63,6 +63,30 @@ func TestRead_refusesWhatIsNotNetrc(t *testing.T) {
 	}
 }
 
+// A file that an editor has saved in another form has the same passwords. A mistake is named by its line.
+func TestRead_ofAllEditors(t *testing.T) {
+	const text = "# ours\nmachine a.test\n  login me password p#1\n\n#machine b.test login you password x\n"
+	var wide []byte
+	for _, c := range text {
+		wide = append(wide, 0, byte(c))
+	}
+	for what, in := range map[string]string{
+		"LF": text, "BOM, CR LF": "\ufeff" + strings.ReplaceAll(text, "\n", "\r\n"), "UTF-16": string(wide),
+		"CR": strings.ReplaceAll(text, "\n", "\r"),
+	} {
+		l, err := Read(strings.NewReader(in))
+		if err != nil || l.Count() != 1 || passwordFor(t, l, "https://a.test") != "me:p#1 (trusted)" {
+			t.Errorf("%s: %v, %v", what, l, err)
+		}
+	}
+	for _, wrong := range []string{"login me\nsecret", "login me password x\nmachine", "password x\n\nmachine b.test"} {
+		_, err := Read(strings.NewReader("\nmachine a.test " + wrong))
+		if err == nil || !strings.HasPrefix(err.Error(), "line ") {
+			t.Errorf("%q: %v", wrong, err)
+		}
+	}
+}
+
 // FuzzRead: no file panics the reader, and no line of a head that it makes is two lines.
 func FuzzRead(f *testing.F) {
 	f.Add("machine a.test login me password x")

@@ -54,6 +54,7 @@ var importTable = []struct{ importer, may string }{
 	{"internal/jsontext", ""},
 	{"internal/simhash", ""},
 	{"internal/words", ""},
+	{"internal/textfile", ""},
 	{"internal/mpmc", "internal/invariants"},
 	{"internal/closers", ""},
 	{"internal/histogram", ""},
@@ -103,7 +104,7 @@ var importTable = []struct{ importer, may string }{
 
 	// Level 1, the parts of the engine.
 	{"engine/catalogue", base},
-	{"engine/cookie", base},
+	{"engine/cookie", base + " internal/textfile"},
 	{"engine/fetch", base + " internal/inflate internal/sha1pair engine/fetch/addrguard engine/fetch/coding " +
 		"engine/fetch/buffers engine/fetch/framing engine/fetch/gateway engine/fetch/headerline engine/fetch/socks " +
 		"engine/fetch/certificate engine/bodyfile engine/bandwidth engine/underway internal/vfs"},
@@ -123,7 +124,7 @@ var importTable = []struct{ importer, may string }{
 	{"engine/sitemap", base},
 	{"engine/robots", base},
 	{"engine/robots/reading", base + " engine/fetch engine/fetch/coding engine/robots"},
-	{"engine/filter", base + " engine/bandwidth"},
+	{"engine/filter", base + " engine/bandwidth internal/textfile"},
 	{"engine/cluster/membership", base},
 	{"engine/cluster/membership/membershiptest", base + " engine/cluster/membership"},
 	{"engine/novelty", base},

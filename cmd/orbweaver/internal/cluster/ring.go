@@ -70,7 +70,7 @@ func (c *ringOwnerCmd) Run(inv *command.Invocation) error {
 	}
 	in, out := command.Lines(inv), bufio.NewWriter(inv.Stdout)
 	for in.Scan() {
-		host, err := ringHost(in.Bytes())
+		host, err := ringHost(in.Raw())
 		if err != nil {
 			fmt.Fprintf(out, "! %s\n", urlx.Reason(err))
 			continue

@@ -1,12 +1,13 @@
 package command
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
 	"strconv"
+
+	"orbweaver/internal/textfile"
 )
 
 // Verdict is what a crawl of a simulated web, or a row of them, came to.
@@ -53,11 +54,7 @@ func PlainText(s string) string {
 }
 
 // Lines reads standard input line by line.
-func Lines(inv *Invocation) *bufio.Scanner {
-	in := bufio.NewScanner(inv.Stdin)
-	in.Buffer(nil, 1<<20)
-	return in
-}
+func Lines(inv *Invocation) *textfile.Lines { return textfile.Read(inv.Stdin, 1<<20) }
 
 // NewLog writes log records as lines of text.
 func NewLog(out interface{ Write([]byte) (int, error) }) *slog.Logger {

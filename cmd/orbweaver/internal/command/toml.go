@@ -9,6 +9,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/pelletier/go-toml/v2"
+
+	"orbweaver/internal/textfile"
 )
 
 // TOMLFile gives flags their values from a TOML file whose keys are the flags' names. An environment variable is
@@ -23,6 +25,9 @@ func ReadTOML(name string) (*TOMLFile, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
+	}
+	if b, err = textfile.Decode(b); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	t := &TOMLFile{name: name}
 	if err := toml.Unmarshal(b, &t.values); err != nil {

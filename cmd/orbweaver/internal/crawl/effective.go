@@ -11,6 +11,7 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine"
+	"orbweaver/internal/textfile"
 	"orbweaver/internal/vfs"
 )
 
@@ -116,6 +117,9 @@ func (k keptSettings) KeepValues(changed map[string]any) error {
 	b, err := os.ReadFile(effectiveFile(k.dir))
 	if err != nil {
 		return err
+	}
+	if b, err = textfile.Decode(b); err != nil { // an operator may have edited it
+		return fmt.Errorf("%s: %w", effectiveFile(k.dir), err)
 	}
 	values := map[string]any{}
 	if err := toml.Unmarshal(b, &values); err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/admission"
@@ -118,21 +117,18 @@ func (s *seedFiles) file(name string, f func(where string, url []byte) error) er
 		defer file.Close()
 		in = file
 	}
-	if strings.HasSuffix(name, ".gz") {
-		z, err := gzip.NewReader(in)
+	buffered := bufio.NewReader(in)
+	in = buffered
+	if magic, err := buffered.Peek(2); err == nil && string(magic) == "\x1f\x8b" {
+		z, err := gzip.NewReader(buffered)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		in = z
 	}
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, 1<<20)
-	for n := 1; lines.Scan(); n++ {
-		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) == 0 || line[0] == '#' {
-			continue
-		}
-		if err := f(fmt.Sprintf("%s:%d", name, n), line); err != nil {
+	lines := admission.ReadSeeds(in)
+	for lines.Scan() {
+		if err := f(fmt.Sprintf("%s:%d", name, lines.Number()), lines.Text()); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"orbweaver/internal/textfile"
 )
 
 // TokenName is the file with the token of a crawl that listens on loopback, within the crawl directory.
@@ -41,12 +43,17 @@ func newToken(dir string) (token string, err error) {
 
 // ReadToken reads a token from the first line of a file.
 func ReadToken(name string) (string, error) {
-	b, err := os.ReadFile(name)
+	f, err := os.Open(name)
 	if err != nil {
 		return "", err
 	}
-	line, _, _ := bytes.Cut(b, []byte("\n"))
-	line = bytes.TrimSpace(line)
+	defer f.Close()
+	lines := textfile.Read(f, tokenMax+1)
+	lines.Scan()
+	if err := lines.Err(); err != nil {
+		return "", err
+	}
+	line := lines.Text()
 	if len(line) < tokenMin || len(line) > tokenMax ||
 		bytes.ContainsFunc(line, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return "", fmt.Errorf(

@@ -35,7 +35,7 @@ func (*urlNormalizeCmd) Help() string {
 func (*urlNormalizeCmd) Run(inv *command.Invocation) error {
 	in, out := command.Lines(inv), bufio.NewWriter(inv.Stdout)
 	for in.Scan() {
-		raw, base, relative := bytes.Cut(in.Bytes(), []byte{'\t'})
+		raw, base, relative := bytes.Cut(in.Raw(), []byte{'\t'})
 		var url []byte
 		var err error
 		if relative {
@@ -91,7 +91,7 @@ func (c *robotsTestCmd) Run(inv *command.Invocation) error {
 	rules := robots.Parse(body, c.Agent)
 	in, out := command.Lines(inv), bufio.NewWriter(inv.Stdout)
 	for in.Scan() {
-		v, err := rules.ExplainURL(in.Bytes())
+		v, err := rules.ExplainURL(in.Raw())
 		if err != nil {
 			fmt.Fprintf(out, "! %s\n", urlx.Reason(err))
 			continue
