@@ -199,11 +199,11 @@ func (r *Record) Page() *parse.Result {
 	return r.state.result
 }
 
-// ContentType returns the media type of Body with its parameters.
+// ContentType returns what the head declares as the type of Body: the values of all fields Content-Type.
 func (r *Record) ContentType() string {
 	switch {
 	case r.Head != nil:
-		return r.Head.Get("Content-Type")
+		return r.Head.List("Content-Type")
 	case r.IsHTTP():
 		return ""
 	}

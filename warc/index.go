@@ -99,7 +99,10 @@ func (r *RecordRead) IndexEntryOf(head *block.Head) (c cdxj.Entry, ok bool) {
 	case r.Type == Revisit:
 		c.MIME = []byte("warc/revisit")
 	case head != nil:
-		c.MIME = []byte(head.Get("Content-Type"))
+		c.MIME = []byte(head.ContentType())
+		if len(c.MIME) == 0 && r.Type == Response {
+			c.MIME = []byte(r.Get("WARC-Identified-Payload-Type"))
+		}
 	case !r.IsHTTP():
 		c.MIME = []byte(r.Get("Content-Type"))
 	}

@@ -48,6 +48,14 @@ type Attempt struct {
 type Exchange struct {
 	Worker      int          // that made it
 	RobotsFault robots.Fault // why this answer leaves the robots.txt unknown
+	Media       Media        // of the response, once the parse worker has looked at it
+}
+
+// Media is the media type of a response: see links.PageType. All is borrowed from the Page or the parse worker.
+type Media struct {
+	Type      []byte
+	IsSniffed bool
+	Invalid   []byte
 }
 
 // Due is when the site and its address may be asked again.

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"sync"
+	"time"
 
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/queued"
 	"orbweaver/internal/outcome"
+	"orbweaver/internal/throttle"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 )
@@ -22,10 +24,11 @@ type Log struct {
 
 	Seeds SeedListener // hears of seeds, after their lines; nil for none. Set it before the first line
 
-	lines  sync.Mutex // guards buf, target and counts
+	lines  sync.Mutex // guards buf, target, counts and types
 	buf    []byte
 	target []byte // of a redirect
 	counts Counts
+	types  throttle.Log
 }
 
 // SeedListener hears what became of seeds.
@@ -45,6 +48,9 @@ func (l *Log) NoteRefusal(url []byte, it *queued.URL, o outcome.Outcome) {
 
 // noteAttempt tells the listener of an attempt at a seed, or at the robots.txt that precedes it.
 func (l *Log) noteAttempt(p *fetch.Page, a *attempt.Attempt) {
+	if len(a.Media.Invalid) > 0 {
+		l.warnOfType(a)
+	}
 	if l.Seeds == nil || !a.Seed && !(a.IsRobots && a.Depth == 0) {
 		return
 	}
@@ -54,6 +60,25 @@ func (l *Log) noteAttempt(p *fetch.Page, a *attempt.Attempt) {
 	}
 	l.Seeds.NoteAttempt(p, a, target)
 }
+
+// warnOfType tells of a Content-Type that is no media type, now and again.
+func (l *Log) warnOfType(a *attempt.Attempt) {
+	l.lines.Lock()
+	n, ok := l.types.Allow(time.Now())
+	l.lines.Unlock()
+	if !ok {
+		return
+	}
+	found := "unknown"
+	if a.Media.IsSniffed {
+		found = string(a.Media.Type)
+	}
+	l.warn("a Content-Type is not a media type: the type was found by the first bytes of the body", "url", clipped(a.URL),
+		"content_type", clipped(a.Media.Invalid), "found", found, "times", n)
+}
+
+// clipped is b as far as it fits into a message.
+func clipped(b []byte) string { return string(b[:min(len(b), 200)]) }
 
 // Counts counts annotations since the log was opened.
 type Counts struct {

@@ -1,7 +1,6 @@
 package crawllog
 
 import (
-	"bytes"
 	"encoding/base32"
 	"fmt"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"orbweaver/engine/parse"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/robots"
+	"orbweaver/internal/mediatype"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 	"orbweaver/warc/cdxj"
@@ -25,6 +25,8 @@ const (
 	notePrerequisite = "prerequisite" // a robots.txt, or a hop of its redirects
 	noteRequeued     = "requeued"     // the URL had this outcome, and is queued again
 	noteRestored     = "restored"     // a final line, made again from the archive
+	noteNoType       = "no-type"      // there is no Content-Type: the type was found by the bytes
+	noteInvalidType  = "bad-type"     // Content-Type is no media type: the same
 )
 
 // outcomeNotAdmitted is in place of an outcome in the line of a seed that did not enter the frontier. It is followed by
@@ -52,8 +54,12 @@ func (l *Log) Attempt(p *fetch.Page, f *attempt.Attempt, encoding coding.Fault, 
 	}
 	b = appendLogHead(b, p.Times.Ended, status, p.PayloadLen, f.URL)
 	b = appendHops(b, f.HopPath, f.Hops, f.IsRobots, f.Via)
-	mime, _, _ := bytes.Cut(p.Head().ContentType(), []byte{';'})
-	if mime = bytes.TrimSpace(mime); p.HeadLen == 0 || len(mime) == 0 {
+	declared := f.Media.Type
+	if declared == nil {
+		declared = p.Head().ContentType()
+	}
+	mime, _ := mediatype.Split(declared)
+	if len(mime) == 0 {
 		mime = []byte("unknown")
 	}
 	longType := len(mime) > cdxj.MediaTypeMax
@@ -88,6 +94,12 @@ func (l *Log) Attempt(p *fetch.Page, f *attempt.Attempt, encoding coding.Fault, 
 	}
 	if note != "" {
 		b = append(append(b, ','), note...)
+	}
+	switch {
+	case f.Media.IsSniffed && len(f.Media.Invalid) > 0:
+		b = append(append(b, ','), noteInvalidType...)
+	case f.Media.IsSniffed:
+		b = append(append(b, ','), noteNoType...)
 	}
 	if encoding != coding.OK {
 		b = append(append(b, ",encoding:"...), encoding.String()...)
@@ -204,8 +216,8 @@ func AppendRestored(dst []byte, p *fetch.Page, r *Restored) []byte {
 	}
 	dst = appendLogHead(dst, r.Date, p.Status, size, r.URL)
 	dst = appendHops(dst, nil, r.Hops, false, nil)
-	mime, _, _ := bytes.Cut(p.Head().ContentType(), []byte{';'})
-	if mime = bytes.TrimSpace(mime); len(mime) == 0 {
+	mime, _ := mediatype.Split(p.Head().ContentType())
+	if len(mime) == 0 {
 		mime = []byte("unknown")
 	}
 	dst = appendWorker(appendPrintable(dst, mime[:min(len(mime), cdxj.MediaTypeMax)]), 0)

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"math"
 	"time"
+
+	"orbweaver/internal/mediatype"
 )
 
 // Head is the head of a response as received: the status line, the fields and the empty line. It is empty if no
@@ -36,8 +38,23 @@ func (h Head) Fields() iter.Seq2[[]byte, []byte] {
 	return fieldsOf(fields)
 }
 
-// ContentType returns the first Content-Type, parameters and all, or nil.
-func (h Head) ContentType() []byte { return h.Value("content-type") }
+// ContentType returns the media type that the fields Content-Type have, with parameters, as package mediatype reads
+// them. It is nil if there is no valid one. It aliases h if there is one field with one valid type.
+func (h Head) ContentType() []byte { return mediatype.Extract(h.DeclaredType()) }
+
+// DeclaredType returns what ContentType reads: the values of all fields Content-Type. It aliases h if there is one.
+func (h Head) DeclaredType() []byte {
+	var all []byte
+	n := 0
+	for value := range h.Values("content-type") {
+		if n++; n == 1 {
+			all = value
+			continue
+		}
+		all = append(append(all[:len(all):len(all)], ", "...), value...)
+	}
+	return all
+}
 
 // Location returns the first Location, or nil.
 func (h Head) Location() []byte { return h.Value("location") }

@@ -26,6 +26,7 @@ type Finder struct {
 
 	textLists textLists
 
+	Type        PageType     // of the page
 	Links       []byte       // see journal.AppendLink
 	Refused     Refused      // references that are no URL we can fetch
 	Userinfo    int          // references with a user or a password, which are left out
@@ -125,12 +126,13 @@ func (l *Finder) Reset() {
 // a robots.txt, so there the answer is of no interest.
 func (l *Finder) Open(from Page) bool {
 	l.Reset()
+	l.identifyOnce(from.Page)
 	if l.O.By == (Filters{}) {
 		return true
 	}
 	r := filter.Response{
 		Status:      from.Page.Status,
-		ContentType: from.Page.Head().ContentType(),
+		ContentType: l.Type.Media,
 		Size:        from.Size,
 		Truncated:   from.IsTruncated,
 	}
@@ -167,6 +169,7 @@ func (l *Finder) Forbids(p *fetch.Page) bool {
 // index leads nowhere.
 func (l *Finder) Scan(url []byte, p *fetch.Page, listed bool) {
 	l.Reset()
+	l.identifyOnce(p)
 	body, fault := p.Decoded(l.Decoder)
 	l.Encoding = fault
 	l.Budget.Open(p.PayloadLen, int64(len(body)))
@@ -179,7 +182,7 @@ func (l *Finder) Scan(url []byte, p *fetch.Page, listed bool) {
 }
 
 func (l *Finder) scanPage(url, body []byte, p *fetch.Page) {
-	res, err := l.scanner.Scan(body, p.Head().ContentType())
+	res, err := l.scanner.Scan(body, l.Type.Media)
 	if err != nil {
 		return // bytes that cannot be read as text have no links
 	}

@@ -76,7 +76,7 @@ func (l *Finder) SitemapsOf(url []byte, p *fetch.Page, o outcome.Outcome, way fi
 // listed takes the links of a sitemap that a browser would show as text or save: a list of URLs, or any that is packed.
 // It says whether the body was one.
 func (l *Finder) listed(url, body []byte, p *fetch.Page) bool {
-	if !l.O.Sitemaps || !isPacked(url, p.Head().ContentType()) && !isList(body, p.Head().ContentType()) {
+	if !l.O.Sitemaps || !isPacked(url, l.Type.Media) && !isList(body, l.Type.Media) {
 		return false
 	}
 	lists := l.textLists.reader

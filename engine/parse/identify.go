@@ -3,6 +3,8 @@ package parse
 import (
 	"bytes"
 	"strings"
+
+	"orbweaver/internal/mediatype"
 )
 
 // identifyMost is how many bytes of a payload are analysed. It is what sniff looks at.
@@ -52,13 +54,16 @@ func (s signature) fits(b []byte) bool {
 
 // AppendMediaType appends the media type of a payload without content encodings, such as text/html, as its first bytes
 // show it. The declared type makes text, XML and unknown formats narrower. It is never taken against the bytes. Nothing
-// is appended without bytes.
+// is appended without bytes. A declared type that is not valid may do so, too, as far as it can be guessed.
 func AppendMediaType(dst, payload, contentType []byte) []byte {
 	if len(payload) == 0 {
 		return dst
 	}
 	start := payload[:min(len(payload), identifyMost)]
 	declared, _ := splitContentType(contentType)
+	if declared == nil {
+		declared = mediatype.Hint(contentType)
+	}
 	if !declared.isName() {
 		declared = nil
 	}

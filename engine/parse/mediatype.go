@@ -1,6 +1,10 @@
 package parse
 
-import "bytes"
+import (
+	"bytes"
+
+	"orbweaver/internal/mediatype"
+)
 
 // sniffed is the format of a body without a declared type.
 const sniffed Format = 255
@@ -8,20 +12,10 @@ const sniffed Format = 255
 // mediaType is the part of a Content-Type before the parameters.
 type mediaType []byte
 
-// splitContentType splits a Content-Type value into media type and charset. Of a very long value only the beginning is
-// read.
+// splitContentType splits a Content-Type value into media type and charset. Both are nil if no part of it is valid.
 func splitContentType(v []byte) (media mediaType, label []byte) {
-	v = trimSpace(v[:min(len(v), 512)])
-	head, params, _ := bytes.Cut(v, []byte(";"))
-	for len(params) > 0 {
-		var one []byte
-		one, params, _ = bytes.Cut(params, []byte(";"))
-		name, value, found := bytes.Cut(one, []byte("="))
-		if found && label == nil && fold(trimSpace(name), "charset") {
-			label = bytes.Trim(trimSpace(value), `"'`)
-		}
-	}
-	return mediaType(trimSpace(head)), label
+	essence, label := mediatype.Split(mediatype.Extract(v))
+	return mediaType(essence), label
 }
 
 func (m mediaType) format() Format {

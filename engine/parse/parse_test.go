@@ -145,7 +145,10 @@ func TestFormats(t *testing.T) {
 		{"", xml, XML, 2},
 		{"image/svg+xml", `<svg xmlns:xlink="x"><a xlink:href="a"/><image xlink:href="b"/></svg>`, XML, 2},
 		{"application/xml", `<!DOCTYPE a [<!ENTITY b "&b;&b;"> ]><a href="x">&b;</a>`, XML, 1},
-		{strings.Repeat("charset=x;", 10_000), html, None, 0},
+		{strings.Repeat("charset=x;", 10_000), html, HTML, 1}, {"html", html, HTML, 1},
+		{"text/html charset=utf-8", html, HTML, 1},
+		{"text/html,text/html", html, HTML, 1}, {"text/html, image/png", html, None, 0},
+		{"image/png,text/html", html, HTML, 1},
 		{"text/xml", `<?xml version="1.0"?><?xml-stylesheet href="a.xsl" type="text/xsl"?><x:y><h:a href="b"/>` +
 			`<h:style>x</h:style><h:img src="c"/></x:y>`, XML, 3},
 		{"application/xhtml+xml", `<html><style>/*<![CDATA[*/ a{b:url(c)} /*]]>*/</style><style><!-- url(no) -->` +

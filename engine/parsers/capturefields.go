@@ -3,6 +3,7 @@ package parsers
 import (
 	"crypto/tls"
 
+	"orbweaver/engine/attempt"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/parse"
 )
@@ -26,10 +27,14 @@ func (m *metadataWriter) appendConnection(dst []byte, p *fetch.Page) []byte {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// appendPayloadType appends the header field with the media type that the payload has by its bytes. body is the payload
+// appendPayloadType appends the header field with the media type that the payload has by its bytes. Without a declared
+// type it is always there, since the index has the type from it. body is the payload
 // without content encodings if the page was searched for links. Other payloads have no field if they have an encoding,
 // or are chunked and too long for memory.
-func appendPayloadType(dst []byte, p *fetch.Page, body []byte) []byte {
+func appendPayloadType(dst []byte, p *fetch.Page, a *attempt.Attempt, body []byte) []byte {
+	if a.Media.IsSniffed {
+		return append(append(append(dst, "WARC-Identified-Payload-Type: "...), a.Media.Type...), "\r\n"...)
+	}
 	if len(body) == 0 && len(p.Head().Value("content-encoding")) == 0 {
 		switch _, rest := p.Rest(); {
 		case rest == 0:
@@ -41,7 +46,7 @@ func appendPayloadType(dst []byte, p *fetch.Page, body []byte) []byte {
 	if len(body) == 0 || p.PayloadLen == 0 || !p.HasHead() {
 		return dst
 	}
-	declared := p.Head().ContentType()
+	declared := p.Head().DeclaredType()
 	field := append(dst, "WARC-Identified-Payload-Type: "...)
 	value := len(field)
 	field = parse.AppendMediaType(field, body, declared)

@@ -54,6 +54,9 @@ func (x *extractor) extract(p, content *fetch.Page, a *attempt.Attempt) {
 	}
 	x.Reset()
 	x.isParsed, x.isPartly = false, false
+	if x.Identify(content); content == p {
+		a.Media = attempt.Media{Type: x.Type.Media, IsSniffed: x.Type.IsSniffed, Invalid: x.Type.Invalid}
+	}
 	way := filter.Way{Depth: a.Depth, Embeds: a.Embeds, Hops: a.Redirects}
 	switch {
 	case a.IsRobots:

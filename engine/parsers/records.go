@@ -1,7 +1,6 @@
 package parsers
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
@@ -12,6 +11,7 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/otherarchives"
+	"orbweaver/internal/mediatype"
 	"orbweaver/internal/outcome"
 	"orbweaver/warc"
 )
@@ -133,7 +133,7 @@ func (b *recordBuilder) stores(content *fetch.Page, a *attempt.Attempt, plan *re
 		return true
 	}
 	return filtered.Keeps(a.URL, filter.Way{Depth: a.Depth, Embeds: a.Embeds, Hops: a.Redirects}, &filter.Response{
-		Status: content.Status, ContentType: content.Head().ContentType(), Size: content.PayloadLen,
+		Status: content.Status, ContentType: typeOf(content, plan.isUnchanged, a), Size: content.PayloadLen,
 		Truncated: content.Truncation != fetch.NotTruncated, Duplicate: plan.isRevisit || plan.isUnchanged, Via: a.Via,
 	})
 }
@@ -186,13 +186,13 @@ const mediaBytes = "application/octet-stream"
 
 // fillResponse makes the response record, as if the payload were new.
 func (b *recordBuilder) fillResponse(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
-	mime, _, _ := bytes.Cut(p.Head().ContentType(), []byte{';'})
+	mime, _ := mediatype.Split(typeOf(p, false, a))
 	b.lines = b.metadata.appendConnection(b.lines[:0], p)
 	if !plan.isRevisit && !plan.isUnchanged {
-		b.lines = appendPayloadType(b.lines, p, b.metadata.links.Body)
+		b.lines = appendPayloadType(b.lines, p, a, b.metadata.links.Body)
 	}
 	b.lines = b.near.appendFields(b.metadata.appendExchange(b.lines, p, a))
-	b.index = warc.IndexInfo{Status: p.Status, MIME: bytes.TrimSpace(mime), SimHash: b.near.simHash()}
+	b.index = warc.IndexInfo{Status: p.Status, MIME: mime, SimHash: b.near.simHash()}
 	b.response = warc.Record{
 		Type: warc.Response, Date: p.Times.Started, TargetURI: a.URL, IP: p.Connection.Remote.Addr(), Index: &b.index,
 		Lines: b.lines, Truncated: truncation(p.Truncation), Block: append(b.response.Block[:0], p.Raw),

@@ -163,9 +163,10 @@ func TestCaptureFields(t *testing.T) {
 		}
 		return p
 	}
+	none := new(attempt.Attempt)
 	f := func(p *fetch.Page, body, want string) {
 		t.Helper()
-		got := string(appendPayloadType(w.appendConnection(nil, p), p, []byte(body)))
+		got := string(appendPayloadType(w.appendConnection(nil, p), p, none, []byte(body)))
 		if got != strings.ReplaceAll(want, "|", "\r\n") {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -188,7 +189,7 @@ func TestCaptureFields(t *testing.T) {
 		"WARC-Identified-Payload-Type: application/pdf|")
 	var b []byte
 	if n := testing.AllocsPerRun(100, func() {
-		b = appendPayloadType(w.appendConnection(b[:0], p), p, nil)
+		b = appendPayloadType(w.appendConnection(b[:0], p), p, none, nil)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -199,8 +200,9 @@ func BenchmarkCaptureFields(b *testing.B) {
 	p, _ := fetch.Stored([]byte("http://a.test/"),
 		[]byte("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<!DOCTYPE html>\n<html><title>a</title>"))
 	var dst []byte
+	none := new(attempt.Attempt)
 	b.ReportAllocs()
 	for b.Loop() {
-		dst = appendPayloadType(w.appendConnection(dst[:0], p), p, p.Payload())
+		dst = appendPayloadType(w.appendConnection(dst[:0], p), p, none, p.Payload())
 	}
 }

@@ -210,7 +210,7 @@ func (w *Worker) count(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
 		return
 	}
 	if p.HasHead() {
-		n.CountAnswer(counters.MediaTypeOf(p.Head().ContentType()), outcome.IsPageStatus(p.Status), a.Depth)
+		n.CountAnswer(counters.MediaTypeOf(typeOf(p, false, a)), outcome.IsPageStatus(p.Status), a.Depth)
 	}
 	if w.near.isNear {
 		n.NearDuplicates.Add(1)
@@ -235,6 +235,14 @@ func (w *Worker) count(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
 		n.PagesStored.Add(1)
 		n.RequisitesStored.Add(isRequisite)
 	}
+}
+
+// typeOf is the media type of a response. isStored says that it is the stored page to which the response refers.
+func typeOf(p *fetch.Page, isStored bool, a *attempt.Attempt) []byte {
+	if !isStored && a.Media.Type != nil {
+		return a.Media.Type
+	}
+	return p.Head().ContentType()
 }
 
 // admitLinks offers the links that were found.

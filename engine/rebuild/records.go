@@ -23,7 +23,7 @@ import (
 // recordReading is the first reading of the archive: it repairs the files and notes what they hold.
 type recordReading struct {
 	*rebuilder
-	finder     *links.Finder // for its decoder
+	finder     *links.Finder // for its decoder, and the types of pages
 	repeatable uint64        // number of attempts after which a crawl may try again
 	crawlDelay time.Duration // the longest one
 	depths     depths
@@ -200,7 +200,8 @@ func (r *recordReading) countPage(c *storedCapture) {
 		r.depths.notePage(c.rec.ID)
 	}
 	if c.Page != nil {
-		r.Journal.Count.CountAnswer(counters.MediaTypeOf(c.Page.Head().ContentType()), false, 0)
+		r.finder.Identify(c.Page)
+		r.Journal.Count.CountAnswer(counters.MediaTypeOf(r.finder.Type.Media), false, 0)
 	}
 	if c.rec.Type == warc.Revisit && c.rec.Get("WARC-Profile") == warc.ProfileNotModified {
 		r.Journal.Count.PagesUnchanged.Add(1)

@@ -259,7 +259,7 @@ func (r *recordReader) readMain(e *journal.Entry, rec *record, main *warc.Record
 	}
 	if ok {
 		rec.addLine(e, page, isResponse)
-		rec.mediaType = counters.MediaTypeOf(page.Head().ContentType())
+		rec.mediaType = counters.MediaTypeOf(r.typeOf(page))
 	}
 	if ok && busy {
 		rec.wait = namedWait(page, rec.date)
@@ -269,6 +269,12 @@ func (r *recordReader) readMain(e *journal.Entry, rec *record, main *warc.Record
 	}
 	rec.response, rec.digest, rec.hasDigest = true, page.Digest, main.Get("WARC-Payload-Digest") != ""
 	return page, nil
+}
+
+// typeOf is the media type of a response.
+func (r *recordReader) typeOf(page *fetch.Page) []byte {
+	r.links.Identify(page)
+	return r.links.Type.Media
 }
 
 // namedWait is the Retry-After of a response that began at a time; 0 for none.

@@ -58,6 +58,7 @@ var globalTables = map[string]string{
 	"engine/parse.wideCodings":         "how East Asia's character sets are built",
 	"engine/robots.classes":            "classes of octets",
 	"engine/robots.faultTexts":         "what is said of each fault",
+	"internal/mediatype.tokens":        "classes of octets",
 	"internal/urlx.hostProfile":        "the IDNA profile",
 	"internal/urlx.octets":             "classes of octets",
 	"tools/realsite.cssPart":           "a pattern",

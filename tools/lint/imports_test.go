@@ -8,7 +8,7 @@ import (
 
 // base is what every package of level 1 and above may use: level 0.
 const base = "internal/urlx internal/outcome internal/invariants internal/mpmc internal/notify internal/throttle " +
-	"internal/vfs internal/extsort internal/options"
+	"internal/vfs internal/extsort internal/options internal/mediatype"
 
 // components and parts are level 1. The components are libraries of their own; the parts live under the engine.
 const (
@@ -53,6 +53,7 @@ var importTable = []struct{ importer, may string }{
 	{"internal/inflate", ""},
 	{"internal/jsontext", ""},
 	{"internal/simhash", ""},
+	{"internal/mediatype", ""},
 	{"internal/words", ""},
 	{"internal/textfile", ""},
 	{"internal/mpmc", "internal/invariants"},

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+
+	"orbweaver/internal/mediatype"
 )
 
 // HeadMax is the length in bytes of the longest head that a caller should parse.
@@ -36,6 +38,24 @@ func (h *Head) Get(name string) string {
 	}
 	return ""
 }
+
+// List returns the values of all fields of this name, joined by ", "; empty if there is none.
+func (h *Head) List(name string) string {
+	list, n := "", 0
+	for i := range h.Fields {
+		if f := &h.Fields[i]; strings.EqualFold(f.Name, name) {
+			if n++; n > 1 {
+				list += ", "
+			}
+			list += f.Value
+		}
+	}
+	return list
+}
+
+// ContentType returns the media type that the fields Content-Type have, with parameters, as package mediatype reads
+// them; empty if none is valid.
+func (h *Head) ContentType() string { return string(mediatype.Extract([]byte(h.List("Content-Type")))) }
 
 // Chunked reports whether the body is chunked.
 func (h *Head) Chunked() bool {

@@ -198,7 +198,7 @@ func (p *Page) readHead() error {
 	if err != nil {
 		return err
 	}
-	p.Head, p.Body, p.Encoding = *head, body, head.Get("Content-Encoding")
+	p.Head, p.Body, p.Encoding = *head, body, head.List("Content-Encoding")
 	return nil
 }
 

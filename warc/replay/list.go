@@ -188,7 +188,7 @@ func (h *Handler) holdsPage(r *http.Request, c *lookup.Capture) bool {
 		return false
 	}
 	defer page.Close() //nolint:errcheck // it was only read
-	kind := page.Head.Get("Content-Type")
+	kind := page.Head.ContentType()
 	if kind == "" {
 		body, done, err := coding.Decode(page.Body, page.Encoding)
 		if err != nil {

@@ -30,7 +30,7 @@ func (h *Handler) send(w http.ResponseWriter, r *http.Request, t target, p *look
 	if status/100 == 3 || status == http.StatusNoContent || status == http.StatusResetContent {
 		status = http.StatusOK // a browser would show nothing of it
 	}
-	kind := p.Head.Get("Content-Type")
+	kind := p.Head.ContentType()
 	if p.Head.Status == 0 { // a record that is no HTTP message
 		kind = string(p.Source.MIME)
 	}

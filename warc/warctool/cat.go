@@ -151,7 +151,7 @@ func copyPayload(out io.Writer, rec *warc.RecordRead, o CatOptions) error {
 		body = payload
 		if o.Decode {
 			var done func()
-			if body, done, err = coding.Decode(payload, head.Get("Content-Encoding")); err != nil {
+			if body, done, err = coding.Decode(payload, head.List("Content-Encoding")); err != nil {
 				return fmt.Errorf("warc: record at %d: %w", rec.Offset, err)
 			}
 			defer done()

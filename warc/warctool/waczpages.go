@@ -150,7 +150,7 @@ func (p *packer) scan(from io.Reader, o warc.ReaderOptions, do func(*warc.Record
 		if head == nil || head.Status != http200 {
 			return nil
 		}
-		said := cdxj.MediaType([]byte(head.Get("Content-Type")))
+		said := cdxj.MediaType([]byte(head.ContentType()))
 		kind := string(said)
 		if kind == "" {
 			kind = rec.Get("WARC-Identified-Payload-Type")
@@ -173,13 +173,13 @@ func (p *packer) title(at place, head *block.Head, payload io.Reader) {
 	if p.o.TitleOf == nil {
 		return
 	}
-	body, done, err := coding.Decode(payload, head.Get("Content-Encoding"))
+	body, done, err := coding.Decode(payload, head.List("Content-Encoding"))
 	if err != nil {
 		return
 	}
 	defer done()
 	text, _ := io.ReadAll(io.LimitReader(body, titleBytes)) // a damaged page may have its title
-	title := strings.Join(strings.Fields(p.o.TitleOf(text, []byte(head.Get("Content-Type")))), " ")
+	title := strings.Join(strings.Fields(p.o.TitleOf(text, []byte(head.List("Content-Type")))), " ")
 	if title == "" {
 		return
 	}
