@@ -43,7 +43,7 @@ type Crawl struct {
 	Traps    *traps.Detector
 
 	Rules    *atomic.Pointer[Rules]
-	Parsed   *fpcache.Cache // payloads whose links were taken, by directory
+	Parsed   *fpcache.Cache // pages whose links were taken: see extractor.parsedKey
 	HashSeed uint64         // seed of fingerprints
 	Faults   *FaultFiles
 	Metadata MetadataOptions

@@ -2,6 +2,7 @@ package parsers
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 
 	"github.com/zeebo/xxh3"
@@ -100,18 +101,20 @@ func (x *extractor) parse(p *fetch.Page, a *attempt.Attempt) {
 	}
 	// The follow filter may look at more than the payload and the directory.
 	if p.Complete && x.O.By.Follow == nil {
-		x.key = x.parsedKey(p, a.URL)
+		x.key = x.parsedKey(p, a)
 		if x.crawl.Parsed.Seen(x.key) {
 			x.crawl.Journal.Count.Unparsed.Add(1)
 			return
 		}
-		x.isParsed = true
+		x.isParsed = x.scan(p, a)
+		return
 	}
 	x.scan(p, a)
 }
 
-// scan parses the payload. A panic in the parser is a bug, but one hostile page must not end the crawl.
-func (x *extractor) scan(p *fetch.Page, a *attempt.Attempt) {
+// scan parses the payload. A panic in the parser is a bug, but one hostile page must not end the crawl. The result is
+// false after a panic: then the page was not searched.
+func (x *extractor) scan(p *fetch.Page, a *attempt.Attempt) (isSearched bool) {
 	count := &x.crawl.Journal.Count
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -128,6 +131,7 @@ func (x *extractor) scan(p *fetch.Page, a *attempt.Attempt) {
 	if x.Encoding != coding.OK {
 		count.BadEncodings.Add(1)
 	}
+	return true
 }
 
 // EachAddress calls f for each link of the last Page. It implements novelty.Addresses.
@@ -149,17 +153,32 @@ func (x *extractor) annotate(note string) string {
 	return x.Budget.Annotate(note)
 }
 
-// noteParsed notes that the links of the last Page have been admitted.
+// noteParsed notes that the links of the last Page have been admitted, unless some were taken out of a near-duplicate.
 func (x *extractor) noteParsed() {
-	if x.isParsed {
+	if x.isParsed && x.NearSkipped == 0 {
 		x.crawl.Parsed.Put(x.key)
 	}
 }
 
-// parsedKey identifies what the links of a page depend on: its payload, and its URL without query, against which
-// references are resolved. The same payload in another directory has other links.
-func (x *extractor) parsedKey(p *fetch.Page, url []byte) xxh3.Uint128 {
-	base, _, _ := bytes.Cut(url, []byte{'?'})
-	x.scratch = append(append(x.scratch[:0], p.Digest[:]...), base...)
-	return urlx.Fingerprint(x.crawl.HashSeed, x.scratch)
+// parsedKey identifies all that the links of a page and their admission depend on: its payload and how it is encoded,
+// its media type and character set, its URL without query, against which references are resolved, and its distance from
+// a seed. So the same payload in another directory, or under another type, is searched again.
+func (x *extractor) parsedKey(p *fetch.Page, a *attempt.Attempt) xxh3.Uint128 {
+	base, _, _ := bytes.Cut(a.URL, []byte{'?'})
+	b := append(append(x.scratch[:0], p.Digest[:]...), base...)
+	b = append(append(b, '\n'), x.Type.Media...)
+	for _, name := range [...]string{"content-encoding", "transfer-encoding"} {
+		for value := range p.Head().Values(name) {
+			b = append(append(b, '\n'), value...)
+		}
+	}
+	b = binary.AppendUvarint(binary.AppendUvarint(append(b, 0), uint64(a.Depth)), uint64(a.Embeds))
+	if a.Speculative {
+		b = append(b, 's')
+	}
+	if a.ListedByIndex {
+		b = append(b, 'l')
+	}
+	x.scratch = b
+	return urlx.Fingerprint(x.crawl.HashSeed, b)
 }

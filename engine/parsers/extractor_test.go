@@ -1,0 +1,94 @@
+package parsers
+
+import (
+	"fmt"
+	"log/slog"
+	"testing"
+
+	"orbweaver/engine/attempt"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/journal"
+	"orbweaver/engine/links"
+	"orbweaver/engine/neardup"
+	"orbweaver/engine/parse"
+	"orbweaver/engine/queued"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/sha1pair"
+	"orbweaver/internal/vfs"
+	"orbweaver/sieve/fpcache"
+)
+
+// memoRig is an extractor that remembers what it has searched.
+type memoRig struct{ *extractor }
+
+func newMemoRig() memoRig {
+	return memoRig{newExtractor(&Crawl{
+		Near: neardup.None{}, Rules: inForce(Rules{Links: links.Options{Sitemaps: true}}), Parsed: fpcache.New(1<<16, 1),
+		Journal: journal.NewStore(), Faults: NewFaultFiles(vfs.NewMem(1), "faults", slog.New(slog.DiscardHandler)),
+	})}
+}
+
+// search extracts the links of an answer, as a parse worker does, and returns how many there are.
+func (g memoRig) search(t *testing.T, a attempt.Attempt, fields, body string) (found int) {
+	t.Helper()
+	answer := fmt.Appendf(nil, "HTTP/1.1 200 OK\r\n%sContent-Length: %d\r\n\r\n%s", fields, len(body), body)
+	p, ok := fetch.Stored(a.URL, answer)
+	if !ok {
+		t.Fatal("no page")
+	}
+	p.Sum(sha1pair.NewHasher())
+	a.Outcome = outcome.OK
+	g.extract(p, p, &a)
+	if err := journal.EachLink(g.Links, func(parse.Kind, []byte) { found++ }); err != nil {
+		t.Fatal(err)
+	}
+	g.noteParsed()
+	return found
+}
+
+// The same bytes have other links under another type, character set, coding, address or distance. Nothing but the same
+// page is passed over.
+func TestExtractor_theSameBytesAreSearchedAgainIfAnythingElseDiffers(t *testing.T) {
+	const body, html = "<a href=x>1</a>", "Content-Type: text/html\r\n"
+	g := newMemoRig()
+	page := func(url string) attempt.Attempt { return attempt.Attempt{URL: []byte(url)} }
+	deep := page("http://a.test/p")
+	deep.Hops = queued.Hops{Depth: 3}
+	listed := page("http://a.test/p")
+	listed.ListedByIndex = true
+	for _, c := range []struct {
+		what   string
+		a      attempt.Attempt
+		fields string
+		want   int
+	}{
+		{"as text", page("http://a.test/p?view=raw"), "Content-Type: text/plain\r\n", 0},
+		{"as HTML", page("http://a.test/p"), html, 1},
+		{"again", page("http://a.test/p"), html, 0},
+		{"with another query", page("http://a.test/p?a"), html, 0},
+		{"in another character set", page("http://a.test/p"), "Content-Type: text/html;charset=gbk\r\n", 1},
+		{"with a coding", page("http://a.test/p"), html + "Content-Encoding: gzip\r\n", 1},
+		{"at another address", page("http://a.test/q"), html, 1},
+		{"deeper", deep, html, 1},
+		{"named by an index of sitemaps", listed, html, 1},
+		{"in two lines", page("http://a.test/p"), "Content-Type: text/plain\r\n" + html, 0},
+	} {
+		if n := g.search(t, c.a, c.fields, body); n != c.want {
+			t.Errorf("%s: %d links, want %d", c.what, n, c.want)
+		}
+	}
+}
+
+// A page at which the parser failed was not searched: the same page is searched again.
+func TestExtractor_aPageThatWasNotSearchedIsNotNoted(t *testing.T) {
+	g := newMemoRig()
+	a := attempt.Attempt{URL: []byte("http://a.test/p")}
+	const body, html = "<a href=x>1</a>", "Content-Type: text/html\r\n"
+	g.Decoder = nil // the next page makes the parser fail
+	if n := g.search(t, a, html, body); n != 0 || g.crawl.Journal.Count.ParseFaults.Load() != 1 {
+		t.Fatalf("%d links, %d faults of the parser", n, g.crawl.Journal.Count.ParseFaults.Load())
+	}
+	if n := g.search(t, a, html, body); n != 1 {
+		t.Errorf("%d links after the fault", n)
+	}
+}
