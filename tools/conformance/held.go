@@ -14,6 +14,9 @@ robots-google 73 of 73
 robots-parts 34 of 34
 charset-jsdom 16 of 16
 charset-html5lib 83 of 84
+mime 72 of 72
+mime-generated 881 of 881
+mime-fetch 32 of 32
 html5lib 6810 of 6810
 soup 100000 of 100000
 psl 75 of 77

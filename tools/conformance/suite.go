@@ -51,6 +51,15 @@ func suites() []suite {
 		},
 		{"charset-html5lib", "`encoding/**`: the same", html5lib, false, "", encodingTests},
 		{
+			"mime", "`mime-types.json`: a media type is parsed and written, and its charset is the character set of a page", wpt,
+			false, "inputs with characters that no header field can have", mediaTypes("mimesniff/mime-types.json"),
+		},
+		{
+			"mime-generated", "`generated-mime-types.json`: the same for each byte", wpt, false, "",
+			mediaTypes("mimesniff/generated-mime-types.json"),
+		},
+		{"mime-fetch", "`content-types.json`: the type of several fields, and of lists", wpt, false, "", typesOfFields},
+		{
 			"html5lib",
 			"`tokenizer/*.test`: each input, in eight settings for most, gives the links that the tokenizer of " +
 				"golang.org/x/net/html gives",
