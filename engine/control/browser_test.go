@@ -4,6 +4,7 @@ package control
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,8 +31,11 @@ import (
 	"orbweaver/engine/doctor"
 	"orbweaver/engine/hosts"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/limits"
+	"orbweaver/engine/logreport"
 	"orbweaver/engine/operator"
 	"orbweaver/engine/report"
+	"orbweaver/internal/vfs"
 )
 
 // browserCheck is the directory of the program that drives the browser.
@@ -61,7 +65,8 @@ func (b *browsed) Report() report.Report {
 		state = lifecycle.Paused
 	}
 	return report.Report{
-		State: state, Waiting: "politeness: " + markup,
+		State: state, Waiting: "politeness: " + markup, Dir: "/crawls/" + markup,
+		Limits:     report.Limits{InForce: limits.InForce{MaxPages: 10_000}, MaxDepth: -1},
 		Reported:   counters.Reported[int64]{PagesStored: b.pages, URLsFound: 1234567, URLsAdmitted: 89012, Attempts: 4321},
 		URLsQueued: 76543, HostsKnown: 10_001, IPsKnown: 99, RobotsDenied: 7, Checkpoints: 3,
 		Outcomes: map[string]int64{"ok": b.pages, markup: 5}, Statuses: map[string]int64{"200": 12},
@@ -203,11 +208,52 @@ func (*browsed) AnswerQuestion(_ context.Context, name string, values map[string
 			m.Fault = "a rule for a range of addresses would not fit the names that resolve into it"
 		}
 		return m, nil
+	case "seeds":
+		failed := logreport.Seed{URL: "http://" + markup, State: logreport.SeedFailed, Outcome: "refused", WaitsFor: markup}
+		return logreport.SeedList{
+			Matching: 1, States: map[logreport.SeedState]int{failed.State: 1}, Seeds: []logreport.Seed{failed},
+		}, nil
+	case "failures":
+		return logreport.FailureList{Failures: []logreport.Failure{
+			{Time: "2026-11-25T20:00:00.000Z", URL: "http://" + markup, Outcome: "reset", Page: "http://a.test/"},
+		}}, nil
 	case "explain":
 		attempt := map[string]any{"time": "2026-11-25T20:00:00Z", "outcome": markup, "status": 200, "size": 12, "final": true}
 		return map[string]any{"verdict": "fetched: " + markup, "via": markup, "attempts": []any{attempt}}, nil
 	}
-	return operator.Active{Exchanges: []operator.Exchange{}}, nil
+	return operator.Active{Exchanges: []operator.Exchange{{
+		URL: "http://a.test/video.mp4", Kind: "page", Age: 10, Received: 10 << 20, Length: 40 << 20,
+	}}}, nil
+}
+
+// endedPages serves the pages of a crawl that has ended, until the end of the test, and returns their address with a
+// login.
+func endedPages(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	last := report.Report{State: lifecycle.Finished, Reason: "complete", Written: "2026-01-01T00:00:00Z"}
+	if err := report.Write(vfs.Disk(), dir, last); err != nil {
+		t.Fatal(err)
+	}
+	writeLog(t, dir, "http://no.test/",
+		"2026-01-01T00:00:00.000Z    -1  - http://no.test/ - - unknown #000 - - - name-not-found\n")
+	var login string
+	s, err := ListenPages(t.Context(), Pages{
+		Options: Options{
+			Address: "127.0.0.1:0", History: HistoryFile{FS: vfs.Disk(), Name: filepath.Join(dir, "history"), Crawl: dir},
+		},
+		Crawl:    Dial("unix:"+filepath.Join(dir, "no-socket"), ""),
+		NewLogin: func(addr, code string) { login = cmp.Or(login, "http://"+addr+"/#login="+code) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return login
 }
 
 // TestBrowser_stories does with the dashboard what people do, in Chromium. `make dashboard` installs what it needs.
@@ -244,7 +290,7 @@ func TestBrowser_stories(t *testing.T) {
 	}))
 	defer proxy.Close()
 	check := exec.CommandContext(
-		t.Context(), "node", "dashboard.mjs", "http://"+address, secret, proxy.URL+"/crawls/one",
+		t.Context(), "node", "dashboard.mjs", "http://"+address, secret, proxy.URL+"/crawls/one", endedPages(t),
 	)
 	check.Dir = browserCheck
 	check.Stderr = os.Stderr

@@ -2,13 +2,16 @@ package control
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"time"
 
 	"orbweaver/engine/control/dashboard"
 	"orbweaver/engine/history"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/logreport"
 	"orbweaver/engine/report"
 )
 
@@ -33,6 +36,15 @@ func (e endedCrawl) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		live.Now(w, r)
 	case "/history":
 		live.History(w, r)
+	case "/seeds":
+		list, err := e.seeds(r.Context(), r.URL.Query())
+		answerOrRefuse(w, list, err)
+	case "/failures":
+		list, err := logreport.ListFailures(r.Context(), e.files.FS, e.files.Crawl, failuresShown)
+		answerOrRefuse(w, list, err)
+	case "/reports":
+		tops, err := logreport.ReadTops(e.files.FS, e.files.Crawl, rowsShown)
+		answerOrRefuse(w, Reports{tops}, err)
 	case "/events":
 		ctx, cancel := context.WithTimeout(r.Context(), endedEvents)
 		defer cancel()
@@ -41,6 +53,48 @@ func (e endedCrawl) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the crawl has ended: the overview shows its last state, 'orbweaver report' and 'orbweaver view' more",
 			http.StatusBadGateway)
 	}
+}
+
+// How much an ended crawl answers.
+const (
+	failuresShown = 20
+	rowsShown     = 20 // of each report
+)
+
+// Reports are the first rows of the reports of a crawl that has ended.
+type Reports struct {
+	Reports []logreport.Top `json:"reports"`
+}
+
+// seeds answers as a running crawl does.
+func (e endedCrawl) seeds(ctx context.Context, values map[string][]string) (logreport.SeedList, error) {
+	of := func(name string) string {
+		if all := values[name]; len(all) > 0 {
+			return all[0]
+		}
+		return ""
+	}
+	q := logreport.SeedQuery{
+		Sort: logreport.SeedOrder(of("sort")), State: logreport.SeedState(of("state")),
+		Outcome: of("outcome"), Suffix: of("suffix"), Owner: func([]byte) string { return "" },
+	}
+	if text := of("limit"); text != "" {
+		limit, err := strconv.Atoi(text)
+		if err != nil {
+			return logreport.SeedList{}, fmt.Errorf("limit: %.100q is no number", text)
+		}
+		q.Limit = limit
+	}
+	return logreport.ListSeeds(ctx, e.files.FS, e.files.Crawl, q)
+}
+
+// answerOrRefuse answers with a value, or with the error that there is instead.
+func answerOrRefuse(w http.ResponseWriter, v any, err error) {
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	answer(w, v)
 }
 
 // live reads the files of the crawl; false if there is no report.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"orbweaver/engine/history"
 	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/logreport"
 	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 )
@@ -28,6 +30,8 @@ func TestListenPages_showTheLastStateOfACrawlThatHasEnded(t *testing.T) {
 		if err := report.Write(vfs.Disk(), dir, last); err != nil {
 			t.Fatal(err)
 		}
+		writeLog(t, dir, "http://no.test/",
+			"2026-01-01T00:00:00.000Z    -1  - http://no.test/ - - unknown #000 - - - name-not-found\n")
 		var codes []string
 		s, err := ListenPages(t.Context(), Pages{
 			Options: Options{
@@ -52,6 +56,15 @@ func TestListenPages_showTheLastStateOfACrawlThatHasEnded(t *testing.T) {
 		if status, text := v.read(http.MethodGet, "/history?span=1h", ""); status != http.StatusOK {
 			t.Errorf("/history: %d %.300s", status, text)
 		}
+		for path, want := range map[string]string{
+			"/seeds?sort=state": `"url":"http://no.test/","state":"failed","outcome":"name-not-found"`,
+			"/failures":         `"url":"http://no.test/","outcome":"name-not-found"`,
+			"/reports":          `"report":"errors","columns":["outcome","host","urls","example"]`,
+		} {
+			if status, text := v.read(http.MethodGet, path, ""); status != http.StatusOK || !strings.Contains(text, want) {
+				t.Errorf("%s: %d %.500s", path, status, text)
+			}
+		}
 		events := v.send(http.MethodGet, "/events", "")
 		if line, err := bufio.NewReader(events.Body).ReadString('\n'); err != nil || line != "id: 1\n" {
 			t.Errorf("/events: %q, %v", line, err)
@@ -64,5 +77,21 @@ func TestListenPages_showTheLastStateOfACrawlThatHasEnded(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// writeLog writes crawl.log and the seeds of a crawl in dir, and its reports.
+func writeLog(t *testing.T, dir, seeds, log string) {
+	t.Helper()
+	for name, text := range map[string]string{"logs/crawl.log": log, "frontier/seeds": seeds} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := logreport.Write(t.Context(), vfs.Disk(), dir, logreport.Options{}); err != nil {
+		t.Fatal(err)
 	}
 }

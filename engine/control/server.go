@@ -237,6 +237,7 @@ func newHandler(crawl Crawl, o Options, live *dashboard.Live) http.Handler {
 	mux.HandleFunc("GET /queue", h.answerQuestion("queue"))
 	mux.HandleFunc("GET /seeds", h.answerQuestion("seeds"))
 	mux.HandleFunc("GET /active", h.answerQuestion("active"))
+	mux.HandleFunc("GET /failures", h.answerQuestion("failures"))
 	mux.HandleFunc("GET /doctor", h.answerQuestion("doctor"))
 	mux.HandleFunc("GET /match", h.answerQuestion("match"))
 	mux.HandleFunc("GET /explain", h.answerQuestion("explain"))

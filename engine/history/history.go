@@ -73,6 +73,17 @@ func (h *History) Query(from, to int64, points int) Series {
 	return h.minutes.within(from, to, points)
 }
 
+// begin is the time of the first sample; far in the future if there is none.
+func (h *History) begin() int64 {
+	begin := int64(math.MaxInt32)
+	for _, r := range []*ring{&h.seconds, &h.minutes} {
+		if r.count > 0 {
+			begin = min(begin, r.times[r.first])
+		}
+	}
+	return begin
+}
+
 // MarshalJSON writes each value with six digits.
 func (p Points) MarshalJSON() ([]byte, error) {
 	b := []byte{'['}

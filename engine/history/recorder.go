@@ -181,6 +181,18 @@ func (r *Recorder) Query(span time.Duration, points int) Series {
 	return r.history.Query(to-int64(span.Seconds()), to, points)
 }
 
+// QueryAll returns all that is known, as at most so many points.
+func (r *Recorder) QueryAll(points int) Series {
+	r.mu.Lock()
+	begin := r.history.begin()
+	r.mu.Unlock()
+	to := time.Now()
+	if !r.options.Ended.IsZero() {
+		to = r.options.Ended
+	}
+	return r.Query(max(to.Sub(time.Unix(begin, 0)), time.Minute), points)
+}
+
 // write replaces the file.
 func (r *Recorder) write() {
 	if r.options.File == "" {

@@ -56,6 +56,28 @@ func TestRecorder_knowsRates(t *testing.T) {
 	})
 }
 
+// All that is known of a crawl that has ended is what its samples are of, however long it rested between two runs.
+func TestRecorder_allIsFromTheFirstSample(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fsys, begin := vfs.NewMem(1), time.Now()
+		o := Options{FS: fsys, File: "history", Report: steady(1000, -1), Log: slog.New(slog.DiscardHandler)}
+		recording(t, o, time.Minute)
+		time.Sleep(20 * time.Minute)
+		recording(t, o, time.Minute)
+		o.Ended = time.Now()
+		time.Sleep(48 * time.Hour)
+		s := Open(o).QueryAll(100)
+		from, to := time.Unix(s.From, 0), time.Unix(s.From+s.Step*int64(len(s.Series["urls_queued"])-1), 0)
+		off := max(from.Sub(begin).Abs(), to.Sub(o.Ended).Abs())
+		if off > time.Minute {
+			t.Errorf("from %v to %v, not from %v to %v", from, to, begin, o.Ended)
+		}
+		if s := Open(Options{Ended: o.Ended}).QueryAll(100); len(s.Series["urls_queued"]) == 0 {
+			t.Errorf("of nothing: %+v", s)
+		}
+	})
+}
+
 // The end is where the queue is empty, if it goes on shrinking as it did.
 func TestRecorder_estimatesTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orbweaver/engine/hosts"
+	"orbweaver/engine/logreport"
 )
 
 // ErrQuestion says that a question or its parameters are wrong.
@@ -23,13 +24,15 @@ type question struct {
 // questions are what an operator may ask, by name. engine/control has an endpoint for each.
 func questions() map[string]question {
 	return map[string]question{
-		"hosts":   {[]string{"sort", "suffix", "state", "limit"}, (*Operator).hostList},
-		"queue":   {[]string{"host", "limit"}, (*Operator).hostQueues},
-		"seeds":   {[]string{"sort", "state", "outcome", "suffix", "limit"}, listSeeds},
-		"active":  {[]string{"limit"}, (*Operator).active},
-		"doctor":  {nil, (*Operator).diagnose},
-		"match":   {[]string{"rule"}, (*Operator).matchRule},
-		"explain": {[]string{"url", "whole-log"}, explainURL},
+		"hosts":  {[]string{"sort", "suffix", "state", "limit"}, (*Operator).hostList},
+		"queue":  {[]string{"host", "limit"}, (*Operator).hostQueues},
+		"seeds":  {[]string{"sort", "state", "outcome", "suffix", "limit"}, listSeeds},
+		"active": {[]string{"limit"}, (*Operator).active},
+
+		"failures": {[]string{"limit"}, (*Operator).failures},
+		"doctor":   {nil, (*Operator).diagnose},
+		"match":    {[]string{"rule"}, (*Operator).matchRule},
+		"explain":  {[]string{"url", "whole-log"}, explainURL},
 	}
 }
 
@@ -108,6 +111,16 @@ func (o *Operator) hostQueues(ctx context.Context, p params) (any, error) {
 // matchRule answers with hosts.Match.
 func (o *Operator) matchRule(ctx context.Context, p params) (any, error) {
 	return o.hosts.Match(ctx, p.text("rule"))
+}
+
+// failures answers with logreport.FailureList.
+func (o *Operator) failures(ctx context.Context, p params) (any, error) {
+	limit, err := p.number("limit", 20)
+	if err != nil {
+		return nil, err
+	}
+	o.Disk.Log.Flush()
+	return logreport.ListFailures(ctx, o.FS, o.Dir, limit)
 }
 
 // Active is the answer to the question active.

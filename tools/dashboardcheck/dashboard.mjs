@@ -1,6 +1,6 @@
-// What people do with the dashboard, done in a browser: node dashboard.mjs ADDRESS TOKEN PREFIXED
+// What people do with the dashboard, done in a browser: node dashboard.mjs ADDRESS TOKEN PREFIXED ENDED
 //
-// PREFIXED is the address of a reverse proxy with a path prefix.
+// PREFIXED is the address of a reverse proxy with a path prefix, ENDED that of a crawl that has ended, with its login.
 //
 // It prints a line for each story. "restart" asks the program that started it to end the crawl, "start" to start it
 // again, and "more" to store a page more; the last two are answered by a line, "more" with the number of pages. The exit
@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { chromium } from 'playwright-core'
 import { reconnect } from './reconnect.mjs'
 
-const [address, token, prefixed] = process.argv.slice(2)
+const [address, token, prefixed, ended] = process.argv.slice(2)
 const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', args: ['--no-sandbox'] })
 let faults = 0
@@ -46,7 +46,7 @@ async function story(name, tell, options = {}) {
 async function logIn(page) {
   await page.getByLabel('Token of this crawl').fill(token)
   await page.getByRole('button', { name: 'Log in' }).click()
-  await page.locator('[data-name=waiting]:not(:text-is("…"))').waitFor()
+  await page.locator('[data-name=waiting]').waitFor()
 }
 
 async function ask(path) {
@@ -54,6 +54,7 @@ async function ask(path) {
   return answer.json()
 }
 
+const evil = '<img src=x onerror=alert(1)>'
 const value = (page, name) => page.locator(`[data-name="${name}"]`).first().innerText()
 
 await story('a wrong token is refused, and the page says so', async (page) => {
@@ -77,7 +78,8 @@ await story('the figures are those of /status', async (page) => {
   }
   const depths = await page.locator('[data-name=depths] tbody tr td:first-child').allInnerTexts()
   want(depths.join() === '0,2,10,16+', 'depths are in the order ' + depths)
-  want(await value(page, 'waiting') === status.waiting, 'waiting: ' + await value(page, 'waiting'))
+  const waiting = await page.locator('[data-name=waiting]').getAttribute('title')
+  want(waiting === status.waiting, 'waiting: ' + waiting)
   want(await value(page, 'state') === status.state, 'state: ' + await value(page, 'state'))
 })
 
@@ -90,10 +92,53 @@ await story('the page says why the crawl is not faster, and what to do', async (
   want(await page.locator('img').count() === 0, 'there is an image')
 })
 
+await story('the page says which crawl it is, and how near its limits are', async (page) => {
+  await page.getByText('3,456 of 10,000, 34 %').waitFor()
+  want(await value(page, 'dir') === '/crawls/' + evil, 'directory: ' + await value(page, 'dir'))
+  want((await page.title()).startsWith(evil + ': running'), await page.title())
+  want(await page.getByText('--max-time').count() === 0, 'there is a limit of time')
+})
+
+await story('the headline stands still while its text changes', async (page) => {
+  const top = () => page.locator('.figures').evaluate((e) => e.getBoundingClientRect().top)
+  const before = await top()
+  for (const text of ['x', 'x '.repeat(400)]) {
+    await page.locator('.detail').evaluate((e, t) => { e.textContent = t }, text)
+    want(await top() === before, `the figures moved by ${await top() - before} pixels`)
+  }
+})
+
+await story('seeds and the last failures', async (page) => {
+  await page.locator('[data-name=failures]').getByRole('cell', { name: 'http://' + evil + ', on http://a.test/' }).waitFor()
+  await page.getByRole('link', { name: 'Seeds' }).click()
+  await page.getByText('1 failed').waitFor()
+  await page.getByRole('cell', { name: 'http://' + evil }).waitFor()
+  want(await page.locator('img').count() === 0, 'there is an image')
+})
+
+await story('no word of a table breaks at 1,280 pixels', async (page) => {
+  for (const view of ['hosts', 'active', 'seeds']) {
+    await page.goto(`${address}/#/${view}`)
+    await page.locator('tbody tr').first().waitFor()
+    const broken = await page.evaluate(() => [...document.querySelectorAll('td:not(.name):not(.text):not(.mono)')]
+      .filter((e) => e.getClientRects().length && e.firstChild && e.firstChild.nodeType === 3)
+      .filter((e) => { const r = document.createRange(); r.selectNodeContents(e); return r.getClientRects().length > 1 })
+      .map((e) => e.textContent))
+    want(broken.length === 0, `${view}: ${broken.slice(0, 3).join('; ')}`)
+    const heads = await page.locator('h1:visible, caption:visible:not(.unseen), h3:visible').allInnerTexts()
+    want(heads.length === 1, `${view} has the headings ${heads.join(', ')}`)
+  }
+})
+
+await story('the exchanges under way have bytes and a rate', async (page) => {
+  await page.getByRole('link', { name: 'Under way' }).click()
+  await page.getByRole('row', { name: /video.mp4.*10 MiB of 40 MiB.*1.0 MiB\/s/ }).waitFor()
+})
+
 await story('the gaps between requests are shown as a distribution', async (page) => {
   const gaps = page.locator('[data-name=politeness_gap_seconds]')
   await gaps.locator('rect').first().waitFor()
-  want((await gaps.locator('svg').getAttribute('aria-label')).endsWith('2.0 s to 4.1 s 5'), await gaps.locator('svg').getAttribute('aria-label'))
+  want((await gaps.locator('svg').getAttribute('aria-label')).endsWith('3.0 s to 4.0 s 5'), await gaps.locator('svg').getAttribute('aria-label'))
 })
 
 await story('the agents of the crawl', async (page) => {
@@ -142,7 +187,7 @@ await story('add, block and rule', async (page) => {
   for (const [label, text, button, said] of [
     ['Add URLs', 'http://a.test/\nhttp://b.test/', 'Add', '2 URLs: 2 new'],
     ['Block hosts', '.blocked.test', 'Block', '1 of 1 host rules saved'],
-    ['Give hosts a rule', 'slow.test host-delay=9s', 'Give', '1 of 1 host rules saved'],
+    ['Give hosts a rule', 'slow.test host-delay=9s', 'Save rules', '1 of 1 host rules saved'],
   ]) {
     await page.getByLabel(label, { exact: true }).fill(text)
     await page.getByRole('button', { name: button, exact: true }).click()
@@ -160,7 +205,6 @@ await story('add, block and rule', async (page) => {
 })
 
 await story('settings are listed, changed after a look at what that drops, and taken back', async (page) => {
-  const evil = '<img src=x onerror=alert(1)>'
   const scope = async () => (await ask('/settings')).settings.find((s) => s.name === 'scope').value
   await page.getByRole('link', { name: 'Settings' }).click()
   await page.getByText('Time between two requests. ' + evil).waitFor()
@@ -191,7 +235,6 @@ await story('settings are listed, changed after a look at what that drops, and t
 })
 
 await story('what servers wrote is shown as text', async (page) => {
-  const evil = '<img src=x onerror=alert(1)>'
   page.on('dialog', () => { throw new Error('a script ran') })
   await page.getByRole('cell', { name: evil }).first().waitFor()
   await page.getByRole('link', { name: 'Hosts' }).click()
@@ -289,13 +332,30 @@ for (const colorScheme of ['light', 'dark']) {
 }
 
 await story('four hundred pixels are wide enough', async (page) => {
-  for (const view of ['', 'hosts', 'rules', 'settings', 'agents', 'active', 'explain']) {
+  for (const view of ['', 'seeds', 'hosts', 'rules', 'settings', 'agents', 'active', 'explain']) {
     await page.goto(`${address}/#/${view}`)
     await page.waitForTimeout(300)
     const wide = await page.evaluate(() => document.documentElement.scrollWidth)
     want(wide <= 400, `${view || 'overview'} is ${wide} pixels wide`)
   }
 }, { viewport: { width: 400, height: 800 } })
+
+await story('a crawl that has ended shows how, its seeds and its reports', async (page, context) => {
+  await page.goto(ended)
+  await page.getByText('How it ended').waitFor()
+  await page.getByText('Finished: complete').waitFor()
+  await page.getByText('orbweaver view ').waitFor()
+  await page.getByText('reports/index.html').waitFor()
+  const links = (await page.locator('nav a:visible').allInnerTexts()).join()
+  want(links === 'Overview,Seeds,Reports', 'views: ' + links)
+  want(await page.getByRole('button', { name: /Pause|Resume|Stop/ }).count() === 0, 'there is a button to steer it')
+  want(await page.getByText('No connection').isHidden(), 'it says that there is no connection')
+  await page.getByRole('link', { name: 'Reports' }).click()
+  await page.getByRole('cell', { name: 'http://no.test/' }).first().waitFor()
+  await page.locator('[data-name="report.errors"]').getByRole('cell', { name: 'name-not-found' }).waitFor()
+  await page.getByRole('link', { name: 'Seeds' }).click()
+  await page.getByText('1 failed').waitFor()
+}, { stranger: true, home: ended.split('/#')[0] })
 
 await story('a log out ends the session', async (page) => {
   await page.getByRole('button', { name: 'Log out' }).click()

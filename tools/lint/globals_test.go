@@ -15,6 +15,7 @@ var globalTables = map[string]string{
 	"bench/completeness.linkOf":        "a pattern",
 	"bench/golden.write":               "a flag, which package flag sets",
 	"engine/logreport.definitions":     "the reports there are",
+	"engine/reportpage.files":          "its template, embedded",
 	"engine/novelty.byteClasses":       "which bytes make words",
 	"engine/counters.mediaTypes":       "media types with a counter of their own",
 	"engine/counters.typeNumbers":      "their numbers",

@@ -41,7 +41,7 @@ func layers() []string {
 		"engine/operator engine/history",
 		"engine",
 		"engine/control/dashboard",
-		"engine/control engine/fsck engine/audit engine/gaps engine/inbox",
+		"engine/control engine/reportpage engine/fsck engine/audit engine/gaps engine/inbox",
 		"derive",
 		"derive/",
 		"bench/",

@@ -46,14 +46,16 @@ func (l *Live) Now(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(l.recorder.Now()) // the client may be gone
 }
 
-// History answers with the samples of the time that the query names: span=1h, points=600, and perhaps names of series.
+// History answers with the samples of the time that the query names: span=1h or span=all, points=600, and perhaps
+// names of series.
 func (l *Live) History(w http.ResponseWriter, r *http.Request) {
 	span, points := time.Hour, pointsEach
 	query := r.URL.Query()
-	if s := query.Get("span"); s != "" {
+	isAll := query.Get("span") == "all"
+	if s := query.Get("span"); s != "" && !isAll {
 		d, err := time.ParseDuration(s)
 		if err != nil || d < time.Second || d > spanMost {
-			http.Error(w, "span is a time from 1s to 168h", http.StatusBadRequest)
+			http.Error(w, "span is a time from 1s to 168h, or all", http.StatusBadRequest)
 			return
 		}
 		span = d
@@ -66,7 +68,12 @@ func (l *Live) History(w http.ResponseWriter, r *http.Request) {
 		}
 		points = n
 	}
-	series := l.recorder.Query(span, points)
+	var series history.Series
+	if isAll {
+		series = l.recorder.QueryAll(points)
+	} else {
+		series = l.recorder.Query(span, points)
+	}
 	if names := query.Get("names"); names != "" {
 		wanted := strings.Split(names, ",")
 		maps.DeleteFunc(series.Series, func(name string, _ history.Points) bool { return !slices.Contains(wanted, name) })

@@ -13,7 +13,7 @@ import (
 // uiMost is how much the files of the page may be, in bytes, and filesMost how many.
 const (
 	uiMost    = 150 << 10
-	filesMost = 20
+	filesMost = 25
 )
 
 // eachFile calls f with the name and the text of each file of the page.

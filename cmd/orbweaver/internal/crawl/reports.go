@@ -8,6 +8,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/logreport"
+	"orbweaver/engine/reportpage"
 )
 
 // reportsTime is how long the end of a run waits for the reports. They read the whole crawl log: a second for some
@@ -20,5 +21,8 @@ func writeReports(ctx context.Context, dir string, log *slog.Logger) {
 	defer cancel()
 	if err := logreport.Write(ctx, engine.Disk(dir), dir, logreport.Options{}); err != nil {
 		log.Warn("the reports in "+layout.ReportsDir+"/ are not complete; 'orbweaver report' prints them", "error", err)
+	}
+	if err := reportpage.WriteFile(engine.Disk(dir), dir, log); err != nil {
+		log.Warn("the page of the reports is not written; 'orbweaver report --html' prints it", "error", err)
 	}
 }

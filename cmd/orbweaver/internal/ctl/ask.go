@@ -18,7 +18,7 @@ type (
 	hostsCmd struct {
 		Sort   string `help:"Which hosts come first: those with the most URLs queued, the longest delay between two requests, the longest time until they are due, the most failed exchanges, the most pages, or the most bytes." enum:"queue,delay,due,errors,pages,bytes" default:"queue"`
 		Suffix string `help:"Only hosts of this name, or below it." placeholder:"NAME"`
-		State  string `help:"Only hosts in this state: unresolved, deferred, idle, waiting, leased, parked, dead." placeholder:"STATE"`
+		State  string `help:"Only hosts in this state: unresolved (no address yet), deferred (name not found), idle, waiting, leased (being asked), parked (on hold), dead (given up)." placeholder:"STATE"`
 		Limit  int    `help:"Number of hosts; at most 1000." default:"20" placeholder:"N"`
 	}
 	queueCmd struct {

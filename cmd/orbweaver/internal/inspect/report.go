@@ -1,13 +1,13 @@
 package inspect
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"slices"
 	"strconv"
@@ -17,7 +17,7 @@ import (
 	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/logreport"
-	"orbweaver/internal/outcome"
+	"orbweaver/engine/reportpage"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )
@@ -29,13 +29,14 @@ type ReportCommand struct {
 	Top   int              `help:"Without a report: number of rows of each, those with the largest numbers." default:"10" least:"1" placeholder:"N"`
 	Temp  string           `help:"Directory for what does not fit in memory; the default is the system's." placeholder:"DIR"`
 	JSON  bool             `help:"Print an object for each row, one a line."`
+	HTML  bool             `name:"html" help:"Print one page of HTML with the first rows of all reports, numbers and charts. It needs no other file."`
 	URLs  bool             `name:"urls" help:"Of the report requisites, print the URLs alone, as seeds of a crawl that fetches what is missing."`
 }
 
 // Help shows examples.
 func (*ReportCommand) Help() string {
 	return `Prints reports of a crawl, made from its crawl.log. The crawl may run. At the end of a run, "crawl" writes them
-to reports/ in the crawl directory. docs/logs.md describes all columns.
+to reports/ in the crawl directory, with a page for people: reports/index.html. docs/logs.md describes all columns.
 
   hosts    URLs, pages, bytes, failures and requests of each host
   status   URLs, responses and bytes of each HTTP status, or of each status of crawl.log without a response
@@ -51,6 +52,7 @@ Examples:
   orbweaver report crawl
   orbweaver report crawl hosts | sort -t"$(printf '\t')" -k2,2nr | head
   orbweaver report crawl seeds | grep -v "$(printf '\tok\t')"
+  orbweaver report --html crawl > crawl.html
   orbweaver report --json crawl errors tls | jq -r .example
   orbweaver report crawl requisites | grep "$(printf '\t')quota-requisites"
   orbweaver report --urls crawl requisites | orbweaver crawl --dir patch --max-depth 0 --scope all --seeds -`
@@ -62,6 +64,9 @@ func (c *ReportCommand) Check(*command.Invocation) error {
 		if !slices.Contains(logreport.Kinds(), k) {
 			return fmt.Errorf("no report %q: there are %v", k, logreport.Kinds())
 		}
+	}
+	if c.HTML && (c.JSON || c.URLs || len(c.Kinds) > 0) {
+		return errors.New("--html is a page of all reports: it takes none by name, and neither --json nor --urls")
 	}
 	if c.URLs && (c.JSON || !slices.Equal(c.Kinds, []logreport.Kind{logreport.Requisites})) {
 		return errors.New("--urls is for the report requisites alone, without --json")
@@ -100,6 +105,9 @@ func (c *ReportCommand) Run(inv *command.Invocation) (err error) {
 		fmt.Fprintf(inv.Stderr, "orbweaver: %s of %s cannot be read and %s left out\n", plural.Count(n, "line"),
 			layout.LogsDir, plural.Verb(n, "is", "are"))
 	}
+	if c.HTML {
+		return c.printPage(inv, r)
+	}
 	for i, k := range kinds {
 		switch {
 		case c.URLs:
@@ -119,6 +127,16 @@ func (c *ReportCommand) Run(inv *command.Invocation) (err error) {
 		}
 	}
 	return nil
+}
+
+// printPage prints the page of a crawl that may run.
+func (c *ReportCommand) printPage(inv *command.Invocation, r *logreport.Reports) error {
+	log := slog.New(slog.NewTextHandler(inv.Stderr, nil))
+	p, err := reportpage.Make(inv.Context, vfs.Disk(), c.Dir, r, log)
+	if err != nil {
+		return err
+	}
+	return p.Write(inv.Stdout)
 }
 
 // printRows prints the rows as objects. Numbers are numbers.
@@ -148,82 +166,24 @@ func printURLs(ctx context.Context, out io.Writer, r *logreport.Reports) error {
 	})
 }
 
-// printTop prints the rows with the largest first number in a table. Of the seeds, these are those that were not
-// fetched, in their order.
+// printTop prints the first part of a report in a table.
 func (c *ReportCommand) printTop(ctx context.Context, out io.Writer, r *logreport.Reports, k logreport.Kind) error {
-	columns, all := k.Columns(), 0
-	var top [][]string
-	add := func(row []string) error {
-		all++
-		top = append(top, slices.Clone(row))
-		if len(top) > 2*c.Top {
-			top = c.largest(k, top)
-		}
-		return nil
-	}
-	if k == logreport.Seeds {
-		fetched := 0
-		add = func(row []string) error {
-			all++
-			if row[1] == "ok" {
-				fetched++
-			} else if len(top) < c.Top {
-				top = append(top, slices.Clone(row))
-			}
-			return nil
-		}
-		defer func() {
-			fmt.Fprintf(out, "  %d of %s %s ok\n\n", fetched, plural.Count(all, "seed"), plural.Verb(all, "is", "are"))
-		}()
-	} else {
-		defer fmt.Fprintln(out)
-	}
-	if err := r.Each(ctx, k, add); err != nil {
+	top, err := r.Top(ctx, k, c.Top)
+	if err != nil {
 		return err
 	}
-	if k != logreport.Seeds {
-		top = c.largest(k, top)
-	}
-	fmt.Fprintf(out, "%s: %d rows\n", k, all)
+	fmt.Fprintf(out, "%s: %d rows\n", k, top.All)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, row := range append([][]string{columns}, top...) {
+	for _, row := range append([][]string{top.Columns}, top.Rows...) {
 		for _, text := range row {
 			fmt.Fprintf(table, "  %.100s\t", command.PlainText(text))
 		}
 		fmt.Fprintln(table)
 	}
-	return table.Flush()
-}
-
-// largest returns the rows with the largest first number.
-func (c *ReportCommand) largest(k logreport.Kind, rows [][]string) [][]string {
-	column := k.FirstNumber()
-	number := func(row []string) int64 {
-		n, _ := strconv.ParseInt(row[column], 10, 64)
-		return n
+	err = table.Flush()
+	if k == logreport.Seeds {
+		fmt.Fprintf(out, "  %d of %s %s ok\n", top.Fetched, plural.Count(top.All, "seed"), plural.Verb(top.All, "is", "are"))
 	}
-	slices.SortStableFunc(rows, func(a, b []string) int {
-		switch own := isOwnLimit(a[0]); { // limits of the crawl come last: they are no errors
-		case k != logreport.Errors || own == isOwnLimit(b[0]):
-			return cmp.Compare(number(b), number(a))
-		case own:
-			return 1
-		default:
-			return -1
-		}
-	})
-	return rows[:min(len(rows), c.Top)]
-}
-
-// isOwnLimit reports whether an outcome, by its name, is a limit or a rule of the crawl, and no error of a site.
-func isOwnLimit(name string) bool {
-	for _, o := range []outcome.Outcome{
-		outcome.QuotaHost, outcome.QuotaDomain, outcome.QuotaAddress, outcome.Filtered, outcome.Blocked, outcome.Novelty,
-		outcome.HandedOver, outcome.Recovered,
-	} {
-		if name == o.String() {
-			return true
-		}
-	}
-	return false
+	fmt.Fprintln(out)
+	return err
 }

@@ -11,7 +11,7 @@ export function active() {
   const note = h('p', { class: 'quiet', role: 'status' }, '')
   const age = { title: 'Age', number: true, text: (x) => seconds(x.age_seconds), value: (x) => x.age_seconds }
   const t = table({
-    caption: 'Exchanges under way', key: (x) => x.worker, most: 300, order: { column: age, down: true }, empty: 'None at this moment.',
+    caption: 'Exchanges under way', isTitled: true, key: (x) => x.worker, most: 300, order: { column: age, down: true }, empty: 'None at this moment.',
     columns: [
       { title: 'URL', text: (x) => x.url + (x.url_truncated ? '…' : ''), class: 'name' }, { title: 'For', text: (x) => x.kind },
       { title: 'Address', text: (x) => x.address || '', class: 'mono' }, age,

@@ -9,7 +9,13 @@ export function figures(list, name) {
   })
   return {
     element: h('dl', { class: name }, cells.map((c) => c.element)),
-    update(from) { for (const c of cells) say(c.value, c.text(from)) },
+    update(from) {
+      for (const c of cells) {
+        const text = c.text(from)
+        say(c.value, text)
+        c.value.classList.toggle('zero', /^(0( .*)?|–)$/.test(text))
+      }
+    },
   }
 }
 

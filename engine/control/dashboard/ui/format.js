@@ -31,6 +31,19 @@ export function bytesOf(n, of) {
   return of ? `${bytes(n)} of ${bytes(of)}` : bytes(n)
 }
 
+// parts splits a sentence into what it is about, with a capital, and the rest.
+export function parts(sentence) {
+  const at = sentence.indexOf(': ')
+  const what = at > 0 && at < 70 ? sentence.slice(0, at) : sentence
+  return [what.charAt(0).toUpperCase() + what.slice(1), what === sentence ? '' : sentence.slice(at + 2)]
+}
+
+// isAlike says whether two sentences differ in their numbers alone.
+export function isAlike(a, b) {
+  const bare = (text) => text.replace(/\d[\d,]*/g, '0')
+  return bare(a) === bare(b)
+}
+
 export function byteRate(n) {
   return n === null || n === undefined ? '–' : bytes(n) + '/s'
 }

@@ -8,19 +8,23 @@ import { explainBox } from './explain.js'
 
 const orders = [['queue', 'the longest queue'], ['errors', 'the most errors'], ['delay', 'the longest delay'], ['due', 'the longest wait'],
   ['pages', 'the most pages'], ['bytes', 'the most bytes']]
-const states = ['unresolved', 'deferred', 'idle', 'waiting', 'leased', 'parked', 'dead']
+// words are what the states of a site mean for people.
+const words = {
+  unresolved: 'no address yet', deferred: 'name not found', idle: 'idle', waiting: 'waiting', leased: 'being asked', parked: 'on hold', dead: 'given up',
+}
+const stateOf = (s) => words[s.state] || s.state
 
 const siteColumn = { title: 'Site', text: (s) => s.site, class: 'name', element: siteLink }
 const columns = {
   site: siteColumn,
-  state: { title: 'State', text: (s) => s.state },
+  state: { title: 'State', text: stateOf },
   queued: { title: 'Queued', number: true, text: (s) => count(s.queued), value: (s) => s.queued },
   pages: { title: 'Pages', number: true, text: (s) => count(s.pages), value: (s) => s.pages },
   bytes: { title: 'Received', number: true, text: (s) => bytes(s.bytes), value: (s) => s.bytes },
   errors: { title: 'Errors', number: true, text: (s) => count(s.errors), value: (s) => s.errors },
   delay: { title: 'Delay', number: true, text: (s) => seconds(s.delay_seconds), value: (s) => s.delay_seconds },
   due: { title: 'Due in', number: true, text: (s) => s.due_in_seconds ? seconds(s.due_in_seconds) : 'now', value: (s) => s.due_in_seconds },
-  why: { title: 'Waits for', text: (s) => (s.waits && s.waits[0] ? s.waits[0].text : '') },
+  why: { title: 'Waits for', text: (s) => (s.waits && s.waits[0] ? s.waits[0].text : ''), class: 'text' },
 }
 
 function siteLink(s) {
@@ -49,12 +53,12 @@ export function worst(caption, order, column) {
 export function hosts() {
   const order = h('select', { id: 'order', onchange: () => again() }, orders.map(([v, text]) => h('option', { value: v }, text)))
   const state = h('select', { id: 'state', onchange: () => again() }, h('option', { value: '' }, 'any state'),
-    states.map((v) => h('option', { value: v }, v)))
+    Object.entries(words).map(([v, text]) => h('option', { value: v }, text)))
   const suffix = h('input', { id: 'suffix', placeholder: 'example.org', spellcheck: 'false', oninput: () => again() })
   const note = h('p', { class: 'quiet', role: 'status' }, '')
   const c = columns
   const t = table({
-    caption: 'Hosts', key: (s) => s.site, most: 1000, keepsOrder: true, empty: 'No host matches.',
+    caption: 'Hosts', isTitled: true, key: (s) => s.site, most: 1000, keepsOrder: true, empty: 'No host matches.',
     columns: [c.site, c.state, c.queued, c.pages, c.bytes, c.errors, c.delay, c.due, c.why],
   })
   const p = poll(() => listing(order.value, 200, suffix.value.trim(), state.value), 5000, (answer) => {
@@ -99,7 +103,7 @@ export function host([name]) {
     say(note, answer.paused || '')
     const sites = answer.sites || []
     facts.replaceChildren(...sites.flatMap((s) => [
-      ['Site', s.site], ['State', s.state], ['URLs queued', count(s.queued)], ['of these on disk', count(s.on_disk)],
+      ['Site', s.site], ['State', stateOf(s)], ['URLs queued', count(s.queued)], ['of these on disk', count(s.on_disk)],
       ['Pages stored', count(s.pages)], ['Received', bytes(s.bytes)], ['Exchanges that failed', count(s.errors)],
       ['Failures in a row', count(s.failures_in_a_row)], ['Address of its delay', s.address || '–'],
       ['Delay', seconds(s.delay_seconds)], ['Due in', s.due_in_seconds ? seconds(s.due_in_seconds) : 'now'],
@@ -112,7 +116,7 @@ export function host([name]) {
   const rule = h('input', { id: 'terms', placeholder: 'host-delay=20s', spellcheck: 'false' })
   const give = h('form', { class: 'card' }, h('label', { for: 'terms' }, 'A rule for this host'), rule,
     h('p', { class: 'quiet' }, 'host-delay=TIME, max-per-host=N, exclude or exclude=no.'),
-    h('div', { class: 'row' }, h('button', { class: 'strong' }, 'Give')))
+    h('div', { class: 'row' }, h('button', { class: 'strong' }, 'Save rule')))
   give.addEventListener('submit', async (event) => {
     event.preventDefault()
     if (!rule.value.trim()) return rule.focus()

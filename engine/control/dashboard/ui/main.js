@@ -2,6 +2,9 @@
 import { h, say, tell, confirm } from './dom.js'
 import { act, follow, hasKey, login, logout, Refused } from './api.js'
 import { overview } from './overview.js'
+import { hasEnded, nameOf } from './state.js'
+import { seeds } from './seeds.js'
+import { reports } from './reports.js'
 import { hosts, host } from './hosts.js'
 import { active } from './active.js'
 import { explain } from './explain.js'
@@ -11,14 +14,18 @@ import { agents } from './agents.js'
 
 const views = [
   { path: '', title: 'Overview', make: overview },
-  { path: 'hosts', title: 'Hosts', make: hosts },
-  { path: 'host', title: 'Host', make: host, needs: () => false },
-  { path: 'active', title: 'Under way', make: active },
-  { path: 'explain', title: 'Explain', make: explain },
-  { path: 'rules', title: 'Rules', make: rules },
-  { path: 'settings', title: 'Settings', make: settings },
+  { path: 'seeds', title: 'Seeds', make: seeds },
+  { path: 'reports', title: 'Reports', make: reports, needs: hasEnded },
+  { path: 'hosts', title: 'Hosts', make: hosts, needs: isRunning },
+  { path: 'host', title: 'Host', make: host, needs: isRunning, isHidden: true },
+  { path: 'active', title: 'Under way', make: active, needs: isRunning },
+  { path: 'explain', title: 'Explain', make: explain, needs: isRunning },
+  { path: 'rules', title: 'Rules', make: rules, needs: isRunning },
+  { path: 'settings', title: 'Settings', make: settings, needs: isRunning },
   { path: 'agents', title: 'Agents', make: agents, needs: (now) => !!now.report.cluster },
 ]
+
+function isRunning(now) { return !hasEnded(now) }
 
 const top = document.getElementById('top')
 const main = document.getElementById('main')
@@ -75,7 +82,6 @@ function showLogin(why) {
 async function enter() {
   frame = makeFrame()
   top.replaceChildren(frame.element)
-  route()
   try {
     await follow(update, frame.link)
   } catch (e) {
@@ -86,16 +92,16 @@ async function enter() {
 function makeFrame() {
   const state = h('span', { class: 'state', 'data-name': 'state' }, '…')
   const lost = h('span', { class: 'lost', role: 'status', hidden: true }, 'No connection to the crawl. Trying again.')
-  const name = h('span', { class: 'quiet', 'data-name': 'crawl' })
-  const over = h('span', { class: 'quiet', role: 'status', 'data-name': 'ended', hidden: true })
+  const name = h('strong', { class: 'crawl-name', 'data-name': 'crawl' })
   const pause = button('Pause', () => act('pause'))
   const resume = button('Resume', () => act('resume'))
   const stop = button('Stop', async () =>
-    await confirm('Stop the crawl? It finishes the exchanges under way. The same command resumes it.', 'Stop') ? act('stop') : null)
+    await confirm('Stop the crawl? It finishes the exchanges under way. The same command resumes it.', 'Stop') ? act('stop') : null, { class: 'danger' })
   const leave = h('button', { onclick: async () => { await logout().catch(() => {}); showLogin('') } }, 'Log out')
-  const links = views.map((v) => h('a', { href: '#/' + v.path, hidden: !!v.needs }, v.title))
-  const element = h('div', { class: 'bar' }, h('span', { class: 'brand' }, 'Orbweaver'), name, state, over,
-    h('nav', { 'aria-label': 'Views' }, links), h('span', { class: 'grow' }), lost, pause, resume, stop, leave)
+  const links = views.map((v) => h('a', { href: '#/' + v.path, hidden: true }, v.title))
+  const element = h('div', { class: 'bar' },
+    h('div', { class: 'line' }, h('span', { class: 'brand' }, 'Orbweaver'), name, state, lost, h('span', { class: 'grow' }), pause, resume, stop, leave),
+    h('nav', { 'aria-label': 'Views' }, links))
   for (const b of [pause, resume, stop]) b.hidden = true // until the state is known
   let seen = ''
   let isEnded = false
@@ -108,12 +114,10 @@ function makeFrame() {
     link(isUp) { lost.hidden = isUp || isEnded },
     update(event) {
       const s = event.report.state
-      views.forEach((v, i) => { links[i].hidden = !!v.needs && !v.needs(event) })
-      const crawl = event.name ? event.name.replace(/\/+$/, '').replace(/.*\//, '') || event.name : ''
-      isEnded = !!event.ended || !['running', 'paused'].includes(s)
+      views.forEach((v, i) => { links[i].hidden = !!v.isHidden || !!v.needs && !v.needs(event) })
+      const crawl = nameOf(event)
+      isEnded = hasEnded(event)
       if (isEnded) lost.hidden = true
-      over.hidden = !isEnded
-      say(over, isEnded ? `The crawl has ended. Its pages: orbweaver view ${event.name || 'DIR'}` : '')
       say(name, crawl)
       name.title = event.name || ''
       if (s === seen) return
@@ -148,21 +152,28 @@ export function button(title, what, attributes) {
 }
 
 function update(event) {
+  const isOther = !now || hasEnded(now) !== hasEnded(event)
   now = event
   frame.update(event)
-  if (view) view.update(event)
+  if (isOther) route()
+  else view.update(event)
 }
 
 // route shows the view that the address names.
 function route() {
-  if (!frame) return
+  if (!frame || !now) return
   const [path, ...rest] = location.hash.replace(/^#\/?/, '').split('/')
-  const found = views.find((v) => v.path === path) || views[0]
+  const found = views.find((v) => v.path === path && (!v.needs || v.needs(now))) || views[0]
   if (view && view.close) view.close()
-  view = found.make(rest.map(decodeURIComponent))
+  view = found.make(rest.map(decodeURIComponent), now)
   main.replaceChildren(view.element)
   frame.mark(found.path)
-  if (now) view.update(now)
+  view.update(now)
 }
 
-window.addEventListener('hashchange', () => { route(); main.focus(); window.scrollTo(0, 0) })
+window.addEventListener('hashchange', () => {
+  if (location.hash.startsWith('#login=')) return start() // the address of orbweaver ui, in a tab that is open
+  route()
+  main.focus()
+  window.scrollTo(0, 0)
+})

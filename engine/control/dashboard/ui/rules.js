@@ -26,7 +26,7 @@ export function rules() {
     h('div', { class: 'forms' },
       form('Add URLs', 'add', 'One URL on each line. They are treated as seeds.', 'https://example.org/new/', 'Add', load),
       form('Block hosts', 'block', 'One host on each line: host, .suffix or *.suffix. No request is sent to them any more.', '.example.com', 'Block', load, (line) => match(line + ' exclude')),
-      form('Give hosts a rule', 'rule', 'One rule on each line: a host and its terms.', '.example.com host-delay=20s max-per-host=1000', 'Give', load, match)),
+      form('Give hosts a rule', 'rule', 'One rule on each line: a host and its terms.', '.example.com host-delay=20s max-per-host=1000', 'Save rules', load, match)),
     h('section', {}, list.element))
   return { element, update() {} }
 }

@@ -1,17 +1,17 @@
 // Tables that can be sorted. Rows that stay keep their elements, so that focus and selection stay, too.
 import { h, say } from './dom.js'
 
-// table makes a table. A column has a title, a text and perhaps a value to sort by, and is a number or not.
+// table makes a table. isTitled says that a heading names it already. A column has a title, a text and perhaps a value to sort by, and is a number or not.
 export function table(options) {
   const { caption, columns, empty } = options
   let order = options.keepsOrder ? { column: {}, isOfServer: true } : options.order || { column: columns[0], down: false }
   let rows = []
   const elements = new Map()
   const body = h('tbody')
-  const none = h('div', {}, h('h3', {}, caption), h('p', { class: 'quiet' }, empty || 'Nothing yet.'))
+  const none = h('div', {}, options.isTitled ? null : h('h3', {}, caption), h('p', { class: 'quiet' }, empty || 'Nothing yet.'))
   const heads = columns.map((c) => h('th', { scope: 'col', class: c.number ? 'number' : '' },
     h('button', { class: 'sort', onclick: () => sortBy(c) }, c.title)))
-  const element = h('table', { class: options.class }, h('caption', {}, caption), h('thead', {}, h('tr', {}, heads)), body)
+  const element = h('table', { class: options.class }, h('caption', { class: options.isTitled ? 'unseen' : '' }, caption), h('thead', {}, h('tr', {}, heads)), body)
   const box = h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption, hidden: true }, element)
 
   function sortBy(column) {
