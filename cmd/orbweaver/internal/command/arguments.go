@@ -170,6 +170,8 @@ func (inv *Invocation) files(parser *kong.Kong, ctx *kong.Context) error {
 		weak, err := ReadTOML(earlier.SettingsFile(dir))
 		switch {
 		case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // --dir tells it
+		case errors.Is(err, os.ErrPermission): // other faults would be those of missing settings
+			return err
 		case err != nil:
 			inv.early.Add("", err)
 		default:

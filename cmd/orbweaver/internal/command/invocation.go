@@ -136,6 +136,7 @@ func (inv *Invocation) Exit(err error) int {
 	var usage usageError
 	var told toldError
 	isTold := errors.As(err, &told)
+	remedy := remedyOf(err)
 	say := func(text string) {
 		if !isTold {
 			fmt.Fprintln(inv.Stderr, "orbweaver:", text)
@@ -154,10 +155,13 @@ func (inv *Invocation) Exit(err error) int {
 		fmt.Fprintln(inv.Stderr, "orbweaver:", err)
 		return ExitUnsent
 	case errors.As(err, &usage):
-		say(fmt.Sprintf("%s\nTry 'orbweaver %s--help'.", messageOf(err), inv.commandName()))
+		if remedy == "" {
+			remedy = fmt.Sprintf("\nTry 'orbweaver %s--help'.", inv.commandName())
+		}
+		say(messageOf(err) + remedy)
 		return ExitUsage
 	default:
-		say(messageOf(err))
+		say(messageOf(err) + remedy)
 		return ExitFailed
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/engine/control"
 	"orbweaver/engine/layout"
+	"orbweaver/engine/report"
 	"orbweaver/internal/vfs"
 )
 
@@ -49,6 +50,9 @@ func (c *UICommand) Run(inv *command.Invocation) error {
 		return err
 	}
 	if _, err := client.Status(inv.Context); err != nil {
+		if _, err := report.Read(vfs.Disk(), c.Dir); errors.Is(err, os.ErrPermission) {
+			return err // it would show nothing
+		}
 		fmt.Fprintln(inv.Stderr, "orbweaver:", c.Remedy(err))
 		fmt.Fprintln(inv.Stderr, "The dashboard shows its last state, if there is one, and waits for it.")
 	}

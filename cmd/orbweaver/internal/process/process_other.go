@@ -12,3 +12,9 @@ func FileLimit(int) int { return unlimited }
 
 // MayBeAlive is not known on this system.
 func MayBeAlive(int) bool { return true }
+
+// FileOwner is not known on this system.
+func FileOwner(string) string { return "" }
+
+// User is not known on this system.
+func User() string { return "" }
