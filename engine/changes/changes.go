@@ -253,14 +253,14 @@ type Setting struct {
 	IsFile  bool   `json:"file,omitempty"`  // the value names a file, which is read again by the same value
 }
 
-// changesListed is how many changes are listed.
-const changesListed = 100
+// Listed is how many changes are listed.
+const Listed = 100
 
 // List returns all settings with their values, in the order of their names.
 func (s *Settings) List() List {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := List{Settings: []Setting{}, Changes: s.Log.Last(changesListed)}
+	list := List{Settings: []Setting{}, Changes: s.Log.Last(Listed)}
 	for _, r := range s.rows {
 		v := s.now.get(r.name)
 		list.Settings = append(list.Settings, Setting{

@@ -242,7 +242,9 @@ func newHandler(crawl Crawl, o Options, live *dashboard.Live) http.Handler {
 	mux.HandleFunc("GET /match", h.answerQuestion("match"))
 	mux.HandleFunc("GET /explain", h.answerQuestion("explain"))
 	mux.HandleFunc("GET /settings", func(w http.ResponseWriter, _ *http.Request) { answer(w, crawl.ListSettings()) })
-	mux.HandleFunc("GET /rules", func(w http.ResponseWriter, _ *http.Request) { answer(w, rulesOf(crawl)) })
+	mux.HandleFunc("GET /rules", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, HostRulesOf(crawl.HostRules()))
+	})
 	mux.HandleFunc(
 		"POST /pause",
 		h.act(func() (string, bool) { return choose(crawl.Pause(), "paused", "the crawl is paused already") }),
@@ -409,8 +411,9 @@ type HostRules struct {
 // fixedTold is how many rules of the file are listed.
 const fixedTold = 10_000
 
-func rulesOf(crawl Crawl) (h HostRules) {
-	h.Live, h.Fixed = crawl.HostRules()
+// HostRulesOf returns rules as they are listed.
+func HostRulesOf(live, fixed []string) HostRules {
+	h := HostRules{Live: append([]string{}, live...), Fixed: append([]string{}, fixed...)}
 	if h.More = max(0, len(h.Fixed)-fixedTold); h.More > 0 {
 		h.Fixed = h.Fixed[:fixedTold]
 	}

@@ -58,7 +58,7 @@ func readList[L any](name string, compile func(filter.Rules) (*L, error)) (filte
 	if name == "" {
 		return filter.Rules{}, nil, nil
 	}
-	rules, err := readRules(name)
+	rules, err := ReadRules(name)
 	if err != nil {
 		return rules, nil, err
 	}
@@ -66,8 +66,8 @@ func readList[L any](name string, compile func(filter.Rules) (*L, error)) (filte
 	return rules, list, err
 }
 
-// readRules reads a file of rules.
-func readRules(name string) (filter.Rules, error) {
+// ReadRules reads a file of rules.
+func ReadRules(name string) (filter.Rules, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return filter.Rules{}, err

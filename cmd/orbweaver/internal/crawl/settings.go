@@ -44,7 +44,7 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 	log, level := c.newLog(c.output)
 	seams := engine.Seams{
 		FS: engine.Disk(c.Config.Dir), Log: log, Usage: process.Usage, Boot: process.BootClock,
-		Settings: keptSettings{c.Config.Dir}, OwnSettings: []changes.Own{level, {Target: &c.listOptions, Read: readRules}},
+		Settings: keptSettings{c.Config.Dir}, OwnSettings: []changes.Own{level, {Target: &c.listOptions, Read: ReadRules}},
 	}
 	bad.Add("", c.network(inv, &cfg, &seams))
 	seams.Logins, err = c.logins(seams.Log)

@@ -1,6 +1,7 @@
 package ctl
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -211,5 +212,27 @@ func writeActive(out io.Writer, a *operator.Active) error {
 		return err
 	}
 	fmt.Fprintf(out, "%s under way; %s\n", plural.Count(a.Busy, "exchange"), plural.Count(a.Fetchers, "fetch worker"))
+	return nil
+}
+
+// match prints which sites a host rule would be for. The error says why the crawl would refuse the rule.
+func (c *Command) match(inv *command.Invocation, rule string) error {
+	var m hosts.Match
+	if err := c.ask(inv, "match", url.Values{"rule": {rule}}, &m); err != nil {
+		return err
+	}
+	if c.JSON {
+		return command.PrintJSON(inv.Stdout, m)
+	}
+	fmt.Fprintf(inv.Stdout, "%s: %d known sites with %d queued URLs\n", command.PlainText(m.Rule), m.Sites, m.Queued)
+	for _, site := range m.Largest {
+		fmt.Fprintf(inv.Stdout, "  %s\n", command.PlainText(site))
+	}
+	if m.OnDisk > 0 {
+		fmt.Fprintf(inv.Stdout, "%d idle sites on disk are not compared\n", m.OnDisk)
+	}
+	if m.Fault != "" {
+		return errors.New("the crawl would refuse this rule: " + m.Fault)
+	}
 	return nil
 }

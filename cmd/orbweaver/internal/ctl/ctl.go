@@ -157,7 +157,8 @@ type (
 	ctlStopCmd   struct{}
 	ctlLeaveCmd  struct{}
 	ctlBlockCmd  struct {
-		Rules []string `arg:"" name:"host" help:"Host rules."`
+		DryRun bool     `help:"Say which sites the rules are for, and whether the crawl would take them. Nothing changes."`
+		Rules  []string `arg:"" name:"host" help:"Host rules."`
 	}
 	ctlRuleCmd struct {
 		Host   string   `arg:"" name:"host" help:"host, .suffix, *.suffix or CIDR."`
@@ -200,14 +201,15 @@ Example:
 
 // Help shows an example.
 func (*ctlBlockCmd) Help() string {
-	return "The same as rule HOST exclude.\n\nExample:\n  orbweaver ctl block --dir crawl .example.com"
+	return "The same as rule HOST exclude. A stopped crawl takes it, too.\n\n" +
+		"Examples:\n  orbweaver ctl block --dir crawl .example.com\n  orbweaver ctl block --dir crawl --dry-run .example.com"
 }
 
 // Help shows examples.
 func (*ctlRuleCmd) Help() string {
 	return `Takes effect at once, also after a stop or a kill. Of the rules that match a host the narrowest decides. Of
 two equally narrow ones, this one decides and not that of --host-rules. Queued URLs of excluded hosts count
-as blocked.
+as blocked. A stopped crawl keeps the rule for its next run.
 
 Examples:
   orbweaver ctl rule --dir crawl www.example.com host-delay=20s
@@ -218,7 +220,7 @@ Examples:
 
 // Help shows an example.
 func (*ctlRulesCmd) Help() string {
-	return `First those of ctl rule and ctl block, then those of --host-rules.
+	return `First those of ctl rule and ctl block, then those of --host-rules. The crawl need not run.
 
 Example:
   orbweaver ctl rules --dir crawl`
@@ -238,7 +240,18 @@ func (*ctlLeaveCmd) Run(inv *command.Invocation, c *Command) error { return c.do
 
 // Run blocks hosts.
 func (x *ctlBlockCmd) Run(inv *command.Invocation, c *Command) error {
-	return c.do(inv, "block", x.Rules)
+	rules := make([]string, len(x.Rules))
+	for i, host := range x.Rules {
+		rules[i] = host + " exclude"
+	}
+	if x.DryRun {
+		var faults []error
+		for _, rule := range rules {
+			faults = append(faults, c.match(inv, rule))
+		}
+		return errors.Join(faults...)
+	}
+	return c.give(inv, "block", x.Rules, rules)
 }
 
 // Run takes a rule.
@@ -247,7 +260,7 @@ func (x *ctlRuleCmd) Run(inv *command.Invocation, c *Command) error {
 	if x.DryRun {
 		return c.match(inv, rule)
 	}
-	return c.do(inv, "rule", []string{rule})
+	return c.give(inv, "rule", []string{rule}, []string{rule})
 }
 
 // Run lists the rules.
@@ -257,6 +270,9 @@ func (*ctlRulesCmd) Run(inv *command.Invocation, c *Command) error {
 		return err
 	}
 	rules, err := client.HostRules(inv.Context)
+	if c.hasStopped(err) {
+		rules, err = c.listStoppedRules()
+	}
 	switch {
 	case err != nil:
 		return c.Remedy(err)

@@ -83,7 +83,7 @@ func (c *Command) filesOf(inv *command.Invocation) (files []string, err error) {
 	}
 	var list changes.List
 	if err := client.AskQuestion(inv.Context, "settings", &list); err != nil {
-		return nil, c.Remedy(err)
+		return nil, c.Remedy(c.atResume(err))
 	}
 	for _, s := range list.Settings {
 		if s.IsFile && s.Value != "" {
@@ -144,12 +144,12 @@ func (c *Command) change(inv *command.Invocation, action string, o *changeOption
 	case reply.Message != "":
 		fmt.Fprintln(inv.Stderr, reply.Message)
 	}
-	return c.Remedy(err)
+	return c.Remedy(c.atResume(err))
 }
 
 // listSettings lists what can be changed.
 func (c *Command) listSettings(inv *command.Invocation) error {
-	list, err := c.settings(inv)
+	list, err := c.settings(inv, nil)
 	if err != nil || c.JSON {
 		return err
 	}
@@ -166,7 +166,7 @@ type changesCmd struct{}
 
 // Help shows an example.
 func (*changesCmd) Help() string {
-	return `The last 100, the latest at the end. logs/changes.log has all of them.
+	return `The last 100, the latest at the end. logs/changes.log has all of them. The crawl need not run.
 
 Example:
   orbweaver ctl changes --dir crawl`
@@ -174,7 +174,7 @@ Example:
 
 // Run lists the last changes.
 func (*changesCmd) Run(inv *command.Invocation, c *Command) error {
-	list, err := c.settings(inv)
+	list, err := c.settings(inv, c.stoppedChanges)
 	if err != nil || c.JSON {
 		return err
 	}
@@ -189,14 +189,20 @@ func (*changesCmd) Run(inv *command.Invocation, c *Command) error {
 	})
 }
 
-// settings asks for the settings. With --json they are printed.
-func (c *Command) settings(inv *command.Invocation) (list changes.List, err error) {
+// settings asks for the settings, or else calls ifStopped if it is not nil. With --json they are printed.
+func (c *Command) settings(
+	inv *command.Invocation, ifStopped func() (changes.List, error),
+) (list changes.List, err error) {
 	client, err := c.Client()
 	if err != nil {
 		return list, err
 	}
-	if err := client.AskQuestion(inv.Context, "settings", &list); err != nil {
-		return list, c.Remedy(err)
+	err = client.AskQuestion(inv.Context, "settings", &list)
+	if ifStopped != nil && c.hasStopped(err) {
+		list, err = ifStopped()
+	}
+	if err != nil {
+		return list, c.Remedy(c.atResume(err))
 	}
 	if c.JSON {
 		err = command.PrintJSON(inv.Stdout, list)

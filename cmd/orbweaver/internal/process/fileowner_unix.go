@@ -22,7 +22,7 @@ func FileOwner(name string) string {
 	return userName(strconv.FormatUint(uint64(stat.Uid), 10))
 }
 
-// User returns the user as whom this process runs.
+// User returns the user of this process.
 func User() string { return userName(strconv.Itoa(os.Geteuid())) }
 
 func userName(id string) string {
