@@ -4,6 +4,13 @@ go 1.26.0
 
 toolchain go1.26.9
 
+// Certificates that browsers read, or that --tls tolerant reads despite their faults.
+godebug (
+	rsa1024min=0
+	tlsmaxrsasize=16384
+	x509negativeserial=1
+)
+
 require (
 	github.com/KimMachineGun/automemlimit v1.0.1
 	github.com/alecthomas/kong v1.17.0

@@ -39,6 +39,7 @@ const (
 	noteLocation    = "location:"
 	noteCertificate = "certificate:"
 	noteRobots      = "robots:" // why robots.txt is not known
+	noteCause       = "cause:"  // what broke the exchange
 )
 
 // Attempt adds the line of one exchange. encoding is the result of decoding the body, note a further annotation or "".
@@ -104,12 +105,11 @@ func (l *Log) Attempt(p *fetch.Page, f *attempt.Attempt, encoding coding.Fault, 
 	if encoding != coding.OK {
 		b = append(append(b, ",encoding:"...), encoding.String()...)
 	}
-	if p.Connection.TLS.Fault != "" {
-		b = append(append(append(b, ','), noteCertificate...), p.Connection.TLS.Fault...)
-		if l.counts.Certificates == nil {
-			l.counts.Certificates = make(map[string]int64)
-		}
-		l.counts.Certificates[p.Connection.TLS.Fault]++ // the set of faults in package fetch is small
+	if p.Err != "" {
+		b = appendCause(b, p.Err)
+	}
+	if fault := p.Connection.TLS.Fault; fault != "" {
+		b = l.appendCertificate(b, fault)
 	}
 	if longType {
 		b = append(b, ",long-type"...)
@@ -121,6 +121,15 @@ func (l *Log) Attempt(p *fetch.Page, f *attempt.Attempt, encoding coding.Fault, 
 		b = l.appendLocation(b, f.URL, p.Head().Location())
 	}
 	l.write(append(b, '\n'))
+}
+
+// appendCertificate appends and counts the fault of a certificate. The set of faults in package fetch is small.
+func (l *Log) appendCertificate(b []byte, fault string) []byte {
+	if l.counts.Certificates == nil {
+		l.counts.Certificates = make(map[string]int64)
+	}
+	l.counts.Certificates[fault]++
+	return append(append(append(b, ','), noteCertificate...), fault...)
 }
 
 // appendLocation appends the annotation with the target of a redirect; nothing if the target is no URL.
@@ -284,6 +293,22 @@ func appendPadded(b []byte, n int64, width int) []byte {
 func appendPrintable(b, mime []byte) []byte {
 	for _, c := range mime {
 		if c <= ' ' || c >= 0x7f {
+			c = '_'
+		}
+		b = append(b, c)
+	}
+	return b
+}
+
+// appendCause appends the annotation with the cause of a fault, as one word.
+func appendCause(b []byte, cause string) []byte {
+	b = append(append(b, ','), noteCause...)
+	for i := range len(cause) {
+		c := cause[i]
+		switch {
+		case c == ' ':
+			c = '-'
+		case c < ' ' || c == ',' || c >= 0x7f:
 			c = '_'
 		}
 		b = append(b, c)

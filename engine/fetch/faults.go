@@ -118,6 +118,9 @@ func localCause(err error) string {
 func tlsCause(err error) string {
 	var record tls.RecordHeaderError
 	var op *net.OpError
+	if why, ok := certificate.ParseFault(err); ok {
+		return "tls: certificate that cannot be read: " + why
+	}
 	switch {
 	case isTimeout(err):
 		return "tls: handshake timed out"
@@ -134,7 +137,7 @@ func tlsCause(err error) string {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errnoOf(err) == syscall.ECONNRESET:
 		return "tls: connection closed in the handshake"
 	case certificate.FaultOf(err) != "invalid":
-		return "tls: certificate refused"
+		return "tls: certificate refused: " + certificate.FaultOf(err)
 	default:
 		return "tls: handshake failed"
 	}

@@ -17,7 +17,7 @@ type handshaker struct {
 }
 
 // init makes the configuration. The library does not verify: inspect does, so that a fault can be told from a failure.
-// ServerName is set before each handshake.
+// Each connection has a copy with its ServerName.
 func (h *handshaker) init(o *Options) {
 	h.o = o
 	h.config = &tls.Config{
@@ -26,10 +26,26 @@ func (h *handshaker) init(o *Options) {
 		MinVersion:             tls.VersionTLS12,
 		NextProtos:             []string{"http/1.1"},
 		SessionTicketsDisabled: true,
+		CipherSuites:           browserSuites(),
+		// A server may ask for a client certificate once it knows what is requested (IIS). It gets none, and answers.
+		Renegotiation: tls.RenegotiateOnceAsClient,
 		// Without the library's post-quantum exchanges: what is public today need not be secret from the computers of
 		// tomorrow, and they cost a quarter of a handshake and a kilobyte more in each direction. Every server knows
 		// one of these.
 		CurvePreferences: []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384, tls.CurveP521},
+	}
+}
+
+// browserSuites returns the cipher suites of TLS 1.2 that browsers offer. Those without forward secrecy are among them:
+// what is public needs no secrecy, and old servers know nothing else. TLS 1.3 has its own list, in the library.
+func browserSuites() []uint16 {
+	return []uint16{
+		tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+		tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+		tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+		tls.TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA, tls.TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA,
+		tls.TLS_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_RSA_WITH_AES_256_GCM_SHA384,
+		tls.TLS_RSA_WITH_AES_128_CBC_SHA, tls.TLS_RSA_WITH_AES_256_CBC_SHA,
 	}
 }
 
@@ -43,10 +59,11 @@ func (h *handshaker) handshake(t *Target, p *Page, conn *connection) outcome.Out
 	if c, ok := conn.raw.(interface{ SetNoDelay(bool) error }); ok {
 		_ = c.SetNoDelay(true) // without it everything works, only more slowly
 	}
-	h.config.ServerName = certificate.ServerName(t.Host)
+	config := h.config.Clone()
+	config.ServerName = certificate.ServerName(t.Host)
 	h.record = &p.Connection
 	conn.meter, conn.isMetered = &bandwidth.Meter{Conn: conn.raw, Flow: conn.flow}, true
-	client := tls.Client(conn.meter, h.config)
+	client := tls.Client(conn.meter, config)
 	conn.conn = client
 	//nolint:contextcheck // watch aborts the handshake through the deadline of the connection
 	err := client.Handshake()

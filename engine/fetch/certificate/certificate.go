@@ -3,6 +3,7 @@ package certificate
 
 import (
 	"bytes"
+	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
@@ -16,6 +17,11 @@ const ChainBytesMax = 128 << 10
 
 // ErrChain says that a server sent more certificates than are read.
 var ErrChain = errors.New("certificate: chain too large")
+
+// rsaBitsMin is the least size of an RSA key that can be trusted. The library takes any (see godebug in go.mod).
+const rsaBitsMin = 1024
+
+var errWeakKey = errors.New("certificate: RSA key of less than 1024 bits")
 
 // Digest returns the SHA-256 of the certificates as the server sent them, concatenated.
 func Digest(chain []*x509.Certificate) (digest [sha256.Size]byte, err error) {
@@ -34,6 +40,9 @@ func Digest(chain []*x509.Certificate) (digest [sha256.Size]byte, err error) {
 func Verify(cs *tls.ConnectionState, roots *x509.CertPool, now time.Time) error {
 	if len(cs.PeerCertificates) == 0 {
 		return x509.UnknownAuthorityError{}
+	}
+	if key, ok := cs.PeerCertificates[0].PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() < rsaBitsMin {
+		return errWeakKey
 	}
 	o := x509.VerifyOptions{Roots: roots, DNSName: cs.ServerName, CurrentTime: now}
 	if len(cs.PeerCertificates) > 1 {
@@ -58,6 +67,8 @@ func FaultOf(err error) string {
 		return "wrong-name"
 	case errors.As(err, &authority):
 		return "unknown-authority"
+	case errors.Is(err, errWeakKey):
+		return "weak-key"
 	default:
 		return "invalid"
 	}
@@ -80,4 +91,22 @@ func IsVersionFault(err error) bool {
 	return strings.Contains(text, "protocol version not supported") ||
 		strings.Contains(text, "unsupported protocol version") ||
 		strings.Contains(text, "server selected unsupported")
+}
+
+// ParseFault returns why the library cannot read a server's certificate, in its words, without what the server wrote.
+func ParseFault(err error) (why string, ok bool) {
+	const before = "failed to parse certificate from server: "
+	text := err.Error()
+	at := strings.Index(text, before)
+	if at < 0 {
+		return "", false
+	}
+	why = strings.TrimPrefix(text[at+len(before):], "x509: ")
+	end := strings.IndexFunc(why, func(r rune) bool {
+		return (r|0x20 < 'a' || r|0x20 > 'z') && !strings.ContainsRune(" -'", r)
+	})
+	if end >= 0 {
+		why = why[:end]
+	}
+	return strings.TrimSpace(why), true
 }
