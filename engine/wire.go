@@ -54,7 +54,7 @@ func (o *opener) wire() {
 	}
 	l.sites = &sites.Table{
 		Workbench: d.Workbench, Cold: d.Cold, Rules: p.rules, Unresolved: q.unresolved, Live: p.live, Quotas: p.quotas,
-		Traps: p.traps, Groups: p.groups,
+		Traps: p.traps, Groups: p.groups, WakeFeeder: q.wakeFeeder,
 	}
 	l.frontier = &admission.Frontier{
 		Rules: cfg.Admission.Rules(p.filters), HostRules: p.hostRules, HashSeed: o.m.HashSeed,

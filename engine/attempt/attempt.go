@@ -49,6 +49,7 @@ type Exchange struct {
 	Worker      int          // that made it
 	RobotsFault robots.Fault // why this answer leaves the robots.txt unknown
 	Media       Media        // of the response, once the parse worker has looked at it
+	SetsCookie  bool         // a redirect whose answer changed the cookies of its target, on the same site
 }
 
 // Media is the media type of a response: see links.PageType. All is borrowed from the Page or the parse worker.

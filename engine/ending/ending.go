@@ -113,8 +113,8 @@ func Remedy(o outcome.Outcome) string {
 	case outcome.Filtered, outcome.Blocked, outcome.QuotaHost, outcome.QuotaDomain, outcome.QuotaAddress:
 		return "Rules of this crawl refuse these URLs: 'crawl --dry-run' names the rule"
 	case outcome.Redirect, outcome.TooManyRedirects:
-		return "The seeds redirect to URLs that do not belong to the crawl: see their targets with " +
-			"'orbweaver report DIR seeds', and --scope"
+		return "The seeds redirect to URLs that do not belong to the crawl, or back to where they came from: see their " +
+			"targets with 'orbweaver report DIR seeds', and --scope. A site that wants a cookie needs --cookies site"
 	case outcome.ClientError, outcome.OtherStatus:
 		return "The servers answer that they do not have these URLs: check their spelling"
 	default:

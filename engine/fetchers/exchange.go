@@ -56,7 +56,7 @@ func (x *exchange) fetch(ctx context.Context, c *current, p *fetch.Page) outcome
 	}
 	o := x.send(ctx, c, p)
 	if !a.IsRobots && x.counts {
-		x.keepCookies(p)
+		a.SetsCookie = x.keepCookies(p, o)
 	}
 	return o
 }
@@ -165,11 +165,27 @@ func (x *exchange) cookiesFor(url []byte) []byte {
 }
 
 // keepCookies keeps the cookies of a response with any status: a redirect or a 403 that sets a cookie expects it with
-// the next request.
-func (x *exchange) keepCookies(p *fetch.Page) {
-	if x.Jars != nil && p.HasHead() {
-		x.Jars.Take(p.URL, p.Head().Values("set-cookie"), time.Now())
+// the next request. It reports whether the response is a redirect within the site, to a URL that gets other cookies
+// now.
+func (x *exchange) keepCookies(p *fetch.Page, o outcome.Outcome) bool {
+	if x.Jars == nil || !p.HasHead() {
+		return false
 	}
+	var target, before []byte
+	if o == outcome.Redirect && p.Head().Value("set-cookie") != nil {
+		if url, err := urlx.Resolve(nil, p.URL, p.Head().Location()); err == nil && sameSite(url, p.URL) {
+			target, before = url, x.Jars.Append(nil, url, time.Now())
+		}
+	}
+	x.Jars.Take(p.URL, p.Head().Values("set-cookie"), time.Now())
+	return target != nil && !bytes.Equal(before, x.Jars.Append(nil, target, time.Now()))
+}
+
+// sameSite reports whether two URLs in normal form have one site.
+func sameSite(a, b []byte) bool {
+	one, _ := urlx.Split(a)
+	other, _ := urlx.Split(b)
+	return bytes.Equal(one, other)
 }
 
 // close closes the connection.

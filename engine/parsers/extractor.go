@@ -29,6 +29,7 @@ type extractor struct {
 	key      xxh3.Uint128 // of the last Page: see parsedKey
 	isParsed bool         // its whole payload was parsed, and is identified by key
 	isPartly bool         // its start has links, and its end was not searched
+	bounce   bounce       // of the last Page, if its target is asked again
 }
 
 func newExtractor(c *Crawl) *extractor {
@@ -54,7 +55,7 @@ func (x *extractor) extract(p, content *fetch.Page, a *attempt.Attempt) {
 		x.use(rules)
 	}
 	x.Reset()
-	x.isParsed, x.isPartly = false, false
+	x.isParsed, x.isPartly, x.bounce = false, false, bounce{}
 	if x.Identify(content); content == p {
 		a.Media = attempt.Media{Type: x.Type.Media, IsSniffed: x.Type.IsSniffed, Invalid: x.Type.Invalid}
 	}
@@ -70,6 +71,10 @@ func (x *extractor) extract(p, content *fetch.Page, a *attempt.Attempt) {
 	case a.Outcome == outcome.Redirect:
 		if a.Redirects+1 > redirectsMost {
 			a.Outcome = outcome.TooManyRedirects
+			return
+		}
+		if x.bounces(p, a) {
+			a.WillRetry = true
 			return
 		}
 		x.Open(links.Page{URL: a.URL, Page: p, Way: way})

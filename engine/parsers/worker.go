@@ -149,6 +149,9 @@ func (w *Worker) settle(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) err
 	w.crawl.Limits.Grown(w.pending.Entry.Length)
 	w.count(p, a, plan)
 	w.crawl.Log.Attempt(p, a, w.links.Encoding, w.near.annotate(w.links.annotate(plan.annotation)))
+	if w.links.bounce.item != nil {
+		return w.putAgain(a, &w.links.bounce)
+	}
 	if a.IsRobots || !a.WillRetry {
 		w.admitLinks(a)
 		w.links.noteParsed()

@@ -35,6 +35,7 @@ type Table struct {
 	Quotas     *limits.Quotas
 	Groups     *addrgroup.Groups
 	Traps      *traps.Detector
+	WakeFeeder func()
 	Evicted    atomic.Int64 // moves of sites to the cold store, in this run
 	Reloaded   atomic.Int64 // moves back
 	Resumed    time.Time    // when this run began, if the run before was killed; else zero
@@ -129,6 +130,7 @@ func (t *Table) UseOrAdd(key []byte, f func(vs *visit.State)) error {
 func (t *Table) PutFront(url, item []byte) (ok bool, err error) {
 	site, _ := urlx.Split(url)
 	err = t.UseOrAdd(site, func(vs *visit.State) { ok = t.Workbench.PushFront(vs, item) })
+	t.WakeFeeder() // the site may have had nothing else to fetch
 	return ok, err
 }
 
