@@ -31,6 +31,7 @@ func conditions() []condition {
 		{DNS, false, func(f *Figures) bool { return f.isIdle() && 2*f.Hosts.Unresolved > f.Hosts.Sites }, names},
 		{Memory, false, (*Figures).isMemoryShort, memory},
 		{Agents, false, (*Figures).isPeerSlow, peer},
+		{Agents, false, func(f *Figures) bool { return f.Hosts.Sites == 0 && f.Busy == 0 && f.Others > 0 }, otherAgents},
 		{FailingSite, false, (*Figures).areFailing, failing},
 		{HugeHost, false, (*Figures).isHostHuge, hugeHost},
 		{Politeness, false, (*Figures).areSitesWaiting, politeness},
@@ -80,8 +81,17 @@ func (f *Figures) isAllFailing() bool {
 	return f.areFailing() && f.Hosts.Outlook.FailingURLs >= f.Hosts.URLs
 }
 
-// areSitesWaiting reports whether sites wait for their delay while workers have nothing to do.
-func (f *Figures) areSitesWaiting() bool { return f.isIdle() && f.Hosts.Sites > 0 && !f.isAllFailing() }
+// healthy are the sites that do not fail, and their URLs.
+func (f *Figures) healthy() (sites int, urls uint64) {
+	o := &f.Hosts.Outlook
+	return f.Hosts.Sites - o.Failing, f.Hosts.URLs - min(o.FailingURLs, f.Hosts.URLs)
+}
+
+// areSitesWaiting reports whether healthy sites wait for their delay while workers have nothing to do.
+func (f *Figures) areSitesWaiting() bool {
+	sites, urls := f.healthy()
+	return f.isIdle() && sites > 0 && urls > 0
+}
 
 // isHostHuge reports whether one host has most of the queued URLs.
 func (f *Figures) isHostHuge() bool {
@@ -223,6 +233,11 @@ func peer(f *Figures) (text, remedy, ifLifted string) {
 		"see orbweaver ctl agents, and ask that agent with orbweaver doctor", "that agent could fetch them"
 }
 
+func otherAgents(f *Figures) (text, remedy, ifLifted string) {
+	return fmt.Sprintf("%s: this one has no queued URLs, and waits for theirs", plural.Count(f.Others, "other agent")),
+		"none is needed here: see orbweaver ctl agents, and ask those agents with orbweaver doctor", ""
+}
+
 func failing(f *Figures) (text, remedy, ifLifted string) {
 	return f.Hosts.Outlook.String(), "see ctl hosts --sort errors, and wait. " + ending.HowToEndSooner, ""
 }
@@ -242,7 +257,7 @@ func politeness(f *Figures) (text, remedy, ifLifted string) {
 	if len(h.Waits) > 0 {
 		why = " (" + h.Waits[0].Text + ")"
 	}
-	n := f.Hosts.Sites
+	n, urls := f.healthy()
 	until := plural.Verb(n, "waits for its delay and is due ", "wait for their delay, the first is due ")
 	if due := round(f.Hosts.NextDue); due > 0 {
 		until += "in " + due.String()
@@ -252,7 +267,7 @@ func politeness(f *Figures) (text, remedy, ifLifted string) {
 	if f.Hosts.NextDue < 0 {
 		until = plural.Verb(n, "waits", "wait") + " until an exchange under way has ended"
 	}
-	return fmt.Sprintf("politeness: %s with %s %s", plural.Count(n, "site"), plural.Count(f.Hosts.URLs, "URL"), until),
+	return fmt.Sprintf("politeness: %s with %s %s", plural.Count(n, "site"), plural.Count(urls, "URL"), until),
 		"more hosts in scope keep more fetch workers busy; a shorter --host-delay only if site owners agree",
 		fmt.Sprintf("the longest is %s: %s %s %v at its delay%s", h.Site, plural.Count(h.Queued, "URL"),
 			plural.Verb(h.Queued, "takes", "take"), round(f.Hosts.SlowestFor), why)

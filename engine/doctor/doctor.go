@@ -33,6 +33,7 @@ type Figures struct {
 	Disk      Disk
 	Hosts     hosts.Survey
 	Peer      Peer
+	Others    int // other agents that are here
 }
 
 // Disk is what is known of a disk that is full or slow.
@@ -132,8 +133,12 @@ func Diagnose(f *Figures) []Diagnosis {
 		}
 	}
 	if len(all) == 0 {
+		text := "nothing: sites are due and are asked"
+		if f.Hosts.Sites == 0 {
+			text = "nothing: the last URLs are asked, or on their way"
+		}
 		all = append(all, Diagnosis{
-			Cause: Nothing, Text: "nothing: sites are due and are asked", Remedy: "none is needed",
+			Cause: Nothing, Text: text, Remedy: "none is needed",
 			IfLifted: fmt.Sprintf("%d of %d fetch workers are in an exchange", f.Busy, f.Fetchers),
 		})
 	}

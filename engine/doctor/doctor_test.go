@@ -104,6 +104,30 @@ func TestDiagnoseOfOneSite(t *testing.T) {
 	}
 }
 
+// Sites that fail do not wait for their delay: politeness is said of the others alone.
+func TestDiagnoseOfPolitenessCountsHealthySitesAlone(t *testing.T) {
+	all := Diagnose(running(func(f *Figures) {
+		f.Hosts.Outlook = ending.Outlook{Sites: 40, URLs: 1000, Failing: 15, FailingURLs: 800}
+	}))
+	const want = "politeness: 25 sites with 200 URLs wait for their delay, the first is due in 2s"
+	if len(all) != 2 || all[0].Cause != FailingSite || all[1].Text != want {
+		t.Errorf("%+v", all)
+	}
+}
+
+// An agent that has finished its share waits for the others. A crawl whose last URLs are stored waits for nothing.
+func TestDiagnoseOfNoQueuedURLs(t *testing.T) {
+	for others, want := range map[int]string{
+		2: "2 other agents: this one has no queued URLs, and waits for theirs",
+		0: "nothing: the last URLs are asked, or on their way",
+	} {
+		all := Diagnose(running(func(f *Figures) { f.Hosts, f.Busy, f.Others = hosts.Survey{}, 0, others }))
+		if len(all) != 1 || all[0].Text != want {
+			t.Errorf("%d others: %+v", others, all)
+		}
+	}
+}
+
 // If only failing sites have queued URLs, shorter delays would change nothing.
 func TestDiagnoseOfFailingSitesNamesNoDelay(t *testing.T) {
 	all := Diagnose(running(func(f *Figures) {

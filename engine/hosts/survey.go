@@ -11,6 +11,7 @@ import (
 
 	"orbweaver/engine/ending"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/site"
 	"orbweaver/internal/urlx"
 	"orbweaver/workbench"
 )
@@ -20,12 +21,12 @@ type Survey struct {
 	Sites      int            // with URLs queued
 	URLs       uint64         // queued for them
 	DueNow     int            // sites that could be asked now, one at each address without an exchange
-	NextDue    time.Duration  // until the first of them can be asked; negative: not before an exchange has ended
+	NextDue    time.Duration  // until the first healthy one can be asked; negative: not before an exchange has ended
 	Outlook    ending.Outlook // which sites fail, and until when
 	OnDiskOnly int            // sites that could be asked, if their URLs were not all on disk
 	Unresolved int            // sites without an address, with or without URLs
 	Largest    Host           // the one with the most URLs
-	Slowest    Host           // the one that needs longest for its queue, at its delay
+	Slowest    Host           // the one that needs longest for its queue, at its delay, of those that do not fail
 	SlowestFor time.Duration  // how long
 	WaitingFor time.Duration  // sum of the times until sites are due
 }
@@ -52,6 +53,9 @@ func (l *Lister) Survey(ctx context.Context) (s Survey, err error) {
 	if next, waits := due.Next(); waits {
 		s.NextDue = max(next.Sub(now), 0)
 	}
+	if n, _, next := s.Outlook.Waiting(); n > 0 && s.DueNow == 0 && s.Outlook.Failing > 0 {
+		s.NextDue = max(next.Sub(now), 0)
+	}
 	return s, nil
 }
 
@@ -74,7 +78,7 @@ func (l *Lister) addToSurvey(s *Survey, v *view, now time.Time) {
 	if n > s.Largest.Queued {
 		s.Largest = l.host(v, now)
 	}
-	if takes > s.SlowestFor {
+	if takes > s.SlowestFor && !site.IsTroubled(&v.Data) {
 		s.Slowest, s.SlowestFor = l.host(v, now), takes
 	}
 }
@@ -142,8 +146,8 @@ func (l *Lister) Match(ctx context.Context, rule string) (m Match, err error) {
 			}
 		}
 	}
-	for _, site := range largest {
-		m.Largest = append(m.Largest, site.site)
+	for i := range largest {
+		m.Largest = append(m.Largest, largest[i].site)
 	}
 	_, m.OnDisk = l.Sites.Counts()
 	return m, nil

@@ -21,7 +21,7 @@ type Diagnoses struct {
 func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 	now := time.Now()
 	f := doctor.Figures{
-		Fetchers: o.Outages.Network.Workers(), Busy: int(o.Exchanges.Busy()), Peer: slowestPeer(o),
+		Fetchers: o.Outages.Network.Workers(), Busy: int(o.Exchanges.Busy()), Peer: slowestPeer(o), Others: otherAgents(o),
 		ParsersBehind: o.Reports.Numbers.ParsersBehind(), PagesOut: o.Reports.Numbers.PagesOut.Load(),
 		Disk: doctor.Disk{
 			SyncTook: o.Disk.Journal.SlowSync.Now(now), WriteTook: o.Disk.Journal.SlowSync.WriteNow(now),
@@ -82,6 +82,14 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 	var err error
 	f.Hosts, err = o.hosts.Survey(ctx)
 	return Diagnoses{doctor.Diagnose(&f)}, err
+}
+
+// otherAgents is the number of other agents that are here.
+func otherAgents(o *Operator) int {
+	if !o.Cluster.IsShared() {
+		return 0
+	}
+	return max(o.Reports.Report().Cluster.Here()-1, 0)
 }
 
 // slowestPeer is the other agent for which the most URLs wait.
