@@ -117,7 +117,7 @@ await story('seeds and the last failures', async (page) => {
 })
 
 await story('no word of a table breaks at 1,280 pixels', async (page) => {
-  for (const view of ['hosts', 'active', 'seeds']) {
+  for (const view of ['hosts', 'active', 'seeds', 'agents']) {
     await page.goto(`${address}/#/${view}`)
     await page.locator('tbody tr').first().waitFor()
     const broken = await page.evaluate(() => [...document.querySelectorAll('td:not(.name):not(.text):not(.mono)')]

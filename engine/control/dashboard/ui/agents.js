@@ -8,7 +8,7 @@ export function agents() {
   const note = h('p', { class: 'quiet', role: 'status', 'data-name': 'agents.here' }, '')
   let self = ''
   const list = table({
-    caption: 'Agents', key: (a) => a.id, empty: 'This crawl has one agent.',
+    caption: 'Agents', isTitled: true, key: (a) => a.id, empty: 'This crawl has one agent.',
     columns: [
       { title: 'Agent', text: (a) => a.id + (a.id === self ? ' (this one)' : '') }, { title: 'State', text: (a) => a.state },
       { title: 'Since', text: (a) => a.state_since || '' },

@@ -10,7 +10,7 @@ export function bars(title, name, form) {
   const low = h('span', { class: 'tick' })
   const high = h('span', { class: 'tick' })
   const note = h('span', { class: 'quiet' }, '')
-  let seen = ''
+  let seen = '', all = ''
 
   function range(d, i) {
     const begin = i === 0 ? d.from : d.ends[i - 1]
@@ -31,9 +31,11 @@ export function bars(title, name, form) {
         const tall = n ? Math.max(n / most * (height - 4), 1.5) : 0
         const text = `${range(d, i)}: ${count(n)}`
         return svg('rect', { class: 'barred', x: i * step + 1, width: Math.max(step - 2, 1), y: height - tall, height: tall,
-          onpointerenter: () => say(note, text), onpointerleave: () => say(note, '') }, svg('title', {}, text))
+          onpointerenter: () => say(note, text), onpointerleave: () => say(note, all) }, svg('title', {}, text))
       }))
       drawing.setAttribute('aria-label', title + ': ' + d.counts.map((n, i) => `${range(d, i)} ${n}`).join(', '))
+      const sum = d.counts.reduce((a, b) => a + b, 0)
+      say(note, all = sum ? `${count(sum)} in all, at most ${count(most)} in a bar` : '')
       say(low, d.counts.length ? range(d, 0) : 'nothing yet')
       say(high, d.counts.length > 1 ? range(d, d.counts.length - 1) : '')
     },

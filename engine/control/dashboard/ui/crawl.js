@@ -16,6 +16,8 @@ export function crawlCard() {
   const began = h('dd', { 'data-name': 'started_at' }, '–')
   const since = h('dt', {}, 'Running since')
   const scope = h('dd', { class: 'mono', 'data-name': 'scope' }, '–')
+  const view = h('dd', { class: 'mono' })
+  const pages = h('div', { hidden: true }, h('dt', {}, 'See its pages'), view)
   const none = h('p', { class: 'quiet' }, 'It has no limit of pages, time or disk.')
   const bars = limits.map(([title, flag, used, most, form]) => {
     const text = h('span', { class: 'figure' })
@@ -36,7 +38,7 @@ export function crawlCard() {
   const element = h('div', { class: 'card crawl' },
     h('h2', {}, 'This crawl'),
     h('dl', { class: 'list' }, h('div', {}, h('dt', {}, 'Directory'), dir), h('div', {}, since, began),
-      h('div', {}, h('dt', {}, 'Scope'), scope)),
+      h('div', {}, h('dt', {}, 'Scope'), scope), pages),
     bars.map((b) => b.box), none)
   return {
     element,
@@ -47,6 +49,8 @@ export function crawlCard() {
       const pass = r.pass > 1 ? `, pass ${r.pass}` : ''
       say(began, `${(r.started_at || '–').replace('T', ' ').replace('Z', ' UTC')}${pass}${r.resumed ? `, resumed ${r.resumed === 1 ? 'once' : r.resumed + ' times'}` : ''}`)
       say(scope, r.scope || '–')
+      pages.hidden = hasEnded(now)
+      say(view, `orbweaver view ${now.name || r.dir || 'DIR'}`)
       const shown = bars.map((b) => b.update(r)).filter((is) => is).length
       none.hidden = shown > 0 || hasEnded(now)
     },
