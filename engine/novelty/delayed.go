@@ -10,6 +10,7 @@ const (
 	repeatsOf       = 10 // a window repeats if fewer than one page in ten was new,
 	readOf          = 4  // and at least one fetched URL in four was a readable page
 	floorsAbove     = 2  // keys above the deepest one need twice the numbers that depend on the floor
+	trapsAlone      = 4  // traps of a group whose URLs do not count for the keys above them
 	foundPerFloor   = 10 // a part with different payloads must have led to ten times the floor
 )
 
@@ -85,9 +86,47 @@ type Evidence struct {
 	Streak  int `json:"streak"`  // number of the last fetched URLs that brought nothing new and led to as many new URLs
 }
 
+// firstCounted returns the index of the first key for which a delayed URL counts: the deepest trap, or the site.
+func (g *group) firstCounted(c *chain) int {
+	for i := c.n - 1; i > c.siteIndex; i-- {
+		if e := g.find(c.keys[i]); e != nil && e.isTrap() {
+			return i
+		}
+	}
+	return c.siteIndex
+}
+
+// noteTrap takes the counts of a key that was found endless from the keys above it, so that the trap is no evidence
+// against the rest of the site. A site of nothing but traps has it for the first of them only.
+func (g *group) noteTrap(c *chain, at int) {
+	trap := g.find(c.keys[at])
+	if at <= c.siteIndex || trap.isTrap() {
+		return
+	}
+	traps := 0
+	for i := range g.entries {
+		if g.entries[i].isTrap() {
+			traps++
+		}
+	}
+	if traps >= trapsAlone {
+		return
+	}
+	for i := g.firstCounted(c); i < at; i++ {
+		if e := g.find(c.keys[i]); e != nil {
+			e.delayed = delayedCounts{
+				fetched:     e.delayed.fetched - min(trap.delayed.fetched, e.delayed.fetched),
+				foundEver:   e.delayed.foundEver - min(trap.delayed.foundEver, e.delayed.foundEver),
+				lastPayload: e.delayed.lastPayload,
+			}
+		}
+	}
+	trap.flags |= flagTrap
+}
+
 // noteDelayed counts a URL that is delayed.
 func (g *group) noteDelayed(c *chain) {
-	for i := c.siteIndex; i < c.n; i++ {
+	for i := g.firstCounted(c); i < c.n; i++ {
 		// URLs found before the first fetch are no evidence
 		if e := g.find(c.keys[i]); e != nil && e.delayed.fetched > 0 {
 			e.delayed.windowFound++
@@ -100,10 +139,11 @@ func (g *group) noteDelayed(c *chain) {
 func (g *group) releaseDelayed(c *chain, nested bool, floor uint32) (Evidence, bool) {
 	if e, _ := g.deepestWithEvidence(c); e != nil && e.isPoor() {
 		if why, endless := g.findEndless(c, floor, (*group).isExempt); endless {
+			g.noteTrap(c, c.siteIndex+why.Level)
 			return why, false
 		}
 	}
-	for i := c.siteIndex; i < c.n; i++ {
+	for i := g.firstCounted(c); i < c.n; i++ {
 		if e := g.find(c.keys[i]); e != nil {
 			e.delayed.countFetched(floor, nested)
 		}
@@ -117,7 +157,7 @@ func (g *group) releaseDelayed(c *chain, nested bool, floor uint32) (Evidence, b
 // one more request for the part of that URL.
 func (g *group) noteConsequence() {
 	c := &g.released
-	for i := c.siteIndex; i < c.n; i++ {
+	for i := g.firstCounted(c); i < c.n; i++ {
 		if e := g.find(c.keys[i]); e != nil {
 			e.delayed.fetched = min(e.delayed.fetched+1, countMax)
 			e.delayed.foundEver = min(e.delayed.foundEver+1, countMax)
@@ -147,7 +187,7 @@ func (g *group) findEndless(
 
 // noteDelayedPage counts the page of a delayed URL.
 func (g *group) noteDelayedPage(c *chain, fresh bool, payload uint32) {
-	for i := c.siteIndex; i < c.n; i++ {
+	for i := g.firstCounted(c); i < c.n; i++ {
 		if e := g.find(c.keys[i]); e != nil {
 			e.delayed.windowPages++
 			if fresh {

@@ -21,9 +21,23 @@ type entry struct {
 	lastUsed        uint32 // the group's tick at the last page
 	pagesWithoutNew uint16 // consecutive pages without new content
 	score           uint8  // how new the last pages were, 0 to scoreMax; see shouldRead
-	isIndependent   bool   // its pages no longer count for the keys above it
+	flags           flags  // see isIndependent and isTrap
 	delayed         delayedCounts
 }
+
+// flags of an entry.
+type flags uint8
+
+const (
+	flagIndependent flags = 1 << iota
+	flagTrap
+)
+
+// isIndependent says that the pages of a key no longer count for the keys above it.
+func (e *entry) isIndependent() bool { return e.flags&flagIndependent != 0 }
+
+// isTrap says that a key was found endless, and that its delayed URLs no longer count for the keys above it.
+func (e *entry) isTrap() bool { return e.flags&flagTrap != 0 }
 
 // isPoor reports whether too few pages of a key with evidence are new.
 func (e *entry) isPoor() bool { return e.newPages*newPageShare < e.pages }
@@ -124,7 +138,7 @@ func (e *entry) hasLessEvidence(other *entry) bool {
 // deepestIndependent returns the index of the deepest independent key of the chain, or 0.
 func (g *group) deepestIndependent(c *chain) int {
 	for i := c.n - 1; i > 0; i-- {
-		if e := g.find(c.keys[i]); e != nil && e.isIndependent {
+		if e := g.find(c.keys[i]); e != nil && e.isIndependent() {
 			return i
 		}
 	}
@@ -147,10 +161,10 @@ func (g *group) notePage(c *chain, fresh bool) {
 	}
 	for i := from + 1; i < c.n; i++ {
 		e := g.find(c.keys[i])
-		if e == nil || e.isIndependent || e.pages < evidencePages || i > c.folderIndex() && e.isPoor() {
+		if e == nil || e.isIndependent() || e.pages < evidencePages || i > c.folderIndex() && e.isPoor() {
 			continue
 		}
-		e.isIndependent = true
+		e.flags |= flagIndependent
 		for ; from < i; from++ {
 			if above := g.find(c.keys[from]); above != nil { // in a full group a deeper key may have replaced it
 				above.subtract(e)

@@ -13,7 +13,7 @@ func TestNotePage_aFullGroupReplacesKeysOfTheSamePage(t *testing.T) {
 	const own, deep = 0, 7
 	page := chain{keys: [chainMax]uint64{own, keysMax, keysMax + 1, deep}, n: 4}
 	g.notePage(&page, true)
-	if e := g.find(deep); e == nil || !e.isIndependent {
+	if e := g.find(deep); e == nil || !e.isIndependent() {
 		t.Errorf("the deepest key has evidence and is not independent: %v", e)
 	}
 	if len(g.entries) != keysMax || g.find(keysMax) != nil {

@@ -55,11 +55,7 @@ func (g *group) appendState(dst []byte, hash uint64) []byte {
 			continue
 		}
 		dst = binary.LittleEndian.AppendUint64(dst, e.key)
-		alone := uint64(0)
-		if e.isIndependent {
-			alone = 1
-		}
-		for _, v := range []uint64{uint64(e.pages), uint64(e.newPages), uint64(e.pagesWithoutNew), alone} {
+		for _, v := range []uint64{uint64(e.pages), uint64(e.newPages), uint64(e.pagesWithoutNew), uint64(e.flags)} {
 			dst = binary.AppendUvarint(dst, v)
 		}
 		d := &e.delayed
@@ -73,7 +69,7 @@ func (g *group) appendState(dst []byte, hash uint64) []byte {
 
 // isWorthSaving reports whether an entry belongs in the encoded state.
 func (e *entry) isWorthSaving() bool {
-	return e.isIndependent || e.isSuspicious() || e.delayed != (delayedCounts{})
+	return e.flags != 0 || e.isSuspicious() || e.delayed != (delayedCounts{})
 }
 
 // Load reads an encoded state into a new Detector. It borrows b. Empty bytes change nothing. The error is ErrState.
@@ -92,7 +88,7 @@ func (w *Detector) Load(b []byte) error {
 		for range min(n, keysMax) {
 			g.entries = append(g.entries, entry{
 				key: r.fixed64(), pages: r.number(), newPages: r.number(), pagesWithoutNew: uint16(r.number()),
-				isIndependent: r.number() != 0,
+				flags: flags(r.number()),
 				delayed: delayedCounts{
 					fetched: r.number(), foundEver: r.number(), evidenceWindows: uint16(r.number()), strongWindows: uint16(r.number()),
 					windowFetched: r.number(), windowFound: r.number(), windowNested: r.number(),
