@@ -40,7 +40,7 @@ func (h Head) Fields() iter.Seq2[[]byte, []byte] {
 
 // ContentType returns the media type that the fields Content-Type have, with parameters, as package mediatype reads
 // them. It is nil if there is no valid one. It aliases h if there is one field with one valid type.
-func (h Head) ContentType() []byte { return mediatype.Extract(h.DeclaredType()) }
+func (h Head) ContentType() []byte { return mediatype.Declared(h.DeclaredType()) }
 
 // DeclaredType returns what ContentType reads: the values of all fields Content-Type. It aliases h if there is one.
 func (h Head) DeclaredType() []byte {

@@ -29,7 +29,7 @@ func TestIdentify_whatServersSend(t *testing.T) {
 		{"Content-Type: text/html|Content-Type: image/png", page, "image/png", false, 0},
 		{"Content-Type: text/html|Content-Type:", page, "text/html", false, 1},
 		{"Content-Type: */*", page, "text/html", true, 1},
-		{"Content-Type: unknown/unknown", page, "unknown/unknown", false, 1},
+		{"Content-Type: unknown/unknown", page, "text/html", true, 1},
 		{"Content-Type: text/css charset=utf-8", "a{background:url(/x)}", "text/css", true, 1},
 		{"Content-Type: nonsense", "plain text", "text/plain", true, 0},
 		{"Content-Type: nonsense", "\x89PNG\r\n\x1a\n", "image/png", true, 0},

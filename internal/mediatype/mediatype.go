@@ -157,6 +157,21 @@ func Extract(value []byte) []byte {
 	return []byte(found.String())
 }
 
+// Declared is Extract without the types that say that the type is not known: browsers look at the bytes then
+// (https://mimesniff.spec.whatwg.org, section 7).
+func Declared(value []byte) []byte {
+	found := Extract(value)
+	switch essence, _ := Split(found); len(essence) {
+	case len(unknown), len(applicationUnknown):
+		if bytes.EqualFold(essence, []byte(unknown)) || bytes.EqualFold(essence, []byte(applicationUnknown)) {
+			return nil
+		}
+	}
+	return found
+}
+
+const unknown, applicationUnknown = "unknown/unknown", "application/unknown"
+
 // cutValue cuts the first value off a list; a comma in quotes ends none.
 func cutValue(s string) (value, rest string) {
 	for i := 0; i < len(s); i++ {

@@ -44,6 +44,18 @@ func TestExtract_theLastValidTypeCounts(t *testing.T) {
 	}
 }
 
+// A type that says that it is not known is none.
+func TestDeclared_unknownTypesAreNone(t *testing.T) {
+	for value, want := range map[string]string{
+		"unknown/unknown": "", "Application/Unknown;charset=utf-8": "", "text/html": "text/html", "unknown/x": "unknown/x",
+		"": "", "text/html, unknown/unknown": "",
+	} {
+		if got := Declared([]byte(value)); string(got) != want {
+			t.Errorf("%q: %q, want %q", value, got, want)
+		}
+	}
+}
+
 // Split reads what Parse reads, without allocation for the usual values.
 func TestSplit_agreesWithParse(t *testing.T) {
 	for _, value := range []string{
@@ -64,7 +76,7 @@ func TestSplit_agreesWithParse(t *testing.T) {
 // The usual field costs no memory.
 func TestExtract_allocatesNothingForOneValidType(t *testing.T) {
 	value := []byte("text/html; charset=UTF-8")
-	if n := testing.AllocsPerRun(100, func() { Split(Extract(value)) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { Split(Declared(value)) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -85,6 +97,6 @@ func FuzzExtract(f *testing.F) {
 func BenchmarkExtract(b *testing.B) {
 	value := []byte("text/html; charset=UTF-8")
 	for b.Loop() {
-		Split(Extract(value))
+		Split(Declared(value))
 	}
 }

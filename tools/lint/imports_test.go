@@ -124,7 +124,7 @@ var importTable = []struct{ importer, may string }{
 	{"engine/queued", base + " engine/parse"},  // the letter of a hop is that of its kind of link
 	{"engine/sitemap", base},
 	{"engine/robots", base},
-	{"engine/robots/reading", base + " engine/fetch engine/fetch/coding engine/robots"},
+	{"engine/robots/reading", base + " engine/fetch engine/fetch/coding engine/parse engine/robots"},
 	{"engine/filter", base + " engine/bandwidth internal/textfile"},
 	{"engine/cluster/membership", base},
 	{"engine/cluster/membership/membershiptest", base + " engine/cluster/membership"},

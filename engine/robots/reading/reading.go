@@ -5,6 +5,7 @@ import (
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/fetch/coding"
+	"orbweaver/engine/parse"
 	"orbweaver/engine/robots"
 	"orbweaver/internal/outcome"
 )
@@ -148,7 +149,17 @@ func judgeBody(f *Facts) (Verdict, robots.Fault) {
 		return Rules, robots.NoFault
 	case isInDoubt:
 		return Again, robots.FaultCoding
+	case isKnownFile(f.Body):
+		return AllowAll, robots.NoFault
 	default:
 		return Again, robots.FaultNotText
 	}
+}
+
+// isKnownFile reports whether the first bytes of a body that is not text show what it is, such as an image. Some
+// servers answer each request with the same picture. Packed bytes may be a packed robots.txt.
+func isKnownFile(body []byte) bool {
+	media := parse.AppendMediaType(nil, body, nil)
+	return !coding.IsPacked(body) && !bytes.HasPrefix(media, []byte("text/")) &&
+		!bytes.Equal(media, []byte("application/octet-stream"))
 }

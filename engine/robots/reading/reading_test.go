@@ -131,7 +131,10 @@ func statuses() map[string]list {
 			sent(ok + "\r\n" + inUTF16(rulesText)), sent(ok + "\r\n# \x01\x02\r\n" + rulesText),
 		},
 		"2xx with a body that is not text": {
-			sent(ok + "\r\n\x00\x01\x02binary"), sent(ok + "\r\nRIFF\x00\x00\x00\x10AVI LIST"),
+			sent(ok + "\r\n\x00\x01\x02binary"), sent(ok + "\r\n" + brotlied(rulesText)),
+		},
+		"2xx with an image or another file that its first bytes show": {
+			sent(ok + "\r\nGIF89a\x01\x00\x01\x00\x80\x00\x00"), sent(ok + "\r\n\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"),
 		},
 		"206": {sent("HTTP/1.1 206 Partial Content\r\n\r\n" + rulesText)},
 		"3xx to another URL, up to five times": {
