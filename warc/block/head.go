@@ -55,7 +55,9 @@ func (h *Head) List(name string) string {
 
 // ContentType returns the media type that the fields Content-Type have, with parameters, as package mediatype reads
 // them; empty if none is valid.
-func (h *Head) ContentType() string { return string(mediatype.Declared([]byte(h.List("Content-Type")))) }
+func (h *Head) ContentType() string {
+	return string(mediatype.Declared([]byte(h.List("Content-Type"))))
+}
 
 // Chunked reports whether the body is chunked.
 func (h *Head) Chunked() bool {
