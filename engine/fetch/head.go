@@ -44,16 +44,8 @@ func (h Head) ContentType() []byte { return mediatype.Declared(h.DeclaredType())
 
 // DeclaredType returns what ContentType reads: the values of all fields Content-Type. It aliases h if there is one.
 func (h Head) DeclaredType() []byte {
-	var all []byte
-	n := 0
-	for value := range h.Values("content-type") {
-		if n++; n == 1 {
-			all = value
-			continue
-		}
-		all = append(append(all[:len(all):len(all)], ", "...), value...)
-	}
-	return all
+	_, fields := cutLine(h)
+	return joinValues(fields, "content-type")
 }
 
 // Location returns the first Location, or nil.

@@ -134,3 +134,21 @@ func TestServerName(t *testing.T) {
 		}
 	}
 }
+
+// The media type of an ordinary head costs no memory: each page is asked for it several times.
+func TestHead_contentTypeAllocatesNothing(t *testing.T) {
+	h := Head("HTTP/1.1 200 OK\r\nServer: a\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: 5\r\n\r\n")
+	if n := testing.AllocsPerRun(100, func() { h.ContentType() }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkContentType(b *testing.B) {
+	h := Head("HTTP/1.1 200 OK\r\nServer: nginx/1.18.0 (Ubuntu)\r\nDate: Fri, 27 Nov 2026 10:00:00 GMT\r\n" +
+		"Content-Type: text/html; charset=utf-8\r\nContent-Length: 12345\r\nConnection: keep-alive\r\n" +
+		"Last-Modified: Fri, 27 Nov 2026 09:00:00 GMT\r\nETag: \"5f-abc\"\r\nVary: Accept-Encoding\r\n\r\n")
+	b.ReportAllocs()
+	for b.Loop() {
+		h.ContentType()
+	}
+}

@@ -294,6 +294,23 @@ func joinFold(line []byte, copied bool, more []byte) []byte {
 	return append(line, trimSpace(more)...)
 }
 
+// joinValues returns all values of name among fields, joined by ", ", or nil. It aliases fields if there is one.
+func joinValues(fields []byte, name string) []byte {
+	var all []byte
+	n := 0
+	for field, value := range fieldsOf(fields) {
+		if !equalFold(field, name) {
+			continue
+		}
+		if n++; n == 1 {
+			all = value
+			continue
+		}
+		all = append(append(all[:len(all):len(all)], ", "...), value...)
+	}
+	return all
+}
+
 // firstValue returns the first value of name among fields, or nil.
 func firstValue(fields []byte, name string) []byte {
 	for field, value := range fieldsOf(fields) {
