@@ -42,6 +42,20 @@ func TestProgressBesideOthers(t *testing.T) {
 	}
 }
 
+// The rate is that of the bytes that have come, also while no response is complete.
+func TestProgressCountsBytesAsTheyCome(t *testing.T) {
+	r, now := report.Report{ActiveFetches: 1, BytesArrived: 30 << 20, BytesUnderWay: 30 << 20}, time.Now()
+	p := &Progress{last: report.Report{BytesArrived: 10 << 20}, lastAt: now.Add(-10 * time.Second)}
+	if line := p.status(&r, now).Fit(200); !strings.Contains(line, "0 pages/s  2 MiB/s") {
+		t.Error(line)
+	}
+	var out strings.Builder
+	const under = "0 B received and 30 MiB of responses under way,"
+	if WriteReport(&out, "crawl", r); !strings.Contains(out.String(), under) {
+		t.Error(out.String())
+	}
+}
+
 type still struct{ pages int64 }
 
 func (s still) Report() report.Report {
