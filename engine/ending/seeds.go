@@ -6,6 +6,7 @@ import (
 
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/robots"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/throttle"
 )
@@ -28,6 +29,10 @@ func (w *SeedWarnings) NoteAttempt(p *fetch.Page, a *attempt.Attempt, target []b
 	o := a.Outcome
 	switch {
 	case a.IsProbe, o == outcome.Stale:
+		return
+	case a.RobotsFault != robots.NoFault:
+		args := []any{"seed", string(a.URL), "cause", "robots.txt: " + a.RobotsFault.Seen(), "status", p.Status}
+		w.warn(outcome.RobotsUnreachable, true, args, robotsRemedy)
 		return
 	case o == outcome.Redirect && !a.IsRobots:
 		if len(target) == 0 || w.Admits == nil || w.Admits(target) {
@@ -79,6 +84,10 @@ func (w *SeedWarnings) warn(o outcome.Outcome, isRetried bool, args []any, remed
 	}
 	w.Warn(msg, args...)
 }
+
+// robotsRemedy is what to do about a robots.txt that is answered and not known: see docs/robots.md.
+const robotsRemedy = "Nothing of a site is fetched until its robots.txt is read whole: its server must be mended. " +
+	"For an operator with a mandate, a host rule robots=ignore lifts it"
 
 // certificateRemedy is what to do about a certificate that --tls strict refuses. Waiting does not help.
 const certificateRemedy = "Its certificate does not verify: --tls tolerant fetches all the same, " +

@@ -155,7 +155,7 @@ func settle(e *Explained) {
 	case r == nil || r.State == "missing":
 		e.Settle("robots.txt", explain.Undecided, "the crawl has no copy of it yet")
 	case r.State == "unreachable":
-		e.Settle("robots.txt", explain.Refused, "it cannot be fetched, so all URLs of the host are disallowed")
+		e.Settle("robots.txt", explain.Refused, "it is not known, so all URLs of the host are disallowed")
 	case r.Line == 0 && r.Allowed:
 		e.Settle("robots.txt", explain.Passed, "no rule of the crawl's copy matches")
 	default:
