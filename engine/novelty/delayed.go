@@ -1,5 +1,7 @@
 package novelty
 
+import "slices"
+
 // Evidence of a trap, which each key collects from the delayed URLs below it. It is counted in windows of fetched URLs,
 // an eighth of the floor each.
 const (
@@ -10,7 +12,6 @@ const (
 	repeatsOf       = 10 // a window repeats if fewer than one page in ten was new,
 	readOf          = 4  // and at least one fetched URL in four was a readable page
 	floorsAbove     = 2  // keys above the deepest one need twice the numbers that depend on the floor
-	trapsAlone      = 4  // traps of a group whose URLs do not count for the keys above them
 	foundPerFloor   = 10 // a part with different payloads must have led to ten times the floor
 )
 
@@ -97,21 +98,12 @@ func (g *group) firstCounted(c *chain) int {
 }
 
 // noteTrap takes the counts of a key that was found endless from the keys above it, so that the trap is no evidence
-// against the rest of the site. A site of nothing but traps has it for the first of them only.
+// against the rest of the site. Only the first trap of a group has this: a site of traps is bounded as a whole.
 func (g *group) noteTrap(c *chain, at int) {
+	if at <= c.siteIndex || slices.ContainsFunc(g.entries, func(e entry) bool { return e.isTrap() }) {
+		return
+	}
 	trap := g.find(c.keys[at])
-	if at <= c.siteIndex || trap.isTrap() {
-		return
-	}
-	traps := 0
-	for i := range g.entries {
-		if g.entries[i].isTrap() {
-			traps++
-		}
-	}
-	if traps >= trapsAlone {
-		return
-	}
 	for i := g.firstCounted(c); i < at; i++ {
 		if e := g.find(c.keys[i]); e != nil {
 			e.delayed = delayedCounts{

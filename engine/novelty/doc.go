@@ -41,7 +41,7 @@
 // it twice. Redirects, failures and pages without new content that follow a delayed URL count for its part, as URLs
 // that were found and fetched, up to the next page with new content. All other delayed URLs of an endless key are
 // skipped. Its counts are taken from the keys above it, so that a trap is no evidence against the rest of its site.
-// This holds for the first four traps of a group, so that a site of nothing but traps ends. So a finite part is fetched
+// This holds for the first trap of a group: a site of traps is bounded as a whole. So a finite part is fetched
 // completely if its URLs were found before they were fetched, or if it has at most ten floors of URLs.
 //
 // Promises:
@@ -49,13 +49,13 @@
 //   - X1: nothing is delayed in a group whose keys all have something new on one page in four, except with the
 //     probability that the test states.
 //   - X2: of an endless part that repeats itself, one floor of requests is made. Of a site of endless parts, two floors
-//     of URLs with a query are fetched, two without, and some windows more. Four parts can add their own floors. If the
-//     payloads of the part differ, it is up to ten floors; fewer if each page leads to more URLs.
+//     of URLs with a query are fetched, two without, and some windows more. One part can add its own. If the payloads
+//     of the part differ, it is up to ten floors; fewer if each page leads to more URLs.
 //   - X3: memory stays below MemoryBytes, whatever URLs a site contains. A group that is evicted starts again from
 //     nothing.
 //   - X4: of a part that repeats itself and does not grow while it is fetched, no URL is skipped, however large it is.
 //   - X5: of a part of up to ten floors of requests, no URL is skipped, however it is linked, unless its payloads or
-//     its URLs repeat themselves. This holds beside up to four traps of the same site.
+//     its URLs repeat themselves. This holds beside one trap of the same site.
 //   - X6: no URL without a query is skipped by evidence of URLs with a query, and the other way round. The same holds
 //     for URLs with a parameter that does not change their page.
 //
