@@ -42,7 +42,7 @@ func cookies() []Case {
 					b.WriteString(
 						set + "above=1; Path=/; Domain=h29.test\r\n" + set + "__Host-evil=1; Path=/; Domain=h29.test\r\n" +
 							set + "__Host-evil=2; Path=/\r\n" + set + "__Secure-evil=1; Path=/\r\n" + set + "evil\x01=1; Path=/\r\n" +
-							set + "evil=a\tb; Path=/\r\n" + set + "evil-path=1; Path=/else\r\n",
+							set + "evil=a\x7fb; Path=/\r\n" + set + "evil-path=1; Path=/else\r\n",
 					)
 				}
 				body := "<a href=\"/huge\">more</a> <a href=\"/after\">the end</a>"
