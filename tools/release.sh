@@ -70,7 +70,7 @@ build() {
 # add_texts TREE DIR copies the man pages and the completions.
 add_texts() {
 	mkdir -p "$2/man" "$2/completion"
-	cp "$1"/share/man/man1/*.gz "$2/man/"
+	cp "$1"/share/man/man[15]/*.gz "$2/man/"
 	cp "$1"/share/bash-completion/completions/orbweaver "$2/completion/orbweaver.bash"
 	cp "$1"/share/zsh/*/_orbweaver "$1"/share/fish/*/orbweaver.fish "$2/completion/"
 }

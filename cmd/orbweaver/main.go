@@ -77,7 +77,7 @@ type reportCommands struct {
 type archiveCommands struct {
 	View     archive.ViewCommand     `cmd:"" help:"Show an archive to a browser: pages with images and links, on loopback."`
 	Warc     archive.Command         `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
-	WACZ     archive.WACZCommand     `cmd:"" name:"wacz" help:"Pack an archive into one WACZ file, like warc wacz."`
+	WACZ     archive.PackCommand     `cmd:"" name:"wacz" help:"Pack an archive into one WACZ file, like warc wacz."`
 	Feed     archive.FeedCommand     `cmd:"" help:"Print what is new, changed or gone in an archive since a cursor or a time."`
 	Manifest archive.ManifestCommand `cmd:"" help:"Print the SHA-256 of each closed WARC file of a crawl, and complete or sign the manifest."`
 	Upload   inspect.UploadCommand   `cmd:"" help:"Send the closed WARC files of a stopped crawl that are not sent yet."`

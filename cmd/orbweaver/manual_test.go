@@ -10,6 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/engine/changes"
+	"orbweaver/engine/logreport"
 )
 
 // eachFlag visits every flag that --help shows.
@@ -53,6 +55,79 @@ func TestMan_everyFlagIsOnAPage(t *testing.T) {
 	})
 	if pages, err := filepath.Glob(filepath.Join(dir, "*")); len(pages) < 15 || err != nil {
 		t.Errorf("%d pages, %v", len(pages), err)
+	}
+}
+
+// The shell offers what a command knows: settings that can be changed, and reports behind the directory.
+func TestComplete_offersSettingsAndReports(t *testing.T) {
+	complete := func(words ...string) string {
+		t.Helper()
+		return call(append([]string{"complete", "--"}, words...)...).want(t, command.ExitDone).out
+	}
+	if got := complete("ctl", "set", "host-d"); !strings.HasPrefix(got, "host-delay=\tTime between two requests") {
+		t.Errorf("ctl set host-d: %q", got)
+	}
+	settings := complete("ctl", "--dir", "c", "set", "")
+	for _, name := range append(changes.Names(), "log-level") {
+		if !strings.Contains("\n"+settings, "\n"+name+"=\t") {
+			t.Errorf("ctl set does not offer %s", name)
+		}
+	}
+	reports := complete("report", "crawl", "")
+	for _, kind := range logreport.Kinds() {
+		if !strings.Contains(reports, string(kind)+"\t\n") {
+			t.Errorf("report crawl does not offer %s:\n%s", kind, reports)
+		}
+	}
+	if got := complete("report", ""); strings.TrimSpace(got) != "" {
+		t.Errorf("in place of a directory: %q", got)
+	}
+	if got := complete("report", "crawl", "hosts", "er"); got != "errors\t\n" {
+		t.Errorf("a second report: %q", got)
+	}
+}
+
+// Each command with a result has it as JSON, too.
+func TestJSON_ofSmallCommands(t *testing.T) {
+	dir := t.TempDir()
+	call("ca", "init", "--dir", dir).want(t, command.ExitDone)
+	call("ca", "issue", "a1", "--dir", dir).want(t, command.ExitDone)
+	robots := filepath.Join(dir, "robots.txt")
+	writeFile(t, robots, "User-agent: *\nDisallow: /no\n")
+	for _, c := range []struct {
+		line, stdin string
+		want        map[string]any
+	}{
+		{"version --json", "", map[string]any{"version": version}},
+		{"ca show --json " + filepath.Join(dir, "a1.agent"), "", map[string]any{"agent": "a1"}},
+		{"url normalize --json", "HTTP://A.test/./b", map[string]any{"url": "http://a.test/b"}},
+		{"url normalize --json", "b", map[string]any{"line": "b", "error": "relative URL without a base"}},
+		{"robots test --json --robots " + robots, "http://a.test/no", map[string]any{"allowed": false, "line": 2.0}},
+		{"botpage --json --operator O --description D --mail a@b.test", "", map[string]any{"mail": "a@b.test"}},
+	} {
+		got := callWith(c.stdin, strings.Fields(c.line)...).want(t, command.ExitDone).object(t)
+		for key, value := range c.want {
+			if got[key] != value {
+				t.Errorf("%s: %s is %v, want %v", c.line, key, got[key], value)
+			}
+		}
+	}
+}
+
+// The page of the file of settings has each setting.
+func TestMan_everySettingIsOnThePageOfTheFile(t *testing.T) {
+	dir := t.TempDir()
+	call("man", dir).want(t, command.ExitDone)
+	page, err := os.ReadFile(filepath.Join(dir, "crawl.toml.5"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(call("sample-config").want(t, command.ExitDone).out) {
+		name, _, isKey := strings.Cut(strings.TrimPrefix(line, "#"), " = ")
+		key := `\fB` + strings.ReplaceAll(name, "-", `\-`) + `\fR`
+		if isKey && !strings.HasPrefix(line, "# ") && !strings.Contains(string(page), key) {
+			t.Errorf("the page lacks %s", name)
+		}
 	}
 }
 

@@ -27,13 +27,29 @@ func (versionFlag) BeforeReset(app *kong.Kong) error {
 	return nil
 }
 
-type versionCmd struct{}
+type versionCmd struct {
+	JSON bool `help:"Print one JSON object."`
+}
 
 // Help shows an example.
 func (*versionCmd) Help() string { return "Example:\n  orbweaver version" }
 
+// versionFacts are what the command version prints as JSON.
+type versionFacts struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
 // Run prints the version.
-func (*versionCmd) Run(inv *command.Invocation) error {
+func (c *versionCmd) Run(inv *command.Invocation) error {
+	if c.JSON {
+		info, _ := debug.ReadBuildInfo()
+		return command.PrintJSON(inv.Stdout, versionFacts{
+			version, commitOf(commit, info), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH,
+		})
+	}
 	fmt.Fprintln(inv.Stdout, versionLine())
 	return nil
 }

@@ -80,9 +80,10 @@ type seedWriter struct {
 	added     int
 	repeated  int
 	bad       int
-	named     int // with a user
-	completed int // hosts without a scheme
-	titled    int // with text beside the URL
+	named     int    // with a user
+	completed int    // hosts without a scheme
+	firstHost string // of these
+	titled    int    // with text beside the URL
 }
 
 // addKnown notes the seeds of earlier runs.
@@ -138,8 +139,8 @@ func (k *seedWriter) keep(w io.Writer, where string, raw []byte) error {
 	}
 	whole := CompleteSeed(text)
 	if len(whole) > len(text) {
-		if k.completed++; k.completed <= BadSeedsLogged {
-			k.log.Info("seed is a host name; http:// is put before it", "where", where, "seed", shown)
+		if k.completed++; k.completed == 1 {
+			k.firstHost = shown
 		}
 	}
 	var err error
@@ -165,8 +166,8 @@ func (k *seedWriter) report(old []byte) {
 	if k.bad > BadSeedsLogged {
 		k.log.Warn("more seeds were no URLs", "bad", k.bad, "good", k.added+k.repeated)
 	}
-	if k.completed > BadSeedsLogged {
-		k.log.Info("more seeds were host names", "completed", k.completed)
+	if k.completed > 0 {
+		k.log.Info("seeds without a scheme get http://", "seeds", k.completed, "first", k.firstHost)
 	}
 	if k.titled > BadSeedsLogged {
 		k.log.Info("more seeds had text beside the URL", "lines", k.titled)

@@ -28,6 +28,15 @@ type row struct {
 	decidesFetch     bool // the same, and each queued URL is asked for before its request in any case
 }
 
+// Names are the settings that a running crawl can change, except those of its program.
+func Names() (names []string) {
+	for _, r := range rows() {
+		names = append(names, r.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
 // rows are all settings that can be changed.
 func rows() []row {
 	list := []row{

@@ -193,7 +193,7 @@ func (h *HostRules) Add(texts []string) (taken int, err error) {
 		return 0, err
 	}
 	h.put(grown)
-	h.Say.Info("host rules taken", "rules", fmt.Sprintf("%.2000q", texts), "taken", taken)
+	h.Say.Info("host rules taken", "rules", fmt.Sprintf("%.2000s", strings.Join(texts, "; ")), "taken", taken)
 	werr := WriteHostRules(h.Fs, h.Dir, grown)
 	if werr != nil {
 		werr = fmt.Errorf("they are in force, and lost when the crawl ends: %w", werr)

@@ -8,7 +8,8 @@
 set -euo pipefail
 program=$1 generator=$2 version=$3 architecture=$4 out=$5
 here=$(cd "$(dirname "$0")" && pwd)
-maintainer="the authors of Orbweaver <orbweaver@localhost>" # nothing reads the address
+# DEBFULLNAME and DEBEMAIL name the person who builds it for others, as for all tools of Debian.
+maintainer="${DEBFULLNAME:-the authors of Orbweaver} <${DEBEMAIL:-orbweaver@localhost}>"
 export DPKG_DEB_THREADS_MAX=1 # with several, the bytes depend on their number
 export LC_ALL=C TZ=UTC SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-0}
 umask 022

@@ -36,8 +36,9 @@ inside orbweaver version | wants "$(dpkg-deb -f "$deb" Version | sed 's/-[0-9]*$
 ok "the version names the commit"
 inside man -P cat orbweaver-crawl | wants "--host-delay" "man orbweaver-crawl"
 inside man -P cat orbweaver | wants "orbweaver-ctl(1)" "man orbweaver lists the commands"
+inside man -P cat crawl.toml | wants "host-delay" "man crawl.toml has the settings"
 inside man -k orbweaver | wants "orbweaver-warc" "apropos finds the pages"
-[ -z "$(inside sh -c 'for page in /usr/share/man/man1/orbweaver*; do man --warnings -E UTF-8 -l -Tutf8 $page 2>&1 >/dev/null; done')" ] ||
+[ -z "$(inside sh -c 'for page in /usr/share/man/man1/orbweaver* /usr/share/man/man5/crawl.toml*; do man --warnings -E UTF-8 -l -Tutf8 $page 2>&1 >/dev/null; done')" ] ||
 	fail "man warns about a page"
 ok "man has no warning"
 
@@ -58,7 +59,7 @@ inside fish -c 'complete -C "orbweaver ctl pau"' | wants "pause" "fish completes
 inside zsh -fc 'autoload -U compinit && compinit -u && echo $_comps[orbweaver]' | wants "_orbweaver" "zsh has the completion"
 
 # The service, offline.
-chroot "$ROOT" systemd-analyze verify /usr/lib/systemd/system/orbweaver@.service 2>&1 |
+chroot "$ROOT" systemd-analyze verify /usr/lib/systemd/system/orbweaver@.{service,timer} 2>&1 |
 	{ ! grep -i orbweaver; } || fail "systemd-analyze verify"
 ok "systemd-analyze verify"
 exposure=$(inside systemd-analyze security --offline=yes --threshold=15 /usr/lib/systemd/system/orbweaver@.service |

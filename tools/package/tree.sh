@@ -13,9 +13,10 @@ to=$root$prefix
 umask 022
 
 install -D -m 755 "$program" "$to/bin/orbweaver"
-mkdir -p "$to/share/man/man1"
+mkdir -p "$to/share/man/man1" "$to/share/man/man5"
 "$generator" man "$to/share/man/man1"
-gzip -n -9 -f "$to"/share/man/man1/orbweaver*.1
+mv "$to"/share/man/man1/*.5 "$to/share/man/man5/"
+gzip -n -9 -f "$to"/share/man/man1/orbweaver*.1 "$to"/share/man/man5/crawl.toml.5
 zsh=site-functions
 [ "$prefix" != /usr ] || zsh=vendor-completions # where Debian's zsh looks for those of packages
 mkdir -p "$to/share/bash-completion/completions" "$to/share/zsh/$zsh" "$to/share/fish/vendor_completions.d"
@@ -27,10 +28,14 @@ mkdir -p "$doc/examples" "$doc/docs/guide"
 install -m 644 "$top/README.md" "$top/CHANGELOG.md" "$doc/"
 install -m 644 "$top"/docs/*.md "$top"/docs/*.json "$top"/docs/*.yml "$doc/docs/"
 install -m 644 "$top"/docs/guide/*.md "$doc/docs/guide/"
+(cd "$top" && sed -n 's/.*!\[[^]]*\](\([^)]*\)).*/\1/p' README.md && cd docs && # their pictures
+	sed -n 's/.*!\[[^]]*\](\([^)]*\)).*/docs\/\1/p' ./*.md && sed -n 's/.*!\[[^]]*\](\([^)]*\)).*/docs\/guide\/\1/p' guide/*.md) |
+	while IFS= read -r picture; do install -D -m 644 "$top/$picture" "$doc/$picture"; done
 [ "$prefix" = /usr ] || install -m 644 "$top/LICENSE" "$doc/"
 "$here/licences.sh" "$program" >"$doc/THIRD-PARTY-LICENCES.txt"
 "$generator" sample-config >"$doc/examples/crawl.toml"
 chmod 644 "$doc/examples/crawl.toml"
 mkdir -p "$to/lib/systemd/system" "$to/lib/sysusers.d"
 sed "s,/usr/bin/,$prefix/bin/," "$here/orbweaver@.service" >"$to/lib/systemd/system/orbweaver@.service"
+install -m 644 "$here/orbweaver@.timer" "$to/lib/systemd/system/"
 install -m 644 "$here/orbweaver.sysusers" "$to/lib/sysusers.d/orbweaver.conf"

@@ -47,17 +47,17 @@ type WACZOptions struct {
 
 // WACZPacked is what a WACZ file holds.
 type WACZPacked struct {
-	Name  string
-	Bytes int64
-	Files int // WARC files
-	Pages int // in the list of pages
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+	Files int    `json:"files"` // WARC files
+	Pages int    `json:"pages"` // in the list of pages
 	// Originals counts records of other WARC files that revisit records refer to, and that were copied or named.
-	Originals      int
-	OriginalsBytes int64
+	Originals      int   `json:"originals"`
+	OriginalsBytes int64 `json:"originals_bytes"`
 	// Requires are the names of the other WACZ files that have originals of this one, with NameOriginals.
-	Requires []string
+	Requires []string `json:"requires,omitempty"`
 	// OriginalsMissing counts revisit records whose original is in none of the files.
-	OriginalsMissing int
+	OriginalsMissing int `json:"originals_missing"`
 }
 
 // errWACZFile says that a file cannot be part of a WACZ.

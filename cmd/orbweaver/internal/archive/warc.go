@@ -261,7 +261,18 @@ Examples:
 }
 
 // Run packs.
-func (x *WACZCommand) Run(inv *command.Invocation) error {
+func (x *WACZCommand) Run(inv *command.Invocation, c *Command) error { return x.pack(inv, c.JSON) }
+
+// PackCommand is the command wacz: that of warc, with --json of its own.
+type PackCommand struct {
+	WACZCommand `embed:""`
+	JSON        bool `help:"Print one JSON object for each WACZ file."`
+}
+
+// Run packs.
+func (x *PackCommand) Run(inv *command.Invocation) error { return x.pack(inv, x.JSON) }
+
+func (x *WACZCommand) pack(inv *command.Invocation, asJSON bool) error {
 	title := x.Title
 	if title == "" {
 		title = strings.TrimSuffix(filepath.Base(x.Out), ".wacz")
@@ -297,7 +308,13 @@ func (x *WACZCommand) Run(inv *command.Invocation) error {
 	return warctool.PackWACZ(disk, x.Out, warctool.WACZOptions{
 		Title: title, MainPage: x.MainPage, Seeds: seedsOf(x.Files), Software: "orbweaver/" + inv.Version, Now: time.Now(),
 		SignKey: key, SizeMost: x.Split, NameOriginals: x.Originals == "name",
-		OnPacked: func(p warctool.WACZPacked) { reportPacked(inv.Stderr, p) },
+		OnPacked: func(p warctool.WACZPacked) {
+			if asJSON {
+				_ = json.NewEncoder(inv.Stdout).Encode(p) // the file is written, even if this is not read
+				return
+			}
+			reportPacked(inv.Stderr, p)
+		},
 		TitleOf: func(body, contentType []byte) string {
 			r, err := scanner.Scan(body, contentType)
 			if err != nil {

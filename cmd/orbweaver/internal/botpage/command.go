@@ -21,7 +21,8 @@ import (
 // Command is the command botpage.
 type Command struct {
 	Dir  string `exists:"directory" help:"Crawl directory. Its settings are those of the page; flags win over them." placeholder:"DIR"`
-	Text bool   `help:"Print a robots.txt that keeps the crawler away, instead of the page."`
+	Text bool   `help:"Print a robots.txt that keeps the crawler away, instead of the page." xor:"form"`
+	JSON bool   `help:"Print what the page says as one JSON object, instead of the page." xor:"form"`
 
 	Operator    string `help:"Person or organisation that runs the crawl." placeholder:"NAME"`
 	Description string `help:"Purpose of the crawl, in a sentence or two." placeholder:"TEXT"`
@@ -147,8 +148,11 @@ func (c *Command) noteHostRules() error {
 
 // Run prints the page.
 func (c *Command) Run(inv *command.Invocation) error {
-	if c.Text {
+	switch {
+	case c.Text:
 		return c.page.writeText(inv.Stdout)
+	case c.JSON:
+		return command.PrintJSON(inv.Stdout, &c.page)
 	}
 	return c.page.write(inv.Stdout)
 }

@@ -13,14 +13,19 @@ import (
 
 // page is what the page says.
 type page struct {
-	Operator, Purpose string
-	Contact, Mail     string // a URL, "" if the contact is a mail address; a mail address, "" if there is none
-	UserAgent, Token  string
+	Operator  string `json:"operator"`
+	Purpose   string `json:"purpose"`
+	Contact   string `json:"contact"` // a URL, "" if the contact is a mail address
+	Mail      string `json:"mail"`    // a mail address, "" if there is none
+	UserAgent string `json:"user_agent"`
+	Token     string `json:"token"`
 
-	HostDelay, IPDelay, CrawlDelayMax string
-	IPv6Prefix                        int
-	HasOwnDelays                      bool // some hosts have an agreed delay
-	IgnoresRobots                     bool // of some hosts
+	HostDelay     string `json:"host_delay"`
+	IPDelay       string `json:"ip_delay"`
+	CrawlDelayMax string `json:"crawl_delay_max"`
+	IPv6Prefix    int    `json:"ipv6_prefix"`
+	HasOwnDelays  bool   `json:"has_own_delays"` // some hosts have an agreed delay
+	IgnoresRobots bool   `json:"ignores_robots"` // of some hosts
 }
 
 // write writes the page as HTML. All that comes from settings is escaped by package template.

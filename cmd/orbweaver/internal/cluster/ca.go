@@ -151,7 +151,16 @@ func (c *caIssueCmd) Run(inv *command.Invocation) error {
 }
 
 type caShowCmd struct {
+	JSON bool   `help:"Print one JSON object."`
 	File string `arg:"" help:"File of an agent." placeholder:"FILE"`
+}
+
+// shownIdentity is what ca show prints as JSON.
+type shownIdentity struct {
+	Agent      string    `json:"agent"`
+	Crawl      string    `json:"crawl"`
+	ValidUntil time.Time `json:"valid_until"`
+	Warnings   []string  `json:"warnings"`
 }
 
 // Help shows an example.
@@ -164,6 +173,11 @@ func (c *caShowCmd) Run(inv *command.Invocation) error {
 	id, warnings, err := ReadIdentity(c.File, time.Now())
 	if err != nil {
 		return err
+	}
+	if c.JSON {
+		return command.PrintJSON(inv.Stdout, shownIdentity{
+			Agent: id.ID, Crawl: id.Crawl, ValidUntil: id.NotAfter().UTC(), Warnings: append([]string{}, warnings...),
+		})
 	}
 	fmt.Fprintf(
 		inv.Stdout, "agent %s of crawl %s, good until %s\n", id.ID, id.Crawl, id.NotAfter().UTC().Format(time.DateOnly),

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// suggestion returns "; did you mean X?" for the known name that is most like a name; "" if none is like it.
-func suggestion(name string, known []string) string {
+// Suggestion returns "; did you mean X?" for the known name that is most like a name; "" if none is like it.
+func Suggestion(name string, known []string) string {
 	if best := nearest(name, known); best != "" {
 		return fmt.Sprintf("; did you mean %s?", best)
 	}

@@ -115,12 +115,12 @@ func (t *TOMLFile) check(known map[string]bool) error {
 			continue
 		case []any:
 			if ok && !list {
-				bad.Add(t.name, fmt.Errorf("%s: takes one value, not a list", key))
+				bad.Add(t.name, fmt.Errorf("%s: takes one value, not a list; a file may have many lines", key))
 			}
 		}
 		if !ok {
 			bad.Add(t.name, fmt.Errorf("unknown key: %s; the keys are the names of the flags%s", key,
-				suggestion(key, slices.Sorted(maps.Keys(known)))))
+				Suggestion(key, slices.Sorted(maps.Keys(known)))))
 		}
 	}
 	return bad.Err()

@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"fmt"
 	"os"
 
 	"orbweaver/cmd/orbweaver/internal/command"
@@ -22,7 +23,9 @@ type listOptions struct {
 func (c *listOptions) points(cfg *engine.Config) (from explain.Sources, err error) {
 	var bad command.Faults
 	f := &cfg.Filters
-	_, err = filter.CompileScope(f.Scope, nil)
+	if _, err = filter.CompileScope(f.Scope, nil); err != nil {
+		err = fmt.Errorf("%w%s", err, command.Suggestion(f.Scope, []string{"domain", "host", "prefix", filter.All}))
+	}
 	bad.Add("--scope", err)
 	fetch, err := filter.CompileFetch(f.Fetch, nil)
 	if err == nil && fetch.AsksVia() && !cfg.Archive.Via {

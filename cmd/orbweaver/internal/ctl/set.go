@@ -51,6 +51,14 @@ Examples:
   orbweaver ctl set --dir crawl --yes --why 'no calendars' 'fetch=not (path startsWith "/calendar/")'`
 }
 
+// Complete returns what an argument may begin with.
+func (*setCmd) Complete(int) (words []string) {
+	for _, name := range append(changes.Names(), "log-level") {
+		words = append(words, name+"=")
+	}
+	return words
+}
+
 // Run changes settings, or lists them.
 func (x *setCmd) Run(inv *command.Invocation, c *Command) error {
 	settings := x.Settings

@@ -58,6 +58,16 @@ Examples:
   orbweaver report --urls crawl requisites | orbweaver crawl --dir patch --max-depth 0 --scope all --seeds -`
 }
 
+// Complete returns the names of the reports, which follow the directory.
+func (*ReportCommand) Complete(argument int) (words []string) {
+	for _, k := range logreport.Kinds() {
+		if argument > 0 {
+			words = append(words, string(k))
+		}
+	}
+	return words
+}
+
 // Check refuses reports that do not exist.
 func (c *ReportCommand) Check(*command.Invocation) error {
 	for _, k := range c.Kinds {
@@ -172,7 +182,7 @@ func (c *ReportCommand) printTop(ctx context.Context, out io.Writer, r *logrepor
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s: %d rows\n", k, top.All)
+	fmt.Fprintf(out, "%s: %s\n", k, plural.Count(top.All, "row"))
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, row := range append([][]string{top.Columns}, top.Rows...) {
 		for _, text := range row {

@@ -26,7 +26,7 @@ func Candidates(app *kong.Application, words []string) []Candidate {
 		return startingWith(last, valuesOf(c.awaits.Value))
 	}
 	if c.endOfFlags || !strings.HasPrefix(last, "-") {
-		return startingWith(last, append(c.commands(), c.argumentValues()...))
+		return startingWith(last, append(c.commands(), c.argumentValues(app)...))
 	}
 	name, value, hasValue := strings.Cut(last, "=")
 	if !hasValue {
@@ -137,8 +137,33 @@ func (c *cursor) commands() (list []Candidate) {
 	return list
 }
 
+// completer is a command that knows the words of an argument, counted from 0.
+type completer interface{ Complete(argument int) []string }
+
+// settingHelp returns the help of a flag of crawl; "" if there is none.
+func settingHelp(app *kong.Application, name string) string {
+	for _, n := range app.Children {
+		for _, f := range n.Flags {
+			if n.Name == "crawl" && f.Name == name {
+				return firstSentence(f.Help)
+			}
+		}
+	}
+	return ""
+}
+
 // argumentValues are the values of the next argument, if it has a list of them.
-func (c *cursor) argumentValues() []Candidate {
+func (c *cursor) argumentValues(app *kong.Application) (list []Candidate) {
+	if own, ok := c.node.Target.Addr().Interface().(completer); ok && c.node.Type == kong.CommandNode {
+		for _, word := range own.Complete(c.arguments) {
+			help := ""
+			if name, isSetting := strings.CutSuffix(word, "="); isSetting {
+				help = settingHelp(app, name)
+			}
+			list = append(list, Candidate{word, help})
+		}
+		return list
+	}
 	p := c.node.Positional
 	if len(p) == 0 || c.arguments >= len(p) && !p[len(p)-1].IsCumulative() {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -18,7 +19,8 @@ type PagesCommand struct {
 
 // Help shows an example.
 func (*PagesCommand) Help() string {
-	return `A page for the program and one for each command, made from the same texts as --help. Packages install them.
+	return `A page for the program and one for each command, made from the same texts as --help. The page crawl.toml.5 is
+about the file of settings. Packages install them.
 
 Example:
   orbweaver man ./man1 && man ./man1/orbweaver-crawl.1`
@@ -45,7 +47,42 @@ func Pages(app *kong.Application, version string) map[string]string {
 			pages[pageName(n)+".1"] = commandPage(n, version)
 		}
 	}
+	pages[settingsPage+".5"] = filePage(app, version)
 	return pages
+}
+
+// settingsPage is the page of the file of settings.
+const settingsPage = "crawl.toml"
+
+// filePage is the page of the file of settings.
+func filePage(app *kong.Application, version string) string {
+	var r roff
+	head(&r, settingsPage, "5", version, "settings of a crawl of Orbweaver")
+	r.macro("SH", "DESCRIPTION")
+	r.text("A file in TOML. Its keys are the names of the options of " + app.Name + " crawl, without tables. " +
+		"--config names a file that is written by hand. A flag or a variable " + command.EnvPrefix + "_NAME is " +
+		"stronger than the file. A crawl writes all of its settings to " + settingsPage + " in its directory, " +
+		"and keeps them.")
+	r.macro("PP")
+	r.text("Times are such as 500ms, 4s or 1h30m; sizes such as 64MiB; a number may stand without quotes. " +
+		"An option that may be given several times takes a list.")
+	at := slices.IndexFunc(app.Children, func(n *kong.Node) bool { return n.Name == "crawl" })
+	for _, group := range groupFlags(app.Children[at].Flags) {
+		title, _, _ := strings.Cut(group.title, " (")
+		r.macro("SH", strings.ToUpper(title))
+		for _, f := range group.flags {
+			if !isPerRun(f.Name) {
+				r.item(bold(f.Name)+" = "+italic(sampleValue(f)), f.Help)
+			}
+		}
+	}
+	r.macro("SH", "EXAMPLES")
+	r.paragraphs("contact = \"https://example.org/crawl\"\nseeds = [\"seeds.txt\"]\nscope = \"host\"\n" +
+		"host-delay = \"10s\"\nmax-pages = 100000")
+	r.macro("SH", "SEE ALSO")
+	r.formatted("%s(1); %s prints all settings with their defaults.", bold("orbweaver-crawl"),
+		bold("orbweaver sample-config"))
+	return r.String()
 }
 
 // pageName is what a reader gives to man.
@@ -54,7 +91,7 @@ func pageName(n *kong.Node) string { return strings.ReplaceAll(n.FullPath(), " "
 // programPage is the page of the program.
 func programPage(app *kong.Application, version string) string {
 	var r roff
-	head(&r, app.Name, version, "polite and complete web crawler")
+	head(&r, app.Name, "1", version, "polite and complete web crawler")
 	r.macro("SH", "SYNOPSIS")
 	r.formatted("%s %s [%s]...", bold(app.Name), italic("COMMAND"), italic("OPTION"))
 	description, example := splitExamples(app.Help)
@@ -82,7 +119,7 @@ func programPage(app *kong.Application, version string) string {
 // commandPage is the page of a command, with those within it.
 func commandPage(n *kong.Node, version string) string {
 	var r roff
-	head(&r, pageName(n), version, lowerFirst(strings.TrimSuffix(n.Help, ".")))
+	head(&r, pageName(n), "1", version, lowerFirst(strings.TrimSuffix(n.Help, ".")))
 	r.macro("SH", "SYNOPSIS")
 	if len(n.Children) == 0 {
 		synopsis(&r, n)
@@ -115,8 +152,8 @@ func commandPage(n *kong.Node, version string) string {
 }
 
 // head begins a page.
-func head(r *roff, name, version, summary string) {
-	r.macro("TH", strings.ToUpper(name), "1", "", "Orbweaver "+version, "Orbweaver manual")
+func head(r *roff, name, section, version, summary string) {
+	r.macro("TH", strings.ToUpper(name), section, "", "Orbweaver "+version, "Orbweaver manual")
 	r.macro("SH", "NAME")
 	r.formatted(`%s \- %s`, escape(name), escape(summary))
 }

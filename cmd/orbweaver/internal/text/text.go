@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 
 	"orbweaver/cmd/orbweaver/internal/command"
@@ -23,7 +24,16 @@ func (*URLCommand) Help() string {
 	return "Example:\n  echo 'HTTP://Example.COM/a/../b' | orbweaver url normalize"
 }
 
-type urlNormalizeCmd struct{}
+type urlNormalizeCmd struct {
+	JSON bool `help:"Print one JSON object for each line: its url, or the error."`
+}
+
+// normalized is a line of url normalize as JSON.
+type normalized struct {
+	Line  string `json:"line"`
+	URL   string `json:"url,omitempty"`
+	Error string `json:"error,omitempty"`
+}
 
 // Help shows an example.
 func (*urlNormalizeCmd) Help() string {
@@ -32,8 +42,9 @@ func (*urlNormalizeCmd) Help() string {
 }
 
 // Run normalises line by line.
-func (*urlNormalizeCmd) Run(inv *command.Invocation) error {
+func (c *urlNormalizeCmd) Run(inv *command.Invocation) error {
 	in, out := command.Lines(inv), bufio.NewWriter(inv.Stdout)
+	objects := lineEncoder(out)
 	for in.Scan() {
 		raw, base, relative := bytes.Cut(in.Raw(), []byte{'\t'})
 		var url []byte
@@ -45,11 +56,19 @@ func (*urlNormalizeCmd) Run(inv *command.Invocation) error {
 		} else {
 			url, err = urlx.Normalize(nil, raw)
 		}
-		if err != nil {
-			fmt.Fprintf(out, "! %s\n", urlx.Reason(err))
-			continue
+		switch {
+		case c.JSON && err != nil:
+			err = objects.Encode(normalized{Line: string(in.Raw()), Error: urlx.Reason(err)})
+		case c.JSON:
+			err = objects.Encode(normalized{Line: string(in.Raw()), URL: string(url)})
+		case err != nil:
+			_, err = fmt.Fprintf(out, "! %s\n", urlx.Reason(err))
+		default:
+			_, err = fmt.Fprintf(out, "%s\n", url)
 		}
-		fmt.Fprintf(out, "%s\n", url)
+		if err != nil {
+			return err
+		}
 	}
 	if err := in.Err(); err != nil {
 		return fmt.Errorf("standard input: %w", err)
@@ -70,6 +89,7 @@ func (*RobotsCommand) Help() string {
 type robotsTestCmd struct {
 	Agent  string `help:"Product token of the robot." default:"orbweaver" placeholder:"TOKEN"`
 	Robots string `help:"The robots.txt." required:"" placeholder:"FILE"`
+	JSON   bool   `help:"Print one JSON object for each URL."`
 }
 
 // Help shows an example.
@@ -82,6 +102,22 @@ Example:
   echo https://example.org/private/ | orbweaver robots test --agent orbweaver --robots robots.txt`
 }
 
+// judged is a URL of robots test as JSON.
+type judged struct {
+	URL     string `json:"url"`
+	Allowed bool   `json:"allowed"`
+	Line    int    `json:"line,omitempty"` // of the robots.txt
+	Rule    string `json:"rule,omitempty"`
+	Error   string `json:"error,omitempty"`
+}
+
+// lineEncoder writes one object on each line.
+func lineEncoder(out io.Writer) *json.Encoder {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	return e
+}
+
 // Run tests line by line.
 func (c *robotsTestCmd) Run(inv *command.Invocation) error {
 	body, err := os.ReadFile(c.Robots)
@@ -90,8 +126,19 @@ func (c *robotsTestCmd) Run(inv *command.Invocation) error {
 	}
 	rules := robots.Parse(body, c.Agent)
 	in, out := command.Lines(inv), bufio.NewWriter(inv.Stdout)
+	objects := lineEncoder(out)
 	for in.Scan() {
 		v, err := rules.ExplainURL(in.Raw())
+		if c.JSON {
+			verdict := judged{URL: string(in.Raw()), Allowed: err == nil && v.Allowed, Line: v.Line, Rule: v.Rule}
+			if err != nil {
+				verdict.Error = urlx.Reason(err)
+			}
+			if err := objects.Encode(verdict); err != nil {
+				return err
+			}
+			continue
+		}
 		if err != nil {
 			fmt.Fprintf(out, "! %s\n", urlx.Reason(err))
 			continue
