@@ -52,7 +52,7 @@ func recorded(page string) (lines []string) {
 // of docs/guide/first-crawl.md again as they are written there, and put their outputs into both pages.
 func TestGuide_outputsAreThoseOfTheProgram(t *testing.T) {
 	w, dir := serve(t), t.TempDir()+"/crawl"
-	r := call(w.crawl(dir, 0)...).want(t, command.ExitDone)
+	r := call(w.crawl(dir, 0, "--requisites", "all")...).want(t, command.ExitDone)
 	files, err := filepath.Glob(dir + "/warc/*.warc.gz")
 	if err != nil {
 		t.Fatal(err)

@@ -75,7 +75,7 @@ text "Addresses of an intranet are allowed by name. The sites are our own, so th
 	--progress plain python.example sqlite.example wiki.example news.example" >"$work/crawl" 2>&1) &
 crawl=$!
 await "the third line of progress" grep -q '^30s' "$work/crawl"
-cut_lines <"$work/crawl" | grep -v -e 'level=INFO' >>"$work/page"
+cut_lines <"$work/crawl" >>"$work/page"
 text '```'
 
 title "Look at it while it runs"

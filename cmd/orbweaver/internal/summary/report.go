@@ -57,8 +57,9 @@ func WriteReport(out io.Writer, dir string, r report.Report) {
 			plural.Count(r.PagesUnchanged, "page"))
 	}
 	fmt.Fprintf(
-		out, "  pages     %d stored, %s%s, %d not stored; %.1f pages/s over %v\n", r.PagesStored-r.RequisitesStored,
-		requisites(r), plural.Count(r.RevisitsStored, "revisit"), r.PagesNotStored,
+		out, "  pages     %s stored, %s%s, %s not stored; %.1f pages/s over %v\n",
+		plural.Number(r.PagesStored-r.RequisitesStored), requisites(r), plural.Count(r.RevisitsStored, "revisit"),
+		plural.Number(r.PagesNotStored),
 		float64(pages)/max(r.WallSeconds, 1e-9),
 		(time.Duration(r.WallSeconds * float64(time.Second))).Round(100*time.Millisecond),
 	)
