@@ -40,6 +40,7 @@ import (
 	"orbweaver/internal/closers"
 	"orbweaver/internal/mpmc"
 	"orbweaver/internal/notify"
+	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve/fpcache"
 )
@@ -142,8 +143,8 @@ func Open(cfg Config, seams Seams) (_ *Engine, err error) {
 	}
 	defer func() {
 		if vfs.IsFull(err) {
-			err = fmt.Errorf("engine: the disk is full: at least %d bytes must be free in %s: %w",
-				outage.DiskNeed, cfg.Dir, err)
+			err = fmt.Errorf("engine: the disk is full: at least %s must be free in %s: %w",
+				plural.Bytes(outage.DiskNeed), cfg.Dir, err)
 		}
 		if err != nil {
 			err = errors.Join(err, e.Close())

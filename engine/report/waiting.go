@@ -38,7 +38,7 @@ func (c *Collector) waitingMost() string {
 	case lifecycle.Running, lifecycle.Paused:
 	}
 	if _, need := c.Journal.Disk.Pauses(); need > 0 {
-		return fmt.Sprintf("the disk: it is full, and %s must be free in %s", plural.Count(need, "byte"), c.Settings.Dir)
+		return fmt.Sprintf("the disk: it is full, and %s must be free in %s", plural.Bytes(need), c.Settings.Dir)
 	}
 	if reason := c.Outages.Gate.Reason(); reason != "" {
 		return reason

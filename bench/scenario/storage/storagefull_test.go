@@ -101,7 +101,7 @@ func fullAndBack(t *testing.T, a *ailing, c diskCall, nth int) (hit bool) {
 	full := a.fill(c, nth)
 	if err := a.start(); err != nil {
 		if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(),
-			"the disk is full: at least 67108864 bytes must be free") {
+			"the disk is full: at least 64 MiB must be free") {
 			t.Fatalf("the crawl could not begin, and says: %v", err)
 		}
 		a.script.Clear()
@@ -249,7 +249,7 @@ func (a *ailing) staysPausedOnAFullDisk(t *testing.T) {
 	t.Helper()
 	testbed.Wait(10 * time.Minute)
 	r := a.e.Report()
-	if r.State != lifecycle.Paused || r.Reason != "disk full" || !strings.Contains(r.Waiting, "67108864 bytes") ||
+	if r.State != lifecycle.Paused || r.Reason != "disk full" || !strings.Contains(r.Waiting, "64 MiB must be free") ||
 		r.DiskPauses != 1 {
 		t.Errorf("on a full disk: %s: %s, waiting for %s, %d pauses", r.State, r.Reason, r.Waiting, r.DiskPauses)
 	}
