@@ -302,4 +302,9 @@ var Catalogue = []Entry{
 		"a host at the address of an honest one that stays silent",
 		"the address waits for its time-outs, until the silent host is given up",
 	},
+	{
+		"X08",
+		"a link to a page of another host that answers 503 or 429 with Retry-After of a day",
+		"the page waits; its host is asked for its root page as a proof, and goes on",
+	},
 }

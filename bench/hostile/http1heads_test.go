@@ -158,7 +158,7 @@ func TestHostile_H20_interimAnswersAreCounted(t *testing.T) {
 // Another protocol is not ours to speak.
 func TestHostile_H21_anotherProtocolIsNotSpoken(t *testing.T) {
 	play(t, "H21", nil, func(tr *trial) {
-		tr.all("h21.test", want{"/upgrade", outcome.OtherStatus, "", ""})
+		tr.all("h21.test", want{"/upgrade", outcome.Unasked, "", ""})
 		tr.wantsWithin("http://h21.test/connect", outcome.TruncatedTime, 31e9)
 	})
 }

@@ -34,7 +34,7 @@ func TestHostile_H22_noBodyIsNoBody(t *testing.T) {
 		tr.all(
 			"h22.test",
 			want{"/204", outcome.OK, "", ""},
-			want{"/304", outcome.NotModified, "", ""},
+			want{"/304", outcome.Unasked, "", ""},
 			want{"/204-length", outcome.OK, "", ""},
 		)
 	})

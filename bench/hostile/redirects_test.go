@@ -143,7 +143,7 @@ func TestHostile_R07_statusesByTheStandardAndARefreshIsALink(t *testing.T) {
 			case status == 201:
 				o = outcome.OK
 			case status == 304:
-				o = outcome.NotModified
+				o = outcome.Unasked
 			}
 			tr.wants(from, o)
 			if got := tr.attempts(fmt.Sprintf("http://r07.test/from-%d", status)); !goes && len(got) > 0 {

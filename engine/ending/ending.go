@@ -115,6 +115,8 @@ func Remedy(o outcome.Outcome) string {
 	case outcome.Redirect, outcome.TooManyRedirects:
 		return "The seeds redirect to URLs that do not belong to the crawl, or back to where they came from: see their " +
 			"targets with 'orbweaver report DIR seeds', and --scope. A site that wants a cookie needs --cookies site"
+	case outcome.Transient, outcome.Unasked:
+		return "The servers answer with a status that does not belong to the request: see crawl.log, and try again later"
 	case outcome.ClientError, outcome.OtherStatus:
 		return "The servers answer that they do not have these URLs: check their spelling"
 	default:

@@ -223,7 +223,7 @@ func awkwardHeads() []awkward {
 		},
 		{
 			name: "H21 switching protocols", response: "HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n",
-			outcome: outcome.OtherStatus, status: 101, complete: true,
+			outcome: outcome.Unasked, status: 101, complete: true,
 		},
 		{name: "H26 nothing", response: "", outcome: outcome.Reset},
 		{name: "H26 half a head", response: "HTTP/1.1 200 OK\r\nA: b\r\n", outcome: outcome.Reset},

@@ -185,6 +185,10 @@ func (p *Page) Sum(h *sha1pair.Hasher) {
 // statusOutcome returns the outcome of a complete response.
 func (p *Page) statusOutcome() outcome.Outcome {
 	switch s := p.Status; {
+	case s == 408, s == 425:
+		return outcome.Transient
+	case s == 101, s == 206, s == 416: // no protocol and no range was asked for
+		return outcome.Unasked
 	case s >= 200 && s < 300:
 		return outcome.OK
 	case s == 304:

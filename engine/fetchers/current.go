@@ -36,6 +36,8 @@ type current struct {
 	now      time.Time           // when the checks of the Visit began
 	foreign  bool                // another agent owns the site
 	ofWay    bool                // the last exchange failed on the way to the site
+	namedDue time.Time           // of ofPage: for the journal, since the proof that follows is not in it
+	ofPage   bool                // the last outcome is taken for that of the URL, not of the site
 	leased   bool                // this agent holds the lease of the address, see cluster.VisitGate
 	shared   netip.Addr          // the address of a site of a group, while the site has it
 	holders  []cluster.Holder    // of the pages of the items; nil if not asked yet or if no agent can have one

@@ -85,6 +85,9 @@ func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.
 		URL: t.URL, Addr: t.Addr.Addr(), Port: t.Addr.Port(), Kind: kindOf(c.kind), Tries: c.queued.Tries, Began: time.Now(),
 	})
 	o := x.fetcher.Fetch(ctx, t, p)
+	if o == outcome.NotModified && len(t.IfNoneMatch)+len(t.IfModifiedSince) == 0 {
+		o = outcome.Unasked
+	}
 	x.Cluster.EndExchange(&x.cancels)
 	observed := outage.Attempt{
 		Addr: t.Addr.Addr(), Outcome: o, AnsweredBefore: c.site.Failures == 0 && c.site.Rules != nil,

@@ -33,6 +33,10 @@ type settlement struct {
 func (s *settlement) end(ctx context.Context, c *current, p *fetch.Page) error {
 	a := attempt.Of(p)
 	a.Due = attempt.Due{Site: c.result.Release.SiteDue, IP: c.result.Release.IPDue}
+	if c.namedDue.After(a.Due.Site) {
+		a.Due.Site = c.namedDue
+	}
+	c.namedDue = time.Time{}
 	if p.HeadLen > 0 || len(p.Raw) > 0 && !a.WillRetry && !a.IsRobots {
 		s.PagesOut.Add(1)
 		s.giveBackFor(c, a)

@@ -54,6 +54,12 @@ func (t *trouble) decide(c *current, p *fetch.Page, o outcome.Outcome, try int) 
 	if o.Class() == outcome.ClassBusy {
 		a.RetryAfter = t.retryAfter(p)
 	}
+	c.ofPage = a.RetryAfter > politeness.PageRetryAfter && t.mayBeOfPage(c, streak)
+	c.namedDue = time.Time{}
+	if c.ofPage {
+		c.namedDue = p.Times.Ended.Add(min(a.RetryAfter, t.Live.Policy().RetryAfterMax))
+		a.RetryAfter, a.PageOnly = 0, true
+	}
 	policy := t.Live.Policy()
 	d := policy.Decide(a)
 	if ending.IsCertificateRefused(p, o) && !s.HasAnswered { // it does not become valid by waiting
@@ -63,7 +69,9 @@ func (t *trouble) decide(c *current, p *fetch.Page, o outcome.Outcome, try int) 
 	delays.Host, delays.IP = policy.SiteDelay(a.HostDelay, 0), max(policy.IPDelay, a.GroupDelay)
 	delays.Group, delays.CrawlMax = t.Groups.Name(v.Addr), policy.CrawlDelayMax
 	s.Failures, s.Slowdown = int16(min(d.SiteFailures, 1<<14)), d.SiteSlowdown
-	t.note(c, p, &a, &d)
+	if t.note(c, p, &a, &d); c.ofPage && !streak.ServesPages {
+		s.AskRootNext()
+	}
 	v.IPNote = d.IPSlowdown.Pack()
 	if d.IPSlowdown.Level > 0 {
 		t.Store.Count.IPsSlowed.Add(1)
@@ -102,6 +110,26 @@ func (t *trouble) jitter(c *current, p *fetch.Page, try int) uint64 {
 	return xxh3.HashSeed(attempt.Of(p).URL, t.HashSeed+state)
 }
 
+// mayBeOfPage reports whether a long Retry-After may concern the URL alone: the site has answered just before, or the
+// last proof showed that it serves pages, and it has URLs that were not tried. Then the site has its usual back-off, is
+// asked for its root page as a proof, and the URL goes behind all others. If that proof fails, or nothing but such URLs
+// is left, the whole site waits as it asked to.
+func (t *trouble) mayBeOfPage(c *current, streak site.FailureStreak) bool {
+	if c.kind != pageRequest || !c.site.HasAnswered || site.IsRoot(c.url) ||
+		!streak.ServesPages && (streak.Count > 0 || !streak.CanProbeRoot(c.site.Rules)) {
+		return false
+	}
+	if c.result.Visit.More > 0 {
+		return true
+	}
+	for _, item := range c.result.Release.Unused {
+		if it := queued.MustDecode(item); it.Tries == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // retryAfter returns the Retry-After of a response; 0 if there is none.
 func (t *trouble) retryAfter(p *fetch.Page) time.Duration {
 	asked, ok := p.Head().RetryAfter(p.Times.Ended)
@@ -119,7 +147,11 @@ func (t *trouble) retryAfter(p *fetch.Page) time.Duration {
 func (t *trouble) note(c *current, p *fetch.Page, a *politeness.Attempt, d *politeness.Decision) {
 	s, o := &c.site, a.Outcome
 	switch {
+	case c.site.CutsBodies && isCut(o) && c.kind != robotsRequest:
+		t.noteAnswer(c, p) // the site answers as it can
+		return
 	case o.Class() == outcome.ClassAnswer:
+		c.site.CutsBodies = c.site.CutsBodies && o != outcome.OK
 		// A robots.txt that only redirects does not show that a new site answers.
 		if s.HasAnswered || c.kind != robotsRequest || o != outcome.Redirect {
 			t.noteAnswer(c, p)
@@ -173,6 +205,17 @@ func (t *trouble) noteAnswer(c *current, p *fetch.Page) {
 	}
 }
 
+// isCut reports whether a response ended too early, is no HTTP, or does not belong to the request. All of these may
+// pass, or come each time.
+func isCut(o outcome.Outcome) bool {
+	return o == outcome.TruncatedDisconnect || o == outcome.Protocol || o == outcome.Unasked
+}
+
+// cutHash is what equal cuts of a URL have in common.
+func cutHash(p *fetch.Page) uint32 {
+	return uint32(xxh3.HashSeed(p.URL, uint64(p.PayloadLen)<<20^uint64(len(p.Raw)))>>32) | 1<<31
+}
+
 // isAddrRefusal reports whether o says that no request may be sent to an address or port.
 func isAddrRefusal(o outcome.Outcome) bool {
 	return o == outcome.BlockedAddress || o == outcome.BlockedPort
@@ -188,7 +231,7 @@ func (t *trouble) isOwnFailure(c *current, o outcome.Outcome) bool {
 		return true
 	case o.Class() == outcome.ClassHost, isAddrRefusal(o):
 		return false
-	case f.ServesPages:
+	case f.ServesPages, c.site.CutsBodies && isCut(o):
 		return true
 	case c.kind == pageRequest && queued.IsRequisite(c.queued.Embeds) && c.queued.Tries == 0:
 		return true // or it would precede the URLs that can show whether the site answers
@@ -248,7 +291,7 @@ func (t *trouble) retryItem(c *current, o outcome.Outcome, own bool, item []byte
 	r, before := &c.result, 0
 	if c.site.HasAnswered && o != outcome.Stale && (o.Class() == outcome.ClassFault || o.Class() == outcome.ClassBusy) {
 		before = min(len(r.Release.Unused), passedItems)
-		r.RequeueLast = !own
+		r.RequeueLast = !own || c.ofPage
 	}
 	r.Release.Front = append(append([][]byte(nil), r.Release.Unused[:before]...), item)
 	r.Release.Unused = r.Release.Unused[before:]

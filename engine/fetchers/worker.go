@@ -208,6 +208,7 @@ func (w *Worker) concludePage(c *current, p *fetch.Page, o outcome.Outcome) {
 	if queued.IsRequisite(c.queued.Embeds) && c.queued.Tries == 0 {
 		site.CountRequisite(&c.site, c.queued.Embeds)
 	}
+	isConstant := isCut(o) && c.site.HasAnswered && c.site.NoteCut(cutHash(p))
 	own := t.isOwnFailure(c, o)
 	d := t.decide(c, p, o, c.queued.Tries)
 	if isAddrRefusal(o) {
@@ -221,6 +222,7 @@ func (w *Worker) concludePage(c *current, p *fetch.Page, o outcome.Outcome) {
 		c.giveUpSite(t.deadOutcome(c, o, p.Times.Ended))
 		d.Retry = false
 	}
+	d.Retry = d.Retry && !isConstant
 	a.WillRetry = d.Retry
 	switch {
 	case d.Retry:

@@ -212,6 +212,9 @@ func (c *recordCheck) place(rec *warc.RecordRead, capture *capture.Capture, at w
 			}
 		}
 	}
+	if capture.Outcome == outcome.Transient || capture.Outcome == outcome.Unasked {
+		c.places.loose++
+	}
 	switch {
 	case capture.Robots:
 		c.places.robots++

@@ -8,7 +8,8 @@
 //
 //   - the host delay: of the record, else of the file's warcinfo record, else of Options
 //   - the Crawl-delay of the stored robots.txt of the site, up to its limit
-//   - Retry-After of the exchange, if its status is 429 or 503, up to its limit
+//   - Retry-After of the exchange, if its status is 429 or 503, up to its limit; beyond 5 minutes only that of
+//     robots.txt and of the root page
 //
 // The delay of an address is the IP delay. An IPv6 address counts by its network.
 //

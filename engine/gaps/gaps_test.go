@@ -191,6 +191,10 @@ func TestAudit_theGapsOfOneSite(t *testing.T) {
 			"took=1 idle=60"), Options{}, "1 kept, 0 violated"},
 		"Retry-After is not kept": {begins().response(0, a+"/", "192.0.2.1", first, 429, "Retry-After: 60\r\n", "").
 			page(31, a+"/1", "took=1 idle=30"), Options{}, "0 kept, 1 violated by retry-after"},
+		"a day for one page": {begins().response(0, a+"/one", "192.0.2.1", first, 503, "Retry-After: 86400\r\n", "").
+			page(31, a+"/1", "took=1 idle=30"), Options{}, "1 kept, 0 violated"},
+		"a day for the root page": {begins().response(0, a+"/", "192.0.2.1", first, 503, "Retry-After: 86400\r\n", "").
+			page(31, a+"/1", "took=1 idle=30"), Options{}, "0 kept, 1 violated by retry-after"},
 		"Retry-After with a page": {begins().response(0, a+"/", "192.0.2.1", first, 200, "Retry-After: 60\r\n", "").
 			page(31, a+"/1", "took=1 idle=30"), Options{}, "1 kept, 0 violated"},
 	} {

@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/robots"
+	"orbweaver/engine/site"
 	"orbweaver/internal/urlx"
 	"orbweaver/warc"
 	"orbweaver/warc/member"
@@ -180,17 +181,18 @@ func (r *reader) head(rec *warc.RecordRead) error {
 	if err != nil {
 		return nil //nolint:nilerr // no HTTP: the exchange counts, and asks for nothing
 	}
-	r.retryAfter(head.Status, head.Raw)
+	r.retryAfter(head.Status, head.Raw, false)
 	return nil
 }
 
-// retryAfter notes how long the server asks to wait.
-func (r *reader) retryAfter(status int, head []byte) {
+// retryAfter notes how long the server asks to wait: see politeness.PageRetryAfter.
+func (r *reader) retryAfter(status int, head []byte, isRobots bool) {
 	if status != 429 && status != 503 {
 		return
 	}
 	end, _ := r.last.end()
-	if asked, ok := fetch.Head(head).RetryAfter(dateOf(end)); ok {
+	asked, ok := fetch.Head(head).RetryAfter(dateOf(end))
+	if isOfPage := asked.Wait > politeness.PageRetryAfter && !isRobots && !site.IsRoot(r.url); ok && !isOfPage {
 		r.last.patience = asked.Wait.Microseconds()
 	}
 }

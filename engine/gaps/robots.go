@@ -75,7 +75,7 @@ func (r *reader) robots(rec *warc.RecordRead, from redirect) error {
 	}
 	r.report.RobotsFiles++
 	r.announced = announcement{from.site, r.crawlDelay(&c, from)}
-	r.retryAfter(c.Status, c.Page.Head())
+	r.retryAfter(c.Status, c.Page.Head(), true)
 	return nil
 }
 

@@ -43,6 +43,11 @@ const (
 	durationMax = 366 * 24 * time.Hour
 )
 
+// PageRetryAfter is the longest Retry-After that holds for the whole site if a single page of a healthy site asks for
+// it. A longer one could stop the site for a day, and any other site can link to such a page. So it holds for the site
+// only if the root page does not answer either.
+const PageRetryAfter = 5 * time.Minute
+
 // Default returns the policy for servers of other owners.
 func Default() Policy {
 	return flagDefaults().WithDefaults()

@@ -91,7 +91,7 @@ func defaultTable() [outcome.Count]Rule {
 		outcome.Unavailable:         closed,
 		outcome.ServerError:         failed,
 		outcome.TruncatedTime:       slow,
-		outcome.TruncatedDisconnect: failed,
+		outcome.TruncatedDisconnect: failed, outcome.Transient: failed, outcome.Unasked: failed,
 
 		outcome.Reset:          overload,
 		outcome.HeaderTimeout:  overload,

@@ -44,7 +44,7 @@ func (s *State) NoteRobotsAnswer(now time.Time, long time.Duration) {
 		return
 	}
 	t.RetryAt, t.NameFailures, t.sinceProbe, t.ServesPages = 0, 0, 0, false
-	if t.Count = min(t.Count, 1); t.FailingFor(now) >= long && !t.canProbeRoot(s.Rules) {
+	if t.Count = min(t.Count, 1); t.FailingFor(now) >= long && !t.CanProbeRoot(s.Rules) {
 		t.Count = 0
 	}
 	s.SetFailureStreak(t)
@@ -57,6 +57,41 @@ func (s *State) NoteRootAnswer() {
 		t.RetryAt, t.NameFailures, t.Count, t.sinceProbe, t.ServesPages = 0, 0, 0, 0, true
 		s.SetFailureStreak(t)
 	}
+}
+
+// cuts are the last responses that were cut: a hash of URL and length in the upper bits, and how often it came.
+type cuts [4]uint32
+
+// constantCut is how many equal cuts show that a response is always cut there.
+const constantCut = 3
+
+// NoteCut records a response that ended before it was complete: hash is that of its URL and length. It reports whether
+// the URL was cut there constantCut times. Then this is no passing fault, and neither are later cuts of the site, until
+// a response is whole.
+func (s *State) NoteCut(hash uint32) (isConstant bool) {
+	const count = 0xff
+	if s.rare == nil {
+		s.rare = &rareFacts{}
+	}
+	rare := *s.rare
+	s.rare = &rare
+	for i, cut := range rare.cuts {
+		if cut&^count == hash&^count && cut != 0 {
+			rare.cuts[i]++
+			s.CutsBodies = s.CutsBodies || rare.cuts[i]&count >= constantCut
+			return rare.cuts[i]&count >= constantCut
+		}
+	}
+	copy(rare.cuts[1:], rare.cuts[:])
+	rare.cuts[0] = hash&^count | 1
+	return false
+}
+
+// AskRootNext makes the next request to a failing site a probe of its root page.
+func (s *State) AskRootNext() {
+	t := s.FailureStreak()
+	t.sinceProbe = probeNext
+	s.SetFailureStreak(t)
 }
 
 // NoteProbeFailure records that a probe was not answered.
@@ -93,6 +128,7 @@ const (
 const (
 	probePeriod      = 4 // every fourth request to a failing site is a probe
 	probePeriodAlone = 2 // every second one, if the site has a single queued URL
+	probeNext        = 5 // failures since the last probe, if the next request must be one
 )
 
 // NextProbe returns the probe that a failing site needs next, or NoProbe. items is the number of queued items in the
@@ -104,11 +140,13 @@ func (s *State) NextProbe(items int, early bool) Probe {
 	switch {
 	case !s.HasAnswered || t.Count == 0 && !t.ServesPages:
 		return NoProbe
+	case t.sinceProbe == probeNext && t.CanProbeRoot(s.Rules):
+		return RootProbe
 	case t.LastOutcome.Class() != outcome.ClassFault && t.LastOutcome.Class() != outcome.ClassBusy:
 		return NoProbe
 	case t.sinceProbe < probePeriod-1 && (t.sinceProbe < probePeriodAlone || t.ServesPages || items > 1):
 		return NoProbe
-	case !early && t.canProbeRoot(s.Rules):
+	case !early && t.CanProbeRoot(s.Rules):
 		return RootProbe
 	case t.LastOutcome == outcome.TooMany:
 		return NoProbe

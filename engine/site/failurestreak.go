@@ -99,9 +99,9 @@ func (t FailureStreak) WithRootFiltered() FailureStreak {
 	return t
 }
 
-// canProbeRoot reports whether the root page can be a probe. robots.txt must allow it, and no probe of it may have
+// CanProbeRoot reports whether the root page can be a probe. robots.txt must allow it, and no probe of it may have
 // failed unless it was served before.
-func (t FailureStreak) canProbeRoot(rules *robots.Rules) bool {
+func (t FailureStreak) CanProbeRoot(rules *robots.Rules) bool {
 	return rules != nil && rules.Allowed([]byte{'/'}) && !t.rootUnusable
 }
 

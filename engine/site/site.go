@@ -33,6 +33,7 @@ type State struct {
 	RobotsTries    int8                // failed attempts at robots.txt since the last success
 	HasAnswered    bool                // the server has answered at least once
 	HasServedRoot  bool                // the root page was served at least once, so it can serve as a probe
+	CutsBodies     bool                // all its bodies were cut in the same way, again and again: see NoteCut
 	DenyAll        bool                // every URL is disallowed: robots.txt is unreachable and no copy is valid
 	Blocked        bool                // blocked by the operator
 	DeadOutcome    outcome.Outcome     // the outcome that queued URLs of a dead site get; outcome.None for a live site
@@ -42,12 +43,17 @@ type State struct {
 type rareFacts struct {
 	addrs    []netip.Addr  // Addrs.list
 	failures FailureStreak // zero for a healthy site
+	cuts     cuts          // of the same failures; not encoded
 }
 
 // SetAddrsAndFailures replaces addresses and failure streak. It takes addrs.
 func (s *State) SetAddrsAndFailures(addrs []netip.Addr, t FailureStreak) {
+	before := s.rare
 	if s.rare = nil; addrs != nil || t != (FailureStreak{}) {
-		s.rare = &rareFacts{addrs, t}
+		s.rare = &rareFacts{addrs: addrs, failures: t}
+	}
+	if before != nil && t != (FailureStreak{}) {
+		s.rare.cuts = before.cuts
 	}
 }
 
@@ -68,6 +74,7 @@ const (
 	flagBlocked
 	flagHasAnswered
 	flagHasServedRoot
+	flagCutsBodies
 )
 
 // New returns a site with known robots.txt rules and address. Benchmarks use it to measure the size of a State.
@@ -95,6 +102,9 @@ func Append(dst []byte, s *State) []byte {
 	}
 	if s.HasServedRoot {
 		flags |= flagHasServedRoot
+	}
+	if s.CutsBodies {
+		flags |= flagCutsBodies
 	}
 	t := s.FailureStreak()
 	dst = append(dst, siteVersion, flags, byte(s.DeadOutcome), byte(s.RobotsTries))
@@ -184,6 +194,7 @@ func Decode(b []byte, pool *RulesPool) (State, error) {
 	flags := b[1]
 	s := State{
 		HasAnswered: flags&flagHasAnswered != 0, DenyAll: flags&flagDenyAll != 0, Blocked: flags&flagBlocked != 0,
+		CutsBodies:  flags&flagCutsBodies != 0,
 		DeadOutcome: outcome.Outcome(b[2]), RobotsTries: int8(b[3]), HasServedRoot: flags&flagHasServedRoot != 0,
 	}
 	r := decoder{b: b[4:]}

@@ -14,11 +14,11 @@ const (
 	None Outcome = iota
 
 	// Answers: there is a response.
-	OK                  // 2xx, complete
+	OK                  // 2xx except 206, complete
 	Redirect            // 3xx with a Location that can be followed
-	NotModified         // 304
-	OtherStatus         // 1xx as final response, 3xx without a usable Location, 6xx and above
-	ClientError         // 4xx except 429
+	NotModified         // 304 to a conditional request
+	OtherStatus         // 1xx except 101 as final response, 3xx without a usable Location, 6xx and above
+	ClientError         // other 4xx
 	TooMany             // 429
 	ServerError         // other 5xx
 	Unavailable         // 502, 503, 521 to 523: a proxy answers for a site that is down
@@ -74,6 +74,10 @@ const (
 
 	// QuotaRequisites: beyond --max-requisites-per-page, or beyond what its site may have for the pages of the crawl.
 	QuotaRequisites
+
+	// Answers that are tried again; added later.
+	Transient // 408 and 425: the server could not take this request, and another one may do
+	Unasked   // 101, 206, 416, or 304 without a condition: an answer to another request than that of this crawler
 	count
 )
 
@@ -147,6 +151,8 @@ var descriptions = [Count]description{ //nolint:gochecknoglobals // a table
 	HandedOver:          {name: "handed-over", class: ClassRefusal},
 	Recovered:           {name: "recovered", class: ClassRefusal},
 	QuotaRequisites:     {name: "quota-requisites", class: ClassRefusal},
+	Transient:           {name: "transient-error", class: ClassFault, response: true},
+	Unasked:             {name: "unasked-status", class: ClassFault, response: true},
 }
 
 // String returns the name of o as report.json, crawl.log and the metrics show it.

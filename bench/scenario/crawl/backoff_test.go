@@ -47,6 +47,91 @@ func paceIn(s *testbed.ScriptedHosts, start time.Time, from, to time.Duration) t
 	return last.Sub(first) / time.Duration(max(n-1, 1))
 }
 
+// A site cuts each of its pages, at the same place each time. That is not an outage: the third equal cut is final, and
+// its links count. Later pages have their three tries, and no wait but the delays.
+func TestConstantFault_aSiteThatCutsAllItsPagesIsCrawled(t *testing.T) {
+	for name, head := range map[string]string{
+		"chunked": "Transfer-Encoding: chunked", "too long a length": "Content-Length: 100000",
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const pages = 20
+				s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{
+					testbed.FirstHost: func(path string, n int, c net.Conn) {
+						if path == "/robots.txt" {
+							testbed.Respond(c, 404, "", "")
+							return
+						}
+						body := "<p>" + path
+						if path == "/" {
+							body = testbed.LinksPage(pages)
+						}
+						if name == "chunked" {
+							body = fmt.Sprintf("%x\r\n%s\r\n", len(body), body)
+						}
+						fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n%s\r\n\r\n%s", head, body)
+					},
+				}}
+				began := time.Now()
+				r, _ := s.Crawl(t, testbed.NoChange)
+				asked := s.Pages(testbed.FirstHost)
+				if n := len(asked); n > 3*(pages+1)+1 || r.Outcomes["truncated-disconnect"] != pages+1 {
+					t.Errorf("%d requests for %d pages: %v", n, pages+1, r.Outcomes)
+				}
+				if took := asked[len(asked)-1].At.Sub(began); took > 10*time.Minute {
+					t.Errorf("it took %v", took)
+				}
+			})
+		})
+	}
+}
+
+// A page answers with a status that passes, or that does not belong to the request: first once, then always. It is
+// asked for again, and has an outcome of its own in the end.
+func TestStatus_thatPassesOrWasNotAskedForIsTriedAgain(t *testing.T) {
+	for status, name := range map[int]string{
+		408: "transient-error", 425: "transient-error",
+		304: "unasked-status", 206: "unasked-status", 416: "unasked-status",
+	} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{
+					testbed.FirstHost: func(path string, n int, c net.Conn) {
+						if path == "/0" && n == 0 || path == "/1" {
+							fmt.Fprintf(c, "HTTP/1.1 %d x\r\nContent-Length: 0\r\n\r\n", status)
+							return
+						}
+						testbed.HostWithRobots(5, testbed.AlwaysRespond(404, "", ""))(path, n, c)
+					},
+				}}
+				r, _ := s.Crawl(t, testbed.NoChange)
+				asked := map[string]int{}
+				for _, page := range s.Pages(testbed.FirstHost) {
+					asked[page.Path]++
+				}
+				if r.Outcomes["ok"] != 5 || r.Outcomes[name] != 1 || asked["/0"] != 2 ||
+					asked["/1"] < 3 || asked["/1"] > 5 { // a failure beside another one does not count
+					t.Errorf("%d and %d requests: %v", asked["/0"], asked["/1"], r.Outcomes)
+				}
+			})
+		})
+	}
+}
+
+// Each page of a site answers 304, though nothing was known of it. That is not an outage.
+func TestConstantFault_aSiteThatAlwaysAnswers304Ends(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{
+			testbed.FirstHost: hostOf(func(_ int, c net.Conn) { fmt.Fprint(c, "HTTP/1.1 304 Not Modified\r\n\r\n") }),
+			"two.test":        testbed.HostWithRobots(5, testbed.AlwaysRespond(404, "", "")),
+		}}
+		r, _ := s.Crawl(t, testbed.NoChange)
+		if n := len(s.Pages(testbed.FirstHost)); n > 4 || r.Outcomes["unasked-status"] != 1 {
+			t.Errorf("%d requests: %v", n, r.Outcomes)
+		}
+	})
+}
+
 // Forty hosts share an address. For ten minutes all of them are in trouble, in one way or another: the address as a
 // whole is asked ever more slowly, once a minute in the end. Then they are well, and step by step it is asked as it was
 // before.

@@ -103,6 +103,8 @@ func Decide(f *Facts) (Verdict, robots.Fault) {
 		return Again, robots.FaultSlow
 	case o == outcome.NoMemory:
 		return Again, robots.FaultMemory
+	case o == outcome.Transient, o == outcome.Unasked:
+		return Again, robots.FaultStatus
 	case o.Class() != outcome.ClassAnswer:
 		return Again, robots.NoFault
 	case !outcome.IsPageStatus(f.Status) || f.Status == statusPartial:

@@ -1,0 +1,100 @@
+package crawl
+
+import (
+	"fmt"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/scenario/testbed"
+	"orbweaver/engine"
+)
+
+// A page of the honest host asks to be left alone for a day, and another host links to it. The honest host waits for
+// its usual back-off and is asked for its root page as a proof, for each try of the page. It does not wait for a day.
+func TestHostile_X08_aPageThatAsksForADayDoesNotStopItsSite(t *testing.T) {
+	for name, busy := range testbed.SampleMap(map[string]func(int, net.Conn){
+		"503 for a day": testbed.AlwaysRespond(503, "Retry-After: 86400\r\n", ""),
+		"429 for a day": testbed.AlwaysRespond(429, "Retry-After: 86400\r\n", ""),
+		"a date":        testbed.AlwaysRespond(503, "Retry-After: Wed, 21 Oct 2099 07:28:00 GMT\r\n", ""),
+	}) {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				link := fmt.Sprintf("<a href=http://%s/busy>x</a>", testbed.FirstHost)
+				s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{
+					testbed.FirstHost: honestHost(map[string]func(n int, c net.Conn){"/busy": busy}),
+					"evil.test":       hostOf(testbed.AlwaysRespond(200, "", link)),
+				}}
+				r, _ := s.Crawl(t, func(c *engine.Config) { c.Limits.StallWait = 36 * time.Hour })
+				if took := crawlTime(t, s, r) - aloneTime; took > 80*time.Second {
+					t.Errorf("the honest host took %v longer, for a page that asked for a day", took)
+				}
+			})
+		})
+	}
+}
+
+// When nothing but the page is left, it is asked for again when it said, and it is fetched.
+func TestHostile_X08_thePageIsAskedForWhenItSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{
+			testbed.FirstHost: func(path string, n int, c net.Conn) {
+				if path == "/1" && time.Since(began) < 2*time.Hour {
+					testbed.Respond(c, 503, "Retry-After: 7200\r\n", "")
+					return
+				}
+				testbed.HostWithRobots(3, testbed.AlwaysRespond(404, "", ""))(path, n, c)
+			},
+		}}
+		r, _ := s.Crawl(t, func(c *engine.Config) { c.Limits.StallWait = 36 * time.Hour })
+		early := 0
+		for _, page := range s.Pages(testbed.FirstHost) {
+			if page.Path == "/1" && page.At.Sub(began) < 2*time.Hour {
+				early++
+			}
+		}
+		if r.Outcomes["ok"] != 4 || early > 2 {
+			t.Errorf("%d requests before the time that the page named: %v", early, r.Outcomes)
+		}
+	})
+}
+
+// A site that is busy as a whole asks for an hour of rest. Its root page says the same, and it is left alone.
+func TestHostile_X08_aSiteThatIsBusyIsLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{
+			testbed.FirstHost: func(path string, n int, c net.Conn) {
+				if now := time.Since(began); path != "/robots.txt" && now > time.Minute && now < 5*time.Hour {
+					testbed.Respond(c, 429, "Retry-After: 18000\r\n", "")
+					return
+				}
+				honestHost(nil)(path, n, c)
+			},
+		}}
+		r, _ := s.Crawl(t, func(c *engine.Config) { c.Limits.StallWait = 36 * time.Hour })
+		crawlTime(t, s, r)
+		busy := 0
+		for _, page := range s.Pages(testbed.FirstHost) {
+			if at := page.At.Sub(began); at > time.Minute && at < 5*time.Hour {
+				busy++
+			}
+		}
+		if busy > 2 {
+			t.Errorf("%d requests while the site asked to be left alone, want that of a page and that of the root", busy)
+		}
+	})
+}
+
+// hostOf is a host that has no robots.txt and responds in the same way at all other paths.
+func hostOf(respond func(n int, c net.Conn)) testbed.Responder {
+	return func(path string, n int, c net.Conn) {
+		if path == "/robots.txt" {
+			testbed.Respond(c, 404, "", "")
+			return
+		}
+		respond(n, c)
+	}
+}
