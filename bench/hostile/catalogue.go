@@ -307,4 +307,9 @@ var Catalogue = []Entry{
 		"a link to a page of another host that answers 503 or 429 with Retry-After of a day",
 		"the page waits; its host is asked for its root page as a proof, and goes on",
 	},
+	{
+		"X09",
+		"a site that sends huge bodies under a limit of bandwidth",
+		"bodies are received a piece each by turns; a host with small pages does not notice",
+	},
 }

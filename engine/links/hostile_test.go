@@ -124,10 +124,17 @@ func BenchmarkNastyPages(b *testing.B) {
 // BenchmarkPageOfNames resolves as many links as one page may have, each with a name that costs IDNA as many steps as a
 // name may: the dearest page that a scanner gets, of 16 MB.
 func BenchmarkPageOfNames(b *testing.B) {
+	for _, labels := range []int{1, 4} {
+		b.Run(fmt.Sprintf("labels-%d", labels), func(b *testing.B) { benchmarkNames(b, labels) })
+	}
+}
+
+func benchmarkNames(b *testing.B, labels int) {
+	b.Helper()
 	page := []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n")
 	for link := range 20_000 {
 		page = append(page, "<a href=//"...)
-		for label := range 4 {
+		for label := range labels {
 			for i := range 63 {
 				page = utf8.AppendRune(page, rune(0x4e00+(i*37+label*1000+link)%8000))
 			}

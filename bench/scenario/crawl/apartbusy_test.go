@@ -3,6 +3,7 @@ package crawl
 import (
 	"fmt"
 	"net"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -97,4 +98,51 @@ func hostOf(respond func(n int, c net.Conn)) testbed.Responder {
 		}
 		respond(n, c)
 	}
+}
+
+// A site sends bodies of 64 MiB as fast as the limit of bandwidth allows, for as long as the crawl runs. The honest
+// host has the other half of what there is, and needs less.
+func TestHostile_X09_hugeBodiesLeaveTheBandwidthToOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		huge := strings.Repeat("w", 1<<20)
+		s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{
+			testbed.FirstHost: honestHost(nil),
+			"evil.test": func(path string, _ int, c net.Conn) {
+				if path == "/robots.txt" {
+					testbed.Respond(c, 404, "", "")
+					return
+				}
+				fmt.Fprint(c, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 67108864\r\n\r\n")
+				for range 64 {
+					if _, err := c.Write([]byte(huge)); err != nil {
+						return
+					}
+				}
+			},
+		}}
+		r, _ := s.Crawl(t, func(c *engine.Config) { c.Limits.Bandwidth.Total = 64 << 10 })
+		wantTurns(t, s, r, 1)
+	})
+}
+
+// Five hundred names of a hostile domain have the address of the honest host, which answers them as servers do. Each
+// request costs a turn of the address, which is the bound; --max-hosts-per-ip limits their number.
+func TestHostile_X05_namesThatPointAtAnAddressShareItsTurns(t *testing.T) {
+	const names = 500
+	synctest.Test(t, func(t *testing.T) {
+		s := &testbed.ScriptedHosts{
+			Hosts:         map[string]testbed.Responder{testbed.FirstHost: honestHost(nil)},
+			SharedAddress: map[string]string{},
+		}
+		for i := range names {
+			name := fmt.Sprintf("n%d.evil.test", i)
+			s.Hosts[name] = testbed.HostWithRobots(0, testbed.AlwaysRespond(404, "", ""))
+			s.SharedAddress[name] = testbed.FirstHost
+		}
+		r, _ := s.Crawl(t, testbed.NoChange)
+		const ipDelay, requests = 500 * time.Millisecond, 2 // robots.txt and the root page of each
+		if took := crawlTime(t, s, r) - aloneTime; took > names*requests*ipDelay+aDelay {
+			t.Errorf("the honest host took %v longer, and each request of another name should cost an --ip-delay", took)
+		}
+	})
 }
