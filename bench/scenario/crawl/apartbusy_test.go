@@ -10,6 +10,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
+	"orbweaver/engine/report"
 )
 
 // A page of the honest host asks to be left alone for a day, and another host links to it. The honest host waits for
@@ -145,4 +146,19 @@ func TestHostile_X05_namesThatPointAtAnAddressShareItsTurns(t *testing.T) {
 			t.Errorf("the honest host took %v longer, and each request of another name should cost an --ip-delay", took)
 		}
 	})
+}
+
+// wantTurns checks that the honest host was served as if it were alone from the time when its first page was asked for,
+// except for so many requests.
+func wantTurns(t *testing.T, s *testbed.ScriptedHosts, r report.Report, requests int) {
+	t.Helper()
+	total := crawlTime(t, s, r)
+	pages := s.Pages(testbed.FirstHost)
+	took := pages[len(pages)-1].At.Sub(pages[0].At)
+	if most := aloneTime + time.Duration(requests-1)*aDelay + time.Second; took > most {
+		t.Errorf("the honest host took %v, and should take at most %v; outcomes %v", took, most, r.Outcomes)
+	}
+	if wait := total - took; wait > 5*time.Minute { // for a worker in the share of new hosts, as do 100 others
+		t.Errorf("the honest host waited %v for its first page", wait)
+	}
 }
