@@ -77,9 +77,12 @@ func (s *State) NoteCut(hash uint32) (isConstant bool) {
 	s.rare = &rare
 	for i, cut := range rare.cuts {
 		if cut&^count == hash&^count && cut != 0 {
-			rare.cuts[i]++
-			s.CutsBodies = s.CutsBodies || rare.cuts[i]&count >= constantCut
-			return rare.cuts[i]&count >= constantCut
+			if cut&count < constantCut {
+				rare.cuts[i]++
+			}
+			isConstant = rare.cuts[i]&count == constantCut
+			s.CutsBodies = s.CutsBodies || isConstant
+			return isConstant
 		}
 	}
 	copy(rare.cuts[1:], rare.cuts[:])

@@ -40,3 +40,16 @@ func TestTheSameFailuresAreNotStoredAgain(t *testing.T) {
 		t.Errorf("%v allocations, %d addresses", n, s.Addrs().Count())
 	}
 }
+
+// The third equal cut is constant, and so is each later one, however many come. A cut elsewhere is another one.
+func TestState_equalCutsStayConstant(t *testing.T) {
+	var s State
+	for n := 1; n <= 600; n++ {
+		if got := s.NoteCut(0x80001200); got != (n >= 3) || s.CutsBodies != got {
+			t.Fatalf("cut %d: constant %v, the site cuts bodies: %v", n, got, s.CutsBodies)
+		}
+	}
+	if s.NoteCut(0x80001300) {
+		t.Error("a first cut elsewhere is constant")
+	}
+}
