@@ -115,7 +115,7 @@ func TestDryRunRefusesWhatCrawlRefuses(t *testing.T) {
 		{"upload = 's3://b/x'", "--upload"},
 		{"netrc = 'none.netrc'", "--netrc: open none.netrc"},
 		{"load-cookies = 'none.txt'", "--load-cookies: give --cookies site"},
-		{"contact = 'nobody'", "--contact: \"nobody\""},
+		{"contact = 'nowhere'", "--contact: \"nowhere\""},
 		{"proxy = 'http://proxy.test:1'", "--proxy"},
 		{"resolver = '127.0.0.1:x'", "--resolver"},
 		{"allow-port = ['http']", "--allow-port"},
