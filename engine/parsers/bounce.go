@@ -29,13 +29,15 @@ const bouncesMost = 3
 
 // bounces reports whether the target of a redirect is asked again, and fills x.bounce. It notes URLs that redirect.
 func (x *extractor) bounces(p *fetch.Page, a *attempt.Attempt) bool {
-	target, err := urlx.Resolve(nil, a.URL, p.Head().Location())
-	if err == nil && a.SetsCookie && (bytes.Equal(target, a.URL) || x.mayReturn(target)) {
-		it := queued.MustDecode(a.Item)
-		_, path := urlx.Split(target)
-		it.Rest, it.Redirects, it.Tries = path, a.Redirects+1, 0
-		x.bounce = bounce{target, queued.Append(nil, &it)}
-		return true
+	if a.SetsCookie { // few redirects do, so that the others cost no look at their target
+		target, err := urlx.Resolve(nil, a.URL, p.Head().Location())
+		if err == nil && (bytes.Equal(target, a.URL) || x.mayReturn(target)) {
+			it := queued.MustDecode(a.Item)
+			_, path := urlx.Split(target)
+			it.Rest, it.Redirects, it.Tries = path, a.Redirects+1, 0
+			x.bounce = bounce{target, queued.Append(nil, &it)}
+			return true
+		}
 	}
 	x.crawl.Parsed.Put(x.bounceKey(a.URL, 0))
 	return false
