@@ -89,6 +89,7 @@ type queues struct {
 	pool       *fetch.Pool
 	todo       *mpmc.Queue[visit.Visit] // feeder -> fetch workers
 	results    *visit.ResultQueue       // fetch workers -> returner
+	shares     *visit.Shares            // of slow hosts in the fetch workers
 	pages      chan *fetch.Page         // fetch workers -> parse workers
 	unresolved *sites.UnresolvedQueue   // distributor -> resolve loops
 	finished   *journal.FinishedURLs
@@ -169,6 +170,7 @@ func newEngine(cfg Config, seams Seams) *Engine {
 			clamps: &settings.ClampLog{Warn: seams.Log.Warn},
 		},
 		queues: queues{
+			shares:   visit.NewShares(filter.Domain),
 			finished: journal.NewFinishedURLs(), inFlight: attempt.NewInFlight(), unresolved: sites.NewUnresolvedQueue(),
 			feederWake: make(chan struct{}, 1), distributorWake: make(chan struct{}, 1),
 		},

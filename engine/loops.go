@@ -45,7 +45,7 @@ func (r *runner) startIntake(ctx context.Context, g *lifecycle.Group) error {
 		Workers: r.cfg.Workers.Fetchers, Network: r.outages.Network, Gate: r.outages.Gate, Wake: q.feederWake,
 		Ready: d.Ready, Front: r.loops.front, WakeDistributor: q.wakeDistributor,
 		NotBefore: r.loops.checkpoints.Last().NotBefore,
-		IsClosing: p.limits.IsClosing, Bandwidth: r.cfg.Fetch.Bandwidth,
+		IsClosing: p.limits.IsClosing, Bandwidth: r.cfg.Fetch.Bandwidth, Shares: q.shares,
 	}
 	if r.unclean {
 		if due := time.Now().Add(r.policy.hostRules.LongestDelay(&r.cfg.Politeness)); due.After(f.NotBefore) {
@@ -127,6 +127,7 @@ func (r *runner) fetchersCrawl() *fetchers.Crawl {
 		},
 		Queues: fetchers.Queues{
 			Todo: q.todo, Results: q.results, Pool: q.pool, Pages: q.pages, PagesOut: &q.pagesOut,
+			Shares: q.shares,
 		},
 		Store: d.Journal, InFlight: q.inFlight, Finished: q.finished, Log: d.Log, Live: p.live,
 		Rules: p.rules, Jars: p.jars, Logins: r.seams.Logins, Previous: d.Previous,

@@ -162,7 +162,7 @@ func (o *opener) wireSchedule() {
 	l.returner = &schedule.Returner{
 		Journal: d.Journal, Workbench: d.Workbench, Sites: l.sites, Results: q.results, Unresolved: q.unresolved,
 		Ready: d.Ready, Dead: l.deadSites, Live: p.live, Cluster: o.cluster, Robots: schedule.NewRobotsTargets(),
-		WakeFeeder: q.wakeFeeder, WakeDistributor: q.wakeDistributor,
+		WakeFeeder: q.wakeFeeder, WakeDistributor: q.wakeDistributor, Shares: q.shares,
 	}
 }
 

@@ -17,6 +17,8 @@ type Visit[S any] struct {
 	// IPNote is a 24-bit value of the engine for this IP. The workbench does not interpret it and keeps it as long as
 	// the due time of the IP. Release stores the holder's copy.
 	IPNote uint32
+	// Class is a note of the engine for this Visit. The workbench neither sets nor keeps it.
+	Class uint8
 	// Items are 1 to K items, oldest first. The workbench owns them. They are valid and immutable until Release.
 	Items [][]byte
 	// More is the number of items that the site has beside these, in memory and on disk.

@@ -303,6 +303,16 @@ var Catalogue = []Entry{
 		"the address waits for its time-outs, until the silent host is given up",
 	},
 	{
+		"X06",
+		"many hosts at once that refuse, time out, reset or answer 429 or 503 after they have answered before",
+		"honest hosts keep their turns; fewer fetchers for some minutes of an hour at most",
+	},
+	{
+		"X07",
+		"more tarpits than fetchers",
+		"they get six of eight fetchers, and hosts that are new seven; hosts that have served a page need not wait",
+	},
+	{
 		"X08",
 		"a link to a page of another host that answers 503 or 429 with Retry-After of a day",
 		"the page waits; its host is asked for its root page as a proof, and goes on",

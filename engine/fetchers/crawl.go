@@ -32,6 +32,7 @@ type Options struct {
 type Queues struct {
 	Todo     visit.Source
 	Results  *visit.ResultQueue
+	Shares   *visit.Shares
 	Pool     *fetch.Pool
 	Pages    chan<- *fetch.Page // to the parse workers
 	PagesOut *atomic.Int64      // Pages that a parse worker has or will have

@@ -2,6 +2,7 @@ package fetchers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"net/netip"
 	"time"
@@ -77,6 +78,11 @@ func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.
 	t.Timeouts = fetch.Timeouts(c.settings.Timeouts)
 	t.Authorization, t.TrustedOnly = x.Logins.Line(key)
 	t.URL, t.HTTPS, t.Host = attempt.Of(p).URL, urlx.HTTPS(key), authority
+	most := x.Shares.TimeLimit(&c.result.Visit)
+	if most > 0 {
+		usual := cmp.Or(t.Timeouts.Exchange, x.fetcher.Options().TotalTimeout)
+		t.Timeouts.Exchange = min(usual, most)
+	}
 	if !x.Proxy {
 		t.Addr = netip.AddrPortFrom(c.site.Addrs().Current(c.result.Visit.Addr), uint16(urlx.Port(key)))
 	}
@@ -97,7 +103,16 @@ func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.
 	x.counts = x.Proxy || x.Network.Observe(&observed)
 	x.observeWay(c, p, o, observed.AnsweredBefore)
 	x.measure(c, p)
+	x.Shares.NoteExchange(&c.result.Visit, p.Times.Started, p.Times.Ended)
+	if most > 0 && isTimeOut(o) && p.Times.Ended.Sub(p.Times.Started) >= most {
+		return outcome.Cancelled // to be repeated in the share of slow Visits
+	}
 	return o
+}
+
+// isTimeOut reports whether an exchange took too long.
+func isTimeOut(o outcome.Outcome) bool {
+	return o == outcome.ConnectTimeout || o == outcome.HeaderTimeout || o == outcome.TruncatedTime
 }
 
 // idleAddress notes how long the address, or the group of hosts in its place, had been left alone. When its previous

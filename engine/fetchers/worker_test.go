@@ -18,6 +18,7 @@ import (
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/limits"
 	"orbweaver/engine/login"
@@ -88,7 +89,7 @@ func newRig(t *testing.T, responses map[string]string) *rig {
 			Groups: addrgroup.New(hosts, politeness.DefaultIPv6Prefix),
 		},
 		Queues: Queues{
-			Todo: mpmc.New[visit.Visit](8), Results: visit.NewResultQueue(8),
+			Todo: mpmc.New[visit.Visit](8), Results: visit.NewResultQueue(8), Shares: visit.NewShares(filter.Domain),
 			Pool: fetch.NewPool(fetch.PoolOptions{Pages: 4}), Pages: g.pages, PagesOut: new(atomic.Int64),
 		},
 		Store: journal.NewStore(), InFlight: attempt.NewInFlight(), Finished: journal.NewFinishedURLs(), Log: log,

@@ -19,7 +19,10 @@ import (
 //
 // Overload on the way: at least timeoutShareHigh of the connections to sites that answered before time out. A NAT or
 // the connection table of a firewall is probably full. Then the number of active workers falls by 30 % in each window,
-// to workersMin at least. It rises by an eighth in each window in which the share is at most timeoutShareLow.
+// to workersMin at least. It rises by an eighth in each window in which the share is at most timeoutShareLow. If
+// connections time out as before for uselessWindows, though only workersMin workers are active, their number is not the
+// cause: the sites are. Then all workers are active, whatever happens, for distrustTime. So sites that time out on
+// purpose cannot hold the crawl back for long.
 //
 // Limit of the method: if the last few addresses of a crawl all fail together, this looks like a network outage. The
 // crawl then tries them for networkDownMax.
@@ -39,6 +42,8 @@ type Network struct {
 	isLogged      bool         // the start of this outage was logged
 	upSince       time.Time    // end of the last outage; attempts that began before it do not count
 	window        window
+	floorWindows  int       // windows in which the least number of workers did not help
+	distrustUntil time.Time // until then time-outs hold no workers back
 }
 
 // window counts connections to sites that answered before.
@@ -60,6 +65,8 @@ const (
 	timeoutShareHigh  = 0.1 // share of timeouts from which workers are held back
 	timeoutShareLow   = 0.03
 	workersMin        = 8
+	uselessWindows    = 12 // with workersMin workers, after which time-outs are the fault of the sites
+	distrustTime      = time.Hour
 )
 
 // NewNetwork returns a Network that is up. workers is the number of fetch workers. warn logs warnings with key-value
@@ -189,21 +196,7 @@ func (n *Network) countConnection(timeout bool, now time.Time, busy int64) {
 	switch {
 	case !n.downSince.IsZero(): // during an outage the number of workers does not matter
 	case share >= timeoutShareHigh:
-		less := max(min(limit, w.peakWorkers)*7/10, min(workersMin, int64(n.workers)))
-		if limit == int64(n.workers) && less < limit {
-			n.warn(
-				"many connections to sites that answered before time out: a NAT or a firewall's connection table is "+
-					"probably full; "+
-					"the number of active fetchers is reduced until the timeouts end",
-				"lost",
-				w.timeouts,
-				"of",
-				w.connections,
-				"fetchers",
-				less,
-			)
-		}
-		n.workerLimit.Store(min(limit, less))
+		n.reduceWorkers(now)
 	case share <= timeoutShareLow && limit < int64(n.workers):
 		more := min(limit+limit/8+1, int64(n.workers))
 		if more == int64(n.workers) {
@@ -212,6 +205,30 @@ func (n *Network) countConnection(timeout bool, now time.Time, busy int64) {
 		n.workerLimit.Store(more)
 	}
 	n.window = window{}
+}
+
+// reduceWorkers lowers workerLimit after a window with many time-outs, unless that has not helped. The caller holds mu.
+func (n *Network) reduceWorkers(now time.Time) {
+	w, limit, least := &n.window, n.workerLimit.Load(), min(workersMin, int64(n.workers))
+	if now.Before(n.distrustUntil) || least == int64(n.workers) {
+		return
+	}
+	if limit > least {
+		n.floorWindows = 0
+	} else if n.floorWindows++; n.floorWindows == uselessWindows {
+		n.floorWindows, n.distrustUntil = 0, now.Add(distrustTime)
+		n.workerLimit.Store(int64(n.workers))
+		n.warn("as many connections time out with few fetchers: the sites do not answer, and all fetchers are active",
+			"lost", w.timeouts, "of", w.connections)
+		return
+	}
+	less := max(min(limit, w.peakWorkers)*7/10, least)
+	if limit == int64(n.workers) && less < limit {
+		n.warn("many connections to sites that answered before time out: a NAT or a firewall's connection table is "+
+			"probably full; the number of active fetchers is reduced until the timeouts end",
+			"lost", w.timeouts, "of", w.connections, "fetchers", less)
+	}
+	n.workerLimit.Store(min(limit, less))
 }
 
 // WorkerLimit returns the number of fetch workers that may be active: so many Visits may be out.

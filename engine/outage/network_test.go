@@ -177,7 +177,7 @@ func TestHostile_N19_timeOutsOfGoodSitesSlowTheCrawlDown(t *testing.T) {
 		}
 		before = workers
 	}
-	for range 20 {
+	for range 4 {
 		step(33)
 	}
 	if _, workers := w.State(); workers != workersMin || len(w.logged) != 1 {
@@ -188,5 +188,31 @@ func TestHostile_N19_timeOutsOfGoodSitesSlowTheCrawlDown(t *testing.T) {
 	}
 	if _, workers := w.State(); workers != 1000 || len(w.logged) != 2 {
 		t.Errorf("%d workers, logged %q", workers, w.logged)
+	}
+}
+
+// Sites time out on purpose, and as many with 8 workers as with 1000. After some minutes all workers are active again,
+// for an hour. Then the crawl looks again.
+func TestHostile_X06_timeOutsThatFewerWorkersDoNotEnd(t *testing.T) {
+	w := newTestNetwork(1000)
+	held, began := time.Duration(0), w.now
+	for w.now.Sub(began) < 10*time.Hour {
+		before := w.now
+		for i := range 400 {
+			o := outcome.OK
+			if i%2 == 0 {
+				o = outcome.ConnectTimeout
+			}
+			w.try(i, o, 50*time.Millisecond)
+		}
+		if _, workers := w.State(); workers < 1000 {
+			held += w.now.Sub(before)
+		}
+	}
+	if held > 50*time.Minute || held < 20*time.Minute {
+		t.Errorf("workers are held back for %v in 10 hours", held)
+	}
+	if _, workers := w.State(); len(w.logged) < 2*8 || workers < 1 {
+		t.Errorf("logged %q", w.logged)
 	}
 }

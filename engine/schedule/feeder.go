@@ -33,6 +33,7 @@ type Feeder struct {
 	WakeDistributor func()
 	IsClosing       func() bool // only page requisites are still fetched
 	Bandwidth       *bandwidth.Limits
+	Shares          *visit.Shares
 	NotBefore       time.Time // after a kill, which host was asked last is not known: no host is asked before this time
 
 	visits []visit.Visit
@@ -70,9 +71,11 @@ func (f *Feeder) FeedVisits(ctx context.Context) error {
 // feed moves one batch and returns its size. full says that none could be moved: Wake says when one can be.
 func (f *Feeder) feed(now time.Time) (moved int, full bool) {
 	f.Journal.Steps.Begin()
-	most, leased := f.visitsMost(), f.Workbench.Counts().Leased
+	most, active := f.visitsMost()
+	leased := f.Workbench.Counts().Leased
 	f.takeBack(leased-most, now)
-	room := min(feedBatch, f.Bandwidth.VisitsMax(), f.Todo.Cap()-f.Todo.Len(), most-leased)
+	room := max(most-leased, f.Shares.PromptRoom(active))
+	room = min(feedBatch, f.Bandwidth.VisitsMax(), f.Todo.Cap()-f.Todo.Len(), room)
 	if room <= 0 {
 		f.Journal.Steps.End()
 		return 0, true
@@ -82,6 +85,7 @@ func (f *Feeder) feed(now time.Time) (moved int, full bool) {
 	if f.IsClosing() {
 		f.holdPages(now)
 	}
+	f.divide(active, now)
 	f.Journal.Steps.End()
 	for i := range f.visits {
 		if !f.Todo.TryPut(f.visits[i]) {
@@ -92,17 +96,29 @@ func (f *Feeder) feed(now time.Time) (moved int, full bool) {
 	return moved, false
 }
 
-// visitsMost returns how many Visits may be out now. If the limit holds fetch workers back, there is one for each
-// active worker. Otherwise there are some more, so that no worker waits for the Feeder.
-func (f *Feeder) visitsMost() int {
+// visitsMost returns how many Visits may be out now, and how many workers may be active. If the limit holds fetch
+// workers back, there is one Visit for each active worker. Otherwise there are some more, so that no worker waits for
+// the Feeder.
+func (f *Feeder) visitsMost() (most, active int) {
 	switch limit := f.Network.WorkerLimit(); {
 	case !f.Gate.IsOpen():
-		return 0
+		return 0, 0
 	case limit < f.Workers:
-		return limit
+		return limit, limit
 	default:
-		return f.MaxLeased
+		return f.MaxLeased, f.Workers
 	}
+}
+
+// divide returns the Visits that must wait for a worker, since slow hosts have all those of their share.
+func (f *Feeder) divide(active int, now time.Time) {
+	kept := f.Shares.Divide(f.visits, active, now)
+	for i := kept; i < len(f.visits); i++ {
+		v := &f.visits[i]
+		siteDue, addrDue := f.Shares.DueAgain(v, now)
+		f.Workbench.Release(v, workbench.Release{Unused: v.Items, SiteDue: siteDue, IPDue: addrDue}, now)
+	}
+	f.visits = f.visits[:kept]
 }
 
 // takeBack returns up to n Visits to the workbench that no fetch worker has taken.
@@ -113,6 +129,7 @@ func (f *Feeder) takeBack(n int, now time.Time) {
 			return
 		}
 		f.Workbench.Release(&v, workbench.Release{Unused: v.Items}, now)
+		f.Shares.GiveBack(v.Class)
 		f.Bandwidth.GiveBack()
 	}
 }

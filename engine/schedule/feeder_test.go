@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"orbweaver/engine/bandwidth"
+	"orbweaver/engine/filter"
 	"orbweaver/engine/outage"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/site"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/mpmc"
 	"orbweaver/internal/notify"
@@ -34,6 +36,7 @@ func newFeederRig(t *testing.T, siteCount int, change func(f *Feeder)) *feederRi
 	for i := range siteCount {
 		vs, _ := g.Workbench.GetOrAdd([]byte{'h', 't', 't', 'p', ':', '/', '/', byte('a' + i)})
 		g.Workbench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, byte(i)}), now)
+		g.Workbench.Site(vs).Update(func(s *site.State) { s.Stored = 1 })
 		g.Workbench.Push(vs, path("/1"))
 		g.Workbench.Push(vs, path("/2"))
 		g.Workbench.Site(vs).Postpone(now.Add(time.Duration(i)*time.Second), time.Time{})
@@ -42,6 +45,7 @@ func newFeederRig(t *testing.T, siteCount int, change func(f *Feeder)) *feederRi
 	g.Gate = outage.NewGate(func() { notify.Send(wake) })
 	g.feeder = &Feeder{
 		IsClosing: func() bool { return false }, Bandwidth: bandwidth.Unlimited(),
+		Shares:  visit.NewShares(filter.Domain),
 		Journal: g.Journal, Workbench: g.Workbench, Todo: mpmc.New[visit.Visit](16), MaxLeased: 32, Workers: 16,
 		Network: outage.NewNetwork(16, func(string, ...any) {}), Gate: g.Gate,
 		Wake: wake, Ready: g.Ready, Front: g.Front, WakeDistributor: func() { g.woken++ },
@@ -221,6 +225,7 @@ func TestFeeder_theLimitChangesWhileWorkersFetch(t *testing.T) {
 		for i := range sites {
 			vs, _ := g.Workbench.GetOrAdd(fmt.Appendf(nil, "http://%d", i))
 			g.Workbench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 1, byte(i)}), time.Now())
+			g.Workbench.Site(vs).Update(func(s *site.State) { s.Stored = int32(i % 2) }) // half of them are new
 			for n := range items {
 				g.Workbench.Push(vs, path("/%d", n))
 			}
@@ -246,13 +251,14 @@ func TestFeeder_theLimitChangesWhileWorkersFetch(t *testing.T) {
 					mu.Unlock()
 					now := time.Now()
 					g.Workbench.Release(&v, workbench.Release{Unused: v.Items[1:], SiteDue: now.Add(exchange)}, now)
+					g.feeder.Shares.GiveBack(v.Class)
 					notify.Send(g.feeder.Wake)
 				}
 			})
 		}
 		for _, limit := range []int{16, 5, 16, 1, 12, 2, 7, 16, 1, 3, 16} {
 			g.setActive(limit)
-			time.Sleep(exchange) // exchanges that began before have ended
+			time.Sleep(exchange + time.Millisecond) // exchanges that began before have ended
 			mu.Lock()
 			peak = 0
 			mu.Unlock()

@@ -27,6 +27,7 @@ type Returner struct {
 	Live            *settings.Live
 	Cluster         cluster.RobotsRouter
 	Robots          *RobotsTargets
+	Shares          *visit.Shares
 	WakeFeeder      func()
 	WakeDistributor func()
 
@@ -101,6 +102,7 @@ func (r *Returner) fold(result *visit.Result) error {
 		key = bytes.Clone(result.Visit.Key)
 	}
 	r.Workbench.Release(&result.Visit, rel, now)
+	r.Shares.GiveBack(result.Visit.Class)
 	if rel.Kill {
 		r.Dead.EmptyQueue(key)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster"
+	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
@@ -27,7 +28,7 @@ func TestReturner_hasNoVisitAtACheckpoint(t *testing.T) {
 	r := &Returner{
 		Cluster: cluster.Alone{},
 		Journal: new(journal.Store), Workbench: b, Results: visit.NewResultQueue(4), Unresolved: sites.NewUnresolvedQueue(),
-		WakeFeeder: func() {}, WakeDistributor: func() {},
+		WakeFeeder: func() {}, WakeDistributor: func() {}, Shares: visit.NewShares(filter.Domain),
 	}
 	over := make(chan error)
 	go func() { over <- r.ReturnVisits(context.Background()) }() //nolint:forbidigo // it ends when the queue closes

@@ -5,5 +5,7 @@
 //	fetch worker  Visit -> exchange -> Result         (engine/fetchers)
 //	returner      Result -> Workbench.Release         (engine/schedule)
 //
+// Shares keep fetch workers free for sites that answer promptly.
+//
 // A Visit has one owner at any time: the queue of Visits to do, a fetch worker, the ResultQueue, or the returner.
 package visit

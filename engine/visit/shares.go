@@ -1,0 +1,232 @@
+package visit
+
+import (
+	"maps"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"orbweaver/internal/urlx"
+)
+
+// Shares keeps fetch workers free for sites that answer promptly: see docs/adr/0064-slow-hosts-get-a-share.md. There
+// are three classes of Visits.
+//
+//   - Slow: an exchange with the address took longer than slowFrom, not long ago.
+//   - New: the site has served no page yet. It counts as slow if another host of its domain does.
+//   - Prompt: all others.
+//
+// Slow and new Visits together hold at most seven of eight workers, and slow ones six. So the wait of a prompt site
+// does not depend on the number of slow ones, and a new site need not wait behind all of them. All that is
+// known is in memory, and expires.
+//
+// The Feeder calls Divide, the code that ends a Visit calls GiveBack, and a fetch worker calls NoteExchange.
+type Shares struct {
+	domainOf func(host []byte) []byte
+	out      [classes]atomic.Int64 // Visits of each class
+	newMost  atomic.Int64          // new and slow Visits that may be out
+
+	total [classes]int64 // Visits that were ever out; like paces it is the Feeder's
+	paces [classes]pace
+
+	mu      sync.Mutex
+	addrs   map[netip.Addr]slowness
+	domains map[string]slowness // of the new sites of a domain
+}
+
+// The classes of Visits: see Shares.
+const (
+	promptClass uint8 = iota
+	newClass
+	slowClass
+	classes
+)
+
+const (
+	slowFrom = 5 * time.Second // an exchange that takes longer makes its address slow
+	// slowFactor: an address is slow for so many times as long as the exchange took, within slowLeast and slowMost, and
+	// for twice as long as before if it was slow not long ago. So hosts that are prompt by turns hold the workers of the
+	// prompt ones for a small part of the time.
+	slowFactor  = 64
+	slowLeast   = time.Hour
+	slowMost    = 24 * time.Hour
+	newTimeMost = 20 * time.Second // see TimeLimit
+	slowPlaces  = 1 << 15          // addresses, and domains, that can be slow at the same time
+	shareParts  = 8                // one of so many workers is kept for each better class
+)
+
+// NewShares returns shares without a slow address. domainOf returns the registrable domain of a host.
+func NewShares(domainOf func(host []byte) []byte) *Shares {
+	return &Shares{domainOf: domainOf, addrs: map[netip.Addr]slowness{}, domains: map[string]slowness{}}
+}
+
+// NoteExchange notes how long an exchange of a Visit took.
+func (s *Shares) NoteExchange(v *Visit, began, ended time.Time) {
+	took := ended.Sub(began)
+	if took <= slowFrom {
+		return
+	}
+	long := min(max(took*slowFactor, slowLeast), slowMost)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	addPlace(s.addrs, v.Addr, ended, long)
+	addPlace(s.domains, string(s.domainOf(urlx.Host(v.Key))), ended, long)
+}
+
+// slowness says for how long an address, or a domain, is slow.
+type slowness struct {
+	until time.Time
+	long  time.Duration
+}
+
+// addPlace adds a slow place. If there are too many, those that have expired are removed, and then the next ones at
+// hand.
+func addPlace[K comparable](places map[K]slowness, place K, now time.Time, long time.Duration) {
+	before, isKnown := places[place]
+	switch since := now.Sub(before.until); {
+	case isKnown && since < 0: // this exchange began in the share of the slow ones, or at the same time as another
+		long = max(long, before.long)
+	case isKnown && since < before.long:
+		long = max(long, min(2*before.long, slowMost))
+	case !isKnown && len(places) == slowPlaces:
+		makeRoom(places, now)
+	}
+	places[place] = slowness{now.Add(long), long}
+}
+
+// makeRoom removes an eighth of the places at least.
+func makeRoom[K comparable](places map[K]slowness, now time.Time) {
+	maps.DeleteFunc(places, func(_ K, s slowness) bool { return !s.until.After(now) })
+	for p := range places {
+		if len(places) <= slowPlaces*7/8 {
+			return
+		}
+		delete(places, p)
+	}
+}
+
+// Divide moves the Visits for which there is no worker in their share to the end, and returns how many others there
+// are. active is the number of fetch workers that may be active. The others count as out until GiveBack.
+func (s *Shares) Divide(visits []Visit, active int, now time.Time) (kept int) {
+	s.newMost.Store(int64(active - reserveOf(active)))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range visits {
+		v := &visits[i]
+		if v.Class = s.classOf(v, now); s.mayGo(v.Class, active) {
+			s.out[v.Class].Add(1)
+			s.total[v.Class]++
+			visits[kept], visits[i] = visits[i], visits[kept]
+			kept++
+		}
+	}
+	return kept
+}
+
+// classOf returns the class of a Visit. The caller holds mu.
+func (s *Shares) classOf(v *Visit, now time.Time) uint8 {
+	if len(s.addrs) > 0 && s.addrs[v.Addr].until.After(now) {
+		return slowClass
+	}
+	switch {
+	case v.Site.Stored > 0:
+		return promptClass
+	case len(s.domains) > 0 && s.domains[string(s.domainOf(urlx.Host(v.Key)))].until.After(now):
+		return slowClass
+	default:
+		return newClass
+	}
+}
+
+// mayGo reports whether one more Visit of a class may be out.
+func (s *Shares) mayGo(class uint8, active int) bool {
+	reserve := reserveOf(active)
+	slow := s.out[slowClass].Load()
+	others := slow + s.out[newClass].Load()
+	switch class {
+	case slowClass:
+		return others < int64(active-reserve) && slow < int64(max(active-2*reserve, 1))
+	case newClass:
+		return others < int64(active-reserve)
+	default:
+		return true
+	}
+}
+
+// reserveOf returns how many of the active workers are kept for each better class. A single worker serves all.
+func reserveOf(active int) int {
+	if active < 2 {
+		return 0
+	}
+	return (active + shareParts - 1) / shareParts
+}
+
+// PromptRoom returns how many Visits of prompt sites may be out more, though others hold all active workers.
+func (s *Shares) PromptRoom(active int) int {
+	return reserveOf(active) - int(s.out[promptClass].Load())
+}
+
+// DueAgain returns when a Visit that must wait for a worker is due again: its site, or its address if that is slow.
+func (s *Shares) DueAgain(v *Visit, now time.Time) (siteDue, addrDue time.Time) {
+	due := s.paces[v.Class].nextTurn(now, s.total[v.Class]-s.out[v.Class].Load())
+	if v.Class == slowClass {
+		return time.Time{}, due
+	}
+	return due, time.Time{}
+}
+
+// pace spreads the Visits of a class that wait for a worker over the time in which workers will be free for them. So
+// few of them are due at a time, and looked at in vain. They do not fill the front either, so that the Distributor goes
+// on to bring URLs of others.
+type pace struct {
+	countedFrom time.Time     // when it began to count the Visits that come back
+	returned    int64         // how many had come back then
+	interval    time.Duration // between two that come back, about
+	lastTurnAt  time.Time     // the last call of nextTurn
+	next        time.Time     // the last turn that was given
+}
+
+const (
+	paceLeast  = 100 * time.Microsecond // between two turns
+	paceMost   = time.Minute            // longest wait for a turn
+	paceCounts = 16                     // Visits that make a new interval
+	paceStale  = time.Second            // an interval is forgotten if no turn was wanted for this time
+)
+
+// nextTurn returns the time of the next turn. returned is how many Visits of the class have come back in all. There are
+// twice as many turns as Visits that come back, so that no worker waits for a turn.
+func (p *pace) nextTurn(now time.Time, returned int64) time.Time {
+	if now.Sub(p.lastTurnAt) > paceStale {
+		p.countedFrom, p.returned, p.interval = now, returned, 0
+	}
+	p.lastTurnAt = now
+	elapsed, n := now.Sub(p.countedFrom), returned-p.returned
+	switch {
+	case n >= paceCounts:
+		p.countedFrom, p.returned, p.interval = now, returned, elapsed/time.Duration(n)
+	default:
+		p.interval = max(p.interval, elapsed/time.Duration(n+1))
+	}
+	if p.next.Before(now) {
+		p.next = now
+	}
+	p.next = p.next.Add(max(p.interval/2, paceLeast))
+	if last := now.Add(paceMost); p.next.After(last) {
+		p.next = last
+	}
+	return p.next
+}
+
+// TimeLimit returns how long an exchange of a Visit may take before its worker is wanted for others; 0 for no limit.
+// It limits those with new sites while they hold more than half of their share. Such an exchange is repeated in the
+// share of slow Visits, which have all their time.
+func (s *Shares) TimeLimit(v *Visit) time.Duration {
+	if v.Class != newClass || s.out[newClass].Load()+s.out[slowClass].Load() <= max(s.newMost.Load()/2, 1) {
+		return 0
+	}
+	return newTimeMost
+}
+
+// GiveBack ends a Visit of a class.
+func (s *Shares) GiveBack(class uint8) { s.out[class].Add(-1) }
