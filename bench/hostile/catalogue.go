@@ -322,4 +322,9 @@ var Catalogue = []Entry{
 		"a site that sends huge bodies under a limit of bandwidth",
 		"bodies are received a piece each by turns; a host with small pages does not notice",
 	},
+	{
+		"X10",
+		"a hundred mazes or failing hosts below the domain of an honest one; a thousand hosts that say nothing before it",
+		"the honest host keeps its turns; if it is new then, it waits a turn for each of them",
+	},
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -30,6 +31,7 @@ const FirstHost = "one.test"
 type ScriptedHosts struct {
 	Hosts         map[string]Responder
 	SharedAddress map[string]string                      // a host, and the host whose address it has
+	Seeds         []string                               // hosts whose roots are the seeds; nil for all
 	Via           func(direct fetch.Dialer) fetch.Dialer // makes the dialer of the crawl; nil for a direct one
 	Watch         func(e *engine.Engine)                 // is called ten times a second; nil for never
 
@@ -187,7 +189,7 @@ func (s *ScriptedHosts) watch(e *engine.Engine) (end func()) {
 	return func() { cancel(); done.Wait() }
 }
 
-// Crawl crawls all hosts from their roots to the end, inside a synctest bubble. It also returns the log.
+// Crawl crawls the hosts from the roots of the seeds to the end, inside a synctest bubble. It also returns the log.
 func (s *ScriptedHosts) Crawl(t *testing.T, change func(*engine.Config)) (r report.Report, said string) {
 	t.Helper()
 	rig, err := NewRig(SmallWorld(1, simweb.Plain()), false)
@@ -196,7 +198,10 @@ func (s *ScriptedHosts) Crawl(t *testing.T, change func(*engine.Config)) (r repo
 	}
 	s.Counts = map[string]int{}
 	rig.Seeds = nil
-	for host := range s.Hosts {
+	if s.Seeds == nil {
+		s.Seeds = slices.Collect(maps.Keys(s.Hosts))
+	}
+	for _, host := range s.Seeds {
 		rig.Seeds = append(rig.Seeds, "http://"+host+"/")
 	}
 	cfg := rig.Config()

@@ -1,0 +1,80 @@
+package crawl
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/scenario/testbed"
+	"orbweaver/engine"
+)
+
+// Hosts share the registrable domain of an honest one. They are endless mazes, or fail. The honest host is asked as
+// if it were alone.
+func TestHostile_X10_hostsOfOneDomainAreApart(t *testing.T) {
+	for name, evil := range map[string]testbed.Responder{
+		"mazes": func(path string, n int, c net.Conn) {
+			testbed.Respond(c, 200, "", fmt.Sprintf("<a href=%s1/>x</a><a href=%s2/>x</a>", path, path))
+		},
+		"silent": func(_ string, _ int, _ net.Conn) {},
+		"503":    hostOf(testbed.AlwaysRespond(503, "", "")),
+		"403":    hostOf(testbed.AlwaysRespond(403, "", "")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				links := ""
+				s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{testbed.FirstHost: honestHost(nil)}}
+				for i := range 100 {
+					host := fmt.Sprintf("n%d.%s", i, testbed.FirstHost)
+					s.Hosts[host] = evil
+					links += fmt.Sprintf("<a href=http://%s/>x</a>", host)
+				}
+				s.Hosts["hub.test"] = func(path string, _ int, c net.Conn) {
+					if path == "/" {
+						testbed.Respond(c, 200, "", links+strings.Repeat("word ", 3))
+						return
+					}
+					testbed.Respond(c, 404, "", "")
+				}
+				r, _ := s.Crawl(t, func(c *engine.Config) { c.Limits.MaxTime = aloneTime + time.Minute })
+				wantApart(t, s, r, 1)
+			})
+		})
+	}
+}
+
+// Each host of a domain leads to two others, and none says anything. An honest host among these is new in a domain that
+// looks like a trap. It waits until the hosts before it had their turn, and then has all its own.
+func TestHostile_X10_aNewHostOfASuspectedDomain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{testbed.FirstHost: honestHost(nil)}}
+		const hosts = 1000
+		for i := range hosts {
+			links := ""
+			for _, to := range []int{2*i + 1, 2*i + 2} {
+				if to < hosts {
+					links += fmt.Sprintf("<a href=http://n%d.%s/>x</a>", to, testbed.FirstHost)
+				}
+			}
+			if i == 400 {
+				links += "<a href=http://" + testbed.FirstHost + "/>x</a>"
+			}
+			s.Hosts[fmt.Sprintf("n%d.%s", i, testbed.FirstHost)] = hostOf(testbed.AlwaysRespond(200, "", links))
+		}
+		s.Seeds = []string{"n0." + testbed.FirstHost}
+		r, _ := s.Crawl(t, testbed.NoChange)
+		pages := s.Pages(testbed.FirstHost)
+		if len(pages) != 301 || r.Outcomes["ok"] != hosts+301 {
+			t.Fatalf("%d pages of the honest host were asked for, outcomes %v", len(pages), r.Outcomes)
+		}
+		if wait := pages[0].At.Sub(s.All()[0].At); wait > hosts*aDelay {
+			t.Errorf("the honest host waited %v for its first page", wait)
+		}
+		if took := pages[300].At.Sub(pages[0].At); took > aloneTime {
+			t.Errorf("the honest host took %v from its first page on", took)
+		}
+	})
+}
