@@ -327,4 +327,9 @@ var Catalogue = []Entry{
 		"a hundred mazes or failing hosts below the domain of an honest one; a thousand hosts that say nothing before it",
 		"the honest host keeps its turns; if it is new then, it waits a turn for each of them",
 	},
+	{
+		"X11",
+		"robots.txt and sitemap indexes that name thousands of files of a host out of scope",
+		"a thousand requests for each at most, in the turns of that host; nothing follows from what they are",
+	},
 }

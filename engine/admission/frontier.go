@@ -68,6 +68,7 @@ type Scratch struct {
 	hopPath      []byte
 
 	tally
+	source source // of the links
 
 	prefetched uint64 // what Prefetch read; kept so that the compiler keeps the read
 }
@@ -84,6 +85,7 @@ func (f *Frontier) begin(d *Scratch) {
 	}
 	d.tally = tally{}
 	d.excessFrom = math.MaxInt
+	d.source = source{}
 }
 
 // refusal returns why the URL of the last Add was not admitted, by the name of the reason in report.json; "" if it was.
@@ -173,6 +175,7 @@ func (f *Frontier) Receive(d *Scratch, url []byte, it queued.URL) {
 func (f *Frontier) AddAll(d *Scratch, links []byte, it queued.URL) (n int, err error) {
 	f.begin(d)
 	own, requisites := it, 0
+	d.source.isSitemap = it.Sitemap
 	err = journal.EachLink(links, func(kind parse.Kind, url []byte) {
 		n++
 		d.rules.hop(&own, &it, kind)
@@ -210,7 +213,7 @@ func (d *Scratch) endOfRequisites(most int) int {
 func (f *Frontier) AddLink(d *Scratch, url []byte, kind parse.Kind, it queued.URL) {
 	f.begin(d)
 	own := it
-	d.kind = kind
+	d.kind, d.source.isSitemap = kind, it.Sitemap
 	if d.rules.hop(&own, &it, kind); f.check(d, url, &own) {
 		d.kinds = append(d.kinds, kind)
 	}
@@ -286,7 +289,7 @@ func (f *Frontier) check(d *Scratch, url []byte, it *queued.URL) bool {
 		return false
 	}
 	if f.HostRules.Excludes(url) || (r.Lists != nil && r.Lists.Refuses(url) != filter.NoList) ||
-		!r.inScope(url, it) && !r.isSitemap(d.Page, url, d.kind, it) {
+		!d.belongs(url, it) {
 		d.outOfScope++
 		return false
 	}

@@ -10,7 +10,7 @@ import (
 type Options struct {
 	NoFollow bool `name:"nofollow" help:"Ignore links that rel=nofollow, meta robots or X-Robots-Tag mark as nofollow or none, for all robots or for orbweaver. noindex has no effect: it is about search results."`
 	Forms    bool `help:"Follow the action of forms that only read (method GET)."`
-	Sitemaps bool `help:"Follow the sitemaps that robots.txt files name, also compressed ones and lists of URLs. Those on the host of a seed are read although --scope prefix excludes them. The URLs in them must be in the scope."`
+	Sitemaps bool `help:"Follow the sitemaps that robots.txt files name, also compressed ones and lists of URLs. They are read even if they are out of scope, as on another host. The URLs in them must be in the scope."`
 
 	Requisites Requisites `type:"word" help:"Page requisites (stylesheets, images, scripts, frames, media of a page): all fetches them from any host, before more pages of their site; same-scope only within the scope; off treats them as other links." oneof:"all,same-scope,off" default:"all" placeholder:"WHICH"`
 

@@ -41,6 +41,7 @@ func (f *Frontier) SetRules(r Rules) { f.changed.Store(&r) }
 // hop gives own the hops of a link, from the item that the links of a page have in common. A requisite of a requisite
 // that is too deep is a link like any other, and stays too deep: see queued.EmbedsBeyond.
 func (r *Rules) hop(own, it *queued.URL, kind parse.Kind) {
+	own.Sitemap = kind == parse.SitemapFile || kind == parse.Redirect && it.Sitemap
 	switch {
 	case kind == parse.Redirect:
 		own.Depth, own.Embeds, own.Speculative = it.Depth, it.Embeds, it.Speculative
@@ -61,23 +62,9 @@ func (r *Rules) inScope(url []byte, it *queued.URL) bool {
 	return r.Scope.Admits(url, filter.Way{Depth: it.Depth, Embeds: it.Embeds, Hops: it.Redirects})
 }
 
-// isSitemap reports whether a link leads to a sitemap of a seed's host: robots.txt files, indexes of sitemaps, and
-// redirects do. Such a file need not be in the scope, as with --scope prefix; what it names must.
-func (r *Rules) isSitemap(page, url []byte, kind parse.Kind, it *queued.URL) bool {
-	switch {
-	case queued.IsRequisite(it.Embeds) || !r.Scope.OnSeedHost(url):
-		return false
-	case kind == parse.Redirect && len(page) > 0: // a page that is not in scope was a sitemap
-		from := *it
-		from.Redirects--
-		return r.Scope.OnSeedHost(page) && !r.inScope(page, &from)
-	}
-	return kind == parse.SitemapFile
-}
-
 // KeepsQueued reports whether a URL that was queued under other rules belongs to the crawl under these. It borrows its
 // arguments.
 func (r *Rules) KeepsQueued(url []byte, it *queued.URL) bool {
 	return (r.MaxDepth < 0 || it.Depth <= r.MaxDepth) && (r.MaxURL <= 0 || len(url) <= r.MaxURL) &&
-		(r.Lists == nil || r.Lists.Refuses(url) == filter.NoList) && r.inScope(url, it)
+		(r.Lists == nil || r.Lists.Refuses(url) == filter.NoList) && (it.Sitemap || r.inScope(url, it))
 }

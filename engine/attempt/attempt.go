@@ -28,15 +28,15 @@ type Attempt struct {
 	IsRobots    bool // a robots.txt, or a robots redirect
 	WillRetry   bool // the URL is tried again: its item was returned with the Visit
 	// a request of the root page that shows whether a failing site serves pages; WillRetry is true too
-	IsProbe       bool
-	ListedByIndex bool // from queued.URL
-	Seed          bool
-	Delayed       bool // from queued.URL
-	FirstOfSite   bool // the first page of its site
-	Tries         int
-	Outcome       outcome.Outcome
-	Due           Due
-	Delays        Delays
+	IsProbe     bool
+	Called      queued.Called
+	Seed        bool
+	Delayed     bool // from queued.URL
+	FirstOfSite bool // the first page of its site
+	Tries       int
+	Outcome     outcome.Outcome
+	Due         Due
+	Delays      Delays
 
 	RobotsRule   []byte // number and text of the robots.txt line that allowed the URL; empty if no line did. Own copy
 	HopPath, Via []byte // from queued.URL; they borrow Item
@@ -111,7 +111,8 @@ func (a *Attempt) Begin(item, url []byte, it *queued.URL) {
 	a.URL = append(a.URL[:0], url...)
 	a.IsProbe = false
 	a.IsRobots, a.WillRetry, a.FirstOfSite = false, false, false
-	a.ListedByIndex, a.Seed, a.Delayed = it.ListedByIndex, it.Seed, it.Delayed
+	a.Called = queued.Called{Sitemap: it.Sitemap, ByIndex: it.ListedByIndex}
+	a.Seed, a.Delayed = it.Seed, it.Delayed
 	a.Hops, a.Tries = queued.HopsOf(it), it.Tries
 	a.RobotsRule, a.HopPath, a.Via, a.Previous = a.RobotsRule[:0], nil, nil, PreviousCapture{}
 	if it.Via != nil {

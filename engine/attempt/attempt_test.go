@@ -16,7 +16,8 @@ func TestBegin_forgetsTheLastExchange(t *testing.T) {
 	page := new(fetch.Page)
 	a := Of(page)
 	last := queued.URL{
-		Seed: true, ListedByIndex: true, Delayed: true, Tries: 3, Redirects: 2, Depth: 4, Embeds: 1, Speculative: true,
+		Seed: true, Sitemap: true, ListedByIndex: true, Delayed: true,
+		Tries: 3, Redirects: 2, Depth: 4, Embeds: 1, Speculative: true,
 		HopPath: []byte("LE"), Via: []byte("http://a.example/"), Rest: []byte("/old"),
 	}
 	a.Begin(queued.Append(nil, &last), []byte("http://a.example/old"), &last)
@@ -32,7 +33,7 @@ func TestBegin_forgetsTheLastExchange(t *testing.T) {
 	if string(a.URL) != "http://a.example/new" || string(a.Item) != string(item) {
 		t.Errorf("%s, %q", a.URL, a.Item)
 	}
-	if a.Seed || a.ListedByIndex || a.Delayed || a.IsRobots || a.WillRetry || a.IsProbe || a.FirstOfSite {
+	if a.Seed || a.Called != (queued.Called{}) || a.Delayed || a.IsRobots || a.WillRetry || a.IsProbe || a.FirstOfSite {
 		t.Errorf("a mark is left: %+v", a)
 	}
 	if a.Tries != 0 || a.Hops != (queued.Hops{}) || a.HopPath != nil || a.Via != nil || len(a.RobotsRule) > 0 ||

@@ -38,6 +38,7 @@ type Reported[N any] struct {
 	ParseFaults   N `json:"parse_faults" metric:"parse_faults_total" help:"Pages whose parser panicked."` // a bug; saved for the fuzzers
 	// BadCertificates counts answers in all runs; certificate_faults has them by fault, in this run.
 	BadCertificates N `json:"bad_certificates" metric:"bad_certificates_total" help:"Answers of servers whose certificate does not verify."`
+	NoSitemaps      N `json:"no_sitemaps" metric:"no_sitemaps_total" help:"Files that a robots.txt or a sitemap index calls a sitemap, and that are none (no-sitemap in crawl.log)."`
 	BadEncodings    N `json:"bad_encodings" metric:"bad_encodings_total" help:"Pages whose content encoding is false or damaged, or unpacks to too much."`
 }
 

@@ -25,8 +25,9 @@ import (
 //	+-------+------+----+---------+--------+-------+------+--------+--------+--------+---------+--------+-------+-----+
 //
 // The three highest bits of depth are the number of embed hops, or 7 for a speculative link. The highest bits of hops
-// say that an index of sitemaps names the URL (128), and that it is one (64). links is the length n of the links;
-// serial is one more than the archive file's, 0 when no record was written; the crc (Castagnoli) is over all before it.
+// say that an index of sitemaps names the URL (128), that it is one (64), or that a robots.txt calls it one (32).
+// links is the length n of the links; serial is one more than the archive file's, 0 when no record was written; the crc
+// (Castagnoli) is over all before it.
 // The 15 highest bits of offset belong to length, above its 32: a record may have 128 TiB, and begin within 2 TiB.
 // Dues are nanoseconds from the writing of the entry on, which no clock that is set can change; 0 for none.
 type Entry struct {
@@ -39,6 +40,7 @@ type Entry struct {
 	// Speculative: see queued.URL. Not with Embeds.
 	Speculative bool
 	Hops        int
+	Sitemap     bool // a robots.txt or an index calls it a sitemap
 	Listed      bool // an index of sitemaps names the URL
 	Index       bool // it is such an index
 	Serial      uint32
@@ -73,7 +75,7 @@ func (e *Entry) check() error {
 		return fmt.Errorf("%w: %d bytes of links, at most %d", errJournalRange, len(e.Links), JournalLinksMax)
 	}
 	if e.Status>>16 != 0 || e.Depth>>depthBits != 0 ||
-		uint(e.Embeds) >= speculativeHop || e.Hops&^(journalIndex-1) != 0 ||
+		uint(e.Embeds) >= speculativeHop || e.Hops&^(journalSitemap-1) != 0 ||
 		e.Offset>>offsetBits != 0 || e.Length>>(32+7*8-offsetBits) != 0 ||
 		int(e.Outcome) >= outcome.Count ||
 		e.Kind < KindPage ||
@@ -107,6 +109,9 @@ func appendJournalEntry(dst []byte, e *Entry) []byte {
 	}
 	if e.Index {
 		hops |= journalIndex
+	}
+	if e.Sitemap && !e.Listed {
+		hops |= journalSitemap
 	}
 	depth := e.Depth | e.Embeds<<depthBits
 	if e.Speculative {
@@ -148,7 +153,8 @@ func decodeJournalEntry(b []byte) (e Entry, n int, err error) {
 	if e.Embeds == speculativeHop {
 		e.Embeds, e.Speculative = 0, true
 	}
-	e.Hops = int(b[27] &^ (journalListed | journalIndex))
+	e.Hops = int(b[27] & (journalSitemap - 1))
+	e.Sitemap = b[27]&(journalSitemap|journalListed) != 0
 	e.Listed, e.Index = b[27]&journalListed != 0, b[27]&journalIndex != 0
 	e.Serial = binary.LittleEndian.Uint32(b[28:])
 	offset := int64(binary.LittleEndian.Uint64(b[32:]) & (1<<56 - 1))

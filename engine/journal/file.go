@@ -14,8 +14,9 @@ import (
 
 // What is beside the hops; there are 15 hops at most.
 const (
-	journalIndex  = 1 << 6
-	journalListed = 1 << 7
+	journalIndex   = 1 << 6
+	journalSitemap = 1 << 5
+	journalListed  = 1 << 7
 )
 
 const (

@@ -15,7 +15,7 @@ import (
 func someEntry() Entry {
 	return Entry{
 		Kind: KindPage, FP: xxh3.Uint128{Hi: 1 << 63, Lo: 7}, Outcome: outcome.OK, Status: 200, Depth: 70000, Hops: 3,
-		Listed: true, Index: true,
+		Sitemap: true, Listed: true, Index: true,
 		Serial: 9, Offset: 1<<40 + 5, Length: 4711, SiteDue: 1, IPDue: 2,
 		Links: AppendLink(nil, parse.Anchor, []byte("http://a.test/")),
 	}

@@ -73,7 +73,7 @@ func TestJournal_aFieldThatWouldComeBackAsAnotherIsRefused(t *testing.T) {
 	for name, change := range map[string]func(e *Entry){
 		"status":  func(e *Entry) { e.Status = 1 << 16 },
 		"depth":   func(e *Entry) { e.Depth = 1 << 24 },
-		"hops":    func(e *Entry) { e.Hops = journalIndex },
+		"hops":    func(e *Entry) { e.Hops = journalSitemap },
 		"offset":  func(e *Entry) { e.Offset = 1 << 41 },
 		"length":  func(e *Entry) { e.Length = 1 << 47 },
 		"outcome": func(e *Entry) { e.Outcome = 255 },

@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/parse"
+	"orbweaver/engine/queued"
 	"orbweaver/internal/urlx"
 )
 
@@ -94,7 +95,7 @@ func TestHostile_P13_theLinksOfAPageAreBoundedInBytes(t *testing.T) {
 			}
 			p := answer(t, "http://a.test/dir/page", "text/html", encoding, []byte(body.String()))
 			l := NewFinder(Options{Longest: 2048})
-			l.Scan(p.URL, p, false)
+			l.Scan(p.URL, p, queued.Called{})
 			wantLinkBudget(t, l, p.PayloadLen, int64(body.Len()))
 			kept := 0
 			if err := journal.EachLink(l.Links, func(parse.Kind, []byte) { kept++ }); err != nil {
@@ -155,7 +156,7 @@ func TestHostile_P13_aPackedSitemapIsBoundedByItsSize(t *testing.T) {
 	}
 	l := NewFinder(Options{Sitemaps: true})
 	p := answer(t, "http://a.test/s.xml.gz", "application/gzip", "", zipped(t, []byte(honest.String())))
-	l.Scan(p.URL, p, false)
+	l.Scan(p.URL, p, queued.Called{})
 	kept := 0
 	if err := journal.EachLink(l.Links, func(parse.Kind, []byte) { kept++ }); err != nil || kept != 50_000 {
 		t.Errorf("an honest sitemap loses %d of its links, %d for want of room (%v)", 50_000-kept, l.Budget.LinksDropped, err)
@@ -165,12 +166,12 @@ func TestHostile_P13_aPackedSitemapIsBoundedByItsSize(t *testing.T) {
 		40<<20,
 	) + "<url><loc>http://a.test/end</loc></url></urlset>"
 	p = answer(t, "http://a.test/s.xml.gz", "application/gzip", "", zipped(t, []byte(bomb)))
-	l.Scan(p.URL, p, false)
+	l.Scan(p.URL, p, queued.Called{})
 	if n := l.textLists.reader.Unpacked(); n > packedFree+packedRatio*p.PayloadLen || len(l.Links) > 0 {
 		t.Errorf("%d bytes are unpacked of %d", n, p.PayloadLen)
 	}
 	p = answer(t, "http://a.test/s.xml.gz", "application/gzip", "gzip", zipped(t, []byte(bomb)))
-	l.Scan(p.URL, p, false)
+	l.Scan(p.URL, p, queued.Called{})
 	if len(l.Links) > 0 || l.Encoding != coding.Layers {
 		t.Errorf("a bomb in a bomb is unpacked twice: %v", l.Encoding)
 	}
@@ -196,7 +197,7 @@ func FuzzLinkBudget(f *testing.F) {
 			return
 		}
 		l := NewFinder(Options{Sitemaps: true, Forms: true, Longest: 2048})
-		l.Scan(own, p, false)
+		l.Scan(own, p, queued.Called{})
 		searched := int64(len(body))
 		if l.textLists.reader != nil {
 			searched = max(searched, l.textLists.reader.Unpacked())
@@ -227,7 +228,7 @@ func TestLinkBudget_namesBeyondASCII(t *testing.T) {
 			t.Fatal("no response")
 		}
 		l := NewFinder(Options{Longest: 2048})
-		l.Scan(nastyURL(), p, false)
+		l.Scan(nastyURL(), p, queued.Called{})
 		return l
 	}
 	if l := page(20_000, 2, 10); l.Budget.LinksDropped+l.Refused.Syntax+l.Refused.Long > 0 {

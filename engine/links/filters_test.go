@@ -11,6 +11,7 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/parse"
+	"orbweaver/engine/queued"
 )
 
 // finderWith has a parse and a follow filter; empty texts are none.
@@ -67,7 +68,7 @@ func TestLinkFinderAsksTheFilters(t *testing.T) {
 	} {
 		l := finderWith(t, story.parse, story.follow)
 		if l.Open(Page{URL: url, Page: page, Way: filter.Way{Depth: story.depth}, Size: page.PayloadLen}) {
-			l.Scan(url, page, false)
+			l.Scan(url, page, queued.Called{})
 		}
 		if got := found(t, l); got != story.links || l.Unfollowed != story.unfollowed {
 			t.Errorf("parse %s, follow %s: %s, %d unfollowed", story.parse, story.follow, got, l.Unfollowed)
@@ -115,7 +116,7 @@ func BenchmarkLinkFinder(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if l.Open(Page{URL: url, Page: p, Size: p.PayloadLen}) {
-					l.Scan(url, p, false)
+					l.Scan(url, p, queued.Called{})
 				}
 			}
 		})

@@ -35,6 +35,7 @@ type Finder struct {
 	Dropped     int          // links beyond the number taken from one page
 	Budget      Budget       // of the page
 	Index       bool         // the page is an index of sitemaps
+	IsNoSitemap bool         // the page is called a sitemap, and is none
 	forbidden   bool         // the page asks that its links be left alone, and that is obeyed
 	Encoding    coding.Fault // what is wrong with its content encoding
 	Body        []byte       // decoded, of a page that was searched for links; good until the next page. Borrowed
@@ -117,7 +118,7 @@ func (l *Finder) Reset() {
 	}
 	l.Links, l.Refused, l.Userinfo, l.Unfollowed, l.Dropped = l.Links[:0], Refused{}, 0, 0, 0
 	l.NearSkipped = 0
-	l.Index, l.forbidden, l.Encoding = false, false, coding.OK
+	l.Index, l.IsNoSitemap, l.forbidden, l.Encoding = false, false, false, coding.OK
 	l.Body, l.Text = nil, nil
 	l.Budget.Open(0, 0)
 }
@@ -165,18 +166,17 @@ func (l *Finder) Forbids(p *fetch.Page) bool {
 	return false
 }
 
-// Scan takes the links of a body, whatever the header says. If an index of sitemaps names the page, listed, another
-// index leads nowhere.
-func (l *Finder) Scan(url []byte, p *fetch.Page, listed bool) {
+// Scan takes the links of a body, whatever the header says.
+func (l *Finder) Scan(url []byte, p *fetch.Page, called queued.Called) {
 	l.Reset()
 	l.identifyOnce(p)
 	body, fault := p.Decoded(l.Decoder)
 	l.Encoding = fault
 	l.Budget.Open(p.PayloadLen, int64(len(body)))
-	if !l.listed(url, body, p) {
+	if !l.listed(url, body, p, called) {
 		l.scanPage(url, body, p)
 	}
-	if listed && l.Index {
+	if called.ByIndex && l.Index {
 		l.Links, l.Refused, l.Userinfo = l.Links[:0], Refused{}, 0
 	}
 }

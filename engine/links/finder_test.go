@@ -7,6 +7,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/parse"
+	"orbweaver/engine/queued"
 )
 
 // linksOf are the links of a response, found as a parse worker does.
@@ -21,7 +22,7 @@ func linksOf(t *testing.T, nofollow bool, response string) (links []string) {
 	if l.Forbids(p) {
 		return nil
 	}
-	l.Scan(url, p, false)
+	l.Scan(url, p, queued.Called{})
 	err := journal.EachLink(l.Links, func(_ parse.Kind, url []byte) { links = append(links, string(url)) })
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/parse"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/robots"
 	"orbweaver/internal/cputime"
 	"orbweaver/internal/invariants"
@@ -82,7 +83,7 @@ func nastyURL() []byte { return []byte("http://a.test/dir/page") }
 // scanOf finds the links of a page. The first scan, here, allocates the buffers that the next ones use again.
 func scanOf(p *fetch.Page) func() {
 	l := NewFinder(Options{Forms: true, Nofollow: true})
-	scan := func() { l.Scan(nastyURL(), p, false) }
+	scan := func() { l.Scan(nastyURL(), p, queued.Called{}) }
 	scan()
 	return scan
 }
@@ -94,7 +95,7 @@ func TestHostile_P01_P12_aMebibyteOfAnyPageCosts50StepsAByte(t *testing.T) {
 	const steps, growth = 50, 64
 	for _, name := range slices.Sorted(maps.Keys(nastyPages)) {
 		if invariants.Race { // where times say nothing
-			NewFinder(Options{}).Scan(nastyURL(), nastyPage(t, name, 1<<16), false)
+			NewFinder(Options{}).Scan(nastyURL(), nastyPage(t, name, 1<<16), queued.Called{})
 			continue
 		}
 		large, small := scanOf(nastyPage(t, name, 1<<20)), scanOf(nastyPage(t, name, 1<<16))
@@ -115,7 +116,7 @@ func BenchmarkNastyPages(b *testing.B) {
 			b.SetBytes(1 << 20)
 			b.ReportAllocs()
 			for b.Loop() {
-				l.Scan(nastyURL(), p, false)
+				l.Scan(nastyURL(), p, queued.Called{})
 			}
 		})
 	}
@@ -148,7 +149,7 @@ func benchmarkNames(b *testing.B, labels int) {
 	}
 	l := NewFinder(Options{Longest: 2048})
 	for b.Loop() {
-		l.Scan(nastyURL(), p, false)
+		l.Scan(nastyURL(), p, queued.Called{})
 	}
 }
 
@@ -195,7 +196,7 @@ func TestHostile_P05_U01_whatIsDroppedOfAPageIsCounted(t *testing.T) {
 	if !ok {
 		t.Fatal("no response")
 	}
-	l.Scan(nastyURL(), p, false)
+	l.Scan(nastyURL(), p, queued.Called{})
 	if want := (Refused{Syntax: 1, Foreign: 4, Long: 2}); l.Refused != want || l.Userinfo != 2 {
 		t.Errorf("%+v and %d users, want %+v and 2", l.Refused, l.Userinfo, want)
 	}

@@ -8,6 +8,7 @@ import (
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/parse"
+	"orbweaver/engine/queued"
 )
 
 // What servers send in place of a media type costs no page its links: the last valid type of all fields counts, and
@@ -43,7 +44,7 @@ func TestIdentify_whatServersSend(t *testing.T) {
 		p, _ := fetch.Stored([]byte("http://a.test/"), []byte(answer))
 		l := NewFinder(Options{})
 		l.Open(Page{URL: p.URL, Page: p})
-		l.Scan(p.URL, p, false)
+		l.Scan(p.URL, p, queued.Called{})
 		if got := l.Type; string(got.Media) != c.media || got.IsSniffed != c.isSniffed || countLinks(t, l) != c.links {
 			t.Errorf("%q %.20q: %q, sniffed %v, %d links; want %q, %v, %d", c.fields, c.body, got.Media, got.IsSniffed,
 				countLinks(t, l), c.media, c.isSniffed, c.links)

@@ -2,6 +2,8 @@ package links
 
 import (
 	"bytes"
+	"errors"
+	"io"
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/fetch/coding"
@@ -18,6 +20,7 @@ import (
 // Sitemaps, if they are asked for (Config.Sitemaps), are pages like any other: what a robots.txt names goes through the
 // door as it is found, waits for its turn, is archived, and its links go through the door again. The limits of the
 // protocol hold for each file, and those of a page (the size of a body) as well: of what was cut off, nothing is known.
+// What a robots.txt or an index calls a sitemap is read by its bytes alone, whatever its type and its name are.
 //
 // A sitemap counts as no link on the way, so that what it names is one link from the page that made us ask for the
 // robots.txt. An index may list sitemaps but no index: see queued.URL.ListedByIndex. A sitemap may list pages of any
@@ -32,6 +35,7 @@ type Lead struct {
 	Embeds  int
 	Hops    int
 	Robots  bool // of a robots.txt
+	Sitemap bool // a robots.txt or an index calls it a sitemap
 	Listed  bool // an index of sitemaps names its URL
 	Index   bool // and it is one
 	// Speculative: see queued.URL
@@ -46,12 +50,13 @@ func LeadsTo(a *Lead) queued.URL {
 		return queued.URL{Depth: a.Depth}
 	case a.Outcome == outcome.Redirect:
 		return queued.URL{
-			Depth: a.Depth, Embeds: a.Embeds, Speculative: a.Speculative, Redirects: a.Hops + 1, ListedByIndex: a.Listed,
+			Depth: a.Depth, Embeds: a.Embeds, Speculative: a.Speculative, Redirects: a.Hops + 1,
+			Sitemap: a.Sitemap, ListedByIndex: a.Listed,
 		}
 	case a.Index:
-		return queued.URL{Depth: a.Depth, ListedByIndex: true}
+		return queued.URL{Depth: a.Depth, Sitemap: a.Sitemap, ListedByIndex: true}
 	}
-	return queued.URL{Depth: a.Depth + 1, Embeds: a.Embeds}
+	return queued.URL{Depth: a.Depth + 1, Embeds: a.Embeds, Sitemap: a.Sitemap}
 }
 
 // SitemapsOf takes the sitemaps that a robots.txt names, if it is known. o is the outcome of its exchange.
@@ -73,34 +78,52 @@ func (l *Finder) SitemapsOf(url []byte, p *fetch.Page, o outcome.Outcome, way fi
 	}
 }
 
-// listed takes the links of a sitemap that a browser would show as text or save: a list of URLs, or any that is packed.
-// It says whether the body was one.
-func (l *Finder) listed(url, body []byte, p *fetch.Page) bool {
-	if !l.O.Sitemaps || !isPacked(url, l.Type.Media) && !isList(body, l.Type.Media) {
+// listed takes the links of a sitemap: of a file that a robots.txt or an index calls one, whatever its type is. It also
+// takes those of one that a browser would show as text or save: a list of URLs, or any that is packed. It says whether
+// the body was one.
+func (l *Finder) listed(url, body []byte, p *fetch.Page, called queued.Called) bool {
+	if !l.O.Sitemaps || !called.Sitemap && !isPacked(url, l.Type.Media) && !isList(body, l.Type.Media) {
 		return false
 	}
-	lists := l.textLists.reader
-	l.textLists.source.Reset(body)
 	packed := bytes.HasPrefix(body, []byte("\x1F\x8B"))
 	if packed && int64(len(body)) > packedLayer*p.PayloadLen {
 		l.Encoding = coding.Layers
 		return true // what is packed does not pack again: two such layers multiply what a byte of the wire can cost
 	}
-	lists.ResetLimit(&l.textLists.source, packedFree+packedRatio*int64(len(body)))
-	kind := parse.Sitemap
-	if l.leadOn(lists.Format() == sitemap.Index); l.Index {
-		kind = parse.SitemapFile
-	}
+	lists := l.textLists.reader
+	l.textLists.source.Reset(body)
+	lists.ResetFile(&l.textLists.source, &sitemap.File{
+		Bytes: packedFree + packedRatio*int64(len(body)), Layer: packedLayer * p.PayloadLen,
+		Text: func(start []byte) func(io.Reader) io.Reader { return l.scanner.UTF8Reader(start, l.Type.Media) },
+	})
+	l.leadOn(lists.Format() == sitemap.Index)
 	for e, ok := lists.Next(); ok; e, ok = lists.Next() {
 		if packed {
 			l.Budget.grow(p.PayloadLen, lists.Unpacked())
 		}
-		l.Resolve(url, e.URL, kind, false)
+		l.Resolve(url, e.URL, entryKind(e.Kind), false)
 	}
 	sum := lists.Summary()
-	l.Refused.Long += sum.Long
+	if l.Refused.Long += sum.Long; errors.Is(sum.Err, sitemap.ErrLayer) {
+		l.Encoding = coding.Layers
+	}
 	l.textLists.source.Reset(nil)
+	l.IsNoSitemap = called.Sitemap && sum.Format == sitemap.None
 	return sum.Format != sitemap.None
+}
+
+// entryKind is what an entry of a sitemap is to a crawl.
+func entryKind(k sitemap.Kind) parse.Kind {
+	switch k {
+	case sitemap.Sitemap:
+		return parse.SitemapFile
+	case sitemap.Resource:
+		return parse.Media
+	case sitemap.Related:
+		return parse.LinkRel
+	default:
+		return parse.Sitemap
+	}
 }
 
 // A packed sitemap may unpack to so many bytes, as coding.Options has it for pages; the protocol's limit holds

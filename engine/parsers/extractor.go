@@ -128,8 +128,11 @@ func (x *extractor) scan(p *fetch.Page, a *attempt.Attempt) (isSearched bool) {
 			x.crawl.Faults.Save(a.URL, p.Raw, cause)
 		}
 	}()
-	x.Scan(a.URL, p, a.ListedByIndex)
+	x.Scan(a.URL, p, a.Called)
 	count.DroppedLinks.Add(int64(x.Dropped))
+	if x.IsNoSitemap {
+		count.NoSitemaps.Add(1)
+	}
 	if x.isPartly = !p.IsSearchedWhole() && len(x.Links) > 0; x.isPartly {
 		count.PagesPartlyParsed.Add(1)
 	}
@@ -150,12 +153,20 @@ func (x *extractor) EachAddress(f func(url []byte)) {
 // annotate adds to what crawl.log says of an attempt what was not searched or not taken of its links.
 func (x *extractor) annotate(note string) string {
 	if x.isPartly {
-		if note != "" {
-			note += ","
-		}
-		note += "partly-parsed"
+		note = join(note, "partly-parsed")
+	}
+	if x.IsNoSitemap {
+		note = join(note, "no-sitemap")
 	}
 	return x.Budget.Annotate(note)
+}
+
+// join returns two lists of annotations as one.
+func join(note, more string) string {
+	if note == "" {
+		return more
+	}
+	return note + "," + more
 }
 
 // noteParsed notes that the links of the last Page have been admitted, unless some were taken out of a near-duplicate.
@@ -181,8 +192,11 @@ func (x *extractor) parsedKey(p *fetch.Page, a *attempt.Attempt) xxh3.Uint128 {
 	if a.Speculative {
 		b = append(b, 's')
 	}
-	if a.ListedByIndex {
+	switch {
+	case a.Called.ByIndex:
 		b = append(b, 'l')
+	case a.Called.Sitemap:
+		b = append(b, 'm')
 	}
 	x.scratch = b
 	return urlx.Fingerprint(x.crawl.HashSeed, b)

@@ -55,7 +55,9 @@ func TestExtractor_theSameBytesAreSearchedAgainIfAnythingElseDiffers(t *testing.
 	deep := page("http://a.test/p")
 	deep.Hops = queued.Hops{Depth: 3}
 	listed := page("http://a.test/p")
-	listed.ListedByIndex = true
+	listed.Called = queued.Called{Sitemap: true, ByIndex: true}
+	called := page("http://a.test/p")
+	called.Called.Sitemap = true
 	for _, c := range []struct {
 		what   string
 		a      attempt.Attempt
@@ -71,6 +73,7 @@ func TestExtractor_theSameBytesAreSearchedAgainIfAnythingElseDiffers(t *testing.
 		{"at another address", page("http://a.test/q"), html, 1},
 		{"deeper", deep, html, 1},
 		{"named by an index of sitemaps", listed, html, 1},
+		{"named by a robots.txt", called, html, 1},
 		{"in two lines", page("http://a.test/p"), "Content-Type: text/plain\r\n" + html, 0},
 	} {
 		if n := g.search(t, c.a, c.fields, body); n != c.want {

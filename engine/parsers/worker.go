@@ -170,8 +170,8 @@ func (w *Worker) fillPending(p *fetch.Page, a *attempt.Attempt, plan *recordPlan
 	e := &w.pending.Entry
 	*e = journal.Entry{
 		Kind: journal.KindPage, FP: a.Fingerprint, Outcome: a.Outcome, Status: min(max(p.Status, 0), 65535),
-		Depth: a.Depth, Embeds: a.Embeds, Speculative: a.Speculative, Hops: a.Redirects, Listed: a.ListedByIndex,
-		Index:   w.links.Index,
+		Depth: a.Depth, Embeds: a.Embeds, Speculative: a.Speculative, Hops: a.Redirects,
+		Sitemap: a.Called.Sitemap, Listed: a.Called.ByIndex, Index: w.links.Index,
 		SiteDue: journal.DueIn(a.Due.Site), IPDue: journal.DueIn(a.Due.IP),
 	}
 	switch {
@@ -252,7 +252,7 @@ func typeOf(p *fetch.Page, isStored bool, a *attempt.Attempt) []byte {
 func (w *Worker) admitLinks(a *attempt.Attempt) {
 	item := links.LeadsTo(&links.Lead{
 		Outcome: a.Outcome, Depth: a.Depth, Embeds: a.Embeds, Speculative: a.Speculative, Hops: a.Redirects,
-		Robots: a.IsRobots, Listed: a.ListedByIndex, Index: w.links.Index,
+		Robots: a.IsRobots, Sitemap: a.Called.Sitemap, Listed: a.Called.ByIndex, Index: w.links.Index,
 	})
 	switch {
 	case w.crawl.Metadata.Via:

@@ -23,7 +23,8 @@ import (
 // string follows its length as a uvarint.
 type URL struct {
 	Seed          bool
-	ListedByIndex bool   // a sitemap index lists it
+	Sitemap       bool   // a robots.txt or an index calls it a sitemap
+	ListedByIndex bool   // a sitemap index lists it; it is called a sitemap then
 	Delayed       bool   // it waits, or has waited, until its site has no other queued URL: see engine/novelty
 	RobotsOf      []byte // key of the site whose robots.txt this robots redirect is for; nil for a page
 	Tries         int    // attempts before this one, 0 to 15; more count as 15
@@ -35,6 +36,12 @@ type URL struct {
 	HopPath       []byte // a letter for each hop from a seed: parse.Kind.Letter; empty if unknown. Borrowed like Rest
 	Via           []byte // URL of the page that contained the link; nil if not kept. Borrowed like Rest
 	Rest          []byte // URL, or path with query; borrows the decoded bytes
+}
+
+// Called says what other files call a URL.
+type Called struct {
+	Sitemap bool // a robots.txt or an index calls it a sitemap
+	ByIndex bool // an index does: if it is an index too, it leads nowhere
 }
 
 // DepthMax is the largest depth that is encoded. A larger depth is stored as DepthMax.
@@ -63,6 +70,7 @@ const (
 	flagSpeculative = 1 << 5 // if not a requisite
 	flagBeyond      = 1 << 6 // if not a requisite: Embeds is EmbedsBeyond
 	embedsShift     = 5
+	flagsSitemap    = flagSpeculative | flagBeyond // if not a requisite
 )
 
 // UrgentFlags are the bits of the first byte of items that precede others of their site: page requisites, and redirects
@@ -99,6 +107,8 @@ func Append(dst []byte, it *URL) []byte {
 		flags |= flagRequisite | byte(it.Embeds-1)<<embedsShift
 	case it.Embeds > 0:
 		flags |= flagBeyond
+	case it.Sitemap && !it.ListedByIndex:
+		flags |= flagsSitemap
 	case it.Speculative:
 		flags |= flagSpeculative
 	}
@@ -122,9 +132,12 @@ func Decode(b []byte) (URL, bool) {
 	it := URL{Seed: flags&FlagSeed != 0, Delayed: flags&flagDelayed != 0}
 	isRequisite, isListed := flags&flagRequisite != 0, flags&flagListed != 0
 	it.ListedByIndex, it.Excess = isListed && !isRequisite, isListed && isRequisite
+	it.Sitemap = it.ListedByIndex
 	switch {
 	case isRequisite:
 		it.Embeds = 1 + int(flags>>embedsShift)&(EmbedsMax-1)
+	case flags&flagsSitemap == flagsSitemap:
+		it.Sitemap = true
 	case flags&flagBeyond != 0:
 		it.Embeds = EmbedsBeyond
 	default:

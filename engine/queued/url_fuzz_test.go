@@ -6,7 +6,7 @@ import (
 )
 
 func FuzzItem(f *testing.F) {
-	f.Add(Append(nil, &URL{ListedByIndex: true, Depth: 1, Rest: []byte("/sitemap.xml")}))
+	f.Add(Append(nil, &URL{Sitemap: true, ListedByIndex: true, Depth: 1, Rest: []byte("/sitemap.xml")}))
 	f.Add(Append(nil, &URL{Seed: true, Depth: 3, Redirects: 2, Tries: 1, Rest: []byte("/x")}))
 	f.Add(Append(nil, &URL{RobotsOf: []byte("http://a.test"), Redirects: 1, Rest: []byte("/robots.txt")}))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -12,7 +12,10 @@ import (
 func firstItems() []URL {
 	return []URL{
 		{Seed: true, Rest: []byte("http://a.test/")},
-		{ListedByIndex: true, Delayed: true, Tries: 3, Redirects: 2, Depth: 70000, Rest: []byte("/path?query")},
+		{
+			Sitemap: true, ListedByIndex: true, Delayed: true, Tries: 3, Redirects: 2, Depth: 70000,
+			Rest: []byte("/path?query"),
+		},
 		{RobotsOf: []byte("https://b.test:8443"), Redirects: 5, Depth: 1, Rest: []byte("/robots.txt")},
 		{HopPath: []byte("LRE"), Via: []byte("http://a.test/from"), Depth: 3, Rest: []byte("/to")},
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/zeebo/xxh3"
+
 	"orbweaver/engine/admission"
 	"orbweaver/engine/capture"
 	"orbweaver/engine/dedup"
@@ -16,6 +18,7 @@ import (
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/queued"
 	"orbweaver/internal/outcome"
+	"orbweaver/internal/urlx"
 	"orbweaver/warc"
 )
 
@@ -28,6 +31,7 @@ type linkReading struct {
 	faults  *parsers.FaultFiles
 	scratch admission.Scratch
 	lasts   lastTries
+	called  map[xxh3.Uint128]queued.Called // URLs that were called sitemaps so far
 }
 
 func (r *linkReading) readLinks() error {
@@ -113,13 +117,30 @@ func (r *linkReading) follow(c *storedCapture) error {
 			r.links.SkipOfNear()
 		}
 	}
+	called := r.calledOf(c.url)
 	it := links.LeadsTo(&links.Lead{
-		Outcome: c.Outcome, Index: r.links.Index, Embeds: r.Frontier.LeastEmbeds(c.url),
+		Outcome: c.Outcome, Sitemap: called.Sitemap, Listed: called.ByIndex, Index: r.links.Index,
+		Embeds: r.Frontier.LeastEmbeds(c.url),
 	})
 	if r.settings.Via {
 		it.Via = c.url // the hop path is not known, as the depth is not
 	}
-	return r.offerLinks(it)
+	return r.offerLinks(c.url, it)
+}
+
+// calledOf says what a robots.txt or an index before it in the archive calls a URL.
+func (r *linkReading) calledOf(url []byte) queued.Called {
+	if len(r.called) == 0 {
+		return queued.Called{}
+	}
+	return r.called[urlx.Fingerprint(0, url)]
+}
+
+// noteCalled notes what a page calls a URL. A sitemap may redirect.
+func (r *linkReading) noteCalled(kind parse.Kind, url []byte, it *queued.URL) {
+	if kind == parse.SitemapFile || kind == parse.Redirect && it.Sitemap {
+		r.called[urlx.Fingerprint(0, url)] = queued.Called{Sitemap: true, ByIndex: it.ListedByIndex}
+	}
 }
 
 // offerSitemaps offers the sitemaps that a robots.txt names.
@@ -128,11 +149,12 @@ func (r *linkReading) offerSitemaps(c *storedCapture) error {
 		return nil
 	}
 	r.links.SitemapsOf(c.url, c.Page, c.Outcome, filter.Way{})
-	return r.offerLinks(queued.URL{})
+	return r.offerLinks(c.url, queued.URL{})
 }
 
-// offerLinks offers the links that were found.
-func (r *linkReading) offerLinks(it queued.URL) error {
+// offerLinks offers the links that were found in a page.
+func (r *linkReading) offerLinks(page []byte, it queued.URL) error {
+	r.scratch.Page = page
 	r.Frontier.Refuse(r.links.Refused)
 	r.Journal.Count.Userinfo.Add(int64(r.links.Userinfo))
 	r.Frontier.Unfollowed(r.links.Unfollowed)
@@ -141,7 +163,7 @@ func (r *linkReading) offerLinks(it queued.URL) error {
 	r.Journal.Count.DroppedBytes.Add(int64(r.links.Budget.LinksDropped))
 	var fault error
 	err := journal.EachLink(r.links.Links, func(kind parse.Kind, url []byte) {
-		if fault == nil {
+		if r.noteCalled(kind, url, &it); fault == nil {
 			r.Frontier.AddLink(&r.scratch, url, kind, it)
 			fault = r.flush(false, r.Ready.Append)
 		}
@@ -231,5 +253,5 @@ func (r *linkReading) scanPage(url []byte, page *fetch.Page) {
 			r.faults.Save(url, page.Raw, p)
 		}
 	}()
-	r.links.Scan(url, page, false) // the archive does not say which pages a sitemap index named
+	r.links.Scan(url, page, r.calledOf(url))
 }

@@ -17,6 +17,7 @@ import (
 	"orbweaver/engine/otherarchives"
 	"orbweaver/engine/parsers"
 	"orbweaver/engine/politeness"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/readyqueue"
 	"orbweaver/engine/visit"
 	"orbweaver/internal/outcome"
@@ -92,6 +93,7 @@ func ReadArchive(
 		return 0, err
 	}
 	found := linkReading{
+		called:    map[xxh3.Uint128]queued.Called{},
 		rebuilder: r, archive: warc.OpenArchive(p.FS, r.archiveDir()), links: records.finder,
 		faults: parsers.NewFaultFiles(p.FS, front, p.Log),
 	}

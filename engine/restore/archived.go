@@ -16,6 +16,7 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/journal"
 	"orbweaver/engine/links"
+	"orbweaver/engine/queued"
 	"orbweaver/engine/robots"
 	"orbweaver/engine/robots/reading"
 	"orbweaver/internal/outcome"
@@ -201,7 +202,7 @@ func (r *recordReader) fill(e *journal.Entry, rec *record) {
 			IsTruncated: e.Outcome.IsBodyTruncated(),
 		}
 		if r.links.Open(from) {
-			r.links.Scan(rec.url, page, e.Listed)
+			r.links.Scan(rec.url, page, queued.Called{Sitemap: e.Sitemap, ByIndex: e.Listed})
 			r.links.Refresh(rec.url, page)
 		}
 		if rec.nearSkips {

@@ -249,7 +249,7 @@ func (r *replayer) applyPage(e *journal.Entry, rec *record) error {
 func (r *replayer) offerLinks(e *journal.Entry, rec *record) error {
 	it := links.LeadsTo(&links.Lead{
 		Outcome: e.Outcome, Depth: e.Depth, Embeds: e.Embeds, Speculative: e.Speculative, Hops: e.Hops,
-		Robots: e.Kind == journal.KindRobots, Listed: e.Listed, Index: e.Index,
+		Robots: e.Kind == journal.KindRobots, Sitemap: e.Sitemap, Listed: e.Listed, Index: e.Index,
 	})
 	if r.scratch.Page = nil; rec.stored {
 		r.scratch.Page = rec.url

@@ -22,9 +22,12 @@ const (
 )
 
 // cutField splits a line at its colon. A line of two words without a colon is accepted, since the colon is often
-// forgotten.
+// forgotten. A colon in the second word, as in a URL, does not count if the first one is a key.
 func cutField(s []byte) (key, value []byte, ok bool) {
 	key, value, ok = bytes.Cut(s, []byte(":"))
+	if word := bytes.IndexAny(key, blanks); ok && word >= 0 && fieldOf(bytes.Trim(key, blanks)) == fieldUnknown {
+		ok = fieldOf(key[:word]) == fieldUnknown
+	}
 	if !ok {
 		blank := bytes.IndexAny(s, blanks)
 		if blank < 0 {
@@ -52,7 +55,7 @@ func fieldOf(key []byte) field {
 		return fieldDisallow
 	case "crawl-delay", "crawldelay", "crawl delay":
 		return fieldDelay
-	case "sitemap", "site-map":
+	case "sitemap", "sitemaps", "site-map", "site map", "sitemap-index":
 		return fieldSitemap
 	}
 	return fieldUnknown

@@ -164,6 +164,20 @@ func TestHostile_B08_aCrawlDelayIsReadWithPatience(t *testing.T) {
 	}
 }
 
+// The colon may be missing before a value that has one.
+func TestLinesWithoutAColonMayHaveOneInTheirValue(t *testing.T) {
+	r := Parse([]byte("Sitemap http://a/1\nsitemap\thttps://a:8/2\nUser-agent *\nDisallow /x:y\nAllow: /x:y z\n"), "x")
+	if got := strings.Join(r.Sitemaps(), " "); got != "http://a/1 https://a:8/2" {
+		t.Errorf("%q", got)
+	}
+	if r.Allowed([]byte("/x:y/z")) || !r.Allowed([]byte("/x")) {
+		t.Error("Disallow /x:y is not read")
+	}
+	if r = Parse([]byte("User agent: *\nCrawl delay: 2\nDisallow: /b\n"), "x"); r.Allowed([]byte("/b")) {
+		t.Error("a key of two words is not read")
+	}
+}
+
 func TestSitemapsOfAnyGroup(t *testing.T) {
 	r := Parse([]byte("Sitemap: http://a/1\nUser-agent: x\nsite-map: http://a/2?b:c\nDisallow: /\nSitemap:\n"),
 		"orbweaver")

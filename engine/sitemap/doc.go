@@ -4,7 +4,7 @@
 // It resolves nothing and fetches nothing. The caller decides whether a URL is followed, whether a sitemap may name
 // URLs of a host, and that an index may name sitemaps but no further index.
 //
-//	bytes ---> gunzip, if they are gzip ---> window of 64 KiB ---> tags and text ---> Entry
+//	bytes ---> gunzip, if they are gzip ---> UTF-8 ---> window of 64 KiB ---> tags and text ---> Entry
 //	                                                  |
 //	                                                  +-- root element, or "http" for a list ---> Format
 //
@@ -14,6 +14,10 @@
 //	rss, RDF      link, guid, comments: Page    enclosure, media:content, itunes:image, ...: Resource
 //	              atom:link: by its rel
 //	feed (Atom)   link: by its rel              content src, icon, logo: Resource                  uri: Related
+//
+// ResetFile reads a file that is called a sitemap, and believes its bytes alone. It reads up to two layers of gzip and
+// any character set. It skips text in front of the root element or of the first URL, such as a warning of PHP. Names of
+// elements count in any case, and with any prefix. ResetBytes reads a body that is XML already.
 //
 // Other content of a feed, such as HTML in descriptions, is treated as text: the pages that it quotes contain it too.
 //

@@ -154,7 +154,7 @@ func (t *tag) attr(name string) []byte {
 			}
 			value, b = b[:n], b[n:]
 		}
-		if string(key) == name {
+		if len(key) == len(name) && bytes.EqualFold(key, []byte(name)) {
 			return value
 		}
 	}

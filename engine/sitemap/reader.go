@@ -3,6 +3,7 @@ package sitemap
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -11,12 +12,14 @@ import (
 type Reader struct {
 	o   Options
 	win window
-	gz  *gzip.Reader // nil until the first gzip file
+	gz  [layersMax]*gzip.Reader // nil until the first file with so many layers
 
 	limit     int64 // limit of bytes of this file
+	isNamed   bool  // see ResetFile
 	isStarted bool
-	root      [16]byte // prefix of the root element
-	prefix    int      // length of that prefix
+	root      prefix   // of the root element
+	parent    prefix   // of the last url or sitemap element
+	name      [16]byte // scratch space for names in lower case
 	text      text
 	entries   int // pages and sitemaps returned
 	sum       Summary
@@ -35,32 +38,81 @@ func NewReader(o Options) *Reader {
 	return r
 }
 
-// Reset starts to read a stream, which it borrows until the next Reset. One layer of gzip is unpacked.
-func (r *Reader) Reset(src io.Reader) { r.ResetLimit(src, r.o.Bytes) }
+// File is how a file is read that is called a sitemap.
+type File struct {
+	Bytes int64 // limit of unpacked bytes, if below Options.Bytes
+	Layer int64 // limit of the bytes of a layer that is packed again
+	// Text returns what makes a file UTF-8; nil if it is already. start, which it borrows, is the beginning of the file.
+	Text func(start []byte) func(io.Reader) io.Reader
+}
 
-// ResetLimit is Reset with a limit of unpacked bytes, if that is below Options.Bytes.
-func (r *Reader) ResetLimit(src io.Reader, limit int64) {
-	limit = min(limit, r.o.Bytes)
+// Reset is ResetFile with the limits of the Options.
+func (r *Reader) Reset(src io.Reader) { r.ResetFile(src, &File{Bytes: r.o.Bytes, Layer: r.o.Bytes}) }
+
+// ResetFile starts to read a stream, which it borrows until the next reset. The bytes alone tell what it is. Up to two
+// layers of gzip are unpacked. Text in front of the root element, such as a warning of PHP, is skipped.
+func (r *Reader) ResetFile(src io.Reader, f *File) {
 	r.restart()
-	r.limit = limit
-	r.win.open(src, limit)
-	if !r.win.at("\x1F\x8B") {
+	r.limit, r.isNamed = min(f.Bytes, r.o.Bytes), true
+	r.win.open(src, r.limit)
+	for i := range r.gz {
+		if !r.win.at(packedMark) {
+			break
+		}
+		whole := r.win.whole()
+		if i > 0 {
+			whole = &layer{whole, f.Layer}
+		}
+		r.unpack(i, whole)
+	}
+	if f.Text == nil || !r.win.need(1) {
 		return
 	}
-	head := bytes.NewReader(bytes.Clone(r.win.buf))
-	whole := io.Reader(head)
-	if r.win.src != nil {
-		whole = io.MultiReader(head, src)
+	r.win.need(startMax)
+	if inUTF8 := f.Text(r.win.buf[:min(len(r.win.buf), startMax)]); inUTF8 != nil {
+		r.win.open(inUTF8(r.win.whole()), r.limit)
 	}
+}
+
+// startMax is how many bytes of a file show its character set at most.
+const startMax = 1 << 10
+
+// packedMark is the beginning of gzip.
+const packedMark = "\x1F\x8B"
+
+// layersMax is how many layers of gzip are unpacked. Each one multiplies what a byte can cost, so all but the outermost
+// have the limit File.Layer.
+const layersMax = 2
+
+// ErrLayer is the error of a file whose layers exceed File.Layer.
+var ErrLayer = errors.New("sitemap: packed repeatedly")
+
+// layer reads a limited number of bytes.
+type layer struct {
+	src  io.Reader
+	room int64 // bytes that may still be read
+}
+
+func (l *layer) Read(b []byte) (n int, err error) {
+	if l.room <= 0 {
+		return 0, ErrLayer
+	}
+	n, err = l.src.Read(b[:min(int64(len(b)), l.room)])
+	l.room -= int64(n)
+	return n, err
+}
+
+// unpack reads whole as gzip.
+func (r *Reader) unpack(i int, whole io.Reader) {
 	var err error
-	if r.gz == nil {
-		r.gz, err = gzip.NewReader(whole)
+	if r.gz[i] == nil {
+		r.gz[i], err = gzip.NewReader(whole)
 	} else {
-		err = r.gz.Reset(whole)
+		err = r.gz[i].Reset(whole)
 	}
-	r.win.open(r.gz, limit)
+	r.win.open(r.gz[i], r.limit)
 	if err != nil {
-		r.gz, r.win.src, r.win.err = nil, nil, err
+		r.gz[i], r.win.src, r.win.err = nil, nil, err
 	}
 }
 
@@ -75,7 +127,8 @@ func (r *Reader) ResetBytes(body []byte) {
 func (r *Reader) Unpacked() int64 { return r.limit - r.win.remaining }
 
 func (r *Reader) restart() {
-	r.isStarted, r.prefix, r.entries, r.sum = false, 0, 0, Summary{}
+	r.isNamed, r.isStarted, r.entries, r.sum = false, false, 0, Summary{}
+	r.root, r.parent = prefix{}, prefix{}
 	r.text.drop()
 }
 
@@ -108,8 +161,14 @@ func (r *Reader) begin() {
 	for w.need(1) && isSpace(w.buf[w.pos]) {
 		w.pos++
 	}
+	if r.isNamed {
+		w.need(rootMax)
+		if start := w.buf[w.pos:]; !r.skipToRoot(start[:min(len(start), rootMax)]) {
+			return
+		}
+	}
 	switch {
-	case w.at("http://"), w.at("https://"):
+	case w.need(len("https://x")) && absolute(w.buf[w.pos:w.pos+len("https://x")]), w.at("http://"):
 		r.sum.Format = Text
 	case w.at("<"):
 		for {
@@ -117,24 +176,24 @@ func (r *Reader) begin() {
 			if !ok {
 				return
 			}
-			if t.end || len(t.prefix) > len(r.root) {
+			if t.end || len(t.prefix) > prefixMax {
 				continue
 			}
-			r.sum.Format = formatOf(&t)
-			r.prefix = copy(r.root[:], t.prefix)
+			r.sum.Format = formatOf(r.lower(t.local))
+			r.root.set(t.prefix)
 			return
 		}
 	}
 }
 
 // formatOf returns the format for a root element.
-func formatOf(root *tag) Format {
-	switch string(root.local) {
+func formatOf(root []byte) Format {
+	switch string(root) {
 	case "urlset":
 		return Pages
 	case "sitemapindex":
 		return Index
-	case "rss", "RDF", "feed":
+	case "rss", "rdf", "feed":
 		return Feed
 	}
 	return None
@@ -180,7 +239,7 @@ func (r *Reader) line() (url []byte, more bool) {
 		return nil, false
 	}
 	r.text.begin(nil, Page)
-	r.win.pass("\n", r.keepCDATA)
+	r.win.passLine(r.keepCDATA)
 	if url = r.text.end(); !absolute(url) || bytes.ContainsAny(url, " \t") {
 		return nil, true
 	}
@@ -198,6 +257,7 @@ func (r *Reader) element() (url []byte, kind Kind, more bool) {
 		return nil, 0, false
 	}
 	x := &r.text
+	t.local = r.lower(t.local)
 	if t.end {
 		if !x.on || string(t.local) != string(x.local[:x.size]) {
 			x.drop()
@@ -223,9 +283,11 @@ func (r *Reader) element() (url []byte, kind Kind, more bool) {
 // sitemapElement handles a start tag of a sitemap or index.
 func (r *Reader) sitemapElement(t *tag) (url []byte, kind Kind) {
 	switch string(t.local) {
+	case "url", "sitemap":
+		r.parent.set(t.prefix)
 	case "loc":
 		switch {
-		case string(t.prefix) != string(r.root[:r.prefix]):
+		case !r.root.is(t.prefix) && !r.parent.is(t.prefix): // of an image
 			r.gather(t, Resource)
 		case r.sum.Format == Index:
 			r.gather(t, Sitemap)
@@ -264,7 +326,7 @@ func (r *Reader) feedElement(t *tag) (url []byte, kind Kind) {
 		r.gather(t, Page)
 	case "url", "icon", "logo":
 		r.gather(t, Resource)
-	case "uri", "commentRss":
+	case "uri", "commentrss":
 		r.gather(t, Related)
 	case "a":
 		return r.text.set(t.attr("href")), Page

@@ -130,3 +130,29 @@ func (w *window) pass(mark string, keep func([]byte)) {
 		}
 	}
 }
+
+// passLine skips to the next line. It passes the line to keep, in pieces.
+func (w *window) passLine(keep func([]byte)) {
+	for {
+		rest := w.buf[w.pos:]
+		i := bytes.IndexAny(rest, "\r\n")
+		if i >= 0 {
+			keep(rest[:i])
+			w.pos += i + 1
+			return
+		}
+		keep(rest)
+		if w.pos = len(w.buf); !w.more() {
+			return
+		}
+	}
+}
+
+// whole returns a stream of all bytes that are unused and unread. It takes the source: the window must be opened again.
+func (w *window) whole() io.Reader {
+	head := bytes.NewReader(bytes.Clone(w.buf[w.pos:]))
+	if w.src == nil {
+		return head
+	}
+	return io.MultiReader(head, w.src)
+}
