@@ -93,15 +93,7 @@ func (w *writer) addFields(rec *derive.Record) {
 				w.link(w.page.url, target)
 			}
 		case isName(f.Name, "link"):
-			for {
-				_, rest, found := bytes.Cut(value, []byte("<"))
-				target, rest, closed := bytes.Cut(rest, []byte(">"))
-				if !found || !closed {
-					break
-				}
-				w.link(w.page.url, target)
-				value = rest
-			}
+			parse.EachFieldLink(value, func(l *parse.Link) { w.link(w.page.url, l.Ref) })
 		}
 	}
 }

@@ -38,6 +38,40 @@ func (h Head) Fields() iter.Seq2[[]byte, []byte] {
 	return fieldsOf(fields)
 }
 
+// HasField reports whether a field has a name that is wanted. It allocates nothing.
+func (h Head) HasField(isWanted func(name []byte) bool) bool {
+	_, fields := cutLine(h)
+	for name := range fieldsOf(fields) {
+		if isWanted(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// EarlyHints ranges over the fields of those interim responses that have status 103 (RFC 8297), in order. It borrows
+// heads, which are one after the other as in Page.Interim.
+func EarlyHints(heads []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(name, value []byte) bool) {
+		for rest := heads; len(rest) > 0; {
+			var status, line []byte
+			status, rest = cutLine(rest)
+			fields := rest
+			for line, rest = cutLine(rest); len(line) > 0; line, rest = cutLine(rest) {
+			}
+			_, code, _ := bytes.Cut(status, []byte(" "))
+			if !bytes.HasPrefix(trimSpace(code), []byte("103")) {
+				continue
+			}
+			for name, value := range fieldsOf(fields[:len(fields)-len(rest)]) {
+				if !yield(name, value) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // ContentType returns the media type that the fields Content-Type have, with parameters, as package mediatype reads
 // them. It is nil if there is no valid one. It aliases h if there is one field with one valid type.
 func (h Head) ContentType() []byte { return mediatype.Declared(h.DeclaredType()) }

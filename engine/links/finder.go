@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/fetch/coding"
@@ -26,6 +27,7 @@ type Finder struct {
 
 	textLists textLists
 
+	Marks
 	Type        PageType     // of the page
 	Links       []byte       // see journal.AppendLink
 	Refused     Refused      // references that are no URL we can fetch
@@ -34,14 +36,19 @@ type Finder struct {
 	NearSkipped int          // links of a near-duplicate, which are not followed
 	Dropped     int          // links beyond the number taken from one page
 	Budget      Budget       // of the page
-	Index       bool         // the page is an index of sitemaps
-	IsNoSitemap bool         // the page is called a sitemap, and is none
-	forbidden   bool         // the page asks that its links be left alone, and that is obeyed
+	EarlyFrom   int          // index in Links: those behind it are of early hints, which are no part of the response
 	Encoding    coding.Fault // what is wrong with its content encoding
 	Body        []byte       // decoded, of a page that was searched for links; good until the next page. Borrowed
 	Text        []byte       // of such a page, if Options.Text is set; good until the next page. Borrowed
 	buffers     urlBuffers
 	passage     passage
+}
+
+// Marks say what a page is.
+type Marks struct {
+	Index       bool // it is an index of sitemaps
+	IsNoSitemap bool // it is called a sitemap, and is none
+	IsForbidden bool // it asks that its links be left alone, and that is obeyed
 }
 
 // textLists reads the sitemaps that the scanner does not read.
@@ -117,8 +124,8 @@ func (l *Finder) Reset() {
 		l.Links = nil
 	}
 	l.Links, l.Refused, l.Userinfo, l.Unfollowed, l.Dropped = l.Links[:0], Refused{}, 0, 0, 0
-	l.NearSkipped = 0
-	l.Index, l.IsNoSitemap, l.forbidden, l.Encoding = false, false, false, coding.OK
+	l.NearSkipped, l.EarlyFrom = 0, math.MaxInt
+	l.Marks, l.Encoding = Marks{}, coding.OK
 	l.Body, l.Text = nil, nil
 	l.Budget.Open(0, 0)
 }
@@ -189,7 +196,7 @@ func (l *Finder) scanPage(url, body []byte, p *fetch.Page) {
 	l.Dropped, l.Refused.Foreign, l.Refused.Long = res.LinksDropped, res.LinksForeign, res.LinksLong
 	l.Body, l.Text = body, res.Text
 	l.leadOn(res.Format == parse.SitemapXML && len(res.Links) > 0 && res.Links[0].Kind == parse.SitemapFile)
-	if l.forbidden = l.O.Nofollow && res.NoFollow; l.forbidden {
+	if l.IsForbidden = l.O.Nofollow && res.NoFollow; l.IsForbidden {
 		return
 	}
 	var base []byte
@@ -200,22 +207,6 @@ func (l *Finder) scanPage(url, body []byte, p *fetch.Page) {
 		}
 	}
 }
-
-// Refresh takes the target of a response's Refresh field, which a browser goes to as it does where a meta element says
-// so. It comes behind scan, if there was one. As the field is not part of the payload, equal payloads may differ in it.
-func (l *Finder) Refresh(url []byte, p *fetch.Page) {
-	value := p.Head().Value(RefreshField)
-	if len(value) == 0 || l.forbidden {
-		return
-	}
-	if ref := parse.RefreshTarget(value); len(ref) > 0 {
-		l.leadOn(l.Index)
-		l.Resolve(url, ref, parse.MetaRefresh, false)
-	}
-}
-
-// RefreshField is the response field that redirects as a meta refresh does.
-const RefreshField = "refresh"
 
 // leadOn notes whether the page is an index of sitemaps, and how its links are, therefore.
 func (l *Finder) leadOn(index bool) {
@@ -304,7 +295,7 @@ func (l *Finder) SkipOfNear() {
 	if err != nil {
 		panic(fmt.Sprintf("BUG: links: the list of links that was just made cannot be read: %v", err))
 	}
-	l.Links = kept
+	l.Links, l.EarlyFrom = kept, math.MaxInt
 }
 
 // LeadsHome says that the links, a single link for a redirect, differ from the page's own URL in the query at most.

@@ -165,14 +165,16 @@ func (e *elementReader) linkXlink(b []byte, kind Kind) {
 	}
 }
 
-// linkSet reports the candidates of a srcset: URLs with optional descriptors, separated by commas. A comma inside a URL
-// belongs to it; commas at its end do not.
+// linkSet reports the candidates of a srcset.
 func (e *elementReader) linkSet(b []byte, id attr) {
-	raw, ok := e.attributes.get(b, id)
-	if !ok {
-		return
+	if raw, ok := e.attributes.get(b, id); ok {
+		eachCandidate(e.links.text.decode(raw, true), func(ref []byte) { e.links.add(Image, ref, false) })
 	}
-	set := e.links.text.decode(raw, true)
+}
+
+// eachCandidate calls f for the candidates of a srcset: URLs with optional descriptors, separated by commas. A comma
+// inside a URL belongs to it; commas at its end do not.
+func eachCandidate(set []byte, f func(ref []byte)) {
 	for p := 0; ; {
 		for p < len(set) && (class[set[p]]&isSpace != 0 || set[p] == ',') {
 			p++
@@ -188,7 +190,7 @@ func (e *elementReader) linkSet(b []byte, id attr) {
 		for end > start && set[end-1] == ',' {
 			end--
 		}
-		e.links.add(Image, set[start:end], false)
+		f(set[start:end])
 		if end < p {
 			continue
 		}

@@ -91,12 +91,14 @@ func (x *extractor) extract(p, content *fetch.Page, a *attempt.Attempt) {
 		return
 	}
 	x.parse(content, a)
-	x.Refresh(a.URL, content)
+	x.Head(a.URL, content)
+	x.EarlyHints(a.URL, p)
+	x.crawl.Journal.Count.DroppedLinks.Add(int64(x.Dropped))
 }
 
-// mayHaveLinks reports whether a page has a payload or the field Refresh.
+// mayHaveLinks reports whether a page has a payload or fields with links.
 func mayHaveLinks(p *fetch.Page) bool {
-	return outcome.IsPageStatus(p.Status) && (p.PayloadLen > 0 || len(p.Head().Value(links.RefreshField)) > 0)
+	return outcome.IsPageStatus(p.Status) && (p.PayloadLen > 0 || links.HasFields(p))
 }
 
 // parse finds the links in a payload, unless they were taken before.
@@ -129,7 +131,6 @@ func (x *extractor) scan(p *fetch.Page, a *attempt.Attempt) (isSearched bool) {
 		}
 	}()
 	x.Scan(a.URL, p, a.Called)
-	count.DroppedLinks.Add(int64(x.Dropped))
 	if x.IsNoSitemap {
 		count.NoSitemaps.Add(1)
 	}
@@ -170,8 +171,9 @@ func join(note, more string) string {
 }
 
 // noteParsed notes that the links of the last Page have been admitted, unless some were taken out of a near-duplicate.
+// A page that forbids to follow its links must be read again, since it forbids those of its head, too.
 func (x *extractor) noteParsed() {
-	if x.isParsed && x.NearSkipped == 0 {
+	if x.isParsed && x.NearSkipped == 0 && !x.IsForbidden {
 		x.crawl.Parsed.Put(x.key)
 	}
 }

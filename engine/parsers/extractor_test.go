@@ -74,6 +74,8 @@ func TestExtractor_theSameBytesAreSearchedAgainIfAnythingElseDiffers(t *testing.
 		{"deeper", deep, html, 1},
 		{"named by an index of sitemaps", listed, html, 1},
 		{"named by a robots.txt", called, html, 1},
+		{"with a link in its head", page("http://a.test/p"), html + "Link: </next>; rel=next\r\n", 1},
+		{"with another link in its head", page("http://a.test/p"), html + "Link: </3>, </4>\r\n", 2},
 		{"in two lines", page("http://a.test/p"), "Content-Type: text/plain\r\n" + html, 0},
 	} {
 		if n := g.search(t, c.a, c.fields, body); n != c.want {

@@ -180,7 +180,11 @@ func (w *Worker) fillPending(p *fetch.Page, a *attempt.Attempt, plan *recordPlan
 	case a.WillRetry:
 		e.Kind = journal.KindRetry
 	}
-	if !a.WillRetry && !plan.hasPayload {
+	switch {
+	case a.WillRetry:
+	case plan.hasPayload:
+		e.Links = w.links.EarlyLinks()
+	default:
 		e.Links = w.links.Links
 	}
 	w.pending.Group = warc.Group{}

@@ -210,13 +210,13 @@ func (r *linkReading) scan(c *storedCapture) (err error) {
 			return err
 		}
 	}
-	if page.PayloadLen == 0 && len(c.Page.Head().Value(links.RefreshField)) == 0 {
+	if page.PayloadLen == 0 && !links.HasFields(c.Page) {
 		return nil
 	}
 	of := links.Page{URL: c.url, Page: c.Page, Size: page.PayloadLen, IsTruncated: c.Outcome.IsBodyTruncated()}
 	if r.links.Open(of) {
 		r.scanPage(c.url, page)
-		r.links.Refresh(c.url, c.Page)
+		r.links.Head(c.url, c.Page)
 	} else {
 		r.Journal.Count.PagesNotParsed.Add(1)
 	}

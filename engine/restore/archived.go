@@ -203,7 +203,7 @@ func (r *recordReader) fill(e *journal.Entry, rec *record) {
 		}
 		if r.links.Open(from) {
 			r.links.Scan(rec.url, page, queued.Called{Sitemap: e.Sitemap, ByIndex: e.Listed})
-			r.links.Refresh(rec.url, page)
+			r.links.Head(rec.url, page)
 		}
 		if rec.nearSkips {
 			r.links.SkipOfNear()

@@ -50,12 +50,13 @@ func (r *Reader) rootOf(start []byte) (at int, isPage bool) {
 	}
 }
 
-// nameEnd returns the length of the name at the start of a tag.
+// nameEnd returns the length of the name at the start of a tag; 0 for a name that is longer than that of any root.
 func nameEnd(b []byte) int {
+	b = b[:min(len(b), prefixMax+len(":sitemapindex>"))]
 	if end := bytes.IndexAny(b, " \t\r\n>"); end >= 0 {
 		return end
 	}
-	return 0 // the tag is cut
+	return 0
 }
 
 // endOf returns the place of the last byte of mark; the last of b without one.

@@ -124,7 +124,7 @@ func (s *session) oddHead(t simweb.Target, mime string) {
 			"x-long: " + strings.Repeat("long ", 2000) + "\r\nconnection:close\r\n" +
 			"Set-Cookie: a=b; Path=/\r\nSet-Cookie: c=d\r\n\r\n"
 	default: // answers before the answer
-		head = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </css/x.css>; rel=preload\r\n\r\n" +
+		head = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </>; rel=preconnect\r\n\r\n" +
 			"HTTP/1.1 200 OK\r\nContent-Type: " + mime + "\r\nContent-Length: " + size + "\r\nConnection: close\r\n\r\n"
 	}
 	s.b.head = append(s.b.head[:0], head...)
