@@ -25,6 +25,20 @@
 // A random id, a random source port and random case of the name make forged replies improbable. Replies to other
 // questions are ignored. If a server does not repeat the case, the question is repeated over TCP.
 //
+// # Old name servers
+//
+// A question has extras that some name servers do not know: EDNS0 and the random case. If a server does not reply, or
+// replies with an error, the question is repeated without EDNS0, then without random case (extra.go). What works is
+// remembered for the server for a minute. Then one question tries the extra again; each failure doubles the time, up
+// to 16 minutes. An extra that has worked with a server is left out only after three failures in a row.
+//
+// The fall-back costs protection. Without random case a forger must guess only id and port, about 31 bits. Without
+// EDNS0 long answers need TCP. An error reply may lack the question; a forged one makes a question fail, and gives no
+// address.
+//
+// With IPv6, a name that has an A answer waits for AAAA for a second at most. If servers drop these questions, AAAA is
+// asked only for names without A, for the times above.
+//
 // # Names
 //
 //	1 to 253 bytes, labels of 1 to 63; with or without a dot at the end        resolved

@@ -117,14 +117,22 @@ func truncatedHeader(b []byte, id uint16, known bool) bool {
 type matching uint8
 
 const (
-	matchesNot matching = iota
+	matchesNot   matching = iota
+	matchesError          // an error without the question, as old servers send it
 	matchesButCase
 	matches
 )
 
 // match compares reply with the question q.
 func match(reply, q *dns.Msg) matching {
-	if !reply.Response || reply.Id != q.Id || len(reply.Question) != 1 || len(q.Question) != 1 {
+	if !reply.Response || reply.Id != q.Id || len(q.Question) != 1 {
+		return matchesNot
+	}
+	isError := reply.Rcode != dns.RcodeSuccess && reply.Rcode != dns.RcodeNameError
+	if isError && len(reply.Question) == 0 {
+		return matchesError
+	}
+	if len(reply.Question) != 1 {
 		return matchesNot
 	}
 	r, w := reply.Question[0], q.Question[0]

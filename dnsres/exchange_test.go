@@ -180,7 +180,7 @@ func TestResolvConf(t *testing.T) {
 
 // replies are the seeds of the fuzzer: replies to the question for a.test, without id and flags.
 func replies(t testing.TB) [][]byte {
-	packed, err := question("a.test.", dns.TypeA, true).Pack()
+	packed, err := question("a.test.", dns.TypeA, form{true, true}).Pack()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,8 @@ func (r *Resolver) askControl(ctx context.Context) {
 		return
 	}
 	for _, up := range r.order(time.Now()) {
-		reply, err := r.exchange(ctx, up, question(unknown, dns.TypeA, true))
+		f := new(attempts).form(up, r.tick(time.Now()))
+		reply, err := r.exchange(ctx, up, question(unknown, dns.TypeA, f), f)
 		if ctx.Err() != nil {
 			return
 		}

@@ -17,35 +17,83 @@ import (
 
 // outcome is the result of the questions about a name: addresses or an error, and how long the servers say it is valid.
 type outcome struct {
-	addrs []netip.Addr
-	ttl   time.Duration
-	err   error
+	addrs  []netip.Addr
+	ttl    time.Duration
+	err    error
+	noName bool // the name does not exist, so it has no records of another type either
 }
 
 // fault reports whether the servers failed, not the name.
 func (o outcome) fault() bool { return o.err != nil && !errors.Is(o.err, ErrNotFound) }
+
+// sixGrace is how long a name that has an answer for A waits for the one for AAAA. Some name servers drop these
+// questions.
+const sixGrace = time.Second
 
 // ask resolves the addresses of all wanted families. If h is not nil, it gets the text of the replies.
 func (r *Resolver) ask(ctx context.Context, name string, h *Heard) outcome {
 	if !r.o.IPv6 {
 		return r.chase(ctx, name, dns.TypeA, h)
 	}
-	var six outcome
 	var also *Heard
 	if h != nil {
 		also = new(Heard)
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	var four, six outcome
+	if use, _ := r.six.use(r.tick(time.Now())); use {
+		var inTime bool
+		if four, six, inTime = r.askBoth(ctx, name, h, also); !inTime {
+			six = outcome{err: ErrTimeout}
+		}
+	} else {
+		if four = r.chase(ctx, name, dns.TypeA, h); four.err == nil || four.noName {
+			return four
+		}
 		six = r.chase(ctx, name, dns.TypeAAAA, also)
-	}()
-	four := r.chase(ctx, name, dns.TypeA, h)
-	<-done
+	}
 	if h != nil {
 		h.join(also)
 	}
+	return r.merge(four, six)
+}
+
+// askBoth asks for both families at the same time. As soon as A has an answer, AAAA has sixGrace; inTime is false if
+// that was not enough.
+func (r *Resolver) askBoth(ctx context.Context, name string, h, also *Heard) (four, six outcome, inTime bool) {
+	cancellable, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		six = r.chase(cancellable, name, dns.TypeAAAA, also)
+	}()
+	four = r.chase(ctx, name, dns.TypeA, h)
+	var late <-chan time.Time
+	if four.err == nil || four.noName {
+		timer := time.NewTimer(sixGrace)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case <-done:
+		if ctx.Err() == nil && !six.fault() {
+			r.six.worked()
+		}
+		return four, six, true
+	case <-late:
+		cancel()
+		<-done
+		r.six.failures.Add(1)
+		r.six.workedWithout(r.tick(time.Now()))
+		return four, six, false
+	}
+}
+
+// merge returns the addresses of both families.
+func (r *Resolver) merge(four, six outcome) outcome {
 	switch {
+	case four.noName:
+		return four
 	case four.err != nil && six.err != nil:
 		if four.fault() {
 			return four
@@ -127,7 +175,8 @@ func (r *Resolver) chase(ctx context.Context, name string, qtype uint16, h *Hear
 			if h != nil {
 				h.deny(reply, target, qtype, server)
 			}
-			return outcome{err: ErrNotFound, ttl: min(out.ttl, negative)}
+			noName := reply.Rcode == dns.RcodeNameError
+			return outcome{err: ErrNotFound, ttl: min(out.ttl, negative), noName: noName}
 		}
 		// The server returned only an alias: ask for its target.
 	}
@@ -190,35 +239,45 @@ func (r *Resolver) query(ctx context.Context, name string, qtype uint16) (*dns.M
 	last := ErrTimeout
 	var failed *dns.Msg // the reply that caused the last error
 	var from netip.AddrPort
-	refused, plain := 0, false
+	var known attempts
+	refused := 0
 	ups := r.order(time.Now())
-	for try := range r.o.Tries {
+	for try := 0; try < r.o.Tries; {
 		up := ups[try%len(ups)]
-		q := question(name, qtype, !plain)
-		reply, err := r.exchange(ctx, up, q)
-		if ctx.Err() != nil {
+		f := known.form(up, r.tick(time.Now()))
+		reply, err := r.exchange(ctx, up, question(name, qtype, f), f)
+		switch {
+		case ctx.Err() != nil:
 			return nil, up.addr, contextError(ctx)
-		}
-		if errors.Is(err, ErrLocal) {
+		case errors.Is(err, ErrLocal):
 			return nil, up.addr, err
-		}
-		if err != nil {
+		case errors.Is(err, errCase):
 			last, failed = err, nil
-			continue
-		}
-		switch reply.Rcode {
-		case dns.RcodeSuccess, dns.RcodeNameError:
+			if known.caseFailed(up); known.noMixed {
+				continue
+			}
+		case errors.Is(err, ErrTimeout):
+			last, failed = err, nil
+			known.timedOut(up, f)
+		case err != nil:
+			last, failed = err, nil
+		case reply.Rcode == dns.RcodeSuccess, reply.Rcode == dns.RcodeNameError:
+			known.replied(up, f, r.tick(time.Now()))
 			r.endFailures()
 			return reply, up.addr, nil
-		case dns.RcodeFormatError, dns.RcodeNotImplemented:
-			plain = true // the server may not know EDNS0
+		default:
+			last, failed, from = fmt.Errorf("%w: %s", ErrServer, rcodeName(reply.Rcode)), reply, up.addr
+			if known.refused(up, f, reply) {
+				continue
+			}
+			r.failures.add(r.tick(time.Now()))
+			refused++
 		}
-		r.failures.add(r.tick(time.Now()))
-		last, failed, from = fmt.Errorf("%w: %s", ErrServer, rcodeName(reply.Rcode)), reply, up.addr
 		// Each server is asked once. A server that has answered is not asked the same again.
-		if refused++; refused >= len(ups) && !plain {
+		if refused >= len(ups) {
 			break
 		}
+		try++
 	}
 	r.askControl(ctx)
 	return failed, from, last
@@ -231,11 +290,14 @@ func rcodeName(rcode int) string {
 	return fmt.Sprintf("RCODE%d", rcode)
 }
 
-// question returns a message with a random id, and random case in the name, which a forger must guess too.
-func question(name string, qtype uint16, edns bool) *dns.Msg {
-	mixed := []byte(name)
+// question returns a message with a random id. In random case, a forger must guess the case of the name too.
+func question(name string, qtype uint16, f form) *dns.Msg {
+	mixed := []byte(strings.ToLower(name))
 	var bits uint64
 	for i, c := range mixed {
+		if !f.mixed {
+			break
+		}
 		if i%64 == 0 {
 			bits = rand.Uint64()
 		}
@@ -248,7 +310,7 @@ func question(name string, qtype uint16, edns bool) *dns.Msg {
 	q.Id = uint16(rand.Uint32())
 	q.RecursionDesired = true
 	q.Question = []dns.Question{{Name: string(mixed), Qtype: qtype, Qclass: dns.ClassINET}}
-	if edns {
+	if f.edns {
 		q.SetEdns0(udpSize, false)
 	}
 	return q
@@ -257,18 +319,25 @@ func question(name string, qtype uint16, edns bool) *dns.Msg {
 // udpSize is the advertised size of replies over UDP, which passes all networks without fragments.
 const udpSize = 1232
 
+// errCase is the error if a server did not repeat the case of a name over UDP and did not reply over TCP.
+var errCase = fmt.Errorf("%w: the reply does not repeat the case of the name", ErrServer)
+
 // exchange sends a question over UDP, and over TCP if the reply was truncated or did not repeat the case of the name.
-func (r *Resolver) exchange(ctx context.Context, up *upstream, q *dns.Msg) (*dns.Msg, error) {
+func (r *Resolver) exchange(ctx context.Context, up *upstream, q *dns.Msg, f form) (*dns.Msg, error) {
 	reply, err := r.exchangeOnce(ctx, up, q, false)
 	if err != nil {
 		return nil, err
 	}
-	switch match(reply, q) {
-	case matches:
+	matched := match(reply, q)
+	switch {
+	case matched == matchesError:
+		return reply, nil
+	case matched == matches, matched == matchesButCase && !f.mixed:
 		if !reply.Truncated {
 			return reply, nil
 		}
-	case matchesButCase:
+		matched = matches
+	case matched == matchesButCase:
 		r.n.mismatches.Add(1)
 	default:
 		r.n.mismatches.Add(1)
@@ -276,6 +345,9 @@ func (r *Resolver) exchange(ctx context.Context, up *upstream, q *dns.Msg) (*dns
 		return nil, fmt.Errorf("%w: reply to another question", ErrServer)
 	}
 	if reply, err = r.exchangeOnce(ctx, up, q, true); err != nil {
+		if matched == matchesButCase && !errors.Is(err, ErrLocal) {
+			err = fmt.Errorf("%w: %w", errCase, err)
+		}
 		return nil, err
 	}
 	if match(reply, q) == matchesNot {

@@ -19,6 +19,7 @@ type Resolver struct {
 	ups      []*upstream
 	turn     atomic.Uint32 // counter that selects the first upstream of a question
 	failures failureRow
+	six      extra // questions for AAAA
 	control  control
 	start    time.Time // base of ticks
 	n        counters

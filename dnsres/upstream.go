@@ -11,6 +11,8 @@ type upstream struct {
 	addr  netip.AddrPort
 	fails atomic.Int32 // exchanges without a reply, in a row
 	until atomic.Int64 // until this tick, it is tried after the other servers
+	edns  extra
+	mixed extra // random case in names
 }
 
 func (u *upstream) failed(tick int64) {

@@ -21,21 +21,22 @@ import (
 
 // Script says how one name is answered.
 type Script struct {
-	Addrs   []netip.Addr  // A and AAAA records, by family
-	CNAME   string        // an alias in front; Addrs, if any, belong to its target
-	TTL     uint32        // of all records, in seconds
-	Rcode   int           // dns.RcodeSuccess and so on
-	SOA     uint32        // if not zero, a negative answer carries a SOA record with this minimum
-	Zone    string        // owner of the SOA record; the name itself if empty. Such answers are authoritative
-	Delay   time.Duration // before the reply
-	Drop    bool          // no reply at all
-	DropUDP bool          // no reply over UDP
-	Refuse  bool          // connection refused
-	NoTCP   bool          // connection refused over TCP
-	Cut     bool          // truncated over UDP
-	WrongID bool          // the reply has another id
-	Lower   bool          // the reply has the name in lower case, over UDP
-	NoEDNS  bool          // FORMERR to questions with EDNS0
+	Addrs   []netip.Addr          // A and AAAA records, by family
+	CNAME   string                // an alias in front; Addrs, if any, belong to its target
+	TTL     uint32                // of all records, in seconds
+	Rcode   int                   // dns.RcodeSuccess and so on
+	SOA     uint32                // if not zero, a negative answer carries a SOA record with this minimum
+	Zone    string                // owner of the SOA record; the name itself if empty. Such answers are authoritative
+	Delay   time.Duration         // before the reply
+	Drop    bool                  // no reply at all
+	DropUDP bool                  // no reply over UDP
+	DropIf  func(q *dns.Msg) bool // no reply to these questions, if not nil
+	Refuse  bool                  // connection refused
+	NoTCP   bool                  // connection refused over TCP
+	Cut     bool                  // truncated over UDP
+	WrongID bool                  // the reply has another id
+	Lower   bool                  // the reply has the name in lower case, over UDP
+	NoEDNS  bool                  // FORMERR to questions with EDNS0
 
 	// Reply, if not nil, is called last and may change the reply. It runs without a lock.
 	Reply func(q, reply *dns.Msg)
@@ -109,7 +110,7 @@ func (s *Server) Exchange(ctx context.Context, q *dns.Msg, upstream netip.AddrPo
 	key := name + " " + dns.TypeToString[q.Question[0].Qtype]
 	script, silent := s.open(name, key, upstream)
 	defer s.closed(key)
-	if silent || script.Drop || script.DropUDP && !tcp {
+	if silent || script.Drop || script.DropUDP && !tcp || script.DropIf != nil && script.DropIf(q) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
