@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/robots"
 	"orbweaver/engine/sitemap"
 	"orbweaver/internal/invariants"
+	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 )
 
@@ -48,6 +49,7 @@ type Finder struct {
 type Marks struct {
 	Index       bool // it is an index of sitemaps
 	IsNoSitemap bool // it is called a sitemap, and is none
+	IsError     bool // it is an error page: only page requisites and the target of a refresh are taken
 	IsForbidden bool // it asks that its links be left alone, and that is obeyed
 }
 
@@ -177,10 +179,18 @@ func (l *Finder) Forbids(p *fetch.Page) bool {
 func (l *Finder) Scan(url []byte, p *fetch.Page, called queued.Called) {
 	l.Reset()
 	l.identifyOnce(p)
+	l.IsError = p.Status >= statusError
+	if !isSearched(p.Status, l.Type.Media) {
+		return
+	}
 	body, fault := p.Decoded(l.Decoder)
 	l.Encoding = fault
 	l.Budget.Open(p.PayloadLen, int64(len(body)))
-	if !l.listed(url, body, p, called) {
+	switch {
+	case !outcome.IsPageStatus(p.Status):
+		l.scanPage(url, body, p)
+		l.Text = nil // it is compared with that of pages
+	case !l.listed(url, body, p, called):
 		l.scanPage(url, body, p)
 	}
 	if called.ByIndex && l.Index {
@@ -216,7 +226,7 @@ func (l *Finder) leadOn(index bool) {
 
 // Resolve takes one reference of a page: resolves it against base, filters it, and appends it to Links or counts it.
 func (l *Finder) Resolve(base, ref []byte, kind parse.Kind, nofollow bool) {
-	if !l.Budget.take() {
+	if l.IsError && !kind.IsRequisite() && kind != parse.MetaRefresh || !l.Budget.take() {
 		return
 	}
 	url, err := urlx.Resolve(l.buffers.scratch[:0], base, ref)
@@ -284,18 +294,24 @@ func (l *Finder) strip(url, base []byte, kind parse.Kind) []byte {
 // SkipOfNear leaves only the links that a near-duplicate's readers need to see it as it is: page requisites, and what
 // it refreshes to.
 func (l *Finder) SkipOfNear() {
+	l.NearSkipped += l.Keep(func(kind parse.Kind) bool { return kind.IsRequisite() || kind == parse.MetaRefresh })
+}
+
+// Keep leaves only the links of some kinds, and returns how many others there were.
+func (l *Finder) Keep(isWanted func(parse.Kind) bool) (dropped int) {
 	kept := l.Links[:0] // a link is copied to its place or before it
 	err := journal.EachLink(l.Links, func(kind parse.Kind, url []byte) {
-		if kind.IsRequisite() || kind == parse.MetaRefresh {
+		if isWanted(kind) {
 			kept = journal.AppendLink(kept, kind, url)
 		} else {
-			l.NearSkipped++
+			dropped++
 		}
 	})
 	if err != nil {
 		panic(fmt.Sprintf("BUG: links: the list of links that was just made cannot be read: %v", err))
 	}
 	l.Links, l.EarlyFrom = kept, math.MaxInt
+	return dropped
 }
 
 // LeadsHome says that the links, a single link for a redirect, differ from the page's own URL in the query at most.

@@ -52,6 +52,7 @@ func (l *Finder) Head(url []byte, p *fetch.Page) {
 	if l.IsForbidden || !p.Head().HasField(namesLinks) {
 		return // as for nearly all pages
 	}
+	l.IsError = p.Status >= statusError
 	l.leadOn(l.Index)
 	links, hasRefresh := 0, false
 	for name, value := range p.Head().Fields() {
@@ -76,7 +77,7 @@ func (l *Finder) EarlyHints(url []byte, p *fetch.Page) {
 	if len(p.Interim) == 0 || l.IsForbidden {
 		return
 	}
-	l.EarlyFrom = len(l.Links)
+	l.EarlyFrom, l.IsError = len(l.Links), p.Status >= statusError
 	l.leadOn(l.Index)
 	links := 0
 	for name, value := range fetch.EarlyHints(p.Interim) {

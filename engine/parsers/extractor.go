@@ -80,25 +80,32 @@ func (x *extractor) extract(p, content *fetch.Page, a *attempt.Attempt) {
 		x.Open(links.Page{URL: a.URL, Page: p, Way: way})
 		x.Redirect(a.URL, p.Head().Location())
 		return
-	case x.Forbids(p), !mayHaveLinks(content), content != p && x.Forbids(content):
+	case x.Forbids(p), !mayHaveLinks(content, a), content != p && x.Forbids(content):
 		return
 	}
 	page := links.Page{
 		URL: a.URL, Page: content, Way: way, Size: content.PayloadLen, IsTruncated: a.Outcome.IsBodyTruncated(),
 	}
 	if !x.Open(page) {
-		x.crawl.Journal.Count.PagesNotParsed.Add(1)
+		if outcome.IsPageStatus(content.Status) {
+			x.crawl.Journal.Count.PagesNotParsed.Add(1)
+		}
 		return
 	}
 	x.parse(content, a)
 	x.Head(a.URL, content)
 	x.EarlyHints(a.URL, p)
+	if x.IsError && len(x.Links) > 0 && !x.showsError(content, a) {
+		x.Keep(isRefresh)
+	}
 	x.crawl.Journal.Count.DroppedLinks.Add(int64(x.Dropped))
 }
 
-// mayHaveLinks reports whether a page has a payload or fields with links.
-func mayHaveLinks(p *fetch.Page) bool {
-	return outcome.IsPageStatus(p.Status) && (p.PayloadLen > 0 || links.HasFields(p))
+// mayHaveLinks reports whether an answer has a payload or fields with links that count. Those of an error that answers
+// a request for a requisite do not: otherwise relative ones would lead to errors without end.
+func mayHaveLinks(p *fetch.Page, a *attempt.Attempt) bool {
+	return (links.LeadsOn(a.Outcome, p.Status) || links.IsErrorPage(a.Outcome, p.Status) && a.Embeds == 0) &&
+		(p.PayloadLen > 0 || links.HasFields(p))
 }
 
 // parse finds the links in a payload, unless they were taken before.
@@ -117,6 +124,45 @@ func (x *extractor) parse(p *fetch.Page, a *attempt.Attempt) {
 		return
 	}
 	x.scan(p, a)
+}
+
+func isRefresh(kind parse.Kind) bool { return kind == parse.MetaRefresh }
+
+// refreshes reports whether the last Page is an error page that refreshes to another URL.
+func (x *extractor) refreshes() (yes bool) {
+	if !x.IsError {
+		return false
+	}
+	err := journal.EachLink(x.Links, func(kind parse.Kind, _ []byte) { yes = yes || isRefresh(kind) })
+	return yes && err == nil
+}
+
+// errorPagesMost is how many error pages of a site have page requisites.
+const errorPagesMost = 32
+
+// showsError reports whether the page requisites of an error page are taken. Those of an equal page of its site were
+// not, and those of few others were. So a site is asked for few URLs that do not exist, even if those of its error
+// pages are relative.
+func (x *extractor) showsError(p *fetch.Page, a *attempt.Attempt) bool {
+	site, _ := urlx.Split(a.URL)
+	isNew := func(which []byte) bool {
+		x.scratch = append(append(append(x.scratch[:0], "error "...), which...), site...)
+		key := urlx.Fingerprint(x.crawl.HashSeed, x.scratch)
+		if x.crawl.Parsed.Seen(key) {
+			return false
+		}
+		x.crawl.Parsed.Put(key)
+		return true
+	}
+	if !isNew(p.Digest[:]) {
+		return false
+	}
+	for n := range byte(errorPagesMost) {
+		if isNew([]byte{n}) {
+			return true
+		}
+	}
+	return false
 }
 
 // scan parses the payload. A panic in the parser is a bug, but one hostile page must not end the crawl. The result is
@@ -193,6 +239,9 @@ func (x *extractor) parsedKey(p *fetch.Page, a *attempt.Attempt) xxh3.Uint128 {
 	b = binary.AppendUvarint(binary.AppendUvarint(append(b, 0), uint64(a.Depth)), uint64(a.Embeds))
 	if a.Speculative {
 		b = append(b, 's')
+	}
+	if links.IsErrorPage(a.Outcome, p.Status) {
+		b = append(b, 'e')
 	}
 	switch {
 	case a.Called.ByIndex:

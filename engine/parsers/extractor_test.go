@@ -31,13 +31,19 @@ func newMemoRig() memoRig {
 // search extracts the links of an answer, as a parse worker does, and returns how many there are.
 func (g memoRig) search(t *testing.T, a attempt.Attempt, fields, body string) (found int) {
 	t.Helper()
-	answer := fmt.Appendf(nil, "HTTP/1.1 200 OK\r\n%sContent-Length: %d\r\n\r\n%s", fields, len(body), body)
+	a.Outcome = outcome.OK
+	return g.searchAnswer(t, a, "200 OK", fields, body)
+}
+
+// searchAnswer is search for an answer with another status and outcome.
+func (g memoRig) searchAnswer(t *testing.T, a attempt.Attempt, status, fields, body string) (found int) {
+	t.Helper()
+	answer := fmt.Appendf(nil, "HTTP/1.1 %s\r\n%sContent-Length: %d\r\n\r\n%s", status, fields, len(body), body)
 	p, ok := fetch.Stored(a.URL, answer)
 	if !ok {
 		t.Fatal("no page")
 	}
 	p.Sum(sha1pair.NewHasher())
-	a.Outcome = outcome.OK
 	g.extract(p, p, &a)
 	if err := journal.EachLink(g.Links, func(parse.Kind, []byte) { found++ }); err != nil {
 		t.Fatal(err)
@@ -95,5 +101,39 @@ func TestExtractor_aPageThatWasNotSearchedIsNotNoted(t *testing.T) {
 	}
 	if n := g.search(t, a, html, body); n != 1 {
 		t.Errorf("%d links after the fault", n)
+	}
+}
+
+// The page requisites of equal error pages of a site are taken once, and those of few others. What answers a request
+// for a requisite has none. Where a page refreshes to is always taken.
+func TestExtractor_fewErrorPagesOfASiteAreSearched(t *testing.T) {
+	const body, html = "<img src=x.png><a href=y>y</a>", "Content-Type: text/html\r\n"
+	g := newMemoRig()
+	search := func(url, body string, embeds int) int {
+		a := attempt.Attempt{URL: []byte(url), Outcome: outcome.ClientError}
+		a.Embeds = embeds
+		return g.searchAnswer(t, a, "404 Not Found", html, body)
+	}
+	for _, c := range []struct {
+		url    string
+		embeds int
+		want   int
+	}{{"http://a.test/1/2", 1, 0}, {"http://a.test/1/2", 0, 1}, {"http://a.test/1/3", 0, 0}, {"http://b.test/1/2", 0, 1}} {
+		if n := search(c.url, body, c.embeds); n != c.want {
+			t.Errorf("%s with %d embeds: %d links, want %d", c.url, c.embeds, n, c.want)
+		}
+	}
+	searched := 1
+	for i := range 100 {
+		searched += search(fmt.Sprintf("http://a.test/%d/", i), fmt.Sprint(i, body), 0)
+	}
+	if searched != errorPagesMost {
+		t.Errorf("%d error pages of a site were searched", searched)
+	}
+	if n := search("http://a.test/last", "<meta http-equiv=refresh content='0;url=/home'>"+body, 0); n != 1 {
+		t.Errorf("%d links of an error page that refreshes", n)
+	}
+	if n := g.search(t, attempt.Attempt{URL: []byte("http://a.test/1/2")}, html, body); n != 2 {
+		t.Errorf("a page with the same bytes has %d links", n)
 	}
 }

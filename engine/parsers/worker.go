@@ -182,7 +182,7 @@ func (w *Worker) fillPending(p *fetch.Page, a *attempt.Attempt, plan *recordPlan
 	}
 	switch {
 	case a.WillRetry:
-	case plan.hasPayload:
+	case plan.hasPayload && !w.links.IsError: // of an error page it depends on others what is taken
 		e.Links = w.links.EarlyLinks()
 	default:
 		e.Links = w.links.Links
@@ -287,8 +287,9 @@ func (w *Worker) putBack(a *attempt.Attempt, item []byte) error {
 	return nil
 }
 
-// noteNovelty tells the trap detector whether a page contained new content. A redirect is no page; but a redirect to
-// the same path with another query, and the later ones of a chain, count as a page without new content. A duplicate
+// noteNovelty tells the trap detector whether a page contained new content. A redirect is no page. But a redirect to
+// the same path with another query, the later ones of a chain, and an error page that refreshes to another URL count as
+// a page without new content. A duplicate
 // says something in a first pass only: later ones expect it.
 func (w *Worker) noteNovelty(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
 	switch {
@@ -297,7 +298,7 @@ func (w *Worker) noteNovelty(p *fetch.Page, a *attempt.Attempt, plan *recordPlan
 			IsDuplicate: plan.isRevisit && !w.crawl.Previous.HasCaptures(), Payload: payloadBits(p, a), WasDelayed: a.Delayed,
 			Text: w.links.Body, Addresses: w.links, Duration: p.Times.Ended.Sub(p.Times.Started),
 		}, &w.words)
-	case a.Outcome == outcome.TooManyRedirects,
+	case a.Outcome == outcome.TooManyRedirects, w.links.refreshes(),
 		a.Outcome == outcome.Redirect && !a.WillRetry && (a.Redirects >= redirectsUsual || w.links.LeadsHome(a.URL)):
 		w.crawl.Traps.NotePage(a.URL, false, novelty.Page{IsDuplicate: true, WasDelayed: a.Delayed}, &w.words)
 	case !a.IsRobots && !a.WillRetry:

@@ -109,7 +109,7 @@ func (r *linkReading) follow(c *storedCapture) error {
 	case c.Outcome == outcome.Redirect:
 		r.links.Open(links.Page{URL: c.url, Page: c.Page})
 		r.links.Redirect(c.url, c.Page.Head().Location())
-	case outcome.IsPageStatus(c.Status) && !r.links.Forbids(c.Page):
+	case links.LeadsOn(c.Outcome, c.Status) && !r.links.Forbids(c.Page):
 		if err := r.scan(c); err != nil {
 			return err
 		}

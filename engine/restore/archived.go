@@ -196,7 +196,7 @@ func (r *recordReader) fill(e *journal.Entry, rec *record) {
 		r.links.Open(links.Page{URL: rec.url, Page: page, Way: filter.Way{Depth: e.Depth, Embeds: e.Embeds, Hops: e.Hops}})
 		r.links.Redirect(rec.url, page.Head().Location())
 		rec.links = bytes.Clone(r.links.Links)
-	case outcome.IsPageStatus(e.Status) && !r.links.Forbids(page):
+	case links.LeadsOn(e.Outcome, e.Status) && !r.links.Forbids(page): // those of an error page are in the journal
 		from := links.Page{
 			URL: rec.url, Page: page, Way: filter.Way{Depth: e.Depth, Embeds: e.Embeds, Hops: e.Hops}, Size: page.PayloadLen,
 			IsTruncated: e.Outcome.IsBodyTruncated(),
