@@ -167,8 +167,9 @@ func (r *Reader) begin() {
 			return
 		}
 	}
+	w.need(len("https://"))
 	switch {
-	case w.need(len("https://x")) && absolute(w.buf[w.pos:w.pos+len("https://x")]), w.at("http://"):
+	case beginsAbsolute(w.buf[w.pos:]):
 		r.sum.Format = Text
 	case w.at("<"):
 		for {

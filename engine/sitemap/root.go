@@ -5,9 +5,15 @@ import "bytes"
 // rootMax is how many bytes of a file are searched for its root element, or for the first URL of a list.
 const rootMax = 32 << 10
 
+// doctypeMax is how many bytes of a document type are searched for the beginning of its declarations.
+const doctypeMax = 1 << 10
+
 // skipToRoot skips what stands before the root element of a file that is called a sitemap, or before the first URL of a
 // list. It reports false for a file that has none in start.
 func (r *Reader) skipToRoot(start []byte) bool {
+	if beginsAbsolute(start) {
+		return true
+	}
 	at, isPage := r.rootOf(start)
 	if at < 0 && !isPage {
 		at = listOf(start)
@@ -33,6 +39,12 @@ func (r *Reader) rootOf(start []byte) (at int, isPage bool) {
 			i += endOf(rest, "-->")
 		case bytes.HasPrefix(rest, []byte("<![CDATA[")):
 			i += endOf(rest, "]]>")
+		case bytes.HasPrefix(rest, []byte("<?")):
+			i += endOf(rest, "?>")
+		case bytes.HasPrefix(rest, []byte("<!")):
+			if end := bytes.IndexAny(rest[:min(len(rest), doctypeMax)], "[>"); end >= 0 && rest[end] == '[' { // declarations
+				i += end + endOf(rest[end:], "]")
+			}
 		case len(rest) > 1 && startsTag(rest[1]):
 			t := cutTag(rest[1 : 1+nameEnd(rest[1:])])
 			if t.end || len(t.prefix) > prefixMax {
@@ -82,6 +94,13 @@ func listOf(start []byte) int {
 		at += end + 1
 	}
 	return -1
+}
+
+// beginsAbsolute reports whether a file begins with a URL: it is a list.
+func beginsAbsolute(start []byte) bool {
+	const secure, plain = "https://", "http://"
+	return bytes.EqualFold(start[:min(len(start), len(secure))], []byte(secure)) ||
+		bytes.EqualFold(start[:min(len(start), len(plain))], []byte(plain))
 }
 
 // prefixMax is the longest prefix of a root element, in bytes.

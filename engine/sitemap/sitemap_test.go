@@ -183,9 +183,9 @@ func TestHostile_P12_hostileFilesTakeLinearTime(t *testing.T) {
 	for _, shape := range []string{
 		"<", "<a ", "<a '", "<loc>", "</loc", "<!--", "<![CDATA[", "<?", "<!DOCTYPE [", "&", "&#", "<loc>&amp;",
 		"<link a=b ", "]", "<link href='",
-		"<loc><![CDATA[x]]>", "<link =", "x=", " ", "aaaa", "<aaaa", "a:", "\n", "<a a a", "&a;",
+		"<loc><![CDATA[x]]>", "<link =", "x=", " ", "aaaa", "<aaaa", "a:", "\n", "<a a a", "&a;", "<a", "<!",
 	} {
-		for _, lead := range []string{"<urlset>", "<rss>", "http://a/\n", "<urlset><loc>", "<feed><link "} {
+		for _, lead := range []string{"<urlset>", "<rss>", "http://a/\n", "<urlset><loc>", "<feed><link ", "x"} {
 			read := func(size int) func() {
 				body := []byte(lead + strings.Repeat(shape, size/len(shape)))
 				r := NewReader(Options{})
@@ -261,6 +261,9 @@ func FuzzReader(f *testing.F) {
 		}
 		if !bytes.HasPrefix(body, []byte("\x1F\x8B")) {
 			r.ResetBytes(body)
+			if r.Format() == None {
+				return // as a file it may be one: what stands in front of the root element is skipped then
+			}
 			if again := show(r); again != first || fmt.Sprint(r.Summary()) != fmt.Sprint(s) {
 				t.Fatalf("in memory:\n%s %+v\nas a stream:\n%s %+v", again, r.Summary(), first, s)
 			}
