@@ -194,28 +194,46 @@ func pageChain(pages int) testbed.Responder {
 	}
 }
 
-// A page of another host links to 500 URLs that the honest host does not have. Each costs it a request, which is the
+// A page or a feed of another host links to 500 URLs that the honest host does not have. Each costs it a request, which is the
 // bound: links of others may be right. But no page of the honest host is left out for that, or counts as a trap.
 func TestHostile_X04_linksToAnotherHostCostOneRequestEach(t *testing.T) {
 	const pages, junk = 100, 500
-	synctest.Test(t, func(t *testing.T) {
-		list := ""
-		for i := range junk {
-			list += fmt.Sprintf("<a href=http://%s/junk%d>x</a>", testbed.FirstHost, i)
-		}
-		s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{
-			testbed.FirstHost: pageChain(pages),
-			"evil.test":       func(_ string, _ int, c net.Conn) { testbed.Respond(c, 200, "", list) },
-		}}
-		r, _ := s.Crawl(t, testbed.NoChange)
-		if n := len(s.Pages(testbed.FirstHost)); n != pages+junk+1 || r.Outcomes["client-error"] != junk+1 {
-			t.Errorf("%d requests for pages of the honest host, want %d: %v", n, pages+junk+1, r.Outcomes)
-		}
-		requests := s.All()
-		if took := requests[len(requests)-1].At.Sub(requests[0].At); took > (pages+junk+3)*aDelay {
-			t.Errorf("the honest host took %v", took)
-		}
-	})
+	for name, c := range map[string]struct{ head, begin, link, end string }{
+		"page": {"text/html", "", "<a href=http://%s/junk%d>x</a>", ""},
+		"feed": {
+			"application/atom+xml", "<feed xmlns='http://www.w3.org/2005/Atom'>",
+			"<entry><link href='http://%s/junk%d'/></entry>", "</feed>",
+		},
+		"RSS": {
+			"application/rss+xml", "<rss version='2.0'><channel>", "<item><link>http://%s/junk%d</link></item>",
+			"</channel></rss>",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				list := c.begin
+				for i := range junk {
+					list += fmt.Sprintf(c.link, testbed.FirstHost, i)
+				}
+				list += c.end
+				s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{
+					testbed.FirstHost: pageChain(pages),
+					"evil.test": func(_ string, _ int, conn net.Conn) {
+						fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", c.head,
+							len(list), list)
+					},
+				}}
+				r, _ := s.Crawl(t, testbed.NoChange)
+				if n := len(s.Pages(testbed.FirstHost)); n != pages+junk+1 || r.Outcomes["client-error"] != junk+1 {
+					t.Errorf("%d requests for pages of the honest host, want %d: %v", n, pages+junk+1, r.Outcomes)
+				}
+				requests := s.All()
+				if took := requests[len(requests)-1].At.Sub(requests[0].At); took > (pages+junk+3)*aDelay {
+					t.Errorf("the honest host took %v", took)
+				}
+			})
+		})
+	}
 }
 
 // A host at the address of an honest one takes turns of the address, which holds one request at a time. A host
