@@ -56,10 +56,10 @@ type memory struct {
 
 func newMemory(needs Needs, detector LanguageDetector) *memory {
 	return &memory{
-		block: make([]byte, 0, 64<<10), decoder: coding.New(coding.Options{}),
+		block: make([]byte, 0, 64<<10), decoder: coding.New(decoding()),
 		scanner:  parse.NewScanner(parse.Options{Text: needs.Text, Details: needs.Details}),
 		detector: detector,
-		starts:   starts{decoder: coding.New(coding.Options{}), scanner: parse.NewScanner(parse.Options{})},
+		starts:   starts{decoder: coding.New(decoding()), scanner: parse.NewScanner(parse.Options{})},
 	}
 }
 
@@ -138,6 +138,9 @@ func (m *memory) record(rec *warc.RecordRead) (*Record, error) {
 	return r, nil
 }
 
+// decoding are the limits for bodies. Encodings in each other are removed as package warc/coding does.
+func decoding() coding.Options { return coding.Options{LayersMax: 5} }
+
 // Body returns the body of an HTTP message without chunking and content encodings, as far as it is in Block. For other
 // records it is the block.
 func (r *Record) Body() []byte {
@@ -159,7 +162,7 @@ func (r *Record) Body() []byte {
 // chunking.
 func (r *Record) decode(d *coding.Decoder, payload, stored []byte) (memory, body []byte) {
 	body = stored
-	if r.Head.Chunked() {
+	if r.Head.Chunked() && block.IsChunked(stored) {
 		payload = unchunk(payload[:0], stored)
 		body = payload
 	}

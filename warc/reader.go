@@ -209,8 +209,15 @@ func (z *Reader) complain(p Policy, kind error, offset int64, format string, arg
 	return nil
 }
 
-// line reads a line up to a line feed and returns it without its end. The slice is valid until the next call.
-func (z *Reader) line(room int) (text []byte, crlf bool, err error) {
+// versionStart is how a record begins. Some writers have it in lower case.
+const versionStart = "WARC/"
+
+// startsVersion reports whether b is the start of versionStart.
+func startsVersion(b []byte) bool { return strings.EqualFold(string(b), versionStart[:len(b)]) }
+
+// line reads a line up to a line feed and returns it without its end. isFirst says that it is the first of a record.
+// The slice is valid until the next call.
+func (z *Reader) line(room int, isFirst bool) (text []byte, crlf bool, err error) {
 	z.header = z.header[:0]
 	c := &z.content
 	for {
@@ -229,7 +236,12 @@ func (z *Reader) line(room int) (text []byte, crlf bool, err error) {
 		if len(z.header) > room {
 			return nil, false, fmt.Errorf("%w: header beyond %d bytes", member.ErrTooLarge, z.o.HeaderMax)
 		}
-		if err := c.fill(true); err != nil {
+		// What is no record does not go on in the next member: a good record begins there.
+		isRecord := !isFirst || startsVersion(z.header[:min(len(z.header), len(versionStart))])
+		if err := c.fill(isRecord); err != nil {
+			if err == io.EOF && !isRecord && !c.src.Plain() {
+				return nil, false, fmt.Errorf("%w: %q", member.ErrNotWARC, z.header[:min(20, len(z.header))])
+			}
 			if err == io.EOF {
 				return nil, false, fmt.Errorf("%w: the file ends in a header", member.ErrTruncated)
 			}
@@ -248,25 +260,24 @@ func (z *Reader) readHeader() (*RecordRead, error) {
 	rec.Shared = rec.Inner > 0
 	room := z.o.HeaderMax
 	z.fields.reset()
-	first, crlf, err := z.line(room)
+	first, crlf, err := z.line(room, true)
 	if err != nil {
 		start := z.header[:min(5, len(z.header))]
-		if errors.Is(err, member.ErrTruncated) && len(start) > 0 && !bytes.HasPrefix([]byte("WARC/"), start) {
+		if errors.Is(err, member.ErrTruncated) && len(start) > 0 && !startsVersion(start) {
 			err = fmt.Errorf("%w: %q", member.ErrNotWARC, z.header[:min(20, len(z.header))])
 		}
 		return nil, z.stop(err, rec.Offset)
 	}
-	version, ok := bytes.CutPrefix(first, []byte("WARC/"))
-	if !ok {
+	if len(first) < len(versionStart) || !startsVersion(first[:len(versionStart)]) {
 		err := fmt.Errorf("%w: a record begins with %q", member.ErrNotWARC, first[:min(20, len(first))])
 		return nil, z.stop(err, rec.Offset)
 	}
-	rec.Version = string(bytes.TrimSpace(version))
+	rec.Version = string(bytes.TrimSpace(first[len(versionStart):]))
 	bare := !crlf
 	var held error // the first fault to return; the rest of the header is still read
 	bad := 0       // lines that are no fields
 	for {
-		text, crlf, err := z.line(room)
+		text, crlf, err := z.line(room, false)
 		if err != nil {
 			return nil, z.stop(err, rec.Offset)
 		}

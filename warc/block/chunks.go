@@ -2,12 +2,41 @@ package block
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 )
 
-// NewPayloadReader returns a reader of a chunked body without its framing. Invalid framing ends the body; the bytes
-// before it are valid.
-func NewPayloadReader(br *bufio.Reader) io.Reader { return &payloadReader{br: br} }
+// StartMost is how many bytes of a body IsChunked needs.
+const StartMost = 4 << 10
+
+// IsChunked reports whether a body starts with the line of a chunk's size. If that ends in LF only, the chunk must have a
+// line end behind it, too, as far as start shows it. Archives have bodies without the chunks that their heads name
+// (CC-NEWS before 2019, pywb).
+func IsChunked(start []byte) bool {
+	line, _, isLine := bytes.Cut(start[:min(len(start), StartMost)], []byte{'\n'})
+	var c ChunkScanner
+	_, used, _ := c.Next(start[:min(len(start), len(line)+1)])
+	switch {
+	case !isLine || c.state == chunkBad:
+		return false
+	case c.state == chunkTrailer || bytes.HasSuffix(line, []byte{'\r'}):
+		return true
+	}
+	for rest := start[used:]; len(rest) > 0 && (c.state == chunkData || c.state == chunkDataEnd); rest = rest[used:] {
+		_, used, _ = c.Next(rest)
+	}
+	return c.state != chunkBad
+}
+
+// NewPayloadReader returns a reader of a body without its chunked framing. A body that does not start with a chunk is
+// read as it is. Framing that is invalid later ends the body; the bytes before it are valid.
+func NewPayloadReader(br *bufio.Reader) io.Reader {
+	start, _ := br.Peek(min(br.Size(), StartMost)) // its error comes again
+	if !IsChunked(start) {
+		return br
+	}
+	return &payloadReader{br: br}
+}
 
 type payloadReader struct {
 	br *bufio.Reader

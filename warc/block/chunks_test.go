@@ -1,11 +1,14 @@
 package block
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 	"math/rand/v2"
 	"net/http/httputil"
+	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 // Dechunking gives the same result as the standard library, for pieces of any size.
@@ -84,4 +87,31 @@ func dechunk(body []byte) []byte {
 		body = body[used:]
 	}
 	return out
+}
+
+// A body without the chunks that its head names is read as it is. Framing that is invalid later ends it.
+func TestPayloadReader_aBodyWithoutChunks(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	for in, want := range map[string]string{
+		"":                                  "",
+		"<p>page":                           "<p>page",
+		"\r\n":                              "\r\n",
+		"zz\r\nhello":                       "zz\r\nhello",
+		"5":                                 "5",
+		"Add\nsome text\n":                  "some text\n",
+		"B\nsome words of text\n":           "B\nsome words of text\n",
+		"ffffffffffffffffffff\r\nx":         "ffffffffffffffffffff\r\nx",
+		long:                                long,
+		"5\r\nhelloX\r\n5\r\nworld":         "hello",
+		"5\r\nhel":                          "hel",
+		"5\nhello\n0\n\n":                   "hello",
+		"1388\r\n" + long + "\r\n0\r\n\r\n": long,
+		"1388\n" + long + "\n0\n\n":         long,
+		"0\r\n\r\n":                         "",
+	} {
+		got, err := io.ReadAll(NewPayloadReader(bufio.NewReader(iotest.HalfReader(strings.NewReader(in)))))
+		if err != nil || string(got) != want {
+			t.Errorf("%.40q: %.40q, %v, want %.40q", in, got, err, want)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -141,7 +142,7 @@ func (z *Reader) detect() error {
 		return io.EOF
 	case err != nil && !errors.Is(err, io.EOF):
 		return err
-	case bytes.HasPrefix(b, []byte("WARC/")):
+	case strings.EqualFold(string(b), "WARC/"):
 		z.kind = None
 	default:
 		return fmt.Errorf("%w: the file begins with %q", ErrNotWARC, b)
