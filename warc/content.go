@@ -169,6 +169,26 @@ func (c *content) endRecord(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
+// slopMost is how many bytes behind a record, in its member, are taken for slop of the writer.
+const slopMost = 64
+
+// skipSlop moves to the end of the member, behind a record, if there are few bytes until there, which are no record. It
+// returns how many it skipped.
+func (c *content) skipSlop() (skipped int64, err error) {
+	for !c.ended && len(c.unused()) <= slopMost {
+		if err := c.fill(false); err != nil && err != io.EOF {
+			return 0, err
+		}
+	}
+	slop := c.unused()
+	rest := bytes.TrimLeft(slop, "\r\n")
+	if rest = rest[:min(len(rest), len(versionStart))]; len(slop) > slopMost || len(rest) > 0 && startsVersion(rest) {
+		return 0, nil
+	}
+	c.use(len(slop))
+	return int64(len(slop)), nil
+}
+
 // skipRecord moves behind a record with so many bytes of its block left, without reading them. It returns false, and
 // does nothing, unless the record is known to be all of its member.
 func (c *content) skipRecord(remaining int64) bool {

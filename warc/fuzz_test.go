@@ -72,7 +72,7 @@ func FuzzReader(f *testing.F) {
 		z := NewReader(bytes.NewReader(b), ReaderOptions{})
 		defer z.Close()
 		var l cdxj.Lines
-		if err := collectLines(&l, z); err == nil {
+		if err := collectLines(&l, z, StopAtDamage); err == nil {
 			if err := l.WriteSorted(io.Discard, "f"); err != nil {
 				t.Fatal(err)
 			}

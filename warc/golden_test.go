@@ -96,7 +96,7 @@ func TestGolden_recordsAndIndex(t *testing.T) {
 		var b bytes.Buffer
 		z := warc.NewReader(bytes.NewReader(file), warc.ReaderOptions{Name: name})
 		defer z.Close()
-		if err := warc.WriteIndex(&b, z, name); err != nil {
+		if err := warc.WriteIndex(&b, z, name, warc.StopAtDamage); err != nil {
 			t.Fatal(err)
 		}
 		return b.Bytes()

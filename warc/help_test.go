@@ -127,7 +127,7 @@ func checkIndexes(t testing.TB, fsys vfs.FS) {
 		}
 		var want bytes.Buffer
 		z := NewReader(bytes.NewReader(mustRead(t, fsys, "warc/"+f.Name)), ReaderOptions{Name: f.Name})
-		if err := WriteIndex(&want, z, f.Name); err != nil {
+		if err := WriteIndex(&want, z, f.Name, StopAtDamage); err != nil {
 			t.Fatal(err)
 		}
 		z.Close()

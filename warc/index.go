@@ -112,9 +112,12 @@ func (r *RecordRead) IndexEntryOf(head *block.Head) (c cdxj.Entry, ok bool) {
 	return c, true
 }
 
-// collectLines reads all records of a file and collects the lines of those that are indexed.
-func collectLines(l *cdxj.Lines, z *Reader) error {
+// collectLines reads all records of a file and collects the lines of those that are indexed. Each fault is passed to
+// onDamage, as ScanRecords does. A record that no line can name is such a fault: one without URI or date, and one that
+// shares a gzip member with others.
+func collectLines(l *cdxj.Lines, z *Reader, onDamage func(*Fault) error) error {
 	var entry []byte
+	shared := false
 	return ScanRecords(z, func(rec *RecordRead) error {
 		c, ok, err := rec.IndexEntry()
 		if err != nil || !ok {
@@ -123,17 +126,30 @@ func collectLines(l *cdxj.Lines, z *Reader) error {
 		if err := skipBlock(rec); err != nil {
 			return err
 		}
+		switch {
+		case len(c.URI) == 0:
+			return z.fault(ErrField, rec.Offset, "not in the index: no WARC-Target-URI")
+		case c.Date.IsZero():
+			return z.fault(ErrField, rec.Offset, fmt.Sprintf("not in the index: WARC-Date %q", rec.Get("WARC-Date")))
+		case rec.Length == 0 && shared:
+			return nil
+		case rec.Length == 0:
+			shared = true
+			return z.fault(ErrFraming, rec.Offset, "not in the index, nor are others like it: the record shares its member "+
+				"with others. Unpack the file: an index of the plain file is whole")
+		}
 		entry = c.Append(entry[:0])
 		l.Add(entry, rec.Offset, rec.Length)
 		return nil
-	}, StopAtDamage)
+	}, onDamage)
 }
 
 // WriteIndex reads the records of a file and writes its CDXJ index, sorted by bytes. name is the file name in the
-// lines. Response, revisit and resource records are indexed.
-func WriteIndex(w io.Writer, z *Reader, name string) error {
+// lines. Response, revisit and resource records are indexed. onDamage is that of ScanRecords: StopAtDamage for a file
+// that must be whole.
+func WriteIndex(w io.Writer, z *Reader, name string, onDamage func(*Fault) error) error {
 	var l cdxj.Lines
-	if err := collectLines(&l, z); err != nil {
+	if err := collectLines(&l, z, onDamage); err != nil {
 		return err
 	}
 	return l.WriteSorted(w, name)

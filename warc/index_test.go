@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -108,6 +109,7 @@ func TestWriteIndex_hasTheSimHash(t *testing.T) {
 	}
 	if err := enc.Append(&warc.Record{
 		Type: warc.Resource, TargetURI: []byte("http://a.test/"), ContentType: "text/plain", Block: [][]byte{[]byte("x")},
+		Date:  time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		Lines: []byte(warc.SimHashField + ": " + hash + "\r\n"), Index: &warc.IndexInfo{
 			MIME: []byte("text/plain"), SimHash: []byte(hash),
 		},
@@ -130,7 +132,7 @@ func TestWriteIndex_hasTheSimHash(t *testing.T) {
 	}
 	var made bytes.Buffer
 	err = warc.ReadFile(fsys, "warc", files[0], math.MaxInt64, warc.ReaderOptions{}, func(z *warc.Reader) error {
-		return warc.WriteIndex(&made, z, files[0].Final())
+		return warc.WriteIndex(&made, z, files[0].Final(), warc.StopAtDamage)
 	})
 	if err != nil || !bytes.Equal(made.Bytes(), index) || !bytes.Contains(index, []byte(`"simhash":"`+hash+`"`)) {
 		t.Errorf("%s\nand made from the record\n%s, %v", index, &made, err)

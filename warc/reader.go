@@ -362,6 +362,12 @@ func (z *Reader) endRecord(rec *RecordRead) error {
 		return z.stop(err, rec.Offset)
 	}
 	c := &z.content
+	var slop int64
+	if !c.src.Plain() && !c.crossed && !rec.Shared && len(z.tail) == recordEnd {
+		if slop, err = c.skipSlop(); err != nil {
+			return z.stop(err, rec.Offset)
+		}
+	}
 	whole := c.ended && len(c.unused()) == 0
 	switch {
 	case c.src.Plain():
@@ -372,12 +378,15 @@ func (z *Reader) endRecord(rec *RecordRead) error {
 		rec.Shared = true
 	}
 	var held error
+	if slop > 0 {
+		held = z.complain(z.o.Syntax, ErrFraming, rec.Offset, "%d bytes behind the record in its member", slop)
+	}
 	if len(z.tail) < 4 {
 		kind := ErrSyntax
 		if whole && c.src.Plain() {
 			kind = member.ErrTruncated
 		}
-		held = z.complain(z.o.Syntax, kind, rec.Offset, "%q where the record should end with two empty lines", z.tail)
+		held = cmp.Or(held, z.complain(z.o.Syntax, kind, rec.Offset, "%q where the record should end with two empty lines", z.tail))
 		z.lost = c.src.Suspect(rec.Offset) || z.lost
 	}
 	if !c.src.Plain() && (rec.Shared || c.crossed) {

@@ -91,13 +91,36 @@ func parseDate(s string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%w: date %q", ErrField, s)
 }
 
+// parseForeignDate also parses dates of other writers: with an offset, without a zone, which is UTC then, with a space,
+// as 14 digits, and with the day of the year in place of the day of the month (ClueWeb09).
+func parseForeignDate(s string) (time.Time, error) {
+	t, err := parseDate(s)
+	if err == nil {
+		return t, nil
+	}
+	s = strings.Replace(strings.ToUpper(strings.TrimSpace(s)), " ", "T", 1)
+	if _, day, ok := strings.Cut(s, "-"); ok && len(day) > len("10-294") && day[2] == '-' && day[6] == 'T' {
+		s = s[:len(s)-len(day)] + day[3:]
+	}
+	for _, layout := range []string{
+		"2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00",
+		"2006-01-02T15:04", "2006-002T15:04:05Z0700", "2006-002T15:04:05Z07:00", "2006/01/02T15:04:05", "20060102150405",
+		"20060102T150405Z",
+	} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, err
+}
+
 // parse sets the fields of r. It returns an error if Content-Length is invalid, because the end of the block is then
 // unknown. Other invalid fields stay zero.
 func (r *RecordRead) parse() error {
 	r.Type = ParseType(r.Get("WARC-Type"))
 	r.ID, _ = ParseID(r.Get("WARC-Record-ID"))
 	r.TargetURI = []byte(unbracket(r.Get("WARC-Target-URI")))
-	r.Date, _ = parseDate(r.Get("WARC-Date"))
+	r.Date, _ = parseForeignDate(r.Get("WARC-Date"))
 	r.PayloadDigest = block.ParseSHA1(r.Get("WARC-Payload-Digest"))
 	v := r.Get("Content-Length")
 	n, err := strconv.ParseUint(v, 10, 62)

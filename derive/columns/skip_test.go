@@ -83,7 +83,7 @@ func indexOf(tb testing.TB, content []byte) string {
 	var index bytes.Buffer
 	z := warc.NewReader(bytes.NewReader(content), warc.ReaderOptions{})
 	defer z.Close()
-	if err := warc.WriteIndex(&index, z, "x.warc.gz"); err != nil {
+	if err := warc.WriteIndex(&index, z, "x.warc.gz", warc.StopAtDamage); err != nil {
 		tb.Fatal(err)
 	}
 	return index.String()

@@ -88,7 +88,7 @@ func TestTable_equalsTheIndex(t *testing.T) {
 	var index bytes.Buffer
 	z := warc.NewReader(bytes.NewReader(content), warc.ReaderOptions{})
 	defer z.Close()
-	if err := warc.WriteIndex(&index, z, "x.warc.gz"); err != nil {
+	if err := warc.WriteIndex(&index, z, "x.warc.gz", warc.StopAtDamage); err != nil {
 		t.Fatal(err)
 	}
 	var want, got []indexLine

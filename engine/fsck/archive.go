@@ -263,7 +263,7 @@ var errDiffers = errors.New("not what the archive file says")
 
 func sameIndex(f vfs.File, z *warc.Reader, name string) error {
 	w := &comparer{want: bufio.NewReader(&indexLines{in: bufio.NewReaderSize(f, 64<<10)})}
-	if err := warc.WriteIndex(w, z, name); err != nil {
+	if err := warc.WriteIndex(w, z, name, warc.StopAtDamage); err != nil {
 		return err
 	}
 	if _, err := w.want.ReadByte(); err == nil {

@@ -71,6 +71,6 @@ func (c *archiveCheck) isInCluster(info warc.FileInfo, z *warc.Reader) (bool, er
 		return false, err
 	}
 	var want lineSum
-	err := warc.WriteIndex(&want, z, info.Final())
+	err := warc.WriteIndex(&want, z, info.Final(), warc.StopAtDamage)
 	return err == nil && c.clusters[info.Final()] == want.clustered, err
 }

@@ -344,7 +344,7 @@ await story('a crawl that has ended shows how, its seeds and its reports', async
   await page.goto(ended)
   await page.getByText('How it ended').waitFor()
   await page.getByText('Finished: complete').waitFor()
-  await page.getByText('orbweaver view ').waitFor()
+  await page.getByText('orbweaver view ').first().waitFor()
   await page.getByText('reports/index.html').waitFor()
   const links = (await page.locator('nav a:visible').allInnerTexts()).join()
   want(links === 'Overview,Seeds,Reports', 'views: ' + links)

@@ -30,7 +30,7 @@ const stampLayout = "20060102150405"
 // warcio: numbers are strings, the digest has no label, and unknown fields are omitted. simhash is ours.
 func (c *Entry) Append(dst []byte) []byte {
 	from := len(dst)
-	dst = cleanKey(appendKey(dst, c.URI), from)
+	dst = cleanKey(AppendKey(dst, c.URI), from)
 	dst = append(dst, ' ')
 	dst = c.Date.UTC().AppendFormat(dst, stampLayout)
 	dst = append(dst, ` {"url":"`...)
@@ -68,12 +68,45 @@ func appendPlace(dst []byte, offset, length int64) []byte {
 	return append(strconv.AppendInt(dst, offset, 10), '"', ',')
 }
 
-// appendKey appends the sort key: the SURT of web addresses, otherwise the URI itself (dns:, urn:).
-func appendKey(dst, uri []byte) []byte {
-	if bytes.HasPrefix(uri, []byte("http://")) || bytes.HasPrefix(uri, []byte("https://")) {
+// AppendKey appends the sort key of a URI: the SURT of addresses with a host, otherwise the URI itself (dns:, urn:,
+// filedesc:), as package surt of Python has it. The URI may be one that another program has written: then it is brought
+// into the normal form first.
+func AppendKey(dst, uri []byte) []byte {
+	scheme, rest, hasHost := bytes.Cut(uri, []byte("://"))
+	isWeb := bytes.EqualFold(scheme, []byte("http")) || bytes.EqualFold(scheme, []byte("https"))
+	switch {
+	case !hasHost || bytes.IndexByte(scheme, ':') >= 0 || bytes.EqualFold(scheme, []byte("filedesc")):
+		return append(dst, uri...)
+	case isPlain(uri):
 		return urlx.SURT(dst, uri)
+	case !isWeb: // ftp, whois, metadata
+		uri = append([]byte("http://"), rest...)
 	}
-	return append(dst, uri...)
+	normal, err := urlx.Normalize(nil, uri)
+	if err != nil {
+		return append(dst, uri...)
+	}
+	return urlx.SURT(dst, normal)
+}
+
+// isPlain reports whether a URI begins like the normal form of an address without port, so that its SURT is its key.
+func isPlain(uri []byte) bool {
+	rest, ok := bytes.CutPrefix(uri, []byte("http://"))
+	if !ok {
+		if rest, ok = bytes.CutPrefix(uri, []byte("https://")); !ok {
+			return false
+		}
+	}
+	for i, c := range rest {
+		switch {
+		case c == '/':
+			return i > 0
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '.', c == '-', c == '_':
+		default:
+			return false
+		}
+	}
+	return false
 }
 
 // cleanKey percent-encodes bytes in dst[from:] that would end the line or a column.

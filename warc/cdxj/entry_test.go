@@ -71,3 +71,31 @@ func TestALongMediaTypeIsCut(t *testing.T) {
 		t.Errorf("the longest media type has %d bytes, %d are left", MediaTypeMax, len(got))
 	}
 }
+
+// The keys of URIs that other programs have written are those of package surt of Python, which pywb and cdxj-indexer
+// use.
+func TestAppendKey_ofForeignURIs(t *testing.T) {
+	for uri, want := range map[string]string{
+		"http://case.example/":           "example,case)/",
+		"http://case.example":            "example,case)/",
+		"http://case.example?x=1":        "example,case)/?x=1",
+		"http://case.example:80/p":       "example,case)/p",
+		"https://case.example:443/p":     "example,case)/p",
+		"http://case.example:8080/p":     "example,case:8080)/p",
+		"http://Case.Example/U":          "example,case)/u",
+		"http://me:secret@case.example/": "example,case)/",
+		"HTTP://www.case.example/s":      "example,case)/s",
+		"http://b\u00fccher.example/b":   "example,xn--bcher-kva)/b",
+		"ftp://www.case.example/a/b":     "example,case)/a/b",
+		"whois://whois.case.example/x":   "example,case,whois)/x",
+		"dns:case.example":               "dns:case.example",
+		"urn:text:http://case.example/":  "urn:text:http://case.example/",
+		"filedesc://foo.arc.gz":          "filedesc://foo.arc.gz",
+		"mailto:foo@case.example":        "mailto:foo@case.example",
+		"http://":                        "http://",
+	} {
+		if got := string(AppendKey(nil, []byte(uri))); got != want {
+			t.Errorf("%s: %s, want %s", uri, got, want)
+		}
+	}
+}

@@ -89,25 +89,44 @@ func (l *Line) set(name, value []byte) bool {
 	case "digest":
 		l.Digest = value
 	case "status":
-		l.Status, err = strconv.Atoi(string(value))
+		l.Status, err = number(value)
 	case "offset":
 		l.Offset, err = strconv.ParseInt(string(value), 10, 64)
 	case "length":
-		l.Length, err = strconv.ParseInt(string(value), 10, 64)
+		var n int
+		n, err = number(value)
+		l.Length = int64(n)
 	case "filename":
 		l.File = value
 	}
 	return err == nil
 }
 
+// number reads a number that may be missing: others write - or nothing then.
+func number(value []byte) (int, error) {
+	if len(value) == 0 || string(value) == "-" {
+		return 0, nil
+	}
+	return strconv.Atoi(string(value))
+}
+
+// json decodes any object. Others write numbers as numbers, and fields of all types that mean nothing here.
 func (l *Line) json(b []byte) error {
-	var fields map[string]string
+	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(b, &fields); err != nil {
 		return err
 	}
 	*l = Line{Offset: -1}
-	for name, value := range fields {
-		if !l.set([]byte(name), []byte(value)) {
+	for name, raw := range fields {
+		value := []byte(raw)
+		var text string
+		switch {
+		case json.Unmarshal(raw, &text) == nil:
+			value = []byte(text) // nothing for null
+		case raw[0] == '{' || raw[0] == '[' || raw[0] == 't' || raw[0] == 'f':
+			continue
+		}
+		if !l.set([]byte(name), value) {
 			return fmt.Errorf("%s %q", name, value)
 		}
 	}
@@ -116,7 +135,7 @@ func (l *Line) json(b []byte) error {
 
 // ScanLines calls f with each line of an index, including its end, and its decoded form. f borrows both. damage is
 // not nil for a line that is damaged, too long or without an end, and wraps ErrLine; a line that is too long is passed
-// in parts. An error of f or of reading ends the scan and is returned.
+// in parts. Lines that begin with ! are left out: headers of others. An error of f or of reading ends the scan and is returned.
 func ScanLines(r io.Reader, f func(line []byte, said *Line, damage error) error) error {
 	in := bufio.NewReaderSize(r, lineMax)
 	var said Line // one for all lines, since f makes it escape
@@ -124,6 +143,9 @@ func ScanLines(r io.Reader, f func(line []byte, said *Line, damage error) error)
 		line, err := in.ReadSlice('\n')
 		if err == io.EOF && len(line) == 0 { //nolint:errorlint // bufio returns it unwrapped
 			return nil
+		}
+		if err == nil && line[0] == '!' { // !meta and !hdr of others
+			continue
 		}
 		if said = (Line{}); err == nil {
 			said, err = ParseLine(line)

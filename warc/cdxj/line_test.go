@@ -30,6 +30,11 @@ func TestParseLine(t *testing.T) {
 		"http://example.com/a 304 true 0")
 	f(`{"url":"http://example.com/\"","offset":"7"}`, `http://example.com/" 0 false 7`)
 	f(`{"url": "http://example.com/b", "status": "200", "offset": "7"}`, "http://example.com/b 200 false 7")
+	// of Browsertrix, ArchiveWeb.page, pywb and others
+	f(`{"url":"http://example.com/","status":200,"length":12,"offset":7}`, "http://example.com/ 200 false 7")
+	f(`{"url": "http://example.com/", "status": "-", "length": "-", "offset": 7, "mime": null, "cookies": {"a": [1]}, `+
+		`"isNew": true}`, "http://example.com/ 0 false 7")
+	f(`{"url":"http://example.com/","offset":[7]}`, "fault")
 	f(`{"url":"http://example.com/","status":"200"}`, "fault")
 	f(`{"url":"http://example.com/","status":"2x","offset":"7"}`, "fault")
 	f(`{"url":"http://example.com/","offset":"7"`, "fault")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"orbweaver/internal/urlx"
+	"orbweaver/warc/cdxj"
 )
 
 // Range is a range of index lines: From <= line < To, by their bytes.
@@ -18,7 +19,7 @@ func KeyOf(raw []byte) (key, url []byte, err error) {
 	}
 	if scheme, _, ok := bytes.Cut(raw, []byte(":")); ok && len(scheme) > 0 && !bytes.ContainsAny(raw, " \t\r\n") &&
 		string(scheme) != "http" && string(scheme) != "https" {
-		return raw, raw, nil
+		return cdxj.AppendKey(nil, raw), raw, nil
 	}
 	return nil, nil, fmt.Errorf("%.200q: %s", raw, urlx.Reason(err))
 }

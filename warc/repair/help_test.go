@@ -151,7 +151,7 @@ func checkIndexes(t testing.TB, fsys vfs.FS) {
 		}
 		var want bytes.Buffer
 		z := warc.NewReader(bytes.NewReader(mustRead(t, fsys, "warc/"+f.Name)), warc.ReaderOptions{Name: f.Name})
-		if err := warc.WriteIndex(&want, z, f.Name); err != nil {
+		if err := warc.WriteIndex(&want, z, f.Name, warc.StopAtDamage); err != nil {
 			t.Fatal(err)
 		}
 		z.Close()

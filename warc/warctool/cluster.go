@@ -76,7 +76,7 @@ func (s *lineSorter) index(w io.Writer, name string) error {
 	}
 	z := warc.NewReader(f, warc.ReaderOptions{Name: path.Base(name)})
 	defer z.Close()
-	return errors.Join(warc.WriteIndex(w, z, path.Base(name)), f.Close())
+	return errors.Join(warc.WriteIndex(w, z, path.Base(name), warc.StopAtDamage), f.Close())
 }
 
 // write writes a temporary file.

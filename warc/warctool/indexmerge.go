@@ -5,13 +5,11 @@ import (
 	"bytes"
 	"compress/gzip"
 	"container/heap"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
-	"strconv"
 	"time"
 
 	"orbweaver/internal/vfs"
@@ -37,11 +35,13 @@ type indexes struct {
 	fsys vfs.FS
 	all  []string          // names of the files
 	made map[string][]byte // of files without an index, compressed
+
+	onDamage func(*warc.Fault) // is told of the damage of these
 }
 
 // newIndexes returns the indexes of files.
-func newIndexes(fsys vfs.FS, files []string) *indexes {
-	return &indexes{fsys: fsys, all: files, made: make(map[string][]byte)}
+func newIndexes(fsys vfs.FS, files []string, onDamage func(*warc.Fault)) *indexes {
+	return &indexes{fsys: fsys, all: files, made: make(map[string][]byte), onDamage: onDamage}
 }
 
 // open opens the index of a file. Without one it is made, and kept: some 4 MB for 1 GiB of WARC files.
@@ -73,7 +73,10 @@ func (x *indexes) make(name string) error {
 	var packed bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
 	z := warc.NewReader(archive, warc.ReaderOptions{Name: path.Base(name)})
-	err = warc.WriteIndex(w, z, path.Base(name))
+	err = warc.WriteIndex(w, z, path.Base(name), func(f *warc.Fault) error {
+		x.onDamage(f)
+		return nil
+	})
 	z.Close()
 	if err := errors.Join(err, w.Close(), archive.Close()); err != nil {
 		return err
@@ -204,25 +207,24 @@ func (m *indexMerge) close() (err error) {
 
 // pageLine is an index line of a page.
 type pageLine struct {
-	URL    string `json:"url"`
-	MIME   string `json:"mime"`
-	Status string `json:"status"`
-	Digest string `json:"digest"`
-	File   string `json:"filename"`
-	Offset string `json:"offset"`
-	Length string `json:"length"`
-	stamp  string
+	URL, MIME, File string
+	Status          int
+	Offset, Length  int64
+	stamp           string
 }
 
 // parsePage reads a line, and says whether it is of a page that was found.
 func parsePage(line []byte) (l pageLine, ok bool) {
-	brace := bytes.IndexByte(line, '{')
-	key := bytes.Fields(line[:max(brace, 0)])
-	if len(key) != 2 || json.Unmarshal(line[brace:], &l) != nil {
+	said, err := cdxj.ParseLine(line)
+	if err != nil {
 		return l, false
 	}
-	l.stamp = string(key[1])
-	return l, l.Status == "200" && isPage(l.MIME)
+	_, stamp := cdxj.Key(line)
+	l = pageLine{
+		URL: string(said.URL), MIME: string(said.MIME), File: string(said.File), Status: said.Status, Offset: said.Offset,
+		Length: said.Length, stamp: string(stamp),
+	}
+	return l, l.Status == http200 && isPage(l.MIME)
 }
 
 // isNotModified reports whether a line is of a revisit record with an answer 304.
@@ -231,7 +233,7 @@ func isNotModified(line []byte) bool {
 		return false
 	}
 	l, _ := parsePage(line)
-	return l.MIME == "warc/revisit" && l.Status == "304"
+	return l.MIME == "warc/revisit" && l.Status == http304
 }
 
 func (l *pageLine) time() string {
@@ -240,12 +242,4 @@ func (l *pageLine) time() string {
 		return ""
 	}
 	return at.Format(time.RFC3339)
-}
-
-func (l *pageLine) length() int64 { return number(l.Length) }
-
-// number reads a number of an index line, 0 if it is unknown.
-func number(text string) int64 {
-	n, _ := strconv.ParseInt(text, 10, 64)
-	return n
 }

@@ -13,8 +13,14 @@ import (
 )
 
 // Index writes the sorted CDXJ index of each file to Out. If beside is true, it writes it to a file next to the WARC
-// instead (X.cdxj for X.warc.gz), completely or not at all.
+// instead (X.cdxj for X.warc.gz). Faults are written to Err, and the index has all other records.
 func (t *Tool) Index(beside bool, files ...string) error {
+	faulty := false
+	onDamage := func(f *warc.Fault) error {
+		faulty = true
+		t.complain(f)
+		return nil
+	}
 	for _, name := range files {
 		write := func(w io.Writer) error {
 			f, err := t.open(name)
@@ -25,7 +31,7 @@ func (t *Tool) Index(beside bool, files ...string) error {
 			base := path.Base(name)
 			z := warc.NewReader(f, warc.ReaderOptions{Name: base})
 			defer z.Close()
-			return warc.WriteIndex(w, z, strings.TrimSuffix(base, ".open"))
+			return warc.WriteIndex(w, z, strings.TrimSuffix(base, ".open"), onDamage)
 		}
 		if !beside {
 			if err := write(t.Out); err != nil {
@@ -36,6 +42,9 @@ func (t *Tool) Index(beside bool, files ...string) error {
 		if err := vfs.WriteAtomic(t.FS, warc.IndexName(name), write); err != nil {
 			return err
 		}
+	}
+	if faulty {
+		return ErrFaults
 	}
 	return nil
 }

@@ -43,6 +43,8 @@ type WACZOptions struct {
 	NameOriginals bool
 	// OnPacked is told of each WACZ file that is complete. Default: none.
 	OnPacked func(WACZPacked)
+	// OnDamage is told of records that are in no index, since they are damaged. Default: none.
+	OnDamage func(*warc.Fault)
 }
 
 // WACZPacked is what a WACZ file holds.
@@ -81,10 +83,13 @@ func PackWACZ(fsys vfs.FS, out string, o WACZOptions, files ...string) error {
 	if o.OnPacked == nil {
 		o.OnPacked = func(WACZPacked) {}
 	}
+	if o.OnDamage == nil {
+		o.OnDamage = func(*warc.Fault) {}
+	}
 	if o.SizeMost > 0 {
 		return packParts(fsys, out, o, files)
 	}
-	p := packer{fsys: fsys, o: o, out: out, files: files, indexes: newIndexes(fsys, files)}
+	p := packer{fsys: fsys, o: o, out: out, files: files, indexes: newIndexes(fsys, files, o.OnDamage)}
 	_, err := p.pack()
 	return err
 }

@@ -66,7 +66,7 @@ func (p *packer) list(copied *cdxj.Lines) error {
 		}
 		err := p.indexes.merge(p.files, copied, p.originalsFile(), func(line []byte) error {
 			l, isPage := parsePage(line)
-			at := place{l.File, number(l.Offset)}
+			at := place{l.File, l.Offset}
 			if isPage && l.File == p.originalsFile() && !unmodified[at] {
 				return nil
 			}
@@ -88,7 +88,7 @@ func (p *packer) list(copied *cdxj.Lines) error {
 			}
 			page := waczPage{
 				ID: pageID(l.URL, l.stamp), URL: l.URL, Time: l.time(), Title: p.pages.titles[title], MIME: l.MIME,
-				Size: l.length(), Seed: seeds[l.URL],
+				Size: l.Length, Seed: seeds[l.URL],
 			}
 			if page.Seed && len(seeds) == 1 && p.o.MainPage == "" {
 				p.o.MainPage = page.URL

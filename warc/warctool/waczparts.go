@@ -26,7 +26,7 @@ type multiWACZ struct {
 // packParts writes several WACZ files and their list.
 func packParts(fsys vfs.FS, out string, o WACZOptions, files []string) error {
 	stem := strings.TrimSuffix(out, ".wacz")
-	known := newIndexes(fsys, files)
+	known := newIndexes(fsys, files, o.OnDamage)
 	var parts [][]string
 	homes := make(map[string]string, len(files))
 	for rest := files; len(rest) > 0; {

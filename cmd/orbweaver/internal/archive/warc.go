@@ -305,7 +305,8 @@ func (x *WACZCommand) pack(inv *command.Invocation, asJSON bool) error {
 		disk.ReadFiles(objects).ReadRecords(objects)
 	}
 	scanner := parse.NewScanner(parse.Options{})
-	return warctool.PackWACZ(disk, x.Out, warctool.WACZOptions{
+	damaged := 0
+	err = warctool.PackWACZ(disk, x.Out, warctool.WACZOptions{
 		Title: title, MainPage: x.MainPage, Seeds: seedsOf(x.Files), Software: "orbweaver/" + inv.Version, Now: time.Now(),
 		SignKey: key, SizeMost: x.Split, NameOriginals: x.Originals == "name",
 		OnPacked: func(p warctool.WACZPacked) {
@@ -315,6 +316,11 @@ func (x *WACZCommand) pack(inv *command.Invocation, asJSON bool) error {
 			}
 			reportPacked(inv.Stderr, p)
 		},
+		OnDamage: func(f *warc.Fault) {
+			if damaged++; damaged <= damagedSaid {
+				fmt.Fprintln(inv.Stderr, f)
+			}
+		},
 		TitleOf: func(body, contentType []byte) string {
 			r, err := scanner.Scan(body, contentType)
 			if err != nil {
@@ -323,7 +329,15 @@ func (x *WACZCommand) pack(inv *command.Invocation, asJSON bool) error {
 			return string(r.Title)
 		},
 	}, files...)
+	if err == nil && damaged > 0 {
+		err = fmt.Errorf("%w: %s in no index; 'orbweaver warc verify' names all faults", warctool.ErrFaults,
+			plural.Count(damaged, "record"))
+	}
+	return err
 }
+
+// damagedSaid is how many damaged records are said.
+const damagedSaid = 20
 
 // seedsMost is how many seeds of a crawl are marked in the list of pages.
 const seedsMost = 10_000
