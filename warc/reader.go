@@ -386,7 +386,8 @@ func (z *Reader) endRecord(rec *RecordRead) error {
 		if whole && c.src.Plain() {
 			kind = member.ErrTruncated
 		}
-		held = cmp.Or(held, z.complain(z.o.Syntax, kind, rec.Offset, "%q where the record should end with two empty lines", z.tail))
+		held = cmp.Or(held, z.complain(z.o.Syntax, kind, rec.Offset,
+			"%q where the record should end with two empty lines", z.tail))
 		z.lost = c.src.Suspect(rec.Offset) || z.lost
 	}
 	if !c.src.Plain() && (rec.Shared || c.crossed) {

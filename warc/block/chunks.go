@@ -9,8 +9,8 @@ import (
 // StartMost is how many bytes of a body IsChunked needs.
 const StartMost = 4 << 10
 
-// IsChunked reports whether a body starts with the line of a chunk's size. If that ends in LF only, the chunk must have a
-// line end behind it, too, as far as start shows it. Archives have bodies without the chunks that their heads name
+// IsChunked reports whether a body starts with the line of a chunk's size. If that ends in LF only, the chunk must have
+// a line end behind it, too, as far as start shows it. Archives have bodies without the chunks that their heads name
 // (CC-NEWS before 2019, pywb).
 func IsChunked(start []byte) bool {
 	line, _, isLine := bytes.Cut(start[:min(len(start), StartMost)], []byte{'\n'})

@@ -135,7 +135,8 @@ func (l *Line) json(b []byte) error {
 
 // ScanLines calls f with each line of an index, including its end, and its decoded form. f borrows both. damage is
 // not nil for a line that is damaged, too long or without an end, and wraps ErrLine; a line that is too long is passed
-// in parts. Lines that begin with ! are left out: headers of others. An error of f or of reading ends the scan and is returned.
+// in parts. Lines that begin with ! are left out: headers of others. An error of f or of reading ends the scan and is
+// returned.
 func ScanLines(r io.Reader, f func(line []byte, said *Line, damage error) error) error {
 	in := bufio.NewReaderSize(r, lineMax)
 	var said Line // one for all lines, since f makes it escape

@@ -194,8 +194,8 @@ func pageChain(pages int) testbed.Responder {
 	}
 }
 
-// A page or a feed of another host links to 500 URLs that the honest host does not have. Each costs it a request, which is the
-// bound: links of others may be right. But no page of the honest host is left out for that, or counts as a trap.
+// A page or a feed of another host links to 500 URLs that the honest host does not have. Each costs it a request, which
+// is the bound: links of others may be right. But no page of the honest host is left out for that, or counts as a trap.
 func TestHostile_X04_linksToAnotherHostCostOneRequestEach(t *testing.T) {
 	const pages, junk = 100, 500
 	for name, c := range map[string]struct{ head, begin, link, end string }{
