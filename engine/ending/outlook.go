@@ -145,7 +145,7 @@ func giveUpAt(s *site.State, due time.Time, live *settings.Live) time.Time {
 	case s.HasAnswered:
 		return time.Time{}
 	case s.Failures > 0:
-		return due.Add(policy.WaitsUntilGivenUp(int(s.Failures), streak.LastOutcome))
+		return due.Add(policy.WaitsUntilGivenUp(int(s.Failures)-s.AddrFailures(), streak.LastOutcome))
 	case s.Rules == nil && s.RobotsTries > 0:
 		wait := time.Duration(0)
 		for t := int(s.RobotsTries) + 1; t < site.RobotsTriesOf(policy); t++ {

@@ -68,11 +68,19 @@ func (c *connector) reuse(t *Target, p *Page, conn *connection) bool {
 	return false
 }
 
+// otherAddrTimeout is the time for a connection if the host has another address to try. It allows for one lost packet,
+// which is sent again after a second.
+const otherAddrTimeout = 1500 * time.Millisecond
+
 // connect opens the connection for t: directly, to the proxy, or through it. On a fault the caller closes conn.
 func (c *connector) connect(ctx context.Context, t *Target, p *Page, conn *connection) outcome.Outcome {
 	addr := c.address(t)
 	p.Connection.Remote = addr
-	conn.watch.deadline = time.Now().Add(conn.times.Connect)
+	limit := conn.times.Connect
+	if t.OfMany {
+		limit = min(limit, otherAddrTimeout)
+	}
+	conn.watch.deadline = time.Now().Add(limit)
 	dialled, err := c.dialer.DialAddr(&conn.watch, addr)
 	p.Times.Connected = time.Now()
 	if err != nil {

@@ -20,6 +20,7 @@ type Target struct {
 	HTTPS  bool
 	Robots bool   // a robots.txt: the body limit is RobotsBodyMax
 	Fresh  bool   // do not use a persistent connection
+	OfMany bool   // the host has another address to try: a connection has otherAddrTimeout at most
 	Cookie []byte // value of the Cookie field; empty for none
 
 	Limit         bandwidth.HostLimit

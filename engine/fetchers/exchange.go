@@ -83,7 +83,8 @@ func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.
 		usual := cmp.Or(t.Timeouts.Exchange, x.fetcher.Options().TotalTimeout)
 		t.Timeouts.Exchange = min(usual, most)
 	}
-	if !x.Proxy {
+	if t.OfMany = false; !x.Proxy {
+		t.OfMany = c.site.HasUntriedAddr()
 		t.Addr = netip.AddrPortFrom(c.site.Addrs().Current(c.result.Visit.Addr), uint16(urlx.Port(key)))
 	}
 	ctx = x.Cluster.BeginExchange(ctx, &x.cancels, key)

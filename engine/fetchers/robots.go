@@ -62,7 +62,7 @@ func (r *robotsVisits) settle(c *current, p *fetch.Page, o outcome.Outcome) robo
 	d := r.trouble.decide(c, p, counted, r.tryOf(c))
 	switch {
 	case rules != nil:
-	case c.ofWay:
+	case c.ofWay, c.nextAddr:
 		c.returnItem()
 		return fault
 	case c.item != nil && d.Retry:

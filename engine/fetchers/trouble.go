@@ -47,7 +47,8 @@ func (t *trouble) decide(c *current, p *fetch.Page, o outcome.Outcome, try int) 
 	a := politeness.Attempt{
 		Outcome: o, Try: try, Started: p.Times.Started, Ended: p.Times.Ended,
 		CrawlDelay: s.CrawlDelay(), HostDelay: c.settings.Delay(), GroupDelay: t.Groups.Delay(v.Addr),
-		SiteFailures: int(s.Failures), SiteSlowdown: s.Slowdown, IPSlowdown: politeness.UnpackIPSlowdown(v.IPNote),
+		SiteFailures: int(s.Failures), AddrFailures: s.AddrFailures(), SiteSlowdown: s.Slowdown,
+		IPSlowdown:   politeness.UnpackIPSlowdown(v.IPNote),
 		FailedBefore: streak.Count > 0, PageOnly: streak.ServesPages,
 		SiteHash: t.siteHash(v.Key), Jitter: t.jitter(c, p, try),
 	}
@@ -60,6 +61,7 @@ func (t *trouble) decide(c *current, p *fetch.Page, o outcome.Outcome, try int) 
 		c.namedDue = p.Times.Ended.Add(min(a.RetryAfter, t.Live.Policy().RetryAfterMax))
 		a.RetryAfter, a.PageOnly = 0, true
 	}
+	c.nextAddr = isUnconnected(o) && !t.Proxy && s.HasUntriedAddr()
 	policy := t.Live.Policy()
 	d := policy.Decide(a)
 	if ending.IsCertificateRefused(p, o) && !s.HasAnswered { // it does not become valid by waiting
@@ -69,7 +71,10 @@ func (t *trouble) decide(c *current, p *fetch.Page, o outcome.Outcome, try int) 
 	delays.Host, delays.IP = policy.SiteDelay(a.HostDelay, 0), max(policy.IPDelay, a.GroupDelay)
 	delays.Group, delays.CrawlMax = t.Groups.Name(v.Addr), policy.CrawlDelayMax
 	s.Failures, s.Slowdown = int16(min(d.SiteFailures, 1<<14)), d.SiteSlowdown
-	if t.note(c, p, &a, &d); c.ofPage && !streak.ServesPages {
+	if c.nextAddr { // no request was sent
+		d.Retry, d.GiveUpSite, d.SiteDue = true, false, p.Times.Ended
+		t.rotateAddr(c)
+	} else if t.note(c, p, &a, &d); c.ofPage && !streak.ServesPages {
 		s.AskRootNext()
 	}
 	v.IPNote = d.IPSlowdown.Pack()
@@ -275,14 +280,26 @@ func (t *trouble) deadOutcome(c *current, o outcome.Outcome, now time.Time) outc
 	return o
 }
 
-// useNextAddr moves the site to its next address. It returns false if all addresses have failed.
+// useNextAddr moves the site to its next address. It returns false if all addresses have failed. After a failure
+// without a connection, decide has moved the site already: the next address is due at once, when its own delay allows.
 func (t *trouble) useNextAddr(c *current) bool {
 	s := &c.site
-	if n := s.Addrs().Count(); n < 2 || int(s.Failures) >= n {
+	if n := s.Addrs().Count(); n < 2 {
 		return false
+	} else if !c.nextAddr { // decide did
+		t.rotateAddr(c)
 	}
-	c.result.Release.Replace = t.Groups.KeyOfAddr(s.RotateAddrs())
-	return true
+	return c.nextAddr || int(s.Failures) < s.Addrs().Count()
+}
+
+// rotateAddr moves the site to its next address.
+func (t *trouble) rotateAddr(c *current) {
+	c.result.Release.Replace = t.Groups.KeyOfAddr(c.site.RotateAddrs())
+}
+
+// isUnconnected reports whether o says that there was no connection, and so no request.
+func isUnconnected(o outcome.Outcome) bool {
+	return o == outcome.Refused || o == outcome.Unreachable || o == outcome.ConnectTimeout
 }
 
 // retryItem returns an item that is tried again. If its failure counts as a try, it comes after some other items of

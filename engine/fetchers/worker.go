@@ -211,6 +211,7 @@ func (w *Worker) concludePage(c *current, p *fetch.Page, o outcome.Outcome) {
 	isConstant := isCut(o) && c.site.HasAnswered && c.site.NoteCut(cutHash(p))
 	own := t.isOwnFailure(c, o)
 	d := t.decide(c, p, o, c.queued.Tries)
+	own = own && !c.nextAddr
 	if isAddrRefusal(o) {
 		d.GiveUpSite = !t.useNextAddr(c)
 		d.Retry = !d.GiveUpSite

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,10 +41,19 @@ import (
 type server struct {
 	responses map[string]string
 	asked     []string
+	refuse    map[string]bool // addresses that refuse connections
+	silent    map[string]bool // addresses that drop them
 }
 
 // DialContext implements fetch.Dialer.
-func (s *server) DialContext(context.Context, string, string) (net.Conn, error) {
+func (s *server) DialContext(ctx context.Context, _, addr string) (net.Conn, error) {
+	switch {
+	case s.refuse[addr]:
+		return nil, syscall.ECONNREFUSED
+	case s.silent[addr]:
+		<-ctx.Done()
+		return nil, context.DeadlineExceeded
+	}
 	here, there := net.Pipe()
 	go func() {
 		defer there.Close()

@@ -17,6 +17,7 @@ type Attempt struct {
 	GroupDelay     time.Duration  // delay of the group of hosts, in place of IPDelay if it is longer
 	RetryAfter     time.Duration  // Retry-After of the response; 0 or less for none
 	SiteFailures   int            // from the last Decision for the site; 0 for a new site
+	AddrFailures   int            // how many of SiteFailures belong to other addresses of the host, and do not count
 	SiteSlowdown   Slowdown       // from the last Decision for the site; 0 for a new site
 	FailedBefore   bool           // the previous attempt at the site failed too, and the site already backs off
 	PageOnly       bool           // the site serves other pages: the failure belongs to this URL
@@ -60,7 +61,11 @@ func (p *Policy) Decide(a Attempt) Decision {
 		IPSlowdown:   a.IPSlowdown,
 	}
 	giveUpAfter := p.giveUpAfter(rule)
-	d.GiveUpSite = giveUpAfter > 0 && abs(d.SiteFailures) >= giveUpAfter
+	failures := d.SiteFailures
+	if failures > 0 {
+		failures = max(failures-a.AddrFailures, 1)
+	}
+	d.GiveUpSite = giveUpAfter > 0 && abs(failures) >= giveUpAfter
 	d.Retry = rule.Retry && !d.GiveUpSite && a.Try+1 < p.triesOf(rule)
 	if !rule.Contact && !rule.SiteBackoff {
 		return d
@@ -75,7 +80,7 @@ func (p *Policy) Decide(a Attempt) Decision {
 	case rule.SiteBackoff && rule.Effect == Busy:
 		backoff = max(backoff, p.busyWait(a.RetryAfter, -d.SiteFailures))
 	case rule.SiteBackoff:
-		backoff = max(backoff, at(p.HostBackoff, d.SiteFailures-1))
+		backoff = max(backoff, at(p.HostBackoff, failures-1))
 	case d.Retry && rule.Tries != unlimitedTries:
 		wait = max(wait, at(p.RetryDelays, a.Try))
 	}

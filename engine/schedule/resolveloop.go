@@ -127,6 +127,8 @@ func (l *ResolveLoop) settleSite(vs *visit.State, port uint16, ans dnsres.Answer
 			l.fail(vs, now, ans.Expires, refusal)
 			return
 		}
+		before := l.Workbench.Site(vs).Addr()
+		l.Workbench.Site(vs).Read(func(s *site.State) { addrs = s.Addrs().CurrentFirst(addrs, before) })
 		key := l.AddrKeys.KeyOf(addrs[0])
 		if !l.Workbench.Site(vs).Addr().IsValid() && !l.Quotas.AddHostAt(key) {
 			l.Dead.GiveUp(vs, outcome.QuotaAddress)

@@ -26,6 +26,16 @@ func (a Addrs) Current(key netip.Addr) netip.Addr {
 // Count returns the number of addresses, at least 1.
 func (a Addrs) Count() int { return max(len(a.list), 1) }
 
+// CurrentFirst returns addrs in an order with the current address first, if it is among them: it is the last one that
+// worked, or the next one to try. key is the address that the workbench uses for the site.
+func (a Addrs) CurrentFirst(addrs []netip.Addr, key netip.Addr) []netip.Addr {
+	i := slices.Index(addrs, a.Current(key))
+	if i <= 0 {
+		return addrs
+	}
+	return slices.Concat(addrs[i:i+1], addrs[:i], addrs[i+1:])
+}
+
 // Expired reports whether the name must be resolved again. Addresses that claim to be valid for more than a day count
 // as expired: the clock was set back.
 func (a Addrs) Expired(now time.Time) bool {
@@ -58,6 +68,13 @@ func KeepAddr(s *State, addr netip.Addr) {
 		s.SetAddrsAndFailures([]netip.Addr{addr}, s.FailureStreak())
 	}
 }
+
+// AddrFailures returns how many of the consecutive failures of the site belong to its addresses: a host that has not
+// been tried on all of them may be up.
+func (s *State) AddrFailures() int { return max(min(int(s.Failures), s.Addrs().Count()-1), 0) }
+
+// HasUntriedAddr reports whether the site has, beside its current address, one that has not failed since it answered.
+func (s *State) HasUntriedAddr() bool { return s.AddrFailures() < s.Addrs().Count()-1 }
 
 // RotateAddrs moves the current address to the end and returns the next one. It panics if there is only one address.
 func (s *State) RotateAddrs() netip.Addr {
