@@ -86,7 +86,11 @@ func (r *RecordRead) IndexEntry() (c cdxj.Entry, ok bool, err error) {
 	return c, ok, nil
 }
 
-func (r *RecordRead) isIndexed() bool { return r.Type.indexed() && !r.IsDNS() }
+func (r *RecordRead) isIndexed() bool { return r.Type.indexed() && !r.IsDNS() && !r.IsWall() }
+
+// IsWall reports whether the record is an answer of a protection service in place of the page: it has WallField, and no
+// index entry.
+func (r *RecordRead) IsWall() bool { return r.Get(WallField) != "" }
 
 // IndexEntryOf is IndexEntry with the head of the HTTP message, which was read before; nil if there is none.
 func (r *RecordRead) IndexEntryOf(head *block.Head) (c cdxj.Entry, ok bool) {

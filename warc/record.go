@@ -86,6 +86,10 @@ type IndexInfo struct {
 	SimHash []byte
 }
 
+// WallField is the header field of answers that a protection service gave in place of the page. Its value is the name
+// of the service.
+const WallField = "Orbweaver-Wall"
+
 // SimHashField is the header field of captures with a fingerprint of their text. docs/warc.md has its form.
 const SimHashField = "Orbweaver-SimHash"
 

@@ -49,6 +49,7 @@ type Exchange struct {
 	Worker      int          // that made it
 	RobotsFault robots.Fault // why this answer leaves the robots.txt unknown
 	Media       Media        // of the response, once the parse worker has looked at it
+	Wall        string       // the service whose wall the answer is; "" for none
 	SetsCookie  bool         // a redirect whose answer changed the cookies of its target, on the same site
 }
 

@@ -38,6 +38,9 @@ func Read(rec *warc.RecordRead) (Capture, error) {
 	if outcome.IsPageStatus(c.Status) {
 		c.Outcome = cutOutcome(c.Outcome, rec)
 	}
+	if rec.IsWall() {
+		c.Outcome = outcome.Wall
+	}
 	return c, nil
 }
 

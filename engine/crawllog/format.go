@@ -39,6 +39,7 @@ const (
 	noteLocation    = "location:"
 	noteCertificate = "certificate:"
 	noteRobots      = "robots:" // why robots.txt is not known
+	noteWall        = "wall:"   // the protection service
 	noteCause       = "cause:"  // what broke the exchange
 )
 
@@ -93,9 +94,8 @@ func (l *Log) Attempt(p *fetch.Page, f *attempt.Attempt, encoding coding.Fault, 
 	if f.RobotsFault != robots.NoFault {
 		b = append(append(append(b, ','), noteRobots...), f.RobotsFault.String()...)
 	}
-	if note != "" {
-		b = append(append(b, ','), note...)
-	}
+	b = appendNote(b, noteWall, f.Wall)
+	b = appendNote(b, "", note)
 	switch {
 	case f.Media.IsSniffed && len(f.Media.Invalid) > 0:
 		b = append(append(b, ','), noteInvalidType...)
@@ -298,6 +298,14 @@ func appendPrintable(b, mime []byte) []byte {
 		b = append(b, c)
 	}
 	return b
+}
+
+// appendNote appends an annotation with a prefix, unless its value is "".
+func appendNote(b []byte, prefix, value string) []byte {
+	if value == "" {
+		return b
+	}
+	return append(append(append(b, ','), prefix...), value...)
 }
 
 // appendCause appends the annotation with the cause of a fault, as one word.

@@ -137,3 +137,6 @@ func (l *Line) Location() []byte { return l.Value(noteLocation) }
 
 // CertificateFault returns why the certificate of the server does not verify; nil if it does, or without TLS.
 func (l *Line) CertificateFault() []byte { return l.Value(noteCertificate) }
+
+// Wall returns the protection service that answered in place of the page; nil if none did.
+func (l *Line) Wall() []byte { return l.Value(noteWall) }

@@ -17,6 +17,7 @@ import (
 	"orbweaver/engine/settings"
 	"orbweaver/engine/site"
 	"orbweaver/engine/underway"
+	"orbweaver/engine/wall"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 )
@@ -33,7 +34,8 @@ type exchange struct {
 	condition recrawl.Condition // of the request
 	cancels   cluster.Exchange  // cancels the request when this agent may not go on with it
 	answered  outage.Answer     // the last response, as package outage has it
-	counts    bool              // the last outcome counts against the site and as a try of the URL
+	walls     *wall.Detector
+	counts    bool // the last outcome counts against the site and as a try of the URL
 }
 
 // fetch makes the request of c into p and returns its outcome.
@@ -94,6 +96,11 @@ func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.
 	o := x.fetcher.Fetch(ctx, t, p)
 	if o == outcome.NotModified && len(t.IfNoneMatch)+len(t.IfModifiedSince) == 0 {
 		o = outcome.Unasked
+	}
+	if !t.Robots {
+		if service := x.walls.Service(p); service != "" {
+			o, attempt.Of(p).Wall = outcome.Wall, service
+		}
 	}
 	x.Cluster.EndExchange(&x.cancels)
 	observed := outage.Attempt{

@@ -240,7 +240,7 @@ func (t *trouble) isOwnFailure(c *current, o outcome.Outcome) bool {
 		return true
 	case c.kind == pageRequest && queued.IsRequisite(c.queued.Embeds) && c.queued.Tries == 0:
 		return true // or it would precede the URLs that can show whether the site answers
-	case o == outcome.TooMany:
+	case o.IsOfRate():
 		return f.FirstAt == 0
 	default:
 		return f.Count == 0

@@ -14,6 +14,7 @@ import (
 	"orbweaver/engine/queued"
 	"orbweaver/engine/site"
 	"orbweaver/engine/visit"
+	"orbweaver/engine/wall"
 	"orbweaver/internal/mpmc"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
@@ -36,6 +37,7 @@ func NewWorker(crawl *Crawl, id int) *Worker {
 	w := &Worker{Crawl: crawl}
 	w.exchange = exchange{
 		Crawl: crawl, worker: id, runStart: time.Now(), fetcher: fetch.NewFetcher(crawl.Fetch, crawl.Dialer, crawl.Pool),
+		walls: wall.NewDetector(),
 	}
 	w.exchange.fetcher.CountIn(crawl.Exchanges.Progress(id))
 	w.checks = checker{
@@ -232,7 +234,7 @@ func (w *Worker) concludePage(c *current, p *fetch.Page, o outcome.Outcome) {
 			again.Tries++
 		}
 		t.retryItem(c, o, own, queued.Append(nil, &again))
-	case p.HeadLen > 0 && (outcome.IsPageStatus(p.Status) || attempt.IsUnchanged(p, a)):
+	case p.HeadLen > 0 && (o.IsPage(p.Status) || attempt.IsUnchanged(p, a)):
 		a.FirstOfSite = c.site.Stored == 0
 		countStored(c)
 		w.Quotas.AddPage(c.result.Visit.Key)

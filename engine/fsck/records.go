@@ -184,7 +184,7 @@ func (t *tally) count(rec *warc.RecordRead, c *capture.Capture) {
 		status = 0
 	}
 	t.statuses[status]++
-	switch page := status >= 200 && status < 300; {
+	switch page := c.Outcome.IsPage(status); {
 	case rec.Type == warc.Revisit && page:
 		t.revisits++
 	case notModified(rec):

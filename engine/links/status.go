@@ -12,7 +12,7 @@ import "orbweaver/internal/outcome"
 // LeadsOn reports whether the links of an answer with this outcome are followed. Its status may be that of a redirect
 // without a target.
 func LeadsOn(o outcome.Outcome, status int) bool {
-	return outcome.IsPageStatus(status) || o == outcome.OtherStatus && status >= 300 && status < statusError
+	return o.IsPage(status) || o == outcome.OtherStatus && status >= 300 && status < statusError
 }
 
 // IsErrorPage reports whether an answer with this outcome is one that only page requisites are taken of.

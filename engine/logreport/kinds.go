@@ -24,10 +24,13 @@ const (
 	Seeds  Kind = "seeds"
 
 	Requisites Kind = "requisites"
+	Walls      Kind = "walls"
 )
 
 // Kinds returns all reports.
-func Kinds() []Kind { return []Kind{Hosts, Status, Types, Depth, Seeds, Errors, TLS, Requisites} }
+func Kinds() []Kind {
+	return []Kind{Hosts, Status, Types, Depth, Seeds, Errors, TLS, Requisites, Walls}
+}
 
 // Columns returns the names of the columns of a report.
 func (k Kind) Columns() []string {
@@ -98,7 +101,7 @@ var definitions = map[Kind]definition{ //nolint:gochecknoglobals // a table
 		add: func(l *lineFacts, key []byte, n []int64) ([]byte, []int64, bool) {
 			class := l.outcome.Class()
 			failed := class == outcome.ClassFault || class == outcome.ClassHost || class == outcome.ClassBusy
-			return append(key, l.host()...), append(n, one(l.final), one(l.final && outcome.IsPageStatus(l.Status)),
+			return append(key, l.host()...), append(n, one(l.final), one(l.final && l.outcome.IsPage(l.Status)),
 				l.bytes*one(l.final), one(l.final && l.IsDuplicate()), one(l.final && l.outcome == outcome.Redirect),
 				one(l.final && l.outcome == outcome.ClientError), one(l.final && failed),
 				one(l.final && class == outcome.ClassRefusal), one(l.final && l.outcome == outcome.RobotsDenied),
@@ -125,7 +128,7 @@ var definitions = map[Kind]definition{ //nolint:gochecknoglobals // a table
 		numbers: []string{"urls", "pages", "bytes"},
 		add: func(l *lineFacts, key []byte, n []int64) ([]byte, []int64, bool) {
 			return strconv.AppendInt(key, int64(depthOf(l.Hops)), 10),
-				append(n, 1, one(outcome.IsPageStatus(l.Status)), l.bytes), l.final
+				append(n, 1, one(l.outcome.IsPage(l.Status)), l.bytes), l.final
 		},
 	},
 	Errors: {
@@ -145,6 +148,13 @@ var definitions = map[Kind]definition{ //nolint:gochecknoglobals // a table
 			key = append(append(append(append(key, via...), '\t'), l.Outcome...), '\t')
 			key = append(strconv.AppendInt(key, int64(l.Status), 10), '\t')
 			return append(key, l.URL...), append(n, 1), l.notHad() && isRequisite(l.Hops)
+		},
+	},
+	Walls: {
+		keys: []string{"service", "host"}, numbers: []string{"requests", "urls"}, hasExample: true,
+		add: func(l *lineFacts, key []byte, n []int64) ([]byte, []int64, bool) {
+			service := l.Wall()
+			return append(append(append(key, service...), '\t'), l.host()...), append(n, 1, one(l.final)), service != nil
 		},
 	},
 	TLS: {

@@ -66,7 +66,7 @@ func (x *extractor) extract(p, content *fetch.Page, a *attempt.Attempt) {
 			x.SitemapsOf(a.URL, p, a.Outcome, filter.Way{Depth: a.Depth})
 		}
 		return
-	case a.WillRetry:
+	case a.WillRetry, a.Outcome == outcome.Wall:
 		return
 	case a.Outcome == outcome.Redirect:
 		if a.Redirects+1 > redirectsMost {

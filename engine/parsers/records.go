@@ -49,9 +49,9 @@ func newRecordBuilder(c *Crawl, encoder *warc.Encoder, x *extractor, near *nearF
 // plan decides what is written, and encodes it. content is p, or the stored page if the page is unchanged.
 func (b *recordBuilder) plan(ctx context.Context, p, content *fetch.Page, a *attempt.Attempt) (recordPlan, error) {
 	isFinal, isUnchanged := !a.IsRobots && !a.WillRetry, attempt.IsUnchanged(p, a)
-	plan := recordPlan{isPage: isFinal && (outcome.IsPageStatus(p.Status) || isUnchanged), isUnchanged: isUnchanged}
+	plan := recordPlan{isPage: isFinal && (a.Outcome.IsPage(p.Status) || isUnchanged), isUnchanged: isUnchanged}
 	b.encoder.Reset()
-	isDeduplicated := isFinal && p.Complete && p.PayloadLen > 0
+	isDeduplicated := isFinal && a.Wall == "" && p.Complete && p.PayloadLen > 0
 	if isDeduplicated {
 		first, ok, err := b.crawl.Journal.Seen.Lookup(p.Digest)
 		if err != nil {
@@ -203,6 +203,11 @@ func (b *recordBuilder) fillResponse(p *fetch.Page, a *attempt.Attempt, plan *re
 	}
 	if p.Complete && p.PayloadLen > 0 {
 		b.response.PayloadDigest = &p.Digest
+	}
+	if a.Wall != "" { // a capture of the service, and not of the page: see warc.WallField
+		b.response.Index = nil
+		b.lines = append(append(append(b.lines, warc.WallField+": "...), a.Wall...), "\r\n"...)
+		b.response.Lines = b.lines
 	}
 	if !p.HasHead() {
 		b.response.Type, b.response.ContentType, b.response.Truncated = warc.Resource, mediaBytes, headTruncation(p)

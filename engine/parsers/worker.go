@@ -217,7 +217,7 @@ func (w *Worker) count(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
 		return
 	}
 	if p.HasHead() {
-		n.CountAnswer(counters.MediaTypeOf(typeOf(p, false, a)), outcome.IsPageStatus(p.Status), a.Depth)
+		n.CountAnswer(counters.MediaTypeOf(typeOf(p, false, a)), a.Outcome.IsPage(p.Status), a.Depth)
 	}
 	if w.near.isNear {
 		n.NearDuplicates.Add(1)

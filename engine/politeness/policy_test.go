@@ -27,7 +27,7 @@ func TestTableIsWhole(t *testing.T) {
 		case outcome.ClassAnswer:
 			ok = r == Rule{Contact: true, Effect: ResetsFailures}
 		case outcome.ClassBusy:
-			tries := map[outcome.Outcome]int{outcome.TooMany: 5, outcome.Unavailable: 3}[o]
+			tries := map[outcome.Outcome]int{outcome.TooMany: 5, outcome.Unavailable: 3, outcome.Wall: 5}[o]
 			ok = r.Contact && r.Retry && r.Tries == tries && r.SiteBackoff && r.Effect == Busy && r.GiveUpAfter == 0
 		case outcome.ClassFault:
 			ok = r.Contact && (r.Tries == 3 || o == outcome.HeaderTooLarge || o == outcome.Stale) &&

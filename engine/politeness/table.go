@@ -47,6 +47,8 @@ func defaultTable() [outcome.Count]Rule {
 	var (
 		answer = Rule{Contact: true, Effect: ResetsFailures}
 		busy   = Rule{Contact: true, Effect: Busy, Retry: true, Tries: 5, SiteBackoff: true, SlowsIP: true}
+		// of the site alone: other sites on its address, as that of a service, are served
+		wall   = Rule{Contact: true, Effect: Busy, Retry: true, Tries: 5, SiteBackoff: true}
 		closed = Rule{
 			Contact:     true,
 			Effect:      Busy,
@@ -80,14 +82,14 @@ func defaultTable() [outcome.Count]Rule {
 		stopped = Rule{Contact: true, Retry: true, Tries: unlimitedTries}
 	)
 	return [outcome.Count]Rule{
-		outcome.OK:                  answer,
-		outcome.Redirect:            answer,
-		outcome.NotModified:         answer,
-		outcome.OtherStatus:         answer,
-		outcome.ClientError:         answer,
-		outcome.TruncatedLength:     answer,
-		outcome.NoMemory:            answer,
-		outcome.TooMany:             busy,
+		outcome.OK:              answer,
+		outcome.Redirect:        answer,
+		outcome.NotModified:     answer,
+		outcome.OtherStatus:     answer,
+		outcome.ClientError:     answer,
+		outcome.TruncatedLength: answer,
+		outcome.NoMemory:        answer,
+		outcome.TooMany:         busy, outcome.Wall: wall,
 		outcome.Unavailable:         closed,
 		outcome.ServerError:         failed,
 		outcome.TruncatedTime:       slow,
@@ -109,18 +111,16 @@ func defaultTable() [outcome.Count]Rule {
 
 		outcome.BlockedAddress: refusal, outcome.BlockedPort: refusal,
 		outcome.RobotsDenied: refusal, outcome.RobotsUnreachable: refusal,
-		outcome.Filtered:  refusal,
-		outcome.Blocked:   refusal,
+		outcome.Filtered: refusal, outcome.Blocked: refusal,
 		outcome.QuotaHost: refusal, outcome.QuotaDomain: refusal, outcome.QuotaAddress: refusal,
 		outcome.QuotaRequisites:  refusal,
 		outcome.HandedOver:       refusal,
 		outcome.Recovered:        refusal,
 		outcome.Novelty:          refusal,
 		outcome.TooManyRedirects: refusal,
-		outcome.SiteGone:         refusal,
-		outcome.GivenUp:          refusal,
-		outcome.Cancelled:        stopped,
-		outcome.LocalFault:       refusal, // no request was made: the engine returns the URL to its queue
+		outcome.SiteGone:         refusal, outcome.GivenUp: refusal,
+		outcome.Cancelled:  stopped,
+		outcome.LocalFault: refusal, // no request was made: the engine returns the URL to its queue
 	}
 }
 

@@ -97,7 +97,7 @@ func (r *linkReading) follow(c *storedCapture) error {
 		if !last {
 			return r.offer(c.url, queued.URL{})
 		}
-		if outcome.IsPageStatus(c.Status) {
+		if c.Outcome.IsPage(c.Status) {
 			r.countStored(c)
 		}
 	}
@@ -173,7 +173,7 @@ func (r *linkReading) offerLinks(page []byte, it queued.URL) error {
 
 // claim tells payload deduplication of a response that is the first of its payload.
 func (r *linkReading) claim(c *storedCapture) error {
-	if c.rec.Type != warc.Response || c.rec.PayloadDigest == nil {
+	if c.rec.Type != warc.Response || c.rec.PayloadDigest == nil || c.rec.IsWall() {
 		return nil
 	}
 	d := dedup.Digest(*c.rec.PayloadDigest)

@@ -130,7 +130,7 @@ func (r *recordReading) takeRecord(file string, rec *warc.RecordRead, at warc.Po
 	if r.Manifest.Created.IsZero() || rec.Date.Before(r.Manifest.Created) {
 		r.Manifest.Created = rec.Date
 	}
-	if rec.Type == warc.Response && rec.PayloadDigest != nil {
+	if rec.Type == warc.Response && rec.PayloadDigest != nil && !rec.IsWall() {
 		if err := r.lists.addPayload(rec, at); err != nil {
 			return false, err
 		}
@@ -148,7 +148,7 @@ func (r *recordReading) takeRecord(file string, rec *warc.RecordRead, at warc.Po
 	fp := r.fingerprint(c.url)
 	if c.repeatable {
 		tag := r.repeatable<<16 | uint64(c.Outcome)
-		if outcome.IsPageStatus(c.Status) {
+		if c.Outcome.IsPage(c.Status) {
 			tag |= tagPage
 		}
 		r.repeatable++

@@ -89,7 +89,7 @@ func (b *indexBuilder) addIndex(info warc.FileInfo) (ok bool, err error) {
 // unconditionally.
 func (b *indexBuilder) addFile(info warc.FileInfo) error {
 	onRecord := func(rec *warc.RecordRead) error {
-		if rec.Type != warc.Response && rec.Type != warc.Revisit || !rec.IsHTTP() {
+		if rec.Type != warc.Response && rec.Type != warc.Revisit || !rec.IsHTTP() || rec.IsWall() {
 			return nil
 		}
 		head, _, err := rec.HTTP(false)

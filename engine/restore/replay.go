@@ -208,7 +208,7 @@ func (r *replayer) applyPage(e *journal.Entry, rec *record) error {
 	r.Cluster.NoteRebuilt(e.Outcome, e.FP)
 	n := &r.Journal.Count
 	if e.Status > 0 {
-		n.CountAnswer(rec.mediaType, outcome.IsPageStatus(e.Status), e.Depth)
+		n.CountAnswer(rec.mediaType, e.Outcome.IsPage(e.Status), e.Depth)
 	}
 	isRequisite := int64(0)
 	if queued.IsRequisite(e.Embeds) {
@@ -222,7 +222,7 @@ func (r *replayer) applyPage(e *journal.Entry, rec *record) error {
 	if rec.near {
 		n.NearDuplicates.Add(1)
 	}
-	if outcome.IsPageStatus(e.Status) {
+	if e.Outcome.IsPage(e.Status) {
 		switch {
 		case !rec.stored:
 			n.PagesNotStored.Add(1)
@@ -236,7 +236,7 @@ func (r *replayer) applyPage(e *journal.Entry, rec *record) error {
 			r.Limits.Pages += 1 - isRequisite
 		}
 	}
-	if rec.hasDigest {
+	if rec.hasDigest && e.Outcome != outcome.Wall {
 		_, _, err := r.Journal.Seen.Insert(rec.digest, dedup.First{RecordID: rec.id, URI: string(rec.url), Date: rec.date})
 		if err != nil {
 			return fmt.Errorf("restore: resume: %w", err)

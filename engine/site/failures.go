@@ -40,7 +40,7 @@ func (s *State) NotePageAnswer() {
 func (s *State) NoteRobotsAnswer(now time.Time, long time.Duration) {
 	s.HasAnswered = true
 	t := s.FailureStreak()
-	if t == (FailureStreak{}) || t.LastOutcome == outcome.TooMany {
+	if t == (FailureStreak{}) || t.LastOutcome.IsOfRate() {
 		return
 	}
 	t.RetryAt, t.NameFailures, t.sinceProbe, t.ServesPages = 0, 0, 0, false
@@ -151,7 +151,7 @@ func (s *State) NextProbe(items int, early bool) Probe {
 		return NoProbe
 	case !early && t.CanProbeRoot(s.Rules):
 		return RootProbe
-	case t.LastOutcome == outcome.TooMany:
+	case t.LastOutcome.IsOfRate():
 		return NoProbe
 	}
 	return RobotsProbe

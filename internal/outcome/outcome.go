@@ -78,6 +78,9 @@ const (
 	// Answers that are tried again; added later.
 	Transient // 408 and 425: the server could not take this request, and another one may do
 	Unasked   // 101, 206, 416, or 304 without a condition: an answer to another request than that of this crawler
+
+	// Wall: a protection service answers in place of the page, with any status: see engine/wall.
+	Wall
 	count
 )
 
@@ -153,6 +156,7 @@ var descriptions = [Count]description{ //nolint:gochecknoglobals // a table
 	QuotaRequisites:     {name: "quota-requisites", class: ClassRefusal},
 	Transient:           {name: "transient-error", class: ClassFault, response: true},
 	Unasked:             {name: "unasked-status", class: ClassFault, response: true},
+	Wall:                {name: "wall", class: ClassBusy, response: true},
 }
 
 // String returns the name of o as report.json, crawl.log and the metrics show it.
@@ -178,6 +182,13 @@ func (o Outcome) description() description {
 	}
 	return descriptions[o]
 }
+
+// IsPage reports whether an answer with outcome o and an HTTP status is a page: a wall never is.
+func (o Outcome) IsPage(status int) bool { return o != Wall && IsPageStatus(status) }
+
+// IsOfRate reports whether o is about the requests of this crawler and not about the server: an answer of robots.txt
+// shows nothing about it.
+func (o Outcome) IsOfRate() bool { return o == TooMany || o == Wall }
 
 // IsPageStatus reports whether an HTTP status is that of a page: 2xx.
 func IsPageStatus(status int) bool { return status >= 200 && status < 300 }

@@ -25,6 +25,7 @@ const (
 		engine/robots
 		engine/filter
 		engine/novelty
+		engine/wall
 		engine/politeness
 		engine/cluster/consensus
 		engine/cluster/ownership
@@ -110,6 +111,7 @@ var importTable = []struct{ importer, may string }{
 		"engine/fetch/buffers engine/fetch/framing engine/fetch/gateway engine/fetch/headerline engine/fetch/socks " +
 		"engine/fetch/certificate engine/bodyfile engine/bandwidth engine/underway internal/vfs"},
 	{"engine/fetch/gateway", "internal/outcome"},
+	{"engine/wall", "engine/fetch engine/fetch/coding"},
 	{"engine/fetch/headerline", ""},
 	{"engine/fetch/certificate", ""},
 	{"engine/bodyfile", "internal/vfs"},

@@ -20,7 +20,7 @@ func layers() []string {
 		"engine/layout engine/clock engine/lifecycle engine/queued engine/attempt engine/site engine/visit " +
 			"engine/workers engine/login engine/readyqueue",
 		"engine/limits engine/outage engine/crawllog engine/skipped engine/counters engine/settings engine/capture " +
-			"engine/robots/reading " +
+			"engine/robots/reading engine/wall " +
 			"engine/traps engine/upload/receipts",
 		"engine/journal engine/cluster",
 		"engine/manifest engine/cluster/message",

@@ -25,7 +25,7 @@ import (
 // ReportCommand is the command report.
 type ReportCommand struct {
 	Dir   string           `arg:"" exists:"directory" help:"Crawl directory." placeholder:"DIR"`
-	Kinds []logreport.Kind `arg:"" optional:"" name:"report" help:"Reports to print whole: hosts, status, mime, depth, seeds, errors, tls, requisites. Without one, the first rows of each." placeholder:"REPORT"`
+	Kinds []logreport.Kind `arg:"" optional:"" name:"report" help:"Reports to print whole: hosts, status, mime, depth, seeds, errors, tls, requisites, walls. Without one, the first rows of each." placeholder:"REPORT"`
 	Top   int              `help:"Without a report: number of rows of each, those with the largest numbers." default:"10" least:"1" placeholder:"N"`
 	Temp  string           `help:"Directory for what does not fit in memory; the default is the system's." placeholder:"DIR"`
 	JSON  bool             `help:"Print an object for each row, one a line."`
@@ -47,6 +47,7 @@ to reports/ in the crawl directory, with a page for people: reports/index.html. 
   tls      certificates that do not verify, and failed handshakes, for each fault and host
   requisites  images, style sheets, scripts and frames that a page lacks, and why. A requisite of several pages is
               listed with the page where the crawl found it first. Requisites that are queued are not listed
+  walls    answers of protection services in place of pages, for each service and host: requests, URLs that ended so
 
 Examples:
   orbweaver report crawl

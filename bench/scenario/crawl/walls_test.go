@@ -1,0 +1,77 @@
+package crawl
+
+import (
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orbweaver/bench/scenario/testbed"
+	"orbweaver/engine/lifecycle"
+	"orbweaver/warc"
+)
+
+// walled answers with a challenge of status 200 that has a link, until the time open has passed.
+func walled(open time.Duration) testbed.Responder {
+	began := time.Now()
+	return func(path string, _ int, c net.Conn) {
+		switch {
+		case path == "/robots.txt":
+			testbed.Respond(c, 404, "", "")
+		case time.Since(began) < open:
+			testbed.Respond(c, 200, "CF-Mitigated: challenge\r\n", "<a href=/inside-the-wall>x</a>")
+		case path == "/":
+			testbed.Respond(c, 200, "", "<a href=/one>x</a><a href=/two>x</a>")
+		default:
+			testbed.Respond(c, 200, "", "the page "+path)
+		}
+	}
+}
+
+// For an hour a service answers in place of a site. Its answers are no pages, no link of theirs is followed, and the
+// site is asked ever more slowly. Then its pages come, all of them.
+func TestWalls_areNoPagesAndTheSiteKeepsItsQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{testbed.FirstHost: walled(50 * time.Minute)}}
+		r, _ := s.Crawl(t, testbed.NoChange)
+		asked := map[string]int{}
+		for _, request := range s.Pages(testbed.FirstHost) {
+			asked[request.Path]++
+		}
+		if r.PagesStored != 3 || r.Outcomes["ok"] != 3 || r.Outcomes["wall"] != 0 || r.RevisitsStored != 0 {
+			t.Errorf("%d pages, %d revisits, %v", r.PagesStored, r.RevisitsStored, r.Outcomes)
+		}
+		if asked["/inside-the-wall"] != 0 || asked["/"] > 16 || asked["/one"] != 1 {
+			t.Errorf("requests %v", asked)
+		}
+	})
+}
+
+// A crawl whose only site is behind a wall stops as stalled, with its queue. The records of the wall are in the
+// archive, and no index has them.
+func TestWalls_aCrawlOfNothingElseStalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		web := &testbed.OutageWeb{Sites: 1, Pages: 3, Condition: testbed.Lasting(
+			testbed.Condition{Status: 200, Head: "CF-Mitigated: challenge\r\n", RobotsUp: true}, 0)}
+		web.Begin()
+		rig, cfg := web.Config(t)
+		disk := rig.FS
+		r := web.Crawl(t, rig, cfg, disk)
+		if r.State != lifecycle.Stalled || r.URLsQueued != 1 || r.PagesStored != 0 {
+			t.Errorf("%s: %s, %d queued, %d pages", r.State, r.Reason, r.URLsQueued, r.PagesStored)
+		}
+		walls := 0
+		testbed.EachRecord(t, disk, func(rec *warc.RecordRead) {
+			if _, isIndexed, err := rec.IndexEntry(); rec.IsWall() && (isIndexed || err != nil) {
+				t.Errorf("the wall at %d has an index entry: %v", rec.Offset, err)
+			} else if rec.IsWall() {
+				walls++
+			}
+		})
+		if walls == 0 {
+			t.Error("no wall is archived")
+		}
+		checked := testbed.Fsck(t, disk)
+		testbed.WantSound(t, &checked)
+	})
+}
