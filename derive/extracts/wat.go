@@ -231,7 +231,7 @@ func (w *writer) response(rec *derive.Record, entity [20]byte) {
 	if rec.IsWhole {
 		addDigest(o, "Entity-Digest", &entity)
 	}
-	if rec.Type == warc.Response {
+	if rec.Type == warc.Response && !rec.IsWall() {
 		if page := rec.Page(); page.Format == parse.HTML || page.Format == parse.XML {
 			html(o, page)
 		}

@@ -75,3 +75,24 @@ func TestWalls_aCrawlOfNothingElseStalls(t *testing.T) {
 		testbed.WantSound(t, &checked)
 	})
 }
+
+// One page of a site always meets a wall, and the others do not. It ends with the outcome wall, after its tries. It is
+// no page in the archive either: the counters agree with it, also in a frontier that is made again.
+func TestWalls_ofOnePageEndThatPageAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		web := &testbed.OutageWeb{
+			Sites: 1, Pages: 4, Condition: testbed.Lasting(testbed.Condition{}, 0),
+			Broken:   func(page int) bool { return page == 2 },
+			BrokenBy: testbed.Condition{Status: 200, Head: "X-Amzn-Waf-Action: captcha\r\n"},
+		}
+		web.Begin()
+		rig, cfg := web.Config(t)
+		r := web.Crawl(t, rig, cfg, rig.FS)
+		if r.State != lifecycle.Finished || r.Outcomes["wall"] != 1 || r.PagesStored != 3 || r.Outcomes["ok"] != 3 {
+			t.Errorf("%s: %s, %d pages, %v", r.State, r.Reason, r.PagesStored, r.Outcomes)
+		}
+		checked := testbed.Fsck(t, rig.FS)
+		testbed.WantSound(t, &checked)
+		testbed.Rebuild(t, rig, cfg, rig.FS)
+	})
+}
