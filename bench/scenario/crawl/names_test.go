@@ -210,9 +210,11 @@ func TestHostile_D02_aHostWhoseNameServersNeverAnswerIsGivenUp(t *testing.T) {
 		start := time.Now()
 		report, rig := namesCrawl(t, &street{}, names, dnsres.Options{OutageRow: 1000}, asIs, "http://ill.test/",
 			"http://well.test/")
+		// As long as the name server is not known to know EDNS0, it is asked without it too.
+		asked := names.Asked("ill.test")
 		if took := time.Since(start); report.Outcomes["name-fault"] != 1 || took < 45*time.Minute || took > 47*time.Minute ||
-			names.Asked("ill.test") != 7 {
-			t.Errorf("after %v and %d questions: %v", took, names.Asked("ill.test"), report.Outcomes)
+			asked < 7 || asked > 8 {
+			t.Errorf("after %v and %d questions: %v", took, asked, report.Outcomes)
 		}
 		records := 0
 		testbed.EachRecord(t, rig.FS, func(rec *warc.RecordRead) {
