@@ -45,13 +45,16 @@ func halfWayWithLinks(t *testing.T, seed uint64) *vfs.Mem {
 	t.Helper()
 	for i := range 60 {
 		fsys := testbed.StopHalfWay(t, manySites(seed), 4*time.Second+time.Duration(i)*37*time.Millisecond, oneFetcher)
+		links, ready := false, false
 		for file, data := range testbed.FileContents(t, fsys) {
-			if under("frontier/sieve/", "pending-", "")(file) && len(data) >= 10 {
-				return fsys
-			}
+			links = links || under("frontier/sieve/", "pending-", "")(file) && len(data) >= 10
+			ready = ready || under("frontier/ready/", "q-", "")(file) && len(data) >= 10
+		}
+		if links && ready {
+			return fsys
 		}
 	}
-	t.Fatal("at no moment do links wait in the sieve's bucket")
+	t.Fatal("at no moment do links wait in the sieve's bucket, and URLs in the ready queue")
 	return nil
 }
 
