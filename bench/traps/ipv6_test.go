@@ -100,7 +100,8 @@ func crawlNetwork(t *testing.T, network *simnet.Net, fsys vfs.FS, prefix int, st
 }
 
 // 1,024 networkHosts with an address each in one /64 held all 16 fetchers, and the honest site came to a stop. By
-// network they hold one; by address they hold the share of slow hosts. A connection goes to the very address of a name, before a resume and after it.
+// network they hold one; by address they hold the share of slow hosts. A connection goes to the very address of a name,
+// before a resume and after it.
 func TestANetworkOfTarpitsHoldsOneFetcher(t *testing.T) {
 	for _, prefix := range []int{0, 48, 128} { // 0 for the default
 		synctest.Test(t, func(t *testing.T) {
