@@ -46,6 +46,9 @@ func TestADeadAddressIsPassedAtOnce(t *testing.T) {
 						if took := time.Since(began); took > c.most || r.Release.SiteDue.After(time.Now()) {
 							t.Errorf("it took %v, and the site waits until %v", took, r.Release.SiteDue)
 						}
+						if _, was := r.Visit.Site.LastExchange.Until(time.Now()); was {
+							t.Error("a failure without a request counts as an exchange of the site")
+						}
 						if r.Release.Replace != next || r.Release.Kill || r.Visit.Site.RobotsTries != 0 {
 							t.Fatalf("placed at %v, want %v: %+v", r.Release.Replace, next, r.Release)
 						}

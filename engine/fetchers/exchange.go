@@ -110,7 +110,7 @@ func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.
 	}
 	x.counts = x.Proxy || x.Network.Observe(&observed)
 	x.observeWay(c, p, o, observed.AnsweredBefore)
-	x.measure(c, p)
+	x.measure(c, p, o)
 	x.Shares.NoteExchange(&c.result.Visit, p.Times.Started, p.Times.Ended)
 	if most > 0 && isTimeOut(o) && p.Times.Ended.Sub(p.Times.Started) >= most {
 		return outcome.Cancelled // to be repeated in the share of slow Visits
@@ -139,14 +139,16 @@ func (x *exchange) idleAddress(c *current, p *fetch.Page) {
 }
 
 // measure counts how long the parts of an exchange took, and how long the site had been left alone before.
-func (x *exchange) measure(c *current, p *fetch.Page) {
+func (x *exchange) measure(c *current, p *fetch.Page, o outcome.Outcome) {
 	d, times := &x.Store.Count.Distributions, &p.Times
 	if gap, ok := c.site.LastExchange.Until(times.Started); ok {
 		d.Gap.Observe(x.worker, gap)
 		attempt.Of(p).Delays.Idle = gap
 	}
 	x.idleAddress(c, p)
-	c.site.LastExchange = site.MomentOf(times.Ended)
+	if !x.hasNextAddr(c, o) { // else no request was sent
+		c.site.LastExchange = site.MomentOf(times.Ended)
+	}
 	if times.FirstByte.IsZero() {
 		return
 	}

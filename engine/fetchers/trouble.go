@@ -61,7 +61,7 @@ func (t *trouble) decide(c *current, p *fetch.Page, o outcome.Outcome, try int) 
 		c.namedDue = p.Times.Ended.Add(min(a.RetryAfter, t.Live.Policy().RetryAfterMax))
 		a.RetryAfter, a.PageOnly = 0, true
 	}
-	c.nextAddr = isUnconnected(o) && !t.Proxy && s.HasUntriedAddr()
+	c.nextAddr = t.hasNextAddr(c, o)
 	policy := t.Live.Policy()
 	d := policy.Decide(a)
 	if ending.IsCertificateRefused(p, o) && !s.HasAnswered { // it does not become valid by waiting
@@ -297,9 +297,11 @@ func (t *trouble) rotateAddr(c *current) {
 	c.result.Release.Replace = t.Groups.KeyOfAddr(c.site.RotateAddrs())
 }
 
-// isUnconnected reports whether o says that there was no connection, and so no request.
-func isUnconnected(o outcome.Outcome) bool {
-	return o == outcome.Refused || o == outcome.Unreachable || o == outcome.ConnectTimeout
+// hasNextAddr reports whether o says that there was no connection, and so no request, and the site has another address
+// to try.
+func (k *Crawl) hasNextAddr(c *current, o outcome.Outcome) bool {
+	unconnected := o == outcome.Refused || o == outcome.Unreachable || o == outcome.ConnectTimeout
+	return unconnected && !k.Proxy && c.site.HasUntriedAddr()
 }
 
 // retryItem returns an item that is tried again. If its failure counts as a try, it comes after some other items of
