@@ -28,8 +28,6 @@ const (
 	attrEncoding
 	attrShadowRoot
 	attrSrcdoc
-	attrDataSrc
-	attrDataSrcset
 	attrProperty
 	attrItemprop
 	attrFont // color, face or size, with which a font element leaves foreign content
@@ -54,8 +52,6 @@ func attrOf(key uint64, name []byte) attr {
 			return attrFormMethod
 		case fold(name, "imagesrcset"):
 			return attrImageSrcset
-		case fold(name, "data-srcset"):
-			return attrDataSrcset
 		case fold(name, "shadowrootmode"):
 			return attrShadowRoot
 		}
@@ -90,8 +86,6 @@ func attrOf(key uint64, name []byte) attr {
 		return attrAction
 	case 's'<<32 | 't'<<24 | 'y'<<16 | 'l'<<8 | 'e':
 		return attrStyle
-	case 'd'<<56 | 'a'<<48 | 't'<<40 | 'a'<<32 | '-'<<24 | 's'<<16 | 'r'<<8 | 'c':
-		return attrDataSrc
 	case 'p'<<56 | 'r'<<48 | 'o'<<40 | 'p'<<32 | 'e'<<24 | 'r'<<16 | 't'<<8 | 'y':
 		return attrProperty
 	case 'i'<<56 | 't'<<48 | 'e'<<40 | 'm'<<32 | 'p'<<24 | 'r'<<16 | 'o'<<8 | 'p':
@@ -108,6 +102,9 @@ func attrOf(key uint64, name []byte) attr {
 type tagAttributes struct {
 	have  attrSet
 	value [attrCount]span
+
+	lazies    [lazyMost]lazyAttribute
+	lazyCount int
 }
 
 // span is a half-open range of the body.
@@ -116,7 +113,7 @@ type span struct{ from, to int }
 // readAttributes reads the attributes from b[p] to the end of the tag and records the known ones; of two with one name,
 // the first counts. It returns the offset after the tag. ok is false if the body ends inside the tag.
 func (a *tagAttributes) readAttributes(b []byte, p int) (next int, selfClosing, ok bool) {
-	a.have = 0
+	a.have, a.lazyCount = 0, 0
 	for {
 		for p < len(b) && class[b[p]]&isSpace != 0 {
 			p++
@@ -139,7 +136,7 @@ func (a *tagAttributes) readAttributes(b []byte, p int) (next int, selfClosing, 
 		for p++; p < len(b) && class[b[p]]&endsAttr == 0; p++ {
 			key = key<<8 | uint64(lower[b[p]])
 		}
-		id := attrOf(key, b[start:p])
+		id, name := attrOf(key, b[start:p]), span{start, p}
 		var v span
 		if v, p, ok = value(b, p); !ok {
 			return p, false, false
@@ -147,6 +144,8 @@ func (a *tagAttributes) readAttributes(b []byte, p int) (next int, selfClosing, 
 		if id < attrCount && a.have&(1<<id) == 0 {
 			a.have |= 1 << id
 			a.value[id] = v
+		} else if id == attrOther {
+			a.noteLazy(b, name, v)
 		}
 	}
 }

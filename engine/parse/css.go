@@ -2,15 +2,16 @@ package parse
 
 import "unicode/utf8"
 
-// scanStyle reports the url() and @import references of a style sheet. decoded says that css is UTF-8 already.
+// scanStyle reports the references of a style sheet: url(), @import, and the strings of image-set(). The url() of
+// @namespace and @document are names. decoded says that css is UTF-8 already.
 func (l *linkList) scanStyle(css []byte, decoded bool) {
 	l.text.work += len(css)
-	importing := false // the next string is a reference
+	var importing, naming, choosing bool // the next string is a reference; in a rule of names; behind image-set(
 	for p := 0; p < len(css); {
 		c := css[p]
 		if class[c]&startsCSS == 0 {
 			if c == ';' || c == '{' || c == '}' {
-				importing = false
+				importing, naming, choosing = false, false, false
 			}
 			p++
 			continue
@@ -24,10 +25,12 @@ func (l *linkList) scanStyle(css []byte, decoded bool) {
 			p += 2
 		case '"', '\'':
 			ref, escaped, next := cssString(css, p)
-			if importing {
+			isChoice := isImageChoice(css[:p], choosing)
+			if importing || isChoice {
 				l.cssRef(ref, escaped, decoded)
 				importing = false
 			}
+			choosing = choosing || isChoice
 			p = next
 		case '@':
 			p++
@@ -35,19 +38,40 @@ func (l *linkList) scanStyle(css []byte, decoded bool) {
 				p += len("import")
 				importing = p < len(css) && class[css[p]]&isIdent == 0
 			}
+			naming = foldPrefix(css[p:], "namespace") || foldPrefix(css[p:], "document") ||
+				foldPrefix(css[p:], "-moz-document")
 		default:
 			if !foldPrefix(css[p:], "url(") || p > 0 && class[css[p-1]]&isIdent != 0 {
 				p++
 				continue
 			}
 			ref, escaped, next, ok := cssURL(css, p+len("url("))
-			if ok {
+			if ok && !naming {
 				l.cssRef(ref, escaped, decoded)
 			}
 			importing = false
 			p = next
 		}
 	}
+}
+
+// isImageChoice reports whether a string behind css is one of the images of image-set(): the first, or, if choosing, one
+// behind a comma. A string in type() is none.
+func isImageChoice(css []byte, choosing bool) bool {
+	p := len(css)
+	for p > 0 && class[css[p-1]]&isSpace != 0 {
+		p--
+	}
+	switch {
+	case p == 0:
+		return false
+	case css[p-1] == ',':
+		return choosing
+	case css[p-1] != '(':
+		return false
+	}
+	const name = "image-set"
+	return p > len(name) && foldPrefix(css[p-1-len(name):], name)
 }
 
 // cssString reads the string that starts with the quote at css[p]. A line end terminates it.

@@ -45,10 +45,9 @@ func (e *elementReader) element(b []byte, name tag) {
 			e.linkRel(b, kind, false)
 			e.linkSet(b, attrImageSrcset)
 		}
-	case tagImg:
+	case tagImg, tagAmpImg, tagAmpAnim:
 		e.linkAttr(b, attrSrc, Image)
 		e.linkSet(b, attrSrcset)
-		e.lazy(b, Image)
 	case tagImage:
 		if e.xml {
 			e.linkXlink(b, Image)
@@ -71,7 +70,6 @@ func (e *elementReader) element(b []byte, name tag) {
 		e.linkAttr(b, attrSrc, Frame)
 	case tagIFrame:
 		e.linkAttr(b, attrSrc, IFrame)
-		e.lazy(b, IFrame)
 	case tagEmbed:
 		e.linkAttr(b, attrSrc, Embed)
 	case tagObject:
@@ -79,14 +77,11 @@ func (e *elementReader) element(b []byte, name tag) {
 	case tagVideo:
 		e.linkAttr(b, attrSrc, Media)
 		e.linkAttr(b, attrPoster, Media)
-		e.lazy(b, Media)
 	case tagAudio, tagTrack:
 		e.linkAttr(b, attrSrc, Media)
-		e.lazy(b, Media)
 	case tagSource:
 		e.linkAttr(b, attrSrc, Media)
 		e.linkSet(b, attrSrcset)
-		e.lazy(b, Media)
 	case tagMeta:
 		e.meta(b)
 	case tagBase:
@@ -96,14 +91,23 @@ func (e *elementReader) element(b []byte, name tag) {
 	case tagBody, tagTable, tagThead, tagTbody, tagTfoot, tagTr, tagTd, tagTh:
 		e.linkAttr(b, attrBackground, Background)
 	}
+	if e.attributes.lazyCount > 0 {
+		e.lazy(b, kindOfLazy(name))
+	}
 	e.inlineStyle(b)
 }
 
-// lazy reports what scripts put into src and srcset when the element comes into view.
-func (e *elementReader) lazy(b []byte, kind Kind) {
-	if e.attributes.have&(1<<attrDataSrc|1<<attrDataSrcset) != 0 {
-		e.linkAttr(b, attrDataSrc, kind)
-		e.linkSet(b, attrDataSrcset)
+// kindOfLazy returns the kind of what a script puts into an element.
+func kindOfLazy(name tag) Kind {
+	switch name {
+	case tagImg, tagAmpImg, tagAmpAnim:
+		return Image
+	case tagIFrame:
+		return IFrame
+	case tagVideo, tagAudio, tagTrack, tagSource:
+		return Media
+	default:
+		return Background
 	}
 }
 

@@ -67,6 +67,8 @@ type tag uint64
 // The elements that the scanner knows.
 const (
 	tagA        tag = 'a'
+	tagAmpAnim  tag = 'a'<<56 | 'm'<<48 | 'p'<<40 | '-'<<32 | 'a'<<24 | 'n'<<16 | 'i'<<8 | 'm'
+	tagAmpImg   tag = 'a'<<48 | 'm'<<40 | 'p'<<32 | '-'<<24 | 'i'<<16 | 'm'<<8 | 'g'
 	tagArea     tag = 'a'<<24 | 'r'<<16 | 'e'<<8 | 'a'
 	tagAudio    tag = 'a'<<32 | 'u'<<24 | 'd'<<16 | 'i'<<8 | 'o'
 	tagBase     tag = 'b'<<24 | 'a'<<16 | 's'<<8 | 'e'
@@ -143,6 +145,10 @@ func longTag(name []byte) tag {
 		return tagAnnotationXML
 	case fold(name, "blockquote"):
 		return tagBlockquote
+	case fold(name, "amp-video"):
+		return tagVideo
+	case fold(name, "amp-audio"):
+		return tagAudio
 	default:
 		return tagOther
 	}

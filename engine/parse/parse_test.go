@@ -94,6 +94,20 @@ func TestOptionalLinks(t *testing.T) {
 func TestStyleSheets(t *testing.T) {
 	for _, c := range []struct{ body, want string }{
 		{`@import "a.css"; @import url(b.css); @imports "no"; x{content:"no"}`, "css a.css\ncss b.css"},
+		{
+			`@namespace url(http://no.test/1); @NAMESPACE svg url("no2"); @namespace "no3"; x{background:url(yes.png)}`,
+			"css yes.png",
+		},
+		{
+			`@document url(http://no.test/), url-prefix("no") { x{background:url(yes.png)} } @-moz-document url(no) {}`,
+			"css yes.png",
+		},
+		{`@namespace/* url(no) */url(no);@import url(yes.css);`, "css yes.css"},
+		{
+			`x{background-image:image-set( "a.avif" type("image/avif") 1x , 'b.png' 2x, url(c.png) 3x);font:"no","no"}`,
+			"css a.avif\ncss b.png\ncss c.png",
+		},
+		{`x{cursor:-webkit-image-set('a.png' 1x),auto;content:"no", "no"} y{quotes:("no") "no"}`, "css a.png"},
 		{`a{b:url(c)}/* url(no) */d{e:url('f g')}`, "css c\ncss f g"},
 		{`a{b:myurl(no) url(data:x) url( h ) url(i"no) url(j k) url()}`, "css h"},
 		{`a{b:url(a\29 b\63\)d)} "url(no)" 'url(no)`, "css a)bc)d"},

@@ -36,6 +36,18 @@ func TestLinksOfTodaysPages(t *testing.T) {
 		`<meta itemprop=image content=/m.png><meta name=description content=/x/y.html>`: "image:/m.png",
 		`<div data-src=no data-href=no></div><a data-src=no>x</a>`:                      "",
 		`<template><img data-src=no></template>`:                                        "",
+		`<img data-lazy-src=a.jpg data-lazy-srcset="b.jpg 1x, c.jpg 2x" data-id=7 DATA-ORIGINAL=d.png>`: "image:a.jpg " +
+			"image:b.jpg image:c.jpg image:d.png",
+		`<img data-hi-res-src=/a.webp?x=1 data-large_image=b.jpg data-full-url=c.gif data-echo=d.avif>`: "image:/a.webp?x=1 " +
+			"image:b.jpg image:c.gif image:d.avif",
+		`<div data-bg=a.jpg data-background-image="url('b.png')"></div><section data-bgset="no.jpg 1x">`: "" +
+			"background:a.jpg css:b.png",
+		`<iframe data-lazy-src=/embed/1></iframe><video data-poster=p.jpg data-src=v.mp4>`: "iframe:/embed/1 media:p.jpg " +
+			"media:v.mp4",
+		`<amp-img src=a.jpg srcset="b.jpg 2x"></amp-img><amp-video src=v.mp4 poster=p.png></amp-video>`: "image:a.jpg " +
+			"image:b.jpg media:v.mp4 media:p.png",
+		`<img data-src-template="/x/{width}.jpg" data-thumb=7 data-image-id=img.1 data-url=/share/1 data-caption=a.jpg>`: "",
+		`<div data-src=/api/x data-url=/y.html data-full="a b.jpg" data-lazy=true data-img='{"u":"/a.jpg"}'></div>`:      "",
 	} {
 		if got := linksWith(t, Options{}, body, "text/html"); got != want {
 			t.Errorf("%s: %q, want %q", body, got, want)
