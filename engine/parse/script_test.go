@@ -38,8 +38,8 @@ func TestLinksOfTodaysPages(t *testing.T) {
 		`<template><img data-src=no></template>`:                                        "",
 		`<img data-lazy-src=a.jpg data-lazy-srcset="b.jpg 1x, c.jpg 2x" data-id=7 DATA-ORIGINAL=d.png>`: "image:a.jpg " +
 			"image:b.jpg image:c.jpg image:d.png",
-		`<img data-hi-res-src=/a.webp?x=1 data-large_image=b.jpg data-full-url=c.gif data-echo=d.avif>`: "image:/a.webp?x=1 " +
-			"image:b.jpg image:c.gif image:d.avif",
+		`<img data-hi-res-src=/a.webp?x=1 data-large_image=b.jpg data-full-url=c.gif data-echo=d.avif>`: "" +
+			"image:/a.webp?x=1 image:b.jpg image:c.gif image:d.avif",
 		`<div data-bg=a.jpg data-background-image="url('b.png')"></div><section data-bgset="no.jpg 1x">`: "" +
 			"background:a.jpg css:b.png",
 		`<iframe data-lazy-src=/embed/1></iframe><video data-poster=p.jpg data-src=v.mp4>`: "iframe:/embed/1 media:p.jpg " +
