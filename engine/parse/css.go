@@ -55,8 +55,8 @@ func (l *linkList) scanStyle(css []byte, decoded bool) {
 	}
 }
 
-// isImageChoice reports whether a string behind css is one of the images of image-set(): the first, or, if choosing, one
-// behind a comma. A string in type() is none.
+// isImageChoice reports whether a string behind css is one of the images of image-set(): the first, or, if choosing,
+// one behind a comma. A string in type() is none.
 func isImageChoice(css []byte, choosing bool) bool {
 	p := len(css)
 	for p > 0 && class[css[p-1]]&isSpace != 0 {
