@@ -36,6 +36,7 @@ func (r *Returner) RedirectRobots(redirect *site.RobotsRedirect) error {
 	}
 	now, path := time.Now(), queued.MustDecode(redirect.Item).Rest
 	if a, known := r.Robots.answerOf(append(bytes.Clone(redirect.Site), path...), now); known {
+		a.isOld, a.until = true, a.at.Add(targetFailureLife)
 		return r.answerRedirect(redirect, &a, now)
 	}
 	a, waits := &robotsAnswer{failed: true, at: now}, false
@@ -46,8 +47,9 @@ func (r *Returner) RedirectRobots(redirect *site.RobotsRedirect) error {
 		switch rules, known := rulesOf(&v, path, now); {
 		case known:
 			a = rules
-		case v.State == workbench.Parked, isBusy && r.Robots.hasFailed(redirect.Origin, now), !r.Robots.add(redirect, path):
-			// A site that waits for its own redirect does not answer. Both may wait for each other.
+		case v.State == workbench.Parked:
+			a.until = now.Add(targetFailureLife)
+		case isBusy && r.Robots.hasFailed(redirect.Origin, now), !r.Robots.add(redirect, path):
 		default:
 			waits = true
 			refused = r.requestTarget(vs, redirect.Site, isBusy, now)
@@ -107,6 +109,7 @@ func (r *Returner) requestTarget(
 func (r *Returner) answerRedirect(redirect *site.RobotsRedirect, a *robotsAnswer, now time.Time) error {
 	result := &site.RobotsResult{
 		Site: redirect.Origin, Rules: a.rules, Unreachable: a.failed, Fault: a.fault, Age: now.Sub(a.at),
+		Wait: max(a.until.Sub(now), 0), IsKnown: a.isOld,
 	}
 	if a.to == "" {
 		return r.SettleRobots(result)
@@ -212,7 +215,7 @@ func (r *Returner) DeliverRobots(result *site.RobotsResult) error {
 			result.Apply(s, now)
 			tries = s.RobotsTries
 		})
-		if pause := site.RobotsRetryWait(tries); result.Unreachable && pause > 0 {
+		if pause := max(site.RobotsRetryWait(tries), result.Wait); result.Unreachable && pause > 0 {
 			r.Workbench.Site(vs).Postpone(now.Add(pause), time.Time{})
 		}
 		r.WakeFeeder() // if it came from another agent, nothing else wakes the Feeder

@@ -17,7 +17,9 @@ import (
 //   - The queue of a site has at most one such request. While the site has URLs of its own, it gets at most one in
 //     targetTurns turns.
 //   - A request is not tried again. A site whose request failed asks a site that has URLs of its own again after
-//     originFailureLife.
+//     originFailureLife. While the failure of a URL holds, that it is not asked is no try.
+//   - A site that waits itself for the redirect of its robots.txt does not answer: both may wait for each other. It is
+//     asked again after targetFailureLife.
 //
 // Nothing of it is saved: after a stop, the sites that wait ask for their robots.txt again. Safe for concurrent use.
 type RobotsTargets struct {
@@ -65,6 +67,8 @@ type robotsAnswer struct {
 	failed bool
 	fault  robots.Fault // of a failure
 	at     time.Time
+	until  time.Time // of a failure: the URL is not asked before; zero for at once
+	isOld  bool      // nothing was asked for it
 }
 
 // holds reports whether an answer still holds.

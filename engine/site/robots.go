@@ -33,6 +33,8 @@ type RobotsResult struct {
 	Unreachable bool
 	Fault       robots.Fault  // why they are not known. Another agent does not say it
 	Age         time.Duration // age of the rules, if another agent fetched them
+	Wait        time.Duration // the target is not asked before. Another agent does not say it
+	IsKnown     bool          // nothing was asked, since the target has failed before: no try. The same
 }
 
 // RobotsAnswer is the answer of a URL to which the robots.txt of other sites redirects.
@@ -51,7 +53,10 @@ func (v *RobotsResult) Apply(s *State, now time.Time) {
 	t := s.FailureStreak()
 	t.RobotsFault = v.Fault
 	s.SetFailureStreak(t)
-	if v.Unreachable {
+	switch {
+	case v.Unreachable && v.IsKnown && s.RobotsTries > 0:
+		return
+	case v.Unreachable:
 		s.NoteRobotsFailure(now)
 		return
 	}

@@ -78,3 +78,40 @@ func TestHostile_X10_aNewHostOfASuspectedDomain(t *testing.T) {
 		}
 	})
 }
+
+// A site redirects its robots.txt to one that waits for an hour itself, behind a crowd that redirects to a third one.
+// The first site waits as well, and is crawled in the end.
+func TestHostile_X02_aSiteThatWaitsForOneThatWaitsIsNotGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		allow := testbed.AlwaysRespond(200, "", "User-agent: *\nAllow: /\n")
+		third := testbed.HostWithRobots(2000, allow)
+		s := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{
+			testbed.FirstHost: redirects("http://two.test/rules"),
+			"two.test": func(path string, n int, c net.Conn) {
+				switch path {
+				case "/rules":
+					allow(n, c)
+				default:
+					redirects("http://three.test/rules/two")(path, n, c)
+				}
+			},
+			"three.test": func(path string, n int, c net.Conn) {
+				if strings.HasPrefix(path, "/rules/") {
+					allow(n, c)
+					return
+				}
+				third(path, n, c)
+			},
+		}}
+		s.Seeds = []string{"three.test"}
+		for i := range 90 {
+			host := fmt.Sprintf("crowd%d.test", i)
+			s.Hosts[host], s.Seeds = redirects(fmt.Sprintf("http://three.test/rules/%d", i)), append(s.Seeds, host)
+		}
+		s.Seeds = append(s.Seeds, "two.test", testbed.FirstHost)
+		r, _ := s.Crawl(t, func(c *engine.Config) { c.Limits.StallWait = 12 * time.Hour })
+		if n := len(s.Pages(testbed.FirstHost)); n < 4 {
+			t.Errorf("%d pages of the site that waits were asked for: %v", n, r.Outcomes)
+		}
+	})
+}
