@@ -51,7 +51,8 @@ func FuzzStoredHead(f *testing.F) {
 }
 
 // A chunked body has the same payload for the archive's reader as it had on the wire, or else its digest would not
-// verify: whatever size lines look like, and wherever the chunking is broken.
+// verify: whatever size lines look like, and wherever the chunking is broken. Only a body that does not start as a
+// chunked one is read as it is: archives of others have such bodies.
 func TestStoredChunks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{
@@ -76,7 +77,11 @@ func TestStoredChunks(t *testing.T) {
 		}
 		_, body, _ := bytes.Cut(p.Raw, []byte("\r\n\r\n"))
 		archived, err := io.ReadAll(block.NewPayloadReader(bufio.NewReader(bytes.NewReader(body))))
-		if err != nil || int64(len(archived)) != p.PayloadLen {
+		want := p.PayloadLen
+		if !block.IsChunked(body) {
+			want = int64(len(body))
+		}
+		if err != nil || int64(len(archived)) != want {
 			t.Fatalf("%q: %d bytes of payload on the wire, %d in the archive: %v", body, p.PayloadLen, len(archived), err)
 		}
 	}

@@ -88,7 +88,7 @@ func (o *opener) wire() {
 		},
 		Run: o.run, Disk: d, Live: p.live, Limits: p.limits, Quotas: p.quotas, Pages: &p.pages, Seeds: p.seeds,
 		Frontier: l.frontier, Sites: l.sites, Distributor: l.distributor, Checkpoints: l.checkpoints, Outages: o.outages,
-		Reports: o.reports, Exchanges: q.exchanges, Cluster: o.cluster,
+		Reports: o.reports, Exchanges: q.exchanges, Shares: q.shares, Cluster: o.cluster,
 	})
 	o.closers.Add(o.operator.Feed.Close)
 }

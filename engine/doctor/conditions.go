@@ -27,7 +27,7 @@ func conditions() []condition {
 		{HostLimit, false, (*Figures).areHostsLimited, hostLimit},
 		{BodyFiles, false, (*Figures).areBodiesWaiting, bodies},
 		{BlackHoles, false, (*Figures).areHoles, blackHoles},
-		{Fetchers, false, func(f *Figures) bool { return f.Busy >= f.Fetchers && f.Hosts.DueNow > 0 }, fetchers},
+		{Fetchers, false, (*Figures).areWorkersShort, fetchers},
 		{DNS, false, func(f *Figures) bool { return f.isIdle() && 2*f.Hosts.Unresolved > f.Hosts.Sites }, names},
 		{Memory, false, (*Figures).isMemoryShort, memory},
 		{Agents, false, (*Figures).isPeerSlow, peer},
@@ -58,6 +58,9 @@ func (f *Figures) isNetworkShort() bool {
 }
 
 func (f *Figures) areServersSilent() bool { return f.NameServersDown > 0 && f.Hosts.Unresolved > 0 }
+
+// areWorkersShort reports whether all fetch workers are busy, and sites wait for one.
+func (f *Figures) areWorkersShort() bool { return f.Busy >= f.Fetchers && (f.Hosts.DueNow > 0 || f.Old.SitesWait) }
 
 // areHoles reports whether most fetch workers wait for servers that do not answer.
 func (f *Figures) areHoles() bool { return f.Old.Count > 0 && 2*f.Old.Count >= f.Fetchers }
@@ -210,8 +213,11 @@ func allWorkers(n int) string {
 }
 
 func fetchers(f *Figures) (text, remedy, ifLifted string) {
-	return fmt.Sprintf("%s in an exchange", allWorkers(f.Fetchers)), "raise --fetchers",
-		plural.Count(f.Hosts.DueNow, "more exchange") + " could begin now"
+	more := "more exchanges"
+	if f.Hosts.DueNow > 0 {
+		more = plural.Count(f.Hosts.DueNow, "more exchange")
+	}
+	return fmt.Sprintf("%s in an exchange", allWorkers(f.Fetchers)), "raise --fetchers", more + " could begin now"
 }
 
 func names(f *Figures) (text, remedy, ifLifted string) {

@@ -62,6 +62,7 @@ type OldExchanges struct {
 	Count     int
 	OldestURL string
 	OldestAge time.Duration
+	SitesWait bool // sites that are due wait for a fetch worker
 }
 
 // Peer is the other agent for which the most URLs wait.

@@ -70,6 +70,7 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 	if f.NameServers = strings.Join(names, ", "); f.NameServers == "" {
 		f.NameServers = "the name servers"
 	}
+	f.Old.SitesWait = o.Shares.IsShort(now)
 	for _, x := range o.Exchanges.List(o.Outages.Network.Workers()) {
 		age := now.Sub(x.Began)
 		if age < doctor.OldExchange {

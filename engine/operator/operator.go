@@ -26,6 +26,7 @@ import (
 	"orbweaver/engine/storage"
 	"orbweaver/engine/underway"
 	"orbweaver/engine/upload/receipts"
+	"orbweaver/engine/visit"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/lookup"
@@ -61,6 +62,7 @@ type Parts struct {
 	Outages     report.Outages
 	Reports     *report.Collector
 	Exchanges   *underway.Table
+	Shares      *visit.Shares
 	Cluster     Cluster
 }
 

@@ -26,6 +26,7 @@ type Shares struct {
 	domainOf func(host []byte) []byte
 	out      [classes]atomic.Int64 // Visits of each class
 	newMost  atomic.Int64          // new and slow Visits that may be out
+	heldAt   atomic.Int64          // when a Visit last had to wait for a worker, in nanoseconds of the Unix time
 
 	total [classes]int64 // Visits that were ever out; like paces it is the Feeder's
 	paces [classes]pace
@@ -121,8 +122,14 @@ func (s *Shares) Divide(visits []Visit, active int, now time.Time) (kept int) {
 			kept++
 		}
 	}
+	if kept < len(visits) {
+		s.heldAt.Store(now.UnixNano())
+	}
 	return kept
 }
+
+// IsShort reports whether a Visit had to wait for a worker within the last minute.
+func (s *Shares) IsShort(now time.Time) bool { return now.UnixNano()-s.heldAt.Load() < int64(paceMost) }
 
 // classOf returns the class of a Visit. The caller holds mu.
 func (s *Shares) classOf(v *Visit, now time.Time) uint8 {

@@ -9,16 +9,19 @@ import (
 // StartMost is how many bytes of a body IsChunked needs.
 const StartMost = 4 << 10
 
-// IsChunked reports whether a body starts with the line of a chunk's size. If that ends in LF only, the chunk must have
-// a line end behind it, too, as far as start shows it. Archives have bodies without the chunks that their heads name
-// (CC-NEWS before 2019, pywb).
+// IsChunked reports whether a body starts with the line of a chunk's size. If the line ends in LF only, the chunk must
+// have a line end behind it, too, as far as start shows it. Archives have bodies without the
+// chunks that their heads name (CC-NEWS before 2019, pywb).
 func IsChunked(start []byte) bool {
-	line, _, isLine := bytes.Cut(start[:min(len(start), StartMost)], []byte{'\n'})
+	start = start[:min(len(start), StartMost)]
+	line, _, isLine := bytes.Cut(start, []byte{'\n'})
 	var c ChunkScanner
 	_, used, _ := c.Next(start[:min(len(start), len(line)+1)])
 	switch {
-	case !isLine || c.state == chunkBad:
+	case c.state == chunkBad:
 		return false
+	case !isLine: // a line that is too long is bad framing, and not a body without chunks
+		return len(start) == StartMost
 	case c.state == chunkTrailer || bytes.HasSuffix(line, []byte{'\r'}):
 		return true
 	}

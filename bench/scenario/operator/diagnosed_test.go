@@ -116,7 +116,7 @@ func illnesses() map[string]*illness {
 		"most hosts answer nothing": {
 			web: testbed.OutageWeb{Sites: 80, Pages: 20, Condition: testbed.Lasting(testbed.Condition{Silent: true}, 0,
 				firstSites(60)...)},
-			after: 20 * time.Second, cause: doctor.BlackHoles, says: "servers do not answer: ",
+			after: 15 * time.Second, cause: doctor.BlackHoles, says: "servers do not answer: ",
 		},
 		"one huge host is left": {
 			web: testbed.OutageWeb{Sites: 6, Pages: 400, Condition: testbed.Lasting(testbed.Condition{Status: 404}, 0,
