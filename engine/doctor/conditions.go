@@ -60,7 +60,9 @@ func (f *Figures) isNetworkShort() bool {
 func (f *Figures) areServersSilent() bool { return f.NameServersDown > 0 && f.Hosts.Unresolved > 0 }
 
 // areWorkersShort reports whether all fetch workers are busy, and sites wait for one.
-func (f *Figures) areWorkersShort() bool { return f.Busy >= f.Fetchers && (f.Hosts.DueNow > 0 || f.Old.SitesWait) }
+func (f *Figures) areWorkersShort() bool {
+	return f.Busy >= f.Fetchers && (f.Hosts.DueNow > 0 || f.Old.SitesWait)
+}
 
 // areHoles reports whether most fetch workers wait for servers that do not answer.
 func (f *Figures) areHoles() bool { return f.Old.Count > 0 && 2*f.Old.Count >= f.Fetchers }

@@ -48,7 +48,7 @@ func (r *Returner) RedirectRobots(redirect *site.RobotsRedirect) error {
 		case known:
 			a = rules
 		case v.State == workbench.Parked:
-			a.until = now.Add(targetFailureLife)
+			a.until, a.isOld = now.Add(targetFailureLife), !r.Robots.isCycle(redirect.Site, redirect.Origin)
 		case isBusy && r.Robots.hasFailed(redirect.Origin, now), !r.Robots.add(redirect, path):
 		default:
 			waits = true

@@ -18,14 +18,15 @@ import (
 //     targetTurns turns.
 //   - A request is not tried again. A site whose request failed asks a site that has URLs of its own again after
 //     originFailureLife. While the failure of a URL holds, that it is not asked is no try.
-//   - A site that waits itself for the redirect of its robots.txt does not answer: both may wait for each other. It is
-//     asked again after targetFailureLife.
+//   - A site that waits itself for the redirect of its robots.txt does not answer. It is asked again after
+//     targetFailureLife, and that is no try, unless both wait for each other.
 //
 // Nothing of it is saved: after a stop, the sites that wait ask for their robots.txt again. Safe for concurrent use.
 type RobotsTargets struct {
 	mu       sync.Mutex
 	seed     maphash.Seed
 	sites    map[string]*targetSite // by key; guarded by mu
+	waitsFor map[string]string      // key of a site that waits, and of the site for which; guarded by mu
 	waiting  int                    // redirects of all sites; guarded by mu
 	nextStep time.Time              // guarded by mu
 	nextLost time.Time              // when requests are looked for that were lost; guarded by mu
@@ -82,7 +83,9 @@ func (a *robotsAnswer) holds(now time.Time) bool {
 
 // NewRobotsTargets returns a RobotsTargets without redirects.
 func NewRobotsTargets() *RobotsTargets {
-	return &RobotsTargets{seed: maphash.MakeSeed(), sites: make(map[string]*targetSite)}
+	return &RobotsTargets{
+		seed: maphash.MakeSeed(), sites: make(map[string]*targetSite), waitsFor: make(map[string]string),
+	}
 }
 
 // answerOf returns the recent answer of a URL.
@@ -105,6 +108,14 @@ func (t *RobotsTargets) hasFailed(origin []byte, now time.Time) bool {
 func (t *RobotsTargets) add(redirect *site.RobotsRedirect, path []byte) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if !t.addLocked(redirect, path) {
+		return false
+	}
+	t.waitsFor[string(redirect.Origin)] = string(redirect.Site)
+	return true
+}
+
+func (t *RobotsTargets) addLocked(redirect *site.RobotsRedirect, path []byte) bool {
 	s := t.siteLocked(redirect.Site)
 	for i := range s.requests {
 		if r := &s.requests[i]; r.path == string(path) {
@@ -142,6 +153,22 @@ func (t *RobotsTargets) countLocked(s *targetSite, put func()) bool {
 	return true
 }
 
+// isCycle reports whether a site waits for an origin, itself or by way of others.
+func (t *RobotsTargets) isCycle(key, origin []byte) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	next := string(key)
+	for range robots.RedirectsMax {
+		if next = t.waitsFor[next]; next == "" {
+			return false
+		}
+		if next == string(origin) {
+			return true
+		}
+	}
+	return true // a chain that long is no better
+}
+
 // next returns the item of the next request for a site that gets one now; nil if it gets none. isBusy says that the
 // site has URLs of its own.
 func (t *RobotsTargets) next(key []byte, isBusy bool, now time.Time) []byte {
@@ -167,6 +194,7 @@ func (t *RobotsTargets) endWait(key, path []byte, a *robotsAnswer, nextAt time.T
 			continue
 		}
 		ended = s.requests[i].redirects
+		t.forgetLocked(ended)
 		s.requests = append(s.requests[:i], s.requests[i+1:]...)
 		s.isAsked = s.isAsked && i > 0
 		s.waiting -= len(ended)
@@ -176,6 +204,13 @@ func (t *RobotsTargets) endWait(key, path []byte, a *robotsAnswer, nextAt time.T
 	url := append(append([]byte(nil), key...), path...)
 	t.recent.put(maphash.Bytes(t.seed, url), a)
 	return ended
+}
+
+// forgetLocked forgets for which site the origins of redirects wait.
+func (t *RobotsTargets) forgetLocked(redirects []*site.RobotsRedirect) {
+	for _, redirect := range redirects {
+		delete(t.waitsFor, string(redirect.Origin))
+	}
 }
 
 // noteFailure notes that a request for a site has failed.
@@ -196,6 +231,7 @@ func (t *RobotsTargets) takeAll(key []byte) (redirects []*site.RobotsRedirect) {
 	for i := range s.requests {
 		redirects = append(redirects, s.requests[i].redirects...)
 	}
+	t.forgetLocked(redirects)
 	t.waiting -= s.waiting
 	delete(t.sites, string(key))
 	return redirects

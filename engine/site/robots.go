@@ -54,7 +54,8 @@ func (v *RobotsResult) Apply(s *State, now time.Time) {
 	t.RobotsFault = v.Fault
 	s.SetFailureStreak(t)
 	switch {
-	case v.Unreachable && v.IsKnown && s.RobotsTries > 0:
+	case v.Unreachable && v.IsKnown:
+		s.DenyAll = s.Rules == nil
 		return
 	case v.Unreachable:
 		s.NoteRobotsFailure(now)
