@@ -77,6 +77,7 @@ func TestHostile_S08_oneWrongByteIsFoundByFsckAndItsFileNamed(t *testing.T) {
 		tried := map[string]int{}
 		for _, fsys := range []*vfs.Mem{
 			halfWayWithQueues(t), halfWayWithLinks(t, *testbed.FirstSeed+501),
+			halfWayWithReady(t, *testbed.FirstSeed+501),
 		} {
 			files := testbed.NamedFiles(t, fsys)
 			for _, d := range damages() {

@@ -22,7 +22,7 @@ import (
 // places, in none, or with a record that the frontier does not know.
 func TestFsck_everyURLIsInOnePlaceAndEveryPageHasItsRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		whole := testbed.StopHalfWay(t, manySites(*testbed.FirstSeed+501), 4*time.Second, oneFetcher)
+		whole := halfWayWithReady(t, *testbed.FirstSeed+501)
 		stored, waits := someURLs(t, whole)
 		for _, c := range []struct {
 			name  string

@@ -41,14 +41,9 @@ func replace(t *testing.T, fsys vfs.FS, name, data string) {
 func TestHostile_S10_dataOfAnotherVersionIsRefusedByNameAndNothingIsChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := halfWayWithLinks(t, *testbed.FirstSeed+1010)
-		disks := []*vfs.Mem{disk, halfWayWithQueues(t)}
+		disks := []*vfs.Mem{disk, halfWayWithQueues(t), halfWayWithReady(t, *testbed.FirstSeed+1010)}
 		writeQueuesOut(t, disks[1])
 		runs := map[string]bool{} // of content seen: what a merge left that no manifest names is gone over at any time
-		for _, d := range disks {
-			for _, r := range testbed.Inspect(t, d).Seen.Runs {
-				runs[fmt.Sprintf("run-%012d", r.Serial)] = true
-			}
-		}
 		unnamed := func(file string) bool { return strings.Contains(file, "/seen/run-") && !runs[path.Base(file)] }
 		met := map[string]bool{}
 		for _, c := range []struct {
@@ -60,6 +55,10 @@ func TestHostile_S10_dataOfAnotherVersionIsRefusedByNameAndNothingIsChanged(t *t
 			{"q-", "orbwdq", 6}, {"idx-", "orbwvi", 6}, {"seg-", "orbwvs", 6}, {"", "OWSEEN", 7},
 		} {
 			for _, d := range disks {
+				clear(runs)
+				for _, r := range testbed.Inspect(t, d).Seen.Runs {
+					runs[fmt.Sprintf("run-%012d", r.Serial)] = true
+				}
 				for name, data := range testbed.NamedFiles(t, d) {
 					if !strings.HasPrefix(path.Base(name), c.file) || !strings.Contains(data, c.magic) || met[c.magic] {
 						continue
