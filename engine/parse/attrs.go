@@ -144,7 +144,7 @@ func (a *tagAttributes) readAttributes(b []byte, p int) (next int, selfClosing, 
 		if id < attrCount && a.have&(1<<id) == 0 {
 			a.have |= 1 << id
 			a.value[id] = v
-		} else if id == attrOther {
+		} else if id == attrOther && name.to-name.from > dataLen && b[name.from+dataLen-1] == '-' {
 			a.noteLazy(b, name, v)
 		}
 	}

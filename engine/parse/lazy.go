@@ -8,14 +8,15 @@ const lazyMost = 6
 // lazyAttribute is an attribute data-* of the current tag: the name without data-, and the value.
 type lazyAttribute struct{ name, value span }
 
+// dataLen is the length of data-.
+const dataLen = 5
+
 // noteLazy keeps an attribute data-*, for lazy.
 func (a *tagAttributes) noteLazy(b []byte, name, value span) {
-	const prefix = "data-"
-	if name.to-name.from <= len(prefix) || b[name.from+len(prefix)-1] != '-' || a.lazyCount == lazyMost ||
-		value.from == value.to || !foldPrefix(b[name.from:name.to], prefix) {
+	if a.lazyCount == lazyMost || value.from == value.to || !foldPrefix(b[name.from:name.to], "data-") {
 		return
 	}
-	a.lazies[a.lazyCount] = lazyAttribute{span{name.from + len(prefix), name.to}, value}
+	a.lazies[a.lazyCount] = lazyAttribute{span{name.from + dataLen, name.to}, value}
 	a.lazyCount++
 }
 
