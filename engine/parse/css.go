@@ -3,7 +3,8 @@ package parse
 import "unicode/utf8"
 
 // scanStyle reports the references of a style sheet: url(), @import, and the strings of image-set(). The url() of
-// @namespace and @document are names. decoded says that css is UTF-8 already.
+// @namespace and @document, and in the conditions of @supports and @import, are not requested. decoded says that css is
+// UTF-8 already.
 func (l *linkList) scanStyle(css []byte, decoded bool) {
 	l.text.work += len(css)
 	var importing, naming, choosing bool // the next string is a reference; in a rule of names; behind image-set(
@@ -26,8 +27,9 @@ func (l *linkList) scanStyle(css []byte, decoded bool) {
 		case '"', '\'':
 			ref, escaped, next := cssString(css, p)
 			isChoice := isImageChoice(css[:p], choosing)
-			if importing || isChoice {
+			if importing || isChoice && !naming {
 				l.cssRef(ref, escaped, decoded)
+				naming = naming || importing // what follows in @import are conditions
 				importing = false
 			}
 			choosing = choosing || isChoice
@@ -39,7 +41,7 @@ func (l *linkList) scanStyle(css []byte, decoded bool) {
 				importing = p < len(css) && class[css[p]]&isIdent == 0
 			}
 			naming = foldPrefix(css[p:], "namespace") || foldPrefix(css[p:], "document") ||
-				foldPrefix(css[p:], "-moz-document")
+				foldPrefix(css[p:], "-moz-document") || foldPrefix(css[p:], "supports")
 		default:
 			if !foldPrefix(css[p:], "url(") || p > 0 && class[css[p-1]]&isIdent != 0 {
 				p++
@@ -49,7 +51,7 @@ func (l *linkList) scanStyle(css []byte, decoded bool) {
 			if ok && !naming {
 				l.cssRef(ref, escaped, decoded)
 			}
-			importing = false
+			importing, naming = false, naming || importing
 			p = next
 		}
 	}

@@ -125,8 +125,8 @@ func kindOfRel(rel []byte) (kind Kind, ok bool) {
 		}
 		tokens++
 		switch one := rel[start:p]; {
-		case fold(one, "dns-prefetch"), fold(one, "preconnect"):
-			hints++
+		case fold(one, "dns-prefetch"), fold(one, "preconnect"), fold(one, "profile"), foldPrefix(one, "schema."):
+			hints++ // or a name
 		case fold(one, "stylesheet"), fold(one, "icon"), fold(one, "preload"), fold(one, "modulepreload"),
 			fold(one, "manifest"),
 			fold(one, "mask-icon"), fold(one, "apple-touch-icon"), fold(one, "apple-touch-icon-precomposed"):

@@ -103,6 +103,11 @@ func TestStyleSheets(t *testing.T) {
 			"css yes.png",
 		},
 		{`@namespace/* url(no) */url(no);@import url(yes.css);`, "css yes.css"},
+		{`@supports (background:url(no)) { x{background:url(yes.png)} }`, "css yes.png"},
+		{
+			`@import url(a.css) supports(b:url(no)); @import "b.css" layer(x) supports(b:url("no"));x{b:url(c.png)}`,
+			"css a.css\ncss b.css\ncss c.png",
+		},
 		{
 			`x{background-image:image-set( "a.avif" type("image/avif") 1x , 'b.png' 2x, url(c.png) 3x);font:"no","no"}`,
 			"css a.avif\ncss b.png\ncss c.png",

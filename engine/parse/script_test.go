@@ -46,6 +46,15 @@ func TestLinksOfTodaysPages(t *testing.T) {
 			"media:v.mp4",
 		`<amp-img src=a.jpg srcset="b.jpg 2x"></amp-img><amp-video src=v.mp4 poster=p.png></amp-video>`: "image:a.jpg " +
 			"image:b.jpg media:v.mp4 media:p.png",
+		`<img data-a=/1 data-b=/2 data-c=/3 data-d=/4 data-e=/5 data-f=/6 data-g=/7 data-src=/x.jpg>`: "" +
+			"image:/x.jpg",
+		`<img data-image-title="DSC_0042.JPG" data-image_description=pic.png data-src-alt=a.png>`:                       "",
+		`<div data-bg-color="1.png" data-url=/x.png data-full=/y.png></div><button data-url="/delete/1.png">x</button>`: "",
+		`<img data-src={{u}} data-lazy-src="${u}.jpg"><img data-src=true><img data-src="<%= a %>">`:                     "",
+		`<img data-original=/img/1 data-orig-file=/img/2?w=3><img data-lazy-src=/img/3 data-lazy=1.5>`: "image:/img/1 " +
+			"image:/img/2?w=3 image:/img/3",
+		`<img data-highres=a.png data-deferred=b.png><link rel=profile href=/no><link rel="schema.DC" href=/no>`: "" +
+			"image:a.png image:b.png",
 		`<img data-src-template="/x/{width}.jpg" data-thumb=7 data-image-id=img.1 data-url=/share/1 data-caption=a.jpg>`: "",
 		`<div data-src=/api/x data-url=/y.html data-full="a b.jpg" data-lazy=true data-img='{"u":"/a.jpg"}'></div>`:      "",
 	} {
