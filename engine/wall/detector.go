@@ -27,6 +27,7 @@ func (d *Detector) Service(p *fetch.Page) string {
 		return ""
 	}
 	d.body, d.hasBody = nil, false
+	// Lines and not Head.Fields: that takes twice the time here, and five allocations for each page.
 	for rest := []byte(p.Head()); len(rest) > 0; {
 		line, after, _ := bytes.Cut(rest, []byte{'\n'})
 		rest = after

@@ -15,7 +15,6 @@ var rules = [...]rule{ //nolint:gochecknoglobals // a table
 	{service: "aws-waf", field: "x-amzn-waf-action", value: "challenge"},
 	{service: "aws-waf", field: "x-amzn-waf-action", value: "captcha"},
 	{service: "vercel", field: "x-vercel-mitigated", value: "challenge"},
-	{service: "vercel", field: "x-vercel-mitigated", value: "deny"},
 	{service: "sucuri", field: "x-sucuri-block", statuses: refusals},
 	{service: "sucuri", field: "x-sucuri-id", marker: "sucuri_cloudproxy_js"},
 	{service: "datadome", field: "x-dd-b", statuses: refusals},
