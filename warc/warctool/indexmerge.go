@@ -15,6 +15,7 @@ import (
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/cdxj"
+	"orbweaver/warc/lookup"
 )
 
 // indexMerge reads the lines of several sorted indexes as one.
@@ -205,26 +206,10 @@ func (m *indexMerge) close() (err error) {
 	return err
 }
 
-// pageLine is an index line of a page.
-type pageLine struct {
-	URL, MIME, File string
-	Status          int
-	Offset, Length  int64
-	stamp           string
-}
-
 // parsePage reads a line, and says whether it is of a page that was found.
-func parsePage(line []byte) (l pageLine, ok bool) {
-	said, err := cdxj.ParseLine(line)
-	if err != nil {
-		return l, false
-	}
-	_, stamp := cdxj.Key(line)
-	l = pageLine{
-		URL: string(said.URL), MIME: string(said.MIME), File: string(said.File), Status: said.Status, Offset: said.Offset,
-		Length: said.Length, stamp: string(stamp),
-	}
-	return l, l.Status == http200 && isPage(l.MIME)
+func parsePage(line []byte) (c lookup.Capture, ok bool) {
+	c, err := lookup.ParseCapture(line)
+	return c, err == nil && c.Status == http200 && isPage(string(c.MIME))
 }
 
 // isNotModified reports whether a line is of a revisit record with an answer 304.
@@ -232,12 +217,13 @@ func isNotModified(line []byte) bool {
 	if !bytes.Contains(line, []byte("warc/revisit")) {
 		return false
 	}
-	l, _ := parsePage(line)
-	return l.MIME == "warc/revisit" && l.Status == http304
+	c, err := lookup.ParseCapture(line)
+	return err == nil && c.Revisit && c.Status == http304
 }
 
-func (l *pageLine) time() string {
-	at, err := time.Parse("20060102150405", l.stamp)
+// timeOf returns the time of an index line as a list of pages has it; "" for none.
+func timeOf(stamp string) string {
+	at, err := time.Parse("20060102150405", stamp)
 	if err != nil {
 		return ""
 	}

@@ -2,7 +2,6 @@ package warctool
 
 import (
 	"archive/zip"
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -65,14 +64,14 @@ func (p *packer) list(copied *cdxj.Lines) error {
 			return nil
 		}
 		err := p.indexes.merge(p.files, copied, p.originalsFile(), func(line []byte) error {
-			l, isPage := parsePage(line)
-			at := place{l.File, l.Offset}
-			if isPage && l.File == p.originalsFile() && !unmodified[at] {
+			c, isPage := parsePage(line)
+			at, mime := place{string(c.File), c.Offset}, string(c.MIME)
+			if isPage && at.file == p.originalsFile() && !unmodified[at] {
 				return nil
 			}
 			title := at
 			if other, ok := p.pages.others[at]; ok {
-				isPage, l.MIME = true, other.mime
+				isPage, mime = true, other.mime
 				if other.of != nil {
 					title = other.of.at
 				}
@@ -80,15 +79,16 @@ func (p *packer) list(copied *cdxj.Lines) error {
 			if !isPage {
 				return nil
 			}
-			if now, _, _ := bytes.Cut(line, []byte(" ")); string(now) != key {
+			if c.Key != key {
 				if err := write(); err != nil {
 					return err
 				}
-				key = string(now)
+				key = c.Key
 			}
+			url := string(c.URL)
 			page := waczPage{
-				ID: pageID(l.URL, l.stamp), URL: l.URL, Time: l.time(), Title: p.pages.titles[title], MIME: l.MIME,
-				Size: l.Length, Seed: seeds[l.URL],
+				ID: pageID(url, c.Stamp), URL: url, Time: timeOf(c.Stamp), Title: p.pages.titles[title], MIME: mime,
+				Size: c.Length, Seed: seeds[url],
 			}
 			if page.Seed && len(seeds) == 1 && p.o.MainPage == "" {
 				p.o.MainPage = page.URL

@@ -398,7 +398,7 @@ func (c *waczCheck) checkBlock(packed []byte, offset int64, key, last string) st
 			last = line
 			page, _ := parsePage(text)
 			from, length := page.Offset, page.Length
-			e := c.entries["archive/"+page.File]
+			e := c.entries["archive/"+string(page.File)]
 			if e == nil || from < 0 || length < 0 || uint64(from)+uint64(length) > e.UncompressedSize64 {
 				c.faultf("indexes/index.cdx.gz: %.100s: no such record", line)
 			}
