@@ -289,8 +289,7 @@ func (w *Worker) putBack(a *attempt.Attempt, item []byte) error {
 
 // noteNovelty tells the trap detector whether a page contained new content. A redirect is no page. But a redirect to
 // the same path with another query, the later ones of a chain, and an error page that refreshes to another URL count as
-// a page without new content. A duplicate
-// says something in a first pass only: later ones expect it.
+// a page without new content. A duplicate says something in a first pass only: later ones expect it.
 func (w *Worker) noteNovelty(p *fetch.Page, a *attempt.Attempt, plan *recordPlan) {
 	switch {
 	case plan.isPage:
