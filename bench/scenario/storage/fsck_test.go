@@ -43,19 +43,22 @@ func oneFetcher(c *engine.Config) {
 // halfWayWithLinks is halfWay of many sites, at a moment at which links wait in the sieve's bucket.
 func halfWayWithLinks(t *testing.T, seed uint64) *vfs.Mem {
 	t.Helper()
-	return halfWayWith(t, seed, 37*time.Millisecond, "frontier/sieve/", "pending-")
+	return halfWayWith(t, seed, "frontier/sieve/", "pending-", oneFetcher)
 }
 
-// halfWayWithReady is the same at a moment at which URLs wait in the ready queue.
+// halfWayWithReady is the same at a moment at which URLs wait in the ready queue: the workbench has hardly any memory.
 func halfWayWithReady(t *testing.T, seed uint64) *vfs.Mem {
 	t.Helper()
-	return halfWayWith(t, seed, 250*time.Millisecond, "frontier/ready/", "q-")
+	return halfWayWith(t, seed, "frontier/ready/", "q-", func(c *engine.Config) {
+		oneFetcher(c)
+		c.Workbench.MemoryMax = 16 << 10
+	})
 }
 
-func halfWayWith(t *testing.T, seed uint64, step time.Duration, dir, name string) *vfs.Mem {
+func halfWayWith(t *testing.T, seed uint64, dir, name string, change func(*engine.Config)) *vfs.Mem {
 	t.Helper()
 	for i := range 60 {
-		fsys := testbed.StopHalfWay(t, manySites(seed+uint64(i)), 4*time.Second+time.Duration(i)*step, oneFetcher)
+		fsys := testbed.StopHalfWay(t, manySites(seed+uint64(i)), 4*time.Second+time.Duration(i)*37*time.Millisecond, change)
 		for file, data := range testbed.FileContents(t, fsys) {
 			if under(dir, name, "")(file) && len(data) >= 10 {
 				return fsys
