@@ -97,11 +97,11 @@ func containsFold(b []byte, word nameKey) bool {
 
 // isAddress reports whether a value may have addresses: it has a byte that most have, and none of a template.
 func isAddress(value []byte) bool {
-	return bytes.IndexAny(value, "/.?") >= 0 && bytes.IndexAny(value, "{}<>|\\^") < 0
+	return bytes.ContainsAny(value, "/.?") && !bytes.ContainsAny(value, "{}<>|\\^")
 }
 
 // isOne reports whether a value has the form of a single address.
-func isOne(value []byte) bool { return isAddress(value) && bytes.IndexAny(value, " \t\r\n\f[]\"'") < 0 }
+func isOne(value []byte) bool { return isAddress(value) && !bytes.ContainsAny(value, " \t\r\n\f[]\"'") }
 
 // isMediaAddress reports whether a value has the form of an address whose path ends like the name of an image, a video
 // or a sound.
