@@ -141,7 +141,7 @@ func (c *Client) send(req *http.Request) (*http.Response, error) {
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOTDIR) {
 			return nil, fmt.Errorf("%w (%s)", ErrNotRunning, c.name)
 		}
 		if path, unix := strings.CutPrefix(c.name, "unix:"); unix && errors.Is(err, os.ErrPermission) {

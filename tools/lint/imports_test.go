@@ -14,7 +14,7 @@ const base = "internal/urlx internal/outcome internal/invariants internal/mpmc i
 const (
 	rooms = "workbench workbench/cold workbench/frame workbench/itemqueue sieve sieve/fpcache virtualize " +
 		"virtualize/diskq dnsres warc warc/block warc/cdxj warc/deflate warc/fixity warc/member " +
-		"warc/inventory warc/repair warc/zipnum"
+		"warc/inventory warc/repair warc/waczfs warc/zipnum"
 	parts = `
 		engine/catalogue
 		engine/cookie
@@ -96,6 +96,7 @@ var importTable = []struct{ importer, may string }{
 		"warc/openindex"},
 	{"warc/inventory", base + " warc warc/fixity"},
 	{"warc/zipnum", base},
+	{"warc/waczfs", base},
 	{"warc/repair", base + " warc warc/cdxj warc/member"},
 	{"warc/coding", ""},
 	{"warc/lookup", base + " warc warc/block warc/cdxj warc/member warc/openindex warc/zipnum"},

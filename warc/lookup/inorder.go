@@ -24,8 +24,8 @@ type Entry struct {
 }
 
 // EachInOrder calls do with the lines of all records from a place of the archive up to another, in the order in which
-// they were stored. The files must have names of this program's form: their serials are the order. Memory is 24 bytes
-// for each record of one file. An error of do ends the scan and is returned.
+// they were stored: that of the serials in the names of files, and then that of the names which have none. Memory is 24
+// bytes for each record of one file. An error of do ends the scan and is returned.
 func (f *Files) EachInOrder(ctx context.Context, from, to warc.Checkpoint, do func(Entry) error) error {
 	if !from.Before(to) {
 		return nil
@@ -60,20 +60,34 @@ func (f *Files) EachInOrder(ctx context.Context, from, to warc.Checkpoint, do fu
 // span is a part of a file: records whose offsets are begin or more, and less than end.
 type span struct{ begin, end int64 }
 
-// numberedFile is a file whose name has a serial.
+// numberedFile is a file with its place in the order of the archive.
 type numberedFile struct {
 	archiveFile
 
 	serial uint32
 }
 
+// bySerial returns all files in the order of the archive. A name of this program's form has the serial of its file. The
+// other files come behind them, by name, and so does a file whose serial an earlier one has.
 func bySerial(files []archiveFile) (numbered []numberedFile) {
+	next := uint64(0)
+	taken := make(map[uint32]bool)
+	var others []archiveFile
 	for _, file := range files {
-		if info, ok := warc.ParseName(path.Base(file.path)); ok {
-			numbered = append(numbered, numberedFile{file, info.Serial})
+		info, ok := warc.ParseName(path.Base(file.path))
+		if !ok || taken[info.Serial] {
+			others = append(others, file)
+			continue
 		}
+		taken[info.Serial] = true
+		next = max(next, uint64(info.Serial)+1)
+		numbered = append(numbered, numberedFile{file, info.Serial})
 	}
-	slices.SortStableFunc(numbered, func(a, b numberedFile) int { return cmp.Compare(a.serial, b.serial) })
+	slices.SortFunc(numbered, func(a, b numberedFile) int { return cmp.Compare(a.serial, b.serial) })
+	for _, file := range others {
+		numbered = append(numbered, numberedFile{file, uint32(min(next, math.MaxUint32))})
+		next++
+	}
 	return numbered
 }
 

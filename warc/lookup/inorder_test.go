@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"io"
 	"math"
 	"slices"
 	"testing"
@@ -80,5 +81,53 @@ func TestEachInOrder_isTheOrderOfTheArchive(t *testing.T) {
 	}
 	if at, err := f.FirstSince(t.Context(), "2099", end); err != nil || at != end {
 		t.Error(at, err)
+	}
+}
+
+// Files of other programs have no serials in their names, and two crawls have the same ones: each file is read once,
+// and has a place of its own.
+func TestEachInOrder_ofOtherNames(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	s := newStored(t, fsys, warc.Options{Dir: "w"})
+	for _, url := range []string{"http://a.test/1", "http://a.test/2"} {
+		s.page(url, "body of "+url)
+	}
+	s.close()
+	own, err := warc.Files(fsys, "w")
+	if err != nil || len(own) != 1 {
+		t.Fatal(own, err)
+	}
+	text, err := vfs.ReadFile(fsys, "w/"+own[0].Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fsys.MkdirAll("d"); err != nil {
+		t.Fatal(err)
+	}
+	names := []string{
+		"CC-NEWS-20181101000000-00001.warc.gz", own[0].Name, "other-" + own[0].Name, "rec-20200102030405.warc.gz",
+	}
+	for _, name := range names {
+		err := vfs.WriteAtomic(fsys, "d/"+name, func(w io.Writer) error { _, err := w.Write(text); return err })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	places := map[warc.Checkpoint]bool{}
+	end := warc.Checkpoint{Serial: math.MaxUint32, Length: math.MaxInt64}
+	files := NewFiles(Options{FS: fsys, Dirs: []string{"d"}})
+	err = files.EachInOrder(t.Context(), warc.Checkpoint{}, end, func(e Entry) error {
+		c, err := ParseCapture(e.Line)
+		if err != nil {
+			t.Error(err)
+		}
+		places[e.At] = true
+		got = append(got, string(c.File))
+		return nil
+	})
+	want := []string{names[1], names[1], names[0], names[0], names[2], names[2], names[3], names[3]}
+	if err != nil || !slices.Equal(got, want) || len(places) != len(want) {
+		t.Errorf("%v, want %v; places %v, %v", got, want, places, err)
 	}
 }

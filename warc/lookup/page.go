@@ -188,9 +188,15 @@ func (a *Archive) Read(ctx context.Context, c *Capture) (*Page, error) {
 	return p, nil
 }
 
+// segmented is why the payload of a record is not complete whose rest is in others (ISO 28500, 7).
+const segmented = "the record has several segments, and the first is read"
+
 // readHead reads the head of the record.
 func (p *Page) readHead() error {
 	p.Body, p.Truncated = p.source, p.source.Get("WARC-Truncated")
+	if p.Truncated == "" && p.source.Get("WARC-Segment-Number") != "" {
+		p.Truncated = segmented
+	}
 	if !p.source.IsHTTP() {
 		return nil
 	}

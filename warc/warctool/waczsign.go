@@ -21,7 +21,8 @@ type waczDigest struct {
 	Signed *waczSigned `json:"signedData,omitempty"`
 }
 
-// waczSigned is an anonymous signature of wacz-auth 0.1.0. It has no other fields.
+// waczSigned is a signature of wacz-auth 0.1.0: an anonymous one, or one for a domain. It has no other fields that are
+// read.
 type waczSigned struct {
 	Hash      string `json:"hash"`
 	Created   string `json:"created"`
@@ -29,6 +30,9 @@ type waczSigned struct {
 	Version   string `json:"version"`
 	Signature string `json:"signature"`
 	PublicKey string `json:"publicKey"`
+
+	Domain            string `json:"domain,omitempty"`
+	DomainCertificate string `json:"domainCert,omitempty"` // PEM: that of the domain, and those above it
 }
 
 // authVersion is the version of the specification of signatures.
@@ -102,6 +106,37 @@ func (d *waczSigned) check(hash string) error {
 	r, s := new(big.Int).SetBytes(signature[:48]), new(big.Int).SetBytes(signature[48:])
 	if !ecdsa.Verify(key, sum[:], r, s) {
 		return errWACZSignature
+	}
+	return nil
+}
+
+// Errors of signatures for a domain.
+var (
+	errDomainCertificate = errors.New("the certificate of the domain that signed it cannot be read")
+	errDomainSignature   = errors.New("the certificate of the domain is not that of the signature")
+	errDomainName        = errors.New("the certificate is one of another domain")
+)
+
+// checkDomain verifies a signature with the certificate beside it, for a domain. It trusts any certificate.
+func (d *waczSigned) checkDomain(hash string) error {
+	block, _ := pem.Decode([]byte(d.DomainCertificate))
+	if block == nil {
+		return errDomainCertificate
+	}
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errDomainCertificate, err)
+	}
+	algorithm := x509.ECDSAWithSHA256
+	if certificate.PublicKeyAlgorithm == x509.RSA {
+		algorithm = x509.SHA256WithRSA
+	}
+	signature, err := base64.StdEncoding.DecodeString(d.Signature)
+	if err != nil || d.Hash != hash || certificate.CheckSignature(algorithm, []byte(hash), signature) != nil {
+		return errDomainSignature
+	}
+	if certificate.VerifyHostname(d.Domain) != nil {
+		return errDomainName
 	}
 	return nil
 }

@@ -12,12 +12,15 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
+	"orbweaver/warc/cdxj"
 )
 
 // waczFileMost is how much of a file of JSON is read, in bytes.
@@ -35,6 +38,8 @@ type WACZResult struct {
 	Lines    int   `json:"lines"`    // of the indexes
 	Signed   int   `json:"signed"`   // packages with a signature that holds
 	Faults   int   `json:"faults"`
+	// Unchecked says what was not checked.
+	Unchecked []string `json:"unchecked,omitempty"`
 }
 
 // waczCheck checks one WACZ file.
@@ -234,6 +239,66 @@ func (c *waczCheck) checkPackage() {
 	if c.entries["indexes/index.idx"] != nil {
 		c.checkIndex()
 	}
+	for _, name := range slices.Sorted(maps.Keys(c.entries)) {
+		inside, ok := strings.CutPrefix(name, "indexes/")
+		if ok && inside != "index.idx" && (inside != "index.cdx.gz" || c.entries["indexes/index.idx"] == nil) {
+			c.checkPlainIndex(name)
+		}
+	}
+}
+
+// checkPlainIndex checks an index without blocks: that its lines can be read, are in order, and name records.
+func (c *waczCheck) checkPlainIndex(name string) {
+	f, err := c.entries[name].Open()
+	if err != nil {
+		c.faultf("%s: %w", name, err)
+		return
+	}
+	defer func() { _ = f.Close() }() // only read
+	in := bufio.NewReader(f)
+	from := io.Reader(in)
+	if strings.HasSuffix(name, ".gz") {
+		if from, err = gzip.NewReader(in); err != nil {
+			c.faultf("%s: %w", name, err)
+			return
+		}
+	} else if start, _ := in.Peek(len(classicCDX)); string(start) == classicCDX {
+		c.leave("%s: its lines are those of a CDX file, not CDXJ", name)
+		return
+	}
+	var last []byte
+	err = cdxj.ScanLines(from, func(line []byte, said *cdxj.Line, damage error) error {
+		c.result.Lines++
+		if damage != nil {
+			c.faultf("%s: %w", name, damage)
+			return nil
+		}
+		if bytes.Compare(line, last) < 0 {
+			c.faultf("%s: the lines are not in order", name)
+		}
+		last = append(last[:0], line...)
+		c.checkPlace(name, string(line), said)
+		return nil
+	})
+	if err != nil {
+		c.faultf("%s: %w", name, err)
+	}
+}
+
+// classicCDX is how the heading of a CDX file begins, the form before CDXJ.
+const classicCDX = " CDX "
+
+// leave says what is not checked.
+func (c *waczCheck) leave(format string, args ...any) {
+	c.result.Unchecked = append(c.result.Unchecked, fmt.Sprintf(format, args...))
+}
+
+// checkPlace checks that a line of an index names a part of a WARC file.
+func (c *waczCheck) checkPlace(name, line string, said *cdxj.Line) {
+	e := c.entries["archive/"+string(said.File)]
+	if e == nil || said.Offset < 0 || said.Length < 0 || uint64(said.Offset)+uint64(said.Length) > e.UncompressedSize64 {
+		c.faultf("%s: %.100s: no such record", name, line)
+	}
 }
 
 // checkDigest compares datapackage.json with its digest, which may be signed.
@@ -250,6 +315,16 @@ func (c *waczCheck) checkDigest(manifest []byte) {
 		return
 	}
 	if d.Signed == nil {
+		return
+	}
+	if d.Signed.Domain != "" {
+		if err := d.Signed.checkDomain(want); err != nil {
+			c.faultf("datapackage-digest.json: %w", err)
+			return
+		}
+		c.leave("datapackage-digest.json is signed for %.253q: whether its certificate is one that others trust, and when "+
+			"it was signed", d.Signed.Domain)
+		c.result.Signed++
 		return
 	}
 	if err := d.Signed.check(want); err != nil || d.Signed.Created != c.created {
@@ -397,11 +472,7 @@ func (c *waczCheck) checkBlock(packed []byte, offset int64, key, last string) st
 			}
 			last = line
 			page, _ := parsePage(text)
-			from, length := page.Offset, page.Length
-			e := c.entries["archive/"+string(page.File)]
-			if e == nil || from < 0 || length < 0 || uint64(from)+uint64(length) > e.UncompressedSize64 {
-				c.faultf("indexes/index.cdx.gz: %.100s: no such record", line)
-			}
+			c.checkPlace("indexes/index.cdx.gz", line, &page.Line)
 			return true
 		})
 	}

@@ -16,10 +16,10 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
+	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine/control"
 	"orbweaver/engine/feed"
 	"orbweaver/engine/layout"
-	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc/lookup"
 )
@@ -31,7 +31,7 @@ type FeedCommand struct {
 	All    bool   `help:"Print captures without a change, too (kind unchanged)."`
 	Limit  int64  `help:"Print at most this many changes." least:"0" placeholder:"N"`
 	Follow bool   `help:"Go on while the crawl runs, until it ends or Ctrl-C."`
-	Of     string `arg:"" exists:"directory" optional:"" name:"dir" help:"Crawl directory or directory of WARC files, as with --dir." placeholder:"DIR"`
+	Of     string `arg:"" exists:"directory" optional:"" name:"dir" help:"Crawl directory, directory of WARC files, or WACZ file, as with --dir." placeholder:"DIR"`
 }
 
 // Help shows examples.
@@ -150,7 +150,7 @@ func (p *printer) printRunning(ctx context.Context) error {
 
 // printFiles prints what the files have.
 func (p *printer) printFiles(ctx context.Context) (err error) {
-	disk := receipts.Over(vfs.Disk())
+	disk := receivers.Disk()
 	dir := filepath.ToSlash(p.Dir)
 	warcs, err := lookup.FindDir(disk, dir)
 	if err != nil {

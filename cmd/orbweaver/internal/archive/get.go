@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -8,8 +9,9 @@ import (
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine/upload/receipts"
-	"orbweaver/internal/vfs"
+	"orbweaver/warc"
 	"orbweaver/warc/lookup"
+	"orbweaver/warc/member"
 	"orbweaver/warc/warctool"
 )
 
@@ -68,7 +70,11 @@ func (x *warcGetCmd) Run(inv *command.Invocation, c *Command) error {
 		return command.Misuse(err)
 	}
 	err = warctool.Get(inv.Context, c.tool(inv), a, o)
-	if errors.Is(err, lookup.ErrNoCapture) && len(files) == 0 {
+	switch {
+	case !errors.Is(err, lookup.ErrNoCapture):
+	case len(files) > 0:
+		return cmp.Or(notRead(files), err)
+	default:
 		err = fmt.Errorf("%w\n'orbweaver explain --dir %s %s' says what became of it", err, x.Dir, o.URL)
 	}
 	return err
@@ -79,11 +85,29 @@ func (x *warcGetCmd) archive(files []string, objects receipts.Objects) (*lookup.
 	if len(files) == 0 {
 		return x.OpenArchive(&x.Others, objects)
 	}
-	disk := receipts.Over(vfs.Disk()).ReadRecords(objects)
-	for _, name := range files {
-		if _, err := disk.Size(name); err != nil {
-			return nil, err
-		}
+	disk := receivers.Disk().ReadRecords(objects)
+	files, err := warctool.Expand(disk, files...)
+	if err != nil {
+		return nil, err
 	}
 	return lookup.New(lookup.NewFiles(lookup.Options{FS: disk, Files: files})), nil
+}
+
+// notRead returns an error for a file that does not begin as a WARC file: its captures are not missing, but not read.
+func notRead(names []string) error {
+	disk := receivers.Disk()
+	files, err := warctool.Expand(disk, names...)
+	for _, name := range files {
+		file, openErr := disk.Open(name)
+		if openErr != nil {
+			continue // the search has met it
+		}
+		z := warc.NewReader(file, warc.ReaderOptions{Name: name})
+		if _, first := z.Next(); errors.Is(first, member.ErrNotWARC) {
+			err = errors.Join(err, first)
+		}
+		z.Close()
+		err = errors.Join(err, file.Close())
+	}
+	return err
 }

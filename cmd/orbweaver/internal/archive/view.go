@@ -23,7 +23,7 @@ type ViewCommand struct {
 	crawl.Target
 	crawl.Others
 	Listen string `help:"Loopback address of the pages: host:port, 0 for any free port." default:"127.0.0.1:0" placeholder:"ADDR"`
-	Of     string `arg:"" exists:"directory" optional:"" name:"dir" help:"Crawl directory or directory of WARC files, as with --dir." placeholder:"DIR"`
+	Of     string `arg:"" exists:"directory" optional:"" name:"dir" help:"Crawl directory, directory of WARC files, or WACZ file, as with --dir." placeholder:"DIR"`
 }
 
 // Help shows examples.
@@ -33,8 +33,9 @@ they were, with images, styles and links. The crawl may run meanwhile; what it s
 the pages do not run, and nothing is loaded from the web. /cdx answers the CDX server API. Records of files that
 were removed here (--upload-then delete) are read from the object store, one request each.
 
-Example:
-  orbweaver view crawl`
+Examples:
+  orbweaver view crawl
+  orbweaver view site.wacz`
 }
 
 // errNotLoopback says that an address is not this machine's own.

@@ -14,7 +14,6 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine/parse"
-	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -37,7 +36,8 @@ type Command struct {
 
 // Help shows examples.
 func (*Command) Help() string {
-	return `Files may be .warc, .warc.gz or .warc.zst, of WARC 0.17 to 1.1, made by any program.
+	return `Files may be .warc, .warc.gz or .warc.zst, of WARC 0.17 to 1.1, made by any program. A WACZ file is read like a
+directory of its WARC files.
 
 Examples:
   orbweaver warc ls crawl/warc/*.warc.gz
@@ -50,11 +50,25 @@ Examples:
 }
 
 func (c *Command) tool(inv *command.Invocation) *warctool.Tool {
-	return &warctool.Tool{FS: receipts.Over(vfs.Disk()), Out: inv.Stdout, Err: inv.Stderr, JSON: c.JSON}
+	return &warctool.Tool{FS: receivers.Disk(), Out: inv.Stdout, Err: inv.Stderr, JSON: c.JSON}
 }
 
+// each calls do with the WARC files of some names: a directory or a WACZ file stands for those in it.
+func each(names []string, do func(files ...string) error) error {
+	files, err := warctool.Expand(receivers.Disk(), names...)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return errNoWARC
+	}
+	return do(files...)
+}
+
+var errNoWARC = errors.New("no WARC file there")
+
 type warcLsCmd struct {
-	Files []string `arg:"" help:"WARC files." name:"file"`
+	Files []string `arg:"" help:"WARC files, WACZ files, or directories of WARC files." name:"file"`
 }
 
 // Help shows an example.
@@ -62,7 +76,7 @@ func (*warcLsCmd) Help() string { return "Example:\n  orbweaver warc ls crawl/wa
 
 // Run lists.
 func (x *warcLsCmd) Run(inv *command.Invocation, c *Command) error {
-	return c.tool(inv).List(x.Files...)
+	return each(x.Files, c.tool(inv).List)
 }
 
 type warcCatCmd struct {
@@ -73,7 +87,7 @@ type warcCatCmd struct {
 	Decode  bool   `help:"The body without its content encodings, too."`
 	Titles  bool   `help:"Print a line before each payload: ==> URI, file and offset <==."`
 
-	Files []string `arg:"" help:"WARC files." name:"file"`
+	Files []string `arg:"" help:"WARC files, WACZ files, or directories of WARC files." name:"file"`
 }
 
 // Help shows examples.
@@ -99,7 +113,7 @@ func (x *warcCatCmd) Run(inv *command.Invocation, c *Command) error {
 			return command.Misuse(fmt.Errorf("--type: %q is no record type such as response, request or revisit", x.Type))
 		}
 	}
-	err := c.tool(inv).Cat(o, x.Files...)
+	err := each(x.Files, func(files ...string) error { return c.tool(inv).Cat(o, files...) })
 	if errors.Is(err, warctool.ErrNotFound) {
 		return fmt.Errorf("%w; 'orbweaver warc ls' shows what is there", err)
 	}
@@ -133,11 +147,7 @@ func (x *warcVerifyCmd) Run(inv *command.Invocation, c *Command) error {
 	case x.AgainstManifest == "" && slices.ContainsFunc(x.Files, isWACZ):
 		return x.verifyWACZ(inv, c)
 	case x.AgainstManifest == "":
-		files, err := warctool.Expand(receipts.Over(vfs.Disk()), x.Files...)
-		if err != nil {
-			return err
-		}
-		return c.tool(inv).Verify(files...)
+		return each(x.Files, c.tool(inv).Verify)
 	}
 	if x.PublicKey != "" {
 		text, err := vfs.ReadFile(vfs.Disk(), x.PublicKey)
@@ -172,6 +182,9 @@ func (x *warcVerifyCmd) verifyWACZ(inv *command.Invocation, c *Command) error {
 			return err
 		}
 		faults += r.Faults
+		for _, what := range r.Unchecked {
+			fmt.Fprintf(inv.Stderr, "not checked: %q\n", what)
+		}
 		if c.JSON {
 			err = json.NewEncoder(inv.Stdout).Encode(r)
 		} else {
@@ -191,7 +204,7 @@ func (x *warcVerifyCmd) verifyWACZ(inv *command.Invocation, c *Command) error {
 type warcIndexCmd struct {
 	Write   bool     `help:"Write FILE.cdxj beside each file instead of printing." xor:"form"`
 	Cluster string   `help:"Write one index of all files into this directory: a ZipNum cluster, as pywb and Common Crawl have it." placeholder:"DIR" xor:"form"`
-	Files   []string `arg:"" help:"WARC files. With --cluster also directories of them." name:"file"`
+	Files   []string `arg:"" help:"WARC files, WACZ files, or directories of WARC files." name:"file"`
 }
 
 // Help shows examples.
@@ -208,13 +221,13 @@ Examples:
 // Run indexes.
 func (x *warcIndexCmd) Run(inv *command.Invocation, c *Command) error {
 	if x.Cluster == "" {
-		return c.tool(inv).Index(x.Write, x.Files...)
+		return each(x.Files, func(files ...string) error { return c.tool(inv).Index(x.Write, files...) })
 	}
 	files, err := closedFiles(x.Files)
 	if err != nil {
 		return err
 	}
-	r, err := warctool.WriteCluster(receipts.Over(vfs.Disk()), x.Cluster, files...)
+	r, err := warctool.WriteCluster(receivers.Disk(), x.Cluster, files...)
 	if err != nil {
 		return err
 	}
@@ -293,7 +306,7 @@ func (x *WACZCommand) pack(inv *command.Invocation, asJSON bool) error {
 	}
 	objects := receivers.NewObjects(inv.Context, inv.Version)
 	defer objects.Close()
-	disk := receipts.Over(vfs.Disk())
+	disk := receivers.Disk()
 	if away := disk.FindAway(files); away.Files > 0 {
 		if !x.FromStore {
 			return fmt.Errorf("%s (%s) %s removed here, and a WACZ needs all: --from-store reads them from the object store; "+
@@ -383,7 +396,7 @@ func reportPacked(out io.Writer, p warctool.WACZPacked) {
 
 // closedFiles returns the names of WARC files. A directory stands for the closed ones in it.
 func closedFiles(names []string) ([]string, error) {
-	files, err := warctool.Expand(receipts.Over(vfs.Disk()), names...)
+	files, err := warctool.Expand(receivers.Disk(), names...)
 	if err != nil {
 		return nil, err
 	}
@@ -399,7 +412,7 @@ func closedFiles(names []string) ([]string, error) {
 type warcTrainCmd struct {
 	Out   string   `help:"File for the dictionary." required:"" placeholder:"FILE"`
 	Size  int      `type:"size" help:"Size of the dictionary, at most." default:"64Ki" placeholder:"SIZE" least:"1024" most:"1048576"`
-	Files []string `arg:"" help:"WARC files." name:"file"`
+	Files []string `arg:"" help:"WARC files, WACZ files, or directories of WARC files." name:"file"`
 }
 
 // Help shows an example.
@@ -411,5 +424,5 @@ func (*warcTrainCmd) Help() string {
 
 // Run trains.
 func (x *warcTrainCmd) Run(inv *command.Invocation, c *Command) error {
-	return c.tool(inv).Train(x.Out, x.Size, x.Files...)
+	return each(x.Files, func(files ...string) error { return c.tool(inv).Train(x.Out, x.Size, files...) })
 }

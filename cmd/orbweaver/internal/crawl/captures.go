@@ -7,8 +7,10 @@ import (
 	"io/fs"
 
 	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/vfs"
+	"orbweaver/warc"
 	"orbweaver/warc/lookup"
 )
 
@@ -35,7 +37,10 @@ func (t *Target) OpenArchive(others *Others, objects receipts.Objects) (*lookup.
 	if err := command.FindDir(t.Dir); err != nil {
 		return nil, err
 	}
-	disk := receipts.Over(vfs.Disk()).ReadRecords(objects)
+	disk := receivers.Disk().ReadRecords(objects)
+	if len(others.With) == 0 && isWARC(disk, t.Dir) {
+		return lookup.New(lookup.NewFiles(lookup.Options{FS: disk, Files: []string{t.Dir}})), nil
+	}
 	dir, err := lookup.FindDir(disk, t.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("there is no crawl in %s", t.Dir)
@@ -59,6 +64,13 @@ func (t *Target) OpenArchive(others *Others, objects receipts.Objects) (*lookup.
 	further := lookup.NewFiles(lookup.Options{FS: disk, Dirs: with})
 	all := lookup.NewFiles(lookup.Options{FS: disk, Dirs: append(with, dir)})
 	return lookup.New(all).WithLines(lookup.Merged{lines, further}), nil
+}
+
+// isWARC reports whether a name is that of a WARC file, and no directory.
+func isWARC(disk vfs.FS, name string) bool {
+	_, _, ok := warc.CutName(name)
+	_, err := disk.List(name)
+	return ok && err != nil
 }
 
 // firstOf takes the lines of a running crawl, or else those of its files.

@@ -18,7 +18,6 @@ import (
 	"orbweaver/derive/language"
 	"orbweaver/derive/minhash"
 	"orbweaver/derive/tokens"
-	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -134,7 +133,7 @@ func (c *Command) Run(inv *command.Invocation) error {
 	var r *derive.Report
 	objects := receivers.NewObjects(inv.Context, inv.Version)
 	defer objects.Close()
-	disk := receipts.Over(fsys)
+	disk := receivers.Disk()
 	if c.FromStore {
 		disk.ReadFiles(objects)
 	}

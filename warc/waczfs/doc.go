@@ -1,0 +1,9 @@
+// Package waczfs shows WACZ files (WACZ 1.1.1) as directories of WARC files: site.wacz/NAME.warc.gz is what lies as
+// archive/NAME.warc.gz in site.wacz. So each command that reads a directory of WARC files reads a WACZ.
+//
+// WARC files lie in a WACZ as they are, so a record is read from its place, and nothing is unpacked. A file that is
+// compressed once more by ZIP is refused. Indexes and lists of pages are not shown: captures are found in the records.
+//
+// The list of a WACZ file is read when it is first asked for, and again if the length of the file has changed. It is
+// kept in memory: some 200 bytes for each file in it. Nothing can be written.
+package waczfs
