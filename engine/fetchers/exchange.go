@@ -97,7 +97,7 @@ func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.
 	if o == outcome.NotModified && len(t.IfNoneMatch)+len(t.IfModifiedSince) == 0 {
 		o = outcome.Unasked
 	}
-	if !t.Robots {
+	if !t.Robots && o != outcome.Cancelled {
 		if service := x.walls.Service(p); service != "" {
 			o, attempt.Of(p).Wall = outcome.Wall, service
 		}

@@ -282,6 +282,42 @@ func (hangingDialer) DialContext(ctx context.Context, _, _ string) (net.Conn, er
 	return nil, ctx.Err()
 }
 
+// The head of a wall has come when the exchange is cancelled. It does not count either: its body may be worth more than
+// a part of it, and this agent may not be the one to store it.
+func TestWorker_cancelledWithinAWall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		slow := slowDialer("HTTP/1.1 403 No\r\nCF-Mitigated: challenge\r\nContent-Length: 9\r\n\r\npart")
+		g.worker.exchange.fetcher = fetch.NewFetcher(g.worker.Fetch, slow, g.worker.Pool)
+		time.AfterFunc(time.Second, cancel)
+		if err := g.worker.visit(ctx, visitOf(known(), "/a")); err != nil {
+			t.Fatal(err)
+		}
+		r, ok := g.worker.Results.TryTake()
+		if got := pathsOf(r.Release.Front); !ok || !slices.Equal(got, []string{"/a"}) || len(g.pages) != 0 ||
+			r.Visit.Site.FailureStreak().Count != 0 {
+			t.Errorf("the Visit returned: %v, next item %q, %d pages, %+v", ok, got, len(g.pages), r.Visit.Site.FailureStreak())
+		}
+	})
+}
+
+// slowDialer answers with a part of a response, and never with the rest.
+type slowDialer string
+
+// DialContext implements fetch.Dialer.
+func (d slowDialer) DialContext(context.Context, string, string) (net.Conn, error) {
+	here, there := net.Pipe()
+	go func() {
+		defer there.Close()
+		if _, err := http.ReadRequest(bufio.NewReader(there)); err == nil {
+			_, _ = io.WriteString(there, string(d))
+			_, _ = io.Copy(io.Discard, there) // until the client closes it
+		}
+	}()
+	return here, nil
+}
+
 // A blocked site dies without a request.
 func TestWorker_blocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

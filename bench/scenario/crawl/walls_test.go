@@ -96,3 +96,83 @@ func TestWalls_ofOnePageEndThatPageAlone(t *testing.T) {
 		testbed.Rebuild(t, rig, cfg, rig.FS)
 	})
 }
+
+// challenge is how a site behind a wall behaves. Its robots.txt is not behind it.
+func challenge(body string) testbed.Condition {
+	return testbed.Condition{Status: 200, Head: "CF-Mitigated: challenge\r\n", Body: body, RobotsUp: true}
+}
+
+// The crawl is killed while a wall stands. The resumed one tries the site once, as every failing one, and goes on
+// waiting: the site fails since the same moment. When the wall falls all pages come, each once.
+func TestWalls_aKilledCrawlGoesOnWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const kill, falls = 30 * time.Minute, 100 * time.Minute
+		web := &testbed.OutageWeb{Sites: 1, Pages: 4, Condition: func(_ int, since time.Duration) testbed.Condition {
+			if since < falls {
+				return challenge("<a href=/inside>x</a>")
+			}
+			return testbed.Condition{}
+		}}
+		web.Begin()
+		rig, cfg := web.Config(t)
+		cfg.Limits.StallWait = 3 * time.Hour
+		e := web.Engine(t, rig, cfg, rig.FS)
+		done := make(chan error, 1)
+		go func() { done <- e.Run(t.Context()) }()
+		time.Sleep(kill)
+		before, waits := web.Tried, e.Report().FailingSites
+		disk := rig.FS.KillClone()
+		e.Abort()
+		<-done
+		_ = e.Close()
+		due, err := time.Parse(time.RFC3339, waits.NextTry)
+		if err != nil || !due.After(time.Now()) || waits.Largest.Outcome != "wall" {
+			t.Fatalf("%v: %+v", err, waits)
+		}
+
+		cfg.Seeds = nil
+		e = web.Engine(t, rig, cfg, disk)
+		go func() { done <- e.Run(t.Context()) }()
+		time.Sleep(time.Until(due) - time.Second)
+		if n, still := web.Tried-before, e.Report().FailingSites; n > 1 || still == nil ||
+			still.Largest.Outcome != "wall" || still.Largest.FailingSince != waits.Largest.FailingSince {
+			t.Errorf("%d connections after the resume, before %s: %+v", n, waits.NextTry, still)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		r := e.Report()
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		web.Open.Wait()
+		if r.PagesStored != 4 || r.State != lifecycle.Finished || r.Outcomes["wall"] != 0 || r.RevisitsStored != 0 {
+			t.Errorf("%s: %s, %d pages, %v", r.State, r.Reason, r.PagesStored, r.Outcomes)
+		}
+		checked := testbed.Fsck(t, disk)
+		testbed.WantSound(t, &checked)
+	})
+}
+
+// The wall of a page has the very bytes of another page. That page is stored whole when it comes, and no revisit of the
+// wall: the payload of a wall is the original of nothing.
+func TestWalls_areNoOriginals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		page3 := "<p>" + testbed.OutageHost(0) + "/2"
+		web := &testbed.OutageWeb{
+			Sites: 1, Pages: 4, Condition: testbed.Lasting(testbed.Condition{}, 0),
+			Broken: func(page int) bool { return page == 0 || page == 1 }, BrokenBy: challenge(page3),
+		}
+		web.Begin()
+		rig, cfg := web.Config(t)
+		r := web.Crawl(t, rig, cfg, rig.FS)
+		if r.Outcomes["wall"] != 2 || r.Outcomes["ok"] != 2 || r.PagesStored != 2 || r.RevisitsStored != 0 {
+			t.Errorf("%s: %d pages, %d revisits, %v", r.State, r.PagesStored, r.RevisitsStored, r.Outcomes)
+		}
+		testbed.Rebuild(t, rig, cfg, rig.FS)
+		later := web.Crawl(t, rig, cfg, rig.FS)
+		if later.PagesStored != 2 || later.RevisitsStored != 0 {
+			t.Errorf("after a rebuild: %d pages, %d revisits, %v", later.PagesStored, later.RevisitsStored, later.Outcomes)
+		}
+	})
+}

@@ -45,6 +45,7 @@ type Condition struct {
 	Silent    bool   // connections are made, and get no response
 	Status    int    // of all responses; 0 for ordinary ones
 	Head      string // header lines of such responses
+	Body      string // of such responses
 	RobotsUp  bool   // robots.txt has its ordinary response
 	Name      error  // of the resolver; nil if the name resolves
 }
@@ -127,14 +128,14 @@ func (o *OutageWeb) serve(conn net.Conn, c Condition) {
 	robots := r.URL.Path == "/robots.txt"
 	switch {
 	case c.Status != 0 && !(robots && c.RobotsUp):
-		Respond(conn, c.Status, c.Head, "")
+		Respond(conn, c.Status, c.Head, c.Body)
 		return
 	case robots:
 		Respond(conn, 404, "", "")
 		return
 	case o.isBroken(r.URL.Path):
 		if !o.BrokenBy.Reset {
-			Respond(conn, cmp.Or(o.BrokenBy.Status, 500), o.BrokenBy.Head, "")
+			Respond(conn, cmp.Or(o.BrokenBy.Status, 500), o.BrokenBy.Head, o.BrokenBy.Body)
 		}
 		return
 	default:
