@@ -98,8 +98,8 @@ type Own struct {
 	Read   Read                    // of the files that settings in it name; nil if none of them does
 }
 
-// Read reads the rules of a file.
-type Read func(file string) (filter.Rules, error)
+// Read reads the rules of files as one list.
+type Read func(files []string) (filter.Rules, error)
 
 // Parts are what Settings change, and use. All must be set.
 type Parts struct {
@@ -322,7 +322,7 @@ func (s *Settings) change(ctx context.Context, r *Request, undoes int) (Result, 
 	if r.DryRun {
 		return result, nil
 	}
-	if result.Change, err = s.writeDown(r, &result); err != nil {
+	if result.Change, err = s.writeDown(r, &result, d); err != nil {
 		result.Change = 0
 		return result, err
 	}
@@ -339,7 +339,7 @@ func (s *Settings) change(ctx context.Context, r *Request, undoes int) (Result, 
 func shown(value string) string { return fmt.Sprintf("%.2000s", value) }
 
 // writeDown writes a change down: first into the log, then into the file.
-func (s *Settings) writeDown(r *Request, result *Result) (number int, err error) {
+func (s *Settings) writeDown(r *Request, result *Result, d *draft) (number int, err error) {
 	entries := make([]Entry, 0, len(result.Changed))
 	values := map[string]any{}
 	for _, c := range result.Changed {
@@ -348,8 +348,8 @@ func (s *Settings) writeDown(r *Request, result *Result) (number int, err error)
 			Undoes: result.Undoes,
 		})
 		values[c.Name] = c.To
-		if v := s.now.get(c.Name); v.IsList() {
-			values[c.Name] = strings.FieldsFunc(c.To, func(r rune) bool { return r == ',' })
+		if v := d.values.get(c.Name); v.IsList() {
+			values[c.Name] = v.Strings()
 		}
 		if c.To == "" {
 			values[c.Name] = nil

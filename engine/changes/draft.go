@@ -81,7 +81,11 @@ func (s *Settings) set(d *draft, name, value string) error {
 	}
 	d.names = append(d.names, name)
 	v := d.values.get(name)
-	if err := v.Set(value); err != nil {
+	parse := v.Set
+	if s.rows[at].isFile {
+		parse = func(value string) error { return checkFiles(v, value) }
+	}
+	if err := parse(value); err != nil {
 		return err
 	}
 	d.canDrop = d.canDrop || s.rows[at].decidesAdmission || s.rows[at].decidesFetch

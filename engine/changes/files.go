@@ -4,13 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"orbweaver/engine/filter"
 	"orbweaver/internal/options"
 )
 
-// fileRows are the settings that name a file of rules. Given the name that they have, the file is read again. Another
-// name is refused: a request that comes over the network could have any file read then.
+// fileRows are the settings that name files of rules. Given the names that they have, the files are read again. Other
+// names are refused: a request that comes over the network could have any file read then.
 func fileRows() []row {
 	return []row{
 		{name: "exclude-hosts", set: reread(filter.CompileHosts, func(d *draft, list *filter.HostSet) error {
@@ -29,20 +30,24 @@ func fileRows() []row {
 	}
 }
 
-// reread reads the file of a setting again, and makes a list of its rules.
+// checkFiles refuses another value than the one that a setting of files has.
+func checkFiles(v options.Setting, value string) error {
+	if value == strings.TrimSpace(v.Text()) {
+		return nil
+	}
+	return errors.New("a running crawl reads only the files that it was given at the start again: " +
+		"change them, and use 'ctl set --reload'")
+}
+
+// reread reads the files of a setting again, and makes one list of their rules.
 func reread[L any](
 	compile func(filter.Rules) (*L, error), change func(d *draft, list *L) error,
 ) func(*draft, options.Setting) error {
 	return func(d *draft, v options.Setting) error {
-		file := v.Text()
-		switch {
-		case file != d.inForce.now.get(v.Name).Text():
-			return errors.New("a running crawl reads only the file that it was given at the start again: " +
-				"change that file, and use 'ctl set --reload'")
-		case file == "":
+		if v.Value.Len() == 0 {
 			return errors.New("no file was given at the start")
 		}
-		rules, err := d.inForce.read(file)
+		rules, err := d.inForce.read(v.Strings())
 		if err != nil {
 			return err
 		}

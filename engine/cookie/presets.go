@@ -36,7 +36,15 @@ const presetMore = 16 << 10
 // ReadPresets reads cookies in Netscape's format: on each line a domain, whether hosts below it count, a path, whether
 // HTTPS is required, the expiry in Unix seconds or 0, a name and a value, with tabs between them.
 func ReadPresets(r io.Reader) (*Presets, error) {
-	p := &Presets{byDomain: make(map[string][]preset)}
+	p := new(Presets)
+	return p, p.Add(r)
+}
+
+// Add reads the cookies of a further file, before the first use.
+func (p *Presets) Add(r io.Reader) error {
+	if p.byDomain == nil {
+		p.byDomain = make(map[string][]preset)
+	}
 	lines := textfile.Read(r, siteBytes+presetMore)
 	for lines.Scan() {
 		line := strings.TrimPrefix(string(lines.Raw()), "#HttpOnly_")
@@ -44,10 +52,10 @@ func ReadPresets(r io.Reader) (*Presets, error) {
 			continue
 		}
 		if err := p.add(strings.Split(line, "\t")); err != nil {
-			return nil, fmt.Errorf("line %d: %w", lines.Number(), err)
+			return fmt.Errorf("line %d: %w", lines.Number(), err)
 		}
 	}
-	return p, lines.Err()
+	return lines.Err()
 }
 
 // add reads the fields of a line.

@@ -11,9 +11,26 @@ import (
 
 // Rules are the lines of a list, without comments and empty lines.
 type Rules struct {
-	Name  string   // of the file; "" for other sources
+	Name  string   // of the file, or of the last one that was joined; "" for other sources
 	Texts []string // the texts of the rules
 	Lines []int    // their line numbers, from 1
+
+	names []string // the file of each rule, if several were joined
+}
+
+// Join returns the rules of several files as one list, in this order.
+func Join(files ...Rules) (all Rules) {
+	if len(files) == 1 {
+		return files[0]
+	}
+	for _, r := range files {
+		all.Name = r.Name
+		all.Texts, all.Lines = append(all.Texts, r.Texts...), append(all.Lines, r.Lines...)
+		for range r.Texts {
+			all.names = append(all.names, r.Name)
+		}
+	}
+	return all
 }
 
 // faultsTold is the number of faults of one list that are reported.
@@ -53,13 +70,17 @@ func unquoted(text string) string {
 
 // Where returns the place of a rule, as in "hosts.txt:12".
 func (r Rules) Where(i int) string {
+	name := r.Name
+	if i < len(r.names) {
+		name = r.names[i]
+	}
 	switch {
 	case i >= len(r.Lines):
-		return "end of " + r.Name
-	case r.Name == "":
+		return "end of " + name
+	case name == "":
 		return fmt.Sprintf("line %d", r.Lines[i])
 	default:
-		return fmt.Sprintf("%s:%d", r.Name, r.Lines[i])
+		return fmt.Sprintf("%s:%d", name, r.Lines[i])
 	}
 }
 

@@ -28,14 +28,22 @@ const hostsMax = 100_000
 // http://example.org:8080, may stand in place of HOST. Lines that begin with # are comments. A default entry is a
 // fault, since it would send a password to every host. Errors name the line.
 func Read(r io.Reader) (*Logins, error) {
-	l := &Logins{hosts: make(map[string][]byte), sites: make(map[string][]byte)}
+	l := new(Logins)
+	return l, l.Add(r)
+}
+
+// Add reads the entries of a further file, before the first use. If two files name a host, the later one decides.
+func (l *Logins) Add(r io.Reader) error {
+	if l.hosts == nil {
+		l.hosts, l.sites = make(map[string][]byte), make(map[string][]byte)
+	}
 	w := words{lines: textfile.Read(r, lineMax)}
 	var e entry
 	for w.scan() {
 		switch word := w.text; word {
 		case "machine":
 			if err := l.add(e); err != nil {
-				return nil, err
+				return err
 			}
 			e = entry{line: w.lines.Number()}
 			e.host = w.next()
@@ -46,19 +54,19 @@ func Read(r io.Reader) (*Logins, error) {
 		case "account":
 			w.next()
 		case "default":
-			return nil, fmt.Errorf("line %d: a default entry would send its password to every host: name the hosts",
+			return fmt.Errorf("line %d: a default entry would send its password to every host: name the hosts",
 				w.lines.Number())
 		default:
-			return nil, fmt.Errorf("line %d: %q is none of machine, login, password, account", w.lines.Number(), shown(word))
+			return fmt.Errorf("line %d: %q is none of machine, login, password, account", w.lines.Number(), shown(word))
 		}
 		if e.line == 0 {
 			e.line = w.lines.Number()
 		}
 	}
 	if w.err != nil {
-		return nil, w.err
+		return w.err
 	}
-	return l, l.add(e)
+	return l.add(e)
 }
 
 // lineMax is the longest line of a file, in bytes.

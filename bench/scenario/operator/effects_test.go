@@ -14,9 +14,9 @@ import (
 	"orbweaver/engine/filter"
 )
 
-// listFile is a program's setting that names a file of hosts.
+// listFile is a program's setting that names files of hosts.
 type listFile struct {
-	ExcludeHosts string `help:"File of hosts."`
+	ExcludeHosts []string `help:"File of hosts."`
 }
 
 // Settings that are changed in flight act in the running crawl: checkpoints come more often, and a file of hosts that
@@ -30,8 +30,10 @@ func TestSettings_actInTheRunningCrawl(t *testing.T) {
 		lines := "unknown.test\n"
 		seams := rig.Seams(rig.FS)
 		seams.OwnSettings = []changes.Own{{
-			Target: &listFile{"hosts.txt"},
-			Read:   func(name string) (filter.Rules, error) { return filter.ReadRules(name, strings.NewReader(lines)) },
+			Target: &listFile{[]string{"hosts.txt"}},
+			Read: func(names []string) (filter.Rules, error) {
+				return filter.ReadRules(names[0], strings.NewReader(lines))
+			},
 		}}
 		e, err := engine.Open(cfg, seams)
 		if err != nil {

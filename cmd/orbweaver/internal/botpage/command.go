@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -34,7 +33,7 @@ type Command struct {
 	IPDelay       time.Duration `name:"ip-delay" help:"Time between two requests to an IP address." default:"500ms" placeholder:"TIME"`
 	CrawlDelayMax time.Duration `help:"Longest Crawl-delay that is obeyed." default:"5m" placeholder:"TIME"`
 	IPv6Prefix    int           `name:"ipv6-prefix" help:"Bits of an IPv6 address that share a delay." default:"64" least:"32" most:"128" placeholder:"N"`
-	HostRules     string        `help:"File of rules for single hosts." placeholder:"FILE"`
+	HostRules     []string      `help:"File of rules for single hosts. Repeatable." placeholder:"FILE" sep:"none"`
 
 	isResumed bool // the directory has settings
 	page      page
@@ -116,13 +115,8 @@ func spokenDelay(d time.Duration) string {
 // ran.
 func (c *Command) noteHostRules() error {
 	var lists []*filter.HostRules
-	if c.HostRules != "" {
-		f, err := os.Open(c.HostRules)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		from, err := filter.ReadRules(c.HostRules, f)
+	if files := command.Given(c.HostRules); len(files) > 0 {
+		from, err := crawl.ReadRules(files)
 		if err != nil {
 			return err
 		}

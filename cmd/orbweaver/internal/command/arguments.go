@@ -151,6 +151,7 @@ func (inv *Invocation) files(parser *kong.Kong, ctx *kong.Context) error {
 	if command == nil {
 		return nil
 	}
+	keys := keysFor(ctx, inv.keys)
 	var files []kong.Resolver
 	config, err := GivenText(ctx, "config", nil)
 	inv.early.Add("--config", err)
@@ -161,7 +162,7 @@ func (inv *Invocation) files(parser *kong.Kong, ctx *kong.Context) error {
 			inv.early.Add("--config", err)
 			strong = &TOMLFile{name: config}
 		}
-		inv.early.Add("", strong.check(inv.keys))
+		inv.early.Add("", strong.check(keys))
 		files = append(files, strong)
 	}
 	if earlier, ok := command.Target.Addr().Interface().(Resumable); ok {
@@ -176,7 +177,7 @@ func (inv *Invocation) files(parser *kong.Kong, ctx *kong.Context) error {
 			inv.early.Add("", err)
 		default:
 			weak.bringUpToDate()
-			inv.early.Add("", weak.check(inv.keys))
+			inv.early.Add("", weak.check(keys))
 			earlier.Resume()
 			files = slices.Insert(files, 0, kong.Resolver(weak))
 		}

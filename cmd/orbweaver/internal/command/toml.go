@@ -86,6 +86,27 @@ func (t *TOMLFile) Text(key string) (value string, ok bool) {
 	return value, ok
 }
 
+// Texts are the elements of a key that holds a list of text. Text alone is a list of one.
+func (t *TOMLFile) Texts(key string) (list []string) {
+	switch value := t.values[key].(type) {
+	case string:
+		list = []string{value}
+	case []any:
+		for _, element := range value {
+			if text, ok := element.(string); ok {
+				list = append(list, text)
+			}
+		}
+	}
+	return Given(list)
+}
+
+// Given returns the elements of a list that are not empty. An empty one, as in --surts "", takes away the list that an
+// earlier run was given.
+func Given(list []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(element string) bool { return element == "" })
+}
+
 // flagKeys are the flags of all commands by name, and whether each may be a list.
 func flagKeys(app *kong.Application) map[string]bool {
 	keys := make(map[string]bool)
@@ -104,6 +125,18 @@ func flagKeys(app *kong.Application) map[string]bool {
 	return keys
 }
 
+// keysFor are the flags of all commands. Where a flag of ctx's command has the name of another one, it decides whether
+// the key may be a list.
+func keysFor(ctx *kong.Context, all map[string]bool) map[string]bool {
+	keys := maps.Clone(all)
+	for _, f := range ctx.Flags() {
+		if _, ok := keys[f.Name]; ok {
+			keys[f.Name] = f.IsSlice()
+		}
+	}
+	return keys
+}
+
 // check refuses keys that are no flag of any command, and values of a wrong shape, all of them at once.
 func (t *TOMLFile) check(known map[string]bool) error {
 	var bad Faults
@@ -115,7 +148,10 @@ func (t *TOMLFile) check(known map[string]bool) error {
 			continue
 		case []any:
 			if ok && !list {
-				bad.Add(t.name, fmt.Errorf("%s: takes one value, not a list; a file may have many lines", key))
+				bad.Add(t.name, fmt.Errorf("%s: takes one value, not a list", key))
+			} else if slices.ContainsFunc(t.values[key].([]any), isNested) {
+				bad.Add(t.name, fmt.Errorf("%s: takes a list of values, without lists or tables in it", key))
+				delete(t.values, key)
 			}
 		}
 		if !ok {
@@ -124,6 +160,15 @@ func (t *TOMLFile) check(known map[string]bool) error {
 		}
 	}
 	return bad.Err()
+}
+
+// isNested says whether an element of a list is none that a flag can have.
+func isNested(element any) bool {
+	switch element.(type) {
+	case []any, map[string]any:
+		return true
+	}
+	return false
 }
 
 // Validate is part of kong.Resolver; check has been called before, since kong tells one mistake only.

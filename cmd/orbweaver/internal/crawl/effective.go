@@ -65,7 +65,7 @@ func (c *Command) writeEffective(inv *command.Invocation) error {
 		case fmt.Stringer:
 			values[f.Name] = v.String()
 		case []string:
-			if len(v) > 0 {
+			if v = command.Given(v); len(v) > 0 {
 				values[f.Name] = v
 			}
 		case string:
@@ -77,21 +77,36 @@ func (c *Command) writeEffective(inv *command.Invocation) error {
 		}
 	}
 	// The crawl may go on from another working directory.
-	for flag, file := range map[string]string{
-		"exclude-hosts": c.ExcludeHosts, "include-hosts": c.IncludeHosts, "surts": c.Surts,
-		"host-rules": c.HostRules, "warc-dictionary": c.WarcDictionary,
-		"agent-file": c.AgentFile, "netrc": c.Netrc,
-		"load-cookies": c.LoadCookies} {
-		if file == "" {
-			continue
-		}
-		name, err := filepath.Abs(file)
-		if err != nil {
+	for _, flag := range []string{
+		"exclude-hosts", "include-hosts", "surts", "host-rules", "warc-dictionary", "agent-file", "netrc", "load-cookies",
+	} {
+		var err error
+		if values[flag], err = absolute(values[flag]); err != nil {
 			return fmt.Errorf("--%s: %w", flag, err)
 		}
-		values[flag] = name
+		if values[flag] == nil {
+			delete(values, flag)
+		}
 	}
 	return writeSettings(c.Config.Dir, values)
+}
+
+// absolute returns the absolute name of a file, or of a list of files; other values stay as they are.
+func absolute(value any) (any, error) {
+	switch value := value.(type) {
+	case string:
+		return filepath.Abs(value)
+	case []string:
+		names := make([]string, len(value))
+		for i, file := range value {
+			var err error
+			if names[i], err = filepath.Abs(file); err != nil {
+				return nil, err
+			}
+		}
+		return names, nil
+	}
+	return value, nil
 }
 
 // writeSettings replaces the file of settings.

@@ -69,41 +69,39 @@ func withoutUser(raw string) string {
 
 // logins reads the passwords of hosts. A file that other users can read is reported.
 func (c *networkOptions) logins(log *slog.Logger) (*login.Logins, error) {
-	if c.Netrc == "" {
-		return new(login.Logins), nil
+	logins := new(login.Logins)
+	return logins, readEach(c.Netrc, func(f *os.File) error {
+		const others = 0o077
+		if info, err := f.Stat(); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&others != 0 {
+			log.Warn("--netrc: other users of this machine can read the file with passwords: chmod 600", "file", f.Name())
+		}
+		return logins.Add(f)
+	})
+}
+
+// readEach calls read for each of some files. The error joins what is wrong with each.
+func readEach(files []string, read func(f *os.File) error) error {
+	var bad command.Faults
+	for _, name := range command.Given(files) {
+		f, err := os.Open(name)
+		if err != nil {
+			bad.Add("", err)
+			continue
+		}
+		bad.Add(name, read(f))
+		bad.Add("", f.Close())
 	}
-	f, err := os.Open(c.Netrc)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	const others = 0o077
-	if info, err := f.Stat(); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&others != 0 {
-		log.Warn("--netrc: other users of this machine can read the file with passwords: chmod 600", "file", c.Netrc)
-	}
-	logins, err := login.Read(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Netrc, err)
-	}
-	return logins, nil
+	return bad.Err()
 }
 
 // presets reads the cookies with which the crawl begins.
 func (c *networkOptions) presets(o *cookie.Options) (*cookie.Presets, error) {
-	if c.LoadCookies == "" {
-		return new(cookie.Presets), nil
+	presets := new(cookie.Presets)
+	if len(command.Given(c.LoadCookies)) == 0 {
+		return presets, nil
 	}
 	if o.Mode != cookie.Site {
 		return nil, errors.New("give --cookies site, too: without it no cookies are sent")
 	}
-	f, err := os.Open(c.LoadCookies)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	presets, err := cookie.ReadPresets(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.LoadCookies, err)
-	}
-	return presets, nil
+	return presets, readEach(c.LoadCookies, func(f *os.File) error { return presets.Add(f) })
 }

@@ -12,10 +12,10 @@ import (
 
 // listOptions are files of rules.
 type listOptions struct {
-	ExcludeHosts      string   `help:"File of hosts to exclude: host, .suffix, *.suffix or CIDR, one on each line. A CIDR matches only URLs whose host is an address; --deny-net is about all connections." placeholder:"FILE"`
-	IncludeHosts      string   `help:"File of hosts, in the same form: no other host is asked." placeholder:"FILE"`
-	Surts             string   `help:"File of SURT prefixes, +http://(org,example, or - one on each line: the longest that matches decides. If the file has a +, a URL that matches none is refused." placeholder:"FILE"`
-	HostRules         string   `help:"File of rules for single hosts, one on each line: host, .suffix, *.suffix or an address, then host-delay=TIME, max-per-host=N or exclude. The narrowest rule decides. A delay may be shorter than --host-delay; Crawl-delay still lengthens it." placeholder:"FILE"`
+	ExcludeHosts      []string `help:"File of hosts to exclude: host, .suffix, *.suffix or CIDR, one on each line. A CIDR matches only URLs whose host is an address; --deny-net is about all connections. Repeatable." placeholder:"FILE" sep:"none"`
+	IncludeHosts      []string `help:"File of hosts, in the same form: no other host is asked. Repeatable." placeholder:"FILE" sep:"none"`
+	Surts             []string `help:"File of SURT prefixes, +http://(org,example, or - one on each line: the longest that matches decides. If a file has a +, a URL that matches none is refused. Repeatable." placeholder:"FILE" sep:"none"`
+	HostRules         []string `help:"File of rules for single hosts, one on each line: host, .suffix, *.suffix or an address, then host-delay=TIME, max-per-host=N or exclude. The narrowest rule decides. A delay may be shorter than --host-delay; Crawl-delay still lengthens it. Repeatable." placeholder:"FILE" sep:"none"`
 	ExcludeExtensions []string `help:"Endings of paths to exclude, such as jpg,png." placeholder:"EXT"`
 }
 
@@ -56,12 +56,12 @@ func (c *listOptions) points(cfg *engine.Config) (from explain.Sources, err erro
 	return from, bad.Err()
 }
 
-// readList reads a file of rules and makes a list of them; no name means no list.
-func readList[L any](name string, compile func(filter.Rules) (*L, error)) (filter.Rules, *L, error) {
-	if name == "" {
+// readList reads files of rules and makes one list of them; no file means no list.
+func readList[L any](files []string, compile func(filter.Rules) (*L, error)) (filter.Rules, *L, error) {
+	if files = command.Given(files); len(files) == 0 {
 		return filter.Rules{}, nil, nil
 	}
-	rules, err := ReadRules(name)
+	rules, err := ReadRules(files)
 	if err != nil {
 		return rules, nil, err
 	}
@@ -69,8 +69,19 @@ func readList[L any](name string, compile func(filter.Rules) (*L, error)) (filte
 	return rules, list, err
 }
 
-// ReadRules reads a file of rules.
-func ReadRules(name string) (filter.Rules, error) {
+// ReadRules reads the rules of several files as one list. The error joins what is wrong with each.
+func ReadRules(files []string) (filter.Rules, error) {
+	var bad command.Faults
+	lists := make([]filter.Rules, len(files))
+	for i, name := range files {
+		var err error
+		lists[i], err = readRules(name)
+		bad.Add("", err)
+	}
+	return filter.Join(lists...), bad.Err()
+}
+
+func readRules(name string) (filter.Rules, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return filter.Rules{}, err

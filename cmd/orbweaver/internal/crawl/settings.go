@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"orbweaver/cmd/orbweaver/internal/command"
@@ -66,16 +67,17 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 
 // givenFiles are the files that the command line names.
 func (c *Command) givenFiles(inv *command.Invocation) []string {
-	files := []string{
-		c.ExcludeHosts, c.IncludeHosts, c.Surts, c.HostRules, c.WarcDictionary, c.AgentFile, c.Token, c.Netrc, c.LoadCookies,
-	}
+	files := slices.Concat(
+		[]string{c.WarcDictionary, c.AgentFile, c.Token}, c.Seeds, c.ExcludeHosts, c.IncludeHosts, c.Surts, c.HostRules,
+		c.Netrc, c.LoadCookies,
+	)
 	if inv.Args != nil { //nolint:nolintlint // tests make an Invocation by hand
 		config, err := command.GivenText(inv.Args, "config", nil)
 		if err == nil {
 			files = append(files, config)
 		}
 	}
-	return append(files, c.Seeds...)
+	return files
 }
 
 // archive reads the dictionary and refuses what has no place in the archive.

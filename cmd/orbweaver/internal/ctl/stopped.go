@@ -36,8 +36,12 @@ func (c *Command) stoppedRules(disk vfs.FS) (*settings.HostRules, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if name, ok := t.Text("host-rules"); err == nil && ok {
-		rules, err := crawl.ReadRules(name)
+	var files []string
+	if err == nil {
+		files = t.Texts("host-rules")
+	}
+	if len(files) > 0 {
+		rules, err := crawl.ReadRules(files)
 		if err == nil {
 			fixed, err = filter.CompileHostRules(rules)
 		}
