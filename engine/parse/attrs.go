@@ -30,13 +30,17 @@ const (
 	attrSrcdoc
 	attrProperty
 	attrItemprop
-	attrFont // color, face or size, with which a font element leaves foreign content
+	attrValue
+	attrFont    // color, face or size, with which a font element leaves foreign content
+	attrLazy    // there are lazies
+	attrHandler // there are handlers
 	attrCount
 	attrOther
 )
 
-type attrSet uint32
+type attrSet uint64
 
+// attrOf returns the number of an attribute.
 func attrOf(key uint64, name []byte) attr {
 	if len(name) > 8 {
 		switch {
@@ -57,55 +61,55 @@ func attrOf(key uint64, name []byte) attr {
 		}
 		return attrOther
 	}
-	switch key {
-	case 'h'<<24 | 'r'<<16 | 'e'<<8 | 'f':
-		return attrHref
-	case 's'<<16 | 'r'<<8 | 'c':
-		return attrSrc
-	case 's'<<40 | 'r'<<32 | 'c'<<24 | 's'<<16 | 'e'<<8 | 't':
-		return attrSrcset
-	case 's'<<40 | 'r'<<32 | 'c'<<24 | 'd'<<16 | 'o'<<8 | 'c':
-		return attrSrcdoc
-	case 'r'<<16 | 'e'<<8 | 'l':
-		return attrRel
-	case 'd'<<24 | 'a'<<16 | 't'<<8 | 'a':
-		return attrData
-	case 'p'<<40 | 'o'<<32 | 's'<<24 | 't'<<16 | 'e'<<8 | 'r':
-		return attrPoster
-	case 'c'<<48 | 'o'<<40 | 'n'<<32 | 't'<<24 | 'e'<<16 | 'n'<<8 | 't':
-		return attrContent
-	case 'n'<<24 | 'a'<<16 | 'm'<<8 | 'e':
-		return attrName
-	case 'c'<<48 | 'h'<<40 | 'a'<<32 | 'r'<<24 | 's'<<16 | 'e'<<8 | 't':
-		return attrCharset
-	case 't'<<24 | 'y'<<16 | 'p'<<8 | 'e':
-		return attrType
-	case 'm'<<40 | 'e'<<32 | 't'<<24 | 'h'<<16 | 'o'<<8 | 'd':
-		return attrMethod
-	case 'a'<<40 | 'c'<<32 | 't'<<24 | 'i'<<16 | 'o'<<8 | 'n':
-		return attrAction
-	case 's'<<32 | 't'<<24 | 'y'<<16 | 'l'<<8 | 'e':
-		return attrStyle
-	case 'p'<<56 | 'r'<<48 | 'o'<<40 | 'p'<<32 | 'e'<<24 | 'r'<<16 | 't'<<8 | 'y':
-		return attrProperty
-	case 'i'<<56 | 't'<<48 | 'e'<<40 | 'm'<<32 | 'p'<<24 | 'r'<<16 | 'o'<<8 | 'p':
-		return attrItemprop
-	case 'e'<<56 | 'n'<<48 | 'c'<<40 | 'o'<<32 | 'd'<<24 | 'i'<<16 | 'n'<<8 | 'g':
-		return attrEncoding
-	case 'c'<<32 | 'o'<<24 | 'l'<<16 | 'o'<<8 | 'r', 'f'<<24 | 'a'<<16 | 'c'<<8 | 'e', 's'<<24 | 'i'<<16 | 'z'<<8 | 'e':
-		return attrFont
+	if at := attrTable[attrSlot(key)]; at.key == key {
+		return at.id
 	}
 	return attrOther
 }
+
+// attrSlot returns the place of a name in attrTable. The factor is such that no two names share a place.
+func attrSlot(key uint64) uint64 { return key * 0x612e7696a6cecc1b >> 57 }
+
+var attrTable = func() (table [128]struct { //nolint:gochecknoglobals // a table
+	key uint64
+	id  attr
+}) {
+	for _, a := range [...]struct {
+		name string
+		id   attr
+	}{
+		{"href", attrHref}, {"src", attrSrc}, {"srcset", attrSrcset}, {"srcdoc", attrSrcdoc}, {"rel", attrRel},
+		{"data", attrData}, {"poster", attrPoster}, {"content", attrContent}, {"name", attrName},
+		{"charset", attrCharset}, {"type", attrType}, {"method", attrMethod}, {"action", attrAction},
+		{"style", attrStyle}, {"property", attrProperty}, {"itemprop", attrItemprop}, {"encoding", attrEncoding},
+		{"color", attrFont}, {"face", attrFont}, {"size", attrFont}, {"value", attrValue},
+	} {
+		var key uint64
+		for _, c := range []byte(a.name) {
+			key = key<<8 | uint64(c)
+		}
+		at := &table[attrSlot(key)]
+		if at.key != 0 {
+			panic("BUG: parse: two names of attributes share a place")
+		}
+		at.key, at.id = key, a.id
+	}
+	return table
+}()
 
 // tagAttributes are the known attributes of the current tag. Their values are offsets into the body.
 type tagAttributes struct {
 	have  attrSet
 	value [attrCount]span
 
-	lazies    [lazyMost]lazyAttribute
-	lazyCount int
+	lazies       [lazyMost]lazyAttribute
+	lazyCount    int
+	handlers     [handlersMost]span // values of onclick and others
+	handlerCount int                // valid with attrHandler, as lazyCount with attrLazy
 }
+
+// handlersMost is how many event handlers of a tag are looked at.
+const handlersMost = 4
 
 // span is a half-open range of the body.
 type span struct{ from, to int }
@@ -113,7 +117,7 @@ type span struct{ from, to int }
 // readAttributes reads the attributes from b[p] to the end of the tag and records the known ones; of two with one name,
 // the first counts. It returns the offset after the tag. ok is false if the body ends inside the tag.
 func (a *tagAttributes) readAttributes(b []byte, p int) (next int, selfClosing, ok bool) {
-	a.have, a.lazyCount = 0, 0
+	a.have = 0
 	for {
 		for p < len(b) && class[b[p]]&isSpace != 0 {
 			p++
@@ -141,13 +145,38 @@ func (a *tagAttributes) readAttributes(b []byte, p int) (next int, selfClosing, 
 		if v, p, ok = value(b, p); !ok {
 			return p, false, false
 		}
-		if id < attrCount && a.have&(1<<id) == 0 {
-			a.have |= 1 << id
+		if id < attrCount && a.have&(1<<(id&63)) == 0 {
+			a.have |= 1 << (id & 63)
 			a.value[id] = v
-		} else if id == attrOther && name.to-name.from > dataLen && b[name.from+dataLen-1] == '-' {
-			a.noteLazy(b, name, v)
+		} else if id == attrOther && (b[start]|0x20 == 'o' || name.to-name.from > dataLen && b[name.from+dataLen-1] == '-') {
+			a.noteOther(b, name, v)
 		}
 	}
+}
+
+// noteOther keeps an attribute without a number of its own, if it may have links.
+func (a *tagAttributes) noteOther(b []byte, name, v span) {
+	if b[name.from]|0x20 != 'o' {
+		a.noteLazy(b, name, v)
+		return
+	}
+	if !foldPrefix(b[name.from:name.to], "on") {
+		return
+	}
+	if a.begins(attrHandler) {
+		a.handlerCount = 0
+	}
+	if a.handlerCount < handlersMost {
+		a.handlers[a.handlerCount] = v
+		a.handlerCount++
+	}
+}
+
+// begins reports whether an attribute is the first one of its group in the current tag.
+func (a *tagAttributes) begins(group attr) bool {
+	isFirst := !a.has(group)
+	a.have |= 1 << group
+	return isFirst
 }
 
 // value reads what follows an attribute name: nothing, or an equals sign and a value.

@@ -33,7 +33,8 @@
 //	<?xml-stylesheet?>    href             feeds, sitemaps    see engine/sitemap
 //	img source iframe video audio track    data-src and others: see elementReader.lazy
 //	meta property, name   og:image og:url twitter:image ... content
-//	script, JavaScript and JSON files      strings that look like URLs (Options.Speculative)
+//	script, JavaScript and JSON files, onclick= and others, javascript: URLs, option value    engine/parse/script
+//	                                                                                   (Options.Speculative)
 //
 // Not links: cite, longdesc, other data-*, usemap, link rel=dns-prefetch or preconnect. References with another scheme
 // than http and https are counted and not reported; data URLs would be most of the bytes.

@@ -25,8 +25,13 @@ func (e *elementReader) svgElement(b []byte, name tag) {
 	e.inlineStyle(b)
 }
 
-// inlineStyle reports what the style attribute of the tag at hand refers to.
+// inlineStyle reports what the style attribute of the tag at hand refers to, and what its event handlers lead to.
 func (e *elementReader) inlineStyle(b []byte) {
+	if e.attributes.has(attrHandler) && e.o.Speculative {
+		for _, v := range e.attributes.handlers[:e.attributes.handlerCount] {
+			e.links.scanHandler(b[v.from:v.to])
+		}
+	}
 	if v, ok := e.attributes.get(b, attrStyle); ok {
 		e.links.scanStyle(e.links.text.decode(v, true), true)
 	}
@@ -88,10 +93,17 @@ func (e *elementReader) element(b []byte, name tag) {
 		e.base(b)
 	case tagInput, tagButton, tagForm:
 		e.form(b, name)
+	case tagOption:
+		if v, ok := e.attributes.get(b, attrValue); ok && e.o.Speculative {
+			e.links.option(v)
+		}
 	case tagBody, tagTable, tagThead, tagTbody, tagTfoot, tagTr, tagTd, tagTh:
 		e.linkAttr(b, attrBackground, Background)
 	}
-	if e.attributes.lazyCount > 0 {
+	if e.attributes.have&(1<<attrLazy|1<<attrStyle|1<<attrHandler) == 0 { // most tags
+		return
+	}
+	if e.attributes.has(attrLazy) {
 		e.lazy(b, kindOfLazy(name))
 	}
 	e.inlineStyle(b)

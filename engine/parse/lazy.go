@@ -13,11 +13,17 @@ const dataLen = 5
 
 // noteLazy keeps an attribute data-*, for lazy. Of others than those that can count, a page may have any number.
 func (a *tagAttributes) noteLazy(b []byte, name, value span) {
-	if a.lazyCount == lazyMost || !foldPrefix(b[name.from:name.to], "data-") {
+	if !foldPrefix(b[name.from:name.to], "data-") {
 		return
 	}
 	name.from += dataLen
-	if isAddress(b[value.from:value.to]) && isLazyName(b[name.from:name.to]) {
+	if !isAddress(b[value.from:value.to]) || !isLazyName(b[name.from:name.to]) {
+		return
+	}
+	if a.begins(attrLazy) {
+		a.lazyCount = 0
+	}
+	if a.lazyCount < lazyMost {
 		a.lazies[a.lazyCount] = lazyAttribute{name, value}
 		a.lazyCount++
 	}

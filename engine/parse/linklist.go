@@ -1,6 +1,10 @@
 package parse
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"orbweaver/engine/parse/script"
+)
 
 // linkList collects the links of the current body, and its title.
 type linkList struct {
@@ -8,6 +12,7 @@ type linkList struct {
 	text     textDecoder
 	res      Result
 	linksMax int // of this body
+	scripts  script.Reader
 	// speculative links of this body
 	speculative int
 }
@@ -18,6 +23,9 @@ func (l *linkList) link(kind Kind, raw []byte, nofollow bool) {
 	// Seen before it is decoded, so that a data URL of a megabyte costs nothing.
 	if foreignScheme(raw) {
 		l.res.LinksForeign++
+		if code, ok := scriptOf(raw); ok && l.o.Speculative {
+			l.scanHandler(code)
+		}
 		return
 	}
 	if len(raw) > longestReference*l.o.RefMax {
@@ -25,6 +33,54 @@ func (l *linkList) link(kind Kind, raw []byte, nofollow bool) {
 		return
 	}
 	l.add(kind, l.text.decode(raw, true), nofollow)
+}
+
+// speculativeMax is the largest number of links from the scripts of one body.
+const speculativeMax = 1000
+
+// scanScript reports the links of a script or of JSON, in UTF-8 or another superset of ASCII.
+func (l *linkList) scanScript(b []byte, place script.Place) {
+	l.text.work += len(b)
+	for l.scripts.Open(b, place); l.speculative < speculativeMax; {
+		link, ok := l.scripts.Next()
+		if !ok {
+			return
+		}
+		l.speculative++
+		kind := Speculative
+		if link.IsImport {
+			kind = Script
+		}
+		l.add(kind, link.Ref, false)
+	}
+}
+
+// scanHandler reports the links of a script that is the raw value of an attribute.
+func (l *linkList) scanHandler(raw []byte) {
+	l.scanScript(l.text.decode(raw[:min(len(raw), handlerMax)], true), script.Handler)
+}
+
+// handlerMax is how many bytes of the script in an attribute are read.
+const handlerMax = 4 << 10
+
+// scriptOf returns the script in a javascript: URL.
+func scriptOf(raw []byte) (code []byte, ok bool) {
+	const scheme = "javascript:"
+	if !foldPrefix(raw, scheme) {
+		return nil, false
+	}
+	return raw[len(scheme):], true
+}
+
+// option reports the value of an option, if it has the form of a URL: a script may go to it.
+func (l *linkList) option(raw []byte) {
+	if l.speculative >= speculativeMax || len(raw) > l.o.RefMax {
+		return
+	}
+	if ref := trimControl(l.text.decode(raw, true)); script.IsAddress(ref) {
+		l.speculative++
+		l.add(Speculative, ref, false)
+	}
 }
 
 // longestReference is how many bytes a character may take in a raw value: what is longer by that factor than the

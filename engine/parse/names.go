@@ -13,7 +13,6 @@ const (
 	endsBare              // ends a value without quotes: space >
 	isAlpha               // ASCII letter
 	isIdent               // may be part of a CSS identifier
-	isURL                 // may be part of a URL in a script
 	startsCSS             // may start something a style sheet's scanner must look at
 )
 
@@ -35,14 +34,6 @@ var class = func() (t [256]byte) {
 	t['_'] |= isIdent
 	for c := 0x80; c < 0x100; c++ {
 		t[c] |= isIdent
-	}
-	for c := '0'; c <= 'z'; c++ {
-		if t[c]&isIdent != 0 {
-			t[c] |= isURL
-		}
-	}
-	for _, c := range "-_.~:/?#[]@!()*+,;=%&" {
-		t[c] |= isURL
 	}
 	for _, c := range "/\"'uU@\\" {
 		t[c] |= startsCSS
@@ -88,6 +79,7 @@ const (
 	tagNoembed  tag = 'n'<<48 | 'o'<<40 | 'e'<<32 | 'm'<<24 | 'b'<<16 | 'e'<<8 | 'd'
 	tagNoframes tag = 'n'<<56 | 'o'<<48 | 'f'<<40 | 'r'<<32 | 'a'<<24 | 'm'<<16 | 'e'<<8 | 's'
 	tagObject   tag = 'o'<<40 | 'b'<<32 | 'j'<<24 | 'e'<<16 | 'c'<<8 | 't'
+	tagOption   tag = 'o'<<40 | 'p'<<32 | 't'<<24 | 'i'<<16 | 'o'<<8 | 'n'
 	tagP        tag = 'p'
 	tagBr       tag = 'b'<<8 | 'r'
 	tagScript   tag = 's'<<40 | 'c'<<32 | 'r'<<24 | 'i'<<16 | 'p'<<8 | 't'

@@ -1,6 +1,10 @@
 package parse
 
-import "bytes"
+import (
+	"bytes"
+
+	"orbweaver/engine/parse/script"
+)
 
 // rawText skips the text of an element whose text is not markup, when name is one; b[p] is the first byte after its
 // start tag. It gives the offset of the end tag, which is then read like any other.
@@ -9,7 +13,7 @@ func (m *markupReader) rawText(b []byte, p int, name tag) int {
 	case tagScript:
 		end := endOfScript(b, p)
 		if m.elements.o.Speculative && !m.template.skipping() {
-			m.elements.links.scanScript(b[p:end])
+			m.elements.links.scanScript(b[p:end], script.Page)
 		}
 		return end
 	case tagStyle:

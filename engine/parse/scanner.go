@@ -1,6 +1,9 @@
 package parse
 
-import "orbweaver/engine/sitemap"
+import (
+	"orbweaver/engine/parse/script"
+	"orbweaver/engine/sitemap"
+)
 
 // Scanner reads one body at a time and reuses its memory. It is not safe for concurrent use: each worker has its own.
 type Scanner struct {
@@ -29,6 +32,7 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 	links := &elements.links
 	links.res.reset()
 	links.text.begin()
+	links.scripts.Begin()
 	links.linksMax, links.speculative = s.o.LinksMax, 0
 	s.markup.foreign, s.markup.template, s.markup.inline = foreignStack{}, templateDepth{}, false
 	elements.based = false
@@ -55,7 +59,7 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 	case format == Style:
 		links.scanStyle(body, false)
 	case format == ScriptFile:
-		links.scanScript(body)
+		links.scanScript(body, script.File)
 	case elements.xml && s.scanFeed(body):
 	default:
 		s.markup.scanMarkup(body)

@@ -102,6 +102,82 @@ func TestSpeculativeLinks(t *testing.T) {
 	}
 }
 
+// A start page may lead on by a script alone: by a location, a handler, a javascript: URL or the options of a menu.
+func TestSpeculativeLinks_ofPagesThatLeadOnByScript(t *testing.T) {
+	for body, want := range map[string]string{
+		`<script>window.location = "main.html"</script>`:                            "speculative:main.html",
+		`<script>window.location.href='start';</script>`:                            "speculative:start",
+		`<script>document.location.replace("a/b")</script>`:                         "speculative:a/b",
+		`<script>top.location.assign( 'x?y=1' );</script>`:                          "speculative:x?y=1",
+		`<script>location = "/start"; parent.frames[1].location="f"</script>`:       "speculative:/start speculative:f",
+		`<script>setTimeout("location.href='later.html'", 500)</script>`:            "speculative:later.html",
+		`<script>location.href = "?lang=en"</script>`:                               "speculative:?lang=en",
+		`<script>if (location.href == "a.html") location.hash = "b"</script>`:       "",
+		`<script>var location = "a.html"; my.location = "b.html"</script>`:          "",
+		`<script>location.href = "a?id=" + id; s.replace("a.html", "")</script>`:    "",
+		`<script>x = {"location": "Berlin"}; location = "Rome"</script>`:            "",
+		`<script>location.href = "#top"; w = "a.html"</script>`:                     "",
+		`<body onload="location='a.html'"><p ONCLICK="go(&quot;b.html&quot;)">`:     "speculative:a.html speculative:b.html",
+		`<a href="#" onclick="window.open('pop?x=1','w'); return false">`:           "anchor:# speculative:pop?x=1",
+		`<div onclick="location.href='/x'" onmouseover="f('i/b.gif', 1)">`:          "speculative:/x speculative:i/b.gif",
+		`<a onclick="f('a'); g('text'); h('1.5', '../*.html', 'b.html' + c)">`:      "",
+		`<a href="javascript:open('a.html')">x</a><area href='JavaScript:void(0)'>`: "speculative:a.html",
+		`<a href="javascript:location.href=%27b.html%27">x</a>`:                     "speculative:b.html",
+		`<select onchange="location=this.value"><option value="/en/"><option value=de.html><option value=./fr>` +
+			`<option value="https://a.example/"></select>`: "speculative:/en/ speculative:de.html speculative:./fr " +
+			"speculative:https://a.example/",
+		`<option value="1.5"><option value="text/html"><option value=en><option value="/^a.*$/"><option value="/">`: "",
+	} {
+		if got := linksWith(t, Options{Speculative: true}, body, "text/html"); got != want {
+			t.Errorf("%s: %q, want %q", body, got, want)
+		}
+		if got := linksWith(t, Options{}, body, "text/html"); strings.Contains(got, "speculative") {
+			t.Errorf("%s: %q without being asked for", body, got)
+		}
+	}
+	far := "<script>" + strings.Repeat(" ", 8<<10) + "location='a.html'</script><p onclick=\"" +
+		strings.Repeat(" ", 8<<10) + "location='b.html'\">"
+	if got := linksWith(t, Options{Speculative: true}, far, "text/html"); got != "" {
+		t.Errorf("%s, kilobytes behind the start of a script", got)
+	}
+}
+
+// A script needs the modules that it imports. In a file, a location is relative to a page that is not known.
+func TestSpeculativeLinks_ofModules(t *testing.T) {
+	for code, want := range map[string]string{
+		`import a from "./a.js"; import{b as c}from'../b.js';import "./c.css"`: "script:./a.js script:../b.js script:./c.css",
+		"export * from './d.js'\nimport {\n  e,\n  f\n} from './e'":            "script:./d.js script:./e",
+		"const p = () => import(`./p.js`), q = await import( \"/q\" )":         "script:./p.js script:/q",
+		`import x from "https://cdn.example/x.mjs"`:                            "script:https://cdn.example/x.mjs",
+		`u = new URL("./i.png", import.meta.url)`:                              "speculative:./i.png",
+		`require("./no"); define(["./no"]); t = "./no.js"; from("./no")`:       "",
+		`"import a from './no.js'"; 'words from "./no"'; x.import("./no")`:     "",
+		`/** @type {import('./no.js').Type} */ import("./a.js").then(f)`:       "script:./a.js",
+		`import react from "react"; location = "no.html"`:                      "",
+		`location.href = "/yes"; window.location="https://a.example/"`: "speculative:/yes " +
+			"speculative:https://a.example/",
+	} {
+		if got := linksWith(t, Options{Speculative: true}, code, "text/javascript"); got != want {
+			t.Errorf("%s: %q, want %q", code, got, want)
+		}
+	}
+}
+
+// Slashes and other bytes of a URL may be written as escapes, also in JSON within a string.
+func TestSpeculativeLinks_withEscapes(t *testing.T) {
+	for code, want := range map[string]string{
+		`{u:"https:\u002F\u002Fa.example\u002Fb?c=1\u0026d\u003D2"}`:        "speculative:https://a.example/b?c=1&d=2",
+		`"\u002Fblog\u002fpost.html"; '\x2Fa\x2Fb'`:                         "speculative:/blog/post.html speculative:/a/b",
+		`JSON.parse("{\"u\":\"\\/a\\/b\",\"v\":\"\\u002Fc\\u002Fd\"}")`:     "speculative:/a/b speculative:/c/d",
+		`location.href="\u002Fstart"`:                                       "speculative:/start",
+		`"\u002Fa\u0020b\u002Fc" "\u002" "\u00e4\u002Fa" "\x2Fa\x3Cb/" "\u`: "",
+	} {
+		if got := linksWith(t, Options{Speculative: true}, code, "text/javascript"); got != want {
+			t.Errorf("%s: %q, want %q", code, got, want)
+		}
+	}
+}
+
 // No bytes break the scanner, and it finds no link twice as long as the body.
 func FuzzSpeculative(f *testing.F) {
 	for _, s := range []string{`"\/a\/b"`, `'https:\/\/a.b\/\u0026`, `"/a\`, "`/x/y`", `:\/`, `"http:/`} {

@@ -123,8 +123,10 @@ var importTable = []struct{ importer, may string }{
 	{"engine/fetch/addrguard", base},
 	{"engine/fetch/socks", ""},
 	{"engine/fetch/coding", "internal/inflate"},
-	{"engine/parse", base + " engine/sitemap"}, // feeds and sitemaps are read by the same reader wherever they come from
-	{"engine/queued", base + " engine/parse"},  // the letter of a hop is that of its kind of link
+	{"engine/parse/script", base + " internal/cputime"},
+	// feeds and sitemaps are read by the same reader wherever they come from
+	{"engine/parse", base + " engine/parse/script engine/sitemap"},
+	{"engine/queued", base + " engine/parse"}, // the letter of a hop is that of its kind of link
 	{"engine/sitemap", base},
 	{"engine/robots", base},
 	{"engine/robots/reading", base + " engine/fetch engine/fetch/coding engine/parse engine/robots"},
