@@ -68,7 +68,8 @@ func (o *rebuilder) rebuild(ctx context.Context, ro rebuild.Options, out *rebuil
 	parts.WARCInfo = func() []warc.Field { return cfg.warcInfo(m.CrawlID) }
 	settings := rebuild.Settings{
 		Politeness: cfg.Politeness, TotalTimeout: cfg.Fetch.TotalTimeout, MaxPerHost: cfg.Limits.MaxPerHost,
-		MaxDepth: cfg.Admission.MaxDepth, MaxTime: cfg.Limits.MaxTime, Prefix: cfg.Archive.Prefix, Host: cfg.Archive.Host,
+		MaxDepth: cfg.Admission.MaxDepth, MaxTime: cfg.Limits.MaxTime.Length,
+		Prefix: cfg.Archive.Prefix, Host: cfg.Archive.Host,
 		Via: cfg.Archive.Via, Links: cfg.linkOptions(o.policy.filters),
 		Parse: cfg.Filters.Parse, Follow: cfg.Filters.Follow, Store: cfg.Filters.Store,
 	}

@@ -11,6 +11,7 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/fetch"
+	"orbweaver/engine/limits"
 	"orbweaver/engine/report"
 	"orbweaver/internal/cputime"
 	"orbweaver/internal/vfs"
@@ -42,7 +43,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 func crawl(ctx context.Context, o *Options, w openWeb, r *Result) error {
 	cfg := engine.Fast(o.HostDelay, o.IPDelay)
 	cfg.Dir, cfg.Archive.Version = o.Dir, o.Version
-	cfg.Limits.MaxPages, cfg.Limits.MaxTime, cfg.Limits.GiveUp = o.MaxPages, o.MaxTime, o.GiveUp
+	cfg.Limits.MaxPages, cfg.Limits.MaxTime, cfg.Limits.GiveUp = o.MaxPages, limits.For(o.MaxTime), o.GiveUp
 	cfg.Workers.Fetchers, cfg.Workers.KeepAlive = o.Fetchers, o.KeepAlive
 	cfg.Workbench.MemoryMax, cfg.Sieve.BucketBytes = o.Memory.Workbench, o.Memory.Sieve
 	cfg.Admission.CacheMemory = o.Memory.Cache

@@ -14,6 +14,7 @@ import (
 	"orbweaver/bench/simnet"
 	"orbweaver/bench/simweb/guest"
 	"orbweaver/engine"
+	"orbweaver/engine/limits"
 	"orbweaver/internal/vfs"
 )
 
@@ -86,7 +87,7 @@ func (n *network) answer(conn net.Conn, path string) guest.Result {
 func crawlNetwork(t *testing.T, network *simnet.Net, fsys vfs.FS, prefix int, stop time.Duration) {
 	t.Helper()
 	cfg := config([]string{"http://honest.test/"})
-	cfg.Limits.IPv6Prefix, cfg.Limits.MaxTime, cfg.Intervals.Checkpoint = prefix, stop, 10*time.Second
+	cfg.Limits.IPv6Prefix, cfg.Limits.MaxTime, cfg.Intervals.Checkpoint = prefix, limits.For(stop), 10*time.Second
 	e, err := engine.Open(cfg, seams(t, network, fsys))
 	if err != nil {
 		t.Fatal(err)

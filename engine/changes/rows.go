@@ -53,7 +53,7 @@ func rows() []row {
 		{name: "stall-wait", set: ofBounds(func(b *settings.Bounds, v options.Setting) { b.StallWait = duration(v) })},
 		{name: "fetchers", set: setFetchers},
 		{name: "max-pages", set: later(setMaxPages)},
-		{name: "max-time", set: later(func(s *Settings, v options.Setting) { s.Limits.SetMaxTime(duration(v)) })},
+		{name: "max-time", set: setMaxTime},
 		{name: "max-disk", set: later(func(s *Settings, v options.Setting) { s.Limits.SetMaxDisk(v.Value.Int()) })},
 		{name: "max-per-domain", set: ofQuotas(func(q *limits.QuotaOptions, n int) { q.PagesPerDomain = n })},
 		{name: "max-hosts-per-domain", set: ofQuotas(func(q *limits.QuotaOptions, n int) { q.HostsPerDomain = n })},
@@ -175,6 +175,19 @@ func setMaxPages(s *Settings, v options.Setting) {
 	if s.Limits.SetMaxPages(v.Value.Int()) {
 		s.Workbench.DueTimes().EndHolds()
 	}
+}
+
+// setMaxTime changes the limit of time. A date that has passed is refused: it is most likely a mistake.
+func setMaxTime(d *draft, v options.Setting) error {
+	most, ok := v.Value.Interface().(limits.Term)
+	if !ok {
+		panic("BUG: changes: max-time is no limits.Term")
+	}
+	if most.IsPast() {
+		return fmt.Errorf("%s has passed: 'ctl stop' ends the crawl now", most)
+	}
+	d.later = append(d.later, func(s *Settings) { s.Limits.SetMaxTime(most) })
+	return nil
 }
 
 // setTraps changes what is taken for a trap, from all of its settings.

@@ -36,11 +36,11 @@ func IsLimit(reason string) bool {
 // "" for any other.
 func HowToGoOn(reason string, queued int64) string {
 	flag := map[string]string{
-		ReasonMaxPages: "--max-pages", ReasonMaxDisk: "--max-disk", ReasonMaxTime: "--max-time",
+		ReasonMaxPages: "larger --max-pages", ReasonMaxDisk: "larger --max-disk", ReasonMaxTime: "longer or later --max-time",
 	}[reason]
 	if flag == "" || queued <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s %s left: the same command with a larger %s resumes", plural.Count(queued, "URL"),
+	return fmt.Sprintf("%s %s left: the same command with a %s resumes", plural.Count(queued, "URL"),
 		plural.Verb(queued, "is", "are"), flag)
 }

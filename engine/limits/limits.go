@@ -19,7 +19,7 @@ type Limits struct {
 	// PagesMax is for stored pages without requisites, revisits among them; 0 for no limit. mu guards it and the next two
 	PagesMax int64
 	DiskMax  int64
-	TimeMax  time.Duration
+	TimeMax  Term
 	Finish   func(reason string)
 
 	withRequisites atomic.Bool
@@ -101,12 +101,13 @@ func (l *Limits) FinishAtMaxTime(ctx context.Context, wall func() time.Duration)
 		l.mu.Lock()
 		most := l.TimeMax
 		l.mu.Unlock()
-		left := time.Duration(math.MaxInt64)
-		if most > 0 {
-			if left = most - wall(); left <= 0 {
-				l.Finish(lifecycle.ReasonMaxTime)
-				return nil
-			}
+		left, limited := most.left(wall())
+		switch {
+		case !limited:
+			left = math.MaxInt64
+		case left <= 0:
+			l.Finish(lifecycle.ReasonMaxTime)
+			return nil
 		}
 		timer := time.NewTimer(left)
 		select {
@@ -147,17 +148,21 @@ type InForce struct {
 	MaxPages int64   `json:"max_pages"` // stored, without page requisites
 	MaxDisk  int64   `json:"max_disk_bytes"`
 	MaxTime  float64 `json:"max_time_seconds"` // of all runs together
+	// MaxDate is when the crawl ends; zero if it has no date, or a limit of seconds.
+	MaxDate time.Time `json:"max_time_date,omitzero"`
 }
 
 // InForce returns the limits as they are now.
 func (l *Limits) InForce() InForce {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return InForce{MaxPages: l.PagesMax, MaxDisk: l.DiskMax, MaxTime: l.TimeMax.Seconds()}
+	return InForce{
+		MaxPages: l.PagesMax, MaxDisk: l.DiskMax, MaxTime: l.TimeMax.Length.Seconds(), MaxDate: l.TimeMax.Date,
+	}
 }
 
-// SetMaxTime changes the limit of time; 0 is no limit.
-func (l *Limits) SetMaxTime(most time.Duration) {
+// SetMaxTime changes the limit of time.
+func (l *Limits) SetMaxTime(most Term) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.TimeMax = most
@@ -234,7 +239,7 @@ func (l *Limits) Reached(pages, stored int64, wall time.Duration) string {
 		return lifecycle.ReasonMaxPages
 	case l.isFull(stored):
 		return lifecycle.ReasonMaxDisk
-	case l.TimeMax > 0 && wall >= l.TimeMax:
+	case l.TimeMax.isOver(wall):
 		return lifecycle.ReasonMaxTime
 	default:
 		return ""

@@ -141,7 +141,7 @@ func newCollectorRig(t *testing.T) *collectorRig {
 	r.stall = ending.NewStallDetector(sites, live, &store.Count, func() {})
 	r.Collector = &Collector{
 		Settings: Settings{Dir: "crawl", Pass: 1, Resumed: 3},
-		Limits:   &limits.Limits{PagesMax: 9, TimeMax: time.Minute},
+		Limits:   &limits.Limits{PagesMax: 9, TimeMax: limits.For(time.Minute)},
 		Run:      lifecycle.NewRun(), Clock: clock.NewRunTime(clock.Usage{}, nil), Journal: store,
 		Frontier: &admission.Frontier{
 			Rules: admission.Rules{Scope: new(filter.Scope)}, Cache: fpcache.New(1<<16, 1), Sieve: pending,

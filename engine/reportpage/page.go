@@ -188,6 +188,9 @@ func limitsOf(r *report.Report) string {
 	if s := r.Limits.MaxTime; s > 0 {
 		all = append(all, (time.Duration(s) * time.Second).String())
 	}
+	if date := r.Limits.MaxDate; !date.IsZero() {
+		all = append(all, "until "+date.Format(time.RFC3339))
+	}
 	if n := r.Limits.MaxDisk; n > 0 {
 		all = append(all, plural.Bytes(n)+" of disk")
 	}

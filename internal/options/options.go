@@ -9,10 +9,11 @@
 //
 // A number is text of digits, with underscores; bytes have the tag type:"size" (64MiB, 1GB, 4096), and bytes per second
 // the tag type:"rate" (10MiB/s); a time.Duration is 500ms, 4s, 1h30m or 7d. A uint8 with oneof holds the place of its
-// word in the list.
+// word in the list. A struct that is an encoding.TextUnmarshaler and a fmt.Stringer reads and writes its own text.
 package options
 
 import (
+	"encoding"
 	"errors"
 	"fmt"
 	"math"
@@ -148,7 +149,9 @@ func bound(v reflect.Value, tag Tag, key string, otherwise int64) int64 {
 // Parse sets a value to what a text says. It does not look at the range, except that of a uint8 with oneof, which stays
 // as it is if the word is unknown.
 func Parse(v reflect.Value, tag Tag, text string) error {
-	switch {
+	switch reader, isReader := v.Addr().Interface().(encoding.TextUnmarshaler); {
+	case isReader && v.Kind() == reflect.Struct:
+		return reader.UnmarshalText([]byte(text))
 	case v.Kind() == reflect.Uint8:
 		if i := slices.Index(strings.Split(tag.Get("oneof"), ","), text); i >= 0 {
 			v.SetUint(uint64(i))

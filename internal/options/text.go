@@ -50,7 +50,7 @@ func (s Setting) Text() string {
 	case s.Tag.Get("zero") == strconv.FormatInt(v.Int(), 10):
 		return "0"
 	case v.Type() == reflect.TypeFor[time.Duration]():
-		return durationText(time.Duration(v.Int()))
+		return FormatDuration(time.Duration(v.Int()))
 	case s.Tag.Get("type") == "size":
 		return sizeText(v.Int())
 	case s.Tag.Get("type") == "rate":
@@ -74,8 +74,8 @@ func (s Setting) Largest() string {
 	return largest.Text()
 }
 
-// durationText writes a length of time as ParseDuration reads it.
-func durationText(d time.Duration) string {
+// FormatDuration writes a length of time as ParseDuration reads it.
+func FormatDuration(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d == 0 {
 		return "0"

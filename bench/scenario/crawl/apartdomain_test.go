@@ -10,6 +10,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
+	"orbweaver/engine/limits"
 )
 
 // Hosts share the registrable domain of an honest one. They are endless mazes, or fail. The honest host is asked as
@@ -39,7 +40,7 @@ func TestHostile_X10_hostsOfOneDomainAreApart(t *testing.T) {
 					}
 					testbed.Respond(c, 404, "", "")
 				}
-				r, _ := s.Crawl(t, func(c *engine.Config) { c.Limits.MaxTime = aloneTime + time.Minute })
+				r, _ := s.Crawl(t, func(c *engine.Config) { c.Limits.MaxTime = limits.For(aloneTime + time.Minute) })
 				wantApart(t, s, r, 1)
 			})
 		})

@@ -21,6 +21,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/crawllog"
 	"orbweaver/engine/inspect"
+	"orbweaver/engine/limits"
 	"orbweaver/engine/report"
 	"orbweaver/engine/skipped"
 )
@@ -179,7 +180,7 @@ func TestRequisites_ofOnePageDelayTheOthersByAFactorOfTwo(t *testing.T) {
 				g := &demanding{pages: c.pages, needs: firstOnly(c.needs), other: c.other}
 				r := crawlDemanding(t, g, oneWorld(t), func(cfg *engine.Config) {
 					if !c.ends {
-						cfg.Limits.MaxTime = 2 * time.Duration(c.pages) * (delayOf + 10*time.Millisecond)
+						cfg.Limits.MaxTime = limits.For(2 * time.Duration(c.pages) * (delayOf + 10*time.Millisecond))
 					}
 				})
 				t.Logf("the pages took %.2f times as long; %d images, %d style sheets", g.slowdown(), g.count("/i"),
@@ -205,7 +206,7 @@ func TestRequisites_ofOtherPagesDoNotWaitForThoseOfOne(t *testing.T) {
 			}
 			return images(fmt.Sprintf("/own%d-", page), 3)
 		}
-		crawlDemanding(t, g, oneWorld(t), func(c *engine.Config) { c.Limits.MaxTime = 90 * time.Second })
+		crawlDemanding(t, g, oneWorld(t), func(c *engine.Config) { c.Limits.MaxTime = limits.For(90 * time.Second) })
 		pages, own := g.count("/p"), g.count("/own")
 		t.Logf("%d pages, %d of their images, %d of the first page", pages, own, g.count("/i"))
 		if pages < 90 || own < 3*(pages-2) {

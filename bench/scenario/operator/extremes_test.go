@@ -11,7 +11,9 @@ import (
 )
 
 // smallest are the settings that leave out pages of a healthy web, and how many pages they leave.
-func smallest() map[string]int { return map[string]int{"max-depth=0": 3, "max-url=16": 0, "max-body=1": 3} }
+func smallest() map[string]int {
+	return map[string]int{"max-depth=0": 3, "max-url=16": 0, "max-body=1": 3}
+}
 
 // The smallest value that each number of the settings takes, zero among them, lets a crawl of healthy sites fetch all
 // pages, unless it limits the pages themselves.

@@ -70,6 +70,7 @@ func (inv *Invocation) parser(grammar any, groups []kong.Group) (*kong.Kong, err
 		kong.NamedMapper("size", inv.read),
 		kong.NamedMapper("rate", inv.read),
 		kong.NamedMapper("word", inv.read),
+		kong.NamedMapper("term", inv.read),
 		kong.KindMapper(reflect.Int, inv.read),
 		kong.KindMapper(reflect.Int64, inv.read),
 		kong.TypeMapper(reflect.TypeFor[time.Duration](), inv.read),

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/pelletier/go-toml/v2"
@@ -171,6 +172,14 @@ func isNested(element any) bool {
 	return false
 }
 
+// plainText is a value as the command line has it. TOML has dates of its own.
+func plainText(value any) string {
+	if date, ok := value.(time.Time); ok {
+		return date.Format(time.RFC3339)
+	}
+	return fmt.Sprint(value)
+}
+
 // Validate is part of kong.Resolver; check has been called before, since kong tells one mistake only.
 func (*TOMLFile) Validate(*kong.Application) error { return nil }
 
@@ -190,13 +199,13 @@ func (t *TOMLFile) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any,
 		}
 		list := make([]any, len(v)) // kong takes lists of what the flag holds: text
 		for i, x := range v {
-			list[i] = fmt.Sprint(x)
+			list[i] = plainText(x)
 		}
 		return list, nil
 	default:
 		if flag.IsSlice() {
-			return []any{fmt.Sprint(v)}, nil
+			return []any{plainText(v)}, nil
 		}
-		return fmt.Sprint(v), nil
+		return plainText(v), nil
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine"
+	"orbweaver/engine/limits"
 	"orbweaver/internal/textfile"
 	"orbweaver/internal/vfs"
 )
@@ -55,6 +56,10 @@ func (c *Command) writeEffective(inv *command.Invocation) error {
 			if !c.Config.Cluster.Quorum { // one that is killed before the crawl has begun must not begin it alone
 				continue
 			}
+		}
+		if v, ok := f.Target.Interface().(limits.Term); ok { // with the zone, that another run may not have
+			values[f.Name] = plainValue(v.String())
+			continue
 		}
 		if text, ok := inv.TextOf(f.Value); ok {
 			values[f.Name] = plainValue(text)

@@ -47,6 +47,9 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 		FS: engine.Disk(c.Config.Dir), Log: log, Usage: process.Usage, Boot: process.BootClock,
 		Settings: keptSettings{c.Config.Dir}, OwnSettings: []changes.Own{level, {Target: &c.listOptions, Read: ReadRules}},
 	}
+	if most := cfg.Limits.MaxTime; most.IsPast() && (!c.resumes || c.Config.Refresh) {
+		bad.Add("--max-time", fmt.Errorf("%s has passed: give a later date, a running time, or 0 for no limit", most))
+	}
 	bad.Add("", c.network(inv, &cfg, &seams))
 	seams.Logins, err = c.logins(seams.Log)
 	bad.Add("--netrc", err)

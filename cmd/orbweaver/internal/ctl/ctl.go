@@ -116,6 +116,7 @@ func limitsOf(r *report.Report) string {
 	l := &r.Limits
 	add(l.MaxPages > 0, "max-pages", strconv.FormatInt(l.MaxPages, 10))
 	add(l.MaxTime > 0, "max-time", time.Duration(l.MaxTime*float64(time.Second)).String())
+	add(!l.MaxDate.IsZero(), "max-time", l.MaxDate.Format(time.RFC3339))
 	add(l.MaxDisk > 0, "max-disk", plural.Bytes(l.MaxDisk))
 	add(l.MaxDepth >= 0, "max-depth", strconv.Itoa(l.MaxDepth))
 	if len(all) == 0 {

@@ -18,6 +18,8 @@ export function crawlCard() {
   const scope = h('dd', { class: 'mono', 'data-name': 'scope' }, '–')
   const view = h('dd', { class: 'mono' })
   const pages = h('div', { hidden: true }, h('dt', {}, 'See its pages'), view)
+  const until = h('dd', { 'data-name': 'max_time_date' })
+  const ends = h('div', { hidden: true, title: '--max-time' }, h('dt', {}, 'Ends at'), until)
   const none = h('p', { class: 'quiet' }, 'It has no limit of pages, time or disk.')
   const bars = limits.map(([title, flag, used, most, form]) => {
     const text = h('span', { class: 'figure' })
@@ -38,7 +40,7 @@ export function crawlCard() {
   const element = h('div', { class: 'card crawl' },
     h('h2', {}, 'This crawl'),
     h('dl', { class: 'list' }, h('div', {}, h('dt', {}, 'Directory'), dir), h('div', {}, since, began),
-      h('div', {}, h('dt', {}, 'Scope'), scope), pages),
+      h('div', {}, h('dt', {}, 'Scope'), scope), ends, pages),
     bars.map((b) => b.box), none)
   return {
     element,
@@ -52,7 +54,10 @@ export function crawlCard() {
       pages.hidden = hasEnded(now)
       say(view, `orbweaver view ${now.name || r.dir || 'DIR'}`)
       const shown = bars.map((b) => b.update(r)).filter((is) => is).length
-      none.hidden = shown > 0 || hasEnded(now)
+      const date = r.limits?.max_time_date
+      ends.hidden = !date
+      say(until, date ? date.replace('T', ' ') : '')
+      none.hidden = shown > 0 || Boolean(date) || hasEnded(now)
     },
   }
 }
