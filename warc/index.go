@@ -120,31 +120,26 @@ func (r *RecordRead) IndexEntryOf(head *block.Head) (c cdxj.Entry, ok bool) {
 // onDamage, as ScanRecords does. A record that no line can name is such a fault: one without URI or date, and one that
 // shares a gzip member with others.
 func collectLines(l *cdxj.Lines, z *Reader, onDamage func(*Fault) error) error {
-	var entry []byte
+	var line []byte
 	shared := false
-	return ScanRecords(z, func(rec *RecordRead) error {
-		c, ok, err := rec.IndexEntry()
-		if err != nil || !ok {
-			return err
-		}
-		if err := skipBlock(rec); err != nil {
-			return err
-		}
+	check := func(rec *RecordRead, c *cdxj.Entry) (ok bool, err error) {
 		switch {
+		case c == nil, rec.Length == 0 && shared:
+			return false, nil
 		case len(c.URI) == 0:
-			return z.fault(ErrField, rec.Offset, "not in the index: no WARC-Target-URI")
+			return false, z.fault(ErrField, rec.Offset, "not in the index: no WARC-Target-URI")
 		case c.Date.IsZero():
-			return z.fault(ErrField, rec.Offset, fmt.Sprintf("not in the index: WARC-Date %q", rec.Get("WARC-Date")))
-		case rec.Length == 0 && shared:
-			return nil
+			return false, z.fault(ErrField, rec.Offset, fmt.Sprintf("not in the index: WARC-Date %q", rec.Get("WARC-Date")))
 		case rec.Length == 0:
 			shared = true
-			return z.fault(ErrFraming, rec.Offset, "not in the index, nor are others like it: the record shares its member "+
-				"with others. Unpack the file: an index of the plain file is whole")
+			return false, z.fault(ErrFraming, rec.Offset, "not in the index, nor are others like it: the record shares its "+
+				"member with others. Unpack the file: an index of the plain file is whole")
 		}
-		entry = c.Append(entry[:0])
-		l.Add(entry, rec.Offset, rec.Length)
-		return nil
+		return true, nil
+	}
+	return ScanEntries(z, check, func(c *cdxj.Entry, offset, length int64) {
+		line = c.Append(line[:0])
+		l.Add(line, offset, length)
 	}, onDamage)
 }
 

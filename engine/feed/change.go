@@ -72,10 +72,10 @@ type captured struct {
 }
 
 // read takes an index line. ok is false for a record that tells nothing about the content of a URL: an error of the
-// server, a refusal, a record of another kind.
+// server, a refusal, an answer to a form, a record of another kind.
 func (c *captured) read(e lookup.Entry) (ok bool) {
 	line, err := cdxj.ParseLine(e.Line)
-	if err != nil || !bytes.HasPrefix(line.URL, []byte("http")) {
+	if err != nil || !bytes.HasPrefix(line.URL, []byte("http")) || len(line.Method) > 0 {
 		return false
 	}
 	c.line, c.at = line, e.At

@@ -345,7 +345,7 @@ var homes = map[string]string{
 		"engine/control/metrics.go tests",
 	"unsafe": "internal/mpmc internal/vfs/fault.go bench/load/system_linux.go tests",
 	"net/url": "engine/upload/objectstore engine/fetch/options.go engine/control/cdx.go engine/cluster/identity " +
-		"warc/recordread.go cmd/ bench/ tools/realsite tools/skeleton tests",
+		"warc/cdxj warc/recordread.go cmd/ bench/ tools/realsite tools/skeleton tests",
 	"net/http": "engine/upload/objectstore engine/control engine/control/dashboard engine/cookie/cookie.go " +
 		"warc/replay bench/load bench/scenario/testbed cmd/ tools/realsite tests",
 	"net/http/httptest":      "tests",

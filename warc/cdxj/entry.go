@@ -3,6 +3,7 @@ package cdxj
 import (
 	"bytes"
 	"strconv"
+	"strings"
 	"time"
 
 	"orbweaver/internal/jsontext"
@@ -18,6 +19,26 @@ type Entry struct {
 	Digest []byte // of the payload, with or without label; empty for none
 	// SimHash is a fingerprint of the text: 16 hexadecimal digits in lower case. Other values are not written.
 	SimHash []byte
+
+	// Method is that of the request; empty for GET. Request is what its body becomes in the key: see RequestQuery.
+	Method, Request string
+}
+
+// keyURI is the URI with what tells the request from a GET of it.
+func (c *Entry) keyURI() []byte {
+	if c.Method == "" {
+		return c.URI
+	}
+	mark := byte('?')
+	if bytes.IndexByte(c.URI, '?') >= 0 {
+		mark = '&'
+	}
+	uri := append(bytes.Clone(c.URI), mark)
+	uri = append(append(uri, "__wb_method="...), c.Method...)
+	if c.Request != "" {
+		uri = append(append(uri, '&'), strings.NewReplacer("#", "%23").Replace(c.Request)...)
+	}
+	return uri
 }
 
 // simHashLen is the number of digits of a SimHash.
@@ -30,7 +51,7 @@ const stampLayout = "20060102150405"
 // warcio: numbers are strings, the digest has no label, and unknown fields are omitted. simhash is ours.
 func (c *Entry) Append(dst []byte) []byte {
 	from := len(dst)
-	dst = cleanKey(AppendKey(dst, c.URI), from)
+	dst = cleanKey(AppendKey(dst, c.keyURI()), from)
 	dst = append(dst, ' ')
 	dst = c.Date.UTC().AppendFormat(dst, stampLayout)
 	dst = append(dst, ` {"url":"`...)
@@ -51,6 +72,10 @@ func (c *Entry) Append(dst []byte) []byte {
 			sum = c.Digest
 		}
 		dst = append(jsontext.AppendContent(dst, sum), '"', ',')
+	}
+	if c.Method != "" {
+		dst = append(jsontext.AppendContent(append(dst, `"method":"`...), []byte(c.Method)), '"', ',')
+		dst = append(jsontext.AppendContent(append(dst, `"requestBody":"`...), []byte(c.Request)), '"', ',')
 	}
 	if len(c.SimHash) == simHashLen && len(bytes.Trim(c.SimHash, "0123456789abcdef")) == 0 {
 		dst = append(append(append(dst, `"simhash":"`...), c.SimHash...), '"', ',')

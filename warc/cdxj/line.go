@@ -26,6 +26,7 @@ type Line struct {
 	Offset  int64  // of the record in its file, in bytes
 	Length  int64  // of the record in its file, in bytes; 0 if unknown
 	File    []byte
+	Method  []byte // of the request; empty for GET
 }
 
 // ParseLine decodes a line of an index. URL, MIME, Digest and File may be parts of line. An error wraps ErrLine.
@@ -96,6 +97,10 @@ func (l *Line) set(name, value []byte) bool {
 		var n int
 		n, err = number(value)
 		l.Length = int64(n)
+	case "method":
+		if string(value) != "GET" {
+			l.Method = value
+		}
 	case "filename":
 		l.File = value
 	}

@@ -110,19 +110,13 @@ func (s *scanned) agrees(from io.ReaderAt, words []byte, want Range) bool {
 // short at the end is read again when there is more.
 func (s *scanned) add(z *warc.Reader, keep func(line []byte) bool) error {
 	var line []byte
-	return warc.ScanRecords(z, func(rec *warc.RecordRead) error {
-		entry, indexed, err := rec.IndexEntry()
-		if err == nil {
-			err = rec.Skip()
-		}
-		if err != nil {
-			return err
-		}
-		if line = entry.Append(line[:0]); indexed && keep(line) {
-			s.lines.Add(line, rec.Offset, rec.Length)
-		}
+	return warc.ScanEntries(z, func(rec *warc.RecordRead, c *cdxj.Entry) (bool, error) {
 		s.read, s.shared = rec.Offset+rec.Length, s.shared || rec.Shared
-		return nil
+		return c != nil, nil
+	}, func(entry *cdxj.Entry, offset, length int64) {
+		if line = entry.Append(line[:0]); keep(line) {
+			s.lines.Add(line, offset, length)
+		}
 	}, func(*warc.Fault) error { return nil })
 }
 

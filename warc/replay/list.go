@@ -126,7 +126,7 @@ func (h *Handler) find(r *http.Request, p *listPage, want lookup.Range, from str
 			return errEnough
 		}
 		c, err := lookup.ParseCapture(line)
-		if err != nil || c.Status != http.StatusOK {
+		if err != nil || c.Status != http.StatusOK || len(c.Method) > 0 {
 			return nil //nolint:nilerr // a damaged line is no capture
 		}
 		e := entryOf(&c)

@@ -209,7 +209,7 @@ func (m *indexMerge) close() (err error) {
 // parsePage reads a line, and says whether it is of a page that was found.
 func parsePage(line []byte) (c lookup.Capture, ok bool) {
 	c, err := lookup.ParseCapture(line)
-	return c, err == nil && c.Status == http200 && isPage(string(c.MIME))
+	return c, err == nil && c.Status == http200 && len(c.Method) == 0 && isPage(string(c.MIME))
 }
 
 // isNotModified reports whether a line is of a revisit record with an answer 304.
