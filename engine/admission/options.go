@@ -17,6 +17,7 @@ type Options struct {
 	MaxRequisites int `name:"max-requisites-per-page" help:"Requisites of one page, frame or style sheet; 0 for no limit. Further ones are skipped, and 'orbweaver skipped' lists them. One site may also have twice as many, and 100 for each stored page of the crawl. Raise it for pages with more images." default:"5000" zero:"-1" most:"1048576" placeholder:"N"`
 
 	Speculative SpeculativeMode `type:"word" help:"on: follow strings in scripts and in JSON that look like URLs, within the scope. off: do not; use it if a site answers many of them with 404." oneof:"on,off" default:"on" placeholder:"MODE"`
+	PDFLinks    PDFLinksMode    `name:"pdf-links" type:"word" help:"on: follow the links of PDF documents. off: do not." oneof:"on,off" default:"on" placeholder:"MODE"`
 	MaxDepth    int             `help:"Longest chain of links from a seed; -1 for no limit. Lower it to stay near the seeds." default:"-1" zero:"meant" least:"-1" placeholder:"N"`
 	MaxURL      int             `name:"max-url" type:"size" help:"Length of the longest URL. Longer URLs are dropped and counted. Raise it for sites with long queries." default:"2KiB" least:"16" most:"8192" placeholder:"SIZE"`
 	StripParams []string        `help:"Parameters to remove from links, in the query and after semicolons: names, prefixes such as utm_*, or the lists 'session' and 'tracking'. Use it if one page has many URLs." placeholder:"NAME"`
@@ -41,6 +42,15 @@ type SpeculativeMode uint8
 const (
 	SpeculativeOn SpeculativeMode = iota
 	SpeculativeOff
+)
+
+// PDFLinksMode says whether the links of PDF documents are followed.
+type PDFLinksMode uint8
+
+// The modes, in the order of the flag's words.
+const (
+	PDFLinksOn PDFLinksMode = iota
+	PDFLinksOff
 )
 
 // Validate reports faults that the tags of the fields cannot.

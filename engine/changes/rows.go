@@ -109,6 +109,9 @@ func filterRows() []row {
 		{name: "speculative", set: ofPages(func(d *draft, v options.Setting) {
 			d.pages.Links.Speculative = admission.SpeculativeMode(v.Value.Uint()) == admission.SpeculativeOn
 		})},
+		{name: "pdf-links", set: ofPages(func(d *draft, v options.Setting) {
+			d.pages.Links.PDF = admission.PDFLinksMode(v.Value.Uint()) == admission.PDFLinksOn
+		})},
 		{name: "strip-params", set: setStripParams},
 	}
 }

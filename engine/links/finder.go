@@ -51,7 +51,19 @@ type Marks struct {
 	IsNoSitemap bool // it is called a sitemap, and is none
 	IsError     bool // it is an error page: only page requisites and the target of a refresh are taken
 	IsForbidden bool // it asks that its links be left alone, and that is obeyed
+	PDF         PDFMark
 }
+
+// PDFMark says what became of a PDF document.
+type PDFMark uint8
+
+// The marks of PDF documents.
+const (
+	NoPDF        PDFMark = iota // it is none, or is not searched for links
+	PDFSearched                 // its links are known
+	PDFPartly                   // parts of it cannot be read: they are damaged, or larger than the limits
+	PDFEncrypted                // it is encrypted, so its links are not known
+)
 
 // textLists reads the sitemaps that the scanner does not read.
 type textLists struct {
@@ -79,6 +91,7 @@ type Options struct {
 	// Requisites: page requisites have embed hops, see admission.Options
 	Requisites  bool
 	Speculative bool         // take strings of scripts and data that look like URLs
+	PDF         bool         // take the links of PDF documents
 	Forms       bool         // take the action of forms that only read
 	Sitemaps    bool         // take what robots.txt files name, and read all that can be a sitemap
 	Text        bool         // report the text of pages
@@ -106,7 +119,8 @@ type Page struct {
 func NewFinder(o Options) *Finder {
 	return &Finder{
 		scanner: parse.NewScanner(parse.Options{
-			Robot: robots.Token, Forms: o.Forms, Speculative: o.Speculative, Text: o.Text,
+			Robot: robots.Token, Forms: o.Forms, Speculative: o.Speculative, PDF: o.PDF,
+			Text: o.Text,
 		}),
 		textLists: textLists{reader: sitemap.NewReader(sitemap.Options{})},
 		Decoder:   coding.New(coding.Options{}),
@@ -204,7 +218,7 @@ func (l *Finder) scanPage(url, body []byte, p *fetch.Page) {
 		return // bytes that cannot be read as text have no links
 	}
 	l.Dropped, l.Refused.Foreign, l.Refused.Long = res.LinksDropped, res.LinksForeign, res.LinksLong
-	l.Body, l.Text = body, res.Text
+	l.Body, l.Text, l.PDF = body, res.Text, pdfMark(res)
 	l.leadOn(res.Format == parse.SitemapXML && len(res.Links) > 0 && res.Links[0].Kind == parse.SitemapFile)
 	if l.IsForbidden = l.O.Nofollow && res.NoFollow; l.IsForbidden {
 		return
@@ -216,6 +230,19 @@ func (l *Finder) scanPage(url, body []byte, p *fetch.Page) {
 			l.Resolve(base, link.Ref, link.Kind, link.NoFollow)
 		}
 	}
+}
+
+// pdfMark returns what became of a PDF document.
+func pdfMark(res *parse.Result) PDFMark {
+	switch {
+	case res.Format != parse.PDFFile:
+		return NoPDF
+	case res.IsEncrypted:
+		return PDFEncrypted
+	case res.StreamsUnread > 0:
+		return PDFPartly
+	}
+	return PDFSearched
 }
 
 // leadOn notes whether the page is an index of sitemaps, and how its links are, therefore.

@@ -35,6 +35,7 @@
 //	meta property, name   og:image og:url twitter:image ... content
 //	script, JavaScript and JSON files, onclick= and others, javascript: URLs, option value    engine/parse/script
 //	                                                                                   (Options.Speculative)
+//	PDF files                              see engine/pdflinks (Options.PDF)
 //
 // Not links: cite, longdesc, other data-*, usemap, link rel=dns-prefetch or preconnect. References with another scheme
 // than http and https are counted and not reported; data URLs would be most of the bytes.

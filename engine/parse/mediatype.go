@@ -45,6 +45,9 @@ func (m mediaType) isScript() bool {
 	return false
 }
 
+// isPDF reports whether a body is a PDF file.
+func (m mediaType) isPDF() bool { return fold(m, "application/pdf") || fold(m, "application/x-pdf") }
+
 func (m mediaType) endsIn(suffix nameKey) bool {
 	return len(m) > len(suffix) && fold(m[len(m)-len(suffix):], suffix)
 }

@@ -12,6 +12,7 @@ type Options struct {
 	TitleMax int // limit of a title in bytes; 0 means 1 KiB
 	// Speculative: report strings that look like URLs, in scripts and in data
 	Speculative bool
+	PDF         bool   // report the links of PDF files
 	Text        bool   // report the text of pages
 	Details     bool   // report the texts of links and the meta elements
 	Forms       bool   // report the action of forms with method GET

@@ -351,7 +351,7 @@ func TestKinds(t *testing.T) {
 	for k, want := range map[Kind]byte{
 		Anchor: 'L', LinkRel: 'L', Image: 'E', CSS: 'E', IFrame: 'E', MetaRefresh: 'R', Redirect: 'R', Form: 'S',
 		Resource: 'E', Background: 'E',
-		Use: 'E', Feed: 'L', Sitemap: 'M', SitemapFile: 'M', Robots: 'P', Speculative: 'X', kindCount: '-',
+		Use: 'E', Feed: 'L', Sitemap: 'M', SitemapFile: 'M', Robots: 'P', Speculative: 'X', PDF: 'L', kindCount: '-',
 	} {
 		if k.Letter() != want {
 			t.Errorf("%v is %c, want %c", k, k.Letter(), want)

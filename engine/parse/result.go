@@ -29,6 +29,7 @@ const (
 	Redirect                // the target of a redirect response
 	Robots                  // a robots.txt, fetched before any page of its site
 	Speculative             // a string in a script or in data that looks like a URL
+	PDF                     // a link in a PDF document
 	kindCount
 )
 
@@ -43,7 +44,7 @@ func (k Kind) String() string {
 	return [kindCount]string{
 		"anchor", "area", "link", "image", "script", "frame", "iframe", "embed", "object", "media",
 		"refresh", "css", "form", "background", "use", "resource", "feed", "sitemap", "sitemapfile", "redirect", "robots",
-		"speculative",
+		"speculative", "pdf",
 	}[k]
 }
 
@@ -54,7 +55,7 @@ func (k Kind) Letter() byte {
 	if k >= kindCount {
 		return '-'
 	}
-	return "LLLEEEEEEERESEEELMMRPX"[k]
+	return "LLLEEEEEEERESEEELMMRPXL"[k]
 }
 
 // IsRequisite reports whether a page needs a link of the kind to be shown: a style sheet, an image, a script, a frame.
@@ -93,7 +94,7 @@ func (k Kind) Context() string {
 		return "Location:"
 	case Sitemap, SitemapFile:
 		return "=MANIFEST_MISC"
-	case Feed:
+	case Feed, PDF:
 		return "=NAVLINK_MISC"
 	case Speculative:
 		return "=SPECULATIVE_MISC"
@@ -124,6 +125,7 @@ const (
 	FeedFile                 // RSS or Atom
 	SitemapXML               // a sitemap or an index of sitemaps
 	ScriptFile               // JavaScript or JSON: see Options.Speculative
+	PDFFile                  // see Options.PDF
 )
 
 // String returns the format's name in lower case.
@@ -141,6 +143,8 @@ func (f Format) String() string {
 		return "sitemap"
 	case ScriptFile:
 		return "script"
+	case PDFFile:
+		return "pdf"
 	default:
 		return "none"
 	}
@@ -161,6 +165,9 @@ type Result struct {
 	Charset      string // WHATWG name in lower case, "" when the format has none
 	Text         []byte // of HTML and XHTML, in lines, if Options.Text is set; the title is the first one
 	Title        []byte // text of the first <title>, in UTF-8, trimmed, at most TitleMax bytes; nil if there is none
+	// of a PDF file: it is encrypted, so its links are not known; and how many of its object streams were not read whole
+	IsEncrypted   bool
+	StreamsUnread int
 	// if Options.Details is set: of links of a elements that have text, in the order of Links; and meta elements
 	LinkTexts []LinkText
 	Metas     []Meta

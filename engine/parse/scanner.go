@@ -2,6 +2,7 @@ package parse
 
 import (
 	"orbweaver/engine/parse/script"
+	"orbweaver/engine/pdflinks"
 	"orbweaver/engine/sitemap"
 )
 
@@ -10,6 +11,7 @@ type Scanner struct {
 	o      *Options
 	markup markupReader
 	feed   *sitemap.Reader
+	pdf    *pdflinks.Scanner
 }
 
 // NewScanner returns a Scanner. It panics if o, after WithDefaults, is invalid.
@@ -18,7 +20,10 @@ func NewScanner(o Options) *Scanner {
 	if err := o.Validate(); err != nil {
 		panic("BUG: " + err.Error())
 	}
-	s := &Scanner{o: &o, feed: sitemap.NewReader(feedOptions(o))}
+	s := &Scanner{
+		o: &o, feed: sitemap.NewReader(feedOptions(o)),
+		pdf: pdflinks.NewScanner(pdflinks.Options{LinksMax: o.LinksMax, RefMax: o.RefMax}),
+	}
 	s.markup.elements.o, s.markup.elements.links.o = s.o, s.o
 	s.markup.elements.robot = nameKey(o.Robot)
 	return s
@@ -42,7 +47,11 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 
 	format, label := s.formatOf(body, contentType)
 	links.res.Format = format
-	if format == None {
+	switch format {
+	case None:
+		return &links.res, nil
+	case PDFFile:
+		s.scanPDF(body)
 		return &links.res, nil
 	}
 	body = links.text.chooseCharset(body, label, format, &elements.attributes)
@@ -80,6 +89,9 @@ func (s *Scanner) formatOf(body, contentType []byte) (format Format, label []byt
 	if format == None && s.o.Speculative && media.isScript() {
 		format = ScriptFile
 	}
+	if format == None && s.o.PDF && media.isPDF() {
+		format = PDFFile
+	}
 	if format == sniffed {
 		format = sniff(body)
 	}
@@ -100,7 +112,7 @@ func (s *Scanner) Charset(start, contentType []byte) (name string, isKnown bool)
 		return "", false
 	}
 	format, label := s.formatOf(start, contentType)
-	if format == None {
+	if format == None || format == PDFFile {
 		return "", true
 	}
 	text := &s.markup.elements.links.text

@@ -8,6 +8,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/attempt"
+	"orbweaver/engine/counters"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/filter"
@@ -180,6 +181,7 @@ func (x *extractor) scan(p *fetch.Page, a *attempt.Attempt) (isSearched bool) {
 	if x.IsNoSitemap {
 		count.NoSitemaps.Add(1)
 	}
+	x.countPDF(count)
 	if x.isPartly = !p.IsSearchedWhole() && len(x.Links) > 0; x.isPartly {
 		count.PagesPartlyParsed.Add(1)
 	}
@@ -187,6 +189,19 @@ func (x *extractor) scan(p *fetch.Page, a *attempt.Attempt) (isSearched bool) {
 		count.BadEncodings.Add(1)
 	}
 	return true
+}
+
+// countPDF counts the last Page if it is a PDF document.
+func (x *extractor) countPDF(count *counters.Live) {
+	switch x.PDF {
+	case links.NoPDF:
+		return
+	case links.PDFEncrypted:
+		count.PDFsEncrypted.Add(1)
+	case links.PDFPartly:
+		count.PDFsPartlyParsed.Add(1)
+	}
+	count.PDFsParsed.Add(1)
 }
 
 // EachAddress calls f for each link of the last Page. It implements novelty.Addresses.
@@ -204,6 +219,12 @@ func (x *extractor) annotate(note string) string {
 	}
 	if x.IsNoSitemap {
 		note = join(note, "no-sitemap")
+	}
+	switch x.PDF {
+	case links.PDFEncrypted:
+		note = join(note, "pdf-encrypted")
+	case links.PDFPartly:
+		note = join(note, "pdf-partly-parsed")
 	}
 	return x.Budget.Annotate(note)
 }

@@ -23,7 +23,8 @@ type memoRig struct{ *extractor }
 
 func newMemoRig() memoRig {
 	return memoRig{newExtractor(&Crawl{
-		Near: neardup.None{}, Rules: inForce(Rules{Links: links.Options{Sitemaps: true}}), Parsed: fpcache.New(1<<16, 1),
+		Near: neardup.None{}, Rules: inForce(Rules{Links: links.Options{Sitemaps: true, PDF: true}}),
+		Parsed:  fpcache.New(1<<16, 1),
 		Journal: journal.NewStore(), Faults: NewFaultFiles(vfs.NewMem(1), "faults", slog.New(slog.DiscardHandler)),
 	})}
 }
@@ -87,6 +88,32 @@ func TestExtractor_theSameBytesAreSearchedAgainIfAnythingElseDiffers(t *testing.
 		if n := g.search(t, c.a, c.fields, body); n != c.want {
 			t.Errorf("%s: %d links, want %d", c.what, n, c.want)
 		}
+	}
+}
+
+// A PDF document is counted, and its line in crawl.log says if its links are not all known.
+func TestExtractor_pdfDocumentsAreCounted(t *testing.T) {
+	const action = "1 0 obj<</S/URI/URI(/a%d)>>endobj "
+	const damaged = "2 0 obj<</Type/ObjStm/N 1/First 4/Filter/FlateDecode>>stream\nxxxx\nendstream endobj "
+	g := newMemoRig()
+	for i, c := range []struct {
+		rest, note string
+		links      int
+	}{
+		{"trailer<<>>", "", 1},
+		{damaged + "trailer<<>>", "pdf-partly-parsed", 1},
+		{"trailer<</Encrypt 3 0 R>>", "pdf-encrypted", 0},
+	} {
+		body := "%PDF-1.7\n" + fmt.Sprintf(action, i) + c.rest
+		n := g.search(t, attempt.Attempt{URL: []byte("http://a.test/p")}, "Content-Type: application/pdf\r\n", body)
+		if note := g.annotate(""); n != c.links || note != c.note {
+			t.Errorf("%s: %d links, %q", c.rest, n, note)
+		}
+	}
+	count := &g.crawl.Journal.Count
+	all, encrypted, partly := count.PDFsParsed.Load(), count.PDFsEncrypted.Load(), count.PDFsPartlyParsed.Load()
+	if all != 3 || encrypted != 1 || partly != 1 {
+		t.Errorf("%d documents, %d encrypted, %d partly", all, encrypted, partly)
 	}
 }
 

@@ -100,6 +100,10 @@ func (d *Decoder) Raw(dst, src []byte, limit int) (out []byte, used int, err err
 	return d.stream(dst, src, limit, 0, len(dst))
 }
 
+// Blocks returns how many blocks with their own codes the last call has read. The tables of one take about a
+// microsecond, however little it holds.
+func (d *Decoder) Blocks() int { return d.blocks }
+
 // stream is Raw for a stream before which the call has read so many bytes already, and which began to write at origin.
 func (d *Decoder) stream(dst, src []byte, limit, read, origin int) (out []byte, used int, err error) {
 	r := reader{src: src}

@@ -50,6 +50,7 @@ var globalTables = map[string]string{
 	"warc/replay.message":              "as above",
 	"warc/replay.bar":                  "as above",
 	"warc/replay.list":                 "as above",
+	"engine/pdflinks.class":            "classes of octets",
 	"engine/parse.alphabets":           "commonest letters by character set",
 	"engine/parse.c1Controls":          "what the C1 numbers mean in references",
 	"engine/parse.attrTable":           "names of attributes",

@@ -20,6 +20,7 @@ const (
 		engine/cookie
 		engine/fetch
 		engine/parse
+		engine/pdflinks
 		engine/queued
 		engine/sitemap
 		engine/robots
@@ -125,9 +126,10 @@ var importTable = []struct{ importer, may string }{
 	{"engine/fetch/coding", "internal/inflate"},
 	{"engine/parse/script", base + " internal/cputime"},
 	// feeds and sitemaps are read by the same reader wherever they come from
-	{"engine/parse", base + " engine/parse/script engine/sitemap"},
+	{"engine/parse", base + " engine/parse/script engine/pdflinks engine/sitemap"},
 	{"engine/queued", base + " engine/parse"}, // the letter of a hop is that of its kind of link
 	{"engine/sitemap", base},
+	{"engine/pdflinks", "internal/inflate"},
 	{"engine/robots", base},
 	{"engine/robots/reading", base + " engine/fetch engine/fetch/coding engine/parse engine/robots"},
 	{"engine/filter", base + " engine/bandwidth internal/textfile"},

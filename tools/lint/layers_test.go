@@ -11,8 +11,8 @@ func layers() []string {
 	return []string{
 		"internal/ engine/bodyfile engine/bandwidth engine/underway",
 		"workbench workbench/ sieve sieve/ virtualize virtualize/ dnsres dnsres/ warc warc/",
-		"engine/fetch engine/fetch/ engine/parse engine/parse/ engine/sitemap engine/robots engine/filter " +
-			"engine/politeness engine/novelty engine/cookie engine/dedup engine/catalogue " +
+		"engine/fetch engine/fetch/ engine/parse engine/parse/ engine/pdflinks engine/sitemap engine/robots " +
+			"engine/filter engine/politeness engine/novelty engine/cookie engine/dedup engine/catalogue " +
 			"engine/cluster/membership engine/cluster/membership/ " +
 			"engine/cluster/ring engine/cluster/ownership engine/cluster/consensus engine/cluster/identity " +
 			"engine/cluster/transport engine/cluster/transport/ " +

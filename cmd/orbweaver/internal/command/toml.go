@@ -50,7 +50,7 @@ func renamedFlags() map[string]string {
 // defaultsBefore are the values of flags in crawls of versions that did not have them yet. The defaults of new crawls
 // are others. A resumed crawl keeps what it was begun with.
 func defaultsBefore() map[string]string {
-	return map[string]string{"requisites": "off", "speculative": "off"}
+	return map[string]string{"requisites": "off", "speculative": "off", "pdf-links": "off"}
 }
 
 // bringUpToDate makes the settings of an earlier run those of this version. A crawl writes all of its settings, so

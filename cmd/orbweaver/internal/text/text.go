@@ -185,7 +185,7 @@ func (c *LinksCommand) Run(inv *command.Invocation) error {
 	if err != nil {
 		return err
 	}
-	res, err := parse.NewScanner(parse.Options{Speculative: c.Speculative}).Scan(body, []byte(c.ContentType))
+	res, err := parse.NewScanner(parse.Options{Speculative: c.Speculative, PDF: true}).Scan(body, []byte(c.ContentType))
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
