@@ -48,8 +48,7 @@ func verdictOfHead(head Fields, status int) Verdict {
 		return v
 	}
 	if code := head.Value("x-squid-error"); len(code) > 0 {
-		name, _, _ := bytes.Cut(code, []byte{' '})
-		if v := verdictOfToken(name, status); v.Outcome != outcome.None {
+		if v := verdictOfToken(firstWord(code, " \t"), status); v.Outcome != outcome.None {
 			return v
 		}
 		return verdictOfStatus(status)
@@ -57,13 +56,29 @@ func verdictOfHead(head Fields, status int) Verdict {
 	if len(head.Value("proxy-authenticate")) > 0 {
 		return verdictOfStatus(statusProxyLogin)
 	}
-	for _, product := range [...]string{"squid", "tinyproxy"} {
-		if server := head.Value("server"); len(server) >= len(product) &&
-			strings.EqualFold(string(server[:len(product)]), product) {
-			return verdictOfStatus(status)
-		}
+	if isProxy(head.Value("server")) {
+		return verdictOfStatus(status)
 	}
 	return Verdict{}
+}
+
+// firstWord returns what is before the first of some separators.
+func firstWord(b []byte, separators string) []byte {
+	if end := bytes.IndexAny(b, separators); end >= 0 {
+		return b[:end]
+	}
+	return b
+}
+
+// isProxy reports whether the first product of a Server field is a proxy that passes the Server of others on.
+func isProxy(server []byte) bool {
+	product := firstWord(server, "/ \t(")
+	for _, name := range [...]string{"squid", "tinyproxy", "mitmproxy"} {
+		if strings.EqualFold(string(product), name) {
+			return true
+		}
+	}
+	return false
 }
 
 // verdictOfStatus returns what a response of a proxy means that names no cause.
@@ -91,7 +106,7 @@ func verdictOfToken(token []byte, status int) Verdict {
 	case "":
 		return Verdict{}
 	case "dns_error", "destination_not_found", "destination_unavailable", "destination_ip_unroutable",
-		"ERR_DNS_FAIL", "ERR_CONNECT_FAIL", "ERR_CANNOT_FORWARD":
+		"ERR_DNS_FAIL", "ERR_CONNECT_FAIL":
 		o = outcome.Unreachable
 	case "connection_refused":
 		o = outcome.Refused
@@ -105,12 +120,15 @@ func verdictOfToken(token []byte, status int) Verdict {
 		o = outcome.Reset
 	case "tls_protocol_error", "tls_certificate_error", "tls_alert_received", "ERR_SECURE_CONNECT_FAIL":
 		o = outcome.TLSFault
-	case "http_protocol_error", "ERR_INVALID_RESP":
+	case "http_protocol_error", "http_response_header_section_size", "http_response_header_size",
+		"http_response_body_size", "http_response_trailer_section_size", "http_response_trailer_size",
+		"http_response_transfer_coding", "http_response_content_coding", "ERR_INVALID_RESP":
 		o = outcome.Protocol
 	case "http_request_denied", "http_request_error", "destination_ip_prohibited", "connection_limit_reached",
 		"proxy_internal_response", "proxy_internal_error", "proxy_configuration_error", "proxy_loop_detected",
-		"ERR_ACCESS_DENIED":
-		return Verdict{outcome.ProxyFault, outcome.WayRefused, "proxy: it refuses the request: " + string(token)}
+		"ERR_ACCESS_DENIED", "ERR_SHUTTING_DOWN", "ERR_SOCKET_FAILURE", "ERR_ICAP_FAILURE",
+		"ERR_CANNOT_FORWARD": // squid may ask other proxies only, and none of them answers
+		return Verdict{outcome.ProxyFault, outcome.WayRefused, "proxy: it does not send the request: " + string(token)}
 	case "ERR_CACHE_ACCESS_DENIED":
 		return verdictOfStatus(statusProxyLogin)
 	default:
@@ -125,7 +143,9 @@ func lastError(head Fields) (token []byte) {
 	for value := range head.Values("proxy-status") {
 		for len(value) > 0 {
 			var member []byte
-			member, value = cutUnquoted(value, ',')
+			if member, value = cutUnquoted(value, ','); len(bytes.TrimSpace(member)) == 0 {
+				continue
+			}
 			token = nil
 			for len(member) > 0 {
 				var param []byte
