@@ -17,6 +17,7 @@ import (
 	"orbweaver/engine/settings"
 	"orbweaver/engine/storage"
 	"orbweaver/engine/traps"
+	"orbweaver/engine/wall"
 	"orbweaver/engine/workers"
 	"orbweaver/internal/options"
 	"orbweaver/sieve"
@@ -54,6 +55,7 @@ type Config struct {
 	Intervals  Intervals            `embed:"" group:"memory"`
 	Cluster    agent.Options        `embed:"" group:"agents"`
 
+	Walls  *wall.Table        `kong:"-"` // rules of walls; nil: those of wall.BuiltIn
 	Ready  diskq.Options      `kong:"-"` // the ready queue
 	Queues virtualize.Options `kong:"-"` // queues of sites on disk
 	Cold   cold.Options       `kong:"-"` // idle sites on disk

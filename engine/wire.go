@@ -104,6 +104,9 @@ func (o *opener) skipSettings() skipped.Settings {
 func (o *opener) wirePolicy() {
 	cfg, p := &o.cfg, &o.policy
 	p.live = settings.NewLive(cfg.Politeness, p.hostRules)
+	if cfg.Walls != nil {
+		p.live.Walls.Store(cfg.Walls)
+	}
 	p.live.ChangeBounds(func(b *settings.Bounds) { *b = cfg.bounds() })
 	p.live.Fetch.Store(p.filters.Fetch)
 	p.live.Bandwidth = cfg.Fetch.Bandwidth

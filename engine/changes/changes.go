@@ -265,7 +265,7 @@ func (s *Settings) List() List {
 		v := s.now.get(r.name)
 		list.Settings = append(list.Settings, Setting{
 			Name: r.name, Value: v.Text(), Default: v.Tag.Get("default"), Help: v.Tag.Get("help"), Words: v.Tag.Get("oneof"),
-			IsFile: r.isFile,
+			IsFile: r.isFile && (r.noFile == "" || strings.TrimSpace(v.Text()) != r.noFile),
 		})
 	}
 	slices.SortFunc(list.Settings, func(a, b Setting) int { return strings.Compare(a.Name, b.Name) })

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"orbweaver/engine/filter"
+	"orbweaver/engine/wall"
 	"orbweaver/internal/options"
 )
 
@@ -27,6 +28,7 @@ func fileRows() []row {
 			return nil
 		}), isFile: true, decidesAdmission: true},
 		{name: "host-rules", set: reread(filter.CompileHostRules, setHostRules), isFile: true},
+		{name: "walls", set: setWalls, isFile: true, noFile: wall.Off},
 	}
 }
 
@@ -58,6 +60,17 @@ func reread[L any](
 		d.reads[v.Name] = len(rules.Texts)
 		return change(d, list)
 	}
+}
+
+// setWalls changes the rules by which walls are told from pages.
+func setWalls(d *draft, v options.Setting) error {
+	if strings.TrimSpace(v.Text()) == wall.Off {
+		return errors.New("it is off since the start: stop the crawl, and give another value when you resume it")
+	}
+	return reread(wall.Compile, func(d *draft, t *wall.Table) error {
+		d.later = append(d.later, func(s *Settings) { s.Live.Walls.Store(t) })
+		return nil
+	})(d, v)
 }
 
 // setHostRules changes the rules of single hosts. The archive states which of them ignore robots.txt, and why.

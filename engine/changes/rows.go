@@ -23,9 +23,10 @@ type row struct {
 	// set puts a value, which is in its range, into a draft. The error says what else is wrong with it.
 	set func(d *draft, v options.Setting) error
 
-	isFile           bool // the value is the name of a file, which is read again
-	decidesAdmission bool // a queued URL may be refused under another value: see admission.Rules.KeepsQueued
-	decidesFetch     bool // the same, and each queued URL is asked for before its request in any case
+	isFile           bool   // the value is the name of a file, which is read again
+	noFile           string // a value that is none, if isFile
+	decidesAdmission bool   // a queued URL may be refused under another value: see admission.Rules.KeepsQueued
+	decidesFetch     bool   // the same, and each queued URL is asked for before its request in any case
 }
 
 // Names are the settings that a running crawl can change, except those of its program.

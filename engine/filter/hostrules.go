@@ -100,7 +100,7 @@ func compileHostRules(from Rules, ranges bool) (*HostRules, error) {
 	r := &HostRules{names: newLabelTrie(), at: make([]nodeRules, 1), blocks: map[netip.Prefix]int32{}}
 	known := map[string]int{}
 	var list []hostRule
-	err := from.each(func(i int, text string) error {
+	err := from.Each(func(i int, text string) error {
 		rules, err := readHostRules(text)
 		for _, one := range rules {
 			if err == nil && !ranges {

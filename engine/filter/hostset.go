@@ -40,7 +40,7 @@ var ErrRule = errors.New("filter: bad host rule")
 // CompileHosts returns a HostSet of rules. The error joins all faults, each with its place.
 func CompileHosts(rules Rules) (*HostSet, error) {
 	var list []rule
-	err := rules.each(func(_ int, text string) error {
+	err := rules.Each(func(_ int, text string) error {
 		one, err := readRule(text)
 		list = append(list, one)
 		return err

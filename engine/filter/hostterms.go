@@ -60,7 +60,7 @@ const hostTerms = "host-delay=TIME, max-per-host=N, host-bandwidth=RATE, exclude
 const termTextMax = 1 << 10
 
 func readHostRule(text string) (hostRule, error) {
-	words, err := splitTerms(text)
+	words, err := SplitTerms(text)
 	if err != nil {
 		return hostRule{}, fmt.Errorf("%w: %q: %w", ErrRule, text, err)
 	}
@@ -89,8 +89,8 @@ func readHostRule(text string) (hostRule, error) {
 	return r, nil
 }
 
-// splitTerms splits a rule at its blanks, except those between double quotes.
-func splitTerms(text string) (words []string, err error) {
+// SplitTerms splits a rule at its blanks, except those between double quotes.
+func SplitTerms(text string) (words []string, err error) {
 	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
 		end := 0
 		for end < len(text) && text[end] != ' ' && text[end] != '\t' {

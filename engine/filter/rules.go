@@ -84,8 +84,8 @@ func (r Rules) Where(i int) string {
 	}
 }
 
-// each calls f for every rule, and joins the errors, each with its place.
-func (r Rules) each(f func(i int, text string) error) error {
+// Each calls f for every rule, and joins the errors, each with its place.
+func (r Rules) Each(f func(i int, text string) error) error {
 	var faults []error
 	more := 0
 	for i, text := range r.Texts {

@@ -67,7 +67,7 @@ var ErrSURT = errors.New("filter: bad SURT prefix")
 // CompileSURTs returns a list of rules. The error joins all faults, each with its place.
 func CompileSURTs(rules Rules) (*SURTs, error) {
 	s := &SURTs{labels: newLabelTrie()}
-	err := rules.each(func(_ int, text string) error {
+	err := rules.Each(func(_ int, text string) error {
 		sign, prefix, err := readSURT(text)
 		if err != nil {
 			return err

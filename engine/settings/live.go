@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/filter"
 	"orbweaver/engine/politeness"
 	"orbweaver/engine/queued"
+	"orbweaver/engine/wall"
 )
 
 // Live holds settings that the loops read for each URL and that may change while a crawl runs. It is safe for
@@ -27,6 +28,7 @@ type Live struct {
 	Admits atomic.Pointer[AdmissionCheck]
 
 	Bandwidth *bandwidth.Limits
+	Walls     atomic.Pointer[wall.Table] // never nil
 }
 
 // AdmissionCheck reports whether a queued URL would be admitted now. It borrows its arguments.
@@ -50,6 +52,7 @@ func NewLive(p politeness.Policy, hosts *HostRules) *Live {
 	l := &Live{Hosts: hosts, Bandwidth: bandwidth.Unlimited()}
 	l.policy.Store(&p)
 	l.bounds.Store(new(Bounds))
+	l.Walls.Store(wall.BuiltIn())
 	return l
 }
 

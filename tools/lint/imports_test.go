@@ -113,7 +113,7 @@ var importTable = []struct{ importer, may string }{
 		"engine/fetch/buffers engine/fetch/framing engine/fetch/gateway engine/fetch/headerline engine/fetch/socks " +
 		"engine/fetch/certificate engine/bodyfile engine/bandwidth engine/underway internal/vfs"},
 	{"engine/fetch/gateway", "internal/outcome"},
-	{"engine/wall", "engine/fetch engine/fetch/coding"},
+	{"engine/wall", "engine/fetch engine/fetch/coding engine/filter"},
 	{"engine/fetch/headerline", ""},
 	{"engine/fetch/certificate", ""},
 	{"engine/bodyfile", "internal/vfs"},

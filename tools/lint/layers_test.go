@@ -18,9 +18,9 @@ func layers() []string {
 			"engine/cluster/transport engine/cluster/transport/ " +
 			"engine/cluster/outbox engine/cluster/addresslease engine/cluster/marks",
 		"engine/layout engine/clock engine/lifecycle engine/queued engine/attempt engine/site engine/visit " +
-			"engine/workers engine/login engine/readyqueue",
+			"engine/workers engine/login engine/readyqueue engine/wall",
 		"engine/limits engine/outage engine/crawllog engine/skipped engine/counters engine/settings engine/capture " +
-			"engine/robots/reading engine/wall " +
+			"engine/robots/reading " +
 			"engine/traps engine/upload/receipts",
 		"engine/journal engine/cluster",
 		"engine/manifest engine/cluster/message",

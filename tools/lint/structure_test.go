@@ -29,6 +29,7 @@ var recordStructs = map[string]string{
 	"engine/counters.Set":         "the counters of the manifest",
 	"engine/counters.Reported":    "the counters of report.json",
 	"engine/manifest.Manifest":    "the manifest",
+	"engine.Config":               "the options of all components, one field each",
 }
 
 // A packageSize measures a package without its tests.

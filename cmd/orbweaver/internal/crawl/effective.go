@@ -83,8 +83,12 @@ func (c *Command) writeEffective(inv *command.Invocation) error {
 	}
 	// The crawl may go on from another working directory.
 	for _, flag := range []string{
-		"exclude-hosts", "include-hosts", "surts", "host-rules", "warc-dictionary", "agent-file", "netrc", "load-cookies",
+		"exclude-hosts", "include-hosts", "surts", "host-rules", "walls", "warc-dictionary", "agent-file", "netrc",
+		"load-cookies",
 	} {
+		if flag == "walls" && c.wallsOff() {
+			continue
+		}
 		var err error
 		if values[flag], err = absolute(values[flag]); err != nil {
 			return fmt.Errorf("--%s: %w", flag, err)

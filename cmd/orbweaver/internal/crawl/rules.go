@@ -1,13 +1,16 @@
 package crawl
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine"
 	"orbweaver/engine/explain"
 	"orbweaver/engine/filter"
+	"orbweaver/engine/wall"
 )
 
 // listOptions are files of rules.
@@ -16,6 +19,7 @@ type listOptions struct {
 	IncludeHosts      []string `help:"File of hosts, in the same form: no other host is asked. Repeatable." placeholder:"FILE" sep:"none"`
 	Surts             []string `help:"File of SURT prefixes, +http://(org,example, or - one on each line: the longest that matches decides. If a file has a +, a URL that matches none is refused. Repeatable." placeholder:"FILE" sep:"none"`
 	HostRules         []string `help:"File of rules for single hosts, one on each line: host, .suffix, *.suffix or an address, then host-delay=TIME, max-per-host=N or exclude. The narrowest rule decides. A delay may be shorter than --host-delay; Crawl-delay still lengthens it. Repeatable." placeholder:"FILE" sep:"none"`
+	Walls             []string `help:"File of further rules, which tell the challenges of protection services from pages, one on each line: a service, then status=N,N, header=\"NAME: TEXT\", title=\"TEXT\" or body=\"TEXT\". Repeatable. off takes all answers for pages." placeholder:"FILE|off" sep:"none"`
 	ExcludeExtensions []string `help:"Endings of paths to exclude, such as jpg,png." placeholder:"EXT"`
 }
 
@@ -49,11 +53,33 @@ func (c *listOptions) points(cfg *engine.Config) (from explain.Sources, err erro
 	bad.Add("--surts", err)
 	from.HostRules, f.HostRules, err = readList(c.HostRules, filter.CompileHostRules)
 	bad.Add("--host-rules", err)
+	cfg.Walls, err = c.walls()
+	bad.Add("--walls", err)
 	if len(c.ExcludeExtensions) > 0 {
 		f.Lists.ExcludeExtensions, err = filter.CompileExtensions(c.ExcludeExtensions)
 		bad.Add("--exclude-extensions", err)
 	}
 	return from, bad.Err()
+}
+
+// walls are the rules by which walls are told from pages.
+func (c *listOptions) walls() (*wall.Table, error) {
+	switch {
+	case c.wallsOff():
+		return wall.None(), nil
+	case len(command.Given(c.Walls)) == 0:
+		return wall.BuiltIn(), nil
+	case slices.Contains(c.Walls, wall.Off):
+		return nil, errors.New("off stands alone: give it, or files (./off is a file)")
+	default:
+		_, t, err := readList(c.Walls, wall.Compile)
+		return t, err
+	}
+}
+
+// wallsOff reports whether --walls is off.
+func (c *listOptions) wallsOff() bool {
+	return slices.Equal(command.Given(c.Walls), []string{wall.Off})
 }
 
 // readList reads files of rules and makes one list of them; no file means no list.

@@ -74,6 +74,9 @@ func (c *Command) givenFiles(inv *command.Invocation) []string {
 		[]string{c.WarcDictionary, c.AgentFile, c.Token}, c.Seeds, c.ExcludeHosts, c.IncludeHosts, c.Surts, c.HostRules,
 		c.Netrc, c.LoadCookies,
 	)
+	if !c.wallsOff() {
+		files = append(files, c.Walls...)
+	}
 	if inv.Args != nil { //nolint:nolintlint // tests make an Invocation by hand
 		config, err := command.GivenText(inv.Args, "config", nil)
 		if err == nil {

@@ -25,7 +25,7 @@ type changeOptions struct {
 type setCmd struct {
 	changeOptions
 
-	Reload   bool     `help:"Read the files of --exclude-hosts, --include-hosts, --surts and --host-rules again."`
+	Reload   bool     `help:"Read the files of --exclude-hosts, --include-hosts, --surts, --host-rules and --walls again."`
 	Settings []string `arg:"" optional:"" name:"key=value" help:"Settings, by the names of their flags."`
 }
 
@@ -100,7 +100,7 @@ func (c *Command) filesOf(inv *command.Invocation) (files []string, err error) {
 	}
 	if len(files) == 0 {
 		return nil, errors.New("the crawl was given no file of rules at its start: " +
-			"see --exclude-hosts, --include-hosts, --surts and --host-rules of 'orbweaver crawl'")
+			"see --exclude-hosts, --include-hosts, --surts, --host-rules and --walls of 'orbweaver crawl'")
 	}
 	return files, nil
 }
