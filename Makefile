@@ -13,7 +13,7 @@ export CGO_ENABLED ?= 0
 export GOFLAGS     := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
 
 .DEFAULT_GOAL := build
-.PHONY: replay upload outage polite build gen help fmt tidy lint test scenario nightly race fuzz sim crash judge outputs conformance hostile demo bench micro throughput soak million plots pressure realsite view dashboard others cross cross-check release install deb package-test newcomer container bench-table cover ci clean
+.PHONY: replay upload dns outage polite build gen help fmt tidy lint test scenario nightly race fuzz sim crash judge outputs conformance hostile demo bench micro throughput soak million plots pressure realsite view dashboard others cross cross-check release install deb package-test newcomer container bench-table cover ci clean
 
 build: ## build bin/orbweaver, a static binary (COMMIT=hash: for "orbweaver version", outside of a git checkout)
 	$(GO) build -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
@@ -122,6 +122,9 @@ pressure: build ## a crawl in cgroups with as much memory as it asks for, and wi
 
 realsite: build ## crawl Debian's documentation and web applications on loopback; compare with disk, wget and databases (Linux, root)
 	tools/realsite/run.sh $(REALSITE)
+
+dns: build ## crawl names that unbound, dnsmasq and Knot DNS resolve, also through middleboxes that drop questions; half a minute (Linux)
+	GO=$(GO) tools/dnscheck/run.sh
 
 outage: build ## crawl a site whose nginx is stopped, answers 503, or stays away, and sites behind squid and tinyproxy that fail, on loopback
 	tools/outage.sh

@@ -9,6 +9,8 @@ import (
 // starters are the files that may start a goroutine, each with what waits for it. Tests may as well; testing/synctest
 // and goleak watch them.
 var starters = places{
+	"tools/dnscheck/main.go":                     "joins the crawls; the sites end with the process",
+	"tools/dnscheck/middlebox.go":                "relays that end with the process, or with their deadline",
 	"tools/realsite/docs.go":                     "wget waits for its workers",
 	"engine/bodyfile/file.go":                    "context.AfterFunc, stopped when the wait ends",
 	"engine/fetch/socks/dialer.go":               "context.AfterFunc, stopped when the proxy has answered",

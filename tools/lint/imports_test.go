@@ -337,7 +337,7 @@ var homes = map[string]string{
 	"go.uber.org/goleak":              "tests",
 	"testing":                         "tests derive/derivetest internal/vfs/vfstest bench/scenario/testbed bench/golden",
 	"testing/synctest":                "tests bench/scenario/testbed",
-	"os/exec":                         "cmd/ bench/ tools/others tools/hostile tools/realsite tests",
+	"os/exec":                         "cmd/ bench/ tools/others tools/hostile tools/realsite tools/dnscheck tests",
 	"os/signal":                       "cmd/ tools/others tools/hostile tools/realsite",
 	"flag": "tools/others tools/realsite tools/skeleton bench/golden " +
 		"bench/scenario/testbed tests",
@@ -349,7 +349,7 @@ var homes = map[string]string{
 	"net/url": "engine/upload/objectstore engine/fetch/options.go engine/control/cdx.go engine/cluster/identity " +
 		"warc/cdxj warc/recordread.go cmd/ bench/ tools/realsite tools/skeleton tests",
 	"net/http": "engine/upload/objectstore engine/control engine/control/dashboard engine/cookie/cookie.go " +
-		"warc/replay bench/load bench/scenario/testbed cmd/ tools/realsite tests",
+		"warc/replay bench/load bench/scenario/testbed cmd/ tools/realsite tools/dnscheck tests",
 	"net/http/httptest":      "tests",
 	"net/http/pprof":         "engine/control",
 	"golang.org/x/net/http2": "",
