@@ -2,15 +2,18 @@ package changes
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"strconv"
 	"time"
 
 	"orbweaver/engine/layout"
+	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )
 
@@ -30,8 +33,11 @@ type Entry struct {
 }
 
 const (
-	keptMost = 10_000  // entries in memory: the last ones
-	lineMost = 2 << 20 // bytes of one line
+	keptMost  = 10_000   // entries in memory: the last ones
+	keptBytes = 64 << 20 // of their texts
+	// lineMost is how many bytes a line may have, for what writes and what reads it: a request of 1 MiB fits with a former
+	// value of that length, each byte as six.
+	lineMost = 16 << 20
 )
 
 // Log is the log of changes. It has one user at a time.
@@ -40,6 +46,7 @@ type Log struct {
 	name string
 
 	last    []Entry // the last ones
+	bytes   int     // of their texts
 	undone  map[int]bool
 	changed map[string]bool // settings that were ever changed
 	number  int             // of the last change
@@ -59,34 +66,63 @@ func OpenLog(fsys vfs.FS, dir string) (*Log, error) {
 		return nil, fmt.Errorf("changes: log of changes: %w", err)
 	}
 	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, lineMost)
-	for lines.Scan() {
-		var e Entry
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil || e.Change < 1 || e.Setting == "" {
-			l.Damaged++
-			continue
-		}
-		l.note(e)
-	}
-	if err := lines.Err(); err != nil {
+	if err := l.read(bufio.NewReader(f)); err != nil {
 		return nil, fmt.Errorf("changes: log of changes: %w", err)
 	}
 	return l, nil
 }
 
-// note adds an entry to what is in memory.
-func (l *Log) note(e Entry) {
-	if len(l.last) >= 2*keptMost {
-		l.last = slices.Delete(l.last, 0, keptMost)
+// read notes all lines. A line that is too long is damaged.
+func (l *Log) read(in *bufio.Reader) error {
+	var line []byte
+	for {
+		piece, err := in.ReadSlice('\n')
+		line = append(line, piece[:min(len(piece), lineMost+2-len(line))]...)
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if len(line) > 0 {
+			l.noteLine(bytes.TrimSuffix(line, []byte("\n")))
+			line = line[:0]
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 	}
+}
+
+func (l *Log) noteLine(line []byte) {
+	var e Entry
+	if err := json.Unmarshal(line, &e); len(line) > lineMost || err != nil || e.Change < 1 || e.Setting == "" {
+		l.Damaged++
+		return
+	}
+	l.note(e)
+}
+
+// note adds an entry to what is in memory. If it is twice as much as is kept, the oldest entries leave.
+func (l *Log) note(e Entry) {
 	l.last = append(l.last, e)
+	l.bytes += e.size()
+	if len(l.last) >= 2*keptMost || l.bytes >= 2*keptBytes {
+		drop := 0
+		for ; len(l.last)-drop > keptMost || l.bytes > keptBytes; drop++ {
+			l.bytes -= l.last[drop].size()
+		}
+		l.last = slices.Delete(l.last, 0, drop)
+	}
 	l.changed[e.Setting] = true
 	l.number = max(l.number, e.Change)
 	if e.Undoes > 0 {
 		l.undone[e.Undoes] = true
 	}
 }
+
+// size is how many bytes the texts of an entry take.
+func (e *Entry) size() int { return len(e.By) + len(e.Why) + len(e.Setting) + len(e.From) + len(e.To) }
 
 // IsChanged reports whether any of some settings was ever changed while the crawl ran.
 func (l *Log) IsChanged(settings ...string) bool {
@@ -129,6 +165,10 @@ func (l *Log) append(entries []Entry) (number int, err error) {
 	for i := range entries {
 		entries[i].Change = number
 		line, err := json.Marshal(entries[i])
+		if err == nil && len(line) > lineMost {
+			err = fmt.Errorf("the line of %s would have %s, at most %s: its values are too long", entries[i].Setting,
+				plural.Bytes(int64(len(line))), plural.Bytes(lineMost))
+		}
 		if err != nil {
 			return 0, fmt.Errorf("changes: log of changes: %w", err)
 		}
