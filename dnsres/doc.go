@@ -39,6 +39,11 @@
 // With IPv6, a name that has an A answer waits for AAAA for a second at most. If servers drop these questions, AAAA is
 // asked only for names without A, for the times above.
 //
+// # Names that do not exist
+//
+// The name servers of some networks answer a name that does not exist with an address of their own. CheckHijack asks
+// for two random names. The answers are used all the same: real sites may be at that address, too.
+//
 // # Names
 //
 //	1 to 253 bytes, labels of 1 to 63; with or without a dot at the end        resolved

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -14,9 +15,10 @@ import (
 // Health is what a Resolver knows about its name servers.
 type Health struct {
 	Servers      []netip.AddrPort
-	FailingSince time.Time // the first failure after the last usable reply; zero if there is none
-	HasAnswered  bool      // some name had an address
-	Down         bool      // result of Outage
+	FailingSince time.Time  // the first failure after the last usable reply; zero if there is none
+	HasAnswered  bool       // some name had an address
+	Down         bool       // result of Outage
+	Hijack       netip.Addr // with which names are answered that do not exist; see CheckHijack
 }
 
 // Health returns what is known now.
@@ -24,6 +26,9 @@ func (r *Resolver) Health() Health {
 	h := Health{Servers: r.o.Upstreams, HasAnswered: r.control.name.Load() != nil, Down: r.Outage()}
 	if since := r.failures.first.Load(); since != 0 {
 		h.FailingSince = r.start.Add(time.Duration(since))
+	}
+	if addr := r.hijack.addr.Load(); addr != nil {
+		h.Hijack = *addr
 	}
 	return h
 }
@@ -35,6 +40,12 @@ type control struct {
 	name   atomic.Pointer[string] // the last name that had an address
 	next   atomic.Int64           // no control question before this tick
 	failed atomic.Bool            // the last control question had no usable reply
+}
+
+// hijack is what is known of answers to names that do not exist.
+type hijack struct {
+	isChecked atomic.Bool
+	addr      atomic.Pointer[netip.Addr]
 }
 
 // failureRow counts failures in a row.
@@ -97,4 +108,34 @@ func (r *Resolver) askControl(ctx context.Context) {
 		}
 	}
 	r.control.failed.Store(true)
+}
+
+// hijackNames is how many random names must have an address. One might exist.
+const hijackNames = 2
+
+// CheckHijack finds out whether the name servers answer names that do not exist with an address, as those of some
+// networks do, to show advertisements. It asks for two random names, as browsers did. Health has the result. Only
+// the first call asks, once a name had an address: then the crawl has names to ask for, and the network works.
+func (r *Resolver) CheckHijack(ctx context.Context) {
+	if r.control.name.Load() == nil || r.hijack.isChecked.Load() || !r.hijack.isChecked.CompareAndSwap(false, true) {
+		return
+	}
+	var found netip.Addr
+	for range hijackNames {
+		answer := r.chase(ctx, randomName(), dns.TypeA, nil)
+		if answer.err != nil || len(answer.addrs) == 0 {
+			return
+		}
+		found = answer.addrs[0]
+	}
+	r.hijack.addr.Store(&found)
+}
+
+// randomName returns a name of com that is not registered.
+func randomName() string {
+	var b strings.Builder
+	for range 20 {
+		b.WriteByte(byte('a' + rand.IntN(26)))
+	}
+	return b.String() + ".com"
 }

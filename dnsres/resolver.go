@@ -21,6 +21,7 @@ type Resolver struct {
 	failures failureRow
 	six      extra // questions for AAAA
 	control  control
+	hijack   hijack
 	start    time.Time // base of ticks
 	n        counters
 }

@@ -39,6 +39,7 @@ func conditions() []condition {
 		{BodyFiles, false, func(f *Figures) bool { return f.Bodies.Waiting > 0 && !f.areBodiesWaiting() }, bodies},
 		{Upload, false, func(f *Figures) bool { return f.Disk.Unsent != "" }, unsent},
 		{Sieve, false, func(f *Figures) bool { return f.isIdle() && f.Hosts.Sites == 0 && f.SievePending > 0 }, sieve},
+		{Hijack, false, func(f *Figures) bool { return f.Servers.Hijack != "" }, hijacked},
 	}
 }
 
@@ -57,7 +58,7 @@ func (f *Figures) isNetworkShort() bool {
 	return f.Connections.Down > 0 || f.Connections.Workers > 0 && f.Connections.Workers < f.Fetchers
 }
 
-func (f *Figures) areServersSilent() bool { return f.NameServersDown > 0 && f.Hosts.Unresolved > 0 }
+func (f *Figures) areServersSilent() bool { return f.Servers.Down > 0 && f.Hosts.Unresolved > 0 }
 
 // areWorkersShort reports whether all fetch workers are busy, and sites wait for one.
 func (f *Figures) areWorkersShort() bool {
@@ -150,9 +151,14 @@ func descriptors(f *Figures) (text, remedy, ifLifted string) {
 }
 
 func nameServers(f *Figures) (text, remedy, ifLifted string) {
-	return fmt.Sprintf("no answer from %s for %v", f.NameServers, round(f.NameServersDown)),
+	return fmt.Sprintf("no answer from %s for %v", f.Servers.Names, round(f.Servers.Down)),
 		"check the name servers, or name others with --resolver",
 		plural.Count(f.Hosts.Unresolved, "host") + " without an address"
+}
+
+func hijacked(f *Figures) (text, remedy, ifLifted string) {
+	return fmt.Sprintf("%s: names that do not exist get the address %s", f.Servers.Names, f.Servers.Hijack),
+		"name other servers with --resolver", "the archive has pages of hosts that do not exist"
 }
 
 func slowWrites(f *Figures) (text, remedy, ifLifted string) {
@@ -224,7 +230,7 @@ func fetchers(f *Figures) (text, remedy, ifLifted string) {
 
 func names(f *Figures) (text, remedy, ifLifted string) {
 	return fmt.Sprintf("name lookups: %s %s no address yet, asked of %s", plural.Count(f.Hosts.Unresolved, "host"),
-			plural.Verb(f.Hosts.Unresolved, "has", "have"), f.NameServers),
+			plural.Verb(f.Hosts.Unresolved, "has", "have"), f.Servers.Names),
 		"use name servers that are nearer or faster (--resolver)",
 		"these hosts could be asked at once"
 }

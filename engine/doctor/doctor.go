@@ -15,10 +15,9 @@ type Figures struct {
 	Paused string // the operator's pause; "" without one
 	Agents string // why the other agents keep exchanges from beginning; "" if they do not
 
-	Connections     Connections
-	Shortage        string        // what this machine lacks: descriptors, ports; "" for nothing
-	NameServersDown time.Duration // for so long no name server has answered
-	NameServers     string
+	Connections Connections
+	Shortage    string // what this machine lacks: descriptors, ports; "" for nothing
+	Servers     Servers
 
 	Fetchers, Busy int // fetch workers, and those in an exchange
 	Old            OldExchanges
@@ -84,6 +83,13 @@ type Diagnosis struct {
 	IfLifted string `json:"if_lifted"` // what would change then; "" if that is not known
 }
 
+// Servers are the name servers.
+type Servers struct {
+	Names  string        // their addresses
+	Down   time.Duration // for so long none of them has answered
+	Hijack string        // address that they give to names that do not exist; "" if they give none
+}
+
 // The causes.
 const (
 	Ended       = "ended"
@@ -103,6 +109,7 @@ const (
 	Bandwidth   = "bandwidth"
 	HostLimit   = "host-bandwidth"
 	DNS         = "dns"
+	Hijack      = "dns-hijack"
 	Memory      = "memory"
 	HugeHost    = "huge-host"
 	FailingSite = "failing-sites"

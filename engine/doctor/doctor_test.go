@@ -13,7 +13,7 @@ import (
 
 // running are the figures of a crawl that is polite and has nothing else to complain of.
 func running(change func(*Figures)) *Figures {
-	f := &Figures{Fetchers: 100, Busy: 3, Connections: Connections{Workers: 100}, NameServers: "192.0.2.53"}
+	f := &Figures{Fetchers: 100, Busy: 3, Connections: Connections{Workers: 100}, Servers: Servers{Names: "192.0.2.53"}}
 	f.Hosts = hosts.Survey{
 		Sites: 40, URLs: 1000, NextDue: 2 * time.Second, SlowestFor: time.Hour,
 		Largest: hosts.Host{Site: "http://large.test", Queued: 200, DelaySeconds: 4},
@@ -42,7 +42,7 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 		{Network, func(f *Figures) { f.Connections.Down = time.Minute }, "1m0s"},
 		{Network, func(f *Figures) { f.Connections.Workers = 12 }, "12 of 100"},
 		{Descriptors, func(f *Figures) { f.Shortage = "file descriptors" }, "file descriptors"},
-		{NameServers, func(f *Figures) { f.NameServersDown, f.Hosts.Unresolved = 12*time.Second, 30 }, "192.0.2.53 for 12s"},
+		{NameServers, func(f *Figures) { f.Servers.Down, f.Hosts.Unresolved = 12*time.Second, 30 }, "192.0.2.53 for 12s"},
 		{DNS, func(f *Figures) { f.Hosts.Unresolved = 50 }, "50 hosts have no address yet"},
 		{Processor, func(f *Figures) { f.ParsersBehind, f.PagesOut, f.Hosts.DueNow = true, 17, 5 }, "17 pages"},
 		{SlowDisk, func(f *Figures) { f.Disk.WriteTook, f.ParsersBehind = 400*time.Millisecond, true }, "400ms"},
@@ -165,6 +165,16 @@ func TestDiagnoseNamesWhatComesNext(t *testing.T) {
 func TestDiagnoseNamesFilesThatAreNotSent(t *testing.T) {
 	all := Diagnose(running(func(f *Figures) { f.Disk.Unsent = "the upload target has taken no WARC file for 2h" }))
 	if len(all) != 2 || all[0].Cause != Politeness || all[1].Cause != Upload || all[1].Remedy == "" {
+		t.Errorf("%+v", all)
+	}
+}
+
+// Name servers that answer names that do not exist limit nothing, but falsify the archive. They are named last.
+func TestDiagnose_namesAHijackLast(t *testing.T) {
+	f := running(func(f *Figures) { f.Servers.Hijack = "192.0.2.80" })
+	all := Diagnose(f)
+	if last := all[len(all)-1]; last.Cause != Hijack || !strings.Contains(last.Text, "192.0.2.53") ||
+		!strings.Contains(last.Text, "the address 192.0.2.80") {
 		t.Errorf("%+v", all)
 	}
 }

@@ -59,7 +59,7 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 	}
 	servers, since := o.Outages.NameServers.Silent()
 	if !since.IsZero() {
-		f.NameServersDown = now.Sub(since)
+		f.Servers.Down = now.Sub(since)
 	} else {
 		servers = o.Outages.NameServers.Servers()
 	}
@@ -67,8 +67,11 @@ func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
 	for _, s := range servers {
 		names = append(names, s.String())
 	}
-	if f.NameServers = strings.Join(names, ", "); f.NameServers == "" {
-		f.NameServers = "the name servers"
+	if f.Servers.Names = strings.Join(names, ", "); f.Servers.Names == "" {
+		f.Servers.Names = "the name servers"
+	}
+	if addr := o.Outages.NameServers.Hijack(); addr.IsValid() {
+		f.Servers.Hijack = addr.String()
 	}
 	f.Old.SitesWait = o.Shares.IsShort(now)
 	for _, x := range o.Exchanges.List(o.Outages.Network.Workers()) {

@@ -1,6 +1,7 @@
 package outage
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"sync/atomic"
@@ -15,9 +16,10 @@ type NameServers struct {
 	detector outageDetector
 	warn     func(msg string, args ...any)
 	Down     atomic.Bool
+	isHijack atomic.Bool // it was logged
 }
 
-// NewNameServers returns the NameServers of a resolver, which may have the methods Health and Stats of dnsres.Resolver.
+// NewNameServers returns the NameServers of a resolver, which may be an outageDetector, as dnsres.Resolver is.
 // warn logs warnings with key-value fields.
 func NewNameServers(r any, warn func(msg string, args ...any)) *NameServers {
 	detector, ok := r.(outageDetector)
@@ -41,6 +43,20 @@ func (n *NameServers) Check() bool {
 	}
 	return health.Down
 }
+
+// CheckHijack finds out, once, whether the name servers answer names that do not exist, and logs a warning if they do.
+func (n *NameServers) CheckHijack(ctx context.Context) {
+	if n.detector.CheckHijack(ctx); n.isHijack.Load() {
+		return
+	}
+	if addr := n.Hijack(); addr.IsValid() && n.isHijack.CompareAndSwap(false, true) {
+		n.warn("the name servers give names that do not exist an address: the archive will have pages of hosts that do "+
+			"not exist; name other servers with --resolver", "address", addr.String())
+	}
+}
+
+// Hijack is the address that the name servers give to names that do not exist; not valid if they give none.
+func (n *NameServers) Hijack() netip.Addr { return n.detector.Health().Hijack }
 
 // Servers are the name servers that are asked; none if the resolver asks none.
 func (n *NameServers) Servers() []netip.AddrPort { return n.detector.Health().Servers }
@@ -67,8 +83,12 @@ func (noDetector) Health() dnsres.Health { return dnsres.Health{} }
 // Stats returns no counters.
 func (noDetector) Stats() dnsres.Stats { return dnsres.Stats{} }
 
+// CheckHijack asks nothing.
+func (noDetector) CheckHijack(context.Context) {}
+
 // outageDetector is implemented by a resolver that knows whether the name servers themselves fail.
 type outageDetector interface {
 	Health() dnsres.Health
 	Stats() dnsres.Stats
+	CheckHijack(ctx context.Context)
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -58,8 +59,9 @@ type collectorRig struct {
 }
 
 // Health is that of the name servers.
-func (r *collectorRig) Health() dnsres.Health { return r.health }
-func (r *collectorRig) Stats() dnsres.Stats   { return r.stats }
+func (r *collectorRig) Health() dnsres.Health     { return r.health }
+func (r *collectorRig) Stats() dnsres.Stats       { return r.stats }
+func (*collectorRig) CheckHijack(context.Context) {}
 
 // begin lets a worker begin an exchange some time ago.
 func (r *collectorRig) begin(worker int, url string, ago time.Duration) {

@@ -92,6 +92,7 @@ func (l *ResolveLoop) ResolveNames(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		l.NameServers.CheckHijack(ctx)
 	}
 }
 

@@ -34,8 +34,9 @@ func (f *fakeNames) Resolve(context.Context, string, func() bool) (dnsres.Answer
 }
 
 // Outage says that no name server answers.
-func (f *fakeNames) Health() dnsres.Health { return dnsres.Health{Down: f.down} }
-func (*fakeNames) Stats() dnsres.Stats     { return dnsres.Stats{} }
+func (f *fakeNames) Health() dnsres.Health     { return dnsres.Health{Down: f.down} }
+func (*fakeNames) Stats() dnsres.Stats         { return dnsres.Stats{} }
+func (*fakeNames) CheckHijack(context.Context) {}
 
 // resolveRig is a ResolveLoop that runs, with a Distributor that sends sites to it whose wait is over.
 type resolveRig struct {
