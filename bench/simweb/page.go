@@ -25,8 +25,11 @@ const (
 	KindGuest                      // the same of a guest's
 )
 
-// ScriptTrap is the Step of the targets of KindTrap that stand in a script.
-const ScriptTrap = 1
+// The Step of the targets of KindTrap that stand in a script, and in a javascript: URL.
+const (
+	ScriptTrap    = 1
+	ScriptURLTrap = 5
+)
 
 // Target is what a URL of the world names. It is comparable and holds no pointer.
 type Target struct {

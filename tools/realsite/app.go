@@ -50,10 +50,13 @@ func (r *run) judgeApps(ctx context.Context, of []*site) error {
 	if r.floor == 0 {
 		return nil
 	}
+	// Pictures of authors are on hosts that have no address here: two tries of them are enough.
 	bounded, err := r.crawl(
 		ctx,
 		"apps-floor",
 		of,
+		"--tries",
+		"2",
 		"--trap-floor",
 		strconv.Itoa(r.floor),
 		"--max-time",
