@@ -6,6 +6,7 @@ import (
 
 	"orbweaver/engine/ending"
 	"orbweaver/internal/options"
+	"orbweaver/internal/outcome"
 	"orbweaver/internal/plural"
 )
 
@@ -32,7 +33,8 @@ func conditions() []condition {
 		{Memory, false, (*Figures).isMemoryShort, memory},
 		{Agents, false, (*Figures).isPeerSlow, peer},
 		{Agents, false, func(f *Figures) bool { return f.Hosts.Sites == 0 && f.Busy == 0 && f.Others > 0 }, otherAgents},
-		{FailingSite, false, (*Figures).areFailing, failing},
+		{Walls, false, (*Figures).areWalled, walled},
+		{FailingSite, false, func(f *Figures) bool { return f.areFailing() && !f.areWalled() }, failing},
 		{HugeHost, false, (*Figures).isHostHuge, hugeHost},
 		{Politeness, false, (*Figures).areSitesWaiting, politeness},
 		{SlowDisk, false, func(f *Figures) bool { return f.Disk.WriteTook == 0 && f.Disk.SyncTook > 0 }, slowSyncs},
@@ -80,6 +82,12 @@ func (f *Figures) isPeerSlow() bool { return f.isIdle() && f.Peer.URLs > int64(f
 // areFailing reports whether failing sites have most of the queued URLs.
 func (f *Figures) areFailing() bool {
 	return f.isIdle() && f.Hosts.Outlook.AreMostFailing()
+}
+
+// areWalled reports whether failing sites have most of the queued URLs, and most of these sites meet a wall.
+func (f *Figures) areWalled() bool {
+	o := &f.Hosts.Outlook
+	return f.areFailing() && o.Cause == outcome.Wall.String() && 2*o.CauseSites > o.Failing
 }
 
 // isAllFailing reports whether failing sites have all queued URLs: then no delay of politeness limits the crawl.
@@ -254,6 +262,12 @@ func otherAgents(f *Figures) (text, remedy, ifLifted string) {
 
 func failing(f *Figures) (text, remedy, ifLifted string) {
 	return f.Hosts.Outlook.String(), "see ctl hosts --sort errors, and wait. " + ending.HowToEndSooner, ""
+}
+
+func walled(f *Figures) (text, remedy, ifLifted string) {
+	o := &f.Hosts.Outlook
+	return fmt.Sprintf("walls: a protection service answers in place of %s; %s", plural.Count(o.CauseSites, "site"), o),
+		"orbweaver report DIR walls lists them: ask their owners to let this crawler in, slow down, or ctl block them", ""
 }
 
 func hugeHost(f *Figures) (text, remedy, ifLifted string) {

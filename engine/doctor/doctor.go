@@ -113,6 +113,7 @@ const (
 	Memory      = "memory"
 	HugeHost    = "huge-host"
 	FailingSite = "failing-sites"
+	Walls       = "walls"
 	Politeness  = "politeness"
 	Sieve       = "sieve"
 	Nothing     = "nothing"

@@ -66,6 +66,16 @@ func TestDiagnoseNamesTheStrongestLimitFirst(t *testing.T) {
 				Sites: 40, URLs: 1000, Failing: 7, FailingURLs: 800, Cause: "refused", CauseSites: 7,
 			}
 		}, "7 sites fail or ask to slow down: refused; 800 of 1,000"},
+		{Walls, func(f *Figures) {
+			f.Hosts.Outlook = ending.Outlook{
+				Sites: 40, URLs: 1000, Failing: 7, FailingURLs: 800, Cause: "wall", CauseSites: 4,
+			}
+		}, "in place of 4 sites; 7 sites fail or ask to slow down: wall (4 of them); 800 of 1,000"},
+		{FailingSite, func(f *Figures) {
+			f.Hosts.Outlook = ending.Outlook{
+				Sites: 40, URLs: 1000, Failing: 7, FailingURLs: 800, Cause: "wall", CauseSites: 3,
+			}
+		}, "7 sites fail"},
 		{HugeHost, func(f *Figures) { f.Hosts.Largest.Queued = 950 }, "http://large.test"},
 		{Politeness, func(*Figures) {}, "40 sites with 1,000 URLs"},
 		{Sieve, func(f *Figures) { f.Hosts, f.SievePending = hosts.Survey{}, 9 }, "9 new links"},

@@ -98,7 +98,7 @@ func (x *exchange) send(ctx context.Context, c *current, p *fetch.Page) outcome.
 		o = outcome.Unasked
 	}
 	if !t.Robots && o != outcome.Cancelled {
-		if service := x.walls.Service(x.Live.Walls.Load(), p); service != "" {
+		if service := x.wallOf(c, p, o); service != "" {
 			o, attempt.Of(p).Wall = outcome.Wall, service
 		}
 	}

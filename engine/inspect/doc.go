@@ -9,4 +9,5 @@
 //	fsck.Check, audit.Run  -> Open -> manifest.Read
 //	fsck: checkBench       -> Checkpoint.Workbench -> checkpoint.LoadWorkbench
 //	command skipped        -> EachSkipped: also beside a crawl that runs
+//	engine/logreport       -> WalledHosts: the same
 package inspect

@@ -39,6 +39,9 @@ func (k Kind) Columns() []string {
 	}
 	d := definitions[k]
 	columns := append(slices.Clone(d.keys), d.numbers...)
+	if k == Walls {
+		columns = append(columns, "waiting", "since")
+	}
 	if d.hasExample {
 		columns = append(columns, "example")
 	}

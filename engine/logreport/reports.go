@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"orbweaver/engine/crawllog"
+	"orbweaver/engine/inspect"
 	"orbweaver/engine/layout"
 	"orbweaver/engine/manifest"
 	"orbweaver/internal/vfs"
@@ -34,6 +36,7 @@ type Reports struct {
 	dir     string
 	o       Options
 	tallies map[Kind]*tally
+	walled  map[string]inspect.Walled // by host; of the report Walls
 
 	DamagedLines int64 // of the log: they are not in the reports
 }
@@ -46,6 +49,9 @@ func Make(ctx context.Context, fsys vfs.FS, dir string, kinds []Kind, o Options)
 	for {
 		r := &Reports{fsys: fsys, dir: dir, o: o, tallies: map[Kind]*tally{}}
 		err := r.read(ctx, kinds)
+		if err == nil {
+			err = r.readWalled()
+		}
 		if err == nil {
 			return r, nil
 		}
@@ -101,6 +107,26 @@ func (r *Reports) read(ctx context.Context, kinds []Kind) error {
 	return err
 }
 
+// readWalled reads which hosts wait behind a wall, if there are walls.
+func (r *Reports) readWalled() (err error) {
+	if t := r.tallies[Walls]; t == nil || t.isEmpty() {
+		return nil
+	}
+	if r.walled, err = inspect.WalledHosts(r.fsys, r.dir); err != nil {
+		return fmt.Errorf("logreport: %w", err)
+	}
+	return nil
+}
+
+// appendWaiting appends how many URLs of a host wait behind a wall, and since when.
+func (r *Reports) appendWaiting(columns []string, host string) []string {
+	w, ok := r.walled[host]
+	if !ok {
+		return append(columns, "0", "-")
+	}
+	return append(columns, strconv.FormatUint(w.URLs, 10), w.FirstAt.UTC().Format(time.RFC3339))
+}
+
 // Each calls f with the rows of a report that Make was asked for. f borrows the row.
 func (r *Reports) Each(ctx context.Context, k Kind, f func(row []string) error) error {
 	if k == Seeds {
@@ -119,6 +145,9 @@ func (r *Reports) Each(ctx context.Context, k Kind, f func(row []string) error) 
 		columns = append(columns[:0], strings.Split(row.key, "\t")...)
 		for _, n := range row.numbers {
 			columns = append(columns, strconv.FormatInt(n, 10))
+		}
+		if k == Walls {
+			columns = r.appendWaiting(columns, columns[1])
 		}
 		if hasExample {
 			columns = append(columns, row.example)

@@ -59,6 +59,8 @@ func (t *tally) add(key []byte, numbers []int64, example []byte) error {
 	return nil
 }
 
+func (t *tally) isEmpty() bool { return len(t.rows) == 0 && t.file == nil }
+
 func (t *tally) sorted() []*row {
 	rows := slices.Collect(maps.Values(t.rows))
 	slices.SortFunc(rows, func(a, b *row) int { return bytes.Compare([]byte(a.key), []byte(b.key)) })

@@ -44,13 +44,14 @@ type rareFacts struct {
 	addrs    []netip.Addr  // Addrs.list
 	failures FailureStreak // zero for a healthy site
 	cuts     cuts          // of the same failures; not encoded
+	logIn    logIn         // not encoded
 }
 
 // SetAddrsAndFailures replaces addresses and failure streak. It takes addrs.
 func (s *State) SetAddrsAndFailures(addrs []netip.Addr, t FailureStreak) {
-	before := s.rare
-	if s.rare = nil; addrs != nil || t != (FailureStreak{}) {
-		s.rare = &rareFacts{addrs: addrs, failures: t}
+	before, redirects := s.rare, logInOf(s)
+	if s.rare = nil; addrs != nil || t != (FailureStreak{}) || redirects != (logIn{}) {
+		s.rare = &rareFacts{addrs: addrs, failures: t, logIn: redirects}
 	}
 	if before != nil && t != (FailureStreak{}) {
 		s.rare.cuts = before.cuts

@@ -60,6 +60,9 @@ func (t *Table) asksField(line []byte) (colon int, ok bool) {
 	return colon, colon > 0 && lengths&(1<<(colon&63)) != 0
 }
 
+// IsEmpty reports whether there are no rules.
+func (t *Table) IsEmpty() bool { return len(t.byField) == 0 && len(t.anyHead) == 0 }
+
 // asksBody reports whether a rule for any head is about answers with this status.
 func (t *Table) asksBody(status int) bool {
 	return status >= 0 && status <= statusMost && t.ofBody[status/64]&(1<<(status%64)) != 0
@@ -142,6 +145,21 @@ func (d *Detector) hasBodyOf(r *rule, p *fetch.Page) bool {
 	default:
 		return r.titles == nil || r.hasTitle(titleOf(body))
 	}
+}
+
+// LeadsToLogIn reports whether the target of a redirect has the name of a log-in or consent page in its host or path.
+// That alone is no wall: see site.NoteLogIn.
+func LeadsToLogIn(target []byte) bool {
+	target, _, _ = bytes.Cut(target, []byte{'?'})
+	for _, name := range [...]string{
+		"login", "log-in", "log_in", "logon", "signin", "sign-in", "sign_in", "authwall", "/auth/", "/oauth", "/sso",
+		"//sso.", "/saml", "/cas/", "consent", "cookiewall", "cookie-wall", "anmelden", "connexion",
+	} {
+		if contains(target, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // bodyOf returns the decoded body; nothing if it is too long.

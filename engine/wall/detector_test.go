@@ -108,3 +108,19 @@ func BenchmarkService(b *testing.B) {
 		}
 	}
 }
+
+// A redirect to a log-in page is told by its host and path, and without an allocation.
+func TestLeadsToLogIn(t *testing.T) {
+	for target, want := range map[string]bool{
+		"/account/LogIn?back=/x": true, "https://sso.example.org/": true, "/auth/realms/x": true, "/consent?u=/": true,
+		"/authors": false, "/x?back=/login": false, "": false, "https://example.org/blog/catalogue": false, "/ssd": false,
+	} {
+		if got := LeadsToLogIn([]byte(target)); got != want {
+			t.Errorf("%s: %v", target, got)
+		}
+	}
+	target := []byte("https://example.org/a/page/that/was/moved?back=/login")
+	if n := testing.AllocsPerRun(10, func() { LeadsToLogIn(target) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

@@ -64,7 +64,7 @@ func builtIn() []rule {
 		{"consent", "//consent.google."}, {"consent", "//consent.youtube.com/"}, {"consent", "//consent.yahoo.com/"},
 		{"consent", "//guce."}, {"consent", "//myprivacy.dpgmedia."}, {"consent", "/consent/tcf/"},
 		{"captcha", "google.com/sorry/"}, {"captcha", "/showcaptcha"}, {"captcha", "/.well-known/sgcaptcha/"},
-		{"log-in", "linkedin.com/authwall"}, {"log-in", "instagram.com/accounts/login/"},
+		{LogIn, "linkedin.com/authwall"}, {LogIn, "instagram.com/accounts/login/"},
 	} {
 		rules = append(rules, rule{service: to.service, field: location, value: to.part, statuses: moved})
 	}
@@ -77,6 +77,9 @@ const location = "location"
 // captchaMost is the longest body, in bytes, whose captcha shows that it is a wall. A page of the site that refuses has
 // the frame of all its pages.
 const captchaMost = 16 << 10
+
+// LogIn is the service of a site that redirects everything to one log-in or consent page.
+const LogIn = "log-in"
 
 // challengeTitles are the beginnings of titles of challenges and captchas, of whatever service.
 func challengeTitles() []string {

@@ -47,7 +47,8 @@ to reports/ in the crawl directory, with a page for people: reports/index.html. 
   tls      certificates that do not verify, and failed handshakes, for each fault and host
   requisites  images, style sheets, scripts and frames that a page lacks, and why. A requisite of several pages is
               listed with the page where the crawl found it first. Requisites that are queued are not listed
-  walls    answers of protection services in place of pages, for each service and host: requests, URLs that ended so
+  walls    answers of protection services in place of pages, for each service and host: requests, URLs that ended so,
+           and since when how many URLs of the host wait, at the last checkpoint
 
 Examples:
   orbweaver report crawl
