@@ -53,9 +53,9 @@ func TestControl(t *testing.T) {
 	balanced(t, m)
 	ctl("resume").want(t, command.ExitDone, "resumed")
 	ctl("block", ".blocked.test").want(t, command.ExitDone,
-		"1 of 1 host rules saved, for 0 known sites with 0 queued URLs")
+		"1 of 1 host rule saved, for 0 known sites with 0 queued URLs")
 	ctl("block", "not a host").want(t, command.ExitFailed, "host")
-	ctl("rule", "slow.test", "host-delay=20s", "max-per-host=7").want(t, command.ExitDone, "1 of 1 host rules saved")
+	ctl("rule", "slow.test", "host-delay=20s", "max-per-host=7").want(t, command.ExitDone, "1 of 1 host rule saved")
 	ctl("rule", "slow.test", "colour=red").want(t, command.ExitFailed, `"colour=red" is none of`)
 	rules := ".blocked.test exclude  # ctl\nslow.test host-delay=20s max-per-host=7  # ctl\n"
 	if list := ctl("rules").want(t, command.ExitDone); list.out != rules {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"orbweaver/internal/plural"
 )
 
 // Report is what an audit found.
@@ -110,18 +112,19 @@ func (r *Report) Print(out io.Writer) {
 	}
 	fmt.Fprintf(
 		out,
-		"%d pages, %d of them at several agents: %d captures (%d bytes) are superseded\n",
-		r.Pages,
-		r.Shared,
-		r.Superseded,
-		r.SupersededBytes,
+		"%s, %s of them at several agents: %s (%s) %s superseded\n",
+		plural.Count(r.Pages, "page"),
+		plural.Number(r.Shared),
+		plural.Count(r.Superseded, "capture"),
+		plural.Bytes(r.SupersededBytes),
+		plural.Verb(r.Superseded, "is", "are"),
 	)
 	if r.Marked+r.Unmarked > 0 {
-		fmt.Fprintf(out, "%d were marked now, and %d marks were taken away\n", r.Marked, r.Unmarked)
+		fmt.Fprintf(out, "marked now: %s; marks taken away: %s\n", plural.Number(r.Marked), plural.Number(r.Unmarked))
 	}
 	if r.Sound() {
 		fmt.Fprintln(out, "each page counts at one agent")
 	} else {
-		fmt.Fprintf(out, "%d captures are misplaced, %d marks are stale\n", r.Misplaced, r.Stale)
+		fmt.Fprintf(out, "misplaced captures: %s; stale marks: %s\n", plural.Number(r.Misplaced), plural.Number(r.Stale))
 	}
 }

@@ -375,7 +375,7 @@ func (h *handler) hostRule(end string) func(http.ResponseWriter, *http.Request, 
 		}
 		concerns := h.matching(r.Context(), rules)
 		taken, err := h.crawl.HostRule(rules)
-		said := fmt.Sprintf("%d of %d host rules saved", taken, len(rules))
+		said := fmt.Sprintf("%d of %s saved", taken, plural.Count(len(rules), "host rule"))
 		if taken == len(rules) {
 			said += concerns
 		}

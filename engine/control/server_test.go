@@ -160,7 +160,7 @@ func TestActions(t *testing.T) {
 		{"/add", "http://a.test/\nbad", 400, "2 URLs: 1 new, 0 known, 1 refused",
 			"1 of 2 URLs was refused\n\"bad\": no URL"},
 		{"/block", ".a.test\nb c\nd.test", 400, "2 of 3 host rules saved", "no rule: b c exclude"},
-		{"/rule", ".a.test host-delay=4s", 200, "1 of 1 host rules saved", ""},
+		{"/rule", ".a.test host-delay=4s", 200, "1 of 1 host rule saved", ""},
 		{"/set", "host-delay=4s\nip-delay=1s", 200, "host-delay is now 4s, was 1; ip-delay is now 1s, was 1", ""},
 		{"/set?yess=true", "host-delay=4s", 400, "", `control: parameter: "yess" is not one of yes, dry-run and why`},
 		{"/set?yes=maybe", "host-delay=4s", 400, "", `control: parameter: yes is "maybe", and not true or false`},

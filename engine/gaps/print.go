@@ -17,7 +17,7 @@ func (r *Report) Print(out io.Writer) {
 	if r.Exchanges > 0 {
 		fmt.Fprintf(out, ", from %s to %s", r.First.Format(time.RFC3339), r.Last.Format(time.RFC3339))
 	}
-	fmt.Fprintf(out, "; %d robots.txt answers\n", r.RobotsFiles)
+	fmt.Fprintf(out, "; %s of a robots.txt\n", plural.Count(r.RobotsFiles, "answer"))
 	for _, s := range r.Stated {
 		s.print(out)
 	}
@@ -30,8 +30,8 @@ func (r *Report) Print(out io.Writer) {
 	fmt.Fprintln(out)
 	switch r.Verdict {
 	case Violated:
-		fmt.Fprintf(out, "VIOLATED: %d gaps of sites and %d of addresses are shorter than the delay that was in force\n",
-			r.Sites.Violated, r.Addresses.Violated)
+		fmt.Fprintf(out, "VIOLATED: %s of sites and %s of addresses are shorter than the delay that was in force\n",
+			plural.Count(r.Sites.Violated, "gap"), plural.Number(r.Addresses.Violated))
 	case NotProved:
 		fmt.Fprintln(out, r.notProved())
 	case Kept:

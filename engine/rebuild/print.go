@@ -17,7 +17,8 @@ func (r *Result) Print(out io.Writer) {
 	}
 	fmt.Fprintf(out, "  stored: %s, %s, %s for a robots.txt\n", plural.Count(r.Pages, "page"),
 		plural.Count(r.Copies, "revisit"), plural.Count(r.Robots, "answer"))
-	fmt.Fprintf(out, "  URLs: %d done, %d queued; %s %s kept\n", r.Done, r.Queued, plural.Count(r.Seeds, "seed"),
+	fmt.Fprintf(out, "  URLs: %s done, %s queued; %s %s kept\n", plural.Number(r.Done),
+		plural.Number(r.Queued), plural.Count(r.Seeds, "seed"),
 		plural.Verb(r.Seeds, "is", "are"))
 	for _, m := range r.Mended {
 		fmt.Fprintf(out, "mended: %s/%s:", layout.ArchiveDir, m.File)
@@ -25,18 +26,18 @@ func (r *Result) Print(out io.Writer) {
 			fmt.Fprint(out, " was open, is finished;")
 		}
 		if m.Lost > 0 {
-			fmt.Fprintf(out, " %d bytes taken out, kept in %s;", m.Lost, m.Aside)
+			fmt.Fprintf(out, " %s taken out, kept in %s;", plural.Count(m.Lost, "byte"), m.Aside)
 		}
 		if m.Indexed {
 			fmt.Fprint(out, " index written;")
 		}
-		fmt.Fprintf(out, " %d records\n", m.Records)
+		fmt.Fprintf(out, " %s\n", plural.Count(m.Records, "record"))
 	}
 	for _, d := range r.Damage {
 		fmt.Fprintf(out, "damaged: %s: at %d: %s\n", d.File, d.Offset, d.Text)
 	}
 	if r.Untold > 0 {
-		fmt.Fprintf(out, "and %d damages more\n", r.Untold)
+		fmt.Fprintf(out, "and %s more\n", plural.Count(r.Untold, "damage"))
 	}
 	for _, n := range r.Notes {
 		fmt.Fprintf(out, "note: %s\n", n)

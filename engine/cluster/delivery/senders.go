@@ -86,23 +86,42 @@ func New(o Options) *Senders {
 // Failure receives an error after which messages are not sent any more: the disk is broken.
 func (s *Senders) Failure() <-chan error { return s.failure }
 
-// Add makes sure that messages are sent to an agent, until ctx ends or Remove is called. The outbox knows the agent.
+// Add makes sure that messages are sent to an agent, until ctx ends or Remove is called. If the outbox does not know
+// the agent and the disk is full, it waits. A broken disk is a Failure. It has one caller at a time.
 func (s *Senders) Add(ctx context.Context, id, instance string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.agents[instance] != nil {
+	if s.has(instance) {
 		return
 	}
 	wake, err := s.o.Outbox.EnsureAgent(instance)
-	if err != nil {
-		panic("BUG: delivery: the outbox does not know " + instance + ": " + err.Error())
+	for err != nil {
+		if err = s.o.Journal.Disk.Wait(ctx, err); err != nil {
+			s.fail(err)
+			return
+		}
+		wake, err = s.o.Outbox.EnsureAgent(instance)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	ctx, stop := context.WithCancel(ctx)
 	r := &receiver{id: id, instance: instance, wake: wake, filling: make(chan struct{}, 1), stop: stop}
 	s.agents[instance] = r
 	s.start(ctx, r, s.o.Attend(id, instance))
 	for range sendersPerAgent {
 		s.start(ctx, r, func(ctx context.Context) { s.send(ctx, r) })
+	}
+}
+
+func (s *Senders) has(instance string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.agents[instance] != nil
+}
+
+// fail tells an error after which messages are not sent any more.
+func (s *Senders) fail(err error) {
+	select {
+	case s.failure <- err:
+	default:
 	}
 }
 
@@ -139,10 +158,7 @@ func (s *Senders) send(ctx context.Context, r *receiver) {
 		batch, err := s.takeBatch(ctx, r)
 		if err != nil {
 			if err := s.o.Journal.Disk.Wait(ctx, err); err != nil {
-				select {
-				case s.failure <- err:
-				default:
-				}
+				s.fail(err)
 				return
 			}
 			continue

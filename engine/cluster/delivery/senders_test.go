@@ -148,3 +148,37 @@ func TestSenders_aMessageIsSentUntilItIsDone(t *testing.T) {
 		})
 	}
 }
+
+// An agent joins while the disk is full, so that it can have no queue yet. Messages are sent to it when there is room.
+func TestSenders_anAgentIsAddedWhenAFullDiskHasRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		script, disk := faultfs.NewScript(), vfs.NewMem(1)
+		fsys := faultfs.New(disk, script)
+		box, err := outbox.Open(fsys, outbox.Options{Dir: "outbox", SegmentBytes: 4 << 10}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		script.Add(faultfs.Rule{Op: faultfs.Mkdir, Count: 3, Err: syscall.ENOSPC})
+		guard := &outage.DiskGuard{
+			Fs: fsys, Gate: outage.NewGate(func() {}), Most: func() int64 { return 0 }, Warn: func(string, ...any) {},
+		}
+		s := New(Options{
+			Outbox: box, Journal: &journal.Store{Disk: guard}, Log: slog.New(slog.DiscardHandler),
+			Others: func() int { return 1 }, Wake: func() {},
+			Send:   func(context.Context, string, uint64, []byte) error { return nil },
+			Attend: func(string, string) func(ctx context.Context) { return func(context.Context) {} },
+		})
+		ctx, stop := context.WithCancel(t.Context())
+		s.Add(ctx, "a1", "a1/1")
+		box.Put("a1/1", message.AppendLink(nil, &queued.URL{Rest: []byte("http://a.test/")}))
+		time.Sleep(time.Minute)
+		if n := box.Counts("a1/1").Backlog; n > 0 || s.Sent.Load() != 1 {
+			t.Errorf("%d items wait, %d messages were sent", n, s.Sent.Load())
+		}
+		if pauses, _ := guard.Pauses(); pauses == 0 {
+			t.Error("no error of the disk: the test shows nothing")
+		}
+		stop()
+		s.Wait()
+	})
+}

@@ -380,17 +380,20 @@ func seedsOf(dirs []string) (seeds []string) {
 
 // reportPacked says what a WACZ file holds.
 func reportPacked(out io.Writer, p warctool.WACZPacked) {
-	fmt.Fprintf(out, "%s: %s, WARC files %d, pages %d\n", p.Name, plural.Bytes(p.Bytes), p.Files, p.Pages)
+	fmt.Fprintf(out, "%s: %s, %s, %s\n", p.Name, plural.Bytes(p.Bytes), plural.Count(p.Files, "WARC file"),
+		plural.Count(p.Pages, "page"))
 	if len(p.Requires) > 0 {
-		fmt.Fprintf(out, "%s: its revisits refer to %d records of %s, without which it cannot be replayed\n", p.Name,
-			p.Originals, strings.Join(p.Requires, ", "))
+		fmt.Fprintf(out, "%s: its revisits refer to %s of %s, without which it cannot be replayed\n", p.Name,
+			plural.Count(p.Originals, "record"), strings.Join(p.Requires, ", "))
 	} else if p.Originals > 0 {
-		fmt.Fprintf(out, "%s: with %d records of other files that its revisits refer to, %s\n", p.Name, p.Originals,
+		fmt.Fprintf(out, "%s: with %s of other files that its revisits refer to, %s\n", p.Name,
+			plural.Count(p.Originals, "record"),
 			plural.Bytes(p.OriginalsBytes))
 	}
 	if p.OriginalsMissing > 0 {
-		fmt.Fprintf(out, "%s: %d revisits refer to records that are in none of these files, and cannot be replayed: "+
-			"name all files of the crawl, and those of the crawls that it refers to\n", p.Name, p.OriginalsMissing)
+		fmt.Fprintf(out, "%s: %s %s to records that are in none of these files, and cannot be replayed: "+
+			"name all files of the crawl, and those of the crawls that it refers to\n", p.Name,
+			plural.Count(p.OriginalsMissing, "revisit"), plural.Verb(p.OriginalsMissing, "refers", "refer"))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/derive/centrality"
+	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )
 
@@ -151,9 +152,10 @@ func (c *graphStatsCmd) measure(inv *command.Invocation, fsys vfs.FS, base strin
 }
 
 func (s *graphStats) print(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "%s: %d nodes, %d arcs, %.2f bits per link\n"+
-		"  %d loops, %d nodes without outgoing arcs, %d without any; most outgoing %d, most incoming %d\n",
-		s.Graph, s.Nodes, s.Arcs, s.BitsPerLink, s.Loops, s.Dangling, s.Isolated, s.OutMax, s.InMax)
+	_, err := fmt.Fprintf(w, "%s: %s, %s, %.2f bits per link\n"+
+		"  %s, %s without outgoing arcs, %s without any; most outgoing %s, most incoming %s\n",
+		s.Graph, plural.Count(s.Nodes, "node"), plural.Count(s.Arcs, "arc"), s.BitsPerLink, plural.Count(s.Loops, "loop"),
+		plural.Count(s.Dangling, "node"), plural.Number(s.Isolated), plural.Number(s.OutMax), plural.Number(s.InMax))
 	for _, t := range s.Top {
 		if err == nil {
 			_, err = fmt.Fprintf(w, "  %d incoming: %s\n", t.InDegree, t.Name)
@@ -278,7 +280,7 @@ func (c *graphRankCmd) rank(inv *command.Invocation, fsys vfs.FS, base string) e
 	if deviation > 0 {
 		accuracy = fmt.Sprintf("standard error of a count %.1f %%", 100*deviation)
 	}
-	_, err = fmt.Fprintf(inv.Stdout, "%s: %d nodes; harmonic centrality: %s\n", name, g.Nodes, accuracy)
+	_, err = fmt.Fprintf(inv.Stdout, "%s: %s; harmonic centrality: %s\n", name, plural.Count(g.Nodes, "node"), accuracy)
 	return err
 }
 

@@ -103,8 +103,8 @@ func (c *PolitenessCommand) options(inv *command.Invocation, temp string) gaps.O
 		}
 		said = now
 		if p.IsJudging {
-			fmt.Fprintf(inv.Stderr, "judging: %d of %d requests, %.0f s\n", p.Exchanges, p.ExchangesOf,
-				now.Sub(began).Seconds())
+			fmt.Fprintf(inv.Stderr, "judging: %s of %s, %.0f s\n", plural.Number(p.Exchanges),
+				plural.Count(p.ExchangesOf, "request"), now.Sub(began).Seconds())
 			return
 		}
 		fmt.Fprintf(inv.Stderr, "reading: %s, %s of %s, %.0f s\n", p.File, plural.Bytes(p.Bytes),

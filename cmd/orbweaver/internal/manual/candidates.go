@@ -25,16 +25,21 @@ func Candidates(app *kong.Application, words []string) []Candidate {
 	if c.awaits != nil {
 		return startingWith(last, valuesOf(c.awaits.Value))
 	}
-	if c.endOfFlags || !strings.HasPrefix(last, "-") {
-		return startingWith(last, append(c.commands(), c.argumentValues(app)...))
-	}
 	name, value, hasValue := strings.Cut(last, "=")
-	if !hasValue {
+	var flag *kong.Flag // that the value is for
+	switch isFlag := !c.endOfFlags && strings.HasPrefix(last, "-"); {
+	case !isFlag && hasValue && c.isSetting(name):
+		if flag = settingFlag(app, name); len(valuesOf(flag.Value)) == 0 && value == "" && !split {
+			return []Candidate{{last, firstSentence(flag.Help)}}
+		}
+	case !isFlag:
+		return startingWith(last, append(c.commands(), c.argumentValues(app)...))
+	case !hasValue:
 		return startingWith(last, c.flagNames())
-	}
-	flag := c.flagOf(name)
-	if flag == nil {
-		return nil
+	default:
+		if flag = c.flagOf(name); flag == nil {
+			return nil
+		}
 	}
 	values := startingWith(value, valuesOf(flag.Value))
 	for i := range values {
@@ -50,7 +55,7 @@ func Candidates(app *kong.Application, words []string) []Candidate {
 func joinEquals(words []string) (joined []string, split bool) {
 	for i, w := range words {
 		last := len(joined) - 1
-		isSign := w == "=" && last >= 0 && strings.HasPrefix(joined[last], "--")
+		isSign := w == "=" && last >= 0
 		isValue := i > 0 && words[i-1] == "=" && last >= 0 && strings.HasSuffix(joined[last], "=")
 		if isSign || isValue {
 			joined[last] += w
@@ -140,16 +145,22 @@ func (c *cursor) commands() (list []Candidate) {
 // completer is a command that knows the words of an argument, counted from 0.
 type completer interface{ Complete(argument int) []string }
 
-// settingHelp returns the help of a flag of crawl; "" if there is none.
-func settingHelp(app *kong.Application, name string) string {
+// isSetting reports whether the argument may be NAME=VALUE with this name.
+func (c *cursor) isSetting(name string) bool {
+	own, ok := c.node.Target.Addr().Interface().(completer)
+	return ok && c.node.Type == kong.CommandNode && slices.Contains(own.Complete(c.arguments), name+"=")
+}
+
+// settingFlag returns the flag of crawl with the name of a setting; an empty one if there is none.
+func settingFlag(app *kong.Application, name string) *kong.Flag {
 	for _, n := range app.Children {
 		for _, f := range n.Flags {
 			if n.Name == "crawl" && f.Name == name {
-				return firstSentence(f.Help)
+				return f
 			}
 		}
 	}
-	return ""
+	return &kong.Flag{Value: &kong.Value{Tag: new(kong.Tag)}}
 }
 
 // argumentValues are the values of the next argument, if it has a list of them.
@@ -158,7 +169,7 @@ func (c *cursor) argumentValues(app *kong.Application) (list []Candidate) {
 		for _, word := range own.Complete(c.arguments) {
 			help := ""
 			if name, isSetting := strings.CutSuffix(word, "="); isSetting {
-				help = settingHelp(app, name)
+				help = firstSentence(settingFlag(app, name).Help)
 			}
 			list = append(list, Candidate{word, help})
 		}

@@ -22,8 +22,21 @@ type toy struct {
 			Name string `arg:"" oneof:"red,blue"`
 		} `cmd:"" help:"Show a colour."`
 	} `cmd:"" help:"Show things."`
+	Set   assign `cmd:"" help:"Change settings."`
+	Crawl struct {
+		Mode  string `help:"How to crawl. Slow is polite." oneof:"fast,slow"`
+		Delay string `help:"Time between requests."`
+	} `cmd:"" hidden:"" help:"Crawl."`
 	Secret struct{} `cmd:"" hidden:"" help:"Hidden."`
 }
+
+// assign is a command whose arguments are NAME=VALUE, by the names of flags of crawl.
+type assign struct {
+	Settings []string `arg:"" optional:""`
+}
+
+// Complete implements completer.
+func (*assign) Complete(int) []string { return []string{"mode=", "delay="} }
 
 func model(t *testing.T) *kong.Application {
 	t.Helper()
@@ -38,9 +51,19 @@ func model(t *testing.T) *kong.Application {
 func TestCandidates(t *testing.T) {
 	app := model(t)
 	for _, c := range []struct{ line, want string }{
-		{"", "fetch show"},
+		{"", "fetch show set"},
 		{"f", "fetch"},
 		{"sec", ""},
+		{"set ", "mode= delay="},
+		{"set d", "delay="},
+		{"set mode=", "mode=fast mode=slow"},
+		{"set mode=s", "mode=slow"},
+		{"set mode = s", "slow"},
+		{"set mode =", "fast slow"},
+		{"set mode=fast de", "delay="},
+		{"set delay=", "delay="},
+		{"set delay=4", ""},
+		{"set nonsense=", ""},
 		{"show ", "queue color"},
 		{"show color ", "red blue"},
 		{"show color r", "red"},
@@ -71,7 +94,7 @@ func TestCandidates(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", c.line, got, c.want)
 		}
 	}
-	if got := Candidates(app, nil); len(got) != 2 || got[0] != (Candidate{"fetch", "Fetch pages"}) {
+	if got := Candidates(app, nil); len(got) != 3 || got[0] != (Candidate{"fetch", "Fetch pages"}) {
 		t.Errorf("without words: %v", got)
 	}
 }

@@ -17,19 +17,21 @@ complete -o bashdefault -o default -F _orbweaver orbweaver
 	zshScript = `#compdef orbweaver
 # Completion of orbweaver in zsh. The program itself knows its commands, flags and values.
 _orbweaver() {
-	local -a candidates
+	local -a candidates names
 	local line word help
 	while IFS= read -r line; do
 		[[ -n $line ]] || continue
 		word=${line%%$'\t'*}
 		help=${line#*$'\t'}
-		candidates+=("${word//:/\\:}:${help}")
+		if [[ $word == *= ]]; then
+			names+=("${word//:/\\:}:${help}") # a value follows, without a blank
+		else
+			candidates+=("${word//:/\\:}:${help}")
+		fi
 	done <<<"$("${words[1]}" complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)"
-	if (( ${#candidates} )); then
-		_describe -V orbweaver candidates
-	else
-		_files
-	fi
+	(( ! ${#names} )) || _describe -V orbweaver names -S ''
+	(( ! ${#candidates} )) || _describe -V orbweaver candidates
+	(( ${#names} + ${#candidates} )) || _files
 }
 if [[ "${funcstack[1]}" == _orbweaver ]]; then
 	_orbweaver "$@"
