@@ -84,6 +84,22 @@ func TestLinks(t *testing.T) {
 	call("links", "--base", "https://example.org/", file+"x").want(t, command.ExitFailed, "no such file")
 }
 
+// The links of a PDF document are printed, too. Of an encrypted one, the command says why there are none.
+func TestLinks_ofPDF(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "report.pdf")
+	args := []string{"links", "--kinds", "--base", "https://example.org/dir/", "--content-type", "application/pdf", file}
+	const object = "%PDF-1.4\n1 0 obj<</S/URI/URI(a)>>endobj\ntrailer"
+	writeFile(t, file, object+"<<>>")
+	r := call(args...).want(t, command.ExitDone)
+	if r.out != "pdf         https://example.org/dir/a\n" || r.err != "" {
+		t.Errorf("%s\n%s", r.out, r.err)
+	}
+	writeFile(t, file, object+"<</Encrypt 2 0 R>>")
+	if r = call(args...).want(t, command.ExitDone, "it is encrypted"); r.out != "" {
+		t.Errorf("%s\n%s", r.out, r.err)
+	}
+}
+
 func TestWarcTools(t *testing.T) {
 	w, dir := serve(t), t.TempDir()
 	call(w.crawl(dir, 0, "--max-pages", "20", "--warc-size", "64Ki")...).want(t, command.ExitDone)

@@ -2,15 +2,10 @@ package pdflinks
 
 import (
 	"bytes"
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"testing"
 )
-
-// emptyBlock is a block of DEFLATE with codes of its own that holds nothing, and that ends on a byte. It is not the
-// last one.
-const emptyBlocksOfZlib = "789c" // and then blocks
 
 // FuzzScan: no bytes panic, the limits hold, the bytes that are read are bounded by the size of the file, the file is
 // not changed, and a second Scan says the same.
@@ -93,8 +88,7 @@ func TestHostile_blocksOfObjectStreamsAreCharged(t *testing.T) {
 	}
 }
 
-// emptyBlocks returns a zlib stream of blocks with their own codes that hold nothing. Eight of them are a whole number
-// of bytes.
+// emptyBlocks returns the start of a zlib stream: blocks with their own codes that hold nothing.
 func emptyBlocks(n int) []byte {
 	var bits []byte
 	put := func(v uint64, size int) {
@@ -120,10 +114,10 @@ func emptyBlocks(n int) []byte {
 		put(107, 7)
 		put(0, 3) // lengths of the end and of a distance, and the end
 	}
-	packed, _ := hex.DecodeString(emptyBlocksOfZlib)
-	packed = append(packed, make([]byte, (len(bits)+7)/8)...)
+	const header = "\x78\x9c"
+	packed := append([]byte(header), make([]byte, (len(bits)+7)/8)...)
 	for i, bit := range bits {
-		packed[2+i/8] |= bit << (i % 8)
+		packed[len(header)+i/8] |= bit << (i % 8)
 	}
 	return packed
 }

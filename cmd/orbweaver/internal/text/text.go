@@ -189,6 +189,12 @@ func (c *LinksCommand) Run(inv *command.Invocation) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
+	switch {
+	case res.IsEncrypted:
+		fmt.Fprintf(inv.Stderr, "orbweaver: %s: it is encrypted, so its links are not known\n", c.File)
+	case res.StreamsUnread > 0:
+		fmt.Fprintf(inv.Stderr, "orbweaver: %s: parts are damaged or too large, so some links may be missing\n", c.File)
+	}
 	base, _ := urlx.Base(nil, url, res.Base)
 	out := bufio.NewWriter(inv.Stdout)
 	encoder := json.NewEncoder(out)
