@@ -4,12 +4,23 @@ import (
 	"bytes"
 
 	"orbweaver/engine/sitemap"
+	"orbweaver/internal/urlx"
 )
 
 // feedOptions are the limits for feeds and sitemaps in the body of a page: the number of links is for add to judge.
 func feedOptions(o Options) sitemap.Options {
-	return sitemap.Options{URLs: 10_000_000, Bytes: 1 << 40, URLMax: min(o.RefMax, 8<<10)}
+	return sitemap.Options{URLs: 10_000_000, Bytes: 1 << 40, URLMax: min(o.RefMax, 8<<10), Markup: true}
 }
+
+// feedMarkupMax is how many bytes of the HTML in a feed are searched for links.
+const feedMarkupMax = 4 << 20
+
+// A feed may have a base of kilobytes for each link. So the bytes of joined references are limited: joinedBase, and
+// joinedBody for each byte of the body.
+const (
+	joinedBase = 64 << 10
+	joinedBody = 8
+)
 
 // sitemapLinksMax is the most links of a sitemap that are taken: the limit of the protocol.
 const sitemapLinksMax = 50_000
@@ -34,9 +45,20 @@ func (s *Scanner) scanFeed(body []byte) bool {
 		body = links.text.decodeWhole(body)
 	}
 	links.text.work += len(body)
+	links.joinedRoom = joinedBase + joinedBody*len(body)
+	markupRoom := feedMarkupMax
 	s.feed.ResetBytes(body)
 	for e, ok := s.feed.Next(); ok; e, ok = s.feed.Next() {
-		ref := e.URL
+		if e.Kind == sitemap.Markup {
+			inner := e.URL[:min(len(e.URL), markupRoom)]
+			markupRoom -= len(inner)
+			s.scanFeedMarkup(inner, e.Base)
+			continue
+		}
+		ref, ok := links.join(e.Base, e.URL)
+		if !ok {
+			continue
+		}
 		links.text.asUTF8 = true
 		if !plain(ref) {
 			ref = links.text.toUTF8(ref)
@@ -45,6 +67,59 @@ func (s *Scanner) scanFeed(body []byte) bool {
 	}
 	links.res.LinksLong += s.feed.Summary().Long
 	return true
+}
+
+// join returns ref below base, which may be nil; ok is false if there is no room left for it. The link is counted then.
+func (l *linkList) join(base, ref []byte) (joined []byte, ok bool) {
+	if len(base) == 0 {
+		return ref, true
+	}
+	if l.joinedRoom -= len(base) + len(ref); l.joinedRoom < 0 {
+		l.res.LinksDropped++
+		return nil, false
+	}
+	start := len(l.text.arena)
+	l.text.arena = urlx.AppendJoined(l.text.arena, base, ref)
+	return l.text.arena[start:len(l.text.arena):len(l.text.arena)], true
+}
+
+// scanFeedMarkup reports the links of an element of a feed that may have HTML: in CDATA sections, in text with
+// references, or as elements of XHTML. The text of a feed is none of a page.
+func (s *Scanner) scanFeedMarkup(inner, base []byte) {
+	markup, links := &s.markup, &s.markup.elements.links
+	links.text.work += len(inner)
+	from := len(links.res.Links)
+	const begin, end = "<![CDATA[", "]]>"
+	for len(inner) > 0 {
+		piece, rest, found := bytes.Cut(inner, []byte(begin))
+		if bytes.IndexByte(piece, '<') >= 0 {
+			markup.scanHidden(piece, true)
+		} else if doc := links.text.decode(piece, false); bytes.IndexByte(doc, '<') >= 0 {
+			markup.scanHidden(doc, false)
+		}
+		if !found {
+			break
+		}
+		if piece, inner, _ = bytes.Cut(rest, []byte(end)); bytes.IndexByte(piece, '<') >= 0 {
+			markup.scanHidden(piece, false)
+		}
+	}
+	if len(base) == 0 {
+		return
+	}
+	kept := links.res.Links[:from]
+	for _, l := range links.res.Links[from:] {
+		ref, ok := links.join(base, l.Ref)
+		switch {
+		case !ok:
+		case len(ref) > links.o.RefMax:
+			links.res.LinksLong++
+		default:
+			l.Ref = ref
+			kept = append(kept, l)
+		}
+	}
+	links.res.Links = kept
 }
 
 // feedKind says what an entry is to a crawl.

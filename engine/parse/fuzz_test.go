@@ -20,6 +20,8 @@ func FuzzScan(f *testing.F) {
 		"\xFF\xFE<\x00a\x00", "<?xml encoding='utf-16'?>", "a{b:url(c\\64)}", "<template><a href=x></template>",
 		"<rss><item><link>x</link><enclosure url='y'/>", "<urlset><loc>http://a/&amp;</loc>",
 		"<?xml-stylesheet href='x'?><a:b>",
+		"<rss xml:base='a/'><description>&lt;a href=b&gt;</description><item xml:base=c><encoded><![CDATA[<img src=d>",
+		"<feed><content type=xhtml xml:base='//a'><div><a href=b/></div></content>",
 		"<p>\xCD\xCE\xD6\xD0\xB9\xFA\xC8\xCB\xC3\xF1</p><a href=\xCD\xCE>", "<svg><style>/*<![CDATA[*/url(x)",
 	} {
 		f.Add([]byte(body), "text/html")

@@ -15,6 +15,7 @@ type linkList struct {
 	scripts  script.Reader
 	// speculative links of this body
 	speculative int
+	joinedRoom  int // bytes that joined references of this body may still have
 }
 
 // link reports the raw value of an attribute.

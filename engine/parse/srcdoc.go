@@ -6,26 +6,44 @@ func (m *markupReader) inlineDocument(b []byte) {
 	if m.inline {
 		return
 	}
-	elements, links := &m.elements, &m.elements.links
+	elements, text := &m.elements, &m.elements.links.text
 	raw, _ := elements.attributes.get(b, attrSrcdoc)
 	elements.inlineStyle(b)
-	outer := inlined{
-		charset: links.text.charset, foreign: m.foreign, template: m.template, xml: elements.xml, based: elements.based,
-		title: links.res.Title, noFollow: links.res.NoFollow, noIndex: links.res.NoIndex,
+	doc, charset := text.decode(raw, true), text.charset
+	text.charset = charsetState{name: "utf-8", certain: true}
+	m.scanInner(doc, false)
+	text.charset = charset
+}
+
+// scanInner reports the links of a document in the page. What it says of itself does not count, and documents in it are
+// not read. Its references are resolved like those of the page.
+func (m *markupReader) scanInner(doc []byte, isXML bool) {
+	if m.inline {
+		return
 	}
-	doc := links.text.decode(raw, true)
-	links.text.charset = charsetState{name: "utf-8", certain: true}
-	m.foreign, m.template, elements.xml = foreignStack{}, templateDepth{}, false
-	m.inline, elements.based = true, true // its references are resolved like those of the page around it
+	elements, res := &m.elements, &m.elements.links.res
+	outer := inlined{
+		foreign: m.foreign, template: m.template, xml: elements.xml, based: elements.based,
+		title: res.Title, noFollow: res.NoFollow, noIndex: res.NoIndex,
+	}
+	m.foreign, m.template, elements.xml = foreignStack{}, templateDepth{}, isXML
+	m.inline, elements.based = true, true
 	m.scanMarkup(doc)
-	links.text.charset, elements.xml, elements.based = outer.charset, outer.xml, outer.based
+	elements.xml, elements.based = outer.xml, outer.based
 	m.foreign, m.template, m.inline = outer.foreign, outer.template, false
-	links.res.Title, links.res.NoFollow, links.res.NoIndex = outer.title, outer.noFollow, outer.noIndex
+	res.Title, res.NoFollow, res.NoIndex = outer.title, outer.noFollow, outer.noIndex
+}
+
+// scanHidden is scanInner of a document that is no part of the text of the page.
+func (m *markupReader) scanHidden(doc []byte, isXML bool) {
+	words, details := m.words.on, m.details.on
+	m.words.on, m.details.on = false, false
+	m.scanInner(doc, isXML)
+	m.words.on, m.details.on = words, details
 }
 
 // inlined is what the page says, and the document in it does not change.
 type inlined struct {
-	charset  charsetState
 	foreign  foreignStack
 	template templateDepth
 	xml      bool

@@ -19,7 +19,8 @@
 // any character set. It skips text in front of the root element or of the first URL, such as a warning of PHP. Names of
 // elements count in any case, and with any prefix. ResetBytes reads a body that is XML already.
 //
-// Other content of a feed, such as HTML in descriptions, is treated as text: the pages that it quotes contain it too.
+// The content of elements of a feed that may have HTML is returned as written, of a body in memory (Options.Markup).
+// Without this option it is treated as text. An Entry of a feed has the base (xml:base) of its element.
 //
 // # Limits
 //
@@ -28,7 +29,8 @@
 //
 // # Promises
 //
-// No input causes a panic. Time is linear in the unpacked bytes, and memory is constant. Character references and the
+// No input causes a panic. Time is linear in the unpacked bytes, and memory is constant. Of elements in one another,
+// eight may have a base, of 2 KiB each. Character references and the
 // five predefined XML entities are replaced; other entities are never expanded, so none can grow without limit. The
 // result does not depend on how the stream is split into reads. A Reader that has been used before allocates nothing,
 // except for gzip.

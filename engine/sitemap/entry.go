@@ -29,21 +29,23 @@ const (
 	Sitemap              // a sitemap that an index lists
 	Resource             // an image, a video, an enclosure
 	Related              // a page in another language, the next page of a feed, an author's page
+	Markup               // no URL, but HTML or text in a feed; see Options.Markup
 )
 
 // String returns the kind's name.
 func (k Kind) String() string {
-	if k > Related {
+	if k > Markup {
 		return "unknown"
 	}
-	return [...]string{"page", "sitemap", "resource", "related"}[k]
+	return [...]string{"page", "sitemap", "resource", "related", "markup"}[k]
 }
 
 // Entry is one reference of the file. Character references are replaced and outer white space is removed, but it is not
 // resolved: in a feed it may be relative. URL is never empty, and is valid until the next call to the Reader.
 type Entry struct {
 	Kind Kind
-	URL  []byte
+	URL  []byte // of Markup: the content of the element as written, borrowed from the body
+	Base []byte // what URL and the references in the markup are relative to (xml:base), itself relative; nil for none
 }
 
 // Summary describes what was read.

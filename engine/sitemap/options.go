@@ -10,6 +10,7 @@ type Options struct {
 	URLs   int   // limit of pages and sitemaps of one file, 1 to 10,000,000; default 50,000
 	Bytes  int64 // limit of unpacked bytes of one file, 1 to 1 TiB; default 50 MiB
 	URLMax int   // limit of a URL in bytes, 16 to 8 KiB; default 2,048
+	Markup bool  // return the content of elements of a feed that may have HTML, of a body in memory
 }
 
 // The protocol's limits.

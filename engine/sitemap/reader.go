@@ -21,7 +21,9 @@ type Reader struct {
 	parent    prefix   // of the last url or sitemap element
 	name      [16]byte // scratch space for names in lower case
 	text      text
-	entries   int // pages and sitemaps returned
+	bases     bases
+	unclosed  bool // an element with markup has no end: no more of them are looked for
+	entries   int  // pages and sitemaps returned
 	sum       Summary
 
 	keepCDATA func([]byte) // text.keepVerbatim, bound once
@@ -128,7 +130,8 @@ func (r *Reader) Unpacked() int64 { return r.limit - r.win.remaining }
 
 func (r *Reader) restart() {
 	r.isNamed, r.isStarted, r.entries, r.sum = false, false, 0, Summary{}
-	r.root, r.parent = prefix{}, prefix{}
+	r.root, r.parent, r.unclosed = prefix{}, prefix{}, false
+	r.bases.drop()
 	r.text.drop()
 }
 
@@ -180,8 +183,12 @@ func (r *Reader) begin() {
 			if t.end || len(t.prefix) > prefixMax {
 				continue
 			}
-			r.sum.Format = formatOf(r.lower(t.local))
+			t.local = r.lower(t.local)
+			r.sum.Format = formatOf(t.local)
 			r.root.set(t.prefix)
+			if r.sum.Format == Feed {
+				r.bases.enter(&t)
+			}
 			return
 		}
 	}
@@ -203,25 +210,26 @@ func formatOf(root []byte) Format {
 // Next returns the next entry; false at the end.
 func (r *Reader) Next() (Entry, bool) {
 	for format := r.Format(); format != None && !r.sum.TooMany; {
-		var url []byte
-		var kind Kind
+		var e Entry
 		var more bool
 		if format == Text {
-			url, more = r.line()
+			e.URL, more = r.line()
 		} else {
-			url, kind, more = r.element()
+			e, more = r.element()
 		}
 		if !more {
 			break
 		}
 		switch {
-		case len(url) == 0:
+		case len(e.URL) == 0:
 			continue
-		case len(url) > r.o.URLMax:
+		case e.Kind == Markup:
+			return e, true
+		case len(e.URL) > r.o.URLMax:
 			r.sum.Long++
 			continue
 		}
-		if kind <= Sitemap {
+		if e.Kind <= Sitemap {
 			if r.entries == r.o.URLs {
 				r.sum.TooMany = true
 				break
@@ -229,7 +237,7 @@ func (r *Reader) Next() (Entry, bool) {
 			r.entries++
 		}
 		r.sum.Entries++
-		return Entry{Kind: kind, URL: url}, true
+		return e, true
 	}
 	return Entry{}, false
 }
@@ -252,33 +260,45 @@ func absolute(url []byte) bool {
 }
 
 // element reads to the end of the next tag and returns its URL, if any.
-func (r *Reader) element() (url []byte, kind Kind, more bool) {
+func (r *Reader) element() (e Entry, more bool) {
 	t, ok := r.nextTag()
 	if !ok {
-		return nil, 0, false
+		return e, false
 	}
 	x := &r.text
 	t.local = r.lower(t.local)
 	if t.end {
+		e.Base = r.bases.current()
+		r.bases.leave(&t)
 		if !x.on || string(t.local) != string(x.local[:x.size]) {
 			x.drop()
-			return nil, 0, true
+			return e, true
 		}
-		if url = x.end(); x.guid && !absolute(url) {
-			return nil, 0, true
+		if url := x.end(); !x.guid || absolute(url) {
+			e.URL, e.Kind = url, x.kind
 		}
-		return url, x.kind, true
+		return e, true
 	}
 	x.drop() // an element with child elements is no URL
-	if len(t.local) > len(x.local) {
-		return nil, 0, true
+	if r.sum.Format != Feed {
+		if len(t.local) <= len(x.local) {
+			e.URL, e.Kind = r.sitemapElement(&t)
+		}
+		return e, true
 	}
-	if r.sum.Format == Feed {
-		url, kind = r.feedElement(&t)
-	} else {
-		url, kind = r.sitemapElement(&t)
+	r.bases.enter(&t)
+	e.Base = r.bases.current()
+	if len(t.local) <= len(x.local) {
+		if e.URL = r.markup(&t); e.URL != nil {
+			e.Kind = Markup
+		} else {
+			e.URL, e.Kind = r.feedElement(&t)
+		}
 	}
-	return url, kind, true
+	if t.empty {
+		r.bases.leave(&t)
+	}
+	return e, true
 }
 
 // sitemapElement handles a start tag of a sitemap or index.
@@ -333,7 +353,7 @@ func (r *Reader) feedElement(t *tag) (url []byte, kind Kind) {
 		return r.text.set(t.attr("href")), Page
 	case "source":
 		return r.text.set(t.attr("url")), Related
-	case "enclosure", "content", "thumbnail", "player", "image", "img":
+	case "enclosure", "content", "thumbnail", "player", "image", "img", "transcript", "chapters":
 		for _, name := range [...]string{"url", "src", "href"} {
 			if v := t.attr(name); v != nil {
 				return r.text.set(v), Resource

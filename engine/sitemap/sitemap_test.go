@@ -242,6 +242,7 @@ func FuzzReader(f *testing.F) {
 		"http://a/\nhttp://b/",
 		"<rss><item><link>x</link><enclosure url='y'/>", "<feed><link rel=self href='x'/>",
 		"<!DOCTYPE a [<!ENTITY b 'c'>]><urlset>", "<a:urlset><a:loc>",
+		"<rss xml:base='a/'><x xml:base='b/'><description><![CDATA[</description>]]></description></x><link>c</link>",
 	} {
 		f.Add([]byte(body))
 		f.Add(packed(f, body))
@@ -258,6 +259,13 @@ func FuzzReader(f *testing.F) {
 		r.Reset(iotest.OneByteReader(bytes.NewReader(body)))
 		if again := show(r); again != first || fmt.Sprint(r.Summary()) != fmt.Sprint(s) {
 			t.Fatalf("in pieces:\n%s %+v\nat once:\n%s %+v", again, r.Summary(), first, s)
+		}
+		marked := NewReader(Options{URLs: 5, Bytes: 1 << 16, URLMax: 40, Markup: true})
+		marked.ResetBytes(body)
+		for e, ok := marked.Next(); ok; e, ok = marked.Next() {
+			if len(e.URL) > len(body) || len(e.Base) > baseMost {
+				t.Fatalf("%d bytes below %d", len(e.URL), len(e.Base))
+			}
 		}
 		if !bytes.HasPrefix(body, []byte("\x1F\x8B")) {
 			r.ResetBytes(body)
