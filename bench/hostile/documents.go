@@ -193,7 +193,7 @@ func recursive(x *Exchange) {
 		x.Page(
 			"200 OK",
 			"Content-Type: application/vnd.apple.mpegurl\r\n",
-			"#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n/list.m3u8\nhttp://p11.test/no\n",
+			"#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n/list.m3u8\nhttp://p11.test/list.m3u8\n",
 		)
 	default:
 		x.HTML("found")

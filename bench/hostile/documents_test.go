@@ -154,8 +154,8 @@ func TestHostile_P09_nothingIsExpandedOrLoaded(t *testing.T) {
 	})
 }
 
-// Style sheets that import each other are fetched once each, since a URL is; JSON and playlists are stored and not
-// searched for links, so that their depth costs nothing.
+// Style sheets that import each other, and a playlist that lists itself, are fetched once each, since a URL is. JSON is
+// not searched for links here, so that its depth costs nothing.
 func TestHostile_P11_whatRefersToItselfIsFetchedOnce(t *testing.T) {
 	play(t, "P11", nil, func(tr *trial) {
 		for _, path := range []string{"/", "/a.css", "/b.css", "/deep.json", "/list.m3u8"} {

@@ -31,6 +31,7 @@
 //	SVG a image feImage use script         href, else xlink:href
 //	style sheets          url() @import    form button input  action formaction (Options.Forms, method GET)
 //	<?xml-stylesheet?>    href             feeds, sitemaps    see engine/sitemap
+//	HLS, DASH, M3U        see playlist     manifests, JSON Feed    see jsonlinks
 //	img source iframe video audio track    data-src and others: see elementReader.lazy
 //	meta property, name   og:image og:url twitter:image ... content
 //	script, JavaScript and JSON files, onclick= and others, javascript: URLs, option value    engine/parse/script

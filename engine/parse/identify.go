@@ -153,8 +153,7 @@ func (m mediaType) isName() bool {
 
 // isText reports whether payloads of the type are text.
 func (m mediaType) isText() bool {
-	return m.hasPrefix("text/") || m.isScript() || m.format() == XML || m.endsIn("+json") ||
-		fold(m, "application/x-ndjson") || fold(m, "application/rtf")
+	return m.hasPrefix("text/") || m.isScript() || m.isJSON() || m.format() == XML || fold(m, "application/rtf")
 }
 
 // isVague reports whether the type says nothing.

@@ -32,12 +32,28 @@ func (m mediaType) format() Format {
 	return None
 }
 
-// isScript reports whether a body is JavaScript or JSON.
+// isScript reports whether a body is JavaScript.
 func (m mediaType) isScript() bool {
-	for _, name := range [...]nameKey{
-		"text/javascript", "application/javascript", "application/x-javascript", "application/ecmascript", "application/json",
-		"application/ld+json", "application/manifest+json",
-	} {
+	return m.isOneOf("text/javascript", "application/javascript", "application/x-javascript", "text/ecmascript",
+		"application/ecmascript", "text/x-javascript", "text/jscript")
+}
+
+// isJSON reports whether a body is JSON (mimesniff.spec.whatwg.org), or one value of JSON after the other.
+func (m mediaType) isJSON() bool {
+	return m.endsIn("+json") || m.isOneOf("application/json", "text/json", "application/x-json", "text/x-json",
+		"application/x-ndjson")
+}
+
+func (m mediaType) isManifest() bool { return fold(m, "application/manifest+json") }
+
+// isPlaylist reports whether a body is a list of HLS, or another M3U list.
+func (m mediaType) isPlaylist() bool {
+	return m.isOneOf("application/vnd.apple.mpegurl", "application/x-mpegurl", "application/mpegurl", "audio/mpegurl",
+		"audio/x-mpegurl", "video/mpegurl", "video/x-mpegurl")
+}
+
+func (m mediaType) isOneOf(names ...nameKey) bool {
+	for _, name := range names {
 		if fold(m, name) {
 			return true
 		}

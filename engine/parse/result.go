@@ -118,15 +118,20 @@ type Format uint8
 
 // The formats.
 const (
-	None       Format = iota // not scanned: a type without links
-	HTML                     // HTML by the rules of HTML
-	XML                      // XHTML, SVG and other XML, read leniently
-	Style                    // a style sheet
-	FeedFile                 // RSS or Atom
-	SitemapXML               // a sitemap or an index of sitemaps
-	ScriptFile               // JavaScript or JSON: see Options.Speculative
-	PDFFile                  // see Options.PDF
+	None         Format = iota // not scanned: a type without links
+	HTML                       // HTML by the rules of HTML
+	XML                        // XHTML, SVG and other XML, read leniently
+	Style                      // a style sheet
+	FeedFile                   // RSS, Atom or JSON Feed
+	SitemapXML                 // a sitemap or an index of sitemaps
+	ScriptFile                 // JavaScript or JSON: see Options.Speculative
+	PlaylistFile               // HLS, DASH or M3U: see engine/parse/playlist
+	PDFFile                    // see Options.PDF
+	DataFile                   // a manifest of an application: see engine/parse/jsonlinks
 )
+
+// isData reports whether files of the format name no character set.
+func (f Format) isData() bool { return f == PlaylistFile || f == DataFile || f == PDFFile }
 
 // String returns the format's name in lower case.
 func (f Format) String() string {
@@ -145,6 +150,10 @@ func (f Format) String() string {
 		return "script"
 	case PDFFile:
 		return "pdf"
+	case PlaylistFile:
+		return "playlist"
+	case DataFile:
+		return "data"
 	default:
 		return "none"
 	}

@@ -69,7 +69,12 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 		links.scanStyle(body, false)
 	case format == ScriptFile:
 		links.scanScript(body, script.File)
-	case elements.xml && s.scanFeed(body):
+	case format == PlaylistFile:
+		s.scanM3U(body)
+	case format == DataFile:
+		media, _ := splitContentType(contentType)
+		s.scanData(body, media)
+	case elements.xml && (s.scanFeed(body) || s.scanDASH(body)):
 	default:
 		s.markup.scanMarkup(body)
 		s.markup.words.endLine()
@@ -78,7 +83,9 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 		}
 		links.res.LinkTexts = s.markup.details.appendTexts(links.res.LinkTexts, s.markup.words.text)
 	}
-	links.res.Charset = links.text.charset.name
+	if !format.isData() {
+		links.res.Charset = links.text.charset.name
+	}
 	return &links.res, nil
 }
 
@@ -86,14 +93,11 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 func (s *Scanner) formatOf(body, contentType []byte) (format Format, label []byte) {
 	media, label := splitContentType(contentType)
 	format = media.format()
-	if format == None && s.o.Speculative && media.isScript() {
-		format = ScriptFile
-	}
-	if format == None && s.o.PDF && media.isPDF() {
-		format = PDFFile
-	}
 	if format == sniffed {
 		format = sniff(body)
+	}
+	if format == None {
+		format = s.dataFormat(body, media)
 	}
 	if format == HTML && beginsFeed(body) {
 		format = XML // as in browsers
@@ -112,7 +116,7 @@ func (s *Scanner) Charset(start, contentType []byte) (name string, isKnown bool)
 		return "", false
 	}
 	format, label := s.formatOf(start, contentType)
-	if format == None || format == PDFFile {
+	if format == None || format.isData() {
 		return "", true
 	}
 	text := &s.markup.elements.links.text

@@ -9,6 +9,9 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+
+	"orbweaver/engine/parse/charguess"
+	"orbweaver/engine/parse/charref"
 )
 
 // textDecoder turns bytes of the current body into UTF-8, and the queries of links into the page's character set.
@@ -91,7 +94,7 @@ func (d *textDecoder) decode(v []byte, inAttr bool) []byte {
 		v = d.toUTF8(v)
 	}
 	start := len(d.arena)
-	d.arena = appendUnescaped(d.arena, v, inAttr)
+	d.arena = charref.AppendUnescaped(d.arena, v, inAttr)
 	return d.arena[start:len(d.arena):len(d.arena)]
 }
 
@@ -199,4 +202,25 @@ func (d *textDecoder) keep(b []byte) []byte {
 	start := len(d.arena)
 	d.arena = append(d.arena, b...)
 	return d.arena[start:len(d.arena):len(d.arena)]
+}
+
+// guessMax is how many bytes of a body are examined to guess its character set, from the first non-ASCII byte.
+const guessMax = 16 << 10
+
+// guessCharset examines a page without a declared character set, at the first value that is neither ASCII nor UTF-8.
+func (d *textDecoder) guessCharset(body []byte) {
+	if !d.guessable || d.charset.certain || d.charset.decoder == nil {
+		return
+	}
+	d.guessable = false
+	d.work += len(body)
+	from := 0
+	for from < len(body) && body[from] < utf8.RuneSelf {
+		from++
+	}
+	body = body[from:]
+	if c, ok := d.labels.lookup([]byte(charguess.Of(body[:min(len(body), guessMax)]))); ok {
+		d.charset = c
+		d.charset.certain = false
+	}
 }

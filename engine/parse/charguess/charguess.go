@@ -1,32 +1,12 @@
-package parse
+// Package charguess guesses the character set of a text that declares none. It keeps nothing.
+package charguess
 
 import "unicode/utf8"
 
-// guessMax is how many bytes of a body are examined to guess its character set, from the first non-ASCII byte.
-const guessMax = 16 << 10
-
-// guessCharset examines a page without a declared character set, at the first value that is neither ASCII nor UTF-8.
-func (d *textDecoder) guessCharset(body []byte) {
-	if !d.guessable || d.charset.certain || d.charset.decoder == nil {
-		return
-	}
-	d.guessable = false
-	d.work += len(body)
-	from := 0
-	for from < len(body) && body[from] < utf8.RuneSelf {
-		from++
-	}
-	body = body[from:]
-	if c, ok := d.labels.lookup([]byte(guess(body[:min(len(body), guessMax)]))); ok {
-		d.charset = c
-		d.charset.certain = false
-	}
-}
-
-// guess returns the most likely character set of a text that is not UTF-8: an East Asian one by its common characters,
+// Of returns the most likely character set of a text that is not UTF-8: an East Asian one by its common characters,
 // or a non-Latin alphabet by its most frequent letters. It returns "" for Latin text and if it is uncertain. The result
 // is for paths and titles: a query keeps its original bytes.
-func guess(b []byte) string {
+func Of(b []byte) string {
 	if mostlyUTF8(b) {
 		return ""
 	}

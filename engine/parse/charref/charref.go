@@ -1,4 +1,5 @@
-package parse
+// Package charref replaces the character references of HTML, by the rules of the HTML standard. It keeps nothing.
+package charref
 
 import (
 	"bytes"
@@ -6,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// appendUnescaped appends src to dst with character references replaced and NUL replaced by U+FFFD. In an attribute, a
+// AppendUnescaped appends src to dst with character references replaced and NUL replaced by U+FFFD. In an attribute, a
 // reference without a semicolon stays if an equals sign, a letter or a digit follows.
-func appendUnescaped(dst, src []byte, inAttr bool) []byte {
+func AppendUnescaped(dst, src []byte, inAttr bool) []byte {
 	for len(src) > 0 {
 		i := bytes.IndexByte(src, '&')
 		if i < 0 {
 			i = len(src)
 		}
-		dst = appendNoNUL(dst, src[:i])
+		dst = AppendNoNUL(dst, src[:i])
 		if src = src[i:]; len(src) == 0 {
 			return dst
 		}
@@ -28,7 +29,8 @@ func appendUnescaped(dst, src []byte, inAttr bool) []byte {
 	return dst
 }
 
-func appendNoNUL(dst, src []byte) []byte {
+// AppendNoNUL appends src to dst with NUL replaced by U+FFFD.
+func AppendNoNUL(dst, src []byte) []byte {
 	for {
 		i := bytes.IndexByte(src, 0)
 		if i < 0 {
@@ -89,7 +91,7 @@ func appendReference(dst, src []byte, inAttr bool) ([]byte, int) {
 // longestName is the length of the longest name of a character reference.
 const longestName = 31
 
-func isAlnum(c byte) bool { return class[c]&isAlpha != 0 || '0' <= c && c <= '9' }
+func isAlnum(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' }
 
 // appendNumeric reads &#123; or &#x7B;, the semicolon optional.
 func appendNumeric(dst, src []byte) ([]byte, int) {
@@ -100,7 +102,7 @@ func appendNumeric(dst, src []byte) ([]byte, int) {
 	first := p
 	var r rune
 	for ; p < len(src); p++ {
-		d := digit(src[p])
+		d := Digit(src[p])
 		if d >= base {
 			break
 		}
@@ -123,7 +125,8 @@ func appendNumeric(dst, src []byte) ([]byte, int) {
 	return utf8.AppendRune(dst, r), p
 }
 
-func digit(c byte) rune {
+// Digit returns the value of a hexadecimal digit; 16 if it is none.
+func Digit(c byte) rune {
 	switch {
 	case '0' <= c && c <= '9':
 		return rune(c - '0')
