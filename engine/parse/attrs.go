@@ -31,6 +31,13 @@ const (
 	attrProperty
 	attrItemprop
 	attrValue
+	attrCode
+	attrCodebase
+	attrArchive
+	attrLowsrc
+	attrDynsrc
+	attrLongdesc
+	attrManifest
 	attrFont    // color, face or size, with which a font element leaves foreign content
 	attrLazy    // there are lazies
 	attrHandler // there are handlers
@@ -83,6 +90,8 @@ var attrTable = func() (table [128]struct { //nolint:gochecknoglobals // a table
 		{"charset", attrCharset}, {"type", attrType}, {"method", attrMethod}, {"action", attrAction},
 		{"style", attrStyle}, {"property", attrProperty}, {"itemprop", attrItemprop}, {"encoding", attrEncoding},
 		{"color", attrFont}, {"face", attrFont}, {"size", attrFont}, {"value", attrValue},
+		{"code", attrCode}, {"codebase", attrCodebase}, {"archive", attrArchive}, {"lowsrc", attrLowsrc},
+		{"dynsrc", attrDynsrc}, {"longdesc", attrLongdesc}, {"manifest", attrManifest},
 	} {
 		var key uint64
 		for _, c := range []byte(a.name) {

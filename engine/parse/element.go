@@ -53,6 +53,9 @@ func (e *elementReader) element(b []byte, name tag) {
 	case tagImg, tagAmpImg, tagAmpAnim:
 		e.linkAttr(b, attrSrc, Image)
 		e.linkSet(b, attrSrcset)
+		if e.attributes.have&(1<<attrLowsrc|1<<attrDynsrc|1<<attrLongdesc) != 0 {
+			e.old(b, name)
+		}
 	case tagImage:
 		if e.xml {
 			e.linkXlink(b, Image)
@@ -73,12 +76,15 @@ func (e *elementReader) element(b []byte, name tag) {
 		}
 	case tagFrame:
 		e.linkAttr(b, attrSrc, Frame)
-	case tagIFrame:
+		e.old(b, name)
+	case tagIFrame, tagAmpIFrame:
 		e.linkAttr(b, attrSrc, IFrame)
+		e.old(b, name)
 	case tagEmbed:
 		e.linkAttr(b, attrSrc, Embed)
 	case tagObject:
 		e.linkAttr(b, attrData, Object)
+		e.old(b, name)
 	case tagVideo:
 		e.linkAttr(b, attrSrc, Media)
 		e.linkAttr(b, attrPoster, Media)
@@ -99,6 +105,10 @@ func (e *elementReader) element(b []byte, name tag) {
 		}
 	case tagBody, tagTable, tagThead, tagTbody, tagTfoot, tagTr, tagTd, tagTh:
 		e.linkAttr(b, attrBackground, Background)
+	default:
+		if e.attributes.have&oldAttributes != 0 {
+			e.old(b, name)
+		}
 	}
 	if e.attributes.have&(1<<attrLazy|1<<attrStyle|1<<attrHandler) == 0 { // most tags
 		return
@@ -109,12 +119,18 @@ func (e *elementReader) element(b []byte, name tag) {
 	e.inlineStyle(b)
 }
 
+// old reports what only old pages have.
+func (e *elementReader) old(b []byte, name tag) {
+	tag := oldElement{b, &e.attributes, &e.links}
+	tag.read(name)
+}
+
 // kindOfLazy returns the kind of what a script puts into an element.
 func kindOfLazy(name tag) Kind {
 	switch name {
 	case tagImg, tagAmpImg, tagAmpAnim:
 		return Image
-	case tagIFrame:
+	case tagIFrame, tagAmpIFrame:
 		return IFrame
 	case tagVideo, tagAudio, tagTrack, tagSource:
 		return Media

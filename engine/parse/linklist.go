@@ -24,8 +24,8 @@ func (l *linkList) link(kind Kind, raw []byte, nofollow bool) {
 	// Seen before it is decoded, so that a data URL of a megabyte costs nothing.
 	if foreignScheme(raw) {
 		l.res.LinksForeign++
-		if code, ok := scriptOf(raw); ok && l.o.Speculative {
-			l.scanHandler(code)
+		if l.o.Speculative && foldPrefix(raw, "javascript:") {
+			l.scanHandler(raw[len("javascript:"):])
 		}
 		return
 	}
@@ -63,15 +63,6 @@ func (l *linkList) scanHandler(raw []byte) {
 
 // handlerMax is how many bytes of the script in an attribute are read.
 const handlerMax = 4 << 10
-
-// scriptOf returns the script in a javascript: URL.
-func scriptOf(raw []byte) (code []byte, ok bool) {
-	const scheme = "javascript:"
-	if !foldPrefix(raw, scheme) {
-		return nil, false
-	}
-	return raw[len(scheme):], true
-}
 
 // option reports the value of an option, if it has the form of a URL: a script may go to it.
 func (l *linkList) option(raw []byte) {

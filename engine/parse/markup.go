@@ -99,7 +99,11 @@ func (m *markupReader) declaration(b []byte, p int) int {
 	rest := b[p:]
 	switch {
 	case len(rest) >= 2 && rest[0] == '-' && rest[1] == '-':
-		return afterComment(b, p+2)
+		end := afterComment(b, p+2)
+		if len(rest) > 2 && rest[2] == '[' {
+			m.conditional(b[p+2 : end])
+		}
+		return end
 	case (m.elements.xml || m.inForeign()) && bytes.HasPrefix(rest, []byte("[CDATA[")):
 		return after(b, p+7, "]]>")
 	case m.elements.xml && foldPrefix(rest, "doctype"):

@@ -34,13 +34,13 @@ func (m mediaType) format() Format {
 
 // isScript reports whether a body is JavaScript.
 func (m mediaType) isScript() bool {
-	return m.isOneOf("text/javascript", "application/javascript", "application/x-javascript", "text/ecmascript",
+	return isOneOf(m, "text/javascript", "application/javascript", "application/x-javascript", "text/ecmascript",
 		"application/ecmascript", "text/x-javascript", "text/jscript")
 }
 
 // isJSON reports whether a body is JSON (mimesniff.spec.whatwg.org), or one value of JSON after the other.
 func (m mediaType) isJSON() bool {
-	return m.endsIn("+json") || m.isOneOf("application/json", "text/json", "application/x-json", "text/x-json",
+	return m.endsIn("+json") || isOneOf(m, "application/json", "text/json", "application/x-json", "text/x-json",
 		"application/x-ndjson")
 }
 
@@ -48,13 +48,14 @@ func (m mediaType) isManifest() bool { return fold(m, "application/manifest+json
 
 // isPlaylist reports whether a body is a list of HLS, or another M3U list.
 func (m mediaType) isPlaylist() bool {
-	return m.isOneOf("application/vnd.apple.mpegurl", "application/x-mpegurl", "application/mpegurl", "audio/mpegurl",
+	return isOneOf(m, "application/vnd.apple.mpegurl", "application/x-mpegurl", "application/mpegurl", "audio/mpegurl",
 		"audio/x-mpegurl", "video/mpegurl", "video/x-mpegurl")
 }
 
-func (m mediaType) isOneOf(names ...nameKey) bool {
+// isOneOf reports whether b is one of some names, ignoring case.
+func isOneOf(b []byte, names ...nameKey) bool {
 	for _, name := range names {
-		if fold(m, name) {
+		if fold(b, name) {
 			return true
 		}
 	}

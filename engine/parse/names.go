@@ -60,6 +60,12 @@ const (
 	tagA        tag = 'a'
 	tagAmpAnim  tag = 'a'<<56 | 'm'<<48 | 'p'<<40 | '-'<<32 | 'a'<<24 | 'n'<<16 | 'i'<<8 | 'm'
 	tagAmpImg   tag = 'a'<<48 | 'm'<<40 | 'p'<<32 | '-'<<24 | 'i'<<16 | 'm'<<8 | 'g'
+	tagApplet   tag = 'a'<<40 | 'p'<<32 | 'p'<<24 | 'l'<<16 | 'e'<<8 | 't'
+	tagBgsound  tag = 'b'<<48 | 'g'<<40 | 's'<<32 | 'o'<<24 | 'u'<<16 | 'n'<<8 | 'd'
+	tagHTML     tag = 'h'<<24 | 't'<<16 | 'm'<<8 | 'l'
+	tagILayer   tag = 'i'<<40 | 'l'<<32 | 'a'<<24 | 'y'<<16 | 'e'<<8 | 'r'
+	tagLayer    tag = 'l'<<32 | 'a'<<24 | 'y'<<16 | 'e'<<8 | 'r'
+	tagParam    tag = 'p'<<32 | 'a'<<24 | 'r'<<16 | 'a'<<8 | 'm'
 	tagArea     tag = 'a'<<24 | 'r'<<16 | 'e'<<8 | 'a'
 	tagAudio    tag = 'a'<<32 | 'u'<<24 | 'd'<<16 | 'i'<<8 | 'o'
 	tagBase     tag = 'b'<<24 | 'a'<<16 | 's'<<8 | 'e'
@@ -107,6 +113,7 @@ const (
 	tagAnnotationXML tag = 3
 	tagBlockquote    tag = 4
 	tagOther         tag = 5
+	tagAmpIFrame     tag = 6
 )
 
 // readTag reads the name of a tag that starts at b[p] and gives its number and the offset of what follows.
@@ -137,6 +144,8 @@ func longTag(name []byte) tag {
 		return tagAnnotationXML
 	case fold(name, "blockquote"):
 		return tagBlockquote
+	case fold(name, "amp-iframe"):
+		return tagAmpIFrame
 	case fold(name, "amp-video"):
 		return tagVideo
 	case fold(name, "amp-audio"):

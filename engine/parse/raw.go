@@ -39,13 +39,22 @@ func (m *markupReader) rawText(b []byte, p int, name tag) int {
 	case tagIFrame:
 		return endOfText(b, p, "iframe")
 	case tagNoembed:
-		return endOfText(b, p, "noembed")
+		return m.fallback(b, p, endOfText(b, p, "noembed"))
 	case tagNoframes:
-		return endOfText(b, p, "noframes")
+		return m.fallback(b, p, endOfText(b, p, "noframes"))
 	case tagPlaintext:
 		return m.skipText(b, p, len(b))
 	}
 	return p
+}
+
+// fallback reports the links of what a page has for browsers without frames or plugins, and returns its end. Its text
+// is none of the page.
+func (m *markupReader) fallback(b []byte, p, end int) int {
+	if !m.template.skipping() {
+		m.scanHidden(b[p:end], false)
+	}
+	return end
 }
 
 // skipText passes over text in which there is no markup, and returns its end.

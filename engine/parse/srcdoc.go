@@ -1,5 +1,7 @@
 package parse
 
+import "bytes"
+
 // inlineDocument reports the links of the document in an iframe's srcdoc, which is shown in place of its src.
 // Afterwards the attributes of the current tag are no longer available. Nested srcdoc documents are not read.
 func (m *markupReader) inlineDocument(b []byte) {
@@ -40,6 +42,21 @@ func (m *markupReader) scanHidden(doc []byte, isXML bool) {
 	m.words.on, m.details.on = false, false
 	m.scanInner(doc, isXML)
 	m.words.on, m.details.on = words, details
+}
+
+// conditional reads a comment that old versions of Internet Explorer read as markup. inner is its text.
+func (m *markupReader) conditional(inner []byte) {
+	if !foldPrefix(inner, "[if") || m.template.skipping() || m.elements.xml || m.inForeign() {
+		return
+	}
+	_, inner, ok := bytes.Cut(inner, []byte("]>"))
+	if !ok {
+		return
+	}
+	if end := bytes.LastIndex(inner, []byte("<![")); end >= 0 {
+		inner = inner[:end]
+	}
+	m.scanHidden(inner, false)
 }
 
 // inlined is what the page says, and the document in it does not change.

@@ -74,7 +74,8 @@ func TestWildSoupAgainstTreeBuilder(t *testing.T) {
 		w := soup{Rand: rand.New(rand.NewPCG(seed, 4))}
 		w.b.WriteString("<!doctype html><body>")
 		w.wild()
-		body := []byte(w.b.String())
+		// what stands in these two is a document to us, and text to the tree
+		body := []byte(strings.NewReplacer("noframes", "xmp", "noembed", "xmp").Replace(w.b.String()))
 		want, got := parserLinks(t, body), map[string]bool{}
 		more, less := 0, 0
 		for _, ref := range scannedLinks(t, s, body) {

@@ -40,10 +40,15 @@ func newJudges() *judges {
 	}
 }
 
-// unjudged says whether a document is one about which the tokenizer alone cannot say: SVG and MathML need a tree.
+// unjudged says whether a document is one about which the tokenizer alone cannot say: SVG and MathML need a tree, and
+// the parts of old pages are more than it knows.
 func unjudged(doc string) bool {
 	folded := strings.ToLower(doc)
-	for _, mark := range []string{"<svg", "<math", "srcset", "style", "shadowrootmode", "<input", "http-equiv"} {
+	for _, mark := range []string{
+		"<svg", "<math", "srcset", "style", "shadowrootmode", "<input", "http-equiv", "<noframes", "<noembed", "<!--[if",
+		"cite=", "longdesc", "lowsrc", "dynsrc", "codebase", "archive", "<applet", "<param", "layer", "<bgsound",
+		"<html manifest",
+	} {
 		if strings.Contains(folded, mark) {
 			return true
 		}

@@ -127,11 +127,12 @@ var importTable = []struct{ importer, may string }{
 	{"engine/parse/charref", ""},
 	{"engine/parse/charguess", ""},
 	{"engine/parse/jsonlinks", base + " internal/cputime"},
+	{"engine/parse/linkfield", ""},
 	{"engine/parse/playlist", base + " internal/cputime"},
 	{"engine/parse/script", base + " internal/cputime"},
 	// feeds and sitemaps are read by the same reader wherever they come from
-	{"engine/parse", base + " engine/parse/charguess engine/parse/charref engine/parse/jsonlinks engine/parse/playlist " +
-		"engine/parse/script engine/pdflinks engine/sitemap"},
+	{"engine/parse", base + " engine/parse/charguess engine/parse/charref engine/parse/jsonlinks engine/parse/linkfield " +
+		"engine/parse/playlist engine/parse/script engine/pdflinks engine/sitemap"},
 	{"engine/queued", base + " engine/parse"}, // the letter of a hop is that of its kind of link
 	{"engine/sitemap", base},
 	{"engine/pdflinks", "internal/inflate"},
