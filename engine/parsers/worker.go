@@ -1,6 +1,7 @@
 package parsers
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"orbweaver/engine/outage"
 	"orbweaver/engine/queued"
 	"orbweaver/engine/recrawl"
+	"orbweaver/engine/robots"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/sha1pair"
 	"orbweaver/warc"
@@ -264,7 +266,11 @@ func (w *Worker) admitLinks(a *attempt.Attempt) {
 	case a.Outcome == outcome.Redirect:
 		item.Via = a.Via // the page that needs the requisite
 	}
-	if err := w.admission.AddLinks(a.URL, w.links.Finder, item); err != nil {
+	page := a.URL
+	if a.IsRobots && len(a.RobotsOf) > 0 { // the sitemaps of a robots.txt are those of the site that it is for
+		page = append(bytes.Clone(a.RobotsOf), robots.FilePath...)
+	}
+	if err := w.admission.AddLinks(page, w.links.Finder, item); err != nil {
 		panic(fmt.Sprintf("BUG: parsers: the list of links that was just made cannot be read: %v", err))
 	}
 }
