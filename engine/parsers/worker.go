@@ -266,13 +266,20 @@ func (w *Worker) admitLinks(a *attempt.Attempt) {
 	case a.Outcome == outcome.Redirect:
 		item.Via = a.Via // the page that needs the requisite
 	}
-	page := a.URL
-	if a.IsRobots && len(a.RobotsOf) > 0 { // the sitemaps of a robots.txt are those of the site that it is for
-		page = append(bytes.Clone(a.RobotsOf), robots.FilePath...)
-	}
-	if err := w.admission.AddLinks(page, w.links.Finder, item); err != nil {
+	if err := w.admission.AddLinks(linkingPage(a), w.links.Finder, item); err != nil {
 		panic(fmt.Sprintf("BUG: parsers: the list of links that was just made cannot be read: %v", err))
 	}
+}
+
+// linkingPage returns the URL of the page that has the links. The sitemaps of a robots.txt that another site redirects
+// to are those of that site.
+func linkingPage(a *attempt.Attempt) []byte {
+	if a.IsRobots && len(a.Item) > 0 {
+		if origin := queued.MustDecode(a.Item).RobotsOf; len(origin) > 0 {
+			return append(bytes.Clone(origin), robots.FilePath...)
+		}
+	}
+	return a.URL
 }
 
 // putBack puts the URL back to its site: it is beyond the limit of pages, or must be fetched again.
