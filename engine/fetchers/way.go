@@ -32,7 +32,10 @@ func (x *exchange) observeWay(c *current, p *fetch.Page, o outcome.Outcome, answ
 		}
 	case x.Proxy && answeredBefore && (o.Class() == outcome.ClassHost || o.Class() == outcome.ClassFault) &&
 		o != outcome.Stale:
-		isClosed = x.Way.NoteSilence(c.result.Visit.Key, p.Times.Ended)
+		// If the way is open, and nothing is left but URLs that no server answers, robots.txt is answered.
+		if isClosed = x.Way.NoteSilence(c.result.Visit.Key, p.Times.Ended); isClosed {
+			site.AskRobotsAgain(&c.site, p.Times.Ended)
+		}
 	}
 	if isClosed {
 		x.counts = false

@@ -249,3 +249,32 @@ func TestWay_hostileHostsDoNotHoldAnotherBack(t *testing.T) {
 		}
 	}
 }
+
+// Through a proxy, eight sites have a page each that no request gets an answer for, and nothing else is left. That is
+// no outage of the proxy: robots.txt is answered, so the tries of the pages count, and the crawl ends.
+func TestWay_pagesWithoutAnAnswerAreNoOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		hosts := &testbed.ScriptedHosts{Hosts: map[string]testbed.Responder{}}
+		const sites = 8
+		for i := range sites {
+			hosts.Hosts[fmt.Sprintf("h%d.test", i)] = func(path string, _ int, c net.Conn) {
+				switch path {
+				case "/":
+					testbed.Respond(c, 200, "", `<a href="/broken">a page</a>`)
+				case "/robots.txt":
+					testbed.Respond(c, 404, "", "")
+				}
+			}
+		}
+		r, _ := hosts.Crawl(t, func(c *engine.Config) {
+			addr := netip.MustParseAddrPort("192.0.2.250:3128")
+			c.Fetch.Proxy = &fetch.Proxy{URL: "http://" + addr.String(), Addr: addr}
+			c.Limits.StallWait = time.Hour
+		})
+		took := time.Since(began)
+		if r.State != lifecycle.Finished || r.Outcomes["reset"] != sites || r.Outcomes["ok"] != sites || took > time.Hour {
+			t.Errorf("%s after %v: %s; %v", r.State, took, r.Reason, r.Outcomes)
+		}
+	})
+}
