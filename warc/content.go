@@ -161,12 +161,17 @@ func (c *content) endRecord(dst []byte) ([]byte, error) {
 		dst = append(dst, b)
 		c.use(1)
 	}
+	return dst, c.endMember()
+}
+
+// endMember reads to the end of the member if nothing else is left in it.
+func (c *content) endMember() error {
 	if c.r == c.w && !c.ended {
 		if err := c.fill(false); err != nil && err != io.EOF {
-			return dst, err
+			return err
 		}
 	}
-	return dst, nil
+	return nil
 }
 
 // slopMost is how many bytes behind a record, in its member, are taken for slop of the writer.

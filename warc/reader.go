@@ -268,6 +268,9 @@ func (z *Reader) readHeader() (*RecordRead, error) {
 		}
 		return nil, z.stop(err, rec.Offset)
 	}
+	if readARC(rec, first) {
+		return z.parsed(rec, nil)
+	}
 	if len(first) < len(versionStart) || !startsVersion(first[:len(versionStart)]) {
 		err := fmt.Errorf("%w: a record begins with %q", member.ErrNotWARC, first[:min(20, len(first))])
 		return nil, z.stop(err, rec.Offset)
@@ -303,6 +306,11 @@ func (z *Reader) readHeader() (*RecordRead, error) {
 	if bare {
 		held = cmp.Or(held, z.complain(z.o.Syntax, ErrSyntax, rec.Offset, "header line without carriage return"))
 	}
+	return z.parsed(rec, held)
+}
+
+// parsed decodes the fields of a record and checks them. held is the first fault of its header.
+func (z *Reader) parsed(rec *RecordRead, held error) (*RecordRead, error) {
 	if err := rec.parse(); err != nil {
 		return nil, z.stop(err, rec.Offset)
 	}
@@ -317,7 +325,7 @@ func (z *Reader) checkHeader(rec *RecordRead) error {
 	default:
 		held = z.complain(z.o.Syntax, ErrSyntax, rec.Offset, "version %q", rec.Version)
 	}
-	if z.o.Spec != Ignore {
+	if z.o.Spec != Ignore && !rec.IsARC {
 		for _, what := range rec.specFaults() {
 			held = cmp.Or(held, z.complain(z.o.Spec, ErrField, rec.Offset, "%s", what))
 		}
@@ -357,11 +365,16 @@ type onlyReader struct{ io.Reader }
 
 // endRecord reads the two empty lines after a block and computes the length of the record.
 func (z *Reader) endRecord(rec *RecordRead) error {
+	c := &z.content
 	var err error
-	if z.tail, err = z.content.endRecord(z.tail[:0]); err != nil {
+	if rec.IsARC {
+		z.tail, err = append(z.tail[:0], "\r\n\r\n"...), cmp.Or(c.endARC(), c.endMember())
+	} else {
+		z.tail, err = c.endRecord(z.tail[:0])
+	}
+	if err != nil {
 		return z.stop(err, rec.Offset)
 	}
-	c := &z.content
 	var slop int64
 	if !c.src.Plain() && !c.crossed && !rec.Shared && len(z.tail) == recordEnd {
 		if slop, err = c.skipSlop(); err != nil {

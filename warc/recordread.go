@@ -39,6 +39,8 @@ type RecordRead struct {
 	Length int64
 	// Shared is true if the member contains other records too; known when the block was read to its end.
 	Shared bool
+	// IsARC is true for a record of an ARC file. Its fields are those that a WARC record of it would have.
+	IsARC bool
 	// ContentLength is the length of the block in bytes.
 	ContentLength int64
 	// Block is the whole block after a call of ReadBlock. After ReadStart it is the start, and Read returns the rest.

@@ -46,5 +46,5 @@ func TestEachCommandReadsAWACZ(t *testing.T) {
 func TestGetNamesWhatItCannotRead(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.arc")
 	writeFile(t, file, "filedesc://a.arc 0.0.0.0 20200102030405 text/plain 76\n1 0 X\n")
-	call("warc", "get", file, "http://a.test/").want(t, command.ExitFailed, "a.arc", "not a WARC record")
+	call("warc", "get", file, "http://a.test/").want(t, command.ExitFailed, "a.arc", "not all could be read")
 }

@@ -90,10 +90,11 @@ var importTable = []struct{ importer, may string }{
 	{"warc/cdxj", base + " internal/jsontext"},
 	{"warc/member", base + " internal/inflate warc/deflate"},
 	{"warc/fixity", base},
+	{"warc/arc", ""},
 	{"warc/header", ""},
 	{"warc/openindex", base + " warc/cdxj"},
 	{"warc/filename", base + " warc/member"},
-	{"warc", base + " warc/block warc/cdxj warc/filename warc/fixity warc/header warc/member " +
+	{"warc", base + " warc/arc warc/block warc/cdxj warc/filename warc/fixity warc/header warc/member " +
 		"warc/openindex"},
 	{"warc/inventory", base + " warc warc/fixity"},
 	{"warc/zipnum", base},

@@ -55,13 +55,18 @@ func Index(name string) string {
 	return stem + IndexSuffix
 }
 
-// Cut returns the name of any WARC file, ours or not, without its suffixes. isOpen says that the file is still
+// Cut returns the name of any WARC or ARC file, ours or not, without its suffixes. isOpen says that the file is still
 // written, or was when its Writer was killed. ok is false for the names of other files.
 func Cut(name string) (stem string, isOpen, ok bool) {
 	name, isOpen = strings.CutSuffix(name, OpenSuffix)
 	for c := member.Gzip; c <= member.None; c++ {
 		if stem, ok = strings.CutSuffix(name, suffixOf(c)); ok {
 			return stem, isOpen, true
+		}
+	}
+	for _, suffix := range []string{".arc.gz", ".arc"} {
+		if stem, ok = strings.CutSuffix(name, suffix); ok && !isOpen {
+			return stem, false, true
 		}
 	}
 	return "", isOpen, false

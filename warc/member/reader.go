@@ -142,7 +142,7 @@ func (z *Reader) detect() error {
 		return io.EOF
 	case err != nil && !errors.Is(err, io.EOF):
 		return err
-	case strings.EqualFold(string(b), "WARC/"):
+	case strings.EqualFold(string(b), "WARC/"), string(b) == "filed": // filedesc: of an ARC file
 		z.kind = None
 	default:
 		return fmt.Errorf("%w: the file begins with %q", ErrNotWARC, b)

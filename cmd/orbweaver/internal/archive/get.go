@@ -11,7 +11,6 @@ import (
 	"orbweaver/engine/upload/receipts"
 	"orbweaver/warc"
 	"orbweaver/warc/lookup"
-	"orbweaver/warc/member"
 	"orbweaver/warc/warctool"
 )
 
@@ -93,7 +92,7 @@ func (x *warcGetCmd) archive(files []string, objects receipts.Objects) (*lookup.
 	return lookup.New(lookup.NewFiles(lookup.Options{FS: disk, Files: files})), nil
 }
 
-// notRead returns an error for a file that does not begin as a WARC file: its captures are not missing, but not read.
+// notRead returns the first fault of the files: captures may be missing because of it.
 func notRead(names []string) error {
 	disk := receivers.Disk()
 	files, err := warctool.Expand(disk, names...)
@@ -103,11 +102,11 @@ func notRead(names []string) error {
 			continue // the search has met it
 		}
 		z := warc.NewReader(file, warc.ReaderOptions{Name: name})
-		if _, first := z.Next(); errors.Is(first, member.ErrNotWARC) {
-			err = errors.Join(err, first)
-		}
+		fault := warc.ScanRecords(z, (*warc.RecordRead).Skip, warc.StopAtDamage)
 		z.Close()
-		err = errors.Join(err, file.Close())
+		if fault = errors.Join(fault, file.Close()); fault != nil {
+			return fmt.Errorf("no such capture was found, and not all could be read: %w", fault)
+		}
 	}
 	return err
 }

@@ -36,8 +36,8 @@ type Command struct {
 
 // Help shows examples.
 func (*Command) Help() string {
-	return `Files may be .warc, .warc.gz or .warc.zst, of WARC 0.17 to 1.1, made by any program. A WACZ file is read like a
-directory of its WARC files.
+	return `Files may be .warc, .warc.gz or .warc.zst of WARC 0.17 to 1.1, .arc or .arc.gz, made by any program. A WACZ
+file is read like a directory of its WARC files.
 
 Examples:
   orbweaver warc ls crawl/warc/*.warc.gz
