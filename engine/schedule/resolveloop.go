@@ -156,6 +156,14 @@ func (l *ResolveLoop) settleSite(vs *visit.State, port uint16, ans dnsres.Answer
 	}
 }
 
+// triesOfNames returns how often the name of a site that has never answered is asked for. --tries shortens it.
+func (l *ResolveLoop) triesOfNames() int {
+	if tries := l.Live.Policy().Tries; tries > 0 {
+		return min(tries, nameTries)
+	}
+	return nameTries
+}
+
 // fail gives a site up that has no address, or lets it wait, at least until retryAt, when the answer expires. A site
 // that has answered before waits longer each time, and is given up after --give-up. Another site waits only if name
 // servers failed, which says nothing about the name.
@@ -172,7 +180,7 @@ func (l *ResolveLoop) fail(vs *visit.State, now, retryAt time.Time, why outcome.
 	case answered && overdue:
 		l.Dead.GiveUp(vs, outcome.GivenUp)
 		return
-	case !answered && (why != outcome.NameFault || fails >= nameTries):
+	case !answered && (why != outcome.NameFault || fails >= l.triesOfNames()):
 		l.Dead.GiveUp(vs, why)
 		return
 	}

@@ -141,6 +141,18 @@ func TestResolveLoop_triesAgainWhenNameServersFail(t *testing.T) {
 	})
 }
 
+// With --tries a site that never answered is given up sooner.
+func TestResolveLoop_obeysTries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newResolveRig(t, dnsres.Answer{Err: errors.New("SERVFAIL")})
+		g.loop.Live.ChangePolicy(func(p *politeness.Policy) { p.Tries = 2 })
+		g.resolve(100)
+		if len(g.names.asked) != 2 || !g.Workbench.Site(g.site).IsDead() || g.outcomes(outcome.NameFault) != 1 {
+			t.Errorf("asked %d times, %d outcomes", len(g.names.asked), g.outcomes(outcome.NameFault))
+		}
+	})
+}
+
 // A site that has answered waits longer each time, for an hour and a quarter at most, and is given up after --give-up.
 func TestResolveLoop_waitsForASiteThatHasAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
