@@ -27,8 +27,9 @@ func AppendFields(dst []warc.Field, rec *derive.Record, file string, sum [20]byt
 		{Name: "WARC-Refers-To", Value: rec.Get("WARC-Record-ID")},
 		{Name: "WARC-Block-Digest", Value: Digest(sum)}, {Name: "Content-Type", Value: "text/plain"},
 		{Name: header.LengthName},
+		// Readers by position expect no more fields before Content-Length. The payload of a text is its block.
+		{Name: "WARC-Payload-Digest", Value: Digest(sum)},
 	}...)
-	// Readers by position do not expect it before Content-Length.
 	if languages := rec.Languages(); languages != "" {
 		dst = append(dst, warc.Field{Name: "WARC-Identified-Content-Language", Value: languages})
 	}

@@ -18,7 +18,8 @@ import (
 	"orbweaver/warc/deflate"
 )
 
-// Row is a page, with the names of FineWeb, LanguageScript as in FineWeb2, and title as CCNet has it.
+// Row is a page, with the names of FineWeb, LanguageScript as in FineWeb2, title as CCNet has it, and the place of the
+// record with the names of Common Crawl's columnar index.
 type Row struct {
 	Text             string   `json:"text"           parquet:"text"`
 	ID               string   `json:"id"             parquet:"id"`
@@ -33,6 +34,9 @@ type Row struct {
 	WordCount        int64    `json:"word_count"     parquet:"word_count"`
 	LanguageScript   string   `json:"language_script" parquet:"language_script,optional,dict"`
 	DeclaredLanguage string   `json:"declared_language" parquet:"declared_language,optional,dict"`
+	// Offset and Length of the record in FilePath, in bytes. Length is null if the record shares its gzip member.
+	Offset int64  `json:"warc_record_offset" parquet:"warc_record_offset"`
+	Length *int64 `json:"warc_record_length" parquet:"warc_record_length,optional"`
 }
 
 // Form is the form of the files.
@@ -106,9 +110,9 @@ func (*Product) Name() string { return "corpus" }
 // Settings implements derive.Product.
 func (p *Product) Settings() string {
 	if p.o.Form == OSCAR {
-		return "1 oscar language=" + p.o.LanguageModel
+		return "2 oscar language=" + p.o.LanguageModel
 	}
-	return fmt.Sprintf("3 parquet=%t language=%s tokens=%s", p.o.Form == Parquet, p.o.LanguageModel, p.o.Tokenizer)
+	return fmt.Sprintf("4 parquet=%t language=%s tokens=%s", p.o.Form == Parquet, p.o.LanguageModel, p.o.Tokenizer)
 }
 
 // Needs implements derive.Product.
@@ -170,6 +174,10 @@ func (w *writer) Add(rec *derive.Record) error {
 		ID: rec.Get("WARC-Record-ID"), Dump: w.source.Crawl,
 		URL: strings.ToValidUTF8(string(rec.TargetURI), "\uFFFD"), Date: date, FilePath: w.source.File,
 		DeclaredLanguage: declaredLanguage(rec.Body()), Title: string(page.Title), WordCount: countWords(text),
+		Offset: rec.Offset,
+	}
+	if rec.Length > 0 {
+		row.Length = &rec.Length
 	}
 	row.Language = row.DeclaredLanguage
 	if w.detects {
@@ -215,17 +223,13 @@ func (l *lines) write(row *Row, text []byte) error {
 	} else {
 		o.Null("language_score")
 	}
-	if row.TokenCount != nil {
-		o.Name("token_count")
-		o.Text = strconv.AppendInt(o.Text, *row.TokenCount, 10)
-	} else {
-		o.Null("token_count")
-	}
+	l.number("token_count", row.TokenCount)
 	l.orNull("title", row.Title)
-	o.Name("word_count")
-	o.Text = strconv.AppendInt(o.Text, row.WordCount, 10)
+	l.number("word_count", &row.WordCount)
 	l.orNull("language_script", row.LanguageScript)
 	l.orNull("declared_language", row.DeclaredLanguage)
+	l.number("warc_record_offset", &row.Offset)
+	l.number("warc_record_length", row.Length)
 	o.Close('}')
 	o.Text = append(o.Text, '\n')
 	_, err := l.zip.Write(o.Text)
@@ -239,6 +243,16 @@ func (l *lines) orNull(name, value string) {
 		return
 	}
 	l.json.String(name, value)
+}
+
+// number appends a number, or null for nil.
+func (l *lines) number(name string, n *int64) {
+	if n == nil {
+		l.json.Null(name)
+		return
+	}
+	l.json.Name(name)
+	l.json.Text = strconv.AppendInt(l.json.Text, *n, 10)
 }
 
 func (l *lines) Close() error { return l.zip.Close() }

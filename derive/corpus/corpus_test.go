@@ -16,17 +16,28 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// rows makes the rows of a small archive in one form.
-func rows(t *testing.T, o Options, name string) []byte {
-	t.Helper()
+// archive is a small archive: two of its records are pages with text.
+func archive() *derivetest.Archive {
 	var a derivetest.Archive
 	a.Response("http://a.test/", 200, "text/html", "<html lang='de-AT'><title>T</title><p>Eins \"zwei\" &lt;</html>")
 	a.Response("http://a.test/2", 200, "text/html", "<p>two")
 	a.Response("http://a.test/3", 200, "text/plain", "no page")
 	a.Response("http://a.test/4", 404, "text/html", "<p>gone")
 	a.Response("http://a.test/5", 200, "text/html", "<p> ")
+	return &a
+}
+
+// rows makes the rows of the archive in one form.
+func rows(t *testing.T, o Options, name string) []byte {
+	t.Helper()
+	return rowsOf(t, archive().Bytes(), o, name)
+}
+
+// rowsOf makes the rows of a WARC file.
+func rowsOf(t *testing.T, stored []byte, o Options, name string) []byte {
+	t.Helper()
 	fsys := vfs.NewMem(1)
-	derivetest.Put(t, fsys, "x.warc.gz", a.Bytes())
+	derivetest.Put(t, fsys, "x.warc.gz", stored)
 	_, err := derive.Run(t.Context(), fsys, []string{"x.warc.gz"}, derive.Options{
 		Dir: "out", Crawl: "C", Products: []derive.Product{New(o)}, NewLanguageDetector: derivetest.Detector{}.New,
 	})
@@ -37,15 +48,17 @@ func rows(t *testing.T, o Options, name string) []byte {
 }
 
 func wanted() []Row {
+	places := archive().Places()
 	return []Row{
 		{
 			Text: "T\nEins \"zwei\" <", ID: "<urn:uuid:00000000-0000-4000-8000-000000000001>", Dump: "C",
 			URL: "http://a.test/", Date: "2026-01-02T03:04:01Z", FilePath: "x.warc.gz", Language: "de",
-			Title: "T", WordCount: 4, DeclaredLanguage: "de",
+			Title: "T", WordCount: 4, DeclaredLanguage: "de", Offset: places[0].Offset, Length: &places[0].Length,
 		},
 		{
 			Text: "two", ID: "<urn:uuid:00000000-0000-4000-8000-000000000002>", Dump: "C",
 			URL: "http://a.test/2", Date: "2026-01-02T03:04:02Z", FilePath: "x.warc.gz", WordCount: 1,
+			Offset: places[1].Offset, Length: &places[1].Length,
 		},
 	}
 }
@@ -61,8 +74,8 @@ func TestProduct_lines(t *testing.T) {
 		t.Fatal(err)
 	}
 	const null = `"language":null,"language_score":null,"token_count":null,"title":null,"word_count":1,` +
-		`"language_script":null,"declared_language":null}`
-	if !bytes.HasSuffix(text, []byte(null+"\n")) {
+		`"language_script":null,"declared_language":null,"warc_record_offset":`
+	if !bytes.Contains(text, []byte(null)) {
 		t.Errorf("%s", text)
 	}
 	var got []Row
@@ -77,6 +90,51 @@ func TestProduct_lines(t *testing.T) {
 	}
 	if d := cmp.Diff(wanted(), got); d != "" {
 		t.Error(d)
+	}
+}
+
+// The bytes at the place that a row names are its record alone, as a range request of a store returns them.
+func TestProduct_placesOfRecords(t *testing.T) {
+	stored := archive().Bytes()
+	b := rows(t, Options{Form: Parquet}, "x.parquet")
+	got, err := parquet.Read[Row](bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range got {
+		z, err := gzip.NewReader(bytes.NewReader(stored[row.Offset : row.Offset+*row.Length]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		record, err := io.ReadAll(z)
+		if err != nil || !bytes.Contains(record, []byte("WARC-Target-URI: "+row.URL+"\r\n")) ||
+			bytes.Count(record, []byte("WARC/1.0")) != 1 {
+			t.Errorf("%s: %v, %s", row.URL, err, record)
+		}
+	}
+}
+
+// A record that shares its gzip member with others has no bytes of its own: its length is null.
+func TestProduct_sharedMember(t *testing.T) {
+	z, err := gzip.NewReader(bytes.NewReader(archive().Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whole bytes.Buffer
+	one := gzip.NewWriter(&whole)
+	_, _ = one.Write(plain) // a Buffer does not fail
+	_ = one.Close()
+	b := rowsOf(t, whole.Bytes(), Options{}, "x.jsonl.gz")
+	if z, err = gzip.NewReader(bytes.NewReader(b)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil || bytes.Count(text, []byte(`"warc_record_offset":0,"warc_record_length":null}`)) != 2 {
+		t.Errorf("%v, %s", err, text)
 	}
 }
 

@@ -6,6 +6,7 @@
 // Nothing is filtered, and no page is left out because it resembles another. The language is the one that the page
 // declares, unless a detector finds it out and gives a score. token_count is null without a vocabulary:
 // FineWeb counts tokens of GPT-2, and no other number may have this name. word_count counts what white space separates.
+// A row says where its record is: file_path, warc_record_offset and warc_record_length.
 // Pipelines such as datatrove read id and text, and take the other fields as metadata.
 //
 // A row of OSCAR has the text, the header of the WET record that derive/extracts writes for the page, and the languages

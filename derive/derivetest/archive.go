@@ -41,6 +41,21 @@ func (a *Archive) Record(kind, target, contentType, block string, fields ...stri
 	_ = z.Close()
 }
 
+// Place is where a record lies in the file, in bytes.
+type Place struct{ Offset, Length int64 }
+
+// Places returns the places of all records.
+func (a *Archive) Places() (all []Place) {
+	for i, start := range a.starts {
+		end := a.Len()
+		if i+1 < len(a.starts) {
+			end = a.starts[i+1]
+		}
+		all = append(all, Place{int64(start), int64(end - start)})
+	}
+	return all
+}
+
 // ID returns the identity of record number n, from 1.
 func (*Archive) ID(n int) string { return fmt.Sprintf("<urn:uuid:00000000-0000-4000-8000-%012d>", n) }
 

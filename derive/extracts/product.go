@@ -44,9 +44,9 @@ func (p *Product) Settings() string {
 	case p.kind == "wat":
 		return "3"
 	case p.o.LanguageModel == "":
-		return "2"
+		return "3"
 	}
-	return "2 language=" + p.o.LanguageModel
+	return "3 language=" + p.o.LanguageModel
 }
 
 // Needs implements derive.Product.
