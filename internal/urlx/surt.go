@@ -31,6 +31,27 @@ func SURT(dst, url []byte) []byte {
 	return dst
 }
 
+// OpaqueKey appends to dst the key of a URI without a host and without a fragment, such as "urn:text:http://h/A?b":
+// the scheme as it is, then path and query as in SURT. The path is no list of segments here: dots and empty ones stay.
+func OpaqueKey(dst, uri []byte) []byte {
+	scheme, rest, _ := bytes.Cut(uri, []byte(":"))
+	path, query, _ := bytes.Cut(rest, []byte("?"))
+	dst = append(append(dst, scheme...), ':')
+	start := len(dst)
+	dst = appendKeyEncoded(dst, unescapeAll(nil, path))
+	dst = append(dst[:start], cutPathSession(dst[start:])...)
+	if n := len(dst); n > start+1 && dst[n-1] == '/' {
+		dst = dst[:n-1]
+	}
+	if len(query) == 0 {
+		return dst
+	}
+	if len(dst) == start {
+		dst = append(dst, '/')
+	}
+	return appendQueryKey(dst, query)
+}
+
 // appendHostKey appends the labels of a host in reverse order.
 func appendHostKey(dst, host []byte) []byte {
 	if n := len(host); n >= 2 && host[0] == '[' {

@@ -2,6 +2,7 @@ package cdxj
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -93,19 +94,26 @@ func appendPlace(dst []byte, offset, length int64) []byte {
 	return append(strconv.AppendInt(dst, offset, 10), '"', ',')
 }
 
-// AppendKey appends the sort key of a URI: the SURT of addresses with a host, otherwise the URI itself (dns:, urn:,
-// filedesc:), as package surt of Python has it. The URI may be one that another program has written: then it is brought
-// into the normal form first.
+// AppendKey appends the sort key of a URI, as package surt of Python has it: the SURT of addresses with a host; of
+// others (dns:, urn:) the scheme, with path and query in the same form; of filedesc: the URI itself. The URI may be one
+// that another program has written. Then it is brought into the normal form first. A fragment is left out.
 func AppendKey(dst, uri []byte) []byte {
-	scheme, rest, hasHost := bytes.Cut(uri, []byte("://"))
-	isWeb := bytes.EqualFold(scheme, []byte("http")) || bytes.EqualFold(scheme, []byte("https"))
-	switch {
-	case !hasHost || bytes.IndexByte(scheme, ':') >= 0 || bytes.EqualFold(scheme, []byte("filedesc")):
+	if bytes.HasPrefix(uri, []byte("filedesc")) {
 		return append(dst, uri...)
-	case isPlain(uri):
+	}
+	uri, _, _ = bytes.Cut(uri, []byte("#"))
+	if isPlain(uri) {
 		return urlx.SURT(dst, uri)
-	case !isWeb: // ftp, whois, metadata
-		uri = append([]byte("http://"), rest...)
+	}
+	if scheme, rest, _ := bytes.Cut(uri, []byte(":")); !isWeb(scheme) {
+		rest, hasHost := bytes.CutPrefix(rest, []byte("//"))
+		switch {
+		case !hasHost:
+			return urlx.OpaqueKey(dst, uri)
+		case len(rest) == 0 || rest[0] == '/': // file:///path
+			return urlx.OpaqueKey(dst, slices.Concat(scheme, []byte(":"), rest))
+		}
+		uri = append([]byte("http://"), rest...) // ftp, whois, metadata
 	}
 	normal, err := urlx.Normalize(nil, uri)
 	if err != nil {
@@ -114,7 +122,12 @@ func AppendKey(dst, uri []byte) []byte {
 	return urlx.SURT(dst, normal)
 }
 
-// isPlain reports whether a URI begins like the normal form of an address without port, so that its SURT is its key.
+func isWeb(scheme []byte) bool {
+	return bytes.EqualFold(scheme, []byte("http")) || bytes.EqualFold(scheme, []byte("https"))
+}
+
+// isPlain reports whether a URI begins like the normal form of an address with a name and without port, so that its
+// SURT is its key.
 func isPlain(uri []byte) bool {
 	rest, ok := bytes.CutPrefix(uri, []byte("http://"))
 	if !ok {
@@ -122,11 +135,14 @@ func isPlain(uri []byte) bool {
 			return false
 		}
 	}
+	last := 0 // where the last label begins: with a digit it may be an address
 	for i, c := range rest {
 		switch {
 		case c == '/':
-			return i > 0
-		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '.', c == '-', c == '_':
+			return i > last && (rest[last] < '0' || rest[last] > '9')
+		case c == '.':
+			last = i + 1
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '-', c == '_':
 		default:
 			return false
 		}

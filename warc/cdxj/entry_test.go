@@ -89,10 +89,20 @@ func TestAppendKey_ofForeignURIs(t *testing.T) {
 		"ftp://www.case.example/a/b":     "example,case)/a/b",
 		"whois://whois.case.example/x":   "example,case,whois)/x",
 		"dns:case.example":               "dns:case.example",
-		"urn:text:http://case.example/":  "urn:text:http://case.example/",
+		"http://case.example/a?b=1#c?d":  "example,case)/a?b=1",
+		"urn:text:http://case.example/":  "urn:text:http://case.example",
 		"filedesc://foo.arc.gz":          "filedesc://foo.arc.gz",
 		"mailto:foo@case.example":        "mailto:foo@case.example",
 		"http://":                        "http://",
+
+		"http://3232235777/a":                         "1,1,168,192)/a",
+		"http:/case.example/#/route":                  "example,case)/",
+		"urn:pageinfo:https://h.example/A/?B=2&a=1#x": "urn:pageinfo:https://h.example/a?a=1&b=2",
+		"urn:x:a/../b//c%41%zz":                       "urn:x:a/../b//ca%25zz",
+		"urn:?b":                                      "urn:/?b",
+		"dns:Case.Example":                            "dns:case.example",
+		"warcinfo:///A.warc.gz":                       "warcinfo:/a.warc.gz",
+		"file:///etc/Motd":                            "file:/etc/motd",
 	} {
 		if got := string(AppendKey(nil, []byte(uri))); got != want {
 			t.Errorf("%s: %s, want %s", uri, got, want)
