@@ -39,7 +39,7 @@ type Reported[N any] struct {
 	// BadCertificates counts answers in all runs; certificate_faults has them by fault, in this run.
 	BadCertificates  N `json:"bad_certificates" metric:"bad_certificates_total" help:"Answers of servers whose certificate does not verify."`
 	PDFsParsed       N `json:"pdfs_parsed" metric:"pdfs_parsed_total" help:"PDF documents that were searched for links."`
-	PDFsEncrypted    N `json:"pdfs_encrypted" metric:"pdfs_encrypted_total" help:"Of pdfs_parsed, documents that are encrypted, so that their links are not known (pdf-encrypted in crawl.log)."`
+	PDFsEncrypted    N `json:"pdfs_encrypted" metric:"pdfs_encrypted_total" help:"Of pdfs_parsed, documents that need a password, so that their links are not known (pdf-encrypted in crawl.log)."`
 	PDFsPartlyParsed N `json:"pdfs_partly_parsed" metric:"pdfs_partly_parsed_total" help:"Of pdfs_parsed, documents with parts that are damaged or too large (pdf-partly-parsed in crawl.log)."`
 	NoSitemaps       N `json:"no_sitemaps" metric:"no_sitemaps_total" help:"Files that a robots.txt or a sitemap index calls a sitemap, and that are none (no-sitemap in crawl.log)."`
 	BadEncodings     N `json:"bad_encodings" metric:"bad_encodings_total" help:"Pages whose content encoding is false or damaged, or unpacks to too much."`

@@ -62,7 +62,7 @@ const (
 	NoPDF        PDFMark = iota // it is none, or is not searched for links
 	PDFSearched                 // its links are known
 	PDFPartly                   // parts of it cannot be read: they are damaged, or larger than the limits
-	PDFEncrypted                // it is encrypted, so its links are not known
+	PDFEncrypted                // it needs a password, so its links are not known
 )
 
 // textLists reads the sitemaps that the scanner does not read.

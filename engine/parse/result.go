@@ -174,7 +174,8 @@ type Result struct {
 	Charset      string // WHATWG name in lower case, "" when the format has none
 	Text         []byte // of HTML and XHTML, in lines, if Options.Text is set; the title is the first one
 	Title        []byte // text of the first <title>, in UTF-8, trimmed, at most TitleMax bytes; nil if there is none
-	// of a PDF file: it is encrypted, so its links are not known; and how many of its object streams were not read whole
+	// of a PDF file: it needs a password, so its links are not known; and how many of its object streams were not read
+	// whole
 	IsEncrypted   bool
 	StreamsUnread int
 	// if Options.Details is set: of links of a elements that have text, in the order of Links; and meta elements

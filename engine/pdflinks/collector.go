@@ -30,8 +30,14 @@ type collector struct {
 	dropped int
 	long    int
 
-	object, definition int // that is read
+	object, generation, definition int // that is read; the generation is isPacked in an object stream
+
+	decrypter decrypter
+	decrypted int // strings
 }
+
+// isPacked is the generation of an object of an object stream. Its strings are not encrypted: the stream is.
+const isPacked = -1
 
 // clear forgets the last file.
 func (c *collector) clear() {
@@ -50,9 +56,9 @@ func (c *collector) clear() {
 const keptEntries = 1 << 10
 
 // begin begins an object. What was known of an earlier definition does not count.
-func (c *collector) begin(object int) {
+func (c *collector) begin(object, generation int) {
 	c.definition++
-	c.object = object
+	c.object, c.generation = object, generation
 	if _, ok := c.latest[object]; ok {
 		c.latest[object] = c.definition
 	}
@@ -89,13 +95,26 @@ func (c *collector) keep(t *text) (s span, ok bool) {
 		c.dropped++
 		return span{}, false
 	}
-	if c.arena = appendText(c.arena, t); len(c.arena)-start > c.o.RefMax {
+	c.arena = appendBytes(c.arena, t)
+	if c.decrypter.strings != notEncrypted && c.generation != isPacked {
+		if c.decrypted++; c.decrypted > decryptedMost {
+			c.arena = c.arena[:start]
+			c.dropped++
+			return span{}, false
+		}
+		plain := c.decrypter.decrypt(c.decrypter.strings, c.object, c.generation, c.arena[start:])
+		c.arena = append(c.arena[:start], plain...)
+	}
+	if c.arena = textFrom(c.arena, start); len(c.arena)-start > c.o.RefMax {
 		c.arena = c.arena[:start]
 		c.long++
 		return span{}, false
 	}
 	return span{start, len(c.arena)}, true
 }
+
+// decryptedMost is how many strings of a file are decrypted. Each has a key of its own, which takes a microsecond.
+const decryptedMost = 50_000
 
 // longestString is how many bytes of the file a byte of a string takes at most, as in \101, with blanks between them.
 const longestString = 8

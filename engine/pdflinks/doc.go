@@ -17,7 +17,9 @@
 //     with a byte order mark, else as UTF-8 if it is valid UTF-8, else as ISO 8859-1.
 //   - A reference that begins with "www." gets http://, as in browsers.
 //   - Result.Base is /Base of the /URI dictionary in the catalogue.
-//   - The links of an encrypted file are not read: its strings are encrypted, too. Result.IsEncrypted says so.
+//   - A file that is encrypted and opens without a password is read twice: the first time for its encryption dictionary
+//     and its identifier (security.go), the second time with the key (decrypter.go). The links of one that needs a
+//     password are not read. Result.IsEncrypted says so.
 //
 // Not found are URLs in the text of a page, links that scripts make, and what is in object streams with other filters
 // than FlateDecode. A link that was deleted is found if the file still has it.
@@ -26,8 +28,8 @@
 //
 // No input causes a panic. Time is linear in the length of the file and the unpacked bytes. Object streams unpack to at
 // most unpackMax bytes in all, and to unpackRatio times their size. Result.Unread counts the object streams that were
-// not read whole. A Scanner keeps at most arenaMax bytes of links and keptMax bytes of unpacked objects. It allocates
-// nothing in a file without links and object streams.
+// not read whole. At most decryptedMost strings are decrypted. A Scanner keeps at most arenaMax bytes of links and
+// keptMax bytes of unpacked objects. It allocates nothing in a file without links and object streams.
 //
 // # Ownership
 //

@@ -15,6 +15,9 @@ func FuzzScan(f *testing.F) {
 	f.Add([]byte("1 0 obj<</S/GoToR/F<</UF(\\101)/F(b)>>>>endobj trailer<</Encrypt 1 0 R>>"))
 	f.Add([]byte("1 0 obj<</URI<</Base(www.a.b)>>/X[<<(>>\nendobj 2 0 obj<</S/#55RI/URI<4>>> stream\rendstreamendobj"))
 	f.Add([]byte("1 0 obj<</Type/XRef/Length 3>>stream\nabcendstream % x\n2 0 obj((((\\"))
+	for _, name := range []string{"rc4-40", "rc4-128-v4", "aes-128", "aes-256-objects", "password"} {
+		f.Add(encrypted(f, name))
+	}
 	f.Fuzz(func(t *testing.T, file []byte) {
 		o := Options{LinksMax: 20, RefMax: 100}
 		s := NewScanner(o)

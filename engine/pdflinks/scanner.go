@@ -12,7 +12,7 @@ type Options struct {
 type Result struct {
 	Links       [][]byte // references in UTF-8, not resolved, in the order of the file
 	Base        []byte   // against which they are resolved; nil for the URL of the file
-	IsEncrypted bool     // so it has no Links
+	IsEncrypted bool     // with a password, or in an unknown way: it has no Links
 	Unread      int      // object streams that were not read, or not to their end
 	Dropped     int      // links beyond the limits
 	Long        int      // references that are longer than RefMax
@@ -39,16 +39,21 @@ func NewScanner(o Options) *Scanner {
 
 // Scan finds the links of a file, or of its start.
 func (s *Scanner) Scan(file []byte) *Result {
-	s.links.clear()
-	s.objects.begin(&s.links)
+	s.objects.room = unpackMax
+	s.read(file, decrypter{})
 	w := &s.file
-	*w = walker{lexer: lexer{b: file}, links: &s.links, objects: &s.objects}
-	w.walk()
+	isLocked := w.encrypted
+	if w.encrypted && w.security > 0 {
+		d, ok := newDecrypter(readSecurity(file[w.security:]), appendBytes(nil, &w.id))
+		if isLocked = !ok; ok {
+			s.read(file, d)
+		}
+	}
 	s.res = Result{
-		Links: s.res.Links[:0], IsEncrypted: w.encrypted,
+		Links: s.res.Links[:0], IsEncrypted: isLocked,
 		Unread: s.objects.unread, Dropped: s.links.dropped, Long: s.links.long,
 	}
-	if w.encrypted {
+	if isLocked {
 		s.res.Unread = 0
 		return &s.res
 	}
@@ -57,6 +62,15 @@ func (s *Scanner) Scan(file []byte) *Result {
 		s.keepASCII()
 	}
 	return &s.res
+}
+
+// read reads the file, also with what decrypts it.
+func (s *Scanner) read(file []byte, d decrypter) {
+	s.links.clear()
+	s.links.decrypter = d
+	s.objects.begin(&s.links)
+	s.file = walker{lexer: lexer{b: file}, links: &s.links, objects: &s.objects}
+	s.file.walk()
 }
 
 // keepASCII leaves the links without other characters, as URLs should be. Without a trailer nothing says whether the

@@ -8,14 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// appendText appends what a string says, in UTF-8, without blanks around it.
-func appendText(dst []byte, t *text) []byte {
-	start := len(dst)
+// appendBytes appends the bytes of a string.
+func appendBytes(dst []byte, t *text) []byte {
 	if t.isHex {
-		dst = appendHex(dst, t.raw)
-	} else {
-		dst = appendLiteral(dst, t.raw)
+		return appendHex(dst, t.raw)
 	}
+	return appendLiteral(dst, t.raw)
+}
+
+// textFrom reads the bytes of a string behind start. It replaces them by what they say, in UTF-8, without blanks around
+// it.
+func textFrom(dst []byte, start int) []byte {
 	raw := dst[start:]
 	switch {
 	case bytes.HasPrefix(raw, []byte("\xFE\xFF")):

@@ -18,8 +18,9 @@ const (
 type unpacker struct {
 	decoder *inflate.Decoder
 	buf     []byte
-	room    int // unpacked bytes that the file may still have
-	unread  int // object streams that were not read whole
+	plain   []byte // a stream that was decrypted
+	room    int    // unpacked bytes that the file may still have
+	unread  int    // object streams that were not read whole
 	objects walker
 }
 
@@ -27,15 +28,38 @@ func (u *unpacker) begin(links *collector) {
 	if cap(u.buf) > keptMax {
 		u.buf = nil
 	}
-	u.room, u.unread, u.objects.links = unpackMax, 0, links
+	if cap(u.plain) > keptMax {
+		u.plain = nil
+	}
+	u.unread, u.objects.links = 0, links
 }
 
 // unpack reads the objects of a stream. What comes before damage is good.
 func (u *unpacker) unpack(dict *frame, data []byte) {
+	data, isWhole := u.decrypted(data)
+	if !isWhole {
+		u.unread++
+		return
+	}
 	b, isWhole := u.unpacked(dict, data)
 	if !u.walk(dict, b) || !isWhole {
 		u.unread++
 	}
+}
+
+// decrypted returns the bytes of a stream without encryption.
+func (u *unpacker) decrypted(data []byte) (plain []byte, ok bool) {
+	links := u.objects.links
+	d := &links.decrypter
+	if d.ofStreams == notEncrypted {
+		return data, true
+	}
+	if len(data) > packedMax || u.room <= 0 {
+		return nil, false
+	}
+	u.room -= blockCharge
+	u.plain = append(u.plain[:0], data...)
+	return d.decrypt(d.ofStreams, links.object, links.generation, u.plain), true
 }
 
 // unpacked returns the bytes of a stream, as far as they can be read.
@@ -84,7 +108,7 @@ func (u *unpacker) walkObject(number int, b []byte) {
 	w := &u.objects
 	w.lexer, w.inStream = lexer{b: b}, true
 	w.begin(true)
-	w.links.begin(number)
+	w.links.begin(number, isPacked)
 	w.walk()
 }
 

@@ -14,6 +14,7 @@ const (
 	keyF
 	keyFilter
 	keyFirst
+	keyID
 	keyLength
 	keyN
 	keyPredictor
@@ -38,6 +39,8 @@ func keyOf(name []byte) key {
 		return keyFilter
 	case "First":
 		return keyFirst
+	case "ID":
+		return keyID
 	case "Length":
 		return keyLength
 	case "N":
@@ -92,6 +95,7 @@ type frame struct {
 	owner   key // its key in the dictionary around it
 	key     key // whose value comes next
 	last    key // whose value came last
+	start   int // where it begins, behind its bracket
 
 	action     action
 	uri        text
@@ -133,6 +137,9 @@ type walker struct {
 	isTrailer  bool
 	isComplete bool // a trailer was seen
 	encrypted  bool
+	security   int  // where the last encryption dictionary begins; 0 if there is none
+	id         text // the identifier of the file, by the last trailer that has one
+	topID      text // that of the dictionary at hand
 }
 
 // walk reads the tokens to the end.
@@ -176,7 +183,7 @@ func (w *walker) closeAll() {
 // begin begins an object, or the trailer.
 func (w *walker) begin(inObject bool) {
 	w.closeAll()
-	w.top, w.inObject, w.isTrailer = frame{}, inObject, !inObject
+	w.top, w.topID, w.inObject, w.isTrailer = frame{}, text{}, inObject, !inObject
 }
 
 func (w *walker) open(isArray bool) {
@@ -191,7 +198,7 @@ func (w *walker) open(isArray bool) {
 		w.excess++
 		return
 	}
-	w.stack[w.depth] = frame{isArray: isArray, owner: owner}
+	w.stack[w.depth] = frame{isArray: isArray, owner: owner, start: w.p}
 	w.depth++
 }
 
@@ -234,6 +241,9 @@ func (w *walker) pop() {
 		if w.isTrailer || f.isXRef {
 			w.isComplete = true
 			w.encrypted = w.encrypted || f.hasEncrypt
+			if w.topID.isSet {
+				w.id = w.topID
+			}
 		}
 		w.isTrailer = false
 	}
@@ -292,6 +302,9 @@ func (w *walker) name(name []byte) {
 			f.isObjects, f.isXRef = string(name) == "ObjStm", string(name) == "XRef"
 		case keyFilter:
 			f.filter = filterOf(name)
+			if string(name) == "Standard" {
+				w.security = f.start
+			}
 		}
 	}
 }
@@ -321,6 +334,9 @@ func (w *walker) string(raw []byte, isHex bool) {
 			w.links.setValue(&value)
 		}
 		return
+	}
+	if f.isArray && f.owner == keyID && w.depth == 2 && !w.topID.isSet {
+		w.topID = value
 	}
 	f.setText(f.takeKey(), value)
 }
@@ -387,7 +403,7 @@ func (w *walker) word(word []byte) {
 		w.skipValue()
 	case string(word) == "obj":
 		w.begin(true)
-		w.links.begin(w.numbers[0])
+		w.links.begin(w.numbers[0], w.numbers[1])
 	case string(word) == "trailer":
 		w.begin(false)
 	case string(word) == "stream":
