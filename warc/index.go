@@ -133,7 +133,7 @@ func collectLines(l *cdxj.Lines, z *Reader, onDamage func(*Fault) error) error {
 		case rec.Length == 0:
 			shared = true
 			return false, z.fault(ErrFraming, rec.Offset, "not in the index, nor are others like it: the record shares its "+
-				"member with others. Unpack the file: an index of the plain file is whole")
+				"member with others. Give each its own: orbweaver warc recompress")
 		}
 		return true, nil
 	}

@@ -100,6 +100,7 @@ var importTable = []struct{ importer, may string }{
 	{"warc/zipnum", base},
 	{"warc/waczfs", base},
 	{"warc/repair", base + " warc warc/cdxj warc/member"},
+	{"warc/rewrite", base + " warc warc/block warc/header warc/member"},
 	{"warc/coding", ""},
 	{"warc/lookup", base + " warc warc/block warc/cdxj warc/member warc/openindex warc/zipnum"},
 	{"warc/cdxserver", "warc/lookup"},

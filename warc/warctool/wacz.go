@@ -63,7 +63,8 @@ type WACZPacked struct {
 }
 
 // errWACZFile says that a file cannot be part of a WACZ.
-var errWACZFile = errors.New("a WACZ holds complete .warc and .warc.gz files")
+var errWACZFile = errors.New("a WACZ holds complete .warc and .warc.gz files; " +
+	"others become such by orbweaver warc recompress")
 
 // PackWACZ packs WARC files into a new file, or with SizeMost into several. Their indexes are read from the files
 // beside them, or made in memory. Each WARC file is read once. Its digest must be that of the manifest beside it, if it

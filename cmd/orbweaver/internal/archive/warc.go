@@ -25,13 +25,15 @@ import (
 type Command struct {
 	JSON bool `help:"Print JSON, one object a line."`
 
-	Ls     warcLsCmd     `cmd:"" help:"List records: offset, type, date, URI, length."`
-	Cat    warcCatCmd    `cmd:"" help:"Print records, or their payload."`
-	Get    warcGetCmd    `cmd:"" help:"Print what was stored of a URL, also while the crawl runs."`
-	Verify warcVerifyCmd `cmd:"" help:"Check framing, fields, digests and references."`
-	Index  warcIndexCmd  `cmd:"" help:"Print the sorted CDXJ, or write it beside each file."`
-	WACZ   WACZCommand   `cmd:"" name:"wacz" help:"Pack WARC files into one WACZ file, which ReplayWeb.page opens at once."`
-	Train  warcTrainCmd  `cmd:"" help:"Make a zstd dictionary for archives like these, for crawl --warc-dictionary."`
+	Ls         warcLsCmd         `cmd:"" help:"List records: offset, type, date, URI, length."`
+	Cat        warcCatCmd        `cmd:"" help:"Print records, or their payload."`
+	Get        warcGetCmd        `cmd:"" help:"Print what was stored of a URL, also while the crawl runs."`
+	Verify     warcVerifyCmd     `cmd:"" help:"Check framing, fields, digests and references."`
+	Index      warcIndexCmd      `cmd:"" help:"Print the sorted CDXJ, or write it beside each file."`
+	WACZ       WACZCommand       `cmd:"" name:"wacz" help:"Pack WARC files into one WACZ file, which ReplayWeb.page opens at once."`
+	Recompress warcRecompressCmd `cmd:"" help:"Write the records of any file as members of their own, which an index can give."`
+	Repair     warcRepairCmd     `cmd:"" help:"Write what is whole of a damaged file into a new one, and name what is not."`
+	Train      warcTrainCmd      `cmd:"" help:"Make a zstd dictionary for archives like these, for crawl --warc-dictionary."`
 }
 
 // Help shows examples.
