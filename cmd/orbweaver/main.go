@@ -67,7 +67,7 @@ type crawlCommands struct {
 
 // reportCommands read a crawl directory.
 type reportCommands struct {
-	Report  inspect.ReportCommand  `cmd:"" help:"Print reports of a crawl: hosts, status codes, media types, depth, seeds, errors, TLS faults, missing requisites, walls."`
+	Report  inspect.ReportCommand  `cmd:"" help:"Print reports of a crawl: hosts, status codes, media types, depth, hops, seeds, errors, TLS faults, missing requisites, walls."`
 	Skipped inspect.SkippedCommand `cmd:"" help:"List the URLs that a crawl skips because they belong to a trap, or are requisites beyond a bound."`
 	Fsck    inspect.FsckCommand    `cmd:"" help:"Check every invariant of a crawl directory."`
 	Audit   inspect.AuditCommand   `cmd:"" help:"Check what archives prove: which agent's copy of each page counts, and that all delays were kept."`

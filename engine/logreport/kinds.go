@@ -19,6 +19,7 @@ const (
 	Status Kind = "status"
 	Types  Kind = "mime"
 	Depth  Kind = "depth"
+	Hops   Kind = "hops"
 	Errors Kind = "errors"
 	TLS    Kind = "tls"
 	Seeds  Kind = "seeds"
@@ -29,7 +30,7 @@ const (
 
 // Kinds returns all reports.
 func Kinds() []Kind {
-	return []Kind{Hosts, Status, Types, Depth, Seeds, Errors, TLS, Requisites, Walls}
+	return []Kind{Hosts, Status, Types, Depth, Hops, Seeds, Errors, TLS, Requisites, Walls}
 }
 
 // Columns returns the names of the columns of a report.
@@ -134,6 +135,14 @@ var definitions = map[Kind]definition{ //nolint:gochecknoglobals // a table
 				append(n, 1, one(l.outcome.IsPage(l.Status)), l.bytes), l.final
 		},
 	},
+	Hops: {
+		keys:    []string{"hop"},
+		numbers: []string{"urls", "pages", "duplicates", "client_errors", "bytes"},
+		add: func(l *lineFacts, key []byte, n []int64) ([]byte, []int64, bool) {
+			return append(key, lastHop(l.Hops)), append(n, 1, one(l.outcome.IsPage(l.Status)), one(l.IsDuplicate()),
+				one(l.outcome == outcome.ClientError), l.bytes), l.final
+		},
+	},
 	Errors: {
 		keys: []string{"outcome", "host"}, numbers: []string{"urls"}, hasExample: true,
 		add: func(l *lineFacts, key []byte, n []int64) ([]byte, []int64, bool) {
@@ -174,8 +183,15 @@ var definitions = map[Kind]definition{ //nolint:gochecknoglobals // a table
 
 // isRequisite reports whether a hop path is that of a page requisite, or of the target of its redirects.
 func isRequisite(hops []byte) bool {
-	hops = bytes.TrimRight(hops, "R")
-	return len(hops) > 0 && hops[len(hops)-1] == 'E'
+	return lastHop(hops) == 'E'
+}
+
+// lastHop is the letter of the last hop that is no redirect; - for a seed.
+func lastHop(hops []byte) byte {
+	if hops = bytes.TrimRight(hops, "R"); len(hops) > 0 {
+		return hops[len(hops)-1]
+	}
+	return '-'
 }
 
 // depthOf is the number of links from a seed in a hop path. Redirects, embedded resources and robots.txt are no links.

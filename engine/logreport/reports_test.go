@@ -63,6 +63,9 @@ unknown 1 0`,
 0 3 1 100
 1 3 2 150
 2 1 0 20`,
+		Hops: `hop urls pages duplicates client_errors bytes
+- 3 1 0 0 100
+L 4 2 1 1 170`,
 		Errors: `outcome host urls example
 client-error a.test 1 http://a.test/y
 name-not-found no.test 1 http://no.test/

@@ -36,6 +36,8 @@ func titleOf(k logreport.Kind) string {
 		return "Media types"
 	case logreport.Depth:
 		return "Links from a seed"
+	case logreport.Hops:
+		return "How URLs were found"
 	case logreport.Seeds:
 		return "Seeds that were not fetched"
 	case logreport.Errors:

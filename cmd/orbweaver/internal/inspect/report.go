@@ -25,7 +25,7 @@ import (
 // ReportCommand is the command report.
 type ReportCommand struct {
 	Dir   string           `arg:"" exists:"directory" help:"Crawl directory." placeholder:"DIR"`
-	Kinds []logreport.Kind `arg:"" optional:"" name:"report" help:"Reports to print whole: hosts, status, mime, depth, seeds, errors, tls, requisites, walls. Without one, the first rows of each." placeholder:"REPORT"`
+	Kinds []logreport.Kind `arg:"" optional:"" name:"report" help:"Reports to print whole: hosts, status, mime, depth, hops, seeds, errors, tls, requisites, walls. Without one, the first rows of each." placeholder:"REPORT"`
 	Top   int              `help:"Without a report: number of rows of each, those with the largest numbers." default:"10" least:"1" placeholder:"N"`
 	Temp  string           `help:"Directory for what does not fit in memory; the default is the system's." placeholder:"DIR"`
 	JSON  bool             `help:"Print an object for each row, one a line."`
@@ -42,6 +42,8 @@ to reports/ in the crawl directory, with a page for people: reports/index.html. 
   status   URLs, responses and bytes of each HTTP status, or of each status of crawl.log without a response
   mime     URLs and bytes of each media type
   depth    URLs, pages and bytes of each number of links from a seed
+  hops     URLs, pages, duplicates, client errors and bytes of each kind of last hop: L for links, E for requisites,
+           X for strings in scripts and in data. So it says what --speculative brings, and what it costs
   seeds    what became of each seed, and where it redirects
   errors   URLs without a usable answer, for each outcome and host, with an example
   tls      certificates that do not verify, and failed handshakes, for each fault and host
