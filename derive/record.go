@@ -9,6 +9,7 @@ import (
 
 	"orbweaver/engine/fetch/coding"
 	"orbweaver/engine/parse"
+	"orbweaver/internal/httphead"
 	"orbweaver/warc"
 	"orbweaver/warc/block"
 	"orbweaver/warc/cdxj"
@@ -99,7 +100,7 @@ func (m *memory) read(rec *warc.RecordRead, most int64) (*Record, error) {
 	if err := m.fill(rec, cmp.Or(most, headFirst)); err != nil {
 		return nil, err
 	}
-	if most == 0 && block.HeadLength(m.block) == 0 && rec.IsHTTP() {
+	if most == 0 && httphead.Length(m.block) == 0 && rec.IsHTTP() {
 		if err := m.fill(rec, block.HeadMax); err != nil {
 			return nil, err
 		}

@@ -24,6 +24,8 @@ var storedHeads = []string{
 	"HTTP/1.1 200 OK\r\n:Content-Type: a/b\r\nContent-Type : c/d\r\n\r\n",
 	"HTTP/1.1 200 OK\r\nContent-Type:\xc2\xa0text/html\x0b\r\n\r\n",
 	"HTTP/1.1 200 OK\r\nContent-Type: a\r\nContent-Type: b\r\n\r\n",
+	"\xef\xbb\xbfHTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", "1\n\n4HTTP 404\nContent-Type: a/b\n\nbody",
+	"HTTP/1.1 200\rOK\r\nX: y\rContent-Type: a/b\r\n\r\r\nY: z\r\n\r\n", "HTTP/1.1 OK\r\n\r\n",
 }
 
 // A checked or rebuilt index says of a response what the crawl said when it came: the archive's reader of heads and

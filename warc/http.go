@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"orbweaver/internal/httphead"
 	"orbweaver/warc/block"
 	"orbweaver/warc/member"
 )
@@ -44,7 +45,7 @@ func (r *RecordRead) HTTP(payload bool) (*block.Head, io.Reader, error) {
 			continue
 		}
 		if err == io.EOF {
-			if !block.IsStatusLine(raw) {
+			if httphead.Start(raw) < 0 {
 				return nil, nil, fmt.Errorf("warc: %s record at %d: %w", r.Type, r.Offset, errNoHead)
 			}
 			break // a truncated head is accepted
@@ -52,7 +53,7 @@ func (r *RecordRead) HTTP(payload bool) (*block.Head, io.Reader, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if len(bytes.TrimRight(line, "\r\n")) == 0 && len(raw) > 2 && raw[len(raw)-len(line)-1] == '\n' {
+		if httphead.IsEmptyLine(line) && httphead.Length(raw) == len(raw) {
 			break
 		}
 	}
@@ -78,7 +79,7 @@ func (r *RecordRead) lines() *bufio.Reader {
 // HTTPMessage returns the head of the HTTP message in Block, and the stored body. ok is false if Block has no HTTP
 // message with a complete head. The results are parts of Block.
 func (r *RecordRead) HTTPMessage() (head block.Head, body []byte, ok bool) {
-	n := block.HeadLength(r.Block)
+	n := httphead.Length(r.Block)
 	if n == 0 || !r.IsHTTP() {
 		return block.Head{}, nil, false
 	}

@@ -49,14 +49,14 @@ var Catalogue = []Entry{
 	{"H15", "a body without a head", "kept as it came, not taken for a page"},
 	{
 		"H16",
-		"status lines without a reason, with two spaces, ICY, HTTP/3.7",
+		"status lines without a reason or version, with two spaces, ICY, HTTP/3.7, up to four bytes before",
 		"read if unambiguous, else an error; the bytes are kept",
 	},
 	{"H17", "status 000, 099, 600, 999, 20", "recorded as it is, and belongs to no class"},
 	{
 		"H18",
 		"NUL, bare CR, bare LF, folded lines in the head",
-		"the first two are errors, the others are read; kept as they came",
+		"NUL is an error, the others are read; kept as they came",
 	},
 	{"H19", "a Location with an encoded line break", "never a line break in a request or a record"},
 	{"H20", "ten thousand interim answers", "cut after 20"},

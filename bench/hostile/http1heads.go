@@ -35,13 +35,14 @@ func heads() []Case {
 			named("/no-reason", "HTTP/1.1 200"),
 			named("/two-spaces", "HTTP/1.1  200 OK"),
 			named("/tab", "HTTP/1.1\t200"),
-			named(
-				"/icy",
-				"ICY 200 OK",
-			),
+			named("/icy", "ICY 200 OK"),
 			named("/3.7", "HTTP/3.7 200 OK"),
 			named("/lower", "http/1.1 200 ok"),
 			named("/glued", "HTTP/1.1 200OK"),
+			named("/no-version", "HTTP 200 OK"),
+			named("/mark", "\xef\xbb\xbfHTTP/1.1 200 OK"),
+			named("/before", "1\n34HTTP/1.1 200 OK"),
+			named("/too-much-before", "12345HTTP/1.1 200 OK"),
 			named("/no-status", "HTTP/1.1 OK"),
 			named("/four-digits", "HTTP/1.1 2000 OK"),
 			named("/cut", "HTTP/1.1"),
@@ -50,7 +51,7 @@ func heads() []Case {
 		says(
 			"H18",
 			named("/nul", okLine+"A: b\x00c"),
-			named("/cr", okLine+"A: b\rc"),
+			named("/cr", okLine+"A: b\rc\r\r"),
 			answer{"/lf", "HTTP/1.1 200 OK\nContent-Type: text/html\nContent-Length: 3\n\n/lf"},
 			answer{
 				"/folded",

@@ -64,9 +64,17 @@ func TestHostile_H15_whatHasNoHeadIsKeptAndNoPage(t *testing.T) {
 // What can be meant by a status line is read.
 func TestHostile_H16_statusLinesAreReadWithPatience(t *testing.T) {
 	play(t, "H16", nil, func(tr *trial) {
-		for _, path := range []string{"/no-reason", "/two-spaces", "/tab", "/icy", "/3.7", "/lower", "/glued"} {
+		for _, path := range []string{
+			"/no-reason", "/two-spaces", "/tab", "/icy", "/3.7", "/lower", "/glued", "/no-version", "/mark", "/before",
+		} {
 			tr.all("h16.test", want{path, outcome.OK, "", path})
 		}
+		for path, start := range map[string]string{"/mark": "\xef\xbb\xbfHTTP/1.1 200 OK\r\n", "/before": "1\n34HTTP/"} {
+			if rec := tr.record("http://h16.test"+path, ""); !bytes.HasPrefix(rec.Block, []byte(start)) {
+				tr.Errorf("%s is kept as %q", path, rec.Block)
+			}
+		}
+		tr.wants("http://h16.test/too-much-before", outcome.Protocol)
 		for _, path := range []string{"/no-status", "/four-digits", "/cut"} {
 			tr.wants("http://h16.test"+path, outcome.Protocol)
 			if rec := tr.record("http://h16.test"+path, "unspecified"); rec.Type != warc.Resource ||
@@ -95,20 +103,22 @@ func TestHostile_H17_aStatusIsANumberOfAnyKind(t *testing.T) {
 	})
 }
 
-// Bytes that would end a line somewhere else make a head unreadable; line ends of other kinds do not.
+// A NUL makes a head unreadable. Line ends of other kinds do not, nor does a carriage return alone.
 func TestHostile_H18_linesEndWhereEverybodySeesThemEnd(t *testing.T) {
 	play(t, "H18", nil, func(tr *trial) {
 		tr.wants("http://h18.test/nul", outcome.Protocol)
-		tr.wants("http://h18.test/cr", outcome.Protocol)
 		tr.all(
 			"h18.test",
+			want{"/cr", outcome.OK, "", "/cr"},
 			want{"/lf", outcome.OK, "", "/lf"},
 			want{"/folded", outcome.OK, "", "/folded"},
 			want{"/folded-away", outcome.Redirect, "", ""},
 			want{"/lf?found", outcome.ClientError, "", ""},
 		)
-		for path, head := range map[string]string{"/nul": okLine + "A: b\x00c\r\n", "/cr": okLine + "A: b\rc\r\n"} {
-			if rec := tr.record("http://h18.test"+path, "unspecified"); !bytes.HasPrefix(rec.Block, []byte(head)) {
+		for path, kept := range map[string][2]string{
+			"/nul": {okLine + "A: b\x00c\r\n", "unspecified"}, "/cr": {okLine + "A: b\rc\r\r\r\n", ""},
+		} {
+			if rec := tr.record("http://h18.test"+path, kept[1]); !bytes.HasPrefix(rec.Block, []byte(kept[0])) {
 				tr.Errorf("%s is kept as %q", path, rec.Block)
 			}
 		}

@@ -97,6 +97,12 @@ func BenchmarkParts(b *testing.B) {
 			c.parseHead(head)
 		}
 	})
+	b.Run("head/fields", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			Head(head).Value("last")
+		}
+	})
 	b.Run("head/lenient", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {

@@ -175,6 +175,26 @@ func awkwardStatusLines() []awkward {
 			name: "H16 HTTP/3.7", response: "HTTP/3.7 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
 			outcome: outcome.OK, status: 200, payload: "x", complete: true, flags: FlagLenient,
 		},
+		{
+			name: "H16 no version", response: "HTTP 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+			outcome: outcome.OK, status: 200, payload: "1\r\nx\r\n0\r\n\r\n", complete: true, flags: FlagLenient,
+		},
+		{
+			name: "H16 byte order mark", response: "\xef\xbb\xbfHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx",
+			outcome: outcome.OK, status: 200, payload: "x", complete: true, flags: FlagLenient,
+		},
+		{
+			name: "H16 four bytes before", response: "1\n\n4http/1.1 200\r\nContent-Length: 1\r\n\r\nx",
+			outcome: outcome.OK, status: 200, payload: "x", complete: true, flags: FlagLenient,
+		},
+		{
+			name: "H16 five bytes before", response: "12345HTTP/1.1 200 OK\r\n\r\nx", outcome: outcome.Protocol,
+			cut: TruncatedUnspecified, flags: FlagNotHTTP, payload: "12345HTTP/1.1 200 OK\r\n\r\nx",
+		},
+		{
+			name: "H15 three bytes", response: "no\n", outcome: outcome.Protocol, cut: TruncatedUnspecified,
+			flags: FlagNotHTTP, payload: "no\n",
+		},
 		{name: "H16 no status", response: "HTTP/1.1 OK\r\n\r\nx", outcome: outcome.Protocol},
 		{name: "H16 four digits", response: "HTTP/1.1 2000 OK\r\n\r\nx", outcome: outcome.Protocol},
 		{
@@ -208,7 +228,10 @@ func awkwardHeads() []awkward {
 	)
 	return []awkward{
 		{name: "H18 NUL", response: ok + "A: b\x00c\r\n\r\nx", outcome: outcome.Protocol},
-		{name: "H18 CR", response: ok + "A: b\rc\r\n\r\nx", outcome: outcome.Protocol},
+		{
+			name: "H18 CR", response: ok + "A: b\rContent-Length: 1\r\n\r\nx",
+			outcome: outcome.OK, status: 200, payload: "x", complete: true, flags: FlagLenient,
+		},
 		{
 			name: "H18 LF lines", response: "HTTP/1.1 200 OK\nContent-Length: 5\n\nhello",
 			outcome: outcome.OK, status: 200, payload: "hello", complete: true, flags: FlagLenient,

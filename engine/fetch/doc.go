@@ -31,7 +31,7 @@
 // An answer that a proxy or another gateway gave in place of the server is dropped; Page.Connection.Way says what it
 // means (package gateway).
 //
-// fasthttp's parser reads the head on a copy. If it refuses a head that browsers accept, a lenient parser reads it; a
+// fasthttp's parser reads the head on a copy. If it refuses a head that browsers accept, package httphead reads it; a
 // fuzz test checks that both agree. The archive and Head use the received bytes, and not the parser's result.
 //
 // # Promises

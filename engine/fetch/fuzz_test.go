@@ -28,7 +28,7 @@ func FuzzHead(f *testing.F) {
 				break
 			}
 		}
-		if state != headWhole || hasControl(raw[:n]) {
+		if state != headWhole || bytes.IndexByte(raw[:n], 0) >= 0 || hasBareCR(raw[:n]) {
 			return
 		}
 		head := bytes.Clone(raw[:n])

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"orbweaver/internal/httphead"
 	"orbweaver/internal/mediatype"
 )
 
@@ -16,16 +17,16 @@ type Head []byte
 // Value returns the value of the first field of that name, in any case, without outer spaces; nil if there is none. It
 // aliases h, unless the value was folded over several lines.
 func (h Head) Value(name string) []byte {
-	_, fields := cutLine(h)
+	_, fields := httphead.Split(h)
 	return firstValue(fields, name)
 }
 
 // Values ranges over the values of all fields of that name, in any case, in order.
 func (h Head) Values(name string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		_, fields := cutLine(h)
-		for field, value := range fieldsOf(fields) {
-			if equalFold(field, name) && !yield(value) {
+		_, fields := httphead.Split(h)
+		for field, value := range httphead.Fields(fields) {
+			if httphead.EqualFold(field, name) && !yield(value) {
 				return
 			}
 		}
@@ -34,14 +35,14 @@ func (h Head) Values(name string) iter.Seq[[]byte] {
 
 // Fields ranges over all fields in order: name as sent, value.
 func (h Head) Fields() iter.Seq2[[]byte, []byte] {
-	_, fields := cutLine(h)
-	return fieldsOf(fields)
+	_, fields := httphead.Split(h)
+	return httphead.Fields(fields)
 }
 
 // HasField reports whether a field has a name that is wanted. It allocates nothing.
 func (h Head) HasField(isWanted func(name []byte) bool) bool {
-	_, fields := cutLine(h)
-	for name := range fieldsOf(fields) {
+	_, fields := httphead.Split(h)
+	for name := range httphead.Fields(fields) {
 		if isWanted(name) {
 			return true
 		}
@@ -54,16 +55,16 @@ func (h Head) HasField(isWanted func(name []byte) bool) bool {
 func EarlyHints(heads []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) {
 		for rest := heads; len(rest) > 0; {
-			var status, line []byte
-			status, rest = cutLine(rest)
-			fields := rest
-			for line, rest = cutLine(rest); len(line) > 0; line, rest = cutLine(rest) {
+			n := httphead.Length(rest)
+			if n == 0 {
+				return
 			}
-			_, code, _ := bytes.Cut(status, []byte(" "))
-			if !bytes.HasPrefix(trimSpace(code), []byte("103")) {
+			line, fields := httphead.Split(rest[:n])
+			rest = rest[n:]
+			if status, _ := httphead.Status(line); status != earlyHints {
 				continue
 			}
-			for name, value := range fieldsOf(fields[:len(fields)-len(rest)]) {
+			for name, value := range httphead.Fields(fields) {
 				if !yield(name, value) {
 					return
 				}
@@ -72,13 +73,15 @@ func EarlyHints(heads []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
+const earlyHints = 103
+
 // ContentType returns the media type that the fields Content-Type have, with parameters, as package mediatype reads
 // them. It is nil if there is no valid one. It aliases h if there is one field with one valid type.
 func (h Head) ContentType() []byte { return mediatype.Declared(h.DeclaredType()) }
 
 // DeclaredType returns what ContentType reads: the values of all fields Content-Type. It aliases h if there is one.
 func (h Head) DeclaredType() []byte {
-	_, fields := cutLine(h)
+	_, fields := httphead.Split(h)
 	return joinValues(fields, "content-type")
 }
 

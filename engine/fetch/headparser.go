@@ -3,12 +3,13 @@ package fetch
 import (
 	"bufio"
 	"bytes"
-	"iter"
 	"math"
 	"slices"
 	"sync"
 
 	"github.com/valyala/fasthttp"
+
+	"orbweaver/internal/httphead"
 )
 
 // headInfo is what a head says about the body.
@@ -42,7 +43,8 @@ func newCodec() *codec {
 
 // parse parses a complete head. It returns false if the codec refuses it, or would read it differently from a browser.
 func (c *codec) parse(head []byte) (headInfo, bool) {
-	if len(head) > codecHeadMax || len(head) < 9 || !hasPrefixFold(head, "http/1.") || (head[7] != '0' && head[7] != '1') {
+	if len(head) > codecHeadMax || len(head) < 9 || !httphead.HasPrefix(head, "http/1.") ||
+		(head[7] != '0' && head[7] != '1') {
 		return headInfo{}, false
 	}
 	c.src.Reset(head)
@@ -51,7 +53,8 @@ func (c *codec) parse(head []byte) (headInfo, bool) {
 		return headInfo{}, false
 	}
 	info := headInfo{status: c.h.StatusCode(), length: -1}
-	if status, ok := parseStatus(head[len("http/1.1"):]); !ok || status != info.status {
+	line, _ := httphead.CutLine(head)
+	if status, ok := httphead.Status(line); !ok || status != info.status {
 		return headInfo{}, false // the codec reads 000 as 200
 	}
 	switch n := c.h.ContentLength(); {
@@ -89,12 +92,15 @@ func (s *codecs) returnCodec(c *codec) {
 
 // parseHead parses a complete head with the codec, and leniently if the codec refuses. cause is "" unless both refuse.
 func (s *codecs) parseHead(head []byte) (info headInfo, cause string) {
-	if hasControl(head) {
-		return headInfo{length: -1}, causeControl // the codec accepts some of them
+	if bytes.IndexByte(head, 0) >= 0 {
+		return headInfo{length: -1}, causeNUL // browsers refuse it, and the codec accepts some
 	}
-	c := s.takeCodec()
-	info, ok := c.parse(head)
-	s.returnCodec(c)
+	ok := false
+	if !hasBareCR(head) { // which the codec does not take for the end of a line
+		c := s.takeCodec()
+		info, ok = c.parse(head)
+		s.returnCodec(c)
+	}
 	if !ok {
 		info, cause = parseLenient(head)
 		info.flags |= FlagLenient
@@ -108,58 +114,21 @@ func (s *codecs) parseHead(head []byte) (info headInfo, cause string) {
 
 // Causes of refused heads; they go to the log.
 const (
-	causeControl    = "NUL or bare CR in the header"
+	causeNUL        = "NUL in the header"
 	causeStatusLine = "no status code in the status line"
 	causeLength     = "Content-Length makes no sense"
 )
 
-// parseLenient parses a head like browsers: lines may end in LF, lines without a colon are ignored, equal
-// Content-Length fields count once, and ICY counts as HTTP.
+// parseLenient parses a head like browsers, as package httphead reads it. Equal Content-Length fields count once.
 func parseLenient(head []byte) (headInfo, string) {
 	info := headInfo{length: -1}
-	line, rest := cutLine(head)
-	var version int
-	switch {
-	case hasPrefixFold(line, "http/"):
-		line = line[len("http/"):]
-		version, line = parseVersion(line)
-	case hasPrefixFold(line, "icy "):
-		version, line = 10, line[len("icy "):]
-	default:
+	line, fields := httphead.Split(head)
+	var ok bool
+	if info.status, ok = httphead.Status(line); !ok {
 		return info, causeStatusLine
 	}
-	status, ok := parseStatus(line)
-	if !ok {
-		return info, causeStatusLine
-	}
-	info.status = status
-	parseLengths(rest, version, &info)
+	parseLengths(fields, httphead.Version(line), &info)
 	return info, ""
-}
-
-// parseVersion reads "1.1" and what follows, as tens and ones. What is not a version counts as 1.0, which allows less.
-func parseVersion(b []byte) (version int, rest []byte) {
-	i := bytes.IndexAny(b, " \t")
-	if i < 0 {
-		return 10, nil
-	}
-	if i == 3 && isDigit(b[0]) && b[1] == '.' && isDigit(b[2]) {
-		return int(b[0]-'0')*10 + int(b[2]-'0'), b[i:]
-	}
-	return 10, b[i:]
-}
-
-// parseStatus reads the number after spaces: up to three digits, and no fourth.
-func parseStatus(b []byte) (int, bool) {
-	b = bytes.TrimLeft(b, " \t")
-	n, digits := 0, 0
-	for digits < len(b) && isDigit(b[digits]) {
-		n = n*10 + int(b[digits]-'0')
-		if digits++; digits > 3 {
-			return 0, false
-		}
-	}
-	return n, digits > 0
 }
 
 // parseLengths reads what the fields say about the length of the body. Content-Length is read as in the Fetch standard
@@ -168,17 +137,17 @@ func parseStatus(b []byte) (int, bool) {
 func parseLengths(fields []byte, version int, info *headInfo) {
 	var first []byte
 	seen := false
-	for name, value := range fieldsOf(fields) {
+	for name, value := range httphead.Fields(fields) {
 		switch {
-		case equalFold(name, "transfer-encoding"):
-			if version > 10 && equalFold(lastToken(value), "chunked") {
+		case httphead.EqualFold(name, "transfer-encoding"):
+			if version > 10 && httphead.IsChunked(value) {
 				info.chunked = true
 			}
-		case equalFold(name, "content-length"):
+		case httphead.EqualFold(name, "content-length"):
 			for more := true; more; {
 				var token []byte
 				token, value, more = bytes.Cut(value, []byte{','})
-				token = trimSpace(token)
+				token = httphead.TrimBlanks(token)
 				if seen && !bytes.Equal(token, first) {
 					info.flags |= FlagBadLength
 				}
@@ -230,11 +199,8 @@ func parseDecimal(b []byte) (int64, bool) {
 	return int64(n), n <= math.MaxInt64
 }
 
-// hasControl says whether b holds a NUL, or a CR that does not end a line.
-func hasControl(b []byte) bool {
-	if bytes.IndexByte(b, 0) >= 0 {
-		return true
-	}
+// hasBareCR says whether b holds a CR without an LF behind it.
+func hasBareCR(b []byte) bool {
 	for {
 		i := bytes.IndexByte(b, '\r')
 		if i < 0 {
@@ -255,51 +221,12 @@ func digitsOf(b []byte) int {
 	return n
 }
 
-// fieldsOf iterates over the fields of a head without its first line: name as sent, and value without outer spaces. It
-// is lenient: lines without a colon or a name are skipped, and a folded value is joined with single spaces.
-func fieldsOf(fields []byte) iter.Seq2[[]byte, []byte] {
-	return func(yield func(name, value []byte) bool) {
-		for len(fields) > 0 {
-			var line []byte
-			line, fields = cutLine(fields)
-			if len(line) == 0 {
-				return
-			}
-			folded := false
-			end := len(line)
-			for len(fields) > 0 && isSpace(fields[0]) {
-				var more []byte
-				more, fields = cutLine(fields)
-				line, folded = joinFold(line[:end], folded, more), true
-				end = len(line)
-			}
-			colon := bytes.IndexByte(line, ':')
-			if colon <= 0 || isSpace(line[0]) {
-				continue
-			}
-			name := trimSpace(line[:colon])
-			if len(name) > 0 && !yield(name, trimSpace(line[colon+1:])) {
-				return
-			}
-		}
-	}
-}
-
-// joinFold appends a continuation to a line; the first time to a copy, since the line is the page's.
-func joinFold(line []byte, copied bool, more []byte) []byte {
-	if !copied {
-		line = append(make([]byte, 0, len(line)+len(more)+1), line...)
-	}
-	line = append(line, ' ')
-	return append(line, trimSpace(more)...)
-}
-
 // joinValues returns all values of name among fields, joined by ", ", or nil. It aliases fields if there is one.
 func joinValues(fields []byte, name string) []byte {
 	var all []byte
 	n := 0
-	for field, value := range fieldsOf(fields) {
-		if !equalFold(field, name) {
+	for field, value := range httphead.Fields(fields) {
+		if !httphead.EqualFold(field, name) {
 			continue
 		}
 		if n++; n == 1 {
@@ -313,79 +240,23 @@ func joinValues(fields []byte, name string) []byte {
 
 // firstValue returns the first value of name among fields, or nil.
 func firstValue(fields []byte, name string) []byte {
-	for field, value := range fieldsOf(fields) {
-		if equalFold(field, name) {
+	for field, value := range httphead.Fields(fields) {
+		if httphead.EqualFold(field, name) {
 			return value
 		}
 	}
 	return nil
 }
 
-// cutLine splits b after its first line and takes off the line end, LF or CRLF.
-func cutLine(b []byte) (line, rest []byte) {
-	i := bytes.IndexByte(b, '\n')
-	if i < 0 {
-		return b, nil
-	}
-	line, rest = b[:i], b[i+1:]
-	if i > 0 && line[i-1] == '\r' {
-		line = line[:i-1]
-	}
-	return line, rest
-}
-
-// lastToken returns the last of comma-separated tokens, without spaces and parameters.
-func lastToken(value []byte) []byte {
-	value = value[bytes.LastIndexByte(value, ',')+1:]
-	value, _, _ = bytes.Cut(value, []byte{';'})
-	return trimSpace(value)
-}
-
-func trimSpace(b []byte) []byte {
-	for len(b) > 0 && isSpace(b[0]) {
-		b = b[1:]
-	}
-	for len(b) > 0 && isSpace(b[len(b)-1]) {
-		b = b[:len(b)-1]
-	}
-	return b
-}
-
-func isSpace(c byte) bool { return c == ' ' || c == '\t' }
-
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-// equalFold compares in ASCII, whatever the case.
-func equalFold(b []byte, s string) bool {
-	return len(b) == len(s) && hasPrefixFold(b, s)
-}
-
-// hasPrefixFold says whether b starts with s in ASCII, whatever the case of either.
-func hasPrefixFold(b []byte, s string) bool {
-	if len(b) < len(s) {
-		return false
-	}
-	for i := range len(s) {
-		if lower(b[i]) != lower(s[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
-}
 
 // headScan is how far the search for the end of a head has come.
 type headScan struct {
-	at    int // bytes looked at
-	line  int // start of the line at hand
-	lines int
-	blank int // bytes of line ends dropped before the status line
+	at       int // bytes looked at
+	line     int // start of the line at hand
+	lines    int
+	blank    int  // bytes of line ends dropped before the status line
+	hasStart bool // the status line was found
 }
 
 // headState is the result of a look at the bytes so far.
@@ -400,8 +271,15 @@ const (
 
 // findEnd searches raw for the end of a head and returns the length of the head if it is whole.
 func (s *headScan) findEnd(raw []byte, o *Options) (int, headState) {
-	if s.line == 0 && !httpPrefix(raw) {
-		return 0, headForeign
+	if !s.hasStart {
+		start := httphead.Start(raw)
+		if start < 0 {
+			if httphead.MayStart(raw) {
+				return 0, headMore
+			}
+			return 0, headForeign
+		}
+		s.at, s.line, s.hasStart = start, start, true
 	}
 	for {
 		i := bytes.IndexByte(raw[s.at:], '\n')
@@ -425,16 +303,6 @@ func (s *headScan) findEnd(raw []byte, o *Options) (int, headState) {
 			return 0, headTooLarge
 		}
 	}
-}
-
-// httpPrefix says whether raw is, or can become, the start of a response.
-func httpPrefix(raw []byte) bool {
-	return startsLike(raw, "http/") || startsLike(raw, "icy ")
-}
-
-func startsLike(raw []byte, prefix string) bool {
-	n := min(len(raw), len(prefix))
-	return hasPrefixFold(raw[:n], prefix[:n])
 }
 
 // blankLines counts the bytes of line ends that b starts with, up to most.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"orbweaver/internal/httphead"
 	"orbweaver/internal/outcome"
 )
 
@@ -19,10 +20,20 @@ func (r *headReader) readHead(p *Page, conn *connection) (headInfo, outcome.Outc
 	conn.received, r.scan = 0, headScan{}
 	interim := 0
 	for {
-		if r.scan.line == 0 {
+		if !r.scan.hasStart {
 			r.dropBlankLines(p)
 		}
 		n, state := r.scan.findEnd(p.Raw, r.o)
+		if state == headMore {
+			o := r.readMore(p, conn)
+			if o == outcome.None {
+				continue
+			}
+			if !r.isTooShort(p, o) {
+				return headInfo{}, o
+			}
+			state = headForeign
+		}
 		switch state {
 		case headForeign:
 			p.Flags |= FlagNotHTTP
@@ -32,11 +43,6 @@ func (r *headReader) readHead(p *Page, conn *connection) (headInfo, outcome.Outc
 			p.Raw = p.Raw[:min(len(p.Raw), r.o.HeaderMax)] // a read may bring much more
 			p.Err = "header too large"
 			return headInfo{}, outcome.HeaderTooLarge
-		case headMore:
-			if o := r.readMore(p, conn); o != outcome.None {
-				return headInfo{}, o
-			}
-			continue
 		}
 		info, cause := r.codecs.parseHead(p.Raw[:n])
 		if cause != "" {
@@ -55,6 +61,11 @@ func (r *headReader) readHead(p *Page, conn *connection) (headInfo, outcome.Outc
 		p.Interim = append(p.Interim, p.Raw[:n]...)
 		r.dropFront(p, n)
 	}
+}
+
+// isTooShort reports whether the connection ended after bytes that are too few for a status line, and begin like none.
+func (r *headReader) isTooShort(p *Page, o outcome.Outcome) bool {
+	return o == outcome.Reset && len(p.Raw) > 0 && !r.scan.hasStart && !httphead.StartsLike(p.Raw, "http")
 }
 
 // blankMax is how many bytes of line ends a server may put before its status line.

@@ -3,6 +3,8 @@ package fetch
 import (
 	"bytes"
 	"time"
+
+	"orbweaver/internal/httphead"
 )
 
 // When a connection may carry another exchange (RFC 9112, section 9.3).
@@ -13,16 +15,16 @@ const irregularFlags = FlagLenient | FlagBothLengths | FlagSurplus | FlagNotHTTP
 // persists reports whether the connection can be used again after this response, and for how long if the server has
 // said so; else 0. The body must have ended as its framing says: only then the start of the next response is known.
 func (p *Page) persists() (allowed time.Duration, ok bool) {
-	if !p.Complete || p.Flags&irregularFlags != 0 || p.Status == 101 || !hasPrefixFold(p.Raw, "http/1.1") {
+	if !p.Complete || p.Flags&irregularFlags != 0 || p.Status == 101 || !httphead.HasPrefix(p.Raw, "http/1.1") {
 		return 0, false
 	}
 	for name, value := range p.Head().Fields() {
 		switch {
-		case equalFold(name, "connection"):
+		case httphead.EqualFold(name, "connection"):
 			if hasToken(value, "close") {
 				return 0, false
 			}
-		case equalFold(name, "keep-alive"):
+		case httphead.EqualFold(name, "keep-alive"):
 			if allowed = keepAliveTimeout(value); allowed < 0 {
 				return 0, false
 			}
@@ -39,10 +41,10 @@ const keepAliveMax = 24 * time.Hour
 func keepAliveTimeout(value []byte) time.Duration {
 	for token := range bytes.SplitSeq(value, []byte{','}) {
 		name, number, found := bytes.Cut(token, []byte{'='})
-		if !found || !equalFold(trimSpace(name), "timeout") {
+		if !found || !httphead.EqualFold(httphead.TrimBlanks(name), "timeout") {
 			continue
 		}
-		n, ok := parseDecimal(trimSpace(number))
+		n, ok := parseDecimal(httphead.TrimBlanks(number))
 		if !ok || n > int64(keepAliveMax/time.Second) {
 			return 0
 		}
@@ -57,7 +59,7 @@ func keepAliveTimeout(value []byte) time.Duration {
 // hasToken says whether a comma-separated list has a word, in any case.
 func hasToken(value []byte, word string) bool {
 	for token := range bytes.SplitSeq(value, []byte{','}) {
-		if equalFold(trimSpace(token), word) {
+		if httphead.EqualFold(httphead.TrimBlanks(token), word) {
 			return true
 		}
 	}

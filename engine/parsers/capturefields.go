@@ -6,13 +6,14 @@ import (
 	"orbweaver/engine/attempt"
 	"orbweaver/engine/fetch"
 	"orbweaver/engine/parse"
+	"orbweaver/internal/httphead"
 )
 
 // appendConnection appends the header fields of a capture that say how it was transferred: a WARC-Protocol for HTTP and
 // one for TLS, and the cipher suite by its IANA name. They are proposals 42 and 86 of the WARC specifications.
 func (m *metadataWriter) appendConnection(dst []byte, p *fetch.Page) []byte {
-	if p.HasHead() && len(p.Raw) > len("HTTP/1.1") {
-		if v := p.Raw[len("HTTP/"):len("HTTP/1.1")]; isDigit(v[0]) && v[1] == '.' && isDigit(v[2]) {
+	if line, _ := httphead.Split(p.Head()); len(line) > len("HTTP/1.1") {
+		if v := line[len("HTTP/"):len("HTTP/1.1")]; isDigit(v[0]) && v[1] == '.' && isDigit(v[2]) {
 			dst = append(append(append(dst, "WARC-Protocol: http/"...), v...), "\r\n"...)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 // base is what every package of level 1 and above may use: level 0.
 const base = "internal/urlx internal/outcome internal/invariants internal/mpmc internal/notify internal/throttle " +
-	"internal/vfs internal/extsort internal/options internal/mediatype"
+	"internal/vfs internal/extsort internal/options internal/mediatype internal/httphead"
 
 // components and parts are level 1. The components are libraries of their own; the parts live under the engine.
 const (
@@ -56,6 +56,7 @@ var importTable = []struct{ importer, may string }{
 	{"internal/jsontext", ""},
 	{"internal/simhash", ""},
 	{"internal/mediatype", ""},
+	{"internal/httphead", ""},
 	{"internal/words", ""},
 	{"internal/textfile", ""},
 	{"internal/mpmc", "internal/invariants"},

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"hash"
 	"strings"
+
+	"orbweaver/internal/httphead"
 )
 
 // newHash returns the hash function of a digest label, or nil if it is unknown.
@@ -92,7 +94,7 @@ func (d *DigestCheck) Write(b []byte) {
 	}
 	if !d.inBody {
 		d.head = append(d.head, b...)
-		n := HeadLength(d.head)
+		n := httphead.Length(d.head)
 		if n == 0 {
 			if d.headless = len(d.head) > HeadMax; d.headless {
 				d.head = nil
@@ -100,7 +102,7 @@ func (d *DigestCheck) Write(b []byte) {
 			return
 		}
 		h := ParseHead(d.head[:n])
-		if d.chunked = h.Chunked(); !d.chunked {
+		if d.chunked = h.hasChunkedCoding(); !d.chunked { // in HTTP/1.0, too: some writers believe it
 			d.stored = nil
 		}
 		b, d.head, d.inBody = d.head[n:], nil, true
