@@ -95,3 +95,39 @@ func TestWalls_rulesOfTheUser(t *testing.T) {
 	call(nearby(filepath.Join(base, "none"), "--walls", rules+"x", site.URL+"/")...).want(
 		t, command.ExitUsage, "--walls", "no such file")
 }
+
+// Rules can be tried on an archive: each response is listed with the service and the rule, or as a page. That the crawl
+// took it for a page, or for a wall, changes nothing.
+func TestWalls_rulesAreTriedOnAnArchive(t *testing.T) {
+	base, site := t.TempDir(), gated(t)
+	rules, dir := filepath.Join(base, "walls.txt"), filepath.Join(base, "crawl")
+	writeFile(t, rules, "# ours\ngate header=\"X-Gate: closed\"\n")
+	call(nearby(dir, "--stall-wait", "1s", site.URL+"/")...).want(t, command.ExitStalled)
+	judged := func(args ...string) (rows []string) {
+		r := call(append([]string{"warc", "walls"}, args...)...).want(t, command.ExitDone)
+		for row := range strings.Lines(strings.ReplaceAll(r.out, site.URL, "")) {
+			rows = append(rows, strings.TrimSpace(row))
+		}
+		slices.Sort(rows)
+		return slices.Compact(rows) // the crawl asks for a wall again
+	}
+	archive := filepath.Join(dir, "warc")
+	page := func(path, status string) string { return "-\t-\t" + status + "\t" + path }
+	known := "cloudflare\tbuilt-in\t200\t/three"
+	for _, c := range []struct{ args, want []string }{
+		{nil, []string{page("/", "200"), page("/two", "200"), page("/robots.txt", "404"), known}},
+		{[]string{"--walls", rules}, []string{page("/", "200"), page("/robots.txt", "404"), known,
+			"gate\t" + rules + ":2\t200\t/two"}},
+		{[]string{"--walls", "off"}, []string{page("/", "200"), page("/three", "200"), page("/two", "200"),
+			page("/robots.txt", "404")}},
+	} {
+		if got := judged(append(c.args, archive)...); !slices.Equal(got, c.want) {
+			t.Errorf("%v: %q, want %q", c.args, got, c.want)
+		}
+	}
+	r := call("warc", "--json", "walls", "--walls", rules, archive).want(t, command.ExitDone)
+	if !strings.Contains(r.out, `"service":"gate","rule":"`+rules+`:2","status":200,"uri":"`+site.URL+`/two"`) {
+		t.Error(r.out)
+	}
+	call("warc", "walls", "--walls", rules+"x", archive).want(t, command.ExitUsage, "--walls", "no such file")
+}

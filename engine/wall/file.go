@@ -28,8 +28,9 @@ const keys = `status=N,N header="NAME: TEXT" title="TEXT" body="TEXT"`
 // each with its place.
 func Compile(from filter.Rules) (*Table, error) {
 	var rules []rule
-	err := from.Each(func(_ int, text string) error {
+	err := from.Each(func(i int, text string) error {
 		r, err := readRule(text)
+		r.place = from.Where(i)
 		if err != nil {
 			return fmt.Errorf("%w: %.200q: %w", ErrRule, text, err)
 		}

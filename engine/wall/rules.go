@@ -3,6 +3,7 @@ package wall
 // rule says how the walls of a service look. All of its conditions hold.
 type rule struct {
 	service  string
+	place    string   // file and line, or BuiltInPlace
 	field    string   // the header field that the answer has, in lower case; "" for any head
 	value    string   // what the value of field contains, in lower case; "" for any value
 	statuses []int    // of the answer; nil for any
@@ -68,8 +69,14 @@ func builtIn() []rule {
 	} {
 		rules = append(rules, rule{service: to.service, field: location, value: to.part, statuses: moved})
 	}
+	for i := range rules {
+		rules[i].place = BuiltInPlace
+	}
 	return rules
 }
+
+// BuiltInPlace is the place of a rule of each crawl.
+const BuiltInPlace = "built-in"
 
 // location is the field with the target of a redirect. Of its value a rule sees what precedes the query.
 const location = "location"

@@ -1,6 +1,7 @@
 package warctool
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path"
@@ -29,24 +30,13 @@ type Row struct {
 // several files the file's name first. Records that follow a damaged place are listed too, and the error then wraps
 // ErrFaults.
 func (t *Tool) List(files ...string) error {
-	faulty := false
-	for _, name := range files {
-		bad, err := t.each(name, warc.ReaderOptions{}, func(rec *warc.RecordRead) error {
-			// The length of a record is known at its end, and a torn record is a fault without a row.
-			if _, err := io.Copy(io.Discard, rec); err != nil {
-				return err
-			}
-			return t.row(rec, path.Base(name), len(files) > 1)
-		})
-		if err != nil {
+	return t.eachOf(files, func(file string, rec *warc.RecordRead) error {
+		// The length of a record is known at its end, and a torn record is a fault without a row.
+		if _, err := io.Copy(io.Discard, rec); err != nil {
 			return err
 		}
-		faulty = faulty || bad
-	}
-	if faulty {
-		return ErrFaults
-	}
-	return nil
+		return t.row(rec, file, len(files) > 1)
+	})
 }
 
 func (t *Tool) row(rec *warc.RecordRead, file string, named bool) error {
@@ -76,6 +66,37 @@ func (t *Tool) row(rec *warc.RecordRead, file string, named bool) error {
 	_, err := fmt.Fprintf(t.Out, "%d\t%d\t%s\t%s\t%d\t%s\n",
 		row.Offset, row.Length, clean(kind), date, row.ContentLength, uri)
 	return err
+}
+
+// Judged says what a response is: the service that sent it in place of a page, and the place of the rule that says so.
+// Both are empty for a page.
+type Judged struct {
+	Service string `json:"service,omitempty"`
+	Rule    string `json:"rule,omitempty"`
+	Status  int    `json:"status"`
+}
+
+// Walls writes a line for each record that judge knows: service and place of the rule, or - for both, status and URI,
+// separated by tabs. ok is false for a record that is no response of a web server. The error wraps ErrFaults if the
+// files have faults.
+func (t *Tool) Walls(judge func(rec *warc.RecordRead) (j Judged, ok bool, err error), files ...string) error {
+	return t.eachOf(files, func(file string, rec *warc.RecordRead) error {
+		j, ok, err := judge(rec)
+		if err != nil || !ok {
+			return err
+		}
+		if t.JSON {
+			return t.emit(struct {
+				Judged
+				URI    string `json:"uri"`
+				File   string `json:"file"`
+				Offset int64  `json:"offset"`
+			}{j, string(rec.TargetURI), file, rec.Offset})
+		}
+		_, err = fmt.Fprintf(t.Out, "%s\t%s\t%d\t%s\n", cmp.Or(j.Service, "-"), cmp.Or(clean(j.Rule), "-"), j.Status,
+			clean(string(rec.TargetURI)))
+		return err
+	})
 }
 
 // Verify examines files as one archive: compression, framing, syntax, required fields, digests, identities, references.

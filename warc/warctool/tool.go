@@ -83,6 +83,24 @@ func (t *Tool) each(name string, o warc.ReaderOptions, do func(*warc.RecordRead)
 	}
 }
 
+// eachOf is each for several files; file is the name of the one without its directory. The error wraps ErrFaults if
+// there were faults.
+func (t *Tool) eachOf(files []string, do func(file string, rec *warc.RecordRead) error) error {
+	isFaulty := false
+	for _, name := range files {
+		file := path.Base(name)
+		bad, err := t.each(name, warc.ReaderOptions{}, func(rec *warc.RecordRead) error { return do(file, rec) })
+		if err != nil {
+			return err
+		}
+		isFaulty = isFaulty || bad
+	}
+	if isFaulty {
+		return ErrFaults
+	}
+	return nil
+}
+
 // clean returns a text of a file as one line without control characters, safe for a terminal.
 func clean(s string) string {
 	for _, r := range s {

@@ -33,6 +33,7 @@ type Command struct {
 	WACZ       WACZCommand       `cmd:"" name:"wacz" help:"Pack WARC files into one WACZ file, which ReplayWeb.page opens at once."`
 	Recompress warcRecompressCmd `cmd:"" help:"Write the records of any file as members of their own, which an index can give."`
 	Repair     warcRepairCmd     `cmd:"" help:"Write what is whole of a damaged file into a new one, and name what is not."`
+	Walls      warcWallsCmd      `cmd:"" help:"Tell challenges of protection services from pages, to try rules for --walls."`
 	Train      warcTrainCmd      `cmd:"" help:"Make a zstd dictionary for archives like these, for crawl --warc-dictionary."`
 }
 

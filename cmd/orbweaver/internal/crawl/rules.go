@@ -13,13 +13,18 @@ import (
 	"orbweaver/engine/wall"
 )
 
+// WallRules are files of rules that tell walls from pages.
+type WallRules struct {
+	Walls []string `help:"File of further rules, which tell the challenges of protection services from pages, one on each line: a service, then status=N,N, header=\"NAME: TEXT\", title=\"TEXT\" or body=\"TEXT\". Repeatable. off takes all answers for pages." placeholder:"FILE|off" sep:"none"`
+}
+
 // listOptions are files of rules.
 type listOptions struct {
-	ExcludeHosts      []string `help:"File of hosts to exclude: host, .suffix, *.suffix or CIDR, one on each line. A CIDR matches only URLs whose host is an address; --deny-net is about all connections. Repeatable." placeholder:"FILE" sep:"none"`
-	IncludeHosts      []string `help:"File of hosts, in the same form: no other host is asked. Repeatable." placeholder:"FILE" sep:"none"`
-	Surts             []string `help:"File of SURT prefixes, +http://(org,example, or - one on each line: the longest that matches decides. If a file has a +, a URL that matches none is refused. Repeatable." placeholder:"FILE" sep:"none"`
-	HostRules         []string `help:"File of rules for single hosts, one on each line: host, .suffix, *.suffix or an address, then host-delay=TIME, max-per-host=N or exclude. The narrowest rule decides. A delay may be shorter than --host-delay; Crawl-delay still lengthens it. Repeatable." placeholder:"FILE" sep:"none"`
-	Walls             []string `help:"File of further rules, which tell the challenges of protection services from pages, one on each line: a service, then status=N,N, header=\"NAME: TEXT\", title=\"TEXT\" or body=\"TEXT\". Repeatable. off takes all answers for pages." placeholder:"FILE|off" sep:"none"`
+	ExcludeHosts []string `help:"File of hosts to exclude: host, .suffix, *.suffix or CIDR, one on each line. A CIDR matches only URLs whose host is an address; --deny-net is about all connections. Repeatable." placeholder:"FILE" sep:"none"`
+	IncludeHosts []string `help:"File of hosts, in the same form: no other host is asked. Repeatable." placeholder:"FILE" sep:"none"`
+	Surts        []string `help:"File of SURT prefixes, +http://(org,example, or - one on each line: the longest that matches decides. If a file has a +, a URL that matches none is refused. Repeatable." placeholder:"FILE" sep:"none"`
+	HostRules    []string `help:"File of rules for single hosts, one on each line: host, .suffix, *.suffix or an address, then host-delay=TIME, max-per-host=N or exclude. The narrowest rule decides. A delay may be shorter than --host-delay; Crawl-delay still lengthens it. Repeatable." placeholder:"FILE" sep:"none"`
+	WallRules
 	ExcludeExtensions []string `help:"Endings of paths to exclude, such as jpg,png." placeholder:"EXT"`
 }
 
@@ -53,7 +58,7 @@ func (c *listOptions) points(cfg *engine.Config) (from explain.Sources, err erro
 	bad.Add("--surts", err)
 	from.HostRules, f.HostRules, err = readList(c.HostRules, filter.CompileHostRules)
 	bad.Add("--host-rules", err)
-	cfg.Walls, err = c.walls()
+	cfg.Walls, err = c.Table()
 	bad.Add("--walls", err)
 	if len(c.ExcludeExtensions) > 0 {
 		f.Lists.ExcludeExtensions, err = filter.CompileExtensions(c.ExcludeExtensions)
@@ -62,8 +67,8 @@ func (c *listOptions) points(cfg *engine.Config) (from explain.Sources, err erro
 	return from, bad.Err()
 }
 
-// walls are the rules by which walls are told from pages.
-func (c *listOptions) walls() (*wall.Table, error) {
+// Table returns the rules of the files and those of each crawl.
+func (c *WallRules) Table() (*wall.Table, error) {
 	switch {
 	case c.wallsOff():
 		return wall.None(), nil
@@ -78,7 +83,7 @@ func (c *listOptions) walls() (*wall.Table, error) {
 }
 
 // wallsOff reports whether --walls is off.
-func (c *listOptions) wallsOff() bool {
+func (c *WallRules) wallsOff() bool {
 	return slices.Equal(command.Given(c.Walls), []string{wall.Off})
 }
 

@@ -1,0 +1,52 @@
+package archive
+
+import (
+	"fmt"
+
+	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/crawl"
+	"orbweaver/engine/fetch"
+	"orbweaver/engine/wall"
+	"orbweaver/warc"
+	"orbweaver/warc/warctool"
+)
+
+type warcWallsCmd struct {
+	crawl.WallRules
+	Files []string `arg:"" help:"WARC files, WACZ files, or directories of WARC files." name:"file"`
+}
+
+// Help shows examples.
+func (*warcWallsCmd) Help() string {
+	return `Judges each response as a crawl with the same --walls does: a wall, which a protection service sent in place
+of the page, or a page. So rules can be tried before a crawl. A line has, separated by tabs: the service, the place of
+the rule that decides (FILE:LINE or built-in), the status and the URI. Service and place of a page are "-". That a
+site redirects everything to one log-in page is known to a crawl alone. docs/walls.md describes the rules.
+
+Examples:
+  orbweaver warc walls --walls walls.txt crawl/warc
+  orbweaver warc walls --walls walls.txt others.warc.gz | grep "$(printf '\twalls.txt:')"
+  orbweaver warc walls crawl/warc | cut -f1,2 | sort | uniq -c`
+}
+
+// Run judges responses.
+func (x *warcWallsCmd) Run(inv *command.Invocation, c *Command) error {
+	table, err := x.Table()
+	if err != nil {
+		return command.Misuse(fmt.Errorf("--walls: %w", err))
+	}
+	d, restorer := wall.NewDetector(), fetch.NewRestorer()
+	judge := func(rec *warc.RecordRead) (j warctool.Judged, ok bool, err error) {
+		if rec.Type != warc.Response || !rec.IsHTTP() {
+			return j, false, rec.Skip()
+		}
+		p, ok, err := restorer.Restore(rec.TargetURI, rec, rec.ContentLength)
+		if err != nil || !ok {
+			return j, false, err
+		}
+		j.Status = p.Status
+		j.Service, j.Rule = d.Find(table, p)
+		return j, true, nil
+	}
+	return each(x.Files, func(files ...string) error { return c.tool(inv).Walls(judge, files...) })
+}
