@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strings"
 
 	"orbweaver/internal/mediatype"
@@ -29,8 +30,6 @@ var signatures = [...]signature{ //nolint:gochecknoglobals // a table
 	{"\x00\x00\x01\x00", "image/x-icon", ""},
 	{"\x00\x00\x02\x00", "image/x-icon", ""},
 	{"BM????\x00\x00\x00\x00", "image/bmp", ""},
-	{"????ftypavif", "image/avif", ""},
-	{"????ftyp", "video/mp4", "audio/mp4"},
 	{"\x1a\x45\xdf\xa3", "video/webm", "video/x-matroska"},
 	{"OggS\x00", "application/ogg", "audio/ogg"},
 	{"ID3", "audio/mpeg", ""},
@@ -91,8 +90,14 @@ func AppendMediaType(dst, payload, contentType []byte) []byte {
 			return append(dst, s.media...)
 		}
 	}
-	isText := isTextual(start)
+	isText, isBox := isTextual(start), isBoxFile(start)
 	switch {
+	case isBox && (declared.hasPrefix("video/") || declared.hasPrefix("audio/") || declared.hasPrefix("image/")):
+		return declared.appendLower(dst)
+	case isBox && bytes.HasPrefix(start[8:], []byte("avif")):
+		return append(dst, "image/avif"...)
+	case isBox && hasMP4Brand(start):
+		return append(dst, "video/mp4"...)
 	case isText && declared.isText():
 		return declared.appendLower(dst)
 	case isText:
@@ -101,6 +106,21 @@ func AppendMediaType(dst, payload, contentType []byte) []byte {
 		return append(dst, "application/octet-stream"...)
 	}
 	return declared.appendLower(dst)
+}
+
+// isBoxFile reports whether bytes begin a file of the ISO base media format: a video, a sound or an image.
+func isBoxFile(b []byte) bool { return len(b) >= 12 && string(b[4:8]) == "ftyp" }
+
+// hasMP4Brand reports whether one of the brands of such a file is a version of MP4 (mimesniff.spec.whatwg.org, section
+// 6.2.1).
+func hasMP4Brand(b []byte) bool {
+	size := int(min(binary.BigEndian.Uint32(b), identifyMost))
+	for at := 8; at+4 <= min(size, len(b)); at += 4 {
+		if at != 12 && string(b[at:at+3]) == "mp4" { // at 12 is a version
+			return true
+		}
+	}
+	return false
 }
 
 // IsCharsetInHeaderOnly reports whether the header field Content-Type names a character set for a media type, and the
@@ -169,7 +189,7 @@ func (m mediaType) hasSignature() bool {
 			return true
 		}
 	}
-	return false
+	return isOneOf(m, "video/mp4", "image/avif")
 }
 
 func (m mediaType) hasPrefix(prefix string) bool {

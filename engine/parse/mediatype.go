@@ -32,10 +32,15 @@ func (m mediaType) format() Format {
 	return None
 }
 
-// isScript reports whether a body is JavaScript.
+// isScript reports whether a body is JavaScript (mimesniff.spec.whatwg.org, section 4.6).
 func (m mediaType) isScript() bool {
+	const versions = "text/javascript1." // 0 to 5
+	if last := len(versions); len(m) == last+1 && foldPrefix(m, versions) && '0' <= m[last] && m[last] <= '5' {
+		return true
+	}
 	return isOneOf(m, "text/javascript", "application/javascript", "application/x-javascript", "text/ecmascript",
-		"application/ecmascript", "text/x-javascript", "text/jscript")
+		"application/ecmascript", "text/x-javascript", "text/jscript", "application/x-ecmascript", "text/x-ecmascript",
+		"text/livescript")
 }
 
 // isJSON reports whether a body is JSON (mimesniff.spec.whatwg.org), or one value of JSON after the other.

@@ -10,6 +10,8 @@
 //	robots/     google_robots_cases.json, google_robots_helpers.json      google/robotstxt, robots_test.cc, as JSON
 //	charset/    sniffer/{bom,normal,no-result,utf}/*.html                 jsdom/html-encoding-sniffer, folder test
 //	mimesniff/  mime-types.json, generated-mime-types.json        web-platform-tests, mimesniff/mime-types/resources
+//	            mime-groups.json                                  web-platform-tests, mimesniff/mime-groups
+//	            unknown-mime-types.json                     web-platform-tests, mimesniff/mime-type-sniffing/resources
 //	fetch/      content-types.json                                web-platform-tests, fetch/content-type/resources
 //	html/       html5lib/tokenizer/*.test, html5lib/encoding/**           html5lib/html5lib-tests
 //	psl/        tests.txt                                                 publicsuffix/list, folder tests

@@ -16,6 +16,8 @@ charset-jsdom 16 of 16
 charset-html5lib 83 of 84
 mime 72 of 72
 mime-generated 881 of 881
+mime-groups 146 of 146
+mime-sniff 76 of 79
 mime-fetch 32 of 32
 html5lib 6810 of 6810
 soup 100000 of 100000

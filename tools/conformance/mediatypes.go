@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -58,6 +59,60 @@ func mediaTypes(name string) func(data fs.FS) (score, error) {
 		}
 		return s, err
 	}
+}
+
+// typeGroups scores the formats in which bodies of a type are searched for links.
+func typeGroups(data fs.FS) (s score, err error) {
+	cases, err := readCases[struct {
+		Input  string
+		Groups []string
+	}](data, "mimesniff/mime-groups.json")
+	for _, c := range cases {
+		want := "another"
+		for _, group := range c.Groups {
+			switch group {
+			case "HTML", "XML":
+				want = group
+			case "JavaScript", "JSON":
+				want = "JavaScript or JSON"
+			}
+		}
+		s.judge(c.Input, formatUnder(c.Input), want)
+	}
+	return s, err
+}
+
+// formatUnder is the group of a type by the format in which a body of this type is read.
+func formatUnder(contentType string) string {
+	res, err := parse.NewScanner(parse.Options{Speculative: true}).Scan([]byte(`"/a/b.html"`), []byte(contentType))
+	switch {
+	case err != nil:
+		return err.Error()
+	case res.Format == parse.HTML:
+		return "HTML"
+	case res.Format == parse.XML:
+		return "XML"
+	case res.Format == parse.ScriptFile:
+		return "JavaScript or JSON"
+	}
+	return "another"
+}
+
+// typesOfBytes scores payloads without a declared type.
+func typesOfBytes(data fs.FS) (s score, err error) {
+	cases, err := readCases[struct {
+		Description string
+		Type        string `json:"expected_mime_type"`
+		Payload     string
+	}](data, "mimesniff/unknown-mime-types.json")
+	for _, c := range cases {
+		payload, err := hex.DecodeString(strings.ReplaceAll(c.Payload, " ", ""))
+		if err != nil {
+			return s, fmt.Errorf("%s: %w", c.Description, err)
+		}
+		s.judge(c.Description, string(parse.AppendMediaType(nil, payload, nil)), c.Type)
+	}
+	return s, err
 }
 
 // typesOfFields scores lists of values of Content-Type: in several lines, and as one line with commas.

@@ -18,6 +18,9 @@ func reasons() []reason {
 			"RFC 9309, 2.2.2: %62%61%7A is compared as baz, by the last row of its table. " +
 			"Upstream remarks that this case should not be relied on"},
 		{"charset-html5lib", "scripted/tests1.dat, case 1*", "a script says so, and no scripts are run"},
+		{"mime-sniff", "BMP", "the two letters begin texts, too; the reserved bytes of a bitmap are asked for as well"},
+		{"mime-sniff", "GZIP archive", "the registered name (RFC 6713) of the same type"},
+		{"mime-sniff", "avif (first brand)", "the registered type, which the standard does not have yet"},
 		{"psl", `".example.com"`, noLabel},
 		{"psl", `".example.example"`, noLabel},
 	}

@@ -58,6 +58,14 @@ func suites() []suite {
 			"mime-generated", "`generated-mime-types.json`: the same for each byte", wpt, false, "",
 			mediaTypes("mimesniff/generated-mime-types.json"),
 		},
+		{
+			"mime-groups", "`mime-groups.json`: which types are read as HTML, XML, or as JavaScript or JSON", wpt, false, "",
+			typeGroups,
+		},
+		{
+			"mime-sniff", "`unknown-mime-types.json`: the type of a payload without a declared one", wpt, false, "",
+			typesOfBytes,
+		},
 		{"mime-fetch", "`content-types.json`: the type of several fields, and of lists", wpt, false, "", typesOfFields},
 		{
 			"html5lib",

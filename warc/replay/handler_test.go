@@ -330,7 +330,13 @@ func TestHandler_findsOutTheType(t *testing.T) {
 	s.page("http://a.test/picture", "200 OK\r\nServer: x", "\x89PNG\r\n\x1a\n")
 	s.page("http://a.test/nothing", "200 OK\r\nServer: x", "")
 	s.page("http://a.test/style", "200 OK\r\nServer: x", "p{background:url(/x)}")
+	s.page("http://a.test/labels", "200 OK\r\nContent-Type: text/html;charset=windows-1251;charset=utf-8", "\xcf")
+	s.add(warc.Response, "http://a.test/feed", "HTTP/1.1 200 OK\r\nContent-Type: xml\r\n\r\n<rss/>", func(r *warc.Record) {
+		r.Extra = []warc.Field{{Name: "WARC-Identified-Payload-Type", Value: "text/xml"}} // as the crawl has read it
+	})
 	for _, c := range []struct{ url, dest, kind, body string }{
+		{"labels", "iframe", "text/html; charset=utf-8", "П"},
+		{"feed", "document", "text/xml", "<rss/>"},
 		{"style", "style", "text/css", `p{background:url("/20260102030405/http://a.test/x")}`},
 		{"page", "iframe", "text/html; charset=utf-8", `П<a href="/20260102030405/http://a.test/x">y</a>`},
 		{"picture", "document", "image/png", "\x89PNG\r\n\x1a\n"},

@@ -198,8 +198,8 @@ func (h *Handler) holdsPage(r *http.Request, c *lookup.Capture) bool {
 		start, _ := io.ReadAll(io.LimitReader(body, sniffMost)) // a damaged page is one, too
 		kind = http.DetectContentType(start)
 	}
-	media, _, _ := strings.Cut(kind, ";")
-	return isPage(strings.TrimSpace(media))
+	media, _ := typeOf(kind)
+	return isPage(media)
 }
 
 // sniffMost is how many bytes http.DetectContentType looks at.

@@ -2,13 +2,14 @@ package replay
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"strconv"
 	"strings"
 
+	"orbweaver/internal/mediatype"
 	"orbweaver/warc/coding"
 	"orbweaver/warc/lookup"
 )
@@ -30,15 +31,9 @@ func (h *Handler) send(w http.ResponseWriter, r *http.Request, t target, p *look
 	if status/100 == 3 || status == http.StatusNoContent || status == http.StatusResetContent {
 		status = http.StatusOK // a browser would show nothing of it
 	}
-	kind := p.Head.ContentType()
-	if p.Head.Status == 0 { // a record that is no HTTP message
-		kind = string(p.Source.MIME)
-	}
-	media, _, err := mime.ParseMediaType(kind)
-	if err != nil {
-		media, _, _ = strings.Cut(kind, ";")
-		media = strings.ToLower(strings.TrimSpace(media))
-	}
+	declared := p.Head.ContentType()
+	kind := cmp.Or(declared, string(p.Source.MIME)) // which the bytes have shown, or the type of a record that is not HTTP
+	media, label := typeOf(kind)
 	body, done, err := coding.Decode(p.Body, p.Encoding)
 	if err != nil {
 		http.Error(w, "This capture cannot be decoded: "+err.Error(), http.StatusBadGateway)
@@ -49,20 +44,22 @@ func (h *Handler) send(w http.ResponseWriter, r *http.Request, t target, p *look
 		start := bufio.NewReaderSize(body, sniffMost)
 		text, _ := start.Peek(sniffMost) // a damaged payload has the type of its start
 		kind, body = http.DetectContentType(text), start
-		media, _, _ = strings.Cut(kind, ";")
-		switch {
-		case r.Header.Get("Sec-Fetch-Dest") == "style":
-			media, kind = "text/css", "text/css"
-		case media == "text/html":
+		if media, _ = typeOf(kind); media == "text/html" {
 			kind = media // the page may say its character set
 		}
+	}
+	if declared == "" && r.Header.Get("Sec-Fetch-Dest") == "style" {
+		media, kind = "text/css", "text/css"
 	}
 	write := func() error { _, err := io.Copy(w, body); return err }
 	isRewritten := false
 	switch {
 	case t.raw:
 	case media == "text/html" || media == "application/xhtml+xml":
-		said := kind
+		said := media
+		if label != "" {
+			said += "; charset=" + label
+		}
 		write = func() error { return rewriteHTML(w, body, said, t, p.Capture, isStart(r)) }
 		isRewritten = true
 		kind = "text/html; charset=utf-8" // XHTML, too: a rewritten page may not be well-formed
@@ -93,6 +90,12 @@ func (h *Handler) send(w http.ResponseWriter, r *http.Request, t target, p *look
 		return nil
 	}
 	return write()
+}
+
+// typeOf returns a media type in lower case, and its charset.
+func typeOf(contentType string) (media, label string) {
+	essence, name := mediatype.Split([]byte(contentType))
+	return strings.ToLower(string(essence)), string(name)
 }
 
 // isStart says that a browser wants a page, and not a part of one.
