@@ -17,7 +17,7 @@ func (s *Scanner) dataFormat(body []byte, media mediaType) Format {
 		return DataFile
 	case s.o.PDF && media.isPDF():
 		return PDFFile
-	case s.o.Speculative && (media.isScript() || media.isJSON()):
+	case s.o.Speculative && (media.isScript() || media.isJSON() || media.isRichText()):
 		return ScriptFile
 	}
 	return None

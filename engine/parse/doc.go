@@ -36,13 +36,14 @@
 //	meta property, name   og:image og:url twitter:image ... content
 //	script, JavaScript and JSON files, onclick= and others, javascript: URLs, option value    engine/parse/script
 //	                                                                                   (Options.Speculative)
+//	other XML (OPML, KML), RTF             engine/parse/script (Options.Speculative)
 //	PDF files                              see engine/pdflinks (Options.PDF)
 //
 //	old pages: applet, param, bgsound, layer, lowsrc, dynsrc, longdesc, cite, manifest, noframes, noembed,
 //	conditional comments                   see oldElement
 //
-// Not links: other data-*, usemap, link rel=dns-prefetch or preconnect. References with another scheme
-// than http and https are counted and not reported; data URLs would be most of the bytes.
+// Not links: other data-*, usemap, link rel=dns-prefetch or preconnect. References with another scheme than http and
+// https are counted and not reported; data URLs would be most of the bytes. docs/links.md has all media types.
 //
 // # Character sets
 //

@@ -101,7 +101,7 @@ func (e *elementReader) element(b []byte, name tag) {
 		e.form(b, name)
 	case tagOption:
 		if v, ok := e.attributes.get(b, attrValue); ok && e.o.Speculative {
-			e.links.option(v)
+			e.links.address(v)
 		}
 	case tagBody, tagTable, tagThead, tagTbody, tagTfoot, tagTr, tagTd, tagTh:
 		e.linkAttr(b, attrBackground, Background)

@@ -64,8 +64,9 @@ func (l *linkList) scanHandler(raw []byte) {
 // handlerMax is how many bytes of the script in an attribute are read.
 const handlerMax = 4 << 10
 
-// option reports the value of an option, if it has the form of a URL: a script may go to it.
-func (l *linkList) option(raw []byte) {
+// address reports a value that may be anything, if it has the form of a URL: that of an option, to which a script may
+// go, or one in XML that is data.
+func (l *linkList) address(raw []byte) {
 	if l.speculative >= speculativeMax || len(raw) > l.o.RefMax {
 		return
 	}

@@ -24,7 +24,8 @@ func (m mediaType) format() Format {
 		return sniffed
 	case fold(m, "text/html"):
 		return HTML
-	case fold(m, "application/xhtml+xml"), fold(m, "text/xml"), fold(m, "application/xml"), m.endsIn("+xml"):
+	case fold(m, "application/xhtml+xml"), fold(m, "text/xml"), fold(m, "application/xml"), m.endsIn("+xml"),
+		isOneOf(m, "text/vnd.wap.wml", "text/x-opml"):
 		return XML
 	case fold(m, "text/css"):
 		return Style
@@ -51,10 +52,13 @@ func (m mediaType) isJSON() bool {
 
 func (m mediaType) isManifest() bool { return fold(m, "application/manifest+json") }
 
-// isPlaylist reports whether a body is a list of HLS, or another M3U list.
+// isRichText reports whether a body is a text of RTF. Its hyperlinks are strings, as those of scripts are.
+func (m mediaType) isRichText() bool { return isOneOf(m, "application/rtf", "text/rtf") }
+
+// isPlaylist reports whether a body is a list of HLS, another M3U list, one of PLS, or a list of URLs (RFC 2483).
 func (m mediaType) isPlaylist() bool {
 	return isOneOf(m, "application/vnd.apple.mpegurl", "application/x-mpegurl", "application/mpegurl", "audio/mpegurl",
-		"audio/x-mpegurl", "video/mpegurl", "video/x-mpegurl")
+		"audio/x-mpegurl", "video/mpegurl", "video/x-mpegurl", "audio/x-scpls", "text/uri-list")
 }
 
 // isOneOf reports whether b is one of some names, ignoring case.

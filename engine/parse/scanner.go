@@ -77,6 +77,10 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 	case elements.xml && (s.scanFeed(body) || s.scanDASH(body)):
 	default:
 		s.markup.scanMarkup(body)
+		if elements.xml && s.o.Speculative {
+			links.text.work += len(body)
+			script.XML(body, links.address)
+		}
 		s.markup.words.endLine()
 		if s.o.Text {
 			links.res.Text = s.markup.words.text

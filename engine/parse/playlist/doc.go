@@ -1,5 +1,5 @@
 // Package playlist finds the files of videos and sounds that are sent in pieces: those of HLS (RFC 8216) and of DASH
-// (ISO/IEC 23009-1), and those of plain M3U lists.
+// (ISO/IEC 23009-1), and those of plain M3U lists and PLS.
 //
 //	HLS     each line that is no tag: a playlist or a segment; URI of EXT-X-KEY, EXT-X-MAP, EXT-X-MEDIA and others
 //	DASH    BaseURL of representations, SegmentList, SegmentBase, and SegmentTemplate where its segments can be counted

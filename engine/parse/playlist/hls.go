@@ -11,8 +11,9 @@ func IsM3U(b []byte) bool {
 	return bytes.HasPrefix(bytes.TrimPrefix(b[:min(len(b), 16)], []byte("\xEF\xBB\xBF")), []byte("#EXTM3U"))
 }
 
-// M3U calls found for the references of an M3U list, which it borrows. isHLS says that they are parts of one video or
-// sound, and not a choice of them, such as radio stations. dropped is the number of references beyond the limit.
+// M3U calls found for the references of an M3U list, or of one in the format PLS, which it borrows. isHLS says that
+// they are parts of one video or sound, and not a choice of them, such as radio stations. dropped is the number of
+// references beyond the limit.
 func M3U(b []byte, found func(ref []byte, isHLS bool)) (dropped int) {
 	isHLS := bytes.Contains(b, []byte("#EXT-X-"))
 	files := 0
@@ -32,6 +33,8 @@ func M3U(b []byte, found func(ref []byte, isHLS bool)) (dropped int) {
 		last = ref
 	}
 	b = bytes.TrimPrefix(b, []byte("\xEF\xBB\xBF"))
+	const pls = "[playlist]"
+	isPLS := bytes.EqualFold(b[:min(len(b), len(pls))], []byte(pls))
 	for len(b) > 0 {
 		line := b
 		if i := bytes.IndexAny(b, "\r\n"); i >= 0 {
@@ -40,6 +43,10 @@ func M3U(b []byte, found func(ref []byte, isHLS bool)) (dropped int) {
 			b = nil
 		}
 		switch {
+		case isPLS:
+			if key, ref, _ := bytes.Cut(line, []byte("=")); len(key) > 4 && bytes.EqualFold(key[:4], []byte("file")) {
+				take(ref)
+			}
 		case len(line) == 0 || line[0] != '#':
 			take(line)
 		case bytes.HasPrefix(line, []byte("#EXT-X-")):

@@ -39,6 +39,7 @@ func TestM3U(t *testing.T) {
 			"k true|i.mp4 true|1.ts true",
 		"#EXTM3U\n#EXTINF:-1,radio\nhttp://a/live\n\n# x\n /b.mp3 ":                   "http://a/live false|/b.mp3 false",
 		"#EXT-X-DEFINE:NAME=\"a\",VALUE=\"b\"\n{$a}/c.ts\n#EXT-X-KEY\n#EXT-X-KEY:URI": "",
+		"[Playlist]\nFile1=http://a/live\nTitle1=x/y\nfile2 = b.mp3\nVersion=2\n":     "http://a/live false|b.mp3 false",
 		"": "",
 	} {
 		if got := ofM3U(list); got != want {

@@ -39,7 +39,7 @@ func isAbsolute(ref []byte) bool {
 	if i := bytes.IndexAny(rest, "/?#"); i >= 0 {
 		host = rest[:i]
 	}
-	for _, name := range [...]string{"www.w3.org", "schema.org", "ogp.me"} {
+	for _, name := range [...]string{"www.w3.org", "schema.org", "ogp.me", "jsonfeed.org"} {
 		if bytes.EqualFold(host, []byte(name)) {
 			return false
 		}
