@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"bytes"
 	"context"
 	"net/netip"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/fetch/gateway"
+	"orbweaver/internal/httphead"
 	"orbweaver/internal/outcome"
 )
 
@@ -142,7 +142,7 @@ func (c *connector) tunnel(t *Target, p *Page, conn *connection) outcome.Outcome
 			return tunnelFault(p, conn, silentTunnel(err))
 		}
 		head = append(head, conn.single[:n]...)
-		if bytes.HasSuffix(head, []byte("\r\n\r\n")) || bytes.HasSuffix(head, []byte("\n\n")) {
+		if conn.single[0] == '\n' && httphead.Length(head) > 0 {
 			info, cause := c.codecs.parseHead(head)
 			switch {
 			case cause != "":

@@ -92,6 +92,7 @@ func TestProxy_anAnswerToCONNECTIsOfTheProxy(t *testing.T) {
 		"network":     {"HTTP/1.1 511 Network Authentication Required\r\n\r\n", outcome.ProxyFault, outcome.WayPortal},
 		"bad gateway": {"HTTP/1.1 502 Bad Gateway\r\n\r\n", outcome.Unreachable, outcome.WayOpen},
 		"unavailable": {"HTTP/1.1 503 No\r\n\r\n", outcome.Unreachable, outcome.WayOpen},
+		"line ends":   {"\xef\xbb\xbfHTTP 502 Bad Gateway\n\r\n", outcome.Unreachable, outcome.WayOpen},
 		"time-out":    {"HTTP/1.1 504 No\r\n\r\n", outcome.ConnectTimeout, outcome.WayOpen},
 		"squid, name": {"HTTP/1.1 503 No" + squid + "ERR_DNS_FAIL 0\r\n\r\n", outcome.Unreachable, outcome.WayOpen},
 		"squid, rule": {
