@@ -130,9 +130,8 @@ outage: build ## crawl a site whose nginx is stopped, answers 503, or stays away
 	tools/outage.sh
 	tools/proxies.sh
 
-view: ## pages of an archive in Debian's Chromium, as orbweaver view shows them; half a minute (says so when it is missing)
-	@if command -v chromium >/dev/null; then VIEW_BROWSER=chromium $(GO) test -count=1 -run Browser ./warc/replay; \
-	  else echo "chromium is missing: not run"; fi
+view: ## pages of an archive in Debian's Chromium and Firefox, as orbweaver view shows them; five minutes, root
+	GO=$(GO) tools/viewcheck/run.sh
 
 dashboard: ## what people do with the dashboard, in Debian's Chromium (Node.js, npm; says so when one is missing)
 	GO=$(GO) tools/dashboardcheck/run.sh

@@ -293,8 +293,9 @@ func staleRows(h *tree) (faults []string) {
 // slash at the end, everything below a directory. Tests obey too, unless the homes contain the word tests.
 var homes = map[string]string{
 	// The codec and the wire.
-	"github.com/valyala/fasthttp":     "engine/fetch bench/load",
-	"github.com/miekg/dns":            "dnsres dnsres/dnstest bench/simnet bench/load bench/scenario/crawl/names_test.go",
+	"github.com/valyala/fasthttp": "engine/fetch bench/load",
+	"github.com/miekg/dns": "dnsres dnsres/dnstest bench/simnet bench/load bench/scenario/crawl/names_test.go " +
+		"warc/replay/foreign_test.go",
 	"github.com/andybalholm/brotli":   "engine/fetch/coding engine/fetch warc/coding bench/hostile tests",
 	"golang.org/x/net/nettest":        "tests",
 	"github.com/hashicorp/memberlist": "engine/cluster/membership engine/cluster/membership/membershiptest",

@@ -12,7 +12,10 @@
 //
 // Archived pages are hostile. Each answer has a Content-Security-Policy: no script runs, no form is sent, and nothing
 // is loaded from another origin. So a page can neither reach the control port of a crawl nor tell a server that it is
-// read. Requests for another name than that of this machine are refused: a name of the web may have been rebound to
+// read. The policy does not cover all that makes a browser connect to a server. So tags are written in one form (see
+// rewriter), and links other than style sheets and icons, scripts and comments are left out. A document of its own is
+// HTML, plain text, an image, a film or PDF: XML is shown as text, SVG as an image, and other types are saved.
+// Requests for another name than that of this machine are refused: a name of the web may have been rebound to
 // this address. Cookies are not stored.
 //
 // # Limits
@@ -20,6 +23,7 @@
 // A list of pages opens at most openMost records, to find out whether a revisit is a page. A part of a payload is sent
 // if its length is known. What is before the part is read, too.
 //
-// Scripts do not run, so what only a script would load or show is missing, and refreshes of a page are links. HTML and
-// style sheets up to rewriteMost are rewritten; the rest of longer ones is sent unchanged. Pages are decoded to UTF-8.
+// Scripts do not run, so what only a script would load or show is missing, and refreshes do not happen. HTML and style
+// sheets are rewritten as they are read, whatever their length: see tagMost, refMost and addressesMost. A payload that
+// is far longer than what is stored of it is not sent to its end (expansionMost). Pages are decoded to UTF-8.
 package replay

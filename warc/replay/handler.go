@@ -42,7 +42,8 @@ func NewHandler(a Archive, name string, log *slog.Logger) *Handler {
 const (
 	// archivedPolicy holds an archived page: see doc.go.
 	archivedPolicy = "sandbox allow-same-origin allow-popups allow-top-navigation-by-user-activation; " +
-		"default-src 'self' data: blob:; style-src 'self' data: 'unsafe-inline'; script-src 'none'; connect-src 'none'; " +
+		"default-src 'none'; img-src 'self' data:; media-src 'self' data:; font-src 'self' data:; " +
+		"style-src 'self' data: 'unsafe-inline'; frame-src 'self'; object-src 'self'; base-uri 'self'; " +
 		"form-action 'none'; frame-ancestors 'self'"
 	ownPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
 
@@ -58,6 +59,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	header.Set("Referrer-Policy", "same-origin")
 	header.Set("Cache-Control", "no-store")
+	header.Set("X-Dns-Prefetch-Control", "off")
 	if !isOwnName(r.Host) {
 		http.Error(w, "this server is called by 127.0.0.1 or localhost", http.StatusMisdirectedRequest)
 		return
