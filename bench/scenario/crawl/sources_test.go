@@ -268,6 +268,39 @@ func TestSources_jsonLeadsOn(t *testing.T) {
 	wantLines(t, lines, always)
 }
 
+// XML that is data leads to what it names, by hops X. So does a rich text. --speculative off leaves them where they
+// are.
+func TestSources_dataLeadsOn(t *testing.T) {
+	s := hostFiles{
+		"a.test/": html("<a href=feeds.opml>o</a><a href=map.kml>k</a><a href=letter.rtf>l</a><a href=radio.pls>r</a>"),
+		"a.test/feeds.opml": `text/x-opml` + "\n" + `<opml><outline xmlUrl="http://a.test/f/?a=1&amp;b=2" htmlUrl="/in/"/>` +
+			`<outline text="http://no.test/ is text" xmlns="http://no.test/"/></opml>`,
+		"a.test/map.kml": "application/vnd.google-earth.kml+xml\n" +
+			`<kml xmlns="http://a.test/no/"><Icon><href>pin.png</href></Icon></kml>`,
+		"a.test/letter.rtf": "application/rtf\n" + `{\rtf1{\field{\*\fldinst{HYPERLINK "http://a.test/told/"}}}}`,
+		"a.test/radio.pls":  "audio/x-scpls\n[playlist]\nFile1=http://a.test/live.mp3\n",
+		"a.test/f/?a=1&b=2": html("a feed"), "a.test/in/": html("a page"), "a.test/told/": html("told"),
+		"a.test/pin.png": "image/png\npin", "a.test/live.mp3": "audio/mpeg\nsound",
+	}
+	const always = `a.test/ ok
+		a.test/feeds.opml ok L
+		a.test/map.kml ok L
+		a.test/letter.rtf ok L
+		a.test/radio.pls ok L
+		a.test/live.mp3 ok LL`
+	lines, hops, _ := crawlFiles(t, s, func(*engine.Config) {})
+	wantLines(t, lines, always+`
+		a.test/f/?a=1&b=2 ok LX
+		a.test/in/ ok LX
+		a.test/pin.png ok LX
+		a.test/told/ ok LX`)
+	if hops != "- 1 1 0 0\nL 5 5 0 0\nX 4 4 0 0\n" {
+		t.Errorf("the report of hops:\n%s", hops)
+	}
+	lines, _, _ = crawlFiles(t, s, withoutSpeculative)
+	wantLines(t, lines, always)
+}
+
 // Documents that forbid to copy open without a password, and lead on. One with a password does not, and says so.
 func TestSources_encryptedDocumentsLeadOn(t *testing.T) {
 	s := hostFiles{"a.test/": html("<a href=open.pdf>open</a><a href=closed.pdf>closed</a>")}
