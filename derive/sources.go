@@ -22,7 +22,11 @@ var ErrSameName = errors.New("derive: two files with the same name")
 func find(fsys vfs.FS, names []string, crawl string) (files []Source, unfinished int, err error) {
 	seen := map[string]string{}
 	add := func(dir, base, ofCrawl string) error {
-		stem, _, _ := warc.CutName(base)
+		stem, _, ok := warc.CutName(base)
+		if !ok { // a file of another name
+			stem = base
+		}
+		stem = strings.ReplaceAll(stem, "/", "-") // of a file in a WACZ in the directory
 		s := Source{Path: path.Join(dir, base), Stem: stem, File: base, Crawl: crawl}
 		if s.Crawl == "" {
 			s.Crawl = plainName(ofCrawl)
@@ -44,7 +48,7 @@ func find(fsys vfs.FS, names []string, crawl string) (files []Source, unfinished
 	for _, name := range names {
 		name = path.Clean(name)
 		found := 0
-		for _, dir := range []string{path.Join(name, layout.ArchiveDir), name} {
+		for _, dir := range []string{path.Join(name, layout.ArchiveDir), path.Join(name, "archive"), name} {
 			bases, err := fsys.List(dir)
 			if err != nil || found > 0 {
 				continue
@@ -67,7 +71,7 @@ func find(fsys vfs.FS, names []string, crawl string) (files []Source, unfinished
 		if found > 0 {
 			continue
 		}
-		if _, isOpen, ok := warc.CutName(path.Base(name)); !ok || isOpen {
+		if _, isOpen, ok := warc.CutName(path.Base(name)); isOpen || !ok && !isArchive(fsys, name) {
 			return nil, 0, fmt.Errorf("%w in %s: give a crawl directory, or files such as NAME.warc.gz", ErrNoFiles, name)
 		}
 		dir := path.Dir(name)
@@ -80,6 +84,19 @@ func find(fsys vfs.FS, names []string, crawl string) (files []Source, unfinished
 		}
 	}
 	return files, unfinished, nil
+}
+
+// isArchive reports whether a file of another name begins with a record.
+func isArchive(fsys vfs.FS, name string) bool {
+	file, err := fsys.Open(name)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = file.Close() }() // opened for reading
+	z := warc.NewReader(file, warc.ReaderOptions{})
+	defer z.Close()
+	_, err = z.Next()
+	return err == nil
 }
 
 // plainName makes a name of a crawl that can be part of a path.

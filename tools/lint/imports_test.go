@@ -89,7 +89,7 @@ var importTable = []struct{ importer, may string }{
 	{"warc/deflate", ""},
 	{"warc/block", base},
 	{"warc/cdxj", base + " internal/jsontext"},
-	{"warc/member", base + " internal/inflate warc/deflate"},
+	{"warc/member", base + " internal/inflate warc/arc warc/deflate"},
 	{"warc/fixity", base},
 	{"warc/arc", ""},
 	{"warc/header", ""},
@@ -101,13 +101,14 @@ var importTable = []struct{ importer, may string }{
 	{"warc/zipnum", base},
 	{"warc/waczfs", base},
 	{"warc/repair", base + " warc warc/cdxj warc/member"},
+	{"warc/inputs", base + " internal/plural warc/filename"},
 	{"warc/rewrite", base + " warc warc/block warc/header warc/member"},
 	{"warc/coding", ""},
 	{"warc/lookup", base + " warc warc/block warc/cdxj warc/member warc/openindex warc/zipnum"},
 	{"warc/cdxserver", "warc/lookup"},
 	{"warc/replay", base + " warc warc/cdxserver warc/coding warc/lookup"},
-	{"warc/warctool", base + " warc warc/block warc/cdxj warc/coding warc/fixity warc/inventory warc/lookup warc/member" +
-		" warc/zipnum"},
+	{"warc/warctool", base + " warc warc/block warc/cdxj warc/coding warc/fixity warc/inputs " +
+		"warc/inventory warc/lookup warc/member warc/zipnum"},
 
 	// Level 1, the parts of the engine.
 	{"engine/catalogue", base},

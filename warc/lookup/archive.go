@@ -170,11 +170,13 @@ func ParseTime(text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%.40q is no time such as 20260131, 20260131120000 or 2026-01-31T12:00:00Z", text)
 }
 
-// FindDir returns the directory with the WARC files of a crawl directory: warc below it, or itself.
+// FindDir returns the directory with the WARC files of a crawl directory: warc or archive below it, or itself.
 func FindDir(fsys vfs.FS, dir string) (string, error) {
-	below := strings.TrimSuffix(dir, "/") + "/warc"
-	if _, err := fsys.List(below); err == nil {
-		return below, nil
+	for _, name := range []string{"/warc", "/archive"} { // of a crawl, and of what pywb and Browsertrix write
+		below := strings.TrimSuffix(dir, "/") + name
+		if _, err := fsys.List(below); err == nil {
+			return below, nil
+		}
 	}
 	names, err := fsys.List(dir)
 	if err != nil {

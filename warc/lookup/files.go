@@ -66,13 +66,20 @@ func NewFiles(o Options) *Files {
 type archiveFile struct {
 	path  string
 	final string // path when it is complete
-	name  string // the last part of final, as index lines have it
+	name  string // final within its directory, as index lines have it
 	open  bool
 }
 
 func fileOf(name string) archiveFile {
 	final := warc.FileInfo{Name: name}.Final()
 	return archiveFile{path: name, final: final, name: path.Base(final), open: final != name}
+}
+
+// setInWACZ adds the name of the WACZ in which the file lies, if that is what its directory is.
+func (a *archiveFile) setInWACZ() {
+	if wacz := path.Base(path.Dir(a.final)); strings.HasSuffix(wacz, ".wacz") {
+		a.name = wacz + "/" + path.Base(a.final)
+	}
 }
 
 // errTwice says that an index line could be of either file.
@@ -90,7 +97,9 @@ func (f *Files) list() (files []archiveFile, err error) {
 		}
 		for _, name := range names {
 			if _, _, ok := warc.CutName(name); ok {
-				files = append(files, fileOf(path.Join(dir, name)))
+				file := fileOf(path.Join(dir, name))
+				file.name = warc.FileInfo{Name: name}.Final() // x.wacz/NAME of what lies in a WACZ
+				files = append(files, file)
 			}
 		}
 	}
@@ -101,7 +110,12 @@ func (f *Files) list() (files []archiveFile, err error) {
 		return b.final == a.final
 	})
 	for i := range len(files) - 1 {
-		if a, b := files[i], files[i+1]; a.name == b.name {
+		a, b := &files[i], &files[i+1]
+		if path.Base(a.name) == path.Base(b.name) {
+			a.setInWACZ()
+			b.setInWACZ()
+		}
+		if a.name == b.name {
 			return nil, fmt.Errorf("%s and %s: %w", a.path, b.path, errTwice)
 		}
 	}

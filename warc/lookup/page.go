@@ -84,9 +84,6 @@ func isRecordOf(rec *warc.RecordRead, c *Capture) bool {
 
 // find finds an archive file by its name in an index.
 func (f *Files) find(name string) (archiveFile, error) {
-	if path.Base(name) != name {
-		return archiveFile{}, fmt.Errorf("%.200q: %w", name, ErrIndex)
-	}
 	files, err := f.list()
 	if err != nil {
 		return archiveFile{}, err
@@ -95,6 +92,9 @@ func (f *Files) find(name string) (archiveFile, error) {
 		if file.name == name {
 			return file, nil
 		}
+	}
+	if path.Base(name) != name {
+		return archiveFile{}, fmt.Errorf("%.200q: %w", name, ErrIndex)
 	}
 	return archiveFile{}, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 }
@@ -117,7 +117,7 @@ const (
 
 // dictionaryOf returns the zstd dictionary of a file; nil without one.
 func (f *Files) dictionaryOf(file archiveFile) (words []byte, err error) {
-	if !strings.HasSuffix(file.name, ".zst") {
+	if _, _, ok := warc.CutName(file.name); ok && !strings.HasSuffix(file.name, ".zst") {
 		return nil, nil
 	}
 	f.words.Lock()

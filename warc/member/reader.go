@@ -10,6 +10,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"orbweaver/warc/arc"
 )
 
 // Limits for foreign files, in bytes.
@@ -142,13 +144,24 @@ func (z *Reader) detect() error {
 		return io.EOF
 	case err != nil && !errors.Is(err, io.EOF):
 		return err
-	case strings.EqualFold(string(b), "WARC/"), string(b) == "filed": // filedesc: of an ARC file
+	case strings.EqualFold(string(b), "WARC/"), isARC(z.br):
 		z.kind = None
 	default:
 		return fmt.Errorf("%w: the file begins with %q", ErrNotWARC, b)
 	}
 	z.known = true
 	return nil
+}
+
+// headerMost is how long the first line of a record of an ARC file may be, in bytes.
+const headerMost = 4 << 10
+
+// isARC reports whether a record of an ARC file begins here.
+func isARC(r *bufio.Reader) bool {
+	b, _ := r.Peek(headerMost)
+	line, _, _ := bytes.Cut(b, []byte("\n"))
+	_, ok := arc.Parse(bytes.TrimSuffix(line, []byte("\r")))
+	return ok || bytes.HasPrefix(b, []byte(arc.Magic))
 }
 
 // Next starts the next member. io.EOF means that the file ended after a complete member.

@@ -1,6 +1,10 @@
 // Package waczfs shows WACZ files (WACZ 1.1.1) as directories of WARC files: site.wacz/NAME.warc.gz is what lies as
 // archive/NAME.warc.gz in site.wacz. So each command that reads a directory of WARC files reads a WACZ.
 //
+// WACZ files that lie in it, or that a list of several names (profile multi-wacz-package), are read, too: their files
+// are FILE.wacz/NAME. In a directory, WACZ files are listed with what lies in them. A file that is named is one by its
+// first bytes; in a directory the suffix decides.
+//
 // WARC files lie in a WACZ as they are, so a record is read from its place, and nothing is unpacked. A file that is
 // compressed once more by ZIP is refused. Indexes and lists of pages are not shown: captures are found in the records.
 //

@@ -1,7 +1,6 @@
 package waczfs
 
 import (
-	"archive/zip"
 	"errors"
 	"fmt"
 	"io"
@@ -31,22 +30,6 @@ type FS struct {
 // Over returns the FS above fsys.
 func Over(fsys vfs.FS) *FS { return &FS{FS: fsys, known: map[string]*list{}} }
 
-// list is what lies in a WACZ file.
-type list struct {
-	size  int64 // of the WACZ
-	names []string
-	files map[string]entry
-}
-
-// entry is a WARC file in a WACZ.
-type entry struct {
-	offset, size int64
-	packed       bool // it is compressed once more
-}
-
-// archiveDir is the directory of the WARC files in a WACZ.
-const archiveDir = "archive/"
-
 // cut splits the name of what is in a WACZ; ok is false for all other names.
 func (f *FS) cut(name string) (wacz, inside string, ok bool) {
 	for end := 0; end < len(name); {
@@ -55,8 +38,9 @@ func (f *FS) cut(name string) (wacz, inside string, ok bool) {
 			next = len(name) - end
 		}
 		end += next
-		if Is(name[:end]) {
-			if _, err := f.FS.Size(name[:end]); err == nil {
+		if f.isWACZ(name[:end]) {
+			_, err := f.FS.Size(name[:end])
+			if _, noDir := f.FS.List(name[:end]); err == nil && noDir != nil {
 				return name[:end], strings.Trim(name[end:], "/"), true
 			}
 		}
@@ -65,11 +49,26 @@ func (f *FS) cut(name string) (wacz, inside string, ok bool) {
 	return "", "", false
 }
 
-// List returns the WARC files of a WACZ, or what a directory has.
+// isWACZ reports whether a name is that of a WACZ file, or of one that was listed under any name.
+func (f *FS) isWACZ(name string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return Is(name) || f.known[name] != nil
+}
+
+// List returns the WARC files of a WACZ, or what a directory has. There, in place of a WACZ are its files, as
+// FILE.wacz/NAME. One is left out if a file with its name and length lies beside the WACZ. A file of any name that
+// begins as a WACZ is one.
 func (f *FS) List(dir string) ([]string, error) {
 	wacz, inside, ok := f.cut(dir)
 	if !ok {
-		return f.FS.List(dir) //nolint:wrapcheck // the disk's own
+		names, err := f.FS.List(dir)
+		if err == nil {
+			return f.withPacked(dir, names), nil
+		}
+		if wacz = strings.TrimSuffix(dir, "/"); !IsFile(f.FS, wacz) {
+			return nil, err //nolint:wrapcheck // the disk's own
+		}
 	}
 	l, err := f.listOf(wacz)
 	if err != nil {
@@ -81,21 +80,40 @@ func (f *FS) List(dir string) ([]string, error) {
 	return slices.Clone(l.names), nil
 }
 
+// withPacked has what lies in the WACZ files of a directory in place of them. One that cannot be read stays.
+func (f *FS) withPacked(dir string, names []string) (all []string) {
+	if !slices.ContainsFunc(names, Is) {
+		return names
+	}
+	for _, name := range names {
+		l := new(list)
+		err := error(fs.ErrInvalid)
+		if Is(name) {
+			l, err = f.listOf(path.Join(dir, name))
+		}
+		if err != nil {
+			all = append(all, name)
+			continue
+		}
+		for _, inside := range l.names {
+			beside, err := f.FS.Size(path.Join(dir, path.Base(inside)))
+			if err != nil || beside != l.files[inside].size {
+				all = append(all, name+"/"+inside)
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
 // Size returns the length of a WARC file in a WACZ, or of another file.
 func (f *FS) Size(name string) (int64, error) {
 	wacz, inside, ok := f.cut(name)
 	if !ok || inside == "" {
 		return f.FS.Size(name) //nolint:wrapcheck // the disk's own
 	}
-	l, err := f.listOf(wacz)
-	if err != nil {
-		return 0, err
-	}
-	e, ok := l.files[inside]
-	if !ok {
-		return 0, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
-	}
-	return e.size, nil
+	e, err := f.find(wacz, inside, "stat")
+	return e.size, err
 }
 
 // errPacked says that a WARC file cannot be read at a place.
@@ -107,22 +125,31 @@ func (f *FS) Open(name string) (vfs.File, error) {
 	if !ok || inside == "" {
 		return f.FS.Open(name) //nolint:wrapcheck // the disk's own
 	}
-	l, err := f.listOf(wacz)
+	e, err := f.find(wacz, inside, "open")
 	if err != nil {
 		return nil, err
 	}
-	e, ok := l.files[inside]
-	switch {
-	case !ok:
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-	case e.packed:
+	if e.packed {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: errPacked}
 	}
-	whole, err := f.FS.Open(wacz)
+	whole, err := f.FS.Open(e.home)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the disk's own
 	}
 	return &file{File: whole, name: name, SectionReader: io.NewSectionReader(whole, e.offset, e.size)}, nil
+}
+
+// find finds a WARC file in a WACZ.
+func (f *FS) find(wacz, inside, op string) (entry, error) {
+	l, err := f.listOf(wacz)
+	if err != nil {
+		return entry{}, err
+	}
+	e, ok := l.files[inside]
+	if !ok {
+		return e, &fs.PathError{Op: op, Path: path.Join(wacz, inside), Err: fs.ErrNotExist}
+	}
+	return e, nil
 }
 
 // listOf returns what lies in a WACZ file.
@@ -136,44 +163,12 @@ func (f *FS) listOf(wacz string) (*list, error) {
 	if l := f.known[wacz]; l != nil && l.size == size {
 		return l, nil
 	}
-	from, err := f.FS.Open(wacz)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // the disk's own
-	}
-	l, err := read(from, size)
-	if err = errors.Join(err, from.Close()); err != nil {
+	l := &list{size: size, files: map[string]entry{}}
+	if err := l.read(f.FS, wacz, ""); err != nil {
 		return nil, fmt.Errorf("%s: no WACZ that can be read: %w", wacz, err)
 	}
-	f.known[wacz] = l
-	return l, nil
-}
-
-// read reads the list of a WACZ.
-func read(from io.ReaderAt, size int64) (*list, error) {
-	z, err := zip.NewReader(from, size)
-	if err != nil {
-		return nil, err
-	}
-	l := &list{size: size, files: map[string]entry{}}
-	for _, e := range z.File {
-		inside, ok := strings.CutPrefix(e.Name, archiveDir)
-		if !ok || inside == "" || path.Base(inside) != inside {
-			continue
-		}
-		if _, twice := l.files[inside]; twice {
-			return nil, fmt.Errorf("%.200q is there twice", e.Name)
-		}
-		at := entry{size: int64(e.CompressedSize64), packed: e.Method != zip.Store}
-		if at.offset, err = e.DataOffset(); err != nil {
-			return nil, err
-		}
-		if at.size < 0 || at.size > size-at.offset {
-			return nil, fmt.Errorf("%.200q ends behind the end of the WACZ", e.Name)
-		}
-		l.files[inside] = at
-		l.names = append(l.names, inside)
-	}
 	slices.Sort(l.names)
+	f.known[wacz] = l
 	return l, nil
 }
 

@@ -87,6 +87,61 @@ func TestWACZIsADirectory(t *testing.T) {
 	}
 }
 
+// WACZ files in a WACZ, in a list of several and in a directory are read, too, under any name of the outer one.
+func TestWACZOfSeveral(t *testing.T) {
+	disk := vfs.NewMem(1)
+	for _, dir := range []string{"d", "list"} {
+		if err := disk.MkdirAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pack(t, disk, "list/one.wacz", packed{"archive/data.warc.gz", "first", zip.Store})
+	pack(t, disk, "list/two.wacz", packed{"archive/data.warc.gz", "second", zip.Store})
+	write := func(name, text string) {
+		t.Helper()
+		err := vfs.WriteAtomic(disk, name, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("list/all", ` {"profile": "multi-wacz-package", "resources": [{"path": "one.wacz"}, {"path": "two.wacz"}]}`)
+	one, err := vfs.ReadFile(disk, "list/one.wacz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pack(t, disk, "outer.zip",
+		packed{"one.wacz", string(one), zip.Store}, packed{"archive/data.warc.gz", "outer", zip.Store})
+	pack(t, disk, "d/x.wacz", packed{"archive/a.warc", "a", zip.Store}, packed{"archive/b.warc", "b", zip.Store})
+	write("d/b.warc", "b")
+	write("d/bad.wacz", "no ZIP file")
+	f := Over(disk)
+	for name, want := range map[string][]string{
+		"list/all":  {"one.wacz/data.warc.gz first", "two.wacz/data.warc.gz second"},
+		"outer.zip": {"data.warc.gz outer", "one.wacz/data.warc.gz first"},
+		"d":         {"b.warc b", "bad.wacz no ZIP file", "x.wacz/a.warc a"},
+	} {
+		names, err := f.List(name)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		var got []string
+		for _, inside := range names {
+			text, err := vfs.ReadFile(f, name+"/"+inside)
+			if err != nil {
+				t.Error(err)
+			}
+			got = append(got, inside+" "+string(text))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	write("list/out", `{"profile": "multi-wacz-package", "resources": [{"path": "../outer.zip"}]}`)
+	if _, err := f.List("list/out"); err == nil {
+		t.Error("a list leads out of its directory")
+	}
+}
+
 // Everything else is what it was, also a directory and a file that only look like a WACZ.
 func TestOtherFilesAreUnchanged(t *testing.T) {
 	disk := vfs.NewMem(1)

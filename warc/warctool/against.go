@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"orbweaver/internal/vfs"
-	"orbweaver/warc"
 	"orbweaver/warc/fixity"
 )
 
@@ -51,34 +50,6 @@ func newManifestCheck(fsys vfs.FS, manifest string) (*manifestCheck, error) {
 		c.listed[base] = file
 	}
 	return c, nil
-}
-
-// Expand returns the names of files. A directory stands for the WARC files in it, or in its directory warc.
-func Expand(fsys vfs.FS, names ...string) (files []string, err error) {
-	for _, name := range names {
-		inside, err := fsys.List(name)
-		if err != nil { // it is a file, or opening it says what is wrong
-			files = append(files, name)
-			continue
-		}
-		if slices.Contains(inside, "warc") && !slices.ContainsFunc(inside, isWARC) {
-			name = path.Join(name, "warc")
-			if inside, err = fsys.List(name); err != nil {
-				return nil, fmt.Errorf("warc: %w", err)
-			}
-		}
-		for _, base := range inside {
-			if isWARC(base) {
-				files = append(files, path.Join(name, base))
-			}
-		}
-	}
-	return files, nil
-}
-
-func isWARC(name string) bool {
-	_, _, ok := warc.CutName(name)
-	return ok
 }
 
 // reader returns a reader of a file, and what to call when the file was read as far as its content goes.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"orbweaver/warc"
+	"orbweaver/warc/inputs"
 )
 
 // Row is the line of List for a record.
@@ -114,7 +115,7 @@ func (t *Tool) VerifyAgainst(manifest string, files ...string) error {
 	if len(files) == 0 {
 		files = []string{path.Dir(manifest)}
 	}
-	if files, err = Expand(t.FS, files...); err != nil {
+	if files, _, err = inputs.Find(t.FS, files...); err != nil {
 		return err
 	}
 	return t.verify(c, files...)

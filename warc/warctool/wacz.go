@@ -77,7 +77,7 @@ func PackWACZ(fsys vfs.FS, out string, o WACZOptions, files ...string) error {
 			return fmt.Errorf("%s: %w", name, errWACZFile)
 		}
 		if other, ok := seen[base]; ok {
-			return fmt.Errorf("%s and %s have the same name", other, name)
+			return fmt.Errorf("%s and %s have the same name: 'orbweaver warc recompress -o DIR/' gives them others", other, name)
 		}
 		seen[base] = name
 	}

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"path"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -21,6 +22,7 @@ import (
 	"orbweaver/engine/feed"
 	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
+	"orbweaver/warc/inputs"
 	"orbweaver/warc/lookup"
 )
 
@@ -62,6 +64,9 @@ func (x *FeedCommand) Run(inv *command.Invocation) error {
 	if x.Of != "" {
 		x.Dir = x.Of
 	}
+	if x.Dir == inputs.Stdin {
+		return command.Misuse(inputs.ErrStdin)
+	}
 	if x.Follow && x.Limit > 0 {
 		return command.Misuse(errFollowLimit)
 	}
@@ -78,7 +83,7 @@ func (x *FeedCommand) Run(inv *command.Invocation) error {
 	}
 	ctx, stop := signal.NotifyContext(inv.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	p := printer{FeedCommand: x, out: bufio.NewWriterSize(inv.Stdout, 64<<10), client: client}
+	p := printer{FeedCommand: x, inv: inv, out: bufio.NewWriterSize(inv.Stdout, 64<<10), client: client}
 	err = p.print(ctx)
 	if ctx.Err() != nil && x.Follow {
 		err = nil // Ctrl-C is how it ends
@@ -90,6 +95,7 @@ func (x *FeedCommand) Run(inv *command.Invocation) error {
 type printer struct {
 	*FeedCommand
 
+	inv    *command.Invocation
 	out    *bufio.Writer
 	client *control.Client
 	cursor string // behind the last line that was printed
@@ -152,10 +158,17 @@ func (p *printer) printRunning(ctx context.Context) error {
 func (p *printer) printFiles(ctx context.Context) (err error) {
 	disk := receivers.Disk()
 	dir := filepath.ToSlash(p.Dir)
-	warcs, err := lookup.FindDir(disk, dir)
-	if err != nil {
-		return command.Misuse(fmt.Errorf("there is no crawl and no archive in %s: %w", p.Dir, err))
+	from := lookup.Options{FS: disk}
+	if crawl.IsFile(disk, dir) {
+		from.Files, dir = []string{dir}, path.Dir(dir)
+	} else {
+		warcs, err := lookup.FindDir(disk, dir)
+		if err != nil {
+			return command.Misuse(fmt.Errorf("there is no crawl and no archive in %s: %w", p.Dir, err))
+		}
+		from.Dirs = []string{warcs}
 	}
+	_, _ = find(p.inv, disk, []string{p.Dir}) // says what is not read
 	end, err := feed.EndOf(disk, dir)
 	if err != nil {
 		return err
@@ -165,7 +178,7 @@ func (p *printer) printFiles(ctx context.Context) (err error) {
 		return err
 	}
 	f := feed.New(feed.Options{
-		Archive: lookup.NewFiles(lookup.Options{FS: disk, Dirs: []string{warcs}}), Growth: feed.Still{End: end},
+		Archive: lookup.NewFiles(from), Growth: feed.Still{End: end},
 		Log: feed.CrawlLog{FS: disk, Dir: dir},
 		FS:  disk, Dir: own,
 	})

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine/upload/receipts"
 	"orbweaver/warc"
+	"orbweaver/warc/inputs"
 	"orbweaver/warc/lookup"
 	"orbweaver/warc/warctool"
 )
@@ -64,7 +66,7 @@ func (x *warcGetCmd) Run(inv *command.Invocation, c *Command) error {
 	}
 	objects := receivers.NewObjects(inv.Context, inv.Version)
 	defer objects.Close()
-	a, err := x.archive(files, objects)
+	a, err := x.archive(inv, files, objects)
 	if err != nil {
 		return command.Misuse(err)
 	}
@@ -80,12 +82,18 @@ func (x *warcGetCmd) Run(inv *command.Invocation, c *Command) error {
 }
 
 // archive returns the archive of the files, or that of the crawl directory without any.
-func (x *warcGetCmd) archive(files []string, objects receipts.Objects) (*lookup.Archive, error) {
+func (x *warcGetCmd) archive(
+	inv *command.Invocation, files []string, objects receipts.Objects,
+) (*lookup.Archive, error) {
 	if len(files) == 0 {
+		_, _ = find(inv, receivers.Disk(), []string{x.Dir}) // says what is not read
 		return x.OpenArchive(&x.Others, objects)
 	}
+	if slices.Contains(files, inputs.Stdin) {
+		return nil, inputs.ErrStdin
+	}
 	disk := receivers.Disk().ReadRecords(objects)
-	files, err := warctool.Expand(disk, files...)
+	files, err := find(inv, disk, files)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +103,7 @@ func (x *warcGetCmd) archive(files []string, objects receipts.Objects) (*lookup.
 // notRead returns the first fault of the files: captures may be missing because of it.
 func notRead(names []string) error {
 	disk := receivers.Disk()
-	files, err := warctool.Expand(disk, names...)
+	files, _, err := inputs.Find(disk, names...)
 	for _, name := range files {
 		file, openErr := disk.Open(name)
 		if openErr != nil {

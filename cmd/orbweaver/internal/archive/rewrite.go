@@ -81,12 +81,9 @@ var errOutName = errors.New("--out: the name of the new file ends in .warc.gz, .
 // run writes the new files.
 func (x *rewriting) run(inv *command.Invocation, c *Command, o rewrite.Options) error {
 	disk := receivers.Disk()
-	files, err := warctool.Expand(disk, x.Files...)
+	files, err := find(inv, disk, x.Files)
 	if err != nil {
 		return err
-	}
-	if len(files) == 0 {
-		return errNoWARC
 	}
 	into, err := x.targets(disk, files)
 	if err != nil {
@@ -166,6 +163,9 @@ func (x *rewriting) targets(disk vfs.FS, files []string) (all []target, err erro
 			stem = path.Base(name)
 		}
 		into := path.Join(out, stem+".warc.gz")
+		if _, twice := seen[into]; twice { // of several WACZ files
+			into = path.Join(out, path.Base(path.Dir(name))+"-"+stem+".warc.gz")
+		}
 		if other, twice := seen[into]; twice {
 			return nil, fmt.Errorf("--out: %s and %s would both be %s", other, name, into)
 		}

@@ -57,6 +57,7 @@ func (x *ViewCommand) Run(inv *command.Invocation) error {
 	if err != nil {
 		return command.Misuse(err)
 	}
+	_, _ = find(inv, receivers.Disk(), []string{x.Dir}) // says what is not read
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", x.Listen)
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)

@@ -48,5 +48,5 @@ func (x *warcWallsCmd) Run(inv *command.Invocation, c *Command) error {
 		j.Service, j.Rule = d.Find(table, p)
 		return j, true, nil
 	}
-	return each(x.Files, func(files ...string) error { return c.tool(inv).Walls(judge, files...) })
+	return c.each(inv, x.Files, func(t *warctool.Tool, files ...string) error { return t.Walls(judge, files...) })
 }

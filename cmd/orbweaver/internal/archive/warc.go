@@ -18,6 +18,8 @@ import (
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/fixity"
+	"orbweaver/warc/inputs"
+	"orbweaver/warc/waczfs"
 	"orbweaver/warc/warctool"
 )
 
@@ -39,8 +41,10 @@ type Command struct {
 
 // Help shows examples.
 func (*Command) Help() string {
-	return `Files may be .warc, .warc.gz or .warc.zst of WARC 0.17 to 1.1, .arc or .arc.gz, made by any program. A WACZ
-file is read like a directory of its WARC files.
+	return `Files are WARC 0.17 to 1.1 or ARC 1 and 2, plain or packed with gzip or zstd, made by any program. A WACZ file
+is read like a directory of its WARC files, and so is a list of several (profile multi-wacz-package). The bytes of a
+file decide, whatever its name; in a directory, files with the usual names are read, and others like them are
+named. - is standard input, for commands that read files in order.
 
 Examples:
   orbweaver warc ls crawl/warc/*.warc.gz
@@ -57,21 +61,33 @@ func (c *Command) tool(inv *command.Invocation) *warctool.Tool {
 }
 
 // each calls do with the WARC files of some names: a directory or a WACZ file stands for those in it.
-func each(names []string, do func(files ...string) error) error {
-	files, err := warctool.Expand(receivers.Disk(), names...)
+func (c *Command) each(
+	inv *command.Invocation, names []string, do func(t *warctool.Tool, files ...string) error,
+) error {
+	t := c.tool(inv)
+	files, err := find(inv, t.FS, names)
 	if err != nil {
 		return err
 	}
-	if len(files) == 0 {
-		return errNoWARC
+	return do(t, files...)
+}
+
+// find returns the WARC files of some names, at least one. What is not read is said.
+func find(inv *command.Invocation, disk vfs.FS, names []string) ([]string, error) {
+	files, unread, err := inputs.Find(disk, names...)
+	if text := inputs.Sentence(unread); text != "" {
+		fmt.Fprintln(inv.Stderr, text)
 	}
-	return do(files...)
+	if err == nil && len(files) == 0 {
+		err = errNoWARC
+	}
+	return files, err
 }
 
 var errNoWARC = errors.New("no WARC file there")
 
 type warcLsCmd struct {
-	Files []string `arg:"" help:"WARC files, WACZ files, or directories of WARC files." name:"file"`
+	Files []string `arg:"" help:"WARC, ARC or WACZ files, or directories of them; - is standard input." name:"file"`
 }
 
 // Help shows an example.
@@ -79,7 +95,7 @@ func (*warcLsCmd) Help() string { return "Example:\n  orbweaver warc ls crawl/wa
 
 // Run lists.
 func (x *warcLsCmd) Run(inv *command.Invocation, c *Command) error {
-	return each(x.Files, c.tool(inv).List)
+	return c.each(inv, x.Files, (*warctool.Tool).List)
 }
 
 type warcCatCmd struct {
@@ -90,7 +106,7 @@ type warcCatCmd struct {
 	Decode  bool   `help:"The body without its content encodings, too."`
 	Titles  bool   `help:"Print a line before each payload: ==> URI, file and offset <==."`
 
-	Files []string `arg:"" help:"WARC files, WACZ files, or directories of WARC files." name:"file"`
+	Files []string `arg:"" help:"WARC, ARC or WACZ files, or directories of them; - is standard input." name:"file"`
 }
 
 // Help shows examples.
@@ -116,7 +132,7 @@ func (x *warcCatCmd) Run(inv *command.Invocation, c *Command) error {
 			return command.Misuse(fmt.Errorf("--type: %q is no record type such as response, request or revisit", x.Type))
 		}
 	}
-	err := each(x.Files, func(files ...string) error { return c.tool(inv).Cat(o, files...) })
+	err := c.each(inv, x.Files, func(t *warctool.Tool, files ...string) error { return t.Cat(o, files...) })
 	if errors.Is(err, warctool.ErrNotFound) {
 		return fmt.Errorf("%w; 'orbweaver warc ls' shows what is there", err)
 	}
@@ -150,7 +166,7 @@ func (x *warcVerifyCmd) Run(inv *command.Invocation, c *Command) error {
 	case x.AgainstManifest == "" && slices.ContainsFunc(x.Files, isWACZ):
 		return x.verifyWACZ(inv, c)
 	case x.AgainstManifest == "":
-		return each(x.Files, c.tool(inv).Verify)
+		return c.each(inv, x.Files, (*warctool.Tool).Verify)
 	}
 	if x.PublicKey != "" {
 		text, err := vfs.ReadFile(vfs.Disk(), x.PublicKey)
@@ -170,7 +186,7 @@ func (x *warcVerifyCmd) Run(inv *command.Invocation, c *Command) error {
 
 // isWACZ reports whether a file is a WACZ, or a list of several.
 func isWACZ(name string) bool {
-	return strings.HasSuffix(name, ".wacz") || strings.HasSuffix(name, ".json")
+	return strings.HasSuffix(name, ".json") || waczfs.IsFile(vfs.Disk(), name)
 }
 
 // verifyWACZ checks WACZ files.
@@ -207,7 +223,7 @@ func (x *warcVerifyCmd) verifyWACZ(inv *command.Invocation, c *Command) error {
 type warcIndexCmd struct {
 	Write   bool     `help:"Write FILE.cdxj beside each file instead of printing." xor:"form"`
 	Cluster string   `help:"Write one index of all files into this directory: a ZipNum cluster, as pywb and Common Crawl have it." placeholder:"DIR" xor:"form"`
-	Files   []string `arg:"" help:"WARC files, WACZ files, or directories of WARC files." name:"file"`
+	Files   []string `arg:"" help:"WARC, ARC or WACZ files, or directories of them; - is standard input." name:"file"`
 }
 
 // Help shows examples.
@@ -224,13 +240,14 @@ Examples:
 // Run indexes.
 func (x *warcIndexCmd) Run(inv *command.Invocation, c *Command) error {
 	if x.Cluster == "" {
-		return each(x.Files, func(files ...string) error { return c.tool(inv).Index(x.Write, files...) })
+		return c.each(inv, x.Files, func(t *warctool.Tool, files ...string) error { return t.Index(x.Write, files...) })
 	}
-	files, err := closedFiles(x.Files)
+	disk := receivers.Disk()
+	files, err := closedFiles(inv, disk, x.Files)
 	if err != nil {
 		return err
 	}
-	r, err := warctool.WriteCluster(receivers.Disk(), x.Cluster, files...)
+	r, err := warctool.WriteCluster(disk, x.Cluster, files...)
 	if err != nil {
 		return err
 	}
@@ -303,13 +320,13 @@ func (x *WACZCommand) pack(inv *command.Invocation, asJSON bool) error {
 			return command.Misuse(fmt.Errorf("--sign-key: %w", err))
 		}
 	}
-	files, err := closedFiles(x.Files)
+	disk := receivers.Disk()
+	files, err := closedFiles(inv, disk, x.Files)
 	if err != nil {
 		return err
 	}
 	objects := receivers.NewObjects(inv.Context, inv.Version)
 	defer objects.Close()
-	disk := receivers.Disk()
 	if away := disk.FindAway(files); away.Files > 0 {
 		if !x.FromStore {
 			return fmt.Errorf("%s (%s) %s removed here, and a WACZ needs all: --from-store reads them from the object store; "+
@@ -401,8 +418,11 @@ func reportPacked(out io.Writer, p warctool.WACZPacked) {
 }
 
 // closedFiles returns the names of WARC files. A directory stands for the closed ones in it.
-func closedFiles(names []string) ([]string, error) {
-	files, err := warctool.Expand(receivers.Disk(), names...)
+func closedFiles(inv *command.Invocation, disk vfs.FS, names []string) ([]string, error) {
+	if slices.Contains(names, inputs.Stdin) {
+		return nil, command.Misuse(inputs.ErrStdin)
+	}
+	files, err := find(inv, disk, names)
 	if err != nil {
 		return nil, err
 	}
@@ -418,7 +438,7 @@ func closedFiles(names []string) ([]string, error) {
 type warcTrainCmd struct {
 	Out   string   `help:"File for the dictionary." required:"" placeholder:"FILE"`
 	Size  int      `type:"size" help:"Size of the dictionary, at most." default:"64Ki" placeholder:"SIZE" least:"1024" most:"1048576"`
-	Files []string `arg:"" help:"WARC files, WACZ files, or directories of WARC files." name:"file"`
+	Files []string `arg:"" help:"WARC, ARC or WACZ files, or directories of them; - is standard input." name:"file"`
 }
 
 // Help shows an example.
@@ -430,5 +450,5 @@ func (*warcTrainCmd) Help() string {
 
 // Run trains.
 func (x *warcTrainCmd) Run(inv *command.Invocation, c *Command) error {
-	return each(x.Files, func(files ...string) error { return c.tool(inv).Train(x.Out, x.Size, files...) })
+	return c.each(inv, x.Files, func(t *warctool.Tool, files ...string) error { return t.Train(x.Out, x.Size, files...) })
 }

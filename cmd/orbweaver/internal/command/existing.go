@@ -40,8 +40,8 @@ func FindDir(name string) error {
 
 // mustExist returns that a name is not there, with the name beside it that is most like it.
 func mustExist(kind, name string) error {
-	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
-		return nil // other errors have a better place
+	if _, err := os.Stat(name); name == "-" || !errors.Is(err, fs.ErrNotExist) {
+		return nil // other errors have a better place, and so has standard input
 	}
 	parent, base := filepath.Split(filepath.Clean(name))
 	var known []string

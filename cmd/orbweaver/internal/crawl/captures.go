@@ -10,8 +10,9 @@ import (
 	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/vfs"
-	"orbweaver/warc"
+	"orbweaver/warc/inputs"
 	"orbweaver/warc/lookup"
+	"orbweaver/warc/waczfs"
 )
 
 // Others are further archives of a command that reads one.
@@ -38,7 +39,10 @@ func (t *Target) OpenArchive(others *Others, objects receipts.Objects) (*lookup.
 		return nil, err
 	}
 	disk := receivers.Disk().ReadRecords(objects)
-	if len(others.With) == 0 && isWARC(disk, t.Dir) {
+	if t.Dir == inputs.Stdin {
+		return nil, inputs.ErrStdin
+	}
+	if len(others.With) == 0 && IsFile(disk, t.Dir) {
 		return lookup.New(lookup.NewFiles(lookup.Options{FS: disk, Files: []string{t.Dir}})), nil
 	}
 	dir, err := lookup.FindDir(disk, t.Dir)
@@ -66,11 +70,11 @@ func (t *Target) OpenArchive(others *Others, objects receipts.Objects) (*lookup.
 	return lookup.New(all).WithLines(lookup.Merged{lines, further}), nil
 }
 
-// isWARC reports whether a name is that of a WARC file, and no directory.
-func isWARC(disk vfs.FS, name string) bool {
-	_, _, ok := warc.CutName(name)
-	_, err := disk.List(name)
-	return ok && err != nil
+// IsFile reports whether a name is that of a file of any name, and neither a directory nor a WACZ.
+func IsFile(disk vfs.FS, name string) bool {
+	_, err := disk.Size(name)
+	_, listErr := disk.List(name)
+	return err == nil && listErr != nil && !waczfs.Is(name)
 }
 
 // firstOf takes the lines of a running crawl, or else those of its files.

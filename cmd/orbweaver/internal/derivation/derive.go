@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
+	"orbweaver/warc/inputs"
 )
 
 // Command is the command derive.
@@ -102,6 +104,9 @@ func (c *Command) Check(*command.Invocation) error {
 			return errors.New("--corpus-format oscar: rows of OSCAR have no number of tokens; leave --tokenizer out")
 		}
 	}
+	if slices.Contains(c.Names, inputs.Stdin) {
+		return inputs.ErrStdin
+	}
 	if strings.ContainsAny(c.Crawl, "/=\x00") {
 		return fmt.Errorf("--crawl: %q cannot be part of a path", c.Crawl)
 	}
@@ -136,6 +141,13 @@ func (c *Command) Run(inv *command.Invocation) error {
 	disk := receivers.Disk()
 	if c.FromStore {
 		disk.ReadFiles(objects)
+	}
+	_, unread, err := inputs.Find(disk, c.Names...)
+	if err != nil {
+		return err
+	}
+	if text := inputs.Sentence(unread); text != "" {
+		fmt.Fprintln(line, text)
 	}
 	o.ObjectOf = disk.Object
 	o.OnRemoved = func(away derive.Removed) { fmt.Fprintln(line, c.sayRemoved(away)) }
