@@ -177,3 +177,22 @@ func TestWhatIsNotReadIsNamed(t *testing.T) {
 	call("view", "-").want(t, command.ExitUsage, "recompress -")
 	call("derive", "--wet", "--out", dir, "-").want(t, command.ExitUsage, "recompress -")
 }
+
+// The index of a WACZ is written beside it, for all files in it. --dedup-from takes that, and says so of a WACZ.
+func TestIndexOfAWACZIsWrittenBesideIt(t *testing.T) {
+	dir := t.TempDir()
+	inputs(t, dir)
+	for _, name := range []string{"site.wacz", "nested.wacz"} {
+		call("warc", "index", "--write", filepath.Join(dir, name)).want(t, command.ExitDone)
+		text, err := os.ReadFile(filepath.Join(dir, name+".cdxj"))
+		if lines := strings.Split(string(text), "\n"); err != nil || len(lines) != 3 || lines[0] >= lines[1] {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+	}
+	crawl := func(from string) result {
+		return call("crawl", "--dedup-from", filepath.Join(dir, from), "--dir", filepath.Join(dir, "crawl"), "--contact",
+			"mail@a.test", "--tries", "1", "http://127.0.0.1:1/")
+	}
+	crawl("split/1.wacz").want(t, command.ExitFailed, "no CDXJ index", "warc index --write")
+	crawl("site.wacz").want(t, command.ExitFailed, "payloads=0") // nothing answers at this address
+}

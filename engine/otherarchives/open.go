@@ -19,6 +19,7 @@ import (
 	"orbweaver/engine/dedup"
 	"orbweaver/engine/layout"
 	"orbweaver/internal/vfs"
+	"orbweaver/warc"
 	"orbweaver/warc/cdxj"
 	"orbweaver/warc/lookup"
 )
@@ -167,7 +168,7 @@ func findSources(fsys vfs.FS, from []string) (sources []source, err error) {
 
 func bySourcePath(a, b source) int { return strings.Compare(a.Path, b.Path) }
 
-// indexesOf returns the indexes of a directory, or the file itself.
+// indexesOf returns the indexes of a directory, the one beside an archive file, or the file itself.
 func indexesOf(fsys vfs.FS, name string) (paths []string, err error) {
 	if isIndex(name) {
 		return []string{name}, nil
@@ -177,6 +178,12 @@ func indexesOf(fsys vfs.FS, name string) (paths []string, err error) {
 		dir = name // perhaps there are indexes alone
 	}
 	names, err := fsys.List(dir)
+	if _, noFile := fsys.Size(name); err != nil && noFile == nil { // a WARC or WACZ file
+		if _, err := fsys.Size(warc.IndexName(name)); err == nil {
+			return []string{warc.IndexName(name)}, nil
+		}
+		return nil, ErrNoIndex
+	}
 	if err != nil {
 		return nil, err
 	}

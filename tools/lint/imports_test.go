@@ -104,7 +104,7 @@ var importTable = []struct{ importer, may string }{
 	{"warc/inputs", base + " internal/plural warc/filename"},
 	{"warc/rewrite", base + " warc warc/block warc/header warc/member"},
 	{"warc/coding", ""},
-	{"warc/lookup", base + " warc warc/block warc/cdxj warc/member warc/openindex warc/zipnum"},
+	{"warc/lookup", base + " warc warc/block warc/cdxj warc/member warc/openindex warc/waczfs warc/zipnum"},
 	{"warc/cdxserver", "warc/lookup"},
 	{"warc/replay", base + " warc warc/cdxserver warc/coding warc/lookup"},
 	{"warc/warctool", base + " warc warc/block warc/cdxj warc/coding warc/fixity warc/inputs " +

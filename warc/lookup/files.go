@@ -25,6 +25,9 @@ type Options struct {
 
 	// Writing are the lines of files that a Writer in this process has open; nil for none.
 	Writing Writing
+	// OnFault is told of damage in files that are read for want of an index, and of indexes of WACZ files that are not
+	// used. It must be safe for concurrent use. Default: none.
+	OnFault func(*warc.Fault)
 }
 
 // Writing is what a warc.Writer tells of the files that it has open.
@@ -56,6 +59,9 @@ type Files struct {
 func NewFiles(o Options) *Files {
 	f := &Files{o: o, hasDone: o.Writing != nil, scanned: make(map[string]*scanned)}
 	f.words.of = make(map[string][]byte)
+	if o.OnFault == nil {
+		f.o.OnFault = func(*warc.Fault) {}
+	}
 	if o.Writing == nil {
 		f.o.Writing = nothingWritten{}
 	}

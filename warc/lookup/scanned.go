@@ -2,12 +2,16 @@ package lookup
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"io/fs"
 
+	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/cdxj"
 	"orbweaver/warc/member"
 	"orbweaver/warc/openindex"
+	"orbweaver/warc/waczfs"
 )
 
 // keepMost is how much memory the lines of files without index take, in bytes.
@@ -57,7 +61,12 @@ func (f *Files) linesOf(file archiveFile, want Range) (*cdxj.Lines, error) {
 		part := openindex.Read(f.o.FS, warc.IndexName(file.path)+openindex.Suffix, from, size, isKept)
 		s.lines, s.read, s.toldEnd = part.Lines, part.End, part.End
 	}
+	if !file.open && s.size == 0 && !s.distrust {
+		f.told(s, file, size, isKept)
+	}
 	if s.toldEnd > 0 && !s.agrees(from, words, want) {
+		f.o.OnFault(&warc.Fault{Kind: warc.ErrReference, File: file.name, What: "what the index has of it is not there: " +
+			"its records are read"})
 		s = &scanned{distrust: true}
 	}
 	if size == s.size {
@@ -67,7 +76,12 @@ func (f *Files) linesOf(file archiveFile, want Range) (*cdxj.Lines, error) {
 		Name: file.name, Base: s.read, Dictionary: words,
 	})
 	defer z.Close()
-	err = s.add(z, isKept)
+	err = s.add(z, isKept, func(fault *warc.Fault) error {
+		if !file.open { // the end of an open file may be torn
+			f.o.OnFault(fault)
+		}
+		return nil
+	})
 	if keep { // also after an error: what was read of the file is not read again
 		f.scanned[file.path] = s
 		f.kept += s.lines.Memory() - before
@@ -77,6 +91,28 @@ func (f *Files) linesOf(file archiveFile, want Range) (*cdxj.Lines, error) {
 	}
 	s.size = size
 	return s.lines.Snapshot(), nil
+}
+
+// told takes the lines that the index of a WACZ has of a file in it.
+func (f *Files) told(s *scanned, file archiveFile, size int64, keep func(line []byte) bool) {
+	lines, err := vfs.ReadFile(f.o.FS, file.path+waczfs.LinesSuffix)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			f.o.OnFault(&warc.Fault{Kind: warc.ErrReference, File: file.name, What: err.Error()})
+		}
+		return
+	}
+	for line := range bytes.Lines(lines) {
+		c, err := ParseCapture(bytes.TrimRight(line, "\r\n"))
+		if err != nil || !keep(line) {
+			continue
+		}
+		e := cdxj.Entry{URI: c.URL, Status: c.Status, MIME: c.MIME, Digest: c.Digest, Method: string(c.Method)}
+		whole := e.Append(nil)
+		whole = append([]byte(c.Key+" "+c.Stamp+" "), whole[bytes.IndexByte(whole, '{'):]...)
+		s.lines.Add(whole, c.Offset, c.Length)
+	}
+	s.read, s.toldEnd = size, size
 }
 
 // checkedMost is how many of the told lines of a range are compared with their records.
@@ -108,7 +144,7 @@ func (s *scanned) agrees(from io.ReaderAt, words []byte, want Range) bool {
 
 // add adds the lines of the records of z for which keep is true. A damaged record is left out. A record that is cut
 // short at the end is read again when there is more.
-func (s *scanned) add(z *warc.Reader, keep func(line []byte) bool) error {
+func (s *scanned) add(z *warc.Reader, keep func(line []byte) bool, onDamage func(*warc.Fault) error) error {
 	var line []byte
 	return warc.ScanEntries(z, func(rec *warc.RecordRead, c *cdxj.Entry) (bool, error) {
 		s.read, s.shared = rec.Offset+rec.Length, s.shared || rec.Shared
@@ -117,7 +153,7 @@ func (s *scanned) add(z *warc.Reader, keep func(line []byte) bool) error {
 		if line = entry.Append(line[:0]); keep(line) {
 			s.lines.Add(line, offset, length)
 		}
-	}, func(*warc.Fault) error { return nil })
+	}, onDamage)
 }
 
 // linesCursor reads lines that are in memory.

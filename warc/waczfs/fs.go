@@ -1,6 +1,7 @@
 package waczfs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -87,7 +88,7 @@ func (f *FS) withPacked(dir string, names []string) (all []string) {
 	}
 	for _, name := range names {
 		l := new(list)
-		err := error(fs.ErrInvalid)
+		err := fs.ErrInvalid
 		if Is(name) {
 			l, err = f.listOf(path.Join(dir, name))
 		}
@@ -125,7 +126,12 @@ func (f *FS) Open(name string) (vfs.File, error) {
 	if !ok || inside == "" {
 		return f.FS.Open(name) //nolint:wrapcheck // the disk's own
 	}
-	e, err := f.find(wacz, inside, "open")
+	var lines []byte
+	of, isLines := strings.CutSuffix(inside, LinesSuffix)
+	e, err := f.find(wacz, of, "open")
+	if err == nil && isLines {
+		lines, err = f.linesOf(wacz, of)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +142,10 @@ func (f *FS) Open(name string) (vfs.File, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the disk's own
 	}
-	return &file{File: whole, name: name, SectionReader: io.NewSectionReader(whole, e.offset, e.size)}, nil
+	if isLines {
+		return &file{whole, io.NewSectionReader(bytes.NewReader(lines), 0, int64(len(lines))), name}, nil
+	}
+	return &file{whole, io.NewSectionReader(whole, e.offset, e.size), name}, nil
 }
 
 // find finds a WARC file in a WACZ.

@@ -19,6 +19,9 @@ type list struct {
 	size  int64    // of the file
 	names []string // of WARC files: NAME, or FILE.wacz/NAME
 	files map[string]entry
+
+	packages []container
+	lines    indexLines
 }
 
 // entry is a WARC file in a WACZ.
@@ -107,6 +110,7 @@ func (l *list) readZIP(home string, from *io.SectionReader, base int64, prefix s
 	if err != nil {
 		return err
 	}
+	l.packages = append(l.packages, container{home, base, from.Size(), prefix})
 	left := from.Size() // for WACZ files, which do not share bytes
 	for _, e := range z.File {
 		inside, isArchive := strings.CutPrefix(e.Name, archiveDir)

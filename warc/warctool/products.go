@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"orbweaver/internal/vfs"
@@ -13,33 +15,54 @@ import (
 )
 
 // Index writes the sorted CDXJ index of each file to Out. If beside is true, it writes it to a file next to the WARC
-// instead (X.cdxj for X.warc.gz). Faults are written to Err, and the index has all other records.
+// instead (X.cdxj for X.warc.gz), or one of all files in a WACZ next to that (X.wacz.cdxj). Faults are written to Err,
+// and the index has all other records.
 func (t *Tool) Index(beside bool, files ...string) error {
 	faulty := false
-	onDamage := func(f *warc.Fault) error {
-		faulty = true
-		t.complain(f)
-		return nil
+	write := func(w io.Writer, name string) error {
+		f, err := t.open(name)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }() // opened for reading
+		base := path.Base(name)
+		z := warc.NewReader(f, warc.ReaderOptions{Name: base})
+		defer z.Close()
+		return warc.WriteIndex(w, z, strings.TrimSuffix(base, ".open"), func(f *warc.Fault) error {
+			faulty = true
+			t.complain(f)
+			return nil
+		})
 	}
+	packages := map[string][]string{}
 	for _, name := range files {
-		write := func(w io.Writer) error {
-			f, err := t.open(name)
-			if err != nil {
-				return err
-			}
-			defer func() { _ = f.Close() }() // opened for reading
-			base := path.Base(name)
-			z := warc.NewReader(f, warc.ReaderOptions{Name: base})
-			defer z.Close()
-			return warc.WriteIndex(w, z, strings.TrimSuffix(base, ".open"), onDamage)
+		var err error
+		wacz, isPacked := packageOf(t.FS, name)
+		switch {
+		case !beside:
+			err = write(t.Out, name)
+		case isPacked:
+			packages[wacz] = append(packages[wacz], name)
+		default:
+			err = vfs.WriteAtomic(t.FS, warc.IndexName(name), func(w io.Writer) error { return write(w, name) })
 		}
-		if !beside {
-			if err := write(t.Out); err != nil {
-				return err
-			}
-			continue
+		if err != nil {
+			return err
 		}
-		if err := vfs.WriteAtomic(t.FS, warc.IndexName(name), write); err != nil {
+	}
+	for _, wacz := range slices.Sorted(maps.Keys(packages)) {
+		err := vfs.WriteAtomic(t.FS, warc.IndexName(wacz), func(w io.Writer) error {
+			var all bytes.Buffer
+			for _, name := range packages[wacz] {
+				if err := write(&all, name); err != nil {
+					return err
+				}
+			}
+			lines := slices.SortedFunc(bytes.Lines(all.Bytes()), bytes.Compare)
+			_, err := w.Write(bytes.Join(lines, nil))
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -47,6 +70,17 @@ func (t *Tool) Index(beside bool, files ...string) error {
 		return ErrFaults
 	}
 	return nil
+}
+
+// packageOf returns the WACZ in which a file lies.
+func packageOf(fsys vfs.FS, name string) (wacz string, ok bool) {
+	for dir := path.Dir(name); dir != path.Dir(dir); dir = path.Dir(dir) {
+		if f, err := fsys.Open(dir); err == nil {
+			_ = f.Close() // opened for reading
+			return dir, true
+		}
+	}
+	return "", false
 }
 
 // The parts of an archive from which a dictionary is made.

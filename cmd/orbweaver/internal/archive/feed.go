@@ -158,7 +158,8 @@ func (p *printer) printRunning(ctx context.Context) error {
 func (p *printer) printFiles(ctx context.Context) (err error) {
 	disk := receivers.Disk()
 	dir := filepath.ToSlash(p.Dir)
-	from := lookup.Options{FS: disk}
+	damage := damageNotes{out: p.inv.Stderr}
+	from := lookup.Options{FS: disk, OnFault: damage.note}
 	if crawl.IsFile(disk, dir) {
 		from.Files, dir = []string{dir}, path.Dir(dir)
 	} else {

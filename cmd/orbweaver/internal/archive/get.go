@@ -1,10 +1,11 @@
 package archive
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"sync"
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
@@ -66,15 +67,17 @@ func (x *warcGetCmd) Run(inv *command.Invocation, c *Command) error {
 	}
 	objects := receivers.NewObjects(inv.Context, inv.Version)
 	defer objects.Close()
-	a, err := x.archive(inv, files, objects)
+	damage := &damageNotes{out: inv.Stderr}
+	a, err := x.archive(inv, files, objects, damage.note)
 	if err != nil {
 		return command.Misuse(err)
 	}
 	err = warctool.Get(inv.Context, c.tool(inv), a, o)
 	switch {
 	case !errors.Is(err, lookup.ErrNoCapture):
+	case damage.count > 0:
+		return fmt.Errorf("no such capture was found, and not all could be read: %w", damage.first)
 	case len(files) > 0:
-		return cmp.Or(notRead(files), err)
 	default:
 		err = fmt.Errorf("%w\n'orbweaver explain --dir %s %s' says what became of it", err, x.Dir, o.URL)
 	}
@@ -83,11 +86,11 @@ func (x *warcGetCmd) Run(inv *command.Invocation, c *Command) error {
 
 // archive returns the archive of the files, or that of the crawl directory without any.
 func (x *warcGetCmd) archive(
-	inv *command.Invocation, files []string, objects receipts.Objects,
+	inv *command.Invocation, files []string, objects receipts.Objects, onFault func(*warc.Fault),
 ) (*lookup.Archive, error) {
 	if len(files) == 0 {
 		_, _ = find(inv, receivers.Disk(), []string{x.Dir}) // says what is not read
-		return x.OpenArchive(&x.Others, objects)
+		return x.OpenArchive(&x.Others, objects, onFault)
 	}
 	if slices.Contains(files, inputs.Stdin) {
 		return nil, inputs.ErrStdin
@@ -97,24 +100,25 @@ func (x *warcGetCmd) archive(
 	if err != nil {
 		return nil, err
 	}
-	return lookup.New(lookup.NewFiles(lookup.Options{FS: disk, Files: files})), nil
+	return lookup.New(lookup.NewFiles(lookup.Options{FS: disk, Files: files, OnFault: onFault})), nil
 }
 
-// notRead returns the first fault of the files: captures may be missing because of it.
-func notRead(names []string) error {
-	disk := receivers.Disk()
-	files, _, err := inputs.Find(disk, names...)
-	for _, name := range files {
-		file, openErr := disk.Open(name)
-		if openErr != nil {
-			continue // the search has met it
-		}
-		z := warc.NewReader(file, warc.ReaderOptions{Name: name})
-		fault := warc.ScanRecords(z, (*warc.RecordRead).Skip, warc.StopAtDamage)
-		z.Close()
-		if fault = errors.Join(fault, file.Close()); fault != nil {
-			return fmt.Errorf("no such capture was found, and not all could be read: %w", fault)
-		}
+// damageNotes are the faults that a search has met. Captures may be missing because of them.
+type damageNotes struct {
+	out   io.Writer
+	mu    sync.Mutex
+	count int         // guarded by mu
+	first *warc.Fault // guarded by mu
+}
+
+// note writes the first faults.
+func (d *damageNotes) note(f *warc.Fault) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.count++; d.count == 1 {
+		d.first = f
 	}
-	return err
+	if d.count <= damagedSaid {
+		fmt.Fprintln(d.out, f)
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/cmd/orbweaver/internal/receivers"
+	"orbweaver/warc"
 	"orbweaver/warc/replay"
 )
 
@@ -53,7 +54,10 @@ func (x *ViewCommand) Run(inv *command.Invocation) error {
 	defer stop()
 	objects := receivers.NewObjects(ctx, inv.Version)
 	defer objects.Close()
-	a, err := x.OpenArchive(&x.Others, objects)
+	log := slog.New(slog.NewTextHandler(inv.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	a, err := x.OpenArchive(&x.Others, objects, func(f *warc.Fault) {
+		log.Warn("a part of the archive cannot be read", "file", f.File, "offset", f.Offset, "reason", f.Error())
+	})
 	if err != nil {
 		return command.Misuse(err)
 	}
@@ -62,7 +66,6 @@ func (x *ViewCommand) Run(inv *command.Invocation) error {
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)
 	}
-	log := slog.New(slog.NewTextHandler(inv.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	server := &http.Server{
 		Handler: replay.NewHandler(a, x.Dir, log), ReadTimeout: time.Minute, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),

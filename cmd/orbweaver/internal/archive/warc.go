@@ -221,7 +221,7 @@ func (x *warcVerifyCmd) verifyWACZ(inv *command.Invocation, c *Command) error {
 }
 
 type warcIndexCmd struct {
-	Write   bool     `help:"Write FILE.cdxj beside each file instead of printing." xor:"form"`
+	Write   bool     `help:"Write FILE.cdxj beside each file instead of printing; one FILE.wacz.cdxj for all in a WACZ." xor:"form"`
 	Cluster string   `help:"Write one index of all files into this directory: a ZipNum cluster, as pywb and Common Crawl have it." placeholder:"DIR" xor:"form"`
 	Files   []string `arg:"" help:"WARC, ARC or WACZ files, or directories of them; - is standard input." name:"file"`
 }
@@ -239,6 +239,9 @@ Examples:
 
 // Run indexes.
 func (x *warcIndexCmd) Run(inv *command.Invocation, c *Command) error {
+	if x.Write && slices.Contains(x.Files, inputs.Stdin) {
+		return command.Misuse(inputs.ErrStdin)
+	}
 	if x.Cluster == "" {
 		return c.each(inv, x.Files, func(t *warctool.Tool, files ...string) error { return t.Index(x.Write, files...) })
 	}

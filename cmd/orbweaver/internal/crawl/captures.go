@@ -10,6 +10,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine/upload/receipts"
 	"orbweaver/internal/vfs"
+	"orbweaver/warc"
 	"orbweaver/warc/inputs"
 	"orbweaver/warc/lookup"
 	"orbweaver/warc/waczfs"
@@ -33,8 +34,10 @@ func (o *Others) Dirs(disk vfs.FS) (dirs []string, err error) {
 }
 
 // OpenArchive returns the archive of the crawl directory, and further ones. A running crawl is asked for its index; if
-// none answers, the files are read. Records of removed files come from objects.
-func (t *Target) OpenArchive(others *Others, objects receipts.Objects) (*lookup.Archive, error) {
+// none answers, the files are read, and onFault is told of damage. Records of removed files come from objects.
+func (t *Target) OpenArchive(
+	others *Others, objects receipts.Objects, onFault func(*warc.Fault),
+) (*lookup.Archive, error) {
 	if err := command.FindDir(t.Dir); err != nil {
 		return nil, err
 	}
@@ -43,7 +46,7 @@ func (t *Target) OpenArchive(others *Others, objects receipts.Objects) (*lookup.
 		return nil, inputs.ErrStdin
 	}
 	if len(others.With) == 0 && IsFile(disk, t.Dir) {
-		return lookup.New(lookup.NewFiles(lookup.Options{FS: disk, Files: []string{t.Dir}})), nil
+		return lookup.New(lookup.NewFiles(lookup.Options{FS: disk, Files: []string{t.Dir}, OnFault: onFault})), nil
 	}
 	dir, err := lookup.FindDir(disk, t.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -60,12 +63,12 @@ func (t *Target) OpenArchive(others *Others, objects receipts.Objects) (*lookup.
 	if err != nil {
 		return nil, err
 	}
-	files := lookup.NewFiles(lookup.Options{FS: disk, Dirs: []string{dir}})
+	files := lookup.NewFiles(lookup.Options{FS: disk, Dirs: []string{dir}, OnFault: onFault})
 	lines := firstOf{client.Captures(), files}
 	if len(with) == 0 {
 		return lookup.New(files).WithLines(lines), nil
 	}
-	further := lookup.NewFiles(lookup.Options{FS: disk, Dirs: with})
+	further := lookup.NewFiles(lookup.Options{FS: disk, Dirs: with, OnFault: onFault})
 	all := lookup.NewFiles(lookup.Options{FS: disk, Dirs: append(with, dir)})
 	return lookup.New(all).WithLines(lookup.Merged{lines, further}), nil
 }
