@@ -38,7 +38,6 @@ const (
 	attrDynsrc
 	attrLongdesc
 	attrManifest
-	attrCite
 	attrFont    // color, face or size, with which a font element leaves foreign content
 	attrLazy    // there are lazies
 	attrHandler // there are handlers
@@ -93,7 +92,6 @@ var attrTable = func() (table [128]struct { //nolint:gochecknoglobals // a table
 		{"color", attrFont}, {"face", attrFont}, {"size", attrFont}, {"value", attrValue},
 		{"code", attrCode}, {"codebase", attrCodebase}, {"archive", attrArchive}, {"lowsrc", attrLowsrc},
 		{"dynsrc", attrDynsrc}, {"longdesc", attrLongdesc}, {"manifest", attrManifest},
-		{"cite", attrCite},
 	} {
 		var key uint64
 		for _, c := range []byte(a.name) {

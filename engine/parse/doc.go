@@ -39,11 +39,11 @@
 //	other XML (OPML, KML), RTF             engine/parse/script (Options.Speculative)
 //	PDF files                              see engine/pdflinks (Options.PDF)
 //
-//	old pages: applet, param, bgsound, layer, lowsrc, dynsrc, longdesc, cite, manifest, noframes, noembed,
+//	old pages: applet, param, bgsound, layer, lowsrc, dynsrc, longdesc, manifest, noframes, noembed,
 //	conditional comments                   see oldElement
 //
-// Not links: other data-*, usemap, link rel=dns-prefetch or preconnect. References with another scheme than http and
-// https are counted and not reported; data URLs would be most of the bytes. docs/links.md has all media types.
+// Not links: cite, other data-*, usemap, link rel=dns-prefetch or preconnect. References with another scheme than http
+// and https are counted and not reported; data URLs would be most of the bytes. docs/links.md has all media types.
 //
 // # Character sets
 //

@@ -18,7 +18,7 @@ type oldElement struct {
 
 // oldAttributes are those without which no oldElement has links.
 const oldAttributes = 1<<attrSrc | 1<<attrBackground | 1<<attrManifest | 1<<attrCode | 1<<attrArchive | 1<<attrValue |
-	1<<attrLowsrc | 1<<attrDynsrc | 1<<attrLongdesc | 1<<attrCodebase | 1<<attrCite
+	1<<attrLowsrc | 1<<attrDynsrc | 1<<attrLongdesc | 1<<attrCodebase
 
 // read reports the links that browsers do not load, or only for readers who ask.
 func (e *oldElement) read(name tag) {
@@ -40,8 +40,6 @@ func (e *oldElement) read(name tag) {
 		e.plugin(name)
 	case tagParam:
 		e.param()
-	default: // blockquote, q, ins, del
-		e.linkName(attrCite)
 	}
 }
 
