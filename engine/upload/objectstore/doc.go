@@ -8,4 +8,5 @@
 //	Store.put  -> Store.stat -> digest -> Store.putWhole, or parts.send -> Store.verify
 //	Store.verify: HEAD for the length; then the ETag, the SHA-256 of the store, or the whole object read back
 //	Open -> object.request: GET with Range; object.Read -> object.resume asks for the rest
+//	Buckets.Open -> bucketFile.request -> Open: the objects of others as files, which are only read
 package objectstore

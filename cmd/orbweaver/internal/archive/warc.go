@@ -44,7 +44,8 @@ func (*Command) Help() string {
 	return `Files are WARC 0.17 to 1.1 or ARC 1 and 2, plain or packed with gzip or zstd, made by any program. A WACZ file
 is read like a directory of its WARC files, and so is a list of several (profile multi-wacz-package). The bytes of a
 file decide, whatever its name; in a directory, files with the usual names are read, and others like them are
-named. - is standard input, for commands that read files in order.
+named. - is standard input, for commands that read files in order. s3://BUCKET/KEY is an object, or a prefix as a
+directory, which is only read, with the keys in the environment.
 
 Examples:
   orbweaver warc ls crawl/warc/*.warc.gz
@@ -186,7 +187,7 @@ func (x *warcVerifyCmd) Run(inv *command.Invocation, c *Command) error {
 
 // isWACZ reports whether a file is a WACZ, or a list of several.
 func isWACZ(name string) bool {
-	return strings.HasSuffix(name, ".json") || waczfs.IsFile(vfs.Disk(), name)
+	return strings.HasSuffix(name, ".json") || waczfs.IsFile(receivers.Disk(), name)
 }
 
 // verifyWACZ checks WACZ files.
@@ -196,7 +197,9 @@ func (x *warcVerifyCmd) verifyWACZ(inv *command.Invocation, c *Command) error {
 		if !isWACZ(name) {
 			return command.Misuse(fmt.Errorf("%s: give either WARC files or WACZ files", name))
 		}
-		r, err := warctool.VerifyWACZ(vfs.Disk(), name, func(err error) { fmt.Fprintf(inv.Stderr, "%q\n", err.Error()) })
+		r, err := warctool.VerifyWACZ(receivers.Disk(), name, func(err error) {
+			fmt.Fprintf(inv.Stderr, "%q\n", err.Error())
+		})
 		if err != nil {
 			return err
 		}

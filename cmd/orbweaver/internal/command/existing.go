@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 
 	"github.com/alecthomas/kong"
 )
@@ -40,8 +41,8 @@ func FindDir(name string) error {
 
 // mustExist returns that a name is not there, with the name beside it that is most like it.
 func mustExist(kind, name string) error {
-	if _, err := os.Stat(name); name == "-" || !errors.Is(err, fs.ErrNotExist) {
-		return nil // other errors have a better place, and so has standard input
+	if _, err := os.Stat(name); name == "-" || strings.HasPrefix(name, "s3://") || !errors.Is(err, fs.ErrNotExist) {
+		return nil // other errors have a better place, and so have standard input and stores
 	}
 	parent, base := filepath.Split(filepath.Clean(name))
 	var known []string
