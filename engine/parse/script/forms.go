@@ -126,6 +126,7 @@ const (
 	ofClause                 // may stand between import and from
 	ofPattern                // not part of a plain path
 	leadsToSlash             // may stand in front of the first slash of a URL
+	endsName                 // ends a name in XML
 )
 
 var class = func() (t [256]byte) {
@@ -149,7 +150,10 @@ var class = func() (t [256]byte) {
 		t[c] |= ofClause
 	}
 	for _, c := range " \t\r\n" {
-		t[c] |= isWhite
+		t[c] |= isWhite | endsName
+	}
+	for _, c := range "/<>=\"'" {
+		t[c] |= endsName
 	}
 	for _, c := range ":*()[],;=+!" {
 		t[c] |= ofPattern

@@ -14,25 +14,32 @@ func XML(b []byte, found func(value []byte)) {
 		if i < 0 {
 			return
 		}
-		give(element, b[:i], found)
-		b = b[i:]
+		if len(element) > 0 {
+			give(element, b[:i], found)
+		}
+		b = b[i+1:]
 		switch {
-		case bytes.HasPrefix(b, []byte("<!--")):
+		case len(b) == 0:
+			return
+		case b[0] == '<':
+		case b[0] == '/':
+			element, b = nil, behind(b, ">")
+		case bytes.HasPrefix(b, []byte("!--")):
 			b = behind(b, "-->")
-		case bytes.HasPrefix(b, []byte("<![CDATA[")):
-			text, _, _ := bytes.Cut(b[len("<![CDATA["):], []byte("]]>"))
+		case bytes.HasPrefix(b, []byte("![CDATA[")):
+			text, _, _ := bytes.Cut(b[len("![CDATA["):], []byte("]]>"))
 			give(element, text, found)
 			b = behind(b, "]]>")
-		case bytes.HasPrefix(b, []byte("</")):
-			element, b = nil, behind(b, ">")
-		case bytes.HasPrefix(b, []byte("<?")), bytes.HasPrefix(b, []byte("<!")):
+		case b[0] == '!', b[0] == '?':
 			b = behind(b, ">")
 		default:
-			if name, _ := xmlName(b[1:]); !isBegun && isMarkup(name) {
-				return
+			if !isBegun {
+				if root, _ := xmlName(b); isMarkup(root) {
+					return
+				}
+				isBegun = true
 			}
-			isBegun = true
-			element, b = startTag(b[1:], found)
+			element, b = startTag(b, found)
 		}
 	}
 }
@@ -56,7 +63,8 @@ func behind(b []byte, mark string) []byte {
 func startTag(b []byte, found func(value []byte)) (name, rest []byte) {
 	name, b = xmlName(b)
 	for {
-		b = bytes.TrimLeft(b, " \t\r\n/")
+		for b = afterWhite(b); len(b) > 0 && b[0] == '/'; b = afterWhite(b[1:]) {
+		}
 		if len(b) == 0 || b[0] == '>' || b[0] == '<' {
 			return name, bytes.TrimPrefix(b, []byte(">"))
 		}
@@ -65,11 +73,10 @@ func startTag(b []byte, found func(value []byte)) (name, rest []byte) {
 			b = b[1:] // what is no name
 			continue
 		}
-		b = bytes.TrimLeft(b, " \t\r\n")
-		if len(b) < 2 || b[0] != '=' {
+		if b = afterWhite(b); len(b) < 2 || b[0] != '=' {
 			continue
 		}
-		if b = bytes.TrimLeft(b[1:], " \t\r\n"); len(b) == 0 || b[0] != '"' && b[0] != '\'' {
+		if b = afterWhite(b[1:]); len(b) == 0 || b[0] != '"' && b[0] != '\'' {
 			continue
 		}
 		value, after, closed := bytes.Cut(b[1:], b[:1])
@@ -83,19 +90,32 @@ func startTag(b []byte, found func(value []byte)) (name, rest []byte) {
 
 // xmlName cuts a name off, to the next byte that no name has.
 func xmlName(b []byte) (name, rest []byte) {
-	end := bytes.IndexAny(b, " \t\r\n/<>=\"'")
-	if end < 0 {
-		end = len(b)
+	end := 0
+	for end < len(b) && class[b[end]]&endsName == 0 {
+		end++
 	}
 	return b[:end], b[end:]
 }
 
+// afterWhite returns b without white space at its start.
+func afterWhite(b []byte) []byte {
+	for len(b) > 0 && class[b[0]]&isWhite != 0 {
+		b = b[1:]
+	}
+	return b
+}
+
 // give calls found for the value of an attribute or element, if it may be a URL.
 func give(name, value []byte, found func(value []byte)) {
-	if value = bytes.Trim(value, " \t\r\n"); len(value) == 0 || len(name) == 0 || isDeclaration(name) {
+	value = afterWhite(value)
+	for len(value) > 0 && class[value[len(value)-1]]&isWhite != 0 {
+		value = value[:len(value)-1]
+	}
+	if len(value) == 0 || len(name) == 0 {
 		return
 	}
-	if beginsWith(value, "http:") || beginsWith(value, "https:") || isURLName(name) {
+	isWhole := value[0]|0x20 == 'h' && (beginsWith(value, "http:") || beginsWith(value, "https:"))
+	if (isWhole || isURLName(name)) && !isDeclaration(name) {
 		found(value)
 	}
 }
@@ -115,12 +135,16 @@ func isDeclaration(name []byte) bool {
 // relative.
 func isURLName(name []byte) bool {
 	local := name[bytes.LastIndexByte(name, ':')+1:]
-	for _, known := range [...]string{
-		"href", "src", "url", "uri", "location", "link", "image", "icon", "file", "xmlurl", "htmlurl",
-	} {
-		if bytes.EqualFold(local, []byte(known)) {
-			return true
-		}
+	var lower [len("location")]byte
+	if len(local) > len(lower) {
+		return false
+	}
+	for i, c := range local {
+		lower[i] = c | 0x20
+	}
+	switch string(lower[:len(local)]) {
+	case "href", "src", "url", "uri", "location", "link", "image", "icon", "file", "xmlurl", "htmlurl":
+		return true
 	}
 	return false
 }
