@@ -196,3 +196,19 @@ func TestIndexOfAWACZIsWrittenBesideIt(t *testing.T) {
 	crawl("split/1.wacz").want(t, command.ExitFailed, "no CDXJ index", "warc index --write")
 	crawl("site.wacz").want(t, command.ExitFailed, "payloads=0") // nothing answers at this address
 }
+
+// A file that cannot be opened is named, and the others are read.
+func TestOneMissingFileDoesNotHideTheOthers(t *testing.T) {
+	dir := t.TempDir()
+	inputs(t, dir)
+	files := filepath.Join(dir, "none.warc") + " " + filepath.Join(dir, "1.0.warc")
+	for words, says := range map[string]string{
+		"warc ls ": "http://a.test/2", "warc cat --payload ": "Words of page 2", "warc index ": `"url":"http://a.test/2"`,
+		"warc verify ": "2 records", "warc recompress -o " + filepath.Join(dir, "new.warc.gz") + " ": "",
+	} {
+		r := call(strings.Fields(words+files)...).want(t, command.ExitFailed, "none.warc")
+		if !strings.Contains(r.out, says) {
+			t.Errorf("%s: %s", words, r.out)
+		}
+	}
+}

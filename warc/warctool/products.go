@@ -41,6 +41,10 @@ func (t *Tool) Index(beside bool, files ...string) error {
 		switch {
 		case !beside:
 			err = write(t.Out, name)
+			if notRead := new(openError); errors.As(err, &notRead) {
+				t.complain(err) // the other files may be there
+				faulty, err = true, nil
+			}
 		case isPacked:
 			packages[wacz] = append(packages[wacz], name)
 		default:

@@ -126,14 +126,17 @@ func (t *Tool) verify(c *manifestCheck, files ...string) error {
 		OnFault: func(f *warc.Fault) { t.complain(f) },
 		Open:    func(name string) bool { return strings.HasSuffix(name, ".open") },
 	})
+	unopened := 0
 	for _, name := range files {
 		f, err := t.open(name)
 		if c.isElsewhere(name, err) {
 			t.complain(err)
 			continue
 		}
-		if err != nil {
-			return err
+		if err != nil { // the other files may be there
+			t.complain(err)
+			unopened++
+			continue
 		}
 		from, end := c.reader(name, f)
 		if err = v.File(path.Base(name), from); err == nil {
@@ -145,6 +148,7 @@ func (t *Tool) verify(c *manifestCheck, files ...string) error {
 		}
 	}
 	r := v.Finish()
+	r.Faults += unopened
 	c.finish(t.complain)
 	if err := t.report(&r, c); err != nil {
 		return err

@@ -43,21 +43,28 @@ func (t *Tool) emit(v any) error {
 	return err
 }
 
-// open opens one file for reading.
+// openError says that a file cannot be opened.
+type openError struct{ error }
+
+// Unwrap gives the cause.
+func (e *openError) Unwrap() error { return e.error }
+
+// open opens one file for reading. Its error is an *openError.
 func (t *Tool) open(name string) (vfs.File, error) {
 	f, err := t.FS.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("warc: %w", err)
+		return nil, &openError{fmt.Errorf("warc: %w", err)}
 	}
 	return f, nil
 }
 
-// each calls do with every record of a file. Faults after which the reader can continue are written to Err; faulty
-// reports whether there were any.
+// each calls do with every record of a file. Faults after which the reader can continue, here or with another file, are
+// written to Err; faulty reports whether there were any.
 func (t *Tool) each(name string, o warc.ReaderOptions, do func(*warc.RecordRead) error) (faulty bool, err error) {
 	f, err := t.open(name)
 	if err != nil {
-		return false, err
+		t.complain(err)
+		return true, nil
 	}
 	defer func() { _ = f.Close() }() // opened for reading
 	o.Name = path.Base(name)

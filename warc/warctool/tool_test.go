@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path"
 	"strings"
 	"testing"
@@ -104,11 +103,9 @@ func TestList(t *testing.T) {
 		rows[0].Type != "warcinfo" {
 		t.Errorf("%+v", rows)
 	}
-	if _, _, err := run(fsys, false, func(x *Tool) error { return x.List("nowhere") }); !errors.Is(
-		err,
-		fs.ErrNotExist,
-	) {
-		t.Error(err)
+	_, said, err := run(fsys, false, func(x *Tool) error { return x.List("nowhere") })
+	if !errors.Is(err, ErrFaults) || !strings.Contains(said, "nowhere") {
+		t.Error(said, err)
 	}
 }
 
