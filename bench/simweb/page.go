@@ -25,11 +25,10 @@ const (
 	KindGuest                      // the same of a guest's
 )
 
-// The Step of the targets of KindTrap that some crawlers follow: in a script, in a javascript: URL, and in cite.
+// The Step of the targets of KindTrap that stand in a script, and in a javascript: URL.
 const (
 	ScriptTrap    = 1
 	ScriptURLTrap = 5
-	CiteTrap      = 7
 )
 
 // Target is what a URL of the world names. It is comparable and holds no pointer.

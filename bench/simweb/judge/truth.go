@@ -156,11 +156,8 @@ func (t *Truth) Tellings(agents int, owner func(host string) int, seeds []string
 }
 
 func (t *Truth) classOf(at simweb.Target) Class {
-	if at.Kind == simweb.KindTrap {
-		switch at.Step {
-		case simweb.ScriptTrap, simweb.ScriptURLTrap, simweb.CiteTrap:
-			return ClassOptional
-		}
+	if at.Kind == simweb.KindTrap && (at.Step == simweb.ScriptTrap || at.Step == simweb.ScriptURLTrap) {
+		return ClassOptional // speculative links of a crawler may lead there
 	}
 	if t.partial {
 		return classOf(t.model, at)
