@@ -7,8 +7,8 @@
 // The text is that of the parser, which has Common Crawl's block rules. Headers of WET records are in the order that
 // readers by position expect: the digest is the seventh line, Content-Length the ninth.
 //
-// WAT records have what the link parser reports, with the texts of a elements and the meta elements. Other attributes
-// of links are not in them.
+// A WAT record has the links that Common Crawl lists, by the elements and attributes of elementRules. docs/outputs.md
+// compares each field with Common Crawl's.
 //
 // Record identities are computed from those of the records that are described, so that a repeated run writes the same
 // files. A record that has no identity gets one from its file and offset.

@@ -147,9 +147,9 @@ func TestWAT(t *testing.T) {
 		{2, "Container.Filename", "x.warc.gz"},
 		{2, "Envelope.WARC-Header-Metadata.WARC-Type", "response"},
 		{2, "Envelope.Payload-Metadata.HTTP-Response-Metadata.Response-Message.Status", "200"},
-		{2, "Envelope.Payload-Metadata.HTTP-Response-Metadata.Headers.X-A", "1"},
+		{2, "Envelope.Payload-Metadata.HTTP-Response-Metadata.Headers.X-A", []any{"1", "2"}},
 		{2, "Envelope.Payload-Metadata.HTTP-Response-Metadata.HTML-Metadata.Head", map[string]any{
-			"Title": "T", "Base": "/b/", "Link": []any{map[string]any{"path": "LINK@/href", "url": "i"}},
+			"Title": "T", "Base": "/b/", "Link": []any{map[string]any{"path": "LINK@/href", "url": "i", "rel": "icon"}},
 			"Scripts": []any{map[string]any{"path": "SCRIPT@/src", "url": "s"}},
 			"Metas":   []any{map[string]any{"property": "og:title", "content": "A < B"}},
 		}},

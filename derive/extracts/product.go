@@ -42,7 +42,7 @@ func (p *Product) Name() string { return p.kind }
 func (p *Product) Settings() string {
 	switch {
 	case p.kind == "wat":
-		return "3"
+		return "4"
 	case p.o.LanguageModel == "":
 		return "3"
 	}
@@ -71,6 +71,7 @@ func (p *Product) Open(source derive.Source, outputs *derive.Outputs) (derive.Fi
 		w.add = w.addText
 	} else {
 		w.add = w.addMetadata
+		w.page.rules = elementRules()
 	}
 	return w, nil
 }
@@ -89,8 +90,11 @@ type writer struct {
 	sha     *sha1pair.Hasher
 	json    jsontext.Object
 	now     string // Options.Now
-	seen    names
-	fields  []warc.Field
+
+	repeated repeated
+	page     pageWriter
+
+	fields []warc.Field
 }
 
 // Add implements derive.FileWriter.

@@ -61,74 +61,90 @@ func (w *writer) container(rec *derive.Record) {
 		o.Name("Gzip-Metadata")
 		o.Open('{')
 		addNumber(o, "Deflate-Length", rec.Length)
+		addNumber(o, "Inflated-Length", headerLength(rec)+rec.ContentLength+int64(len("\r\n\r\n")))
+		addNumber(o, "Footer-Length", gzipFooter)
 		o.Close('}')
 	}
 	o.Close('}')
+}
+
+// gzipFooter is the length of the end of a gzip member, in bytes.
+const gzipFooter = 8
+
+// headerLength returns the length of the header of a record, whose values have no more than a space around them.
+func headerLength(rec *derive.Record) int64 {
+	length := len("WARC/") + len(rec.Version) + len("\r\n\r\n")
+	for i := range rec.Fields {
+		length += len(rec.Fields[i].Name) + len(rec.Fields[i].Value) + len(": \r\n")
+	}
+	return int64(length)
 }
 
 func (w *writer) envelope(rec *derive.Record) {
 	o := &w.json
 	o.Name("Envelope")
 	o.Open('{')
-	o.String("Format", "WARC")
-	length := len("WARC/") + len(rec.Version) + len("\r\n\r\n")
-	for i := range rec.Fields {
-		length += len(rec.Fields[i].Name) + len(rec.Fields[i].Value) + len(": \r\n")
-	}
-	addNumber(o, "WARC-Header-Length", int64(length))
+	o.String("Format", "WARC/"+rec.Version)
+	addNumber(o, "WARC-Header-Length", headerLength(rec))
 	addFields(w, "WARC-Header-Metadata", rec.Fields)
 	w.payload(rec)
 	o.Close('}')
 }
 
-// addFields adds fields as the members of an object. The first of several with one name counts.
+// addFields adds fields as the members of an object. The values of several with one name are an array.
 func addFields[F warc.Field | block.Field](w *writer, name string, fields []F) {
 	o := &w.json
 	o.Name(name)
 	o.Open('{')
-	w.seen.reset()
+	w.repeated.read(len(fields), func(i int) string { return warc.Field(fields[i]).Name })
 	for i := range fields {
 		f := warc.Field(fields[i])
-		if w.seen.add(f.Name) {
+		switch next := w.repeated.next[i]; next {
+		case isListed:
+		case isLast:
 			o.String(f.Name, f.Value)
+		default:
+			o.Name(f.Name)
+			o.Open('[')
+			o.Value(f.Value)
+			for next != isLast {
+				o.Value(warc.Field(fields[next]).Value)
+				next, w.repeated.next[next] = w.repeated.next[next], isListed
+			}
+			o.Close(']')
 		}
 	}
 	o.Close('}')
 }
 
-// namesListed is the number of names that are compared one by one.
-const namesListed = 32
-
-// names are the names of the members of an object.
-type names struct {
-	list []string
-	more map[string]bool
+// repeated says which fields have the same name.
+type repeated struct {
+	last map[string]int // the last field so far of each name
+	next []int          // of each field: the next field of its name, or isLast; isListed after it was written
 }
 
-// reset forgets all names.
-func (n *names) reset() {
-	clear(n.list)
-	n.list = n.list[:0]
-	clear(n.more)
-}
+const (
+	isLast   = -1
+	isListed = -2
+)
 
-// add adds a name; false if it is there already.
-func (n *names) add(name string) bool {
-	for _, other := range n.list {
-		if other == name {
-			return false
+// namesKept is for how many names memory is kept.
+const namesKept = 256
+
+// read reads the names of n fields.
+func (r *repeated) read(n int, name func(i int) string) {
+	if r.last == nil || len(r.last) > namesKept {
+		r.last = map[string]int{}
+	}
+	clear(r.last)
+	r.next = r.next[:0]
+	for i := range n {
+		r.next = append(r.next, isLast)
+		if before, ok := r.last[name(i)]; ok {
+			r.next[before] = i
 		}
+		r.last[name(i)] = i
 	}
-	if len(n.list) < namesListed {
-		n.list = append(n.list, name)
-		return true
-	}
-	if n.more == nil {
-		n.more = map[string]bool{}
-	}
-	isNew := !n.more[name]
-	n.more[name] = true
-	return isNew
 }
 
 // payload describes the block.
@@ -136,29 +152,94 @@ func (w *writer) payload(rec *derive.Record) {
 	o := &w.json
 	o.Name("Payload-Metadata")
 	o.Open('{')
-	o.String("Actual-Content-Type", rec.Get("Content-Type"))
+	o.String("Actual-Content-Type", contentType(rec))
 	addNumber(o, "Actual-Content-Length", rec.ContentLength)
 	o.String("Trailing-Slop-Length", "4")
-	isResponse := rec.Head != nil && rec.Type != warc.Request
-	var entity []byte
-	if isResponse {
-		entity = rec.Block[len(rec.Head.Raw):]
+	var e entity
+	if rec.Head != nil {
+		e = entityOf(rec)
 	}
-	var digests [2][20]byte
 	if rec.IsWhole {
-		digests[0], digests[1] = w.sha.Sums(rec.Block, entity)
-		addDigest(o, "Block-Digest", &digests[0])
+		block, entitySum := w.sha.Sums(rec.Block, e.stored)
+		addDigest(o, "Block-Digest", &block)
+		e.digest = &entitySum
 	}
 	switch {
-	case isResponse:
-		w.response(rec, digests[1])
+	case rec.Head != nil && rec.Type == warc.Request:
+		w.request(rec.Head, &e)
 	case rec.Head != nil:
-		w.request(rec.Head)
+		w.response(rec, &e)
 	case rec.Type == warc.Warcinfo:
 		addFields(w, "WARC-Info-Metadata", fieldsOf(rec.Block))
 	case rec.Type == warc.Metadata:
 		w.metadata(fieldsOf(rec.Block))
+	case rec.IsDNS():
+		w.dns(rec.Block)
 	}
+	o.Close('}')
+}
+
+// contentType returns the type of a block in Common Crawl's spelling.
+func contentType(rec *derive.Record) string {
+	switch {
+	case rec.Head != nil && rec.Type == warc.Request:
+		return "application/http; msgtype=request"
+	case rec.Head != nil:
+		return "application/http; msgtype=response"
+	case rec.Type == warc.Metadata:
+		return "application/metadata-fields"
+	}
+	return rec.Get("Content-Type")
+}
+
+// entity is the body of an HTTP message as it is stored: as long as its Content-Length says, and what follows.
+type entity struct {
+	stored       []byte // as far as it was read
+	length, slop int64
+	digest       *[20]byte // nil if it was not read whole
+}
+
+func entityOf(rec *derive.Record) (e entity) {
+	e.stored, e.length = rec.Block[len(rec.Head.Raw):], rec.ContentLength-int64(len(rec.Head.Raw))
+	said, err := strconv.ParseInt(strings.TrimSpace(rec.Head.Get("Content-Length")), 10, 64)
+	if err == nil && said >= 0 && said < e.length {
+		e.stored, e.slop = e.stored[:min(int64(len(e.stored)), said)], e.length-said
+		e.length = said
+	}
+	return e
+}
+
+// addEntity describes the body of an HTTP message.
+func addEntity(o *jsontext.Object, e *entity) {
+	addNumber(o, "Entity-Length", e.length)
+	addNumber(o, "Entity-Trailing-Slop-Length", e.slop)
+	if e.digest != nil {
+		addDigest(o, "Entity-Digest", e.digest)
+	}
+}
+
+// dns describes the answer of a name server: its time, and a line for each record.
+func (w *writer) dns(block []byte) {
+	o := &w.json
+	date, lines, _ := bytes.Cut(block, []byte("\n"))
+	o.Name("DNS-Metadata")
+	o.Open('{')
+	o.Bytes("Date", bytes.TrimSpace(date))
+	o.Name("Entries")
+	o.Open('[')
+	for line := range bytes.Lines(lines) {
+		words := bytes.Fields(line)
+		if len(words) < 5 {
+			continue
+		}
+		o.Open('{')
+		for i, name := range []string{"Name", "TTL", "Net-Class", "Type"} {
+			o.Bytes(name, words[i])
+		}
+		o.Bytes("Value", bytes.Join(words[4:], []byte(" ")))
+		o.Close('}')
+	}
+	o.Close(']')
 	o.Close('}')
 }
 
@@ -196,7 +277,7 @@ func firstLine(head *block.Head) (first, second, third string) {
 	return first, second, third
 }
 
-func (w *writer) request(head *block.Head) {
+func (w *writer) request(head *block.Head, e *entity) {
 	o := &w.json
 	method, path, protocol := firstLine(head)
 	o.Name("HTTP-Request-Metadata")
@@ -209,11 +290,11 @@ func (w *writer) request(head *block.Head) {
 	o.Close('}')
 	addFields(w, "Headers", head.Fields)
 	addNumber(o, "Headers-Length", int64(len(head.Raw)))
+	addEntity(o, e)
 	o.Close('}')
 }
 
-// response describes an HTTP response; entity is the digest of its body as it is stored.
-func (w *writer) response(rec *derive.Record, entity [20]byte) {
+func (w *writer) response(rec *derive.Record, e *entity) {
 	o := &w.json
 	protocol, status, reason := firstLine(rec.Head)
 	o.Name("HTTP-Response-Metadata")
@@ -226,124 +307,11 @@ func (w *writer) response(rec *derive.Record, entity [20]byte) {
 	o.Close('}')
 	addFields(w, "Headers", rec.Head.Fields)
 	addNumber(o, "Headers-Length", int64(len(rec.Head.Raw)))
-	addNumber(o, "Entity-Length", rec.ContentLength-int64(len(rec.Head.Raw)))
-	o.String("Entity-Trailing-Slop-Length", "0")
-	if rec.IsWhole {
-		addDigest(o, "Entity-Digest", &entity)
-	}
+	addEntity(o, e)
 	if rec.Type == warc.Response && !rec.IsWall() {
 		if page := rec.Page(); page.Format == parse.HTML || page.Format == parse.XML {
-			html(o, page)
+			w.page.describe(o, page)
 		}
 	}
 	o.Close('}')
-}
-
-// html describes a page: what is in its head, and its links.
-func html(o *jsontext.Object, page *parse.Result) {
-	o.Name("HTML-Metadata")
-	o.Open('{')
-	o.Name("Head")
-	o.Open('{')
-	if len(page.Title) > 0 {
-		o.Bytes("Title", page.Title)
-	}
-	if len(page.Base) > 0 {
-		o.Bytes("Base", page.Base)
-	}
-	metas(o, page.Metas)
-	links(o, "Link", page, linkTag)
-	links(o, "Scripts", page, scriptTag)
-	o.Close('}')
-	links(o, "Links", page, otherTag)
-	o.Close('}')
-}
-
-// metas adds the meta elements, if there are any.
-func metas(o *jsontext.Object, all []parse.Meta) {
-	if len(all) == 0 {
-		return
-	}
-	o.Name("Metas")
-	o.Open('[')
-	for i := range all {
-		o.Open('{')
-		addIfAny(o, "name", all[i].Name)
-		addIfAny(o, "property", all[i].Property)
-		addIfAny(o, "http-equiv", all[i].HTTPEquiv)
-		o.Bytes("content", all[i].Content)
-		o.Close('}')
-	}
-	o.Close(']')
-}
-
-func addIfAny(o *jsontext.Object, name string, value []byte) {
-	if len(value) > 0 {
-		o.Bytes(name, value)
-	}
-}
-
-// place is where links are listed.
-type place uint8
-
-const (
-	otherTag place = iota
-	linkTag
-	scriptTag
-)
-
-func placeOf(k parse.Kind) place {
-	switch k {
-	case parse.LinkRel, parse.Resource:
-		return linkTag
-	case parse.Script:
-		return scriptTag
-	}
-	return otherTag
-}
-
-// links adds the links of a place, if there are any.
-func links(o *jsontext.Object, name string, page *parse.Result, where place) {
-	isBegun, texts := false, page.LinkTexts
-	for i := range page.Links {
-		l := &page.Links[i]
-		if placeOf(l.Kind) != where {
-			continue
-		}
-		for len(texts) > 0 && texts[0].Link < i {
-			texts = texts[1:]
-		}
-		if !isBegun {
-			isBegun = true
-			o.Name(name)
-			o.Open('[')
-		}
-		o.Open('{')
-		o.Name("path")
-		o.Text = append(appendPath(append(o.Text, '"'), l.Kind), '"')
-		o.Bytes("url", l.Ref)
-		if l.NoFollow {
-			o.String("rel", "nofollow")
-		}
-		if len(texts) > 0 && texts[0].Link == i {
-			text := texts[0].Text
-			if bytes.IndexByte(text, '\n') >= 0 {
-				text = bytes.ReplaceAll(text, []byte("\n"), []byte(" "))
-			}
-			o.Bytes("text", text)
-		}
-		o.Close('}')
-	}
-	if isBegun {
-		o.Close(']')
-	}
-}
-
-// appendPath appends where a link stands, as "A@/href".
-func appendPath(dst []byte, k parse.Kind) []byte {
-	element, attribute, ok := strings.Cut(k.Context(), "/@")
-	if !ok {
-		element, attribute = k.String(), "url"
-	}
-	return append(append(append(dst, strings.ToUpper(element)...), "@/"...), attribute...)
 }

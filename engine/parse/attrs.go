@@ -38,9 +38,11 @@ const (
 	attrDynsrc
 	attrLongdesc
 	attrManifest
-	attrFont    // color, face or size, with which a font element leaves foreign content
-	attrLazy    // there are lazies
-	attrHandler // there are handlers
+	attrCite     // no link: descriptions of a page have it
+	attrDataLink // data-href or data-uri
+	attrFont     // color, face or size, with which a font element leaves foreign content
+	attrLazy     // there are lazies
+	attrHandler  // there are handlers
 	attrCount
 	attrOther
 )
@@ -55,6 +57,8 @@ func attrOf(key uint64, name []byte) attr {
 			return attrBackground
 		case fold(name, "http-equiv"):
 			return attrHTTPEquiv
+		case fold(name, "data-href"):
+			return attrDataLink
 		case fold(name, "xlink:href"):
 			return attrXlinkHref
 		case fold(name, "formaction"):
@@ -92,6 +96,7 @@ var attrTable = func() (table [128]struct { //nolint:gochecknoglobals // a table
 		{"color", attrFont}, {"face", attrFont}, {"size", attrFont}, {"value", attrValue},
 		{"code", attrCode}, {"codebase", attrCodebase}, {"archive", attrArchive}, {"lowsrc", attrLowsrc},
 		{"dynsrc", attrDynsrc}, {"longdesc", attrLongdesc}, {"manifest", attrManifest},
+		{"cite", attrCite}, {"data-uri", attrDataLink},
 	} {
 		var key uint64
 		for _, c := range []byte(a.name) {

@@ -2,7 +2,6 @@ package parse
 
 import (
 	"bytes"
-	"slices"
 	"testing"
 )
 
@@ -64,7 +63,7 @@ func FuzzScan(f *testing.F) {
 		checkDetails(t, NewScanner(detailed), body, media, first)
 		alone := detailed
 		alone.Text = false
-		checkSameLinkTexts(t, NewScanner(detailed), NewScanner(alone), body, []byte(media))
+		checkSameElements(t, NewScanner(detailed), NewScanner(alone), body, []byte(media))
 		folded := bytes.ToLower(body)
 		for _, mark := range []string{"<svg", "<math", "\x00", "\xEF\xBB\xBF", "\xFE\xFF", "\xFF\xFE", "shadowrootmode",
 			"srcset", "<input", "<!--[if", "cite", "longdesc", "lowsrc", "dynsrc", "codebase", "archive", "code", "manifest",
@@ -82,14 +81,13 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// checkSameLinkTexts checks that the texts of links do not depend on the text around them.
-func checkSameLinkTexts(t *testing.T, all, alone *Scanner, body, media []byte) {
+// checkSameElements checks that the texts of links do not depend on the text around them.
+func checkSameElements(t *testing.T, all, alone *Scanner, body, media []byte) {
 	t.Helper()
 	want, _ := all.Scan(body, media)
 	got, _ := alone.Scan(body, media)
-	same := func(a, b LinkText) bool { return a.Link == b.Link && bytes.Equal(a.Text, b.Text) }
-	if !slices.EqualFunc(want.LinkTexts, got.LinkTexts, same) {
-		t.Fatalf("texts of links: %v with the text, %v without", want.LinkTexts, got.LinkTexts)
+	if showElements(want) != showElements(got) {
+		t.Fatalf("%s with the text, %s without", showElements(want), showElements(got))
 	}
 }
 
@@ -101,14 +99,14 @@ func checkDetails(t *testing.T, s *Scanner, body []byte, media, links string) {
 	if show(r) != links {
 		t.Fatalf("with details: %q and %q", links, show(r))
 	}
-	before, text := -1, r.Text
-	for _, one := range r.LinkTexts {
-		at := bytes.Index(text, one.Text)
-		if one.Link <= before || one.Link >= len(r.Links) || r.Links[one.Link].Kind != Anchor || at < 0 ||
-			len(one.Text) == 0 || len(one.Text) > LinkTextMax {
-			t.Fatalf("%d %q after %d, of %q", one.Link, one.Text, before, text)
+	text := r.Text
+	for i := range r.Elements {
+		e := &r.Elements[i]
+		at := bytes.Index(text, e.Text)
+		if at < 0 || len(e.Text) > LinkTextMax || e.SheetFrom > e.SheetTo || e.SheetTo > len(r.Links) {
+			t.Fatalf("%+v of %q", e, text)
 		}
-		before, text = one.Link, text[at:]
+		text = text[at:]
 	}
 }
 

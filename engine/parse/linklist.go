@@ -138,15 +138,18 @@ func (l *linkList) title(raw []byte) {
 	if limit := longestReference * l.o.TitleMax; len(raw) > limit {
 		raw = raw[:limit]
 	}
-	text := trimSpace(l.text.decode(raw, false))
-	if len(text) > l.o.TitleMax {
-		end := l.o.TitleMax
-		for end > 0 && !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text = trimSpace(text[:end])
-	}
-	if len(text) > 0 {
+	if text := trimSpace(startOf(trimSpace(l.text.decode(raw, false)), l.o.TitleMax)); len(text) > 0 {
 		l.res.Title = text
 	}
+}
+
+// startOf returns the first whole characters of a text, at most limit bytes.
+func startOf(text []byte, limit int) []byte {
+	if len(text) <= limit {
+		return text
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit]
 }

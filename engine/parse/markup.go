@@ -83,7 +83,7 @@ func (m *markupReader) endTag(b []byte, p int) int {
 		return p
 	}
 	if m.details.on && name == tagA {
-		m.details.closeLink(m.words.text)
+		m.details.closeText(m.words.text)
 	}
 	if m.foreign.depth > 0 {
 		m.foreign.end(name)
@@ -174,13 +174,16 @@ func (m *markupReader) startTag(b []byte, p int) int {
 		return m.startTagXML(b, p)
 	}
 	start := p
-	name, p := readTag(b, p)
+	name, from := readTag(b, p)
 	if m.words.on {
-		m.breakText(b[start:p], true)
+		m.breakText(b[start:from], true)
 	}
-	p, selfClosing, ok := m.elements.attributes.readAttributes(b, p)
+	p, selfClosing, ok := m.elements.attributes.readAttributes(b, from)
 	if !ok {
 		return p
+	}
+	if m.details.on && !m.inline && !m.template.skipping() {
+		m.details.note(&m.elements, name, b, span{start, from}, p, m.words.text)
 	}
 	if m.foreign.depth > 0 {
 		m.foreign.start(name, m.elements.attributes.have)
@@ -221,16 +224,20 @@ func (m *markupReader) startTag(b []byte, p int) int {
 // startTagXML is startTag for XML: names have prefixes, and few elements contain raw text. By the XML rules none does;
 // these cover pages that are XML in name only.
 func (m *markupReader) startTagXML(b []byte, p int) int {
-	name, next := readTag(b, p)
-	local, prefixed := unprefixed(name, b[p:next])
+	start := p
+	name, from := readTag(b, p)
+	local, prefixed := unprefixed(name, b[start:from])
 	if m.words.on {
-		m.breakText(b[p:next], true)
+		m.breakText(b[start:from], true)
 	}
-	p, selfClosing, ok := m.elements.attributes.readAttributes(b, next)
+	p, selfClosing, ok := m.elements.attributes.readAttributes(b, from)
 	switch {
 	case !ok:
 		return p
 	case !m.template.skipping():
+		if m.details.on && !m.inline {
+			m.details.note(&m.elements, local, b, span{start, from}, p, m.words.text)
+		}
 		m.readElement(b, local)
 	}
 	switch {
@@ -249,25 +256,7 @@ func (m *markupReader) readElement(b []byte, name tag) {
 		m.inlineDocument(b)
 		return
 	}
-	links := len(m.elements.links.res.Links)
 	m.elements.element(b, name)
-	if m.details.on {
-		m.noteDetails(b, name, links)
-	}
-}
-
-// noteDetails notes what the tag at hand says, an element of the page. links is the number of links before it.
-func (m *markupReader) noteDetails(b []byte, name tag, links int) {
-	switch name {
-	case tagA:
-		if all := m.elements.links.res.Links; len(all) > links && all[links].Kind == Anchor {
-			m.details.openLink(links, m.words.text)
-		}
-	case tagMeta:
-		if !m.inline {
-			m.elements.noteMeta(b)
-		}
-	}
 }
 
 // templateDepth tracks template elements: their content is not part of the page, except in a shadow root.

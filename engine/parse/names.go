@@ -81,6 +81,7 @@ const (
 	tagInput    tag = 'i'<<32 | 'n'<<24 | 'p'<<16 | 'u'<<8 | 't'
 	tagLink     tag = 'l'<<24 | 'i'<<16 | 'n'<<8 | 'k'
 	tagMath     tag = 'm'<<24 | 'a'<<16 | 't'<<8 | 'h'
+	tagMenuitem tag = 'm'<<56 | 'e'<<48 | 'n'<<40 | 'u'<<32 | 'i'<<24 | 't'<<16 | 'e'<<8 | 'm'
 	tagMeta     tag = 'm'<<24 | 'e'<<16 | 't'<<8 | 'a'
 	tagNoembed  tag = 'n'<<48 | 'o'<<40 | 'e'<<32 | 'm'<<24 | 'b'<<16 | 'e'<<8 | 'd'
 	tagNoframes tag = 'n'<<56 | 'o'<<48 | 'f'<<40 | 'r'<<32 | 'a'<<24 | 'm'<<16 | 'e'<<8 | 's'

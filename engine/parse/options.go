@@ -14,7 +14,7 @@ type Options struct {
 	Speculative bool
 	PDF         bool   // report the links of PDF files
 	Text        bool   // report the text of pages
-	Details     bool   // report the texts of links and the meta elements
+	Details     bool   // report Result.Elements
 	Forms       bool   // report the action of forms with method GET
 	Robot       string // the crawler's name in <meta name=...>, lower case; default "orbweaver"
 }

@@ -25,6 +25,7 @@ func (m *markupReader) rawText(b []byte, p int, name tag) int {
 		default:
 			m.elements.links.scanStyle(b[p:end], false)
 		}
+		m.details.closeSheet(&m.elements.links.res)
 		return end
 	case tagTitle:
 		end := endOfText(b, p, "title")

@@ -178,13 +178,14 @@ type Result struct {
 	// whole
 	IsEncrypted   bool
 	StreamsUnread int
-	// if Options.Details is set: of links of a elements that have text, in the order of Links; and meta elements
-	LinkTexts []LinkText
-	Metas     []Meta
+	// if Options.Details is set, in document order
+	Elements []Element
+
+	decoder *textDecoder
 }
 
 func (r *Result) reset() {
-	*r = Result{Links: r.Links[:0], LinkTexts: r.LinkTexts[:0], Metas: r.Metas[:0]}
+	*r = Result{Links: r.Links[:0], Elements: r.Elements[:0], decoder: r.decoder}
 }
 
 // ErrOptions is wrapped by every error of Options.Validate.

@@ -25,6 +25,7 @@ func NewScanner(o Options) *Scanner {
 		pdf: pdflinks.NewScanner(pdflinks.Options{LinksMax: o.LinksMax, RefMax: o.RefMax}),
 	}
 	s.markup.elements.o, s.markup.elements.links.o = s.o, s.o
+	s.markup.elements.links.res.decoder = &s.markup.elements.links.text
 	s.markup.elements.robot = nameKey(o.Robot)
 	return s
 }
@@ -85,7 +86,7 @@ func (s *Scanner) Scan(body, contentType []byte) (*Result, error) {
 		if s.o.Text {
 			links.res.Text = s.markup.words.text
 		}
-		links.res.LinkTexts = s.markup.details.appendTexts(links.res.LinkTexts, s.markup.words.text)
+		s.markup.details.setTexts(links.res.Elements, s.markup.words.text)
 	}
 	if !format.isData() {
 		links.res.Charset = links.text.charset.name

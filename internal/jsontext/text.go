@@ -112,6 +112,12 @@ func (o *Object) Bytes(name string, value []byte) {
 	o.Text = AppendString(o.Text, value)
 }
 
+// Value appends a string: an element of an array, or the value of a member after Name.
+func (o *Object) Value(value string) {
+	o.comma()
+	o.Text = AppendString(o.Text, value)
+}
+
 // Null appends a member whose value is null.
 func (o *Object) Null(name string) {
 	o.Name(name)
