@@ -232,7 +232,7 @@ func (p *Payloads) add(sources []source) error {
 	slices.SortFunc(p.sources, bySourcePath)
 	if reading.damaged > 0 {
 		p.log.Warn("lines of indexes of other archives (--dedup-from) cannot be read and are left out",
-			"lines", reading.damaged)
+			"lines", reading.damaged, "first", reading.first)
 	}
 	p.log.Info("indexes of other archives were read (--dedup-from)", "indexes", len(added),
 		"payloads", p.known.Len(), "seconds", int(time.Since(began).Seconds()))
@@ -263,6 +263,7 @@ type indexReading struct {
 	oldest  time.Time
 	dir     string // of the index
 	damaged int64
+	first   string // of the damaged lines: index, number and reason
 }
 
 func (r *indexReading) read(name string) (err error) {
@@ -282,24 +283,25 @@ func (r *indexReading) read(name string) (err error) {
 		}
 	}
 	r.dir = path.Dir(name)
-	return cdxj.ScanLines(in, func(line []byte, said *cdxj.Line, damage error) error {
+	return cdxj.ScanLines(in, func(_ []byte, said *cdxj.Line, damage error) error {
 		if damage != nil {
-			r.damaged++
-			return nil //nolint:nilerr // it is counted
+			if r.damaged++; r.damaged == 1 {
+				r.first = fmt.Sprintf("%s: %v", name, damage)
+			}
+			return nil
 		}
-		return r.add(line, said)
+		return r.add(said)
 	})
 }
 
 // add adds the payload of a line, if it has one that may be used.
-func (r *indexReading) add(line []byte, said *cdxj.Line) error {
+func (r *indexReading) add(said *cdxj.Line) error {
 	var digest dedup.Digest
 	if said.Revisit || said.Status == 0 || len(said.File) == 0 || len(said.URL) > dedup.URIBytesMax ||
 		!parseDigest(&digest, said.Digest) {
 		return nil
 	}
-	_, stamp := cdxj.Key(line)
-	at, err := lookup.ParseTime(string(stamp))
+	at, err := lookup.ParseTime(string(said.Stamp))
 	if err != nil || at.Before(r.oldest) {
 		return nil //nolint:nilerr // without a date it cannot be named
 	}

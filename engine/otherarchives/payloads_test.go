@@ -102,6 +102,33 @@ func TestLookup_namesTheRecordOfTheOtherArchive(t *testing.T) {
 	}
 }
 
+// Indexes in CDX are read by the letters of their first line, also when they are compressed. The first line that cannot
+// be read is named.
+func TestOpen_readsCDX(t *testing.T) {
+	disk := vfs.NewMem(1)
+	line := func(body, url string) string {
+		digest := digestOf(body)
+		return base32.StdEncoding.EncodeToString(digest[:]) + " " + url + " 20260102030405 200 7 x.warc.gz\n"
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err := io.WriteString(z, " CDX k a b s V g\n"+line("one", "http://a.test/1")+"broken\n")
+	must(t, errors.Join(err, z.Close()))
+	must(t, disk.MkdirAll("other"))
+	for name, text := range map[string]string{
+		"a.cdx": " CDX k a b s V g\n" + line("zero", "http://a.test/0"), "b.cdx.gz": packed.String(),
+	} {
+		must(t, vfs.WriteAtomic(disk, "other/"+name, func(w io.Writer) error {
+			_, err := io.WriteString(w, text)
+			return err
+		}))
+	}
+	p, log := open(t, disk, Options{From: []string{"other/a.cdx", "other/b.cdx.gz"}})
+	if p.Len() != 2 || !strings.Contains(log.String(), "other/b.cdx.gz: line 3: ") {
+		t.Errorf("%d payloads\n%s", p.Len(), log)
+	}
+}
+
 // A payload that is too old is stored again.
 func TestLookup_leavesOutWhatIsTooOld(t *testing.T) {
 	disk := vfs.NewMem(1)

@@ -7,6 +7,8 @@
 //	Entry.Append ---> Lines.Add ---> Lines.WriteSorted ---> file ---> ScanLines, ParseLine ---> Line
 //	 when captured     when stored    when the file is full
 //
+// Lines of CDX are read, too: their columns are those that the first line of the file names, or as many as pywb knows.
+//
 // It opens no file, and does not know records: package warc makes an Entry of one.
 //
 // No value from the network adds a line or a column. A damaged line is an ErrLine, and the scan continues behind it.

@@ -27,23 +27,31 @@ type Line struct {
 	Length  int64  // of the record in its file, in bytes; 0 if unknown
 	File    []byte
 	Method  []byte // of the request; empty for GET
+	Key     []byte // of the URL
+	Stamp   []byte // the time of the capture, as a rule of 14 digits
+	At      int64  // where the line begins in its index, in bytes, if ScanLines has read it
 }
 
-// ParseLine decodes a line of an index. URL, MIME, Digest and File may be parts of line. An error wraps ErrLine.
-func ParseLine(line []byte) (Line, error) {
-	var l Line
-	brace := bytes.IndexByte(line, '{')
-	if brace < 0 {
-		return l, fmt.Errorf("%w: index line %.100q", ErrLine, line)
-	}
-	text := bytes.TrimSpace(line[brace:])
-	plain := l.plain(text)
-	if !plain {
-		if err := l.json(text); err != nil {
-			return l, fmt.Errorf("%w: index line %.100q: %w", ErrLine, line, err)
+// ParseLine decodes a line of an index, of CDXJ or of CDX with the usual columns. Its texts may be parts of line. An
+// error wraps ErrLine.
+func ParseLine(line []byte) (Line, error) { return parseLine(line, columns{}) }
+
+// parseLine decodes a line of CDXJ, or of CDX with these columns.
+func parseLine(line []byte, c columns) (l Line, err error) {
+	if brace := bytes.IndexByte(line, '{'); brace < 0 || c.names != "" {
+		l, err = c.parse(line)
+	} else {
+		key, stamp := Key(line[:brace])
+		text := bytes.TrimSpace(line[brace:])
+		if !l.plain(text) {
+			err = l.json(text)
 		}
+		l.Key, l.Stamp = key, stamp
 	}
-	if len(l.URL) == 0 || l.Offset < 0 {
+	switch {
+	case err != nil:
+		return l, fmt.Errorf("%w: index line %.100q: %w", ErrLine, line, err)
+	case len(l.URL) == 0 || l.Offset < 0:
 		return l, fmt.Errorf("%w: index line %.100q", ErrLine, line)
 	}
 	return l, nil
@@ -140,26 +148,37 @@ func (l *Line) json(b []byte) error {
 
 // ScanLines calls f with each line of an index, including its end, and its decoded form. f borrows both. damage is
 // not nil for a line that is damaged, too long or without an end, and wraps ErrLine; a line that is too long is passed
-// in parts. Lines that begin with ! are left out: headers of others. An error of f or of reading ends the scan and is
-// returned.
+// in parts. Lines that begin with ! are left out: headers of others. So is the first line of a CDX file, which names
+// its columns. damage says the number of the line. An error of f or of reading ends the scan and is returned.
 func ScanLines(r io.Reader, f func(line []byte, said *Line, damage error) error) error {
 	in := bufio.NewReaderSize(r, lineMax)
 	var said Line // one for all lines, since f makes it escape
-	for {
+	var cdx columns
+	at := int64(0)
+	for number := 1; ; number++ {
 		line, err := in.ReadSlice('\n')
+		begin := at
+		at += int64(len(line))
 		if err == io.EOF && len(line) == 0 { //nolint:errorlint // bufio returns it unwrapped
 			return nil
 		}
 		if err == nil && line[0] == '!' { // !meta and !hdr of others
 			continue
 		}
+		if c, ok := readColumns(line); ok && err == nil {
+			cdx = c
+			continue
+		}
 		if said = (Line{}); err == nil {
-			said, err = ParseLine(line)
+			if said, err = parseLine(line, cdx); err != nil {
+				err = fmt.Errorf("line %d: %w", number, err)
+			}
 		} else if err == io.EOF || errors.Is(err, bufio.ErrBufferFull) { //nolint:errorlint // as above
-			err = fmt.Errorf("%w: index line %.100q has no end", ErrLine, line)
+			err = fmt.Errorf("line %d: %w: index line %.100q has no end", number, ErrLine, line)
 		} else {
 			return err
 		}
+		said.At = begin
 		if err := f(line, &said, err); err != nil {
 			return err
 		}

@@ -45,8 +45,7 @@ func ParseCapture(line []byte) (c Capture, err error) {
 	if c.Line, err = cdxj.ParseLine(line); err != nil {
 		return c, err
 	}
-	key, rest, _ := strings.Cut(string(line[:bytes.IndexByte(line, '{')]), " ")
-	c.Key, c.Stamp = key, strings.TrimSpace(rest)
+	c.Key, c.Stamp = string(c.Line.Key), string(c.Line.Stamp)
 	return c, nil
 }
 

@@ -1,13 +1,13 @@
 package lookup
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"path"
 
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
+	"orbweaver/warc/cdxj"
 	"orbweaver/warc/zipnum"
 )
 
@@ -85,14 +85,6 @@ func (c *clusterCursor) skip() error {
 
 // fileOfLine returns the name of the file in an index line, "" if it has none.
 func fileOfLine(line []byte) string {
-	for i, c := range line {
-		if c == '{' {
-			var said struct {
-				File string `json:"filename"`
-			}
-			_ = json.Unmarshal(line[i:], &said) // a damaged line has no file
-			return said.File
-		}
-	}
-	return ""
+	said, _ := cdxj.ParseLine(line) // a damaged line has no file
+	return string(said.File)
 }

@@ -170,12 +170,10 @@ func eachOfIndex(
 		return err
 	}
 	var places []linePlace
-	at := int64(0)
 	err = cdxj.ScanLines(io.NewSectionReader(file, 0, size), func(line []byte, said *cdxj.Line, damage error) error {
 		if damage == nil && said.Offset >= part.begin && said.Offset < part.end {
-			places = append(places, linePlace{said.Offset, at, len(line) - 1})
+			places = append(places, linePlace{said.Offset, said.At, len(line) - 1})
 		}
-		at += int64(len(line))
 		return ctx.Err()
 	})
 	if err != nil {

@@ -1,9 +1,11 @@
 package lookup
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,5 +131,64 @@ func TestEachInOrder_ofOtherNames(t *testing.T) {
 	want := []string{names[1], names[1], names[0], names[0], names[2], names[2], names[3], names[3]}
 	if err != nil || !slices.Equal(got, want) || len(places) != len(want) {
 		t.Errorf("%v, want %v; places %v, %v", got, want, places, err)
+	}
+}
+
+// An index in CDX, or one with the header of another program, is read as the same lines in CDXJ.
+func TestFiles_readIndexesOfOthers(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	s := newStored(t, fsys, warc.Options{Dir: "w"})
+	for _, url := range []string{"http://b.test/", "http://a.test/"} {
+		s.page(url, "body of "+url)
+	}
+	s.close()
+	own, err := warc.Files(fsys, "w")
+	if err != nil || len(own) != 1 {
+		t.Fatal(own, err)
+	}
+	text, err := vfs.ReadFile(fsys, "w/"+own[0].Index())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cdx := " CDX N b a m s k r M S V g\n"
+	for line := range strings.Lines(string(text)) {
+		c, err := ParseCapture([]byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cdx += fmt.Sprintf("%s %s %s %s %d %s - - %d %d %s\n", c.Key, c.Stamp, c.URL, c.MIME, c.Status, c.Digest, c.Length,
+			c.Offset, c.File)
+	}
+	for _, index := range []string{cdx, "!meta 0 {\"format\":\"cdxj\"}\n" + string(text)} {
+		err := vfs.WriteAtomic(fsys, "w/"+own[0].Index(), func(w io.Writer) error {
+			_, err := io.WriteString(w, index)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := NewFiles(Options{FS: fsys, Dirs: []string{"w"}})
+		archive := New(files)
+		c, err := archive.Closest(t.Context(), "http://a.test/", time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec, err := archive.Open(c)
+		if err != nil || string(rec.TargetURI) != "http://a.test/" {
+			t.Fatalf("%.30q: %v", index, err)
+		}
+		if err := rec.Close(); err != nil {
+			t.Error(err)
+		}
+		var urls []string
+		end := warc.Checkpoint{Serial: math.MaxUint32, Length: math.MaxInt64}
+		err = files.EachInOrder(t.Context(), warc.Checkpoint{}, end, func(e Entry) error {
+			c, err := ParseCapture(e.Line)
+			urls = append(urls, string(c.URL))
+			return err
+		})
+		if err != nil || !slices.Equal(urls, []string{"http://b.test/", "http://a.test/"}) {
+			t.Errorf("%.30q: %v, %v", index, urls, err)
+		}
 	}
 }
