@@ -106,7 +106,7 @@ var importTable = []struct{ importer, may string }{
 	{"warc/coding", ""},
 	{"warc/lookup", base + " warc warc/block warc/cdxj warc/member warc/openindex warc/waczfs warc/zipnum"},
 	{"warc/cdxserver", "warc/lookup"},
-	{"warc/replay", base + " warc warc/cdxserver warc/coding warc/lookup"},
+	{"warc/replay", base + " internal/plural warc warc/cdxserver warc/coding warc/lookup"},
 	{"warc/warctool", base + " warc warc/block warc/cdxj warc/coding warc/fixity warc/inputs " +
 		"warc/inventory warc/lookup warc/member warc/zipnum"},
 

@@ -6,7 +6,7 @@
 // need no rewriting, and what was missed is found by the address of the page that asks.
 //
 //	Handler -> target -> lookup.Archive.Closest, Read -> rewriter (HTML), rewriteCSS, or the payload as it is
-//	        -> list of pages, list of the captures of a URL, cdxserver.Query
+//	        -> list of pages, list of the captures of a URL, cdxserver.Query, what is near a page that is missing
 //
 // # Safety
 //
@@ -20,8 +20,9 @@
 //
 // # Limits
 //
-// A list of pages opens at most openMost records, to find out whether a revisit is a page. A part of a payload is sent
-// if its length is known. What is before the part is read, too.
+// A list has listMost pages, and opens at most openMost records: for titles, and to find out whether a revisit is a
+// page. It says where to go on. The first page counts countMost captures. A part of a payload is sent if its length is
+// known. What is before the part is read, too.
 //
 // Scripts do not run, so what only a script would load or show is missing, and refreshes do not happen. HTML and style
 // sheets are rewritten as they are read, whatever their length: see tagMost, refMost and addressesMost. A payload that

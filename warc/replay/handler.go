@@ -21,12 +21,14 @@ type Archive interface {
 	lookup.Lines
 	Closest(ctx context.Context, url string, at time.Time) (*lookup.Capture, error)
 	Read(ctx context.Context, c *lookup.Capture) (*lookup.Page, error)
+	Near(ctx context.Context, url string, most int) ([]string, error)
 }
 
 // Handler answers a browser. It is safe for concurrent use.
 type Handler struct {
 	archive Archive
-	name    string // of the archive, for people
+	o       Options
+	pages   *template.Template
 	log     *slog.Logger
 	turn    chan struct{}
 }
@@ -34,9 +36,21 @@ type Handler struct {
 // atOnce is how many answers are made at once; each has some buffers, and the window of a decoder.
 const atOnce = 16
 
+// Options say how an archive is shown.
+type Options struct {
+	Name  string   // of the archive, for people
+	Style string   // style sheet of our own pages
+	Seeds []string // URLs that are listed first
+
+	// TitleOf finds the title of a page in the first part of its body; nil for no titles. It is called by several
+	// goroutines.
+	TitleOf func(body, contentType []byte) string
+}
+
 // NewHandler returns the Handler of an archive.
-func NewHandler(a Archive, name string, log *slog.Logger) *Handler {
-	return &Handler{archive: a, name: name, log: log, turn: make(chan struct{}, atOnce)}
+func NewHandler(a Archive, o Options, log *slog.Logger) *Handler {
+	pages := template.Must(template.ParseFS(files, "pages.html"))
+	return &Handler{archive: a, o: o, pages: pages, log: log, turn: make(chan struct{}, atOnce)}
 }
 
 const (
@@ -45,7 +59,7 @@ const (
 		"default-src 'none'; img-src 'self' data:; media-src 'self' data:; font-src 'self' data:; " +
 		"style-src 'self' data: 'unsafe-inline'; frame-src 'self'; object-src 'self'; base-uri 'self'; " +
 		"form-action 'none'; frame-ancestors 'self'"
-	ownPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
+	ownPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; "
 
 	answerMax = 5 * time.Minute // to send one capture
 )
@@ -54,7 +68,7 @@ const (
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerMax)) // a test has no connection
 	header := w.Header()
-	header.Set("Content-Security-Policy", ownPolicy)
+	header.Set("Content-Security-Policy", ownPolicy+"frame-ancestors 'none'")
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	header.Set("Referrer-Policy", "same-origin")
@@ -214,35 +228,6 @@ func (h *Handler) serveCapture(w http.ResponseWriter, r *http.Request, t target)
 func (h *Handler) fail(w http.ResponseWriter, err error) {
 	h.log.Warn("a capture could not be read", "error", err)
 	http.Error(w, "The archive could not be read: "+err.Error(), http.StatusInternalServerError)
-}
-
-// message is a page of ours that says something.
-var message = template.Must(template.New("message").Parse(`<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>Not in the archive</title>` + ownStyle + `</head><body>
-<h1>Not in the archive</h1>
-<p>{{.Text}}</p>
-{{if .URL}}<p><code>{{.URL}}</code></p>
-<p><a href="/?url={{.URL}}">What is near it</a></p>{{end}}
-<p><a href="/">All pages of the archive</a></p>
-</body></html>
-`))
-
-// ownStyle is the style of our own pages.
-const ownStyle = `<style>
-body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}
-h1{font-size:1.4rem} code,td{overflow-wrap:anywhere} table{border-collapse:collapse;width:100%}
-td,th{text-align:left;padding:.2rem .8rem .2rem 0;vertical-align:top} .t{white-space:nowrap;color:#666}
-input[type=text]{width:70%;font:inherit;padding:.3rem} button{font:inherit;padding:.3rem .8rem}
-</style>`
-
-// sayMissing answers that something is not in the archive.
-func (h *Handler) sayMissing(w http.ResponseWriter, r *http.Request, text, url string) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(http.StatusNotFound)
-	if r.Method == http.MethodHead {
-		return
-	}
-	_ = message.Execute(w, struct{ Text, URL string }{text, url}) // the browser may be gone
 }
 
 // formatTime formats the time of a capture for people.

@@ -74,6 +74,16 @@ func chunked(text string) string {
 // blueDot is an image of one blue pixel.
 const blueDot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPj/HwADBwIAMCbHYQAAAABJRU5ErkJggg=="
 
+// titleIn finds the title of a page.
+func titleIn(body, _ []byte) string {
+	_, rest, _ := strings.Cut(string(body), "<title>")
+	title, _, ok := strings.Cut(rest, "</title>")
+	if !ok {
+		return ""
+	}
+	return title
+}
+
 // emptyArchive returns a new archive, and the Handler that shows it.
 func emptyArchive(t *testing.T) (*stored, http.Handler) {
 	t.Helper()
@@ -92,7 +102,8 @@ func emptyArchive(t *testing.T) (*stored, http.Handler) {
 		t.Fatal(err)
 	}
 	files := lookup.NewFiles(lookup.Options{FS: fsys, Dirs: []string{"w"}})
-	return &stored{t, w, e, began}, NewHandler(lookup.New(files), "w", slog.New(slog.DiscardHandler))
+	o := Options{Name: "w", TitleOf: titleIn}
+	return &stored{t, w, e, began}, NewHandler(lookup.New(files), o, slog.New(slog.DiscardHandler))
 }
 
 // site is an archive of a small site, with what makes replay hard.
@@ -211,7 +222,7 @@ func TestHandler_answers(t *testing.T) {
 		{"/logo.png?v=1", []string{"Referer", "http://127.0.0.1:80" + at + "https://a.test/dir/page"}, 302,
 			at + "https://a.test/logo.png?v=1", ""},
 		{"/logo.png", nil, 404, "", "no such address"},
-		{"/", nil, 200, "", `<a href="/20260102030413/https://a.test/">https://a.test/</a>`},
+		{"/", nil, 200, "", `<a href="/20260102030413/https://a.test/">Start</a>`},
 		{"/?url=a.test/new", nil, 200, "", `/20260102030410/https://a.test/new?x=1"`},
 		{"/?url=https://a.test/gone", nil, 302, "/https://a.test/gone", ""},
 		{"/?url=%3Cscript%3E", nil, 200, "", "no address of the web"},
@@ -369,48 +380,6 @@ func (s *stored) repeat(url, kind, of string) {
 	})
 }
 
-// The list has what a person opens: also PDF, pages that are stored as a repetition of another one, and pages without a
-// type. It has no images. A part of an address finds pages, in the letters of the reader.
-func TestHandler_listsWhatAPersonOpens(t *testing.T) {
-	s, h := emptyArchive(t)
-	s.page("http://a.test/", "200 OK\r\nContent-Type: text/html", "<title>start</title>")
-	s.repeat("http://a.test/index.html", "text/html", "http://a.test/")
-	s.repeat("http://a.test/image", "image/png", "http://a.test/")
-	s.repeat("http://a.test/image.png", "image/png", "http://a.test/")
-	s.page("http://a.test/s%C3%BCd/a%20b", "200 OK\r\nContent-Type: application/pdf", "%PDF-1.4")
-	s.page("http://a.test/untyped", "200 OK\r\nServer: x", "<!DOCTYPE html><title>untyped</title>")
-	s.page("http://a.test/bytes", "200 OK\r\nServer: x", "\x00\x01\x02")
-	s.page("http://b.test/dot.png", "200 OK\r\nContent-Type: image/png", "x")
-	listed := func(path string) (all []string) {
-		t.Helper()
-		resp, body := ask(t, h, path)
-		if resp.StatusCode != http.StatusOK {
-			t.Fatalf("%s: %d\n%s", path, resp.StatusCode, body)
-		}
-		for _, part := range strings.Split(body, "<tr>")[1:] {
-			if _, rest, ok := strings.Cut(part, "<a href="); ok {
-				_, rest, _ = strings.Cut(rest, ">")
-				text, _, _ := strings.Cut(rest, "</a>")
-				all = append(all, strings.TrimPrefix(text, "http://a.test"))
-			}
-		}
-		return all
-	}
-	for path, want := range map[string]string{
-		"/":                              "[/ /index.html /süd/a%20b /untyped]",
-		"/?url=a.test/s":                 "[/süd/a%20b]",
-		"/?url=S%C3%BCD":                 "[/süd/a%20b]", // no host has this name
-		"/?url=index":                    "[/index.html]",
-		"/?url=typed":                    "[/untyped]",
-		"/?url=of+nothing":               "[]",
-		"/?url=t&anywhere=1&from=test,z": "[]",
-	} {
-		if got := fmt.Sprint(listed(path)); got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
-		}
-	}
-}
-
 // Without a type the first bytes say what a capture is. Only a page is rewritten, also in a frame.
 func TestHandler_findsOutTheType(t *testing.T) {
 	s, h := emptyArchive(t)
@@ -469,24 +438,6 @@ func TestHandler_sendsAPart(t *testing.T) {
 		if resp.StatusCode != c.status || resp.Header.Get("Content-Range") != c.said || body != c.body {
 			t.Errorf("%s, %q: %d %q %q, want %d %q %q", c.url, c.asked, resp.StatusCode, resp.Header.Get("Content-Range"),
 				body, c.status, c.said, c.body)
-		}
-	}
-}
-
-// Letters are shown instead of their codes, unless the codes are no text.
-func TestReadable(t *testing.T) {
-	for url, want := range map[string]string{
-		"http://a.test/%E6%97%A5%e6%9c%ac/?q=K%C3%B6ln": "http://a.test/日本/?q=Köln",
-		"http://a.test/a%20b%2Fc%3F":                    "http://a.test/a%20b%2Fc%3F",
-		"http://a.test/%FF%C3%BC":                       "http://a.test/%FF%C3%BC",
-		"http://a.test/%E2%80%AE%C3":                    "http://a.test/%E2%80%AE%C3", // the direction of the text
-		"http://a.test/%C3%B":                           "http://a.test/%C3%B",
-		"http://a.test/%":                               "http://a.test/%",
-		"http://a.test/%zz%C3%xy":                       "http://a.test/%zz%C3%xy",
-		"http://a.test/%C3%BC%":                         "http://a.test/ü%",
-	} {
-		if got := readable(url); got != want {
-			t.Errorf("%s: %s, want %s", url, got, want)
 		}
 	}
 }

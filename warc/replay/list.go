@@ -1,9 +1,9 @@
 package replay
 
 import (
+	"bytes"
 	"encoding/hex"
 	"errors"
-	"html/template"
 	"io"
 	"net/http"
 	"strings"
@@ -16,60 +16,18 @@ import (
 )
 
 const (
-	listMost   = 200     // entries of a list
+	listMost   = 50      // entries of a list, whose titles are read
+	daysMost   = 500     // captures of one URL in a list
 	searchMost = 100_000 // lines that are read for one list
+	countMost  = 100_000 // lines that are counted for the first page
 	openMost   = 500     // records that are opened for one list
 )
 
-// entry is a capture in a list.
-type entry struct {
-	URL, Address, Time, MIME string
-	Text                     string // the URL for people
-	Status                   int
-	Revisit                  bool
-}
-
-func entryOf(c *lookup.Capture) entry {
-	return entry{
-		URL: string(c.URL), Text: readable(string(c.URL)), Address: target{stamp: c.Stamp}.address(string(c.URL)),
-		Time: formatTime(c),
-		MIME: string(c.MIME), Status: c.Status, Revisit: c.Revisit,
-	}
-}
-
-// listPage has the entries of a list.
-type listPage struct {
-	Name, URL string
-	Entries   []entry
-	Next      string // line to continue with; "" at the end
-	Captures  bool   // all captures of one URL, and not the last one of each page
-	Anywhere  bool   // the pages whose URL has the text
-	Fault     string
-}
-
-var list = template.Must(template.New("list").Parse(`<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{{.Name}}</title>` + ownStyle + `</head><body>
-<h1>{{if .Captures}}{{.URL}}{{else}}Archive {{.Name}}{{end}}</h1>
-<form action="/">
-<input type="text" name="url" value="{{.URL}}" placeholder="https://example.org/, or a part of an address">
-<button>Show</button></form>
-{{if .Fault}}<p>{{.Fault}}</p>{{else if .Anywhere}}<p>Pages with this text in their address:</p>{{end}}
-<table>{{range .Entries}}
-<tr><td class="t">{{.Time}}</td><td><a href="{{.Address}}">{{.Text}}</a></td>
-<td class="t">{{.Status}}{{if .Revisit}} unchanged{{end}}</td></tr>{{else}}
-<tr><td>There is nothing here.</td></tr>{{end}}
-</table>
-{{if .Next}}<p><a href="?url={{.URL}}&amp;from={{.Next}}{{if .Anywhere}}&amp;anywhere=1{{end}}">More</a></p>{{end}}
-{{if .Captures}}<p><a href="/">All pages of the archive</a></p>{{end}}
-</body></html>
-`))
-
-func (h *Handler) show(w http.ResponseWriter, p *listPage) {
-	p.Name = h.name
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	if err := list.Execute(w, p); err != nil {
-		h.log.Debug("a list was not sent", "error", err)
-	}
+// placeOf returns key and time of a line, where a list continues. Lines of open files lack their end when they are
+// found.
+func placeOf(line []byte) string {
+	place, _, _ := bytes.Cut(line, []byte{'{'})
+	return string(place)
 }
 
 // errEnough ends a scan.
@@ -79,7 +37,10 @@ var errEnough = errors.New("enough")
 // shown. If no key begins like that, pages are listed whose URL has the text.
 func (h *Handler) serveList(w http.ResponseWriter, r *http.Request) {
 	values := r.URL.Query()
-	p := &listPage{URL: strings.TrimSpace(values.Get("url")), Anywhere: values.Get("anywhere") != ""}
+	p := &page{
+		Heading: "Archive " + h.o.Name, IsList: true, URL: strings.TrimSpace(values.Get("url")),
+		Anywhere: values.Get("anywhere") != "",
+	}
 	want := lookup.Range{To: []byte{0xff}}
 	if p.URL != "" && !p.Anywhere {
 		url := p.URL
@@ -109,11 +70,19 @@ func (h *Handler) serveList(w http.ResponseWriter, r *http.Request) {
 	if len(p.Entries) > 0 {
 		p.Fault = ""
 	}
-	h.show(w, p)
+	if p.URL == "" && values.Get("from") == "" {
+		p.Seeds = h.seeds(r.Context())
+		if err := h.count(r.Context(), p); err != nil {
+			h.fail(w, err)
+			return
+		}
+	}
+	h.addTitles(r.Context(), p.Entries)
+	h.show(w, "list", http.StatusOK, p)
 }
 
 // find fills a list with pages of a range, from a line on.
-func (h *Handler) find(r *http.Request, p *listPage, want lookup.Range, from string) error {
+func (h *Handler) find(r *http.Request, p *page, want lookup.Range, from string) error {
 	if from > string(want.From) {
 		want.From = []byte(from)
 	}
@@ -121,8 +90,8 @@ func (h *Handler) find(r *http.Request, p *listPage, want lookup.Range, from str
 	read, opened := 0, 0
 	var last entry
 	err := h.archive.Scan(r.Context(), want, func(line []byte) error {
-		if read++; read > searchMost || len(p.Entries) == listMost || opened == openMost {
-			p.Next = string(line)
+		if read++; read > searchMost || opened >= openMost {
+			p.Next = placeOf(line)
 			return errEnough
 		}
 		c, err := lookup.ParseCapture(line)
@@ -130,8 +99,9 @@ func (h *Handler) find(r *http.Request, p *listPage, want lookup.Range, from str
 			return nil //nolint:nilerr // a damaged line is no capture
 		}
 		e := entryOf(&c)
-		if p.Anywhere && !strings.Contains(strings.ToLower(e.Text), text) && !strings.Contains(strings.ToLower(e.URL), text) {
-			return nil
+		if len(p.Entries) == listMost && e.URL != last.URL {
+			p.Next = placeOf(line)
+			return errEnough
 		}
 		again := e.URL == last.URL && len(p.Entries) > 0
 		switch {
@@ -145,10 +115,18 @@ func (h *Handler) find(r *http.Request, p *listPage, want lookup.Range, from str
 			}
 		}
 		if again {
-			p.Entries[len(p.Entries)-1] = e
-		} else {
-			p.Entries, last = append(p.Entries, e), e
+			before := &p.Entries[len(p.Entries)-1]
+			e.Captures, e.Title = before.Captures+1, before.Title
+			*before = e
+			return nil
 		}
+		if p.Anywhere && !hasText(e.Text, text) && !hasText(e.URL, text) {
+			opened++
+			if e.Title = h.titleOf(r.Context(), &e); !hasText(e.Title, text) {
+				return nil
+			}
+		}
+		p.Entries, last = append(p.Entries, e), e
 		return nil
 	})
 	if errors.Is(err, errEnough) {
@@ -156,6 +134,8 @@ func (h *Handler) find(r *http.Request, p *listPage, want lookup.Range, from str
 	}
 	return err
 }
+
+func hasText(in, text string) bool { return strings.Contains(strings.ToLower(in), text) }
 
 // isPage says whether a person wants to see a capture of this type.
 func isPage(media string) bool {
@@ -238,29 +218,38 @@ func readable(url string) string {
 // serveCaptures lists the captures of one URL.
 func (h *Handler) serveCaptures(w http.ResponseWriter, r *http.Request) {
 	values := r.URL.Query()
-	p := &listPage{URL: values.Get("url"), Captures: true}
+	p := &page{URL: values.Get("url")}
+	p.Heading = readable(p.URL)
 	key, _, err := lookup.KeyOf([]byte(p.URL))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	want := lookup.Exact(key)
+	want, listed := lookup.Exact(key), 0
 	if from := values.Get("from"); from > string(want.From) {
 		want.From = []byte(from)
 	}
 	err = h.archive.Scan(r.Context(), want, func(line []byte) error {
-		if len(p.Entries) == listMost {
-			p.Next = string(line)
+		if listed == daysMost {
+			p.Next = placeOf(line)
 			return errEnough
 		}
-		if c, err := lookup.ParseCapture(line); err == nil {
-			p.Entries = append(p.Entries, entryOf(&c))
+		c, err := lookup.ParseCapture(line)
+		if err != nil {
+			return nil //nolint:nilerr // a damaged line is no capture
 		}
+		listed++
+		e := entryOf(&c)
+		if n := len(p.Days); n == 0 || p.Days[n-1].Name != e.Day {
+			p.Days = append(p.Days, day{Name: e.Day})
+		}
+		of := &p.Days[len(p.Days)-1]
+		of.Entries = append(of.Entries, e)
 		return nil
 	})
 	if err != nil && !errors.Is(err, errEnough) {
 		h.fail(w, err)
 		return
 	}
-	h.show(w, p)
+	h.show(w, "captures", http.StatusOK, p)
 }

@@ -9,12 +9,15 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/cmd/orbweaver/internal/receivers"
+	"orbweaver/engine/control/dashboard"
+	"orbweaver/engine/parse"
 	"orbweaver/warc"
 	"orbweaver/warc/replay"
 )
@@ -37,6 +40,15 @@ were removed here (--upload-then delete) are read from the object store, one req
 Examples:
   orbweaver view crawl
   orbweaver view site.wacz`
+}
+
+// findTitle finds the title of a page in the first part of its body.
+func findTitle(body, contentType []byte) string {
+	r, err := parse.NewScanner(parse.Options{}).Scan(body, contentType)
+	if err != nil {
+		return ""
+	}
+	return string(r.Title)
 }
 
 // errNotLoopback says that an address is not this machine's own.
@@ -67,7 +79,9 @@ func (x *ViewCommand) Run(inv *command.Invocation) error {
 		return fmt.Errorf("--listen: %w", err)
 	}
 	server := &http.Server{
-		Handler: replay.NewHandler(a, x.Dir, log), ReadTimeout: time.Minute, IdleTimeout: time.Minute,
+		Handler: replay.NewHandler(a, replay.Options{
+			Name: filepath.Base(x.Dir), Style: dashboard.Style(), Seeds: seedsOf([]string{x.Dir}), TitleOf: findTitle,
+		}, log), ReadTimeout: time.Minute, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
