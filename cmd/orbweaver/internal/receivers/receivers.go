@@ -111,7 +111,7 @@ func (s *Sending) Objects() receipts.Objects {
 	if !s.o.FromStore {
 		return receipts.NoObjects{}
 	}
-	objects := NewObjects(s.kill, s.version)
+	objects := NewObjects(s.kill, s.version, s.o.Endpoint)
 	objects.patience = refreshPatience
 	return objects
 }
