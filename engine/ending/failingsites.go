@@ -103,7 +103,7 @@ func (r *Reporter) eachSite(f func(v *workbench.View[site.State])) {
 // visited is not known.
 func describe(v *workbench.View[site.State], due time.Time) *FailingSite {
 	t := &FailingSite{
-		Site: string(v.Key), URLs: queuedURLs(v), NextTry: timestamp(due), Outcome: CauseOf(&v.Data).String(),
+		Site: string(v.Key), URLs: queuedURLs(v), NextTry: timestamp(due), Outcome: causeOf(v).String(),
 	}
 	if first := v.Data.FailureStreak().FirstAt; first > 0 {
 		t.FailingSince = timestamp(time.Unix(int64(first), 0))

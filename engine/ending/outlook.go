@@ -69,7 +69,7 @@ func (o *Outlook) Observe(v *workbench.View[site.State], live *settings.Live, no
 	o.Sites++
 	o.URLs += urls
 	due := dueOf(v, now)
-	if !site.IsTroubled(&v.Data) {
+	if !site.IsTroubled(&v.Data) && !awaitsRobots(v) {
 		policy, terms := live.Policy(), live.Hosts.Terms(v.Key)
 		delay := policy.SlowedDelay(policy.SiteDelay(terms.Delay(), v.Data.CrawlDelay()), v.Data.Slowdown)
 		takes := due.Sub(now).Seconds() + float64(urls-1)*delay.Seconds()
@@ -90,7 +90,7 @@ func (o *Outlook) Observe(v *workbench.View[site.State], live *settings.Live, no
 
 // observe takes a failing site into account, with its next try and when it is given up.
 func (f *failingTally) observe(v *workbench.View[site.State], due, end time.Time) {
-	f.causes[CauseOf(&v.Data)]++
+	f.causes[causeOf(v)]++
 	f.hasAnswered = f.hasAnswered || v.Data.HasAnswered
 	if f.largest == nil || queuedURLs(v) > f.largest.URLs {
 		f.largest = describe(v, due)
@@ -122,6 +122,20 @@ func (o *Outlook) Finish(now time.Time) {
 	} else if left := f.last.Sub(now).Seconds(); left > o.SecondsLeast {
 		o.SecondsLeast = left
 	}
+}
+
+// awaitsRobots reports whether a site waits for a robots.txt to which another site has to answer: its own redirects
+// there.
+func awaitsRobots(v *workbench.View[site.State]) bool {
+	return v.State == workbench.Parked && v.Data.Rules == nil
+}
+
+// causeOf is CauseOf, and knows the sites that wait for the robots.txt of another.
+func causeOf(v *workbench.View[site.State]) outcome.Outcome {
+	if o := CauseOf(&v.Data); o != outcome.None || !awaitsRobots(v) {
+		return o
+	}
+	return outcome.RobotsUnreachable
 }
 
 // CauseOf returns why a site fails; outcome.None if it does not. A robots.txt that cannot be fetched forbids all,

@@ -105,7 +105,7 @@ func TestScan_readsTheFormsOfTheEncryptionDictionary(t *testing.T) {
 }
 
 // Decryption costs little, however many strings and streams a file has: each needs a key of its own.
-func TestHostile_decryptionIsBounded(t *testing.T) {
+func TestScan_decryptionIsBounded(t *testing.T) {
 	const size = 4 << 20
 	for _, shape := range []string{
 		"2 0 obj(a)endobj ", "2 0 obj<</URI(a)>>endobj ", "2 0 obj<</URI<</Base(a)>>>>",

@@ -52,7 +52,7 @@ func describe(r *Result) string {
 }
 
 // An object stream unpacks to a bounded number of bytes: each for itself, and all together.
-func TestHostile_objectStreamsAreBounded(t *testing.T) {
+func TestScan_objectStreamsAreBounded(t *testing.T) {
 	bomb := deflate("1 0 " + strings.Repeat(" ", 20<<20))
 	s := NewScanner(Options{})
 	f := newFile()
@@ -77,7 +77,7 @@ func TestHostile_objectStreamsAreBounded(t *testing.T) {
 }
 
 // Blocks that hold nothing are charged, since their tables cost time.
-func TestHostile_blocksOfObjectStreamsAreCharged(t *testing.T) {
+func TestScan_blocksOfObjectStreamsAreCharged(t *testing.T) {
 	data := emptyBlocks(4000)
 	s := NewScanner(Options{})
 	f := newFile()
@@ -126,7 +126,7 @@ func emptyBlocks(n int) []byte {
 }
 
 // Object streams with damaged offsets, or with a filter that is not read, are counted, and nothing is read twice.
-func TestHostile_damagedObjectStreamsAreCounted(t *testing.T) {
+func TestScan_damagedObjectStreamsAreCounted(t *testing.T) {
 	body := link("http://a.test/")
 	for _, c := range []struct {
 		entries, data string
@@ -159,7 +159,7 @@ func TestHostile_damagedObjectStreamsAreCounted(t *testing.T) {
 }
 
 // Depth costs nothing, and a link behind a deep object is found.
-func TestHostile_depthCostsNothing(t *testing.T) {
+func TestScan_depthCostsNothing(t *testing.T) {
 	for _, open := range []string{"[", "<<", "<</A ", "(", "<</A[<</B", "<", "/", "%\n"} {
 		f := newFile().object(1, strings.Repeat(open, 100_000)).object(2, link("http://a.test/"))
 		if got := linksOf(f.end()); got != "http://a.test/" {

@@ -82,7 +82,7 @@ func TestDASH(t *testing.T) {
 }
 
 // A short file may describe segments without end. So there is a bound for all of them together.
-func TestHostile_dashFilesNameABoundedNumberOfSegments(t *testing.T) {
+func TestDASH_namesABoundedNumberOfSegments(t *testing.T) {
 	many := func(s string) string { return strings.Repeat(s, 10_000) }
 	for _, set := range []string{
 		`<SegmentTemplate media="$Number$" duration="1" timescale="1000000000"/>` + many("<Representation/>"),

@@ -1,0 +1,29 @@
+package ending
+
+import (
+	"testing"
+	"time"
+
+	"orbweaver/engine/politeness"
+	"orbweaver/engine/settings"
+	"orbweaver/engine/site"
+	"orbweaver/internal/outcome"
+	"orbweaver/workbench"
+)
+
+// A site whose robots.txt redirects to a site that does not answer has not failed itself. It was listed with the
+// outcome none, and while the crawl waited for it nothing said that all sites are in trouble.
+func TestOutlook_countsSitesThatAwaitTheRobotsOfAnother(t *testing.T) {
+	view := workbench.View[site.State]{
+		Key: []byte("http://a.test"), State: workbench.Parked, Queued: 3,
+	}
+	var o Outlook
+	o.Observe(&view, settings.NewLive(politeness.Default(), new(settings.HostRules)), time.Now())
+	o.Finish(time.Now())
+	if o.Failing != 1 || o.FailingURLs != 3 || o.Cause != outcome.RobotsUnreachable.String() {
+		t.Errorf("%+v", o)
+	}
+	if s := describe(&view, time.Now()); s.Outcome != o.Cause {
+		t.Errorf("%+v", s)
+	}
+}
