@@ -87,7 +87,8 @@ func TestHostile_S03_aReadAWriteOrASyncThatFailsLosesNothing(t *testing.T) {
 				hit := false
 				a.script.Add(faultfs.Rule{Op: c.op, Name: c.file, From: c.nth, Count: 1, Err: syscall.EIO, Short: 5,
 					Then: func(string) { hit = true }})
-				if ended := failsOnce(t, a, c.diskCall); !hit || ended == (c.file == "report.json.tmp") {
+				// A report that cannot be written ends no crawl. In a short crawl the first one is the last, whose error is told.
+				if ended := failsOnce(t, a, c.diskCall); !hit || !ended && c.file != "report.json.tmp" {
 					t.Errorf("met %v, ended %v", hit, ended)
 				}
 			})
