@@ -125,9 +125,10 @@ func (o *Outlook) Finish(now time.Time) {
 }
 
 // awaitsRobots reports whether a site waits for a robots.txt to which another site has to answer: its own redirects
-// there.
+// there. A site that is held at the end of a crawl is parked, too; if it has no rules, it was never asked.
 func awaitsRobots(v *workbench.View[site.State]) bool {
-	return v.State == workbench.Parked && v.Data.Rules == nil
+	_, asked := v.Data.LastExchange.Until(time.Now())
+	return v.State == workbench.Parked && v.Data.Rules == nil && asked
 }
 
 // causeOf is CauseOf, and knows the sites that wait for the robots.txt of another.

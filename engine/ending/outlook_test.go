@@ -17,6 +17,12 @@ func TestOutlook_countsSitesThatAwaitTheRobotsOfAnother(t *testing.T) {
 	view := workbench.View[site.State]{
 		Key: []byte("http://a.test"), State: workbench.Parked, Queued: 3,
 	}
+	var held Outlook // at the end of a crawl, before any request
+	held.Observe(&view, settings.NewLive(politeness.Default(), new(settings.HostRules)), time.Now())
+	if held.Failing != 0 {
+		t.Errorf("held: %+v", held)
+	}
+	view.Data.LastExchange = site.MomentOf(time.Now())
 	var o Outlook
 	o.Observe(&view, settings.NewLive(politeness.Default(), new(settings.HostRules)), time.Now())
 	o.Finish(time.Now())

@@ -98,7 +98,11 @@ func (b *Buckets) Size(name string) (int64, error) {
 // listMost is how many objects of a prefix are listed.
 const listMost = 1_000_000
 
-// List returns the last parts of the names of the objects below a prefix, and of the prefixes below it.
+// ErrManyObjects says that a prefix has more objects than are listed.
+var ErrManyObjects = errors.New("more than a million objects: name a longer prefix, or single objects")
+
+// List returns the last parts of the names of the objects below a prefix, and of the prefixes below it; ErrManyObjects
+// if there are more than listMost.
 func (b *Buckets) List(dir string) (names []string, err error) {
 	if !IsObject(dir) {
 		return b.FS.List(dir) //nolint:wrapcheck // the disk's own
@@ -110,7 +114,7 @@ func (b *Buckets) List(dir string) (names []string, err error) {
 	if prefix != "" {
 		prefix += "/"
 	}
-	for token := ""; len(names) < listMost; {
+	for token := ""; ; {
 		page, err := s.core.ListObjectsV2(s.bucket, prefix, "", token, "/", 0)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", dir, causeOf(err))
@@ -125,6 +129,9 @@ func (b *Buckets) List(dir string) (names []string, err error) {
 		}
 		if token = page.NextContinuationToken; !page.IsTruncated || token == "" {
 			break
+		}
+		if len(names) >= listMost {
+			return nil, fmt.Errorf("%s: %w", dir, ErrManyObjects)
 		}
 	}
 	if len(names) == 0 {
