@@ -19,7 +19,7 @@ build: ## build bin/orbweaver, a static binary (COMMIT=hash: for "orbweaver vers
 	$(GO) build -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
 
 gen: ## generate the code of the .proto files again; no protoc is needed
-	$(GO) -C tools/protogen run . ../.. engine/cluster/transport/transportpb/transport.proto
+	$(GO) -C tools/protogen run . ../.. engine/peering/transport/transportpb/transport.proto
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 14

@@ -3,8 +3,8 @@ package derive
 import (
 	"strings"
 
-	"orbweaver/engine/fetch/coding"
-	"orbweaver/engine/parse"
+	"orbweaver/engine/net/fetch/coding"
+	"orbweaver/engine/page/parse"
 )
 
 // How much is read of the start of a block, in bytes.

@@ -7,8 +7,8 @@ import (
 	"io"
 	"strings"
 
-	"orbweaver/engine/fetch/coding"
-	"orbweaver/engine/parse"
+	"orbweaver/engine/net/fetch/coding"
+	"orbweaver/engine/page/parse"
 	"orbweaver/internal/httphead"
 	"orbweaver/warc"
 	"orbweaver/warc/block"

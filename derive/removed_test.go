@@ -12,7 +12,7 @@ import (
 
 	"orbweaver/derive"
 	"orbweaver/derive/derivetest"
-	"orbweaver/engine/upload/receipts"
+	"orbweaver/engine/store/receipts"
 	"orbweaver/internal/vfs"
 )
 

@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"orbweaver/engine/layout"
+	"orbweaver/engine/state/layout"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"orbweaver/engine/checkpoint"
-	"orbweaver/engine/ending"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/outage"
-	"orbweaver/engine/report"
+	"orbweaver/engine/durable/checkpoint"
+	"orbweaver/engine/frontier/ending"
+	"orbweaver/engine/net/outage"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
 )
 

@@ -4,21 +4,21 @@ import (
 	"errors"
 	"time"
 
-	"orbweaver/engine/admission"
-	"orbweaver/engine/archive"
-	"orbweaver/engine/bodyfile"
 	"orbweaver/engine/cluster/agent"
-	"orbweaver/engine/cookie"
-	"orbweaver/engine/fetch"
-	"orbweaver/engine/filter"
-	"orbweaver/engine/limits"
-	"orbweaver/engine/links"
-	"orbweaver/engine/politeness"
-	"orbweaver/engine/settings"
-	"orbweaver/engine/storage"
-	"orbweaver/engine/traps"
-	"orbweaver/engine/wall"
-	"orbweaver/engine/workers"
+	"orbweaver/engine/durable/storage"
+	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/frontier/links"
+	"orbweaver/engine/net/bodyfile"
+	"orbweaver/engine/net/cookie"
+	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/net/politeness"
+	"orbweaver/engine/page/filter"
+	"orbweaver/engine/page/wall"
+	"orbweaver/engine/state/limits"
+	"orbweaver/engine/state/settings"
+	"orbweaver/engine/traps/traps"
+	"orbweaver/engine/workers/archive"
+	"orbweaver/engine/workers/counts"
 	"orbweaver/internal/options"
 	"orbweaver/sieve"
 	"orbweaver/virtualize"
@@ -44,7 +44,7 @@ type Config struct {
 	Admission  admission.Options    `embed:"" group:"scope"`
 	Politeness politeness.Policy    `embed:"" group:"polite"`
 	Fetch      fetch.Options        `embed:"" group:"requests"`
-	Workers    workers.Options      `embed:"" group:"requests"`
+	Workers    counts.Options       `embed:"" group:"requests"`
 	Cookies    cookie.Options       `embed:"" group:"requests"`
 	Limits     limits.Options       `embed:"" group:"limits"`
 	Traps      traps.Options        `embed:"" group:"scope"`
@@ -82,7 +82,7 @@ func Simulation() Config {
 	c := Config{
 		Dir: "crawl", Politeness: politeness.Default(),
 		Admission: admission.Options{MaxDepth: -1, CacheMemory: 1 << 20, Speculative: admission.SpeculativeOff},
-		Workers:   workers.Options{Fetchers: 16, Parsers: 1, Resolvers: 4}, Archive: archive.Options{Version: "test"},
+		Workers:   counts.Options{Fetchers: 16, Parsers: 1, Resolvers: 4}, Archive: archive.Options{Version: "test"},
 	}
 	c.Workbench.MemoryMax, c.Sieve.BucketBytes, c.Seen.MemoryBytes = 1<<20, 1<<20, 1<<20
 	c.Fetch.UserAgent, c.Filters.Scope = "orbweaver/test (+https://example.org/bot)", filter.All

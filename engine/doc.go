@@ -11,7 +11,8 @@
 //	conclude.go  the last checkpoint and the last report
 //	config.go    Config, the tree of options; seams.go what a simulated world replaces
 //
-// Several agents: engine/cluster has the roles of the other agents as interfaces; engine/cluster/agent implements them.
+// Several agents: engine/state/cluster has the roles of the other agents as interfaces; engine/cluster/agent implements
+// them.
 //
 // Promises:
 //

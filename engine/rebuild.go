@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"orbweaver/engine/checkpoint"
-	"orbweaver/engine/filter"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/manifest"
-	"orbweaver/engine/rebuild"
-	"orbweaver/engine/report"
+	"orbweaver/engine/durable/checkpoint"
+	"orbweaver/engine/durable/rebuild"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/page/filter"
+	"orbweaver/engine/state/lifecycle"
+	"orbweaver/engine/store/manifest"
 	"orbweaver/warc"
 	"orbweaver/warc/repair"
 )

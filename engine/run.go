@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/leave"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/outage"
+	"orbweaver/engine/net/outage"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
 )
 

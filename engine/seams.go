@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"orbweaver/dnsres"
-	"orbweaver/engine/changes"
-	"orbweaver/engine/clock"
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/marks"
-	"orbweaver/engine/fetch"
-	"orbweaver/engine/layout"
-	"orbweaver/engine/login"
-	"orbweaver/engine/upload"
+	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/net/login"
+	"orbweaver/engine/operate/changes"
+	"orbweaver/engine/operate/upload"
+	"orbweaver/engine/state/clock"
+	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/state/layout"
 	"orbweaver/internal/vfs"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/engine/fetch"
+	"orbweaver/engine/net/fetch"
 	"orbweaver/warc"
 	"orbweaver/warc/block"
 )

@@ -7,7 +7,7 @@ import (
 
 	"orbweaver/bench/load"
 	"orbweaver/bench/simweb/judge"
-	"orbweaver/engine/cluster/ring"
+	"orbweaver/engine/peering/ring"
 )
 
 // Result is all runs, the plain ones first.

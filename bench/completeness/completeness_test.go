@@ -12,8 +12,8 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/guest"
 	"orbweaver/engine"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/lifecycle"
 )
 
 func TestCompleteness_rustdoc(t *testing.T) { judge(t, "rustdoc", 9900) }

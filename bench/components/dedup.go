@@ -9,7 +9,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"orbweaver/engine/dedup"
+	"orbweaver/engine/records/dedup"
 	"orbweaver/internal/cputime"
 	"orbweaver/internal/vfs"
 )

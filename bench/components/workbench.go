@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"time"
 
-	"orbweaver/engine/robots"
-	"orbweaver/engine/site"
+	"orbweaver/engine/net/robots"
+	"orbweaver/engine/state/site"
 	"orbweaver/internal/cputime"
 	"orbweaver/workbench"
 )

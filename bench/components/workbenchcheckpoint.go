@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/engine/site"
+	"orbweaver/engine/state/site"
 	"orbweaver/internal/cputime"
 	"orbweaver/workbench"
 )

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"orbweaver/engine/site"
+	"orbweaver/engine/state/site"
 	"orbweaver/internal/cputime"
 	"orbweaver/internal/vfs"
 	"orbweaver/workbench"

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/engine/site"
+	"orbweaver/engine/state/site"
 	"orbweaver/internal/cputime"
 	"orbweaver/internal/mpmc"
 	"orbweaver/workbench"

@@ -16,9 +16,9 @@ import (
 	"orbweaver/bench/simweb/judge"
 	"orbweaver/bench/simweb/origin"
 	"orbweaver/engine"
-	"orbweaver/engine/layout"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/layout"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"orbweaver/bench/simweb/guest"
-	"orbweaver/engine/layout"
+	"orbweaver/engine/state/layout"
 )
 
 // withBodies is added to the seed of a world whose pages include bodies that go through body files.

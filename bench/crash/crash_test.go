@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"orbweaver/bench/simweb/origin"
-	"orbweaver/engine/layout"
+	"orbweaver/engine/state/layout"
 )
 
 var (

@@ -10,8 +10,8 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
-	"orbweaver/engine/fsck"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/check/fsck"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
 )
 

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
 )
 
 // meeting is where agents in one process find each other. No agent is ever taken for dead.

@@ -10,8 +10,8 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb/origin"
 	"orbweaver/engine"
-	"orbweaver/engine/inspect"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/durable/inspect"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

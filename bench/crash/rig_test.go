@@ -12,10 +12,10 @@ import (
 	"orbweaver/bench/simweb/arrivals"
 	"orbweaver/bench/simweb/origin"
 	"orbweaver/engine"
-	"orbweaver/engine/archive"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/parsers"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/lifecycle"
+	"orbweaver/engine/workers/archive"
+	"orbweaver/engine/workers/parsers"
 	"orbweaver/internal/vfs"
 )
 

@@ -18,7 +18,7 @@
 //
 // Messages between agents have no golden files: another transport is going to replace their form, and agents of
 // different versions need not understand each other before a release. The control API and the names of the metrics have
-// one in engine/control.
+// one in engine/operate/control.
 //
 // Of the product the package imports only internal/vfs, so that every test may use it. Only its own tests run the
 // engine.

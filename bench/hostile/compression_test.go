@@ -14,8 +14,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"orbweaver/engine"
-	"orbweaver/engine/fetch"
-	"orbweaver/engine/fetch/coding"
+	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/net/fetch/coding"
 	"orbweaver/internal/outcome"
 )
 

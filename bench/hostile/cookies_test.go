@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"orbweaver/engine"
-	"orbweaver/engine/cookie"
+	"orbweaver/engine/net/cookie"
 	"orbweaver/internal/outcome"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 
 	"orbweaver/bench/simweb/guest"
-	"orbweaver/engine/fetch"
+	"orbweaver/engine/net/fetch"
 )
 
 // direct is a network of one web, without names and addresses.

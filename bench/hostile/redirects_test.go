@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine"
-	"orbweaver/engine/cookie"
+	"orbweaver/engine/net/cookie"
 	"orbweaver/internal/outcome"
 )
 

@@ -21,8 +21,8 @@ import (
 
 	"orbweaver/bench/load"
 	"orbweaver/bench/simweb/origin"
-	"orbweaver/engine/fetch"
-	"orbweaver/engine/parse"
+	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/page/parse"
 	"orbweaver/internal/inflate"
 	"orbweaver/internal/urlx"
 	"orbweaver/warc/deflate"

@@ -12,8 +12,8 @@ import (
 	"orbweaver/bench/components"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
-	"orbweaver/engine/fetch"
-	"orbweaver/engine/report"
+	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/operate/report"
 	"orbweaver/internal/cputime"
 )
 

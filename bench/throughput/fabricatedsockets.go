@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/engine/fetch"
+	"orbweaver/engine/net/fetch"
 )
 
 // sockets serves the fabricated web over loopback, in this process, with pages as large as those of a crawl. Most of

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine"
-	"orbweaver/engine/parsers"
+	"orbweaver/engine/workers/parsers"
 )
 
 // Options of a crawl.

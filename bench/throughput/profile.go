@@ -101,9 +101,9 @@ func partOf(sample *profile.Sample) string {
 		for _, line := range at.Line {
 			switch name := line.Function.Name; {
 			case strings.HasPrefix(name,
-				"orbweaver/engine/fetch.(*connector).tunnel"), name == "orbweaver/bench/throughput.tunnel":
+				"orbweaver/engine/net/fetch.(*connector).tunnel"), name == "orbweaver/bench/throughput.tunnel":
 				return partTunnel
-			case strings.HasPrefix(name, "orbweaver/engine/fetch.(*Page).Decoded"), strings.HasPrefix(name,
+			case strings.HasPrefix(name, "orbweaver/engine/net/fetch.(*Page).Decoded"), strings.HasPrefix(name,
 				"orbweaver/bench/throughput.(*bareBuffers).inflate"):
 				return partInflate
 			}
@@ -157,24 +157,25 @@ func partPrefixes() []struct{ prefix, part string } {
 		{"runtime.mcall", partScheduler}, {"runtime.mstart", partScheduler}, {"runtime.goready", partScheduler},
 		{"orbweaver/internal/sha1pair.", partDigest}, {"crypto/sha1.", partDigest},
 		{"crypto/", partTLS}, {"vendor/golang.org/x/crypto/", partTLS}, {"encoding/asn1.", partTLS}, {"math/big.", partTLS},
-		{"orbweaver/engine/fetch.(*handshaker)", partTLS}, {"orbweaver/engine/fetch/certificate.Verify", partTLS},
+		{"orbweaver/engine/net/fetch.(*handshaker)", partTLS}, {"orbweaver/engine/net/fetch/certificate.Verify", partTLS},
 		{"github.com/klauspost/compress/", partPack}, {"orbweaver/warc/deflate.", partPack}, {"hash/crc32.", partPack},
-		{"orbweaver/engine/parse.", partLinks}, {"orbweaver/internal/urlx.", partLinks},
-		{"orbweaver/engine/links.", partLinks}, {"orbweaver/bench/throughput.(*bareBuffers).links", partLinks},
-		{"orbweaver/engine/fetch.", partNetwork}, {"net.", partNetwork},
+		{"orbweaver/engine/page/parse.", partLinks}, {"orbweaver/internal/urlx.", partLinks},
+		{"orbweaver/engine/frontier/links.", partLinks}, {"orbweaver/bench/throughput.(*bareBuffers).links", partLinks},
+		{"orbweaver/engine/net/fetch.", partNetwork}, {"net.", partNetwork},
 		{"orbweaver/bench/throughput.(*bareLoop).page", partNetwork},
 		{"orbweaver/bench/throughput.(*bareLoop).exchange", partNetwork},
 		{"orbweaver/bench/throughput.request", partNetwork},
 		{"orbweaver/internal/vfs.", partDisk}, {"os.(*File).WriteAt", partDisk}, {"os.(*File).Sync", partDisk},
 		{"orbweaver/bench/throughput.(*bareLoop).append", partDisk},
 		{"orbweaver/warc", partRecords},
-		{"orbweaver/engine/dedup.", partSeen},
+		{"orbweaver/engine/records/dedup.", partSeen},
 		{"orbweaver/workbench", partBench}, {"orbweaver/internal/mpmc.", partBench},
-		{"orbweaver/engine/schedule.(*Returner)", partBench}, {"orbweaver/engine/schedule.(*Feeder)", partBench},
-		{"orbweaver/engine/sites.(*Table)", partBench},
+		{"orbweaver/engine/frontier/schedule.(*Returner)", partBench},
+		{"orbweaver/engine/frontier/schedule.(*Feeder)", partBench},
+		{"orbweaver/engine/frontier/sites.(*Table)", partBench},
 		{"orbweaver/sieve", partFrontier}, {"orbweaver/virtualize", partFrontier},
-		{"orbweaver/engine/admission", partFrontier}, {"orbweaver/engine/schedule.", partFrontier},
-		{"orbweaver/engine/journal.", partLog}, {"orbweaver/engine/crawllog.", partLog},
+		{"orbweaver/engine/frontier/admission", partFrontier}, {"orbweaver/engine/frontier/schedule.", partFrontier},
+		{"orbweaver/engine/store/journal.", partLog}, {"orbweaver/engine/store/crawllog.", partLog},
 		{"orbweaver/", partEngine},
 	}
 }

@@ -25,23 +25,24 @@ func TestSharesGoToTheInnermostFunctionThatHasAPart(t *testing.T) {
 	p := &profile.Profile{
 		SampleType: []*profile.ValueType{{Type: "samples"}, {Type: "cpu"}},
 		Sample: []*profile.Sample{
-			stack(10, "syscall.Syscall", "os.(*File).Read", "orbweaver/engine/fetch.(*socketConn).Read",
+			stack(10, "syscall.Syscall", "os.(*File).Read", "orbweaver/engine/net/fetch.(*socketConn).Read",
 				"orbweaver/engine.(*fetchWorker).run"),
 			stack(20, "internal/runtime/syscall.Syscall6", "os.(*File).WriteAt", "orbweaver/internal/vfs.(*file).WriteAt",
 				"orbweaver/warc.(*outFile).append"),
 			stack(30, "crypto/sha1.blockSHANI", "orbweaver/warc.(*Encoder).Append",
-				"orbweaver/engine/parsers.(*recordBuilder).encode"),
+				"orbweaver/engine/workers/parsers.(*recordBuilder).encode"),
 			stack(15, "crypto/internal/fips140/aes/gcm.gcmAesDec", "crypto/tls.(*Conn).Read",
-				"orbweaver/engine/fetch.(*connection).read"),
+				"orbweaver/engine/net/fetch.(*connection).read"),
 			stack(25, "syscall.Syscall", "net.(*conn).Read", "crypto/tls.(*Conn).Read",
-				"orbweaver/engine/fetch.(*connection).read"),
-			stack(35, "hash/crc32.update", "orbweaver/internal/inflate.(*Decoder).Gzip", "orbweaver/engine/fetch.(*Decoder).run",
-				"orbweaver/engine/fetch.(*Page).Decoded", "orbweaver/engine.(*linkFinder).scan"),
-			stack(45, "syscall.Syscall", "net.(*conn).Read", "orbweaver/engine/fetch.(*connector).tunnel",
-				"orbweaver/engine/fetch.(*connector).connect"),
+				"orbweaver/engine/net/fetch.(*connection).read"),
+			stack(35, "hash/crc32.update", "orbweaver/internal/inflate.(*Decoder).Gzip",
+				"orbweaver/engine/net/fetch.(*Decoder).run",
+				"orbweaver/engine/net/fetch.(*Page).Decoded", "orbweaver/engine.(*linkFinder).scan"),
+			stack(45, "syscall.Syscall", "net.(*conn).Read", "orbweaver/engine/net/fetch.(*connector).tunnel",
+				"orbweaver/engine/net/fetch.(*connector).connect"),
 			stack(40, "runtime.futex", "runtime.findRunnable", "runtime.schedule", "runtime.mcall"),
 			stack(50, "runtime.mallocgc", "orbweaver/warc.(*Encoder).Append"),
-			stack(60, "orbweaver/engine/parsers.(*Worker).Run"),
+			stack(60, "orbweaver/engine/workers/parsers.(*Worker).Run"),
 			stack(70, "another.package"),
 		},
 	}
@@ -73,7 +74,7 @@ func TestLoopsAndLocksAreCountedApart(t *testing.T) {
 	parse := stack(30, "internal/sync.(*Mutex).lockSlow", "internal/sync.(*Mutex).Lock",
 		"orbweaver/engine.(*ledger).write")
 	parse.Label = map[string][]string{"loop": {"parse"}}
-	fetch := stack(50, "orbweaver/engine/fetch.(*Fetcher).Fetch")
+	fetch := stack(50, "orbweaver/engine/net/fetch.(*Fetcher).Fetch")
 	fetch.Label = map[string][]string{"loop": {"fetch"}}
 	s, err := sharesOf(&profile.Profile{
 		SampleType: []*profile.ValueType{{Type: "samples"}, {Type: "cpu"}},

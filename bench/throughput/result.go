@@ -4,7 +4,7 @@ import (
 	"orbweaver/bench/components"
 	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
 	"orbweaver/warc"
 )
 

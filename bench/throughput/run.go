@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"orbweaver/engine"
-	"orbweaver/engine/fetch"
-	"orbweaver/engine/limits"
-	"orbweaver/engine/report"
+	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/limits"
 	"orbweaver/internal/cputime"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"

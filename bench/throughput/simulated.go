@@ -13,8 +13,8 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
-	"orbweaver/engine/fetch"
-	"orbweaver/engine/fetch/addrguard"
+	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/net/fetch/addrguard"
 )
 
 // Simulated is the simulated web in a process of its own, on loopback. The crawl directory is replaced if it holds an

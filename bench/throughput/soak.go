@@ -15,7 +15,7 @@ import (
 
 	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"orbweaver/engine/fetch"
+	"orbweaver/engine/net/fetch"
 )
 
 // spread is a dialer that uses the addresses of one proxy in turn. Two addresses have some 28,000 ports between them,

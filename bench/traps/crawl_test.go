@@ -15,7 +15,7 @@ import (
 	"orbweaver/bench/simweb/origin"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
 	"orbweaver/internal/vfs"
 )
 

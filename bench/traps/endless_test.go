@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 
 	"orbweaver/engine"
-	"orbweaver/engine/admission"
+	"orbweaver/engine/frontier/admission"
 )
 
 // few is the size of the web beside the many traps of this file, and fewFloor the floor of their crawls.

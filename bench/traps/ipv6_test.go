@@ -14,7 +14,7 @@ import (
 	"orbweaver/bench/simnet"
 	"orbweaver/bench/simweb/guest"
 	"orbweaver/engine"
-	"orbweaver/engine/limits"
+	"orbweaver/engine/state/limits"
 	"orbweaver/internal/vfs"
 )
 

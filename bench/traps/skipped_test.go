@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"orbweaver/engine"
-	"orbweaver/engine/fsck"
-	"orbweaver/engine/inspect"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/report"
-	"orbweaver/engine/skipped"
-	"orbweaver/engine/traps"
+	"orbweaver/engine/check/fsck"
+	"orbweaver/engine/durable/inspect"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/lifecycle"
+	"orbweaver/engine/traps/skipped"
+	"orbweaver/engine/traps/traps"
 	"orbweaver/internal/vfs"
 )
 

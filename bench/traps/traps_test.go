@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"orbweaver/engine"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/report"
-	"orbweaver/engine/traps"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/lifecycle"
+	"orbweaver/engine/traps/traps"
 	"orbweaver/internal/invariants"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/cluster"
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/cluster/identity"
+	"orbweaver/engine/peering/identity"
 )
 
 // An operator makes an authority and two agents of one crawl with one gossip key. Other users cannot read

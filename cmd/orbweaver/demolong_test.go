@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/state/lifecycle"
 )
 
 // TestDemo runs the small demo with this binary as its simulated web; variables meant for one must not reach the other.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/explain"
+	"orbweaver/engine/operate/explain"
 )
 
 // explanations reads what --dry-run --json prints.

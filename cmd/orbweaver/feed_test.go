@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/feed"
+	"orbweaver/engine/operate/feed"
 )
 
 // magazine is a site whose second issue has news, a new page, and no archive any more.

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
 	"orbweaver/internal/vfs"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/control"
+	"orbweaver/engine/operate/control"
 )
 
 // A running crawl is found by its directory alone, whatever --listen says, and no command says that it does not run.

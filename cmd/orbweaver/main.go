@@ -26,7 +26,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/process"
 	"orbweaver/cmd/orbweaver/internal/sim"
 	"orbweaver/cmd/orbweaver/internal/text"
-	"orbweaver/engine/cluster/transport"
+	"orbweaver/engine/peering/transport"
 )
 
 type cli struct {

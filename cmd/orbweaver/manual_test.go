@@ -10,8 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/changes"
-	"orbweaver/engine/logreport"
+	"orbweaver/engine/operate/changes"
+	"orbweaver/engine/operate/logreport"
 )
 
 // eachFlag visits every flag that --help shows.

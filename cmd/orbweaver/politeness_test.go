@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/gaps"
+	"orbweaver/engine/check/gaps"
 )
 
 // politeArchive writes an archive with two requests to a site, the second so many seconds after the end of the first.

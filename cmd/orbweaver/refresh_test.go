@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
 	"orbweaver/internal/vfs"
 )
 

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/control"
+	"orbweaver/engine/operate/control"
 )
 
 // running starts a crawl that is slow enough to be talked to, and ends it by ctl stop with the test.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/layout"
+	"orbweaver/engine/state/layout"
 	"orbweaver/internal/vfs"
 )
 

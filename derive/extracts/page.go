@@ -3,7 +3,7 @@ package extracts
 import (
 	"bytes"
 
-	"orbweaver/engine/parse"
+	"orbweaver/engine/page/parse"
 	"orbweaver/internal/jsontext"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"orbweaver/derive"
 	"orbweaver/derive/conversion"
-	"orbweaver/engine/parse"
+	"orbweaver/engine/page/parse"
 	"orbweaver/internal/jsontext"
 	"orbweaver/warc"
 	"orbweaver/warc/block"

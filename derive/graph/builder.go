@@ -13,7 +13,7 @@ import (
 
 	"orbweaver/derive"
 	"orbweaver/derive/bvgraph"
-	"orbweaver/engine/filter"
+	"orbweaver/engine/page/filter"
 	"orbweaver/internal/extsort"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/urlx"

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"orbweaver/derive"
-	"orbweaver/engine/filter"
-	"orbweaver/engine/parse"
+	"orbweaver/engine/page/filter"
+	"orbweaver/engine/page/parse"
 	"orbweaver/internal/urlx"
 )
 

@@ -1,19 +1,17 @@
-// Package cluster says what the engine of one agent needs from the other agents of a crawl: small interfaces, one for
-// each user, and the values that they share. It has no logic of several agents; that is in the packages below it.
+// Package cluster is a chapter of the engine, without code of its own: it is what the agents of a crawl do together. It
+// uses the means of engine/peering and implements the interfaces of engine/state/cluster.
 //
-//	Router          admission, distributor: which agent owns a URL, send it there
-//	VisitGate       fetch workers: may this agent visit this site now, and contact this address
-//	RobotsRouter    returner, distributor: redirects of a robots.txt between agents
-//	Handoff         distributor: give sites to their new owners
-//	Termination     distributor: end the crawl when no agent has anything left to do
-//	FetchedLog      parse workers, rebuild: which URLs have an answer
-//	CheckpointPart  checkpointer: the cluster's part of a checkpoint
-//	URLQuestions    operator: what another agent knows about a URL
-//	PayloadSharing  parse workers: which payloads other agents have stored
-//	Member          engine: the life of this agent in the cluster
+//	agent                follows membership, routes URLs, takes messages; wires the packages below
+//	network              joins membership and transport
+//	message              the forms of all items and questions that agents send each other
+//	delivery, quota      sending of the outbox; what other agents may send, and bans
+//	handoff, leave       sites for their new owners; how an agent leaves permanently
+//	leasing, quorum      leases of IP addresses; exchanges only with a majority
+//	recovery, marks      which URLs have an answer; superseded captures
+//	payloads             payloads that other agents have stored
+//	robotsrelay          redirects of a robots.txt to hosts of other agents
+//	termination          decides that a crawl of several agents has ended
 //
-// Alone implements all of them for a crawl with one agent, so no user asks whether there are other agents. The
-// ownership view is no interface: admission reads it for every link (package ownership).
-//
-// Network is the way to the other agents, and Handler what this agent does for them.
+// What moves through it is a message: outbox.Outbox of the sender, transport, the agent, and one of the packages above.
+// Promises: PQ1, PQ2, PS1, PS2, F1, TD1 and TD2, each in the doc.go of its package.
 package cluster

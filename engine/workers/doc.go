@@ -1,3 +1,8 @@
-// Package workers has the options of the loops of an agent by number: fetch workers, parse workers and resolve loops,
-// and what memory the connections and pages take that they hold at most.
+// Package workers is a chapter of the engine, without code of its own: it has the loops that do the work of a page:
+// thousands of fetch workers, and a parse worker for each processor.
+//
+//	fetchers  Visit -> checks -> exchange -> what follows; robots.txt; the table of checks
+//	parsers   Page -> links, record (response or revisit), journal entry
+//	archive   options and opening of the WARC files
+//	counts    how many workers there are, and what they hold at most
 package workers

@@ -1,7 +1,7 @@
 // Package outcome defines what became of an attempt to fetch a URL, or of a URL that was never attempted.
 //
 // An Outcome is a value and not an error: on the web, failures are normal. It knows no HTTP types and carries no text
-// except its name. What follows from an outcome (retry, wait, give up the site) is decided by engine/politeness.
+// except its name. What follows from an outcome (retry, wait, give up the site) is decided by engine/net/politeness.
 //
 // The names (String) appear in report.json, crawl.log and the metrics: see docs/names.md.
 package outcome
@@ -66,7 +66,7 @@ const (
 	Stale
 
 	// Refused by this crawler; added later.
-	Novelty      // similar URLs brought nothing new: see engine/novelty
+	Novelty      // similar URLs brought nothing new: see engine/traps/novelty
 	QuotaDomain  // --max-per-domain or --max-hosts-per-domain reached
 	QuotaAddress // --max-hosts-per-ip reached
 	HandedOver   // another agent owns the host now, and has the URL
@@ -79,7 +79,7 @@ const (
 	Transient // 408 and 425: the server could not take this request, and another one may do
 	Unasked   // 101, 206, 416, or 304 without a condition: an answer to another request than that of this crawler
 
-	// Wall: a protection service answers in place of the page, with any status: see engine/wall.
+	// Wall: a protection service answers in place of the page, with any status: see engine/page/wall.
 	Wall
 	count
 )

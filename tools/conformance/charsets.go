@@ -7,7 +7,7 @@ import (
 	"path"
 	"strings"
 
-	"orbweaver/engine/parse"
+	"orbweaver/engine/page/parse"
 )
 
 // charsetOf is the character set that a page without a header is read in.

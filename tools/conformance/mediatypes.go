@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"orbweaver/engine/parse"
+	"orbweaver/engine/page/parse"
 	"orbweaver/internal/mediatype"
 )
 

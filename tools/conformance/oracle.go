@@ -7,11 +7,11 @@ import (
 
 	"golang.org/x/net/html"
 
-	"orbweaver/engine/parse"
+	"orbweaver/engine/page/parse"
 )
 
-// Two readers of one document are compared: engine/parse, and a tokenizer of the HTML standard with no more around it
-// than telling which attributes are links. Both give the links in order, as a URL parser would take them.
+// Two readers of one document are compared: engine/page/parse, and a tokenizer of the HTML standard with no more around
+// it than telling which attributes are links. Both give the links in order, as a URL parser would take them.
 
 // linkAttributes are those that the two are compared by, in the order in which one element's are reported.
 func linkAttributes() map[string][]string {
@@ -56,7 +56,7 @@ func unjudged(doc string) bool {
 	return false
 }
 
-// ours are the links that engine/parse finds.
+// ours are the links that engine/page/parse finds.
 func (j *judges) ours(doc string) string {
 	res, err := j.scanner.Scan([]byte(doc), []byte("text/html; charset=utf-8"))
 	if err != nil {

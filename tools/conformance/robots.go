@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"orbweaver/engine/robots"
+	"orbweaver/engine/net/robots"
 )
 
 func sayAllowed(yes bool) string {

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"orbweaver/engine/filter"
+	"orbweaver/engine/page/filter"
 	"orbweaver/internal/urlx"
 )
 

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"orbweaver/engine/parse"
+	"orbweaver/engine/page/parse"
 	"orbweaver/internal/urlx"
 )
 

@@ -57,7 +57,6 @@ func findingRules() []findingRule {
 		},
 		{"nil-tests", findNilTests, "a collaborator is always there: use an implementation that does nothing"},
 		{"promise-ids", findSharedPromises, "an id stands for one promise in the whole repository: take a free letter"},
-		{"upward-imports", findUpwardImports, "imports point downward in layers (layers_test.go)"},
 	}
 }
 

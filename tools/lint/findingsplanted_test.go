@@ -71,12 +71,9 @@ func TestPlantedFindings(t *testing.T) {
 		{findNilTests, "sieve/a.go",
 			collaborators + "func (u *user) f() bool { return u.p != nil || u.i == nil }\n", "u.p != nil | u.i == nil"},
 		{findNilTests, "sieve/a.go", collaborators + "func (p *part) f() bool { return p == nil }\n", "p == nil"},
-		{findUpwardImports, "sieve/a.go",
-			"package p\n\nimport \"orbweaver/engine/fetch\"\n", "sieve imports engine/fetch from a higher layer"},
 		{findSharedPromises, "sieve/doc.go",
 			"// Package sieve is new.\n//\n//   - D1: once.\n//   - S1: D1 holds.\npackage p\n",
 			"D1 is a promise of dnsres and sieve | D1 is a promise of dnsres and sieve"},
-		{findUpwardImports, "nowhere/a.go", "package p\n", "has no layer: give it one in layers"},
 	} {
 		if got := strings.Join(findingsIn(t, c.find, c.file, c.text), " | "); got != c.want {
 			t.Errorf("%s: %s\n\tgot  %s\n\twant %s", c.file, c.text, got, c.want)
@@ -115,7 +112,6 @@ func TestHonestFindings(t *testing.T) {
 		{findNilTests, "sieve/a.go", collaborators + "func (p *part) f() bool { return p.next != nil }\n" +
 			"func (u *user) f() bool { u.now = nil; return u.conn != nil || u.now != nil || " +
 			"u.Options == nil || u.number == nil }\n"},
-		{findUpwardImports, "engine/a.go", "package p\n\nimport \"orbweaver/sieve\"\n"},
 	} {
 		for _, found := range findingsIn(t, c.find, c.file, c.text) {
 			t.Errorf("%s: %s\n\tfound %s", c.file, c.text, found)
@@ -161,9 +157,10 @@ func TestPublicNamesAndTheirPageAgree(t *testing.T) {
 	maps.Copy(texts, map[string]string{
 		"cmd/orbweaver/cli.go": "package main\n\ntype cli struct {\n\tCtl ctlCmd `cmd:\"\"`\n}\n\ntype ctlCmd struct {\n" +
 			"\tIPDelay int `name:\"ip-delay\" help:\"Wait.\"`\n\tMaxPages int `help:\"Most.\"`\n\tStop stopCmd `cmd:\"\"`\n}\n",
-		"engine/report/report.go": "package report\n\ntype Report struct {\n\tFound int `json:\"urls_found\"`\n" +
+		"engine/operate/report/report.go": "package report\n\ntype Report struct {\n\tFound int `json:\"urls_found\"`\n" +
 			"\tAgents []AgentReport `json:\"agents,omitempty\"`\n}\n\ntype AgentReport struct {\n\tID string `json:\"id\"`\n}\n",
-		"engine/control/metrics.go": "package control\n\nimport \"github.com/prometheus/client_golang/prometheus\"\n\n" +
+		"engine/operate/control/metrics.go": "package control\n\n" +
+			"import \"github.com/prometheus/client_golang/prometheus\"\n\n" +
 			"func f() {\n\t_ = prometheus.NewDesc(\"orbweaver_\"+name, \"\", nil, nil)\n\tone(\"sites\", \"Sites.\")\n" +
 			"\tmux.Handle(\"GET /status\", nil)\n}\n",
 		publicNamesFile: "## Commands\n| `ctl stop` | |\n| `ctl go` | |\n## Flags\n| `--ip-delay` | |\n## report.json\n" +

@@ -2,93 +2,112 @@ package lint
 
 import (
 	"fmt"
+	"path"
 	"strings"
 )
 
-// layers are the packages of the module from the bottom to the top. An entry that ends in a slash is everything below
-// it that has no entry of its own. Packages that do not exist yet have their place already.
+// layers are the folders of the module from the bottom to the top, each with all that is below it. The longest entry
+// that fits a package decides. A package imports its own layer and those before it.
 func layers() []string {
 	return []string{
-		"internal/ engine/bodyfile engine/bandwidth engine/underway",
-		"workbench workbench/ sieve sieve/ virtualize virtualize/ dnsres dnsres/ warc warc/",
-		"engine/fetch engine/fetch/ engine/parse engine/parse/ engine/pdflinks engine/sitemap engine/robots " +
-			"engine/filter engine/politeness engine/novelty engine/cookie engine/dedup engine/catalogue " +
-			"engine/cluster/membership engine/cluster/membership/ " +
-			"engine/cluster/ring engine/cluster/ownership engine/cluster/consensus engine/cluster/identity " +
-			"engine/cluster/transport engine/cluster/transport/ " +
-			"engine/cluster/outbox engine/cluster/addresslease engine/cluster/marks",
-		"engine/layout engine/clock engine/lifecycle engine/queued engine/attempt engine/site engine/visit " +
-			"engine/workers engine/login engine/readyqueue engine/wall",
-		"engine/limits engine/outage engine/crawllog engine/skipped engine/counters engine/settings engine/capture " +
-			"engine/robots/reading " +
-			"engine/traps engine/upload/receipts",
-		"engine/journal engine/cluster",
-		"engine/manifest engine/cluster/message",
-		"engine/addrgroup",
-		"engine/links engine/admission engine/dnsrecords engine/recrawl engine/otherarchives engine/neardup " +
-			"engine/cluster/quota engine/cluster/recovery engine/cluster/leasing " +
-			"engine/cluster/termination engine/cluster/quorum engine/cluster/delivery " +
-			"engine/cluster/robotsrelay engine/cluster/payloads",
-		"engine/sites engine/ending engine/schedule",
-		"engine/fetchers engine/parsers",
-		"engine/cluster/",
-		"engine/archive engine/checkpoint engine/restore engine/rebuild engine/inspect engine/upload",
-		"engine/upload/",
-		"engine/report engine/explain engine/storage",
-		"engine/hosts",
-		"engine/logreport engine/progress",
-		"engine/evidence engine/doctor engine/changes engine/feed",
-		"engine/operator engine/history",
+		"internal",
+		componentFolders,
+		"engine/net",
+		"engine/page",
+		"engine/records",
+		"engine/peering",
+		"engine/state",
+		"engine/traps",
+		"engine/store",
+		"engine/frontier",
+		"engine/workers",
+		"engine/cluster",
+		"engine/durable",
+		"engine/operate",
+		"engine/check",
 		"engine",
-		"engine/control/dashboard",
-		"engine/control engine/reportpage engine/fsck engine/audit engine/gaps engine/inbox",
 		"derive",
-		"derive/",
-		"bench/",
-		"cmd/ tools/",
+		"bench",
+		"cmd tools",
 	}
 }
 
-// layerOf is the number of a package's layer, by its longest entry; -1 if it has none.
-func layerOf(dir string) (layer int) {
-	layer = -1
-	longest := 0
-	for number, row := range layers() {
-		for entry := range strings.FieldsSeq(row) {
-			if entry != dir && !(strings.HasSuffix(entry, "/") && strings.HasPrefix(dir, entry)) {
-				continue
-			}
-			if length := len(entry); length > longest || entry == dir {
-				layer, longest = number, length
-				if entry == dir {
-					return layer
-				}
+const (
+	// componentFolders are libraries of their own: none of them imports another.
+	componentFolders = "workbench sieve virtualize dnsres warc"
+	// testKits are imported by tests, by the bench and by each other.
+	testKits = "bench/golden derive/derivetest internal/vfs/faultfs internal/vfs/vfstest dnsres/dnstest " +
+		"engine/peering/membership/membershiptest"
+	// program is the package of the program; those below it are its commands.
+	program = "cmd/orbweaver"
+)
+
+// layerOf is the number of a package's layer and the entry that fits it; -1 if there is none.
+func layerOf(dir string) (layer int, folder string) {
+	for at := dir; at != "."; at = path.Dir(at) {
+		for number, row := range layers() {
+			if hasWord(row, at) {
+				return number, at
 			}
 		}
 	}
-	return layer
+	return -1, ""
 }
 
-// findUpwardImports finds imports of a package in a higher layer. Tests may look up.
-func findUpwardImports(h *tree) (findings []finding) {
+// checkImports finds imports that do not point down.
+func checkImports(h *tree) (faults []string) {
 	for _, dir := range sorted(h.packages()) {
-		if layerOf(dir) < 0 {
-			findings = append(findings, finding{dir, dir, "has no layer: give it one in layers", 1})
+		if layer, _ := layerOf(dir); layer < 0 {
+			faults = append(faults, dir+": no layer: give it a folder in layers (tools/lint/layers_test.go)")
 		}
 	}
 	for _, f := range h.files {
-		if f.test {
-			continue
-		}
 		for _, spec := range f.ast.Imports {
 			target, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module+"/")
-			if ours && layerOf(target) > layerOf(f.dir) {
-				findings = append(
-					findings,
-					finding{f.dir, h.at(spec), fmt.Sprintf("%s imports %s from a higher layer", f.dir, target), 1},
-				)
+			if !ours || f.dir == target {
+				continue
+			}
+			if why := whyNot(f, target); why != "" {
+				faults = append(faults, fmt.Sprintf("%s: %s may not import %s: %s", h.at(spec), f.dir, target, why))
 			}
 		}
 	}
-	return findings
+	return faults
+}
+
+// whyNot returns "" if the file may import the target, and otherwise what to do about it.
+func whyNot(f *goFile, target string) string {
+	importer, folder := layerOf(f.dir)
+	imported, targetFolder := layerOf(target)
+	isKit := func(dir string) bool { return hasWord(testKits, dir) || strings.HasPrefix(dir, "bench/") }
+	switch {
+	case targetFolder == "cmd" && !isProgram(f.dir), targetFolder == "tools":
+		return "programs and tools are leaves; move what is shared into a package below them"
+	case target == "engine/operate/control" && folder != "cmd":
+		return "only cmd opens the control port; ask the Engine itself"
+	case strings.HasPrefix(f.dir, "bench/sim") && !strings.HasPrefix(target, "bench/sim") && target != "dnsres/dnstest":
+		return "the judge must not use the defendant's arithmetic; write it again"
+	case folder == "tools" && strings.HasPrefix(targetFolder, "engine") && f.dir != "tools/conformance":
+		return "tools read the componentFolders, never the engine"
+	case hasWord(testKits, target) && (f.test || isKit(f.dir)):
+		return ""
+	case hasWord(testKits, target):
+		return "it is for tests alone"
+	case imported > importer:
+		return "it is in a higher layer; take the three or four things that you use as arguments"
+	case imported == importer && hasWord(componentFolders, folder) && folder != targetFolder:
+		return "components do not know each other; speak bytes, integers and times, and let the engine join the two"
+	}
+	return ""
+}
+
+func isProgram(dir string) bool { return dir == program || strings.HasPrefix(dir, program+"/") }
+
+func hasWord(list, word string) bool {
+	for w := range strings.FieldsSeq(list) {
+		if w == word {
+			return true
+		}
+	}
+	return false
 }

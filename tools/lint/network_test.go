@@ -8,7 +8,7 @@ import (
 )
 
 // doors are the calls and types that reach the network, or hand a raw system call or a new process what could. There is
-// one dial function that nothing can go around: the Dialer of engine/fetch, which knows the forbidden addresses and
+// one dial function that nothing can go around: the Dialer of engine/net/fetch, which knows the forbidden addresses and
 // meets each of them before a connection is made. Beside these, every name of a foreign package that begins with Dial
 // or Listen is a door.
 const doors = `
@@ -52,16 +52,16 @@ const doors = `
 
 // doorkeepers may use the doors. Tests may as well.
 var doorkeepers = places{
-	"engine/fetch/socket_linux.go":           "the same with fewer system calls, for the dialer alone: see checkInner",
-	"engine/fetch/dialer.go":                 "the one dial function, for pages and for questions to name servers alike",
-	"engine/cluster/membership/sockets.go":   "membership: the operator gives the port and the addresses, never a page",
-	"engine/upload/objectstore/":             "the object store that the operator names, never a page",
-	"engine/control/client.go":               "asks a running crawl over its local port",
-	"engine/control/server.go":               "answers on the local port",
-	"engine/control/socket.go":               "the local port, both ends of it",
-	"engine/control/conns.go":                "counts the connections that the local port takes",
-	"engine/control/access.go":               "looks at where the local port listens",
-	"engine/cluster/transport/network.go":    "messages between agents: literal addresses; without certificates loopback",
+	"engine/net/fetch/socket_linux.go":       "the same with fewer system calls, for the dialer alone: see checkInner",
+	"engine/net/fetch/dialer.go":             "the one dial function, for pages and for questions to name servers alike",
+	"engine/peering/membership/sockets.go":   "membership: the operator gives the port and the addresses, never a page",
+	"engine/operate/upload/objectstore/":     "the object store that the operator names, never a page",
+	"engine/operate/control/client.go":       "asks a running crawl over its local port",
+	"engine/operate/control/server.go":       "answers on the local port",
+	"engine/operate/control/socket.go":       "the local port, both ends of it",
+	"engine/operate/control/conns.go":        "counts the connections that the local port takes",
+	"engine/operate/control/access.go":       "looks at where the local port listens",
+	"engine/peering/transport/network.go":    "messages between agents: literal addresses; without certificates loopback",
 	"cmd/orbweaver/internal/crawl/target.go": "control.Dial: asks a running crawl over its local port",
 	"cmd/orbweaver/internal/crawl/listen.go": "control.Listen: the local port",
 	"cmd/orbweaver/internal/ctl/ui.go":       "control.ListenPages: its pages, on loopback",
@@ -86,7 +86,7 @@ func isDoor(name string) bool {
 	if i := strings.LastIndexByte(last, '.'); i >= 0 {
 		pkg, last = pkg+last[:i], last[i+1:]
 	}
-	ours, control := strings.HasPrefix(pkg, module+"/"), pkg == module+"/engine/control"
+	ours, control := strings.HasPrefix(pkg, module+"/"), pkg == module+"/engine/operate/control"
 	return (!ours || control) && (strings.HasPrefix(last, "Dial") || strings.HasPrefix(last, "Listen"))
 }
 
@@ -151,8 +151,8 @@ func checkDisguises(h *tree, f *goFile) (faults []string) {
 // checkInner sees to it that the functions which connect without asking the guard are named by the dialer alone.
 func checkInner(h *tree) (faults []string) {
 	for _, f := range h.files {
-		if f.test || f.dir != "engine/fetch" || f.path == "engine/fetch/dialer.go" ||
-			strings.HasPrefix(f.path, "engine/fetch/socket_") {
+		if f.test || f.dir != "engine/net/fetch" || f.path == "engine/net/fetch/dialer.go" ||
+			strings.HasPrefix(f.path, "engine/net/fetch/socket_") {
 			continue
 		}
 		ast.Inspect(f.ast, func(n ast.Node) bool {

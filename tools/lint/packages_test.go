@@ -21,14 +21,25 @@ func checkPackages(h *tree) (faults []string) {
 		if fault := packageComment(dir, byDir[dir]); fault != "" {
 			faults = append(faults, fault)
 		}
-		if mapped && !names(page, dir) {
-			faults = append(
-				faults,
-				fmt.Sprintf("%s: %s does not name it: give it a place on the map, by its path from the root", mapFile, dir),
-			)
+		text, where, name := page, mapFile, dir
+		if chapter, rest, ok := chapterOf(dir); ok {
+			text, where, name = h.texts[chapter+"/doc.go"], chapter+"/doc.go", rest
+		}
+		if mapped && !names(text, name) {
+			faults = append(faults, fmt.Sprintf("%s does not name %s: give it a place there", where, name))
 		}
 	}
 	return faults
+}
+
+// chapterOf is the chapter of a package below engine, and its path from there. The page of the chapter names the
+// package itself; what is below it, its own page.
+func chapterOf(dir string) (chapter, rest string, ok bool) {
+	parts := strings.SplitN(dir, "/", 4)
+	if parts[0] != "engine" || len(parts) < 3 {
+		return "", "", false
+	}
+	return "engine/" + parts[1], parts[2], true
 }
 
 // packageComment returns a fault unless exactly one file of the package explains it.
@@ -74,7 +85,7 @@ var engineFiles = places{
 func checkEngine(h *tree) (faults []string) {
 	used := make(map[string]bool)
 	for _, f := range h.files {
-		if f.test || outside(f.path) || f.dir == "engine/control" {
+		if f.test || outside(f.path) || f.dir == "engine/operate/control" {
 			continue
 		}
 		ast.Inspect(f.ast, func(n ast.Node) bool {

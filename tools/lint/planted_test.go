@@ -69,35 +69,37 @@ func code(imports, body string) string {
 
 func TestPlantedImports(t *testing.T) {
 	check := plantedFaults(t)
-	check(checkImports, "nowhere/a.go", code("", ""), "no row in importTable")
-	check(checkImports, "dnsres/a.go", code("orbweaver/workbench", ""), "packages of one level")
-	check(checkImports, "warc/a.go", code("orbweaver/engine", ""), "nobody below knows the engine")
-	check(checkImports, "engine/a.go", code("orbweaver/engine/control", ""), "only cmd opens the control port")
-	check(checkImports, "engine/a.go", code("orbweaver/bench/simweb", ""), "does not know its simulators")
-	check(checkImports, "engine/a_test.go", code("orbweaver/bench/simweb", ""), "does not know its simulators")
+	check(checkImports, "nowhere/a.go", code("", ""), "no layer")
+	check(checkImports, "dnsres/a.go", code("orbweaver/workbench", ""), "components do not know each other")
+	check(checkImports, "warc/a.go", code("orbweaver/engine", ""), "in a higher layer")
+	check(checkImports, "engine/a.go", code("orbweaver/engine/operate/control", ""), "only cmd opens the control port")
+	check(checkImports, "engine/a.go", code("orbweaver/bench/simweb", ""), "in a higher layer")
+	check(checkImports, "engine/a_test.go", code("orbweaver/bench/simweb", ""), "in a higher layer")
 	check(checkImports, "engine/a.go", code("orbweaver/tools/lint", ""), "leaves")
 	check(checkImports, "bench/simweb/a.go", code("orbweaver/internal/urlx", ""), "defendant's arithmetic")
-	check(checkImports, "tools/dump/a.go", code("orbweaver/engine", ""), "nobody below knows the engine")
-	check(checkImports, "sieve/a.go", code("orbweaver/internal/vfs/faultfs", ""), "arrows go down only")
+	check(checkImports, "tools/dump/a.go", code("orbweaver/engine", ""), "never the engine")
+	check(checkImports, "sieve/a.go", code("orbweaver/internal/vfs/faultfs", ""), "for tests alone")
 	check(checkHomes, "warc/a.go", code("github.com/valyala/fasthttp", ""), "not at home in warc")
-	check(checkHomes, "engine/parse/a.go", code("net/url", ""), "urlx works on bytes")
+	check(checkHomes, "engine/page/parse/a.go", code("net/url", ""), "urlx works on bytes")
 	check(checkHomes, "engine/a.go", code("github.com/klauspost/compress/zstd", ""), "not at home in engine")
 	check(checkHomes, "engine/a.go", code("example.org/new/thing", ""), "has no home")
 	check(checkNetwork, "dnsres/a.go", code("net", "var d net.Dialer"), "goes around the one dial function")
 	check(
-		checkNetwork, "engine/fetch/a.go", "package p\n\nimport web \"net/http\"\n\nvar d = web.Get\n",
+		checkNetwork, "engine/net/fetch/a.go", "package p\n\nimport web \"net/http\"\n\nvar d = web.Get\n",
 		"net/http.Get goes around",
 	)
-	check(checkNetwork, "engine/fetch/a.go", code("", "func f() { connectSocket() }"), "asks no Guard")
-	check(checkNetwork, "engine/fetch/a.go", code("", "var d = netDialer{}"), "asks no Guard")
-	check(checkNetwork, "engine/fetch/a.go", "package fetch\n\nimport . \"net\"\n\nvar d Dialer\n", "a dot import hides")
+	check(checkNetwork, "engine/net/fetch/a.go", code("", "func f() { connectSocket() }"), "asks no Guard")
+	check(checkNetwork, "engine/net/fetch/a.go", code("", "var d = netDialer{}"), "asks no Guard")
+	check(
+		checkNetwork, "engine/net/fetch/a.go", "package fetch\n\nimport . \"net\"\n\nvar d Dialer\n", "a dot import hides",
+	)
 	check(checkNetwork, "engine/a.go", "package engine\n\nimport \"C\"\n", "C can dial")
 	check(
 		checkNetwork, "engine/a.go", "package engine\n\nimport _ \"unsafe\"\n\n//go:linkname dial net.dial\nfunc dial()\n",
 		"go:linkname reaches",
 	)
 	check(
-		checkNetwork, "cmd/orbweaver/a.go", code("orbweaver/engine/control", "var f = control.Listen"),
+		checkNetwork, "cmd/orbweaver/a.go", code("orbweaver/engine/operate/control", "var f = control.Listen"),
 		"goes around the one dial function",
 	)
 	check(checkHomes, "engine/a.go", code("net/smtp", "var f = smtp.SendMail"), "net/smtp is not at home")
@@ -146,7 +148,7 @@ func TestPlantedDocuments(t *testing.T) {
 	check(checkPackages, "dnsres/a.go", "// Package dnsres resolves.\npackage dnsres\n", "2 package comments")
 	check(
 		checkPackages, "ARCHITECTURE.md", "`workbench/heap`, `cmd/orbweaver` and `old/dnsres`\n",
-		"does not name it: give it a place",
+		"does not name",
 	)
 	check(checkEngine, "engine/frontier.go", code("", "type f struct{ e *Engine }"), "holds an *Engine")
 	check(checkEngine, "warc/a.go", code("orbweaver/engine", "func f(e *engine.Engine) {}"), "holds an *Engine")
@@ -158,7 +160,9 @@ func TestPlantedDocuments(t *testing.T) {
 	check(checkDocs, "README.md", "`make haste`\n", "no target haste")
 	check(checkDocs, "README.md", "```\n$ make haste # now\n```\n", "no target haste")
 	check(checkDocs, "README.md", "`workbench.Gone`\n", "exports no Gone")
-	check(checkMessages, "engine/journal/a.go", code("", "const a = \"engine: it is torn\""), "its own package, journal")
+	check(
+		checkMessages, "engine/store/journal/a.go", code("", "const a = \"engine: it is torn\""), "its own package, journal",
+	)
 }
 
 // What shares memory between goroutines has a line in the list of what runs under the race detector.
@@ -203,9 +207,9 @@ func TestHostile_N10_noCodeGoesAroundTheOneDialFunction(t *testing.T) {
 		dot := strings.LastIndexByte(door, '.')
 		text := "package p\n\nimport x \"" + door[:dot] + "\"\n\nvar door = x." + door[dot+1:] + "\n"
 		for file, may := range map[string]bool{
-			"dnsres/a.go": false, "engine/a.go": false, "engine/fetch/a.go": false, "cmd/orbweaver/a.go": false,
+			"dnsres/a.go": false, "engine/a.go": false, "engine/net/fetch/a.go": false, "cmd/orbweaver/a.go": false,
 			"bench/scenario/testbed/a.go": false,
-			"dnsres/a_test.go":            true, "engine/fetch/dialer.go": true, "bench/load/a.go": true,
+			"dnsres/a_test.go":            true, "engine/net/fetch/dialer.go": true, "bench/load/a.go": true,
 		} {
 			texts := sound()
 			texts[file] = text
@@ -231,7 +235,7 @@ func TestHonest(t *testing.T) {
 		"package sieve\n\nimport \"orbweaver/internal/vfs/faultfs\"\n\nvar _ = faultfs.New\n",
 	)
 	check(checkImports, "sieve/a.go", "package sieve\n\nimport \"orbweaver/sieve/fpcache\"\n\nvar _ = fpcache.New\n")
-	check(checkHomes, "engine/fetch/options.go", "package fetch\n\nimport \"net/url\"\n\nvar _ url.URL\n")
+	check(checkHomes, "engine/net/fetch/options.go", "package fetch\n\nimport \"net/url\"\n\nvar _ url.URL\n")
 	check(checkNetwork, "dnsres/a.go", "package dnsres\n\nfunc f(net struct{ Dial int }) int { return net.Dial }\n")
 	check(checkNetwork, "dnsres/a_test.go", "package dnsres\n\nimport \"net\"\n\nvar d net.Dialer\n")
 	check(checkRace, "dnsres/a.go", "package dnsres\n\nimport \"sync\"\n\nvar _ sync.Mutex\n")

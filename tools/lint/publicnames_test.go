@@ -290,7 +290,8 @@ func stringOf(n ast.Node) string {
 	return text
 }
 
-// reportFields are the JSON names of the struct engine/report.Report, and of the structs that it holds, as paths.
+// reportFields are the JSON names of the struct engine/operate/report.Report, and of the structs that it holds, as
+// paths.
 func (h *tree) reportFields() map[string]string {
 	structs := make(map[string]*ast.StructType)
 	files := make(map[string]*goFile)
@@ -317,7 +318,7 @@ func (h *tree) reportFields() map[string]string {
 			}
 		}
 	}
-	walk("engine/report.Report", "")
+	walk("engine/operate/report.Report", "")
 	return names
 }
 
@@ -376,9 +377,9 @@ func (h *tree) outcomes() map[string]string {
 	return names
 }
 
-// metrics are the names that tags of fields declare (engine/report.Metric), and those that engine/control describes to
-// Prometheus itself. The helpers of a file put the prefix of its NewDesc before the first argument; a literal in place
-// of the prefix is a whole name.
+// metrics are the names that tags of fields declare (engine/operate/report.Metric), and those that
+// engine/operate/control describes to Prometheus itself. The helpers of a file put the prefix of its NewDesc before the
+// first argument; a literal in place of the prefix is a whole name.
 func (h *tree) metrics() map[string]string {
 	names := make(map[string]string)
 	h.eachField("engine", func(_, _ string, tag reflect.StructTag, field *ast.Field) {

@@ -14,7 +14,7 @@ const queuesPage = "docs/queues.md"
 
 // queueMakers are the functions that make queues, apart from make.
 const queueMakers = "orbweaver/internal/mpmc.New orbweaver/virtualize/diskq.Open " +
-	"orbweaver/engine/visit.NewResultQueue orbweaver/engine/sites.NewUnresolvedQueue"
+	"orbweaver/engine/state/visit.NewResultQueue orbweaver/engine/frontier/sites.NewUnresolvedQueue"
 
 // queueRow is the begin of a row of queuesPage, with its number of columns.
 var queueRow = regexp.MustCompile("(?m)^\\| `([^`]+)`: `([^`]+)` \\|(?: [^|\n]+ \\|){5}$")

@@ -20,16 +20,16 @@ const (
 
 // recordStructs are written out whole, so their fields are a list and not a design.
 var recordStructs = map[string]string{
-	"bench/simweb/judge.Verdict":  "the verdict, as JSON",
-	"derive/columns.Row":          "a row of Common Crawl's table",
-	"bench/agents.Run":            "one run of the benchmark of agents, as JSON",
-	"bench/throughput.SweepCrawl": "one crawl of a sweep, as JSON",
-	"engine/report.Report":        "report.json",
-	"engine/cluster.StatusReport": "the part of report.json about other agents",
-	"engine/counters.Set":         "the counters of the manifest",
-	"engine/counters.Reported":    "the counters of report.json",
-	"engine/manifest.Manifest":    "the manifest",
-	"engine.Config":               "the options of all components, one field each",
+	"bench/simweb/judge.Verdict":        "the verdict, as JSON",
+	"derive/columns.Row":                "a row of Common Crawl's table",
+	"bench/agents.Run":                  "one run of the benchmark of agents, as JSON",
+	"bench/throughput.SweepCrawl":       "one crawl of a sweep, as JSON",
+	"engine/operate/report.Report":      "report.json",
+	"engine/state/cluster.StatusReport": "the part of report.json about other agents",
+	"engine/state/counters.Set":         "the counters of the manifest",
+	"engine/state/counters.Reported":    "the counters of report.json",
+	"engine/store/manifest.Manifest":    "the manifest",
+	"engine.Config":                     "the options of all components, one field each",
 }
 
 // A packageSize measures a package without its tests.

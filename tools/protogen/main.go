@@ -2,7 +2,7 @@
 // root of the module and the files below it, as import paths. The code goes beside each file. Compiler and generators
 // are pinned in go.mod, so no protoc is needed.
 //
-//	go -C tools/protogen run . ../.. engine/cluster/transport/transportpb/transport.proto
+//	go -C tools/protogen run . ../.. engine/peering/transport/transportpb/transport.proto
 package main
 
 import (

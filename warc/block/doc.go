@@ -9,7 +9,7 @@
 // with the chunking; a DigestCheck accepts this too, and counts it. Digests with unknown functions are counted.
 //
 // No bytes make it panic. Invalid chunking ends the payload at that position. Package httphead reads heads, here and in
-// engine/fetch. So the index of a response is the same, whether it was made during the fetch or from the archive.
+// engine/net/fetch. So the index of a response is the same, whether it was made during the fetch or from the archive.
 //
 // All types belong to one goroutine. Write and Next borrow their bytes; the Raw part of a Head is that of its caller. A
 // DigestCheck keeps at most a head, and no part of the payload.

@@ -18,9 +18,9 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
 )
 

@@ -11,7 +11,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
-	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/peering/outbox"
 	"orbweaver/internal/vfs"
 )
 

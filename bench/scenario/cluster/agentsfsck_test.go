@@ -11,8 +11,8 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
-	"orbweaver/engine/fsck"
-	"orbweaver/engine/layout"
+	"orbweaver/engine/check/fsck"
+	"orbweaver/engine/state/layout"
 )
 
 // areas are the results of fsck by area.

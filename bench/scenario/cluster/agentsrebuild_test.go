@@ -10,10 +10,10 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
-	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/inspect"
-	"orbweaver/engine/layout"
-	"orbweaver/engine/rebuild"
+	"orbweaver/engine/durable/inspect"
+	"orbweaver/engine/durable/rebuild"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/layout"
 )
 
 // rebuild makes the frontier of a stopped agent again from its archive, and wants it sound.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/state/lifecycle"
 )
 
 // redirected are hosts whose robots.txt redirects to another host, which takes a while to answer.

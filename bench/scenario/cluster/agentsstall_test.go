@@ -10,7 +10,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simnet"
 	"orbweaver/bench/simweb"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/state/lifecycle"
 )
 
 // Three agents cannot connect to any site any more, while some of them have queued URLs. All stop as stalled, also

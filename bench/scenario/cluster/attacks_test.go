@@ -15,10 +15,10 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/layout"
-	"orbweaver/engine/robots"
+	"orbweaver/engine/net/robots"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/state/layout"
 	"orbweaver/internal/vfs"
 )
 

@@ -14,9 +14,9 @@ import (
 	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
+	"orbweaver/engine/check/fsck"
 	"orbweaver/engine/cluster/payloads"
-	"orbweaver/engine/fsck"
-	"orbweaver/engine/otherarchives"
+	"orbweaver/engine/store/otherarchives"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

@@ -20,8 +20,8 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/fetch/addrguard"
+	"orbweaver/engine/net/fetch/addrguard"
+	"orbweaver/engine/state/cluster"
 	"orbweaver/internal/vfs"
 )
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"orbweaver/engine/cluster/addresslease"
-	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/peering/addresslease"
+	"orbweaver/engine/peering/outbox"
 )
 
 // questionFetched begins the question whether another agent has pages.

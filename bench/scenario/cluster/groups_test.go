@@ -10,8 +10,8 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/arrivals"
 	"orbweaver/engine"
-	"orbweaver/engine/filter"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/page/filter"
+	"orbweaver/engine/state/lifecycle"
 )
 
 const groupDelay = 9 * time.Second

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
 )
 
 // hub connects the agents of one process in virtual time. It is membership and transport together: an agent learns of

@@ -11,7 +11,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/state/lifecycle"
 )
 
 // An agent joins just as another one finds out that the crawl is over. All end at once, and no agent waits for agents

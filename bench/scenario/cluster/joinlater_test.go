@@ -14,7 +14,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
 )
 

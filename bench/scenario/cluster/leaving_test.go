@@ -15,8 +15,8 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
 )
 

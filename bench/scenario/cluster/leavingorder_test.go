@@ -13,7 +13,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/state/lifecycle"
 )
 
 // While a stopped agent is expected back, the others finish all their hosts, on any address: another agent grants the

@@ -16,11 +16,11 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/arrivals"
 	"orbweaver/bench/simweb/judge"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
 )
 
-// detectionTime is how long membership takes to learn which agents are there: engine/cluster/membership has less than
+// detectionTime is how long membership takes to learn which agents are there: engine/peering/membership has less than
 // 10 s.
 const detectionTime = 9 * time.Second
 

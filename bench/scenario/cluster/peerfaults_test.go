@@ -16,7 +16,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
-	"orbweaver/engine/cluster/ring"
+	"orbweaver/engine/peering/ring"
 	"orbweaver/internal/invariants"
 	"orbweaver/internal/vfs"
 )

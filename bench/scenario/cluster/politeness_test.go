@@ -9,7 +9,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
-	"orbweaver/engine/gaps"
+	"orbweaver/engine/check/gaps"
 )
 
 // The archives of all agents together prove the gaps of sites, also of those that changed their owner.

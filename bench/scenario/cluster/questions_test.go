@@ -10,9 +10,9 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/doctor"
-	"orbweaver/engine/evidence"
-	"orbweaver/engine/operator"
+	"orbweaver/engine/operate/doctor"
+	"orbweaver/engine/operate/evidence"
+	"orbweaver/engine/operate/operator"
 )
 
 // question asks an agent a question of its operator.

@@ -10,7 +10,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/state/lifecycle"
 )
 
 // An agent that joins late asks the others what they have of its hosts. While one of them does not answer, the agent

@@ -11,8 +11,8 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
-	"orbweaver/engine/neardup"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/records/neardup"
 )
 
 // honestHost is a host with 300 pages, which also responds at other paths. The measure of all tests here is how

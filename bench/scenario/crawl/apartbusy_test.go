@@ -10,7 +10,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
 )
 
 // A page of the honest host asks to be left alone for a day, and another host links to it. The honest host waits for

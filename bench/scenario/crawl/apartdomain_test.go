@@ -10,7 +10,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
-	"orbweaver/engine/limits"
+	"orbweaver/engine/state/limits"
 )
 
 // Hosts share the registrable domain of an honest one. They are endless mazes, or fail. The honest host is asked as

@@ -13,8 +13,8 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
-	"orbweaver/engine/fetch"
-	"orbweaver/engine/report"
+	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/operate/report"
 )
 
 // brokenWays lets connections to some hosts fail, each in the way of its host. It is a dialer.

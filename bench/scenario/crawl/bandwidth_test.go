@@ -12,7 +12,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
-	"orbweaver/engine/filter"
+	"orbweaver/engine/page/filter"
 )
 
 // meteredHosts are hosts with pages of a size. They count the bytes that the crawl has taken from them.

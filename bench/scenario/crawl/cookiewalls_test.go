@@ -9,7 +9,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
-	"orbweaver/engine/cookie"
+	"orbweaver/engine/net/cookie"
 )
 
 // withCookies is a crawl that sends cookies back.

@@ -10,8 +10,8 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/lifecycle"
 )
 
 func TestCrawl_aPlainWebIsFetchedWholeOnceAndPolitely(t *testing.T) {

@@ -23,9 +23,9 @@ import (
 	"orbweaver/dnsres"
 	"orbweaver/dnsres/dnstest"
 	"orbweaver/engine"
-	"orbweaver/engine/archive"
-	"orbweaver/engine/fetch/addrguard"
-	"orbweaver/engine/report"
+	"orbweaver/engine/net/fetch/addrguard"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/workers/archive"
 	"orbweaver/warc"
 )
 

@@ -15,9 +15,9 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/guest"
 	"orbweaver/engine"
-	"orbweaver/engine/capture"
-	"orbweaver/engine/neardup"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/records/capture"
+	"orbweaver/engine/records/neardup"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

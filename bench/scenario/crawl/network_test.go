@@ -20,8 +20,8 @@ import (
 	"orbweaver/bench/simweb/origin"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/lifecycle"
 )
 
 // networkDown takes the whole network of a rig away, and brings it back.

@@ -11,8 +11,8 @@ import (
 	"orbweaver/bench/simnet"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/lifecycle"
 )
 
 func TestCrawl_withoutAProxyNamesAndAddressesAreRight(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/dnsres"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/state/lifecycle"
 )
 
 // Outages of all kinds and lengths, at the first, the middle and the last page, of one site and of many: no URL is

@@ -11,7 +11,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/dnsres"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
 )
 

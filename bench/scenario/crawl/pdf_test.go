@@ -14,7 +14,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb/guest"
 	"orbweaver/engine"
-	"orbweaver/engine/admission"
+	"orbweaver/engine/frontier/admission"
 )
 
 // library is a guest: a site with a page that names a PDF document of 3 MiB, and with pages that the document names.

@@ -13,7 +13,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/arrivals"
 	"orbweaver/engine"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
 )
 

@@ -19,11 +19,11 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/guest"
 	"orbweaver/engine"
-	"orbweaver/engine/crawllog"
-	"orbweaver/engine/inspect"
-	"orbweaver/engine/limits"
-	"orbweaver/engine/report"
-	"orbweaver/engine/skipped"
+	"orbweaver/engine/durable/inspect"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/limits"
+	"orbweaver/engine/store/crawllog"
+	"orbweaver/engine/traps/skipped"
 )
 
 // demanding is a guest: a site whose first page links to many others. What a page needs beside that, and what these

@@ -15,9 +15,9 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/guest"
 	"orbweaver/engine"
-	"orbweaver/engine/admission"
-	"orbweaver/engine/crawllog"
-	"orbweaver/engine/report"
+	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/store/crawllog"
 )
 
 // illustrated is a guest: a site of many pages, each with its own image, and with style sheets, a frame and an image of

@@ -15,9 +15,9 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
-	"orbweaver/engine/fetch"
-	"orbweaver/engine/fetch/addrguard"
-	"orbweaver/engine/fetch/socks"
+	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/net/fetch/addrguard"
+	"orbweaver/engine/net/fetch/socks"
 )
 
 // socksServer is a SOCKS5 proxy in front of hosts. It wants the name "me" with the password "secret".

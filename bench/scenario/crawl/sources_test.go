@@ -14,9 +14,9 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb/guest"
 	"orbweaver/engine"
-	"orbweaver/engine/admission"
-	"orbweaver/engine/logreport"
-	"orbweaver/engine/report"
+	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/operate/logreport"
+	"orbweaver/engine/operate/report"
 	"orbweaver/internal/vfs"
 )
 
@@ -305,7 +305,7 @@ func TestSources_dataLeadsOn(t *testing.T) {
 func TestSources_encryptedDocumentsLeadOn(t *testing.T) {
 	s := hostFiles{"a.test/": html("<a href=open.pdf>open</a><a href=closed.pdf>closed</a>")}
 	for name, file := range map[string]string{"open": "aes-256-objects", "closed": "password"} {
-		b, err := os.ReadFile("../../../engine/pdflinks/testdata/" + file + ".pdf")
+		b, err := os.ReadFile("../../../engine/page/pdflinks/testdata/" + file + ".pdf")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/logreport"
+	"orbweaver/engine/operate/logreport"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

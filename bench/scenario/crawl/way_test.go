@@ -15,8 +15,8 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
-	"orbweaver/engine/fetch"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/state/lifecycle"
 )
 
 // gateway is a way to hosts that answers in their place for a time.

@@ -8,7 +8,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
-	"orbweaver/engine/doctor"
+	"orbweaver/engine/operate/doctor"
 )
 
 // A crawl that is limited by its bandwidth says so, and goes on at full speed when the operator lifts the limit.

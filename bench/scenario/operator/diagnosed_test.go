@@ -15,7 +15,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
-	"orbweaver/engine/doctor"
+	"orbweaver/engine/operate/doctor"
 	"orbweaver/internal/vfs/faultfs"
 )
 

@@ -9,8 +9,8 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
-	"orbweaver/engine/doctor"
-	"orbweaver/engine/operator"
+	"orbweaver/engine/operate/doctor"
+	"orbweaver/engine/operate/operator"
 )
 
 // diagnoses asks a crawl what limits it.

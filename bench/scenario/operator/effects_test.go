@@ -9,9 +9,9 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
-	"orbweaver/engine/admission"
-	"orbweaver/engine/changes"
-	"orbweaver/engine/filter"
+	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/operate/changes"
+	"orbweaver/engine/page/filter"
 )
 
 // listFile is a program's setting that names files of hosts.

@@ -12,7 +12,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
-	"orbweaver/engine/changes"
+	"orbweaver/engine/operate/changes"
 )
 
 // extensions is a setting of the program.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/state/lifecycle"
 )
 
 // A crawl that gave URLs up is finished, and not simply complete: its reason has how many URLs, of how many sites, and

@@ -9,11 +9,11 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
-	"orbweaver/engine/evidence"
-	"orbweaver/engine/hosts"
-	"orbweaver/engine/inspect"
-	policy "orbweaver/engine/politeness"
-	"orbweaver/engine/settings"
+	"orbweaver/engine/durable/inspect"
+	policy "orbweaver/engine/net/politeness"
+	"orbweaver/engine/operate/evidence"
+	"orbweaver/engine/operate/hosts"
+	"orbweaver/engine/state/settings"
 	"orbweaver/internal/vfs"
 )
 

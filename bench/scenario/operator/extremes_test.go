@@ -6,7 +6,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/options"
 )
 

@@ -11,9 +11,9 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/arrivals"
 	"orbweaver/engine"
-	"orbweaver/engine/hosts"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/operator"
+	"orbweaver/engine/operate/hosts"
+	"orbweaver/engine/operate/operator"
+	"orbweaver/engine/state/lifecycle"
 )
 
 const groupDelay = 7 * time.Second

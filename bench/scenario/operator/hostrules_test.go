@@ -11,10 +11,10 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/arrivals"
 	"orbweaver/engine"
-	"orbweaver/engine/filter"
-	"orbweaver/engine/layout"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/settings"
+	"orbweaver/engine/page/filter"
+	"orbweaver/engine/state/layout"
+	"orbweaver/engine/state/lifecycle"
+	"orbweaver/engine/state/settings"
 	"orbweaver/internal/vfs"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
-	"orbweaver/engine/operator"
+	"orbweaver/engine/operate/operator"
 )
 
 // The bytes of a long body are there as they come: in the report, in what the crawl waits for, and in the list of

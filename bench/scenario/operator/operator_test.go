@@ -11,8 +11,8 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
-	"orbweaver/engine/inspect"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/durable/inspect"
+	"orbweaver/engine/state/lifecycle"
 )
 
 // Ten thousand times an operator pauses the crawl, resumes it or changes a setting, a hundred of them at once. No call

@@ -10,7 +10,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
-	"orbweaver/engine/doctor"
+	"orbweaver/engine/operate/doctor"
 )
 
 // What a crawl waits for is said in the same words by its status line and by doctor: the sites that fail, and not

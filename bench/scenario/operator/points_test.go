@@ -14,10 +14,10 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
-	"orbweaver/engine/admission"
-	"orbweaver/engine/filter"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/report"
+	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/page/filter"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
 )
 

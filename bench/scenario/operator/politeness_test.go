@@ -14,7 +14,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/arrivals"
 	"orbweaver/engine"
-	"orbweaver/engine/gaps"
+	"orbweaver/engine/check/gaps"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"

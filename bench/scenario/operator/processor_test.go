@@ -13,7 +13,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
-	"orbweaver/engine/doctor"
+	"orbweaver/engine/operate/doctor"
 )
 
 // heavyPage is a page of text that compresses badly, with links to other pages of its host.

@@ -7,7 +7,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/dnsres"
-	"orbweaver/engine/logreport"
+	"orbweaver/engine/operate/logreport"
 )
 
 // While a crawl runs, each seed has its state: fetched, failed, or queued with the reason why it waits.

@@ -10,7 +10,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/state/lifecycle"
 )
 
 // A server that answers a byte every ten seconds for an hour is waited for, but no longer than 30 seconds: then the

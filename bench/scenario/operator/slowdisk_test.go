@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/engine/doctor"
+	"orbweaver/engine/operate/doctor"
 	"orbweaver/internal/vfs/faultfs"
 )
 

@@ -8,7 +8,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/state/lifecycle"
 )
 
 // withoutStallWait crawls with --stall-wait 0s, from the directory of an earlier run if there is one.

@@ -19,11 +19,11 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
-	"orbweaver/engine/admission"
-	"orbweaver/engine/fetch"
-	"orbweaver/engine/filter"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/report"
+	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/page/filter"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/options"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/dnsres"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/state/lifecycle"
 )
 
 // A crawl that can reach none of its seeds fails within five minutes, with the reason. If the system or a name server

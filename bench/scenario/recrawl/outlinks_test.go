@@ -8,7 +8,7 @@ import (
 	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

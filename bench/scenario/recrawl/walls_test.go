@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

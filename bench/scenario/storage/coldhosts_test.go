@@ -16,10 +16,10 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
-	"orbweaver/engine/fsck"
-	"orbweaver/engine/layout"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/rebuild"
+	"orbweaver/engine/check/fsck"
+	"orbweaver/engine/durable/rebuild"
+	"orbweaver/engine/state/layout"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
 )
 

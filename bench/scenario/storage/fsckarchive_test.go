@@ -9,7 +9,7 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
-	"orbweaver/engine/layout"
+	"orbweaver/engine/state/layout"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/fixity"

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/engine/fsck"
-	"orbweaver/engine/inspect"
-	"orbweaver/engine/layout"
+	"orbweaver/engine/check/fsck"
+	"orbweaver/engine/durable/inspect"
+	"orbweaver/engine/state/layout"
 	"orbweaver/internal/vfs"
 	"orbweaver/virtualize/diskq"
 	"orbweaver/warc"

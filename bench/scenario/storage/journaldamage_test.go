@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/engine/inspect"
+	"orbweaver/engine/durable/inspect"
 )
 
 // A wrong byte in an entry of the journal that the disk had confirmed hides every entry behind it. Going on fetches

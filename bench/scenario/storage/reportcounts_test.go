@@ -9,9 +9,9 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
-	"orbweaver/engine/layout"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/parsers"
+	"orbweaver/engine/state/layout"
+	"orbweaver/engine/state/lifecycle"
+	"orbweaver/engine/workers/parsers"
 )
 
 // After a rebuild the report has the depths of all pages, if each has a metadata record. They are those of before.

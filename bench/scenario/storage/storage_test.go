@@ -18,8 +18,8 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/faultfs"
 )

@@ -14,9 +14,9 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
-	"orbweaver/engine/clock"
-	"orbweaver/engine/fetch"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/state/clock"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
 )
 

@@ -16,10 +16,10 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
-	"orbweaver/engine/inspect"
-	"orbweaver/engine/journal"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/manifest"
+	"orbweaver/engine/durable/inspect"
+	"orbweaver/engine/state/lifecycle"
+	"orbweaver/engine/store/journal"
+	"orbweaver/engine/store/manifest"
 	"orbweaver/internal/vfs"
 )
 

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/outage"
-	"orbweaver/engine/report"
+	"orbweaver/engine/net/outage"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs/faultfs"
 )
 

@@ -15,7 +15,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
-	"orbweaver/engine/lifecycle"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs/faultfs"
 )
 

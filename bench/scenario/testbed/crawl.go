@@ -9,11 +9,11 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
-	"orbweaver/engine/archive"
-	"orbweaver/engine/changes"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/parsers"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/changes"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/lifecycle"
+	"orbweaver/engine/workers/archive"
+	"orbweaver/engine/workers/parsers"
 	"orbweaver/internal/vfs"
 )
 

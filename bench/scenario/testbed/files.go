@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/engine/fsck"
-	"orbweaver/engine/inspect"
-	"orbweaver/engine/layout"
+	"orbweaver/engine/check/fsck"
+	"orbweaver/engine/durable/inspect"
+	"orbweaver/engine/state/layout"
 	"orbweaver/internal/vfs"
 )
 

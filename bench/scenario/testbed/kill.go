@@ -8,9 +8,9 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/rebuild"
-	"orbweaver/engine/report"
+	"orbweaver/engine/durable/rebuild"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
 )
 

@@ -21,9 +21,9 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/report"
-	"orbweaver/engine/traps"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/lifecycle"
+	"orbweaver/engine/traps/traps"
 	"orbweaver/internal/vfs"
 )
 

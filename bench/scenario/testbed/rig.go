@@ -17,8 +17,8 @@ import (
 	"orbweaver/bench/simweb/origin"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
-	"orbweaver/engine/fetch"
-	"orbweaver/engine/report"
+	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/operate/report"
 	"orbweaver/internal/vfs"
 )
 

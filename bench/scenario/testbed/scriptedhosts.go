@@ -17,9 +17,9 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
-	"orbweaver/engine/fetch"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/report"
+	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/lifecycle"
 )
 
 // FirstHost is the host that most tests script.

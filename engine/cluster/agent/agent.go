@@ -1,19 +1,19 @@
 package agent
 
 import (
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/delivery"
 	"orbweaver/engine/cluster/handoff"
 	"orbweaver/engine/cluster/leasing"
 	"orbweaver/engine/cluster/leave"
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/payloads"
 	"orbweaver/engine/cluster/quorum"
 	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/cluster/robotsrelay"
 	"orbweaver/engine/cluster/termination"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
 )
 
 // agent is this agent among the others: the parts that do its work, joined by connect. What they do for a URL happens

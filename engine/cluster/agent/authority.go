@@ -8,17 +8,17 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/cluster/robotsrelay"
 	"orbweaver/engine/cluster/termination"
-	"orbweaver/engine/robots"
-	"orbweaver/engine/sites"
+	"orbweaver/engine/frontier/sites"
+	"orbweaver/engine/net/robots"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
 )
 
 // authority decides which messages and questions of other agents are taken, before anything is stored or believed.

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quorum"
 	"orbweaver/engine/cluster/termination"
-	"orbweaver/engine/outage"
+	"orbweaver/engine/net/outage"
+	"orbweaver/engine/peering/ownership"
 )
 
 // beginning decides when this agent has a part in the crawl.

@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quorum"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
 )
 
 // sameAnswers is the network to two other agents that give the same answer.

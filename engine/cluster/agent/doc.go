@@ -1,9 +1,10 @@
-// Package agent is this agent in a cluster: it implements the roles of package engine/cluster for a crawl with several
-// agents. Package engine calls Open, Connect and Resume, and knows nothing else of it. A crawl of one agent has Alone.
+// Package agent is this agent in a cluster: it implements the roles of package engine/state/cluster for a crawl with
+// several agents. Package engine calls Open, Connect and Resume, and knows nothing else of it. A crawl of one agent has
+// Alone.
 //
 // Its parts, each in the file of its name:
 //
-//	agent                the parts and their wiring: open.go, wire.go; roles.go has the roles of package engine/cluster
+//	agent                the parts and their wiring: open.go, wire.go; roles.go has those of engine/state/cluster
 //	follower             the loop that follows membership and makes the ownership view from it
 //	members              which agents count
 //	beginning            whether the crawl has begun

@@ -4,14 +4,14 @@ import (
 	"context"
 	"time"
 
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/delivery"
 	"orbweaver/engine/cluster/leasing"
 	"orbweaver/engine/cluster/leave"
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quorum"
 	"orbweaver/engine/cluster/termination"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
 )
 
 // follower is the loop that follows membership: it makes the ownership view from the agents that count, and keeps the

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
 )
 
 // crawlHistory is what agents that come later must know of the crawl. The first group of fields is in the checkpoint.

@@ -1,8 +1,8 @@
 package agent
 
 import (
-	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster/message"
+	"orbweaver/engine/frontier/admission"
 )
 
 // itemKind is what this agent does with the items of one kind. Package message has their forms.

@@ -8,15 +8,15 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine/admission"
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/handoff"
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/cluster/robotsrelay"
-	"orbweaver/engine/sites"
+	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/frontier/sites"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
 )
 
 // items does what the items of messages say, in a step of the journal. They have been checked and permitted, or this

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/cluster/addresslease"
-	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quorum"
+	"orbweaver/engine/peering/addresslease"
+	"orbweaver/engine/peering/ownership"
 )
 
 // minority is a quorum that does not let this agent fetch.

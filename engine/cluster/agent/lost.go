@@ -9,15 +9,15 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster/delivery"
 	"orbweaver/engine/cluster/leasing"
 	"orbweaver/engine/cluster/leave"
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/recovery"
-	"orbweaver/engine/journal"
-	"orbweaver/engine/outage"
+	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/net/outage"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/store/journal"
 )
 
 // lostAgents sends what lost agents were sent to the agents that own its hosts now, and ends the sending to agents that

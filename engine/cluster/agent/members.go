@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/leave"
-	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/cluster/recovery"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
 )
 
 // members knows which agents count: those that are there and those that stopped and are expected back, without those

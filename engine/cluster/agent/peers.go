@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/recovery"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
 )
 
 // peers is the network, to which a question has a deadline.

@@ -4,14 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/leasing"
 	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/payloads"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/cluster/termination"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
 )
 
 // questions answers the questions of other agents.

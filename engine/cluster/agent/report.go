@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/counters"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/state/counters"
 	"orbweaver/internal/outcome"
 )
 

@@ -9,21 +9,21 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/leave"
-	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/payloads"
-	"orbweaver/engine/counters"
-	"orbweaver/engine/dedup"
-	"orbweaver/engine/layout"
-	"orbweaver/engine/manifest"
-	"orbweaver/engine/queued"
-	"orbweaver/engine/site"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/records/dedup"
+	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/state/counters"
+	"orbweaver/engine/state/layout"
+	"orbweaver/engine/state/queued"
+	"orbweaver/engine/state/site"
+	"orbweaver/engine/store/manifest"
 	"orbweaver/internal/outcome"
 	"orbweaver/warc"
 )
 
-// roles are the roles of the cluster that package engine/cluster names, except those below.
+// roles are the roles of the cluster that package engine/state/cluster names, except those below.
 type roles struct{ *agent }
 
 // endRole is cluster.Termination, except AwaitsRobots.

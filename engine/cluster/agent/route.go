@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 
-	"orbweaver/engine/admission"
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/robotsrelay"
-	"orbweaver/engine/journal"
-	"orbweaver/engine/outage"
-	"orbweaver/engine/queued"
+	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/net/outage"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/queued"
+	"orbweaver/engine/store/journal"
 )
 
 // router puts URLs into the outbox for the agents that own them.

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"orbweaver/engine/admission"
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/quota"
-	"orbweaver/engine/journal"
-	"orbweaver/engine/sites"
+	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/frontier/sites"
+	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/store/journal"
 )
 
 // server implements cluster.Handler: it takes messages and answers questions, as far as authority permits.

@@ -5,10 +5,10 @@ import (
 	"log/slog"
 	"sync/atomic"
 
-	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/recovery"
-	"orbweaver/engine/journal"
-	"orbweaver/engine/manifest"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/store/journal"
+	"orbweaver/engine/store/manifest"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

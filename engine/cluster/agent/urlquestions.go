@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"sync"
 
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/message"
+	"orbweaver/engine/state/cluster"
 )
 
 // urlQuestions carries the question what an agent knows about a URL. An agent answers one at a time, since an answer

@@ -10,10 +10,10 @@ import (
 
 	"orbweaver/engine/cluster/handoff"
 	"orbweaver/engine/cluster/leasing"
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/journal"
-	"orbweaver/engine/outage"
+	"orbweaver/engine/net/outage"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/store/journal"
 )
 
 // viewInstaller makes ownership views and puts them in force, while all steps stand still. It tells the parts that

@@ -16,8 +16,8 @@ import (
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/cluster/robotsrelay"
 	"orbweaver/engine/cluster/termination"
-	"orbweaver/engine/dedup"
-	"orbweaver/engine/layout"
+	"orbweaver/engine/records/dedup"
+	"orbweaver/engine/state/layout"
 	"orbweaver/warc/lookup"
 )
 

@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/journal"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/store/journal"
 	"orbweaver/internal/notify"
 )
 

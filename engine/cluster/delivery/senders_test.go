@@ -12,12 +12,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/journal"
-	"orbweaver/engine/outage"
-	"orbweaver/engine/queued"
+	"orbweaver/engine/net/outage"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/state/queued"
+	"orbweaver/engine/store/journal"
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/faultfs"
 )

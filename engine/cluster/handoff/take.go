@@ -4,11 +4,11 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/journal"
-	"orbweaver/engine/site"
-	"orbweaver/engine/sites"
-	"orbweaver/engine/visit"
+	"orbweaver/engine/frontier/sites"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/site"
+	"orbweaver/engine/state/visit"
+	"orbweaver/engine/store/journal"
 )
 
 // TakeSite sets the clocks and rules of a site that another agent had. from is the ID of the sender, empty if unknown;

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/engine/cluster/addresslease"
-	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/peering/addresslease"
+	"orbweaver/engine/peering/ownership"
 )
 
 // newGranter is an agent that grants the leases of an address, and how it answers the requests of other agents for it.

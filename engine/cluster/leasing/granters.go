@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"orbweaver/engine/cluster/addresslease"
-	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/cluster/ring"
+	"orbweaver/engine/peering/addresslease"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/peering/ring"
 )
 
 // granters are the agents that grant leases, by a view: its agents that are not away. They never change.

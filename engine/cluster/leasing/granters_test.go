@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"orbweaver/engine/cluster/addresslease"
-	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/peering/addresslease"
+	"orbweaver/engine/peering/ownership"
 )
 
 // An agent that is away grants no leases, unless all are away: where an agent leaves, all the others may be.

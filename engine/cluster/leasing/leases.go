@@ -13,9 +13,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/addresslease"
-	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/peering/addresslease"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
 )
 
 // QuestionKind is the first byte of a question with requests. The run of the sender (8 bytes, big endian), the number

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/addresslease"
+	"orbweaver/engine/peering/addresslease"
+	"orbweaver/engine/state/cluster"
 	"orbweaver/internal/notify"
 )
 

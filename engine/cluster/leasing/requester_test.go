@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/engine/cluster/addresslease"
-	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/peering/addresslease"
+	"orbweaver/engine/peering/ownership"
 )
 
 // grace is how long agents may act by an earlier view.

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/recovery"
-	"orbweaver/engine/journal"
-	"orbweaver/engine/schedule"
+	"orbweaver/engine/frontier/schedule"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/store/journal"
 )
 
 // Departure gives all that an agent has to the remaining agents, when it fetches nothing any more. Its fields are the

@@ -7,9 +7,9 @@ import (
 	"log/slog"
 	"slices"
 
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
 )
 
 // Options are what a Register needs of the agent that they serve.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
 	"orbweaver/internal/notify"
 )
 

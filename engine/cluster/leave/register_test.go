@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"testing"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
 )
 
 // fewAgents are the agents that are there, and what they answer.

@@ -3,13 +3,13 @@ package leave
 import (
 	"slices"
 
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/cluster/ownership"
 	"orbweaver/engine/cluster/recovery"
-	"orbweaver/engine/dedup"
-	"orbweaver/engine/journal"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/records/dedup"
+	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/store/journal"
 )
 
 // transfer gives the remaining agents what a leaving agent knows, and no other agent does: items of the kinds

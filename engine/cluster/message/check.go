@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"iter"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/queued"
-	"orbweaver/engine/site"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/state/queued"
+	"orbweaver/engine/state/site"
 )
 
 // Check says why a message cannot be read: cluster.ErrMalformed, with the cause. rules holds the rules of sites.

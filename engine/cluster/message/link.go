@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"orbweaver/engine/queued"
+	"orbweaver/engine/state/queued"
 	"orbweaver/internal/urlx"
 )
 

@@ -4,11 +4,11 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/dedup"
-	"orbweaver/engine/queued"
-	"orbweaver/engine/site"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/records/dedup"
+	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/state/queued"
+	"orbweaver/engine/state/site"
 )
 
 // AppendFetched appends a list of fingerprints, each the first half of a digest.

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/dedup"
-	"orbweaver/engine/queued"
-	"orbweaver/engine/robots"
-	"orbweaver/engine/site"
+	"orbweaver/engine/net/robots"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/records/dedup"
+	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/state/queued"
+	"orbweaver/engine/state/site"
 )
 
 // A message passes if all its items do. One item that cannot be read, or whose URL is not in normal form, and the whole

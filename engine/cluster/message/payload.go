@@ -7,9 +7,9 @@ import (
 	"path"
 	"time"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/dedup"
-	"orbweaver/engine/queued"
+	"orbweaver/engine/records/dedup"
+	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/state/queued"
 	"orbweaver/internal/urlx"
 )
 

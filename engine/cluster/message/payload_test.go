@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/dedup"
+	"orbweaver/engine/records/dedup"
+	"orbweaver/engine/state/cluster"
 )
 
 // payloadRecord is what an agent may answer.

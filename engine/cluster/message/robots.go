@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"orbweaver/engine/queued"
-	"orbweaver/engine/site"
+	"orbweaver/engine/state/queued"
+	"orbweaver/engine/state/site"
 	"orbweaver/internal/urlx"
 )
 

@@ -9,9 +9,9 @@ import (
 	"math"
 	"time"
 
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/queued"
-	"orbweaver/engine/site"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/state/queued"
+	"orbweaver/engine/state/site"
 	"orbweaver/internal/urlx"
 )
 

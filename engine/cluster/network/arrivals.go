@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/engine/cluster/membership"
+	"orbweaver/engine/peering/membership"
 )
 
 // arrivals notes when each agent was first seen with its data. It is safe for concurrent use.

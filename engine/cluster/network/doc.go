@@ -1,5 +1,5 @@
-// Package network connects this agent with the others of its crawl: membership (engine/cluster/membership) and messages
-// (engine/cluster/transport) behind the one interface that the engine knows (cluster.Network).
+// Package network connects this agent with the others of its crawl: membership (engine/peering/membership) and messages
+// (engine/peering/transport) behind the one interface that the engine knows (cluster.Network).
 //
 //	engine --Join, Agents, Changed, Leave--> Network --> membership.Service    which agents are alive
 //	       --Send, Ask--------------------->         --> transport.Transport   at the address that membership knows

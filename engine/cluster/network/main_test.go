@@ -5,7 +5,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"orbweaver/engine/cluster/transport"
+	"orbweaver/engine/peering/transport"
 )
 
 func TestMain(m *testing.M) {

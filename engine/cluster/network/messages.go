@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/membership"
-	"orbweaver/engine/cluster/transport"
+	"orbweaver/engine/peering/membership"
+	"orbweaver/engine/peering/transport"
+	"orbweaver/engine/state/cluster"
 )
 
 // questionKind is the kind of the engine's questions, whose content the engine alone knows. The other kind is

@@ -9,11 +9,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/identity"
-	"orbweaver/engine/cluster/membership"
-	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/cluster/transport"
+	"orbweaver/engine/peering/identity"
+	"orbweaver/engine/peering/membership"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/peering/transport"
+	"orbweaver/engine/state/cluster"
 )
 
 // Network is the way of an agent to the others. It implements cluster.Network, and is safe for concurrent use.

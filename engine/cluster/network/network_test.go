@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/identity"
-	"orbweaver/engine/cluster/membership"
-	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/peering/identity"
+	"orbweaver/engine/peering/membership"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
 )
 
 // recorder is an engine that keeps messages, and refuses some by their content.

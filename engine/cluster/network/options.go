@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"net/netip"
 
-	"orbweaver/engine/cluster/identity"
-	"orbweaver/engine/cluster/membership"
+	"orbweaver/engine/peering/identity"
+	"orbweaver/engine/peering/membership"
 )
 
 // Options identify an agent. ID, GossipAddr and MessageAddr have no default.

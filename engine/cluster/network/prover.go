@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/engine/cluster/membership"
-	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/cluster/transport"
+	"orbweaver/engine/peering/membership"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/peering/transport"
 	"orbweaver/internal/notify"
 )
 

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/membership"
-	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/peering/membership"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
 )
 
 // forge joins membership beside an agent, with what another agent would say. The process has the gossip key and no

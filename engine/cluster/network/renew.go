@@ -3,7 +3,7 @@ package network
 import (
 	"fmt"
 
-	"orbweaver/engine/cluster/identity"
+	"orbweaver/engine/peering/identity"
 )
 
 // keysOf gives the gossip key that an identity encrypts with, and those that it accepts beside it.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/cluster/identity"
-	"orbweaver/engine/cluster/membership"
-	"orbweaver/engine/cluster/transport"
+	"orbweaver/engine/peering/identity"
+	"orbweaver/engine/peering/membership"
+	"orbweaver/engine/peering/transport"
 )
 
 // The file of agent b is stolen. It gets a new one, and the gossip key is changed in three steps, while both agents

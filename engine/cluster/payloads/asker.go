@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/dedup"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/records/dedup"
+	"orbweaver/engine/state/cluster"
 	"orbweaver/internal/vfs"
 )
 

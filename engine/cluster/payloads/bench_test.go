@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/dedup"
+	"orbweaver/engine/records/dedup"
 )
 
 // benchPair is an agent a0 that knows some digests of a1, and the first has a record.

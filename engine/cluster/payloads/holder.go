@@ -8,9 +8,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/dedup"
+	"orbweaver/engine/records/dedup"
+	"orbweaver/engine/state/cluster"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/lookup"

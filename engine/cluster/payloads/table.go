@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync"
 
-	"orbweaver/engine/dedup"
+	"orbweaver/engine/records/dedup"
 	"orbweaver/internal/vfs"
 )
 

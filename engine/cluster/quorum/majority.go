@@ -10,11 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/consensus"
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/outage"
+	"orbweaver/engine/net/outage"
+	"orbweaver/engine/peering/consensus"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
 	"orbweaver/internal/notify"
 	"orbweaver/internal/vfs"
 )

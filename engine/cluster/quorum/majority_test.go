@@ -12,9 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/outage"
+	"orbweaver/engine/net/outage"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
 	"orbweaver/internal/vfs"
 )
 

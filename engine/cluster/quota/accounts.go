@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/state/cluster"
 )
 
 // An honest agent stays far below both: it sends no malformed message, and after it is told to wait, only the few

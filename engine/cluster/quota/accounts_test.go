@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/cluster/outbox"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/state/cluster"
 )
 
 // message is a message of n short items.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/dedup"
+	"orbweaver/engine/records/dedup"
+	"orbweaver/engine/state/cluster"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 )

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/dedup"
+	"orbweaver/engine/records/dedup"
+	"orbweaver/engine/state/cluster"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 )

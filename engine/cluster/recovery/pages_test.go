@@ -8,12 +8,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/engine/attempt"
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/queued"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/attempt"
+	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/state/queued"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 )

@@ -8,12 +8,12 @@ import (
 	"math"
 	"slices"
 
-	"orbweaver/engine/capture"
 	"orbweaver/engine/cluster/marks"
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/layout"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/records/capture"
+	"orbweaver/engine/state/layout"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/cdxj"
@@ -26,7 +26,7 @@ const QuestionMax = 1024
 // 2004, sections 6 and 6.1). When the crawl has ended, an agent that was the temporary owner of hosts looks through
 // what it fetched since. It asks the agents that come before it for those hosts whether they have these pages, too. If
 // so, their captures count, and this agent's are marked as superseded. An audit would mark the same captures
-// (engine/audit); what cannot be found out now is left to it.
+// (engine/check/audit); what cannot be found out now is left to it.
 type Stabilisation struct {
 	FS        vfs.FS
 	Dir       string // of the crawl

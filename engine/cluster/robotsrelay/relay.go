@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/queued"
-	"orbweaver/engine/site"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/queued"
+	"orbweaver/engine/state/site"
 	"orbweaver/internal/urlx"
 )
 

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/queued"
-	"orbweaver/engine/robots"
-	"orbweaver/engine/site"
+	"orbweaver/engine/net/robots"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/queued"
+	"orbweaver/engine/state/site"
 	"orbweaver/internal/vfs"
 )
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
 )
 
 const (

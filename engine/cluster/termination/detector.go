@@ -10,13 +10,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orbweaver/engine/cluster"
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/outbox"
-	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/counters"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/outage"
+	"orbweaver/engine/net/outage"
+	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/state/counters"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/notify"
 )
 

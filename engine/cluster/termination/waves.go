@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/ownership"
+	"orbweaver/engine/peering/ownership"
 )
 
 // Run ends the crawl when it has ended and all agents know it. Otherwise it returns with ctx.

@@ -10,7 +10,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/cmd/orbweaver/internal/receivers"
-	"orbweaver/engine/upload/receipts"
+	"orbweaver/engine/store/receipts"
 	"orbweaver/warc"
 	"orbweaver/warc/inputs"
 	"orbweaver/warc/lookup"

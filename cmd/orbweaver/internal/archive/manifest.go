@@ -7,8 +7,8 @@ import (
 	"path"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/layout"
-	"orbweaver/engine/upload/receipts"
+	"orbweaver/engine/state/layout"
+	"orbweaver/engine/store/receipts"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"

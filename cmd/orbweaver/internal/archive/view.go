@@ -16,8 +16,8 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/cmd/orbweaver/internal/receivers"
-	"orbweaver/engine/control/dashboard"
-	"orbweaver/engine/parse"
+	"orbweaver/engine/operate/control/dashboard"
+	"orbweaver/engine/page/parse"
 	"orbweaver/warc"
 	"orbweaver/warc/replay"
 )

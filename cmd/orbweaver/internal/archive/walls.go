@@ -5,8 +5,8 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
-	"orbweaver/engine/fetch"
-	"orbweaver/engine/wall"
+	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/page/wall"
 	"orbweaver/warc"
 	"orbweaver/warc/warctool"
 )

@@ -13,7 +13,7 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/receivers"
-	"orbweaver/engine/parse"
+	"orbweaver/engine/page/parse"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"

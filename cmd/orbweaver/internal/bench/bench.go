@@ -12,7 +12,7 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/bench/throughput"
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/parsers"
+	"orbweaver/engine/workers/parsers"
 )
 
 // Command is the command bench.

@@ -10,10 +10,10 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
-	"orbweaver/engine/fetch"
-	"orbweaver/engine/filter"
-	"orbweaver/engine/layout"
-	"orbweaver/engine/settings"
+	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/page/filter"
+	"orbweaver/engine/state/layout"
+	"orbweaver/engine/state/settings"
 	"orbweaver/internal/vfs"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode"
 
-	"orbweaver/engine/robots"
+	"orbweaver/engine/net/robots"
 )
 
 // page is what the page says.

@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"time"
 
-	"orbweaver/engine/cluster/identity"
+	"orbweaver/engine/peering/identity"
 )
 
 // ReadIdentity reads the file of an agent. It fails with all that is wrong with it. The warnings are for the operator.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/cluster/identity"
+	"orbweaver/engine/peering/identity"
 )
 
 // CACommand is the command ca.

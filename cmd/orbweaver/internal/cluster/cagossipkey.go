@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/cluster/identity"
+	"orbweaver/engine/peering/identity"
 )
 
 type caGossipKeyCmd struct {

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/cluster/ring"
+	"orbweaver/engine/peering/ring"
 	"orbweaver/internal/urlx"
 )
 

@@ -14,8 +14,8 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine"
 	"orbweaver/engine/cluster/agent"
-	"orbweaver/engine/cluster/identity"
 	"orbweaver/engine/cluster/network"
+	"orbweaver/engine/peering/identity"
 )
 
 // agentOptions are those of a crawl that several agents share.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/cluster"
-	"orbweaver/engine/cluster/identity"
 	"orbweaver/engine/cluster/network"
+	"orbweaver/engine/peering/identity"
 	"orbweaver/internal/vfs"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/receivers"
-	"orbweaver/engine/upload/receipts"
+	"orbweaver/engine/store/receipts"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/inputs"

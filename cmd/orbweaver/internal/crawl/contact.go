@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"orbweaver/dnsres"
-	"orbweaver/engine/admission"
+	"orbweaver/engine/frontier/admission"
 	"orbweaver/internal/urlx"
 )
 

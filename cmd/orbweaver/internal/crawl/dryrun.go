@@ -11,12 +11,12 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/receivers"
-	"orbweaver/engine/admission"
-	"orbweaver/engine/explain"
-	"orbweaver/engine/inbox"
-	"orbweaver/engine/layout"
-	"orbweaver/engine/otherarchives"
-	"orbweaver/engine/rebuild"
+	"orbweaver/engine/durable/rebuild"
+	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/operate/explain"
+	"orbweaver/engine/operate/inbox"
+	"orbweaver/engine/state/layout"
+	"orbweaver/engine/store/otherarchives"
 	"orbweaver/internal/vfs"
 )
 

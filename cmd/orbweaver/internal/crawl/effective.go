@@ -11,7 +11,7 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine"
-	"orbweaver/engine/limits"
+	"orbweaver/engine/state/limits"
 	"orbweaver/internal/textfile"
 	"orbweaver/internal/vfs"
 )

@@ -6,7 +6,7 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/process"
 	"orbweaver/engine"
-	"orbweaver/engine/bodyfile"
+	"orbweaver/engine/net/bodyfile"
 )
 
 // A crawl's open files: those of its directory (archive, runs of the sieve, queues, journal, a checkpoint being

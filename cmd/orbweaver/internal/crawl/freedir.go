@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"orbweaver/engine/inbox"
-	"orbweaver/engine/layout"
+	"orbweaver/engine/operate/inbox"
+	"orbweaver/engine/state/layout"
 )
 
 // checkDir refuses a directory that holds other files and no crawl: it is most likely not the one that was meant. Files

@@ -15,9 +15,9 @@ import (
 
 	"orbweaver/bench/golden"
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/admission"
-	"orbweaver/engine/cluster/identity"
 	"orbweaver/engine/cluster/network"
+	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/peering/identity"
 )
 
 // A directory whose crawl.toml has former names of flags resumes with its values.

@@ -10,7 +10,7 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/dnsres"
-	"orbweaver/engine/fetch/addrguard"
+	"orbweaver/engine/net/fetch/addrguard"
 )
 
 // networkOptions are what a crawl may connect to. Its components are not exported fields, as those of the crawl.

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 
 	"orbweaver/engine"
-	"orbweaver/engine/inbox"
+	"orbweaver/engine/operate/inbox"
 )
 
 // runInbox adds the URLs of files that are put into the inbox, until the returned function is called.

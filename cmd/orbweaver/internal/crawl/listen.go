@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"orbweaver/engine/control"
-	"orbweaver/engine/layout"
+	"orbweaver/engine/operate/control"
+	"orbweaver/engine/state/layout"
 	"orbweaver/internal/vfs"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/cmd/orbweaver/internal/summary"
-	"orbweaver/engine/changes"
+	"orbweaver/engine/operate/changes"
 	"orbweaver/internal/options"
 )
 

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"orbweaver/engine"
-	"orbweaver/engine/cookie"
-	"orbweaver/engine/report"
-	"orbweaver/engine/traps"
+	"orbweaver/engine/net/cookie"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/traps/traps"
 	"orbweaver/internal/plural"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
 	"orbweaver/engine"
-	"orbweaver/engine/cookie"
-	"orbweaver/engine/traps"
+	"orbweaver/engine/net/cookie"
+	"orbweaver/engine/traps/traps"
 	"orbweaver/internal/plural"
 )
 

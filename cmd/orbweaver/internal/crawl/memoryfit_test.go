@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"orbweaver/engine"
-	"orbweaver/engine/politeness"
+	"orbweaver/engine/net/politeness"
 	"orbweaver/internal/plural"
 )
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/engine/control"
-	"orbweaver/engine/fetch/addrguard"
-	"orbweaver/engine/report"
+	"orbweaver/engine/net/fetch/addrguard"
+	"orbweaver/engine/operate/control"
+	"orbweaver/engine/operate/report"
 	"orbweaver/internal/vfs"
 )
 

@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/cookie"
-	"orbweaver/engine/layout"
-	"orbweaver/engine/login"
+	"orbweaver/engine/net/cookie"
+	"orbweaver/engine/net/login"
+	"orbweaver/engine/state/layout"
 )
 
 // closeToOthers takes the frontier and the logs away from other users if an earlier version left them readable. What

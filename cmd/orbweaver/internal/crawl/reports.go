@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"orbweaver/engine"
-	"orbweaver/engine/layout"
-	"orbweaver/engine/logreport"
-	"orbweaver/engine/reportpage"
+	"orbweaver/engine/operate/logreport"
+	"orbweaver/engine/operate/reportpage"
+	"orbweaver/engine/state/layout"
 )
 
 // reportsTime is how long the end of a run waits for the reports. They read the whole crawl log: a second for some

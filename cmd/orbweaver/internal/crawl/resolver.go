@@ -10,9 +10,9 @@ import (
 
 	"orbweaver/dnsres"
 	"orbweaver/engine"
-	"orbweaver/engine/fetch"
-	"orbweaver/engine/fetch/addrguard"
-	"orbweaver/engine/fetch/socks"
+	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/net/fetch/addrguard"
+	"orbweaver/engine/net/fetch/socks"
 )
 
 // errNoSystem says that this machine has no name servers.

@@ -8,9 +8,9 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine"
-	"orbweaver/engine/explain"
-	"orbweaver/engine/filter"
-	"orbweaver/engine/wall"
+	"orbweaver/engine/operate/explain"
+	"orbweaver/engine/page/filter"
+	"orbweaver/engine/page/wall"
 )
 
 // WallRules are files of rules that tell walls from pages.

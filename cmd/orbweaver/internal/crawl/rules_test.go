@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/engine/filter"
+	"orbweaver/engine/page/filter"
 )
 
 func TestRules(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"os"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/admission"
+	"orbweaver/engine/frontier/admission"
 	"orbweaver/internal/urlx"
 )
 

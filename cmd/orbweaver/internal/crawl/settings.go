@@ -14,11 +14,11 @@ import (
 	"orbweaver/cmd/orbweaver/internal/process"
 	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine"
-	"orbweaver/engine/archive"
-	"orbweaver/engine/changes"
-	"orbweaver/engine/fetch"
-	"orbweaver/engine/parsers"
-	"orbweaver/engine/upload"
+	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/operate/changes"
+	"orbweaver/engine/operate/upload"
+	"orbweaver/engine/workers/archive"
+	"orbweaver/engine/workers/parsers"
 	"orbweaver/warc"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/engine/changes"
+	"orbweaver/engine/operate/changes"
 )
 
 // flagsOf adds the names of the flags in a struct.

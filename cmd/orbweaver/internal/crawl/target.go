@@ -9,8 +9,8 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/process"
-	"orbweaver/engine/control"
-	"orbweaver/engine/layout"
+	"orbweaver/engine/operate/control"
+	"orbweaver/engine/state/layout"
 	"orbweaver/internal/vfs"
 )
 

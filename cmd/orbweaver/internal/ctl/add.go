@@ -7,8 +7,8 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
-	"orbweaver/engine/admission"
-	"orbweaver/engine/control"
+	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/operate/control"
 )
 
 type ctlAddCmd struct {

@@ -8,7 +8,7 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
-	"orbweaver/engine/cluster"
+	"orbweaver/engine/state/cluster"
 	"orbweaver/internal/plural"
 )
 

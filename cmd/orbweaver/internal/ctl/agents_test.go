@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/engine/cluster"
+	"orbweaver/engine/state/cluster"
 )
 
 // Agents over their quota, and banned agents with the reason, stand below the table.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/hosts"
-	"orbweaver/engine/operator"
+	"orbweaver/engine/operate/hosts"
+	"orbweaver/engine/operate/operator"
 	"orbweaver/internal/plural"
 )
 

@@ -11,9 +11,9 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/cmd/orbweaver/internal/summary"
-	"orbweaver/engine/control"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/control"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )

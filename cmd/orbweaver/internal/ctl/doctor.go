@@ -5,7 +5,7 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
-	"orbweaver/engine/operator"
+	"orbweaver/engine/operate/operator"
 )
 
 // DoctorCommand says what limits a running crawl.

@@ -11,8 +11,8 @@ import (
 	"text/tabwriter"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/layout"
-	"orbweaver/engine/logreport"
+	"orbweaver/engine/operate/logreport"
+	"orbweaver/engine/state/layout"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )

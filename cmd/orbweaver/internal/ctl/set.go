@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/changes"
-	"orbweaver/engine/control"
+	"orbweaver/engine/operate/changes"
+	"orbweaver/engine/operate/control"
 )
 
 // changeOptions are those of changes of settings.

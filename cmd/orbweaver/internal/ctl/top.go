@@ -9,8 +9,8 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/console"
-	"orbweaver/engine/operator"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/operator"
+	"orbweaver/engine/operate/report"
 	"orbweaver/internal/plural"
 )
 

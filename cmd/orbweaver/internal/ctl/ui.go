@@ -10,9 +10,9 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
-	"orbweaver/engine/control"
-	"orbweaver/engine/layout"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/control"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/layout"
 	"orbweaver/internal/vfs"
 )
 

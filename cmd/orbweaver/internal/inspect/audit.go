@@ -8,7 +8,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/engine"
-	"orbweaver/engine/audit"
+	"orbweaver/engine/check/audit"
 	"orbweaver/internal/vfs"
 )
 

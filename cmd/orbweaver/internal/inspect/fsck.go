@@ -9,8 +9,8 @@ import (
 	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/cmd/orbweaver/internal/receivers"
-	"orbweaver/engine/fsck"
-	"orbweaver/engine/upload"
+	"orbweaver/engine/check/fsck"
+	"orbweaver/engine/operate/upload"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )

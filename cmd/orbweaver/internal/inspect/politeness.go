@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/gaps"
+	"orbweaver/engine/check/gaps"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )

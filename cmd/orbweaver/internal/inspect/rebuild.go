@@ -11,9 +11,9 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/engine"
-	"orbweaver/engine/cluster/ownership"
-	"orbweaver/engine/fsck"
-	"orbweaver/engine/rebuild"
+	"orbweaver/engine/check/fsck"
+	"orbweaver/engine/durable/rebuild"
+	"orbweaver/engine/peering/ownership"
 	"orbweaver/internal/plural"
 )
 

@@ -14,10 +14,10 @@ import (
 	"text/tabwriter"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/inspect"
-	"orbweaver/engine/layout"
-	"orbweaver/engine/logreport"
-	"orbweaver/engine/reportpage"
+	"orbweaver/engine/durable/inspect"
+	"orbweaver/engine/operate/logreport"
+	"orbweaver/engine/operate/reportpage"
+	"orbweaver/engine/state/layout"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/inspect"
-	"orbweaver/engine/skipped"
+	"orbweaver/engine/durable/inspect"
+	"orbweaver/engine/traps/skipped"
 	"orbweaver/internal/vfs"
 )
 

@@ -3,9 +3,9 @@ package receivers
 import (
 	"context"
 
-	"orbweaver/engine/upload"
-	"orbweaver/engine/upload/objectstore"
-	"orbweaver/engine/upload/receipts"
+	"orbweaver/engine/operate/upload"
+	"orbweaver/engine/operate/upload/objectstore"
+	"orbweaver/engine/store/receipts"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc/waczfs"
 )

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/engine/upload/objectstore"
-	"orbweaver/engine/upload/receipts"
+	"orbweaver/engine/operate/upload/objectstore"
+	"orbweaver/engine/store/receipts"
 )
 
 // readPatience is how long a store may send nothing when a command reads an object.

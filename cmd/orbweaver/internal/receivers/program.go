@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/engine/upload"
-	"orbweaver/engine/upload/receipts"
+	"orbweaver/engine/operate/upload"
+	"orbweaver/engine/store/receipts"
 )
 
 // program is the command of --on-warc-close.

@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orbweaver/engine/upload"
-	"orbweaver/engine/upload/receipts"
+	"orbweaver/engine/operate/upload"
+	"orbweaver/engine/store/receipts"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )

@@ -8,8 +8,8 @@ import (
 	"log/slog"
 	"os"
 
-	"orbweaver/engine/upload"
-	"orbweaver/engine/upload/objectstore"
+	"orbweaver/engine/operate/upload"
+	"orbweaver/engine/operate/upload/objectstore"
 )
 
 // storeOptions adds what the environment says to the flags.

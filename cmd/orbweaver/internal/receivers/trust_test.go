@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/engine/upload/receipts"
+	"orbweaver/engine/store/receipts"
 )
 
 // A receipt in a directory of another person names a store. The keys of the environment sign nothing for it, and the

@@ -3,8 +3,8 @@ package service
 import (
 	"time"
 
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/lifecycle"
 )
 
 // patienceLeast is how long a crawl may take no checkpoint, beside two of its periods. The checkpoint of a large crawl

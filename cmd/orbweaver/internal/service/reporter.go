@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/process"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
 	"orbweaver/internal/plural"
 )
 

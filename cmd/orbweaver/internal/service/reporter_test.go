@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/process"
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/state/lifecycle"
 )
 
 // inbox is a service manager that keeps the messages.

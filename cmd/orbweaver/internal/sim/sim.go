@@ -19,7 +19,7 @@ import (
 	"orbweaver/bench/simweb/judge"
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/process"
-	"orbweaver/engine/layout"
+	"orbweaver/engine/state/layout"
 	"orbweaver/internal/vfs"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/console"
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/cluster"
 	"orbweaver/internal/plural"
 )
 

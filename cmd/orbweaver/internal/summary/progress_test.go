@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/console"
-	"orbweaver/engine/cluster"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/cluster"
 )
 
 // reported is a crawl with one report.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/engine/lifecycle"
-	"orbweaver/engine/report"
+	"orbweaver/engine/operate/report"
+	"orbweaver/engine/state/lifecycle"
 )
 
 // A crawl that left out many links because of its scope says so, and what follows them. A few are not worth a line.

@@ -9,8 +9,8 @@ import (
 	"os"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/parse"
-	"orbweaver/engine/robots"
+	"orbweaver/engine/net/robots"
+	"orbweaver/engine/page/parse"
 	"orbweaver/internal/urlx"
 )
 

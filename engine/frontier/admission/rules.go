@@ -1,0 +1,70 @@
+package admission
+
+import (
+	"orbweaver/engine/page/filter"
+	"orbweaver/engine/page/parse"
+	"orbweaver/engine/state/queued"
+)
+
+// Rules decide which URLs belong to the crawl. Those in force are read by many goroutines, so they never change:
+// Frontier.SetRules replaces them.
+type Rules struct {
+	Scope *filter.Scope
+	// Requisites says which page requisites have embed hops, and which of them the scope need not admit.
+	Requisites Requisites
+	Lists      *filter.Lists // nil if they can refuse nothing
+	MaxDepth   int           // -1 for no limit
+	MaxURL     int           // bytes; 0 for no limit but urlx.LengthMax
+	// MaxRequisites of one page, frame or style sheet are fetched; 0 or less for no limit.
+	MaxRequisites int
+}
+
+// Rules are those that the options and the filters make.
+func (o *Options) Rules(by *filter.Filters) Rules {
+	return Rules{
+		Scope: by.Scope, Lists: by.Lists, Requisites: o.Requisites, MaxDepth: o.MaxDepth, MaxURL: o.MaxURL,
+		MaxRequisites: o.MaxRequisites,
+	}
+}
+
+// RulesInForce returns the rules for URLs that are found now. They must not be changed.
+func (f *Frontier) RulesInForce() *Rules {
+	if r := f.changed.Load(); r != nil {
+		return r
+	}
+	return &f.Rules
+}
+
+// SetRules replaces the rules. Queued URLs stay queued: see Rules.KeepsQueued.
+func (f *Frontier) SetRules(r Rules) { f.changed.Store(&r) }
+
+// hop gives own the hops of a link, from the item that the links of a page have in common. A requisite of a requisite
+// that is too deep is a link like any other, and stays too deep: see queued.EmbedsBeyond.
+func (r *Rules) hop(own, it *queued.URL, kind parse.Kind) {
+	own.Sitemap = kind == parse.SitemapFile || kind == parse.Redirect && it.Sitemap
+	switch {
+	case kind == parse.Redirect:
+		own.Depth, own.Embeds, own.Speculative = it.Depth, it.Embeds, it.Speculative
+	case r.Requisites != RequisitesOff && kind.IsRequisite() && it.Embeds < queued.EmbedsMax:
+		own.Depth, own.Embeds, own.Speculative = it.Depth-1, it.Embeds+1, false
+	case r.Requisites != RequisitesOff && kind.IsRequisite():
+		own.Depth, own.Embeds, own.Speculative = it.Depth, queued.EmbedsBeyond, false
+	default:
+		own.Depth, own.Embeds, own.Speculative = it.Depth, 0, kind == parse.Speculative
+	}
+}
+
+// inScope reports whether the scope admits a URL, or whether it is a requisite of a page and need not be in the scope.
+func (r *Rules) inScope(url []byte, it *queued.URL) bool {
+	if queued.IsRequisite(it.Embeds) && r.Requisites == RequisitesAll {
+		return true
+	}
+	return r.Scope.Admits(url, filter.Way{Depth: it.Depth, Embeds: it.Embeds, Hops: it.Redirects})
+}
+
+// KeepsQueued reports whether a URL that was queued under other rules belongs to the crawl under these. It borrows its
+// arguments.
+func (r *Rules) KeepsQueued(url []byte, it *queued.URL) bool {
+	return (r.MaxDepth < 0 || it.Depth <= r.MaxDepth) && (r.MaxURL <= 0 || len(url) <= r.MaxURL) &&
+		(r.Lists == nil || r.Lists.Refuses(url) == filter.NoList) && (it.Sitemap || r.inScope(url, it))
+}

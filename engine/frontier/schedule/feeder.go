@@ -1,0 +1,176 @@
+package schedule
+
+import (
+	"context"
+	"time"
+
+	"orbweaver/engine/net/bandwidth"
+	"orbweaver/engine/net/outage"
+	"orbweaver/engine/state/queued"
+	"orbweaver/engine/state/readyqueue"
+	"orbweaver/engine/state/visit"
+	"orbweaver/engine/store/journal"
+	"orbweaver/internal/mpmc"
+	"orbweaver/workbench"
+)
+
+// Feeder moves due Visits from the workbench to the fetch workers, in batches, and no more than the workers can soon
+// use: a Visit in the queue holds its IP address. FeedVisits runs in one goroutine.
+//
+// The Feeder alone decides how many Visits are out, and so how many fetch workers are active. If that number falls, it
+// takes Visits back that no worker has taken. They return to the workbench as they were.
+type Feeder struct {
+	Journal         *journal.Store
+	Workbench       *visit.Workbench
+	Todo            *mpmc.Queue[visit.Visit] // filled by the Feeder only
+	MaxLeased       int                      // Visits that are out at most: the queue of Results has room for all
+	Workers         int                      // fetch workers that there are
+	Network         *outage.Network
+	Gate            *outage.Gate
+	Wake            chan struct{} // something may be due, a Visit is back, or the number of Visits that may be out changed
+	Ready           *readyqueue.Queue
+	Front           *Front
+	WakeDistributor func()
+	IsClosing       func() bool // only page requisites are still fetched
+	Bandwidth       *bandwidth.Limits
+	Shares          *visit.Shares
+	NotBefore       time.Time // after a kill, which host was asked last is not known: no host is asked before this time
+
+	visits []visit.Visit
+}
+
+const (
+	feedBatch = 256
+	feedPause = 100 * time.Microsecond // the least wait for a Visit that is not due yet
+)
+
+// FeedVisits moves Visits until ctx ends.
+func (f *Feeder) FeedVisits(ctx context.Context) error {
+	if wait := time.Until(f.NotBefore); wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	for {
+		moved, full := f.feed(time.Now())
+		switch {
+		case moved > 0:
+			if !f.Bandwidth.StartVisits(len(f.visits), ctx.Done()) {
+				return nil
+			}
+		case !f.waitForVisits(ctx, full):
+			return nil
+		}
+	}
+}
+
+// feed moves one batch and returns its size. full says that none could be moved: Wake says when one can be.
+func (f *Feeder) feed(now time.Time) (moved int, full bool) {
+	f.Journal.Steps.Begin()
+	most, active := f.visitsMost()
+	leased := f.Workbench.Counts().Leased
+	f.takeBack(leased-most, now)
+	room := max(most-leased, f.Shares.PromptRoom(active))
+	room = min(feedBatch, f.Bandwidth.VisitsMax(), f.Todo.Cap()-f.Todo.Len(), room)
+	if room <= 0 {
+		f.Journal.Steps.End()
+		return 0, true
+	}
+	f.visits = f.Workbench.Acquire(now, f.visits[:0], room)
+	moved = len(f.visits)
+	if f.IsClosing() {
+		f.holdPages(now)
+	}
+	f.divide(active, now)
+	f.Journal.Steps.End()
+	for i := range f.visits {
+		if !f.Todo.TryPut(f.visits[i]) {
+			panic("BUG: schedule: the Feeder moves more Visits than its queue has room for")
+		}
+		f.visits[i] = visit.Visit{}
+	}
+	return moved, false
+}
+
+// visitsMost returns how many Visits may be out now, and how many workers may be active. If the limit holds fetch
+// workers back, there is one Visit for each active worker. Otherwise there are some more, so that no worker waits for
+// the Feeder.
+func (f *Feeder) visitsMost() (most, active int) {
+	switch limit := f.Network.WorkerLimit(); {
+	case !f.Gate.IsOpen():
+		return 0, 0
+	case limit < f.Workers:
+		return limit, limit
+	default:
+		return f.MaxLeased, f.Workers
+	}
+}
+
+// divide returns the Visits that must wait for a worker, since slow hosts have all those of their share.
+func (f *Feeder) divide(active int, now time.Time) {
+	kept := f.Shares.Divide(f.visits, active, now)
+	for i := kept; i < len(f.visits); i++ {
+		v := &f.visits[i]
+		siteDue, addrDue := f.Shares.DueAgain(v, now)
+		f.Workbench.Release(v, workbench.Release{Unused: v.Items, SiteDue: siteDue, IPDue: addrDue}, now)
+	}
+	f.visits = f.visits[:kept]
+}
+
+// takeBack returns up to n Visits to the workbench that no fetch worker has taken.
+func (f *Feeder) takeBack(n int, now time.Time) {
+	for ; n > 0; n-- {
+		v, ok := f.Todo.TryTake()
+		if !ok {
+			return
+		}
+		f.Workbench.Release(&v, workbench.Release{Unused: v.Items}, now)
+		f.Shares.GiveBack(v.Class)
+		f.Bandwidth.GiveBack()
+	}
+}
+
+// holdPages returns the Visits whose next item is a page. Their sites wait for page requisites. If they have some on
+// disk they are due again at once, and the Distributor must bring these.
+func (f *Feeder) holdPages(now time.Time) {
+	kept := f.visits[:0]
+	for i := range f.visits {
+		if v := &f.visits[i]; queued.IsUrgent(v.Items[0]) {
+			kept = append(kept, *v)
+		} else {
+			f.Workbench.Release(v, workbench.Release{Unused: v.Items, Hold: true}, now)
+		}
+	}
+	if len(kept) < len(f.visits) {
+		f.WakeDistributor()
+	}
+	f.visits = kept
+}
+
+// waitForVisits waits until a Visit is due that can be moved, or Wake is signalled; it returns false when ctx has
+// ended.
+func (f *Feeder) waitForVisits(ctx context.Context, full bool) bool {
+	var due <-chan time.Time
+	if !full {
+		if next, ok := f.Workbench.DueTimes().Next(); ok {
+			timer := time.NewTimer(max(time.Until(next), feedPause))
+			defer timer.Stop()
+			due = timer.C
+		}
+		if f.Todo.Len() == 0 {
+			f.Front.noteNothingDue(f.Ready.Len() > 0)
+			f.WakeDistributor()
+		}
+	}
+	select {
+	case <-due:
+	case <-f.Wake:
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}

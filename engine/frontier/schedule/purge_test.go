@@ -1,0 +1,105 @@
+package schedule
+
+import (
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"orbweaver/engine/state/queued"
+	"orbweaver/engine/state/visit"
+	"orbweaver/internal/outcome"
+	"orbweaver/internal/vfs"
+	"orbweaver/workbench"
+)
+
+// purgeRig has sites on a real disk, some of them below opt.test, with so many URLs each, two of them in memory.
+func purgeRig(tb testing.TB, siteCount, excluded, urls int) *rig {
+	tb.Helper()
+	r, now := newRig(tb, vfs.Disk(), tb.TempDir(), 1<<40, -1), time.Now()
+	var item []byte
+	for i := range siteCount {
+		name := fmt.Sprintf("http://www.host%d.example", i)
+		if i < excluded {
+			name = fmt.Sprintf("http://www.host%d.opt.test", i)
+		}
+		vs, _ := r.Workbench.GetOrAdd([]byte(name))
+		r.Workbench.Place(vs, netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), now)
+	}
+	for k := range urls { // round robin, as URLs come
+		r.Workbench.Listing().Each(func(vs *visit.State, _ workbench.State) bool {
+			rest := fmt.Appendf(nil, "/archive/section-%d/page-%d.html", k%7, k)
+			item = queued.Append(item[:0], &queued.URL{Depth: 3, Rest: rest})
+			if k < 2 {
+				r.Workbench.Push(vs, item)
+			} else if err := r.OnDisk.Append(vs, item); err != nil {
+				tb.Fatal(err)
+			}
+			return true
+		})
+	}
+	r.Workbench.Listing().Each(func(vs *visit.State, _ workbench.State) bool {
+		r.Workbench.Site(vs).SetOnDisk(r.OnDisk.Len(vs))
+		return true
+	})
+	return r
+}
+
+// runPurge excludes all below opt.test, and says how long it takes until all that was queued there has its outcome, and
+// how long the longest step was.
+func runPurge(tb testing.TB, r *rig, d *Distributor) (took, longest time.Duration) {
+	tb.Helper()
+	began := time.Now()
+	if _, err := r.Rules.Add([]string{".opt.test exclude"}); err != nil {
+		tb.Fatal(err)
+	}
+	d.Purge()
+	for more := true; more; {
+		step := time.Now()
+		var err error
+		if more, err = d.purge.step(step); err != nil {
+			tb.Fatal(err)
+		}
+		longest = max(longest, time.Since(step))
+		if !r.Dead.Log.HasRoom() {
+			r.Dead.Log.Flush()
+		}
+	}
+	return time.Since(began), longest
+}
+
+func TestPurge_onlyWhatIsExcludedGoes(t *testing.T) {
+	r := purgeRig(t, 3000, 1000, 9)
+	runPurge(t, r, r.distributor())
+	n := r.Journal.Count.Outcomes[outcome.Blocked].Load()
+	left := int64(r.Workbench.Counts().Queued) + itemsOnDisk(r.Workbench)
+	if n != 9000 || left != 18000 || r.Journal.Count.Finished.Load() != n {
+		t.Errorf("%d purged, %d left", n, left)
+	}
+	if err := r.Workbench.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A rule that excludes hosts with a part of 10^7 queued URLs: one host with half of them, a hundredth of a million
+// hosts, half of a million hosts.
+func BenchmarkPurge(b *testing.B) {
+	for _, c := range []struct{ hosts, out, urls int }{{2, 1, 5_000_000}, {1_000_000, 10_000, 10},
+		{1_000_000, 500_000, 10}} {
+		b.Run(fmt.Sprintf("hosts=%d/out=%d/urls=%d", c.hosts, c.out, c.hosts*c.urls), func(b *testing.B) {
+			var took, longest time.Duration
+			for range b.N {
+				b.StopTimer()
+				r := purgeRig(b, c.hosts, c.out, c.urls)
+				b.StartTimer()
+				t, l := runPurge(b, r, r.distributor())
+				took, longest = max(took, t), max(longest, l)
+				if n := r.Journal.Count.Outcomes[outcome.Blocked].Load(); n != int64(c.out)*int64(c.urls) {
+					b.Fatalf("%d purged", n)
+				}
+			}
+			b.ReportMetric(float64(took.Milliseconds()), "ms/purge")
+			b.ReportMetric(float64(longest.Microseconds())/1000, "ms/step-max")
+		})
+	}
+}

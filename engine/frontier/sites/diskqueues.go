@@ -1,0 +1,194 @@
+package sites
+
+import (
+	"errors"
+
+	"orbweaver/engine/state/queued"
+	"orbweaver/engine/state/visit"
+	"orbweaver/virtualize"
+)
+
+// DiskQueues are the queues of the sites on disk: six for each site in the virtualizer, and one of URLs whose sites
+// are delayed. Urgent items (queued.IsUrgent: page requisites) have two queues, and come first. The other items have
+// two, too. Of each two, the first has the items that were spilled from a full workbench. They are older than all items
+// of the second, which takes ready URLs that find no room in memory. The fifth queue has surplus requisites, which
+// share the turns of the site with its pages. The sixth has the delayed URLs of engine/traps/traps, which come last.
+type DiskQueues struct {
+	virt *virtualize.Virtualizer
+	// SurplusIsUrgent, if not nil, says that no pages are fetched any more, with which surplus requisites would share.
+	SurplusIsUrgent func() bool
+}
+
+// NewDiskQueues returns the queues in a virtualizer.
+func NewDiskQueues(virt *virtualize.Virtualizer) DiskQueues { return DiskQueues{virt: virt} }
+
+const ( // ids of sites are less
+	spilledBit = 1 << 32
+	delayedBit = 1 << 33
+	urgentBit  = 1 << 35
+	surplusBit = 1 << 36
+)
+
+// SurplusShare is the number of pages of a site for one surplus requisite, if the site has both.
+const SurplusShare = 4
+
+// DelayedSitesKey is the key of the queue of URLs, whole, whose sites are delayed: see engine/traps/traps.
+const DelayedSitesKey = 1 << 34
+
+// QueueKeys returns the keys of a site's queues in the order in which they are emptied.
+func QueueKeys(site uint64) [6]uint64 {
+	return [6]uint64{
+		site | spilledBit | urgentBit, site | urgentBit, site | spilledBit, site, site | surplusBit, site | delayedBit,
+	}
+}
+
+// The queues of QueueKeys by their class.
+const (
+	urgentQueues = 2 // the first
+	surplusQueue = 4
+	delayedQueue = 5
+)
+
+// Len returns the number of items that a site has on disk, and how many of them are urgent.
+func (s DiskQueues) Len(vs *visit.State) (n, urgent uint64) {
+	for i, key := range QueueKeys(vs.ID()) {
+		of := s.virt.Len(key)
+		n += of
+		if i < urgentQueues || i == surplusQueue && s.isSurplusUrgent() {
+			urgent += of
+		}
+	}
+	return n, urgent
+}
+
+// Surplus returns the number of surplus requisites of a site on disk.
+func (s DiskQueues) Surplus(vs *visit.State) uint64 { return s.virt.Len(vs.ID() | surplusBit) }
+
+// Requisites returns the number of page requisites of a site on disk. It includes redirects of a robots.txt.
+func (s DiskQueues) Requisites(vs *visit.State) (n uint64) {
+	keys := QueueKeys(vs.ID())
+	for _, key := range keys[:urgentQueues] {
+		n += s.virt.Len(key)
+	}
+	return n + s.Surplus(vs)
+}
+
+func (s DiskQueues) isSurplusUrgent() bool { return s.SurplusIsUrgent != nil && s.SurplusIsUrgent() }
+
+// bitOf is the bit of the queues that an item belongs to.
+func bitOf(item []byte) uint64 {
+	if queued.IsUrgent(item) {
+		return urgentBit
+	}
+	return 0
+}
+
+// Append adds an item behind all items of its class that are not delayed.
+func (s DiskQueues) Append(vs *visit.State, item []byte) error {
+	return s.virt.Append(vs.ID()|bitOf(item), item)
+}
+
+// AppendSurplus adds a page requisite that shares the turns of the site with its pages.
+func (s DiskQueues) AppendSurplus(vs *visit.State, item []byte) error {
+	return s.virt.Append(vs.ID()|surplusBit, item)
+}
+
+// AppendDelayed adds a delayed item.
+func (s DiskQueues) AppendDelayed(vs *visit.State, item []byte) error {
+	return s.virt.Append(vs.ID()|delayedBit, item)
+}
+
+// Take removes up to limit items, delayed ones last. Items that were emitted are removed, also before an error.
+func (s DiskQueues) Take(vs *visit.State, limit int, emit func(item []byte)) (n int, err error) {
+	keys := QueueKeys(vs.ID())
+	return s.takeOf(keys[:], limit, emit)
+}
+
+// TakePrompt is take without the delayed items and without surplus requisites, unless these are urgent now.
+func (s DiskQueues) TakePrompt(vs *visit.State, limit int, emit func(item []byte)) (n int, err error) {
+	keys := QueueKeys(vs.ID())
+	urgent, pages := keys[:urgentQueues], keys[urgentQueues:surplusQueue]
+	if n, err = s.takeOf(urgent, limit, emit); err != nil || n == limit {
+		return n, err
+	}
+	if s.isSurplusUrgent() {
+		took, err := s.takeOf(keys[surplusQueue:delayedQueue], limit-n, emit)
+		if n += took; err != nil || n == limit {
+			return n, err
+		}
+	}
+	took, err := s.takeOf(pages, limit-n, emit)
+	return n + took, err
+}
+
+// TakeSurplus is take of the surplus requisites that go with a number of pages: one for each SurplusShare of them, and
+// at least one.
+func (s DiskQueues) TakeSurplus(vs *visit.State, pages int, emit func(item []byte)) (n int, err error) {
+	keys := QueueKeys(vs.ID())
+	return s.takeOf(keys[surplusQueue:delayedQueue], max(pages/SurplusShare, 1), emit)
+}
+
+// TakeDelayed is take of delayed items only.
+func (s DiskQueues) TakeDelayed(vs *visit.State, limit int, emit func(item []byte)) (n int, err error) {
+	keys := QueueKeys(vs.ID())
+	return s.takeOf(keys[delayedQueue:], limit, emit)
+}
+
+// Peek passes up to most items of one of the queues of a site to f, from an ordinal on: see virtualize.Peek. The queues
+// are those of QueueKeys, so 5 is that of delayed items.
+func (s DiskQueues) Peek(
+	vs *visit.State, queue int, from uint64, most int, f func(item []byte),
+) (next uint64, err error) {
+	return s.virt.Peek(QueueKeys(vs.ID())[queue], from, most, f)
+}
+
+// AppendOfDelayedSite adds a URL of a delayed site.
+func (s DiskQueues) AppendOfDelayedSite(item []byte) error {
+	return s.virt.Append(DelayedSitesKey, item)
+}
+
+// DelayedSites returns the number of URLs of delayed sites.
+func (s DiskQueues) DelayedSites() uint64 { return s.virt.Len(DelayedSitesKey) }
+
+// TakeOfDelayedSite removes the oldest URL of a delayed site.
+func (s DiskQueues) TakeOfDelayedSite(emit func(item []byte)) (n int, err error) {
+	return s.virt.Take(DelayedSitesKey, 1, emit)
+}
+
+func (s DiskQueues) takeOf(keys []uint64, limit int, emit func(item []byte)) (n int, err error) {
+	for _, key := range keys {
+		took, err := s.virt.Take(key, limit-n, emit)
+		n += took
+		if err != nil || n == limit {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// CanSpill reports whether a site may spill: what it spilled before is used up.
+func (s DiskQueues) CanSpill(vs *visit.State) bool {
+	return s.virt.Len(vs.ID()|spilledBit) == 0 && s.virt.Len(vs.ID()|spilledBit|urgentBit) == 0
+}
+
+// Spill adds items of the workbench, which are older than all others of the site: all of them, or none after an error.
+func (s DiskQueues) Spill(vs *visit.State, items func(yield func(item []byte) bool)) (err error) {
+	spilled := vs.ID() | spilledBit
+	for item := range items {
+		if err = s.virt.Append(spilled|bitOf(item), item); err != nil {
+			break
+		}
+	}
+	if err != nil {
+		_, dropErr := s.virt.Drop(spilled)
+		_, dropUrgentErr := s.virt.Drop(spilled | urgentBit)
+		dropErr = errors.Join(dropErr, dropUrgentErr)
+		if errors.Is(dropErr, virtualize.ErrMapped) { // items may be both on disk and in memory: the crawl must stop
+			return dropErr
+		}
+		if dropErr != nil {
+			panic("BUG: sites: a queue that was just written cannot be dropped: " + dropErr.Error())
+		}
+	}
+	return err
+}

@@ -1,0 +1,110 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"orbweaver/engine/net/outage"
+	"orbweaver/engine/operate/doctor"
+	"orbweaver/engine/operate/upload"
+	"orbweaver/engine/state/lifecycle"
+)
+
+// Diagnoses is the answer to the question doctor.
+type Diagnoses struct {
+	Diagnoses []doctor.Diagnosis `json:"diagnoses"` // the strongest first; there is at least one
+}
+
+// diagnose answers what limits the crawl.
+func (o *Operator) diagnose(ctx context.Context, _ params) (any, error) {
+	now := time.Now()
+	f := doctor.Figures{
+		Fetchers: o.Outages.Network.Workers(), Busy: int(o.Exchanges.Busy()), Peer: slowestPeer(o), Others: otherAgents(o),
+		ParsersBehind: o.Reports.Numbers.ParsersBehind(), PagesOut: o.Reports.Numbers.PagesOut.Load(),
+		Disk: doctor.Disk{
+			SyncTook: o.Disk.Journal.SlowSync.Now(now), WriteTook: o.Disk.Journal.SlowSync.WriteNow(now),
+			Unsent: upload.Trouble(o.Reports.Numbers.Uploads),
+		},
+		MemoryFull:   o.Disk.Workbench.Memory().Full(),
+		Bandwidth:    o.Live.Bandwidth.State(),
+		SievePending: int64(o.Disk.Sieve.Pending()),
+		Bodies:       o.Reports.Numbers.Bodies(),
+	}
+	if state, reason := o.Run.State(); state != lifecycle.Running && state != lifecycle.Paused {
+		f.Ended = fmt.Sprintf("%s (%s)", state, reason)
+	} else if o.Run.IsStopping() {
+		f.Ended = "it stops"
+	}
+	_, f.Disk.Need = o.Disk.Journal.Disk.Pauses()
+	_, f.Shortage = o.Outages.Shortage.Current(now)
+	switch reason := o.Outages.Gate.Reason(); reason {
+	case "":
+	case pauseReason:
+		f.Paused = reason
+	case outage.NoFilesReason:
+		f.Shortage = reason
+	default:
+		if f.Disk.Need == 0 {
+			f.Agents = reason
+		}
+	}
+	var down time.Time
+	if down, f.Connections.Workers = o.Outages.Network.State(); !down.IsZero() {
+		f.Connections.Down = now.Sub(down)
+	}
+	if s := o.Outages.Way.State(now); !s.FailingSince.IsZero() {
+		f.Connections.Way = doctor.Way{For: max(now.Sub(s.FailingSince), time.Nanosecond), Fault: s.Fault, Remedy: s.Remedy}
+	}
+	servers, since := o.Outages.NameServers.Silent()
+	if !since.IsZero() {
+		f.Servers.Down = now.Sub(since)
+	} else {
+		servers = o.Outages.NameServers.Servers()
+	}
+	names := make([]string, 0, len(servers))
+	for _, s := range servers {
+		names = append(names, s.String())
+	}
+	if f.Servers.Names = strings.Join(names, ", "); f.Servers.Names == "" {
+		f.Servers.Names = "the name servers"
+	}
+	if addr := o.Outages.NameServers.Hijack(); addr.IsValid() {
+		f.Servers.Hijack = addr.String()
+	}
+	f.Old.SitesWait = o.Shares.IsShort(now)
+	for _, x := range o.Exchanges.List(o.Outages.Network.Workers()) {
+		age := now.Sub(x.Began)
+		if age < doctor.OldExchange {
+			break // the oldest come first
+		}
+		if f.Old.Count++; f.Old.Count == 1 {
+			f.Old.OldestURL, f.Old.OldestAge = string(x.URL), age
+		}
+	}
+	var err error
+	f.Hosts, err = o.hosts.Survey(ctx)
+	return Diagnoses{doctor.Diagnose(&f)}, err
+}
+
+// otherAgents is the number of other agents that are here.
+func otherAgents(o *Operator) int {
+	if !o.Cluster.IsShared() {
+		return 0
+	}
+	return max(o.Reports.Report().Cluster.Here()-1, 0)
+}
+
+// slowestPeer is the other agent for which the most URLs wait.
+func slowestPeer(o *Operator) (slowest doctor.Peer) {
+	if !o.Cluster.IsShared() {
+		return slowest
+	}
+	for _, a := range o.Reports.Report().Cluster.Agents {
+		if a.URLsWaiting > slowest.URLs {
+			slowest = doctor.Peer{ID: a.ID, State: string(a.State), URLs: a.URLsWaiting}
+		}
+	}
+	return slowest
+}

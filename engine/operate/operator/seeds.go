@@ -1,0 +1,57 @@
+package operator
+
+import (
+	"context"
+	"errors"
+
+	"orbweaver/engine/operate/hosts"
+	"orbweaver/engine/operate/logreport"
+)
+
+// seedLister answers questions about the seeds.
+type seedLister struct{ *Operator }
+
+func listSeeds(o *Operator, ctx context.Context, p params) (any, error) {
+	return seedLister{o}.seedList(ctx, p)
+}
+
+// seedList answers with logreport.SeedList: what became of each seed, and for what the queued ones wait.
+func (o seedLister) seedList(ctx context.Context, p params) (any, error) {
+	limit, err := p.number("limit", 0)
+	if err != nil {
+		return nil, err
+	}
+	o.seedsTurn.Lock() // the whole log is read: many calls do not take many cores
+	defer o.seedsTurn.Unlock()
+	o.Disk.Log.Flush()
+	list, err := logreport.ListSeeds(ctx, o.FS, o.Dir, logreport.SeedQuery{
+		Sort: logreport.SeedOrder(p.text("sort")), State: logreport.SeedState(p.text("state")),
+		Outcome: p.text("outcome"), Suffix: p.text("suffix"), Limit: limit, Owner: o.Frontier.Views.OtherOwner,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range list.Seeds {
+		if s := &list.Seeds[i]; s.State == logreport.SeedQueued {
+			if s.WaitsFor, err = o.waitOf(ctx, s.URL); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return list, nil
+}
+
+// waitOf says for what the site of a queued URL waits.
+func (o seedLister) waitOf(ctx context.Context, url string) (string, error) {
+	found, err := o.hosts.Find(ctx, []byte(url), 1)
+	switch {
+	case errors.Is(err, hosts.ErrUnknown):
+		return "its turn to be queued", nil
+	case err != nil:
+		return "", err
+	case len(found.Host.Waits) > 0:
+		return found.Host.Waits[0].Text, nil
+	default:
+		return "nothing: its site is due", nil
+	}
+}

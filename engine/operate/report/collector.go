@@ -1,0 +1,212 @@
+package report
+
+import (
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"orbweaver/engine/durable/checkpoint"
+	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/frontier/ending"
+	"orbweaver/engine/net/bandwidth"
+	"orbweaver/engine/net/bodyfile"
+	"orbweaver/engine/net/cookie"
+	"orbweaver/engine/net/fetch"
+	"orbweaver/engine/net/outage"
+	"orbweaver/engine/net/underway"
+	"orbweaver/engine/operate/upload"
+	"orbweaver/engine/state/clock"
+	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/state/counters"
+	"orbweaver/engine/state/lifecycle"
+	"orbweaver/engine/state/limits"
+	"orbweaver/engine/state/visit"
+	"orbweaver/engine/store/crawllog"
+	"orbweaver/engine/store/journal"
+	"orbweaver/engine/traps/skipped"
+	"orbweaver/engine/traps/traps"
+	"orbweaver/internal/outcome"
+)
+
+// A Collector makes reports of a crawl. Safe for concurrent use.
+type Collector struct {
+	Settings Settings
+	Run      *lifecycle.Run
+	Limits   *limits.Limits
+	Clock    *clock.RunTime
+	Numbers  Numbers
+
+	Journal   *journal.Store
+	Frontier  *admission.Frontier
+	Workbench *visit.Workbench
+	Exchanges *underway.Table // exchanges of the fetch workers
+	Bandwidth *bandwidth.Limits
+	Pool      *fetch.Pool
+	Traps     *traps.Detector
+	Log       *crawllog.Log
+	Pauses    *checkpoint.Pauses
+	Cluster   Cluster
+
+	Outages      Outages
+	FailingSites *ending.Reporter
+}
+
+// Settings are what does not change during a run.
+type Settings struct {
+	Dir           string // of the crawl
+	Version       string // of the program
+	Pass, Resumed int    // from 0
+}
+
+// Numbers are single numbers of components. All must be set.
+type Numbers struct {
+	PagesOut    *atomic.Int64 // Pages between fetch worker and pool
+	FrontWanted func() int64  // addresses that should have something due soon
+	Spilled     func() int64  // items that sites of a full workbench gave back, in this run
+
+	Sites         func() (known, cold int)      // cold: on disk
+	SiteMoves     func() (frozen, thawed int64) // to disk and back, in this run
+	BytesStored   func() int64
+	Front         func() int // addresses with something due soon
+	Fetchers      func() int // fetch workers that should be active
+	Unresolved    func() int // sites without an address
+	ParsersBehind func() bool
+	ConnsReused   func() int64
+	Cookies       func() cookie.Stats
+	FilterErrors  func() map[string]int64 // by point
+	Bodies        func() bodyfile.Stats   // files of long bodies
+	Uploads       upload.Source           // closed WARC files that are sent
+}
+
+// Cluster is what a report says of the other agents.
+type Cluster interface {
+	Report(c *counters.Totals) *cluster.StatusReport
+	IsLeaving() bool
+}
+
+// Outages detect what stops exchanges.
+type Outages struct {
+	Gate        *outage.Gate
+	Network     *outage.Network
+	NameServers *outage.NameServers
+	Way         *outage.Way
+	Shortage    *outage.Shortage
+}
+
+// Report describes the crawl as it is now.
+func (c *Collector) Report() Report {
+	c.Journal.Steps.Begin()
+	n := c.Journal.Count.Load()
+	c.Journal.Steps.End()
+	state, reason := c.state()
+	bench, cache, usage := c.Workbench.Counts(), c.Frontier.Cache.Stats(), c.Clock.Usage()
+	r := Report{
+		State: state, Reason: reason, Dir: c.Settings.Dir, Started: c.Clock.Started().UTC().Format(time.RFC3339),
+		Limits:   Limits{c.Limits.InForce(), c.Frontier.RulesInForce().MaxDepth},
+		Reported: n.Reported, Scope: c.Frontier.RulesInForce().Scope.String(),
+		URLsFetched: fetchedURLs(&n), Dropped: n.Dropped(), BytesStored: c.Numbers.BytesStored(),
+		IPsKnown: int64(bench.IPs), RobotsDenied: n.Outcomes[outcome.RobotsDenied],
+		CacheHits: int64(cache.Hits), CacheLookups: int64(cache.Lookups),
+		SieveSize: int64(c.Frontier.Sieve.Len()), SievePending: int64(c.Frontier.Sieve.Pending()),
+		BenchBytes: bench.Weight, Spilled: c.Numbers.Spilled(),
+		PageMemory:    c.Pool.Memory(),
+		ActiveFetches: c.Exchanges.Busy(), Front: int64(c.Numbers.Front()),
+		FrontWanted: c.Numbers.FrontWanted(),
+		WallSeconds: usage.Wall.Seconds(), CPUSeconds: usage.CPU.Seconds(), RSSPeakBytes: usage.RSSPeak,
+		Resumed: c.Settings.Resumed, Pass: c.Settings.Pass + 1,
+		Waiting: c.waiting(), Written: time.Now().UTC().Format(time.RFC3339),
+		ConnsReused:  c.Numbers.ConnsReused(),
+		FilterErrors: c.Numbers.FilterErrors(),
+		Cluster:      c.Cluster.Report(&n),
+		Uploads:      c.Numbers.Uploads.Stats(),
+		Version:      c.Settings.Version, Distributions: &c.Journal.Count.Distributions,
+	}
+	r.BytesArrived, r.BytesUnderWay = c.Exchanges.Received()
+	r.URLsInFlight = min(c.Numbers.PagesOut.Load()+c.Exchanges.Busy(), max(n.URLsAdmitted-n.Finished(), 0))
+	r.URLsQueued = n.URLsAdmitted - n.Finished() - r.URLsInFlight
+	r.addNamed(&n)
+	c.addComponents(&r)
+	if state == lifecycle.Running {
+		r.FailingSites = c.FailingSites.Current(r.URLsQueued)
+	}
+	if state == lifecycle.Running || state == lifecycle.Paused {
+		r.Outlook = c.FailingSites.Outlook(time.Now())
+	}
+	if stalled := c.FailingSites.Last(); stalled != nil {
+		r.FailingSites = stalled
+	}
+	return r
+}
+
+// addComponents adds the numbers that are not in the manifest.
+func (c *Collector) addComponents(r *Report) {
+	logged := c.Log.Counts()
+	r.CertificateFaults, r.LongTypes, r.LogLinesLost = logged.Certificates, logged.LongTypes, c.Log.Dropped()
+	bodies := c.Numbers.Bodies()
+	r.BodyFiles, r.BodyFileBytes = int64(bodies.Files), bodies.Bytes
+	r.BodiesWaiting, r.BodyWaits = int64(bodies.Waiting), bodies.Waits
+	cookies := c.Numbers.Cookies()
+	r.Cookies, r.CookiesLost = int64(cookies.Cookies), cookies.Lost
+	if c.Traps.Enabled() {
+		s := c.Traps.Stats()
+		r.NoveltyWatched, r.NoveltyPoor, r.NoveltyDelayed = int64(s.Groups), int64(s.Poor), s.Delayed
+		r.NoveltyRead, r.NoveltyEvicted, r.NoveltyMemory = s.Read, s.Evicted, s.Bytes
+	}
+	known, cold := c.Numbers.Sites()
+	r.HostsKnown, r.HostsCold = int64(known), int64(cold)
+	r.HostsEvicted, r.HostsRestored = c.Numbers.SiteMoves()
+	r.DNS = newDNS(c.Numbers.Unresolved(), c.Outages.NameServers.Stats())
+	pauses, longest := c.Pauses.Total()
+	r.Checkpoints, r.CheckpointPauseMost = pauses, longest.Seconds()
+	r.CheckpointPauseP99 = c.Pauses.Quantile(0.99).Seconds()
+	now := time.Now()
+	r.CheckpointAge = c.Pauses.Age(now).Seconds()
+	r.DiskPauses, _ = c.Journal.Disk.Pauses()
+	r.SyncSeconds = c.Journal.SlowSync.Now(now).Seconds()
+	r.LocalFaults, _ = c.Outages.Shortage.Current(now)
+}
+
+// addNamed adds the counters that have a name each, without those that are 0.
+func (r *Report) addNamed(n *counters.Totals) {
+	r.Outcomes, r.Skipped, r.Statuses = map[string]int64{}, map[string]int64{}, map[string]int64{}
+	r.MediaTypes, r.Depths = n.MediaTypes(), n.PageDepths()
+	for o, v := range n.Outcomes {
+		if outcome.Outcome(o).IsBodyTruncated() {
+			r.BodiesTruncated += v
+		}
+		if v > 0 {
+			r.Outcomes[outcome.Outcome(o).String()] = v
+		}
+	}
+	for rule, v := range n.Skipped {
+		if v > 0 {
+			r.Skipped[skipped.Rule(rule).String()] = v
+		}
+	}
+	for code, v := range n.Statuses {
+		if v > 0 {
+			r.Statuses[strconv.Itoa(code)] = v
+		}
+	}
+}
+
+// fetchedURLs is the number of admitted URLs whose outcome came from a request.
+func fetchedURLs(n *counters.Totals) (fetched int64) {
+	for o, v := range n.Outcomes {
+		if outcome.Outcome(o).Class() != outcome.ClassRefusal {
+			fetched += v
+		}
+	}
+	return fetched
+}
+
+// state is that of the run; a running crawl whose gate is shut is paused.
+func (c *Collector) state() (lifecycle.State, string) {
+	state, reason := c.Run.State()
+	if state == lifecycle.Running {
+		if why := c.Outages.Gate.Reason(); why != "" {
+			return lifecycle.Paused, why
+		}
+	}
+	return state, reason
+}

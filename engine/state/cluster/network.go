@@ -1,0 +1,105 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"orbweaver/engine/peering/ownership"
+)
+
+// Network is the way to the other agents of a crawl. It knows which agents are there, and carries bytes. What the bytes
+// mean and which agent owns a host is not its business.
+type Network interface {
+	// Self is the ID of this agent.
+	Self() string
+	// Agents are those that are there, this agent among them, in the order of their IDs. The slice is never changed.
+	Agents() []ownership.Agent
+	// Changed receives when Agents has changed. Ask for it again after Join.
+	Changed() <-chan struct{}
+	// KnownAgents are the agents that are or were there, for the operator, in the order of their IDs.
+	KnownAgents() []KnownAgent
+	// Lost is closed when this agent cannot go on in the cluster, since another process has its ID. Err says why. Ask
+	// for it again after Join.
+	Lost() <-chan struct{}
+	// Err is why this agent was lost; nil if it was not.
+	Err() error
+	// Join makes this agent known to the others. store tells its data from others that it may have had under its ID;
+	// server answers for it. Join is called once, and does not wait for other agents. Until then Agents is this agent
+	// alone, and messages and questions of other agents fail.
+	Join(ctx context.Context, store uint64, server Handler) error
+	// Leave tells the other agents that this one stops in order. It is called once, when nothing is sent any more;
+	// messages and questions may still come until it returns.
+	Leave(ctx context.Context) error
+	// Send returns nil when a message is durable at another agent. After an error that agent may have it or not. No two
+	// messages have the same sequence. A repeated message keeps its own, and is recognized. Send borrows the message,
+	// and may be called many times at once. Its error is what the other agent said: ErrMalformed, ErrBanned or a
+	// *WaitError.
+	Send(ctx context.Context, to string, sequence uint64, message []byte) error
+	// Ask puts a question to another agent.
+	Ask(ctx context.Context, to string, question []byte) (answer []byte, err error)
+}
+
+// AgentState is the state of an agent, as membership has it.
+type AgentState string
+
+// The states of agents.
+const (
+	AgentAlive     AgentState = "alive"
+	AgentSuspected AgentState = "suspected" // it does not answer, and has some seconds to do so
+	AgentDead      AgentState = "dead"
+	AgentLeft      AgentState = "left"     // in order
+	AgentUnproven  AgentState = "unproven" // it has not proved its ID by a certificate, and does not count
+)
+
+// KnownAgent is an agent that is or was there.
+type KnownAgent struct {
+	ownership.Agent
+	State     AgentState
+	ChangedAt time.Time // when this agent saw it arrive; if it is not there any more, when it saw it go
+}
+
+// Handler is what an agent does for others. Its methods are safe for concurrent use.
+type Handler interface {
+	// HandleMessage takes a message, which it borrows. When it returns nil, what the message says is durable. A
+	// *WaitError says that the sender must wait before it sends the message again, ErrMalformed that it never should,
+	// and ErrBanned that nothing of the sender is taken for a time.
+	HandleMessage(ctx context.Context, from string, message []byte) error
+	// HandleQuestion answers a question.
+	HandleQuestion(ctx context.Context, from string, question []byte) ([]byte, error)
+}
+
+// ErrLost says that a crawl has ended in order because this agent cannot go on in the cluster.
+var ErrLost = errors.New("cluster: this agent cannot go on beside the others")
+
+// ErrMalformed says that a message cannot be decoded. The sender must not send it again.
+var ErrMalformed = errors.New("cluster: a malformed message")
+
+// ErrClosing says that this agent takes no messages now.
+var ErrClosing = errors.New("cluster: this agent accepts no messages now")
+
+// ErrBanned says that an agent takes nothing of another for a time.
+var ErrBanned = errors.New("cluster: banned")
+
+// Reasons why an agent cannot leave permanently, beside ErrNoAgents.
+var (
+	// ErrNoAgentStays says that there is no agent that could take the hosts.
+	ErrNoAgentStays = errors.New(
+		"cluster: no other agent remains that could take the hosts of this agent: stop it, or wait for another agent")
+	// ErrLeaveUnknown says that another agent cannot read the message about leaving.
+	ErrLeaveUnknown = errors.New(
+		"cluster: another agent has a version without permanent leaving: stop this agent instead")
+)
+
+// ErrEnding says that the crawl ends: URLs that arrive now would be lost.
+var ErrEnding = errors.New("cluster: the crawl is stopping and takes no URLs")
+
+// WaitError says that an agent takes no more messages of another for now. The sender keeps them, and waits before it
+// sends the next.
+type WaitError struct{ Wait time.Duration }
+
+// Error says for how long.
+func (e *WaitError) Error() string {
+	return fmt.Sprintf("cluster: over the quota of a peer agent: wait for %v", e.Wait)
+}
