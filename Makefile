@@ -83,12 +83,12 @@ upload: build ## send a crawl to s3rver on loopback, killed and with a store tha
 replay: build ## open WACZ files in ReplayWeb.page, in Debian's Chromium; a minute (needs Node.js, npm, chromium)
 	rm -rf build/replay && mkdir -p build && tools/replaycheck/run.sh build/replay
 
-conformance: ## score the published suites that lie in DATA and write docs/conformance.md
+conformance: ## score the published suites that lie in DATA, with a page in build
 	@test -d "$(DATA)" || { echo "make conformance DATA=dir: a directory with the suites, as tools/conformance/doc.go lays it out"; exit 2; }
-	$(GO) run ./tools/conformance "$(DATA)" docs/conformance.md
+	mkdir -p build && $(GO) run ./tools/conformance "$(DATA)" build/conformance.md
 
-hostile: ## every hostile input, scored by family (PAGE=docs/conformance.md writes it down)
-	$(GO) run ./tools/hostile $(PAGE)
+hostile: ## every hostile input, scored by family, with a page in build
+	mkdir -p build && $(GO) run ./tools/hostile build/hostile.md
 
 polite: ## 10^6 requests in a web of faults, across ten restarts, held against the outside log (some five minutes of a core)
 	$(GO) test -tags scenario ./bench/scenario/crawl -count=1 -v -timeout 2h -run TestPolite_ -requests 1000000 -seed $(SEED)

@@ -28,7 +28,7 @@
 //
 // Differences from the standard: bytes that are not UTF-8 are percent-encoded one by one, so that the server sees what
 // the page contains (the standard lets the caller replace them by U+FFFD). ASCII labels that begin with "xn--" are not
-// checked, as in the current standard. docs/conformance.md has the scores on the published test suites.
+// checked, as in the current standard. bench/results/conformance.md is about the published test suites.
 //
 // Promises:
 //

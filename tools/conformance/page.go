@@ -2,11 +2,8 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"strings"
 	"text/tabwriter"
 )
@@ -87,17 +84,3 @@ says how the directory is laid out and where upstream has each of them. The repo
 testdata, and in tests that compare with a second, literal reading of each standard.
 
 `
-
-// others is the line of the page behind which tools/hostile writes.
-const others = "<!-- behind this line: tools/hostile -->\n"
-
-// writePage writes the page, and leaves what another command wrote behind its line.
-func writePage(name string, page []byte) error {
-	old, err := os.ReadFile(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	_, behind, _ := bytes.Cut(old, []byte(others))
-	page = append(append(page, "\n"+others...), behind...)
-	return os.WriteFile(name, page, 0o644) //nolint:gosec // a page is no secret
-}

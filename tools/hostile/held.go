@@ -1,6 +1,6 @@
 package main
 
-// open are the cases that are not proven, or not whole, and why. Each is shown in docs/conformance.md.
+// open are the cases that are not proven, or not whole, and why. The score shows each.
 var open = map[string]string{
 	"T01": "a bounded number of its pages is fetched beside the honest ones, up to 500 + 10 times `--trap-floor`",
 	"T02": "a bounded number of its pages is fetched, up to 500 + 10 times `--trap-floor`; none with --strip-params " +

@@ -8,28 +8,15 @@ import (
 	"orbweaver/bench/hostile"
 )
 
-// mark is the line of the page behind which the score stands.
-const mark = "<!-- behind this line: tools/hostile -->\n"
-
-// writePage puts the score behind the mark.
+// writePage writes the score and all cases to a file.
 func (s *score) writePage(name string) error {
-	old, err := os.ReadFile(name)
-	if err != nil {
-		return fmt.Errorf("hostile: %w", err)
-	}
-	head, _, found := bytes.Cut(old, []byte(mark))
-	if !found {
-		return fmt.Errorf("hostile: %s has no line %q", name, mark)
-	}
-	return os.WriteFile(name, append(head, s.page()...), 0o644) //nolint:gosec // a page is no secret
+	return os.WriteFile(name, s.page(), 0o644) //nolint:gosec // a page is no secret
 }
 
-// page is what stands behind the mark, the mark included.
+// page is the score and all cases as Markdown.
 func (s *score) page() []byte {
 	var b bytes.Buffer
-	b.WriteString(mark)
-	b.WriteString(`
-## Hostile inputs
+	b.WriteString(`# Hostile inputs
 
 What servers, networks, disks and operators do to a crawler, case by case, and what becomes of it. Made by
 ` +

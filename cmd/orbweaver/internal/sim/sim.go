@@ -83,8 +83,7 @@ Examples:
   orbweaver sim --hosts 500 --ips 200 --seeds-file seeds.txt --judge crawl --host-delay 400ms --ip-delay 50ms
   orbweaver crawl --scope all --proxy http://127.0.0.1:8080 --resolver hashed:200 --seeds seeds.txt --host-delay 400ms
 
-It can show hostile servers to any crawler. docs/conformance.md says what a case does, and what a crawler
-should do.
+It can show hostile servers to any crawler. The list says what a case does, and what a crawler should do.
 
   orbweaver sim --hostile list
   orbweaver sim --hostile H01,H06 --hosts 10
