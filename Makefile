@@ -161,7 +161,7 @@ deb: build ## the Debian package of this machine's processor, in build/ (needs d
 package-test: deb ## install the package in a fresh Debian, boot it, run the service, purge (root, mmdebstrap, a mirror; not in CI)
 	tools/package/test.sh $(DEB)
 
-newcomer: deb ## a newcomer's way on a fresh Debian, by the guide alone: writes docs/guide/newcomer.md (root, mmdebstrap, a mirror; not in CI)
+newcomer: deb ## a newcomer's way on a fresh Debian, by the guide alone: writes build/newcomer.md and the pictures of the guide (root, mmdebstrap, a mirror; not in CI)
 	tools/newcomer/run.sh $(DEB)
 
 container: ## build the container image with podman, buildah or docker (TOOL=name)

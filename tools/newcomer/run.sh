@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Goes the way of a newcomer on a fresh machine, with the guide alone, and writes it down: docs/guide/newcomer.md.
+# Goes the way of a newcomer on a fresh machine, with the guide alone, and writes it down: build/newcomer.md.
 #
 #   tools/newcomer/run.sh FILE.deb
 #

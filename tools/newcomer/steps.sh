@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The newcomer's path: run.sh starts it inside the namespaces. It writes docs/guide/newcomer.md and the screenshots beside
-# it. Each command is one of the guide, and its output is what it printed. Only lines of more than 117 columns are cut.
+# The newcomer's path: run.sh starts it inside the namespaces. It writes build/newcomer.md, and the screenshots of
+# docs/guide. Each command is one of the guide, and its output is what it printed. Only lines of more than 117 columns are cut.
 set -euo pipefail
 machine=$ROOTS/machine
-page=docs/guide/newcomer.md
+page=build/newcomer.md
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for dir in dev proc; do mount --rbind /$dir "$machine/$dir"; done
@@ -62,13 +62,13 @@ text "# A newcomer's way" "" \
 	"is overloaded. The hosts file of the machine has their names."
 
 title "Install"
-text "As root, with the package ([install.md](install.md)); the last lines:" ""
+text "As root, with the package ([install.md](../docs/guide/install.md)); the last lines:" ""
 code run root "apt install ./$DEB" 3
 code run ann "orbweaver version"
 
 title "A first crawl"
 text "Addresses of an intranet are allowed by name. The sites are our own, so the delays may be short" \
-	"([first-crawl.md](first-crawl.md)). This runs in the first terminal:" "" '```' \
+	"([first-crawl.md](../docs/guide/first-crawl.md)). This runs in the first terminal:" "" '```' \
 	'$ orbweaver crawl --dir docs --allow-net 127.0.0.0/8 --host-delay 100ms --ip-delay 50ms \' \
 	'      --progress plain python.example sqlite.example wiki.example news.example'
 (as_ann "exec orbweaver crawl --dir docs --allow-net 127.0.0.0/8 --host-delay 100ms --ip-delay 50ms \
@@ -79,11 +79,11 @@ cut_lines <"$work/crawl" >>"$work/page"
 text '```'
 
 title "Look at it while it runs"
-text "In a second terminal ([steer.md](steer.md)):" ""
+text "In a second terminal ([steer.md](../docs/guide/steer.md)):" ""
 code run ann "orbweaver ctl --dir docs hosts"
 text "" "\`orbweaver ui docs\` prints an address. The browser shows the dashboard there:" "" \
-	"![The dashboard of the running crawl](newcomer-dashboard.png)" "" "Its page of hosts:" "" \
-	"![The hosts of the crawl](newcomer-hosts.png)"
+	"![The dashboard of the running crawl](../docs/guide/newcomer-dashboard.png)" "" "Its page of hosts:" "" \
+	"![The hosts of the crawl](../docs/guide/newcomer-hosts.png)"
 shot newcomer-dashboard.png Overview
 shot newcomer-hosts.png Hosts
 
@@ -115,14 +115,14 @@ code run ann "orbweaver warc ls docs/warc/*.warc.gz | grep 'response.*html' | he
 code run ann "orbweaver warc cat --uri http://wiki.example/wiki/Git-add --type response --payload --decode docs/warc/*.gz | head -8"
 code run ann "orbweaver warc verify docs/warc/*.warc.gz"
 code run ann "orbweaver fsck --quiet docs | tail -1"
-text "A browser shows the pages when they are packed ([replay.md](replay.md)):" ""
+text "A browser shows the pages when they are packed ([replay.md](../docs/guide/replay.md)):" ""
 text '```'
 run ann "orbweaver warc wacz --out docs.wacz --main-page http://wiki.example/wiki/Main_Page docs/warc/*.warc.gz"
 run ann "ls -sh docs.wacz"
 text '```' ""
 wacz=$machine/$(as_ann pwd)/docs.wacz
 text "[ReplayWeb.page](https://replayweb.page/) shows the page of the wiki as it was:" "" \
-	"![A page of the archive in ReplayWeb.page](newcomer-replay.png)" ""
+	"![A page of the archive in ReplayWeb.page](../docs/guide/newcomer-replay.png)" ""
 if command -v node >/dev/null && [ -d tools/dashboardcheck/node_modules ] && [ -d "$ROOTS/package" ]; then
 	node tools/newcomer/replay.mjs "$ROOTS/package" "$wacz" http://wiki.example/wiki/Git-add Git-add \
 		docs/guide/newcomer-replay.png
