@@ -1,6 +1,11 @@
 #!/bin/sh
-# Lets other people's tools judge WARC files: gzip, zstd, the verifier of internetarchive/gowarc, warcio's indexer (whose index is
-# compared with the one beside the file), and check.mjs, which reads with warcio. All files are taken as one archive.
+# Lets other people's tools judge WARC files. All files are taken as one archive. The tools:
+#
+#   gzip, zstd
+#   the verifier of internetarchive/gowarc
+#   judge/strict: nlnwa/gowarc checks each record against the standard, and the places in the index beside the file
+#   warcio: its index is compared with the one beside the file; check.mjs reads all records with it
+#   js-wacz: its WACZ of the .warc.gz files is compared with ours (wacz.mjs; it needs bin/orbweaver)
 #
 #   tools/warccheck/run.sh DIR|FILE...
 #
@@ -10,7 +15,9 @@ set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 build=$here/../../build/warccheck
-gowarc=$build/gowarc
+gowarc=$build/warc
+strict=$build/strict
+orbweaver=$here/../../bin/orbweaver
 complaints=0
 
 die() { echo "warccheck: $*" >&2; exit 2; }
@@ -41,12 +48,10 @@ done
 [ $# -gt 0 ] || die "no WARC files there (a name that ends in .open is still being written)"
 
 mkdir -p "$build" || die "cannot make $build"
-if [ ! -x "$gowarc" ] || [ "$here/judge/go.mod" -nt "$gowarc" ]; then
-	say "building the verifier of gowarc"
-	(cd "$here/judge" && GOFLAGS=-mod=mod GOWORK=off go build -o "$gowarc" github.com/internetarchive/gowarc/cmd/warc) || die "gowarc does not build"
-fi
-if [ ! -d "$here/node_modules/warcio" ]; then
-	say "installing warcio"
+(cd "$here/judge" && GOFLAGS='-mod=mod -modcacherw -trimpath' GOWORK=off go build -o "$build/" ./strict github.com/internetarchive/gowarc/cmd/warc) ||
+	die "the judges in Go do not build"
+if [ ! -d "$here/node_modules/@harvard-lil/js-wacz" ]; then
+	say "installing warcio and js-wacz"
 	(cd "$here" && npm ci --silent --no-audit --no-fund) || die "npm ci failed"
 fi
 
@@ -72,6 +77,7 @@ for f in "$@"; do
 			*'"valid":true'*) ;;
 			*) complain "gowarc verify $f, unpacked: $verdict" ;;
 			esac
+			"$strict" "$build/plain.warc" || complain "strict $f, unpacked"
 		else
 			complain "zstd -d $f"
 		fi
@@ -85,6 +91,7 @@ for f in "$@"; do
 		*'"valid":true'*) ;;
 		*) complain "gowarc verify $f: $verdict" ;;
 		esac
+		"$strict" "$f" || complain "strict $f"
 		index=$("$here/node_modules/.bin/warcio" index "$f" 2>&1 >/dev/null) || complain "warcio index $f: $index"
 		ours=${f%.gz}
 		ours=${ours%.warc}.cdxj
@@ -96,7 +103,8 @@ for f in "$@"; do
 	esac
 done
 
-# The zstd files drop out of the list, since warcio does not read them.
+# warcio does not read zstd. Of a plain file warcio, and so js-wacz, counts places in another way than the standard.
+zipped=
 count=$#
 while [ "$count" -gt 0 ]; do
 	count=$((count - 1))
@@ -104,11 +112,15 @@ while [ "$count" -gt 0 ]; do
 	shift
 	case $f in
 	*.zst) ;;
+	*.gz) set -- "$@" "$f"; zipped=yes ;;
 	*) set -- "$@" "$f" ;;
 	esac
 done
 if [ $# -gt 0 ]; then
 	node "$here/check.mjs" "$@" || complain "check.mjs"
+fi
+if [ -n "$zipped" ] && [ -x "$orbweaver" ]; then
+	node "$here/wacz.mjs" "$orbweaver" "$build/wacz" "$@" || complain "wacz.mjs"
 fi
 
 if [ "$complaints" -gt 0 ]; then
