@@ -17,6 +17,7 @@ type content struct {
 	inner int64  // number of bytes used of the current member
 	// crossed is set if a record continues in another member. oneMember forbids it.
 	crossed, oneMember bool
+	atRecord           bool // a member begins here, with a record where another should continue
 }
 
 // reset starts with another file and keeps the memory.
@@ -29,7 +30,18 @@ func (c *content) reset(r io.Reader, o *ReaderOptions) {
 		Base: o.Base, Dictionary: o.Dictionary, Form: o.Form, LengthAt: o.LengthAt,
 	})
 	c.r, c.w, c.ended, c.inner = 0, 0, true, 0
-	c.crossed, c.oneMember = false, o.OneMember
+	c.crossed, c.oneMember, c.atRecord = false, o.OneMember, false
+}
+
+// fillBlock is fill within a block. A member that begins with a record ends the block with io.EOF.
+func (c *content) fillBlock() error {
+	err := c.fill(true)
+	start := c.unused()
+	start = start[:min(len(start), len(versionStart))]
+	if c.atRecord = err == nil && c.crossed && c.inner == 0 && string(start) == versionStart; c.atRecord {
+		return io.EOF
+	}
+	return err
 }
 
 // unused returns the bytes that were read and not used.
@@ -80,7 +92,7 @@ func (c *content) fill(within bool) error {
 // beginRecord moves to the first byte of a record, in this member or the next. It skips empty lines and returns their
 // number of bytes.
 func (c *content) beginRecord() (skipped int, err error) {
-	c.crossed = false
+	c.crossed, c.atRecord = false, false
 	for {
 		if c.ended && c.r == c.w {
 			if err := c.src.Next(); err != nil {

@@ -3,6 +3,8 @@ package warc
 import (
 	"bytes"
 	"strings"
+
+	"orbweaver/warc/header"
 )
 
 // Limits of a header besides HeaderMax bytes.
@@ -44,7 +46,7 @@ func (h *headerFields) add(rec *RecordRead, text []byte) bool {
 	if rec.Fields == nil {
 		rec.Fields = make([]Field, 0, fieldsUsual)
 	}
-	rec.Fields = append(rec.Fields, Field{Name: fieldName(name)})
+	rec.Fields = append(rec.Fields, Field{Name: header.FieldName(name)})
 	h.values = append(h.values, bytes.TrimSpace(value)...)
 	h.ends = append(h.ends, len(h.values))
 	h.continuable = true
@@ -59,37 +61,4 @@ func (h *headerFields) end(rec *RecordRead) {
 		from = end
 	}
 	h.reset()
-}
-
-// fieldName returns the name of a field; for the usual names without a copy.
-func fieldName(name []byte) string {
-	switch string(name) {
-	case "WARC-Type":
-		return "WARC-Type"
-	case "WARC-Record-ID":
-		return "WARC-Record-ID"
-	case "WARC-Date":
-		return "WARC-Date"
-	case "WARC-Target-URI":
-		return "WARC-Target-URI"
-	case "WARC-IP-Address":
-		return "WARC-IP-Address"
-	case "WARC-Block-Digest":
-		return "WARC-Block-Digest"
-	case "WARC-Payload-Digest":
-		return "WARC-Payload-Digest"
-	case "WARC-Concurrent-To":
-		return "WARC-Concurrent-To"
-	case "WARC-Warcinfo-ID":
-		return "WARC-Warcinfo-ID"
-	case "WARC-Refers-To":
-		return "WARC-Refers-To"
-	case "WARC-Identified-Payload-Type":
-		return "WARC-Identified-Payload-Type"
-	case "Content-Type":
-		return "Content-Type"
-	case "Content-Length":
-		return "Content-Length"
-	}
-	return string(name)
 }

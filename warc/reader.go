@@ -110,6 +110,7 @@ func (z *Reader) Next() (*RecordRead, error) {
 	}
 	for {
 		src := &z.content.src
+		z.lost = z.lost && !z.content.atRecord
 		if z.lost && !src.Damaged() {
 			src.Suspect(src.Start())
 		}
@@ -175,6 +176,7 @@ func (z *Reader) stop(err error, offset int64) error {
 	case kind == nil:
 		z.done = fmt.Errorf("warc: reading %s: %w", z.o.Name, err)
 		return z.done
+	case z.content.atRecord:
 	case !known, errors.Is(kind, member.ErrTruncated) && (src.Plain() || !src.CanSeek()):
 		z.done = io.EOF // nothing can follow
 	}
@@ -376,7 +378,7 @@ func (z *Reader) endRecord(rec *RecordRead) error {
 		return z.stop(err, rec.Offset)
 	}
 	var slop int64
-	if !c.src.Plain() && !c.crossed && !rec.Shared && len(z.tail) == recordEnd {
+	if !c.src.Plain() && !c.crossed && !rec.Shared {
 		if slop, err = c.skipSlop(); err != nil {
 			return z.stop(err, rec.Offset)
 		}
@@ -391,7 +393,7 @@ func (z *Reader) endRecord(rec *RecordRead) error {
 		rec.Shared = true
 	}
 	var held error
-	if slop > 0 {
+	if slop > 0 && len(z.tail) == recordEnd {
 		held = z.complain(z.o.Syntax, ErrFraming, rec.Offset, "%d bytes behind the record in its member", slop)
 	}
 	if len(z.tail) < 4 {

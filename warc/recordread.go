@@ -141,7 +141,7 @@ func (r *RecordRead) Read(p []byte) (int, error) {
 	}
 	c := &r.z.content
 	if r.remaining > 0 && c.r == c.w {
-		if err := c.fill(true); err != nil {
+		if err := c.fillBlock(); err != nil {
 			fault := err
 			if err == io.EOF {
 				fault = fmt.Errorf("%w: the block lacks %d of %d bytes", member.ErrTruncated, r.remaining, r.ContentLength)

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base32"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"hash"
@@ -29,12 +30,13 @@ func newHash(label string) hash.Hash {
 	return nil
 }
 
-// digestMatches compares the text of a digest with a sum. The text is base32 or hexadecimal, in either case, with or
-// without padding.
+// digestMatches compares the text of a digest with a sum. The text is base32 or hexadecimal, in either case, or base64,
+// with or without padding.
 func digestMatches(text string, sum []byte) bool {
 	text = strings.TrimRight(text, "=")
 	enc := base32.StdEncoding.WithPadding(base32.NoPadding)
-	return strings.EqualFold(text, enc.EncodeToString(sum)) || strings.EqualFold(text, hex.EncodeToString(sum))
+	return strings.EqualFold(text, enc.EncodeToString(sum)) || strings.EqualFold(text, hex.EncodeToString(sum)) ||
+		text == base64.RawStdEncoding.EncodeToString(sum) || text == base64.RawURLEncoding.EncodeToString(sum)
 }
 
 // Claims are the digests that a header has for a block.

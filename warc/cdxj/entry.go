@@ -102,7 +102,7 @@ func AppendKey(dst, uri []byte) []byte {
 		return append(dst, uri...)
 	}
 	uri, _, _ = bytes.Cut(uri, []byte("#"))
-	if isPlain(uri) {
+	if isPlain(uri) && !bytes.ContainsAny(uri, "\t\r\n") {
 		return urlx.SURT(dst, uri)
 	}
 	if scheme, rest, _ := bytes.Cut(uri, []byte(":")); !isWeb(scheme) {

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -20,8 +21,8 @@ const RequestMost = 64 << 10
 const requestQueryMost = 4096
 
 // RequestQuery returns the parameters that the body of a request other than GET becomes in the key of its answer, as
-// pywb and cdxj-indexer have them. A form becomes its fields, JSON its values by their innermost names, anything else
-// base64. The body is cut at RequestMost.
+// pywb and ReplayWeb.page have them. So does cdxj-indexer, except that it has True for true. A form becomes its fields,
+// JSON its values by their innermost names, anything else base64. The body is cut at RequestMost.
 func RequestQuery(contentType string, body []byte) string {
 	body = body[:min(len(body), RequestMost)]
 	media, parameters, err := mime.ParseMediaType(contentType)
@@ -148,14 +149,15 @@ func jsonValue(in *json.Decoder, name string, add func(name, value string), dept
 	return err
 }
 
-// plainValue is a value of JSON as Python prints it.
+// plainValue is a value of JSON as JavaScript prints it, and pywb: 44.0 is 44.
 func plainValue(token json.Token) string {
 	switch v := token.(type) {
-	case bool:
-		return map[bool]string{true: "True", false: "False"}[v]
 	case nil:
-		return "None"
-	default:
-		return fmt.Sprint(v)
+		return "null"
+	case json.Number:
+		if f, err := v.Float64(); err == nil && strings.ContainsAny(v.String(), ".eE") {
+			return strconv.FormatFloat(f, 'g', -1, 64)
+		}
 	}
+	return fmt.Sprint(token)
 }

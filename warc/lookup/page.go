@@ -217,6 +217,8 @@ func (a *Archive) readRevisit(ctx context.Context, c *Capture, revisit *Record) 
 		}
 	}
 	refers := reference{
+		isUnchanged: own.Status == statusNotModified,
+
 		uri: revisit.Get("WARC-Refers-To-Target-URI"), date: revisit.Get("WARC-Refers-To-Date"),
 		file: revisit.Get("WARC-Refers-To-Filename"), agent: revisit.Get("Orbweaver-Refers-To-Agent"),
 	}
@@ -242,10 +244,15 @@ func (a *Archive) readRevisit(ctx context.Context, c *Capture, revisit *Record) 
 }
 
 // reference names the record with the payload of a revisit.
-type reference struct{ uri, date, file, agent string }
+type reference struct {
+	uri, date, file, agent string
+
+	isUnchanged bool // the server said that the payload is that of an earlier answer
+}
 
 // original finds the capture with the payload of a revisit: the one it names, else the last one before it with the same
-// digest.
+// digest. Some programs name neither URL nor time. Then an answer 304 is about the capture before it. For another
+// revisit the digest is searched in the lines of all URLs.
 func (a *Archive) original(ctx context.Context, c *Capture, to reference) (*Capture, error) {
 	uri := strings.Trim(to.uri, "<>")
 	if uri == "" {
@@ -259,11 +266,14 @@ func (a *Archive) original(ctx context.Context, c *Capture, to reference) (*Capt
 	if at, err := ParseTime(to.date); err == nil {
 		stamp = at.Format(stampLayout)
 	}
-	var named, same *Capture
-	err = a.Scan(ctx, Exact(key), func(line []byte) error {
+	var named, same, before *Capture
+	collect := func(line []byte) error {
 		d, err := ParseCapture(line)
 		if err != nil || d.Revisit {
 			return nil //nolint:nilerr // a damaged line is no capture
+		}
+		if d.Stamp <= c.Stamp && d.Status != statusNotModified {
+			before = &d
 		}
 		if stamp != "" && strings.HasPrefix(d.Stamp, stamp) && (named == nil || bytes.Equal(d.URL, url)) {
 			named = &d
@@ -272,7 +282,20 @@ func (a *Archive) original(ctx context.Context, c *Capture, to reference) (*Capt
 			same = &d
 		}
 		return nil
-	})
+	}
+	err = a.Scan(ctx, Exact(key), collect)
+	if err == nil && to.uri == "" && stamp == "" && same == nil {
+		if to.isUnchanged {
+			same = before
+		} else if len(c.Digest) > 0 {
+			err = a.Scan(ctx, Range{nil, []byte{0xff}}, func(line []byte) error {
+				if !bytes.Contains(line, c.Digest) {
+					return nil
+				}
+				return collect(line)
+			})
+		}
+	}
 	switch {
 	case err != nil:
 		return nil, err

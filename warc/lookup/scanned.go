@@ -102,10 +102,19 @@ func (f *Files) told(s *scanned, file archiveFile, size int64, keep func(line []
 		}
 		return
 	}
+	var last []byte
 	for line := range bytes.Lines(lines) {
+		isRepeated := bytes.Equal(line, last) // js-wacz 0.1.6 has the last line of a block in the next one, too
+		last = line
 		c, err := ParseCapture(bytes.TrimRight(line, "\r\n"))
-		if err != nil || !keep(line) {
+		if err != nil || isRepeated || !keep(line) {
 			continue
+		}
+		if c.Offset >= size {
+			f.o.OnFault(&warc.Fault{Kind: warc.ErrReference, File: file.name, What: "the index has a record of it beyond its " +
+				"end: its records are read"})
+			*s = scanned{distrust: true}
+			return
 		}
 		e := cdxj.Entry{URI: c.URL, Status: c.Status, MIME: c.MIME, Digest: c.Digest, Method: string(c.Method)}
 		whole := e.Append(nil)
