@@ -20,5 +20,5 @@
 //
 // What an agent does for a URL happens in the step that moves the URL (journal.Steps); the ownership view changes while
 // all steps stand still. How an agent leaves is in package leave. docs/cluster-design.md has the protocol and its
-// promises; cluster-faults.md what an operator sees.
+// promises; docs/cluster-use.md has what an operator sees.
 package agent
