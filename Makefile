@@ -130,7 +130,7 @@ outage: build ## crawl a site whose nginx is stopped, answers 503, or stays away
 	tools/outage.sh
 	tools/proxies.sh
 
-view: ## pages of an archive in Debian's Chromium and Firefox, as orbweaver view shows them; five minutes, root
+view: ## pages of an archive in Debian's Chromium and Firefox, as orbweaver view shows them; 15 minutes, root
 	GO=$(GO) tools/viewcheck/run.sh
 
 dashboard: ## what people do with the dashboard, in Debian's Chromium (Node.js, npm; says so when one is missing)

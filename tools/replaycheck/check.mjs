@@ -1,17 +1,14 @@
 // Opens the archive of museum.mjs, crawled on two days, in ReplayWeb.page, and says what is not as it was:
 // node check.mjs REPLAYWEBPAGE CRAWL PICTURES FILE...
 //
-// FILE is a WACZ, or a list of several beside it. PICTURES gets a screenshot of the first page of each. The exit status
+// FILE is a WACZ, a list of several, or a directory of WARC files. PICTURES gets a screenshot of the first page of each. The exit status
 // is 1 if something is not as it was.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { launch, replayed, serve } from './player.mjs'
 
 const [pack, crawl, pictures, ...sources] = process.argv.slice(2)
 mkdirSync(pictures, { recursive: true })
-const lists = sources.filter((name) => name.endsWith('.json'))
-const parts = lists.flatMap((name) => JSON.parse(readFileSync(name)).resources.map((r) => join(dirname(name), r.path)))
-const server = await serve(pack, [...sources, ...parts])
 const browser = await launch()
 let complaints = 0
 
@@ -65,13 +62,14 @@ const pages = {
 }
 
 // open shows a page, and the links of the first one are clicked.
-async function open(page, source, url, ts) {
-  await page.goto(`${server.address}/?${new URLSearchParams({ source: '/' + basename(source), url, ts })}`)
+async function open(page, server, url, ts) {
+  await page.goto(`${server.address}?${new URLSearchParams({ url, ts })}`)
   return replayed(page, url)
 }
 
 let shown = 0
 for (const source of sources) {
+  const server = await serve(pack, source)
   const context = await browser.newContext({ viewport: { width: 1000, height: 600 } })
   const page = await context.newPage()
   page.setDefaultTimeout(300000) // the machine may have other work
@@ -85,22 +83,26 @@ for (const source of sources) {
   for (const [path, [look, ...days]] of Object.entries(pages)) {
     const url = 'http://museum.test/' + path
     for (const [day, ts] of times(url).entries()) {
-      await check(`${url} of day ${day + 1}`, async () => look(await open(page, source, url, ts)), days[day])
+      await check(`${url} of day ${day + 1}`, async () => look(await open(page, server, url, ts)), days[day])
       if (path === '') await page.screenshot({ path: join(pictures, `${basename(source)}-${day + 1}.png`) })
     }
   }
   await check('a link to a page that has moved', async () => {
-    const frame = await open(page, source, 'http://museum.test/', times('http://museum.test/')[1])
+    const frame = await open(page, server, 'http://museum.test/', times('http://museum.test/')[1])
     await frame.getByText('moved').click()
     return firstLine(await replayed(page, 'http://museum.test/new?room=1'))
   }, 'this page has moved here')
   await check('a page that was not crawled', async () => {
-    await page.goto(`${server.address}/?${new URLSearchParams({ source: '/' + basename(source), url: 'http://museum.test/never' })}`)
-    return firstLine(await replayed(page, 'http://museum.test/never'))
-  }, 'Archived Page Not Found')
+    return firstLine(await open(page, server, 'http://museum.test/never', ''))
+  }, source === crawl ? 'Not in the archive' : 'Archived Page Not Found')
+  await check('a link of our own view', async () => {
+    await page.goto(`${server.list}http://museum.test/news`)
+    await page.getByText('with scripts').click()
+    return firstLine(await replayed(page, 'http://museum.test/news'))
+  }, 'exhibition number 2')
   await context.close()
+  server.close()
 }
 await browser.close()
-server.close()
 console.log(`replaycheck: ReplayWeb.page has shown ${shown} pages of ${sources.length} archives, ${complaints} not as they were`)
 process.exit(complaints ? 1 : 0)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Crawls a made-up museum on loopback on two days, packs the archive as one WACZ and as several, and opens both in
-# ReplayWeb.page, in Debian's Chromium.
+# Crawls a made-up museum on loopback on two days, packs the archive as one WACZ and as several, and opens these and
+# the crawl with orbweaver view --replayweb, in Debian's Chromium.
 #
 #   tools/replaycheck/run.sh DIR
 #
@@ -53,4 +53,4 @@ echo "replaycheck: crawled until $day"
 "$orbweaver" wacz "$dir/crawl" -o "$dir/named.wacz" --split 1 --originals name || fail "wacz --originals name"
 "$orbweaver" warc verify "$dir/one.wacz" "$dir/parts.json" "$dir/named.json" || fail "warc verify"
 timeout 2400 node "$here/check.mjs" "$player/package" "$dir/crawl" "$dir/pictures" "$dir/one.wacz" "$dir/parts.json" \
-	"$dir/named.json"
+	"$dir/named.json" "$dir/crawl"

@@ -6,7 +6,9 @@
 // need no rewriting, and what was missed is found by the address of the page that asks.
 //
 //	Handler -> target -> lookup.Archive.Closest, Read -> rewriter (HTML), rewriteCSS, or the payload as it is
-//	        -> list of pages, list of the captures of a URL, cdxserver.Query, what is near a page that is missing
+//	Handler -> list of pages, list of the captures of a URL, cdxserver.Query, what is near a page that is missing
+//
+// A Player has an origin of its own. There ReplayWeb.page runs in the browser, and asks for payloads as they are.
 //
 // # Safety
 //
@@ -16,7 +18,8 @@
 // rewriter), and links other than style sheets and icons, scripts and comments are left out. A document of its own is
 // HTML, plain text, an image, a film or PDF: XML is shown as text, SVG as an image, and other types are saved.
 // Requests for another name than that of this machine are refused: a name of the web may have been rebound to
-// this address. Cookies are not stored.
+// this address. Cookies are not stored. ReplayWeb.page lets scripts run, under a policy that forbids requests to other
+// origins, but not preconnect.
 //
 // # Limits
 //

@@ -265,8 +265,8 @@ func openOutside(t *testing.T) *outside {
 // lookTime is how long a browser has for a page.
 const lookTime = 5 * time.Second
 
-// look opens pages in a browser without a window, and ends it after a while.
-func look(t *testing.T, addresses []string) {
+// look opens pages in a browser without a window, and ends it after a while, which begins when they are loaded.
+func look(t *testing.T, addresses []string, isLoaded func() bool) {
 	t.Helper()
 	name, dir := os.Getenv("VIEW_BROWSER"), t.TempDir()
 	args := []string{
@@ -282,7 +282,7 @@ user_pref("browser.sessionstore.resume_from_crash", false); user_pref("media.aut
 		}
 		args = append([]string{"--headless", "--no-remote", "--profile", dir}, addresses...)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(os.Environ(), "HOME="+dir)
@@ -295,8 +295,15 @@ user_pref("browser.sessionstore.resume_from_crash", false); user_pref("media.aut
 		_ = cmd.Process.Kill() // its end is waited for
 		_ = cmd.Wait()
 	}()
+	wait := func(most time.Duration) {
+		for end := time.Now().Add(most); !isLoaded() && time.Now().Before(end); {
+			time.Sleep(lookTime / 50)
+		}
+		time.Sleep(lookTime)
+	}
 	if isFirefox {
-		time.Sleep(3 * lookTime)
+		wait(10 * lookTime)
+		time.Sleep(2 * lookTime)
 		return
 	}
 	port := ""
@@ -318,17 +325,17 @@ user_pref("browser.sessionstore.resume_from_crash", false); user_pref("media.aut
 		_, _ = io.Copy(io.Discard, resp.Body)
 		_ = resp.Body.Close()
 	}
-	time.Sleep(lookTime)
+	wait(40 * lookTime)
 }
 
-// Pages with all that makes a browser contact a server are opened, as orbweaver view shows them, and as they were. As
-// they were, most of them make it contact a foreign server. As they are shown, none does, not even a name server.
-func TestBrowser_contactsNoForeignServer(t *testing.T) {
-	if os.Getenv("VIEW_OUTSIDE") == "" {
-		t.Skip("VIEW_OUTSIDE: make view opens a namespace for it")
-	}
-	all := temptations()
-	page := func(i int) (head, body string) {
+// isOpened says that pages are loaded as soon as they are opened.
+func isOpened() bool { return true }
+
+// tempting returns all temptations, what makes their pages, and an archive of these.
+func tempting(t *testing.T) (all []temptation, page func(i int) (head, body string), h http.Handler) {
+	t.Helper()
+	all = temptations()
+	page = func(i int) (head, body string) {
 		name := fmt.Sprintf("k%d.foreign.test", i)
 		put := strings.NewReplacer("FOREIGN", name, "\x00F\x00O\x00R\x00E\x00I\x00G\x00N", wide(name)).Replace
 		kind := all[i].kind
@@ -342,6 +349,16 @@ func TestBrowser_contactsNoForeignServer(t *testing.T) {
 		head, body := page(i)
 		s.page(fmt.Sprintf("http://site.test/%d", i), "200 OK\r\n"+strings.TrimSuffix(head, "\r\n"), body)
 	}
+	return all, page, h
+}
+
+// Pages with all that makes a browser contact a server are opened, as orbweaver view shows them, and as they were. As
+// they were, most of them make it contact a foreign server. As they are shown, none does, not even a name server.
+func TestBrowser_contactsNoForeignServer(t *testing.T) {
+	if os.Getenv("VIEW_OUTSIDE") == "" {
+		t.Skip("VIEW_OUTSIDE: make view opens a namespace for it")
+	}
+	all, page, h := tempting(t)
 	shown := httptest.NewServer(h)
 	defer shown.Close()
 	asItWas := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -366,13 +383,13 @@ func TestBrowser_contactsNoForeignServer(t *testing.T) {
 			plain = append(plain, fmt.Sprintf("%s/%d", asItWas.URL, i))
 			ours = append(ours, fmt.Sprintf("%s/20260102030405/http://site.test/%d", shown.URL, i))
 		}
-		look(t, ours)
+		look(t, ours, isOpened)
 		for _, name := range foreign.names() {
 			var i int
 			_, _ = fmt.Sscanf(name, "k%d", &i) // it is one of ours
 			t.Errorf("%s contacts a foreign server: %q %.300s", os.Getenv("VIEW_BROWSER"), all[i].kind, all[i].body)
 		}
-		look(t, plain)
+		look(t, plain, isOpened)
 		if names := foreign.names(); len(names) == 0 {
 			t.Error("no page contacts a foreign server as it was: nothing was tried")
 		} else {

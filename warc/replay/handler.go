@@ -42,6 +42,9 @@ type Options struct {
 	Style string   // style sheet of our own pages
 	Seeds []string // URLs that are listed first
 
+	// Player is the address of a Player of the archive, http://HOST:PORT; "" if there is none.
+	Player string
+
 	// TitleOf finds the title of a page in the first part of its body; nil for no titles. It is called by several
 	// goroutines.
 	TitleOf func(body, contentType []byte) string
@@ -64,8 +67,9 @@ const (
 	answerMax = 5 * time.Minute // to send one capture
 )
 
-// ServeHTTP answers.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// admit sets what all answers have, and refuses requests that are not for this server or would change something. done
+// must be called after the answer.
+func (h *Handler) admit(w http.ResponseWriter, r *http.Request) (done func(), ok bool) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerMax)) // a test has no connection
 	header := w.Header()
 	header.Set("Content-Security-Policy", ownPolicy+"frame-ancestors 'none'")
@@ -76,20 +80,34 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("X-Dns-Prefetch-Control", "off")
 	if !isOwnName(r.Host) {
 		http.Error(w, "this server is called by 127.0.0.1 or localhost", http.StatusMisdirectedRequest)
-		return
+		return nil, false
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		http.Error(w, "the archive is only read", http.StatusMethodNotAllowed)
-		return
+		return nil, false
 	}
 	select {
 	case h.turn <- struct{}{}:
-		defer func() { <-h.turn }()
+		return func() { <-h.turn }, true
 	case <-r.Context().Done():
+		return nil, false
+	}
+}
+
+// pathOf returns the path of an address as it was sent: the URL of a capture is not to be changed.
+func pathOf(r *http.Request) string {
+	path, _, _ := strings.Cut(r.RequestURI, "?")
+	return path
+}
+
+// ServeHTTP answers.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	done, ok := h.admit(w, r)
+	if !ok {
 		return
 	}
-	path, query, _ := strings.Cut(r.RequestURI, "?")
-	switch path {
+	defer done()
+	switch pathOf(r) {
 	case "/":
 		h.serveList(w, r)
 		return
@@ -100,15 +118,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.serveCaptures(w, r)
 		return
 	}
-	if query != "" || strings.HasSuffix(r.RequestURI, "?") {
-		path += "?" + query
-	}
-	if t, ok := parseTarget(path); ok {
+	if t, ok := parseTarget(r.RequestURI); ok {
 		h.serveCapture(w, r, t)
 		return
 	}
-	if to, ok := missed(r.Referer(), path); ok {
-		header.Set("Vary", "Referer")
+	if to, ok := missed(r.Referer(), r.RequestURI); ok {
+		w.Header().Set("Vary", "Referer")
 		redirect(w, to)
 		return
 	}
@@ -130,6 +145,8 @@ type target struct {
 	stamp string // as in the address; "" for the last capture
 	raw   bool   // unchanged
 	url   string
+
+	isPlayed bool // ReplayWeb.page asks
 }
 
 var targetForm = regexp.MustCompile(`^/(?:(\d{4,14})([a-z]{2}_)?/)?(?i:(https?):/{1,2})(.+)$`)
@@ -145,8 +162,11 @@ func parseTarget(path string) (t target, ok bool) {
 
 // address returns the address of a URL at the time of t.
 func (t target) address(url string) string {
-	if t.stamp == "" {
+	switch {
+	case t.stamp == "":
 		return "/" + url
+	case t.raw:
+		return "/" + t.stamp + "id_/" + url
 	}
 	return "/" + t.stamp + "/" + url
 }
@@ -198,6 +218,10 @@ func (h *Handler) serveCapture(w http.ResponseWriter, r *http.Request, t target)
 		}
 	}
 	c, err := h.archive.Closest(r.Context(), t.url, at)
+	if t.isPlayed && errors.Is(err, lookup.ErrNoCapture) {
+		sayMissingPlayed(w)
+		return
+	}
 	if errors.Is(err, lookup.ErrNoCapture) {
 		h.sayMissing(w, r, "The archive has no capture of this address. The crawl may not have reached it, or not "+
 			"finished yet.", t.url)
@@ -207,7 +231,7 @@ func (h *Handler) serveCapture(w http.ResponseWriter, r *http.Request, t target)
 		h.fail(w, err)
 		return
 	}
-	if len(t.stamp) < len("20060102150405") {
+	if len(t.stamp) < len("20060102150405") && !t.isPlayed {
 		t.stamp = c.Stamp[:min(len(c.Stamp), 14)]
 		redirect(w, t.address(t.url))
 		return

@@ -282,7 +282,7 @@ func TestRewriter_rewritesReferences(t *testing.T) {
 		var out strings.Builder
 		c := new(lookup.Capture)
 		c.URL = []byte("http://a.test/d/page")
-		err := rewriteHTML(&out, strings.NewReader(in), "text/html; charset=utf-8", target{stamp: "1"}, c, false)
+		err := rewriteHTML(&out, strings.NewReader(in), "text/html; charset=utf-8", target{stamp: "1"}, c, barOptions{})
 		if err != nil || out.String() != want {
 			t.Errorf("%s:\n%s\nwant\n%s, %v", in, out.String(), want, err)
 		}
@@ -321,7 +321,8 @@ func TestRewriter_takesNoMemoryInProportion(t *testing.T) {
 		c := new(lookup.Capture)
 		c.URL = []byte("http://a.test/d/page")
 		in := io.MultiReader(strings.NewReader(begin), &endless{text: text, length: size})
-		err := rewriteHTML(io.Discard, in, "text/html; charset=utf-8", target{stamp: "20260102030405"}, c, true)
+		err := rewriteHTML(io.Discard, in, "text/html; charset=utf-8", target{stamp: "20260102030405"}, c,
+			barOptions{isShown: true})
 		runtime.ReadMemStats(&after)
 		if used := after.TotalAlloc - before.TotalAlloc; err != nil || used > most {
 			t.Errorf("%.20s%s...: %d bytes, %v", begin, text, used, err)
@@ -363,7 +364,8 @@ func FuzzRewriteHTML(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in, kind string) {
 		c := new(lookup.Capture)
 		c.URL = []byte("http://a.test/d/page")
-		if err := rewriteHTML(io.Discard, strings.NewReader(in), kind, target{stamp: "1"}, c, true); err != nil {
+		if err := rewriteHTML(io.Discard, strings.NewReader(in), kind, target{stamp: "1"}, c,
+			barOptions{isShown: true}); err != nil {
 			t.Error(err)
 		}
 		if err := rewriteSheet(io.Discard, strings.NewReader(in), target{}, c.URL); err != nil {

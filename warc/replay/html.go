@@ -32,7 +32,7 @@ type rewriter struct {
 const srcdocMost = 3
 
 // rewriteHTML writes a page in UTF-8. With a bar it says what it is.
-func rewriteHTML(w io.Writer, body io.Reader, kind string, t target, c *lookup.Capture, hasBar bool) error {
+func rewriteHTML(w io.Writer, body io.Reader, kind string, t target, c *lookup.Capture, b barOptions) error {
 	text, err := charset.NewReader(body, kind)
 	if err != nil && !isEOF(err) {
 		return err
@@ -48,10 +48,19 @@ func rewriteHTML(w io.Writer, body io.Reader, kind string, t target, c *lookup.C
 	if err := r.rewritePage(); err != nil {
 		return err
 	}
-	if hasBar && !r.frames {
-		_ = bar.Execute(out, struct{ URL, Time string }{string(c.URL), formatTime(c)}) // the writer keeps the error
+	if b.isShown && !r.frames {
+		b.URL, b.Time, b.Stamp = string(c.URL), formatTime(c), c.Stamp
+		_ = bar.Execute(out, b) // the writer keeps the error
 	}
 	return out.Flush()
+}
+
+// barOptions are what a bar says.
+type barOptions struct {
+	isShown bool
+	Player  string // its address; "" without
+
+	URL, Time, Stamp string // of the capture
 }
 
 // bar says that a page is archived. Its style cannot be changed by that of the page.
@@ -59,6 +68,9 @@ var bar = template.Must(template.New("bar").Parse(
 	`<div style="all:initial;position:fixed;bottom:8px;right:8px;z-index:2147483647;background:#222;color:#fff;` +
 		`font:13px/1.4 system-ui,sans-serif;padding:4px 10px;border-radius:4px;opacity:.9">archived {{.Time}} ` +
 		`<a style="all:unset;cursor:pointer;text-decoration:underline" href="/captures?url={{.URL}}">other times</a> ` +
+		`{{if .Player}}<a style="all:unset;cursor:pointer;text-decoration:underline" ` +
+		`href="{{.Player}}/?url={{.URL}}&amp;ts={{.Stamp}}">with scripts</a> ` +
+		`{{end}}` +
 		`<a style="all:unset;cursor:pointer;text-decoration:underline" href="/">all pages</a></div>`,
 ))
 

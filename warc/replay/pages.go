@@ -65,6 +65,9 @@ type page struct {
 	IsList        bool
 	URL           string // that is asked for, or text
 	Fault         string
+	Home, Player  string // where the lists and ReplayWeb.page are: http://HOST:PORT, or "" for this server
+
+	Source, Config, Collection, Stamp string // for ReplayWeb.page
 
 	Entries, Seeds, Near []entry
 	Days                 []day
@@ -75,7 +78,7 @@ type page struct {
 
 // show sends a page of ours.
 func (h *Handler) show(w http.ResponseWriter, name string, status int, p *page) {
-	p.Name, p.Style = h.o.Name, template.CSS(h.o.Style) //nolint:gosec // it is ours
+	p.Name, p.Player, p.Style = h.o.Name, h.o.Player, template.CSS(h.o.Style) //nolint:gosec // it is ours
 	var b bytes.Buffer
 	if err := h.pages.ExecuteTemplate(&b, name, p); err != nil {
 		panic("BUG: " + err.Error())

@@ -36,6 +36,10 @@ func (h *Handler) send(w http.ResponseWriter, r *http.Request, t target, p *look
 		status = http.StatusOK
 	}
 	if to, ok := resolve(p.Capture.URL, p.Head.Get("Location")); ok && status/100 == 3 {
+		if t.isPlayed {
+			sayRedirect(w, status, to)
+			return nil
+		}
 		redirect(w, t.address(to))
 		return nil
 	}
@@ -173,7 +177,9 @@ func (h *Handler) form(
 			said += "; charset=" + label
 		}
 		c.kind = "text/html; charset=utf-8" // XHTML, too: a rewritten page may not be well-formed
-		return func() error { return rewriteHTML(w, c.body, said, t, p.Capture, isStart(r)) }
+		return func() error {
+			return rewriteHTML(w, c.body, said, t, p.Capture, barOptions{isShown: isStart(r), Player: h.o.Player})
+		}
 	case !isDocument:
 		if c.media == "text/css" || r.Header.Get("Sec-Fetch-Dest") == "style" {
 			return func() error { return rewriteSheet(w, c.body, t, p.Capture.URL) }

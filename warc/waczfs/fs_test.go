@@ -136,6 +136,16 @@ func TestWACZOfSeveral(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
+	homes, err := Homes(disk, "list/all")
+	if err != nil || !slices.Equal(homes, []string{"list/all", "list/one.wacz", "list/two.wacz"}) {
+		t.Errorf("the list consists of %q, %v", homes, err)
+	}
+	if homes, err = Homes(disk, "outer.zip"); err != nil || !slices.Equal(homes, []string{"outer.zip"}) {
+		t.Errorf("a WACZ consists of %q, %v", homes, err)
+	}
+	if _, err := Homes(disk, "d/b.warc"); err == nil {
+		t.Error("a WARC file is a WACZ")
+	}
 	write("list/out", `{"profile": "multi-wacz-package", "resources": [{"path": "../outer.zip"}]}`)
 	if _, err := f.List("list/out"); err == nil {
 		t.Error("a list leads out of its directory")
