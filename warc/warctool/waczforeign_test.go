@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"crypto/ecdsa"
 	"crypto/elliptic"
+	"crypto/md5"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/x509"
@@ -27,6 +28,8 @@ type foreign struct {
 	warc  string // file that it packs
 	index map[string]string
 	sign  func(hash string) *waczSigned
+
+	md5, wrong bool // the form of the digests; whether they are not those of the bytes
 }
 
 func (f *foreign) write(t *testing.T, name string) {
@@ -47,9 +50,13 @@ func (f *foreign) write(t *testing.T, name string) {
 	for path, text := range files {
 		sum := sha256.Sum256([]byte(text))
 		_, base, _ := strings.Cut(path, "/")
-		listed = append(listed, waczResource{
-			Name: base, Path: path, Hash: "sha256:" + hex.EncodeToString(sum[:]), Bytes: int64(len(text)),
-		})
+		hash := "sha256:" + hex.EncodeToString(sum[:])
+		if f.md5 {
+			short := md5.Sum([]byte(text))
+			short[0] ^= map[bool]byte{true: 1}[f.wrong]
+			hash = "md5:" + hex.EncodeToString(short[:])
+		}
+		listed = append(listed, waczResource{Name: base, Path: path, Hash: hash, Bytes: int64(len(text))})
 	}
 	said["resources"] = listed
 	manifest, err := json.Marshal(said)

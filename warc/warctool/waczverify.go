@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"crypto/md5"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -227,8 +228,11 @@ func (c *waczCheck) checkPackage() {
 			}
 		case "indexes":
 			indexes++
+			if e.Method != zip.Store && strings.HasSuffix(name, ".gz") {
+				c.faultf("%s is compressed", name)
+			}
 		}
-		if inside := dir == "archive" || dir == "indexes" || dir == "pages"; inside && !c.listed[name] {
+		if !c.listed[name] && !strings.HasPrefix(name, "datapackage") && !strings.HasSuffix(name, "/") {
 			c.faultf("%s: not in datapackage.json", name)
 		}
 	}
@@ -348,6 +352,11 @@ func (c *waczCheck) checkResource(r *waczResource) {
 	}
 	defer func() { _ = f.Close() }()
 	sum := &part{Writer: io.Discard, sum: sha256.New()}
+	digest := sum.digest
+	if strings.HasPrefix(r.Hash, "md5:") { // as py-wacz writes it with --hash-type md5
+		sum.sum = md5.New()
+		digest = func() string { return "md5:" + hex.EncodeToString(sum.sum.Sum(nil)) }
+	}
 	read := io.TeeReader(f, sum)
 	if strings.HasPrefix(r.Path, "archive/") {
 		v := warc.NewVerifier(warc.VerifyOptions{PerFile: true, OnFault: func(f *warc.Fault) {
@@ -367,8 +376,8 @@ func (c *waczCheck) checkResource(r *waczResource) {
 		c.faultf("%s: %w", r.Path, err)
 	case sum.bytes != r.Bytes:
 		c.faultf("%s: %d bytes, and datapackage.json says %d", r.Path, sum.bytes, r.Bytes)
-	case sum.digest() != r.Hash:
-		c.faultf("%s: its digest is %s, and datapackage.json says %s", r.Path, sum.digest(), r.Hash)
+	case digest() != r.Hash:
+		c.faultf("%s: its digest is %s, and datapackage.json says %s", r.Path, digest(), r.Hash)
 	}
 	c.result.Files++
 	c.result.Bytes += sum.bytes

@@ -165,6 +165,78 @@ func TestVerifyWACZFindsChanges(t *testing.T) {
 	}
 }
 
+// Each kind of violation that wacz validate of py-wacz looks for is found.
+func TestVerifyWACZ_findsWhatPyWACZFinds(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	if err := PackWACZ(fsys, "site.wacz", waczOptions(t), webArchive(t, fsys, "a", "http://a.test/1")); err != nil {
+		t.Fatal(err)
+	}
+	from := openPacked(t, fsys, "site.wacz")
+	for what, change := range map[string]struct {
+		drop, pack string // start of a name
+		add        string
+		want       string
+	}{
+		"no datapackage.json":        {drop: "datapackage.json", want: "datapackage.json is missing"},
+		"no WARC file":               {drop: "archive/", want: "0 WARC files"},
+		"no index":                   {drop: "indexes/", want: "0 files of an index"},
+		"no list of pages":           {drop: "pages/", want: "pages/pages.jsonl is missing"},
+		"a listed file is missing":   {drop: "indexes/index.cdx.gz", want: "indexes/index.cdx.gz is missing"},
+		"an unlisted WARC file":      {add: "archive/b.warc.gz", want: "archive/b.warc.gz: not in datapackage.json"},
+		"an unlisted file elsewhere": {add: "logs/x.log", want: "logs/x.log: not in datapackage.json"},
+		"a compressed WARC file":     {pack: "archive/", want: "is compressed"},
+		"a compressed index":         {pack: "indexes/index.cdx.gz", want: "indexes/index.cdx.gz is compressed"},
+	} {
+		err := vfs.WriteAtomic(fsys, "changed.wacz", func(w io.Writer) error {
+			z := zip.NewWriter(w)
+			write := func(name string, method uint16, text []byte) error {
+				f, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: method})
+				if err == nil {
+					_, err = f.Write(text)
+				}
+				return err
+			}
+			for _, e := range from.File {
+				method := e.Method
+				if change.pack != "" && strings.HasPrefix(e.Name, change.pack) {
+					method = zip.Deflate
+				}
+				if change.drop != "" && strings.HasPrefix(e.Name, change.drop) {
+					continue
+				}
+				if err := write(e.Name, method, from.read(e.Name)); err != nil {
+					return err
+				}
+			}
+			if change.add != "" {
+				if err := write(change.add, zip.Store, []byte("x")); err != nil {
+					return err
+				}
+			}
+			return z.Close()
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, faults := verifyWACZ(t, fsys, "changed.wacz"); !strings.Contains(faults, change.want) {
+			t.Errorf("%s: %s", what, faults)
+		}
+	}
+}
+
+// Digests of MD5, which py-wacz can write, are compared.
+func TestVerifyWACZ_comparesMD5(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	archive := webArchive(t, fsys, "a", "http://a.test/1")
+	for _, isWrong := range []bool{false, true} {
+		f := foreign{fsys: fsys, warc: archive, index: map[string]string{"index.cdx": ""}, md5: true, wrong: isWrong}
+		f.write(t, "x.wacz")
+		if _, faults := verifyWACZ(t, fsys, "x.wacz"); isWrong != strings.Contains(faults, "its digest is md5:") {
+			t.Errorf("wrong %v: %s", isWrong, faults)
+		}
+	}
+}
+
 // Keys are read in both forms that openssl writes.
 func TestReadWACZKey(t *testing.T) {
 	o := waczOptions(t)
