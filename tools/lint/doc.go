@@ -9,7 +9,7 @@
 //	network_test.go     dialling and listening: only in their places, and whatever else could reach the network
 //	conduct_test.go     goroutines, sleeping, ending the process, reading the environment: only in their places
 //	race_test.go        what shares memory between goroutines runs under the race detector, or is left out for a reason
-//	queues_test.go      docs/queues.md lists the queues between goroutines
+//	queues_test.go      queues.md lists the queues between goroutines
 //	globals_test.go     package variables are sentinels or tables that are never written to; no func init
 //	size_test.go        files of at most 500 lines, functions of at most 80, with a list that may only shrink
 //	promises_test.go    a promise is explained, cited in code, and has a test that bears its name

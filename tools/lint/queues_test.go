@@ -10,7 +10,7 @@ import (
 
 // queuesPage is the table of queues between goroutines. Its first column has the file and the code that makes the
 // queue.
-const queuesPage = "docs/queues.md"
+const queuesPage = "tools/lint/queues.md"
 
 // queueMakers are the functions that make queues, apart from make.
 const queueMakers = "orbweaver/internal/mpmc.New orbweaver/virtualize/diskq.Open " +
