@@ -18,7 +18,7 @@ import (
 	"orbweaver/engine/state/settings"
 	"orbweaver/engine/traps/traps"
 	"orbweaver/engine/workers/archive"
-	"orbweaver/engine/workers/counts"
+	"orbweaver/engine/workers/fetchers"
 	"orbweaver/internal/options"
 	"orbweaver/sieve"
 	"orbweaver/virtualize"
@@ -44,7 +44,7 @@ type Config struct {
 	Admission  admission.Options    `embed:"" group:"scope"`
 	Politeness politeness.Policy    `embed:"" group:"polite"`
 	Fetch      fetch.Options        `embed:"" group:"requests"`
-	Workers    counts.Options       `embed:"" group:"requests"`
+	Workers    fetchers.Counts      `embed:"" group:"requests"`
 	Cookies    cookie.Options       `embed:"" group:"requests"`
 	Limits     limits.Options       `embed:"" group:"limits"`
 	Traps      traps.Options        `embed:"" group:"scope"`
@@ -82,7 +82,7 @@ func Simulation() Config {
 	c := Config{
 		Dir: "crawl", Politeness: politeness.Default(),
 		Admission: admission.Options{MaxDepth: -1, CacheMemory: 1 << 20, Speculative: admission.SpeculativeOff},
-		Workers:   counts.Options{Fetchers: 16, Parsers: 1, Resolvers: 4}, Archive: archive.Options{Version: "test"},
+		Workers:   fetchers.Counts{Fetchers: 16, Parsers: 1, Resolvers: 4}, Archive: archive.Options{Version: "test"},
 	}
 	c.Workbench.MemoryMax, c.Sieve.BucketBytes, c.Seen.MemoryBytes = 1<<20, 1<<20, 1<<20
 	c.Fetch.UserAgent, c.Filters.Scope = "orbweaver/test (+https://example.org/bot)", filter.All

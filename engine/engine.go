@@ -26,7 +26,6 @@ import (
 	"orbweaver/engine/page/filter"
 	"orbweaver/engine/state/addrgroup"
 	"orbweaver/engine/state/attempt"
-	"orbweaver/engine/state/clock"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/lifecycle"
@@ -59,7 +58,7 @@ type Engine struct {
 	outages report.Outages
 
 	run      *lifecycle.Run
-	clock    *clock.RunTime
+	clock    *lifecycle.RunTime
 	reports  *report.Collector
 	operator *operator.Operator
 	opening  Opening

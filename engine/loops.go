@@ -7,11 +7,9 @@ import (
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/frontier/schedule"
 	"orbweaver/engine/net/politeness"
-	"orbweaver/engine/operate/progress"
 	"orbweaver/engine/operate/report"
-	"orbweaver/engine/state/clock"
 	"orbweaver/engine/state/lifecycle"
-	"orbweaver/engine/store/dnsrecords"
+	"orbweaver/engine/store/journal"
 	"orbweaver/engine/workers/archive"
 	"orbweaver/engine/workers/fetchers"
 	"orbweaver/engine/workers/parsers"
@@ -74,14 +72,14 @@ func (r *runner) startLate(ctx context.Context, g *lifecycle.Group) {
 	r.cluster.Start(ctx, g.Go)
 	g.Go("flush", func() error { return r.loops.flusher.FlushSieve(ctx) })
 	g.Go("log", func() error { return r.disk.Log.Run(ctx) })
-	history := progress.Recorder{FS: r.seams.FS, Dir: r.cfg.Dir, Report: r.Report, Warn: r.seams.Log.Warn}
+	history := report.ProgressRecorder{FS: r.seams.FS, Dir: r.cfg.Dir, Report: r.Report, Warn: r.seams.Log.Warn}
 	g.Go("progress", func() error { return history.Run(ctx) })
 	g.Go("checkpoint", func() error { return r.loops.checkpoints.Run(ctx) })
 	d := r.disk.Journal
 	g.Go("sync", func() error { return d.Disk.Every(ctx, r.cfg.Intervals.Sync, d.Sync) })
 	g.Go("finish", func() error { return d.Disk.Every(ctx, r.cfg.Intervals.Sync, d.FinishFiles) })
 	g.Go("others", func() error { return d.Disk.Every(ctx, r.cfg.Intervals.Others, r.disk.Others.Refresh) })
-	watch := clock.SetWatch{Warn: r.seams.Log.Warn}
+	watch := lifecycle.SetWatch{Warn: r.seams.Log.Warn}
 	reports := report.Refresher{FS: r.seams.FS, Dir: r.cfg.Dir, Log: r.seams.Log}
 	g.Go("report", func() error {
 		return d.Disk.Every(ctx, r.cfg.Intervals.Report, func() error {
@@ -139,13 +137,13 @@ func (r *runner) fetchersCrawl() *fetchers.Crawl {
 }
 
 // newDNSSource returns what resolves names, and stores what name servers answered if the crawl keeps such records.
-func (r *runner) newDNSSource() (dnsrecords.Source, error) {
-	resolver, can := r.seams.Resolver.(dnsrecords.HearingResolver)
+func (r *runner) newDNSSource() (journal.DNSSource, error) {
+	resolver, can := r.seams.Resolver.(journal.HearingResolver)
 	if !can || r.cfg.Archive.DNS == archive.DNSNone || r.cfg.Fetch.Proxy != nil {
-		return dnsrecords.Unrecorded{Resolver: r.seams.Resolver}, nil
+		return journal.Unrecorded{Resolver: r.seams.Resolver}, nil
 	}
 	encoder, err := r.cfg.Archive.Encoder(nil)
-	return dnsrecords.NewRecorder(resolver, r.disk.Journal, r.policy.limits, encoder), err
+	return journal.NewDNSRecorder(resolver, r.disk.Journal, r.policy.limits, encoder), err
 }
 
 // parsing returns what the parse workers share.

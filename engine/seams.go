@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"orbweaver/dnsres"
-	"orbweaver/engine/cluster/marks"
+	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/net/login"
 	"orbweaver/engine/operate/changes"
 	"orbweaver/engine/operate/upload"
-	"orbweaver/engine/state/clock"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/layout"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
 )
 
@@ -37,7 +37,7 @@ type Seams struct {
 	// Usage gives this process's CPU time and peak resident memory; nil if it is not needed.
 	Usage func() (cpu time.Duration, rssPeak int64)
 	// Boot tells which run of the machine this is; nil if that is unknown.
-	Boot clock.Boot
+	Boot lifecycle.Boot
 	// Settings keeps settings that change while the crawl runs; nil if the program knows them.
 	Settings changes.File
 	// OwnSettings are settings of the program that can be changed while the crawl runs.
@@ -71,7 +71,7 @@ type Opening struct {
 func Disk(dirs ...string) vfs.FS {
 	var shared []string
 	for _, dir := range dirs {
-		for _, part := range []string{layout.ArchiveDir, marks.Dir} {
+		for _, part := range []string{layout.ArchiveDir, recovery.MarksDir} {
 			shared = append(shared, filepath.ToSlash(filepath.Join(filepath.FromSlash(dir), part)))
 		}
 	}

@@ -20,7 +20,7 @@ import (
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/page/filter"
 	"orbweaver/engine/state/addrgroup"
-	"orbweaver/engine/state/clock"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/engine/state/limits"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/settings"
@@ -38,7 +38,7 @@ func (o *opener) wire() {
 	cfg, d, p, q, l := &o.cfg, &o.disk, &o.policy, &o.queues, &o.loops
 	counts := &d.Journal.Count
 	counts.Store(o.m.Counters)
-	o.clock = clock.NewRunTime(o.m.Usage(), o.seams.Usage)
+	o.clock = lifecycle.NewRunTime(o.m.Usage(), o.seams.Usage)
 	gate := outage.NewGate(func() { q.wakeFeeder(); q.wakeDistributor() })
 	o.outages.Gate = gate
 	d.Journal.Disk = &outage.DiskGuard{

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"io"
 
-	"orbweaver/warc/arc"
+	"orbweaver/warc/header"
 )
 
 // readARC makes a record of a header line of an ARC file; ok is false for any other line.
 func readARC(rec *RecordRead, line []byte) (ok bool) {
-	h, ok := arc.Parse(line)
+	h, ok := header.ParseARC(line)
 	if !ok {
 		return false
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"orbweaver/internal/vfs"
-	"orbweaver/workbench/frame"
 )
 
 // chain returns a full snapshot of some sites and two incremental ones.
@@ -184,8 +183,8 @@ func FuzzLoadChanges(f *testing.F) {
 	f.Add(payloads(images[2]))
 	f.Fuzz(func(t *testing.T, records []byte) {
 		var b bytes.Buffer
-		b.WriteString(frame.Magic)
-		if _, err := frame.Write(&b, records, true, new(uint64)); err != nil {
+		b.WriteString(frameMagic)
+		if _, err := writeFrame(&b, records, true, new(uint64)); err != nil {
 			t.Fatal(err)
 		}
 		w, err := loadAll(images[0], b.Bytes())

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/netip"
 
-	"orbweaver/workbench/frame"
 	"orbweaver/workbench/itemqueue"
 )
 
@@ -48,7 +47,7 @@ func load[S any](
 
 type loader[S any] struct {
 	contents  *contents[S]
-	d         frame.Reader
+	d         frameReader
 	site      func(b []byte) (S, error)
 	selected  *selection
 	shift     int64 // from the base of the first snapshot's due times to that of this one

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-
-	"orbweaver/workbench/frame"
 )
 
 // LoadSites is Load for the sites with the given keys. The workbench also has all sites that share an address with one
@@ -102,49 +100,49 @@ func (l *loader[S]) skim() {
 func (l *loader[S]) passUnwanted(b []byte, at int) (next int, site bool) {
 	switch b[at] {
 	case recordIP:
-		addr, at := frame.PassBytes(b, at+1)
+		addr, at := passFrameBytes(b, at+1)
 		noted := at < len(b) && b[at] == dueNoted
 		if at = passDue(b, at); noted {
-			at = frame.PassNumber(b, at)
+			at = passFrameNumber(b, at)
 		}
 		if at > len(b) || l.selected.likely[mark(addr)] {
-			return frame.Beyond, false
+			return frameBeyond, false
 		}
 		return at, false
 	case recordSite:
 		id, n := binary.Uvarint(b[at+1:])
 		if n <= 0 {
-			return frame.Beyond, true
+			return frameBeyond, true
 		}
-		key, at := frame.PassBytes(b, at+1+n)
+		key, at := passFrameBytes(b, at+1+n)
 		if at >= len(b) {
-			return frame.Beyond, true
+			return frameBeyond, true
 		}
 		place, addr := placement(b[at]), []byte(nil)
 		const placeAndFlags = 2
 		switch at += placeAndFlags; place {
 		case addressed:
-			addr, at = frame.PassBytes(b, at)
+			addr, at = passFrameBytes(b, at)
 		case deferred:
 			at = passDue(b, at)
 		default:
 		}
-		at = frame.PassNumber(b, passDue(b, at))            // items on disk
-		_, at = frame.PassBytes(b, at)                      // data
-		_, at = frame.PassBytes(b, frame.PassNumber(b, at)) // items
+		at = passFrameNumber(b, passDue(b, at))           // items on disk
+		_, at = passFrameBytes(b, at)                     // data
+		_, at = passFrameBytes(b, passFrameNumber(b, at)) // items
 		if at > len(b) || l.selected.likely[mark(key)] || l.selected.likely[mark(addr)] || l.contents.sites.has(uint32(id)) {
-			return frame.Beyond, true
+			return frameBeyond, true
 		}
 		return at, true
 	default:
-		return frame.Beyond, false
+		return frameBeyond, false
 	}
 }
 
 // passDue returns the position after a due time.
 func passDue(b []byte, at int) int {
 	if at < len(b) && b[at] != dueNone {
-		at = frame.PassNumber(b, at+1) - 1
+		at = passFrameNumber(b, at+1) - 1
 	}
 	return at + 1
 }

@@ -7,8 +7,6 @@ import (
 	"io"
 	"net/netip"
 	"slices"
-
-	"orbweaver/workbench/frame"
 )
 
 // ErrSnapshotOpen is returned if another Snapshot is not yet written or abandoned.
@@ -93,10 +91,10 @@ func (s *Snapshot[S]) prepare() {
 
 func (s *Snapshot[S]) write(out io.Writer, b []byte) error {
 	defer s.Abandon()
-	_, err := io.WriteString(out, frame.Magic)
+	_, err := io.WriteString(out, frameMagic)
 	for over := false; err == nil && !over; {
 		b, over = s.collect(b)
-		b, err = frame.Write(out, b, over, &s.chainHash)
+		b, err = writeFrame(out, b, over, &s.chainHash)
 	}
 	if err != nil {
 		return fmt.Errorf("workbench: writing a snapshot: %w", err)
@@ -130,7 +128,7 @@ func (s *Snapshot[S]) collect(b []byte) (_ []byte, over bool) {
 	c, p := &s.w.contents, &s.capture
 	b = append(b, p.copied...)
 	p.copied = p.copied[:0]
-	for seen := 0; len(b) < frame.Len && seen < snapshotStride; seen++ {
+	for seen := 0; len(b) < frameLen && seen < snapshotStride; seen++ {
 		if id := p.ips.advance(p.partial); id != 0 {
 			if !c.history.ips.has(id) {
 				b = c.ips.at(id).appendImage(b)

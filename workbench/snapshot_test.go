@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"orbweaver/internal/vfs"
-	"orbweaver/workbench/frame"
 )
 
 // full returns a workbench with sites in all states, and its snapshot.
@@ -149,7 +148,7 @@ func (s *shortWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Load never panics and never trusts a length, whatever the frames contain. The checksums are correct here.
+// FuzzLoad never panics and never trusts a length, whatever the frames contain. The checksums are correct here.
 func FuzzLoad(f *testing.F) {
 	_, snapshot := full(f, 40)
 	f.Add(payloads(snapshot))
@@ -158,8 +157,8 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte{recordHead, 0, 255, 255, 255, 255, 15, 0, recordSite, 255, 255, 255, 255, 15, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, records []byte) {
 		var b bytes.Buffer
-		b.WriteString(frame.Magic)
-		if _, err := frame.Write(&b, records, true, new(uint64)); err != nil {
+		b.WriteString(frameMagic)
+		if _, err := writeFrame(&b, records, true, new(uint64)); err != nil {
 			t.Fatal(err)
 		}
 		w, err := Load(Options{}, readInt, &b)
@@ -180,10 +179,10 @@ func FuzzLoad(f *testing.F) {
 
 // payloads joins the payloads of the frames of a snapshot.
 func payloads(snapshot []byte) (records []byte) {
-	for b := snapshot[len(frame.Magic):]; len(b) > 0; {
+	for b := snapshot[len(frameMagic):]; len(b) > 0; {
 		n := int(binary.LittleEndian.Uint32(b))
-		records = append(records, b[frame.HeaderLen:frame.HeaderLen+n]...)
-		b = b[frame.HeaderLen+n:]
+		records = append(records, b[frameHeaderLen:frameHeaderLen+n]...)
+		b = b[frameHeaderLen+n:]
 	}
 	return records
 }

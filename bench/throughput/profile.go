@@ -157,7 +157,7 @@ func partPrefixes() []struct{ prefix, part string } {
 		{"runtime.mcall", partScheduler}, {"runtime.mstart", partScheduler}, {"runtime.goready", partScheduler},
 		{"orbweaver/internal/sha1pair.", partDigest}, {"crypto/sha1.", partDigest},
 		{"crypto/", partTLS}, {"vendor/golang.org/x/crypto/", partTLS}, {"encoding/asn1.", partTLS}, {"math/big.", partTLS},
-		{"orbweaver/engine/net/fetch.(*handshaker)", partTLS}, {"orbweaver/engine/net/fetch/certificate.Verify", partTLS},
+		{"orbweaver/engine/net/fetch.(*handshaker)", partTLS}, {"orbweaver/engine/net/fetch.Verify", partTLS},
 		{"github.com/klauspost/compress/", partPack}, {"orbweaver/warc/deflate.", partPack}, {"hash/crc32.", partPack},
 		{"orbweaver/engine/page/parse.", partLinks}, {"orbweaver/internal/urlx.", partLinks},
 		{"orbweaver/engine/frontier/links.", partLinks}, {"orbweaver/bench/throughput.(*bareBuffers).links", partLinks},

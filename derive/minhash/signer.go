@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"orbweaver/internal/simhash"
-	"orbweaver/internal/words"
 )
 
 // Parameters of FineWeb.
@@ -36,7 +35,7 @@ func (s *Signature) IsBucketed() bool { return s.Words >= ShingleWords }
 // Signer makes signatures.
 type Signer struct {
 	factor, term    [hashes]uint64
-	hasher          words.Hasher
+	hasher          simhash.WordHasher
 	words, shingles []uint64
 }
 
@@ -54,7 +53,7 @@ func NewSigner() *Signer {
 // Sign returns the signature of a text.
 func (s *Signer) Sign(text []byte) Signature {
 	s.words = s.hasher.Hashes(s.words[:0], text)
-	s.shingles = words.Shingles(s.shingles[:0], s.words, ShingleWords)
+	s.shingles = simhash.Shingles(s.shingles[:0], s.words, ShingleWords)
 	out := Signature{Words: len(s.words)}
 	slices.Sort(s.words)
 	out.SimHash = simhash.Of(slices.Compact(s.words))
@@ -68,7 +67,7 @@ func (s *Signer) Sign(text []byte) Signature {
 			least := smallest(s.shingles, (*[lanes]uint64)(s.factor[at:]), (*[lanes]uint64)(s.term[at:]))
 			copy(bucket[i:], least[:])
 		}
-		out.Buckets[b] = words.Hash(bucket[:])
+		out.Buckets[b] = simhash.WordHash(bucket[:])
 	}
 	return out
 }

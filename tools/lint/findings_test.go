@@ -34,22 +34,13 @@ func findingRules() []findingRule {
 		{"sentences", findLongSentences, "write two sentences; 25 words are the most"},
 		{"commit-subject", findLongSubjects, "72 characters are the most; the body has room"},
 		{
-			"package-files",
-			findLargePackages(packageFiles),
-			"a package has at most 30 files without tests: move a part into a package of its own",
+			"package-size", findPackageSizes,
+			"split it, or make it a file of its importer, or write the reason into packageReasons",
 		},
 		{
-			"package-lines",
-			findLargePackages(packageLines),
-			"a package has at most 4,000 lines without tests: move a part into a package of its own",
+			"structs", findLargeStructs,
+			"group fields that belong together; pass a part what it uses; a record goes into recordStructs",
 		},
-		{
-			"struct-fields",
-			findLargeStructs,
-			"a struct has at most 20 fields: group those that belong together, or add the record to recordStructs",
-		},
-		{"type-methods", findLargeTypes(methodCount), "a type has at most 20 methods: it has more than one job"},
-		{"type-files", findLargeTypes(fileCount), "the methods of a type are in at most 4 files: it has more than one job"},
 		{
 			"pointer-cycles",
 			findPointerCycles,

@@ -35,7 +35,7 @@ var homes = map[string]string{
 	// Fingerprints of URLs and hosts, digests of pages, and the checksums of our own formats.
 	"github.com/klauspost/cpuid": "internal/sha1pair",
 	"github.com/zeebo/xxh3": "internal/urlx engine engine/ sieve sieve/fpcache virtualize virtualize/diskq " +
-		"workbench/frame workbench/cold dnsres internal/words derive/language derive/tokens " +
+		"workbench workbench/cold dnsres internal/simhash derive/language derive/tokens " +
 		"bench/ tests",
 
 	// Text.
@@ -43,7 +43,7 @@ var homes = map[string]string{
 		"tools/realsite tests",
 	"golang.org/x/net/idna":         "internal/urlx engine/page/filter bench/simweb tests",
 	"golang.org/x/net/publicsuffix": "engine/page/filter derive/columns",
-	"golang.org/x/text": "engine/page/parse internal/urlx internal/words derive/language " +
+	"golang.org/x/text": "engine/page/parse internal/urlx internal/simhash derive/language " +
 		"cmd/orbweaver/internal/console tests",
 	"golang.org/x/term":           "cmd/orbweaver/internal/console",
 	"github.com/creack/pty":       "tests",

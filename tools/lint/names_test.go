@@ -20,10 +20,10 @@ const metaphorNames = `album aloft astray awaited bookkeeper borrow buried bury 
 
 // literalNames mean what they say, with the reason.
 var literalNames = map[string]string{
-	"bench/hostile.letters":               "letters of the alphabet",
-	"engine/page/parse/charguess.letters": "letters of the alphabet",
-	"engine/page/parse.Letter":            "the letter of a hop",
-	"engine.letters":                      "letters of a hop path",
+	"bench/hostile.letters":     "letters of the alphabet",
+	"engine/page/parse.letters": "letters of the alphabet",
+	"engine/page/parse.Letter":  "the letter of a hop",
+	"engine.letters":            "letters of a hop path",
 }
 
 // bareFields are participles and adverbs that do not say what they hold.

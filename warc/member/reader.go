@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"orbweaver/warc/arc"
+	"orbweaver/warc/header"
 )
 
 // Limits for foreign files, in bytes.
@@ -160,8 +160,8 @@ const headerMost = 4 << 10
 func isARC(r *bufio.Reader) bool {
 	b, _ := r.Peek(headerMost)
 	line, _, _ := bytes.Cut(b, []byte("\n"))
-	_, ok := arc.Parse(bytes.TrimSuffix(line, []byte("\r")))
-	return ok || bytes.HasPrefix(b, []byte(arc.Magic))
+	_, ok := header.ParseARC(bytes.TrimSuffix(line, []byte("\r")))
+	return ok || bytes.HasPrefix(b, []byte(header.ARCMagic))
 }
 
 // Next starts the next member. io.EOF means that the file ended after a complete member.

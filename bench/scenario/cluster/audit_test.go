@@ -22,7 +22,7 @@ import (
 	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/check/audit"
-	"orbweaver/engine/cluster/marks"
+	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
@@ -44,14 +44,14 @@ func (b *testCluster) gathered() *vfs.Mem {
 		for _, file := range archive {
 			files = append(files, layout.ArchiveDir+"/"+file)
 		}
-		lists, err := disk.List("crawl/" + marks.Dir)
+		lists, err := disk.List("crawl/" + recovery.MarksDir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			b.t.Fatal(err)
 		}
 		for _, file := range lists {
-			files = append(files, marks.Dir+"/"+file)
+			files = append(files, recovery.MarksDir+"/"+file)
 		}
-		for _, dir := range []string{layout.FrontierDir, layout.ArchiveDir, marks.Dir} {
+		for _, dir := range []string{layout.FrontierDir, layout.ArchiveDir, recovery.MarksDir} {
 			if err := all.MkdirAll(name + "/" + dir); err != nil {
 				b.t.Fatal(err)
 			}

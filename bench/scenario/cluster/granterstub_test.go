@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"orbweaver/engine/peering/addresslease"
+	"orbweaver/engine/cluster/leasing"
 	"orbweaver/engine/peering/outbox"
 )
 
@@ -14,7 +14,7 @@ const questionFetched = 'F'
 
 // granterStub grants the leases of the addresses of an agent, says that the agent has fetched nothing, and answers no
 // other question. An agent that does no work answers so, and does not delay the others.
-type granterStub struct{ granter addresslease.Granter }
+type granterStub struct{ granter leasing.Granter }
 
 func (g *granterStub) answer(from string, question []byte) (answers []byte, err error) {
 	if question[0] == questionFetched {
@@ -30,11 +30,11 @@ func (g *granterStub) answer(from string, question []byte) (answers []byte, err 
 		return nil, errors.New("this agent answers no such question")
 	}
 	_, n := binary.Uvarint(question[9:])
-	for w, err := range addresslease.Requests(question[9+n:]) {
+	for w, err := range leasing.Requests(question[9+n:]) {
 		if err != nil {
 			return nil, err
 		}
-		answers = addresslease.AppendResponse(answers, g.granter.Handle(from, w, time.Time{}, time.Now()))
+		answers = leasing.AppendResponse(answers, g.granter.Handle(from, w, time.Time{}, time.Now()))
 	}
 	return answers, nil
 }

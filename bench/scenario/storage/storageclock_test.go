@@ -15,7 +15,6 @@ import (
 	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/net/fetch"
-	"orbweaver/engine/state/clock"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
 )
@@ -41,7 +40,7 @@ const clockDelay = time.Minute
 
 // clockRun crawls on a disk, beginning at a wall time so long after the bubble's own, until stop (0: to its end). It
 // gives how long before its end each address was last asked, and how long after its beginning each was asked first.
-func clockRun(t *testing.T, disk *vfs.Mem, wall, stop time.Duration, boot clock.Boot, kill bool) (left *vfs.Mem,
+func clockRun(t *testing.T, disk *vfs.Mem, wall, stop time.Duration, boot lifecycle.Boot, kill bool) (left *vfs.Mem,
 	before, after map[string]time.Duration, took time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,7 +122,7 @@ func TestHostile_S13_aWallClockThatIsSetBetweenTwoRunsNeitherHastensNorStopsTheC
 				}
 				t.Run(fmt.Sprintf("%s, killed %v, boot %s", c.name, kill, boot), func(t *testing.T) {
 					const stop = 63 * time.Second
-					clocks := [2]clock.Boot{}
+					clocks := [2]lifecycle.Boot{}
 					if boot != "" {
 						start := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // of every bubble
 						clocks[0] = func() (string, time.Duration) { return "same", time.Hour + time.Since(start) - c.before }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"orbweaver/engine/cluster/marks"
+	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/state/layout"
 	"orbweaver/internal/extsort"
 	"orbweaver/internal/vfs"
@@ -19,7 +19,7 @@ import (
 
 // MarksDir holds the marks of an agent, relative to its crawl directory: AGENT.cdxj names those of its captures that
 // AGENT's supersede.
-const MarksDir = marks.Dir
+const MarksDir = recovery.MarksDir
 
 const marksSuffix = ".cdxj"
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"orbweaver/engine/operate/report"
-	"orbweaver/engine/records/catalogue"
+	"orbweaver/engine/records/capture"
 	"orbweaver/engine/records/dedup"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/settings"
@@ -206,12 +206,12 @@ func (c *componentCheck) checkCatalogue() error {
 		return nil
 	}
 	name := recrawl.IndexFile(c.cut.Pass)
-	list, err := catalogue.Open(c.fsys, c.path(name), *c.cut.Earlier)
+	list, err := capture.OpenIndex(c.fsys, c.path(name), *c.cut.Earlier)
 	if err == nil {
 		c.checked("catalogue", list.Len(), "captures")
 		err = errors.Join(list.Check(), list.Close())
 	}
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, catalogue.ErrCorrupt) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, capture.ErrIndexCorrupt) {
 		c.note(
 			"catalogue",
 			name,

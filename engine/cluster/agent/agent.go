@@ -7,7 +7,6 @@ import (
 	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/payloads"
 	"orbweaver/engine/cluster/quorum"
-	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/cluster/robotsrelay"
 	"orbweaver/engine/cluster/termination"
@@ -54,7 +53,7 @@ type files struct {
 
 // traffic is what bounds and carries messages to the other agents and from them.
 type traffic struct {
-	accounts *quota.Accounts // of the other agents
+	accounts *accounts // of the other agents
 	senders  *delivery.Senders
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/cluster/robotsrelay"
 	"orbweaver/engine/cluster/termination"
@@ -44,7 +43,7 @@ type authority struct {
 	network  peers
 	views    *ownership.Timeline
 	history  *crawlHistory
-	accounts *quota.Accounts
+	accounts *accounts
 	leaving  *leave.Register
 	robots   *robotsrelay.Relay
 	fetched  *recovery.FetchedURLs
@@ -247,7 +246,7 @@ func (a *authority) permitFetched(from string, item []byte) (allowed []byte, why
 // that it leaves again, and sends the message again.
 func (a *authority) permitRetained(from string, item []byte) (allowed []byte, why string, err error) {
 	if instance := leave.InstanceOf(a.network.Agents(), from); instance == "" || !a.leaving.HasAnnounced(instance) {
-		return nil, "", &cluster.WaitError{Wait: quota.WaitTime}
+		return nil, "", &cluster.WaitError{Wait: quotaWait}
 	}
 	instance, items, err := message.ReadRetained(item, a.sites.Rules)
 	if err != nil {

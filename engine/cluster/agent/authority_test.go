@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/peering/outbox"
@@ -52,7 +51,7 @@ func FuzzQuestion(f *testing.F) {
 		if len(question) > 0 && question[0] != message.QuestionFetched {
 			return // it is answered from a crawl that runs
 		}
-		accounts := quota.NewAccounts(1, func() int64 { return 0 }, func() {}, slog.New(slog.DiscardHandler))
+		accounts := newAccounts(1, func() int64 { return 0 }, func() {}, slog.New(slog.DiscardHandler))
 		p.server.accounts, p.server.authority.accounts = accounts, accounts
 		answer, err := p.server.HandleQuestion(t.Context(), "peer", question)
 		if err != nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/cluster/leasing"
 	"orbweaver/engine/cluster/quorum"
-	"orbweaver/engine/peering/addresslease"
 	"orbweaver/engine/peering/ownership"
 )
 
@@ -30,7 +30,7 @@ func TestLeases_withoutAMajorityNoneIsGranted(t *testing.T) {
 		p.views.Arrive(time.Time{})
 		p.leases = p.newLeases(func(netip.Addr) time.Duration { return time.Second })
 		p.leases.UseView(v, nil, time.Now())
-		if grants := time.Until(p.leases.GrantsFrom(addresslease.Addr{15: 1})) <= 0; grants != c.grants {
+		if grants := time.Until(p.leases.GrantsFrom(leasing.Addr{15: 1})) <= 0; grants != c.grants {
 			t.Errorf("%T: grants %v", c.quorum, grants)
 		}
 	}

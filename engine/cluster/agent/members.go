@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/leave"
-	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/state/cluster"
@@ -20,7 +19,7 @@ type members struct {
 	network  peers
 	views    *ownership.Timeline
 	leaving  *leave.Register
-	accounts *quota.Accounts
+	accounts *accounts
 	awayMax  time.Duration // how long the hosts of an agent that stopped wait for it
 
 	stopped  map[string]*stoppedAgent          // agents that stopped in order, by instance

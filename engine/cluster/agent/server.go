@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"orbweaver/engine/cluster/message"
-	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/state/cluster"
@@ -20,7 +19,7 @@ type server struct {
 	questions questions
 	urls      urlQuestions
 	items     *items
-	accounts  *quota.Accounts
+	accounts  *accounts
 	journal   *journal.Store
 	frontier  *admission.Frontier
 	sites     *sites.Table

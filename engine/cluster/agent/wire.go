@@ -12,7 +12,6 @@ import (
 	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/payloads"
-	"orbweaver/engine/cluster/quota"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/cluster/robotsrelay"
 	"orbweaver/engine/cluster/termination"
@@ -28,7 +27,7 @@ func (p *agent) connect(parts Parts) {
 	steps := new(atomic.Int64)
 	p.leaving = p.newLeaveRegister()
 	p.connectPayloads()
-	p.traffic.accounts = quota.NewAccounts(
+	p.traffic.accounts = newAccounts(
 		int64(max(parts.Options.PeerQuota, 0)), parts.Journal.Count.Finished.Load, p.leaving.Wake, parts.Log)
 	p.leases = p.newLeases(parts.Live.AddrDelay)
 	p.hosts.robots = robotsrelay.New(robotsrelay.Options{

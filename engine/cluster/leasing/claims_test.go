@@ -8,19 +8,18 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/engine/peering/addresslease"
 	"orbweaver/engine/peering/ownership"
 )
 
 // newGranter is an agent that grants the leases of an address, and how it answers the requests of other agents for it.
 func newGranter(t *testing.T) (
-	granter *member, request func(from string, k addresslease.Kind, d time.Duration) addresslease.Response,
+	granter *member, request func(from string, k Kind, d time.Duration) Response,
 ) {
 	t.Helper()
 	all := []ownership.Agent{{ID: "a", Capacity: 1, Store: 1}, {ID: "b", Capacity: 1, Store: 2},
 		{ID: "evil", Capacity: 1, Store: 3}}
 	granter = newMember(t, all[0], all)
-	var addr addresslease.Addr
+	var addr Addr
 	for !granter.leases.granters.Load().isSelf(addr) {
 		addr[15]++
 	}
@@ -29,20 +28,20 @@ func newGranter(t *testing.T) (
 
 // asked says how an agent answers the requests of others for an address.
 func (m *member) asked(
-	t *testing.T, addr addresslease.Addr,
-) func(from string, k addresslease.Kind, d time.Duration) addresslease.Response {
+	t *testing.T, addr Addr,
+) func(from string, k Kind, d time.Duration) Response {
 	t.Helper()
 	number := uint64(0)
-	return func(from string, kind addresslease.Kind, d time.Duration) addresslease.Response {
+	return func(from string, kind Kind, d time.Duration) Response {
 		t.Helper()
 		number++
 		question := binary.AppendUvarint(make([]byte, 8), number)
 		raw, err := m.leases.HandleQuestion(from,
-			addresslease.AppendRequest(question, addresslease.Request{Kind: kind, Addr: addr, Delay: d}))
+			AppendRequest(question, Request{Kind: kind, Addr: addr, Delay: d}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		answers, err := addresslease.ParseResponses(raw, 1)
+		answers, err := ParseResponses(raw, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,14 +52,14 @@ func (m *member) asked(
 // A member that never had the lease of an address says that an exchange goes on there, or that the address must rest
 // for an hour. It has no authority for that: the next agent gets the lease at once.
 func TestHostilePeer_anAddressIsNotSilencedWithoutALease(t *testing.T) {
-	for name, kind := range map[string]addresslease.Kind{"the end of an exchange": addresslease.Release,
-		"an exchange": addresslease.Renew} {
+	for name, kind := range map[string]Kind{"the end of an exchange": Release,
+		"an exchange": Renew} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				granter, request := newGranter(t)
 				time.Sleep(2 * claimTime) // the granters did not change recently
 				request("evil", kind, time.Hour)
-				if a := request("b", addresslease.Acquire, time.Second); !a.Granted || a.StartsIn > 0 {
+				if a := request("b", Acquire, time.Second); !a.Granted || a.StartsIn > 0 {
 					t.Errorf("%+v", a)
 				}
 				if granter.unauthorised != 1 {
@@ -80,12 +79,12 @@ func TestLeases_anExchangeOutlivesItsGranter(t *testing.T) {
 		// they change now
 		granter.leases.earlier.Add(granter.leases.granters.Load(), time.Now(), grace)
 		time.Sleep(claimTime / 2)
-		request("evil", addresslease.Release, 10*time.Minute)
-		if a := request("b", addresslease.Acquire, time.Second); a.Granted {
+		request("evil", Release, 10*time.Minute)
+		if a := request("b", Acquire, time.Second); a.Granted {
 			t.Errorf("%+v", a)
 		}
 		granter.cautiousUntil = time.Unix(0, math.MaxInt64) // it has just joined, and does not know what goes on
-		if !granter.leases.mayClaim("evil", addresslease.Addr{1}, granter.leases.granters.Load(), time.Now()) {
+		if !granter.leases.mayClaim("evil", Addr{1}, granter.leases.granters.Load(), time.Now()) {
 			t.Error("an agent that has just joined does not believe the others")
 		}
 	})
@@ -96,12 +95,12 @@ func TestHostilePeer_theDelayOfALeaseIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, request := newGranter(t)
 		time.Sleep(2 * claimTime)
-		if a := request("evil", addresslease.Acquire, time.Hour); !a.Granted {
+		if a := request("evil", Acquire, time.Hour); !a.Granted {
 			t.Fatalf("%+v", a)
 		}
-		time.Sleep(addresslease.UncontestedTerm + delayMost + time.Second)
-		if a := request("b", addresslease.Acquire, time.Second); !a.Granted {
-			t.Errorf("after %v: %+v", addresslease.UncontestedTerm+delayMost, a)
+		time.Sleep(UncontestedTerm + delayMost + time.Second)
+		if a := request("b", Acquire, time.Second); !a.Granted {
+			t.Errorf("after %v: %+v", UncontestedTerm+delayMost, a)
 		}
 	})
 }
@@ -112,21 +111,21 @@ func TestLeases_theDelayOfAGroupHoldsWhenItsAgentIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const delay = 5 * time.Minute
 		granter, _ := newGranter(t)
-		farm := addresslease.Addr{0: 1}
+		farm := Addr{0: 1}
 		for !granter.leases.granters.Load().isSelf(farm) {
 			farm[15]++
 		}
 		granter.delays = map[netip.Addr]time.Duration{netip.AddrFrom16(farm): delay}
 		request := granter.asked(t, farm)
 		time.Sleep(2 * delay) // the granters did not change recently
-		if a := request("b", addresslease.Acquire, delay); !a.Granted {
+		if a := request("b", Acquire, delay); !a.Granted {
 			t.Fatalf("%+v", a)
 		}
 		lost := time.Now()
-		for !request("evil", addresslease.Acquire, delay).Granted {
+		for !request("evil", Acquire, delay).Granted {
 			time.Sleep(time.Second)
 		}
-		if waited := time.Since(lost); waited < addresslease.UncontestedTerm+delay-time.Second {
+		if waited := time.Since(lost); waited < UncontestedTerm+delay-time.Second {
 			t.Errorf("the next agent has the lease after %v", waited)
 		}
 	})

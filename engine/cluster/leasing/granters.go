@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"orbweaver/engine/peering/addresslease"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/peering/ring"
 )
@@ -42,7 +41,7 @@ func newGranters(c *ownership.View, away []string) *granters {
 }
 
 // of is the instance that grants the leases of an address.
-func (g *granters) of(a addresslease.Addr) string {
+func (g *granters) of(a Addr) string {
 	if len(g.instances) == 1 {
 		return g.instances[0]
 	}
@@ -50,7 +49,7 @@ func (g *granters) of(a addresslease.Addr) string {
 }
 
 // isSelf says whether this agent grants the leases of an address.
-func (g *granters) isSelf(a addresslease.Addr) bool { return g.of(a) == g.self }
+func (g *granters) isSelf(a Addr) bool { return g.of(a) == g.self }
 
 // has says whether an instance is a granter.
 func (g *granters) has(instance string) bool { return slices.Contains(g.instances, instance) }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"orbweaver/engine/peering/addresslease"
 	"orbweaver/engine/peering/ownership"
 )
 
@@ -20,7 +19,7 @@ func TestGranters_anAgentThatIsAwayGrantsNothing(t *testing.T) {
 		for _, away := range [][]string{nil, c.Instances[1:2], c.Instances[1:], c.Instances} {
 			g := newGranters(c, away)
 			for i := range byte(50) {
-				of := g.of(addresslease.Addr{15: i})
+				of := g.of(Addr{15: i})
 				if slices.Contains(away, of) && len(away) < len(c.Instances) || !slices.Contains(c.Instances, of) {
 					t.Fatalf("away %q: the granter is %q", away, of)
 				}

@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orbweaver/engine/peering/addresslease"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/state/cluster"
 )
@@ -62,12 +61,12 @@ type Leases struct {
 	options  Options
 	granters atomic.Pointer[granters]
 	earlier  ownership.History[*granters]
-	granter  addresslease.Granter // of the addresses that this agent grants
-	holder   addresslease.Holder  // of the leases that it has
-	isAgreed atomic.Bool          // the views are agreed ones
-	run      uint64               // tells the questions of this process from those of an earlier one
-	number   atomic.Uint64        // of the last question; a granter that was lost for a while remembers earlier ones
-	answered chan struct{}        // closed
+	granter  Granter       // of the addresses that this agent grants
+	holder   Holder        // of the leases that it has
+	isAgreed atomic.Bool   // the views are agreed ones
+	run      uint64        // tells the questions of this process from those of an earlier one
+	number   atomic.Uint64 // of the last question; a granter that was lost for a while remembers earlier ones
+	answered chan struct{} // closed
 	counts   counts
 
 	mu         sync.Mutex
@@ -90,7 +89,7 @@ func New(o Options) *Leases {
 	return l
 }
 
-// UseAgreedViews says that all views from now on are agreed by a majority: see addresslease.Holder.FinishLeases.
+// UseAgreedViews says that all views from now on are agreed by a majority: see Holder.FinishLeases.
 func (l *Leases) UseAgreedViews() { l.isAgreed.Store(true) }
 
 // UseView makes those agents of a view the granters that are not away, by instance. It says whether the granters
@@ -123,7 +122,7 @@ func (l *Leases) NoteChange() {
 func (l *Leases) Acquire(
 	ctx context.Context, stopping <-chan struct{}, addr netip.Addr, abort context.CancelFunc,
 ) (granted bool, retryAt time.Time) {
-	a := addresslease.Addr(addr.As16())
+	a := Addr(addr.As16())
 	for asked := false; ; asked = true {
 		g, now := l.granters.Load(), time.Now()
 		if retryAt = l.earlierLeasesEnd(g, a, now); retryAt.After(now) {
@@ -148,15 +147,15 @@ func (l *Leases) Acquire(
 
 // earlierLeasesEnd is when no agent has a lease of an address any more that an earlier granter gave. The present
 // granter may not know that some agents took it for dead and went by another one.
-func (l *Leases) earlierLeasesEnd(g *granters, a addresslease.Addr, now time.Time) time.Time {
+func (l *Leases) earlierLeasesEnd(g *granters, a Addr, now time.Time) time.Time {
 	return l.earlier.SettledAt(time.Time{}, now, l.options.Grace(),
 		func(was *granters) bool { return len(was.instances) == 1 || was.of(a) == g.of(a) })
 }
 
 // request asks the granter for an address. It returns true when the response is in the holder.
-func (l *Leases) request(ctx context.Context, stopping <-chan struct{}, granter string, a addresslease.Addr) bool {
+func (l *Leases) request(ctx context.Context, stopping <-chan struct{}, granter string, a Addr) bool {
 	l.counts.requests.Add(1)
-	answered := l.send(granter, addresslease.Request{Kind: addresslease.Acquire, Addr: a, Delay: l.delay(a)})
+	answered := l.send(granter, Request{Kind: Acquire, Addr: a, Delay: l.delay(a)})
 	if answered == nil {
 		return false
 	}
@@ -171,9 +170,9 @@ func (l *Leases) request(ctx context.Context, stopping <-chan struct{}, granter 
 
 // send sends a request to a granter. answered is closed when the holder has the response; it is nil if the granter
 // cannot be asked now.
-func (l *Leases) send(granter string, r addresslease.Request) (answered <-chan struct{}) {
+func (l *Leases) send(granter string, r Request) (answered <-chan struct{}) {
 	if granter == l.options.Instance {
-		l.handleHere(granter, []addresslease.Request{r})
+		l.handleHere(granter, []Request{r})
 		return l.answered
 	}
 	l.mu.Lock()
@@ -186,9 +185,9 @@ func (l *Leases) send(granter string, r addresslease.Request) (answered <-chan s
 }
 
 // handleHere has this agent's own Granter answer: it grants the addresses, or their granter knows no leases.
-func (l *Leases) handleHere(granter string, requests []addresslease.Request) {
+func (l *Leases) handleHere(granter string, requests []Request) {
 	now := time.Now()
-	responses := make([]addresslease.Response, len(requests))
+	responses := make([]Response, len(requests))
 	for i, r := range requests {
 		responses[i] = l.granter.Handle(l.options.Self, r, l.GrantsFrom(r.Addr), now)
 	}
@@ -197,16 +196,16 @@ func (l *Leases) handleHere(granter string, requests []addresslease.Request) {
 
 // Release ends an exchange. No agent may contact the address before due; more says that this agent would do so then.
 func (l *Leases) Release(addr netip.Addr, due time.Time, more bool) {
-	a, now := addresslease.Addr(addr.As16()), time.Now()
+	a, now := Addr(addr.As16()), time.Now()
 	if l.holder.EndExchange(a, due, more, now) {
 		l.send(l.granters.Load().of(a),
-			addresslease.Request{Kind: addresslease.Release, Addr: a, Delay: max(due.Sub(now), 0)})
+			Request{Kind: Release, Addr: a, Delay: max(due.Sub(now), 0)})
 	}
 }
 
 // Run renews the leases of exchanges that go on, and aborts exchanges whose lease was not renewed, until ctx ends.
 func (l *Leases) Run(ctx context.Context) error {
-	tick := time.NewTicker(addresslease.CheckInterval)
+	tick := time.NewTicker(CheckInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -221,15 +220,15 @@ func (l *Leases) Run(ctx context.Context) error {
 }
 
 // delay is the time between two exchanges with an address.
-func (l *Leases) delay(a addresslease.Addr) time.Duration {
+func (l *Leases) delay(a Addr) time.Duration {
 	return l.options.Delay(netip.AddrFrom16(a).Unmap())
 }
 
-func (l *Leases) renew(all []addresslease.Renewal) {
+func (l *Leases) renew(all []Renewal) {
 	for _, n := range all {
-		r := addresslease.Request{Kind: addresslease.Renew, Addr: n.Addr, Delay: l.delay(n.Addr)}
+		r := Request{Kind: Renew, Addr: n.Addr, Delay: l.delay(n.Addr)}
 		if l.send(n.Granter, r) == nil {
-			l.holder.HandleFailure(n.Granter, []addresslease.Request{r}, time.Now().Add(retryWait))
+			l.holder.HandleFailure(n.Granter, []Request{r}, time.Now().Add(retryWait))
 		}
 	}
 }
@@ -251,21 +250,21 @@ func (l *Leases) HandleQuestion(from string, question []byte) (answer []byte, er
 	}
 	l.last[from] = place
 	g, now, requests := l.granters.Load(), time.Now(), 0
-	for r, err := range addresslease.Requests(question[8+n:]) {
+	for r, err := range Requests(question[8+n:]) {
 		if requests++; err != nil || requests > requestsMost {
 			return nil, fmt.Errorf("%w: a question of %q: %d wishes: %w", cluster.ErrMalformed, from, requests, err)
 		}
-		response := addresslease.Response{RetryIn: retryWait}
-		if r.Kind != addresslease.Release {
+		response := Response{RetryIn: retryWait}
+		if r.Kind != Release {
 			r.Delay = min(r.Delay, max(l.delay(r.Addr), delayMost))
 		}
 		switch {
-		case r.Kind != addresslease.Acquire && !l.mayClaim(from, r.Addr, g, now):
+		case r.Kind != Acquire && !l.mayClaim(from, r.Addr, g, now):
 			l.options.Unauthorised(from, "an exchange with an address, or its end, without a lease")
-		case r.Kind != addresslease.Acquire || g.isSelf(r.Addr):
+		case r.Kind != Acquire || g.isSelf(r.Addr):
 			response = l.granter.Handle(from, r, l.GrantsFrom(r.Addr), now)
 		}
-		answer = addresslease.AppendResponse(answer, response)
+		answer = AppendResponse(answer, response)
 	}
 	return answer, nil
 }
@@ -273,7 +272,7 @@ func (l *Leases) HandleQuestion(from string, question []byte) (answer []byte, er
 // mayClaim says whether an agent may tell of an exchange with an address. It may if it has had the lease; if the
 // granters changed recently, so that the exchange may have begun under another one; and if this agent is not the
 // granter. Else one agent could silence any address.
-func (l *Leases) mayClaim(from string, a addresslease.Addr, g *granters, now time.Time) bool {
+func (l *Leases) mayClaim(from string, a Addr, g *granters, now time.Time) bool {
 	if !g.isSelf(a) || l.granter.HadLease(from, a) || now.Sub(l.options.CautiousUntil()) < claimTime {
 		return true
 	}
@@ -283,7 +282,7 @@ func (l *Leases) mayClaim(from string, a addresslease.Addr, g *granters, now tim
 
 // GrantsFrom is when this agent begins to grant an address: some time after it has become its granter, since the one
 // before may have granted a lease; and not without a majority, since another agent may be the granter then.
-func (l *Leases) GrantsFrom(a addresslease.Addr) time.Time {
+func (l *Leases) GrantsFrom(a Addr) time.Time {
 	delay, now := l.delay(a), time.Now()
 	if !l.options.MayGrant() {
 		return now.Add(retryWait)

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/engine/peering/addresslease"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/internal/notify"
 )
@@ -36,7 +35,7 @@ type Requester struct {
 
 // batch are the requests of one question.
 type batch struct {
-	requests []addresslease.Request
+	requests []Request
 	answered chan struct{} // closed when the holder has the responses, or will get none
 }
 
@@ -65,10 +64,10 @@ func (l *Leases) batchTime() time.Duration {
 }
 
 // add adds a request to the next question. It returns nil if the granter is not to be asked now.
-func (q *Requester) add(r addresslease.Request) (answered <-chan struct{}) {
+func (q *Requester) add(r Request) (answered <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.next == nil || r.Kind == addresslease.Acquire && time.Now().Before(q.retryAt) {
+	if q.next == nil || r.Kind == Acquire && time.Now().Before(q.retryAt) {
 		return nil
 	}
 	q.next.requests = append(q.next.requests, r)
@@ -118,7 +117,7 @@ func (q *Requester) ask(ctx context.Context) {
 	question := binary.BigEndian.AppendUint64([]byte{QuestionKind}, l.run)
 	question = binary.AppendUvarint(question, l.number.Add(1))
 	for _, r := range b.requests {
-		question = addresslease.AppendRequest(question, r)
+		question = AppendRequest(question, r)
 	}
 	l.counts.questions.Add(1)
 	asked := time.Now()
@@ -127,8 +126,8 @@ func (q *Requester) ask(ctx context.Context) {
 	raw, err := l.options.Ask(own, q.agent, question)
 	now := time.Now()
 	if err == nil {
-		var responses []addresslease.Response
-		if responses, err = addresslease.ParseResponses(raw, len(b.requests)); err == nil {
+		var responses []Response
+		if responses, err = ParseResponses(raw, len(b.requests)); err == nil {
 			l.holder.HandleResponses(q.instance, b.requests, responses, asked, now)
 			return
 		}

@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/engine/peering/addresslease"
 	"orbweaver/engine/peering/ownership"
 )
 
@@ -64,7 +63,7 @@ func TestRequester_aGranterThatWasLostAnswersAtOnce(t *testing.T) {
 		time.Sleep(time.Minute) // the granters did not change recently
 		g := a.leases.granters.Load()
 		addr := netip.MustParseAddr("10.0.0.1")
-		for g.isSelf(addresslease.Addr(addr.As16())) {
+		for g.isSelf(Addr(addr.As16())) {
 			addr = addr.Next()
 		}
 		for life := range 3 {
@@ -105,7 +104,7 @@ func TestLeases_ofAFormerGranterEndFirst(t *testing.T) {
 		time.Sleep(time.Minute) // the granters did not change recently
 		leases := a.leases
 		addr := netip.MustParseAddr("10.0.0.1")
-		for leases.granters.Load().of(addresslease.Addr(addr.As16())) != all[1].Instance() {
+		for leases.granters.Load().of(Addr(addr.As16())) != all[1].Instance() {
 			addr = addr.Next()
 		}
 		requester := leases.AddRequester("b", all[1].Instance())

@@ -14,4 +14,10 @@
 // FetchedURLs is a dedup.Map whose digests are URL fingerprints, 24 bytes an entry on disk. UnfetchedURLs remembers
 // 65,536 URLs. An agent that does not answer is asked once a second for a minute; after that its pages are fetched
 // again.
+//
+// # The part marks
+//
+// This part writes the lists of captures that captures of other agents supersede. A list is a file of CDXJ lines in
+// the crawl directory; docs/formats.md describes it. Several agents may have stored the same page when hosts moved
+// between them. At the end of a crawl each agent marks its own copies, and engine/check/audit marks what is left.
 package recovery

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 
-	"orbweaver/engine/cluster/marks"
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/peering/outbox"
 	"orbweaver/engine/peering/ownership"
@@ -37,7 +36,7 @@ type Stabilisation struct {
 
 	archiveDir string
 	archive    *warc.Archive
-	marks      *marks.Files
+	marks      *MarkFiles
 	waiting    [][]claim // to be asked about, by the index of the agent to ask
 	done       Superseded
 }
@@ -54,7 +53,7 @@ type Superseded struct {
 func (m *Stabilisation) Run(ctx context.Context) (Superseded, error) {
 	m.archiveDir = m.Dir + "/" + layout.ArchiveDir
 	m.waiting = make([][]claim, len(m.View.Agents))
-	m.archive, m.marks = warc.OpenArchive(m.FS, m.archiveDir), marks.New(m.FS, m.Dir)
+	m.archive, m.marks = warc.OpenArchive(m.FS, m.archiveDir), NewMarks(m.FS, m.Dir)
 	err := m.markAll(ctx)
 	if err == nil {
 		err = m.marks.Finish()

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"orbweaver/engine/net/outage"
-	"orbweaver/engine/state/clock"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/engine/store/journal"
@@ -26,8 +25,8 @@ type Options struct {
 	Seeded      func() bool // all seeds have passed admission
 	Period      time.Duration
 	JournalStep int64 // bytes that a journal reserves at a time
-	RunTime     *clock.RunTime
-	Boot        clock.Boot // nil if it is not known
+	RunTime     *lifecycle.RunTime
+	Boot        lifecycle.Boot // nil if it is not known
 }
 
 // Checkpointer takes the checkpoints of a crawl.

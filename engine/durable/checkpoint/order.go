@@ -4,7 +4,7 @@ import (
 	"orbweaver/engine/records/dedup"
 	"orbweaver/engine/state/attempt"
 	"orbweaver/engine/state/cluster"
-	"orbweaver/engine/state/readyqueue"
+	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/site"
 	"orbweaver/engine/store/manifest"
 	"orbweaver/engine/traps/skipped"
@@ -21,7 +21,7 @@ type Components struct {
 	FS        vfs.FS
 	Dir       string // frontier/
 	Sieve     *sieve.Sieve
-	Ready     *readyqueue.Queue
+	Ready     *queued.ReadyQueue
 	Skipped   *skipped.List
 	Traps     func() skipped.Settings // that the list of skipped URLs was made with
 	Queues    *virtualize.Virtualizer

@@ -14,7 +14,6 @@ import (
 	"orbweaver/engine/page/filter"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/queued"
-	"orbweaver/engine/state/readyqueue"
 	"orbweaver/engine/state/visit"
 	"orbweaver/engine/store/journal"
 	"orbweaver/engine/store/manifest"
@@ -36,7 +35,7 @@ type Parts struct {
 	Frontier  *admission.Frontier
 	Workbench *visit.Workbench
 	Sieve     *sieve.Sieve
-	Ready     *readyqueue.Queue
+	Ready     *queued.ReadyQueue
 	Manifest  *manifest.Manifest // ReadArchive sets CrawlID and Created
 	WARCInfo  func() []warc.Field
 	Fetched   FetchedLog

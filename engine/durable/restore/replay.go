@@ -11,8 +11,8 @@ import (
 	"orbweaver/engine/frontier/links"
 	"orbweaver/engine/net/robots"
 	"orbweaver/engine/records/dedup"
-	"orbweaver/engine/state/clock"
 	"orbweaver/engine/state/layout"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/site"
 	"orbweaver/engine/state/visit"
@@ -27,7 +27,7 @@ import (
 func (c *Crawl) replay(m *manifest.Manifest) (*replayer, error) {
 	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // Open is not cancelled
 	defer cancel()
-	r := &replayer{Crawl: c, end: m.Archive, clock: clock.NewResumed(m.Clocks(), c.Boot)}
+	r := &replayer{Crawl: c, end: m.Archive, clock: lifecycle.NewResumed(m.Clocks(), c.Boot)}
 	journals := &journalReader{
 		fs: c.FS, dir: c.frontierDir(), archive: c.Dir + "/" + layout.ArchiveDir, links: c.Options.Links,
 		hasVia: c.Options.HasVia,
@@ -67,7 +67,7 @@ type replayer struct {
 	*Crawl
 
 	end     *warc.Checkpoint // of the archive, as far as the journal names it
-	clock   clock.Resumed
+	clock   lifecycle.Resumed
 	scratch admission.Scratch
 	lines   lastLines
 	entries int // applied, without messages

@@ -16,8 +16,8 @@ import (
 	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/net/politeness"
 	"orbweaver/engine/page/filter"
-	"orbweaver/engine/state/clock"
 	"orbweaver/engine/state/layout"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/engine/state/limits"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/site"
@@ -35,7 +35,7 @@ import (
 type Crawl struct {
 	FS      vfs.FS
 	Dir     string // crawl directory
-	Boot    clock.Boot
+	Boot    lifecycle.Boot
 	Log     *slog.Logger
 	Options Options
 
@@ -195,7 +195,7 @@ func (c *Crawl) carryDues(m *manifest.Manifest) error {
 	if err != nil {
 		return err
 	}
-	clocks := clock.NewResumed(m.Clocks(), c.Boot)
+	clocks := lifecycle.NewResumed(m.Clocks(), c.Boot)
 	old.DueTimes().Anchor(clocks.Now, clocks.CheckpointClock())
 	var key []byte
 	old.Listing().Each(func(vs *visit.State, _ workbench.State) bool {

@@ -12,10 +12,9 @@ import (
 	"orbweaver/engine/net/outage"
 	"orbweaver/engine/records/dedup"
 	"orbweaver/engine/records/neardup"
-	"orbweaver/engine/state/clock"
 	"orbweaver/engine/state/layout"
+	"orbweaver/engine/state/lifecycle"
 	"orbweaver/engine/state/queued"
-	"orbweaver/engine/state/readyqueue"
 	"orbweaver/engine/state/site"
 	"orbweaver/engine/state/visit"
 	"orbweaver/engine/store/crawllog"
@@ -75,7 +74,7 @@ type Storage struct {
 	Workbench  *visit.Workbench
 	Cold       *cold.Store
 	Sieve      *sieve.Sieve
-	Ready      *readyqueue.Queue
+	Ready      *queued.ReadyQueue
 	Skipped    *skipped.List
 	SiteQueues *virtualize.Virtualizer
 	Log        *crawllog.Log
@@ -154,7 +153,7 @@ func (s *Storage) openQueues(p Place, o Options, m *manifest.Manifest, empty boo
 		return err
 	}
 	s.closers.Add(s.Sieve.Close)
-	if s.Ready, err = readyqueue.Open(p.FS, o.Ready, p.Dir, inReady); err != nil {
+	if s.Ready, err = queued.OpenReady(p.FS, o.Ready, p.Dir, inReady); err != nil {
 		return err
 	}
 	s.closers.Add(s.Ready.Close)
@@ -182,10 +181,10 @@ func (s *Storage) NewWorkbench(o workbench.Options) {
 // LoadWorkbench loads the workbench from its checkpoint. Its times are those of the clock at the checkpoint: they are
 // moved to the clock of this run, so that every delay is kept.
 func (s *Storage) LoadWorkbench(
-	p Place, o workbench.Options, m *manifest.Manifest, rules *site.RulesPool, boot clock.Boot,
+	p Place, o workbench.Options, m *manifest.Manifest, rules *site.RulesPool, boot lifecycle.Boot,
 ) error {
-	clocks := clock.NewResumed(m.Clocks(), boot)
-	if j := clocks.Jump(); j < -clock.LeastStep {
+	clocks := lifecycle.NewResumed(m.Clocks(), boot)
+	if j := clocks.Jump(); j < -lifecycle.LeastStep {
 		p.Log.Warn("the clock of this machine went back since the last run: delays are kept all the same",
 			"by", (-j).String())
 	}

@@ -12,7 +12,6 @@ import (
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/engine/state/queued"
-	"orbweaver/engine/state/readyqueue"
 	"orbweaver/engine/state/settings"
 	"orbweaver/engine/state/site"
 	"orbweaver/engine/state/visit"
@@ -47,7 +46,7 @@ type Parts struct {
 type Queues struct {
 	Workbench  *visit.Workbench
 	Sites      *sites.Table
-	Ready      *readyqueue.Queue
+	Ready      *queued.ReadyQueue
 	OnDisk     sites.DiskQueues
 	Unresolved *sites.UnresolvedQueue
 }

@@ -7,7 +7,6 @@ import (
 	"orbweaver/engine/net/bandwidth"
 	"orbweaver/engine/net/outage"
 	"orbweaver/engine/state/queued"
-	"orbweaver/engine/state/readyqueue"
 	"orbweaver/engine/state/visit"
 	"orbweaver/engine/store/journal"
 	"orbweaver/internal/mpmc"
@@ -28,7 +27,7 @@ type Feeder struct {
 	Network         *outage.Network
 	Gate            *outage.Gate
 	Wake            chan struct{} // something may be due, a Visit is back, or the number of Visits that may be out changed
-	Ready           *readyqueue.Queue
+	Ready           *queued.ReadyQueue
 	Front           *Front
 	WakeDistributor func()
 	IsClosing       func() bool // only page requisites are still fetched

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine/net/outage"
-	"orbweaver/engine/state/readyqueue"
+	"orbweaver/engine/state/queued"
 	"orbweaver/engine/store/journal"
 	"orbweaver/internal/notify"
 	"orbweaver/sieve"
@@ -21,7 +21,7 @@ type Flusher struct {
 
 	journal         *journal.Store
 	sieve           *sieve.Sieve
-	ready           *readyqueue.Queue
+	ready           *queued.ReadyQueue
 	wakeDistributor func()
 	requested       chan struct{}
 	turn            chan struct{} // capacity 1: a token in it means that a flush is half done
@@ -43,7 +43,7 @@ const flushShare = 9
 
 // NewFlusher returns the flusher of a sieve.
 func NewFlusher(
-	store *journal.Store, filter *sieve.Sieve, ready *readyqueue.Queue, wakeDistributor func(),
+	store *journal.Store, filter *sieve.Sieve, ready *queued.ReadyQueue, wakeDistributor func(),
 ) *Flusher {
 	return &Flusher{
 		journal: store, sieve: filter, ready: ready, wakeDistributor: wakeDistributor,

@@ -17,7 +17,6 @@ import (
 	"orbweaver/engine/state/settings"
 	"orbweaver/engine/state/site"
 	"orbweaver/engine/state/visit"
-	"orbweaver/engine/store/dnsrecords"
 	"orbweaver/engine/store/journal"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/urlx"
@@ -33,7 +32,7 @@ type ResolveLoop struct {
 	Dead            *DeadSites
 	Quotas          *limits.Quotas
 	AddrKeys        politeness.AddrKeys
-	Names           dnsrecords.Source
+	Names           journal.DNSSource
 	NameServers     *outage.NameServers
 	Shortage        *outage.Shortage
 	Choose          AddrChooser

@@ -9,7 +9,6 @@ import (
 	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/queued"
-	"orbweaver/engine/state/readyqueue"
 	"orbweaver/engine/state/settings"
 	"orbweaver/engine/state/visit"
 	"orbweaver/engine/store/journal"
@@ -22,7 +21,7 @@ type Returner struct {
 	Sites           *sites.Table
 	Results         *visit.ResultQueue
 	Unresolved      *sites.UnresolvedQueue
-	Ready           *readyqueue.Queue
+	Ready           *queued.ReadyQueue
 	Dead            *DeadSites
 	Live            *settings.Live
 	Cluster         cluster.RobotsRouter

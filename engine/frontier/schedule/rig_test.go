@@ -17,7 +17,6 @@ import (
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/limits"
 	"orbweaver/engine/state/queued"
-	"orbweaver/engine/state/readyqueue"
 	"orbweaver/engine/state/settings"
 	"orbweaver/engine/state/site"
 	"orbweaver/engine/state/visit"
@@ -69,7 +68,7 @@ func newRig(tb testing.TB, disk vfs.FS, dir string, memory int64, trapFloor int)
 	virt, err := virtualize.Open(disk, o, nil)
 	check(err)
 	closeLater(virt)
-	ready, err := readyqueue.Open(disk, diskq.Options{}, dir, nil)
+	ready, err := queued.OpenReady(disk, diskq.Options{}, dir, nil)
 	check(err)
 	closeLater(ready)
 	list, err := skipped.Open(disk, dir, nil, skipped.Settings{})

@@ -7,7 +7,6 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine/net/fetch/gateway"
 	"orbweaver/internal/httphead"
 	"orbweaver/internal/outcome"
 )
@@ -153,31 +152,31 @@ func (c *connector) tunnel(t *Target, p *Page, conn *connection) outcome.Outcome
 				head = head[:0]
 				continue
 			}
-			return tunnelFault(p, conn, gateway.JudgeConnect(Head(head), info.status))
+			return tunnelFault(p, conn, judgeConnect(Head(head), info.status))
 		}
 	}
 	return tunnelFault(p, conn, noProxy("proxy: endless answer to CONNECT"))
 }
 
 // silentTunnel is the verdict if no answer to CONNECT came. A proxy waits for a server that is silent.
-func silentTunnel(err error) gateway.Verdict {
+func silentTunnel(err error) gatewayVerdict {
 	if isTimeout(err) {
-		return gateway.Verdict{Outcome: outcome.ConnectTimeout, Cause: "proxy: no answer to CONNECT in time"}
+		return gatewayVerdict{Outcome: outcome.ConnectTimeout, Cause: "proxy: no answer to CONNECT in time"}
 	}
 	return refusal("proxy: no answer to CONNECT")
 }
 
 // refusal is the verdict if the proxy has ended the connection.
-func refusal(cause string) gateway.Verdict {
-	return gateway.Verdict{Outcome: outcome.ProxyFault, Way: outcome.WayRefused, Cause: cause}
+func refusal(cause string) gatewayVerdict {
+	return gatewayVerdict{Outcome: outcome.ProxyFault, Way: outcome.WayRefused, Cause: cause}
 }
 
 // noProxy is the verdict if what came is not the answer of a proxy.
-func noProxy(cause string) gateway.Verdict {
-	return gateway.Verdict{Outcome: outcome.ProxyFault, Way: outcome.WayDown, Cause: cause}
+func noProxy(cause string) gatewayVerdict {
+	return gatewayVerdict{Outcome: outcome.ProxyFault, Way: outcome.WayDown, Cause: cause}
 }
 
-func tunnelFault(p *Page, conn *connection, v gateway.Verdict) outcome.Outcome {
+func tunnelFault(p *Page, conn *connection, v gatewayVerdict) outcome.Outcome {
 	if conn.watch.cancelled() {
 		return outcome.Cancelled
 	}

@@ -68,4 +68,15 @@
 // An exchange allocates nothing except its connection, and sets one deadline (two with TLS). Its system calls are the
 // connection, one poll, reads, one write and the close. On Linux the connection takes six system calls (seven to ports
 // above 1023); package net needs seven or eight. Page.Sum computes both digests later, in the parse worker.
+//
+// # The part headerline
+//
+// This part reads the lines that an operator adds to the head of all requests, and refuses those that are not
+// the operator's to set.
+//
+// # The part gateway
+//
+// This part tells an answer that a proxy or another gateway gave in place of a server from the server's own. It
+// needs evidence that only a gateway gives, or that a server gives to its own harm alone. See
+// docs/adr/0063-the-way-is-not-the-server.md.
 package fetch

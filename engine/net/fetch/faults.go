@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"orbweaver/engine/net/fetch/addrguard"
-	"orbweaver/engine/net/fetch/certificate"
 	"orbweaver/engine/net/fetch/socks"
 	"orbweaver/internal/outcome"
 )
@@ -118,7 +117,7 @@ func localCause(err error) string {
 func tlsCause(err error) string {
 	var record tls.RecordHeaderError
 	var op *net.OpError
-	if why, ok := certificate.ParseFault(err); ok {
+	if why, ok := certificateParseFault(err); ok {
 		return "tls: certificate that cannot be read: " + why
 	}
 	switch {
@@ -126,9 +125,9 @@ func tlsCause(err error) string {
 		return "tls: handshake timed out"
 	case errors.As(err, &record):
 		return "tls: not TLS"
-	case errors.Is(err, certificate.ErrChain):
+	case errors.Is(err, errChain):
 		return "tls: certificate chain too large"
-	case certificate.IsVersionFault(err):
+	case isVersionFault(err):
 		return "tls: old version"
 	case errors.As(err, &op) && op.Op == "remote error": // an alert
 		return "tls: refused by the server"
@@ -136,8 +135,8 @@ func tlsCause(err error) string {
 		return "tls: message too large"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errnoOf(err) == syscall.ECONNRESET:
 		return "tls: connection closed in the handshake"
-	case certificate.FaultOf(err) != "invalid":
-		return "tls: certificate refused: " + certificate.FaultOf(err)
+	case certificateFault(err) != "invalid":
+		return "tls: certificate refused: " + certificateFault(err)
 	default:
 		return "tls: handshake failed"
 	}

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"orbweaver/engine/net/fetch/certificate"
 )
 
 // pageOf returns a page that is not any pool's, with that head.
@@ -129,7 +127,7 @@ func TestServerName(t *testing.T) {
 		"a.example": "a.example", "a.example:8443": "a.example", "[::1]:443": "::1", "[::1]": "::1", "1.2.3.4:1": "1.2.3.4",
 		"a.example.": "a.example",
 	} {
-		if got := certificate.ServerName([]byte(host)); got != want {
+		if got := certificateName([]byte(host)); got != want {
 			t.Errorf("%s: %q", host, got)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 
 	"orbweaver/engine/net/bandwidth"
 	"orbweaver/engine/net/bodyfile"
-	"orbweaver/engine/net/fetch/headerline"
 	"orbweaver/internal/options"
 )
 
@@ -157,7 +156,7 @@ func (o Options) Validate() error {
 		}
 	}
 	for _, line := range o.Headers {
-		if err := headerline.Check(line); err != nil {
+		if err := checkHeaderLine(line); err != nil {
 			faults = append(faults, fmt.Errorf("%w: %w", ErrOptions, err))
 		}
 	}

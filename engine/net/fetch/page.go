@@ -7,7 +7,6 @@ import (
 
 	"orbweaver/engine/net/fetch/coding"
 	"orbweaver/engine/net/fetch/framing"
-	"orbweaver/engine/net/fetch/gateway"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/sha1pair"
 )
@@ -214,9 +213,9 @@ func (p *Page) statusOutcome() outcome.Outcome {
 // dropGatewayAnswer removes the response if a proxy or another gateway gave it in place of the server. It returns None
 // if the response is the server's. isProxied says that a proxy read the request.
 func (p *Page) dropGatewayAnswer(isProxied bool) outcome.Outcome {
-	var v gateway.Verdict
-	if gateway.MayAnswer(p.Status, isProxied) {
-		v = gateway.Judge(p.Head(), p.Status)
+	var v gatewayVerdict
+	if mayGatewayAnswer(p.Status, isProxied) {
+		v = judgeGateway(p.Head(), p.Status)
 	}
 	if isProxied && p.Flags&FlagNotHTTP != 0 {
 		v = refusal("proxy: its answer is not HTTP")

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"strings"
-
-	"orbweaver/engine/net/fetch/headerline"
 )
 
 // manners is the part of a request that is the same for all: every header but Host, and the empty line.
@@ -22,7 +20,7 @@ func manners(o *Options) []byte {
 	}
 	accepts := true
 	for _, line := range o.Headers {
-		name, value, _ := headerline.Cut(line)
+		name, value, _ := cutHeaderLine(line)
 		add(name, value)
 		accepts = accepts && !strings.EqualFold(name, "accept")
 	}

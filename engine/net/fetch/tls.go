@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"orbweaver/engine/net/bandwidth"
-	"orbweaver/engine/net/fetch/certificate"
 	"orbweaver/internal/outcome"
 )
 
@@ -60,7 +59,7 @@ func (h *handshaker) handshake(t *Target, p *Page, conn *connection) outcome.Out
 		_ = c.SetNoDelay(true) // without it everything works, only more slowly
 	}
 	config := h.config.Clone()
-	config.ServerName = certificate.ServerName(t.Host)
+	config.ServerName = certificateName(t.Host)
 	h.record = &p.Connection
 	conn.meter, conn.isMetered = &bandwidth.Meter{Conn: conn.raw, Flow: conn.flow}, true
 	client := tls.Client(conn.meter, config)
@@ -84,14 +83,14 @@ func (h *handshaker) inspect(cs tls.ConnectionState) error {
 	c := h.record
 	c.Secure, c.TLS = true, TLSFacts{Version: cs.Version, Cipher: cs.CipherSuite}
 	var err error
-	if c.TLS.Chain, err = certificate.Digest(cs.PeerCertificates); err != nil {
+	if c.TLS.Chain, err = certificateDigest(cs.PeerCertificates); err != nil {
 		return err //nolint:wrapcheck // tlsCause reads it
 	}
-	err = certificate.Verify(&cs, h.o.RootCAs, time.Now())
+	err = verifyChain(&cs, h.o.RootCAs, time.Now())
 	if err == nil {
 		return nil
 	}
-	c.TLS.Fault = certificate.FaultOf(err)
+	c.TLS.Fault = certificateFault(err)
 	if h.o.TLS == TLSStrict {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/engine/net/fetch/certificate"
 	"orbweaver/internal/outcome"
 )
 
@@ -237,7 +236,7 @@ func TestHostile_N15_aHugeChainIsRefusedByName(t *testing.T) {
 	for _, c := range []struct {
 		bytes int
 		cause string
-	}{{certificate.ChainBytesMax - 4096, ""}, {certificate.ChainBytesMax, "tls: certificate chain too large"},
+	}{{chainBytesMax - 4096, ""}, {chainBytesMax, "tls: certificate chain too large"},
 		{1 << 20, "tls: message too large"}} {
 		cert := ca.issue(t, time.Hour, "a.example", strings.Repeat("x", 63)+".example")
 		for size := 0; size <= c.bytes; size += len(ca.cert.Raw) {

@@ -16,7 +16,7 @@ import (
 	"orbweaver/engine/operate/hosts"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/state/layout"
-	"orbweaver/engine/state/readyqueue"
+	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/settings"
 	"orbweaver/engine/state/site"
 	"orbweaver/engine/state/visit"
@@ -160,7 +160,7 @@ func OpenStopped(
 		return nil, err
 	}
 	s.opened.Add(queues.Close)
-	ready, err := readyqueue.Open(view, diskq.Options{}, dir, c.ReadyQueue())
+	ready, err := queued.OpenReady(view, diskq.Options{}, dir, c.ReadyQueue())
 	if err != nil {
 		return nil, err
 	}

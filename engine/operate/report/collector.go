@@ -15,7 +15,6 @@ import (
 	"orbweaver/engine/net/outage"
 	"orbweaver/engine/net/underway"
 	"orbweaver/engine/operate/upload"
-	"orbweaver/engine/state/clock"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/counters"
 	"orbweaver/engine/state/lifecycle"
@@ -33,7 +32,7 @@ type Collector struct {
 	Settings Settings
 	Run      *lifecycle.Run
 	Limits   *limits.Limits
-	Clock    *clock.RunTime
+	Clock    *lifecycle.RunTime
 	Numbers  Numbers
 
 	Journal   *journal.Store

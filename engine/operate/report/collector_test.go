@@ -25,7 +25,6 @@ import (
 	"orbweaver/engine/net/underway"
 	"orbweaver/engine/operate/upload"
 	"orbweaver/engine/page/filter"
-	"orbweaver/engine/state/clock"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/counters"
 	"orbweaver/engine/state/lifecycle"
@@ -144,7 +143,7 @@ func newCollectorRig(t *testing.T) *collectorRig {
 	r.Collector = &Collector{
 		Settings: Settings{Dir: "crawl", Pass: 1, Resumed: 3},
 		Limits:   &limits.Limits{PagesMax: 9, TimeMax: limits.For(time.Minute)},
-		Run:      lifecycle.NewRun(), Clock: clock.NewRunTime(clock.Usage{}, nil), Journal: store,
+		Run:      lifecycle.NewRun(), Clock: lifecycle.NewRunTime(lifecycle.Usage{}, nil), Journal: store,
 		Frontier: &admission.Frontier{
 			Rules: admission.Rules{Scope: new(filter.Scope)}, Cache: fpcache.New(1<<16, 1), Sieve: pending,
 		},

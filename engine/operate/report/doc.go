@@ -9,4 +9,11 @@
 //	                                                 parsers, servers, names, politeness, sieve
 //
 // control serves a Report as metrics; cmd prints it; engine/check/fsck compares report.json with the manifest.
+//
+// # The part progress
+//
+// This part keeps logs/progress.tsv: a line with the state of the crawl every 20 s, kept over restarts. Its
+// columns are those of docs/logs.md. At 8 MiB, which are some weeks, the file becomes progress.tsv.1 and replaces the
+// one before it. Run is the only goroutine that uses a Recorder. A line that cannot be written is lost, and the crawl
+// goes on.
 package report

@@ -2,8 +2,6 @@ package parse
 
 import (
 	"unicode/utf8"
-
-	"orbweaver/engine/page/parse/charref"
 )
 
 // scanStyle reports the references of a style sheet: url(), @import, and the strings of image-set(). The url() of
@@ -134,7 +132,7 @@ func cssURL(css []byte, p int) (ref []byte, escaped bool, next int, ok bool) {
 // endOfCSSEscape gives the offset after the escape whose backslash is in front of css[p].
 func endOfCSSEscape(css []byte, p int) int {
 	first := p
-	for p < len(css) && p < first+6 && charref.Digit(css[p]) < 16 {
+	for p < len(css) && p < first+6 && charrefDigit(css[p]) < 16 {
 		p++
 	}
 	if p == first {
@@ -162,7 +160,7 @@ func (l *linkList) cssRef(ref []byte, escaped, decoded bool) {
 	l.text.asUTF8 = true // queries of style sheets are in UTF-8, whatever their own character set
 	if !decoded && !plain(ref) {
 		start := len(l.text.arena)
-		l.text.arena = charref.AppendNoNUL(l.text.arena, l.text.toUTF8(ref))
+		l.text.arena = appendNoNUL(l.text.arena, l.text.toUTF8(ref))
 		ref = l.text.arena[start:len(l.text.arena):len(l.text.arena)]
 		l.text.asUTF8 = true
 	}
@@ -186,7 +184,7 @@ func appendCSSUnescaped(dst, src []byte) []byte {
 		if p++; p >= len(src) {
 			return dst
 		}
-		if charref.Digit(src[p]) == 16 {
+		if charrefDigit(src[p]) == 16 {
 			if c := src[p]; c != '\n' && c != '\r' && c != '\f' {
 				dst = append(dst, c)
 			}
@@ -194,8 +192,8 @@ func appendCSSUnescaped(dst, src []byte) []byte {
 			continue
 		}
 		var r rune
-		for n := 0; n < 6 && p < len(src) && charref.Digit(src[p]) < 16; n++ {
-			r = r<<4 | charref.Digit(src[p])
+		for n := 0; n < 6 && p < len(src) && charrefDigit(src[p]) < 16; n++ {
+			r = r<<4 | charrefDigit(src[p])
 			p++
 		}
 		if p < len(src) && class[src[p]]&isSpace != 0 {

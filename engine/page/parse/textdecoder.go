@@ -9,9 +9,6 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
-
-	"orbweaver/engine/page/parse/charguess"
-	"orbweaver/engine/page/parse/charref"
 )
 
 // textDecoder turns bytes of the current body into UTF-8, and the queries of links into the page's character set.
@@ -94,7 +91,7 @@ func (d *textDecoder) decode(v []byte, inAttr bool) []byte {
 		v = d.toUTF8(v)
 	}
 	start := len(d.arena)
-	d.arena = charref.AppendUnescaped(d.arena, v, inAttr)
+	d.arena = appendUnescaped(d.arena, v, inAttr)
 	return d.arena[start:len(d.arena):len(d.arena)]
 }
 
@@ -219,7 +216,7 @@ func (d *textDecoder) guessCharset(body []byte) {
 		from++
 	}
 	body = body[from:]
-	if c, ok := d.labels.lookup([]byte(charguess.Of(body[:min(len(body), guessMax)]))); ok {
+	if c, ok := d.labels.lookup([]byte(guessCharset(body[:min(len(body), guessMax)]))); ok {
 		d.charset = c
 		d.charset.certain = false
 	}

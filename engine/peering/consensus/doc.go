@@ -29,7 +29,7 @@
 //
 // What x allows may outlast the lease of A. A request to a host does not: it is cancelled when the lease ends. A
 // lease of an IP address does: A may grant one just before c + Lease, for 8 s at most. It is not renewed by an agent
-// that has learnt of a view with another granter (addresslease.Holder.FinishLeases). An exchange under it ends at its
+// that has learnt of a view with another granter (leasing.Holder.FinishLeases). An exchange under it ends at its
 // end, whatever the new granter says: the previous one may not know, and may grant the address to another agent. So
 // all leases of A end before c + 18 s. The engine leaves alone what is its own by a new view for Takeover and 10 s
 // more, or the delay of a host: 22 s at least.

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"orbweaver/internal/simhash"
-	"orbweaver/internal/words"
 )
 
 // wordsLeast is how many different words a text needs to have a fingerprint. Fingerprints of shorter texts are near to
@@ -16,7 +15,7 @@ const textMost = 256 << 10
 
 // Reader makes fingerprints of texts.
 type Reader struct {
-	hasher words.Hasher
+	hasher simhash.WordHasher
 	hashes []uint64
 }
 

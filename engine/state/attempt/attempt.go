@@ -7,7 +7,7 @@ import (
 
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/net/robots"
-	"orbweaver/engine/records/catalogue"
+	"orbweaver/engine/records/capture"
 	"orbweaver/engine/records/dedup"
 	"orbweaver/engine/state/queued"
 	"orbweaver/internal/invariants"
@@ -78,7 +78,7 @@ type Delays struct {
 type PreviousCapture struct {
 	dedup.First
 	Digest *dedup.Digest // of its payload; nil if unknown
-	Place  catalogue.Place
+	Place  capture.Place
 }
 
 // IsNone reports whether there is no previous capture.
@@ -86,7 +86,7 @@ func (e *PreviousCapture) IsNone() bool { return e.RecordID == [16]byte{} }
 
 // NewPreviousCapture describes a response record with a payload. It copies what it needs from rec except PayloadDigest,
 // which it takes.
-func NewPreviousCapture(rec *warc.RecordRead, at catalogue.Place) PreviousCapture {
+func NewPreviousCapture(rec *warc.RecordRead, at capture.Place) PreviousCapture {
 	return PreviousCapture{
 		First: dedup.First{
 			RecordID: rec.ID,

@@ -15,13 +15,12 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/engine/records/catalogue"
+	"orbweaver/engine/records/capture"
 	"orbweaver/engine/records/dedup"
-	"orbweaver/engine/state/clock"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/counters"
 	"orbweaver/engine/state/lifecycle"
-	"orbweaver/engine/state/readyqueue"
+	"orbweaver/engine/state/queued"
 	"orbweaver/engine/store/crawllog"
 	"orbweaver/engine/store/journal"
 	"orbweaver/engine/traps/skipped"
@@ -61,7 +60,7 @@ type Manifest struct {
 	// Afresh says that this pass has no checkpoint yet: only archive and payload deduplication have a state.
 	Afresh bool `json:"afresh,omitempty"`
 	// Earlier names the list of what the archive holds of each URL from before this pass; nil in the first pass.
-	Earlier *catalogue.Checkpoint `json:"earlier,omitempty"`
+	Earlier *capture.IndexCheckpoint `json:"earlier,omitempty"`
 	// NotBefore is when the first request may be made. After a rebuild it is not known which servers got a request
 	// last, and a new pass knows no addresses.
 	NotBefore time.Time `json:"not_before,omitzero"`
@@ -107,8 +106,8 @@ func earlierMagics() []string {
 }
 
 // ReadyQueue is the part of the ready queue.
-func (m *Manifest) ReadyQueue() *readyqueue.Checkpoint {
-	return &readyqueue.Checkpoint{Urgent: m.Urgent, Others: m.Ready}
+func (m *Manifest) ReadyQueue() *queued.ReadyCheckpoint {
+	return &queued.ReadyCheckpoint{Urgent: m.Urgent, Others: m.Ready}
 }
 
 // StoreID is the number of the data in this directory.
@@ -132,20 +131,20 @@ func New() (*Manifest, error) {
 }
 
 // Clocks is what the clocks showed when it was written.
-func (m *Manifest) Clocks() clock.Reading {
-	return clock.Reading{Written: m.Written, Boot: m.Boot, Up: m.Up}
+func (m *Manifest) Clocks() lifecycle.ClockReading {
+	return lifecycle.ClockReading{Written: m.Written, Boot: m.Boot, Up: m.Up}
 }
 
 // Usage is what all runs had used when it was written.
-func (m *Manifest) Usage() clock.Usage {
-	return clock.Usage{
+func (m *Manifest) Usage() lifecycle.Usage {
+	return lifecycle.Usage{
 		Wall: time.Duration(m.WallSeconds * float64(time.Second)), CPU: time.Duration(m.CPUSeconds * float64(time.Second)),
 		RSSPeak: m.RSSPeak,
 	}
 }
 
 // SetUsage notes what all runs have used.
-func (m *Manifest) SetUsage(u clock.Usage) {
+func (m *Manifest) SetUsage(u lifecycle.Usage) {
 	m.WallSeconds, m.CPUSeconds, m.RSSPeak = u.Wall.Seconds(), u.CPU.Seconds(), u.RSSPeak
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"orbweaver/engine/net/fetch"
-	"orbweaver/engine/records/catalogue"
+	"orbweaver/engine/records/capture"
 	"orbweaver/engine/state/attempt"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/store/receipts"
@@ -18,7 +18,7 @@ import (
 
 // Captures are the captures of earlier passes: the index and the archive. Pass.Open makes it.
 type Captures struct {
-	index    *catalogue.Index
+	index    *capture.Index
 	hashSeed uint64
 	readers  chan *captureReader // the free ones
 	warn     func(msg string, args ...any)
@@ -33,7 +33,7 @@ type captureReader struct {
 	dir      string // of the archive
 	objects  *objectReader
 	restorer *fetch.Restorer
-	places   []catalogue.Place
+	places   []capture.Place
 	block    []byte
 }
 
@@ -51,14 +51,14 @@ const statusOK = 200
 // errNoCapture means that the archive does not hold the record at its place.
 var errNoCapture = errors.New("recrawl: the record is not at its place in the archive")
 
-func newCaptures(p *Pass, index *catalogue.Index) *Captures {
+func newCaptures(p *Pass, index *capture.Index) *Captures {
 	c := &Captures{index: index, hashSeed: p.HashSeed, readers: make(chan *captureReader, readersMost), warn: p.Warn}
 	dir := p.Dir + "/" + layout.ArchiveDir
 	removed := &removedFiles{bySerial: map[uint32]*removedFile{}}
 	for range readersMost {
 		c.readers <- &captureReader{
 			archive: warc.OpenArchive(p.FS, dir), dir: dir, objects: newObjectReader(p.FS, removed),
-			restorer: fetch.NewRestorer(), block: make([]byte, catalogue.BlockBytes),
+			restorer: fetch.NewRestorer(), block: make([]byte, capture.IndexBlockBytes),
 		}
 	}
 	return c
@@ -130,14 +130,14 @@ func (c *Captures) warnUnreadable(url []byte, err error) {
 }
 
 // lookup returns the places of a URL, in the order of the archive. They are valid until the next call.
-func (r *captureReader) lookup(c *Captures, url []byte) (places []catalogue.Place, err error) {
+func (r *captureReader) lookup(c *Captures, url []byte) (places []capture.Place, err error) {
 	r.places, err = c.index.Lookup(r.places[:0], r.block, urlx.Fingerprint(c.hashSeed, url))
 	return r.places, err
 }
 
 // readRecord reads the record at a place. It returns nil if the record belongs to another URL with the same
 // fingerprint.
-func (r *captureReader) readRecord(at catalogue.Place, url []byte, blockMost int64) (*warc.RecordRead, error) {
+func (r *captureReader) readRecord(at capture.Place, url []byte, blockMost int64) (*warc.RecordRead, error) {
 	rec, err := r.readStart(at, blockMost)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (r *captureReader) readRecord(at catalogue.Place, url []byte, blockMost int
 }
 
 // readStart reads from the file, or from its object if it was removed here.
-func (r *captureReader) readStart(at catalogue.Place, blockMost int64) (*warc.RecordRead, error) {
+func (r *captureReader) readStart(at capture.Place, blockMost int64) (*warc.RecordRead, error) {
 	f, isRemoved := r.objects.files.find(at.Serial)
 	if !isRemoved {
 		rec, err := r.archive.ReadStart(warc.Position{Serial: at.Serial, Offset: at.Offset}, blockMost)

@@ -3,7 +3,7 @@
 //
 //   - Beginning begins a new pass of a finished crawl: it replaces the manifest.
 //   - Pass describes a pass: its number, and where the archive ended when it began. WriteIndex indexes the earlier
-//     captures with status 200 (engine/records/catalogue); RemoveOtherIndexes deletes the indexes of other passes.
+//     captures with status 200 (engine/records/capture); RemoveOtherIndexes deletes the indexes of other passes.
 //   - PreviousCrawl is what fetch workers and parse workers use. Captures implements it; FirstPass is the null
 //     implementation for a crawl without an earlier pass.
 //   - Condition holds the validators of one conditional request and the capture that they belong to.

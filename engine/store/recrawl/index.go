@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"math"
 
-	"orbweaver/engine/records/catalogue"
+	"orbweaver/engine/records/capture"
 	"orbweaver/engine/state/layout"
 	"orbweaver/internal/extsort"
 	"orbweaver/internal/urlx"
@@ -16,7 +16,7 @@ import (
 
 // WriteIndex indexes the captures of earlier passes: from the CDXJ index of each archive file, or from the file if it
 // has no readable index.
-func (p *Pass) WriteIndex() (index catalogue.Checkpoint, err error) {
+func (p *Pass) WriteIndex() (index capture.IndexCheckpoint, err error) {
 	sorter, err := extsort.New(p.FS, extsort.Options{File: p.Dir + "/" + layout.FrontierDir + "/" + indexPrefix + "sort"})
 	if err != nil {
 		return index, err
@@ -26,7 +26,7 @@ func (p *Pass) WriteIndex() (index catalogue.Checkpoint, err error) {
 	if err := b.addArchive(); err != nil {
 		return index, fmt.Errorf("recrawl: index of earlier captures: %w", err)
 	}
-	return catalogue.Write(p.FS, p.Dir+"/"+IndexFile(p.Number), sorter)
+	return capture.WriteIndex(p.FS, p.Dir+"/"+IndexFile(p.Number), sorter)
 }
 
 // indexBuilder collects the places of all captures with status 200.
@@ -75,7 +75,7 @@ func (b *indexBuilder) addIndex(info warc.FileInfo) (ok bool, err error) {
 		if damage != nil {
 			return damage
 		}
-		at := catalogue.Place{Serial: info.Serial, Offset: entry.Offset, Revisit: entry.Revisit}
+		at := capture.Place{Serial: info.Serial, Offset: entry.Offset, Revisit: entry.Revisit}
 		return b.add(entry.URL, entry.Status, at)
 	})
 	if errors.Is(err, cdxj.ErrLine) {
@@ -96,7 +96,7 @@ func (b *indexBuilder) addFile(info warc.FileInfo) error {
 		if err != nil {
 			return nil //nolint:nilerr // no head, or damage, which the reader returns next
 		}
-		at := catalogue.Place{Serial: info.Serial, Offset: rec.Offset, Revisit: rec.Type == warc.Revisit}
+		at := capture.Place{Serial: info.Serial, Offset: rec.Offset, Revisit: rec.Type == warc.Revisit}
 		return b.add(rec.TargetURI, head.Status, at)
 	}
 	return warc.ReadFile(b.pass.FS, b.archiveDir, info, math.MaxInt64, warc.ReaderOptions{}, func(z *warc.Reader) error {
@@ -104,11 +104,11 @@ func (b *indexBuilder) addFile(info warc.FileInfo) error {
 	})
 }
 
-func (b *indexBuilder) add(url []byte, status int, at catalogue.Place) error {
+func (b *indexBuilder) add(url []byte, status int, at capture.Place) error {
 	if status != statusOK || !(warc.Checkpoint{Serial: at.Serial, Length: at.Offset}).Before(b.pass.ArchiveEnd) {
 		return nil
 	}
-	if e, ok := catalogue.Entry(urlx.Fingerprint(b.pass.HashSeed, url), at); ok {
+	if e, ok := capture.IndexEntry(urlx.Fingerprint(b.pass.HashSeed, url), at); ok {
 		return b.sorter.Add(e)
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"orbweaver/engine/net/fetch"
-	"orbweaver/engine/records/catalogue"
+	"orbweaver/engine/records/capture"
 	"orbweaver/engine/state/attempt"
 	"orbweaver/engine/state/layout"
 	"orbweaver/internal/vfs"
@@ -63,20 +63,20 @@ func IndexFile(pass int) string {
 
 // Open opens the index that the manifest names; a nil index means a first pass. A missing or damaged index is built
 // again. Open returns the index that the next manifest must name.
-func (p *Pass) Open(index *catalogue.Checkpoint) (PreviousCrawl, *catalogue.Checkpoint, error) {
+func (p *Pass) Open(index *capture.IndexCheckpoint) (PreviousCrawl, *capture.IndexCheckpoint, error) {
 	if index == nil {
 		return FirstPass{}, nil, nil
 	}
 	name := p.Dir + "/" + IndexFile(p.Number)
-	opened, err := catalogue.Open(p.FS, name, *index)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, catalogue.ErrCorrupt) {
+	opened, err := capture.OpenIndex(p.FS, name, *index)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, capture.ErrIndexCorrupt) {
 		p.Warn("the index of earlier captures is missing or damaged, and is built again", "error", err)
-		var rebuilt catalogue.Checkpoint
+		var rebuilt capture.IndexCheckpoint
 		if rebuilt, err = p.WriteIndex(); err != nil {
 			return nil, nil, err
 		}
 		index = &rebuilt
-		opened, err = catalogue.Open(p.FS, name, rebuilt)
+		opened, err = capture.OpenIndex(p.FS, name, rebuilt)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("recrawl: %w", err)
@@ -85,7 +85,7 @@ func (p *Pass) Open(index *catalogue.Checkpoint) (PreviousCrawl, *catalogue.Chec
 }
 
 // RemoveOtherIndexes deletes the indexes of other passes, and what a killed process left of building one.
-func (p *Pass) RemoveOtherIndexes(index *catalogue.Checkpoint) error {
+func (p *Pass) RemoveOtherIndexes(index *capture.IndexCheckpoint) error {
 	names, err := p.FS.List(p.Dir + "/" + layout.FrontierDir)
 	if err != nil {
 		return fmt.Errorf("recrawl: %w", err)

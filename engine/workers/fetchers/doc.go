@@ -28,4 +28,9 @@
 //
 //	--max-body -> fetch.Options.BodyMax -> fetch.Fetcher reads at most so many bytes -> fetch.TruncatedLength
 //	-> outcome.TruncatedLength -> parsers: WARC-Truncated: length
+//
+// # The part counts
+//
+// This part has the options of the loops of an agent by number: fetch workers, parse workers and resolve loops,
+// and what memory the connections and pages take that they hold at most.
 package fetchers

@@ -6,7 +6,7 @@ import (
 
 	"orbweaver/engine"
 	"orbweaver/engine/frontier/admission"
-	"orbweaver/engine/workers/counts"
+	"orbweaver/engine/workers/fetchers"
 	"orbweaver/sieve"
 	"orbweaver/workbench"
 )
@@ -16,7 +16,7 @@ func TestHostile_S11_theCapsAreToldToTheCollector(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
 	cfg := engine.Config{
-		Workers: counts.Options{Fetchers: 16}, Workbench: workbench.Options{MemoryMax: 4 << 20},
+		Workers: fetchers.Counts{Fetchers: 16}, Workbench: workbench.Options{MemoryMax: 4 << 20},
 		Admission: admission.Options{CacheMemory: 1 << 20}, Sieve: sieve.Options{BucketBytes: 1 << 20},
 	}.WithDefaults()
 	cfg.Fetch = cfg.Fetch.WithDefaults()

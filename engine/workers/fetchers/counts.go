@@ -1,0 +1,73 @@
+package fetchers
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"orbweaver/engine/net/fetch"
+)
+
+// Counts are the loops of an agent, by number, and the connections and items that they hold.
+type Counts struct {
+	Fetchers int `help:"Number of fetch workers: requests at the same time. Raise it if report.json is waiting for servers. Lower it if the network, the memory or the number of open files is short." default:"1024" least:"1" most:"131072" placeholder:"N"`
+
+	Parsers   int `kong:"-"`                         // parse workers; default: one for each processor
+	Resolvers int `kong:"-" default:"256" least:"1"` // 256 ask for 5,000 names a second of servers that take 50 ms
+	SiteItems int `kong:"-" default:"64" least:"1"`  // items of one site in memory; more go to disk
+
+	KeepAlive time.Duration `help:"Time a connection stays open for the next request to its site; 0: one connection for each request. It is useful only above --host-delay." default:"0" placeholder:"TIME"`
+	// IdleConnsMax limits open connections without a request; default: two for each fetch worker if KeepAlive is set.
+	IdleConnsMax int `kong:"-"`
+}
+
+// WithDefaults returns a copy whose zeros are filled that depend on this machine or on other options.
+func (o Counts) WithDefaults() Counts {
+	if o.Parsers == 0 {
+		o.Parsers = min(runtime.GOMAXPROCS(0), runtime.NumCPU())
+	}
+	if o.KeepAlive > 0 && o.IdleConnsMax == 0 {
+		o.IdleConnsMax = 2 * o.Fetchers
+	}
+	return o
+}
+
+// Validate reports the faults of Options with defaults that their tags do not find.
+func (o *Counts) Validate() error {
+	var faults []error
+	if n := o.Parsers; n < 1 || n > 1024 {
+		faults = append(faults, fmt.Errorf("parsers: %d is not between 1 and 1024", n))
+	}
+	if o.IdleConnsMax < 0 {
+		faults = append(faults, fmt.Errorf("idle connections: %d is negative", o.IdleConnsMax))
+	}
+	return errors.Join(faults...)
+}
+
+// KeepConnections makes what holds connections between two exchanges; nil if connections are not kept.
+func (o *Counts) KeepConnections() *fetch.IdleConns {
+	if o.KeepAlive == 0 {
+		return nil
+	}
+	return fetch.NewIdleConns(o.KeepAlive, o.IdleConnsMax)
+}
+
+// KeptMemory is the most that waiting connections can take, in bytes: those with TLS have buffers of their own.
+func (o *Counts) KeptMemory() int64 { return int64(o.IdleConnsMax) * keptBytes }
+
+// keptBytes is the memory of a waiting connection with TLS.
+const keptBytes = 32 << 10
+
+// Pages is the counted memory of Pages, each with a buffer of so many bytes: a number that can be printed at the start.
+func (o *Counts) Pages(bufferMax int) fetch.PoolOptions {
+	return fetch.PoolOptions{Pages: o.pagesMax(), SlabBytes: bufferMax}.WithDefaults()
+}
+
+// pagesMax is how many Pages can be out at once: the sum of all places that may hold one.
+func (o *Counts) pagesMax() int {
+	fetching := o.Fetchers   // one in the hands of each fetch worker
+	waiting := 4 * o.Parsers // fetched, not yet taken by a parse worker
+	parsing := o.Parsers     // one in the hands of each parse worker
+	return fetching + waiting + parsing
+}
