@@ -16,7 +16,7 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// ErrCorrupt is wrapped by errors about a damaged file.
+// ErrIndexCorrupt is wrapped by errors about a damaged file.
 var ErrIndexCorrupt = errors.New("catalogue: damaged")
 
 const (
