@@ -12,6 +12,7 @@
 //	queues_test.go      queues.md lists the queues between goroutines
 //	globals_test.go     package variables are sentinels or tables that are never written to; no func init
 //	size_test.go        files of at most 500 lines, functions of at most 80, with a list that may only shrink
+//	budget_test.go      lines, packages, flags, words and so on are at most those of budget.txt
 //	promises_test.go    a promise is explained, cited in code, and has a test that bears its name
 //	packages_test.go    each package has a page and a place in ARCHITECTURE.md; only the engine and above hold an *Engine
 //	programs_test.go    no built program is committed
@@ -25,7 +26,7 @@
 //	layers_test.go      imports that point upward
 //	promiseids_test.go  ids that stand for promises of several packages
 //	messages_test.go    errors of packages below engine begin with the name of their package
-//	publicnames_test.go docs/names.md lists the flags, report fields, outcomes, metrics and endpoints of the code
+//	publicnames_test.go tools/lint/names.md lists the flags, report fields, outcomes, metrics and endpoints of the code
 //
 // The tables at the head of these files are meant to be read, and to be changed together with the code: an entry which
 // no longer matches anything is a fault too, so that no list has unused permissions.

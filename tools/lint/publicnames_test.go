@@ -16,7 +16,7 @@ import (
 )
 
 // publicNamesFile lists every name that operators and scripts rely on, beside the word that others use for it.
-const publicNamesFile = "docs/names.md"
+const publicNamesFile = "tools/lint/names.md"
 
 var namesWrite = flag.Bool(
 	"names.write", false, "add missing rows to "+publicNamesFile+", and take out those that are gone",

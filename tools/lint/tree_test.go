@@ -55,6 +55,7 @@ func rules() []rule {
 		{"calls", checkCalls},
 		{"globals", checkGlobals},
 		{"size", checkSize},
+		{"budget", checkBudget},
 		{"promises", checkPromises},
 		{"decisions", checkDecisions},
 		{"packages", checkPackages},
