@@ -63,9 +63,9 @@ type hosts struct {
 	robots  *robotsrelay.Relay
 }
 
-// begin puts the view of the checkpoint in force, or that of this agent alone. The loop that follows membership finds
+// Begin puts the view of the checkpoint in force, or that of this agent alone. The loop that follows membership finds
 // out which agents are there now.
-func (p *agent) begin(state *cluster.Checkpoint, resumed bool) error {
+func (p *agent) Begin(state *cluster.Checkpoint, resumed bool) error {
 	p.history.isResumed = resumed
 	known := []ownership.Agent{{ID: p.self.ID, Capacity: 1, Store: p.self.Store}}
 	if self := p.network.Agents(); len(self) == 1 { // no other agent is known yet
@@ -86,8 +86,8 @@ func (p *agent) begin(state *cluster.Checkpoint, resumed bool) error {
 	return p.installer.install(view, p.members.expected)
 }
 
-// markState marks the state of the cluster for a checkpoint, while all steps stand still.
-func (p *agent) markState() (*cluster.Checkpoint, []byte, error) {
+// MarkState marks the state of the cluster for a checkpoint, while all steps stand still.
+func (p *agent) MarkState() (*cluster.Checkpoint, []byte, error) {
 	box, image, err := p.files.outbox.Checkpoint()
 	if err != nil {
 		return nil, nil, err

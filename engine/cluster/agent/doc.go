@@ -4,7 +4,7 @@
 //
 // Its parts, each in the file of its name:
 //
-//	agent                the parts and their wiring: open.go, wire.go; roles.go has those of engine/state/cluster
+//	agent                the parts and their wiring: open.go, wire.go; methods.go has those of engine/state/cluster
 //	follower             the loop that follows membership and makes the ownership view from it
 //	members              which agents count
 //	beginning            whether the crawl has begun

@@ -98,7 +98,7 @@ func Open(
 	if err != nil {
 		return Alone{}, err
 	}
-	return participant{roles{p}, endRole{p}, robotsRole{p}, urlRole{p}, payloadRole{p}}, nil
+	return p, nil
 }
 
 // ErrAlone means that a directory of a crawl of several agents is opened by an agent that knows of no others.

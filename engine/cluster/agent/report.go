@@ -10,8 +10,8 @@ import (
 	"orbweaver/internal/outcome"
 )
 
-// report says how things stand between the agents.
-func (p *agent) report(c *counters.Totals) *cluster.StatusReport {
+// Report says how things stand between the agents.
+func (p *agent) Report(c *counters.Totals) *cluster.StatusReport {
 	r := &cluster.StatusReport{
 		Self: p.self.ID, Pages: c.Stored() + c.PagesNotStored,
 		LinksSent: c.Sent, LinksReceived: c.Received, LinksToOtherHosts: c.LinksOut,

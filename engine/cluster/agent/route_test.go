@@ -39,7 +39,7 @@ func TestRouter_URLsOfALostOwnerPassAdmission(t *testing.T) {
 	}
 	p := &agent{views: ownership.NewTimeline(0)}
 	p.router = router{views: p.views, outbox: box, frontier: f}
-	f.Router, f.Views = roles{p}, &p.views.Current
+	f.Router, f.Views = p, &p.views.Current
 	here, there := ownership.Agent{ID: "a1", Capacity: 1, Store: 1}, ownership.Agent{ID: "a2", Capacity: 1, Store: 2}
 	both, err := ownership.NewView([]ownership.Agent{here, there}, []ownership.Agent{here, there}, 1, "a1")
 	if err != nil {

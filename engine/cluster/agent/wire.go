@@ -20,8 +20,8 @@ import (
 	"orbweaver/warc/lookup"
 )
 
-// connect joins the parts of this agent with each other and with the parts of the engine.
-func (p *agent) connect(parts Parts) {
+// Connect joins the parts of this agent with each other and with the parts of the engine.
+func (p *agent) Connect(parts Parts) {
 	p.parts = parts
 	// effects of messages that give an agent something to do, and that no counter of the journal counts
 	steps := new(atomic.Int64)

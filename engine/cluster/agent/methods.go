@@ -1,0 +1,231 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"orbweaver/engine/cluster/leave"
+	"orbweaver/engine/cluster/payloads"
+	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/records/dedup"
+	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/state/layout"
+	"orbweaver/engine/state/queued"
+	"orbweaver/engine/state/site"
+	"orbweaver/engine/store/manifest"
+	"orbweaver/internal/outcome"
+	"orbweaver/warc"
+)
+
+// Views implements cluster.Router.
+func (p *agent) Views() *ownership.Current { return &p.views.Current }
+
+// WaitRoom implements cluster.Router.
+func (p *agent) WaitRoom(ctx context.Context) error { return p.router.waitRoom(ctx) }
+
+// Route implements cluster.Router and cluster.VisitGate.
+func (p *agent) Route(scratch []byte, it *queued.URL) []byte { return p.router.route(scratch, it) }
+
+// RouteRecovered implements cluster.VisitGate.
+func (p *agent) RouteRecovered(instance string, it *queued.URL) {
+	p.router.routeRecovered(instance, it)
+}
+
+// Owns implements cluster.VisitGate.
+func (p *agent) Owns(site []byte) bool { return p.views.Load().Owns(site) }
+
+// NotBefore implements cluster.VisitGate.
+func (p *agent) NotBefore(site []byte) time.Time { return p.views.NotBefore(site) }
+
+// Recover implements cluster.VisitGate.
+func (p *agent) Recover(ctx context.Context, site []byte, items [][]byte) ([]cluster.Holder, error) {
+	return p.pages.Recover(ctx, site, items)
+}
+
+// NoteAnswered implements cluster.VisitGate.
+func (p *agent) NoteAnswered(o outcome.Outcome, url []byte) { p.pages.NoteAnswered(o, url) }
+
+// AcquireAddress implements cluster.VisitGate.
+func (p *agent) AcquireAddress(
+	ctx context.Context, stopping <-chan struct{}, addr netip.Addr, x *cluster.Exchange,
+) (granted bool, retryAt time.Time) {
+	return p.leases.Acquire(ctx, stopping, addr, x.Open(ctx))
+}
+
+// ReleaseAddress implements cluster.VisitGate.
+func (p *agent) ReleaseAddress(addr netip.Addr, due time.Time, soon bool) {
+	p.leases.Release(addr, due, soon)
+}
+
+// SharesAddresses implements cluster.VisitGate.
+func (p *agent) SharesAddresses() bool { return true }
+
+// BeginExchange implements cluster.VisitGate.
+func (p *agent) BeginExchange(_ context.Context, x *cluster.Exchange, site []byte) context.Context {
+	return p.quorum.BeginExchange(x, site)
+}
+
+// EndExchange implements cluster.VisitGate.
+func (p *agent) EndExchange(x *cluster.Exchange) { p.quorum.EndExchange(x) }
+
+// SendRedirect implements cluster.RobotsRouter.
+func (p *agent) SendRedirect(r *site.RobotsRedirect) bool {
+	return p.hosts.robots.SendRedirect(r)
+}
+
+// SendResult implements cluster.RobotsRouter.
+func (p *agent) SendResult(r *site.RobotsResult) bool { return p.hosts.robots.SendResult(r) }
+
+// AwaitsRobots implements cluster.Termination.
+func (p *agent) AwaitsRobots() bool { return p.hosts.robots.AwaitsRobots() }
+
+// AskAboutURL implements cluster.URLQuestions.
+func (p *agent) AskAboutURL(ctx context.Context, agent string, url []byte) ([]byte, error) {
+	return p.server.urls.ask(ctx, agent, url)
+}
+
+// AnswerAboutURL implements cluster.URLQuestions.
+func (p *agent) AnswerAboutURL(answer cluster.AnswerAboutURL) { p.server.urls.answer = answer }
+
+// FindPayload implements cluster.PayloadSharing.
+func (p *agent) FindPayload(
+	ctx context.Context, digest dedup.Digest, size int64,
+) (cluster.PayloadRecord, bool, error) {
+	return p.files.others.Find(ctx, digest, size)
+}
+
+// GiveSites implements cluster.Handoff.
+func (p *agent) GiveSites(now time.Time) (more bool, err error) {
+	if err := p.hosts.robots.GiveUpOverdue(now); err != nil {
+		return false, err
+	}
+	return p.hosts.handoff.Step(now)
+}
+
+// Ended implements cluster.Termination.
+func (p *agent) Ended() <-chan struct{} { return p.end.Ended() }
+
+// Maintain implements cluster.FetchedLog.
+func (p *agent) Maintain() error { return p.files.fetched.Maintain() }
+
+// NoteRebuilt implements cluster.FetchedLog.
+func (p *agent) NoteRebuilt(o outcome.Outcome, fp xxh3.Uint128) {
+	if o.Class() == outcome.ClassAnswer {
+		p.files.fetched.Add(fp)
+	}
+}
+
+// Sync implements cluster.CheckpointPart.
+func (p *agent) Sync() error { return errors.Join(p.files.outbox.Sync(), p.files.fetched.Sync()) }
+
+// Release implements cluster.CheckpointPart.
+func (p *agent) Release(state *cluster.Checkpoint) error {
+	p.files.stored.Publish()
+	return errors.Join(p.files.outbox.Release(state.Outbox), p.files.fetched.Release(state.Fetched))
+}
+
+// Resume implements Participant.
+func (p *agent) Resume(m *manifest.Manifest, resumed bool) error {
+	if err := p.openQuorum(p.parts.FS, p.parts.Dir+"/"+layout.FrontierDir); err != nil {
+		return err
+	}
+	if err := errors.Join(p.files.others.Open(), p.Begin(m.Peers, resumed)); err != nil {
+		return err
+	}
+	p.files.stored.Restore(m.Seen.Length)
+	p.superseded.restore(m)
+	return nil
+}
+
+// BeginRebuilt implements Participant.
+func (p *agent) BeginRebuilt() error {
+	if err := p.Begin(nil, true); err != nil {
+		return err
+	}
+	p.superseded.temporarySince = new(warc.Checkpoint) // when this agent was a temporary owner is not in the archive
+	return nil
+}
+
+// Depart implements Participant.
+func (p *agent) Depart(ctx context.Context, d *leave.Departure) error {
+	err := d.Run(ctx, leave.Agent{
+		Register: p.leaving, Views: p.views, Outbox: p.files.outbox, Fetched: p.files.fetched,
+		HashSeed: p.parts.Frontier.HashSeed, Joined: p.joinedSignal, WaitRoom: p.router.waitRoom,
+		AcceptMessages: p.server.acceptMessages,
+	})
+	if err == nil {
+		p.history.hasLeft.Store(true)
+	}
+	return err
+}
+
+// IsShared implements cluster.Member.
+func (p *agent) IsShared() bool { return true }
+
+// Replay implements cluster.Member.
+func (p *agent) Replay(message []byte, age time.Duration) error {
+	return p.server.items.takeAll(message, origin{delay: age})
+}
+
+// WaitBegun implements cluster.Member.
+func (p *agent) WaitBegun(ctx context.Context) error { return p.parts.Gate.Wait(ctx) }
+
+// Start implements cluster.Member.
+func (p *agent) Start(ctx context.Context, start func(loop string, run func() error)) {
+	p.server.acceptMessages(true)
+	f := p.newFollower()
+	if p.files.others.IsOn() {
+		start("payloads", func() error {
+			return p.parts.Journal.Disk.Every(ctx, payloads.Period, func() error { return p.files.others.Refresh(ctx) })
+		})
+	}
+	start("agents", func() error { return f.run(ctx) })
+	start("termination", func() error { p.end.Run(ctx); return nil })
+	start("leases", func() error { return p.leases.Run(ctx) })
+	start("quorum", func() error { return p.quorum.FollowLease(ctx) })
+}
+
+// AcceptMessages implements cluster.Member.
+func (p *agent) AcceptMessages(accept bool) { p.server.acceptMessages(accept) }
+
+// Leave implements cluster.Member.
+func (p *agent) Leave() { p.leaving.Leave() }
+
+// MayLeave implements cluster.Member.
+func (p *agent) MayLeave(ctx context.Context) error { return p.leaving.MayLeave(ctx) }
+
+// IsLeaving implements cluster.Member.
+func (p *agent) IsLeaving() bool { return p.leaving.IsLeaving() }
+
+// IsOver implements cluster.Member.
+func (p *agent) IsOver() bool { return p.end.HasEnded() }
+
+// Stop implements cluster.Member.
+func (p *agent) Stop(ctx context.Context) error {
+	p.quorum.Stop(ctx)
+	if err := p.network.Leave(ctx); err != nil {
+		return fmt.Errorf("agent: agents: %w", err)
+	}
+	return nil
+}
+
+// Close implements cluster.Member.
+func (p *agent) Close() error {
+	return errors.Join(p.files.outbox.Close(), p.files.fetched.Close(), p.files.others.Close())
+}
+
+// EndReason implements cluster.Termination.
+func (p *agent) EndReason() string { return p.end.EndReason() }
+
+// StepCount implements cluster.Termination.
+func (p *agent) StepCount() int64 { return p.end.StepCount() }
+
+// NegotiateEnd implements cluster.Termination.
+func (p *agent) NegotiateEnd(wait time.Duration, reason string, busy bool, steps int64) (time.Duration, string) {
+	return p.end.NegotiateEnd(wait, reason, busy, steps)
+}
