@@ -41,6 +41,8 @@ type Options struct {
 	Name  string   // of the archive, for people
 	Style string   // style sheet of our own pages
 	Seeds []string // URLs that are listed first
+	// Titles are the titles of some pages by URL, which need not be read then.
+	Titles map[string]string
 
 	// Player is the address of a Player of the archive, http://HOST:PORT; "" if there is none.
 	Player string

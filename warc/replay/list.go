@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -116,12 +117,14 @@ func (h *Handler) find(r *http.Request, p *page, want lookup.Range, from string)
 		}
 		if again {
 			before := &p.Entries[len(p.Entries)-1]
-			e.Captures, e.Title = before.Captures+1, before.Title
+			e.Captures, e.Title, e.MIME = before.Captures+1, before.Title, cmp.Or(e.MIME, before.MIME)
 			*before = e
 			return nil
 		}
 		if p.Anywhere && !hasText(e.Text, text) && !hasText(e.URL, text) {
-			opened++
+			if h.o.Titles[e.URL] == "" {
+				opened++
+			}
 			if e.Title = h.titleOf(r.Context(), &e); !hasText(e.Title, text) {
 				return nil
 			}

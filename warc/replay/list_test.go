@@ -62,6 +62,14 @@ func TestHandler_showsSeedsAndCounts(t *testing.T) {
 		t.Fatal("no Handler")
 	}
 	handler.o.Seeds = []string{"http://b.test/", "http://not.test/"}
+	handler.o.Titles = map[string]string{"http://b.test/": "What a script  made of it", "http://a.test/dot.png": "no page"}
+	if _, body := ask(t, h, "/?url=script+made"); strings.Count(body, "What a script made of it") != 1 {
+		t.Errorf("words of a given title do not find it:\n%s", body)
+	}
+	if _, body := ask(t, h, "/"); strings.Count(body, "What a script made of it") != 2 {
+		t.Errorf("a given title is not shown:\n%s", body)
+	}
+	handler.o.Titles = nil
 	_, body := ask(t, h, "/")
 	at := 0
 	for _, want := range []string{

@@ -34,6 +34,9 @@ type entry struct {
 	capture lookup.Capture
 }
 
+// revisitType is what indexes have in place of the type of a repetition.
+const revisitType = "warc/revisit"
+
 func entryOf(c *lookup.Capture) entry {
 	e := entry{
 		URL: string(c.URL), Text: readable(string(c.URL)), Address: target{stamp: c.Stamp}.address(string(c.URL)),
@@ -42,6 +45,9 @@ func entryOf(c *lookup.Capture) entry {
 	}
 	if at := c.Time(); !at.IsZero() {
 		e.Day, e.Clock = at.Format("2 Jan 2006"), at.Format("15:04:05")
+	}
+	if e.MIME == revisitType {
+		e.MIME = ""
 	}
 	if c.Length > 1 { // shorter ones are not known
 		e.Length = plural.Number(c.Length)
@@ -93,6 +99,9 @@ const titleMost = 64 << 10
 
 // titleOf reads the title of a page; "" if there is none.
 func (h *Handler) titleOf(ctx context.Context, e *entry) string {
+	if title := h.o.Titles[e.URL]; title != "" {
+		return cleanTitle(title)
+	}
 	if h.o.TitleOf == nil || strings.HasSuffix(e.MIME, "/pdf") {
 		return ""
 	}
@@ -107,7 +116,12 @@ func (h *Handler) titleOf(ctx context.Context, e *entry) string {
 	}
 	defer done()
 	text, _ := io.ReadAll(io.LimitReader(body, titleMost)) // a damaged page may have its title
-	title := strings.Join(strings.Fields(h.o.TitleOf(text, []byte(p.Head.ContentType()))), " ")
+	return cleanTitle(h.o.TitleOf(text, []byte(p.Head.ContentType())))
+}
+
+// cleanTitle returns a title in one line of 200 bytes at most.
+func cleanTitle(title string) string {
+	title = strings.Join(strings.Fields(title), " ")
 	return strings.ToValidUTF8(title[:min(len(title), 200)], "")
 }
 
@@ -120,12 +134,14 @@ func (h *Handler) addTitles(ctx context.Context, entries []entry) {
 	}
 }
 
-// seedsShown is how many seeds the first page lists.
-const seedsShown = 20
+const (
+	seedsShown = 20  // on the first page
+	seedsTried = 200 // each is a search
+)
 
 // seeds finds the seeds that are in the archive.
 func (h *Handler) seeds(ctx context.Context) (seeds []entry) {
-	for _, url := range h.o.Seeds {
+	for _, url := range h.o.Seeds[:min(seedsTried, len(h.o.Seeds))] {
 		if len(seeds) == seedsShown {
 			break
 		}
@@ -173,7 +189,7 @@ func (h *Handler) count(ctx context.Context, p *page) error {
 		}
 		last = max(last, c.Stamp)
 		kind := string(c.MIME)
-		if kind == "warc/revisit" {
+		if kind == revisitType {
 			kind = "unchanged"
 		}
 		if kind != "" && (len(kinds) < 1000 || kinds[kind] > 0) {

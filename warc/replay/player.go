@@ -135,7 +135,7 @@ func (p *Player) serveStart(w http.ResponseWriter, r *http.Request) {
 		Home: p.o.List, Source: p.first,
 	}
 	if p.first == "" {
-		for _, seed := range p.h.o.Seeds {
+		for _, seed := range p.h.o.Seeds[:min(seedsTried, len(p.h.o.Seeds))] {
 			if shown.URL == "" && p.h.hasCapture(r, seed) {
 				shown.URL = seed
 			}

@@ -7,7 +7,8 @@
 //
 // WARC files lie in a WACZ as they are, so a record is read from its place, and nothing is unpacked. A file that is
 // compressed once more by ZIP is refused. The lines that its index has of a
-// file are NAME.lines, if the index has the digest of datapackage.json. Lists of pages are not shown.
+// file are NAME.lines, if the index has the digest of datapackage.json. Pages returns
+// what its lists of pages say.
 //
 // The list of a WACZ file is read when it is first asked for, and again if the length of the file has changed. It is
 // kept in memory: some 200 bytes for each file in it. Nothing can be written.

@@ -152,6 +152,37 @@ func TestWACZOfSeveral(t *testing.T) {
 	}
 }
 
+// The lists of pages of a WACZ, and of all that a list of several names, say titles and seeds. Damage ends a list.
+func TestPages(t *testing.T) {
+	disk := vfs.NewMem(1)
+	if err := disk.MkdirAll("d"); err != nil {
+		t.Fatal(err)
+	}
+	pack(t, disk, "d/one.wacz", packed{"archive/data.warc.gz", "first", zip.Store},
+		packed{"pages/pages.jsonl", `{"format": "json-pages-1.0", "title": "Seeds"}` + "\n" +
+			`{"url": "http://a.test/", "title": "A", "seed": true, "text": "words"}` + "\n", zip.Deflate},
+		packed{"pages/extraPages.jsonl", `{"url": "http://b.test/", "title": "B"}` + "\n[]\n" +
+			`{"url": "http://lost.test/"}`, zip.Deflate})
+	pack(t, disk, "d/two.wacz", packed{"archive/data.warc.gz", "second", zip.Store},
+		packed{"pages/pages.jsonl", `{"url": "http://c.test/"}`, zip.Store})
+	err := vfs.WriteAtomic(disk, "d/list.json", func(w io.Writer) error {
+		_, err := io.WriteString(w, `{"profile": "multi-wacz-package", "resources": [{"path": "one.wacz"}, `+
+			`{"path": "two.wacz"}]}`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := []Page{{"http://a.test/", "A", true}, {"http://b.test/", "B", false}}
+	for name, want := range map[string][]Page{
+		"d/one.wacz": one, "d/list.json": append(one, Page{URL: "http://c.test/"}),
+	} {
+		if pages, err := Pages(disk, name); err != nil || !slices.Equal(pages, want) {
+			t.Errorf("%s: %v, %v", name, pages, err)
+		}
+	}
+}
+
 // Everything else is what it was, also a directory and a file that only look like a WACZ.
 func TestOtherFilesAreUnchanged(t *testing.T) {
 	disk := vfs.NewMem(1)

@@ -90,6 +90,9 @@ func (x *ViewCommand) Run(inv *command.Invocation) error {
 	o := replay.Options{
 		Name: filepath.Base(x.Dir), Style: dashboard.Style(), Seeds: seedsOf([]string{x.Dir}), TitleOf: findTitle,
 	}
+	if isWACZ(x.Dir) {
+		o.Seeds, o.Titles = pagesOf(receivers.Disk(), x.Dir)
+	}
 	listeners := []net.Listener{l}
 	var p replay.PlayerOptions
 	if x.Replayweb != "" {

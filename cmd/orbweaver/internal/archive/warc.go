@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bufio"
 	"crypto/ecdsa"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine/page/parse"
+	"orbweaver/engine/state/layout"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -381,12 +383,13 @@ const damagedSaid = 20
 // seedsMost is how many seeds of a crawl are marked in the list of pages.
 const seedsMost = 10_000
 
-// seedsOf returns the seeds of crawl directories, or where they redirect to. They are in the reports of a crawl that
-// has ended.
+// seedsOf returns the seeds of crawl directories, or where they redirect to. The latter is in the reports of a crawl
+// that has ended; without reports the seeds are those that the crawl has kept.
 func seedsOf(dirs []string) (seeds []string) {
 	for _, dir := range dirs {
 		text, err := vfs.ReadFile(vfs.Disk(), filepath.Join(dir, "reports", "seeds.tsv"))
 		if err != nil {
+			seeds = append(seeds, keptSeeds(dir, seedsMost-len(seeds))...)
 			continue
 		}
 		for line := range strings.Lines(string(text)) {
@@ -402,6 +405,34 @@ func seedsOf(dirs []string) (seeds []string) {
 		}
 	}
 	return seeds
+}
+
+// keptSeeds returns the first seeds of a crawl that runs, or was stopped or killed.
+func keptSeeds(dir string, most int) (seeds []string) {
+	file, err := vfs.Disk().Open(filepath.Join(dir, layout.SeedsFile))
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = file.Close() }() // opened for reading
+	for lines := bufio.NewScanner(file); len(seeds) < most && lines.Scan(); {
+		seeds = append(seeds, lines.Text())
+	}
+	return seeds
+}
+
+// pagesOf returns the seeds and the titles that the lists of pages of WACZ files have.
+func pagesOf(disk vfs.FS, name string) (seeds []string, titles map[string]string) {
+	titles = map[string]string{}
+	pages, _ := waczfs.Pages(disk, filepath.ToSlash(name)) // what is wrong with the file is said where it is read
+	for _, p := range pages {
+		if p.Seed {
+			seeds = append(seeds, p.URL)
+		}
+		if p.Title != "" {
+			titles[p.URL] = p.Title
+		}
+	}
+	return seeds, titles
 }
 
 // reportPacked says what a WACZ file holds.
