@@ -30,9 +30,20 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()
 	}
+	config, err := os.MkdirTemp("", "orbweaver-config-") // so no key of settings is made at home
+	if err != nil {
+		panic(err)
+	}
+	if err := os.Setenv("XDG_CONFIG_HOME", config); err != nil {
+		panic(err)
+	}
 	// memberlist's Shutdown does not wait for a probe that is under way; it ends with its interval, longer than goleak
 	// waits.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/hashicorp/memberlist.(*Memberlist).probeNode"))
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/hashicorp/memberlist.(*Memberlist).probeNode"),
+		goleak.Cleanup(func(exit int) {
+			_ = os.RemoveAll(config)
+			os.Exit(exit)
+		}))
 }
 
 // buffer takes what several goroutines write.

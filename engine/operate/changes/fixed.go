@@ -49,9 +49,11 @@ func fixed() map[string]string {
 			"upload-parallel", "upload-part", "upload-then", "upload-wait",
 		},
 		"the list of skipped URLs goes by it": {"max-requisites-per-page"},
-		start:                                 {"dir", "config", "refresh", "refresh-from-store", "dry-run", "depth"},
-		"each site has its place by it":       {"ipv6-prefix"},
-		"'ctl add --seeds' adds URLs":         {"seeds"},
+		start: {
+			"dir", "config", "refresh", "refresh-from-store", "dry-run", "depth", "trust-dir",
+		},
+		"each site has its place by it": {"ipv6-prefix"},
+		"'ctl add --seeds' adds URLs":   {"seeds"},
 	} {
 		for _, name := range settings {
 			reasons[name] = reason

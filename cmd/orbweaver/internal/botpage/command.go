@@ -61,7 +61,7 @@ func (*Command) SettingsFile(dir string) string {
 }
 
 // Resume notes that the directory has settings.
-func (c *Command) Resume() { c.isResumed = true }
+func (c *Command) Resume(command.KeptSettings) { c.isResumed = true }
 
 // Check makes the page, and refuses one that names no operator or no contact.
 func (c *Command) Check(inv *command.Invocation) error {

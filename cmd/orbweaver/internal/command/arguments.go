@@ -27,7 +27,7 @@ type Sources struct {
 // Resumable is a command that goes on with the settings of an earlier run.
 type Resumable interface {
 	SettingsFile(dir string) string
-	Resume() // the file is there
+	Resume(kept KeptSettings) // the file is there
 }
 
 // Parse reads flags, then variables, then the file of --config, then the settings of an earlier run, in that order of
@@ -179,7 +179,7 @@ func (inv *Invocation) files(parser *kong.Kong, ctx *kong.Context) error {
 		default:
 			weak.bringUpToDate()
 			inv.early.Add("", weak.check(keys))
-			earlier.Resume()
+			earlier.Resume(KeptSettings{weak.mark, weak.values, givenFlags(ctx, strong)})
 			files = slices.Insert(files, 0, kong.Resolver(weak))
 		}
 	}

@@ -19,6 +19,7 @@ import (
 type TOMLFile struct {
 	name   string
 	values map[string]any
+	mark   string // see KeptSettings
 }
 
 // ReadTOML reads a file. An error names the line.
@@ -30,7 +31,11 @@ func ReadTOML(name string) (*TOMLFile, error) {
 	if b, err = textfile.Decode(b); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	t := &TOMLFile{name: name}
+	return parseTOML(name, b)
+}
+
+func parseTOML(name string, b []byte) (*TOMLFile, error) {
+	t := &TOMLFile{name: name, mark: MarkOf(b)}
 	if err := toml.Unmarshal(b, &t.values); err != nil {
 		var syntax *toml.DecodeError
 		if errors.As(err, &syntax) {
@@ -57,6 +62,7 @@ func defaultsBefore() map[string]string {
 // those that it lacks were not there. A file without a scope was written by hand.
 func (t *TOMLFile) bringUpToDate() {
 	t.rename()
+	delete(t.values, trustFlag)
 	if _, ok := t.values["scope"]; !ok {
 		return
 	}

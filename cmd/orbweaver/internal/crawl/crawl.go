@@ -28,10 +28,12 @@ import (
 	"orbweaver/internal/vfs"
 )
 
-// componentOptions are the settings of the engine. The type is not exported: package kong calls Validate of every
-// component in an exported field, and the configuration is not complete yet. Check does it later.
+// componentOptions are the settings of the engine, and whether those in its directory are trusted. The type is not
+// exported: package kong calls Validate of every component in an exported field, and the configuration is not complete
+// yet. Check does it later.
 type componentOptions struct {
 	Config engine.Config `embed:""`
+	Trust  `group:"common"`
 }
 
 // uploadOptions say where closed WARC files go. The type is not exported for the same reason.
@@ -109,14 +111,17 @@ func New() Command {
 func (*Command) SettingsFile(dir string) string { return effectiveFile(dir) }
 
 // Resume notes that the directory holds a crawl.
-func (c *Command) Resume() { c.resumes = true }
+func (c *Command) Resume(kept command.KeptSettings) { c.resumes, c.kept = true, kept }
 
 // Prepared gives the configuration and the surroundings of the engine, once check has made them.
 func (c *Command) Prepared() (engine.Config, engine.Seams) { return c.cfg, c.seams }
 
 // Check makes the engine's configuration from the flags.
 func (c *Command) Check(inv *command.Invocation) (err error) {
-	if len(c.explain.URLs) > 0 {
+	if err := c.check(c.Config.Dir, c.resumes, c.isExplained()); err != nil {
+		return err
+	}
+	if c.isExplained() {
 		return c.checkExplained(inv)
 	}
 	c.cfg, c.seams, err = c.settings(inv)
@@ -125,6 +130,9 @@ func (c *Command) Check(inv *command.Invocation) (err error) {
 	}
 	return err
 }
+
+// isExplained reports whether explain asks, and nothing is crawled.
+func (c *Command) isExplained() bool { return len(c.explain.URLs) > 0 }
 
 // Run crawls.
 func (c *Command) Run(inv *command.Invocation) error {

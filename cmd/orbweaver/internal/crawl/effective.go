@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/pelletier/go-toml/v2"
@@ -50,7 +51,7 @@ func (c *Command) writeEffective(inv *command.Invocation) error {
 	for _, f := range inv.Args.Selected().Flags {
 		switch f.Name {
 		case "help", "config", "dir", "seeds", "json", "dry-run", "depth", "refresh",
-			"progress", "quiet", "log-format":
+			"progress", "quiet", "log-format", "trust-dir":
 			continue
 		case "agents":
 			if !c.Config.Cluster.Quorum { // one that is killed before the crawl has begun must not begin it alone
@@ -97,7 +98,16 @@ func (c *Command) writeEffective(inv *command.Invocation) error {
 			delete(values, flag)
 		}
 	}
-	return writeSettings(c.Config.Dir, values)
+	text, err := toml.Marshal(values)
+	if err != nil {
+		return err
+	}
+	line, err := mark(c.Config.Dir, text)
+	if err != nil {
+		c.seams.Log.Warn("this account cannot mark the settings of the crawl as its own: "+
+			"to resume it, give all flags again, or --trust-dir", "error", err)
+	}
+	return writeSettings(c.Config.Dir, line, text)
 }
 
 // absolute returns the absolute name of a file, or of a list of files; other values stay as they are.
@@ -118,17 +128,11 @@ func absolute(value any) (any, error) {
 	return value, nil
 }
 
-// writeSettings replaces the file of settings.
-func writeSettings(dir string, values map[string]any) error {
-	b, err := toml.Marshal(values)
-	if err != nil {
-		return err
-	}
-	head := []byte(
-		"# The effective configuration of this crawl. Flags given when it is resumed win over what stands here.\n",
-	)
+// writeSettings replaces the file of settings. The line with the mark may be empty.
+func writeSettings(dir, markLine string, text []byte) error {
+	head := "# The effective configuration of this crawl. Flags given when it is resumed win over what stands here.\n"
 	return vfs.WriteAtomic(engine.Disk(dir), effectiveFile(dir), func(out io.Writer) error {
-		_, err := out.Write(append(head, b...))
+		_, err := out.Write(slices.Concat([]byte(head), []byte(markLine), text))
 		return err
 	})
 }
@@ -145,6 +149,10 @@ func (k keptSettings) KeepValues(changed map[string]any) error {
 	if b, err = textfile.Decode(b); err != nil { // an operator may have edited it
 		return fmt.Errorf("%s: %w", effectiveFile(k.dir), err)
 	}
+	line := "" // what changes while the crawl runs reaches nothing new
+	if was := command.MarkOf(b); was != "" {
+		line = command.MarkLine(was)
+	}
 	values := map[string]any{}
 	if err := toml.Unmarshal(b, &values); err != nil {
 		return fmt.Errorf("%s: %w", effectiveFile(k.dir), err)
@@ -154,5 +162,9 @@ func (k keptSettings) KeepValues(changed map[string]any) error {
 			delete(values, name)
 		}
 	}
-	return writeSettings(k.dir, values)
+	text, err := toml.Marshal(values)
+	if err != nil {
+		return err
+	}
+	return writeSettings(k.dir, line, text)
 }

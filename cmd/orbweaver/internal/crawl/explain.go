@@ -27,10 +27,11 @@ import (
 // ExplainCommand says what became of URLs in a crawl.
 type ExplainCommand struct {
 	Target
-	Depth    int      `help:"Number of links from a seed to the URLs, for the filters." default:"1" placeholder:"N"`
-	WholeLog bool     `help:"Search all of crawl.log, also its compressed parts, and not only its last 16 MiB."`
-	JSON     bool     `help:"Print one JSON object for each URL."`
-	URLs     []string `arg:"" name:"url" help:"URLs to explain."`
+	Depth    int  `help:"Number of links from a seed to the URLs, for the filters." default:"1" placeholder:"N"`
+	WholeLog bool `help:"Search all of crawl.log, also its compressed parts, and not only its last 16 MiB."`
+	JSON     bool `help:"Print one JSON object for each URL."`
+	Trust
+	URLs []string `arg:"" name:"url" help:"URLs to explain."`
 }
 
 // Help shows examples.
@@ -55,6 +56,7 @@ func (x *ExplainCommand) Run(inv *command.Invocation) error {
 	if x.JSON {
 		args = append(args, "--json")
 	}
+	args = append(args, x.Args()...)
 	if err := command.FindDir(x.Dir); err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ type FsckCommand struct {
 	Quiet   bool     `help:"Show no progress on a terminal."`
 
 	crawl.Others
+	crawl.Trust
 
 	remote upload.Options // with --remote
 	crawl  *crawl.Command // with --rebuild: the settings of the crawl
@@ -60,7 +61,7 @@ func (c *FsckCommand) Check(inv *command.Invocation) (err error) {
 		return errors.New("--remote and --rebuild exclude each other")
 	}
 	if c.Remote {
-		c.remote, err = uploadOptions(inv, c.Dir, nil)
+		c.remote, err = uploadOptions(inv, c.Dir, nil, c.Trust)
 		if err == nil && c.remote.Target == "" {
 			err = fmt.Errorf("--remote: the crawl in %s has no --upload", c.Dir)
 		}
@@ -72,7 +73,7 @@ func (c *FsckCommand) Check(inv *command.Invocation) (err error) {
 		}
 		return nil
 	}
-	c.crawl, err = crawlSettings(inv, c.Dir, c.URLs...)
+	c.crawl, err = crawlSettings(inv, c.Dir, append(c.Args(), c.URLs...)...)
 	return err
 }
 

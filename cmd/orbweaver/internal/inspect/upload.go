@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/upload"
@@ -29,6 +30,8 @@ type UploadCommand struct {
 	Target   string `name:"upload" help:"Bucket to send to, in place of the one in crawl.toml: s3://BUCKET/PREFIX." placeholder:"S3URL"`
 	Endpoint string `name:"upload-endpoint" help:"Object store, in place of the one in crawl.toml." placeholder:"URL"`
 	Then     string `name:"upload-then" help:"keep or delete the WARC files that the bucket has, in place of what crawl.toml says." placeholder:"MODE"`
+
+	crawl.Trust
 
 	FetchBack bool `help:"The other way: bring WARC files that were removed here (--upload-then delete) back from the bucket."`
 	JSON      bool `help:"Print JSON."`
@@ -58,13 +61,15 @@ Examples:
 func (c *UploadCommand) Check(inv *command.Invocation) (err error) {
 	c.options, err = uploadOptions(inv, c.Dir, map[string]string{
 		"--upload": c.Target, "--upload-endpoint": c.Endpoint, "--upload-then": c.Then,
-	})
+	}, c.Trust)
 	return err
 }
 
 // uploadOptions are those of a crawl, or of flags that are given in their place.
-func uploadOptions(inv *command.Invocation, dir string, given map[string]string) (upload.Options, error) {
-	var more []string
+func uploadOptions(inv *command.Invocation, dir string, given map[string]string, trust crawl.Trust) (
+	upload.Options, error,
+) {
+	more := trust.Args()
 	for name, value := range given {
 		if value != "" {
 			more = append(more, name, value)
