@@ -86,7 +86,7 @@ func (a *Archive) open(serial uint32) error {
 
 // checkHead reads the first record.
 func (a *Archive) checkHead() error {
-	z := NewReader(io.NewSectionReader(a.file, 0, a.size), ReaderOptions{Name: a.info.Name, Syntax: Fail})
+	z := NewReader(io.NewSectionReader(a.file, 0, a.size), ReaderOptions{Name: a.info.Name, Syntax: Fail, Unbounded: true})
 	defer z.Close()
 	rec, err := z.Next()
 	if err == nil {
@@ -167,7 +167,7 @@ func (a *Archive) seek(pos Position) error {
 		size = pos.Length
 	}
 	from := io.NewSectionReader(a.file, pos.Offset, size)
-	o := ReaderOptions{Name: a.info.Name, Base: pos.Offset, Syntax: Fail, Dictionary: a.words}
+	o := ReaderOptions{Name: a.info.Name, Base: pos.Offset, Syntax: Fail, Dictionary: a.words, Unbounded: true}
 	a.reader.Reset(from, o)
 	return nil
 }

@@ -34,7 +34,7 @@ func (f *outFile) goOn(length int64, later bool) error {
 
 // readInfo reads the first record of a file with this length.
 func (f *outFile) readInfo(length int64) error {
-	z := NewReader(io.NewSectionReader(f.f, 0, length), ReaderOptions{Name: f.info.Name, Syntax: Fail})
+	z := NewReader(io.NewSectionReader(f.f, 0, length), ReaderOptions{Name: f.info.Name, Syntax: Fail, Unbounded: true})
 	defer z.Close()
 	rec, err := z.Next()
 	if err == nil {
@@ -168,7 +168,7 @@ func (f *outFile) rebuild(length int64) (r *openindex.Resumption, good int64, er
 			from = io.TeeReader(from, digest)
 		}
 	}
-	z := NewReader(from, ReaderOptions{Name: f.info.Name, Base: good, Dictionary: words, Syntax: Fail})
+	z := NewReader(from, ReaderOptions{Name: f.info.Name, Base: good, Dictionary: words, Syntax: Fail, Unbounded: true})
 	defer z.Close()
 	var entry []byte
 	err = ScanRecords(z, func(rec *RecordRead) error {

@@ -37,6 +37,8 @@ type ReaderOptions struct {
 	// Dictionary of the file, for readers that start in its middle: see ReadDictionary. It must not be changed.
 	// Default: the one at the start of the file, if any.
 	Dictionary []byte
+	// Unbounded is that of member.ReaderOptions: what is unpacked of a file of this program has no bound.
+	Unbounded bool
 	// LengthAt is that of member.ReaderOptions. With it, what is skipped of a block is not checked: neither the checksum
 	// of the member nor digests nor the end of the record.
 	LengthAt func(offset int64) int64

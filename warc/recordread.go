@@ -184,6 +184,24 @@ func (r *RecordRead) end() error {
 	return err
 }
 
+// Bounded returns a reader of decoded, which decodes the payload. Its bytes count as unpacked ones of the file: see
+// member.UnpackedFree. Beyond the bound it returns a *Fault.
+func (r *RecordRead) Bounded(decoded io.Reader) io.Reader { return &charged{decoded, r} }
+
+type charged struct {
+	io.Reader
+
+	of *RecordRead
+}
+
+func (c *charged) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	if c.of.z.content.src.Charge(n) != nil {
+		return n, c.of.z.fault(member.ErrTooLarge, c.of.Offset, "its payload, decoded")
+	}
+	return n, err
+}
+
 // ReadBlock reads the rest of the block into Block and returns it, in a new slice that belongs to the caller. A block
 // longer than limit bytes is ErrTooLarge and not read.
 func (r *RecordRead) ReadBlock(limit int64) ([]byte, error) {

@@ -44,6 +44,8 @@ type ReaderOptions struct {
 	Dictionary []byte
 	// Form is the compression of the file. Default nil: the first bytes decide.
 	Form *Compression
+	// Unbounded allows any number of bytes to be unpacked: see UnpackedFree. It is for files of this program.
+	Unbounded bool
 	// LengthAt returns the length in bytes of the member at an offset, as an index has it, or 0. It may be wrong. Of a
 	// gzip member with a length, only the start is decompressed at first: see SkipContent. Default: none is known.
 	LengthAt func(offset int64) int64
@@ -72,6 +74,10 @@ type Reader struct {
 	origin  int64     // what seek calls the offset 0
 	rewound int64     // total bytes of all rewinds
 
+	unpacked  int64 // bytes of content, and what Charge has added
+	furthest  int64 // position in the file that was read
+	unbounded bool
+
 	start int64 // of the member at hand
 	live  bool  // in a member
 	bad   bool  // the member at hand is damaged
@@ -91,6 +97,7 @@ func (z *Reader) Reset(r io.Reader, o ReaderOptions) {
 		z.br.Reset(&z.in)
 	}
 	z.known, z.live, z.bad, z.start = false, false, false, base
+	z.unpacked, z.furthest, z.unbounded = -base*UnpackedMost, base, o.Unbounded
 	z.seek, z.origin, z.rewound = nil, 0, 0
 	if seek, ok := r.(io.Seeker); ok {
 		if at, err := seek.Seek(0, io.SeekCurrent); err == nil {
@@ -327,6 +334,10 @@ func (z *Reader) Read(p []byte) (n int, err error) {
 		r = z.zs
 	}
 	n, err = r.Read(p)
+	if charged := z.Charge(n); charged != nil && !z.Plain() {
+		z.live, z.bad = false, true
+		return n, charged
+	}
 	switch {
 	case err == nil:
 		return n, nil

@@ -156,6 +156,7 @@ func TakeContent(z *Reader) []byte {
 	}
 	rest := m.unread
 	m.unread, z.live = nil, m.length > 0
+	_ = z.Charge(len(rest)) // it is one of DEFLATE, of at most wholeContentMax
 	return rest
 }
 

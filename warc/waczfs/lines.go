@@ -21,11 +21,12 @@ import (
 const LinesSuffix = ".lines"
 
 const (
-	// linesMost is how long the indexes of a WACZ may be, unpacked, in bytes; longer ones are not used.
-	linesMost = 256 << 20
+	// linesMost is how long the indexes of a WACZ, and of those in it, may be, unpacked, in bytes. Longer ones are not
+	// used: the records are read then. They are in memory twice while they are taken over.
+	linesMost = 40 << 20
 	lineMost  = 256 << 10
 	// manifestMost is how much of datapackage.json is read, in bytes.
-	manifestMost = 64 << 20
+	manifestMost = 32 << 20
 )
 
 // container is a WACZ whose index has the lines of some files.
@@ -52,9 +53,10 @@ func (f *FS) linesOf(wacz, inside string) ([]byte, error) {
 	lines, ok := l.lines.of[inside]
 	if !ok {
 		l.lines = indexLines{of: map[string][]byte{}}
+		left := int64(linesMost)
 		for _, p := range l.packages {
-			if err := l.readLines(f, p); err != nil {
-				l.lines.err = fmt.Errorf("%s: its index: %w", wacz, err)
+			if err := l.readLines(f, p, &left); err != nil {
+				l.lines.of, l.lines.err = map[string][]byte{}, fmt.Errorf("%s: its index: %w", wacz, err)
 				break
 			}
 		}
@@ -74,7 +76,7 @@ var (
 )
 
 // readLines reads the indexes of one WACZ.
-func (l *list) readLines(f *FS, p container) (err error) {
+func (l *list) readLines(f *FS, p container, left *int64) (err error) {
 	file, err := f.FS.Open(p.home)
 	if err != nil {
 		return err
@@ -85,13 +87,12 @@ func (l *list) readLines(f *FS, p container) (err error) {
 		return err
 	}
 	digests := digestsOf(z)
-	left := int64(linesMost)
 	for _, e := range z.File {
 		name := strings.TrimSuffix(e.Name, ".gz")
 		if !strings.HasPrefix(name, "indexes/") || !strings.HasSuffix(name, ".cdx") && !strings.HasSuffix(name, ".cdxj") {
 			continue
 		}
-		if err := l.readIndex(e, digests[e.Name], p.prefix, &left); err != nil {
+		if err := l.readIndex(e, digests[e.Name], p.prefix, left); err != nil {
 			return err
 		}
 	}
@@ -140,8 +141,8 @@ func (l *list) readIndex(e *zip.File, digest, prefix string, left *int64) (err e
 		if *left -= int64(len(line)) + 1; *left < 0 {
 			return errTooLong
 		}
-		if name := fileOf(line); name != "" {
-			name = prefix + path.Base(name)
+		name := prefix + path.Base(fileOf(line))
+		if _, ok := l.files[name]; ok {
 			l.lines.of[name] = append(append(l.lines.of[name], line...), '\n')
 		}
 	}

@@ -155,6 +155,9 @@ func copyPayload(out io.Writer, rec *warc.RecordRead, o CatOptions) error {
 				return fmt.Errorf("warc: record at %d: %w", rec.Offset, err)
 			}
 			defer done()
+			if head.List("Content-Encoding") != "" {
+				body = rec.Bounded(body)
+			}
 		}
 	}
 	return copyLimited(out, body, rec, o.SizeMax)

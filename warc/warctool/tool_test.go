@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/internal/vfs/vfstest"
 	"orbweaver/warc"
+	"orbweaver/warc/member"
 )
 
 // archive writes three pages, the last one chunked and gzipped, and returns the name of the file and their positions.
@@ -264,4 +266,45 @@ func TestHostile_U09_aListingHasNoEscapesOfTheFile(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A payload of 4 KB that decodes to more than the bound of its file ends there. The next record is printed.
+func TestCat_boundsWhatIsDecoded(t *testing.T) {
+	const blocks = 5000 // of 128 KiB, a repeated byte
+	packed := append([]byte("\x28\xb5\x2f\xfd"), 0, 10<<3)
+	for i := range blocks {
+		head := uint32(1<<1 | 128<<10<<3)
+		if i == blocks-1 {
+			head |= 1
+		}
+		packed = append(packed, byte(head), byte(head>>8), byte(head>>16), 'A')
+	}
+	var file []byte
+	for _, rest := range []string{"Content-Encoding: zstd\r\n\r\n" + string(packed), "\r\nthe end"} {
+		block := "HTTP/1.1 200 OK\r\n" + rest
+		file = fmt.Appendf(file, "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.test/\r\nContent-Type: "+
+			"application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(block), block)
+	}
+	fsys := vfs.NewMem(1)
+	vfstest.WriteAll(t, fsys, "a.warc", file)
+	out, errs := new(counted), new(bytes.Buffer)
+	tool := &Tool{FS: fsys, Out: out, Err: errs}
+	err := tool.Cat(CatOptions{Offset: -1, Payload: true, Decode: true}, "a.warc")
+	most := member.UnpackedFree + member.UnpackedMost*len(file) + 1<<20
+	said := errs.String()
+	if err == nil || out.n > most || !strings.HasSuffix(out.end, "the end") || !strings.Contains(said, "too large") {
+		t.Errorf("%d bytes of at most %d, ending in %q: %v\n%s", out.n, most, out.end, err, said)
+	}
+}
+
+// counted counts bytes and keeps the last ones.
+type counted struct {
+	n   int
+	end string
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	c.n += len(p)
+	c.end = string(p[max(0, len(p)-10):])
+	return len(p), nil
 }

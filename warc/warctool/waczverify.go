@@ -25,7 +25,7 @@ import (
 )
 
 // waczFileMost is how much of a file of JSON is read, in bytes.
-const waczFileMost = 64 << 20
+const waczFileMost = 32 << 20
 
 // waczLineMost is the longest line of a list of pages or an index, in bytes.
 const waczLineMost = 16 << 20
@@ -51,6 +51,7 @@ type waczCheck struct {
 	listed   map[string]bool
 	created  string
 	result   *WACZResult
+	faults   int
 	complain func(error)
 }
 
@@ -132,7 +133,10 @@ func verifyPackage(fsys vfs.FS, name string, r *WACZResult, complain func(error)
 	return whole, nil
 }
 
-func (c *waczCheck) faultf(format string, args ...any) { c.complain(fmt.Errorf(format, args...)) }
+func (c *waczCheck) faultf(format string, args ...any) {
+	c.faults++
+	c.complain(fmt.Errorf(format, args...))
+}
 
 // text reads a file of JSON.
 func (c *waczCheck) text(name string) (text []byte, ok bool) {
@@ -141,7 +145,7 @@ func (c *waczCheck) text(name string) (text []byte, ok bool) {
 		c.faultf("%s is missing", name)
 		return nil, false
 	}
-	f, err := e.Open()
+	f, err := openEntry(e)
 	if err == nil {
 		text, err = io.ReadAll(io.LimitReader(f, waczFileMost+1))
 		err = errors.Join(err, f.Close())
@@ -162,31 +166,23 @@ func (c *waczCheck) eachLine(name string, f func(n int, line []byte) bool) {
 		c.faultf("%s is missing", name)
 		return
 	}
-	in, err := e.Open()
+	in, err := openEntry(e)
 	if err != nil {
 		c.faultf("%s: %w", name, err)
 		return
 	}
 	defer func() { _ = in.Close() }() // only read
-	if err := scanLines(in, f); err != nil {
+	before := c.faults
+	err = scanLines(in, func(n int, line []byte) bool {
+		in.room -= lineCost
+		return c.faults-before <= faultsMost && f(n, line)
+	})
+	if err == nil && c.faults-before > faultsMost {
+		err = errFaults
+	}
+	if err != nil {
 		c.faultf("%s: %w", name, err)
 	}
-}
-
-// scanLines calls f for each line, numbered from 1, until f returns false. f borrows the line.
-func scanLines(in io.Reader, f func(n int, line []byte) bool) error {
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, waczLineMost)
-	n := 1
-	for ; lines.Scan(); n++ {
-		if !f(n, lines.Bytes()) {
-			return nil
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("line %d: %w", n, err)
-	}
-	return nil
 }
 
 func (c *waczCheck) checkPackage() {
@@ -253,7 +249,7 @@ func (c *waczCheck) checkPackage() {
 
 // checkPlainIndex checks an index without blocks: that its lines can be read, are in order, and name records.
 func (c *waczCheck) checkPlainIndex(name string) {
-	f, err := c.entries[name].Open()
+	f, err := openEntry(c.entries[name])
 	if err != nil {
 		c.faultf("%s: %w", name, err)
 		return
@@ -271,7 +267,12 @@ func (c *waczCheck) checkPlainIndex(name string) {
 		return
 	}
 	var last []byte
-	err = cdxj.ScanLines(from, func(line []byte, said *cdxj.Line, damage error) error {
+	before, text := c.faults, bounded(io.NopCloser(from), c.entries[name].CompressedSize64)
+	err = cdxj.ScanLines(text, func(line []byte, said *cdxj.Line, damage error) error {
+		if c.faults-before > faultsMost {
+			return errFaults
+		}
+		text.room -= lineCost
 		c.result.Lines++
 		if damage != nil {
 			c.faultf("%s: %w", name, damage)
@@ -345,7 +346,7 @@ func (c *waczCheck) checkResource(r *waczResource) {
 		c.faultf("%s is missing", r.Path)
 		return
 	}
-	f, err := e.Open()
+	f, err := openEntry(e)
 	if err != nil {
 		c.faultf("%s: %w", r.Path, err)
 		return
@@ -411,7 +412,7 @@ func (c *waczCheck) checkIndex() {
 		c.faultf("indexes/index.cdx.gz is missing")
 		return
 	}
-	f, err := data.Open()
+	f, err := openEntry(data)
 	if err != nil {
 		c.faultf("indexes/index.cdx.gz: %w", err)
 		return
@@ -470,7 +471,11 @@ func (c *waczCheck) checkIndex() {
 func (c *waczCheck) checkBlock(packed []byte, offset int64, key, last string) string {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err == nil {
-		err = scanLines(z, func(n int, text []byte) bool {
+		before := c.faults
+		err = scanLines(bounded(io.NopCloser(z), uint64(len(packed))), func(n int, text []byte) bool {
+			if c.faults-before > faultsMost {
+				return false
+			}
 			line := string(text)
 			c.result.Lines++
 			if n == 1 && !strings.HasPrefix(line, key+" ") {

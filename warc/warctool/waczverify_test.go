@@ -9,8 +9,10 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -290,5 +292,47 @@ func TestVerifyWACZ_readsAListOfPagesOfAnyLength(t *testing.T) {
 	c.checkPages()
 	if len(faults) != 1 || !strings.HasSuffix(faults[0], "has no url, or no time") {
 		t.Errorf("%d faults: %.1000q", len(faults), faults)
+	}
+}
+
+// Lists that unpack to gigabytes, or have a fault in each of many lines, are not read on.
+func TestVerifyWACZ_boundsWhatIsUnpacked(t *testing.T) {
+	for name, text := range map[string]string{
+		"a long line": strings.Repeat("a", 1<<20), "faults": strings.Repeat("{}\n", 1<<20/3),
+		"good lines": strings.Repeat(`{"url": "http://a.test/", "ts": "2026-01-02T03:04:05Z"}`+"\n", 1<<20/56),
+	} {
+		var packed bytes.Buffer
+		z := zip.NewWriter(&packed)
+		w, err := z.Create("pages/pages.jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(w, `{"format": "json-pages-1.0"}`)
+		for range 192 {
+			if _, err := io.WriteString(w, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r, err := zip.NewReader(bytes.NewReader(packed.Bytes()), int64(packed.Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, n := error(nil), 0
+		c := &waczCheck{
+			zip: r, entries: map[string]*zip.File{"pages/pages.jsonl": r.File[0]}, result: new(WACZResult),
+			complain: func(err error) { last, n = err, n+1 },
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		c.checkPages()
+		runtime.ReadMemStats(&after)
+		isFaults := name == "faults" && errors.Is(last, errFaults)
+		isExpanding := name == "good lines" && errors.Is(last, errExpands) || name == "a long line" && n == 1
+		if !isFaults && !isExpanding || n > faultsMost+2 || after.Sys > before.Sys+128<<20 {
+			t.Errorf("%s: %d faults, the last: %v; %d bytes more memory", name, n, last, after.Sys-before.Sys)
+		}
 	}
 }

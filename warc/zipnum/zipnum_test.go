@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/internal/vfs/vfstest"
 )
 
 // manyLines are sorted lines, in which keys repeat over several blocks.
@@ -139,6 +141,77 @@ func TestFaultsOfClusters(t *testing.T) {
 		}
 		if _, err := Open(fsys, "c", nil, []byte("z")); !errors.Is(err, ErrCluster) {
 			t.Errorf("%q: %v", damage, err)
+		}
+	}
+}
+
+// A cluster of many blocks is read in batches, with the lines of all.
+func TestCursor_readsManyBlocks(t *testing.T) {
+	lines := manyLines(2*batchMost + 10)
+	fsys := vfs.NewMem(1)
+	writeLines(t, fsys, Options{BlockLines: 1}, lines)
+	c, err := Open(fsys, "c", []byte(strings.TrimSuffix(lines[5], "\n")), []byte("~"))
+	n := 5
+	for ; err == nil && c.Line() != nil; n++ {
+		if string(c.Line())+"\n" != lines[n] {
+			t.Fatalf("line %d is %q, want %q", n, c.Line(), lines[n])
+		}
+		err = c.Next()
+	}
+	if err != nil || n != len(lines) {
+		t.Errorf("%d lines of %d, %v", n, len(lines), err)
+	}
+}
+
+// What a foreign cluster says of itself costs little memory: a block that unpacks to a gigabyte, and the same block a
+// thousand times.
+func TestCursor_boundsWhatIsUnpacked(t *testing.T) {
+	var bomb bytes.Buffer
+	z := gzip.NewWriter(&bomb)
+	line := "com,a)/ 20260101000000 {" + strings.Repeat(" ", 1000) + "}\n"
+	for range 1 << 17 {
+		if _, err := z.Write([]byte(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	index := func(offsets ...int) (text string) {
+		for _, at := range offsets {
+			text += fmt.Sprintf("com,a)/ 20260101000000\tcdx-00000.gz\t%d\t%d\t1\n", at, bomb.Len())
+		}
+		return text
+	}
+	var long bytes.Buffer
+	z = gzip.NewWriter(&long)
+	_, _ = z.Write(make([]byte, 4*lineMost))
+	_ = z.Close() // in memory
+	for name, files := range map[string][2]string{
+		"a block":       {index(0), bomb.String()},
+		"the same":      {index(make([]int, 1000)...), bomb.String()},
+		"a line":        {fmt.Sprintf("a\tcdx-00000.gz\t0\t%d\t1\n", long.Len()), long.String()},
+		"a long index":  {"a\tcdx-00000.gz\t0\t5\t1" + strings.Repeat("1", lineMost) + "\n", ""},
+		"a long block":  {fmt.Sprintf("a\tcdx-00000.gz\t0\t%d\t1\n", blockMost+1), ""},
+		"a path beyond": {"a\t../cdx-00000.gz\t0\t5\t1\n", ""},
+	} {
+		fsys := vfs.NewMem(1)
+		if err := fsys.MkdirAll("c"); err != nil {
+			t.Fatal(err)
+		}
+		vfstest.WriteAll(t, fsys, "c/cluster.idx", []byte(files[0]))
+		vfstest.WriteAll(t, fsys, "c/cdx-00000.gz", []byte(files[1]))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		lines := 0
+		c, err := Open(fsys, "c", nil, []byte("~"))
+		for ; err == nil && c.Line() != nil; lines++ {
+			err = c.Next()
+		}
+		runtime.ReadMemStats(&after)
+		used, most := after.TotalAlloc-before.TotalAlloc, unpackedFree+unpackedMost*bomb.Len()+lineMost
+		if used > 4<<20 || lines*len(line) > most || err == nil {
+			t.Errorf("%s: %d lines, %d bytes allocated, %v", name, lines, used, err)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func (a *auditor) record(at place) (n Named, err error) {
 		return n, fmt.Errorf("gaps: %w", err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	o := warc.ReaderOptions{Name: in.name, Base: at.offset()}
+	o := warc.ReaderOptions{Name: in.name, Base: at.offset(), Unbounded: true}
 	if strings.Contains(in.name, ".warc.zst") {
 		if o.Dictionary, _, err = member.ReadDictionary(file); err != nil {
 			return n, fmt.Errorf("gaps: %s: %w", in.name, err)

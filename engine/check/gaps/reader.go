@@ -52,7 +52,7 @@ func (r *reader) readFile(number int) (err error) {
 	defer func() { err = errors.Join(err, file.Close()) }()
 	r.file, r.dir = number, in.dir
 	r.setEra(era{delays: Unstated()})
-	z := warc.NewReader(io.NewSectionReader(file, 0, in.size), warc.ReaderOptions{Name: in.name})
+	z := warc.NewReader(io.NewSectionReader(file, 0, in.size), warc.ReaderOptions{Name: in.name, Unbounded: true})
 	defer z.Close()
 	err = warc.ScanRecords(z, func(rec *warc.RecordRead) error {
 		if err := r.tick(rec.Offset); err != nil {

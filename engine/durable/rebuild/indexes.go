@@ -46,7 +46,7 @@ func WriteIndexes(ctx context.Context, fsys vfs.FS, dir string) (written []strin
 
 func writeIndex(fsys vfs.FS, dir string, info warc.FileInfo) (written bool, err error) {
 	var want bytes.Buffer
-	err = warc.ReadFile(fsys, dir, info, math.MaxInt64, warc.ReaderOptions{}, func(z *warc.Reader) error {
+	err = warc.ReadFile(fsys, dir, info, math.MaxInt64, warc.ReaderOptions{Unbounded: true}, func(z *warc.Reader) error {
 		return warc.WriteIndex(&want, z, info.Final(), warc.StopAtDamage)
 	})
 	if err != nil {

@@ -52,7 +52,7 @@ func (r *linkReading) readLinks() error {
 		if err != nil {
 			return err
 		}
-		err = warc.ReadFile(r.FS, dir, info, size, warc.ReaderOptions{}, func(z *warc.Reader) error {
+		err = warc.ReadFile(r.FS, dir, info, size, warc.ReaderOptions{Unbounded: true}, func(z *warc.Reader) error {
 			onRecord := func(rec *warc.RecordRead) error { return r.readRecord(info.Name, rec) }
 			return warc.ScanRecords(z, onRecord, warc.StopAtDamage)
 		})

@@ -99,7 +99,8 @@ func (b *indexBuilder) addFile(info warc.FileInfo) error {
 		at := capture.Place{Serial: info.Serial, Offset: rec.Offset, Revisit: rec.Type == warc.Revisit}
 		return b.add(rec.TargetURI, head.Status, at)
 	}
-	return warc.ReadFile(b.pass.FS, b.archiveDir, info, math.MaxInt64, warc.ReaderOptions{}, func(z *warc.Reader) error {
+	own := warc.ReaderOptions{Unbounded: true}
+	return warc.ReadFile(b.pass.FS, b.archiveDir, info, math.MaxInt64, own, func(z *warc.Reader) error {
 		return warc.ScanRecords(z, onRecord, func(*warc.Fault) error { return nil })
 	})
 }

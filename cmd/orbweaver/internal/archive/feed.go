@@ -190,13 +190,17 @@ func (p *printer) printFiles(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return feed.Write(ctx, f, q, p.out)
+	if err := feed.Write(ctx, f, q, p.out); err != nil {
+		return err
+	}
+	return damage.err()
 }
 
 // feedDir returns a directory for the files of the feed: that of the crawl, if nothing else uses it and it can be
 // written; otherwise one that done removes.
 func feedDir(disk vfs.FS, dir string) (own string, done func() error, err error) {
-	if _, err := disk.Size(dir + "/" + layout.ManifestFile); err == nil {
+	_, noLink := os.Readlink(dir + "/" + layout.FeedDir) // a link could lead to files of the reader
+	if _, err := disk.Size(dir + "/" + layout.ManifestFile); err == nil && noLink != nil {
 		lock, err := layout.Lock(disk, dir)
 		if err == nil {
 			own = dir + "/" + layout.FeedDir

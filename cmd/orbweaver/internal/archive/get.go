@@ -111,6 +111,16 @@ type damageNotes struct {
 	first *warc.Fault // guarded by mu
 }
 
+// err is that records could not be read; nil if there are none. An index that is not used leaves out no record.
+func (d *damageNotes) err() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.count == 0 || errors.Is(d.first, warc.ErrReference) {
+		return nil
+	}
+	return fmt.Errorf("not all could be read: %w", d.first)
+}
+
 // note writes the first faults.
 func (d *damageNotes) note(f *warc.Fault) {
 	d.mu.Lock()

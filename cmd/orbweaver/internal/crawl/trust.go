@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/engine/layout"
+	"orbweaver/engine/state/layout"
 )
 
 // A crawl directory may be that of another person. The settings in it that reach beyond it are used only if this

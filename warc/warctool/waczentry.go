@@ -1,0 +1,66 @@
+package warctool
+
+import (
+	"archive/zip"
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+)
+
+// What a file in a WACZ may unpack to, in bytes: waczFree, and waczMost for each packed byte. A line counts lineCost
+// more, since it is decoded alone. Lists of pages have about five bytes for each packed one. Beyond faultsMost faults a
+// file is not read on.
+const (
+	waczFree   = 96 << 20
+	waczMost   = 48
+	lineCost   = 64
+	faultsMost = 1000
+)
+
+// errExpands is the error of a file that unpacks to more.
+var errExpands = fmt.Errorf("it unpacks to more than %d MiB and %d times its length", waczFree>>20, waczMost)
+
+// errFaults ends the check of a file.
+var errFaults = fmt.Errorf("more than %d faults: it is not read on", faultsMost)
+
+// openEntry opens a file in a WACZ.
+func openEntry(e *zip.File) (*unpacked, error) {
+	f, err := e.Open()
+	return bounded(f, e.CompressedSize64), err
+}
+
+// bounded returns a reader of what a file of so many bytes unpacks to.
+func bounded(f io.ReadCloser, packed uint64) *unpacked {
+	return &unpacked{f, waczFree + waczMost*int64(min(packed, math.MaxInt64/(2*waczMost)))}
+}
+
+type unpacked struct {
+	io.ReadCloser
+
+	room int64 // in bytes
+}
+
+func (u *unpacked) Read(p []byte) (int, error) {
+	n, err := u.ReadCloser.Read(p)
+	if u.room -= int64(n); u.room < 0 {
+		err = errExpands
+	}
+	return n, err
+}
+
+// scanLines calls f for each line, numbered from 1, until f returns false. f borrows the line.
+func scanLines(in io.Reader, f func(n int, line []byte) bool) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, waczLineMost)
+	n := 1
+	for ; lines.Scan(); n++ {
+		if !f(n, lines.Bytes()) {
+			return nil
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("line %d: %w", n, err)
+	}
+	return nil
+}
