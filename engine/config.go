@@ -35,8 +35,8 @@ import (
 // A field with the tag help is a flag, a key of the TOML file and an environment variable, by the tags that package
 // internal/options describes. Fields with kong:"-" are for programs and tests alone.
 type Config struct {
-	Dir     string `help:"Crawl directory. It holds the archive, the frontier and the logs. A crawl that is there is resumed." default:"./crawl" placeholder:"DIR" group:"common"`
-	Refresh bool   `help:"Crawl a finished crawl again from its seeds. Servers are asked with If-None-Match and If-Modified-Since. An unchanged page becomes a revisit record without a body. --max-pages, --max-per-host and --max-time count from then on. A crawl that is not finished is resumed." group:"common"`
+	Dir     string `help:"Crawl directory. It holds the archive, the frontier and the logs. A crawl that is there is resumed." default:"./crawl" placeholder:"DIR" group:"common" basic:""`
+	Refresh bool   `help:"Crawl a finished crawl again from its seeds. Servers are asked with If-None-Match and If-Modified-Since. An unchanged page becomes a revisit record without a body. --max-pages, --max-per-host and --max-time count from then on. A crawl that is not finished is resumed." group:"common" basic:""`
 
 	Seeds admission.SeedSource `kong:"-"` // where the crawl starts; nil: with what is queued
 

@@ -95,7 +95,7 @@ func TestReadmeListsEveryCommand(t *testing.T) {
 }
 
 func TestHelpShowsDefaults(t *testing.T) {
-	out := strings.Join(strings.Fields(call("crawl", "-h").want(t, command.ExitDone).out), " ")
+	out := strings.Join(strings.Fields(call("crawl", "--help=all").want(t, command.ExitDone).out), " ")
 	for _, word := range []string{"[4s]", "[500ms]", "[1024]", "[./crawl]", "[1GiB]", "[30s]", "[1h]", "[7d]"} {
 		if !strings.Contains(out, word) {
 			t.Errorf("crawl --help lacks %q", word)

@@ -5,7 +5,8 @@
 // Tags: name (else the field's name in kebab case), help, default, least, most, oneof, and zero. zero:"meant" says that
 // zero is a setting of its own and is not replaced by the default. zero:"-1" says that a zero given by an operator is
 // stored as -1, since zero means the default. The tag words lists words that a shell offers for a value that may be
-// anything. A field with the tag embed is a struct of further settings.
+// anything. The tag basic marks a setting that most people need: --help shows it. A field with the tag embed is a
+// struct of further settings.
 //
 // A number is text of digits, with underscores; bytes have the tag type:"size" (64MiB, 1GB, 4096), and bytes per second
 // the tag type:"rate" (10MiB/s); a time.Duration is 500ms, 4s, 1h30m or 7d. A uint8 with oneof holds the place of its

@@ -39,9 +39,9 @@ const RobotsBodyMax = 500<<10 + 1
 
 // Options are the limits and request headers of a Fetcher. Every field except UserAgent has a default for zero.
 type Options struct {
-	BodyMax   int64      `name:"max-body" type:"size" help:"Bytes of one body that are archived; a longer body is truncated. A body beyond 2MiB goes through a file, so memory does not grow with it. Raise it for longer films and data." default:"1GiB" least:"1" most:"1TiB" placeholder:"SIZE"`
+	BodyMax   int64      `name:"max-body" type:"size" help:"Bytes of one body that are archived; a longer body is truncated. A body beyond 2MiB goes through a file, so memory does not grow with it. Raise it for longer films and data." default:"1GiB" least:"1" most:"1TiB" placeholder:"SIZE" basic:""`
 	UserAgent string     `help:"Header User-Agent of all requests. The default names the version and --contact." placeholder:"TEXT"`
-	Contact   string     `help:"URL or e-mail address where site owners reach you. Required for public crawls." placeholder:"URL" group:"common"`
+	Contact   string     `help:"URL or e-mail address where site owners reach you; required for public crawls." placeholder:"URL" group:"common" basic:""`
 	Long      LongBodies `embed:""`
 
 	TLS TLSMode `name:"tls" type:"word" help:"tolerant: fetch despite certificate faults; strict: refuse them. Use strict if you must trust what you store." oneof:"tolerant,strict" default:"tolerant" placeholder:"MODE"`

@@ -50,7 +50,7 @@ func fixed() map[string]string {
 		},
 		"the list of skipped URLs goes by it": {"max-requisites-per-page"},
 		start: {
-			"dir", "config", "refresh", "refresh-from-store", "dry-run", "depth", "trust-dir",
+			"dir", "config", "preset", "refresh", "refresh-from-store", "dry-run", "depth", "trust-dir",
 		},
 		"each site has its place by it": {"ipv6-prefix"},
 		"'ctl add --seeds' adds URLs":   {"seeds"},

@@ -7,7 +7,7 @@ import (
 
 // Options decide at five points, each by all, none, or an expression over what is known there.
 type Options struct {
-	Scope  string `help:"URLs that enter the frontier: domain (the registrable domains of the seeds), host or prefix of the seeds, all, or an expression. Use all for a broad crawl." default:"domain" words:"domain,host,prefix,all" placeholder:"SCOPE" group:"common"`
+	Scope  string `help:"URLs that enter the frontier: domain (the registrable domains of the seeds), host or prefix of the seeds, all, or an expression. Use all for a broad crawl." default:"domain" words:"domain,host,prefix,all" placeholder:"SCOPE" group:"common" basic:""`
 	Fetch  string `help:"URLs that are fetched: all, none, or an expression. It is asked when a URL leaves the frontier, so 'ctl set fetch=' can change it during the crawl." default:"all" words:"all,none" placeholder:"EXPR"`
 	Parse  string `help:"Pages that are searched for links: all, none, or an expression." default:"all" words:"all,none" placeholder:"EXPR"`
 	Follow string `help:"Links that are followed: all, none, or an expression." default:"all" words:"all,none" placeholder:"EXPR"`

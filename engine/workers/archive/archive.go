@@ -31,7 +31,7 @@ type Options struct {
 	DNS         DNSRecords           `name:"warc-dns" type:"word" help:"Records of the answers of name servers: all or none." oneof:"none,all" default:"all" zero:"meant" placeholder:"MODE"`
 	Manifest    ManifestMode         `name:"warc-manifest" type:"word" help:"SHA-256 of each closed file in warc/manifest.jsonl: all or none." oneof:"all,none" default:"all" placeholder:"MODE"`
 
-	Operator    string   `help:"Person or organisation that runs the crawl, for the archive's warcinfo." placeholder:"NAME"`
+	Operator    string   `help:"Person or organisation that runs the crawl, for the archive's warcinfo." placeholder:"NAME" basic:""`
 	Description string   `name:"description" help:"Description of the crawl, for the archive's warcinfo." placeholder:"TEXT"`
 	IsPartOf    string   `name:"is-part-of" help:"Collection that the crawl belongs to, for the archive's warcinfo; without it the identifier of the crawl." placeholder:"NAME"`
 	InfoFields  []string `name:"warc-info" help:"Further line for the archive's warcinfo, such as 'audience: researchers'. Repeatable." placeholder:"'NAME: VALUE'" sep:"none"`

@@ -11,7 +11,7 @@ import (
 
 // Counts are the loops of an agent, by number, and the connections and items that they hold.
 type Counts struct {
-	Fetchers int `help:"Number of fetch workers: requests at the same time. Raise it if report.json is waiting for servers. Lower it if the network, the memory or the number of open files is short." default:"1024" least:"1" most:"131072" placeholder:"N"`
+	Fetchers int `help:"Number of fetch workers: requests at the same time. Raise it if report.json is waiting for servers. Lower it if the network, the memory or the number of open files is short." default:"1024" least:"1" most:"131072" placeholder:"N" basic:""`
 
 	Parsers   int `kong:"-"`                         // parse workers; default: one for each processor
 	Resolvers int `kong:"-" default:"256" least:"1"` // 256 ask for 5,000 names a second of servers that take 50 ms

@@ -21,7 +21,7 @@ var ErrHelp = errors.New("help")
 
 // Sources is the flag of every grammar that names a file of settings.
 type Sources struct {
-	Config string `help:"TOML file whose keys are names of flags. Flags win over ORBWEAVER_ variables (ORBWEAVER_HOST_DELAY), variables over the file." placeholder:"FILE"`
+	Config string `help:"TOML file whose keys are names of flags. Flags win over ORBWEAVER_ variables (ORBWEAVER_HOST_DELAY), variables over the file." placeholder:"FILE" basic:""`
 }
 
 // Resumable is a command that goes on with the settings of an earlier run.
@@ -30,9 +30,15 @@ type Resumable interface {
 	Resume(kept KeptSettings) // the file is there
 }
 
-// Parse reads flags, then variables, then the file of --config, then the settings of an earlier run, in that order of
-// strength, into grammar: a pointer to a struct with sources and commands. A mistake that does not keep the rest from
-// being read goes to inv.early.
+// Presetter is a command with --preset: a name for the values of several flags.
+type Presetter interface {
+	// PresetValues returns the values by flag. The settings of an earlier run, if there are any, are in dir.
+	PresetValues(name, dir string) (map[string]any, error)
+}
+
+// Parse reads flags, then variables, then the file of --config, then the settings of an earlier run, then the preset,
+// in that order of strength, into grammar: a pointer to a struct with sources and commands. A mistake that does not
+// keep the rest from being read goes to inv.early.
 func (inv *Invocation) Parse(grammar any, args []string, groups ...kong.Group) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -50,7 +56,7 @@ func (inv *Invocation) Parse(grammar any, args []string, groups ...kong.Group) (
 		inv.keys = flagKeys(parser.Model)
 		inv.early.Add("", checkVariables(inv.keys, inv.Stderr))
 	}
-	if args, err = inv.known(parser, joinNegative(args)); err != nil {
+	if args, err = inv.known(parser, joinNegative(inv.takeHelpWord(args))); err != nil {
 		return err
 	}
 	if err := inv.files(parser, inv.Args); err != nil {
@@ -84,18 +90,11 @@ func (inv *Invocation) parser(grammar any, groups []kong.Group) (*kong.Kong, err
 		kong.Exit(func(int) { panic(ErrHelp) }),
 		kong.DefaultEnvars(EnvPrefix),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
+		kong.Help(inv.printHelp),
 		kong.ValueFormatter(helpText),
 		kong.ExplicitGroups(groups),
 		kong.WithBeforeApply(func() error { inv.applied = true; return nil }),
 	)
-}
-
-// helpText is a flag's help with its default; the variable's name follows from the flag's, so it is not repeated.
-func helpText(v *kong.Value) string {
-	if !v.HasDefault || v.Default == "" || v.Default == "0" {
-		return v.Help
-	}
-	return fmt.Sprintf("%s [%s]", v.Help, v.Default)
 }
 
 // joinNegative makes --flag -1 into --flag=-1: no flag is named by a digit.
@@ -154,7 +153,7 @@ func (inv *Invocation) files(parser *kong.Kong, ctx *kong.Context) error {
 	}
 	keys := keysFor(ctx, inv.keys)
 	var files []kong.Resolver
-	config, err := GivenText(ctx, "config", nil)
+	config, err := GivenText(ctx, "config")
 	inv.early.Add("--config", err)
 	strong := &TOMLFile{name: config}
 	if config != "" {
@@ -166,8 +165,11 @@ func (inv *Invocation) files(parser *kong.Kong, ctx *kong.Context) error {
 		inv.early.Add("", strong.check(keys))
 		files = append(files, strong)
 	}
-	if earlier, ok := command.Target.Addr().Interface().(Resumable); ok {
-		dir, err := GivenText(ctx, "dir", strong)
+	target := command.Target.Addr().Interface()
+	var dir string
+	earlierFile := new(TOMLFile)
+	if earlier, ok := target.(Resumable); ok {
+		dir, err = GivenText(ctx, "dir", strong)
 		inv.early.Add("--dir", err)
 		weak, err := ReadTOML(earlier.SettingsFile(dir))
 		switch {
@@ -181,14 +183,22 @@ func (inv *Invocation) files(parser *kong.Kong, ctx *kong.Context) error {
 			inv.early.Add("", weak.check(keys))
 			earlier.Resume(KeptSettings{weak.mark, weak.values, givenFlags(ctx, strong)})
 			files = slices.Insert(files, 0, kong.Resolver(weak))
+			earlierFile = weak
 		}
+	}
+	if named, ok := target.(Presetter); ok {
+		name, err := GivenText(ctx, "preset", strong, earlierFile)
+		inv.early.Add("--preset", err)
+		values, err := named.PresetValues(name, dir)
+		inv.early.Add("--preset", err)
+		files = slices.Insert(files, 0, kong.Resolver(&TOMLFile{name: "--preset " + name, values: values}))
 	}
 	return kong.Resolvers(files...).Apply(parser)
 }
 
-// GivenText is the value of a text flag before it is applied: from the command line, a variable, the file, or its
-// default.
-func GivenText(ctx *kong.Context, name string, file *TOMLFile) (string, error) {
+// GivenText is the value of a text flag before it is applied: from the command line, a variable, the first of the files
+// that has it, or its default.
+func GivenText(ctx *kong.Context, name string, files ...*TOMLFile) (string, error) {
 	for _, f := range ctx.Flags() {
 		if f.Name != name {
 			continue
@@ -203,7 +213,7 @@ func GivenText(ctx *kong.Context, name string, file *TOMLFile) (string, error) {
 				return v, nil
 			}
 		}
-		if file != nil {
+		for _, file := range files {
 			if v, ok := file.values[name]; ok {
 				return fmt.Sprint(v), nil
 			}

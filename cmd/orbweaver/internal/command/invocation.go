@@ -53,6 +53,8 @@ type Invocation struct {
 	applied bool            // the command's struct has its values
 	early   Faults          // met while flags, variables and files were read
 	read    *readings
+
+	helpWord string // of --help=WORD
 }
 
 // Nested is another run within this one, which writes its results to stdout. Files of settings may have the keys of all

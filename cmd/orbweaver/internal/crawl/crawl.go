@@ -48,7 +48,7 @@ type uploadOptions struct {
 type Command struct {
 	componentOptions
 
-	Seeds          []string `help:"File of seeds: one URL on each line, # comments, .gz read too, - for stdin. Repeatable." placeholder:"FILE" sep:"none" group:"common"`
+	startOptions   `group:"common"`
 	listOptions    `group:"scope"`
 	WarcDictionary string `help:"File with a dictionary for zstd, made by 'warc train'. Each WARC file begins with it. It makes small pages smaller." placeholder:"FILE" group:"archive"`
 
@@ -61,7 +61,7 @@ type Command struct {
 
 	agentOptions `group:"agents"`
 
-	DryRun bool `help:"Send nothing and write nothing: print what would happen to each URL, and which rule decides." group:"common"`
+	DryRun bool `help:"Send nothing and write nothing: print what would happen to each URL, and which rule decides." group:"common" basic:""`
 	Depth  int  `help:"With --dry-run: number of links from a seed to the URLs." default:"0" placeholder:"N" group:"common"`
 
 	URLs []string `arg:"" optional:"" name:"url" help:"Seeds." placeholder:"URL"`
@@ -76,33 +76,13 @@ type Command struct {
 	dry     dryFacts         // what a dry run says besides
 }
 
-// Help shows examples.
-func (*Command) Help() string {
-	return `The crawl ends when nothing is left, at a limit, or at a signal. The first signal finishes the exchanges in
-flight, the second stops at once. The crawl also stops when only failing sites have queued URLs
-(--stall-wait). The same command resumes the crawl. Exit status: 0 finished; 1 failed, also when no page
-could be fetched; 2 wrong usage; 3 stalled with URLs queued; 4 finished, and its archive was not sent;
-130 stopped by a signal.
+// Help explains the course of a crawl, filters and presets, and shows examples.
+func (*Command) Help() string { return longHelp() }
 
-Expressions are those of https://expr-lang.org. All five filters know url, site, scheme, host, port, domain,
-path, query, depth, hops, seed, in_host, in_domain and in_prefix. --fetch also knows try and, with
---warc-via, via. --follow knows kind, nofollow, via, via_host, via_domain, same_host, same_domain, and
-status and content_type of the page. --parse and --store know status, content_type, size and truncated.
---store knows duplicate and, with --warc-via, via. docs/filters.md has more.
+// ShortHelp implements command.ShortHelper.
+func (*Command) ShortHelp() string { return shortHelp() }
 
-Examples:
-  orbweaver crawl --contact https://example.org/crawl --max-pages 10000 https://example.org/
-  orbweaver crawl --dir crawl                                  # resume the crawl in this directory
-  orbweaver crawl --dir crawl --refresh                        # after its end: again, for what has changed
-  orbweaver crawl --seeds seeds.txt.gz --config crawl.toml
-  orbweaver crawl --scope all --proxy http://127.0.0.1:8080 --resolver hashed --seeds seeds.txt   # a simulated web
-  orbweaver crawl --scope 'in_domain && depth <= 5' --follow 'kind != "image" && not nofollow' https://example.org/
-  orbweaver crawl --surts surts.txt --exclude-extensions jpg,png,mp4 --store 'status == 200' --seeds seeds.txt
-  orbweaver crawl --host-rules hosts.txt --seeds seeds.txt     # .example.org host-delay=20s max-per-host=1000
-  orbweaver crawl --dir crawl --dry-run --depth 2 https://example.org/a.jpg     # what would happen to it, and why`
-}
-
-// New returns the command with the presets of a public crawl.
+// New returns the command with the defaults of a public crawl.
 func New() Command {
 	return Command{componentOptions: componentOptions{Config: engine.Polite()}, explain: new(ExplainCommand)}
 }
@@ -240,6 +220,7 @@ func (c *Command) crawl(
 	refuseOwn(c.policy, server.Addr())
 	if c.progress() != summary.ProgressNone {
 		fmt.Fprintln(c.output, firstLine(&cfg, c.resumes))
+		c.printPreset(c.output, inv)
 	}
 	log.Debug("memory limits", memoryPlan(cfg)...)
 	ctx, stop := signals(inv.Context, func() {

@@ -84,6 +84,7 @@ func (c *Command) dryRun(inv *command.Invocation) error {
 	for _, lack := range c.dry.lacks {
 		fmt.Fprintf(inv.Stderr, "note: a crawl would be refused: %v\n", lack)
 	}
+	c.printPreset(inv.Stderr, inv)
 	cfg := c.cfg.WithDefaults()
 	x, err := explain.New(explain.Options{
 		FS: vfs.Disk(), Dir: cfg.Dir, Seeds: cfg.Seeds, Filters: cfg.Filters, Sources: c.dry.lists, HasVia: cfg.Archive.Via,

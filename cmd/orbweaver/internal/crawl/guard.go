@@ -15,12 +15,12 @@ import (
 
 // networkOptions are what a crawl may connect to. Its components are not exported fields, as those of the crawl.
 type networkOptions struct {
-	Proxy    string   `help:"Proxy that carries all requests: http://IP:PORT, or socks5://IP:PORT for which this machine resolves names. A user and a password in it (http://USER:PASSWORD@IP:PORT) are stored in crawl.toml, which only its owner can read. On the command line all users can see them: use ORBWEAVER_PROXY or --config. What the proxy itself answers, such as 407, is no answer of a site: the crawl says so and waits." placeholder:"URL"`
+	Proxy    string   `help:"Proxy that carries all requests: http://IP:PORT, or socks5://IP:PORT for which this machine resolves names. A user and a password in it (http://USER:PASSWORD@IP:PORT) are stored in crawl.toml, which only its owner can read. On the command line all users can see them: use ORBWEAVER_PROXY or --config. What the proxy itself answers, such as 407, is no answer of a site: the crawl says so and waits." placeholder:"URL" basic:""`
 	Resolver []string `help:"Name servers: system (those of this machine, after its hosts file); IP:PORT, repeatable; or hashed[:N], made-up addresses for runs with a proxy. A local caching resolver makes large crawls faster." default:"system" placeholder:"R"`
 	nameOptions
 	Netrc       []string `help:"File with names and passwords of hosts for basic authentication, in the form of netrc: machine HOST login NAME password PASSWORD. A password goes to https://HOST, if its certificate is valid, and to seeds on HOST with their scheme and port; for other sites write machine http://HOST:PORT. The archive does not store them. Repeatable." placeholder:"FILE" sep:"none"`
 	LoadCookies []string `help:"File of cookies to begin with, in Netscape's format, as browsers and wget write it. It needs --cookies site. As in browsers, a cookie goes to its host at any port, to hosts below it only if its line says so, and over plain http unless its line asks for https. Requests with them are stored in the archive. Repeatable." placeholder:"FILE" sep:"none"`
-	AllowNet    []string `help:"Allow addresses and ports of this range, or of this one address, that are refused by default, such as private ones. Ports that the Fetch standard blocks need --allow-port too. Repeatable." placeholder:"CIDR"`
+	AllowNet    []string `help:"Allow addresses and ports of this range, or of this one address, that are refused by default, such as private ones. Ports that the Fetch standard blocks need --allow-port too. Repeatable." placeholder:"CIDR" basic:""`
 	DenyNet     []string `help:"Never connect to this range or address, even if it is allowed: for example, your public address behind a NAT. Addresses of this machine need not be named. Repeatable." placeholder:"CIDR"`
 	AllowPort   []string `help:"Port that links may name besides the usual ones. Repeatable." placeholder:"PORT"`
 }

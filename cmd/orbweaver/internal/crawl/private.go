@@ -94,8 +94,8 @@ func readEach(files []string, read func(f *os.File) error) error {
 	return bad.Err()
 }
 
-// presets reads the cookies with which the crawl begins.
-func (c *networkOptions) presets(o *cookie.Options) (*cookie.Presets, error) {
+// startCookies reads the cookies with which the crawl begins.
+func (c *networkOptions) startCookies(o *cookie.Options) (*cookie.Presets, error) {
 	presets := new(cookie.Presets)
 	if len(command.Given(c.LoadCookies)) == 0 {
 		return presets, nil

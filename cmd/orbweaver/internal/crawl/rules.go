@@ -20,10 +20,10 @@ type WallRules struct {
 
 // listOptions are files of rules.
 type listOptions struct {
-	ExcludeHosts []string `help:"File of hosts to exclude: host, .suffix, *.suffix or CIDR, one on each line. A CIDR matches only URLs whose host is an address; --deny-net is about all connections. Repeatable." placeholder:"FILE" sep:"none"`
+	ExcludeHosts []string `help:"File of hosts to exclude: host, .suffix, *.suffix or CIDR, one on each line. A CIDR matches only URLs whose host is an address; --deny-net is about all connections. Repeatable." placeholder:"FILE" sep:"none" basic:""`
 	IncludeHosts []string `help:"File of hosts, in the same form: no other host is asked. Repeatable." placeholder:"FILE" sep:"none"`
 	Surts        []string `help:"File of SURT prefixes, +http://(org,example, or - one on each line: the longest that matches decides. If a file has a +, a URL that matches none is refused. Repeatable." placeholder:"FILE" sep:"none"`
-	HostRules    []string `help:"File of rules for single hosts, one on each line: host, .suffix, *.suffix or an address, then host-delay=TIME, max-per-host=N or exclude. The narrowest rule decides. A delay may be shorter than --host-delay; Crawl-delay still lengthens it. Repeatable." placeholder:"FILE" sep:"none"`
+	HostRules    []string `help:"File of rules for single hosts, one on each line: host, .suffix, *.suffix or an address, then host-delay=TIME, max-per-host=N or exclude. The narrowest rule decides. A delay may be shorter than --host-delay; Crawl-delay still lengthens it. Repeatable." placeholder:"FILE" sep:"none" basic:""`
 	WallRules
 	ExcludeExtensions []string `help:"Endings of paths to exclude, such as jpg,png." placeholder:"EXT"`
 }

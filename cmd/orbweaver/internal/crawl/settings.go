@@ -53,9 +53,10 @@ func (c *Command) settings(inv *command.Invocation) (engine.Config, engine.Seams
 	bad.Add("", c.network(inv, &cfg, &seams))
 	seams.Logins, err = c.logins(seams.Log)
 	bad.Add("--netrc", err)
-	cfg.Cookies.Presets, err = c.presets(&cfg.Cookies)
+	cfg.Cookies.Presets, err = c.startCookies(&cfg.Cookies)
 	bad.Add("--load-cookies", err)
 	bad.Add("", sameFormat(&c.Config))
+	bad.Add("--preset", c.samePreset(c.Config.Dir))
 	bad.Add("", checkDir(c.Config.Dir, c.givenFiles(inv)...))
 	bad.Add("", c.agents(inv, &cfg, seams.Log))
 	bad.Add(c.misused())
@@ -78,7 +79,7 @@ func (c *Command) givenFiles(inv *command.Invocation) []string {
 		files = append(files, c.Walls...)
 	}
 	if inv.Args != nil { //nolint:nolintlint // tests make an Invocation by hand
-		config, err := command.GivenText(inv.Args, "config", nil)
+		config, err := command.GivenText(inv.Args, "config")
 		if err == nil {
 			files = append(files, config)
 		}

@@ -28,7 +28,7 @@ type rebuildReport struct {
 // crawlSettings reads the settings of the crawl as "orbweaver crawl --dir DIR" would.
 func crawlSettings(inv *command.Invocation, dir string, more ...string) (*crawl.Command, error) {
 	args := []string{"crawl", "--dir", dir}
-	config, err := command.GivenText(inv.Args, "config", nil)
+	config, err := command.GivenText(inv.Args, "config")
 	if err != nil {
 		return nil, err
 	}
