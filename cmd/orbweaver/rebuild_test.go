@@ -94,6 +94,6 @@ func TestFsckRebuildWantsSettingsAndAnArchive(t *testing.T) {
 	dir := t.TempDir()
 	call("fsck", "--rebuild", dir).want(t, command.ExitUsage, "no crawl.toml", "--config")
 	writeFile(t, filepath.Join(dir, "crawl.toml"), "contact = 'https://example.org/'\nresolver = ['127.0.0.1:5353']\n")
-	call("fsck", "--rebuild", dir).want(t, command.ExitUsage, "no archive to rebuild from")
+	call("fsck", "--rebuild", "--trust-dir", dir).want(t, command.ExitUsage, "no archive to rebuild from")
 	call("fsck", dir, "http://example.org/").want(t, command.ExitUsage, "unexpected argument http://example.org/")
 }
