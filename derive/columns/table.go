@@ -21,7 +21,7 @@ import (
 type Options struct {
 	// LanguageModel is the identity of the model of derive.Options.NewLanguageDetector. Without it, pages are not read.
 	LanguageModel string
-	// Memory is how many bytes the rows of one file may take before they are written. Default 64 MiB.
+	// Memory is how many bytes the rows of one file may take before they are written. Default 32 MiB.
 	Memory int
 }
 
@@ -31,7 +31,7 @@ type Table struct{ o Options }
 // New returns a Table.
 func New(o Options) *Table {
 	if o.Memory == 0 {
-		o.Memory = 64 << 20
+		o.Memory = 32 << 20
 	}
 	return &Table{o}
 }

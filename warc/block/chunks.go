@@ -46,26 +46,27 @@ type payloadReader struct {
 	c  ChunkScanner
 }
 
-func (d *payloadReader) Read(p []byte) (int, error) {
-	for len(p) > 0 {
+// Read fills p from several chunks: each may have one byte.
+func (d *payloadReader) Read(p []byte) (n int, err error) {
+	for n < len(p) && (n == 0 || d.br.Buffered() > 0) {
 		b, err := d.br.Peek(1)
 		if len(b) == 0 {
-			return 0, err
+			return n, err
 		}
-		if b, err = d.br.Peek(min(d.br.Buffered(), len(p))); err != nil {
-			return 0, err
+		if b, err = d.br.Peek(min(d.br.Buffered(), len(p)-n)); err != nil {
+			return n, err
 		}
 		payload, used, done := d.c.Next(b)
-		n := copy(p, payload)
+		n += copy(p[n:], payload)
 		_, _ = d.br.Discard(used)
-		if n > 0 {
-			return n, nil
-		}
-		if done {
+		if done && n == 0 {
 			return 0, io.EOF
 		}
+		if done {
+			return n, nil
+		}
 	}
-	return 0, nil
+	return n, nil
 }
 
 // ChunkScanner parses chunked framing in pieces of a body. The zero value is at its start.

@@ -115,3 +115,23 @@ func TestPayloadReader_aBodyWithoutChunks(t *testing.T) {
 		}
 	}
 }
+
+// A body of chunks of one byte is read in large pieces: each piece may cost a write.
+func TestPayloadReader_readsSeveralChunksAtATime(t *testing.T) {
+	const chunks = 100_000
+	body := strings.Repeat("1\r\na\r\n", chunks) + "0\r\n\r\n"
+	r := NewPayloadReader(bufio.NewReaderSize(strings.NewReader(body), 64<<10))
+	reads, total := 0, 0
+	for b := make([]byte, 32<<10); ; reads++ {
+		n, err := r.Read(b)
+		if total += n; err == io.EOF { //nolint:errorlint // io.Reader's own word
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if total != chunks || reads > 100 {
+		t.Errorf("%d bytes in %d reads", total, reads)
+	}
+}

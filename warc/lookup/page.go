@@ -166,6 +166,9 @@ type Page struct {
 // Close closes the file of the page.
 func (p *Page) Close() error { return p.source.Close() }
 
+// Bounded returns a reader of decoded, which decodes Body. See warc.RecordRead.
+func (p *Page) Bounded(decoded io.Reader) io.Reader { return p.source.Bounded(decoded) }
+
 // ErrOriginal says that the record that a revisit refers to is not in the archive.
 var ErrOriginal = errors.New("the payload of this revisit is not in the archive")
 

@@ -116,7 +116,9 @@ func copyPage(out io.Writer, p *lookup.Page, o GetOptions) error {
 			return fmt.Errorf("%w; --encoded writes it as it is", err)
 		}
 		defer done()
-		body = decoded
+		if body = decoded; p.Encoding != "" {
+			body = p.Bounded(decoded)
+		}
 	}
 	n, err := io.Copy(out, io.LimitReader(body, o.SizeMax))
 	if err == nil && n == o.SizeMax {
