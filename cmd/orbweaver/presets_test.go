@@ -64,7 +64,7 @@ func TestPresets_areValidAndPolite(t *testing.T) {
 					t.Errorf("%s: %s is more than the default, %s", p.Name, v.Text(), f.Default)
 				}
 			case "keep-alive", "ipv6-prefix", "host-rules", "slow-body-timeout":
-				t.Errorf("%s: nobody has looked at whether %s is polite", p.Name, v.Text())
+				t.Errorf("%s: no rule here says whether %s is polite", p.Name, v.Text())
 			}
 		}
 	}

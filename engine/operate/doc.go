@@ -5,7 +5,8 @@
 //	operator, changes, inbox  questions and orders; settings that may change; URLs put into a directory
 //	hosts, evidence, doctor   why a host waits; what became of a URL; what limits the crawl
 //	explain                   what would become of a URL
-//	report, reportpage, progress, history, logreport  report.json, its page, progress.tsv, numbers over time, crawl.log
+//	report, reportpage        report.json and progress.tsv; the page of reports
+//	history, logreport        numbers over time; reports from crawl.log
 //	feed, upload              what is new in the archive; closed files on their way to a receiver
 //
 // Promises: UL1 to UL6 (upload).

@@ -6,12 +6,11 @@
 //	ring          consistent hashing: the owner of a key
 //	ownership     which agent owns each host, now and recently
 //	consensus     votes of a majority (raft)
-//	addresslease  which agent may contact an IP address
 //	outbox        messages that wait for other agents, on disk
 //
 // What agents do for a crawl with these is in engine/cluster.
 //
 //	membership.Service.View -> network.Network.Agents -> ownership.NewView -> ownership.View.OwnerOf
 //
-// Promises: M1 to M7, O1 to O4, CS1 to CS5, F1 to F4, K1 to K4, each in the doc.go of its package.
+// Promises: M1 to M7, O1 to O4, CS1 to CS5, K1 to K4, each in the doc.go of its package.
 package peering

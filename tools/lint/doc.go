@@ -5,7 +5,7 @@
 //
 // What a common linter can check is left to golangci-lint. Here stands the rest:
 //
-//	imports_test.go     which package may import which, and the home package of each third-party module
+//	imports_test.go     the home package of each third-party module
 //	network_test.go     dialling and listening: only in their places, and whatever else could reach the network
 //	conduct_test.go     goroutines, sleeping, ending the process, reading the environment: only in their places
 //	race_test.go        what shares memory between goroutines runs under the race detector, or is left out for a reason
@@ -23,7 +23,7 @@
 //	names_test.go       names that are metaphors, bare participles or bare verbs
 //	structure_test.go   sizes of packages, structs and types; cycles of struct types
 //	niltests_test.go    comparisons of a collaborator with nil
-//	layers_test.go      imports that point upward
+//	layers_test.go      imports that point upward, by folders; test kits; the judge knows nothing of the product
 //	promiseids_test.go  ids that stand for promises of several packages
 //	messages_test.go    errors of packages below engine begin with the name of their package
 //	publicnames_test.go tools/lint/names.md lists the flags, report fields, outcomes, metrics and endpoints of the code

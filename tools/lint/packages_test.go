@@ -17,6 +17,7 @@ func checkPackages(h *tree) (faults []string) {
 		)
 	}
 	byDir := h.packages()
+	faults = append(faults, missingPackages(h, byDir)...)
 	for _, dir := range sorted(byDir) {
 		if fault := packageComment(dir, byDir[dir]); fault != "" {
 			faults = append(faults, fault)
@@ -27,6 +28,26 @@ func checkPackages(h *tree) (faults []string) {
 		}
 		if mapped && !names(text, name) {
 			faults = append(faults, fmt.Sprintf("%s does not name %s: give it a place there", where, name))
+		}
+	}
+	return faults
+}
+
+// chapterRow is a line of the page of a chapter: names of packages, two spaces, what they are.
+var chapterRow = regexp.MustCompile(`(?m)^//\t(\w+(?:, \w+)*)  `)
+
+// missingPackages returns a fault for each package that the page of a chapter names and that is not there.
+func missingPackages(h *tree, byDir map[string][]*goFile) (faults []string) {
+	for _, row := range layers() {
+		if !strings.HasPrefix(row, "engine/") {
+			continue
+		}
+		for _, match := range chapterRow.FindAllStringSubmatch(h.texts[row+"/doc.go"], -1) {
+			for name := range strings.SplitSeq(match[1], ", ") {
+				if _, ok := byDir[row+"/"+name]; !ok {
+					faults = append(faults, fmt.Sprintf("%s/doc.go names package %s, which is not there", row, name))
+				}
+			}
 		}
 	}
 	return faults

@@ -150,6 +150,10 @@ func TestPlantedDocuments(t *testing.T) {
 		checkPackages, "ARCHITECTURE.md", "`workbench/heap`, `cmd/orbweaver` and `old/dnsres`\n",
 		"does not name",
 	)
+	check(
+		checkPackages, "engine/net/doc.go", "// Package net is a chapter.\n//\n//\tgone  it was\npackage net\n",
+		"names package gone",
+	)
 	check(checkEngine, "engine/frontier.go", code("", "type f struct{ e *Engine }"), "holds an *Engine")
 	check(checkEngine, "warc/a.go", code("orbweaver/engine", "func f(e *engine.Engine) {}"), "holds an *Engine")
 	check(checkWords, "sieve/a.go", code("", "// TO"+"DO: later"), "do it, or write the reason")

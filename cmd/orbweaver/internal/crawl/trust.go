@@ -82,7 +82,7 @@ func links(dir string) (lines []string, err error) {
 		switch kind := e.Type(); {
 		case rerr != nil, inside == ".", kind.IsRegular(), kind.IsDir(), kind&fs.ModeSocket != 0:
 		case kind&fs.ModeSymlink == 0:
-			lines = append(lines, inside+" is no file")
+			lines = append(lines, inside+" is not a file")
 		default:
 			target, err := os.Readlink(name)
 			if err != nil || !staysInside(inside, target) {
