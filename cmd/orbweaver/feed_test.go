@@ -64,7 +64,8 @@ func TestFeed_afterACrawlAndItsRefresh(t *testing.T) {
 	site := httptest.NewServer(m)
 	defer site.Close()
 	dir := t.TempDir()
-	call(nearby(dir, site.URL+"/")...).want(t, command.ExitDone)
+	// The feed has the order of the archive: with a longer delay, that of the requests.
+	call(nearby(dir, site.URL+"/", "--host-delay", "100ms")...).want(t, command.ExitDone)
 	said, cursor := changesOf(t, site.URL, dir)
 	if said != "new /, new /news, new /old, new /logo, new /story/1, end" {
 		t.Errorf("first: %s", said)
