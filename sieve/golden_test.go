@@ -3,7 +3,7 @@ package sieve
 import (
 	"testing"
 
-	"orbweaver/bench/golden"
+	"orbweaver/internal/golden"
 	"orbweaver/internal/vfs"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"orbweaver/bench/golden"
+	"orbweaver/internal/golden"
 	"orbweaver/internal/vfs"
 	"orbweaver/virtualize"
 )

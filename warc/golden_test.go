@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/bench/golden"
+	"orbweaver/internal/golden"
 	"orbweaver/warc"
 	"orbweaver/warc/cdxj"
 )

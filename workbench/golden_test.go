@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"orbweaver/bench/golden"
+	"orbweaver/internal/golden"
 )
 
 // A workbench with sites in all states is saved in the checked-in bytes. After Load and Save the bytes are the same.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/bench/load"
+	"orbweaver/internal/trial/load"
 )
 
 // fleet is the agents of one run.

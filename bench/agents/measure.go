@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"orbweaver/bench/simweb/judge"
-	"orbweaver/bench/simweb/origin"
+	"orbweaver/internal/simweb/judge"
+	"orbweaver/internal/simweb/origin"
 )
 
 // RunPrefix begins the name of each folder in Options.Dir.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"orbweaver/bench/load"
+	"orbweaver/internal/trial/load"
 )
 
 // network is where the agents of a run live, and what happens to it.

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"time"
 
-	"orbweaver/bench/load"
 	"orbweaver/bench/netns"
+	"orbweaver/internal/trial/load"
 )
 
 // Cut is how the smaller side of a partition is cut off.

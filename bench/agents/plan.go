@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"orbweaver/bench/simweb"
+	"orbweaver/internal/simweb"
 )
 
 // Scenario is what happens to the agents of a run.

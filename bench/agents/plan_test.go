@@ -9,8 +9,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"orbweaver/bench/load"
-	"orbweaver/bench/simweb"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/trial/load"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -5,9 +5,9 @@ import (
 	"math"
 	"time"
 
-	"orbweaver/bench/load"
-	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine/peering/ring"
+	"orbweaver/internal/simweb/judge"
+	"orbweaver/internal/trial/load"
 )
 
 // Result is all runs, the plain ones first.

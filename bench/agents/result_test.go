@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/bench/simweb/judge"
+	"orbweaver/internal/simweb/judge"
 )
 
 // What faults excuse is excused, and one more is not.

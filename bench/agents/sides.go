@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/bench/simweb/arrivals"
-	"orbweaver/bench/simweb/judge"
-	"orbweaver/bench/simweb/origin"
+	"orbweaver/internal/simweb/arrivals"
+	"orbweaver/internal/simweb/judge"
+	"orbweaver/internal/simweb/origin"
 )
 
 // Parted is what a partition did, by the web's log.

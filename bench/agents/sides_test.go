@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/bench/simweb/arrivals"
+	"orbweaver/internal/simweb/arrivals"
 )
 
 // Each promise that a partition can break is told of; so is a partition that was none.

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/guest"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/guest"
 )
 
 func TestCompleteness_rustdoc(t *testing.T) { judge(t, "rustdoc", 9900) }

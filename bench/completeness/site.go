@@ -18,7 +18,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"orbweaver/bench/simweb/guest"
+	"orbweaver/internal/simweb/guest"
 )
 
 // sizeMax bounds a skeleton that is read.

@@ -10,15 +10,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb/arrivals"
-	"orbweaver/bench/simweb/judge"
-	"orbweaver/bench/simweb/origin"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb/arrivals"
+	"orbweaver/internal/simweb/judge"
+	"orbweaver/internal/simweb/origin"
+	"orbweaver/internal/trial/captures"
 	"orbweaver/internal/vfs"
 )
 

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"orbweaver/bench/simweb/guest"
 	"orbweaver/engine/state/layout"
+	"orbweaver/internal/simweb/guest"
 )
 
 // withBodies is added to the seed of a world whose pages include bodies that go through body files.

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/bench/simweb/origin"
 	"orbweaver/engine/state/layout"
+	"orbweaver/internal/simweb/origin"
 )
 
 var (

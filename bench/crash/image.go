@@ -16,8 +16,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/bench/simweb/arrivals"
-	"orbweaver/bench/simweb/origin"
+	"orbweaver/internal/simweb/arrivals"
+	"orbweaver/internal/simweb/origin"
 	"orbweaver/internal/vfs"
 )
 

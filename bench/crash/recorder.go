@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/bench/simweb/arrivals"
+	"orbweaver/internal/simweb/arrivals"
 	"orbweaver/internal/vfs"
 )
 

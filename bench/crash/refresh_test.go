@@ -6,12 +6,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb/origin"
 	"orbweaver/engine"
 	"orbweaver/engine/durable/inspect"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb/origin"
+	"orbweaver/internal/trial/captures"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

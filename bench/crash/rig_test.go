@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/arrivals"
-	"orbweaver/bench/simweb/origin"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/engine/workers/archive"
 	"orbweaver/engine/workers/parsers"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/arrivals"
+	"orbweaver/internal/simweb/origin"
 	"orbweaver/internal/vfs"
 )
 

@@ -16,12 +16,12 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/bench/captures"
-	"orbweaver/bench/load"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/arrivals"
-	"orbweaver/bench/simweb/judge"
-	"orbweaver/bench/simweb/origin"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/arrivals"
+	"orbweaver/internal/simweb/judge"
+	"orbweaver/internal/simweb/origin"
+	"orbweaver/internal/trial/captures"
+	"orbweaver/internal/trial/load"
 	"orbweaver/internal/vfs"
 )
 

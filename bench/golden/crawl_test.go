@@ -9,9 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/bench/captures"
-	"orbweaver/bench/golden"
-	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/check/fsck"
 	"orbweaver/engine/durable/inspect"
@@ -20,6 +17,9 @@ import (
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/engine/traps/skipped"
+	"orbweaver/internal/golden"
+	"orbweaver/internal/simweb/judge"
+	"orbweaver/internal/trial/captures"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

@@ -1,25 +1,6 @@
-// Package golden holds the formats of a crawl: files that an earlier version wrote, checked in, and the tests that they
-// still open.
+// Package golden tests that this version resumes crawl directories that an earlier version wrote.
 //
-// A golden file has the number of its format in its name and is never changed. The SHA-256 of each stands in the test
-// that reads it, and a test of this package compares all of them. So a commit that changes a format on purpose adds a
-// file with the next number, and shows the new sum in its diff. Files of earlier formats stay as long as this version
-// reads them.
-//
-//	testdata/golden/      here: whole crawl directories, as tar.zst, each with the log of the web server that it crawled
-//	*/testdata/golden/    in the other packages: the bytes of known values, for each codec (golden_test.go)
-//
-// A crawl directory holds the crawl, the log of the simulated web, and the time at which the crawl stopped. A test
-// unpacks it into memory, moves the virtual clock to that time, lets the current version go on, and holds the whole
-// archive against the ground truth of the web.
-//
-// To make files for a new number, run the test of the package with -golden.write. It writes files that do not exist,
-// never replaces one, and prints the sums.
-//
-// Messages between agents have no golden files: another transport is going to replace their form, and agents of
-// different versions need not understand each other before a release. The control API and the names of the metrics have
-// one in engine/operate/control.
-//
-// Of the product the package imports only internal/vfs, so that every test may use it. Only its own tests run the
-// engine.
+// A golden directory is a tar.zst of a crawl, of the log of the simulated web, and of the time at which the crawl
+// stopped. A test unpacks it into memory, moves the virtual clock to that time, and lets the current version resume it.
+// Then it compares the whole archive with the ground truth of the web. internal/golden has the rules of golden files.
 package golden

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"orbweaver/bench/simweb/arrivals"
-	"orbweaver/bench/simweb/guest"
+	"orbweaver/internal/simweb/arrivals"
+	"orbweaver/internal/simweb/guest"
 )
 
 // calendar serves two sites beside the simulated web. Their pages say next to nothing new and lead to ever more of

@@ -10,7 +10,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"orbweaver/bench/golden"
+	"orbweaver/internal/golden"
 	"orbweaver/internal/vfs"
 )
 

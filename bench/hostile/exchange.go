@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/bench/simweb/origin"
+	"orbweaver/internal/simweb/origin"
 )
 
 // Exchange is one request and what is sent for it. Everything that is written goes out as it is.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"orbweaver/bench/simweb/guest"
 	"orbweaver/engine/net/fetch"
+	"orbweaver/internal/simweb/guest"
 )
 
 // direct is a network of one web, without names and addresses.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/bench/captures"
 	"orbweaver/engine"
 	"orbweaver/internal/outcome"
+	"orbweaver/internal/trial/captures"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/warctool"

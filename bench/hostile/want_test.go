@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"orbweaver/bench/captures"
 	"orbweaver/internal/outcome"
+	"orbweaver/internal/trial/captures"
 	"orbweaver/warc"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"orbweaver/bench/simweb/guest"
+	"orbweaver/internal/simweb/guest"
 )
 
 // domain is the top-level domain of all cases; no name below it can be registered.

@@ -12,9 +12,9 @@ import (
 	"syscall"
 	"time"
 
-	"orbweaver/bench/simweb/arrivals"
-	"orbweaver/bench/simweb/origin"
 	"orbweaver/dnsres/dnstest"
+	"orbweaver/internal/simweb/arrivals"
+	"orbweaver/internal/simweb/origin"
 )
 
 // Options of a Net. The zero value is a network without latency or loss, served directly.

@@ -20,8 +20,8 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/net/nettest"
 
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/origin"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/origin"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -19,11 +19,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orbweaver/bench/load"
-	"orbweaver/bench/simweb/origin"
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/page/parse"
 	"orbweaver/internal/inflate"
+	"orbweaver/internal/simweb/origin"
+	"orbweaver/internal/trial/load"
 	"orbweaver/internal/urlx"
 	"orbweaver/warc/deflate"
 )

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"orbweaver/bench/simweb/judge"
+	"orbweaver/internal/simweb/judge"
 	"orbweaver/warc"
 )
 

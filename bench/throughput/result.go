@@ -2,9 +2,9 @@ package throughput
 
 import (
 	"orbweaver/bench/components"
-	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
+	"orbweaver/internal/simweb/judge"
 	"orbweaver/warc"
 )
 

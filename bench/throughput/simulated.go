@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"orbweaver/bench/load"
-	"orbweaver/bench/simweb"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/net/fetch/addrguard"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/trial/load"
 )
 
 // Simulated is the simulated web in a process of its own, on loopback. The crawl directory is replaced if it holds an

@@ -13,9 +13,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
+	"orbweaver/internal/simweb/judge"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

@@ -10,12 +10,12 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simnet"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/guest"
-	"orbweaver/bench/simweb/origin"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/guest"
+	"orbweaver/internal/simweb/origin"
 	"orbweaver/internal/vfs"
 )
 

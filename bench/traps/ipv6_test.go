@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"orbweaver/bench/simnet"
-	"orbweaver/bench/simweb/guest"
 	"orbweaver/engine"
 	"orbweaver/engine/state/limits"
+	"orbweaver/internal/simweb/guest"
 	"orbweaver/internal/vfs"
 )
 

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/bench/simweb/guest"
+	"orbweaver/internal/simweb/guest"
 )
 
 // Web serves a case as a guest of a simulated world. It is safe for concurrent use.

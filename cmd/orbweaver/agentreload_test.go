@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // Two processes crawl. The file of a2 was stolen: it gets a new one, and the gossip key is changed in three steps, with

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/bench/captures"
-	"orbweaver/bench/simweb/judge"
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
+	"orbweaver/internal/simweb/judge"
+	"orbweaver/internal/trial/captures"
 	"orbweaver/internal/vfs"
 )
 

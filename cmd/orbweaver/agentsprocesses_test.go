@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // Two processes on one machine share a web: each page is fetched once, by one of them, and both end by themselves.

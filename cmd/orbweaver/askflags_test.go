@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // Every command that talks to a running crawl finds it by the same flags.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/bench/load"
-	"orbweaver/bench/simweb"
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/trial/load"
 )
 
 // agentsRun is a small benchmark of agents, all in one directory of the test's.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/cluster"
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/peering/identity"
+	"orbweaver/internal/cli/command"
 )
 
 // An operator makes an authority and two agents of one crawl with one gossip key. Other users cannot read

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/operate/report"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 func TestCrawlToTheEndAndAgain(t *testing.T) {

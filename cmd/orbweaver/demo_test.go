@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 func TestDemoRemovesNothingOfOthers(t *testing.T) {

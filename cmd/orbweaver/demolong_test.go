@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/cli/command"
 )
 
 // TestDemo runs the small demo with this binary as its simulated web; variables meant for one must not reach the other.

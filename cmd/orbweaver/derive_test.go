@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/derive/derivetest"
+	"orbweaver/internal/cli/command"
 )
 
 // derive makes outputs from a file of another crawler, keeps what is complete, and its status says whether a record was

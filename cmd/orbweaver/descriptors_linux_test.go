@@ -8,7 +8,7 @@ import (
 	"time"
 	"unsafe"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // limitFiles changes the limit of open files of another process.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/operate/explain"
+	"orbweaver/internal/cli/command"
 )
 
 // explanations reads what --dry-run --json prints.

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/operate/feed"
+	"orbweaver/internal/cli/command"
 )
 
 // magazine is a site whose second issue has news, a new page, and no archive any more.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/derive/derivetest"
+	"orbweaver/internal/cli/command"
 )
 
 // What packs an archive is read by all commands that read one: a WACZ is a directory of WARC files. A file with any

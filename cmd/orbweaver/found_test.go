@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/operate/control"
+	"orbweaver/internal/cli/command"
 )
 
 // A running crawl is found by its directory alone, whatever --listen says, and no command says that it does not run.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 var (

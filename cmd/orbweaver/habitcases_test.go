@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // habits are the cases of all rows.

@@ -8,8 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"orbweaver/bench/components"
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
+	"orbweaver/internal/cli/command"
 )
 
 // commands lists every command and group of commands that --help shows.

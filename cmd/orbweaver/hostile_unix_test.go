@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // The program says what it has to say into a pipe that is full and has no reader, and into a file on a full disk:

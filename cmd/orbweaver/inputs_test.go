@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // The archives of this test have two pages, http://a.test/1 and http://a.test/2.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // guardedSite is a server that wants a password and has a robots.txt that forbids all. It notes the heads of requests.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // filesOfEachSetting writes two files for each setting that names files, and a TOML file that lists them. Names may

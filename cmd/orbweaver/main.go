@@ -17,16 +17,16 @@ import (
 	"orbweaver/cmd/orbweaver/internal/bench"
 	"orbweaver/cmd/orbweaver/internal/botpage"
 	"orbweaver/cmd/orbweaver/internal/cluster"
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/cmd/orbweaver/internal/ctl"
 	"orbweaver/cmd/orbweaver/internal/derivation"
 	"orbweaver/cmd/orbweaver/internal/inspect"
 	"orbweaver/cmd/orbweaver/internal/manual"
-	"orbweaver/cmd/orbweaver/internal/process"
 	"orbweaver/cmd/orbweaver/internal/sim"
 	"orbweaver/cmd/orbweaver/internal/text"
 	"orbweaver/engine/peering/transport"
+	"orbweaver/internal/cli/command"
+	"orbweaver/internal/cli/process"
 )
 
 type cli struct {

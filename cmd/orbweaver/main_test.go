@@ -14,10 +14,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"orbweaver/bench/load"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/judge"
-	"orbweaver/bench/simweb/origin"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/judge"
+	"orbweaver/internal/simweb/origin"
+	"orbweaver/internal/trial/load"
 )
 
 // settingsName is the file within a crawl directory that keeps its settings.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/operate/changes"
 	"orbweaver/engine/operate/logreport"
+	"orbweaver/internal/cli/command"
 )
 
 // eachFlag visits every flag that --help shows.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // A crawl has a date at which it ends. Status and crawl.toml have it, a change keeps it, and a resume after it ends at

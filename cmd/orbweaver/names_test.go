@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // A seed is asked for over the network or not at all: no file of this machine is read for it, from the command line,

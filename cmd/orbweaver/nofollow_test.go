@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // site is a web server of a few pages that remembers what it was asked for.

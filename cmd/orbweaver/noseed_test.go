@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // A crawl whose only seed does not resolve has failed, says what to look at, and tries again when the same command is

@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // parted runs agents that are cut apart.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"orbweaver/bench/netns"
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/invariants"
 )
 

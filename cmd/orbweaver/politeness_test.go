@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/check/gaps"
+	"orbweaver/internal/cli/command"
 )
 
 // politeArchive writes an archive with two requests to a site, the second so many seconds after the end of the first.

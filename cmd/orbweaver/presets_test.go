@@ -12,8 +12,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/options"
 )
 

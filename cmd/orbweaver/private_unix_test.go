@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // filesOf gives the files below dir, by their path within it, without sockets.

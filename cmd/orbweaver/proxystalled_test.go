@@ -6,7 +6,7 @@ import (
 	"net"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // Sites that cannot be reached keep their queues: the crawl stalls, and says so by its status. (It waits for 14

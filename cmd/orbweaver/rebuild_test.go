@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // A crawl that lost its frontier is rebuilt from the command line and goes on to the last page.

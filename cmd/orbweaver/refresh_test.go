@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/operate/report"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/vfs"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/derive/derivetest"
+	"orbweaver/internal/cli/command"
 )
 
 // A damaged file: repair writes what is whole and names the rest. A second call does not replace the new file.

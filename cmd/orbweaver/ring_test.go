@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 func TestRing_owner(t *testing.T) {

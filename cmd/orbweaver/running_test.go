@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/operate/control"
+	"orbweaver/internal/cli/command"
 )
 
 // running starts a crawl that is slow enough to be talked to, and ends it by ctl stop with the test.

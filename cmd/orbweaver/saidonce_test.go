@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // A finished crawl that is started again says that there is nothing to do, and how it is crawled again.

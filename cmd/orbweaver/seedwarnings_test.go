@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // With --tls strict a certificate that does not verify ends the crawl at once: waiting does not help. The remedies that

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/cmd/orbweaver/internal/process"
+	"orbweaver/internal/cli/command"
+	"orbweaver/internal/cli/process"
 )
 
 // stored waits until a child's crawl has some pages.

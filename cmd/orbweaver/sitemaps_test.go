@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // shop is a web server whose pages are found in sitemaps only. It remembers what it was asked for.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // A crawl directory whose settings run a command is resumed, and sent by upload, without a flag by the account that

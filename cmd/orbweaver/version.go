@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 
 	"github.com/alecthomas/kong"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 func TestVersion(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // gated is a site whose page /two is a wall that no rule of the table knows, and whose page /three is one that a rule

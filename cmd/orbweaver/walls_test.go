@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/derive/derivetest"
+	"orbweaver/internal/cli/command"
 	"orbweaver/warc"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/bench/golden"
+	"orbweaver/internal/golden"
 	"orbweaver/sieve/fpcache"
 )
 

@@ -60,7 +60,7 @@ func (h *tree) volume() map[string]float64 {
 		switch {
 		case f.test:
 			kind = "test lines"
-		case strings.HasPrefix(f.dir, "bench/"), strings.HasPrefix(f.dir, "tools/"):
+		case outside(f.path) && !ofPrograms(f.path):
 			kind = "laboratory lines"
 		}
 		n[kind] += float64(f.lines)

@@ -41,9 +41,9 @@ var starters = places{
 	"engine/operate/upload/":                     "Finish and Stop wait for the senders, and run for its files",
 	"cmd/orbweaver/internal/receivers/":          "a timer and context.AfterFunc, stopped when Finish returns",
 	"cmd/orbweaver/internal/crawl/memory.go":     "follows the number of hosts; the function it returns waits",
-	"cmd/orbweaver/internal/summary/progress.go": "the progress line; its Close waits",
+	"internal/cli/summary/progress.go":           "the progress line; its Close waits",
 	"cmd/orbweaver/internal/service/reporter.go": "reports to the service manager; its Close waits",
-	"cmd/orbweaver/internal/console/output.go":   "messages on standard error; its Close waits",
+	"internal/cli/console/output.go":             "messages on standard error; its Close waits",
 	"cmd/orbweaver/internal/sim/sim.go":          "a read of standard input cannot be interrupted; the process ends it",
 	"bench/scenario/testbed/crawl.go":            "WaitEnd waits for the crawl",
 	"bench/scenario/testbed/kill.go":             "Kill waits for the crawl",
@@ -55,16 +55,16 @@ var starters = places{
 	"bench/throughput/sweep.go":                  "the sampler; what OnStart returns waits for it",
 	"bench/throughput/soak.go":                   "the watch; what OnStart returns waits for it",
 	"bench/simnet/net.go":                        "Close resets what is open and waits for all that is served",
-	"bench/load/dns.go":                          "Close of the server waits",
-	"bench/load/namespace_linux.go":              "whoever asks for what is done in another namespace waits for it",
-	"bench/load/acceptor.go":                     "Close of the server waits",
-	"bench/load/server.go":                       "Close waits for the goroutines that accept",
+	"internal/trial/load/dns.go":                 "Close of the server waits",
+	"internal/trial/load/namespace_linux.go":     "whoever asks for what is done in another namespace waits for it",
+	"internal/trial/load/acceptor.go":            "Close of the server waits",
+	"internal/trial/load/server.go":              "Close waits for the goroutines that accept",
 	"bench/components/virtualize.go":             "the stretch waits for Collect",
 	"bench/components/virtualizecheckpoint.go":   "the measurement waits for the snapshot",
 	"bench/components/cache.go":                  "the measurement waits for its workers",
 	"bench/components/sieve.go":                  "the measurement waits for its flusher",
 	"bench/throughput/bareloop.go":               "the measurement waits for its workers",
-	"bench/load/child.go":                        "time.AfterFunc, stopped when the child has said where it listens",
+	"internal/trial/load/child.go":               "time.AfterFunc, stopped when the child has said where it listens",
 	"bench/components/workbenchcheckpoint.go":    "the Visits beside a checkpoint; the function that stops them waits",
 	"bench/components/workbenchvisits.go":        "the measurement waits for its workers and its returner",
 }
@@ -200,7 +200,14 @@ func checkCalls(h *tree) (faults []string) {
 
 // outside reports whether the file belongs to a program, a benchmark or a tool, and not to the product's libraries.
 func outside(name string) bool {
-	return strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "bench/") || strings.HasPrefix(name, "tools/")
+	return ofPrograms(name) || strings.HasPrefix(name, "bench/") || strings.HasPrefix(name, "tools/") ||
+		strings.HasPrefix(name, "internal/simweb/") || strings.HasPrefix(name, "internal/trial/") ||
+		strings.HasPrefix(name, "internal/golden/")
+}
+
+// ofPrograms reports whether the file belongs to a program, or to what the programs share.
+func ofPrograms(name string) bool {
+	return strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "internal/cli/")
 }
 
 // excuses returns the linter that each line asks to be quiet, for those suppressions that give a reason.

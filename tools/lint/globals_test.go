@@ -13,7 +13,7 @@ import (
 var globalTables = map[string]string{
 	"bench/completeness.embedOf":             "a pattern",
 	"bench/completeness.linkOf":              "a pattern",
-	"bench/golden.write":                     "a flag, which package flag sets",
+	"internal/golden.write":                  "a flag, which package flag sets",
 	"engine/operate/logreport.definitions":   "the reports there are",
 	"engine/operate/reportpage.files":        "its template, embedded",
 	"engine/traps/novelty.byteClasses":       "which bytes make words",

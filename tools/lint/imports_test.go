@@ -11,8 +11,8 @@ import (
 // slash at the end, everything below a directory. Tests obey too, unless the homes contain the word tests.
 var homes = map[string]string{
 	// The codec and the wire.
-	"github.com/valyala/fasthttp": "engine/net/fetch bench/load",
-	"github.com/miekg/dns": "dnsres dnsres/dnstest bench/simnet bench/load bench/scenario/crawl/names_test.go " +
+	"github.com/valyala/fasthttp": "engine/net/fetch internal/trial/load",
+	"github.com/miekg/dns": "dnsres dnsres/dnstest bench/simnet internal/trial/load bench/scenario/crawl/names_test.go " +
 		"warc/replay/foreign_test.go",
 	"github.com/andybalholm/brotli":   "engine/net/fetch/coding engine/net/fetch warc/coding bench/hostile tests",
 	"golang.org/x/net/nettest":        "tests",
@@ -31,29 +31,29 @@ var homes = map[string]string{
 	"github.com/parquet-go/parquet-go": "derive/columns derive/corpus tests",
 	"github.com/gofrs/flock":           "internal/vfs",
 	"github.com/google/uuid":           "warc",
-	"golang.org/x/sys":                 "internal/cputime internal/vfs engine/net/fetch bench/load",
+	"golang.org/x/sys":                 "internal/cputime internal/vfs engine/net/fetch internal/trial/load",
 	// Fingerprints of URLs and hosts, digests of pages, and the checksums of our own formats.
 	"github.com/klauspost/cpuid": "internal/sha1pair",
 	"github.com/zeebo/xxh3": "internal/urlx engine engine/ sieve sieve/fpcache virtualize virtualize/diskq " +
 		"workbench workbench/cold dnsres internal/simhash derive/language derive/tokens " +
-		"bench/ tests",
+		"internal/simweb internal/simweb/ bench/ tests",
 
 	// Text.
-	"golang.org/x/net/html": "engine/page/parse warc/replay bench/simweb/origin tools/conformance tools/skeleton " +
+	"golang.org/x/net/html": "engine/page/parse warc/replay internal/simweb/origin tools/conformance tools/skeleton " +
 		"tools/realsite tests",
-	"golang.org/x/net/idna":         "internal/urlx engine/page/filter bench/simweb tests",
+	"golang.org/x/net/idna":         "internal/urlx engine/page/filter internal/simweb tests",
 	"golang.org/x/net/publicsuffix": "engine/page/filter derive/columns",
 	"golang.org/x/text": "engine/page/parse internal/urlx internal/simhash derive/language " +
-		"cmd/orbweaver/internal/console tests",
-	"golang.org/x/term":           "cmd/orbweaver/internal/console",
+		"internal/cli/console tests",
+	"golang.org/x/term":           "internal/cli/console",
 	"github.com/creack/pty":       "tests",
 	"github.com/expr-lang/expr":   "engine/page/filter",
 	"github.com/nlnwa/whatwg-url": "tests", // a second opinion on urlx
 
 	// The outside of the program.
-	"github.com/alecthomas/kong":                     "cmd/",
+	"github.com/alecthomas/kong":                     "cmd/ internal/cli/command",
 	"github.com/KimMachineGun/automemlimit/memlimit": "cmd/",
-	"github.com/pelletier/go-toml/v2":                "cmd/",
+	"github.com/pelletier/go-toml/v2":                "cmd/ internal/cli/command",
 	"github.com/minio/minio-go":                      "engine/operate/upload/objectstore",
 	"github.com/johannesboyne/gofakes3":              "tests",
 	"github.com/fsnotify/fsnotify":                   "engine/operate/inbox",
@@ -63,23 +63,25 @@ var homes = map[string]string{
 	"github.com/molecule-man/go-brrr": "tests",
 	"github.com/google/go-cmp":        "tests",
 	"go.uber.org/goleak":              "tests",
-	"testing":                         "tests derive/derivetest internal/vfs/vfstest bench/scenario/testbed bench/golden",
-	"testing/synctest":                "tests bench/scenario/testbed",
-	"os/exec":                         "cmd/ bench/ tools/others tools/hostile tools/realsite tools/dnscheck tests",
-	"os/signal":                       "cmd/ tools/others tools/hostile tools/realsite",
-	"flag": "tools/others tools/realsite tools/skeleton bench/golden " +
+	"testing": "tests derive/derivetest internal/vfs/vfstest bench/scenario/testbed " +
+		"internal/golden",
+	"testing/synctest": "tests bench/scenario/testbed",
+	"os/exec": "cmd/ internal/trial/load bench/ tools/others tools/hostile tools/realsite " +
+		"tools/dnscheck tests",
+	"os/signal": "cmd/ internal/trial/load tools/others tools/hostile tools/realsite",
+	"flag": "tools/others tools/realsite tools/skeleton internal/golden " +
 		"bench/scenario/testbed tests",
 	"log":    "",
 	"plugin": "",
-	"reflect": "cmd/ bench/golden internal/options engine/state/counters engine/operate/report " +
+	"reflect": "cmd/ internal/cli/ internal/golden internal/options engine/state/counters engine/operate/report " +
 		"engine/operate/control/metrics.go tests",
-	"unsafe": "internal/mpmc internal/vfs/fault.go bench/load/system_linux.go tests",
+	"unsafe": "internal/mpmc internal/vfs/fault.go internal/trial/load/system_linux.go tests",
 	"net/url": "engine/operate/upload/objectstore engine/net/fetch/options.go engine/operate/control/cdx.go " +
 		"engine/peering/identity " +
 		"warc/cdxj warc/recordread.go cmd/ bench/ tools/realsite tools/skeleton tests",
 	"net/http": "engine/operate/upload/objectstore engine/operate/control engine/operate/control/dashboard " +
 		"engine/net/cookie/cookie.go " +
-		"warc/replay bench/load bench/scenario/testbed cmd/ tools/realsite tools/dnscheck tests",
+		"warc/replay internal/trial/load bench/scenario/testbed cmd/ tools/realsite tools/dnscheck tests",
 	"net/http/httptest":      "tests",
 	"net/http/pprof":         "engine/operate/control",
 	"golang.org/x/net/http2": "",

@@ -27,6 +27,7 @@ func layers() []string {
 		"engine/check",
 		"engine",
 		"derive",
+		"internal/simweb internal/trial internal/cli",
 		"bench",
 		"cmd tools",
 	}
@@ -36,7 +37,7 @@ const (
 	// componentFolders are libraries of their own: none of them imports another.
 	componentFolders = "workbench sieve virtualize dnsres warc"
 	// testKits are imported by tests, by the bench and by each other.
-	testKits = "bench/golden derive/derivetest internal/vfs/faultfs internal/vfs/vfstest dnsres/dnstest " +
+	testKits = "internal/golden derive/derivetest internal/vfs/faultfs internal/vfs/vfstest dnsres/dnstest " +
 		"engine/peering/membership/membershiptest"
 	// program is the package of the program; those below it are its commands.
 	program = "cmd/orbweaver"
@@ -79,13 +80,15 @@ func checkImports(h *tree) (faults []string) {
 func whyNot(f *goFile, target string) string {
 	importer, folder := layerOf(f.dir)
 	imported, targetFolder := layerOf(target)
-	isKit := func(dir string) bool { return hasWord(testKits, dir) || strings.HasPrefix(dir, "bench/") }
+	isKit := func(dir string) bool {
+		return hasWord(testKits, dir) || strings.HasPrefix(dir, "bench/") || dir == "internal/trial/load"
+	}
 	switch {
 	case targetFolder == "cmd" && !isProgram(f.dir), targetFolder == "tools":
 		return "programs and tools are leaves; move what is shared into a package below them"
 	case target == "engine/operate/control" && folder != "cmd":
 		return "only cmd opens the control port; ask the Engine itself"
-	case strings.HasPrefix(f.dir, "bench/sim") && !strings.HasPrefix(target, "bench/sim") && target != "dnsres/dnstest":
+	case isSimulated(f.dir) && !isSimulated(target) && target != "dnsres/dnstest":
 		return "the judge must not use the defendant's arithmetic; write it again"
 	case folder == "tools" && strings.HasPrefix(targetFolder, "engine") && f.dir != "tools/conformance":
 		return "tools read the componentFolders, never the engine"
@@ -99,6 +102,11 @@ func whyNot(f *goFile, target string) string {
 		return "components do not know each other; speak bytes, integers and times, and let the engine join the two"
 	}
 	return ""
+}
+
+// isSimulated reports whether a package is part of the simulated web or of its judge.
+func isSimulated(dir string) bool {
+	return hasWord("internal/simweb bench/simnet", dir) || strings.HasPrefix(dir, "internal/simweb/")
 }
 
 func isProgram(dir string) bool { return dir == program || strings.HasPrefix(dir, program+"/") }

@@ -73,10 +73,10 @@ func TestPlantedImports(t *testing.T) {
 	check(checkImports, "dnsres/a.go", code("orbweaver/workbench", ""), "components do not know each other")
 	check(checkImports, "warc/a.go", code("orbweaver/engine", ""), "in a higher layer")
 	check(checkImports, "engine/a.go", code("orbweaver/engine/operate/control", ""), "only cmd opens the control port")
-	check(checkImports, "engine/a.go", code("orbweaver/bench/simweb", ""), "in a higher layer")
-	check(checkImports, "engine/a_test.go", code("orbweaver/bench/simweb", ""), "in a higher layer")
+	check(checkImports, "engine/a.go", code("orbweaver/internal/simweb", ""), "in a higher layer")
+	check(checkImports, "engine/a_test.go", code("orbweaver/internal/simweb", ""), "in a higher layer")
 	check(checkImports, "engine/a.go", code("orbweaver/tools/lint", ""), "leaves")
-	check(checkImports, "bench/simweb/a.go", code("orbweaver/internal/urlx", ""), "defendant's arithmetic")
+	check(checkImports, "internal/simweb/a.go", code("orbweaver/internal/urlx", ""), "defendant's arithmetic")
 	check(checkImports, "tools/dump/a.go", code("orbweaver/engine", ""), "never the engine")
 	check(checkImports, "sieve/a.go", code("orbweaver/internal/vfs/faultfs", ""), "for tests alone")
 	check(checkHomes, "warc/a.go", code("github.com/valyala/fasthttp", ""), "not at home in warc")
@@ -213,7 +213,7 @@ func TestHostile_N10_noCodeGoesAroundTheOneDialFunction(t *testing.T) {
 		for file, may := range map[string]bool{
 			"dnsres/a.go": false, "engine/a.go": false, "engine/net/fetch/a.go": false, "cmd/orbweaver/a.go": false,
 			"bench/scenario/testbed/a.go": false,
-			"dnsres/a_test.go":            true, "engine/net/fetch/dialer.go": true, "bench/load/a.go": true,
+			"dnsres/a_test.go":            true, "engine/net/fetch/dialer.go": true, "internal/trial/load/a.go": true,
 		} {
 			texts := sound()
 			texts[file] = text

@@ -254,7 +254,8 @@ func (h *tree) flags() map[string]string {
 		}
 		names["--"+name] = h.at(field)
 	}
-	for _, dir := range []string{"cmd", "engine", "sieve", "workbench", "dnsres"} { // components with flags
+	// Components have flags, too.
+	for _, dir := range []string{"cmd", "internal/cli", "engine", "sieve", "workbench", "dnsres"} {
 		h.eachField(dir, add)
 	}
 	return names

@@ -35,7 +35,7 @@ func checkQueues(h *tree) (faults []string) {
 		faults = append(faults, queuesPage+": each row is | `file`: `code` | puts | takes | room | one more | closes |")
 	}
 	for _, f := range h.files {
-		if f.test || outside(f.path) && !strings.HasPrefix(f.path, "cmd/") || f.dir == "internal/mpmc" ||
+		if f.test || outside(f.path) && !ofPrograms(f.path) || f.dir == "internal/mpmc" ||
 			strings.HasSuffix(f.dir, "test") { // a kit for tests
 			continue
 		}

@@ -25,7 +25,7 @@ var packageReasons = map[string]string{
 
 // recordStructs are written out whole, so their fields are a list and not a design. So are the flags of commands.
 var recordStructs = map[string]string{
-	"bench/simweb/judge.Verdict":        "the verdict, as JSON",
+	"internal/simweb/judge.Verdict":     "the verdict, as JSON",
 	"derive/columns.Row":                "a row of Common Crawl's table",
 	"bench/agents.Run":                  "one run of the benchmark of agents, as JSON",
 	"bench/throughput.SweepCrawl":       "one crawl of a sweep, as JSON",
@@ -35,8 +35,8 @@ var recordStructs = map[string]string{
 	"engine/state/counters.Reported":    "the counters of report.json",
 	"engine/store/manifest.Manifest":    "the manifest",
 	"engine.Config":                     "the options of all components, one field each",
-	"bench/simweb.Config":               "options",
-	"bench/simweb.Faults":               "options",
+	"internal/simweb.Config":            "options",
+	"internal/simweb.Faults":            "options",
 	"engine/durable/inspect.Checkpoint": "a checkpoint as a record",
 	"engine/state/attempt.Attempt":      "what is known of an attempt, as a record",
 	"engine/state/counters.Live":        "counters",

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"orbweaver/bench/golden"
+	"orbweaver/internal/golden"
 )
 
 // The manifest of an archive with two files.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/bench/golden"
+	"orbweaver/internal/golden"
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/faultfs"
 	"orbweaver/warc/cdxj"

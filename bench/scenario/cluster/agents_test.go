@@ -12,15 +12,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simnet"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/judge"
+	"orbweaver/internal/trial/captures"
 	"orbweaver/internal/vfs"
 )
 

@@ -6,12 +6,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/peering/outbox"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/judge"
+	"orbweaver/internal/trial/captures"
 	"orbweaver/internal/vfs"
 )
 

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine/check/fsck"
 	"orbweaver/engine/state/layout"
+	"orbweaver/internal/simweb"
 )
 
 // areas are the results of fsck by area.

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/durable/inspect"
 	"orbweaver/engine/durable/rebuild"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/state/layout"
+	"orbweaver/internal/simweb"
 )
 
 // rebuild makes the frontier of a stopped agent again from its archive, and wants it sound.

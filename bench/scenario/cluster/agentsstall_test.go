@@ -9,8 +9,8 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simnet"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb"
 )
 
 // Three agents cannot connect to any site any more, while some of them have queued URLs. All stop as stalled, also

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb/judge"
+	"orbweaver/internal/simweb/judge"
 )
 
 // waitForEnd waits for all agents to end, and reports those that do not.

@@ -11,12 +11,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
 	"orbweaver/engine/check/fsck"
 	"orbweaver/engine/cluster/payloads"
 	"orbweaver/engine/store/otherarchives"
+	"orbweaver/internal/trial/captures"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

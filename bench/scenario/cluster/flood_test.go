@@ -17,11 +17,11 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/net/fetch/addrguard"
 	"orbweaver/engine/state/cluster"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/judge"
 	"orbweaver/internal/vfs"
 )
 

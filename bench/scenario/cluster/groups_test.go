@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/arrivals"
 	"orbweaver/engine"
 	"orbweaver/engine/page/filter"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/arrivals"
 )
 
 const groupDelay = 9 * time.Second

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb"
 )
 
 // An agent joins just as another one finds out that the crawl is over. All end at once, and no agent waits for agents

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
 )
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb"
 )
 
 // While a stopped agent is expected back, the others finish all their hosts, on any address: another agent grants the

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/arrivals"
-	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/arrivals"
+	"orbweaver/internal/simweb/judge"
 	"orbweaver/internal/vfs"
 )
 

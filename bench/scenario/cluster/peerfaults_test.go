@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/peering/ring"
 	"orbweaver/internal/invariants"
+	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
 )
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine/check/gaps"
+	"orbweaver/internal/simweb"
 )
 
 // The archives of all agents together prove the gaps of sites, also of those that changed their owner.

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/operate/doctor"
 	"orbweaver/engine/operate/evidence"
 	"orbweaver/engine/operate/operator"
+	"orbweaver/internal/simweb"
 )
 
 // question asks an agent a question of its operator.

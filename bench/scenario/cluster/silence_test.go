@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb"
 )
 
 // An agent that joins late asks the others what they have of its hosts. While one of them does not answer, the agent

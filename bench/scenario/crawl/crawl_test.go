@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb"
 )
 
 func TestCrawl_aPlainWebIsFetchedWholeOnceAndPolitely(t *testing.T) {

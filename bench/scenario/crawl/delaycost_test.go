@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
+	"orbweaver/internal/simweb"
 )
 
 var delayedHosts = flag.Int("hosts", 0, "how many hosts TestDelays waits for; 0 are a few")

@@ -19,13 +19,13 @@ import (
 	"github.com/miekg/dns"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/dnsres"
 	"orbweaver/dnsres/dnstest"
 	"orbweaver/engine"
 	"orbweaver/engine/net/fetch/addrguard"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/workers/archive"
+	"orbweaver/internal/simweb"
 	"orbweaver/warc"
 )
 

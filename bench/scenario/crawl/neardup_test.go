@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/guest"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/records/capture"
 	"orbweaver/engine/records/neardup"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/guest"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

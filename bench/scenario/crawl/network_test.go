@@ -16,12 +16,12 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simnet"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/origin"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/origin"
 )
 
 // networkDown takes the whole network of a rig away, and brings it back.

@@ -9,10 +9,10 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simnet"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb"
 )
 
 func TestCrawl_withoutAProxyNamesAndAddressesAreRight(t *testing.T) {

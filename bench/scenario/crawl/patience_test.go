@@ -9,8 +9,8 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/bench/simnet"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
+	"orbweaver/internal/simweb"
 )
 
 // A crawl that has nothing to do for longer than it waits for failing sites goes on all the same if all that it waits

@@ -12,9 +12,9 @@ import (
 	"testing/synctest"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb/guest"
 	"orbweaver/engine"
 	"orbweaver/engine/frontier/admission"
+	"orbweaver/internal/simweb/guest"
 )
 
 // library is a guest: a site with a page that names a PDF document of 3 MiB, and with pages that the document names.

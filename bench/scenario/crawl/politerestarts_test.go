@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/arrivals"
 	"orbweaver/engine"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/arrivals"
 	"orbweaver/internal/vfs"
 )
 

@@ -11,12 +11,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/guest"
-	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/guest"
+	"orbweaver/internal/simweb/judge"
+	"orbweaver/internal/trial/captures"
 	"orbweaver/internal/vfs"
 )
 

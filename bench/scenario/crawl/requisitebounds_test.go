@@ -16,14 +16,14 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/guest"
 	"orbweaver/engine"
 	"orbweaver/engine/durable/inspect"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/limits"
 	"orbweaver/engine/store/crawllog"
 	"orbweaver/engine/traps/skipped"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/guest"
 )
 
 // demanding is a guest: a site whose first page links to many others. What a page needs beside that, and what these

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/guest"
 	"orbweaver/engine"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/store/crawllog"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/guest"
 )
 
 // illustrated is a guest: a site of many pages, each with its own image, and with style sheets, a frame and an image of

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
+	"orbweaver/internal/simweb"
 )
 
 // A crawl of pages with many images ends at --max-pages, with all images of every page that it has stored, also if the

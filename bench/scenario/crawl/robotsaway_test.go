@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
+	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
 )
 

@@ -12,11 +12,11 @@ import (
 	"testing/synctest"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb/guest"
 	"orbweaver/engine"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/operate/logreport"
 	"orbweaver/engine/operate/report"
+	"orbweaver/internal/simweb/guest"
 	"orbweaver/internal/vfs"
 )
 

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/trial/captures"
 )
 
 // The web of today: pages of many kilobytes, packed and inside TLS, in chunks or not, beside some of before that are

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
+	"orbweaver/internal/simweb"
 )
 
 // The histograms agree with the log of the web: each request has its phases, and each but the first one of a site has

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/doctor"
 	"orbweaver/engine/operate/operator"
+	"orbweaver/internal/simweb"
 )
 
 // diagnoses asks a crawl what limits it.

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/operate/changes"
 	"orbweaver/engine/page/filter"
+	"orbweaver/internal/simweb"
 )
 
 // listFile is a program's setting that names files of hosts.

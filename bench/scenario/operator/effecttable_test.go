@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/changes"
+	"orbweaver/internal/simweb"
 )
 
 // extensions is a setting of the program.

@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/durable/inspect"
 	policy "orbweaver/engine/net/politeness"
 	"orbweaver/engine/operate/evidence"
 	"orbweaver/engine/operate/hosts"
 	"orbweaver/engine/state/settings"
+	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
 )
 

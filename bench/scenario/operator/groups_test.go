@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/arrivals"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/hosts"
 	"orbweaver/engine/operate/operator"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/arrivals"
 )
 
 const groupDelay = 7 * time.Second

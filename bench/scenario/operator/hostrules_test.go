@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/arrivals"
 	"orbweaver/engine"
 	"orbweaver/engine/page/filter"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/engine/state/settings"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/arrivals"
 	"orbweaver/internal/vfs"
 )
 

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/options"
+	"orbweaver/internal/simweb"
 )
 
 // restrains are the settings whose largest value is not the same as no limit: it slows the crawl down, or takes memory

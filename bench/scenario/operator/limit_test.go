@@ -5,11 +5,11 @@ import (
 	"testing/synctest"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb"
 )
 
 func TestLimit_maxPagesIsExactAndCanBeRaised(t *testing.T) {

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/arrivals"
 	"orbweaver/engine"
 	"orbweaver/engine/check/gaps"
 	"orbweaver/internal/outcome"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/arrivals"
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/vfstest"

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/doctor"
+	"orbweaver/internal/simweb"
 )
 
 // heavyPage is a page of text that compresses badly, with links to other pages of its host.

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/operate/changes"
 	"orbweaver/engine/operate/operator"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/options"
+	"orbweaver/internal/simweb"
 	"orbweaver/internal/urlx"
 )
 

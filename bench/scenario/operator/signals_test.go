@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb"
 )
 
 // A server that answers a byte every ten seconds for an hour is waited for, but no longer than 30 seconds: then the

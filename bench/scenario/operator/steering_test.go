@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/net/fetch"
@@ -25,6 +24,7 @@ import (
 	"orbweaver/engine/page/filter"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/options"
+	"orbweaver/internal/simweb"
 )
 
 // steering is a setting that is given to a running crawl, and to another one at its start. The web is a chain of pages

@@ -11,11 +11,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/feed"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/trial/captures"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/lookup"

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine/operate/report"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/trial/captures"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

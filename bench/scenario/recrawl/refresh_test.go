@@ -13,14 +13,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/bench/captures"
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/engine/store/recrawl"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/trial/captures"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

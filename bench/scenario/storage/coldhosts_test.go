@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/check/fsck"
 	"orbweaver/engine/durable/rebuild"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
 )
 

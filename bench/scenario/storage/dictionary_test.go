@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
+	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/member"

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine/state/layout"
+	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/fixity"

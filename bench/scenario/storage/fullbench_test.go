@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
+	"orbweaver/internal/simweb"
 )
 
 // A bench that holds a small part of what is queued: the rest waits on disk, and sites that are not due for long give

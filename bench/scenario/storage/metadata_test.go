@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
+	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

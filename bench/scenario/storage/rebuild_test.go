@@ -18,11 +18,11 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/check/fsck"
 	"orbweaver/engine/durable/rebuild"
 	"orbweaver/engine/state/layout"
+	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/faultfs"
 	"orbweaver/warc"

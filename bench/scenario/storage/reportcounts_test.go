@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/engine/workers/parsers"
+	"orbweaver/internal/simweb"
 )
 
 // After a rebuild the report has the depths of all pages, if each has a metadata record. They are those of before.

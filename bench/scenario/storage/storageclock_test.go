@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
 )
 

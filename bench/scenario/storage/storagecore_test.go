@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
+	"orbweaver/internal/simweb"
 )
 
 // On one core the crawl is the same crawl.

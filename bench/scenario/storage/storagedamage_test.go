@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/durable/inspect"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/engine/store/journal"
 	"orbweaver/engine/store/manifest"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/judge"
 	"orbweaver/internal/vfs"
 )
 

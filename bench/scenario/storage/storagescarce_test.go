@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simweb"
 	"orbweaver/engine"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs/faultfs"
 )
 

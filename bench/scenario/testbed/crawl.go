@@ -6,14 +6,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/judge"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/changes"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/engine/workers/archive"
 	"orbweaver/engine/workers/parsers"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/judge"
 	"orbweaver/internal/vfs"
 )
 

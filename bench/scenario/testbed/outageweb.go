@@ -18,12 +18,12 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/bench/simweb"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/engine/traps/traps"
+	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
 )
 

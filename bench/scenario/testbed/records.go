@@ -3,7 +3,7 @@ package testbed
 import (
 	"testing"
 
-	"orbweaver/bench/captures"
+	"orbweaver/internal/trial/captures"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )

@@ -9,16 +9,16 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/bench/captures"
 	"orbweaver/bench/simnet"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/arrivals"
-	"orbweaver/bench/simweb/judge"
-	"orbweaver/bench/simweb/origin"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/operate/report"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/arrivals"
+	"orbweaver/internal/simweb/judge"
+	"orbweaver/internal/simweb/origin"
+	"orbweaver/internal/trial/captures"
 	"orbweaver/internal/vfs"
 )
 

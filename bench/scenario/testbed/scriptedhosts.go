@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/bench/simweb"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simweb"
 )
 
 // FirstHost is the host that most tests script.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"orbweaver/bench/simnet"
-	"orbweaver/bench/simweb/origin"
+	"orbweaver/internal/simweb/origin"
 )
 
 // Secure makes the rig's network again, with real TLS on port 443 and a self-signed certificate.

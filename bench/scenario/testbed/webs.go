@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/bench/simweb"
+	"orbweaver/internal/simweb"
 )
 
 // drawnWorlds is how many webs DrawWorld looks at.

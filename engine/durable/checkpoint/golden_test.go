@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"orbweaver/bench/golden"
 	"orbweaver/engine/state/attempt"
+	"orbweaver/internal/golden"
 	"orbweaver/internal/outcome"
 )
 

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"testing"
 
-	"orbweaver/bench/golden"
+	"orbweaver/internal/golden"
 	"orbweaver/internal/vfs/vfstest"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/bench/golden"
 	"orbweaver/engine/net/robots"
+	"orbweaver/internal/golden"
 )
 
 // The encoded rules must equal the golden file, and must decode to the original rules. The file of the version before

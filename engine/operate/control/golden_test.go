@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/bench/golden"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/golden"
 )
 
 // filled is a crawl whose report has a value everywhere.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/bench/golden"
+	"orbweaver/internal/golden"
 )
 
 const epoch = int64(1_800_000_000) // the start of a minute

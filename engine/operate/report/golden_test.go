@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/bench/golden"
 	"orbweaver/engine/state/layout"
+	"orbweaver/internal/golden"
 	"orbweaver/internal/vfs/vfstest"
 )
 

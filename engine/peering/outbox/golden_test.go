@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"orbweaver/bench/golden"
 	"orbweaver/engine/peering/outbox"
+	"orbweaver/internal/golden"
 	"orbweaver/internal/vfs"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/bench/golden"
 	"orbweaver/engine/records/capture"
+	"orbweaver/internal/golden"
 	"orbweaver/internal/vfs"
 )
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/bench/golden"
+	"orbweaver/internal/golden"
 	"orbweaver/internal/vfs"
 )
 

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"orbweaver/bench/golden"
+	"orbweaver/internal/golden"
 )
 
 // Every counter is loaded and stored, and comes back from the manifest.

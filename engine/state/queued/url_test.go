@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"testing"
 
-	"orbweaver/bench/golden"
 	"orbweaver/engine/page/parse"
+	"orbweaver/internal/golden"
 )
 
 // firstItems are those of the golden file of the first format.

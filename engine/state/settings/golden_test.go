@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/bench/golden"
 	"orbweaver/engine/page/filter"
+	"orbweaver/internal/golden"
 	"orbweaver/internal/vfs/vfstest"
 )
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/bench/golden"
 	"orbweaver/engine/net/robots"
 	"orbweaver/engine/state/queued"
+	"orbweaver/internal/golden"
 	"orbweaver/internal/outcome"
 )
 

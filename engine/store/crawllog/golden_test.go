@@ -8,11 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/bench/golden"
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/net/fetch/coding"
 	"orbweaver/engine/state/attempt"
 	"orbweaver/engine/state/queued"
+	"orbweaver/internal/golden"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/vfstest"

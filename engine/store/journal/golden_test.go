@@ -7,8 +7,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"orbweaver/bench/golden"
 	"orbweaver/engine/page/parse"
+	"orbweaver/internal/golden"
 	"orbweaver/internal/outcome"
 	"orbweaver/internal/vfs/vfstest"
 )

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"orbweaver/bench/golden"
+	"orbweaver/internal/golden"
 	"orbweaver/internal/vfs/vfstest"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"orbweaver/bench/golden"
+	"orbweaver/internal/golden"
 )
 
 // The encoded state must equal the golden file. After Load, URLs of the poor part are delayed, and no others.

@@ -3,9 +3,9 @@ package skipped
 import (
 	"testing"
 
-	"orbweaver/bench/golden"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/traps/novelty"
+	"orbweaver/internal/golden"
 	"orbweaver/internal/vfs/vfstest"
 	"orbweaver/virtualize/diskq"
 )

@@ -15,12 +15,12 @@ import (
 	"syscall"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine/operate/control"
 	"orbweaver/engine/operate/feed"
 	"orbweaver/engine/state/layout"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc/inputs"
 	"orbweaver/warc/lookup"

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"sync"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine/store/receipts"
+	"orbweaver/internal/cli/command"
 	"orbweaver/warc"
 	"orbweaver/warc/inputs"
 	"orbweaver/warc/lookup"

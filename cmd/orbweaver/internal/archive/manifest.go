@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"path"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/store/receipts"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/cmd/orbweaver/internal/receivers"
+	"orbweaver/internal/cli/command"
+	"orbweaver/internal/cli/console"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"

@@ -13,11 +13,11 @@ import (
 	"syscall"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine/operate/control/dashboard"
 	"orbweaver/engine/page/parse"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/replay"

@@ -3,10 +3,10 @@ package archive
 import (
 	"fmt"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/page/wall"
+	"orbweaver/internal/cli/command"
 	"orbweaver/warc"
 	"orbweaver/warc/warctool"
 )

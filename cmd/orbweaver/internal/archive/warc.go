@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine/page/parse"
 	"orbweaver/engine/state/layout"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"

@@ -13,8 +13,8 @@ import (
 
 	"orbweaver/bench/agents"
 	"orbweaver/bench/netns"
-	"orbweaver/bench/simweb"
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
+	"orbweaver/internal/simweb"
 )
 
 type benchAgentsCmd struct {

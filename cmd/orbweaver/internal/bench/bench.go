@@ -9,10 +9,10 @@ import (
 	"syscall"
 	"time"
 
-	"orbweaver/bench/simweb"
 	"orbweaver/bench/throughput"
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/workers/parsers"
+	"orbweaver/internal/cli/command"
+	"orbweaver/internal/simweb"
 )
 
 // Command is the command bench.

@@ -6,7 +6,7 @@ import (
 	"syscall"
 
 	"orbweaver/bench/components"
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // componentFlags are the flags of all component benchmarks.

@@ -9,14 +9,14 @@ import (
 	"syscall"
 	"time"
 
-	"orbweaver/bench/simweb"
 	"orbweaver/bench/throughput"
-	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/cmd/orbweaver/internal/crawl"
-	"orbweaver/cmd/orbweaver/internal/process"
-	"orbweaver/cmd/orbweaver/internal/summary"
 	"orbweaver/engine"
+	"orbweaver/internal/cli/command"
+	"orbweaver/internal/cli/console"
+	"orbweaver/internal/cli/process"
+	"orbweaver/internal/cli/summary"
+	"orbweaver/internal/simweb"
 )
 
 // DemoCommand is the command demo.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"orbweaver/bench/throughput"
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 type benchFrontierCmd struct {

@@ -11,7 +11,7 @@ import (
 
 	"orbweaver/bench/hostile"
 	"orbweaver/bench/throughput"
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 type benchHostileCmd struct {

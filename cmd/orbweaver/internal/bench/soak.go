@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"orbweaver/bench/throughput"
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 type benchSoakCmd struct {

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/page/filter"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/settings"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/vfs"
 )
 

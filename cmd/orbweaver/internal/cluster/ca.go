@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/peering/identity"
+	"orbweaver/internal/cli/command"
 )
 
 // CACommand is the command ca.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/peering/identity"
+	"orbweaver/internal/cli/command"
 )
 
 type caGossipKeyCmd struct {

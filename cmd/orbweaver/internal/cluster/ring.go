@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/peering/ring"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/urlx"
 )
 

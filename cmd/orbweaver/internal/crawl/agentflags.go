@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"orbweaver/cmd/orbweaver/internal/cluster"
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine"
 	"orbweaver/engine/cluster/agent"
 	"orbweaver/engine/cluster/network"
 	"orbweaver/engine/peering/identity"
+	"orbweaver/internal/cli/command"
 )
 
 // agentOptions are those of a crawl that several agents share.

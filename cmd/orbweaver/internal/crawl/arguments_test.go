@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // grammar is that of a program with one command.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine/store/receipts"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/inputs"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // TestPublicCrawlAsksForContact begins no crawl: private names and addresses need no contact, and are not reached

@@ -9,12 +9,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/cmd/orbweaver/internal/console"
-	"orbweaver/cmd/orbweaver/internal/process"
 	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/cmd/orbweaver/internal/service"
-	"orbweaver/cmd/orbweaver/internal/summary"
 	"orbweaver/engine"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/net/fetch/addrguard"
@@ -25,6 +21,10 @@ import (
 	"orbweaver/engine/operate/upload"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/cli/command"
+	"orbweaver/internal/cli/console"
+	"orbweaver/internal/cli/process"
+	"orbweaver/internal/cli/summary"
 	"orbweaver/internal/vfs"
 )
 

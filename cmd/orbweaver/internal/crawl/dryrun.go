@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"strings"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine/durable/rebuild"
 	"orbweaver/engine/frontier/admission"
@@ -17,6 +16,7 @@ import (
 	"orbweaver/engine/operate/inbox"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/store/otherarchives"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/vfs"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine"
 	"orbweaver/engine/state/limits"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/textfile"
 	"orbweaver/internal/vfs"
 )

@@ -11,7 +11,6 @@ import (
 	"runtime/debug"
 	"strconv"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/evidence"
 	"orbweaver/engine/operate/explain"
@@ -20,6 +19,7 @@ import (
 	"orbweaver/engine/store/receipts"
 	"orbweaver/engine/traps/novelty"
 	"orbweaver/engine/traps/traps"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )

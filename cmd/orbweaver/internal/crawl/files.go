@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"log/slog"
 
-	"orbweaver/cmd/orbweaver/internal/process"
 	"orbweaver/engine"
 	"orbweaver/engine/net/bodyfile"
+	"orbweaver/internal/cli/process"
 )
 
 // A crawl's open files: those of its directory (archive, runs of the sieve, queues, journal, a checkpoint being

@@ -13,11 +13,11 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"orbweaver/bench/golden"
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/cluster/network"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/peering/identity"
+	"orbweaver/internal/cli/command"
+	"orbweaver/internal/golden"
 )
 
 // A directory whose crawl.toml has former names of flags resumes with its values.

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/dnsres"
 	"orbweaver/engine/net/fetch/addrguard"
+	"orbweaver/internal/cli/command"
 )
 
 // networkOptions are what a crawl may connect to. Its components are not exported fields, as those of the crawl.

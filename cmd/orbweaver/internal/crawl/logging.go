@@ -3,9 +3,9 @@ package crawl
 import (
 	"log/slog"
 
-	"orbweaver/cmd/orbweaver/internal/console"
-	"orbweaver/cmd/orbweaver/internal/summary"
 	"orbweaver/engine/operate/changes"
+	"orbweaver/internal/cli/console"
+	"orbweaver/internal/cli/summary"
 	"orbweaver/internal/options"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/state/layout"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/options"
 	"orbweaver/internal/vfs"
 )

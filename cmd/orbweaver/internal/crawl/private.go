@@ -11,10 +11,10 @@ import (
 	"runtime"
 	"strings"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/net/cookie"
 	"orbweaver/engine/net/login"
 	"orbweaver/engine/state/layout"
+	"orbweaver/internal/cli/command"
 )
 
 // closeToOthers takes the frontier and the logs away from other users if an earlier version left them readable. What

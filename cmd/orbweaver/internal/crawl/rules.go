@@ -6,11 +6,11 @@ import (
 	"os"
 	"slices"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/explain"
 	"orbweaver/engine/page/filter"
 	"orbweaver/engine/page/wall"
+	"orbweaver/internal/cli/command"
 )
 
 // WallRules are files of rules that tell walls from pages.

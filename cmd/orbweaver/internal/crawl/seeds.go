@@ -8,8 +8,8 @@ import (
 	"io"
 	"os"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/frontier/admission"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/urlx"
 )
 

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // A pipe of seeds is read once, before the crawl begins: nothing of a running crawl waits for the writer of a pipe.

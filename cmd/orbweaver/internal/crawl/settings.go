@@ -9,9 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/cmd/orbweaver/internal/console"
-	"orbweaver/cmd/orbweaver/internal/process"
 	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine"
 	"orbweaver/engine/net/fetch"
@@ -19,6 +16,9 @@ import (
 	"orbweaver/engine/operate/upload"
 	"orbweaver/engine/workers/archive"
 	"orbweaver/engine/workers/parsers"
+	"orbweaver/internal/cli/command"
+	"orbweaver/internal/cli/console"
+	"orbweaver/internal/cli/process"
 	"orbweaver/warc"
 )
 

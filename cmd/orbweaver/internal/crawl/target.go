@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/cmd/orbweaver/internal/process"
 	"orbweaver/engine/operate/control"
 	"orbweaver/engine/state/layout"
+	"orbweaver/internal/cli/command"
+	"orbweaver/internal/cli/process"
 	"orbweaver/internal/vfs"
 )
 

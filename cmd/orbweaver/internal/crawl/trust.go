@@ -14,8 +14,8 @@ import (
 	"slices"
 	"strings"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/state/layout"
+	"orbweaver/internal/cli/command"
 )
 
 // A crawl directory may be that of another person. The settings in it that reach beyond it are used only if this

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"net/http"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/operate/control"
+	"orbweaver/internal/cli/command"
 )
 
 type ctlAddCmd struct {

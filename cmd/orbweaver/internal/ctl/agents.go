@@ -6,9 +6,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/engine/state/cluster"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/plural"
 )
 

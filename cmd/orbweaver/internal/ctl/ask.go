@@ -9,9 +9,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/operate/hosts"
 	"orbweaver/engine/operate/operator"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/plural"
 )
 

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
-	"orbweaver/cmd/orbweaver/internal/summary"
 	"orbweaver/engine/operate/control"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/cli/command"
+	"orbweaver/internal/cli/summary"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )

@@ -1,6 +1,6 @@
 package ctl
 
-import "orbweaver/cmd/orbweaver/internal/command"
+import "orbweaver/internal/cli/command"
 
 type ctlReloadCmd struct{}
 

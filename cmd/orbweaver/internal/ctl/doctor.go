@@ -3,9 +3,9 @@ package ctl
 import (
 	"fmt"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/engine/operate/operator"
+	"orbweaver/internal/cli/command"
 )
 
 // DoctorCommand says what limits a running crawl.

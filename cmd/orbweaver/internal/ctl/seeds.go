@@ -10,9 +10,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/operate/logreport"
 	"orbweaver/engine/state/layout"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )

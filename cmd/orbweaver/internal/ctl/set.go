@@ -9,9 +9,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/operate/changes"
 	"orbweaver/engine/operate/control"
+	"orbweaver/internal/cli/command"
 )
 
 // changeOptions are those of changes of settings.

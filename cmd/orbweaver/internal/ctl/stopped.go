@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"path/filepath"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/changes"
@@ -15,6 +14,7 @@ import (
 	"orbweaver/engine/page/filter"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/settings"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )

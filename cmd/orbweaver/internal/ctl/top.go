@@ -7,10 +7,10 @@ import (
 	"net/url"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/engine/operate/operator"
 	"orbweaver/engine/operate/report"
+	"orbweaver/internal/cli/command"
+	"orbweaver/internal/cli/console"
 	"orbweaver/internal/plural"
 )
 

@@ -8,11 +8,11 @@ import (
 	"os/signal"
 	"syscall"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/engine/operate/control"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/layout"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/vfs"
 )
 

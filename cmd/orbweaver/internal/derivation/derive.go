@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/derive"
 	"orbweaver/derive/columns"
@@ -19,6 +17,8 @@ import (
 	"orbweaver/derive/language"
 	"orbweaver/derive/minhash"
 	"orbweaver/derive/tokens"
+	"orbweaver/internal/cli/command"
+	"orbweaver/internal/cli/console"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"

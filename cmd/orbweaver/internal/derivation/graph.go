@@ -10,9 +10,9 @@ import (
 	"path"
 	"strings"
 
-	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/derive/centrality"
+	"orbweaver/internal/cli/command"
+	"orbweaver/internal/cli/console"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )

@@ -3,8 +3,8 @@ package derivation
 import (
 	"fmt"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/derive"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/plural"
 )
 

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"os"
 
-	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/engine"
 	"orbweaver/engine/check/audit"
+	"orbweaver/internal/cli/command"
+	"orbweaver/internal/cli/console"
 	"orbweaver/internal/vfs"
 )
 

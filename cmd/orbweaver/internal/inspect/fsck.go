@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"os"
 
-	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/cmd/orbweaver/internal/console"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine/check/fsck"
 	"orbweaver/engine/operate/upload"
+	"orbweaver/internal/cli/command"
+	"orbweaver/internal/cli/console"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )

@@ -6,8 +6,8 @@ import (
 	"os"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/check/gaps"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )

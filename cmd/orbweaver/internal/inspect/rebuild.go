@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/engine"
 	"orbweaver/engine/check/fsck"
 	"orbweaver/engine/durable/rebuild"
 	"orbweaver/engine/peering/ownership"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/plural"
 )
 

@@ -13,11 +13,11 @@ import (
 	"strconv"
 	"text/tabwriter"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/durable/inspect"
 	"orbweaver/engine/operate/logreport"
 	"orbweaver/engine/operate/reportpage"
 	"orbweaver/engine/state/layout"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/durable/inspect"
 	"orbweaver/engine/traps/skipped"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/vfs"
 )
 

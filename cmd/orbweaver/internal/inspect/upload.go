@@ -12,7 +12,6 @@ import (
 	"slices"
 	"syscall"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/engine"
@@ -20,6 +19,7 @@ import (
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/store/manifest"
 	"orbweaver/engine/store/receipts"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
 )

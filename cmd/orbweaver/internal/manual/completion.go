@@ -3,7 +3,7 @@ package manual
 import (
 	"fmt"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // CompletionCommand is the command completion.

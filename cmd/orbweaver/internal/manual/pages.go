@@ -9,7 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // PagesCommand is the command man.

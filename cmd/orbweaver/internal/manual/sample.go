@@ -8,7 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"orbweaver/cmd/orbweaver/internal/command"
+	"orbweaver/internal/cli/command"
 )
 
 // SampleCommand is the command sample-config.

@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/process"
 	"orbweaver/engine/operate/report"
+	"orbweaver/internal/cli/process"
 	"orbweaver/internal/plural"
 )
 

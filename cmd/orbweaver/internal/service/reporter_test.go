@@ -10,10 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/process"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/cli/process"
 )
 
 // inbox is a service manager that keeps the messages.

@@ -12,14 +12,14 @@ import (
 	"syscall"
 	"time"
 
-	"orbweaver/bench/captures"
 	"orbweaver/bench/hostile"
-	"orbweaver/bench/load"
-	"orbweaver/bench/simweb"
-	"orbweaver/bench/simweb/judge"
-	"orbweaver/cmd/orbweaver/internal/command"
-	"orbweaver/cmd/orbweaver/internal/process"
 	"orbweaver/engine/state/layout"
+	"orbweaver/internal/cli/command"
+	"orbweaver/internal/cli/process"
+	"orbweaver/internal/simweb"
+	"orbweaver/internal/simweb/judge"
+	"orbweaver/internal/trial/captures"
+	"orbweaver/internal/trial/load"
 	"orbweaver/internal/vfs"
 )
 

@@ -8,9 +8,9 @@ import (
 	"io"
 	"os"
 
-	"orbweaver/cmd/orbweaver/internal/command"
 	"orbweaver/engine/net/robots"
 	"orbweaver/engine/page/parse"
+	"orbweaver/internal/cli/command"
 	"orbweaver/internal/urlx"
 )
 

@@ -5,8 +5,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"orbweaver/bench/golden"
 	"orbweaver/engine/peering/transport/transportpb"
+	"orbweaver/internal/golden"
 )
 
 // The messages between agents have the bytes that they had, and those bytes mean what they meant.

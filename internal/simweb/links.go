@@ -1,0 +1,115 @@
+package simweb
+
+import (
+	"orbweaver/internal/simweb/draw"
+)
+
+// Link is one reference on a page.
+type Link struct {
+	Target Target
+	tree   bool // part of the tree that makes every page reachable
+}
+
+// AppendLinks appends what a page links to, in the order of the document. A page that may come to harm on its way, or
+// shares its payload with others, links to its host's root only, or to nothing.
+func (h *Host) AppendLinks(dst []Link, t Target, f *Page) []Link {
+	if t.Kind != KindPage || f.Media != MediaHTML || !f.Shape.linked() || f.Copy > 0 {
+		if t.Kind == KindLand || t.Kind == KindPage && f.Media == MediaHTML && !f.Shape.IsLost() {
+			dst = append(dst, Link{Target: Target{Host: int32(h.Index)}})
+		}
+		return dst
+	}
+	m, p := h.model, int(t.Page)
+	r := draw.RNG(h.Hash(saltLinks, p))
+	tree := 0
+	for k := p*m.config.PageFanout + 1; k <= p*m.config.PageFanout+m.config.PageFanout && k < h.Pages; k++ {
+		dst = append(dst, Link{Target: Target{Host: int32(h.Index), Page: uint32(k)}, tree: true})
+		tree++
+	}
+	if p == 0 {
+		first := h.Index*m.config.HostFanout + 1
+		for k := first; k < min(first+m.config.HostFanout, m.config.Hosts); k++ {
+			dst = append(dst, Link{Target: Target{Host: int32(k)}, tree: true})
+			tree++
+		}
+	}
+	// Uniform between half and one and a half of the mean.
+	extra := m.config.LinksMean/2 + r.Below(m.config.LinksMean+1) - tree
+	for ; extra > 0; extra-- {
+		dst = append(dst, Link{Target: h.extraLink(&r)})
+	}
+	return dst
+}
+
+// extraLink draws a link beside the tree.
+func (h *Host) extraLink(r *draw.RNG) Target {
+	m := h.model
+	u := r.Float()
+	switch {
+	case u < m.config.Faults.NoHost:
+		return Target{Host: -1, Kind: KindNoHost, Page: uint32(r.Below(max(10, m.config.Hosts/10)))}
+	case u < m.config.Faults.NoHost+m.config.Faults.DeadLinks:
+		return Target{Host: int32(h.Index), Kind: KindNowhere, Page: uint32(r.Below(1000))}
+	}
+	if r.Float() >= m.config.ExternalShare {
+		return Target{Host: int32(h.Index), Page: uint32(r.Zipf(h.Pages))}
+	}
+	// Popular hosts are those with low numbers; every second link from outside leads to the root.
+	i := r.Zipf(m.config.Hosts)
+	if r.Next()&1 == 0 {
+		return Target{Host: int32(i)}
+	}
+	n := int(m.pages[m.Hash(saltHost, i, 0)>>52])
+	return Target{Host: int32(i), Page: uint32(r.Zipf(n))}
+}
+
+// linked says that a page of this shape arrives whole and readable at any sound crawler, so that links may hang on it.
+func (s Shape) linked() bool {
+	switch s {
+	case ShapePlain, ShapeChunked, ShapeChunkedOdd, ShapeGzip, ShapeOddHeaders, ShapeUntilClose:
+		return true
+	}
+	return false
+}
+
+// IsLost reports whether a page of this shape never arrives whole. Then it has no links, since a crawler may read or
+// miss them.
+func (s Shape) IsLost() bool { return s >= ShapeNotFound }
+
+// hopsMax is the longest redirect chain, loopSteps the length of the loops.
+const (
+	hopsMax   = 5
+	loopSteps = 3
+)
+
+// hops is the number of redirects from a page to where it lands, 1 to hopsMax.
+func (h *Host) hops(page int) int { return 1 + int(h.Hash(SaltAnswer, page)%hopsMax) }
+
+// Redirect returns where a target redirects to, and the status it does it with; status 0 if it does not redirect.
+func (h *Host) Redirect(t Target, f *Page) (to Target, status int) {
+	hash := h.Hash(SaltAnswer, int(t.Page))
+	status = [...]int{301, 302, 303, 307, 308}[(hash>>8+uint64(t.Step))%5]
+	to = t
+	left := 0
+	switch {
+	case t.Kind == KindPage && f.Shape == shapeRedirect:
+		left = h.hops(int(t.Page)) - 1
+	case t.Kind == KindHop:
+		left = int(t.Step) - 1
+	case t.Kind == KindPage && f.Shape == shapeRedirectLoop:
+		to.Kind, to.Step = KindLoop, 0
+		return to, status
+	case t.Kind == KindLoop:
+		to.Step = (t.Step + 1) % loopSteps
+		return to, status
+	case t.Kind == KindPage && f.Shape == shapeRedirectAway:
+		return Target{Host: int32(h.model.away(hash))}, status
+	default:
+		return Target{}, 0
+	}
+	to.Kind, to.Step = KindHop, uint8(left)
+	if left == 0 {
+		to.Kind = KindLand
+	}
+	return to, status
+}
