@@ -10,6 +10,7 @@ import (
 	"orbweaver/bench/components"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/internal/cli/command"
+	"orbweaver/internal/golden"
 )
 
 // commands lists every command and group of commands that --help shows.
@@ -52,6 +53,32 @@ func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 		if !strings.Contains(r.out, "--config=FILE") {
 			t.Errorf("%s --help does not show --config:\n%s", name, r.out)
 		}
+	}
+}
+
+// namesFile has every command with its flags, as --help shows them. Scripts rely on these names.
+const namesFile = "testdata/flags.txt"
+
+// A name that scripts rely on neither goes nor comes unseen. With -golden.write the file is written again.
+func TestGolden_commandsAndFlags(t *testing.T) {
+	flags := map[string]string{}
+	eachFlag(t, func(n *kong.Node, f *kong.Flag) {
+		_, path, _ := strings.Cut(n.FullPath(), " ")
+		flags[path] += " --" + f.Name
+	})
+	var b strings.Builder
+	for _, path := range commands(t) {
+		name := strings.Join(path, " ")
+		b.WriteString(name + ":" + flags[name] + "\n")
+	}
+	want, err := os.ReadFile(namesFile)
+	if golden.Writing() {
+		err = os.WriteFile(namesFile, []byte(b.String()), 0o644)
+	} else if b.String() != string(want) {
+		t.Errorf("commands or flags are not those of %s (go test -golden.write writes it): got\n%s", namesFile, b.String())
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

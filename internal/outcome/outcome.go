@@ -3,7 +3,7 @@
 // An Outcome is a value and not an error: on the web, failures are normal. It knows no HTTP types and carries no text
 // except its name. What follows from an outcome (retry, wait, give up the site) is decided by engine/net/politeness.
 //
-// The names (String) appear in report.json, crawl.log and the metrics: see tools/lint/names.md.
+// The names (String) appear in report.json, crawl.log and the metrics.
 package outcome
 
 // Outcome is what became of one attempt or one URL.

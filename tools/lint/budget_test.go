@@ -47,10 +47,11 @@ func checkBudget(h *tree) (faults []string) {
 
 // volume measures the tree.
 func (h *tree) volume() map[string]float64 {
+	commands, flags := h.commandsAndFlags()
 	n := map[string]float64{
 		"packages": float64(len(h.packages())),
-		"flags":    float64(len(h.flags())),
-		"commands": float64(len(h.commands())),
+		"flags":    float64(len(flags)),
+		"commands": float64(len(commands)),
 		"make targets": float64(len(
 			regexp.MustCompile(`(?m)^[a-z][a-z-]*:.*## `).FindAllString(h.texts["Makefile"], -1),
 		)),

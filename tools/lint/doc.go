@@ -26,7 +26,7 @@
 //	layers_test.go      imports that point upward, by folders; test kits; the judge knows nothing of the product
 //	promiseids_test.go  ids that stand for promises of several packages
 //	messages_test.go    errors of packages below engine begin with the name of their package
-//	publicnames_test.go tools/lint/names.md lists the flags, report fields, outcomes, metrics and endpoints of the code
+//	namedflags_test.go  flags that texts of the program name must exist
 //
 // The tables at the head of these files are meant to be read, and to be changed together with the code: an entry which
 // no longer matches anything is a fault too, so that no list has unused permissions.

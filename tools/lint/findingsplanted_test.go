@@ -139,49 +139,10 @@ func TestFindingsAreDescribed(t *testing.T) {
 	}
 }
 
-// The page is written again from the code: rows keep their other cells.
-func TestPublicNamesAreWritten(t *testing.T) {
-	page := "# Names\n\n## Flags\n\n| name | elsewhere |\n|---|---|\n| `--gone` | wget |\n| `--kept` | curl |\n\nText.\n" +
-		"\n## Other\n\n|---|\n| `row` |\n"
-	got := writePublicNames(page, map[string]map[string]string{"Flags": {"--kept": "a.go:1", "--added": "a.go:2"}})
-	want := strings.Replace(page, "| `--gone` | wget |\n", "| `--added` |  |\n", 1)
-	if got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
-// A public name without a row is a fault, and a row without a name.
-func TestPublicNamesAndTheirPageAgree(t *testing.T) {
-	texts := sound()
-	maps.Copy(texts, map[string]string{
-		"cmd/orbweaver/cli.go": "package main\n\ntype cli struct {\n\tCtl ctlCmd `cmd:\"\"`\n}\n\ntype ctlCmd struct {\n" +
-			"\tIPDelay int `name:\"ip-delay\" help:\"Wait.\"`\n\tMaxPages int `help:\"Most.\"`\n\tStop stopCmd `cmd:\"\"`\n}\n",
-		"engine/operate/report/report.go": "package report\n\ntype Report struct {\n\tFound int `json:\"urls_found\"`\n" +
-			"\tAgents []AgentReport `json:\"agents,omitempty\"`\n}\n\ntype AgentReport struct {\n\tID string `json:\"id\"`\n}\n",
-		"engine/operate/control/metrics.go": "package control\n\n" +
-			"import \"github.com/prometheus/client_golang/prometheus\"\n\n" +
-			"func f() {\n\t_ = prometheus.NewDesc(\"orbweaver_\"+name, \"\", nil, nil)\n\tone(\"sites\", \"Sites.\")\n" +
-			"\tmux.Handle(\"GET /status\", nil)\n}\n",
-		publicNamesFile: "## Commands\n| `ctl stop` | |\n| `ctl go` | |\n## Flags\n| `--ip-delay` | |\n## report.json\n" +
-			"| `urls_found` | |\n| `agents` | |\n",
-	})
-	got := strings.Join(checkPublicNames(plant(t, texts)), "\n")
-	for _, want := range []string{
-		`"ctl go" of section "Commands" is gone`, `"--max-pages" has no row`, `"agents.id" has no row`,
-		`"orbweaver_sites" has no row`, `"GET /status" has no row`,
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("want a fault with %s, got\n%s", want, got)
-		}
-	}
-	if n := strings.Count(got, "\n") + 1; n != 5 {
-		t.Errorf("%d faults, want 5:\n%s", n, got)
-	}
-}
-
 // A flag in a message that no command has is a fault; one that a command has, and those of others, are none.
 func TestNamedFlagsExist(t *testing.T) {
 	texts := sound()
+	texts[flagsFile] = ": --help\ncrawl: --max-pages\n"
 	texts["cmd/orbweaver/cli.go"] = "package main\n\ntype cli struct {\n\tMaxPages int `help:\"See --max-page.\"`\n}\n\n" +
 		"func f() string { return \"raise --max-pages, or give --no-max-pages; see --help, and a--b\" }\n"
 	if got := checkNamedFlags(plant(t, texts)); len(got) != 1 || !strings.Contains(got[0], "--max-page is no flag") {

@@ -208,25 +208,6 @@ func (t structTypes) collaborators(s structType, interfaces, others map[string]b
 	}
 }
 
-// eachStruct calls visit for every named struct type that is not of a test.
-func (h *tree) eachStruct(visit func(f *goFile, name string, s *ast.StructType)) {
-	for _, f := range h.files {
-		if f.test {
-			continue
-		}
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			spec, ok := n.(*ast.TypeSpec)
-			if !ok {
-				return true
-			}
-			if s, ok := spec.Type.(*ast.StructType); ok {
-				visit(f, spec.Name.Name, s)
-			}
-			return true
-		})
-	}
-}
-
 // isPortable reports whether a file belongs to the build for Linux: of the variants of a file one counts.
 func isPortable(name string) bool {
 	base := strings.TrimSuffix(path.Base(name), ".go")

@@ -63,7 +63,6 @@ func rules() []rule {
 		{"words", checkWords},
 		{"docs", checkDocs},
 		{"chains", checkChains},
-		{"public names", checkPublicNames},
 		{"named flags", checkNamedFlags},
 		{"messages", checkMessages},
 	}
