@@ -14,7 +14,7 @@ import (
 // A small crawl in which feeder, workers, returner, distributor, resolver, killer and checkpointer run at the same
 // time. Each item comes out once or counts as dropped. No two Visits of an IP or a site overlap, and each snapshot is
 // complete.
-func TestConcurrentUse(t *testing.T) {
+func TestConcurrentUse(t *testing.T) { //nolint:funlen // all calls at once, with their bookkeeping
 	const sites, perSite, ips = 300, 40, 60
 	w := New[int](Options{PathsPerVisit: 3})
 	var busy [ips]atomic.Bool

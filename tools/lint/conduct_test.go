@@ -116,88 +116,6 @@ func startsGoroutine(f *goFile, n ast.Node) string {
 	return ""
 }
 
-// A ban forbids names in the product: in all code but cmd, bench, tools and tests.
-type ban struct {
-	names   string
-	instead string
-	lint    string // the linter whose suppression, with a reason, excuses it; "" for no excuse
-	except  places // files that may, each with the reason
-}
-
-func bans() []ban {
-	return []ban{
-		{names: "time.Sleep", instead: "blocked means blocked on a channel or a condition; wait in a select with ctx.Done()"},
-		{names: "time.Tick", instead: "use time.NewTicker, and stop it where you started it"},
-		{
-			names:   "os.Exit log.Fatal log.Fatalf log.Fatalln runtime.Goexit",
-			instead: "return the error; only cmd ends the process",
-		},
-		{names: "context.Background context.TO" + "DO", instead: "take a ctx; cmd and tests make roots", lint: "forbidigo"},
-		{
-			names:   "os.Getenv os.LookupEnv os.Environ os.ExpandEnv os.Setenv syscall.Getenv",
-			instead: "make it a field of Options; only cmd reads the environment",
-		},
-		{
-			names: diskCalls, instead: "take a vfs.FS; it is the one door to the disk, and the tests crash it",
-			except: diskDoors,
-		},
-		{
-			names:   "fmt.Print fmt.Printf fmt.Println os.Stdout os.Stderr os.Stdin os.Args",
-			instead: "return it, or take an io.Writer; only cmd speaks to the terminal",
-		},
-		{names: "runtime.SetFinalizer runtime.AddCleanup", instead: "close what you open"},
-		{
-			names:   "runtime.GC runtime/debug.SetGCPercent runtime/debug.SetMemoryLimit runtime/debug.FreeOSMemory",
-			instead: "only cmd tunes the process",
-		},
-	}
-}
-
-// diskCalls touch the disk without asking a vfs.FS; diskDoors may make them.
-const diskCalls = `
-	os.Open os.OpenFile os.Create os.ReadFile os.WriteFile os.ReadDir os.Stat os.Lstat os.Truncate os.Remove os.RemoveAll
-	os.Rename os.Link os.Symlink os.Mkdir os.MkdirAll os.CreateTemp os.MkdirTemp os.DirFS os.OpenRoot os.NewFile
-	os.Chmod os.Chtimes`
-
-var diskDoors = places{
-	"engine/net/fetch/socket_linux.go": "os.NewFile gives a socket to the poller",
-	"internal/vfs/":                    "the one door",
-	"dnsres/hosts.go":                  "reads the hosts file of the system, which is in no crawl directory",
-	"dnsres/system.go":                 "reads the system's list of name servers, which is in no crawl directory",
-	"engine/operate/control/socket.go": "removes a stale socket and guards its own, which is no file of the crawl",
-}
-
-func checkCalls(h *tree) (faults []string) {
-	used := make(map[string]bool)
-	for _, f := range h.files {
-		if f.test || outside(f.path) {
-			continue
-		}
-		excuses := h.excuses(f)
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			name := f.selected(n)
-			if name == "" {
-				return true
-			}
-			for _, b := range bans() {
-				if !hasWord(b.names, name) {
-					continue
-				}
-				if entry := b.except.find(f.path); entry != "" {
-					used[entry] = true
-					continue
-				}
-				if b.lint != "" && excuses[h.fset.Position(n.Pos()).Line] == b.lint {
-					continue
-				}
-				faults = append(faults, fmt.Sprintf("%s: %s: %s", h.at(n), name, b.instead))
-			}
-			return true
-		})
-	}
-	return append(faults, h.unused(diskDoors, used, "diskDoors")...)
-}
-
 // outside reports whether the file belongs to a program, a benchmark or a tool, and not to the product's libraries.
 func outside(name string) bool {
 	return ofPrograms(name) || strings.HasPrefix(name, "bench/") || strings.HasPrefix(name, "tools/") ||
@@ -208,22 +126,4 @@ func outside(name string) bool {
 // ofPrograms reports whether the file belongs to a program, or to what the programs share.
 func ofPrograms(name string) bool {
 	return strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "internal/cli/")
-}
-
-// excuses returns the linter that each line asks to be quiet, for those suppressions that give a reason.
-func (h *tree) excuses(f *goFile) map[int]string {
-	lines := make(map[int]string)
-	for _, group := range f.ast.Comments {
-		for _, c := range group.List {
-			rest, ok := strings.CutPrefix(c.Text, "//nolint:")
-			if !ok {
-				continue
-			}
-			linter, reason, _ := strings.Cut(rest, "//")
-			if strings.TrimSpace(reason) != "" {
-				lines[h.fset.Position(c.Pos()).Line] = strings.TrimSpace(linter)
-			}
-		}
-	}
-	return lines
 }

@@ -3,15 +3,14 @@
 // It has no code to import: only tests, run by `go test ./tools/lint` and as the last step of `make lint`. Each rule is
 // a function from the tree to a list of faults, and each fault names the place and says what to write instead.
 //
-// What a common linter can check is left to golangci-lint. Here stands the rest:
+// What golangci-lint can check is in .golangci.yml: where packages may be imported, which calls are for programs alone,
+// package variables, sizes of files and functions. Here stands the rest:
 //
-//	imports_test.go     the home package of each third-party module
 //	network_test.go     dialling and listening: only in their places, and whatever else could reach the network
-//	conduct_test.go     goroutines, sleeping, ending the process, reading the environment: only in their places
+//	conduct_test.go     goroutines start only in their places
 //	race_test.go        what shares memory between goroutines runs under the race detector, or is left out for a reason
 //	queues_test.go      queues.md lists the queues between goroutines
-//	globals_test.go     package variables are sentinels or tables that are never written to; no func init
-//	size_test.go        files of at most 500 lines, functions of at most 80, with a list that may only shrink
+//	globals_test.go     package variables are never written to
 //	budget_test.go      lines, packages, flags, words and so on are at most those of budget.txt
 //	promises_test.go    a promise is explained, cited in code, and has a test that bears its name
 //	packages_test.go    each package has a page and a place in ARCHITECTURE.md; only the engine and above hold an *Engine

@@ -79,10 +79,6 @@ func TestPlantedImports(t *testing.T) {
 	check(checkImports, "internal/simweb/a.go", code("orbweaver/internal/urlx", ""), "defendant's arithmetic")
 	check(checkImports, "tools/dump/a.go", code("orbweaver/engine", ""), "never the engine")
 	check(checkImports, "sieve/a.go", code("orbweaver/internal/vfs/faultfs", ""), "for tests alone")
-	check(checkHomes, "warc/a.go", code("github.com/valyala/fasthttp", ""), "not at home in warc")
-	check(checkHomes, "engine/page/parse/a.go", code("net/url", ""), "urlx works on bytes")
-	check(checkHomes, "engine/a.go", code("github.com/klauspost/compress/zstd", ""), "not at home in engine")
-	check(checkHomes, "engine/a.go", code("example.org/new/thing", ""), "has no home")
 	check(checkNetwork, "dnsres/a.go", code("net", "var d net.Dialer"), "goes around the one dial function")
 	check(
 		checkNetwork, "engine/net/fetch/a.go", "package p\n\nimport web \"net/http\"\n\nvar d = web.Get\n",
@@ -102,7 +98,6 @@ func TestPlantedImports(t *testing.T) {
 		checkNetwork, "cmd/orbweaver/a.go", code("orbweaver/engine/operate/control", "var f = control.Listen"),
 		"goes around the one dial function",
 	)
-	check(checkHomes, "engine/a.go", code("net/smtp", "var f = smtp.SendMail"), "net/smtp is not at home")
 }
 
 func TestPlantedCode(t *testing.T) {
@@ -116,21 +111,11 @@ func TestPlantedCode(t *testing.T) {
 		checkGoroutines, "sieve/a.go", code("time", "func f() { time.AfterFunc(1, f) }"),
 		"time.AfterFunc starts a goroutine",
 	)
-	check(checkCalls, "sieve/a.go", code("time", "func f() { time.Sleep(1) }"), "time.Sleep: blocked means")
-	check(checkCalls, "sieve/a.go", code("os", "func f() { os.Exit(1) }"), "only cmd ends the process")
-	check(checkCalls, "sieve/a.go", code("os", "func f() { os.Getenv(``) }"), "only cmd reads the environment")
-	check(checkCalls, "sieve/a.go", code("os", "func f() { os.Open(``) }"), "take a vfs.FS")
-	check(checkCalls, "sieve/a.go", code("context", "func f() { context.Background() }"), "take a ctx")
-	check(checkCalls, "sieve/a.go", code("context", "func f() { context.Background() } //nolint:forbidigo"), "take a ctx")
-	check(checkGlobals, "sieve/a.go", code("", "var pool = 1"), "package variable pool")
-	check(checkGlobals, "sieve/a.go", code("", "func init() {}"), "func init")
 	check(checkGlobals, "dnsres/a.go", code("", "func f() { ErrName = nil }"), "writes to the package variable ErrName")
 	check(
 		checkGlobals, "dnsres/a_test.go", code("", "func f() { p := &ErrName; _ = p }"),
 		"writes to the package variable ErrName",
 	)
-	check(checkSize, "sieve/a.go", code("", strings.Repeat("\n", 500)), "it holds more than one noun")
-	check(checkSize, "sieve/a_test.go", code("", "func f() {"+strings.Repeat("\n", 80)+"}"), "f: 81 lines, at most 80")
 }
 
 func TestPlantedDocuments(t *testing.T) {
@@ -239,16 +224,10 @@ func TestHonest(t *testing.T) {
 		"package sieve\n\nimport \"orbweaver/internal/vfs/faultfs\"\n\nvar _ = faultfs.New\n",
 	)
 	check(checkImports, "sieve/a.go", "package sieve\n\nimport \"orbweaver/sieve/fpcache\"\n\nvar _ = fpcache.New\n")
-	check(checkHomes, "engine/net/fetch/options.go", "package fetch\n\nimport \"net/url\"\n\nvar _ url.URL\n")
 	check(checkNetwork, "dnsres/a.go", "package dnsres\n\nfunc f(net struct{ Dial int }) int { return net.Dial }\n")
 	check(checkNetwork, "dnsres/a_test.go", "package dnsres\n\nimport \"net\"\n\nvar d net.Dialer\n")
 	check(checkRace, "dnsres/a.go", "package dnsres\n\nimport \"sync\"\n\nvar _ sync.Mutex\n")
 	check(checkRace, "sieve/a_test.go", "package sieve\n\nimport \"sync\"\n\nvar _ sync.Mutex\n")
-	check(
-		checkCalls, "sieve/a.go",
-		"package sieve\n\nimport \"context\"\n\n"+
-			"var _ = context.Background() //nolint:forbidigo // nothing is left to cancel\n",
-	)
 	check(checkGlobals, "dnsres/a.go", "package dnsres\n\nfunc f() { var ErrName error; ErrName = nil; _ = ErrName }\n")
 	check(checkGlobals, "dnsres/a_test.go", "package dnsres\n\nvar sink int\n\nfunc f() { sink++ }\n")
 	check(checkEngine, "engine/run.go", "package engine\n\nfunc (e *Engine) Run() {}\n")

@@ -47,14 +47,11 @@ type rule struct {
 func rules() []rule {
 	return []rule{
 		{"imports", checkImports},
-		{"homes", checkHomes},
 		{"network", checkNetwork},
 		{"goroutines", checkGoroutines},
 		{"race", checkRace},
 		{"queues", checkQueues},
-		{"calls", checkCalls},
 		{"globals", checkGlobals},
-		{"size", checkSize},
 		{"budget", checkBudget},
 		{"promises", checkPromises},
 		{"decisions", checkDecisions},
