@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"go/ast"
 	"strings"
 )
@@ -69,48 +68,19 @@ var starters = places{
 	"bench/components/workbenchvisits.go":        "the measurement waits for its workers and its returner",
 }
 
-func checkGoroutines(h *tree) (faults []string) {
-	used := make(map[string]bool)
-	for _, f := range h.files {
-		if f.test {
-			continue
-		}
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			what := startsGoroutine(f, n)
-			if what == "" {
-				return true
-			}
-			if entry := starters.find(f.path); entry != "" {
-				used[entry] = true
-				return true
-			}
-			faults = append(
-				faults,
-				fmt.Sprintf(
-					"%s: %s starts a goroutine here: hand the work to a loop of engine/run.go, or start and join it in Open and "+
-						"Close and add the file to starters with who waits",
-					h.at(n), what,
-				),
-			)
-			return true
-		})
-	}
-	return append(faults, h.unused(starters, used, "starters")...)
-}
+func checkGoroutines(h *tree) []string { return h.onlyAt(starters, startsGoroutine) }
 
-// startsGoroutine names the way in which a node starts a goroutine: the statement, or one of its disguises.
+// startsGoroutine says in which way a node starts a goroutine: the statement, or one of its disguises.
 func startsGoroutine(f *goFile, n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.GoStmt:
-		return "go"
+		return "go starts a goroutine"
 	case *ast.CallExpr:
-		switch name := f.selected(n.Fun); name {
-		case "time.AfterFunc", "context.AfterFunc":
-			return name
+		if name := f.selected(n.Fun); name == "time.AfterFunc" || name == "context.AfterFunc" {
+			return name + " starts a goroutine"
 		}
-		sel, ok := n.Fun.(*ast.SelectorExpr)
-		if ok && len(n.Args) == 1 && (sel.Sel.Name == "Go" || sel.Sel.Name == "TryGo") {
-			return "." + sel.Sel.Name
+		if sel, ok := n.Fun.(*ast.SelectorExpr); ok && len(n.Args) == 1 && hasWord("Go TryGo", sel.Sel.Name) {
+			return "." + sel.Sel.Name + " starts a goroutine"
 		}
 	}
 	return ""

@@ -3,10 +3,8 @@ package lint
 import (
 	"fmt"
 	"go/ast"
-	"go/token"
 	"os/exec"
 	"regexp"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -42,43 +40,35 @@ func wordPattern(alternatives string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:` + strings.ReplaceAll(alternatives, " ", `\s+`) + `)\b`)
 }
 
-func findWords(h *tree) []finding     { return h.findInProse(wordPattern(bannedWords)) }
-func findMetaphors(h *tree) []finding { return h.findInProse(wordPattern(metaphorWords)) }
+func findWords(h *tree) []string     { return h.findInProse(wordPattern(bannedWords)) }
+func findMetaphors(h *tree) []string { return h.findInProse(wordPattern(metaphorWords)) }
 
 // findInProse looks for a pattern in comments, in the messages of the product and its programs, and in documents.
-func (h *tree) findInProse(pattern *regexp.Regexp) (findings []finding) {
-	look := func(place, file string, line int, text string) {
+func (h *tree) findInProse(pattern *regexp.Regexp) (faults []string) {
+	look := func(file string, line int, text string) {
 		for _, span := range pattern.FindAllStringIndex(text, -1) {
-			word := text[span[0]:span[1]]
-			if strings.HasPrefix(strings.ToLower(word), "who") && hasWord(persons, strings.ToLower(lastWord(text[:span[0]]))) {
+			word := strings.Join(strings.Fields(text[span[0]:span[1]]), " ")
+			before := append([]string{""}, strings.Fields(text[:span[0]])...)
+			if strings.HasPrefix(strings.ToLower(word), "who") && hasWord(persons, strings.ToLower(before[len(before)-1])) {
 				continue
 			}
-			at := file + ":" + strconv.Itoa(line+strings.Count(text[:span[0]], "\n"))
-			findings = append(findings, finding{place, at, strconv.Quote(strings.Join(strings.Fields(word), " ")), 1})
+			faults = append(faults, fmt.Sprintf("%s:%d: %q", file, line+strings.Count(text[:span[0]], "\n"), word))
 		}
 	}
 	for _, f := range h.files {
 		for _, group := range f.ast.Comments {
-			look(f.dir, f.path, h.fset.Position(group.Pos()).Line, group.Text())
+			look(f.path, h.fset.Position(group.Pos()).Line, group.Text())
 		}
-		if f.test {
-			continue
-		}
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			literal, ok := n.(*ast.BasicLit)
-			if !ok || literal.Kind != token.STRING || strings.Count(literal.Value, " ") < 2 {
-				return true
-			}
-			if text, err := strconv.Unquote(literal.Value); err == nil {
-				look(f.dir, f.path, h.fset.Position(literal.Pos()).Line, text)
-			}
-			return true
-		})
 	}
+	h.each(func(f *goFile, n ast.Node) {
+		if text := stringOf(n); strings.Count(text, " ") >= 2 {
+			look(f.path, h.fset.Position(n.Pos()).Line, text)
+		}
+	})
 	for _, name := range h.documents() {
-		look(name, name, 1, prose(name, h.texts[name]))
+		look(name, 1, prose(name, h.texts[name]))
 	}
-	return findings
+	return faults
 }
 
 // documents are the Markdown files of the tree.
@@ -111,82 +101,52 @@ func prose(name, text string) string {
 	return b.String()
 }
 
-func lastWord(text string) string {
-	words := strings.Fields(text)
-	if len(words) == 0 {
-		return ""
-	}
-	return words[len(words)-1]
-}
-
 // findWideLines looks for lines over 120 columns in Go files and documents. Rows of Markdown tables and single long
 // tokens, such as addresses, cannot be broken, nor can struct tags with help.
-func findWideLines(h *tree) (findings []finding) {
+func findWideLines(h *tree) (faults []string) {
 	helpTag := regexp.MustCompile("[` ]help:\"")
-	look := func(place, name string, text string) {
-		number := 0
-		for line := range strings.Lines(text) {
-			number++
-			line = strings.TrimRight(line, "\r\n")
-			width := utf8.RuneCountInString(line)
-			if width <= columnsMost || strings.HasPrefix(line, "|") || helpTag.MatchString(line) ||
-				!strings.Contains(strings.TrimSpace(line), " ") {
-				continue
+	names := h.documents()
+	for _, f := range h.files {
+		names = append(names, f.path)
+	}
+	for _, name := range names {
+		for i, line := range strings.Split(h.texts[name], "\n") {
+			if width := utf8.RuneCountInString(line); width > columnsMost && !strings.HasPrefix(line, "|") &&
+				!helpTag.MatchString(line) && strings.Contains(strings.TrimSpace(line), " ") {
+				faults = append(faults, fmt.Sprintf("%s:%d: %d columns", name, i+1, width))
 			}
-			findings = append(findings, finding{place, fmt.Sprintf("%s:%d", name, number), fmt.Sprintf("%d columns", width), 1})
 		}
 	}
-	for _, f := range h.files {
-		look(f.dir, f.path, h.texts[f.path])
-	}
-	for _, name := range h.documents() {
-		look(name, name, h.texts[name])
-	}
-	return findings
+	return faults
 }
 
 // findLongSentences looks for sentences of more than 25 words in documents. Headings and table rows are no sentences.
-func findLongSentences(h *tree) (findings []finding) {
+func findLongSentences(h *tree) (faults []string) {
 	item := regexp.MustCompile(`^\s*([-*+]|\d+\.)\s`)
 	end := regexp.MustCompile(`[.!?]["')\]*_]*(\s|$)`)
 	for _, name := range h.documents() {
-		var paragraph []string
-		begin, number := 0, 0
-		finish := func() {
-			text := strings.Join(paragraph, " ")
-			paragraph = nil
-			for _, sentence := range end.Split(text, -1) {
-				if n := countWords(sentence); n > sentenceMost {
-					words := strings.Fields(sentence)
-					findings = append(
-						findings,
-						finding{
-							name,
-							fmt.Sprintf("%s:%d", name, begin),
-							fmt.Sprintf("%d words: %s ...", n, strings.Join(words[:5], " ")),
-							1,
-						},
-					)
+		paragraph, begin := "", 0
+		for i, line := range append(strings.Split(prose(name, h.texts[name]), "\n"), "") {
+			line = strings.TrimRight(line, " ")
+			isText := line != "" && !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "|")
+			if !isText || item.MatchString(line) {
+				for _, sentence := range end.Split(paragraph, -1) {
+					if n := countWords(sentence); n > sentenceMost {
+						start := strings.Join(strings.Fields(sentence)[:5], " ")
+						faults = append(faults, fmt.Sprintf("%s:%d: %d words: %s ...", name, begin, n, start))
+					}
 				}
+				paragraph = ""
+			}
+			if isText && paragraph == "" {
+				begin = i + 1
+			}
+			if isText {
+				paragraph += line + " "
 			}
 		}
-		for line := range strings.Lines(prose(name, h.texts[name])) {
-			number++
-			trimmed := strings.TrimSpace(line)
-			if trimmed == "" || strings.HasPrefix(trimmed, "#") || strings.HasPrefix(trimmed, "|") || item.MatchString(line) {
-				finish()
-			}
-			if trimmed == "" || strings.HasPrefix(trimmed, "#") || strings.HasPrefix(trimmed, "|") {
-				continue
-			}
-			if len(paragraph) == 0 {
-				begin = number
-			}
-			paragraph = append(paragraph, trimmed)
-		}
-		finish()
 	}
-	return findings
+	return faults
 }
 
 // countWords counts what contains a letter or a digit.
@@ -200,7 +160,7 @@ func countWords(sentence string) (n int) {
 }
 
 // findLongSubjects looks at the subjects of commits. Without git, or without the history, nothing is found.
-func findLongSubjects(h *tree) (findings []finding) {
+func findLongSubjects(h *tree) (faults []string) {
 	if !h.whole {
 		return nil
 	}
@@ -210,17 +170,17 @@ func findLongSubjects(h *tree) (findings []finding) {
 	}
 	out, err := exec.Command("git", "log", "--format=%h %s", subjectsSince+"..HEAD").Output()
 	if err != nil { // otherwise the rule would find nothing for ever
-		return []finding{{"git", "tools/lint/language_test.go", "subjectsSince is not in the history: move it", 1}}
+		return []string{"tools/lint/language_test.go: subjectsSince is not in the history: move it"}
 	}
 	return longSubjects(string(out))
 }
 
-func longSubjects(log string) (findings []finding) {
+func longSubjects(log string) (faults []string) {
 	for line := range strings.Lines(log) {
 		hash, subject, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if n := utf8.RuneCountInString(subject); n > subjectMost {
-			findings = append(findings, finding{"git", hash, fmt.Sprintf("%d characters: %s", n, subject), 1})
+			faults = append(faults, fmt.Sprintf("%s: %d characters: %s", hash, n, subject))
 		}
 	}
-	return findings
+	return faults
 }

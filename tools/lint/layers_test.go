@@ -110,12 +110,3 @@ func isSimulated(dir string) bool {
 }
 
 func isProgram(dir string) bool { return dir == program || strings.HasPrefix(dir, program+"/") }
-
-func hasWord(list, word string) bool {
-	for w := range strings.FieldsSeq(list) {
-		if w == word {
-			return true
-		}
-	}
-	return false
-}

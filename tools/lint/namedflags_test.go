@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"go/ast"
 	"go/token"
 	"regexp"
@@ -42,19 +41,16 @@ func (h *tree) commandsAndFlags() (commands, flags map[string]bool) {
 // names must exist.
 func checkNamedFlags(h *tree) (faults []string) {
 	_, known := h.commandsAndFlags()
-	for _, f := range h.files {
-		if f.test || !strings.HasPrefix(f.dir, "engine") && !isProgram(f.dir) {
-			continue
+	h.each(func(f *goFile, n ast.Node) {
+		if !strings.HasPrefix(f.dir, "engine") && !isProgram(f.dir) {
+			return
 		}
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			for _, named := range aFlag.FindAllStringSubmatch(stringOf(n), -1) {
-				if flag := strings.TrimPrefix(named[1], "no-"); !known[flag] && !known[named[1]] && !hasWord(foreignFlags, flag) {
-					faults = append(faults, fmt.Sprintf("%s: --%s is no flag: name one that there is", h.at(n), named[1]))
-				}
+		for _, named := range aFlag.FindAllStringSubmatch(stringOf(n), -1) {
+			if flag := strings.TrimPrefix(named[1], "no-"); !known[flag] && !known[named[1]] && !hasWord(foreignFlags, flag) {
+				faults = append(faults, h.at(n)+": --"+named[1]+" is no flag")
 			}
-			return true
-		})
-	}
+		}
+	})
 	return faults
 }
 

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -42,44 +43,37 @@ type declaredName struct {
 	fn    bool
 }
 
-func findNames(h *tree) (findings []finding) {
+func findNames(h *tree) (faults []string) {
 	for _, dir := range sorted(h.packages()) {
 		for _, d := range h.declared(dir) {
-			for _, part := range nameParts(d.name) {
-				if hasWord(metaphorNames, part) && !isLiteral(dir, d.name) {
-					findings = append(findings, finding{dir, d.at, d.name, 1})
-					break
-				}
+			isMetaphor := func(part string) bool { return hasWord(metaphorNames, part) }
+			if literalNames[dir+"."+d.name] == "" && slices.ContainsFunc(nameParts(d.name), isMetaphor) {
+				faults = append(faults, d.at+": "+d.name)
 			}
 		}
 	}
-	return findings
+	return faults
 }
 
-func isLiteral(dir, name string) bool {
-	_, ok := literalNames[dir+"."+name]
-	return ok
-}
-
-func findBareNames(h *tree) (findings []finding) {
+func findBareNames(h *tree) (faults []string) {
 	for _, dir := range sorted(h.packages()) {
 		first := make(map[string]declaredName)
 		for _, d := range h.declared(dir) {
 			name := strings.ToLower(d.name)
 			switch {
 			case d.field && hasWord(bareFields, name):
-				findings = append(findings, finding{dir, d.at, "field " + d.name, 1})
+				faults = append(faults, d.at+": field "+d.name)
 			case d.fn && isProgram(dir) && d.name == "Run": // package kong calls Run of a command
 			case d.fn && hasWord(bareFuncs, name):
 				if before, ok := first[name]; ok {
-					findings = append(findings, finding{dir, d.at, "func " + d.name + ", as at " + before.at, 1})
+					faults = append(faults, d.at+": func "+d.name+", as at "+before.at)
 				} else {
 					first[name] = d
 				}
 			}
 		}
 	}
-	return findings
+	return faults
 }
 
 // nameParts splits a name at capitals, digits and underscores: "newLeaseHTTPConn" is new, lease, http, conn.

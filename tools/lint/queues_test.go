@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"regexp"
 	"strings"
-	"testing"
 )
 
 // queuesPage is the table of queues between goroutines. Its first column has the file and the code that makes the
@@ -34,30 +33,26 @@ func checkQueues(h *tree) (faults []string) {
 	if rows := strings.Count(page, "\n| `"); rows != len(queueRow.FindAllString(page, -1)) {
 		faults = append(faults, queuesPage+": each row is | `file`: `code` | puts | takes | room | one more | closes |")
 	}
-	for _, f := range h.files {
-		if f.test || outside(f.path) && !ofPrograms(f.path) || f.dir == "internal/mpmc" ||
-			strings.HasSuffix(f.dir, "test") { // a kit for tests
-			continue
+	h.each(func(f *goFile, n ast.Node) {
+		if outside(f.path) && !ofPrograms(f.path) || f.dir == "internal/mpmc" || strings.HasSuffix(f.dir, "test") {
+			return // not of the product, or a kit for tests
 		}
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok || !makesQueue(f, call) {
-				return true
-			}
-			end := call.End()
-			if _, ok := call.Fun.(*ast.IndexExpr); ok {
-				end = call.Fun.End() // what follows would look like a link
-			}
-			code := h.texts[f.path][h.fset.Position(call.Pos()).Offset:h.fset.Position(end).Offset]
-			if !listed[f.path+" "+code] {
-				faults = append(faults, fmt.Sprintf(
-					"%s: %s makes a queue: give `%s`: `%s` a row in %s, with what happens at one value more than its room",
-					h.at(call), code, f.path, code, queuesPage,
-				))
-			}
-			return true
-		})
-	}
+		call, ok := n.(*ast.CallExpr)
+		if !ok || !makesQueue(f, call) {
+			return
+		}
+		end := call.End()
+		if _, ok := call.Fun.(*ast.IndexExpr); ok {
+			end = call.Fun.End() // what follows would look like a link
+		}
+		code := h.texts[f.path][h.fset.Position(call.Pos()).Offset:h.fset.Position(end).Offset]
+		if !listed[f.path+" "+code] {
+			faults = append(faults, fmt.Sprintf(
+				"%s: %s makes a queue: give `%s`: `%s` a row in %s, with what happens at one value more than its room",
+				h.at(call), code, f.path, code, queuesPage,
+			))
+		}
+	})
 	return faults
 }
 
@@ -75,25 +70,5 @@ func makesQueue(f *goFile, call *ast.CallExpr) bool {
 	if of, ok := fun.(*ast.IndexExpr); ok {
 		fun = of.X
 	}
-	name := f.selected(fun)
-	return name != "" && hasWord(queueMakers, name)
-}
-
-func TestPlantedQueues(t *testing.T) {
-	check := plantedFaults(t)
-	for _, text := range []string{
-		"var c = make(chan int, 4)", "var c = make(chan []byte)", "var c = make(chan struct{ n int }, 1)",
-	} {
-		check(checkQueues, "workbench/a.go", code("", text), "makes a queue")
-	}
-	check(checkQueues, "workbench/a.go", code("orbweaver/internal/mpmc", "var q = mpmc.New[int](4)"), "makes a queue")
-	row := "\n| `workbench/open.go`: `make(chan int, 4)` | a | b | 4 | c | d |\n"
-	check(checkQueues, queuesPage, row, "take the row out")
-	check(checkQueues, queuesPage, "\n| `workbench/open.go`: `func Open() {` | a |\n", "each row is")
-	texts := sound()
-	texts["workbench/a.go"] = code("", "var c, signal = make(chan int, 4), make(chan struct{}, 1)")
-	texts[queuesPage] = strings.Replace(row, "open.go", "a.go", 1)
-	for _, fault := range checkQueues(plant(t, texts)) {
-		t.Error(fault)
-	}
+	return hasWord(queueMakers, f.selected(fun))
 }

@@ -1,11 +1,8 @@
 package lint
 
 import (
-	"fmt"
 	"go/ast"
 	"go/token"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -15,65 +12,45 @@ const raceFile = "tools/race.txt"
 // checkRace wants a line in raceFile for each package whose code shares memory between goroutines, and no line for
 // anything else.
 func checkRace(h *tree) (faults []string) {
-	text, ok := h.texts[raceFile]
-	if !ok {
-		return []string{raceFile + " is missing: it lists the packages that run under the race detector"}
-	}
-	listed := map[string]bool{}
-	for line := range strings.Lines(text) {
+	listed, shared := map[string]bool{}, map[string]bool{}
+	for line := range strings.Lines(h.texts[raceFile]) {
 		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
 		rest, left := strings.CutPrefix(line, "- ")
 		dir, reason, _ := strings.Cut(rest, " ")
-		switch {
-		case line == "" || strings.HasPrefix(line, "#"):
-			continue
-		case left && (!strings.HasSuffix(dir, ":") || strings.TrimSpace(reason) == ""):
-			faults = append(
-				faults, fmt.Sprintf("%s: %q leaves a package out without a reason: write \"- package: reason\"", raceFile, line),
-			)
+		if left && (!strings.HasSuffix(dir, ":") || strings.TrimSpace(reason) == "") {
+			faults = append(faults, raceFile+": "+line+": left out without a reason: write \"- package: reason\"")
 		}
 		listed[strings.TrimSuffix(dir, ":")] = true
 	}
-	shared := map[string]bool{}
-	for _, f := range h.files {
-		if !f.test && sharesMemory(f) {
-			shared[f.dir] = true
+	h.each(func(f *goFile, n ast.Node) {
+		shared[f.dir] = shared[f.dir] || sharesMemory(n)
+	})
+	for _, dir := range sorted(shared) {
+		if shared[dir] && !listed[dir] {
+			faults = append(faults, raceFile+": goroutines share memory in "+dir+": give it a line, or - and a reason")
 		}
-	}
-	for _, dir := range slices.Sorted(maps.Keys(shared)) {
-		if !listed[dir] {
-			faults = append(
-				faults,
-				fmt.Sprintf("%s: goroutines share memory in %s: give it a line, or one with \"-\" and the reason", raceFile, dir),
-			)
-		}
-	}
-	if !h.whole {
-		return faults
 	}
 	packages := h.packages()
-	for _, dir := range slices.Sorted(maps.Keys(listed)) {
-		if len(packages[dir]) == 0 {
-			faults = append(faults, fmt.Sprintf("%s: there is no package %s", raceFile, dir))
+	for _, dir := range sorted(listed) {
+		if h.whole && len(packages[dir]) == 0 {
+			faults = append(faults, raceFile+": there is no package "+dir)
 		}
 	}
 	return faults
 }
 
-// sharesMemory says whether a file starts goroutines or imports what only goroutines need.
-func sharesMemory(f *goFile) bool {
-	shares := false
-	for _, path := range f.imports {
-		shares = shares || path == "sync" || path == "sync/atomic"
+// sharesMemory reports whether a node starts a goroutine, uses a channel or imports what only goroutines need.
+func sharesMemory(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.GoStmt, *ast.SelectStmt, *ast.SendStmt:
+		return true
+	case *ast.UnaryExpr:
+		return n.Op == token.ARROW
+	case *ast.ImportSpec:
+		return hasWord(`"sync" "sync/atomic"`, n.Path.Value)
 	}
-	ast.Inspect(f.ast, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.GoStmt, *ast.SelectStmt, *ast.SendStmt:
-			shares = true
-		case *ast.UnaryExpr:
-			shares = shares || n.Op == token.ARROW
-		}
-		return !shares
-	})
-	return shares
+	return false
 }

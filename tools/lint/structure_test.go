@@ -42,41 +42,43 @@ var recordStructs = map[string]string{
 	"engine/state/counters.Live":        "counters",
 }
 
-func findPackageSizes(h *tree) (findings []finding) {
+func findPackageSizes(h *tree) (faults []string) {
 	importers := make(map[string]map[string]bool)
 	for _, f := range h.files {
 		for _, imported := range f.imports {
-			target, ours := strings.CutPrefix(imported, module+"/")
-			if !ours || f.test || f.dir == target {
-				continue
-			}
+			target := strings.TrimPrefix(imported, module+"/")
 			if importers[target] == nil {
 				importers[target] = make(map[string]bool)
 			}
-			importers[target][f.dir] = true
+			importers[target][f.dir] = importers[target][f.dir] || !f.test && f.dir != target
 		}
 	}
-	for dir, files := range h.packages() {
-		lines, most := 0, packageLinesMost
+	byDir := h.packages()
+	for _, dir := range sorted(byDir) {
+		lines, most, others := 0, packageLinesMost, 0
 		if dir == "engine" {
 			most = engineLinesMost
 		}
-		for _, f := range files {
+		for _, f := range byDir[dir] {
 			if !f.test {
 				lines += f.lines
+			}
+		}
+		for _, counts := range importers[dir] {
+			if counts {
+				others++
 			}
 		}
 		_, hasReason := packageReasons[dir]
 		switch {
 		case hasReason:
 		case lines > most:
-			findings = append(findings, finding{dir, dir, fmt.Sprintf("%d lines, at most %d", lines, most), lines})
-		case lines < packageLinesLeast && len(importers[dir]) == 1:
-			findings = append(findings, finding{dir, dir, fmt.Sprintf("%d lines for one importer", lines), lines})
+			faults = append(faults, fmt.Sprintf("%s: %d lines, at most %d", dir, lines, most))
+		case lines < packageLinesLeast && others == 1:
+			faults = append(faults, fmt.Sprintf("%s: %d lines for one importer", dir, lines))
 		}
 	}
-	slices.SortFunc(findings, func(a, b finding) int { return strings.Compare(a.place, b.place) })
-	return findings
+	return faults
 }
 
 // structExcess are the structs beyond the limits that are still to be divided: their fields and collaborators of today.
@@ -102,26 +104,24 @@ var structExcess = map[string]struct{ fields, others int }{
 }
 
 // findLargeStructs measures the fields of each struct and those that it embeds.
-func findLargeStructs(h *tree) (findings []finding) {
+func findLargeStructs(h *tree) (faults []string) {
 	structs, interfaces := h.types()
 	for _, place := range sorted(structs) {
-		s := structs[place]
+		s, excess := structs[place], structExcess[place]
 		if _, record := recordStructs[place]; record || strings.HasPrefix(place, "cmd/") {
 			continue
 		}
-		excess := structExcess[place]
 		if n := structs.fields(s); n > max(fieldsMost, excess.fields) {
-			findings = append(findings, finding{place, h.at(s.node), fmt.Sprintf("%d fields, at most %d", n, fieldsMost), n})
+			faults = append(faults, fmt.Sprintf("%s: %s has %d fields, at most %d", h.at(s.node), place, n, fieldsMost))
 		}
 		others := make(map[string]bool)
 		structs.collaborators(s, interfaces, others)
 		if n := len(others); n > max(collaboratorsMost, excess.others) && !isWiring(place) {
-			findings = append(findings, finding{
-				place, h.at(s.node), fmt.Sprintf("%d collaborators, at most %d", n, collaboratorsMost), n,
-			})
+			faults = append(faults, fmt.Sprintf("%s: %s has %d collaborators, at most %d", h.at(s.node), place, n,
+				collaboratorsMost))
 		}
 	}
-	return findings
+	return faults
 }
 
 // isWiring reports whether the struct is there to join the parts of a crawl or of a program.
@@ -143,15 +143,8 @@ type structTypes map[string]structType
 // types collects the structs and the interfaces of all packages.
 func (h *tree) types() (structs structTypes, interfaces map[string]bool) {
 	structs, interfaces = make(structTypes), make(map[string]bool)
-	for _, f := range h.files {
-		if f.test || !isPortable(f.path) {
-			continue
-		}
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			spec, ok := n.(*ast.TypeSpec)
-			if !ok {
-				return true
-			}
+	h.each(func(f *goFile, n ast.Node) {
+		if spec, ok := n.(*ast.TypeSpec); ok && isPortable(f.path) {
 			place := f.dir + "." + spec.Name.Name
 			switch t := spec.Type.(type) {
 			case *ast.StructType:
@@ -159,9 +152,8 @@ func (h *tree) types() (structs structTypes, interfaces map[string]bool) {
 			case *ast.InterfaceType:
 				interfaces[place] = true
 			}
-			return true
-		})
-	}
+		}
+	})
 	return structs, interfaces
 }
 
@@ -221,21 +213,32 @@ func isPortable(name string) bool {
 
 // findPointerCycles finds groups of more than two struct types of a package, where each reaches all others through
 // fields.
-func findPointerCycles(h *tree) (findings []finding) {
+func findPointerCycles(h *tree) (faults []string) {
 	byDir := h.packages()
 	for _, dir := range sorted(byDir) {
 		graph := referenceGraph(byDir[dir])
-		for _, group := range components(graph) {
-			if len(group) <= 2 {
-				continue
+		reach := make(map[string]map[string]bool)
+		var walk func(from, at string)
+		walk = func(from, at string) {
+			for _, next := range graph[at] {
+				if !reach[from][next] {
+					reach[from][next] = true
+					walk(from, next)
+				}
 			}
-			slices.Sort(group)
-			for _, name := range group {
-				findings = append(findings, finding{dir, dir + "." + name, "in a cycle: " + strings.Join(group, " "), 1})
+		}
+		for name := range graph {
+			reach[name] = make(map[string]bool)
+			walk(name, name)
+		}
+		for _, name := range sorted(graph) {
+			group := slices.DeleteFunc(sorted(reach[name]), func(other string) bool { return !reach[other][name] })
+			if len(group) > 2 && group[0] == name {
+				faults = append(faults, dir+": types in a cycle: "+strings.Join(group, " "))
 			}
 		}
 	}
-	return findings
+	return faults
 }
 
 // referenceGraph says which struct types of a package hold which others: by value or pointer, in slices, maps, channels
@@ -289,43 +292,4 @@ func referenceGraph(files []*goFile) map[string][]string {
 		follow(expr)
 	}
 	return graph
-}
-
-// components are the strongly connected components of a graph (Tarjan 1972).
-func components(graph map[string][]string) (groups [][]string) {
-	index := make(map[string]int)
-	low := make(map[string]int)
-	onStack := make(map[string]bool)
-	var stack []string
-	var visit func(v string)
-	visit = func(v string) {
-		index[v] = len(index) + 1
-		low[v] = index[v]
-		stack = append(stack, v)
-		onStack[v] = true
-		for _, w := range graph[v] {
-			if index[w] == 0 {
-				visit(w)
-				low[v] = min(low[v], low[w])
-			} else if onStack[w] {
-				low[v] = min(low[v], index[w])
-			}
-		}
-		if low[v] != index[v] {
-			return
-		}
-		at := slices.Index(stack, v)
-		group := slices.Clone(stack[at:])
-		stack = stack[:at]
-		for _, w := range group {
-			onStack[w] = false
-		}
-		groups = append(groups, group)
-	}
-	for _, v := range sorted(graph) {
-		if index[v] == 0 {
-			visit(v)
-		}
-	}
-	return groups
 }

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -24,7 +25,7 @@ const module = "orbweaver"
 type tree struct {
 	fset  *token.FileSet
 	texts map[string]string // every text file, by its path from the root, with slashes
-	files []*goFile         // the Go files of the main module, by path
+	files []*goFile         // the Go files of both modules, by path
 	whole bool              // the real tree, so entries of the lists must match something
 }
 
@@ -38,32 +39,49 @@ type goFile struct {
 	imports map[string]string // local name to import path
 }
 
-// A rule looks at a tree and says what is wrong with it, one sentence for each fault.
+// A rule looks at a tree and says what is wrong with it: a line for each fault, which begins with its place.
 type rule struct {
-	name  string
-	check func(*tree) []string
+	name    string
+	check   func(*tree) []string
+	instead string // what to write instead, unless each fault says it
 }
 
 func rules() []rule {
 	return []rule{
-		{"imports", checkImports},
-		{"network", checkNetwork},
-		{"goroutines", checkGoroutines},
-		{"race", checkRace},
-		{"queues", checkQueues},
-		{"globals", checkGlobals},
-		{"budget", checkBudget},
-		{"promises", checkPromises},
-		{"decisions", checkDecisions},
-		{"packages", checkPackages},
-		{"engine", checkEngine},
-		{"words", checkWords},
-		{"docs", checkDocs},
-		{"chains", checkChains},
-		{"named flags", checkNamedFlags},
-		{"messages", checkMessages},
+		{"imports", checkImports, ""},
+		{"network", checkNetwork, "take a fetch.Dialer or a dial function as an argument, from the engine's Seams"},
+		{"goroutines", checkGoroutines, "hand the work to a loop of engine/run.go, or start and join it in Open and Close " +
+			"and add the file to starters, with what waits for it"},
+		{"race", checkRace, ""},
+		{"queues", checkQueues, ""},
+		{"globals", checkGlobals, "what changes belongs to a value that was opened; a test passes its wish as an option"},
+		{"budget", checkBudget, ""},
+		{"promises", checkPromises, ""},
+		{"decisions", checkDecisions, ""},
+		{"packages", checkPackages, ""},
+		{"unfinished", checkUnfinished, ""},
+		{"docs", checkDocs, "name what there is"},
+		{"chains", checkChains, "the chain names what does not exist"},
+		{"named flags", checkNamedFlags, "name a flag that there is"},
+		{"messages", checkMessages, "begin an error with the name of its own package"},
+		{"words", findWords, "docs/glossary.md has the words; name the actor, then the action"},
+		{"metaphors", findMetaphors, "docs/glossary.md has the term"},
+		{"names", findNames, "say what the thing is or does; docs/glossary.md has the terms"},
+		{"bare names", findBareNames, "a field is a noun, a function is a verb with an object"},
+		{"line width", findWideLines, "break the line at 120 columns"},
+		{"sentences", findLongSentences, "write two sentences; 25 words are the most"},
+		{"commit subject", findLongSubjects, "72 characters are the most; the body has room"},
+		{"package size", findPackageSizes, "split it, make it a file of its importer, or give a reason in packageReasons"},
+		{"structs", findLargeStructs, "group fields that belong together; pass a part what it uses; a record goes into " +
+			"recordStructs"},
+		{"pointer cycles", findPointerCycles, "at most two struct types of a package refer to each other: use a small " +
+			"interface or pass the value"},
+		{"nil tests", findNilTests, "a collaborator is always there: use an implementation that does nothing"},
 	}
 }
+
+// faultsMost is how many faults of a rule are printed.
+const faultsMost = 50
 
 // TestHouse holds every rule against the real tree.
 func TestHouse(t *testing.T) {
@@ -74,12 +92,15 @@ func TestHouse(t *testing.T) {
 	}
 	for _, r := range rules() {
 		t.Run(r.name, func(t *testing.T) {
-			for _, fault := range r.check(house) {
+			faults := r.check(house)
+			for _, fault := range faults[:min(len(faults), faultsMost)] {
 				t.Error(fault)
+			}
+			if len(faults) > 0 {
+				t.Errorf("%d faults. %s", len(faults), r.instead)
 			}
 		})
 	}
-	t.Run("findings", func(t *testing.T) { testFindings(t, house) })
 }
 
 // built names what the Makefile writes into the root, and what is not ours.
@@ -162,7 +183,8 @@ func plant(t *testing.T, texts map[string]string) *tree {
 	return h
 }
 
-// inModule reports whether the go command would see the file: no testdata, no hidden directory, no nested module.
+// inModule reports whether the file belongs to the program or to the laboratory (bench): no testdata, no hidden
+// directory, no other nested module.
 func (h *tree) inModule(name string) bool {
 	dir := path.Dir(name)
 	for part := range strings.SplitSeq(dir, "/") {
@@ -171,7 +193,7 @@ func (h *tree) inModule(name string) bool {
 		}
 	}
 	for ; dir != "."; dir = path.Dir(dir) {
-		if _, nested := h.texts[dir+"/go.mod"]; nested {
+		if _, nested := h.texts[dir+"/go.mod"]; nested && dir != "bench" {
 			return false
 		}
 	}
@@ -182,20 +204,23 @@ func (h *tree) inModule(name string) bool {
 func importsOf(file *ast.File) map[string]string {
 	names := make(map[string]string)
 	for _, spec := range file.Imports {
-		imported, err := strconv.Unquote(spec.Path.Value)
-		if err != nil {
-			continue
-		}
-		name := path.Base(imported)
-		if len(name) > 1 && name[0] == 'v' && strings.Trim(name[1:], "0123456789") == "" {
-			name = path.Base(path.Dir(imported)) // .../v2 is named after the element before it
-		}
+		imported := strings.Trim(spec.Path.Value, `"`)
+		name := packageName(imported)
 		if spec.Name != nil {
 			name = spec.Name.Name
 		}
 		names[name] = imported
 	}
 	return names
+}
+
+// packageName is the last element of an import path, or the one before it if that is a version such as v2.
+func packageName(imported string) string {
+	name := path.Base(imported)
+	if len(name) > 1 && name[0] == 'v' && strings.Trim(name[1:], "0123456789") == "" {
+		name = path.Base(path.Dir(imported))
+	}
+	return name
 }
 
 // at is the place of a node, as file:line.
@@ -230,14 +255,7 @@ func (h *tree) packages() map[string][]*goFile {
 	return byDir
 }
 
-func sorted[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // A places is a list of files, or of directories when the entry ends in a slash, each with the reason why it is there.
 type places map[string]string
@@ -255,15 +273,46 @@ func (p places) find(file string) string {
 	return ""
 }
 
-// unused returns a fault for each file of the list that was not needed. Directories may be empty.
-func (h *tree) unused(p places, used map[string]bool, list string) (faults []string) {
-	if !h.whole {
-		return nil
-	}
+// onlyAt returns a fault for each node outside of the places for which find has a text, and for each file among the
+// places that has no such node. Directories may be empty.
+func (h *tree) onlyAt(p places, find func(*goFile, ast.Node) string) (faults []string) {
+	used := make(map[string]bool)
+	h.each(func(f *goFile, n ast.Node) {
+		if text := find(f, n); text != "" {
+			entry := p.find(f.path)
+			if used[entry] = true; entry == "" {
+				faults = append(faults, h.at(n)+": "+text)
+			}
+		}
+	})
 	for _, entry := range sorted(p) {
-		if !used[entry] && !strings.HasSuffix(entry, "/") {
-			faults = append(faults, "tools/lint: "+entry+" no longer needs its place in "+list+": take the entry out")
+		if h.whole && !used[entry] && !strings.HasSuffix(entry, "/") {
+			faults = append(faults, "tools/lint: "+entry+" no longer needs its place in the list: take the entry out")
 		}
 	}
 	return faults
+}
+
+// each calls visit for every node of all files but tests.
+func (h *tree) each(visit func(*goFile, ast.Node)) {
+	for _, f := range h.files {
+		if !f.test {
+			ast.Inspect(f.ast, func(n ast.Node) bool {
+				if n != nil {
+					visit(f, n)
+				}
+				return true
+			})
+		}
+	}
+}
+
+// hasWord reports whether a list of words, divided by spaces, has the word.
+func hasWord(list, word string) bool {
+	for w := range strings.FieldsSeq(list) {
+		if w == word {
+			return true
+		}
+	}
+	return false
 }

@@ -2,22 +2,23 @@ package lint
 
 import (
 	"fmt"
-	"go/ast"
 	"path"
 	"regexp"
 	"strings"
 )
 
-// badWords do not enter the tree. They are spelt in two halves here, since this file is part of the tree.
-func badWords() map[*regexp.Regexp]string {
-	unfinished := regexp.MustCompile(`(^|[^\w.|])(TO` + `DO|FIX` + `ME|XX` + `X)\b`)
-	absolute := regexp.MustCompile(`(^|[\s"'=:(\x60])/(wo` + `rk|ro` + `ot|ho` + `me)/`)
-	outside := regexp.MustCompile(`(^|[\s"'=:(\x60/])shar` + `ed/`)
-	return map[*regexp.Regexp]string{
-		unfinished: "do it, or write the reason for leaving it into the documentation",
-		absolute:   "an absolute path of a machine: use a path from the root of the tree, or a flag",
-		outside:    "a path outside of the tree: say the thing here",
+// unfinished are words that do not enter the tree. They are spelt in two halves, since this file is part of the tree.
+func unfinished() map[*regexp.Regexp]string {
+	words := map[string]string{
+		`(^|[^\w.|])(TO` + `DO|FIX` + `ME|XX` + `X)\b`:       "do it, or say in the documentation why not",
+		`(^|[\s"'=:(\x60])/(wo` + `rk|ro` + `ot|ho` + `me)/`: "a path of a machine: use one from the root of the tree",
+		`(^|[\s"'=:(\x60/])shar` + `ed/`:                     "a path outside of the tree: say the thing here",
 	}
+	patterns := make(map[*regexp.Regexp]string)
+	for word, instead := range words {
+		patterns[regexp.MustCompile(word)] = instead
+	}
+	return patterns
 }
 
 // unjudged are files whose text is not ours to choose.
@@ -26,8 +27,8 @@ func unjudged(name string) bool {
 	return base == "LICENSE" || base == "go.sum" || strings.Contains("/"+name, "/testdata/")
 }
 
-func checkWords(h *tree) (faults []string) {
-	words := badWords()
+func checkUnfinished(h *tree) (faults []string) {
+	words := unfinished()
 	for _, name := range sorted(h.texts) {
 		if unjudged(name) {
 			continue
@@ -55,7 +56,7 @@ func isDoc(name string) bool {
 func checkDocs(h *tree) (faults []string) {
 	dirs := h.directories()
 	targets := makeTargets(h.texts["Makefile"])
-	exported := h.exportedNames()
+	members := h.members()
 	link := regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)
 	for _, name := range sorted(h.texts) {
 		if !strings.HasSuffix(name, ".md") || unjudged(name) {
@@ -78,7 +79,7 @@ func checkDocs(h *tree) (faults []string) {
 				continue
 			}
 			for _, span := range spans(line, fenced) {
-				if fault := h.judgeSpan(span, path.Dir(name), dirs, targets, exported); fault != "" {
+				if fault := h.judgeSpan(span, path.Dir(name), dirs, targets, members); fault != "" {
 					faults = append(faults, where+fault)
 				}
 			}
@@ -107,7 +108,7 @@ func spans(line string, fenced bool) (found []string) {
 
 // judgeSpan returns a fault if the words in backticks look like one of our names and there is no such thing.
 func (h *tree) judgeSpan(
-	span, from string, dirs map[string]bool, targets map[string]bool, exported map[string]map[string]bool,
+	span, from string, dirs, targets map[string]bool, members memberNames,
 ) string {
 	if strings.HasPrefix(span, "make ") {
 		for command := range strings.SplitSeq(span, "&&") {
@@ -121,8 +122,8 @@ func (h *tree) judgeSpan(
 		return ""
 	}
 	if m := regexp.MustCompile(`^\*?([a-z]\w*)\.([A-Z]\w*)(\.[A-Za-z]\w*)?(\(.*\))?$`).FindStringSubmatch(span); m != nil {
-		if known, ours := exported[m[1]]; ours && !known[m[2]] {
-			return fmt.Sprintf("`%s`: package %s exports no %s", span, m[1], m[2])
+		if known, ours := members[m[1]]; ours && !known[m[2]] {
+			return fmt.Sprintf("`%s`: package %s has no %s", span, m[1], m[2])
 		}
 		return ""
 	}
@@ -186,37 +187,4 @@ func makeTargets(makefile string) map[string]bool {
 		}
 	}
 	return targets
-}
-
-// exportedNames are the exported names of each of our packages, by the package's name.
-func (h *tree) exportedNames() map[string]map[string]bool {
-	packages := make(map[string]map[string]bool)
-	for _, f := range h.files {
-		if f.test || f.ast.Name.Name == "main" {
-			continue
-		}
-		known := packages[f.ast.Name.Name]
-		if known == nil {
-			known = make(map[string]bool)
-			packages[f.ast.Name.Name] = known
-		}
-		for _, decl := range f.ast.Decls {
-			switch d := decl.(type) {
-			case *ast.FuncDecl:
-				known[d.Name.Name] = true
-			case *ast.GenDecl:
-				for _, spec := range d.Specs {
-					switch s := spec.(type) {
-					case *ast.TypeSpec:
-						known[s.Name.Name] = true
-					case *ast.ValueSpec:
-						for _, n := range s.Names {
-							known[n.Name] = true
-						}
-					}
-				}
-			}
-		}
-	}
-	return packages
 }

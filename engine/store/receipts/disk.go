@@ -18,7 +18,7 @@ import (
 func Removed(fsys vfs.FS, crawl string) ([]Receipt, error) {
 	names, err := fsys.List(path.Join(crawl, layout.ArchiveDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("upload: %w", err)
+		return nil, fmt.Errorf("upload receipts: %w", err)
 	}
 	d := Over(fsys)
 	return d.removed(crawl, names)

@@ -83,7 +83,7 @@ func (l *List) names() (files []string, err error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("upload: %w", err)
+		return nil, fmt.Errorf("upload receipts: %w", err)
 	}
 	for _, name := range names {
 		if file, ok := strings.CutSuffix(name, receiptSuffix); ok {
@@ -100,7 +100,7 @@ func (l *List) Read(file string) (one Receipt, ok bool, err error) {
 		return one, false, nil
 	}
 	if err != nil {
-		return one, false, fmt.Errorf("upload: %w", err)
+		return one, false, fmt.Errorf("upload receipts: %w", err)
 	}
 	isReceipt := json.Unmarshal(b, &one) == nil && one.Format == receiptFormat && one.File == file && one.Length >= 0
 	return one, isReceipt, nil
@@ -111,14 +111,14 @@ func (l *List) Write(one *Receipt) error {
 	one.Format = receiptFormat
 	b, err := json.MarshalIndent(one, "", "  ")
 	if err != nil {
-		return fmt.Errorf("upload: %w", err)
+		return fmt.Errorf("upload receipts: %w", err)
 	}
 	err = vfs.WriteAtomic(l.FS, l.path(one.File), func(w io.Writer) error {
 		_, err := w.Write(append(b, '\n'))
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("upload: receipt: %w", err)
+		return fmt.Errorf("upload receipts: %w", err)
 	}
 	return nil
 }
@@ -126,10 +126,10 @@ func (l *List) Write(one *Receipt) error {
 // Remove removes the receipt of a file: it has proved to be wrong.
 func (l *List) Remove(file string) error {
 	if err := vfs.RemoveIfExists(l.FS, l.path(file)); err != nil {
-		return fmt.Errorf("upload: receipt: %w", err)
+		return fmt.Errorf("upload receipts: %w", err)
 	}
 	if err := l.FS.SyncDir(l.Dir); err != nil {
-		return fmt.Errorf("upload: receipt: %w", err)
+		return fmt.Errorf("upload receipts: %w", err)
 	}
 	return nil
 }
