@@ -16,7 +16,7 @@ import (
 	"orbweaver/internal/cli/command"
 )
 
-// habits are the cases of all rows.
+// habits are the cases of all rows, and of habits that change nothing for a reader.
 func habits() []habit {
 	return slices.Concat(bodyHabits(), recordHabits(), referenceHabits(), addressHabits(), indexHabits(),
 		fileHabits(), packageHabits())

@@ -106,28 +106,28 @@ func foreignWACZ(files map[string]string, wrong string) string {
 	return zipOf(append(all, "datapackage.json", string(manifest), "datapackage-digest.json", digest)...)
 }
 
-// habitRows returns the second column of the table of docs/warc.md that lists what other programs write.
+// habitRows returns the first column of the table of docs/warc.md that lists what other programs write.
 func habitRows(t *testing.T) (rows []string) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/warc.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(text), "| written by, or seen in | habit | read as |\n")
+	_, table, _ := strings.Cut(string(text), "| habit | read as |\n")
 	for line := range strings.Lines(table) {
-		columns := strings.Split(line, " | ")
-		if len(columns) < 3 {
+		habit, _, isRow := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
+		if !isRow {
 			if strings.HasPrefix(line, "|---") {
 				continue
 			}
 			break
 		}
-		rows = append(rows, strings.ReplaceAll(columns[1], "`", ""))
+		rows = append(rows, strings.ReplaceAll(habit, "`", ""))
 	}
 	return rows
 }
 
-// Each row of the table has a case, and each case a row.
+// Each row of the table has a case. Habits that change nothing for a reader have a case and no row.
 func TestHabits_eachRowHasACase(t *testing.T) {
 	held := map[string]bool{}
 	for _, h := range habits() {
@@ -138,7 +138,7 @@ func TestHabits_eachRowHasACase(t *testing.T) {
 				held[row] = true
 			}
 		}
-		if found != 1 {
+		if found > 1 {
 			t.Errorf("%d rows of docs/warc.md begin with %q", found, h.row)
 		}
 		if h.test == "" {
