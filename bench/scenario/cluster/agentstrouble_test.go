@@ -15,7 +15,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
-	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/peering"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/vfs"
 )
@@ -176,7 +176,7 @@ func TestBan_knownByOneAgentDoesNotKeepTheClusterFromEnding(t *testing.T) {
 			time.Sleep(20 * time.Second)
 			for range 3 {
 				err := b.endpoints["agent-1"].Send(context.WithoutCancel(t.Context()), "agent-0", 0, malformedMessage())
-				if errors.Is(err, cluster.ErrBanned) {
+				if errors.Is(err, peering.ErrBanned) {
 					bans++
 				}
 			}

@@ -19,6 +19,7 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
 	"orbweaver/engine/net/fetch/addrguard"
+	"orbweaver/engine/peering"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/simweb/judge"
@@ -90,7 +91,7 @@ func (f *flooder) garbage() []byte {
 // send sends a message of n URLs and counts the results.
 func (f *flooder) send(ctx context.Context, to string, message []byte, n int) {
 	err := f.endpoint.Send(ctx, to, 0, message)
-	var wait *cluster.WaitError
+	var wait *peering.WaitError
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.offered += n
@@ -99,9 +100,9 @@ func (f *flooder) send(ctx context.Context, to string, message []byte, n int) {
 		f.accepted += n
 	case errors.As(err, &wait):
 		f.waits++
-	case errors.Is(err, cluster.ErrBanned):
+	case errors.Is(err, peering.ErrBanned):
 		f.banned++
-	case errors.Is(err, cluster.ErrMalformed):
+	case errors.Is(err, peering.ErrMalformed):
 		f.rejected++
 	}
 }

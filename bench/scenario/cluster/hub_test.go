@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/outbox"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/state/cluster"
@@ -278,7 +279,7 @@ func (d *endpoint) Send(ctx context.Context, to string, _ uint64, message []byte
 	}
 	for _, err := range outbox.Items(message) {
 		if err != nil {
-			return cluster.ErrMalformed
+			return peering.ErrMalformed
 		}
 	}
 	if d.hub.acknowledgesUnread != nil && d.hub.acknowledgesUnread(message) {
@@ -313,7 +314,7 @@ func (d *endpoint) Ask(ctx context.Context, to string, question []byte) ([]byte,
 	isEarlier, staysUnanswered := d.hub.endpoints[to] != nil && d.hub.endpoints[to].isEarlierVersion, d.hub.staysUnanswered
 	d.hub.mu.Unlock()
 	if isEarlier && question[0] != 'C' && question[0] != 'F' {
-		return nil, cluster.ErrMalformed
+		return nil, peering.ErrMalformed
 	}
 	if staysUnanswered != nil && staysUnanswered(d.peer.ID, to, question) {
 		<-ctx.Done()

@@ -7,7 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/cluster/message"
+	"orbweaver/engine/peering"
 	"orbweaver/engine/state/cluster"
 )
 
@@ -115,7 +116,7 @@ func (s *accounts) BannedFor(id string, now time.Time) time.Duration {
 	return 0
 }
 
-// ChargeQuestion charges a question of some bytes. The error is a *cluster.WaitError if the agent has asked too much:
+// ChargeQuestion charges a question of some bytes. The error is a *peering.WaitError if the agent has asked too much:
 // the question is not to be answered now.
 func (s *accounts) ChargeQuestion(id string, size int) error {
 	s.mu.Lock()
@@ -126,7 +127,7 @@ func (s *accounts) ChargeQuestion(id string, size int) error {
 	}
 	if over := a.questionsUntil.Sub(now) - questionAhead; over > 0 {
 		a.waits++
-		return &cluster.WaitError{Wait: over}
+		return &peering.WaitError{Wait: over}
 	}
 	a.questionsUntil = a.questionsUntil.Add(questionTime + time.Duration(size)*questionByte)
 	return nil
@@ -163,7 +164,7 @@ func (s *accounts) MayPassOn(id, instance string) bool {
 
 func (a *account) refusal() error {
 	return fmt.Errorf("%w for another %v: %s",
-		cluster.ErrBanned, time.Until(a.bannedUntil).Round(time.Second), a.banReason)
+		peering.ErrBanned, time.Until(a.bannedUntil).Round(time.Second), a.banReason)
 }
 
 // NoteMalformed notes that a message or question of an agent could not be read, and returns the error for its sender:
@@ -192,10 +193,13 @@ func (s *accounts) ban(id string, a *account, reason string) error {
 	return a.refusal()
 }
 
-// ChargeMessage charges a message that can be read. refund takes the charge back, for a message that is not taken after
-// all. An error says that the message is not to be taken now: a *cluster.WaitError, or a ban.
-func (s *accounts) ChargeMessage(id string, message []byte) (refund func(), err error) {
-	n := countItems(message)
+// ChargeMessage charges the items of a message that can be read. refund takes the charge back, for a message that is
+// not taken after all. An error says that the message is not to be taken now: a *peering.WaitError, or a ban.
+func (s *accounts) ChargeMessage(id string, items []message.Item) (refund func(), err error) {
+	n := int64(len(items))
+	for i := range items {
+		n += int64(len(items[i].Bytes) / itemBytes)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a, now := s.account(id), time.Now()
@@ -223,17 +227,7 @@ func (s *accounts) ChargeMessage(id string, message []byte) (refund func(), err 
 			s.log.Warn("an agent sends more than this one works off, and is told to wait", "agent", id, "items", a.items)
 		}
 	}
-	return nil, &cluster.WaitError{Wait: a.waitUntil.Sub(now)}
-}
-
-// countItems is how many items a readable message counts.
-func countItems(message []byte) (n int64) {
-	for item, err := range outbox.Items(message) {
-		if err == nil {
-			n += 1 + int64(len(item)/itemBytes)
-		}
-	}
-	return n
+	return nil, &peering.WaitError{Wait: a.waitUntil.Sub(now)}
 }
 
 // ForgiveAll begins all quotas again, since this agent is idle.

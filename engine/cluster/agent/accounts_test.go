@@ -8,16 +8,17 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/cluster/message"
+	"orbweaver/engine/peering"
 	"orbweaver/engine/state/cluster"
 )
 
 // shortItems is a message of n short items.
-func shortItems(n int) (b []byte) {
+func shortItems(n int) (items []message.Item) {
 	for i := range n {
-		b = outbox.AppendItem(b, fmt.Appendf(nil, "Lhttp://a.test/%d", i))
+		items = append(items, message.Item{Bytes: fmt.Appendf(nil, "Lhttp://a.test/%d", i)})
 	}
-	return b
+	return items
 }
 
 // An agent may send its quota at once, and more as the receiver completes URLs. Beyond that it is told to wait. If it
@@ -27,7 +28,7 @@ func TestPQ1_theQuotaGrowsWithCompletedURLs(t *testing.T) {
 		done := int64(1000) // of a run before
 		s := newAccounts(100, func() int64 { return done }, func() {}, slog.New(slog.DiscardHandler))
 		ten := shortItems(10)
-		var wait *cluster.WaitError
+		var wait *peering.WaitError
 		taken := 0
 		for ; taken < 1000; taken++ {
 			if _, err := s.ChargeMessage("peer", ten); errors.As(err, &wait) {
@@ -77,7 +78,7 @@ func TestPQ2_bansEndAndGrow(t *testing.T) {
 		s := newAccounts(1, func() int64 { return 0 }, func() { bans++ }, slog.New(slog.DiscardHandler))
 		ten := shortItems(10)
 		early := 0
-		for err := error(nil); !errors.Is(err, cluster.ErrBanned); early++ {
+		for err := error(nil); !errors.Is(err, peering.ErrBanned); early++ {
 			if _, err = s.ChargeMessage("flood", ten); early > 10*earlyMost {
 				t.Fatal("an agent that does not wait is never banned")
 			}
@@ -87,7 +88,7 @@ func TestPQ2_bansEndAndGrow(t *testing.T) {
 		}
 		var a cluster.AgentReport
 		for i, length := range []time.Duration{banFirst, 2 * banFirst, 4 * banFirst} {
-			if err := s.CheckBan("flood"); !errors.Is(err, cluster.ErrBanned) {
+			if err := s.CheckBan("flood"); !errors.Is(err, peering.ErrBanned) {
 				t.Fatalf("ban %d: %v", i, err)
 			}
 			time.Sleep(length - time.Second)
@@ -102,8 +103,8 @@ func TestPQ2_bansEndAndGrow(t *testing.T) {
 				t.Errorf("ban %d, after its end: %v", i, err)
 			}
 			for k := range malformedMost {
-				err := s.NoteMalformed("flood", cluster.ErrMalformed)
-				if want := k == malformedMost-1; errors.Is(err, cluster.ErrBanned) != want {
+				err := s.NoteMalformed("flood", peering.ErrMalformed)
+				if want := k == malformedMost-1; errors.Is(err, peering.ErrBanned) != want {
 					t.Errorf("message %d that cannot be read: %v", k, err)
 				}
 			}
@@ -115,7 +116,7 @@ func TestPQ2_bansEndAndGrow(t *testing.T) {
 			t.Errorf("another agent: %v", err)
 		}
 		for range 10 * malformedMost { // a malformed message now and then is no reason
-			if err := s.NoteMalformed("other", cluster.ErrMalformed); errors.Is(err, cluster.ErrBanned) {
+			if err := s.NoteMalformed("other", peering.ErrMalformed); errors.Is(err, peering.ErrBanned) {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Hour)
@@ -129,8 +130,9 @@ func TestPQ2_bansEndAndGrow(t *testing.T) {
 // A long item counts several times, and a list of an agent that left counts once.
 func TestPQ1_countsOfItems(t *testing.T) {
 	s := newAccounts(1, func() int64 { return 0 }, func() {}, slog.New(slog.DiscardHandler))
-	if n := countItems(outbox.AppendItem(nil, make([]byte, 3*itemBytes))); n != 4 {
-		t.Errorf("an item of %d bytes counts %d", 3*itemBytes, n)
+	long := []message.Item{{Bytes: make([]byte, 3*itemBytes)}}
+	if _, err := s.ChargeMessage("other", long); err != nil || s.byAgent["other"].items != 4 {
+		t.Errorf("an item of %d bytes counts %d, %v", 3*itemBytes, s.byAgent["other"].items, err)
 	}
 	for i := range listsMost + 3 {
 		instance := fmt.Sprintf("a%d/0000000000000001", i)
@@ -144,7 +146,7 @@ func TestPQ1_countsOfItems(t *testing.T) {
 func TestPQ1_questionsHaveARate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newAccounts(0, func() int64 { return 0 }, func() {}, slog.New(slog.DiscardHandler))
-		var wait *cluster.WaitError
+		var wait *peering.WaitError
 		answered := 0
 		for ; answered < 1e6 && wait == nil; answered++ {
 			errors.As(s.ChargeQuestion("eager", 0), &wait)

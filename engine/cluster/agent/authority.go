@@ -15,7 +15,7 @@ import (
 	"orbweaver/engine/cluster/termination"
 	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/net/robots"
-	"orbweaver/engine/peering/outbox"
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/state/cluster"
 )
@@ -113,167 +113,122 @@ func (a *authority) hasOwned(from string, site []byte) bool {
 // isEarly says that this agent does not know yet whether others had begun before it came.
 func (a *authority) isEarly() bool { return !a.history.isResumed && !a.views.HasArrived() }
 
-// permit gives the part of a batch that its sender has the authority to say: the batch itself if that is all of it,
-// else a copy without the rest. The batch has passed message.Check.
-func (a *authority) permit(from string, batch []byte) (kept []byte, err error) {
-	whole, n, cut := true, 0, int64(0)
-	for item, err := range outbox.Items(batch) {
+// permit gives the items that their sender has the authority to say. isChanged says that these are not all of them, or
+// not as they were.
+func (a *authority) permit(from string, items []message.Item) (kept []message.Item, isChanged bool, err error) {
+	var n int64
+	isWhole := true
+	for i := range items {
+		item := &items[i]
+		why, hasSeeds, err := itemKindOf(item.Kind()).permit(a, from, item)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
+			return nil, false, err
 		}
-		allowed, why, err := a.permitItem(from, item)
-		if err != nil {
-			return nil, err
+		isChanged = isChanged || hasSeeds
+		switch {
+		case why == "" && !isWhole:
+			kept = append(kept, *item)
+		case why != "" && isWhole:
+			isWhole, kept = false, slices.Clone(items[:i])
 		}
-		if why != "" {
-			cut++
-			a.accounts.NoteUnauthorised(from, message.KindOf(item), why)
+		if why == "" {
+			continue
 		}
-		if whole && !sameBytes(allowed, item) {
-			whole, kept = false, firstItems(batch, n)
-		}
-		if n++; !whole && len(allowed) > 0 {
-			kept = outbox.AppendItem(kept, allowed)
-		}
-		if !whole && len(allowed) == 0 && message.KindOf(item) == message.Site {
-			kept = message.AppendLinks(kept, item)
+		n++
+		a.accounts.NoteUnauthorised(from, item.Kind(), why)
+		if item.Site != nil { // its URLs are taken from any member
+			kept = append(kept, item.Site.Links()...)
 		}
 	}
-	a.unauthorised.Add(cut)
-	if whole {
-		return batch, nil
+	a.unauthorised.Add(n)
+	if isWhole {
+		return items, isChanged, nil
 	}
-	return kept, nil
-}
-
-// firstItems copies the first n items of a batch.
-func firstItems(batch []byte, n int) (first []byte) {
-	first = make([]byte, 0, len(batch))
-	for item := range message.CheckedItems(batch) {
-		if n--; n < 0 {
-			break
-		}
-		first = outbox.AppendItem(first, item)
-	}
-	return first
-}
-
-// sameBytes says that two slices are one.
-func sameBytes(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
-
-// permitItem gives what may be taken of an item: the item itself, another in its place, or nothing. unauthorised is
-// what the sender had no authority to say, if anything. An error means that the message must come again later.
-func (a *authority) permitItem(from string, item []byte) (allowed []byte, unauthorised string, err error) {
-	return itemKindOf(message.KindOf(item)).permit(a, from, item)
+	return kept, true, nil
 }
 
 // permitLink takes a URL from any member. The flag of a seed is not taken: see authority.
-func (a *authority) permitLink(_ string, item []byte) (allowed []byte, unauthorised string, err error) {
-	return message.WithoutSeed(item), "", nil
+func (a *authority) permitLink(_ string, item *message.Item) (why string, isChanged bool, err error) {
+	return "", item.ClearSeeds(), nil
 }
 
 // permitSite takes what is known of a site from an agent that owns it or owned it. From any other member it takes
 // the URLs alone.
-func (a *authority) permitSite(from string, item []byte) (allowed []byte, why string, err error) {
-	m, err := message.ReadSite(item)
+func (a *authority) permitSite(from string, item *message.Item) (why string, isChanged bool, err error) {
+	isChanged = item.ClearSeeds()
 	switch {
-	case err != nil:
-		return nil, "", err
-	case a.hasOwned(from, m.Key):
-		return m.WithoutSeeds(item), "", nil
+	case a.hasOwned(from, item.Site.Key):
+		return "", isChanged, nil
 	case a.isEarly():
-		return nil, "", &cluster.WaitError{Wait: earlyWait}
+		return "", false, &peering.WaitError{Wait: earlyWait}
 	default:
-		return nil, "what is known of a site for which it was not responsible", nil
+		return "what is known of a site for which it was not responsible", isChanged, nil
 	}
 }
 
 // permitRobotsRedirect takes a redirect from an owner of the site whose rules it is for, or from the agent that was
 // asked for these.
-func (a *authority) permitRobotsRedirect(from string, item []byte) (allowed []byte, why string, err error) {
-	it, err := message.ReadRobotsRedirect(item)
-	if err != nil {
-		return nil, "", err
+func (a *authority) permitRobotsRedirect(from string, item *message.Item) (why string, _ bool, err error) {
+	if item.URL.Redirects > robots.RedirectsMax ||
+		a.robots.AskedAgent(item.URL.RobotsOf) != from && !a.hasOwned(from, item.URL.RobotsOf) {
+		why = "a redirect of the robots.txt of a site that is not its own"
 	}
-	if it.Redirects > robots.RedirectsMax || a.robots.AskedAgent(it.RobotsOf) != from &&
-		!a.hasOwned(from, it.RobotsOf) {
-		return nil, "a redirect of the robots.txt of a site that is not its own", nil
-	}
-	return item, "", nil
+	return why, false, nil
 }
 
 // permitRobotsResult takes rules from the agent that was asked for them.
-func (a *authority) permitRobotsResult(from string, item []byte) (allowed []byte, why string, err error) {
-	result, err := message.ReadRobotsResult(item, a.sites.Rules)
-	if err != nil {
-		return nil, "", err
+func (a *authority) permitRobotsResult(from string, item *message.Item) (why string, _ bool, err error) {
+	if a.robots.AskedAgent(item.Robots.Site) != from {
+		why = "robots.txt rules that it was not asked for"
 	}
-	if a.robots.AskedAgent(result.Site) != from {
-		return nil, "robots.txt rules that it was not asked for", nil
-	}
-	return item, "", nil
+	return why, false, nil
 }
 
 // permitFetched takes an agent's list of what it has fetched, and lists of agents that left before it.
-func (a *authority) permitFetched(from string, item []byte) (allowed []byte, why string, err error) {
-	of, _, err := message.ReadFetched(item)
-	if err != nil {
-		return nil, "", err
-	}
+func (a *authority) permitFetched(from string, item *message.Item) (why string, _ bool, err error) {
+	return a.refuseFetched(from, item.Fetched.List), false, nil
+}
+
+// refuseFetched says why a list is not taken; empty if it is.
+func (a *authority) refuseFetched(from string, of cluster.FetchedList) (why string) {
 	if !ownership.IsInstance(of.Instance) || of.Instance == a.instance {
-		return nil, "a list of fetched URLs of no other agent", nil
+		return "a list of fetched URLs of no other agent"
 	}
 	lists := a.fetched.Lists()
 	i := slices.IndexFunc(lists, func(known cluster.FetchedList) bool { return known.Instance == of.Instance })
 	switch {
 	case i >= 0 && lists[i].Seed != of.Seed:
-		return nil, "a second list of one agent", nil
+		return "a second list of one agent"
 	case i >= 0:
-		return item, "", nil
+		return ""
 	case len(lists) >= fetchedListsMax:
-		return nil, "one more list of fetched URLs than are kept", nil
+		return "one more list of fetched URLs than are kept"
 	case of.Instance == leave.InstanceOf(a.network.Agents(), from):
-		return item, "", nil
+		return ""
 	}
 	if id := ownership.AgentID(of.Instance); id == from || leave.InstanceOf(a.network.Agents(), id) == of.Instance ||
 		!a.accounts.MayPassOn(from, of.Instance) {
-		return nil, "the list of another agent", nil
+		return "the list of another agent"
 	}
-	return item, "", nil
+	return ""
 }
 
 // permitRetained takes what a leaving agent sent to others. An agent that is not known to leave must wait: it announces
 // that it leaves again, and sends the message again.
-func (a *authority) permitRetained(from string, item []byte) (allowed []byte, why string, err error) {
+func (a *authority) permitRetained(from string, item *message.Item) (why string, isChanged bool, err error) {
 	if instance := leave.InstanceOf(a.network.Agents(), from); instance == "" || !a.leaving.HasAnnounced(instance) {
-		return nil, "", &cluster.WaitError{Wait: quotaWait}
+		return "", false, &peering.WaitError{Wait: quotaWait}
 	}
-	instance, items, err := message.ReadRetained(item, a.sites.Rules)
-	if err != nil {
-		return nil, "", fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
+	part := item.Retained
+	n := len(part.Items)
+	// Of a redirect of a robots.txt nothing is taken: the owner of the site asks again. Of a site only the URLs are: see
+	// takeSite.
+	part.Items = slices.DeleteFunc(part.Items, func(one message.Item) bool { return one.Kind() == message.RobotsRedirect })
+	for i := range part.Items {
+		isChanged = part.Items[i].ClearSeeds() || isChanged
 	}
-	same, kept := true, []byte(nil)
-	for one := range message.CheckedItems(items) {
-		own := one
-		switch message.KindOf(one) {
-		case message.Link:
-			own = message.WithoutSeed(one)
-		case message.Site: // only its URLs count: see takeSite
-			if m, err := message.ReadSite(one); err == nil {
-				own = m.WithoutSeeds(one)
-			}
-		default: // a redirect of a robots.txt: the owner of the site asks again
-			own = nil
-		}
-		if same = same && sameBytes(own, one); len(own) > 0 {
-			kept = outbox.AppendItem(kept, own)
-		}
+	if isChanged = isChanged || len(part.Items) < n; isChanged {
+		item.Bytes = message.Join(message.AppendRetained(nil, part.Instance), part.Items)
 	}
-	switch {
-	case same:
-		return item, "", nil
-	case len(kept) == 0:
-		return nil, "", nil
-	}
-	return append(message.AppendRetained(nil, instance), kept...), "", nil
+	return "", isChanged, nil
 }

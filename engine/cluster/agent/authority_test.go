@@ -8,10 +8,10 @@ import (
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/outbox"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/state/attempt"
-	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/settings"
 	"orbweaver/engine/store/journal"
 	"orbweaver/internal/urlx"
@@ -55,13 +55,13 @@ func FuzzQuestion(f *testing.F) {
 		p.server.accounts, p.server.authority.accounts = accounts, accounts
 		answer, err := p.server.HandleQuestion(t.Context(), "peer", question)
 		if err != nil {
-			if !errors.Is(err, cluster.ErrMalformed) {
+			if !errors.Is(err, peering.ErrMalformed) {
 				t.Fatalf("an error without a name: %v", err)
 			}
 			for range 3 {
 				_, err = p.server.HandleQuestion(t.Context(), "peer", question)
 			}
-			if !errors.Is(err, cluster.ErrBanned) {
+			if !errors.Is(err, peering.ErrBanned) {
 				t.Errorf("asked again and again: %v", err)
 			}
 			return

@@ -7,10 +7,11 @@ import (
 
 // itemKind is what this agent does with the items of one kind. Package message has their forms.
 type itemKind struct {
-	// permit says what of an item its sender has the authority to say: see permitItem.
-	permit func(a *authority, from string, item []byte) (allowed []byte, unauthorised string, err error)
+	// permit says what of an item its sender has no authority to say; empty if it may say all of it. Then it removes the
+	// flags of seeds, and isChanged says that there were some. An error means that the message must come again later.
+	permit func(a *authority, from string, item *message.Item) (unauthorised string, isChanged bool, err error)
 	// take does what the item says, in a step of the journal.
-	take func(i *items, d *admission.Scratch, item []byte, o origin) error
+	take func(i *items, d *admission.Scratch, item *message.Item, o origin) error
 }
 
 // itemKindOf is the row of a kind of items in the table of all kinds. An unknown one is read as a link, which fails.

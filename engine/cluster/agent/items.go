@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/peering/outbox"
 	"orbweaver/engine/peering/ownership"
-	"orbweaver/engine/state/cluster"
 )
 
 // items does what the items of messages say, in a step of the journal. They have been checked and permitted, or this
@@ -39,100 +37,104 @@ type origin struct {
 }
 
 // takeAll does what the items of a message say.
-func (i *items) takeAll(batch []byte, o origin) error {
+func (i *items) takeAll(all []message.Item, o origin) error {
 	var d admission.Scratch
-	for item, err := range outbox.Items(batch) {
-		if err == nil {
-			err = i.take(&d, item, o)
-		}
-		if err != nil {
-			return fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
+	for k := range all {
+		if err := i.take(&d, &all[k], o); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// take does what one item says.
-func (i *items) take(d *admission.Scratch, item []byte, o origin) error {
-	return itemKindOf(message.KindOf(item)).take(i, d, item, o)
+// replay does again what a message of the journal did.
+func (i *items) replay(batch []byte, o origin) error {
+	var d admission.Scratch
+	for raw, err := range outbox.Items(batch) {
+		if err == nil {
+			err = i.takeRaw(&d, raw, o)
+		}
+		if err != nil {
+			return fmt.Errorf("agent: a message of the journal: %w", err)
+		}
+	}
+	return nil
 }
 
-// takeLink gives a URL to admission.
-func (i *items) takeLink(d *admission.Scratch, item []byte, _ origin) error {
-	it, err := message.ReadLink(item)
+// takeRaw does what one item says that this agent wrote, or has read before.
+func (i *items) takeRaw(d *admission.Scratch, raw []byte, o origin) error {
+	item, err := message.Decode(raw, i.sites.Rules)
 	if err != nil {
 		return err
 	}
-	i.frontier.Receive(d, it.Rest, it)
+	return i.take(d, &item, o)
+}
+
+// take does what one item says.
+func (i *items) take(d *admission.Scratch, item *message.Item, o origin) error {
+	return itemKindOf(item.Kind()).take(i, d, item, o)
+}
+
+// takeLink gives a URL to admission.
+func (i *items) takeLink(d *admission.Scratch, item *message.Item, _ origin) error {
+	i.frontier.Receive(d, item.URL.Rest, item.URL)
 	return nil
 }
 
 // takeSite takes a site that another agent had. What is known of it is set, unless it was sent long ago, before its
 // URLs pass admission.
-func (i *items) takeSite(d *admission.Scratch, item []byte, o origin) error {
-	move, err := message.ReadSite(item)
-	if err != nil {
-		return err
-	}
-	view := i.views.Load()
+func (i *items) takeSite(d *admission.Scratch, item *message.Item, o origin) (err error) {
+	move, view := item.Site, i.views.Load()
 	switch owner := view.OwnerOf(move.Key); {
 	case o.resent || i.frontier.HostRules.Excludes(move.Key):
 	case owner == view.Self:
-		err = handoff.TakeSite(i.sites, i.views, &move, o.from, o.delay)
+		err = handoff.TakeSite(i.sites, i.views, move, o.from, o.delay)
 	default:
 		put := time.Now().Add(-move.Age)
 		i.outbox.PutBacklog(view.Instances[owner], message.AppendSite(nil, move.Key, move.Due, move.State, put))
 	}
-	for it, fault := range move.URLs() {
-		if err = errors.Join(err, fault); err != nil {
-			break
-		}
-		i.frontier.Receive(d, it.Rest, it)
+	if err != nil {
+		return err
 	}
-	return err
+	for k := range move.URLs {
+		i.frontier.Receive(d, move.URLs[k].Rest, move.URLs[k])
+	}
+	return nil
 }
 
 // takeRobotsRedirect takes a redirect to a host of this agent, or sends it on.
-func (i *items) takeRobotsRedirect(_ *admission.Scratch, item []byte, _ origin) error {
-	return i.robots.TakeRedirect(item)
+func (i *items) takeRobotsRedirect(_ *admission.Scratch, item *message.Item, _ origin) error {
+	return i.robots.TakeRedirect(item.URL)
 }
 
 // takeRobotsResult ends the wait of a site. What was sent to a lost agent is not true any more.
-func (i *items) takeRobotsResult(_ *admission.Scratch, item []byte, o origin) error {
+func (i *items) takeRobotsResult(_ *admission.Scratch, item *message.Item, o origin) error {
 	if o.resent {
 		return nil
 	}
-	return i.robots.TakeResult(item, o.delay)
+	return i.robots.TakeResult(item.Robots, o.delay)
 }
 
 // takeFetched adds to the list of what an agent that leaves has fetched.
-func (i *items) takeFetched(_ *admission.Scratch, item []byte, _ origin) error {
-	list, fingerprints, err := message.ReadFetched(item)
-	if err == nil {
-		i.fetched.Inherit(list, fingerprints)
-	}
-	return err
+func (i *items) takeFetched(_ *admission.Scratch, item *message.Item, _ origin) error {
+	i.fetched.Inherit(item.Fetched.List, item.Fetched.Fingerprints)
+	return nil
 }
 
 // takeRetained retains what a leaving agent sent to another one. If the receiver is gone already, it is sent to other
 // agents.
-func (i *items) takeRetained(_ *admission.Scratch, item []byte, _ origin) error {
-	instance, batch, err := message.ReadRetained(item, i.sites.Rules)
-	if err != nil || instance == i.instance {
-		return err
+func (i *items) takeRetained(_ *admission.Scratch, item *message.Item, _ origin) error {
+	part := item.Retained
+	if part.Instance == i.instance {
+		return nil
 	}
-	known := slices.Contains(i.outbox.Agents(), instance)
-	d := admission.Scratch{Salt: xxh3.HashString128(instance)}
-	for retained, err := range outbox.Items(batch) {
-		switch {
-		case err != nil:
+	known := slices.Contains(i.outbox.Agents(), part.Instance)
+	d := admission.Scratch{Salt: xxh3.HashString128(part.Instance)}
+	for k := range part.Items {
+		if known {
+			i.outbox.PutRetained(part.Instance, part.Items[k].Bytes)
+		} else if err := i.take(&d, &part.Items[k], origin{resent: true}); err != nil {
 			return err
-		case known:
-			i.outbox.PutRetained(instance, retained)
-		default:
-			if err := i.take(&d, retained, origin{resent: true}); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

@@ -108,7 +108,7 @@ func (l *lostAgents) resend(instance string) (over bool, err error) {
 	d := admission.Scratch{Salt: xxh3.HashString128(instance)}
 	from := 0
 	for _, end := range ends { // the outbox must not be called from its own callback
-		if err := l.items.take(&d, batch[from:end], origin{resent: true}); err != nil {
+		if err := l.items.takeRaw(&d, batch[from:end], origin{resent: true}); err != nil {
 			panic(fmt.Sprintf("BUG: agent: what was sent to %q cannot be read: %v", instance, err))
 		}
 		from = end

@@ -169,7 +169,7 @@ func (p *agent) IsShared() bool { return true }
 
 // Replay implements cluster.Member.
 func (p *agent) Replay(message []byte, age time.Duration) error {
-	return p.server.items.takeAll(message, origin{delay: age})
+	return p.server.items.replay(message, origin{delay: age})
 }
 
 // WaitBegun implements cluster.Member.

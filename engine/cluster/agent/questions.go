@@ -10,8 +10,8 @@ import (
 	"orbweaver/engine/cluster/payloads"
 	"orbweaver/engine/cluster/recovery"
 	"orbweaver/engine/cluster/termination"
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/ownership"
-	"orbweaver/engine/state/cluster"
 )
 
 // questions answers the questions of other agents.
@@ -51,7 +51,7 @@ func (q *questions) answer(ctx context.Context, from string, question []byte) ([
 	case len(question) > 1 && question[0] == message.QuestionLeft:
 		return q.leaving.AnswerLeft(string(question[1:])), nil
 	}
-	return nil, fmt.Errorf("%w: a question of %q that is not known: %.20q", cluster.ErrMalformed, from, question)
+	return nil, fmt.Errorf("%w: a question of %q that is not known: %.20q", peering.ErrMalformed, from, question)
 }
 
 // answerLeave notes how far another agent is with leaving. The answer says whether this agent has done what that asks.

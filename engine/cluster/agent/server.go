@@ -9,6 +9,7 @@ import (
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/frontier/sites"
+	"orbweaver/engine/peering"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/store/journal"
 )
@@ -36,38 +37,38 @@ func (s *server) HandleMessage(ctx context.Context, from string, batch []byte) e
 	if err := s.authority.checkSender(from); err != nil {
 		return err
 	}
-	if err := message.Check(batch, s.sites.Rules); err != nil {
+	items, err := message.Read(batch, s.sites.Rules)
+	if err != nil {
 		s.malformedMessages.Add(1)
 		return s.accounts.NoteMalformed(from, err)
 	}
-	refund, err := s.accounts.ChargeMessage(from, batch)
+	refund, err := s.accounts.ChargeMessage(from, items)
 	if err != nil {
 		return err
 	}
-	size := len(batch)
-	if batch, err = s.authority.permit(from, batch); err != nil || len(batch) == 0 {
-		if err != nil {
-			refund()
-		}
-		return err
-	}
-	if err := s.frontier.WaitRoom(ctx); err != nil {
-		refund()
-		return err
-	}
-	end, err := s.receive(from, batch)
+	end, err := s.receive(ctx, from, batch, items)
 	if err != nil {
 		refund()
 		return fmt.Errorf("agent: a message of %q: %w", from, err)
 	}
-	s.messages.Add(1)
-	s.bytes.Add(int64(size))
-	s.wake()
 	return s.journal.Await(ctx, end)
 }
 
-// receive writes a message to the journal and does what its items say, in one step.
-func (s *server) receive(from string, batch []byte) (end journal.Position, err error) {
+// receive writes what the sender may say of a message to the journal, and does it, in one step.
+func (s *server) receive(
+	ctx context.Context, from string, batch []byte, items []message.Item,
+) (end journal.Position, err error) {
+	size := len(batch)
+	items, isChanged, err := s.authority.permit(from, items)
+	if err != nil || len(items) == 0 {
+		return end, err
+	}
+	if isChanged {
+		batch = message.Join(nil, items)
+	}
+	if err := s.frontier.WaitRoom(ctx); err != nil {
+		return end, err
+	}
 	s.journal.Steps.Begin()
 	defer s.journal.Steps.End()
 	if !s.acceptsMessages.Load() {
@@ -76,7 +77,13 @@ func (s *server) receive(from string, batch []byte) (end journal.Position, err e
 	if end, err = s.journal.AppendEntry(&journal.Entry{Kind: journal.KindMessage, Links: batch}); err != nil {
 		return end, err
 	}
-	return end, s.items.takeAll(batch, origin{from: from})
+	if err := s.items.takeAll(items, origin{from: from}); err != nil {
+		return end, err
+	}
+	s.messages.Add(1)
+	s.bytes.Add(int64(size))
+	s.wake()
+	return end, nil
 }
 
 // acceptMessages says whether messages are taken from now on. No message is half taken when it returns.
@@ -92,7 +99,7 @@ func (s *server) HandleQuestion(ctx context.Context, from string, question []byt
 		return nil, err
 	}
 	answer, err := s.questions.answer(ctx, from, question)
-	if errors.Is(err, cluster.ErrMalformed) {
+	if errors.Is(err, peering.ErrMalformed) {
 		return nil, s.accounts.NoteMalformed(from, err)
 	}
 	return answer, err

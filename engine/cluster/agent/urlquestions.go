@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"orbweaver/engine/cluster/message"
@@ -38,7 +37,7 @@ func (u *urlQuestions) ask(ctx context.Context, agent string, url []byte) ([]byt
 func (u *urlQuestions) handle(ctx context.Context, content []byte) ([]byte, error) {
 	url, err := message.ReadURLQuestion(content)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
+		return nil, err
 	}
 	if !u.turn.TryLock() {
 		return nil, errURLBusy

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/message"
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/outbox"
-	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/store/journal"
 	"orbweaver/internal/notify"
 )
@@ -205,7 +205,7 @@ func (s *Senders) linger() time.Duration {
 
 // deliver sends a message, and says whether it is done with; if not, for how long the receiver wants no more.
 func (s *Senders) deliver(ctx context.Context, r *receiver, batch *outbox.Batch) (done bool, wait time.Duration) {
-	var asked *cluster.WaitError
+	var asked *peering.WaitError
 	err := s.o.Send(ctx, r.id, batch.Sequence, message.WithAges(batch.Bytes, time.Now()))
 	s.o.Journal.Steps.Begin()
 	defer s.o.Journal.Steps.End()
@@ -213,7 +213,7 @@ func (s *Senders) deliver(ctx context.Context, r *receiver, batch *outbox.Batch)
 	case err == nil:
 		s.Sent.Add(1)
 		s.BytesSent.Add(int64(len(batch.Bytes)))
-	case errors.Is(err, cluster.ErrMalformed):
+	case errors.Is(err, peering.ErrMalformed):
 		s.Refused.Add(1)
 		s.o.Log.Error("another agent cannot read a message: are both of the same version? The URLs in it are lost to it",
 			"agent", r.id, "items", batch.Items, "error", err)

@@ -14,8 +14,8 @@ import (
 
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/net/outage"
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/outbox"
-	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/store/journal"
 	"orbweaver/internal/vfs"
@@ -87,7 +87,7 @@ func TestSenders_aMessageIsSentAfterAPassingErrorOfTheDisk(t *testing.T) {
 // What an agent does not take stays in the outbox and is sent again, until it arrives or cannot be read. When each
 // sender has been told to wait, the message is not sent before that. Each outcome is counted.
 func TestSenders_aMessageIsSentUntilItIsDone(t *testing.T) {
-	held := &cluster.WaitError{Wait: time.Minute}
+	held := &peering.WaitError{Wait: time.Minute}
 	for name, c := range map[string]struct {
 		answers []error
 		want    string // sent, held, failed, refused
@@ -96,7 +96,7 @@ func TestSenders_aMessageIsSentUntilItIsDone(t *testing.T) {
 		"taken at once":  {[]error{nil}, "1 0 0 0", 0},
 		"lost twice":     {[]error{errors.New("lost"), errors.New("lost"), nil}, "1 0 2 0", 2 * lingerPerAgent},
 		"held":           {[]error{held, held, held, held, nil}, "1 4 0 0", time.Minute},
-		"not understood": {[]error{cluster.ErrMalformed}, "0 0 0 1", 0},
+		"not understood": {[]error{peering.ErrMalformed}, "0 0 0 1", 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			box, err := outbox.Open(vfs.NewMem(1), outbox.Options{Dir: "outbox"}, nil, nil)

@@ -171,21 +171,19 @@ func TestGiver_sitesOfTheOtherAgentGoAndNoOthers(t *testing.T) {
 		if batch == nil {
 			break
 		}
-		for item := range message.CheckedItems(batch.Bytes) {
-			m, err := message.ReadSite(item)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for it, err := range m.URLs() {
-				if err != nil {
-					t.Fatal(err)
-				}
-				k := next[string(m.Key)]
-				if want := fmt.Sprintf("%s/archive/section-%d/page-%d.html", m.Key, k%7, k); string(it.Rest) != want ||
-					d.giver.o.Views.Load().Owns(m.Key) {
+		items, err := message.Read(batch.Bytes, site.NewRulesPool(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range items {
+			key := string(item.Site.Key)
+			for _, it := range item.Site.URLs {
+				k := next[key]
+				if want := fmt.Sprintf("%s/archive/section-%d/page-%d.html", key, k%7, k); string(it.Rest) != want ||
+					d.giver.o.Views.Load().Owns(item.Site.Key) {
 					t.Fatalf("%s, want %s", it.Rest, want)
 				}
-				next[string(m.Key)]++
+				next[key]++
 			}
 		}
 		d.outbox.Acknowledge(batch)

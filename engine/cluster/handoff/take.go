@@ -16,14 +16,7 @@ import (
 func TakeSite(
 	table *sites.Table, views *ownership.Timeline, move *message.SiteMove, from string, delay time.Duration,
 ) error {
-	var known site.State
-	if len(move.State) > 0 {
-		var err error
-		if known, err = site.Decode(move.State, table.Rules); err != nil {
-			return err
-		}
-	}
-	now, due := time.Now(), time.Time{}
+	known, now, due := move.Known, time.Now(), time.Time{}
 	if move.Due > 0 {
 		due = now.Add(min(move.Due, journal.DueMax))
 	}

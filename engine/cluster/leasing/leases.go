@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/state/cluster"
 )
@@ -236,12 +237,12 @@ func (l *Leases) renew(all []Renewal) {
 // HandleQuestion answers the requests of another agent: see QuestionKind, which the question is without.
 func (l *Leases) HandleQuestion(from string, question []byte) (answer []byte, err error) {
 	if len(question) < 8 {
-		return nil, fmt.Errorf("%w: a question of %q without a number", cluster.ErrMalformed, from)
+		return nil, fmt.Errorf("%w: a question of %q without a number", peering.ErrMalformed, from)
 	}
 	place := questionPlace{run: binary.BigEndian.Uint64(question)}
 	n := 0
 	if place.number, n = binary.Uvarint(question[8:]); n <= 0 {
-		return nil, fmt.Errorf("%w: a question of %q without a number", cluster.ErrMalformed, from)
+		return nil, fmt.Errorf("%w: a question of %q without a number", peering.ErrMalformed, from)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock() // questions of an agent are answered in turn
@@ -252,7 +253,7 @@ func (l *Leases) HandleQuestion(from string, question []byte) (answer []byte, er
 	g, now, requests := l.granters.Load(), time.Now(), 0
 	for r, err := range Requests(question[8+n:]) {
 		if requests++; err != nil || requests > requestsMost {
-			return nil, fmt.Errorf("%w: a question of %q: %d wishes: %w", cluster.ErrMalformed, from, requests, err)
+			return nil, fmt.Errorf("%w: a question of %q: %d wishes: %w", peering.ErrMalformed, from, requests, err)
 		}
 		response := Response{RetryIn: retryWait}
 		if r.Kind != Release {

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/peering"
 	"orbweaver/internal/notify"
 )
 
@@ -132,7 +132,7 @@ func (q *Requester) ask(ctx context.Context) {
 			return
 		}
 	}
-	if q.isUnsupported = errors.Is(err, cluster.ErrMalformed); q.isUnsupported {
+	if q.isUnsupported = errors.Is(err, peering.ErrMalformed); q.isUnsupported {
 		l.options.Log.Warn("another agent knows nothing of leases: "+
 			"the delay of its addresses is kept by each agent for itself", "agent", q.agent)
 		l.handleHere(q.instance, b.requests)

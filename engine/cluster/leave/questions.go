@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"orbweaver/engine/cluster/message"
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/state/cluster"
 )
@@ -62,7 +63,7 @@ func (l *Register) Tell(ctx context.Context, stage Stage) (haveAllDone bool, err
 		}
 		answer, fault := l.o.Ask(ctx, a.ID, question)
 		switch {
-		case errors.Is(fault, cluster.ErrMalformed):
+		case errors.Is(fault, peering.ErrMalformed):
 			return false, fmt.Errorf("%w: %s", cluster.ErrLeaveUnknown, a.ID)
 		case fault != nil && stage == Asking:
 			return false, fmt.Errorf("leave: agent %s does not answer: %w", a.ID, fault)
@@ -80,11 +81,11 @@ func isDone(answer []byte) bool { return len(answer) == 1 && answer[0] == messag
 // error is the answer.
 func (l *Register) Note(from string, content []byte) (instance string, stage Stage, err error) {
 	if len(content) < 2 || Stage(content[0]) > Done {
-		return "", 0, fmt.Errorf("%w: a question of %q about leaving", cluster.ErrMalformed, from)
+		return "", 0, fmt.Errorf("%w: a question of %q about leaving", peering.ErrMalformed, from)
 	}
 	stage, instance = Stage(content[0]), string(content[1:])
 	if !ownership.IsInstance(instance) || ownership.AgentID(instance) != from {
-		return "", 0, fmt.Errorf("%w: %q says that %.200q leaves", cluster.ErrMalformed, from, instance)
+		return "", 0, fmt.Errorf("%w: %q says that %.200q leaves", peering.ErrMalformed, from, instance)
 	}
 	switch {
 	case instance != InstanceOf(l.o.Agents(), from): // membership will tell of it, and it asks again
@@ -114,7 +115,7 @@ func (l *Register) AskAbout(ctx context.Context, instance string) (hasLeft, isAn
 			l.o.Log.Info("an agent has left permanently, the others say", "agent", ownership.AgentID(instance))
 			l.noteLeft(instance)
 			return true, true
-		case err != nil && !errors.Is(err, cluster.ErrMalformed) && !errors.Is(err, cluster.ErrBanned):
+		case err != nil && !errors.Is(err, peering.ErrMalformed) && !errors.Is(err, peering.ErrBanned):
 			isAnswered = false
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"testing"
 
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/state/cluster"
 )
@@ -121,7 +122,7 @@ func TestRegister_mayLeave(t *testing.T) {
 		"all let it":      {func(*fewAgents) {}, nil},
 		"no agent stays":  {func(f *fewAgents) { f.there = f.there[:1] }, cluster.ErrNoAgentStays},
 		"one has ended":   {answers("a2", cluster.ErrEnding), cluster.ErrEnding},
-		"one is outdated": {answers("a2", cluster.ErrMalformed), cluster.ErrLeaveUnknown},
+		"one is outdated": {answers("a2", peering.ErrMalformed), cluster.ErrLeaveUnknown},
 	} {
 		f := three()
 		c.change(f)
@@ -139,10 +140,10 @@ func TestRegister_anAgentSpeaksOnlyForItself(t *testing.T) {
 		from, content string
 		want          error
 	}{
-		"of another agent": {"a2", "\x01a3/0000000000000003", cluster.ErrMalformed},
+		"of another agent": {"a2", "\x01a3/0000000000000003", peering.ErrMalformed},
 		"other data":       {"a2", "\x01a2/0000000000000009", errUnknown},
-		"no stage":         {"a2", "\x03a2/0000000000000002", cluster.ErrMalformed},
-		"nothing":          {"a2", "", cluster.ErrMalformed},
+		"no stage":         {"a2", "\x03a2/0000000000000002", peering.ErrMalformed},
+		"nothing":          {"a2", "", peering.ErrMalformed},
 		"itself":           {"a2", "\x01a2/0000000000000002", nil},
 	} {
 		if _, _, err := l.Note(c.from, []byte(c.content)); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
@@ -170,7 +171,7 @@ func TestRegister_askAbout(t *testing.T) {
 		t.Errorf("left %v, answered %v by %v", left, answered, f.asked)
 	}
 	f = three()
-	f.answers = map[string]error{"a2": context.DeadlineExceeded, "a3": cluster.ErrBanned}
+	f.answers = map[string]error{"a2": context.DeadlineExceeded, "a3": peering.ErrBanned}
 	if left, answered := f.register().AskAbout(t.Context(), "a9/0000000000000009"); left || answered || len(f.asked) != 2 {
 		t.Errorf("left %v, answered %v by %v", left, answered, f.asked)
 	}

@@ -38,13 +38,7 @@ const (
 // version is the second byte of an item of kinds that have one.
 const version = 1
 
-// KindOf is the kind of an item; 0 for an empty one.
-func KindOf(item []byte) byte {
-	if len(item) == 0 {
-		return 0
-	}
-	return item[0]
-}
-
 // IsRetained says of an item for another agent that it is sent again to the agent that takes its place.
-func IsRetained(item []byte) bool { return KindOf(item) == Link || KindOf(item) == RobotsRedirect }
+func IsRetained(item []byte) bool {
+	return len(item) > 0 && (item[0] == Link || item[0] == RobotsRedirect)
+}

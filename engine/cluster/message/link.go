@@ -11,9 +11,8 @@ import (
 // AppendLink appends an item with a URL, which is whole in it.Rest.
 func AppendLink(dst []byte, it *queued.URL) []byte { return queued.Append(append(dst, Link), it) }
 
-// ReadLink reads an item with a URL that CheckLink has passed.
-func ReadLink(item []byte) (queued.URL, error) {
-	if KindOf(item) != Link {
+func readLink(item []byte) (queued.URL, error) {
+	if len(item) == 0 || item[0] != Link {
 		return queued.URL{}, fmt.Errorf("an item of an unknown kind: %.20q", item)
 	}
 	it, ok := queued.Decode(item[1:])
@@ -23,26 +22,27 @@ func ReadLink(item []byte) (queued.URL, error) {
 	return it, nil
 }
 
-// CheckLink says what is wrong with an item with a URL: its URLs must be in normal form. It returns scratch, perhaps
-// grown.
-func CheckLink(scratch, item []byte) ([]byte, error) {
-	it, err := ReadLink(item)
+// checkLink says what is wrong with a URL: it must be in normal form.
+func (c *checker) checkLink(it *queued.URL) error {
+	switch {
+	case !c.isNormal(it.Rest):
+		return fmt.Errorf("a URL that is not in normal form: %.200q", it.Rest)
+	case len(it.HopPath) > queued.HopPathMax || !isHopPath(it.HopPath):
+		return fmt.Errorf("not a hop path: %.200q", it.HopPath)
+	case len(it.Via) > 0 && !c.isNormal(it.Via): // it will stand in a record
+		return fmt.Errorf("a referring page that is not in normal form: %.200q", it.Via)
+	}
+	return nil
+}
+
+// isNormal says that a URL is in normal form.
+func (c *checker) isNormal(url []byte) bool {
+	normal, err := urlx.Normalize(c.scratch[:0], url)
 	if err != nil {
-		return scratch, err
+		return false
 	}
-	url, err := urlx.Normalize(scratch[:0], it.Rest)
-	if err != nil || !bytes.Equal(url, it.Rest) {
-		return scratch, fmt.Errorf("a URL that is not in normal form: %.200q", it.Rest)
-	}
-	if len(it.HopPath) > queued.HopPathMax || !isHopPath(it.HopPath) {
-		return url, fmt.Errorf("not a hop path: %.200q", it.HopPath)
-	}
-	if len(it.Via) > 0 { // it will stand in a record
-		if url, err = urlx.Normalize(url[:0], it.Via); err != nil || !bytes.Equal(url, it.Via) {
-			return scratch, fmt.Errorf("a referring page that is not in normal form: %.200q", it.Via)
-		}
-	}
-	return url, nil
+	c.scratch = normal
+	return bytes.Equal(normal, url)
 }
 
 // isHopPath says that a text has only the bytes of a hop path.
@@ -55,12 +55,7 @@ func isHopPath(text []byte) bool {
 	return true
 }
 
-// isSiteKey says that bytes are scheme and authority of a URL in normal form.
-func isSiteKey(key []byte) bool {
-	if len(key) == 0 || key[len(key)-1] == '/' {
-		return false
-	}
-	root := append(bytes.Clone(key), '/')
-	url, err := urlx.Normalize(nil, root)
-	return err == nil && bytes.Equal(url, root)
+// isSite says that bytes are scheme and authority of a URL in normal form.
+func (c *checker) isSite(key []byte) bool {
+	return len(key) > 0 && key[len(key)-1] != '/' && c.isNormal(append(bytes.Clone(key), '/'))
 }

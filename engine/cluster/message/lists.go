@@ -21,17 +21,23 @@ func AppendFetched(dst []byte, list cluster.FetchedList, keys []dedup.Digest) []
 	return dst
 }
 
-// ReadFetched reads a list of fingerprints, 16 bytes each.
-func ReadFetched(item []byte) (list cluster.FetchedList, fingerprints []byte, err error) {
+// FetchedPart is a part of a list: fingerprints of 16 bytes each.
+type FetchedPart struct {
+	List         cluster.FetchedList
+	Fingerprints []byte
+}
+
+func readFetched(item []byte) (*FetchedPart, error) {
 	const head = 2 + 8
-	if len(item) < head || item[0] != Fetched || item[1] != version {
-		return list, nil, fmt.Errorf("not a list of fetched URLs: %.40q", item)
+	if len(item) < head || item[1] != version {
+		return nil, fmt.Errorf("not a list of fetched URLs: %.40q", item)
 	}
 	instance, fingerprints, ok := queued.CutBytes(item[head:])
 	if !ok || len(fingerprints)%16 != 0 {
-		return list, nil, fmt.Errorf("not a list of fetched URLs of %.200q", instance)
+		return nil, fmt.Errorf("not a list of fetched URLs of %.200q", instance)
 	}
-	return cluster.FetchedList{Seed: binary.LittleEndian.Uint64(item[2:]), Instance: string(instance)}, fingerprints, nil
+	list := cluster.FetchedList{Seed: binary.LittleEndian.Uint64(item[2:]), Instance: string(instance)}
+	return &FetchedPart{List: list, Fingerprints: fingerprints}, nil
 }
 
 // AppendRetained begins an item with what was sent to an instance. Items follow, appended with outbox.AppendItem.
@@ -39,27 +45,33 @@ func AppendRetained(dst []byte, instance string) []byte {
 	return queued.AppendBytes(append(dst, Retained, version), []byte(instance))
 }
 
-// ReadRetained reads what was sent to an instance, and checks its items. rules holds the rules of sites.
-func ReadRetained(item []byte, rules *site.RulesPool) (instance string, items []byte, err error) {
-	if len(item) < 2 || item[0] != Retained || item[1] != version {
-		return "", nil, fmt.Errorf("not what an agent was sent: %.40q", item)
+// RetainedPart is a part of what was sent to an instance.
+type RetainedPart struct {
+	Instance string
+	Items    []Item
+}
+
+func readRetained(item []byte, rules *site.RulesPool) (*RetainedPart, error) {
+	if len(item) < 2 || item[1] != version {
+		return nil, fmt.Errorf("not what an agent was sent: %.40q", item)
 	}
-	name, items, ok := queued.CutBytes(item[2:])
+	name, content, ok := queued.CutBytes(item[2:])
 	if !ok {
-		return "", nil, fmt.Errorf("not the name of an agent that was sent something: %.200q", item)
+		return nil, fmt.Errorf("not the name of an agent that was sent something: %.200q", item)
 	}
-	for one, err := range outbox.Items(items) {
-		switch KindOf(one) {
-		case Link, Site, RobotsRedirect:
-			if err == nil {
-				_, err = CheckItem(nil, one, rules)
-			}
-		default:
-			return "", nil, fmt.Errorf("an item that no agent is sent twice: %.40q", one)
-		}
+	part := &RetainedPart{Instance: string(name)}
+	for one, err := range outbox.Items(content) {
 		if err != nil {
-			return "", nil, err
+			return nil, err
 		}
+		if len(one) == 0 || one[0] != Link && one[0] != Site && one[0] != RobotsRedirect {
+			return nil, fmt.Errorf("an item that no agent is sent twice: %.40q", one)
+		}
+		retained, err := Decode(one, rules)
+		if err != nil {
+			return nil, err
+		}
+		part.Items = append(part.Items, retained)
 	}
-	return string(name), items, nil
+	return part, nil
 }

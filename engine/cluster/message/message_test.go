@@ -5,12 +5,15 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/net/robots"
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/outbox"
 	"orbweaver/engine/records/dedup"
 	"orbweaver/engine/state/cluster"
@@ -20,7 +23,7 @@ import (
 
 // A message passes if all its items do. One item that cannot be read, or whose URL is not in normal form, and the whole
 // message fails.
-func TestCheck_findsTheOneBadItem(t *testing.T) {
+func TestRead_findsTheOneBadItem(t *testing.T) {
 	rules := site.NewRulesPool(0)
 	link := func(url string) []byte { return message.AppendLink(nil, &queued.URL{Rest: []byte(url)}) }
 	good := [][]byte{link("http://a.example/"), link("https://www.b.example:8443/c?d=e"),
@@ -31,7 +34,7 @@ func TestCheck_findsTheOneBadItem(t *testing.T) {
 		}
 		return b
 	}
-	if err := message.Check(batch(good...), rules); err != nil {
+	if _, err := message.Read(batch(good...), rules); err != nil {
 		t.Fatal(err)
 	}
 	for name, bad := range map[string][]byte{
@@ -45,13 +48,13 @@ func TestCheck_findsTheOneBadItem(t *testing.T) {
 			&queued.URL{Rest: []byte("/robots.txt"), RobotsOf: []byte("http://a.example")}),
 	} {
 		for at := range len(good) + 1 {
-			if err := message.Check(batch(slices.Insert(slices.Clone(good), at, bad)...), rules); !errors.Is(err,
-				cluster.ErrMalformed) {
+			if _, err := message.Read(batch(slices.Insert(slices.Clone(good), at, bad)...), rules); !errors.Is(err,
+				peering.ErrMalformed) {
 				t.Errorf("%s, item %d: %v", name, at, err)
 			}
 		}
 	}
-	if err := message.Check(append(batch(good...), 200), rules); !errors.Is(err, cluster.ErrMalformed) {
+	if _, err := message.Read(append(batch(good...), 200), rules); !errors.Is(err, peering.ErrMalformed) {
 		t.Errorf("a message that ends within an item: %v", err)
 	}
 }
@@ -93,14 +96,18 @@ func TestWithAges_replacesTimesOfDay(t *testing.T) {
 	if !bytes.Equal(batch, before) {
 		t.Fatal("the message in the outbox has changed")
 	}
-	m, err := message.ReadSite(splitItems(t, sent)[0])
-	if err != nil || m.Age != time.Hour || string(m.Key) != "http://a.test" || m.Due != time.Minute {
-		t.Fatalf("%+v, %v", m, err)
+	items, err := message.Read(sent, site.NewRulesPool(0))
+	if err != nil || items[0].Site == nil {
+		t.Fatalf("%+v, %v", items, err)
+	}
+	m := items[0].Site
+	if m.Age != time.Hour || string(m.Key) != "http://a.test" || m.Due != time.Minute || m.Known.Stored != 17 {
+		t.Errorf("%+v", m)
 	}
 	var urls []string
-	for it, err := range m.URLs() {
-		if err != nil || it.Depth != 3 {
-			t.Errorf("%+v, %v", it, err)
+	for _, it := range m.URLs {
+		if it.Depth != 3 {
+			t.Errorf("%+v", it)
 		}
 		urls = append(urls, string(it.Rest))
 	}
@@ -138,66 +145,98 @@ func oneOfEachKind(t testing.TB, put time.Time) map[byte][]byte {
 	}
 }
 
-// A recipe of CONTRIBUTING.md: each kind of item has a check, which passes an item of that kind and refuses it cut
-// short.
-func TestRecipe_eachKindHasACheck(t *testing.T) {
+// A recipe of CONTRIBUTING.md: each kind of item has a form, which is read whole and refused cut short. The forms are
+// those of all versions: testdata/golden has them.
+func TestRecipe_eachKindHasAForm(t *testing.T) {
 	items, rules := oneOfEachKind(t, time.Unix(1e9, 0)), site.NewRulesPool(0)
 	if len(items) != len(message.Kinds()) {
 		t.Fatalf("%d kinds have an item here, of %d", len(items), len(message.Kinds()))
 	}
+	var all strings.Builder
 	for _, kind := range []byte(message.Kinds()) {
-		if _, err := message.CheckItem(nil, items[kind], rules); err != nil {
+		fmt.Fprintf(&all, "%c %x\n", kind, items[kind])
+		if _, err := message.Read(outbox.AppendItem(nil, items[kind]), rules); err != nil {
 			t.Errorf("%c: %v", kind, err)
 		}
-		if _, err := message.CheckItem(nil, items[kind][:6], rules); err == nil {
+		if _, err := message.Read(outbox.AppendItem(nil, items[kind][:6]), rules); err == nil {
 			t.Errorf("%c: cut short, and nothing is wrong", kind)
+		}
+	}
+	if golden, err := os.ReadFile("testdata/golden"); err != nil || string(golden) != all.String() {
+		t.Errorf("the items are not those of testdata/golden (%v):\n%s", err, all.String())
+	}
+}
+
+// What another agent says of a link, of a URL of a site or of a redirect will stand in a record. Nothing can end the
+// field there.
+func TestRead_refusesTextsThatMayNotStandInARecord(t *testing.T) {
+	put := time.Unix(1e9, 0)
+	for name, bad := range map[string]queued.URL{
+		"a line in the referring page": {Via: []byte("http://b.test/\r\nforged: yes"), Rest: []byte("/")},
+		"a line in the hop path":       {Via: []byte("http://b.test/"), HopPath: []byte("L\r\n"), Rest: []byte("/")},
+	} {
+		inSite := outbox.AppendItem(message.AppendSite(nil, []byte("http://a.test"), 0, nil, put), queued.Append(nil, &bad))
+		bad.Rest = []byte("http://a.test/")
+		link := message.AppendLink(nil, &bad)
+		bad.RobotsOf = []byte("http://b.test")
+		for kind, item := range map[string][]byte{
+			"link":     link,
+			"site":     inSite,
+			"redirect": message.AppendRobotsRedirect(nil, &bad),
+			"retained": outbox.AppendItem(message.AppendRetained(nil, "a1/0000000000000007"), inSite),
+		} {
+			_, err := message.Read(outbox.AppendItem(nil, item), site.NewRulesPool(0))
+			if !errors.Is(err, peering.ErrMalformed) {
+				t.Errorf("%s, %s: %v", kind, name, err)
+			}
 		}
 	}
 }
 
-// The flag of a seed is taken off links and off the URLs of a site; what has none is not copied.
-func TestWithoutSeed_takesOnlyTheFlag(t *testing.T) {
-	for _, item := range splitItems(t, siteAndLink(time.Unix(1e9, 0))) {
-		clean := item
-		if message.KindOf(item) == message.Link {
-			clean = message.WithoutSeed(item)
-			if it, err := message.ReadLink(clean); err != nil || it.Seed || string(it.Rest) != "https://b.test/" {
-				t.Errorf("%+v, %v", it, err)
-			}
-			if again := message.WithoutSeed(clean); &again[0] != &clean[0] {
-				t.Error("a link that is no seed was copied")
-			}
-			continue
+// The flag of a seed is taken off links and off the URLs of a site; what has none does not change.
+func TestClearSeeds_takesOnlyTheFlag(t *testing.T) {
+	rules := site.NewRulesPool(0)
+	items, err := message.Read(siteAndLink(time.Unix(1e9, 0)), rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before := items[0].Bytes; items[0].ClearSeeds() || &before[0] != &items[0].Bytes[0] {
+		t.Error("a site without seeds has changed")
+	}
+	items[0].Bytes = outbox.AppendItem(bytes.Clone(items[0].Bytes),
+		queued.Append(nil, &queued.URL{Seed: true, Rest: []byte("/3")}))
+	if items, err = message.Read(message.Join(nil, items), rules); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := message.CountLinks(items[0].Bytes); n != 3 || err != nil {
+		t.Errorf("%d links of 3, %v", n, err)
+	}
+	before := message.Join(nil, items)
+	for i := range items {
+		if !items[i].ClearSeeds() || items[i].ClearSeeds() {
+			t.Errorf("item %d: the flag is not removed, or twice", i)
 		}
-		item = outbox.AppendItem(bytes.Clone(item), queued.Append(nil, &queued.URL{Seed: true, Rest: []byte("/3")}))
-		m, err := message.ReadSite(item)
-		if err != nil {
-			t.Fatal(err)
+	}
+	again, err := message.Read(message.Join(nil, items), rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	urls := append(slices.Clone(again[0].Site.URLs), again[1].URL)
+	for i, want := range []string{"http://a.test/1", "http://a.test/2?x=y", "http://a.test/3", "https://b.test/"} {
+		if string(urls[i].Rest) != want || urls[i].Seed {
+			t.Errorf("%+v, want %s", urls[i], want)
 		}
-		clean = m.WithoutSeeds(item)
-		if m, err = message.ReadSite(clean); err != nil {
-			t.Fatal(err)
-		}
-		var urls int
-		for it, err := range m.URLs() {
-			if urls++; err != nil || it.Seed {
-				t.Errorf("%+v, %v", it, err)
-			}
-		}
-		if links, err := message.CountLinks(item); urls != 3 || links != 3 || err != nil {
-			t.Errorf("%d URLs are left of %d, %v", urls, links, err)
-		}
-		if again := m.WithoutSeeds(clean); &again[0] != &clean[0] {
-			t.Error("a site without seeds was copied")
-		}
-		if n := len(splitItems(t, message.AppendLinks(nil, item))); n != 3 {
-			t.Errorf("%d links of 3", n)
-		}
+	}
+	if n := len(again[0].Site.Links()); n != 3 {
+		t.Errorf("%d links of 3", n)
+	}
+	if old, err := message.Read(before, rules); err != nil || !old[1].URL.Seed || !old[0].Site.URLs[2].Seed {
+		t.Errorf("the message has changed, %v", err)
 	}
 }
 
 // Whatever another agent sends, it is an error, or a message that can still be read with its ages.
-func FuzzCheck(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	put := time.Unix(1e9, 0)
 	f.Add(siteAndLink(put))
 	f.Add(message.WithAges(siteAndLink(put), put.Add(time.Hour)))
@@ -209,11 +248,11 @@ func FuzzCheck(f *testing.F) {
 	}
 	rules := site.NewRulesPool(0)
 	f.Fuzz(func(t *testing.T, batch []byte) {
-		if message.Check(batch, rules) != nil {
+		if _, err := message.Read(batch, rules); err != nil {
 			return
 		}
 		now := time.Unix(2e9, 0)
-		if err := message.Check(message.WithAges(batch, now), rules); err != nil {
+		if _, err := message.Read(message.WithAges(batch, now), rules); err != nil {
 			t.Fatalf("with its age it cannot be read: %v", err)
 		}
 	})
@@ -228,8 +267,8 @@ func linksOf(host string, from, n int) (batch []byte) {
 	return batch
 }
 
-// FuzzCheck_texts looks for a link that passes Check with a control byte in a text.
-func FuzzCheck_texts(f *testing.F) {
+// FuzzRead_texts looks for a link that passes Read with a control byte in a text.
+func FuzzRead_texts(f *testing.F) {
 	f.Add(linksOf("a.test", 0, 3))
 	via := queued.URL{Depth: 2, Via: []byte("http://b.test/"), HopPath: []byte("LR"), Rest: []byte("http://a.test/x?y")}
 	f.Add(outbox.AppendItem(nil, message.AppendLink(nil, &via)))
@@ -240,23 +279,15 @@ func FuzzCheck_texts(f *testing.F) {
 	f.Add([]byte{200, 1, 'L'})
 	rules := site.NewRulesPool(0)
 	f.Fuzz(func(t *testing.T, batch []byte) {
-		if err := message.Check(batch, rules); err != nil {
-			if !errors.Is(err, cluster.ErrMalformed) {
-				t.Errorf("an error without a name: %v", err)
-			}
-			return
+		items, err := message.Read(batch, rules)
+		if err != nil && !errors.Is(err, peering.ErrMalformed) {
+			t.Errorf("an error without a name: %v", err)
 		}
-		for item, err := range outbox.Items(batch) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if item[0] != message.Link {
+		for _, item := range items {
+			if item.Kind() != message.Link {
 				continue
 			}
-			it, err := message.ReadLink(item)
-			if err != nil {
-				t.Fatal(err)
-			}
+			it := item.URL
 			for _, text := range [][]byte{it.Rest, it.Via, it.HopPath} {
 				for _, c := range text {
 					if c < ' ' || c == 0x7f {

@@ -7,6 +7,7 @@ import (
 	"path"
 	"time"
 
+	"orbweaver/engine/peering"
 	"orbweaver/engine/records/dedup"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/queued"
@@ -29,7 +30,7 @@ func AppendDigestsQuestion(dst []byte, from int64) []byte {
 // ReadDigestsQuestion reads the content of the question, behind its kind.
 func ReadDigestsQuestion(content []byte) (from int64, err error) {
 	if len(content) != 1+8 || content[0] != version || int64(binary.LittleEndian.Uint64(content[1:])) < 0 {
-		return 0, fmt.Errorf("not a question about digests: %.40q", content)
+		return 0, fmt.Errorf("%w: not a question about digests: %.40q", peering.ErrMalformed, content)
 	}
 	return int64(binary.LittleEndian.Uint64(content[1:])), nil
 }
@@ -72,7 +73,7 @@ func AppendPayloadQuestion(dst []byte, digest dedup.Digest) []byte {
 // ReadPayloadQuestion reads the content of the question, behind its kind.
 func ReadPayloadQuestion(content []byte) (digest dedup.Digest, err error) {
 	if len(content) != 1+digestBytes || content[0] != version {
-		return digest, fmt.Errorf("not a question about a payload: %.40q", content)
+		return digest, fmt.Errorf("%w: not a question about a payload: %.40q", peering.ErrMalformed, content)
 	}
 	return dedup.Digest(content[1:]), nil
 }

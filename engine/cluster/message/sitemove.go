@@ -5,23 +5,24 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"iter"
 	"math"
+	"slices"
 	"time"
 
 	"orbweaver/engine/peering/outbox"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/site"
-	"orbweaver/internal/urlx"
 )
 
-// SiteMove is a site that moves to another agent, as an item has it. It borrows the item.
+// SiteMove is a site that moves to another agent, as an item has it. It borrows the item, except for the URLs.
 type SiteMove struct {
 	Age   time.Duration
 	Key   []byte        // scheme and authority
 	Due   time.Duration // until the site may be visited; 0 for at once
-	State []byte        // a site.State; empty if nothing is known
-	Items []byte        // queued URLs with their paths, framed
+	State []byte        // the form of Known; empty if nothing is known
+	Known site.State
+	URLs  []queued.URL // that are queued, each whole
+	head  int          // length of the item without its URLs
 }
 
 // siteHead is the length of kind, version and age.
@@ -61,95 +62,68 @@ func AppendState(dst []byte, s *site.State, now time.Time) []byte {
 	return site.Append(dst, &known)
 }
 
-// ReadSite reads an item with a site. It does not read the state and the URLs.
-func ReadSite(item []byte) (m SiteMove, err error) {
-	rest, ok := cutAge(&m.Age, item, Site)
+func readSite(item []byte, rules *site.RulesPool) (*SiteMove, error) {
+	m := new(SiteMove)
+	rest, ok := cutAge(&m.Age, item)
 	if !ok {
-		return m, fmt.Errorf("%w: %.40q", errSite, item)
+		return nil, fmt.Errorf("%w: %.40q", errSite, item)
 	}
-	if m.Key, rest, ok = queued.CutBytes(rest); !ok || !isSiteKey(m.Key) {
-		return m, fmt.Errorf("%w: its key: %.200q", errSite, m.Key)
+	if m.Key, rest, ok = queued.CutBytes(rest); !ok {
+		return nil, fmt.Errorf("%w: its key: %.200q", errSite, m.Key)
 	}
 	due, n := binary.Uvarint(rest)
 	if n <= 0 || due > math.MaxInt64 {
-		return m, fmt.Errorf("%w: when %.200q is due", errSite, m.Key)
+		return nil, fmt.Errorf("%w: when %.200q is due", errSite, m.Key)
 	}
 	m.Due = time.Duration(due)
-	if m.State, m.Items, ok = queued.CutBytes(rest[n:]); !ok {
-		return m, fmt.Errorf("%w: what is known of %.200q", errSite, m.Key)
+	if m.State, rest, ok = queued.CutBytes(rest[n:]); !ok {
+		return nil, fmt.Errorf("%w: what is known of %.200q", errSite, m.Key)
 	}
-	return m, nil
+	if len(m.State) > 0 {
+		var err error
+		if m.Known, err = site.Decode(m.State, rules); err != nil {
+			return nil, err
+		}
+	}
+	m.head = len(item) - len(rest)
+	return m, m.readURLs(rest)
 }
 
-// cutAge reads kind, version and age.
-func cutAge(age *time.Duration, item []byte, kind byte) (rest []byte, ok bool) {
-	if len(item) < siteHead || item[0] != kind || item[1] != version {
+// cutAge reads version and age, which stand behind the kind.
+func cutAge(age *time.Duration, item []byte) (rest []byte, ok bool) {
+	if len(item) < siteHead || item[1] != version {
 		return nil, false
 	}
 	*age = time.Duration(min(binary.LittleEndian.Uint64(item[2:]), math.MaxInt64))
 	return item[siteHead:], true
 }
 
-// URLs are the queued URLs, each whole. A malformed one ends them with an error.
-func (m *SiteMove) URLs() iter.Seq2[queued.URL, error] {
-	return func(yield func(queued.URL, error) bool) {
-		var url []byte
-		for raw, err := range outbox.Items(m.Items) {
-			var it queued.URL
-			if err == nil {
-				it, url, err = m.readURL(raw, url[:0])
-			}
-			if !yield(it, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// readURL reads a queued URL and makes it whole, in scratch.
-func (m *SiteMove) readURL(raw, scratch []byte) (it queued.URL, url []byte, err error) {
-	it, ok := queued.Decode(raw)
-	if !ok || it.RobotsOf != nil {
-		return it, scratch, fmt.Errorf("not a path of %.200q: %.200q", m.Key, raw)
-	}
-	url = append(append(scratch, m.Key...), it.Rest...)
-	if it.Rest, err = urlx.Normalize(nil, url); err != nil || !bytes.Equal(it.Rest, url) {
-		return it, url, fmt.Errorf("a URL that is not in normal form: %.200q", url)
-	}
-	it.Rest = url
-	return it, url, nil
-}
-
-// CheckSite says what is wrong with an item with a site. rules holds the rules in its state.
-func CheckSite(item []byte, rules *site.RulesPool) error {
-	m, err := ReadSite(item)
-	if err != nil {
-		return err
-	}
-	for _, err := range m.URLs() {
+// readURLs reads the queued URLs and makes them whole.
+func (m *SiteMove) readURLs(items []byte) error {
+	for raw, err := range outbox.Items(items) {
 		if err != nil {
 			return err
 		}
+		it, ok := queued.Decode(raw)
+		if !ok || it.RobotsOf != nil {
+			return fmt.Errorf("not a path of %.200q: %.200q", m.Key, raw)
+		}
+		it.Rest = slices.Concat(m.Key, it.Rest)
+		m.URLs = append(m.URLs, it)
 	}
-	if len(m.State) > 0 {
-		_, err = site.Decode(m.State, rules)
-	}
-	return err
+	return nil
 }
 
-// AppendLinks appends the URLs of an item with a site as items of their own, none of them a seed.
-func AppendLinks(batch, item []byte) []byte {
-	m, err := ReadSite(item)
-	if err != nil {
-		return batch
+func (c *checker) checkSite(m *SiteMove) error {
+	if !c.isSite(m.Key) {
+		return fmt.Errorf("%w: its key: %.200q", errSite, m.Key)
 	}
-	for it, err := range m.URLs() {
-		if err == nil {
-			it.Seed = false
-			batch = outbox.AppendItem(batch, AppendLink(nil, &it))
+	for i := range m.URLs {
+		if err := c.checkLink(&m.URLs[i]); err != nil {
+			return err
 		}
 	}
-	return batch
+	return nil
 }
 
 // WithAges is a message as it is sent at a time: with the ages of its items in place of the times at which they were

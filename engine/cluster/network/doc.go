@@ -5,7 +5,7 @@
 //	       --Send, Ask--------------------->         --> transport.Transport   at the address that membership knows
 //	       <--HandleMessage, HandleQuestion-         <--
 //
-// It carries and translates, and decides nothing, except which agents count: those that have proved their ID by a
+// It carries, and decides nothing, except which agents count: those that have proved their ID by a
 // certificate (prover). Open takes the port for messages at once, so that a port in use is an error before a crawl
 // begins. An agent that sends messages before Join is told to try again. Join makes the agent known to the others.
 // Leave tells them that it stops in order. Close frees ports and connections.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/membership"
 	"orbweaver/engine/peering/transport"
 	"orbweaver/engine/state/cluster"
@@ -23,14 +24,14 @@ const askPatience = 10 * time.Second
 // ErrNotMember says that an agent is not a member.
 var ErrNotMember = errors.New("network: that agent is not there")
 
-// Send implements cluster.Network. An error wraps cluster.ErrMalformed if the other agent never accepts this
+// Send implements cluster.Network. An error wraps peering.ErrMalformed if the other agent never accepts this
 // message, or if it is too long.
 func (n *Network) Send(ctx context.Context, to string, sequence uint64, message []byte) error {
 	peer, err := n.find(to)
 	if err != nil {
 		return err
 	}
-	return engineError(n.transport.Send(ctx, peer, sequence, message))
+	return n.transport.Send(ctx, peer, sequence, message)
 }
 
 // Ask implements cluster.Network. It waits for askPatience at most.
@@ -41,8 +42,7 @@ func (n *Network) Ask(ctx context.Context, to string, question []byte) ([]byte, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
-	answer, err := n.transport.Call(ctx, peer, questionKind, question)
-	return answer, engineError(err)
+	return n.transport.Call(ctx, peer, questionKind, question)
 }
 
 // find is where an agent listens for messages, as membership has it now.
@@ -60,42 +60,13 @@ func (n *Network) find(id string) (transport.Peer, error) {
 	return transport.Peer{ID: id, Addr: agents[i].MessageAddr}, nil
 }
 
-// engineError is an error of the transport as the engine knows it: never send the message again, or not for a time.
-func engineError(err error) error {
-	var quota *transport.QuotaError
-	switch {
-	case errors.Is(err, transport.ErrRefused):
-		return fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
-	case errors.Is(err, transport.ErrBanned):
-		return fmt.Errorf("%w: %w", cluster.ErrBanned, err)
-	case errors.As(err, &quota):
-		return &cluster.WaitError{Wait: quota.Wait}
-	}
-	return err
-}
-
-// transportError is an error of the engine as the transport knows it: the message is refused, or must be sent later.
-// The transport bans an agent that the engine bans. All other errors may pass, cluster.ErrClosing too.
-func (n *Network) transportError(from string, err error) error {
-	var wait *cluster.WaitError
-	switch {
-	case errors.Is(err, cluster.ErrBanned):
-		n.transport.Ban(from, err.Error())
-	case errors.Is(err, cluster.ErrMalformed):
-		return fmt.Errorf("%w: %w", transport.ErrRefused, err)
-	case errors.As(err, &wait):
-		return &transport.QuotaError{Wait: wait.Wait}
-	}
-	return err
-}
-
 // receive hands a message to the engine.
 func (n *Network) receive(ctx context.Context, from string, message []byte) error {
 	handler := n.handler.Load()
 	if handler == nil {
 		return cluster.ErrClosing
 	}
-	return n.transportError(from, (*handler).HandleMessage(ctx, from, message))
+	return (*handler).HandleMessage(ctx, from, message)
 }
 
 // answer hands a request to the engine.
@@ -108,8 +79,7 @@ func (n *Network) answer(ctx context.Context, from string, kind byte, question [
 		return appendDescription(nil, n.self()), nil
 	}
 	if kind != questionKind {
-		return nil, fmt.Errorf("%w: a request of kind %d", transport.ErrRefused, kind)
+		return nil, fmt.Errorf("%w: a request of kind %d", peering.ErrMalformed, kind)
 	}
-	a, err := (*handler).HandleQuestion(ctx, from, question)
-	return a, n.transportError(from, err)
+	return (*handler).HandleQuestion(ctx, from, question)
 }

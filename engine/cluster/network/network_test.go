@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/identity"
 	"orbweaver/engine/peering/membership"
 	"orbweaver/engine/peering/ownership"
@@ -27,13 +28,13 @@ type recorder struct {
 func (r *recorder) HandleMessage(_ context.Context, from string, message []byte) error {
 	switch string(message) {
 	case "malformed":
-		return fmt.Errorf("%w: %q", cluster.ErrMalformed, message)
+		return fmt.Errorf("%w: %q", peering.ErrMalformed, message)
 	case "too early":
 		return cluster.ErrClosing
 	case "too much":
-		return &cluster.WaitError{Wait: 7 * time.Second}
+		return &peering.WaitError{Wait: 7 * time.Second}
 	case "flood":
-		return fmt.Errorf("%w: it floods", cluster.ErrBanned)
+		return fmt.Errorf("%w: it floods", peering.ErrBanned)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -43,7 +44,7 @@ func (r *recorder) HandleMessage(_ context.Context, from string, message []byte)
 
 func (*recorder) HandleQuestion(_ context.Context, from string, question []byte) ([]byte, error) {
 	if string(question) == "malformed" {
-		return nil, cluster.ErrMalformed
+		return nil, peering.ErrMalformed
 	}
 	return []byte("to " + from + ": " + string(question)), nil
 }
@@ -152,17 +153,17 @@ func TestNetwork_twoAgents(t *testing.T) {
 					}
 				}
 				err := from.Send(ctx, to, 0, []byte("malformed"))
-				if !errors.Is(err, cluster.ErrMalformed) || !strings.Contains(err.Error(), `"malformed"`) {
+				if !errors.Is(err, peering.ErrMalformed) || !strings.Contains(err.Error(), `"malformed"`) {
 					t.Errorf("a message that cannot be read: %v", err)
 				}
-				if err := from.Send(ctx, to, 0, []byte("too early")); err == nil || errors.Is(err, cluster.ErrMalformed) {
+				if err := from.Send(ctx, to, 0, []byte("too early")); err == nil || errors.Is(err, peering.ErrMalformed) {
 					t.Errorf("a message that is not taken now: %v", err)
 				}
 				answer, err := from.Ask(ctx, to, []byte("status"))
 				if err != nil || string(answer) != "to "+from.Self()+": status" {
 					t.Errorf("%q %v", answer, err)
 				}
-				if _, err := from.Ask(ctx, to, []byte("malformed")); !errors.Is(err, cluster.ErrMalformed) {
+				if _, err := from.Ask(ctx, to, []byte("malformed")); !errors.Is(err, peering.ErrMalformed) {
 					t.Errorf("a question that cannot be read: %v", err)
 				}
 			}
@@ -200,18 +201,18 @@ func TestG05_aBannedAgentIsRefused(t *testing.T) {
 	b := open(t, "b", by, a)
 	cb := join(t, b, 8)
 	until(t, "two agents", a, func() bool { return len(a.Agents()) == 2 })
-	var wait *cluster.WaitError
+	var wait *peering.WaitError
 	if err := a.Send(ctx, "b", 0, []byte("too much")); !errors.As(err, &wait) || wait.Wait != 7*time.Second {
 		t.Errorf("over the quota: %v", err)
 	}
-	if err := a.Send(ctx, "b", 0, []byte("flood")); err == nil || errors.Is(err, cluster.ErrMalformed) {
+	if err := a.Send(ctx, "b", 0, []byte("flood")); err == nil || errors.Is(err, peering.ErrMalformed) {
 		t.Errorf("the message too much: %v", err)
 	}
 	until(t, "a ban", a, func() bool {
 		err := a.Send(ctx, "b", 0, []byte("message"))
-		return errors.Is(err, cluster.ErrBanned) && strings.Contains(err.Error(), "it floods")
+		return errors.Is(err, peering.ErrBanned) && strings.Contains(err.Error(), "it floods")
 	})
-	if _, err := a.Ask(ctx, "b", []byte("status")); !errors.Is(err, cluster.ErrBanned) {
+	if _, err := a.Ask(ctx, "b", []byte("status")); !errors.Is(err, peering.ErrBanned) {
 		t.Errorf("a question of an agent that is banned: %v", err)
 	}
 	if err := b.Send(ctx, "a", 0, []byte("message")); err != nil {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/membership"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/peering/transport"
@@ -202,8 +203,8 @@ func confirm(ctx context.Context, t *transport.Transport, a *membership.Agent) (
 	switch {
 	case err == nil && !describes(answer, a):
 		return 0, fmt.Errorf("%w: it says %x", errDescription, answer[:min(len(answer), descriptionSize)])
-	case err == nil, errors.Is(err, transport.ErrRefused), errors.Is(err, transport.ErrVersion),
-		errors.Is(err, transport.ErrBanned): // an agent that refuses the question has proved its ID all the same
+	case err == nil, errors.Is(err, peering.ErrMalformed), errors.Is(err, transport.ErrVersion),
+		errors.Is(err, peering.ErrBanned): // an agent that refuses the question has proved its ID all the same
 		return min(a.Capacity, most), nil
 	}
 	return 0, err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/message"
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/records/dedup"
 	"orbweaver/engine/state/cluster"
@@ -214,7 +215,7 @@ func (a *Asker) note(instance string, err error, isOfPage bool) {
 	case err == nil:
 		delete(a.silent, instance)
 		return
-	case errors.Is(err, cluster.ErrMalformed):
+	case errors.Is(err, peering.ErrMalformed):
 		a.refuses[instance] = true
 	case isOfPage: // PS2
 		a.silent[instance] = time.Now().Add(Silence)

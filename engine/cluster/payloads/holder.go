@@ -55,7 +55,7 @@ var errBusy = errors.New("payloads: this agent is answering another question abo
 func (h *Holder) AnswerDigests(content []byte) ([]byte, error) {
 	from, err := message.ReadDigestsQuestion(content)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
+		return nil, err
 	}
 	if !h.turn.TryLock() {
 		return nil, errBusy
@@ -82,7 +82,7 @@ func (h *Holder) AnswerDigests(content []byte) ([]byte, error) {
 func (h *Holder) AnswerPayload(ctx context.Context, content []byte) ([]byte, error) {
 	digest, err := message.ReadPayloadQuestion(content)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
+		return nil, err
 	}
 	first, ok, err := h.o.Stored().Lookup(digest)
 	if err != nil || !ok {

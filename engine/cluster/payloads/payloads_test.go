@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/message"
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/records/dedup"
 	"orbweaver/engine/state/cluster"
@@ -309,7 +310,7 @@ func TestFind_asksTheAgentThatStoredIt(t *testing.T) {
 		if _, ok := p.find(t, "payload one"); ok || p.questions > asked {
 			t.Error("other data are asked")
 		}
-		p.fault = fmt.Errorf("%w: an unknown question", cluster.ErrMalformed)
+		p.fault = fmt.Errorf("%w: an unknown question", peering.ErrMalformed)
 		for range 3 {
 			p.refresh(t)
 		}

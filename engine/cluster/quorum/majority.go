@@ -3,7 +3,6 @@ package quorum
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"orbweaver/engine/cluster/message"
 	"orbweaver/engine/net/outage"
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/consensus"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/state/cluster"
@@ -98,11 +98,11 @@ func (q *Majority) askOther(ctx context.Context, instance string, content []byte
 	refused := time.Since(q.refused[instance]) < refusedTime
 	q.mu.Unlock()
 	if refused {
-		return nil, cluster.ErrMalformed
+		return nil, peering.ErrMalformed
 	}
 	id := ownership.AgentID(instance)
 	answer, err := q.o.Network.Ask(ctx, id, append([]byte{message.QuestionConsensus}, content...))
-	if errors.Is(err, cluster.ErrMalformed) {
+	if errors.Is(err, peering.ErrMalformed) {
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		if _, known := q.refused[instance]; !known {
@@ -116,11 +116,7 @@ func (q *Majority) askOther(ctx context.Context, instance string, content []byte
 
 // Answer implements Quorum.
 func (q *Majority) Answer(ctx context.Context, from string, content []byte) ([]byte, error) {
-	answer, err := q.node.Answer(ctx, from, content)
-	if errors.Is(err, consensus.ErrMessage) {
-		err = fmt.Errorf("%w: %w", cluster.ErrMalformed, err)
-	}
-	return answer, err
+	return q.node.Answer(ctx, from, content)
 }
 
 // Changed implements Quorum.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"orbweaver/engine/net/outage"
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/internal/vfs"
@@ -333,7 +334,7 @@ func TestMajority_anAgentWithoutQuorum(t *testing.T) {
 		}
 		for asked := range 3 {
 			for range 5 {
-				if _, err := q.askOther(t.Context(), "a1/1", []byte("{}")); !errors.Is(err, cluster.ErrMalformed) {
+				if _, err := q.askOther(t.Context(), "a1/1", []byte("{}")); !errors.Is(err, peering.ErrMalformed) {
 					t.Error(err)
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/internal/vfs"
@@ -85,7 +86,7 @@ func (None) EndExchange(*cluster.Exchange) {}
 
 // Answer implements Quorum.
 func (None) Answer(_ context.Context, from string, _ []byte) ([]byte, error) {
-	return nil, fmt.Errorf("%w: %q runs with --quorum, and this agent without", cluster.ErrMalformed, from)
+	return nil, fmt.Errorf("%w: %q runs with --quorum, and this agent without", peering.ErrMalformed, from)
 }
 
 // FollowLease implements Quorum.

@@ -10,6 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/engine/cluster/message"
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/outbox"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/state/attempt"
@@ -153,7 +154,7 @@ func (p *Pages) askFetched(ctx context.Context, id, instance string, question []
 	}
 	p.Unanswered.Add(1)
 	// such an agent would not say it later either
-	if err == nil || errors.Is(err, cluster.ErrMalformed) || errors.Is(err, cluster.ErrBanned) ||
+	if err == nil || errors.Is(err, peering.ErrMalformed) || errors.Is(err, peering.ErrBanned) ||
 		!p.o.IsThere(instance) {
 		p.unanswering.Forget(instance)
 		return nil, time.Time{}
@@ -169,7 +170,7 @@ func (p *Pages) Answer(ctx context.Context, from string, question []byte) (answe
 	hasSome, isAsked := false, make(map[string]struct{})
 	for url, err := range outbox.Items(question) {
 		if err != nil || len(urls) == QuestionMax {
-			return nil, fmt.Errorf("%w: a question of %q", cluster.ErrMalformed, from)
+			return nil, fmt.Errorf("%w: a question of %q", peering.ErrMalformed, from)
 		}
 		urls, isAsked[string(url)] = append(urls, url), struct{}{}
 	}

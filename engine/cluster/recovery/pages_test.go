@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orbweaver/engine/cluster/message"
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/outbox"
 	"orbweaver/engine/peering/ownership"
 	"orbweaver/engine/state/attempt"
@@ -186,7 +187,7 @@ func TestPages_malformedQuestions(t *testing.T) {
 		many = outbox.AppendItem(many, []byte("http://a.test/"))
 	}
 	for name, question := range map[string][]byte{"cut short": {200, 'x'}, "too long": many} {
-		if _, err := p.pages[1].Answer(t.Context(), "a0", question); !errors.Is(err, cluster.ErrMalformed) {
+		if _, err := p.pages[1].Answer(t.Context(), "a0", question); !errors.Is(err, peering.ErrMalformed) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

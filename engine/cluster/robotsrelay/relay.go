@@ -82,30 +82,22 @@ func (r *Relay) SendResult(result *site.RobotsResult) bool {
 	return true
 }
 
-// TakeResult ends the wait of a site with an item of another agent, which arrived at most delay ago. If the site has
-// another owner now, the item is sent there.
-func (r *Relay) TakeResult(item []byte, delay time.Duration) error {
-	result, err := message.ReadRobotsResult(item, r.o.Rules)
-	if err != nil {
-		return err
-	}
+// TakeResult ends the wait of a site with the result of another agent, which arrived at most delay ago. If the site has
+// another owner now, the result is sent there. TakeResult takes the result.
+func (r *Relay) TakeResult(result *site.RobotsResult, delay time.Duration) error {
 	result.Age += delay
 	if result.Rules != nil && (result.Age >= site.RobotsLifetime || !r.o.Rules.Accepts(result.Rules)) {
 		result.Rules, result.Unreachable = nil, true
 	}
-	if r.SendResult(&result) {
+	if r.SendResult(result) {
 		return nil
 	}
 	r.o.Steps.Add(1)
-	return r.o.Sites.DeliverRobots(&result)
+	return r.o.Sites.DeliverRobots(result)
 }
 
-// TakeRedirect takes a redirect to a host of this agent, or sends it on.
-func (r *Relay) TakeRedirect(item []byte) error {
-	it, err := message.ReadRobotsRedirect(item)
-	if err != nil {
-		return err
-	}
+// TakeRedirect takes a redirect to a host of this agent, whose URL is whole in it.Rest, or sends it on.
+func (r *Relay) TakeRedirect(it queued.URL) error {
 	r.o.Steps.Add(1)
 	redirect := &site.RobotsRedirect{Origin: bytes.Clone(it.RobotsOf)}
 	key, path := urlx.Split(it.Rest)

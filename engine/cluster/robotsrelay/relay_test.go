@@ -2,7 +2,6 @@ package robotsrelay
 
 import (
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -47,7 +46,7 @@ func (r *relayed) RedirectRobots(redirect *site.RobotsRedirect) error {
 }
 
 // items are the items that wait for another agent.
-func (r *relayed) items(t *testing.T, to string) (items [][]byte) {
+func (r *relayed) items(t *testing.T, to string) []message.Item {
 	t.Helper()
 	batch, err := r.outbox.TakeBatch(to)
 	if err != nil {
@@ -56,8 +55,9 @@ func (r *relayed) items(t *testing.T, to string) (items [][]byte) {
 	if batch == nil {
 		return nil
 	}
-	for item := range message.CheckedItems(message.WithAges(batch.Bytes, time.Now())) {
-		items = append(items, slices.Clone(item))
+	items, err := message.Read(message.WithAges(batch.Bytes, time.Now()), r.o.Rules)
+	if err != nil {
+		t.Fatal(err)
 	}
 	r.outbox.Acknowledge(batch)
 	return items
@@ -118,7 +118,7 @@ func TestRelay_thereAndBack(t *testing.T) {
 		t.Errorf("%q was asked", first.AskedAgent([]byte(own)))
 	}
 	for _, item := range first.items(t, "a2/0000000000000002") {
-		if err := second.TakeRedirect(item); err != nil {
+		if err := second.TakeRedirect(item.URL); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -129,7 +129,7 @@ func TestRelay_thereAndBack(t *testing.T) {
 		t.Error("the result stays at the agent that fetched it")
 	}
 	for _, item := range second.items(t, "a1/0000000000000001") {
-		if err := first.TakeResult(item, 0); err != nil {
+		if err := first.TakeResult(item.Robots, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -156,10 +156,8 @@ func TestRelay_lateResults(t *testing.T) {
 		if len(r.results) != 1 || r.results[0] != own+" unreachable" || r.AwaitsRobots() {
 			t.Errorf("%q; waits: %v", r.results, r.AwaitsRobots())
 		}
-		now := time.Now()
-		old := message.AppendRobotsResult(nil, &site.RobotsResult{Site: []byte(own), Rules: robots.AllowAll()}, now)
-		item := slices.Collect(message.CheckedItems(message.WithAges(outbox.AppendItem(nil, old), now)))[0]
-		if err := r.TakeResult(item, site.RobotsLifetime); err != nil || r.results[1] != own+" unreachable" {
+		old := &site.RobotsResult{Site: []byte(own), Rules: robots.AllowAll()}
+		if err := r.TakeResult(old, site.RobotsLifetime); err != nil || r.results[1] != own+" unreachable" {
 			t.Errorf("a day old: %q, %v", r.results, err)
 		}
 	})
@@ -172,7 +170,7 @@ func TestRelay_excludedTarget(t *testing.T) {
 	second, _ := newRelayed(t, "a2", theirs)
 	first.SendRedirect(redirectTo(own, theirs))
 	for _, item := range first.items(t, "a2/0000000000000002") {
-		if err := second.TakeRedirect(item); err != nil {
+		if err := second.TakeRedirect(item.URL); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"orbweaver/engine/peering"
 )
 
 // Kinds of questions.
@@ -20,7 +22,7 @@ const (
 )
 
 // ErrMessage says that a message cannot be read.
-var ErrMessage = errors.New("consensus: a message that cannot be read")
+var ErrMessage = fmt.Errorf("%w: of package consensus", peering.ErrMalformed)
 
 // errClosed says that the node has ended, or has not begun.
 var errClosed = errors.New("consensus: not running")

@@ -10,17 +10,18 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
+
+	"orbweaver/engine/peering"
 )
 
-// What Send and Call fail with. Each error wraps one of these, or is a QuotaError.
+// What Send and Call fail with. Each error wraps one of these, peering.ErrMalformed or peering.ErrBanned, or is a
+// *peering.WaitError. Receive and Respond return the last three.
 var (
 	// ErrUnreachable: there was no connection, so the peer has received nothing.
 	ErrUnreachable = errors.New("unreachable")
 	// ErrUnknown: the connection broke, or the caller stopped waiting, before the peer answered. The peer may have
 	// received the batch or not: keep it and send it again.
 	ErrUnknown = errors.New("not known to have arrived")
-	// ErrRefused: the peer never accepts this batch or request. Receive and Respond wrap it to say so.
-	ErrRefused = errors.New("refused")
 	// ErrFailed: the peer could not process the batch or request now. It may succeed later.
 	ErrFailed = errors.New("failed at the peer")
 	// ErrVersion: the peer does not speak this protocol.
@@ -28,8 +29,6 @@ var (
 	// ErrIdentity: one agent does not accept the identity of the other: another crawl, agent or authority, or a
 	// certificate that has expired or was replaced.
 	ErrIdentity = errors.New("wrong identity")
-	// ErrBanned: the peer refuses all messages of this agent for a time.
-	ErrBanned = errors.New("banned")
 	// ErrClosed: the Transport was closed, or the peer was forgotten.
 	ErrClosed = errors.New("closed")
 )
@@ -41,15 +40,6 @@ var (
 	errTooMany   = errors.New("too many agents or connections")
 )
 
-// QuotaError is what Receive or Respond returns, and Send or Call at the other end, when the sender must wait before it
-// sends again.
-type QuotaError struct {
-	Wait time.Duration // at most waitMax arrives
-}
-
-// Error implements error.
-func (q *QuotaError) Error() string { return fmt.Sprintf("over the quota: wait for %v", q.Wait) }
-
 const (
 	// waitMax is the longest wait that a receiver sends, and that a sender believes.
 	waitMax = time.Hour
@@ -59,7 +49,7 @@ const (
 
 // isFinal reports whether sending again at once is in vain: the peer or its identity has to change first.
 func isFinal(err error) bool {
-	return errors.Is(err, ErrIdentity) || errors.Is(err, ErrVersion) || errors.Is(err, ErrBanned)
+	return errors.Is(err, ErrIdentity) || errors.Is(err, ErrVersion) || errors.Is(err, peering.ErrBanned)
 }
 
 // statusCode pairs an error with the status that carries it. gRPC itself uses none of these codes, except
@@ -71,11 +61,11 @@ type statusCode struct {
 
 func statusCodes() []statusCode {
 	return []statusCode{
-		{ErrRefused, codes.InvalidArgument},
+		{peering.ErrMalformed, codes.InvalidArgument},
 		{errMalformed, codes.InvalidArgument},
 		{errTooLong, codes.InvalidArgument},
 		{ErrIdentity, codes.Unauthenticated},
-		{ErrBanned, codes.PermissionDenied},
+		{peering.ErrBanned, codes.PermissionDenied},
 		{ErrVersion, codes.Unimplemented},
 	}
 }
@@ -83,7 +73,7 @@ func statusCodes() []statusCode {
 // statusOf is the status that carries an error of Receive, Respond or admission to the sender. ErrFailed stands for all
 // errors that have no code of their own.
 func statusOf(err error) error {
-	var quota *QuotaError
+	var quota *peering.WaitError
 	if errors.As(err, &quota) {
 		wait := durationpb.New(min(max(quota.Wait, 0), waitMax))
 		s, err := status.New(codes.ResourceExhausted, quota.Error()).
@@ -114,10 +104,10 @@ func errorOf(err error, delivered bool) error {
 	case codes.ResourceExhausted:
 		for _, detail := range s.Details() {
 			if retry, ok := detail.(*errdetails.RetryInfo); ok {
-				return &QuotaError{Wait: min(max(retry.GetRetryDelay().AsDuration(), 0), waitMax)}
+				return &peering.WaitError{Wait: min(max(retry.GetRetryDelay().AsDuration(), 0), waitMax)}
 			}
 		}
-		return fmt.Errorf("%w: %s", ErrRefused, text) // above a size limit of gRPC
+		return fmt.Errorf("%w: %s", peering.ErrMalformed, text) // above a size limit of gRPC
 	case codes.FailedPrecondition:
 		return fmt.Errorf("%w: %s", ErrFailed, text)
 	case codes.DeadlineExceeded: // gRPC tells the deadline to the receiver, which may end the call a little earlier

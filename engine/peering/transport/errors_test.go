@@ -12,16 +12,18 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/durationpb"
+
+	"orbweaver/engine/peering"
 )
 
 // Each error of a receiver arrives as what it is.
 func TestStatus_carriesEachError(t *testing.T) {
 	for want, sent := range map[error]error{
-		ErrRefused:  fmt.Errorf("%w: bad", ErrRefused),
-		ErrIdentity: fmt.Errorf("%w: bad", errReplaced),
-		ErrBanned:   fmt.Errorf("%w: bad", ErrBanned),
-		ErrFailed:   errors.New("bad"),
-		ErrVersion:  fmt.Errorf("%w: bad", ErrVersion),
+		peering.ErrMalformed: fmt.Errorf("%w: bad", peering.ErrMalformed),
+		ErrIdentity:          fmt.Errorf("%w: bad", errReplaced),
+		peering.ErrBanned:    fmt.Errorf("%w: bad", peering.ErrBanned),
+		ErrFailed:            errors.New("bad"),
+		ErrVersion:           fmt.Errorf("%w: bad", ErrVersion),
 	} {
 		for _, delivered := range []bool{true, false} {
 			if got := errorOf(statusOf(sent), delivered); !errors.Is(got, want) || !strings.Contains(got.Error(), "bad") {
@@ -30,8 +32,8 @@ func TestStatus_carriesEachError(t *testing.T) {
 		}
 	}
 	for _, wait := range []time.Duration{-1, 0, 1500 * time.Millisecond, waitMax, 2 * waitMax} {
-		var got *QuotaError
-		err := errorOf(statusOf(fmt.Errorf("full: %w", &QuotaError{wait})), true)
+		var got *peering.WaitError
+		err := errorOf(statusOf(fmt.Errorf("full: %w", &peering.WaitError{Wait: wait})), true)
 		if !errors.As(err, &got) || got.Wait != min(max(wait, 0), waitMax) {
 			t.Errorf("a wait of %v arrives as %v", wait, err)
 		}
@@ -76,7 +78,7 @@ func FuzzErrorOf(f *testing.F) {
 		s := status.New(codes.Code(code), text).Proto()
 		s.Details = append(s.Details, &anypb.Any{TypeUrl: kind, Value: detail})
 		got := errorOf(status.ErrorProto(s), true)
-		var quota *QuotaError
+		var quota *peering.WaitError
 		if errors.As(got, &quota) {
 			if quota.Wait < 0 || quota.Wait > waitMax {
 				t.Fatal(quota.Wait)
@@ -84,7 +86,7 @@ func FuzzErrorOf(f *testing.F) {
 			return
 		}
 		known := 0
-		for _, one := range []error{ErrUnknown, ErrRefused, ErrFailed, ErrVersion, ErrIdentity, ErrBanned} {
+		for _, one := range []error{ErrUnknown, peering.ErrMalformed, ErrFailed, ErrVersion, ErrIdentity, peering.ErrBanned} {
 			if errors.Is(got, one) {
 				known++
 			}

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"orbweaver/engine/peering"
 )
 
 // A peer to which 1 KiB per second gets through makes Send wait. What is in flight is bounded, a batch to another peer
@@ -305,29 +307,30 @@ func TestSend_answersOfTheReceiver(t *testing.T) {
 		b, toB := c.agent("b", Options{Receive: func(_ context.Context, _ string, batch []byte) error {
 			switch string(batch) {
 			case "quota":
-				return &QuotaError{Wait: 20 * time.Second}
+				return &peering.WaitError{Wait: 20 * time.Second}
 			case "long":
-				return &QuotaError{Wait: 20 * time.Hour}
+				return &peering.WaitError{Wait: 20 * time.Hour}
 			case "bad":
-				return errors.Join(ErrRefused, errors.New("it is "+strings.Repeat("very ", 100)+"bad"))
+				return errors.Join(peering.ErrMalformed, errors.New("it is "+strings.Repeat("very ", 100)+"bad"))
 			}
 			return errors.New("disk full")
 		}})
 		a, _ := c.agent("a", Options{})
-		var q *QuotaError
+		var q *peering.WaitError
 		if err := send(t, a, toB, []byte("quota")); !errors.As(err, &q) || q.Wait != 20*time.Second {
 			t.Error(err)
 		}
 		if err := send(t, a, toB, []byte("long")); !errors.As(err, &q) || q.Wait != waitMax {
 			t.Error(err)
 		}
-		if err := send(t, a, toB, []byte("bad")); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "very very") {
+		err := send(t, a, toB, []byte("bad"))
+		if !errors.Is(err, peering.ErrMalformed) || !strings.Contains(err.Error(), "very very") {
 			t.Error(err)
 		}
 		if err := send(t, a, toB, []byte("x")); !errors.Is(err, ErrFailed) || !strings.Contains(err.Error(), "disk full") {
 			t.Error(err)
 		}
-		if err := send(t, a, toB, make([]byte, 1<<20+1)); !errors.Is(err, ErrRefused) {
+		if err := send(t, a, toB, make([]byte, 1<<20+1)); !errors.Is(err, peering.ErrMalformed) {
 			t.Error(err)
 		}
 		synctest.Wait()

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/transport/transportpb"
 )
 
@@ -54,7 +55,7 @@ func TestG05_aPeerThatBreaksTheProtocolIsBanned(t *testing.T) {
 					t.Errorf("%v, received %d", got, received.Load())
 				}
 				honest, _ := cl.agent("evil", Options{Identity: evil})
-				if err := send(t, honest, toB, nil); !errors.Is(err, ErrBanned) {
+				if err := send(t, honest, toB, nil); !errors.Is(err, peering.ErrBanned) {
 					t.Errorf("within the ban: %v", err)
 				}
 				time.Sleep(2 * time.Minute)

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/transport/transportpb"
 )
 
@@ -76,7 +77,9 @@ func TestG05_aReceiverThatBreaksTheProtocol(t *testing.T) {
 			return errors.Join(s.SendMsg(new(transportpb.Acknowledgement)), s.SendMsg(new(transportpb.Acknowledgement)))
 		}, ErrUnknown},
 		"a status without a meaning": {func(stream) error { return status.Error(codes.DataLoss, "no") }, ErrUnknown},
-		"a quota without a wait":     {func(stream) error { return status.Error(codes.ResourceExhausted, "no") }, ErrRefused},
+		"a quota without a wait": {func(stream) error {
+			return status.Error(codes.ResourceExhausted, "no")
+		}, peering.ErrMalformed},
 		"a long text": {func(stream) error {
 			return status.Error(codes.FailedPrecondition, strings.Repeat("x", 4000))
 		}, ErrFailed},

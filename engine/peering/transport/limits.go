@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"orbweaver/engine/peering"
 )
 
 // handshakeLimit bounds the connections that have not shown a certificate, in all and for each source. So one source
@@ -120,7 +122,7 @@ func (b *banList) add(id, reason string, until time.Time) {
 	b.bans[id] = ban{until, reason}
 }
 
-// check returns an error that wraps ErrBanned if the agent is banned.
+// check returns an error that wraps peering.ErrBanned if the agent is banned.
 func (b *banList) check(id string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -128,5 +130,5 @@ func (b *banList) check(id string) error {
 	if remaining <= 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: for another %v: %s", ErrBanned, remaining.Round(time.Second), b.bans[id].reason)
+	return fmt.Errorf("%w: for another %v: %s", peering.ErrBanned, remaining.Round(time.Second), b.bans[id].reason)
 }

@@ -3,12 +3,15 @@ package transport
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"orbweaver/engine/peering"
 )
 
 // noNetwork must not be used.
@@ -89,23 +92,33 @@ func TestOpen_reportsAllFaults(t *testing.T) {
 	}
 }
 
-// A peer that listens at another address is found there, and the old connection ends. A peer that is banned by a caller
-// is disconnected.
+// banOnText is a Receive that bans the sender of any text.
+func banOnText(_ context.Context, _ string, batch []byte) error {
+	if len(batch) > 0 {
+		return fmt.Errorf("%w: it floods", peering.ErrBanned)
+	}
+	return nil
+}
+
+// A peer that listens at another address is found there, and the old connection ends. A peer that Receive bans is
+// disconnected.
 func TestSend_aPeerThatMovesAndOneThatIsBanned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, true)
 		a, _ := c.agent("a", Options{})
-		b, toB := c.agent("b", Options{})
+		b, toB := c.agent("b", Options{Receive: banOnText})
 		if err := send(t, a, toB, nil); err != nil {
 			t.Fatal(err)
 		}
-		b.Ban("a", "it sent addresses of our own network")
+		if err := send(t, a, toB, []byte("flood")); err == nil {
+			t.Error("the message for which it is banned is taken")
+		}
 		synctest.Wait()
 		if n := connectionsTo(b); n != 0 {
 			t.Errorf("%d connections", n)
 		}
 		err := send(t, a, toB, nil)
-		if !errors.Is(err, ErrBanned) || !strings.Contains(err.Error(), "addresses of our own network") {
+		if !errors.Is(err, peering.ErrBanned) || !strings.Contains(err.Error(), "it floods") {
 			t.Error(err)
 		}
 		if err := b.Close(); err != nil {
@@ -128,8 +141,10 @@ func TestProve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, true)
 		a, _ := c.agent("a", Options{Patience: time.Second})
-		b, toB := c.agent("b", Options{})
-		b.Ban("a", "a test")
+		_, toB := c.agent("b", Options{Receive: banOnText})
+		if err := send(t, a, toB, []byte("flood")); err == nil {
+			t.Error("the message for which it is banned is taken")
+		}
 		if capacity, err := a.Prove(t.Context(), toB); err != nil || capacity < 1 {
 			t.Errorf("capacity %d: %v", capacity, err)
 		}

@@ -34,8 +34,9 @@ type Options struct {
 
 	// Receive takes a batch of another agent. When it returns nil the batch is durable here, and the sender is told so.
 	// It borrows the batch. Up to Window calls for one sender run at once. Batches whose Sends did not overlap arrive
-	// in the order of the Sends. An error may be a *QuotaError or wrap ErrRefused; any other error means that it may
-	// succeed later. ctx ends when the sender stops waiting, the connection breaks or the Transport closes.
+	// in the order of the Sends. An error may be a *peering.WaitError or wrap peering.ErrMalformed or ErrBanned; any other
+	// error means that it may succeed later. ctx ends when the sender stops waiting, the connection breaks or the
+	// Transport closes.
 	Receive func(ctx context.Context, from string, batch []byte) error
 	// Respond answers a request of another agent, up to callsMax at once for each agent. It borrows the request and
 	// gives the response, which has at most BatchMax bytes. nil refuses all requests.

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/stats"
 	"google.golang.org/grpc/status"
 
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/identity"
 	"orbweaver/engine/peering/transport/transportpb"
 )
@@ -71,6 +72,7 @@ func (s *server) Deliver(stream grpc.ClientStreamingServer[transportpb.Batch, tr
 		}
 	})
 	if err != nil {
+		s.noteBan(p, err)
 		return statusOf(err)
 	}
 	return stream.SendAndClose(&transportpb.Acknowledgement{})
@@ -125,16 +127,25 @@ func (s *server) Call(ctx context.Context, request *transportpb.Request) (*trans
 	defer s.memory.Release(int64(size))
 	p.change(func(s *PeerStats) { s.In.Requests++ })
 	if s.opt.Respond == nil {
-		return nil, statusOf(fmt.Errorf("%w: this agent answers no requests", ErrRefused))
+		return nil, statusOf(fmt.Errorf("%w: this agent answers no requests", peering.ErrMalformed))
 	}
 	response, err := s.opt.Respond(ctx, p.id, byte(request.GetKind()), request.GetContent())
 	if err == nil && len(response) > s.opt.BatchMax {
 		err = fmt.Errorf("a response of %d bytes, want at most %d", len(response), s.opt.BatchMax)
 	}
 	if err != nil {
+		s.noteBan(p, err)
 		return nil, statusOf(err)
 	}
 	return &transportpb.Response{Content: response}, nil
+}
+
+// noteBan bans an agent that Receive or Respond has banned: nothing of it is read for BanTime.
+func (s *server) noteBan(p *peerState, err error) {
+	if errors.Is(err, peering.ErrBanned) {
+		s.bans.add(p.id, shortText(err), time.Now().Add(s.opt.BanTime))
+		p.disconnect()
+	}
 }
 
 // admit finds out which agent makes a call, and refuses those that may not.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"orbweaver/engine/peering"
 )
 
 // Stats is what a Transport has done.
@@ -84,7 +86,7 @@ func refusalOf(err error, otherwise Refusal) Refusal {
 		return RefusedExpired
 	case errors.As(err, &invalid):
 		return RefusedIdentity
-	case errors.Is(err, ErrBanned):
+	case errors.Is(err, peering.ErrBanned):
 		return RefusedBanned
 	case errors.Is(err, errTooMany):
 		return RefusedLimit
@@ -170,13 +172,13 @@ func (f *Flow) begin(size int) {
 // end counts what became of a batch, by the error of Send or Receive.
 func (f *Flow) end(err error) {
 	f.InFlight--
-	var quota *QuotaError
+	var quota *peering.WaitError
 	switch {
 	case err == nil:
 		f.Acknowledged++
 	case errors.As(err, &quota):
 		f.Quota++
-	case errors.Is(err, ErrRefused):
+	case errors.Is(err, peering.ErrMalformed):
 		f.Refused++
 	case errors.Is(err, ErrUnknown), errors.Is(err, ErrUnreachable), errors.Is(err, context.Canceled):
 		f.Unknown++

@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"net/netip"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc"
 
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/identity"
 	"orbweaver/engine/peering/transport/transportpb"
 )
@@ -141,12 +141,12 @@ func (t *Transport) Close() error {
 // The sequence tells the batch from all others to this peer. A caller that sends a batch again gives it the same
 // sequence, and the peer recognises it, if it is one of the last receivedMax batches. With sequence 0 it does not.
 //
-// Send borrows the batch. Its errors wrap those of this package, or are a QuotaError; that of ctx is wrapped if ctx
-// ended.
+// Send borrows the batch. Its errors wrap those of this package, or are a *peering.WaitError; that of ctx is wrapped
+// if ctx ended.
 func (t *Transport) Send(ctx context.Context, to Peer, sequence uint64, batch []byte) error {
 	if len(batch) > t.opt.BatchMax {
 		return fmt.Errorf("transport: to %s: %w: a batch of %d bytes, want at most %d",
-			to.ID, ErrRefused, len(batch), t.opt.BatchMax)
+			to.ID, peering.ErrMalformed, len(batch), t.opt.BatchMax)
 	}
 	c, err := t.connection(to)
 	if err == nil {
@@ -164,7 +164,7 @@ func (t *Transport) Send(ctx context.Context, to Peer, sequence uint64, batch []
 func (t *Transport) Call(ctx context.Context, to Peer, kind byte, request []byte) (response []byte, err error) {
 	if len(request) > t.opt.BatchMax {
 		return nil, fmt.Errorf("transport: to %s: %w: a request of %d bytes, want at most %d",
-			to.ID, ErrRefused, len(request), t.opt.BatchMax)
+			to.ID, peering.ErrMalformed, len(request), t.opt.BatchMax)
 	}
 	c, err := t.connection(to)
 	if err == nil {
@@ -204,14 +204,6 @@ func (t *Transport) Forget(id string) {
 	t.peers.forget(id)
 	if c != nil {
 		c.close()
-	}
-}
-
-// Ban refuses all messages of an agent for BanTime and closes its connection to this one. The agent is told the reason.
-func (t *Transport) Ban(id, reason string) {
-	t.bans.add(id, reason, time.Now().Add(t.opt.BanTime))
-	if p := t.peers.find(id); p != nil {
-		p.disconnect()
 	}
 }
 

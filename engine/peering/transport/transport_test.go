@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"orbweaver/engine/peering"
 )
 
 // Batches whose Sends do not overlap arrive in their order, whole, under the name of their sender. Send returns after
@@ -61,9 +63,9 @@ func TestCall_isAnsweredOrFailsWithTheReason(t *testing.T) {
 			case 1:
 				return bytes.Repeat([]byte(from+string(q)), 1000), nil
 			case 2:
-				return nil, &QuotaError{Wait: 1500 * time.Millisecond}
+				return nil, &peering.WaitError{Wait: 1500 * time.Millisecond}
 			case 3:
-				return nil, fmt.Errorf("no such kind: %w", ErrRefused)
+				return nil, fmt.Errorf("no such kind: %w", peering.ErrMalformed)
 			case 4:
 				return make([]byte, 2<<20), nil
 			}
@@ -74,12 +76,12 @@ func TestCall_isAnsweredOrFailsWithTheReason(t *testing.T) {
 		if err != nil || !bytes.Equal(got, bytes.Repeat([]byte("a?"), 1000)) {
 			t.Errorf("%.20q, %v", got, err)
 		}
-		var q *QuotaError
+		var q *peering.WaitError
 		if _, err := a.Call(t.Context(), toB, 2, nil); !errors.As(err, &q) || q.Wait != 1500*time.Millisecond {
 			t.Error(err)
 		}
 		_, err = a.Call(t.Context(), toB, 3, nil)
-		if !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "no such kind") {
+		if !errors.Is(err, peering.ErrMalformed) || !strings.Contains(err.Error(), "no such kind") {
 			t.Error(err)
 		}
 		for kind := byte(4); kind < 6; kind++ {
@@ -87,11 +89,11 @@ func TestCall_isAnsweredOrFailsWithTheReason(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if _, err := a.Call(t.Context(), toB, 1, make([]byte, 1<<20+1)); !errors.Is(err, ErrRefused) {
+		if _, err := a.Call(t.Context(), toB, 1, make([]byte, 1<<20+1)); !errors.Is(err, peering.ErrMalformed) {
 			t.Error(err)
 		}
 		_, toC := c.agent("c", Options{})
-		if _, err := a.Call(t.Context(), toC, 1, nil); !errors.Is(err, ErrRefused) {
+		if _, err := a.Call(t.Context(), toC, 1, nil); !errors.Is(err, peering.ErrMalformed) {
 			t.Error(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

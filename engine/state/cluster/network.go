@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"orbweaver/engine/peering/ownership"
@@ -34,8 +33,8 @@ type Network interface {
 	Leave(ctx context.Context) error
 	// Send returns nil when a message is durable at another agent. After an error that agent may have it or not. No two
 	// messages have the same sequence. A repeated message keeps its own, and is recognized. Send borrows the message,
-	// and may be called many times at once. Its error is what the other agent said: ErrMalformed, ErrBanned or a
-	// *WaitError.
+	// and may be called many times at once. Its error is what the other agent said: peering.ErrMalformed,
+	// peering.ErrBanned or a *peering.WaitError.
 	Send(ctx context.Context, to string, sequence uint64, message []byte) error
 	// Ask puts a question to another agent.
 	Ask(ctx context.Context, to string, question []byte) (answer []byte, err error)
@@ -63,8 +62,8 @@ type KnownAgent struct {
 // Handler is what an agent does for others. Its methods are safe for concurrent use.
 type Handler interface {
 	// HandleMessage takes a message, which it borrows. When it returns nil, what the message says is durable. A
-	// *WaitError says that the sender must wait before it sends the message again, ErrMalformed that it never should,
-	// and ErrBanned that nothing of the sender is taken for a time.
+	// *peering.WaitError says that the sender must wait before it sends the message again, peering.ErrMalformed that it
+	// never should, and peering.ErrBanned that nothing of the sender is taken for a time.
 	HandleMessage(ctx context.Context, from string, message []byte) error
 	// HandleQuestion answers a question.
 	HandleQuestion(ctx context.Context, from string, question []byte) ([]byte, error)
@@ -73,14 +72,8 @@ type Handler interface {
 // ErrLost says that a crawl has ended in order because this agent cannot go on in the cluster.
 var ErrLost = errors.New("cluster: this agent cannot go on beside the others")
 
-// ErrMalformed says that a message cannot be decoded. The sender must not send it again.
-var ErrMalformed = errors.New("cluster: a malformed message")
-
 // ErrClosing says that this agent takes no messages now.
 var ErrClosing = errors.New("cluster: this agent accepts no messages now")
-
-// ErrBanned says that an agent takes nothing of another for a time.
-var ErrBanned = errors.New("cluster: banned")
 
 // Reasons why an agent cannot leave permanently, beside ErrNoAgents.
 var (
@@ -94,12 +87,3 @@ var (
 
 // ErrEnding says that the crawl ends: URLs that arrive now would be lost.
 var ErrEnding = errors.New("cluster: the crawl is stopping and takes no URLs")
-
-// WaitError says that an agent takes no more messages of another for now. The sender keeps them, and waits before it
-// sends the next.
-type WaitError struct{ Wait time.Duration }
-
-// Error says for how long.
-func (e *WaitError) Error() string {
-	return fmt.Sprintf("cluster: over the quota of a peer agent: wait for %v", e.Wait)
-}
