@@ -48,10 +48,10 @@ func (o *opener) wire() {
 	d.Log.OnDrained = q.wakeDistributor
 	o.wirePolicy()
 	q.make(cfg, o.m.HashSeed)
-	l.deadSites = &schedule.DeadSites{
+	l.deadSites = schedule.NewDeadSites(schedule.DeadSitesParts{
 		Log: d.Log, Workbench: d.Workbench, Counters: counts, Finished: q.finished, HashSeed: o.m.HashSeed,
 		Wake: q.wakeDistributor,
-	}
+	})
 	l.sites = &sites.Table{
 		Workbench: d.Workbench, Cold: d.Cold, Rules: p.rules, Unresolved: q.unresolved, Live: p.live, Quotas: p.quotas,
 		Traps: p.traps, Groups: p.groups, WakeFeeder: q.wakeFeeder,
@@ -155,7 +155,7 @@ func (o *opener) wireSchedule() {
 		Options: schedule.Options{
 			SiteItems: cfg.Workers.SiteItems, PageRequisites: cfg.Admission.MaxRequisites,
 		},
-		Journal: d.Journal, Dead: l.deadSites, Rules: p.hostRules, Front: l.front, Flushes: l.flusher,
+		Journal: d.Journal, Dead: l.deadSites, Front: l.front, Flushes: l.flusher,
 		Gate: o.outages.Gate, Cluster: o.cluster, Traps: p.traps, Admission: l.frontier, Skipped: d.Skipped, Live: p.live,
 		RequestTargets: o.requestTargets,
 	})

@@ -257,12 +257,9 @@ func (m *Giver) addURL(vs *visit.State, raw []byte, now time.Time) {
 		m.path = m.o.Route(m.path, &it)
 		return
 	}
-	if !m.o.Dead.Finished.IsEmpty() {
-		m.path = append(append(m.path[:0], m.key...), it.Rest...)
-		if _, o := m.o.Dead.Finished.OutcomeOf(m.o.Dead.HashSeed, m.path); o != outcome.None {
-			m.o.Dead.DropUnlessFinished(m.key, raw, o)
-			return
-		}
+	m.path = append(append(m.path[:0], m.key...), it.Rest...)
+	if m.o.Dead.DropIfFinished(m.path, &it) {
+		return
 	}
 	if len(m.item) > itemBytes {
 		m.sendItem()

@@ -57,9 +57,9 @@ func queuedSites(tb testing.TB, hostCount, urls int) rig {
 	})
 	b := workbench.New[site.State](workbench.Options{MemoryMax: 1 << 40})
 	ledger, queues := new(journal.Store), sites.NewDiskQueues(virt)
-	dead := &schedule.DeadSites{
+	dead := schedule.NewDeadSites(schedule.DeadSitesParts{
 		Workbench: b, Counters: &ledger.Count, Finished: journal.NewFinishedURLs(), Wake: func() {},
-	}
+	})
 	table := &sites.Table{
 		Workbench: b, Cold: store, Rules: site.NewRulesPool(0), Unresolved: sites.NewUnresolvedQueue(),
 		Live: settings.NewLive(politeness.Default(), new(settings.HostRules)), Quotas: new(limits.Quotas),

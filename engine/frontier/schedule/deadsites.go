@@ -3,10 +3,8 @@ package schedule
 import (
 	"bytes"
 	"sync"
-	"time"
 
 	"orbweaver/engine/frontier/ending"
-	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/state/counters"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/site"
@@ -20,33 +18,41 @@ import (
 // DeadSites gives sites up: each of their queued URLs gets its outcome and its line in the crawl log. URLs in memory
 // get it at once, and those on disk from the Distributor, as fast as the log is written. Safe for concurrent use.
 type DeadSites struct {
-	Log       *crawllog.Log
-	Workbench *visit.Workbench
-	Counters  *counters.Live
-	Finished  *journal.FinishedURLs
-	HashSeed  uint64
-	Wake      func() // wakes the Distributor
+	of DeadSitesParts
 
 	mu        sync.Mutex
 	unemptied [][]byte // dead sites that may have items on disk
 	awaiting  [][]byte // sites that wait for a robots.txt whose redirect led to a dead site
 }
 
+// DeadSitesParts are what DeadSites uses.
+type DeadSitesParts struct {
+	Log       *crawllog.Log
+	Workbench *visit.Workbench
+	Counters  *counters.Live
+	Finished  *journal.FinishedURLs
+	HashSeed  uint64
+	Wake      func() // wakes the Distributor
+}
+
+// NewDeadSites returns a DeadSites that has nothing to empty.
+func NewDeadSites(of DeadSitesParts) *DeadSites { return &DeadSites{of: of} }
+
 // GiveUp gives a site up with the outcome that its queued URLs share. It must be called within a step. A leased site is
 // given up when its Visit comes back.
 func (d *DeadSites) GiveUp(vs *visit.State, o outcome.Outcome) {
-	d.Workbench.Site(vs).Update(func(s *site.State) { s.DeadOutcome = o })
-	key := d.Workbench.Site(vs).AppendKey(nil)
-	d.Workbench.Kill(vs, func(item []byte) { d.Drop(key, item, o) })
+	d.of.Workbench.Site(vs).Update(func(s *site.State) { s.DeadOutcome = o })
+	key := d.of.Workbench.Site(vs).AppendKey(nil)
+	d.of.Workbench.Kill(vs, func(item []byte) { d.Drop(key, item, o) })
 	d.EmptyQueue(key)
 }
 
 // giveUpFailing gives all sites up that have failed, each with its last outcome. It must be called within a step.
 func (d *DeadSites) giveUpFailing() {
-	d.Workbench.Listing().Each(func(vs *visit.State, state workbench.State) bool {
+	d.of.Workbench.Listing().Each(func(vs *visit.State, state workbench.State) bool {
 		o := outcome.None
 		if state != workbench.Dead {
-			d.Workbench.Site(vs).Read(func(s *site.State) { o = ending.CauseOf(s) })
+			d.of.Workbench.Site(vs).Read(func(s *site.State) { o = ending.CauseOf(s) })
 		}
 		if o != outcome.None {
 			d.GiveUp(vs, o)
@@ -55,48 +61,53 @@ func (d *DeadSites) giveUpFailing() {
 	})
 }
 
-// FinishedAs returns the outcome that an earlier run gave a URL after its last checkpoint; outcome.None if there is
-// none.
-func (d *DeadSites) FinishedAs(url []byte) outcome.Outcome {
-	if d.Finished.IsEmpty() {
-		return outcome.None
+// DropIfFinished gives a queued URL, whole, the outcome that an earlier run gave it after its last checkpoint, if there
+// is one.
+func (d *DeadSites) DropIfFinished(url []byte, it *queued.URL) bool {
+	if it.RobotsOf != nil {
+		return false
 	}
-	_, o := d.Finished.OutcomeOf(d.HashSeed, url)
-	return o
+	fp, had := d.of.Finished.OutcomeOf(d.of.HashSeed, url)
+	if had == outcome.None {
+		return false
+	}
+	if d.of.Finished.IsUnlogged(fp) {
+		d.of.Log.Refusal(url, it, had, 0)
+	}
+	d.of.Counters.Finish(had, 1)
+	d.of.Finished.Remove(fp)
+	return true
 }
 
-// DropUnlessFinished is Drop, but a URL that an earlier run finished keeps the outcome that it had.
-func (d *DeadSites) DropUnlessFinished(key, item []byte, o outcome.Outcome) {
-	if !d.Finished.IsEmpty() {
-		if it := queued.MustDecode(item); it.RobotsOf == nil {
-			url := append(append([]byte(nil), key...), it.Rest...)
-			fp, had := d.Finished.OutcomeOf(d.HashSeed, url)
-			if had != outcome.None {
-				if d.Finished.IsUnlogged(fp) {
-					d.Log.Refusal(url, &it, had, 0)
-				}
-				d.Counters.Finish(had, 1)
-				d.Finished.Remove(fp)
-				return
-			}
-		}
-	}
-	d.Drop(key, item, o)
-}
-
-// Drop gives one queued item of a site its outcome. It does not call the workbench, whose lock the caller may hold.
+// Drop gives one queued item of a site its outcome, or the one of DropIfFinished. It does not call the workbench, whose
+// lock the caller may hold.
 func (d *DeadSites) Drop(key, item []byte, o outcome.Outcome) {
 	it := queued.MustDecode(item)
-	if it.RobotsOf == nil {
-		url := append(append([]byte(nil), key...), it.Rest...)
-		d.Log.Refusal(url, &it, o, 0)
-		d.Counters.Finish(o, 1)
+	if it.RobotsOf != nil {
+		d.mu.Lock()
+		d.awaiting = append(d.awaiting, bytes.Clone(it.RobotsOf))
+		d.mu.Unlock()
 		return
 	}
-	d.mu.Lock()
-	d.awaiting = append(d.awaiting, append([]byte(nil), it.RobotsOf...))
-	d.mu.Unlock()
+	if url := append(bytes.Clone(key), it.Rest...); !d.DropIfFinished(url, &it) {
+		d.finish(url, &it, o)
+	}
 }
+
+// finish gives a queued URL, whole, its outcome.
+func (d *DeadSites) finish(url []byte, it *queued.URL, o outcome.Outcome) {
+	d.of.Log.Refusal(url, it, o, 0)
+	d.of.Counters.Finish(o, 1)
+}
+
+// requeue takes the outcome of a URL, whole, back: the URL is queued again.
+func (d *DeadSites) requeue(url []byte, it *queued.URL, o outcome.Outcome) {
+	d.of.Log.Requeue(url, it, o)
+	d.of.Counters.Finish(o, -1)
+}
+
+// hasRoom reports whether the crawl log takes more outcomes now.
+func (d *DeadSites) hasRoom() bool { return d.of.Log.HasRoom() }
 
 // EmptyQueue asks the Distributor to drop what a dead site has on disk. It borrows the key of the site, which may leave
 // the workbench before that.
@@ -104,7 +115,14 @@ func (d *DeadSites) EmptyQueue(site []byte) {
 	d.mu.Lock()
 	d.unemptied = append(d.unemptied, bytes.Clone(site))
 	d.mu.Unlock()
-	d.Wake()
+	d.of.Wake()
+}
+
+// hasWork reports whether takeWork would return anything.
+func (d *DeadSites) hasWork() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.unemptied)+len(d.awaiting) > 0
 }
 
 // takeWork returns what EmptyQueue and Drop have left for the Distributor.
@@ -118,83 +136,18 @@ func (d *DeadSites) takeWork() (unemptied, awaiting [][]byte) {
 
 // push puts an item on the workbench; an item of a dead site gets the outcome of its site.
 func (d *DeadSites) push(vs *visit.State, item []byte) {
-	if !d.Workbench.Push(vs, item) {
-		d.Drop(d.Workbench.Site(vs).AppendKey(nil), item, d.outcomeOf(vs))
+	if !d.of.Workbench.Push(vs, item) {
+		d.Drop(d.of.Workbench.Site(vs).AppendKey(nil), item, d.outcomeOf(vs))
 	}
 }
 
 // outcomeOf returns the outcome of the URLs of a dead site.
 func (d *DeadSites) outcomeOf(vs *visit.State) outcome.Outcome {
 	o := outcome.SiteGone
-	d.Workbench.Site(vs).Update(func(s *site.State) {
+	d.of.Workbench.Site(vs).Update(func(s *site.State) {
 		if s.DeadOutcome != outcome.None {
 			o = s.DeadOutcome
 		}
 	})
 	return o
-}
-
-// emptier drops the items of dead sites on disk, for the Distributor.
-type emptier struct {
-	dead       *DeadSites
-	sites      *sites.Table
-	queues     sites.DiskQueues
-	cluster    Cluster
-	wakeFeeder func()
-	unemptied  [][]byte // keys
-}
-
-// emptyTime is the time of one step, which a checkpoint may have to wait for.
-const emptyTime = 5 * time.Millisecond
-
-// step does a part, and reports whether it can go on at once.
-func (e *emptier) step() (more bool, err error) {
-	unemptied, awaiting := e.dead.takeWork()
-	e.unemptied = append(e.unemptied, unemptied...)
-	if len(awaiting) > 0 {
-		defer e.wakeFeeder() // they may be due, and nothing else wakes the feeder then
-		if err := e.failRobots(awaiting); err != nil {
-			return true, err
-		}
-	}
-	for end := time.Now().Add(emptyTime); e.canGoOn() && time.Now().Before(end); {
-		key := e.unemptied[len(e.unemptied)-1]
-		vs := e.dead.Workbench.Get(key)
-		if vs == nil || !e.dead.Workbench.Site(vs).IsDead() { // it was emptied before
-			e.unemptied = e.unemptied[:len(e.unemptied)-1]
-			continue
-		}
-		o := e.dead.outcomeOf(vs)
-		n, err := e.queues.Take(vs, distributeBatch, func(item []byte) { e.dead.DropUnlessFinished(key, item, o) })
-		e.dead.Workbench.Site(vs).SetOnDisk(e.queues.Len(vs))
-		if err != nil {
-			return true, err
-		}
-		if n < distributeBatch {
-			e.unemptied = e.unemptied[:len(e.unemptied)-1]
-		}
-	}
-	return e.canGoOn(), nil
-}
-
-func (e *emptier) canGoOn() bool { return len(e.unemptied) > 0 && e.dead.Log.HasRoom() }
-
-// isDone reports whether nothing is left to drop.
-func (e *emptier) isDone() bool { return len(e.unemptied) == 0 }
-
-// failRobots tells sites that their robots.txt cannot be had.
-func (e *emptier) failRobots(awaiting [][]byte) error {
-	for _, key := range awaiting {
-		if e.cluster.SendResult(&site.RobotsResult{Site: key, Unreachable: true}) {
-			continue
-		}
-		vs, err := e.sites.Get(key)
-		if err != nil {
-			return err
-		}
-		if vs != nil {
-			e.dead.Workbench.Unpark(vs, func(s *site.State) { s.NoteRobotsFailure(time.Now()) })
-		}
-	}
-	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"orbweaver/workbench"
 )
 
-// All URLs of a site that is given up get its outcome, in memory and on disk, except the one that an earlier run
+// All URLs of a site that is given up get its outcome, in memory and on disk, except those that an earlier run
 // finished. A URL that comes later gets it, too.
 func TestDeadSites_eachURLGetsItsOutcome(t *testing.T) {
 	r := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1)
@@ -21,13 +21,16 @@ func TestDeadSites_eachURLGetsItsOutcome(t *testing.T) {
 	vs, _ := r.Workbench.GetOrAdd([]byte("http://a.test"))
 	r.Workbench.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, 1}), time.Now())
 	r.Workbench.Push(vs, path("/memory"))
+	r.Workbench.Push(vs, path("/done"))
 	for i := range 1000 {
 		if err := r.OnDisk.Append(vs, path("/%d", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	r.Workbench.Site(vs).SetOnDisk(1000, 0)
-	r.Dead.Finished.Add(urlx.Fingerprint(r.Dead.HashSeed, []byte("http://a.test/7")), outcome.OK)
+	for _, done := range []string{"http://a.test/7", "http://a.test/done", "http://a.test/later-done"} {
+		r.finished.Add(urlx.Fingerprint(0, []byte(done)), outcome.OK)
+	}
 	r.Dead.GiveUp(vs, outcome.NameNotFound)
 	n := &r.Journal.Count
 	if got := n.Outcomes[outcome.NameNotFound].Load(); got != 1 {
@@ -39,13 +42,15 @@ func TestDeadSites_eachURLGetsItsOutcome(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := d.placer.place(url("http://a.test/later"), false); err != nil {
-		t.Fatal(err)
+	for _, later := range []string{"later", "later-done"} {
+		if _, err := d.placer.place(url("http://a.test/%s", later), false); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if got := n.Outcomes[outcome.NameNotFound].Load(); got != 1001 || n.Outcomes[outcome.OK].Load() != 1 {
+	if got := n.Outcomes[outcome.NameNotFound].Load(); got != 1001 || n.Outcomes[outcome.OK].Load() != 3 {
 		t.Errorf("%d URLs with the outcome of the site, %d with their own", got, n.Outcomes[outcome.OK].Load())
 	}
-	if !d.emptier.isDone() || lenOnDisk(r.OnDisk, vs) != 0 || !r.Dead.Finished.IsEmpty() {
+	if !d.emptier.isDone() || lenOnDisk(r.OnDisk, vs) != 0 || !r.finished.IsEmpty() {
 		t.Errorf("%d URLs are left on disk", lenOnDisk(r.OnDisk, vs))
 	}
 }

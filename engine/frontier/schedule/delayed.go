@@ -19,21 +19,25 @@ type Admission interface {
 	Add(d *admission.Scratch, url []byte, it queued.URL)
 }
 
-// delayedURLs delays URLs that look like parts of a trap, for the Distributor. A delayed URL waits in the third queue
-// of its site (sites.DiskQueues) until the site has nothing else. Then it is fetched at the pace of the site, until
-// engine/traps/novelty has evidence of a trap; from then on it is skipped.
-type delayedURLs struct {
+// delayer brings items of sites back from disk to the workbench, and delays those that look like parts of a trap. A
+// delayed URL waits in the last queue of its site (sites.DiskQueues) until the site has nothing else. Then it is
+// fetched at the pace of the site, until engine/traps/novelty has evidence of a trap; from then on it is skipped.
+type delayer struct {
+	*Queues
 	dead       *DeadSites
-	queues     sites.DiskQueues
 	traps      *traps.Detector
 	admission  Admission // for the short forms of delayed URLs
 	skips      *skipList
-	areNewURLs func() bool // URLs are on their way to the workbench
+	flushes    Flushes
+	front      *Front
+	isClosing  func() bool
 	wakeFeeder func()
+	siteItems  int // of one site in memory, at most
 
 	waiting []waitingSite // in the order of its times
 	scratch admission.Scratch
 	items   itemList
+	sites   []*visit.State
 	key     []byte // of a site
 	url     []byte
 }
@@ -46,21 +50,47 @@ type waitingSite struct {
 }
 
 const (
+	refillBatch  = 64             // sites that are refilled in one step
 	delayedBatch = 2              // delayed URLs of a site in memory, so that URLs that are found meanwhile come soon
 	delayedMost  = 64             // delayed URLs that are read in one go, if they are skipped
 	delayedWait  = 2 * flushPause // longest wait for new links, while any URLs come: a flush and more
 )
 
+// areNewURLs reports whether URLs are on their way to the workbench.
+func (d *delayer) areNewURLs() bool { return d.flushes.Pending() > 0 || d.Ready.Len() > 0 }
+
+// refill moves items of sites that ran low from disk to the workbench. On a full workbench it waits until the front is
+// small, and is then never put off: fetch workers wait for these items. It does not wait at the limit of pages: what is
+// in memory may be pages, which are not wanted any more.
+func (d *delayer) refill(now time.Time) (total int, err error) {
+	limit := d.siteItems
+	if d.Workbench.Memory().Full() {
+		if !d.isClosing() && !d.front.isSmall(now) {
+			return 0, nil
+		}
+		limit = siteItemsFull + 2
+	}
+	d.sites = d.Workbench.Memory().Refill(d.sites[:0], refillBatch)
+	for _, vs := range d.sites {
+		n, err := d.takeItems(vs, limit)
+		total += n
+		if err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
 // delay puts an item, whose Rest is a path, behind everything else of its site, if it looks like a part of a trap.
 // After an error the item is where it was. The caller notes how many items the site has on disk.
-func (d *delayedURLs) delay(
+func (d *delayer) delay(
 	vs *visit.State, group novelty.Group, key []byte, it *queued.URL,
 ) (delayed bool, err error) {
-	if d.dead.Workbench.Site(vs).IsDead() {
+	if d.Workbench.Site(vs).IsDead() {
 		return false, nil
 	}
 	if it.Delayed { // by another agent, or it was skipped under a stricter setting
-		return true, d.queues.AppendDelayed(vs, queued.Append(nil, it))
+		return true, d.OnDisk.AppendDelayed(vs, queued.Append(nil, it))
 	}
 	short := d.traps.ShortURL(group, key, it.Rest, it)
 	if short == nil && !d.traps.ShouldDelay(group, it.Rest, it) {
@@ -68,7 +98,7 @@ func (d *delayedURLs) delay(
 	}
 	late := *it
 	late.Delayed = true
-	if err := d.queues.AppendDelayed(vs, queued.Append(nil, &late)); err != nil {
+	if err := d.OnDisk.AppendDelayed(vs, queued.Append(nil, &late)); err != nil {
 		return false, err
 	}
 	if short != nil {
@@ -83,17 +113,17 @@ func (d *delayedURLs) delay(
 // takeItems moves up to limit items of a site from disk to the workbench. Items that look like parts of a trap go
 // behind the others, and follow when there are no others. Surplus requisites have their share beside the pages, also if
 // these are delayed.
-func (d *delayedURLs) takeItems(vs *visit.State, limit int) (n int, err error) {
-	w := d.dead.Workbench
+func (d *delayer) takeItems(vs *visit.State, limit int) (n int, err error) {
+	w := d.Workbench
 	d.key = w.Site(vs).AppendKey(d.key[:0])
 	group := d.traps.GroupOf(d.key)
 	d.items.reset()
-	n, err = d.queues.TakePrompt(vs, limit, d.items.add)
+	n, err = d.OnDisk.TakePrompt(vs, limit, d.items.add)
 	urgent, failed := d.pushItems(vs, group, false)
 	err = errors.Join(err, failed)
 	now := time.Now()
-	left, _ := d.queues.Len(vs)
-	surplus := d.queues.Surplus(vs) > 0
+	left, _ := d.OnDisk.Len(vs)
+	surplus := d.OnDisk.Surplus(vs) > 0
 	if of := w.Site(vs); n == 0 && err == nil && surplus && of.Queued() > of.Urgent() {
 		return 0, nil // the last page in memory is before them. The workbench offers the site again when it is fetched
 	}
@@ -110,17 +140,17 @@ func (d *delayedURLs) takeItems(vs *visit.State, limit int) (n int, err error) {
 	if surplus && err == nil && (n == 0 || n > urgent) {
 		d.items.reset()
 		var more int
-		more, err = d.queues.TakeSurplus(vs, n-urgent, d.items.add)
+		more, err = d.OnDisk.TakeSurplus(vs, n-urgent, d.items.add)
 		_, failed = d.pushItems(vs, group, true)
 		n, err = n+more, errors.Join(err, failed)
 	}
-	w.Site(vs).SetOnDisk(d.queues.Len(vs))
+	d.noteOnDisk(vs)
 	return n, err
 }
 
 // pushItems moves d.items to the workbench, except those that look like parts of a trap, and returns how many of all
 // are urgent. Requisites look like that only if they are surplus. d.key is the key of the site.
-func (d *delayedURLs) pushItems(vs *visit.State, group novelty.Group, areSurplus bool) (urgent int, err error) {
+func (d *delayer) pushItems(vs *visit.State, group novelty.Group, areSurplus bool) (urgent int, err error) {
 	d.items.each(func(item []byte) bool {
 		isUrgent := queued.IsUrgent(item)
 		if isUrgent {
@@ -142,21 +172,21 @@ func (d *delayedURLs) pushItems(vs *visit.State, group novelty.Group, areSurplus
 }
 
 // takeWaiting moves delayed items of sites that have waited long enough for links.
-func (d *delayedURLs) takeWaiting(now time.Time) error {
-	w, noNewURLs := d.dead.Workbench, !d.areNewURLs()
+func (d *delayer) takeWaiting(now time.Time) error {
+	noNewURLs := !d.areNewURLs()
 	for len(d.waiting) > 0 && (noNewURLs || d.nextIn(now) <= 0) {
 		d.key = append(d.key[:0], d.waiting[0].key...)
 		d.waiting = d.waiting[1:]
-		vs := w.Get(d.key)
+		vs := d.Workbench.Get(d.key)
 		if vs == nil { // it has died or moved, and has nothing on disk any more
 			continue
 		}
-		if w.Site(vs).Queued() > 0 {
-			w.Site(vs).SetOnDisk(d.queues.Len(vs)) // so that the workbench offers the site again
+		if d.Workbench.Site(vs).Queued() > 0 {
+			d.noteOnDisk(vs) // so that the workbench offers the site again
 			continue
 		}
 		n, err := d.takeDelayed(vs, d.traps.GroupOf(d.key), delayedBatch)
-		w.Site(vs).SetOnDisk(d.queues.Len(vs))
+		d.noteOnDisk(vs)
 		if n > 0 {
 			d.wakeFeeder()
 		}
@@ -168,16 +198,16 @@ func (d *delayedURLs) takeWaiting(now time.Time) error {
 }
 
 // nextIn returns when the first site has waited long enough. There must be one.
-func (d *delayedURLs) nextIn(now time.Time) time.Duration {
+func (d *delayer) nextIn(now time.Time) time.Duration {
 	return d.waiting[0].waitsFrom.Add(delayedWait).Sub(now)
 }
 
 // takeDelayed moves up to batch delayed items of a site to the workbench, and skips those that belong to a trap. d.key
 // is the key of the site.
-func (d *delayedURLs) takeDelayed(vs *visit.State, group novelty.Group, batch int) (n int, err error) {
+func (d *delayer) takeDelayed(vs *visit.State, group novelty.Group, batch int) (n int, err error) {
 	for pushed := 0; pushed < batch && n < delayedMost && err == nil; {
 		d.items.reset()
-		took, failed := d.queues.TakeDelayed(vs, batch-pushed, d.items.add)
+		took, failed := d.OnDisk.TakeDelayed(vs, batch-pushed, d.items.add)
 		n, err = n+took, failed
 		d.items.each(func(item []byte) bool {
 			it := queued.MustDecode(item)
@@ -185,7 +215,7 @@ func (d *delayedURLs) takeDelayed(vs *visit.State, group novelty.Group, batch in
 			if !fetch {
 				d.url = append(append(d.url[:0], d.key...), it.Rest...)
 				it.Rest = d.url
-				failed := d.skips.skip(d.key, &it, skipped.RuleEndlessPart, why)
+				failed := d.skips.skip(&it, skipped.RuleEndlessPart, why)
 				fetch = failed != nil // rather than lose it
 				err = errors.Join(err, failed)
 			}

@@ -57,17 +57,17 @@ func TestDelayedURLs_areOfferedAgain(t *testing.T) {
 	}
 	visit := d.Workbench.Acquire(now, nil, 1)[0]
 	d.Workbench.Release(&visit, workbench.Release{Unused: visit.Items[1:]}, now)
-	if n, err := d.refill(now); n != 0 || err != nil || len(d.delayed.waiting) != 1 {
-		t.Fatalf("%d refilled, %d wait for links: %v", n, len(d.delayed.waiting), err)
+	if n, err := d.delayer.refill(now); n != 0 || err != nil || len(d.delayer.waiting) != 1 {
+		t.Fatalf("%d refilled, %d wait for links: %v", n, len(d.delayer.waiting), err)
 	}
-	if err := d.delayed.takeWaiting(now.Add(time.Hour)); err != nil || d.Workbench.Site(vs).Queued() != 1 {
+	if err := d.delayer.takeWaiting(now.Add(time.Hour)); err != nil || d.Workbench.Site(vs).Queued() != 1 {
 		t.Fatalf("%d items, %v", d.Workbench.Site(vs).Queued(), err)
 	}
 	if got := visitAll(d, now); fmt.Sprint(got) != "[/2]" {
 		t.Fatalf("visited %v", got)
 	}
 	r.flushes.pending = 0
-	if n, err := d.refill(now); n != 1 || err != nil {
+	if n, err := d.delayer.refill(now); n != 1 || err != nil {
 		t.Errorf("the delayed URL is not offered again: %d, %v", n, err)
 	}
 	if got := visitAll(d, now); fmt.Sprint(got) != "[/late/0]" {
@@ -86,13 +86,13 @@ func TestDelayedURLs_comeLast(t *testing.T) {
 		}
 	}
 	d.Workbench.Site(vs).SetOnDisk(d.OnDisk.Len(vs))
-	if _, err := d.refill(now); err != nil {
+	if _, err := d.delayer.refill(now); err != nil {
 		t.Fatal(err)
 	}
 	if got := visitAll(d, now); fmt.Sprint(got) != "[/0 /1 /2]" {
 		t.Fatalf("visited %v", got)
 	}
-	if n, err := d.refill(now); n != 0 || err != nil {
+	if n, err := d.delayer.refill(now); n != 0 || err != nil {
 		t.Errorf("%d are taken while links are on their way: %v", n, err)
 	}
 	if err := d.OnDisk.Append(vs, queued.Append(nil, &queued.URL{Rest: []byte("/3")})); err != nil {
@@ -102,7 +102,7 @@ func TestDelayedURLs_comeLast(t *testing.T) {
 	r.flushes.pending = 0
 	var got []string
 	for range 10 {
-		if _, err := d.refill(now); err != nil {
+		if _, err := d.delayer.refill(now); err != nil {
 			t.Fatal(err)
 		}
 		got = append(got, visitAll(d, now)...)

@@ -18,7 +18,6 @@ import (
 	"orbweaver/engine/store/journal"
 	"orbweaver/engine/traps/skipped"
 	"orbweaver/engine/traps/traps"
-	"orbweaver/internal/notify"
 )
 
 // Parts are what a Distributor uses.
@@ -29,7 +28,6 @@ type Parts struct {
 	Options   Options
 	Journal   *journal.Store
 	Dead      *DeadSites
-	Rules     *settings.HostRules
 	Front     *Front
 	Flushes   Flushes
 	Gate      *outage.Gate
@@ -42,7 +40,7 @@ type Parts struct {
 	RequestTargets func(now time.Time, owns func(site []byte) bool) error
 }
 
-// Queues are where queued URLs and their sites are.
+// Queues are where queued URLs and their sites are. The parts of the Distributor share them.
 type Queues struct {
 	Workbench  *visit.Workbench
 	Sites      *sites.Table
@@ -50,6 +48,9 @@ type Queues struct {
 	OnDisk     sites.DiskQueues
 	Unresolved *sites.UnresolvedQueue
 }
+
+// noteOnDisk tells the workbench how many items a site has on disk.
+func (q *Queues) noteOnDisk(vs *visit.State) { q.Workbench.Site(vs).SetOnDisk(q.OnDisk.Len(vs)) }
 
 // Progress is what the end of a crawl depends on, apart from its queues.
 type Progress struct {
@@ -99,58 +100,44 @@ type Flushes interface {
 type Distributor struct {
 	Queues
 	Signals
-	options      Options
-	journal      *journal.Store
-	gate         *outage.Gate
-	cluster      Cluster
-	front        *Front
-	dead         *DeadSites
-	purge        purge
-	emptier      emptier
-	spiller      spiller
-	skips        skipList
-	placer       placer
-	delayed      delayedURLs
-	delayedSites delayedSites
-	surplus      surplusScan
-	end          endCheck
+	journal *journal.Store
+	gate    *outage.Gate
+	cluster Cluster
+	front   *Front
+	dead    *DeadSites
+	placer  placer
+	delayer delayer
+	emptier emptier
+	end     endCheck
 
 	requestTargets func(now time.Time, owns func(site []byte) bool) error
 
 	sites []*visit.State // scratch
 }
 
-const (
-	unresolvedMost = 1 << 14 // sites that wait for an address; beyond that no ready URLs are moved
-	refillBatch    = 64      // sites that are refilled in one step
-)
-
 // NewDistributor returns the Distributor of a crawl.
 func NewDistributor(p *Parts) *Distributor {
 	p.OnDisk.SurplusIsUrgent = p.IsClosing
+	counts := &p.Journal.Count
+	skips := &skipList{list: p.Skipped, dead: p.Dead, counters: counts}
 	d := &Distributor{
-		Queues: p.Queues, Signals: p.Signals, options: p.Options, journal: p.Journal, gate: p.Gate, cluster: p.Cluster,
-		front: p.Front, dead: p.Dead, requestTargets: p.RequestTargets,
+		Queues: p.Queues, Signals: p.Signals, journal: p.Journal, gate: p.Gate, cluster: p.Cluster, front: p.Front,
+		dead: p.Dead, requestTargets: p.RequestTargets,
 	}
-	d.purge = purge{
-		workbench: p.Workbench, queues: p.OnDisk, dead: p.Dead, rules: p.Rules, wake: func() { notify.Send(p.Wake) },
-	}
-	d.skips = skipList{list: p.Skipped, dead: p.Dead}
-	d.emptier = emptier{dead: p.Dead, sites: p.Sites, queues: p.OnDisk, cluster: p.Cluster, wakeFeeder: p.WakeFeeder}
-	d.spiller = spiller{dead: p.Dead, queues: p.OnDisk}
-	d.delayed = delayedURLs{
-		dead: p.Dead, queues: p.OnDisk, traps: p.Traps, admission: p.Admission, skips: &d.skips,
-		areNewURLs: func() bool { return p.Flushes.Pending() > 0 || p.Ready.Len() > 0 }, wakeFeeder: p.WakeFeeder,
+	d.delayer = delayer{
+		Queues: &d.Queues, dead: p.Dead, traps: p.Traps, admission: p.Admission, skips: skips, flushes: p.Flushes,
+		front: p.Front, isClosing: p.IsClosing, wakeFeeder: p.WakeFeeder, siteItems: p.Options.SiteItems,
 	}
 	d.placer = placer{
-		workbench: p.Workbench, sites: p.Sites, queues: p.OnDisk, unresolved: p.Unresolved, dead: p.Dead,
-		delayed: &d.delayed, skips: &d.skips, rules: p.Rules, cluster: p.Cluster, options: p.Options,
+		Queues: &d.Queues, dead: p.Dead, counters: counts, delayer: &d.delayer, skips: skips, rules: p.Live.Hosts,
+		live: p.Live, cluster: p.Cluster, front: p.Front, isClosing: p.IsClosing, options: p.Options,
 	}
-	d.delayedSites = delayedSites{queues: p.OnDisk, live: p.Live, placer: &d.placer}
-	d.surplus = surplusScan{workbench: p.Workbench, queues: p.OnDisk}
+	d.emptier = emptier{
+		Queues: &d.Queues, dead: p.Dead, cluster: p.Cluster, rules: p.Live.Hosts, wake: p.Wake, wakeFeeder: p.WakeFeeder,
+	}
 	d.end = endCheck{
-		Progress: p.Progress, queues: p.Queues, dead: p.Dead, front: p.Front, flushes: p.Flushes, delayed: &d.delayed,
-		delayedSites: &d.delayedSites, cluster: p.Cluster, surplus: &d.surplus, isAlone: !p.Cluster.IsShared(),
+		Progress: p.Progress, Queues: &d.Queues, counters: counts, front: p.Front, flushes: p.Flushes,
+		placer: &d.placer, delayer: &d.delayer, cluster: p.Cluster, isAlone: !p.Cluster.IsShared(),
 	}
 	return d
 }
@@ -160,10 +147,10 @@ func NewDistributor(p *Parts) *Distributor {
 func (d *Distributor) Held() []byte { return d.placer.held }
 
 // Purge begins to give up the sites that a host rule excludes, beside the crawl. Safe for concurrent use.
-func (d *Distributor) Purge() { d.purge.start() }
+func (d *Distributor) Purge() { d.emptier.startPurge() }
 
 // Spilled returns the number of items that were moved from a full workbench to disk. Safe for concurrent use.
-func (d *Distributor) Spilled() int64 { return d.spiller.count.Load() }
+func (d *Distributor) Spilled() int64 { return d.emptier.spilled.Load() }
 
 // DistributeURLs moves URLs until the crawl ends, or ctx does.
 func (d *Distributor) DistributeURLs(ctx context.Context) error {
@@ -242,80 +229,44 @@ func (d *Distributor) step(now time.Time) (moved bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	purging, err := d.purge.step(now)
-	if err != nil {
-		return false, err
-	}
+	purging := d.emptier.purgeExcluded(now)
 	giving, err := d.cluster.GiveSites(now)
 	if err != nil {
 		return false, err
 	}
-	scanning := d.surplus.step()
+	scanning := d.end.scanSurplus()
 	d.sites = d.Workbench.DueDeferred(now, d.sites[:0])
 	for _, vs := range d.sites {
 		d.Unresolved.Put(d.Workbench.Site(vs).AppendKey(nil))
 	}
-	if err := errors.Join(d.requestTargets(now, d.cluster.Owns), d.spiller.step(now)); err != nil {
+	if err := errors.Join(d.requestTargets(now, d.cluster.Owns), d.emptier.spill(now)); err != nil {
 		return false, err
 	}
 	evicted := 0
-	if !purging && !giving { // both keep pointers to sites, which must stay in memory
+	if !giving { // it keeps pointers to sites, which must stay in memory
 		if evicted, err = d.Sites.Evict(now); err != nil {
 			return false, err
 		}
 	}
-	fed, err := d.fill(now)
-	if fed > 0 {
-		d.WakeFeeder()
+	refilled, err := d.delayer.refill(now)
+	if err != nil {
+		return false, err
 	}
-	return emptying || purging && d.dead.Log.HasRoom() || giving || scanning || evicted+fed > 0, err
-}
-
-// placeReady moves a batch of ready URLs: urgent ones, or others while the front is small. Urgent ones do not wait for
-// demand, since their pages are stored.
-func (d *Distributor) placeReady(now time.Time) (int, error) {
-	if err := d.placer.placeHeld(); err != nil {
-		return 0, err
-	}
-	if d.Ready.Len() == 0 || d.Unresolved.Len() >= unresolvedMost || !d.dead.Log.HasRoom() {
-		return 0, nil
-	}
-	if d.Ready.Urgent.Len() > 0 {
-		return d.placer.placeReady(d.Ready.Urgent)
-	}
-	if d.end.IsClosing() || !d.front.isSmall(now) {
-		return 0, nil
-	}
-	return d.placer.placeReady(d.Ready.Others)
-}
-
-// placeSkipped queues URLs again that were skipped under a stricter setting, and returns how many.
-func (d *Distributor) placeSkipped(now time.Time) (n int, err error) {
-	if !d.skips.hasMore() {
-		return 0, nil
-	}
-	if err := d.placer.placeHeld(); err != nil || !d.front.isSmall(now) {
-		return 0, err
-	}
-	for ; n < distributeBatch && d.skips.hasMore(); n++ {
-		item, err := d.skips.next()
+	placed, err := 0, d.placer.placeHeld()
+	for _, from := range d.placer.sources(now) {
 		if err == nil {
-			_, err = d.placer.placeOrHold(item, false)
-		}
-		if err != nil {
-			return n, err
+			var n int
+			n, err = d.placer.placeFrom(from, now)
+			placed += n
 		}
 	}
-	return n, nil
-}
-
-// placeDelayedSite places a URL of a delayed site, if its turn has come.
-func (d *Distributor) placeDelayedSite(now time.Time) error {
-	placed, err := d.delayedSites.placeNext(now, d.front)
-	if placed {
+	if err == nil {
+		err = d.delayer.takeWaiting(now)
+	}
+	if refilled+placed > 0 {
 		d.WakeFeeder()
 	}
-	return err
+	return emptying || purging && d.dead.hasRoom() || giving || scanning || evicted+refilled+placed > 0, err
 }
 
 // GiveAway is the step of an agent that leaves: everything that is queued goes to other agents. mayGive says whether
@@ -336,13 +287,10 @@ func (d *Distributor) GiveAway(now time.Time, mayGive func() bool) (moved bool, 
 	if err := d.placer.placeHeld(); err != nil {
 		return false, err
 	}
-	if d.OnDisk.DelayedSites() > 0 {
-		_, moved, err = d.delayedSites.placeOldest(false)
-		return moved, err
+	for _, next := range [...]source{{next: d.placer.oldestOfDelayedSites}, {next: d.Ready.Read}} {
+		if placed, err := d.placer.placeFrom(next, now); placed > 0 || err != nil {
+			return placed > 0, err
+		}
 	}
-	placed, err := d.placer.placeReady(d.Ready.Urgent)
-	if placed == 0 && err == nil {
-		placed, err = d.placer.placeReady(d.Ready.Others)
-	}
-	return placed > 0, err
+	return false, nil
 }

@@ -28,7 +28,7 @@ func TestDistributor_refillsAFullWorkbenchWhenTheFrontIsSmall(t *testing.T) {
 	}
 	for _, c := range []struct{ want, refilled int }{{49, 0}, {10, 0}, {50, 1}, {50, 0}} {
 		r.Front.required.Store(int64(c.want))
-		if n, err := d.refill(now); err != nil || n != c.refilled {
+		if n, err := d.delayer.refill(now); err != nil || n != c.refilled {
 			t.Errorf("a front of 49 where %d are wanted: %d refilled, want %d (%v)", c.want, n, c.refilled, err)
 		}
 	}

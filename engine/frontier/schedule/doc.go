@@ -8,12 +8,17 @@
 //	DeadSites    a site that is given up: each of its URLs gets its outcome
 //	Front        how many IP addresses are due soon, and how many should be
 //
-// Package engine makes and starts them. The parts of the Distributor, in the order of its step: emptier (dead sites),
-// purge (excluded hosts), spiller (a full workbench), placer (a URL to its site), delayedURLs and delayedSites (parts
-// of traps), surplusScan (requisites at the limit of pages), skipList, endCheck. The chain of a URL:
+// Package engine makes and starts them. The Distributor has four parts:
 //
-//	Flusher.FlushOnce -> Distributor.placeReady -> placer.place -> sites.Table.Admit
-//	-> workbench.Workbench.Push, or sites.DiskQueues -> Distributor.refill -> workbench.Workbench.Push
+//	emptier   takes items away: dead sites, excluded hosts, a full workbench
+//	placer    gives a URL to its site, or to the list of skipped URLs
+//	delayer   brings items back from disk; those that look like parts of a trap come last
+//	endCheck  how long to wait, or why the crawl is over
+//
+// The chain of a URL:
+//
+//	Flusher.FlushOnce -> Distributor.step -> placer.placeFrom -> placer.place -> sites.Table.Admit -> placer.queue
+//	-> workbench.Workbench.Push, or sites.DiskQueues -> delayer.refill -> workbench.Workbench.Push
 //	-> Feeder.feed -> fetchers -> visit.ResultQueue -> Returner.fold -> workbench.Workbench.Release
 //
 // Each moves a URL within one step of the journal (journal.Steps), so that a checkpoint finds it in exactly one place:

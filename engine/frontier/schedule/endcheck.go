@@ -4,22 +4,26 @@ import (
 	"time"
 
 	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/state/counters"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/engine/state/visit"
+	"orbweaver/workbench"
 )
 
 // endCheck decides, when no URL can be moved, how long the Distributor waits or why the crawl is over.
 type endCheck struct {
 	Progress
-	queues       Queues
-	dead         *DeadSites
-	front        *Front
-	flushes      Flushes
-	delayed      *delayedURLs
-	delayedSites *delayedSites
-	cluster      cluster.Termination
-	surplus      *surplusScan
-	closing      closing
-	isAlone      bool // the crawl has no other agents
+	*Queues
+	counters *counters.Live
+	front    *Front
+	flushes  Flushes
+	placer   *placer
+	delayer  *delayer
+	cluster  cluster.Termination
+	isAlone  bool // the crawl has no other agents
+
+	surplus surplusScan
+	closing closing
 }
 
 // controlPeriod is the longest wait: so often the Distributor looks at the front even if it is not woken.
@@ -28,10 +32,10 @@ const controlPeriod = time.Second
 // next returns how long to wait, or why the crawl is over.
 func (e *endCheck) next(now time.Time) (wait time.Duration, reason string) {
 	wait = controlPeriod
-	if next, ok := e.queues.Workbench.DueTimes().NextDeferred(); ok {
+	if next, ok := e.Workbench.DueTimes().NextDeferred(); ok {
 		wait = min(wait, untilLeast(now, next))
 	}
-	n := e.dead.Counters
+	n := e.counters
 	finished, admitted, pending := n.Finished.Load(), n.URLsAdmitted.Load(), e.flushes.Pending()
 	if pending > 0 && !e.hasReady() {
 		// First the question that costs nothing: a count of the front reads a thousand addresses.
@@ -42,12 +46,12 @@ func (e *endCheck) next(now time.Time) (wait time.Duration, reason string) {
 			return wait, ""
 		}
 	}
-	delayedSites, waiting := e.queues.OnDisk.DelayedSites(), len(e.delayed.waiting)
+	delayedSites, waiting := e.OnDisk.DelayedSites(), len(e.delayer.waiting)
 	if delayedSites > 0 {
-		wait = min(wait, untilLeast(now, e.delayedSites.nextTurn))
+		wait = min(wait, untilLeast(now, e.placer.nextTurn))
 	}
 	if waiting > 0 {
-		wait = min(wait, max(e.delayed.nextIn(now), leastWait))
+		wait = min(wait, max(e.delayer.nextIn(now), leastWait))
 	}
 	if delayedSites > 0 || waiting > 0 {
 		return wait, ""
@@ -70,7 +74,7 @@ func (e *endCheck) next(now time.Time) (wait time.Duration, reason string) {
 // isUnreached reports whether no server has ever answered, and the sites have had their tries. Agents that share a
 // crawl do not know what the others have met.
 func (e *endCheck) isUnreached(now time.Time) bool {
-	n := e.dead.Counters
+	n := e.counters
 	return e.isAlone && e.IsSeeded() && n.Finished.Load() < n.URLsAdmitted.Load() &&
 		e.Stall.IsUnreached(now, e.nothingMoves)
 }
@@ -78,7 +82,7 @@ func (e *endCheck) isUnreached(now time.Time) bool {
 // hasReady reports whether there are ready URLs that are still wanted: when the crawl has reached its limit of pages,
 // only urgent ones.
 func (e *endCheck) hasReady() bool {
-	return e.queues.Ready.Urgent.Len() > 0 || !e.IsClosing() && e.queues.Ready.Others.Len() > 0
+	return e.Ready.Urgent.Len() > 0 || !e.IsClosing() && e.Ready.Others.Len() > 0
 }
 
 const leastWait = time.Millisecond
@@ -88,7 +92,7 @@ func untilLeast(now, at time.Time) time.Duration { return max(at.Sub(now), least
 // nothingMoves reports whether no URL is on its way between the components. It asks them in the order in which URLs
 // move: a URL that moves on after one answer is in the next.
 func (e *endCheck) nothingMoves() bool {
-	unresolved := e.queues.Unresolved
+	unresolved := e.Unresolved
 	puts := unresolved.Puts()
 	if e.cluster.AwaitsRobots() || e.hasReady() || unresolved.Len() > 0 && !e.NameServers.Down.Load() ||
 		e.PagesOut.Load() > 0 {
@@ -112,7 +116,7 @@ func (e *endCheck) isClosed(now time.Time) bool {
 	if !e.IsClosing() {
 		return false
 	}
-	n := e.dead.Counters
+	n := e.counters
 	if done := n.Finished.Load() + n.RobotsFetched.Load(); done != e.closing.outcomes || e.closing.lastOutcome.IsZero() {
 		e.closing = closing{done, now}
 	}
@@ -122,13 +126,47 @@ func (e *endCheck) isClosed(now time.Time) bool {
 	if !e.surplus.isDone || !e.nothingMoves() {
 		return false
 	}
-	c := e.queues.Workbench.Counts()
+	c := e.Workbench.Counts()
 	return c.Urgent == 0 && c.Leased == 0 && c.Refill == 0 && e.PagesOut.Load() == 0 && e.flushes.Pending() == 0
 }
 
 // isBusy reports whether the workbench has items. When all URLs have their outcome these are redirects of robots.txt
 // for sites of other agents.
 func (e *endCheck) isBusy() bool {
-	c := e.queues.Workbench.Counts()
+	c := e.Workbench.Counts()
 	return c.Queued+c.InVisits > 0
+}
+
+// surplusScan looks once for all sites with surplus requisites on disk when the crawl reaches its limit of pages. From
+// then on these are urgent, and a site that has nothing else must know of them.
+type surplusScan struct {
+	chunk  int
+	isDone bool
+	found  []*visit.State
+}
+
+// scanSurplus does a part of the scan, within a step of the journal, and reports whether there is more.
+func (e *endCheck) scanSurplus() (more bool) {
+	s := &e.surplus
+	if !e.IsClosing() {
+		s.chunk, s.isDone = 0, false
+		return false
+	}
+	if s.isDone {
+		return false
+	}
+	s.found = s.found[:0]
+	more = e.Workbench.Listing().Keys(s.chunk, func(vs *visit.State, _ []byte, _ workbench.State, items uint64) {
+		if items > 0 {
+			s.found = append(s.found, vs)
+		}
+	})
+	for _, vs := range s.found {
+		if e.OnDisk.Surplus(vs) > 0 {
+			e.noteOnDisk(vs)
+		}
+	}
+	s.chunk++
+	s.isDone = !more
+	return more
 }

@@ -115,7 +115,7 @@ func TestEndCheck_atTheLimitOfPagesReadyPagesAreNotWanted(t *testing.T) {
 	if r.flushes.pending = 0; d.end.isClosed(now) {
 		t.Error("closed, and the sites were not searched for surplus requisites")
 	}
-	for d.surplus.step() {
+	for d.end.scanSurplus() {
 	}
 	if !d.end.isClosed(now) || r.Ready.Len() != 1 {
 		t.Error("not closed, though only a page is left")

@@ -34,8 +34,8 @@ func TestDelayedURLs_aSiteLeavesWhileItsURLsWait(t *testing.T) {
 	delayItems(t, d, vs, 1)
 	d.Workbench.Push(vs, path("/1"))
 	visitAll(d, now)
-	if n, err := d.refill(now); n != 0 || err != nil || len(d.delayed.waiting) != 1 {
-		t.Fatalf("%d refilled, %d wait for links: %v", n, len(d.delayed.waiting), err)
+	if n, err := d.delayer.refill(now); n != 0 || err != nil || len(d.delayer.waiting) != 1 {
+		t.Fatalf("%d refilled, %d wait for links: %v", n, len(d.delayer.waiting), err)
 	}
 	d.dead.GiveUp(vs, outcome.SiteGone)
 	if _, err := d.emptier.step(); err != nil {
@@ -46,7 +46,7 @@ func TestDelayedURLs_aSiteLeavesWhileItsURLsWait(t *testing.T) {
 	}
 	other, _ := d.Workbench.GetOrAdd([]byte("http://b.test"))
 	delayItems(t, d, other, 1)
-	if err := d.delayed.takeWaiting(now.Add(time.Hour)); err != nil || d.Workbench.Site(other).Queued() != 0 {
+	if err := d.delayer.takeWaiting(now.Add(time.Hour)); err != nil || d.Workbench.Site(other).Queued() != 0 {
 		t.Errorf("%d items of another site were taken: %v", d.Workbench.Site(other).Queued(), err)
 	}
 }
@@ -67,7 +67,7 @@ func TestDeadSites_aSiteLeavesBeforeItIsEmptied(t *testing.T) {
 	if _, err := d.emptier.step(); err != nil || r.Journal.Count.Outcomes[outcome.SiteGone].Load() != distributeBatch {
 		t.Fatal(err)
 	}
-	if _, err := d.refill(now); err != nil { // it was on the list of sites to be refilled
+	if _, err := d.delayer.refill(now); err != nil { // it was on the list of sites to be refilled
 		t.Fatal(err)
 	}
 	if n := evictAll(d.Workbench, now); n != 1 {

@@ -1,7 +1,9 @@
 package schedule
 
 import (
-	"orbweaver/engine/frontier/sites"
+	"time"
+
+	"orbweaver/engine/state/counters"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/settings"
 	"orbweaver/engine/state/visit"
@@ -12,31 +14,77 @@ import (
 	"orbweaver/virtualize/diskq"
 )
 
-// placer gives ready URLs to their sites, for the Distributor.
+// placer gives URLs to their sites: ready URLs, URLs that were skipped under a stricter setting, and URLs of delayed
+// sites whose turn has come.
 type placer struct {
-	workbench  *visit.Workbench
-	sites      *sites.Table
-	queues     sites.DiskQueues
-	unresolved *sites.UnresolvedQueue
-	dead       *DeadSites
-	delayed    *delayedURLs
-	skips      *skipList
-	rules      *settings.HostRules
-	cluster    Cluster
-	options    Options
+	*Queues
+	dead      *DeadSites
+	counters  *counters.Live
+	delayer   *delayer
+	skips     *skipList
+	rules     *settings.HostRules
+	live      *settings.Live
+	cluster   Cluster
+	front     *Front
+	isClosing func() bool
+	options   Options
 
-	held    []byte     // a URL that was taken from a queue and could not be placed, because the disk is full
-	scratch []byte     // a URL from the ready queue
-	item    []byte     // an item of a site
-	url     queued.URL // that is being placed: interfaces take it, so that as a variable it would be on the heap
+	from     []source   // scratch of sources
+	nextTurn time.Time  // of the delayed sites
+	held     []byte     // a URL that was taken from a queue and could not be placed, because the disk is full
+	scratch  []byte     // a URL from a queue
+	item     []byte     // an item of a site
+	url      queued.URL // that is being placed: interfaces take it, so that as a variable it would be on the heap
 }
 
 const (
-	distributeBatch = 256 // ready URLs in one step
-	reloadBatch     = 16  // sites that are read from disk in one step: a checkpoint may have to wait for these reads
-	siteItemsFull   = 2   // items of one site in memory when the workbench is full: the site keeps its turn
-	urgentItemsFull = 8   // the same of urgent items: on disk they would wait until the pages in memory are fetched
+	distributeBatch = 256     // URLs of one queue in one step
+	reloadBatch     = 16      // sites that are read from disk in one step: a checkpoint may have to wait for these reads
+	siteItemsFull   = 2       // items of one site in memory when the workbench is full: the site keeps its turn
+	urgentItemsFull = 8       // the same of urgent items: on disk they would wait until the pages in memory are fetched
+	unresolvedMost  = 1 << 14 // sites that wait for an address; beyond that no ready URLs are moved
+
+	// delayedSitePace is the time between two delayed sites, in IP delays. Each needs its robots.txt and a page, so at
+	// least half of the time of their address is left to other sites.
+	delayedSitePace = 4
 )
+
+// source is a queue of URLs to be placed.
+type source struct {
+	next   func(scratch []byte) (item []byte, ok bool, err error)
+	isTurn bool // the turn of delayed sites has come. Sites that are admitted already do not use it up, a new one does
+}
+
+// sources returns the queues from which URLs are placed now.
+func (p *placer) sources(now time.Time) []source {
+	from := p.from[:0]
+	if p.skips.hasMore() && p.front.isSmall(now) {
+		from = append(from, source{next: p.skips.next})
+	}
+	if ready := p.readyQueue(now); ready != nil {
+		from = append(from, source{next: ready.Read})
+	}
+	if p.OnDisk.DelayedSites() > 0 && !now.Before(p.nextTurn) && p.front.isSmall(now) {
+		from = append(from, source{p.oldestOfDelayedSites, true})
+	}
+	p.from = from
+	return from
+}
+
+// readyQueue returns the ready URLs that are moved now: urgent ones, or others while the front is small. Urgent ones do
+// not wait for demand, since their pages are stored.
+func (p *placer) readyQueue(now time.Time) *diskq.Queue {
+	switch {
+	case p.Ready.Len() == 0 || p.Unresolved.Len() >= unresolvedMost || !p.dead.hasRoom():
+		return nil
+	case p.Ready.Urgent.Len() > 0:
+		return p.Ready.Urgent
+	case p.isClosing() || !p.front.isSmall(now):
+		return nil
+	default:
+		return p.Ready.Others
+	}
+}
 
 // placeHeld places the URL that could not be placed before. Until that is done no other URL can be placed.
 func (p *placer) placeHeld() error {
@@ -50,78 +98,81 @@ func (p *placer) placeHeld() error {
 	return err
 }
 
-// placeOrHold places a URL, or holds it after an error. It copies item.
-func (p *placer) placeOrHold(item []byte, waited bool) (isNewSite bool, err error) {
-	isNewSite, err = p.place(item, waited)
-	if err != nil {
-		p.held = append([]byte(nil), item...)
-	}
-	return isNewSite, err
-}
-
-// placeReady places a batch of ready URLs of one queue and returns how many.
-func (p *placer) placeReady(from *diskq.Queue) (n int, err error) {
-	for reloaded := p.sites.Reloaded.Load(); n < distributeBatch; n++ {
-		if p.sites.Reloaded.Load()-reloaded >= reloadBatch {
-			return n, nil
-		}
-		item, ok, err := from.Read(p.scratch[:0])
+// placeFrom places a batch of URLs, and holds the last one after an error.
+func (p *placer) placeFrom(from source, now time.Time) (n int, err error) {
+	for before := p.Sites.Reloaded.Load(); n < distributeBatch && p.Sites.Reloaded.Load()-before < reloadBatch; n++ {
+		item, ok, err := from.next(p.scratch[:0])
 		if err != nil || !ok {
 			return n, err
 		}
 		p.scratch = item
-		if _, err := p.placeOrHold(item, false); err != nil {
+		isNewSite, err := p.place(item, from.isTurn)
+		if err != nil {
+			p.held = append([]byte(nil), item...)
 			return n, err
+		}
+		if from.isTurn && isNewSite {
+			p.nextTurn = now.Add(delayedSitePace * p.live.Policy().IPDelay)
+			return n + 1, nil
 		}
 	}
 	return n, nil
 }
 
-// place gives one ready URL to its site: to the workbench, or to disk if the site has items there already, which are
-// older, or has its share of memory. waited says that the URL is of a delayed site whose turn has come. isNewSite: its
-// site was unknown, and is admitted.
-func (p *placer) place(item []byte, waited bool) (isNewSite bool, err error) {
+// oldestOfDelayedSites takes the oldest URL of a delayed site from disk.
+func (p *placer) oldestOfDelayedSites(scratch []byte) (item []byte, ok bool, err error) {
+	n, err := p.OnDisk.TakeOfDelayedSite(func(b []byte) { item = append(scratch, b...) })
+	if n > 0 && err != nil {
+		p.held = append([]byte(nil), item...)
+	}
+	return item, n > 0 && err == nil, err
+}
+
+// place gives one URL to its site: to the workbench, or to disk if the site has items there already, which are older,
+// or has its share of memory. isTurn is that of its source. isNewSite: its site was
+// unknown, and is admitted.
+func (p *placer) place(item []byte, isTurn bool) (isNewSite bool, err error) {
 	it := &p.url
 	*it = queued.MustDecode(item)
 	key, path := urlx.Split(it.Rest)
 	if p.rules.Excludes(key) {
 		it.Rest = path
 		p.item = queued.Append(p.item[:0], it)
-		p.dead.DropUnlessFinished(key, p.item, outcome.Blocked)
+		p.dead.Drop(key, p.item, outcome.Blocked)
 		return false, nil
 	}
 	if !p.cluster.Owns(key) {
-		p.handOver(key, path, it)
+		p.handOver(it)
 		return false, nil
 	}
 	if it.Excess {
-		return false, p.skips.skip(key, it, skipped.RuleRequisitesOfPage, novelty.Evidence{})
+		return false, p.skips.skip(it, skipped.RuleRequisitesOfPage, novelty.Evidence{})
 	}
-	if p.delayed.traps.RepeatsFolders(it.Rest, it) {
-		return false, p.skips.skip(key, it, skipped.RulePathRepeats, novelty.Evidence{})
+	if p.delayer.traps.RepeatsFolders(it.Rest, it) {
+		return false, p.skips.skip(it, skipped.RulePathRepeats, novelty.Evidence{})
 	}
-	vs, added, refused, err := p.sites.Admit(key, it.Seed, waited)
+	vs, added, refused, err := p.Sites.Admit(key, it.Seed, isTurn)
 	switch {
 	case err != nil:
 		return false, err
 	case refused.Waits:
 		it.Delayed = true
-		return false, p.queues.AppendOfDelayedSite(queued.Append(nil, it))
+		return false, p.OnDisk.AppendOfDelayedSite(queued.Append(nil, it))
 	case refused.Outcome == outcome.Novelty:
-		return false, p.skips.skip(key, it, skipped.RuleEndlessSites, refused.Evidence)
+		return false, p.skips.skip(it, skipped.RuleEndlessSites, refused.Evidence)
 	case refused.Outcome == outcome.None && queued.IsRequisite(it.Embeds):
 		if n, full := p.hasAllRequisites(vs); full {
-			return false, p.skips.skip(key, it, skipped.RuleRequisitesOfSite, novelty.Evidence{Fetched: n})
+			return false, p.skips.skip(it, skipped.RuleRequisitesOfSite, novelty.Evidence{Fetched: n})
 		}
 	}
 	it.Rest = path
 	p.item = queued.Append(p.item[:0], it)
 	if refused.Outcome != outcome.None {
-		p.dead.DropUnlessFinished(key, p.item, refused.Outcome)
+		p.dead.Drop(key, p.item, refused.Outcome)
 		return false, nil
 	}
 	if added {
-		defer p.unresolved.Put(key)
+		defer p.Unresolved.Put(key)
 	}
 	return added, p.queue(vs, key, it)
 }
@@ -131,55 +182,50 @@ func (p *placer) place(item []byte, waited bool) (isNewSite bool, err error) {
 func (p *placer) queue(vs *visit.State, key []byte, it *queued.URL) error {
 	isRequisite := it.Embeds > 0 && it.Tries == 0
 	surplus := isRequisite && p.isSurplus(vs, it.Embeds)
-	if p.delayed.traps.Enabled() && (surplus || !isRequisite) {
-		if delayed, err := p.delayed.delay(vs, p.delayed.traps.GroupOf(key), key, it); delayed || err != nil {
-			p.workbench.Site(vs).SetOnDisk(p.queues.Len(vs))
+	if traps := p.delayer.traps; traps.Enabled() && (surplus || !isRequisite) {
+		if delayed, err := p.delayer.delay(vs, traps.GroupOf(key), key, it); delayed || err != nil {
+			p.noteOnDisk(vs)
 			return err
 		}
-	}
-	if surplus {
-		if err := p.queues.AppendSurplus(vs, p.item); err != nil {
-			return err
-		}
-		p.workbench.Site(vs).SetOnDisk(p.queues.Len(vs))
-		return nil
 	}
 	limit := p.options.SiteItems
-	if p.workbench.Memory().Full() {
+	if p.Workbench.Memory().Full() {
 		limit = siteItemsFull
 		if queued.IsUrgent(p.item) {
 			limit = urgentItemsFull
 		}
 	}
-	if !p.hasRoom(vs, limit) {
-		if err := p.queues.Append(vs, p.item); err != nil {
-			return err
-		}
-		p.workbench.Site(vs).SetOnDisk(p.queues.Len(vs))
-	} else if !p.workbench.Push(vs, p.item) {
-		p.dead.Drop(key, p.item, p.dead.outcomeOf(vs))
+	var err error
+	switch {
+	case surplus:
+		err = p.OnDisk.AppendSurplus(vs, p.item)
+	case !p.hasRoom(vs, limit):
+		err = p.OnDisk.Append(vs, p.item)
+	default:
+		p.dead.push(vs, p.item)
+		return nil
 	}
-	return nil
+	if err == nil {
+		p.noteOnDisk(vs)
+	}
+	return err
 }
 
 // hasRoom reports whether p.item goes to memory: its site has fewer items there than limit, and none of the same class
 // on disk, which are older. Pages do not take the room of page requisites.
 func (p *placer) hasRoom(vs *visit.State, limit int) bool {
+	of := p.Workbench.Site(vs)
 	if !queued.IsUrgent(p.item) {
-		return p.workbench.Site(vs).OnDisk() == 0 && p.workbench.Site(vs).Queued() < limit
+		return of.OnDisk() == 0 && of.Queued() < limit
 	}
-	_, urgent := p.queues.Len(vs)
-	return urgent == 0 && p.workbench.Site(vs).Urgent() < limit
+	_, urgent := p.OnDisk.Len(vs)
+	return urgent == 0 && of.Urgent() < limit
 }
 
 // handOver gives a ready URL to the agent that owns its host now, unless it was finished before a kill.
-func (p *placer) handOver(key, path []byte, it *queued.URL) {
-	if o := p.dead.FinishedAs(it.Rest); o != outcome.None {
-		it.Rest = path
-		p.item = queued.Append(p.item[:0], it)
-		p.dead.DropUnlessFinished(key, p.item, o)
-		return
+func (p *placer) handOver(it *queued.URL) {
+	if !p.dead.DropIfFinished(it.Rest, it) {
+		p.item = p.cluster.Route(p.item, it)
+		p.counters.Finish(outcome.HandedOver, 1)
 	}
-	p.item = p.cluster.Route(p.item, it)
-	p.dead.Counters.Finish(outcome.HandedOver, 1)
 }

@@ -30,7 +30,7 @@ func TestPlacer_keepsTheOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n, err := d.placer.placeReady(r.Ready.Others); n != 6 || err != nil {
+	if n, err := d.placer.placeFrom(source{next: r.Ready.Others.Read}, now); n != 6 || err != nil {
 		t.Fatal(n, err)
 	}
 	vs := r.Workbench.Get([]byte("http://a.test"))
@@ -108,16 +108,16 @@ func TestDelayedSites_aTurnIsForANewSite(t *testing.T) {
 		}
 	}
 	for turn, want := range []uint64{3, 2, 0} {
-		if placed, err := d.delayedSites.placeNext(now, d.front); err != nil || !placed {
-			t.Fatalf("turn %d: %v, %v", turn, placed, err)
+		if moved, err := d.step(now); err != nil || !moved {
+			t.Fatalf("turn %d: %v, %v", turn, moved, err)
 		}
 		if got := r.OnDisk.DelayedSites(); got != want {
 			t.Errorf("%d URLs wait behind turn %d, want %d", got, turn, want)
 		}
-		if placed, err := d.delayedSites.placeNext(now, d.front); err != nil || placed {
-			t.Errorf("a second turn at the same time: %v, %v", placed, err)
+		if moved, err := d.step(now); err != nil || moved {
+			t.Errorf("a second turn at the same time: %v, %v", moved, err)
 		}
-		now = d.delayedSites.nextTurn
+		now = d.placer.nextTurn
 	}
 }
 
@@ -137,7 +137,8 @@ func TestPlacer_aDelayedSiteKeepsItsTurnOnAFullDisk(t *testing.T) {
 		for r.OnDisk.Append(other, path("/%s", filler)) == nil {
 		}
 	}
-	if _, _, err := d.delayedSites.placeOldest(true); !vfs.IsFull(err) || d.Held() == nil {
+	_, err := d.placer.placeFrom(source{d.placer.oldestOfDelayedSites, true}, time.Now())
+	if !vfs.IsFull(err) || d.Held() == nil {
 		t.Fatalf("the error is %v, %.20q is held", err, d.Held())
 	}
 	disk.SetLimit(1 << 40)
@@ -170,18 +171,18 @@ func TestPlacer_givesEachURLOnePlace(t *testing.T) {
 	r.Cluster = others
 	r.Traps.Change(&traps.Options{Novelty: traps.NoveltyOff, MaxPathRepeats: 3})
 	d := r.distributor()
-	if _, err := r.Rules.Add([]string{"c.test exclude"}); err != nil {
+	if _, err := r.Live.Hosts.Add([]string{"c.test exclude"}); err != nil {
 		t.Fatal(err)
 	}
 	done := []byte("http://b.test/done")
-	r.Dead.Finished.Add(urlx.Fingerprint(r.Dead.HashSeed, done), outcome.OK)
+	r.finished.Add(urlx.Fingerprint(0, done), outcome.OK)
 	urls := []string{"http://a.test/", "http://b.test/", "http://c.test/", string(done), "http://a.test/x/x/x/x/x/"}
 	for _, u := range urls {
 		if _, err := d.placer.place(url("%s", u), false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if fmt.Sprint(others.routed) != "[http://b.test/]" || !r.Dead.Finished.IsEmpty() {
+	if fmt.Sprint(others.routed) != "[http://b.test/]" || !r.finished.IsEmpty() {
 		t.Errorf("routed %v", others.routed)
 	}
 	if vs := r.Workbench.Get([]byte("http://a.test")); r.Workbench.Site(vs).Queued() != 1 {

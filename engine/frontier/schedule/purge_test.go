@@ -50,19 +50,19 @@ func purgeRig(tb testing.TB, siteCount, excluded, urls int) *rig {
 func runPurge(tb testing.TB, r *rig, d *Distributor) (took, longest time.Duration) {
 	tb.Helper()
 	began := time.Now()
-	if _, err := r.Rules.Add([]string{".opt.test exclude"}); err != nil {
+	if _, err := r.Live.Hosts.Add([]string{".opt.test exclude"}); err != nil {
 		tb.Fatal(err)
 	}
 	d.Purge()
 	for more := true; more; {
 		step := time.Now()
-		var err error
-		if more, err = d.purge.step(step); err != nil {
+		if _, err := d.emptier.step(); err != nil {
 			tb.Fatal(err)
 		}
+		more = d.emptier.purgeExcluded(step) || !d.emptier.isDone()
 		longest = max(longest, time.Since(step))
-		if !r.Dead.Log.HasRoom() {
-			r.Dead.Log.Flush()
+		if !r.Dead.hasRoom() {
+			r.log.Flush()
 		}
 	}
 	return time.Since(began), longest

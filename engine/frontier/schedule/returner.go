@@ -91,7 +91,7 @@ func (r *Returner) fold(result *visit.Result) error {
 	now, rel := time.Now(), result.Release
 	if rel.Kill {
 		o := result.Visit.Site.DeadOutcome
-		rel.Drop = func(item []byte) { r.Dead.DropUnlessFinished(result.Visit.Key, item, o) }
+		rel.Drop = func(item []byte) { r.Dead.Drop(result.Visit.Key, item, o) }
 	}
 	if result.RequeueLast {
 		rel.Front = r.requeueLast(result.Visit.Key, rel.Front)

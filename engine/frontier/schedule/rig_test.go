@@ -39,6 +39,8 @@ type rig struct {
 	seeded   atomic.Bool
 	ended    string // the reason that Finish was given
 	fed      int    // calls of WakeFeeder
+	log      *crawllog.Log
+	finished *journal.FinishedURLs
 }
 
 // newRig makes the components of a crawl without URLs. Its workbench has room for memory bytes. trapFloor is that of
@@ -95,9 +97,10 @@ func newRig(tb testing.TB, disk vfs.FS, dir string, memory int64, trapFloor int)
 	ledger := &journal.Store{Disk: &outage.DiskGuard{
 		Fs: disk, Dir: dir, Gate: gate, Most: func() int64 { return 0 }, Warn: func(string, ...any) {},
 	}}
-	dead := &DeadSites{
-		Log: log, Workbench: w, Counters: &ledger.Count, Finished: journal.NewFinishedURLs(), Wake: func() {},
-	}
+	r.log, r.finished = log, journal.NewFinishedURLs()
+	dead := NewDeadSites(DeadSitesParts{
+		Log: log, Workbench: w, Counters: &ledger.Count, Finished: r.finished, Wake: func() {},
+	})
 	wakeFeeder := func() { r.fed++ }
 	r.Parts = Parts{
 		Queues: Queues{
@@ -111,7 +114,7 @@ func newRig(tb testing.TB, disk vfs.FS, dir string, memory int64, trapFloor int)
 		Signals: Signals{
 			Wake: make(chan struct{}, 1), WakeFeeder: wakeFeeder, Finish: func(reason string) { r.ended = reason },
 		},
-		Options: Options{SiteItems: 64}, Journal: ledger, Dead: dead, Rules: rules, Front: NewFront(w, 0),
+		Options: Options{SiteItems: 64}, Journal: ledger, Dead: dead, Front: NewFront(w, 0),
 		Flushes: r.flushes, Gate: gate, Cluster: cluster.Alone{}, Traps: detector, Admission: discard{},
 		Skipped: list, Live: live,
 		RequestTargets: func(time.Time, func([]byte) bool) error { return nil },

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"orbweaver/engine/state/counters"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/traps/novelty"
 	"orbweaver/engine/traps/skipped"
@@ -9,25 +10,21 @@ import (
 
 // skipList skips URLs, for the Distributor: a skipped URL gets its outcome and a place in the list of package skipped.
 type skipList struct {
-	list *skipped.List
-	dead *DeadSites
+	list     *skipped.List
+	dead     *DeadSites
+	counters *counters.Live
 }
 
 // skip skips a URL, whole in it.Rest. A URL that an earlier run finished keeps its outcome.
-func (s *skipList) skip(key []byte, it *queued.URL, rule skipped.Rule, why novelty.Evidence) error {
-	if o := s.dead.FinishedAs(it.Rest); o != outcome.None {
-		done := *it
-		done.Rest = it.Rest[len(key):]
-		s.dead.DropUnlessFinished(key, queued.Append(nil, &done), o)
+func (s *skipList) skip(it *queued.URL, rule skipped.Rule, why novelty.Evidence) error {
+	if s.dead.DropIfFinished(it.Rest, it) {
 		return nil
 	}
 	if err := s.list.Add(it, rule, why); err != nil {
 		return err
 	}
-	o := outcomeOf(rule)
-	s.dead.Counters.Finish(o, 1)
-	s.dead.Counters.Skipped[rule].Add(1)
-	s.dead.Log.Refusal(it.Rest, it, o, 0)
+	s.counters.Skipped[rule].Add(1)
+	s.dead.finish(it.Rest, it, outcomeOf(rule))
 	return nil
 }
 
@@ -42,19 +39,18 @@ func outcomeOf(rule skipped.Rule) outcome.Outcome {
 // hasMore reports whether URLs are left that were skipped under a stricter setting.
 func (s *skipList) hasMore() bool { return s.list.RequeueCount > 0 }
 
-// next takes the oldest such URL back: it has no outcome now.
-func (s *skipList) next() (item []byte, err error) {
+// next takes the oldest such URL back, if there is one, and appends it to scratch: it has no outcome now.
+func (s *skipList) next(scratch []byte) (item []byte, ok bool, err error) {
+	if !s.hasMore() {
+		return scratch, false, nil
+	}
 	item, rule, err := s.list.Next()
 	if err != nil {
-		return nil, err
+		return scratch, false, err
 	}
 	it := queued.MustDecode(item)
-	s.dead.Log.Requeue(it.Rest, &it, outcomeOf(rule))
-	s.dead.Counters.Finish(outcomeOf(rule), -1)
-	s.dead.Counters.Skipped[rule].Add(-1)
-	if it.Excess && s.list.RequeueExcess {
-		it.Excess = false
-		item = queued.Append(nil, &it)
-	}
-	return item, nil
+	s.counters.Skipped[rule].Add(-1)
+	s.dead.requeue(it.Rest, &it, outcomeOf(rule))
+	it.Excess = it.Excess && !s.list.RequeueExcess
+	return queued.Append(scratch, &it), true, nil
 }

@@ -38,7 +38,7 @@ func paths(t *testing.T, d *Distributor, vs *visit.State, now time.Time) (got []
 		if lenOnDisk(d.OnDisk, vs) == 0 {
 			return got
 		}
-		if _, err := d.delayed.takeItems(vs, 1); err != nil {
+		if _, err := d.delayer.takeItems(vs, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -49,7 +49,7 @@ func paths(t *testing.T, d *Distributor, vs *visit.State, now time.Time) (got []
 func TestSpiller_keepsTheOrder(t *testing.T) {
 	r, vs, now := newSpillRig(t, vfs.NewMem(1), time.Hour)
 	d := r.distributor()
-	if err := d.spiller.step(now); err != nil || d.Spilled() == 0 || lenOnDisk(r.OnDisk, vs) != uint64(d.Spilled()) ||
+	if err := d.emptier.spill(now); err != nil || d.Spilled() == 0 || lenOnDisk(r.OnDisk, vs) != uint64(d.Spilled()) ||
 		r.Workbench.Site(vs).OnDisk() != lenOnDisk(r.OnDisk, vs) {
 		t.Fatalf("%d items were spilled, %d are on disk: %v", d.Spilled(), lenOnDisk(r.OnDisk, vs), err)
 	}
@@ -71,7 +71,7 @@ func TestSpiller_waitsUntilTheWorkbenchIsFull(t *testing.T) {
 	items := itemList{form, ends}
 	items.each(func(item []byte) bool { return roomy.Workbench.Push(vs, item) })
 	roomy.Workbench.Site(vs).Postpone(now.Add(time.Hour), time.Time{})
-	if d := roomy.distributor(); d.spiller.step(now) != nil || d.Spilled() > 0 || roomy.Workbench.Site(vs).Queued() != 9 {
+	if d := roomy.distributor(); d.emptier.spill(now) != nil || d.Spilled() > 0 || roomy.Workbench.Site(vs).Queued() != 9 {
 		t.Errorf("%d items were spilled, %d are in memory", d.Spilled(), roomy.Workbench.Site(vs).Queued())
 	}
 }
@@ -79,7 +79,7 @@ func TestSpiller_waitsUntilTheWorkbenchIsFull(t *testing.T) {
 // A site that is due soon keeps its memory.
 func TestSpiller_leavesSitesThatAreDue(t *testing.T) {
 	r, _, now := newSpillRig(t, vfs.NewMem(1), spillDue/2)
-	if d := r.distributor(); d.spiller.step(now) != nil || d.Spilled() > 0 {
+	if d := r.distributor(); d.emptier.spill(now) != nil || d.Spilled() > 0 {
 		t.Errorf("%d items of a site that is due soon were spilled", d.Spilled())
 	}
 }
@@ -89,7 +89,7 @@ func TestSpiller_leavesRobotsRedirects(t *testing.T) {
 	r, vs, now := newSpillRig(t, vfs.NewMem(1), time.Hour)
 	d := r.distributor()
 	r.Workbench.Push(vs, queued.Append(nil, &queued.URL{RobotsOf: []byte("http://b.test"), Rest: []byte("/robots.txt")}))
-	if err := d.spiller.step(now); err != nil || d.Spilled() > 0 || lenOnDisk(r.OnDisk, vs) > 0 {
+	if err := d.emptier.spill(now); err != nil || d.Spilled() > 0 || lenOnDisk(r.OnDisk, vs) > 0 {
 		t.Errorf("%d items were spilled: %v", d.Spilled(), err)
 	}
 	if n := r.Workbench.Site(vs).Queued(); n != 10 {
@@ -103,7 +103,7 @@ func TestSpiller_losesNothingOnAFullDisk(t *testing.T) {
 	r, vs, now := newSpillRig(t, disk, time.Hour)
 	d := r.distributor()
 	disk.SetLimit(disk.Used())
-	if err := d.spiller.step(now); !vfs.IsFull(err) || d.Spilled() > 0 {
+	if err := d.emptier.spill(now); !vfs.IsFull(err) || d.Spilled() > 0 {
 		t.Fatalf("%d items were spilled: %v", d.Spilled(), err)
 	}
 	if got := paths(t, d, vs, now.Add(time.Hour)); fmt.Sprint(got) != "[/0 /1 /2 /3 /4 /5 /6 /7 /8]" {
