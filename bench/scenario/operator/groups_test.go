@@ -10,7 +10,6 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/hosts"
-	"orbweaver/engine/operate/operator"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/simweb/arrivals"
@@ -99,7 +98,7 @@ func checkGroupIsNamed(t *testing.T, e *engine.Engine, addrs map[string]bool) {
 		t.Fatal(err)
 	}
 	named := 0
-	for _, h := range answer.(operator.HostList).Hosts {
+	for _, h := range answer.(hosts.List).Hosts {
 		if addrs[h.Address] != (h.Group == "farm") {
 			t.Errorf("%+v", h)
 		}

@@ -12,7 +12,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/operate/changes"
-	"orbweaver/engine/operate/operator"
+	"orbweaver/engine/operate/hosts"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/options"
 	"orbweaver/internal/simweb"
@@ -258,7 +258,7 @@ func checkFetchers(t *testing.T, e *engine.Engine) {
 func busiest(t *testing.T, e *engine.Engine) string {
 	t.Helper()
 	answer, err := e.Operator().AnswerQuestion(t.Context(), "hosts", map[string][]string{"limit": {"1"}})
-	list, ok := answer.(operator.HostList)
+	list, ok := answer.(hosts.List)
 	if err != nil || !ok || len(list.Hosts) == 0 {
 		t.Fatalf("%+v, %v", answer, err)
 	}

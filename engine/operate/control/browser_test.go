@@ -179,7 +179,7 @@ func (*browsed) AnswerQuestion(_ context.Context, name string, values map[string
 	evil := hosts.Host{Site: "http://" + markup, State: "waiting", Queued: 3, Waits: []hosts.Wait{{Text: markup}}}
 	switch name {
 	case "hosts":
-		list := operator.HostList{List: hosts.List{Matching: 1, Queued: 3, Hosts: []hosts.Host{evil}}}
+		list := hosts.List{Matching: 1, Queued: 3, Hosts: []hosts.Host{evil}}
 		if len(values["suffix"]) > 0 {
 			return list, nil
 		}
@@ -192,7 +192,7 @@ func (*browsed) AnswerQuestion(_ context.Context, name string, values map[string
 		}
 		return list, err
 	case "queue":
-		return operator.HostQueues{Sites: []hosts.Queue{{
+		return hosts.Queues{Sites: []hosts.Queue{{
 			Host: evil, URLs: []hosts.QueuedURL{{Position: 1, URL: "http://" + markup + "/", Place: "memory"}},
 		}}}, nil
 	case "doctor":

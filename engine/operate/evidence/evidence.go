@@ -81,7 +81,6 @@ type Source struct {
 	Exchanges *underway.Table
 	Views     *ownership.Current // of a cluster; empty for a crawl of one agent
 	FlushLog  func()
-	Paused    func() string // why no exchange begins
 
 	// OpenFiles calls f with the index lines of files of the archive that are not closed, and their names. unread says
 	// that some lines are not in memory: see warc.Writer.FindOpen.

@@ -151,9 +151,9 @@ func TestConcludeSaysWhatBecameOfAURL(t *testing.T) {
 	}{
 		{Evidence{Exchange: 3, Sieve: "known"}, "", InExchange, "an exchange for it is under way since 3s"},
 		{Evidence{Host: waiting, Queue: queue, Robots: allowed}, "", Queued,
-			"not fetched: queued at position 12 of 480 on http://a.test, due in 48s: Crawl-delay 10s of its robots.txt"},
+			"not fetched: queued at position 12 of 480 on http://a.test, due in 48s; Crawl-delay 10s of its robots.txt"},
 		{Evidence{Host: waiting, Queue: queue, Robots: denied}, "", Queued,
-			"not fetched: queued at position 12 of 480 on http://a.test, due in 48s; it will be refused then: line 7 of " +
+			"not fetched: queued at position 12 of 480 on http://a.test, due in 48s; it will be refused: line 7 of " +
 				"robots.txt: Disallow: /x"},
 		{Evidence{Host: due, Queue: now, Robots: allowed}, "", Queued,
 			"not fetched: queued at position 1 of 480 on http://a.test, due now"},
@@ -187,7 +187,7 @@ func TestConcludeSaysWhatBecameOfAURL(t *testing.T) {
 		{Evidence{Owner: "agent-2", Says: &Evidence{Result: Queued, Verdict: "not fetched: next"}}, "", Queued,
 			"agent agent-2, which owns its host, says: not fetched: next"},
 	} {
-		s := Source{Ready: func() uint64 { return 3 }, Paused: func() string { return c.paused }}
+		s := Source{Ready: func() uint64 { return 3 }, Hosts: &hosts.Lister{Paused: func() string { return c.paused }}}
 		c.e.Running = c.paused != "killed"
 		s.Running = c.e.Running
 		if s.conclude(&c.e); c.e.Result != c.result || c.e.Verdict != c.verdict {

@@ -180,10 +180,11 @@ func OpenStopped(
 		FS: fsys, Dir: dir, HashSeed: c.HashSeed, AsOf: c.Clocks().Written.UTC().Format(time.RFC3339), Sieve: known,
 		Hosts: &hosts.Lister{
 			Workbench: bench, OnDisk: sites.NewDiskQueues(queues), Live: live,
-			Sites: &sites.Table{Workbench: bench, Cold: idle, Rules: rules, Live: live},
+			Sites:  &sites.Table{Workbench: bench, Cold: idle, Rules: rules, Live: live},
+			Paused: func() string { return "" },
 		},
 		Ready: ready.Len, Exchanges: underway.NewTable(0), Views: views, FlushLog: func() {},
-		Paused: func() string { return "" }, AskOwner: AskNoOwner, Traps: look,
+		AskOwner: AskNoOwner, Traps: look,
 		OpenFiles: func([]byte, func(string, []byte)) (unread bool) { return true },
 	}
 	return s, nil

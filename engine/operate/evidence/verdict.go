@@ -19,7 +19,7 @@ func (s *Source) conclude(e *Evidence) {
 	case e.Owner != "":
 		e.sayOwner()
 	case e.Queue != nil && !(hasLine && last.Final && !s.Running && last.Time > e.AsOf): // a kill came after the line
-		e.sayQueued(s.Paused())
+		e.sayQueued(s.Hosts.Paused())
 	case hasLine && !last.Final && outcomeOf(last.Outcome).Class() != outcome.ClassAnswer:
 		e.say(Waiting, "not fetched: %s%s at %s; it is tried again", last.Outcome, status(last), last.Time)
 	case hasLine && isStored(last):
@@ -131,19 +131,14 @@ func (e *Evidence) sayQueued(paused string) {
 	if q.Position == 0 {
 		where = "next on " + e.Host.Site
 	}
-	why := ""
-	if len(e.Host.Waits) > 0 {
-		why = ": " + e.Host.Waits[0].Text
-	}
-	if r := e.Robots; r.State == "valid" && !r.Allowed {
-		why = fmt.Sprintf("; it will be refused then: line %d of robots.txt: %s", r.Line, r.Rule)
+	why := hosts.Why(paused, e.Host, e.Robots)
+	if why != "" {
+		why = "; " + why
 	}
 	switch {
-	case paused != "":
-		e.say(Queued, "not fetched: %s; no exchange begins: %s", where, paused)
 	case !e.Running:
 		e.say(Queued, "not fetched: %s; the crawl does not run", where)
-	case unknownEnd(e.Host):
+	case paused != "" || unknownEnd(e.Host):
 		e.say(Queued, "not fetched: %s%s", where, why)
 	case q.DueSeconds < 0.001:
 		e.say(Queued, "not fetched: %s, due now", where)

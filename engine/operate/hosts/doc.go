@@ -1,6 +1,9 @@
 // Package hosts answers what an operator asks about the hosts of a running crawl: which have the longest queues, the
 // longest delays or the most errors (List), and what comes next for one host, and why not now (Queues).
 //
+// Every answer to "why is this not fetched" comes from here: Host.Waits for a site and its address, Why for a queued
+// URL, Lister.Paused for all. Package evidence adds what became of a URL that is not queued.
+//
 // The unit is the site: scheme, host and port. It has a queue, a robots.txt and a delay of its own.
 //
 //	ctl hosts -> control -> Lister.List  -> workbench.Listing.Views, in slices -> the first of the order

@@ -45,7 +45,7 @@ func newCrawl(t testing.TB) crawl {
 	bench := workbench.New[site.State](workbench.Options{PathsPerVisit: 1})
 	live := settings.NewLive(politeness.Default(), new(settings.HostRules))
 	return crawl{&Lister{
-		Workbench: bench, OnDisk: sites.NewDiskQueues(virt), Live: live,
+		Workbench: bench, OnDisk: sites.NewDiskQueues(virt), Live: live, Paused: func() string { return "" },
 		Sites: &sites.Table{
 			Workbench: bench, Cold: store, Rules: site.NewRulesPool(0), Unresolved: sites.NewUnresolvedQueue(), Live: live,
 			Quotas: new(limits.Quotas), Traps: traps.New(&traps.Options{Novelty: traps.NoveltyOff}, 1, nil),
@@ -197,20 +197,20 @@ func TestWaitsNameTheirReason(t *testing.T) {
 			}
 			c.Workbench.Site(vs).Postpone(now.Add(s.site), now.Add(s.ip))
 			q, err := c.Queues(t.Context(), name+".test", 5)
-			if err != nil || len(q) != 1 || len(q[0].URLs) != 1 {
+			if err != nil || len(q.Sites) != 1 || len(q.Sites[0].URLs) != 1 {
 				t.Fatal(name, q, err)
 			}
 			first := Wait{}
-			if len(q[0].Waits) > 0 {
-				first = q[0].Waits[0]
+			if len(q.Sites[0].Waits) > 0 {
+				first = q.Sites[0].Waits[0]
 			}
 			if first.Reason != s.want || first.Seconds < s.seconds-0.01 || first.Seconds > s.seconds+0.01 {
-				t.Errorf("%s: %+v", name, q[0].Waits)
+				t.Errorf("%s: %+v", name, q.Sites[0].Waits)
 			}
 		}
 		c.Workbench.Acquire(now, nil, 9)
-		if q, err := c.Queues(t.Context(), "h.test", 5); err != nil || q[0].Waits[0].Reason != Exchange ||
-			q[0].URLs[0].Position != 0 {
+		if q, err := c.Queues(t.Context(), "h.test", 5); err != nil || q.Sites[0].Waits[0].Reason != Exchange ||
+			q.Sites[0].URLs[0].Position != 0 {
 			t.Error(q, err)
 		}
 		if _, err := c.Queues(t.Context(), "unknown.test", 5); !errors.Is(err, ErrUnknown) {
@@ -227,10 +227,10 @@ func TestQueuesShowWhatComesNext(t *testing.T) {
 		c.Workbench.Site(vs).Postpone(time.Now().Add(time.Second), time.Time{})
 		for range 2 {
 			q, err := c.Queues(t.Context(), "a.test", 4) // found by its name, though its port is unusual
-			if err != nil || len(q) != 1 || q[0].Queued != 10_002 {
+			if err != nil || len(q.Sites) != 1 || q.Sites[0].Queued != 10_002 {
 				t.Fatal(q, err)
 			}
-			for i, u := range q[0].URLs {
+			for i, u := range q.Sites[0].URLs {
 				place := InMemory
 				if i >= 2 {
 					place = OnDisk
@@ -280,4 +280,46 @@ func BenchmarkList(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/(hostCount/128), "µs/slice")
 		})
 	}
+}
+
+// Why names what keeps a queued URL, the strongest first.
+func TestWhy(t *testing.T) {
+	delayed := &Host{Waits: []Wait{{Text: "1s between two requests"}, {Text: "its address is shared"}}}
+	allowed, denied := &Robots{State: "valid", Allowed: true}, &Robots{State: "valid", Line: 3, Rule: "Disallow: /"}
+	for want, why := range map[string]string{
+		"no exchange begins: disk full":                         Why("disk full", delayed, denied),
+		"it will be refused: line 3 of robots.txt: Disallow: /": Why("", delayed, denied),
+		"1s between two requests":                               Why("", delayed, allowed),
+		"":                                                      Why("", new(Host), &Robots{State: "missing"}),
+	} {
+		if why != want {
+			t.Errorf("%q, want %q", why, want)
+		}
+	}
+}
+
+// An address is a name for the sites that are asked there. Each says what it waits for, and the answer why none is
+// asked.
+func TestQueues_ofAnAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrawl(t)
+		same := func(*site.State) {}
+		c.add("http://a.test", 7, 2, 0, same)
+		c.add("https://b.test:8443", 7, 1, 0, same)
+		c.add("http://other.test", 8, 1, 0, same)
+		c.Paused = func() string { return "disk full" }
+		c.Workbench.Acquire(time.Now(), nil, 1)
+		q, err := c.Queues(t.Context(), c.Workbench.Site(c.Workbench.Get([]byte("http://a.test"))).Addr().String(), 5)
+		if err != nil || len(q.Sites) != 2 || q.Paused != "disk full" {
+			t.Fatalf("%+v, %v", q, err)
+		}
+		busy, waits := q.Sites[0], q.Sites[1]
+		if busy.Site != "http://a.test" || waits.Site != "https://b.test:8443" || busy.Waits[0].Reason != Exchange ||
+			waits.Waits[0].Reason != SharedIP {
+			t.Errorf("%+v", q.Sites)
+		}
+		if _, err := c.Queues(t.Context(), "2001:db8::1", 5); !errors.Is(err, ErrUnknown) {
+			t.Errorf("an address without sites: %v", err)
+		}
+	})
 }

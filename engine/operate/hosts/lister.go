@@ -25,8 +25,9 @@ type Lister struct {
 	Sites     *sites.Table
 	OnDisk    sites.DiskQueues
 	Live      *settings.Live
+	Paused    func() string // why no exchange begins; "" if exchanges begin
 
-	turn sync.Mutex // held by List, so that many calls do not take many cores
+	turn sync.Mutex // held by eachView, so that many calls do not take many cores
 }
 
 // view is what the workbench knows of a site.
@@ -83,9 +84,10 @@ const LimitMax = 1000
 // List is the answer to a Query.
 type List struct {
 	Hosts    []Host         `json:"hosts"`
-	Matching int            `json:"matching"` // sites that match, also those that are not listed
-	Queued   uint64         `json:"queued"`   // their URLs
-	States   map[string]int `json:"states"`   // sites of the crawl by state; idle ones on disk are "on-disk"
+	Matching int            `json:"matching"`         // sites that match, also those that are not listed
+	Queued   uint64         `json:"queued"`           // their URLs
+	States   map[string]int `json:"states"`           // sites of the crawl by state; idle ones on disk are "on-disk"
+	Paused   string         `json:"paused,omitempty"` // why no exchange begins; "" if exchanges begin
 }
 
 // check fills in the defaults of a Query and says what is wrong with it.
@@ -133,39 +135,31 @@ type candidate struct {
 
 // List returns the hosts that match, in order. An error says what is wrong with the query, or that ctx has ended.
 func (l *Lister) List(ctx context.Context, q Query) (List, error) {
-	answer := List{States: map[string]int{}}
+	answer := List{States: map[string]int{}, Paused: l.Paused()}
 	if err := q.check(); err != nil {
 		return answer, err
 	}
-	l.turn.Lock()
-	defer l.turn.Unlock()
 	now := time.Now()
 	var first []candidate
 	var least float64 // of the candidates that are kept, once there are enough
-	var views []view
-	var scratch []byte // for keys
-	for from := uint64(1); from != 0; {
-		if err := ctx.Err(); err != nil {
-			return answer, err
+	err := l.eachView(ctx, func(v *view) {
+		answer.States[v.State.String()]++
+		if !q.matches(v) {
+			return
 		}
-		views, scratch, from = l.Workbench.Listing().Views(from, views[:0], scratch[:0])
-		for i := range views {
-			v := &views[i]
-			answer.States[v.State.String()]++
-			if !q.matches(v) {
-				continue
-			}
-			answer.Matching++
-			answer.Queued += queuedURLs(v)
-			if size := l.size(q.Sort, v, now); len(first) < q.Limit || size > least {
-				first = append(first, candidate{*v, size})
-				first[len(first)-1].Key = bytes.Clone(v.Key)
-			}
+		answer.Matching++
+		answer.Queued += queuedURLs(v)
+		if size := l.size(q.Sort, v, now); len(first) < q.Limit || size > least {
+			first = append(first, candidate{*v, size})
+			first[len(first)-1].Key = bytes.Clone(v.Key)
 		}
 		if len(first) >= 2*q.Limit {
 			first = keepFirst(first, q.Limit)
 			least = first[q.Limit-1].size
 		}
+	})
+	if err != nil {
+		return answer, err
 	}
 	if _, onDisk := l.Sites.Counts(); onDisk > 0 {
 		answer.States["on-disk"] = onDisk
@@ -175,6 +169,25 @@ func (l *Lister) List(ctx context.Context, q Query) (List, error) {
 		answer.Hosts = append(answer.Hosts, l.host(&c.view, now))
 	}
 	return answer, nil
+}
+
+// eachView calls f for all sites in memory, until ctx ends. Sites come in slices, so that f runs without a lock of the
+// workbench. f borrows the view. One call runs at a time.
+func (l *Lister) eachView(ctx context.Context, f func(v *view)) error {
+	l.turn.Lock()
+	defer l.turn.Unlock()
+	var views []view
+	var scratch []byte // for keys
+	for from := uint64(1); from != 0; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		views, scratch, from = l.Workbench.Listing().Views(from, views[:0], scratch[:0])
+		for i := range views {
+			f(&views[i])
+		}
+	}
+	return nil
 }
 
 // keepFirst sorts candidates and drops those behind limit.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,37 +50,51 @@ var ErrUnknown = errors.New("hosts: the crawl does not know this host")
 // diskSlice is the number of URLs that are read from disk under one lock.
 const diskSlice = 4096
 
-// Queues returns the queues of a host, each with up to limit URLs. name is a host, a host with port, or a site. A host
-// may have several sites. The error wraps ErrUnknown if it has none.
-func (l *Lister) Queues(ctx context.Context, name string, limit int) ([]Queue, error) {
+// Queues is what is queued for the sites of a name.
+type Queues struct {
+	Sites  []Queue `json:"sites"`
+	Paused string  `json:"paused,omitempty"` // why no exchange begins; "" if exchanges begin
+}
+
+// Queues returns the queues of a name, each with up to limit URLs. The name is a host, a host with port, a site, or an
+// IP address: then it also means the sites that are asked at this address. A host may have several sites. The error
+// wraps ErrUnknown if it has none.
+func (l *Lister) Queues(ctx context.Context, name string, limit int) (q Queues, err error) {
 	if limit < 0 || limit > LimitMax {
-		return nil, fmt.Errorf("hosts: limit: %d is not between 0 and %d", limit, LimitMax)
+		return q, fmt.Errorf("hosts: limit: %d is not between 0 and %d", limit, LimitMax)
 	}
 	keys, err := l.sitesOf(ctx, name)
 	if err != nil {
-		return nil, err
+		return q, err
 	}
-	var all []Queue
+	q.Paused = l.Paused()
 	for _, key := range keys {
-		q, known, err := l.queueOf(ctx, key, limit)
+		of, known, err := l.queueOf(ctx, key, limit)
 		if err != nil {
-			return nil, err
+			return q, err
 		}
 		if known {
-			all = append(all, q)
+			q.Sites = append(q.Sites, of)
 		}
 	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%w: %.200q", ErrUnknown, name)
+	if len(q.Sites) == 0 {
+		return q, fmt.Errorf("%w: %.200q", ErrUnknown, name)
 	}
-	return all, nil
+	return q, nil
 }
+
+// sitesMost is how many sites of one name are shown.
+const sitesMost = 16
 
 // sitesOf returns the keys of the sites that a name may mean.
 func (l *Lister) sitesOf(ctx context.Context, name string) (keys [][]byte, err error) {
+	addr, noAddr := netip.ParseAddr(strings.Trim(name, "[]"))
 	schemes := []string{"https://", "http://"}
 	if strings.Contains(name, "://") {
 		schemes = []string{""}
+	}
+	if noAddr == nil && addr.Is6() {
+		name = "[" + addr.String() + "]"
 	}
 	for _, scheme := range schemes {
 		url, err := urlx.Normalize(nil, []byte(scheme+strings.TrimSuffix(name, "/")+"/"))
@@ -88,38 +104,22 @@ func (l *Lister) sitesOf(ctx context.Context, name string) (keys [][]byte, err e
 		key, _ := urlx.Split(url)
 		keys = append(keys, bytes.Clone(key))
 	}
-	for _, key := range keys {
-		if l.Workbench.Get(key) != nil {
-			return keys, nil
-		}
-	}
-	if len(keys) == 1 {
+	isKnown := slices.ContainsFunc(keys, func(key []byte) bool { return l.Workbench.Get(key) != nil })
+	if !addr.IsValid() && (isKnown || len(keys) == 1) {
 		return keys, nil
 	}
-	return l.otherPorts(ctx, keys)
+	host := urlx.Host(keys[0])
+	err = l.eachView(ctx, func(v *view) { // the other ports of the host, the sites at the address
+		if len(keys) < sitesMost && (bytes.Equal(urlx.Host(v.Key), host) || addr.IsValid() && addrOf(v) == addr.Unmap()) &&
+			!slices.ContainsFunc(keys, func(key []byte) bool { return bytes.Equal(key, v.Key) }) {
+			keys = append(keys, bytes.Clone(v.Key))
+		}
+	})
+	return keys, err
 }
 
-// otherPorts adds the sites of a host at other ports.
-func (l *Lister) otherPorts(ctx context.Context, keys [][]byte) ([][]byte, error) {
-	const sitesMost = 16
-	host := urlx.Host(keys[0])
-	l.turn.Lock()
-	defer l.turn.Unlock()
-	var views []view
-	var scratch []byte // for keys
-	for from := uint64(1); from != 0 && len(keys) < sitesMost; {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		views, scratch, from = l.Workbench.Listing().Views(from, views[:0], scratch[:0])
-		for i := range views {
-			if bytes.Equal(urlx.Host(views[i].Key), host) {
-				keys = append(keys, bytes.Clone(views[i].Key))
-			}
-		}
-	}
-	return keys, nil
-}
+// addrOf is the address at which a site is asked; not valid if it has none.
+func addrOf(v *view) netip.Addr { return v.Data.Addrs().Current(v.IP.Addr).Unmap() }
 
 // queueOf reads the queue of a site.
 func (l *Lister) queueOf(ctx context.Context, key []byte, limit int) (q Queue, known bool, err error) {
@@ -290,35 +290,29 @@ func (l *Lister) idle(key []byte) (v view, known bool, err error) {
 // EachQueued calls f for the queued URLs of all sites, site after site, until ctx ends. It reports whether it came to
 // the end. URLs that are on their way to their site are not among them. f borrows its arguments.
 func (l *Lister) EachQueued(ctx context.Context, f func(url []byte, it *queued.URL)) (complete bool, err error) {
-	l.turn.Lock()
-	defer l.turn.Unlock()
-	var views []view
-	var scratch, url []byte
-	for from := uint64(1); from != 0; {
-		views, scratch, from = l.Workbench.Listing().Views(from, views[:0], scratch[:0])
-		for i := range views {
-			v := &views[i]
-			if queuedURLs(v) == 0 {
-				continue
-			}
-			emit := func(item []byte, _ string) bool {
-				it, ok := queued.Decode(item)
-				if ok && it.RobotsOf == nil {
-					url = append(append(url[:0], v.Key...), it.Rest...)
-					f(url, &it)
-				}
-				return ctx.Err() == nil
-			}
-			err := eachOf(ctx, l, bytes.Clone(v.Key), emit)
-			if ctx.Err() != nil {
-				return false, nil //nolint:nilerr // the time is over
-			}
-			if err != nil {
-				return false, err
-			}
+	var url []byte
+	stop, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := l.eachView(stop, func(v *view) {
+		if err != nil || queuedURLs(v) == 0 {
+			return
 		}
+		emit := func(item []byte, _ string) bool {
+			it, ok := queued.Decode(item)
+			if ok && it.RobotsOf == nil {
+				url = append(append(url[:0], v.Key...), it.Rest...)
+				f(url, &it)
+			}
+			return ctx.Err() == nil
+		}
+		if err = eachOf(ctx, l, bytes.Clone(v.Key), emit); err != nil {
+			cancel()
+		}
+	})
+	if ctx.Err() != nil {
+		return false, nil // the time is over
 	}
-	return true, nil
+	return err == nil && ended == nil, err
 }
 
 // eachOf calls emit for the queued URLs of a site until it returns false.

@@ -33,19 +33,9 @@ type Survey struct {
 
 // Survey reads all sites in memory, as List does.
 func (l *Lister) Survey(ctx context.Context) (s Survey, err error) {
-	l.turn.Lock()
-	defer l.turn.Unlock()
 	now := time.Now()
-	var views []view
-	var scratch []byte
-	for from := uint64(1); from != 0; {
-		if err := ctx.Err(); err != nil {
-			return s, err
-		}
-		views, scratch, from = l.Workbench.Listing().Views(from, views[:0], scratch[:0])
-		for i := range views {
-			l.addToSurvey(&s, &views[i], now)
-		}
+	if err := l.eachView(ctx, func(v *view) { l.addToSurvey(&s, v, now) }); err != nil {
+		return s, err
 	}
 	s.Outlook.Finish(now)
 	due := l.Workbench.DueTimes()
@@ -116,35 +106,27 @@ func (l *Lister) Match(ctx context.Context, rule string) (m Match, err error) {
 	if err != nil {
 		return m, fmt.Errorf("hosts: %w", err)
 	}
-	l.turn.Lock()
-	defer l.turn.Unlock()
 	type large struct {
 		site   string
 		queued uint64
 	}
 	var largest []large
-	var views []view
-	var scratch []byte // for keys
-	for from := uint64(1); from != 0; {
-		if err := ctx.Err(); err != nil {
-			return m, err
+	err = l.eachView(ctx, func(v *view) {
+		at := addrOf(v)
+		if !pattern.Matches(urlx.Host(v.Key)) &&
+			!slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(at) }) {
+			return
 		}
-		views, scratch, from = l.Workbench.Listing().Views(from, views[:0], scratch[:0])
-		for i := range views {
-			v := &views[i]
-			at := v.Data.Addrs().Current(v.IP.Addr).Unmap()
-			if !pattern.Matches(urlx.Host(v.Key)) &&
-				!slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(at) }) {
-				continue
-			}
-			n := queuedURLs(v)
-			m.Sites++
-			m.Queued += n
-			if len(largest) < largestShown || n > largest[largestShown-1].queued {
-				largest = append(largest[:min(len(largest), largestShown-1)], large{string(v.Key), n})
-				slices.SortStableFunc(largest, func(a, b large) int { return cmp.Compare(b.queued, a.queued) })
-			}
+		n := queuedURLs(v)
+		m.Sites++
+		m.Queued += n
+		if len(largest) < largestShown || n > largest[largestShown-1].queued {
+			largest = append(largest[:min(len(largest), largestShown-1)], large{string(v.Key), n})
+			slices.SortStableFunc(largest, func(a, b large) int { return cmp.Compare(b.queued, a.queued) })
 		}
+	})
+	if err != nil {
+		return m, err
 	}
 	for i := range largest {
 		m.Largest = append(m.Largest, largest[i].site)

@@ -17,8 +17,8 @@ func (o explainer) source() evidence.Source {
 	return evidence.Source{
 		FS: receipts.Over(o.FS), Dir: o.Dir, HashSeed: o.Frontier.HashSeed, Running: true, Hosts: o.hosts,
 		Sieve: o.Disk.Sieve, Ready: o.Disk.Ready.Len, Exchanges: o.Exchanges, Views: o.Frontier.Views,
-		FlushLog: o.Disk.Log.Flush,
-		Paused:   o.Outages.Gate.Reason, OpenFiles: o.Disk.Journal.Writer.FindOpen, Traps: o.Reports.Traps,
+		FlushLog:  o.Disk.Log.Flush,
+		OpenFiles: o.Disk.Journal.Writer.FindOpen, Traps: o.Reports.Traps,
 		AskOwner: evidence.AskNoOwner,
 	}
 }

@@ -76,6 +76,7 @@ func New(p Parts) *Operator {
 		FS: p.FS, Dir: p.Dir + "/" + layout.FeedDir,
 	}), hosts: &hosts.Lister{
 		Workbench: p.Disk.Workbench, Sites: p.Sites, OnDisk: sites.NewDiskQueues(p.Disk.SiteQueues), Live: p.Live,
+		Paused: p.Outages.Gate.Reason,
 	}}
 	o.addedSeeds = admission.NewAddedSeeds(p.FS, p.Dir+"/"+layout.FrontierDir)
 	p.Cluster.AnswerAboutURL(explainer{o}.answerAgent)

@@ -75,37 +75,24 @@ func (p params) number(key string, def int) (int, error) {
 	return n, nil
 }
 
-// HostList is the answer to the question hosts.
-type HostList struct {
-	hosts.List
-
-	Paused string `json:"paused,omitempty"` // why no exchange begins; "" if exchanges begin
-}
-
+// hostList answers with hosts.List.
 func (o *Operator) hostList(ctx context.Context, p params) (any, error) {
 	limit, err := p.number("limit", 0)
 	if err != nil {
 		return nil, err
 	}
-	list, err := o.hosts.List(ctx, hosts.Query{
+	return o.hosts.List(ctx, hosts.Query{
 		Sort: hosts.Order(p.text("sort")), Suffix: p.text("suffix"), State: p.text("state"), Limit: limit,
 	})
-	return HostList{List: list, Paused: o.Outages.Gate.Reason()}, err
 }
 
-// HostQueues is the answer to the question queue.
-type HostQueues struct {
-	Sites  []hosts.Queue `json:"sites"`
-	Paused string        `json:"paused,omitempty"` // why no exchange begins; "" if exchanges begin
-}
-
+// hostQueues answers with hosts.Queues.
 func (o *Operator) hostQueues(ctx context.Context, p params) (any, error) {
 	limit, err := p.number("limit", 20)
 	if err != nil {
 		return nil, err
 	}
-	sites, err := o.hosts.Queues(ctx, p.text("host"), limit)
-	return HostQueues{sites, o.Outages.Gate.Reason()}, err
+	return o.hosts.Queues(ctx, p.text("host"), limit)
 }
 
 // matchRule answers with hosts.Match.

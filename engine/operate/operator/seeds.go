@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -41,7 +42,7 @@ func (o seedLister) seedList(ctx context.Context, p params) (any, error) {
 	return list, nil
 }
 
-// waitOf says for what the site of a queued URL waits.
+// waitOf says for what a queued URL waits.
 func (o seedLister) waitOf(ctx context.Context, url string) (string, error) {
 	found, err := o.hosts.Find(ctx, []byte(url), 1)
 	switch {
@@ -49,9 +50,7 @@ func (o seedLister) waitOf(ctx context.Context, url string) (string, error) {
 		return "its turn to be queued", nil
 	case err != nil:
 		return "", err
-	case len(found.Host.Waits) > 0:
-		return found.Host.Waits[0].Text, nil
 	default:
-		return "nothing: its site is due", nil
+		return cmp.Or(hosts.Why(o.hosts.Paused(), &found.Host, &found.Robots), "nothing: its site is due"), nil
 	}
 }

@@ -23,7 +23,7 @@ type (
 		Limit  int    `help:"Number of hosts; at most 1000." default:"20" placeholder:"N"`
 	}
 	queueCmd struct {
-		Host  string `arg:"" help:"host, host:port or scheme://host:port."`
+		Host  string `arg:"" help:"host, host:port, scheme://host:port or IP address."`
 		Limit int    `help:"Number of URLs; at most 1000." default:"20" placeholder:"N"`
 	}
 	activeCmd struct {
@@ -78,7 +78,7 @@ func (x *hostsCmd) Run(inv *command.Invocation, c *Command) error {
 	if x.State != "" {
 		values.Set("state", x.State)
 	}
-	var list operator.HostList
+	var list hosts.List
 	if err := c.ask(inv, "hosts", values, &list); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (x *hostsCmd) Run(inv *command.Invocation, c *Command) error {
 	return writeHosts(inv.Stdout, &list)
 }
 
-func writeHosts(out io.Writer, list *operator.HostList) error {
+func writeHosts(out io.Writer, list *hosts.List) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "HOST\tQUEUED\tPAGES\tERRORS\tBYTES\tDELAY\tDUE IN\tWAITS FOR")
 	for _, h := range list.Hosts {
@@ -138,7 +138,7 @@ func seconds(s float64) string {
 // Run shows the queue of a host.
 func (x *queueCmd) Run(inv *command.Invocation, c *Command) error {
 	values := url.Values{"host": {x.Host}, "limit": {strconv.Itoa(x.Limit)}}
-	var queues operator.HostQueues
+	var queues hosts.Queues
 	if err := c.ask(inv, "queue", values, &queues); err != nil {
 		return err
 	}

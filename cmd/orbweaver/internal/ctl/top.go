@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"time"
 
+	"orbweaver/engine/operate/hosts"
 	"orbweaver/engine/operate/operator"
 	"orbweaver/engine/operate/report"
 	"orbweaver/internal/cli/command"
@@ -33,7 +34,7 @@ Example:
 type screen struct {
 	at     time.Time
 	report report.Report
-	hosts  operator.HostList
+	hosts  hosts.List
 	active operator.Active
 }
 

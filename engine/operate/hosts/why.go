@@ -34,6 +34,21 @@ const (
 	OtherWait     = "other"
 )
 
+// Why says why a queued URL is not fetched now: no exchange begins, robots.txt does not allow it, or its site waits. It
+// is "" if nothing keeps the URL. paused is Lister.Paused.
+func Why(paused string, h *Host, r *Robots) string {
+	switch {
+	case paused != "":
+		return "no exchange begins: " + paused
+	case r.State == "valid" && !r.Allowed:
+		return fmt.Sprintf("it will be refused: line %d of robots.txt: %s", r.Line, r.Rule)
+	case len(h.Waits) > 0:
+		return h.Waits[0].Text
+	default:
+		return ""
+	}
+}
+
 // waits returns why a site is not asked now, the longest wait first.
 func (l *Lister) waits(v *view, now time.Time) []Wait {
 	waits := []Wait{}
