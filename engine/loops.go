@@ -30,7 +30,7 @@ func (r *runner) startIntake(ctx context.Context, g *lifecycle.Group) error {
 	}
 	for range r.cfg.Workers.Resolvers {
 		loop := &schedule.ResolveLoop{
-			Journal: d.Journal, Quotas: p.quotas, AddrKeys: politeness.AddrKeys(r.cfg.Limits.IPv6Prefix),
+			Steps: &d.Journal.Steps, Quotas: p.quotas, AddrKeys: politeness.AddrKeys(r.cfg.Limits.IPv6Prefix),
 			Workbench: d.Workbench, Sites: r.loops.sites, Unresolved: q.unresolved, Dead: r.loops.deadSites, Names: names,
 			NameServers: r.outages.NameServers, Shortage: r.outages.Shortage, Live: p.live,
 			HashSeed: r.loops.frontier.HashSeed, Choose: choose, WakeFeeder: q.wakeFeeder,
@@ -39,7 +39,7 @@ func (r *runner) startIntake(ctx context.Context, g *lifecycle.Group) error {
 		g.Go("resolve", func() error { return loop.ResolveNames(ctx) })
 	}
 	f := &schedule.Feeder{
-		Journal: d.Journal, Workbench: d.Workbench, Todo: q.todo, MaxLeased: q.results.Cap() / 2,
+		Steps: &d.Journal.Steps, Workbench: d.Workbench, Todo: q.todo, MaxLeased: q.results.Cap() / 2,
 		Workers: r.cfg.Workers.Fetchers, Network: r.outages.Network, Gate: r.outages.Gate, Wake: q.feederWake,
 		Ready: d.Ready, Front: r.loops.front, WakeDistributor: q.wakeDistributor,
 		NotBefore: r.loops.checkpoints.Last().NotBefore,
@@ -61,9 +61,9 @@ func (r *runner) startIntake(ctx context.Context, g *lifecycle.Group) error {
 // newSeeder makes what offers the seeds.
 func (r *runner) newSeeder() *admission.Seeder {
 	return &admission.Seeder{
-		FS: r.seams.FS, Dir: r.frontierDir(), Journal: r.disk.Journal, Frontier: r.loops.frontier,
-		Log: r.disk.Log, Done: &r.queues.seeded, WaitBegun: r.cluster.WaitBegun, Wake: r.queues.wakeDistributor,
-		Warn: r.seams.Log.Warn,
+		FS: r.seams.FS, Dir: r.frontierDir(), Steps: &r.disk.Journal.Steps, Disk: r.disk.Journal.Disk,
+		Frontier: r.loops.frontier, Log: r.disk.Log, Done: &r.queues.seeded, WaitBegun: r.cluster.WaitBegun,
+		Wake: r.queues.wakeDistributor, Warn: r.seams.Log.Warn,
 	}
 }
 

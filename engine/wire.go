@@ -140,7 +140,7 @@ func (o *opener) wireSchedule() {
 	l.stall.IsRefused = o.outages.Way.HasRefusedAll
 	l.failingSites = ending.NewReporter(d.Workbench, l.stall)
 	l.front = schedule.NewFront(d.Workbench, cfg.Workers.Fetchers)
-	l.flusher = schedule.NewFlusher(d.Journal, d.Sieve, d.Ready, q.wakeDistributor)
+	l.flusher = schedule.NewFlusher(&d.Journal.Count, d.Journal.Disk, d.Sieve, d.Ready, q.wakeDistributor)
 	l.frontier.UrgentAdded = l.flusher.UrgentAdded
 	l.distributor = schedule.NewDistributor(&schedule.Parts{
 		Queues: schedule.Queues{
@@ -148,14 +148,14 @@ func (o *opener) wireSchedule() {
 			Unresolved: q.unresolved,
 		},
 		Progress: schedule.Progress{
-			PagesOut: &q.pagesOut, IsSeeded: o.isSeeded, NameServers: o.outages.NameServers, Stall: l.stall,
-			IsClosing: p.limits.IsClosing,
+			Counters: &d.Journal.Count, PagesOut: &q.pagesOut, IsSeeded: o.isSeeded, NameServers: o.outages.NameServers,
+			Stall: l.stall, IsClosing: p.limits.IsClosing,
 		},
 		Signals: schedule.Signals{Wake: q.distributorWake, WakeFeeder: q.wakeFeeder, Finish: o.run.Finish},
 		Options: schedule.Options{
 			SiteItems: cfg.Workers.SiteItems, PageRequisites: cfg.Admission.MaxRequisites,
 		},
-		Journal: d.Journal, Dead: l.deadSites, Front: l.front, Flushes: l.flusher,
+		Steps: &d.Journal.Steps, Disk: d.Journal.Disk, Dead: l.deadSites, Front: l.front, Flushes: l.flusher,
 		Gate: o.outages.Gate, Cluster: o.cluster, Traps: p.traps, Admission: l.frontier, Skipped: d.Skipped, Live: p.live,
 		RequestTargets: o.requestTargets,
 	})
@@ -163,7 +163,7 @@ func (o *opener) wireSchedule() {
 		l.distributor.Purge() // URLs that were queued before the rule, or a purge that a kill has ended
 	}
 	l.returner = &schedule.Returner{
-		Journal: d.Journal, Workbench: d.Workbench, Sites: l.sites, Results: q.results, Unresolved: q.unresolved,
+		Steps: &d.Journal.Steps, Workbench: d.Workbench, Sites: l.sites, Results: q.results, Unresolved: q.unresolved,
 		Ready: d.Ready, Dead: l.deadSites, Live: p.live, Cluster: o.cluster, Robots: schedule.NewRobotsTargets(),
 		WakeFeeder: q.wakeFeeder, WakeDistributor: q.wakeDistributor, Shares: q.shares,
 	}

@@ -17,7 +17,7 @@ import (
 type Injector struct {
 	Frontier   *Frontier
 	Seeds      *filter.Seeds
-	Journal    *journal.Store
+	Steps      *journal.Steps
 	IsStopping func() bool
 	Wake       func() // wakes the distributor
 	Added      *AddedSeeds
@@ -85,8 +85,8 @@ func (i *Injector) keepLines() error {
 
 // add offers one URL, unless the crawl stops: then the last checkpoint might have been taken already.
 func (i *Injector) add(url []byte) (result AddResult, reason string, ok bool) {
-	i.Journal.Steps.Begin()
-	defer i.Journal.Steps.End()
+	i.Steps.Begin()
+	defer i.Steps.End()
 	if i.IsStopping() {
 		return "", "", false
 	}

@@ -57,7 +57,7 @@ func newInjectorRig(t *testing.T) *injectorRig {
 			Rules: Rules{Scope: scope, MaxDepth: -1, MaxURL: urlx.LengthMax}, Cache: fpcache.New(1<<16, 1), Sieve: pending,
 			Counters: new(counters.Live),
 		},
-		Seeds: seeds, Journal: journal.NewStore(), Added: NewAddedSeeds(r.disk, "frontier"),
+		Seeds: seeds, Steps: new(journal.Steps), Added: NewAddedSeeds(r.disk, "frontier"),
 		IsStopping: func() bool { return r.stopping }, Wake: func() { r.wakes++ },
 	}
 	return r

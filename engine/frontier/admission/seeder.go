@@ -73,7 +73,8 @@ func LoadScope(fsys vfs.FS, dir string, seeds *filter.Seeds) error {
 type Seeder struct {
 	FS        vfs.FS
 	Dir       string
-	Journal   *journal.Store
+	Steps     *journal.Steps
+	Disk      *outage.DiskGuard
 	Frontier  *Frontier
 	Log       *crawllog.Log
 	Done      *atomic.Bool
@@ -89,7 +90,7 @@ func (s *Seeder) open(ctx context.Context) (vfs.File, error) {
 		if err == nil {
 			return f, nil
 		}
-		err = s.Journal.Disk.Wait(ctx, fmt.Errorf("admission: seeds: %w", err))
+		err = s.Disk.Wait(ctx, fmt.Errorf("admission: seeds: %w", err))
 		if errors.Is(err, outage.ErrFullAtStop) {
 			return nil, nil //nolint:nilnil // the loop's ordinary end
 		}
@@ -120,7 +121,7 @@ func (s *Seeder) Run(ctx context.Context) error {
 		if s.Frontier.WaitRoom(ctx) != nil {
 			return nil
 		}
-		s.Journal.Steps.Begin()
+		s.Steps.Begin()
 		s.Frontier.Add(&d, in.Bytes(), queued.URL{Seed: true})
 		if why := d.refusal(); why != "" {
 			s.Log.SeedRefused(in.Bytes(), why)
@@ -129,7 +130,7 @@ func (s *Seeder) Run(ctx context.Context) error {
 					"seed", string(in.Bytes()), "reason", s.Frontier.refusal(d.rules, in.Bytes()))
 			}
 		}
-		s.Journal.Steps.End()
+		s.Steps.End()
 		if n%1024 == 0 {
 			s.Wake()
 		}

@@ -32,7 +32,7 @@ func TestDeadSites_eachURLGetsItsOutcome(t *testing.T) {
 		r.finished.Add(urlx.Fingerprint(0, []byte(done)), outcome.OK)
 	}
 	r.Dead.GiveUp(vs, outcome.NameNotFound)
-	n := &r.Journal.Count
+	n := r.Progress.Counters
 	if got := n.Outcomes[outcome.NameNotFound].Load(); got != 1 {
 		t.Fatalf("%d URLs have their outcome at once, want that in memory", got)
 	}
@@ -77,7 +77,8 @@ func TestDeadSites_endTheWaitForRobots(t *testing.T) {
 	}
 	failures := int8(0)
 	r.Workbench.Site(waits).Read(func(s *site.State) { failures = s.RobotsTries })
-	if len(r.Workbench.Acquire(now, nil, 1)) != 1 || failures != 1 || r.fed != 1 || r.Journal.Count.Finished.Load() != 0 {
-		t.Errorf("%d failures of robots.txt, %d signals, %d URLs finished", failures, r.fed, r.Journal.Count.Finished.Load())
+	finished := r.Progress.Counters.Finished.Load()
+	if len(r.Workbench.Acquire(now, nil, 1)) != 1 || failures != 1 || r.fed != 1 || finished != 0 {
+		t.Errorf("%d failures of robots.txt, %d signals, %d URLs finished", failures, r.fed, finished)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"orbweaver/engine/frontier/sites"
 	"orbweaver/engine/net/outage"
 	"orbweaver/engine/state/cluster"
+	"orbweaver/engine/state/counters"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/engine/state/queued"
 	"orbweaver/engine/state/settings"
@@ -23,10 +24,11 @@ import (
 // Parts are what a Distributor uses.
 type Parts struct {
 	Queues
-	Progress
 	Signals
+	Progress  Progress
 	Options   Options
-	Journal   *journal.Store
+	Steps     *journal.Steps
+	Disk      *outage.DiskGuard
 	Dead      *DeadSites
 	Front     *Front
 	Flushes   Flushes
@@ -54,6 +56,7 @@ func (q *Queues) noteOnDisk(vs *visit.State) { q.Workbench.Site(vs).SetOnDisk(q.
 
 // Progress is what the end of a crawl depends on, apart from its queues.
 type Progress struct {
+	Counters    *counters.Live
 	PagesOut    *atomic.Int64 // Pages between fetch and pool
 	IsSeeded    func() bool   // all seeds, and URLs that waited in the inbox, have been admitted
 	NameServers *outage.NameServers
@@ -100,7 +103,8 @@ type Flushes interface {
 type Distributor struct {
 	Queues
 	Signals
-	journal *journal.Store
+	steps   *journal.Steps
+	disk    *outage.DiskGuard
 	gate    *outage.Gate
 	cluster Cluster
 	front   *Front
@@ -117,26 +121,26 @@ type Distributor struct {
 
 // NewDistributor returns the Distributor of a crawl.
 func NewDistributor(p *Parts) *Distributor {
-	p.OnDisk.SurplusIsUrgent = p.IsClosing
-	counts := &p.Journal.Count
+	isClosing, counts := p.Progress.IsClosing, p.Progress.Counters
+	p.OnDisk.SurplusIsUrgent = isClosing
 	skips := &skipList{list: p.Skipped, dead: p.Dead, counters: counts}
 	d := &Distributor{
-		Queues: p.Queues, Signals: p.Signals, journal: p.Journal, gate: p.Gate, cluster: p.Cluster, front: p.Front,
+		Queues: p.Queues, Signals: p.Signals, steps: p.Steps, disk: p.Disk, gate: p.Gate, cluster: p.Cluster, front: p.Front,
 		dead: p.Dead, requestTargets: p.RequestTargets,
 	}
 	d.delayer = delayer{
 		Queues: &d.Queues, dead: p.Dead, traps: p.Traps, admission: p.Admission, skips: skips, flushes: p.Flushes,
-		front: p.Front, isClosing: p.IsClosing, wakeFeeder: p.WakeFeeder, siteItems: p.Options.SiteItems,
+		front: p.Front, isClosing: isClosing, wakeFeeder: p.WakeFeeder, siteItems: p.Options.SiteItems,
 	}
 	d.placer = placer{
 		Queues: &d.Queues, dead: p.Dead, counters: counts, delayer: &d.delayer, skips: skips, rules: p.Live.Hosts,
-		live: p.Live, cluster: p.Cluster, front: p.Front, isClosing: p.IsClosing, options: p.Options,
+		live: p.Live, cluster: p.Cluster, front: p.Front, isClosing: isClosing, options: p.Options,
 	}
 	d.emptier = emptier{
 		Queues: &d.Queues, dead: p.Dead, cluster: p.Cluster, rules: p.Live.Hosts, wake: p.Wake, wakeFeeder: p.WakeFeeder,
 	}
 	d.end = endCheck{
-		Progress: p.Progress, Queues: &d.Queues, counters: counts, front: p.Front, flushes: p.Flushes,
+		Progress: p.Progress, Queues: &d.Queues, front: p.Front, flushes: p.Flushes,
 		placer: &d.placer, delayer: &d.delayer, cluster: p.Cluster, isAlone: !p.Cluster.IsShared(),
 	}
 	return d
@@ -175,7 +179,7 @@ func (d *Distributor) DistributeURLs(ctx context.Context) error {
 		}
 		moved, err := d.step(time.Now())
 		if err != nil {
-			if err := d.journal.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
+			if err := d.disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
 				return nil // a URL that could not be placed goes into the checkpoint
 			} else if err != nil {
 				return err
@@ -195,9 +199,9 @@ func (d *Distributor) DistributeURLs(ctx context.Context) error {
 func (d *Distributor) wait(ctx context.Context) (done bool) {
 	now := time.Now()
 	if d.end.isUnreached(now) {
-		d.journal.Steps.Begin()
+		d.steps.Begin()
 		d.dead.giveUpFailing()
-		d.journal.Steps.End()
+		d.steps.End()
 		return false
 	}
 	steps := d.cluster.StepCount()
@@ -223,8 +227,8 @@ func (d *Distributor) wait(ctx context.Context) (done bool) {
 
 // step does one batch of work in one step of the journal: dead sites first, then refills, then ready URLs.
 func (d *Distributor) step(now time.Time) (moved bool, err error) {
-	d.journal.Steps.Begin()
-	defer d.journal.Steps.End()
+	d.steps.Begin()
+	defer d.steps.End()
 	emptying, err := d.emptier.step()
 	if err != nil {
 		return false, err
@@ -272,8 +276,8 @@ func (d *Distributor) step(now time.Time) (moved bool, err error) {
 // GiveAway is the step of an agent that leaves: everything that is queued goes to other agents. mayGive says whether
 // there is another agent. GiveAway reports whether it moved anything.
 func (d *Distributor) GiveAway(now time.Time, mayGive func() bool) (moved bool, err error) {
-	d.journal.Steps.Begin()
-	defer d.journal.Steps.End()
+	d.steps.Begin()
+	defer d.steps.End()
 	if _, err := d.emptier.step(); err != nil || !d.emptier.isDone() {
 		return true, err
 	}

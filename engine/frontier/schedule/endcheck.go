@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"orbweaver/engine/state/cluster"
-	"orbweaver/engine/state/counters"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/engine/state/visit"
 	"orbweaver/workbench"
@@ -14,13 +13,12 @@ import (
 type endCheck struct {
 	Progress
 	*Queues
-	counters *counters.Live
-	front    *Front
-	flushes  Flushes
-	placer   *placer
-	delayer  *delayer
-	cluster  cluster.Termination
-	isAlone  bool // the crawl has no other agents
+	front   *Front
+	flushes Flushes
+	placer  *placer
+	delayer *delayer
+	cluster cluster.Termination
+	isAlone bool // the crawl has no other agents
 
 	surplus surplusScan
 	closing closing
@@ -35,7 +33,7 @@ func (e *endCheck) next(now time.Time) (wait time.Duration, reason string) {
 	if next, ok := e.Workbench.DueTimes().NextDeferred(); ok {
 		wait = min(wait, untilLeast(now, next))
 	}
-	n := e.counters
+	n := e.Counters
 	finished, admitted, pending := n.Finished.Load(), n.URLsAdmitted.Load(), e.flushes.Pending()
 	if pending > 0 && !e.hasReady() {
 		// First the question that costs nothing: a count of the front reads a thousand addresses.
@@ -74,7 +72,7 @@ func (e *endCheck) next(now time.Time) (wait time.Duration, reason string) {
 // isUnreached reports whether no server has ever answered, and the sites have had their tries. Agents that share a
 // crawl do not know what the others have met.
 func (e *endCheck) isUnreached(now time.Time) bool {
-	n := e.counters
+	n := e.Counters
 	return e.isAlone && e.IsSeeded() && n.Finished.Load() < n.URLsAdmitted.Load() &&
 		e.Stall.IsUnreached(now, e.nothingMoves)
 }
@@ -116,7 +114,7 @@ func (e *endCheck) isClosed(now time.Time) bool {
 	if !e.IsClosing() {
 		return false
 	}
-	n := e.counters
+	n := e.Counters
 	if done := n.Finished.Load() + n.RobotsFetched.Load(); done != e.closing.outcomes || e.closing.lastOutcome.IsZero() {
 		e.closing = closing{done, now}
 	}

@@ -28,10 +28,10 @@ func TestEndCheck_completeWhenNoURLCanCome(t *testing.T) {
 	if r.flushes.pending = 0; r.flushes.requested != 0 {
 		t.Error("a flush was requested for a front that is large enough")
 	}
-	r.Journal.Count.URLsAdmitted.Add(1)
+	r.Progress.Counters.URLsAdmitted.Add(1)
 	r.pagesOut.Store(1)
 	next("")
-	r.Journal.Count.Finished.Add(1)
+	r.Progress.Counters.Finished.Add(1)
 	next(lifecycle.ReasonComplete)
 	if err := r.OnDisk.AppendOfDelayedSite(url("http://a.test/")); err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestEndCheck_nothingMoves(t *testing.T) {
 	vs, _ := r.Workbench.GetOrAdd([]byte("http://a.test"))
 	r.Unresolved.Put(r.Workbench.Site(vs).AppendKey(nil))
 	check("a site that waits for an address", false)
-	r.NameServers.Down.Store(true)
+	r.Progress.NameServers.Down.Store(true)
 	check("the same, while no name server answers", true)
 	if err := r.Ready.Append([]byte("x")); err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestEndCheck_nothingMoves(t *testing.T) {
 // in the sieve comes out at once.
 func TestEndCheck_atTheLimitOfPagesReadyPagesAreNotWanted(t *testing.T) {
 	r, now := newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1), time.Now()
-	r.IsClosing = func() bool { return true }
+	r.Progress.IsClosing = func() bool { return true }
 	d := r.distributor()
 	image := queued.Append(nil, &queued.URL{Embeds: 1, Rest: []byte("http://a.test/image")})
 	for _, item := range [][]byte{url("http://a.test/page"), image} {

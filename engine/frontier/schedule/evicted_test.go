@@ -64,7 +64,7 @@ func TestDeadSites_aSiteLeavesBeforeItIsEmptied(t *testing.T) {
 	}
 	r.Workbench.Site(vs).SetOnDisk(r.OnDisk.Len(vs))
 	r.Dead.GiveUp(vs, outcome.SiteGone)
-	if _, err := d.emptier.step(); err != nil || r.Journal.Count.Outcomes[outcome.SiteGone].Load() != distributeBatch {
+	if _, err := d.emptier.step(); err != nil || r.Progress.Counters.Outcomes[outcome.SiteGone].Load() != distributeBatch {
 		t.Fatal(err)
 	}
 	if _, err := d.delayer.refill(now); err != nil { // it was on the list of sites to be refilled

@@ -19,7 +19,7 @@ import (
 // The Feeder alone decides how many Visits are out, and so how many fetch workers are active. If that number falls, it
 // takes Visits back that no worker has taken. They return to the workbench as they were.
 type Feeder struct {
-	Journal         *journal.Store
+	Steps           *journal.Steps
 	Workbench       *visit.Workbench
 	Todo            *mpmc.Queue[visit.Visit] // filled by the Feeder only
 	MaxLeased       int                      // Visits that are out at most: the queue of Results has room for all
@@ -69,14 +69,14 @@ func (f *Feeder) FeedVisits(ctx context.Context) error {
 
 // feed moves one batch and returns its size. full says that none could be moved: Wake says when one can be.
 func (f *Feeder) feed(now time.Time) (moved int, full bool) {
-	f.Journal.Steps.Begin()
+	f.Steps.Begin()
 	most, active := f.visitsMost()
 	leased := f.Workbench.Counts().Leased
 	f.takeBack(leased-most, now)
 	room := max(most-leased, f.Shares.PromptRoom(active))
 	room = min(feedBatch, f.Bandwidth.VisitsMax(), f.Todo.Cap()-f.Todo.Len(), room)
 	if room <= 0 {
-		f.Journal.Steps.End()
+		f.Steps.End()
 		return 0, true
 	}
 	f.visits = f.Workbench.Acquire(now, f.visits[:0], room)
@@ -85,7 +85,7 @@ func (f *Feeder) feed(now time.Time) (moved int, full bool) {
 		f.holdPages(now)
 	}
 	f.divide(active, now)
-	f.Journal.Steps.End()
+	f.Steps.End()
 	for i := range f.visits {
 		if !f.Todo.TryPut(f.visits[i]) {
 			panic("BUG: schedule: the Feeder moves more Visits than its queue has room for")

@@ -45,8 +45,8 @@ func newFeederRig(t *testing.T, siteCount int, change func(f *Feeder)) *feederRi
 	g.Gate = outage.NewGate(func() { notify.Send(wake) })
 	g.feeder = &Feeder{
 		IsClosing: func() bool { return false }, Bandwidth: bandwidth.Unlimited(),
-		Shares:  visit.NewShares(filter.Domain),
-		Journal: g.Journal, Workbench: g.Workbench, Todo: mpmc.New[visit.Visit](16), MaxLeased: 32, Workers: 16,
+		Shares: visit.NewShares(filter.Domain),
+		Steps:  g.Steps, Workbench: g.Workbench, Todo: mpmc.New[visit.Visit](16), MaxLeased: 32, Workers: 16,
 		Network: outage.NewNetwork(16, func(string, ...any) {}), Gate: g.Gate,
 		Wake: wake, Ready: g.Ready, Front: g.Front, WakeDistributor: func() { g.woken++ },
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"orbweaver/engine/net/outage"
+	"orbweaver/engine/state/counters"
 	"orbweaver/engine/state/queued"
-	"orbweaver/engine/store/journal"
 	"orbweaver/internal/notify"
 	"orbweaver/sieve"
 )
@@ -19,7 +19,8 @@ type Flusher struct {
 	// UrgentAdded takes a signal when an urgent URL has been added to the sieve; capacity 1.
 	UrgentAdded chan struct{}
 
-	journal         *journal.Store
+	counters        *counters.Live
+	disk            *outage.DiskGuard
 	sieve           *sieve.Sieve
 	ready           *queued.ReadyQueue
 	wakeDistributor func()
@@ -43,10 +44,10 @@ const flushShare = 9
 
 // NewFlusher returns the flusher of a sieve.
 func NewFlusher(
-	store *journal.Store, filter *sieve.Sieve, ready *queued.ReadyQueue, wakeDistributor func(),
+	count *counters.Live, disk *outage.DiskGuard, filter *sieve.Sieve, ready *queued.ReadyQueue, wakeDistributor func(),
 ) *Flusher {
 	return &Flusher{
-		journal: store, sieve: filter, ready: ready, wakeDistributor: wakeDistributor,
+		counters: count, disk: disk, sieve: filter, ready: ready, wakeDistributor: wakeDistributor,
 		requested: make(chan struct{}, 1), turn: make(chan struct{}, 1), UrgentAdded: make(chan struct{}, 1),
 	}
 }
@@ -100,7 +101,7 @@ func (f *Flusher) flush(ctx context.Context) error {
 		if err == nil || ctx.Err() != nil {
 			return nil //nolint:nilerr // at the end of the crawl pending URLs go into the checkpoint
 		}
-		if err := f.journal.Disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
+		if err := f.disk.Wait(ctx, err); errors.Is(err, outage.ErrFullAtStop) {
 			return nil
 		} else if err != nil {
 			return err
@@ -121,10 +122,10 @@ func (f *Flusher) FlushOnce(ctx context.Context) error {
 		if err := f.ready.Append(payload); err != nil {
 			return err
 		}
-		f.journal.Count.URLsAdmitted.Add(1)
+		f.counters.URLsAdmitted.Add(1)
 		return nil
 	})
-	f.journal.Count.Known.Add(int64(stats.Known + stats.Duplicates))
+	f.counters.Known.Add(int64(stats.Known + stats.Duplicates))
 	f.notePause(start)
 	f.wakeDistributor()
 	return err

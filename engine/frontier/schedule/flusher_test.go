@@ -26,7 +26,7 @@ func TestFlusher_flushesAtItsPace(t *testing.T) {
 			t.Fatal(err)
 		}
 		woken := 0
-		f := NewFlusher(r.Journal, filter, r.Ready, func() { woken++ })
+		f := NewFlusher(r.Progress.Counters, r.Disk, filter, r.Ready, func() { woken++ })
 		ctx, cancel := context.WithCancel(t.Context())
 		over := make(chan error)
 		go func() { over <- f.FlushSieve(ctx) }()
@@ -43,7 +43,7 @@ func TestFlusher_flushesAtItsPace(t *testing.T) {
 		}
 		<-f.Turn()
 		synctest.Wait()
-		n := &r.Journal.Count
+		n := r.Progress.Counters
 		if r.Ready.Len() != 2 || n.URLsAdmitted.Load() != 2 || n.Known.Load() != 1 || f.Pending() != 0 || woken != 1 {
 			t.Errorf("%d ready, %d admitted, %d known, %d pending, %d signals", r.Ready.Len(), n.URLsAdmitted.Load(),
 				n.Known.Load(), f.Pending(), woken)
@@ -71,7 +71,7 @@ func TestFlusher_doesNotLetUrgentURLsWait(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := NewFlusher(r.Journal, filter, r.Ready, func() {})
+		f := NewFlusher(r.Progress.Counters, r.Disk, filter, r.Ready, func() {})
 		filter.Add(xxh3.Uint128{Hi: 1}, url("http://a.test/left"))
 		ctx, cancel := context.WithCancel(t.Context())
 		over := make(chan error)

@@ -189,7 +189,7 @@ func TestPlacer_givesEachURLOnePlace(t *testing.T) {
 		t.Errorf("%d URLs at a.test", r.Workbench.Site(vs).Queued())
 	}
 	for _, o := range []outcome.Outcome{outcome.HandedOver, outcome.Blocked, outcome.OK, outcome.Novelty} {
-		if n := r.Journal.Count.Outcomes[o].Load(); n != 1 {
+		if n := r.Progress.Counters.Outcomes[o].Load(); n != 1 {
 			t.Errorf("%d URLs have the outcome %v, want 1", n, o)
 		}
 	}

@@ -71,9 +71,9 @@ func runPurge(tb testing.TB, r *rig, d *Distributor) (took, longest time.Duratio
 func TestPurge_onlyWhatIsExcludedGoes(t *testing.T) {
 	r := purgeRig(t, 3000, 1000, 9)
 	runPurge(t, r, r.distributor())
-	n := r.Journal.Count.Outcomes[outcome.Blocked].Load()
+	n := r.Progress.Counters.Outcomes[outcome.Blocked].Load()
 	left := int64(r.Workbench.Counts().Queued) + itemsOnDisk(r.Workbench)
-	if n != 9000 || left != 18000 || r.Journal.Count.Finished.Load() != n {
+	if n != 9000 || left != 18000 || r.Progress.Counters.Finished.Load() != n {
 		t.Errorf("%d purged, %d left", n, left)
 	}
 	if err := r.Workbench.Check(); err != nil {
@@ -94,7 +94,7 @@ func BenchmarkPurge(b *testing.B) {
 				b.StartTimer()
 				t, l := runPurge(b, r, r.distributor())
 				took, longest = max(took, t), max(longest, l)
-				if n := r.Journal.Count.Outcomes[outcome.Blocked].Load(); n != int64(c.out)*int64(c.urls) {
+				if n := r.Progress.Counters.Outcomes[outcome.Blocked].Load(); n != int64(c.out)*int64(c.urls) {
 					b.Fatalf("%d purged", n)
 				}
 			}

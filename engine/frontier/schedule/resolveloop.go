@@ -25,7 +25,7 @@ import (
 // ResolveLoop finds the addresses of new sites, and of known sites whose addresses have expired. Several goroutines
 // call ResolveNames; each resolves one site at a time.
 type ResolveLoop struct {
-	Journal         *journal.Store
+	Steps           *journal.Steps
 	Workbench       *visit.Workbench
 	Sites           *sites.Table
 	Unresolved      *sites.UnresolvedQueue
@@ -107,8 +107,8 @@ func (l *ResolveLoop) resolve(ctx context.Context, key []byte) (dnsres.Answer, e
 
 // settle places, defers or gives up one site, unless it has died meanwhile.
 func (l *ResolveLoop) settle(key []byte, ans dnsres.Answer) {
-	l.Journal.Steps.Begin()
-	defer l.Journal.Steps.End()
+	l.Steps.Begin()
+	defer l.Steps.End()
 	down := l.NameServers.Check()
 	l.Sites.UseLoaded(key, func(vs *visit.State) {
 		if !l.Workbench.Site(vs).IsDead() {

@@ -53,7 +53,7 @@ func newResolveRig(t *testing.T, answer dnsres.Answer) *resolveRig {
 	g.rig = newRig(t, vfs.NewMem(1), "crawl", 1<<20, -1)
 	warn := func(string, ...any) {}
 	g.loop = &ResolveLoop{
-		Journal: g.Journal, Workbench: g.Workbench, Sites: g.Sites, Unresolved: g.Unresolved, Dead: g.Dead,
+		Steps: g.Steps, Workbench: g.Workbench, Sites: g.Sites, Unresolved: g.Unresolved, Dead: g.Dead,
 		Quotas:   g.Sites.Quotas,
 		AddrKeys: politeness.AddrKeys(64), Names: g.names, NameServers: outage.NewNameServers(g.names, warn),
 		Shortage: &outage.Shortage{Warn: warn}, Choose: FirstAddr, WakeFeeder: g.WakeFeeder, Live: g.Live,
@@ -92,7 +92,7 @@ func (g *resolveRig) resolve(most int) {
 }
 
 // outcomes returns how many URLs have an outcome.
-func (g *resolveRig) outcomes(o outcome.Outcome) int64 { return g.Journal.Count.Outcomes[o].Load() }
+func (g *resolveRig) outcomes(o outcome.Outcome) int64 { return g.Progress.Counters.Outcomes[o].Load() }
 
 func address(s string) dnsres.Answer {
 	return dnsres.Answer{Addrs: []netip.Addr{netip.MustParseAddr(s)}, Expires: time.Now().Add(time.Hour)}

@@ -16,7 +16,7 @@ import (
 
 // Returner gives finished Visits back to the workbench, in batches. ReturnVisits runs in one goroutine.
 type Returner struct {
-	Journal         *journal.Store
+	Steps           *journal.Steps
 	Workbench       *visit.Workbench
 	Sites           *sites.Table
 	Results         *visit.ResultQueue
@@ -48,9 +48,9 @@ func (r *Returner) ReturnVisits(ctx context.Context) error {
 			return err
 		}
 		for more := true; more; {
-			r.Journal.Steps.Begin()
+			r.Steps.Begin()
 			more, err = r.Drain(returnBatch)
-			r.Journal.Steps.End()
+			r.Steps.End()
 			if err != nil {
 				return err
 			}

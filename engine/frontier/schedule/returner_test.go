@@ -27,7 +27,7 @@ func TestReturner_hasNoVisitAtACheckpoint(t *testing.T) {
 	b.Place(vs, netip.AddrFrom4([4]byte{240, 0, 0, 1}), now)
 	r := &Returner{
 		Cluster: cluster.Alone{},
-		Journal: new(journal.Store), Workbench: b, Results: visit.NewResultQueue(4), Unresolved: sites.NewUnresolvedQueue(),
+		Steps:   new(journal.Steps), Workbench: b, Results: visit.NewResultQueue(4), Unresolved: sites.NewUnresolvedQueue(),
 		WakeFeeder: func() {}, WakeDistributor: func() {}, Shares: visit.NewShares(filter.Domain),
 	}
 	over := make(chan error)
@@ -41,19 +41,19 @@ func TestReturner_hasNoVisitAtACheckpoint(t *testing.T) {
 		for range 100 {
 			runtime.Gosched() // the Returner waits for Results
 		}
-		r.Journal.Steps.Begin()
+		r.Steps.Begin()
 		r.Results.Put(&visit.Result{Visit: visits[0]})
 		marked := make(chan int)
 		go func() { // asks for the lock before the Returner does
-			r.Journal.Steps.Stop()
-			defer r.Journal.Steps.Allow()
+			r.Steps.Stop()
+			defer r.Steps.Allow()
 			r.Drain(1 << 30)
 			marked <- b.Counts().Leased
 		}()
 		for range 100 {
 			runtime.Gosched() // the Returner is awake, and waits for its step
 		}
-		r.Journal.Steps.End()
+		r.Steps.End()
 		if n := <-marked; n != 0 {
 			t.Fatalf("round %d: %d Visits are out at the checkpoint", round, n)
 		}

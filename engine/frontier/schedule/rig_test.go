@@ -107,6 +107,7 @@ func newRig(tb testing.TB, disk vfs.FS, dir string, memory int64, trapFloor int)
 			Workbench: w, Sites: table, Ready: ready, OnDisk: sites.NewDiskQueues(virt), Unresolved: unresolved,
 		},
 		Progress: Progress{
+			Counters:  &ledger.Count,
 			IsClosing: func() bool { return false },
 			PagesOut:  &r.pagesOut, IsSeeded: r.seeded.Load, NameServers: outage.NewNameServers(nil, func(string, ...any) {}),
 			Stall: ending.NewStallDetector(w, live, &ledger.Count, wakeFeeder),
@@ -114,7 +115,7 @@ func newRig(tb testing.TB, disk vfs.FS, dir string, memory int64, trapFloor int)
 		Signals: Signals{
 			Wake: make(chan struct{}, 1), WakeFeeder: wakeFeeder, Finish: func(reason string) { r.ended = reason },
 		},
-		Options: Options{SiteItems: 64}, Journal: ledger, Dead: dead, Front: NewFront(w, 0),
+		Options: Options{SiteItems: 64}, Steps: &ledger.Steps, Disk: ledger.Disk, Dead: dead, Front: NewFront(w, 0),
 		Flushes: r.flushes, Gate: gate, Cluster: cluster.Alone{}, Traps: detector, Admission: discard{},
 		Skipped: list, Live: live,
 		RequestTargets: func(time.Time, func([]byte) bool) error { return nil },

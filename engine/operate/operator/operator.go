@@ -170,7 +170,7 @@ func (o *Operator) HostRules() (live, fixed []string) { return o.Live.Hosts.List
 // is a fault of the crawl; what is no URL is counted as refused.
 func (o *Operator) AddURLs(ctx context.Context, urls iter.Seq[string]) (added admission.Added, err error) {
 	i := admission.Injector{
-		Frontier: o.Frontier, Seeds: o.Seeds, Journal: o.Disk.Journal, IsStopping: o.Run.IsStopping, Wake: o.Wake,
+		Frontier: o.Frontier, Seeds: o.Seeds, Steps: &o.Disk.Journal.Steps, IsStopping: o.Run.IsStopping, Wake: o.Wake,
 		Added: o.addedSeeds,
 	}
 	if added, err = i.Add(ctx, urls); added.New+added.Known+added.Sent > 0 && !i.Refused {
