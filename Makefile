@@ -15,8 +15,9 @@ export GOFLAGS     := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
 .DEFAULT_GOAL := build
 .PHONY: replay upload dns outage polite build gen help fmt tidy lint test scenario nightly race fuzz sim crash judge outputs conformance hostile demo bench micro throughput soak million plots pressure realsite view dashboard others cross cross-check release install deb package-test newcomer container bench-table cover ci clean
 
-build: ## build bin/orbweaver, a static binary (COMMIT=hash: for "orbweaver version", outside of a git checkout)
+build: ## build bin/orbweaver, a static binary (COMMIT=hash: for "orbweaver version", outside of a git checkout), and bin/orbweaver-bench
 	$(GO) build -ldflags '$(LDFLAGS)' -o bin/orbweaver ./cmd/orbweaver
+	$(GO) -C bench build -ldflags '-s -w' -o ../bin/orbweaver-bench ./cmd/orbweaver-bench
 
 gen: ## generate the code of the .proto files again; no protoc is needed
 	$(GO) -C tools/protogen run . ../.. engine/peering/transport/transportpb/transport.proto
@@ -27,16 +28,19 @@ help: ## list the targets
 fmt: ## format all code
 	gofmt -w $$(git ls-files '*.go')
 
-tidy: ## tidy go.mod
+tidy: ## tidy go.mod of both modules
 	$(GO) mod tidy
+	$(GO) -C bench mod tidy
 
 lint: ## golangci-lint, with all checks of go vet, and the house rules
 	$(GO) tool -modfile=tools/devtools/go.mod golangci-lint run ./... # the linter is built once, into Go's build cache
+	cd bench && $(GO) tool -modfile=../tools/devtools/go.mod golangci-lint run ./...
 	$(GO) test -tags invariants ./tools/lint
 
 # make lint does what go vet does.
 test: ## all tests but the long stories, which are scenarios
 	$(GO) test -vet=off -tags invariants ./...
+	$(GO) -C bench test -vet=off -tags invariants ./...
 
 scenario: ## the long stories: crawls in virtual time, processes, partitions, from SEED (SUBJECT=storage: one of tools/scenario.sh --list)
 	SEED=$(SEED) tools/scenario.sh $(SUBJECT)
@@ -51,7 +55,7 @@ fuzz: ## every fuzz target for FUZZTIME (SINCE=commit: those of packages that ha
 	tools/fuzz.sh $(FUZZTIME) "$(SINCE)" $(FUZZMOST)
 
 sim: ## the whole engine in virtual time, from SEED
-	$(GO) test -tags 'invariants scenario' -count=1 -run 'TestCrawl|TestResume|TestKill|TestHostile_S0[67]' ./bench/scenario/crawl ./bench/scenario/storage -seed $(SEED)
+	$(GO) -C bench test -tags 'invariants scenario' -count=1 -run 'TestCrawl|TestResume|TestKill|TestHostile_S0[67]' ./scenario/crawl ./scenario/storage -seed $(SEED)
 
 # How much of it: worlds, calls of each class, images of each class at least (0 is all), kills of the program.
 CRASH ?= -seeds 4 -per-class 6 -floor 3 -kills 200
@@ -88,22 +92,22 @@ conformance: ## score the published suites that lie in DATA, with a page in buil
 	mkdir -p build && $(GO) run ./tools/conformance "$(DATA)" build/conformance.md
 
 hostile: ## every hostile input, scored by family, with a page in build
-	mkdir -p build && $(GO) run ./tools/hostile build/hostile.md
+	mkdir -p build && cd bench && $(GO) run ./cmd/hostilescore ../build/hostile.md
 
 polite: ## 10^6 requests in a web of faults, across ten restarts, held against the outside log (some five minutes of a core)
-	$(GO) test -tags scenario ./bench/scenario/crawl -count=1 -v -timeout 2h -run TestPolite_ -requests 1000000 -seed $(SEED)
+	$(GO) -C bench test -tags scenario ./scenario/crawl -count=1 -v -timeout 2h -run TestPolite_ -requests 1000000 -seed $(SEED)
 
 demo: build ## the main job: a simulated web, a real crawl, a verified archive
 	bin/orbweaver demo
 
 throughput: build ## the speed of one crawl beside a bare loop
-	bin/orbweaver bench throughput
+	bin/orbweaver-bench throughput
 
 soak: build ## half an hour at full speed: does anything grow or slow down?
-	bin/orbweaver bench soak
+	bin/orbweaver-bench soak
 
 million: build ## one million pages over 50,000 hosts and 10,000 addresses, with full politeness
-	bin/orbweaver bench throughput --hosts 50000 --ips 10000 --per-host 40 --mean 21 --host-delay 4s --ip-delay 500ms
+	bin/orbweaver-bench throughput --hosts 50000 --ips 10000 --per-host 40 --mean 21 --host-delay 4s --ip-delay 500ms
 
 plots: ## draw the results of the benchmarks into docs/plots
 	$(GO) -C tools/plot test . && $(GO) -C tools/plot run . ../../bench/results ../../docs/plots
@@ -115,7 +119,7 @@ bench-table: ## write BENCHMARKS.md from bench/results
 	$(GO) run ./tools/benchtable
 
 micro: ## microbenchmarks of all packages
-	$(GO) test -run xxx -bench . -benchmem ./... | tee build/micro.txt
+	for d in . bench; do $(GO) -C $$d test -run xxx -bench . -benchmem ./...; done | tee build/micro.txt
 
 pressure: build ## a crawl in cgroups with as much memory as it asks for, and with a tenth (Linux, root)
 	tools/pressure.sh
@@ -171,7 +175,7 @@ release: ## archives, Debian packages, SBOMs and SHA256SUMS of the newest commit
 	GO=$(GO) VERSION=$(VERSION) tools/release.sh $(if $(CHECK),--check,build/release) $(if $(CHECK),linux/amd64 windows/amd64,$(PLATFORMS))
 
 cover: ## test coverage by package
-	$(GO) test -tags invariants -cover ./... | grep -v 'no test files'
+	for d in . bench; do $(GO) -C $$d test -tags invariants -cover ./...; done | grep -v 'no test files'
 
 ci: ## what the server runs
 	.ci/run

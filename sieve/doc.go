@@ -82,5 +82,5 @@
 //
 // Time: a flush reads the whole store if its bucket has a key for every eighth block. So the cost of a URL depends on
 // store / bucket: give one byte of memory per URL that will be known. Open reads the index and the pending files. For
-// numbers see `orbweaver bench sieve` and sieve_bench_test.go.
+// numbers see `orbweaver-bench sieve` and sieve_bench_test.go.
 package sieve

@@ -12,7 +12,7 @@ wanted=" $* "
 
 # measure NAME FLAGS...: one benchmark with its flags.
 measure() {
-  local name=$1 command=(bin/orbweaver bench "${@:2}")
+  local name=$1 command=(bin/orbweaver-bench "${@:2}")
   if [ "$wanted" != "  " ] && [[ "$wanted" != *" $name "* ]]; then return; fi
   printf '\n== %s: %s (%ss)\n' "$name" "${command[*]}" $((SECONDS - begin))
   printf 'commit %s\n%s\nload %s\n%s\n\n' "$commit" "$machine" "$(cut -d' ' -f1 /proc/loadavg)" "${command[*]}" >"$out/$name.txt"

@@ -42,10 +42,10 @@ fi
 fuzz() {
 	local run=(-run '^$' -fuzz "^$2\$" -fuzztime "$time")
 	if [ -z "$base" ]; then
-		"$go" test -vet=off -tags invariants "${run[@]}" "./$1"
+		"$go" -C "$1" test -vet=off -tags invariants "${run[@]}" .
 		return
 	fi
-	[ -x "$binaries/$1/test" ] || "$go" test -c -vet=off -tags invariants -o "$binaries/$1/test" "./$1" || return
+	[ -x "$binaries/$1/test" ] || "$go" -C "$1" test -c -vet=off -tags invariants -o "$binaries/$1/test" . || return
 	(cd "$1" && "$binaries/$1/test" "${run[@]/#-/-test.}" -test.fuzzcachedir "$binaries/$1/corpus")
 }
 

@@ -5,13 +5,14 @@ cd "$(dirname "$0")/.."
 go=${GO:-go}
 export CGO_ENABLED=1 # the race detector needs it
 if [ "${1:-}" = all ]; then
-	exec "$go" test -vet=off -race -tags invariants -timeout 60m ./...
+	"$go" test -vet=off -race -tags invariants -timeout 60m ./...
+	exec "$go" -C bench test -vet=off -race -tags invariants -timeout 60m ./...
 fi
 packages=() chosen=() status=0
 while read -r package arguments; do
 	case $package in
 	'' | '#'* | -) ;;
-	*) if [ -z "$arguments" ]; then packages+=("./$package"); else chosen+=("./$package $arguments"); fi ;;
+	*) if [ -z "$arguments" ]; then packages+=("./$package"); else chosen+=("$package $arguments"); fi ;;
 	esac
 done <tools/race.txt
 # With testing/synctest the detector itself fails now and then (golang/go#78156): with a failed check, or with a fault in the runtime. If that
@@ -26,6 +27,7 @@ detect || {
 		detect && status=0
 	fi
 }
-# Two at a time: go test runs packages side by side only if they have the same arguments.
-printf '%s\n' "${chosen[@]}" | xargs -P 2 -I ARGUMENTS sh -c 'exec "$0" test -vet=off -race -tags invariants -timeout 20m $1' "$go" ARGUMENTS || status=1
+# Two at a time: go test runs packages side by side only if they have the same arguments. Each runs in the module it belongs to.
+printf '%s\n' "${chosen[@]}" | xargs -P 2 -I ARGUMENTS sh -fc \
+	'exec "$0" -C "${1%% *}" test -vet=off -race -tags invariants -timeout 20m . ${1#* }' "$go" ARGUMENTS || status=1
 exit $status

@@ -26,9 +26,9 @@ tests() { printf '^(%s)$' "$(cat "$@" | grep -oE '^func Test[A-Z]\w*' | sed 's/f
 
 # run SUBJECT runs one subject.
 run() {
-	local package=./$1 limit=60m flags=()
+	local package=$1 limit=60m flags=()
 	if [ -d "$scenarios/$1" ]; then
-		package=./$scenarios/$1 flags=("${seeded[@]}")
+		package=$scenarios/$1 flags=("${seeded[@]}")
 	else
 		# Where scenario_on_test.go sets the size of tests, all of them run.
 		[ -f "$1/scenario_on_test.go" ] ||
@@ -36,7 +36,7 @@ run() {
 		[ "$1" != bench/crash ] || flags+=("${seeded[@]}")
 	fi
 	echo "== scenario $1, seed $seed"
-	"$go" test -vet=off -tags 'invariants scenario' -timeout "$limit" "$package" "${flags[@]}"
+	"$go" -C "$package" test -vet=off -tags 'invariants scenario' -timeout "$limit" . "${flags[@]}" # of whichever module
 }
 
 [ $# -gt 0 ] || set -- "${subjects[@]}" "${packages[@]}"

@@ -98,8 +98,8 @@
 // A Visit costs O(log), an item O(1). There is no allocation per item, and none per Visit after warm-up. With ten
 // million hosts, four per IP in random order, a Visit mostly waits for memory. Therefore Acquire takes sixteen IPs
 // together and reads their data ahead; Prefetch does this for Releases, and Load for sites. A known site without items
-// takes 152 bytes. This includes site data of 40 bytes, the key, the index entries and its share of the IP; `orbweaver
-// bench workbench` measures it. If memory is short (see Memory), Evict removes idle sites and Admit restores them.
-// Taking a snapshot holds the lock for microseconds, whatever the size of the workbench. Writing an incremental
+// takes 152 bytes. This includes site data of 40 bytes, the key, the index entries and its share of the IP;
+// `orbweaver-bench workbench` measures it. If memory is short (see Memory), Evict removes idle sites and Admit restores
+// them. Taking a snapshot holds the lock for microseconds, whatever the size of the workbench. Writing an incremental
 // snapshot costs time in proportion to the changes.
 package workbench

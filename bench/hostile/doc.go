@@ -2,8 +2,8 @@
 // of a protocol, known by an id, that a host commits on purpose or by accident.
 //
 // A Web is a guest of a simulated world (origin.Web.Invite): it answers for its hosts beside the honest ones, over
-// the same addresses, in virtual time (simnet) or on loopback sockets (`orbweaver sim --hostile ID`, for any crawler at
-// all).
+// the same addresses, in virtual time (simnet) or on loopback sockets (`orbweaver-bench sim --hostile ID`, for any
+// crawler).
 //
 //	request ---> simweb ---- a host of the world? ---> page
 //	                    \--- h01.test, h01-7.test, x.h01.test? ---> Case H01 plays

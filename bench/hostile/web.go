@@ -35,7 +35,7 @@ func New(ids ...string) (*Web, error) {
 		c := all[strings.ToUpper(id)]
 		if c == nil {
 			return nil, fmt.Errorf(
-				"hostile: no case %q can be played: `orbweaver sim --hostile list` shows those that can",
+				"hostile: no case %q can be played: `orbweaver-bench sim --hostile list` shows those that can",
 				id,
 			)
 		}

@@ -23,6 +23,7 @@ import (
 	"orbweaver/engine/page/parse"
 	"orbweaver/internal/inflate"
 	"orbweaver/internal/simweb/origin"
+	"orbweaver/internal/trial"
 	"orbweaver/internal/trial/load"
 	"orbweaver/internal/urlx"
 	"orbweaver/warc/deflate"
@@ -67,7 +68,9 @@ type bareBuffers struct {
 
 // measureLoop runs the bare loop over the roots of the hosts of the world, and divides its CPU time by the pages. The
 // loop has a web of its own, so that its requests do not reach the judge of the crawl.
-func measureLoop(ctx context.Context, o *Options, s *Simulated) (cpuPerPage float64, where *Profile, err error) {
+func measureLoop(
+	ctx context.Context, o *trial.Options, s *trial.Simulated, pages int, profiles string,
+) (cpuPerPage float64, where *Profile, err error) {
 	world, err := origin.New(s.World)
 	if err != nil {
 		return 0, nil, fmt.Errorf("throughput: %w", err)
@@ -77,20 +80,22 @@ func measureLoop(ctx context.Context, o *Options, s *Simulated) (cpuPerPage floa
 		return 0, nil, err
 	}
 	l := &bareLoop{
-		dialer: fetch.LoopbackOnly(), keepAlive: o.KeepAlive > 0 && s.World.HTTPSShare == 0, want: s.BarePages,
+		dialer: fetch.LoopbackOnly(), keepAlive: o.KeepAlive > 0 && s.World.HTTPSShare == 0, want: pages,
 		proxy: strings.TrimPrefix(w.Where.Proxy, "http://"), buffers: make(chan *bareBuffers, runtime.NumCPU()),
 	}
 	for i := range min(world.Hosts(), l.want) {
 		l.urls = append(l.urls, world.Root(i))
 	}
 	if l.roots, err = w.Roots(); err == nil {
-		cpuPerPage, where, err = l.measure(ctx, o)
+		cpuPerPage, where, err = l.measure(ctx, o, profiles)
 	}
 	_, serr := w.Stop()
 	return cpuPerPage, where, errors.Join(err, serr)
 }
 
-func (l *bareLoop) measure(ctx context.Context, o *Options) (cpuPerPage float64, where *Profile, err error) {
+func (l *bareLoop) measure(
+	ctx context.Context, o *trial.Options, profiles string,
+) (cpuPerPage float64, where *Profile, err error) {
 	l.pages.New = func() any { return new(make([]byte, 0, loopPage)) }
 	for range cap(l.buffers) {
 		l.buffers <- &bareBuffers{scanner: parse.NewScanner(parse.Options{}), zip: deflate.NewEncoder(),
@@ -102,7 +107,7 @@ func (l *bareLoop) measure(ctx context.Context, o *Options) (cpuPerPage float64,
 	}
 	l.out = out
 	var cpu time.Duration
-	where, err = profiled(o.Profile, "loop", func() error {
+	where, err = profiled(profiles, "loop", func() error {
 		before, _ := o.Usage()
 		var workers sync.WaitGroup
 		for range o.Fetchers {

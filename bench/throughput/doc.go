@@ -1,16 +1,7 @@
-// Package throughput measures a whole crawl: pages a second, CPU time of a page, memory, and where the time goes. The
-// demo and all speed benchmarks use it.
+// Package throughput measures the speed of whole crawls with the rig of orbweaver/internal/trial: beside a bare loop
+// (Compare), over hours (Soak), by the number of fetchers (Sweep), beside hostile hosts (Isolation), and without a
+// network (Frontier).
 //
-// One rig (Run) crawls one of two webs with the same options, and measures the same quantities:
-//
-//	Simulated   [ this process: engine ] --proxy--> [ child: orbweaver sim ] --server log--> judge
-//	                     |                                                                     ^
-//	                     +--> DIR/warc ------------- read by the child at the end -------------+
-//
-//	Fabricated  [ this process: engine ] --> responses made in memory, without a socket
-//
-// The simulated web is a process of its own on loopback. The engine reaches it through a dialer that reaches nothing
-// else. Run measures the CPU time of both processes separately, verifies the archive, and returns the judge's verdict.
 // The bare loop, which does only what no crawl can do without, runs just before the crawl: other work may share the
 // machine, so the ratio of the two counts. CPU profiles of both show where the difference goes.
 //

@@ -15,6 +15,7 @@ import (
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/operate/report"
 	"orbweaver/internal/cputime"
+	"orbweaver/internal/trial"
 )
 
 // Fabricated is a web of fabricated responses in the memory of this process. The crawl ends at a number of known URLs.
@@ -32,6 +33,15 @@ type Fabricated struct {
 
 	// OnMeasured, if not nil, is called with the result while the crawl still runs.
 	OnMeasured func(*Result)
+
+	curve *components.Run
+}
+
+// Frontier crawls the fabricated web, and measures the cost at each size.
+func Frontier(ctx context.Context, o trial.Options, web *Fabricated) (*Result, error) {
+	o.Web = web
+	r, err := trial.Run(ctx, o)
+	return &Result{Result: r, Curve: web.curve}, err
 }
 
 const (
@@ -41,8 +51,8 @@ const (
 	idleTicks       = 10               // in a row without a fetch
 )
 
-// open makes the web.
-func (f *Fabricated) open(_ context.Context, o *Options) (openWeb, error) {
+// Open makes the web.
+func (f *Fabricated) Open(_ context.Context, o *trial.Options) (trial.OpenWeb, error) {
 	w := &fabricatedWeb{Fabricated: f, o: o, web: &web{hosts: uint64(f.Hosts), seed: f.Seed, alone: f.Alone},
 		began: time.Now()}
 	w.web.makeText()
@@ -53,7 +63,7 @@ func (f *Fabricated) open(_ context.Context, o *Options) (openWeb, error) {
 // fabricatedWeb is the web while it runs.
 type fabricatedWeb struct {
 	*Fabricated
-	o      *Options
+	o      *trial.Options
 	web    *web
 	dialer *dialer
 	began  time.Time
@@ -61,7 +71,8 @@ type fabricatedWeb struct {
 	before int64 // pages of earlier runs
 }
 
-func (w *fabricatedWeb) configure(cfg *engine.Config, seams *engine.Seams) error {
+// Configure implements trial.OpenWeb.
+func (w *fabricatedWeb) Configure(cfg *engine.Config, seams *engine.Seams) error {
 	proxy := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), proxyPort)
 	cfg.Seeds, cfg.Filters.Store = seedRange{w.web}, w.store()
 	cfg.Fetch.Proxy = &fetch.Proxy{URL: "http://" + proxy.String(), Addr: proxy}
@@ -81,23 +92,23 @@ func (w *fabricatedWeb) store() string {
 	}
 }
 
-// close adds the curve, and compares the pages requested with the pages fetched.
-func (w *fabricatedWeb) close(r *Result) error {
+// Close adds the curve, and compares the pages requested with the pages fetched.
+func (w *fabricatedWeb) Close(r *trial.Result) error {
 	if r == nil {
 		return nil
 	}
-	w.curve(r)
+	w.Fabricated.curve = w.curve(&r.Report)
 	if requested, fetched := w.dialer.pages.Load(), r.Pages-w.before; requested != fetched {
 		return fmt.Errorf("throughput: %d pages were requested, and %d were fetched", requested, fetched)
 	}
 	return nil
 }
 
-// watch marks a point at each size, and ends the crawl after the last.
-func (w *fabricatedWeb) watch(ctx context.Context, e *engine.Engine, end func(), measure func() *Result) {
+// Watch marks a point at each size, and ends the crawl after the last.
+func (w *fabricatedWeb) Watch(ctx context.Context, e *engine.Engine, end func(), measure func() *trial.Result) {
 	defer end()
 	report := e.Report()
-	counted := pages(&report)
+	counted := trial.Pages(&report)
 	w.before = counted
 	w.meter = components.NewMeter("pages fetched, by URLs known", "URLs", func() int64 { return frontierSize(w.o.Dir) })
 	tick := time.NewTicker(fabricatedTick)
@@ -109,8 +120,8 @@ func (w *fabricatedWeb) watch(ctx context.Context, e *engine.Engine, end func(),
 			return
 		}
 		r := e.Report()
-		w.meter.Done(pages(&r)-counted, 0)
-		counted = pages(&r)
+		w.meter.Done(trial.Pages(&r)-counted, 0)
+		counted = trial.Pages(&r)
 		// A resumed crawl may know enough URLs before its first fetch.
 		if r.URLsAdmitted < sizes[0] || w.dialer.first.Load() == nil {
 			continue
@@ -128,8 +139,7 @@ func (w *fabricatedWeb) watch(ctx context.Context, e *engine.Engine, end func(),
 	}
 	if w.OnMeasured != nil {
 		r := measure()
-		w.curve(r)
-		w.OnMeasured(r)
+		w.OnMeasured(&Result{Result: r, Curve: w.curve(&r.Report)})
 	}
 }
 
@@ -139,19 +149,19 @@ func (w *fabricatedWeb) point(r *report.Report) {
 	_, rss := w.o.Usage()
 	fmt.Fprintf(w.o.Progress, "%d URLs known on %d hosts, %d pages fetched, %.0f pages/s, %.1f CPU us a page, "+
 		"%.1f bytes of disk a URL, peak memory %d MiB; %s\n",
-		r.URLsAdmitted, r.HostsKnown, pages(r), p.PerSecond, p.CPUPerItem/1e3, p.DiskPerItem, rss>>20, r.Waiting)
+		r.URLsAdmitted, r.HostsKnown, trial.Pages(r), p.PerSecond, p.CPUPerItem/1e3, p.DiskPerItem, rss>>20, r.Waiting)
 }
 
-// curve adds the curve to the result, with what the frontier holds at the end.
-func (w *fabricatedWeb) curve(r *Result) {
+// curve is the cost at each size, with what the frontier holds at the end.
+func (w *fabricatedWeb) curve(r *report.Report) *components.Run {
 	run := w.meter.Run
-	r.Curve = run
 	if first := w.dialer.first.Load(); first != nil {
 		run.Add("from the start to the first fetch", first.Sub(w.began).Seconds(), "s")
 	}
-	run.Add("hosts known", float64(r.Report.HostsKnown), "")
-	run.Add("links found", float64(r.Report.URLsFound), "")
-	run.Add("URLs queued at the end", float64(r.Report.URLsQueued), "")
+	run.Add("hosts known", float64(r.HostsKnown), "")
+	run.Add("links found", float64(r.URLsFound), "")
+	run.Add("URLs queued at the end", float64(r.URLsQueued), "")
+	return run
 }
 
 // overSockets uses real connections for a while, and measures the cost of pages.
@@ -177,7 +187,7 @@ func (w *fabricatedWeb) overSockets(ctx context.Context, e *engine.Engine) {
 	}
 	r := e.Report()
 	cpu = cputime.Process() - cpu
-	n := float64(max(pages(&r)-pages(&before), 1))
+	n := float64(max(trial.Pages(&r)-trial.Pages(&before), 1))
 	robots := float64(r.RobotsFetched - before.RobotsFetched)
 	run := w.meter.Run
 	run.Add("over sockets: URLs known", float64(r.URLsAdmitted), "")

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"orbweaver/internal/cputime"
+	"orbweaver/internal/trial"
 )
 
 var urls = flag.Int64("urls", 20_000, "known URLs at the end")
@@ -21,15 +22,15 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // The whole frontier, until it knows some URLs. Run checks that every page was requested once.
 func TestFabricated(t *testing.T) {
 	start := time.Now()
-	r, err := Run(t.Context(), Options{
-		Web: &Fabricated{
-			URLs: *urls, Hosts: max(*urls/10, 1000), IPs: max(*urls/40, 250), Seed: 1, Think: 2 * time.Millisecond, Idle: true,
-		},
+	web := &Fabricated{
+		URLs: *urls, Hosts: max(*urls/10, 1000), IPs: max(*urls/40, 250), Seed: 1, Think: 2 * time.Millisecond, Idle: true,
+	}
+	r, err := Frontier(t.Context(), trial.Options{
 		Dir: filepath.Join(t.TempDir(), "crawl"), Fetchers: 256, SkipVerify: true, Version: "test",
 		HostDelay: 40 * time.Millisecond, IPDelay: 5 * time.Millisecond, Progress: t.Output(),
 		Log:   slog.New(slog.DiscardHandler),
 		Usage: func() (time.Duration, int64) { return cputime.Process(), 1 },
-	})
+	}, web)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,11 +8,19 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 
 	"orbweaver/internal/simweb/judge"
+	"orbweaver/internal/trial"
 	"orbweaver/warc"
 )
+
+// Hostile is a number of hostile hosts.
+type Hostile struct {
+	Cases []string // of bench/hostile
+	Hosts int      // of each
+}
 
 // Side is one crawl of a Pair.
 type Side struct {
@@ -45,12 +53,14 @@ type Pair struct {
 	Ratio         float64 `json:"ratio"`
 }
 
-// Isolation crawls the same honest hosts in pairs: alone, and beside the hostile hosts of web. Each crawl takes
-// o.MaxTime, and the order alternates. Every host is a seed. Progress has a line for each pair.
-func Isolation(ctx context.Context, o Options, web Simulated, pairs int) (*IsolationResult, error) {
-	cases := len(web.Hostile.Cases)
+// Isolation crawls the same honest hosts in pairs: alone, and beside hostile hosts. Each crawl takes o.MaxTime, and the
+// order alternates. Every host is a seed. Progress has a line for each pair.
+func Isolation(
+	ctx context.Context, o trial.Options, web trial.Simulated, hosts Hostile, pairs int,
+) (*IsolationResult, error) {
+	cases := len(hosts.Cases)
 	r := &IsolationResult{
-		Name: "hostile", Honest: web.World.Hosts, Others: web.Hostile.Hosts * cases, Cases: cases,
+		Name: "hostile", Honest: web.World.Hosts, Others: hosts.Hosts * cases, Cases: cases,
 		Delay: o.HostDelay.Seconds(),
 	}
 	web.Seeds = web.World.Hosts
@@ -63,11 +73,13 @@ func Isolation(ctx context.Context, o Options, web Simulated, pairs int) (*Isola
 		}
 		for _, side := range sides {
 			present := web
-			if side == &p.Alone {
-				present.Hostile = nil
+			if side == &p.Beside {
+				present.Args = []string{
+					"--hostile", strings.Join(hosts.Cases, ","), "--hostile-hosts", strconv.Itoa(hosts.Hosts),
+				}
 			}
 			o.Web = &present
-			if err := o.side(ctx, side); err != nil {
+			if err := side.crawl(ctx, o); err != nil {
 				return nil, err
 			}
 		}
@@ -86,10 +98,10 @@ func Isolation(ctx context.Context, o Options, web Simulated, pairs int) (*Isola
 	return r, nil
 }
 
-// side is one crawl.
-func (o *Options) side(ctx context.Context, s *Side) error {
+// crawl is one crawl.
+func (s *Side) crawl(ctx context.Context, o trial.Options) error {
 	debug.FreeOSMemory() // return the memory of the crawl before
-	result, err := Run(ctx, *o)
+	result, err := trial.Run(ctx, o)
 	if err = errors.Join(err, os.RemoveAll(o.Dir)); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
 	"orbweaver/internal/simweb/judge"
+	"orbweaver/internal/trial"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -43,14 +44,10 @@ type SoakResult struct {
 const samples = 180 // of one soak
 
 // Soak crawls for o.MaxTime at full speed. It deletes archive files as soon as they are closed, so that the disk is no
-// limit, and verifies them before unless o.SkipVerify is set.
-func Soak(ctx context.Context, o Options, web Simulated) (*SoakResult, error) {
-	w := &simulatedWeb{Simulated: &web, o: &o}
-	if err := w.start(ctx); err != nil {
-		return nil, err
-	}
+// limit, and verifies them before unless o.SkipVerify is set. Heap profiles go to the directory heaps, unless it is "".
+func Soak(ctx context.Context, o trial.Options, web *trial.Simulated, heaps string) (*SoakResult, error) {
 	s := &soak{
-		dir: o.Dir, unread: o.SkipVerify, heaps: o.Profile, progress: o.Progress, start: time.Now(), length: o.MaxTime,
+		dir: o.Dir, unread: o.SkipVerify, heaps: heaps, progress: o.Progress, start: time.Now(), length: o.MaxTime,
 		stop: make(chan struct{}),
 	}
 	onStart := o.OnStart
@@ -67,9 +64,10 @@ func Soak(ctx context.Context, o Options, web Simulated) (*SoakResult, error) {
 			end()
 		}
 	}
-	crawled := &Result{}
-	err := crawl(ctx, &o, w, crawled)
-	if err = errors.Join(err, w.close(crawled), s.err, s.heapErr); err != nil {
+	web.SkipJudge = true
+	o.Web, o.SkipVerify = web, true
+	crawled, err := trial.Run(ctx, o)
+	if err = errors.Join(err, s.err, s.heapErr); err != nil {
 		return nil, err
 	}
 	s.deleteClosed(true)
@@ -185,7 +183,7 @@ func (s *soak) deleteClosed(all bool) {
 // verify reads a closed file; false if it cannot be read.
 func (s *soak) verify(name string) bool {
 	v := warc.NewVerifier(warc.VerifyOptions{})
-	if err := verifyFile(v, name); err != nil {
+	if err := trial.VerifyFile(v, name); err != nil {
 		s.err = errors.Join(s.err, err)
 		return false
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orbweaver/engine"
+	"orbweaver/internal/trial"
 )
 
 // Setting is what differs between the crawls of a sweep.
@@ -62,7 +63,7 @@ const sweepSamples = 60
 
 // Sweep crawls webs like the given one with each setting, for o.MaxTime. Every host is a seed, so that all fetchers are
 // busy from the start. Progress has a line for each crawl.
-func Sweep(ctx context.Context, o Options, web Simulated, settings []Setting) (*SweepResult, error) {
+func Sweep(ctx context.Context, o trial.Options, web trial.Simulated, settings []Setting) (*SweepResult, error) {
 	r := &SweepResult{Name: "sweep", Think: web.World.Think.Seconds()}
 	for i, s := range settings {
 		crawled, err := sweepCrawl(ctx, o, web, s)
@@ -81,7 +82,7 @@ func Sweep(ctx context.Context, o Options, web Simulated, settings []Setting) (*
 }
 
 // sweepCrawl is one crawl of a sweep.
-func sweepCrawl(ctx context.Context, o Options, web Simulated, s Setting) (*SweepCrawl, error) {
+func sweepCrawl(ctx context.Context, o trial.Options, web trial.Simulated, s Setting) (*SweepCrawl, error) {
 	debug.FreeOSMemory() // return the memory of the crawl before
 	o.Fetchers, o.HostDelay, o.IPDelay, o.Web = s.Fetchers, s.HostDelay, s.IPDelay, &web
 	web.World.Hosts, web.World.IPs, web.Seeds = s.Hosts, s.IPs, s.Hosts
@@ -95,7 +96,7 @@ func sweepCrawl(ctx context.Context, o Options, web Simulated, s Setting) (*Swee
 			sampler.Wait()
 		}
 	}
-	result, err := Run(ctx, o)
+	result, err := trial.Run(ctx, o)
 	if err = errors.Join(err, os.RemoveAll(o.Dir)); err != nil {
 		return nil, err
 	}

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simnet"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
+	"orbweaver/internal/simnet"
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/simweb/guest"
 	"orbweaver/internal/simweb/origin"

@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/bench/simnet"
 	"orbweaver/engine"
 	"orbweaver/engine/state/limits"
+	"orbweaver/internal/simnet"
 	"orbweaver/internal/simweb/guest"
 	"orbweaver/internal/vfs"
 )

@@ -7,7 +7,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"orbweaver/bench/components"
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/internal/cli/command"
 	"orbweaver/internal/golden"
@@ -147,20 +146,6 @@ func TestEachFlagAndCommandHasAHeading(t *testing.T) {
 			if f.Name != "help" && (f.Group == nil || !strings.HasSuffix(f.Group.Title, ":")) {
 				t.Errorf("crawl --%s has no heading in crawl.Groups", f.Name)
 			}
-		}
-	}
-}
-
-func TestBenchList(t *testing.T) {
-	r := call("bench", "list").want(t, command.ExitDone)
-	names := []string{"throughput", "frontier"}
-	for _, c := range components.Table() {
-		command, _, _ := strings.Cut(c.Name, " ")
-		names = append(names, command)
-	}
-	for _, name := range names {
-		if !strings.Contains("\n"+r.out, "\n"+name+"\t") {
-			t.Errorf("%s is not in %q", name, r.out)
 		}
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"orbweaver/cmd/orbweaver/internal/archive"
-	"orbweaver/cmd/orbweaver/internal/bench"
 	"orbweaver/cmd/orbweaver/internal/botpage"
 	"orbweaver/cmd/orbweaver/internal/cluster"
 	"orbweaver/cmd/orbweaver/internal/crawl"
@@ -22,11 +21,11 @@ import (
 	"orbweaver/cmd/orbweaver/internal/derivation"
 	"orbweaver/cmd/orbweaver/internal/inspect"
 	"orbweaver/cmd/orbweaver/internal/manual"
-	"orbweaver/cmd/orbweaver/internal/sim"
 	"orbweaver/cmd/orbweaver/internal/text"
 	"orbweaver/engine/peering/transport"
 	"orbweaver/internal/cli/command"
 	"orbweaver/internal/cli/process"
+	"orbweaver/internal/cli/trials"
 )
 
 type cli struct {
@@ -50,7 +49,7 @@ func commandGroups() []kong.Group {
 		{Key: "reports", Title: "Find out what a crawl has done, and check it:"},
 		{Key: "archives", Title: "Use the archive:"},
 		{Key: "clusters", Title: "Several agents:"},
-		{Key: "trials", Title: "Try and measure:"},
+		{Key: "trials", Title: "Try:"},
 		{Key: "texts", Title: "For scripts and packages:"},
 	}
 }
@@ -93,9 +92,8 @@ type clusterCommands struct {
 
 // trialCommands need no network.
 type trialCommands struct {
-	Demo  bench.DemoCommand `cmd:"" help:"Serve a simulated web on loopback, crawl it with the real engine, verify the archive."`
-	Sim   sim.Command       `cmd:"" help:"Serve the simulated web: proxy, direct, TLS and DNS."`
-	Bench bench.Command     `cmd:"" help:"Run one benchmark of BENCHMARKS.md."`
+	Demo trials.DemoCommand `cmd:"" help:"Serve a simulated web on loopback, crawl it with the real engine, verify the archive."`
+	Sim  trials.SimCommand  `cmd:"" help:"Serve the simulated web: proxy, direct, TLS and DNS."`
 }
 
 // textCommands read text and know no crawl.
@@ -120,7 +118,15 @@ const collectAtStart = 400
 
 // run is main without the process around it.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	w := &command.Invocation{Context: context.Background(), Stdin: stdin, Stdout: stdout, Stderr: stderr, Version: version}
+	w := &command.Invocation{
+		Context: context.Background(),
+		Stdin:   stdin,
+		Stdout:  stdout,
+		Stderr:  stderr,
+		About:   "A web crawler engine: polite, complete, and fast.",
+		Example: "demo",
+		Version: version,
+	}
 	collectAt := debug.SetGCPercent(collectAtStart)
 	err := w.Parse(newCLI(), args, append(crawl.Groups(), commandGroups()...)...)
 	debug.SetGCPercent(collectAt)

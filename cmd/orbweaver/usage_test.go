@@ -29,8 +29,6 @@ func TestUsageErrors(t *testing.T) {
 		{"warc cat --offset x FILE", []string{"--offset"}},
 		{"sim --hosts -1", []string{"--hosts: -1 is too small; at least 1"}},
 		{"demo --progress loud", []string{`--progress: "loud" is none of auto, plain, none`}},
-		{"bench throughput --host-delay often", []string{`--host-delay: "often" is no duration`}},
-		{"bench agents --agents 2,x", []string{`--agents: "x" is no whole number`}},
 		{"ca gossip-key take --dir " + dir, []string{`"take" is none of add, use, remove`}},
 		{"fsck " + dir, []string{"crawl"}},
 	} {

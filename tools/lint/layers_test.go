@@ -27,7 +27,7 @@ func layers() []string {
 		"engine/check",
 		"engine",
 		"derive",
-		"internal/simweb internal/trial internal/cli",
+		"internal/simweb internal/simnet internal/trial internal/cli",
 		"bench",
 		"cmd tools",
 	}
@@ -81,7 +81,7 @@ func whyNot(f *goFile, target string) string {
 	importer, folder := layerOf(f.dir)
 	imported, targetFolder := layerOf(target)
 	isKit := func(dir string) bool {
-		return hasWord(testKits, dir) || strings.HasPrefix(dir, "bench/") || dir == "internal/trial/load"
+		return hasWord(testKits+" internal/trial/load internal/simnet", dir) || strings.HasPrefix(dir, "bench/")
 	}
 	switch {
 	case targetFolder == "cmd" && !isProgram(f.dir), targetFolder == "tools":
@@ -106,7 +106,7 @@ func whyNot(f *goFile, target string) string {
 
 // isSimulated reports whether a package is part of the simulated web or of its judge.
 func isSimulated(dir string) bool {
-	return hasWord("internal/simweb bench/simnet", dir) || strings.HasPrefix(dir, "internal/simweb/")
+	return hasWord("internal/simweb internal/simnet", dir) || strings.HasPrefix(dir, "internal/simweb/")
 }
 
 func isProgram(dir string) bool { return dir == program || strings.HasPrefix(dir, program+"/") }

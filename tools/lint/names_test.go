@@ -63,7 +63,8 @@ func findBareNames(h *tree) (faults []string) {
 			switch {
 			case d.field && hasWord(bareFields, name):
 				faults = append(faults, d.at+": field "+d.name)
-			case d.fn && isProgram(dir) && d.name == "Run": // package kong calls Run of a command
+			case d.fn && (isProgram(dir) || hasWord("internal/cli/trials bench/cmd/orbweaver-bench", dir)) &&
+				strings.EqualFold(d.name, "run"): // package kong calls Run of a command
 			case d.fn && hasWord(bareFuncs, name):
 				if before, ok := first[name]; ok {
 					faults = append(faults, d.at+": func "+d.name+", as at "+before.at)

@@ -107,7 +107,8 @@ func findLargeStructs(h *tree) (faults []string) {
 	structs, interfaces := h.types()
 	for _, place := range sorted(structs) {
 		s, excess := structs[place], structExcess[place]
-		if _, record := recordStructs[place]; record || strings.HasPrefix(place, "cmd/") {
+		if _, record := recordStructs[place]; record || strings.HasPrefix(place, "cmd/") ||
+			strings.HasPrefix(place, "bench/cmd/") {
 			continue
 		}
 		if n := structs.fields(s); n > max(fieldsMost, excess.fields) {

@@ -154,7 +154,7 @@ func throughputOverTime(results fs.FS) (*chart, error) {
 	}
 	return &chart{
 		title: "Throughput over the hours",
-		note:  "orbweaver bench soak, mean of each minute; two cores, simulated web and verification included",
+		note:  "orbweaver-bench soak, mean of each minute; two cores, simulated web and verification included",
 		x:     axis{label: "minutes"}, y: axis{label: "pages a second"},
 		series: []series{{points: rate}},
 	}, nil
@@ -163,7 +163,7 @@ func throughputOverTime(results fs.FS) (*chart, error) {
 // growths are the curves of cost against size: of the newest file of each pattern, the table below head.
 func growths() []struct{ name, pattern, head string } {
 	return []struct{ name, pattern, head string }{
-		{"frontier, a page", "*-frontier-quiet.txt", "orbweaver bench frontier --urls 300_000_000"},
+		{"frontier, a page", "*-frontier-quiet.txt", "orbweaver-bench frontier --urls 300_000_000"},
 		{"seen, a digest", "*-seen.txt", "seen: a page"},
 		{"queues, in", "*-virtualize-billion.txt", "virtualize: enqueue"},
 		{"sieve, a URL", "*-sieve-billion.txt", "sieve: add and flush"},
@@ -218,7 +218,7 @@ func deviationOfAgents(results fs.FS) (*chart, error) {
 func costOfAgents(results fs.FS) (*chart, error) {
 	c := &chart{
 		title: "CPU of a page against agents",
-		note:  "orbweaver bench agents --grow: each has 50 hosts; all agents and the simulated web on two cores",
+		note:  "orbweaver-bench agents --grow: each has 50 hosts; all agents and the simulated web on two cores",
 		x:     axis{label: "agents", log: true},
 		y:     axis{label: "CPU microseconds a page, all agents, without the simulated web"},
 	}

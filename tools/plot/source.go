@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// sweep is what `orbweaver bench fetchers --out FILE` writes, as far as it is drawn.
+// sweep is what `orbweaver-bench fetchers --out FILE` writes, as far as it is drawn.
 type sweep struct {
 	Think float64 `json:"think_seconds"`
 	Rungs []rung  `json:"rungs"`
@@ -79,7 +79,7 @@ type shares struct {
 	} `json:"runs"`
 }
 
-// fleets is what `orbweaver bench agents --out` writes, as far as it is drawn.
+// fleets is what `orbweaver-bench agents --out` writes, as far as it is drawn.
 type fleets struct {
 	Runs []struct {
 		Agents   float64 `json:"agents"`

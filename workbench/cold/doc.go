@@ -48,5 +48,5 @@
 //
 // A slot of the table has 8 bytes, and two thirds to four fifths of the slots are used: 10 to 13 bytes per host. Put
 // copies its arguments. Take reads 512 bytes, and reads a second time for a longer form. Open reads the log once from
-// start to end. `orbweaver bench workbench --cold` measures it.
+// start to end. `orbweaver-bench workbench --cold` measures it.
 package cold

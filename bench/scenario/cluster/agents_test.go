@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simnet"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simnet"
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/simweb/judge"
 	"orbweaver/internal/trial/captures"

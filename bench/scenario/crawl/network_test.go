@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simnet"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simnet"
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/simweb/origin"
 )

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/bench/simnet"
 	"orbweaver/engine"
+	"orbweaver/internal/simnet"
 	"orbweaver/internal/simweb"
 )
 

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"orbweaver/bench/simnet"
 	"orbweaver/dnsres"
 	"orbweaver/engine"
 	"orbweaver/engine/net/fetch"
 	"orbweaver/engine/operate/report"
+	"orbweaver/internal/simnet"
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/simweb/arrivals"
 	"orbweaver/internal/simweb/judge"

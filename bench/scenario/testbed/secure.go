@@ -11,7 +11,7 @@ import (
 	"net"
 	"time"
 
-	"orbweaver/bench/simnet"
+	"orbweaver/internal/simnet"
 	"orbweaver/internal/simweb/origin"
 )
 

@@ -58,5 +58,5 @@
 // twelfth of MemoryBytes; neither contains pointers. With too little memory the filters are wrong more often. On disk,
 // a digest takes 50 bytes and the URI, and 14 bytes for the index (twice that while a Checkpoint names a merged run). A
 // digest is written to runs seven or eight times up to 10^8 digests. Open reads the filters and the entries after the
-// last run. Numbers: orbweaver bench dedup.
+// last run. Numbers: orbweaver-bench dedup.
 package dedup

@@ -7,6 +7,7 @@ const (
 	LogsDir       = "logs"
 	ReportsDir    = "reports"
 	UploadsDir    = "uploads" // receipts for WARC files that were sent; need not be there
+	SettingsFile  = "crawl.toml" // of the command crawl; need not be there
 	LockFile      = FrontierDir + "/lock"
 	ManifestFile  = FrontierDir + "/MANIFEST"
 	SieveDir      = FrontierDir + "/sieve"

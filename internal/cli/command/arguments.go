@@ -80,11 +80,11 @@ func (inv *Invocation) parser(grammar any, groups []kong.Group) (*kong.Kong, err
 		kong.KindMapper(reflect.Int, inv.read),
 		kong.KindMapper(reflect.Int64, inv.read),
 		kong.TypeMapper(reflect.TypeFor[time.Duration](), inv.read),
-		kong.Name("orbweaver"),
+		kong.Name(inv.program()),
 		kong.Description(
-			"A web crawler engine: polite, complete, and fast. Human text goes to stderr, results to stdout.\n\n"+
+			inv.About+" Human text goes to stderr, results to stdout.\n\n"+
 				"Every flag can be given as a variable ORBWEAVER_NAME or as a key of a TOML file (--config).\n\n"+
-				"Example:\n  orbweaver demo",
+				"Example:\n  "+inv.program()+" "+inv.Example,
 		),
 		kong.Writers(inv.Stdout, inv.Stderr),
 		kong.Exit(func(int) { panic(ErrHelp) }),

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,10 @@ type Invocation struct {
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
-	Version string // of the program
+	Program string // its name; "" for orbweaver
+	About   string // what it is, in a sentence
+	Example string // a first command
+	Version string
 	Args    *kong.Context
 	keys    map[string]bool // flags of all commands, as keys of files of settings: whether each may be a list
 	applied bool            // the command's struct has its values
@@ -61,7 +65,15 @@ type Invocation struct {
 // commands of this one.
 func (inv *Invocation) Nested(stdout io.Writer) *Invocation {
 	return &Invocation{
-		Context: inv.Context, Stdin: inv.Stdin, Stdout: stdout, Stderr: inv.Stderr, Version: inv.Version, keys: inv.keys,
+		Context: inv.Context,
+		Stdin:   inv.Stdin,
+		Stdout:  stdout,
+		Stderr:  inv.Stderr,
+		Program: inv.Program,
+		About:   inv.About,
+		Example: inv.Example,
+		Version: inv.Version,
+		keys:    inv.keys,
 	}
 }
 
@@ -141,7 +153,7 @@ func (inv *Invocation) Exit(err error) int {
 	remedy := remedyOf(err)
 	say := func(text string) {
 		if !isTold {
-			fmt.Fprintln(inv.Stderr, "orbweaver:", text)
+			fmt.Fprintln(inv.Stderr, inv.program()+":", text)
 		}
 	}
 	switch {
@@ -154,11 +166,11 @@ func (inv *Invocation) Exit(err error) int {
 		say(err.Error())
 		return ExitStalled
 	case errors.Is(err, ErrUnsent):
-		fmt.Fprintln(inv.Stderr, "orbweaver:", err)
+		fmt.Fprintln(inv.Stderr, inv.program()+":", err)
 		return ExitUnsent
 	case errors.As(err, &usage):
 		if remedy == "" {
-			remedy = fmt.Sprintf("\nTry 'orbweaver %s--help'.", inv.commandName())
+			remedy = fmt.Sprintf("\nTry '%s %s--help'.", inv.program(), inv.commandName())
 		}
 		say(messageOf(err) + remedy)
 		return ExitUsage
@@ -167,6 +179,9 @@ func (inv *Invocation) Exit(err error) int {
 		return ExitFailed
 	}
 }
+
+// program is the name of the program.
+func (inv *Invocation) program() string { return cmp.Or(inv.Program, "orbweaver") }
 
 func (inv *Invocation) commandName() string {
 	if inv.Args == nil {

@@ -1,6 +1,6 @@
 // Package origin serves a simulated web: all its hosts, and its guests, on connections that the caller accepts.
 //
-// It opens no socket (internal/trial/load and bench/simnet do) and starts no goroutine. Pauses are read deadlines, so
+// It opens no socket (internal/trial/load and internal/simnet do) and starts no goroutine. Pauses are read deadlines:
 // all of it runs in virtual time, and ends when the client goes.
 //
 //	Web.Serve -> session.readHead -> parseRequest -> session.handle -- a guest's host --> session.serveGuest

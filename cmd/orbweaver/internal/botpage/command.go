@@ -57,7 +57,7 @@ func (*Command) SettingsFile(dir string) string {
 	if dir == "" {
 		return ""
 	}
-	return filepath.Join(dir, crawl.SettingsName)
+	return filepath.Join(dir, layout.SettingsFile)
 }
 
 // Resume notes that the directory has settings.
@@ -67,7 +67,7 @@ func (c *Command) Resume(command.KeptSettings) { c.isResumed = true }
 func (c *Command) Check(inv *command.Invocation) error {
 	var bad command.Faults
 	if c.Dir != "" && !c.isResumed {
-		bad.Add("--dir", fmt.Errorf("%s has no %s", c.Dir, crawl.SettingsName))
+		bad.Add("--dir", fmt.Errorf("%s has no %s", c.Dir, layout.SettingsFile))
 		return bad.Err()
 	}
 	if strings.TrimSpace(c.Operator) == "" {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"orbweaver/engine/state/layout"
 	"orbweaver/internal/cli/command"
 )
 
@@ -62,7 +63,7 @@ func TestStrength(t *testing.T) {
 		}
 	}
 	delay(4 * time.Second)
-	write(t, filepath.Join(dir, SettingsName), "host-delay = '5s'\n")
+	write(t, filepath.Join(dir, layout.SettingsFile), "host-delay = '5s'\n")
 	delay(5 * time.Second)
 	write(t, config, "host-delay = '6s'\n")
 	delay(5 * time.Second)
@@ -80,7 +81,7 @@ func TestStrength(t *testing.T) {
 // TestDirectoryFromElsewhere finds crawl.toml when the directory itself comes from a variable or from a file.
 func TestDirectoryFromElsewhere(t *testing.T) {
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, SettingsName), "fetchers = 77\n")
+	write(t, filepath.Join(dir, layout.SettingsFile), "fetchers = 77\n")
 	config := filepath.Join(t.TempDir(), "my.toml")
 	write(t, config, "dir = '"+dir+"'\n")
 	if c := parsed(t, "crawl", "--config", config); c.Config.Workers.Fetchers != 77 || !c.resumes || c.Config.Dir != dir {

@@ -11,16 +11,14 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"orbweaver/engine"
+	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/limits"
 	"orbweaver/internal/cli/command"
 	"orbweaver/internal/textfile"
 	"orbweaver/internal/vfs"
 )
 
-// SettingsName is the file within the crawl directory that keeps its configuration.
-const SettingsName = "crawl.toml"
-
-func effectiveFile(dir string) string { return filepath.Join(dir, SettingsName) }
+func effectiveFile(dir string) string { return filepath.Join(dir, layout.SettingsFile) }
 
 // sameFormat refuses on resume what would change the format on disk.
 func sameFormat(cfg *engine.Config) error {

@@ -25,7 +25,7 @@ func checkDir(dir string, given ...string) error {
 	other := ""
 	for _, e := range entries {
 		switch name := e.Name(); {
-		case name == layout.FrontierDir, name == layout.ArchiveDir, name == layout.LogsDir, name == SettingsName:
+		case name == layout.FrontierDir, name == layout.ArchiveDir, name == layout.LogsDir, name == layout.SettingsFile:
 			return nil // a crawl, or the begin of one
 		case strings.HasPrefix(name, "."), name == "lost+found", name == inbox.Dir, isGiven(filepath.Join(dir, name), given):
 		default:

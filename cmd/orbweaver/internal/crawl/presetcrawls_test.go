@@ -1,7 +1,9 @@
 package crawl
 
 import (
+	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"slices"
@@ -11,11 +13,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orbweaver/bench/scenario/testbed"
+	"orbweaver/dnsres"
+	"orbweaver/engine"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/state/lifecycle"
+	"orbweaver/internal/simnet"
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/simweb/guest"
+	"orbweaver/internal/simweb/origin"
+	"orbweaver/internal/trial/captures"
+	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
 
@@ -186,18 +193,50 @@ func (g *sampleWeb) expectGaps(t *testing.T, hostDelay, addressDelay time.Durati
 	}
 }
 
-// crawlSample crawls the guest with a preset and other flags. It is called in a bubble.
-func crawlSample(t *testing.T, g *sampleWeb, flags ...string) (report.Report, *testbed.Rig) {
+// sampleSeed is the source of the seed.
+type sampleSeed struct{}
+
+// Each implements admission.SeedSource.
+func (sampleSeed) Each(f func(where string, url []byte) error) error {
+	return f("seed", []byte("http://site.test/"))
+}
+
+// crawlSample crawls the guest with a preset and other flags, on a disk in memory. It is called in a bubble.
+func crawlSample(t *testing.T, g *sampleWeb, flags ...string) (report.Report, vfs.FS) {
 	t.Helper()
-	rig := testbed.MustRig(t, simweb.Config{Hosts: 1, Graph: simweb.Graph{PagesPerHostMean: 1}}, false)
-	rig.World.Invite(g)
+	web, err := origin.New(simweb.Config{Hosts: 1, Graph: simweb.Graph{PagesPerHostMean: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web.Invite(g)
+	network := simnet.New(web, simnet.Options{
+		Latency: 2 * time.Millisecond,
+		Serve:   origin.ServeOptions{Log: web.NewLog()},
+	})
+	resolver, err := dnsres.New(
+		dnsres.Options{Upstreams: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}}, network,
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
 	flags = append([]string{"crawl", "--workbench-memory", "4MiB", "--cache-memory", "1MiB", "--sieve-memory", "1MiB",
 		"--dedup-memory", "1MiB", "--user-agent", "orbweaver/test (+https://example.org/bot)", "--dir", "crawl"}, flags...)
 	cfg := parsed(t, flags...).Config
-	cfg.Seeds, cfg.Archive.Version = testbed.Seeds{"http://site.test/"}, "test"
+	cfg.Seeds, cfg.Archive.Version = sampleSeed{}, "test"
 	cfg.Workers.Fetchers = min(cfg.Workers.Fetchers, 64) // a thousand goroutines in a bubble take long
 	g.began = time.Now()
-	return rig.MustCrawl(t, cfg, rig.FS), rig
+	fsys := vfs.NewMem(1)
+	e, err := engine.Open(cfg, engine.Seams{
+		FS: fsys, Dialer: network, Resolver: resolver, Log: slog.New(slog.DiscardHandler),
+		Allowed: func(netip.AddrPort) error { return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(e.Run(t.Context()), e.Close(), network.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return e.Report(), fsys
 }
 
 // Polite: requests come more slowly than by default, a longer Crawl-delay is kept whole, and links that are marked or
@@ -220,21 +259,28 @@ func TestPreset_politeCrawl(t *testing.T) {
 func TestPreset_archiveCrawl(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := new(sampleWeb)
-		_, rig := crawlSample(t, g, "--preset", "archive")
+		_, fsys := crawlSample(t, g, "--preset", "archive")
 		g.expectGaps(t, 4*time.Second, 500*time.Millisecond)
 		g.expect(t, 1, 1, "image.test/i.png", "site.test/unlinked", "site.test/guessed.html", "site.test/marked",
 			"www.site.test/")
 		g.expect(t, 5, 5, "site.test/fails")
 		g.expect(t, 0, 0, "twin.test", "long.test", "h1.many.test")
 		fields, responses := map[string]string{}, map[string]bool{}
-		testbed.EachRecord(t, rig.FS, func(rec *warc.RecordRead) {
+		err := captures.RecordsAt(fsys, "crawl/warc", func(_ warc.Checkpoint, rec *warc.RecordRead) error {
+			if _, err := rec.ReadBlock(1 << 24); err != nil {
+				return err
+			}
 			switch rec.Type {
 			case warc.Metadata:
 				fields[rec.Get("WARC-Target-URI")] += string(rec.Block)
 			case warc.Response:
 				responses[rec.Get("WARC-Target-URI")] = rec.IsHTTP()
 			}
+			return nil
 		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		for url, isHTTP := range responses {
 			if isHTTP && fields[url] == "" {
 				t.Errorf("%s has no metadata record", url)

@@ -158,7 +158,7 @@ func refuseLinks(dir string) error {
 		return err
 	}
 	return fmt.Errorf("--dir: there is no %s in %s, and this leads out of it:%s\n"+
-		"Remove it, or give --trust-dir", SettingsName, dir, command.PlainLines(found))
+		"Remove it, or give --trust-dir", layout.SettingsFile, dir, command.PlainLines(found))
 }
 
 // markOf is the mark of an account under settings and links.
@@ -172,7 +172,7 @@ func markOf(key []byte, settings, links []string) string {
 
 // mark returns the line with the mark of this account for a file of settings; "" if nothing in it reaches beyond dir.
 func mark(dir string, file []byte) (string, error) {
-	kept, err := command.Kept(SettingsName, file)
+	kept, err := command.Kept(layout.SettingsFile, file)
 	if err != nil {
 		return "", err
 	}

@@ -32,7 +32,7 @@ func (c *Command) hasStopped(err error) bool {
 // stoppedRules returns the host rules of a stopped crawl, on a disk.
 func (c *Command) stoppedRules(disk vfs.FS) (*settings.HostRules, error) {
 	var fixed *filter.HostRules
-	t, err := command.ReadTOML(filepath.Join(c.Dir, crawl.SettingsName))
+	t, err := command.ReadTOML(filepath.Join(c.Dir, layout.SettingsFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (c *Command) stoppedRules(disk vfs.FS) (*settings.HostRules, error) {
 			fixed, err = filter.CompileHostRules(rules)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("--host-rules of %s: %w", crawl.SettingsName, err)
+			return nil, fmt.Errorf("--host-rules of %s: %w", layout.SettingsFile, err)
 		}
 	}
 	return settings.OpenHostRules(disk, c.Dir+"/"+layout.FrontierDir, fixed, slog.New(slog.DiscardHandler))
@@ -113,5 +113,5 @@ func (c *Command) atResume(err error) error {
 		return err
 	}
 	return fmt.Errorf("the crawl in %s does not run: its settings are those of %s; give others as flags when it goes on, "+
-		"such as: orbweaver crawl --dir %[1]s --host-delay 10s", c.Dir, filepath.Join(c.Dir, crawl.SettingsName))
+		"such as: orbweaver crawl --dir %[1]s --host-delay 10s", c.Dir, filepath.Join(c.Dir, layout.SettingsFile))
 }

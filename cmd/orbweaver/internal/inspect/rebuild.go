@@ -13,6 +13,7 @@ import (
 	"orbweaver/engine/check/fsck"
 	"orbweaver/engine/durable/rebuild"
 	"orbweaver/engine/peering/ownership"
+	"orbweaver/engine/state/layout"
 	"orbweaver/internal/cli/command"
 	"orbweaver/internal/plural"
 )
@@ -34,8 +35,8 @@ func crawlSettings(inv *command.Invocation, dir string, more ...string) (*crawl.
 	}
 	if config != "" {
 		args = append(args, "--config", config)
-	} else if _, err := os.Stat(filepath.Join(dir, crawl.SettingsName)); errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s has no %s: give the settings of the crawl with --config", dir, crawl.SettingsName)
+	} else if _, err := os.Stat(filepath.Join(dir, layout.SettingsFile)); errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s has no %s: give the settings of the crawl with --config", dir, layout.SettingsFile)
 	}
 	var grammar struct {
 		command.Sources

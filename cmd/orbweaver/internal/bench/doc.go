@@ -1,2 +1,0 @@
-// Package bench holds the benchmarks of the program, and the demo.
-package bench

@@ -1,2 +1,0 @@
-// Package sim is the command sim, which serves the simulated web.
-package sim
