@@ -160,22 +160,22 @@ func (inv *Invocation) Exit(err error) int {
 	case err == nil:
 		return ExitDone
 	case errors.Is(err, ErrStopped):
-		say(err.Error())
+		say(MessageOf(err))
 		return ExitStopped
 	case errors.Is(err, ErrStalled):
-		say(err.Error())
+		say(MessageOf(err))
 		return ExitStalled
 	case errors.Is(err, ErrUnsent):
-		fmt.Fprintln(inv.Stderr, inv.program()+":", err)
+		fmt.Fprintln(inv.Stderr, inv.program()+":", MessageOf(err))
 		return ExitUnsent
 	case errors.As(err, &usage):
 		if remedy == "" {
 			remedy = fmt.Sprintf("\nTry '%s %s--help'.", inv.program(), inv.commandName())
 		}
-		say(messageOf(err) + remedy)
+		say(MessageOf(err) + remedy)
 		return ExitUsage
 	default:
-		say(messageOf(err) + remedy)
+		say(MessageOf(err) + remedy)
 		return ExitFailed
 	}
 }
@@ -196,9 +196,9 @@ func (inv *Invocation) commandName() string {
 	return name
 }
 
-// messageOf is the text of an error for people. The packages that errors begin with mean nothing to them. Several
+// MessageOf is the text of an error for people. The packages that errors begin with mean nothing to them. Several
 // faults are lined up under the first.
-func messageOf(err error) string {
+func MessageOf(err error) string {
 	packages := regexp.MustCompile(`(?m)(^|: )(?:(?:admission|agent|changes|checkpoint|cluster|control|engine|` +
 		`evidence|explain|filter|fsck|inspect|journal|layout|leasing|leave|marks|outage|ownership|parsers|payloads|` +
 		`rebuild|recovery|recrawl|report|restore|settings|sieve|sites|skipped|warc): )+`)

@@ -27,3 +27,15 @@ func TestExit_doesNotNamePackages(t *testing.T) {
 		}
 	}
 }
+
+// No message names a package, whatever the exit status.
+func TestExit_namesNoPackageWithAnyStatus(t *testing.T) {
+	for _, err := range []error{ErrStopped, ErrStalled, ErrUnsent, errors.New("closed")} {
+		var out strings.Builder
+		inv := &Invocation{Stderr: &out}
+		inv.Exit(fmt.Errorf("engine: control: %w", err))
+		if want := "orbweaver: " + err.Error() + "\n"; out.String() != want {
+			t.Errorf("got %q, want %q", out.String(), want)
+		}
+	}
+}

@@ -53,7 +53,7 @@ func (c *UICommand) Run(inv *command.Invocation) error {
 		if _, err := report.Read(vfs.Disk(), c.Dir); errors.Is(err, os.ErrPermission) {
 			return err // it would show nothing
 		}
-		fmt.Fprintln(inv.Stderr, "orbweaver:", c.Remedy(err))
+		fmt.Fprintln(inv.Stderr, "orbweaver:", command.MessageOf(c.Remedy(err)))
 		fmt.Fprintln(inv.Stderr, "The dashboard shows its last state, if there is one, and waits for it.")
 	}
 	ctx, stop := signal.NotifyContext(inv.Context, os.Interrupt, syscall.SIGTERM)
