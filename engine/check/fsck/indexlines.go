@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// indexLines reads an index without the lines of dns: records, which version 0.1.0 wrote into it.
+// indexLines reads an index without the lines of dns: records, which builds before version 0.1.0 wrote into it.
 type indexLines struct {
 	in   *bufio.Reader
 	rest []byte // of a line that was read, borrowed from in
