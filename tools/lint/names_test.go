@@ -2,7 +2,6 @@ package lint
 
 import (
 	"go/ast"
-	"go/token"
 	"path"
 	"slices"
 	"strings"
@@ -44,8 +43,9 @@ type declaredName struct {
 }
 
 func findNames(h *tree) (faults []string) {
-	for _, dir := range sorted(h.packages()) {
-		for _, d := range h.declared(dir) {
+	byDir := h.packages()
+	for _, dir := range sorted(byDir) {
+		for _, d := range h.declared(byDir[dir]) {
 			isMetaphor := func(part string) bool { return hasWord(metaphorNames, part) }
 			if literalNames[dir+"."+d.name] == "" && slices.ContainsFunc(nameParts(d.name), isMetaphor) {
 				faults = append(faults, d.at+": "+d.name)
@@ -56,9 +56,10 @@ func findNames(h *tree) (faults []string) {
 }
 
 func findBareNames(h *tree) (faults []string) {
-	for _, dir := range sorted(h.packages()) {
+	byDir := h.packages()
+	for _, dir := range sorted(byDir) {
 		first := make(map[string]declaredName)
-		for _, d := range h.declared(dir) {
+		for _, d := range h.declared(byDir[dir]) {
 			name := strings.ToLower(d.name)
 			switch {
 			case d.field && hasWord(bareFields, name):
@@ -102,50 +103,37 @@ func nameParts(name string) (parts []string) {
 }
 
 // declared lists the names that a package declares, without those of its tests. The names of all its files count.
-func (h *tree) declared(dir string) (names []declaredName) {
-	for _, f := range h.packages()[dir] {
+func (h *tree) declared(files []*goFile) (names []declaredName) {
+	add := func(n ast.Node, isField, isFunc bool, ids ...*ast.Ident) {
+		for _, id := range ids {
+			names = append(names, declaredName{name: id.Name, at: h.at(n), field: isField, fn: isFunc})
+		}
+	}
+	for _, f := range files {
 		base := strings.TrimSuffix(path.Base(f.path), ".go")
 		names = append(names, declaredName{name: strings.TrimSuffix(base, "_test"), at: f.path + ":1"})
 		if f.test {
 			continue
 		}
-		for _, decl := range f.ast.Decls {
-			switch d := decl.(type) {
-			case *ast.FuncDecl:
-				names = append(names, declaredName{name: d.Name.Name, at: h.at(d), fn: true})
-			case *ast.GenDecl:
-				for _, spec := range d.Specs {
-					names = append(names, h.declaredBy(spec, d.Tok)...)
-				}
-			}
-		}
-	}
-	return names
-}
-
-func (h *tree) declaredBy(spec ast.Spec, tok token.Token) (names []declaredName) {
-	switch s := spec.(type) {
-	case *ast.ValueSpec:
-		for _, id := range s.Names {
-			names = append(names, declaredName{name: id.Name, at: h.at(id)})
-		}
-	case *ast.TypeSpec:
-		names = append(names, declaredName{name: s.Name.Name, at: h.at(s)})
-		ast.Inspect(s.Type, func(n ast.Node) bool {
+		ast.Inspect(f.ast, func(n ast.Node) bool {
 			switch n := n.(type) {
+			case *ast.FuncDecl:
+				add(n, false, true, n.Name)
+				return false
+			case *ast.ValueSpec:
+				add(n, false, false, n.Names...)
+				return false
+			case *ast.TypeSpec:
+				add(n, false, false, n.Name)
 			case *ast.FuncType:
 				return false
 			case *ast.InterfaceType:
 				for _, method := range n.Methods.List {
-					for _, id := range method.Names {
-						names = append(names, declaredName{name: id.Name, at: h.at(id), fn: true})
-					}
+					add(method, false, true, method.Names...)
 				}
 				return false
 			case *ast.Field:
-				for _, id := range n.Names {
-					names = append(names, declaredName{name: id.Name, at: h.at(id), field: true})
-				}
+				add(n, true, false, n.Names...)
 			}
 			return true
 		})

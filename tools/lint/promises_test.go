@@ -1,11 +1,8 @@
 package lint
 
 import (
-	"go/ast"
-	"go/token"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -37,100 +34,42 @@ func checkPromises(h *tree) (faults []string) {
 }
 
 func (h *tree) checkPromise(dir, id string) (faults []string) {
-	explained, cited, tested, exists := false, false, false, false
-	pattern := regexp.MustCompile(`\b` + id + `\b`)
+	pattern, test := regexp.MustCompile(`\b`+id+`\b`), regexp.MustCompile(`(?m)^func Test`+id+`_`)
+	exists, tested, mentions := false, false, 0
 	for _, f := range h.files {
 		in := f.dir == dir || strings.HasPrefix(f.dir, dir+"/")
 		exists = exists || in
 		if in && !f.test {
-			explained = explained || slices.ContainsFunc(docTexts(f), pattern.MatchString)
-			cited = cited || slices.ContainsFunc(citations(f), pattern.MatchString)
+			mentions += len(pattern.FindAllString(h.texts[f.path], -1))
 		}
-		if in || strings.HasPrefix(f.dir, "bench/scenario/") {
-			tested = tested || slices.ContainsFunc(testsOf(f), func(fn *ast.FuncDecl) bool { return promiseOf(fn) == id })
-		}
+		tested = tested || f.test && (in || strings.HasPrefix(f.dir, "bench/scenario/")) && test.MatchString(h.texts[f.path])
 	}
-	for fault, isFine := range map[string]bool{
-		"is not explained: write its sentence into " + dir + "/doc.go":       explained,
-		"is cited nowhere in code: name it where it is checked or relied on": cited,
-		"has no test: write one whose name begins with Test" + id + "_":      tested,
-	} {
-		if !isFine && (exists || h.whole) {
-			faults = append(faults, dir+": promise "+id+" "+fault)
-		}
+	if (exists || h.whole) && mentions < 2 {
+		faults = append(faults, dir+": promise "+id+" is not both explained and cited: write its sentence into doc.go, "+
+			"and name it where it is checked or relied on")
+	}
+	if (exists || h.whole) && !tested {
+		faults = append(faults, dir+": promise "+id+" has no test: write one whose name begins with Test"+id+"_")
 	}
 	return faults
 }
 
-// testsOf are the tests of a file.
-func testsOf(f *goFile) (tests []*ast.FuncDecl) {
-	for _, decl := range f.ast.Decls {
-		if fn, ok := decl.(*ast.FuncDecl); ok && f.test && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") {
-			tests = append(tests, fn)
-		}
-	}
-	return tests
-}
-
-// promiseOf is the id that a test's name begins with. Ids of promises have one digit; those with two name a case of a
-// catalogue.
-func promiseOf(test *ast.FuncDecl) string {
-	if m := regexp.MustCompile(`^Test([A-Z]\d)_`).FindStringSubmatch(test.Name.Name); m != nil {
-		return m[1]
-	}
-	return ""
-}
-
-// docTexts are the comments that are documentation: of the package, and of what it declares.
-func docTexts(f *goFile) (texts []string) {
-	texts = append(texts, f.ast.Doc.Text()) // "" without one
-	for _, decl := range f.ast.Decls {
-		switch d := decl.(type) {
-		case *ast.FuncDecl:
-			texts = append(texts, d.Doc.Text())
-		case *ast.GenDecl:
-			texts = append(texts, d.Doc.Text())
-			for _, spec := range d.Specs {
-				if t, ok := spec.(*ast.TypeSpec); ok {
-					texts = append(texts, t.Doc.Text())
-				}
-			}
-		}
-	}
-	return texts
-}
-
-// citations are the places where code can name a promise: string literals, and comments other than the package's page.
-func citations(f *goFile) (texts []string) {
-	ast.Inspect(f.ast, func(n ast.Node) bool {
-		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-			texts = append(texts, lit.Value)
-		}
-		return true
-	})
-	for _, group := range f.ast.Comments {
-		if group != f.ast.Doc {
-			texts = append(texts, group.Text())
-		}
-	}
-	return texts
-}
-
-// unexplainedTests finds tests named after a promise that no package explains.
+// unexplainedTests finds tests named after a promise that no comment or code names. Ids of promises have one digit;
+// those with two name a case of a catalogue.
 func unexplainedTests(h *tree) (faults []string) {
-	explained := make(map[string]bool)
-	ids := regexp.MustCompile(`\b[A-Z]\d\b`)
+	named := make(map[string]bool)
+	ids, test := regexp.MustCompile(`\b[A-Z]\d\b`), regexp.MustCompile(`(?m)^func (Test([A-Z]\d)_\w*)`)
 	for _, f := range h.files {
 		if !f.test {
-			for _, id := range ids.FindAllString(strings.Join(docTexts(f), "\n"), -1) {
-				explained[id] = true
+			for _, id := range ids.FindAllString(h.texts[f.path], -1) {
+				named[id] = true
 			}
 		}
 	}
 	for _, f := range h.files {
-		for _, fn := range testsOf(f) {
-			if id := promiseOf(fn); id != "" && !explained[id] {
-				faults = append(faults, h.at(fn)+": "+fn.Name.Name+" is named after promise "+id+", which no doc.go explains")
+		for _, m := range test.FindAllStringSubmatch(h.texts[f.path], -1) {
+			if f.test && !named[m[2]] {
+				faults = append(faults, f.path+": "+m[1]+" is named after promise "+m[2]+", which no doc.go explains")
 			}
 		}
 	}

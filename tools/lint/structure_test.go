@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -209,87 +208,4 @@ func isPortable(name string) bool {
 		}
 	}
 	return true
-}
-
-// findPointerCycles finds groups of more than two struct types of a package, where each reaches all others through
-// fields.
-func findPointerCycles(h *tree) (faults []string) {
-	byDir := h.packages()
-	for _, dir := range sorted(byDir) {
-		graph := referenceGraph(byDir[dir])
-		reach := make(map[string]map[string]bool)
-		var walk func(from, at string)
-		walk = func(from, at string) {
-			for _, next := range graph[at] {
-				if !reach[from][next] {
-					reach[from][next] = true
-					walk(from, next)
-				}
-			}
-		}
-		for name := range graph {
-			reach[name] = make(map[string]bool)
-			walk(name, name)
-		}
-		for _, name := range sorted(graph) {
-			group := slices.DeleteFunc(sorted(reach[name]), func(other string) bool { return !reach[other][name] })
-			if len(group) > 2 && group[0] == name {
-				faults = append(faults, dir+": types in a cycle: "+strings.Join(group, " "))
-			}
-		}
-	}
-	return faults
-}
-
-// referenceGraph says which struct types of a package hold which others: by value or pointer, in slices, maps, channels
-// and type arguments, and through named types that are no structs. Functions and interfaces end a path.
-func referenceGraph(files []*goFile) map[string][]string {
-	specs := make(map[string]ast.Expr)
-	for _, f := range files {
-		if f.test || !isPortable(f.path) {
-			continue
-		}
-		for _, decl := range f.ast.Decls {
-			if gen, ok := decl.(*ast.GenDecl); ok {
-				for _, spec := range gen.Specs {
-					if t, ok := spec.(*ast.TypeSpec); ok {
-						specs[t.Name.Name] = t.Type
-					}
-				}
-			}
-		}
-	}
-	graph := make(map[string][]string)
-	for name, expr := range specs {
-		if _, ok := expr.(*ast.StructType); !ok {
-			continue
-		}
-		seen := make(map[string]bool)
-		var follow func(e ast.Expr)
-		follow = func(e ast.Expr) {
-			ast.Inspect(e, func(n ast.Node) bool {
-				switch n := n.(type) {
-				case *ast.FuncType, *ast.InterfaceType, *ast.SelectorExpr:
-					return false
-				case *ast.Field:
-					follow(n.Type) // not the names
-					return false
-				case *ast.Ident:
-					target, ok := specs[n.Name]
-					if !ok || seen[n.Name] {
-						return true
-					}
-					seen[n.Name] = true
-					if _, ok := target.(*ast.StructType); ok {
-						graph[name] = append(graph[name], n.Name)
-					} else {
-						follow(target)
-					}
-				}
-				return true
-			})
-		}
-		follow(expr)
-	}
-	return graph
 }

@@ -74,8 +74,6 @@ func rules() []rule {
 		{"package size", findPackageSizes, "split it, make it a file of its importer, or give a reason in packageReasons"},
 		{"structs", findLargeStructs, "group fields that belong together; pass a part what it uses; a record goes into " +
 			"recordStructs"},
-		{"pointer cycles", findPointerCycles, "at most two struct types of a package refer to each other: use a small " +
-			"interface or pass the value"},
 		{"nil tests", findNilTests, "a collaborator is always there: use an implementation that does nothing"},
 	}
 }
