@@ -55,7 +55,7 @@ fuzz: ## every fuzz target for FUZZTIME (SINCE=commit: those of packages that ha
 	tools/fuzz.sh $(FUZZTIME) "$(SINCE)" $(FUZZMOST)
 
 sim: ## the whole engine in virtual time, from SEED
-	$(GO) -C bench test -tags 'invariants scenario' -count=1 -run 'TestCrawl|TestResume|TestKill|TestHostile_S0[67]' ./scenario/crawl ./scenario/storage -seed $(SEED)
+	$(GO) -C bench test -tags 'invariants scenario' -count=1 -run 'TestCrawl|TestResume|TestKill|TestHostile_S0[67]|TestStories/^(Crawl|Resume|Kill|Hostile_S0[67])' ./scenario/crawl ./scenario/storage -seed $(SEED)
 
 # How much of it: worlds, calls of each class, images of each class at least (0 is all), kills of the program.
 CRASH ?= -seeds 4 -per-class 6 -floor 3 -kills 200

@@ -44,6 +44,8 @@ var starters = places{
 	"cmd/orbweaver/internal/service/reporter.go": "reports to the service manager; its Close waits",
 	"internal/cli/console/output.go":             "messages on standard error; its Close waits",
 	"internal/cli/trials/sim.go":                 "a read of standard input cannot be interrupted; the process ends it",
+	"bench/scenario/story/hosts.go":              "connections end with their clients; the end of a run waits for them",
+	"bench/scenario/story/verbs.go":              "a verb that ends the run waits for the crawl",
 	"bench/scenario/testbed/crawl.go":            "WaitEnd waits for the crawl",
 	"bench/scenario/testbed/kill.go":             "Kill waits for the crawl",
 	"bench/scenario/testbed/outageweb.go":        "connections end with their clients; the end of a crawl waits for them",

@@ -50,7 +50,7 @@ func (s *score) runTests(ctx context.Context, module string) error {
 	before := len(s.proofs)
 	test := exec.CommandContext(
 		ctx, "go", "-C", module, "test", "-count=1", "-tags", "invariants scenario", "-timeout", "60m", "-json",
-		"-run", "^Test(Hostile|G[0-9]{2})_", "./...",
+		"-run", "^Test(Hostile|G[0-9]{2})_|^"+storiesTest+"$/^(Hostile|G[0-9]{2})_", "./...",
 	)
 	test.Stderr = os.Stderr
 	out, err := test.StdoutPipe()

@@ -32,6 +32,9 @@ type score struct {
 
 var testName = regexp.MustCompile(`^Test(?:Hostile_((?:[A-Z][0-9]{2}_)+)|((?:G[0-9]{2}_)+))\w`)
 
+// storiesTest is the test whose subtests are the stories of a package of bench/scenario.
+const storiesTest = "TestStories"
+
 func newScore() *score {
 	return &score{proofs: map[string]*proof{}, output: map[string]*strings.Builder{}}
 }
@@ -60,10 +63,14 @@ func (s *score) end(e *event, name string) {
 		}
 		return
 	}
-	if strings.Contains(e.Test, "/") {
-		return // its parent speaks for it
+	test := e.Test
+	if story, isStory := strings.CutPrefix(test, storiesTest+"/"); isStory {
+		test = "Test" + story // as it would be called in Go
 	}
-	ids := casesOf(e.Test)
+	if strings.Contains(test, "/") || test == storiesTest {
+		return // its parent, or its stories, speak for it
+	}
+	ids := casesOf(test)
 	if ids == nil {
 		s.faults = append(s.faults, name+": proves no case: want TestHostile_H01_whatIsExpected")
 	}

@@ -19,12 +19,15 @@ func TestScore_aCaseIsHeldWhenAllItsTestsPass(t *testing.T) {
 		{"pass", "b", "TestHostile_", ""},
 		{"pass", "c", "TestG03_comesBack", ""},
 		{"fail", "c", "TestG10_churn", ""},
+		{"pass", "d", "TestStories/Hostile_X01_isApart", ""},
+		{"fail", "d", "TestStories/Hostile_X02_isApart/a_case", ""},
+		{"fail", "d", "TestStories", ""},
 	} {
 		s.take(&e)
 	}
 	s.judge()
 	for id, want := range map[string]bool{
-		"H01": true, "H02": true, "H03": false, "H04": false, "G03": true, "G10": false,
+		"H01": true, "H02": true, "H03": false, "H04": false, "G03": true, "G10": false, "X01": true, "X02": false,
 	} {
 		if s.isProven(id) != want {
 			t.Errorf("%s: held %v, want %v", id, !want, want)

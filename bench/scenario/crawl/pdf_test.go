@@ -14,6 +14,8 @@ import (
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
 	"orbweaver/engine/frontier/admission"
+	"orbweaver/engine/store/crawllog"
+	"orbweaver/internal/simweb"
 	"orbweaver/internal/simweb/guest"
 )
 
@@ -81,4 +83,26 @@ func TestPDF_linksAreFollowedWithinTheScope(t *testing.T) {
 			}
 		})
 	}
+}
+
+// oneWorld is a rig with nothing but guests.
+func oneWorld(t *testing.T) *testbed.Rig {
+	t.Helper()
+	return testbed.MustRig(t, simweb.Config{Hosts: 1, Graph: simweb.Graph{PagesPerHostMean: 1}}, false)
+}
+
+// final returns the final lines of crawl.log by URL.
+func final(t *testing.T, rig *testbed.Rig) map[string]string {
+	t.Helper()
+	lines := map[string]string{}
+	_, err := crawllog.Read(t.Context(), rig.FS, "crawl/logs", crawllog.Position{}, func(l *crawllog.Line) error {
+		if l.IsFinal() {
+			lines[string(l.URL)] = fmt.Sprintf("%s %s", l.Outcome, l.Hops)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
 }

@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"net"
 	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/zeebo/xxh3"
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
@@ -166,4 +169,14 @@ func TestRequisites_ofStoredPagesAreStoredWhenACrawlIsStopped(t *testing.T) {
 			}
 		})
 	}
+}
+
+// different answers each path with an image of its own. Its bytes are random, as those of images are.
+func different(path string) (kind, body string) {
+	rng := rand.New(rand.NewPCG(xxh3.HashString(path), 1))
+	b := []byte("\x89PNG\r\n\x1a\n\x00\x00")
+	for range 200 {
+		b = append(b, byte(rng.Uint32()))
+	}
+	return "image/png", string(b)
 }
