@@ -261,93 +261,6 @@ func impolite(v judge.Verdict) bool {
 	return v.HostGapViolations+v.HostConcurrency+v.IPGapViolations+v.IPConcurrency > 0
 }
 
-// Agents that know each other from the beginning fetch the whole web, and no page twice.
-func TestAgents_shareAWebWithoutGapsOrOverlap(t *testing.T) {
-	for _, agents := range []int{1, 2, 4} {
-		t.Run(fmt.Sprint(agents), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b := newTestCluster(t, testbed.SmallWorld(*testbed.FirstSeed+700, simweb.Plain()), agents)
-				began := time.Now()
-				for _, name := range b.names {
-					b.start(t.Context(), name)
-				}
-				b.wait()
-				v := b.judge()
-				pages := int64(0)
-				for _, name := range b.names {
-					r := b.reports[name]
-					testbed.CheckConservation(t, r)
-					t.Logf("%s: %d pages, %d hosts, %s: %s", name, r.PagesStored, r.HostsKnown, r.State, r.Reason)
-					if r.State != lifecycle.Finished || r.PagesStored == 0 {
-						t.Errorf("%s: %s (%s) after %d pages", name, r.State, r.Reason, r.PagesStored)
-					}
-					pages += r.PagesStored + r.RevisitsStored
-				}
-				t.Logf("virtual time %v, %d pages, %d messages, %d questions",
-					time.Since(began), pages, b.hub.messages, b.hub.questions)
-				if impolite(v) || v.Coverage != 1 || v.Overlap != 0 || v.Duplicates > 0 {
-					testbed.FailVerdict(t, v)
-				}
-			})
-		})
-	}
-}
-
-// An agent is killed and starts again before the others take it for dead, many times. Only what was in flight is
-// fetched again.
-func TestG03_anAgentIsKilledAndRestarts(t *testing.T) {
-	eachSeed(t, 720, func(t *testing.T, _ int, seed uint64) {
-		rng := rand.New(rand.NewPCG(seed, 3))
-		b := newTestCluster(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
-		running := b.startAll(b.names)
-		kills := 0
-		for range 12 {
-			time.Sleep(time.Duration(rng.Int64N(int64(20 * time.Second))))
-			name := b.names[rng.IntN(len(b.names))]
-			select {
-			case <-running[name].done:
-				continue // it has ended
-			default:
-			}
-			running[name].kill(func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) })
-			time.Sleep(time.Duration(rng.Int64N(int64(5 * time.Second))))
-			running[name] = b.start(t.Context(), name)
-			kills++
-		}
-		b.wait()
-		v := b.judge()
-		inFlight := kills * b.config("").Workers.Fetchers
-		t.Logf("%d kills, %d pages, %d fetched again, %d messages", kills, v.Fetched, v.Repeated, b.hub.messages)
-		wantWhole(t, v, inFlight)
-	})
-}
-
-// An agent fails and its disk is lost. The others take its hosts over and receive its URLs again. In odd runs the agent
-// has failed and returned before, so its hosts have temporary owners for a second time.
-func TestG03_anAgentAndItsDiskAreLost(t *testing.T) {
-	eachSeed(t, 740, func(t *testing.T, i int, seed uint64) {
-		b := newTestCluster(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
-		running := b.startAll(b.names)
-		had := 0
-		if i%2 == 1 {
-			time.Sleep(15 * time.Second)
-			had += b.loseAgent(running["agent-1"])
-			time.Sleep(time.Duration(12+i) * time.Second)
-			running["agent-1"] = b.start(t.Context(), "agent-1")
-		}
-		time.Sleep(time.Duration(20+3*i) * time.Second)
-		had += b.loseAgent(running["agent-1"])
-		b.wait()
-		b.names = []string{"agent-0", "agent-2"}
-		v := b.judge()
-		t.Logf("%d pages, %d of them lost and fetched again; %d fetched again", v.Fetched, had, v.Repeated)
-		if v.Coverage != 1 || impolite(v) || v.Missing+v.AttemptsMissing > 0 ||
-			v.Repeated > had+b.config("").Workers.Fetchers {
-			testbed.FailVerdict(t, v)
-		}
-	})
-}
-
 // loseAgent kills an agent, lets the others find out some time later, and returns how many pages it had.
 func (b *testCluster) loseAgent(a *agent) (had int) {
 	b.t.Helper()
@@ -366,35 +279,6 @@ func (b *testCluster) pages(name string) (n int) {
 		b.t.Fatal(err)
 	}
 	return n
-}
-
-// An agent joins late and another one stops and returns. Each gets its share of the hosts with their queues, and
-// fetches nothing that another agent has.
-func TestAgents_oneJoinsLateAndAnotherRestarts(t *testing.T) {
-	eachSeed(t, 760, func(t *testing.T, i int, seed uint64) {
-		b := newTestCluster(t, testbed.SmallWorld(seed, simweb.Faulty()), 3)
-		b.least = 2
-		running := b.startAll(b.names[:2])
-		time.Sleep(time.Duration(10+3*i) * time.Second)
-		running["agent-2"] = b.start(t.Context(), "agent-2")
-		time.Sleep(25 * time.Second)
-		running["agent-0"].stop() // in good order
-		<-running["agent-0"].done
-		time.Sleep(30 * time.Second)
-		running["agent-0"] = b.start(t.Context(), "agent-0")
-		b.wait()
-		v := b.judge()
-		handed, recovered := int64(0), int64(0)
-		for _, name := range b.names {
-			handed += b.reports[name].Outcomes["handed-over"]
-			recovered += b.reports[name].Outcomes["recovered"]
-		}
-		t.Logf("%d pages, %d fetched again; %d URLs handed over, %d pages recovered, %d questions",
-			v.Fetched, v.Repeated, handed, recovered, b.hub.questions)
-		if v.Coverage != 1 || impolite(v) || v.Missing+v.AttemptsMissing > 0 || v.Repeated > 10 { // what was in flight
-			testbed.FailVerdict(t, v)
-		}
-	})
 }
 
 // An agent whose name another process has stops in order, and its report has the reason. Its directory is sound, and
@@ -429,32 +313,6 @@ func TestG04_anAgentWithoutItsNameStopsInOrder(t *testing.T) {
 			t.Errorf("the next run: %s (%s) after %d pages", again.State, again.Reason, again.PagesStored)
 		}
 		if v := b.judge(); impolite(v) || v.Coverage != 1 {
-			testbed.FailVerdict(t, v)
-		}
-	})
-}
-
-// Agents that join a running crawl get their hosts, and contact a host only when its previous owner has finished with
-// it.
-func TestAgents_lateAgentsKeepDelays(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newTestCluster(t, testbed.SmallWorld(*testbed.FirstSeed+730, simweb.Plain()), 4)
-		b.least = 1
-		for i, name := range b.names {
-			b.start(t.Context(), name)
-			time.Sleep(time.Duration(20+i) * time.Second)
-		}
-		b.wait()
-		handed := int64(0)
-		for _, name := range b.names {
-			testbed.CheckConservation(t, b.reports[name])
-			handed += b.reports[name].Outcomes["handed-over"]
-		}
-		if handed == 0 || b.hub.messages == 0 {
-			t.Errorf("%d URLs handed over, %d messages: no agent joined in time", handed, b.hub.messages)
-		}
-		v := b.judge()
-		if impolite(v) || v.Coverage != 1 || v.Repeated > b.config("").Workers.Fetchers {
 			testbed.FailVerdict(t, v)
 		}
 	})

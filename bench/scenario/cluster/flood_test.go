@@ -23,7 +23,6 @@ import (
 	"orbweaver/engine/state/cluster"
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/simweb/judge"
-	"orbweaver/internal/vfs"
 )
 
 // flooder is a member that does no work and sends the others any messages. It writes the items of the engine: length,
@@ -301,40 +300,4 @@ func TestG05_aFloodOfURLs(t *testing.T) {
 			testbed.FailVerdict(t, v)
 		}
 	}
-}
-
-// A quota of one URL does no harm to honest agents, when a third of the web is handed over and when everything is sent
-// again to an agent that lost its disk. Some messages wait, and nothing is lost.
-func TestG05_theQuotaSparesHonestAgents(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newTestCluster(t, testbed.SmallWorld(*testbed.FirstSeed+785, simweb.Faulty()), 3)
-		b.least = 2
-		b.change = func(_ string, c *engine.Config, _ *engine.Seams) { c.Cluster.PeerQuota = 1 }
-		running := b.startAll(b.names[:2])
-		time.Sleep(15 * time.Second)
-		running["agent-2"] = b.start(t.Context(), "agent-2")
-		time.Sleep(25 * time.Second)
-		had := b.loseAgent(running["agent-1"])
-		b.disks["agent-1"] = vfs.NewMem(9)
-		time.Sleep(5 * time.Second)
-		b.start(t.Context(), "agent-1")
-		b.wait()
-		waits := int64(0)
-		for _, name := range b.names {
-			r := b.reports[name]
-			waits += r.Cluster.MessagesDeferred
-			for _, a := range r.Cluster.Agents {
-				if a.BannedUntil != "" {
-					t.Errorf("%s has banned %+v", name, a)
-				}
-			}
-		}
-		v := b.judge()
-		t.Logf("%d pages, %d fetched again, of %d that were lost; messages were deferred %d times",
-			v.Fetched, v.Repeated, had, waits)
-		if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || waits == 0 {
-			t.Logf("%d messages were deferred", waits)
-			testbed.FailVerdict(t, v)
-		}
-	})
 }

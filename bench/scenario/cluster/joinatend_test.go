@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"orbweaver/bench/scenario/testbed"
-	"orbweaver/engine"
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/simweb"
 )
@@ -67,38 +66,6 @@ func joinAtTheEnd(t *testing.T, isHeard bool) {
 			if r := b.reports[name]; !slices.Contains(states, r.State) {
 				t.Errorf("%s: %s (%s)", name, r.State, r.Reason)
 			}
-		}
-	})
-}
-
-// All others stop in the moment in which an agent joins that knows their addresses. It finds no agent and begins by
-// itself. It contacts no host before the delay after a request of the others has passed.
-func TestAgents_oneJoinsWhenTheOthersHaveJustStopped(t *testing.T) {
-	eachSeed(t, 1120, func(t *testing.T, i int, seed uint64) {
-		b := newTestCluster(t, testbed.SmallWorld(seed, simweb.Plain()), 3)
-		b.least = 2
-		late := b.names[2]
-		b.change = func(name string, c *engine.Config, _ *engine.Seams) {
-			if name == late {
-				c.Cluster.Agents = 1
-			}
-		}
-		one, other := b.start(t.Context(), b.names[0]), b.start(t.Context(), b.names[1])
-		time.Sleep(time.Duration(10+i) * time.Second)
-		one.stop()
-		other.stop()
-		<-one.done
-		<-other.done
-		before := b.rig.Log.Len()
-		b.start(t.Context(), late)
-		time.Sleep(9 * time.Second)
-		if n := b.rig.Log.Len() - before; n > 0 {
-			t.Errorf("%d requests in the first seconds", n)
-		}
-		b.wait()
-		if v := b.judge(); impolite(v) || v.Coverage != 1 || v.Missing > 0 || before == 0 {
-			v.Print(t.Output())
-			t.Errorf("%d requests by the agents that stopped", before)
 		}
 	})
 }

@@ -5,7 +5,6 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"math"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,35 +14,6 @@ import (
 	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/simweb"
 )
-
-// While a stopped agent is expected back, the others finish all their hosts, on any address: another agent grants the
-// leases of its addresses meanwhile.
-func TestAgents_aStoppedAgentBlocksNoAddresses(t *testing.T) {
-	eachSeed(t, 1600, func(t *testing.T, _ int, seed uint64) {
-		b := newTestCluster(t, testbed.SmallWorld(seed, simweb.Plain()), 3)
-		b.delayGossip(seed, 4*time.Second)
-		var all []*agent
-		for _, name := range b.names {
-			all = append(all, b.start(t.Context(), name))
-		}
-		time.Sleep(5 * time.Second)
-		stopped := all[2]
-		stopped.stop()
-		<-stopped.done
-		time.Sleep(8 * time.Minute)
-		for _, a := range all[:2] {
-			if r := a.report(); r.URLsQueued > 0 {
-				t.Errorf("%s still has %d URLs after eight minutes", a.name, r.URLsQueued)
-			}
-		}
-		b.start(t.Context(), stopped.name)
-		b.wait()
-		v := b.judge()
-		if v.Coverage != 1 || v.Repeated > 0 || impolite(v) {
-			testbed.FailVerdict(t, v)
-		}
-	})
-}
 
 // An agent joins in the last moment of another agent's leaving. The leaving agent never hears of it. The new agent sees
 // only that the other one ended in order, as an agent does that is stopped. The other agents tell it that this agent
@@ -181,40 +151,6 @@ func TestAgents_oneJoinsWhileAnotherLeaves(t *testing.T) {
 	})
 }
 
-// An agent that leaves permanently is killed, and started again where no agent reaches it. So it has no majority, and
-// reads its seeds no further. It can still be stopped. When it is reached again it leaves, and the others finish.
-func TestAgents_aLeavingAgentWithoutAMajorityCanBeStopped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newTestCluster(t, testbed.SmallWorld(*testbed.FirstSeed+1300, simweb.Plain()), 3)
-		b.quorum = true
-		leaves, others := b.names[:1], b.names[1:]
-		running := b.startAll(b.names)
-		time.Sleep(25 * time.Second)
-		running[leaves[0]].mustLeave(t)
-		time.Sleep(300 * time.Millisecond)
-		running[leaves[0]].kill(testbed.Sigkill)
-		b.hub.setBroken(leaves, others, true)
-		b.hub.setBroken(others, leaves, true)
-		restarted := b.start(t.Context(), leaves[0])
-		time.Sleep(30 * time.Second)
-		stopped := time.Now()
-		restarted.stop()
-		<-restarted.done
-		if took := time.Since(stopped); took > 40*time.Second {
-			t.Errorf("it took %v to stop", took)
-		}
-		b.hub.setBroken(leaves, others, false)
-		b.hub.setBroken(others, leaves, false)
-		b.start(t.Context(), leaves[0])
-		b.wait()
-		v := b.judge()
-		wantWhole(t, v, math.MaxInt)
-		if r := b.reports[leaves[0]]; r.State != lifecycle.Finished {
-			t.Errorf("%s: %s (%s)", leaves[0], r.State, r.Reason)
-		}
-	})
-}
-
 // A random crawl in which an agent that leaves permanently is started again. Some agents have heard that it leaves;
 // some were killed and have forgotten it. With a quorum they once never agreed on a view, in one of four runs.
 func TestAgents_aRestartedAgentRepeatsThatItLeaves(t *testing.T) {
@@ -224,32 +160,4 @@ func TestAgents_aRestartedAgentRepeatsThatItLeaves(t *testing.T) {
 			newChaos(t, 2039, chaosCases[0].faultKinds).run()
 		})
 	}
-}
-
-// Three of five agents leave permanently at the same moment. Each hears that the others leave, though it leaves itself,
-// and sends them nothing that they would refuse. That takes seconds, and nothing is fetched twice.
-func TestAgents_threeLeaveAtOnce(t *testing.T) {
-	eachSeed(t, 960, func(t *testing.T, i int, seed uint64) {
-		b := newTestCluster(t, testbed.SmallWorld(seed, simweb.Plain()), 5)
-		b.hub.latency = func() time.Duration { return 200 * time.Microsecond }
-		running := b.startAll(b.names)
-		time.Sleep(time.Duration(8+2*(i%10)) * time.Second)
-		began := time.Now()
-		for _, name := range b.names[2:] {
-			running[name].mustLeave(t)
-		}
-		for _, name := range b.names[2:] {
-			<-running[name].done
-		}
-		if took := time.Since(began); took > time.Minute {
-			t.Errorf("it took %v", took)
-		}
-		b.wait()
-		for _, name := range b.names[2:] {
-			b.wantLeft(name)
-		}
-		if v := b.judge(); v.Coverage != 1 || v.Missing > 0 || v.Repeated > 0 || impolite(v) {
-			testbed.FailVerdict(t, v)
-		}
-	})
 }

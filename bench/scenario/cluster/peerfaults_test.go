@@ -165,49 +165,6 @@ func TestG02_aSlowPeer(t *testing.T) {
 	}
 }
 
-// An agent restarts under its name, with its data or without, before the others take it for dead or after that. Nothing
-// is missing, and no more is fetched twice than what was lost or in flight.
-func TestG03_aPeerRestarts(t *testing.T) {
-	for _, c := range []struct {
-		name            string
-		isLost, wasDead bool
-	}{
-		{"with its data", false, false},
-		{"with its data, after others had its hosts", false, true},
-		{"without its data", true, false},
-		{"without its data, after others had its hosts", true, true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b := newTestCluster(t, testbed.SmallWorld(*testbed.FirstSeed+800, simweb.Faulty()), 3)
-				running := b.startAll(b.names)
-				time.Sleep(25 * time.Second)
-				one := running["agent-1"]
-				one.kill(testbed.Sigkill)
-				had := b.pages("agent-1")
-				time.Sleep(2 * time.Second)
-				repeats := 2 * b.config("").Workers.Fetchers
-				if c.wasDead {
-					b.hub.remove(one.endpoint)
-					time.Sleep(15 * time.Second)
-					repeats += had // the agents that had its hosts could not know its pages
-				}
-				if c.isLost {
-					b.disks["agent-1"] = vfs.NewMem(77)
-					repeats += had
-				}
-				b.start(t.Context(), "agent-1")
-				b.wait()
-				v := b.judge()
-				t.Logf("%d pages, %d fetched again; it had %d", v.Fetched, v.Repeated, had)
-				if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || v.Repeated > repeats || v.HostConcurrency > 0 {
-					testbed.FailVerdict(t, v)
-				}
-			})
-		})
-	}
-}
-
 // An agent loses its power at the moment at which it has acknowledged a message, several times. What it acknowledged is
 // on its disk afterwards, and the rest is sent again.
 func TestG08_aPeerFailsWhenItHasAcknowledged(t *testing.T) {
