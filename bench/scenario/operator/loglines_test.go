@@ -3,7 +3,6 @@ package operator
 import (
 	"errors"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"orbweaver/engine"
 	"orbweaver/engine/operate/logreport"
 	"orbweaver/engine/operate/report"
-	"orbweaver/engine/page/filter"
 	"orbweaver/engine/state/counters"
 	"orbweaver/engine/store/crawllog"
 	"orbweaver/internal/simweb"
@@ -199,51 +197,6 @@ func TestReports_equalTheArchive(t *testing.T) {
 			if !slices.Contains(rig.Seeds, url) || row[1] != "ok" {
 				t.Errorf("seed %v", row)
 			}
-		}
-	})
-}
-
-// A kill at any moment neither doubles nor loses a final line: after the resume the log has what the journal names as
-// finished, and the rest is done again.
-func TestLog_hasOneFinalLineForEachURLAfterKills(t *testing.T) {
-	for i := range testbed.WorldSeeds() {
-		seed := *testbed.FirstSeed + 420 + uint64(i)
-		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				rig := testbed.MustRig(t, testbed.SmallWorld(seed, simweb.Faulty()), false)
-				cfg := rig.Config()
-				cfg.Limits.MaxPerHost, cfg.Limits.StallWait = 12, time.Hour
-				rng, disk, ended := rand.New(rand.NewPCG(seed, 1)), rig.FS, false
-				for kills := 0; kills < 8 && !ended; kills++ {
-					disk, ended = testbed.Kill(t, rig, cfg, disk, time.Duration(rng.Int64N(int64(40*time.Second))), testbed.Sigkill)
-				}
-				r := rig.MustCrawl(t, cfg, disk)
-				testbed.CheckConservation(t, r)
-				wantFinalLines(t, disk, &r)
-				if t.Failed() || ended {
-					t.Log(rig.EngineLog.String())
-				}
-			})
-		})
-	}
-}
-
-// A second kill soon after the first one loses no line, either. The archive has no record of these pages: a lost line
-// is made again only when its URL comes up again. The second kill comes before that.
-func TestLog_hasOneFinalLineForEachURLAfterTwoKills(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		rig := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+440, simweb.Plain()), true)
-		cfg := rig.Config()
-		cfg.Filters.Store = filter.None
-		disk := rig.FS
-		for _, after := range []time.Duration{9 * time.Second, time.Second, time.Second, 5 * time.Second} {
-			disk, _ = testbed.Kill(t, rig, cfg, disk, after, testbed.Sigkill)
-		}
-		r := rig.MustCrawl(t, cfg, disk)
-		testbed.CheckConservation(t, r)
-		wantFinalLines(t, disk, &r)
-		if !strings.Contains(rig.EngineLog.String(), "the crawl log was repaired after a kill") {
-			t.Error("no kill has lost a line")
 		}
 	})
 }

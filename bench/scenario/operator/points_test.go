@@ -14,7 +14,6 @@ import (
 	"orbweaver/engine/frontier/admission"
 	"orbweaver/engine/operate/report"
 	"orbweaver/engine/page/filter"
-	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/simweb/judge"
 	"orbweaver/internal/trial/captures"
@@ -250,31 +249,6 @@ func TestPoints_aListGivenAtAResumeHoldsForWhatIsQueued(t *testing.T) {
 		}
 		if r.Outcomes["filtered"] == 0 || r.Outcomes["filtered"] > queued || r.URLsQueued != 0 {
 			t.Errorf("%d were queued, outcomes %v", queued, r.Outcomes)
-		}
-	})
-}
-
-// The fetch filter can be changed while the crawl runs.
-func TestPoints_theFetchFilterIsLive(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		rig := testbed.MustRig(t, pointsWorld(), true)
-		e, err := engine.Open(rig.Config(), rig.Seams(rig.FS))
-		if err != nil {
-			t.Fatal(err)
-		}
-		done := make(chan error, 1)
-		go func() { done <- e.Run(t.Context()) }()
-		testbed.Wait(20 * time.Second)
-		before := rig.Log.Len()
-		if err := testbed.Set(t, e, "fetch", "hots == 1"); err == nil {
-			t.Error("a bad expression is taken")
-		}
-		if err := testbed.Set(t, e, "fetch", "none"); err != nil {
-			t.Error(err)
-		}
-		r := testbed.WaitEnd(t, rig, e, done)
-		if late := rig.Log.Len() - before; late > 32 || r.Outcomes["filtered"] == 0 || r.State != lifecycle.Finished {
-			t.Errorf("%d requests after it, %s, outcomes %v", late, r.State, r.Outcomes)
 		}
 	})
 }
