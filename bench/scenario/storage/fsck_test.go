@@ -2,8 +2,6 @@ package storage
 
 import (
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,7 +12,6 @@ import (
 	"orbweaver/engine/check/fsck"
 	"orbweaver/engine/durable/inspect"
 	"orbweaver/engine/state/layout"
-	"orbweaver/engine/state/lifecycle"
 	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
@@ -103,124 +100,6 @@ func TestFsck_anOrderlyStopHalfWayIsSound(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestFsck_aCompleteCrawlIsSound(t *testing.T) {
-	for i := range testbed.WorldSeeds() {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				rig := testbed.MustRig(t, testbed.SmallWorld(*testbed.FirstSeed+520+uint64(i), simweb.Faulty()), true)
-				rep := rig.MustCrawl(t, testbed.FsckConfig(rig), rig.FS)
-				r := testbed.FsckReadOnly(t, rig.FS)
-				testbed.WantSound(t, &r)
-				if rep.State != lifecycle.Finished || r.State != "finished" {
-					t.Errorf("the crawl is %s, fsck says %s", rep.State, r.State)
-				}
-			})
-		})
-	}
-}
-
-// The root page of a failing site is asked for as a proof, and not archived. fsck knows that nothing is missing.
-func TestFsck_proofsOfAFailingSiteAreNoLoss(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		o := &testbed.OutageWeb{Sites: 1, Pages: 20, First: "start",
-			Condition: func(int, time.Duration) testbed.Condition { return testbed.Condition{} }}
-		o.Broken = func(page int) bool { return page >= 15 }
-		o.Begin()
-		rig, cfg := o.Config(t)
-		e := o.Engine(t, rig, cfg, rig.FS)
-		if err := errors.Join(e.Run(t.Context()), e.Close()); err != nil {
-			t.Fatal(err)
-		}
-		o.Open.Wait()
-		if o.Served[testbed.OutageHost(0)+"/"] == 0 {
-			t.Fatal("no proof was asked for")
-		}
-		r := testbed.FsckReadOnly(t, rig.FS)
-		testbed.WantSound(t, &r)
-		for _, f := range r.Findings {
-			if f.Area == "counters" {
-				t.Errorf("%+v", f)
-			}
-		}
-	})
-}
-
-// A kill at any moment leaves a directory that is sound, and so does every resumption.
-func TestFsck_aKilledCrawlIsSound(t *testing.T) {
-	for i := range testbed.WorldSeeds() {
-		seed := *testbed.FirstSeed + 540 + uint64(i)
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				rig := testbed.MustRig(t, largeSites(seed), true)
-				cfg := testbed.FsckConfig(rig)
-				cfg.Intervals.Checkpoint = 7 * time.Second
-				rng := rand.New(rand.NewPCG(seed, 2))
-				disk, journaled := rig.FS, int64(0)
-				for range testbed.Reduce(6, 3) {
-					clone, ended := testbed.Kill(
-						t,
-						rig,
-						cfg,
-						disk,
-						time.Duration(rng.Int64N(int64(30*time.Second))),
-						testbed.Sigkill,
-					)
-					disk = clone
-					r := testbed.FsckReadOnly(t, disk)
-					testbed.WantSound(t, &r)
-					for _, a := range r.Areas {
-						if a.Name == "journal" {
-							journaled += a.Checked
-						}
-					}
-					if ended {
-						break
-					}
-				}
-				if journaled == 0 {
-					t.Error("no kill came between a page and its checkpoint")
-				}
-				if err := rig.Net.Close(); err != nil {
-					t.Error(err)
-				}
-			})
-		})
-	}
-}
-
-// A power cut may take what was not synced: pieces of the archive's end, of the journal, new names. Fsck must not take
-// that for damage, since going on copes with it.
-func TestFsck_aPowerCutIsSound(t *testing.T) {
-	for i := range testbed.WorldSeeds() {
-		seed := *testbed.FirstSeed + 560 + uint64(i)
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				rig := testbed.MustRig(t, testbed.SmallWorld(seed, simweb.Faulty()), true)
-				cfg := testbed.FsckConfig(rig)
-				cfg.Intervals.Checkpoint = 7 * time.Second
-				rng := rand.New(rand.NewPCG(seed, 2))
-				disk := rig.FS
-				for range testbed.Reduce(6, 3) {
-					clone, ended := testbed.Kill(t, rig, cfg, disk, time.Duration(rng.Int64N(int64(30*time.Second))),
-						func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) })
-					disk = clone
-					if _, err := disk.List("crawl/" + layout.FrontierDir); err != nil {
-						break // not even that was durable
-					}
-					r := testbed.FsckReadOnly(t, disk)
-					testbed.WantSound(t, &r)
-					if ended {
-						break
-					}
-				}
-				if err := rig.Net.Close(); err != nil {
-					t.Error(err)
-				}
-			})
-		})
-	}
 }
 
 // A disk may write down the name of a new archive file and lose that of the file before it. What the journal names

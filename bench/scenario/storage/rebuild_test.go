@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"math/rand/v2"
@@ -19,46 +18,12 @@ import (
 
 	"orbweaver/bench/scenario/testbed"
 	"orbweaver/engine"
-	"orbweaver/engine/check/fsck"
 	"orbweaver/engine/durable/rebuild"
 	"orbweaver/engine/state/layout"
-	"orbweaver/internal/simweb"
 	"orbweaver/internal/vfs"
 	"orbweaver/internal/vfs/faultfs"
 	"orbweaver/warc"
 )
-
-// The frontier is gone after a kill or a power cut at any moment: what is in the archive is not fetched again, and all
-// the rest is.
-func TestRebuild_aCrawlWithoutItsFrontierEndsWithTheSamePages(t *testing.T) {
-	for i := range testbed.WorldSeeds() {
-		seed := *testbed.FirstSeed + 800 + uint64(i)
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				rng := rand.New(rand.NewPCG(seed, 3))
-				world, after, death, again := testbed.CopiesWorld(seed), 40*time.Second, testbed.Sigkill, 1
-				if i == 1 {
-					world, after = largeSites(seed), 100*time.Second
-				}
-				if i%3 == 2 {
-					death, again = func(disk *vfs.Mem) *vfs.Mem { return disk.CrashClone(rng) }, 3
-				}
-				b := testbed.KillHalfWay(t, world, 10*time.Second+time.Duration(rng.Int64N(int64(after))), death)
-				testbed.RemoveTree(t, b.Disk, "crawl/"+layout.FrontierDir)
-				if _, err := fsck.Check(t.Context(), b.Disk, "crawl", fsck.Options{}); !errors.Is(
-					err,
-					fsck.ErrNoCrawl,
-				) {
-					t.Errorf("without a frontier: %v", err)
-				}
-				r := testbed.Rebuild(t, b.Rig, b.Cfg, b.Disk)
-				t.Logf("%d pages, %d revisits, %d robots.txt; %d URLs done, %d queued; %d files mended",
-					r.Pages, r.Copies, r.Robots, r.Done, r.Queued, len(r.Mended))
-				testbed.ResumeToEnd(t, b.Rig, b.Cfg, b.Disk, again*b.Cfg.Workers.Fetchers)
-			})
-		})
-	}
-}
 
 // A crawl that has come to its end has nothing to fetch after a rebuild, but what failed without an answer.
 func TestRebuild_aFinishedCrawlStaysFinished(t *testing.T) {
@@ -274,21 +239,4 @@ func TestRebuild_withoutAnArchiveThereIsNothingToRebuildFrom(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// The time of the last request, and the delay that a site asked for, are lost with the frontier. The first request to
-// each site keeps its delay all the same, a long Crawl-delay and a Retry-After among them.
-func TestRebuild_isPolite(t *testing.T) {
-	for i := range 3 {
-		synctest.Test(t, func(t *testing.T) {
-			world := testbed.SmallWorld(*testbed.FirstSeed+880+uint64(i), simweb.Plain())
-			world.Timing.RetryAfter, world.Timing.CrawlDelay = 200*time.Second, 20*time.Second
-			world.Robots = simweb.Robots{AllowAll: 0.5, CrawlDelay: 0.5}
-			world.Faults.OnceUnavail = 0.3
-			b := testbed.KillHalfWay(t, world, time.Minute, testbed.Sigkill)
-			testbed.RemoveTree(t, b.Disk, "crawl/"+layout.FrontierDir)
-			testbed.Rebuild(t, b.Rig, b.Cfg, b.Disk)
-			testbed.ResumeToEnd(t, b.Rig, b.Cfg, b.Disk, b.Cfg.Workers.Fetchers)
-		})
-	}
 }
