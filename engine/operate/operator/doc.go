@@ -9,7 +9,7 @@
 //	ctl seeds        -> control -> Operator.AnswerQuestion -> logreport.ListSeeds, hosts.Lister
 //	doctor           -> control -> Operator.AnswerQuestion -> doctor.Diagnose
 //	explain          -> control -> Operator.AnswerQuestion -> evidence.Source -> cluster.URLQuestions: the owner is asked
-//	explain of another agent    -> cluster.URLQuestions    -> explainer.answerAgent -> evidence.Source
+//	explain of another agent    -> cluster.URLQuestions    -> Operator.answerAgent -> evidence.Source
 //	ctl active       -> control -> Operator.AnswerQuestion -> underway.Table
 //	ctl add  -> control -> Operator.AddURLs -> admission.Injector -> a checkpoint
 //	ctl rule -> control -> Operator.HostRule -> settings.HostRules.Add, schedule.Distributor.Purge

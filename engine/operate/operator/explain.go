@@ -9,26 +9,19 @@ import (
 	"orbweaver/engine/store/receipts"
 )
 
-// explainer answers questions about single URLs.
-type explainer struct{ *Operator }
-
 // source returns the parts of the crawl that know about single URLs.
-func (o explainer) source() evidence.Source {
+func (o *Operator) source() evidence.Source {
 	return evidence.Source{
-		FS: receipts.Over(o.FS), Dir: o.Dir, HashSeed: o.Frontier.HashSeed, Running: true, Hosts: o.hosts,
-		Sieve: o.Disk.Sieve, Ready: o.Disk.Ready.Len, Exchanges: o.Exchanges, Views: o.Frontier.Views,
-		FlushLog:  o.Disk.Log.Flush,
-		OpenFiles: o.Disk.Journal.Writer.FindOpen, Traps: o.Reports.Traps,
+		FS: receipts.Over(o.fs), Dir: o.dir, HashSeed: o.frontier.HashSeed, Running: true, Hosts: o.hosts,
+		Sieve: o.disk.Sieve, Ready: o.disk.Ready.Len, Exchanges: o.exchanges, Views: o.frontier.Views,
+		FlushLog:  o.disk.Log.Flush,
+		OpenFiles: o.disk.Journal.Writer.FindOpen, Traps: o.reports.Traps,
 		AskOwner: evidence.AskNoOwner,
 	}
 }
 
-func explainURL(o *Operator, ctx context.Context, p params) (any, error) {
-	return explainer{o}.explainURL(ctx, p)
-}
-
 // explainURL answers with evidence.Evidence. The agent that owns the host is asked, too.
-func (o explainer) explainURL(ctx context.Context, p params) (any, error) {
+func (o *Operator) explainURL(ctx context.Context, p params) (any, error) {
 	source := o.source()
 	source.AskOwner = o.askOwner
 	limits := evidence.Limits{}
@@ -39,8 +32,8 @@ func (o explainer) explainURL(ctx context.Context, p params) (any, error) {
 }
 
 // askOwner asks another agent what it knows about a URL.
-func (o explainer) askOwner(ctx context.Context, agent string, url []byte) (*evidence.Evidence, error) {
-	answer, err := o.Cluster.AskAboutURL(ctx, agent, url)
+func (o *Operator) askOwner(ctx context.Context, agent string, url []byte) (*evidence.Evidence, error) {
+	answer, err := o.cluster.AskAboutURL(ctx, agent, url)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +48,7 @@ func (o explainer) askOwner(ctx context.Context, agent string, url []byte) (*evi
 }
 
 // answerAgent answers another agent, which asks for its operator. It asks no third agent.
-func (o explainer) answerAgent(ctx context.Context, url []byte) ([]byte, error) {
+func (o *Operator) answerAgent(ctx context.Context, url []byte) ([]byte, error) {
 	source := o.source()
 	e, err := source.Collect(ctx, string(url), evidence.Limits{})
 	if err != nil {

@@ -34,14 +34,28 @@ import (
 
 // Operator acts on a running crawl and reads it.
 type Operator struct {
-	Parts
+	Captures *lookup.Files // the index of the archive, also of files that are open
+	Feed     *feed.Feed    // what is new, changed or gone in the archive
 
-	Captures   *lookup.Files // the index of the archive, also of files that are open
-	Feed       *feed.Feed    // what is new, changed or gone in the archive
-	hosts      *hosts.Lister
-	addedSeeds *admission.AddedSeeds
-	seedsTurn  sync.Mutex // held by seedList
-	settings   *changes.Settings
+	fs          vfs.FS
+	dir         string // of the crawl
+	wake        func() // wakes feeder and distributor
+	run         *lifecycle.Run
+	disk        *storage.Storage
+	live        *settings.Live
+	seeds       *filter.Seeds
+	frontier    *admission.Frontier
+	distributor *schedule.Distributor
+	checkpoints *checkpoint.Checkpointer
+	outages     report.Outages
+	reports     *report.Collector
+	exchanges   *underway.Table
+	shares      *visit.Shares
+	cluster     Cluster
+	hosts       *hosts.Lister
+	addedSeeds  *admission.AddedSeeds
+	seedsTurn   sync.Mutex // held by seedList
+	settings    *changes.Settings
 }
 
 // Parts are the parts of a crawl that an Operator uses. All must be set.
@@ -71,15 +85,21 @@ func New(p Parts) *Operator {
 	captures := lookup.NewFiles(lookup.Options{
 		FS: receipts.Over(p.FS), Dirs: []string{p.Dir + "/" + layout.ArchiveDir}, Writing: openFiles{p.Disk.Journal},
 	})
-	o := &Operator{Parts: p, Captures: captures, Feed: feed.New(feed.Options{
-		Archive: captures, Growth: journal.Growth{Store: p.Disk.Journal}, Log: feed.CrawlLog{FS: p.FS, Dir: p.Dir},
-		FS: p.FS, Dir: p.Dir + "/" + layout.FeedDir,
-	}), hosts: &hosts.Lister{
-		Workbench: p.Disk.Workbench, Sites: p.Sites, OnDisk: sites.NewDiskQueues(p.Disk.SiteQueues), Live: p.Live,
-		Paused: p.Outages.Gate.Reason,
-	}}
-	o.addedSeeds = admission.NewAddedSeeds(p.FS, p.Dir+"/"+layout.FrontierDir)
-	p.Cluster.AnswerAboutURL(explainer{o}.answerAgent)
+	o := &Operator{
+		fs: p.FS, dir: p.Dir, wake: p.Wake, run: p.Run, disk: p.Disk, live: p.Live, seeds: p.Seeds, frontier: p.Frontier,
+		distributor: p.Distributor, checkpoints: p.Checkpoints, outages: p.Outages, reports: p.Reports,
+		exchanges: p.Exchanges, shares: p.Shares, cluster: p.Cluster,
+		Captures: captures, addedSeeds: admission.NewAddedSeeds(p.FS, p.Dir+"/"+layout.FrontierDir),
+		Feed: feed.New(feed.Options{
+			Archive: captures, Growth: journal.Growth{Store: p.Disk.Journal}, Log: feed.CrawlLog{FS: p.FS, Dir: p.Dir},
+			FS: p.FS, Dir: p.Dir + "/" + layout.FeedDir,
+		}),
+		hosts: &hosts.Lister{
+			Workbench: p.Disk.Workbench, Sites: p.Sites, OnDisk: sites.NewDiskQueues(p.Disk.SiteQueues), Live: p.Live,
+			Paused: p.Outages.Gate.Reason,
+		},
+	}
+	p.Cluster.AnswerAboutURL(o.answerAgent)
 	o.settings = changes.New(changes.Parts{
 		Options: p.Changes, HasVia: p.HasVia, Live: p.Live, Seeds: p.Seeds, Limits: p.Limits, Quotas: p.Quotas,
 		Network: p.Outages.Network, Recount: p.Sites.CountKnown, Frontier: p.Frontier,
@@ -121,56 +141,56 @@ type Cluster interface {
 const pauseReason = "paused by the operator"
 
 // Report describes the crawl as it is now.
-func (o *Operator) Report() report.Report { return o.Reports.Report() }
+func (o *Operator) Report() report.Report { return o.reports.Report() }
 
 // Pause stops new exchanges until Resume; those under way end. It reports whether the crawl was running.
-func (o *Operator) Pause() bool { return o.Outages.Gate.Shut(pauseReason) }
+func (o *Operator) Pause() bool { return o.outages.Gate.Shut(pauseReason) }
 
 // Resume undoes Pause. It reports whether there was one.
-func (o *Operator) Resume() bool { return o.Outages.Gate.Open(pauseReason) }
+func (o *Operator) Resume() bool { return o.outages.Gate.Open(pauseReason) }
 
 // Stop ends the crawl in order; it can be resumed later.
-func (o *Operator) Stop() { o.Run.Finish(lifecycle.ReasonSignal) }
+func (o *Operator) Stop() { o.run.Finish(lifecycle.ReasonSignal) }
 
 // Leave ends this agent's part in the crawl permanently: what it has queued goes to the other agents, with all that
 // they must know of it. It returns when that has begun; Run returns when it is done, in the state "finished". An error
 // says why it cannot be: cluster.ErrNoAgents, ErrNoAgentStays, ErrLeaveUnknown, or an agent that does not answer; then
 // nothing has changed.
 func (o *Operator) Leave(ctx context.Context) error {
-	isEnding := func() bool { return o.Cluster.IsShared() && (o.Run.IsStopping() || o.Cluster.IsOver()) }
+	isEnding := func() bool { return o.cluster.IsShared() && (o.run.IsStopping() || o.cluster.IsOver()) }
 	if isEnding() {
 		return cluster.ErrEnding
 	}
-	if err := o.Cluster.MayLeave(ctx); err != nil {
+	if err := o.cluster.MayLeave(ctx); err != nil {
 		return err
 	}
 	if isEnding() { // the operator has stopped it meanwhile
 		return cluster.ErrEnding
 	}
-	o.Cluster.Leave()
-	o.Run.Finish(lifecycle.ReasonLeft)
+	o.cluster.Leave()
+	o.run.Finish(lifecycle.ReasonLeft)
 	return nil
 }
 
 // HostRule takes rules of single hosts (see filter.HostRules), in force at once and for the runs to come. What is
 // queued of hosts that they exclude gets the outcome Blocked, beside the crawl.
 func (o *Operator) HostRule(rules []string) (taken int, err error) {
-	taken, err = o.Live.Hosts.Add(rules)
-	if taken > 0 && o.Live.Hosts.ExcludesAny() {
-		o.Distributor.Purge()
+	taken, err = o.live.Hosts.Add(rules)
+	if taken > 0 && o.live.Hosts.ExcludesAny() {
+		o.distributor.Purge()
 	}
 	return taken, err
 }
 
 // HostRules are the rules of single hosts: those that HostRule took, in this run and before, and those of the
 // configuration.
-func (o *Operator) HostRules() (live, fixed []string) { return o.Live.Hosts.List() }
+func (o *Operator) HostRules() (live, fixed []string) { return o.live.Hosts.List() }
 
 // AddURLs offers URLs as seeds, as fast as there is room for them, and returns when a checkpoint has them. An error
 // is a fault of the crawl; what is no URL is counted as refused.
 func (o *Operator) AddURLs(ctx context.Context, urls iter.Seq[string]) (added admission.Added, err error) {
 	i := admission.Injector{
-		Frontier: o.Frontier, Seeds: o.Seeds, Steps: &o.Disk.Journal.Steps, IsStopping: o.Run.IsStopping, Wake: o.Wake,
+		Frontier: o.frontier, Seeds: o.seeds, Steps: &o.disk.Journal.Steps, IsStopping: o.run.IsStopping, Wake: o.wake,
 		Added: o.addedSeeds,
 	}
 	if added, err = i.Add(ctx, urls); added.New+added.Known+added.Sent > 0 && !i.Refused {
@@ -182,5 +202,5 @@ func (o *Operator) AddURLs(ctx context.Context, urls iter.Seq[string]) (added ad
 // Checkpoint takes a checkpoint now and returns when its manifest is durable, or at once if the crawl stops: the last
 // checkpoint follows then.
 func (o *Operator) Checkpoint(ctx context.Context) error {
-	return o.Checkpoints.Request(ctx, o.Run.Stopping())
+	return o.checkpoints.Request(ctx, o.run.Stopping())
 }

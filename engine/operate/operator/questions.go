@@ -26,13 +26,13 @@ func questions() map[string]question {
 	return map[string]question{
 		"hosts":  {[]string{"sort", "suffix", "state", "limit"}, (*Operator).hostList},
 		"queue":  {[]string{"host", "limit"}, (*Operator).hostQueues},
-		"seeds":  {[]string{"sort", "state", "outcome", "suffix", "limit"}, listSeeds},
+		"seeds":  {[]string{"sort", "state", "outcome", "suffix", "limit"}, (*Operator).seedList},
 		"active": {[]string{"limit"}, (*Operator).active},
 
 		"failures": {[]string{"limit"}, (*Operator).failures},
 		"doctor":   {nil, (*Operator).diagnose},
 		"match":    {[]string{"rule"}, (*Operator).matchRule},
-		"explain":  {[]string{"url", "whole-log"}, explainURL},
+		"explain":  {[]string{"url", "whole-log"}, (*Operator).explainURL},
 	}
 }
 
@@ -106,8 +106,8 @@ func (o *Operator) failures(ctx context.Context, p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Disk.Log.Flush()
-	return logreport.ListFailures(ctx, o.FS, o.Dir, limit)
+	o.disk.Log.Flush()
+	return logreport.ListFailures(ctx, o.fs, o.dir, limit)
 }
 
 // Active is the answer to the question active.
@@ -141,8 +141,8 @@ func (o *Operator) active(_ context.Context, p params) (any, error) {
 		return nil, fmt.Errorf("%w: limit: %d is not between 1 and %d", ErrQuestion, limit, activeMost)
 	}
 	now := time.Now()
-	a := Active{Exchanges: []Exchange{}, Busy: o.Exchanges.Busy(), Fetchers: o.Outages.Network.Workers()}
-	for _, e := range o.Exchanges.List(limit) {
+	a := Active{Exchanges: []Exchange{}, Busy: o.exchanges.Busy(), Fetchers: o.outages.Network.Workers()}
+	for _, e := range o.exchanges.List(limit) {
 		x := Exchange{
 			URL: string(e.URL), Truncated: e.Truncated, Kind: e.Kind.String(), Age: max(now.Sub(e.Began), 0).Seconds(),
 			Tries: e.Tries, Worker: e.Worker, Received: e.Received, Length: e.Length,

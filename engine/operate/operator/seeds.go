@@ -9,25 +9,18 @@ import (
 	"orbweaver/engine/operate/logreport"
 )
 
-// seedLister answers questions about the seeds.
-type seedLister struct{ *Operator }
-
-func listSeeds(o *Operator, ctx context.Context, p params) (any, error) {
-	return seedLister{o}.seedList(ctx, p)
-}
-
 // seedList answers with logreport.SeedList: what became of each seed, and for what the queued ones wait.
-func (o seedLister) seedList(ctx context.Context, p params) (any, error) {
+func (o *Operator) seedList(ctx context.Context, p params) (any, error) {
 	limit, err := p.number("limit", 0)
 	if err != nil {
 		return nil, err
 	}
 	o.seedsTurn.Lock() // the whole log is read: many calls do not take many cores
 	defer o.seedsTurn.Unlock()
-	o.Disk.Log.Flush()
-	list, err := logreport.ListSeeds(ctx, o.FS, o.Dir, logreport.SeedQuery{
+	o.disk.Log.Flush()
+	list, err := logreport.ListSeeds(ctx, o.fs, o.dir, logreport.SeedQuery{
 		Sort: logreport.SeedOrder(p.text("sort")), State: logreport.SeedState(p.text("state")),
-		Outcome: p.text("outcome"), Suffix: p.text("suffix"), Limit: limit, Owner: o.Frontier.Views.OtherOwner,
+		Outcome: p.text("outcome"), Suffix: p.text("suffix"), Limit: limit, Owner: o.frontier.Views.OtherOwner,
 	})
 	if err != nil {
 		return nil, err
@@ -43,7 +36,7 @@ func (o seedLister) seedList(ctx context.Context, p params) (any, error) {
 }
 
 // waitOf says for what a queued URL waits.
-func (o seedLister) waitOf(ctx context.Context, url string) (string, error) {
+func (o *Operator) waitOf(ctx context.Context, url string) (string, error) {
 	found, err := o.hosts.Find(ctx, []byte(url), 1)
 	switch {
 	case errors.Is(err, hosts.ErrUnknown):

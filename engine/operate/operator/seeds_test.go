@@ -44,7 +44,7 @@ func newLister(t *testing.T) *hosts.Lister {
 // A queued seed waits for what explain says: also for the end of a pause.
 func TestWaitOf(t *testing.T) {
 	l := newLister(t)
-	o := seedLister{&Operator{hosts: l}}
+	o := &Operator{hosts: l}
 	for _, c := range []struct{ url, paused, want string }{
 		{"http://a.test/", "", "nothing: its site is due"},
 		{"http://a.test/", pauseReason, "no exchange begins: paused by the operator"},
