@@ -23,7 +23,7 @@ func TestBenchmarksIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Errorf("%s is not current: run make bench-table", pageName)
+		t.Errorf("%s is not current: go run ./tools/benchtable writes it", pageName)
 	}
 }
 

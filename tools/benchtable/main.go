@@ -1,6 +1,6 @@
 // Command benchtable writes BENCHMARKS.md from the results in bench/results.
 //
-//	go run ./tools/benchtable        (from the root; make bench-table does it)
+//	go run ./tools/benchtable        (from the root)
 //
 // bench/results/NAME.json is one row of the table: the measured figures with their goals, the command, the commit,
 // the machine and the file with the raw output. NAME.md beside it is the diary of the benchmark, at most one page,

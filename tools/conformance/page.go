@@ -76,8 +76,8 @@ func code(text string) string {
 
 const pageHead = `# Conformance
 
-Scores on the test suites that others have published. Made by ` + "`make conformance DATA=dir`" + `. It also fails when
-a score falls below that of ` + "`tools/conformance/held.go`" + `, or when a failure is not explained here.
+Scores on the test suites that others have published. Made by ` + "`make accept NAME=conformance DATA=dir`" + `. It
+also fails when a score falls below that of ` + "`tools/conformance/held.go`" + `, or a failure is not explained here.
 ` + "`.ci/run`" + ` does the same if it finds the suites: in the directory that ORBWEAVER_CONFORMANCE names, or in one
 called conformance beside the checkout. The suites are not part of the repository: ` + "`tools/conformance/doc.go`" + `
 says how the directory is laid out and where upstream has each of them. The repository's own cases are in the packages'

@@ -56,7 +56,7 @@ only_news_said() { [ "$(wc -l <"$work/crawl")" -ge $((tens + 2)) ]; }
 jq_lite() { sed -n "s/^ *\"$1\": \([0-9]*\),*$/\1/p" | head -1; }
 
 text "# A newcomer's way" "" \
-	"This is what a newcomer sees on a fresh Debian without Go, with this guide alone. \`make newcomer\` goes the way again" \
+	"This is what a newcomer sees on a fresh Debian without Go, with this guide alone. \`make accept NAME=newcomer\` goes the way again" \
 	"and writes this page. The times in the headings count from the first command." "" \
 	"The sites are on an intranet: nginx with the documentation of Python and of SQLite, a MediaWiki, and a news server that" \
 	"is overloaded. The hosts file of the machine has their names."

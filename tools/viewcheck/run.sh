@@ -2,7 +2,7 @@
 # Opens pages of an archive in the browsers of Debian, as orbweaver view shows them: tools/viewcheck/run.sh
 #
 # Each browser runs in a network of its own, where every name is that of a listener which must stay silent. It needs root
-# and iproute2. A browser that is missing is left out, and so is ReplayWeb.page if "make replay" has not fetched it.
+# and iproute2. A browser that is missing is left out, and so is ReplayWeb.page if "make accept NAME=replay" has not fetched it.
 # Exit status: 0 all is well, 1 a page is not shown as it should be, or a foreign server was contacted.
 set -u
 

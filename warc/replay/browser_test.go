@@ -17,7 +17,7 @@ func chromium(t *testing.T, args ...string) string {
 	t.Helper()
 	name := os.Getenv("VIEW_BROWSER")
 	if name == "" {
-		t.Skip("VIEW_BROWSER names no browser: see make view")
+		t.Skip("VIEW_BROWSER names no browser: see make accept NAME=view")
 	}
 	args = append([]string{
 		"--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + t.TempDir(), "--window-size=400,300",

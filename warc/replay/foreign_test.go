@@ -356,7 +356,7 @@ func tempting(t *testing.T) (all []temptation, page func(i int) (head, body stri
 // they were, most of them make it contact a foreign server. As they are shown, none does, not even a name server.
 func TestBrowser_contactsNoForeignServer(t *testing.T) {
 	if os.Getenv("VIEW_OUTSIDE") == "" {
-		t.Skip("VIEW_OUTSIDE: make view opens a namespace for it")
+		t.Skip("VIEW_OUTSIDE: make accept NAME=view opens a namespace for it")
 	}
 	all, page, h := tempting(t)
 	shown := httptest.NewServer(h)

@@ -174,7 +174,7 @@ func (a *asked) has(pages []int) bool {
 func TestBrowser_playerContactsNoForeignServer(t *testing.T) {
 	dir := os.Getenv("VIEW_REPLAYWEB")
 	if dir == "" || os.Getenv("VIEW_OUTSIDE") == "" {
-		t.Skip("VIEW_REPLAYWEB, VIEW_OUTSIDE: see make view")
+		t.Skip("VIEW_REPLAYWEB, VIEW_OUTSIDE: see make accept NAME=view")
 	}
 	all, _, h := tempting(t)
 	ui, worker, err := LoadPlayer(vfs.Disk(), dir)

@@ -20,8 +20,8 @@ func (s *score) page() []byte {
 
 What servers, networks, disks and operators do to a crawler, case by case, and what becomes of it. Made by
 ` +
-		"`make hostile`; tests of the name TestHostile_H01_... prove case H01, and TestG01_... case G01. Those that a " +
-		"server can\ncommit are played for any crawler by `orbweaver-bench sim --hostile H01`.\n\n```\n")
+		"`make accept NAME=hostile`; tests of the name TestHostile_H01_... prove case H01, and TestG01_... case G01. " +
+		"Those that a\nserver can commit are played for any crawler by `orbweaver-bench sim --hostile H01`.\n\n```\n")
 	s.table(&b)
 	b.WriteString("```\n\n| case | what happens | what becomes of it | tests |\n|---|---|---|---|\n")
 	for _, e := range hostile.Catalogue {

@@ -109,8 +109,8 @@ func wrongOrder(rules int) [2]string {
 }
 
 // B07: from Google's test suite: paths are case-sensitive and agents are not, escapes are compared in one spelling, "$"
-// is an end only at the end. The longest matching rule decides, Allow before Disallow. (make conformance runs the whole
-// suite.)
+// is an end only at the end. The longest matching rule decides, Allow before Disallow. (The program
+// conformance runs the whole suite.)
 func TestHostile_B07_casesOfGooglesSuite(t *testing.T) {
 	const agent = "user-agent: ORBWEAVER\n"
 	// ID_PathValueCaseSensitivity

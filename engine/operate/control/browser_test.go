@@ -256,13 +256,14 @@ func endedPages(t *testing.T) string {
 	return login
 }
 
-// TestBrowser_stories does with the dashboard what people do, in Chromium. `make dashboard` installs what it needs.
+// TestBrowser_stories does with the dashboard what people do, in Chromium. `make accept
+// NAME=dashboard` installs what it needs.
 func TestBrowser_stories(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("no Node.js: apt-get install nodejs npm")
 	}
 	if _, err := os.Stat(filepath.Join(browserCheck, "node_modules")); err != nil {
-		t.Skip("no playwright-core: make dashboard")
+		t.Skip("no playwright-core: make accept NAME=dashboard")
 	}
 	if _, err := exec.LookPath("chromium"); err != nil {
 		t.Skip("no Chromium: apt-get install chromium")
