@@ -156,7 +156,7 @@ func (f *outFile) rebuild(length int64) (r *openindex.Resumption, good int64, er
 	if err != nil {
 		return nil, 0, err
 	}
-	known := openindex.Read(f.fsys, f.marks.Name, f.f, length, func([]byte) bool { return true })
+	known := openindex.Read(f.fsys, f.marks.Name, f.f, length)
 	r = &openindex.Resumption{Part: known, Known: known.Lines.Len()}
 	f.index, good = known.Lines, known.End
 	var from io.Reader = io.NewSectionReader(f.f, good, length-good)

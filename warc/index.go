@@ -2,11 +2,13 @@ package warc
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 
+	"orbweaver/internal/extsort"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc/block"
 	"orbweaver/warc/cdxj"
@@ -116,14 +118,24 @@ func (r *RecordRead) IndexEntryOf(head *block.Head) (c cdxj.Entry, ok bool) {
 	return c, true
 }
 
-// collectLines reads all records of a file and collects the lines of those that are indexed. Each fault is passed to
-// onDamage, as ScanRecords does. A record that no line can name is such a fault: one without URI or date, and one that
-// shares a gzip member with others.
-func collectLines(l *cdxj.Lines, z *Reader, onDamage func(*Fault) error) error {
+// indexMemory is the memory of index lines before they are sorted on the disk, in bytes.
+const indexMemory = 32 << 20
+
+// NewIndex returns an empty index, whose runs are in scratch.
+func NewIndex(scratch *extsort.Scratch) *extsort.Lines { return extsort.NewLines(scratch, indexMemory) }
+
+// AddIndex reads all records of a file and adds the lines of those that are indexed: response, revisit and resource
+// records. name is the file name in the lines, which have no end. Each fault is passed to onDamage, as ScanRecords
+// does. A record that no line can name is such a fault: one without URI or date, and one that shares a gzip member with
+// others.
+func AddIndex(l *extsort.Lines, z *Reader, name string, onDamage func(*Fault) error) error {
 	var line []byte
+	var failed error
 	shared := false
 	check := func(rec *RecordRead, c *cdxj.Entry) (ok bool, err error) {
 		switch {
+		case failed != nil:
+			return false, failed
 		case c == nil, rec.Length == 0 && shared:
 			return false, nil
 		case len(c.URI) == 0:
@@ -137,19 +149,25 @@ func collectLines(l *cdxj.Lines, z *Reader, onDamage func(*Fault) error) error {
 		}
 		return true, nil
 	}
-	return ScanEntries(z, check, func(c *cdxj.Entry, offset, length int64) {
-		line = c.Append(line[:0])
-		l.Add(line, offset, length)
+	var entry []byte
+	err := ScanEntries(z, check, func(c *cdxj.Entry, offset, length int64) {
+		entry = c.Append(entry[:0])
+		line = cdxj.AppendLine(line[:0], entry, offset, length, name)
+		if err := l.Add(line); err != nil {
+			failed = err
+		}
 	}, onDamage)
+	return cmp.Or(err, failed)
 }
 
-// WriteIndex reads the records of a file and writes its CDXJ index, sorted by bytes. name is the file name in the
-// lines. Response, revisit and resource records are indexed. onDamage is that of ScanRecords: StopAtDamage for a file
-// that must be whole.
+// WriteIndex writes the CDXJ index of the records of a file, sorted by bytes, as AddIndex makes it. onDamage is
+// StopAtDamage for a file that must be whole.
 func WriteIndex(w io.Writer, z *Reader, name string, onDamage func(*Fault) error) error {
-	var l cdxj.Lines
-	if err := collectLines(&l, z, onDamage); err != nil {
-		return err
+	scratch := extsort.NewScratch()
+	lines := NewIndex(scratch)
+	err := AddIndex(lines, z, name, onDamage)
+	if err == nil {
+		err = lines.Write(w)
 	}
-	return l.WriteSorted(w, name)
+	return errors.Join(err, scratch.Close())
 }

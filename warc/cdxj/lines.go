@@ -65,6 +65,12 @@ func (l *Lines) Find(from, most int, prefix []byte, f func(line []byte)) (next i
 	return next
 }
 
+// AppendLine appends to dst a whole line of an index: what Entry.Append gives, the place of the record, and the name of
+// its file. The line has no end.
+func AppendLine(dst, entry []byte, offset, length int64, name string) []byte {
+	return Complete(appendPlace(append(dst, entry...), offset, length), nil, name)
+}
+
 // Complete appends to dst a line of Find and the name of its file, as in an index.
 func Complete(dst, line []byte, name string) []byte {
 	return append(append(append(append(dst, line...), fileKey...), name...), lineEnd...)

@@ -5,17 +5,18 @@ import (
 	"io/fs"
 	"path"
 
+	"orbweaver/internal/extsort"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/cdxj"
 	"orbweaver/warc/zipnum"
 )
 
-// withClusters adds the clusters of the directories to merge. They stand for the closed files beside them that have no
-// index of their own: covered has their names.
-func (o *Options) withClusters(
-	files []archiveFile, want Range, merge merged,
-) (covered map[string]bool, _ merged, _ error) {
+// clusters opens the clusters of the directories. They stand for the closed files beside them that have no index of
+// their own: covered has their names.
+func (o *Options) clusters(
+	files []archiveFile, want Range,
+) (covered map[string]bool, sources []extsort.Source, err error) {
 	for _, dir := range o.Dirs {
 		if _, err := o.FS.Size(path.Join(dir, zipnum.IndexName)); err != nil {
 			continue
@@ -34,9 +35,9 @@ func (o *Options) withClusters(
 		}
 		c, err := openCluster(o.FS, dir, want, here)
 		if err != nil {
-			return nil, merge, err
+			return nil, nil, err
 		}
-		merge = merge.with(c)
+		sources = append(sources, c)
 		if covered == nil {
 			covered = here
 			continue
@@ -45,7 +46,7 @@ func (o *Options) withClusters(
 			covered[name] = true
 		}
 	}
-	return covered, merge, nil
+	return covered, sources, nil
 }
 
 // clusterCursor is the lines of some files in a cluster.
@@ -64,10 +65,9 @@ func openCluster(fsys vfs.FS, dir string, want Range, files map[string]bool) (*c
 	return c, c.skip()
 }
 
-func (c *clusterCursor) line() []byte { return c.Line() }
-
-func (c *clusterCursor) next() error {
-	if err := c.Next(); err != nil {
+// Next implements extsort.Source.
+func (c *clusterCursor) Next() error {
+	if err := c.Cursor.Next(); err != nil {
 		return err
 	}
 	return c.skip()
@@ -76,7 +76,7 @@ func (c *clusterCursor) next() error {
 // skip leaves out the lines of other files.
 func (c *clusterCursor) skip() error {
 	for c.Line() != nil && !c.files[fileOfLine(c.Line())] {
-		if err := c.Next(); err != nil {
+		if err := c.Cursor.Next(); err != nil {
 			return err
 		}
 	}

@@ -57,7 +57,7 @@ func TestScanReadsAClusterBesideFiles(t *testing.T) {
 	slices.Sort(all)
 	_, err = zipnum.Write(fsys, "w", zipnum.Options{BlockLines: 4}, func(add func([]byte) error) error {
 		for _, line := range all {
-			if err := add([]byte(line)); err != nil {
+			if err := add([]byte(strings.TrimSuffix(line, "\n"))); err != nil {
 				return err
 			}
 		}

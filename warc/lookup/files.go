@@ -1,9 +1,7 @@
 package lookup
 
 import (
-	"bytes"
 	"cmp"
-	"container/heap"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"orbweaver/internal/extsort"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 )
@@ -47,7 +46,8 @@ type Files struct {
 
 	mu      sync.Mutex // guards the following, also while a file is read
 	scanned map[string]*scanned
-	kept    int64
+	kept    int // memory of their lines, in bytes
+	scratch *extsort.Scratch
 
 	words struct { // dictionaries of closed files, by path
 		sync.Mutex
@@ -57,7 +57,7 @@ type Files struct {
 
 // NewFiles returns the files that o names. They are listed at each query, so that new ones are found.
 func NewFiles(o Options) *Files {
-	f := &Files{o: o, hasDone: o.Writing != nil, scanned: make(map[string]*scanned)}
+	f := &Files{o: o, hasDone: o.Writing != nil, scanned: make(map[string]*scanned), scratch: extsort.NewScratch()}
 	f.words.of = make(map[string][]byte)
 	if o.OnFault == nil {
 		f.o.OnFault = func(*warc.Fault) {}
@@ -142,37 +142,32 @@ func (f *Files) Scan(ctx context.Context, want Range, do func(line []byte) error
 	if err != nil {
 		return err
 	}
-	for n := 0; len(merge) > 0; n++ {
+	for n := 0; merge.Line() != nil; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		first := merge[0]
-		if err := do(first.line()); err != nil {
+		if err := do(merge.Line()); err != nil {
 			return err
 		}
-		if err := first.next(); err != nil {
+		if err := merge.Next(); err != nil {
 			return fmt.Errorf("lookup: %w", err)
-		}
-		if first.line() == nil {
-			heap.Pop(&merge)
-		} else {
-			heap.Fix(&merge, 0)
 		}
 	}
 	return nil
 }
 
 // open finds the first line of the range in each file.
-func (f *Files) open(ctx context.Context, want Range) (merge merged, err error) {
+func (f *Files) open(ctx context.Context, want Range) (*extsort.Merge, error) {
 	written, err := f.o.Writing.OpenLines(ctx) // before the list: a file that is finished meanwhile counts once
 	if err != nil {
 		return nil, err
 	}
+	var sources []extsort.Source
 	writing := make(map[string]bool)
 	for _, w := range written {
 		writing[w.Final] = true
 		for _, part := range w.Parts {
-			merge = merge.with(newLinesCursor(part, want, w.Final))
+			sources = append(sources, newLinesCursor(part, want, w.Final))
 		}
 	}
 	files, err := f.list()
@@ -180,10 +175,11 @@ func (f *Files) open(ctx context.Context, want Range) (merge merged, err error) 
 		return nil, fmt.Errorf("lookup: %w", err)
 	}
 	chunk := min(max(chunksMost/max(len(files), 1), chunkLeast), chunkMost)
-	covered, merge, err := f.o.withClusters(files, want, merge)
+	covered, clusters, err := f.o.clusters(files, want)
 	if err != nil {
 		return nil, fmt.Errorf("lookup: %w", err)
 	}
+	sources = append(sources, clusters...)
 	for _, file := range files {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -195,14 +191,15 @@ func (f *Files) open(ctx context.Context, want Range) (merge merged, err error) 
 		if err != nil {
 			return nil, fmt.Errorf("lookup: %w", err)
 		}
-		merge = merge.with(c)
+		if c.Line() != nil { // what has no line here takes no memory
+			sources = append(sources, c)
+		}
 	}
-	heap.Init(&merge)
-	return merge, nil
+	return extsort.NewMerge(sources...), nil
 }
 
 // cursor reads the index of a file, or the file itself if it has none.
-func (f *Files) cursor(file archiveFile, want Range, chunk int) (cursor, error) {
+func (f *Files) cursor(file archiveFile, want Range, chunk int) (extsort.Source, error) {
 	if !file.open {
 		c, err := openCursor(f.o.FS, warc.IndexName(file.path), want, chunk)
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
@@ -216,37 +213,5 @@ func (f *Files) cursor(file archiveFile, want Range, chunk int) (cursor, error) 
 	if err != nil {
 		return nil, err
 	}
-	return newLinesCursor(lines, want, file.name), nil
-}
-
-// merged are cursors that have a line, as a heap: the first has the first line.
-type merged []cursor
-
-func (m merged) with(c cursor) merged {
-	if c.line() == nil {
-		return m
-	}
-	return append(m, c)
-}
-
-// Len, Less, Swap, Push and Pop are those of heap.Interface.
-func (m *merged) Len() int { return len(*m) }
-
-// Less says which line comes first.
-func (m *merged) Less(i, j int) bool {
-	return bytes.Compare((*m)[i].line(), (*m)[j].line()) < 0
-}
-
-// Swap swaps two cursors.
-func (m *merged) Swap(i, j int) { (*m)[i], (*m)[j] = (*m)[j], (*m)[i] }
-
-// Push is not used.
-func (m *merged) Push(any) {}
-
-// Pop removes the last cursor.
-func (m *merged) Pop() any {
-	last := len(*m) - 1
-	c := (*m)[last]
-	*m = (*m)[:last]
-	return c
+	return lines.Open(want.From, want.To, chunk)
 }

@@ -121,10 +121,10 @@ func TestFirstLine_findsEachLine(t *testing.T) {
 				t.Fatal(err)
 			}
 			for j := slices.Index(lines, line); j < min(i+30, len(lines)); j++ {
-				if string(c.line()) != lines[j] {
-					t.Fatalf("line %d: %.40q, want %.40q", j, c.line(), lines[j])
+				if string(c.Line()) != lines[j] {
+					t.Fatalf("line %d: %.40q, want %.40q", j, c.Line(), lines[j])
 				}
-				if err := c.next(); err != nil {
+				if err := c.Next(); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -298,7 +298,7 @@ func TestScan_countsItsMemory(t *testing.T) {
 		if !errors.Is(err, c.err) {
 			t.Errorf("%d bytes: %v, want %v", c.length, err, c.err)
 		}
-		want := int64(0)
+		want := 0
 		for _, one := range files.scanned {
 			want += one.lines.Memory()
 		}

@@ -3,15 +3,16 @@ package lookup
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"path"
 	"slices"
 	"sort"
 
+	"orbweaver/internal/extsort"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/cdxj"
@@ -24,8 +25,8 @@ type Entry struct {
 }
 
 // EachInOrder calls do with the lines of all records from a place of the archive up to another, in the order in which
-// they were stored: that of the serials in the names of files, and then that of the names which have none. Memory is 24
-// bytes for each record of one file. An error of do ends the scan and is returned.
+// they were stored: that of the serials in the names of files, and then that of the names which have none. Lines are
+// sorted in temporary files if there are many. An error of do ends the scan and is returned.
 func (f *Files) EachInOrder(ctx context.Context, from, to warc.Checkpoint, do func(Entry) error) error {
 	if !from.Before(to) {
 		return nil
@@ -118,11 +119,14 @@ func (f *Files) eachOfFile(
 			return err
 		}
 	}
-	lines, err := f.linesOf(file.archiveFile, Range{nil, []byte{0xff}})
+	all := Range{nil, []byte{0xff}}
+	lines, err := f.linesOf(file.archiveFile, all)
 	if err != nil {
 		return fmt.Errorf("lookup: %w", err)
 	}
-	return eachOfLines(ctx, lines, file.name, part, each)
+	return byOffset(ctx, part, each, func(add func(line []byte, offset int64) error) error {
+		return eachLine(lines, all, func(line []byte) error { return add(line, cdxj.Offset(line)) })
+	})
 }
 
 // eachOfLines calls do with a part of lines that are in memory in the order of their records.
@@ -148,13 +152,6 @@ func eachOfLines(
 	return nil
 }
 
-// linePlace is where a line is in an index.
-type linePlace struct {
-	offset int64 // of the record
-	at     int64 // of the line
-	length int
-}
-
 // eachOfIndex calls do with the lines of an index whose records are in a part of the file, in the order of the records.
 // Damaged lines are left out.
 func eachOfIndex(
@@ -165,28 +162,47 @@ func eachOfIndex(
 		return err
 	}
 	defer func() { _ = file.Close() }() // opened for reading
-	size, err := file.Size()
+	return byOffset(ctx, part, do, func(add func(line []byte, offset int64) error) error {
+		err := cdxj.ScanLines(file, func(line []byte, said *cdxj.Line, damage error) error {
+			if damage != nil {
+				return nil
+			}
+			return add(line[:len(line)-1], said.Offset)
+		})
+		if err != nil {
+			err = fmt.Errorf("lookup: %s: %w", name, err)
+		}
+		return err
+	})
+}
+
+// orderMemory is the memory of lines before they are sorted on the disk, in bytes.
+const orderMemory = 32 << 20
+
+// byOffset calls do with the lines that each gives of a part of a file, in the order of their records.
+func byOffset(
+	ctx context.Context, part span, do func(line []byte, offset int64) error,
+	each func(add func(line []byte, offset int64) error) error,
+) (err error) {
+	scratch := extsort.NewScratch()
+	defer func() { err = errors.Join(err, scratch.Close()) }()
+	lines := extsort.NewLines(scratch, orderMemory)
+	var placed []byte
+	err = each(func(line []byte, offset int64) error {
+		if offset < part.begin || offset >= part.end {
+			return ctx.Err()
+		}
+		placed = append(binary.BigEndian.AppendUint64(placed[:0], uint64(offset)), line...)
+		return cmp.Or(ctx.Err(), lines.Add(placed))
+	})
 	if err != nil {
 		return err
 	}
-	var places []linePlace
-	err = cdxj.ScanLines(io.NewSectionReader(file, 0, size), func(line []byte, said *cdxj.Line, damage error) error {
-		if damage == nil && said.Offset >= part.begin && said.Offset < part.end {
-			places = append(places, linePlace{said.Offset, said.At, len(line) - 1})
+	for placed, err := range lines.Sorted() {
+		if err == nil {
+			err = do(placed[8:], int64(binary.BigEndian.Uint64(placed)))
 		}
-		return ctx.Err()
-	})
-	if err != nil {
-		return fmt.Errorf("lookup: %s: %w", name, err)
-	}
-	slices.SortFunc(places, func(a, b linePlace) int { return cmp.Compare(a.offset, b.offset) })
-	var line []byte
-	for _, p := range places {
-		line = slices.Grow(line[:0], p.length)[:p.length]
-		if _, err := file.ReadAt(line, p.at); err != nil {
-			return fmt.Errorf("lookup: %s: %w", name, err)
-		}
-		if err := do(line, p.offset); err != nil {
+		if err != nil {
 			return err
 		}
 	}

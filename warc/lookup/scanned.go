@@ -2,10 +2,12 @@ package lookup
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
 
+	"orbweaver/internal/extsort"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/cdxj"
@@ -14,12 +16,16 @@ import (
 	"orbweaver/warc/waczfs"
 )
 
-// keepMost is how much memory the lines of files without index take, in bytes.
-const keepMost = 512 << 20
+// Memory of the lines of files without index, in bytes: of one file, and of all. Beyond it they are in a temporary file.
+const (
+	scannedMost = 16 << 20
+	keepMost    = 48 << 20
+)
 
 // scanned are the lines of a file without index.
 type scanned struct {
-	lines cdxj.Lines
+	file  archiveFile
+	lines *extsort.Lines
 	read  int64 // length of the part of the file that was read: complete records
 	size  int64 // of the file then
 
@@ -29,17 +35,39 @@ type scanned struct {
 	distrust bool  // that file is false
 }
 
-// linesOf returns the lines of a file without index, at least those of the range. A file that has grown is read from
-// where it ended.
-func (f *Files) linesOf(file archiveFile, want Range) (*cdxj.Lines, error) {
+func (f *Files) newScanned(file archiveFile) *scanned {
+	return &scanned{file: file, lines: extsort.NewLines(f.scratch, scannedMost)}
+}
+
+// linesOf returns the lines of a file without index. The lines of a range are compared with records if they come from
+// another file. A file that has grown is read from where it ended.
+func (f *Files) linesOf(file archiveFile, want Range) (*extsort.View, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := f.scanned[file.path]
-	keep := s != nil || f.kept < keepMost
+	before := f.scanned[file.path]
+	s := before
 	if s == nil {
-		s = new(scanned)
+		s = f.newScanned(file)
+	} else {
+		f.kept -= s.lines.Memory()
 	}
-	before := s.lines.Memory()
+	s, err := f.scan(s, want)
+	if s == nil {
+		delete(f.scanned, file.path)
+		return nil, err
+	}
+	if f.kept+s.lines.Memory() > keepMost {
+		err = errors.Join(err, s.lines.Flush())
+	}
+	f.scanned[file.path] = s // also after an error: what was read of the file is not read again
+	view := s.lines.View()
+	f.kept += s.lines.Memory()
+	return view, err
+}
+
+// scan reads what is new of a file. It returns nil if that cannot be opened.
+func (f *Files) scan(s *scanned, want Range) (*scanned, error) {
+	file := s.file
 	from, err := f.o.FS.Open(file.path)
 	if err != nil {
 		return nil, err
@@ -50,78 +78,89 @@ func (f *Files) linesOf(file archiveFile, want Range) (*cdxj.Lines, error) {
 		return nil, err
 	}
 	if size < s.size || size > s.size && s.shared { // it was cut by a crawl that was resumed, or cannot be read from there
-		s = new(scanned)
+		s = f.newScanned(file)
 	}
 	words, _, err := member.ReadDictionary(from)
 	if err != nil {
 		return nil, err
 	}
-	isKept := func(line []byte) bool { return keep || want.has(line) }
-	if file.open && s.read == 0 && !s.distrust {
-		part := openindex.Read(f.o.FS, warc.IndexName(file.path)+openindex.Suffix, from, size, isKept)
-		s.lines, s.read, s.toldEnd = part.Lines, part.End, part.End
-	}
-	if !file.open && s.size == 0 && !s.distrust {
-		f.told(s, file, size, isKept)
+	switch {
+	case s.distrust:
+	case file.open && s.read == 0:
+		part := openindex.Read(f.o.FS, warc.IndexName(file.path)+openindex.Suffix, from, size)
+		var whole []byte
+		for i := range part.Lines.Len() {
+			whole = cdxj.Complete(whole[:0], part.Lines.Line(i), file.name)
+			if err := s.lines.Add(whole); err != nil {
+				return s, err
+			}
+		}
+		s.read, s.toldEnd = part.End, part.End
+	case !file.open && s.size == 0:
+		if s, err = f.told(s, size); err != nil {
+			return s, err
+		}
 	}
 	if s.toldEnd > 0 && !s.agrees(from, words, want) {
 		f.o.OnFault(&warc.Fault{Kind: warc.ErrReference, File: file.name, What: "what the index has of it is not there: " +
 			"its records are read"})
-		s = &scanned{distrust: true}
+		s = f.newScanned(file)
+		s.distrust = true
 	}
 	if size == s.size {
-		return s.lines.Snapshot(), nil
+		return s, nil
 	}
 	z := warc.NewReader(io.NewSectionReader(from, s.read, size-s.read), warc.ReaderOptions{
 		Name: file.name, Base: s.read, Dictionary: words,
 	})
 	defer z.Close()
-	err = s.add(z, isKept, func(fault *warc.Fault) error {
+	err = s.add(z, func(fault *warc.Fault) error {
 		if !file.open { // the end of an open file may be torn
 			f.o.OnFault(fault)
 		}
 		return nil
 	})
-	if keep { // also after an error: what was read of the file is not read again
-		f.scanned[file.path] = s
-		f.kept += s.lines.Memory() - before
+	if err == nil {
+		s.size = size
 	}
-	if err != nil {
-		return nil, err
-	}
-	s.size = size
-	return s.lines.Snapshot(), nil
+	return s, err
 }
 
 // told takes the lines that the index of a WACZ has of a file in it.
-func (f *Files) told(s *scanned, file archiveFile, size int64, keep func(line []byte) bool) {
+func (f *Files) told(s *scanned, size int64) (*scanned, error) {
+	file := s.file
 	lines, err := vfs.ReadFile(f.o.FS, file.path+waczfs.LinesSuffix)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			f.o.OnFault(&warc.Fault{Kind: warc.ErrReference, File: file.name, What: err.Error()})
 		}
-		return
+		return s, nil
 	}
-	var last []byte
+	var last, entry, whole []byte
 	for line := range bytes.Lines(lines) {
 		isRepeated := bytes.Equal(line, last) // js-wacz 0.1.6 has the last line of a block in the next one, too
 		last = line
 		c, err := ParseCapture(bytes.TrimRight(line, "\r\n"))
-		if err != nil || isRepeated || !keep(line) {
+		if err != nil || isRepeated {
 			continue
 		}
 		if c.Offset >= size {
 			f.o.OnFault(&warc.Fault{Kind: warc.ErrReference, File: file.name, What: "the index has a record of it beyond its " +
 				"end: its records are read"})
-			*s = scanned{distrust: true}
-			return
+			s = f.newScanned(file)
+			s.distrust = true
+			return s, nil
 		}
 		e := cdxj.Entry{URI: c.URL, Status: c.Status, MIME: c.MIME, Digest: c.Digest, Method: string(c.Method)}
-		whole := e.Append(nil)
-		whole = append([]byte(c.Key+" "+c.Stamp+" "), whole[bytes.IndexByte(whole, '{'):]...)
-		s.lines.Add(whole, c.Offset, c.Length)
+		entry = e.Append(entry[:0])
+		whole = append(whole[:0], c.Key+" "+c.Stamp+" "...)
+		whole = cdxj.AppendLine(whole, entry[bytes.IndexByte(entry, '{'):], c.Offset, c.Length, file.name)
+		if err := s.lines.Add(whole); err != nil {
+			return s, err
+		}
 	}
 	s.read, s.toldEnd = size, size
+	return s, nil
 }
 
 // checkedMost is how many of the told lines of a range are compared with their records.
@@ -129,43 +168,67 @@ const checkedMost = 64
 
 // agrees compares lines of a range that another file told with their records.
 func (s *scanned) agrees(from io.ReaderAt, words []byte, want Range) bool {
-	order := s.lines.Range(want.From, want.To)
-	step := max(1, len(order)/checkedMost)
+	view, n := s.lines.View(), 0
+	count := func([]byte) error {
+		n++
+		return nil
+	}
+	if eachLine(view, want, count) != nil {
+		return false
+	}
+	step := max(1, n/checkedMost)
 	z := warc.NewReader(bytes.NewReader(nil), warc.ReaderOptions{})
 	defer z.Close()
-	for i := 0; i < len(order); i += step {
-		offset := cdxj.Offset(s.lines.Line(order[i]))
-		if offset >= s.toldEnd {
-			continue
+	n = -1
+	return nil == eachLine(view, want, func(line []byte) error {
+		if n++; n%step != 0 {
+			return nil
 		}
-		c, err := ParseCapture(cdxj.Complete(nil, s.lines.Line(order[i]), ""))
-		if err != nil {
-			return false
+		c, err := ParseCapture(line)
+		if err != nil || c.Offset >= s.toldEnd {
+			return err
 		}
-		z.Reset(io.NewSectionReader(from, offset, s.toldEnd-offset), warc.ReaderOptions{Base: offset, Dictionary: words})
+		z.Reset(io.NewSectionReader(from, c.Offset, s.toldEnd-c.Offset),
+			warc.ReaderOptions{Base: c.Offset, Dictionary: words})
 		rec, err := z.Next()
-		if err != nil || rec.Offset != offset || !isRecordOf(rec, &c) {
-			return false
+		if err != nil {
+			return err
+		}
+		if rec.Offset != c.Offset || !isRecordOf(rec, &c) {
+			return ErrIndex
+		}
+		return nil
+	})
+}
+
+// eachLine calls do with the lines of a range, until it returns an error.
+func eachLine(view *extsort.View, want Range, do func(line []byte) error) error {
+	m, err := view.Open(want.From, want.To, chunkMost)
+	for ; err == nil && m.Line() != nil; err = m.Next() {
+		if err := do(m.Line()); err != nil {
+			return err
 		}
 	}
-	return true
+	return err
 }
 
-// add adds the lines of the records of z for which keep is true. A damaged record is left out. A record that is cut
-// short at the end is read again when there is more.
-func (s *scanned) add(z *warc.Reader, keep func(line []byte) bool, onDamage func(*warc.Fault) error) error {
-	var line []byte
-	return warc.ScanEntries(z, func(rec *warc.RecordRead, c *cdxj.Entry) (bool, error) {
+// add adds the lines of the records of z. A damaged record is left out. A record that is cut short at the end is read
+// again when there is more.
+func (s *scanned) add(z *warc.Reader, onDamage func(*warc.Fault) error) error {
+	var entry, line []byte
+	var failed error
+	err := warc.ScanEntries(z, func(rec *warc.RecordRead, c *cdxj.Entry) (bool, error) {
 		s.read, s.shared = rec.Offset+rec.Length, s.shared || rec.Shared
-		return c != nil, nil
-	}, func(entry *cdxj.Entry, offset, length int64) {
-		if line = entry.Append(line[:0]); keep(line) {
-			s.lines.Add(line, offset, length)
-		}
+		return c != nil, failed
+	}, func(c *cdxj.Entry, offset, length int64) {
+		entry = c.Append(entry[:0])
+		line = cdxj.AppendLine(line[:0], entry, offset, length, s.file.name)
+		failed = cmp.Or(failed, s.lines.Add(line))
 	}, onDamage)
+	return cmp.Or(err, failed)
 }
 
-// linesCursor reads lines that are in memory.
+// linesCursor reads the lines of a Writer.
 type linesCursor struct {
 	lines *cdxj.Lines
 	order []int
@@ -176,13 +239,15 @@ type linesCursor struct {
 
 func newLinesCursor(lines *cdxj.Lines, want Range, file string) *linesCursor {
 	c := &linesCursor{lines: lines, order: lines.Range(want.From, want.To), file: file}
-	_ = c.next() // it is in memory
+	_ = c.Next() // it is in memory
 	return c
 }
 
-func (c *linesCursor) line() []byte { return c.now }
+// Line implements extsort.Source.
+func (c *linesCursor) Line() []byte { return c.now }
 
-func (c *linesCursor) next() error {
+// Next implements extsort.Source.
+func (c *linesCursor) Next() error {
 	if c.now = nil; len(c.order) > 0 {
 		c.buf = cdxj.Complete(c.buf[:0], c.lines.Line(c.order[0]), c.file)
 		c.now, c.order = c.buf, c.order[1:]

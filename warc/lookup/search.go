@@ -68,18 +68,11 @@ func lineAfter(file io.ReaderAt, at int64, buf *[]byte) (line []byte, begin int6
 // EachLine calls f with the lines of a range in one sorted index file. f borrows the line.
 func EachLine(fsys vfs.FS, name string, want Range, f func(line []byte)) error {
 	c, err := openCursor(fsys, name, want, chunkMost)
-	for err == nil && c.line() != nil {
-		f(c.line())
-		err = c.next()
+	for err == nil && c.now != nil {
+		f(c.now)
+		err = c.Next()
 	}
 	return err
-}
-
-// cursor is a source of sorted lines with its next line.
-type cursor interface {
-	// line returns the next line, without its end; nil behind the last. It is valid until next.
-	line() []byte
-	next() error
 }
 
 // indexCursor reads a part of a sorted index. It keeps no file open.
@@ -107,7 +100,7 @@ func openCursor(fsys vfs.FS, name string, want Range, chunk int) (*indexCursor, 
 		err = c.read(file)
 	}
 	if err = errors.Join(err, file.Close()); err == nil {
-		err = c.next()
+		err = c.Next()
 	}
 	if err != nil {
 		return nil, indexFault(name, err)
@@ -116,10 +109,11 @@ func openCursor(fsys vfs.FS, name string, want Range, chunk int) (*indexCursor, 
 	return c, nil
 }
 
-func (c *indexCursor) line() []byte { return c.now }
+// Line implements extsort.Source.
+func (c *indexCursor) Line() []byte { return c.now }
 
-// next takes the next line of the range.
-func (c *indexCursor) next() error {
+// Next implements extsort.Source.
+func (c *indexCursor) Next() error {
 	for {
 		end := bytes.IndexByte(c.rest, '\n')
 		if end < 0 && !c.ended {

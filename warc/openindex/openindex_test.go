@@ -78,7 +78,6 @@ func put(t *testing.T, fsys vfs.FS, text []byte) {
 	}
 }
 
-func everyLine([]byte) bool { return true }
 
 // check compares what is read with the lines of all records before an end.
 func check(t *testing.T, p *Part, n int) {
@@ -106,15 +105,9 @@ func TestRead_asFarAsTheWARCFileReaches(t *testing.T) {
 	fsys := vfs.NewMem(1)
 	written(t, fsys, 3, 7, 20)
 	for size, want := range map[int]int{20: 20, 30: 20, 19: 7, 7: 7, 6: 3, 3: 3, 2: 0, 0: 0} {
-		check(t, Read(fsys, name, archive(30), int64(size*recordLen), everyLine), want)
+		check(t, Read(fsys, name, archive(30), int64(size*recordLen)), want)
 	}
-	only := Read(fsys, name, archive(20), 20*recordLen, func(line []byte) bool {
-		return bytes.HasPrefix(line, []byte("test,h5)/"))
-	})
-	if only.End != 20*recordLen || only.Lines.Len() != 1 {
-		t.Errorf("%d lines of one URL up to %d", only.Lines.Len(), only.End)
-	}
-	check(t, Read(fsys, "none", archive(20), 20*recordLen, everyLine), 0)
+	check(t, Read(fsys, "none", archive(20), 20*recordLen), 0)
 }
 
 // Wherever the file ends, and whichever of its bytes is another one, the batches before that place count.
@@ -128,7 +121,7 @@ func TestRead_stopsAtDamage(t *testing.T) {
 	text := written(t, fsys, ends...)
 	read := func(b []byte) *Part {
 		put(t, fsys, b)
-		return Read(fsys, name, archive(9), 9*recordLen, everyLine)
+		return Read(fsys, name, archive(9), 9*recordLen)
 	}
 	for at := range text {
 		before := 0
@@ -154,7 +147,7 @@ func TestRead_stopsWhereTheWARCFileIsAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	copy(b[5*recordLen:], bytes.Repeat([]byte("later\n"), 20*recordLen))
-	check(t, Read(fsys, name, bytes.NewReader(b), int64(len(b)), everyLine), 3)
+	check(t, Read(fsys, name, bytes.NewReader(b), int64(len(b))), 3)
 }
 
 // After a kill the next run continues behind the last mark, with the lines that no mark had.
@@ -163,7 +156,7 @@ func TestMarks_continueAfterAKill(t *testing.T) {
 		fsys := vfs.NewMem(1)
 		text := written(t, fsys, 3, 7)
 		put(t, fsys, append(text, "torn"...))
-		part := Read(fsys, name, archive(12), 12*recordLen, everyLine)
+		part := Read(fsys, name, archive(12), 12*recordLen)
 		r := Resumption{Part: part, Known: part.Lines.Len(), Records: map[string]uint64{"response": 11}}
 		m := Marks{File: File{FS: fsys, Name: name}}
 		m.Wait(1)
@@ -180,7 +173,7 @@ func TestMarks_continueAfterAKill(t *testing.T) {
 			t.Error("the next mark is due at another place")
 		}
 		m.Add(next)
-		check(t, Read(fsys, name, archive(20), 20*recordLen, everyLine), 20)
+		check(t, Read(fsys, name, archive(20), 20*recordLen), 20)
 		m.Remove()
 		if names, err := fsys.List("."); err != nil || len(names) != 0 {
 			t.Errorf("%q, %v", names, err)
@@ -200,9 +193,9 @@ func TestMarks_passOverAFullDisk(t *testing.T) {
 	script.Add(faultfs.Rule{Op: faultfs.Write, Err: syscall.ENOSPC})
 	m.Add(markAt(7, 1))
 	script.Clear()
-	check(t, Read(mem, name, archive(9), 9*recordLen, everyLine), 3)
+	check(t, Read(mem, name, archive(9), 9*recordLen), 3)
 	m.Add(markAt(9, 1))
-	check(t, Read(mem, name, archive(9), 9*recordLen, everyLine), 9)
+	check(t, Read(mem, name, archive(9), 9*recordLen), 9)
 }
 
 // The file with two marks, the second with the state of a digest.
@@ -222,7 +215,7 @@ func TestGolden_openIndex(t *testing.T) {
 	}
 	put(t, fsys, golden.Compare(t, "open-index-1",
 		"d3a8c5fa5065afde92314e8b7ba46da0d82d4dfebccb49bc90dd273bdd41d703", text))
-	p := Read(fsys, name, archive(5), 5*recordLen, everyLine)
+	p := Read(fsys, name, archive(5), 5*recordLen)
 	check(t, p, 5)
 	if string(p.Digest) != "sha\x03 state" {
 		t.Errorf("%q", p.Digest)
@@ -247,7 +240,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		fsys := vfs.NewMem(1)
 		put(t, fsys, b)
-		p := Read(fsys, name, archive(7), 7*recordLen, everyLine)
+		p := Read(fsys, name, archive(7), 7*recordLen)
 		for i := range p.Lines.Len() {
 			if cdxj.Offset(p.Lines.Line(i)) >= p.End {
 				t.Errorf("%s, and the end is %d", p.Lines.Line(i), p.End)

@@ -45,9 +45,9 @@ type Part struct {
 	sum    uint32 // of these bytes
 }
 
-// Read reads the file of this name, as far as it agrees with the first size bytes of the WARC file. Lines for which
-// keep is false are left out. Without a usable file the Part is empty.
-func Read(fsys vfs.FS, name string, archive io.ReaderAt, size int64, keep func(line []byte) bool) *Part {
+// Read reads the file of this name, as far as it agrees with the first size bytes of the WARC file. Without a usable
+// file the Part is empty.
+func Read(fsys vfs.FS, name string, archive io.ReaderAt, size int64) *Part {
 	file, err := fsys.Open(name)
 	if err != nil {
 		return new(Part)
@@ -59,7 +59,7 @@ func Read(fsys vfs.FS, name string, archive io.ReaderAt, size int64, keep func(l
 	}
 	r := reading{
 		in:      bufio.NewReaderSize(io.NewSectionReader(file, 0, length), lineMax),
-		archive: archive, size: size, keep: keep,
+		archive: archive, size: size,
 	}
 	return r.read()
 }
@@ -69,7 +69,6 @@ type reading struct {
 	in      *bufio.Reader
 	archive io.ReaderAt
 	size    int64
-	keep    func(line []byte) bool
 
 	part   Part
 	length int64  // of what was read
@@ -113,9 +112,7 @@ func (r *reading) add(line []byte) bool {
 	}
 	r.offset = offset
 	r.sum = checksum(checksum(r.sum, line), []byte("\n"))
-	if r.keep(line) {
-		r.part.Lines.AddWhole(line)
-	}
+	r.part.Lines.AddWhole(line)
 	return true
 }
 

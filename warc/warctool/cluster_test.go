@@ -1,7 +1,6 @@
 package warctool
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,21 +28,6 @@ func TestWriteCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(want)
-	s := &lineSorter{fsys: fsys, dir: "a0", most: 3} // several rounds
-	if err := s.collect(files); err != nil || len(s.sorted) > 3 {
-		t.Fatal(s.sorted, err)
-	}
-	var merged []string
-	err := s.merge(s.sorted, func(line []byte) error {
-		merged = append(merged, string(bytes.TrimSuffix(line, []byte("\n"))))
-		return nil
-	})
-	if err != nil || !slices.Equal(merged, want) {
-		t.Errorf("%d lines, want %d, %v", len(merged), len(want), err)
-	}
-	if err := s.remove(); err != nil {
-		t.Fatal(err)
-	}
 	if r, err := WriteCluster(fsys, "c", files...); err != nil || r.Lines != len(want) || r.Blocks != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}

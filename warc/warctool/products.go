@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"orbweaver/internal/extsort"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/member"
@@ -19,7 +20,7 @@ import (
 // and the index has all other records.
 func (t *Tool) Index(beside bool, files ...string) error {
 	faulty := false
-	write := func(w io.Writer, name string) error {
+	add := func(lines *extsort.Lines, name string) error {
 		f, err := t.open(name)
 		if err != nil {
 			return err
@@ -28,11 +29,23 @@ func (t *Tool) Index(beside bool, files ...string) error {
 		base := path.Base(name)
 		z := warc.NewReader(f, warc.ReaderOptions{Name: base})
 		defer z.Close()
-		return warc.WriteIndex(w, z, strings.TrimSuffix(base, ".open"), func(f *warc.Fault) error {
+		return warc.AddIndex(lines, z, strings.TrimSuffix(base, ".open"), func(f *warc.Fault) error {
 			faulty = true
 			t.complain(f)
 			return nil
 		})
+	}
+	write := func(w io.Writer, names ...string) error {
+		scratch := extsort.NewScratch()
+		lines := warc.NewIndex(scratch)
+		var err error
+		for i := 0; err == nil && i < len(names); i++ {
+			err = add(lines, names[i])
+		}
+		if err == nil {
+			err = lines.Write(w)
+		}
+		return errors.Join(err, scratch.Close())
 	}
 	packages := map[string][]string{}
 	for _, name := range files {
@@ -56,15 +69,7 @@ func (t *Tool) Index(beside bool, files ...string) error {
 	}
 	for _, wacz := range slices.Sorted(maps.Keys(packages)) {
 		err := vfs.WriteAtomic(t.FS, warc.IndexName(wacz), func(w io.Writer) error {
-			var all bytes.Buffer
-			for _, name := range packages[wacz] {
-				if err := write(&all, name); err != nil {
-					return err
-				}
-			}
-			lines := slices.SortedFunc(bytes.Lines(all.Bytes()), bytes.Compare)
-			_, err := w.Write(bytes.Join(lines, nil))
-			return err
+			return write(w, packages[wacz]...)
 		})
 		if err != nil {
 			return err

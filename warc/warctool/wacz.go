@@ -17,10 +17,10 @@ import (
 	"strings"
 	"time"
 
+	"orbweaver/internal/extsort"
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/block"
-	"orbweaver/warc/cdxj"
 	"orbweaver/warc/fixity"
 )
 
@@ -67,9 +67,9 @@ var errWACZFile = errors.New("a WACZ holds complete .warc and .warc.gz files; " 
 	"others become such by orbweaver warc recompress")
 
 // PackWACZ packs WARC files into a new file, or with SizeMost into several. Their indexes are read from the files
-// beside them, or made in memory. Each WARC file is read once. Its digest must be that of the manifest beside it, if it
+// beside them, or made. Each WARC file is read once. Its digest must be that of the manifest beside it, if it
 // has a line there.
-func PackWACZ(fsys vfs.FS, out string, o WACZOptions, files ...string) error {
+func PackWACZ(fsys vfs.FS, out string, o WACZOptions, files ...string) (err error) {
 	seen := make(map[string]string, len(files))
 	for _, name := range files {
 		base := path.Base(name)
@@ -87,11 +87,16 @@ func PackWACZ(fsys vfs.FS, out string, o WACZOptions, files ...string) error {
 	if o.OnDamage == nil {
 		o.OnDamage = func(*warc.Fault) {}
 	}
+	x := newIndexes(fsys, files, func(f *warc.Fault) error {
+		o.OnDamage(f)
+		return nil
+	})
+	defer func() { err = errors.Join(err, x.scratch.Close()) }()
 	if o.SizeMost > 0 {
-		return packParts(fsys, out, o, files)
+		return packParts(x, out, o, files)
 	}
-	p := packer{fsys: fsys, o: o, out: out, files: files, indexes: newIndexes(fsys, files, o.OnDamage)}
-	_, err := p.pack()
+	p := packer{fsys: fsys, o: o, out: out, files: files, indexes: x}
+	_, err = p.pack()
 	return err
 }
 
@@ -103,6 +108,7 @@ type packer struct {
 	files     []string          // WARC files that it gets
 	indexes   *indexes          // of these and of others
 	homes     map[string]string // name of the WACZ file that gets a WARC file
+	lines     *extsort.Lines    // of the index of the WACZ
 	pages     pages
 	originals originals
 	zip       *zip.Writer
@@ -115,6 +121,7 @@ func (p *packer) pack() (entry waczResource, err error) {
 	err = vfs.WriteAtomic(p.fsys, p.out, func(w io.Writer) error {
 		whole := &part{Writer: w, sum: sha256.New()}
 		p.zip = zip.NewWriter(whole)
+		p.pages.titled = extsort.NewLines(p.indexes.scratch, pagesMemory)
 		for _, name := range p.files {
 			if err := p.archive(name); err != nil {
 				return err
@@ -123,11 +130,13 @@ func (p *packer) pack() (entry waczResource, err error) {
 		if err := p.findOriginals(); err != nil {
 			return err
 		}
-		copied, err := p.copyOriginals()
-		if err != nil {
+		if p.lines, err = p.indexes.sorted(p.files); err != nil {
 			return err
 		}
-		err = errors.Join(p.index(copied), p.list(copied), p.manifest(), p.zip.Close())
+		if err := p.copyOriginals(); err != nil {
+			return err
+		}
+		err = errors.Join(p.index(), p.list(), p.manifest(), p.zip.Close())
 		base := path.Base(p.out)
 		entry = waczResource{Name: plainName(base), Path: base, Hash: whole.digest(), Bytes: whole.bytes}
 		return err
@@ -243,7 +252,7 @@ const waczBlock = 256
 
 // index writes the lines in compressed blocks, and a list of the blocks. Answers 304 are left out: ReplayWeb.page shows
 // them as empty pages. Without their lines it shows the capture that they refer to.
-func (p *packer) index(copied *cdxj.Lines) error {
+func (p *packer) index() error {
 	var blocks bytes.Buffer
 	fmt.Fprintln(&blocks, `!meta 0 {"format":"cdxj-gzip-1.0","filename":"index.cdx.gz"}`)
 	err := p.add("indexes/index.cdx.gz", zip.Store, func(w io.Writer) error {
@@ -272,7 +281,7 @@ func (p *packer) index(copied *cdxj.Lines) error {
 			_, err := w.Write(packed.Bytes())
 			return err
 		}
-		err := p.indexes.merge(p.files, copied, p.originalsFile(), func(line []byte) error {
+		err := eachSorted(p.lines, func(line []byte) error {
 			if isNotModified(line) {
 				return nil
 			}
@@ -280,6 +289,7 @@ func (p *packer) index(copied *cdxj.Lines) error {
 				key = string(line[:max(bytes.IndexByte(line, '{')-1, 0)])
 			}
 			text.Write(line)
+			text.WriteByte('\n')
 			if n++; n < waczBlock {
 				return nil
 			}

@@ -130,7 +130,11 @@ func (p *packer) findOriginals() error {
 			if slices.Contains(p.files, name) != own {
 				continue
 			}
-			if err := p.indexes.each(name, func(line []byte) { p.originals.see(line, name, own) }); err != nil {
+			err := p.indexes.each(name, func(line []byte) error {
+				p.originals.see(line, name, own)
+				return nil
+			})
+			if err != nil {
 				return err
 			}
 		}
@@ -147,9 +151,8 @@ func (p *packer) originalsFile() string {
 }
 
 // copyOriginals copies the originals that are in other files into a WARC file of their own, so that each WACZ can be
-// replayed without the others. It returns the index of that file, which may be empty.
-func (p *packer) copyOriginals() (*cdxj.Lines, error) {
-	var lines cdxj.Lines
+// replayed without the others, and adds that file to the index.
+func (p *packer) copyOriginals() error {
 	var copies []*original
 	for _, w := range p.originals.all {
 		switch {
@@ -166,12 +169,12 @@ func (p *packer) copyOriginals() (*cdxj.Lines, error) {
 	}
 	slices.Sort(p.packed.Requires)
 	if len(copies) == 0 {
-		return &lines, nil
+		return nil
 	}
 	slices.SortFunc(copies, func(a, b *original) int {
 		return cmp.Or(strings.Compare(a.path, b.path), cmp.Compare(a.at.offset, b.at.offset))
 	})
-	return &lines, p.add("archive/"+p.originalsFile(), zip.Store, func(w io.Writer) error {
+	return p.add("archive/"+p.originalsFile(), zip.Store, func(w io.Writer) error {
 		out := &part{Writer: w, sum: sha256.New()}
 		if err := p.explainOriginals(out); err != nil {
 			return err
@@ -181,12 +184,12 @@ func (p *packer) copyOriginals() (*cdxj.Lines, error) {
 			if n < 0 {
 				n = len(rest)
 			}
-			if err := p.copyOf(out, rest[:n], &lines); err != nil {
+			if err := p.copyOf(out, rest[:n]); err != nil {
 				return fmt.Errorf("%s: %w", rest[0].path, err)
 			}
 			rest = rest[n:]
 		}
-		p.packed.Originals, p.packed.OriginalsBytes = lines.Len(), out.bytes
+		p.packed.OriginalsBytes = out.bytes
 		return nil
 	})
 }
@@ -210,7 +213,7 @@ func (p *packer) explainOriginals(w io.Writer) error {
 }
 
 // copyOf copies records of one file, sorted by their places, and the warcinfo record that they name.
-func (p *packer) copyOf(out *part, records []*original, lines *cdxj.Lines) error {
+func (p *packer) copyOf(out *part, records []*original) error {
 	name := records[0].path
 	form := isMember(strings.HasSuffix(name, ".gz"))
 	if err := p.copyInfo(out, name, form); err != nil {
@@ -234,7 +237,11 @@ func (p *packer) copyOf(out *part, records []*original, lines *cdxj.Lines) error
 		if err != nil {
 			return fmt.Errorf("at %d: %w", before.offset, err)
 		}
-		lines.Add(entry, copied.offset, out.bytes-copied.offset)
+		p.packed.Originals++
+		line := cdxj.AppendLine(nil, entry, copied.offset, out.bytes-copied.offset, copied.file)
+		if err := p.lines.Add(line); err != nil {
+			return err
+		}
 	}
 	return nil
 }

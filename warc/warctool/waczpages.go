@@ -2,13 +2,16 @@ package warctool
 
 import (
 	"archive/zip"
+	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"io"
 	"slices"
 	"strings"
 
+	"orbweaver/internal/extsort"
 	"orbweaver/warc"
 	"orbweaver/warc/block"
 	"orbweaver/warc/cdxj"
@@ -17,7 +20,7 @@ import (
 
 // pages are the pages of a WACZ, as its records are read: HTML and PDF.
 type pages struct {
-	titles map[place]string
+	titled *extsort.Lines // titles of places, and then the pages that have them
 	others map[place]otherPage
 }
 
@@ -38,72 +41,150 @@ type waczPage struct {
 	Seed  bool   `json:"seed,omitempty"`
 }
 
+// titleKey is how the lines about a place begin: its title, and the pages that have it.
+func titleKey(at place) []byte {
+	file := strings.ReplaceAll(at.file, "\x00", "") // it ends there
+	return binary.BigEndian.AppendUint64(append([]byte(file), 0), uint64(at.offset))
+}
+
+// Kinds of lines behind a titleKey, in their order. That of a page goes on with its number in the list.
+const (
+	titleLine     = 't'
+	titlelessLine = 'u'
+)
+
+// pagesMemory is the memory of pages before they are sorted on the disk, in bytes.
+const pagesMemory = 16 << 20
+
 // list writes the list of pages: the last capture of each page. A page that is a revisit of another record has the
 // title of that record.
-func (p *packer) list(copied *cdxj.Lines) error {
+func (p *packer) list() error {
 	return p.add("pages/pages.jsonl", zip.Deflate, func(w io.Writer) error {
 		out := json.NewEncoder(w)
 		out.SetEscapeHTML(false)
 		if err := out.Encode(map[string]string{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}); err != nil {
 			return err
 		}
-		unmodified := p.originals.unmodified()
-		seeds := make(map[string]bool, len(p.o.Seeds))
-		for _, url := range p.o.Seeds {
-			seeds[url] = true
+		if err := p.collectPages(); err != nil {
+			return err
 		}
-		key, last := "", []waczPage(nil) // the pages of a key: one, unless a URL is there with http and https
-		write := func() error {
-			for i := range last {
-				if err := out.Encode(&last[i]); err != nil {
-					return err
-				}
-			}
-			p.packed.Pages += len(last)
-			last = last[:0]
-			return nil
-		}
-		err := p.indexes.merge(p.files, copied, p.originalsFile(), func(line []byte) error {
-			c, isPage := parsePage(line)
-			at, mime := place{string(c.File), c.Offset}, string(c.MIME)
-			if isPage && at.file == p.originalsFile() && !unmodified[at] {
-				return nil
-			}
-			title := at
-			if other, ok := p.pages.others[at]; ok {
-				isPage, mime = true, other.mime
-				if other.of != nil {
-					title = other.of.at
-				}
-			}
-			if !isPage {
-				return nil
-			}
-			if c.Key != key {
-				if err := write(); err != nil {
-					return err
-				}
-				key = c.Key
-			}
-			url := string(c.URL)
-			page := waczPage{
-				ID: pageID(url, c.Stamp), URL: url, Time: timeOf(c.Stamp), Title: p.pages.titles[title], MIME: mime,
-				Size: c.Length, Seed: seeds[url],
-			}
-			if page.Seed && len(seeds) == 1 && p.o.MainPage == "" {
-				p.o.MainPage = page.URL
-			}
-			if i := slices.IndexFunc(last, func(q waczPage) bool { return q.URL == page.URL }); i >= 0 {
-				last[i] = page
-				return nil
-			}
-			last = append(last, page)
-			return nil
-		})
+		pages, err := p.titlePages()
 		if err != nil {
 			return err
 		}
-		return write()
+		return eachSorted(pages, func(line []byte) error {
+			var page waczPage
+			if err := json.Unmarshal(line[numberBytes:], &page); err != nil {
+				return err
+			}
+			return out.Encode(&page)
+		})
+	})
+}
+
+// foundPage is a page with the place of its title.
+type foundPage struct {
+	waczPage
+
+	title place
+}
+
+// collectPages adds the last capture of each page to the titles, with its number.
+func (p *packer) collectPages() error {
+	unmodified := p.originals.unmodified()
+	seeds := make(map[string]bool, len(p.o.Seeds))
+	for _, url := range p.o.Seeds {
+		seeds[url] = true
+	}
+	key, last := "", []foundPage(nil) // the pages of a key: one, unless a URL is there with http and https
+	flush := func() error {
+		for i := range last {
+			text, err := json.Marshal(&last[i].waczPage)
+			if err != nil {
+				return err
+			}
+			line := append(titleKey(last[i].title), titlelessLine)
+			line = binary.BigEndian.AppendUint64(line, uint64(p.packed.Pages))
+			if err := p.pages.titled.Add(append(line, text...)); err != nil {
+				return err
+			}
+			p.packed.Pages++
+		}
+		last = last[:0]
+		return nil
+	}
+	err := eachSorted(p.lines, func(line []byte) error {
+		c, isPage := parsePage(line)
+		at, mime := place{string(c.File), c.Offset}, string(c.MIME)
+		if isPage && at.file == p.originalsFile() && !unmodified[at] {
+			return nil
+		}
+		title := at
+		if other, ok := p.pages.others[at]; ok {
+			isPage, mime = true, other.mime
+			if other.of != nil {
+				title = other.of.at
+			}
+		}
+		if !isPage {
+			return nil
+		}
+		if c.Key != key {
+			if err := flush(); err != nil {
+				return err
+			}
+			key = c.Key
+		}
+		url := string(c.URL)
+		page := foundPage{waczPage{
+			ID: pageID(url, c.Stamp), URL: url, Time: timeOf(c.Stamp), MIME: mime, Size: c.Length, Seed: seeds[url],
+		}, title}
+		if page.Seed && len(seeds) == 1 && p.o.MainPage == "" {
+			p.o.MainPage = page.URL
+		}
+		if i := slices.IndexFunc(last, func(q foundPage) bool { return q.URL == page.URL }); i >= 0 {
+			last[i] = page
+			return nil
+		}
+		last = append(last, page)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}
+
+// numberBytes is the length of the number of a page.
+const numberBytes = 8
+
+// titlePages returns the pages with their titles, as lines that begin with their numbers.
+func (p *packer) titlePages() (*extsort.Lines, error) {
+	if err := p.pages.titled.Flush(); err != nil {
+		return nil, err
+	}
+	pages := extsort.NewLines(p.indexes.scratch, pagesMemory)
+	var place, title []byte // of the last title
+	return pages, eachSorted(p.pages.titled, func(line []byte) error {
+		end := bytes.IndexByte(line, 0) + 1 + numberBytes
+		kind, rest := line[end], line[end+1:]
+		if kind == titleLine {
+			place, title = append(place[:0], line[:end]...), append(title[:0], rest...)
+			return nil
+		}
+		if !bytes.Equal(place, line[:end]) || len(title) == 0 {
+			return pages.Add(rest)
+		}
+		var page waczPage
+		if err := json.Unmarshal(rest[numberBytes:], &page); err != nil {
+			return err
+		}
+		page.Title = string(title)
+		text, err := json.Marshal(&page)
+		if err != nil {
+			return err
+		}
+		return pages.Add(append(bytes.Clone(rest[:numberBytes]), text...))
 	})
 }
 
@@ -162,31 +243,29 @@ func (p *packer) scan(from io.Reader, o warc.ReaderOptions, do func(*warc.Record
 			p.pages.others[at] = otherPage{kind, of}
 		}
 		if rec.Type == warc.Response && isHTML(kind) {
-			p.title(at, head, payload)
+			return p.title(at, head, payload)
 		}
 		return nil
 	}, func(*warc.Fault) error { return nil })
 }
 
 // title keeps the title of a page, if it has one.
-func (p *packer) title(at place, head *block.Head, payload io.Reader) {
+func (p *packer) title(at place, head *block.Head, payload io.Reader) error {
 	if p.o.TitleOf == nil {
-		return
+		return nil
 	}
 	body, done, err := coding.Decode(payload, head.List("Content-Encoding"))
 	if err != nil {
-		return
+		return nil //nolint:nilerr // a body that does not decode has no title
 	}
 	defer done()
 	text, _ := io.ReadAll(io.LimitReader(body, titleBytes)) // a damaged page may have its title
 	title := strings.Join(strings.Fields(p.o.TitleOf(text, []byte(head.List("Content-Type")))), " ")
 	if title == "" {
-		return
+		return nil
 	}
-	if p.pages.titles == nil {
-		p.pages.titles = make(map[place]string)
-	}
-	p.pages.titles[at] = strings.ToValidUTF8(title[:min(len(title), titleMost)], "")
+	title = strings.ToValidUTF8(title[:min(len(title), titleMost)], "")
+	return p.pages.titled.Add(append(append(titleKey(at), titleLine), title...))
 }
 
 const (

@@ -24,9 +24,8 @@ type multiWACZ struct {
 }
 
 // packParts writes several WACZ files and their list.
-func packParts(fsys vfs.FS, out string, o WACZOptions, files []string) error {
-	stem := strings.TrimSuffix(out, ".wacz")
-	known := newIndexes(fsys, files, o.OnDamage)
+func packParts(x *indexes, out string, o WACZOptions, files []string) error {
+	fsys, stem := x.fsys, strings.TrimSuffix(out, ".wacz")
 	var parts [][]string
 	homes := make(map[string]string, len(files))
 	for rest := files; len(rest) > 0; {
@@ -42,7 +41,7 @@ func packParts(fsys vfs.FS, out string, o WACZOptions, files []string) error {
 	}
 	list := multiWACZ{Profile: multiProfile, Title: o.Title, Software: o.Software, Created: waczTime(o.Now)}
 	for i, some := range parts {
-		p := packer{fsys: fsys, o: o, out: partName(stem, i+1), files: some, indexes: known, homes: homes}
+		p := packer{fsys: fsys, o: o, out: partName(stem, i+1), files: some, indexes: x, homes: homes}
 		entry, err := p.pack()
 		if err != nil {
 			return err

@@ -59,8 +59,8 @@ type writer struct {
 	result Result
 }
 
-// Write writes a cluster into dir. each calls its argument with all lines, sorted, with their ends. cluster.idx comes
-// last: without it there is no cluster. A cluster that is there is not replaced.
+// Write writes a cluster into dir. each calls its argument with all lines, sorted, without their ends. cluster.idx is
+// the last file: without it there is no cluster. A cluster that is there is not replaced.
 func Write(fsys vfs.FS, dir string, o Options, each func(add func(line []byte) error) error) (Result, error) {
 	if o.BlockLines == 0 {
 		o.BlockLines = blockLines
@@ -111,6 +111,7 @@ func (w *writer) add(line []byte) error {
 		w.key = append(w.key[:0], keyOf(line)...)
 	}
 	w.block.Write(line)
+	w.block.WriteByte('\n')
 	if w.lines++; w.lines < w.o.BlockLines {
 		return nil
 	}
@@ -124,7 +125,7 @@ func keyOf(line []byte) []byte {
 			return line[:i+1+j]
 		}
 	}
-	return bytes.TrimRight(line, "\n")
+	return line
 }
 
 // endBlock writes the lines of the block.

@@ -31,7 +31,7 @@ func writeLines(t *testing.T, fsys vfs.FS, o Options, lines []string) Result {
 	t.Helper()
 	r, err := Write(fsys, "c", o, func(add func([]byte) error) error {
 		for _, line := range lines {
-			if err := add([]byte(line)); err != nil {
+			if err := add([]byte(strings.TrimSuffix(line, "\n"))); err != nil {
 				return err
 			}
 		}

@@ -285,9 +285,9 @@ type WACZCommand struct {
 // Help shows examples.
 func (*WACZCommand) Help() string {
 	return `The file has the WARC files unchanged, a merged index, and a list of the pages with their titles (WACZ 1.1.1).
-The indexes beside the WARC files are used; a file without one is indexed in memory. Each WARC file is read once, and
-compared with the manifest beside it. 'orbweaver warc verify' checks the result. Nothing is written if a file was
-removed here (--upload-then delete), unless --from-store is given.
+The indexes beside the WARC files are used; a file without one is indexed, in temporary files if its lines are
+many (TMPDIR). Each WARC file is read once, and compared with the manifest beside it. 'orbweaver warc verify' checks
+the result. Nothing is written if a file was removed here (--upload-then delete), unless --from-store is given.
 With --split, each file can be replayed without the others: it gets copies of the records of other files that its
 revisits refer to. --originals name leaves them where they are. Name all files of a crawl, since those that are not
 named cannot be searched.

@@ -1,0 +1,129 @@
+package warctool
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"time"
+
+	"orbweaver/internal/extsort"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc"
+	"orbweaver/warc/lookup"
+)
+
+// indexes are the indexes of WARC files: those beside the files, or made from them.
+type indexes struct {
+	fsys    vfs.FS
+	all     []string // names of the files
+	scratch *extsort.Scratch
+	made    map[string]*extsort.Lines // of files without an index
+
+	onDamage func(*warc.Fault) error // is told of the damage of these
+}
+
+// newIndexes returns the indexes of files. The scratch must be closed.
+func newIndexes(fsys vfs.FS, files []string, onDamage func(*warc.Fault) error) *indexes {
+	return &indexes{
+		fsys:     fsys,
+		all:      files,
+		scratch:  extsort.NewScratch(),
+		made:     make(map[string]*extsort.Lines),
+		onDamage: onDamage,
+	}
+}
+
+// indexLineMax is the length in bytes of the longest line.
+const indexLineMax = 256 << 10
+
+// each calls f with each line of the index of a file, without its end. f borrows the line.
+func (x *indexes) each(name string, f func(line []byte) error) error {
+	err := x.eachBeside(name, f)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = x.make(name)
+		if err == nil {
+			err = eachSorted(x.made[name], f)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// eachBeside is each for a file with an index.
+func (x *indexes) eachBeside(name string, f func(line []byte) error) error {
+	file, err := x.fsys.Open(warc.IndexName(name))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // opened for reading
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, indexLineMax)
+	for lines.Scan() {
+		if err := f(lines.Bytes()); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
+
+// make makes the index of a file, unless it is there.
+func (x *indexes) make(name string) error {
+	if x.made[name] != nil {
+		return nil
+	}
+	archive, err := x.fsys.Open(name)
+	if err != nil {
+		return err
+	}
+	lines := warc.NewIndex(x.scratch)
+	z := warc.NewReader(archive, warc.ReaderOptions{Name: path.Base(name)})
+	err = warc.AddIndex(lines, z, path.Base(name), x.onDamage)
+	z.Close()
+	if err = errors.Join(err, archive.Close()); err == nil {
+		err = lines.Flush()
+	}
+	if err == nil {
+		x.made[name] = lines
+	}
+	return err
+}
+
+// sorted returns the lines of the indexes of some files.
+func (x *indexes) sorted(files []string) (*extsort.Lines, error) {
+	lines := warc.NewIndex(x.scratch)
+	for _, name := range files {
+		if err := x.each(name, lines.Add); err != nil {
+			return nil, err
+		}
+	}
+	return lines, nil
+}
+
+// parsePage reads a line, and says whether it is of a page that was found.
+func parsePage(line []byte) (c lookup.Capture, ok bool) {
+	c, err := lookup.ParseCapture(line)
+	return c, err == nil && c.Status == http200 && len(c.Method) == 0 && isPage(string(c.MIME))
+}
+
+// isNotModified reports whether a line is of a revisit record with an answer 304.
+func isNotModified(line []byte) bool {
+	if !bytes.Contains(line, []byte("warc/revisit")) {
+		return false
+	}
+	c, err := lookup.ParseCapture(line)
+	return err == nil && c.Revisit && c.Status == http304
+}
+
+// timeOf returns the time of an index line as a list of pages has it; "" for none.
+func timeOf(stamp string) string {
+	at, err := time.Parse("20060102150405", stamp)
+	if err != nil {
+		return ""
+	}
+	return at.Format(time.RFC3339)
+}
