@@ -18,6 +18,10 @@ import (
 // agent is this agent among the others: the parts that do its work, joined by connect. What they do for a URL happens
 // within the step of the journal that moves the URL. The ownership view changes while all steps stand still.
 type agent struct {
+	cluster.RobotsRouter   // hosts.robots
+	cluster.URLQuestions   // server.urls
+	cluster.PayloadSharing // files.others
+
 	parts        Parts
 	network      peers
 	self         ownership.Agent // with the data in this directory

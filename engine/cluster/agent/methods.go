@@ -12,11 +12,9 @@ import (
 	"orbweaver/engine/cluster/leave"
 	"orbweaver/engine/cluster/payloads"
 	"orbweaver/engine/peering/ownership"
-	"orbweaver/engine/records/dedup"
 	"orbweaver/engine/state/cluster"
 	"orbweaver/engine/state/layout"
 	"orbweaver/engine/state/queued"
-	"orbweaver/engine/state/site"
 	"orbweaver/engine/store/manifest"
 	"orbweaver/internal/outcome"
 	"orbweaver/warc"
@@ -73,31 +71,8 @@ func (p *agent) BeginExchange(_ context.Context, x *cluster.Exchange, site []byt
 // EndExchange implements cluster.VisitGate.
 func (p *agent) EndExchange(x *cluster.Exchange) { p.quorum.EndExchange(x) }
 
-// SendRedirect implements cluster.RobotsRouter.
-func (p *agent) SendRedirect(r *site.RobotsRedirect) bool {
-	return p.hosts.robots.SendRedirect(r)
-}
-
-// SendResult implements cluster.RobotsRouter.
-func (p *agent) SendResult(r *site.RobotsResult) bool { return p.hosts.robots.SendResult(r) }
-
 // AwaitsRobots implements cluster.Termination.
 func (p *agent) AwaitsRobots() bool { return p.hosts.robots.AwaitsRobots() }
-
-// AskAboutURL implements cluster.URLQuestions.
-func (p *agent) AskAboutURL(ctx context.Context, agent string, url []byte) ([]byte, error) {
-	return p.server.urls.ask(ctx, agent, url)
-}
-
-// AnswerAboutURL implements cluster.URLQuestions.
-func (p *agent) AnswerAboutURL(answer cluster.AnswerAboutURL) { p.server.urls.answer = answer }
-
-// FindPayload implements cluster.PayloadSharing.
-func (p *agent) FindPayload(
-	ctx context.Context, digest dedup.Digest, size int64,
-) (cluster.PayloadRecord, bool, error) {
-	return p.files.others.Find(ctx, digest, size)
-}
 
 // GiveSites implements cluster.Handoff.
 func (p *agent) GiveSites(now time.Time) (more bool, err error) {

@@ -23,7 +23,8 @@ var (
 	errURLAnswer = errors.New("agent: the answer about a URL is too long")
 )
 
-func (u *urlQuestions) ask(ctx context.Context, agent string, url []byte) ([]byte, error) {
+// AskAboutURL implements cluster.URLQuestions.
+func (u *urlQuestions) AskAboutURL(ctx context.Context, agent string, url []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, cluster.URLPatience)
 	defer cancel()
 	answer, err := u.network.Ask(ctx, agent, message.AppendURLQuestion(nil, url))
@@ -32,6 +33,9 @@ func (u *urlQuestions) ask(ctx context.Context, agent string, url []byte) ([]byt
 	}
 	return answer, err
 }
+
+// AnswerAboutURL implements cluster.URLQuestions.
+func (u *urlQuestions) AnswerAboutURL(answer cluster.AnswerAboutURL) { u.answer = answer }
 
 // handle answers the question of another agent.
 func (u *urlQuestions) handle(ctx context.Context, content []byte) ([]byte, error) {

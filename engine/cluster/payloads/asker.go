@@ -159,8 +159,8 @@ func (a *Asker) ask(ctx context.Context, other ownership.Agent, from int64) (d m
 	return d, err == nil
 }
 
-// Find implements cluster.PayloadSharing.
-func (a *Asker) Find(
+// FindPayload implements cluster.PayloadSharing.
+func (a *Asker) FindPayload(
 	ctx context.Context, digest dedup.Digest, size int64,
 ) (r cluster.PayloadRecord, ok bool, err error) {
 	if !a.isOpen || size < a.o.Least {

@@ -33,7 +33,7 @@ func BenchmarkFind_newPayload(b *testing.B) {
 	body := make([]byte, 16)
 	for n := 0; b.Loop(); n++ {
 		digest := digestOf(string(fmt.Appendf(body[:0], "new %d", n)))
-		if _, ok, err := p.asker.Find(b.Context(), digest, 1<<14); ok || err != nil {
+		if _, ok, err := p.asker.FindPayload(b.Context(), digest, 1<<14); ok || err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -6,7 +6,7 @@
 //
 //	checkpoint of A -> Holder.Publish: how far the map of payloads is durable
 //	B, every Period: Asker.Refresh -> "digests from here on?" -> Holder.AnswerDigests -> table: digest -> agent
-//	a page of B: Asker.Find -> table -> "which record has this?" -> Holder.AnswerPayload reads its head -> revisit
+//	a page of B: Asker.FindPayload -> table -> "which record has this?" -> Holder.AnswerPayload reads its head -> revisit
 //
 // Nothing is sent unless it is asked for. A page whose payload is in no table, which is most pages, asks nothing. An
 // agent that does not answer in time is not asked for a while: its payloads are stored again.

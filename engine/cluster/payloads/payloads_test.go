@@ -144,7 +144,7 @@ func (p *pair) refresh(t testing.TB) {
 // find looks a body up.
 func (p *pair) find(t testing.TB, body string) (cluster.PayloadRecord, bool) {
 	t.Helper()
-	r, ok, err := p.asker.Find(t.Context(), digestOf(body), int64(len(body)))
+	r, ok, err := p.asker.FindPayload(t.Context(), digestOf(body), int64(len(body)))
 	must(t, err)
 	return r, ok
 }
