@@ -1,6 +1,7 @@
 // Package peering is a chapter of the engine: it is how agents find each other, talk, and agree. It knows neither URLs
 // nor pages: its values are agents, keys of hosts, addresses and bytes. Its own code is what an agent answers in place
-// of an acceptance: ErrMalformed, ErrBanned or a WaitError, which reach the sender as they are.
+// of an acceptance, which reaches the sender as it is (ErrMalformed, ErrBanned, WaitError), and the limit of what one
+// source may open here (SourceLimit).
 //
 //	membership    which agents are alive (memberlist)
 //	transport     calls between agents (gRPC); identity has their certificates

@@ -25,7 +25,7 @@ var starters = places{
 	"engine/net/fetch/watch.go":                  "context.AfterFunc, stopped when the exchange ends",
 	"engine/operate/control/server.go":           "Close waits for the server",
 	"cmd/orbweaver/internal/archive/view.go":     "Run waits for the server",
-	"engine/peering/membership/service.go":       "Close waits for the maintainer and the rejoiner",
+	"engine/peering/membership/service.go":       "Close waits for maintain and rejoin",
 	"engine/peering/membership/transport.go":     "Shutdown waits for the pump",
 	"engine/peering/membership/sockets.go":       "context.AfterFunc, stopped when the connection is closed",
 	"engine/peering/membership/membershiptest/":  "timers that deliver datagrams; after Shutdown they have no effect",

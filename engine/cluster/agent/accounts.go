@@ -52,8 +52,10 @@ type accounts struct {
 	onBan     func()
 	log       *slog.Logger
 
-	mu      sync.Mutex
-	byAgent map[string]*account // guarded by mu: by name
+	mu struct {
+		sync.Mutex
+		byAgent map[string]*account // by name
+	}
 }
 
 // account is that of one agent.
@@ -81,15 +83,17 @@ type account struct {
 // has completed, of former runs too. onBan is called after each ban, with the lock of the accounts held: it must not
 // block or call them.
 func newAccounts(quota int64, completed func() int64, onBan func(), log *slog.Logger) *accounts {
-	return &accounts{quota: quota, completed: completed, onBan: onBan, log: log, byAgent: map[string]*account{}}
+	s := &accounts{quota: quota, completed: completed, onBan: onBan, log: log}
+	s.mu.byAgent = map[string]*account{}
+	return s
 }
 
 // account finds or opens the account of an agent. The caller holds the lock.
 func (s *accounts) account(id string) *account {
-	a := s.byAgent[id]
+	a := s.mu.byAgent[id]
 	if a == nil {
 		a = &account{completedThen: s.completed()}
-		s.byAgent[id] = a
+		s.mu.byAgent[id] = a
 	}
 	return a
 }
@@ -98,7 +102,7 @@ func (s *accounts) account(id string) *account {
 func (s *accounts) CheckBan(id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := s.byAgent[id]
+	a := s.mu.byAgent[id]
 	if a == nil || !time.Now().Before(a.bannedUntil) {
 		return nil
 	}
@@ -110,7 +114,7 @@ func (s *accounts) CheckBan(id string) error {
 func (s *accounts) BannedFor(id string, now time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if a := s.byAgent[id]; a != nil {
+	if a := s.mu.byAgent[id]; a != nil {
 		return max(a.bannedUntil.Sub(now), 0)
 	}
 	return 0
@@ -234,7 +238,7 @@ func (s *accounts) ChargeMessage(id string, items []message.Item) (refund func()
 func (s *accounts) ForgiveAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, a := range s.byAgent {
+	for _, a := range s.mu.byAgent {
 		a.itemsAtIdle, a.completedThen, a.waitUntil = a.items, s.completed(), time.Time{}
 	}
 }
@@ -243,7 +247,7 @@ func (s *accounts) ForgiveAll() {
 func (s *accounts) FillReport(r *cluster.AgentReport) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := s.byAgent[r.ID]
+	a := s.mu.byAgent[r.ID]
 	if a == nil {
 		return
 	}

@@ -51,8 +51,8 @@ func TestPQ1_theQuotaGrowsWithCompletedURLs(t *testing.T) {
 		}
 		if refund, err := s.ChargeMessage("other", ten); err != nil {
 			t.Errorf("another agent pays for the first: %v", err)
-		} else if refund(); s.byAgent["other"].items != 0 {
-			t.Errorf("%d items are charged of a message that was not taken", s.byAgent["other"].items)
+		} else if refund(); s.mu.byAgent["other"].items != 0 {
+			t.Errorf("%d items are charged of a message that was not taken", s.mu.byAgent["other"].items)
 		}
 		// For an hour, four messages in flight arrive at each wait.
 		for range 720 {
@@ -131,8 +131,8 @@ func TestPQ2_bansEndAndGrow(t *testing.T) {
 func TestPQ1_countsOfItems(t *testing.T) {
 	s := newAccounts(1, func() int64 { return 0 }, func() {}, slog.New(slog.DiscardHandler))
 	long := []message.Item{{Bytes: make([]byte, 3*itemBytes)}}
-	if _, err := s.ChargeMessage("other", long); err != nil || s.byAgent["other"].items != 4 {
-		t.Errorf("an item of %d bytes counts %d, %v", 3*itemBytes, s.byAgent["other"].items, err)
+	if _, err := s.ChargeMessage("other", long); err != nil || s.mu.byAgent["other"].items != 4 {
+		t.Errorf("an item of %d bytes counts %d, %v", 3*itemBytes, s.mu.byAgent["other"].items, err)
 	}
 	for i := range listsMost + 3 {
 		instance := fmt.Sprintf("a%d/0000000000000001", i)

@@ -255,10 +255,3 @@ func (h *Holder) FinishLeases(granterOf func(a Addr) string) {
 		l.final = l.final || l.granter != granterOf(a)
 	}
 }
-
-// ExchangeCount is the number of exchanges in progress.
-func (h *Holder) ExchangeCount() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.inUse)
-}

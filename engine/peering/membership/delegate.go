@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/memberlist"
+
+	"orbweaver/internal/notify"
 )
 
 // delegate is what memberlist and the transport call. Memberlist holds its own lock during some calls. So a method
@@ -35,7 +37,7 @@ func (d *delegate) NotifyMsg(data []byte) {
 	case m.kind == livenessResponse:
 		if m.process == st.conflict.process && m.nonce == st.conflict.nonce && m.process != "" {
 			st.conflict.answered = true
-			notify(d.s.wake)
+			notify.Send(d.s.wake)
 		}
 	case m.process != self.name: // for an earlier process at this address
 	case m.kind == livenessRequest:
@@ -45,10 +47,10 @@ func (d *delegate) NotifyMsg(data []byte) {
 	case m.kind == incarnationEnded:
 		if m.incarnation >= self.incarnation {
 			st.table.ended[self.agent.ID] = max(st.table.ended[self.agent.ID], m.incarnation)
-			notify(d.s.wake)
+			notify.Send(d.s.wake)
 		}
 	case m.kind == suspicion:
-		notify(d.s.suspected)
+		notify.Send(d.s.suspected)
 	}
 }
 
@@ -59,7 +61,7 @@ func (d *delegate) GetBroadcasts(int, int) [][]byte {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.packets++
-	notify(d.s.sent)
+	notify.Send(d.s.sent)
 	return nil
 }
 
@@ -80,7 +82,7 @@ func (d *delegate) MergeRemoteState(data []byte, _ bool) {
 		st.stats.Malformed++
 	}
 	st.endedKnown = true
-	notify(d.s.wake)
+	notify.Send(d.s.wake)
 }
 
 // NotifyAlive implements memberlist.AliveDelegate. An error makes memberlist ignore the process.
@@ -161,8 +163,8 @@ func (d *delegate) onChange() {
 		d.s.config.SuspicionMult = d.s.o.Timings.suspicionMult(st.table.memberlistSize())
 	}
 	st.viewOutdated = true
-	notify(d.s.wake)
-	notify(d.s.sent)
+	notify.Send(d.s.wake)
+	notify.Send(d.s.sent)
 }
 
 // metadataOf parses the metadata of a process and adds the address, which memberlist carries.
@@ -242,5 +244,5 @@ func (d *delegate) queueMessage(m outgoingMessage) {
 	if len(st.outgoing) < maxProcesses {
 		st.outgoing = append(st.outgoing, m)
 	}
-	notify(d.s.wake)
+	notify.Send(d.s.wake)
 }

@@ -20,22 +20,18 @@ const transmitTimeout = 10 * time.Second
 // the announcement; the Service is closed in any case. If all other agents leave too, none remains to receive the
 // announcement, and this is no error.
 func (s *Service) Leave(ctx context.Context) error {
-	err := leaveAnnouncer{s}.announce(ctx)
+	err := s.announceLeave(ctx)
 	return errors.Join(err, s.Close())
 }
 
-// leaveAnnouncer announces a leave.
-type leaveAnnouncer struct{ s *Service }
-
-// announce first gossips metadata in stage leaving. Memberlist does not tell other agents whether a member left or
+// announceLeave first gossips metadata in stage leaving. Memberlist does not tell other agents whether a member left or
 // died, so the stage does. Memberlist's own leave message follows when the metadata have spread, since it would
 // overtake them.
 //
 // This counts itself how often both are sent. Memberlist would wait for the end of a message, which does not come if
 // its queue has lost the message (TestQueue_losesMessages), or if all other agents have left, since it sends nothing to
 // those.
-func (l leaveAnnouncer) announce(ctx context.Context) error {
-	s := l.s
+func (s *Service) announceLeave(ctx context.Context) error {
 	s.closing.Lock()
 	defer s.closing.Unlock()
 	if s.closed {
@@ -44,9 +40,9 @@ func (l leaveAnnouncer) announce(ctx context.Context) error {
 	s.state.mu.Lock()
 	s.state.table.self.stage = leaving
 	s.state.mu.Unlock()
-	first := l.packetCount()
+	first := s.packetCount()
 	_ = s.announceMetadata(queueOnly)
-	if err := l.waitTransmitted(ctx, first); err != nil {
+	if err := s.waitTransmitted(ctx, first); err != nil {
 		return err
 	}
 	spread := time.NewTimer(3 * s.o.Timings.GossipInterval)
@@ -56,19 +52,19 @@ func (l leaveAnnouncer) announce(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	first = l.packetCount()
+	first = s.packetCount()
 	_ = s.list.Leave(queueOnly)
-	return l.waitTransmitted(ctx, first)
+	return s.waitTransmitted(ctx, first)
 }
 
 // waitTransmitted waits until a change has been sent often enough, counted from a number of packets, or until no agent
 // remains to receive it.
-func (l leaveAnnouncer) waitTransmitted(ctx context.Context, first int64) error {
+func (s *Service) waitTransmitted(ctx context.Context, first int64) error {
 	timeout := time.NewTimer(transmitTimeout)
 	defer timeout.Stop()
-	for !l.transmitted(first) {
+	for !s.transmitted(first) {
 		select {
-		case <-l.s.sent:
+		case <-s.sent:
 		case <-timeout.C:
 			return fmt.Errorf("%w within %v", ErrLeaveNotSent, transmitTimeout)
 		case <-ctx.Done():
@@ -78,18 +74,18 @@ func (l leaveAnnouncer) waitTransmitted(ctx context.Context, first int64) error 
 	return nil
 }
 
-func (l leaveAnnouncer) transmitted(first int64) bool {
-	st := &l.s.state
+func (s *Service) transmitted(first int64) bool {
+	st := &s.state
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	// Memberlist's own formula for the number of transmissions.
-	often := l.s.o.RetransmitMult * int(math.Ceil(math.Log10(float64(st.table.memberlistSize()+1))))
+	often := s.o.RetransmitMult * int(math.Ceil(math.Log10(float64(st.table.memberlistSize()+1))))
 	return st.packets-first >= int64(often) || !st.table.hasRemaining()
 }
 
 // packetCount is the number of gossip packets sent so far.
-func (l leaveAnnouncer) packetCount() int64 {
-	l.s.state.mu.Lock()
-	defer l.s.state.mu.Unlock()
-	return l.s.state.packets
+func (s *Service) packetCount() int64 {
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	return s.state.packets
 }

@@ -12,13 +12,9 @@ import (
 // together would make each agent write a thousand Views of a thousand agents.
 const publishPause = 500 * time.Microsecond
 
-// maintainer does what callbacks of memberlist must not do: it publishes Views, sends messages, and keeps the
-// incarnation of this process right.
-type maintainer struct{ s *Service }
-
-// loop runs until the Service is closed or lost.
-func (m maintainer) loop() {
-	s := m.s
+// maintain does what callbacks of memberlist must not do: it publishes Views, sends messages, and keeps the incarnation
+// of this process right. It runs until the Service is closed or lost.
+func (s *Service) maintain() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	var published time.Time
@@ -29,13 +25,13 @@ func (m maintainer) loop() {
 		case <-s.wake:
 		case <-timer.C:
 		}
-		wait, err := m.updateSelf()
+		wait, err := s.updateSelf()
 		if err != nil {
-			m.endMembership(err)
+			s.endMembership(err)
 			return
 		}
-		wait = earlier(wait, m.queueSuspicions())
-		m.sendMessages()
+		wait = earlier(wait, s.queueSuspicions())
+		s.sendMessages()
 		s.state.mu.Lock()
 		outdated := s.state.viewOutdated
 		pause := publishPause*time.Duration(len(s.state.table.living)) - time.Since(published)
@@ -62,24 +58,24 @@ func earlier(a, b time.Duration) time.Duration {
 }
 
 // sendMessages sends the queued messages, without acknowledgement. A sender that needs an answer repeats its message.
-func (m maintainer) sendMessages() {
-	st := &m.s.state
+func (s *Service) sendMessages() {
+	st := &s.state
 	st.mu.Lock()
 	outgoing := st.outgoing
 	st.outgoing = nil
 	st.mu.Unlock()
 	for _, o := range outgoing {
-		_ = m.s.list.SendToAddress(memberlist.Address{Addr: o.to.String(), Name: o.process}, o.message.append(nil))
+		_ = s.list.SendToAddress(memberlist.Address{Addr: o.to.String(), Name: o.process}, o.message.append(nil))
 	}
 }
 
 // queueSuspicions queues a message for each suspicion, once in a ProbeInterval, until the process is reported alive. A
 // process that receives it makes sure that its refutation arrives. It returns when to call again, 0 for no time.
-func (m maintainer) queueSuspicions() (wait time.Duration) {
-	st := &m.s.state
+func (s *Service) queueSuspicions() (wait time.Duration) {
+	st := &s.state
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	now, interval := time.Now(), m.s.o.Timings.ProbeInterval
+	now, interval := time.Now(), s.o.Timings.ProbeInterval
 	for _, p := range st.table.suspicions {
 		if left := interval - now.Sub(p.suspicionSent); left > 0 {
 			wait = earlier(wait, left)
@@ -97,8 +93,8 @@ func (m maintainer) queueSuspicions() (wait time.Duration) {
 // updateSelf makes this process a member, gives it the next incarnation if its own one ended, and finds another living
 // process with its ID (M3). It returns when to call again, 0 for no time, or an error if the other process has the
 // name.
-func (m maintainer) updateSelf() (wait time.Duration, err error) {
-	st := &m.s.state
+func (s *Service) updateSelf() (wait time.Duration, err error) {
+	st := &s.state
 	st.mu.Lock()
 	t := st.table
 	self, other := &t.self, t.conflicting()
@@ -111,7 +107,7 @@ func (m maintainer) updateSelf() (wait time.Duration, err error) {
 		if st.conflict.answered && st.conflict.process == other.name {
 			err = conflictError(other)
 		} else {
-			wait = m.requestLiveness(other)
+			wait = s.requestLiveness(other)
 		}
 	case self.stage == member && self.incarnation <= t.ended[self.agent.ID]:
 		self.incarnation, announce = t.nextIncarnation(), true
@@ -122,18 +118,18 @@ func (m maintainer) updateSelf() (wait time.Duration, err error) {
 	}
 	st.mu.Unlock()
 	if announce {
-		_ = m.s.announceMetadata(queueOnly) // its timeout is expected
+		_ = s.announceMetadata(queueOnly) // its timeout is expected
 	}
 	if admitted {
-		close(m.s.admitted)
+		close(s.admitted)
 	}
 	return wait, err
 }
 
 // requestLiveness asks a process whether it is alive, once in a ProbeInterval. It returns when to call again.
-func (m maintainer) requestLiveness(other *process) time.Duration {
-	st := &m.s.state
-	now, interval := time.Now(), m.s.o.Timings.ProbeInterval
+func (s *Service) requestLiveness(other *process) time.Duration {
+	st := &s.state
+	now, interval := time.Now(), s.o.Timings.ProbeInterval
 	if st.conflict.process != other.name {
 		st.conflict = conflictCheck{process: other.name, nonce: rand.Uint64()}
 	} else if elapsed := now.Sub(st.conflict.sentAt); elapsed < interval {
@@ -156,8 +152,7 @@ func conflictError(other *process) error {
 
 // endMembership ends the membership after a conflict. Other agents remove this process from their Views, without
 // reporting a leave.
-func (m maintainer) endMembership(err error) {
-	s := m.s
+func (s *Service) endMembership(err error) {
 	s.state.mu.Lock()
 	s.state.table.self.stage = leaving
 	s.state.mu.Unlock()

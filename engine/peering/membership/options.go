@@ -1,7 +1,6 @@
 package membership
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,14 +13,10 @@ import (
 
 // Options of a Service. Self has no default.
 type Options struct {
-	// Self is this agent. Other agents reach it at its GossipAddr. With port 0, and without Listen, a free port is used.
+	// Self is this agent. Other agents reach it at its GossipAddr, which it binds. With port 0 a free port is used.
 	Self Agent
-	// Listen is the address to bind, if it differs from Self.GossipAddr.
-	Listen netip.AddrPort
-	// Seeds are gossip addresses of other agents, HOST:PORT. One reachable address is enough.
+	// Seeds are gossip addresses of other agents, ADDRESS:PORT. One reachable address is enough.
 	Seeds []string
-	// Resolve resolves the host of a seed. Without it each seed must be ADDRESS:PORT.
-	Resolve func(ctx context.Context, seed string) ([]netip.AddrPort, error)
 	// Key is the gossip key that encrypts messages: 32 bytes, AES-256-GCM. Without it nothing is encrypted, and every
 	// process that reaches the port can join.
 	Key []byte
@@ -64,9 +59,6 @@ func (o Options) WithDefaults() Options {
 	if o.Self.Capacity == 0 {
 		o.Self.Capacity = 1
 	}
-	if !o.Listen.IsValid() {
-		o.Listen = o.Self.GossipAddr
-	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -91,15 +83,11 @@ func (o Options) Validate() error {
 	gossip := o.Self.GossipAddr
 	check(gossip.IsValid() && !gossip.Addr().IsUnspecified(),
 		"gossip address %v: other agents must be able to reach it: give an address of this machine", gossip)
-	check(gossip.Port() != 0 || o.Listen == gossip,
-		"gossip address %v has no port, and the listening address differs: give the port", gossip)
-	check(o.Listen.IsValid(), "invalid listening address %v", o.Listen)
 	check(gossip.Addr().Zone() == "" && o.Self.MessageAddr.Addr().Zone() == "",
 		"an address with a zone: other agents cannot use it")
 	for _, seed := range o.Seeds {
 		a, err := netip.ParseAddrPort(seed)
-		check(err != nil || a.Port() != 0 && !a.Addr().IsUnspecified(), "seed %q is not ADDRESS:PORT of an agent", seed)
-		check(err == nil || o.Resolve != nil, "seed %q is not of the form ADDRESS:PORT", seed)
+		check(err == nil && a.Port() != 0 && !a.Addr().IsUnspecified(), "seed %q is not ADDRESS:PORT of an agent", seed)
 	}
 	if fault := keyFault(o.Key, o.AcceptedKeys); fault != nil {
 		faults = append(faults, fault)

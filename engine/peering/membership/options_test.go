@@ -1,7 +1,6 @@
 package membership
 
 import (
-	"context"
 	"errors"
 	"math"
 	"net/netip"
@@ -19,7 +18,6 @@ func TestOptions_allFaultsAreReported(t *testing.T) {
 			ID: "no spaces", Capacity: -1, GossipAddr: netip.MustParseAddrPort("0.0.0.0:7946"), Crawl: "\x00",
 			MessageVersion: -1,
 		},
-		Listen:  netip.MustParseAddrPort("127.0.0.1:1"),
 		Seeds:   []string{"a.example:7946", "192.0.2.1:0"},
 		Key:     make([]byte, 16),
 		Timings: Timings{ProbeInterval: time.Microsecond, ProbeTimeout: time.Second, SuspicionTimeout: -1},
@@ -38,13 +36,6 @@ func TestOptions_allFaultsAreReported(t *testing.T) {
 	}
 	if _, err := Join(t.Context(), Options{}); !errors.Is(err, ErrOptions) {
 		t.Errorf("Join without options: %v", err)
-	}
-	named := Options{
-		Self: sampleAgent(), Seeds: []string{"a.example:7946"},
-		Resolve: func(context.Context, string) ([]netip.AddrPort, error) { return nil, nil },
-	}
-	if err := named.WithDefaults().Validate(); err != nil {
-		t.Errorf("a seed with a host name: %v", err)
 	}
 }
 

@@ -14,7 +14,7 @@ func (b broadcast) Message() []byte                       { return []byte(b.text
 func (b broadcast) Invalidates(memberlist.Broadcast) bool { return false }
 func (b broadcast) Finished()                             {}
 
-// This is why a suspected process exchanges its full state with a member (see rejoiner.loop), and why a leave counts
+// This is why a suspected process exchanges its full state with a member (see Service.rejoin), and why a leave counts
 // packets itself. If the test fails, the library has fixed the fault.
 func TestQueue_losesMessages(t *testing.T) {
 	q := &memberlist.TransmitLimitedQueue{RetransmitMult: 8, NumNodes: func() int { return 8 }}

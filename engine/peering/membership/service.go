@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/memberlist"
+
+	"orbweaver/internal/notify"
 )
 
 // Service runs the membership protocol for this agent. It is safe for concurrent use.
@@ -98,13 +100,12 @@ func Join(ctx context.Context, o Options) (*Service, error) {
 		s.cancel()
 		return nil, err
 	}
-	s.loops.Go(maintainer{s}.loop)
-	r := rejoiner{s}
-	contacted, err := r.contactSeeds(ctx)
+	s.loops.Go(s.maintain)
+	contacted, err := s.contactSeeds(ctx)
 	if err == nil && contacted {
 		select {
 		case <-s.admitted:
-			r.exchangeWithMember()
+			s.exchangeWithMember()
 		case <-s.lost:
 			err = s.err
 		case <-ctx.Done():
@@ -114,7 +115,7 @@ func Join(ctx context.Context, o Options) (*Service, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.loops.Go(func() { r.loop(contacted || len(s.o.Seeds) == 0) })
+	s.loops.Go(func() { s.rejoin(contacted || len(s.o.Seeds) == 0) })
 	return s, nil
 }
 
@@ -122,7 +123,7 @@ func Join(ctx context.Context, o Options) (*Service, error) {
 func (s *Service) open() error {
 	inner := s.o.Transport
 	if inner == nil {
-		t, err := listen(s.ctx, s.o.Listen, s.o.Log)
+		t, err := listen(s.ctx, s.o.Self.GossipAddr, s.o.Log)
 		if err != nil {
 			return err
 		}
@@ -142,11 +143,11 @@ func (s *Service) open() error {
 		close(s.admitted)
 	}
 	s.state.table = newTable(self)
-	d, pings := &delegate{s}, &pingDelegate{s}
+	d := &delegate{s}
 	transport := newGuardedTransport(inner, s.keys)
-	transport.onOtherKey, transport.onNoAnswer = d.refuseKey, pings.noteNoAnswer
+	transport.onOtherKey, transport.onNoAnswer = d.refuseKey, d.noteNoAnswer
 	transport.start()
-	s.config = s.memberlistConfig(self.name, transport, d, pings)
+	s.config = s.memberlistConfig(self.name, transport, d)
 	s.publish()
 	list, err := memberlist.Create(s.config)
 	if err != nil {
@@ -162,9 +163,7 @@ func (s *Service) open() error {
 const defaultRetransmitMult = 12
 
 // memberlistConfig translates the options. All other fields have memberlist's values for local networks.
-func (s *Service) memberlistConfig(
-	name string, transport memberlist.Transport, d *delegate, pings *pingDelegate,
-) *memberlist.Config {
+func (s *Service) memberlistConfig(name string, transport memberlist.Transport, d *delegate) *memberlist.Config {
 	t := &s.o.Timings
 	c := memberlist.DefaultLANConfig()
 	c.Name, c.Transport = name, transport
@@ -181,8 +180,8 @@ func (s *Service) memberlistConfig(
 	c.Keyring = s.keys.list                                          // nil without encryption
 	c.DNSConfigPath = ""                                             // memberlist gets addresses only
 	c.Logger = slog.NewLogLogger(s.o.Log.Handler(), slog.LevelDebug) // passed on, never parsed
-	c.Delegate, c.Events, c.Alive, c.Merge, c.Ping = d, d, d, d, pings
-	c.DisableTcpPingsForNode = pings.notePingUnanswered
+	c.Delegate, c.Events, c.Alive, c.Merge, c.Ping = d, d, d, d, d
+	c.DisableTcpPingsForNode = d.notePingUnanswered
 	return c
 }
 
@@ -261,14 +260,6 @@ func (s *Service) publish() {
 	}
 	s.view.Store(v)
 	if !same {
-		notify(s.changed)
-	}
-}
-
-// notify sends to a channel of capacity 1, unless it is full.
-func notify(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
+		notify.Send(s.changed)
 	}
 }

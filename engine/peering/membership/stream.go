@@ -7,52 +7,21 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/netip"
 	"sync"
+
+	"orbweaver/engine/peering"
 )
 
 // Memberlist reads up to 20 MiB from a stream before it knows whether the sender has the gossip key, and accepts any
 // number of streams. These limits bound incoming streams in number, in number from one source, and in bytes. The state
 // of 1,000 agents is less than half a mebibyte.
 const (
-	maxStreams          = 128
-	maxStreamsOfSource  = 32
-	maxStreamBytes      = 1 << 20
-	ipv6SourcePrefixLen = 64 // bits: an IPv6 network is one source
+	maxStreams         = 128
+	maxStreamsOfSource = 32
+	maxStreamBytes     = 1 << 20
 )
 
 var errStreamTooLong = errors.New("membership: stream too long")
-
-// streamLimits counts the open incoming streams. The zero value has none.
-type streamLimits struct {
-	mu       sync.Mutex
-	total    int
-	bySource map[netip.Prefix]int
-}
-
-// acquire counts a stream, and returns false at a limit.
-func (l *streamLimits) acquire(source netip.Prefix) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.total >= maxStreams || l.bySource[source] >= maxStreamsOfSource {
-		return false
-	}
-	if l.bySource == nil {
-		l.bySource = make(map[netip.Prefix]int)
-	}
-	l.total++
-	l.bySource[source]++
-	return true
-}
-
-func (l *streamLimits) release(source netip.Prefix) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.total--
-	if l.bySource[source]--; l.bySource[source] == 0 {
-		delete(l.bySource, source)
-	}
-}
 
 // limitedStream is an incoming stream that is counted until it is closed.
 type limitedStream struct {
@@ -78,21 +47,14 @@ func (s *limitedStream) Close() error {
 	return s.Conn.Close()
 }
 
-// admit returns a counted stream. At a limit it closes conn and returns false.
-func (l *streamLimits) admit(conn net.Conn) (net.Conn, bool) {
-	source := netip.Prefix{}
-	if addr, err := netip.ParseAddrPort(conn.RemoteAddr().String()); err == nil {
-		ip, bits := addr.Addr().Unmap().WithZone(""), 32
-		if ip.Is6() {
-			bits = ipv6SourcePrefixLen
-		}
-		source, _ = ip.Prefix(bits) // cannot fail with this number of bits
-	}
-	if !l.acquire(source) {
+// admit returns a stream that limits count. At a limit it closes conn and returns false.
+func admit(limits *peering.SourceLimit, conn net.Conn) (net.Conn, bool) {
+	leave, ok := limits.Enter(conn.RemoteAddr().String())
+	if !ok {
 		_ = conn.Close()
 		return nil, false
 	}
-	return &limitedStream{Conn: conn, remaining: maxStreamBytes, release: func() { l.release(source) }}, true
+	return &limitedStream{Conn: conn, remaining: maxStreamBytes, release: leave}, true
 }
 
 // encryptedStreamMessage is the first byte of an encrypted message on a stream, as memberlist's protocol fixes it. Four

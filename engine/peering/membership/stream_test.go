@@ -5,6 +5,8 @@ import (
 	"io"
 	"net"
 	"testing"
+
+	"orbweaver/engine/peering"
 )
 
 // connFrom is a connection with a chosen remote address.
@@ -17,7 +19,7 @@ func (c connFrom) RemoteAddr() net.Addr { return c.from }
 
 // Memberlist itself would accept any number of streams, and would read 20 MiB of each before it checks the key.
 func TestHostilePeer_P6_incomingStreamsAreBounded(t *testing.T) {
-	var limits streamLimits
+	limits := peering.SourceLimit{Max: maxStreams, PerSource: maxStreamsOfSource}
 	connect := func(ip string, port int) net.Conn {
 		ours, theirs := net.Pipe()
 		t.Cleanup(func() { _ = theirs.Close() })
@@ -28,7 +30,7 @@ func TestHostilePeer_P6_incomingStreamsAreBounded(t *testing.T) {
 	}
 	var admitted []net.Conn
 	for i := range 2 * maxStreamsOfSource {
-		conn, ok := limits.admit(connect("2001:db8::"+string(rune('a'+i%6)), i+1))
+		conn, ok := admit(&limits, connect("2001:db8::"+string(rune('a'+i%6)), i+1))
 		if ok != (i < maxStreamsOfSource) {
 			t.Fatalf("stream %d from one network: admitted %v", i, ok)
 		}
@@ -40,7 +42,7 @@ func TestHostilePeer_P6_incomingStreamsAreBounded(t *testing.T) {
 	if n != maxStreamBytes || !errors.Is(err, errStreamTooLong) {
 		t.Errorf("read %d bytes, %v; want %d bytes", n, err, maxStreamBytes)
 	}
-	other, ok := limits.admit(connect("203.0.113.1", 1))
+	other, ok := admit(&limits, connect("203.0.113.1", 1))
 	if !ok {
 		t.Fatal("a stream from another source is refused")
 	}
@@ -49,8 +51,8 @@ func TestHostilePeer_P6_incomingStreamsAreBounded(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if limits.total != 0 || len(limits.bySource) != 0 {
-		t.Errorf("%d streams are counted after all are closed", limits.total)
+	if n := limits.Count(); n != 0 {
+		t.Errorf("%d streams are counted after all are closed", n)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/memberlist"
+
+	"orbweaver/engine/peering"
 )
 
 // guardedTransport stands between memberlist and a transport. It drops packets and streams that no gossip key opens,
@@ -19,7 +21,7 @@ type guardedTransport struct {
 	// onNoAnswer is called after a stream to a member that could not be opened, or brought no bytes.
 	onNoAnswer func(process string)
 
-	limits  streamLimits
+	limits  peering.SourceLimit // of incoming streams
 	packets chan *memberlist.Packet
 	streams chan net.Conn
 	closing chan struct{} // closed when Shutdown begins
@@ -32,6 +34,7 @@ func newGuardedTransport(inner memberlist.NodeAwareTransport, keys *keyring) *gu
 	return &guardedTransport{
 		NodeAwareTransport: inner,
 		keys:               keys,
+		limits:             peering.SourceLimit{Max: maxStreams, PerSource: maxStreamsOfSource},
 		packets:            make(chan *memberlist.Packet),
 		streams:            make(chan net.Conn),
 		closing:            make(chan struct{}),
@@ -60,7 +63,7 @@ func (t *guardedTransport) pump() {
 			case <-t.closing:
 			}
 		case conn := <-t.NodeAwareTransport.StreamCh():
-			limited, ok := t.limits.admit(conn)
+			limited, ok := admit(&t.limits, conn)
 			if !ok {
 				continue
 			}

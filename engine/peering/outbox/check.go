@@ -10,14 +10,14 @@ import (
 func (b *Outbox) Check() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	errs := []error{b.queues.err}
-	for agent, q := range b.queues.agents {
+	errs := []error{b.mu.err}
+	for agent, q := range b.mu.agents {
 		for _, part := range []struct {
 			name  string
 			queue *overflowQueue
 		}{{"backlog", &q.backlog}, {"retained items", &q.retained}} {
 			if err := part.queue.queue.Check(); err != nil {
-				dir := b.queues.files.dir
+				dir := b.files.dir
 				errs = append(errs, fmt.Errorf("outbox: %s of %q (%s/%d-*): %w", part.name, agent, dir, q.number, err))
 			}
 		}

@@ -28,12 +28,23 @@ type QueueCheckpoint struct {
 func (b *Outbox) Checkpoint() (c Checkpoint, inMemory []byte, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.queues.err != nil {
-		return Checkpoint{}, nil, b.queues.err
+	if b.mu.err != nil {
+		return Checkpoint{}, nil, b.mu.err
 	}
-	c, inMemory, err = b.queues.checkpoint()
-	b.queues.recordError(err)
-	return c, inMemory, err
+	c = Checkpoint{
+		Next: b.mu.next, Agents: make(map[string]QueueCheckpoint, len(b.mu.agents)), removed: slices.Clone(b.mu.removed),
+	}
+	for agent, q := range b.mu.agents {
+		if c.Agents[agent], err = q.checkpoint(); err != nil {
+			b.recordError(err)
+			return Checkpoint{}, nil, fmt.Errorf("outbox: %w", err)
+		}
+		unacknowledged := q.unacknowledged()
+		if len(unacknowledged)+len(q.retained.overflow) > 0 {
+			inMemory = AppendItem(AppendItem(AppendItem(inMemory, []byte(agent)), unacknowledged), q.retained.overflow)
+		}
+	}
+	return c, inMemory, nil
 }
 
 // Sync makes everything up to the last Checkpoint durable.
@@ -59,19 +70,23 @@ func (b *Outbox) Release(c Checkpoint) error {
 			}
 		}
 	}
-	if err := b.queues.files.remove(c.removed); err != nil {
+	if err := b.files.remove(c.removed); err != nil {
 		return err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.queues.removed = slices.DeleteFunc(b.queues.removed,
+	b.mu.removed = slices.DeleteFunc(b.mu.removed,
 		func(number int) bool { return slices.Contains(c.removed, number) })
 	return nil
 }
 
-// diskQueues is queueTable.diskQueues. The queues may be closed at any time.
+// diskQueues returns backlog and retained items of each agent. They may be closed when the lock is free again.
 func (b *Outbox) diskQueues() map[string][2]*diskq.Queue {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.queues.diskQueues()
+	all := make(map[string][2]*diskq.Queue, len(b.mu.agents))
+	for agent, q := range b.mu.agents {
+		all[agent] = [2]*diskq.Queue{q.backlog.queue, q.retained.queue}
+	}
+	return all
 }

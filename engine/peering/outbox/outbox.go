@@ -34,19 +34,26 @@ func (o Options) WithDefaults() Options {
 // Checkpoint and Check.
 type Outbox struct {
 	limit batchLimit
+	files queueFiles
 
-	mu           sync.Mutex
-	queues       queueTable // guarded by mu, except its files
-	lastSequence uint64     // guarded by mu: of the newest batch
+	mu struct {
+		sync.Mutex
+		agents       map[string]*agentQueue
+		next         int    // number of the next queue
+		removed      []int  // numbers of removed queues whose files the last checkpoint may need
+		err          error  // permanent error of a queue: no batch is taken any more
+		lastSequence uint64 // of the newest batch
+	}
 }
 
 // Open opens an Outbox at a checkpoint, with the bytes that belong to it. Without a checkpoint it is empty.
 func Open(fsys vfs.FS, o Options, c *Checkpoint, inMemory []byte) (_ *Outbox, err error) {
 	o = o.WithDefaults()
-	b := &Outbox{limit: batchLimit{items: o.BatchItems, bytes: o.BatchBytes}, queues: queueTable{
-		files:  queueFiles{fsys: fsys, dir: o.Dir, segmentBytes: o.SegmentBytes},
-		agents: make(map[string]*agentQueue),
-	}}
+	b := &Outbox{
+		limit: batchLimit{items: o.BatchItems, bytes: o.BatchBytes},
+		files: queueFiles{fsys: fsys, dir: o.Dir, segmentBytes: o.SegmentBytes},
+	}
+	b.mu.agents = make(map[string]*agentQueue)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.Close())
@@ -55,13 +62,13 @@ func Open(fsys vfs.FS, o Options, c *Checkpoint, inMemory []byte) (_ *Outbox, er
 	if c == nil {
 		return b, nil
 	}
-	b.queues.next = c.Next
+	b.mu.next = c.Next
 	for agent, positions := range c.Agents {
-		if err := b.queues.add(agent, positions.Number, &positions); err != nil {
+		if err := b.add(agent, positions.Number, &positions); err != nil {
 			return nil, err
 		}
 	}
-	return b, b.queues.restore(inMemory, b.limit)
+	return b, b.restore(inMemory)
 }
 
 // EnsureAgent makes the queues of an agent if there are none. The returned channel receives a value when there is
@@ -69,11 +76,13 @@ func Open(fsys vfs.FS, o Options, c *Checkpoint, inMemory []byte) (_ *Outbox, er
 func (b *Outbox) EnsureAgent(agent string) (wake <-chan struct{}, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	q, err := b.queues.ensure(agent)
-	if err != nil {
-		return nil, err
+	if b.mu.agents[agent] == nil {
+		if err := b.add(agent, b.mu.next, nil); err != nil {
+			return nil, err
+		}
+		b.mu.next++
 	}
-	return q.wake, nil
+	return b.mu.agents[agent].wake, nil
 }
 
 // Put adds an item to the backlog and to the retained items of an agent, which must have queues. It borrows the item,
@@ -81,11 +90,11 @@ func (b *Outbox) EnsureAgent(agent string) (wake <-chan struct{}, err error) {
 func (b *Outbox) Put(agent string, item []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	q := b.queues.agents[agent]
+	q := b.mu.agents[agent]
 	if q == nil {
 		panic(fmt.Sprintf("BUG: outbox: no queue for %q", agent))
 	}
-	b.queues.recordError(errors.Join(q.backlog.put(item), q.retained.put(item)))
+	b.recordError(errors.Join(q.backlog.put(item), q.retained.put(item)))
 	notify.Send(q.wake)
 }
 
@@ -94,8 +103,8 @@ func (b *Outbox) Put(agent string, item []byte) {
 func (b *Outbox) PutBacklog(agent string, item []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if q := b.queues.agents[agent]; q != nil {
-		b.queues.recordError(q.backlog.put(item))
+	if q := b.mu.agents[agent]; q != nil {
+		b.recordError(q.backlog.put(item))
 		notify.Send(q.wake)
 	}
 }
@@ -105,8 +114,8 @@ func (b *Outbox) PutBacklog(agent string, item []byte) {
 func (b *Outbox) PutRetained(agent string, item []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if q := b.queues.agents[agent]; q != nil {
-		b.queues.recordError(q.retained.put(item))
+	if q := b.mu.agents[agent]; q != nil {
+		b.recordError(q.retained.put(item))
 	}
 }
 
@@ -115,7 +124,12 @@ func (b *Outbox) PutRetained(agent string, item []byte) {
 func (b *Outbox) HasOverflow() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.queues.err != nil || b.queues.hasOverflow()
+	for _, q := range b.mu.agents {
+		if q.backlog.overflowItems+q.retained.overflowItems > 0 {
+			return true
+		}
+	}
+	return b.mu.err != nil
 }
 
 // Spill writes items that are in memory to disk. While the disk is full it returns an error that vfs.IsPassing
@@ -123,31 +137,38 @@ func (b *Outbox) HasOverflow() bool {
 func (b *Outbox) Spill() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.queues.err != nil {
-		return b.queues.err
+	for _, q := range b.mu.agents {
+		if b.mu.err != nil {
+			break
+		}
+		for _, part := range []*overflowQueue{&q.backlog, &q.retained} {
+			if err := part.spill(); err != nil {
+				b.recordError(err)
+				return err
+			}
+		}
+		notify.Send(q.wake)
 	}
-	err := b.queues.spill()
-	b.queues.recordError(err)
-	return err
+	return b.mu.err
 }
 
 // TakeBatch takes the next batch for an agent, in order (K2); nil if there is none.
 func (b *Outbox) TakeBatch(agent string) (*Batch, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	q := b.queues.agents[agent]
-	if q == nil || q.removing || b.queues.err != nil {
-		return nil, b.queues.err
+	q := b.mu.agents[agent]
+	if q == nil || q.removing || b.mu.err != nil {
+		return nil, b.mu.err
 	}
 	batch, err := q.nextBatch(b.limit)
-	b.queues.recordError(err)
+	b.recordError(err)
 	if batch.Items == 0 {
 		q.wakeIfMore() // after an error that passes, the caller tries again
 		return nil, err
 	}
 	if batch.Sequence == 0 {
-		b.lastSequence++
-		batch.Sequence = b.lastSequence
+		b.mu.lastSequence++
+		batch.Sequence = b.mu.lastSequence
 	}
 	q.inFlight = append(q.inFlight, batch)
 	q.wakeIfMore()
@@ -179,15 +200,15 @@ func (b *Outbox) Return(batch *Batch) {
 func (b *Outbox) RemoveAgent(agent string, n int, f func(item []byte)) (done bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	q := b.queues.agents[agent]
+	q := b.mu.agents[agent]
 	if q == nil {
 		return true, nil
 	}
 	q.dropBacklog()
 	if done, err = q.yieldRetained(n, f); done {
-		return true, b.queues.remove(agent)
+		return true, b.remove(agent)
 	}
-	b.queues.recordError(err)
+	b.recordError(err)
 	return false, err
 }
 
@@ -196,12 +217,12 @@ func (b *Outbox) RemoveAgent(agent string, n int, f func(item []byte)) (done boo
 func (b *Outbox) DrainRetained(agent string, n int, f func(item []byte)) (done bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	q := b.queues.agents[agent]
+	q := b.mu.agents[agent]
 	if q == nil {
 		return true, nil
 	}
 	done, err = q.yieldRetained(n, f)
-	b.queues.recordError(err)
+	b.recordError(err)
 	return done, err
 }
 
@@ -209,10 +230,10 @@ func (b *Outbox) DrainRetained(agent string, n int, f func(item []byte)) (done b
 func (b *Outbox) RemoveIdle(agent string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.queues.agents[agent] == nil {
+	if b.mu.agents[agent] == nil {
 		return nil
 	}
-	return b.queues.remove(agent)
+	return b.remove(agent)
 }
 
 // Counts are the numbers of items of an agent.
@@ -226,7 +247,7 @@ type Counts struct {
 func (b *Outbox) Counts(agent string) Counts {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if q := b.queues.agents[agent]; q != nil {
+	if q := b.mu.agents[agent]; q != nil {
 		return q.counts()
 	}
 	return Counts{}
@@ -236,12 +257,17 @@ func (b *Outbox) Counts(agent string) Counts {
 func (b *Outbox) Agents() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.Sorted(maps.Keys(b.queues.agents))
+	return slices.Sorted(maps.Keys(b.mu.agents))
 }
 
 // Close closes the files. Changes since the last Checkpoint are lost.
 func (b *Outbox) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.queues.close()
+	var errs []error
+	for _, q := range b.mu.agents {
+		errs = append(errs, q.close())
+	}
+	b.mu.agents = nil
+	return errors.Join(errs...)
 }

@@ -14,6 +14,7 @@ import (
 
 	"google.golang.org/grpc/credentials"
 
+	"orbweaver/engine/peering"
 	"orbweaver/engine/peering/identity"
 )
 
@@ -23,7 +24,7 @@ type authenticator struct {
 	plain       bool
 	tls         atomic.Pointer[tls.Config] // nil in plain text
 	generations generations
-	handshakes  handshakeLimit
+	handshakes  peering.SourceLimit // connections that have not shown a certificate
 	conns       *connLimit
 	refusals    *refusals
 	accepted    atomic.Uint64 // connections so far
@@ -32,6 +33,7 @@ type authenticator struct {
 func newAuthenticator(o *Options, r *refusals) (*authenticator, error) {
 	a := &authenticator{
 		self: o.Self, crawl: o.Crawl, plain: o.Plain, conns: newConnLimit(o.PeersMax), refusals: r,
+		handshakes: peering.SourceLimit{Max: handshakesMax, PerSource: handshakesPerSource},
 		generations: generations{
 			newest: maps.Clone(o.Generations), open: make(map[string]map[*certified]bool),
 			save: o.SaveGenerations, log: o.Log,
@@ -96,9 +98,9 @@ func (a *authenticator) accept(raw *accepted) (net.Conn, credentials.AuthInfo, e
 		a.refusals.add(refusalOf(err, RefusedHandshake), id, raw.RemoteAddr(), err)
 		return nil, nil, errors.Join(err, raw.Close())
 	}
-	leave, err := a.handshakes.enter(raw.RemoteAddr())
-	if err != nil {
-		return fail("", err)
+	leave, ok := a.handshakes.Enter(raw.RemoteAddr().String())
+	if !ok {
+		return fail("", fmt.Errorf("%w: they have shown no certificate yet", errTooMany))
 	}
 	conn, id, leaveGeneration, err := a.handshake(raw)
 	leave()

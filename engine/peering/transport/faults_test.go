@@ -243,7 +243,7 @@ func TestSend_aDeadPeerIsNoticed(t *testing.T) {
 func connectionsTo(t *Transport) int {
 	t.auth.conns.mu.Lock()
 	defer t.auth.conns.mu.Unlock()
-	return t.auth.conns.all
+	return t.auth.conns.mu.all
 }
 
 // An idle connection is closed after a minute, at both ends, without a refusal. The next Send connects again.
