@@ -14,6 +14,6 @@
 // Ownership: one goroutine at a time adds to the Lines of a Scratch. A View does not change when lines are added, and
 // may be read by several goroutines.
 //
-// Costs: the memory of the options, of which each line in the buffer takes 16 bytes. Disk: the lines, if the buffer
+// Costs: the memory of the options. Each line in the buffer takes 16 bytes of it. Disk: the lines, if the buffer
 // does not hold all. Each line is written once, and read once for each range that has it.
 package extsort

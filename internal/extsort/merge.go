@@ -109,7 +109,8 @@ func (v *View) Open(from, to []byte, memory int) (*Merge, error) {
 		if i := sort.Search(len(r.fences), isBehind); i > 0 {
 			begin = r.fences[i-1].at
 		}
-		s.in = bufio.NewReaderSize(io.NewSectionReader(v.file, begin, r.end-begin), min(max(memory/len(v.runs), readMin), readMost))
+		size := min(max(memory/len(v.runs), readMin), readMost)
+		s.in = bufio.NewReaderSize(io.NewSectionReader(v.file, begin, r.end-begin), size)
 		err := s.Next()
 		for err == nil && s.line != nil && bytes.Compare(s.line, from) < 0 {
 			err = s.Next()

@@ -16,7 +16,7 @@ import (
 	"orbweaver/warc/waczfs"
 )
 
-// Memory of the lines of files without index, in bytes: of one file, and of all. Beyond it they are in a temporary file.
+// Memory of the lines of files without index, in bytes: of one file, and of all. What is more is in a temporary file.
 const (
 	scannedMost = 16 << 20
 	keepMost    = 48 << 20

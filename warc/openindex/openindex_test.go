@@ -78,7 +78,6 @@ func put(t *testing.T, fsys vfs.FS, text []byte) {
 	}
 }
 
-
 // check compares what is read with the lines of all records before an end.
 func check(t *testing.T, p *Part, n int) {
 	t.Helper()
