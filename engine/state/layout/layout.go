@@ -6,7 +6,7 @@ const (
 	ArchiveDir    = "warc"
 	LogsDir       = "logs"
 	ReportsDir    = "reports"
-	UploadsDir    = "uploads" // receipts for WARC files that were sent; need not be there
+	UploadsDir    = "uploads"    // receipts for WARC files that were sent; need not be there
 	SettingsFile  = "crawl.toml" // of the command crawl; need not be there
 	LockFile      = FrontierDir + "/lock"
 	ManifestFile  = FrontierDir + "/MANIFEST"
