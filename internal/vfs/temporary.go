@@ -15,7 +15,7 @@ func Temporary() (File, error) {
 	}
 	opened := &diskFile{File: f, name: filepath.ToSlash(f.Name()), writable: true}
 	if os.Remove(f.Name()) != nil {
-		return &removedAtClose{opened}, nil
+		return &removedAtClose{opened}, nil //nolint:nilerr // this system cannot remove what is open
 	}
 	return opened, nil
 }

@@ -57,7 +57,3 @@ func after(prefix []byte) []byte {
 	}
 	return []byte{0xff, 0xff, 0xff, 0xff} // no line is UTF-8 there
 }
-
-func (r Range) has(line []byte) bool {
-	return bytes.Compare(line, r.From) >= 0 && bytes.Compare(line, r.To) < 0
-}
