@@ -63,7 +63,7 @@ type served struct {
 func build(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "orbweaver")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/orbweaver")
+	build := exec.CommandContext(t.Context(), "go", "build", "-C", "../..", "-o", program, "./cmd/orbweaver")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
