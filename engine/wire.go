@@ -90,6 +90,7 @@ func (o *opener) wire() {
 		Frontier: l.frontier, Sites: l.sites, Distributor: l.distributor, Checkpoints: l.checkpoints, Outages: o.outages,
 		Reports: o.reports, Exchanges: q.exchanges, Shares: q.shares, Cluster: o.cluster,
 	})
+	o.closers.Add(o.operator.Captures.Close)
 	o.closers.Add(o.operator.Feed.Close)
 }
 

@@ -57,7 +57,7 @@ var starters = places{
 	"bench/throughput/soak.go":                   "the watch; what OnStart returns waits for it",
 	"internal/simnet/net.go":                     "Close resets what is open and waits for all that is served",
 	"internal/trial/load/dns.go":                 "Close of the server waits",
-	"internal/trial/load/namespace_linux.go":     "whoever asks for what is done in another namespace waits for it",
+	"internal/trial/load/namespace_linux.go":     "the caller of what is done in another namespace waits for it",
 	"internal/trial/load/acceptor.go":            "Close of the server waits",
 	"internal/trial/load/server.go":              "Close waits for the goroutines that accept",
 	"bench/components/virtualize.go":             "the stretch waits for Collect",

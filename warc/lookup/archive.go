@@ -23,13 +23,25 @@ type Archive struct {
 	Lines
 
 	files *Files
+	more  []*Files // that Lines uses
 }
 
-// New returns the archive of these files.
+// New returns the archive of these files. Close closes them.
 func New(files *Files) *Archive { return &Archive{Lines: files, files: files} }
 
-// WithLines returns the same archive, whose lines come from elsewhere.
-func (a *Archive) WithLines(lines Lines) *Archive { return &Archive{Lines: lines, files: a.files} }
+// WithLines returns the same archive, whose lines come from elsewhere. Close closes the files that they use, too.
+func (a *Archive) WithLines(lines Lines, files ...*Files) *Archive {
+	return &Archive{Lines: lines, files: a.files, more: files}
+}
+
+// Close closes the files, when no query runs.
+func (a *Archive) Close() error {
+	err := a.files.Close()
+	for _, f := range a.more {
+		err = errors.Join(err, f.Close())
+	}
+	return err
+}
 
 // Capture is a line of an index.
 type Capture struct {

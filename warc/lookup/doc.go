@@ -17,6 +17,7 @@
 // # Costs
 //
 // An index file costs about 17 reads of 8 KiB and one open for each query. While lines are merged, each file that has
-// any takes chunkMost bytes or less, and no descriptor. Lines of files without index take about 250 bytes a record, at
-// most keepMost in all; beyond that such files are read for each query. A Files is safe for concurrent use.
+// any takes chunkMost bytes or less, and no descriptor. Lines of files without index take about 250 bytes a record, in
+// memory up to keepMost for all files, and beyond that in a temporary file without a name (TMPDIR). A Files is safe for
+// concurrent use; Close removes that file.
 package lookup

@@ -55,7 +55,8 @@ type Files struct {
 	}
 }
 
-// NewFiles returns the files that o names. They are listed at each query, so that new ones are found.
+// NewFiles returns the files that o names. They are listed at each query, so that new ones are found. The caller closes
+// it.
 func NewFiles(o Options) *Files {
 	f := &Files{o: o, hasDone: o.Writing != nil, scanned: make(map[string]*scanned), scratch: extsort.NewScratch()}
 	f.words.of = make(map[string][]byte)
@@ -66,6 +67,13 @@ func NewFiles(o Options) *Files {
 		f.o.Writing = nothingWritten{}
 	}
 	return f
+}
+
+// Close removes the temporary file, if there is one, when no query runs.
+func (f *Files) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.scratch.Close()
 }
 
 // archiveFile is a WARC file.

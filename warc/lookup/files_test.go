@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -266,6 +268,52 @@ func TestRanges(t *testing.T) {
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%s: %q, want %s", c.url, got, c.want)
 		}
+	}
+}
+
+// openTemporaries counts the open files of this process that lie in dir.
+func openTemporaries(t *testing.T, dir string) (n int) {
+	t.Helper()
+	links, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil || links == nil {
+		t.Skip("only Linux tells which files are open")
+	}
+	for _, link := range links {
+		if target, err := os.Readlink(link); err == nil && strings.HasPrefix(target, dir) { // others may be closed meanwhile
+			n++
+		}
+	}
+	return n
+}
+
+// Lines that were written to a temporary file take a descriptor until Close.
+func TestFiles_closeTheTemporaryFile(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	disk := vfs.NewMem(1)
+	s := newStored(t, disk, warc.Options{Dir: "w"})
+	s.page(numbered(1), "text")
+	s.close()
+	if err := disk.Rename(archiveName(t, disk, "w", ".warc.gz"), "w/x.warc.gz.open"); err != nil {
+		t.Fatal(err)
+	}
+	files := NewFiles(Options{FS: disk, Files: []string{"w/x.warc.gz.open"}})
+	if err := files.Scan(t.Context(), everything(), func([]byte) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range files.scanned {
+		if err := one.lines.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := openTemporaries(t, dir); n != 1 {
+		t.Errorf("%d temporary files are open before Close, want 1", n)
+	}
+	if err := files.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := openTemporaries(t, dir); n != 0 {
+		t.Errorf("%d temporary files are open after Close", n)
 	}
 }
 

@@ -111,6 +111,7 @@ func (h *Holder) find(ctx context.Context, first dedup.First, digest dedup.Diges
 		}
 		files := lookup.NewFiles(lookup.Options{FS: h.o.FS, Files: paths, Writing: h.o.Writing()})
 		r, err := findIn(ctx, lookup.New(files), first, digest)
+		err = errors.Join(err, files.Close())
 		if err == nil || !errors.Is(err, errNoRecord) {
 			return r, err
 		}

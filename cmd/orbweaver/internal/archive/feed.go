@@ -178,12 +178,13 @@ func (p *printer) printFiles(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	archive := lookup.NewFiles(from)
 	f := feed.New(feed.Options{
-		Archive: lookup.NewFiles(from), Growth: feed.Still{End: end},
+		Archive: archive, Growth: feed.Still{End: end},
 		Log: feed.CrawlLog{FS: disk, Dir: dir},
 		FS:  disk, Dir: own,
 	})
-	defer func() { err = errors.Join(err, f.Close(), done()) }()
+	defer func() { err = errors.Join(err, f.Close(), archive.Close(), done()) }()
 	values := p.query()
 	values.Del("wait")
 	q, err := feed.ParseQuery(ctx, f, values)

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -73,6 +74,7 @@ func (x *warcGetCmd) Run(inv *command.Invocation, c *Command) error {
 		return command.Misuse(err)
 	}
 	err = warctool.Get(inv.Context, c.tool(inv), a, o)
+	err = cmp.Or(err, a.Close())
 	switch {
 	case !errors.Is(err, lookup.ErrNoCapture):
 	case damage.count > 0:

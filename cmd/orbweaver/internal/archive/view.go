@@ -120,7 +120,7 @@ func (x *ViewCommand) Run(inv *command.Invocation) error {
 	for range listeners {
 		err = errors.Join(err, <-ended)
 	}
-	return err
+	return errors.Join(err, a.Close())
 }
 
 // serve answers until the context ends.

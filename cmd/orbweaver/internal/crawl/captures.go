@@ -33,8 +33,9 @@ func (o *Others) Dirs(disk vfs.FS) (dirs []string, err error) {
 	return dirs, nil
 }
 
-// OpenArchive returns the archive of the crawl directory, and further ones. A running crawl is asked for its index; if
-// none answers, the files are read, and onFault is told of damage. Records of removed files come from objects.
+// OpenArchive returns the archive of the crawl directory, and further ones; the caller closes it. A running crawl is
+// asked for its index; if none answers, the files are read, and onFault is told of damage. Removed files are read from
+// objects.
 func (t *Target) OpenArchive(
 	others *Others, objects receipts.Objects, onFault func(*warc.Fault),
 ) (*lookup.Archive, error) {
@@ -70,7 +71,7 @@ func (t *Target) OpenArchive(
 	}
 	further := lookup.NewFiles(lookup.Options{FS: disk, Dirs: with, OnFault: onFault})
 	all := lookup.NewFiles(lookup.Options{FS: disk, Dirs: append(with, dir)})
-	return lookup.New(all).WithLines(lookup.Merged{lines, further}), nil
+	return lookup.New(all).WithLines(lookup.Merged{lines, further}, files, further), nil
 }
 
 // IsFile reports whether a name is that of a file of any name, and neither a directory nor a WACZ.
