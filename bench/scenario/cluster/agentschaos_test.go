@@ -309,7 +309,7 @@ func (c *chaos) killAgent(a *agent) {
 		func(disk *vfs.Mem) *vfs.Mem { return disk.LostClone(1) },
 	}[c.rng.IntN(3)])
 	c.absent[a.name] = true
-	delete(c.errs, a.name)
+	c.forgive(a.name)
 	c.repeats += c.config("").Workers.Fetchers + 8 + int(c.slowSync/(500*time.Millisecond))
 	notice := 5*time.Second + time.Duration(c.rng.Int64N(int64(4*time.Second)))
 	c.schedule(notice, func() { c.hub.remove(a.endpoint) })

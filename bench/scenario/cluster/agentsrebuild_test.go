@@ -73,8 +73,8 @@ func TestRebuild_anAgentContinuesAfterARebuild(t *testing.T) {
 		}
 		resent := int64(0)
 		for _, name := range b.names {
-			testbed.CheckConservation(t, b.reports[name])
-			resent += b.reports[name].Cluster.URLsResent
+			testbed.CheckConservation(t, b.final(name))
+			resent += b.final(name).Cluster.URLsResent
 			found := testbed.Fsck(t, b.disks[name])
 			testbed.WantSound(t, &found)
 		}

@@ -48,7 +48,7 @@ func crawlRedirected(t *testing.T, s *testbed.ScriptedHosts, change func(b *test
 		}
 	}
 	for _, name := range b.names {
-		if r := b.reports[name]; r.State != lifecycle.Finished || r.Reason != "complete" {
+		if r := b.final(name); r.State != lifecycle.Finished || r.Reason != "complete" {
 			t.Errorf("%s: %s (%s)", name, r.State, r.Reason)
 		}
 	}

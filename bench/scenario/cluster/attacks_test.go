@@ -166,7 +166,7 @@ func TestHostilePeer_P2_onlyOwnersSpeakForASite(t *testing.T) {
 						t.Errorf("%d messages of an unknown sender are refused, of %d", refused, want)
 					}
 					for _, agent := range a.names {
-						if r := a.reports[agent].Cluster; member && r.StatementsRefused == 0 || !member && r.UnknownSendersRefused == 0 {
+						if r := a.final(agent).Cluster; member && r.StatementsRefused == 0 || !member && r.UnknownSendersRefused == 0 {
 							t.Errorf("%s does not report what it refused: %+v", agent, r)
 						}
 					}

@@ -176,7 +176,7 @@ func TestAudit_oneCaptureOfAPageCounts(t *testing.T) {
 		own := marksOf(t, all, b.names)
 		reported := int64(0)
 		for _, name := range b.names {
-			reported += b.reports[name].Cluster.CapturesSuperseded
+			reported += b.final(name).Cluster.CapturesSuperseded
 		}
 		if r := audited(t, all, b.names, false); !r.Sound() || r.Superseded == 0 || reported != r.Superseded {
 			r.Print(t.Output())

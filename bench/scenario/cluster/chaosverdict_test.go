@@ -38,11 +38,7 @@ func (c *chaos) waitForEnd() {
 		}
 		<-all
 	}
-	for name, err := range c.errs {
-		if err != nil {
-			c.t.Errorf("%s: %v", name, err)
-		}
-	}
+	c.wait()
 }
 
 // checkVerdict judges the crawl.
@@ -55,9 +51,9 @@ func (c *chaos) checkVerdict(began time.Time) {
 				c.t.Errorf("%s is not sound", name)
 			}
 			if c.running[name] != nil {
-				testbed.CheckConservation(c.t, c.reports[name])
+				testbed.CheckConservation(c.t, c.final(name))
 			}
-			if p := c.reports[name].Cluster; p != nil && p.Quorum != nil {
+			if p := c.final(name).Cluster; p != nil && p.Quorum != nil {
 				aborted += int(p.Quorum.ExchangesAborted)
 			}
 		}
@@ -90,7 +86,7 @@ func (c *chaos) checkVerdict(began time.Time) {
 // logExamples logs the ends of all agents, and the requests to the hosts of missing pages.
 func (c *chaos) logExamples(v judge.Verdict) {
 	for _, name := range c.names {
-		r := c.reports[name]
+		r := c.final(name)
 		c.t.Logf("%s: %s (%s), %d queued, %v", name, r.State, r.Reason, r.URLsQueued, r.Outcomes)
 	}
 	for _, example := range v.Examples {

@@ -217,7 +217,7 @@ func TestDedupAgents_equalPayloadsAreStoredOnce(t *testing.T) {
 		}
 		found := int64(0)
 		for _, name := range b.names {
-			r := b.reports[name].Cluster
+			r := b.final(name).Cluster
 			found += r.PayloadsElsewhere
 			t.Logf("%s: %d known, %d questions, %d unanswered, %d found, %d bytes; %d revisits", name, r.PayloadsKnown,
 				r.PayloadRequests, r.PayloadRequestsUnanswered, r.PayloadsElsewhere, r.PayloadBytesElsewhere, p.elsewhere[name])

@@ -218,7 +218,7 @@ func crawlWithFlooder(t *testing.T, world simweb.Config, urls int) *floodedCrawl
 		}
 	}
 	for _, name := range b.names {
-		for _, a := range b.reports[name].Cluster.Agents {
+		for _, a := range b.final(name).Cluster.Agents {
 			if a.ID != "flooder" && a.BannedUntil != "" {
 				t.Errorf("an honest agent is banned: %+v", a)
 			}

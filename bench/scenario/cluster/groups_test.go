@@ -78,7 +78,7 @@ func TestGroups_agentsKeepTheDelayTogether(t *testing.T) {
 		b.startAll(b.names)
 		b.wait()
 		for _, name := range b.names {
-			if r := b.reports[name]; r.State != lifecycle.Finished || r.PagesStored == 0 {
+			if r := b.final(name); r.State != lifecycle.Finished || r.PagesStored == 0 {
 				t.Errorf("%s: %s (%s) after %d pages", name, r.State, r.Reason, r.PagesStored)
 			}
 		}

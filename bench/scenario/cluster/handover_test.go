@@ -147,7 +147,7 @@ func TestAgents_aHostMovesWithDueTimesRulesAndQueue(t *testing.T) {
 				moved, quick := checkDelays(t, s, pages)
 				t.Logf("%d hosts moved, %d of them without a rest; %d messages; %d URLs moved at once",
 					moved, quick, b.hub.messages, atOnce)
-				if all := b.reports[late.name].URLsAdmitted; moved < 5 || quick == 0 || atOnce != all {
+				if all := b.final(late.name).URLsAdmitted; moved < 5 || quick == 0 || atOnce != all {
 					t.Errorf("%d hosts moved, %d without a rest; %d URLs of %d moved at once", moved, quick, atOnce, all)
 				}
 			})

@@ -63,7 +63,7 @@ func joinAtTheEnd(t *testing.T, isHeard bool) {
 			if name == late {
 				states = append(states, lifecycle.Stopped)
 			}
-			if r := b.reports[name]; !slices.Contains(states, r.State) {
+			if r := b.final(name); !slices.Contains(states, r.State) {
 				t.Errorf("%s: %s (%s)", name, r.State, r.Reason)
 			}
 		}

@@ -39,7 +39,7 @@ func restartBesideALeavingAgent(t *testing.T, seed uint64) (hadBacklog bool) {
 		time.Sleep(15 * time.Second)
 		running["agent-1"].stop()
 		<-running["agent-1"].done
-		if hadBacklog = b.reports["agent-1"].Cluster.URLsWaiting > 0; !hadBacklog {
+		if hadBacklog = b.final("agent-1").Cluster.URLsWaiting > 0; !hadBacklog {
 			b.hub.repairAll()
 			b.start(t.Context(), "agent-1")
 			b.wait()
@@ -80,7 +80,7 @@ func TestAgents_theLastAgentCannotLeave(t *testing.T) {
 		}
 		b.hub.setEarlierVersion(other.endpoint, false)
 		b.wait()
-		if v := b.judge(); v.Coverage != 1 || b.reports[b.names[0]].Reason != "complete" {
+		if v := b.judge(); v.Coverage != 1 || b.final(b.names[0]).Reason != "complete" {
 			testbed.FailVerdict(t, v)
 		}
 	})

@@ -45,7 +45,7 @@ func TestAgents_oneJoinsAsAnotherHasLeft(t *testing.T) {
 		took := time.Since(began)
 		t.Logf("%d pages, %d fetched again, in %v", v.Fetched, v.Repeated, took)
 		wantWhole(t, v, 0)
-		if r := b.reports[leaves]; r.State != lifecycle.Finished || took > 10*time.Minute {
+		if r := b.final(leaves); r.State != lifecycle.Finished || took > 10*time.Minute {
 			t.Errorf("%s: %s (%s) after %v", leaves, r.State, r.Reason, took)
 		}
 	})
@@ -99,7 +99,7 @@ func TestAgents_aMessageArrivesAtAnAgentThatHasNothingLeft(t *testing.T) {
 				v := b.judge()
 				t.Logf("%d pages, %d fetched again", v.Fetched, v.Repeated)
 				for _, name := range b.names {
-					if r := b.reports[name]; r.State != lifecycle.Finished {
+					if r := b.final(name); r.State != lifecycle.Finished {
 						t.Errorf("%s: %s (%s)", name, r.State, r.Reason)
 					}
 				}
@@ -145,7 +145,7 @@ func TestAgents_oneJoinsWhileAnotherLeaves(t *testing.T) {
 		t.Logf("%d pages, %d fetched again; the new agent made %d requests in the %v until the other had left",
 			v.Fetched, v.Repeated, requests, took)
 		wantWhole(t, v, 0)
-		if r := b.reports[leaves]; r.State != lifecycle.Finished {
+		if r := b.final(leaves); r.State != lifecycle.Finished {
 			t.Errorf("%s: %s (%s)", leaves, r.State, r.Reason)
 		}
 	})

@@ -45,7 +45,7 @@ func (b *testCluster) wantSound(repeats int) judge.Verdict {
 	b.t.Helper()
 	v := b.judge()
 	for _, name := range b.names {
-		if r := b.reports[name]; r.State != lifecycle.Finished {
+		if r := b.final(name); r.State != lifecycle.Finished {
 			b.t.Errorf("%s: %s (%s)", name, r.State, r.Reason)
 		}
 	}

@@ -38,7 +38,7 @@ func TestAgents_anAgentDoesNotAnswer(t *testing.T) {
 					b.start(t.Context(), late)
 					b.wait()
 					v := b.judge()
-					r := b.reports[late]
+					r := b.final(late)
 					t.Logf("virtual time %v; %d pages, %d fetched again; %d questions of the late agent, %d unanswered",
 						time.Since(joined), v.Fetched, v.Repeated, r.Cluster.RecoveryRequests, r.Cluster.RecoveryUnanswered)
 					if v.Coverage != 1 || v.Missing+v.AttemptsMissing > 0 || impolite(v) || silence > 0 && v.Repeated > 0 {

@@ -142,7 +142,7 @@ func killAgent(c *told, words []string) {
 		kills, _ := c.s.Vars["kills"].(int)
 		c.s.Vars["kills"] = kills + 1
 		c.running[name].kill(c.s.Death(words[1:]))
-		delete(c.errs, name)
+		c.forgive(name)
 	}
 }
 
@@ -159,7 +159,7 @@ func loseAgents(c *told, words []string) {
 	for _, name := range c.numbered(words...) {
 		c.had[name] = c.loseAgent(c.running[name])
 		c.names = slices.DeleteFunc(c.names, func(other string) bool { return other == name })
-		delete(c.errs, name)
+		c.forgive(name)
 	}
 }
 
@@ -184,7 +184,7 @@ func endAgents(c *told, words []string) {
 		case <-time.After(5 * time.Hour):
 			c.s.Fatalf("%s does not end: %+v", name, c.running[name].report())
 		}
-		r, err := c.reports[name], c.errs[name]
+		r, err := c.final(name), c.finalErr(name)
 		if err != nil || want != "any" && string(r.State) != want {
 			c.s.Errorf("%s is %s (%s), %d pages, %v", name, r.State, r.Reason, r.PagesStored, err)
 		}
@@ -253,7 +253,7 @@ func (c *told) values(env map[string]any) {
 	env["had"] = func(n int) int { return c.pages(fmt.Sprintf("agent-%d", n)) }
 	env["sum"] = func(outcome string) (n int) {
 		for _, name := range c.names {
-			n += int(c.reports[name].Outcomes[outcome])
+			n += int(c.final(name).Outcomes[outcome])
 		}
 		return n
 	}
