@@ -20,7 +20,6 @@ type connection struct {
 	peer        Peer
 	opt         *Options
 	auth        *authenticator
-	numbers     *tally
 	incarnation uint64 // of this agent
 	conn        *grpc.ClientConn
 	client      transportpb.TransportClient
@@ -36,11 +35,9 @@ type connection struct {
 	capacity int                                   // see proved
 }
 
-func newConnection(
-	o *Options, auth *authenticator, to Peer, numbers *tally, incarnation uint64,
-) (*connection, error) {
+func newConnection(o *Options, auth *authenticator, to Peer, incarnation uint64) (*connection, error) {
 	c := &connection{
-		peer: to, opt: o, auth: auth, numbers: numbers, incarnation: incarnation,
+		peer: to, opt: o, auth: auth, incarnation: incarnation,
 		metadata: metadata.Pairs(crawlKey, o.Crawl, senderKey, o.Self, receiverKey, to.ID),
 		inFlight: make(chan struct{}, o.Window), closed: make(chan struct{}),
 		waiting: make(map[*context.CancelCauseFunc]struct{}),
@@ -55,7 +52,6 @@ func newConnection(
 		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	c.client = transportpb.NewTransportClient(c.conn)
-	numbers.change(func(s *PeerStats) { s.Addr = to.Addr })
 	return c, nil
 }
 
@@ -191,11 +187,8 @@ func (c *connection) deliver(ctx context.Context, sequence uint64, content []byt
 		return ErrClosed
 	}
 	defer func() { <-c.inFlight }()
-	c.numbers.change(func(s *PeerStats) { s.Out.begin(len(content)) })
 	batch := &transportpb.Batch{Incarnation: c.incarnation, Sequence: sequence, Content: content}
-	err := c.explain(ctx, c.callDeliver(ctx, batch))
-	c.numbers.change(func(s *PeerStats) { s.Out.end(err) })
-	return err
+	return c.explain(ctx, c.callDeliver(ctx, batch))
 }
 
 // callDeliver makes the call. Its error is one of this package.
@@ -233,7 +226,6 @@ func (c *connection) call(ctx context.Context, kind byte, content []byte) ([]byt
 	if err := c.waitReady(ctx); err != nil {
 		return nil, err
 	}
-	c.numbers.change(func(s *PeerStats) { s.Out.Requests++ })
 	response, err := c.client.Call(
 		metadata.NewOutgoingContext(ctx, c.metadata), &transportpb.Request{Kind: uint32(kind), Content: content},
 	)

@@ -33,9 +33,8 @@
 //
 // Both ends show a certificate of the crawl's authority (package identity), and the name in it is the name that Receive
 // gets. Each call also names crawl, sender and receiver, which must agree with the certificate. So in plain text, where
-// names are not proved, a connection to a wrong agent is noticed. What is refused is counted by reason (Stats) and
-// logged, each reason at most once in ten seconds. A peer that breaks the protocol is disconnected and banned for
-// BanTime.
+// names are not proved, a connection to a wrong agent is noticed. What is refused is counted and logged by reason, each
+// reason at most once in ten seconds. A peer that breaks the protocol is disconnected and banned for BanTime.
 //
 // Certificates are checked when a connection is made. The generation of each agent's newest certificate is kept across
 // restarts (Options.SaveGenerations), and a newer one ends the connections made with an older one. A new connection of

@@ -34,7 +34,7 @@ func TestHostilePeer_P6_oneSourceLeavesRoomForOthers(t *testing.T) {
 					synctest.Wait()
 				}
 				setSource(netip.AddrPort{})
-				if n := b.Stats().Refused[RefusedLimit]; n != 300-handshakesPerSource {
+				if n := refusedBy(b)[RefusedLimit]; n != 300-handshakesPerSource {
 					t.Errorf("%d connections were refused", n)
 				}
 				began := time.Now()
@@ -64,7 +64,7 @@ func TestPeersMax(t *testing.T) {
 				}
 			}
 		}
-		if n := b.Stats().Refused[RefusedLimit]; n != 1 {
+		if n := refusedBy(b)[RefusedLimit]; n != 1 {
 			t.Errorf("%d refused", n)
 		}
 	})

@@ -6,10 +6,9 @@ import (
 	"sync"
 )
 
-// peerState is what this agent holds of one other agent: its numbers, and what bounds its calls to this agent.
+// peerState is what this agent holds of one other agent: what bounds its calls to this agent.
 type peerState struct {
-	id string
-	tally
+	id       string
 	batches  chan struct{} // capacity Window: each Deliver call holds a place from before its batch is read
 	reading  chan struct{} // capacity 1: held while a batch is read and until there is memory for it
 	calls    chan struct{} // capacity callsMax: each Call holds a place
@@ -79,37 +78,15 @@ func (t *peerTable) get(id string) (*peerState, error) {
 		return nil, fmt.Errorf("%w: %d other agents are known", errTooMany, t.peersMax)
 	}
 	p := &peerState{
-		id: id, tally: tally{stats: PeerStats{ID: id}}, batches: make(chan struct{}, t.window),
+		id: id, batches: make(chan struct{}, t.window),
 		reading: make(chan struct{}, 1), calls: make(chan struct{}, callsMax),
 	}
 	t.byID[id] = p
 	return p, nil
 }
 
-// find returns nil if the agent is not known.
-func (t *peerTable) find(id string) *peerState {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.byID[id]
-}
-
 func (t *peerTable) forget(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.byID, id)
-}
-
-// snapshot copies the numbers of all agents.
-func (t *peerTable) snapshot() (peers []PeerStats) {
-	t.mu.Lock()
-	all := make([]*peerState, 0, len(t.byID))
-	for _, p := range t.byID {
-		all = append(all, p)
-	}
-	t.mu.Unlock()
-	for _, p := range all {
-		p.change(func(s *PeerStats) { peers = append(peers, *s) })
-	}
-	sortPeers(peers)
-	return peers
 }

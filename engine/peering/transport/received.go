@@ -26,28 +26,26 @@ type incarnationLog struct {
 	oldest      int      // where the ring begins
 }
 
-// once receives a batch unless it is durable already. While another call receives the same batch, once waits for it. It
-// reports whether the batch was a repeated one. A sequence of 0 is never remembered.
-func (r *receivedLog) once(
-	ctx context.Context, incarnation, sequence uint64, receive func() error,
-) (repeated bool, err error) {
+// once receives a batch unless it is durable already. While another call receives the same batch, once waits for it. A
+// sequence of 0 is never remembered.
+func (r *receivedLog) once(ctx context.Context, incarnation, sequence uint64, receive func() error) error {
 	if sequence == 0 {
-		return false, receive()
+		return receive()
 	}
 	for {
 		l, wait, repeated := r.begin(incarnation, sequence)
 		switch {
 		case repeated:
-			return true, nil
+			return nil
 		case wait == nil:
 			err := receive()
 			r.finish(l, sequence, err == nil)
-			return false, err
+			return err
 		}
 		select {
 		case <-wait:
 		case <-ctx.Done():
-			return false, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 	}
 }

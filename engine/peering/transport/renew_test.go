@@ -55,8 +55,8 @@ func TestHostilePeer_P5_aReplacedCertificateIsRefusedAfterARestart(t *testing.T)
 			t.Fatal(err)
 		}
 		b, toB = c.agent("b", Options{Generations: disk.newest, SaveGenerations: disk.save})
-		if err := deliverAsX(t, c, toB, stolen); err == nil || b.Stats().Refused[RefusedReplaced] != 1 {
-			t.Errorf("%v; refused %v", err, b.Stats().Refused)
+		if err := deliverAsX(t, c, toB, stolen); err == nil || refusedBy(b)[RefusedReplaced] != 1 {
+			t.Errorf("%v; refused %v", err, refusedBy(b))
 		}
 	})
 }
@@ -95,8 +95,8 @@ func TestHostilePeer_P5_aNewCertificateEndsConnectionsWithTheOld(t *testing.T) {
 		if err := stream.RecvMsg(&answer); err == nil {
 			t.Error("the connection with the old certificate is open")
 		}
-		if n := b.Stats().Refused[RefusedReplaced]; n == 0 {
-			t.Errorf("refused %v", b.Stats().Refused)
+		if n := refusedBy(b)[RefusedReplaced]; n == 0 {
+			t.Errorf("refused %v", refusedBy(b))
 		}
 		if err := send(t, b, toX, nil); err != nil {
 			t.Logf("the connection of b ended: %v", err)
@@ -126,8 +126,8 @@ func TestGenerations_aFullDiskKeepsNoAgentOut(t *testing.T) {
 		if err := send(t, x, toB, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := deliverAsX(t, c, toB, stolen); err == nil || b.Stats().Refused[RefusedReplaced] != 1 {
-			t.Errorf("%v; refused %v", err, b.Stats().Refused)
+		if err := deliverAsX(t, c, toB, stolen); err == nil || refusedBy(b)[RefusedReplaced] != 1 {
+			t.Errorf("%v; refused %v", err, refusedBy(b))
 		}
 		disk.fault = nil
 		y, _ := c.agent("y", Options{})

@@ -55,21 +55,9 @@ func (s *server) Deliver(stream grpc.ClientStreamingServer[transportpb.Batch, tr
 	if err != nil {
 		return statusOf(err)
 	}
-	size := len(batch.GetContent())
-	defer s.memory.Release(int64(size))
-	p.change(func(s *PeerStats) { s.In.begin(size) })
-	repeated, err := p.received.once(ctx, batch.GetIncarnation(), batch.GetSequence(), func() error {
+	defer s.memory.Release(int64(len(batch.GetContent())))
+	err = p.received.once(ctx, batch.GetIncarnation(), batch.GetSequence(), func() error {
 		return s.opt.Receive(ctx, p.id, batch.GetContent())
-	})
-	p.change(func(s *PeerStats) {
-		if ctx.Err() != nil { // the sender does not get the answer
-			s.In.end(ErrUnknown)
-			return
-		}
-		s.In.end(err)
-		if repeated {
-			s.In.Repeated++
-		}
 	})
 	if err != nil {
 		s.noteBan(p, err)
@@ -125,7 +113,6 @@ func (s *server) Call(ctx context.Context, request *transportpb.Request) (*trans
 		return nil, statusOf(err)
 	}
 	defer s.memory.Release(int64(size))
-	p.change(func(s *PeerStats) { s.In.Requests++ })
 	if s.opt.Respond == nil {
 		return nil, statusOf(fmt.Errorf("%w: this agent answers no requests", peering.ErrMalformed))
 	}
@@ -213,9 +200,6 @@ func (s *server) punish(ctx context.Context, id string, err error) error {
 	s.refusals.add(refusalOf(err, RefusedMalformed), id, addr, err)
 	if id != "" {
 		s.bans.add(id, shortText(err), time.Now().Add(s.opt.BanTime))
-		if p := s.peers.find(id); p != nil {
-			p.note(err)
-		}
 	}
 	r.close()
 	return err

@@ -151,7 +151,6 @@ func (t *Transport) Send(ctx context.Context, to Peer, sequence uint64, batch []
 	c, err := t.connection(to)
 	if err == nil {
 		err = c.deliver(ctx, sequence, batch)
-		c.numbers.note(err)
 	}
 	if err != nil {
 		return fmt.Errorf("transport: to %s: %w", to.ID, err)
@@ -169,7 +168,6 @@ func (t *Transport) Call(ctx context.Context, to Peer, kind byte, request []byte
 	c, err := t.connection(to)
 	if err == nil {
 		response, err = c.call(ctx, kind, request)
-		c.numbers.note(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("transport: to %s: %w", to.ID, err)
@@ -179,7 +177,7 @@ func (t *Transport) Call(ctx context.Context, to Peer, kind byte, request []byte
 
 // Prove makes sure that the agent at an address holds the certificate of its name. It returns the largest capacity that
 // the certificate allows. The proof is the TLS handshake: it does not matter whether the agent accepts calls of this
-// one. If there is no proof, the numbers of the agent are forgotten.
+// one. If there is no proof, the agent is forgotten.
 func (t *Transport) Prove(ctx context.Context, to Peer) (capacity int, err error) {
 	if t.opt.Plain {
 		return 0, fmt.Errorf("transport: %w: there are no certificates in plain text", ErrIdentity)
@@ -194,8 +192,8 @@ func (t *Transport) Prove(ctx context.Context, to Peer) (capacity int, err error
 	return 0, fmt.Errorf("transport: to %s: %w", to.ID, err)
 }
 
-// Forget closes the connection to a peer, if there is one, and forgets its numbers. Calls to it fail. A later Send
-// connects again.
+// Forget closes the connection to a peer, if there is one, and what is known of it. Calls to it fail. A later
+// Send connects again.
 func (t *Transport) Forget(id string) {
 	t.mu.Lock()
 	c := t.connections[id]
@@ -206,9 +204,6 @@ func (t *Transport) Forget(id string) {
 		c.close()
 	}
 }
-
-// Stats is a copy of the numbers.
-func (t *Transport) Stats() Stats { return Stats{t.peers.snapshot(), t.refusals.snapshot()} }
 
 // connection finds the connection to a peer, or makes it. A peer that has moved gets a new one.
 func (t *Transport) connection(to Peer) (*connection, error) {
@@ -233,11 +228,10 @@ func (t *Transport) connectionAt(to Peer) (c, replaced *connection, err error) {
 	if before != nil && before.peer == to {
 		return before, nil, nil
 	}
-	p, err := t.peers.get(to.ID)
-	if err != nil {
+	if _, err := t.peers.get(to.ID); err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
-	if c, err = newConnection(&t.opt, t.auth, to, &p.tally, t.incarnation); err != nil {
+	if c, err = newConnection(&t.opt, t.auth, to, t.incarnation); err != nil {
 		return nil, nil, err
 	}
 	t.connections[to.ID] = c

@@ -46,10 +46,6 @@ func TestSend_arrivesWholeAndIsAcknowledgedWhenReceived(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("%d batches arrived, %d were sent, or they differ", len(got), len(want))
 			}
-			s := a.Stats().Peers[0]
-			if s.ID != "b" || s.Addr != toB.Addr || s.Out.Batches != 5 || s.Out.Acknowledged != 5 || s.Out.InFlight != 0 {
-				t.Errorf("%+v", s)
-			}
 		})
 	}
 }
@@ -152,11 +148,12 @@ func TestSend_aRepeatedBatchIsRecognised(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, true)
 		var got []string
-		b, toB := c.agent("b", Options{Receive: func(_ context.Context, from string, batch []byte) error {
+		_, toB := c.agent("b", Options{Receive: func(_ context.Context, from string, batch []byte) error {
 			got = append(got, from+string(batch))
 			return nil
 		}})
-		other, _ := c.agent("other", Options{})
+		byOther := 0
+		other, _ := c.agent("other", Options{Receive: func(context.Context, string, []byte) error { byOther++; return nil }})
 		a, _ := c.agent("a", Options{})
 		for _, from := range []*Transport{a, a, other, other} {
 			for _, batch := range []string{"", "x", "y"} {
@@ -167,9 +164,6 @@ func TestSend_aRepeatedBatchIsRecognised(t *testing.T) {
 		}
 		if want := []string{"a", "ax", "a", "other", "otherx", "other"}; !slices.Equal(got, want) {
 			t.Errorf("%q, want %q: x and y have one sequence", got, want)
-		}
-		if in := b.Stats().Peers[0].In; in.Acknowledged != 6 || in.Repeated != 3 {
-			t.Errorf("%+v", in)
 		}
 		if err := a.Close(); err != nil {
 			t.Fatal(err)
@@ -187,8 +181,8 @@ func TestSend_aRepeatedBatchIsRecognised(t *testing.T) {
 		if err := restarted.Send(t.Context(), Peer{"other", other.Addr()}, 1, []byte("z")); err != nil {
 			t.Fatal(err)
 		}
-		if in := other.Stats().Peers[0].In; in.Repeated != 0 {
-			t.Errorf("%+v", in)
+		if byOther != 1 {
+			t.Errorf("another peer received the batch %d times", byOther)
 		}
 	})
 }
@@ -237,11 +231,11 @@ func TestReceivedLog_isBounded(t *testing.T) {
 	var r receivedLog
 	received := make(map[uint64]int)
 	once := func(incarnation, sequence uint64) bool {
-		repeated, err := r.once(t.Context(), incarnation, sequence, func() error { received[sequence]++; return nil })
-		if err != nil {
+		before := received[sequence]
+		if err := r.once(t.Context(), incarnation, sequence, func() error { received[sequence]++; return nil }); err != nil {
 			t.Fatal(err)
 		}
-		return repeated
+		return received[sequence] == before
 	}
 	for sequence := uint64(1); sequence <= 1000; sequence++ {
 		if once(1, sequence) || !once(1, sequence) {

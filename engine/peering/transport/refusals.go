@@ -1,51 +1,16 @@
 package transport
 
 import (
-	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"net/netip"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"orbweaver/engine/peering"
 )
-
-// Stats is what a Transport has done.
-type Stats struct {
-	Peers   []PeerStats        // by name
-	Refused [refusalsEnd]int64 // by Refusal: connections and calls that were refused
-}
-
-// PeerStats is what was exchanged with one agent.
-type PeerStats struct {
-	ID   string
-	Addr netip.AddrPort // where batches to it go; not valid if none was sent
-	Out  Flow           // from here to it
-	In   Flow           // from it to here
-
-	LastError   string // of calls to it, or about what it sent
-	LastErrorAt time.Time
-}
-
-// Flow is one direction. Batches = InFlight + Acknowledged + Quota + Refused + Failed + Unknown.
-type Flow struct {
-	Batches      int64 // sent, or received whole
-	Bytes        int64 // of these
-	InFlight     int64
-	Acknowledged int64
-	Quota        int64 // the receiver said to wait
-	Refused      int64 // the receiver never accepts them
-	Failed       int64 // the receiver could not process them
-	Unknown      int64 // the connection broke, or the sender stopped waiting, before an answer
-	Repeated     int64 // of those that were acknowledged: received before, and not processed again; only In counts them
-	Requests     int64
-}
 
 // Refusal is why a connection or call was refused.
 type Refusal int
@@ -134,60 +99,4 @@ func (r *refusals) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
-}
-
-func (r *refusals) snapshot() [refusalsEnd]int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.counts
-}
-
-// tally is the live form of PeerStats.
-type tally struct {
-	mu    sync.Mutex
-	stats PeerStats
-}
-
-// change changes the numbers.
-func (t *tally) change(f func(s *PeerStats)) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	f(&t.stats)
-}
-
-// note keeps the error that a call ended with; nil does nothing.
-func (t *tally) note(err error) {
-	if err != nil {
-		t.change(func(s *PeerStats) { s.LastError, s.LastErrorAt = err.Error(), time.Now() })
-	}
-}
-
-// begin counts a batch of so many bytes.
-func (f *Flow) begin(size int) {
-	f.Batches++
-	f.InFlight++
-	f.Bytes += int64(size)
-}
-
-// end counts what became of a batch, by the error of Send or Receive.
-func (f *Flow) end(err error) {
-	f.InFlight--
-	var quota *peering.WaitError
-	switch {
-	case err == nil:
-		f.Acknowledged++
-	case errors.As(err, &quota):
-		f.Quota++
-	case errors.Is(err, peering.ErrMalformed):
-		f.Refused++
-	case errors.Is(err, ErrUnknown), errors.Is(err, ErrUnreachable), errors.Is(err, context.Canceled):
-		f.Unknown++
-	default:
-		f.Failed++
-	}
-}
-
-// sortPeers orders by name.
-func sortPeers(peers []PeerStats) {
-	slices.SortFunc(peers, func(a, b PeerStats) int { return strings.Compare(a.ID, b.ID) })
 }
