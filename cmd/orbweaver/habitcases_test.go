@@ -331,7 +331,21 @@ func packageHabits() []habit {
 	wrong := maps.Clone(files)
 	wrong["indexes/index.cdx"] = "test,a)/p 20200102030405 " + strings.Replace(line, `"offset":0`, `"offset":9999`, 1)
 	sound := try{words: "warc verify a.wacz", says: []string{"errors 0"}}
+	damaged := map[string]string{"a.wacz": foreignWACZ(files, ""), "cut.wacz": foreignWACZ(files, "")[:200]}
+	named := []try{
+		{words: "warc get --dir . http://a.test/p", says: []string{"kept words"}, warns: "cut.wacz"},
+		{words: "warc get . http://a.test/none", code: command.ExitFailed, warns: "not all could be read: cut.wacz"},
+	}
+	for words, says := range map[string]string{
+		"warc ls .": "http://a.test/p", "warc index .": "test,a)/p ", "text .": "kept words", "feed .": "http://a.test/p",
+		"warc cat .": "kept words", "warc walls .": "http://a.test/p", "warc verify .": "1 record",
+		"warc repair -o x.warc.gz .": "",
+	} {
+		named = append(named, try{words: words, says: []string{says}, code: command.ExitFailed,
+			warns: "cut.wacz.warc at 0: not a WARC record: zip: not a valid zip file"})
+	}
 	return []habit{
+		{row: "a WACZ that cannot be read, or a part of one", files: damaged, tries: named},
 		{row: "a WACZ with an index of one file", files: map[string]string{"a.wacz": foreignWACZ(files, "")},
 			tries: append(reads, sound)},
 		{row: "a WACZ with an index of one file", files: map[string]string{"a.wacz": foreignWACZ(wrong, "")},

@@ -81,8 +81,8 @@ func (f *Files) scan(s *scanned, want Range) (*scanned, error) {
 		s = f.newScanned(file)
 	}
 	words, _, err := member.ReadDictionary(from)
-	if err != nil {
-		return nil, err
+	if err != nil { // reading the records says it
+		words = nil
 	}
 	switch {
 	case s.distrust:

@@ -2,7 +2,6 @@ package waczfs
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -40,10 +39,7 @@ func (f *FS) cut(name string) (wacz, inside string, ok bool) {
 		}
 		end += next
 		if f.isWACZ(name[:end]) {
-			_, err := f.FS.Size(name[:end])
-			if _, noDir := f.FS.List(name[:end]); err == nil && noDir != nil {
-				return name[:end], strings.Trim(name[end:], "/"), true
-			}
+			return name[:end], strings.Trim(name[end:], "/"), true
 		}
 		end++
 	}
@@ -53,13 +49,19 @@ func (f *FS) cut(name string) (wacz, inside string, ok bool) {
 // isWACZ reports whether a name is that of a WACZ file, or of one that was listed under any name.
 func (f *FS) isWACZ(name string) bool {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	return Is(name) || f.known[name] != nil
+	isKnown := f.known[name] != nil
+	f.mu.Unlock()
+	if isKnown || !Is(name) {
+		return isKnown
+	}
+	_, err := f.FS.Size(name)
+	_, noDir := f.FS.List(name)
+	return err == nil && noDir != nil
 }
 
 // List returns the WARC files of a WACZ, or what a directory has. There, in place of a WACZ are its files, as
 // FILE.wacz/NAME. One is left out if a file with its name and length lies beside the WACZ. A file of any name that
-// begins as a WACZ is one.
+// begins as a WACZ is one. What cannot be read is listed, and reading it says why.
 func (f *FS) List(dir string) ([]string, error) {
 	wacz, inside, ok := f.cut(dir)
 	if !ok {
@@ -117,9 +119,6 @@ func (f *FS) Size(name string) (int64, error) {
 	return e.size, err
 }
 
-// errPacked says that a WARC file cannot be read at a place.
-var errPacked = errors.New("compressed once more in the WACZ, which its format forbids: unpack it with unzip")
-
 // Open opens a WARC file in a WACZ, or another file.
 func (f *FS) Open(name string) (vfs.File, error) {
 	wacz, inside, ok := f.cut(name)
@@ -135,15 +134,15 @@ func (f *FS) Open(name string) (vfs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.packed {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: errPacked}
-	}
 	whole, err := f.FS.Open(e.home)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the disk's own
 	}
 	if isLines {
 		return &file{whole, io.NewSectionReader(bytes.NewReader(lines), 0, int64(len(lines))), name}, nil
+	}
+	if e.fault != nil {
+		return &file{whole, io.NewSectionReader(lost{e.fault}, 0, e.size), name}, nil
 	}
 	return &file{whole, io.NewSectionReader(whole, e.offset, e.size), name}, nil
 }
@@ -172,9 +171,13 @@ func (f *FS) listOf(wacz string) (*list, error) {
 	if l := f.known[wacz]; l != nil && l.size == size {
 		return l, nil
 	}
-	l := &list{size: size, files: map[string]entry{}}
+	l := newList()
+	l.size = size
 	if err := l.read(f.FS, wacz, ""); err != nil {
-		return nil, fmt.Errorf("%s: no WACZ that can be read: %w", wacz, err)
+		if !IsFile(f.FS, wacz) {
+			return nil, fmt.Errorf("%s: no WACZ that can be read: %w", wacz, err)
+		}
+		l.lose(wacz, path.Base(wacz), err)
 	}
 	slices.Sort(l.names)
 	f.known[wacz] = l

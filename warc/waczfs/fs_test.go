@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/warc/member"
 )
 
 type packed struct {
@@ -74,7 +75,7 @@ func TestWACZIsADirectory(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := f.Open("d/site.wacz/a.warc"); !errors.Is(err, errPacked) {
+	if _, err := vfs.ReadFile(f, "d/site.wacz/a.warc"); !errors.Is(err, errPacked) || !errors.Is(err, member.ErrNotWARC) {
 		t.Error(err)
 	}
 	for _, name := range []string{"d/site.wacz/none.warc", "d/site.wacz/deep/c.warc", "d/x.wacz/a"} {
@@ -146,9 +147,111 @@ func TestWACZOfSeveral(t *testing.T) {
 	if _, err := Homes(disk, "d/b.warc"); err == nil {
 		t.Error("a WARC file is a WACZ")
 	}
-	write("list/out", `{"profile": "multi-wacz-package", "resources": [{"path": "../outer.zip"}]}`)
-	if _, err := f.List("list/out"); err == nil {
-		t.Error("a list leads out of its directory")
+}
+
+// What cannot be read of a WACZ, or of those in it, is listed, and reading it says why. The rest is read.
+func TestWhatIsLostIsListed(t *testing.T) {
+	disk := vfs.NewMem(1)
+	text := func(name string) string {
+		t.Helper()
+		text, err := vfs.ReadFile(disk, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	write := func(name, text string) {
+		t.Helper()
+		err := vfs.WriteAtomic(disk, name, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	record := packed{"archive/a.warc", "a", zip.Store}
+	pack(t, disk, "one.wacz", record)
+	pack(t, disk, "long.wacz", record,
+		packed{strings.Repeat("x", 60_000), "", zip.Store}, packed{strings.Repeat("y", 60_000), "", zip.Store})
+	many := []packed{record}
+	for i := range directoryMost/60_000 + 2 {
+		many = append(many, packed{fmt.Sprintf("%060000d", i), "", zip.Store})
+	}
+	pack(t, disk, "many.wacz", many...)
+	write("cut.wacz", text("one.wacz")[:100])
+	pack(t, disk, "outer.wacz", record, packed{"many.wacz", text("many.wacz"), zip.Store},
+		packed{"cut.wacz", text("cut.wacz"), zip.Store}, packed{"archive/b.warc", "b", zip.Deflate},
+		packed{"deeper/archive/none.warc", "b", zip.Store}, packed{"archive/c.warc", "c", zip.Store})
+	write("list", `{"profile": "multi-wacz-package", "resources": [{"path": "many.wacz"}, {"path": "none.wacz"},
+		{"path": "../one.wacz"}, {"path": "one.wacz"}]}`)
+	f := Over(disk)
+	for name, want := range map[string][]string{
+		"long.wacz": {"a.warc: a"},
+		"many.wacz": {"many.wacz.warc: too large: its ZIP directory has more than 4 MiB: unpack it with unzip, and name " +
+			"the folder"},
+		"cut.wacz": {"cut.wacz.warc: not a WARC record: zip: not a valid zip file"},
+		"outer.wacz": {
+			"a.warc: a",
+			"b.warc: not a WARC record: it is compressed once more, which the format forbids: unpack the WACZ with unzip " +
+				"(b.warc in outer.wacz)",
+			"c.warc: c",
+			"cut.wacz.warc: not a WARC record: zip: not a valid zip file (cut.wacz in outer.wacz)",
+			"many.wacz.warc: too large: its ZIP directory has more than 4 MiB: unpack it with unzip, and name the " +
+				"folder (many.wacz in outer.wacz)",
+		},
+		"list": {
+			"many.wacz.warc: too large: its ZIP directory has more than 4 MiB: unpack it with unzip, and name the " +
+				"folder (many.wacz in list)",
+			"none.wacz.warc: not a WARC record: open none.wacz: file does not exist (none.wacz in list)",
+			"one.wacz.warc: not a WARC record: \"../one.wacz\" is not a path beside it (one.wacz in list)",
+			"one.wacz/a.warc: a",
+		},
+	} {
+		names, err := f.List(name)
+		if err != nil {
+			t.Error(err)
+		}
+		var got []string
+		for _, inside := range names {
+			text, err := vfs.ReadFile(f, name+"/"+inside)
+			if err != nil {
+				text = []byte(err.Error())
+			}
+			got = append(got, inside+": "+string(text))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// counting counts how often a file is opened.
+type counting struct {
+	vfs.FS
+
+	opened int
+}
+
+func (c *counting) Open(name string) (vfs.File, error) {
+	c.opened++
+	return c.FS.Open(name)
+}
+
+// An index that has no lines of some files is read once for all of them, not once for each.
+func TestIndexIsReadOnce(t *testing.T) {
+	disk := &counting{FS: vfs.NewMem(1)}
+	files := []packed{{"indexes/index.cdxj", "", zip.Store}}
+	for i := range 100 {
+		files = append(files, packed{fmt.Sprintf("archive/%d.warc", i), "x", zip.Store})
+	}
+	pack(t, disk, "x.wacz", files...)
+	f := Over(disk)
+	disk.opened = 0
+	for i := range 100 {
+		if _, err := f.Open(fmt.Sprintf("x.wacz/%d.warc%s", i, LinesSuffix)); err == nil {
+			t.Fatal("there are lines")
+		}
+	}
+	if disk.opened > 5 {
+		t.Errorf("the WACZ was opened %d times", disk.opened)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // Homes returns the files that a WACZ consists of: itself, or a list of several and then the WACZ files that it names.
 func Homes(fsys vfs.FS, name string) (files []string, err error) {
-	l := list{files: map[string]entry{}}
+	l := newList()
 	if err := l.read(fsys, name, ""); err != nil {
 		return nil, fmt.Errorf("%s: no WACZ that can be read: %w", name, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -36,10 +37,11 @@ type container struct {
 	prefix       string // before the names of its files
 }
 
-// indexLines are lines of indexes, by the names of their files. They are given once.
+// indexLines are lines of indexes, by the names of their files. They are kept until they are given.
 type indexLines struct {
-	of  map[string][]byte
-	err error
+	of      map[string][]byte // nil before the indexes were read
+	repeats map[string]bool   // files whose lines were given: the indexes are read again for them
+	err     error
 }
 
 // linesOf returns the lines of the index of a WACZ about a file in it.
@@ -50,9 +52,8 @@ func (f *FS) linesOf(wacz, inside string) ([]byte, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	lines, ok := l.lines.of[inside]
-	if !ok {
-		l.lines = indexLines{of: map[string][]byte{}}
+	if l.lines.of == nil || l.lines.repeats[inside] {
+		l.lines = indexLines{of: map[string][]byte{}, repeats: map[string]bool{}}
 		left := int64(linesMost)
 		for _, p := range l.packages {
 			if err := l.readLines(f, p, &left); err != nil {
@@ -60,9 +61,12 @@ func (f *FS) linesOf(wacz, inside string) ([]byte, error) {
 				break
 			}
 		}
-		lines, ok = l.lines.of[inside]
 	}
-	delete(l.lines.of, inside)
+	lines, ok := l.lines.of[inside]
+	if ok {
+		delete(l.lines.of, inside)
+		l.lines.repeats[inside] = true
+	}
 	if err = l.lines.err; !ok && err == nil {
 		err = &fs.PathError{Op: "open", Path: path.Join(wacz, inside) + LinesSuffix, Err: fs.ErrNotExist}
 	}
@@ -82,7 +86,7 @@ func (l *list) readLines(f *FS, p container, left *int64) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	z, err := zip.NewReader(io.NewSectionReader(file, p.offset, p.size), p.size)
+	z, err := OpenZIP(io.NewSectionReader(file, p.offset, p.size), p.size)
 	if err != nil {
 		return err
 	}
@@ -104,7 +108,11 @@ func digestsOf(z *zip.Reader) map[string]string {
 	var said struct {
 		Resources []struct{ Path, Hash string } `json:"resources"`
 	}
-	file, err := z.Open("datapackage.json")
+	at := slices.IndexFunc(z.File, func(e *zip.File) bool { return e.Name == "datapackage.json" })
+	if at < 0 {
+		return nil
+	}
+	file, err := z.File[at].Open() // Reader.Open would list all directories
 	if err != nil {
 		return nil
 	}

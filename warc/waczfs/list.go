@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"orbweaver/internal/vfs"
+	"orbweaver/warc/filename"
+	"orbweaver/warc/member"
 )
 
 // list is what lies in a WACZ file, in those that are in it, or in those that a list of several names.
@@ -22,13 +24,16 @@ type list struct {
 
 	packages []container
 	lines    indexLines
+	room     int64 // for directories of ZIP files that are not read yet, in bytes
 }
 
-// entry is a WARC file in a WACZ.
+func newList() *list { return &list{files: map[string]entry{}, room: directoryMost} }
+
+// entry is a WARC file in a WACZ, or what cannot be read of it.
 type entry struct {
 	home         string // file on the disk in which it lies
 	offset, size int64
-	packed       bool // it is compressed once more
+	fault        error // why it cannot be read; nil if it can
 }
 
 const (
@@ -90,12 +95,19 @@ func (l *list) readParts(fsys vfs.FS, name string, text io.Reader) error {
 	if err != nil || said.Profile != multiProfile {
 		return zip.ErrFormat //nolint:nilerr // it is no list either
 	}
+	seen := map[string]bool{}
 	for _, part := range said.Resources {
-		if !fs.ValidPath(part.Path) {
-			return fmt.Errorf("%.200q is no path beside it", part.Path)
+		if seen[part.Path] {
+			continue
 		}
-		if err := l.read(fsys, path.Join(path.Dir(name), part.Path), path.Base(part.Path)+"/"); err != nil {
-			return fmt.Errorf("%s: %w", part.Path, err)
+		seen[part.Path] = true
+		if !fs.ValidPath(part.Path) {
+			l.lose(name, path.Base(part.Path), fmt.Errorf("%.200q is not a path beside it", part.Path))
+			continue
+		}
+		at := path.Join(path.Dir(name), part.Path)
+		if err := l.read(fsys, at, path.Base(part.Path)+"/"); err != nil {
+			l.lose(name, path.Base(part.Path), err)
 		}
 	}
 	return nil
@@ -106,7 +118,7 @@ const nestedMost = 4
 
 // readZIP adds what lies in a WACZ at an offset of a file, and in those that lie in it.
 func (l *list) readZIP(home string, from *io.SectionReader, base int64, prefix string) error {
-	z, err := zip.NewReader(from, from.Size())
+	z, err := openZIP(from, from.Size(), &l.room)
 	if err != nil {
 		return err
 	}
@@ -118,30 +130,111 @@ func (l *list) readZIP(home string, from *io.SectionReader, base int64, prefix s
 		if !isArchive && !Is(e.Name) {
 			continue
 		}
-		at := entry{home: home, size: int64(e.CompressedSize64), packed: e.Method != zip.Store}
-		if at.offset, err = e.DataOffset(); err != nil {
-			return err
+		at := entry{home: home, size: int64(e.CompressedSize64)}
+		at.offset, err = e.DataOffset()
+		switch {
+		case err != nil:
+		case at.size < 0 || at.size > from.Size()-at.offset:
+			err = errBehind
+		case e.Method != zip.Store:
+			err = errPacked
 		}
-		if at.size < 0 || at.size > from.Size()-at.offset {
-			return fmt.Errorf("%.200q ends behind the end of the WACZ", e.Name)
-		}
-		if name := prefix + path.Base(e.Name); Is(e.Name) && !at.packed {
+		name := prefix + path.Base(e.Name)
+		if Is(e.Name) && err == nil {
 			if left -= at.size; left < 0 || strings.Count(name, "/") >= nestedMost {
-				return fmt.Errorf("%.200q lies in others too deep, or over them", e.Name)
+				err = errDeep
+			} else {
+				err = l.readZIP(home, io.NewSectionReader(from, at.offset, at.size), base+at.offset, name+"/")
 			}
-			part := io.NewSectionReader(from, at.offset, at.size)
-			if err := l.readZIP(home, part, base+at.offset, name+"/"); err != nil {
-				return fmt.Errorf("%.200q: %w", e.Name, err)
+			if err == nil {
+				continue
 			}
+		}
+		if err != nil {
+			l.lose(home, name, err)
 			continue
 		}
 		at.offset += base
-		name := prefix + path.Base(e.Name)
 		if _, twice := l.files[name]; twice {
-			return fmt.Errorf("%.200q is there twice", e.Name)
+			l.lose(home, name, errTwice)
+			continue
 		}
 		l.files[name] = at
 		l.names = append(l.names, name)
 	}
 	return nil
+}
+
+// Why a file in a WACZ cannot be read.
+var (
+	errBehind = errors.New("it ends behind the end of the WACZ")
+	errPacked = errors.New("it is compressed once more, which the format forbids: unpack the WACZ with unzip")
+	errDeep   = errors.New("it lies in others too deep, or over them")
+	errTwice  = errors.New("it is there twice")
+)
+
+// lose adds a file that cannot be read, so that each command says why. One that is no WARC file gets the name of one.
+func (l *list) lose(home, name string, err error) {
+	if !errors.Is(err, member.ErrTooLarge) {
+		err = fmt.Errorf("%w: %w", member.ErrNotWARC, err)
+	}
+	if home, name := path.Base(home), path.Base(name); home != name {
+		err = fmt.Errorf("%w (%s in %s)", err, name, home)
+	}
+	if _, _, ok := filename.Cut(name); !ok {
+		name += ".warc"
+	}
+	if _, known := l.files[name]; !known {
+		l.names = append(l.names, name)
+	}
+	l.files[name] = entry{home: home, size: 1, fault: err}
+}
+
+// lost is the content of a file that cannot be read.
+type lost struct{ error }
+
+// ReadAt fails.
+func (l lost) ReadAt([]byte, int64) (int, error) { return 0, l.error }
+
+// directoryMost is how long the directories of a WACZ may be, and of those in it, in bytes. What is read of them takes
+// up to twenty times as much memory.
+const directoryMost = 4 << 20
+
+var errDirectory = fmt.Errorf("%w: its ZIP directory has more than %d MiB: unpack it with unzip, and name the folder",
+	member.ErrTooLarge, directoryMost>>20)
+
+// OpenZIP opens a ZIP file, unless its directory is too long.
+func OpenZIP(from io.ReaderAt, size int64) (*zip.Reader, error) {
+	room := int64(directoryMost)
+	return openZIP(from, size, &room)
+}
+
+// openZIP opens a ZIP file whose directory fits into room, and takes it from there.
+func openZIP(from io.ReaderAt, size int64, room *int64) (*zip.Reader, error) {
+	d := &directory{from, room}
+	before := *room
+	z, err := zip.NewReader(d, size)
+	if d.room = nil; err != nil {
+		*room = before
+	}
+	return z, err //nolint:wrapcheck // the caller knows the name
+}
+
+// directory counts what is read of a ZIP file while it is opened.
+type directory struct {
+	io.ReaderAt
+
+	room *int64 // nil when it is open
+}
+
+// ReadAt reads, up to the end of the room.
+func (d *directory) ReadAt(p []byte, off int64) (int, error) {
+	n, err := d.ReaderAt.ReadAt(p, off)
+	if d.room == nil {
+		return n, err //nolint:wrapcheck // io.EOF as it is
+	}
+	if *d.room -= int64(n); *d.room < 0 {
+		return 0, errDirectory
+	}
+	return n, err //nolint:wrapcheck // io.EOF as it is
 }

@@ -1,7 +1,6 @@
 package waczfs
 
 import (
-	"archive/zip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,7 +26,7 @@ const (
 // Pages returns pages of the lists of a WACZ, or of those that a list of several names: pages/pages.jsonl and others
 // beside it, such as extraPages.jsonl. What is beyond pagesMost or listsMost, or behind damage, is left out.
 func Pages(fsys vfs.FS, name string) (pages []Page, err error) {
-	l := list{files: map[string]entry{}}
+	l := newList()
 	if err := l.read(fsys, name, ""); err != nil {
 		return nil, fmt.Errorf("%s: no WACZ that can be read: %w", name, err)
 	}
@@ -47,7 +46,7 @@ func (c *container) addPages(fsys vfs.FS, pages []Page, left *int64) (_ []Page, 
 		return pages, err //nolint:wrapcheck // the disk's own
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	z, err := zip.NewReader(io.NewSectionReader(file, c.offset, c.size), c.size)
+	z, err := OpenZIP(io.NewSectionReader(file, c.offset, c.size), c.size)
 	if err != nil {
 		return pages, err
 	}

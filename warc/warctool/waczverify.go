@@ -22,6 +22,7 @@ import (
 	"orbweaver/internal/vfs"
 	"orbweaver/warc"
 	"orbweaver/warc/cdxj"
+	"orbweaver/warc/waczfs"
 )
 
 // waczFileMost is how much of a file of JSON is read, in bytes.
@@ -114,7 +115,7 @@ func verifyPackage(fsys vfs.FS, name string, r *WACZResult, complain func(error)
 	}
 	whole.Hash, whole.Bytes = sum.digest(), sum.bytes
 	r.Packages++
-	z, err := zip.NewReader(f, sum.bytes)
+	z, err := waczfs.OpenZIP(f, sum.bytes)
 	if err != nil {
 		complain(fmt.Errorf("%s: %w", name, err))
 		return whole, nil

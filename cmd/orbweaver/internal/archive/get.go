@@ -77,8 +77,8 @@ func (x *warcGetCmd) Run(inv *command.Invocation, c *Command) error {
 	err = cmp.Or(err, a.Close())
 	switch {
 	case !errors.Is(err, lookup.ErrNoCapture):
-	case damage.count > 0:
-		return fmt.Errorf("no such capture was found, and not all could be read: %w", damage.first)
+	case damage.err() != nil:
+		return fmt.Errorf("no such capture was found, and %w", damage.err())
 	case len(files) > 0:
 	default:
 		err = fmt.Errorf("%w\n'orbweaver explain --dir %s %s' says what became of it", err, x.Dir, o.URL)
@@ -110,25 +110,29 @@ type damageNotes struct {
 	out   io.Writer
 	mu    sync.Mutex
 	count int         // guarded by mu
-	first *warc.Fault // guarded by mu
+	lost  int         // of these, how many leave out a record; guarded by mu
+	first *warc.Fault // that does; guarded by mu
 }
 
-// err is that records could not be read; nil if there are none. An index that is not used leaves out no record.
+// err is that records could not be read; nil if there are none.
 func (d *damageNotes) err() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.count == 0 || errors.Is(d.first, warc.ErrReference) {
+	if d.lost == 0 {
 		return nil
 	}
 	return fmt.Errorf("not all could be read: %w", d.first)
 }
 
-// note writes the first faults.
+// note writes the first faults. An index that is not used leaves out no record.
 func (d *damageNotes) note(f *warc.Fault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.count++; d.count == 1 {
-		d.first = f
+	d.count++
+	if !errors.Is(f, warc.ErrReference) {
+		if d.lost++; d.lost == 1 {
+			d.first = f
+		}
 	}
 	if d.count <= damagedSaid {
 		fmt.Fprintln(d.out, f)
