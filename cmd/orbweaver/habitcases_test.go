@@ -339,7 +339,6 @@ func packageHabits() []habit {
 	for words, says := range map[string]string{
 		"warc ls .": "http://a.test/p", "warc index .": "test,a)/p ", "text .": "kept words", "feed .": "http://a.test/p",
 		"warc cat .": "kept words", "warc walls .": "http://a.test/p", "warc verify .": "1 record",
-		"warc repair -o x.warc.gz .": "",
 	} {
 		named = append(named, try{words: words, says: []string{says}, code: command.ExitFailed,
 			warns: "cut.wacz.warc at 0: not a WARC record: zip: not a valid zip file"})

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"fmt"
+	"io"
 
 	"orbweaver/cmd/orbweaver/internal/crawl"
 	"orbweaver/engine/net/fetch"
@@ -40,7 +41,11 @@ func (x *warcWallsCmd) Run(inv *command.Invocation, c *Command) error {
 		if rec.Type != warc.Response || !rec.IsHTTP() {
 			return j, false, rec.Skip()
 		}
-		p, ok, err := restorer.Restore(rec.TargetURI, rec, rec.ContentLength)
+		start := io.LimitReader(rec, fetch.SearchMax-1) // rules ask for no more of a body
+		p, ok, err := restorer.Restore(rec.TargetURI, start, rec.ContentLength)
+		if err == nil {
+			err = rec.Skip()
+		}
 		if err != nil || !ok {
 			return j, false, err
 		}
