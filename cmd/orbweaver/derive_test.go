@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,6 +68,54 @@ func TestDerive_graph(t *testing.T) {
 	}
 	call("graph", "rank", dir).want(t, command.ExitUsage, "no graph in")
 	call("graph", "rank", "--alpha", "1", out).want(t, command.ExitUsage, "--alpha")
+}
+
+// The order of visits is measured from a file of any crawler. A damaged record costs itself.
+func TestQuality(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	var a derivetest.Archive
+	a.Response("http://a.test/", 200, "text/html", "<a href=2>x</a> <a href=3>x</a> <a href=http://gone.test/>")
+	a.Response("http://a.test/3", 200, "text/html", "<a href=2>x</a>")
+	a.Response("http://a.test/2", 200, "text/html", "")
+	file, picture := filepath.Join(dir, "x.warc.gz"), filepath.Join(dir, "order.svg")
+	writeFile(t, file, a.String())
+	r := call("quality", "--picture", picture, file).want(t, command.ExitDone)
+	if !strings.HasPrefix(r.out, "3 pages, 0 requisites, 1 without an earlier link; 3 links among them, 1 to others\n") ||
+		strings.Count(r.out, "breadth-first") != 2 {
+		t.Error(r.out)
+	}
+	drawn, err := os.ReadFile(picture)
+	if err != nil || !strings.HasPrefix(string(drawn), "<svg ") || strings.Count(string(drawn), "omniscient") != 1 {
+		t.Error(err)
+	}
+	var found struct {
+		Area, Gain, Tau map[string]float64
+		AtFifth         map[string]float64 `json:"at_20_percent"`
+	}
+	r = call("quality", "--json", dir).want(t, command.ExitDone)
+	if err := json.Unmarshal([]byte(r.out), &found); err != nil {
+		t.Fatal(err)
+	}
+	// The visits are /, 3, 2; breadth-first has 2 before 3.
+	if tau := found.Tau["visited"]; math.Abs(tau-1.0/3) > 1e-9 {
+		t.Errorf("tau %v", tau)
+	}
+	if len(found.Area) != 5 || len(found.AtFifth) != 5 || found.Gain["omniscient"]-found.Gain["breadth-first"] != 1 {
+		t.Errorf("%+v", found)
+	}
+	a.Damage(2)
+	writeFile(t, file, a.String())
+	r = call("quality", file).want(t, command.ExitFailed, "x.warc.gz at", "1 fault")
+	if !strings.HasPrefix(r.out, "2 pages") {
+		t.Error(r.out)
+	}
+	writeFile(t, filepath.Join(dir, "none.txt"), "no archive")
+	call("quality", filepath.Join(dir, "none.txt")).want(t, command.ExitUsage, "no WARC files in")
+	left, err := filepath.Glob(filepath.Join(dir, "orbweaver-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
 }
 
 // Texts and metadata are made in the same pass, and other commands read them.

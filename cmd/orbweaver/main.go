@@ -74,14 +74,15 @@ type reportCommands struct {
 
 // archiveCommands read WARC files: those of this crawler, and most of them those of any other.
 type archiveCommands struct {
-	View     archive.ViewCommand     `cmd:"" help:"Show an archive to a browser: pages with images and links, on loopback."`
-	Warc     archive.Command         `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
-	WACZ     archive.PackCommand     `cmd:"" name:"wacz" help:"Pack an archive into one WACZ file, like warc wacz."`
-	Feed     archive.FeedCommand     `cmd:"" help:"Print what is new, changed or gone in an archive since a cursor or a time."`
-	Manifest archive.ManifestCommand `cmd:"" help:"Print the SHA-256 of each closed WARC file of a crawl, and complete or sign the manifest."`
-	Upload   inspect.UploadCommand   `cmd:"" help:"Send the closed WARC files of a stopped crawl that are not sent yet."`
-	Derive   derivation.Command      `cmd:"" help:"Make other files from WARC files: a columnar index, graphs, texts."`
-	Graph    derivation.GraphCommand `cmd:"" help:"Statistics and ranks of graphs that derive has made."`
+	View     archive.ViewCommand       `cmd:"" help:"Show an archive to a browser: pages with images and links, on loopback."`
+	Warc     archive.Command           `cmd:"" help:"List, print, verify and index WARC files, ours or not."`
+	WACZ     archive.PackCommand       `cmd:"" name:"wacz" help:"Pack an archive into one WACZ file, like warc wacz."`
+	Feed     archive.FeedCommand       `cmd:"" help:"Print what is new, changed or gone in an archive since a cursor or a time."`
+	Manifest archive.ManifestCommand   `cmd:"" help:"Print the SHA-256 of each closed WARC file of a crawl, and complete or sign the manifest."`
+	Upload   inspect.UploadCommand     `cmd:"" help:"Send the closed WARC files of a stopped crawl that are not sent yet."`
+	Derive   derivation.Command        `cmd:"" help:"Make other files from WARC files: a columnar index, graphs, texts."`
+	Graph    derivation.GraphCommand   `cmd:"" help:"Statistics and ranks of graphs that derive has made."`
+	Quality  derivation.QualityCommand `cmd:"" help:"Measure the order of visits of a crawl: how soon it had the important pages."`
 }
 
 // clusterCommands are for several agents that share a crawl.

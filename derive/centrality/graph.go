@@ -76,11 +76,11 @@ func (g *Graph) Each(ctx context.Context, f func(node int64, successors []int64)
 // arcsShare is the part of Options.Memory that arcs may take, as a divisor.
 const arcsShare = 4
 
-// eachNode calls f with the successors of each node in order. f borrows them.
-type eachNode func(ctx context.Context, f func(node int64, successors []uint32)) error
+// EachNode calls f with the successors of each node in order. f borrows them.
+type EachNode func(ctx context.Context, f func(node int64, successors []uint32)) error
 
 // arcs returns the arcs for many rounds: in memory if they take at most so many bytes, otherwise from the file.
-func (g *Graph) arcs(ctx context.Context, memory int64) (eachNode, error) {
+func (g *Graph) arcs(ctx context.Context, memory int64) (EachNode, error) {
 	if g.Arcs < 0 || g.Arcs > memory/4 || 4*g.Arcs+8*g.Nodes > memory {
 		return g.eachNarrow, nil
 	}

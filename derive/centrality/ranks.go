@@ -58,8 +58,14 @@ func (g *Graph) PageRank(ctx context.Context, o Options) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := float64(g.Nodes)
-	rank, next := make([]float64, g.Nodes), make([]float64, g.Nodes)
+	return PageRank(ctx, g.Nodes, each, o)
+}
+
+// PageRank returns the rank of each node of a graph that is given by its arcs.
+func PageRank(ctx context.Context, nodes int64, each EachNode, o Options) ([]float64, error) {
+	o = o.WithDefaults()
+	n := float64(nodes)
+	rank, next := make([]float64, nodes), make([]float64, nodes)
 	for i := range rank {
 		rank[i] = 1 / n
 	}

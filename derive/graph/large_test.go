@@ -63,10 +63,10 @@ func appendPage(dst []byte, page int) []byte {
 // Add adds each page whose number leaves the number of the file, as if the pages of each site were spread over all.
 func (w *largeWriter) Add(*derive.Record) error {
 	r := rand.New(rand.NewPCG(1, uint64(w.file)))
-	var target []byte
+	var url, target []byte
 	for page := w.file; page < w.of.pages; page += w.of.files {
-		w.page.url = appendPage(w.page.url[:0], page)
-		w.begin()
+		url = appendPage(url[:0], page)
+		w.begin(url)
 		first := page - page%pagesOfHost
 		for range 1 + r.IntN(2*arcsOfPage-1) {
 			var to int
@@ -79,7 +79,7 @@ func (w *largeWriter) Add(*derive.Record) error {
 				to = int(float64(w.of.pages) * r.Float64() * r.Float64() * r.Float64())
 			}
 			target = appendPage(target[:0], min(to, w.of.pages-1))
-			w.link(w.page.url, target)
+			w.link(target)
 		}
 		if err := w.end(); err != nil {
 			return err

@@ -12,6 +12,72 @@ import (
 	"orbweaver/internal/urlx"
 )
 
+// Links finds the page of a record and what it links to, one record at a time. The zero value is ready.
+type Links struct{ page, base, target []byte }
+
+// Page returns the normal form of the page that a record captures: a status from 200 to 399, and not robots.txt. The
+// URL is valid until the next call.
+func (l *Links) Page(rec *derive.Record) (url []byte, ok bool) {
+	if !rec.IsIndexed || rec.Head == nil || rec.Entry.Status < 200 || rec.Entry.Status >= 400 {
+		return nil, false
+	}
+	url, err := urlx.Normalize(l.page[:0], rec.TargetURI)
+	if err != nil {
+		return nil, false // dns:, urn: and so on are no pages
+	}
+	l.page = url
+	_, path := urlx.Split(url)
+	return url, !bytes.Equal(path, []byte("/robots.txt"))
+}
+
+// Each calls f with the target and kind of each link of the page that Page returned: those of the head, then those of
+// the body in its order. f borrows the target. Targets of redirects have the kind of meta elements that refresh.
+func (l *Links) Each(rec *derive.Record, f func(target []byte, kind parse.Kind)) {
+	l.eachField(rec, f)
+	if rec.Entry.Status >= 300 {
+		return
+	}
+	res := rec.Page()
+	var base []byte
+	base, l.base = urlx.Base(l.base, l.page, res.Base)
+	for i := range res.Links {
+		l.resolve(base, &res.Links[i], f)
+	}
+}
+
+// eachField resolves the links in the head.
+func (l *Links) eachField(rec *derive.Record, f func([]byte, parse.Kind)) {
+	for i := range rec.Head.Fields {
+		field := &rec.Head.Fields[i]
+		value := []byte(field.Value)
+		switch {
+		case rec.Entry.Status >= 300 && isName(field.Name, "location"), isName(field.Name, "content-location"):
+			l.resolve(l.page, &parse.Link{Kind: parse.MetaRefresh, Ref: value}, f)
+		case isName(field.Name, "refresh"):
+			if target := parse.RefreshTarget(value); target != nil {
+				l.resolve(l.page, &parse.Link{Kind: parse.MetaRefresh, Ref: target}, f)
+			}
+		case isName(field.Name, "link"):
+			parse.EachFieldLink(value, func(link *parse.Link) { l.resolve(l.page, link, f) })
+		}
+	}
+}
+
+// resolve calls f with one target.
+func (l *Links) resolve(base []byte, link *parse.Link, f func([]byte, parse.Kind)) {
+	target, err := urlx.Resolve(l.target[:0], base, link.Ref)
+	if err != nil {
+		return
+	}
+	l.target = target
+	f(target, link.Kind)
+}
+
+// isName compares the name of a field with a name in lower case.
+func isName(name, lower string) bool {
+	return len(name) == len(lower) && bytes.EqualFold([]byte(name), []byte(lower))
+}
+
 // writer writes the runs of one WARC file.
 type writer struct {
 	out      io.Writer
@@ -19,13 +85,13 @@ type writer struct {
 	graphs   [kinds]collector
 	domainOf []uint32 // of each host
 	coder    runCoder
+	links    Links
 	page     source
-	buffers  buffers
+	name     []byte // memory
 }
 
 // source is the page whose links are added.
 type source struct {
-	url         []byte
 	node, host  uint32
 	hasHost     bool
 	lastSite    []byte // of the target before, whose host is lastHost
@@ -33,35 +99,22 @@ type source struct {
 	lastHasHost bool
 }
 
-// buffers are the memory of names.
-type buffers struct{ base, target, name []byte }
-
 // Add implements derive.FileWriter.
 func (w *writer) Add(rec *derive.Record) error {
-	if !rec.IsIndexed || rec.Head == nil || rec.Entry.Status < 200 || rec.Entry.Status >= 400 {
+	url, ok := w.links.Page(rec)
+	if !ok {
 		return nil
 	}
-	url, err := urlx.Normalize(w.page.url[:0], rec.TargetURI)
-	if err != nil {
-		return nil //nolint:nilerr // dns:, urn: and so on are no pages
-	}
-	w.page.url = url
-	if _, path := urlx.Split(url); bytes.Equal(path, []byte("/robots.txt")) {
-		return nil
-	}
-	w.begin()
-	w.addFields(rec)
-	if rec.Entry.Status < 300 {
-		w.addLinks(rec.Page())
-	}
+	w.begin(url)
+	w.links.Each(rec, func(target []byte, _ parse.Kind) { w.link(target) })
 	return w.end()
 }
 
-// begin begins with the page of w.page.url, which has a capture.
-func (w *writer) begin() {
-	w.page.node, _ = w.graphs[pages].node(w.page.url)
+// begin begins with a page, which has a capture.
+func (w *writer) begin(url []byte) {
+	w.page.node, _ = w.graphs[pages].node(url)
 	w.graphs[pages].stored[w.page.node] = true
-	site, _ := urlx.Split(w.page.url)
+	site, _ := urlx.Split(url)
 	w.page.host, w.page.hasHost = w.host(site)
 	if w.page.hasHost {
 		w.graphs[hosts].stored[w.page.host] = true
@@ -80,45 +133,8 @@ func (w *writer) end() error {
 	return nil
 }
 
-// addFields adds the links in the head.
-func (w *writer) addFields(rec *derive.Record) {
-	for i := range rec.Head.Fields {
-		f := &rec.Head.Fields[i]
-		value := []byte(f.Value)
-		switch {
-		case rec.Entry.Status >= 300 && isName(f.Name, "location"), isName(f.Name, "content-location"):
-			w.link(w.page.url, value)
-		case isName(f.Name, "refresh"):
-			if target := parse.RefreshTarget(value); target != nil {
-				w.link(w.page.url, target)
-			}
-		case isName(f.Name, "link"):
-			parse.EachFieldLink(value, func(l *parse.Link) { w.link(w.page.url, l.Ref) })
-		}
-	}
-}
-
-// isName compares the name of a field with a name in lower case.
-func isName(name, lower string) bool {
-	return len(name) == len(lower) && bytes.EqualFold([]byte(name), []byte(lower))
-}
-
-// addLinks adds the links of a page.
-func (w *writer) addLinks(res *parse.Result) {
-	var base []byte
-	base, w.buffers.base = urlx.Base(w.buffers.base, w.page.url, res.Base)
-	for i := range res.Links {
-		w.link(base, res.Links[i].Ref)
-	}
-}
-
 // link adds one link of the page.
-func (w *writer) link(base, ref []byte) {
-	target, err := urlx.Resolve(w.buffers.target[:0], base, ref)
-	if err != nil {
-		return
-	}
-	w.buffers.target = target
+func (w *writer) link(target []byte) {
 	to, _ := w.graphs[pages].node(target)
 	w.graphs[pages].link(w.page.node, to)
 	if !w.page.hasHost {
@@ -145,11 +161,11 @@ func (w *writer) host(site []byte) (node uint32, ok bool) {
 	if isAddress(name) {
 		return 0, false
 	}
-	w.buffers.name = urlx.AppendReversed(w.buffers.name[:0], name, '.')
-	node, isNew := w.graphs[hosts].node(w.buffers.name)
+	w.name = urlx.AppendReversed(w.name[:0], name, '.')
+	node, isNew := w.graphs[hosts].node(w.name)
 	if isNew {
-		w.buffers.name = urlx.AppendReversed(w.buffers.name[:0], filter.Domain(name), '.')
-		domain, _ := w.graphs[domains].node(w.buffers.name)
+		w.name = urlx.AppendReversed(w.name[:0], filter.Domain(name), '.')
+		domain, _ := w.graphs[domains].node(w.name)
 		w.domainOf = append(w.domainOf, domain)
 	}
 	return node, true

@@ -57,6 +57,6 @@
 // last run; now is the time. requests, pages(host), files(host), asked(url), served, repeated, dials, gaps(list),
 // distinct(pattern), pace(from, to) and took(host, pages) are what the web saw. said(text) counts in the log.
 // final(host), outcomesOf(lines), via(), skipped() and rows(report) read what the crawl wrote. ask(question) asks the
-// running crawl; sound([repeats]), judge(), fsck(), findings() and examined(area) ask the judges. each(n, format),
-// words(n, count), noise(text), format(text, n), hex(n), file(name) and rand(most) make texts and numbers.
+// running crawl; sound([repeats]), judge(), order(), fsck(), findings() and examined(area) ask the judges. each(n,
+// format), words(n, count), noise(text), format(text, n), hex(n), file(name) and rand(most) make texts and numbers.
 package story

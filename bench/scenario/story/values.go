@@ -15,6 +15,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"orbweaver/bench/scenario/testbed"
+	"orbweaver/derive/quality"
 	"orbweaver/engine/check/fsck"
 	"orbweaver/engine/durable/inspect"
 	"orbweaver/engine/operate/logreport"
@@ -71,6 +72,7 @@ func (s *Story) env() map[string]any {
 		env["dials"] = s.Rig.Net.Stats().Dials
 		env["sound"] = s.isSound
 		env["fsck"] = s.isFsckSound
+		env["order"] = func() *quality.Report { return testbed.Order(s.T, s.Rig.FS) }
 		env["findings"] = func() []fsck.Finding { return testbed.Fsck(s.T, s.Rig.FS).Findings }
 		env["examined"] = s.examined
 		env["final"] = s.finalLines

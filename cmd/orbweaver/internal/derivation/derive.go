@@ -132,9 +132,6 @@ func (c *Command) Run(inv *command.Invocation) error {
 	}
 	line := console.StartStatus(inv.Stderr, c.Quiet)
 	defer line.Close()
-	began := time.Now()
-	o.OnFault = func(f *warc.Fault) { fmt.Fprintln(line, f) }
-	o.OnProgress = func(p derive.Progress) { line.SetStatus(statusOf(p, time.Since(began))) }
 	var r *derive.Report
 	objects := receivers.NewObjects(inv.Context, inv.Version)
 	defer objects.Close()
@@ -142,20 +139,10 @@ func (c *Command) Run(inv *command.Invocation) error {
 	if c.FromStore {
 		disk.ReadFiles(objects)
 	}
-	_, unread, err := inputs.Find(disk, c.Names...)
-	if err != nil {
-		return err
-	}
-	if text := inputs.Sentence(unread); text != "" {
-		fmt.Fprintln(line, text)
-	}
 	o.ObjectOf = disk.Object
 	o.OnRemoved = func(away derive.Removed) { fmt.Fprintln(line, c.sayRemoved(away)) }
-	r, err = derive.Run(inv.Context, disk, c.Names, o)
+	r, err = pass(inv, disk, line, c.Names, o)
 	line.Close()
-	if errors.Is(err, derive.ErrNoFiles) || errors.Is(err, derive.ErrSameName) {
-		return command.Misuse(err)
-	}
 	if err != nil {
 		return err
 	}
@@ -168,6 +155,27 @@ func (c *Command) Run(inv *command.Invocation) error {
 		err = fmt.Errorf("%s in the WARC files; everything else was used", plural.Count(r.Faults, "fault"))
 	}
 	return errors.Join(err, c.errLeftOut(inv, r))
+}
+
+// pass reads archives, with progress, and says which files it leaves out.
+func pass(
+	inv *command.Invocation, disk vfs.FS, line *console.Output, names []string, o derive.Options,
+) (*derive.Report, error) {
+	_, unread, err := inputs.Find(disk, names...)
+	if err != nil {
+		return nil, err
+	}
+	if text := inputs.Sentence(unread); text != "" {
+		fmt.Fprintln(line, text)
+	}
+	began := time.Now()
+	o.OnFault = func(f *warc.Fault) { fmt.Fprintln(line, f) }
+	o.OnProgress = func(p derive.Progress) { line.SetStatus(statusOf(p, time.Since(began))) }
+	r, err := derive.Run(inv.Context, disk, names, o)
+	if errors.Is(err, derive.ErrNoFiles) || errors.Is(err, derive.ErrSameName) {
+		err = command.Misuse(err)
+	}
+	return r, err
 }
 
 // products returns what to make. languageModel is the identity of the model.

@@ -1,0 +1,144 @@
+package derivation
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"orbweaver/cmd/orbweaver/internal/receivers"
+	"orbweaver/derive"
+	"orbweaver/derive/quality"
+	"orbweaver/internal/cli/command"
+	"orbweaver/internal/cli/console"
+	"orbweaver/internal/plural"
+	"orbweaver/internal/vfs"
+	"orbweaver/warc/inputs"
+)
+
+// QualityCommand is the command quality.
+type QualityCommand struct {
+	Picture string `help:"Also draw the curves: an SVG file." placeholder:"FILE"`
+	Workers int    `help:"WARC files read at a time; 0: one for each processor." default:"0" least:"0" most:"1024" placeholder:"N"`
+	JSON    bool   `help:"Print one object as JSON: area, at_20_percent, gain and tau have a value for each order."`
+	Quiet   bool   `help:"Show no progress on a terminal."`
+
+	Names []string `arg:"" exists:"file or directory" name:"archive" help:"Crawl directories, directories of WARC files, or WARC files of one crawl." placeholder:"ARCHIVE"`
+}
+
+// Help shows examples.
+func (*QualityCommand) Help() string {
+	return `Measures the order of visits of a crawl from its archive. It is compared with breadth-first, depth-first and
+random order of the same pages, and with the omniscient order, which has the most important page first.
+
+  area    mean part of all PageRank that the first pages have: 0.5 for a random order
+  20 %    the part that the first fifth of the pages has
+  gain    where the area lies between breadth-first, 0, and omniscient, 1
+  tau     Kendall's rank correlation with breadth-first: 1 for the same order
+
+Pages are HTML documents and redirects with a status from 200 to 399, by their first capture. Ranks are those of the
+graph of these pages. Temporary files take 8 bytes for each link, below TMPDIR.
+
+Exit status: 0 if all is well, 1 if a record was damaged: all others were used.
+
+Examples:
+  orbweaver quality crawl
+  orbweaver quality --json crawl | jq .gain
+  orbweaver quality --picture order.svg crawl-1 crawl-2`
+}
+
+// Check implements command.Checker.
+func (c *QualityCommand) Check(*command.Invocation) error {
+	if slices.Contains(c.Names, inputs.Stdin) {
+		return inputs.ErrStdin
+	}
+	return nil
+}
+
+// Run measures.
+func (c *QualityCommand) Run(inv *command.Invocation) (err error) {
+	dir, err := os.MkdirTemp("", "orbweaver-quality-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	dir = filepath.ToSlash(dir)
+	line := console.StartStatus(inv.Stderr, c.Quiet)
+	defer line.Close()
+	product := quality.New(vfs.Disk(), dir)
+	read, err := pass(inv, receivers.Disk(), line, c.Names, derive.Options{
+		Dir: dir, Products: []derive.Product{product}, Workers: c.Workers,
+	})
+	crawl := product.Crawl()
+	if crawl != nil {
+		defer func() { err = errors.Join(err, crawl.Close()) }()
+	}
+	if err != nil {
+		return err
+	}
+	r, err := crawl.Measure(inv.Context, func(round int) {
+		line.SetStatus(console.Status{Reason: fmt.Sprintf("PageRank, round %d", round)})
+	})
+	line.Close()
+	if err != nil {
+		return err
+	}
+	if c.Picture != "" {
+		draw := func(w io.Writer) error { return drawQuality(w, r) }
+		if err := vfs.WriteAtomic(vfs.Disk(), filepath.ToSlash(c.Picture), draw); err != nil {
+			return fmt.Errorf("--picture: %w", err)
+		}
+	}
+	if c.JSON {
+		err = command.PrintJSON(inv.Stdout, r)
+	} else {
+		err = printQuality(inv.Stdout, r)
+	}
+	if err == nil && read.Faults > 0 {
+		err = fmt.Errorf("%s in the WARC files; everything else was used", plural.Count(read.Faults, "fault"))
+	}
+	return err
+}
+
+// printQuality prints the report as text.
+func printQuality(w io.Writer, r *quality.Report) error {
+	_, err := fmt.Fprintf(w, "%s, %s, %s without an earlier link; %s among them, %s to others\n\n",
+		plural.Count(r.Documents, "page"), plural.Count(r.Requisites, "requisite"), plural.Number(r.Roots),
+		plural.Count(r.Links, "link"), plural.Number(r.Outside))
+	row := func(name string, f quality.Figures, tau map[string]float64) {
+		gain := "-"
+		if g, ok := f.Gain[name]; ok {
+			gain = fmt.Sprintf("%.3f", g)
+		}
+		line := fmt.Sprintf("  %-15s %6.3f %6.1f %% %7s", name, f.Area[name], 100*f.AtFifth[name], gain)
+		if tau != nil {
+			line += fmt.Sprintf(" %8.4f", tau[name])
+		}
+		if err == nil {
+			_, err = fmt.Fprintln(w, line)
+		}
+	}
+	table := func(title string, f quality.Figures, tau map[string]float64) {
+		head := fmt.Sprintf("%-17s %6s %8s %7s", title, "area", "at 20 %", "gain")
+		if tau != nil {
+			head += fmt.Sprintf(" %8s", "tau")
+		}
+		if err == nil {
+			_, err = fmt.Fprintln(w, head)
+		}
+		for _, name := range quality.Orders() {
+			row(name, f, tau)
+		}
+	}
+	table("by PageRank", r.Figures, r.Tau)
+	table("by in-degree", r.InDegree, nil)
+	if err == nil {
+		_, err = fmt.Fprintf(w, "\nwithin a site, against the order of discovery (%s with %d pages or more)\n"+
+			"  pages            tau %.4f, least %.4f\n  with requisites  tau %.4f, least %.4f\n",
+			plural.Count(r.Sites.Sites, "site"), quality.SiteLeast,
+			r.Sites.Mean, r.Sites.Least, r.SitesAll.Mean, r.SitesAll.Least)
+	}
+	return err
+}

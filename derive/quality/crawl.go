@@ -1,0 +1,215 @@
+package quality
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"orbweaver/internal/vfs"
+)
+
+// Crawl are the nodes of a crawl, numbered from 0 in the order of their visits, and the links among them.
+type Crawl struct {
+	// Links is the number of links between nodes, each once on a page; Outside that of links to what has no capture.
+	Links, Outside int64
+
+	sites      []uint32 // of each node
+	isDocument []bool
+	file       vfs.File // the lists: node, number of successors, successors; 4 bytes each
+	lists      []list   // of each node
+	size       int64    // of file
+}
+
+// ofRequisite is set in a successor to which the page links as to a requisite.
+const ofRequisite = 1 << 31
+
+// list is where the successors of a node are in the file, in bytes.
+type list struct {
+	at int64
+	n  uint32
+}
+
+// capture is a visit while captures are sorted.
+type capture struct {
+	page, site uint64
+	date       int64
+	place      uint64 // in the parts, counted in captures
+	isDocument bool
+}
+
+// open reads parts. The caller closes the Crawl.
+func open(fsys vfs.FS, parts []string) (*Crawl, error) {
+	captures, err := firstCaptures(fsys, parts)
+	if err != nil {
+		return nil, err
+	}
+	if len(captures) >= ofRequisite {
+		return nil, fmt.Errorf("quality: %d pages are too many", len(captures))
+	}
+	c := &Crawl{
+		sites: make([]uint32, len(captures)), isDocument: make([]bool, len(captures)), lists: make([]list, len(captures)),
+	}
+	sites := make(map[uint64]uint32)
+	for i := range captures {
+		v := &captures[i]
+		site, ok := sites[v.site]
+		if !ok {
+			site = uint32(len(sites))
+			sites[v.site] = site
+		}
+		c.sites[i], c.isDocument[i] = site, v.isDocument
+	}
+	if c.file, err = vfs.Temporary(); err != nil {
+		return nil, err
+	}
+	if err := c.copyLinks(fsys, parts, newNumbers(captures)); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// Close frees the links.
+func (c *Crawl) Close() error { return c.file.Close() }
+
+// firstCaptures returns the first capture of each page, by date.
+func firstCaptures(fsys vfs.FS, parts []string) (captures []capture, err error) {
+	place := uint64(0)
+	for _, name := range parts {
+		err := eachVisit(fsys, name, func(v visit, _ io.Reader) error {
+			captures = append(captures, capture{v.page, v.site, v.date, place, v.isDocument})
+			place++
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	byTime := func(a, b capture) int { return cmp.Or(cmp.Compare(a.date, b.date), cmp.Compare(a.place, b.place)) }
+	slices.SortFunc(captures, func(a, b capture) int { return cmp.Or(cmp.Compare(a.page, b.page), byTime(a, b)) })
+	captures = slices.CompactFunc(captures, func(a, b capture) bool { return a.page == b.page })
+	slices.SortFunc(captures, byTime)
+	return captures, nil
+}
+
+// numbers finds the node of a page.
+type numbers struct {
+	pages  []uint64 // sorted
+	nodes  []uint32
+	places []uint64 // of the first capture of each node
+}
+
+func newNumbers(captures []capture) *numbers {
+	n := &numbers{
+		pages: make([]uint64, len(captures)), nodes: make([]uint32, len(captures)), places: make([]uint64, len(captures)),
+	}
+	for i := range captures {
+		n.nodes[i], n.places[i] = uint32(i), captures[i].place
+	}
+	slices.SortFunc(n.nodes, func(a, b uint32) int { return cmp.Compare(captures[a].page, captures[b].page) })
+	for i, node := range n.nodes {
+		n.pages[i] = captures[node].page
+	}
+	return n
+}
+
+func (n *numbers) find(page uint64) (node uint32, ok bool) {
+	i, ok := slices.BinarySearch(n.pages, page)
+	if !ok {
+		return 0, false
+	}
+	return n.nodes[i], true
+}
+
+// copyLinks writes the links of the first capture of each page.
+func (c *Crawl) copyLinks(fsys vfs.FS, parts []string, known *numbers) error {
+	out := bufio.NewWriterSize(io.NewOffsetWriter(c.file, 0), 1<<20)
+	place := uint64(0)
+	var in, text []byte
+	linkedBy := make([]uint32, len(c.lists)) // the last node that links to a node, plus one
+	for _, name := range parts {
+		err := eachVisit(fsys, name, func(v visit, links io.Reader) error {
+			node, _ := known.find(v.page)
+			place++
+			if known.places[node] != place-1 {
+				return nil
+			}
+			in = slices.Grow(in[:0], 8*int(v.links))[:8*v.links]
+			if _, err := io.ReadFull(links, in); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			text = text[:0]
+			for ; len(in) > 0; in = in[8:] {
+				link := binary.LittleEndian.Uint64(in)
+				to, ok := known.find(link &^ 1)
+				switch {
+				case !ok:
+					c.Outside++
+				case linkedBy[to] != node+1:
+					linkedBy[to] = node + 1
+					text = binary.LittleEndian.AppendUint32(text, to|uint32(link&1)<<31)
+				}
+			}
+			n := uint32(len(text) / 4)
+			c.Links += int64(n)
+			c.lists[node] = list{c.size + 8, n}
+			c.size += 8 + int64(len(text))
+			var head [8]byte
+			binary.LittleEndian.PutUint32(head[:], node)
+			binary.LittleEndian.PutUint32(head[4:], n)
+			_, _ = out.Write(head[:]) // bufio keeps the first error for Flush
+			_, _ = out.Write(text)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+// links reads the successors of a node from its number from on, most of them at once, into dst.
+func (c *Crawl) links(dst []uint32, node uint32, from, most int) ([]uint32, error) {
+	l := c.lists[node]
+	n := min(int(l.n)-from, most)
+	if n <= 0 {
+		return dst[:0], nil
+	}
+	b := make([]byte, 4*n)
+	if _, err := c.file.ReadAt(b, l.at+4*int64(from)); err != nil {
+		return nil, err
+	}
+	return decode(dst[:0], b), nil
+}
+
+func decode(dst []uint32, b []byte) []uint32 {
+	for ; len(b) > 0; b = b[4:] {
+		dst = append(dst, binary.LittleEndian.Uint32(b))
+	}
+	return dst
+}
+
+// each calls f with the successors of each node, in the order of the file. f borrows them.
+func (c *Crawl) each(ctx context.Context, f func(node uint32, successors []uint32)) error {
+	in := bufio.NewReaderSize(io.NewSectionReader(c.file, 0, c.size), 1<<20)
+	var head [8]byte
+	var b []byte
+	var successors []uint32
+	for range c.lists {
+		if _, err := io.ReadFull(in, head[:]); err != nil {
+			return err
+		}
+		n := 4 * int(binary.LittleEndian.Uint32(head[4:]))
+		b = slices.Grow(b[:0], n)[:n]
+		if _, err := io.ReadFull(in, b); err != nil {
+			return err
+		}
+		successors = decode(successors[:0], b)
+		f(binary.LittleEndian.Uint32(head[:]), successors)
+	}
+	return context.Cause(ctx)
+}

@@ -1,0 +1,173 @@
+package quality
+
+import (
+	"context"
+	"slices"
+)
+
+// none is the number of no document.
+const none = ^uint32(0)
+
+// chunk is how many successors of a page are read at a time.
+const chunk = 64
+
+// documents are the documents of a Crawl, numbered from 0 in the order of their visits.
+type documents struct {
+	crawl  *Crawl
+	nodes  []uint32 // of each document
+	number []uint32 // of each node; none
+	roots  []uint32
+	buffer []uint32
+}
+
+func newDocuments(c *Crawl) *documents {
+	d := &documents{crawl: c, number: make([]uint32, len(c.isDocument))}
+	for node, is := range c.isDocument {
+		d.number[node] = none
+		if is {
+			d.number[node] = uint32(len(d.nodes))
+			d.nodes = append(d.nodes, uint32(node))
+		}
+	}
+	return d
+}
+
+// each calls f with the successors of each document. f borrows them.
+func (d *documents) each(ctx context.Context, f func(document int64, successors []uint32)) error {
+	return d.crawl.each(ctx, func(node uint32, successors []uint32) {
+		if !d.crawl.isDocument[node] {
+			return
+		}
+		f(int64(d.number[node]), d.translate(successors))
+	})
+}
+
+// translate makes numbers of documents of nodes, in place.
+func (d *documents) translate(nodes []uint32) []uint32 {
+	kept := nodes[:0]
+	for _, node := range nodes {
+		if n := d.number[node&^ofRequisite]; n != none {
+			kept = append(kept, n)
+		}
+	}
+	return kept
+}
+
+// successors calls f with the successors of a document until it returns false. It starts behind the first from links
+// of the page, and returns how many were passed in all.
+func (d *documents) successors(document uint32, from int, f func(uint32) bool) (passed int, err error) {
+	node := d.nodes[document]
+	for {
+		if d.buffer, err = d.crawl.links(d.buffer, node, from, chunk); err != nil || len(d.buffer) == 0 {
+			return from, err
+		}
+		for _, to := range d.buffer {
+			from++
+			if n := d.number[to&^ofRequisite]; n != none && !f(n) {
+				return from, nil
+			}
+		}
+	}
+}
+
+// breadthFirst returns all documents in breadth-first order.
+func (d *documents) breadthFirst(ctx context.Context) ([]uint32, error) {
+	order := slices.Grow(slices.Clone(d.roots), len(d.nodes)-len(d.roots))
+	isKnown := make([]bool, len(d.nodes))
+	for _, root := range d.roots {
+		isKnown[root] = true
+	}
+	for i := 0; i < len(order); i++ {
+		_, err := d.successors(order[i], 0, func(to uint32) bool {
+			if !isKnown[to] {
+				isKnown[to] = true
+				order = append(order, to)
+			}
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+		if i%4096 == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+	return order, nil
+}
+
+// depthFirst returns all documents in depth-first order.
+func (d *documents) depthFirst(ctx context.Context) ([]uint32, error) {
+	type frame struct {
+		document uint32
+		passed   int
+	}
+	order := make([]uint32, 0, len(d.nodes))
+	isKnown := make([]bool, len(d.nodes))
+	var stack []frame
+	push := func(document uint32) {
+		isKnown[document] = true
+		order = append(order, document)
+		stack = append(stack, frame{document, 0})
+	}
+	for _, root := range d.roots {
+		if !isKnown[root] {
+			push(root)
+		}
+		for len(stack) > 0 {
+			top := &stack[len(stack)-1]
+			next := none
+			passed, err := d.successors(top.document, top.passed, func(to uint32) bool {
+				if !isKnown[to] {
+					next = to
+				}
+				return next == none
+			})
+			if err != nil {
+				return nil, err
+			}
+			if top.passed = passed; next == none {
+				stack = stack[:len(stack)-1]
+			} else {
+				push(next)
+			}
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+	return order, nil
+}
+
+// discovery says how nodes were discovered by links of earlier ones.
+type discovery struct {
+	number      []uint32 // of each node, from 1; 0 for a node that no earlier one links to
+	isRequisite []bool   // the link is that of a requisite
+}
+
+// discover follows the visits. It sets the roots.
+func (d *documents) discover(ctx context.Context) (*discovery, error) {
+	c := d.crawl
+	found := &discovery{make([]uint32, len(c.lists)), make([]bool, len(c.lists))}
+	last := uint32(0)
+	var successors []uint32
+	for node := range c.lists {
+		if c.isDocument[node] && found.number[node] == 0 {
+			d.roots = append(d.roots, d.number[node])
+		}
+		var err error
+		if successors, err = c.links(successors, uint32(node), 0, int(c.lists[node].n)); err != nil {
+			return nil, err
+		}
+		for _, link := range successors {
+			to := link &^ ofRequisite
+			if found.number[to] == 0 && to > uint32(node) {
+				last++
+				found.number[to], found.isRequisite[to] = last, link&ofRequisite != 0
+			}
+		}
+		if node%4096 == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+	return found, nil
+}

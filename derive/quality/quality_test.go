@@ -1,0 +1,270 @@
+package quality
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"orbweaver/derive"
+	"orbweaver/derive/derivetest"
+	"orbweaver/internal/vfs"
+)
+
+// crawlOf reads the captures of an archive, which were fetched in this order.
+func crawlOf(t *testing.T, a *derivetest.Archive) *Crawl {
+	t.Helper()
+	fsys := vfs.NewMem(1)
+	if err := fsys.MkdirAll("c"); err != nil {
+		t.Fatal(err)
+	}
+	derivetest.Put(t, fsys, "c/1.warc.gz", a.Bytes())
+	p := New(fsys, "out")
+	o := derive.Options{Dir: "out", Products: []derive.Product{p}}
+	if _, err := derive.Run(t.Context(), fsys, []string{"c"}, o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Crawl().Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p.Crawl()
+}
+
+func measured(t *testing.T, a *derivetest.Archive) *Report {
+	t.Helper()
+	r, err := crawlOf(t, a).Measure(t.Context(), func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func page(links ...string) string {
+	var b strings.Builder
+	for _, l := range links {
+		fmt.Fprintf(&b, "<a href='%s'>x</a>", l)
+	}
+	return b.String()
+}
+
+// The root links to 1, 2, 3; 1 to 4; everything to 3. The crawl fetched 1 and its child 4 before 2 and 3. A style sheet
+// that is found late was fetched first, and a second capture of a page counts for nothing.
+func TestMeasure_aSmallWeb(t *testing.T) {
+	a := &derivetest.Archive{}
+	a.Response("http://a.org/", 200, "text/html", page("/1", "/2", "/3", "/1", "http://gone.org/"))
+	a.Response("http://a.org/1", 200, "text/html", page("/4", "/3"))
+	a.Response("http://a.org/4", 302, "text/html", "", "Location: /3")
+	a.Response("http://a.org/2", 200, "text/html", page("/3")+"<link rel=stylesheet href=/s.css>")
+	a.Response("http://a.org/s.css", 200, "text/css", "")
+	a.Response("http://a.org/3", 200, "text/html", "")
+	a.Response("http://a.org/1", 200, "text/html", page("/2", "/never"))
+	a.Response("http://a.org/404", 404, "text/html", page("/2"))
+	r := measured(t, a)
+	if r.Documents != 5 || r.Requisites != 1 || r.Roots != 1 || r.Links != 8 || r.Outside != 1 {
+		t.Errorf("%+v", r)
+	}
+	// In-degrees of the visits /, 1, 4, 2, 3: 0 1 1 1 4, of 7.
+	want := Curve{}
+	for i := range want {
+		sum := [...]float64{0, 0, 1, 2, 3, 7}
+		want[i] = sum[i*5/100] / 7
+	}
+	if got := r.InDegree.Curves[Visited]; !cmp.Equal(got, want, equalEnough()) {
+		t.Error(cmp.Diff(got, want))
+	}
+	// Breadth-first is /, 1, 2, 3, 4: the visit of 4 passed 2 and 3. Depth-first is /, 1, 4, 3, 2.
+	near(t, "tau of visits", r.Tau[Visited], 1-4*2.0/20)
+	near(t, "tau of depth-first", r.Tau[DepthFirst], 1-4*3.0/20)
+	near(t, "tau of breadth-first", r.Tau[BreadthFirst], 1)
+	near(t, "area of breadth-first", r.InDegree.Area[BreadthFirst], (0.0+1+2+6+7)/7/5)
+	near(t, "area of omniscient", r.InDegree.Area[Omniscient], (4.0+5+6+7+7)/7/5)
+	near(t, "gain of visits", r.InDegree.Gain[Visited], (13.0-16)/(29-16))
+	near(t, "gain of omniscient", r.Gain[Omniscient], 1)
+}
+
+func equalEnough() cmp.Option {
+	return cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })
+}
+
+func near(t *testing.T, what string, is, want float64) {
+	t.Helper()
+	if math.Abs(is-want) > 1e-9 {
+		t.Errorf("%s: %v, want %v", what, is, want)
+	}
+}
+
+// A site that is fetched in the order of discovery has tau 1, though its images come first.
+func TestMeasure_requisitesGoFirst(t *testing.T) {
+	a := &derivetest.Archive{}
+	var links []string
+	for i := range 20 {
+		links = append(links, fmt.Sprintf("/%d", i))
+	}
+	a.Response("http://a.org/", 200, "text/html", page(links...)+"<iframe src=/f></iframe>")
+	a.Response("http://a.org/f", 200, "text/html", "")
+	for _, l := range links {
+		a.Response("http://a.org"+l, 200, "text/html", "")
+	}
+	r := measured(t, a)
+	near(t, "pages", r.Sites.Mean, 1)
+	near(t, "least", r.Sites.Least, 1)
+	near(t, "with requisites", r.SitesAll.Mean, 1-4*20.0/(21*20))
+}
+
+// An archive without pages says so.
+func TestMeasure_nothing(t *testing.T) {
+	a := &derivetest.Archive{}
+	a.Response("http://a.org/s.css", 200, "text/css", "")
+	_, err := crawlOf(t, a).Measure(t.Context(), func(int) {})
+	if err != ErrEmpty { //nolint:errorlint // it is returned as it is
+		t.Error(err)
+	}
+}
+
+// The orders are those of a model with maps and recursion, on webs at random.
+func TestOrdersAgainstAModel(t *testing.T) {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		n := 2 + rng.IntN(50)
+		web := make([][]int, n)
+		a := &derivetest.Archive{}
+		for i := range web {
+			for range rng.IntN(6) {
+				to := rng.IntN(n)
+				web[i] = append(web[i], to)
+			}
+		}
+		for i := range web {
+			links := make([]string, 0, len(web[i])+100)
+			for range 70 * (i % 2) { // more than one chunk is read of such a page
+				links = append(links, "/gone", "/0")
+			}
+			for _, to := range web[i] {
+				links = append(links, fmt.Sprint("/", to))
+			}
+			if i%2 == 1 {
+				web[i] = append([]int{0}, web[i]...)
+			}
+			a.Response(fmt.Sprintf("http://a.org/%d", i), 200, "text/html", page(links...))
+		}
+		d := newDocuments(crawlOf(t, a))
+		if _, err := d.discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		breadth, err := d.breadthFirst(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		depth, err := d.depthFirst(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		roots := modelRoots(web)
+		if !slices.Equal(d.roots, roots) {
+			t.Errorf("seed %d: roots %v, want %v", seed, d.roots, roots)
+		}
+		if want := modelBreadth(web, roots); !slices.Equal(breadth, want) {
+			t.Errorf("seed %d: breadth-first %v, want %v", seed, breadth, want)
+		}
+		if want := modelDepth(web, roots); !slices.Equal(depth, want) {
+			t.Errorf("seed %d: depth-first %v, want %v", seed, depth, want)
+		}
+	}
+}
+
+func modelRoots(web [][]int) (roots []uint32) {
+	for i := range web {
+		isRoot := true
+		for earlier := range i {
+			isRoot = isRoot && !slices.Contains(web[earlier], i)
+		}
+		if isRoot {
+			roots = append(roots, uint32(i))
+		}
+	}
+	return roots
+}
+
+func modelBreadth(web [][]int, level []uint32) (order []uint32) {
+	for known := slices.Clone(level); len(level) > 0; {
+		order = append(order, level...)
+		var next []uint32
+		for _, i := range level {
+			for _, to := range web[i] {
+				if !slices.Contains(known, uint32(to)) {
+					known, next = append(known, uint32(to)), append(next, uint32(to))
+				}
+			}
+		}
+		level = next
+	}
+	return order
+}
+
+func modelDepth(web [][]int, roots []uint32) (order []uint32) {
+	var visit func(i int)
+	visit = func(i int) {
+		if slices.Contains(order, uint32(i)) {
+			return
+		}
+		order = append(order, uint32(i))
+		for _, to := range web[i] {
+			visit(to)
+		}
+	}
+	for _, root := range roots {
+		visit(int(root))
+	}
+	return order
+}
+
+// Tau counts pairs.
+func TestTau(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for n := range 60 {
+		var numbers []uint32
+		for _, p := range rng.Perm(n) {
+			numbers = append(numbers, uint32(p))
+		}
+		same, pairs := 0, 0
+		for i := range numbers {
+			for j := range i {
+				pairs++
+				if numbers[j] < numbers[i] {
+					same++
+				} else {
+					same--
+				}
+			}
+		}
+		want := 1.0
+		if pairs > 0 {
+			want = float64(same) / float64(pairs)
+		}
+		near(t, fmt.Sprint(n), Tau(numbers), want)
+	}
+}
+
+// A part that ends in the middle of a capture is an error that names it.
+func TestEachVisit_cutShort(t *testing.T) {
+	fsys := vfs.NewMem(1)
+	v := visit{links: 2}
+	derivetest.Put(t, fsys, "p", append(v.encode(), make([]byte, 16)...))
+	c, err := open(fsys, []string{"p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	derivetest.Put(t, fsys, "p", append(v.encode(), make([]byte, 12)...))
+	if _, err := open(fsys, []string{"p"}); err == nil || !strings.HasPrefix(err.Error(), "p: ") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,145 @@
+package quality
+
+import (
+	"context"
+	"errors"
+
+	"orbweaver/derive/centrality"
+)
+
+// The orders that are compared.
+const (
+	Visited      = "visited"
+	BreadthFirst = "breadth-first"
+	DepthFirst   = "depth-first"
+	Random       = "random"
+	Omniscient   = "omniscient"
+)
+
+// Orders returns the names of the orders, as they are printed.
+func Orders() []string { return []string{Visited, BreadthFirst, DepthFirst, Random, Omniscient} }
+
+// Figures are those of one kind of rank. All maps have the name of an order as key.
+type Figures struct {
+	// Area is the mean of C(k).
+	Area map[string]float64 `json:"area"`
+	// AtFifth is C at 20 % of the documents.
+	AtFifth map[string]float64 `json:"at_20_percent"`
+	// Gain is 0 for breadth-first and 1 for omniscient. It is absent if these two are the same.
+	Gain map[string]float64 `json:"gain"`
+	// Curves are those that a picture shows.
+	Curves map[string]Curve `json:"-"`
+}
+
+// SiteTau compares the order of visits with that of discovery, at sites with at least 10 discovered pages.
+type SiteTau struct {
+	Sites int `json:"sites"`
+	// Mean is weighted by the pages of a site.
+	Mean  float64 `json:"mean"`
+	Least float64 `json:"least"`
+}
+
+// Report is what is measured.
+type Report struct {
+	Documents  int   `json:"documents"`
+	Requisites int   `json:"requisites"`
+	Roots      int   `json:"roots"`
+	Links      int64 `json:"links"`
+	Outside    int64 `json:"links_outside"`
+
+	Figures // by PageRank
+
+	// Tau compares each order with breadth-first.
+	Tau      map[string]float64 `json:"tau"`
+	InDegree Figures            `json:"in_degree"`
+	// Sites has documents only; with requisites, which are fetched before documents on purpose, it is SitesAll.
+	Sites    SiteTau `json:"site_tau"`
+	SitesAll SiteTau `json:"site_tau_with_requisites"`
+}
+
+// ErrEmpty is returned where there is nothing to measure.
+var ErrEmpty = errors.New("quality: no HTML page with a status from 200 to 399")
+
+// Measure measures the order of a crawl. onRound is called with the number of each round of PageRank.
+func (c *Crawl) Measure(ctx context.Context, onRound func(round int)) (*Report, error) {
+	d := newDocuments(c)
+	n := len(d.nodes)
+	if n == 0 {
+		return nil, ErrEmpty
+	}
+	found, err := d.discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{
+		Documents: n, Requisites: len(c.lists) - n, Roots: len(d.roots), Links: c.Links, Outside: c.Outside,
+		Sites:    c.siteTau(found, func(node uint32) bool { return c.isDocument[node] && !found.isRequisite[node] }),
+		SitesAll: c.siteTau(found, func(uint32) bool { return true }),
+		Tau:      make(map[string]float64),
+	}
+	orders := map[string][]uint32{Visited: make([]uint32, n)}
+	for i := range orders[Visited] {
+		orders[Visited][i] = uint32(i)
+	}
+	if orders[BreadthFirst], err = d.breadthFirst(ctx); err != nil {
+		return nil, err
+	}
+	if orders[DepthFirst], err = d.depthFirst(ctx); err != nil {
+		return nil, err
+	}
+	ranks, err := centrality.PageRank(ctx, int64(n), d.each, centrality.Options{
+		OnRound: func(_ string, round int, _ float64) { onRound(round) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	inDegree := make([]float64, n)
+	err = d.each(ctx, func(_ int64, successors []uint32) {
+		for _, to := range successors {
+			inDegree[to]++
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.Figures, r.InDegree = compare(orders, ranks), compare(orders, inDegree)
+	r.compareOrders(orders, falling(ranks))
+	return r, nil
+}
+
+// compare returns the figures of all orders.
+func compare(orders map[string][]uint32, values []float64) Figures {
+	of := map[string]figures{Random: random(len(values)), Omniscient: measure(falling(values), values)}
+	for name, order := range orders {
+		of[name] = measure(order, values)
+	}
+	f := Figures{
+		Area: make(map[string]float64), AtFifth: make(map[string]float64), Gain: make(map[string]float64),
+		Curves: make(map[string]Curve),
+	}
+	least, most := of[BreadthFirst].area, of[Omniscient].area
+	for name, is := range of {
+		f.Area[name], f.AtFifth[name], f.Curves[name] = is.area, is.atFifth, is.curve
+		if most > least {
+			f.Gain[name] = (is.area - least) / (most - least)
+		}
+	}
+	return f
+}
+
+// compareOrders sets Tau. The expected one of a random order is 0.
+func (r *Report) compareOrders(orders map[string][]uint32, omniscient []uint32) {
+	place := make([]uint32, r.Documents)
+	for i, document := range orders[BreadthFirst] {
+		place[document] = uint32(i)
+	}
+	r.Tau[Random] = 0
+	orders[Omniscient] = omniscient
+	for name, order := range orders {
+		places := make([]uint32, 0, len(order))
+		for _, document := range order {
+			places = append(places, place[document])
+		}
+		r.Tau[name] = Tau(places)
+	}
+}
