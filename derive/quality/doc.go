@@ -25,9 +25,9 @@
 //
 // # Costs
 //
-// Memory: 64 bytes for each capture while they are sorted, then 60 for each node. Links take 4 bytes each in a
-// temporary file, and none in memory. Breadth-first and depth-first read it in their order, PageRank some 50 times from
-// begin to end.
+// Memory: some 170 bytes for each page, garbage included: 339 MB at 2 * 10^6 pages with 2 * 10^7 links among them.
+// Links take 4 bytes each in a temporary file, and none in memory. Breadth-first and depth-first read it in their
+// order, PageRank some 50 times from begin to end.
 //
 // Pages are told apart by 63 bits of xxh3, with a seed of the run. Of 10^7 pages, two are taken for one with a
 // probability of 6 * 10^-6.
