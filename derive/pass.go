@@ -94,6 +94,7 @@ func (p *pass) read(ctx context.Context, most int64) error {
 
 // add passes one record to the writers. If a writer cannot use the record, the others still get it.
 func (p *pass) add(rec *warc.RecordRead, most int64) error {
+	defer p.memory.doneWith()
 	r, err := p.memory.read(rec, most)
 	if err != nil {
 		return err

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
+	"sync"
 
 	"orbweaver/engine/net/fetch/coding"
 	"orbweaver/engine/page/parse"
@@ -53,15 +55,56 @@ type memory struct {
 	scanner  *parse.Scanner
 	detector LanguageDetector
 	starts   starts
+	needs    Needs
+	turn     *largeTurn
+	hasTurn  bool
 }
 
-func newMemory(needs Needs, detector LanguageDetector) *memory {
-	return &memory{
-		block: make([]byte, 0, 64<<10), decoder: coding.New(decoding()),
-		scanner:  parse.NewScanner(parse.Options{Text: needs.Text, Details: needs.Details}),
+func newMemory(needs Needs, detector LanguageDetector, turn *largeTurn) *memory {
+	m := &memory{
 		detector: detector,
 		starts:   starts{decoder: coding.New(decoding()), scanner: parse.NewScanner(parse.Options{})},
+		needs:    needs, turn: turn,
 	}
+	m.reset()
+	return m
+}
+
+// reset gives memory back.
+func (m *memory) reset() {
+	m.block, m.payload, m.decoder = make([]byte, 0, 64<<10), nil, coding.New(decoding())
+	m.scanner = parse.NewScanner(parse.Options{Text: m.needs.Text, Details: m.needs.Details})
+}
+
+// largeTurn lets one worker at a time have a large page: its text and what is made of it may take ten times as much.
+// Meanwhile garbage is collected early.
+type largeTurn struct {
+	sync.Mutex
+
+	percent int // of the collector before
+}
+
+// largeMost is the length of a body that needs no turn, in bytes.
+const largeMost = 2 << 20
+
+// takeTurn waits for the turn. doneWith gives it back.
+func (m *memory) takeTurn() {
+	m.turn.Lock()
+	m.turn.percent, m.hasTurn = debug.SetGCPercent(largePercent), true
+}
+
+// largePercent is how much garbage there may be beside a large page, in percent of the memory in use.
+const largePercent = 20
+
+// doneWith ends the use of the record at hand.
+func (m *memory) doneWith() {
+	if !m.hasTurn {
+		return
+	}
+	m.reset()
+	m.current, m.hasTurn = Record{}, false
+	debug.SetGCPercent(m.turn.percent)
+	m.turn.Unlock()
 }
 
 // blockKept is how much memory for blocks is kept from record to record, in bytes.
@@ -198,6 +241,9 @@ func (r *Record) Page() *parse.Result {
 		return r.state.result
 	}
 	r.state.isScanned = true
+	if len(r.Body()) > largeMost {
+		r.memory.takeTurn()
+	}
 	// The only error is a character set that must not be decoded: then there are no links.
 	r.state.result, _ = r.memory.scanner.Scan(r.Body(), []byte(r.ContentType()))
 	return r.state.result

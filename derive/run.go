@@ -72,11 +72,12 @@ func (r *run) readAll(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	next := make(chan int)
+	var turn largeTurn
 	var workers sync.WaitGroup
 	var faults []error
 	for range min(r.o.Workers, len(r.files)) {
 		workers.Go(func() {
-			m := newMemory(r.needs(), r.o.NewLanguageDetector())
+			m := newMemory(r.needs(), r.o.NewLanguageDetector(), &turn)
 			for i := range next {
 				if err := r.readFile(ctx, m, i); err != nil {
 					r.mu.Lock()

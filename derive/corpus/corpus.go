@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -206,11 +207,30 @@ type lines struct {
 	json jsontext.Object
 }
 
+// pieceMost is how much of a text is written at a time, in bytes.
+const pieceMost = 64 << 10
+
 func (l *lines) write(row *Row, text []byte) error {
 	o := &l.json
 	o.Reset()
 	o.Open('{')
-	o.Bytes("text", text)
+	o.Name("text")
+	o.Text = append(o.Text, '"')
+	for len(text) > 0 { // a long one takes no memory
+		n := min(len(text), pieceMost)
+		for n < len(text) && n > pieceMost-utf8.UTFMax && !utf8.RuneStart(text[n]) {
+			n--
+		}
+		o.Text = jsontext.AppendContent(o.Text, text[:n])
+		if text = text[n:]; len(text) == 0 {
+			break
+		}
+		if _, err := l.zip.Write(o.Text); err != nil {
+			return err
+		}
+		o.Reset()
+	}
+	o.Text = append(o.Text, '"')
 	o.String("id", row.ID)
 	o.String("dump", row.Dump)
 	o.String("url", row.URL)

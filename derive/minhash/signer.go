@@ -52,36 +52,53 @@ func NewSigner() *Signer {
 
 // Sign returns the signature of a text.
 func (s *Signer) Sign(text []byte) Signature {
+	if cap(s.words) > wordsKept {
+		s.words = nil
+	}
 	s.words = s.hasher.Hashes(s.words[:0], text)
-	s.shingles = simhash.Shingles(s.shingles[:0], s.words, ShingleWords)
 	out := Signature{Words: len(s.words)}
+	if out.IsBucketed() {
+		s.fillBuckets(&out)
+	}
 	slices.Sort(s.words)
 	out.SimHash = simhash.Of(slices.Compact(s.words))
-	if !out.IsBucketed() {
-		return out
-	}
-	var bucket [HashesPerBucket]uint64
-	for b := range out.Buckets {
-		for i := 0; i < HashesPerBucket; i += lanes {
-			at := b*HashesPerBucket + i
-			least := smallest(s.shingles, (*[lanes]uint64)(s.factor[at:]), (*[lanes]uint64)(s.term[at:]))
-			copy(bucket[i:], least[:])
-		}
-		out.Buckets[b] = simhash.WordHash(bucket[:])
-	}
 	return out
+}
+
+const (
+	// wordsKept is how many words memory is kept for.
+	wordsKept = 256 << 10
+	// shinglesMost is how many shingles are in memory.
+	shinglesMost = 8 << 10
+)
+
+// fillBuckets computes the buckets of the words.
+func (s *Signer) fillBuckets(out *Signature) {
+	var least [hashes]uint64
+	for i := range least {
+		least[i] = math.MaxUint64
+	}
+	for rest := s.words; len(rest) >= ShingleWords; {
+		piece := rest[:min(len(rest), shinglesMost+ShingleWords-1)]
+		s.shingles = simhash.Shingles(s.shingles[:0], piece, ShingleWords)
+		rest = rest[len(s.shingles):]
+		for at := 0; at < hashes; at += lanes {
+			smallest((*[lanes]uint64)(least[at:]), s.shingles, (*[lanes]uint64)(s.factor[at:]), (*[lanes]uint64)(s.term[at:]))
+		}
+	}
+	for b := range out.Buckets {
+		out.Buckets[b] = simhash.WordHash(least[b*HashesPerBucket : (b+1)*HashesPerBucket])
+	}
 }
 
 // lanes is how many hash functions are computed at a time: their results do not depend on each other, so the processor
 // does not wait.
 const lanes = 4
 
-// smallest returns the smallest of all factor*x+term modulo 2^64, for each pair of a factor and a term. The shingles
-// are hashes already, so high bits of the product order them well: the test of quality compares this with what the
-// formula says.
-func smallest(shingles []uint64, factor, term *[lanes]uint64) [lanes]uint64 {
-	const most = math.MaxUint64
-	a, b, c, d := uint64(most), uint64(most), uint64(most), uint64(most)
+// smallest lowers each of least to the smallest of all factor*x+term modulo 2^64. The shingles are hashes already, so
+// high bits of the product order them well: the test of quality compares this with what the formula says.
+func smallest(least *[lanes]uint64, shingles []uint64, factor, term *[lanes]uint64) {
+	a, b, c, d := least[0], least[1], least[2], least[3]
 	fa, fb, fc, fd := factor[0], factor[1], factor[2], factor[3]
 	ta, tb, tc, td := term[0], term[1], term[2], term[3]
 	for _, x := range shingles {
@@ -90,5 +107,5 @@ func smallest(shingles []uint64, factor, term *[lanes]uint64) [lanes]uint64 {
 		c = min(c, fc*x+tc)
 		d = min(d, fd*x+td)
 	}
-	return [lanes]uint64{a, b, c, d}
+	*least = [lanes]uint64{a, b, c, d}
 }

@@ -109,6 +109,9 @@ func (d *pageDetails) closeSheet(res *Result) {
 	d.isSheet = false
 }
 
+// elementsMost is how many elements of a page are listed.
+const elementsMost = 300_000
+
 // note notes the tag that e has read: its name is b[at.from:at.to], and the rest ends before b[end]. text is that of
 // the page so far.
 func (d *pageDetails) note(e *elementReader, name tag, b []byte, at span, end int, text []byte) {
@@ -122,6 +125,9 @@ func (d *pageDetails) note(e *elementReader, name tag, b []byte, at span, end in
 		}
 	}
 	res := &e.links.res
+	if len(res.Elements) >= elementsMost {
+		return
+	}
 	if name == tagA && a.has(attrHref) {
 		d.openText(len(res.Elements), text)
 	}
