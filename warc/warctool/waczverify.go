@@ -84,7 +84,13 @@ func verifyParts(fsys vfs.FS, name string, r *WACZResult, complain func(error)) 
 	if len(list.Resources) == 0 {
 		complain(fmt.Errorf("%s: it lists no WACZ file", name))
 	}
+	seen := make(map[string]bool)
 	for _, part := range list.Resources {
+		if seen[part.Path] {
+			complain(fmt.Errorf("%s: %s is listed twice", name, part.Path))
+			continue
+		}
+		seen[part.Path] = true
 		if !fs.ValidPath(part.Path) {
 			complain(fmt.Errorf("%s: %q is no path beside it", name, part.Path))
 			continue

@@ -80,6 +80,16 @@ func TestWACZParts(t *testing.T) {
 	if r, faults := verifyWACZ(t, fsys, "one.json"); faults != "" || r.Packages != 1 {
 		t.Errorf("%+v\n%s", r, faults)
 	}
+	twice := bytes.Replace(text, []byte(`"resources":[`), []byte(`"resources":[{"path":"site-0001.wacz"},`), 1)
+	twice = bytes.Replace(twice, []byte(`"resources": [`), []byte(`"resources": [{"path":"site-0001.wacz"},`), 1)
+	err = vfs.WriteAtomic(fsys, "twice.json", func(w io.Writer) error { _, err := w.Write(twice); return err })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, faults := verifyWACZ(t, fsys, "twice.json"); !strings.Contains(faults, "site-0001.wacz is listed twice") ||
+		r.Packages != 2 {
+		t.Errorf("%+v\n%s", r, faults)
+	}
 	if err := fsys.Remove("site-0002.wacz"); err != nil {
 		t.Fatal(err)
 	}
