@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -56,11 +55,11 @@ type memory struct {
 	detector LanguageDetector
 	starts   starts
 	needs    Needs
-	turn     *largeTurn
+	turn     *sync.Mutex // of large pages
 	hasTurn  bool
 }
 
-func newMemory(needs Needs, detector LanguageDetector, turn *largeTurn) *memory {
+func newMemory(needs Needs, detector LanguageDetector, turn *sync.Mutex) *memory {
 	m := &memory{
 		detector: detector,
 		starts:   starts{decoder: coding.New(decoding()), scanner: parse.NewScanner(parse.Options{})},
@@ -76,25 +75,9 @@ func (m *memory) reset() {
 	m.scanner = parse.NewScanner(parse.Options{Text: m.needs.Text, Details: m.needs.Details})
 }
 
-// largeTurn lets one worker at a time have a large page: its text and what is made of it may take ten times as much.
-// Meanwhile garbage is collected early.
-type largeTurn struct {
-	sync.Mutex
-
-	percent int // of the collector before
-}
-
-// largeMost is the length of a body that needs no turn, in bytes.
+// largeMost is the length of a body that needs no turn, in bytes. One worker at a time has a larger page: its text and
+// what is made of it may take ten times as much.
 const largeMost = 2 << 20
-
-// takeTurn waits for the turn. doneWith gives it back.
-func (m *memory) takeTurn() {
-	m.turn.Lock()
-	m.turn.percent, m.hasTurn = debug.SetGCPercent(largePercent), true
-}
-
-// largePercent is how much garbage there may be beside a large page, in percent of the memory in use.
-const largePercent = 20
 
 // doneWith ends the use of the record at hand.
 func (m *memory) doneWith() {
@@ -103,7 +86,6 @@ func (m *memory) doneWith() {
 	}
 	m.reset()
 	m.current, m.hasTurn = Record{}, false
-	debug.SetGCPercent(m.turn.percent)
 	m.turn.Unlock()
 }
 
@@ -242,7 +224,8 @@ func (r *Record) Page() *parse.Result {
 	}
 	r.state.isScanned = true
 	if len(r.Body()) > largeMost {
-		r.memory.takeTurn()
+		r.memory.turn.Lock()
+		r.memory.hasTurn = true
 	}
 	// The only error is a character set that must not be decoded: then there are no links.
 	r.state.result, _ = r.memory.scanner.Scan(r.Body(), []byte(r.ContentType()))

@@ -72,7 +72,7 @@ func (r *run) readAll(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	next := make(chan int)
-	var turn largeTurn
+	var turn sync.Mutex
 	var workers sync.WaitGroup
 	var faults []error
 	for range min(r.o.Workers, len(r.files)) {

@@ -2,8 +2,10 @@ package warctool
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"strings"
 
@@ -92,3 +94,41 @@ func filesOfPart(fsys vfs.FS, most int64, files []string) (n int, err error) {
 
 // besideOf returns the path of a file that a list names, which must be beside or below the list.
 func besideOf(list, name string) string { return path.Join(path.Dir(list), name) }
+
+// verifyParts checks a list of WACZ files.
+func verifyParts(fsys vfs.FS, name string, r *WACZResult, complain func(error)) error {
+	text, err := vfs.ReadFile(fsys, name)
+	if err != nil {
+		return fmt.Errorf("wacz: %w", err)
+	}
+	var list multiWACZ
+	if err := json.Unmarshal(text, &list); err != nil || list.Profile != multiProfile {
+		complain(fmt.Errorf("%s: no list of WACZ files: its profile is not %s", name, multiProfile))
+		return nil //nolint:nilerr // complain has told it
+	}
+	if len(list.Resources) == 0 {
+		complain(fmt.Errorf("%s: it lists no WACZ file", name))
+	}
+	seen := make(map[string]bool)
+	for _, part := range list.Resources {
+		if seen[part.Path] {
+			complain(fmt.Errorf("%s: %s is listed twice", name, part.Path))
+			continue
+		}
+		seen[part.Path] = true
+		if !fs.ValidPath(part.Path) {
+			complain(fmt.Errorf("%s: %q is no path beside it", name, part.Path))
+			continue
+		}
+		got, err := verifyPackage(fsys, besideOf(name, part.Path), r, complain)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			complain(fmt.Errorf("%s: %s is missing", name, part.Path))
+		case err != nil:
+			return err
+		case got.Hash != part.Hash || got.Bytes != part.Bytes:
+			complain(fmt.Errorf("%s: %s is not as listed", name, part.Path))
+		}
+	}
+	return nil
+}
