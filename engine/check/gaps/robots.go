@@ -88,13 +88,11 @@ func (r *reader) crawlDelay(c *capture.Capture, from redirect) int64 {
 			return unknownDelay
 		}
 	}
-	switch ruling := robotsanswer.Of(c.Page, c.Outcome, from.hops, r.decoder); ruling.Verdict {
-	case robotsanswer.Rules:
-		delay, _ := robots.Parse(ruling.Body, r.o.Agent).CrawlDelay()
-		return delay.Microseconds()
-	case robotsanswer.AllowAll:
-		return 0
-	default:
+	ruling := robotsanswer.Of(c.Page, c.Outcome, from.hops, r.decoder)
+	rules := ruling.Parse(r.o.Agent)
+	if rules == nil {
 		return noDelay // the copy before stays in use
 	}
+	delay, _ := rules.CrawlDelay()
+	return delay.Microseconds()
 }

@@ -288,23 +288,12 @@ func namedWait(p *fetch.Page, began time.Time) time.Duration {
 // robotsRules returns the rules of a robots.txt, or of its absence. It reports false if the response decides nothing
 // that lasts.
 func (r *recordReader) robotsRules(e *journal.Entry, rec *record, page *fetch.Page) (*robots.Rules, bool) {
-	if e.Hops > 0 {
-		return nil, false
-	}
-	if _, path := urlx.Split(rec.url); !bytes.Equal(path, []byte(robots.FilePath)) {
-		return nil, false
-	}
-	if e.Outcome == outcome.Redirect {
+	_, path := urlx.Split(rec.url)
+	if e.Hops > 0 || string(path) != robots.FilePath || e.Outcome == outcome.Redirect {
 		return nil, false
 	}
 	ruling := robotsanswer.Of(page, e.Outcome, e.Hops, r.links.Decoder)
 	rec.robotsFault = ruling.Fault
-	switch ruling.Verdict {
-	case robotsanswer.Rules:
-		return robots.Parse(ruling.Body, robots.Token), true
-	case robotsanswer.AllowAll:
-		return robots.AllowAll(), true
-	default:
-		return nil, false
-	}
+	rules := ruling.Parse(robots.Token)
+	return rules, rules != nil
 }

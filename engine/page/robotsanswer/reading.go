@@ -55,6 +55,18 @@ func Of(p *fetch.Page, o outcome.Outcome, redirects int, d *coding.Decoder) Ruli
 	return Ruling{Verdict: v, Fault: fault, Body: f.Body, Coding: f.Coding}
 }
 
+// Parse returns the rules for an agent; nil if they are not known.
+func (r *Ruling) Parse(agent string) *robots.Rules {
+	switch r.Verdict {
+	case Rules:
+		return robots.Parse(r.Body, agent)
+	case AllowAll:
+		return robots.AllowAll()
+	default:
+		return nil
+	}
+}
+
 // layersMax is how many codings are removed that Content-Encoding does not name.
 const layersMax = 2
 

@@ -134,32 +134,21 @@ func (r *robotsVisits) concludeTarget(c *current, p *fetch.Page, o outcome.Outco
 func (r *robotsVisits) rulesOf(
 	p *fetch.Page, o outcome.Outcome, origin []byte, redirects int,
 ) (rules *robots.Rules, fault robots.Fault) {
-	switch ruling := robotsanswer.Of(p, o, redirects, r.decoder); ruling.Verdict {
-	case robotsanswer.Rules:
-		if rules = r.parse(ruling.Body, origin); rules == nil {
-			fault = robots.FaultMemory
-		}
-		return rules, fault
-	case robotsanswer.AllowAll:
-		return r.Rules.Share(robots.AllowAll()), robots.NoFault
-	default:
+	ruling := robotsanswer.Of(p, o, redirects, r.decoder)
+	rules = ruling.Parse(robots.Token)
+	if rules == nil {
 		return nil, ruling.Fault
 	}
-}
-
-// parse reads the rules of a robots.txt. It returns nil if they are too large, which counts as unreachable.
-func (r *robotsVisits) parse(body, origin []byte) *robots.Rules {
-	rules := robots.Parse(body, robots.Token)
-	if !r.Rules.Accepts(rules) {
+	if !r.Rules.Accepts(rules) { // they are too large, which counts as unreachable
 		r.Clamps.RobotsLarge(time.Now(), origin, rules.Size())
-		return nil
+		return nil, robots.FaultMemory
 	}
 	most := r.Live.Policy().CrawlDelayMax
 	if asked, _ := rules.CrawlDelay(); asked > most {
 		r.Store.Count.DelaysCapped.Add(1)
 		r.Clamps.CrawlDelay(time.Now(), origin, asked, most)
 	}
-	return r.Rules.Share(rules)
+	return r.Rules.Share(rules), robots.NoFault
 }
 
 // redirect makes the target of a redirect an item of its site. It returns false if the target is not a URL that can be
