@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -61,6 +62,41 @@ func TestSearchBackwardFindsEveryLine(t *testing.T) {
 	}
 	if got, left := search(0); len(got) > 0 || !left {
 		t.Error(got, left)
+	}
+}
+
+// With --whole-log the last lines of a URL are found in the compressed parts, too, the last first.
+func TestAddAttempts_readsTheWholeLog(t *testing.T) {
+	const url = "http://a.test/wanted"
+	part := func(from, to int) []byte {
+		var b bytes.Buffer
+		for n := from; n < to; n++ {
+			b.WriteString(logLine(n, 200+n, url, "ok") + logLine(n, 200, url+"/other", "ok"))
+		}
+		return b.Bytes()
+	}
+	packed := func(b []byte) []byte {
+		var out bytes.Buffer
+		z := gzip.NewWriter(&out)
+		_, _ = z.Write(b)
+		_ = z.Close()
+		return out.Bytes()
+	}
+	disk := vfstest.WithDir(t, "c/logs")
+	vfstest.WriteAll(t, disk, "c/logs/crawl.log.00000.gz", packed(part(0, 30)))
+	vfstest.WriteAll(t, disk, "c/logs/crawl.log.00001.gz", packed(part(30, 35)))
+	vfstest.WriteAll(t, disk, "c/logs/crawl.log", part(35, 40))
+	s := Source{FS: disk, Dir: "c", FlushLog: func() {}}
+	for most, want := range map[int64]int{-1: attemptsMost, 1 << 20: 5} {
+		var e Evidence
+		if err := s.addAttempts(t.Context(), &e, []byte(url), Limits{LogBytes: most}); err != nil || len(e.Attempts) != want {
+			t.Fatalf("%d attempts, want %d: %v", len(e.Attempts), want, err)
+		}
+		for i, a := range e.Attempts {
+			if a.Status != 200+39-i {
+				t.Errorf("attempt %d has status %d", i, a.Status)
+			}
+		}
 	}
 }
 

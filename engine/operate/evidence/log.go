@@ -2,7 +2,7 @@ package evidence
 
 import (
 	"bytes"
-	"compress/gzip"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,30 +34,21 @@ const (
 	logLineMost  = 64 << 10
 )
 
-// addAttempts reads crawl.log from its end.
+// addAttempts reads crawl.log from its end, or all of it.
 func (s *Source) addAttempts(ctx context.Context, e *Evidence, url []byte, limits Limits) error {
 	s.FlushLog()
 	dir := s.Dir + "/" + layout.LogsDir
+	if limits.LogBytes < 0 {
+		return s.addAllAttempts(ctx, e, dir, url)
+	}
 	add := func(line []byte) bool {
-		l, ok := crawllog.Parse(line)
-		if !ok || !bytes.Equal(l.URL, url) {
-			return true
-		}
-		e.Attempts = append(e.Attempts, Attempt{
-			Time: string(l.Time), Status: l.Status, Outcome: string(l.Outcome), Size: l.Size,
-			Seconds: l.Duration.Seconds(), Hops: string(l.Hops), Final: l.IsFinal(),
-		})
-		if e.Via == "" {
-			e.Via = string(l.Via)
+		if l, ok := crawllog.Parse(line); ok && bytes.Equal(l.URL, url) {
+			e.addAttempt(&l)
 		}
 		return len(e.Attempts) < attemptsMost
 	}
-	most := limits.LogBytes
-	if most < 0 {
-		most = 1 << 62
-	}
 	name := dir + "/" + crawllog.FileName
-	left, err := searchBackward(ctx, s.FS, name, url, most, add)
+	left, err := searchBackward(ctx, s.FS, name, url, limits.LogBytes, add)
 	if err != nil {
 		return err
 	}
@@ -67,22 +58,52 @@ func (s *Source) addAttempts(ctx context.Context, e *Evidence, url []byte, limit
 		}
 	}
 	numbers, err := crawllog.Numbers(s.FS, dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return fmt.Errorf("evidence: %w", err)
 	}
-	if limits.LogBytes >= 0 {
-		if e.logLeft = left || len(numbers) > 0 && len(e.Attempts) < attemptsMost; e.logLeft {
-			e.note("crawl.log was searched from its end, %d MiB; older lines were not read (--whole-log)", limits.LogBytes>>20)
+	if e.logLeft = left || len(numbers) > 0 && len(e.Attempts) < attemptsMost; e.logLeft {
+		e.note("crawl.log was searched from its end, %d MiB; older lines were not read (--whole-log)", limits.LogBytes>>20)
+	}
+	return nil
+}
+
+// addAttempt adds a line that is older than those that are there.
+func (e *Evidence) addAttempt(l *crawllog.Line) {
+	e.Attempts = append(e.Attempts, Attempt{
+		Time: string(l.Time), Status: l.Status, Outcome: string(l.Outcome), Size: l.Size,
+		Seconds: l.Duration.Seconds(), Hops: string(l.Hops), Final: l.IsFinal(),
+	})
+	if e.Via == "" {
+		e.Via = string(l.Via)
+	}
+}
+
+// addAllAttempts reads the whole log, also its compressed parts.
+func (s *Source) addAllAttempts(ctx context.Context, e *Evidence, dir string, url []byte) error {
+	for {
+		var lines []Evidence // the last ones, each with one attempt
+		_, err := crawllog.Read(ctx, s.FS, dir, crawllog.Position{}, func(l *crawllog.Line) error {
+			if bytes.Equal(l.URL, url) {
+				var one Evidence
+				one.addAttempt(l)
+				lines = append(lines[max(len(lines)-attemptsMost+1, 0):], one)
+			}
+			return nil
+		})
+		switch {
+		case errors.Is(err, crawllog.ErrRotated):
+			continue
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			e.note("crawl.log was not read whole: %v", err)
+		}
+		for _, one := range slices.Backward(lines) {
+			e.Attempts = append(e.Attempts, one.Attempts...)
+			e.Via = cmp.Or(e.Via, one.Via)
 		}
 		return nil
 	}
-	for i := len(numbers) - 1; i >= 0 && len(e.Attempts) < attemptsMost; i-- {
-		name := fmt.Sprintf("%s/%s.%05d.gz", dir, crawllog.FileName, numbers[i])
-		if err := searchCompressed(ctx, s.FS, name, url, add); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // windowSize is how much of the log is read for a capture, in bytes.
@@ -205,51 +226,4 @@ func hasURL(line, url []byte) bool {
 	}
 	rest, ok := bytes.CutPrefix(line, url)
 	return ok && len(rest) > 0 && rest[0] == ' '
-}
-
-// searchCompressed calls f for each line of a compressed part, the last first.
-func searchCompressed(ctx context.Context, fsys vfs.FS, name string, url []byte, f func(line []byte) bool) error {
-	file, err := fsys.Open(name)
-	if err != nil {
-		return fmt.Errorf("evidence: %w", err)
-	}
-	defer file.Close()
-	z, err := gzip.NewReader(file)
-	if err != nil {
-		return fmt.Errorf("evidence: %s: %w", name, err)
-	}
-	var lines [][]byte
-	buf, kept := make([]byte, logChunk+logLineMost), 0
-	for err == nil {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		var n int
-		n, err = io.ReadFull(z, buf[kept:])
-		text := buf[:kept+n]
-		last := bytes.LastIndexByte(text, '\n') + 1
-		var found [][]byte
-		searchChunk(text[:last], last, true, url, func(line []byte) bool {
-			found = append(found, bytes.Clone(line))
-			return len(found) < attemptsMost
-		})
-		for i := len(found) - 1; i >= 0; i-- {
-			lines = append(lines, found[i])
-		}
-		if len(lines) > attemptsMost {
-			lines = lines[len(lines)-attemptsMost:]
-		}
-		if kept = copy(buf, text[last:]); kept == len(buf) {
-			kept = 0 // a line that is no line of this log
-		}
-	}
-	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("evidence: %s: %w", name, err)
-	}
-	for i := len(lines) - 1; i >= 0; i-- {
-		if !f(lines[i]) {
-			return nil
-		}
-	}
-	return nil
 }
