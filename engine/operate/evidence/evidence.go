@@ -15,6 +15,7 @@ import (
 	"orbweaver/internal/urlx"
 	"orbweaver/internal/vfs"
 	"orbweaver/sieve"
+	"orbweaver/warc/lookup"
 )
 
 // Evidence is what a crawl knows about one URL.
@@ -82,10 +83,9 @@ type Source struct {
 	Views     *ownership.Current // of a cluster; empty for a crawl of one agent
 	FlushLog  func()
 
-	// OpenFiles calls f with the index lines of files of the archive that are not closed, and their names. unread says
-	// that some lines are not in memory: see warc.Writer.FindOpen.
-	OpenFiles func(prefix []byte, f func(name string, line []byte)) (unread bool)
-	Traps     *traps.Detector
+	Captures   lookup.Lines // of the archive
+	UnreadFile string       // of a stopped crawl: the file of the archive that Captures leaves out; "" for none
+	Traps      *traps.Detector
 	// AskOwner asks another agent. The error is ErrNotAsked if it cannot.
 	AskOwner func(ctx context.Context, agent string, url []byte) (*Evidence, error)
 }

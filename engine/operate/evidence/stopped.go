@@ -29,6 +29,7 @@ import (
 	"orbweaver/sieve"
 	"orbweaver/virtualize"
 	"orbweaver/virtualize/diskq"
+	"orbweaver/warc/lookup"
 	"orbweaver/workbench/cold"
 )
 
@@ -174,6 +175,12 @@ func OpenStopped(
 	if err != nil {
 		return nil, err
 	}
+	closed, open, err := closedFiles(fsys, dir+"/"+layout.ArchiveDir)
+	if err != nil {
+		return nil, err
+	}
+	captures := lookup.NewFiles(lookup.Options{FS: fsys, Files: closed})
+	s.opened.Add(captures.Close)
 	live := settings.NewLive(o.Politeness, o.HostRules)
 	look := traps.New(&o.Traps, c.HashSeed, c.Novelty)
 	s.source = Source{
@@ -185,7 +192,7 @@ func OpenStopped(
 		},
 		Ready: ready.Len, Exchanges: underway.NewTable(0), Views: views, FlushLog: func() {},
 		AskOwner: AskNoOwner, Traps: look,
-		OpenFiles: func([]byte, func(string, []byte)) (unread bool) { return true },
+		Captures: captures, UnreadFile: open,
 	}
 	return s, nil
 }

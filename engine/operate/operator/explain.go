@@ -14,9 +14,7 @@ func (o *Operator) source() evidence.Source {
 	return evidence.Source{
 		FS: receipts.Over(o.fs), Dir: o.dir, HashSeed: o.frontier.HashSeed, Running: true, Hosts: o.hosts,
 		Sieve: o.disk.Sieve, Ready: o.disk.Ready.Len, Exchanges: o.exchanges, Views: o.frontier.Views,
-		FlushLog:  o.disk.Log.Flush,
-		OpenFiles: o.disk.Journal.Writer.FindOpen, Traps: o.reports.Traps,
-		AskOwner: evidence.AskNoOwner,
+		FlushLog: o.disk.Log.Flush, Captures: o.Captures, Traps: o.reports.Traps, AskOwner: evidence.AskNoOwner,
 	}
 }
 
