@@ -185,7 +185,7 @@ func (f *outFile) endRename() error {
 	if err := f.fsys.SyncDir(f.dir); err != nil {
 		return err //nolint:wrapcheck // finish adds the name
 	}
-	f.recalling <- struct{}{} // FindOpen may read them
+	f.recalling <- struct{}{} // OpenLines may read them
 	f.index, f.recalled, f.isIndexed = cdxj.Lines{}, cdxj.Lines{}, true
 	<-f.recalling
 	return nil

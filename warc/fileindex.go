@@ -79,33 +79,6 @@ func (f *outFile) recall() error {
 	return nil
 }
 
-// findStep is how many lines are searched under the Writer's lock.
-const findStep = 2048
-
-// find calls f with the complete index lines of the file that begin with prefix. unread says that lines are not in
-// memory now: the file was resumed and not yet read again, or this is being done. f is called under locks.
-func find(w *Writer, file *outFile, prefix []byte, f func(name string, line []byte)) (unread bool) {
-	select {
-	case file.recalling <- struct{}{}:
-		defer func() { <-file.recalling }()
-	default:
-		return true
-	}
-	var whole []byte
-	found := func(line []byte) {
-		whole = cdxj.Complete(whole[:0], line, file.info.Final())
-		f(file.info.Name, whole)
-	}
-	file.recalled.Find(0, file.recalled.Len(), prefix, found)
-	for from, more := 0, true; more; {
-		w.acquire()
-		next := file.index.Find(from, findStep, prefix, found)
-		w.release()
-		from, more = next, next == from+findStep
-	}
-	return file.unread > 0
-}
-
 // openFiles returns the files that have no final names yet.
 func openFiles(w *Writer) []*outFile {
 	w.acquire()

@@ -310,16 +310,6 @@ func (w *Writer) rotate() error {
 	return nil
 }
 
-// FindOpen calls f with the index lines of all files without their final names that begin with prefix, and with the
-// present name of the file. unread says that some lines are not in memory. f borrows the line and must not call the
-// Writer. An Append waits some microseconds for it at most.
-func (w *Writer) FindOpen(prefix []byte, f func(name string, line []byte)) (unread bool) {
-	for _, file := range openFiles(w) {
-		unread = find(w, file, prefix, f) || unread
-	}
-	return unread
-}
-
 // Finish gives full files their final names, for a Writer with FinishLater. It also rebuilds the index of a resumed
 // file, which takes time because the whole file is read. Append and Sync continue meanwhile. After an error it may be
 // called again and continues.

@@ -54,17 +54,6 @@ func (l *Lines) room(need int) int {
 	return last
 }
 
-// Find calls f with those of the lines from number from on, most at most, that begin with prefix. f borrows the line,
-// which has no file name. next is the number to continue with: Len at the end.
-func (l *Lines) Find(from, most int, prefix []byte, f func(line []byte)) (next int) {
-	for next = from; next < len(l.lines) && next-from < most; next++ {
-		if line := l.line(next); bytes.HasPrefix(line, prefix) {
-			f(line)
-		}
-	}
-	return next
-}
-
 // AppendLine appends to dst a whole line of an index: what Entry.Append gives, the place of the record, and the name of
 // its file. The line has no end.
 func AppendLine(dst, entry []byte, offset, length int64, name string) []byte {
