@@ -58,6 +58,8 @@ func TestUploadThenDelete(t *testing.T) {
 	wacz, out := filepath.Join(t.TempDir(), "x.wacz"), t.TempDir()
 	call("wacz", "-o", wacz, dir).want(t, command.ExitFailed, "--from-store", how)
 	call("derive", "--wat", "--out", out, dir).want(t, command.ExitFailed, "left out", "--from-store", how)
+	call("quality", dir).want(t, command.ExitFailed, "left out", "--from-store", how)
+	call("quality", "--from-store", dir).want(t, command.ExitDone, "from the object store")
 	if n := len(globNames(t, out, "wat/*.gz")); n != 1 {
 		t.Errorf("derive made %d outputs of the file that is here", n)
 	}

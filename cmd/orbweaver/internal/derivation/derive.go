@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/derive"
 	"orbweaver/derive/columns"
 	"orbweaver/derive/corpus"
@@ -21,7 +20,6 @@ import (
 	"orbweaver/internal/cli/console"
 	"orbweaver/internal/plural"
 	"orbweaver/internal/vfs"
-	"orbweaver/warc"
 	"orbweaver/warc/inputs"
 )
 
@@ -42,12 +40,13 @@ type Command struct {
 
 	Tokenizer string `help:"Vocabulary of GPT-2, r50k_base.tiktoken: counts the tokens of each page, for --corpus." placeholder:"FILE"`
 
-	Nodes     string `help:"Pages of the graph: crawled, or all, with the targets of links." default:"crawled" oneof:"crawled,all" placeholder:"WHICH"`
-	Memory    int    `type:"size" help:"Memory of each worker for names and arcs of graphs, and of the sorts of --graph and --minhash. For graphs, the process takes up to six times as much." default:"64Mi" least:"1048576" placeholder:"SIZE"`
-	Out       string `help:"Directory for the outputs. The same command continues there." required:"" placeholder:"DIR"`
-	Crawl     string `help:"Name of the crawl in outputs. The default is the name of the crawl directory." placeholder:"NAME"`
-	Workers   int    `help:"WARC files that are read at a time; 0 means one for each processor." default:"0" least:"0" most:"1024" placeholder:"N"`
-	FromStore bool   `help:"Also read WARC files that were removed here (--upload-then delete) from their object store, each once and whole. The store may charge for it."`
+	Nodes   string `help:"Pages of the graph: crawled, or all, with the targets of links." default:"crawled" oneof:"crawled,all" placeholder:"WHICH"`
+	Memory  int    `type:"size" help:"Memory of each worker for names and arcs of graphs, and of the sorts of --graph and --minhash. For graphs, the process takes up to six times as much." default:"64Mi" least:"1048576" placeholder:"SIZE"`
+	Out     string `help:"Directory for the outputs. The same command continues there." required:"" placeholder:"DIR"`
+	Crawl   string `help:"Name of the crawl in outputs. The default is the name of the crawl directory." placeholder:"NAME"`
+	Workers int    `help:"WARC files that are read at a time; 0 means one for each processor." default:"0" least:"0" most:"1024" placeholder:"N"`
+
+	reading
 
 	JSON  bool `help:"Print the report as JSON."`
 	Quiet bool `help:"Show no progress on a terminal."`
@@ -132,16 +131,7 @@ func (c *Command) Run(inv *command.Invocation) error {
 	}
 	line := console.StartStatus(inv.Stderr, c.Quiet)
 	defer line.Close()
-	var r *derive.Report
-	objects := receivers.NewObjects(inv.Context, inv.Version)
-	defer objects.Close()
-	disk := receivers.Disk()
-	if c.FromStore {
-		disk.ReadFiles(objects)
-	}
-	o.ObjectOf = disk.Object
-	o.OnRemoved = func(away derive.Removed) { fmt.Fprintln(line, c.sayRemoved(away)) }
-	r, err = pass(inv, disk, line, c.Names, o)
+	r, err := c.pass(inv, line, c.Names, o)
 	line.Close()
 	if err != nil {
 		return err
@@ -151,31 +141,7 @@ func (c *Command) Run(inv *command.Invocation) error {
 	} else {
 		err = printReport(inv, r)
 	}
-	if err == nil && r.Faults > 0 {
-		err = fmt.Errorf("%s in the WARC files; everything else was used", plural.Count(r.Faults, "fault"))
-	}
-	return errors.Join(err, c.errLeftOut(inv, r))
-}
-
-// pass reads archives, with progress, and says which files it leaves out.
-func pass(
-	inv *command.Invocation, disk vfs.FS, line *console.Output, names []string, o derive.Options,
-) (*derive.Report, error) {
-	_, unread, err := inputs.Find(disk, names...)
-	if err != nil {
-		return nil, err
-	}
-	if text := inputs.Sentence(unread); text != "" {
-		fmt.Fprintln(line, text)
-	}
-	began := time.Now()
-	o.OnFault = func(f *warc.Fault) { fmt.Fprintln(line, f) }
-	o.OnProgress = func(p derive.Progress) { line.SetStatus(statusOf(p, time.Since(began))) }
-	r, err := derive.Run(inv.Context, disk, names, o)
-	if errors.Is(err, derive.ErrNoFiles) || errors.Is(err, derive.ErrSameName) {
-		err = command.Misuse(err)
-	}
-	return r, err
+	return errors.Join(err, c.errUnread(inv, r))
 }
 
 // products returns what to make. languageModel is the identity of the model.
@@ -239,10 +205,7 @@ func printReport(inv *command.Invocation, r *derive.Report) error {
 	if r.Kept > 0 {
 		text += fmt.Sprintf("%s %s complete before\n", plural.Count(r.Kept, "file"), plural.Verb(r.Kept, "was", "were"))
 	}
-	if r.Unfinished > 0 {
-		text += fmt.Sprintf("%s %s still written by a crawl, and left out\n",
-			plural.Count(r.Unfinished, "file"), plural.Verb(r.Unfinished, "is", "are"))
-	}
+	text += unfinished(r)
 	if r.FromStore > 0 {
 		text += fmt.Sprintf("%s, %s, %s read from the object store\n", plural.Count(r.FromStore, "file"),
 			plural.Bytes(r.StoreBytes), plural.Verb(r.FromStore, "was", "were"))

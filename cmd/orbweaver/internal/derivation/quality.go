@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"orbweaver/cmd/orbweaver/internal/receivers"
 	"orbweaver/derive"
 	"orbweaver/derive/quality"
 	"orbweaver/internal/cli/command"
@@ -22,8 +21,10 @@ import (
 type QualityCommand struct {
 	Picture string `help:"Also draw the curves: an SVG file." placeholder:"FILE"`
 	Workers int    `help:"WARC files read at a time; 0: one for each processor." default:"0" least:"0" most:"1024" placeholder:"N"`
-	JSON    bool   `help:"Print one object as JSON: area, at_20_percent, gain and tau have a value for each order."`
-	Quiet   bool   `help:"Show no progress on a terminal."`
+	reading
+
+	JSON  bool `help:"Print one object as JSON: area, at_20_percent, gain and tau have a value for each order."`
+	Quiet bool `help:"Show no progress on a terminal."`
 
 	Names []string `arg:"" exists:"file or directory" name:"archive" help:"Crawl directories, directories of WARC files, or WARC files of one crawl." placeholder:"ARCHIVE"`
 }
@@ -39,9 +40,9 @@ random order of the same pages, and with the omniscient order, which has the mos
   tau     Kendall's rank correlation with breadth-first: 1 for the same order
 
 Pages are HTML documents and redirects with a status from 200 to 399, by their first capture. Ranks are those of the
-graph of these pages. Temporary files take 8 bytes for each link, below TMPDIR.
+graph of these pages. Temporary files take 12 bytes for each link, below TMPDIR.
 
-Exit status: 0 if all is well, 1 if a record was damaged: all others were used.
+Exit status: 0 if all is well, 1 if a record was damaged or a file was left out: all others were used.
 
 Examples:
   orbweaver quality crawl
@@ -68,7 +69,7 @@ func (c *QualityCommand) Run(inv *command.Invocation) (err error) {
 	line := console.StartStatus(inv.Stderr, c.Quiet)
 	defer line.Close()
 	product := quality.New(vfs.Disk(), dir)
-	read, err := pass(inv, receivers.Disk(), line, c.Names, derive.Options{
+	read, err := c.pass(inv, line, c.Names, derive.Options{
 		Dir: dir, Products: []derive.Product{product}, Workers: c.Workers,
 	})
 	crawl := product.Crawl()
@@ -96,10 +97,8 @@ func (c *QualityCommand) Run(inv *command.Invocation) (err error) {
 	} else {
 		err = printQuality(inv.Stdout, r)
 	}
-	if err == nil && read.Faults > 0 {
-		err = fmt.Errorf("%s in the WARC files; everything else was used", plural.Count(read.Faults, "fault"))
-	}
-	return err
+	fmt.Fprint(inv.Stderr, unfinished(read))
+	return errors.Join(err, c.errUnread(inv, read))
 }
 
 // printQuality prints the report as text.
